@@ -1,0 +1,101 @@
+// Package params holds every constant of the specs and the decisions as a
+// parameter: its name, default, range and class. None is a literal elsewhere.
+//
+// Parameters start in genesis and live at actor 0x09 under
+// system:<group>:<name>; here and in every tool a key reads <group>.<name>. A
+// governance instruction sets one from a height on.
+package params
+
+import (
+	"github.com/cowboyinc/devnet/internal/types"
+)
+
+// Class says when a parameter may change.
+type Class string
+
+// The three classes.
+const (
+	Genesis   Class = "genesis" // never
+	NextBlock Class = "block"   // from any later height on
+	NextEpoch Class = "epoch"   // from the first block of a later epoch on
+)
+
+// Params is the parameters in force in one block. It is a value: whoever
+// changes one changes a copy. The tags give key, class, default and range
+// (inclusive); amounts are in wei, times in milliseconds.
+type Params struct {
+	// Chain.
+	ChainID       uint64    `param:"chain.id" class:"genesis" default:"8011" min:"1"`
+	Cheats        bool      `param:"chain.cheats" class:"genesis" default:"true"`             // time travel, faucet, devnet keys
+	EpochBlocks   uint64    `param:"chain.epoch_blocks" class:"genesis" default:"64" min:"2"` // decision C6
+	BlockTimeMS   uint64    `param:"chain.block_time_ms" class:"block" default:"1000" max:"3600000"`
+	LinkDelayMS   uint64    `param:"chain.link_delay_ms" class:"block" default:"250" min:"1" max:"60000"` // Δ of decision C4
+	MaxBlockBytes uint64    `param:"chain.max_block_bytes" class:"block" default:"2097152" min:"65536" max:"3145728"`
+	CallDepth     uint64    `param:"chain.call_depth" class:"block" default:"32" min:"1" max:"64"`
+	FaucetWei     types.Wei `param:"chain.faucet_wei" class:"block" default:"5000000000000"`
+	MaxStateKey   uint64    `param:"chain.max_state_key_bytes" class:"block" default:"256" min:"1"`
+	MaxStateValue uint64    `param:"chain.max_state_value_bytes" class:"block" default:"1048576" min:"1"`
+	MaxCodeBytes  uint64    `param:"chain.max_code_bytes" class:"block" default:"131072" min:"1"`
+	MaxEvents     uint64    `param:"chain.max_events_per_message" class:"block" default:"256" min:"1"`
+	MaxDeferred   uint64    `param:"chain.max_deferred_messages_per_block" class:"block" default:"1024" min:"1"`
+
+	// CIP-3: fees and lanes.
+	CyclesLimit         types.Cycles `param:"cip3.block_cycles_limit" class:"block" default:"20000000" min:"2"`
+	CellsLimit          types.Cells  `param:"cip3.block_cells_limit" class:"block" default:"1000000" min:"2"`
+	LaneUserCycles      types.Cycles `param:"cip3.lane_user_cycles" class:"block" default:"10000000"`
+	LaneRunnerCycles    types.Cycles `param:"cip3.lane_runner_cycles" class:"block" default:"4000000"`
+	LaneSystemCycles    types.Cycles `param:"cip3.lane_system_cycles" class:"block" default:"4000000"` // deferred messages and system instructions
+	InitialBaseFeeCycle types.Wei    `param:"cip3.initial_basefee_cycle" class:"genesis" default:"1000"`
+	InitialBaseFeeCell  types.Wei    `param:"cip3.initial_basefee_cell" class:"genesis" default:"1000"`
+	MinBaseFee          types.Wei    `param:"cip3.min_basefee" class:"block" default:"1"`
+	BaseFeeDivisor      uint64       `param:"cip3.basefee_change_divisor" class:"block" default:"8" min:"2"` // at most 1/8 a block
+
+	// CIP-3: the table of cycles. Python's own steps are charged by the host,
+	// from the same table.
+	CostArithmetic   types.Cycles `param:"cip3.cycles_arithmetic" class:"block" default:"1"`
+	CostCall         types.Cycles `param:"cip3.cycles_function_call" class:"block" default:"10"`
+	CostDict         types.Cycles `param:"cip3.cycles_dict" class:"block" default:"3"`
+	CostList         types.Cycles `param:"cip3.cycles_list" class:"block" default:"2"`
+	CostStringChar   types.Cycles `param:"cip3.cycles_string_character" class:"block" default:"1"`
+	CostLen          types.Cycles `param:"cip3.cycles_len" class:"block" default:"5"`
+	CostReduceBase   types.Cycles `param:"cip3.cycles_reduce_base" class:"block" default:"10"` // sum, max, min: base + (n-1)
+	CostSortBase     types.Cycles `param:"cip3.cycles_sort_base" class:"block" default:"20"`   // base + n·log2 n
+	CostStrBase      types.Cycles `param:"cip3.cycles_str_base" class:"block" default:"10"`    // base + n
+	CostListBase     types.Cycles `param:"cip3.cycles_list_base" class:"block" default:"10"`   // base + 2n
+	CostSetBase      types.Cycles `param:"cip3.cycles_set_base" class:"block" default:"15"`    // base + 5n
+	CostDictBase     types.Cycles `param:"cip3.cycles_dict_base" class:"block" default:"15"`   // base + 8n
+	CostImportFirst  types.Cycles `param:"cip3.cycles_import_first" class:"block" default:"100"`
+	CostImport       types.Cycles `param:"cip3.cycles_import" class:"block" default:"5"`
+	CostSerialise    types.Cycles `param:"cip3.cycles_serialise_base" class:"block" default:"20"` // base + 1 a byte
+	CostKeccakWord   types.Cycles `param:"cip3.cycles_keccak_word" class:"block" default:"6"`     // each 32 bytes begun
+	CostVerify       types.Cycles `param:"cip3.cycles_secp256k1_verify" class:"block" default:"10000"`
+	CostStorageRead  types.Cycles `param:"cip3.cycles_storage_read" class:"block" default:"10"`
+	CostStorageWrite types.Cycles `param:"cip3.cycles_storage_write" class:"block" default:"200"`
+	CostSend         types.Cycles `param:"cip3.cycles_message_send" class:"block" default:"80"`
+	CostSetTimer     types.Cycles `param:"cip3.cycles_set_timer" class:"block" default:"200"`
+	CostCancelTimer  types.Cycles `param:"cip3.cycles_cancel_timer" class:"block" default:"200"` // and extend_timer
+	CostEvent        types.Cycles `param:"cip3.cycles_event" class:"block" default:"80"`         // our own: the table has none
+	CostActorCall    types.Cycles `param:"cip3.cycles_actor_call" class:"block" default:"100"`   // our own
+	CostTransfer     types.Cycles `param:"cip3.cycles_transfer" class:"block" default:"200"`     // our own: two account writes
+	CostTransaction  types.Cycles `param:"cip3.cycles_transaction" class:"block" default:"1000"` // our own: signature, nonce, fee
+	CostDeployByte   types.Cycles `param:"cip3.cycles_deploy_byte" class:"block" default:"1"`    // our own
+
+	// CIP-1: the timer lane.
+	Policy          string       `param:"cip1.policy" class:"block" default:"fifo"`
+	LaneTimerCycles types.Cycles `param:"cip1.lane_timer_cycles" class:"block" default:"2000000" min:"1"`
+	MaxExamined     uint64       `param:"cip1.max_examined_timers" class:"block" default:"50000" min:"1"` // decision T16
+	MinGasLimit     types.Cycles `param:"cip1.min_gas_limit" class:"block" default:"1000" min:"1"`        // decision T18
+
+	// CIP-5: timers.
+	Fees               string       `param:"cip5.fees" class:"genesis" default:"paid"` // paid or free (decision T2)
+	MaxTTLBlocks       uint64       `param:"cip5.max_ttl_blocks" class:"block" default:"2592000" min:"1"`
+	MaxCyclesPerFire   types.Cycles `param:"cip5.max_cycles_per_fire" class:"block" default:"550000" min:"1000"`
+	MaxCellsPerFire    types.Cells  `param:"cip5.max_cells_per_fire" class:"block" default:"550000" min:"1"`
+	MaxTimers          uint64       `param:"cip5.max_timers_per_actor" class:"block" default:"1024" min:"1"`
+	GCCyclesPerBlock   types.Cycles `param:"cip5.gc_cycles_per_block" class:"block" default:"5000000"`
+	GCCyclesPerTimer   types.Cycles `param:"cip5.gc_cycles_per_timer" class:"block" default:"5000" min:"1"` // decision T19
+	MaxTimerPayload    uint64       `param:"cip5.max_payload_bytes" class:"block" default:"1048576"`
+	MaxTimerHandler    uint64       `param:"cip5.max_handler_bytes" class:"block" default:"256"`
+	FreeScheduleCycles types.Cycles `param:"cip5.free_schedule_cycles" class:"block" default:"1000"` // fees = free (CIP-5 §6.1)
+	FreeCancelCycles   types.Cycles `param:"cip5.free_cancel_cycles" class:"block" default:"500"`
+}

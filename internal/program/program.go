@@ -1,0 +1,173 @@
+// Package program is the contract between the code of an actor and the chain:
+// Handle(context, message) → outcome.
+//
+// A Host runs programs; the Python host and the Go samples implement it. The
+// chain opens a Session for a block or for a read, and hands it one message at
+// a time; while a program runs it talks to the chain through the Context, which
+// may lead back into the same session for a call of another actor.
+//
+// An error of Handle is the environment's (the host crashed, hung, or is
+// missing) and never an outcome: whoever executes a block then has no result.
+// Whatever a program does wrong is in the Outcome.
+package program
+
+import (
+	"fmt"
+
+	"github.com/cowboyinc/devnet/internal/types"
+)
+
+// Kind is why a message is handled.
+type Kind uint8
+
+// The kinds of messages.
+const (
+	Init  Kind = 1 + iota // once, at deploy: handler init, or deploy; neither need exist
+	Call                  // from a transaction or another actor, or a delivered send
+	Timer                 // a fire
+	Read                  // read-only: every side effect is refused
+)
+
+// Message is what a handler receives.
+type Message struct {
+	Kind    Kind
+	Sender  types.Address
+	Self    types.Address
+	Handler string
+	Payload []byte
+	Owner   types.Address // who deployed the actor: the SDK's OWNER
+}
+
+// Code is the code of an actor and its keccak256.
+type Code struct {
+	Hash   types.Hash
+	Source []byte
+}
+
+// Outcome is the end of a message: a status and, unless it is StatusOK, a
+// fault. What the program had done to state is kept only with StatusOK.
+type Outcome struct {
+	Status types.Status
+	Output []byte
+	Fault  *types.Fault
+}
+
+// BlockInfo is what a program may know of the block it runs in.
+type BlockInfo struct {
+	ChainID     uint64
+	Height      types.Height
+	TimestampMS types.Millis
+	TxHash      types.Hash // zero in a fire (CIP-5 §5.2)
+}
+
+// TimerRequest holds the arguments of schedule_timer and schedule_timer_ex;
+// nil means that the argument was not given.
+type TimerRequest struct {
+	Height                 types.Height
+	Payload                []byte
+	Handler                string // "" for the default, handle_timer
+	FeePayer               *types.Address
+	GasLimit               *types.Cycles
+	ExpiresAt              *types.Height
+	MaxFeePerCycle         *types.Wei
+	MaxPriorityFeePerCycle *types.Wei
+	Bid                    *types.Wei
+	GBA                    *types.Address
+}
+
+// Context is the chain as a running program sees it. Every method charges what
+// CIP-3's table asks for; the host charges only for the program's own steps, by
+// Spend. A method's error is a *Fault: Abort tells whether the program may
+// catch it.
+type Context interface {
+	Block() BlockInfo
+	Message() Message
+
+	// Remaining is what is left of the limits.
+	Remaining() (types.Cycles, types.Cells)
+	// Spend charges the program's own steps. Its error is out_of_cycles or
+	// out_of_cells, and final.
+	Spend(types.Cycles, types.Cells) error
+
+	Get(key []byte) (value []byte, found bool, err error)
+	Set(key, value []byte) error
+	Delete(key []byte) error
+	Balance(of types.Address) (types.Wei, error)
+	Transfer(to types.Address, amount types.Wei) error
+	Emit(name string, data []byte) error
+	// Send delivers payload to a handler of target in the next block, with the
+	// limits prepaid at today's base fees (decision C16).
+	Send(target types.Address, handler string, payload []byte, cycles types.Cycles, cells types.Cells) error
+	// Call runs a handler of target now, with at most limit cycles (0: all that
+	// remain). A failed call is a *Fault with the callee's code.
+	Call(target types.Address, handler string, payload []byte, limit types.Cycles) ([]byte, error)
+	ScheduleTimer(TimerRequest) (types.TimerID, error)
+	CancelTimer(types.TimerID) error
+	ExtendTimer(id types.TimerID, expiresAt types.Height) error
+	Keccak(data []byte) (types.Hash, error)
+	// Randomness is keccak256(R(height) ‖ actor ‖ domain) (decision C9).
+	Randomness(domain []byte) (types.Hash, error)
+	// Log keeps a line of the actor's print. It is part of no consensus.
+	Log(line string)
+}
+
+// Fault is a refusal of the chain as a program meets it.
+type Fault struct {
+	Status  types.Status // what the message ends with when the program does not catch it
+	Code    string
+	Message string
+	Abort   bool // out of cycles or cells: the program cannot catch it
+}
+
+func (f *Fault) Error() string { return fmt.Sprintf("%s: %s", f.Code, f.Message) }
+
+// Description is what a host found in code that may be deployed.
+type Description struct {
+	Handlers []Handler
+}
+
+// Handler is one handler of an actor, as people and tools see it.
+type Handler struct {
+	Name string
+	Doc  string // first line of its documentation
+}
+
+// Refusal is why code may not be deployed: a forbidden import or construct, or
+// a syntax error. Line counts from 1; 0 where no line is meant.
+type Refusal struct {
+	Line   int
+	Reason string
+}
+
+func (r *Refusal) Error() string {
+	if r.Line == 0 {
+		return r.Reason
+	}
+	return fmt.Sprintf("line %d: %s", r.Line, r.Reason)
+}
+
+// Host runs programs. It is safe for concurrent use.
+type Host interface {
+	// Open starts a conversation with a host of the pool that the purpose
+	// names. It waits for a free one.
+	Open(Purpose) (Session, error)
+}
+
+// Purpose keeps reads from waiting behind blocks.
+type Purpose uint8
+
+// The purposes.
+const (
+	ForBlock Purpose = 1 + iota
+	ForRead
+)
+
+// Session runs one message at a time. Handle may be called again from within,
+// by a Context's Call.
+type Session interface {
+	// Inspect checks code before a deploy. A *Refusal is the deployer's fault;
+	// every other error is the environment's.
+	Inspect(Code) (Description, error)
+	Handle(Context, Code, Message) (Outcome, error)
+	Close()
+}

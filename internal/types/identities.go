@@ -1,0 +1,102 @@
+package types
+
+import (
+	"encoding/hex"
+	"fmt"
+	"strings"
+)
+
+// Address names an account or an actor: 20 bytes (decision C10).
+type Address [20]byte
+
+// Hash is a keccak256 digest.
+type Hash [32]byte
+
+// PublicKey is a compressed secp256k1 key.
+type PublicKey [33]byte
+
+// Signature is r ‖ s ‖ v with low s and v 0 or 1 (decision C10).
+type Signature [65]byte
+
+// TimerID is the identity of a timer (decision T1).
+type TimerID = Hash
+
+// SystemAddress returns the address of system actor n: n, left-padded.
+func SystemAddress(n byte) Address { return Address{19: n} }
+
+// The system actors.
+var (
+	RegistryAddress   = SystemAddress(0x01)
+	DispatcherAddress = SystemAddress(0x02)
+	VerifierAddress   = SystemAddress(0x03)
+	TreasuryAddress   = SystemAddress(0x08)
+	GovernanceAddress = SystemAddress(0x09)
+)
+
+// InSystemBand reports whether a is an address of the system's own, 0x00 to
+// 0xff left-padded; such an address holds no key and cannot pay for timers.
+func (a Address) InSystemBand() bool { return [19]byte(a[:19]) == [19]byte{} }
+
+// Compare orders addresses as big-endian numbers.
+func (a Address) Compare(b Address) int { return strings.Compare(string(a[:]), string(b[:])) }
+
+func (a Address) IsZero() bool   { return a == Address{} }
+func (h Hash) IsZero() bool      { return h == Hash{} }
+func (a Address) String() string { return toHex(a[:]) }
+func (h Hash) String() string    { return toHex(h[:]) }
+
+// Short is the first four bytes, for logs and tables.
+func (h Hash) Short() string       { return toHex(h[:4]) }
+func (k PublicKey) String() string { return toHex(k[:]) }
+func (s Signature) String() string { return toHex(s[:]) }
+
+func (a Address) MarshalText() ([]byte, error)   { return []byte(a.String()), nil }
+func (h Hash) MarshalText() ([]byte, error)      { return []byte(h.String()), nil }
+func (k PublicKey) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+func (s Signature) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+func (a *Address) UnmarshalText(text []byte) error   { return fromHex(a[:], text, "an address") }
+func (h *Hash) UnmarshalText(text []byte) error      { return fromHex(h[:], text, "a hash") }
+func (k *PublicKey) UnmarshalText(text []byte) error { return fromHex(k[:], text, "a public key") }
+func (s *Signature) UnmarshalText(text []byte) error { return fromHex(s[:], text, "a signature") }
+
+// ParseAddress reads 0x and 40 hexadecimal digits.
+func ParseAddress(s string) (a Address, err error) { return a, a.UnmarshalText([]byte(s)) }
+
+// ParseHash reads 0x and 64 hexadecimal digits.
+func ParseHash(s string) (h Hash, err error) { return h, h.UnmarshalText([]byte(s)) }
+
+// Bytes is a byte string that reads as 0x-hex in JSON.
+type Bytes []byte
+
+func (b Bytes) String() string               { return toHex(b) }
+func (b Bytes) MarshalText() ([]byte, error) { return []byte(toHex(b)), nil }
+func (b *Bytes) UnmarshalText(text []byte) error {
+	digits, found := strings.CutPrefix(string(text), "0x")
+	data, err := hex.DecodeString(digits)
+	if !found || err != nil {
+		return fmt.Errorf("%q is not 0x and pairs of hexadecimal digits", clip(text))
+	}
+	*b = data
+	return nil
+}
+
+func toHex(b []byte) string { return "0x" + hex.EncodeToString(b) }
+
+func fromHex(dst, text []byte, what string) error {
+	digits, found := strings.CutPrefix(string(text), "0x")
+	if !found || len(digits) != 2*len(dst) {
+		return fmt.Errorf("%q is not %s: 0x and %d hexadecimal digits", clip(text), what, 2*len(dst))
+	}
+	if _, err := hex.Decode(dst, []byte(digits)); err != nil {
+		return fmt.Errorf("%q is not %s: %w", clip(text), what, err)
+	}
+	return nil
+}
+
+func clip(text []byte) string {
+	if len(text) > 80 {
+		return string(text[:80]) + "…"
+	}
+	return string(text)
+}

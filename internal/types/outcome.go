@@ -1,0 +1,113 @@
+package types
+
+// Status is how a transaction, a timer's fire or a deferred message ended.
+type Status string
+
+// A receipt has one of these. Invalid transactions have no receipt: they are
+// not included.
+const (
+	StatusOK          Status = "ok"
+	StatusReverted    Status = "reverted" // the handler raised, or refused the caller
+	StatusOutOfCycles Status = "out_of_cycles"
+	StatusOutOfCells  Status = "out_of_cells"
+	StatusInvalidCode Status = "invalid_code" // a deploy whose code is refused
+	StatusNoActor     Status = "no_actor"     // no actor at the address
+	StatusNoHandler   Status = "no_handler"
+	StatusFailed      Status = "failed" // anything else, named by the fault's code
+)
+
+// Fault says why something failed.
+type Fault struct {
+	_       struct{} `cbor:",toarray" json:"-"`
+	Code    string   `json:"code"`    // snake_case, or the spec's own name
+	Message string   `json:"message"` // for people: at most MaxFaultBytes
+}
+
+// MaxFaultBytes bounds a fault's message, since it is part of a receipt.
+const MaxFaultBytes = 4096
+
+// Event is what an actor emitted, or what the chain did to it.
+type Event struct {
+	_     struct{} `cbor:",toarray" json:"-"`
+	Actor Address  `json:"actor"` // the emitter, a system address for the chain's own
+	Name  string   `json:"name"`
+	Data  Bytes    `json:"data"` // of system events: a CBOR map
+}
+
+// Origin is what caused an execution.
+type Origin string
+
+// The three origins.
+const (
+	OriginTransaction Origin = "transaction"
+	OriginTimer       Origin = "timer"
+	OriginMessage     Origin = "message" // a deferred transaction that delivers a send
+)
+
+// Receipt is the result of one execution in a block.
+type Receipt struct {
+	_       struct{} `cbor:",toarray" json:"-"`
+	Hash    Hash     `json:"hash"` // of the transaction; of a fire the timer's id; of a message its own
+	Origin  Origin   `json:"origin"`
+	Height  Height   `json:"height"`
+	Index   uint32   `json:"index"` // position among the block's receipts
+	Sender  Address  `json:"sender"`
+	To      Address  `json:"to"` // the new actor of a deploy
+	Handler string   `json:"handler"`
+	Status  Status   `json:"status"`
+	Cycles  Cycles   `json:"cycles"`
+	Cells   Cells    `json:"cells"`
+	Fee     Wei      `json:"fee"` // all that was paid, tip included
+	Tip     Wei      `json:"tip"`
+	Events  []Event  `json:"events"`
+	Error   *Fault   `json:"error"`
+	Output  Bytes    `json:"output"`
+}
+
+// Timer is a pending timer as it stands in state (CIP-5 §3.1, decision T5).
+type Timer struct {
+	_                      struct{} `cbor:",toarray"`
+	ID                     TimerID
+	Actor                  Address
+	Height                 Height // at which it is due first
+	Payload                []byte
+	Handler                string
+	FeePayer               Address
+	GasLimit               Cycles
+	ExpiresAt              Height
+	MaxFeePerCycle         *Wei // nil: the bidder's at fire time (decision T14)
+	MaxPriorityFeePerCycle *Wei
+	Bid                    Wei
+	GBA                    *Address
+	Seq                    Seq // chain-wide, the insertion order
+	ScheduledAt            Height
+	Deferrals              uint64 // blocks it was due in and did not end
+}
+
+// TimerStatus is where a timer's life stands; all but Pending are ends, and
+// each timer has one (decision T20).
+type TimerStatus string
+
+// The states of a timer.
+const (
+	TimerPending           TimerStatus = "pending"
+	TimerFired             TimerStatus = "fired"
+	TimerExpired           TimerStatus = "expired"
+	TimerInsufficientFunds TimerStatus = "insufficient_funds"
+	TimerCancelled         TimerStatus = "cancelled"
+)
+
+// TimerChange is what a block did to one timer: scheduled it, deferred it,
+// extended it or ended it. Block results list them in the order they happened.
+type TimerChange struct {
+	_          struct{} `cbor:",toarray"`
+	Timer      Timer    // after the change
+	Status     TimerStatus
+	At         Height
+	Reason     string // of a deferral or an end; "" when scheduled or fired
+	CyclesUsed Cycles // of a fire
+	CellsUsed  Cells
+	FeePaid    Wei // all of it, tip included
+	TipPaid    Wei
+	Result     Status // of a fire's handler
+}
