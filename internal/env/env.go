@@ -4,6 +4,8 @@
 package env
 
 import (
+	"github.com/asynkron/protoactor-go/actor"
+
 	"github.com/cowboyinc/devnet/internal/program"
 	"github.com/cowboyinc/devnet/internal/types"
 )
@@ -96,16 +98,18 @@ type Verifier interface {
 	Recover(digest types.Hash, sig types.Signature) (signer types.Address, ok bool)
 }
 
-// Beside runs work outside a node's loop, and in it in the simulator: work
-// whose result comes back as an event. Jobs of one Beside run one at a time, in
-// order.
-type Beside interface {
-	Go(work func())
+// Loops gives each role of a node the dispatcher that runs it. In the simulator
+// that is one seeded loop for the whole world; live, consensus and intake share
+// the node's loop, and execution and archive each run beside it, so that
+// programs and disks keep no vote waiting.
+type Loops interface {
+	Loop(role string) actor.Dispatcher
 }
 
 // Node is everything one validator is given.
 type Node struct {
 	Clock     Clock
+	Loops     Loops
 	Transport Transport
 	Log       Log
 	Store     Store
