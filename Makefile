@@ -1,0 +1,32 @@
+# The two commands that a newcomer needs are `make up` and `make test`. Both
+# see to Python first; nothing else has to be installed beside Go, git and make.
+GO ?= go
+
+.PHONY: up test vet race bench soak build python
+
+up: python
+	$(GO) run ./cmd/devnet up --actor fixtures/actors/heartbeat.py
+
+test: python vet
+	CGO_ENABLED=0 $(GO) test ./...
+
+vet:
+	@unformatted=$$(gofmt -l .); if [ -n "$$unformatted" ]; then echo "gofmt -w is needed for:" $$unformatted; exit 1; fi
+	$(GO) vet ./...
+
+race: python
+	CGO_ENABLED=1 $(GO) test -race ./...
+
+# Benchmarks stand beside their baseline in the same run.
+bench: python
+	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+# Longer campaigns: more seeds and more kills than `make test` has time for.
+soak: python
+	DEVNET_SOAK=1 $(GO) test -timeout 3h -run 'Soak|Seeds|Kill' -v ./internal/sim/... ./internal/box/... ./cmd/...
+
+build:
+	$(GO) build -o bin/devnet ./cmd/devnet
+
+python:
+	@scripts/ensure-python
