@@ -3,22 +3,41 @@ package types
 import (
 	"encoding/binary"
 	"hash"
+	"io"
 	"sync"
 
 	"golang.org/x/crypto/sha3"
 )
 
-var keccaks = sync.Pool{New: func() any { return sha3.NewLegacyKeccak256() }}
+// sponge is a keccak256 state with room for a digest, so that hashing
+// allocates nothing. Read is faster than Sum, which copies the state to keep it.
+type sponge struct {
+	state interface {
+		hash.Hash
+		io.Reader
+	}
+	digest Hash
+}
+
+var sponges = sync.Pool{New: func() any {
+	s := new(sponge)
+	s.state = sha3.NewLegacyKeccak256().(interface {
+		hash.Hash
+		io.Reader
+	})
+	return s
+}}
 
 // Keccak returns the keccak256 digest of the parts, one after the other.
-func Keccak(parts ...[]byte) (digest Hash) {
-	state := keccaks.Get().(hash.Hash)
-	state.Reset()
+func Keccak(parts ...[]byte) Hash {
+	s := sponges.Get().(*sponge)
+	s.state.Reset()
 	for _, part := range parts {
-		state.Write(part)
+		s.state.Write(part)
 	}
-	state.Sum(digest[:0])
-	keccaks.Put(state)
+	s.state.Read(s.digest[:])
+	digest := s.digest
+	sponges.Put(s)
 	return digest
 }
 
