@@ -1,0 +1,93 @@
+package trie
+
+import "sort"
+
+// putter carries a batch through the tree and counts its keys.
+type putter struct {
+	len int
+}
+
+// put returns n after the changes, which are sorted, one a key, and agree with
+// each other and with n in every bit before those n parts at. near is nearest
+// of the first change, or nil where it is not known: each change walks its own
+// path once, however many nodes it passes.
+func (p *putter) put(n node, near *leaf, changes []Change) node {
+	if len(changes) == 0 {
+		return n
+	}
+	if n == nil {
+		return p.build(changes)
+	}
+	if near == nil {
+		near = nearest(n, changes[0].Key)
+	}
+	last := &changes[len(changes)-1]
+	// Sorted changes stray from n first at one of their ends.
+	stray := min(differ(near.key(), changes[0].Key), differ(near.key(), last.Key))
+	in, ok := n.(*inner)
+	if !ok {
+		return p.putLeaf(n.(*leaf), stray, changes)
+	}
+	if stray < in.bit {
+		return p.putBeside(n, near, stray, changes)
+	}
+	zeros, ones := part(changes, in.bit)
+	left := p.put(in.left, near, zeros)
+	if len(zeros) > 0 {
+		near = nil
+	}
+	right := p.put(in.right, near, ones)
+	if left == in.left && right == in.right {
+		return n
+	}
+	return join(in.bit, left, right)
+}
+
+// putBeside parts the changes at a bit before all those of n: one side of it is
+// new.
+func (p *putter) putBeside(n node, near *leaf, at uint32, changes []Change) node {
+	zeros, ones := part(changes, at)
+	if bit(near.key(), at) == 0 {
+		return join(at, p.put(n, near, zeros), p.build(ones))
+	}
+	return join(at, p.build(zeros), p.put(n, nil, ones))
+}
+
+// putLeaf changes a leaf, or puts changes beside it.
+func (p *putter) putLeaf(l *leaf, stray uint32, changes []Change) node {
+	if stray != noBit {
+		return p.putBeside(l, l, stray, changes)
+	}
+	c := &changes[0] // the only one: all agree with the leaf to the end
+	switch {
+	case c.Value == nil:
+		p.len--
+		return nil
+	case l.has(c.Value):
+		return l
+	}
+	return newLeaf(*c)
+}
+
+// build returns the tree of changes alone; deletes among them are of nothing.
+func (p *putter) build(changes []Change) node {
+	switch len(changes) {
+	case 0:
+		return nil
+	case 1:
+		if changes[0].Value == nil {
+			return nil
+		}
+		p.len++
+		return newLeaf(changes[0])
+	}
+	at := differ(changes[0].Key, changes[len(changes)-1].Key)
+	zeros, ones := part(changes, at)
+	return join(at, p.build(zeros), p.build(ones))
+}
+
+// part splits sorted changes that agree before a bit by that bit.
+func part(changes []Change, at uint32) (zeros, ones []Change) {
+	i := sort.Search(len(changes), func(i int) bool { return bit(changes[i].Key, at) == 1 })
+	return changes[:i], changes[i:]
+}
