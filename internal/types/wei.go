@@ -107,7 +107,17 @@ func (w Wei) Div(n uint64) Wei {
 	return q
 }
 
-// Min returns the lesser of a and b.
+// MulDiv returns w × n / d, rounded down, with a product of 512 bits; ok is
+// false where the quotient exceeds 2^256 - 1. It panics when d is 0.
+func (w Wei) MulDiv(n, d Wei) (quotient Wei, ok bool) {
+	if d.IsZero() {
+		panic("types: division by zero")
+	}
+	_, over := quotient.v.MulDivOverflow(&w.v, &n.v, &d.v)
+	return quotient, !over
+}
+
+// Min returns the lesser of w and b.
 func (w Wei) Min(b Wei) Wei {
 	if b.Less(w) {
 		return b
