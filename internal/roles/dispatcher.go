@@ -1,0 +1,93 @@
+package roles
+
+import (
+	"sync"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// Loop is the dispatcher of a live node: one goroutine that runs what is
+// scheduled, in order. It has no limit of its own: a mailbox has at most one
+// run scheduled, so no more wait than roles share the loop.
+type Loop struct {
+	mu      sync.Mutex
+	wake    *sync.Cond
+	waiting []func()
+	closed  bool
+	done    chan struct{}
+}
+
+var _ actor.Dispatcher = (*Loop)(nil)
+
+// NewLoop starts a loop.
+func NewLoop() *Loop {
+	l := &Loop{done: make(chan struct{})}
+	l.wake = sync.NewCond(&l.mu)
+	go l.run()
+	return l
+}
+
+// Schedule queues fn. It never blocks; after Close it does nothing.
+func (l *Loop) Schedule(fn func()) {
+	l.mu.Lock()
+	if !l.closed {
+		l.waiting = append(l.waiting, fn)
+		if len(l.waiting) == 1 {
+			l.wake.Signal()
+		}
+	}
+	l.mu.Unlock()
+}
+
+// Throughput implements actor.Dispatcher: one event a run.
+func (l *Loop) Throughput() int { return 1 }
+
+// Close runs what is scheduled already and ends the loop; it returns when the
+// loop has ended. A function of the loop must not call it. Stop the roles first:
+// one that is left can neither step nor stop any more.
+func (l *Loop) Close() {
+	l.mu.Lock()
+	l.closed = true
+	l.wake.Signal()
+	l.mu.Unlock()
+	<-l.done
+}
+
+func (l *Loop) run() {
+	defer close(l.done)
+	var batch []func()
+	for {
+		l.mu.Lock()
+		for len(l.waiting) == 0 && !l.closed {
+			l.wake.Wait()
+		}
+		batch, l.waiting = l.waiting, batch[:0]
+		l.mu.Unlock()
+		if len(batch) == 0 {
+			return
+		}
+		for i, fn := range batch {
+			batch[i] = nil
+			fn()
+		}
+	}
+}
+
+// Inline marks a dispatcher none of whose functions run beside the goroutine
+// that calls Stop: the simulator's loop, and InPlace. Stop then finishes a role
+// itself, in the caller, and steps no other role.
+type Inline interface {
+	actor.Dispatcher
+	Inline()
+}
+
+// InPlace is the dispatcher of on-chain actors: who posts an event to an idle
+// actor has handled it when the post returns. A post to an actor that is in a
+// step waits until that step is over.
+var InPlace Inline = inPlace{}
+
+type inPlace struct{}
+
+func (inPlace) Schedule(fn func()) { fn() }
+func (inPlace) Throughput() int    { return 1 }
+func (inPlace) Inline()            {}

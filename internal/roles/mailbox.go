@@ -1,0 +1,254 @@
+package roles
+
+import (
+	"runtime/debug"
+	"sync"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// MaxQueued bounds the events that wait for one role. Outside input is refused
+// long before (Offer), so a queue this long means that roles feed one another
+// without end: the event is dropped and reported as a panic is.
+const MaxQueued = 1 << 16
+
+// Killed ends a role in the middle of a step, as kill -9 ends a process: whoever
+// panics with it makes the role handle no further event, and no panic is
+// reported. The simulator crashes nodes with it.
+type Killed struct{}
+
+// mailbox is an actor.Mailbox that handles one event a scheduled run, so that
+// the dispatcher, and not the role, decides who steps next. System messages of
+// proto-actor come before events; both are first in, first out. A batch is one
+// event (proto-actor's own mailbox delivers it twice).
+type mailbox struct {
+	mu         sync.Mutex
+	system     queue
+	user       queue
+	state      state
+	suspended  bool // proto-actor's: a failure waits for its supervisor
+	killed     bool
+	inPlace    bool
+	invoker    actor.MessageInvoker
+	dispatcher actor.Dispatcher
+	report     func(value any, stack []byte)
+	step       func() // m.run, bound once
+}
+
+// state says who owns the next run of a mailbox.
+type state uint8
+
+const (
+	idle      state = iota
+	scheduled       // a run waits in the dispatcher
+	running
+)
+
+func newMailbox(report func(value any, stack []byte)) *mailbox {
+	m := &mailbox{report: report}
+	m.step = m.run
+	return m
+}
+
+// RegisterHandlers implements actor.Mailbox. Events posted before it wait for
+// the first system message.
+func (m *mailbox) RegisterHandlers(invoker actor.MessageInvoker, d actor.Dispatcher) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.invoker, m.dispatcher = invoker, d
+	_, m.inPlace = d.(inPlace)
+}
+
+// Start implements actor.Mailbox.
+func (m *mailbox) Start() {}
+
+// UserMessageCount implements actor.Mailbox.
+func (m *mailbox) UserMessageCount() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.user.len()
+}
+
+// PostUserMessage implements actor.Mailbox.
+func (m *mailbox) PostUserMessage(event any) { m.offer(event, MaxQueued, true) }
+
+// offer queues an event unless limit of them wait already. Where that is our
+// own fault it is reported.
+func (m *mailbox) offer(event any, limit int, report bool) bool {
+	m.mu.Lock()
+	if m.killed {
+		m.mu.Unlock()
+		return false
+	}
+	if m.user.len() >= limit {
+		m.mu.Unlock()
+		if report {
+			m.report("the mailbox is full: roles feed it faster than it steps", debug.Stack())
+		}
+		return false
+	}
+	m.user.push(event)
+	m.wake()
+	return true
+}
+
+// PostSystemMessage implements actor.Mailbox.
+func (m *mailbox) PostSystemMessage(message any) {
+	m.mu.Lock()
+	m.system.push(message)
+	m.wake()
+}
+
+// wake unlocks the mailbox and schedules a run where none is due yet.
+func (m *mailbox) wake() {
+	start := m.dispatcher != nil && m.state == idle && m.runnable()
+	if start {
+		m.state = scheduled
+	}
+	m.mu.Unlock()
+	if start {
+		m.dispatcher.Schedule(m.step)
+	}
+}
+
+func (m *mailbox) runnable() bool {
+	return m.system.len() > 0 || (m.user.len() > 0 && !m.suspended && !m.killed)
+}
+
+// run is one scheduled run: all system messages, then one event. In place the
+// runs follow one another here, since scheduling would nest them.
+func (m *mailbox) run() {
+	for {
+		m.mu.Lock()
+		m.state = running
+		m.handleSystem()
+		event, ok := m.nextEvent()
+		m.mu.Unlock()
+		if ok {
+			m.invoke(event, m.invoker.InvokeUserMessage)
+		}
+		m.mu.Lock()
+		more := m.runnable()
+		if !more {
+			m.state = idle
+		} else if !m.inPlace {
+			m.state = scheduled
+		}
+		m.mu.Unlock()
+		if !more {
+			return
+		}
+		if !m.inPlace {
+			m.dispatcher.Schedule(m.step)
+			return
+		}
+	}
+}
+
+func (m *mailbox) nextEvent() (any, bool) {
+	if m.suspended || m.killed || m.user.len() == 0 {
+		return nil, false
+	}
+	return m.user.pop(), true
+}
+
+// handleSystem handles what system messages wait. It is called and returns with
+// the lock held, and gives it up around each message.
+func (m *mailbox) handleSystem() {
+	for m.system.len() > 0 {
+		message := m.system.pop()
+		switch message.(type) {
+		case *actor.SuspendMailbox:
+			m.suspended = true
+		case *actor.ResumeMailbox:
+			m.suspended = false
+		default:
+			m.mu.Unlock()
+			m.invoke(message, m.invoker.InvokeSystemMessage)
+			m.mu.Lock()
+		}
+	}
+}
+
+// finish handles the waiting system messages in the caller. It may be called
+// only where no run can be in progress beside it; within the role's own step it
+// does nothing, since they come right after that.
+func (m *mailbox) finish() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.state == running {
+		return
+	}
+	before := m.state
+	m.state = running
+	m.handleSystem()
+	m.state = before
+}
+
+// invoke handles one message and turns a panic into proto-actor's failure.
+func (m *mailbox) invoke(message any, handle func(any)) {
+	defer func() {
+		if value := recover(); value != nil {
+			m.failed(value, message)
+		}
+	}()
+	handle(message)
+}
+
+func (m *mailbox) failed(value, message any) {
+	if _, ok := value.(Killed); ok {
+		m.mu.Lock()
+		m.killed = true
+		m.user = queue{}
+		m.mu.Unlock()
+		return
+	}
+	m.report(value, debug.Stack())
+	m.invoker.EscalateFailure(value, message)
+}
+
+// wasKilled says whether the role ended with Killed.
+func (m *mailbox) wasKilled() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.killed
+}
+
+// busy says whether the role is in a step.
+func (m *mailbox) busy() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.state == running
+}
+
+// queue is a growing ring, first in, first out. Its capacity is a power of two.
+type queue struct {
+	ring  []any
+	head  int
+	count int
+}
+
+func (q *queue) len() int { return q.count }
+
+func (q *queue) push(v any) {
+	if q.count == len(q.ring) {
+		q.grow()
+	}
+	q.ring[(q.head+q.count)&(len(q.ring)-1)] = v
+	q.count++
+}
+
+func (q *queue) pop() any {
+	v := q.ring[q.head]
+	q.ring[q.head] = nil
+	q.head = (q.head + 1) & (len(q.ring) - 1)
+	q.count--
+	return v
+}
+
+func (q *queue) grow() {
+	ring := make([]any, max(8, 2*len(q.ring)))
+	n := copy(ring, q.ring[q.head:])
+	copy(ring[n:], q.ring[:q.head])
+	q.ring, q.head = ring, 0
+}

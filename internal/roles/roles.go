@@ -1,0 +1,261 @@
+// Package roles runs the roles of nodes, and the on-chain actors under them, as
+// proto-actor actors that are deterministic where their dispatcher is
+// (architecture.md, "Where proto-actor stands").
+//
+// A Runtime holds the one actor system of a process and its root supervisor.
+// Spawn starts a role on a dispatcher of the node's environment (a Loop when
+// live, the seeded loop of the world in the simulator) with a mailbox that
+// handles one event a run: so the dispatcher picks who steps next. A Cast holds
+// the on-chain actors of one execution role, which run in place.
+//
+// What always holds: the events of a role are handled one at a time, in the
+// order in which they were posted; a role that panics is reported with its stack
+// and stopped, never restarted; only on-chain actors are restarted. Nothing here
+// reads a clock, and nothing waits but Stop and Close.
+//
+// Not used of proto-actor, since it would not be deterministic or does not work:
+// receive timeouts, futures, windowed supervision, Stash (comes back reversed),
+// its own mailboxes (deliver a batch twice), Shutdown (stops no actor), metrics.
+package roles
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// MaxOffered bounds the events waiting for one role beyond which Offer refuses
+// more: a quarter of MaxQueued, so that outside input leaves room for what a
+// node's own roles tell each other.
+const MaxOffered = MaxQueued / 4
+
+// Runtime is the actor system of a process. It is safe for concurrent use.
+type Runtime struct {
+	// OnPanic is told of a panic in a role, or of another bug of ours that
+	// stopped it, with the stack; it runs on the role's loop, must not wait for
+	// that loop, and should see to it that the whole node stops. Set it before
+	// the first Spawn. Where it is nil the panic is logged as an error.
+	OnPanic func(name string, value any, stack []byte)
+
+	log        *slog.Logger
+	system     *actor.ActorSystem
+	supervisor *actor.PID
+	ended      chan struct{} // the supervisor has stopped
+
+	mu     sync.Mutex
+	roles  map[string]*role // by the id of the PID
+	order  []*role          // as they were spawned
+	closed bool
+}
+
+// role is one running role.
+type role struct {
+	runtime *Runtime
+	name    string
+	receive func(actor.Context)
+	pid     *actor.PID
+	mailbox *mailbox
+	done    chan struct{}
+}
+
+// New returns a runtime that logs to log. Proto-actor's chatter goes there at
+// debug level.
+func New(log *slog.Logger) *Runtime {
+	chatter := slog.New(&demoted{log.Handler()})
+	r := &Runtime{
+		log:   log,
+		ended: make(chan struct{}),
+		roles: make(map[string]*role),
+	}
+	r.system = actor.NewActorSystem(
+		actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger { return chatter }),
+		actor.WithDeadLetterRequestLogging(false),
+	)
+	r.supervisor = r.spawnSupervisor()
+	return r
+}
+
+// Spawn starts a role under the root supervisor, on the dispatcher d. receive
+// gets *actor.Started first, then each event that is posted, and at the end
+// *actor.Stopping and *actor.Stopped. The name is unique in the process: node
+// and role. On InPlace, receive must not spawn in its Started.
+func (r *Runtime) Spawn(name string, d actor.Dispatcher, receive func(actor.Context)) (*actor.PID, error) {
+	one := &role{runtime: r, name: name, receive: receive, done: make(chan struct{})}
+	one.mailbox = newMailbox(func(value any, stack []byte) { r.report(name, value, stack) })
+	order := &spawnOrder{role: one, dispatcher: d, done: make(chan error, 1)}
+	r.mu.Lock()
+	closed := r.closed
+	r.mu.Unlock()
+	if closed {
+		return nil, fmt.Errorf("roles: %s: the runtime is closed", name)
+	}
+	r.system.Root.Send(r.supervisor, order)
+	if err := <-order.done; err != nil {
+		return nil, fmt.Errorf("roles: %s: %w", name, err)
+	}
+	return one.pid, nil
+}
+
+// Post tells a role of an event of the node's own. For a role that has stopped
+// it does nothing. It never blocks; events from outside the node go through
+// Offer.
+func (r *Runtime) Post(pid *actor.PID, event any) {
+	if one := r.find(pid); one != nil {
+		one.mailbox.PostUserMessage(event)
+	}
+}
+
+// Offer tells a role of an event from outside: it is refused, with false, when
+// the role has stopped or MaxOffered events wait for it.
+func (r *Runtime) Offer(pid *actor.PID, event any) bool {
+	one := r.find(pid)
+	return one != nil && one.mailbox.offer(event, MaxOffered, false)
+}
+
+// Waiting is the number of events that wait for a role.
+func (r *Runtime) Waiting(pid *actor.PID) int {
+	if one := r.find(pid); one != nil {
+		return one.mailbox.UserMessageCount()
+	}
+	return 0
+}
+
+// Dismiss tells a role to stop after its present step and does not wait. A role
+// may call it, for itself too.
+func (r *Runtime) Dismiss(pid *actor.PID) {
+	if r.find(pid) != nil {
+		r.system.Root.Stop(pid)
+	}
+}
+
+// Stop stops roles in the given order, each after its present step and with its
+// children; the events that wait are dropped. It returns when they have stopped.
+// On an Inline dispatcher it stops them in the caller; elsewhere a step of the
+// same loop must not call it (Dismiss is for that).
+func (r *Runtime) Stop(pids ...*actor.PID) {
+	for _, pid := range pids {
+		if one := r.find(pid); one != nil {
+			r.system.Root.Stop(pid)
+			one.wait()
+		}
+	}
+}
+
+func (one *role) wait() {
+	switch d := one.mailbox.dispatcher.(type) {
+	case Inline:
+		one.mailbox.finish()
+	case *Loop:
+		select {
+		case <-one.done:
+		case <-d.done:
+		}
+	default:
+		<-one.done
+	}
+}
+
+// Close stops all roles, the youngest first, and the supervisor. Nothing can be
+// spawned afterwards. A second Close does nothing.
+func (r *Runtime) Close() {
+	r.mu.Lock()
+	if r.closed {
+		r.mu.Unlock()
+		return
+	}
+	r.closed = true
+	var all []*actor.PID
+	for i := len(r.order) - 1; i >= 0; i-- {
+		all = append(all, r.order[i].pid)
+	}
+	r.mu.Unlock()
+	r.Stop(all...)
+	r.system.Root.Stop(r.supervisor)
+	<-r.ended
+}
+
+func (r *Runtime) find(pid *actor.PID) *role {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.roles[pid.GetId()]
+}
+
+func (r *Runtime) enter(one *role) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.roles[one.pid.Id] = one
+	r.order = append(r.order, one)
+}
+
+func (r *Runtime) leave(one *role) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.roles, one.pid.Id)
+	for i := range r.order {
+		if r.order[i] == one {
+			r.order = append(r.order[:i], r.order[i+1:]...)
+			break
+		}
+	}
+}
+
+func (r *Runtime) report(name string, value any, stack []byte) {
+	if r.OnPanic != nil {
+		r.OnPanic(name, value, stack)
+		return
+	}
+	r.log.Error("a role panicked and was stopped", "role", name, "panic", value, "stack", string(stack))
+}
+
+// Receive implements actor.Actor. A panic while stopping is reported and does
+// not keep the role from stopping.
+func (one *role) Receive(ctx actor.Context) {
+	switch ctx.Message().(type) {
+	case *actor.Stopping:
+		one.last(ctx)
+	case *actor.Stopped:
+		one.last(ctx)
+		one.runtime.leave(one)
+		close(one.done)
+	default:
+		one.receive(ctx)
+	}
+}
+
+func (one *role) last(ctx actor.Context) {
+	defer func() {
+		if value := recover(); value != nil {
+			if _, ok := value.(Killed); !ok {
+				one.mailbox.report(value, stackNow())
+			}
+		}
+	}()
+	one.receive(ctx)
+}
+
+// demoted hands records on at debug level.
+type demoted struct{ slog.Handler }
+
+func (d *demoted) Enabled(ctx context.Context, level slog.Level) bool {
+	return d.Handler.Enabled(ctx, demote(level))
+}
+
+func (d *demoted) Handle(ctx context.Context, record slog.Record) error {
+	record.Level = demote(record.Level)
+	return d.Handler.Handle(ctx, record)
+}
+
+func (d *demoted) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return &demoted{d.Handler.WithAttrs(attrs)}
+}
+func (d *demoted) WithGroup(name string) slog.Handler { return &demoted{d.Handler.WithGroup(name)} }
+
+func demote(level slog.Level) slog.Level {
+	if level < slog.LevelWarn {
+		return slog.LevelDebug
+	}
+	return level
+}
