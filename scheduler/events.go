@@ -1,0 +1,86 @@
+package scheduler
+
+import (
+	"github.com/cowboyinc/devnet/internal/codec"
+	"github.com/cowboyinc/devnet/internal/params"
+	"github.com/cowboyinc/devnet/internal/types"
+)
+
+// The events of the timers, by the specs' names. Their data is a CBOR map with
+// the specs' names as keys; they come from the governance actor, which keeps the
+// protocol's parameters.
+const (
+	EventInsufficientFunds     = "TimerCancelledInsufficientFunds"
+	EventExpired               = "TimerExpired"
+	EventCancelledByGovernance = "timer.cancelled_by_governance"
+	EventExtendedByGovernance  = "timer.extended_by_governance"
+	EventConfigUpdated         = "timer_config.updated"
+	EventBidIgnored            = "timer.bid_ignored" // decision T22's warning, which no spec names
+)
+
+func event(name string, data any) types.Event {
+	return types.Event{Actor: types.GovernanceAddress, Name: name, Data: codec.Marshal(data)}
+}
+
+// InsufficientFunds is the data of EventInsufficientFunds, in wei.
+type InsufficientFunds struct {
+	TimerID   types.TimerID `cbor:"timer_id"`
+	FeePayer  types.Address `cbor:"fee_payer"`
+	Required  types.Wei     `cbor:"required"`
+	Available types.Wei     `cbor:"available"`
+}
+
+// Expired is the data of EventExpired.
+type Expired struct {
+	TimerID       types.TimerID `cbor:"timer_id"`
+	ExpiresAt     types.Height  `cbor:"expires_at"`
+	CurrentHeight types.Height  `cbor:"current_height"`
+}
+
+// CancelledByGovernance is the data of EventCancelledByGovernance.
+type CancelledByGovernance struct {
+	TimerID types.TimerID `cbor:"timer_id"`
+}
+
+// ExtendedByGovernance is the data of EventExtendedByGovernance.
+type ExtendedByGovernance struct {
+	TimerID      types.TimerID `cbor:"timer_id"`
+	NewExpiresAt types.Height  `cbor:"new_expires_at"`
+}
+
+// BidIgnored is the data of EventBidIgnored, in wei.
+type BidIgnored struct {
+	TimerID types.TimerID `cbor:"timer_id"`
+	Bid     types.Wei     `cbor:"bid"`
+}
+
+// TimerConfig is the data of EventConfigUpdated: the configuration from then on.
+type TimerConfig struct {
+	MaxTTLBlocks      uint64       `cbor:"max_ttl_blocks"`
+	MaxCyclesPerFire  types.Cycles `cbor:"max_cycles_per_fire"`
+	MaxCellsPerFire   types.Cells  `cbor:"max_cells_per_fire"`
+	MaxTimersPerActor uint64       `cbor:"max_timers_per_actor"`
+	GCCyclesPerBlock  types.Cycles `cbor:"gc_cycles_per_block"`
+}
+
+// ConfigOf returns the timer configuration in p.
+func ConfigOf(p *params.Params) TimerConfig {
+	return TimerConfig{MaxTTLBlocks: p.MaxTTLBlocks, MaxCyclesPerFire: p.MaxCyclesPerFire,
+		MaxCellsPerFire: p.MaxCellsPerFire, MaxTimersPerActor: p.MaxTimers, GCCyclesPerBlock: p.GCCyclesPerBlock}
+}
+
+// ConfigUpdated is the event of a block whose timer configuration p differs from
+// that of the block before (opcode 49, or the governance instruction).
+func ConfigUpdated(p *params.Params) types.Event { return event(EventConfigUpdated, ConfigOf(p)) }
+
+func bidIgnored(id types.TimerID, bid types.Wei) types.Event {
+	return event(EventBidIgnored, BidIgnored{TimerID: id, Bid: bid})
+}
+
+func cancelledByGovernance(id types.TimerID) types.Event {
+	return event(EventCancelledByGovernance, CancelledByGovernance{TimerID: id})
+}
+
+func extendedByGovernance(id types.TimerID, expiresAt types.Height) types.Event {
+	return event(EventExtendedByGovernance, ExtendedByGovernance{TimerID: id, NewExpiresAt: expiresAt})
+}

@@ -1,0 +1,241 @@
+package scheduler
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// MaxJSONDepth is how deep objects and arrays of a payload may nest to count as
+// JSON, the outermost being 1: enough for every use, and no stack to exhaust.
+const MaxJSONDepth = 32
+
+// jsonScanner judges JSON text. What counts as valid is consensus, so it leans on
+// no library whose leniencies may change with the toolchain; the tests hold it
+// against one.
+type jsonScanner struct {
+	in    []byte
+	at    int
+	depth int
+}
+
+// object reads the whole input as an object and returns the string members of
+// these names, nil where there is none; ok is false where the input is not a
+// valid object, or has one of the names twice or with another type.
+func (s *jsonScanner) object(names ...string) (members []*string, ok bool) {
+	members = make([]*string, len(names))
+	s.space()
+	ok = s.members(func(name string) bool {
+		for i := range names {
+			if names[i] != name {
+				continue
+			}
+			if members[i] != nil {
+				return false
+			}
+			value, ok := s.text()
+			members[i] = &value
+			return ok
+		}
+		return s.value()
+	})
+	s.space()
+	return members, ok && s.at == len(s.in)
+}
+
+// value skips one value.
+func (s *jsonScanner) value() bool {
+	if s.at == len(s.in) {
+		return false
+	}
+	switch s.in[s.at] {
+	case '{':
+		return s.members(func(string) bool { return s.value() })
+	case '[':
+		return s.array()
+	case '"':
+		_, ok := s.text()
+		return ok
+	case 't':
+		return s.word("true")
+	case 'f':
+		return s.word("false")
+	case 'n':
+		return s.word("null")
+	}
+	return s.number()
+}
+
+func (s *jsonScanner) members(member func(name string) bool) bool {
+	return s.list('{', '}', func() bool {
+		name, ok := s.text()
+		if !ok {
+			return false
+		}
+		s.space()
+		if !s.take(':') {
+			return false
+		}
+		s.space()
+		return member(name)
+	})
+}
+
+func (s *jsonScanner) array() bool { return s.list('[', ']', s.value) }
+
+// list reads items between brackets, with commas between them.
+func (s *jsonScanner) list(open, closing byte, item func() bool) bool {
+	if s.depth++; s.depth > MaxJSONDepth || !s.take(open) {
+		return false
+	}
+	defer func() { s.depth-- }()
+	if s.space(); s.take(closing) {
+		return true
+	}
+	for {
+		if !item() {
+			return false
+		}
+		s.space()
+		if s.take(closing) {
+			return true
+		}
+		if !s.take(',') {
+			return false
+		}
+		s.space()
+	}
+}
+
+// text reads a string and its escapes.
+func (s *jsonScanner) text() (string, bool) {
+	if !s.take('"') {
+		return "", false
+	}
+	start := s.at
+	for s.at < len(s.in) && s.in[s.at] != '"' && s.in[s.at] != '\\' {
+		if !s.plain() {
+			return "", false
+		}
+	}
+	if s.take('"') {
+		return string(s.in[start : s.at-1]), true
+	}
+	var b strings.Builder
+	b.Write(s.in[start:s.at])
+	for s.at < len(s.in) {
+		switch s.in[s.at] {
+		case '"':
+			s.at++
+			return b.String(), true
+		case '\\':
+			r, ok := s.escape()
+			if !ok {
+				return "", false
+			}
+			b.WriteRune(r)
+		default:
+			from := s.at
+			if !s.plain() {
+				return "", false
+			}
+			b.Write(s.in[from:s.at])
+		}
+	}
+	return "", false
+}
+
+// plain skips one character that needs no escape.
+func (s *jsonScanner) plain() bool {
+	if c := s.in[s.at]; c < utf8.RuneSelf {
+		s.at++
+		return c >= 0x20
+	}
+	r, size := utf8.DecodeRune(s.in[s.at:])
+	s.at += size
+	return r != utf8.RuneError || size > 1
+}
+
+var escapes = map[byte]rune{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
+
+func (s *jsonScanner) escape() (rune, bool) {
+	if s.at+1 >= len(s.in) {
+		return 0, false
+	}
+	c := s.in[s.at+1]
+	if c != 'u' {
+		s.at += 2
+		r, ok := escapes[c]
+		return r, ok
+	}
+	first, ok := s.unicode()
+	if !ok || !utf16.IsSurrogate(first) {
+		return first, ok
+	}
+	behind := s.at
+	if second, ok := s.unicode(); ok {
+		if r := utf16.DecodeRune(first, second); r != utf8.RuneError {
+			return r, true
+		}
+	}
+	s.at = behind // whatever follows is read for itself
+	return utf8.RuneError, true
+}
+
+// unicode reads \u and four hexadecimal digits.
+func (s *jsonScanner) unicode() (rune, bool) {
+	if s.at+6 > len(s.in) || s.in[s.at] != '\\' || s.in[s.at+1] != 'u' {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(string(s.in[s.at+2:s.at+6]), 16, 16)
+	s.at += 6
+	return rune(n), err == nil
+}
+
+func (s *jsonScanner) number() bool {
+	s.take('-')
+	if !s.take('0') && s.digits() == 0 {
+		return false
+	}
+	if s.take('.') && s.digits() == 0 {
+		return false
+	}
+	if s.take('e') || s.take('E') {
+		if !s.take('+') {
+			s.take('-')
+		}
+		return s.digits() > 0
+	}
+	return true
+}
+
+func (s *jsonScanner) digits() (n int) {
+	for s.at < len(s.in) && '0' <= s.in[s.at] && s.in[s.at] <= '9' {
+		s.at++
+		n++
+	}
+	return n
+}
+
+func (s *jsonScanner) word(word string) bool {
+	if !strings.HasPrefix(string(s.in[s.at:min(len(s.in), s.at+len(word))]), word) {
+		return false
+	}
+	s.at += len(word)
+	return true
+}
+
+func (s *jsonScanner) space() {
+	for s.at < len(s.in) && strings.IndexByte(" \t\r\n", s.in[s.at]) >= 0 {
+		s.at++
+	}
+}
+
+func (s *jsonScanner) take(c byte) bool {
+	if s.at == len(s.in) || s.in[s.at] != c {
+		return false
+	}
+	s.at++
+	return true
+}

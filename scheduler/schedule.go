@@ -1,0 +1,166 @@
+package scheduler
+
+import (
+	"encoding/binary"
+	"math"
+
+	"github.com/cowboyinc/devnet/internal/codec"
+	"github.com/cowboyinc/devnet/internal/params"
+	"github.com/cowboyinc/devnet/internal/program"
+	"github.com/cowboyinc/devnet/internal/types"
+)
+
+// TimerID is the identity of a timer (CIP-5 §3.3). The nonce is the actor's own
+// count of timers scheduled, the first being 0. payload is as it was given,
+// before the payload convention is resolved.
+//
+// Deviation T1: the spec's nonce is the transaction's, which is the same for two
+// timers of one transaction, and does not exist in a handler run by a timer.
+//
+// Vectors: fixtures/vectors/cip5/3.3-timer-id.json.
+func TimerID(actor types.Address, height types.Height, payload []byte, nonce uint64) types.TimerID {
+	var h, n [8]byte
+	binary.BigEndian.PutUint64(h[:], uint64(height))
+	binary.BigEndian.PutUint64(n[:], nonce)
+	return types.Keccak(actor[:], h[:], payload, n[:])
+}
+
+// Schedule registers a timer of actor in block now and returns it with the
+// events that go with it. sender is the sender of the transaction, who may be
+// fee payer beside the actor; nil in a handler run by a timer (decision T18) or
+// by a delivered message.
+//
+// A refusal is an *Error, whose fault the program's is; nothing is written then.
+// The payload convention is resolved here (see Convention), so that firing
+// parses nothing and a handler's name is judged when it is given.
+//
+// Spec: CIP-5 §§3, 4; decisions T1, T4, T5, T6, T18.
+func Schedule(p *params.Params, kv KV, now types.Height, actor types.Address, sender *types.Address, req program.TimerRequest) (types.Timer, []types.Event, error) {
+	timer, err := resolve(p, now, actor, sender, req)
+	if err != nil {
+		return types.Timer{}, nil, err
+	}
+	own := readTally(kv, actor)
+	if own.Pending >= p.MaxTimers {
+		return types.Timer{}, nil, refuse(CodeTooManyTimers, "CIP-5 §8, T5",
+			"actor %s has %d timers pending, at most %d; cancel one or wait until one fires", actor, own.Pending, p.MaxTimers)
+	}
+	timer.ID = TimerID(actor, req.Height, req.Payload, own.Nonce)
+	timer.Seq = readSequence(kv)
+	insert(kv, &timer)
+	writeTally(kv, actor, tally{Pending: own.Pending + 1, Nonce: own.Nonce + 1})
+	next := timer.Seq + 1
+	kv.Set(keySequence, codec.Marshal(next))
+
+	var events []types.Event
+	if req.Bid != nil {
+		events = append(events, bidIgnored(timer.ID, *req.Bid))
+	}
+	return timer, events, nil
+}
+
+// Scheduled is the change that a scheduled timer is reported by.
+func Scheduled(t types.Timer) types.TimerChange {
+	return types.TimerChange{Timer: t, Status: types.TimerPending, At: t.ScheduledAt}
+}
+
+// resolve applies the defaults and judges everything but the actor's count.
+func resolve(p *params.Params, now types.Height, actor types.Address, sender *types.Address, req program.TimerRequest) (types.Timer, error) {
+	t := types.Timer{
+		Actor: actor, Height: req.Height, ScheduledAt: now, GBA: req.GBA,
+		MaxFeePerCycle: req.MaxFeePerCycle, MaxPriorityFeePerCycle: req.MaxPriorityFeePerCycle,
+		// Bid stays 0 under fifo, whatever was stated: nothing is locked, so
+		// nothing may count when a policy that reads bids takes over (T22, T25).
+	}
+	if req.Height <= now {
+		return t, refuse(CodeHeightNotFuture, "CIP-5 §4.2", "height %d is not above the current height %d", req.Height, now)
+	}
+	if uint64(len(req.Payload)) > p.MaxTimerPayload {
+		return t, refuse(CodePayloadTooLarge, "CIP-5 §4.2", "the payload has %d bytes, at most %d", len(req.Payload), p.MaxTimerPayload)
+	}
+	if err := resolveHandler(p, &t, req); err != nil {
+		return t, err
+	}
+	if err := resolveFeePayer(&t, sender, req.FeePayer); err != nil {
+		return t, err
+	}
+	if err := resolveGasLimit(p, &t, req.GasLimit); err != nil {
+		return t, err
+	}
+	return t, resolveExpiry(p, &t, now, req.ExpiresAt)
+}
+
+// resolveHandler settles which handler gets which bytes: the named one, else the
+// convention's, else the default (CIP-5 §4.2).
+func resolveHandler(p *params.Params, t *types.Timer, req program.TimerRequest) error {
+	t.Handler, t.Payload = req.Handler, req.Payload
+	if t.Handler == "" {
+		t.Handler = DefaultHandler
+		if handler, inner, ok := Convention(req.Payload); ok {
+			t.Handler, t.Payload = handler, inner
+		}
+	}
+	if uint64(len(t.Handler)) > p.MaxTimerHandler {
+		return refuse(CodeHandlerTooLong, "CIP-5 §4.2", "the handler's name has %d bytes, at most %d", len(t.Handler), p.MaxTimerHandler)
+	}
+	return nil
+}
+
+// resolveFeePayer settles who pays: the actor, else only the transaction's
+// sender, and never an address of the system's own (decision T2).
+func resolveFeePayer(t *types.Timer, sender, stated *types.Address) error {
+	t.FeePayer = t.Actor
+	if stated != nil {
+		t.FeePayer = *stated
+	}
+	if t.FeePayer.InSystemBand() {
+		return refuse(CodeFeePayerSystem, "CIP-5 §4.1", "fee_payer %s is an address of the system's own, which cannot pay", t.FeePayer)
+	}
+	if t.FeePayer == t.Actor || sender != nil && t.FeePayer == *sender {
+		return nil
+	}
+	return refuse(CodeFeePayerForeign, "CIP-1 §13, T2, T18",
+		"fee_payer %s is neither the actor %s nor the sender of the transaction", t.FeePayer, t.Actor)
+}
+
+// resolveGasLimit settles the cycles of a fire: max_cycles_per_fire unless less
+// is stated, and at least min_gas_limit (decisions T5, T18).
+func resolveGasLimit(p *params.Params, t *types.Timer, stated *types.Cycles) error {
+	t.GasLimit = p.MaxCyclesPerFire
+	if stated != nil {
+		t.GasLimit = *stated
+	}
+	if t.GasLimit < p.MinGasLimit {
+		return refuse(CodeGasLimitTooLow, "T18", "gas_limit is %d cycles, at least %d", t.GasLimit, p.MinGasLimit)
+	}
+	if t.GasLimit > p.MaxCyclesPerFire {
+		return refuse(CodeGasLimitTooHigh, "CIP-5 §6.2, T18", "gas_limit is %d cycles, at most %d", t.GasLimit, p.MaxCyclesPerFire)
+	}
+	return nil
+}
+
+// resolveExpiry settles the last height at which the timer may fire: the TTL
+// from now unless less is stated, and no less than its own height (decision T6).
+func resolveExpiry(p *params.Params, t *types.Timer, now types.Height, stated *types.Height) error {
+	latest := latestExpiry(p, now)
+	t.ExpiresAt = latest
+	if stated != nil {
+		t.ExpiresAt = *stated
+	}
+	if t.ExpiresAt < t.Height {
+		return refuse(CodeExpiresTooEarly, "T6", "expires_at %d is below the timer's height %d; the latest is %d, max_ttl_blocks from now",
+			t.ExpiresAt, t.Height, latest)
+	}
+	if t.ExpiresAt > latest {
+		return refuse(CodeExpiresTooLate, "T6", "expires_at %d is more than %d blocks from now; the latest is %d", t.ExpiresAt, p.MaxTTLBlocks, latest)
+	}
+	return nil
+}
+
+// latestExpiry is now + max_ttl_blocks, at most the greatest height.
+func latestExpiry(p *params.Params, now types.Height) types.Height {
+	if latest := now + types.Height(p.MaxTTLBlocks); latest >= now {
+		return latest
+	}
+	return math.MaxUint64
+}
