@@ -21,8 +21,8 @@ const (
 )
 
 // Params is the parameters in force in one block. It is a value: whoever
-// changes one changes a copy. The tags give key, class, default and range
-// (inclusive); amounts are in wei, times in milliseconds.
+// changes one changes a copy. The tags give key, class, default, range
+// (inclusive) or words; amounts are in wei, times in milliseconds.
 type Params struct {
 	// Chain.
 	ChainID       uint64    `param:"chain.id" class:"genesis" default:"8011" min:"1"`
@@ -33,7 +33,7 @@ type Params struct {
 	MaxBlockBytes uint64    `param:"chain.max_block_bytes" class:"block" default:"2097152" min:"65536" max:"3145728"`
 	CallDepth     uint64    `param:"chain.call_depth" class:"block" default:"32" min:"1" max:"64"`
 	FaucetWei     types.Wei `param:"chain.faucet_wei" class:"block" default:"5000000000000"`
-	MaxStateKey   uint64    `param:"chain.max_state_key_bytes" class:"block" default:"256" min:"1"`
+	MaxStateKey   uint64    `param:"chain.max_state_key_bytes" class:"block" default:"256" min:"1" max:"2048"` // the trie's keys have room for it
 	MaxStateValue uint64    `param:"chain.max_state_value_bytes" class:"block" default:"1048576" min:"1"`
 	MaxCodeBytes  uint64    `param:"chain.max_code_bytes" class:"block" default:"131072" min:"1"`
 	MaxEvents     uint64    `param:"chain.max_events_per_message" class:"block" default:"256" min:"1"`
@@ -81,13 +81,13 @@ type Params struct {
 	CostDeployByte   types.Cycles `param:"cip3.cycles_deploy_byte" class:"block" default:"1"`    // our own
 
 	// CIP-1: the timer lane.
-	Policy          string       `param:"cip1.policy" class:"block" default:"fifo"`
+	Policy          string       `param:"cip1.policy" class:"block" default:"fifo" oneof:"fifo"` // the policies that are built
 	LaneTimerCycles types.Cycles `param:"cip1.lane_timer_cycles" class:"block" default:"2000000" min:"1"`
 	MaxExamined     uint64       `param:"cip1.max_examined_timers" class:"block" default:"50000" min:"1"` // decision T16
 	MinGasLimit     types.Cycles `param:"cip1.min_gas_limit" class:"block" default:"1000" min:"1"`        // decision T18
 
 	// CIP-5: timers.
-	Fees               string       `param:"cip5.fees" class:"genesis" default:"paid"` // paid or free (decision T2)
+	Fees               string       `param:"cip5.fees" class:"genesis" default:"paid" oneof:"paid,free"` // decision T2
 	MaxTTLBlocks       uint64       `param:"cip5.max_ttl_blocks" class:"block" default:"2592000" min:"1"`
 	MaxCyclesPerFire   types.Cycles `param:"cip5.max_cycles_per_fire" class:"block" default:"550000" min:"1000"`
 	MaxCellsPerFire    types.Cells  `param:"cip5.max_cells_per_fire" class:"block" default:"550000" min:"1"`
