@@ -1,0 +1,150 @@
+package actors
+
+import (
+	"github.com/cowboyinc/devnet/internal/program"
+	"github.com/cowboyinc/devnet/internal/types"
+)
+
+// Call implements program.Context. The callee has at most limit cycles, or all
+// that remain where limit is 0 or more than that.
+func (f *frame) Call(target types.Address, handler string, payload []byte, limit types.Cycles) ([]byte, error) {
+	defer f.guard()
+	p := f.params()
+	if fault := f.charge(p.CostActorCall, types.Cells(len(handler)+len(payload))); fault != nil {
+		return nil, fault
+	}
+	if fault := checkName("a handler's name", handler); fault != nil {
+		return nil, fault
+	}
+	if f.depth+1 >= p.CallDepth {
+		return nil, refused("call_depth", "calls nest at most %d deep", p.CallDepth)
+	}
+	for on := f; on != nil; on = on.parent {
+		if on.msg.Self == target {
+			return nil, refused("reentrancy", "actor %s is already on the stack", target)
+		}
+	}
+	purse := f.left
+	if limit != 0 && limit < purse {
+		purse = limit
+	}
+	f.left -= purse
+	outcome := f.x.run(f, f.callee(target, handler, payload), &purse)
+	f.left += purse
+	if f.x.environment != nil {
+		return nil, f.charge(0, 0)
+	}
+	if outcome.Status != types.StatusOK {
+		return nil, &program.Fault{Status: types.StatusReverted, Code: outcome.Fault.Code, Message: outcome.Fault.Message}
+	}
+	return outcome.Output, nil
+}
+
+// callee is the message of a call: read-only under a read.
+func (f *frame) callee(target types.Address, handler string, payload []byte) program.Message {
+	kind := program.Call
+	if f.x.cause.ReadOnly {
+		kind = program.Read
+	}
+	return program.Message{Kind: kind, Sender: f.msg.Self, Self: target, Handler: handler, Payload: append([]byte{}, payload...)}
+}
+
+// Send implements program.Context. The actor prepays the limits of the delivery
+// at the base fees of this block; both must fit into a block of their own.
+//
+// Spec: decision C16.
+func (f *frame) Send(target types.Address, handler string, payload []byte, cycles types.Cycles, cells types.Cells) error {
+	defer f.guard()
+	p := f.params()
+	if fault := f.write(p.CostSend, len(handler)+len(payload)); fault != nil {
+		return fault
+	}
+	if fault := checkName("a handler's name", handler); fault != nil {
+		return fault
+	}
+	if cycles == 0 || cycles > p.LaneSystemCycles || cells > p.CellsLimit {
+		return refused("bad_limit", "a delivery has 1 to %d cycles and at most %d cells", p.LaneSystemCycles, p.CellsLimit)
+	}
+	b := f.x.block
+	m := &Message{SentAt: b.Height, Cause: f.x.cause.Hash, From: f.msg.Self, To: target, Handler: handler,
+		Payload: append([]byte{}, payload...), Cycles: cycles, Cells: cells, PriceCycle: b.BaseFeeCycle, PriceCell: b.BaseFeeCell}
+	cost, ok := m.cost()
+	if !ok || !f.x.state.Debit(f.msg.Self, cost) {
+		return refused("insufficient_funds", "the actor cannot prepay a delivery of %d cycles and %d cells", cycles, cells)
+	}
+	f.x.state.enqueue(m)
+	return nil
+}
+
+// cost is Prepaid before it is paid; ok is false where it passes 2^256.
+func (m *Message) cost() (types.Wei, bool) {
+	forCycles, ok := m.PriceCycle.MulOk(uint64(m.Cycles))
+	if !ok {
+		return types.Wei{}, false
+	}
+	forCells, ok := m.PriceCell.MulOk(uint64(m.Cells))
+	if !ok {
+		return types.Wei{}, false
+	}
+	return forCycles.AddOk(forCells)
+}
+
+// ScheduleTimer implements program.Context.
+//
+// Spec: CIP-1 §6, CIP-5 §4 and §6.1, decisions T1 to T6.
+func (f *frame) ScheduleTimer(request program.TimerRequest) (types.TimerID, error) {
+	defer f.guard()
+	p := f.params()
+	cycles := p.CostSetTimer
+	if p.Fees == FeesFree {
+		cycles = p.FreeScheduleCycles
+	}
+	if fault := f.write(cycles, len(request.Payload)+len(request.Handler)); fault != nil {
+		return types.TimerID{}, fault
+	}
+	request.Payload = append([]byte{}, request.Payload...)
+	effect, fault := f.x.block.Timers.Schedule(f.x.state, f.timerCaller(), request)
+	return effect.ID, f.timerEffect(effect, fault)
+}
+
+// CancelTimer implements program.Context.
+func (f *frame) CancelTimer(id types.TimerID) error {
+	defer f.guard()
+	if fault := f.write(f.cancelCycles(), 0); fault != nil {
+		return fault
+	}
+	return f.timerEffect(f.x.block.Timers.Cancel(f.x.state, f.timerCaller(), id))
+}
+
+// ExtendTimer implements program.Context.
+func (f *frame) ExtendTimer(id types.TimerID, expiresAt types.Height) error {
+	defer f.guard()
+	if fault := f.write(f.cancelCycles(), 0); fault != nil {
+		return fault
+	}
+	return f.timerEffect(f.x.block.Timers.Extend(f.x.state, f.timerCaller(), id, expiresAt))
+}
+
+// FeesFree is the value of the parameter cip5.fees under which fires cost
+// nothing and scheduling is all one pays (decision T2).
+const FeesFree = "free"
+
+func (f *frame) cancelCycles() types.Cycles {
+	if f.params().Fees == FeesFree {
+		return f.params().FreeCancelCycles
+	}
+	return f.params().CostCancelTimer
+}
+
+func (f *frame) timerCaller() TimerCaller {
+	return TimerCaller{Actor: f.msg.Self, Sender: f.x.cause.Sender}
+}
+
+func (f *frame) timerEffect(effect TimerEffect, fault *program.Fault) error {
+	if fault != nil {
+		return fault
+	}
+	f.x.Timers = append(f.x.Timers, effect.Changes...)
+	f.x.Events = append(f.x.Events, effect.Events...)
+	return nil
+}

@@ -1,0 +1,71 @@
+package actors
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/cowboyinc/devnet/internal/program"
+	"github.com/cowboyinc/devnet/internal/types"
+)
+
+// SamplePrefix begins the code of a Go sample (package samples). Such code may
+// be deployed only where genesis allows cheats: it is not metered.
+const SamplePrefix = "go:"
+
+// Deploy creates an actor, moves value to it and runs its init once: all of
+// these or none. Its error is the environment's.
+//
+// Spec: CIP-6 (related-cips.md).
+func (x *Execution) Deploy(deployer types.Address, d *types.Deploy, value types.Wei) (types.Address, program.Outcome, error) {
+	at := ActorAddress(deployer, d.Salt, d.Code)
+	p := x.block.Params
+	if fault := x.Spend(types.Cycles(len(d.Code))*p.CostDeployByte, 0); fault != nil {
+		return at, failed(fault.Status, fault.Code, fault.Message), nil
+	}
+	code := program.Code{Hash: types.Keccak(d.Code), Source: d.Code}
+	if refusal, err := x.inspect(at, d, code); refusal != nil || err != nil {
+		if err != nil {
+			return at, program.Outcome{}, err
+		}
+		return at, *refusal, nil
+	}
+	mark := x.mark()
+	x.state.Set(hashKey(prefixCode, code.Hash), append([]byte{}, d.Code...))
+	x.state.setActor(at, &Actor{CodeHash: code.Hash, Owner: deployer, Name: d.Manifest.Name, DeployedAt: x.block.Height})
+	outcome, err := x.Deliver(program.Message{Kind: program.Init, Sender: deployer, Self: at, Handler: initHandler, Payload: d.Init}, value)
+	if err == nil && outcome.Status != types.StatusOK {
+		x.revert(mark)
+	}
+	return at, outcome, err
+}
+
+// inspect judges a deploy before anything is done; a nil refusal means that it
+// may go on.
+func (x *Execution) inspect(at types.Address, d *types.Deploy, code program.Code) (refusal *program.Outcome, err error) {
+	p := x.block.Params
+	refuse := func(status types.Status, code, format string, args ...any) (*program.Outcome, error) {
+		outcome := failed(status, code, fmt.Sprintf(format, args...))
+		return &outcome, nil
+	}
+	switch {
+	case len(d.Manifest.Name) > types.MaxNameBytes || !utf8.ValidString(d.Manifest.Name):
+		return refuse(types.StatusFailed, "bad_name", "an actor's name must be UTF-8 of at most %d bytes", types.MaxNameBytes)
+	case uint64(len(d.Code)) > p.MaxCodeBytes:
+		return refuse(types.StatusInvalidCode, "code_too_long", "code of %d bytes, at most %d", len(d.Code), p.MaxCodeBytes)
+	case !p.Cheats && bytes.HasPrefix(d.Code, []byte(SamplePrefix)):
+		return refuse(types.StatusInvalidCode, "invalid_code", "Go samples need a chain with cheats")
+	case ActorOf(x.state, at) != nil:
+		return refuse(types.StatusFailed, "address_taken", "there is an actor at %s: choose another salt", at)
+	}
+	session, err := x.block.Sessions.Session()
+	if err != nil {
+		return nil, err
+	}
+	_, err = session.Inspect(code)
+	if found := (*program.Refusal)(nil); errors.As(err, &found) {
+		return refuse(types.StatusInvalidCode, "invalid_code", "%s", found.Error())
+	}
+	return nil, err
+}

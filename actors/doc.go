@@ -1,0 +1,51 @@
+// Package actors is what stands between the chain and the programs of its
+// actors: accounts, actors' records, code and storage; the call stack; and the
+// program.Context that a running handler talks to.
+//
+// State is the writes of a block over the tree before it. Everything an
+// execution does goes through it, so a snapshot and a revert undo all effects
+// of a failed handler: storage, balances, sends, timers (decision C17).
+//
+// An Execution is one transaction, fire or delivery. It holds what is left of
+// the limits, the stack of frames, the events and what happened to timers. A
+// frame is one handler on the stack and implements program.Context.
+//
+// # What costs what
+//
+// Cycles are the parameters cip3.cycles_*; cells are one a byte of what is named:
+//
+//	Get, Balance      cycles_storage_read
+//	Set               cycles_storage_write    key and value
+//	Delete            cycles_storage_write    key
+//	Transfer          cycles_transfer
+//	Emit              cycles_event            name and data (our own: events are part of receipts)
+//	Send              cycles_message_send     handler and payload; the delivery's limits are paid in wei
+//	Call              cycles_actor_call       handler and payload
+//	returning         -                       the output, of each handler on the stack
+//	ScheduleTimer     cycles_set_timer        handler and payload; free_schedule_cycles where fires are free
+//	CancelTimer       cycles_cancel_timer     free_cancel_cycles where fires are free
+//	ExtendTimer       cycles_cancel_timer     the same
+//	Keccak            cycles_keccak_word      for each 32 bytes begun
+//	Randomness        cycles_keccak_word      for each 32 bytes begun of R(H), actor and domain
+//	Block, Message, Remaining, Log: nothing; the host charges the program's own steps
+//
+// A charge that does not fit takes what is left, ends the handler and cannot be
+// caught by it. A call has the limit of cycles its caller gives it, so its
+// caller may go on when that is used up; cells are one pool for the whole stack.
+// What a failed call did is undone, what it used is not.
+//
+// # Invariants
+//
+//   - No amount comes from nowhere: all but Mint moves wei between accounts and
+//     the prepayments of messages.
+//   - A handler with a status other than ok leaves no trace but its use and its
+//     log.
+//   - An error of the environment ends the whole Execution without a result; a
+//     panic inside the chain's own code is a Bug and is never taken for a
+//     program's.
+//
+// Scheduling timers is the scheduler's, reached through the interface Timers;
+// fees, nonces and lanes are the ledger's.
+//
+// Spec: CIP-3 and CIP-6 as in related-cips.md, decisions C13, C16, C17.
+package actors

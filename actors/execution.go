@@ -1,0 +1,261 @@
+package actors
+
+import (
+	"fmt"
+	"runtime/debug"
+	"strings"
+
+	"github.com/cowboyinc/devnet/internal/params"
+	"github.com/cowboyinc/devnet/internal/program"
+	"github.com/cowboyinc/devnet/internal/types"
+)
+
+// Block is what the executions of a block share.
+type Block struct {
+	Params       *params.Params
+	ChainID      uint64
+	Height       types.Height
+	Timestamp    types.Millis
+	Randomness   types.Hash // R(Height) (decision C9)
+	BaseFeeCycle types.Wei  // what sends are prepaid at
+	BaseFeeCell  types.Wei
+	Timers       Timers
+	Runner       Runner
+	Sessions     Sessions
+}
+
+// Sessions opens the conversation with the programs' host when the first
+// message needs one.
+type Sessions interface {
+	Session() (program.Session, error)
+}
+
+// Runner carries one message to a program. A program that panics is a failed
+// outcome; an error is the environment's.
+type Runner interface {
+	Run(program.Session, program.Context, program.Code, program.Message) (program.Outcome, error)
+}
+
+// Timers is the scheduler as a running handler meets it. What its methods write
+// goes to the given state and nowhere else.
+type Timers interface {
+	Schedule(*State, TimerCaller, program.TimerRequest) (TimerEffect, *program.Fault)
+	Cancel(*State, TimerCaller, types.TimerID) (TimerEffect, *program.Fault)
+	Extend(*State, TimerCaller, types.TimerID, types.Height) (TimerEffect, *program.Fault)
+}
+
+// TimerCaller is who schedules or ends a timer.
+type TimerCaller struct {
+	Actor types.Address
+	// Sender signed the transaction and may be named as fee payer; it is zero
+	// in fires and deliveries (decisions T2, T18).
+	Sender types.Address
+}
+
+// TimerEffect is what a call of Timers did.
+type TimerEffect struct {
+	ID      types.TimerID
+	Changes []types.TimerChange
+	Events  []types.Event
+}
+
+// Cause is what an execution belongs to.
+type Cause struct {
+	Origin   types.Origin
+	Hash     types.Hash    // of its receipt
+	TxHash   types.Hash    // what programs see: zero in a fire (CIP-5 §5.2)
+	Sender   types.Address // who signed the transaction; zero in fires and deliveries
+	ReadOnly bool
+}
+
+// LogLine is one line that a program printed. It is part of no consensus.
+type LogLine struct {
+	Actor types.Address `json:"actor"`
+	Cause types.Hash    `json:"cause"` // hash of the receipt it was printed under
+	Line  string        `json:"line"`
+}
+
+// Limits of a log: what one execution may keep and how long a line may be. More
+// is cut off, with a mark.
+const (
+	MaxLogLines = 256
+	MaxLogBytes = 4096
+)
+
+// Execution is one transaction, fire, delivery or read. Its exported fields are
+// read when it has ended.
+type Execution struct {
+	Events []types.Event
+	Timers []types.TimerChange
+	Logs   []LogLine
+
+	block       *Block
+	state       *State
+	cause       Cause
+	cycles      types.Cycles // the limits
+	cells       types.Cells
+	cyclesLeft  types.Cycles // of what no frame has been given
+	cellsLeft   types.Cells
+	top         *frame
+	environment error // the host failed: there is no result
+	bug         *Bug
+}
+
+// Bug is a panic of the chain's own code while a program was running. It goes
+// on up, past every recovery that is meant for programs.
+type Bug struct {
+	Value any
+	Stack []byte
+}
+
+func (b *Bug) Error() string { return fmt.Sprintf("the chain panicked: %v\n%s", b.Value, b.Stack) }
+
+// Start returns an execution with the given limits.
+func Start(block *Block, state *State, cause Cause, cycles types.Cycles, cells types.Cells) *Execution {
+	return &Execution{block: block, state: state, cause: cause,
+		cycles: cycles, cells: cells, cyclesLeft: cycles, cellsLeft: cells}
+}
+
+// Used is what the execution has used of its limits.
+func (x *Execution) Used() (types.Cycles, types.Cells) {
+	return x.cycles - x.cyclesLeft, x.cells - x.cellsLeft
+}
+
+// Spend charges what is no handler's: the transaction's own part. Where it does
+// not fit, what is left is taken.
+func (x *Execution) Spend(cycles types.Cycles, cells types.Cells) *program.Fault {
+	if cycles > x.cyclesLeft {
+		x.cyclesLeft = 0
+		return outOfCycles()
+	}
+	x.cyclesLeft -= cycles
+	if cells > x.cellsLeft {
+		x.cellsLeft = 0
+		return outOfCells()
+	}
+	x.cellsLeft -= cells
+	return nil
+}
+
+// Deliver runs a handler with all that is left, and moves value to the actor
+// before: both or neither. Its error is the environment's; the caller then
+// reverts.
+func (x *Execution) Deliver(msg program.Message, value types.Wei) (program.Outcome, error) {
+	mark := x.mark()
+	if !x.state.Move(msg.Sender, msg.Self, value) {
+		return failed(types.StatusReverted, "insufficient_funds",
+			"the sender holds less than the value to move"), nil
+	}
+	outcome := x.run(nil, msg, &x.cyclesLeft)
+	if x.environment != nil {
+		return program.Outcome{}, x.environment
+	}
+	if outcome.Status != types.StatusOK {
+		x.revert(mark)
+	}
+	return outcome, nil
+}
+
+// run puts a handler on the stack with all cycles of a purse and takes it off
+// again. What it does not use stays in the purse.
+func (x *Execution) run(parent *frame, msg program.Message, purse *types.Cycles) program.Outcome {
+	record := ActorOf(x.state, msg.Self)
+	if record == nil {
+		return failed(types.StatusNoActor, "no_actor", fmt.Sprintf("there is no actor at %s", msg.Self))
+	}
+	if msg.Handler == initHandler && msg.Kind != program.Init {
+		return failed(types.StatusNoHandler, "no_handler", "init runs once, at deploy")
+	}
+	msg.Owner = record.Owner
+	session, err := x.block.Sessions.Session()
+	if err != nil {
+		x.environment = err
+		return program.Outcome{}
+	}
+	mark := x.mark()
+	f := &frame{x: x, msg: msg, parent: parent, left: *purse}
+	if parent != nil {
+		f.depth = parent.depth + 1
+	}
+	x.top = f
+	code := program.Code{Hash: record.CodeHash, Source: CodeOf(x.state, record.CodeHash)}
+	outcome, err := x.block.Runner.Run(session, f, code, msg)
+	if x.bug != nil {
+		panic(x.bug)
+	}
+	if err != nil && x.environment == nil {
+		x.environment = err
+	}
+	outcome = f.end(outcome)
+	x.top = parent
+	*purse = f.left
+	if outcome.Status != types.StatusOK {
+		x.revert(mark)
+	}
+	return outcome
+}
+
+// mark is a point to revert to. Logs stay: they tell why something failed.
+type mark struct{ state, events, timers int }
+
+func (x *Execution) mark() mark { return mark{x.state.Snapshot(), len(x.Events), len(x.Timers)} }
+
+func (x *Execution) revert(m mark) {
+	x.state.Revert(m.state)
+	x.Events = x.Events[:m.events]
+	x.Timers = x.Timers[:m.timers]
+}
+
+func (x *Execution) log(actor types.Address, line string) {
+	switch {
+	case len(x.Logs) >= MaxLogLines:
+		return
+	case len(x.Logs) == MaxLogLines-1:
+		line = "… (the rest of the log was cut off)"
+	}
+	x.Logs = append(x.Logs, LogLine{Actor: actor, Cause: x.cause.Hash, Line: clip(line, MaxLogBytes)})
+}
+
+// Direct is the Runner that hands a message to the session and no more.
+type Direct struct{}
+
+// Run implements Runner.
+func (Direct) Run(session program.Session, ctx program.Context, code program.Code, msg program.Message) (outcome program.Outcome, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			if bug, ok := v.(*Bug); ok {
+				panic(bug)
+			}
+			outcome = failed(types.StatusFailed, "panic", fmt.Sprintf("the program panicked: %v", v))
+			err = nil
+		}
+	}()
+	return session.Handle(ctx, code, msg)
+}
+
+// guard marks a panic inside a Context's method as the chain's own. Every such
+// method defers it.
+func (f *frame) guard() {
+	v := recover()
+	if v == nil {
+		return
+	}
+	if f.x.bug == nil {
+		f.x.bug = &Bug{Value: v, Stack: debug.Stack()}
+	}
+	panic(f.x.bug)
+}
+
+func failed(status types.Status, code, message string) program.Outcome {
+	return program.Outcome{Status: status, Fault: &types.Fault{Code: code, Message: clip(message, types.MaxFaultBytes)}}
+}
+
+// clip returns s as valid UTF-8 of at most limit bytes.
+func clip(s string, limit int) string {
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	if len(s) <= limit {
+		return s
+	}
+	const more = "…"
+	return strings.ToValidUTF8(s[:limit-len(more)], "") + more
+}

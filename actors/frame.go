@@ -1,0 +1,244 @@
+package actors
+
+import (
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/cowboyinc/devnet/internal/params"
+	"github.com/cowboyinc/devnet/internal/program"
+	"github.com/cowboyinc/devnet/internal/types"
+)
+
+// initHandler is the handler of a deploy.
+const initHandler = "init"
+
+// keccakWord is how many bytes of input one cycles_keccak_word pays for.
+const keccakWord = 32
+
+// frame is one handler on the stack: the chain as it sees it. It implements
+// program.Context.
+type frame struct {
+	x      *Execution
+	msg    program.Message
+	parent *frame
+	depth  uint64
+	left   types.Cycles
+	dead   *program.Fault // it ran out of something, and nothing it says counts any more
+}
+
+// end settles how the handler ended: running out goes before what the program
+// says, and a good end pays for its output.
+func (f *frame) end(outcome program.Outcome) program.Outcome {
+	if f.dead == nil && outcome.Status == types.StatusOK {
+		f.charge(0, types.Cells(len(outcome.Output)))
+	}
+	if f.dead != nil {
+		return failed(f.dead.Status, f.dead.Code, f.dead.Message)
+	}
+	switch outcome.Status {
+	case types.StatusOK:
+		return program.Outcome{Status: types.StatusOK, Output: outcome.Output}
+	case types.StatusReverted, types.StatusOutOfCycles, types.StatusOutOfCells, types.StatusNoActor,
+		types.StatusNoHandler, types.StatusFailed, types.StatusInvalidCode:
+	default:
+		return failed(types.StatusFailed, "bad_status", fmt.Sprintf("the host ended the handler with status %q", outcome.Status))
+	}
+	if outcome.Fault == nil {
+		return failed(outcome.Status, string(outcome.Status), "")
+	}
+	return failed(outcome.Status, clip(outcome.Fault.Code, types.MaxNameBytes), outcome.Fault.Message)
+}
+
+// charge takes cycles and cells, or ends the handler. A charge that does not
+// fit takes what is left.
+func (f *frame) charge(cycles types.Cycles, cells types.Cells) *program.Fault {
+	switch {
+	case f.dead != nil:
+	case f.x.environment != nil:
+		f.dead = &program.Fault{Status: types.StatusFailed, Code: "environment", Message: "the host of programs failed", Abort: true}
+	case f.x.top != f:
+		return &program.Fault{Status: types.StatusFailed, Code: "stale_context", Message: "this handler is not the one that runs", Abort: true}
+	case cycles > f.left:
+		f.left, f.dead = 0, outOfCycles()
+	case cells > f.x.cellsLeft:
+		f.left -= cycles
+		f.x.cellsLeft, f.dead = 0, outOfCells()
+	default:
+		f.left -= cycles
+		f.x.cellsLeft -= cells
+		return nil
+	}
+	return f.dead
+}
+
+// write charges for a side effect, and refuses it in a read.
+func (f *frame) write(cycles types.Cycles, bytes int) *program.Fault {
+	if f.x.cause.ReadOnly {
+		return refused("read_only", "a read-only call has no side effects")
+	}
+	return f.charge(cycles, types.Cells(bytes))
+}
+
+func (f *frame) params() *params.Params { return f.x.block.Params }
+
+// Block implements program.Context.
+func (f *frame) Block() program.BlockInfo {
+	b := f.x.block
+	return program.BlockInfo{ChainID: b.ChainID, Height: b.Height, TimestampMS: b.Timestamp, TxHash: f.x.cause.TxHash}
+}
+
+// Message implements program.Context.
+func (f *frame) Message() program.Message { return f.msg }
+
+// Remaining implements program.Context.
+func (f *frame) Remaining() (types.Cycles, types.Cells) {
+	if f.dead != nil {
+		return 0, 0
+	}
+	return f.left, f.x.cellsLeft
+}
+
+// Spend implements program.Context.
+func (f *frame) Spend(cycles types.Cycles, cells types.Cells) error {
+	return asError(f.charge(cycles, cells))
+}
+
+// Get implements program.Context.
+func (f *frame) Get(key []byte) (value []byte, found bool, err error) {
+	defer f.guard()
+	if fault := f.charge(f.params().CostStorageRead, 0); fault != nil {
+		return nil, false, fault
+	}
+	if fault := f.checkKey(key); fault != nil {
+		return nil, false, fault
+	}
+	value, found = StorageOf(f.x.state, f.msg.Self, key)
+	return append([]byte(nil), value...), found, nil
+}
+
+// Set implements program.Context.
+func (f *frame) Set(key, value []byte) error {
+	defer f.guard()
+	if fault := f.write(f.params().CostStorageWrite, len(key)+len(value)); fault != nil {
+		return fault
+	}
+	if fault := f.checkKey(key); fault != nil {
+		return fault
+	}
+	if uint64(len(value)) > f.params().MaxStateValue {
+		return refused("value_too_long", "a value of %d bytes, at most %d", len(value), f.params().MaxStateValue)
+	}
+	f.x.state.SetStorage(f.msg.Self, append([]byte{}, key...), append([]byte{}, value...))
+	return nil
+}
+
+// Delete implements program.Context.
+func (f *frame) Delete(key []byte) error {
+	defer f.guard()
+	if fault := f.write(f.params().CostStorageWrite, len(key)); fault != nil {
+		return fault
+	}
+	if fault := f.checkKey(key); fault != nil {
+		return fault
+	}
+	f.x.state.DeleteStorage(f.msg.Self, key)
+	return nil
+}
+
+func (f *frame) checkKey(key []byte) *program.Fault {
+	if uint64(len(key)) > f.params().MaxStateKey {
+		return refused("key_too_long", "a key of %d bytes, at most %d", len(key), f.params().MaxStateKey)
+	}
+	return nil
+}
+
+// Balance implements program.Context.
+func (f *frame) Balance(of types.Address) (types.Wei, error) {
+	defer f.guard()
+	if fault := f.charge(f.params().CostStorageRead, 0); fault != nil {
+		return types.Wei{}, fault
+	}
+	return AccountOf(f.x.state, of).Balance, nil
+}
+
+// Transfer implements program.Context.
+func (f *frame) Transfer(to types.Address, amount types.Wei) error {
+	defer f.guard()
+	if fault := f.write(f.params().CostTransfer, 0); fault != nil {
+		return fault
+	}
+	if !f.x.state.Move(f.msg.Self, to, amount) {
+		return refused("insufficient_funds", "a transfer of %s wei exceeds the actor's balance", amount)
+	}
+	return nil
+}
+
+// Emit implements program.Context.
+func (f *frame) Emit(name string, data []byte) error {
+	defer f.guard()
+	if fault := f.write(f.params().CostEvent, len(name)+len(data)); fault != nil {
+		return fault
+	}
+	if fault := checkName("an event's name", name); fault != nil {
+		return fault
+	}
+	if uint64(len(f.x.Events)) >= f.params().MaxEvents {
+		return refused("too_many_events", "at most %d events a message", f.params().MaxEvents)
+	}
+	f.x.Events = append(f.x.Events, types.Event{Actor: f.msg.Self, Name: name, Data: append([]byte{}, data...)})
+	return nil
+}
+
+// Keccak implements program.Context.
+func (f *frame) Keccak(data []byte) (types.Hash, error) {
+	defer f.guard()
+	if fault := f.charge(f.words(len(data)), 0); fault != nil {
+		return types.Hash{}, fault
+	}
+	return types.Keccak(data), nil
+}
+
+// Randomness implements program.Context.
+func (f *frame) Randomness(domain []byte) (types.Hash, error) {
+	defer f.guard()
+	r, self := f.x.block.Randomness, f.msg.Self
+	if fault := f.charge(f.words(len(r)+len(self)+len(domain)), 0); fault != nil {
+		return types.Hash{}, fault
+	}
+	return types.Keccak(r[:], self[:], domain), nil
+}
+
+func (f *frame) words(bytes int) types.Cycles {
+	return types.Cycles((bytes+keccakWord-1)/keccakWord) * f.params().CostKeccakWord
+}
+
+// Log implements program.Context.
+func (f *frame) Log(line string) { f.x.log(f.msg.Self, line) }
+
+func checkName(what, name string) *program.Fault {
+	if len(name) > types.MaxNameBytes || !utf8.ValidString(name) {
+		return refused("bad_name", "%s must be UTF-8 of at most %d bytes", what, types.MaxNameBytes)
+	}
+	return nil
+}
+
+func outOfCycles() *program.Fault {
+	return &program.Fault{Status: types.StatusOutOfCycles, Code: "out_of_cycles", Message: "the limit of cycles is used up", Abort: true}
+}
+
+func outOfCells() *program.Fault {
+	return &program.Fault{Status: types.StatusOutOfCells, Code: "out_of_cells", Message: "the limit of cells is used up", Abort: true}
+}
+
+// refused is a fault that a program may catch.
+func refused(code, format string, args ...any) *program.Fault {
+	return &program.Fault{Status: types.StatusReverted, Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// asError keeps a nil fault a nil error.
+func asError(f *program.Fault) error {
+	if f == nil {
+		return nil
+	}
+	return f
+}
