@@ -99,7 +99,7 @@ func (f *frame) ScheduleTimer(request program.TimerRequest) (types.TimerID, erro
 	if p.Fees == FeesFree {
 		cycles = p.FreeScheduleCycles
 	}
-	if fault := f.write(cycles, len(request.Payload)+len(request.Handler)); fault != nil {
+	if fault := f.write(cycles, len(request.Payload)); fault != nil {
 		return types.TimerID{}, fault
 	}
 	request.Payload = append([]byte{}, request.Payload...)

@@ -39,6 +39,10 @@ type Params struct {
 	MaxEvents     uint64    `param:"chain.max_events_per_message" class:"block" default:"256" min:"1"`
 	MaxDeferred   uint64    `param:"chain.max_deferred_messages_per_block" class:"block" default:"1024" min:"1"`
 
+	// Validators (decision C6).
+	MaxValidators     uint64 `param:"chain.max_validators" class:"epoch" default:"100" min:"1" max:"1000"`
+	MaxValidatorMoves uint64 `param:"chain.max_validator_moves_per_epoch" class:"epoch" default:"16" min:"1" max:"1000"` // joins and leaves
+
 	// CIP-3: fees and lanes.
 	CyclesLimit         types.Cycles `param:"cip3.block_cycles_limit" class:"block" default:"20000000" min:"2"`
 	CellsLimit          types.Cells  `param:"cip3.block_cells_limit" class:"block" default:"1000000" min:"2"`
