@@ -1,0 +1,189 @@
+package api
+
+import (
+	"context"
+
+	"github.com/cowboyinc/devnet/internal/env"
+	"github.com/cowboyinc/devnet/internal/program"
+	"github.com/cowboyinc/devnet/internal/types"
+)
+
+// Backend is a network as the API needs it. All methods are safe for
+// concurrent use. Errors that a client should see are *Error; every other
+// error is the devnet's own fault and answers 500.
+type Backend interface {
+	Info() Info
+	// Nodes lists the validators in the order of their names.
+	Nodes() []Node
+	// View returns a node's latest finalized state and history; for "" that of
+	// the running node with the highest final block.
+	View(node string) (View, error)
+	// Submit hands a signed transaction to the pool and returns once it was
+	// admitted or refused.
+	Submit(ctx context.Context, raw []byte) (types.Hash, error)
+	// Pending returns a transaction that waits in a pool and its sender, or nil.
+	Pending(hash types.Hash) (*types.Transaction, types.Address)
+	// NextNonce is the nonce after the account's transactions that are final
+	// or wait in the pool without a gap.
+	NextNonce(types.Address) types.Nonce
+	// Wait returns the receipt once the execution is final.
+	Wait(ctx context.Context, hash types.Hash) (*types.Receipt, error)
+	// Accounts lists the funded accounts, and system.
+	Accounts() []NamedAccount
+	// Signer returns the key of a devnet account or of the faucet, or nil.
+	Signer(name string) env.Signer
+	// Subscribe calls each with every newly final height, in order, until
+	// cancel; each must not block.
+	Subscribe(each func(types.Height)) (cancel func())
+}
+
+// View is one node's latest final state and the blocks before it. It does not
+// change while it is held, but for its history, which grows.
+type View interface {
+	Head() Head
+	Block(types.Height) (*Block, error)                    // nil when there is none
+	HeightOf(block types.Hash) (types.Height, bool, error) // of a final block
+	Transaction(types.Hash) (*types.Transaction, types.Height, error)
+	Receipt(types.Hash) (*types.Receipt, error)
+	Account(types.Address) (Account, error)
+	Actor(types.Address) (*Actor, error)        // nil when there is none
+	Actors(offset, limit int) ([]Actor, error)  // by address
+	Named(name string) ([]types.Address, error) // the actors deployed under a name
+	State(actor types.Address, prefix []byte, offset, limit int) ([]Entry, error)
+	Logs(actor types.Address, offset, limit int) ([]LogLine, error)
+	Timer(types.TimerID) (*Timer, error)
+	Timers(TimerFilter) ([]Timer, error)
+	Params() ([]Param, error)
+	// Read runs a handler read-only on this state.
+	Read(ctx context.Context, call Call) (Result, error)
+	// Simulate executes a transaction on this state and forgets it.
+	Simulate(ctx context.Context, tx *types.Transaction) (*types.Receipt, error)
+}
+
+// Info does not change while the network runs.
+type Info struct {
+	ChainID uint64
+	Genesis types.Hash // state root of genesis
+	Version string
+	Strict  bool      // no cheats
+	Faucet  types.Wei // what POST /faucet gives
+}
+
+// Node is a validator and how it does.
+type Node struct {
+	Name        string
+	Validator   types.Validator
+	Status      string // joining, active, leaving, left
+	Running     bool
+	Height      types.Height
+	StateRoot   types.Hash
+	View        types.View
+	Connections int
+	Pooled      int      // transactions in its mempool
+	Missing     []string // what it waits for, in words; empty when it is ready
+}
+
+// Head is the latest final block and what the next one starts from.
+type Head struct {
+	Height           types.Height
+	Hash             types.Hash
+	Timestamp        types.Millis
+	TimersPending    uint64
+	NextBaseFeeCycle types.Wei
+	NextBaseFeeCell  types.Wei
+	NextBaseFeeLane  types.Wei
+}
+
+// Block is a final block with all that executing it gave.
+type Block struct {
+	Block    *types.Block
+	Hash     types.Hash
+	Receipts []types.Receipt
+	Timers   []TimerMark
+	Logs     []LogLine
+	Burned   [3]types.Wei // by cycles, cells, timer lane
+	Tips     [2]types.Wei // of transactions, of timers
+}
+
+// TimerMark is what a block did to a timer, in the order it happened.
+type TimerMark struct {
+	ID     types.TimerID
+	Actor  types.Address
+	Status types.TimerStatus
+	Reason string
+}
+
+// LogLine is one line an actor printed.
+type LogLine struct {
+	Actor  types.Address
+	Height types.Height
+	Hash   types.Hash
+	Line   string
+}
+
+// NamedAccount is an account that the devnet holds the key of.
+type NamedAccount struct {
+	Name    string
+	Address types.Address
+}
+
+// Account is an account's state.
+type Account struct {
+	Nonce   types.Nonce
+	Balance types.Wei
+}
+
+// Actor is a deployed actor.
+type Actor struct {
+	Address       types.Address
+	Name          string
+	Owner         types.Address
+	CodeHash      types.Hash
+	DeployedAt    types.Height
+	Handlers      []program.Handler
+	TimersPending uint64
+}
+
+// Entry is one key of an actor's state.
+type Entry struct{ Key, Value []byte }
+
+// Timer is a timer in any state.
+type Timer struct {
+	types.Timer
+	Status     types.TimerStatus
+	EndedAt    types.Height // 0 while pending
+	Reason     string
+	Tier       string // "" where the calendar has none
+	CyclesUsed types.Cycles
+	CellsUsed  types.Cells
+	FeePaid    types.Wei
+	TipPaid    types.Wei
+}
+
+// TimerFilter selects timers; zero fields select all.
+type TimerFilter struct {
+	Actor  *types.Address
+	DueBy  *types.Height
+	Status types.TimerStatus
+	Offset int
+	Limit  int
+}
+
+// Param is one parameter in force.
+type Param struct{ Key, Value, Class, Default string }
+
+// Call is a read-only call.
+type Call struct {
+	Actor   types.Address
+	Sender  types.Address
+	Handler string
+	Payload []byte
+}
+
+// Result is the end of a read-only call.
+type Result struct {
+	Outcome program.Outcome
+	Cycles  types.Cycles
+	Cells   types.Cells
+	Logs    []string
+}

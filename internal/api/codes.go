@@ -1,0 +1,8 @@
+package api
+
+// Codes by which a Backend tells what is wrong with a transaction's nonce.
+const (
+	CodeNonceTooLow = "nonce_too_low"           // a final transaction has it
+	CodeNonceTaken  = "underpriced_replacement" // one in the pool has it, and pays as much
+	CodeNonceGap    = "nonce_gap"               // too many before it are missing
+)

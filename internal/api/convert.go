@@ -1,0 +1,109 @@
+package api
+
+import (
+	"github.com/cowboyinc/devnet/internal/api/model"
+	"github.com/cowboyinc/devnet/internal/types"
+)
+
+func blockModel(b *Block) model.Block {
+	h := &b.Block.Header
+	m := model.Block{
+		Height: h.Height, View: h.View, Epoch: h.Epoch, Hash: b.Hash, Parent: h.Parent, Proposer: h.Proposer,
+		TimestampMS: h.Timestamp, CyclesUsed: h.CyclesUsed, CellsUsed: h.CellsUsed,
+		BaseFeeCycle: h.BaseFeeCycle, BaseFeeCell: h.BaseFeeCell, BaseFeeLaneTimer: h.BaseFeeLaneTimer,
+		TimerCyclesUsed: h.TimerCyclesUsed, StateRoot: h.StateRoot, SubsetEpoch: h.SubsetEpoch, Skipped: h.Skipped,
+		Burned:       model.Split{Cycle: b.Burned[0], Cell: b.Burned[1], LaneTimer: b.Burned[2]},
+		Tips:         model.Tips{Transactions: b.Tips[0], Timers: b.Tips[1]},
+		Transactions: []types.Hash{}, TimersFired: []types.Hash{}, TimersDeferred: []types.Hash{},
+		TimersExpired: []types.Hash{}, TimersInsufficient: []types.Hash{}, Votes: []model.Vote{},
+	}
+	for i := range b.Block.Transactions {
+		m.Transactions = append(m.Transactions, b.Block.Transactions[i].Hash())
+	}
+	for _, mark := range b.Timers {
+		switch {
+		case mark.Status == types.TimerFired:
+			m.TimersFired = append(m.TimersFired, mark.ID)
+		case mark.Status == types.TimerExpired:
+			m.TimersExpired = append(m.TimersExpired, mark.ID)
+		case mark.Status == types.TimerInsufficientFunds:
+			m.TimersInsufficient = append(m.TimersInsufficient, mark.ID)
+		case mark.Status == types.TimerPending && mark.Reason != "":
+			m.TimersDeferred = append(m.TimersDeferred, mark.ID)
+		}
+	}
+	if b.Block.Parent != nil {
+		for _, v := range b.Block.Parent.Votes {
+			m.Votes = append(m.Votes, model.Vote{Validator: v.Validator, Bitmap: v.Bitmap})
+		}
+	}
+	return m
+}
+
+func receiptModel(r *types.Receipt) model.Receipt {
+	m := model.Receipt{
+		Hash: r.Hash, Origin: string(r.Origin), Height: r.Height, Index: r.Index, Sender: r.Sender, To: r.To,
+		Handler: r.Handler, Status: string(r.Status), Cycles: r.Cycles, Cells: r.Cells,
+		CyclesUsed: r.Cycles, CellsUsed: r.Cells, Fee: r.Fee, Tip: r.Tip,
+		Error: faultModel(r.Error), Output: r.Output, Events: []model.Event{},
+	}
+	for _, e := range r.Events {
+		m.Events = append(m.Events, model.Event{Actor: e.Actor, Name: e.Name, Data: e.Data})
+	}
+	return m
+}
+
+func faultModel(f *types.Fault) *model.Fault {
+	if f == nil {
+		return nil
+	}
+	return &model.Fault{Code: f.Code, Message: f.Message}
+}
+
+func transactionModel(tx *types.Transaction, sender types.Address) model.Transaction {
+	m := model.Transaction{
+		Hash: tx.Hash(), Status: "pending", Sender: sender, ChainID: tx.ChainID, Nonce: tx.Nonce, To: tx.To,
+		Value: tx.Value, CyclesLimit: tx.CyclesLimit, CellsLimit: tx.CellsLimit,
+		MaxFeePerCycle: tx.MaxFeePerCycle, MaxFeePerCell: tx.MaxFeePerCell,
+		MaxPriorityFeePerCycle: tx.MaxPriorityFeePerCycle, MaxPriorityFeePerCell: tx.MaxPriorityFeePerCell,
+		Payload: types.Bytes(tx.Payload),
+	}
+	if tx.Signature != nil {
+		m.Signature = *tx.Signature
+	}
+	switch in, _ := tx.Instruction(); in := in.(type) {
+	case *types.Transfer:
+		m.Kind = in.Kind
+	case *types.Deploy:
+		m.Kind = in.Kind
+	case *types.Execute:
+		m.Kind, m.Handler = in.Kind, in.Handler
+	case *types.System:
+		m.Kind = in.Kind
+	}
+	return m
+}
+
+func timerModel(t *Timer) model.Timer {
+	m := model.Timer{
+		ID: t.ID, Actor: t.Actor, Height: t.Height, Handler: t.Handler, Payload: t.Payload, FeePayer: t.FeePayer,
+		GasLimit: t.GasLimit, ExpiresAt: t.ExpiresAt, MaxFeePerCycle: t.MaxFeePerCycle,
+		MaxPriorityFeePerCycle: t.MaxPriorityFeePerCycle, Bid: t.Bid, GBA: t.GBA, Status: string(t.Status),
+		ScheduledAt: t.ScheduledAt, Deferrals: t.Deferrals, Reason: t.Reason, Weight: "1/1",
+		CyclesUsed: t.CyclesUsed, CellsUsed: t.CellsUsed, FeePaid: t.FeePaid, TipPaid: t.TipPaid,
+	}
+	if t.EndedAt != 0 {
+		m.EndedAt = &t.EndedAt
+	}
+	if t.Tier != "" {
+		m.Tier = &t.Tier
+	}
+	if t.MaxPriorityFeePerCycle != nil {
+		m.Priority = *t.MaxPriorityFeePerCycle
+	}
+	return m
+}
+
+func logModel(l LogLine) model.LogLine {
+	return model.LogLine{Actor: l.Actor, Height: l.Height, Hash: l.Hash, Line: l.Line}
+}

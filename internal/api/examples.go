@@ -1,0 +1,52 @@
+package api
+
+import (
+	"reflect"
+
+	"github.com/cowboyinc/devnet/internal/api/model"
+	"github.com/cowboyinc/devnet/internal/types"
+)
+
+// The examples of the OpenAPI document.
+var (
+	exampleHash    = types.Hash{0: 0x11, 31: 0x11}
+	exampleTimerID = types.Hash{0: 0x22, 31: 0x22}
+	exampleAddress = types.Address{0: 0xaa, 19: 0xaa}
+	exampleActorAt = types.Address{0: 0xbb, 19: 0xbb}
+	exampleHeight  = types.Height(12)
+
+	exampleBlock = model.Block{Height: 12, View: 13, Hash: exampleHash, Proposer: exampleAddress, TimestampMS: 1_700_000_012_000,
+		Transactions: []types.Hash{exampleHash}, CyclesUsed: 21_300, CellsUsed: 410, BaseFeeCycle: types.WeiOf(1000),
+		BaseFeeCell: types.WeiOf(1000), BaseFeeLaneTimer: types.WeiOf(1000), TimersFired: []types.Hash{exampleTimerID},
+		TimersDeferred: []types.Hash{}, TimersExpired: []types.Hash{}, TimersInsufficient: []types.Hash{},
+		Votes: []model.Vote{{Validator: exampleAddress, Bitmap: types.Bytes{}}}}
+	exampleReceipt = model.Receipt{Hash: exampleHash, Origin: "transaction", Height: 12, Sender: exampleAddress, To: exampleActorAt,
+		Handler: "start", Status: "ok", Cycles: 1850, Cells: 64, CyclesUsed: 1850, CellsUsed: 64, Fee: types.WeiOf(1_914_000),
+		Events: []model.Event{{Actor: exampleActorAt, Name: "started", Data: types.Bytes{0xa0}}}, Output: types.Bytes("pong")}
+	exampleFire = model.Receipt{Hash: exampleTimerID, Origin: "timer", Height: 22, Sender: exampleActorAt, To: exampleActorAt,
+		Handler: "handle_timer", Status: "ok", Cycles: 900, CyclesUsed: 900, Fee: types.WeiOf(900_000), Events: []model.Event{}}
+	exampleTransaction = model.Transaction{Hash: exampleHash, Status: "final", Height: &exampleHeight, Sender: exampleAddress,
+		ChainID: 8011, To: &exampleActorAt, CyclesLimit: 2_000_000, CellsLimit: 100_000, MaxFeePerCycle: types.WeiOf(2000),
+		MaxFeePerCell: types.WeiOf(2000), Kind: "execute", Handler: "start", Payload: types.Bytes{0xa3}}
+	exampleAccount = model.Account{Address: exampleAddress, Name: "alice", Nonce: 3, Balance: types.WeiOf(999_990_000_000)}
+	exampleBaseFee = model.BaseFee{Height: 13, BaseFeeCycle: types.WeiOf(1000), BaseFeeCell: types.WeiOf(1000), BaseFeeLaneTimer: types.WeiOf(1000)}
+	exampleParam   = model.Param{Key: "cip5.max_timers_per_actor", Value: "1024", Class: "block", Default: "1024"}
+	exampleActor   = model.Actor{Address: exampleActorAt, Name: "heartbeat", Owner: exampleAddress, CodeHash: exampleHash,
+		Balance: types.WeiOf(100 * types.CBY), DeployedAt: 2, Handlers: []model.Handler{{Name: "handle_timer", Doc: "Counts and goes on."}},
+		Timers: model.ActorTimers{Pending: 1, NextDue: &exampleHeight}}
+	exampleEntry = model.StateEntry{Key: types.Bytes("count"), Value: types.Bytes("3"), Text: "3"}
+	exampleLog   = model.LogLine{Actor: exampleActorAt, Height: 12, Hash: exampleTimerID, Line: "beat 3"}
+	exampleRead  = model.ReadResult{Height: 12, Status: "ok", Output: types.Bytes("3"), Text: "3", Cycles: 120, Logs: []string{}}
+	exampleTimer = model.Timer{ID: exampleTimerID, Actor: exampleActorAt, Height: 22, Handler: "handle_timer", FeePayer: exampleActorAt,
+		GasLimit: 550_000, ExpiresAt: 2_592_012, Status: "fired", ScheduledAt: 12, EndedAt: &exampleHeight, Weight: "1/1",
+		CyclesUsed: 900, FeePaid: types.WeiOf(900_000)}
+	exampleValidator = model.Validator{Name: "v0", Address: exampleAddress, QUICAddress: "127.0.0.1:40001", Height: 12, StateRoot: exampleHash,
+		View: 13, Status: "active", Running: true, Connections: 3}
+	exampleReady = model.Ready{Ready: true, ChainID: 8011, Genesis: exampleHash, Height: 12, Version: "0.1.0",
+		Nodes: []model.ReadyNode{{Name: "v0", Ready: true, Height: 12, Missing: []string{}}}}
+)
+
+var (
+	submitRequestType = reflect.TypeFor[model.SubmitRequest]()
+	readyType         = reflect.TypeFor[model.Ready]()
+)

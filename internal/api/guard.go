@@ -1,0 +1,114 @@
+package api
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"runtime/debug"
+	"strings"
+	"time"
+)
+
+// methods are those a route may have.
+var methods = []string{http.MethodGet, http.MethodPost}
+
+// guard refuses what no route should see: another site's page that found its
+// way to this server (by a name that resolves to it, or by a form), a path that
+// is not served, a method that a path has not. A bug of ours ends one request,
+// not the network.
+func (s *Server) guard(mux *http.ServeMux) http.Handler {
+	sites := http.NewCrossOriginProtection()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer func() {
+			if p := recover(); p != nil && p != http.ErrAbortHandler {
+				slog.Error("a request met a bug", "path", r.URL.Path, "panic", p, "stack", string(debug.Stack()))
+				write(w, asError(fmt.Errorf("panic: %v", p)))
+			}
+		}()
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		if !s.allows(r.Host) {
+			write(w, Refuse(http.StatusForbidden, "forbidden_host", "the Host header %q is not a name of this server", clip(r.Host)).
+				Hint("Call it as localhost or by its IP address, or start it with --http NAME:PORT.").At("Host"))
+			return
+		}
+		if err := sites.Check(r); err != nil {
+			write(w, Refuse(http.StatusForbidden, "forbidden_origin", "a page of another site may not drive the devnet: %v", err).
+				Hint("Call the API from outside a browser, or from a page of the same origin.").At("Origin"))
+			return
+		}
+		if _, pattern := mux.Handler(r); pattern == "" {
+			write(w, unrouted(mux, r))
+			return
+		}
+		if r.Method == http.MethodPost && !body(w, r) {
+			return
+		}
+		mux.ServeHTTP(w, r)
+	})
+}
+
+// body reads the whole body within its limits of size and time, so that no
+// deadline of reading is left to end a request that waits for a block. It
+// answers and returns false where that fails.
+func body(w http.ResponseWriter, r *http.Request) bool {
+	control := http.NewResponseController(w)
+	_ = control.SetReadDeadline(time.Now().Add(BodyTimeout)) // a recorder in tests has none
+	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBodyBytes))
+	_ = control.SetReadDeadline(time.Time{})
+	var tooLong *http.MaxBytesError
+	var network net.Error
+	switch {
+	case errors.As(err, &tooLong):
+		write(w, invalid(http.StatusRequestEntityTooLarge, "the body is too long").(*Error))
+	case errors.As(err, &network) && network.Timeout():
+		write(w, invalid(http.StatusRequestTimeout, "the body did not arrive in time").(*Error))
+	case err != nil:
+		write(w, invalid(http.StatusBadRequest, "the body cannot be read", err).(*Error))
+	}
+	r.Body = io.NopCloser(bytes.NewReader(data))
+	return err == nil
+}
+
+// allows reports whether a client may call the server by host. A page that
+// rebinds a name of its own to this machine sends that name; an IP address
+// cannot be rebound.
+func (s *Server) allows(host string) bool {
+	name := host
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		name = h
+	}
+	name = strings.ToLower(strings.TrimSuffix(name, "."))
+	if name == "localhost" || strings.HasSuffix(name, ".localhost") || s.hosts[name] {
+		return true
+	}
+	return net.ParseIP(strings.Trim(name, "[]")) != nil
+}
+
+// unrouted says what is wrong with a request that no route takes.
+func unrouted(mux *http.ServeMux, r *http.Request) *Error {
+	var others []string
+	for _, method := range methods {
+		other := r.Clone(r.Context())
+		other.Method = method
+		if _, pattern := mux.Handler(other); pattern != "" {
+			others = append(others, method)
+		}
+	}
+	if len(others) > 0 {
+		return Refuse(http.StatusMethodNotAllowed, "method_not_allowed", "%s does not take %s", clip(r.URL.Path), r.Method).
+			Hint("Use %s.", strings.Join(others, " or "))
+	}
+	return Refuse(http.StatusNotFound, "unknown_path", "nothing is served at %s", clip(r.URL.Path)).
+		Hint("GET /openapi.json lists every path.")
+}
+
+func clip(s string) string {
+	if len(s) > 100 {
+		return s[:100] + "…"
+	}
+	return s
+}

@@ -1,0 +1,103 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/cowboyinc/devnet/internal/api/model"
+)
+
+// world is a server over a network in memory.
+type world struct {
+	t      *testing.T
+	chain  *memory
+	server *Server
+}
+
+func newWorld(t *testing.T, change ...func(*memory)) *world {
+	t.Helper()
+	w := &world{t: t, chain: newMemory()}
+	for _, c := range change {
+		c(w.chain)
+	}
+	w.server = New(w.chain, Config{})
+	t.Cleanup(func() { _ = w.server.Close() })
+	return w
+}
+
+// call sends a request; body is nil, a string, or what JSON is made of.
+func (w *world) call(method, path string, body any, headers ...string) (int, []byte) {
+	w.t.Helper()
+	var reader io.Reader
+	switch b := body.(type) {
+	case nil:
+	case string:
+		reader = bytes.NewReader([]byte(b))
+	case []byte:
+		reader = bytes.NewReader(b)
+	default:
+		reader = bytes.NewReader(must(json.Marshal(b)))
+	}
+	r := httptest.NewRequest(method, path, reader)
+	r.Host = "127.0.0.1:4000"
+	if body != nil {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		if headers[i] == "Host" {
+			r.Host = headers[i+1]
+		}
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	recorder := httptest.NewRecorder()
+	w.server.Handler().ServeHTTP(recorder, r)
+	return recorder.Code, recorder.Body.Bytes()
+}
+
+// get decodes a success.
+func get[T any](w *world, path string) (out T) {
+	w.t.Helper()
+	status, data := w.call(http.MethodGet, path, nil)
+	return decode[T](w, path, status, data)
+}
+
+func post[T any](w *world, path string, body any) (out T) {
+	w.t.Helper()
+	status, data := w.call(http.MethodPost, path, body)
+	return decode[T](w, path, status, data)
+}
+
+func decode[T any](w *world, path string, status int, data []byte) (out T) {
+	w.t.Helper()
+	if status != http.StatusOK {
+		w.t.Fatalf("%s: %d %s", path, status, data)
+	}
+	if err := json.Unmarshal(data, &out); err != nil {
+		w.t.Fatalf("%s: %v in %s", path, err, data)
+	}
+	return out
+}
+
+// refused checks an error's status and code, and that it is whole.
+func (w *world) refused(status int, code, method, path string, body any, headers ...string) model.ErrorBody {
+	w.t.Helper()
+	got, data := w.call(method, path, body, headers...)
+	var e model.Error
+	if err := json.Unmarshal(data, &e); err != nil {
+		w.t.Fatalf("%s %s: %d %s: %v", method, path, got, data, err)
+	}
+	if got != status || e.Error.Code != code || e.Error.Message == "" {
+		w.t.Fatalf("%s %s: %d %+v, want %d %s", method, path, got, e.Error, status, code)
+	}
+	return e.Error
+}
+
+// deploy deploys an actor as alice.
+func (w *world) deploy(name string) model.Deployed {
+	w.t.Helper()
+	return post[model.Deployed](w, "/devnet/deploy", model.DeployRequest{From: "alice", Code: "code of " + name, Name: name})
+}

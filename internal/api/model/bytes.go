@@ -1,0 +1,37 @@
+package model
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/cowboyinc/devnet/internal/types"
+)
+
+// Payload reads what a person or script wrote for bytes: 0x and pairs of
+// hexadecimal digits are those bytes, any other string is its UTF-8 text. Text
+// that begins with 0x has to be written in hexadecimal.
+func Payload(s string) ([]byte, error) {
+	if !strings.HasPrefix(s, "0x") {
+		return []byte(s), nil
+	}
+	var b types.Bytes
+	if err := b.UnmarshalText([]byte(s)); err != nil {
+		return nil, fmt.Errorf("%w; text that begins with 0x has to be given in hexadecimal too", err)
+	}
+	return b, nil
+}
+
+// Text returns b where it is printable UTF-8, and else "".
+func Text(b []byte) string {
+	if !utf8.Valid(b) {
+		return ""
+	}
+	for _, r := range string(b) {
+		if !unicode.IsPrint(r) && r != '\n' && r != '\t' {
+			return ""
+		}
+	}
+	return string(b)
+}

@@ -1,0 +1,20 @@
+package api
+
+import (
+	"reflect"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// optional is a query parameter that may be absent.
+type optional[T any] struct {
+	Value T
+	set   bool
+}
+
+// Receiver, OnParamSet and Schema are how huma fills and describes it.
+func (o *optional[T]) Receiver() reflect.Value      { return reflect.ValueOf(&o.Value).Elem() }
+func (o *optional[T]) OnParamSet(isSet bool, _ any) { o.set = isSet }
+func (*optional[T]) Schema(r huma.Registry) *huma.Schema {
+	return huma.SchemaFromType(r, reflect.TypeFor[T]())
+}

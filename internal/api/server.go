@@ -1,0 +1,159 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+)
+
+func init() {
+	// Both are package variables of huma; nothing else in this binary uses it.
+	huma.NewError = invalid
+	huma.DefaultArrayNullable = false
+}
+
+// Config is how a Server is run.
+type Config struct {
+	// Hosts are names, beside loopback's and IP addresses, by which clients may
+	// call the server.
+	Hosts []string
+}
+
+// Server is the HTTP API of one network.
+type Server struct {
+	backend  Backend
+	api      huma.API
+	mux      *http.ServeMux
+	handler  http.Handler
+	hosts    map[string]bool
+	waiters  chan struct{}
+	reads    chan struct{}
+	readers  chan struct{}
+	patience time.Duration   // WaitTimeout
+	mu       sync.Mutex      // of claims
+	claims   map[string]bool // names an actor is being deployed under
+	nonces   *nonces
+	feed     *feed
+	metrics  *metrics
+	http     *http.Server
+	ended    context.Context
+	end      context.CancelFunc
+	once     sync.Once
+}
+
+// New returns a server over backend. Close has to be called at the end.
+func New(backend Backend, cfg Config) *Server {
+	s := &Server{
+		backend:  backend,
+		mux:      http.NewServeMux(),
+		hosts:    map[string]bool{},
+		waiters:  make(chan struct{}, MaxWaiters),
+		reads:    make(chan struct{}, MaxReads),
+		readers:  make(chan struct{}, MaxEventReaders),
+		nonces:   newNonces(backend),
+		claims:   map[string]bool{},
+		patience: WaitTimeout,
+	}
+	s.ended, s.end = context.WithCancel(context.Background())
+	for _, host := range cfg.Hosts {
+		s.hosts[host] = true
+	}
+	s.feed = newFeed(backend)
+	s.metrics = newMetrics(backend, s.feed)
+	s.feed.start()
+	s.api = humago.New(s.mux, s.describe())
+	s.registerChain()
+	s.registerTransactions()
+	s.registerActors()
+	s.registerTimers()
+	s.registerNetwork()
+	s.registerEvents()
+	s.registerDevnet()
+	s.registerDocument()
+	s.handler = s.guard(s.mux)
+	s.http = &http.Server{
+		Handler:           s.handler,
+		ReadHeaderTimeout: HeaderTimeout,
+		IdleTimeout:       IdleTimeout,
+		MaxHeaderBytes:    MaxHeaderBytes,
+		ErrorLog:          slog.NewLogLogger(slog.Default().Handler(), slog.LevelDebug),
+		BaseContext:       func(net.Listener) context.Context { return s.ended },
+	}
+	return s
+}
+
+// Handler serves the API, guards included.
+func (s *Server) Handler() http.Handler { return s.handler }
+
+// OpenAPI is the description of the API.
+func (s *Server) OpenAPI() *huma.OpenAPI { return s.api.OpenAPI() }
+
+// Serve answers on l until Close.
+func (s *Server) Serve(l net.Listener) error {
+	err := s.http.Serve(limit(l, MaxConnections))
+	if errors.Is(err, http.ErrServerClosed) {
+		return nil
+	}
+	return err
+}
+
+// Close ends every request, the waiting and the following ones too.
+func (s *Server) Close() error {
+	var err error
+	s.once.Do(func() {
+		s.feed.close()
+		s.end()
+		err = s.http.Close()
+	})
+	return err
+}
+
+// limited is a listener with at most cap(slots) open connections; further ones
+// wait in the system's queue.
+type limited struct {
+	net.Listener
+	slots  chan struct{}
+	closed chan struct{}
+	once   sync.Once
+}
+
+func limit(l net.Listener, n int) net.Listener {
+	return &limited{Listener: l, slots: make(chan struct{}, n), closed: make(chan struct{})}
+}
+
+func (l *limited) Accept() (net.Conn, error) {
+	select {
+	case l.slots <- struct{}{}:
+	case <-l.closed:
+		return nil, net.ErrClosed
+	}
+	conn, err := l.Listener.Accept()
+	if err != nil {
+		<-l.slots
+		return nil, err
+	}
+	return &slot{Conn: conn, free: func() { <-l.slots }}, nil
+}
+
+func (l *limited) Close() error {
+	l.once.Do(func() { close(l.closed) })
+	return l.Listener.Close()
+}
+
+type slot struct {
+	net.Conn
+	once sync.Once
+	free func()
+}
+
+func (c *slot) Close() error {
+	c.once.Do(c.free)
+	return c.Conn.Close()
+}
