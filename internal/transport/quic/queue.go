@@ -1,0 +1,63 @@
+package quic
+
+import "time"
+
+// queue holds the frames of one kind that wait for one peer, oldest first. Its
+// owner guards it.
+type queue struct {
+	frames []queued
+	bytes  int // of all frames, without their lengths
+
+	maxFrames, maxBytes int
+}
+
+type queued struct {
+	frame []byte
+	at    time.Time // when it was sent
+}
+
+// push reports whether there was room.
+func (q *queue) push(frame []byte, now time.Time) bool {
+	if len(q.frames) >= q.maxFrames || q.bytes+len(frame) > q.maxBytes {
+		return false
+	}
+	q.frames = append(q.frames, queued{frame, now})
+	q.bytes += len(frame)
+	return true
+}
+
+// expire drops what was sent before the given time, and returns how many.
+func (q *queue) expire(before time.Time) (dropped uint64) {
+	n := 0
+	for n < len(q.frames) && q.frames[n].at.Before(before) {
+		q.bytes -= len(q.frames[n].frame)
+		n++
+	}
+	q.frames = shift(q.frames, n)
+	return uint64(n)
+}
+
+// take moves the oldest frames into batch: at least one where there is one, and
+// more while all are at most limit bytes.
+func (q *queue) take(batch [][]byte, limit int) [][]byte {
+	n, size := 0, 0
+	for n < len(q.frames) && (n == 0 || size+len(q.frames[n].frame) <= limit) {
+		frame := q.frames[n].frame
+		size += len(frame)
+		batch = append(batch, frame)
+		n++
+	}
+	q.bytes -= size
+	q.frames = shift(q.frames, n)
+	return batch
+}
+
+// shift drops the first n and lets their frames go.
+func shift(frames []queued, n int) []queued {
+	if n == 0 {
+		return frames
+	}
+	rest := copy(frames, frames[n:])
+	clear(frames[rest:])
+	return frames[:rest]
+}

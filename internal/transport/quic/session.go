@@ -1,0 +1,225 @@
+package quic
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/quic-go/quic-go"
+)
+
+// kind is one of a session's two streams each way, and the byte such a stream
+// begins with.
+type kind byte
+
+const (
+	prompt kind = iota // frames up to promptBytes
+	bulk               // larger ones
+)
+
+func kindOf(frame []byte) kind {
+	if len(frame) > promptBytes {
+		return bulk
+	}
+	return prompt
+}
+
+func (k kind) limit() int {
+	if k == prompt {
+		return promptBytes
+	}
+	return bulkBytes
+}
+
+// urgency of the streams: the less goes first.
+var urgency = [2]int8{prompt: 0, bulk: 5}
+
+// errStream says that a peer opened a stream that the protocol does not have.
+var errStream = errors.New("quic: unexpected stream")
+
+// Codes with which a connection is closed.
+const (
+	codeShutdown  quic.ApplicationErrorCode = iota
+	codeReplaced                            // another connection of the pair stays
+	codeNotPeer                             // the key is not one of a peer
+	codeTooMany                             // more than maxPending without a hello
+	codeNoHello                             // the streams did not come within helloTimeout
+	codeMalformed                           // a stream or frame that the protocol does not have
+	codeSlow                                // writing failed, or was blocked for writeTimeout
+)
+
+// session is one connection with a peer.
+type session struct {
+	peer    *peer
+	conn    *quic.Conn
+	dialled bool             // by this side
+	wake    [2]chan struct{} // by kind: there may be something to write
+
+	hello sync.Once      // of the peer's hello, or of the end without one
+	wg    sync.WaitGroup // readers and writers
+
+	mu   sync.Mutex
+	seen [2]bool   // by kind: the peer's stream has come
+	up   time.Time // when it became the peer's session; zero before
+}
+
+func newSession(p *peer, conn *quic.Conn, dialled bool) *session {
+	return &session{peer: p, conn: conn, dialled: dialled,
+		wake: [2]chan struct{}{make(chan struct{}, 1), make(chan struct{}, 1)}}
+}
+
+// run carries the connection to its end. It returns for how long it was up, 0
+// if never, and why it ended.
+func (s *session) run() (lasted time.Duration, err error) {
+	s.start()
+	over := s.conn.Context()
+	select {
+	case <-s.peer.gone.Done():
+		s.close(codeShutdown, "shutdown")
+	case <-over.Done():
+	}
+	<-over.Done()
+	s.peer.end(s)
+	s.wg.Wait()
+	s.hello.Do(s.peer.greeted)
+	if !s.up.IsZero() {
+		lasted = time.Since(s.up)
+	}
+	err = context.Cause(over)
+	s.peer.transport.log.Debug("disconnected", "peer", s.peer.Address, "dialled", s.dialled, "error", err)
+	return lasted, err
+}
+
+func (s *session) start() {
+	for _, k := range []kind{prompt, bulk} {
+		stream, err := s.conn.OpenUniStream()
+		if err != nil {
+			s.close(codeMalformed, "no stream to write on")
+			return
+		}
+		s.wg.Go(func() { s.write(stream, k) })
+	}
+	s.wg.Go(s.acceptStreams)
+}
+
+func (s *session) close(code quic.ApplicationErrorCode, reason string) {
+	s.conn.CloseWithError(code, reason)
+}
+
+// acceptStreams takes the peer's two streams; more it cannot open.
+func (s *session) acceptStreams() {
+	ctx, cancel := context.WithTimeout(s.conn.Context(), helloTimeout)
+	defer cancel()
+	for range streamsEach {
+		stream, err := s.conn.AcceptUniStream(ctx)
+		if err != nil {
+			s.close(codeNoHello, "a stream is missing")
+			return
+		}
+		s.wg.Go(func() {
+			if err := s.read(stream); err != nil {
+				s.close(codeMalformed, err.Error())
+			}
+		})
+	}
+}
+
+// read hands on what comes by one of the peer's streams. It returns nil where
+// the session is closed already.
+func (s *session) read(stream *quic.ReceiveStream) error {
+	r := bufio.NewReaderSize(stream, readBuffer)
+	k, err := s.readKind(stream, r)
+	if err != nil {
+		return err
+	}
+	if k == prompt && !s.greet() {
+		return nil
+	}
+	t, counters := s.peer.transport, &s.peer.counters
+	for {
+		frame, err := readFrame(r, k.limit())
+		if err != nil {
+			return err
+		}
+		counters.framesReceived.Add(1)
+		counters.bytesReceived.Add(uint64(len(frame)))
+		t.receive(s.peer.Address, frame)
+	}
+}
+
+// readKind reads the byte that a stream begins with.
+func (s *session) readKind(stream *quic.ReceiveStream, r *bufio.Reader) (kind, error) {
+	stream.SetReadDeadline(time.Now().Add(helloTimeout))
+	b, err := r.ReadByte()
+	if err != nil {
+		return 0, err
+	}
+	stream.SetReadDeadline(time.Time{})
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if int(b) >= len(s.seen) || s.seen[b] {
+		return 0, fmt.Errorf("%w: a stream of kind %d", errStream, b)
+	}
+	s.seen[b] = true
+	return kind(b), nil
+}
+
+// greet makes the session the peer's, or closes it where another stays.
+func (s *session) greet() bool {
+	s.hello.Do(s.peer.greeted)
+	replaced, ok := s.peer.admit(s)
+	if !ok {
+		s.close(codeReplaced, "another connection stays")
+		return false
+	}
+	if replaced != nil {
+		replaced.close(codeReplaced, "a newer connection came up")
+	}
+	s.mu.Lock()
+	s.up = time.Now()
+	s.mu.Unlock()
+	s.peer.transport.log.Debug("connected", "peer", s.peer.Address, "dialled", s.dialled)
+	return true
+}
+
+// write says hello by a stream, and then writes what the peer's queue of that
+// kind holds, from when the session is the peer's until it ends.
+func (s *session) write(stream *quic.SendStream, k kind) {
+	stream.SetPriority(urgency[k], true)
+	w := writer{stream: stream, buf: []byte{byte(k)}}
+	err := w.flush()
+	var batch [][]byte
+	for err == nil {
+		batch = s.peer.take(s, k, batch[:0])
+		if len(batch) > 0 {
+			err = s.writeBatch(&w, batch)
+			clear(batch)
+			continue
+		}
+		select {
+		case <-s.wake[k]:
+		case <-s.conn.Context().Done():
+			return
+		}
+	}
+	s.close(codeSlow, "writing: "+err.Error())
+}
+
+func (s *session) writeBatch(w *writer, batch [][]byte) error {
+	size := 0
+	for _, frame := range batch {
+		if err := w.frame(frame); err != nil {
+			return err
+		}
+		size += len(frame)
+	}
+	if err := w.flush(); err != nil {
+		return err
+	}
+	s.peer.counters.framesSent.Add(uint64(len(batch)))
+	s.peer.counters.bytesSent.Add(uint64(size))
+	return nil
+}
