@@ -43,6 +43,7 @@ func options(extra cbor.ExtraDecErrorCond) cbor.DecOptions {
 		MaxMapPairs:       MaxElements,
 		ExtraReturnErrors: extra,
 		UTF8:              cbor.UTF8RejectInvalid,
+		FieldNameMatching: cbor.FieldNameMatchingCaseSensitive, // {"Kind"} is not {"kind"}
 	}
 }
 

@@ -60,6 +60,13 @@ func (h *Hash) UnmarshalText(text []byte) error      { return fromHex(h[:], text
 func (k *PublicKey) UnmarshalText(text []byte) error { return fromHex(k[:], text, "a public key") }
 func (s *Signature) UnmarshalText(text []byte) error { return fromHex(s[:], text, "a signature") }
 
+// UnmarshalCBOR reads a byte string of just this length. The library alone would
+// cut a longer one and fill up a shorter one, which a loose decoder lets pass.
+func (a *Address) UnmarshalCBOR(data []byte) error   { return fromCBOR(a[:], data, "an address") }
+func (h *Hash) UnmarshalCBOR(data []byte) error      { return fromCBOR(h[:], data, "a hash") }
+func (k *PublicKey) UnmarshalCBOR(data []byte) error { return fromCBOR(k[:], data, "a public key") }
+func (s *Signature) UnmarshalCBOR(data []byte) error { return fromCBOR(s[:], data, "a signature") }
+
 // ParseAddress reads 0x and 40 hexadecimal digits.
 func ParseAddress(s string) (a Address, err error) { return a, a.UnmarshalText([]byte(s)) }
 
@@ -92,6 +99,33 @@ func fromHex(dst, text []byte, what string) error {
 		return fmt.Errorf("%q is not %s: %w", clip(text), what, err)
 	}
 	return nil
+}
+
+// fromCBOR fills dst from a byte string of its length.
+func fromCBOR(dst, data []byte, what string) error {
+	const byteString = 2 // major type
+	if len(data) > 0 && data[0]>>5 == byteString {
+		if head := cborHead(data[0]); len(data) == head+len(dst) {
+			copy(dst, data[head:])
+			return nil
+		}
+	}
+	return fmt.Errorf("%s is a byte string of %d bytes", what, len(dst))
+}
+
+// cborHead is the length of a data item's head, by its first byte.
+func cborHead(first byte) int {
+	switch first & 31 {
+	case 24:
+		return 2
+	case 25:
+		return 3
+	case 26:
+		return 5
+	case 27:
+		return 9
+	}
+	return 1
 }
 
 func clip(text []byte) string {

@@ -26,11 +26,21 @@ func (t Time) Add(d time.Duration) Time {
 // Sub returns t - u.
 func (t Time) Sub(u Time) time.Duration { return time.Duration(t - u) }
 
-// Millis returns t in whole milliseconds, rounded down.
+// Millis returns t in whole milliseconds, rounded toward zero.
 func (t Time) Millis() Millis { return Millis(time.Duration(t).Milliseconds()) }
 
-// Time returns m as an instant.
-func (m Millis) Time() Time { return Time(time.Duration(m) * time.Millisecond) }
+// Time returns m as an instant, at most Never and at least its opposite: a
+// header may bear any number.
+func (m Millis) Time() Time {
+	const limit = Millis(math.MaxInt64 / int64(time.Millisecond))
+	switch {
+	case m > limit:
+		return Never
+	case m < -limit:
+		return -Never
+	}
+	return Time(time.Duration(m) * time.Millisecond)
+}
 
 // Std returns t as the standard library has it, in UTC.
 func (t Time) Std() time.Time { return time.Unix(0, int64(t)).UTC() }

@@ -1,8 +1,10 @@
 package types
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"math/big"
 
 	"github.com/fxamacker/cbor/v2"
@@ -27,8 +29,8 @@ var MaxWei = Wei{*new(uint256.Int).SetAllOne()}
 // ParseWei reads a decimal integer.
 func ParseWei(s string) (Wei, error) {
 	v, err := uint256.FromDecimal(s)
-	if err != nil {
-		return Wei{}, fmt.Errorf("%q is not an amount in wei: a decimal integer below 2^256", s)
+	if err != nil || s[0] == '+' {
+		return Wei{}, fmt.Errorf("%q is not an amount in wei: a decimal integer below 2^256", clip([]byte(s)))
 	}
 	return Wei{*v}, nil
 }
@@ -127,14 +129,56 @@ func (w Wei) Min(b Wei) Wei {
 
 // MarshalCBOR writes an unsigned integer, above 2^64-1 tag 2 in shortest form.
 func (w Wei) MarshalCBOR() ([]byte, error) {
-	if w.v.IsUint64() {
-		return weiEncoder.Marshal(w.v.Uint64())
+	if n, fits := w.Uint64(); fits {
+		return appendUnsigned(make([]byte, 0, 9), n), nil
 	}
-	return weiEncoder.Marshal(w.v.ToBig())
+	content := w.v.Bytes() // 9 to 32 of them, without leading zeros
+	data := append(make([]byte, 0, 35), 0xc2)
+	if len(content) < 24 {
+		data = append(data, 0x40+byte(len(content)))
+	} else {
+		data = append(data, 0x58, byte(len(content)))
+	}
+	return append(data, content...), nil
 }
 
-// UnmarshalCBOR reads what MarshalCBOR writes.
+// appendUnsigned writes n as CBOR's major type 0 in its shortest form.
+func appendUnsigned(data []byte, n uint64) []byte {
+	switch {
+	case n < 24:
+		return append(data, byte(n))
+	case n <= math.MaxUint8:
+		return append(data, 24, byte(n))
+	case n <= math.MaxUint16:
+		return binary.BigEndian.AppendUint16(append(data, 25), uint16(n))
+	case n <= math.MaxUint32:
+		return binary.BigEndian.AppendUint32(append(data, 26), uint32(n))
+	}
+	return binary.BigEndian.AppendUint64(append(data, 27), n)
+}
+
+// readUnsigned reads a whole item of major type 0; ok is false for anything
+// else.
+func readUnsigned(data []byte) (n uint64, ok bool) {
+	if len(data) == 0 || data[0] > 27 || len(data) != cborHead(data[0]) {
+		return 0, false
+	}
+	if len(data) == 1 {
+		return uint64(data[0]), true
+	}
+	for _, b := range data[1:] {
+		n = n<<8 | uint64(b)
+	}
+	return n, true
+}
+
+// UnmarshalCBOR reads an unsigned integer or a tag 2, whether or not in shortest
+// form; a codec.Unmarshal around it sees to that.
 func (w *Wei) UnmarshalCBOR(data []byte) error {
+	if n, ok := readUnsigned(data); ok {
+		*w = WeiOf(n)
+		return nil
+	}
 	var b big.Int
 	if err := cbor.Unmarshal(data, &b); err != nil {
 		return err
@@ -155,11 +199,3 @@ func (w *Wei) UnmarshalText(text []byte) (err error) {
 	*w, err = ParseWei(string(text))
 	return err
 }
-
-var weiEncoder = func() cbor.EncMode {
-	mode, err := cbor.CoreDetEncOptions().EncMode()
-	if err != nil {
-		panic(err)
-	}
-	return mode
-}()
