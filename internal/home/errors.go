@@ -1,0 +1,63 @@
+package home
+
+import "fmt"
+
+// IncompatibleError says that the home's format is another than the binary's.
+type IncompatibleError struct {
+	Dir       string
+	Home      int    // format of the home
+	WrittenBy string // version of the devnet that made it
+	Binary    string // version of this one
+}
+
+func (e *IncompatibleError) Error() string {
+	return fmt.Sprintf("home %s has format %d, written by devnet %s; this is devnet %s, which has format %d: "+
+		"run that version, start over with --reset, or choose another --home", e.Dir, e.Home, e.WrittenBy, e.Binary, Format)
+}
+
+// MismatchError says that the home is another network's.
+type MismatchError struct {
+	Dir          string
+	What         string // chain id or seed
+	Home, Wanted uint64
+}
+
+func (e *MismatchError) Error() string {
+	return fmt.Sprintf("home %s has %s %d, and %d was asked for: leave that out, start over with --reset, or choose another --home",
+		e.Dir, e.What, e.Home, e.Wanted)
+}
+
+// InUseError says that a process runs on the home.
+type InUseError struct {
+	Dir string
+	PID int // of that process, 0 when it has not said
+}
+
+func (e *InUseError) Error() string {
+	if e.PID == 0 {
+		return fmt.Sprintf("home %s is in use by another process: stop it (devnet down), or choose another --home", e.Dir)
+	}
+	return fmt.Sprintf("home %s is in use by process %d: stop it (devnet down, or kill %d), or choose another --home", e.Dir, e.PID, e.PID)
+}
+
+// ForeignError says that a directory holds something that no devnet made.
+type ForeignError struct {
+	Dir  string
+	Name string // of something in it
+}
+
+func (e *ForeignError) Error() string {
+	return fmt.Sprintf("%s is no devnet home and not empty (it holds %s): choose an empty or new directory for --home", e.Dir, e.Name)
+}
+
+// BrokenError says that a file of the home cannot be read.
+type BrokenError struct {
+	Path  string
+	Cause error
+}
+
+func (e *BrokenError) Error() string {
+	return fmt.Sprintf("%s cannot be read (%v): start over with --reset, or choose another --home", e.Path, e.Cause)
+}
+
+func (e *BrokenError) Unwrap() error { return e.Cause }

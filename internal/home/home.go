@@ -1,0 +1,224 @@
+// Package home is the directory in which a network keeps its files, with a
+// version, so that no binary goes on with what it would misread.
+//
+//	home.json            format, the devnet version that made it, chain id, seed, time
+//	lock                 held and named by the process that runs on the home
+//	run.json             where that process answers; removed when it ends
+//	genesis.cbor         the genesis of the chain
+//	logs/NODE.log        what a node logs
+//	nodes/NODE/votes.log votes and block bodies
+//	nodes/NODE/state.db  finalized state
+//
+// Invariants: at most one process has a home open; a directory that is neither
+// empty nor a home is never written to; Reset removes what the layout names and
+// nothing else.
+package home
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Names of the layout.
+const (
+	metaFile    = "home.json"
+	lockFile    = "lock"
+	runFile     = "run.json"
+	genesisFile = "genesis.cbor"
+	logsDir     = "logs"
+	nodesDir    = "nodes"
+	votesFile   = "votes.log"
+	stateFile   = "state.db"
+	logSuffix   = ".log"
+	newSuffix   = ".new" // of a file that is being replaced
+)
+
+// Want is what the opener expects of a home, and makes a new one by.
+type Want struct {
+	Version string    // of this binary, for messages and home.json
+	ChainID uint64    // 0: that of the home
+	Seed    *uint64   // nil: that of the home
+	Now     time.Time // when a new home is created
+}
+
+// Home is an open home directory.
+type Home struct {
+	Meta Meta
+	New  bool // it was made by this Open
+	dir  string
+	lock *os.File
+}
+
+// Open opens the home at dir, or makes it where there is nothing. The errors
+// that a user can mend are *IncompatibleError, *MismatchError, *InUseError,
+// *ForeignError and *BrokenError.
+func Open(dir string, want Want) (*Home, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, fmt.Errorf("home: %w", err)
+	}
+	if err := refuseForeign(dir); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("home: %w", err)
+	}
+	lock, err := takeLock(dir)
+	if err != nil {
+		return nil, err
+	}
+	h := &Home{dir: dir, lock: lock}
+	if err := h.prepare(want); err != nil {
+		return nil, errors.Join(err, h.unlock())
+	}
+	return h, nil
+}
+
+// prepare reads or writes home.json and makes the directories.
+func (h *Home) prepare(want Want) error {
+	meta, err := ReadMeta(h.dir)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		meta = Meta{Format: Format, Version: want.Version, ChainID: want.ChainID, Created: want.Now.UTC()}
+		if want.Seed != nil {
+			meta.Seed = *want.Seed
+		}
+		if err := writeMeta(h.dir, meta); err != nil {
+			return err
+		}
+		h.New = true
+	case err != nil:
+		return err
+	}
+	if err := meta.check(h.dir, want); err != nil {
+		return err
+	}
+	h.Meta = meta
+	for _, name := range []string{logsDir, nodesDir} {
+		if err := os.MkdirAll(filepath.Join(h.dir, name), 0o755); err != nil {
+			return fmt.Errorf("home: %w", err)
+		}
+	}
+	return nil
+}
+
+// refuseForeign refuses a directory that is neither a home nor empty. What a
+// start interrupted at once left of a home counts as empty.
+func refuseForeign(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("home: %w", err)
+	}
+	foreign := ""
+	for _, e := range entries {
+		switch e.Name() {
+		case metaFile:
+			return nil
+		case lockFile, metaFile + newSuffix:
+		default:
+			foreign = e.Name()
+		}
+	}
+	if foreign != "" {
+		return &ForeignError{Dir: dir, Name: foreign}
+	}
+	return nil
+}
+
+// Limits of waiting for the lock: User takes it for a moment, and who asked
+// another devnet to stop need not wait by hand.
+const (
+	lockAttempts = 10
+	lockInterval = 20 * time.Millisecond
+)
+
+// takeLock locks the home and writes this process's id into the lock.
+func takeLock(dir string) (*os.File, error) {
+	for attempt := 1; ; attempt++ {
+		f, err := tryLock(dir)
+		var used *InUseError
+		if err == nil || !errors.As(err, &used) || attempt == lockAttempts {
+			return f, err
+		}
+		<-time.After(lockInterval)
+	}
+}
+
+func tryLock(dir string) (*os.File, error) {
+	path := filepath.Join(dir, lockFile)
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("home: %w", err)
+	}
+	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	if errors.Is(err, syscall.EWOULDBLOCK) || err == nil && !isNamed(f, path) {
+		err = &InUseError{Dir: dir, PID: readPID(f)}
+		return nil, errors.Join(err, f.Close())
+	}
+	if err == nil {
+		err = f.Truncate(0)
+	}
+	if err == nil {
+		_, err = f.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("home: lock %s: %w", dir, err), f.Close())
+	}
+	return f, nil
+}
+
+// isNamed reports whether f is still what path names: a Reset may have removed
+// it in between, and then its lock keeps nobody out.
+func isNamed(f *os.File, path string) bool {
+	opened, err := f.Stat()
+	if err != nil {
+		return false
+	}
+	named, err := os.Stat(path)
+	return err == nil && os.SameFile(opened, named)
+}
+
+func readPID(f *os.File) int {
+	data, _ := io.ReadAll(io.NewSectionReader(f, 0, 32))
+	pid, _ := strconv.Atoi(strings.TrimSpace(string(data)))
+	return max(pid, 0)
+}
+
+// User returns the process that has the home open, 0 where it has not said who
+// it is; ok is false where there is none.
+func User(dir string) (pid int, ok bool) {
+	f, err := os.Open(filepath.Join(dir, lockFile))
+	if err != nil {
+		return 0, false
+	}
+	defer f.Close()
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB); err == nil {
+		return 0, false
+	}
+	return readPID(f), true
+}
+
+// Close lets the home go and removes run.json.
+func (h *Home) Close() error {
+	if h.lock == nil {
+		return nil
+	}
+	err := remove(h.RunFile())
+	return errors.Join(err, h.unlock())
+}
+
+func (h *Home) unlock() error {
+	err := h.lock.Close() // the lock goes with it; the file stays, or another's lock might be on a removed one
+	h.lock = nil
+	return err
+}
