@@ -186,10 +186,12 @@ type Proposal struct {
 }
 
 // Digest is what the leader signs.
-func (p *Proposal) Digest() Hash {
+func (p *Proposal) Digest() Hash { return p.DigestOf(p.Block.Hash()) }
+
+// DigestOf is Digest for whoever has the block's hash at hand.
+func (p *Proposal) DigestOf(hash Hash) Hash {
 	var content [40]byte
 	binary.BigEndian.PutUint64(content[:], uint64(p.View))
-	hash := p.Block.Hash()
 	copy(content[8:], hash[:])
 	return Digest("cowboy/proposal/1", p.Block.Header.ChainID, content[:])
 }

@@ -1,0 +1,108 @@
+package simplex
+
+import (
+	"slices"
+
+	"github.com/cowboyinc/devnet/internal/types"
+)
+
+// beginEpoch goes over to the next epoch once its set is known. Consensus
+// starts anew there: its views are numbered on from the last block's own, and
+// no certificate of the old epoch says anything about them.
+func (m *Machine) beginEpoch() bool {
+	h := &m.root.Block.Header
+	if !m.ended || m.upcoming == nil || !m.cfg.isLast(h.Height) || m.upcoming.Epoch != h.Epoch+1 || m.set.Epoch != h.Epoch {
+		return false
+	}
+	m.previous, m.edge = m.set, m.root
+	set := m.upcoming
+	m.install(set)
+	m.newest = m.rootView()
+	m.nodes, m.children, m.wants = map[types.Hash]*node{}, map[types.Hash][]*node{}, nil
+	m.resume()
+	m.enter(m.resumeView(), m.root.Finalization)
+	return true
+}
+
+// caughtUp stands the machine on a root that catch-up brought.
+func (m *Machine) caughtUp(e CaughtUp) {
+	if e.Root.Block == nil || e.Root.Block.Header.Height <= m.rootHeight() || m.cfg.checkSet(&e.Set, e.Root.Block.Header.Height) != nil {
+		return
+	}
+	if e.Set.Epoch == m.set.Epoch {
+		m.moveRoot(e.Root)
+		m.newest = max(m.newest, m.rootView())
+		if m.final != nil && m.final.Height <= m.rootHeight() {
+			m.final = nil
+		}
+		m.ended = m.final != nil && m.ended
+		if m.view <= m.rootView() {
+			m.enter(m.rootView()+1, e.Root.Finalization)
+		}
+		m.executeChildren(m.root.Hash)
+		return
+	}
+	set := e.Set
+	m.previous, m.root, m.edge = e.Previous, e.Root, Root{}
+	if e.Previous != nil && e.Root.Block.Header.Epoch != set.Epoch {
+		m.edge = e.Root
+	}
+	m.nodes, m.children, m.wants = map[types.Hash]*node{}, map[types.Hash][]*node{}, nil
+	m.install(&set)
+	m.newest = m.rootView()
+	m.resume()
+	m.enter(m.resumeView(), nil)
+}
+
+// rejoin begins after New: at the view that the records prove to be reached,
+// where what was sent is sent again.
+func (m *Machine) rejoin() {
+	view := m.resumeView()
+	m.hearAll(view)
+	m.view = view
+	m.enter(view, m.bestCertificate())
+	for _, r := range m.sortedRounds() {
+		if c := r.notarization; c != nil {
+			m.need(c, m.self)
+		}
+	}
+	if r := m.rounds[m.view]; r != nil {
+		if r.proposal != nil && m.leaderIndex(r.view) == m.me {
+			m.broadcast(r.proposal)
+		}
+		for _, v := range r.own {
+			if v != nil {
+				m.broadcast(v)
+			}
+		}
+	}
+}
+
+// resumeView is the view after the highest with a certificate or, where that is
+// later, the highest with an own vote.
+func (m *Machine) resumeView() types.View {
+	v := m.rootView() + 1
+	for _, r := range m.sortedRounds() {
+		if r.best() != nil {
+			v = max(v, r.view+1)
+		}
+		if r.own != [3]*types.Vote{} || r.proposal != nil {
+			v = max(v, r.view)
+		}
+	}
+	return v
+}
+
+func (m *Machine) sortedRounds() []*round {
+	rounds := make([]*round, 0, len(m.rounds))
+	for _, r := range m.rounds {
+		rounds = append(rounds, r)
+	}
+	slices.SortFunc(rounds, func(a, b *round) int {
+		if a.view < b.view {
+			return -1
+		}
+		return 1
+	})
+	return rounds
+}

@@ -1,0 +1,153 @@
+package simplex
+
+import "github.com/cowboyinc/devnet/internal/types"
+
+// Event is what happens to a machine.
+type Event interface{ event() }
+
+// The events.
+type (
+	// Start begins or resumes. Nothing is done before it.
+	Start struct{}
+	// Tick says that the deadline has passed.
+	Tick struct{}
+	// Received is a message of a peer, which the transport authenticated.
+	Received struct {
+		From    types.Address
+		Message Verified
+	}
+	// Built answers Build. Block is nil when the application could not.
+	Built struct {
+		Epoch types.Epoch
+		View  types.View
+		Block *types.Block
+	}
+	// Executed answers Execute. A block is not valid when anything in it, its
+	// carried votes included, disagrees with its header; another body with the
+	// same hash may be.
+	Executed struct {
+		Hash   types.Hash
+		Valid  bool
+		Reason string              // why it is not valid
+		Bitmap []byte              // this validator's presence bitmap, to vote with (decision C3)
+		Next   *types.ValidatorSet // the next epoch's set, where the block is its epoch's last
+	}
+	// Work says whether the application has something to put into a block.
+	// Only machines with Config.Auto need to be told.
+	Work struct{ Pending bool }
+	// NextSet tells the next epoch's set, where Executed could not.
+	NextSet struct{ Set types.ValidatorSet }
+	// CaughtUp says that finality moved to Root by other means.
+	CaughtUp struct {
+		Root     Root
+		Set      types.ValidatorSet  // of the epoch of the block after Root
+		Previous *types.ValidatorSet // of Root's own epoch, where that is another
+	}
+)
+
+func (Start) event()    {}
+func (Tick) event()     {}
+func (Received) event() {}
+func (Built) event()    {}
+func (Executed) event() {}
+func (Work) event()     {}
+func (NextSet) event()  {}
+func (CaughtUp) event() {}
+
+// Output is what has to be done, in this order.
+type Output struct {
+	Persist [][]byte // records for the log, before anything is sent (decision C5)
+	Send    []Send
+	Ask     []Ask
+	Report  []Report
+}
+
+// Send is a message for one peer, or for all validators where To is nil.
+type Send struct {
+	To      *types.Address
+	Message Message
+}
+
+// Ask is a question to the application.
+type Ask interface{ ask() }
+
+// The asks.
+type (
+	// Build asks for a block to propose; Built answers. The block's Parent and
+	// Finalization are the certificates given here.
+	Build struct {
+		Epoch        types.Epoch
+		View         types.View
+		Parent       *types.Block // header is enough: that is all there is of the block a machine started on
+		ParentHash   types.Hash
+		Notarization *types.Certificate // every notarize vote held for the parent; nil where that is genesis
+		Finalization *types.Certificate // of the parent, for an epoch's first block but the first's
+		By           types.Time         // when to stop filling it (decision C4)
+	}
+	// Execute asks for a block to be executed on its parent, which was executed
+	// before or is finalized; Executed answers.
+	Execute struct {
+		Block      *types.Block
+		Hash       types.Hash
+		ParentHash types.Hash
+	}
+)
+
+func (Build) ask()   {}
+func (Execute) ask() {}
+
+// Report is what others may want to know.
+type Report interface{ report() }
+
+// The reports.
+type (
+	// Entered says that a view began here.
+	Entered struct {
+		Epoch  types.Epoch
+		View   types.View
+		Leader types.Address
+	}
+	// Notarized says that a view has a notarization.
+	Notarized struct{ Certificate *types.Certificate }
+	// Nullified says that a view has a nullification.
+	Nullified struct{ Certificate *types.Certificate }
+	// Finalized gives blocks that are final, the oldest first; the first one's
+	// parent is the block reported last, or the root. All were executed.
+	Finalized struct {
+		Blocks       []*types.Block
+		Hashes       []types.Hash
+		Finalization *types.Certificate // of the last one
+		Notarization *types.Certificate // of the last one; nil when the finalization alone came
+	}
+	// Behind says that a certificate names a block too far above the finalized
+	// one to be asked for block by block: catch up, From has it.
+	Behind struct {
+		Certificate *types.Certificate
+		From        types.Address
+	}
+	// Rejected says why this validator does not vote for a proposal.
+	Rejected struct {
+		View   types.View
+		Hash   types.Hash
+		Reason string
+	}
+	// Evidence is two messages of which an honest validator signs only one:
+	// two *types.Vote or two *types.Proposal.
+	Evidence struct {
+		Offender types.Address
+		First    Message
+		Second   Message
+	}
+	// Conflict is a finalization that contradicts what is final here: more than
+	// f validators are faulty, or lost what they had persisted.
+	Conflict struct{ Certificate *types.Certificate }
+)
+
+func (Entered) report()   {}
+func (Notarized) report() {}
+func (Nullified) report() {}
+func (Finalized) report() {}
+func (Behind) report()    {}
+func (Rejected) report()  {}
+func (Evidence) report()  {}
+func (Conflict) report()  {}

@@ -1,0 +1,49 @@
+package simplex
+
+// Limits of what the machine holds and does on behalf of others. What comes
+// from one faulty validator is bounded by these; only a quorum can make the
+// machine hold more, one certificate a view.
+const (
+	// MaxFutureViews is how far ahead of its view the machine keeps votes. One
+	// that lags further catches up by certificates, which it takes from any view.
+	MaxFutureViews = 8
+	// MaxFutureProposals is how far ahead it keeps proposals, which are large.
+	MaxFutureProposals = 2
+	// MaxPastViews is how far behind its view it still collects votes. Of older
+	// views it keeps the certificates.
+	MaxPastViews = 16
+	// MaxOpenViews is the views above the finalized block that it remembers at
+	// once. Views only pass by a quorum's certificate and, with timeouts at
+	// their longest, this many take days.
+	MaxOpenViews = 16_384
+	// MaxOpenBlocks is the bodies above the finalized block that it holds.
+	MaxOpenBlocks = 256
+	// MaxFetchBlocks is the gap above the finalized block that it closes by
+	// itself, asking for one body after the other. A wider one is for catch-up.
+	MaxFetchBlocks = 16
+	// MaxWanted is the bodies it asks for at once.
+	MaxWanted = 32
+	// MaxRecentBlocks is the finalized bodies it keeps for peers that lack them.
+	MaxRecentBlocks = MaxFetchBlocks
+	// MaxRequests is how many requests of one peer it answers per resend
+	// interval. Closing a gap of MaxFetchBlocks takes that many.
+	MaxRequests = 2 * MaxFetchBlocks
+	// MaxCertificatesPerAnswer is the certificates it sends for one request.
+	MaxCertificatesPerAnswer = 32
+	// MaxBitmapBytes bounds a presence bitmap: 65,536 runners.
+	MaxBitmapBytes = 8192
+)
+
+// The terms of decision C4 that are numbers.
+const (
+	leaderDelays    = 2 // leader timeout: block time + 2Δ
+	viewDelays      = 3 // view timeout: block time + 3Δ
+	resendDelays    = 2 // votes and the best certificate are sent again every 2Δ
+	maxDoublings    = 4 // timeouts grow up to 16 times
+	unheardViews    = 4 // a leader unheard for 4 views is not waited for
+	fillingFraction = 4 // a proposer fills a block for a quarter of the leader timeout
+	driftDelays     = 2 // timestamps lie at most max(block time, 2Δ) ahead (decision C7)
+)
+
+// resendBack is how many views back finalize votes are sent again.
+const resendBack = 4

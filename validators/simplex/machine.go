@@ -1,0 +1,254 @@
+package simplex
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/types"
+)
+
+// Signer holds this validator's key.
+type Signer interface {
+	Address() types.Address
+	Sign(digest types.Hash) types.Signature
+}
+
+// Config is what a machine is made of.
+type Config struct {
+	ChainID     uint64
+	Signer      Signer
+	BlockTime   time.Duration       // from one block to the next; 0: at once
+	LinkDelay   time.Duration       // Δ of decision C4, above 0
+	Auto        bool                // make blocks only when there is work (decision C7)
+	EpochBlocks uint64              // heights of an epoch (decision C6)
+	Set         types.ValidatorSet  // of the epoch of the block after Root
+	Previous    *types.ValidatorSet // of Root's own epoch, where that is another
+	Root        Root
+}
+
+// Root is the finalized block a machine stands on: genesis, or what the store
+// holds.
+type Root struct {
+	Block        *types.Block // its header is enough
+	Hash         types.Hash
+	Finalization *types.Certificate // nil for genesis
+	Notarization *types.Certificate // nil for genesis, or where it is not known: peers are asked for it
+}
+
+// Machine is one validator's part in the consensus. It is driven by Step alone.
+type Machine struct {
+	cfg      Config
+	self     types.Address
+	previous *types.ValidatorSet // of the epoch before; nil when not known
+	set      *types.ValidatorSet
+	sets     Sets
+	index    map[types.Address]int // in set
+	me       int                   // own index in set, -1 for who only follows
+	upcoming *types.ValidatorSet   // told by NextSet before it was needed
+
+	now     types.Time
+	started bool
+	out     *Output
+
+	// The finalized block, and what peers that lack it are given.
+	root   Root
+	edge   Root // the last block of the epoch before
+	recent []*node
+
+	// The views of the current epoch above the root's.
+	rounds      map[types.View]*round
+	view        types.View
+	entered     types.Time
+	armed       bool               // timeouts run
+	armedAt     types.Time         // since when
+	resendAt    types.Time         // next time that votes are sent again
+	newest      types.View         // the highest with a notarization or finalization
+	consecutive int                // views nullified in a row
+	heard       []types.View       // by index: the view in which it was heard last
+	top         *types.Certificate // allows a later view
+	final       *types.Certificate // the highest finalization that is not reported yet
+	finalFrom   types.Address
+	ended       bool // the epoch's last block is final, what follows is not known yet
+
+	// The blocks above the root.
+	nodes    map[types.Hash]*node
+	children map[types.Hash][]*node // by parent
+	wants    []want
+	lack     lack
+	turn     int        // of seek
+	behindAt types.Time // no earlier is Behind reported again
+
+	peers   map[types.Address]*peer
+	pending bool     // the application has work
+	later   []record // of epochs to come, from the log
+	broken  bool     // Conflict was reported
+}
+
+// peer is what one sender may still ask for.
+type peer struct {
+	since    types.Time // begin of the interval that is counted
+	requests int
+	helped   bool
+}
+
+// New returns a machine that stands on cfg.Root and remembers what it persisted
+// earlier: records are given as they were appended, the oldest first. It fails
+// when the configuration contradicts itself or a record cannot be read.
+func New(cfg Config, replay [][]byte) (*Machine, error) {
+	if err := cfg.check(); err != nil {
+		return nil, err
+	}
+	m := &Machine{
+		cfg: cfg, self: cfg.Signer.Address(), root: cfg.Root,
+		nodes: map[types.Hash]*node{}, children: map[types.Hash][]*node{},
+	}
+	if cfg.Previous != nil {
+		m.previous = cfg.Previous
+		m.edge = cfg.Root
+	}
+	m.install(&cfg.Set)
+	if err := m.replay(replay); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+func (cfg *Config) check() error {
+	switch {
+	case cfg.Signer == nil || cfg.Root.Block == nil:
+		return fmt.Errorf("simplex: the configuration lacks a signer or a root")
+	case cfg.LinkDelay <= 0 || cfg.BlockTime < 0:
+		return fmt.Errorf("simplex: link delay %v must be above 0 and block time %v not below", cfg.LinkDelay, cfg.BlockTime)
+	case cfg.EpochBlocks < 1:
+		return fmt.Errorf("simplex: an epoch needs at least one block")
+	}
+	return cfg.checkSet(&cfg.Set, cfg.Root.Block.Header.Height)
+}
+
+func (cfg *Config) checkSet(set *types.ValidatorSet, root types.Height) error {
+	if len(set.Members) == 0 {
+		return fmt.Errorf("simplex: the validator set of epoch %d is empty", set.Epoch)
+	}
+	if want := cfg.epochOf(root + 1); set.Epoch != want {
+		return fmt.Errorf("simplex: the block after height %d is of epoch %d, the set given of epoch %d", root, want, set.Epoch)
+	}
+	for i := 1; i < len(set.Members); i++ {
+		if set.Members[i-1].Address.Compare(set.Members[i].Address) >= 0 {
+			return fmt.Errorf("simplex: the validator set of epoch %d is not sorted by address at member %d", set.Epoch, i)
+		}
+	}
+	return nil
+}
+
+// epochOf is the epoch of a height: epoch 0 covers 1 to EpochBlocks.
+func (cfg *Config) epochOf(h types.Height) types.Epoch {
+	if h == 0 {
+		return 0
+	}
+	return types.Epoch((uint64(h) - 1) / cfg.EpochBlocks)
+}
+
+// isLast reports whether a block at h is the last of its epoch.
+func (cfg *Config) isLast(h types.Height) bool { return h > 0 && uint64(h)%cfg.EpochBlocks == 0 }
+
+// install makes set the current one. Rounds are numbered on from the root's
+// view: the view of the first proposal of the last block, which its hash fixes,
+// so that every validator begins the epoch with the same one.
+func (m *Machine) install(set *types.ValidatorSet) {
+	m.set = set
+	m.sets = Sets{*set}
+	if m.previous != nil {
+		m.sets = append(m.sets, *m.previous)
+	}
+	m.index = make(map[types.Address]int, len(set.Members))
+	m.peers = make(map[types.Address]*peer, len(set.Members))
+	for i := range set.Members {
+		m.index[set.Members[i].Address] = i
+		m.peers[set.Members[i].Address] = &peer{}
+	}
+	m.me = set.Index(m.self)
+	m.rounds = map[types.View]*round{}
+	m.view = m.rootView()
+	m.heard = make([]types.View, len(set.Members))
+	for i := range m.heard {
+		m.heard[i] = m.view
+	}
+	m.consecutive, m.top, m.final, m.ended, m.lack, m.upcoming = 0, nil, nil, false, lack{}, nil
+}
+
+// Sets are those that messages can be checked against now. The result is never
+// changed afterwards.
+func (m *Machine) Sets() Sets { return m.sets }
+
+// View is the current view.
+func (m *Machine) View() types.View { return m.view }
+
+// Root is the finalized block the machine stands on.
+func (m *Machine) Root() Root { return m.root }
+
+func (m *Machine) rootView() types.View     { return m.root.Block.Header.View }
+func (m *Machine) rootHeight() types.Height { return m.root.Block.Header.Height }
+
+// Step takes one event at the time now and returns what has to be done. Slices
+// and messages of the output are the caller's to read, not to change.
+func (m *Machine) Step(now types.Time, event Event) Output {
+	var out Output
+	m.out, m.now = &out, max(now, m.now)
+	if _, ok := event.(Start); ok && !m.started {
+		m.started = true
+		m.rejoin()
+	} else if m.started {
+		m.handle(event)
+	}
+	if m.started {
+		m.settle()
+	}
+	m.out = nil
+	return out
+}
+
+func (m *Machine) handle(event Event) {
+	switch e := event.(type) {
+	case Received:
+		m.receive(e.From, e.Message)
+	case Built:
+		m.built(e)
+	case Executed:
+		m.executed(e)
+	case Work:
+		m.pending = e.Pending
+		m.disarmIdle()
+	case NextSet:
+		if m.cfg.checkSet(&e.Set, m.rootHeight()) == nil || e.Set.Epoch == m.set.Epoch+1 {
+			set := e.Set
+			m.upcoming = &set
+		}
+	case CaughtUp:
+		m.caughtUp(e)
+	}
+}
+
+// settle does what the state allows until nothing is left: each pass either
+// finalizes, moves to a later view, votes or asks, and none of these can be
+// done twice.
+func (m *Machine) settle() {
+	for m.finalizeNext() || m.beginEpoch() || m.advance() || m.timeOut() || m.consider() {
+	}
+	m.propose()
+	m.resend()
+	m.retryWants()
+}
+
+func (m *Machine) persist(r record) { m.out.Persist = append(m.out.Persist, r.encode()) }
+
+func (m *Machine) broadcast(message Message) {
+	m.out.Send = append(m.out.Send, Send{Message: message})
+}
+
+func (m *Machine) sendTo(to types.Address, message Message) {
+	m.out.Send = append(m.out.Send, Send{To: &to, Message: message})
+}
+
+func (m *Machine) ask(a Ask) { m.out.Ask = append(m.out.Ask, a) }
+
+func (m *Machine) report(r Report) { m.out.Report = append(m.out.Report, r) }

@@ -1,0 +1,79 @@
+package simplex
+
+import "github.com/cowboyinc/devnet/internal/types"
+
+// Message is what a machine sends: *types.Proposal, *types.Vote,
+// *types.Certificate, *BlockRequest, *BlockAnswer or *CertificateRequest.
+type Message any
+
+// BlockRequest asks for the body of a block.
+type BlockRequest struct {
+	_    struct{} `cbor:",toarray"`
+	Hash types.Hash
+}
+
+// BlockAnswer carries the body that was asked for.
+type BlockAnswer struct {
+	_     struct{} `cbor:",toarray"`
+	Block *types.Block
+}
+
+// CertificateRequest asks for the certificates of the views From to To of an
+// epoch, of which at most MaxCertificatesPerAnswer are sent, and for the
+// notarization of Block unless that is zero.
+type CertificateRequest struct {
+	_     struct{} `cbor:",toarray"`
+	Epoch types.Epoch
+	From  types.View
+	To    types.View
+	Block types.Hash
+}
+
+// Verified is a message that may reach the machine. Values of it come from the
+// Check functions alone, but for the two requests, in which nothing can be
+// wrong that matters.
+type Verified interface{ verified() }
+
+// VerifiedVote is a vote of a member, signed by it.
+type VerifiedVote struct{ vote *types.Vote }
+
+// VerifiedCertificate is a quorum of votes by distinct members.
+type VerifiedCertificate struct{ certificate *types.Certificate }
+
+// VerifiedProposal is signed by its view's leader, and the certificates in its
+// block are verified. Its hash is computed once, here.
+type VerifiedProposal struct {
+	proposal *types.Proposal
+	hash     types.Hash
+}
+
+// VerifiedBlock is a body whose certificates are verified.
+type VerifiedBlock struct {
+	block *types.Block
+	hash  types.Hash
+}
+
+// Vote returns the vote, not to be changed.
+func (v VerifiedVote) Vote() *types.Vote { return v.vote }
+
+// Certificate returns the certificate, not to be changed.
+func (v VerifiedCertificate) Certificate() *types.Certificate { return v.certificate }
+
+// Proposal returns the proposal, not to be changed.
+func (v VerifiedProposal) Proposal() *types.Proposal { return v.proposal }
+
+// Hash is the hash of the proposed block.
+func (v VerifiedProposal) Hash() types.Hash { return v.hash }
+
+// Block returns the block, not to be changed.
+func (v VerifiedBlock) Block() *types.Block { return v.block }
+
+// Hash is the hash of the block.
+func (v VerifiedBlock) Hash() types.Hash { return v.hash }
+
+func (VerifiedVote) verified()        {}
+func (VerifiedCertificate) verified() {}
+func (VerifiedProposal) verified()    {}
+func (VerifiedBlock) verified()       {}
+func (*BlockRequest) verified()       {}
+func (*CertificateRequest) verified() {}

@@ -1,0 +1,461 @@
+package simplex
+
+import (
+	"bytes"
+	"container/heap"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/types"
+)
+
+const testChain = 8011
+
+// testKey signs with a hash that holds its address: nobody forges in tests but
+// who means to.
+type testKey struct{ address types.Address }
+
+func (k testKey) Address() types.Address { return k.address }
+
+func (k testKey) Sign(digest types.Hash) (s types.Signature) {
+	copy(s[:], k.address[:])
+	copy(s[20:], digest[:])
+	return s
+}
+
+type testRecoverer struct{}
+
+func (testRecoverer) Recover(digest types.Hash, s types.Signature) (a types.Address, ok bool) {
+	copy(a[:], s[:])
+	return a, bytes.Equal(s[20:52], digest[:])
+}
+
+func testAddress(i int) types.Address { return types.Address{0: 0xa0, 18: byte(i >> 8), 19: byte(i)} }
+
+func testSet(epoch types.Epoch, n int) types.ValidatorSet {
+	set := types.ValidatorSet{Epoch: epoch}
+	for i := range n {
+		set.Members = append(set.Members, types.Validator{Address: testAddress(i)})
+	}
+	return set
+}
+
+func testGenesis(blockTime time.Duration) Root {
+	b := &types.Block{Header: types.Header{ChainID: testChain, Timestamp: -types.Millis(3 * blockTime.Milliseconds())}}
+	return Root{Block: b, Hash: b.Hash()}
+}
+
+// world is a network of machines in virtual time. Everything random comes from
+// one seed.
+type world struct {
+	rng       *rand.Rand
+	now       types.Time
+	queue     deliveries
+	seq       int
+	nodes     []*member
+	cfg       Config
+	sets      func(types.Epoch) types.ValidatorSet
+	latency   time.Duration
+	jitter    time.Duration
+	execution time.Duration // of Build and Execute
+	loss      float64
+	duplicate float64
+	groups    []int // by node: partition; messages cross within a group only
+	tamper    func(from int, s Send) []Send
+	finalized map[types.Height]types.Hash
+	signed    map[string]types.Hash // (validator, kind, view, epoch) → digest: no contradiction
+	trace     func(format string, args ...any)
+	evidence  []Evidence
+	conflicts int
+	behind    int
+	violation string
+	sent      int
+}
+
+// member is one validator: machine, log, and a store of finalized blocks.
+type member struct {
+	id      int
+	key     testKey
+	machine *Machine
+	down    bool
+	log     [][]byte
+	chain   []*types.Block // finalized, by height - 1
+	hashes  []types.Hash
+	root    Root
+	ticked  types.Time
+	pending bool
+	crash   bool // dies between the next persist and its send
+	invalid func(*types.Block) bool
+	fails   bool // its application cannot build
+	views   int
+}
+
+type delivery struct {
+	at    types.Time
+	seq   int
+	to    int
+	from  int
+	raw   Message
+	event Event
+	life  *Machine // answers are for the machine that asked
+}
+
+type deliveries []delivery
+
+func (d deliveries) Len() int { return len(d) }
+func (d deliveries) Less(i, j int) bool {
+	return d[i].at < d[j].at || d[i].at == d[j].at && d[i].seq < d[j].seq
+}
+func (d deliveries) Swap(i, j int) { d[i], d[j] = d[j], d[i] }
+func (d *deliveries) Push(x any)   { *d = append(*d, x.(delivery)) }
+func (d *deliveries) Pop() any {
+	last := len(*d) - 1
+	x := (*d)[last]
+	(*d)[last] = delivery{}
+	*d = (*d)[:last]
+	return x
+}
+
+func newWorld(seed uint64, n int, change func(*world)) *world {
+	w := &world{
+		rng: rand.New(rand.NewPCG(seed, 1)), latency: 10 * time.Millisecond,
+		finalized: map[types.Height]types.Hash{}, signed: map[string]types.Hash{},
+		trace: func(string, ...any) {},
+		sets:  func(e types.Epoch) types.ValidatorSet { return testSet(e, n) },
+		cfg:   Config{ChainID: testChain, BlockTime: time.Second, LinkDelay: 250 * time.Millisecond, EpochBlocks: 64},
+	}
+	for i := range n {
+		w.nodes = append(w.nodes, &member{id: i, key: testKey{testAddress(i)}})
+		w.groups = append(w.groups, 0)
+	}
+	if change != nil {
+		change(w)
+	}
+	root := testGenesis(w.cfg.BlockTime)
+	for _, n := range w.nodes {
+		n.root = root
+		w.start(n)
+	}
+	return w
+}
+
+// start makes a machine from what the node kept.
+func (w *world) start(n *member) {
+	cfg := w.cfg
+	cfg.Signer, cfg.Root = n.key, n.root
+	h := n.root.Block.Header.Height
+	cfg.Set = w.sets(cfg.epochOf(h + 1))
+	if h > 0 && cfg.isLast(h) {
+		previous := w.sets(cfg.epochOf(h))
+		cfg.Previous = &previous
+	}
+	m, err := New(cfg, n.log)
+	if err != nil {
+		panic(err)
+	}
+	n.machine, n.down, n.ticked = m, false, -1
+	w.post(delivery{to: n.id, event: Start{}, life: m}, 0)
+	if n.pending {
+		w.post(delivery{to: n.id, event: Work{Pending: true}, life: m}, 0)
+	}
+}
+
+func (w *world) stop(n *member) { n.down, n.machine = true, nil }
+
+func (w *world) post(d delivery, after time.Duration) {
+	w.seq++
+	d.at, d.seq = w.now.Add(after), w.seq
+	heap.Push(&w.queue, d)
+}
+
+// run goes on until the time is over or stop says so.
+func (w *world) run(d time.Duration, stop func() bool) bool {
+	end := w.now.Add(d)
+	for w.violation == "" {
+		if stop != nil && stop() {
+			return true
+		}
+		at, ticking := types.Never, -1
+		for i, n := range w.nodes {
+			if !n.down {
+				if due := n.machine.Deadline(); due < at {
+					at, ticking = max(due, w.now), i
+				}
+			}
+		}
+		if len(w.queue) > 0 && w.queue[0].at <= at {
+			at, ticking = w.queue[0].at, -1
+		}
+		if at > end {
+			w.now = end
+			return false
+		}
+		w.now = at
+		if ticking >= 0 {
+			w.step(w.nodes[ticking], Tick{})
+			continue
+		}
+		w.deliver(heap.Pop(&w.queue).(delivery))
+	}
+	return false
+}
+
+func (w *world) deliver(d delivery) {
+	n := w.nodes[d.to]
+	if n.down || d.life != nil && d.life != n.machine {
+		return
+	}
+	if d.raw != nil {
+		verified, err := Check(testChain, testRecoverer{}, n.machine.Sets(), d.raw)
+		if err != nil {
+			return
+		}
+		d.event = Received{From: w.nodes[d.from].key.address, Message: verified}
+	}
+	w.step(n, d.event)
+}
+
+// step performs an output in its order.
+func (w *world) step(n *member, e Event) {
+	if _, tick := e.(Tick); tick {
+		if n.ticked == w.now {
+			n.views++
+			if n.views > 10_000 {
+				panic(fmt.Sprintf("node %d ticks for ever at %v, deadline %v", n.id, w.now, n.machine.Deadline()))
+			}
+		} else {
+			n.ticked, n.views = w.now, 0
+		}
+	}
+	m := n.machine
+	out := m.Step(w.now, e)
+	for i, data := range out.Persist {
+		n.log = append(n.log, data)
+		if n.crash && i == len(out.Persist)-1 {
+			n.crash = false
+			w.stop(n)
+			return
+		}
+	}
+	for _, s := range out.Send {
+		w.send(n, s)
+	}
+	for _, a := range out.Ask {
+		w.answer(n, a)
+	}
+	for _, r := range out.Report {
+		w.told(n, r)
+	}
+}
+
+func (w *world) send(n *member, s Send) {
+	w.trace("  %s sends %s", name(n.key.address), describeSend(s))
+	sends := []Send{s}
+	if w.tamper != nil {
+		sends = w.tamper(n.id, s)
+	} else {
+		w.witness(n, s.Message)
+	}
+	for _, s := range sends {
+		for to := range w.nodes {
+			if to == n.id || s.To != nil && *s.To != w.nodes[to].key.address || w.groups[to] != w.groups[n.id] {
+				continue
+			}
+			w.sent++
+			if w.loss > 0 && w.rng.Float64() < w.loss {
+				continue
+			}
+			copies := 1
+			if w.duplicate > 0 && w.rng.Float64() < w.duplicate {
+				copies = 2
+			}
+			for range copies {
+				delay := w.latency
+				if w.jitter > 0 {
+					delay += time.Duration(w.rng.Int64N(int64(w.jitter)))
+				}
+				w.post(delivery{to: to, from: n.id, raw: s.Message}, delay)
+			}
+		}
+	}
+}
+
+// witness fails the run when a validator contradicts what it signed before.
+func (w *world) witness(n *member, message Message) {
+	v, ok := message.(*types.Vote)
+	if !ok {
+		return
+	}
+	key := func(k types.VoteKind) string { return fmt.Sprint(n.id, k, v.Epoch, v.View) }
+	digest := v.Digest(testChain)
+	if earlier, ok := w.signed[key(v.Kind)]; ok && earlier != digest {
+		w.violation = fmt.Sprintf("v%d contradicts its %s vote of view %d", n.id, v.Kind, v.View)
+	}
+	w.signed[key(v.Kind)] = digest
+	_, nullified := w.signed[key(types.Nullify)]
+	_, finalized := w.signed[key(types.Finalize)]
+	if nullified && finalized {
+		w.violation = fmt.Sprintf("v%d nullified and finalized view %d", n.id, v.View)
+	}
+}
+
+func (w *world) answer(n *member, a Ask) {
+	switch a := a.(type) {
+	case Build:
+		built := Built{Epoch: a.Epoch, View: a.View}
+		if !n.fails {
+			built.Block = w.build(n, a)
+		}
+		w.post(delivery{to: n.id, event: built, life: n.machine}, w.execution)
+	case Execute:
+		done := Executed{Hash: a.Hash, Valid: true, Bitmap: []byte{byte(n.id)}}
+		if n.invalid != nil && n.invalid(a.Block) {
+			done.Valid, done.Reason = false, "wrong state root"
+		}
+		if w.cfg.isLast(a.Block.Header.Height) {
+			next := w.sets(a.Block.Header.Epoch + 1)
+			done.Next = &next
+		}
+		w.post(delivery{to: n.id, event: done, life: n.machine}, w.execution)
+	}
+}
+
+func (w *world) build(n *member, a Build) *types.Block {
+	h := &a.Parent.Header
+	return &types.Block{
+		Header: types.Header{ChainID: testChain, Height: h.Height + 1, View: a.View, Epoch: a.Epoch, Parent: a.ParentHash,
+			Proposer: n.key.address, Timestamp: max(w.now.Millis(), h.Timestamp+1)},
+		Parent: a.Notarization, Finalization: a.Finalization,
+	}
+}
+
+func (w *world) told(n *member, r Report) {
+	w.trace("  %s reports %s", name(n.key.address), describeReport(r))
+	switch r := r.(type) {
+	case Finalized:
+		for i, b := range r.Blocks {
+			w.finalize(n, b, r.Hashes[i])
+		}
+		last := len(r.Blocks) - 1
+		n.root = Root{Block: r.Blocks[last], Hash: r.Hashes[last], Finalization: r.Finalization, Notarization: r.Notarization}
+		if len(n.log) > 400 {
+			var err error
+			if n.log, err = Compact(n.log, n.root, w.cfg.EpochBlocks); err != nil {
+				panic(err)
+			}
+		}
+	case Evidence:
+		w.evidence = append(w.evidence, r)
+	case Conflict:
+		w.conflicts++
+		w.violation = "a finalization contradicts another"
+	case Behind:
+		w.behind++
+		w.catchUp(n)
+	}
+}
+
+func (w *world) finalize(n *member, b *types.Block, hash types.Hash) {
+	h := b.Header.Height
+	if hash != b.Hash() || b.Header.Parent != n.root.Hash && len(n.hashes) == 0 || len(n.hashes) > 0 && b.Header.Parent != n.hashes[len(n.hashes)-1] {
+		w.violation = fmt.Sprintf("v%d finalizes a block %d that does not follow", n.id, h)
+	}
+	if at, ok := w.finalized[h]; ok && at != hash {
+		w.violation = fmt.Sprintf("two blocks are final at height %d", h)
+	}
+	w.finalized[h] = hash
+	n.chain, n.hashes = append(n.chain, b), append(n.hashes, hash)
+}
+
+// catchUp hands over the chain of the node that has most.
+func (w *world) catchUp(n *member) {
+	best := n
+	for _, other := range w.nodes {
+		if len(other.chain) > len(best.chain) && w.groups[other.id] == w.groups[n.id] {
+			best = other
+		}
+	}
+	if len(best.chain) == len(n.chain) {
+		return
+	}
+	n.chain, n.hashes, n.root = slices.Clone(best.chain), slices.Clone(best.hashes), best.root
+	e := CaughtUp{Root: n.root, Set: w.sets(w.cfg.epochOf(n.root.Block.Header.Height + 1))}
+	if w.cfg.isLast(n.root.Block.Header.Height) {
+		previous := w.sets(n.root.Block.Header.Epoch)
+		e.Previous = &previous
+	}
+	w.post(delivery{to: n.id, event: e, life: n.machine}, 0)
+}
+
+func (w *world) minHeight() int {
+	low := 1 << 30
+	for _, n := range w.nodes {
+		low = min(low, len(n.chain))
+	}
+	return low
+}
+
+func name(a types.Address) string { return fmt.Sprintf("v%d", int(a[18])<<8|int(a[19])) }
+
+func describeSend(s Send) string {
+	to := "all"
+	if s.To != nil {
+		to = name(*s.To)
+	}
+	return describe(s.Message) + " to " + to
+}
+
+func describe(message Message) string {
+	switch m := message.(type) {
+	case *types.Vote:
+		if m.Kind == types.Nullify {
+			return fmt.Sprintf("nullify(%d)", m.View)
+		}
+		return fmt.Sprintf("%s(%d, block %d)", m.Kind, m.View, m.Height)
+	case *types.Certificate:
+		voters := ""
+		for _, v := range m.Votes {
+			voters += " " + name(v.Validator)
+		}
+		what := map[types.VoteKind]string{types.Notarize: "notarization", types.Nullify: "nullification", types.Finalize: "finalization"}[m.Kind]
+		if m.Kind == types.Nullify {
+			return fmt.Sprintf("%s(%d:%s)", what, m.View, voters)
+		}
+		return fmt.Sprintf("%s(%d, block %d:%s)", what, m.View, m.Height, voters)
+	case *types.Proposal:
+		return fmt.Sprintf("proposal(%d, block %d of view %d)", m.View, m.Block.Header.Height, m.Block.Header.View)
+	case *BlockRequest:
+		return "block request"
+	case *BlockAnswer:
+		return fmt.Sprintf("block answer(%d)", m.Block.Header.Height)
+	case *CertificateRequest:
+		return fmt.Sprintf("certificate request(%d to %d)", m.From, m.To)
+	}
+	return fmt.Sprintf("%T", message)
+}
+
+func describeReport(r Report) string {
+	switch r := r.(type) {
+	case Entered:
+		return fmt.Sprintf("entered view %d of epoch %d, leader %s", r.View, r.Epoch, name(r.Leader))
+	case Notarized:
+		return "notarized: " + describe(r.Certificate)
+	case Nullified:
+		return "nullified: " + describe(r.Certificate)
+	case Finalized:
+		heights := ""
+		for _, b := range r.Blocks {
+			heights += fmt.Sprintf(" %d", b.Header.Height)
+		}
+		return "finalized:" + heights + " by " + describe(r.Finalization)
+	case Behind:
+		return "behind: " + describe(r.Certificate)
+	case Rejected:
+		return fmt.Sprintf("rejected in view %d: %s", r.View, r.Reason)
+	case Evidence:
+		return fmt.Sprintf("evidence against %s: %s, %s", name(r.Offender), describe(r.First), describe(r.Second))
+	}
+	return fmt.Sprintf("%T", r)
+}

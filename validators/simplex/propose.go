@@ -1,0 +1,317 @@
+package simplex
+
+import (
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/types"
+)
+
+// leading reports whether this validator still has to propose in the view.
+func (m *Machine) leading(r *round) bool {
+	return m.me >= 0 && !m.ended && m.armed && m.leaderIndex(r.view) == m.me &&
+		!r.asked && r.proposal == nil && r.ownVote(types.Nullify) == nil
+}
+
+// propose asks for a block, or proposes an epoch's last block again, when this
+// validator leads the view and the time has come.
+func (m *Machine) propose() {
+	r := m.rounds[m.view]
+	if r == nil || !m.leading(r) || m.now < m.buildAt() {
+		return
+	}
+	parent, cert := m.choose()
+	if parent == nil {
+		return
+	}
+	if parent.hash != m.root.Hash && m.cfg.isLast(parent.block.Header.Height) {
+		m.proposeAgain(r, parent)
+		return
+	}
+	build := Build{Epoch: m.set.Epoch, View: m.view, Parent: parent.block, ParentHash: parent.hash, Notarization: cert,
+		By: m.now.Add(m.leaderTimeout() / fillingFraction)}
+	if h := parent.block.Header.Height; h > 0 && m.cfg.isLast(h) {
+		build.Finalization = m.root.Finalization
+	}
+	r.asked = true
+	m.ask(build)
+}
+
+// buildAt is when this validator, leading the view, may ask for a block: a block
+// time after the parent's timestamp, and in no case later than a block time
+// after entering, so that a timestamp from the future holds nobody up. The
+// block's own timestamp, which is after the parent's, must leave other clocks
+// half of the drift that they allow. An epoch's last block waits half a link delay more, in which it should have
+// become final.
+func (m *Machine) buildAt() types.Time {
+	at := m.entered.Add(m.cfg.BlockTime)
+	header := &m.root.Block.Header
+	if n := m.newestNode(); n != nil {
+		header = &n.block.Header
+	}
+	if due := header.Timestamp.Time().Add(m.cfg.BlockTime); due < at {
+		at = due
+	}
+	at = max(at, (header.Timestamp + 1).Time().Add(-m.drift()/2))
+	if header.Height > m.rootHeight() && m.cfg.isLast(header.Height) {
+		at = max(at, m.entered.Add(m.cfg.LinkDelay/2))
+	}
+	return at
+}
+
+// newestNode is the body that was notarized in the highest view, or nil.
+func (m *Machine) newestNode() *node {
+	if r := m.rounds[m.newest]; r != nil && r.notarization != nil {
+		return m.nodes[r.notarization.Block]
+	}
+	return nil
+}
+
+// choose returns what to build on: the block notarized in the latest view after
+// which all views are nullified (decision C1), with its notarization. It asks
+// peers for what it lacks, and returns nil until it is there.
+func (m *Machine) choose() (*node, *types.Certificate) {
+	for v := m.view - 1; v > m.rootView(); v-- {
+		r := m.rounds[v]
+		if r != nil && r.notarization != nil {
+			n := m.nodes[r.notarization.Block]
+			if n != nil && n.status == valid {
+				return n, r.fullNotarization(m.set)
+			}
+			if n == nil {
+				m.need(r.notarization, m.self)
+			} else {
+				m.execute(n)
+			}
+		}
+		if r == nil || r.nullification == nil {
+			if r == nil || r.notarization == nil {
+				m.seek(m.rootView()+1, v, types.Hash{}, m.self)
+			}
+			return nil, nil
+		}
+	}
+	root := &node{block: m.root.Block, hash: m.root.Hash, status: valid}
+	if m.rootHeight() == 0 {
+		return root, nil
+	}
+	if r := m.rounds[m.rootView()]; r != nil && r.notarization != nil && r.notarization.Block == m.root.Hash {
+		return root, r.fullNotarization(m.set)
+	}
+	if m.root.Notarization == nil {
+		m.seek(m.rootView(), m.rootView(), m.root.Hash, m.self)
+		return nil, nil
+	}
+	return root, m.root.Notarization
+}
+
+// built takes the application's block and proposes it. The block and the
+// proposal are persisted first: after a restart the same one is sent again.
+func (m *Machine) built(e Built) {
+	r := m.rounds[m.view]
+	if r == nil || e.Epoch != m.set.Epoch || e.View != m.view || !r.asked || r.proposal != nil || m.ended || r.ownVote(types.Nullify) != nil {
+		return
+	}
+	if e.Block == nil {
+		m.refuse(r, types.Hash{}, "the application could not build a block")
+		return
+	}
+	hash := e.Block.Hash()
+	parent, ready := m.parentOf(e.Block)
+	if !ready {
+		m.refuse(r, hash, "the block was built on another parent than asked for")
+		return
+	}
+	if reason := m.judge(e.Block, parent); reason != "" {
+		m.refuse(r, hash, "the block built here is not valid: "+reason)
+		return
+	}
+	n := m.attach(e.Block, hash, m.self)
+	if n == nil {
+		m.refuse(r, hash, "too many blocks wait for finality")
+		return
+	}
+	m.persistBody(n)
+	m.send(r, n)
+}
+
+// refuse gives the view up.
+func (m *Machine) refuse(r *round, hash types.Hash, reason string) {
+	r.rejected = true
+	m.report(Rejected{View: r.view, Hash: hash, Reason: reason})
+}
+
+// proposeAgain proposes an epoch's last block in a later view (decision C6).
+func (m *Machine) proposeAgain(r *round, n *node) {
+	m.persistBody(n)
+	m.send(r, n)
+}
+
+func (m *Machine) send(r *round, n *node) {
+	p := &types.Proposal{View: r.view, Block: n.block}
+	p.Signature = m.cfg.Signer.Sign(p.DigestOf(n.hash))
+	r.proposal, r.hash, r.sent = p, n.hash, m.now
+	m.persist(proposalRecord(p, n.hash))
+	m.broadcast(p)
+}
+
+func (m *Machine) persistBody(n *node) {
+	if !n.persisted {
+		n.persisted = true
+		m.persist(bodyRecord(n.block, n.hash))
+	}
+}
+
+// receiveProposal takes the first proposal of a view from its leader.
+func (m *Machine) receiveProposal(from types.Address, p VerifiedProposal) {
+	view, header := p.proposal.View, &p.proposal.Block.Header
+	if header.Epoch != m.set.Epoch || view <= m.rootView() {
+		m.help(from, header.Epoch, view)
+		return
+	}
+	if from != m.set.Leader(view) || view < m.view || view > m.view+MaxFutureProposals {
+		if view < m.view {
+			m.help(from, header.Epoch, view)
+		}
+		return
+	}
+	m.heard[m.index[from]] = m.view
+	r := m.open(view)
+	if r == nil {
+		return
+	}
+	if r.proposal != nil {
+		if r.hash != p.hash && !r.doubled {
+			r.doubled = true
+			m.report(Evidence{Offender: from, First: r.proposal, Second: p.proposal})
+		}
+		return
+	}
+	r.proposal, r.hash = p.proposal, p.hash
+	n := m.attach(p.proposal.Block, p.hash, from)
+	m.unwant(p.hash)
+	if n != nil && n.notarized {
+		m.execute(n)
+	}
+	m.learnCarried(p.proposal.Block, from)
+}
+
+// learnCarried takes the notarization that a block carries.
+func (m *Machine) learnCarried(b *types.Block, from types.Address) {
+	if b.Parent == nil {
+		return
+	}
+	if b.Parent.Epoch == m.set.Epoch {
+		m.learn(b.Parent, from)
+	} else if b.Header.Parent == m.root.Hash && m.root.Notarization == nil {
+		m.root.Notarization = b.Parent
+		m.persist(certificateRecord(b.Parent))
+	}
+}
+
+// consider goes one step toward a notarize vote for the view's proposal, and
+// reports whether it did. The rule is decision C1's: the parent is notarized
+// and every view between is nullified; and C2's: the block was executed.
+func (m *Machine) consider() bool {
+	r := m.rounds[m.view]
+	if r == nil || m.me < 0 || m.ended || r.proposal == nil || r.rejected ||
+		r.ownVote(types.Notarize) != nil || r.ownVote(types.Nullify) != nil || r.ownVote(types.Finalize) != nil {
+		return false
+	}
+	n := m.nodes[r.hash]
+	if n == nil {
+		if n = m.attach(r.proposal.Block, r.hash, m.set.Leader(r.view)); n == nil {
+			m.refuse(r, r.hash, "the proposal is not above the finalized block, or too many blocks wait for finality")
+			return true
+		}
+	}
+	if n.block.Header.View != r.view {
+		return m.considerAgain(r, n)
+	}
+	parent, ready := m.parentOf(n.block)
+	if parent == nil {
+		if n.block.Parent == nil || n.block.Parent.Height <= m.rootHeight() {
+			m.refuse(r, r.hash, "the parent is not on the finalized chain")
+			return true
+		}
+		m.need(n.block.Parent, m.set.Leader(r.view))
+		return false
+	}
+	if reason := m.judgeProposal(n, parent); reason != "" {
+		m.refuse(r, r.hash, reason)
+		return true
+	}
+	if !ready {
+		if p := m.nodes[n.block.Header.Parent]; p != nil {
+			m.execute(p)
+		}
+		return false
+	}
+	if !m.gapNullified(parent.View, r) {
+		return false
+	}
+	return m.voteOnceExecuted(r, n)
+}
+
+// drift is how far ahead of a voter's clock a timestamp may lie (decision C7).
+func (m *Machine) drift() time.Duration {
+	return max(m.cfg.BlockTime, driftDelays*m.cfg.LinkDelay)
+}
+
+// judgeProposal adds to judge what concerns the moment of voting.
+func (m *Machine) judgeProposal(n *node, parent *types.Header) string {
+	if reason := m.judge(n.block, parent); reason != "" {
+		return reason
+	}
+	if n.status == held && n.block.Header.Timestamp > m.now.Add(m.drift()).Millis() {
+		return "timestamp is too far in the future"
+	}
+	return ""
+}
+
+// considerAgain judges the proposal of an epoch's last block in a later view
+// (decision C6): as if it were an empty block on top of its own notarization.
+func (m *Machine) considerAgain(r *round, n *node) bool {
+	h := &n.block.Header
+	if !m.cfg.isLast(h.Height) || h.View > r.view {
+		m.refuse(r, r.hash, "the block is of another view and not its epoch's last")
+		return true
+	}
+	for v := r.view - 1; v >= h.View && v > m.rootView(); v-- {
+		at := m.rounds[v]
+		if at != nil && at.notarization != nil && at.notarization.Block == n.hash {
+			n.notarized = true
+			return m.voteOnceExecuted(r, n)
+		}
+		if at == nil || at.nullification == nil {
+			m.seek(v, v, types.Hash{}, m.set.Leader(r.view))
+			return false
+		}
+	}
+	m.refuse(r, r.hash, "the block was not notarized before it was proposed again")
+	return true
+}
+
+// gapNullified reports whether every view between the parent's and the round's
+// is nullified, and asks the leader for what is missing.
+func (m *Machine) gapNullified(parent types.View, r *round) bool {
+	for v := r.view - 1; v > parent; v-- {
+		if !m.nullified(v) {
+			m.seek(parent+1, v, types.Hash{}, m.set.Leader(r.view))
+			return false
+		}
+	}
+	return true
+}
+
+func (m *Machine) voteOnceExecuted(r *round, n *node) bool {
+	if n.status == held {
+		m.execute(n)
+		return false
+	}
+	if n.status != valid {
+		return false
+	}
+	m.persistBody(n)
+	m.vote(r, &types.Vote{Kind: types.Notarize, Height: n.block.Header.Height, Block: n.hash, Bitmap: n.bitmap})
+	return true
+}

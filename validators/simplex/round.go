@@ -1,0 +1,144 @@
+package simplex
+
+import (
+	"bytes"
+
+	"github.com/cowboyinc/devnet/internal/types"
+)
+
+// round is what is known of one view of the current epoch.
+type round struct {
+	view     types.View
+	proposal *types.Proposal // the first one of the leader
+	hash     types.Hash      // of its block
+	rejected bool            // the proposal is not voted for
+	asked    bool            // Build is asked for
+	doubled  bool            // the leader was reported for a second proposal
+
+	ballots [3]ballot // by kind
+	own     [3]*types.Vote
+	sent    types.Time // when own votes or the own proposal were last sent
+
+	notarization  *types.Certificate
+	nullification *types.Certificate
+	finalization  *types.Certificate
+}
+
+// ballot is the votes of one kind in one view, the first of each validator.
+type ballot struct {
+	votes   []*types.Vote // by index in the set; nil before the first vote
+	tallies []tally       // one per content, at most one per validator
+	doubled []bool        // validators reported for a second vote
+}
+
+// tally counts equal votes.
+type tally struct {
+	block  types.Hash
+	height types.Height
+	count  int
+}
+
+func slot(kind types.VoteKind) int { return int(kind - types.Notarize) }
+
+func (r *round) ballot(kind types.VoteKind) *ballot { return &r.ballots[slot(kind)] }
+
+func (r *round) ownVote(kind types.VoteKind) *types.Vote { return r.own[slot(kind)] }
+
+func (r *round) certificate(kind types.VoteKind) **types.Certificate {
+	switch kind {
+	case types.Notarize:
+		return &r.notarization
+	case types.Nullify:
+		return &r.nullification
+	}
+	return &r.finalization
+}
+
+// best returns the certificate that says most of the view, or nil.
+func (r *round) best() *types.Certificate {
+	switch {
+	case r.finalization != nil:
+		return r.finalization
+	case r.notarization != nil:
+		return r.notarization
+	}
+	return r.nullification
+}
+
+// forgetVotes drops what is needed only while votes come in.
+func (r *round) forgetVotes() { r.ballots = [3]ballot{} }
+
+// add files a vote of the set's member at index and returns how many equal
+// votes there are, or the earlier vote of that member.
+func (b *ballot) add(v *types.Vote, index, members int) (count int, earlier *types.Vote) {
+	if b.votes == nil {
+		b.votes = make([]*types.Vote, members)
+	}
+	if b.votes[index] != nil {
+		return 0, b.votes[index]
+	}
+	b.votes[index] = v
+	for i := range b.tallies {
+		if b.tallies[i].block == v.Block && b.tallies[i].height == v.Height {
+			b.tallies[i].count++
+			return b.tallies[i].count, nil
+		}
+	}
+	b.tallies = append(b.tallies, tally{block: v.Block, height: v.Height, count: 1})
+	return 1, nil
+}
+
+// double reports whether this is the first time that the member is caught.
+func (b *ballot) double(index, members int) bool {
+	if b.doubled == nil {
+		b.doubled = make([]bool, members)
+	}
+	first := !b.doubled[index]
+	b.doubled[index] = true
+	return first
+}
+
+// collect makes a certificate of all votes equal to like.
+func (b *ballot) collect(like *types.Vote) *types.Certificate {
+	c := &types.Certificate{Kind: like.Kind, Epoch: like.Epoch, View: like.View, Height: like.Height, Block: like.Block,
+		Votes: make([]types.CertificateVote, 0, len(b.votes))}
+	for _, v := range b.votes {
+		if v != nil && v.Block == like.Block && v.Height == like.Height {
+			c.Votes = append(c.Votes, types.CertificateVote{Validator: v.Validator, Bitmap: v.Bitmap, Signature: v.Signature})
+		}
+	}
+	return c
+}
+
+// fullNotarization is the notarization with every valid vote held for its
+// block, as the next block carries it (decision C3), or nil.
+func (r *round) fullNotarization(set *types.ValidatorSet) *types.Certificate {
+	base := r.notarization
+	if base == nil {
+		return nil
+	}
+	votes := r.ballot(types.Notarize).votes
+	if votes == nil {
+		return base
+	}
+	full := *base
+	full.Votes = make([]types.CertificateVote, 0, len(set.Members))
+	next := 0
+	for i := range set.Members {
+		if next < len(base.Votes) && base.Votes[next].Validator == set.Members[i].Address {
+			full.Votes = append(full.Votes, base.Votes[next])
+			next++
+			continue
+		}
+		if v := votes[i]; v != nil && v.Block == base.Block && v.Height == base.Height {
+			full.Votes = append(full.Votes, types.CertificateVote{Validator: v.Validator, Bitmap: v.Bitmap, Signature: v.Signature})
+		}
+	}
+	return &full
+}
+
+// sameVote reports whether two votes of one validator, kind and view say the
+// same.
+func sameVote(a, b *types.Vote) bool {
+	return a.Block == b.Block && a.Height == b.Height && bytes.Equal(a.Bitmap, b.Bitmap)
+}

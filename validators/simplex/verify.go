@@ -1,0 +1,220 @@
+package simplex
+
+import (
+	"fmt"
+
+	"github.com/cowboyinc/devnet/internal/types"
+)
+
+// Recoverer judges signatures.
+type Recoverer interface {
+	// Recover returns who signed the digest; ok is false for a signature that
+	// nobody can have made.
+	Recover(digest types.Hash, signature types.Signature) (signer types.Address, ok bool)
+}
+
+// Invalid says what is wrong with a message. Its sender is at fault.
+type Invalid struct {
+	Code   string // snake_case
+	Detail string
+}
+
+func (e *Invalid) Error() string { return "simplex: " + e.Code + ": " + e.Detail }
+
+func invalid(code, format string, args ...any) error {
+	return &Invalid{Code: code, Detail: fmt.Sprintf(format, args...)}
+}
+
+// UnknownEpoch says that a message is of an epoch whose set is not at hand. One
+// of a later epoch hints that this validator is behind its sender.
+type UnknownEpoch struct {
+	Epoch   types.Epoch
+	Current types.Epoch
+}
+
+func (e *UnknownEpoch) Error() string {
+	return fmt.Sprintf("simplex: unknown_epoch: a message of epoch %d at a validator in epoch %d", e.Epoch, e.Current)
+}
+
+// Sets are the validator sets of the current epoch and, where it is known, of
+// the one before, the current first. A Sets is never changed.
+type Sets []types.ValidatorSet
+
+// Of returns the set of an epoch, or an *UnknownEpoch.
+func (s Sets) Of(e types.Epoch) (*types.ValidatorSet, error) {
+	for i := range s {
+		if s[i].Epoch == e {
+			return &s[i], nil
+		}
+	}
+	unknown := &UnknownEpoch{Epoch: e}
+	if len(s) > 0 {
+		unknown.Current = s[0].Epoch
+	}
+	return nil, unknown
+}
+
+// Check verifies any message that a peer may send.
+func Check(chainID uint64, rec Recoverer, sets Sets, message Message) (Verified, error) {
+	switch message := message.(type) {
+	case *types.Vote:
+		return CheckVote(chainID, rec, sets, message)
+	case *types.Certificate:
+		return CheckCertificate(chainID, rec, sets, message)
+	case *types.Proposal:
+		return CheckProposal(chainID, rec, sets, message)
+	case *BlockAnswer:
+		return CheckBlock(chainID, rec, sets, message.Block)
+	case *BlockRequest:
+		return message, nil
+	case *CertificateRequest:
+		return message, nil
+	}
+	return nil, invalid("unknown_message", "%T is no message of the consensus", message)
+}
+
+// CheckVote verifies that a vote is well-formed and signed by the member it
+// names.
+func CheckVote(chainID uint64, rec Recoverer, sets Sets, v *types.Vote) (VerifiedVote, error) {
+	if err := checkContent(v.Kind, v.View, v.Height, v.Block); err != nil {
+		return VerifiedVote{}, err
+	}
+	if err := checkBitmap(v.Kind, v.Bitmap); err != nil {
+		return VerifiedVote{}, err
+	}
+	set, err := sets.Of(v.Epoch)
+	if err != nil {
+		return VerifiedVote{}, err
+	}
+	if set.Index(v.Validator) < 0 {
+		return VerifiedVote{}, invalid("not_a_member", "%s votes in epoch %d, of which it is no member", v.Validator, v.Epoch)
+	}
+	if signer, ok := rec.Recover(v.Digest(chainID), v.Signature); !ok || signer != v.Validator {
+		return VerifiedVote{}, invalid("bad_signature", "a %s vote of view %d is not signed by %s", v.Kind, v.View, v.Validator)
+	}
+	return VerifiedVote{v}, nil
+}
+
+// CheckCertificate verifies that a certificate holds valid votes of at least
+// n - f distinct members, sorted by address (decision C1).
+func CheckCertificate(chainID uint64, rec Recoverer, sets Sets, c *types.Certificate) (VerifiedCertificate, error) {
+	if err := checkContent(c.Kind, c.View, c.Height, c.Block); err != nil {
+		return VerifiedCertificate{}, err
+	}
+	set, err := sets.Of(c.Epoch)
+	if err != nil {
+		return VerifiedCertificate{}, err
+	}
+	if len(c.Votes) < set.Quorum() || len(c.Votes) > len(set.Members) {
+		return VerifiedCertificate{}, invalid("no_quorum", "a certificate of view %d holds %d votes of %d; it takes %d", c.View, len(c.Votes), len(set.Members), set.Quorum())
+	}
+	if err := checkMembers(set, c); err != nil {
+		return VerifiedCertificate{}, err
+	}
+	for i := range c.Votes {
+		vote := c.Vote(i)
+		if err := checkBitmap(c.Kind, vote.Bitmap); err != nil {
+			return VerifiedCertificate{}, err
+		}
+		if signer, ok := rec.Recover(vote.Digest(chainID), vote.Signature); !ok || signer != vote.Validator {
+			return VerifiedCertificate{}, invalid("bad_signature", "vote %d of a %s certificate of view %d is not signed by %s", i, c.Kind, c.View, vote.Validator)
+		}
+	}
+	return VerifiedCertificate{c}, nil
+}
+
+// checkMembers walks the two sorted lists side by side.
+func checkMembers(set *types.ValidatorSet, c *types.Certificate) error {
+	m := 0
+	for i := range c.Votes {
+		validator := c.Votes[i].Validator
+		for m < len(set.Members) && set.Members[m].Address != validator {
+			m++
+		}
+		if m == len(set.Members) {
+			return invalid("bad_voters", "vote %d of a certificate of view %d is by %s: no member, or out of order, or there twice", i, c.View, validator)
+		}
+		m++
+	}
+	return nil
+}
+
+// CheckProposal verifies that a proposal is signed by its view's leader and
+// that the certificates in its block are valid. What the block says of its
+// parent is judged by the machine, which has it.
+func CheckProposal(chainID uint64, rec Recoverer, sets Sets, p *types.Proposal) (VerifiedProposal, error) {
+	if p.Block == nil || p.View == 0 {
+		return VerifiedProposal{}, invalid("malformed", "a proposal needs a block and a view above 0")
+	}
+	set, err := sets.Of(p.Block.Header.Epoch)
+	if err != nil {
+		return VerifiedProposal{}, err
+	}
+	if p.Block.Header.ChainID != chainID {
+		return VerifiedProposal{}, invalid("wrong_chain", "a block of chain %d on chain %d", p.Block.Header.ChainID, chainID)
+	}
+	hash := p.Block.Hash()
+	if signer, ok := rec.Recover(p.DigestOf(hash), p.Signature); !ok || signer != set.Leader(p.View) {
+		return VerifiedProposal{}, invalid("bad_signature", "a proposal of view %d is not signed by its leader %s", p.View, set.Leader(p.View))
+	}
+	if err := checkCarried(chainID, rec, sets, p.Block); err != nil {
+		return VerifiedProposal{}, err
+	}
+	return VerifiedProposal{p, hash}, nil
+}
+
+// CheckBlock verifies the certificates in a block.
+func CheckBlock(chainID uint64, rec Recoverer, sets Sets, b *types.Block) (VerifiedBlock, error) {
+	if b == nil {
+		return VerifiedBlock{}, invalid("malformed", "an answer without a block")
+	}
+	if b.Header.ChainID != chainID {
+		return VerifiedBlock{}, invalid("wrong_chain", "a block of chain %d on chain %d", b.Header.ChainID, chainID)
+	}
+	if err := checkCarried(chainID, rec, sets, b); err != nil {
+		return VerifiedBlock{}, err
+	}
+	return VerifiedBlock{b, b.Hash()}, nil
+}
+
+func checkCarried(chainID uint64, rec Recoverer, sets Sets, b *types.Block) error {
+	if b.Parent != nil && b.Parent.Kind != types.Notarize || b.Finalization != nil && b.Finalization.Kind != types.Finalize {
+		return invalid("wrong_kind", "block %d carries a certificate of another kind than notarization and finalization", b.Header.Height)
+	}
+	for _, c := range []*types.Certificate{b.Parent, b.Finalization} {
+		if c == nil {
+			continue
+		}
+		if c.Block != b.Header.Parent {
+			return invalid("wrong_parent", "block %d carries a certificate for another block than its parent", b.Header.Height)
+		}
+		if _, err := CheckCertificate(chainID, rec, sets, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func checkContent(kind types.VoteKind, view types.View, height types.Height, block types.Hash) error {
+	switch {
+	case kind < types.Notarize || kind > types.Finalize:
+		return invalid("unknown_kind", "a vote of kind %d", kind)
+	case view == 0:
+		return invalid("malformed", "a vote in view 0; the first is 1")
+	case kind == types.Nullify && (height != 0 || !block.IsZero()):
+		return invalid("malformed", "a nullify vote names a block")
+	case kind != types.Nullify && (height == 0 || block.IsZero()):
+		return invalid("malformed", "a %s vote names no block", kind)
+	}
+	return nil
+}
+
+func checkBitmap(kind types.VoteKind, bitmap []byte) error {
+	if kind != types.Notarize && bitmap != nil {
+		return invalid("malformed", "a %s vote has a bitmap", kind)
+	}
+	if len(bitmap) > MaxBitmapBytes {
+		return invalid("bitmap_too_long", "%d bytes, at most %d", len(bitmap), MaxBitmapBytes)
+	}
+	return nil
+}

@@ -1,0 +1,268 @@
+package simplex
+
+import (
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/types"
+)
+
+// open returns the round of a view above the root's, or nil when there are too
+// many.
+func (m *Machine) open(v types.View) *round {
+	if r := m.rounds[v]; r != nil {
+		return r
+	}
+	if len(m.rounds) >= MaxOpenViews {
+		return nil
+	}
+	r := &round{view: v}
+	m.rounds[v] = r
+	return r
+}
+
+func (m *Machine) nullified(v types.View) bool {
+	r := m.rounds[v]
+	return r != nil && r.nullification != nil
+}
+
+func (m *Machine) leaderIndex(v types.View) int { return int(uint64(v) % uint64(len(m.set.Members))) }
+
+// advance enters the view after the highest one that has a certificate.
+func (m *Machine) advance() bool {
+	c := m.top
+	if c == nil || c.View < m.view || m.ended {
+		return false
+	}
+	if c.Kind == types.Nullify {
+		m.consecutive++
+	} else {
+		m.consecutive = 0
+	}
+	m.enter(c.View+1, c)
+	return true
+}
+
+// enter begins a view, forwarding the certificate that allows it (decision C4).
+func (m *Machine) enter(v types.View, by *types.Certificate) {
+	if v > m.view+1 {
+		m.hearAll(v)
+	}
+	m.view, m.entered, m.armed = v, m.now, false
+	m.lack = lack{}
+	if by != nil {
+		m.broadcast(by)
+	}
+	m.report(Entered{Epoch: m.set.Epoch, View: v, Leader: m.set.Leader(v)})
+	m.open(v)
+	if v > MaxPastViews {
+		m.retire(v - MaxPastViews)
+	}
+}
+
+// hearAll counts everyone as heard: who skips views has not listened.
+func (m *Machine) hearAll(in types.View) {
+	for i := range m.heard {
+		m.heard[i] = in
+	}
+}
+
+// retire drops the votes of a view that is past, and its proposal's body where
+// nobody can need it: it has no notarization and not this validator's vote.
+func (m *Machine) retire(v types.View) {
+	r := m.rounds[v]
+	if r == nil {
+		return
+	}
+	r.forgetVotes()
+	if n := m.nodes[r.hash]; n != nil && r.proposal != nil && !n.notarized && r.ownVote(types.Notarize) == nil {
+		m.detach(n)
+	}
+	r.proposal = nil
+}
+
+// timeOut votes nullify where decision C4 says so, and starts the timeouts.
+func (m *Machine) timeOut() bool {
+	m.arm()
+	r := m.rounds[m.view]
+	if r == nil || m.ended || m.me < 0 || r.ownVote(types.Nullify) != nil || r.ownVote(types.Finalize) != nil {
+		return false
+	}
+	if !r.rejected && !m.leaderGone(r) && !m.overdue(r) {
+		return false
+	}
+	m.vote(r, &types.Vote{Kind: types.Nullify})
+	return true
+}
+
+// leaderGone reports whether the view ends at once: its leader nullified it,
+// was not heard for four views, or is this validator and has no chance to build.
+func (m *Machine) leaderGone(r *round) bool {
+	leader := m.leaderIndex(m.view)
+	if votes := r.ballot(types.Nullify).votes; votes != nil && votes[leader] != nil {
+		return true
+	}
+	if leader == m.me {
+		return m.armed && m.tooFarBehind()
+	}
+	return m.armed && r.proposal == nil && m.view > m.heard[leader]+unheardViews
+}
+
+func (m *Machine) overdue(r *round) bool {
+	return m.now >= m.viewDeadline() || r.proposal == nil && m.now >= m.leaderDeadline()
+}
+
+// arm starts the timeouts of the view: at once, or with Config.Auto when there
+// is something to do.
+func (m *Machine) arm() {
+	if !m.armed && !m.ended && m.active() {
+		m.armed, m.armedAt = true, m.now
+		m.resendAt = m.now.Add(m.resendInterval())
+	}
+}
+
+// active reports whether there is something to do in this view: work, somebody
+// else who began, or for a resend interval a block that did not become final.
+func (m *Machine) active() bool {
+	return !m.cfg.Auto || m.pending || m.othersActive() ||
+		m.unfinished() && m.now >= m.entered.Add(m.resendInterval())
+}
+
+func (m *Machine) othersActive() bool {
+	r := m.rounds[m.view]
+	if r == nil {
+		return false
+	}
+	own := r.own != [3]*types.Vote{}
+	return own || r.proposal != nil || r.ballot(types.Notarize).votes != nil || r.ballot(types.Nullify).votes != nil
+}
+
+// disarmIdle stops timeouts that only work had started.
+func (m *Machine) disarmIdle() {
+	if r := m.rounds[m.view]; m.armed && r != nil && !r.asked && !m.active() {
+		m.armed = false
+	}
+}
+
+// unfinished reports whether a notarized block above the root waits for
+// finality, or a body for its fetching.
+func (m *Machine) unfinished() bool {
+	return m.final != nil || len(m.wants) > 0 || m.newest > m.rootView()
+}
+
+// factor doubles timeouts with each nullification in a row, up to 16 times.
+func (m *Machine) factor() time.Duration { return 1 << min(m.consecutive, maxDoublings) }
+
+func (m *Machine) leaderTimeout() time.Duration {
+	return m.factor() * (m.cfg.BlockTime + leaderDelays*m.cfg.LinkDelay)
+}
+
+func (m *Machine) viewTimeout() time.Duration {
+	return m.factor() * (m.cfg.BlockTime + viewDelays*m.cfg.LinkDelay)
+}
+
+// The deadlines of a view that is not armed do not come.
+func (m *Machine) leaderDeadline() types.Time {
+	if !m.armed {
+		return types.Never
+	}
+	return m.armedAt.Add(m.leaderTimeout())
+}
+
+func (m *Machine) viewDeadline() types.Time {
+	if !m.armed {
+		return types.Never
+	}
+	return m.armedAt.Add(m.viewTimeout())
+}
+
+func (m *Machine) resendInterval() time.Duration { return resendDelays * m.cfg.LinkDelay }
+
+// Deadline is when Step wants a Tick, or types.Never.
+func (m *Machine) Deadline() types.Time {
+	if !m.started {
+		return types.Never
+	}
+	at := types.Never
+	for i := range m.wants {
+		at = min(at, m.wants[i].retryAt)
+	}
+	if m.ended {
+		return at
+	}
+	if !m.armed {
+		if m.unfinished() {
+			at = min(at, m.entered.Add(m.resendInterval()))
+		}
+		return at
+	}
+	at = min(at, m.resendAt)
+	r := m.rounds[m.view]
+	if r == nil {
+		return at
+	}
+	if m.me >= 0 && r.ownVote(types.Nullify) == nil && r.ownVote(types.Finalize) == nil {
+		at = min(at, m.viewDeadline())
+		if r.proposal == nil {
+			at = min(at, m.leaderDeadline())
+		}
+	}
+	if m.leading(r) && m.now < m.buildAt() {
+		at = min(at, m.buildAt())
+	}
+	return at
+}
+
+// resend sends again what others may have missed: own votes of this view, own
+// finalize votes of views that are not final, and, when the view is late, the
+// best certificate.
+func (m *Machine) resend() {
+	if !m.armed || m.now < m.resendAt {
+		return
+	}
+	m.resendAt = m.now.Add(m.resendInterval())
+	m.lack = lack{}
+	m.resendRound(m.rounds[m.view])
+	for back := types.View(1); back <= resendBack && back < m.view; back++ {
+		if v := m.view - back; v > m.rootView() {
+			m.resendFinalize(m.rounds[v])
+		}
+	}
+	if m.now >= m.armedAt.Add(m.cfg.BlockTime+leaderDelays*m.cfg.LinkDelay) {
+		if best := m.bestCertificate(); best != nil {
+			m.broadcast(best)
+		}
+	}
+}
+
+func (m *Machine) resendRound(r *round) {
+	if r == nil || m.now < r.sent.Add(m.resendInterval()) {
+		return
+	}
+	if r.proposal != nil && m.leaderIndex(m.view) == m.me {
+		m.broadcast(r.proposal)
+	}
+	for _, v := range r.own {
+		if v != nil {
+			m.broadcast(v)
+		}
+	}
+	r.sent = m.now
+}
+
+func (m *Machine) resendFinalize(r *round) {
+	if r == nil || r.finalization != nil || r.ownVote(types.Finalize) == nil || m.now < r.sent.Add(m.resendInterval()) {
+		return
+	}
+	m.broadcast(r.ownVote(types.Finalize))
+	r.sent = m.now
+}
+
+// bestCertificate is what shows others that this view was reached.
+func (m *Machine) bestCertificate() *types.Certificate {
+	if m.view > 0 {
+		if r := m.rounds[m.view-1]; r != nil && r.best() != nil {
+			return r.best()
+		}
+	}
+	return m.root.Finalization
+}
