@@ -144,6 +144,20 @@ func (r *Runtime) Stop(pids ...*actor.PID) {
 	}
 }
 
+// StopOn stops the roles whose dispatcher is one that which names, the youngest
+// first: those of a simulated node that crashed and left nobody to stop them.
+func (r *Runtime) StopOn(which func(actor.Dispatcher) bool) {
+	r.mu.Lock()
+	var named []*actor.PID
+	for i := len(r.order) - 1; i >= 0; i-- {
+		if which(r.order[i].mailbox.dispatcher) {
+			named = append(named, r.order[i].pid)
+		}
+	}
+	r.mu.Unlock()
+	r.Stop(named...)
+}
+
 func (one *role) wait() {
 	switch d := one.mailbox.dispatcher.(type) {
 	case Inline:

@@ -1,0 +1,299 @@
+package sim
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/cowboyinc/devnet/internal/env"
+	"github.com/cowboyinc/devnet/internal/roles"
+	"github.com/cowboyinc/devnet/internal/trie"
+	"github.com/cowboyinc/devnet/internal/types"
+)
+
+// Disk says how a node's disk behaves.
+type Disk struct {
+	// Latency is how long a write takes to be synced. The role that writes
+	// neither steps nor sends until then, and a crash before then loses the
+	// write, or a part of it. With 0 a write is synced when it returns.
+	Latency time.Duration
+}
+
+// ErrDiskFailed is what every use of a disk answers that DiskFail broke.
+var ErrDiskFailed = errors.New("sim: the disk fails")
+
+// recordFrame is the bytes a record takes beside its own: length and checksum.
+const recordFrame = 8
+
+// disk is what a machine keeps.
+type disk struct {
+	Disk
+	node    *node
+	failing *Receipt
+	records [][]byte
+	size    int64
+	buckets []bucket
+	free    types.Time // when all writes so far are synced
+	pending []pending  // writes that are not, oldest first
+}
+
+// bucket is one table of the store: a persistent tree, so that a Commit is
+// atomic and can be undone.
+type bucket struct {
+	name env.Bucket
+	tree *trie.Tree
+}
+
+// pending is a write that is synced at a time, and how a crash before undoes it.
+type pending struct {
+	synced types.Time
+	undo   func()
+}
+
+func newDisk(n *node, d Disk) *disk { return &disk{Disk: d, node: n} }
+
+// use says whether a process can use the disk.
+func (d *disk) use(l *life) error {
+	switch {
+	case l.dead:
+		return ErrCrashed
+	case d.failing != nil:
+		d.failing.Refused++
+		return ErrDiskFailed
+	}
+	return nil
+}
+
+// written tells of a write that was made. It keeps the role that made it busy
+// until it is synced.
+func (d *disk) written(undo func()) {
+	w := d.node.world
+	for len(d.pending) > 0 && d.pending[0].synced <= w.now {
+		d.pending = d.pending[1:]
+	}
+	if d.Latency <= 0 {
+		return
+	}
+	d.free = max(d.free, w.now).Add(d.Latency)
+	d.pending = append(d.pending, pending{d.free, undo})
+	if w.current != nil && w.current.life.node == d.node {
+		w.current.busy = d.free
+	}
+}
+
+// crash loses what was not synced, the youngest write first.
+func (d *disk) crash() {
+	now := d.node.world.now
+	for i := len(d.pending) - 1; i >= 0 && d.pending[i].synced > now; i-- {
+		d.pending[i].undo()
+	}
+	d.pending, d.free = nil, 0
+}
+
+// wipe empties the disk.
+func (d *disk) wipe() {
+	d.records, d.size, d.buckets, d.pending, d.free = nil, 0, nil, nil, 0
+}
+
+// nodeLog implements env.Log on a node's disk.
+type nodeLog struct{ life *life }
+
+// Replay implements env.Log.
+func (l *nodeLog) Replay(each func(record []byte) error) error {
+	d := l.life.node.disk
+	if err := d.use(l.life); err != nil {
+		return err
+	}
+	for _, record := range d.records {
+		if err := each(bytes.Clone(record)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Append implements env.Log.
+func (l *nodeLog) Append(records ...[]byte) error {
+	n := l.life.node
+	d, w := n.disk, n.world
+	if err := d.use(l.life); err != nil {
+		return err
+	}
+	w.strike(l.life, BeforeAppend)
+	w.trace.content(w.now, kindAppend, n, len(records), hashAll(records))
+	if w.planned(l.life, TornAppend) {
+		if len(records) > 1 {
+			d.append(records[:w.weather.IntN(len(records))])
+		}
+		w.die(l.life)
+	}
+	before, size := len(d.records), d.size
+	d.append(records)
+	d.written(func() { d.tear(before, size) })
+	w.strike(l.life, AfterAppend)
+	return nil
+}
+
+func (d *disk) append(records [][]byte) {
+	for _, record := range records {
+		d.records = append(d.records, bytes.Clone(record))
+		d.size += int64(len(record)) + recordFrame
+	}
+}
+
+// tear loses records that were not synced: some, or all, and the one that was
+// half written when the power went is cut off, as Replay would.
+func (d *disk) tear(before int, size int64) {
+	if len(d.records) < before {
+		return
+	}
+	keep := before
+	if unsynced := len(d.records) - before; unsynced > 0 {
+		keep += d.node.world.weather.IntN(unsynced)
+	}
+	if d.node.death != nil {
+		d.node.death.Lost += len(d.records) - keep
+	}
+	for _, record := range d.records[before:keep] {
+		size += int64(len(record)) + recordFrame
+	}
+	d.records, d.size = d.records[:keep:keep], size
+}
+
+// Rewrite implements env.Log.
+func (l *nodeLog) Rewrite(records [][]byte) error {
+	n := l.life.node
+	d, w := n.disk, n.world
+	if err := d.use(l.life); err != nil {
+		return err
+	}
+	w.strike(l.life, BeforeAppend)
+	w.trace.content(w.now, kindRewrite, n, len(records), hashAll(records))
+	old, size := d.records, d.size
+	d.records, d.size = nil, 0
+	d.append(records)
+	d.written(func() { d.records, d.size = old, size })
+	w.strike(l.life, AfterAppend)
+	return nil
+}
+
+// Size implements env.Log.
+func (l *nodeLog) Size() int64 { return l.life.node.disk.size }
+
+// Close implements env.Log.
+func (l *nodeLog) Close() error { return nil }
+
+// nodeStore implements env.Store on a node's disk.
+type nodeStore struct{ life *life }
+
+// Commit implements env.Store.
+func (s *nodeStore) Commit(writes []env.Write) error {
+	n := s.life.node
+	d, w := n.disk, n.world
+	if err := d.use(s.life); err != nil {
+		return err
+	}
+	w.strike(s.life, BeforeCommit)
+	w.trace.content(w.now, kindCommit, n, len(writes), hashWrites(writes))
+	old := d.buckets
+	d.buckets = slices.Clone(old)
+	changes := make(map[env.Bucket][]trie.Change) // looked up only
+	for _, write := range writes {
+		changes[write.Bucket] = append(changes[write.Bucket], trie.Change{Key: write.Key, Value: write.Value})
+	}
+	for _, write := range writes {
+		if batch := changes[write.Bucket]; batch != nil {
+			b := d.bucket(write.Bucket)
+			b.tree = b.tree.Put(batch)
+			delete(changes, write.Bucket)
+		}
+	}
+	d.written(func() { d.buckets = old })
+	w.strike(s.life, AfterCommit)
+	return nil
+}
+
+// bucket returns the table of a name, made where there is none. The pointer is
+// valid until the next call.
+func (d *disk) bucket(name env.Bucket) *bucket {
+	for i := range d.buckets {
+		if d.buckets[i].name == name {
+			return &d.buckets[i]
+		}
+	}
+	d.buckets = append(d.buckets, bucket{name, trie.Empty})
+	return &d.buckets[len(d.buckets)-1]
+}
+
+// tree returns the table of a name to be read.
+func (d *disk) tree(name env.Bucket) *trie.Tree {
+	for i := range d.buckets {
+		if d.buckets[i].name == name {
+			return d.buckets[i].tree
+		}
+	}
+	return trie.Empty
+}
+
+// Get implements env.Store.
+func (s *nodeStore) Get(b env.Bucket, key []byte) ([]byte, error) {
+	d := s.life.node.disk
+	if err := d.use(s.life); err != nil {
+		return nil, err
+	}
+	value, found := d.tree(b).Get(key)
+	if !found {
+		return nil, nil
+	}
+	return append([]byte{}, value...), nil
+}
+
+// Scan implements env.Store.
+func (s *nodeStore) Scan(b env.Bucket, from, to []byte, backwards bool, each func(key, value []byte) bool) error {
+	d := s.life.node.disk
+	if err := d.use(s.life); err != nil {
+		return err
+	}
+	if backwards {
+		d.tree(b).ScanBack(from, to, each)
+	} else {
+		d.tree(b).Scan(from, to, each)
+	}
+	return nil
+}
+
+// Close implements env.Store.
+func (s *nodeStore) Close() error { return nil }
+
+func hashAll(records [][]byte) uint64 {
+	sum := xxhash.New()
+	for _, record := range records {
+		hashPart(sum, record)
+	}
+	return sum.Sum64()
+}
+
+func hashWrites(writes []env.Write) uint64 {
+	sum := xxhash.New()
+	for _, write := range writes {
+		hashPart(sum, []byte(write.Bucket))
+		hashPart(sum, write.Key)
+		hashPart(sum, write.Value)
+	}
+	return sum.Sum64()
+}
+
+func hashPart(sum *xxhash.Digest, part []byte) {
+	n := len(part)
+	sum.Write([]byte{byte(n), byte(n >> 8), byte(n >> 16), byte(n >> 24)})
+	sum.Write(part)
+}
+
+// die ends the process that is in a step, at this instruction.
+func (w *World) die(l *life) {
+	w.crashNode(l.node, "in the middle of a step")
+	panic(roles.Killed{})
+}

@@ -1,0 +1,24 @@
+// Package sim is a whole network in one goroutine and in virtual time: the
+// simulated implementation of package env, a network of links that delay, lose,
+// duplicate, reorder and cut, and disks that lose what was not synced.
+//
+// A World is made from a seed. Every role of every node runs on the one loop of
+// the world; where several can step, the seed picks which steps next. Where none
+// can, the clock jumps to the next delivery or alarm. Nothing takes virtual time
+// but links, alarms, and disks that are told to. One seed is one run: the same
+// steps in the same order, and so the same Digest, under the race detector and
+// any GOMAXPROCS. What is simulated is cut off above QUIC: frames are delayed and
+// lost, not packets.
+//
+//	World     the loop, the clock, the nodes; RunUntil, RunFor, At
+//	Receipt   what a fault did: frames dropped, held, delayed; nothing, perhaps
+//	Moment    where in the life of a node CrashAt strikes
+//
+// What always holds: events happen in the order of (time, sequence); no map is
+// iterated; all randomness is the world's, drawn in one stream for the loop and
+// one for the links; a node that crashed has no effect on the world any more,
+// and after it boots finds on its disk exactly what it had synced, and perhaps a
+// part of what it had not.
+//
+// A World is used by one goroutine.
+package sim
