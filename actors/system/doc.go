@@ -22,6 +22,7 @@
 //	g/k                 the system key's address
 //	g/p/<height_be8>key the value that a parameter gets at a height
 //	g/v                 the validator set of the next block
+//	g/u                 the one before the last rotation
 //	g/w/<address>       a validator that joins or leaves at the epoch's end
 //
 // The parameters in force stand in the storage of actor 0x09, under

@@ -94,7 +94,7 @@ func SetSystemKey(kv KV, key types.Address) { kv.Set([]byte("g/k"), append([]byt
 
 // Key returns the address whose instructions count; zero where genesis names
 // none, whose key nobody has.
-func Key(kv KV) (key types.Address) {
+func Key(kv Reader) (key types.Address) {
 	copy(key[:], kv.Get([]byte("g/k")))
 	return key
 }

@@ -142,8 +142,22 @@ func Rotate(kv KV) *types.ValidatorSet {
 	for _, m := range moves {
 		kv.Set(moveKey(m.Address), nil)
 	}
+	kv.Set([]byte("g/u"), codec.Marshal(set))
 	SetValidators(kv, next)
 	return next
+}
+
+// Previous returns the validator set before the last rotation, or nil. A
+// validator that restarts on the last block of an epoch needs it to judge that
+// block's certificates.
+func Previous(kv Reader) *types.ValidatorSet {
+	data := kv.Get([]byte("g/u"))
+	if data == nil {
+		return nil
+	}
+	set := new(types.ValidatorSet)
+	mustRead(data, set)
+	return set
 }
 
 // with returns the members after the moves, sorted by address.

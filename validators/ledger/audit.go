@@ -1,0 +1,41 @@
+package ledger
+
+import (
+	"fmt"
+
+	"github.com/cowboyinc/devnet/actors"
+	"github.com/cowboyinc/devnet/actors/system"
+	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/scheduler"
+)
+
+// Audit reads all of a state and returns the first thing in it that must not
+// be: a supply that does not add up (decision C15), damaged timers, an epoch
+// that is not its height's.
+func Audit(state *State) error {
+	var held types.Wei
+	state.accounts(func(_ types.Address, account actors.Account) bool {
+		held = held.Add(account.Balance)
+		return true
+	})
+	state.Messages(func(m *actors.Message) bool {
+		held = held.Add(m.Prepaid())
+		return true
+	})
+	supply := state.Supply()
+	if want := supply.Circulating(); held != want {
+		return fmt.Errorf("ledger: height %d: balances and prepaid messages hold %s wei; genesis + minted - burned is %s",
+			state.Height(), held, want)
+	}
+	if epoch := system.EpochOf(state.next, state.Height()+1); state.set.Epoch != epoch {
+		return fmt.Errorf("ledger: height %d: the next block is of epoch %d, the validator set of %d", state.Height(), epoch, state.set.Epoch)
+	}
+	if err := scheduler.Check(reader{state.tree}); err != nil {
+		return fmt.Errorf("ledger: height %d: %w", state.Height(), err)
+	}
+	return nil
+}
+
+func (s *State) accounts(each func(types.Address, actors.Account) bool) {
+	actors.ScanAccounts(reader{s.tree}, each)
+}

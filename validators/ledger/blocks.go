@@ -1,0 +1,197 @@
+package ledger
+
+import (
+	"errors"
+	"iter"
+
+	"github.com/cowboyinc/devnet/actors/system"
+	"github.com/cowboyinc/devnet/internal/program"
+	"github.com/cowboyinc/devnet/internal/types"
+)
+
+// emptyPresence is the header's presence while there are no runners: the hash of
+// P(H) without a bit.
+var emptyPresence = types.Keccak()
+
+// randomnessAtGenesis is R(0) = keccak256(chain id), in eight bytes (decision C9).
+func randomnessAtGenesis(chainID uint64) types.Hash {
+	var id [8]byte
+	for i := range id {
+		id[i] = byte(chainID >> (56 - 8*i))
+	}
+	return types.Keccak(id[:])
+}
+
+// headerOf is the header of a block on parent before it is executed.
+func headerOf(parent *State, proposal Proposal) types.Header {
+	height := parent.header.Height + 1 + types.Height(proposal.Skipped)
+	return types.Header{
+		ChainID: parent.header.ChainID, Height: height, Skipped: proposal.Skipped, View: proposal.View,
+		Epoch: system.EpochOf(parent.next, height), Parent: parent.hash, Proposer: proposal.Proposer,
+		Timestamp: proposal.Timestamp, Presence: emptyPresence, SubsetEpoch: parent.header.SubsetEpoch,
+		Randomness: types.Keccak(parent.header.Randomness[:], parent.hash[:]), // R(Height) (decision C9)
+	}
+}
+
+// checkProposal judges what a leader decides. Certificates and signatures are
+// the consensus's to judge; here they only have to be the parent's.
+//
+// Spec: CIP-1 §3 step 1, decisions C1, C6, C7, C8.
+func checkProposal(parent *State, proposal Proposal) *Invalid {
+	switch skippable := parent.Skippable(); {
+	case proposal.Skipped > skippable:
+		return invalid(CodeBadSkip, "C8", "the block skips %d heights; the next thing is due after %d", proposal.Skipped, skippable)
+	case proposal.View <= parent.header.View:
+		return invalid(CodeBadView, "C1", "view %d is not after the parent's, %d", proposal.View, parent.header.View)
+	case proposal.Proposer != parent.set.Leader(proposal.View):
+		return invalid(CodeBadProposer, "C1", "%s is not the leader of view %d, who is %s", proposal.Proposer, proposal.View, parent.set.Leader(proposal.View))
+	case proposal.Timestamp <= parent.header.Timestamp:
+		return invalid(CodeBadTimestamp, "C7", "%d ms is not after the parent's %d", proposal.Timestamp, parent.header.Timestamp)
+	}
+	for _, c := range []*types.Certificate{proposal.Parent, proposal.Finalization} {
+		if c != nil && (c.Block != parent.hash || c.Height != parent.header.Height) {
+			return invalid(CodeBadCertificate, "C3", "a certificate of block %s at height %d, the parent is %s at %d",
+				c.Block, c.Height, parent.hash, parent.header.Height)
+		}
+	}
+	return nil
+}
+
+// Apply executes a block on its parent's state and judges all of its header but
+// what takes certificates or a clock. It is a pure function: neither parent nor
+// block is changed. Its error is an *Invalid, the proposer's fault, or an
+// *EnvironmentError, this node's.
+//
+// Spec: decision C2.
+func (x *Executor) Apply(parent *State, block *types.Block) (*Result, error) {
+	claimed := &block.Header
+	proposal := Proposal{View: claimed.View, Proposer: claimed.Proposer, Timestamp: claimed.Timestamp,
+		Skipped: claimed.Skipped, Parent: block.Parent, Finalization: block.Finalization}
+	if claimed.Parent != parent.hash {
+		return nil, invalid(CodeBadParent, "C1", "the block's parent is %s, the state is that of %s", claimed.Parent, parent.hash)
+	}
+	if refusal := checkProposal(parent, proposal); refusal != nil {
+		return nil, refusal
+	}
+	r := x.open(parent, headerOf(parent, proposal), program.ForBlock)
+	if refusal := checkOpened(claimed, &r.header); refusal != nil {
+		return nil, refusal
+	}
+	result, err := r.transition(func() error { return r.includeAll(block.Transactions) })
+	if err != nil {
+		return nil, err
+	}
+	if refusal := checkSealed(claimed, &result.Block.Header); refusal != nil {
+		return nil, refusal
+	}
+	result.Block = block
+	return result, nil
+}
+
+// includeAll includes the transactions of a block that came from somebody else.
+func (r *run) includeAll(txs []types.Transaction) error {
+	for i := range txs {
+		raw := txs[i].Encode()
+		if limit := maxTransaction(r.params); len(raw) > limit {
+			return invalid(CodeTooLarge, "C11", "transaction %d has %d bytes, at most %d", i, len(raw), limit)
+		}
+		c, refusal := r.x.check(r.params, &txs[i], raw)
+		if refusal != nil {
+			return refusal
+		}
+		if err := r.include(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkOpened judges what is known before anything is executed.
+func checkOpened(claimed, own *types.Header) *Invalid {
+	switch {
+	case claimed.ChainID != own.ChainID:
+		return invalid(CodeBadChain, "C10", "the block is of chain %d, this is %d", claimed.ChainID, own.ChainID)
+	case claimed.Height != own.Height:
+		return invalid(CodeBadHeight, "C8", "height %d is not the parent's + 1 + skipped, %d", claimed.Height, own.Height)
+	case claimed.Epoch != own.Epoch:
+		return invalid(CodeBadEpoch, "C6", "epoch %d; height %d is in epoch %d", claimed.Epoch, own.Height, own.Epoch)
+	case claimed.Presence != own.Presence:
+		return invalid(CodeBadPresence, "C3", "presence %s is not the hash of P, %s", claimed.Presence, own.Presence)
+	case claimed.SubsetEpoch != own.SubsetEpoch:
+		return invalid(CodeBadSubsetEpoch, "J10", "subset epoch %d, not %d", claimed.SubsetEpoch, own.SubsetEpoch)
+	case claimed.Randomness != own.Randomness:
+		return invalid(CodeBadRandomness, "C9", "randomness %s, not %s", claimed.Randomness, own.Randomness)
+	case claimed.BaseFeeCycle != own.BaseFeeCycle, claimed.BaseFeeCell != own.BaseFeeCell, claimed.BaseFeeLaneTimer != own.BaseFeeLaneTimer:
+		return invalid(CodeBadBaseFee, "C14", "base fees of %s, %s and %s, not %s, %s and %s", claimed.BaseFeeCycle, claimed.BaseFeeCell,
+			claimed.BaseFeeLaneTimer, own.BaseFeeCycle, own.BaseFeeCell, own.BaseFeeLaneTimer)
+	}
+	return nil
+}
+
+// checkSealed judges what executing gave.
+func checkSealed(claimed, own *types.Header) *Invalid {
+	switch {
+	case claimed.Transactions != own.Transactions:
+		return invalid(CodeBadTransactions, "C2", "the header commits to other transactions: %s, not %s", claimed.Transactions, own.Transactions)
+	case claimed.ReceiptsRoot != own.ReceiptsRoot:
+		return invalid(CodeBadReceipts, "C2", "receipts root %s, executing gives %s", claimed.ReceiptsRoot, own.ReceiptsRoot)
+	case claimed.CyclesUsed != own.CyclesUsed, claimed.CellsUsed != own.CellsUsed, claimed.TimerCyclesUsed != own.TimerCyclesUsed:
+		return invalid(CodeBadUse, "C2", "use of %d cycles, %d cells and %d timer cycles, executing gives %d, %d and %d", claimed.CyclesUsed,
+			claimed.CellsUsed, claimed.TimerCyclesUsed, own.CyclesUsed, own.CellsUsed, own.TimerCyclesUsed)
+	case claimed.StateRoot != own.StateRoot:
+		return invalid(CodeBadState, "C2, C12", "state root %s, executing gives %s", claimed.StateRoot, own.StateRoot)
+	case *claimed != *own:
+		panic("ledger: a header has a field that nothing judges")
+	}
+	return nil
+}
+
+// Build makes a block of a leader: the transactions that fit, in the order they
+// come, until stop, which may be nil, says so; everything else follows. Apply
+// accepts what it returns. It passes over what may be in a later block, and
+// drops what may not, or over what the host of programs fails twice.
+//
+// Its error is an *Invalid about the proposal, or an *EnvironmentError of a
+// timer or message, which cannot be dropped.
+//
+// Spec: decisions C2, C4.
+func (x *Executor) Build(parent *State, proposal Proposal, txs iter.Seq[*Checked], stop func() bool) (*types.Block, *Result, []Dropped, error) {
+	if refusal := checkProposal(parent, proposal); refusal != nil {
+		return nil, nil, nil, refusal
+	}
+	r := x.open(parent, headerOf(parent, proposal), program.ForBlock)
+	var dropped []Dropped
+	result, err := r.transition(func() error {
+		dropped = r.choose(txs, stop)
+		return nil
+	})
+	if err != nil {
+		return nil, nil, dropped, err
+	}
+	result.Block.Parent, result.Block.Finalization = proposal.Parent, proposal.Finalization
+	return result.Block, result, dropped, nil
+}
+
+// choose includes what it can of the transactions that a mempool offers.
+func (r *run) choose(txs iter.Seq[*Checked], stop func() bool) (dropped []Dropped) {
+	for c := range txs {
+		if stop != nil && stop() || r.params.LaneUserCycles.Sub(r.used.user) < r.params.CostTransaction {
+			break
+		}
+		err := r.include(c)
+		if err != nil && !mayFitLater(err) {
+			dropped = append(dropped, Dropped{Transaction: c, Err: err})
+		}
+	}
+	return dropped
+}
+
+// mayFitLater reports whether a transaction that was refused may be in a later
+// block.
+func mayFitLater(err error) bool {
+	var refusal *Invalid
+	if !errors.As(err, &refusal) {
+		return false
+	}
+	return refusal.Code == CodeNoRoom || refusal.Code == CodeNonceTooHigh || refusal.Code == CodeFeeTooLow
+}

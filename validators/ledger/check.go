@@ -1,0 +1,183 @@
+package ledger
+
+import (
+	"errors"
+
+	"github.com/cowboyinc/devnet/actors"
+	"github.com/cowboyinc/devnet/actors/system"
+	"github.com/cowboyinc/devnet/internal/codec"
+	"github.com/cowboyinc/devnet/internal/feemarket"
+	"github.com/cowboyinc/devnet/internal/params"
+	"github.com/cowboyinc/devnet/internal/types"
+)
+
+// Admit judges an encoded transaction for the block after state, as far as that
+// can be done alone: form, signature, fees, balance. A nonce above the
+// account's is taken, since those before it may wait in a mempool. It changes
+// nothing; its error is an *Invalid.
+func (x *Executor) Admit(state *State, raw []byte) (*Checked, error) {
+	if limit := maxTransaction(state.next); len(raw) > limit {
+		return nil, invalid(CodeTooLarge, "C11", "a transaction of %d bytes, at most %d", len(raw), limit)
+	}
+	tx, err := types.DecodeTransaction(raw)
+	if err != nil {
+		return nil, invalid(CodeMalformed, "C11", "%v", err)
+	}
+	c, refusal := x.check(state.next, tx, raw)
+	if refusal == nil {
+		_, refusal = judge(reader{state.tree}, state.next, state.fees, c)
+	}
+	if refusal != nil && refusal.Code != CodeNonceTooHigh {
+		return nil, refusal
+	}
+	return c, nil
+}
+
+func maxTransaction(p *params.Params) int {
+	return int(min(types.MaxTransactionBytes, p.MaxBlockBytes))
+}
+
+// check judges what depends on no state: raw is the canonical encoding of tx.
+func (x *Executor) check(p *params.Params, tx *types.Transaction, raw []byte) (*Checked, *Invalid) {
+	c := &Checked{Tx: tx, Hash: types.Keccak(raw), Size: len(raw)}
+	if tx.ChainID != p.ChainID {
+		return nil, invalid(CodeWrongChain, "C10", "the transaction is for chain %d, this is %d", tx.ChainID, p.ChainID)
+	}
+	if refusal := c.decode(); refusal != nil {
+		return nil, refusal
+	}
+	if tx.Signature == nil {
+		return nil, invalid(CodeBadSignature, "C10", "the transaction is not signed")
+	}
+	signer, ok := x.Verifier.Recover(tx.SigningDigest(), *tx.Signature)
+	if !ok {
+		return nil, invalid(CodeBadSignature, "C10", "nobody can have made the signature: r ‖ s ‖ v with low s, v 0 or 1")
+	}
+	c.Sender = signer
+	return c, nil
+}
+
+// decode reads the payload and judges its form.
+func (c *Checked) decode() *Invalid {
+	instruction, err := c.Tx.Instruction()
+	if err != nil {
+		return c.undecodable(err)
+	}
+	c.Instruction = instruction
+	switch in := instruction.(type) {
+	case *types.Execute:
+		if len(in.Handler) > types.MaxNameBytes {
+			return invalid(CodeMalformed, "C11", "a handler's name of %d bytes, at most %d", len(in.Handler), types.MaxNameBytes)
+		}
+	case *types.Deploy:
+		if c.Tx.To != nil {
+			return invalid(CodeMalformed, "C11", "a deploy has no address in to")
+		}
+	case *types.System:
+		return c.decodeSystem(in)
+	}
+	return nil
+}
+
+func (c *Checked) undecodable(err error) *Invalid {
+	var head struct {
+		Kind string `cbor:"kind"`
+	}
+	if codec.UnmarshalPartial(c.Tx.Payload, types.MaxTransactionBytes, &head) == nil {
+		switch head.Kind {
+		case types.KindTransfer, types.KindDeploy, types.KindExecute, types.KindSystem:
+		default:
+			return invalid(CodeUnknownKind, "C11", "%v", err)
+		}
+	}
+	return invalid(CodeMalformed, "C11", "%v", err)
+}
+
+func (c *Checked) decodeSystem(in *types.System) *Invalid {
+	if c.Tx.To != nil || !c.Tx.Value.IsZero() {
+		return invalid(CodeMalformed, "CIP-1 §12", "a system instruction has no address in to and moves no value")
+	}
+	decoded, err := system.Decode(in.Opcode, in.Args)
+	if unknown := (*system.UnknownOpcode)(nil); errors.As(err, &unknown) {
+		return invalid(CodeUnknownOpcode, "CIP-1 §12", "%v", err)
+	}
+	if err != nil {
+		return invalid(CodeMalformed, "CIP-1 §12", "%v", err)
+	}
+	c.system = decoded
+	return nil
+}
+
+// intrinsic is what a transaction uses before anything runs: its cycles, and a
+// cell for each byte of payload (CIP-3).
+func (c *Checked) intrinsic(p *params.Params) (cycles types.Cycles, cells types.Cells) {
+	cycles = p.CostTransaction
+	if _, transfer := c.Instruction.(*types.Transfer); transfer || !c.Tx.Value.IsZero() {
+		cycles += p.CostTransfer
+	}
+	if c.system != nil {
+		cycles += c.system.Cycles(p)
+	}
+	return cycles, types.Cells(len(c.Tx.Payload))
+}
+
+// judge tells whether the next transaction of a block may be c, and what it
+// pays then: limits at the price of the block, before it runs.
+//
+// Spec: CIP-3, decision C14.
+func judge(state actors.Reader, p *params.Params, fees BaseFees, c *Checked) (feemarket.Charge, *Invalid) {
+	tx := c.Tx
+	lane, cellsLimit := p.LaneUserCycles, p.CellsLimit
+	if c.system != nil {
+		lane = p.LaneSystemCycles
+		if key := system.Key(state); c.Sender != key || key.IsZero() {
+			return feemarket.Charge{}, invalid(CodeNotSystem, "CIP-1 §12", "%s is not the system key", c.Sender)
+		}
+	}
+	account := actors.AccountOf(state, c.Sender)
+	if tx.Nonce < account.Nonce {
+		return feemarket.Charge{}, invalid(CodeNonceTooLow, "C10", "nonce %d was used; the next of %s is %d", tx.Nonce, c.Sender, account.Nonce)
+	}
+	if tx.CyclesLimit > lane || tx.CellsLimit > cellsLimit {
+		return feemarket.Charge{}, invalid(CodeLimitTooHigh, "CIP-3", "limits of %d cycles and %d cells, at most %d and %d",
+			tx.CyclesLimit, tx.CellsLimit, lane, cellsLimit)
+	}
+	if cycles, cells := c.intrinsic(p); tx.CyclesLimit < cycles || tx.CellsLimit < cells {
+		return feemarket.Charge{}, invalid(CodeLimitTooLow, "CIP-3", "limits of %d cycles and %d cells; the transaction alone takes %d and %d",
+			tx.CyclesLimit, tx.CellsLimit, cycles, cells)
+	}
+	charge, refusal := chargeOf(tx, fees)
+	if refusal != nil {
+		return feemarket.Charge{}, refusal
+	}
+	if needed, ok := charge.Total.AddOk(tx.Value); !ok || account.Balance.Less(needed) {
+		return feemarket.Charge{}, invalid(CodeInsufficientFunds, "C14", "%s holds %s wei; the limits and the value take %s", c.Sender, account.Balance, orMore(needed, ok))
+	}
+	if tx.Nonce > account.Nonce {
+		return charge, invalid(CodeNonceTooHigh, "C10", "nonce %d; the next of %s is %d", tx.Nonce, c.Sender, account.Nonce)
+	}
+	return charge, nil
+}
+
+// chargeOf is what a transaction pays for its limits at a block's base fees.
+func chargeOf(tx *types.Transaction, fees BaseFees) (feemarket.Charge, *Invalid) {
+	tipCycle, okCycle := feemarket.Tip(tx.MaxFeePerCycle, tx.MaxPriorityFeePerCycle, fees.Cycle)
+	tipCell, okCell := feemarket.Tip(tx.MaxFeePerCell, tx.MaxPriorityFeePerCell, fees.Cell)
+	if !okCycle || !okCell {
+		return feemarket.Charge{}, invalid(CodeFeeTooLow, "C14", "at most %s wei a cycle and %s a cell; the base fees are %s and %s",
+			tx.MaxFeePerCycle, tx.MaxFeePerCell, fees.Cycle, fees.Cell)
+	}
+	price := feemarket.Price{BaseFeeCycle: fees.Cycle, BaseFeeCell: fees.Cell, TipCycle: tipCycle, TipCell: tipCell}
+	charge, ok := feemarket.NewCharge(price, tx.CyclesLimit, tx.CellsLimit)
+	if !ok {
+		return feemarket.Charge{}, invalid(CodeInsufficientFunds, "C14", "the limits cost more than 2^256 wei")
+	}
+	return charge, nil
+}
+
+func orMore(w types.Wei, ok bool) string {
+	if !ok {
+		return "more than 2^256"
+	}
+	return w.String()
+}

@@ -1,0 +1,46 @@
+// Package ledger is the state transition: Apply executes a block on the state
+// of its parent and judges it, Build makes the block that Apply accepts, Admit
+// judges a transaction alone, Read and Simulate ask programs without a block.
+//
+// Both Apply and Build run the one list of phases in phases.go, which can be
+// held against CIP-1 §3. What they share is a run (run.go): the writes over the
+// parent's state, the figures of the block, its receipts.
+//
+// # What a block may hold
+//
+// Lanes, in cycles, by the limits that a transaction reserves before it runs and
+// by its use after it ran (CIP-3):
+//
+//	user    lane_user_cycles    transfer, deploy, execute
+//	system  lane_system_cycles  system instructions, then deferred messages, which
+//	                            may also take what the user lane leaves
+//	timer   lane_timer_cycles   fires; the scheduler counts them
+//	runner  lane_runner_cycles  commitments, reveals and heartbeats, when there are runners
+//
+// All of them together, and all cells, stay within the block's limits.
+//
+// # Money
+//
+// A transaction pays its limits at the price of its block before it runs and
+// gets back what it did not use, also when it fails (decision C14). A fire does
+// the same (CIP-1 §3 step 8), a message did so when it was sent (decision C16).
+// Base fees are burned and tips kept apart until the block is sealed, when the
+// proposer gets them.
+//
+//	genesis + minted - burned = balances + prepaid messages     (decision C15)
+//
+// holds of every state; Audit checks it.
+//
+// # Errors
+//
+// *Invalid is the fault of whoever made the block or the transaction.
+// *EnvironmentError is this node's: the host of programs failed twice over one
+// execution, so there is no result. A failing program is neither: it is a
+// receipt's status. Anything else that goes wrong here is a bug and panics.
+//
+// Everything here is deterministic: the same parent and block give the same
+// result on every node, and on every branch (decision C17). A State never
+// changes and may be read from many goroutines; so may an Executor be used.
+//
+// Spec: CIP-1 §3, decisions C2, C3, C6 to C9, C12 to C17.
+package ledger

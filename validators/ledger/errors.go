@@ -1,0 +1,71 @@
+package ledger
+
+import "fmt"
+
+// Invalid says why a block or a transaction breaks the rules: the fault of
+// whoever made it, for good as far as this state goes.
+type Invalid struct {
+	Code    string // one of the Code constants
+	Section string // of the specs or the decisions
+	Detail  string // what is wrong and what would be right
+}
+
+func (e *Invalid) Error() string { return fmt.Sprintf("%s: %s (%s)", e.Code, e.Detail, e.Section) }
+
+func invalid(code, section, format string, args ...any) *Invalid {
+	return &Invalid{Code: code, Section: section, Detail: fmt.Sprintf(format, args...)}
+}
+
+// The codes of transactions that no block may hold, in the order they are
+// looked for.
+const (
+	CodeTooLarge          = "too_large"
+	CodeMalformed         = "malformed"
+	CodeWrongChain        = "wrong_chain"
+	CodeUnknownKind       = "unknown_kind"
+	CodeUnknownOpcode     = "unknown_opcode"
+	CodeBadSignature      = "bad_signature"
+	CodeNotSystem         = "not_system"
+	CodeNonceTooLow       = "nonce_too_low"
+	CodeNonceTooHigh      = "nonce_too_high"
+	CodeLimitTooHigh      = "limit_too_high"
+	CodeLimitTooLow       = "limit_too_low"
+	CodeFeeTooLow         = "fee_too_low"
+	CodeInsufficientFunds = "insufficient_funds"
+	CodeNoRoom            = "no_room" // it does not fit into what this block has left
+)
+
+// The codes of blocks, in the order they are looked for.
+const (
+	CodeBadChain        = "block_of_another_chain"
+	CodeBadParent       = "wrong_parent"
+	CodeBadHeight       = "wrong_height"
+	CodeBadSkip         = "skips_what_is_due"
+	CodeBadEpoch        = "wrong_epoch"
+	CodeBadView         = "view_not_after_parents"
+	CodeBadProposer     = "wrong_proposer"
+	CodeBadTimestamp    = "timestamp_not_after_parents"
+	CodeBadCertificate  = "certificate_of_another_block"
+	CodeBadTransactions = "wrong_transactions_hash"
+	CodeBadPresence     = "wrong_presence"
+	CodeBadSubsetEpoch  = "wrong_subset_epoch"
+	CodeBadRandomness   = "wrong_randomness"
+	CodeBadBaseFee      = "wrong_base_fee"
+	CodeBadReceipts     = "wrong_receipts_root"
+	CodeBadUse          = "wrong_use"
+	CodeBadState        = "wrong_state_root"
+)
+
+// EnvironmentError says that this node cannot tell what an execution does: its
+// host of programs failed twice. It is nobody's fault but the node's; a
+// validator does not vote then.
+type EnvironmentError struct {
+	What string // what was executed
+	Err  error
+}
+
+func (e *EnvironmentError) Error() string {
+	return fmt.Sprintf("%s: the host of programs failed twice: %v", e.What, e.Err)
+}
+
+func (e *EnvironmentError) Unwrap() error { return e.Err }

@@ -1,0 +1,67 @@
+package ledger
+
+import (
+	"errors"
+
+	"github.com/cowboyinc/devnet/actors"
+	"github.com/cowboyinc/devnet/internal/program"
+	"github.com/cowboyinc/devnet/internal/types"
+)
+
+// Executor executes blocks. It holds no state of the chain, and is safe for
+// concurrent use where its parts are.
+type Executor struct {
+	Programs program.Host // nil: this node can run none
+	Verifier Verifier
+	Runner   actors.Runner // nil: actors.Direct
+}
+
+// Verifier judges signatures; it may remember what it judged.
+type Verifier interface {
+	Recover(digest types.Hash, sig types.Signature) (signer types.Address, ok bool)
+}
+
+// maxAttempts is how often an execution is tried whose environment fails: a
+// fresh host gets a second chance.
+const maxAttempts = 2
+
+var errNoHost = errors.New("this node has no host of programs")
+
+// sessions opens one conversation with the programs' host when it is first
+// needed.
+type sessions struct {
+	host    program.Host
+	purpose program.Purpose
+	open    program.Session
+}
+
+// Session implements actors.Sessions.
+func (s *sessions) Session() (program.Session, error) {
+	if s.open != nil {
+		return s.open, nil
+	}
+	if s.host == nil {
+		return nil, errNoHost
+	}
+	session, err := s.host.Open(s.purpose)
+	if err != nil {
+		return nil, err
+	}
+	s.open = session
+	return session, nil
+}
+
+// close ends the conversation; the next Session opens another.
+func (s *sessions) close() {
+	if s.open != nil {
+		s.open.Close()
+		s.open = nil
+	}
+}
+
+func (x *Executor) runner() actors.Runner {
+	if x.Runner == nil {
+		return actors.Direct{}
+	}
+	return x.Runner
+}

@@ -1,0 +1,141 @@
+package ledger
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/cowboyinc/devnet/actors"
+	"github.com/cowboyinc/devnet/actors/system"
+	"github.com/cowboyinc/devnet/internal/codec"
+	"github.com/cowboyinc/devnet/internal/crypto"
+	"github.com/cowboyinc/devnet/internal/params"
+	"github.com/cowboyinc/devnet/internal/trie"
+	"github.com/cowboyinc/devnet/internal/types"
+)
+
+// Genesis is what a chain begins with. Networks with the same Hash are the same
+// chain.
+type Genesis struct {
+	_          struct{}           `cbor:",toarray"`
+	ChainID    uint64             `json:"chain_id"`
+	Timestamp  types.Millis       `json:"timestamp_ms"` // three block times before the start (decision C7)
+	Validators types.ValidatorSet `json:"validators"`   // of epoch 0
+	Accounts   []Funding          `json:"accounts"`     // by address, each once
+	SystemKey  types.Address      `json:"system_key"`   // whose instructions count; zero: nobody's
+	Params     params.Overrides   `json:"params"`       // what differs from the defaults; not chain.id
+}
+
+// Funding is an account's balance at genesis.
+type Funding struct {
+	_       struct{}      `cbor:",toarray"`
+	Address types.Address `json:"address"`
+	Balance types.Wei     `json:"balance"`
+}
+
+// Hash is the keccak256 of the genesis's canonical bytes.
+func (g *Genesis) Hash() types.Hash { return types.Keccak(codec.Marshal(g)) }
+
+// Parameters are those in force from genesis on. The error names what is wrong
+// with the overrides.
+func (g *Genesis) Parameters() (*params.Params, error) {
+	if _, given := g.Params["chain.id"]; given {
+		return nil, errors.New("genesis: the chain id is given twice: leave chain.id out of the parameters")
+	}
+	p := params.Defaults()
+	p.ChainID = g.ChainID
+	if err := p.Apply(g.Params); err != nil {
+		return nil, fmt.Errorf("genesis: %w", err)
+	}
+	return &p, nil
+}
+
+// State returns the state at height 0 and the block that stands for it. The
+// error says what is wrong with the genesis.
+//
+// Spec: decisions C7, C9, C12, C15.
+func (g *Genesis) State() (*State, *types.Block, error) {
+	p, err := g.Parameters()
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := g.check(p); err != nil {
+		return nil, nil, fmt.Errorf("genesis: %w", err)
+	}
+	state := actors.NewState(trie.Empty)
+	supply := Supply{}
+	for _, f := range g.Accounts {
+		supply.Genesis = supply.Genesis.Add(f.Balance)
+		state.Credit(f.Address, f.Balance)
+	}
+	state.Set(keySupply, codec.Marshal(&supply))
+	system.SetSystemKey(state, g.SystemKey)
+	system.SetValidators(state, &g.Validators)
+	storeParams(state, p, nil)
+	tree, _ := state.Seal()
+	block := g.block(p, tree.Root())
+	return newState(tree, block.Header, block.Hash(), p), block, nil
+}
+
+func storeParams(state *actors.State, p, before *params.Params) {
+	system.Store(p, before, func(stateKey string, value []byte) {
+		state.SetStorage(types.GovernanceAddress, []byte(stateKey), value)
+	})
+}
+
+// block is the block of height 0: nobody proposed it, and its base fees are the
+// initial ones.
+func (g *Genesis) block(p *params.Params, root types.Hash) *types.Block {
+	return &types.Block{Header: types.Header{
+		ChainID: g.ChainID, Timestamp: g.Timestamp,
+		Parent:       g.Hash(), // so that the block's hash covers all of genesis
+		Transactions: types.TransactionsHash(nil), Presence: emptyPresence, ReceiptsRoot: receiptsRoot(nil),
+		Randomness: randomnessAtGenesis(g.ChainID), StateRoot: root,
+		BaseFeeCycle: p.InitialBaseFeeCycle, BaseFeeCell: p.InitialBaseFeeCell, BaseFeeLaneTimer: p.InitialBaseFeeCycle,
+	}}
+}
+
+func (g *Genesis) check(p *params.Params) error {
+	members := g.Validators.Members
+	switch {
+	case g.Timestamp < 0:
+		return fmt.Errorf("its time is %d ms", g.Timestamp)
+	case g.Validators.Epoch != 0:
+		return fmt.Errorf("its validators are of epoch %d, not 0", g.Validators.Epoch)
+	case len(members) == 0:
+		return errors.New("it has no validators")
+	case uint64(len(members)) > p.MaxValidators:
+		return fmt.Errorf("it has %d validators, at most %d", len(members), p.MaxValidators)
+	}
+	for i, v := range members {
+		if address, err := crypto.AddressOf(v.PublicKey); err != nil || address != v.Address {
+			return fmt.Errorf("validator %s does not have the address of its public key", v.Address)
+		}
+		if len(v.Endpoint) > system.MaxEndpointBytes {
+			return fmt.Errorf("validator %s has an endpoint of more than %d bytes", v.Address, system.MaxEndpointBytes)
+		}
+		if i > 0 && members[i-1].Address.Compare(v.Address) >= 0 {
+			return errors.New("its validators are not sorted by address, each once")
+		}
+	}
+	return g.checkAccounts()
+}
+
+func (g *Genesis) checkAccounts() error {
+	byAddress := func(a, b Funding) int { return bytes.Compare(a.Address[:], b.Address[:]) }
+	if !slices.IsSortedFunc(g.Accounts, byAddress) {
+		return errors.New("its accounts are not sorted by address")
+	}
+	var sum types.Wei
+	for i, f := range g.Accounts {
+		if i > 0 && g.Accounts[i-1].Address == f.Address {
+			return fmt.Errorf("account %s stands in it twice", f.Address)
+		}
+		var ok bool
+		if sum, ok = sum.AddOk(f.Balance); !ok {
+			return errors.New("its balances exceed 2^256")
+		}
+	}
+	return nil
+}

@@ -1,0 +1,88 @@
+package ledger
+
+import (
+	"github.com/cowboyinc/devnet/actors/system"
+	"github.com/cowboyinc/devnet/internal/codec"
+	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/scheduler"
+)
+
+// transition runs the phases of a block on an opened run. fill includes the
+// transactions. Its error is fill's, or an *EnvironmentError.
+//
+// The phases that CIP-1 §3 has and that do nothing yet are left out: presence
+// (there are no runners, so P is empty), epoch maintenance of the calendar (it
+// is one range), jobs.
+func (r *run) transition(fill func() error) (*Result, error) {
+	defer r.sessions.close()
+	for _, phase := range []func() error{
+		r.enactParameters, // decision T9: they hold from the first step of their block
+		fill,              // CIP-1 §3 step 3
+		r.fireTimers,      // CIP-1 §3 steps 4 to 10, decision T3
+		r.deliverMessages, // decision C16
+		r.endEpoch,        // decision C6
+		r.settleBooks,     // decisions C14, C15
+	} {
+		if err := phase(); err != nil {
+			return nil, err
+		}
+	}
+	return r.seal(), nil
+}
+
+// enactParameters writes the parameters that change with this block.
+func (r *run) enactParameters() error {
+	if len(r.due) == 0 {
+		return nil
+	}
+	before := r.parent.params
+	storeParams(r.state, r.params, before)
+	system.Settle(r.state, r.due)
+	if scheduler.ConfigOf(r.params) != scheduler.ConfigOf(before) {
+		r.events = append(r.events, scheduler.ConfigUpdated(r.params))
+	}
+	return nil
+}
+
+// endEpoch makes the validator set of the next epoch in the last block of each.
+func (r *run) endEpoch() error {
+	if system.LastOfEpoch(r.params, r.header.Height) {
+		r.nextSet = system.Rotate(r.state)
+	}
+	return nil
+}
+
+// settleBooks gives the proposer its tips and counts what was burned.
+func (r *run) settleBooks() error {
+	r.state.Credit(r.header.Proposer, r.tips.Transactions.Add(r.tips.Timers))
+	if r.burned == (Burned{}) {
+		return nil
+	}
+	supply := r.parent.Supply()
+	supply.BurnedCycle = supply.BurnedCycle.Add(r.burned.Cycle)
+	supply.BurnedCell = supply.BurnedCell.Add(r.burned.Cell)
+	supply.BurnedLaneTimer = supply.BurnedLaneTimer.Add(r.burned.LaneTimer)
+	r.state.Set(keySupply, codec.Marshal(&supply))
+	return nil
+}
+
+// seal completes the header and gathers the result.
+func (r *run) seal() *Result {
+	tree, changes := r.state.Seal()
+	h := &r.header
+	h.Transactions = types.Keccak(r.txHashes)
+	h.ReceiptsRoot = receiptsRoot(r.receipts)
+	h.CyclesUsed, h.CellsUsed, h.TimerCyclesUsed = r.used.cycles(), r.used.cells, r.used.timer
+	h.StateRoot = tree.Root()
+	hash := h.Hash()
+	state := newState(tree, *h, hash, r.params)
+	result := &Result{
+		Block: &types.Block{Header: *h, Transactions: r.txs}, Hash: hash, State: state,
+		Receipts: r.receipts, Timers: r.timers, Events: r.events, Logs: r.logs,
+		Burned: r.burned, Tips: r.tips, NextSet: r.nextSet, HasWork: state.HasWork(),
+	}
+	for _, c := range changes {
+		result.Changes = append(result.Changes, Change{Key: c.Key, Value: c.Value})
+	}
+	return result
+}

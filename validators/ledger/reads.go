@@ -1,0 +1,74 @@
+package ledger
+
+import (
+	"github.com/cowboyinc/devnet/actors"
+	"github.com/cowboyinc/devnet/internal/program"
+	"github.com/cowboyinc/devnet/internal/types"
+)
+
+// Call is a read-only call of a handler.
+type Call struct {
+	Actor   types.Address
+	Sender  types.Address
+	Handler string
+	Payload []byte
+	Cycles  types.Cycles // limit; 0: what a transaction may have at most
+}
+
+// ReadResult is how a read-only call ended.
+type ReadResult struct {
+	Outcome program.Outcome
+	Cycles  types.Cycles
+	Cells   types.Cells
+	Logs    []actors.LogLine
+}
+
+// Read runs a handler on a state, refusing it every side effect. It sees the
+// height and time of the state's block. Its error is an *EnvironmentError.
+func (x *Executor) Read(state *State, call Call) (ReadResult, error) {
+	r := x.open(state, state.header, program.ForRead)
+	defer r.sessions.close()
+	r.shared.Params = state.params
+	if call.Cycles == 0 || call.Cycles > state.params.LaneUserCycles {
+		call.Cycles = state.params.LaneUserCycles
+	}
+	msg := program.Message{Kind: program.Read, Sender: call.Sender, Self: call.Actor, Handler: call.Handler, Payload: call.Payload}
+	e, outcome, err := r.attempt("a read of "+call.Actor.String(), actors.Cause{ReadOnly: true}, call.Cycles, state.params.CellsLimit,
+		func(e *actors.Execution) (program.Outcome, error) { return e.Deliver(msg, types.Wei{}) })
+	if err != nil {
+		return ReadResult{}, err
+	}
+	cycles, cells := e.Used()
+	return ReadResult{Outcome: outcome, Cycles: cycles, Cells: cells, Logs: e.Logs}, nil
+}
+
+// Simulate executes a transaction of sender as the next block would, and
+// forgets it: a dry run. The transaction need not be signed, and its nonce, the
+// balance for its limits and whether sender is the system key are not judged.
+// Its error is an *Invalid, or an *EnvironmentError.
+func (x *Executor) Simulate(state *State, sender types.Address, tx *types.Transaction) (*types.Receipt, []actors.LogLine, error) {
+	c := &Checked{Tx: tx, Sender: sender, Hash: tx.Hash()}
+	if tx.ChainID != state.next.ChainID {
+		return nil, nil, invalid(CodeWrongChain, "C10", "the transaction is for chain %d, this is %d", tx.ChainID, state.next.ChainID)
+	}
+	if refusal := c.decode(); refusal != nil {
+		return nil, nil, refusal
+	}
+	if cycles, cells := c.intrinsic(state.next); tx.CyclesLimit < cycles || tx.CellsLimit < cells {
+		return nil, nil, invalid(CodeLimitTooLow, "CIP-3", "limits of %d cycles and %d cells; the transaction alone takes %d and %d",
+			tx.CyclesLimit, tx.CellsLimit, cycles, cells)
+	}
+	charge, refusal := chargeOf(tx, state.fees)
+	if refusal != nil {
+		return nil, nil, refusal
+	}
+	r := x.open(state, headerOf(state, Proposal{Timestamp: state.header.Timestamp + 1}), program.ForRead)
+	defer r.sessions.close()
+	e, to, outcome, err := r.execute(c)
+	if err != nil {
+		return nil, nil, err
+	}
+	cost, _ := charge.Settle(e.Used())
+	r.record(c.receipt(to, cost), e, outcome)
+	return &r.receipts[0], e.Logs, nil
+}

@@ -1,0 +1,75 @@
+package ledger
+
+import (
+	"github.com/cowboyinc/devnet/actors"
+	"github.com/cowboyinc/devnet/actors/system"
+	"github.com/cowboyinc/devnet/internal/types"
+)
+
+// Result is what a block did. Whoever shares it must not change it.
+type Result struct {
+	Block    *types.Block
+	Hash     types.Hash
+	State    *State // after the block
+	Receipts []types.Receipt
+	Timers   []types.TimerChange // in the order they happened
+	Events   []types.Event       // the chain's own that belong to no receipt: timers that ended without a fire
+	Logs     []actors.LogLine    // what programs printed; part of no consensus
+	Burned   Burned
+	Tips     Tips
+	Changes  []Change            // what a store must write: state that differs from the parent's, by key
+	NextSet  *types.ValidatorSet // of the next epoch, in the last block of each (decision C6)
+	// HasWork tells that something is due at the next height: deferred messages
+	// or timers. A chain whose block time is auto makes a block for it.
+	HasWork bool
+}
+
+// Burned is the base fees of a block, in wei.
+type Burned struct {
+	_         struct{}  `cbor:",toarray"`
+	Cycle     types.Wei `json:"cycle"`
+	Cell      types.Wei `json:"cell"`
+	LaneTimer types.Wei `json:"lane_timer"`
+}
+
+// Tips is what the proposer of a block earned, in wei.
+type Tips struct {
+	_            struct{}  `cbor:",toarray"`
+	Transactions types.Wei `json:"transactions"`
+	Timers       types.Wei `json:"timers"`
+}
+
+// Change is one key of state: its new value, or nil where it was deleted.
+type Change struct {
+	Key   []byte
+	Value []byte
+}
+
+// Proposal is what a leader decides about its block; everything else follows
+// from the parent and the transactions.
+type Proposal struct {
+	View         types.View
+	Proposer     types.Address
+	Timestamp    types.Millis // at least the parent's + 1 (decision C7)
+	Skipped      uint64       // heights to skip, within Skippable (decision C8)
+	Parent       *types.Certificate
+	Finalization *types.Certificate
+}
+
+// Dropped is a transaction that can be in no block on this parent, and why. A
+// proposer's mempool forgets it.
+type Dropped struct {
+	Transaction *Checked
+	Err         error // *Invalid, or *EnvironmentError of a host that failed twice over it
+}
+
+// Checked is a transaction whose form and signature were verified.
+type Checked struct {
+	Tx          *types.Transaction
+	Instruction types.Instruction
+	Hash        types.Hash
+	Sender      types.Address
+	Size        int // bytes of its encoding
+
+	system system.Instruction // where it is one
+}

@@ -1,0 +1,107 @@
+package ledger
+
+import (
+	"github.com/cowboyinc/devnet/actors"
+	"github.com/cowboyinc/devnet/actors/system"
+	"github.com/cowboyinc/devnet/internal/codec"
+	"github.com/cowboyinc/devnet/internal/feemarket"
+	"github.com/cowboyinc/devnet/internal/params"
+	"github.com/cowboyinc/devnet/internal/program"
+	"github.com/cowboyinc/devnet/internal/types"
+)
+
+// run is a block in the making: the writes over its parent's state, its
+// figures, and what it reports.
+type run struct {
+	x        *Executor
+	parent   *State
+	state    *actors.State
+	params   *params.Params
+	due      []system.Change // the parameter changes of this block
+	header   types.Header    // complete once the run is sealed
+	txs      []types.Transaction
+	txHashes []byte
+	txBytes  uint64
+	sessions sessions
+	shared   actors.Block
+	used     use
+	burned   Burned
+	tips     Tips
+	receipts []types.Receipt
+	timers   []types.TimerChange
+	events   []types.Event
+	logs     []actors.LogLine
+	nextSet  *types.ValidatorSet
+}
+
+// use is what a block has used so far.
+type use struct {
+	user, system, timer types.Cycles
+	cells               types.Cells
+}
+
+func (u *use) cycles() types.Cycles { return u.user + u.system + u.timer }
+
+// open begins a block with a header that was checked.
+func (x *Executor) open(parent *State, header types.Header, purpose program.Purpose) *run {
+	state := actors.NewState(parent.tree)
+	p, due, events := system.InForce(reader{parent.tree}, parent.params, header.Height)
+	r := &run{x: x, parent: parent, state: state, params: p, due: due, events: events, header: header,
+		sessions: sessions{host: x.Programs, purpose: purpose}}
+	fees := parent.feesAfter(header.Skipped, p)
+	r.header.BaseFeeCycle, r.header.BaseFeeCell, r.header.BaseFeeLaneTimer = fees.Cycle, fees.Cell, fees.LaneTimer
+	r.shared = actors.Block{Params: p, ChainID: header.ChainID, Height: header.Height, Timestamp: header.Timestamp,
+		Randomness: header.Randomness, BaseFeeCycle: fees.Cycle, BaseFeeCell: fees.Cell,
+		Timers: timers{p: p, height: header.Height}, Runner: x.runner(), Sessions: &r.sessions}
+	return r
+}
+
+func (r *run) fees() BaseFees {
+	return BaseFees{Cycle: r.header.BaseFeeCycle, Cell: r.header.BaseFeeCell, LaneTimer: r.header.BaseFeeLaneTimer}
+}
+
+// attempt executes something with limits. Where the environment fails, all it
+// did is undone and it is tried once more with a fresh session; its error is an
+// *EnvironmentError.
+func (r *run) attempt(what string, cause actors.Cause, cycles types.Cycles, cells types.Cells,
+	do func(*actors.Execution) (program.Outcome, error)) (*actors.Execution, program.Outcome, error) {
+	snapshot := r.state.Snapshot()
+	for attempts := 1; ; attempts++ {
+		x := actors.Start(&r.shared, r.state, cause, cycles, cells)
+		outcome, err := do(x)
+		if err == nil {
+			return x, outcome, nil
+		}
+		r.state.Revert(snapshot)
+		r.sessions.close()
+		if attempts == maxAttempts {
+			return nil, program.Outcome{}, &EnvironmentError{What: what, Err: err}
+		}
+	}
+}
+
+// record adds the receipt of an execution, which bears who, what and the fee.
+func (r *run) record(receipt types.Receipt, x *actors.Execution, outcome program.Outcome) {
+	receipt.Height, receipt.Index = r.header.Height, uint32(len(r.receipts))
+	receipt.Status, receipt.Error, receipt.Output = outcome.Status, outcome.Fault, outcome.Output
+	receipt.Cycles, receipt.Cells = x.Used()
+	receipt.Events = append([]types.Event{}, x.Events...)
+	r.receipts = append(r.receipts, receipt)
+	r.logs = append(r.logs, x.Logs...)
+}
+
+// burn counts base fees that were paid.
+func (r *run) burn(cost feemarket.Cost) {
+	r.burned.Cycle = r.burned.Cycle.Add(cost.BurnedCycle)
+	r.burned.Cell = r.burned.Cell.Add(cost.BurnedCell)
+	r.burned.LaneTimer = r.burned.LaneTimer.Add(cost.BurnedLane)
+}
+
+// receiptsRoot is the keccak256 of the receipts' encodings, one after the other.
+func receiptsRoot(receipts []types.Receipt) types.Hash {
+	encoded := make([][]byte, len(receipts))
+	for i := range receipts {
+		encoded[i] = codec.Marshal(&receipts[i])
+	}
+	return types.Keccak(encoded...)
+}

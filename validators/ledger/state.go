@@ -1,0 +1,278 @@
+package ledger
+
+import (
+	"fmt"
+
+	"github.com/cowboyinc/devnet/actors"
+	"github.com/cowboyinc/devnet/actors/system"
+	"github.com/cowboyinc/devnet/internal/codec"
+	"github.com/cowboyinc/devnet/internal/feemarket"
+	"github.com/cowboyinc/devnet/internal/params"
+	"github.com/cowboyinc/devnet/internal/trie"
+	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/scheduler"
+)
+
+// State is the chain after a block. It never changes.
+type State struct {
+	tree    *trie.Tree
+	header  types.Header // of the block
+	hash    types.Hash
+	params  *params.Params // in force in the block
+	next    *params.Params // in force in the block after it
+	set     *types.ValidatorSet
+	fees    BaseFees // in force in the block after it
+	hasWork bool
+}
+
+// BaseFees are the base fees of a block, in wei.
+type BaseFees struct {
+	Cycle     types.Wei
+	Cell      types.Wei
+	LaneTimer types.Wei
+}
+
+// Supply is what was made and burned since genesis, in wei (decision C15).
+type Supply struct {
+	_               struct{} `cbor:",toarray"`
+	Genesis         types.Wei
+	Minted          types.Wei
+	BurnedCycle     types.Wei
+	BurnedCell      types.Wei
+	BurnedLaneTimer types.Wei
+}
+
+// Circulating is what the balances and the prepaid messages hold together.
+func (s *Supply) Circulating() types.Wei {
+	return s.Genesis.Add(s.Minted).Sub(s.Burned())
+}
+
+// Burned is the sum of the three.
+func (s *Supply) Burned() types.Wei { return s.BurnedCycle.Add(s.BurnedCell).Add(s.BurnedLaneTimer) }
+
+// keySupply holds the Supply.
+var keySupply = []byte("x/supply")
+
+// reader reads a tree as actors and system read a state.
+type reader struct{ tree *trie.Tree }
+
+func (r reader) Get(key []byte) []byte {
+	value, _ := r.tree.Get(key)
+	return value
+}
+
+func (r reader) Scan(from, to []byte, each func(key, value []byte) bool) {
+	r.tree.Scan(from, to, each)
+}
+
+// Set is what makes a reader the scheduler's KV; nobody writes through it.
+func (r reader) Set(key, _ []byte) {
+	panic(fmt.Sprintf("ledger: a write of %q to a state that does not change", key))
+}
+
+// Restore returns the state that a store holds, after the given block. Its error
+// means that the store does not hold that block's state.
+func Restore(content []Change, block *types.Block) (*State, error) {
+	entries := make([]trie.Change, len(content))
+	for i := range content {
+		entries[i] = trie.Change{Key: content[i].Key, Value: content[i].Value}
+	}
+	tree := trie.Build(entries)
+	if root := tree.Root(); root != block.Header.StateRoot {
+		return nil, fmt.Errorf("ledger: the stored state has root %s, the block of height %d says %s",
+			root, block.Header.Height, block.Header.StateRoot)
+	}
+	p, err := params.Load(func(stateKey string) []byte {
+		value, _ := actors.StorageOf(reader{tree}, types.GovernanceAddress, []byte(stateKey))
+		return value
+	})
+	if err != nil {
+		return nil, err
+	}
+	return newState(tree, block.Header, block.Hash(), &p), nil
+}
+
+func newState(tree *trie.Tree, header types.Header, hash types.Hash, p *params.Params) *State {
+	s := &State{tree: tree, header: header, hash: hash, params: p, set: system.Validators(reader{tree})}
+	s.next, _, _ = system.InForce(reader{tree}, p, header.Height+1)
+	s.fees = s.feesAfter(0, s.next)
+	due, pending := scheduler.NextDue(reader{tree})
+	s.hasWork = pending && due <= header.Height+1 || s.messagesWait()
+	return s
+}
+
+func (s *State) messagesWait() (waiting bool) {
+	actors.ScanMessages(reader{s.tree}, func(*actors.Message) bool {
+		waiting = true
+		return false
+	})
+	return waiting
+}
+
+// Height is the block's.
+func (s *State) Height() types.Height { return s.header.Height }
+
+// Hash is the block's.
+func (s *State) Hash() types.Hash { return s.hash }
+
+// Header is the block's.
+func (s *State) Header() types.Header { return s.header }
+
+// Timestamp is the block's.
+func (s *State) Timestamp() types.Millis { return s.header.Timestamp }
+
+// Root is the root over all of the state (decision C12).
+func (s *State) Root() types.Hash { return s.tree.Root() }
+
+// Params are those in force in the block. They must not be changed.
+func (s *State) Params() *params.Params { return s.params }
+
+// NextParams are those in force in the block after it.
+func (s *State) NextParams() *params.Params { return s.next }
+
+// NextBaseFees are those in force in the block after it.
+func (s *State) NextBaseFees() BaseFees { return s.fees }
+
+// Validators is the set that decides on the block after it.
+func (s *State) Validators() *types.ValidatorSet { return s.set }
+
+// PreviousValidators is the set of the block's own epoch where that is not the
+// one of Validators: after the last block of an epoch; else nil.
+func (s *State) PreviousValidators() *types.ValidatorSet {
+	if !system.LastOfEpoch(s.params, s.header.Height) {
+		return nil
+	}
+	return system.Previous(reader{s.tree})
+}
+
+// Moves lists who joins and leaves at the end of the epoch.
+func (s *State) Moves() []system.Move { return system.Moves(reader{s.tree}) }
+
+// PendingParams lists the parameter changes that wait for their height.
+func (s *State) PendingParams() []system.Change { return system.Pending(reader{s.tree}) }
+
+// HasWork reports whether something is due in the next block: a timer or a
+// deferred message.
+func (s *State) HasWork() bool { return s.hasWork }
+
+// Supply is what was made and burned since genesis.
+func (s *State) Supply() (supply Supply) {
+	value, _ := s.tree.Get(keySupply)
+	mustRead(value, &supply)
+	return supply
+}
+
+// Account returns the account at an address.
+func (s *State) Account(at types.Address) actors.Account { return actors.AccountOf(reader{s.tree}, at) }
+
+// Actor returns the actor at an address, or nil.
+func (s *State) Actor(at types.Address) *actors.Actor { return actors.ActorOf(reader{s.tree}, at) }
+
+// Actors calls each for every actor from an address on, by address, until it
+// returns false.
+func (s *State) Actors(from types.Address, each func(types.Address, *actors.Actor) bool) {
+	actors.ScanActors(reader{s.tree}, from, each)
+}
+
+// Code returns the code with a hash, or nil.
+func (s *State) Code(hash types.Hash) []byte { return actors.CodeOf(reader{s.tree}, hash) }
+
+// Storage returns the value under a key of an actor's storage.
+func (s *State) Storage(actor types.Address, key []byte) (value []byte, found bool) {
+	return actors.StorageOf(reader{s.tree}, actor, key)
+}
+
+// ScanStorage calls each for all of an actor's storage, in the order of the
+// keys' hashes, until it returns false.
+func (s *State) ScanStorage(actor types.Address, each func(actors.Entry) bool) {
+	actors.ScanStorage(reader{s.tree}, actor, each)
+}
+
+// Messages calls each for every deferred message, oldest first, until it
+// returns false.
+func (s *State) Messages(each func(*actors.Message) bool) {
+	actors.ScanMessages(reader{s.tree}, each)
+}
+
+// Timer returns a pending timer.
+func (s *State) Timer(id types.TimerID) (types.Timer, bool) {
+	return scheduler.Get(reader{s.tree}, s.header.Height, id)
+}
+
+// Timers lists an actor's pending timers in the order they were scheduled,
+// without their payloads.
+func (s *State) Timers(actor types.Address) []types.Timer {
+	return scheduler.Pending(reader{s.tree}, s.header.Height, actor)
+}
+
+// NextTimer is the least height at which a timer is due; ok is false where none
+// is pending.
+func (s *State) NextTimer() (types.Height, bool) { return scheduler.NextDue(reader{s.tree}) }
+
+// Scan calls each for the raw keys of state in [from, to), in order, until it
+// returns false: for stores and snapshots.
+func (s *State) Scan(from, to []byte, each func(key, value []byte) bool) {
+	s.tree.Scan(from, to, each)
+}
+
+// Len is the number of keys.
+func (s *State) Len() int { return s.tree.Len() }
+
+// feesAfter returns the base fees of the block that skips so many heights, p
+// being its parameters. What a skipped height does is what an empty block does,
+// so the fees fall until they stand still; that takes some hundred steps, not
+// one a height.
+//
+// Spec: CIP-3, CIP-1 §13.2, decisions C8, C14, T9.
+func (s *State) feesAfter(skipped uint64, p *params.Params) BaseFees {
+	fees := BaseFees{Cycle: s.header.BaseFeeCycle, Cell: s.header.BaseFeeCell}
+	cycles, cells := s.header.CyclesUsed, s.header.CellsUsed
+	for i := range skipped {
+		after := BaseFees{Cycle: nextCycle(s.next, fees.Cycle, cycles), Cell: nextCell(s.next, fees.Cell, cells)}
+		if after == fees && i > 0 {
+			break
+		}
+		fees, cycles, cells = after, 0, 0
+	}
+	fees.Cycle, fees.Cell = nextCycle(p, fees.Cycle, cycles), nextCell(p, fees.Cell, cells)
+	fees.LaneTimer = fees.Cycle // under fifo (CIP-1 §13.2)
+	return fees
+}
+
+func nextCycle(p *params.Params, base types.Wei, used types.Cycles) types.Wei {
+	return feemarket.Next(base, uint64(used), uint64(p.CyclesLimit), p.BaseFeeDivisor, p.MinBaseFee)
+}
+
+func nextCell(p *params.Params, base types.Wei, used types.Cells) types.Wei {
+	return feemarket.Next(base, uint64(used), uint64(p.CellsLimit), p.BaseFeeDivisor, p.MinBaseFee)
+}
+
+// Skippable is how many heights the next block may skip at most (decision C8):
+// none without cheats or while a message waits, and no height at which a timer
+// is due, a parameter changes or an epoch ends.
+func (s *State) Skippable() uint64 {
+	first := s.header.Height + 1
+	if !s.next.Cheats || s.messagesWait() {
+		return 0
+	}
+	last := types.Height(uint64(system.EpochOf(s.next, first))+1) * types.Height(s.next.EpochBlocks)
+	if due, pending := s.NextTimer(); pending {
+		last = min(last, due)
+	}
+	for _, change := range s.PendingParams() {
+		last = min(last, change.At)
+	}
+	if last <= first {
+		return 0
+	}
+	return uint64(last - first)
+}
+
+// maxSupplyBytes bounds the encoding of a Supply: five amounts.
+const maxSupplyBytes = 256
+
+func mustRead(data []byte, v any) {
+	if err := codec.Unmarshal(data, maxSupplyBytes, v); err != nil {
+		panic(fmt.Sprintf("ledger: state holds a %T that does not decode: %v", v, err))
+	}
+}

@@ -1,0 +1,146 @@
+package ledger
+
+import (
+	"github.com/cowboyinc/devnet/actors"
+	"github.com/cowboyinc/devnet/actors/system"
+	"github.com/cowboyinc/devnet/internal/feemarket"
+	"github.com/cowboyinc/devnet/internal/program"
+	"github.com/cowboyinc/devnet/internal/types"
+)
+
+// include makes a transaction the next of the block. Its error is an *Invalid,
+// or an *EnvironmentError; nothing was done then.
+//
+// Spec: CIP-1 §3 step 3, CIP-3, decision C14.
+func (r *run) include(c *Checked) error {
+	charge, refusal := judge(r.state, r.params, r.fees(), c)
+	if refusal == nil {
+		refusal = r.room(c)
+	}
+	if refusal != nil {
+		return refusal
+	}
+	before := r.state.Snapshot()
+	account := actors.AccountOf(r.state, c.Sender)
+	account.Nonce++
+	account.Balance = account.Balance.Sub(charge.Total)
+	r.state.SetAccount(c.Sender, account)
+	x, to, outcome, err := r.execute(c)
+	if err != nil {
+		r.state.Revert(before)
+		return err
+	}
+	cost, refund := charge.Settle(x.Used())
+	r.state.Credit(c.Sender, refund)
+	r.burn(cost)
+	r.tips.Transactions = r.tips.Transactions.Add(cost.Tip)
+	r.count(c, x)
+	r.timers = append(r.timers, x.Timers...)
+	r.record(c.receipt(to, cost), x, outcome)
+	return nil
+}
+
+// room tells whether a transaction's limits fit into what its lane and the
+// block have left.
+func (r *run) room(c *Checked) *Invalid {
+	lane, limit, used := "user", r.params.LaneUserCycles, r.used.user
+	if c.system != nil {
+		lane, limit, used = "system", r.params.LaneSystemCycles, r.used.system
+	}
+	p := r.params
+	switch {
+	case c.Tx.CyclesLimit > limit.Sub(used):
+		return invalid(CodeNoRoom, "CIP-3", "a limit of %d cycles; the %s lane has %d left", c.Tx.CyclesLimit, lane, limit.Sub(used))
+	case c.Tx.CyclesLimit > p.CyclesLimit.Sub(r.used.cycles()):
+		return invalid(CodeNoRoom, "CIP-3", "a limit of %d cycles; the block has %d left", c.Tx.CyclesLimit, p.CyclesLimit.Sub(r.used.cycles()))
+	case c.Tx.CellsLimit > p.CellsLimit.Sub(r.used.cells):
+		return invalid(CodeNoRoom, "CIP-3", "a limit of %d cells; the block has %d left", c.Tx.CellsLimit, p.CellsLimit.Sub(r.used.cells))
+	case r.txBytes+uint64(c.Size) > p.MaxBlockBytes:
+		return invalid(CodeNoRoom, "C11", "%d bytes; the block has %d left", c.Size, p.MaxBlockBytes-r.txBytes)
+	}
+	return nil
+}
+
+// count adds what a transaction used, and the transaction itself.
+func (r *run) count(c *Checked, x *actors.Execution) {
+	cycles, cells := x.Used()
+	if c.system != nil {
+		r.used.system += cycles
+	} else {
+		r.used.user += cycles
+	}
+	r.used.cells += cells
+	r.txs = append(r.txs, *c.Tx)
+	r.txHashes = append(r.txHashes, c.Hash[:]...)
+	r.txBytes += uint64(c.Size)
+}
+
+// execute does what a transaction says, within its limits; it neither pays nor
+// counts. Its error is an *EnvironmentError.
+func (r *run) execute(c *Checked) (x *actors.Execution, to types.Address, outcome program.Outcome, err error) {
+	if c.Tx.To != nil {
+		to = *c.Tx.To
+	}
+	cause := actors.Cause{Origin: types.OriginTransaction, Hash: c.Hash, TxHash: c.Hash, Sender: c.Sender}
+	x, outcome, err = r.attempt("transaction "+c.Hash.String(), cause, c.Tx.CyclesLimit, c.Tx.CellsLimit,
+		func(x *actors.Execution) (program.Outcome, error) {
+			if fault := x.Spend(c.intrinsic(r.params)); fault != nil {
+				panic("ledger: a transaction was included whose limits do not hold itself")
+			}
+			switch in := c.Instruction.(type) {
+			case *types.Transfer:
+				return r.transfer(c.Sender, to, c.Tx.Value), nil
+			case *types.Execute:
+				return x.Deliver(program.Message{Kind: program.Call, Sender: c.Sender, Self: to, Handler: in.Handler, Payload: in.Payload}, c.Tx.Value)
+			case *types.Deploy:
+				var err error
+				to, outcome, err = x.Deploy(c.Sender, in, c.Tx.Value)
+				return outcome, err
+			default:
+				return r.govern(x, c.system), nil
+			}
+		})
+	return x, to, outcome, err
+}
+
+func (r *run) transfer(from, to types.Address, value types.Wei) program.Outcome {
+	if !r.state.Move(from, to, value) {
+		return fault("insufficient_funds", "the sender holds less than the value")
+	}
+	return program.Outcome{Status: types.StatusOK}
+}
+
+// govern executes a system instruction: all of it or nothing.
+func (r *run) govern(x *actors.Execution, in system.Instruction) program.Outcome {
+	before := r.state.Snapshot()
+	effect, refused := in.Execute(system.Chain{KV: r.state, Params: r.params, Height: r.header.Height,
+		Timers: governedTimers{timers{r.params, r.header.Height}, r.state}})
+	if refused != nil {
+		r.state.Revert(before)
+		return fault(refused.Code, refused.Message)
+	}
+	x.Events = append(x.Events, effect.Events...)
+	x.Timers = append(x.Timers, effect.Timers...)
+	return program.Outcome{Status: types.StatusOK}
+}
+
+func fault(code, message string) program.Outcome {
+	if len(message) > types.MaxFaultBytes {
+		message = message[:types.MaxFaultBytes]
+	}
+	return program.Outcome{Status: types.StatusFailed, Fault: &types.Fault{Code: code, Message: message}}
+}
+
+// receipt is the part of a receipt that does not depend on the execution.
+func (c *Checked) receipt(to types.Address, cost feemarket.Cost) types.Receipt {
+	receipt := types.Receipt{Hash: c.Hash, Origin: types.OriginTransaction, Sender: c.Sender, To: to, Fee: cost.Total(), Tip: cost.Tip}
+	switch in := c.Instruction.(type) {
+	case *types.Execute:
+		receipt.Handler = in.Handler
+	case *types.Deploy:
+		receipt.Handler = "init"
+	case *types.System:
+		receipt.To = types.GovernanceAddress
+	}
+	return receipt
+}
