@@ -1,0 +1,73 @@
+package scheduler
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/cowboyinc/devnet/internal/program"
+	"github.com/cowboyinc/devnet/internal/types"
+)
+
+// requestOf reads a request from whatever bytes: which arguments are given, then
+// their values.
+func requestOf(data []byte) (now types.Height, r program.TimerRequest) {
+	word := func() (n uint64) {
+		var b [8]byte
+		data = data[copy(b[:], data):]
+		return binary.LittleEndian.Uint64(b[:])
+	}
+	given := word()
+	now, r.Height = types.Height(word()), types.Height(word())
+	if given&1 != 0 {
+		r.GasLimit = ptr(types.Cycles(word()))
+	}
+	if given&2 != 0 {
+		r.ExpiresAt = ptr(types.Height(word()))
+	}
+	if given&4 != 0 {
+		r.FeePayer = ptr([]types.Address{alice, bob, types.SystemAddress(3)}[word()%3])
+	}
+	if given&8 != 0 {
+		r.Bid, r.MaxFeePerCycle, r.GBA = ptr(types.WeiOf(word())), ptr(types.MaxWei), &bob
+	}
+	if given&16 != 0 {
+		r.Handler = strings.Repeat("h", int(word()%300))
+	}
+	r.Payload = data
+	return now, r
+}
+
+func FuzzSchedule(f *testing.F) {
+	words := func(ns ...uint64) (b []byte) {
+		for _, n := range ns {
+			b = binary.LittleEndian.AppendUint64(b, n)
+		}
+		return b
+	}
+	f.Add(append(words(0, 5, 6), `{"_handler":"h","_payload":"aGk="}`...))
+	f.Add(words(31, 5, 6, 1000, 7, 0, 9, 4))
+	f.Add(words(3, 1<<64-2, 1<<64-1, 550_000, 1<<64-1))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		now, r := requestOf(data)
+		w := newWorld()
+		timer, _, err := Schedule(&w.p, w.kv, now, alice, nil, r)
+		if err != nil {
+			var refusal *Error
+			if !errors.As(err, &refusal) || w.kv.writes != 0 {
+				t.Fatalf("%v with %d writes", err, w.kv.writes)
+			}
+			return
+		}
+		got, ok := Get(w.kv, now, timer.ID)
+		if !ok || got.Height <= now || got.ExpiresAt < got.Height || got.GasLimit < 1000 || got.GasLimit > 550_000 ||
+			got.FeePayer != alice || len(got.Handler) == 0 || len(got.Handler) > 256 || !bytes.Equal(got.Payload, timer.Payload) {
+			t.Fatalf("accepted %+v as %+v", r, got)
+		}
+		if err := Check(w.kv); err != nil {
+			t.Fatal(err)
+		}
+	})
+}

@@ -1,0 +1,86 @@
+package scheduler
+
+import (
+	"fmt"
+
+	"github.com/cowboyinc/devnet/internal/params"
+	"github.com/cowboyinc/devnet/internal/program"
+	"github.com/cowboyinc/devnet/internal/types"
+)
+
+// world is the part of a chain that the scheduler asks for: balances, and
+// handlers that do what the test says.
+type world struct {
+	p        params.Params
+	kv       *memory
+	fees     Fees
+	head     types.Height // the last block done
+	balances map[types.Address]types.Wei
+	cells    types.Cells // left for the lane
+	// handle is what the handler of a fire does; nil does nothing with 1,000
+	// cycles and 10 cells.
+	handle func(w *world, order Fire) Fired
+	orders []Fire // what ran in the last block
+}
+
+func newWorld() *world {
+	p := params.Defaults()
+	return &world{p: p, kv: newMemory(), fees: Fees{Cycle: types.WeiOf(1000), Cell: types.WeiOf(1000)},
+		balances: make(map[types.Address]types.Wei), cells: p.CellsLimit}
+}
+
+// now is the height of the block being made.
+func (w *world) now() types.Height { return w.head + 1 }
+
+func (w *world) fund(a types.Address, wei types.Wei) { w.balances[a] = wei }
+
+func (w *world) schedule(actor types.Address, req program.TimerRequest) (types.Timer, error) {
+	t, _, err := Schedule(&w.p, w.kv, w.now(), actor, nil, req)
+	return t, err
+}
+
+// block ends the block: it runs the lane and moves on.
+func (w *world) block() Settled {
+	out, err := w.lane()
+	if err != nil {
+		panic(err)
+	}
+	if err := Check(w.kv); err != nil {
+		panic(err)
+	}
+	w.head++
+	return out
+}
+
+func (w *world) lane() (Settled, error) {
+	w.orders = nil
+	return RunLane(&w.p, w.kv, Lane{Height: w.now(), Fees: w.fees, CellsLeft: w.cells,
+		Balance: func(a types.Address) types.Wei { return w.balances[a] }, Fire: w.fire})
+}
+
+// fire settles as decision T2 says: charge, run, refund.
+func (w *world) fire(order Fire) (Fired, error) {
+	w.orders = append(w.orders, order)
+	payer := order.Timer.FeePayer
+	if w.balances[payer].Less(order.MaxCost) {
+		return Fired{}, fmt.Errorf("asked to fire a timer that %s cannot pay", payer)
+	}
+	w.balances[payer] = w.balances[payer].Sub(order.MaxCost)
+	fired := Fired{Result: types.StatusOK, Cycles: min(order.Cycles, 1000), Cells: min(order.Cells, 10)}
+	if w.handle != nil {
+		fired = w.handle(w, order)
+	}
+	if !Free(&w.p) {
+		fired.FeePaid = price(w.fees, fired.Cycles, fired.Cells)
+	}
+	w.balances[payer] = w.balances[payer].Add(order.MaxCost.Sub(fired.FeePaid))
+	return fired, nil
+}
+
+func addressOf(name string) types.Address {
+	a := types.Address{0: 0xaa}
+	copy(a[1:], name)
+	return a
+}
+
+func ptr[T any](v T) *T { return &v }
