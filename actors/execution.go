@@ -2,7 +2,6 @@ package actors
 
 import (
 	"fmt"
-	"runtime/debug"
 	"strings"
 
 	"github.com/cowboyinc/devnet/internal/params"
@@ -103,12 +102,9 @@ type Execution struct {
 
 // Bug is a panic of the chain's own code while a program was running. It goes
 // on up, past every recovery that is meant for programs.
-type Bug struct {
-	Value any
-	Stack []byte
-}
+type Bug struct{ Value any }
 
-func (b *Bug) Error() string { return fmt.Sprintf("the chain panicked: %v\n%s", b.Value, b.Stack) }
+func (b *Bug) Error() string { return fmt.Sprintf("the chain panicked: %v", b.Value) }
 
 // Start returns an execution with the given limits.
 func Start(block *Block, state *State, cause Cause, cycles types.Cycles, cells types.Cells) *Execution {
@@ -241,7 +237,7 @@ func (f *frame) guard() {
 		return
 	}
 	if f.x.bug == nil {
-		f.x.bug = &Bug{Value: v, Stack: debug.Stack()}
+		f.x.bug = &Bug{Value: v}
 	}
 	panic(f.x.bug)
 }

@@ -167,7 +167,7 @@ func merge(a, b []string) []string {
 // the base, by key, none of them without effect.
 func (s *State) Seal() (*trie.Tree, []trie.Change) {
 	keys := make([]string, 0, len(s.writes))
-	for key := range s.writes {
+	for key := range s.writes { // order: sorted below
 		keys = append(keys, key)
 	}
 	slices.Sort(keys)

@@ -1,0 +1,59 @@
+package samples
+
+import "github.com/cowboyinc/devnet/internal/program"
+
+// Mux runs samples itself and every other code on another host, which it asks
+// for a session only when such code comes.
+type Mux struct {
+	Other program.Host
+}
+
+// Open implements program.Host.
+func (m Mux) Open(purpose program.Purpose) (program.Session, error) {
+	return &muxSession{host: m.Other, purpose: purpose}, nil
+}
+
+type muxSession struct {
+	host    program.Host
+	purpose program.Purpose
+	other   program.Session // nil until it is needed
+}
+
+func (s *muxSession) of(code program.Code) (program.Session, error) {
+	if isSample(code) {
+		return session{}, nil
+	}
+	if s.other == nil {
+		other, err := s.host.Open(s.purpose)
+		if err != nil {
+			return nil, err
+		}
+		s.other = other
+	}
+	return s.other, nil
+}
+
+// Inspect implements program.Session.
+func (s *muxSession) Inspect(code program.Code) (program.Description, error) {
+	of, err := s.of(code)
+	if err != nil {
+		return program.Description{}, err
+	}
+	return of.Inspect(code)
+}
+
+// Handle implements program.Session.
+func (s *muxSession) Handle(ctx program.Context, code program.Code, msg program.Message) (program.Outcome, error) {
+	of, err := s.of(code)
+	if err != nil {
+		return program.Outcome{}, err
+	}
+	return of.Handle(ctx, code, msg)
+}
+
+// Close implements program.Session.
+func (s *muxSession) Close() {
+	if s.other != nil {
+		s.other.Close()
+	}
+}

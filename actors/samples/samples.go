@@ -1,0 +1,121 @@
+// Package samples is a few programs in Go, for tests, benchmarks and the
+// simulator: what an actor does without a host of Python. The code of one is
+// "go:" and its name. They charge no steps of their own but where they say so,
+// which is why a chain takes them only where genesis allows cheats.
+//
+//	counter    increment adds one to n and returns it; get returns it; fail raises after
+//	           adding; reset deletes n
+//	heartbeat  start(interval_be8) schedules a timer; each fire counts beats and schedules
+//	           the next; stop cancels it
+//	spender    spend(cycles_be8) charges cycles; store(bytes_be8) writes a value of that size;
+//	           fill writes until it runs out; panic panics; pay(address ‖ wei_be8) transfers
+//	relay      call, try and send do as the Order in the payload says; try returns the
+//	           code of the fault it caught
+//
+// Amounts and counts are eight bytes, big-endian.
+package samples
+
+import (
+	"encoding/binary"
+	"errors"
+	"slices"
+
+	"github.com/cowboyinc/devnet/actors"
+	"github.com/cowboyinc/devnet/internal/program"
+	"github.com/cowboyinc/devnet/internal/types"
+)
+
+// Sample is one program: its handlers by name.
+type Sample map[string]func(program.Context, []byte) ([]byte, error)
+
+// All are the samples by name.
+var All = map[string]Sample{
+	"counter":   counter,
+	"heartbeat": heartbeat,
+	"spender":   spender,
+	"relay":     relay,
+}
+
+// Code returns the code of a sample.
+func Code(name string) []byte { return []byte(actors.SamplePrefix + name) }
+
+// Host runs samples. Its zero value is ready.
+type Host struct{}
+
+// Open implements program.Host.
+func (Host) Open(program.Purpose) (program.Session, error) { return session{}, nil }
+
+type session struct{}
+
+func (session) Close() {}
+
+// Inspect implements program.Session.
+func (session) Inspect(code program.Code) (program.Description, error) {
+	sample, ok := find(code)
+	if !ok {
+		return program.Description{}, &program.Refusal{Reason: "there is no Go sample of that name"}
+	}
+	var d program.Description
+	for name := range sample { // order: sorted below
+		d.Handlers = append(d.Handlers, program.Handler{Name: name})
+	}
+	slices.SortFunc(d.Handlers, func(a, b program.Handler) int {
+		if a.Name < b.Name {
+			return -1
+		}
+		return 1
+	})
+	return d, nil
+}
+
+// Handle implements program.Session.
+func (session) Handle(ctx program.Context, code program.Code, msg program.Message) (program.Outcome, error) {
+	sample, ok := find(code)
+	if !ok {
+		return failed(types.StatusFailed, "unknown_sample", "there is no Go sample of that name"), nil
+	}
+	handler := sample[msg.Handler]
+	if handler == nil {
+		if msg.Kind == program.Init {
+			return program.Outcome{Status: types.StatusOK}, nil
+		}
+		return failed(types.StatusNoHandler, "no_handler", "the sample has no handler "+msg.Handler), nil
+	}
+	output, err := handler(ctx, msg.Payload)
+	var refused *program.Fault
+	switch {
+	case err == nil:
+		return program.Outcome{Status: types.StatusOK, Output: output}, nil
+	case errors.As(err, &refused):
+		return failed(refused.Status, refused.Code, refused.Message), nil
+	}
+	return failed(types.StatusReverted, "raised", err.Error()), nil
+}
+
+func find(code program.Code) (Sample, bool) {
+	if !isSample(code) {
+		return nil, false
+	}
+	sample, ok := All[string(code.Source[len(actors.SamplePrefix):])]
+	return sample, ok
+}
+
+func isSample(code program.Code) bool {
+	const prefix = actors.SamplePrefix
+	return len(code.Source) >= len(prefix) && string(code.Source[:len(prefix)]) == prefix
+}
+
+func failed(status types.Status, code, message string) program.Outcome {
+	return program.Outcome{Status: status, Fault: &types.Fault{Code: code, Message: message}}
+}
+
+// number reads eight bytes big-endian; anything else reads as 0.
+func number(b []byte) uint64 {
+	if len(b) != 8 {
+		return 0
+	}
+	return binary.BigEndian.Uint64(b)
+}
+
+// Number is what the samples read as a number.
+func Number(n uint64) []byte { return binary.BigEndian.AppendUint64(nil, n) }
