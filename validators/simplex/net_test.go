@@ -3,6 +3,7 @@ package simplex
 import (
 	"bytes"
 	"container/heap"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -209,6 +210,9 @@ func (w *world) deliver(d delivery) {
 	}
 	if d.raw != nil {
 		verified, err := Check(testChain, testRecoverer{}, n.machine.Sets(), d.raw)
+		if unknown := (*UnknownEpoch)(nil); errors.As(err, &unknown) && unknown.Epoch > unknown.Current+1 {
+			w.catchUp(n)
+		}
 		if err != nil {
 			return
 		}

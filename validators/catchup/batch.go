@@ -1,0 +1,172 @@
+package catchup
+
+import (
+	"fmt"
+
+	"github.com/cowboyinc/devnet/internal/types"
+)
+
+// RangeRequest asks for the final blocks with heights From to To.
+type RangeRequest struct {
+	_    struct{} `cbor:",toarray"`
+	From types.Height
+	To   types.Height
+}
+
+// Batch answers a RangeRequest: blocks in order, of one epoch, from the first at
+// or after From on. Links are the headers between the last of them and the block
+// that Finalization names; mostly there are none and that is the last one. An
+// empty batch says that there is nothing to give.
+type Batch struct {
+	_            struct{}     `cbor:",toarray"`
+	From         types.Height // as in the request
+	Blocks       []*types.Block
+	Links        []types.Header
+	Finalization *types.Certificate
+}
+
+// Root is a finalized block and who decides on the next.
+type Root struct {
+	Block        *types.Block // its header is enough
+	Hash         types.Hash
+	Finalization *types.Certificate  // nil for genesis
+	Set          types.ValidatorSet  // of the epoch of the block after it
+	Previous     *types.ValidatorSet // of its own epoch, where that is another
+}
+
+// VerifiedBatch is a batch that Check accepted.
+type VerifiedBatch struct {
+	blocks       []*types.Block
+	hashes       []types.Hash
+	finalization *types.Certificate // of the last block; nil where links follow
+}
+
+// Blocks returns the blocks, not to be changed.
+func (b VerifiedBatch) Blocks() []*types.Block { return b.blocks }
+
+// Hashes are the blocks' hashes.
+func (b VerifiedBatch) Hashes() []types.Hash { return b.hashes }
+
+// Finalization is the last block's own, or nil.
+func (b VerifiedBatch) Finalization() *types.Certificate { return b.finalization }
+
+// Invalid says what is wrong with a batch. Its sender is at fault.
+type Invalid struct {
+	Code   string
+	Detail string
+}
+
+func (e *Invalid) Error() string { return "catchup: " + e.Code + ": " + e.Detail }
+
+func invalid(code, format string, args ...any) error {
+	return &Invalid{Code: code, Detail: fmt.Sprintf(format, args...)}
+}
+
+// Check verifies that a batch goes on from root and is final. certificate
+// checks a certificate's votes against the set of its epoch.
+func Check(b *Batch, root *Root, epochBlocks uint64, certificate func(*types.Certificate) error) (VerifiedBatch, error) {
+	if err := checkSizes(b); err != nil {
+		return VerifiedBatch{}, err
+	}
+	at := chain{header: &root.Block.Header, hash: root.Hash, end: epochEnd(root.Block.Header.Height+1, epochBlocks), epoch: root.Set.Epoch}
+	v := VerifiedBatch{blocks: b.Blocks, hashes: make([]types.Hash, 0, len(b.Blocks))}
+	for _, block := range b.Blocks {
+		if err := checkBody(block, at.header, certificate); err != nil {
+			return VerifiedBatch{}, err
+		}
+		if err := at.follow(&block.Header); err != nil {
+			return VerifiedBatch{}, err
+		}
+		v.hashes = append(v.hashes, at.hash)
+	}
+	for i := range b.Links {
+		if err := at.follow(&b.Links[i]); err != nil {
+			return VerifiedBatch{}, err
+		}
+	}
+	if err := at.checkEnd(b.Finalization, certificate); err != nil {
+		return VerifiedBatch{}, err
+	}
+	if len(b.Links) == 0 {
+		v.finalization = b.Finalization
+	}
+	return v, nil
+}
+
+func checkSizes(b *Batch) error {
+	if len(b.Blocks) == 0 || len(b.Blocks) > MaxBatchBlocks || len(b.Links) > MaxLinks || b.Finalization == nil {
+		return invalid("bad_size", "%d blocks (1 to %d), %d links (at most %d) and a finalization make a batch", len(b.Blocks), MaxBatchBlocks, len(b.Links), MaxLinks)
+	}
+	for _, block := range b.Blocks {
+		if block == nil {
+			return invalid("bad_size", "a block is missing")
+		}
+	}
+	return nil
+}
+
+// chain walks along headers.
+type chain struct {
+	header *types.Header
+	hash   types.Hash
+	end    types.Height // the epoch's last height
+	epoch  types.Epoch
+}
+
+func (c *chain) follow(h *types.Header) error {
+	switch {
+	case h.Parent != c.hash:
+		return invalid("not_linked", "block %d does not follow block %d", h.Height, c.header.Height)
+	case h.Height != c.header.Height+1+types.Height(h.Skipped) || h.Height <= c.header.Height:
+		return invalid("wrong_height", "block %d after %d skips %d", h.Height, c.header.Height, h.Skipped)
+	case h.Epoch != c.epoch || h.Height > c.end:
+		return invalid("wrong_epoch", "block %d is not of epoch %d, which ends at %d", h.Height, c.epoch, c.end)
+	}
+	c.header, c.hash = h, h.Hash()
+	return nil
+}
+
+func (c *chain) checkEnd(f *types.Certificate, certificate func(*types.Certificate) error) error {
+	if f.Kind != types.Finalize || f.Block != c.hash || f.Height != c.header.Height || f.Epoch != c.epoch {
+		return invalid("not_final", "the certificate does not finalize block %d", c.header.Height)
+	}
+	return certificate(f)
+}
+
+// checkBody checks what the header commits to or does not cover, execution
+// apart.
+func checkBody(b *types.Block, parent *types.Header, certificate func(*types.Certificate) error) error {
+	h := &b.Header
+	if types.TransactionsHash(b.Transactions) != h.Transactions {
+		return invalid("wrong_transactions", "block %d does not hold the transactions of its header", h.Height)
+	}
+	first := parent.Height > 0 && h.Epoch != parent.Epoch
+	if (b.Parent == nil) != (parent.Height == 0) || (b.Finalization != nil) != first {
+		return invalid("wrong_certificates", "block %d lacks a certificate or carries one too many", h.Height)
+	}
+	if b.Parent == nil {
+		return nil
+	}
+	if err := checkCarried(b.Parent, types.Notarize, h, parent); err != nil {
+		return err
+	}
+	if err := certificate(b.Parent); err != nil || !first {
+		return err
+	}
+	if err := checkCarried(b.Finalization, types.Finalize, h, parent); err != nil {
+		return err
+	}
+	return certificate(b.Finalization)
+}
+
+func checkCarried(c *types.Certificate, kind types.VoteKind, h, parent *types.Header) error {
+	if c.Kind != kind || c.Block != h.Parent || c.Height != parent.Height || c.Epoch != parent.Epoch {
+		return invalid("wrong_certificates", "block %d carries a certificate of something else than its parent", h.Height)
+	}
+	return nil
+}
+
+// epochEnd is the last height of the epoch of h, which is above 0.
+func epochEnd(h types.Height, epochBlocks uint64) types.Height {
+	return types.Height(((uint64(h)-1)/epochBlocks + 1) * epochBlocks)
+}

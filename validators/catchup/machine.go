@@ -1,0 +1,407 @@
+package catchup
+
+import (
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/types"
+)
+
+// Config is what a machine is made of.
+type Config struct {
+	Self        types.Address
+	EpochBlocks uint64
+	Timeout     time.Duration // for an answer to a request, above 0
+	Root        Root
+}
+
+// Event is what happens to a machine.
+type Event interface{ event() }
+
+// The events.
+type (
+	// Behind says that a peer claims, or a verified certificate proves, that the
+	// block at Height is final.
+	Behind struct {
+		Peer   types.Address
+		Height types.Height
+		Proven bool
+	}
+	// Answer is a batch as it came.
+	Answer struct {
+		From  types.Address
+		Batch *Batch
+	}
+	// Verified and Refused answer Verify.
+	Verified struct {
+		ID    uint64
+		Batch VerifiedBatch
+	}
+	Refused struct{ ID uint64 }
+	// Applied says that all blocks of Apply are executed and stored. Next is the
+	// next epoch's set where the last of them ends its epoch.
+	Applied struct {
+		ID   uint64
+		Next *types.ValidatorSet
+	}
+	// Rejected says that a block of Apply is not what its header says.
+	Rejected struct{ ID uint64 }
+	// Finalized says that finality moved by consensus. Older roots are ignored.
+	Finalized struct{ Root Root }
+	// Tick says that the deadline has passed.
+	Tick struct{}
+)
+
+func (Behind) event()    {}
+func (Answer) event()    {}
+func (Verified) event()  {}
+func (Refused) event()   {}
+func (Applied) event()   {}
+func (Rejected) event()  {}
+func (Finalized) event() {}
+func (Tick) event()      {}
+
+// Output is what has to be done, in this order.
+type Output struct {
+	Send   []Send
+	Ask    []Ask
+	Report []Report
+}
+
+// Send is a request to a peer.
+type Send struct {
+	To      types.Address
+	Request *RangeRequest
+}
+
+// Ask is a question to the shell or the application.
+type Ask interface{ ask() }
+
+// The asks.
+type (
+	// Verify asks to Check a batch against Root, certificates against the sets of
+	// Root. Verified or Refused answers.
+	Verify struct {
+		ID    uint64
+		Batch *Batch
+		Root  Root
+	}
+	// Apply asks to execute and store blocks, those apart that are there already.
+	// Applied or Rejected answers.
+	Apply struct {
+		ID    uint64
+		Batch VerifiedBatch
+	}
+)
+
+func (Verify) ask() {}
+func (Apply) ask()  {}
+
+// Report is what others may want to know.
+type Report interface{ report() }
+
+// The reports.
+type (
+	// Moved says that finality moved to Root by a batch.
+	Moved struct{ Root Root }
+	// Done says that nothing more is known to be missing.
+	Done struct{ Root Root }
+	// Lied names a peer whose batch was bad.
+	Lied struct{ Peer types.Address }
+)
+
+func (Moved) report() {}
+func (Done) report()  {}
+func (Lied) report()  {}
+
+// Machine is one validator's catch-up. It is driven by Step alone.
+type Machine struct {
+	cfg    Config
+	root   Root
+	active bool
+	now    types.Time
+	out    *Output
+
+	proven types.Height // a certificate names a final block this high
+	peers  []peer       // in the order they became known
+	turn   int
+
+	fetching *fetch // one ahead of working
+	working  *work
+	lastID   uint64
+}
+
+// peer is one that can be asked.
+type peer struct {
+	address types.Address
+	claim   types.Height // how far it says to be
+	until   types.Time   // it is left out before that
+}
+
+// fetch is a request, and its answer once that came.
+type fetch struct {
+	peer   types.Address
+	from   types.Height
+	expiry types.Time
+	batch  *Batch
+}
+
+// work is a batch that is verified and applied.
+type work struct {
+	id       uint64
+	peer     types.Address
+	verified *VerifiedBatch
+}
+
+// New returns a machine that has nothing to do yet.
+func New(cfg Config) *Machine {
+	m := &Machine{cfg: cfg, root: cfg.Root}
+	m.meet(&cfg.Root.Set)
+	return m
+}
+
+// Active reports whether blocks are being fetched.
+func (m *Machine) Active() bool { return m.active }
+
+// Root is the finalized block the machine goes on from.
+func (m *Machine) Root() Root { return m.root }
+
+// Step takes one event at the time now and returns what has to be done.
+func (m *Machine) Step(now types.Time, event Event) Output {
+	var out Output
+	m.out, m.now = &out, max(now, m.now)
+	switch e := event.(type) {
+	case Behind:
+		m.behind(e)
+	case Answer:
+		m.answered(e)
+	case Verified:
+		m.verified(e)
+	case Refused:
+		m.failed(e.ID)
+	case Applied:
+		m.applied(e)
+	case Rejected:
+		m.failed(e.ID)
+	case Finalized:
+		m.finalized(e.Root)
+	}
+	m.settle()
+	m.out = nil
+	return out
+}
+
+// Deadline is when Step wants a Tick, or types.Never.
+func (m *Machine) Deadline() types.Time {
+	if !m.active {
+		return types.Never
+	}
+	if m.fetching != nil {
+		if m.fetching.batch != nil {
+			return types.Never
+		}
+		return m.fetching.expiry
+	}
+	if m.working != nil && m.working.verified == nil || !m.wanting(m.next()) {
+		return types.Never
+	}
+	at := types.Never
+	for i := range m.peers {
+		if m.peers[i].until > m.now {
+			at = min(at, m.peers[i].until)
+		}
+	}
+	return at
+}
+
+func (m *Machine) settle() {
+	if !m.active {
+		return
+	}
+	if f := m.fetching; f != nil && f.batch == nil && m.now >= f.expiry {
+		m.punish(f.peer, lateTimeouts)
+		m.fetching = nil
+	}
+	if f := m.fetching; f != nil && f.batch != nil && m.working == nil {
+		m.fetching = nil
+		m.lastID++
+		m.working = &work{id: m.lastID, peer: f.peer}
+		m.out.Ask = append(m.out.Ask, Verify{ID: m.lastID, Batch: f.batch, Root: m.root})
+	}
+	m.request()
+	if m.fetching == nil && m.working == nil && !m.wanting(m.root.Block.Header.Height+1) {
+		m.active = false
+		m.out.Report = append(m.out.Report, Done{m.root})
+	}
+}
+
+// next is the height after all that is held.
+func (m *Machine) next() types.Height {
+	if m.working != nil && m.working.verified != nil {
+		blocks := m.working.verified.blocks
+		return blocks[len(blocks)-1].Header.Height + 1
+	}
+	return m.root.Block.Header.Height + 1
+}
+
+// wanting reports whether somebody is known or says to have the block at h.
+func (m *Machine) wanting(h types.Height) bool {
+	if m.proven >= h {
+		return true
+	}
+	for i := range m.peers {
+		if m.peers[i].claim >= h {
+			return true
+		}
+	}
+	return false
+}
+
+// request asks for the range after what is held, unless a request is out or the
+// batch before it is not verified yet.
+func (m *Machine) request() {
+	if m.fetching != nil || m.working != nil && m.working.verified == nil {
+		return
+	}
+	from := m.next()
+	p := m.choose(from)
+	if p == nil {
+		return
+	}
+	to := min(epochEnd(from, m.cfg.EpochBlocks), from+MaxBatchBlocks-1)
+	m.fetching = &fetch{peer: p.address, from: from, expiry: m.now.Add(m.cfg.Timeout)}
+	m.out.Send = append(m.out.Send, Send{To: p.address, Request: &RangeRequest{From: from, To: to}})
+}
+
+// choose returns the next peer in turn that claims to have the block at h or,
+// where that is proven to be final, the next at all; nil when all are left out.
+func (m *Machine) choose(h types.Height) *peer {
+	for _, claimed := range []bool{true, false} {
+		if !claimed && m.proven < h {
+			return nil
+		}
+		for i := range m.peers {
+			at := (m.turn + i) % len(m.peers)
+			if p := &m.peers[at]; p.until <= m.now && (!claimed || p.claim >= h) {
+				m.turn = at + 1
+				return p
+			}
+		}
+	}
+	return nil
+}
+
+func (m *Machine) behind(e Behind) {
+	if e.Height <= m.root.Block.Header.Height || e.Peer == m.cfg.Self {
+		return
+	}
+	p := m.peer(e.Peer)
+	if p != nil {
+		p.claim = max(p.claim, e.Height)
+	}
+	if e.Proven {
+		m.proven = max(m.proven, e.Height)
+	}
+	m.active = m.active || p != nil || e.Proven
+}
+
+// peer finds or adds a peer; nil when there are too many.
+func (m *Machine) peer(a types.Address) *peer {
+	for i := range m.peers {
+		if m.peers[i].address == a {
+			return &m.peers[i]
+		}
+	}
+	if a == m.cfg.Self || len(m.peers) >= MaxPeers {
+		return nil
+	}
+	m.peers = append(m.peers, peer{address: a})
+	return &m.peers[len(m.peers)-1]
+}
+
+func (m *Machine) meet(set *types.ValidatorSet) {
+	for i := range set.Members {
+		m.peer(set.Members[i].Address)
+	}
+}
+
+// answered takes the batch that was asked for from who was asked.
+func (m *Machine) answered(e Answer) {
+	f := m.fetching
+	if f == nil || f.peer != e.From || f.batch != nil || e.Batch == nil || e.Batch.From != f.from {
+		return // the late answer to another request, or one that earns a timeout
+	}
+	if len(e.Batch.Blocks) == 0 {
+		m.fetching = nil
+		m.punish(f.peer, lateTimeouts)
+		return
+	}
+	f.batch = e.Batch
+}
+
+func (m *Machine) verified(e Verified) {
+	if w := m.working; w != nil && w.id == e.ID && w.verified == nil && len(e.Batch.blocks) > 0 {
+		w.verified = &e.Batch
+		m.out.Ask = append(m.out.Ask, Apply{ID: w.id, Batch: e.Batch})
+	}
+}
+
+// failed drops a batch that was refused or rejected, and what was fetched ahead
+// of it.
+func (m *Machine) failed(id uint64) {
+	w := m.working
+	if w == nil || w.id != id {
+		return
+	}
+	m.working, m.fetching = nil, nil
+	m.lied(w.peer)
+}
+
+func (m *Machine) lied(a types.Address) {
+	m.punish(a, lyingTimeouts)
+	m.out.Report = append(m.out.Report, Lied{a})
+}
+
+// punish leaves a peer out for so many timeouts and forgets its claim.
+func (m *Machine) punish(a types.Address, timeouts time.Duration) {
+	if p := m.peer(a); p != nil {
+		p.claim = 0
+		p.until = m.now.Add(timeouts * m.cfg.Timeout)
+	}
+}
+
+func (m *Machine) applied(e Applied) {
+	w := m.working
+	if w == nil || w.id != e.ID || w.verified == nil {
+		return
+	}
+	m.working = nil
+	last := len(w.verified.blocks) - 1
+	block := w.verified.blocks[last]
+	if block.Header.Height <= m.root.Block.Header.Height {
+		return
+	}
+	root := Root{Block: block, Hash: w.verified.hashes[last], Finalization: w.verified.finalization, Set: m.root.Set}
+	if uint64(block.Header.Height)%m.cfg.EpochBlocks == 0 {
+		if e.Next == nil || e.Next.Epoch != root.Set.Epoch+1 {
+			return
+		}
+		previous := root.Set
+		root.Set, root.Previous = *e.Next, &previous
+		m.meet(&root.Set)
+	}
+	m.root = root
+	if root.Finalization != nil {
+		m.out.Report = append(m.out.Report, Moved{root})
+	}
+}
+
+// finalized takes a root that consensus reached; what was fetched for lower
+// heights is dropped.
+func (m *Machine) finalized(root Root) {
+	if root.Block == nil || root.Block.Header.Height <= m.root.Block.Header.Height {
+		return
+	}
+	m.root = root
+	m.meet(&root.Set)
+	m.working, m.fetching = nil, nil
+}

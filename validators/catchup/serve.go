@@ -1,0 +1,68 @@
+package catchup
+
+import "github.com/cowboyinc/devnet/internal/types"
+
+// Source is the finalized chain of who answers.
+type Source interface {
+	// Block returns the final block at a height and its encoded size, or nil
+	// where the height was skipped or is not final yet.
+	Block(h types.Height) (block *types.Block, bytes int)
+	// Finalization returns the finalization that names the block at a height, or
+	// nil: many blocks are final by a descendant's alone.
+	Finalization(h types.Height) *types.Certificate
+	// Tip is the height of the newest final block.
+	Tip() types.Height
+}
+
+// Serve makes up the answer to a request: blocks from From on, up to To, the
+// epoch's end or the limits, that end in a finalization; where none is in reach,
+// the headers that lead to the next one follow. It reads at most MaxBatchBlocks
+// blocks and MaxLinks headers, and skipped heights between them.
+func Serve(request *RangeRequest, epochBlocks uint64, source Source) *Batch {
+	if request.From == 0 || request.To < request.From || request.From > source.Tip() {
+		return &Batch{From: request.From}
+	}
+	end := min(epochEnd(request.From, epochBlocks), source.Tip())
+	to := min(request.To, end)
+	var blocks []*types.Block
+	var last types.Height // of blocks
+	var final *types.Certificate
+	closed := 0 // blocks up to the last finalization
+	size := 0
+	for h := request.From; h <= to && len(blocks) < MaxBatchBlocks; h++ {
+		block, bytes := source.Block(h)
+		if block == nil {
+			continue
+		}
+		if len(blocks) > 0 && size+bytes > MaxBatchBytes {
+			break
+		}
+		blocks, last, size = append(blocks, block), h, size+bytes
+		if f := source.Finalization(h); f != nil {
+			final, closed = f, len(blocks)
+		}
+	}
+	if len(blocks) == 0 {
+		return &Batch{From: request.From}
+	}
+	if closed > 0 {
+		return &Batch{From: request.From, Blocks: blocks[:closed], Finalization: final}
+	}
+	return lead(request, blocks, last, end, source)
+}
+
+// lead adds the headers after blocks up to a finalization.
+func lead(request *RangeRequest, blocks []*types.Block, last, end types.Height, source Source) *Batch {
+	var links []types.Header
+	for h := last + 1; h <= end && len(links) < MaxLinks; h++ {
+		block, _ := source.Block(h)
+		if block == nil {
+			continue
+		}
+		links = append(links, block.Header)
+		if f := source.Finalization(h); f != nil {
+			return &Batch{From: request.From, Blocks: blocks, Links: links, Finalization: f}
+		}
+	}
+	return &Batch{From: request.From}
+}

@@ -1,0 +1,105 @@
+package simplex
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+)
+
+var (
+	seedFlag  = flag.Uint64("simplex.seed", 0, "replay this seed of TestAgreementAndLiveness only")
+	seedsFlag = flag.Int("simplex.seeds", 60, "seeds that TestAgreementAndLiveness runs")
+)
+
+// chaos disturbs a world for a while, then heals it.
+func chaos(w *world, rng *rand.Rand, d time.Duration) {
+	end := w.now.Add(d)
+	for w.now < end && w.violation == "" {
+		switch n := w.nodes[rng.IntN(len(w.nodes))]; rng.IntN(6) {
+		case 0:
+			if n.down {
+				w.start(n)
+			} else {
+				w.stop(n)
+			}
+		case 1:
+			if !n.down {
+				n.crash = true
+			}
+		case 2:
+			for i := range w.groups {
+				w.groups[i] = rng.IntN(2)
+			}
+		case 3:
+			clear(w.groups)
+		case 4:
+			w.loss = []float64{0, 0.05, 0.3, 0.6}[rng.IntN(4)]
+		case 5:
+			w.jitter = []time.Duration{0, 50 * time.Millisecond, 400 * time.Millisecond}[rng.IntN(3)]
+		}
+		w.run(time.Duration(rng.Int64N(int64(3*time.Second))), nil)
+	}
+	heal(w)
+}
+
+func heal(w *world) {
+	clear(w.groups)
+	w.loss, w.jitter = 0, 20*time.Millisecond
+	for _, n := range w.nodes {
+		n.crash = false
+		if n.down {
+			w.start(n)
+		}
+	}
+}
+
+func describeWorld(w *world) string {
+	s := fmt.Sprintf("now %v", time.Duration(w.now))
+	for _, n := range w.nodes {
+		if n.down {
+			s += fmt.Sprintf("; v%d down", n.id)
+			continue
+		}
+		m := n.machine
+		s += fmt.Sprintf("; v%d height %d view %d epoch %d armed %v ended %v wants %d newest %d final %v deadline %v", n.id, len(n.chain), m.view, m.set.Epoch, m.armed, m.ended, len(m.wants), m.newest, m.final != nil, time.Duration(m.Deadline()))
+	}
+	return s
+}
+
+// Whatever links and crashes do, no two blocks are final at one height and
+// nobody contradicts a vote; and once they stop, blocks become final within a
+// bound: the longest doubled view timeout, and some views.
+func TestAgreementAndLiveness(t *testing.T) {
+	first, count := uint64(1), uint64(*seedsFlag)
+	if *seedFlag != 0 {
+		first, count = *seedFlag, 1
+	}
+	for seed := first; seed < first+count; seed++ {
+		rng := rand.New(rand.NewPCG(seed, 2))
+		n := []int{1, 2, 3, 4, 4, 5, 7}[rng.IntN(7)]
+		w := newWorld(seed, n, func(w *world) {
+			w.cfg.EpochBlocks = []uint64{1, 2, 3, 64}[rng.IntN(4)]
+			w.cfg.BlockTime = []time.Duration{0, 100 * time.Millisecond, time.Second}[rng.IntN(3)]
+			w.cfg.LinkDelay = 100 * time.Millisecond
+			w.cfg.Auto = rng.IntN(4) == 0
+			w.duplicate = 0.05
+			w.jitter = 20 * time.Millisecond
+			w.execution = time.Duration(rng.IntN(3)) * 5 * time.Millisecond
+			for _, n := range w.nodes {
+				n.pending = true
+			}
+		})
+		for range 3 {
+			chaos(w, rng, 15*time.Second)
+			before := len(w.finalized)
+			longest := 16 * (w.cfg.BlockTime + viewDelays*w.cfg.LinkDelay)
+			bound := 2*longest + 20*(w.cfg.BlockTime+viewDelays*w.cfg.LinkDelay)
+			if !w.run(bound, func() bool { return w.minHeight() >= before+3 }) {
+				t.Fatalf("seed %d, %d validators, epochs of %d, auto %v: from height %d no 3 more within %v of healing; violation %q\n%s\nreplay: go test ./validators/simplex -run TestAgreementAndLiveness -simplex.seed %d",
+					seed, n, w.cfg.EpochBlocks, w.cfg.Auto, before, bound, w.violation, describeWorld(w), seed)
+			}
+		}
+	}
+}
