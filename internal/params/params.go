@@ -29,6 +29,7 @@ type Params struct {
 	Cheats        bool      `param:"chain.cheats" class:"genesis" default:"true"`             // time travel, faucet, devnet keys
 	EpochBlocks   uint64    `param:"chain.epoch_blocks" class:"genesis" default:"64" min:"2"` // decision C6
 	BlockTimeMS   uint64    `param:"chain.block_time_ms" class:"block" default:"1000" max:"3600000"`
+	BlockTimeAuto bool      `param:"chain.block_time_auto" class:"genesis" default:"false"`               // blocks are made when there is something to do (decision C7)
 	LinkDelayMS   uint64    `param:"chain.link_delay_ms" class:"block" default:"250" min:"1" max:"60000"` // Δ of decision C4
 	MaxBlockBytes uint64    `param:"chain.max_block_bytes" class:"block" default:"2097152" min:"65536" max:"3145728"`
 	CallDepth     uint64    `param:"chain.call_depth" class:"block" default:"32" min:"1" max:"64"`

@@ -1,0 +1,304 @@
+package validators
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/cowboyinc/devnet/actors"
+	"github.com/cowboyinc/devnet/internal/codec"
+	"github.com/cowboyinc/devnet/internal/env"
+	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/validators/ledger"
+)
+
+// The tables of a validator's store. State is consensus state; all others are
+// derived from finalized blocks and can be made again by executing them.
+const (
+	bucketMeta          env.Bucket = "meta"         // "tip" → height of the last block committed
+	bucketState         env.Bucket = "state"        // key → value
+	bucketBlocks        env.Bucket = "blocks"       // height → Stored
+	bucketHashes        env.Bucket = "hashes"       // block hash → height
+	bucketExecutions    env.Bucket = "executions"   // receipt hash → height ‖ index
+	bucketTimers        env.Bucket = "timers"       // timer id → Timer, as it was scheduled
+	bucketLives         env.Bucket = "timer_lives"  // timer id → life
+	bucketTimerOrder    env.Bucket = "timer_order"  // due height ‖ seq → timer id
+	bucketActorTimers   env.Bucket = "actor_timers" // actor ‖ due height ‖ seq → timer id
+	bucketLogs          env.Bucket = "logs"         // actor ‖ height ‖ line number → LogLine
+	maxStoredBytes                 = types.MaxBlockBytes + 64<<20
+	maxTimerRecordBytes            = types.MaxTransactionBytes + 4096
+)
+
+var keyTip = []byte("tip")
+
+// Archive is the finalized history of one validator, for whoever asks: it
+// takes no part in consensus. It is safe for concurrent use.
+type Archive struct {
+	store env.Store
+}
+
+// Stored is a finalized block with all that executing it gave.
+type Stored struct {
+	_            struct{} `cbor:",toarray"`
+	Block        *types.Block
+	Hash         types.Hash
+	Finalization *types.Certificate // nil where a descendant's made it final
+	Notarization *types.Certificate // beside a finalization, where it was at hand
+	Receipts     []types.Receipt
+	Timers       []TimerMark
+	Logs         []actors.LogLine
+	Burned       ledger.Burned
+	Tips         ledger.Tips
+}
+
+// TimerMark is what a block did to a timer, in the order it happened.
+type TimerMark struct {
+	_      struct{} `cbor:",toarray"`
+	ID     types.TimerID
+	Actor  types.Address
+	Status types.TimerStatus
+	Reason string
+}
+
+// TimerRecord is a timer in any state.
+type TimerRecord struct {
+	Timer      types.Timer
+	Status     types.TimerStatus
+	EndedAt    types.Height // 0 while pending
+	Reason     string       // of the last deferral or of its end
+	CyclesUsed types.Cycles
+	CellsUsed  types.Cells
+	FeePaid    types.Wei // all of it, tip included
+	TipPaid    types.Wei
+	Result     types.Status // of the handler, once fired
+}
+
+// life is what changes about a timer. It is kept apart from the timer itself,
+// whose payload may hold 1 MiB.
+type life struct {
+	_          struct{} `cbor:",toarray"`
+	Status     types.TimerStatus
+	EndedAt    types.Height
+	ExpiresAt  types.Height
+	Deferrals  uint64
+	Reason     string
+	CyclesUsed types.Cycles
+	CellsUsed  types.Cells
+	FeePaid    types.Wei
+	TipPaid    types.Wei
+	Result     types.Status
+}
+
+// LogLine is one line an actor printed.
+type LogLine struct {
+	Height types.Height
+	actors.LogLine
+}
+
+// Tip is the last block committed; nil before the first.
+func (a *Archive) Tip() (*Stored, error) {
+	key, err := a.store.Get(bucketMeta, keyTip)
+	if err != nil || key == nil {
+		return nil, err
+	}
+	return a.Block(types.Height(binary.BigEndian.Uint64(key)))
+}
+
+// Block returns the finalized block of height h, or nil.
+func (a *Archive) Block(h types.Height) (*Stored, error) {
+	data, err := a.store.Get(bucketBlocks, heightKey(h))
+	if err != nil || data == nil {
+		return nil, err
+	}
+	stored := new(Stored)
+	if err := codec.Unmarshal(data, maxStoredBytes, stored); err != nil {
+		return nil, fmt.Errorf("the stored block of height %d: %w", h, err)
+	}
+	return stored, nil
+}
+
+// HeightOf returns the height of a finalized block.
+func (a *Archive) HeightOf(block types.Hash) (h types.Height, found bool, err error) {
+	key, err := a.store.Get(bucketHashes, block[:])
+	if err != nil || key == nil {
+		return 0, false, err
+	}
+	return types.Height(binary.BigEndian.Uint64(key)), true, nil
+}
+
+// Receipt returns the receipt of a transaction, a fire or a message, or nil.
+func (a *Archive) Receipt(hash types.Hash) (*types.Receipt, error) {
+	stored, index, err := a.execution(hash)
+	if err != nil || stored == nil {
+		return nil, err
+	}
+	return &stored.Receipts[index], nil
+}
+
+// Transaction returns a finalized transaction and its receipt, or nil.
+func (a *Archive) Transaction(hash types.Hash) (*types.Transaction, *types.Receipt, error) {
+	stored, index, err := a.execution(hash)
+	if err != nil || stored == nil {
+		return nil, nil, err
+	}
+	for i := range stored.Block.Transactions {
+		if tx := &stored.Block.Transactions[i]; tx.Hash() == hash {
+			return tx, &stored.Receipts[index], nil
+		}
+	}
+	return nil, nil, nil
+}
+
+func (a *Archive) execution(hash types.Hash) (stored *Stored, index int, err error) {
+	key, err := a.store.Get(bucketExecutions, hash[:])
+	if err != nil || key == nil {
+		return nil, 0, err
+	}
+	stored, err = a.Block(types.Height(binary.BigEndian.Uint64(key)))
+	if err != nil || stored == nil {
+		return nil, 0, err
+	}
+	index = int(binary.BigEndian.Uint32(key[8:]))
+	if index >= len(stored.Receipts) {
+		return nil, 0, fmt.Errorf("the index names receipt %d of height %d, which has %d", index, stored.Block.Header.Height, len(stored.Receipts))
+	}
+	return stored, index, nil
+}
+
+// Timer returns a timer in any state, or nil.
+func (a *Archive) Timer(id types.TimerID) (*TimerRecord, error) {
+	data, err := a.store.Get(bucketTimers, id[:])
+	if err != nil || data == nil {
+		return nil, err
+	}
+	record := new(TimerRecord)
+	if err := codec.Unmarshal(data, maxTimerRecordBytes, &record.Timer); err != nil {
+		return nil, fmt.Errorf("the stored timer %s: %w", id, err)
+	}
+	l, err := a.life(id)
+	if err != nil {
+		return nil, err
+	}
+	record.Timer.ExpiresAt, record.Timer.Deferrals = l.ExpiresAt, l.Deferrals
+	record.Status, record.EndedAt, record.Reason, record.Result = l.Status, l.EndedAt, l.Reason, l.Result
+	record.CyclesUsed, record.CellsUsed, record.FeePaid, record.TipPaid = l.CyclesUsed, l.CellsUsed, l.FeePaid, l.TipPaid
+	return record, nil
+}
+
+func (a *Archive) life(id types.TimerID) (l life, err error) {
+	data, err := a.store.Get(bucketLives, id[:])
+	if err != nil || data == nil {
+		return l, err
+	}
+	if err := codec.Unmarshal(data, maxTimerRecordBytes, &l); err != nil {
+		return l, fmt.Errorf("the stored life of timer %s: %w", id, err)
+	}
+	return l, nil
+}
+
+// TimerFilter selects timers; zero fields select all.
+type TimerFilter struct {
+	Actor  *types.Address
+	DueBy  *types.Height // due at this height or before
+	Status types.TimerStatus
+	Offset int
+	Limit  int
+}
+
+// Timers lists timers by due height, then insertion.
+func (a *Archive) Timers(f TimerFilter) (records []TimerRecord, err error) {
+	bucket, from := bucketTimerOrder, []byte{}
+	if f.Actor != nil {
+		bucket, from = bucketActorTimers, f.Actor[:]
+	}
+	to := after(from)
+	if f.DueBy != nil {
+		to = after(append(append([]byte{}, from...), heightKey(*f.DueBy)...))
+	}
+	skip := f.Offset
+	for len(records) < f.Limit {
+		ids, next, err := a.timerIDs(bucket, from, to)
+		if err != nil {
+			return nil, err
+		}
+		for _, id := range ids {
+			record, err := a.Timer(id)
+			if err != nil {
+				return nil, err
+			}
+			if record == nil || f.Status != "" && record.Status != f.Status {
+				continue
+			}
+			if skip > 0 {
+				skip--
+			} else if len(records) < f.Limit {
+				records = append(records, *record)
+			}
+		}
+		if next == nil {
+			break
+		}
+		from = next
+	}
+	return records, nil
+}
+
+// timerChunk is how many timers are looked up between two scans: a scan's
+// callback must not use the store.
+const timerChunk = 256
+
+// timerIDs returns the next ids of an index and where to go on, nil at its end.
+func (a *Archive) timerIDs(bucket env.Bucket, from, to []byte) (ids []types.TimerID, next []byte, err error) {
+	err = a.store.Scan(bucket, from, to, false, func(key, id []byte) bool {
+		if len(ids) == timerChunk {
+			next = append([]byte{}, key...)
+			return false
+		}
+		ids = append(ids, types.Hash(id))
+		return true
+	})
+	return ids, next, err
+}
+
+// Logs lists the lines an actor printed, oldest first.
+func (a *Archive) Logs(actor types.Address, offset, limit int) (lines []LogLine, err error) {
+	var keys [][]byte
+	err = a.store.Scan(bucketLogs, actor[:], after(actor[:]), false, func(key, _ []byte) bool {
+		if offset > 0 {
+			offset--
+			return true
+		}
+		if len(keys) < limit {
+			keys = append(keys, append([]byte{}, key[len(actor):]...))
+		}
+		return len(keys) < limit
+	})
+	var stored *Stored
+	for _, key := range keys {
+		height, index := types.Height(binary.BigEndian.Uint64(key)), int(binary.BigEndian.Uint32(key[8:]))
+		if stored == nil || stored.Block.Header.Height != height {
+			if stored, err = a.Block(height); err != nil {
+				return nil, err
+			}
+		}
+		if stored == nil || index >= len(stored.Logs) {
+			return nil, fmt.Errorf("the index of lines names line %d of height %d, which is not there", index, height)
+		}
+		lines = append(lines, LogLine{height, stored.Logs[index]})
+	}
+	return lines, err
+}
+
+// heightKey orders heights as bytes.
+func heightKey(h types.Height) []byte { return binary.BigEndian.AppendUint64(nil, uint64(h)) }
+
+// after returns the least key greater than every key that begins with prefix,
+// or nil where there is none.
+func after(prefix []byte) []byte {
+	end := append([]byte{}, prefix...)
+	for i := len(end) - 1; i >= 0; i-- {
+		if end[i]++; end[i] != 0 {
+			return end[:i+1]
+		}
+	}
+	return nil
+}

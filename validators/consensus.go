@@ -1,0 +1,268 @@
+package validators
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+	"github.com/cowboyinc/devnet/internal/env"
+	"github.com/cowboyinc/devnet/internal/params"
+	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/validators/catchup"
+	"github.com/cowboyinc/devnet/validators/simplex"
+)
+
+// rewriteBytes is how long the log may grow before what is in the store
+// already is dropped from it.
+const rewriteBytes = 8 << 20
+
+// answerDelays is how many link delays a peer has to answer a request for
+// blocks: two for the way, the others for reading and for the size.
+const answerDelays = 8
+
+// Events of the consensus role, beside those of its two machines.
+type (
+	// rang says that the alarm is due.
+	rang struct{}
+	// ahead says that a peer is in an epoch unknown here.
+	ahead struct {
+		from  types.Address
+		epoch types.Epoch
+	}
+	// broadcast is for all peers.
+	broadcast struct{ message any }
+)
+
+// consensus is the role that owns the Simplex machine, the catch-up machine
+// and the log.
+type consensus struct {
+	v       *Validator
+	machine *simplex.Machine
+	sync    *catchup.Machine
+	alarm   env.Alarm
+	limit   int64 // bytes of the log from which on it is rewritten
+}
+
+func newConsensus(v *Validator) (*consensus, error) {
+	records, err := v.records()
+	if err != nil {
+		return nil, err
+	}
+	view := v.head.Load()
+	params := view.State.NextParams()
+	machine, err := simplex.New(simplex.Config{
+		ChainID:     v.genesis.ChainID,
+		Signer:      v.node.Signer,
+		BlockTime:   blockTime(params),
+		LinkDelay:   time.Duration(params.LinkDelayMS) * time.Millisecond,
+		Auto:        params.BlockTimeAuto,
+		EpochBlocks: params.EpochBlocks,
+		Set:         *view.State.Validators(),
+		Previous:    view.State.PreviousValidators(),
+		Root:        view.root(),
+	}, records)
+	if err != nil {
+		return nil, err
+	}
+	c := &consensus{v: v, machine: machine, limit: rewriteBytes}
+	c.sync = catchup.New(catchup.Config{Self: v.node.Signer.Address(), EpochBlocks: params.EpochBlocks,
+		Timeout: answerDelays * time.Duration(params.LinkDelayMS) * time.Millisecond, Root: view.syncRoot()})
+	c.publish()
+	return c, nil
+}
+
+// records reads the log, oldest first.
+func (v *Validator) records() (records [][]byte, err error) {
+	err = v.node.Log.Replay(func(record []byte) error {
+		records = append(records, append([]byte{}, record...))
+		return nil
+	})
+	return records, err
+}
+
+// blockTime is how far apart blocks are: with auto they wait for work alone.
+func blockTime(p *params.Params) time.Duration {
+	if p.BlockTimeAuto {
+		return 0
+	}
+	return time.Duration(p.BlockTimeMS) * time.Millisecond
+}
+
+func (view *View) root() simplex.Root {
+	return simplex.Root{Block: view.Block, Hash: view.Hash, Finalization: view.Finalization, Notarization: view.Notarization}
+}
+
+func (view *View) syncRoot() catchup.Root {
+	return catchup.Root{Block: view.Block, Hash: view.Hash, Finalization: view.Finalization,
+		Set: *view.State.Validators(), Previous: view.State.PreviousValidators()}
+}
+
+func (c *consensus) receive(ctx actor.Context) {
+	switch event := ctx.Message().(type) {
+	case begin:
+		c.alarm = c.v.node.Clock.NewAlarm(func() { c.v.post(c.v.consensus, rang{}) })
+		c.step(simplex.Start{})
+	case rang:
+		c.rang()
+	case simplex.Event:
+		c.step(event)
+	case catchup.Event:
+		c.stepSync(event)
+	case broadcast:
+		c.send(nil, event.message)
+	case ahead:
+		last := types.Height(uint64(event.epoch) * c.v.head.Load().State.NextParams().EpochBlocks)
+		c.stepSync(catchup.Behind{Peer: event.from, Height: last})
+	case archived:
+		c.archived(event)
+	case *actor.Stopping:
+		if c.alarm != nil {
+			c.alarm.Set(types.Never)
+		}
+	}
+}
+
+func (c *consensus) rang() {
+	now := c.v.node.Clock.Now()
+	if c.machine.Deadline() <= now {
+		c.step(simplex.Tick{})
+	}
+	if c.sync.Deadline() <= now {
+		c.stepSync(catchup.Tick{})
+	}
+	c.arm()
+}
+
+func (c *consensus) arm() { c.alarm.Set(min(c.machine.Deadline(), c.sync.Deadline())) }
+
+func (c *consensus) step(event simplex.Event) {
+	c.perform(c.machine.Step(c.v.node.Clock.Now(), event))
+	c.arm()
+}
+
+// perform does what the machine asks, in the order it must be done. A vote is
+// on disk before it leaves: when the log fails, nothing leaves any more.
+func (c *consensus) perform(out simplex.Output) {
+	if len(out.Persist) > 0 {
+		if err := c.v.node.Log.Append(out.Persist...); err != nil {
+			c.v.fail("the log of votes cannot be written", err)
+			return
+		}
+	}
+	for _, send := range out.Send {
+		c.send(send.To, send.Message)
+	}
+	for _, ask := range out.Ask {
+		switch ask := ask.(type) {
+		case simplex.Build:
+			c.v.post(c.v.execution, build{ask})
+		case simplex.Execute:
+			c.v.post(c.v.execution, execute{ask})
+		}
+	}
+	for _, report := range out.Report {
+		c.report(report)
+	}
+}
+
+// send sends a message to one peer, or to all where to is nil.
+func (c *consensus) send(to *types.Address, message any) {
+	frame := encodeFrame(message)
+	if to != nil {
+		c.v.node.Transport.Send(*to, frame)
+		return
+	}
+	self := c.v.node.Signer.Address()
+	for _, member := range c.machine.Sets()[0].Members {
+		if member.Address != self {
+			c.v.node.Transport.Send(member.Address, frame)
+		}
+	}
+}
+
+func (c *consensus) report(report simplex.Report) {
+	switch report := report.(type) {
+	case simplex.Entered:
+		c.v.round.Store(&Round{Epoch: report.Epoch, View: report.View, Leader: report.Leader})
+		c.publish()
+	case simplex.Nullified:
+		c.v.count.nullified.Add(1)
+		c.v.log.Info("a view was nullified", "view", report.Certificate.View)
+	case simplex.Finalized:
+		c.v.post(c.v.execution, finality{report})
+		c.publish()
+	case simplex.Behind:
+		c.stepSync(catchup.Behind{Peer: report.From, Height: report.Certificate.Height, Proven: true})
+	case simplex.Rejected:
+		c.v.log.Warn("no vote for a proposal", "view", report.View, "reason", report.Reason)
+	case simplex.Evidence:
+		c.v.count.evidence.Add(1)
+		c.v.log.Warn("a validator signed two messages that contradict each other", "offender", report.Offender)
+	case simplex.Conflict:
+		c.v.fail("a finalization contradicts what is final here", fmt.Errorf("view %d, height %d, block %s", report.Certificate.View, report.Certificate.Height, report.Certificate.Block))
+	}
+}
+
+// publish shows intake the validator sets to check messages by.
+func (c *consensus) publish() {
+	sets := c.machine.Sets()
+	c.v.sets.Store(&sets)
+}
+
+// rewrite drops from a log that has grown long what the store holds already.
+func (c *consensus) rewrite(stored *View) {
+	if c.v.node.Log.Size() < c.limit {
+		return
+	}
+	records, err := c.v.records()
+	if err == nil {
+		records, err = simplex.Compact(records, stored.root(), stored.State.NextParams().EpochBlocks)
+	}
+	if err == nil {
+		err = c.v.node.Log.Rewrite(records)
+	}
+	if err != nil {
+		c.v.fail("the log of votes cannot be rewritten", err)
+		return
+	}
+	c.limit = 2*c.v.node.Log.Size() + rewriteBytes
+}
+
+// archived goes on from what the store holds. Where catch-up brought it, the
+// Simplex machine has to hear of it too.
+func (c *consensus) archived(event archived) {
+	if event.batch == 0 {
+		c.stepSync(catchup.Finalized{Root: event.view.syncRoot()})
+	} else {
+		c.stepSync(catchup.Applied{ID: event.batch, Next: event.next})
+	}
+	c.rewrite(event.view)
+}
+
+func (c *consensus) stepSync(event catchup.Event) {
+	out := c.sync.Step(c.v.node.Clock.Now(), event)
+	for _, send := range out.Send {
+		c.send(&send.To, send.Request)
+	}
+	for _, ask := range out.Ask {
+		switch ask := ask.(type) {
+		case catchup.Verify:
+			c.v.post(c.v.intake, verify{ask})
+		case catchup.Apply:
+			c.v.post(c.v.execution, catchUp{ask})
+		}
+	}
+	for _, report := range out.Report {
+		switch report := report.(type) {
+		case catchup.Moved:
+			root := report.Root
+			c.step(simplex.CaughtUp{Root: simplex.Root{Block: root.Block, Hash: root.Hash, Finalization: root.Finalization}, Set: root.Set, Previous: root.Previous})
+			c.publish()
+		case catchup.Lied:
+			c.v.log.Warn("a peer sent finalized blocks that are none", "peer", report.Peer)
+		case catchup.Done:
+			c.v.log.Info("caught up", "height", report.Root.Block.Header.Height)
+		}
+	}
+	c.arm()
+}

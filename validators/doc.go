@@ -1,0 +1,17 @@
+// Package validators is the shell of a validator: four proto-actor roles that
+// decode, step a core and perform what it answers. It decides nothing of the
+// protocol.
+//
+//	intake      decodes frames and transactions from outside and checks their
+//	            signatures; what is bad is dropped and counted here
+//	consensus   owns the Simplex machine, the catch-up machine and the log
+//	execution   owns the states of blocks not yet final, and the mempool
+//	archive     owns the store: finalized state, and history for those who ask
+//
+// A role is given its loop by the environment; what crosses between roles is a
+// value. Under execution there is one more proto-actor for each on-chain actor
+// in use (onchain.go).
+//
+// Persist before send (decision C5) is enforced in one function,
+// consensus.perform.
+package validators

@@ -1,0 +1,221 @@
+package validators
+
+import (
+	"errors"
+
+	"github.com/asynkron/protoactor-go/actor"
+	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/validators/catchup"
+	"github.com/cowboyinc/devnet/validators/ledger"
+	"github.com/cowboyinc/devnet/validators/simplex"
+)
+
+// Events of the execution role.
+type (
+	build     struct{ ask simplex.Build }
+	execute   struct{ ask simplex.Execute }
+	finality  struct{ report simplex.Finalized }
+	catchUp   struct{ ask catchup.Apply } // finalized blocks from a peer
+	admission struct {                    // transactions whose form and signature were checked
+		txs   []*ledger.Checked
+		local func(types.Hash, error) // of a transaction that came in here; else nil
+	}
+)
+
+// execution is the role that owns the states of blocks not yet final, and the
+// mempool.
+type execution struct {
+	v        *Validator
+	onchain  *onchain
+	executor *ledger.Executor
+	pool     *pool
+	results  map[types.Hash]*ledger.Result // executed, not final
+	working  bool                          // what consensus was told last
+}
+
+func newExecution(v *Validator) *execution {
+	return &execution{v: v, pool: newPool(), results: map[types.Hash]*ledger.Result{}}
+}
+
+var errUnknownParent = errors.New("its parent was not executed here")
+
+func (e *execution) receive(ctx actor.Context) {
+	switch event := ctx.Message().(type) {
+	case *actor.Started:
+		e.start(ctx)
+	case begin:
+		e.tellWork()
+	case admission:
+		e.admit(event)
+	case build:
+		e.build(event.ask)
+	case execute:
+		e.execute(event.ask)
+	case finality:
+		e.finalize(event.report)
+	case catchUp:
+		e.catchUp(event.ask)
+	}
+}
+
+func (e *execution) start(ctx actor.Context) {
+	onchain, err := newOnchain(e.v.runtime, ctx)
+	if err != nil {
+		e.v.fail("the on-chain actors cannot be started", err)
+		return
+	}
+	e.onchain = onchain
+	e.executor = &ledger.Executor{Programs: e.v.node.Programs, Verifier: e.v.node.Verifier, Runner: onchain}
+}
+
+// parent returns the state a block stands on, or nil.
+func (e *execution) parent(hash types.Hash) *ledger.State {
+	if view := e.v.head.Load(); view.Hash == hash {
+		return view.State
+	}
+	if result := e.results[hash]; result != nil {
+		return result.State
+	}
+	return nil
+}
+
+func (e *execution) build(ask simplex.Build) {
+	built := simplex.Built{Epoch: ask.Epoch, View: ask.View}
+	defer func() { e.v.post(e.v.consensus, built) }()
+	parent := e.parent(ask.ParentHash)
+	if parent == nil {
+		e.v.log.Error("asked to build on a block that was not executed", "parent", ask.ParentHash)
+		return
+	}
+	now := e.v.node.Clock.Now()
+	proposal := ledger.Proposal{View: ask.View, Proposer: e.v.node.Signer.Address(), Timestamp: max(now.Millis(), parent.Timestamp()+1),
+		Parent: ask.Notarization, Finalization: ask.Finalization}
+	stop := func() bool { return e.v.node.Clock.Now() >= ask.By }
+	block, result, dropped, err := e.executor.Build(parent, proposal, e.pending(parent), stop)
+	e.onchain.cast.EndRound(idleBlocks)
+	for _, drop := range dropped {
+		e.drop(drop.Transaction.Hash, drop.Err)
+	}
+	if err != nil {
+		e.v.count.buildFailures.Add(1)
+		e.v.log.Warn("no block could be built", "height", parent.Height()+1, "error", err)
+		return
+	}
+	e.v.memo.put(parent.Root(), result)
+	e.results[result.Hash] = result
+	built.Block = block
+}
+
+func (e *execution) execute(ask simplex.Execute) {
+	answer := simplex.Executed{Hash: ask.Hash}
+	defer func() { e.v.post(e.v.consensus, answer) }()
+	if result := e.results[ask.Hash]; result != nil && result.Block == ask.Block { // its own
+		answer.Valid, answer.Next = true, result.NextSet
+		return
+	}
+	parent := e.parent(ask.ParentHash)
+	if parent == nil {
+		answer.Reason = errUnknownParent.Error()
+		return
+	}
+	result, err := e.apply(parent, ask.Block, ask.Hash)
+	if err != nil {
+		answer.Reason = err.Error()
+		e.v.count.refusedBlocks.Add(1)
+		e.v.log.Warn("a proposal does not execute", "height", ask.Block.Header.Height, "proposer", ask.Block.Header.Proposer, "error", err)
+		return
+	}
+	e.results[result.Hash] = result
+	answer.Valid, answer.Next = true, result.NextSet
+}
+
+func (e *execution) apply(parent *ledger.State, block *types.Block, hash types.Hash) (*ledger.Result, error) {
+	result, err := e.v.memo.apply(parent.Root(), hash, block, func() (*ledger.Result, error) {
+		defer e.onchain.cast.EndRound(idleBlocks)
+		return e.executor.Apply(parent, block)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// finalize makes executed blocks final, oldest first.
+func (e *execution) finalize(report simplex.Finalized) {
+	done := finalized{finalization: report.Finalization, notarization: report.Notarization}
+	for i, block := range report.Blocks {
+		result := e.results[report.Hashes[i]]
+		if result == nil {
+			var err error
+			if result, err = e.apply(e.parent(block.Header.Parent), block, report.Hashes[i]); err != nil {
+				e.v.fail("a finalized block does not execute", err)
+				return
+			}
+		}
+		done.results = append(done.results, result)
+		e.v.head.Store(done.view())
+	}
+	e.settle(done)
+}
+
+// settle hands finalized blocks on and forgets what they leave behind.
+func (e *execution) settle(done finalized) {
+	height := done.tip().Block.Header.Height
+	e.v.post(e.v.archive, done)
+	for _, result := range done.results {
+		e.confirm(result)
+	}
+	for hash, result := range e.results {
+		if result.Block.Header.Height <= height {
+			delete(e.results, hash)
+		}
+	}
+	e.resend(height)
+	e.tellWork()
+}
+
+// catchUp executes and finalizes blocks that a peer had: all of a batch or
+// none, since its finalization names the last.
+func (e *execution) catchUp(ask catchup.Apply) {
+	done := finalized{finalization: ask.Batch.Finalization(), batch: ask.ID}
+	for i, block := range ask.Batch.Blocks() {
+		hash := ask.Batch.Hashes()[i]
+		if block.Header.Height <= e.v.head.Load().Block.Header.Height {
+			continue
+		}
+		err := errUnknownParent
+		var result *ledger.Result
+		if parent := e.parent(block.Header.Parent); parent != nil {
+			result, err = e.apply(parent, block, hash)
+		}
+		if err != nil {
+			e.v.log.Warn("a finalized block does not execute", "height", block.Header.Height, "error", err)
+			e.v.post(e.v.consensus, catchup.Rejected{ID: ask.ID})
+			return
+		}
+		e.results[hash] = result
+		done.results = append(done.results, result)
+	}
+	if len(done.results) == 0 {
+		e.v.post(e.v.consensus, catchup.Finalized{Root: e.v.head.Load().syncRoot()})
+		return
+	}
+	e.v.head.Store(done.view())
+	e.settle(done)
+}
+
+// tellWork tells consensus when there begins or ceases to be something to make
+// a block for.
+func (e *execution) tellWork() {
+	e.v.pool.Store(int64(e.pool.Len()))
+	working := e.v.head.Load().State.HasWork() || e.hasPending()
+	if working != e.working {
+		e.working = working
+		e.v.post(e.v.consensus, simplex.Work{Pending: working})
+	}
+}
+
+func isInvalid(err error) bool {
+	var invalid *ledger.Invalid
+	return errors.As(err, &invalid)
+}

@@ -1,0 +1,136 @@
+package validators
+
+import (
+	"errors"
+
+	"github.com/asynkron/protoactor-go/actor"
+	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/validators/catchup"
+	"github.com/cowboyinc/devnet/validators/ledger"
+	"github.com/cowboyinc/devnet/validators/simplex"
+)
+
+// Events of the intake role.
+type (
+	// frame is what the transport delivered.
+	frame struct {
+		from types.Address
+		data []byte
+	}
+	// submission is a transaction that came in at this validator.
+	submission struct {
+		raw    []byte
+		answer func(types.Hash, error)
+	}
+)
+
+// verify asks to check finalized blocks that a peer sent.
+type verify struct{ ask catchup.Verify }
+
+// intake is the role that meets the outside: nothing passes it that is
+// malformed or not signed by whom it names.
+type intake struct {
+	v *Validator
+}
+
+func (in *intake) receive(ctx actor.Context) {
+	switch event := ctx.Message().(type) {
+	case frame:
+		in.frame(event)
+	case submission:
+		in.submission(event)
+	case verify:
+		in.verify(event.ask)
+	}
+}
+
+func (in *intake) frame(f frame) {
+	message, err := decodeFrame(f.data)
+	if err != nil {
+		in.refuse(f.from, err)
+		return
+	}
+	switch message := message.(type) {
+	case *transactions:
+		in.transactions(f.from, message)
+	case *catchup.RangeRequest:
+		in.v.post(in.v.archive, rangeRequest{f.from, message})
+	case *catchup.Batch:
+		in.v.post(in.v.consensus, catchup.Answer{From: f.from, Batch: message})
+	default:
+		in.consensus(f.from, message)
+	}
+}
+
+// consensus checks a message of the consensus. One of an epoch that is not
+// known here is a hint that this validator lags behind its sender.
+func (in *intake) consensus(from types.Address, message any) {
+	verified, err := simplex.Check(in.v.genesis.ChainID, in.v.node.Verifier, *in.v.sets.Load(), message)
+	var unknown *simplex.UnknownEpoch
+	switch {
+	case errors.As(err, &unknown):
+		if unknown.Epoch > unknown.Current {
+			in.v.post(in.v.consensus, ahead{from, unknown.Epoch})
+		}
+	case err != nil:
+		in.refuse(from, err)
+	default:
+		in.v.post(in.v.consensus, simplex.Received{From: from, Message: verified})
+	}
+}
+
+// verify checks finalized blocks against the sets they were decided by.
+func (in *intake) verify(ask catchup.Verify) {
+	sets := simplex.Sets{ask.Root.Set}
+	if ask.Root.Previous != nil {
+		sets = append(sets, *ask.Root.Previous)
+	}
+	certificate := func(c *types.Certificate) error {
+		_, err := simplex.CheckCertificate(in.v.genesis.ChainID, in.v.node.Verifier, sets, c)
+		return err
+	}
+	epochBlocks := in.v.head.Load().State.NextParams().EpochBlocks
+	batch, err := catchup.Check(ask.Batch, &ask.Root, epochBlocks, certificate)
+	if err != nil {
+		in.v.count.refusedFrames.Add(1)
+		in.v.log.Warn("finalized blocks were refused", "error", err)
+		in.v.post(in.v.consensus, catchup.Refused{ID: ask.ID})
+		return
+	}
+	in.v.post(in.v.consensus, catchup.Verified{ID: ask.ID, Batch: batch})
+}
+
+func (in *intake) transactions(from types.Address, message *transactions) {
+	if len(message.Raw) > maxTransactions {
+		in.refuse(from, errors.New("too many transactions in one frame"))
+		return
+	}
+	var checked []*ledger.Checked
+	for _, raw := range message.Raw {
+		tx, err := in.v.admitter.Admit(in.v.head.Load().State, raw)
+		if err != nil {
+			in.v.count.refusedTransactions.Add(1)
+			continue // the sender may have known an older state
+		}
+		checked = append(checked, tx)
+	}
+	if len(checked) > 0 {
+		in.v.post(in.v.execution, admission{txs: checked})
+	}
+}
+
+func (in *intake) submission(s submission) {
+	tx, err := in.v.admitter.Admit(in.v.head.Load().State, s.raw)
+	if err != nil {
+		in.v.count.refusedTransactions.Add(1)
+		s.answer(types.Hash{}, err)
+		return
+	}
+	in.v.post(in.v.execution, admission{txs: []*ledger.Checked{tx}, local: s.answer})
+}
+
+// refuse counts what a peer sent that no honest peer sends.
+func (in *intake) refuse(from types.Address, err error) {
+	in.v.count.refusedFrames.Add(1)
+	in.v.log.Warn("a frame was refused", "from", from, "error", err)
+}

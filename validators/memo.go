@@ -1,0 +1,89 @@
+package validators
+
+import (
+	"sync"
+
+	"github.com/cowboyinc/devnet/internal/codec"
+	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/validators/ledger"
+)
+
+// memoResults bounds the results a Memo keeps: more blocks than the validators
+// of one process are ever apart by in normal running.
+const memoResults = 64
+
+// Memo shares the results of executing blocks between the validators of one
+// process: executing is pure, so one of them does it for all. It is safe for
+// concurrent use; whoever asks for a result that another is computing waits
+// for it.
+type Memo struct {
+	mu      sync.Mutex
+	entries map[memoKey]*memoEntry
+	order   []memoKey // oldest first
+}
+
+// memoKey names a block by its whole body: its hash does not cover the
+// certificates it carries, and executing judges those too.
+type memoKey struct{ parentRoot, block, certificates types.Hash }
+
+func keyOf(parentRoot, hash types.Hash, block *types.Block) memoKey {
+	return memoKey{parentRoot, hash, types.Keccak(codec.Marshal(block.Parent), codec.Marshal(block.Finalization))}
+}
+
+type memoEntry struct {
+	once   sync.Once
+	result *ledger.Result
+	err    error
+}
+
+// NewMemo returns an empty memo.
+func NewMemo() *Memo { return &Memo{entries: map[memoKey]*memoEntry{}} }
+
+// apply returns the result of a block on a state with the given root, by
+// execute where nobody has it yet. An error of the environment is not
+// remembered: another validator's may be sound. A nil Memo executes always.
+func (m *Memo) apply(parentRoot, hash types.Hash, block *types.Block, execute func() (*ledger.Result, error)) (*ledger.Result, error) {
+	if m == nil {
+		return execute()
+	}
+	key := keyOf(parentRoot, hash, block)
+	entry := m.entry(key)
+	entry.once.Do(func() { entry.result, entry.err = execute() })
+	if entry.err != nil && !isInvalid(entry.err) {
+		m.forget(key, entry)
+	}
+	return entry.result, entry.err
+}
+
+// put keeps the result that a proposer has of its own block.
+func (m *Memo) put(parentRoot types.Hash, result *ledger.Result) {
+	if m == nil {
+		return
+	}
+	entry := m.entry(keyOf(parentRoot, result.Hash, result.Block))
+	entry.once.Do(func() { entry.result = result })
+}
+
+func (m *Memo) entry(key memoKey) *memoEntry {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if entry := m.entries[key]; entry != nil {
+		return entry
+	}
+	if len(m.order) >= memoResults {
+		delete(m.entries, m.order[0])
+		m.order = m.order[1:]
+	}
+	entry := &memoEntry{}
+	m.entries[key] = entry
+	m.order = append(m.order, key)
+	return entry
+}
+
+func (m *Memo) forget(key memoKey, entry *memoEntry) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.entries[key] == entry {
+		delete(m.entries, key)
+	}
+}

@@ -1,0 +1,116 @@
+package validators
+
+import (
+	"iter"
+
+	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/validators/ledger"
+	"github.com/cowboyinc/devnet/validators/mempool"
+)
+
+// Limits of sending transactions again.
+const (
+	resendBlocks = 4   // how long one that came in here may wait first, since links lose frames
+	maxResend    = 256 // transactions sent again after one block
+)
+
+// pool is the mempool of a validator, with what it must remember beside it.
+type pool struct {
+	*mempool.Pool[*ledger.Checked]
+	sent  map[types.Hash]types.Height // of those that came in here: height at which they were last sent on
+	local []types.Hash                // the same in the order they came
+}
+
+func newPool() *pool {
+	return &pool{Pool: mempool.New[*ledger.Checked](mempool.DefaultLimits), sent: map[types.Hash]types.Height{}}
+}
+
+// admit takes transactions into the pool, and sends on those that came in here.
+func (e *execution) admit(event admission) {
+	state := e.v.head.Load().State
+	for _, tx := range event.txs {
+		entry := mempool.EntryOf(tx.Tx, tx.Hash, tx.Sender, tx.Size, tx)
+		_, err := e.pool.Add(state.Height(), entry, state.Account(tx.Sender).Nonce)
+		if event.local != nil {
+			event.local(tx.Hash, err)
+		}
+		if err != nil {
+			e.v.count.refusedTransactions.Add(1)
+			continue
+		}
+		if event.local != nil {
+			e.pool.sent[tx.Hash] = state.Height()
+			e.pool.local = append(e.pool.local, tx.Hash)
+			e.v.post(e.v.consensus, broadcast{&transactions{Raw: [][]byte{tx.Tx.Encode()}}})
+		}
+	}
+	e.tellWork()
+}
+
+// drop forgets a transaction that no block can hold.
+func (e *execution) drop(hash types.Hash, why error) {
+	if _, held := e.pool.Drop(hash); held {
+		e.v.log.Info("a transaction was dropped", "hash", hash, "reason", why)
+	}
+}
+
+// confirm forgets what a final block used up.
+func (e *execution) confirm(result *ledger.Result) {
+	var accounts []mempool.Account
+	for i := range result.Receipts {
+		receipt := &result.Receipts[i]
+		if receipt.Origin == types.OriginTransaction {
+			accounts = append(accounts, mempool.Account{Address: receipt.Sender, Nonce: result.State.Account(receipt.Sender).Nonce})
+		}
+	}
+	e.pool.Confirmed(accounts)
+	e.pool.Expire(result.Block.Header.Height)
+}
+
+// resend sends on again what came in here and has waited too long.
+func (e *execution) resend(height types.Height) {
+	kept := e.pool.local[:0]
+	again := &transactions{}
+	size := 0
+	for _, hash := range e.pool.local {
+		entry, held := e.pool.Get(hash)
+		if !held {
+			delete(e.pool.sent, hash)
+			continue
+		}
+		kept = append(kept, hash)
+		if height < e.pool.sent[hash]+resendBlocks || len(again.Raw) >= maxResend || size+entry.Size > maxTransactionsFrame/2 {
+			continue
+		}
+		e.pool.sent[hash] = height
+		again.Raw = append(again.Raw, entry.Value.Tx.Encode())
+		size += entry.Size
+	}
+	e.pool.local = kept
+	if len(again.Raw) > 0 {
+		e.v.post(e.v.consensus, broadcast{again})
+	}
+}
+
+// pending yields what a block on the given state can hold, best first.
+func (e *execution) pending(state *ledger.State) iter.Seq[*ledger.Checked] {
+	base := state.NextBaseFees()
+	nonce := func(a types.Address) types.Nonce { return state.Account(a).Nonce }
+	return func(yield func(*ledger.Checked) bool) {
+		for entry := range e.pool.Pending(mempool.Fees{Cycle: base.Cycle, Cell: base.Cell}, nonce) {
+			if !yield(entry.Value) {
+				return
+			}
+		}
+	}
+}
+
+// hasPending reports whether a block on the final state could hold a
+// transaction of the pool.
+func (e *execution) hasPending() bool {
+	state := e.v.head.Load().State
+	for range e.pending(state) {
+		return true
+	}
+	return false
+}

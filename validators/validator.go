@@ -1,0 +1,274 @@
+package validators
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+
+	"github.com/asynkron/protoactor-go/actor"
+	"github.com/cowboyinc/devnet/internal/env"
+	"github.com/cowboyinc/devnet/internal/roles"
+	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/validators/ledger"
+	"github.com/cowboyinc/devnet/validators/simplex"
+)
+
+// Config is what a validator is told beside its environment.
+type Config struct {
+	Name    string // v0, v1, …: unique in the process
+	Genesis *ledger.Genesis
+	Memo    *Memo // shared by the validators of a process; nil: this one executes every block itself
+	Log     *slog.Logger
+	// Observe is told of blocks that are final and in the store, on the archive
+	// role's loop; it must only hand them on. It may be nil.
+	Observe func(Finality)
+	// OnFailure is told once when the validator stops by itself: its disk
+	// failed, or it found a bug of ours. It may be nil.
+	OnFailure func(error)
+}
+
+// Finality is blocks that became final together, oldest first.
+type Finality struct {
+	Validator    string
+	Results      []*ledger.Result
+	Finalization *types.Certificate
+}
+
+// View is the highest finalized block and the state after it. It is never
+// changed.
+type View struct {
+	State        *ledger.State
+	Block        *types.Block
+	Hash         types.Hash
+	Finalization *types.Certificate // nil at genesis
+	Notarization *types.Certificate // nil at genesis, and where only the finalization came
+}
+
+// Validator is one running validator.
+type Validator struct {
+	name     string
+	genesis  *ledger.Genesis
+	node     env.Node
+	runtime  *roles.Runtime
+	memo     *Memo
+	log      *slog.Logger
+	config   Config
+	history  *Archive
+	admitter *ledger.Executor // admits transactions; executes nothing
+
+	intake, consensus, execution, archive *actor.PID
+
+	sets  atomic.Pointer[simplex.Sets]
+	head  atomic.Pointer[View] // final
+	shown atomic.Pointer[View] // final, and in the store: what readers see
+	round atomic.Pointer[Round]
+	pool  atomic.Int64 // transactions in the mempool
+	count counters
+	once  sync.Once // of fail
+}
+
+// Round is where consensus stands.
+type Round struct {
+	Epoch  types.Epoch
+	View   types.View
+	Leader types.Address
+}
+
+// counters count what the outside did wrong and what failed here.
+type counters struct {
+	refusedFrames, refusedTransactions, refusedBlocks, buildFailures, nullified, evidence atomic.Uint64
+}
+
+// Status is a validator as it stands.
+type Status struct {
+	Name      string        `json:"name"`
+	Address   types.Address `json:"address"`
+	Height    types.Height  `json:"height"` // finalized
+	Round     Round         `json:"-"`
+	Pool      int           `json:"mempool"`
+	Connected []types.Address
+	Refused   Refused
+}
+
+// Refused counts what came from outside and was turned away.
+type Refused struct {
+	Frames, Transactions, Blocks, Builds, Nullified, Evidence uint64
+}
+
+// Start brings a validator up on its environment: from its store and its log
+// where they hold something, else from genesis.
+func Start(rt *roles.Runtime, cfg Config, node env.Node) (*Validator, error) {
+	v := &Validator{name: cfg.Name, genesis: cfg.Genesis, node: node, runtime: rt, memo: cfg.Memo, config: cfg,
+		log: cfg.Log.With("node", cfg.Name), history: &Archive{store: node.Store}, admitter: &ledger.Executor{Verifier: node.Verifier}}
+	view, err := v.restore()
+	if err != nil {
+		return nil, fmt.Errorf("%s: its store cannot be read: %w", cfg.Name, err)
+	}
+	v.head.Store(view)
+	v.shown.Store(view)
+	c, err := newConsensus(v)
+	if err != nil {
+		return nil, fmt.Errorf("%s: its consensus cannot be resumed: %w", cfg.Name, err)
+	}
+	e := newExecution(v)
+	if err := v.spawn(c, e); err != nil {
+		return nil, err
+	}
+	v.setPeers(view.State)
+	if err := node.Transport.Start(v.receive); err != nil {
+		v.Stop()
+		return nil, fmt.Errorf("%s: %w", cfg.Name, err)
+	}
+	v.post(v.execution, begin{})
+	v.post(v.consensus, begin{})
+	return v, nil
+}
+
+// begin tells a role that all others are there.
+type begin struct{}
+
+func (v *Validator) spawn(c *consensus, e *execution) error {
+	for _, role := range []struct {
+		name    string
+		pid     **actor.PID
+		receive func(actor.Context)
+	}{
+		{"archive", &v.archive, (&archiving{v: v}).receive},
+		{"execution", &v.execution, e.receive},
+		{"consensus", &v.consensus, c.receive},
+		{"intake", &v.intake, (&intake{v}).receive},
+	} {
+		pid, err := v.runtime.Spawn(v.name+"/"+role.name, v.node.Loops.Loop(role.name), role.receive)
+		if err != nil {
+			v.stopRoles()
+			return fmt.Errorf("%s: %w", v.name, err)
+		}
+		*role.pid = pid
+	}
+	return nil
+}
+
+// Stop ends the roles, the archive last so that nothing finalized is lost. The
+// environment is left to its owner, but for the transport, which is closed.
+func (v *Validator) Stop() {
+	if err := v.node.Transport.Close(); err != nil {
+		v.log.Warn("the transport did not close cleanly", "error", err)
+	}
+	v.stopRoles()
+}
+
+func (v *Validator) stopRoles() {
+	for _, pid := range []*actor.PID{v.intake, v.consensus, v.execution, v.archive} {
+		if pid != nil {
+			v.runtime.Stop(pid)
+		}
+	}
+}
+
+// fail stops a validator that cannot go on.
+func (v *Validator) fail(what string, err error) {
+	v.once.Do(func() {
+		failure := fmt.Errorf("%s stops: %s: %w", v.name, what, err)
+		v.log.Error("the validator stops", "what", what, "error", err)
+		for _, pid := range []*actor.PID{v.intake, v.consensus, v.execution, v.archive} {
+			if pid != nil {
+				v.runtime.Dismiss(pid)
+			}
+		}
+		if v.config.OnFailure != nil {
+			v.config.OnFailure(failure)
+		}
+	})
+}
+
+// restore reads the last finalized block and its state from the store.
+func (v *Validator) restore() (*View, error) {
+	stored, err := v.history.Tip()
+	if err != nil {
+		return nil, err
+	}
+	if stored == nil {
+		state, block, err := v.genesis.State()
+		if err != nil {
+			return nil, err
+		}
+		return &View{State: state, Block: block, Hash: block.Hash()}, nil
+	}
+	var changes []ledger.Change
+	err = v.node.Store.Scan(bucketState, nil, nil, false, func(key, value []byte) bool {
+		changes = append(changes, ledger.Change{Key: append([]byte{}, key...), Value: append([]byte{}, value...)})
+		return true
+	})
+	if err != nil {
+		return nil, err
+	}
+	state, err := ledger.Restore(changes, stored.Block)
+	if err != nil {
+		return nil, err
+	}
+	return &View{State: state, Block: stored.Block, Hash: stored.Hash, Finalization: stored.Finalization, Notarization: stored.Notarization}, nil
+}
+
+// View returns the highest block that is final and in the store, and its state.
+func (v *Validator) View() *View { return v.shown.Load() }
+
+// Archive returns the finalized history.
+func (v *Validator) Archive() *Archive { return v.history }
+
+// Name is the validator's name in this network.
+func (v *Validator) Name() string { return v.name }
+
+// ErrBusy refuses a transaction while too much from outside is waiting.
+var ErrBusy = errors.New("busy: too many transactions are waiting to be checked; send it again in a moment")
+
+// Submit hands in an encoded transaction. answer is called once, on a loop of
+// the validator, with its hash or with why it was not taken.
+func (v *Validator) Submit(raw []byte, answer func(types.Hash, error)) {
+	if !v.runtime.Offer(v.intake, submission{raw, answer}) {
+		answer(types.Hash{}, ErrBusy)
+	}
+}
+
+// Status returns how the validator stands.
+func (v *Validator) Status() Status {
+	s := Status{Name: v.name, Address: v.node.Signer.Address(), Height: v.View().Block.Header.Height,
+		Pool: int(v.pool.Load()), Connected: v.node.Transport.Connected()}
+	if round := v.round.Load(); round != nil {
+		s.Round = *round
+	}
+	s.Refused = Refused{Frames: v.count.refusedFrames.Load(), Transactions: v.count.refusedTransactions.Load(),
+		Blocks: v.count.refusedBlocks.Load(), Builds: v.count.buildFailures.Load(),
+		Nullified: v.count.nullified.Load(), Evidence: v.count.evidence.Load()}
+	return s
+}
+
+func (v *Validator) post(pid *actor.PID, event any) { v.runtime.Post(pid, event) }
+
+// receive is the transport's: it only hands on. What finds no room is lost, as
+// on any network.
+func (v *Validator) receive(from types.Address, data []byte) {
+	v.runtime.Offer(v.intake, frame{from, data})
+}
+
+// setPeers connects with the validators of the state's set, and with those
+// that join it next.
+func (v *Validator) setPeers(state *ledger.State) {
+	self := v.node.Signer.Address()
+	var peers []types.Validator
+	for _, member := range state.Validators().Members {
+		if member.Address != self {
+			peers = append(peers, member)
+		}
+	}
+	v.node.Transport.SetPeers(peers)
+}
+
+// show lets readers see what is in the store now.
+func (v *Validator) show(event *finalized) {
+	v.shown.Store(event.view())
+	if v.config.Observe != nil {
+		v.config.Observe(Finality{Validator: v.name, Results: event.results, Finalization: event.finalization})
+	}
+}
