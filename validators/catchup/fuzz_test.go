@@ -104,5 +104,5 @@ func mangle(b *Batch, how byte) *Batch {
 	case 2:
 		return &Batch{From: b.From, Blocks: append([]*types.Block{nil}, b.Blocks...), Finalization: b.Finalization}
 	}
-	return changed(b, func(block *types.Block) { block.Header.StateRoot[how]++ })
+	return changed(b, func(block *types.Block) { block.Header.StateRoot[how%32]++ })
 }
