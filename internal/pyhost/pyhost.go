@@ -1,0 +1,202 @@
+// Package pyhost runs Python actors: it implements program.Host over a pool of
+// CPython subprocesses.
+//
+// The host process is python-host/, carried inside the binary; its sources go
+// over standard input to `python3 -c`, so nothing is read from disk. It checks
+// code (CIP-6's imports and determinism), rewrites it so that it counts its own
+// steps by CIP-3's table, and runs each message in a fresh namespace.
+//
+// # Conversation
+//
+// Frames go both ways over pipes: u32 length, u8 type, body, all little endian.
+// An item is u32 length and bytes, length 0xffffffff meaning no value. An
+// operation is u8 code, u64 steps of the program since the operation before, u8
+// count, items.
+//
+//	C  →  kind, code hash, sender, self, owner, height, timestamp, chain id,
+//	      transaction hash, cycles, cells; handler, payload; then keys and values
+//	      that the program is likely to read
+//	Q  ←  u32 count and effects; one request
+//	A  →  status (0 answer, 1 refused, 2 over), cycles and cells left; items
+//	R  ←  u32 count and effects; one operation whose code is the status
+//	L, X, P, I → load code, drop code, costs, inspect;  H, N, D ← hello, refusal, description
+//
+// Between Q and A the chain may send another C, for a call of another actor:
+// the host runs it within.
+//
+// # Charges
+//
+// Context charges for what the chain does, the host for the program's steps.
+// Effects without an answer ride with the next request or the reply; each
+// carries the steps before it, so that Spend and the effects reach the Context
+// in the program's own order, whatever was batched. A value sent ahead or read
+// twice is still read through Context.Get when the program reads it. So neither
+// buffer sizes nor hints can be seen in an outcome.
+//
+// A refused effect (state, event) ends the message, since its program is past
+// it; a refused request is a Python exception.
+//
+// # Failure
+//
+// A host that crashes, hangs beyond Config.CallTimeout or breaks the protocol is
+// killed and answered as *EnvironmentError; the session is dead, the pool starts
+// another host at the next Open. The retry is the caller's, since it needs a
+// fresh Context.
+package pyhost
+
+import (
+	"errors"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/params"
+	"github.com/cowboyinc/devnet/internal/program"
+	"github.com/cowboyinc/devnet/internal/types"
+)
+
+// Config says how many hosts run and what they may take.
+type Config struct {
+	Python       string        // a path or name; "" finds the first fitting one on PATH
+	Hosts        int           // for blocks, and as many for reads; 0: one a core
+	AddressSpace uint64        // bytes of each host; 0: DefaultAddressSpace
+	CallTimeout  time.Duration // wall time of one message and all it calls; 0: DefaultCallTimeout
+	Costs        Costs         // zero: CostsOf the default parameters
+}
+
+// The defaults. The address space holds the stack (256 MiB), the interpreter,
+// and several times what a block's cycles can allocate.
+const (
+	DefaultAddressSpace = 2 << 30
+	DefaultCallTimeout  = 10 * time.Second
+	startTimeout        = 30 * time.Second
+)
+
+// Costs is the part of CIP-3's table that the host charges, in the order of
+// python-host/host/costs.py.
+type Costs [16]types.Cycles
+
+// CostsOf takes the table from the parameters in force.
+func CostsOf(p params.Params) Costs {
+	return Costs{
+		p.CostArithmetic, p.CostCall, p.CostDict, p.CostList, p.CostStringChar, p.CostLen, p.CostReduceBase, p.CostSortBase,
+		p.CostStrBase, p.CostListBase, p.CostSetBase, p.CostDictBase, p.CostImportFirst, p.CostImport, p.CostSerialise,
+		p.CostKeccakWord,
+	}
+}
+
+// DefaultCosts is CIP-3's table as it stands in the spec.
+var DefaultCosts = Costs{1, 10, 3, 2, 1, 5, 10, 20, 10, 10, 15, 15, 100, 5, 20, 6}
+
+// Coster is a Context that says which table is in force; without it the pool's
+// is.
+type Coster interface{ PythonCosts() Costs }
+
+// Peeker is a Context that shows a value without charging for it. The pool then
+// sends ahead what a handler read last time.
+type Peeker interface {
+	Peek(key []byte) (value []byte, found bool)
+}
+
+// Pool is the hosts. It is safe for concurrent use.
+type Pool struct {
+	config Config
+	find   func() (python, error)
+	hints  *hints
+	blocks chan *host // free hosts; nil stands for one not started
+	reads  chan *host
+	mu     sync.Mutex
+	closed bool
+}
+
+var _ program.Host = (*Pool)(nil)
+
+// New prepares a pool. It starts no process, and succeeds where no fitting
+// Python exists: then every Open answers a *MissingError.
+func New(config Config) *Pool {
+	if config.Hosts <= 0 {
+		config.Hosts = runtime.NumCPU()
+	}
+	if config.AddressSpace == 0 {
+		config.AddressSpace = DefaultAddressSpace
+	}
+	if config.CallTimeout <= 0 {
+		config.CallTimeout = DefaultCallTimeout
+	}
+	if config.Costs == (Costs{}) {
+		config.Costs = DefaultCosts
+	}
+	p := &Pool{
+		config: config, hints: newHints(),
+		find:   sync.OnceValues(func() (python, error) { return find(config.Python) }),
+		blocks: make(chan *host, config.Hosts), reads: make(chan *host, config.Hosts),
+	}
+	for range config.Hosts {
+		p.blocks <- nil
+		p.reads <- nil
+	}
+	return p
+}
+
+// Probe returns the version of the Python in use, or a *MissingError.
+func (p *Pool) Probe() (version string, err error) {
+	found, err := p.find()
+	return found.version, err
+}
+
+var errClosed = errors.New("the pool of Python hosts is closed")
+
+// Open waits for a free host of the purpose's and starts it if it has to.
+func (p *Pool) Open(purpose program.Purpose) (program.Session, error) {
+	found, err := p.find()
+	if err != nil {
+		return nil, err
+	}
+	free := p.blocks
+	if purpose == program.ForRead {
+		free = p.reads
+	}
+	h := <-free
+	if p.isClosed() {
+		free <- nil
+		return nil, errClosed
+	}
+	if h != nil && h.ended() {
+		h.stop()
+		h = nil
+	}
+	if h == nil {
+		if h, err = startHost(found.path, p.config.AddressSpace, startTimeout); err != nil {
+			free <- nil
+			return nil, err
+		}
+	}
+	return &session{pool: p, host: h, free: free}, nil
+}
+
+// Close ends every host. It waits for open sessions to be closed.
+func (p *Pool) Close() {
+	p.mu.Lock()
+	was := p.closed
+	p.closed = true
+	p.mu.Unlock()
+	if was {
+		return
+	}
+	for _, free := range []chan *host{p.blocks, p.reads} {
+		for range p.config.Hosts {
+			if h := <-free; h != nil {
+				h.stop()
+			}
+		}
+		for range p.config.Hosts {
+			free <- nil
+		}
+	}
+}
+
+func (p *Pool) isClosed() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.closed
+}

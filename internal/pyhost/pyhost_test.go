@@ -1,0 +1,65 @@
+package pyhost
+
+import (
+	"os"
+	"testing"
+
+	"github.com/cowboyinc/devnet/internal/program"
+	"github.com/cowboyinc/devnet/internal/types"
+)
+
+// openPool returns a pool with one host for each purpose; the test is skipped
+// where there is no fitting Python.
+func openPool(t testing.TB, config Config) *Pool {
+	t.Helper()
+	if config.Hosts == 0 {
+		config.Hosts = 1
+	}
+	p := New(config)
+	if _, err := p.Probe(); err != nil {
+		t.Skip(err)
+	}
+	t.Cleanup(p.Close)
+	return p
+}
+
+func openWorld(t testing.TB) *world {
+	t.Helper()
+	return worldOn(t, openPool(t, Config{}))
+}
+
+func worldOn(t testing.TB, p *Pool) *world {
+	t.Helper()
+	s, err := p.Open(program.ForBlock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	return newWorld(s)
+}
+
+func fixture(t testing.TB, name string) string {
+	t.Helper()
+	source, err := os.ReadFile("../../fixtures/actors/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(source)
+}
+
+func expect(t testing.TB, out program.Outcome, status types.Status, output string) {
+	t.Helper()
+	if out.Status != status || string(out.Output) != output {
+		t.Fatalf("got %s %q %v; want %s %q", out.Status, out.Output, out.Fault, status, output)
+	}
+}
+
+func TestBareFunctions(t *testing.T) {
+	w := openWorld(t)
+	at := w.deploy(1, fixture(t, "counter.py"))
+	expect(t, first(w.call(t, at, "add", "5")), types.StatusOK, "5")
+	expect(t, first(w.call(t, at, "add", "")), types.StatusOK, "6")
+	expect(t, first(w.call(t, at, "count", "")), types.StatusOK, "6")
+}
+
+func first[A, B any](a A, _ B) A { return a }

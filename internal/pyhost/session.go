@@ -1,0 +1,159 @@
+package pyhost
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/program"
+	"github.com/cowboyinc/devnet/internal/types"
+)
+
+// session is a host lent out. It is used by one goroutine.
+type session struct {
+	pool  *Pool
+	host  *host
+	free  chan *host
+	depth int // of messages within messages
+}
+
+var errSessionDead = errors.New("the session's host has ended")
+
+// Close gives the host back, or its place if it has ended.
+func (s *session) Close() {
+	if s.free == nil {
+		return
+	}
+	h := s.host
+	if h.broken {
+		h = nil
+	}
+	s.free <- h
+	s.free = nil
+}
+
+// begin guards the start of a conversation.
+func (s *session) begin(during string, costs Costs) error {
+	if s.free == nil || s.host.broken {
+		return &EnvironmentError{During: during, Cause: errSessionDead}
+	}
+	if s.depth == 0 {
+		deadline := time.Now().Add(s.pool.config.CallTimeout)
+		s.host.in.SetDeadline(deadline)
+		s.host.out.SetDeadline(deadline)
+	}
+	table := make([]uint64, len(costs))
+	for i, c := range costs {
+		table[i] = uint64(c)
+	}
+	if err := s.host.tell(table); err != nil {
+		return s.host.fail(during, err)
+	}
+	return nil
+}
+
+// Inspect checks code as a deploy does.
+func (s *session) Inspect(code program.Code) (program.Description, error) {
+	const during = "inspection of code"
+	if err := s.begin(during, s.pool.config.Costs); err != nil {
+		return program.Description{}, err
+	}
+	h := s.host
+	h.enc.begin(frameInspect).raw(code.Source)
+	if err := h.send(); err != nil {
+		return program.Description{}, h.fail(during, err)
+	}
+	kind, body, err := h.read.next()
+	if err != nil {
+		return program.Description{}, h.fail(during, err)
+	}
+	d := &decoder{data: body}
+	switch kind {
+	case frameNo:
+		refusal := &program.Refusal{Line: int(d.u32()), Reason: text(d.item())}
+		if d.err == nil {
+			return program.Description{}, refusal
+		}
+	case frameFine:
+		var found program.Description
+		for len(d.data) > 0 && d.err == nil && len(found.Handlers) <= maxHandlers {
+			found.Handlers = append(found.Handlers, program.Handler{Name: text(d.item()), Doc: text(d.item())})
+		}
+		if d.err == nil && len(d.data) == 0 {
+			return found, nil
+		}
+	}
+	return program.Description{}, h.fail(during, errFrame)
+}
+
+// Handle runs one message. Its error is an *EnvironmentError, or what the
+// Context returned that was no *program.Fault; the session is dead then.
+func (s *session) Handle(ctx program.Context, code program.Code, m program.Message) (program.Outcome, error) {
+	during := fmt.Sprintf("handler %s of %s", m.Handler, m.Self)
+	costs := s.pool.config.Costs
+	if c, ok := ctx.(Coster); ok {
+		costs = c.PythonCosts()
+	}
+	if err := s.begin(during, costs); err != nil {
+		return program.Outcome{}, err
+	}
+	h := s.host
+	if err := h.ensure(code.Hash, code.Source); err != nil {
+		return program.Outcome{}, h.fail(during, err)
+	}
+	c := &conversation{session: s, host: h, ctx: ctx, site: site{code.Hash, m.Handler}}
+	s.writeCall(ctx, code.Hash, m, c)
+	if err := h.send(); err != nil {
+		return program.Outcome{}, h.fail(during, err)
+	}
+	s.depth++
+	out, err := c.run()
+	s.depth--
+	if err != nil {
+		var env *EnvironmentError
+		if errors.As(err, &env) {
+			h.stop()
+			return program.Outcome{}, err
+		}
+		return program.Outcome{}, h.fail(during, err)
+	}
+	s.pool.hints.put(c.site, c.read)
+	return out, nil
+}
+
+// writeCall builds the frame of a call, with the values the handler is likely
+// to read where the Context can show them.
+func (s *session) writeCall(ctx program.Context, hash types.Hash, m program.Message, c *conversation) {
+	b := ctx.Block()
+	cycles, cells := ctx.Remaining()
+	e := s.host.enc.begin(frameCall).u8(byte(m.Kind)).raw(hash[:]).raw(m.Sender[:]).raw(m.Self[:]).raw(m.Owner[:])
+	e.u64(uint64(b.Height)).u64(uint64(b.TimestampMS)).u64(b.ChainID).raw(b.TxHash[:])
+	e.u64(clampCycles(cycles)).u64(uint64(cells)).item([]byte(m.Handler)).item(m.Payload)
+	peeker, ok := ctx.(Peeker)
+	if !ok {
+		return
+	}
+	for _, key := range s.pool.hints.get(c.site) {
+		value, found := peeker.Peek(key)
+		e.item(key)
+		if found {
+			e.item(value)
+		} else {
+			e.none()
+		}
+	}
+}
+
+// clampCycles keeps what the host counts within a signed 62-bit number.
+func clampCycles(c types.Cycles) uint64 { return min(uint64(c), 1<<61) }
+
+func text(b []byte) string { return strings.ToValidUTF8(string(b), "\ufffd") }
+
+func u64(b []byte) (uint64, bool) {
+	if len(b) != 8 {
+		return 0, false
+	}
+	return binary.BigEndian.Uint64(b), true
+}

@@ -1,0 +1,162 @@
+"""The SDK's on-chain part: actors as classes, with callers said by decorators.
+
+    from cowboy_sdk import actor, public, callable_by, OWNER
+
+    @actor
+    class Counter:
+        @public
+        def add(self, payload): ...
+
+        @callable_by(OWNER)
+        def reset(self, payload): ...
+
+Under @actor a handler without @public or @callable_by refuses every caller;
+the chain itself still runs init, deploy and timers' handlers.
+"""
+
+import chain
+import meter
+import pvm_host
+from cowboy_sdk import runtime
+
+__all__ = "actor public callable_by OWNER SELF call send ActorRef Storage runtime".split()
+
+
+class _Who:
+    """A caller known by its part."""
+
+    __slots__ = ("_host_part",)
+    _host_shown = True
+
+    def __init__(self, part):
+        object.__setattr__(self, "_host_part", part)
+
+    def __setattr__(self, name, value):
+        raise AttributeError("it cannot be changed")
+
+    def __repr__(self):
+        return self._host_part
+
+
+OWNER = _Who("OWNER")
+SELF = _Who("SELF")
+
+
+class Storage:
+    """The actor's state as a dictionary of bytes; keys may be str."""
+
+    __slots__ = ()
+
+    def __getitem__(self, key):
+        value = chain.get(key)
+        if value is None:
+            raise KeyError(key)
+        return value
+
+    def __setitem__(self, key, value):
+        chain.put(key, value)
+
+    def __delitem__(self, key):
+        chain.delete(key)
+
+    def __contains__(self, key):
+        return chain.get(key) is not None
+
+    def get(self, key, default=None):
+        value = chain.get(key)
+        return default if value is None else value
+
+    def get_int(self, key, default=0):
+        """A number kept by set_int."""
+        value = chain.get(key)
+        if value is None:
+            return default
+        meter.charge(len(value) // 8 + 1)
+        return int.from_bytes(value, "big", signed=True)
+
+    def set_int(self, key, value):
+        """Keep a number as its shortest two's complement, big endian."""
+        meter.charge(value.bit_length() // 64 + 1)
+        chain.put(key, int(value).to_bytes(value.bit_length() // 8 + 1, "big", signed=True))
+
+
+def actor(cls):
+    """Make cls this file's actor; it has self.address and self.storage."""
+    if not isinstance(cls, type):
+        raise TypeError("@actor stands over a class")
+    cls._host_actor = True
+    cls.address = chain.now.me
+    cls.storage = Storage()
+    return cls
+
+
+def _mark(handler, access):
+    if type(handler).__name__ != "function":
+        raise TypeError("@public and @callable_by stand over a handler")
+    handler._host_access = access
+    return handler
+
+
+def public(handler):
+    """Anyone may call it."""
+    return _mark(handler, None)
+
+
+def callable_by(*callers):
+    """Only these may call it: OWNER, SELF, or addresses."""
+    if not callers:
+        raise TypeError("callable_by names at least one caller")
+    meter.charge(10 * len(callers))
+    allowed = tuple(c if isinstance(c, _Who) else chain.address(c, "a caller") for c in callers)
+
+    def mark(handler):
+        return _mark(handler, allowed)
+    return mark
+
+
+def may_call(access):
+    """Whether the sender of this message is among access."""
+    m = chain.now
+    for who in access:
+        if m.sender == (m.owner if who is OWNER else m.me if who is SELF else who):
+            return True
+    return False
+
+
+def call(target, method, args=b"", cycles_limit=100_000):
+    """Run a handler of target now; returns its bytes."""
+    return pvm_host.call_actor(target, method, args, cycles_limit)
+
+
+def send(target, payload=b"", handler="handle_message"):
+    """Deliver payload to target in the next block."""
+    pvm_host.send_message(target, payload, handler)
+
+
+class ActorRef:
+    """Another actor, by address."""
+
+    __slots__ = ("address",)
+    _host_open = True
+    _host_shown = True
+
+    def __init__(self, address):
+        object.__setattr__(self, "address", chain.address(address))
+
+    def __setattr__(self, name, value):
+        raise AttributeError("an ActorRef cannot be changed")
+
+    def __eq__(self, other):
+        return isinstance(other, ActorRef) and self.address == other.address
+
+    def __hash__(self):
+        return hash(self.address)
+
+    def __repr__(self):
+        return "ActorRef(0x%s)" % self.address.hex()
+
+    def call(self, method, args=b"", cycles_limit=100_000):
+        return call(self.address, method, args, cycles_limit)
+
+    def send(self, payload=b"", handler="handle_message"):
+        send(self.address, payload, handler)

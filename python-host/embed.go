@@ -1,0 +1,11 @@
+// Package pythonhost carries the Python host of actors inside the binary: the
+// host process (host/), and the packages its authors import, pvm_host and
+// cowboy_sdk. Package internal/pyhost starts it.
+package pythonhost
+
+import "embed"
+
+// Files holds the sources by path.
+//
+//go:embed bootstrap.py host/*.py pvm_host/*.py cowboy_sdk/*.py
+var Files embed.FS

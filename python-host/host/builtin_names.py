@@ -1,0 +1,293 @@
+"""The built-in names of actors, each charged by CIP-3's table."""
+
+import builtins
+import operator
+import types
+from decimal import Decimal
+
+import known
+import methods
+import ops
+import sealed
+import text
+from costs import table
+from meter import charge, lazy, meter
+from ops import drain, iterate, key, source, weigh
+
+PRINTED = 4096  # bytes of one line of print
+
+
+def guard(name):
+    """getattr and its like take the names that source may spell."""
+    from check import DUNDER_ATTRIBUTES, FORBIDDEN_ATTRIBUTES
+    if type(name) is not str:
+        raise TypeError("the name of an attribute is a str")
+    charge(len(name))
+    if name.startswith("__") and name not in DUNDER_ATTRIBUTES or name in FORBIDDEN_ATTRIBUTES or name.startswith(("$", "_host_")):
+        raise AttributeError("the attribute %s is not available to actors" % name)
+    return name
+
+
+def attribute(value, name):
+    """value.name"""
+    if isinstance(value, sealed.Type):
+        return value.__name__ if name == "__name__" else sealed.static(value, name)
+    if isinstance(value, sealed.Function):
+        if name in ("__name__", "__doc__"):
+            return getattr(value, name)
+        raise AttributeError("a function of the host has no attribute %s" % name)
+    if name in known.METHOD_NAMES or name.startswith("__"):
+        return methods.attr(value, name)
+    return getattr(value, name)
+
+
+def get_attribute(value, name, *default):
+    guard(name)
+    charge(table.arithmetic)
+    if name.startswith("_") and isinstance(value, (sealed.Sealed, sealed.Function)):
+        raise AttributeError(name)
+    if default:
+        try:
+            return attribute(value, name)
+        except AttributeError:
+            return default[0]
+    return attribute(value, name)
+
+
+def has_attribute(value, name):
+    absent = object()
+    return get_attribute(value, name, absent) is not absent
+
+
+def own(value):
+    """Attributes are set on what the actor made; anything else outlives the message."""
+    t = type(value)
+    if t.__module__ == "actor" or isinstance(value, (type, types.FunctionType)) and value.__module__ == "actor":
+        return value
+    if isinstance(value, Exception):
+        return value
+    raise AttributeError("an attribute of %s cannot be set" % t.__name__)
+
+
+def set_attribute(value, name, to):
+    builtins.setattr(own(value), guard(name), to)
+
+
+def delete_attribute(value, name):
+    builtins.delattr(own(value), guard(name))
+
+
+def length(value):
+    charge(table.len)
+    return len(value)
+
+
+def reduce_cost(values):
+    charge(table.reduce + max(len(values) - 1, 0))
+
+
+def total(values, /, start=0):
+    values = drain(values)
+    reduce_cost(values)
+    if isinstance(start, (str, bytes, bytearray)):
+        raise TypeError("sum takes no text: use join")
+    if type(start) is int and all(type(v) is int for v in values):
+        if sum(1 for v in values if v.bit_length() > 64):
+            weigh(values)
+        return sum(values, start)
+    for v in values:
+        start = ops.add(start, v)
+    return start
+
+
+def extreme(pick):
+    def choose(*args, key=None, **default):
+        if len(args) == 1:
+            values = drain(args[0])
+            if not values and "default" in default:
+                return default["default"]
+        else:
+            values = list(args)
+        reduce_cost(values)
+        if key is None:
+            weigh(values)
+            return pick(values)
+        keys = [key(v) for v in values]
+        weigh(keys)
+        return values[pick(range(len(values)), key=keys.__getitem__)]
+    choose.__name__ = pick.__name__
+    return choose
+
+
+def ordered(values, /, *, key=None, reverse=False):
+    return methods.sort_values(drain(values), key, reverse)
+
+
+def any_of(values):
+    values = values if type(values) is types.GeneratorType else source(values)
+    return any(values)
+
+
+def all_of(values):
+    values = values if type(values) is types.GeneratorType else source(values)
+    return all(values)
+
+
+def map_of(f, *iterables):
+    return lazy(map(f, *map(source, iterables)))
+
+
+def filter_of(f, values):
+    return lazy(filter(f, source(values)))
+
+
+def zip_of(*iterables, strict=False):
+    return lazy(zip(*map(source, iterables), strict=strict), 1 + len(iterables))
+
+
+def enumerate_of(values, start=0):
+    return lazy(enumerate(source(values), start))
+
+
+def reversed_of(values):
+    if isinstance(values, ops.SETS):
+        raise TypeError("a set has no order")
+    return lazy(reversed(values))
+
+
+def iterator(value, *sentinel):
+    if sentinel:
+        return lazy(iter(value, *sentinel))
+    if type(value) in ops.SIZED or isinstance(value, ops.SETS):
+        return source(value)
+    return iter(value) if type(value) is types.GeneratorType or type(value).__module__ == "actor" else source(value)
+
+
+def following(it, *default):
+    charge(table.arithmetic)
+    return next(it, *default)
+
+
+def flat_types(kinds, depth=0):
+    """The types of isinstance's second argument, one by one."""
+    if type(kinds) is not tuple:
+        return [kinds]
+    if depth > 3:
+        raise TypeError("types nested deeper than 3 tuples")
+    charge(len(kinds))
+    return [t for k in kinds for t in flat_types(k, depth + 1)]
+
+
+def is_instance(value, kinds):
+    return any(isinstance(value, sealed.real(t)) for t in flat_types(kinds))
+
+
+def is_subclass(cls, kinds):
+    return any(issubclass(sealed.real(cls), sealed.real(t)) for t in flat_types(kinds))
+
+
+def type_of(value):
+    t = type(value)
+    if t in sealed._PROXIES:
+        return sealed._PROXIES[t]
+    if t.__module__ == "actor" or isinstance(value, Exception) or value is None:
+        return t
+    raise TypeError("type of %s is not available to actors" % t.__name__)
+
+
+def absolute(value):
+    charge(table.arithmetic)
+    return abs(value)
+
+
+def rounded(value, digits=None):
+    if isinstance(value, int) and digits is not None and -digits > 20000:
+        raise OverflowError("too many digits to round")
+    if isinstance(value, int) and digits is not None and digits < 0:
+        charge(1 + (value.bit_length() >> 6) ** 2 + digits * digits // 256)
+    return round(value) if digits is None else round(value, digits)
+
+
+def digits(f):
+    def show(value):
+        value = operator.index(value)
+        return text.made(f(value))
+    show.__name__ = f.__name__
+    return show
+
+
+def division(a, b):
+    return ops.divmod_ints(a, b, divmod)
+
+
+def call_paid(f):
+    return sealed.paid(f, 1)
+
+
+def is_callable(value):
+    return callable(value)
+
+
+def plain_names():
+    """Functions by name."""
+    f = sealed.Function
+    return {
+        "abs": f(absolute), "all": f(all_of), "any": f(any_of), "ascii": f(text.to_ascii), "bin": f(digits(bin)),
+        "callable": f(is_callable), "chr": f(call_paid(chr)), "delattr": f(delete_attribute), "divmod": f(division),
+        "enumerate": f(enumerate_of), "filter": f(filter_of), "format": f(text.formatted), "getattr": f(get_attribute),
+        "hasattr": f(has_attribute), "hex": f(digits(hex)), "isinstance": f(is_instance), "issubclass": f(is_subclass),
+        "iter": f(iterator), "len": f(length), "map": f(map_of), "max": f(extreme(max)), "min": f(extreme(min)),
+        "next": f(following), "oct": f(digits(oct)), "ord": f(call_paid(ord)), "pow": f(ops.power),
+        "repr": f(text.to_repr), "reversed": f(reversed_of), "round": f(rounded), "setattr": f(set_attribute),
+        "sorted": f(ordered), "sum": f(total), "type": f(type_of), "zip": f(zip_of),
+    }
+
+
+EXCEPTIONS = (
+    "ArithmeticError AssertionError AttributeError Exception IndexError KeyError LookupError NameError "
+    "NotImplementedError OverflowError RecursionError RuntimeError StopIteration TypeError UnicodeDecodeError "
+    "UnicodeEncodeError UnicodeError ValueError ZeroDivisionError Warning UserWarning OSError TimeoutError PermissionError"
+).split()
+
+
+def operators():
+    """The names rewritten code uses, which no source can spell."""
+    import meter as m
+    return {
+        "$m": meter, "$out": m.out, "$deep": m.deep, "$tick": m.tick, "$enter": m.enter, "$up": m.up, "$down": m.down,
+        "$lazy": lazy, "$weighed": ops.weighed, "$key": key, "$moved": ops.moved, "$iter": iterate, "$unpack": ops.unpack,
+        "$spread": ops.spread, "$sequence": ops.sequence, "$mapping": ops.mapping, "$slice": ops.slice_of,
+        "$in": ops.contains, "$add": ops.add, "$sub": ops.BINARY["sub"], "$mul": ops.mul, "$div": ops.div,
+        "$floordiv": ops.floordiv, "$mod": ops.mod, "$pow": ops.power, "$lshift": ops.lshift,
+        "$rshift": ops.BINARY["rshift"], "$or": ops.BINARY["or"], "$xor": ops.BINARY["xor"], "$and": ops.BINARY["and"],
+        "$i": ops.in_place, "$iitem": ops.in_place_item, "$iattr": ops.in_place_attribute, "$attr": attribute, "$own": own,
+        "$format": text.f_string, "$text": text.joined, "$caught": ops.caught, "$Exception": Exception, "$any": object,
+    }
+
+
+def build_class(function, name, *bases, **keywords):
+    """class: what an actor builds on must be its own, or made for it."""
+    cls = builtins.__build_class__(function, name, *bases, **keywords)
+    if cls.__module__ == "actor" and isinstance(cls, type):
+        if cls.__repr__ is object.__repr__:
+            cls.__repr__ = show
+    return cls
+
+
+def show(self):
+    return "<%s>" % type(self).__name__
+
+
+def namespace():
+    """The built-ins of every actor: one dictionary, out of its reach."""
+    import builtin_types
+    names = {**plain_names(), **operators(), **builtin_types.proxies()}
+    for e in EXCEPTIONS:
+        names[e] = getattr(builtins, e)
+    for n in ("object", "property", "staticmethod", "classmethod", "super", "NotImplemented", "Ellipsis"):
+        names[n] = getattr(builtins, n)
+    names["__build_class__"] = build_class
+    names["__name__"] = "actor"
+    for t in known.TYPES:
+        names["$T" + t] = getattr(builtins, t)
+    return names

@@ -1,0 +1,128 @@
+"""What code may be deployed: names, attributes, imports, constants, nesting.
+
+The tree is refused unless every node is one the rewriter knows; this module
+holds the lists. A Refusal carries the author's line and says what to do.
+"""
+
+import ast
+
+from meter import INT_BITS
+
+MODULES = frozenset(
+    "collections dataclasses enum functools itertools json re struct math decimal typing abc "
+    "hashlib base64 hmac heapq bisect string operator pvm_host cowboy_sdk "
+    "collections.abc cowboy_sdk.runtime __future__".split()
+)
+MAX_NESTING = 300  # nodes within nodes
+FORBIDDEN_NAMES = {
+    "eval": "runs text as code", "exec": "runs text as code", "compile": "runs text as code",
+    "open": "reaches files", "input": "reads from outside", "breakpoint": "reaches a debugger",
+    "globals": "reaches the host's names", "locals": "reaches the host's names",
+    "vars": "reaches the host's names", "dir": "reaches the host's names",
+    "id": "differs between nodes", "hash": "differs between nodes: use pvm_host.keccak256",
+    "float": "makes floats: use integers or decimal.Decimal",
+    "complex": "makes floats: use integers", "memoryview": "shares memory",
+    "BaseException": "catches the end of cycles: use Exception",
+    "GeneratorExit": "catches the end of a generator", "KeyboardInterrupt": "is not raised here",
+    "SystemExit": "is not raised here", "MemoryError": "differs between nodes",
+    "slice": "hides a copy: write a[b:c]", "help": "reaches the host", "exit": "reaches the host",
+    "quit": "reaches the host",
+}
+# Attributes that lead from a value into the interpreter.
+FORBIDDEN_ATTRIBUTES = frozenset(
+    "mro f_back f_builtins f_code f_globals f_lasti f_lineno f_locals f_trace tb_frame tb_next tb_lasti "
+    "tb_lineno gi_frame gi_code gi_running gi_yieldfrom gi_suspended cr_frame cr_code cr_await ag_frame "
+    "ag_code func_globals func_code throw with_traceback fget fset fdel register "
+    "_abc_registry _abc_cache _abc_impl _member_map_ _value2member_map_ _member_names_ _generate_next_value_ "
+    "_field_defaults _make _source".split()
+)
+DUNDER_ATTRIBUTES = frozenset(("__init__", "__post_init__", "__name__", "__doc__", "__enter__", "__exit__"))
+DUNDER_METHODS = frozenset(
+    "__init__ __post_init__ __repr__ __str__ __eq__ __ne__ __lt__ __le__ __gt__ __ge__ __hash__ __len__ __iter__ "
+    "__next__ __contains__ __getitem__ __setitem__ __delitem__ __call__ __enter__ __exit__ __bool__ __int__ "
+    "__index__ __bytes__ __neg__ __pos__ __invert__ __abs__ __add__ __sub__ __mul__ __floordiv__ __truediv__ "
+    "__mod__ __divmod__ __pow__ __lshift__ __rshift__ __and__ __or__ __xor__ __radd__ __rsub__ __rmul__ "
+    "__rfloordiv__ __rtruediv__ __rmod__ __rpow__ __rlshift__ __rrshift__ __rand__ __ror__ __rxor__ __iadd__ "
+    "__isub__ __imul__ __ifloordiv__ __imod__ __iand__ __ior__ __ixor__ __reversed__ __missing__".split()
+)
+DUNDER_NAMES = frozenset(("__name__", "__slots__", "__doc__", "__all__", "__version__", "__author__", "__match_args__"))
+
+
+class Refusal(Exception):
+    """Why code may not be deployed."""
+
+    def __init__(self, line, reason):
+        super().__init__(reason)
+        self.line = line
+        self.reason = reason
+
+
+def refuse(node, reason):
+    raise Refusal(getattr(node, "lineno", 0), reason)
+
+
+def dunder(name):
+    return name.startswith("__") and name.endswith("__")
+
+
+def attribute(node, name):
+    if dunder(name) and name not in DUNDER_ATTRIBUTES:
+        refuse(node, "the attribute %s reaches the interpreter" % name)
+    if name in FORBIDDEN_ATTRIBUTES or name.startswith("_host_"):
+        refuse(node, "the attribute %s is not available to actors" % name)
+
+
+def name(node, name, bound):
+    """A name that is read or bound; bound holds what the module defines."""
+    if dunder(name) and name not in DUNDER_NAMES and not (isinstance(node, ast.FunctionDef) and name in DUNDER_METHODS):
+        refuse(node, "the name %s is the interpreter's" % name)
+    if name in FORBIDDEN_NAMES and name not in bound:
+        refuse(node, "%s %s" % (name, FORBIDDEN_NAMES[name]))
+
+
+def module(node, name):
+    if name not in MODULES:
+        refuse(node, "the import of %s is not allowed; an actor may import %s" % (name, ", ".join(sorted(MODULES - {"__future__"}))))
+
+
+def constant(node):
+    value = node.value
+    if isinstance(value, (float, complex)):
+        refuse(node, "%r is a float; state and messages know integers only: use integers or decimal.Decimal" % value)
+    if isinstance(value, int) and value.bit_length() > INT_BITS:
+        refuse(node, "an integer of more than %d bits" % INT_BITS)
+
+
+def nesting(tree):
+    """Refuse a tree that is deeper than every version of Python can walk."""
+    level, depth = [tree], 0
+    while level:
+        depth += 1
+        if depth > MAX_NESTING:
+            refuse(level[0], "the code is nested deeper than %d levels" % MAX_NESTING)
+        below = []
+        for node in level:
+            for child in ast.iter_child_nodes(node):
+                if not hasattr(child, "lineno"):
+                    child.lineno = getattr(node, "lineno", 0)
+                below.append(child)
+        level = below
+
+
+def bound_names(tree):
+    """Every name the module binds anywhere, in any scope."""
+    names = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            names.add(node.id)
+        elif isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            names.add(node.name)
+        elif isinstance(node, ast.arg):
+            names.add(node.arg)
+        elif isinstance(node, ast.alias):
+            names.add((node.asname or node.name).split(".")[0])
+        elif isinstance(node, ast.ExceptHandler) and node.name:
+            names.add(node.name)
+        elif isinstance(node, (ast.MatchAs, ast.MatchStar)) and node.name:
+            names.add(node.name)
+    return names

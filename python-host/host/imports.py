@@ -1,0 +1,77 @@
+"""What import gives: a sealed library, made once, paid for by each message."""
+
+import program
+import builtin_names
+import chain
+import libraries
+import libraries_data
+import patterns
+import pvm_host
+import cowboy_sdk
+from cowboy_sdk import runtime
+from costs import table
+from meter import charge
+from sealed import library
+from shims import SOURCES
+
+MAKERS = {
+    "collections": libraries.collections_names, "dataclasses": libraries.dataclass_names, "enum": libraries.enum_names,
+    "functools": libraries.functools_names, "itertools": libraries.itertools_names, "typing": libraries.typing_names,
+    "abc": libraries.abc_names, "operator": libraries.operator_names, "string": libraries.string_names,
+    "collections.abc": libraries.abc_hints, "json": libraries_data.json_names, "struct": libraries_data.struct_names,
+    "base64": libraries_data.base64_names, "hashlib": libraries_data.hashlib_names, "hmac": libraries_data.hmac_names,
+    "math": libraries_data.math_names, "decimal": libraries_data.decimal_names, "re": patterns.names,
+    "pvm_host": lambda: {n: getattr(pvm_host, n) for n in pvm_host.__all__},
+    "cowboy_sdk.runtime": lambda: {n: getattr(runtime, n) for n in runtime.__all__},
+    "cowboy_sdk": lambda: {**{n: getattr(cowboy_sdk, n) for n in cowboy_sdk.__all__}, "runtime": made("cowboy_sdk.runtime")},
+}
+MADE = {}
+SHIMS = {}
+
+
+def made(name):
+    if name not in MADE:
+        MADE[name] = library(name.split(".")[-1], MAKERS[name]())
+    return MADE[name]
+
+
+def shim(name):
+    """A library in metered Python runs anew in each message."""
+    if name not in SHIMS:
+        SHIMS[name] = program.shim(SOURCES[name])
+    space = program.fresh()
+    exec(SHIMS[name], space)
+    return library(name, {k: v for k, v in space.items() if not k.startswith(("_", "$"))})
+
+
+def bring(name):
+    modules = chain.now.modules
+    found = modules.get(name)
+    if found is not None:
+        charge(table.import_again)
+        return found
+    charge(table.import_first)
+    found = shim(name) if name in SOURCES else made(name)
+    modules[name] = found
+    return found
+
+
+def bring_from(module, name):
+    found = bring(module)
+    if hasattr(type(found), name):
+        return getattr(found, name)
+    raise ImportError("%s has no %s that an actor may use" % (module, name))
+
+
+def exported(module, name):
+    if module in SOURCES:
+        return ("def %s(" % name) in SOURCES[module] or ("\n%s = " % name) in SOURCES[module]
+    return hasattr(type(made(module)), name) and not name.startswith("_")
+
+
+def install():
+    names = builtin_names.namespace()
+    names["$import"] = bring
+    names["$importfrom"] = bring_from
+    names["print"] = builtin_names.sealed.Function(chain.show)
+    program.NAMES = names

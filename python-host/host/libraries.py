@@ -1,0 +1,421 @@
+"""The libraries an actor may import: sealed, curated, and charged."""
+
+import abc
+import collections
+import dataclasses
+import enum
+import functools
+import itertools
+import operator
+import string
+import typing
+
+import builtin_types
+import ops
+import sealed
+from costs import table
+from meter import charge, lazy
+from ops import drain, key, source, weigh
+from sealed import Function, HINT, Type, library
+
+HINTS = (
+    "Any Optional Union List Dict Tuple Set FrozenSet Callable Iterable Iterator Sequence Mapping MutableMapping Type "
+    "Generic Protocol TypeVar NewType ClassVar Final Literal NoReturn Never Self Generator Collection Hashable Sized "
+    "Annotated TypeAlias overload final cast override runtime_checkable MutableSequence Container Reversible Deque "
+    "DefaultDict Counter OrderedDict"
+).split()
+
+
+def _hint_cast(_kind, value):
+    return value
+
+
+def _as_is(value):
+    return value
+
+
+def typing_names():
+    names = {n: HINT for n in HINTS}
+    for n in ("overload", "final", "override", "runtime_checkable"):
+        names[n] = _as_is
+    names.update(cast=_hint_cast, TYPE_CHECKING=False, NamedTuple=_NamedTuple())
+    return names
+
+
+class _NamedTuple(sealed.Sealed):
+    """typing.NamedTuple as a base."""
+
+    __slots__ = ()
+
+    def __mro_entries__(self, bases):
+        return typing.NamedTuple.__mro_entries__(bases)
+
+
+def base_only(cls, name=None):
+    def refuse(*_args, **_kwargs):
+        raise TypeError("%s is a base for a class here; it is not called" % (name or cls.__name__))
+    sealed.BASES.add(cls)
+    return Type(cls, refuse, {}, name)
+
+
+def abc_names():
+    return {"ABC": base_only(abc.ABC), "abstractmethod": Function(abc.abstractmethod)}
+
+
+def _refuse_functional(*_args, **_kwargs):
+    raise TypeError("an enumeration is written as a class here")
+
+
+enum.EnumMeta._create_ = _refuse_functional
+
+
+def enum_names():
+    names = {}
+    for cls in (enum.Enum, enum.IntEnum, enum.Flag, enum.IntFlag, enum.StrEnum):
+        names[cls.__name__] = base_only(cls)
+    return {**names, "auto": _auto, "unique": enum.unique}
+
+
+def _auto():
+    return enum.auto()
+
+
+def _dataclass(cls=None, *, init=True, repr=True, eq=True, order=False, frozen=False, unsafe_hash=False,
+               kw_only=False, slots=False, match_args=True):
+    if slots:
+        raise TypeError("dataclass with slots makes a second class; leave it out")
+
+    def wrap(cls):
+        charge(100 + 20 * len(getattr(cls, "__annotations__", ())))
+        own_repr = cls.__dict__.get("__repr__")
+        if own_repr is not None and getattr(own_repr, "__module__", "") != "actor":
+            del cls.__repr__
+        return dataclasses.dataclass(cls, init=init, repr=repr, eq=eq, order=order, frozen=frozen,
+                                     unsafe_hash=unsafe_hash, kw_only=kw_only, match_args=match_args)
+    return wrap if cls is None else wrap(cls)
+
+
+def _field(*, default=dataclasses.MISSING, default_factory=dataclasses.MISSING, init=True, repr=True, compare=True,
+           kw_only=dataclasses.MISSING, hash=None):
+    return dataclasses.field(default=default, default_factory=default_factory, init=init, repr=repr, compare=compare,
+                             kw_only=kw_only, hash=hash)
+
+
+def _weighed_first(f):
+    def call(value, *args, **kwargs):
+        weigh(value)
+        weigh(value)
+        return f(value, *args, **kwargs)
+    call.__name__ = f.__name__
+    return call
+
+
+def _field_names(value):
+    return tuple(f.name for f in dataclasses.fields(value))
+
+
+def _asdict(value):
+    weigh(value)
+    if isinstance(value, type) or not dataclasses.is_dataclass(value):
+        raise TypeError("asdict takes an instance of a dataclass")
+    return _plain(value, dict)
+
+
+def _astuple(value):
+    weigh(value)
+    if isinstance(value, type) or not dataclasses.is_dataclass(value):
+        raise TypeError("astuple takes an instance of a dataclass")
+    return _plain(value, tuple)
+
+
+def _plain(value, make):
+    charge(1)
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        found = [(f, _plain(getattr(value, f), make)) for f in _field_names(value)]
+        return dict(found) if make is dict else tuple(v for _, v in found)
+    if type(value) in (list, tuple):
+        return type(value)(_plain(v, make) for v in value)
+    if type(value) is dict:
+        return {k: _plain(v, make) for k, v in value.items()}
+    return value
+
+
+def dataclass_names():
+    return {"dataclass": _dataclass, "field": _field, "asdict": _asdict, "astuple": _astuple, "fields": _field_names,
+            "replace": sealed.paid(dataclasses.replace, 50), "is_dataclass": sealed.paid(dataclasses.is_dataclass, 1)}
+
+
+class partial(sealed.Sealed):
+    __slots__ = ("_host_f", "_host_a", "_host_k")
+
+    def __init__(self, f, *args, **kwargs):
+        for slot, v in zip(self.__slots__, (f, args, kwargs)):
+            object.__setattr__(self, slot, v)
+
+    def __call__(self, *args, **kwargs):
+        charge(table.call)
+        import meter
+        meter.up()
+        try:
+            return self._host_f(*self._host_a, *args, **{**self._host_k, **kwargs})
+        finally:
+            meter.down()
+
+
+def _partial(f, *args, **kwargs):
+    return partial(f, *args, **kwargs)
+
+
+def _reduce(f, values, *initial):
+    values = source(values)
+    result = initial[0] if initial else next(values, values)
+    if result is values:
+        raise TypeError("reduce of nothing needs a first value")
+    for v in values:
+        charge(table.call)
+        result = f(result, v)
+    return result
+
+
+def _cache(f):
+    known = {}
+
+    def cached(*args, **kwargs):
+        k = (args, tuple(kwargs.items()))
+        charge(table.call)
+        key(k)
+        if k not in known:
+            known[k] = f(*args, **kwargs)
+        return known[k]
+    return Method(cached)
+
+
+class Method(Function):
+    """A Function that binds to an instance, as functions in a class do."""
+
+    __slots__ = ()
+
+    def __get__(self, instance, owner=None):
+        if instance is None:
+            return self
+        return Function(lambda *a, **k: self._host_call(instance, *a, **k))
+
+
+def _lru_cache(maxsize=128, typed=False):
+    return _cache(maxsize) if callable(maxsize) else _cache
+
+
+def _wraps(_wrapped, **_kwargs):
+    return _as_is
+
+
+def _ordered_by(compare):
+    return functools.cmp_to_key(lambda a, b: compare(a, b))
+
+
+def functools_names():
+    return {"partial": _partial, "reduce": _reduce, "cache": _cache, "lru_cache": _lru_cache, "wraps": _wraps,
+            "cmp_to_key": _ordered_by, "total_ordering": sealed.paid(functools.total_ordering, 50)}
+
+
+def _iterator(make, width=None):
+    def call(*args, **kwargs):
+        ready = [source(a) if hasattr(a, "__iter__") else a for a in args]
+        return lazy(make(*ready, **kwargs), width(args, kwargs) if width else 1)
+    call.__name__ = make.__name__
+    return call
+
+
+def _islice(values, *bounds):
+    return lazy(itertools.islice(source(values), *bounds))
+
+
+def _repeat(value, *times):
+    return lazy(itertools.repeat(value, *times))
+
+
+def _chain_from(values):
+    return lazy(itertools.chain.from_iterable(map(source, source(values))))
+
+
+def _groupby(values, key=None):
+    return lazy((k, lazy(g)) for k, g in itertools.groupby(source(values), key))
+
+
+def _starmap(f, values):
+    return lazy(itertools.starmap(f, (ops.spread(v) for v in source(values))))
+
+
+def _accumulate(values, func=None, *, initial=None):
+    return lazy(itertools.accumulate(source(values), func or ops.add, initial=initial))
+
+
+def _tee(values, n=2):
+    charge(n)
+    return tuple(lazy(i) for i in itertools.tee(source(values), n))
+
+
+def _product(*values, repeat=1):
+    ready = [drain(v) for v in values]
+    width = len(ready) * repeat
+    charge(max(width, 0) * (1 + max(map(len, ready), default=0) // 16))
+    if width > 10000:
+        raise OverflowError("a product of more than 10000 factors")
+    return lazy(itertools.product(*ready, repeat=repeat), 1 + width)
+
+
+def _choice(make):
+    def call(values, r=None):
+        ready = drain(values)
+        n = len(ready) if r is None else r
+        if n > 10000:
+            raise OverflowError("more than 10000 places")
+        charge(len(ready) + max(n, 0))
+        return lazy(make(ready, n), 1 + max(n, 0))
+    call.__name__ = make.__name__
+    return call
+
+
+def _chain(*values):
+    return lazy(itertools.chain(*map(source, values)))
+
+
+def itertools_names():
+    i = itertools
+    names = {
+        "chain": Type(_Chain, _chain, {"from_iterable": Function(_chain_from)}, "chain"), "islice": _islice,
+        "repeat": _repeat, "groupby": _groupby, "starmap": _starmap, "accumulate": _accumulate, "tee": _tee,
+        "product": _product, "permutations": _choice(i.permutations), "combinations": _choice(i.combinations),
+        "combinations_with_replacement": _choice(i.combinations_with_replacement),
+        "zip_longest": _iterator(i.zip_longest, lambda a, k: 1 + len(a)), "count": _count,
+    }
+    for f in (i.cycle, i.compress, i.pairwise):
+        names[f.__name__] = _iterator(f)
+    for f in (i.takewhile, i.dropwhile, i.filterfalse):
+        names[f.__name__] = _by(f)
+    return names
+
+
+class _Chain:
+    pass
+
+
+def _count(start=0, step=1):
+    return lazy(itertools.count(start, step))
+
+
+def _by(make):
+    def call(test, values):
+        return lazy(make(test, source(values)))
+    call.__name__ = make.__name__
+    return call
+
+
+def _deque(values=(), maxlen=None):
+    charge(table.list_base)
+    if maxlen is None:
+        values = drain(values)
+        charge(len(values))
+        return collections.deque(values)
+    return collections.deque(source(values), maxlen)
+
+
+def _counter(*args, **kwargs):
+    made = collections.Counter()
+    from methods import update
+    charge(table.dict_base)
+    update(made, *args, **kwargs)
+    return made
+
+
+def _default_dict(factory=None, *args, **kwargs):
+    return builtin_types.fill(collections.defaultdict(factory), args, kwargs)
+
+
+def _ordered_dict(*args, **kwargs):
+    return builtin_types.fill(collections.OrderedDict(), args, kwargs)
+
+
+def _named_tuple(name, fields, *, defaults=None):
+    fields = fields.replace(",", " ").split() if isinstance(fields, str) else drain(fields)
+    charge(200 + 20 * len(fields))
+    if len(fields) > 255 or not all(isinstance(f, str) and len(f) < 100 for f in fields) or len(name) > 100:
+        raise ValueError("namedtuple takes at most 255 fields with short names")
+    return collections.namedtuple(name, fields, defaults=defaults, module="actor")
+
+
+def collections_names():
+    return {
+        "deque": Type(collections.deque, _deque), "Counter": Type(collections.Counter, _counter),
+        "defaultdict": Type(collections.defaultdict, _default_dict),
+        "OrderedDict": Type(collections.OrderedDict, _ordered_dict), "namedtuple": _named_tuple,
+        "abc": library("abc", abc_hints()),
+    }
+
+
+def abc_hints():
+    return {n: HINT for n in HINTS}
+
+
+def _capwords(text, sep=None):
+    charge(3 * len(text))
+    return string.capwords(text, sep)
+
+
+def string_names():
+    names = {n: getattr(string, n) for n in (
+        "ascii_letters", "ascii_lowercase", "ascii_uppercase", "digits", "hexdigits", "octdigits", "punctuation",
+        "printable", "whitespace")}
+    names["capwords"] = _capwords
+    return names
+
+
+def _getter(read):
+    def make(*names):
+        def get(value):
+            charge(table.dict)
+            found = tuple(read(value, n) for n in names)
+            return found[0] if len(found) == 1 else found
+        return Function(get)
+    return make
+
+
+def _read_attribute(value, name):
+    from builtin_names import get_attribute
+    for part in name.split("."):
+        value = get_attribute(value, part)
+    return value
+
+
+def _caller(name, *args, **kwargs):
+    def call(value):
+        return _read_attribute(value, name)(*args, **kwargs)
+    return Function(call)
+
+
+def operator_names():
+    names = {n: _two(f) for n, f in (
+        ("add", ops.add), ("sub", ops.BINARY["sub"]), ("mul", ops.mul), ("floordiv", ops.floordiv), ("mod", ops.mod),
+        ("pow", ops.power), ("truediv", ops.div), ("lshift", ops.lshift), ("rshift", ops.BINARY["rshift"]),
+        ("and_", ops.BINARY["and"]), ("or_", ops.BINARY["or"]), ("xor", ops.BINARY["xor"]), ("concat", ops.add))}
+    for n in ("eq", "ne", "lt", "le", "gt", "ge"):
+        names[n] = _compared(getattr(operator, n))
+    for n in ("neg", "pos", "not_", "truth", "invert", "abs", "index", "is_", "is_not"):
+        names[n] = sealed.paid(getattr(operator, n), 1)
+    names.update(itemgetter=_getter(lambda v, k: v[key(k)]), attrgetter=_getter(_read_attribute), methodcaller=_caller,
+                 contains=lambda y, x: ops.contains(x, y), getitem=lambda v, k: v[key(k)])
+    return names
+
+
+def _two(f):
+    def call(a, b):
+        charge(1)
+        return f(a, b)
+    return call
+
+
+def _compared(f):
+    def call(a, b):
+        charge(1)
+        return f(ops.weighed(a), ops.weighed(b))
+    return call

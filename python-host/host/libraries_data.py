@@ -1,0 +1,313 @@
+"""The libraries that read and write data: json, struct, base64, hashlib, hmac,
+math and decimal. re is in patterns, heapq and bisect are in shims."""
+
+import base64
+import decimal
+import hashlib
+import hmac
+import json
+import math
+import operator
+import re
+import struct
+
+import ops
+import sealed
+from costs import table
+from meter import INT_BITS, NESTING, charge
+from ops import drain, weigh
+from sealed import Function, Type
+
+MAX_PACKED = 1 << 20  # bytes of one struct
+MAX_DIGITS = 1000  # digits and exponent of a Decimal
+HASHES = ("md5", "sha1", "sha224", "sha256", "sha384", "sha512", "sha3_224", "sha3_256", "sha3_384", "sha3_512",
+          "blake2b", "blake2s")
+
+
+def serialised(size):
+    charge(table.serialise + size)
+
+
+def _no_float(text):
+    raise ValueError("%s is a float: JSON numbers are integers here" % text[:40])
+
+
+def _digits(text):
+    charge(len(text) * len(text) >> 8)
+    return int(text)
+
+
+def _loads(data, *, object_pairs_hook=None, object_hook=None):
+    if not isinstance(data, str):
+        data = bytes(data).decode()
+    serialised(len(data))
+    depth = deepest = 0
+    if data.count("[") + data.count("{") > NESTING:
+        for c in re.findall(r"[\[\]{}]", re.sub(r'"(?:[^"\\]|\\.)*+"', "", data)):
+            depth += 1 if c in "[{" else -1
+            deepest = max(deepest, depth)
+    if deepest > NESTING:
+        raise ValueError("JSON nested deeper than %d levels" % NESTING)
+    charge(2 * (data.count(",") + data.count(":")))
+    return json.loads(data, parse_float=_no_float, parse_constant=_no_float, parse_int=_digits,
+                      object_pairs_hook=object_pairs_hook, object_hook=object_hook)
+
+
+def _dumps(value, *, sort_keys=False, separators=None, indent=None, ensure_ascii=True, default=None):
+    weigh(value)
+    _text_sizes(value)
+    if indent is not None and not (isinstance(indent, int) and 0 <= indent <= 16):
+        raise ValueError("indent is 0 to 16")
+
+    def fallback(v):
+        found = default(v)
+        weigh(found)
+        _text_sizes(found)
+        return found
+    made = json.dumps(value, sort_keys=sort_keys, separators=separators, indent=indent, ensure_ascii=ensure_ascii,
+                      allow_nan=False, default=fallback if default is not None else None)
+    serialised(len(made))
+    return made
+
+
+def _text_sizes(value):
+    """Charges the characters of every text in value, before they are made."""
+    stack = [value]
+    while stack:
+        v = stack.pop()
+        if isinstance(v, str):
+            charge(len(v))
+        elif isinstance(v, int) and v.bit_length() > 64:
+            charge((v.bit_length() >> 4) ** 2 >> 4)
+        else:
+            for part in ops.parts(v):
+                stack += part
+
+
+def json_names():
+    return {"loads": _loads, "dumps": _dumps, "JSONDecodeError": json.JSONDecodeError}
+
+
+def _format(layout):
+    layout = layout.decode("ascii") if isinstance(layout, bytes) else layout
+    charge(len(layout))
+    if layout[:1] not in ("<", ">", "!", "="):
+        raise struct.error("a format begins with <, >, ! or =: native sizes differ between machines")
+    if set(layout) & set("fdeFDP"):
+        raise struct.error("a format without floats")
+    size = struct.calcsize(layout)
+    if size > MAX_PACKED:
+        raise struct.error("more than %d bytes" % MAX_PACKED)
+    serialised(size)
+    return layout
+
+
+def _pack(layout, *values):
+    return struct.pack(_format(layout), *values)
+
+
+def _unpack(layout, data):
+    return struct.unpack(_format(layout), data)
+
+
+def _unpack_from(layout, data, offset=0):
+    return struct.unpack_from(_format(layout), data, offset)
+
+
+def _calcsize(layout):
+    return struct.calcsize(_format(layout))
+
+
+def struct_names():
+    return {"pack": _pack, "unpack": _unpack, "unpack_from": _unpack_from, "calcsize": _calcsize, "error": struct.error}
+
+
+def base64_names():
+    names = {}
+    for n in ("b64encode b64decode standard_b64encode standard_b64decode urlsafe_b64encode urlsafe_b64decode b32encode "
+              "b32decode b16encode b16decode").split():
+        names[n] = _coded(getattr(base64, n))
+    return names
+
+
+def _coded(f):
+    def code(data, *args, **kwargs):
+        serialised(2 * len(data))
+        return f(data, *args, **kwargs)
+    code.__name__ = f.__name__
+    return code
+
+
+class Digest(sealed.Sealed):
+    """A hash object: 6 cycles a 32-byte word, as keccak256."""
+
+    __slots__ = ("_host_hash",)
+    _host_open = True
+
+    def __init__(self, made):
+        object.__setattr__(self, "_host_hash", made)
+
+    def update(self, data):
+        words(data)
+        self._host_hash.update(data)
+
+    def digest(self):
+        return self._host_hash.digest()
+
+    def hexdigest(self):
+        return self._host_hash.hexdigest()
+
+    def copy(self):
+        return Digest(self._host_hash.copy())
+
+    name = property(lambda self: self._host_hash.name)
+    digest_size = property(lambda self: self._host_hash.digest_size)
+
+
+def words(data):
+    charge(table.keccak_word * (1 + (len(data) + 31) // 32))
+
+
+def _hash(name):
+    def make(data=b""):
+        words(data)
+        return Digest(getattr(hashlib, name)(data))
+    make.__name__ = name
+    return make
+
+
+def _new(name, data=b""):
+    if name not in HASHES:
+        raise ValueError("no such hash: %s" % ", ".join(HASHES))
+    return _hash(name)(data)
+
+
+def hashlib_names():
+    return {**{n: _hash(n) for n in HASHES}, "new": _new}
+
+
+def _digest_name(digestmod):
+    name = getattr(digestmod, "__name__", digestmod)
+    if name not in HASHES:
+        raise ValueError("no such hash: %s" % ", ".join(HASHES))
+    return name
+
+
+def _hmac_new(key, msg=b"", digestmod=""):
+    words(key)
+    words(msg or b"")
+    return Digest(hmac.new(key, msg, _digest_name(digestmod)))
+
+
+def _hmac_digest(key, msg, digest):
+    words(key)
+    words(msg)
+    return hmac.digest(key, msg, _digest_name(digest))
+
+
+def _same(a, b):
+    charge(1 + (len(a) + len(b)) // 16)
+    return hmac.compare_digest(a, b)
+
+
+def hmac_names():
+    return {"new": _hmac_new, "digest": _hmac_digest, "compare_digest": _same}
+
+
+def _integers(f):
+    def call(*values):
+        for v in map(operator.index, values):
+            ops.bits(v)
+            charge(1 + (v.bit_length() >> 6) ** 2)
+        return f(*map(int, values))
+    call.__name__ = f.__name__
+    return call
+
+
+def _lcm(*values):
+    charge(len(values))
+    result = 1
+    for v in map(operator.index, values):
+        _gcd(result, v)
+        result = ops.mul(result, v) // (math.gcd(result, v) or 1)
+    return abs(result)
+
+
+_gcd = _integers(math.gcd)
+
+
+def _counted(f, size):
+    def call(*values):
+        values = [operator.index(v) for v in values]
+        n = max(size(*values), 0)
+        if n > INT_BITS:
+            raise OverflowError("an integer of more than %d bits" % INT_BITS)
+        charge(1 + n + (n >> 6) ** 2)
+        return f(*values)
+    call.__name__ = f.__name__
+    return call
+
+
+def _choose_bits(n, k=None):
+    k = n if k is None else k
+    return min(k, n) * max(n, 1).bit_length() if n >= 0 else 0
+
+
+def _comb_bits(n, k):
+    return max(min(k, n - k), 0) * max(n, 1).bit_length()
+
+
+def _prod(values, *, start=1):
+    for v in drain(values):
+        start = ops.mul(start, v)
+    return start
+
+
+def math_names():
+    return {
+        "gcd": _gcd, "lcm": _lcm, "isqrt": _integers(math.isqrt), "prod": _prod,
+        "comb": _counted(math.comb, _comb_bits), "perm": _counted(math.perm, _choose_bits),
+        "factorial": _counted(math.factorial, lambda n: n * max(n, 1).bit_length()),
+    }
+
+
+CONTEXT = decimal.Context(prec=28, Emax=MAX_DIGITS, Emin=-MAX_DIGITS, rounding=decimal.ROUND_HALF_EVEN, capitals=1,
+                          clamp=0, flags=[], traps=[decimal.InvalidOperation, decimal.DivisionByZero, decimal.Overflow])
+
+
+def begin_decimal():
+    """Every message computes in the same context, with no flags set."""
+    decimal.setcontext(CONTEXT.copy())
+
+
+def _decimal(value="0", context=None):
+    if context is not None:
+        raise TypeError("decimal contexts are fixed: 28 digits, half even")
+    if isinstance(value, str):
+        charge(table.str + len(value))
+        if len(value) > MAX_DIGITS:
+            raise ValueError("a Decimal of more than %d digits" % MAX_DIGITS)
+    elif isinstance(value, int):
+        if value.bit_length() > 3 * MAX_DIGITS:
+            raise ValueError("a Decimal of more than %d digits" % MAX_DIGITS)
+        charge(table.str + value.bit_length() // 8)
+    else:
+        charge(table.str)
+        if isinstance(value, tuple):
+            weigh(value)
+            if len(value) == 3 and hasattr(value[1], "__len__") and len(value[1]) > MAX_DIGITS:
+                raise ValueError("a Decimal of more than %d digits" % MAX_DIGITS)
+    made = decimal.Decimal(value)
+    if made.is_finite() and abs(made.adjusted()) > MAX_DIGITS or made.is_nan() and len(str(made)) > 8:
+        raise ValueError("a Decimal with an exponent beyond %d" % MAX_DIGITS)
+    if made.is_finite() and not -2 * MAX_DIGITS <= made.as_tuple().exponent <= MAX_DIGITS:
+        raise ValueError("a Decimal with an exponent beyond %d" % MAX_DIGITS)
+    return made
+
+
+def decimal_names():
+    names = {n: getattr(decimal, n) for n in dir(decimal) if n.startswith("ROUND_")}
+    for n in ("InvalidOperation", "DivisionByZero", "Overflow", "DecimalException"):
+        names[n] = getattr(decimal, n)
+    names["Decimal"] = Type(decimal.Decimal, _decimal)
+    return names

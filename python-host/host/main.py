@@ -1,0 +1,150 @@
+"""The host's loop: load, drop, costs, inspect, call."""
+
+import gc
+import os
+import resource
+import sys
+import threading
+from struct import Struct
+
+import program
+import chain
+import check
+import costs
+import imports
+import libraries_data
+import meter
+from wire import U32, U64, Pipe, item, items
+
+CALL = Struct("<BB32s20s20s20sQQQ32sQQ")
+STACK = 256 << 20  # bytes: more than DEPTH_IN_ALL frames of any version need
+COLLECT_EVERY = 512  # messages
+sources = {}  # hash → source or Code; the chain says what to drop
+handled = 0
+
+
+def code_of(hash):
+    found = sources[hash]
+    if type(found) is bytes:
+        found = sources[hash] = program.load(found, imports.exported)
+    return found
+
+
+def load(frame):
+    sources[frame[1:33]] = frame[33:]
+
+
+def drop(frame):
+    sources.pop(frame[1:33], None)
+
+
+def set_costs(frame):
+    costs.install([U64.unpack_from(frame, 1 + 8 * i)[0] for i in range((len(frame) - 1) // 8)])
+    for h in list(sources):
+        sources.pop(h)
+    imports.SHIMS.clear()
+
+
+def inspect(frame):
+    try:
+        code = program.load(frame[1:], imports.exported)
+    except check.Refusal as e:
+        chain.pipe.write(b"N", U32.pack(e.line) + item(e.reason.encode("utf-8", "replace")[:4096]))
+        return
+    found = b"".join(item(n.encode()) + item(d.encode()[:512]) for n, (_, d) in code.handlers.items())
+    chain.pipe.write(b"D", found)
+
+
+def call(frame):
+    """One message. Answers R: status, output or code and message."""
+    global handled
+    (_, kind, hash, sender, me, owner, height, timestamp, chain_id, tx_hash, cycles, _cells) = CALL.unpack_from(frame)
+    handler, payload, *known = items(frame, CALL.size)
+    m = chain.Message()
+    m.kind, m.sender, m.me, m.owner, m.height = kind, sender, me, owner, height
+    m.timestamp, m.chain_id, m.tx_hash = timestamp, chain_id, tx_hash
+    if known:
+        m.known = dict(zip(known[::2], known[1::2]))
+    outer, chain.now = chain.now, m
+    saved = meter.begin(cycles)
+    libraries_data.begin_decimal()
+    try:
+        status, found = outcome(hash, kind, handler.decode("utf-8", "replace"), payload)
+        reply = chain.take_effects() + chain.packed(status, found)
+    finally:
+        meter.end(saved)
+        chain.now = outer
+    chain.pipe.write(b"R", reply)
+    handled += 1
+    if handled % COLLECT_EVERY == 0 and saved[0][1] == 0:
+        gc.collect()
+
+
+OK, REVERTED, OVER, NO_HANDLER, REFUSED, CRASHED = range(6)
+
+
+def outcome(hash, kind, handler, payload):
+    """(status, items), whatever the actor does."""
+    try:
+        output = program.run(code_of(hash), kind, handler, payload)
+        if chain.now.lines:
+            chain.log(chain.now.lines)
+        if not meter.account.over:
+            return OK, (output,)
+    except meter.Abort:
+        pass
+    except meter.Crash as e:
+        return CRASHED, (b"crash", str(e).encode("utf-8", "replace")[:500])
+    except MemoryError:
+        return CRASHED, (b"crash", b"out of memory")
+    except check.Refusal as e:
+        return REFUSED, (b"invalid_code", ("line %d: %s" % (e.line, e.reason)).encode("utf-8", "replace")[:4096])
+    except program.Fault as e:
+        return NO_HANDLER if e.status == "no_handler" else REVERTED, (e.code.encode(), e.message.encode())
+    except Exception as e:
+        if not meter.account.over:
+            code, message = program.explain(e)
+            return REVERTED, (code.encode(), message.encode())
+    return OVER, ()
+
+
+HANDLERS = {ord("L"): load, ord("X"): drop, ord("P"): set_costs, ord("I"): inspect, ord("C"): call}
+
+
+def serve(kind, frame):
+    HANDLERS[kind](frame)
+
+
+def loop():
+    try:
+        chain.pipe.write(b"H", item("%d.%d.%d".encode() % sys.version_info[:3]))
+        while True:
+            serve(*chain.pipe.read())
+    except BaseException as e:
+        import traceback
+        sys.stderr.write("".join(traceback.format_exception(e))[-4000:])
+        sys.stderr.flush()
+        os._exit(4)
+
+
+def main(address_space):
+    """Serve until stdin ends. Standard output is the pipe's alone."""
+    sink = os.dup(1)
+    os.dup2(2, 1)
+    if address_space:
+        resource.setrlimit(resource.RLIMIT_AS, (address_space, address_space))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    sys.setrecursionlimit(50_000)
+    sys.set_int_max_str_digits(4300)
+    sys.unraisablehook = lambda _: None
+    chain.pipe, chain.serve = Pipe(0, sink), serve
+    imports.install()
+    for name in imports.MAKERS:
+        imports.made(name)
+    gc.disable()
+    gc.collect()
+    gc.freeze()
+    threading.stack_size(STACK)
+    worker = threading.Thread(target=loop)
+    worker.start()
+    worker.join()

@@ -1,0 +1,198 @@
+"""re for actors: a pattern's worst case is bounded before it runs.
+
+Python's matcher backtracks. The bound of a pattern on n characters is the
+product, over its repeats, of how often each may end differently, times its
+length; a search has n starting points. Repeats within repeats, alternatives
+within repeats and back-references are refused, since they make the bound
+exponential. A quarter of the bound is charged.
+"""
+
+import re
+import re._constants as c
+import re._parser as parser
+import types
+
+import methods
+import ops
+import text
+from costs import table
+from meter import charge, lazy
+from sealed import HINT
+
+MAX_PATTERN = 512
+MAX_STEPS = 1 << 24  # of the bound
+FLAGS = re.IGNORECASE | re.MULTILINE | re.DOTALL | re.ASCII | re.VERBOSE
+BOUNDS = {}  # compiled pattern → (fixed size, widths of its repeats, branches)
+REPEATS = (c.MAX_REPEAT, c.MIN_REPEAT, c.POSSESSIVE_REPEAT)
+
+
+def refuse(reason):
+    raise ValueError("pattern refused: " + reason)
+
+
+class Shape:
+    """What makes a pattern's bound."""
+
+    def __init__(self):
+        self.size, self.widths, self.branches = 1, [], 1
+
+    def walk(self, parsed, repeated, times=1):
+        for op, av in parsed:
+            self.size += times
+            if op in REPEATS:
+                low, high, inner = av
+                if high > low:
+                    if repeated:
+                        refuse("a repeat within a repeat")
+                    self.widths.append(high - low + 1)
+                elif times * high > 4096:
+                    refuse("a repeat of more than 4096")
+                self.walk(inner, repeated or high > 1, times * max(min(high, 4096), 1) if high == low else times)
+            elif op is c.SUBPATTERN:
+                self.walk(av[3], repeated, times)
+            elif op is c.ATOMIC_GROUP:
+                self.walk(av, repeated, times)
+            elif op is c.BRANCH:
+                if repeated:
+                    refuse("alternatives within a repeat: use a set of characters")
+                self.branches *= len(av[1])
+                for way in av[1]:
+                    self.walk(way, repeated, times)
+            elif op in (c.ASSERT, c.ASSERT_NOT):
+                self.walk(av[1], repeated, times)
+            elif op in (c.GROUPREF, c.GROUPREF_EXISTS, c.GROUPREF_IGNORE):
+                refuse("a back-reference")
+            elif op is c.IN:
+                self.size += times * (len(av) // 4)
+
+    def steps(self, n, anchored):
+        bound = self.size * self.branches * (1 if anchored else n + 1)
+        for w in self.widths:
+            bound *= min(w, n + 1)
+            if bound > MAX_STEPS:
+                break
+        return bound
+
+
+def compile_pattern(pattern, flags=0):
+    if isinstance(pattern, re.Pattern):
+        return pattern
+    flags = int(flags)
+    if flags & ~int(FLAGS):
+        refuse("a flag that is not IGNORECASE, MULTILINE, DOTALL, ASCII or VERBOSE")
+    if len(pattern) > MAX_PATTERN:
+        refuse("longer than %d characters" % MAX_PATTERN)
+    charge(table.call * (1 + len(pattern)))
+    as_text = pattern if isinstance(pattern, str) else pattern.decode("latin-1")
+    if re.search(r"\d{5}", as_text):
+        refuse("a repeat of more than 4096")
+    if as_text.count("(") + as_text.count("[") > 100:
+        refuse("more than 100 groups")
+    if re.search(r"\(\?[a-zA-Z]", as_text) and re.search(r"\(\?[a-zA-Z]*[uLax]", as_text):
+        refuse("flags within the pattern: give them as an argument")
+    shape = Shape()
+    shape.walk(parser.parse(pattern, flags), False)
+    made = re._compiler.compile(pattern, flags)
+    if len(BOUNDS) > 256:
+        BOUNDS.clear()
+    BOUNDS[made] = shape
+    return made
+
+
+def prepared(pattern, subject, anchored):
+    if not isinstance(subject, (str, bytes, bytearray)):
+        raise TypeError("expected text or bytes")
+    shape = BOUNDS.get(pattern)
+    if shape is None:
+        shape = Shape()
+        shape.walk(parser.parse(pattern.pattern, pattern.flags & ~int(re.UNICODE)), False)
+        BOUNDS[pattern] = shape
+    steps = shape.steps(len(subject), anchored)
+    if steps > MAX_STEPS:
+        raise ValueError("%d characters are too many for a pattern with %d repeats; anchor it, or split the text first"
+                         % (len(subject), len(shape.widths)))
+    charge(table.call + steps // 4)
+
+
+def matcher(name, anchored):
+    def match(pattern, subject, *bounds):
+        prepared(pattern, subject, anchored)
+        return getattr(pattern, name)(subject, *bounds)
+    return match
+
+
+def find_all(pattern, subject):
+    prepared(pattern, subject, False)
+    found = pattern.findall(subject)
+    charge(table.list * len(found))
+    return found
+
+
+def find_each(pattern, subject):
+    prepared(pattern, subject, False)
+    return lazy(pattern.finditer(subject))
+
+
+def split(pattern, subject, maxsplit=0):
+    prepared(pattern, subject, False)
+    return pattern.split(subject, maxsplit)
+
+
+def substitute(pattern, by, subject, count=0):
+    return substitute_counted(pattern, by, subject, count)[0]
+
+
+def substitute_counted(pattern, by, subject, count=0):
+    prepared(pattern, subject, False)
+    out, at, n = [], 0, 0
+    for m in pattern.finditer(subject):
+        if count and n >= count:
+            break
+        out.append(subject[at:m.start()])
+        out.append(by(m) if callable(by) else expand(m, by))
+        at, n = m.end(), n + 1
+    out.append(subject[at:])
+    charge(sum(map(len, out)))
+    return type(subject)().join(out), n
+
+
+def expand(m, template):
+    escape = "\\" if isinstance(template, str) else b"\\"
+    groups = template.count(escape)
+    charge(len(template) * 2 + groups * len(m.string))
+    return m.expand(template)
+
+
+def attach():
+    t = methods.TABLE.setdefault(re.Pattern, {})
+    t.update(search=matcher("search", False), match=matcher("match", True), fullmatch=matcher("fullmatch", True),
+             findall=find_all, finditer=find_each, split=split, sub=substitute, subn=substitute_counted)
+    methods.PROPERTIES[re.Pattern] = {"pattern", "groups", "groupindex", "flags"}
+    m = methods.TABLE.setdefault(re.Match, {})
+    for n in ("group", "groups", "groupdict", "start", "end", "span"):
+        m[n] = methods._plain(getattr(re.Match, n), lambda v, a: 1 + (1 + len(a)) * len(v.string) // 16)
+    m["expand"] = expand
+    methods.PROPERTIES[re.Match] = {"string", "lastindex", "lastgroup", "pos", "endpos"}
+
+
+attach()
+
+
+def module_function(f, at=1):
+    def call(pattern, *args, flags=0, **kwargs):
+        return f(compile_pattern(pattern, flags), *args, **kwargs)
+    return call
+
+
+def _escape(pattern):
+    charge(2 * len(pattern))
+    return re.escape(pattern)
+
+
+def names():
+    t = methods.TABLE[re.Pattern]
+    found = {n: module_function(f) for n, f in t.items()}
+    found.update(compile=compile_pattern, escape=_escape, error=re.error, Pattern=HINT, Match=HINT)
+    for n in ("IGNORECASE", "MULTILINE", "DOTALL", "ASCII", "VERBOSE", "I", "M", "S", "A", "X"):
+        found[n] = int(getattr(re, n))
+    return found

@@ -1,0 +1,251 @@
+"""An actor's code: checked, rewritten, compiled once; run once a message.
+
+Every message runs the whole module in a fresh namespace, so that a global is
+no hidden state, and then one handler.
+"""
+
+import ast
+import sys
+import traceback
+
+import builtin_names
+import check
+import meter
+from rewrite import Rewriter
+
+DEFAULT_INIT = ("init", "deploy")
+FILE = "actor.py"
+MAX_MESSAGE = 4096  # bytes of a fault's message (types.MaxFaultBytes)
+MAX_FRAMES = 20  # lines of a traceback
+
+
+class Code:
+    """Compiled code and what is known of it without running it."""
+
+    __slots__ = ("program", "actor", "handlers", "sdk")
+
+    def __init__(self, program, actor, handlers, sdk):
+        self.program = program
+        self.actor = actor  # the name of the actor's class, None for bare functions
+        self.handlers = handlers  # name → (takes a payload, first line of its documentation)
+        self.sdk = sdk  # decorators say who may call
+
+
+def parse(source):
+    try:
+        text = source.decode("utf-8")
+    except UnicodeDecodeError:
+        raise check.Refusal(0, "the code is not UTF-8") from None
+    try:
+        return ast.parse(text, FILE)
+    except SyntaxError as e:
+        raise check.Refusal(e.lineno or 0, "syntax: %s" % e.msg) from None
+    except (RecursionError, MemoryError):
+        raise check.Refusal(0, "the code is nested too deeply") from None
+    except ValueError as e:
+        raise check.Refusal(0, str(e)) from None
+
+
+def load(source, exported):
+    """Compile source, or raise a Refusal."""
+    tree = parse(source)
+    check.nesting(tree)
+    actor, handlers, sdk = describe(tree)
+    rewriter = Rewriter(check.bound_names(tree))
+    rewriter.exported = exported
+    try:
+        tree = rewriter.module(tree)
+        program = compile(tree, FILE, "exec", dont_inherit=True, optimize=0)
+    except SyntaxError as e:
+        raise check.Refusal(e.lineno or 0, "syntax: %s" % e.msg) from None
+    except (RecursionError, MemoryError):
+        raise check.Refusal(0, "the code is nested too deeply") from None
+    return Code(program, actor, handlers, sdk)
+
+
+def shim(source):
+    """Compile a library that is written in metered Python."""
+    tree = ast.parse(source, "library")
+    return compile(Rewriter(check.bound_names(tree)).module(tree), "library", "exec", dont_inherit=True)
+
+
+def decorator_names(node):
+    for d in node.decorator_list:
+        d = d.func if isinstance(d, ast.Call) else d
+        yield d.attr if isinstance(d, ast.Attribute) else getattr(d, "id", "")
+
+
+def is_public(node):
+    return isinstance(node, ast.FunctionDef) and not node.name.startswith("_")
+
+
+def describe(tree):
+    """Which class is the actor, and the handlers: functions of at most one argument."""
+    classes = {s.name: s for s in tree.body if isinstance(s, ast.ClassDef)}
+    marked = [c for c in classes.values() if "actor" in decorator_names(c)]
+    functions = [s for s in tree.body if is_public(s)]
+    sdk = bool(marked)
+    if len(marked) > 1:
+        check.refuse(marked[1], "a second class under @actor: an actor is one class")
+    if marked:
+        chosen = marked[0]
+    elif functions or not classes:
+        found = collect(functions, 0)
+        sdk = any(n in ("public", "callable_by") for f in functions for n in decorator_names(f))
+        return None, found, sdk
+    else:
+        chosen = plain_class(classes)
+    body, seen, current = [], set(), chosen
+    while current is not None and current.name not in seen:
+        seen.add(current.name)
+        body = [s for s in current.body if is_public(s)] + body
+        bases = [b.id for b in current.bases if isinstance(b, ast.Name) and b.id in classes]
+        current = classes[bases[0]] if bases else None
+    return chosen.name, collect(body, 1), sdk
+
+
+def plain_class(classes):
+    """CIP-5 Appendix B's style: the one class, or the one named …Actor."""
+    if len(classes) == 1:
+        return next(iter(classes.values()))
+    named = [c for c in classes.values() if c.name.endswith("Actor")]
+    if len(named) != 1:
+        last = list(classes.values())[-1]
+        check.refuse(last, "which class is the actor: decorate one with @actor of cowboy_sdk, or name one …Actor")
+    return named[0]
+
+
+def collect(functions, skip):
+    handlers = {}
+    for f in functions:
+        names = set(decorator_names(f))
+        if names & {"property", "staticmethod", "classmethod"}:
+            continue
+        a = f.args
+        needed = len(a.posonlyargs) + len(a.args) - len(a.defaults) - skip
+        takes = len(a.posonlyargs) + len(a.args) - skip > 0 or a.vararg is not None
+        if needed > 1 or any(d is None for d in a.kw_defaults) or needed < 0:
+            handlers.pop(f.name, None)
+            continue
+        doc = (ast.get_docstring(f) or "").strip().split("\n")[0]
+        handlers[f.name] = (takes, doc)
+    return handlers
+
+
+class Fault(Exception):
+    """An end that is no exception of the actor's."""
+
+    def __init__(self, status, code, message):
+        self.status, self.code, self.message = status, code, message
+
+
+NAMES = None
+
+
+def fresh():
+    global NAMES
+    if NAMES is None:
+        NAMES = builtin_names.namespace()
+    return {"__builtins__": NAMES, "__name__": "actor"}
+
+
+def run(code, kind, handler, payload):
+    """Run one message; returns its output or raises."""
+    init = kind == 1
+    if init:
+        handler = next((h for h in DEFAULT_INIT if h in code.handlers), None)
+    space = fresh()
+    try:
+        exec(code.program, space)
+        if handler is None:
+            return b""
+        takes = code.handlers.get(handler)
+        if takes is None:
+            raise Fault("no_handler", "no_handler", "the actor has no handler %s; it has %s"
+                        % (handler[:100], ", ".join(sorted(code.handlers)[:50]) or "none"))
+        target = find(code, space, handler)
+        if code.sdk and kind in (2, 4):
+            permit(target, handler)
+        meter.charge(10)
+        return output(target(payload) if takes[0] else target())
+    finally:
+        space.clear()
+
+
+def find(code, space, handler):
+    if code.actor is None:
+        target = space.get(handler)
+    else:
+        cls = space.get(code.actor)
+        if not isinstance(cls, type):
+            raise Fault("reverted", "no_actor_class", "%s is no class any more" % code.actor)
+        target = getattr(cls(), handler, None)
+    if not callable(target):
+        raise Fault("no_handler", "no_handler", "the handler %s is no function any more" % handler)
+    return target
+
+
+def permit(target, handler):
+    import cowboy_sdk
+    absent = object()
+    access = getattr(target, "_host_access", absent)
+    if access is absent:
+        raise Fault("reverted", "not_callable", "%s has neither @public nor @callable_by" % handler)
+    if access is not None and not cowboy_sdk.may_call(access):
+        raise Fault("reverted", "not_callable", "%s refuses this caller" % handler)
+
+
+def output(value):
+    if value is None:
+        return b""
+    if type(value) is bytes:
+        return value
+    if isinstance(value, bytearray):
+        return bytes(value)
+    if isinstance(value, str):
+        raise TypeError("a handler returns bytes or None: encode the text, as in text.encode()")
+    raise TypeError("a handler returns bytes or None, not %s" % type(value).__name__)
+
+
+def snake(name):
+    out = []
+    for i, c in enumerate(name):
+        if c.isupper() and i and (not name[i - 1].isupper() or i + 1 < len(name) and name[i + 1].islower()):
+            out.append("_")
+        out.append(c.lower())
+    return "".join(out)[:64]
+
+
+def explain(error):
+    """(code, message): the author's lines, innermost last."""
+    code = getattr(error, "code", None)
+    if not isinstance(code, str) or not type(error).__module__.startswith("pvm_host"):
+        code = snake(type(error).__name__)
+    frames, tb = [], error.__traceback__
+    while tb is not None:
+        if tb.tb_frame.f_code.co_filename == FILE:
+            frames.append("line %d, in %s" % (tb.tb_lineno, tb.tb_frame.f_code.co_name))
+        tb = tb.tb_next
+    if len(frames) > MAX_FRAMES:
+        frames = frames[:MAX_FRAMES // 2] + ["…"] + frames[-MAX_FRAMES // 2:]
+    # The text of an exception may run the actor's code, which is over.
+    text = short(error)
+    message = ": ".join(["; ".join(frames)] * bool(frames) + [type(error).__name__]) + (": " + text if text else "")
+    raw = message.encode("utf-8", "replace")
+    if len(raw) > MAX_MESSAGE:
+        raw = raw[:MAX_MESSAGE - 3].decode("utf-8", "ignore").encode() + "…".encode()
+    return code, raw.decode("utf-8", "replace")
+
+
+def short(error):
+    import text
+    if type(error).__module__ == "actor" and type(error).__str__ is not Exception.__str__:
+        return ""
+    saved = meter.begin(100_000)
+    try:
+        text.printable(error.args)
+        return str(error)
+    except (Exception, meter.Abort):
+        return ""
+    finally:
+        meter.end(saved)

@@ -1,0 +1,362 @@
+"""The part of the rewriter that makes statements; Rewriter is the whole."""
+
+import ast
+
+import check
+from costs import table
+from known import TYPES
+from rewrite_expressions import LOAD, STORE, OPERATORS, Expressions, call, cell, charge, const, is_int, name
+
+ASYNC = "async is not available to actors before continuations are"
+
+
+class Yields(ast.NodeVisitor):
+    """Whether a function's own body yields."""
+
+    found = False
+
+    def visit_Yield(self, node):
+        self.found = True
+
+    visit_YieldFrom = visit_Yield
+
+    def visit_FunctionDef(self, node):
+        pass
+
+    visit_Lambda = visit_ClassDef = visit_FunctionDef
+
+
+def yields(body):
+    v = Yields()
+    for s in body:
+        v.visit(s)
+    return v.found
+
+
+class Rewriter(Expressions):
+    """Statements: each returns the list of statements it becomes."""
+
+    def __init__(self, bound):
+        self.bound = bound
+        self.function = None  # None, "plain" or "generator"
+        self.classes = []  # names of the classes around, for private names
+
+    def module(self, tree):
+        future = [s for s in tree.body if isinstance(s, ast.ImportFrom) and s.module == "__future__"]
+        body = [s for s in tree.body if s not in future]
+        start = [ast.Assign([ast.Name("$v", STORE)], cell(1, LOAD))]
+        return ast.fix_missing_locations(ast.Module(start + self.suite(body), []))
+
+    def suite(self, statements, extra=0):
+        """A charge before each run that ends with the head of a compound one."""
+        out, run, cost = [], [], extra
+        for s in statements:
+            new, c = self.apart(self.statement, s)
+            run += new
+            cost += max(c, table.arithmetic)
+            if isinstance(s, (ast.If, ast.For, ast.While, ast.Try, ast.With, ast.Match)):
+                out += self.located(charge(cost), s) + run
+                run, cost = [], 0
+        if run:
+            out += self.located(charge(cost), statements[-1]) + run
+        return out
+
+    @staticmethod
+    def located(nodes, at):
+        for n in nodes:
+            for sub in ast.walk(n):
+                ast.copy_location(sub, at)
+        return nodes
+
+    def statement(self, node):
+        method = getattr(self, "do_" + type(node).__name__, None)
+        if method is None:
+            check.refuse(node, ASYNC if type(node).__name__.startswith("Async") else
+                         "%s is not available to actors" % type(node).__name__)
+        new = method(node)
+        new = new if isinstance(new, list) else [new]
+        return [ast.copy_location(n, node) for n in new]
+
+    def do_Expr(self, node):
+        if isinstance(node.value, ast.YieldFrom):
+            return self.delegate(node.value)
+        return ast.Expr(self.visit(node.value))
+
+    def do_Pass(self, node):
+        return node
+
+    do_Break = do_Continue = do_Pass
+
+    def do_Global(self, node):
+        for n in node.names:
+            check.name(node, n, self.bound)
+        return node
+
+    do_Nonlocal = do_Global
+
+    def do_Return(self, node):
+        return ast.Return(self.maybe(node.value))
+
+    def do_Raise(self, node):
+        self.cost += table.call
+        return ast.Raise(self.maybe(node.exc), self.maybe(node.cause))
+
+    def do_Assert(self, node):
+        return ast.Assert(self.visit(node.test), self.maybe(node.msg))
+
+    def do_Delete(self, node):
+        self.cost += table.arithmetic
+        return ast.Delete(self.each(node.targets))
+
+    def do_Assign(self, node):
+        self.cost += table.arithmetic
+        value = self.visit(node.value)
+        return ast.Assign(self.each(node.targets), self.fitting(node.targets, value, node.value))
+
+    def fitting(self, targets, value, source):
+        """What a target consumes: an iterable, in an order that is no set's."""
+        for t in targets:
+            if isinstance(t, (ast.Tuple, ast.List)) and not isinstance(source, (ast.Tuple, ast.List)):
+                starred = any(isinstance(e, ast.Starred) for e in t.elts)
+                value = call("$spread" if starred else "$unpack", value)
+            elif isinstance(t, ast.Subscript) and isinstance(t.slice, ast.Slice):
+                value = call("$sequence", value)
+        return value
+
+    def do_AugAssign(self, node):
+        self.cost += 2 * table.arithmetic
+        t, kind = node.target, type(node.op)
+        if isinstance(t, ast.Name):
+            check.name(t, t.id, self.bound)
+            value = self.visit(node.value)
+            if is_int(value) and kind in (ast.Add, ast.Sub):
+                return ast.AugAssign(t, node.op, value)
+            function = self.operator(node, kind)
+            return ast.Assign([t], call("$i", const(function[1:]), ast.Name(t.id, LOAD), value))
+        function = const(self.operator(node, kind)[1:])
+        if isinstance(t, ast.Attribute):
+            check.attribute(t, t.attr)
+            where, key, way = self.visit(t.value), const(self.private(t.attr)), "$iattr"
+        elif isinstance(t.slice, ast.Slice):
+            check.refuse(node, "an augmented assignment to a slice: assign the slice")
+        else:
+            self.cost += table.dict
+            where, key, way = self.visit(t.value), self.visit(t.slice), "$iitem"
+        return ast.Expr(call(way, function, where, key, self.visit(node.value)))
+
+    def private(self, attr):
+        if attr.startswith("__") and self.classes and self.classes[-1].lstrip("_"):
+            return "_%s%s" % (self.classes[-1].lstrip("_"), attr)
+        return attr
+
+    def do_AnnAssign(self, node):
+        """Annotations are never evaluated. In a class they mark a field."""
+        t = node.target
+        in_class = self.classes and self.function is None and isinstance(t, ast.Name)
+        if in_class and "ClassVar" not in ast.dump(node.annotation):
+            self.visit(t)
+            return ast.AnnAssign(t, name("$any"), self.maybe(node.value), 1)
+        if node.value is None:
+            return ast.Pass()
+        return self.do_Assign(ast.copy_location(ast.Assign([t], node.value), node))
+
+    def do_If(self, node):
+        test = self.visit(node.test)
+        return ast.If(test, self.suite(node.body), self.suite(node.orelse) if node.orelse else [])
+
+    def do_While(self, node):
+        test, cost = self.apart(self.visit, node.test)
+        self.cost += cost
+        return ast.While(test, self.suite(node.body, cost + table.arithmetic), self.suite(node.orelse) if node.orelse else [])
+
+    def do_For(self, node):
+        iterable = call("$iter", self.visit(node.iter))
+        target, before = node.target, []
+        if isinstance(target, (ast.Tuple, ast.List)):
+            before = [ast.copy_location(ast.Assign([self.visit(target)], call("$unpack", name("$each"))), node)]
+            target = ast.Name("$each", STORE)
+        elif isinstance(target, ast.Name):
+            self.visit(target)
+        else:
+            check.refuse(node, "a loop variable that is not a name: assign it in the body")
+        body = self.suite(node.body, 2 * table.arithmetic)
+        return ast.For(target, iterable, before + body, self.suite(node.orelse) if node.orelse else [])
+
+    def do_Try(self, node):
+        if any(yields([s]) for s in node.finalbody):
+            check.refuse(node, "yield within finally")
+        handlers = []
+        for h in node.handlers:
+            kind, cost = (name("$Exception"), 0) if h.type is None else self.apart(self.visit, h.type)
+            if h.name:
+                check.name(h, h.name, self.bound)
+            caught = [ast.copy_location(ast.Expr(call("$caught")), h)]
+            if self.function != "generator":
+                caught.append(ast.copy_location(ast.Assign([cell(1, STORE)], name("$v")), h))
+            body = caught + self.suite(h.body, cost + table.arithmetic)
+            handlers.append(ast.copy_location(ast.ExceptHandler(kind, h.name, body), h))
+        parts = [self.suite(b) if b else [] for b in (node.body, node.orelse, node.finalbody)]
+        return ast.Try(parts[0], handlers, parts[1], parts[2])
+
+    def do_With(self, node):
+        items = []
+        for i in node.items:
+            self.cost += 2 * table.call
+            if i.optional_vars is not None and not isinstance(i.optional_vars, ast.Name):
+                check.refuse(node, "with … as something that is not a name")
+            items.append(ast.withitem(self.visit(i.context_expr), self.maybe(i.optional_vars)))
+        return ast.With(items, self.suite(node.body))
+
+    def do_Match(self, node):
+        subject = call("$weighed", self.visit(node.subject))
+        cases = []
+        for c in node.cases:
+            self.cost += 2 * table.arithmetic
+            guard = self.maybe(c.guard)
+            cases.append(ast.match_case(self.pattern(c.pattern), guard, self.suite(c.body)))
+        return ast.Match(subject, cases)
+
+    def pattern(self, p):
+        self.cost += table.arithmetic
+        if isinstance(p, ast.MatchValue) and not isinstance(p.value, ast.Constant):
+            if not isinstance(p.value, (ast.Attribute, ast.UnaryOp)):
+                check.refuse(p, "a pattern that is not a constant")
+            if isinstance(p.value, ast.UnaryOp):
+                check.constant(p.value.operand)
+            else:
+                self.dotted(p.value)
+        elif isinstance(p, ast.MatchValue):
+            check.constant(p.value)
+        elif isinstance(p, ast.MatchClass):
+            self.dotted(p.cls)
+            for a in p.kwd_attrs:
+                check.attribute(p, a)
+            if isinstance(p.cls, ast.Name) and p.cls.id in TYPES and p.cls.id not in self.bound:
+                p.cls = ast.copy_location(name("$T" + p.cls.id), p)
+        for n in (getattr(p, "name", None), getattr(p, "rest", None)):
+            if n:
+                check.name(p, n, self.bound)
+        for field in ("patterns", "kwd_patterns"):
+            if hasattr(p, field):
+                setattr(p, field, [self.pattern(q) for q in getattr(p, field)])
+        if getattr(p, "pattern", None) is not None:
+            p.pattern = self.pattern(p.pattern)
+        for k in getattr(p, "keys", ()):
+            if not isinstance(k, ast.Constant):
+                check.refuse(p, "a mapping pattern whose key is not a constant")
+            check.constant(k)
+        return p
+
+    def dotted(self, node):
+        if isinstance(node, ast.Attribute):
+            check.attribute(node, node.attr)
+            return self.dotted(node.value)
+        if not isinstance(node, ast.Name):
+            check.refuse(node, "a pattern that is not a constant")
+        check.name(node, node.id, self.bound)
+
+    def do_Import(self, node):
+        new = []
+        for a in node.names:
+            check.module(node, a.name)
+            top = a.name.split(".")[0]
+            bound = a.asname or top
+            check.name(node, bound, self.bound)
+            new.append(ast.Assign([ast.Name(bound, STORE)], call("$import", const(a.name if a.asname else top))))
+        return new
+
+    def do_ImportFrom(self, node):
+        if node.level:
+            check.refuse(node, "a relative import: an actor is one file")
+        check.module(node, node.module)
+        if node.module == "__future__":
+            check.refuse(node, "from __future__ belongs at the beginning of the file")
+        new = []
+        for a in node.names:
+            if a.name == "*":
+                check.refuse(node, "import *: name what you import")
+            self.exports(node, a.name)
+            bound = a.asname or a.name
+            check.name(node, bound, self.bound)
+            new.append(ast.Assign([ast.Name(bound, STORE)], call("$importfrom", const(node.module), const(a.name))))
+        return new
+
+    exported = staticmethod(lambda module, name: True)
+
+    def exports(self, node, wanted):
+        check.attribute(node, wanted)
+        if not self.exported(node.module, wanted):
+            check.refuse(node, "%s has no %s that an actor may use" % (node.module, wanted))
+
+    def do_ClassDef(self, node):
+        self.cost += 5 * table.call
+        if getattr(node, "type_params", None):
+            check.refuse(node, "type parameters are not available to actors")
+        for k in node.keywords:
+            if k.arg != "frozen":
+                check.refuse(node, "a class takes no keywords here (metaclass and the like)")
+        check.name(node, node.name, self.bound)
+        decorators, bases = self.each(node.decorator_list), [self.visit(b) for b in node.bases]
+        outer, self.function = self.function, None
+        self.classes.append(node.name)
+        body = self.suite(node.body)
+        self.classes.pop()
+        self.function = outer
+        new = ast.ClassDef(node.name, bases, [], body, decorators)
+        new.type_params = []
+        return new
+
+    def do_FunctionDef(self, node):
+        self.cost += table.arithmetic
+        if getattr(node, "type_params", None):
+            check.refuse(node, "type parameters are not available to actors")
+        if check.dunder(node.name) and node.name not in check.DUNDER_METHODS:
+            check.refuse(node, "the method %s is the interpreter's" % node.name)
+        decorators, args = self.each(node.decorator_list), self.arguments(node.args)
+        outer, self.function = self.function, "generator" if yields(node.body) else "plain"
+        lambda_outer, self.in_lambda = self.in_lambda, False
+        body = self.located(self.prologue(), node) + [self.guarded(node)]
+        if ast.get_docstring(node, clean=False) is not None:
+            body.insert(0, node.body[0])
+        self.function, self.in_lambda = outer, lambda_outer
+        new = ast.FunctionDef(node.name, args, body, decorators, None)
+        new.type_params = []
+        return new
+
+    def prologue(self):
+        deeper = ast.AugAssign(cell(1, STORE), ast.Add(), const(1))
+        limit = ast.If(ast.Compare(cell(1, LOAD), [ast.Gt()], [cell(2, LOAD)]), [ast.Expr(call("$deep"))], [])
+        level = const(True) if self.function == "generator" else cell(1, LOAD)
+        # The charge comes first, so that a function entered after the end of
+        # cycles ends at once.
+        return charge(table.arithmetic) + [deeper, limit, ast.Assign([ast.Name("$v", STORE)], level)]
+
+    def guarded(self, node):
+        body = self.suite(node.body)
+        if self.function == "generator":
+            undo = ast.If(name("$v"), [ast.AugAssign(cell(1, STORE), ast.Sub(), const(1))], [])
+        else:
+            undo = ast.Assign([cell(1, STORE)], ast.BinOp(name("$v"), ast.Sub(), const(1)))
+        return ast.copy_location(ast.Try(body, [], [], self.located([undo], node)), node)
+
+    def visit_Yield(self, node):
+        """((yield (value, $v := False, $down())[0]), $v := True, $up())[0]"""
+        if self.in_lambda or self.function != "generator":
+            check.refuse(node, "yield outside of a function")
+        self.cost += table.arithmetic
+        value = const(None) if node.value is None else self.visit(node.value)
+        off = ast.NamedExpr(ast.Name("$v", STORE), const(False))
+        on = ast.NamedExpr(ast.Name("$v", STORE), const(True))
+        given = ast.Subscript(ast.Tuple([value, off, call("$down")], LOAD), const(0), LOAD)
+        return ast.Subscript(ast.Tuple([ast.Yield(given), on, call("$up")], LOAD), const(0), LOAD)
+
+    def visit_YieldFrom(self, node):
+        check.refuse(node, "the value of yield from: loop and yield")
+
+    def delegate(self, node):
+        """yield from x, as a statement, is a loop that yields."""
+        body = [ast.Expr(ast.Yield(ast.Name("$each", LOAD)))]
+        loop = ast.For(ast.Name("$each", STORE), node.value, body, [])
+        for n in (loop, *ast.walk(body[0])):
+            ast.copy_location(n, node)
+        return self.do_For(loop)

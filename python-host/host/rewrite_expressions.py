@@ -1,0 +1,228 @@
+"""Rewrites an actor's syntax tree so that it counts its own steps.
+
+- A charge stands before each straight-line run of statements and in each
+  element of a comprehension; it is the sum of the run's entries in CIP-3's
+  table, branches of an expression all counted.
+- Operators, subscripts, attributes and iteration whose cost grows with their
+  operands go through the functions of ops, which charge for that.
+- Each function counts its depth.
+
+Names that begin with $ are the host's; no source can spell them.
+"""
+
+import ast
+
+import check
+from costs import table
+from known import BUILTINS, METHOD_NAMES, TYPES
+from rewrite_scopes import Scopes
+
+LOAD, STORE = ast.Load(), ast.Store()
+OPERATORS = {
+    ast.Add: "$add", ast.Sub: "$sub", ast.Mult: "$mul", ast.Div: "$div", ast.FloorDiv: "$floordiv", ast.Mod: "$mod",
+    ast.Pow: "$pow", ast.LShift: "$lshift", ast.RShift: "$rshift", ast.BitOr: "$or", ast.BitXor: "$xor",
+    ast.BitAnd: "$and", ast.MatMult: None,
+}
+
+
+def name(id):
+    return ast.Name(id, LOAD)
+
+
+def const(value):
+    return ast.Constant(value)
+
+
+def call(function, *args):
+    return ast.Call(name(function), list(args), [])
+
+
+def is_int(node):
+    return isinstance(node, ast.Constant) and type(node.value) is int
+
+
+def cell(i, ctx):
+    return ast.Subscript(name("$m"), const(i), ctx)
+
+
+def charge(cost):
+    """$m[0] -= cost; and stop below zero."""
+    return [
+        ast.AugAssign(cell(0, STORE), ast.Sub(), const(cost)),
+        ast.If(ast.Compare(cell(0, LOAD), [ast.Lt()], [const(0)]), [ast.Expr(call("$out"))], []),
+    ]
+
+
+class Expressions(Scopes):
+    """Expressions: each visit adds what it costs to self.cost."""
+
+    def visit(self, node):
+        method = getattr(self, "visit_" + type(node).__name__, None)
+        if method is None:
+            check.refuse(node, "%s is not available to actors" % type(node).__name__)
+        new = method(node)
+        return ast.copy_location(new, node) if isinstance(new, ast.AST) and hasattr(node, "lineno") else new
+
+    def each(self, nodes):
+        return [self.visit(n) for n in nodes]
+
+    def maybe(self, node):
+        return None if node is None else self.visit(node)
+
+    def visit_Constant(self, node):
+        check.constant(node)
+        return node
+
+    def visit_Name(self, node):
+        check.name(node, node.id, self.bound)
+        return node
+
+    def visit_NamedExpr(self, node):
+        self.cost += table.arithmetic
+        self.visit(node.target)
+        return ast.NamedExpr(node.target, self.visit(node.value))
+
+    def visit_BinOp(self, node):
+        self.cost += table.arithmetic
+        kind = type(node.op)
+        left, right = self.visit(node.left), self.visit(node.right)
+        plain = (ast.Add, ast.Sub, ast.BitAnd, ast.RShift, ast.FloorDiv)
+        if is_int(right) and kind in plain or is_int(left) and kind in (ast.Add, ast.Sub, ast.BitAnd):
+            return ast.BinOp(left, node.op, right)
+        return call(self.operator(node, kind), left, right)
+
+    def operator(self, node, kind):
+        if OPERATORS[kind] is None:
+            check.refuse(node, "@ between values is not available to actors")
+        return OPERATORS[kind]
+
+    def visit_UnaryOp(self, node):
+        self.cost += table.arithmetic
+        return ast.UnaryOp(node.op, self.visit(node.operand))
+
+    def visit_BoolOp(self, node):
+        self.cost += table.arithmetic * (len(node.values) - 1)
+        return ast.BoolOp(node.op, self.each(node.values))
+
+    def visit_IfExp(self, node):
+        self.cost += table.arithmetic
+        return ast.IfExp(self.visit(node.test), self.visit(node.body), self.visit(node.orelse))
+
+    def visit_Compare(self, node):
+        self.cost += table.arithmetic * len(node.ops)
+        values = self.each([node.left] + node.comparators)
+        if any(isinstance(op, (ast.In, ast.NotIn)) for op in node.ops):
+            if len(node.ops) > 1:
+                check.refuse(node, "a chain of comparisons with in: write them one by one")
+            found = call("$in", *values)
+            return found if isinstance(node.ops[0], ast.In) else ast.UnaryOp(ast.Not(), found)
+        small = any(isinstance(v, ast.Constant) for v in values) and len(node.ops) == 1
+        if not small and not all(isinstance(op, (ast.Is, ast.IsNot)) for op in node.ops):
+            values = [v if isinstance(v, ast.Constant) else call("$weighed", v) for v in values]
+        return ast.Compare(values[0], node.ops, values[1:])
+
+    def visit_Call(self, node):
+        f = node.func
+        if isinstance(f, ast.Name) and f.id in BUILTINS and f.id not in self.bound:
+            self.cost += table.arithmetic  # the built-in charges what it does
+        elif isinstance(f, ast.Attribute) and f.attr in METHOD_NAMES:
+            self.cost += table.list
+        else:
+            self.cost += table.call
+        if isinstance(f, ast.Name) and f.id == "super" and "super" not in self.bound:
+            if node.args or node.keywords:
+                check.refuse(node, "super takes no arguments here")
+            return node
+        args = [self.spread(a) for a in node.args]
+        keywords = []
+        for k in node.keywords:
+            if k.arg is None:
+                keywords.append(ast.keyword(None, call("$mapping", self.visit(k.value))))
+            else:
+                self.identifier(node, k.arg)
+                keywords.append(ast.keyword(k.arg, self.visit(k.value)))
+        return ast.Call(self.visit(f), args, keywords)
+
+    def spread(self, node):
+        if isinstance(node, ast.Starred):
+            return ast.copy_location(ast.Starred(call("$spread", self.visit(node.value)), node.ctx), node)
+        return self.visit(node)
+
+    def visit_Attribute(self, node):
+        self.cost += table.arithmetic
+        check.attribute(node, node.attr)
+        value = self.visit(node.value)
+        if isinstance(node.ctx, ast.Load) and (node.attr in METHOD_NAMES or check.dunder(node.attr)):
+            return call("$attr", value, const(node.attr))
+        if not isinstance(node.ctx, ast.Load):
+            value = call("$own", value)
+        return ast.Attribute(value, node.attr, node.ctx)
+
+    def visit_Subscript(self, node):
+        index = node.slice
+        if isinstance(index, ast.Slice):
+            self.cost += table.list
+            parts = [const(None) if p is None else self.visit(p) for p in (index.lower, index.upper, index.step)]
+            value = self.visit(node.value)
+            if isinstance(node.ctx, ast.Load):
+                return call("$slice", value, *parts)
+            return ast.Subscript(call("$moved", value), ast.Slice(*parts), node.ctx)
+        constant = isinstance(index, ast.Constant)
+        self.cost += table.list if is_int(index) else table.dict
+        value, index = self.visit(node.value), self.visit(index)
+        if isinstance(node.ctx, ast.Del):
+            value = call("$moved", value)
+        return ast.Subscript(value, index if constant else call("$key", index), node.ctx)
+
+    def visit_List(self, node):
+        if isinstance(node.ctx, ast.Load):
+            self.cost += table.list_base + table.list * len(node.elts)
+        return ast.List([self.spread(e) for e in node.elts], node.ctx) if isinstance(node.ctx, ast.Load) else self.targets(node)
+
+    def visit_Tuple(self, node):
+        self.cost += table.arithmetic * (1 + len(node.elts))
+        return ast.Tuple([self.spread(e) for e in node.elts], node.ctx) if isinstance(node.ctx, ast.Load) else self.targets(node)
+
+    def targets(self, node):
+        """Nested targets unpack values whose order may be a set's: flat ones only."""
+        new = []
+        for e in node.elts:
+            if isinstance(e, (ast.Tuple, ast.List)):
+                check.refuse(e, "targets within targets: unpack in two steps")
+            if isinstance(e, ast.Starred):
+                new.append(ast.copy_location(ast.Starred(self.visit(e.value), e.ctx), e))
+                continue
+            if isinstance(e, ast.Subscript) and isinstance(e.slice, ast.Slice):
+                check.refuse(e, "a slice among several targets: assign it alone")
+            new.append(self.visit(e))
+        return type(node)(new, node.ctx)
+
+    def visit_Set(self, node):
+        self.cost += table.set_base + 5 * len(node.elts)
+        return ast.Set([e if isinstance(e, ast.Starred) else call("$key", e) for e in map(self.spread, node.elts)])
+
+    def visit_Dict(self, node):
+        self.cost += table.dict_base + table.dict * len(node.keys)
+        keys, values = [], []
+        for k, v in zip(node.keys, node.values):
+            v = self.visit(v)
+            if k is None:
+                keys.append(None)
+                values.append(call("$mapping", v))
+                continue
+            k = self.visit(k)
+            keys.append(k if isinstance(k, ast.Constant) else call("$key", k))
+            values.append(v)
+        return ast.Dict(keys, values)
+
+    def visit_JoinedStr(self, node):
+        parts = []
+        for p in node.values:
+            if isinstance(p, ast.FormattedValue):
+                spec = const("") if p.format_spec is None else self.visit(p.format_spec)
+                self.cost += table.str
+                parts.append(call("$format", self.visit(p.value), const(p.conversion), spec))
+            else:
+                parts.append(p)
+        return call("$text", ast.Tuple(parts, LOAD))
+

@@ -1,0 +1,111 @@
+"""The part of the rewriter that makes scopes: lambdas and comprehensions."""
+
+import ast
+
+import check
+from costs import table
+
+LOAD = ast.Load()
+
+
+def call(function, *args):
+    return ast.Call(ast.Name(function, LOAD), list(args), [])
+
+
+class Scopes:
+    """cost gathers the charge of the run being rewritten; a scope that runs
+    later, or many times, gathers its own."""
+
+    cost = 0
+    bound = frozenset()
+    in_lambda = False
+
+    def identifier(self, node, id):
+        if check.dunder(id):
+            check.refuse(node, "the name %s is the interpreter's" % id)
+
+    def apart(self, visit, *args):
+        """Visit with a charge of its own: (result, charge)."""
+        saved, self.cost = self.cost, 0
+        try:
+            new = visit(*args)
+            return new, self.cost
+        finally:
+            self.cost = saved
+
+    def arguments(self, args):
+        """Defaults are evaluated where the function is made; annotations never."""
+        for a in args.posonlyargs + args.args + args.kwonlyargs + [args.vararg, args.kwarg]:
+            if a is not None:
+                self.identifier(a, a.arg)
+                a.annotation = None
+        args.defaults = [self.visit(d) for d in args.defaults]
+        args.kw_defaults = [None if d is None else self.visit(d) for d in args.kw_defaults]
+        return args
+
+    def visit_Lambda(self, node):
+        """lambda: ($enter(cost), body, $down())[1]"""
+        self.cost += table.arithmetic
+        args = self.arguments(node.args)
+        outer, self.in_lambda = self.in_lambda, True
+        body, cost = self.apart(self.visit, node.body)
+        self.in_lambda = outer
+        entered = call("$enter", ast.Constant(cost + table.arithmetic))
+        three = ast.Tuple([entered, body, call("$down")], LOAD)
+        return ast.Lambda(args, ast.Subscript(three, ast.Constant(1), LOAD))
+
+    def comprehension(self, generators, make, price):
+        """Visits make within generators; the charge stands in the first
+        condition of the innermost loop, which runs once an element."""
+        new, count = [], 0
+        for i, g in enumerate(generators):
+            if g.is_async:
+                check.refuse(g.iter, "async is not available to actors before continuations are")
+            if i == 0:
+                iterable = call("$iter", self.visit(g.iter))
+            else:
+                source, cost = self.apart(self.visit, g.iter)
+                new[-1].ifs = new[-1].ifs + [call("$tick", ast.Constant(cost))]
+                iterable = call("$iter", source)
+            target = g.target
+            unpack = []
+            if isinstance(target, (ast.Tuple, ast.List)):
+                count += 1
+                fresh = "$%d" % count
+                inner = self.visit(target)
+                one = ast.List([call("$unpack", ast.Name(fresh, LOAD))], LOAD)
+                unpack = [ast.comprehension(inner, one, [], 0)]
+                target = ast.Name(fresh, ast.Store())
+            else:
+                target = self.visit(target)
+            ifs, cost = self.apart(lambda: [self.visit(c) for c in g.ifs])
+            ticked = [call("$tick", ast.Constant(cost + table.arithmetic))]
+            if unpack:
+                new += [ast.comprehension(target, iterable, ticked, 0)] + unpack
+                new[-1].ifs = ifs
+            else:
+                new.append(ast.comprehension(target, iterable, ticked + ifs, 0))
+        made, cost = self.apart(make)
+        new[-1].ifs = new[-1].ifs + [call("$tick", ast.Constant(cost + price))]
+        return new, made
+
+    def visit_ListComp(self, node):
+        self.cost += table.list_base
+        generators, elt = self.comprehension(node.generators, lambda: self.visit(node.elt), table.list)
+        return ast.ListComp(elt, generators)
+
+    def visit_SetComp(self, node):
+        self.cost += table.set_base
+        generators, elt = self.comprehension(node.generators, lambda: self.visit(node.elt), 5)
+        return ast.SetComp(call("$key", elt), generators)
+
+    def visit_DictComp(self, node):
+        self.cost += table.dict_base
+        generators, (k, v) = self.comprehension(
+            node.generators, lambda: (self.visit(node.key), self.visit(node.value)), table.dict)
+        return ast.DictComp(call("$key", k), v, generators)
+
+    def visit_GeneratorExp(self, node):
+        self.cost += table.call
+        generators, elt = self.comprehension(node.generators, lambda: self.visit(node.elt), table.arithmetic)
+        return call("$lazy", ast.GeneratorExp(elt, generators))

@@ -1,0 +1,178 @@
+"""The chain, as a Python actor sees it (CIP-5, CIP-6).
+
+State, payloads and addresses are bytes; an address may also be given as 0x and
+40 hexadecimal digits. A refusal of the chain is a HostError with its code, and
+may be caught; running out of cycles or cells may not. What is refused of
+set_state, delete_state and emit_event ends the message, since they wait for no
+answer.
+"""
+
+import chain
+import meter
+from chain import address as _address
+from chain import data as _data
+from chain import name as _name
+from chain import number as _number
+from chain import optional as _optional
+
+__all__ = (
+    "HostError StateError TimerError CallError SendError TransferError NotAvailable schedule_timer schedule_timer_ex "
+    "extend_timer cancel_timer get_state set_state delete_state emit_event send_message call_actor submit_job "
+    "block_height self_address context keccak256 randomness charge_gas get_balance transfer"
+).split()
+
+SEND_CYCLES = 100_000  # prepaid for the delivery of a message unless given
+SEND_CELLS = 10_000
+
+
+class HostError(Exception):
+    """A refusal of the chain: code is its name, message says more."""
+
+    def __init__(self, code, message=""):
+        super().__init__(code, message)
+        self.code = code
+        self.message = message
+
+    def __str__(self):
+        return "%s: %s" % (self.code, self.message)
+
+
+class StateError(HostError):
+    """get_state was refused."""
+
+
+class TimerError(HostError):
+    """A timer was not scheduled, extended or cancelled."""
+
+
+class CallError(HostError):
+    """The call of another actor failed; code is the callee's."""
+
+
+class SendError(HostError):
+    """A message was not accepted."""
+
+
+class TransferError(HostError):
+    """Nothing was transferred."""
+
+
+class NotAvailable(HostError):
+    """This chain does not have it."""
+
+
+def schedule_timer(height, payload=b"", *, handler=None, fee_payer=None, gas_limit=None, expires_at=None,
+                   max_fee_per_cycle=None, max_priority_fee_per_cycle=None, bid=None, gba=None):
+    """Call handler (default handle_timer) with payload at height. Returns the timer's id."""
+    return chain.request(
+        chain.SCHEDULE, _number(height, 64, "the height"), _data(payload), _name(handler or "", "the handler"),
+        None if fee_payer is None else _address(fee_payer, "fee_payer"), _optional(gas_limit, 64, "gas_limit"),
+        _optional(expires_at, 64, "expires_at"), _optional(max_fee_per_cycle, 256, "max_fee_per_cycle"),
+        _optional(max_priority_fee_per_cycle, 256, "max_priority_fee_per_cycle"), _optional(bid, 256, "bid"),
+        None if gba is None else _address(gba, "gba"))[0]
+
+
+def schedule_timer_ex(height, payload, fee_payer=None, gas_limit=None, expires_at=None):
+    """schedule_timer with payer, limit and expiry by position."""
+    return schedule_timer(height, payload, fee_payer=fee_payer, gas_limit=gas_limit, expires_at=expires_at)
+
+
+def _timer(timer_id):
+    timer_id = _data(timer_id, "the timer's id")
+    if len(timer_id) != 32:
+        raise ValueError("a timer's id is 32 bytes")
+    return timer_id
+
+
+def extend_timer(timer_id, new_expires_at):
+    """Let a timer of this actor live until new_expires_at."""
+    chain.request(chain.EXTEND, _timer(timer_id), _number(new_expires_at, 64, "new_expires_at"))
+
+
+def cancel_timer(timer_id):
+    """End a timer of this actor before it fires."""
+    chain.request(chain.CANCEL, _timer(timer_id))
+
+
+def get_state(key):
+    """The value under key, or None."""
+    return chain.get(key)
+
+
+def set_state(key, value):
+    """Keep value under key."""
+    chain.put(key, value)
+
+
+def delete_state(key):
+    """Forget key."""
+    chain.delete(key)
+
+
+def emit_event(name, payload=b""):
+    """Write an event into the receipt."""
+    chain.effect(chain.EMIT, _name(name, "the event's name"), _data(payload))
+
+
+def send_message(target, payload=b"", handler="handle_message", cycles_limit=SEND_CYCLES, cells_limit=SEND_CELLS):
+    """Deliver payload to target's handler in the next block, prepaid."""
+    chain.request(chain.SEND, _address(target, "the target"), _name(handler, "the handler"), _data(payload),
+                  _number(cycles_limit, 64, "cycles_limit"), _number(cells_limit, 64, "cells_limit"))
+
+
+def call_actor(target, method, payload=b"", cycles_limit=0):
+    """Run a handler of target now, with at most cycles_limit cycles (0: all that remain)."""
+    return chain.request(chain.CALL, _address(target, "the target"), _name(method, "the method"), _data(payload),
+                         _number(cycles_limit, 64, "cycles_limit"))[0]
+
+
+def submit_job(payload):
+    """Off-chain jobs (CIP-2, CIP-11)."""
+    raise NotAvailable("jobs_not_available", "submit_job: this chain has no runners' jobs yet")
+
+
+def block_height():
+    """The height of the block this message runs in."""
+    meter.charge(1)
+    return chain.now.height
+
+
+def self_address():
+    """This actor's address."""
+    meter.charge(1)
+    return chain.now.me
+
+
+def context():
+    """All that is known of the message and its block."""
+    meter.charge(20)
+    m = chain.now
+    return {"chain_id": m.chain_id, "block_height": m.height, "timestamp_ms": m.timestamp, "tx_hash": m.tx_hash,
+            "sender": m.sender, "self": m.me, "owner": m.owner, "kind": chain.KINDS[m.kind]}
+
+
+def keccak256(data):
+    """keccak256 of data, as Ethereum has it."""
+    return chain.request(chain.KECCAK, _data(data, "what is hashed"))[0]
+
+
+def randomness(domain=b""):
+    """32 bytes that nobody knew before the parent block, by block, actor and domain."""
+    return chain.request(chain.RANDOMNESS, _data(domain, "the domain"))[0]
+
+
+def charge_gas(amount):
+    """Spend cycles on nothing."""
+    if not isinstance(amount, int) or amount < 0:
+        raise ValueError("charge_gas takes an int of at least 0")
+    meter.charge(amount)
+
+
+def get_balance(address=None):
+    """The balance of address, or of this actor, in wei."""
+    return int.from_bytes(chain.request(chain.BALANCE, chain.now.me if address is None else _address(address))[0], "big")
+
+
+def transfer(to, amount):
+    """Give amount wei of this actor's balance to to."""
+    chain.request(chain.TRANSFER, _address(to, "the receiver"), _number(amount, 256, "the amount"))
