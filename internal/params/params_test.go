@@ -1,6 +1,7 @@
 package params
 
 import (
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -219,6 +220,46 @@ func TestRangesStayWithinFixedLimits(t *testing.T) {
 	key, _ := Lookup("chain.max_state_key_bytes")
 	if max, _ := types.ParseWei(key.Max); types.WeiOf(2048).Less(max) {
 		t.Errorf("chain.max_state_key_bytes may be %s; half of trie.MaxKeyBytes is 2048", key.Max)
+	}
+}
+
+// The table refuses what it cannot hold when the program starts.
+func TestTagsAreReadAndCheckedAtStart(t *testing.T) {
+	type fields struct {
+		Amount   types.Wei    `param:"cip3.amount" class:"block" default:"7" min:"5" max:"9"`
+		Cycles   types.Cycles `param:"cip3.cycles" class:"epoch" default:"7" min:"5"`
+		NoKey    uint64       `class:"block" default:"7"`
+		NoGroup  uint64       `param:"amount" class:"block" default:"7"`
+		NoClass  uint64       `param:"cip3.x" default:"7"`
+		Class    uint64       `param:"cip3.x" class:"hour" default:"7"`
+		Signed   int64        `param:"cip3.x" class:"block" default:"7"`
+		Bytes    []byte       `param:"cip3.x" class:"block" default:"7"`
+		Backward uint64       `param:"cip3.x" class:"block" default:"7" min:"9" max:"5"`
+		Wide     uint64       `param:"cip3.x" class:"block" default:"7" max:"18446744073709551616"`
+		Spelt    uint64       `param:"cip3.x" class:"block" default:"7" max:"ten"`
+	}
+	all := reflect.TypeFor[fields]()
+	amount := newEntry(all.Field(0), 0)
+	for n, want := range map[uint64]bool{4: false, 5: true, 9: true, 10: false} {
+		if amount.within(types.WeiOf(n)) != want {
+			t.Errorf("%d is %s: %v, want %v", n, amount.describe(), !want, want)
+		}
+	}
+	if got := amount.describe(); got != "an amount in wei from 5 to 9" {
+		t.Error(got)
+	}
+	if e := newEntry(all.Field(1), 1); e.Type != Integer || e.Class != NextEpoch || e.describe() != "an integer from 5 to 2^64-1" {
+		t.Errorf("%v", e.Info)
+	}
+	for i := 2; i < all.NumField(); i++ {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("the tag of %s was taken", all.Field(i).Name)
+				}
+			}()
+			newEntry(all.Field(i), i)
+		}()
 	}
 }
 

@@ -73,7 +73,7 @@ func (m model) rootOf(keys []string) types.Hash {
 }
 
 // spell writes a key as nine characters a byte and zeros without end, of which
-// 64 are enough for short keys.
+// 400 are enough for the keys of these tests.
 func spell(key string) string {
 	var s strings.Builder
 	for i := range len(key) {
@@ -82,6 +82,6 @@ func spell(key string) string {
 			s.WriteByte('0' + key[i]>>shift&1)
 		}
 	}
-	s.WriteString(strings.Repeat("0", 64))
+	s.WriteString(strings.Repeat("0", 400))
 	return s.String()
 }

@@ -90,20 +90,27 @@ func ordered(batch []Change) []Change {
 			panic(fmt.Sprintf("trie: a key of %d bytes, at most %d", len(batch[i].Key), MaxKeyBytes))
 		}
 	}
-	byKey := func(a, b Change) int { return bytes.Compare(a.Key, b.Key) }
 	if strictlySorted(batch) {
 		return batch
 	}
-	changes := slices.Clone(batch)
-	slices.SortStableFunc(changes, byKey)
-	last := changes[:0]
-	for i := range changes {
-		if i+1 < len(changes) && byKey(changes[i], changes[i+1]) == 0 {
+	order := make([]int, len(batch)) // positions, which are cheaper to move and keep equal keys in order
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		if by := bytes.Compare(batch[a].Key, batch[b].Key); by != 0 {
+			return by
+		}
+		return a - b
+	})
+	changes := make([]Change, 0, len(batch))
+	for i, position := range order {
+		if i+1 < len(order) && bytes.Equal(batch[position].Key, batch[order[i+1]].Key) {
 			continue
 		}
-		last = append(last, changes[i])
+		changes = append(changes, batch[position])
 	}
-	return last
+	return changes
 }
 
 func strictlySorted(batch []Change) bool {

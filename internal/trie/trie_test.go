@@ -13,10 +13,11 @@ import (
 	"github.com/cowboyinc/devnet/internal/types"
 )
 
-// keys draws few distinct short keys, so that batches overwrite, delete, and
-// hold keys that begin other keys.
+// keys draws few distinct short keys, some behind a prefix like an actor's, so
+// that batches overwrite, delete, and hold keys that begin other keys.
 var keys = rapid.Custom(func(t *rapid.T) []byte {
-	return []byte(rapid.StringOfN(rapid.SampledFrom([]rune{0, 1, 2, 'a', 0x7f}), 0, 5, -1).Draw(t, "key"))
+	prefix := rapid.SampledFrom([]string{"", "", "an actor", "an actor 12"}).Draw(t, "prefix")
+	return []byte(prefix + rapid.StringOfN(rapid.SampledFrom([]rune{0, 1, 2, 'a', 0x7f}), 0, 5, -1).Draw(t, "key"))
 })
 
 var changes = rapid.Custom(func(t *rapid.T) Change {
@@ -68,6 +69,27 @@ func TestTreeIsItsModelAfterEveryBatch(t *testing.T) {
 		key := keys.Draw(t, "absent")
 		if got, found := tree.Get(key); found != (m[string(key)] != "" || slices.Contains(m.keys(nil, nil), string(key))) {
 			t.Fatalf("Get(%q) = %q, %v", key, got, found)
+		}
+	})
+}
+
+func TestDifferIsTheFirstDifferentBitOfTheSpeltKeys(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		a := rapid.SliceOfN(rapid.Byte(), 0, 20).Draw(t, "a")
+		b := append(bytes.Clone(a[:rapid.IntRange(0, len(a)).Draw(t, "shared")]), rapid.SliceOfN(rapid.Byte(), 0, 20).Draw(t, "rest")...)
+		x, y := spell(string(a)), spell(string(b))
+		want := noBit
+		for i := range min(len(x), len(y)) {
+			if x[i]-'0' != bit(a, uint32(i)) {
+				t.Fatalf("bit %d of %x is %d", i, a, bit(a, uint32(i)))
+			}
+			if x[i] != y[i] {
+				want = uint32(i)
+				break
+			}
+		}
+		if got := differ(a, b); got != want || differ(b, a) != want {
+			t.Fatalf("%x and %x differ at %d, want %d", a, b, got, want)
 		}
 	})
 }

@@ -97,8 +97,7 @@ func TestC13DivisionByZeroStops(t *testing.T) {
 // Decision C11, RFC 8949 §3.4.3: an integer where it fits 64 bits, else tag 2
 // without leading zeros.
 func TestC11AmountsHaveOneEncoding(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		w := amounts.Draw(t, "w")
+	check := func(t interface{ Fatalf(string, ...any) }, w Wei) {
 		data := codec.Marshal(w)
 		if want := codec.Marshal(w.Big()); !bytes.Equal(data, want) { // the library's own shortest form
 			t.Fatalf("%s is %x, want %x", w, data, want)
@@ -107,7 +106,16 @@ func TestC11AmountsHaveOneEncoding(t *testing.T) {
 		if err := codec.Unmarshal(data, 64, &back); err != nil || back != w {
 			t.Fatalf("%x was read as %s, %v, want %s", data, back, err, w)
 		}
-	})
+	}
+	rapid.Check(t, func(t *rapid.T) { check(t, amounts.Draw(t, "w")) })
+	for shift := range uint(256) { // both sides of every length
+		power, _ := WeiFromBig(new(big.Int).Lsh(big.NewInt(1), shift))
+		check(t, power)
+		check(t, power.Sub(WeiOf(1)))
+	}
+	for n := range uint64(300) {
+		check(t, WeiOf(n))
+	}
 }
 
 func TestC11OtherEncodingsOfAnAmountAreRefused(t *testing.T) {
