@@ -21,17 +21,17 @@ func (s *Server) registerActors() {
 	serve(s, operation{id: "actor_read", method: http.MethodPost, path: "/actor/read", tag: tagActors,
 		summary:     "Call a handler read-only on the latest final state",
 		description: "Every side effect is refused. A handler that fails answers 200 with its status and error.",
-		errors:      []int{400, 404, 409, 503},
+		errors:      []int{404, 409},
 		request:     model.ReadRequest{Actor: "heartbeat", Handler: "count"}, response: exampleRead}, s.readActor)
 }
 
 type listInput struct {
-	onNode
-	page
+	OnNode
+	Page
 }
 
 func (s *Server) listActors(_ context.Context, in *listInput) ([]model.Actor, error) {
-	v, err := s.view(in.onNode)
+	v, err := s.view(in.OnNode)
 	if err != nil {
 		return nil, err
 	}
@@ -50,8 +50,8 @@ func (s *Server) listActors(_ context.Context, in *listInput) ([]model.Actor, er
 	return out, nil
 }
 
-func (s *Server) getActor(_ context.Context, in *addressInput) (m model.Actor, err error) {
-	v, err := s.view(in.onNode)
+func (s *Server) getActor(_ context.Context, in *AddressInput) (m model.Actor, err error) {
+	v, err := s.view(in.OnNode)
 	if err != nil {
 		return m, err
 	}
@@ -80,13 +80,13 @@ func actorModel(v View, a *Actor) (m model.Actor, err error) {
 }
 
 type stateInput struct {
-	addressInput
-	page
+	AddressInput
+	Page
 	Prefix string `query:"prefix" maxLength:"1024" doc:"Only keys that begin with this: 0x-hex or text."`
 }
 
 func (s *Server) actorState(_ context.Context, in *stateInput) ([]model.StateEntry, error) {
-	v, err := s.view(in.onNode)
+	v, err := s.view(in.OnNode)
 	if err != nil {
 		return nil, err
 	}
@@ -110,12 +110,12 @@ func (s *Server) actorState(_ context.Context, in *stateInput) ([]model.StateEnt
 }
 
 type logsInput struct {
-	addressInput
-	page
+	AddressInput
+	Page
 }
 
 func (s *Server) actorLogs(_ context.Context, in *logsInput) ([]model.LogLine, error) {
-	v, err := s.view(in.onNode)
+	v, err := s.view(in.OnNode)
 	if err != nil {
 		return nil, err
 	}
@@ -135,12 +135,12 @@ func (s *Server) actorLogs(_ context.Context, in *logsInput) ([]model.LogLine, e
 }
 
 type readInput struct {
-	onNode
+	OnNode
 	Body model.ReadRequest
 }
 
 func (s *Server) readActor(ctx context.Context, in *readInput) (m model.ReadResult, err error) {
-	v, err := s.view(in.onNode)
+	v, err := s.view(in.OnNode)
 	if err != nil {
 		return m, err
 	}

@@ -36,7 +36,7 @@ func (s *Server) health(context.Context, *struct{}) (model.Health, error) {
 	return model.Health{Status: "ok"}, nil
 }
 
-func (s *Server) height(_ context.Context, in *onNode) (model.Height, error) {
+func (s *Server) height(_ context.Context, in *OnNode) (model.Height, error) {
 	v, err := s.view(*in)
 	if err != nil {
 		return model.Height{}, err
@@ -45,12 +45,12 @@ func (s *Server) height(_ context.Context, in *onNode) (model.Height, error) {
 }
 
 type blockInput struct {
-	onNode
+	OnNode
 	ID string `path:"id" maxLength:"80" example:"latest" doc:"A height, a block hash, or latest."`
 }
 
 func (s *Server) block(_ context.Context, in *blockInput) (model.Block, error) {
-	v, err := s.view(in.onNode)
+	v, err := s.view(in.OnNode)
 	if err != nil {
 		return model.Block{}, err
 	}
@@ -99,13 +99,13 @@ func noBlock(v View, h types.Height) *Error {
 }
 
 type blocksInput struct {
-	onNode
+	OnNode
 	From  optional[types.Height] `query:"from" doc:"First height; without it the latest blocks are listed, newest last."`
 	Limit int                    `query:"limit" minimum:"1" maximum:"1000" default:"50" doc:"At most so many blocks."`
 }
 
 func (s *Server) blocks(_ context.Context, in *blocksInput) ([]model.Block, error) {
-	v, err := s.view(in.onNode)
+	v, err := s.view(in.OnNode)
 	if err != nil {
 		return nil, err
 	}
@@ -130,7 +130,7 @@ func (s *Server) blocks(_ context.Context, in *blocksInput) ([]model.Block, erro
 }
 
 type hashInput struct {
-	onNode
+	OnNode
 	Hash string `path:"hash" maxLength:"80" example:"0x1111111111111111111111111111111111111111111111111111111111111111"`
 }
 
@@ -139,7 +139,7 @@ func (s *Server) transaction(_ context.Context, in *hashInput) (m model.Transact
 	if err != nil {
 		return m, err
 	}
-	v, err := s.view(in.onNode)
+	v, err := s.view(in.OnNode)
 	if err != nil {
 		return m, err
 	}
@@ -172,7 +172,7 @@ func (s *Server) receipt(_ context.Context, in *hashInput) (m model.Receipt, err
 	if err != nil {
 		return m, err
 	}
-	v, err := s.view(in.onNode)
+	v, err := s.view(in.OnNode)
 	if err != nil {
 		return m, err
 	}
@@ -190,13 +190,13 @@ func (s *Server) receipt(_ context.Context, in *hashInput) (m model.Receipt, err
 	return m, unknownTransaction(h)
 }
 
-type addressInput struct {
-	onNode
+type AddressInput struct {
+	OnNode
 	Address string `path:"address" maxLength:"256" example:"alice" doc:"0x and 40 hexadecimal digits, or a name."`
 }
 
-func (s *Server) account(_ context.Context, in *addressInput) (m model.Account, err error) {
-	v, err := s.view(in.onNode)
+func (s *Server) account(_ context.Context, in *AddressInput) (m model.Account, err error) {
+	v, err := s.view(in.OnNode)
 	if err != nil {
 		return m, err
 	}
@@ -221,7 +221,7 @@ func (s *Server) account(_ context.Context, in *addressInput) (m model.Account, 
 	return model.Account{Address: a, Name: name, Nonce: account.Nonce, Balance: account.Balance}, nil
 }
 
-func (s *Server) baseFee(_ context.Context, in *onNode) (m model.BaseFee, err error) {
+func (s *Server) baseFee(_ context.Context, in *OnNode) (m model.BaseFee, err error) {
 	v, err := s.view(*in)
 	if err != nil {
 		return m, err
@@ -231,7 +231,7 @@ func (s *Server) baseFee(_ context.Context, in *onNode) (m model.BaseFee, err er
 		BaseFeeCell: head.NextBaseFeeCell, BaseFeeLaneTimer: head.NextBaseFeeLane}, nil
 }
 
-func (s *Server) params(_ context.Context, in *onNode) ([]model.Param, error) {
+func (s *Server) params(_ context.Context, in *OnNode) ([]model.Param, error) {
 	v, err := s.view(*in)
 	if err != nil {
 		return nil, err

@@ -17,7 +17,7 @@ const FaucetName = "faucet"
 
 func (s *Server) registerDevnet() {
 	serve(s, operation{id: "faucet", method: http.MethodPost, path: "/faucet", tag: tagDevnet,
-		summary: "Give an account 5,000 CBY; answers once final", errors: []int{400, 404, 503, 504},
+		summary: "Give an account 5,000 CBY; answers once final", errors: []int{404, 409, 429, 504},
 		request:  model.FaucetRequest{Address: "0x00000000000000000000000000000000000000aa"},
 		response: model.Faucet{Hash: exampleHash, Amount: types.WeiOf(5000 * types.CBY)}}, s.faucet)
 	serve(s, operation{id: "devnet_accounts", method: http.MethodGet, path: "/devnet/accounts", tag: tagDevnet,
@@ -27,26 +27,26 @@ func (s *Server) registerDevnet() {
 		summary: "Sign and submit a call or a transfer; answers the receipt once final",
 		description: "The devnet signs with the key of from and takes care of nonce and fees. A handler that fails answers 200: " +
 			"its receipt has the status. payload is bytes where it begins with 0x, and else UTF-8 text.",
-		errors:  []int{400, 404, 409, 503, 504},
+		errors:  []int{404, 409, 429, 504},
 		request: model.SendRequest{From: "alice", To: "heartbeat", Handler: "start"}, response: exampleReceipt}, s.send)
 	serve(s, operation{id: "devnet_deploy", method: http.MethodPost, path: "/devnet/deploy", tag: tagDevnet,
 		summary:     "Deploy an actor; answers its address and the receipt once final",
 		description: "init runs once with the payload init. Code that is refused answers 200: its receipt has the status and the line.",
-		errors:      []int{400, 404, 409, 503, 504},
+		errors:      []int{404, 409, 429, 504},
 		request:     model.DeployRequest{From: "alice", Code: "def ping(payload):\n    return b\"pong\"\n", Name: "ping"},
 		response:    model.Deployed{Address: exampleAddress, Receipt: exampleReceipt}}, s.deploy)
 }
 
 // cheat refuses what a strict network has not.
 func (s *Server) cheat(what string) error {
-	if !s.backend.Info().Strict {
+	if !s.info.Strict {
 		return nil
 	}
 	return Refuse(http.StatusForbidden, "strict", "%s is off: this network runs with --strict", what).
 		Hint("Sign with a key of your own and use POST /submit, or start the network without --strict.")
 }
 
-func (s *Server) accounts(_ context.Context, in *onNode) ([]model.DevnetAccount, error) {
+func (s *Server) accounts(_ context.Context, in *OnNode) ([]model.DevnetAccount, error) {
 	if err := s.cheat("/devnet/accounts"); err != nil {
 		return nil, err
 	}
@@ -79,7 +79,7 @@ func (s *Server) faucet(ctx context.Context, in *faucetInput) (m model.Faucet, e
 	if err != nil {
 		return m, err
 	}
-	amount := s.backend.Info().Faucet
+	amount := s.info.Faucet
 	key := s.backend.Signer(FaucetName)
 	if key == nil {
 		return m, Refuse(http.StatusForbidden, "no_faucet", "this network has no faucet account")
@@ -148,7 +148,7 @@ func (s *Server) simulate(ctx context.Context, v View, key env.Signer, d draft) 
 	if err != nil {
 		return nil, err
 	}
-	return v.Simulate(ctx, d.sign(s.backend.Info().ChainID, v.Head(), key, account.Nonce))
+	return v.Simulate(ctx, d.sign(s.info.ChainID, v.Head(), key, account.Nonce))
 }
 
 type deployInput struct{ Body model.DeployRequest }
@@ -243,7 +243,7 @@ func (s *Server) sign(ctx context.Context, v View, key env.Signer, d draft) (*ty
 		return nil, err
 	}
 	defer free()
-	head, chain := v.Head(), s.backend.Info().ChainID
+	head, chain := v.Head(), s.info.ChainID
 	h, err := s.nonces.submit(ctx, key.Address(), head.Height, func(nonce types.Nonce) []byte {
 		return d.sign(chain, head, key, nonce).Encode()
 	})

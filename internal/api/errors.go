@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"reflect"
+	"regexp"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -93,6 +94,11 @@ func invalid(status int, message string, errs ...error) huma.StatusError {
 			text = at + ": " + text
 		}
 		parts = append(parts, text)
+		if at == "" {
+			if missing := absent.FindStringSubmatch(text); missing != nil {
+				at = missing[1]
+			}
+		}
 		if field == "" {
 			field = at
 		}
@@ -113,6 +119,9 @@ func invalid(status int, message string, errs ...error) huma.StatusError {
 	}
 	return Refuse(status, code, "%s", message).Hint("%s", hint).At(field)
 }
+
+// absent is how huma says that a field is missing.
+var absent = regexp.MustCompile(`^expected required property (\S+) to be present$`)
 
 // place strips where huma found a field: "body.from" is the field from.
 func place(location string) string {

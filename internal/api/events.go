@@ -34,7 +34,7 @@ func (s *Server) registerEvents() {
 		description: "Events of type block (a Block), tx (a Receipt), timer (what a block did to a timer, with the receipt of a fire) and " +
 			"log (a line an actor printed). Each has an id; a reader that comes back with Last-Event-ID misses nothing. " +
 			"The last event of a stream the server ends is of type dropped and says why.",
-		errors:   []int{400, 404, 409, 503},
+		errors:   []int{400, 404, 409},
 		response: "id: 12.1\nevent: tx\ndata: {\"hash\":\"0x11…\",\"status\":\"ok\",…}\n\n"}
 	h := op.huma()
 	h.Responses = map[string]*huma.Response{"200": {Description: "A stream that does not end",

@@ -211,11 +211,15 @@ func eventsOf(b *Block) (events []event) {
 		}
 		add(model.EventTx, receiptModel(r), about...)
 	}
+	printed := map[types.Hash][]string{}
+	for _, l := range b.Logs {
+		printed[l.Hash] = append(printed[l.Hash], l.Line)
+	}
 	for _, t := range b.Timers {
-		m := model.TimerEvent{ID: t.ID, Actor: t.Actor, Height: b.Block.Header.Height, Status: string(t.Status), Reason: t.Reason}
+		m := model.TimerEvent{ID: t.ID, Actor: t.Actor, Height: b.Block.Header.Height, Status: string(t.Status), Reason: t.Reason, Logs: []string{}}
 		if r := fires[t.ID]; r != nil && t.Status == types.TimerFired {
 			receipt := receiptModel(r)
-			m.Receipt = &receipt
+			m.Receipt, m.Logs = &receipt, append(m.Logs, printed[t.ID]...)
 		}
 		add(model.EventTimer, m, t.Actor)
 	}

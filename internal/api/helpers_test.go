@@ -6,9 +6,14 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"testing"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"github.com/cowboyinc/devnet/internal/api/model"
+	"github.com/cowboyinc/devnet/internal/codec"
+	"github.com/cowboyinc/devnet/internal/types"
 )
 
 // world is a server over a network in memory.
@@ -55,7 +60,33 @@ func (w *world) call(method, path string, body any, headers ...string) (int, []b
 	}
 	recorder := httptest.NewRecorder()
 	w.server.Handler().ServeHTTP(recorder, r)
+	w.documented(r, recorder)
 	return recorder.Code, recorder.Body.Bytes()
+}
+
+// documented checks an answer against what the OpenAPI document says of it.
+func (w *world) documented(r *http.Request, got *httptest.ResponseRecorder) {
+	w.t.Helper()
+	_, route := w.server.mux.Handler(r)
+	op := operations(w.server.OpenAPI())[route]
+	if op == nil || got.Header().Get("Content-Type") != "application/json" {
+		return
+	}
+	response := op.Responses[strconv.Itoa(got.Code)]
+	if response == nil || response.Content["application/json"] == nil {
+		w.t.Errorf("%s answers %d, which is not documented: %s", route, got.Code, got.Body)
+		return
+	}
+	var body any
+	if err := json.Unmarshal(got.Body.Bytes(), &body); err != nil {
+		w.t.Fatalf("%s: %v in %s", route, err, got.Body)
+	}
+	result := &huma.ValidateResult{}
+	huma.Validate(w.server.OpenAPI().Components.Schemas, response.Content["application/json"].Schema,
+		huma.NewPathBuffer([]byte{}, 0), huma.ModeReadFromServer, body, result)
+	for _, err := range result.Errors {
+		w.t.Errorf("%s answers %d with what its schema refuses: %v in %s", route, got.Code, err, got.Body)
+	}
 }
 
 // get decodes a success.
@@ -101,3 +132,5 @@ func (w *world) deploy(name string) model.Deployed {
 	w.t.Helper()
 	return post[model.Deployed](w, "/devnet/deploy", model.DeployRequest{From: "alice", Code: "code of " + name, Name: name})
 }
+
+var transferPayload = codec.Marshal(types.Transfer{Kind: types.KindTransfer})

@@ -408,7 +408,7 @@ func (v *memoryView) Read(_ context.Context, c Call) (Result, error) {
 }
 
 func (v *memoryView) Simulate(_ context.Context, tx *types.Transaction) (*types.Receipt, error) {
-	return &types.Receipt{Hash: tx.Hash(), Status: types.StatusOK, Cycles: 42}, nil
+	return &types.Receipt{Hash: tx.Hash(), Origin: types.OriginTransaction, Status: types.StatusOK, Cycles: 42}, nil
 }
 
 func cut[T any](all []T, offset, limit int) []T {

@@ -7,15 +7,15 @@ import (
 	"github.com/cowboyinc/devnet/internal/types"
 )
 
-// onNode is the parameter of every read.
-type onNode struct {
+// OnNode is the parameter of every read.
+type OnNode struct {
 	Node string `query:"node" maxLength:"64" example:"v0" doc:"Read this validator's state instead of the highest final one."`
 }
 
-func (s *Server) view(n onNode) (View, error) { return s.backend.View(n.Node) }
+func (s *Server) view(n OnNode) (View, error) { return s.backend.View(n.Node) }
 
-// page is the parameters of every list.
-type page struct {
+// Page is the parameters of every list.
+type Page struct {
 	Offset int `query:"offset" minimum:"0" maximum:"1000000000" default:"0" doc:"Entries to leave out."`
 	Limit  int `query:"limit" minimum:"1" maximum:"1000" default:"50" doc:"At most so many entries."`
 }

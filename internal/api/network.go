@@ -31,6 +31,7 @@ func (s *Server) registerReady() {
 		description: "503 has the same body with ready = false, per node what is missing, and an error.",
 		response:    exampleReady}
 	h := op.huma()
+	h.Errors = slices.DeleteFunc(h.Errors, func(status int) bool { return status == http.StatusServiceUnavailable })
 	schema := s.api.OpenAPI().Components.Schemas.Schema(readyType, true, "")
 	waiting := exampleReady
 	waiting.Ready, waiting.Nodes = false, []model.ReadyNode{{Name: "v3", Missing: []string{"the node is stopped"}}}
@@ -49,7 +50,7 @@ func (s *Server) registerReady() {
 }
 
 func (s *Server) ready() model.Ready {
-	info := s.backend.Info()
+	info := s.info
 	m := model.Ready{Ready: true, ChainID: info.ChainID, Genesis: info.Genesis, Strict: info.Strict,
 		Version: info.Version, Nodes: []model.ReadyNode{}}
 	for _, n := range s.backend.Nodes() {

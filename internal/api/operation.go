@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"reflect"
+	"slices"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -16,7 +17,7 @@ import (
 type operation struct {
 	id, method, path, tag string
 	summary, description  string
-	errors                []int // beside 422 and 500
+	errors                []int // beside those of statuses
 	request               any   // example of the body; nil where there is none
 	response              any   // example of the answer
 }
@@ -39,13 +40,24 @@ func (op operation) huma() huma.Operation {
 	h := huma.Operation{
 		OperationID: op.id, Method: op.method, Path: op.path, Tags: []string{op.tag},
 		Summary: op.summary, Description: op.description,
-		// 403: every request of a foreign host or page.
-		Errors:                       append([]int{http.StatusForbidden, http.StatusUnprocessableEntity}, op.errors...),
+		Errors:                       op.statuses(),
 		MaxBodyBytes:                 MaxBodyBytes + 1, // huma refuses a body that reaches its limit
 		BodyReadTimeout:              -1,               // guard has read it
 		RejectUnknownQueryParameters: true,
 	}
 	return h
+}
+
+// statuses are the errors of the operation, and those that any may have: a
+// foreign host or page, a parameter out of range, a node that does not run, a
+// body too long or too slow.
+func (op operation) statuses() []int {
+	all := append([]int{http.StatusForbidden, http.StatusUnprocessableEntity, http.StatusServiceUnavailable}, op.errors...)
+	if op.method == http.MethodPost {
+		all = append(all, http.StatusBadRequest, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // exemplify puts the examples into the description.
@@ -87,7 +99,7 @@ func plain(v any) (out any) {
 
 // describe is the head of the OpenAPI document.
 func (s *Server) describe() huma.Config {
-	cfg := huma.DefaultConfig("Cowboy devnet", s.backend.Info().Version)
+	cfg := huma.DefaultConfig("Cowboy devnet", s.info.Version)
 	cfg.OpenAPIPath, cfg.DocsPath, cfg.SchemasPath, cfg.CreateHooks = "", "", "", nil
 	cfg.Info.Description = "A Cowboy network on this machine: the chain's own RPC paths, and the devnet's. " +
 		"Amounts are decimal strings in wei (1 CBY = 10^9 wei), bytes are 0x-hex, an address may be given by its name. " +

@@ -29,6 +29,7 @@ type Config struct {
 // Server is the HTTP API of one network.
 type Server struct {
 	backend  Backend
+	info     Info
 	api      huma.API
 	mux      *http.ServeMux
 	handler  http.Handler
@@ -52,6 +53,7 @@ type Server struct {
 func New(backend Backend, cfg Config) *Server {
 	s := &Server{
 		backend:  backend,
+		info:     backend.Info(),
 		mux:      http.NewServeMux(),
 		hosts:    map[string]bool{},
 		waiters:  make(chan struct{}, MaxWaiters),

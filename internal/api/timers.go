@@ -18,15 +18,15 @@ func (s *Server) registerTimers() {
 }
 
 type timersInput struct {
-	onNode
-	page
+	OnNode
+	Page
 	Actor  string                 `query:"actor" maxLength:"256" doc:"Only this actor's, by address or name."`
 	DueBy  optional[types.Height] `query:"due_by" doc:"Only those due at this height or before."`
 	Status string                 `query:"status" enum:"pending,fired,expired,insufficient_funds,cancelled" doc:"Only those in this state."`
 }
 
 func (s *Server) listTimers(_ context.Context, in *timersInput) ([]model.Timer, error) {
-	v, err := s.view(in.onNode)
+	v, err := s.view(in.OnNode)
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +53,7 @@ func (s *Server) listTimers(_ context.Context, in *timersInput) ([]model.Timer, 
 }
 
 type timerInput struct {
-	onNode
+	OnNode
 	ID string `path:"id" maxLength:"80" example:"0x2222222222222222222222222222222222222222222222222222222222222222"`
 }
 
@@ -62,7 +62,7 @@ func (s *Server) getTimer(_ context.Context, in *timerInput) (m model.TimerDetai
 	if err != nil {
 		return m, err
 	}
-	v, err := s.view(in.onNode)
+	v, err := s.view(in.OnNode)
 	if err != nil {
 		return m, err
 	}

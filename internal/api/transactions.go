@@ -18,7 +18,7 @@ func (s *Server) registerTransactions() {
 		summary: "Hand in a signed transaction; answers its hash once the pool took it",
 		description: "The body is the transaction as canonical CBOR, or JSON {\"tx\": \"0x…\"} of the same bytes. " +
 			"A refused transaction changes nothing, and its error code names the rule.",
-		errors:   []int{400, 409, 413, 503},
+		errors:   []int{409, 429},
 		request:  model.SubmitRequest{Tx: types.Bytes{0x8c, 0x19, 0x1f, 0x4b}},
 		response: model.Submitted{Hash: exampleHash}}
 	serveSubmit(s, submit, func(ctx context.Context, raw []byte) (model.Submitted, error) {

@@ -124,7 +124,7 @@ type Transaction struct {
 	Sender                 types.Address   `json:"sender"`
 	ChainID                uint64          `json:"chain_id"`
 	Nonce                  types.Nonce     `json:"nonce"`
-	To                     *types.Address  `json:"to"`
+	To                     *types.Address  `json:"to" nullable:"true" doc:"Null for deploys and system instructions."`
 	Value                  types.Wei       `json:"value"`
 	CyclesLimit            types.Cycles    `json:"cycles_limit"`
 	CellsLimit             types.Cells     `json:"cells_limit"`
@@ -223,7 +223,7 @@ type Timer struct {
 	MaxFeePerCycle         *types.Wei     `json:"max_fee_per_cycle"`
 	MaxPriorityFeePerCycle *types.Wei     `json:"max_priority_fee_per_cycle"`
 	Bid                    types.Wei      `json:"bid"`
-	GBA                    *types.Address `json:"gba"`
+	GBA                    *types.Address `json:"gba" nullable:"true"`
 	Status                 string         `json:"status" enum:"pending,fired,expired,insufficient_funds,cancelled"`
 	Tier                   *string        `json:"tier" doc:"ring, epoch or overflow; null once it ended, and under a policy whose calendar has no tiers."`
 	ScheduledAt            types.Height   `json:"scheduled_at"`
@@ -326,6 +326,7 @@ type TimerEvent struct {
 	Status  string        `json:"status" doc:"pending where it was scheduled, extended or deferred; else how it ended."`
 	Reason  string        `json:"reason"`
 	Receipt *Receipt      `json:"receipt,omitempty" doc:"Of a fire; else absent."`
+	Logs    []string      `json:"logs" doc:"What a fire printed."`
 }
 
 // SendRequest is the body of POST /devnet/send.

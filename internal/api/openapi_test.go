@@ -1,0 +1,131 @@
+package api
+
+import (
+	"encoding/json"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// routes are all that is served now, and nothing else: a path without anything
+// behind it would be a promise.
+var routes = []string{
+	"GET /account/{address}", "GET /actor/{address}", "GET /actor/{address}/logs", "GET /actor/{address}/state", "GET /actors",
+	"GET /basefee", "GET /block/{id}", "GET /blocks", "GET /devnet/accounts", "GET /events", "GET /health", "GET /height",
+	"GET /metrics", "GET /openapi.json", "GET /params", "GET /ready", "GET /timer/{id}", "GET /timers", "GET /transaction/{hash}",
+	"GET /transaction/{hash}/receipt", "GET /validators", "POST /actor/read", "POST /devnet/deploy", "POST /devnet/send",
+	"POST /faucet", "POST /submit", "POST /submit_wait",
+}
+
+func operations(api *huma.OpenAPI) map[string]*huma.Operation {
+	all := map[string]*huma.Operation{}
+	for path, item := range api.Paths {
+		for method, op := range map[string]*huma.Operation{"GET": item.Get, "POST": item.Post, "PUT": item.Put, "DELETE": item.Delete, "PATCH": item.Patch} {
+			if op != nil {
+				all[method+" "+path] = op
+			}
+		}
+	}
+	return all
+}
+
+func TestTheDocumentListsEveryRouteAndNoOther(t *testing.T) {
+	w := newWorld(t)
+	var got []string
+	for route := range operations(w.server.OpenAPI()) {
+		got = append(got, route)
+	}
+	slices.Sort(got)
+	want := slices.Sorted(slices.Values(routes))
+	if !slices.Equal(got, want) {
+		t.Fatalf("documented:\n%s\nwanted:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	for _, route := range routes {
+		method, path, _ := strings.Cut(route, " ")
+		r, _ := http.NewRequest(method, "http://localhost"+strings.NewReplacer("{", "", "}", "").Replace(path), nil)
+		if _, pattern := w.server.mux.Handler(r); pattern != route {
+			t.Errorf("%s is documented and served by %q", route, pattern)
+		}
+	}
+}
+
+// TestEveryOperationIsWholeAndItsExamplesHold checks each example against the
+// schema beside it.
+func TestEveryOperationIsWholeAndItsExamplesHold(t *testing.T) {
+	w := newWorld(t)
+	api := w.server.OpenAPI()
+	ids := map[string]string{}
+	check := func(route, what string, media *huma.MediaType) {
+		t.Helper()
+		if media == nil || media.Schema == nil || media.Example == nil {
+			t.Errorf("%s: %s has no schema or no example", route, what)
+			return
+		}
+		result := &huma.ValidateResult{}
+		huma.Validate(api.Components.Schemas, media.Schema, huma.NewPathBuffer([]byte{}, 0), huma.ModeReadFromServer, media.Example, result)
+		for _, err := range result.Errors {
+			t.Errorf("%s: the example of %s: %v", route, what, err)
+		}
+	}
+	for route, op := range operations(api) {
+		if other := ids[op.OperationID]; op.OperationID == "" || other != "" {
+			t.Errorf("%s has the operation id %q, as has %q", route, op.OperationID, other)
+		}
+		ids[op.OperationID] = route
+		if op.Summary == "" || len(op.Tags) != 1 {
+			t.Errorf("%s has no summary or not one tag", route)
+		}
+		if op.Responses["200"] == nil || op.Responses["403"] == nil || op.Responses["422"] == nil || op.Responses["500"] == nil {
+			t.Errorf("%s does not document 200, 403, 422 and 500", route)
+		}
+		for status, response := range op.Responses {
+			for kind, media := range response.Content {
+				check(route, status+" "+kind, media)
+			}
+		}
+		if op.RequestBody != nil {
+			check(route, "the body", op.RequestBody.Content["application/json"])
+		}
+		for _, p := range op.Parameters {
+			if p.In == "path" && !strings.Contains(route, "{"+p.Name+"}") {
+				t.Errorf("%s documents the path parameter %s, which it has not", route, p.Name)
+			}
+		}
+	}
+}
+
+var reference = regexp.MustCompile(`"\$ref": ?"([^"]+)"`)
+
+func TestTheDocumentIsOpenAPI31WithoutLooseEnds(t *testing.T) {
+	w := newWorld(t)
+	status, data := w.call("GET", "/openapi.json", nil)
+	var doc struct {
+		OpenAPI    string `json:"openapi"`
+		Info       struct{ Title, Version string }
+		Components struct {
+			Schemas map[string]json.RawMessage `json:"schemas"`
+		} `json:"components"`
+		Paths map[string]json.RawMessage `json:"paths"`
+	}
+	if err := json.Unmarshal(data, &doc); err != nil || status != 200 {
+		t.Fatal(status, err)
+	}
+	if doc.OpenAPI != "3.1.0" || doc.Info.Title == "" || doc.Info.Version != "test" {
+		t.Fatalf("%+v", doc.Info)
+	}
+	for _, match := range reference.FindAllStringSubmatch(string(data), -1) {
+		name, found := strings.CutPrefix(match[1], "#/components/schemas/")
+		if !found || doc.Components.Schemas[name] == nil {
+			t.Errorf("the reference %s leads nowhere", match[1])
+		}
+	}
+	for name := range doc.Components.Schemas {
+		if !strings.Contains(string(data), `"#/components/schemas/`+name+`"`) {
+			t.Errorf("nothing refers to the schema %s", name)
+		}
+	}
+}
