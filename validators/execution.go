@@ -28,7 +28,7 @@ type execution struct {
 	v        *Validator
 	onchain  *onchain
 	executor *ledger.Executor
-	pool     *pool
+	pool     *Pool
 	results  map[types.Hash]*ledger.Result // executed, not final
 	working  bool                          // what consensus was told last
 }
@@ -47,6 +47,8 @@ func (e *execution) receive(ctx actor.Context) {
 		e.tellWork()
 	case admission:
 		e.admit(event)
+	case poolQuestion:
+		event.ask(e.pool)
 	case build:
 		e.build(event.ask)
 	case execute:

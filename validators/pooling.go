@@ -14,16 +14,33 @@ const (
 	maxResend    = 256 // transactions sent again after one block
 )
 
-// pool is the mempool of a validator, with what it must remember beside it.
-type pool struct {
+// Pool is the mempool of a validator, with what it must remember beside it. It
+// belongs to the execution role.
+type Pool struct {
 	*mempool.Pool[*ledger.Checked]
 	sent  map[types.Hash]types.Height // of those that came in here: height at which they were last sent on
 	local []types.Hash                // the same in the order they came
 }
 
-func newPool() *pool {
-	return &pool{Pool: mempool.New[*ledger.Checked](mempool.DefaultLimits), sent: map[types.Hash]types.Height{}}
+func newPool() *Pool {
+	return &Pool{Pool: mempool.New[*ledger.Checked](mempool.DefaultLimits), sent: map[types.Hash]types.Height{}}
 }
+
+// Transaction returns a transaction that waits in the pool, or nil.
+func (p *Pool) Transaction(hash types.Hash) *ledger.Checked {
+	entry, held := p.Get(hash)
+	if !held {
+		return nil
+	}
+	return entry.Value
+}
+
+// AskPool runs question on the execution role's loop. It is not run when the
+// validator stops.
+func (v *Validator) AskPool(question func(*Pool)) { v.post(v.execution, poolQuestion{question}) }
+
+// poolQuestion is AskPool's.
+type poolQuestion struct{ ask func(*Pool) }
 
 // admit takes transactions into the pool, and sends on those that came in here.
 func (e *execution) admit(event admission) {

@@ -205,6 +205,9 @@ func (s *State) Timers(actor types.Address) []types.Timer {
 	return scheduler.Pending(reader{s.tree}, s.header.Height, actor)
 }
 
+// TimersPending is how many timers are pending.
+func (s *State) TimersPending() uint64 { return scheduler.Total(reader{s.tree}) }
+
 // NextTimer is the least height at which a timer is due; ok is false where none
 // is pending.
 func (s *State) NextTimer() (types.Height, bool) { return scheduler.NextDue(reader{s.tree}) }

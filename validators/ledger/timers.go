@@ -101,11 +101,17 @@ func changed(change types.TimerChange, err error) (actors.TimerEffect, *program.
 
 // refusal turns the scheduler's into one that a program may catch.
 func refusal(err error) *program.Fault {
+	refused := reason(err)
+	return &program.Fault{Status: types.StatusReverted, Code: refused.Code, Message: refused.Message}
+}
+
+// reason is why the scheduler refused something.
+func reason(err error) *types.Fault {
 	var refused *scheduler.Error
 	if !errors.As(err, &refused) {
 		panic(fmt.Sprintf("ledger: the scheduler refused without a reason: %v", err))
 	}
-	return &program.Fault{Status: types.StatusReverted, Code: refused.Code, Message: refused.Message}
+	return &types.Fault{Code: refused.Code, Message: refused.Message}
 }
 
 // governedTimers is the scheduler as the system key reaches it: system.Timers.
@@ -115,11 +121,19 @@ type governedTimers struct {
 }
 
 // Cancel implements system.Timers.
-func (t governedTimers) Cancel(id types.TimerID) (types.TimerChange, types.Event, error) {
-	return scheduler.CancelByGovernance(t.state, t.height, id)
+func (t governedTimers) Cancel(id types.TimerID) (types.TimerChange, types.Event, *types.Fault) {
+	change, event, err := scheduler.CancelByGovernance(t.state, t.height, id)
+	if err != nil {
+		return change, event, reason(err)
+	}
+	return change, event, nil
 }
 
 // Extend implements system.Timers.
-func (t governedTimers) Extend(id types.TimerID, expiresAt types.Height) (types.TimerChange, types.Event, error) {
-	return scheduler.ExtendByGovernance(t.p, t.state, t.height, id, expiresAt)
+func (t governedTimers) Extend(id types.TimerID, expiresAt types.Height) (types.TimerChange, types.Event, *types.Fault) {
+	change, event, err := scheduler.ExtendByGovernance(t.p, t.state, t.height, id, expiresAt)
+	if err != nil {
+		return change, event, reason(err)
+	}
+	return change, event, nil
 }

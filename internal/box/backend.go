@@ -1,0 +1,215 @@
+package box
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/api"
+	"github.com/cowboyinc/devnet/internal/env"
+	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/validators"
+	"github.com/cowboyinc/devnet/validators/ledger"
+	"github.com/cowboyinc/devnet/validators/mempool"
+)
+
+// answerTimeout is how long a validator may take to answer a question about
+// its mempool; it passes only when the validator stops meanwhile.
+const answerTimeout = 5 * time.Second
+
+// The network is what the HTTP API serves.
+var _ api.Backend = (*Network)(nil)
+
+// Info implements api.Backend.
+func (n *Network) Info() api.Info {
+	state, _, err := n.genesis.State()
+	if err != nil {
+		panic("box: the genesis that the network runs on is invalid: " + err.Error())
+	}
+	return api.Info{ChainID: n.genesis.ChainID, Genesis: state.Root(), Version: n.config.Version, Strict: n.config.Strict, Faucet: state.Params().FaucetWei}
+}
+
+// Nodes implements api.Backend.
+func (n *Network) Nodes() []api.Node {
+	best := n.Best().Validator().View().State
+	nodes := make([]api.Node, 0, len(n.nodes))
+	for _, node := range n.nodes {
+		nodes = append(nodes, node.describe(best))
+	}
+	return nodes
+}
+
+func (node *Node) describe(best *ledger.State) api.Node {
+	out := api.Node{Name: node.Name, Running: node.Running(), Status: "left",
+		Validator: types.Validator{Address: node.Address, PublicKey: nodeKey(node.network.seed, node.Name).PublicKey(), Endpoint: node.endpoint}}
+	members := best.Validators().Members
+	if best.Validators().Index(node.Address) >= 0 {
+		out.Status = "active"
+	}
+	if v := node.Validator(); v != nil {
+		view := v.View()
+		out.Height, out.StateRoot = view.Block.Header.Height, view.State.Root()
+	}
+	switch {
+	case node.Failure() != nil:
+		out.Missing = append(out.Missing, node.Failure().Error())
+	case !out.Running:
+		out.Missing = append(out.Missing, "the node is stopped")
+	default:
+		status := node.Validator().Status()
+		out.View, out.Connections, out.Pooled = status.Round.View, len(status.Connected), status.Pool
+		if out.Height == 0 {
+			out.Missing = append(out.Missing, "the first block is not final here")
+		}
+		if need := quorumPeers(len(members)); out.Connections < need {
+			out.Missing = append(out.Missing, "connections to other validators: "+fmt.Sprintf("%d of at least %d", out.Connections, need))
+		}
+	}
+	return out
+}
+
+// quorumPeers is how many peers a validator of n needs to decide with.
+func quorumPeers(n int) int { return n - (n-1)/3 - 1 }
+
+// View implements api.Backend.
+func (n *Network) View(name string) (api.View, error) {
+	node := n.Best()
+	if name != "" {
+		i := slices.IndexFunc(n.nodes, func(node *Node) bool { return node.Name == name })
+		if i < 0 {
+			return nil, api.Refuse(http.StatusNotFound, "unknown_node", "no node is called %q", name).
+				Hint("GET /validators lists them.").At("node")
+		}
+		node = n.nodes[i]
+	}
+	v := node.Validator()
+	if v == nil || name != "" && !node.Running() {
+		return nil, api.Refuse(http.StatusServiceUnavailable, "node_stopped", "%s is not running", node.Name).At("node")
+	}
+	return newView(n, v), nil
+}
+
+// Submit implements api.Backend.
+func (n *Network) Submit(ctx context.Context, raw []byte) (types.Hash, error) {
+	node := n.Best()
+	if !node.Running() {
+		return types.Hash{}, api.Refuse(http.StatusServiceUnavailable, "no_validator", "no validator is running")
+	}
+	type answer struct {
+		hash types.Hash
+		err  error
+	}
+	answers := make(chan answer, 1)
+	node.Validator().Submit(raw, func(hash types.Hash, err error) { answers <- answer{hash, err} })
+	wait, cancel := context.WithTimeout(ctx, answerTimeout)
+	defer cancel()
+	select {
+	case a := <-answers:
+		return a.hash, refusal(a.err)
+	case <-wait.Done():
+		return types.Hash{}, api.Refuse(http.StatusServiceUnavailable, "no_answer", "%s did not answer: %v", node.Name, wait.Err())
+	}
+}
+
+// refusal turns what admission says into an answer for a client.
+func refusal(err error) error {
+	var invalid *ledger.Invalid
+	var full *mempool.Error
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &invalid):
+		return api.Refuse(statusOf(invalid.Code), invalid.Code, "%s", invalid.Detail)
+	case errors.As(err, &full):
+		return api.Refuse(statusOf(full.Code), full.Code, "%s", full.Message)
+	case errors.Is(err, validators.ErrBusy):
+		return api.Refuse(http.StatusTooManyRequests, "busy", "%v", err)
+	}
+	return err
+}
+
+func statusOf(code string) int {
+	switch code {
+	case api.CodeNonceTooLow, api.CodeNonceTaken, api.CodeNonceGap, mempool.CodeAlreadyKnown:
+		return http.StatusConflict
+	case mempool.CodePoolFull, mempool.CodeSenderFull:
+		return http.StatusTooManyRequests
+	case ledger.CodeTooLarge:
+		return http.StatusRequestEntityTooLarge
+	}
+	return http.StatusBadRequest
+}
+
+// Pending implements api.Backend.
+func (n *Network) Pending(hash types.Hash) (*types.Transaction, types.Address) {
+	if found, ok := ask(n, func(p *validators.Pool) *ledger.Checked { return p.Transaction(hash) }); ok && found != nil {
+		return found.Tx, found.Sender
+	}
+	return nil, types.Address{}
+}
+
+// NextNonce implements api.Backend.
+func (n *Network) NextNonce(a types.Address) types.Nonce {
+	account := n.Best().Validator().View().State.Account(a).Nonce
+	if next, ok := ask(n, func(p *validators.Pool) types.Nonce { return p.NextNonce(a, account) }); ok {
+		return next
+	}
+	return account
+}
+
+// ask runs question on the mempool of the best node; ok is false where the node
+// is stopped.
+func ask[T any](n *Network, question func(*validators.Pool) T) (answer T, ok bool) {
+	node := n.Best()
+	if !node.Running() {
+		return answer, false
+	}
+	answers := make(chan T, 1)
+	node.Validator().AskPool(func(p *validators.Pool) { answers <- question(p) })
+	select {
+	case answer = <-answers:
+		return answer, true
+	case <-time.After(answerTimeout):
+		return answer, false
+	}
+}
+
+// Wait implements api.Backend.
+func (n *Network) Wait(ctx context.Context, hash types.Hash) (*types.Receipt, error) {
+	final, giveUp := n.finality.wait(hash)
+	defer giveUp()
+	if receipt, err := n.Best().Validator().Archive().Receipt(hash); err != nil || receipt != nil {
+		return receipt, err
+	}
+	select {
+	case receipt := <-final:
+		return receipt, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// Accounts implements api.Backend.
+func (n *Network) Accounts() []api.NamedAccount {
+	var out []api.NamedAccount
+	for _, name := range append(slices.Clone(AccountNames), SystemName) {
+		out = append(out, api.NamedAccount{Name: name, Address: n.address(name)})
+	}
+	return out
+}
+
+// Signer implements api.Backend.
+func (n *Network) Signer(name string) env.Signer {
+	if key := n.Key(name); key != nil {
+		return key
+	}
+	return nil
+}
+
+// Subscribe implements api.Backend.
+func (n *Network) Subscribe(each func(types.Height)) (cancel func()) {
+	return n.finality.subscribe(each)
+}

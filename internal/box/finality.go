@@ -1,0 +1,95 @@
+package box
+
+import (
+	"sync"
+
+	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/validators"
+)
+
+// finality follows what the validators of this process made final, each height
+// once, and tells those who wait.
+type finality struct {
+	mu          sync.Mutex
+	height      types.Height
+	waiting     map[types.Hash][]chan *types.Receipt
+	subscribers map[int]func(types.Height)
+	last        int // id given to a subscriber
+	closed      bool
+}
+
+func newFinality() *finality {
+	return &finality{waiting: map[types.Hash][]chan *types.Receipt{}, subscribers: map[int]func(types.Height){}}
+}
+
+// observe is called by each validator, in the order of its heights.
+func (f *finality) observe(seen validators.Finality) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, result := range seen.Results {
+		height := result.Block.Header.Height
+		if height <= f.height {
+			continue
+		}
+		f.height = height
+		for i := range result.Receipts {
+			receipt := &result.Receipts[i]
+			for _, waiter := range f.waiting[receipt.Hash] {
+				waiter <- receipt // has room for the one it ever gets
+			}
+			delete(f.waiting, receipt.Hash)
+		}
+		for id := 1; id <= f.last; id++ {
+			if each := f.subscribers[id]; each != nil {
+				each(height)
+			}
+		}
+	}
+}
+
+// wait returns a channel that gets the receipt of an execution when it is
+// final, and a function that gives the wait up.
+func (f *finality) wait(hash types.Hash) (receipt <-chan *types.Receipt, giveUp func()) {
+	waiter := make(chan *types.Receipt, 1)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.waiting[hash] = append(f.waiting[hash], waiter)
+	return waiter, func() { f.forget(hash, waiter) }
+}
+
+func (f *finality) forget(hash types.Hash, waiter chan *types.Receipt) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	left := f.waiting[hash][:0]
+	for _, other := range f.waiting[hash] {
+		if other != waiter {
+			left = append(left, other)
+		}
+	}
+	if len(left) == 0 {
+		delete(f.waiting, hash)
+	} else {
+		f.waiting[hash] = left
+	}
+}
+
+func (f *finality) subscribe(each func(types.Height)) (cancel func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.last++
+	id := f.last
+	f.subscribers[id] = each
+	return func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		delete(f.subscribers, id)
+	}
+}
+
+func (f *finality) close() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.closed = true
+	clear(f.subscribers)
+	clear(f.waiting)
+}

@@ -1,0 +1,230 @@
+package box
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+
+	"github.com/cowboyinc/devnet/actors"
+	"github.com/cowboyinc/devnet/internal/api"
+	"github.com/cowboyinc/devnet/internal/params"
+	"github.com/cowboyinc/devnet/internal/program"
+	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/validators"
+	"github.com/cowboyinc/devnet/validators/ledger"
+)
+
+// view is one validator's latest final state, for the API.
+type view struct {
+	network *Network
+	state   *ledger.State
+	archive *validators.Archive
+	reader  ledger.Executor // for reads and dry runs
+}
+
+func newView(n *Network, v *validators.Validator) *view {
+	return &view{network: n, state: v.View().State, archive: v.Archive(), reader: ledger.Executor{Programs: n.programs, Verifier: n.verifier}}
+}
+
+func (v *view) Head() api.Head {
+	fees := v.state.NextBaseFees()
+	return api.Head{Height: v.state.Height(), Hash: v.state.Hash(), Timestamp: v.state.Timestamp(), TimersPending: v.state.TimersPending(),
+		NextBaseFeeCycle: fees.Cycle, NextBaseFeeCell: fees.Cell, NextBaseFeeLane: fees.LaneTimer}
+}
+
+func (v *view) Block(h types.Height) (*api.Block, error) {
+	if h == 0 {
+		_, genesis, err := v.network.genesis.State()
+		if err != nil {
+			return nil, err
+		}
+		return &api.Block{Block: genesis, Hash: genesis.Hash()}, nil
+	}
+	stored, err := v.archive.Block(h)
+	if err != nil || stored == nil {
+		return nil, err
+	}
+	block := &api.Block{Block: stored.Block, Hash: stored.Hash, Receipts: stored.Receipts,
+		Burned: [3]types.Wei{stored.Burned.Cycle, stored.Burned.Cell, stored.Burned.LaneTimer},
+		Tips:   [2]types.Wei{stored.Tips.Transactions, stored.Tips.Timers}}
+	for _, mark := range stored.Timers {
+		block.Timers = append(block.Timers, api.TimerMark{ID: mark.ID, Actor: mark.Actor, Status: mark.Status, Reason: mark.Reason})
+	}
+	for _, line := range stored.Logs {
+		block.Logs = append(block.Logs, api.LogLine{Actor: line.Actor, Height: h, Hash: line.Cause, Line: line.Line})
+	}
+	return block, nil
+}
+
+func (v *view) HeightOf(block types.Hash) (types.Height, bool, error) {
+	return v.archive.HeightOf(block)
+}
+
+func (v *view) Transaction(hash types.Hash) (*types.Transaction, types.Height, error) {
+	tx, receipt, err := v.archive.Transaction(hash)
+	if err != nil || tx == nil {
+		return nil, 0, err
+	}
+	return tx, receipt.Height, nil
+}
+
+func (v *view) Receipt(hash types.Hash) (*types.Receipt, error) { return v.archive.Receipt(hash) }
+
+func (v *view) Account(a types.Address) (api.Account, error) {
+	account := v.state.Account(a)
+	return api.Account{Nonce: account.Nonce, Balance: account.Balance}, nil
+}
+
+func (v *view) Actor(a types.Address) (*api.Actor, error) {
+	record := v.state.Actor(a)
+	if record == nil {
+		return nil, nil
+	}
+	described, err := v.network.describe(record.CodeHash, v.state)
+	if err != nil {
+		return nil, err
+	}
+	actor := v.brief(a, record)
+	actor.Handlers = described.Handlers
+	return &actor, nil
+}
+
+func (v *view) brief(a types.Address, record *actors.Actor) api.Actor {
+	return api.Actor{Address: a, Name: record.Name, Owner: record.Owner, CodeHash: record.CodeHash,
+		DeployedAt: record.DeployedAt, TimersPending: uint64(len(v.state.Timers(a)))}
+}
+
+func (v *view) Actors(offset, limit int) (out []api.Actor, err error) {
+	v.state.Actors(types.Address{}, func(a types.Address, record *actors.Actor) bool {
+		if offset > 0 {
+			offset--
+			return true
+		}
+		out = append(out, v.brief(a, record))
+		return len(out) < limit
+	})
+	return out, nil
+}
+
+func (v *view) Named(name string) (out []types.Address, err error) {
+	v.state.Actors(types.Address{}, func(a types.Address, record *actors.Actor) bool {
+		if record.Name == name {
+			out = append(out, a)
+		}
+		return true
+	})
+	return out, nil
+}
+
+func (v *view) State(actor types.Address, prefix []byte, offset, limit int) (out []api.Entry, err error) {
+	v.state.ScanStorage(actor, func(e actors.Entry) bool {
+		if bytes.HasPrefix(e.Key, prefix) {
+			out = append(out, api.Entry{Key: e.Key, Value: e.Value})
+		}
+		return true
+	})
+	slices.SortFunc(out, func(a, b api.Entry) int { return bytes.Compare(a.Key, b.Key) })
+	out = out[min(offset, len(out)):]
+	return out[:min(limit, len(out))], nil
+}
+
+func (v *view) Logs(actor types.Address, offset, limit int) (out []api.LogLine, err error) {
+	lines, err := v.archive.Logs(actor, offset, limit)
+	for _, line := range lines {
+		out = append(out, api.LogLine{Actor: line.Actor, Height: line.Height, Hash: line.Cause, Line: line.Line})
+	}
+	return out, err
+}
+
+func (v *view) Timer(id types.TimerID) (*api.Timer, error) {
+	record, err := v.archive.Timer(id)
+	if err != nil || record == nil {
+		return nil, err
+	}
+	timer := timerOf(record)
+	return &timer, nil
+}
+
+func (v *view) Timers(f api.TimerFilter) (out []api.Timer, err error) {
+	records, err := v.archive.Timers(validators.TimerFilter(f))
+	for i := range records {
+		out = append(out, timerOf(&records[i]))
+	}
+	return out, err
+}
+
+func timerOf(r *validators.TimerRecord) api.Timer {
+	return api.Timer{Timer: r.Timer, Status: r.Status, EndedAt: r.EndedAt, Reason: r.Reason,
+		CyclesUsed: r.CyclesUsed, CellsUsed: r.CellsUsed, FeePaid: r.FeePaid, TipPaid: r.TipPaid}
+}
+
+func (v *view) Params() (out []api.Param, err error) {
+	p, defaults := v.state.NextParams(), params.Defaults()
+	for _, info := range params.Keys() {
+		value, err := p.Get(info.Key)
+		if err != nil {
+			return nil, err
+		}
+		usual, err := defaults.Get(info.Key)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, api.Param{Key: info.Key, Value: value, Class: string(info.Class), Default: usual})
+	}
+	return out, nil
+}
+
+func (v *view) Read(_ context.Context, call api.Call) (api.Result, error) {
+	result, err := v.reader.Read(v.state, ledger.Call{Actor: call.Actor, Sender: call.Sender, Handler: call.Handler, Payload: call.Payload})
+	if err != nil {
+		return api.Result{}, environment(err)
+	}
+	out := api.Result{Outcome: result.Outcome, Cycles: result.Cycles, Cells: result.Cells}
+	for _, line := range result.Logs {
+		out.Logs = append(out.Logs, line.Line)
+	}
+	return out, nil
+}
+
+func (v *view) Simulate(_ context.Context, tx *types.Transaction) (*types.Receipt, error) {
+	if tx.Signature == nil {
+		return nil, api.Refuse(http.StatusBadRequest, "bad_signature", "the transaction is not signed")
+	}
+	sender, ok := v.network.verifier.Recover(tx.SigningDigest(), *tx.Signature)
+	if !ok {
+		return nil, api.Refuse(http.StatusBadRequest, "bad_signature", "nobody can have made this signature")
+	}
+	receipt, _, err := v.reader.Simulate(v.state, sender, tx)
+	var missing *ledger.EnvironmentError
+	if errors.As(err, &missing) {
+		return nil, environment(err)
+	}
+	return receipt, refusal(err)
+}
+
+// environment answers for programs that this machine cannot run.
+func environment(err error) error {
+	return api.Refuse(http.StatusServiceUnavailable, "no_program_host", "%v", err).
+		Hint("devnet doctor tells what is missing.")
+}
+
+// describe returns what the code of an actor offers.
+func (n *Network) describe(hash types.Hash, state *ledger.State) (program.Description, error) {
+	if known, ok := n.described.Load(hash); ok {
+		return known.(program.Description), nil
+	}
+	session, err := n.programs.Open(program.ForRead)
+	if err != nil {
+		return program.Description{}, environment(err)
+	}
+	defer session.Close()
+	description, err := session.Inspect(program.Code{Hash: hash, Source: state.Code(hash)})
+	if err != nil {
+		return program.Description{}, environment(fmt.Errorf("its code cannot be described: %w", err))
+	}
+	n.described.Store(hash, description)
+	return description, nil
+}
