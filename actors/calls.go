@@ -1,6 +1,8 @@
 package actors
 
 import (
+	"unicode/utf8"
+
 	"github.com/cowboyinc/devnet/internal/program"
 	"github.com/cowboyinc/devnet/internal/types"
 )
@@ -101,6 +103,9 @@ func (f *frame) ScheduleTimer(request program.TimerRequest) (types.TimerID, erro
 	}
 	if fault := f.write(cycles, len(request.Payload)); fault != nil {
 		return types.TimerID{}, fault
+	}
+	if !utf8.ValidString(request.Handler) {
+		return types.TimerID{}, refused("bad_name", "a handler's name must be UTF-8")
 	}
 	request.Payload = append([]byte{}, request.Payload...)
 	effect, fault := f.x.block.Timers.Schedule(f.x.state, f.timerCaller(), request)

@@ -28,11 +28,10 @@ type KV interface {
 	Scan(from, to []byte, each func(key, value []byte) bool)
 }
 
-// Timers is the scheduler's side of the instructions about timers. Its errors
-// are refusals.
+// Timers is the scheduler's side of the instructions about timers.
 type Timers interface {
-	Cancel(types.TimerID) (types.TimerChange, types.Event, error)
-	Extend(types.TimerID, types.Height) (types.TimerChange, types.Event, error)
+	Cancel(types.TimerID) (types.TimerChange, types.Event, *types.Fault)
+	Extend(types.TimerID, types.Height) (types.TimerChange, types.Event, *types.Fault)
 }
 
 // Chain is what an instruction acts on.

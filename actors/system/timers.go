@@ -54,9 +54,9 @@ func (in *ExtendTimer) Execute(c Chain) (Effect, *types.Fault) {
 	return timerEffect(c.Timers.Extend(in.TimerID, in.NewExpiresAt))
 }
 
-func timerEffect(change types.TimerChange, event types.Event, err error) (Effect, *types.Fault) {
-	if err != nil {
-		return refuse("timer_refused", "%v", err)
+func timerEffect(change types.TimerChange, event types.Event, refused *types.Fault) (Effect, *types.Fault) {
+	if refused != nil {
+		return Effect{}, refused
 	}
 	return Effect{Events: []types.Event{event}, Timers: []types.TimerChange{change}}, nil
 }

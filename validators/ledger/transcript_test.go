@@ -1,0 +1,324 @@
+package ledger
+
+import (
+	"encoding/binary"
+	"fmt"
+	"sort"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/datadriven"
+	"github.com/cowboyinc/devnet/actors"
+	"github.com/cowboyinc/devnet/actors/samples"
+	"github.com/cowboyinc/devnet/actors/system"
+	"github.com/cowboyinc/devnet/internal/codec"
+	"github.com/cowboyinc/devnet/internal/params"
+	"github.com/cowboyinc/devnet/internal/types"
+)
+
+// TestTranscripts plays testdata. Commands:
+//
+//	genesis [KEY=VALUE …]      a new chain with these parameters
+//	block [skip=N] [times=N]   a block with the transactions of the input, one a line:
+//	    FROM transfer TO WEI · FROM deploy SAMPLE NAME [WEI] · FROM call ACTOR HANDLER [NUMBER|text]
+//	    FROM relay ACTOR call|try|send TARGET HANDLER CYCLES CELLS [NUMBER]
+//	    FROM set KEY VALUE HEIGHT · FROM config NAME VALUE · FROM cancel ACTOR · FROM extend ACTOR HEIGHT
+//	    FROM join NAME · FROM leave NAME
+//	  and after any: cycles=N cells=N fee=N tip=N value=N nonce=N
+//	show [balances=a,b] [timers=ACTOR] [supply] [validators] [messages] [fees]
+//	read ACTOR HANDLER         a read-only call
+func TestTranscripts(t *testing.T) {
+	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
+		var w *world
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			if w != nil {
+				w.t = t
+			}
+			switch d.Cmd {
+			case "genesis":
+				overrides := params.Overrides{}
+				for _, arg := range d.CmdArgs {
+					overrides[arg.Key] = arg.Vals[0]
+				}
+				w = newWorld(t, overrides)
+				return fmt.Sprintf("height 0, base fees %s %s\n", w.head.header.BaseFeeCycle, w.head.header.BaseFeeCell)
+			case "block":
+				return w.transcribe(t, d)
+			case "show":
+				return w.show(d)
+			case "read":
+				result, err := w.executor.Read(w.head, Call{Actor: w.address(d.CmdArgs[0].Key), Handler: d.CmdArgs[1].Key})
+				if err != nil {
+					t.Fatal(err)
+				}
+				return fmt.Sprintf("%s%s output=%s cycles=%d cells=%d\n", result.Outcome.Status, because(result.Outcome.Fault), text(result.Outcome.Output), result.Cycles, result.Cells)
+			}
+			t.Fatalf("unknown command %s", d.Cmd)
+			return ""
+		})
+	})
+}
+
+func (w *world) transcribe(t *testing.T, d *datadriven.TestData) string {
+	times, proposal := 1, w.proposal()
+	if d.HasArg("times") {
+		d.ScanArgs(t, "times", &times)
+	}
+	if d.HasArg("skip") {
+		d.ScanArgs(t, "skip", &proposal.Skipped)
+	}
+	var txs []*Checked
+	for _, line := range strings.Split(d.Input, "\n") {
+		if line = strings.TrimSpace(line); line != "" {
+			txs = append(txs, w.parse(t, strings.Fields(line)))
+		}
+	}
+	w.forget()
+	if times > 1 {
+		w.blocks(times - 1)
+		proposal = w.proposal()
+	}
+	w.propose(proposal, txs...)
+	return w.report()
+}
+
+func (w *world) parse(t *testing.T, f []string) *Checked {
+	options := map[string]string{}
+	for len(f) > 0 && strings.Contains(f[len(f)-1], "=") {
+		key, value, _ := strings.Cut(f[len(f)-1], "=")
+		options[key], f = value, f[:len(f)-1]
+	}
+	c := w.made(t, f)
+	if len(options) == 0 {
+		return c
+	}
+	tx := c.Tx
+	for key, value := range options {
+		n, err := strconv.ParseUint(value, 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch key {
+		case "cycles":
+			tx.CyclesLimit = types.Cycles(n)
+		case "cells":
+			tx.CellsLimit = types.Cells(n)
+		case "fee":
+			tx.MaxFeePerCycle, tx.MaxFeePerCell = types.WeiOf(n), types.WeiOf(n)
+		case "tip":
+			tx.MaxPriorityFeePerCycle = types.WeiOf(n)
+		case "value":
+			tx.Value = types.WeiOf(n)
+		case "nonce":
+			tx.Nonce = types.Nonce(n)
+		default:
+			t.Fatalf("unknown option %s", key)
+		}
+	}
+	return w.checked(f[0], tx)
+}
+
+func (w *world) made(t *testing.T, f []string) *Checked {
+	number := func(i int) uint64 {
+		n, err := strconv.ParseUint(f[i], 10, 64)
+		if err != nil {
+			t.Fatalf("%v: %v", f, err)
+		}
+		return n
+	}
+	payload := func(i int) []byte {
+		if i >= len(f) {
+			return nil
+		}
+		if n, err := strconv.ParseUint(f[i], 10, 64); err == nil {
+			return samples.Number(n)
+		}
+		return []byte(f[i])
+	}
+	from := f[0]
+	switch f[1] {
+	case "transfer":
+		return w.transfer(from, f[2], number(3))
+	case "deploy":
+		fund := uint64(0)
+		if len(f) > 4 {
+			fund = number(4)
+		}
+		return w.deploy(from, f[2], f[3], fund)
+	case "call":
+		return w.call(from, f[2], f[3], payload(4))
+	case "relay":
+		order := samples.Order{Target: w.address(f[4]), Handler: f[5], Cycles: types.Cycles(number(6)), Cells: types.Cells(number(7)), Payload: payload(8)}
+		return w.call(from, f[2], f[3], order.Encode())
+	case "set":
+		return w.instructBy(from, system.OpSetParameter, &system.SetParameter{Key: f[2], Value: f[3], Height: types.Height(number(4))})
+	case "config":
+		value := number(3)
+		return w.instructBy(from, system.OpUpdateTimerConfig, map[string]any{"config": map[string]uint64{f[2]: value}})
+	case "cancel":
+		return w.instructBy(from, system.OpCancelTimer, &system.CancelTimer{TimerID: w.firstTimer(t, f[2])})
+	case "extend":
+		return w.instructBy(from, system.OpExtendTimer, &system.ExtendTimer{TimerID: w.firstTimer(t, f[2]), NewExpiresAt: types.Height(number(3))})
+	case "join":
+		return w.instructBy(from, system.OpJoinValidator, &system.JoinValidator{PublicKey: w.key(f[2]).PublicKey()})
+	case "leave":
+		return w.instructBy(from, system.OpLeaveValidator, &system.LeaveValidator{Address: w.address(f[2])})
+	}
+	t.Fatalf("unknown transaction %v", f)
+	return nil
+}
+
+func (w *world) firstTimer(t *testing.T, actor string) types.TimerID {
+	pending := w.head.Timers(w.address(actor))
+	if len(pending) == 0 {
+		t.Fatalf("%s has no timer", actor)
+	}
+	return pending[0].ID
+}
+
+// report prints the last block.
+func (w *world) report() string {
+	var b strings.Builder
+	h, r := &w.last.Block.Header, w.last
+	fmt.Fprintf(&b, "height %d", h.Height)
+	if h.Skipped > 0 {
+		fmt.Fprintf(&b, " (skipped %d)", h.Skipped)
+	}
+	fmt.Fprintf(&b, " base fees %s %s, used %d cycles %d cells, timers %d\n", h.BaseFeeCycle, h.BaseFeeCell, h.CyclesUsed, h.CellsUsed, h.TimerCyclesUsed)
+	for _, d := range w.dropped {
+		fmt.Fprintf(&b, "dropped: %v\n", d.Err)
+	}
+	for i := range r.Receipts {
+		w.receipt(&b, &r.Receipts[i])
+	}
+	for i := range r.Timers {
+		c := &r.Timers[i]
+		fmt.Fprintf(&b, "timer %s of %s: %s due %d expires %d", c.Timer.ID.Short(), w.name(c.Timer.Actor), c.Status, c.Timer.Height, c.Timer.ExpiresAt)
+		if c.Reason != "" {
+			fmt.Fprintf(&b, " (%s)", c.Reason)
+		}
+		if c.Status == types.TimerFired {
+			fmt.Fprintf(&b, ": %s, %d cycles, %d cells, paid %s", c.Result, c.CyclesUsed, c.CellsUsed, c.FeePaid)
+		}
+		b.WriteByte('\n')
+	}
+	for _, e := range r.Events {
+		fmt.Fprintf(&b, "event %s\n", w.event(e))
+	}
+	for _, l := range r.Logs {
+		fmt.Fprintf(&b, "log of %s: %s\n", w.name(l.Actor), l.Line)
+	}
+	if r.Burned != (Burned{}) || r.Tips != (Tips{}) {
+		fmt.Fprintf(&b, "burned %s + %s + %s, tips %s + %s\n", r.Burned.Cycle, r.Burned.Cell, r.Burned.LaneTimer, r.Tips.Transactions, r.Tips.Timers)
+	}
+	if r.NextSet != nil {
+		fmt.Fprintf(&b, "the next epoch is %d, of %d validators\n", r.NextSet.Epoch, len(r.NextSet.Members))
+	}
+	if r.HasWork {
+		b.WriteString("work is due\n")
+	}
+	return b.String()
+}
+
+func (w *world) receipt(b *strings.Builder, r *types.Receipt) {
+	fmt.Fprintf(b, "%d %s %s → %s", r.Index, r.Origin, w.name(r.Sender), w.name(r.To))
+	if r.Handler != "" {
+		fmt.Fprintf(b, ".%s", r.Handler)
+	}
+	fmt.Fprintf(b, ": %s%s, %d cycles, %d cells, fee %s", r.Status, because(r.Error), r.Cycles, r.Cells, r.Fee)
+	if !r.Tip.IsZero() {
+		fmt.Fprintf(b, " with tip %s", r.Tip)
+	}
+	if len(r.Output) > 0 {
+		fmt.Fprintf(b, ", output %s", text(r.Output))
+	}
+	b.WriteByte('\n')
+	for _, e := range r.Events {
+		fmt.Fprintf(b, "  event %s\n", w.event(e))
+	}
+}
+
+func because(f *types.Fault) string {
+	if f == nil {
+		return ""
+	}
+	if len(f.Message) > 60 {
+		return fmt.Sprintf(" (%s)", f.Code)
+	}
+	return fmt.Sprintf(" (%s: %s)", f.Code, f.Message)
+}
+
+// event prints the map of the chain's own events by its keys.
+func (w *world) event(e types.Event) string {
+	var fields map[string]any
+	if e.Actor != types.GovernanceAddress || codec.UnmarshalLoose(e.Data, 1<<20, &fields) != nil {
+		return fmt.Sprintf("%s of %s: %s", e.Name, w.name(e.Actor), text(e.Data))
+	}
+	keys := make([]string, 0, len(fields))
+	for key := range fields {
+		keys = append(keys, key)
+	}
+	sort.Strings(keys)
+	s := e.Name
+	for _, key := range keys {
+		value := fields[key]
+		if bytes, ok := value.([]byte); ok {
+			value = text(bytes)
+			if len(bytes) == 20 {
+				value = w.name(types.Address(bytes))
+			}
+		}
+		s += fmt.Sprintf(" %s=%v", key, value)
+	}
+	return s
+}
+
+// text prints numbers as numbers, words as words, and the rest by its first bytes.
+func text(b []byte) string {
+	switch {
+	case len(b) == 8 && b[0] == 0:
+		return strconv.FormatUint(binary.BigEndian.Uint64(b), 10)
+	case len(b) == 0:
+		return "-"
+	case len(b) < 64 && strings.IndexFunc(string(b), func(r rune) bool { return r < 32 || r > 126 }) < 0:
+		return string(b)
+	}
+	return fmt.Sprintf("0x%x…", b[:min(4, len(b))])
+}
+
+func (w *world) show(d *datadriven.TestData) string {
+	var b strings.Builder
+	for _, arg := range d.CmdArgs {
+		switch arg.Key {
+		case "balances":
+			for _, name := range arg.Vals {
+				fmt.Fprintf(&b, "%s has %s wei, nonce %d\n", name, w.balance(name), w.head.Account(w.address(name)).Nonce)
+			}
+		case "timers":
+			for _, timer := range w.head.Timers(w.address(arg.Vals[0])) {
+				fmt.Fprintf(&b, "timer %s due %d expires %d limit %d payer %s, deferred %d times\n",
+					timer.ID.Short(), timer.Height, timer.ExpiresAt, timer.GasLimit, w.name(timer.FeePayer), timer.Deferrals)
+			}
+		case "supply":
+			s := w.head.Supply()
+			fmt.Fprintf(&b, "genesis %s, burned %s + %s + %s, circulating %s\n", s.Genesis, s.BurnedCycle, s.BurnedCell, s.BurnedLaneTimer, s.Circulating())
+		case "validators":
+			fmt.Fprintf(&b, "epoch %d:", w.head.Validators().Epoch)
+			for _, v := range w.head.Validators().Members {
+				fmt.Fprintf(&b, " %s", w.name(v.Address))
+			}
+			b.WriteByte('\n')
+		case "messages":
+			n := 0
+			w.head.Messages(func(*actors.Message) bool { n++; return true })
+			fmt.Fprintf(&b, "%d messages wait\n", n)
+		case "fees":
+			f := w.head.NextBaseFees()
+			fmt.Fprintf(&b, "next base fees %s %s %s\n", f.Cycle, f.Cell, f.LaneTimer)
+		case "skippable":
+			fmt.Fprintf(&b, "skippable %d\n", w.head.Skippable())
+		}
+	}
+	return b.String()
+}
