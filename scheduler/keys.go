@@ -80,9 +80,10 @@ func readSequence(kv KV) (next types.Seq) {
 	return next
 }
 
-// mustRead decodes what this package wrote. Anything else in state is a bug.
+// mustRead decodes what this package wrote, which is canonical. Anything else in
+// state is a bug.
 func mustRead(data []byte, v any) {
-	if err := codec.Unmarshal(data, maxStoredBytes, v); err != nil {
+	if err := codec.UnmarshalLoose(data, maxStoredBytes, v); err != nil {
 		panic("scheduler: the state of the timers is damaged: " + err.Error())
 	}
 }

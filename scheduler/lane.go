@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/cowboyinc/devnet/internal/params"
 	"github.com/cowboyinc/devnet/internal/types"
@@ -68,13 +69,13 @@ func RunLane(p *params.Params, kv KV, lane Lane) (Settled, error) {
 	if err != nil {
 		return Settled{}, err
 	}
-	run := laneRun{p: p, kv: kv, lane: lane, policy: policy}
-	run.due = CalendarOf(kv).Due(lane.Height, p.MaxExamined)
-	run.out.Examined = len(run.due)
+	due := CalendarOf(kv).Due(lane.Height, p.MaxExamined)
+	run := laneRun{p: p, kv: kv, lane: lane, policy: policy, due: due, waiting: make([]string, len(due))}
+	run.out.Examined = len(due)
 
 	ready, ending := run.classify()
 	run.collect(ending)
-	policy.Order(ready)
+	policy.Order(due, ready)
 	if err := run.fill(ready); err != nil {
 		return Settled{}, err
 	}
@@ -82,36 +83,41 @@ func RunLane(p *params.Params, kv KV, lane Lane) (Settled, error) {
 	return run.out, nil
 }
 
-// laneRun is RunLane under way.
+// laneRun is RunLane under way. Timers are spoken of by their places in due.
 type laneRun struct {
-	p      *params.Params
-	kv     KV
-	lane   Lane
-	policy Policy
-	due    []Entry
-	// waiting has the reason of each due timer that was passed over so far, by
-	// sequence; ended marks those that ended.
-	waiting map[types.Seq]string
+	p       *params.Params
+	kv      KV
+	lane    Lane
+	policy  Policy
+	due     []Entry
+	waiting []string // why the timer was passed over so far, or ""
+	ran     bool     // whether any handler ran, and may have cancelled what waits
 	out     Settled
 }
 
 // verdict is why a timer ends without firing.
 type verdict struct {
-	entry     Entry
 	expired   bool
 	required  types.Wei // where not expired
 	available types.Wei
 }
 
+// endingAt is the verdict on the timer at a place of due.
+type endingAt struct {
+	at int
+	verdict
+}
+
 // classify parts the due timers into those that may fire and those that end
 // unfired: expired ones first, then those whose payer, judged alone, cannot hold
 // max_cost (decisions T9, T13).
-func (r *laneRun) classify() (ready []Entry, ending []verdict) {
+func (r *laneRun) classify() (ready []int, ending []endingAt) {
+	ready = make([]int, 0, len(r.due))
 	for i := range r.due {
 		if v, ends := r.judge(&r.due[i]); ends {
-			ending = append(ending, v)
+			ending = append(ending, endingAt{i, v})
 		} else {
-			ready = append(ready, r.due[i])
+			ready = append(ready, i)
 		}
 	}
 	return ready, ending
@@ -119,32 +125,32 @@ func (r *laneRun) classify() (ready []Entry, ending []verdict) {
 
 func (r *laneRun) judge(e *Entry) (verdict, bool) {
 	if r.lane.Height > e.ExpiresAt {
-		return verdict{entry: *e, expired: true}, true
+		return verdict{expired: true}, true
 	}
 	if Free(r.p) {
 		return verdict{}, false
 	}
 	required, available := r.policy.MaxCost(r.p, r.lane.Fees, e.GasLimit), r.lane.Balance(e.FeePayer)
-	return verdict{entry: *e, required: required, available: available}, available.Less(required)
+	return verdict{required: required, available: available}, available.Less(required)
 }
 
 // collect is the cleanup lane: it ends timers by trigger height, then sequence,
 // as far as TIMER_GC_CYCLES reaches. The others wait, and are not fired
 // meanwhile (decision T19).
-func (r *laneRun) collect(ending []verdict) {
+func (r *laneRun) collect(ending []endingAt) {
 	for i := range ending {
-		r.end(&ending[i])
+		r.end(ending[i].at, &ending[i].verdict)
 	}
 }
 
 // end ends one timer unfired if the cleanup lane has room for it.
-func (r *laneRun) end(v *verdict) {
+func (r *laneRun) end(at int, v *verdict) {
 	if r.out.GCCycles.Add(r.p.GCCyclesPerTimer) > r.p.GCCyclesPerBlock {
-		r.wait(&v.entry, ReasonGCFull)
+		r.waiting[at] = ReasonGCFull
 		return
 	}
 	r.out.GCCycles += r.p.GCCyclesPerTimer
-	e := &v.entry
+	e := &r.due[at]
 	change := types.TimerChange{Timer: load(r.kv, e, uint64(r.lane.Height-e.Height)), At: r.lane.Height}
 	remove(r.kv, e)
 	if v.expired {
@@ -161,17 +167,16 @@ func (r *laneRun) end(v *verdict) {
 
 // fill gives each timer its turn: greedily, passing over what does not fit
 // (decisions T11, T27).
-func (r *laneRun) fill(ready []Entry) error {
-	for i := range ready {
-		e := &ready[i]
-		cycles, cells := FireLimit(r.p, e.GasLimit)
+func (r *laneRun) fill(ready []int) error {
+	for _, at := range ready {
+		cycles, cells := FireLimit(r.p, r.due[at].GasLimit)
 		switch {
 		case cycles > r.p.LaneTimerCycles.Sub(r.out.Cycles):
-			r.wait(e, ReasonLaneFull)
+			r.waiting[at] = ReasonLaneFull
 		case cells > r.lane.CellsLeft.Sub(r.out.Cells):
-			r.wait(e, ReasonCellsFull)
+			r.waiting[at] = ReasonCellsFull
 		default:
-			if err := r.turn(e, cycles, cells); err != nil {
+			if err := r.turn(at, cycles, cells); err != nil {
 				return err
 			}
 		}
@@ -181,20 +186,20 @@ func (r *laneRun) fill(ready []Entry) error {
 
 // turn fires a timer that fits, unless an earlier fire of the block cancelled it
 // or emptied its payer (decisions T9, T13).
-func (r *laneRun) turn(e *Entry, cycles types.Cycles, cells types.Cells) error {
-	current, pending := CalendarOf(r.kv).Find(e.Height, e.Seq)
-	if !pending {
+func (r *laneRun) turn(at int, cycles types.Cycles, cells types.Cells) error {
+	e := &r.due[at]
+	if !r.pending(e) {
 		return nil
 	}
-	e = &current // an earlier fire may have extended it
 	v, ends := r.judge(e)
 	if ends {
-		r.end(&v)
+		r.end(at, &v)
 		return nil
 	}
 	order := Fire{Timer: load(r.kv, e, uint64(r.lane.Height-e.Height)), Cycles: cycles, Cells: cells, MaxCost: v.required}
 	order.Timer.Payload = readPayload(r.kv, e.ID)
 	remove(r.kv, e)
+	r.ran = true
 	fired, err := r.lane.Fire(order)
 	if err != nil {
 		return fmt.Errorf("timer %s of actor %s: %w", e.ID, e.Actor, err)
@@ -218,31 +223,31 @@ func (r *laneRun) settle(t types.Timer, fired *Fired) {
 	r.out.Changes = append(r.out.Changes, fired.Changes...)
 }
 
-// wait notes why a timer does not end in this block.
-func (r *laneRun) wait(e *Entry, reason string) {
-	if r.waiting == nil {
-		r.waiting = make(map[types.Seq]string)
+// pending looks whether a due timer still is, and brings its entry up to date:
+// a handler of the block may have cancelled or extended it.
+func (r *laneRun) pending(e *Entry) bool {
+	if !r.ran {
+		return true
 	}
-	r.waiting[e.Seq] = reason
+	current, pending := CalendarOf(r.kv).Find(e.Height, e.Seq)
+	if pending {
+		*e = current
+	}
+	return pending
 }
 
 // deferRest reports the due timers that did not end, whatever the reason
 // (decision T9). Those that a fire cancelled after they were passed over ended.
 func (r *laneRun) deferRest() {
-	calendar := CalendarOf(r.kv)
-	for i := range r.due {
-		e := &r.due[i]
-		reason, waits := r.waiting[e.Seq]
-		if !waits {
-			continue
-		}
-		now, pending := calendar.Find(e.Height, e.Seq)
-		if !pending {
+	r.out.Changes = slices.Grow(r.out.Changes, len(r.due)) // at most as many, and nearly so in a backlog
+	for at, reason := range r.waiting {
+		e := &r.due[at]
+		if reason == "" || !r.pending(e) {
 			continue
 		}
 		r.out.Changes = append(r.out.Changes, types.TimerChange{
-			Timer: types.Timer{ID: now.ID, Actor: now.Actor, Height: now.Height, FeePayer: now.FeePayer, GasLimit: now.GasLimit,
-				ExpiresAt: now.ExpiresAt, Seq: now.Seq, Deferrals: Deferrals(now.Height, r.lane.Height)},
+			Timer: types.Timer{ID: e.ID, Actor: e.Actor, Height: e.Height, FeePayer: e.FeePayer, GasLimit: e.GasLimit,
+				ExpiresAt: e.ExpiresAt, Seq: e.Seq, Deferrals: Deferrals(e.Height, r.lane.Height)},
 			Status: types.TimerPending, At: r.lane.Height, Reason: reason,
 		})
 	}

@@ -11,9 +11,10 @@ type Policy interface {
 	// MaxCost is what a fire with this limit can cost at most, in wei: what its
 	// payer must hold to be charged before the handler runs.
 	MaxCost(p *params.Params, fees Fees, gasLimit types.Cycles) types.Wei
-	// Order puts the timers that may fire in the order of their turns. They come
-	// by trigger height, then sequence.
-	Order(ready []Entry)
+	// Order puts the timers that may fire, given by their places in due, in the
+	// order of their turns. They come by trigger height, then sequence, as due
+	// has them.
+	Order(due []Entry, ready []int)
 }
 
 // Fifo is CIP-5's order: trigger height, then sequence.
@@ -44,7 +45,7 @@ func (fifo) MaxCost(p *params.Params, fees Fees, gasLimit types.Cycles) types.We
 }
 
 // Order leaves the timers as they come.
-func (fifo) Order([]Entry) {}
+func (fifo) Order([]Entry, []int) {}
 
 // MaxCost is what a fire of the timer can cost at most under p's policy, in wei:
 // 0 where fires are free, and types.MaxWei where the sum exceeds all amounts.
