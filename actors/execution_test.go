@@ -1,0 +1,288 @@
+package actors
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/cowboyinc/devnet/internal/params"
+	"github.com/cowboyinc/devnet/internal/program"
+	"github.com/cowboyinc/devnet/internal/trie"
+	"github.com/cowboyinc/devnet/internal/types"
+)
+
+// scripted is a host whose only program is a Go function.
+type scripted func(program.Context, program.Message) (program.Outcome, error)
+
+func (s scripted) Session() (program.Session, error) { return s, nil }
+func (s scripted) Close()                            {}
+func (s scripted) Inspect(program.Code) (program.Description, error) {
+	return program.Description{}, nil
+}
+func (s scripted) Handle(ctx program.Context, _ program.Code, msg program.Message) (program.Outcome, error) {
+	return s(ctx, msg)
+}
+
+var (
+	alice = types.Address{0: 1}
+	one   = types.Address{0: 0xa1}
+	two   = types.Address{0: 0xa2}
+)
+
+// play runs handler "main" of actor one, with actor two beside it, on limits of
+// 100,000 cycles and 10,000 cells.
+func play(t *testing.T, host scripted, change func(*Block, *Cause)) (*Execution, *State, program.Outcome, error) {
+	t.Helper()
+	p := params.Defaults()
+	block := &Block{Params: &p, ChainID: 1, Height: 5, Runner: Direct{}, Sessions: host, BaseFeeCycle: types.WeiOf(2), BaseFeeCell: types.WeiOf(3)}
+	cause := Cause{Origin: types.OriginTransaction, Sender: alice}
+	if change != nil {
+		change(block, &cause)
+	}
+	state := NewState(trie.Empty)
+	for _, a := range []types.Address{one, two} {
+		state.setActor(a, &Actor{Owner: alice})
+		state.Credit(a, types.WeiOf(1_000_000))
+	}
+	x := Start(block, state, cause, 100_000, 10_000)
+	outcome, err := x.Deliver(program.Message{Kind: program.Call, Sender: alice, Self: one, Handler: "main"}, types.Wei{})
+	return x, state, outcome, err
+}
+
+func fine() (program.Outcome, error) { return program.Outcome{Status: types.StatusOK}, nil }
+
+// TestRunningOutCannotBeCaught: what a program says after it ran out does not
+// count, and the chain refuses it everything.
+func TestRunningOutCannotBeCaught(t *testing.T) {
+	x, state, outcome, _ := play(t, func(ctx program.Context, _ program.Message) (program.Outcome, error) {
+		if err := ctx.Set([]byte("k"), []byte("v")); err != nil {
+			t.Error(err)
+		}
+		err := ctx.Spend(1_000_000, 0)
+		var fault *program.Fault
+		if !errors.As(err, &fault) || !fault.Abort {
+			t.Errorf("Spend: %v", err)
+		}
+		if _, _, err := ctx.Get([]byte("k")); err == nil {
+			t.Error("Get goes on")
+		}
+		if _, err := ctx.Call(two, "main", nil, 0); err == nil {
+			t.Error("Call goes on")
+		}
+		if cycles, cells := ctx.Remaining(); cycles != 0 || cells != 0 {
+			t.Error("something remains")
+		}
+		return fine()
+	}, nil)
+	if cycles, _ := x.Used(); outcome.Status != types.StatusOutOfCycles || cycles != 100_000 {
+		t.Errorf("%+v after %d cycles", outcome, cycles)
+	}
+	if _, found := StorageOf(state, one, []byte("k")); found {
+		t.Error("a write stayed")
+	}
+}
+
+// TestAnEnvironmentErrorEndsTheWholeExecution, however deep it happened and
+// whatever the programs above make of it.
+func TestAnEnvironmentErrorEndsTheWholeExecution(t *testing.T) {
+	crash := errors.New("crash")
+	_, _, _, err := play(t, func(ctx program.Context, msg program.Message) (program.Outcome, error) {
+		if msg.Self == two {
+			return program.Outcome{}, crash
+		}
+		if _, err := ctx.Call(two, "main", nil, 0); err == nil {
+			t.Error("the caller sees no fault")
+		}
+		if err := ctx.Set([]byte("k"), nil); err == nil {
+			t.Error("the caller goes on")
+		}
+		return fine()
+	}, nil)
+	if !errors.Is(err, crash) {
+		t.Errorf("error %v", err)
+	}
+}
+
+// TestABugIsNotTakenForAProgramsPanic: a panic in the chain's own code passes
+// the recovery that is meant for programs, also one that swallows everything.
+func TestABugIsNotTakenForAProgramsPanic(t *testing.T) {
+	for name, runner := range map[string]Runner{"direct": Direct{}, "swallowing": swallowing{}} {
+		t.Run(name, func(t *testing.T) {
+			defer func() {
+				if bug, ok := recover().(*Bug); !ok || !strings.Contains(bug.Error(), "nil pointer") {
+					t.Error("the bug was swallowed")
+				}
+			}()
+			play(t, func(ctx program.Context, _ program.Message) (program.Outcome, error) {
+				_, _ = ctx.ScheduleTimer(program.TimerRequest{Height: 9}) // there is no scheduler
+				return fine()
+			}, func(b *Block, _ *Cause) { b.Runner = runner })
+		})
+	}
+}
+
+type swallowing struct{}
+
+func (swallowing) Run(s program.Session, ctx program.Context, code program.Code, msg program.Message) (outcome program.Outcome, err error) {
+	defer func() { _ = recover() }()
+	return s.Handle(ctx, code, msg)
+}
+
+// TestReadsHaveNoSideEffects: each is refused, also below a call, and can be
+// caught.
+func TestReadsHaveNoSideEffects(t *testing.T) {
+	_, state, outcome, _ := play(t, func(ctx program.Context, msg program.Message) (program.Outcome, error) {
+		if msg.Self == two && msg.Kind != program.Read {
+			t.Errorf("kind %d below a read", msg.Kind)
+		}
+		for name, err := range map[string]error{
+			"Set": ctx.Set([]byte("k"), []byte("v")), "Delete": ctx.Delete([]byte("k")), "Transfer": ctx.Transfer(alice, types.WeiOf(1)),
+			"Emit": ctx.Emit("e", nil), "Send": ctx.Send(two, "h", nil, 1000, 10), "CancelTimer": ctx.CancelTimer(types.TimerID{}),
+			"ExtendTimer": ctx.ExtendTimer(types.TimerID{}, 9),
+		} {
+			var fault *program.Fault
+			if !errors.As(err, &fault) || fault.Code != "read_only" || fault.Abort {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if _, err := ctx.ScheduleTimer(program.TimerRequest{Height: 9}); err == nil {
+			t.Error("ScheduleTimer is allowed")
+		}
+		if msg.Self == one {
+			if _, err := ctx.Call(two, "main", nil, 0); err != nil {
+				t.Error(err)
+			}
+		}
+		return fine()
+	}, func(_ *Block, c *Cause) { c.ReadOnly = true })
+	if outcome.Status != types.StatusOK {
+		t.Error(outcome)
+	}
+	if !AccountOf(state, one).Balance.Sub(types.WeiOf(1_000_000)).IsZero() {
+		t.Error("money moved")
+	}
+}
+
+// TestWhatEachMethodCosts holds the charges against the table of the package
+// comment.
+func TestWhatEachMethodCosts(t *testing.T) {
+	p := params.Defaults()
+	ten := make([]byte, 10)
+	for _, c := range []struct {
+		name   string
+		do     func(program.Context) error
+		cycles types.Cycles
+		cells  types.Cells
+	}{
+		{"Get", func(x program.Context) error { _, _, err := x.Get(ten); return err }, p.CostStorageRead, 0},
+		{"Set", func(x program.Context) error { return x.Set(ten, ten) }, p.CostStorageWrite, 20},
+		{"Delete", func(x program.Context) error { return x.Delete(ten) }, p.CostStorageWrite, 10},
+		{"Balance", func(x program.Context) error { _, err := x.Balance(alice); return err }, p.CostStorageRead, 0},
+		{"Transfer", func(x program.Context) error { return x.Transfer(alice, types.WeiOf(1)) }, p.CostTransfer, 0},
+		{"Emit", func(x program.Context) error { return x.Emit("name", ten) }, p.CostEvent, 14},
+		{"Send", func(x program.Context) error { return x.Send(two, "h", ten, 1000, 10) }, p.CostSend, 11},
+		{"Call", func(x program.Context) error { _, err := x.Call(two, "h", ten, 0); return err }, p.CostActorCall, 11},
+		{"Keccak of 0", func(x program.Context) error { _, err := x.Keccak(nil); return err }, 0, 0},
+		{"Keccak of 33", func(x program.Context) error { _, err := x.Keccak(make([]byte, 33)); return err }, 2 * p.CostKeccakWord, 0},
+		{"Randomness", func(x program.Context) error { _, err := x.Randomness(ten); return err }, 2 * p.CostKeccakWord, 0},
+		{"Spend", func(x program.Context) error { return x.Spend(7, 8) }, 7, 8},
+		{"Log", func(x program.Context) error { x.Log("line"); return nil }, 0, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			x, _, outcome, _ := play(t, func(ctx program.Context, msg program.Message) (program.Outcome, error) {
+				if msg.Self == one {
+					if err := c.do(ctx); err != nil {
+						t.Error(err)
+					}
+				}
+				return fine()
+			}, nil)
+			if cycles, cells := x.Used(); outcome.Status != types.StatusOK || cycles != c.cycles || cells != c.cells {
+				t.Errorf("%d cycles and %d cells, want %d and %d", cycles, cells, c.cycles, c.cells)
+			}
+		})
+	}
+}
+
+// TestTheLimitsOfAMessage: keys, values, events, names, the depth of calls and
+// the log have limits, each a fault that a program may catch.
+func TestTheLimitsOfAMessage(t *testing.T) {
+	for name, c := range map[string]struct {
+		do   func(program.Context) error
+		code string
+	}{
+		"key":   {func(x program.Context) error { return x.Set(make([]byte, 257), nil) }, "key_too_long"},
+		"value": {func(x program.Context) error { return x.Set(nil, make([]byte, 9)) }, "value_too_long"},
+		"name":  {func(x program.Context) error { return x.Emit(string(make([]byte, 257)), nil) }, "bad_name"},
+		"utf-8": {func(x program.Context) error { return x.Emit("\xff", nil) }, "bad_name"},
+		"timer": {func(x program.Context) error {
+			_, err := x.ScheduleTimer(program.TimerRequest{Handler: "\xff"})
+			return err
+		}, "bad_name"},
+		"limit 0": {func(x program.Context) error { return x.Send(two, "h", nil, 0, 0) }, "bad_limit"},
+		"prepay":  {func(x program.Context) error { return x.Send(two, "h", nil, 4_000_000, 0) }, "insufficient_funds"},
+		"pay":     {func(x program.Context) error { return x.Transfer(two, types.WeiOf(1_000_001)) }, "insufficient_funds"},
+		"self":    {func(x program.Context) error { _, err := x.Call(one, "h", nil, 0); return err }, "reentrancy"},
+		"nobody":  {func(x program.Context) error { _, err := x.Call(alice, "h", nil, 0); return err }, "no_actor"},
+		"events": {func(x program.Context) error {
+			_ = x.Emit("1", nil)
+			_ = x.Emit("2", nil)
+			return x.Emit("3", nil)
+		}, "too_many_events"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			play(t, func(ctx program.Context, msg program.Message) (program.Outcome, error) {
+				var fault *program.Fault
+				if err := c.do(ctx); !errors.As(err, &fault) || fault.Code != c.code || fault.Abort {
+					t.Errorf("%v, want %s", err, c.code)
+				}
+				return fine()
+			}, func(b *Block, _ *Cause) { b.Params.MaxStateValue, b.Params.MaxEvents = 8, 2 })
+		})
+	}
+}
+
+// TestALogIsCutOff in lines and in length, as valid UTF-8, and survives a
+// failure.
+func TestALogIsCutOff(t *testing.T) {
+	x, _, _, _ := play(t, func(ctx program.Context, _ program.Message) (program.Outcome, error) {
+		ctx.Log(strings.Repeat("ä", MaxLogBytes))
+		ctx.Log("\xff")
+		for range 2 * MaxLogLines {
+			ctx.Log("more")
+		}
+		return failed(types.StatusReverted, "on_purpose", ""), nil
+	}, nil)
+	if len(x.Logs) != MaxLogLines || !strings.Contains(x.Logs[MaxLogLines-1].Line, "cut off") {
+		t.Errorf("%d lines, the last %q", len(x.Logs), x.Logs[len(x.Logs)-1].Line)
+	}
+	if line := x.Logs[0].Line; len(line) > MaxLogBytes || !strings.HasSuffix(line, "ä…") || x.Logs[1].Line != "\uFFFD" {
+		t.Error("a line is too long or no UTF-8")
+	}
+}
+
+// TestAStaleContextIsRefused: while a callee runs, and after the end, its
+// caller's context does nothing.
+func TestAStaleContextIsRefused(t *testing.T) {
+	var outer program.Context
+	_, state, _, _ := play(t, func(ctx program.Context, msg program.Message) (program.Outcome, error) {
+		if msg.Self == one {
+			outer = ctx
+			_, err := ctx.Call(two, "main", nil, 0)
+			if err != nil {
+				t.Error(err)
+			}
+			return fine()
+		}
+		if err := outer.Set([]byte("k"), []byte("v")); err == nil {
+			t.Error("the caller's context works below its call")
+		}
+		return fine()
+	}, nil)
+	if err := outer.Set([]byte("k"), []byte("v")); err == nil {
+		t.Error("a context works after its end")
+	}
+	if _, found := StorageOf(state, one, []byte("k")); found {
+		t.Error("it wrote")
+	}
+}
