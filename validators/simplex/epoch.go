@@ -66,16 +66,12 @@ func (m *Machine) rejoin() {
 			m.need(c, m.self)
 		}
 	}
-	if r := m.rounds[m.view]; r != nil {
-		if r.proposal != nil && m.leaderIndex(r.view) == m.me {
-			m.broadcast(r.proposal)
-		}
-		for _, v := range r.own {
-			if v != nil {
-				m.broadcast(v)
-			}
+	for back := min(resendBack, view-1); back > 0; back-- {
+		if r := m.rounds[view-back]; r != nil && view-back > m.rootView() {
+			m.resendFinalize(r)
 		}
 	}
+	m.resendRound(m.rounds[view])
 }
 
 // resumeView is the view after the highest with a certificate or, where that is

@@ -235,7 +235,7 @@ func (m *Machine) resend() {
 }
 
 func (m *Machine) resendRound(r *round) {
-	if r == nil || m.now < r.sent.Add(m.resendInterval()) {
+	if r == nil || !m.dueAgain(r) {
 		return
 	}
 	if r.proposal != nil && m.leaderIndex(m.view) == m.me {
@@ -249,8 +249,14 @@ func (m *Machine) resendRound(r *round) {
 	r.sent = m.now
 }
 
+// dueAgain reports whether a round's messages were last sent an interval ago,
+// or in an earlier run.
+func (m *Machine) dueAgain(r *round) bool {
+	return r.sent == 0 || m.now >= r.sent.Add(m.resendInterval())
+}
+
 func (m *Machine) resendFinalize(r *round) {
-	if r == nil || r.finalization != nil || r.ownVote(types.Finalize) == nil || m.now < r.sent.Add(m.resendInterval()) {
+	if r == nil || r.finalization != nil || r.ownVote(types.Finalize) == nil || !m.dueAgain(r) {
 		return
 	}
 	m.broadcast(r.ownVote(types.Finalize))
