@@ -94,6 +94,18 @@ type LogLine struct {
 	actors.LogLine
 }
 
+// ArchiveOf reads the history in a store, also that of a validator that does
+// not run.
+func ArchiveOf(store env.Store) *Archive { return &Archive{store: store} }
+
+// ScanState calls each for all of the finalized state in a store, by key.
+func ScanState(store env.Store, each func(key, value []byte)) error {
+	return store.Scan(bucketState, nil, nil, false, func(key, value []byte) bool {
+		each(key, value)
+		return true
+	})
+}
+
 // Tip is the last block committed; nil before the first.
 func (a *Archive) Tip() (*Stored, error) {
 	key, err := a.store.Get(bucketMeta, keyTip)

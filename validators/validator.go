@@ -1,6 +1,7 @@
 package validators
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -101,7 +102,7 @@ type Refused struct {
 // where they hold something, else from genesis.
 func Start(rt *roles.Runtime, cfg Config, node env.Node) (*Validator, error) {
 	v := &Validator{name: cfg.Name, genesis: cfg.Genesis, node: node, runtime: rt, memo: cfg.Memo, config: cfg,
-		log: cfg.Log.With("node", cfg.Name), history: &Archive{store: node.Store}, admitter: &ledger.Executor{Verifier: node.Verifier}}
+		log: cfg.Log.With("node", cfg.Name), history: ArchiveOf(node.Store), admitter: &ledger.Executor{Verifier: node.Verifier}}
 	view, err := v.restore()
 	if err != nil {
 		return nil, fmt.Errorf("%s: its store cannot be read: %w", cfg.Name, err)
@@ -194,12 +195,11 @@ func (v *Validator) restore() (*View, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &View{State: state, Block: block, Hash: block.Hash()}, nil
+		return &View{State: state, Block: block, Hash: block.Hash()}, v.storeGenesis(state)
 	}
 	var changes []ledger.Change
-	err = v.node.Store.Scan(bucketState, nil, nil, false, func(key, value []byte) bool {
-		changes = append(changes, ledger.Change{Key: append([]byte{}, key...), Value: append([]byte{}, value...)})
-		return true
+	err = ScanState(v.node.Store, func(key, value []byte) {
+		changes = append(changes, ledger.Change{Key: bytes.Clone(key), Value: bytes.Clone(value)})
 	})
 	if err != nil {
 		return nil, err
@@ -209,6 +209,16 @@ func (v *Validator) restore() (*View, error) {
 		return nil, err
 	}
 	return &View{State: state, Block: stored.Block, Hash: stored.Hash, Finalization: stored.Finalization, Notarization: stored.Notarization}, nil
+}
+
+// storeGenesis writes the state that the first block's changes are to.
+func (v *Validator) storeGenesis(state *ledger.State) error {
+	var batch batch
+	state.Scan(nil, nil, func(key, value []byte) bool {
+		batch.put(bucketState, key, value)
+		return true
+	})
+	return v.node.Store.Commit(batch.writes)
 }
 
 // View returns the highest block that is final and in the store, and its state.
