@@ -66,6 +66,7 @@ type Info struct {
 	Genesis types.Hash // state root of genesis
 	Version string
 	Strict  bool      // no cheats
+	Auto    bool      // no block is made before there is something to do
 	Faucet  types.Wei // what POST /faucet gives
 }
 

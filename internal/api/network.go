@@ -58,7 +58,7 @@ func (s *Server) ready() model.Ready {
 		if !n.Running && len(missing) == 0 {
 			missing = append(missing, "the node is stopped")
 		}
-		if n.Running && n.Height == 0 {
+		if n.Running && n.Height == 0 && !info.Auto && len(missing) == 0 {
 			missing = append(missing, "no block is final yet")
 		}
 		m.Nodes = append(m.Nodes, model.ReadyNode{Name: n.Name, Ready: len(missing) == 0, Height: n.Height, Missing: missing})
