@@ -128,13 +128,19 @@ func (c *Checked) intrinsic(p *params.Params) (cycles types.Cycles, cells types.
 func judge(state actors.Reader, p *params.Params, fees BaseFees, c *Checked) (feemarket.Charge, *Invalid) {
 	tx := c.Tx
 	lane, cellsLimit := p.LaneUserCycles, p.CellsLimit
+	account := actors.AccountOf(state, c.Sender)
+	if account == (actors.Account{}) {
+		// Recovery finds a signer for nearly every signature, a stranger where
+		// something else was signed.
+		return feemarket.Charge{}, invalid(CodeBadSignature, "C10", "the signature is that of %s, which has no account: "+
+			"something else was signed, or the account was never funded", c.Sender)
+	}
 	if c.system != nil {
 		lane = p.LaneSystemCycles
 		if key := system.Key(state); c.Sender != key || key.IsZero() {
 			return feemarket.Charge{}, invalid(CodeNotSystem, "CIP-1 §12", "%s is not the system key", c.Sender)
 		}
 	}
-	account := actors.AccountOf(state, c.Sender)
 	if tx.Nonce < account.Nonce {
 		return feemarket.Charge{}, invalid(CodeNonceTooLow, "C10", "nonce %d was used; the next of %s is %d", tx.Nonce, c.Sender, account.Nonce)
 	}

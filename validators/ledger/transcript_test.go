@@ -17,7 +17,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/types"
 )
 
-// TestTranscripts plays testdata. Commands:
+// TestTranscripts plays testdata/transcripts. Commands:
 //
 //	genesis [KEY=VALUE …]      a new chain with these parameters
 //	block [skip=N] [times=N]   a block with the transactions of the input, one a line:
@@ -29,7 +29,7 @@ import (
 //	show [balances=a,b] [timers=ACTOR] [supply] [validators] [messages] [fees]
 //	read ACTOR HANDLER         a read-only call
 func TestTranscripts(t *testing.T) {
-	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
+	datadriven.Walk(t, "testdata/transcripts", func(t *testing.T, path string) {
 		var w *world
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			if w != nil {

@@ -1,0 +1,605 @@
+package ledger
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/cowboyinc/devnet/actors/samples"
+	"github.com/cowboyinc/devnet/actors/system"
+	"github.com/cowboyinc/devnet/internal/codec"
+	"github.com/cowboyinc/devnet/internal/params"
+	"github.com/cowboyinc/devnet/internal/program"
+	"github.com/cowboyinc/devnet/internal/types"
+)
+
+// bad are transactions that no block may hold, each with its own code.
+func bad(w *world) map[string]struct {
+	raw  []byte
+	code string
+} {
+	bob := w.address("bob")
+	make := func(from string, change func(*types.Transaction)) []byte {
+		w.forget()
+		tx := w.tx(from, &bob, &types.Transfer{Kind: types.KindTransfer})
+		change(tx)
+		return w.sign(from, tx).Encode()
+	}
+	fine := make("alice", func(*types.Transaction) {})
+	unsigned := func(change func(*types.Transaction)) []byte {
+		tx, _ := types.DecodeTransaction(fine)
+		change(tx)
+		return tx.Encode()
+	}
+	return map[string]struct {
+		raw  []byte
+		code string
+	}{
+		"empty":         {nil, CodeMalformed},
+		"garbage":       {[]byte("garbage"), CodeMalformed},
+		"cut off":       {fine[:len(fine)-1], CodeMalformed},
+		"not canonical": {append([]byte{0x98, 12}, fine[1:]...), CodeMalformed},
+		"oversized":     {append(fine, slices.Repeat([]byte{0}, types.MaxTransactionBytes)...), CodeTooLarge},
+		"other chain":   {make("alice", func(tx *types.Transaction) { tx.ChainID = 1 }), CodeWrongChain},
+		"unknown kind":  {make("alice", func(tx *types.Transaction) { tx.Payload = codec.Marshal(map[string]any{"kind": "mint"}) }), CodeUnknownKind},
+		"bad payload":   {make("alice", func(tx *types.Transaction) { tx.Payload = codec.Marshal(map[string]any{"kind": "transfer", "x": 1}) }), CodeMalformed},
+		"no address":    {make("alice", func(tx *types.Transaction) { tx.To = nil }), CodeMalformed},
+		"deploy to": {make("alice", func(tx *types.Transaction) {
+			tx.Payload = codec.Marshal(&types.Deploy{Kind: types.KindDeploy, Code: []byte{}, Init: []byte{}})
+		}), CodeMalformed},
+		"long handler": {make("alice", func(tx *types.Transaction) {
+			tx.Payload = codec.Marshal(&types.Execute{Kind: types.KindExecute, Handler: strings.Repeat("h", 257), Payload: []byte{}})
+		}), CodeMalformed},
+		"system with value": {make("system", func(tx *types.Transaction) {
+			tx.To, tx.Value = nil, types.WeiOf(1)
+			tx.Payload = codec.Marshal(&types.System{Kind: types.KindSystem, Opcode: 48, Args: codec.Marshal(&system.CancelTimer{})})
+		}), CodeMalformed},
+		"system args": {make("system", func(tx *types.Transaction) {
+			tx.To, tx.Payload = nil, codec.Marshal(&types.System{Kind: types.KindSystem, Opcode: 48, Args: codec.Marshal(map[string]int{"timer": 1})})
+		}), CodeMalformed},
+		"unknown opcode": {make("system", func(tx *types.Transaction) {
+			tx.To, tx.Payload = nil, codec.Marshal(&types.System{Kind: types.KindSystem, Opcode: 47, Args: codec.Marshal(map[string]int{})})
+		}), CodeUnknownOpcode},
+		"not system": {make("alice", func(tx *types.Transaction) {
+			tx.To, tx.Payload = nil, codec.Marshal(&types.System{Kind: types.KindSystem, Opcode: 48, Args: codec.Marshal(&system.CancelTimer{})})
+		}), CodeNotSystem},
+		"unsigned":         {unsigned(func(tx *types.Transaction) { tx.Signature = nil }), CodeBadSignature},
+		"wrong v":          {unsigned(func(tx *types.Transaction) { tx.Signature[64] = 9 }), CodeBadSignature},
+		"changed":          {unsigned(func(tx *types.Transaction) { tx.Value = types.WeiOf(5) }), CodeBadSignature}, // that of a stranger
+		"replayed":         {w.last.Block.Transactions[0].Encode(), CodeNonceTooLow},
+		"cycles too high":  {make("alice", func(tx *types.Transaction) { tx.CyclesLimit = 10_000_001 }), CodeLimitTooHigh},
+		"cells too high":   {make("alice", func(tx *types.Transaction) { tx.CellsLimit = 1_000_001 }), CodeLimitTooHigh},
+		"cycles too low":   {make("alice", func(tx *types.Transaction) { tx.CyclesLimit = 1_199 }), CodeLimitTooLow},
+		"cells too low":    {make("alice", func(tx *types.Transaction) { tx.CellsLimit = 1 }), CodeLimitTooLow},
+		"cheap cycles":     {make("alice", func(tx *types.Transaction) { tx.MaxFeePerCycle = types.WeiOf(1) }), CodeFeeTooLow},
+		"cheap cells":      {make("alice", func(tx *types.Transaction) { tx.MaxFeePerCell = types.WeiOf(1) }), CodeFeeTooLow},
+		"value":            {make("alice", func(tx *types.Transaction) { tx.Value = types.MaxWei }), CodeInsufficientFunds},
+		"never funded":     {make("stranger", func(*types.Transaction) {}), CodeBadSignature},
+		"endless priority": {make("alice", func(tx *types.Transaction) { tx.MaxFeePerCycle, tx.MaxPriorityFeePerCycle = types.MaxWei, types.MaxWei }), CodeInsufficientFunds},
+	}
+}
+
+// TestBadTransactionsHaveTheirOwnCodes: Admit refuses each with its code, and so
+// does Apply where a block holds it; Build leaves it out; nothing changes.
+func TestBadTransactionsHaveTheirOwnCodes(t *testing.T) {
+	w := newWorld(t, nil)
+	w.block(w.transfer("alice", "bob", 1))
+	root := w.head.Root()
+	for name, c := range bad(w) {
+		t.Run(name, func(t *testing.T) {
+			_, err := w.executor.Admit(w.head, c.raw)
+			if code := codeOf(t, err); code != c.code {
+				t.Errorf("Admit: %v, want %s", err, c.code)
+			}
+			tx, err := types.DecodeTransaction(c.raw)
+			if err != nil {
+				return // no block can hold what does not decode
+			}
+			block := *w.opened(w.head)
+			block.Transactions = []types.Transaction{*tx}
+			_, err = w.executor.Apply(w.head, &block)
+			if code := codeOf(t, err); code != c.code {
+				t.Errorf("Apply: %v, want %s", err, c.code)
+			}
+		})
+	}
+	if w.block(); w.head.header.StateRoot != root {
+		t.Error("the state changed")
+	}
+}
+
+// TestANonceAheadMayWait: Admit takes it, a block does not.
+func TestANonceAheadMayWait(t *testing.T) {
+	w := newWorld(t, nil)
+	tx := w.tx("alice", &types.Address{}, &types.Transfer{Kind: types.KindTransfer})
+	tx.Nonce = 5
+	c, err := w.executor.Admit(w.head, w.sign("alice", tx).Encode())
+	if err != nil {
+		t.Fatal(err)
+	}
+	block := *w.opened(w.head)
+	block.Transactions = []types.Transaction{*tx}
+	_, err = w.executor.Apply(w.head, &block)
+	if codeOf(t, err) != CodeNonceTooHigh {
+		t.Error(err)
+	}
+	if w.block(c); len(w.last.Receipts) != 0 || len(w.dropped) != 0 {
+		t.Error("it was included or dropped")
+	}
+}
+
+// opened is a block on a state with all that is known before it is executed.
+func (w *world) opened(parent *State) *types.Block {
+	r := w.executor.open(parent, headerOf(parent, proposalOn(parent)), program.ForBlock)
+	return &types.Block{Header: r.header}
+}
+
+// TestEveryFieldOfAHeaderIsJudged: one that differs has its own code.
+func TestEveryFieldOfAHeaderIsJudged(t *testing.T) {
+	w := newWorld(t, nil)
+	w.block(w.deploy("alice", "counter", "c", 0))
+	parent := w.head
+	block := w.block(w.call("alice", "c", "increment", nil)).Block
+	cert := &types.Certificate{Block: types.Hash{1}, Height: 1}
+	for name, c := range map[string]struct {
+		change func(*types.Block)
+		code   string
+	}{
+		"chain":        {func(b *types.Block) { b.Header.ChainID++ }, CodeBadChain},
+		"height":       {func(b *types.Block) { b.Header.Height++ }, CodeBadHeight},
+		"skipped":      {func(b *types.Block) { b.Header.Skipped++ }, CodeBadHeight},
+		"skipped much": {func(b *types.Block) { b.Header.Skipped = 1<<64 - 1 }, CodeBadSkip},
+		"view":         {func(b *types.Block) { b.Header.View = parent.header.View }, CodeBadView},
+		"next view":    {func(b *types.Block) { b.Header.View++ }, CodeBadProposer},
+		"epoch":        {func(b *types.Block) { b.Header.Epoch++ }, CodeBadEpoch},
+		"parent":       {func(b *types.Block) { b.Header.Parent[0]++ }, CodeBadParent},
+		"proposer":     {func(b *types.Block) { b.Header.Proposer[0]++ }, CodeBadProposer},
+		"timestamp":    {func(b *types.Block) { b.Header.Timestamp = parent.header.Timestamp }, CodeBadTimestamp},
+		"transactions": {func(b *types.Block) { b.Header.Transactions[0]++ }, CodeBadTransactions},
+		"presence":     {func(b *types.Block) { b.Header.Presence[0]++ }, CodeBadPresence},
+		"subset epoch": {func(b *types.Block) { b.Header.SubsetEpoch++ }, CodeBadSubsetEpoch},
+		"randomness":   {func(b *types.Block) { b.Header.Randomness[0]++ }, CodeBadRandomness},
+		"state root":   {func(b *types.Block) { b.Header.StateRoot[0]++ }, CodeBadState},
+		"receipts":     {func(b *types.Block) { b.Header.ReceiptsRoot[0]++ }, CodeBadReceipts},
+		"cycles":       {func(b *types.Block) { b.Header.CyclesUsed++ }, CodeBadUse},
+		"cells":        {func(b *types.Block) { b.Header.CellsUsed++ }, CodeBadUse},
+		"timer cycles": {func(b *types.Block) { b.Header.TimerCyclesUsed++ }, CodeBadUse},
+		"cycle fee":    {func(b *types.Block) { b.Header.BaseFeeCycle = types.WeiOf(1) }, CodeBadBaseFee},
+		"cell fee":     {func(b *types.Block) { b.Header.BaseFeeCell = types.WeiOf(1) }, CodeBadBaseFee},
+		"lane fee":     {func(b *types.Block) { b.Header.BaseFeeLaneTimer = types.WeiOf(1) }, CodeBadBaseFee},
+		"certificate":  {func(b *types.Block) { b.Parent = cert }, CodeBadCertificate},
+		"finalization": {func(b *types.Block) { b.Finalization = cert }, CodeBadCertificate},
+		"left out":     {func(b *types.Block) { b.Transactions = nil }, CodeBadTransactions},
+	} {
+		t.Run(name, func(t *testing.T) {
+			changed := *block
+			changed.Transactions = slices.Clone(block.Transactions)
+			c.change(&changed)
+			_, err := w.executor.Apply(parent, &changed)
+			if code := codeOf(t, err); code != c.code {
+				t.Errorf("%v, want %s", err, c.code)
+			}
+		})
+	}
+}
+
+// CIP-1 §3: transactions, then timers, then deferred messages (CIP-5 newer
+// revision: "transactions, timers, then engine and mailbox deferred transactions").
+func TestTheOrderOfABlock(t *testing.T) {
+	w := newWorld(t, nil)
+	w.block(w.deploy("alice", "heartbeat", "hb", types.CBY), w.deploy("alice", "relay", "r", types.CBY), w.deploy("alice", "counter", "c", 0))
+	w.block(w.call("alice", "hb", "start", samples.Number(1)),
+		w.call("alice", "r", "send", (&samples.Order{Target: w.address("c"), Handler: "increment", Payload: []byte{}, Cycles: 2000, Cells: 100}).Encode()))
+	w.block(w.transfer("alice", "bob", 1))
+	var origins []types.Origin
+	for i, r := range w.last.Receipts {
+		origins = append(origins, r.Origin)
+		if int(r.Index) != i || r.Height != w.head.Height() {
+			t.Errorf("receipt %d has index %d and height %d", i, r.Index, r.Height)
+		}
+	}
+	if want := []types.Origin{types.OriginTransaction, types.OriginTimer, types.OriginMessage}; !slices.Equal(origins, want) {
+		t.Errorf("%v, want %v", origins, want)
+	}
+	w.ok()
+}
+
+// CIP-1 §4: "Timers created within the current block's transactions MUST NOT
+// execute in the same block."
+func TestNoTimerFiresInItsOwnBlock(t *testing.T) {
+	w := newWorld(t, nil)
+	w.block(w.deploy("alice", "heartbeat", "hb", types.CBY), w.call("alice", "hb", "start", samples.Number(0)))
+	if r := w.last.Receipts[1]; r.Status != types.StatusReverted || r.Error.Code != "timer_height_not_in_the_future" {
+		t.Errorf("%+v", r)
+	}
+	w.block(w.call("alice", "hb", "start", samples.Number(1)))
+	if len(w.last.Receipts) != 1 {
+		t.Error("it fired at once")
+	}
+	if w.block(); len(w.last.Receipts) != 1 || w.last.Receipts[0].Origin != types.OriginTimer {
+		t.Error("it did not fire in the next block")
+	}
+}
+
+// witness records what programs are told.
+type witness struct {
+	samples.Host
+	infos    []program.BlockInfo
+	messages []program.Message
+}
+
+func (s *witness) Open(program.Purpose) (program.Session, error) {
+	session, err := s.Host.Open(program.ForBlock)
+	return &witnessed{session, s}, err
+}
+
+type witnessed struct {
+	program.Session
+	of *witness
+}
+
+func (s *witnessed) Handle(ctx program.Context, code program.Code, msg program.Message) (program.Outcome, error) {
+	s.of.infos, s.of.messages = append(s.of.infos, ctx.Block()), append(s.of.messages, msg)
+	return s.Session.Handle(ctx, code, msg)
+}
+
+// CIP-5 §5.2: a fire has the zero hash as origin, the actor as sender, and the
+// handler and payload that were scheduled.
+func TestWhatAFireIsTold(t *testing.T) {
+	w := newWorld(t, nil)
+	host := &witness{}
+	w.executor.Programs = host
+	w.block(w.deploy("alice", "heartbeat", "hb", types.CBY))
+	call := w.call("bob", "hb", "start", samples.Number(1))
+	w.block(call)
+	w.block()
+	last := len(host.infos) - 1
+	told, info := host.messages[last], host.infos[last]
+	if told.Kind != program.Timer || told.Sender != w.address("hb") || told.Self != w.address("hb") || told.Handler != "handle_timer" ||
+		told.Owner != w.address("alice") || !info.TxHash.IsZero() || info.Height != 3 || info.TimestampMS != w.head.Timestamp() || info.ChainID != 8011 {
+		t.Errorf("%+v %+v", told, info)
+	}
+	if host.infos[last-2].TxHash != call.Hash || host.messages[last-2].Sender != w.address("bob") {
+		t.Error("a call is not told its transaction and sender")
+	}
+}
+
+// Decision C14: "A failed transaction pays for what it used", base fees are
+// burned, the tip goes to the proposer, value comes back.
+func TestAFailedTransactionPaysForItsUse(t *testing.T) {
+	w := newWorld(t, nil)
+	w.block(w.deploy("alice", "counter", "c", 0))
+	before, c := w.balance("bob"), w.balance("c")
+	tx := w.call("bob", "c", "fail", nil).Tx
+	tx.Value, tx.MaxPriorityFeePerCycle, tx.MaxPriorityFeePerCell = types.WeiOf(12345), types.WeiOf(2), types.WeiOf(3)
+	proposer := w.proposal().Proposer
+	w.block(w.checked("bob", tx))
+	r, h := w.last.Receipts[0], w.last.Block.Header
+	burned := h.BaseFeeCycle.Mul(uint64(r.Cycles)).Add(h.BaseFeeCell.Mul(uint64(r.Cells)))
+	tip := types.WeiOf(2*uint64(r.Cycles) + 3*uint64(r.Cells))
+	if r.Status != types.StatusReverted || r.Fee != burned.Add(tip) || r.Tip != tip || w.last.Tips.Transactions != tip {
+		t.Errorf("%+v", r)
+	}
+	if before.Sub(w.balance("bob")) != r.Fee || w.balance("c") != c || w.head.Account(proposer).Balance != tip {
+		t.Error("the balances disagree with the receipt")
+	}
+	if len(r.Events) != 0 || w.head.Account(w.address("bob")).Nonce != 1 {
+		t.Error("it left events, or its nonce is not used")
+	}
+}
+
+// Decision C15: what is burned is counted; tips and transfers are not.
+func TestTheSupplyFallsByWhatIsBurned(t *testing.T) {
+	w := newWorld(t, nil)
+	before := w.head.Supply()
+	w.block(w.transfer("alice", "bob", 1))
+	after := w.head.Supply()
+	if after.Genesis != types.WeiOf(4*initialBalance) || !before.Burned().IsZero() || after.BurnedCycle != w.last.Burned.Cycle ||
+		after.BurnedCell != w.last.Burned.Cell || after.Circulating().Add(w.last.Burned.Cycle).Add(w.last.Burned.Cell) != after.Genesis {
+		t.Errorf("%+v", after)
+	}
+}
+
+// Audit finds a supply that does not add up.
+func TestAuditFindsMoneyFromNowhere(t *testing.T) {
+	w := newWorld(t, nil)
+	r := w.executor.open(w.head, headerOf(w.head, w.proposal()), program.ForBlock)
+	r.state.Credit(w.address("bob"), types.WeiOf(1))
+	if err := Audit(r.seal().State); err == nil || !strings.Contains(err.Error(), "genesis + minted - burned") {
+		t.Error(err)
+	}
+}
+
+// Decision C9: R(H) = keccak256(R(H-1) ‖ hash(H-1)), R(0) = keccak256(chain id).
+func TestRandomness(t *testing.T) {
+	w := newWorld(t, nil)
+	if w.head.header.Randomness != types.Keccak([]byte{0, 0, 0, 0, 0, 0, 0x1f, 0x4b}) {
+		t.Error("R(0)")
+	}
+	r, hash := w.head.header.Randomness, w.head.Hash()
+	if w.block(); w.head.header.Randomness != types.Keccak(r[:], hash[:]) {
+		t.Error("R(1)")
+	}
+}
+
+// Decision C8: heights are skipped only where genesis allows cheats and nothing
+// is due, and what is skipped is what empty blocks would have been.
+func TestSkippingEqualsEmptyBlocks(t *testing.T) {
+	start := func() *world {
+		w := newWorld(t, params.Overrides{"chain.epoch_blocks": "1000"})
+		w.block(w.deploy("alice", "heartbeat", "hb", types.CBY), w.call("alice", "hb", "start", samples.Number(300)))
+		return w
+	}
+	walked, skipped := start(), start()
+	walked.blocks(299)
+	walked.block()
+	proposal := skipped.proposal()
+	proposal.Skipped = 299
+	skipped.propose(proposal)
+	if walked.head.Height() != skipped.head.Height() || walked.head.Root() != skipped.head.Root() || walked.head.header.BaseFeeCycle != skipped.head.header.BaseFeeCycle {
+		t.Error("the states differ")
+	}
+	for name, w := range map[string]*world{"timer": start(), "epoch": newWorld(t, params.Overrides{"chain.epoch_blocks": "300"}), "strict": newWorld(t, params.Overrides{"chain.cheats": "false"})} {
+		proposal := w.proposal()
+		proposal.Skipped = w.head.Skippable() + 1
+		_, _, _, err := w.executor.Build(w.head, proposal, slices.Values([]*Checked(nil)), nil)
+		if codeOf(t, err) != CodeBadSkip {
+			t.Errorf("%s: %v", name, err)
+		}
+		if name == "strict" && w.head.Skippable() != 0 {
+			t.Error("a strict chain skips")
+		}
+	}
+}
+
+// Decision T9: "Parameters hold from the first step of their block."
+func TestParametersHoldFromTheFirstStepOfTheirBlock(t *testing.T) {
+	w := newWorld(t, nil)
+	w.block(w.instruct(system.OpSetParameter, &system.SetParameter{Key: "cip3.cycles_transaction", Value: "5000", Height: 3}))
+	for _, want := range []types.Cycles{1200, 5200, 5200} {
+		w.block(w.transfer("alice", "bob", 1))
+		if got := w.last.Receipts[0].Cycles; got != want {
+			t.Errorf("height %d: %d cycles, want %d", w.head.Height(), got, want)
+		}
+	}
+	value, _ := w.head.Storage(types.GovernanceAddress, []byte("system:cip3:cycles_transaction"))
+	if string(value) != string(codec.Marshal(5000)) {
+		t.Errorf("state holds %x", value)
+	}
+	if len(w.head.PendingParams()) != 0 {
+		t.Error("the change still waits")
+	}
+}
+
+// Decision C17: a block that ends up on no chain leaves no trace.
+func TestAForkLeavesNoTrace(t *testing.T) {
+	w := newWorld(t, nil)
+	w.block(w.deploy("alice", "heartbeat", "hb", types.CBY), w.call("alice", "hb", "start", samples.Number(2)))
+	parent, root := w.head, w.head.Root()
+	straight := w.block(w.transfer("bob", "alice", 7)).State.Root()
+	w.head = parent
+	w.block(w.call("alice", "hb", "stop", nil), w.deploy("bob", "counter", "c", 9), w.transfer("bob", "alice", 8))
+	w.block()
+	if parent.Root() != root {
+		t.Fatal("the parent's state changed")
+	}
+	w.head = parent
+	if again := w.block(w.transfer("bob", "alice", 7)).State.Root(); again != straight {
+		t.Error("the fork left a trace")
+	}
+}
+
+// Decision C2: what the host of programs cannot do is nobody's fault and no
+// receipt: a second attempt with a fresh session, then no result; a proposer
+// drops the transaction and goes on.
+func TestAHostThatFails(t *testing.T) {
+	w := newWorld(t, nil)
+	host := &flaky{Host: samples.Host{}}
+	w.executor.Programs = host
+	w.block(w.deploy("alice", "counter", "c", 0))
+	parent := w.head
+	txs := []*Checked{w.call("alice", "c", "increment", nil), w.call("bob", "c", "increment", nil), w.call("bob", "c", "increment", nil)}
+	good, _, _, err := w.executor.Build(parent, w.proposal(), slices.Values(txs), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	host.failures, host.opened = 1, 0
+	if result, err := w.executor.Apply(parent, good); err != nil || result.Hash != good.Hash() || host.opened != 2 {
+		t.Errorf("one failure: %v, %d sessions", err, host.opened)
+	}
+	host.failures = 2
+	var environment *EnvironmentError
+	if _, err := w.executor.Apply(parent, good); !errors.As(err, &environment) {
+		t.Errorf("two failures: %v", err)
+	}
+	host.failures = 2
+	_, result, dropped, err := w.executor.Build(parent, w.proposal(), slices.Values(txs), nil)
+	if err != nil || len(result.Receipts) != 2 || len(dropped) != 1 || dropped[0].Transaction.Hash != txs[0].Hash || !errors.As(dropped[0].Err, &environment) {
+		t.Errorf("Build: %v, dropped %v", err, dropped)
+	}
+	if err := Audit(result.State); err != nil {
+		t.Error(err)
+	}
+	w.executor.Programs = nil
+	if _, err := w.executor.Apply(parent, good); !errors.As(err, &environment) {
+		t.Errorf("no host: %v", err)
+	}
+}
+
+// A timer or a message over which the host fails cannot be dropped.
+func TestAHostThatFailsOverATimer(t *testing.T) {
+	w := newWorld(t, nil)
+	w.block(w.deploy("alice", "heartbeat", "hb", types.CBY), w.call("alice", "hb", "start", samples.Number(1)))
+	w.executor.Programs = &flaky{Host: samples.Host{}, failures: 2}
+	_, _, _, err := w.executor.Build(w.head, w.proposal(), slices.Values([]*Checked(nil)), nil)
+	var environment *EnvironmentError
+	if !errors.As(err, &environment) {
+		t.Error(err)
+	}
+	w.block() // the third attempt goes well
+	w.ok()
+}
+
+// Decision C4: a proposer stops filling when it is told to.
+func TestBuildStopsWhenToldTo(t *testing.T) {
+	w := newWorld(t, nil)
+	txs := []*Checked{w.transfer("alice", "bob", 1), w.transfer("alice", "bob", 2), w.transfer("alice", "bob", 3)}
+	asked := 0
+	block, _, dropped, err := w.executor.Build(w.head, w.proposal(), slices.Values(txs), func() bool { asked++; return asked > 2 })
+	if err != nil || len(block.Transactions) != 2 || len(dropped) != 0 {
+		t.Errorf("%d transactions, %v", len(block.Transactions), err)
+	}
+}
+
+// CIP-3: a transaction needs its limit in what its lane has left before it, and
+// takes its use.
+func TestLanesReserveLimitsAndCountUse(t *testing.T) {
+	w := newWorld(t, params.Overrides{"cip3.lane_user_cycles": "200000"})
+	var txs []*Checked
+	for range 85 { // 1,200 each: the limit of 100,000 no longer fits after 84
+		txs = append(txs, w.transfer("alice", "bob", 1))
+	}
+	w.block(txs...)
+	if n := len(w.last.Block.Transactions); n != 84 {
+		t.Errorf("%d transactions in the block", n)
+	}
+	block := *w.last.Block
+	block.Transactions = append(slices.Clone(block.Transactions), *txs[84].Tx)
+	parent, _, _ := w.genesis.State()
+	_, err := w.executor.Apply(parent, &block)
+	if codeOf(t, err) != CodeNoRoom {
+		t.Error(err)
+	}
+}
+
+// Decision C11: the bytes of a block's transactions are bounded.
+func TestABlockHasABoundedSize(t *testing.T) {
+	w := newWorld(t, params.Overrides{"chain.max_block_bytes": "65536", "cip3.block_cells_limit": "1000000"})
+	w.block(w.deploy("alice", "counter", "c", 0))
+	var txs []*Checked
+	for range 4 {
+		tx := w.call("alice", "c", "increment", make([]byte, 19_000)).Tx
+		tx.CellsLimit = 30_000
+		txs = append(txs, w.checked("alice", tx))
+	}
+	if w.block(txs...); len(w.last.Block.Transactions) != 3 {
+		t.Errorf("%d transactions", len(w.last.Block.Transactions))
+	}
+}
+
+// Decision C6: a parameter of class epoch, and the set, change with an epoch;
+// the last block of each names the next set.
+func TestEpochs(t *testing.T) {
+	w := newWorld(t, params.Overrides{"chain.epoch_blocks": "4"})
+	for h := types.Height(1); h <= 9; h++ {
+		w.block()
+		epoch := types.Epoch((h - 1) / 4)
+		if w.last.Block.Header.Epoch != epoch || (w.last.NextSet != nil) != (h%4 == 0) {
+			t.Errorf("height %d: epoch %d, next set %v", h, w.last.Block.Header.Epoch, w.last.NextSet)
+		}
+		if previous := w.head.PreviousValidators(); (previous != nil) != (h%4 == 0) || previous != nil && previous.Epoch != epoch {
+			t.Errorf("height %d: previous set %v", h, previous)
+		}
+	}
+}
+
+// TestRestoreIsTheSameState: what a store gathers from the changes of each block
+// gives the state again, and anything else is refused.
+func TestRestoreIsTheSameState(t *testing.T) {
+	w := newWorld(t, params.Overrides{"cip3.min_basefee": "3", "chain.epoch_blocks": "4"})
+	store := map[string][]byte{}
+	w.head.Scan(nil, nil, func(k, v []byte) bool { store[string(k)] = v; return true })
+	keep := func(r *Result) {
+		for _, c := range r.Changes {
+			if store[string(c.Key)] = c.Value; c.Value == nil {
+				delete(store, string(c.Key))
+			}
+		}
+	}
+	keep(w.block(w.deploy("alice", "heartbeat", "hb", types.CBY), w.call("alice", "hb", "start", samples.Number(2))))
+	keep(w.block(w.instruct(system.OpSetParameter, &system.SetParameter{Key: "cip3.min_basefee", Value: "4"})))
+	keep(w.block())
+	keep(w.block(w.call("alice", "hb", "stop", nil)))
+	var content []Change
+	for k, v := range store {
+		content = append(content, Change{[]byte(k), v})
+	}
+	state, err := Restore(content, w.last.Block)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if state.Root() != w.head.Root() || state.Hash() != w.head.Hash() || *state.Params() != *w.head.Params() || state.HasWork() != w.head.HasWork() ||
+		state.NextBaseFees() != w.head.NextBaseFees() || state.Params().MinBaseFee != types.WeiOf(4) {
+		t.Error("the restored state differs")
+	}
+	w.head = state
+	w.block()
+	if _, err := Restore(content[1:], w.last.Block); err == nil {
+		t.Error("a damaged store passes")
+	}
+}
+
+// TestReadsAndSimulationsChangeNothing, and see what the next block would.
+func TestReadsAndSimulationsChangeNothing(t *testing.T) {
+	w := newWorld(t, nil)
+	w.block(w.deploy("alice", "counter", "c", 0), w.call("alice", "c", "increment", nil))
+	root := w.head.Root()
+	read, err := w.executor.Read(w.head, Call{Actor: w.address("c"), Handler: "get"})
+	if err != nil || string(read.Outcome.Output) != string(samples.Number(1)) || read.Cycles != 10 {
+		t.Errorf("%+v %v", read, err)
+	}
+	if read, _ := w.executor.Read(w.head, Call{Actor: w.address("c"), Handler: "increment"}); read.Outcome.Fault == nil || read.Outcome.Fault.Code != "read_only" {
+		t.Errorf("%+v", read)
+	}
+	if read, _ := w.executor.Read(w.head, Call{Actor: w.address("c"), Handler: "get", Cycles: 5}); read.Outcome.Status != types.StatusOutOfCycles {
+		t.Errorf("%+v", read)
+	}
+	call := w.call("bob", "c", "increment", nil)
+	receipt, _, err := w.executor.Simulate(w.head, w.address("bob"), call.Tx)
+	if err != nil || string(receipt.Output) != string(samples.Number(2)) {
+		t.Fatal(receipt, err)
+	}
+	if w.head.Root() != root {
+		t.Error("the state changed")
+	}
+	w.block(call)
+	if fmt.Sprint(w.last.Receipts[0]) != fmt.Sprint(*receipt) {
+		t.Errorf("simulated %+v, was %+v", receipt, w.last.Receipts[0])
+	}
+}
+
+// TestGenesisIsJudged: what is wrong with it is said.
+func TestGenesisIsJudged(t *testing.T) {
+	for want, change := range map[string]func(*Genesis){
+		"no validators": func(g *Genesis) { g.Validators.Members = nil },
+		"not sorted by address, each once": func(g *Genesis) {
+			g.Validators.Members[0] = g.Validators.Members[1]
+		},
+		"public key":     func(g *Genesis) { g.Validators.Members[0].Address[0]++ },
+		"of epoch 1":     func(g *Genesis) { g.Validators.Epoch = 1 },
+		"accounts are":   func(g *Genesis) { slices.Reverse(g.Accounts) },
+		"twice":          func(g *Genesis) { g.Accounts[0] = g.Accounts[1] },
+		"exceed":         func(g *Genesis) { g.Accounts[0].Balance, g.Accounts[1].Balance = types.MaxWei, types.WeiOf(1) },
+		"cip9.nothing":   func(g *Genesis) { g.Params = params.Overrides{"cip9.nothing": "1"} },
+		"chain.id":       func(g *Genesis) { g.Params = params.Overrides{"chain.id": "1"} },
+		"1 validators":   func(g *Genesis) { g.Params = params.Overrides{"chain.max_validators": "1"} },
+		"its time is -1": func(g *Genesis) { g.Timestamp = -1 },
+	} {
+		g := newWorld(t, nil).genesis
+		hash := g.Hash()
+		change(&g)
+		_, _, err := g.State()
+		if want == "1 validators" {
+			want = "at most 1"
+		}
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", want, err)
+		}
+		if g.Hash() == hash {
+			t.Errorf("%s: the hash is the same", want)
+		}
+	}
+}
