@@ -2,6 +2,7 @@ package clock
 
 import (
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -9,6 +10,12 @@ import (
 	"github.com/cowboyinc/devnet/internal/types"
 	"pgregory.net/rapid"
 )
+
+// count counts rings; the clock's goroutines add, the test reads.
+type count struct{ v atomic.Int64 }
+
+func (c *count) add() int { return int(c.v.Add(1)) }
+func (c *count) n() int   { return int(c.v.Load()) }
 
 func TestNowFollowsTheMachineAndTheOffset(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -44,8 +51,8 @@ func TestNowStandsStillWhenTheMachinesClockIsPutBack(t *testing.T) {
 func TestAnAlarmRingsOnceAtItsTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := New()
-		var rung []types.Time
-		a := c.NewAlarm(func() { rung = append(rung, c.Now()) })
+		rung := make(chan types.Time, 8)
+		a := c.NewAlarm(func() { rung <- c.Now() })
 		at := c.Now().Add(time.Second)
 		a.Set(at.Add(time.Hour))
 		a.Set(at)
@@ -57,8 +64,11 @@ func TestAnAlarmRingsOnceAtItsTime(t *testing.T) {
 		}
 		time.Sleep(3 * time.Hour)
 		synctest.Wait()
-		if len(rung) != 1 || rung[0] != at {
-			t.Fatalf("rang %v, set to %v", rung, at)
+		if n := len(rung); n != 1 {
+			t.Fatalf("rang %d times", n)
+		}
+		if got := <-rung; got != at {
+			t.Fatalf("rang at %v, set to %v", got, at)
 		}
 	})
 }
@@ -80,30 +90,30 @@ func TestNeverStopsAnAlarm(t *testing.T) {
 func TestTimeTravelRingsWhatIsDue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := New()
-		rung := 0
-		a := c.NewAlarm(func() { rung++ })
+		var rung count
+		a := c.NewAlarm(func() { rung.add() })
 		a.Set(c.Now().Add(time.Hour))
 		c.Advance(59 * time.Minute)
 		synctest.Wait()
-		if rung != 0 {
+		if rung.n() != 0 {
 			t.Fatal("it rang early")
 		}
 		c.Advance(time.Minute)
 		synctest.Wait()
-		if rung != 1 {
-			t.Fatalf("rang %d times", rung)
+		if rung.n() != 1 {
+			t.Fatalf("rang %d times", rung.n())
 		}
 		a.Set(c.Now().Add(time.Second))
 		c.SetOffset(0) // back: the alarm is an hour further away
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		if rung != 1 {
+		if rung.n() != 1 {
 			t.Fatal("it rang before the clock showed its time")
 		}
 		time.Sleep(time.Hour)
 		synctest.Wait()
-		if rung != 2 {
-			t.Fatalf("rang %d times", rung)
+		if rung.n() != 2 {
+			t.Fatalf("rang %d times", rung.n())
 		}
 	})
 }
@@ -112,9 +122,9 @@ func TestAnAlarmMayBeSetFromItsRing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := New()
 		var a interface{ Set(types.Time) }
-		rung := 0
+		var rung count
 		a = c.NewAlarm(func() {
-			if rung++; rung < 5 {
+			if rung.add() < 5 {
 				a.Set(c.Now().Add(time.Second))
 			}
 		})
@@ -122,8 +132,8 @@ func TestAnAlarmMayBeSetFromItsRing(t *testing.T) {
 		a.Set(c.Now())
 		time.Sleep(time.Hour)
 		synctest.Wait()
-		if rung != 5 || time.Since(start) != time.Hour {
-			t.Fatalf("rang %d times", rung)
+		if rung.n() != 5 || time.Since(start) != time.Hour {
+			t.Fatalf("rang %d times", rung.n())
 		}
 	})
 }
@@ -132,14 +142,14 @@ func TestARingNeverRunsBesideItself(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := New()
 		var mu sync.Mutex
-		rung := 0
+		var rung count
 		a := c.NewAlarm(func() {
 			if !mu.TryLock() {
 				t.Error("two rings at once")
 				return
 			}
 			time.Sleep(time.Second) // virtual: a slow ring
-			rung++
+			rung.add()
 			mu.Unlock()
 		})
 		a.Set(c.Now())
@@ -147,8 +157,8 @@ func TestARingNeverRunsBesideItself(t *testing.T) {
 		a.Set(c.Now().Add(1)) // due while the first still runs
 		time.Sleep(time.Hour)
 		synctest.Wait()
-		if rung != 2 {
-			t.Fatalf("rang %d times", rung)
+		if rung.n() != 2 {
+			t.Fatalf("rang %d times", rung.n())
 		}
 	})
 }
@@ -161,8 +171,9 @@ func TestAlarmsEqualTheirModel(t *testing.T) {
 		steps := rapid.SliceOfN(rapid.IntRange(0, 99), 1, 40).Draw(r, "steps")
 		synctest.Test(t, func(t *testing.T) {
 			c := New()
-			rung, want, at := 0, 0, types.Never
-			a := c.NewAlarm(func() { rung++ })
+			want, at := 0, types.Never
+			var rung count
+			a := c.NewAlarm(func() { rung.add() })
 			look := func() {
 				if c.Now() >= at {
 					want, at = want+1, types.Never
@@ -184,8 +195,8 @@ func TestAlarmsEqualTheirModel(t *testing.T) {
 				}
 				look()
 				synctest.Wait()
-				if rung != want {
-					t.Fatalf("rang %d times, the model %d (steps %v)", rung, want, steps)
+				if rung.n() != want {
+					t.Fatalf("rang %d times, the model %d (steps %v)", rung.n(), want, steps)
 				}
 			}
 			a.Set(types.Never)

@@ -37,15 +37,22 @@ func newConfig(signer env.Signer, alpn string, accept func(types.PublicKey) erro
 	if err != nil {
 		return nil, err
 	}
-	return &tls.Config{
+	return Accepting(&tls.Config{
 		Certificates:           []tls.Certificate{certificate},
 		NextProtos:             []string{alpn},
 		MinVersion:             tls.VersionTLS13,
 		SessionTicketsDisabled: true,
 		// Without the post-quantum groups a ClientHello fits one packet.
 		CurvePreferences: []tls.CurveID{tls.X25519, tls.CurveP256},
-		VerifyConnection: func(state tls.ConnectionState) error { return verify(state, alpn, accept) },
-	}, nil
+	}, accept), nil
+}
+
+// Accepting returns config with another accept, and the certificate it has.
+func Accepting(config *tls.Config, accept func(types.PublicKey) error) *tls.Config {
+	config = config.Clone()
+	alpn := config.NextProtos[0]
+	config.VerifyConnection = func(state tls.ConnectionState) error { return verify(state, alpn, accept) }
+	return config
 }
 
 func verify(state tls.ConnectionState, alpn string, accept func(types.PublicKey) error) error {

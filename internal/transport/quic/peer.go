@@ -197,10 +197,7 @@ func (p *peer) dial(endpoint string, timeout time.Duration) (time.Duration, erro
 	if err != nil {
 		return 0, fmt.Errorf("quic: endpoint %q of %v: %w", endpoint, p.Address, err)
 	}
-	tlsConfig, err := identity.ClientConfig(p.transport.signer, ALPN, p.expect)
-	if err != nil {
-		return 0, err
-	}
+	tlsConfig := identity.Accepting(p.transport.client, p.expect)
 	ctx, cancel := context.WithTimeout(p.gone, timeout)
 	conn, err := p.transport.quic.Dial(ctx, address, tlsConfig, p.transport.config)
 	cancel()

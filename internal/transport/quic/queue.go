@@ -52,10 +52,12 @@ func (q *queue) take(batch [][]byte, limit int) [][]byte {
 	return batch
 }
 
-// shift drops the first n and lets their frames go.
+// shift drops the first n and lets their frames go. What is left moves to the
+// front when it is no more than was dropped, so that nothing moves twice.
 func shift(frames []queued, n int) []queued {
-	if n == 0 {
-		return frames
+	if rest := len(frames) - n; rest > n {
+		clear(frames[:n])
+		return frames[n:]
 	}
 	rest := copy(frames, frames[n:])
 	clear(frames[rest:])

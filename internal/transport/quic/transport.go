@@ -28,6 +28,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -64,6 +65,7 @@ type Transport struct {
 	socket net.PacketConn
 	quic   *quic.Transport
 	config *quic.Config
+	client *tls.Config // of every dial, but for whom it accepts
 
 	ctx    context.Context // ends with Close
 	cancel context.CancelFunc
@@ -91,9 +93,12 @@ var (
 // is answered before Start.
 func New(config Config) (*Transport, error) {
 	quietBufferWarning()
+	client, err := identity.ClientConfig(config.Signer, ALPN, func(types.PublicKey) error { return ErrNotPeer })
+	if err != nil {
+		return nil, err
+	}
 	socket := config.PacketConn
 	if socket == nil {
-		var err error
 		if socket, err = net.ListenPacket("udp", cmp.Or(config.Listen, "127.0.0.1:0")); err != nil {
 			return nil, fmt.Errorf("quic: listen on %s (is another process on that port?): %w", config.Listen, err)
 		}
@@ -102,7 +107,7 @@ func New(config Config) (*Transport, error) {
 		socket = config.WrapPacketConn(socket)
 	}
 	t := &Transport{
-		signer: config.Signer, log: config.Logger, socket: socket, config: connectionConfig(),
+		signer: config.Signer, log: config.Logger, socket: socket, config: connectionConfig(), client: client,
 		quic:      &quic.Transport{Conn: socket, StatelessResetKey: resetKey(config.Signer)},
 		byAddress: map[types.Address]*peer{}, byKey: map[types.PublicKey]*peer{},
 	}
