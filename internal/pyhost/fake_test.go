@@ -72,14 +72,13 @@ func (c *fakeContext) fail(code string) error {
 }
 
 func (c *fakeContext) charge(op string, n types.Cycles) error {
-	if op != "" {
-		c.w.trace = append(c.w.trace, op)
-	}
 	if n > c.cycles {
 		c.cycles = 0
+		c.w.trace = append(c.w.trace, "over")
 		return &program.Fault{Status: types.StatusOutOfCycles, Code: "out_of_cycles", Message: "no cycles are left", Abort: true}
 	}
 	c.cycles -= n
+	c.w.trace = append(c.w.trace, op)
 	return nil
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os/exec"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -41,27 +40,30 @@ func find(named string) (python, error) {
 		if err != nil {
 			continue
 		}
-		if version, ok := versionOf(path); ok {
-			return python{path, version}, nil
+		if found, ok := ask(path); ok {
+			return found, nil
 		}
 	}
 	return python{}, &MissingError{Looked: names}
 }
 
-// versionOf asks an interpreter for its real path's version.
-func versionOf(path string) (string, bool) {
+// ask returns what an interpreter says it is, by its own path: the name on PATH
+// may be a script that picks one.
+func ask(path string) (python, bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), probeTimeout)
 	defer cancel()
 	out, err := exec.CommandContext(ctx, path, "-S", "-s", "-B", "-c",
-		"import sys; print(sys.implementation.name, '%d.%d.%d' % sys.version_info[:3])").Output()
-	name, version, ok := strings.Cut(strings.TrimSpace(string(out)), " ")
-	if err != nil || !ok || name != "cpython" {
-		return "", false
+		"import sys; print(sys.implementation.name, '%d.%d.%d' % sys.version_info[:3], sys.executable)").Output()
+	fields := strings.SplitN(strings.TrimSpace(string(out)), " ", 3)
+	if err != nil || len(fields) < 2 || fields[0] != "cpython" {
+		return python{}, false
 	}
-	parts := strings.Split(version, ".")
-	if len(parts) != 3 || parts[0] != "3" {
-		return "", false
+	if len(fields) == 3 && fields[2] != "" {
+		path = fields[2]
 	}
-	minor, err := strconv.Atoi(parts[1])
-	return version, err == nil && minor >= MinMinor
+	var major, minor, patch int
+	if _, err := fmt.Sscanf(fields[1], "%d.%d.%d", &major, &minor, &patch); err != nil || major != 3 || minor < MinMinor {
+		return python{}, false
+	}
+	return python{path, fields[1]}, true
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/cockroachdb/datadriven"
 
@@ -15,6 +16,8 @@ import (
 // transcript answers the commands of testdata:
 //
 //	inspect            source → what it offers, or line and reason of a refusal
+//	value              an expression → its repr, or how it ends
+//	bounded            an expression, or indented statements → how it ends
 //	run [limit=N] [handler=NAME] [payload=TEXT] [kind=K] [cost] [state] [trace]
 //	                   source → outcome of a handler, with what is asked for
 type transcript struct {
@@ -29,6 +32,10 @@ func (tr *transcript) command(d *datadriven.TestData) string {
 		return tr.inspect(d.Input)
 	case "run":
 		return tr.run(d)
+	case "value":
+		return tr.value(d)
+	case "bounded":
+		return tr.bounded(d)
 	}
 	tr.t.Fatalf("%s: unknown command %s", d.Pos, d.Cmd)
 	return ""
@@ -87,6 +94,55 @@ func (tr *transcript) run(d *datadriven.TestData) string {
 	}
 	return b.String()
 }
+
+const holeHead = "import collections, decimal, functools, hashlib, itertools, json, math, re, struct\nimport pvm_host\ndef f(payload):\n"
+
+const valueHead = `import base64, bisect, collections, decimal, enum, functools, hashlib, heapq, hmac, itertools, json, math, operator, re, string, struct
+import pvm_host
+from cowboy_sdk import ActorRef, runtime
+def f(payload):
+    return repr((`
+
+func (tr *transcript) value(d *datadriven.TestData) string {
+	at := tr.w.deploy(1, valueHead+d.Input+")).encode()\n")
+	out, _ := tr.w.call(tr.t, at, "f", "")
+	if out.Status == types.StatusOK {
+		return string(out.Output)
+	}
+	return fmt.Sprintf("%s %s: %s", out.Status, out.Fault.Code, strings.TrimPrefix(out.Fault.Message, "line 5, in f: "))
+}
+
+// bounded runs what must end within maxHole, with a block's cycles.
+func (tr *transcript) bounded(d *datadriven.TestData) string {
+	body := d.Input
+	if !strings.Contains(body, "\n") && !strings.HasPrefix(body, "    ") && !strings.HasPrefix(body, "while") {
+		body = "    return repr(" + strings.TrimSpace(body) + ").encode()"
+	} else if !strings.HasPrefix(body, "    ") {
+		body = "    " + body
+	}
+	start := time.Now()
+	at := tr.w.deploy(1, holeHead+body+"\n")
+	m := program.Message{Kind: program.Call, Sender: alice, Self: at, Handler: "f", Owner: owner}
+	out, used, err := tr.w.handle(m, fire)
+	if err != nil {
+		tr.t.Fatalf("%s: %v", d.Pos, err)
+	}
+	tr.t.Logf("%8d cycles %8v %.50q", used, time.Since(start).Round(time.Microsecond*100), d.Input)
+	if took := time.Since(start); took > maxHole {
+		tr.t.Errorf("%s: took %v", d.Pos, took)
+	}
+	if out.Status == types.StatusOK {
+		return fmt.Sprintf("ok %.60q", out.Output)
+	}
+	return clip(fmt.Sprintf("%s %s", out.Status, out.Fault.Message), 160)
+}
+
+const (
+	fire = types.Cycles(550_000) // the limit of a timer's fire
+	// maxHole is far above what those cycles take on a busy machine, and far
+	// below what any of the holes took.
+	maxHole = 2 * time.Second
+)
 
 func TestTranscripts(t *testing.T) {
 	pool := openPool(t, Config{})

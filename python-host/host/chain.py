@@ -17,6 +17,7 @@ SET, DELETE, EMIT, LOG, READ = range(20, 25)
 MAX_EFFECTS = 64  # buffered before a flush
 MAX_EFFECT_BYTES = 256 << 10
 MAX_PAYLOAD = 16 << 20
+MAX_STEPS = 1 << 62  # that an operation reports
 MAX_LOG = 4096  # bytes of a printed line
 HEAD = Struct("<BQB")
 ANSWER = Struct("<BBQQ")
@@ -50,7 +51,7 @@ def error_class(op):
 
 def packed(op, args):
     """One operation: u8 op, u64 steps since the last, u8 count, items."""
-    head = HEAD.pack(op, max(meter.spent(), 0), len(args))
+    head = HEAD.pack(op, min(max(meter.spent(), 0), MAX_STEPS), len(args))
     meter.reported()
     return head + b"".join(map(item, args))
 

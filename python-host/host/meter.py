@@ -126,7 +126,10 @@ def enter(cost):
     up()
 
 
-def lazy(iterator, cost=1):
+ELEMENT = 4  # cycles of one step of an iterator: our own, the table has none
+
+
+def lazy(iterator, cost=ELEMENT):
     """An iterator that charges and counts a level for each element.
 
     Every iterator an actor can hold is one of these or the actor's own code,

@@ -16,6 +16,7 @@ SETS = (set, frozenset)
 VIEWS = (type({}.keys()), type({}.items()), type({}.values()))
 SIZED = frozenset((list, tuple, str, bytes, bytearray, dict, range) + VIEWS)
 SMALL = 1 << 256
+WALKED = 4  # cycles of entering a container on a walk
 MOVED = 16  # bytes or references moved or compared in bulk for one cycle
 
 
@@ -41,7 +42,7 @@ def weigh(value):
         below = []
         for v in level:
             for part in parts(v):
-                charge(len(part))
+                charge(len(part) + WALKED)
                 for x in part:
                     t = type(x)
                     if t not in ATOMS:

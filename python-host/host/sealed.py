@@ -51,6 +51,9 @@ class Type(Sealed):
     def __call__(self, *args, **kwargs):
         return _TYPES[id(self)][1](*args, **kwargs)
 
+    def __getattr__(self, name):
+        return static(self, name)
+
     def __instancecheck__(self, value):
         return isinstance(value, _TYPES[id(self)][0])
 
@@ -108,7 +111,7 @@ def real(t):
 
 
 def static(t, name):
-    statics = _TYPES[id(t)][2]
+    statics = _TYPES[id(t)][2] if id(t) in _TYPES else ()
     if name in statics:
         return statics[name]
     raise AttributeError("%s has no attribute %r that an actor may use" % (t.__name__, name))
