@@ -252,7 +252,9 @@ func (a *audit) state(db env.Store, state *ledger.State) {
 }
 
 // votes looks for votes that contradict each other: two notarize votes of a
-// view, or a nullify and a finalize vote of one (decision C1).
+// view, or a nullify and a finalize vote of one (decision C1). A view belongs to
+// its epoch: who saw an epoch's last block final in one view begins the next
+// epoch in the view in which others proposed it again.
 func (a *audit) votes(file env.Log) error {
 	var records [][]byte
 	err := file.Replay(func(record []byte) error {
@@ -268,21 +270,22 @@ func (a *audit) votes(file env.Log) error {
 	}
 	a.report.Votes = len(votes)
 	type place struct {
-		kind types.VoteKind
-		view types.View
+		kind  types.VoteKind
+		epoch types.Epoch
+		view  types.View
 	}
 	seen := map[place]types.Hash{}
 	for i := range votes {
 		v := &votes[i]
-		at := place{v.Kind, v.View}
+		at := place{v.Kind, v.Epoch, v.View}
 		if block, voted := seen[at]; voted && block != v.Block {
-			a.problem("view %d: two %s votes, for %s and %s", v.View, v.Kind, block, v.Block)
+			a.problem("epoch %d, view %d: two %s votes, for %s and %s", v.Epoch, v.View, v.Kind, block, v.Block)
 		}
 		seen[at] = v.Block
 	}
 	for at := range seen {
-		if _, finalized := seen[place{types.Finalize, at.view}]; finalized && at.kind == types.Nullify {
-			a.problem("view %d: a nullify vote and a finalize vote", at.view)
+		if _, finalized := seen[place{types.Finalize, at.epoch, at.view}]; finalized && at.kind == types.Nullify {
+			a.problem("epoch %d, view %d: a nullify vote and a finalize vote", at.epoch, at.view)
 		}
 	}
 	return nil

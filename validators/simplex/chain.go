@@ -284,7 +284,7 @@ func (m *Machine) moveRoot(root Root) {
 	}
 	nodes, children := map[types.Hash]*node{}, map[types.Hash][]*node{}
 	m.keep(nodes, children, root.Hash)
-	for hash, n := range m.nodes {
+	for hash, n := range m.nodes { // order: orphans are no descendants of each other, so each is judged alike
 		if m.nodes[n.block.Header.Parent] == nil && n.block.Header.Height > root.Block.Header.Height+1 && nodes[hash] == nil {
 			nodes[hash] = n
 			children[n.block.Header.Parent] = m.children[n.block.Header.Parent]
