@@ -232,9 +232,8 @@ func (m *Machine) handle(event Event) {
 // finalizes, moves to a later view, votes or asks, and none of these can be
 // done twice.
 func (m *Machine) settle() {
-	for m.finalizeNext() || m.beginEpoch() || m.advance() || m.timeOut() || m.consider() {
+	for m.finalizeNext() || m.beginEpoch() || m.advance() || m.timeOut() || m.consider() || m.propose() {
 	}
-	m.propose()
 	m.resend()
 	m.retryWants()
 }

@@ -10,7 +10,7 @@ import (
 
 var (
 	seedFlag  = flag.Uint64("simplex.seed", 0, "replay this seed of TestAgreementAndLiveness only")
-	seedsFlag = flag.Int("simplex.seeds", 60, "seeds that TestAgreementAndLiveness runs")
+	seedsFlag = flag.Int("simplex.seeds", 40, "seeds that TestAgreementAndLiveness runs")
 )
 
 // chaos disturbs a world for a while, then heals it.

@@ -13,19 +13,19 @@ func (m *Machine) leading(r *round) bool {
 }
 
 // propose asks for a block, or proposes an epoch's last block again, when this
-// validator leads the view and the time has come.
-func (m *Machine) propose() {
+// validator leads the view and the time has come. It reports whether it did.
+func (m *Machine) propose() bool {
 	r := m.rounds[m.view]
 	if r == nil || !m.leading(r) || m.now < m.buildAt() {
-		return
+		return false
 	}
 	parent, cert := m.choose()
 	if parent == nil {
-		return
+		return false
 	}
 	if parent.hash != m.root.Hash && m.cfg.isLast(parent.block.Header.Height) {
 		m.proposeAgain(r, parent)
-		return
+		return true
 	}
 	build := Build{Epoch: m.set.Epoch, View: m.view, Parent: parent.block, ParentHash: parent.hash, Notarization: cert,
 		By: m.now.Add(m.leaderTimeout() / fillingFraction)}
@@ -34,6 +34,7 @@ func (m *Machine) propose() {
 	}
 	r.asked = true
 	m.ask(build)
+	return true
 }
 
 // buildAt is when this validator, leading the view, may ask for a block: a block

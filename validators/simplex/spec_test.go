@@ -1,0 +1,511 @@
+package simplex
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/types"
+)
+
+// C1: a leader per view, round robin over the set sorted by address.
+func TestC1LeadersTakeTurns(t *testing.T) {
+	s := newSolo(t, 4, nil)
+	s.receive(1, s.certificate(types.Nullify, 1, nil, 1, 2, 3))
+	s.receive(1, s.certificate(types.Nullify, 2, nil, 1, 2, 3))
+	want := types.View(1)
+	for _, r := range s.all.Report {
+		if e, ok := r.(Entered); ok {
+			if e.View != want || e.Leader != testAddress(int(want)%4) {
+				t.Errorf("view %d with leader %s", e.View, name(e.Leader))
+			}
+			want++
+		}
+	}
+	if want != 4 {
+		t.Errorf("entered views up to %d", want-1)
+	}
+}
+
+// C1: certificates of at least n - f votes.
+func TestC1Quorum(t *testing.T) {
+	for n, quorum := range map[int]int{1: 1, 2: 2, 3: 3, 4: 3, 7: 5, 100: 67} {
+		set := testSet(0, n)
+		if set.Quorum() != quorum {
+			t.Errorf("n %d: quorum %d", n, set.Quorum())
+		}
+	}
+	s := newSolo(t, 4, nil)
+	s.receive(2, s.vote(types.Nullify, 1, nil, 2))
+	s.receive(3, s.vote(types.Nullify, 1, nil, 3))
+	if s.m.View() != 1 {
+		t.Fatal("two votes of four ended a view")
+	}
+	s.receive(1, s.vote(types.Nullify, 1, nil, 1)) // the leader: v0 joins
+	if s.m.View() != 2 {
+		t.Fatal("three votes of four did not end the view")
+	}
+}
+
+// C1: at most one notarize vote a view.
+func TestC1OneNotarizeAView(t *testing.T) {
+	s := newSolo(t, 4, nil)
+	first, second := s.child(nil, 1), s.child(nil, 1)
+	second.Header.Timestamp++
+	s.propose(1, first)
+	s.execute(true)
+	s.propose(1, second)
+	if asked := s.out.Ask; len(asked) > 0 {
+		t.Error("a second block is executed")
+	}
+	if votes := s.votes(types.Notarize, 1); len(votes) != 1 || votes[0].Block != first.Hash() {
+		t.Errorf("%d notarize votes", len(votes))
+	}
+}
+
+// C1: who nullified a view never finalizes it.
+func TestC1NullifiedIsNotFinalized(t *testing.T) {
+	s := newSolo(t, 4, nil)
+	b := s.child(nil, 1)
+	s.propose(1, b)
+	s.execute(true)
+	s.wait(1800 * time.Millisecond)
+	if !s.voted(types.Nullify, 1) {
+		t.Fatal("no nullify vote after the view timeout")
+	}
+	s.receive(1, s.certificate(types.Notarize, 1, b, 1, 2, 3))
+	if s.voted(types.Finalize, 1) {
+		t.Error("it finalized a view it had nullified")
+	}
+	if s.m.View() != 2 {
+		t.Error("the notarization did not end the view")
+	}
+}
+
+// C1: who finalized a view never nullifies it.
+func TestC1FinalizedIsNotNullified(t *testing.T) {
+	s := newSolo(t, 4, nil)
+	s.settled()
+	if !s.voted(types.Finalize, 1) {
+		t.Fatal("no finalize vote")
+	}
+	s.receive(1, s.vote(types.Nullify, 1, nil, 1))
+	s.wait(time.Minute)
+	if s.voted(types.Nullify, 1) {
+		t.Error("it nullified a view it had finalized")
+	}
+}
+
+// C1: a voter notarizes only what builds on a notarized block after which every
+// view is nullified; it asks for the nullification it lacks.
+func TestC1GapMustBeNullified(t *testing.T) {
+	s := newSolo(t, 4, nil)
+	s.receive(2, s.certificate(types.Nullify, 2, nil, 1, 2, 3)) // view 1 is unknown
+	b := s.child(nil, 3)
+	s.propose(3, b)
+	if len(s.out.Ask) > 0 || s.voted(types.Notarize, 3) {
+		t.Fatal("the proposal is taken although view 1 is not known to be nullified")
+	}
+	asked := false
+	for _, send := range s.out.Send {
+		_, ok := send.Message.(*CertificateRequest)
+		asked = asked || ok
+	}
+	if !asked {
+		t.Fatal("nobody is asked for the nullification")
+	}
+	s.receive(3, s.certificate(types.Nullify, 1, nil, 1, 2, 3))
+	s.execute(true)
+	if !s.voted(types.Notarize, 3) {
+		t.Error("no vote although the gap is closed")
+	}
+}
+
+// C1: without the notarization of the parent there is no vote.
+func TestC1ParentMustBeNotarized(t *testing.T) {
+	s := newSolo(t, 4, nil)
+	first := s.settled()
+	b := s.child(first, 2)
+	b.Parent = nil
+	s.propose(2, b)
+	if s.voted(types.Notarize, 2) || !s.voted(types.Nullify, 2) {
+		t.Error("a block without its parent's notarization is voted for")
+	}
+}
+
+// C2: a voter executes a proposal before it notarizes, and does not notarize
+// what is not valid.
+func TestC2ExecutesBeforeVoting(t *testing.T) {
+	for _, valid := range []bool{true, false} {
+		s := newSolo(t, 4, nil)
+		s.propose(1, s.child(nil, 1))
+		if s.voted(types.Notarize, 1) {
+			t.Fatal("voted before execution")
+		}
+		s.execute(valid)
+		if s.voted(types.Notarize, 1) != valid || s.voted(types.Nullify, 1) == valid {
+			t.Errorf("valid %v: notarize %v, nullify %v", valid, s.voted(types.Notarize, 1), s.voted(types.Nullify, 1))
+		}
+	}
+}
+
+// C3: a leader carries every valid notarize vote it holds for the parent, and
+// votes sign their bitmap.
+func TestC3CarriesEveryVote(t *testing.T) {
+	s := newSolo(t, 4, func(c *Config) { c.BlockTime = 0 })
+	var parent *types.Block
+	for view := types.View(1); view <= 3; view++ {
+		parent = s.child(parent, view)
+		s.propose(view, parent)
+		s.execute(true)
+		s.receive(1, s.vote(types.Notarize, view, parent, 1))
+		s.receive(2, s.vote(types.Notarize, view, parent, 2))
+		if view < 3 {
+			continue
+		}
+		break
+	}
+	build := s.lastBuild()
+	if build == nil || build.View != 4 || len(build.Notarization.Votes) != 3 {
+		t.Fatalf("build %+v", build)
+	}
+	if own := s.votes(types.Notarize, 3)[0]; !slices.Equal(own.Bitmap, []byte{7}) {
+		t.Errorf("the vote has bitmap %v", own.Bitmap)
+	}
+	r := s.m.rounds[3]
+	s.receive(3, s.vote(types.Notarize, 3, parent, 3))
+	if full := r.fullNotarization(s.m.set); len(full.Votes) != 4 {
+		t.Errorf("a late vote is not carried: %d votes", len(full.Votes))
+	}
+}
+
+// C4: leader timeout block time + 2Δ without a proposal, view timeout block
+// time + 3Δ with one.
+func TestC4Timeouts(t *testing.T) {
+	for _, proposed := range []bool{false, true} {
+		s := newSolo(t, 4, nil)
+		limit := 1500 * time.Millisecond
+		if proposed {
+			s.propose(1, s.child(nil, 1))
+			limit = 1750 * time.Millisecond
+		}
+		s.wait(limit - time.Nanosecond)
+		if s.voted(types.Nullify, 1) {
+			t.Errorf("proposed %v: nullified too early", proposed)
+		}
+		s.wait(time.Nanosecond)
+		if !s.voted(types.Nullify, 1) {
+			t.Errorf("proposed %v: not nullified at the timeout", proposed)
+		}
+	}
+}
+
+// C4: timeouts double with each nullification in a row, up to 16 times, and a
+// notarization resets them.
+func TestC4Doubling(t *testing.T) {
+	s := newSolo(t, 100, nil) // v0 leads no early view
+	voters := make([]int, 67)
+	for i := range voters {
+		voters[i] = i + 1
+	}
+	for view, factor := types.View(1), time.Duration(1); view < 9; view++ {
+		s.m.hearAll(view)
+		if got, want := s.m.Deadline(), s.now.Add(500*time.Millisecond); got != want {
+			t.Errorf("view %d: first deadline %v, want the resend at %v", view, got, want)
+		}
+		if got := s.m.leaderDeadline().Sub(s.now); got != factor*1500*time.Millisecond {
+			t.Errorf("view %d: leader timeout %v", view, got)
+		}
+		if got := s.m.viewDeadline().Sub(s.now); got != factor*1750*time.Millisecond {
+			t.Errorf("view %d: view timeout %v", view, got)
+		}
+		s.now = s.now.Add(time.Minute)
+		s.receive(1, s.certificate(types.Nullify, view, nil, voters...))
+		factor = min(2*factor, 16)
+	}
+	s.receive(1, s.certificate(types.Notarize, 9, s.child(nil, 9), voters...))
+	if got := s.m.leaderDeadline().Sub(s.now); got != 1500*time.Millisecond {
+		t.Errorf("after a notarization: leader timeout %v", got)
+	}
+}
+
+// C4: entering a view forwards the certificate that allowed it.
+func TestC4ForwardsTheCertificate(t *testing.T) {
+	s := newSolo(t, 4, nil)
+	c := s.certificate(types.Nullify, 1, nil, 1, 2, 3)
+	s.receive(1, c)
+	if !slices.ContainsFunc(s.out.Send, func(send Send) bool { return send.Message == Message(c) && send.To == nil }) {
+		t.Error("the nullification is not forwarded")
+	}
+}
+
+// C4: votes and the best certificate are sent again on a timer.
+func TestC4SendsAgain(t *testing.T) {
+	s := newSolo(t, 4, nil)
+	s.receive(1, s.certificate(types.Nullify, 1, nil, 1, 2, 3))
+	s.wait(4 * time.Second) // the timeout of view 2 is 3 s
+	before := len(s.all.Send)
+	s.wait(500 * time.Millisecond)
+	kinds := ""
+	for _, send := range s.all.Send[before:] {
+		kinds += describe(send.Message) + ";"
+	}
+	if kinds != "nullify(2);nullification(1: v1 v2 v3);" {
+		t.Errorf("sent again: %s", kinds)
+	}
+}
+
+// C4: a leader's own nullify ends its view at once.
+func TestC4LeaderGivesUp(t *testing.T) {
+	s := newSolo(t, 4, nil)
+	s.receive(2, s.vote(types.Nullify, 1, nil, 2))
+	if s.voted(types.Nullify, 1) {
+		t.Fatal("somebody else's nullify ended the view")
+	}
+	s.receive(1, s.vote(types.Nullify, 1, nil, 1))
+	if !s.voted(types.Nullify, 1) {
+		t.Error("the leader's nullify did not")
+	}
+}
+
+// C4: a leader unheard for four views is not waited for.
+func TestC4UnheardLeader(t *testing.T) {
+	s := newSolo(t, 7, nil)
+	for view := types.View(1); view <= 5; view++ {
+		for _, by := range []int{1, 2, 3, 4} { // v5, v6 are never heard
+			s.receive(by, s.vote(types.Nullify, view, nil, by))
+		}
+		s.receive(1, s.certificate(types.Nullify, view, nil, 1, 2, 3, 4, 6))
+		if view < 4 && s.voted(types.Nullify, view+1) {
+			t.Fatalf("view %d ended at once", view+1)
+		}
+	}
+	if !s.voted(types.Nullify, 6) {
+		t.Error("view 6 waits for its leader, unheard since view 0")
+	}
+}
+
+// C4: a proposer stops filling after a quarter of the leader timeout.
+func TestC4StopsFilling(t *testing.T) {
+	s := newSolo(t, 1, nil)
+	if b := s.lastBuild(); b == nil || b.By != s.now.Add(375*time.Millisecond) {
+		t.Errorf("build by %+v", b)
+	}
+}
+
+// C5: an own vote is persisted in the output that sends it, and before a
+// notarize vote the block's body; after a restart from the records the same
+// votes are sent and no other.
+func TestC5PersistsBeforeSending(t *testing.T) {
+	s := newSolo(t, 4, nil)
+	s.propose(1, s.child(nil, 1))
+	out := s.execute(true)
+	kinds := []recordKind{}
+	for i, data := range out.Persist {
+		r, err := decodeRecord(i, data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		kinds = append(kinds, r.Kind)
+	}
+	if !slices.Equal(kinds, []recordKind{bodyKind, voteKind}) {
+		t.Fatalf("persisted %v before the notarize vote", kinds)
+	}
+	sent := *s.votes(types.Notarize, 1)[0]
+	records := s.all.Persist
+	s.all = Output{}
+	s.restart(records)
+	if votes := s.votes(types.Notarize, 1); len(votes) != 1 || votes[0].Digest(testChain) != sent.Digest(testChain) {
+		t.Error("the vote is not sent again after a restart")
+	}
+	other := s.child(nil, 1)
+	other.Header.Timestamp += 5
+	s.propose(1, other)
+	if len(s.votes(types.Notarize, 1)) != 1 || len(s.out.Ask) > 0 {
+		t.Error("another block is considered in a view voted in before the restart")
+	}
+}
+
+// C5: a nullify vote is not forgotten either.
+func TestC5NullifySurvivesARestart(t *testing.T) {
+	s := newSolo(t, 4, nil)
+	b := s.child(nil, 1)
+	s.propose(1, b)
+	s.execute(true)
+	s.wait(2 * time.Second)
+	records := s.all.Persist
+	s.all = Output{}
+	s.restart(records)
+	s.receive(1, s.certificate(types.Notarize, 1, b, 1, 2, 3))
+	if s.voted(types.Finalize, 1) {
+		t.Error("it finalizes after a restart what it had nullified")
+	}
+}
+
+// C5: Compact keeps what a machine on the root needs, and nothing below.
+func TestC5Compact(t *testing.T) {
+	w := newWorld(3, 4, func(w *world) { w.cfg.BlockTime = 0; w.cfg.EpochBlocks = 7 })
+	w.run(time.Second, nil)
+	n := w.nodes[2]
+	kept, err := Compact(n.log, n.root, 7)
+	if err != nil || len(kept) == 0 || len(kept) > 20 || len(kept) >= len(n.log) {
+		t.Fatalf("%d of %d records kept, %v", len(kept), len(n.log), err)
+	}
+	if again, _ := Compact(kept, n.root, 7); len(again) != len(kept) {
+		t.Error("compacting twice drops more")
+	}
+	if _, err := Compact([][]byte{{1, 2, 3}}, n.root, 7); err == nil {
+		t.Error("a damaged record is read")
+	}
+	w.stop(n)
+	n.log = kept
+	w.start(n)
+	if height := w.minHeight(); !w.run(5*time.Second, func() bool { return w.minHeight() > height+5 }) {
+		t.Errorf("it does not go on: %s, %s", w.violation, describeWorld(w))
+	}
+}
+
+// C6: an epoch's last block gets no child before it is final, and is proposed
+// again in the next view.
+func TestC6LastBlockIsProposedAgain(t *testing.T) {
+	s := newSolo(t, 4, func(c *Config) { c.EpochBlocks, c.BlockTime = 3, 0 })
+	var b *types.Block
+	for view := types.View(1); view <= 3; view++ {
+		b = s.child(b, view)
+		s.propose(view, b)
+		s.execute(true)
+		s.receive(1, s.certificate(types.Notarize, view, b, 1, 2, 3))
+	}
+	s.wait(125 * time.Millisecond) // half a link delay
+	var again *types.Proposal
+	for _, send := range s.all.Send {
+		if p, ok := send.Message.(*types.Proposal); ok {
+			again = p
+		}
+	}
+	if again == nil || again.View != 4 || again.Block != b || s.lastBuild() != nil {
+		t.Fatalf("in view 4: %+v, build %+v, deadline %v", again, s.lastBuild(), s.m.Deadline())
+	}
+	if !s.voted(types.Notarize, 4) {
+		t.Error("no vote for it in view 4")
+	}
+	// A child of it would be of the next epoch, and is no message of this one.
+	child := s.child(b, 5)
+	child.Header.Epoch++
+	if _, err := CheckProposal(testChain, testRecoverer{}, s.m.Sets(), &types.Proposal{View: 5, Block: child}); err == nil {
+		t.Error("a block of the next epoch passes before the last one is final")
+	}
+}
+
+// C6: the next epoch's first block carries the finalization; views go on after
+// the one in the last block's header, whatever view it became final in.
+func TestC6NextEpoch(t *testing.T) {
+	next := testSet(1, 4)
+	s := newSolo(t, 4, func(c *Config) { c.EpochBlocks, c.BlockTime = 1, 0 })
+	b := s.child(nil, 1)
+	s.propose(1, b)
+	hash := b.Hash()
+	s.step(Executed{Hash: hash, Valid: true, Next: &next})
+	s.receive(1, s.certificate(types.Notarize, 1, b, 1, 2, 3))
+	s.receive(1, s.certificate(types.Nullify, 2, nil, 1, 2, 3))
+	s.receive(1, s.certificate(types.Notarize, 3, b, 1, 2, 3))
+	f := s.certificate(types.Finalize, 3, b, 1, 2, 3)
+	s.receive(1, f)
+	if s.m.View() != 2 || s.m.Sets()[0].Epoch != 1 || s.m.Root().Hash != hash {
+		t.Fatalf("view %d of epoch %d", s.m.View(), s.m.Sets()[0].Epoch)
+	}
+	for view := types.View(2); view < 4; view++ {
+		s.receive(1, s.certificate(types.Nullify, view, nil, 1, 2, 3))
+	}
+	build := s.lastBuild()
+	if build == nil || build.View != 4 || build.Epoch != 1 || build.Finalization != f || build.Notarization == nil || build.ParentHash != hash {
+		t.Fatalf("build %+v", build)
+	}
+}
+
+// C6: a first block without the finalization is not voted for.
+func TestC6FirstBlockNeedsTheFinalization(t *testing.T) {
+	next := testSet(1, 4)
+	for _, with := range []bool{true, false} {
+		s := newSolo(t, 4, func(c *Config) { c.EpochBlocks, c.BlockTime = 1, 0 })
+		b := s.child(nil, 1)
+		s.propose(1, b)
+		s.step(Executed{Hash: b.Hash(), Valid: true, Next: &next})
+		notarization := s.certificate(types.Notarize, 1, b, 1, 2, 3)
+		f := s.certificate(types.Finalize, 1, b, 1, 2, 3)
+		s.receive(1, notarization)
+		s.receive(1, f)
+		first := s.child(b, 2)
+		first.Parent = notarization
+		if with {
+			first.Finalization = f
+		}
+		s.propose(2, first)
+		if with {
+			s.step(Executed{Hash: first.Hash(), Valid: true, Next: &types.ValidatorSet{Epoch: 2, Members: next.Members}})
+		}
+		if s.voted(types.Notarize, 2) != with {
+			t.Errorf("with the finalization %v: voted %v", with, !with)
+		}
+	}
+}
+
+// C7: timestamps are after the parent's and at most max(block time, 2Δ) ahead of
+// the voter's clock.
+func TestC7Timestamps(t *testing.T) {
+	for _, test := range []struct {
+		blockTime time.Duration
+		stamp     types.Millis
+		ok        bool
+	}{
+		{time.Second, 1000, true}, {time.Second, 1001, false},
+		{0, 500, true}, {0, 501, false}, {0, -5000, false}, {time.Second, -3000, false}, {time.Second, -2999, true},
+	} {
+		s := newSolo(t, 4, func(c *Config) { c.BlockTime = test.blockTime })
+		b := s.child(nil, 1)
+		b.Header.Timestamp = test.stamp
+		s.propose(1, b)
+		if ok := len(s.out.Ask) == 1; ok != test.ok {
+			t.Errorf("block time %v, timestamp %d: taken %v", test.blockTime, test.stamp, ok)
+		}
+	}
+}
+
+// C7: a block is asked for no earlier than a block time after its parent's
+// timestamp, and no later than a block time after entering.
+func TestC7BlockTime(t *testing.T) {
+	s := newSolo(t, 4, nil)
+	var b *types.Block
+	for view := types.View(1); view <= 3; view++ {
+		b = s.child(b, view)
+		s.propose(view, b)
+		s.execute(true)
+		s.now = s.now.Add(100 * time.Millisecond)
+		s.receive(1, s.certificate(types.Notarize, view, b, 1, 2, 3))
+	}
+	stamped := b.Header.Timestamp.Time()
+	s.wait(899 * time.Millisecond)
+	if s.lastBuild() != nil {
+		t.Fatal("built too early")
+	}
+	s.wait(time.Millisecond)
+	if s.lastBuild() == nil || s.now != stamped.Add(time.Second) {
+		t.Errorf("not built at %v, a block time after %v", s.now, stamped)
+	}
+}
+
+// C7: with block time auto nothing is due while there is no work.
+func TestC7AutoIsIdle(t *testing.T) {
+	s := newSolo(t, 4, func(c *Config) { c.Auto, c.BlockTime = true, 0 })
+	if s.m.Deadline() != types.Never || len(s.all.Ask) > 0 {
+		t.Errorf("due at %v", s.m.Deadline())
+	}
+	s.step(Work{Pending: true})
+	if s.m.Deadline() != types.Time(500*time.Millisecond) {
+		t.Errorf("with work, due at %v", s.m.Deadline())
+	}
+	s.step(Work{})
+	if s.m.Deadline() != types.Never {
+		t.Errorf("the work is gone, and yet due at %v", s.m.Deadline())
+	}
+}
