@@ -1,0 +1,142 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+)
+
+// arrange lets flags stand anywhere: the library reads none behind the first
+// argument. It also finds unknown commands and flags, and says which are near.
+func arrange(app *cli.App, args []string) ([]string, error) {
+	if len(args) == 0 {
+		return args, nil
+	}
+	out, rest := args[:1:1], args[1:]
+	commands, flags, path := app.Commands, app.Flags, "devnet"
+	for len(rest) > 0 && len(commands) > 0 {
+		word := rest[0]
+		if word == "--help" || word == "-h" {
+			return append(out, word), nil
+		}
+		if word == "help" {
+			return append(out, "--help"), nil
+		}
+		at := slices.IndexFunc(commands, func(c *cli.Command) bool { return c.HasName(word) })
+		if at < 0 {
+			if strings.HasPrefix(word, "-") {
+				return nil, usage(fmt.Sprintf("Flags stand behind the command: see %s --help.", path), "%s has no flag %s", path, word)
+			}
+			return nil, usage(near(word, names(commands), path), "%s has no command %q", path, word)
+		}
+		c := commands[at]
+		out, rest, path = append(out, word), rest[1:], path+" "+word
+		commands, flags = c.Subcommands, c.Flags
+	}
+	if len(commands) > 0 { // a group alone: its help
+		return append(out, "--help"), nil
+	}
+	front, back, err := split(flags, rest, path)
+	if err != nil {
+		return nil, err
+	}
+	if len(back) > 0 {
+		front = append(append(front, "--"), back...)
+	}
+	return append(out, front...), nil
+}
+
+// split parts flags, with their values, from arguments.
+func split(flags []cli.Flag, args []string, path string) (front, back []string, err error) {
+	for i := 0; i < len(args); i++ {
+		word := args[i]
+		if word == "--" {
+			return front, append(back, args[i+1:]...), nil
+		}
+		if !strings.HasPrefix(word, "-") || word == "-" {
+			back = append(back, word)
+			continue
+		}
+		flag, _, inline := strings.Cut(word, "=")
+		name := strings.TrimLeft(flag, "-")
+		front = append(front, word)
+		if name == "help" || name == "h" {
+			continue
+		}
+		at := slices.IndexFunc(flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), name) })
+		if at < 0 {
+			var known []string
+			for _, f := range flags {
+				known = append(known, "--"+f.Names()[0])
+			}
+			return nil, nil, usage(near("--"+name, known, path), "%s has no flag %s", path, flag)
+		}
+		if _, boolean := flags[at].(*cli.BoolFlag); boolean || inline {
+			continue
+		}
+		if i++; i == len(args) {
+			return nil, nil, usage(fmt.Sprintf("See %s --help.", path), "%s needs a value", word)
+		}
+		front = append(front, args[i])
+	}
+	return front, back, nil
+}
+
+func names(commands []*cli.Command) (out []string) {
+	for _, c := range commands {
+		if !c.Hidden {
+			out = append(out, c.Name)
+		}
+	}
+	return out
+}
+
+// near names what a person may have meant, and else all there is.
+func near(word string, known []string, path string) string {
+	var best []string
+	most := 1 // more letters to change make another word
+	if len(word) > 5 {
+		most = 2
+	}
+	least := most + 1
+	for _, name := range known {
+		switch d := distance(word, name); {
+		case strings.HasPrefix(name, word) && len(word) > 1:
+			best, least = append(best, name), 0
+		case d < least:
+			best, least = []string{name}, d
+		case d == least && d <= most:
+			best = append(best, name)
+		}
+	}
+	if len(best) > 0 {
+		return fmt.Sprintf("Did you mean %s? See %s --help.", strings.Join(best, " or "), path)
+	}
+	if len(known) == 0 {
+		return fmt.Sprintf("See %s --help.", path)
+	}
+	return fmt.Sprintf("There are: %s. See %s --help.", strings.Join(known, ", "), path)
+}
+
+// distance is the number of letters to change, add or leave out.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(cost, diagonal+1, row[j]+1)
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/cowboyinc/devnet/internal/box"
+	"github.com/cowboyinc/devnet/internal/home"
+	"github.com/cowboyinc/devnet/internal/types"
+)
+
+func checkCommand() *cli.Command {
+	return &cli.Command{
+		Name: "check", Usage: "audit a home: executes every block again, checks certificates, votes, roots, supply", ArgsUsage: "[HOME]",
+		Description: "Example: devnet check .devnet\nThe network must not run. Exit code 1 when something is wrong.",
+		Flags:       []cli.Flag{jsonFlag},
+		Action:      check,
+	}
+}
+
+func check(c *cli.Context) error {
+	args, err := arguments(c, "[HOME]")
+	if err != nil {
+		return err
+	}
+	dir := args[0]
+	if dir == "" {
+		dir = defaultHome
+	}
+	report, err := box.Check(dir, "", progress(c.App.ErrWriter))
+	if err != nil {
+		var inUse *home.InUseError
+		if errors.As(err, &inUse) {
+			return failed("Stop the network first (Ctrl-C where it runs).", "%s is in use by process %d, and changes while it is audited", dir, inUse.PID)
+		}
+		return failed("", "the audit cannot be made: %v", err)
+	}
+	problems := 0
+	err = emit(c, report, func(w io.Writer) {
+		var rows [][]string
+		for _, n := range report.Nodes {
+			verdict := "clean"
+			if len(n.Problems) > 0 {
+				verdict = "PROBLEMS"
+			}
+			rows = append(rows, []string{n.Name, height(n.Height), strconv.Itoa(n.Blocks), strconv.Itoa(n.Votes), verdict})
+		}
+		table(w, "The home holds no nodes.", "NODE HEIGHT BLOCKS_EXECUTED VOTES RESULT", rows)
+		for _, n := range report.Nodes {
+			for _, p := range n.Problems {
+				fmt.Fprintf(w, "%s: %s\n", n.Name, p)
+			}
+		}
+	})
+	for _, n := range report.Nodes {
+		problems += len(n.Problems)
+	}
+	if err == nil && !report.Clean() {
+		return failed("", "the audit of %s found %d problems", dir, problems)
+	}
+	return err
+}
+
+// progress shows where the audit is, on a terminal; in a pipe it is quiet.
+func progress(stderr io.Writer) func(string, types.Height, types.Height) {
+	file, ok := stderr.(*os.File)
+	if !ok {
+		return nil
+	}
+	if info, err := file.Stat(); err != nil || info.Mode()&os.ModeCharDevice == 0 {
+		return nil
+	}
+	return func(node string, at, tip types.Height) {
+		if at%64 == 0 || at == tip {
+			fmt.Fprintf(stderr, "\r\x1b[K%s: block %d of %d", node, at, tip)
+		}
+		if at == tip {
+			fmt.Fprint(stderr, "\r\x1b[K")
+		}
+	}
+}

@@ -1,0 +1,178 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/urfave/cli/v2"
+)
+
+// What a devnet wants of the machine.
+const (
+	wantDiskBytes  = 1 << 30 // some days of blocks
+	wantUDPBytes   = 2 << 20 // a block to every validator
+	pythonPatience = 5 * time.Second
+)
+
+// finding is one line of doctor.
+type finding struct {
+	What string `json:"what"`
+	OK   bool   `json:"ok"`
+	Is   string `json:"is"`
+	Do   string `json:"do"`
+}
+
+func doctorCommand() *cli.Command {
+	return &cli.Command{
+		Name: "doctor", Usage: "what this machine has for a devnet, and what is missing",
+		Description: "Example: devnet doctor\nExit code 1 when something is missing.",
+		Flags: []cli.Flag{jsonFlag,
+			&cli.StringFlag{Name: "http", Value: defaultHTTP, Usage: "`ADDRESS` that up would listen at"},
+			&cli.StringFlag{Name: "home", Value: defaultHome, Usage: "`DIR` that up would keep state in"}},
+		Action: doctor,
+	}
+}
+
+func doctor(c *cli.Context) error {
+	if _, err := arguments(c); err != nil {
+		return err
+	}
+	findings := []finding{python(c.Context), port(c.String("http")), udp(), disk(c.String("home"))}
+	missing := 0
+	for _, f := range findings {
+		if !f.OK {
+			missing++
+		}
+	}
+	err := emit(c, findings, func(w io.Writer) {
+		for _, f := range findings {
+			mark := "ok     "
+			if !f.OK {
+				mark = "MISSING"
+			}
+			fmt.Fprintf(w, "%s  %-12s %s\n", mark, f.What, f.Is)
+			if f.Do != "" {
+				fmt.Fprintf(w, "         %-12s %s\n", "", f.Do)
+			}
+		}
+	})
+	if err == nil && missing > 0 {
+		return failed("", "%d of %d checks found something missing", missing, len(findings))
+	}
+	return err
+}
+
+// python looks for an interpreter that can run actors, as scripts/ensure-python
+// does.
+func python(ctx context.Context) finding {
+	f := finding{What: "python", Is: "no python3 of 3.11 or later on the PATH: actors cannot run"}
+	for _, name := range []string{"python3", "python3.14", "python3.13", "python3.12", "python3.11"} {
+		path, err := exec.LookPath(name)
+		if err != nil {
+			continue
+		}
+		short, cancel := context.WithTimeout(ctx, pythonPatience)
+		out, err := exec.CommandContext(short, path, "-I", "-S", "-c", "import sys; print(*sys.version_info[:3], sep='.'); sys.exit(sys.version_info < (3, 11))").Output()
+		cancel()
+		if err == nil {
+			return finding{What: "python", OK: true, Is: fmt.Sprintf("%s, %s", strings.TrimSpace(string(out)), path)}
+		}
+		f.Is = fmt.Sprintf("%s is %s: actors need 3.11 or later", path, strings.TrimSpace(string(out)))
+	}
+	f.Do = "Install it: " + installPython()
+	return f
+}
+
+// installPython is what to type for a fitting Python.
+func installPython() string {
+	if runtime.GOOS == "darwin" {
+		return "brew install python"
+	}
+	if _, err := exec.LookPath("apt-get"); err == nil {
+		return "sudo apt-get update && sudo apt-get install -y --no-install-recommends python3"
+	}
+	return "with your system's package manager, so that python3 is on the PATH"
+}
+
+func port(address string) finding {
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return finding{What: "http", Is: fmt.Sprintf("%s cannot be listened at: %v", address, cause(err)),
+			Do: "Stop what listens there, or start with --http 127.0.0.1:0 for any free port."}
+	}
+	_ = l.Close()
+	return finding{What: "http", OK: true, Is: address + " is free"}
+}
+
+// cause is the innermost error, without what Go puts around it.
+func cause(err error) error {
+	for {
+		inner, ok := err.(interface{ Unwrap() error })
+		if !ok || inner.Unwrap() == nil {
+			return err
+		}
+		err = inner.Unwrap()
+	}
+}
+
+func udp() finding {
+	conn, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	if err != nil {
+		return finding{What: "udp", Is: fmt.Sprintf("no UDP on loopback, which validators speak QUIC over: %v", cause(err)),
+			Do: "Allow UDP on 127.0.0.1."}
+	}
+	defer conn.Close()
+	f := finding{What: "udp", OK: true, Is: "loopback works"}
+	if data, err := os.ReadFile("/proc/sys/net/core/rmem_max"); err == nil {
+		var most int
+		if _, err := fmt.Sscan(string(data), &most); err == nil && most < wantUDPBytes {
+			f.Is = fmt.Sprintf("loopback works; receive buffers of at most %d KiB", most>>10)
+			f.Do = fmt.Sprintf("Full blocks travel faster with: sudo sysctl -w net.core.rmem_max=%d", wantUDPBytes)
+		}
+	}
+	return f
+}
+
+func disk(home string) finding {
+	dir, err := filepath.Abs(home)
+	if err != nil {
+		return finding{What: "disk", Is: err.Error()}
+	}
+	for {
+		if _, err := os.Stat(dir); err == nil || dir == filepath.Dir(dir) {
+			break
+		}
+		dir = filepath.Dir(dir)
+	}
+	var s syscall.Statfs_t
+	if err := syscall.Statfs(dir, &s); err != nil {
+		return finding{What: "disk", Is: fmt.Sprintf("%s: %v", dir, err)}
+	}
+	free := uint64(s.Bavail) * uint64(s.Bsize)
+	f := finding{What: "disk", OK: free >= wantDiskBytes, Is: fmt.Sprintf("%d MiB free at %s", free>>20, dir)}
+	if !f.OK {
+		f.Do = fmt.Sprintf("Make room for %d MiB, choose another --home, or use --ephemeral.", wantDiskBytes>>20)
+	}
+	if err := writable(dir); err != nil {
+		f.OK, f.Do = false, fmt.Sprintf("%s cannot be written to (%v): choose another --home.", dir, cause(err))
+	}
+	return f
+}
+
+func writable(dir string) error {
+	f, err := os.CreateTemp(dir, ".devnet-doctor-*")
+	if err != nil {
+		return err
+	}
+	_ = f.Close()
+	return os.Remove(f.Name())
+}

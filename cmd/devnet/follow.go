@@ -1,0 +1,50 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/cowboyinc/devnet/internal/api/client"
+	"github.com/cowboyinc/devnet/internal/api/model"
+)
+
+// followLogs prints what an actor printed, and goes on with what it prints.
+func followLogs(c *cli.Context, n *client.Client, name string) error {
+	// Lines up to this height come from the list, later ones as events.
+	seen, err := n.Height(c.Context)
+	if err != nil {
+		return err
+	}
+	actor, err := n.Account(c.Context, name)
+	if err != nil {
+		return err
+	}
+	lines, err := n.Logs(c.Context, name, page(c))
+	if err != nil {
+		return err
+	}
+	for _, l := range lines {
+		if l.Height <= seen {
+			printEither(c, l)
+		}
+	}
+	follow := client.Follow{From: seen + 1, Actor: actor.Address.String(), Kinds: []string{model.EventLog}}
+	return n.Events(c.Context, follow, func(e client.Event) error {
+		var l model.LogLine
+		if err := json.Unmarshal(e.Data, &l); err != nil {
+			return fmt.Errorf("the event %s is not understood: %w", e.ID, err)
+		}
+		printEither(c, l)
+		return nil
+	})
+}
+
+func printEither(c *cli.Context, l model.LogLine) {
+	if c.Bool("json") {
+		_ = json.NewEncoder(c.App.Writer).Encode(l)
+		return
+	}
+	printLine(c.App.Writer, l)
+}

@@ -1,0 +1,154 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/cowboyinc/devnet/internal/home"
+)
+
+// followEvery is how often a followed log is looked at.
+const followEvery = 200 * time.Millisecond
+
+func logsCommand() *cli.Command {
+	return &cli.Command{
+		Name: "logs", Usage: "what the nodes log; with -f also what they will", ArgsUsage: "[NODE]",
+		Description: "Example: devnet logs v0 -f\nWhat actors print is in: devnet actor logs NAME",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "home", Value: defaultHome, Usage: "`DIR` of the network"},
+			&cli.BoolFlag{Name: "follow", Aliases: []string{"f"}, Usage: "go on with new lines until Ctrl-C"},
+		},
+		Action: logs,
+	}
+}
+
+func logs(c *cli.Context) error {
+	args, err := arguments(c, "[NODE]")
+	if err != nil {
+		return err
+	}
+	dir := c.String("home")
+	if _, err := home.ReadMeta(dir); errors.Is(err, os.ErrNotExist) {
+		return failed("Run it where the network was started, or give --home DIR. A network with --ephemeral keeps no logs.",
+			"there is no network's home at %s", dir)
+	}
+	nodes := []string{args[0]}
+	if args[0] == "" {
+		if nodes, err = loggedNodes(dir); err != nil {
+			return err
+		}
+	}
+	files, err := openLogs(dir, nodes)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		for _, f := range files {
+			_ = f.file.Close()
+		}
+	}()
+	for {
+		if err := printLogs(c.App.Writer, files); err != nil || !c.Bool("follow") {
+			return err
+		}
+		if !pause(c.Context, followEvery) {
+			return nil
+		}
+	}
+}
+
+// pause waits; it returns false when ctx is done.
+func pause(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+func loggedNodes(dir string) (nodes []string, err error) {
+	paths, err := filepath.Glob(home.NodeLog(dir, "*"))
+	for _, path := range paths {
+		node := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
+		if !strings.HasSuffix(node, "-old") {
+			nodes = append(nodes, node)
+		}
+	}
+	if err == nil && len(nodes) == 0 {
+		err = failed("", "no node of %s has logged anything yet", dir)
+	}
+	return nodes, err
+}
+
+type logFile struct {
+	node string
+	file *os.File
+	read *bufio.Reader
+	part string // of a line that is being written
+}
+
+func openLogs(dir string, nodes []string) (files []*logFile, err error) {
+	for _, node := range nodes {
+		f, err := os.Open(home.NodeLog(dir, node))
+		if errors.Is(err, os.ErrNotExist) {
+			known, _ := loggedNodes(dir)
+			return nil, failed(near(node, known, "devnet logs"), "there is no log of a node %q in %s", node, dir)
+		}
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, &logFile{node: node, file: f, read: bufio.NewReader(f)})
+	}
+	return files, nil
+}
+
+// printLogs prints the lines that are there, of all nodes by their time, which
+// is what a line begins with.
+func printLogs(w io.Writer, files []*logFile) error {
+	var all []string
+	for _, f := range files {
+		lines, err := f.lines()
+		if err != nil {
+			return err
+		}
+		all = append(all, lines...)
+	}
+	slices.SortStableFunc(all, func(a, b string) int {
+		first, _, _ := strings.Cut(a, " ")
+		second, _, _ := strings.Cut(b, " ")
+		return strings.Compare(first, second)
+	})
+	for _, line := range all {
+		if _, err := fmt.Fprint(w, line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *logFile) lines() (lines []string, err error) {
+	for {
+		text, err := f.read.ReadString('\n')
+		f.part += text
+		if err == io.EOF {
+			return lines, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("the log of %s: %w", f.node, err)
+		}
+		lines, f.part = append(lines, f.part), ""
+	}
+}

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/cowboyinc/devnet/internal/api/client"
+)
+
+// defaultHTTP is where a network is looked for when nothing tells.
+const defaultHTTP = "127.0.0.1:4000"
+
+// defaultHome is the folder of a network's files.
+const defaultHome = ".devnet"
+
+var httpFlag = &cli.StringFlag{Name: "http", EnvVars: []string{"DEVNET_HTTP"}, Usage: "`ADDRESS` of the network (else the .devnet home here, else " + defaultHTTP + ")"}
+
+var nodeFlag = &cli.StringFlag{Name: "node", Usage: "read `NODE`'s state instead of the highest final one"}
+
+// network returns a client of the network that the command is about.
+func network(c *cli.Context) *client.Client {
+	address := c.String("http")
+	if address == "" {
+		address = homeHTTP(defaultHome)
+	}
+	if address == "" {
+		address = defaultHTTP
+	}
+	n := client.New(address)
+	if node := c.String("node"); node != "" {
+		n = n.OnNode(node)
+	}
+	return n
+}
+
+// arguments returns as many arguments as there are names; those in brackets may
+// be missing.
+func arguments(c *cli.Context, names ...string) ([]string, error) {
+	given := c.Args().Slice()
+	path := c.Command.HelpName
+	if path == "" {
+		path = "devnet " + c.Command.Name
+	}
+	example := fmt.Sprintf("Usage: %s %s", path, strings.Join(names, " "))
+	out := make([]string, len(names))
+	for i, name := range names {
+		if i < len(given) {
+			out[i] = given[i]
+		} else if !strings.HasPrefix(name, "[") {
+			return nil, usage(example, "%s is missing", name)
+		}
+	}
+	if len(given) > len(names) {
+		return nil, usage(example, "%q is one argument too many", given[len(names)])
+	}
+	return out, nil
+}
+
+// readFile reads a file a person named.
+func readFile(path string) ([]byte, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, usage("", "%v", err)
+	}
+	return data, nil
+}

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/big"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/cowboyinc/devnet/internal/types"
+)
+
+var jsonFlag = &cli.BoolFlag{Name: "json", Usage: "print JSON, with the names of the HTTP API"}
+
+// emit prints v as JSON where --json was given, and else as text has it.
+func emit(c *cli.Context, v any, text func(w io.Writer)) error {
+	if c.Bool("json") {
+		return printJSON(c.App.Writer, v)
+	}
+	text(c.App.Writer)
+	return nil
+}
+
+func printJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
+}
+
+// table prints rows in columns under a heading, or empty where there are none.
+func table(w io.Writer, empty string, heading string, rows [][]string) {
+	if len(rows) == 0 {
+		fmt.Fprintln(w, empty)
+		return
+	}
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, strings.ReplaceAll(heading, " ", "\t"))
+	for _, row := range rows {
+		fmt.Fprintln(t, strings.Join(row, "\t"))
+	}
+	_ = t.Flush()
+}
+
+// facts prints names and values in two columns; what is empty is left out.
+func facts(w io.Writer, pairs ...string) {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if pairs[i+1] != "" {
+			fmt.Fprintf(t, "%s\t%s\n", pairs[i], pairs[i+1])
+		}
+	}
+	_ = t.Flush()
+}
+
+// cby writes an amount in wei as CBY, exactly.
+func cby(w types.Wei) string {
+	digits := fmt.Sprintf("%010s", w.String())
+	whole, part := digits[:len(digits)-9], strings.TrimRight(digits[len(digits)-9:], "0")
+	if part != "" {
+		whole += "." + part
+	}
+	return whole + " CBY"
+}
+
+// parseCBY reads an amount a person typed: CBY with at most nine decimals.
+func parseCBY(flag, text string) (types.Wei, error) {
+	bad := usage("Give an amount like 100 or 0.25.", "--%s: %q is not an amount in CBY with at most nine decimals", flag, text)
+	number := strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(text), "CBY"))
+	whole, part, _ := strings.Cut(number, ".")
+	digits := whole + part
+	if digits == "" || len(part) > 9 || strings.Trim(digits, "0123456789") != "" {
+		return types.Wei{}, bad
+	}
+	n, ok := new(big.Int).SetString(digits+strings.Repeat("0", 9-len(part)), 10)
+	if !ok {
+		return types.Wei{}, bad
+	}
+	wei, ok := types.WeiFromBig(n)
+	if !ok {
+		return types.Wei{}, bad
+	}
+	return wei, nil
+}
+
+// short shortens a hash or an address for tables.
+func short(hex string) string {
+	if len(hex) <= 14 {
+		return hex
+	}
+	return hex[:8] + "…" + hex[len(hex)-4:]
+}
+
+// value is a byte string as people read it: its text where it has one.
+func value(text string, b types.Bytes) string {
+	if text != "" || len(b) == 0 {
+		return text
+	}
+	return b.String()
+}

@@ -1,0 +1,39 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+
+	"github.com/cowboyinc/devnet/internal/home"
+)
+
+// running is run.json: where the process on a home answers.
+type running struct {
+	HTTP    string `json:"http"` // host:port
+	PID     int    `json:"pid"`
+	ChainID uint64 `json:"chain_id"`
+}
+
+// homeHTTP returns the address of the network that runs on a home, or "".
+func homeHTTP(dir string) string {
+	if _, open := home.User(dir); !open {
+		return "" // what run.json says is left over from a process that was killed
+	}
+	data, err := os.ReadFile(home.RunFile(dir))
+	if err != nil {
+		return ""
+	}
+	var r running
+	if json.Unmarshal(data, &r) != nil {
+		return ""
+	}
+	return r.HTTP
+}
+
+func writeRunFile(dir string, r running) error {
+	data, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
+	}
+	return home.WriteFile(home.RunFile(dir), append(data, '\n'))
+}

@@ -1,0 +1,173 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// scriptPatience is how long a script waits for what has to come.
+const scriptPatience = 60 * time.Second
+
+// background is a devnet that a script started with await.
+type background struct {
+	command *exec.Cmd
+	output  *watched
+	ended   chan error
+}
+
+// watched is output that can be waited on.
+type watched struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+	news chan struct{}
+}
+
+func (w *watched) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	close(w.news)
+	w.news = make(chan struct{})
+	return w.text.Write(p)
+}
+
+func (w *watched) state() (string, chan struct{}) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.text.String(), w.news
+}
+
+var networks sync.Map // *testscript.TestScript → *background
+
+// await REGEXP devnet ARGS… starts devnet and waits until its output matches;
+// await REGEXP alone waits for more of the same one. The first group, if there
+// is one, becomes $FOUND.
+func await(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) == 0 {
+		ts.Fatalf("usage: await REGEXP [devnet ARGS…]")
+	}
+	pattern := regexp.MustCompile("(?m)" + args[0])
+	if len(args) > 1 {
+		start(ts, args[1], args[2:])
+	}
+	found, ok := networks.Load(ts)
+	if !ok {
+		ts.Fatalf("await: nothing was started")
+	}
+	b := found.(*background)
+	deadline := time.After(scriptPatience)
+	for {
+		text, news := b.output.state()
+		if match := pattern.FindStringSubmatch(text); match != nil {
+			if len(match) > 1 {
+				ts.Setenv("FOUND", match[1])
+			}
+			return
+		}
+		select {
+		case <-news:
+		case err := <-b.ended:
+			b.ended <- err
+			text, _ = b.output.state()
+			if pattern.MatchString(text) {
+				continue
+			}
+			ts.Fatalf("devnet ended with %v before %q was there:\n%s", err, args[0], text)
+		case <-deadline:
+			ts.Fatalf("%q did not come:\n%s", args[0], text)
+		}
+	}
+}
+
+func start(ts *testscript.TestScript, name string, args []string) {
+	path, err := exec.LookPath(name)
+	ts.Check(err)
+	b := &background{command: exec.Command(path, args...), output: &watched{news: make(chan struct{})}, ended: make(chan error, 1)}
+	b.command.Dir = ts.MkAbs(".")
+	b.command.Env = append(os.Environ(), "DEVNET_HTTP=")
+	b.command.Stdout, b.command.Stderr = b.output, b.output
+	ts.Check(b.command.Start())
+	go func() { b.ended <- b.command.Wait() }()
+	networks.Store(ts, b)
+	ts.Defer(func() {
+		_ = b.command.Process.Kill()
+		<-b.ended
+	})
+}
+
+// finish SIGNAL CODE ends the devnet that await started, and checks its exit
+// code; -1 is the death by a signal. Its output is then in the file output.
+func finish(ts *testscript.TestScript, neg bool, args []string) {
+	signals := map[string]os.Signal{"INT": os.Interrupt, "TERM": syscall.SIGTERM, "KILL": os.Kill}
+	found, ok := networks.Load(ts)
+	if neg || len(args) != 2 || signals[args[0]] == nil || !ok {
+		ts.Fatalf("usage, after await: finish INT|TERM|KILL CODE")
+	}
+	b := found.(*background)
+	ts.Check(b.command.Process.Signal(signals[args[0]]))
+	var err error
+	select {
+	case err = <-b.ended:
+		b.ended <- err
+	case <-time.After(scriptPatience):
+		ts.Fatalf("devnet did not end on %s", args[0])
+	}
+	text, _ := b.output.state()
+	ts.Check(os.WriteFile(ts.MkAbs("output"), []byte(text), 0o644))
+	var died *exec.ExitError
+	if err != nil && !errors.As(err, &died) {
+		ts.Check(err)
+	}
+	if got := strconv.Itoa(b.command.ProcessState.ExitCode()); got != args[1] {
+		ts.Fatalf("devnet ended with %s, want %s:\n%s", got, args[1], text)
+	}
+}
+
+// exit CODE devnet ARGS… runs a command and checks its exit code; stdout and
+// stderr are then in the files out and err.
+func exit(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exit CODE COMMAND…")
+	}
+	path, err := exec.LookPath(args[1])
+	ts.Check(err)
+	command := exec.Command(path, args[2:]...)
+	command.Dir = ts.MkAbs(".")
+	command.Env = append(os.Environ(), "DEVNET_HTTP=")
+	var out, errs bytes.Buffer
+	command.Stdout, command.Stderr = &out, &errs
+	err = command.Run()
+	ts.Check(os.WriteFile(ts.MkAbs("out"), out.Bytes(), 0o644))
+	ts.Check(os.WriteFile(ts.MkAbs("err"), errs.Bytes(), 0o644))
+	var died *exec.ExitError
+	if err != nil && !errors.As(err, &died) {
+		ts.Check(err)
+	}
+	if got := strconv.Itoa(command.ProcessState.ExitCode()); got != args[0] {
+		ts.Fatalf("%v ended with %s, want %s:\n%s%s", args[1:], got, args[0], out.String(), errs.String())
+	}
+}
+
+// repository is the top of this source tree.
+func repository() (string, error) {
+	dir, err := os.Getwd()
+	for err == nil {
+		if _, statErr := os.Stat(filepath.Join(dir, "go.mod")); statErr == nil {
+			return dir, nil
+		}
+		if dir == filepath.Dir(dir) {
+			return "", errors.New("no go.mod above the test")
+		}
+		dir = filepath.Dir(dir)
+	}
+	return "", err
+}

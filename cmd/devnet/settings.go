@@ -1,0 +1,163 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/BurntSushi/toml"
+	"github.com/urfave/cli/v2"
+
+	"github.com/cowboyinc/devnet/internal/box"
+	"github.com/cowboyinc/devnet/internal/params"
+	"github.com/cowboyinc/devnet/internal/store"
+)
+
+// settings is what up brings a network up by: the flags, over the file of
+// --config, over the defaults.
+type settings struct {
+	Validators int               `toml:"validators"` // 0: those of the home, 4 for a new network
+	BlockTime  string            `toml:"block_time"` // "": that of the home, 1s for a new network
+	Home       string            `toml:"home"`
+	HTTP       string            `toml:"http"`
+	Policy     string            `toml:"policy"`
+	Seed       *uint64           `toml:"seed"` // nil: that of the home, random for a new network
+	ChainID    uint64            `toml:"chain_id"`
+	Durability string            `toml:"durability"`
+	Ephemeral  bool              `toml:"ephemeral"`
+	Strict     bool              `toml:"strict"`
+	Actors     []string          `toml:"actors"`
+	ConfigOut  string            `toml:"config_out"`
+	Params     map[string]string `toml:"params"`
+
+	Reset bool `toml:"-"`
+	JSON  bool `toml:"-"`
+
+	blockTime  time.Duration
+	auto       bool
+	durability store.Durability
+	asked      bool // for a number of validators
+}
+
+func defaultSettings() settings {
+	return settings{Home: defaultHome, HTTP: defaultHTTP, Durability: "process"}
+}
+
+func upFlags() []cli.Flag {
+	d := defaultSettings()
+	return []cli.Flag{
+		&cli.StringSliceFlag{Name: "actor", Usage: "deploy `FILE` at the first start under the file's name, fund it with 100 CBY, call its start; may be given again, or name several files"},
+		&cli.IntFlag{Name: "validators", DefaultText: "4", Usage: fmt.Sprintf("`N` validators, 1 to %d", box.MaxValidators)},
+		&cli.StringFlag{Name: "block-time", DefaultText: "1s", Usage: "`TIME` between blocks, like 1s or 200ms; 0s: as fast as it goes; auto: when there is something to do"},
+		&cli.StringFlag{Name: "home", Value: d.Home, Usage: "`DIR` that keeps the network's state"},
+		&cli.StringFlag{Name: "http", EnvVars: []string{"DEVNET_HTTP"}, Value: d.HTTP, Usage: "`ADDRESS` of the HTTP API; port 0: any"},
+		&cli.StringFlag{Name: "policy", DefaultText: "fifo", Usage: "`NAME` of the timer lane's policy"},
+		&cli.Uint64Flag{Name: "seed", Usage: "`N` from which keys and accounts are made (else random for a new network)"},
+		&cli.StringFlag{Name: "config", Usage: "`FILE` with settings, as TOML; flags win over it"},
+		&cli.BoolFlag{Name: "reset", Usage: "start over: remove what the home holds"},
+		&cli.BoolFlag{Name: "ephemeral", Usage: "keep no files"},
+		&cli.StringFlag{Name: "durability", Value: d.Durability, Usage: "what state survives: `KIND` process (kill -9) or disk (power loss)"},
+		&cli.BoolFlag{Name: "strict", Usage: "no cheats: no faucet, nothing under /devnet"},
+		&cli.StringFlag{Name: "config-out", Usage: "write accounts, keys and addresses to `FILE` as JSON"},
+		&cli.BoolFlag{Name: "json", Usage: "print JSON lines: the network first, then each fire"},
+	}
+}
+
+// readSettings puts flags over file over defaults, and judges the result.
+func readSettings(c *cli.Context) (settings, error) {
+	s := defaultSettings()
+	if path := c.String("config"); path != "" {
+		if err := s.readFile(path); err != nil {
+			return s, err
+		}
+	}
+	given := map[string]func(){
+		"validators": func() { s.Validators, s.asked = c.Int("validators"), true },
+		"block-time": func() { s.BlockTime = c.String("block-time") },
+		"home":       func() { s.Home = c.String("home") },
+		"http":       func() { s.HTTP = c.String("http") },
+		"policy":     func() { s.Policy = c.String("policy") },
+		"seed":       func() { seed := c.Uint64("seed"); s.Seed = &seed },
+		"durability": func() { s.Durability = c.String("durability") },
+		"ephemeral":  func() { s.Ephemeral = c.Bool("ephemeral") },
+		"strict":     func() { s.Strict = c.Bool("strict") },
+		"actor":      func() { s.Actors = c.StringSlice("actor") },
+		"config-out": func() { s.ConfigOut = c.String("config-out") },
+	}
+	for flag, set := range given {
+		if c.IsSet(flag) && (flag != "http" || c.String("http") != "") { // an empty DEVNET_HTTP is none
+			set()
+		}
+	}
+	s.Reset, s.JSON = c.Bool("reset"), c.Bool("json")
+	if rest := c.Args().Slice(); len(rest) > 0 {
+		if len(s.Actors) == 0 {
+			return s, usage("Actors are given with --actor FILE.", "%q is one argument too many", rest[0])
+		}
+		s.Actors = append(s.Actors, rest...)
+	}
+	return s, s.judge()
+}
+
+func (s *settings) readFile(path string) error {
+	meta, err := toml.DecodeFile(path, s)
+	var bad toml.ParseError
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return usage("", "--config: there is no file %s", path)
+	case errors.As(err, &bad):
+		return usage("", "--config: %s, line %d: %s", path, bad.Position.Line, bad.Message)
+	case err != nil:
+		return usage("", "--config: %s: %v", path, err)
+	}
+	if unknown := meta.Undecoded(); len(unknown) > 0 {
+		return usage("The settings are validators, block_time, home, http, policy, seed, chain_id, durability, ephemeral, strict, actors, config_out and [params].",
+			"--config: %s has the unknown setting %s", path, unknown[0])
+	}
+	return nil
+}
+
+func (s *settings) judge() error {
+	if s.Validators < 0 || s.Validators > box.MaxValidators || s.Validators == 0 && s.asked {
+		return usage("", "--validators: %d is not between 1 and %d", s.Validators, box.MaxValidators)
+	}
+	switch s.BlockTime {
+	case "auto":
+		s.auto, s.blockTime = true, box.DefaultBlockTime
+	case "":
+		s.blockTime = box.DefaultBlockTime
+	default:
+		d, err := time.ParseDuration(s.BlockTime)
+		if err != nil || d < 0 || d > time.Hour {
+			return usage("Give a time like 1s, 200ms or 0s, at most 1h, or auto.", "--block-time: %q is no block time", s.BlockTime)
+		}
+		s.blockTime = d
+	}
+	if err := s.durability.UnmarshalText([]byte(s.Durability)); err != nil {
+		return usage("Give process or disk.", "--durability: %q is neither", s.Durability)
+	}
+	if s.Ephemeral && s.Reset {
+		return usage("Leave one of them out.", "--ephemeral keeps no files, so there is nothing to --reset")
+	}
+	if s.Policy != "" {
+		if s.Params == nil {
+			s.Params = map[string]string{}
+		}
+		s.Params["cip1.policy"] = s.Policy
+	}
+	p := params.Defaults()
+	if err := p.Apply(params.Overrides(s.Params)); err != nil {
+		return usage("devnet params get lists the parameters of a running network.", "%s", strings.TrimPrefix(err.Error(), "params: "))
+	}
+	if s.Strict && len(s.Actors) > 0 {
+		return usage("Leave one of them out.", "--actor signs with the devnet's keys, which --strict turns off")
+	}
+	for _, file := range s.Actors {
+		if info, err := os.Stat(file); err != nil || info.IsDir() {
+			return usage("Give the path of a Python file.", "--actor: there is no file %s", file)
+		}
+	}
+	return nil
+}

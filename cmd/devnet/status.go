@@ -1,0 +1,118 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/cowboyinc/devnet/internal/api/model"
+)
+
+func statusCommand() *cli.Command {
+	return &cli.Command{
+		Name: "status", Usage: "whether the network is ready, and how its nodes do",
+		Description: "Example: devnet status\nExit code 1 while something is missing.",
+		Flags:       []cli.Flag{jsonFlag, httpFlag},
+		Action:      status,
+	}
+}
+
+func status(c *cli.Context) error {
+	if _, err := arguments(c); err != nil {
+		return err
+	}
+	n := network(c)
+	ready, err := n.Ready(c.Context)
+	if err != nil {
+		return err
+	}
+	validators, err := n.Validators(c.Context)
+	if err != nil {
+		return err
+	}
+	err = emit(c, struct {
+		HTTP       string            `json:"http"`
+		Ready      model.Ready       `json:"ready"`
+		Validators []model.Validator `json:"validators"`
+	}{n.Address(), ready, validators}, func(w io.Writer) {
+		state := "ready"
+		if !ready.Ready {
+			state = "not ready"
+		}
+		facts(w, "network", fmt.Sprintf("%s, %s", n.Address(), state), "chain id", strconv.FormatUint(ready.ChainID, 10),
+			"height", strconv.FormatUint(uint64(ready.Height), 10), "version", ready.Version)
+		fmt.Fprintln(w)
+		validatorTable(w, validators)
+		for _, node := range ready.Nodes {
+			for _, missing := range node.Missing {
+				fmt.Fprintf(w, "%s: %s\n", node.Name, missing)
+			}
+		}
+	})
+	if err == nil && !ready.Ready {
+		return failed("", "the network is not ready")
+	}
+	return err
+}
+
+func validatorTable(w io.Writer, validators []model.Validator) {
+	var rows [][]string
+	for _, v := range validators {
+		running := "running"
+		if !v.Running {
+			running = "stopped"
+		}
+		rows = append(rows, []string{v.Name, v.Address.String(), v.Status, running,
+			strconv.FormatUint(uint64(v.Height), 10), strconv.FormatUint(uint64(v.View), 10), strconv.Itoa(v.Connections), short(v.StateRoot.String())})
+	}
+	table(w, "The validator set is empty.", "NAME ADDRESS STATUS NODE HEIGHT VIEW CONNECTIONS STATE_ROOT", rows)
+}
+
+func validatorCommand() *cli.Command {
+	return &cli.Command{
+		Name: "validator", Usage: "the validators",
+		Description: "Example: devnet validator list",
+		Subcommands: []*cli.Command{
+			{Name: "list", Usage: "all validators", Description: "Example: devnet validator list --json",
+				Flags: []cli.Flag{jsonFlag, httpFlag}, Action: validatorList},
+			{Name: "show", Usage: "one validator, by name or address", ArgsUsage: "NAME|ADDRESS", Description: "Example: devnet validator show v0",
+				Flags: []cli.Flag{jsonFlag, httpFlag}, Action: validatorShow},
+		},
+	}
+}
+
+func validatorList(c *cli.Context) error {
+	if _, err := arguments(c); err != nil {
+		return err
+	}
+	validators, err := network(c).Validators(c.Context)
+	if err != nil {
+		return err
+	}
+	return emit(c, validators, func(w io.Writer) { validatorTable(w, validators) })
+}
+
+func validatorShow(c *cli.Context) error {
+	args, err := arguments(c, "NAME|ADDRESS")
+	if err != nil {
+		return err
+	}
+	validators, err := network(c).Validators(c.Context)
+	if err != nil {
+		return err
+	}
+	for _, v := range validators {
+		if v.Name != args[0] && v.Address.String() != args[0] {
+			continue
+		}
+		return emit(c, v, func(w io.Writer) {
+			facts(w, "name", v.Name, "index", strconv.Itoa(v.Index), "address", v.Address.String(), "public key", v.PublicKey.String(),
+				"QUIC address", v.QUICAddress, "status", v.Status, "running", strconv.FormatBool(v.Running),
+				"height", strconv.FormatUint(uint64(v.Height), 10), "view", strconv.FormatUint(uint64(v.View), 10),
+				"connections", strconv.Itoa(v.Connections), "state root", v.StateRoot.String())
+		})
+	}
+	return failed("devnet validator list shows them all.", "no validator is %q", args[0])
+}

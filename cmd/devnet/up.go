@@ -1,0 +1,314 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/cowboyinc/devnet/internal/api"
+	"github.com/cowboyinc/devnet/internal/api/client"
+	"github.com/cowboyinc/devnet/internal/api/model"
+	"github.com/cowboyinc/devnet/internal/box"
+	"github.com/cowboyinc/devnet/internal/home"
+	"github.com/cowboyinc/devnet/internal/types"
+)
+
+// How long up waits for the first blocks, and how often it looks.
+const (
+	readyPatience = 2 * time.Minute
+	readyEvery    = 20 * time.Millisecond
+)
+
+// actorFund is what --actor moves to an actor.
+var actorFund = types.WeiOf(100 * types.CBY)
+
+func upCommand() *cli.Command {
+	return &cli.Command{
+		Name: "up", Usage: "bring a network up in this process; Ctrl-C stops it, and its state stays in --home",
+		Description: "Example: devnet up --actor fixtures/actors/heartbeat.py\n" +
+			"A second up on a home goes on where the first stopped.",
+		Flags:  upFlags(),
+		Action: up,
+	}
+}
+
+func up(c *cli.Context) (err error) {
+	s, err := readSettings(c)
+	if err != nil {
+		return err
+	}
+	// The port first: a network that nobody can reach need not start.
+	listener, err := net.Listen("tcp", s.HTTP)
+	if err != nil {
+		return noStart("Stop what listens there, or choose another address with --http (port 0: any).",
+			"the HTTP address %s cannot be listened at: %v", s.HTTP, cause(err))
+	}
+	logs := newNodeLogs(s, c.App.ErrWriter)
+	defer logs.close()
+	n, err := box.Up(c.Context, s.config(logs))
+	if err != nil {
+		_ = listener.Close()
+		return notUp(err)
+	}
+	u := &upped{Context: c, settings: s, network: n, address: reachable(listener.Addr().String())}
+	u.note("the node runs")
+	u.server = api.New(n, api.Config{Hosts: hosts(s.HTTP)})
+	served := make(chan error, 1)
+	go func() { served <- u.server.Serve(listener) }()
+	defer func() { err = errors.Join(err, u.stop()) }()
+	if err := u.introduce(); err != nil {
+		return quietly(c.Context, err)
+	}
+	select {
+	case err := <-served:
+		return failed("", "the HTTP server stopped: %v", err)
+	case err := <-u.follow():
+		return quietly(c.Context, err)
+	}
+}
+
+// config is what the box is asked for.
+func (s *settings) config(logs *nodeLogs) box.Config {
+	return box.Config{Version: version, Validators: s.Validators, BlockTime: s.blockTime, Auto: s.auto, Home: s.Home,
+		Ephemeral: s.Ephemeral, Reset: s.Reset, Seed: s.Seed, ChainID: s.ChainID, Durability: s.durability, Strict: s.Strict,
+		Params: s.Params, Log: logs.logger()}
+}
+
+// notUp says why there is no network. What the home says is complete already.
+func notUp(err error) error {
+	var incompatible *home.IncompatibleError
+	var mismatch *home.MismatchError
+	var inUse *home.InUseError
+	var foreign *home.ForeignError
+	var broken *home.BrokenError
+	var changed *box.ChangedError
+	for _, known := range []any{&incompatible, &mismatch, &inUse, &foreign, &broken, &changed} {
+		if errors.As(err, known) {
+			return noStart("", "%v", err)
+		}
+	}
+	if errors.Is(err, context.Canceled) {
+		return err
+	}
+	return noStart("devnet doctor tells what this machine lacks.", "the network does not start: %v", err)
+}
+
+// hosts are the names by which clients may call a server at address.
+func hosts(address string) []string {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil || host == "" {
+		return nil
+	}
+	return []string{host}
+}
+
+// reachable is how this machine reaches a server at address, which may listen
+// on all of its addresses.
+func reachable(address string) string {
+	host, port, err := net.SplitHostPort(address)
+	if ip := net.ParseIP(host); err == nil && ip != nil && ip.IsUnspecified() {
+		return net.JoinHostPort("127.0.0.1", port)
+	}
+	return address
+}
+
+// quietly makes the end by a signal no error.
+func quietly(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// upped is a network that is up, and who shows it.
+type upped struct {
+	*cli.Context
+	settings settings
+	network  *box.Network
+	server   *api.Server
+	address  string
+	client   *client.Client
+	from     types.Height // the fires from this height on are shown
+	shown    bool         // people have seen that it is up
+}
+
+// introduce waits for the network, deploys what was asked for, and prints what
+// there is.
+func (u *upped) introduce() error {
+	u.client = client.New(u.address)
+	if err := u.asked(); err != nil {
+		return err
+	}
+	if dir := u.home(); dir != "" {
+		if err := writeRunFile(dir, running{HTTP: u.address, PID: os.Getpid(), ChainID: u.network.Config().ChainID}); err != nil {
+			return noStart("", "%v", err)
+		}
+	}
+	if u.settings.ConfigOut != "" {
+		if err := u.writeConfig(); err != nil {
+			return err
+		}
+	}
+	ready, err := u.wait()
+	if err != nil {
+		return err
+	}
+	u.from, u.shown = ready.Height+1, true
+	if err := u.banner(ready); err != nil {
+		return err
+	}
+	for _, file := range u.settings.Actors {
+		if err := u.deploy(file); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// home is the directory of the network's files, "" when it keeps none.
+func (u *upped) home() string {
+	if h := u.network.Home(); h != nil {
+		return h.Dir()
+	}
+	return ""
+}
+
+// asked refuses a home whose network is not the one that was asked for.
+func (u *upped) asked() error {
+	have := u.network.Config()
+	if u.settings.BlockTime != "" && (have.BlockTime != u.settings.blockTime || have.Auto != u.settings.auto) {
+		was := have.BlockTime.String()
+		if have.Auto {
+			was = "auto"
+		}
+		return notUp(&box.ChangedError{Home: u.settings.Home, What: "block-time", Have: was, Want: u.settings.BlockTime})
+	}
+	return nil
+}
+
+func (u *upped) wait() (model.Ready, error) {
+	ctx, cancel := context.WithTimeout(u.Context.Context, readyPatience)
+	defer cancel()
+	for {
+		ready, err := u.client.Ready(ctx)
+		if err == nil && ready.Ready {
+			return ready, nil
+		}
+		if pause(ctx, readyEvery) {
+			continue
+		}
+		if err == nil && ready.Error != nil {
+			err = errors.New(ready.Error.Message)
+		}
+		return ready, noStart("devnet logs tells what the nodes did.", "the network is not ready after %s: %v", readyPatience, err)
+	}
+}
+
+// deploy deploys a file under its base name, funds the actor and calls its
+// start, unless an actor of that name is there from an earlier run.
+func (u *upped) deploy(file string) error {
+	ctx, name := u.Context.Context, baseName(file)
+	_, err := u.client.Actor(ctx, name)
+	var refused *client.Error
+	switch {
+	case err == nil:
+		u.say("%s is there already and goes on.", name)
+		return nil
+	case !errors.As(err, &refused) || refused.Code != "unknown_name":
+		return err
+	}
+	d, err := deployFile(ctx, u.client, file, model.DeployRequest{From: "alice", Name: name, Fund: &actorFund})
+	if err != nil {
+		return err
+	}
+	if err := judged(d.Receipt, "the deploy of "+file); err != nil {
+		return err
+	}
+	u.say("%s deployed at %s in block %d, funded with %s.", name, d.Address, d.Receipt.Height, cby(actorFund))
+	actor, err := u.client.Actor(ctx, name)
+	if err != nil {
+		return err
+	}
+	for _, h := range actor.Handlers {
+		if h.Name != "start" {
+			continue
+		}
+		r, err := u.client.Send(ctx, model.SendRequest{From: "alice", To: name, Handler: "start"})
+		if err != nil {
+			return err
+		}
+		if err := judged(r, name+".start"); err != nil {
+			return err
+		}
+		u.say("%s.start ran in block %d.", name, r.Height)
+	}
+	return nil
+}
+
+// note puts a line into every node's log.
+func (u *upped) note(what string) {
+	for _, node := range u.network.Nodes() {
+		u.network.Config().Log.With("node", node.Name).Info(what, "height", uint64(node.Height), "address", node.Validator.Address, "quic", node.Validator.Endpoint)
+	}
+}
+
+// stop ends the network in good order.
+func (u *upped) stop() error {
+	u.note("the node stops")
+	if u.shown {
+		u.say("\nStopping…")
+	}
+	err := errors.Join(u.server.Close(), u.network.Close())
+	if dir := u.home(); dir != "" && err == nil && u.shown {
+		u.say("Stopped. The state is in %s; devnet up goes on from there.", u.settings.Home)
+	}
+	return err
+}
+
+// configOut is what --config-out writes.
+type configOut struct {
+	HTTP       string            `json:"http"`
+	ChainID    uint64            `json:"chain_id"`
+	Accounts   []configAccount   `json:"accounts"`
+	Validators []model.Validator `json:"validators"`
+}
+
+type configAccount struct {
+	Name      string          `json:"name"`
+	Address   types.Address   `json:"address"`
+	PublicKey types.PublicKey `json:"public_key"`
+	Key       types.Hash      `json:"private_key"`
+}
+
+func (u *upped) writeConfig() error {
+	validators, err := u.client.Validators(u.Context.Context)
+	if err != nil {
+		return err
+	}
+	out := configOut{HTTP: u.address, ChainID: u.network.Config().ChainID, Accounts: []configAccount{}, Validators: validators}
+	for _, a := range u.network.Accounts() {
+		key := u.network.Key(a.Name)
+		out.Accounts = append(out.Accounts, configAccount{a.Name, a.Address, key.PublicKey(), u.network.Secret(a.Name)})
+	}
+	data, err := json.MarshalIndent(out, "", "  ")
+	if err == nil {
+		err = os.WriteFile(u.settings.ConfigOut, append(data, '\n'), 0o600)
+	}
+	if err != nil {
+		return noStart("", "--config-out: %v", err)
+	}
+	return nil
+}
+
+// say prints a line for people; with --json there are none.
+func (u *upped) say(format string, args ...any) {
+	if !u.settings.JSON {
+		fmt.Fprintf(u.App.Writer, format+"\n", args...)
+	}
+}
