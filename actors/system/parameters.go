@@ -1,7 +1,10 @@
 package system
 
 import (
+	"cmp"
 	"encoding/binary"
+	"fmt"
+	"slices"
 
 	"github.com/cowboyinc/devnet/internal/params"
 	"github.com/cowboyinc/devnet/internal/types"
@@ -45,27 +48,22 @@ func (in *SetParameter) Execute(c Chain) (Effect, *types.Fault) {
 	return register(c, []setting{{in.Key, in.Value}}, at)
 }
 
-// register keeps changes until their height, if with them and all that wait
-// before, the parameters are sound.
+// register keeps changes until their height, if the parameters then are sound
+// from that height on, at every height at which one changes. So those that wait
+// always fit together.
 func register(c Chain, settings []setting, at types.Height) (Effect, *types.Fault) {
-	after := *c.Params
 	waiting := Pending(c.KV)
-	for _, change := range waiting {
-		if change.At <= at {
-			_ = after.Set(change.Key, change.Value) // it was checked when it was registered
-		}
-	}
 	if len(waiting)+len(settings) > MaxPending {
 		return refuse("too_many_changes", "%d parameter changes wait, at most %d", len(waiting), MaxPending)
 	}
 	var effect Effect
 	for _, s := range settings {
-		if err := after.Set(s.key, s.value); err != nil {
-			return refuse("bad_value", "%v", err)
-		}
+		waiting = slices.DeleteFunc(waiting, func(w Change) bool { return w.At == at && w.Key == s.key })
+		waiting = append(waiting, Change{at, s.key, s.value})
 		effect.Events = append(effect.Events, event("param.set", ParamSet{Key: s.key, Value: s.value, Height: at}))
 	}
-	if err := after.Check(); err != nil {
+	slices.SortFunc(waiting, func(a, b Change) int { return cmp.Compare(a.At, b.At) })
+	if err := sound(*c.Params, waiting); err != nil {
 		return refuse("bad_value", "%v", err)
 	}
 	for _, s := range settings {
@@ -74,19 +72,27 @@ func register(c Chain, settings []setting, at types.Height) (Effect, *types.Faul
 	return effect, nil
 }
 
+// sound goes through changes in the order of their heights.
+func sound(p params.Params, changes []Change) error {
+	for i, change := range changes {
+		if err := p.Set(change.Key, change.Value); err != nil {
+			return err
+		}
+		if i+1 < len(changes) && changes[i+1].At == change.At {
+			continue
+		}
+		if err := p.Check(); err != nil {
+			return fmt.Errorf("at height %d: %w", change.At, err)
+		}
+	}
+	return nil
+}
+
 // ParamSet is the data of the event param.set.
 type ParamSet struct {
 	Key    string       `cbor:"key"`
 	Value  string       `cbor:"value"`
 	Height types.Height `cbor:"height"` // from which it holds
-}
-
-// ParamRefused is the data of the event param.refused: a change that was sound
-// when it was registered, but not together with what was registered later.
-type ParamRefused struct {
-	Key    string `cbor:"key"`
-	Value  string `cbor:"value"`
-	Reason string `cbor:"reason"`
 }
 
 // Change is a parameter's value from a height on.
@@ -113,48 +119,22 @@ func Pending(kv Reader) (changes []Change) {
 }
 
 // InForce returns the parameters of a block, where p are those of the block
-// before; it is p itself where nothing changes. Changes that do not fit together
-// are left out, with an event.
-func InForce(kv Reader, p *params.Params, height types.Height) (*params.Params, []Change, []types.Event) {
-	var due []Change
-	for _, change := range Pending(kv) {
-		if change.At <= height {
-			due = append(due, change)
-		}
-	}
+// before, and the changes that lead there; it is p itself where there are none.
+func InForce(kv Reader, p *params.Params, height types.Height) (*params.Params, []Change) {
+	due := slices.DeleteFunc(Pending(kv), func(c Change) bool { return c.At > height })
 	if len(due) == 0 {
-		return p, nil, nil
+		return p, nil
 	}
 	after := *p
 	for _, change := range due {
-		_ = after.Set(change.Key, change.Value)
+		if err := after.Set(change.Key, change.Value); err != nil {
+			panic(fmt.Sprintf("system: a change that was registered is refused: %v", err))
+		}
 	}
-	if err := after.Check(); err != nil {
-		return oneByOne(p, due)
-	}
-	return &after, due, nil
+	return &after, due
 }
 
-// oneByOne applies each change that leaves the parameters sound.
-func oneByOne(p *params.Params, due []Change) (*params.Params, []Change, []types.Event) {
-	after := *p
-	var events []types.Event
-	for _, change := range due {
-		with := after
-		err := with.Set(change.Key, change.Value)
-		if err == nil {
-			err = with.Check()
-		}
-		if err != nil {
-			events = append(events, event("param.refused", ParamRefused{change.Key, change.Value, err.Error()}))
-			continue
-		}
-		after = with
-	}
-	return &after, due, events
-}
-
-// Settle removes changes that InForce has dealt with.
+// Settle removes changes that are in force.
 func Settle(kv KV, due []Change) {
 	for _, change := range due {
 		kv.Set(changeKey(change.At, change.Key), nil)

@@ -45,7 +45,6 @@ func (in *JoinValidator) Execute(c Chain) (Effect, *types.Fault) {
 	if len(in.Endpoint) > MaxEndpointBytes || !utf8.ValidString(in.Endpoint) {
 		return refuse("bad_endpoint", "an endpoint is UTF-8 of at most %d bytes", MaxEndpointBytes)
 	}
-	member := types.Validator{Address: address, PublicKey: in.PublicKey, Endpoint: in.Endpoint}
 	set, moves := Validators(c.KV), Moves(c.KV)
 	active := set.Index(address) >= 0
 	waiting, waits := find(moves, address)
@@ -54,15 +53,12 @@ func (in *JoinValidator) Execute(c Chain) (Effect, *types.Fault) {
 		return refuse("already_joining", "validator %s joins at the end of epoch %d", address, set.Epoch)
 	case active && !waits:
 		return refuse("already_validator", "%s is a validator", address)
-	case active:
-		c.KV.Set(moveKey(address), nil)
-	default:
-		if fault := checkMoves(c.Params, set, append(moves, Move{Address: address, Join: &member})); fault != nil {
-			return Effect{}, fault
-		}
-		c.KV.Set(moveKey(address), codec.Marshal(&Move{Address: address, Join: &member}))
 	}
-	return Effect{Events: []types.Event{event("validator.joining", ValidatorMove{address, set.Epoch + 1})}}, nil
+	var move *Move // nil: the leave is taken back
+	if !active {
+		move = &Move{Address: address, Join: &types.Validator{Address: address, PublicKey: in.PublicKey, Endpoint: in.Endpoint}}
+	}
+	return change(c, set, moves, address, move, "validator.joining")
 }
 
 // Execute implements Instruction. A join that still waits is taken back.
@@ -77,15 +73,30 @@ func (in *LeaveValidator) Execute(c Chain) (Effect, *types.Fault) {
 		return refuse("already_leaving", "validator %s leaves at the end of epoch %d", in.Address, set.Epoch)
 	case !active && !waits:
 		return refuse("not_a_validator", "%s is no validator", in.Address)
-	case waits:
-		c.KV.Set(moveKey(in.Address), nil)
-	default:
-		if fault := checkMoves(c.Params, set, append(moves, Move{Address: in.Address})); fault != nil {
-			return Effect{}, fault
-		}
-		c.KV.Set(moveKey(in.Address), codec.Marshal(&Move{Address: in.Address}))
 	}
-	return Effect{Events: []types.Event{event("validator.leaving", ValidatorMove{in.Address, set.Epoch + 1})}}, nil
+	var move *Move // nil: the join is taken back
+	if active {
+		move = &Move{Address: in.Address}
+	}
+	return change(c, set, moves, in.Address, move, "validator.leaving")
+}
+
+// change gives an address another move, or none, if the next set is sound with
+// it: also a move that is taken back may leave it empty or too large.
+func change(c Chain, set *types.ValidatorSet, moves []Move, address types.Address, move *Move, name string) (Effect, *types.Fault) {
+	after := slices.DeleteFunc(moves, func(m Move) bool { return m.Address == address })
+	if move != nil {
+		after = append(after, *move)
+	}
+	if fault := checkMoves(c.Params, set, after); fault != nil {
+		return Effect{}, fault
+	}
+	if move == nil {
+		c.KV.Set(moveKey(address), nil)
+	} else {
+		c.KV.Set(moveKey(address), codec.Marshal(move))
+	}
+	return Effect{Events: []types.Event{event(name, ValidatorMove{address, set.Epoch + 1})}}, nil
 }
 
 // ValidatorMove is the data of validator.joining and validator.leaving.

@@ -45,8 +45,8 @@ func (u *use) cycles() types.Cycles { return u.user + u.system + u.timer }
 // open begins a block with a header that was checked.
 func (x *Executor) open(parent *State, header types.Header, purpose program.Purpose) *run {
 	state := actors.NewState(parent.tree)
-	p, due, events := system.InForce(reader{parent.tree}, parent.params, header.Height)
-	r := &run{x: x, parent: parent, state: state, params: p, due: due, events: events, header: header,
+	p, due := system.InForce(reader{parent.tree}, parent.params, header.Height)
+	r := &run{x: x, parent: parent, state: state, params: p, due: due, header: header,
 		sessions: sessions{host: x.Programs, purpose: purpose}}
 	fees := parent.feesAfter(header.Skipped, p)
 	r.header.BaseFeeCycle, r.header.BaseFeeCell, r.header.BaseFeeLaneTimer = fees.Cycle, fees.Cell, fees.LaneTimer

@@ -94,7 +94,7 @@ func Restore(content []Change, block *types.Block) (*State, error) {
 
 func newState(tree *trie.Tree, header types.Header, hash types.Hash, p *params.Params) *State {
 	s := &State{tree: tree, header: header, hash: hash, params: p, set: system.Validators(reader{tree})}
-	s.next, _, _ = system.InForce(reader{tree}, p, header.Height+1)
+	s.next, _ = system.InForce(reader{tree}, p, header.Height+1)
 	s.fees = s.feesAfter(0, s.next)
 	due, pending := scheduler.NextDue(reader{tree})
 	s.hasWork = pending && due <= header.Height+1 || s.messagesWait()

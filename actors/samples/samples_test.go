@@ -1,0 +1,74 @@
+package samples
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/cowboyinc/devnet/internal/program"
+	"github.com/cowboyinc/devnet/internal/types"
+)
+
+// other is a host that counts its sessions.
+type other struct {
+	opened, closed int
+	err            error
+}
+
+func (o *other) Open(p program.Purpose) (program.Session, error) {
+	if p != program.ForRead {
+		return nil, errors.New("another purpose")
+	}
+	o.opened++
+	return &otherSession{o}, o.err
+}
+
+type otherSession struct{ of *other }
+
+func (s *otherSession) Close() { s.of.closed++ }
+func (s *otherSession) Inspect(program.Code) (program.Description, error) {
+	return program.Description{Handlers: []program.Handler{{Name: "other"}}}, nil
+}
+func (s *otherSession) Handle(program.Context, program.Code, program.Message) (program.Outcome, error) {
+	return program.Outcome{Status: types.StatusReverted}, nil
+}
+
+// TestMuxAsksTheOtherHostOnlyForItsCode, once, and closes what it opened.
+func TestMuxAsksTheOtherHostOnlyForItsCode(t *testing.T) {
+	o := &other{}
+	session, err := Mux{Other: o}.Open(program.ForRead)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d, err := session.Inspect(program.Code{Source: Code("heartbeat")}); err != nil || len(d.Handlers) != 3 || d.Handlers[0].Name != "handle_timer" {
+		t.Errorf("%v %v", d, err)
+	}
+	outcome, err := session.Handle(nil, program.Code{Source: Code("counter")}, program.Message{Handler: "nothing"})
+	if err != nil || outcome.Status != types.StatusNoHandler || o.opened != 0 {
+		t.Errorf("%v %v", outcome, err)
+	}
+	for range 2 {
+		if d, err := session.Inspect(program.Code{Source: []byte("import pvm_host")}); err != nil || d.Handlers[0].Name != "other" {
+			t.Error(err)
+		}
+		if outcome, err := session.Handle(nil, program.Code{Source: []byte("g")}, program.Message{}); err != nil || outcome.Status != types.StatusReverted {
+			t.Error(err)
+		}
+	}
+	session.Close()
+	if o.opened != 1 || o.closed != 1 {
+		t.Errorf("%d opened, %d closed", o.opened, o.closed)
+	}
+
+	o.err = errors.New("no python")
+	session, _ = Mux{Other: o}.Open(program.ForRead)
+	if _, err := session.Inspect(program.Code{Source: []byte("g")}); err != o.err {
+		t.Error(err)
+	}
+	if _, err := session.Handle(nil, program.Code{Source: []byte("g")}, program.Message{}); err != o.err {
+		t.Error(err)
+	}
+	var refusal *program.Refusal
+	if _, err := session.Inspect(program.Code{Source: Code("nonsense")}); !errors.As(err, &refusal) {
+		t.Error(err)
+	}
+}
