@@ -74,6 +74,13 @@ var heartbeat = Sample{
 		}
 		return nil, ctx.CancelTimer(types.TimerID(id))
 	},
+	"extend": func(ctx program.Context, payload []byte) ([]byte, error) {
+		id, _, err := ctx.Get([]byte("timer"))
+		if err != nil || len(id) != len(types.TimerID{}) {
+			return nil, errors.Join(err, errors.New("there is no timer to extend"))
+		}
+		return nil, ctx.ExtendTimer(types.TimerID(id), types.Height(number(payload)))
+	},
 }
 
 func schedule(ctx program.Context, interval uint64) ([]byte, error) {

@@ -6,7 +6,7 @@
 //	counter    increment adds one to n and returns it; get returns it; fail raises after
 //	           adding; reset deletes n
 //	heartbeat  start(interval_be8) schedules a timer; each fire counts beats and schedules
-//	           the next; stop cancels it
+//	           the next; stop cancels it; extend(height_be8) extends it
 //	spender    spend(cycles_be8) charges cycles; store(bytes_be8) writes a value of that size;
 //	           fill writes until it runs out; panic panics; pay(address ‖ wei_be8) transfers
 //	relay      call, try and send do as the Order in the payload says; try returns the

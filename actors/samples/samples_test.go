@@ -39,7 +39,7 @@ func TestMuxAsksTheOtherHostOnlyForItsCode(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d, err := session.Inspect(program.Code{Source: Code("heartbeat")}); err != nil || len(d.Handlers) != 3 || d.Handlers[0].Name != "handle_timer" {
+	if d, err := session.Inspect(program.Code{Source: Code("heartbeat")}); err != nil || len(d.Handlers) != 4 || d.Handlers[0].Name != "extend" {
 		t.Errorf("%v %v", d, err)
 	}
 	outcome, err := session.Handle(nil, program.Code{Source: Code("counter")}, program.Message{Handler: "nothing"})
