@@ -32,7 +32,7 @@ FORBIDDEN_NAMES = {
 FORBIDDEN_ATTRIBUTES = frozenset(
     "mro f_back f_builtins f_code f_globals f_lasti f_lineno f_locals f_trace tb_frame tb_next tb_lasti "
     "tb_lineno gi_frame gi_code gi_running gi_yieldfrom gi_suspended cr_frame cr_code cr_await ag_frame "
-    "ag_code func_globals func_code throw with_traceback fget fset fdel register "
+    "ag_code func_globals func_code throw with_traceback fget fset fdel "
     "_abc_registry _abc_cache _abc_impl _member_map_ _value2member_map_ _member_names_ _generate_next_value_ "
     "_field_defaults _make _source".split()
 )

@@ -51,6 +51,8 @@ def bring(name):
         charge(table.import_again)
         return found
     charge(table.import_first)
+    if name == "decimal":
+        libraries_data.begin_decimal()
     found = shim(name) if name in SOURCES else made(name)
     modules[name] = found
     return found

@@ -276,7 +276,7 @@ CONTEXT = decimal.Context(prec=28, Emax=MAX_DIGITS, Emin=-MAX_DIGITS, rounding=d
 
 
 def begin_decimal():
-    """Every message computes in the same context, with no flags set."""
+    """Every message that imports decimal begins in the same context."""
     decimal.setcontext(CONTEXT.copy())
 
 

@@ -12,7 +12,6 @@ import chain
 import check
 import costs
 import imports
-import libraries_data
 import meter
 from wire import U32, U64, Pipe, item, items
 
@@ -67,7 +66,6 @@ def call(frame):
         m.known = dict(zip(known[::2], known[1::2]))
     outer, chain.now = chain.now, m
     saved = meter.begin(cycles)
-    libraries_data.begin_decimal()
     try:
         status, found = outcome(hash, kind, handler.decode("utf-8", "replace"), payload)
         reply = chain.take_effects() + chain.packed(status, found)

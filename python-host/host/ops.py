@@ -29,10 +29,11 @@ def bits(value):
         charge(n >> 6)
 
 
-def weigh(value):
-    """Charges for one walk through value and all it contains."""
+def weigh(value, per=MOVED):
+    """Charges for one walk through value and all it contains; per characters
+    or bytes of a text cost one cycle."""
     if type(value) in ATOMS:
-        weigh_atom(value)
+        weigh_atom(value, per)
         return
     level, depth = [value], 0
     while level:
@@ -48,15 +49,15 @@ def weigh(value):
                     if t not in ATOMS:
                         below.append(x)
                     elif t is str or t is bytes or t is int:
-                        weigh_atom(x)
+                        weigh_atom(x, per)
         level = below
 
 
-def weigh_atom(v):
+def weigh_atom(v, per=MOVED):
     t = type(v)
     if t is str or t is bytes:
-        if len(v) >= MOVED:
-            charge(len(v) // MOVED)
+        if len(v) >= per:
+            charge(len(v) // per)
     elif t is int and v.bit_length() > 64:
         charge(v.bit_length() >> 6)
 

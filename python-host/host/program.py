@@ -5,17 +5,17 @@ no hidden state, and then one handler.
 """
 
 import ast
-import sys
-import traceback
 
 import builtin_names
 import check
+import cowboy_sdk
 import meter
 from rewrite import Rewriter
 
 DEFAULT_INIT = ("init", "deploy")
 FILE = "actor.py"
 MAX_MESSAGE = 4096  # bytes of a fault's message (types.MaxFaultBytes)
+MAX_OUTPUT = 16 << 20  # bytes that a handler returns
 MAX_FRAMES = 20  # lines of a traceback
 
 
@@ -164,8 +164,8 @@ def run(code, kind, handler, payload):
             raise Fault("no_handler", "no_handler", "the actor has no handler %s; it has %s"
                         % (handler[:100], ", ".join(sorted(code.handlers)[:50]) or "none"))
         target = find(code, space, handler)
-        if code.sdk and kind in (2, 4):
-            permit(target, handler)
+        if kind in (2, 4):
+            permit(target, handler, code.sdk or getattr(space.get(code.actor), "_host_actor", False))
         meter.charge(10)
         return output(target(payload) if takes[0] else target())
     finally:
@@ -185,10 +185,12 @@ def find(code, space, handler):
     return target
 
 
-def permit(target, handler):
-    import cowboy_sdk
+def permit(target, handler, strict):
+    """Refuses callers that the SDK's decorators do not let in."""
     absent = object()
     access = getattr(target, "_host_access", absent)
+    if access is absent and not strict:
+        return
     if access is absent:
         raise Fault("reverted", "not_callable", "%s has neither @public nor @callable_by" % handler)
     if access is not None and not cowboy_sdk.may_call(access):
@@ -198,9 +200,9 @@ def permit(target, handler):
 def output(value):
     if value is None:
         return b""
-    if type(value) is bytes:
-        return value
-    if isinstance(value, bytearray):
+    if isinstance(value, (bytes, bytearray)):
+        if len(value) > MAX_OUTPUT:
+            raise ValueError("a handler returned more than %d bytes" % MAX_OUTPUT)
         return bytes(value)
     if isinstance(value, str):
         raise TypeError("a handler returns bytes or None: encode the text, as in text.encode()")
@@ -243,8 +245,7 @@ def short(error):
         return ""
     saved = meter.begin(100_000)
     try:
-        text.printable(error.args)
-        return str(error)
+        return text.to_str(error)
     except (Exception, meter.Abort):
         return ""
     finally:

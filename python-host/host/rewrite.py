@@ -7,6 +7,7 @@ from costs import table
 from known import TYPES
 from rewrite_expressions import LOAD, STORE, OPERATORS, Expressions, call, cell, charge, const, is_int, name
 
+MAX_COPIES = 20_000  # nodes that the finally of one try may compile to
 ASYNC = "async is not available to actors before continuations are"
 
 
@@ -185,6 +186,7 @@ class Rewriter(Expressions):
     def do_Try(self, node):
         if any(yields([s]) for s in node.finalbody):
             check.refuse(node, "yield within finally")
+        self.copies(node)
         handlers = []
         for h in node.handlers:
             kind, cost = (name("$Exception"), 0) if h.type is None else self.apart(self.visit, h.type)
@@ -197,6 +199,16 @@ class Rewriter(Expressions):
             handlers.append(ast.copy_location(ast.ExceptHandler(kind, h.name, body), h))
         parts = [self.suite(b) if b else [] for b in (node.body, node.orelse, node.finalbody)]
         return ast.Try(parts[0], handlers, parts[1], parts[2])
+
+    @staticmethod
+    def copies(node):
+        """Python compiles a finally once for each way out of its try."""
+        inner = [n for s in node.finalbody for n in ast.walk(s)]
+        if any(isinstance(n, ast.Try) and n.finalbody for n in inner):
+            check.refuse(node, "a finally within a finally")
+        ways = (n for s in node.body + node.handlers + node.orelse for n in ast.walk(s))
+        if len(inner) * (2 + sum(isinstance(n, (ast.Return, ast.Break, ast.Continue)) for n in ways)) > MAX_COPIES:
+            check.refuse(node, "a finally this long with this many ways out of its try: move it into a function")
 
     def do_With(self, node):
         items = []

@@ -48,14 +48,14 @@ def made(text):
 def to_str(value):
     if type(value) is str:
         return made(value)
-    weigh(value)
+    weigh(value, 1)
     printable(value)
     return made(str(value))
 
 
 def to_repr(value):
-    weigh(value)
-    if isinstance(value, (str, bytes, bytearray)):
+    weigh(value, 1)
+    if isinstance(value, bytearray):
         charge(len(value))
     printable(value)
     return made(repr(value))
