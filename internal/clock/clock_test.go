@@ -138,6 +138,26 @@ func TestAnAlarmMayBeSetFromItsRing(t *testing.T) {
 	})
 }
 
+// TestATimerThatFiresEarlyRingsNothing: it was under way when the alarm was set
+// anew, or the machine's clock was put back.
+func TestATimerThatFiresEarlyRingsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := New()
+		var rung count
+		a := c.NewAlarm(func() { rung.add() }).(*alarm)
+		a.Set(c.Now().Add(time.Second))
+		a.fire()
+		if rung.n() != 0 {
+			t.Fatal("it rang early")
+		}
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if rung.n() != 1 {
+			t.Fatalf("rang %d times", rung.n())
+		}
+	})
+}
+
 func TestARingNeverRunsBesideItself(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := New()

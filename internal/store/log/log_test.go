@@ -208,6 +208,33 @@ func TestAppendBeforeReplayGoesBehindTheLastRecord(t *testing.T) {
 	}
 }
 
+// TestNothingOfATornTailIsLeft: what is appended after it is shorter, and the
+// file ends there.
+func TestNothingOfATornTailIsLeft(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "votes.log")
+	torn := content([]string{"one"}, []string{strings.Repeat("x", 100)})
+	if err := os.WriteFile(path, torn[:len(torn)-1], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l := open(t, path, store.Process)
+	if err := l.Append([]byte("two")); err != nil {
+		t.Fatal(err)
+	}
+	l.Close()
+	if got, want := mustRead(t, path), content([]string{"one"}, []string{"two"}); !bytes.Equal(got, want) {
+		t.Fatalf("the file is %x, want %x", got, want)
+	}
+}
+
+func mustRead(t *testing.T, path string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
 // failingFile writes a part and fails, or fails to sync.
 type failingFile struct {
 	file

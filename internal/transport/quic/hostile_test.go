@@ -183,6 +183,20 @@ func TestAPeerThatReadsNothingIsCutOff(t *testing.T) {
 	})
 }
 
+// TestAStrangerIsRefusedByTLS, before it can open a stream.
+func TestAStrangerIsRefusedByTLS(t *testing.T) {
+	virtual(t, func(t *testing.T, net *memNet, with func(*Config)) {
+		n, r := raw(t, net, with)
+		r.key = crypto.DeriveKey(1, "stranger")
+		conn := r.dial(t, n)
+		time.Sleep(100 * time.Millisecond)
+		var refused *quic.TransportError
+		if err := context.Cause(conn.Context()); !errors.As(err, &refused) || !refused.ErrorCode.IsCryptoError() {
+			t.Fatalf("got %v", err)
+		}
+	})
+}
+
 func TestAnotherProtocolIsRefused(t *testing.T) {
 	virtual(t, func(t *testing.T, net *memNet, with func(*Config)) {
 		n, r := raw(t, net, with)

@@ -144,8 +144,7 @@ func connectionConfig() *quic.Config {
 		MaxIdleTimeout:                 idleTimeout,
 		KeepAlivePeriod:                keepAlive,
 		MaxIncomingStreams:             -1,
-		MaxIncomingUniStreams:          streamsEach,
-		RequireStreamCreditRelease:     true, // and none is released: two streams are all a peer ever opens
+		MaxIncomingUniStreams:          streamsEach, // one that ends ends the connection, so no third comes after
 		InitialStreamReceiveWindow:     streamWindow,
 		MaxStreamReceiveWindow:         maxStreamWindow,
 		InitialConnectionReceiveWindow: connectionWindow,

@@ -316,6 +316,30 @@ func TestABlockHoldsUpNoVote(t *testing.T) {
 	})
 }
 
+// TestSmallFramesComeFirst: many of them, a megabyte in all, have the link to
+// themselves while a block waits.
+func TestSmallFramesComeFirst(t *testing.T) {
+	virtual(t, func(t *testing.T, net *memNet, with func(*Config)) {
+		nodes := pair(t, with)
+		net.setJudge(bandwidth(1<<20, 10*time.Millisecond))
+		to := nodes[1].key.Address()
+		nodes[0].Send(to, make([]byte, 3<<20))
+		time.Sleep(500 * time.Millisecond)
+		start := time.Now()
+		for range 32 {
+			nodes[0].Send(to, make([]byte, promptBytes))
+		}
+		for i := range 32 {
+			if got := nodes[1].next(t); len(got.frame) != promptBytes {
+				t.Fatalf("%d bytes came after %d", len(got.frame), i)
+			}
+		}
+		if took := time.Since(start); took > 1500*time.Millisecond {
+			t.Fatalf("it took %v", took)
+		}
+	})
+}
+
 // bandwidth is a link of so many bytes a second each way, that drops what would
 // wait longer than 100 ms.
 func bandwidth(perSecond int, latency time.Duration) func(from, to string, size int) (time.Duration, bool) {
