@@ -121,3 +121,96 @@ func TestTamperedBodies(t *testing.T) {
 }
 
 func addressOf(i int) *types.Address { a := testAddress(i); return &a }
+
+// The body of a notarized block comes tampered with: it is dropped, another peer
+// is asked an interval later, and the true one is taken.
+func TestTamperedBodyIsFetchedAgain(t *testing.T) {
+	s := newSolo(t, 4, nil)
+	b := s.child(nil, 1)
+	s.receive(1, s.certificate(types.Notarize, 1, b, 1, 2, 3))
+	if asked := s.requested(); len(asked) != 1 || asked[0] != testAddress(1) {
+		t.Fatalf("asked %v", asked)
+	}
+	tampered := *b
+	tampered.Transactions = []types.Transaction{{}}
+	s.receive(1, &BlockAnswer{Block: &tampered})
+	s.execute(false)
+	s.wait(500 * 1e6)
+	if asked := s.requested(); len(asked) != 2 {
+		t.Fatalf("asked %v", asked)
+	}
+	s.receive(2, &BlockAnswer{Block: b})
+	s.execute(true)
+	s.receive(2, s.certificate(types.Finalize, 1, b, 1, 2, 3))
+	if s.m.Root().Hash != b.Hash() {
+		t.Error("the true body is not taken")
+	}
+}
+
+func (s *solo) requested() (peers []types.Address) {
+	for _, send := range s.all.Send {
+		if _, ok := send.Message.(*BlockRequest); ok {
+			peers = append(peers, *send.To)
+		}
+	}
+	return peers
+}
+
+// Bodies that nobody asked for are not kept.
+func TestUnaskedBodiesAreNotKept(t *testing.T) {
+	s := newSolo(t, 4, nil)
+	s.receive(1, &BlockAnswer{Block: s.child(nil, 1)})
+	if len(s.m.nodes) != 0 {
+		t.Error("a body is kept")
+	}
+}
+
+// A peer's requests are answered up to the limit, then again after an interval.
+func TestRequestsAreLimited(t *testing.T) {
+	s := newSolo(t, 4, nil)
+	b := s.settled()
+	answers := func() (n int) {
+		for range 3 * MaxRequests {
+			n += len(s.receive(2, &BlockRequest{Hash: b.Hash()}).Send)
+		}
+		return n
+	}
+	if n := answers(); n != MaxRequests {
+		t.Errorf("%d answers", n)
+	}
+	s.wait(600 * 1e6)
+	if n := answers(); n != MaxRequests {
+		t.Errorf("%d answers an interval later", n)
+	}
+}
+
+// What a header may get wrong, execution apart.
+func TestWrongHeaders(t *testing.T) {
+	for name, spoil := range map[string]func(*types.Block){
+		"height":               func(b *types.Block) { b.Header.Height++ },
+		"skips to wrap":        func(b *types.Block) { b.Header.Skipped = 1<<64 - 2; b.Header.Height -= 2 },
+		"skips over the epoch": func(b *types.Block) { b.Header.Skipped = 70; b.Header.Height += 70 },
+		"view":                 func(b *types.Block) { b.Header.View = 1 },
+		"a later view":         func(b *types.Block) { b.Header.View = 6 },
+		"proposer":             func(b *types.Block) { b.Header.Proposer = testAddress(3) },
+		"timestamp":            func(b *types.Block) { b.Header.Timestamp = 0 },
+		"parent":               func(b *types.Block) { b.Parent = nil },
+		"a finalization":       func(b *types.Block) { c := *b.Parent; c.Kind = types.Finalize; b.Finalization = &c },
+	} {
+		s := newSolo(t, 4, nil)
+		first := s.settled()
+		b := s.child(first, 2)
+		spoil(b)
+		p := &types.Proposal{View: 2, Block: b}
+		p.Signature = testKey{testAddress(2)}.Sign(p.Digest())
+		if v, err := CheckProposal(testChain, testRecoverer{}, s.m.Sets(), p); err == nil {
+			s.step(Received{From: testAddress(2), Message: v})
+			if !s.voted(types.Nullify, 2) {
+				t.Errorf("%s: not refused", name)
+			}
+		}
+		if s.voted(types.Notarize, 2) || len(s.out.Ask) > 0 {
+			t.Errorf("%s: taken", name)
+		}
+	}
+}

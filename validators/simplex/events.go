@@ -1,6 +1,10 @@
 package simplex
 
-import "github.com/cowboyinc/devnet/internal/types"
+import (
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/types"
+)
 
 // Event is what happens to a machine.
 type Event interface{ event() }
@@ -35,6 +39,12 @@ type (
 	// Work says whether the application has something to put into a block.
 	// Only machines with Config.Auto need to be told.
 	Work struct{ Pending bool }
+	// Timing replaces those terms of the configuration, from now on.
+	Timing struct {
+		BlockTime time.Duration
+		LinkDelay time.Duration
+		Auto      bool
+	}
 	// NextSet tells the next epoch's set, where Executed could not.
 	NextSet struct{ Set types.ValidatorSet }
 	// CaughtUp says that finality moved to Root by other means.
@@ -51,6 +61,7 @@ func (Received) event() {}
 func (Built) event()    {}
 func (Executed) event() {}
 func (Work) event()     {}
+func (Timing) event()   {}
 func (NextSet) event()  {}
 func (CaughtUp) event() {}
 

@@ -132,6 +132,10 @@ func (cfg *Config) checkSet(set *types.ValidatorSet, root types.Height) error {
 	if want := cfg.epochOf(root + 1); set.Epoch != want {
 		return fmt.Errorf("simplex: the block after height %d is of epoch %d, the set given of epoch %d", root, want, set.Epoch)
 	}
+	return checkSorted(set)
+}
+
+func checkSorted(set *types.ValidatorSet) error {
 	for i := 1; i < len(set.Members); i++ {
 		if set.Members[i-1].Address.Compare(set.Members[i].Address) >= 0 {
 			return fmt.Errorf("simplex: the validator set of epoch %d is not sorted by address at member %d", set.Epoch, i)
@@ -219,9 +223,12 @@ func (m *Machine) handle(event Event) {
 		m.pending = e.Pending
 		m.disarmIdle()
 	case NextSet:
-		if m.cfg.checkSet(&e.Set, m.rootHeight()) == nil || e.Set.Epoch == m.set.Epoch+1 {
-			set := e.Set
+		if set := e.Set; set.Epoch == m.set.Epoch+1 && len(set.Members) > 0 && checkSorted(&set) == nil {
 			m.upcoming = &set
+		}
+	case Timing:
+		if e.LinkDelay > 0 && e.BlockTime >= 0 {
+			m.cfg.BlockTime, m.cfg.LinkDelay, m.cfg.Auto = e.BlockTime, e.LinkDelay, e.Auto
 		}
 	case CaughtUp:
 		m.caughtUp(e)

@@ -71,6 +71,7 @@ type world struct {
 	evidence  []Evidence
 	conflicts int
 	behind    int
+	torn      bool // a crash leaves some of an output's records only
 	violation string
 	sent      int
 }
@@ -87,7 +88,7 @@ type member struct {
 	root    Root
 	ticked  types.Time
 	pending bool
-	crash   bool // dies between the next persist and its send
+	crash   bool // dies between the next persist and its send; see world.torn
 	invalid func(*types.Block) bool
 	fails   bool // its application cannot build
 	views   int
@@ -235,14 +236,17 @@ func (w *world) step(n *member, e Event) {
 	}
 	m := n.machine
 	out := m.Step(w.now, e)
-	for i, data := range out.Persist {
-		n.log = append(n.log, data)
-		if n.crash && i == len(out.Persist)-1 {
-			n.crash = false
-			w.stop(n)
-			return
+	if n.crash && len(out.Persist) > 0 {
+		n.crash = false
+		written := len(out.Persist)
+		if w.torn {
+			written = w.rng.IntN(written + 1)
 		}
+		n.log = append(n.log, out.Persist[:written]...)
+		w.stop(n)
+		return
 	}
+	n.log = append(n.log, out.Persist...)
 	for _, s := range out.Send {
 		w.send(n, s)
 	}

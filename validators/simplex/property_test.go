@@ -85,6 +85,7 @@ func TestAgreementAndLiveness(t *testing.T) {
 			w.cfg.LinkDelay = 100 * time.Millisecond
 			w.cfg.Auto = rng.IntN(4) == 0
 			w.duplicate = 0.05
+			w.torn = true
 			w.jitter = 20 * time.Millisecond
 			w.execution = time.Duration(rng.IntN(3)) * 5 * time.Millisecond
 			for _, n := range w.nodes {
@@ -96,6 +97,9 @@ func TestAgreementAndLiveness(t *testing.T) {
 			before := len(w.finalized)
 			longest := 16 * (w.cfg.BlockTime + viewDelays*w.cfg.LinkDelay)
 			bound := 2*longest + 20*(w.cfg.BlockTime+viewDelays*w.cfg.LinkDelay)
+			for _, e := range w.evidence {
+				t.Fatalf("seed %d: evidence against %s, who is honest: %s, %s", seed, name(e.Offender), describe(e.First), describe(e.Second))
+			}
 			if !w.run(bound, func() bool { return w.minHeight() >= before+3 }) {
 				t.Fatalf("seed %d, %d validators, epochs of %d, auto %v: from height %d no 3 more within %v of healing; violation %q\n%s\nreplay: go test ./validators/simplex -run TestAgreementAndLiveness -simplex.seed %d",
 					seed, n, w.cfg.EpochBlocks, w.cfg.Auto, before, bound, w.violation, describeWorld(w), seed)

@@ -509,3 +509,35 @@ func TestC7AutoIsIdle(t *testing.T) {
 		t.Errorf("the work is gone, and yet due at %v", s.m.Deadline())
 	}
 }
+
+// Block time and link delay are parameters that governance may change.
+func TestTimingChanges(t *testing.T) {
+	s := newSolo(t, 4, nil)
+	s.step(Timing{BlockTime: 0, LinkDelay: 100 * time.Millisecond})
+	s.receive(1, s.certificate(types.Nullify, 1, nil, 1, 2, 3))
+	if got := s.m.leaderDeadline().Sub(s.now); got != 2*200*time.Millisecond {
+		t.Errorf("leader timeout %v", got)
+	}
+	s.step(Timing{LinkDelay: 0})
+	if s.m.cfg.LinkDelay == 0 {
+		t.Error("a link delay of 0 is taken")
+	}
+}
+
+// An epoch's set may be told apart from the block's execution.
+func TestNextSetToldLater(t *testing.T) {
+	s := newSolo(t, 4, func(c *Config) { c.EpochBlocks, c.BlockTime = 1, 0 })
+	b := s.settled()
+	s.receive(1, s.certificate(types.Finalize, 1, b, 1, 2, 3))
+	if s.m.Sets()[0].Epoch != 0 || s.m.Root().Hash != b.Hash() {
+		t.Fatal("the epoch changed without a set")
+	}
+	s.wait(time.Minute)
+	if s.voted(types.Nullify, 2) {
+		t.Error("it votes on in an epoch that is over")
+	}
+	s.step(NextSet{Set: testSet(1, 4)})
+	if s.m.Sets()[0].Epoch != 1 || s.m.View() != 2 {
+		t.Errorf("epoch %d, view %d", s.m.Sets()[0].Epoch, s.m.View())
+	}
+}
