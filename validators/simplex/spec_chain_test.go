@@ -1,0 +1,258 @@
+package simplex
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/types"
+)
+
+// C5: an own vote is persisted in the output that sends it, and before a
+// notarize vote the block's body; after a restart from the records the same
+// votes are sent and no other.
+func TestC5PersistsBeforeSending(t *testing.T) {
+	s := newSolo(t, 4, nil)
+	s.propose(1, s.child(nil, 1))
+	out := s.execute(true)
+	kinds := []recordKind{}
+	for i, data := range out.Persist {
+		r, err := decodeRecord(i, data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		kinds = append(kinds, r.Kind)
+	}
+	if !slices.Equal(kinds, []recordKind{bodyKind, voteKind}) {
+		t.Fatalf("persisted %v before the notarize vote", kinds)
+	}
+	sent := *s.votes(types.Notarize, 1)[0]
+	records := s.all.Persist
+	s.all = Output{}
+	s.restart(records)
+	if votes := s.votes(types.Notarize, 1); len(votes) != 1 || votes[0].Digest(testChain) != sent.Digest(testChain) {
+		t.Error("the vote is not sent again after a restart")
+	}
+	other := s.child(nil, 1)
+	other.Header.Timestamp += 5
+	s.propose(1, other)
+	if len(s.votes(types.Notarize, 1)) != 1 || len(s.out.Ask) > 0 {
+		t.Error("another block is considered in a view voted in before the restart")
+	}
+}
+
+// C5: a nullify vote is not forgotten either.
+func TestC5NullifySurvivesARestart(t *testing.T) {
+	s := newSolo(t, 4, nil)
+	b := s.child(nil, 1)
+	s.propose(1, b)
+	s.execute(true)
+	s.wait(2 * time.Second)
+	records := s.all.Persist
+	s.all = Output{}
+	s.restart(records)
+	s.receive(1, s.certificate(types.Notarize, 1, b, 1, 2, 3))
+	if s.voted(types.Finalize, 1) {
+		t.Error("it finalizes after a restart what it had nullified")
+	}
+}
+
+// C5: Compact keeps what a machine on the root needs, and nothing below.
+func TestC5Compact(t *testing.T) {
+	w := newWorld(3, 4, func(w *world) { w.cfg.BlockTime = 0; w.cfg.EpochBlocks = 7 })
+	w.run(time.Second, nil)
+	n := w.nodes[2]
+	kept, err := Compact(n.log, n.root, 7)
+	if err != nil || len(kept) == 0 || len(kept) > 20 || len(kept) >= len(n.log) {
+		t.Fatalf("%d of %d records kept, %v", len(kept), len(n.log), err)
+	}
+	if again, _ := Compact(kept, n.root, 7); len(again) != len(kept) {
+		t.Error("compacting twice drops more")
+	}
+	if _, err := Compact([][]byte{{1, 2, 3}}, n.root, 7); err == nil {
+		t.Error("a damaged record is read")
+	}
+	w.stop(n)
+	n.log = kept
+	w.start(n)
+	if height := w.minHeight(); !w.run(5*time.Second, func() bool { return w.minHeight() > height+5 }) {
+		t.Errorf("it does not go on: %s, %s", w.violation, describeWorld(w))
+	}
+}
+
+// C6: an epoch's last block gets no child before it is final, and is proposed
+// again in the next view.
+func TestC6LastBlockIsProposedAgain(t *testing.T) {
+	s := newSolo(t, 4, func(c *Config) { c.EpochBlocks, c.BlockTime = 3, 0 })
+	var b *types.Block
+	for view := types.View(1); view <= 3; view++ {
+		b = s.child(b, view)
+		s.propose(view, b)
+		s.execute(true)
+		s.receive(1, s.certificate(types.Notarize, view, b, 1, 2, 3))
+	}
+	s.wait(125 * time.Millisecond) // half a link delay
+	var again *types.Proposal
+	for _, send := range s.all.Send {
+		if p, ok := send.Message.(*types.Proposal); ok {
+			again = p
+		}
+	}
+	if again == nil || again.View != 4 || again.Block != b || s.lastBuild() != nil {
+		t.Fatalf("in view 4: %+v, build %+v, deadline %v", again, s.lastBuild(), s.m.Deadline())
+	}
+	if !s.voted(types.Notarize, 4) {
+		t.Error("no vote for it in view 4")
+	}
+	// A child of it would be of the next epoch, and is no message of this one.
+	child := s.child(b, 5)
+	child.Header.Epoch++
+	if _, err := CheckProposal(testChain, testRecoverer{}, s.m.Sets(), &types.Proposal{View: 5, Block: child}); err == nil {
+		t.Error("a block of the next epoch passes before the last one is final")
+	}
+}
+
+// C6: the next epoch's first block carries the finalization; views go on after
+// the one in the last block's header, whatever view it became final in.
+func TestC6NextEpoch(t *testing.T) {
+	next := testSet(1, 4)
+	s := newSolo(t, 4, func(c *Config) { c.EpochBlocks, c.BlockTime = 1, 0 })
+	b := s.child(nil, 1)
+	s.propose(1, b)
+	hash := b.Hash()
+	s.step(Executed{Hash: hash, Valid: true, Next: &next})
+	s.receive(1, s.certificate(types.Notarize, 1, b, 1, 2, 3))
+	s.receive(1, s.certificate(types.Nullify, 2, nil, 1, 2, 3))
+	s.receive(1, s.certificate(types.Notarize, 3, b, 1, 2, 3))
+	f := s.certificate(types.Finalize, 3, b, 1, 2, 3)
+	s.receive(1, f)
+	if s.m.View() != 2 || s.m.Sets()[0].Epoch != 1 || s.m.Root().Hash != hash {
+		t.Fatalf("view %d of epoch %d", s.m.View(), s.m.Sets()[0].Epoch)
+	}
+	for view := types.View(2); view < 4; view++ {
+		s.receive(1, s.certificate(types.Nullify, view, nil, 1, 2, 3))
+	}
+	build := s.lastBuild()
+	if build == nil || build.View != 4 || build.Epoch != 1 || build.Finalization != f || build.Notarization == nil || build.ParentHash != hash {
+		t.Fatalf("build %+v", build)
+	}
+}
+
+// C6: a first block without the finalization is not voted for.
+func TestC6FirstBlockNeedsTheFinalization(t *testing.T) {
+	next := testSet(1, 4)
+	for _, with := range []bool{true, false} {
+		s := newSolo(t, 4, func(c *Config) { c.EpochBlocks, c.BlockTime = 1, 0 })
+		b := s.child(nil, 1)
+		s.propose(1, b)
+		s.step(Executed{Hash: b.Hash(), Valid: true, Next: &next})
+		notarization := s.certificate(types.Notarize, 1, b, 1, 2, 3)
+		f := s.certificate(types.Finalize, 1, b, 1, 2, 3)
+		s.receive(1, notarization)
+		s.receive(1, f)
+		first := s.child(b, 2)
+		first.Parent = notarization
+		if with {
+			first.Finalization = f
+		}
+		s.propose(2, first)
+		if with {
+			s.step(Executed{Hash: first.Hash(), Valid: true, Next: &types.ValidatorSet{Epoch: 2, Members: next.Members}})
+		}
+		if s.voted(types.Notarize, 2) != with {
+			t.Errorf("with the finalization %v: voted %v", with, !with)
+		}
+	}
+}
+
+// C7: timestamps are after the parent's and at most max(block time, 2Δ) ahead of
+// the voter's clock.
+func TestC7Timestamps(t *testing.T) {
+	for _, test := range []struct {
+		blockTime time.Duration
+		stamp     types.Millis
+		ok        bool
+	}{
+		{time.Second, 1000, true}, {time.Second, 1001, false},
+		{0, 500, true}, {0, 501, false}, {0, -5000, false}, {time.Second, -3000, false}, {time.Second, -2999, true},
+	} {
+		s := newSolo(t, 4, func(c *Config) { c.BlockTime = test.blockTime })
+		b := s.child(nil, 1)
+		b.Header.Timestamp = test.stamp
+		s.propose(1, b)
+		if ok := len(s.out.Ask) == 1; ok != test.ok {
+			t.Errorf("block time %v, timestamp %d: taken %v", test.blockTime, test.stamp, ok)
+		}
+	}
+}
+
+// C7: a block is asked for no earlier than a block time after its parent's
+// timestamp, and no later than a block time after entering.
+func TestC7BlockTime(t *testing.T) {
+	s := newSolo(t, 4, nil)
+	var b *types.Block
+	for view := types.View(1); view <= 3; view++ {
+		b = s.child(b, view)
+		s.propose(view, b)
+		s.execute(true)
+		s.now = s.now.Add(100 * time.Millisecond)
+		s.receive(1, s.certificate(types.Notarize, view, b, 1, 2, 3))
+	}
+	stamped := b.Header.Timestamp.Time()
+	s.wait(899 * time.Millisecond)
+	if s.lastBuild() != nil {
+		t.Fatal("built too early")
+	}
+	s.wait(time.Millisecond)
+	if s.lastBuild() == nil || s.now != stamped.Add(time.Second) {
+		t.Errorf("not built at %v, a block time after %v", s.now, stamped)
+	}
+}
+
+// C7: with block time auto nothing is due while there is no work.
+func TestC7AutoIsIdle(t *testing.T) {
+	s := newSolo(t, 4, func(c *Config) { c.Auto, c.BlockTime = true, 0 })
+	if s.m.Deadline() != types.Never || len(s.all.Ask) > 0 {
+		t.Errorf("due at %v", s.m.Deadline())
+	}
+	s.step(Work{Pending: true})
+	if s.m.Deadline() != types.Time(500*time.Millisecond) {
+		t.Errorf("with work, due at %v", s.m.Deadline())
+	}
+	s.step(Work{})
+	if s.m.Deadline() != types.Never {
+		t.Errorf("the work is gone, and yet due at %v", s.m.Deadline())
+	}
+}
+
+// Block time and link delay are parameters that governance may change.
+func TestTimingChanges(t *testing.T) {
+	s := newSolo(t, 4, nil)
+	s.step(Timing{BlockTime: 0, LinkDelay: 100 * time.Millisecond})
+	s.receive(1, s.certificate(types.Nullify, 1, nil, 1, 2, 3))
+	if got := s.m.leaderDeadline().Sub(s.now); got != 2*200*time.Millisecond {
+		t.Errorf("leader timeout %v", got)
+	}
+	s.step(Timing{LinkDelay: 0})
+	if s.m.cfg.LinkDelay == 0 {
+		t.Error("a link delay of 0 is taken")
+	}
+}
+
+// An epoch's set may be told apart from the block's execution.
+func TestNextSetToldLater(t *testing.T) {
+	s := newSolo(t, 4, func(c *Config) { c.EpochBlocks, c.BlockTime = 1, 0 })
+	b := s.settled()
+	s.receive(1, s.certificate(types.Finalize, 1, b, 1, 2, 3))
+	if s.m.Sets()[0].Epoch != 0 || s.m.Root().Hash != b.Hash() {
+		t.Fatal("the epoch changed without a set")
+	}
+	s.wait(time.Minute)
+	if s.voted(types.Nullify, 2) {
+		t.Error("it votes on in an epoch that is over")
+	}
+	s.step(NextSet{Set: testSet(1, 4)})
+	if s.m.Sets()[0].Epoch != 1 || s.m.View() != 2 {
+		t.Errorf("epoch %d, view %d", s.m.Sets()[0].Epoch, s.m.View())
+	}
+}
