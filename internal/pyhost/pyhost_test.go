@@ -15,6 +15,13 @@ func openPool(t testing.TB, config Config) *Pool {
 	if config.Hosts == 0 {
 		config.Hosts = 1
 	}
+	if config.Python == "" {
+		found, err := shared.find()
+		if err != nil {
+			t.Skip(err)
+		}
+		config.Python = found.path
+	}
 	p := New(config)
 	if _, err := p.Probe(); err != nil {
 		t.Skip(err)
@@ -23,9 +30,21 @@ func openPool(t testing.TB, config Config) *Pool {
 	return p
 }
 
+// shared is a pool that tests which break nothing use together.
+var shared = New(Config{Hosts: 1})
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	shared.Close()
+	os.Exit(code)
+}
+
 func openWorld(t testing.TB) *world {
 	t.Helper()
-	return worldOn(t, openPool(t, Config{}))
+	if _, err := shared.Probe(); err != nil {
+		t.Skip(err)
+	}
+	return worldOn(t, shared)
 }
 
 func worldOn(t testing.TB, p *Pool) *world {

@@ -10,7 +10,7 @@ from struct import Struct
 
 import meter
 from costs import table
-from wire import U32, U64, item
+from wire import NO_VALUE, U32, items
 
 GET, BALANCE, CALL, KECCAK, RANDOMNESS, SCHEDULE, CANCEL, EXTEND, TRANSFER, SEND, FLUSH = range(1, 12)
 SET, DELETE, EMIT, LOG, READ = range(20, 25)
@@ -51,9 +51,15 @@ def error_class(op):
 
 def packed(op, args):
     """One operation: u8 op, u64 steps since the last, u8 count, items."""
-    head = HEAD.pack(op, min(max(meter.spent(), 0), MAX_STEPS), len(args))
-    meter.reported()
-    return head + b"".join(map(item, args))
+    steps = meter.report()
+    parts = [HEAD.pack(op, steps if 0 <= steps <= MAX_STEPS else max(0, min(steps, MAX_STEPS)), len(args))]
+    for a in args:
+        if a is None:
+            parts.append(NO_VALUE)
+        else:
+            parts.append(U32.pack(len(a)))
+            parts.append(a)
+    return b"".join(parts)
 
 
 def take_effects():
@@ -65,11 +71,12 @@ def take_effects():
 
 def effect(op, *args):
     meter.charge(table.call)
-    size = sum(map(len, args))
+    record = packed(op, args)
+    size = len(record)
     if size > MAX_PAYLOAD:
         raise ValueError("more than %d bytes" % MAX_PAYLOAD)
     m = now
-    m.effects.append(packed(op, args))
+    m.effects.append(record)
     m.bytes += size
     if len(m.effects) >= MAX_EFFECTS or m.bytes >= MAX_EFFECT_BYTES:
         request(FLUSH)
@@ -91,7 +98,6 @@ def request(op, *args):
         serve(kind, frame)
     _, status, cycles, _cells = ANSWER.unpack_from(frame)
     meter.refill(cycles)
-    from wire import items
     found = items(frame, ANSWER.size)
     if status == 0:
         return found

@@ -54,19 +54,14 @@ def end(saved):
     meter[:], account = saved
 
 
-def spent():
-    """Steps since the last report; reporting them is the caller's."""
-    if account.over:
-        return account.spent
-    return account.told - meter[0]
-
-
-def reported():
-    """The steps counted so far were handed on."""
-    if account.over:
-        account.spent = 0
+def report():
+    """Steps since the last report."""
+    a = account
+    if a.over:
+        steps, a.spent = a.spent, 0
     else:
-        account.told = meter[0]
+        steps, a.told = a.told - meter[0], meter[0]
+    return steps
 
 
 def refill(cycles):

@@ -148,7 +148,7 @@ def library(name, names):
     held = {"__slots__": (), "__module__": "host_library", "_host_open": True, "__setattr__": Sealed.__setattr__}
     for k, v in names.items():
         if isinstance(v, types.FunctionType):
-            v = Function(v)
+            v = staticmethod(v)  # its attributes cannot be set: builtin_names.own
         held[k] = v
     return type(name, (), held)()
 
