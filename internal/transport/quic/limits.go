@@ -41,7 +41,7 @@ const (
 	maxBackoff     = time.Second
 	// The greater address dials too, when the lower one did not come: it may be
 	// that only one of the two can be reached.
-	fallbackDial = 2 * time.Second
+	fallbackDial = 500 * time.Millisecond
 )
 
 // Limits of what a peer may make us hold.

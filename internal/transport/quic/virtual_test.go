@@ -219,6 +219,26 @@ func TestTheGreaterAddressDialsWhenTheLowerCannot(t *testing.T) {
 	})
 }
 
+// TestAPeerThatComesLateIsMetSoon, though the other has tried in vain for so
+// long that it waits long between attempts.
+func TestAPeerThatComesLateIsMetSoon(t *testing.T) {
+	for _, late := range []int{0, 1} {
+		virtual(t, func(t *testing.T, net *memNet, with func(*Config)) {
+			nodes := []*node{newNode(t, "v0", with), newNode(t, "v1", with)}
+			name(nodes...)
+			nodes[1-late].start(t)
+			time.Sleep(20*time.Second + 300*time.Millisecond)
+			nodes[late].start(t)
+			time.Sleep(fallbackDial + 100*time.Millisecond)
+			for _, n := range nodes {
+				if len(n.Connected()) != 1 {
+					t.Fatalf("stats %+v", n.Stats())
+				}
+			}
+		})
+	}
+}
+
 func TestBothDialAtOnceAndOneConnectionStays(t *testing.T) {
 	virtual(t, func(t *testing.T, net *memNet, with func(*Config)) {
 		nodes := mesh(t, 2, with)
