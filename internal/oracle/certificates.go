@@ -83,6 +83,7 @@ type votes struct {
 
 type voteKey struct {
 	validator types.Address
+	epoch     types.Epoch // each is a Simplex of its own, whose views overlap with the last one's
 	view      types.View
 }
 
@@ -91,10 +92,10 @@ func newVotes() votes {
 }
 
 // Vote judges one vote of an honest validator, whose signature the caller has
-// checked: at most one notarize a view, and never both nullify and finalize
+// checked: at most one notarize a view of an epoch, and never both nullify and finalize
 // (decision C1). Votes may come more than once.
 func (j *Judge) Vote(v types.Vote) {
-	key := voteKey{v.Validator, v.View}
+	key := voteKey{v.Validator, v.Epoch, v.View}
 	contradiction := ""
 	switch v.Kind {
 	case types.Notarize:
@@ -119,6 +120,6 @@ func (j *Judge) Vote(v types.Vote) {
 	j.seen.Votes++
 	if contradiction != "" && !j.votes.accused[key] {
 		j.votes.accused[key] = true
-		j.report("certificates", v.Height, v.Validator, "in view %d %s", v.View, contradiction)
+		j.report("certificates", v.Height, v.Validator, "in view %d of epoch %d %s", v.View, v.Epoch, contradiction)
 	}
 }

@@ -103,7 +103,8 @@ type judged struct {
 // Counts says how much was judged, so that a test can tell an oracle that found
 // nothing from one that looked at nothing.
 type Counts struct {
-	Observations, Heights, Certificates, Signatures, Rehashed, Summed, Receipts, Scheduled, Ended, Deferred, Votes int
+	Observations, Heights, Certificates, Signatures, Rehashed, Summed, Receipts, Votes int
+	Scheduled, Deferred, Ended, Fired, Expired, Insufficient, Cancelled                int // timers
 }
 
 // New returns a judge of a chain that began with these rules.

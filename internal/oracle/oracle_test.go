@@ -158,7 +158,7 @@ func TestARightChainIsNotAccused(t *testing.T) {
 		t.Error(v)
 	}
 	want := Counts{Observations: 12, Heights: 5, Certificates: 12 + 9, Signatures: 3 * 21, Rehashed: 12, Summed: 3,
-		Receipts: 3, Scheduled: 3, Ended: 3, Deferred: 1, Votes: 3 * 21}
+		Receipts: 3, Scheduled: 3, Ended: 3, Fired: 2, Cancelled: 1, Deferred: 1, Votes: 3 * 21}
 	if j.Counts() != want || j.Tip() != 5 {
 		t.Errorf("judged %+v up to %d, want %+v", j.Counts(), j.Tip(), want)
 	}
@@ -346,6 +346,9 @@ func TestVotesAgainstOneselfAreFound(t *testing.T) {
 	}
 	other := vote(types.Nullify, 0)
 	other.View = 6
+	j.Vote(other)
+	other = vote(types.Notarize, 2)
+	other.Epoch = 1
 	j.Vote(other)
 	if err := j.Err(); err != nil {
 		t.Errorf("an honest voter is accused: %v", err)

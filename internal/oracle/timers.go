@@ -126,6 +126,7 @@ func (j *Judge) ends(known *life, c *types.TimerChange, wrong func(string, ...an
 	early := c.At < t.Height || c.At == t.ScheduledAt
 	switch c.Status {
 	case types.TimerFired:
+		j.seen.Fired++
 		if early || c.At > t.ExpiresAt {
 			wrong("timer %s, scheduled at %d, due at %d and expiring at %d, fired", t.ID, t.ScheduledAt, t.Height, t.ExpiresAt)
 		}
@@ -133,14 +134,17 @@ func (j *Judge) ends(known *life, c *types.TimerChange, wrong func(string, ...an
 			wrong("timer %s used %d cycles of %d", t.ID, c.CyclesUsed, t.GasLimit)
 		}
 	case types.TimerExpired:
+		j.seen.Expired++
 		if c.At <= t.ExpiresAt {
 			wrong("timer %s, which expires at %d, is expired", t.ID, t.ExpiresAt)
 		}
 	case types.TimerInsufficientFunds:
+		j.seen.Insufficient++
 		if early || j.rules.FreeFees {
 			wrong("timer %s, due at %d, ended for want of funds", t.ID, t.Height)
 		}
 	case types.TimerCancelled:
+		j.seen.Cancelled++
 	default:
 		wrong("timer %s is %q", t.ID, c.Status)
 	}

@@ -118,6 +118,11 @@ func (t *transport) Close() error {
 func (w *World) send(from *life, peer *node, frame []byte) {
 	hash := xxhash.Sum64(frame)
 	w.trace.frame(w.now, kindSend, from.node, peer, hash)
+	departs := w.now
+	if w.current != nil && w.current.life == from {
+		departs = max(w.now, w.current.busy)
+	}
+	w.show(from, departs, frame)
 	link := w.link(from.node, peer)
 	if link.cut != nil {
 		link.cut.Dropped++
@@ -126,10 +131,7 @@ func (w *World) send(from *life, peer *node, frame []byte) {
 	if !from.connected(peer) {
 		return
 	}
-	f := &flight{from: from, to: peer.life, departs: w.now, frame: frame, hash: hash, link: link}
-	if w.current != nil && w.current.life == from {
-		f.departs = max(w.now, w.current.busy)
-	}
+	f := &flight{from: from, to: peer.life, departs: departs, frame: frame, hash: hash, link: link}
 	if w.chance(link.Loss) || !link.admit(f) {
 		link.receipt.Dropped++
 		return
@@ -138,6 +140,22 @@ func (w *World) send(from *life, peer *node, frame []byte) {
 	if w.chance(link.Duplicate) {
 		link.receipt.Duplicated++
 		w.push(event{at: w.arrival(f).Add(w.upTo(link.Latency + link.Jitter)), kind: eventFrame, flight: f})
+	}
+}
+
+// show lets the tap see a frame when it leaves its node, if it does: one that
+// waits for a disk is gone with a crash.
+func (w *World) show(from *life, departs types.Time, frame []byte) {
+	switch {
+	case w.tap == nil:
+	case departs <= w.now:
+		w.tap(from.node.address, frame)
+	default:
+		w.At(departs, func() {
+			if !from.dead {
+				w.tap(from.node.address, frame)
+			}
+		})
 	}
 }
 

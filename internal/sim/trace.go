@@ -39,18 +39,21 @@ var kindNames = [...]string{"run", "frame", "alarm", "send", "append", "rewrite"
 type trace struct {
 	chain [sha256.Size]byte
 	chunk []byte
+	shape xxhash.Digest // of all steps without contents
 	lines *bufio.Writer
 	err   error
 }
 
 const (
-	stepBytes  = 1 + 2 + 4 + 8 + 8
+	shapeBytes = 1 + 2 + 4 + 8
+	stepBytes  = shapeBytes + 8
 	chunkSteps = 256
 )
 
 func newTrace(seed uint64, out io.Writer) trace {
 	t := trace{chunk: make([]byte, 0, stepBytes*chunkSteps)}
 	binary.BigEndian.PutUint64(t.chain[:], seed)
+	t.shape.Reset()
 	if out != nil {
 		t.lines = bufio.NewWriter(out)
 	}
@@ -67,6 +70,7 @@ func (t *trace) add(now types.Time, k kind, node int, detail uint32, content uin
 	binary.LittleEndian.PutUint64(step[7:], uint64(now))
 	binary.LittleEndian.PutUint64(step[15:], content)
 	t.chunk = append(t.chunk, step[:]...)
+	t.shape.Write(step[:shapeBytes])
 	if len(t.chunk) == cap(t.chunk) {
 		t.chain = t.extended()
 		t.chunk = t.chunk[:0]

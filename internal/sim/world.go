@@ -73,6 +73,7 @@ type World struct {
 	trace     trace
 	crashed   []*life // died within the present step
 	bug       *Bug
+	tap       func(from types.Address, frame []byte)
 }
 
 // Bug is a panic in a role: our own mistake, found by a seed.
@@ -134,13 +135,21 @@ func (w *World) Steps() uint64 { return w.steps }
 // Digest is the hash of all that happened so far.
 func (w *World) Digest() types.Hash { return w.trace.digest() }
 
+// Shape is the hash of which steps were taken when, by whom, whatever was in
+// them: worlds that differ in their signatures alone have one shape.
+func (w *World) Shape() uint64 { return w.trace.shape.Sum64() }
+
 // Note adds to the trace what a node made of its inputs, a finalized block say,
 // so that runs which differ in it alone have different digests.
 func (w *World) Note(name, what string, content []byte) {
 	w.trace.note(w.now, w.find(name), what, content)
 }
 
-// Rand returns the next number of a stream of its own, by which a test that
+// Tap shows see every frame as it leaves its node, before the links have their
+// way.
+func (w *World) Tap(see func(from types.Address, frame []byte)) { w.tap = see }
+
+// Rand returns a generator of its own for each stream, by which a test that
 // wants random faults stays a function of the seed.
 func (w *World) Rand(stream uint64) *rand.Rand {
 	return rand.New(rand.NewPCG(w.seed, 1<<32+stream))
