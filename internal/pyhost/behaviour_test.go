@@ -299,6 +299,22 @@ func TestCrashIsTheEnvironments(t *testing.T) {
 	}
 }
 
+// A host ends when its parent does: its standard input ends then.
+func TestHostEndsWithItsParent(t *testing.T) {
+	p := openPool(t, Config{})
+	s, err := p.Open(program.ForBlock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	h := s.(*session).host
+	h.in.Close()
+	<-h.gone
+	if code := h.cmd.ProcessState.ExitCode(); code != 0 {
+		t.Errorf("ended with %d", code)
+	}
+}
+
 // An idle host that died is replaced at Open, unseen.
 func TestDeadIdleHostIsReplaced(t *testing.T) {
 	p := openPool(t, Config{})

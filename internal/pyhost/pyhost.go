@@ -92,7 +92,8 @@ var DefaultCosts = Costs{1, 10, 3, 2, 1, 5, 10, 20, 10, 10, 15, 15, 100, 5, 20, 
 // is.
 type Coster interface{ PythonCosts() Costs }
 
-// Peeker is a Context that shows a value without charging for it. The pool then
+// Peeker is a Context that shows, without charging, what Get would answer at the
+// start of the message. The pool then
 // sends ahead what a handler read last time.
 type Peeker interface {
 	Peek(key []byte) (value []byte, found bool)

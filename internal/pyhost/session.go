@@ -34,8 +34,8 @@ func (s *session) Close() {
 	s.free = nil
 }
 
-// begin guards the start of a conversation.
-func (s *session) begin(during string, costs Costs) error {
+// begin guards the start of a conversation and sets its deadline.
+func (s *session) begin(during string) error {
 	if s.free == nil || s.host.broken {
 		return &EnvironmentError{During: during, Cause: errSessionDead}
 	}
@@ -44,6 +44,11 @@ func (s *session) begin(during string, costs Costs) error {
 		s.host.in.SetDeadline(deadline)
 		s.host.out.SetDeadline(deadline)
 	}
+	return nil
+}
+
+// charge has the host count by costs.
+func (s *session) charge(during string, costs Costs) error {
 	table := make([]uint64, len(costs))
 	for i, c := range costs {
 		table[i] = uint64(c)
@@ -57,7 +62,7 @@ func (s *session) begin(during string, costs Costs) error {
 // Inspect checks code as a deploy does.
 func (s *session) Inspect(code program.Code) (program.Description, error) {
 	const during = "inspection of code"
-	if err := s.begin(during, s.pool.config.Costs); err != nil {
+	if err := s.begin(during); err != nil {
 		return program.Description{}, err
 	}
 	h := s.host
@@ -92,11 +97,14 @@ func (s *session) Inspect(code program.Code) (program.Description, error) {
 // Context returned that was no *program.Fault; the session is dead then.
 func (s *session) Handle(ctx program.Context, code program.Code, m program.Message) (program.Outcome, error) {
 	during := fmt.Sprintf("handler %s of %s", m.Handler, m.Self)
+	if err := s.begin(during); err != nil {
+		return program.Outcome{}, err
+	}
 	costs := s.pool.config.Costs
 	if c, ok := ctx.(Coster); ok {
 		costs = c.PythonCosts()
 	}
-	if err := s.begin(during, costs); err != nil {
+	if err := s.charge(during, costs); err != nil {
 		return program.Outcome{}, err
 	}
 	h := s.host

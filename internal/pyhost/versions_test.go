@@ -20,12 +20,16 @@ func interpreters(t *testing.T) map[string]string {
 		}
 	}
 	for minor := MinMinor; minor <= 15; minor++ {
-		if path, err := exec.LookPath(fmt.Sprintf("python3.%d", minor)); err == nil {
+		path, err := exec.LookPath(fmt.Sprintf("python3.%d", minor))
+		if err != nil {
+			continue
+		}
+		kept, _ := filepath.Glob(filepath.Join(filepath.Dir(filepath.Dir(path)), "versions", fmt.Sprintf("3.%d.*", minor), "bin", "python3"))
+		if len(kept) == 0 {
+			kept = []string{path}
+		}
+		for _, path := range kept {
 			add(path)
-			siblings, _ := filepath.Glob(filepath.Join(filepath.Dir(filepath.Dir(path)), "versions", fmt.Sprintf("3.%d.*", minor), "bin", "python3"))
-			for _, s := range siblings {
-				add(s)
-			}
 		}
 	}
 	return found

@@ -129,9 +129,11 @@ def main(address_space):
     """Serve until stdin ends. Standard output is the pipe's alone."""
     sink = os.dup(1)
     os.dup2(2, 1)
-    if address_space:
-        resource.setrlimit(resource.RLIMIT_AS, (address_space, address_space))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    for limit, value in ((resource.RLIMIT_AS, address_space), (resource.RLIMIT_CORE, 0)):
+        try:
+            resource.setrlimit(limit, (value, value))
+        except (OSError, ValueError):
+            pass  # not every system has them; the meter bounds memory all the same
     sys.setrecursionlimit(50_000)
     sys.set_int_max_str_digits(4300)
     sys.unraisablehook = lambda _: None
