@@ -268,7 +268,7 @@ func TestAStaleContextIsRefused(t *testing.T) {
 	_, state, _, _ := play(t, func(ctx program.Context, msg program.Message) (program.Outcome, error) {
 		if msg.Self == one {
 			outer = ctx
-			_, err := ctx.Call(two, "main", nil, 0)
+			_, err := ctx.Call(two, "main", nil, 5000)
 			if err != nil {
 				t.Error(err)
 			}
@@ -284,5 +284,32 @@ func TestAStaleContextIsRefused(t *testing.T) {
 	}
 	if _, found := StorageOf(state, one, []byte("k")); found {
 		t.Error("it wrote")
+	}
+}
+
+// TestACallHasNoMoreThanItsCaller: a limit above what remains is what remains,
+// and what the callee leaves comes back.
+func TestACallHasNoMoreThanItsCaller(t *testing.T) {
+	x, _, outcome, _ := play(t, func(ctx program.Context, msg program.Message) (program.Outcome, error) {
+		left, _ := ctx.Remaining()
+		if msg.Self == two {
+			if left > 100_000 {
+				t.Errorf("the callee has %d cycles", left)
+			}
+			return program.Outcome{Status: types.StatusOK}, ctx.Spend(1000, 0)
+		}
+		for _, limit := range []types.Cycles{0, 1 << 60, 2000} {
+			before, _ := ctx.Remaining()
+			if _, err := ctx.Call(two, "main", nil, limit); err != nil {
+				t.Error(err)
+			}
+			if after, _ := ctx.Remaining(); before-after != 1100 {
+				t.Errorf("limit %d: a call took %d cycles", limit, before-after)
+			}
+		}
+		return fine()
+	}, nil)
+	if cycles, _ := x.Used(); cycles != 3300 || outcome.Status != types.StatusOK {
+		t.Errorf("%d cycles, %+v", cycles, outcome)
 	}
 }

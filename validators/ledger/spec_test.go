@@ -143,6 +143,7 @@ func TestEveryFieldOfAHeaderIsJudged(t *testing.T) {
 	parent := w.head
 	block := w.block(w.call("alice", "c", "increment", nil)).Block
 	cert := &types.Certificate{Block: types.Hash{1}, Height: 1}
+	elsewhere := &types.Certificate{Block: parent.Hash(), Height: 2}
 	for name, c := range map[string]struct {
 		change func(*types.Block)
 		code   string
@@ -171,6 +172,7 @@ func TestEveryFieldOfAHeaderIsJudged(t *testing.T) {
 		"lane fee":     {func(b *types.Block) { b.Header.BaseFeeLaneTimer = types.WeiOf(1) }, CodeBadBaseFee},
 		"certificate":  {func(b *types.Block) { b.Parent = cert }, CodeBadCertificate},
 		"finalization": {func(b *types.Block) { b.Finalization = cert }, CodeBadCertificate},
+		"elsewhere":    {func(b *types.Block) { b.Parent = elsewhere }, CodeBadCertificate},
 		"left out":     {func(b *types.Block) { b.Transactions = nil }, CodeBadTransactions},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -327,21 +329,27 @@ func TestRandomness(t *testing.T) {
 // Decision C8: heights are skipped only where genesis allows cheats and nothing
 // is due, and what is skipped is what empty blocks would have been.
 func TestSkippingEqualsEmptyBlocks(t *testing.T) {
-	start := func() *world {
+	start := func(interval uint64) *world {
 		w := newWorld(t, params.Overrides{"chain.epoch_blocks": "1000"})
-		w.block(w.deploy("alice", "heartbeat", "hb", types.CBY), w.call("alice", "hb", "start", samples.Number(300)))
+		w.block(w.deploy("alice", "heartbeat", "hb", types.CBY), w.call("alice", "hb", "start", samples.Number(interval)))
 		return w
 	}
-	walked, skipped := start(), start()
-	walked.blocks(299)
-	walked.block()
-	proposal := skipped.proposal()
-	proposal.Skipped = 299
-	skipped.propose(proposal)
-	if walked.head.Height() != skipped.head.Height() || walked.head.Root() != skipped.head.Root() || walked.head.header.BaseFeeCycle != skipped.head.header.BaseFeeCycle {
-		t.Error("the states differ")
+	for _, n := range []int{1, 2, 5, 300} {
+		walked, skipped := start(uint64(n)), start(uint64(n))
+		walked.blocks(n)
+		proposal := skipped.proposal()
+		proposal.Skipped = uint64(n - 1)
+		skipped.propose(proposal)
+		if walked.head.Height() != skipped.head.Height() || walked.head.Root() != skipped.head.Root() || walked.head.header.BaseFeeCycle != skipped.head.header.BaseFeeCycle {
+			t.Errorf("%d heights: the states differ", n)
+		}
 	}
-	for name, w := range map[string]*world{"timer": start(), "epoch": newWorld(t, params.Overrides{"chain.epoch_blocks": "300"}), "strict": newWorld(t, params.Overrides{"chain.cheats": "false"})} {
+	parameter := newWorld(t, nil)
+	parameter.block(parameter.instruct(system.OpSetParameter, &system.SetParameter{Key: "cip3.min_basefee", Value: "900", Height: 10}))
+	if parameter.head.Skippable() != 8 {
+		t.Errorf("%d heights may be skipped before a parameter changes", parameter.head.Skippable())
+	}
+	for name, w := range map[string]*world{"timer": start(300), "parameter": parameter, "epoch": newWorld(t, params.Overrides{"chain.epoch_blocks": "300"}), "strict": newWorld(t, params.Overrides{"chain.cheats": "false"})} {
 		proposal := w.proposal()
 		proposal.Skipped = w.head.Skippable() + 1
 		_, _, _, err := w.executor.Build(w.head, proposal, slices.Values([]*Checked(nil)), nil)
@@ -463,8 +471,8 @@ func TestLanesReserveLimitsAndCountUse(t *testing.T) {
 		txs = append(txs, w.transfer("alice", "bob", 1))
 	}
 	w.block(txs...)
-	if n := len(w.last.Block.Transactions); n != 84 {
-		t.Errorf("%d transactions in the block", n)
+	if n := len(w.last.Block.Transactions); n != 84 || len(w.dropped) != 0 {
+		t.Errorf("%d transactions in the block, %d dropped", n, len(w.dropped))
 	}
 	block := *w.last.Block
 	block.Transactions = append(slices.Clone(block.Transactions), *txs[84].Tx)

@@ -23,7 +23,7 @@ import (
 //	block [skip=N] [times=N]   a block with the transactions of the input, one a line:
 //	    FROM transfer TO WEI · FROM deploy SAMPLE NAME [WEI] · FROM call ACTOR HANDLER [NUMBER|text]
 //	    FROM relay ACTOR call|try|send TARGET HANDLER CYCLES CELLS [NUMBER]
-//	    FROM set KEY VALUE HEIGHT · FROM config NAME VALUE · FROM cancel ACTOR · FROM extend ACTOR HEIGHT
+//	    FROM nest 3|4 · FROM set KEY VALUE HEIGHT · FROM config NAME VALUE · FROM cancel ACTOR · FROM extend ACTOR HEIGHT
 //	    FROM join NAME · FROM leave NAME
 //	  and after any: cycles=N cells=N fee=N tip=N value=N nonce=N
 //	show [balances=a,b] [timers=ACTOR] [supply] [validators] [messages] [fees]
@@ -151,6 +151,13 @@ func (w *world) made(t *testing.T, f []string) *Checked {
 	case "relay":
 		order := samples.Order{Target: w.address(f[4]), Handler: f[5], Cycles: types.Cycles(number(6)), Cells: types.Cells(number(7)), Payload: payload(8)}
 		return w.call(from, f[2], f[3], order.Encode())
+	case "nest": // r1, r2, then c or, one deeper, r3 and c
+		inner := samples.Order{Target: w.address("c"), Handler: "increment", Payload: []byte{}}
+		if number(2) == 4 {
+			inner = samples.Order{Target: w.address("r3"), Handler: "call", Payload: inner.Encode()}
+		}
+		middle := samples.Order{Target: w.address("r2"), Handler: "call", Payload: inner.Encode()}
+		return w.call(from, "r1", "call", middle.Encode())
 	case "set":
 		return w.instructBy(from, system.OpSetParameter, &system.SetParameter{Key: f[2], Value: f[3], Height: types.Height(number(4))})
 	case "config":
