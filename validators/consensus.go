@@ -40,7 +40,8 @@ type consensus struct {
 	machine *simplex.Machine
 	sync    *catchup.Machine
 	alarm   env.Alarm
-	limit   int64 // bytes of the log from which on it is rewritten
+	timing  simplex.Timing // as the parameters had it last
+	limit   int64          // bytes of the log from which on it is rewritten
 }
 
 func newConsensus(v *Validator) (*consensus, error) {
@@ -50,12 +51,13 @@ func newConsensus(v *Validator) (*consensus, error) {
 	}
 	view := v.head.Load()
 	params := view.State.NextParams()
+	timing := timingOf(params)
 	machine, err := simplex.New(simplex.Config{
 		ChainID:     v.genesis.ChainID,
 		Signer:      v.node.Signer,
-		BlockTime:   blockTime(params),
-		LinkDelay:   time.Duration(params.LinkDelayMS) * time.Millisecond,
-		Auto:        params.BlockTimeAuto,
+		BlockTime:   timing.BlockTime,
+		LinkDelay:   timing.LinkDelay,
+		Auto:        timing.Auto,
 		EpochBlocks: params.EpochBlocks,
 		Set:         *view.State.Validators(),
 		Previous:    view.State.PreviousValidators(),
@@ -64,9 +66,9 @@ func newConsensus(v *Validator) (*consensus, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &consensus{v: v, machine: machine, limit: rewriteBytes}
+	c := &consensus{v: v, machine: machine, timing: timing, limit: rewriteBytes}
 	c.sync = catchup.New(catchup.Config{Self: v.node.Signer.Address(), EpochBlocks: params.EpochBlocks,
-		Timeout: answerDelays * time.Duration(params.LinkDelayMS) * time.Millisecond, Root: view.syncRoot()})
+		Timeout: answerDelays * timing.LinkDelay, Root: view.syncRoot()})
 	c.publish()
 	return c, nil
 }
@@ -80,12 +82,14 @@ func (v *Validator) records() (records [][]byte, err error) {
 	return records, err
 }
 
-// blockTime is how far apart blocks are: with auto they wait for work alone.
-func blockTime(p *params.Params) time.Duration {
-	if p.BlockTimeAuto {
-		return 0
+// timingOf is what the parameters say of time. With auto, blocks wait for work
+// alone.
+func timingOf(p *params.Params) simplex.Timing {
+	timing := simplex.Timing{LinkDelay: time.Duration(p.LinkDelayMS) * time.Millisecond, Auto: p.BlockTimeAuto}
+	if !timing.Auto {
+		timing.BlockTime = time.Duration(p.BlockTimeMS) * time.Millisecond
 	}
-	return time.Duration(p.BlockTimeMS) * time.Millisecond
+	return timing
 }
 
 func (view *View) root() simplex.Root {
@@ -203,10 +207,17 @@ func (c *consensus) report(report simplex.Report) {
 	}
 }
 
-// publish shows intake the validator sets to check messages by.
+// publish shows intake the validator sets to check messages by, when they have
+// changed.
 func (c *consensus) publish() {
 	sets := c.machine.Sets()
+	if before := c.v.sets.Load(); before != nil && (*before)[0].Epoch == sets[0].Epoch {
+		return
+	}
 	c.v.sets.Store(&sets)
+	if c.v.intake != nil {
+		c.v.post(c.v.intake, newSets{})
+	}
 }
 
 // rewrite drops from a log that has grown long what the store holds already.
@@ -231,6 +242,10 @@ func (c *consensus) rewrite(stored *View) {
 // archived goes on from what the store holds. Where catch-up brought it, the
 // Simplex machine has to hear of it too.
 func (c *consensus) archived(event archived) {
+	if timing := timingOf(event.view.State.NextParams()); timing != c.timing {
+		c.timing = timing
+		c.step(timing)
+	}
 	if event.batch == 0 {
 		c.stepSync(catchup.Finalized{Root: event.view.syncRoot()})
 	} else {

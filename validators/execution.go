@@ -89,8 +89,8 @@ func (e *execution) build(ask simplex.Build) {
 		e.v.log.Error("asked to build on a block that was not executed", "parent", ask.ParentHash)
 		return
 	}
-	now := e.v.node.Clock.Now()
-	proposal := ledger.Proposal{View: ask.View, Proposer: e.v.node.Signer.Address(), Timestamp: max(now.Millis(), parent.Timestamp()+1),
+	now := e.v.node.Clock.Now().Millis()
+	proposal := ledger.Proposal{View: ask.View, Proposer: e.v.node.Signer.Address(), Timestamp: ledger.Stamp(parent, now),
 		Parent: ask.Notarization, Finalization: ask.Finalization}
 	stop := func() bool { return e.v.node.Clock.Now() >= ask.By }
 	block, result, dropped, err := e.executor.Build(parent, proposal, e.pending(parent), stop)
@@ -146,6 +146,9 @@ func (e *execution) apply(parent *ledger.State, block *types.Block, hash types.H
 func (e *execution) finalize(report simplex.Finalized) {
 	done := finalized{finalization: report.Finalization, notarization: report.Notarization}
 	for i, block := range report.Blocks {
+		if block.Header.Height <= e.v.head.Load().Block.Header.Height {
+			continue // catch-up brought it
+		}
 		result := e.results[report.Hashes[i]]
 		if result == nil {
 			var err error
@@ -157,7 +160,9 @@ func (e *execution) finalize(report simplex.Finalized) {
 		done.results = append(done.results, result)
 		e.v.head.Store(done.view())
 	}
-	e.settle(done)
+	if len(done.results) > 0 {
+		e.settle(done)
+	}
 }
 
 // settle hands finalized blocks on and forgets what they leave behind.

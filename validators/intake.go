@@ -30,8 +30,20 @@ type verify struct{ ask catchup.Verify }
 // intake is the role that meets the outside: nothing passes it that is
 // malformed or not signed by whom it names.
 type intake struct {
-	v *Validator
+	v    *Validator
+	held []frame // of the next epoch, until its set is known
+	size int     // of them, in bytes
 }
+
+// Limits of the frames of the next epoch that wait. More of them mean that this
+// validator does not come to that epoch by itself.
+const (
+	maxHeld      = 32
+	maxHeldBytes = 8 << 20
+)
+
+// newSets says that the validator sets have changed.
+type newSets struct{}
 
 func (in *intake) receive(ctx actor.Context) {
 	switch event := ctx.Message().(type) {
@@ -41,6 +53,12 @@ func (in *intake) receive(ctx actor.Context) {
 		in.submission(event)
 	case verify:
 		in.verify(event.ask)
+	case newSets:
+		held := in.held
+		in.held, in.size = nil, 0
+		for _, f := range held {
+			in.frame(f)
+		}
 	}
 }
 
@@ -58,24 +76,36 @@ func (in *intake) frame(f frame) {
 	case *catchup.Batch:
 		in.v.post(in.v.consensus, catchup.Answer{From: f.from, Batch: message})
 	default:
-		in.consensus(f.from, message)
+		in.consensus(f, message)
 	}
 }
 
-// consensus checks a message of the consensus. One of an epoch that is not
-// known here is a hint that this validator lags behind its sender.
-func (in *intake) consensus(from types.Address, message any) {
+// consensus checks a message of the consensus.
+func (in *intake) consensus(f frame, message any) {
 	verified, err := simplex.Check(in.v.genesis.ChainID, in.v.node.Verifier, *in.v.sets.Load(), message)
 	var unknown *simplex.UnknownEpoch
 	switch {
 	case errors.As(err, &unknown):
-		if unknown.Epoch > unknown.Current {
-			in.v.post(in.v.consensus, ahead{from, unknown.Epoch})
-		}
+		in.ahead(f, unknown)
 	case err != nil:
-		in.refuse(from, err)
+		in.refuse(f.from, err)
 	default:
-		in.v.post(in.v.consensus, simplex.Received{From: from, Message: verified})
+		in.v.post(in.v.consensus, simplex.Received{From: f.from, Message: verified})
+	}
+}
+
+// ahead keeps a message of the next epoch until that epoch's set is known. What
+// is further ahead is a hint that this validator lags behind its sender, and so
+// is a crowd of kept ones.
+func (in *intake) ahead(f frame, unknown *simplex.UnknownEpoch) {
+	switch {
+	case unknown.Epoch <= unknown.Current:
+	case unknown.Epoch == unknown.Current+1 && len(in.held) < maxHeld && in.size+len(f.data) <= maxHeldBytes:
+		in.held = append(in.held, f)
+		in.size += len(f.data)
+	default:
+		in.held, in.size = nil, 0
+		in.v.post(in.v.consensus, ahead{f.from, unknown.Epoch})
 	}
 }
 

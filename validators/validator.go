@@ -139,7 +139,7 @@ func (v *Validator) spawn(c *consensus, e *execution) error {
 		{"archive", &v.archive, (&archiving{v: v}).receive},
 		{"execution", &v.execution, e.receive},
 		{"consensus", &v.consensus, c.receive},
-		{"intake", &v.intake, (&intake{v}).receive},
+		{"intake", &v.intake, (&intake{v: v}).receive},
 	} {
 		pid, err := v.runtime.Spawn(v.name+"/"+role.name, v.node.Loops.Loop(role.name), role.receive)
 		if err != nil {
