@@ -150,7 +150,7 @@ func actorRead(c *cli.Context) error {
 	}
 	if err := emit(c, r, func(w io.Writer) {
 		for _, line := range r.Logs {
-			fmt.Fprintf(c.App.ErrWriter, "%s\n", line)
+			fmt.Fprintln(c.App.ErrWriter, printable(line))
 		}
 		if out := value(r.Text, r.Output); out != "" {
 			fmt.Fprintln(w, out)
@@ -202,7 +202,7 @@ func actorLogs(c *cli.Context) error {
 	})
 }
 
-func printLine(w io.Writer, l model.LogLine) { fmt.Fprintf(w, "%d %s\n", l.Height, l.Line) }
+func printLine(w io.Writer, l model.LogLine) { fmt.Fprintf(w, "%d %s\n", l.Height, printable(l.Line)) }
 
 func actorShow(c *cli.Context) error {
 	args, err := arguments(c, "ACTOR")
@@ -216,13 +216,13 @@ func actorShow(c *cli.Context) error {
 	return emit(c, a, func(w io.Writer) {
 		var handlers []string
 		for _, h := range a.Handlers {
-			handlers = append(handlers, strings.TrimSpace(h.Name+"  "+h.Doc))
+			handlers = append(handlers, printable(strings.TrimSpace(h.Name+"  "+h.Doc)))
 		}
 		timers := strconv.FormatUint(a.Timers.Pending, 10) + " pending"
 		if a.Timers.NextDue != nil {
 			timers += ", the next due at " + height(*a.Timers.NextDue)
 		}
-		facts(w, "name", a.Name, "address", a.Address.String(), "owner", a.Owner.String(), "balance", cby(a.Balance),
+		facts(w, "name", printable(a.Name), "address", a.Address.String(), "owner", a.Owner.String(), "balance", cby(a.Balance),
 			"deployed at", height(a.DeployedAt), "code hash", a.CodeHash.String(), "timers", timers, "handlers", strings.Join(handlers, "\n\t"))
 	})
 }
@@ -238,7 +238,7 @@ func actorList(c *cli.Context) error {
 	return emit(c, actors, func(w io.Writer) {
 		var rows [][]string
 		for _, a := range actors {
-			name := a.Name
+			name := printable(a.Name)
 			if name == "" {
 				name = "-"
 			}

@@ -92,7 +92,7 @@ func tx(c *cli.Context) error {
 			to = t.To.String()
 		}
 		facts(w, "hash", t.Hash.String(), "from", t.Sender.String(), "to", to, "nonce", strconv.FormatUint(uint64(t.Nonce), 10),
-			"kind", t.Kind, "handler", t.Handler, "value", cby(t.Value),
+			"kind", t.Kind, "handler", printable(t.Handler), "value", cby(t.Value),
 			"limits", fmt.Sprintf("%d cycles, %d cells", t.CyclesLimit, t.CellsLimit))
 		if receipt == nil {
 			fmt.Fprintln(w, "It waits in a pool: no final block holds it yet.")
@@ -107,10 +107,10 @@ func printReceipt(w io.Writer, r model.Receipt) {
 	facts(w, "status", r.Status, "height", height(r.Height), "used", fmt.Sprintf("%d cycles, %d cells", r.Cycles, r.Cells),
 		"fee", cby(r.Fee), "output", value(model.Text(r.Output), r.Output))
 	for _, e := range r.Events {
-		fmt.Fprintf(w, "event %s %s\n", e.Name, value(model.Text(e.Data), e.Data))
+		fmt.Fprintf(w, "event %s %s\n", printable(e.Name), value(model.Text(e.Data), e.Data))
 	}
 	if r.Error != nil {
-		fmt.Fprintf(w, "%s: %s\n", r.Error.Code, r.Error.Message)
+		fmt.Fprintf(w, "%s: %s\n", r.Error.Code, printable(r.Error.Message))
 	}
 }
 
@@ -121,7 +121,7 @@ func judged(r model.Receipt, what string) error {
 	}
 	detail := ""
 	if r.Error != nil {
-		detail = ": " + r.Error.Message
+		detail = ": " + printable(r.Error.Message)
 	}
 	return failed("", "%s ended with status %s%s", what, r.Status, detail)
 }
@@ -152,7 +152,7 @@ func account(c *cli.Context) error {
 		return err
 	}
 	return emit(c, a, func(w io.Writer) {
-		facts(w, "address", a.Address.String(), "name", a.Name, "nonce", strconv.FormatUint(uint64(a.Nonce), 10), "balance", cby(a.Balance))
+		facts(w, "address", a.Address.String(), "name", printable(a.Name), "nonce", strconv.FormatUint(uint64(a.Nonce), 10), "balance", cby(a.Balance))
 	})
 }
 

@@ -11,6 +11,11 @@ import (
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"devnet": func() { os.Exit(run(os.Args, os.Stdout, os.Stderr)) },
+		// The same where no other program is found, Python neither.
+		"nopython": func() {
+			_ = os.Setenv("PATH", "")
+			os.Exit(run(os.Args, os.Stdout, os.Stderr))
+		},
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 	"math/big"
 	"strings"
 	"text/tabwriter"
+	"unicode"
 
 	"github.com/urfave/cli/v2"
 
@@ -54,6 +55,17 @@ func facts(w io.Writer, pairs ...string) {
 		}
 	}
 	_ = t.Flush()
+}
+
+// printable takes out what would steer a terminal: names and lines are an
+// actor's to choose.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) || r == '\n' || r == '\t' {
+			return r
+		}
+		return '\uFFFD'
+	}, s)
 }
 
 // cby writes an amount in wei as CBY, exactly.

@@ -15,7 +15,7 @@ import (
 const maxShownFires = 20
 
 // banner prints what is there, and what to type next.
-func (u *upped) banner(ready model.Ready) error {
+func (u *upped) banner(ready model.Ready, python probed) error {
 	ctx := u.Context.Context
 	validators, err := u.client.Validators(ctx)
 	if err != nil {
@@ -34,16 +34,20 @@ func (u *upped) banner(ready model.Ready) error {
 			ChainID    uint64                `json:"chain_id"`
 			Height     types.Height          `json:"height"`
 			Home       string                `json:"home"`
+			Python     string                `json:"python"` // "" where it is missing
 			Accounts   []model.DevnetAccount `json:"accounts"`
 			Validators []model.Validator     `json:"validators"`
-		}{"up", u.client.Address(), ready.ChainID, ready.Height, u.home(), append([]model.DevnetAccount{}, accounts...), validators})
+		}{"up", u.client.Address(), ready.ChainID, ready.Height, u.home(), python.version, append([]model.DevnetAccount{}, accounts...), validators})
 	}
 	w := u.App.Writer
 	where := u.home()
 	if where == "" {
 		where = "none, nothing is kept"
 	}
-	facts(w, "HTTP API", u.client.Address(), "chain id", fmt.Sprint(ready.ChainID), "height", height(ready.Height), "home", where)
+	facts(w, "HTTP API", u.client.Address(), "chain id", fmt.Sprint(ready.ChainID), "height", height(ready.Height), "home", where, "python", python.version)
+	if python.missing != nil {
+		fmt.Fprintf(w, "\nActors cannot run: %v.\n", python.missing)
+	}
 	fmt.Fprintln(w)
 	validatorTable(w, validators)
 	fmt.Fprintln(w)
@@ -144,10 +148,10 @@ func (f *fires) show(ctx context.Context, e client.Event) error {
 	}
 	f.u.say("block %d  %s fired  %s  fee %s  balance %s", t.Height, name, t.Receipt.Status, cby(t.Receipt.Fee), cby(balance))
 	for _, line := range t.Logs {
-		f.u.say("    %s", line)
+		f.u.say("    %s", printable(line))
 	}
 	if t.Receipt.Error != nil {
-		f.u.say("    %s: %s", t.Receipt.Error.Code, strings.ReplaceAll(strings.TrimSpace(t.Receipt.Error.Message), "\n", "\n    "))
+		f.u.say("    %s: %s", t.Receipt.Error.Code, strings.ReplaceAll(printable(strings.TrimSpace(t.Receipt.Error.Message)), "\n", "\n    "))
 	}
 	return nil
 }
@@ -161,5 +165,5 @@ func (f *fires) actor(ctx context.Context, a types.Address) (string, types.Wei, 
 	if account.Name == "" {
 		account.Name = a.String()
 	}
-	return account.Name, account.Balance, nil
+	return printable(account.Name), account.Balance, nil
 }

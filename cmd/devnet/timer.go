@@ -54,7 +54,7 @@ func timerList(c *cli.Context) error {
 	return emit(c, timers, func(w io.Writer) {
 		var rows [][]string
 		for _, t := range timers {
-			rows = append(rows, []string{t.ID.String(), short(t.Actor.String()), t.Handler, height(t.Height), t.Status, ended(t),
+			rows = append(rows, []string{t.ID.String(), short(t.Actor.String()), printable(t.Handler), height(t.Height), t.Status, ended(t),
 				strconv.FormatUint(t.Deferrals, 10), cby(t.FeePaid)})
 		}
 		table(w, "No timers.", "ID ACTOR HANDLER DUE STATUS ENDED DEFERRALS FEE_PAID", rows)
@@ -71,7 +71,7 @@ func timerShow(c *cli.Context) error {
 		return err
 	}
 	return emit(c, t, func(w io.Writer) {
-		facts(w, "id", t.ID.String(), "actor", t.Actor.String(), "handler", t.Handler, "payload", value(model.Text(t.Payload), t.Payload),
+		facts(w, "id", t.ID.String(), "actor", t.Actor.String(), "handler", printable(t.Handler), "payload", value(model.Text(t.Payload), t.Payload),
 			"due", height(t.Height), "status", t.Status, "ended", ended(t.Timer), "reason", t.Reason,
 			"deferrals", strconv.FormatUint(t.Deferrals, 10), "fee payer", t.FeePayer.String(),
 			"gas limit", strconv.FormatUint(uint64(t.GasLimit), 10), "expires at", height(t.ExpiresAt),

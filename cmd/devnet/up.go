@@ -56,7 +56,11 @@ func up(c *cli.Context) (err error) {
 		_ = listener.Close()
 		return notUp(err)
 	}
-	u := &upped{Context: c, settings: s, network: n, address: reachable(listener.Addr().String())}
+	u := &upped{Context: c, settings: s, network: n, address: reachable(listener.Addr().String()), python: make(chan probed, 1)}
+	go func() {
+		version, err := n.Probe()
+		u.python <- probed{version, err}
+	}()
 	u.note("the node runs")
 	u.server = api.New(n, api.Config{Hosts: hosts(s.HTTP)})
 	served := make(chan error, 1)
@@ -136,6 +140,13 @@ type upped struct {
 	client   *client.Client
 	from     types.Height // the fires from this height on are shown
 	shown    bool         // people have seen that it is up
+	python   chan probed
+}
+
+// probed is the Python that runs actors, or what is missing.
+type probed struct {
+	version string
+	missing error
 }
 
 // introduce waits for the network, deploys what was asked for, and prints what
@@ -160,8 +171,12 @@ func (u *upped) introduce() error {
 		return err
 	}
 	u.from, u.shown = ready.Height+1, true
-	if err := u.banner(ready); err != nil {
+	python := <-u.python
+	if err := u.banner(ready, python); err != nil {
 		return err
+	}
+	if len(u.settings.Actors) > 0 && python.missing != nil {
+		return noStart("", "--actor: actors cannot run: %v", python.missing)
 	}
 	for _, file := range u.settings.Actors {
 		if err := u.deploy(file); err != nil {

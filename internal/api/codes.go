@@ -1,5 +1,9 @@
 package api
 
+// CodeNoProgramHost is how a Backend says that this machine runs no programs:
+// Python is missing.
+const CodeNoProgramHost = "no_program_host"
+
 // Codes by which a Backend tells what is wrong with a transaction's nonce.
 const (
 	CodeNonceTooLow = "nonce_too_low"           // a final transaction has it

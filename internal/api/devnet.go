@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"net/http"
 	"strings"
 
@@ -183,11 +184,25 @@ func (s *Server) deploy(ctx context.Context, in *deployInput) (m model.Deployed,
 	}
 	d := draft{value: or(body.Fund, types.Wei{}), cycles: body.CyclesLimit, cells: body.CellsLimit, code: code,
 		deploy: &types.Deploy{Kind: types.KindDeploy, Code: code, Init: init, Manifest: types.Manifest{Name: body.Name}}}
+	if err := s.runnable(ctx, v, key, d); err != nil {
+		return m, err
+	}
 	r, err := s.sign(ctx, v, key, d)
 	if err != nil {
 		return m, err
 	}
 	return model.Deployed{Address: r.To, Receipt: receiptModel(r)}, nil
+}
+
+// runnable refuses a deploy that no validator here could execute, since it
+// would wait for one without end. What the code itself does is not judged.
+func (s *Server) runnable(ctx context.Context, v View, key env.Signer, d draft) error {
+	_, err := s.simulate(ctx, v, key, d)
+	var refused *Error
+	if errors.As(err, &refused) && refused.Body.Code == CodeNoProgramHost {
+		return refused
+	}
+	return nil
 }
 
 // claim holds a name while an actor is deployed under it, and refuses one that

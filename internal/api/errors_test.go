@@ -216,3 +216,11 @@ func TestWhatIsNotFinalInTimeSaysHowToGoOn(t *testing.T) {
 		t.Fatalf("%+v", r)
 	}
 }
+
+func TestADeployThatNobodyCanExecuteIsRefusedAtOnce(t *testing.T) {
+	w := newWorld(t, func(m *memory) { m.hostless = true })
+	w.refused(503, CodeNoProgramHost, "POST", "/devnet/deploy", model.DeployRequest{From: "alice", Code: "x", Name: "n"})
+	if w.chain.submits != 0 || len(w.server.claims) != 0 {
+		t.Fatal("it was submitted, or its name is still claimed")
+	}
+}

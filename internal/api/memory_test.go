@@ -21,8 +21,9 @@ import (
 // is set. Handlers "fail" and "set" do what they are called, "count" reads,
 // every other one answers its payload.
 type memory struct {
-	auto   bool
-	strict bool
+	auto     bool
+	strict   bool
+	hostless bool // no programs can run
 
 	mu       sync.Mutex
 	keys     map[string]*crypto.Key
@@ -408,6 +409,9 @@ func (v *memoryView) Read(_ context.Context, c Call) (Result, error) {
 }
 
 func (v *memoryView) Simulate(_ context.Context, tx *types.Transaction) (*types.Receipt, error) {
+	if v.m.hostless {
+		return nil, Refuse(http.StatusServiceUnavailable, CodeNoProgramHost, "no python3")
+	}
 	return &types.Receipt{Hash: tx.Hash(), Origin: types.OriginTransaction, Status: types.StatusOK, Cycles: 42}, nil
 }
 

@@ -1,0 +1,168 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/urfave/cli/v2"
+	"pgregory.net/rapid"
+
+	"github.com/cowboyinc/devnet/internal/home"
+	"github.com/cowboyinc/devnet/internal/types"
+)
+
+func TestEveryCommandHasUsageAndAnExample(t *testing.T) {
+	var visit func(path string, commands []*cli.Command)
+	visit = func(path string, commands []*cli.Command) {
+		for _, c := range commands {
+			name := path + " " + c.Name
+			if c.Usage == "" || !strings.Contains(c.Description, "Example: "+name) {
+				t.Errorf("%s has no usage, or no example in its help", name)
+			}
+			if len(c.Subcommands) == 0 && c.Action == nil {
+				t.Errorf("%s does nothing", name)
+			}
+			for _, f := range c.Flags {
+				if documented, ok := f.(cli.DocGenerationFlag); !ok || documented.GetUsage() == "" {
+					t.Errorf("%s has the flag %s without usage", name, f.Names()[0])
+				}
+			}
+			visit(name, c.Subcommands)
+		}
+	}
+	visit("devnet", newApp(io.Discard, io.Discard).Commands)
+}
+
+// TestEveryListTakesJSON: whoever writes a script needs it everywhere.
+func TestEveryCommandThatPrintsDataTakesJSON(t *testing.T) {
+	for _, c := range newApp(io.Discard, io.Discard).Commands {
+		for _, leaf := range append([]*cli.Command{c}, c.Subcommands...) {
+			if len(leaf.Subcommands) > 0 || leaf.Name == "logs" && len(c.Subcommands) == 0 {
+				continue
+			}
+			if !slices.ContainsFunc(leaf.Flags, func(f cli.Flag) bool { return f.Names()[0] == "json" }) {
+				t.Errorf("%s has no --json", leaf.Name)
+			}
+		}
+	}
+}
+
+func TestFlagsMayStandAnywhere(t *testing.T) {
+	app := newApp(io.Discard, io.Discard)
+	for in, want := range map[string]string{
+		"devnet actor call hb start --dry-run":               "devnet actor call --dry-run -- hb start",
+		"devnet actor call --from bob hb start 0x00":         "devnet actor call --from bob -- hb start 0x00",
+		"devnet actor call hb start --value=1 --from bob":    "devnet actor call --value=1 --from bob -- hb start",
+		"devnet actor call hb start --from bob -- --payload": "devnet actor call --from bob -- hb start --payload",
+		"devnet actor logs hb -f":                            "devnet actor logs -f -- hb",
+		"devnet timer list":                                  "devnet timer list",
+		"devnet timer":                                       "devnet timer --help",
+		"devnet help":                                        "devnet --help",
+		"devnet status --help":                               "devnet status --help",
+		"devnet actor read hb count -":                       "devnet actor read -- hb count -",
+	} {
+		got, err := arrange(app, strings.Fields(in))
+		if err != nil || strings.Join(got, " ") != want {
+			t.Errorf("%s\n gives %s (%v)\n want  %s", in, strings.Join(got, " "), err, want)
+		}
+	}
+}
+
+func TestLawDistanceIsThatOfTheDumbestTwin(t *testing.T) {
+	var twin func(a, b string) int
+	twin = func(a, b string) int {
+		if a == "" || b == "" {
+			return len(a) + len(b)
+		}
+		if a[0] == b[0] {
+			return twin(a[1:], b[1:])
+		}
+		return 1 + min(twin(a[1:], b), twin(a, b[1:]), twin(a[1:], b[1:]))
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := rapid.StringMatching(`[ab]{0,5}`).Draw(t, "a"), rapid.StringMatching(`[ab]{0,5}`).Draw(t, "b")
+		if distance(a, b) != twin(a, b) {
+			t.Fatalf("%d, want %d", distance(a, b), twin(a, b))
+		}
+	})
+}
+
+func TestLawAmountsReadWhatTheyWrite(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := types.WeiOf(rapid.Uint64().Draw(t, "wei")).Mul(rapid.Uint64Range(1, 1<<40).Draw(t, "times"))
+		got, err := parseCBY("value", cby(w))
+		if err != nil || got != w {
+			t.Fatalf("%s wei is written %s and read %s (%v)", w, cby(w), got, err)
+		}
+	})
+}
+
+func TestAmountsThatAreNoneAreRefused(t *testing.T) {
+	for text, want := range map[string]string{"1": "1000000000", "0.5": "500000000", ".5": "500000000", "2.": "2000000000", "0.000000001": "1", "1 CBY": "1000000000", "007": "7000000000"} {
+		if got, err := parseCBY("fund", text); err != nil || got.String() != want {
+			t.Errorf("%q is %s (%v), want %s", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", ".", "-1", "+1", "1e9", "0x10", "1.0000000001", "1,5", "1.2.3", "CBY", strings.Repeat("9", 80)} {
+		if got, err := parseCBY("fund", text); err == nil {
+			t.Errorf("%q is read as %s", text, got)
+		}
+	}
+}
+
+func TestReportSaysWhatAndWhatToDo(t *testing.T) {
+	var out bytes.Buffer
+	if code := report(&out, usage("Do that.", "this is wrong")); code != exitUsage || out.String() != "devnet: this is wrong\n  Do that.\n" {
+		t.Fatalf("%d %q", code, out.String())
+	}
+	if code := report(&out, nil); code != exitDone {
+		t.Fatal(code)
+	}
+}
+
+func TestLogsGoToTheFileOfTheirNode(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "logs"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	var terminal bytes.Buffer
+	logs := newNodeLogs(settings{Home: dir}, &terminal)
+	log := logs.logger()
+	defer slog.SetDefault(slog.Default())
+	log.With("node", "v1").Info("one")
+	log.With("role", "x").With("node", "v2").Error("two")
+	log.Warn("three")
+	logs.close()
+	for node, want := range map[string]string{"v1": "msg=one node=v1", "v2": "msg=two", commonLog: "msg=three"} {
+		data, err := os.ReadFile(home.NodeLog(dir, node))
+		if err != nil || !strings.Contains(string(data), want) || strings.Count(string(data), "\n") != 1 {
+			t.Errorf("the log of %s is %q (%v)", node, data, err)
+		}
+	}
+	if got := terminal.String(); !strings.Contains(got, "two") || strings.Contains(got, "one") || strings.Contains(got, "three") {
+		t.Errorf("the terminal shows %q, and errors only should be there", got)
+	}
+}
+
+func TestAFullLogBeginsAnew(t *testing.T) {
+	dir := t.TempDir()
+	f := &cappedFile{path: filepath.Join(dir, "v0.log"), old: filepath.Join(dir, "v0-old.log")}
+	line := bytes.Repeat([]byte("x"), maxLogBytes/4)
+	for range 9 {
+		if n, err := f.Write(line); n != len(line) || err != nil {
+			t.Fatal(n, err)
+		}
+	}
+	f.close()
+	for path, want := range map[string]int64{f.path: maxLogBytes / 4, f.old: maxLogBytes} {
+		if info, err := os.Stat(path); err != nil || info.Size() != want {
+			t.Errorf("%s: %v, %v", path, info, err)
+		}
+	}
+}
