@@ -408,7 +408,9 @@ func TestAHostThatFails(t *testing.T) {
 	w.executor.Programs = host
 	w.block(w.deploy("alice", "counter", "c", 0))
 	parent := w.head
-	txs := []*Checked{w.call("alice", "c", "increment", nil), w.call("bob", "c", "increment", nil), w.call("bob", "c", "increment", nil)}
+	paying := w.call("alice", "c", "increment", nil).Tx
+	paying.Value = types.WeiOf(5) // a second attempt must not move it twice
+	txs := []*Checked{w.checked("alice", paying), w.call("bob", "c", "increment", nil), w.call("bob", "c", "increment", nil)}
 	good, _, _, err := w.executor.Build(parent, w.proposal(), slices.Values(txs), nil)
 	if err != nil {
 		t.Fatal(err)
