@@ -11,7 +11,7 @@ import ops
 import sealed
 import text
 from costs import table
-from meter import charge, lazy, meter
+from meter import INT_BITS, charge, lazy, meter
 from ops import drain, iterate, key, source, weigh
 
 PRINTED = 4096  # bytes of one line of print
@@ -271,6 +271,8 @@ def build_class(function, name, *bases, **keywords):
     if cls.__module__ == "actor" and isinstance(cls, type):
         if cls.__repr__ is object.__repr__:
             cls.__repr__ = show
+        if issubclass(cls, int) and any(int(v).bit_length() > INT_BITS for v in vars(cls).values() if isinstance(v, int)):
+            raise OverflowError("a member of more than %d bits" % INT_BITS)
     return cls
 
 

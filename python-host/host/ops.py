@@ -264,6 +264,10 @@ def mul(a, b, do=operator.mul):
             raise OverflowError("an integer of more than %d bits" % INT_BITS)
         charge(1 + (n >> 6) * (m >> 6) // 4 + (n + m >> 6))
         return do(a, b)
+    if isinstance(a, int) and isinstance(b, int):
+        if a.bit_length() + b.bit_length() > 1024:
+            raise OverflowError("enumerations and classes on int multiply up to 1024 bits: use int(…)")
+        return do(a, b)
     if hasattr(b, "__index__") and not isinstance(a, int):
         a, b = a, counted(b) if hasattr(a, "__len__") else b
     elif hasattr(a, "__index__") and not isinstance(b, int):

@@ -3,7 +3,7 @@ methods, types and libraries as sealed objects."""
 
 import types
 
-from meter import charge
+from meter import INT_BITS, charge
 from costs import table
 
 
@@ -65,7 +65,7 @@ class Type(Sealed):
         real = _TYPES[id(self)][0]
         if real not in BASES:
             raise TypeError("a class cannot be built on %s here: hold one instead" % self.__name__)
-        return (real,)
+        return (STAND_INS.get(real, real),)
 
     def __getitem__(self, _parameters):
         return self
@@ -79,6 +79,27 @@ class Type(Sealed):
         return "<class %r>" % self.__name__
 
 
+class Text(str):
+    """str as a base: made of a str alone, since making one of anything else is
+    charged only by the proxy's call."""
+
+    def __new__(cls, value=""):
+        if not isinstance(value, str):
+            raise TypeError("a class on str is made of a str")
+        charge(len(value))
+        return str.__new__(cls, value)
+
+
+class Integer(int):
+    """int as a base: made of an int alone."""
+
+    def __new__(cls, value=0):
+        if not isinstance(value, int) or value.bit_length() > INT_BITS:
+            raise TypeError("a class on int is made of an int of at most %d bits" % INT_BITS)
+        return int.__new__(cls, value)
+
+
+STAND_INS = {str: Text, int: Integer}
 BASES = set()
 
 
