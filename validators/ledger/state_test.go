@@ -1,0 +1,111 @@
+package ledger
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/cowboyinc/devnet/actors/samples"
+	"github.com/cowboyinc/devnet/actors/system"
+	"github.com/cowboyinc/devnet/internal/params"
+	"github.com/cowboyinc/devnet/internal/types"
+)
+
+// TestRestoreIsTheSameState: what a store gathers from the changes of each block
+// gives the state again, and anything else is refused.
+func TestRestoreIsTheSameState(t *testing.T) {
+	w := newWorld(t, params.Overrides{"cip3.min_basefee": "3", "chain.epoch_blocks": "4"})
+	store := map[string][]byte{}
+	w.head.Scan(nil, nil, func(k, v []byte) bool { store[string(k)] = v; return true })
+	keep := func(r *Result) {
+		for _, c := range r.Changes {
+			if store[string(c.Key)] = c.Value; c.Value == nil {
+				delete(store, string(c.Key))
+			}
+		}
+	}
+	keep(w.block(w.deploy("alice", "heartbeat", "hb", types.CBY), w.call("alice", "hb", "start", samples.Number(2))))
+	keep(w.block(w.instruct(system.OpSetParameter, &system.SetParameter{Key: "cip3.min_basefee", Value: "4"})))
+	keep(w.block())
+	keep(w.block(w.call("alice", "hb", "stop", nil)))
+	var content []Change
+	for k, v := range store {
+		content = append(content, Change{[]byte(k), v})
+	}
+	state, err := Restore(content, w.last.Block)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if state.Root() != w.head.Root() || state.Hash() != w.head.Hash() || *state.Params() != *w.head.Params() || state.HasWork() != w.head.HasWork() ||
+		state.NextBaseFees() != w.head.NextBaseFees() || state.Params().MinBaseFee != types.WeiOf(4) {
+		t.Error("the restored state differs")
+	}
+	w.head = state
+	w.block()
+	if _, err := Restore(content[1:], w.last.Block); err == nil {
+		t.Error("a damaged store passes")
+	}
+}
+
+// TestReadsAndSimulationsChangeNothing, and see what the next block would.
+func TestReadsAndSimulationsChangeNothing(t *testing.T) {
+	w := newWorld(t, nil)
+	w.block(w.deploy("alice", "counter", "c", 0), w.call("alice", "c", "increment", nil))
+	root := w.head.Root()
+	read, err := w.executor.Read(w.head, Call{Actor: w.address("c"), Handler: "get"})
+	if err != nil || string(read.Outcome.Output) != string(samples.Number(1)) || read.Cycles != 10 {
+		t.Errorf("%+v %v", read, err)
+	}
+	if read, _ := w.executor.Read(w.head, Call{Actor: w.address("c"), Handler: "increment"}); read.Outcome.Fault == nil || read.Outcome.Fault.Code != "read_only" {
+		t.Errorf("%+v", read)
+	}
+	if read, _ := w.executor.Read(w.head, Call{Actor: w.address("c"), Handler: "get", Cycles: 5}); read.Outcome.Status != types.StatusOutOfCycles {
+		t.Errorf("%+v", read)
+	}
+	call := w.call("bob", "c", "increment", nil)
+	receipt, _, err := w.executor.Simulate(w.head, w.address("bob"), call.Tx)
+	if err != nil || string(receipt.Output) != string(samples.Number(2)) {
+		t.Fatal(receipt, err)
+	}
+	if w.head.Root() != root {
+		t.Error("the state changed")
+	}
+	w.block(call)
+	if fmt.Sprint(w.last.Receipts[0]) != fmt.Sprint(*receipt) {
+		t.Errorf("simulated %+v, was %+v", receipt, w.last.Receipts[0])
+	}
+}
+
+// TestGenesisIsJudged: what is wrong with it is said.
+func TestGenesisIsJudged(t *testing.T) {
+	for want, change := range map[string]func(*Genesis){
+		"no validators": func(g *Genesis) { g.Validators.Members = nil },
+		"not sorted by address, each once": func(g *Genesis) {
+			g.Validators.Members[0] = g.Validators.Members[1]
+		},
+		"public key":     func(g *Genesis) { g.Validators.Members[0].Address[0]++ },
+		"of epoch 1":     func(g *Genesis) { g.Validators.Epoch = 1 },
+		"accounts are":   func(g *Genesis) { slices.Reverse(g.Accounts) },
+		"twice":          func(g *Genesis) { g.Accounts[0] = g.Accounts[1] },
+		"exceed":         func(g *Genesis) { g.Accounts[0].Balance, g.Accounts[1].Balance = types.MaxWei, types.WeiOf(1) },
+		"cip9.nothing":   func(g *Genesis) { g.Params = params.Overrides{"cip9.nothing": "1"} },
+		"chain.id":       func(g *Genesis) { g.Params = params.Overrides{"chain.id": "1"} },
+		"1 validators":   func(g *Genesis) { g.Params = params.Overrides{"chain.max_validators": "1"} },
+		"its time is -1": func(g *Genesis) { g.Timestamp = -1 },
+	} {
+		g := newWorld(t, nil).genesis
+		hash := g.Hash()
+		change(&g)
+		_, _, err := g.State()
+		if want == "1 validators" {
+			want = "at most 1"
+		}
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", want, err)
+		}
+		if g.Hash() == hash {
+			t.Errorf("%s: the hash is the same", want)
+		}
+	}
+}
