@@ -92,7 +92,11 @@ func notUp(err error) error {
 	var foreign *home.ForeignError
 	var broken *home.BrokenError
 	var changed *box.ChangedError
-	for _, known := range []any{&incompatible, &mismatch, &inUse, &foreign, &broken, &changed} {
+	if errors.As(err, &inUse) {
+		return noStart(fmt.Sprintf("Stop it (Ctrl-C where it runs, or kill %d), or choose another --home.", inUse.PID),
+			"home %s is in use by process %d", inUse.Dir, inUse.PID)
+	}
+	for _, known := range []any{&incompatible, &mismatch, &foreign, &broken, &changed} {
 		if errors.As(err, known) {
 			return noStart("", "%v", err)
 		}

@@ -41,7 +41,7 @@ type Backend interface {
 // change while it is held, but for its history, which grows.
 type View interface {
 	Head() Head
-	Block(types.Height) (*Block, error)                    // nil when there is none
+	Block(types.Height) (*Block, error)                    // genesis for 0; nil when there is none
 	HeightOf(block types.Hash) (types.Height, bool, error) // of a final block
 	Transaction(types.Hash) (*types.Transaction, types.Height, error)
 	Receipt(types.Hash) (*types.Receipt, error)

@@ -89,10 +89,7 @@ func blockHeight(v View, id string) (types.Height, error) {
 func noBlock(v View, h types.Height) *Error {
 	head := v.Head().Height
 	e := Refuse(http.StatusNotFound, "unknown_block", "there is no final block of height %d; the latest is %d", h, head).At("id")
-	switch {
-	case h == 0:
-		return e.Hint("Genesis is a state and no block: its root is in GET /ready.")
-	case h < head:
+	if h < head {
 		return e.Hint("Time travel skipped that height: the next block tells in its field skipped.")
 	}
 	return e
@@ -112,7 +109,7 @@ func (s *Server) blocks(_ context.Context, in *blocksInput) ([]model.Block, erro
 	head := v.Head().Height
 	from := types.Height(1)
 	if in.From.set {
-		from = max(from, in.From.Value)
+		from = in.From.Value
 	} else if limit := types.Height(in.Limit); head > limit {
 		from = head - limit + 1
 	}

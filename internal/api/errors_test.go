@@ -41,7 +41,6 @@ func TestEveryErrorHasItsStatusAndCode(t *testing.T) {
 		{"unknown node", 404, "unknown_node", "node", "GET", "/height?node=v9", nil},
 		{"no block", 400, "invalid_block", "id", "GET", "/block/yesterday", nil},
 		{"height above the head", 404, "unknown_block", "id", "GET", "/block/99", nil},
-		{"genesis as a block", 404, "unknown_block", "id", "GET", "/block/0", nil},
 		{"unknown block hash", 404, "unknown_block", "id", "GET", "/block/" + zero, nil},
 		{"list limit above the most", 422, "invalid_request", "limit", "GET", "/blocks?limit=1001", nil},
 		{"list limit of none", 422, "invalid_request", "limit", "GET", "/actors?limit=0", nil},

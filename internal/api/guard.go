@@ -70,6 +70,10 @@ func body(w http.ResponseWriter, r *http.Request) bool {
 		write(w, invalid(http.StatusBadRequest, "the body cannot be read", err).(*Error))
 	}
 	r.Body = io.NopCloser(bytes.NewReader(data))
+	// What curl -d calls a form is JSON where it looks like it.
+	if r.Header.Get("Content-Type") == "application/x-www-form-urlencoded" && bytes.HasPrefix(data, []byte("{")) {
+		r.Header.Set("Content-Type", "application/json")
+	}
 	return err == nil
 }
 

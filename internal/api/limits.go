@@ -28,6 +28,9 @@ const (
 	// IdleTimeout closes connections nobody uses.
 	IdleTimeout = 2 * time.Minute
 
+	// ClosePatience is how long requests may take to end when the server does.
+	ClosePatience = 2 * time.Second
+
 	// MaxConnections bounds what is open at once.
 	MaxConnections = 2048
 

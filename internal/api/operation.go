@@ -54,7 +54,8 @@ func (op operation) huma() huma.Operation {
 func (op operation) statuses() []int {
 	all := append([]int{http.StatusForbidden, http.StatusUnprocessableEntity, http.StatusServiceUnavailable}, op.errors...)
 	if op.method == http.MethodPost {
-		all = append(all, http.StatusBadRequest, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge)
+		all = append(all, http.StatusBadRequest, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge,
+			http.StatusUnsupportedMediaType)
 	}
 	slices.Sort(all)
 	return slices.Compact(all)

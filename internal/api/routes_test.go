@@ -71,7 +71,7 @@ func TestBlocksAreFoundByHeightHashAndLatest(t *testing.T) {
 	if latest := get[model.Block](w, "/block/latest"); latest.Height != 5 || len(latest.Votes) != 1 {
 		t.Fatalf("%+v", latest)
 	}
-	for query, want := range map[string][]types.Height{"": {1, 2, 3, 4, 5}, "?limit=2": {4, 5}, "?from=2&limit=2": {2, 3}, "?from=0": {1, 2, 3, 4, 5}, "?from=9": {}} {
+	for query, want := range map[string][]types.Height{"": {1, 2, 3, 4, 5}, "?limit=2": {4, 5}, "?from=2&limit=2": {2, 3}, "?from=0": {0, 1, 2, 3, 4, 5}, "?from=9": {}} {
 		got := []types.Height{}
 		for _, b := range get[[]model.Block](w, "/blocks"+query) {
 			got = append(got, b.Height)
@@ -281,4 +281,11 @@ func TestMetricsTellOfNodesBlocksAndTimers(t *testing.T) {
 			t.Errorf("no line %q in %s", line, data)
 		}
 	}
+}
+
+func TestWhatCurlCallsAFormIsJSON(t *testing.T) {
+	w := newWorld(t)
+	status, data := w.call("POST", "/devnet/send", `{"from":"alice","to":"bob","value":"5"}`, "Content-Type", "application/x-www-form-urlencoded")
+	decode[model.Receipt](w, "/devnet/send", status, data)
+	w.refused(415, "unsupported_media_type", "POST", "/devnet/send", "from=alice&to=bob", "Content-Type", "application/x-www-form-urlencoded")
 }

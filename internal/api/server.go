@@ -112,7 +112,12 @@ func (s *Server) Close() error {
 	s.once.Do(func() {
 		s.feed.close()
 		s.end()
-		err = s.http.Close()
+		// Whoever waits or follows is told, and has a moment to hear it.
+		ctx, cancel := context.WithTimeout(context.Background(), ClosePatience)
+		defer cancel()
+		if s.http.Shutdown(ctx) != nil {
+			err = s.http.Close()
+		}
 	})
 	return err
 }

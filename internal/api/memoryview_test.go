@@ -1,0 +1,177 @@
+package api
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/cowboyinc/devnet/internal/program"
+	"github.com/cowboyinc/devnet/internal/types"
+)
+
+// memoryView reads through to the network: tests hold none across a block.
+type memoryView struct{ m *memory }
+
+func (v *memoryView) lock() func() { v.m.mu.Lock(); return v.m.mu.Unlock }
+
+func (v *memoryView) Head() Head {
+	defer v.lock()()
+	h := Head{Height: types.Height(len(v.m.blocks)), NextBaseFeeCycle: types.WeiOf(1000), NextBaseFeeCell: types.WeiOf(1000),
+		NextBaseFeeLane: types.WeiOf(1000), TimersPending: uint64(len(v.m.timers))}
+	if h.Height > 0 {
+		h.Hash = v.m.blocks[h.Height-1].Hash
+	}
+	return h
+}
+
+func (v *memoryView) Block(h types.Height) (*Block, error) {
+	defer v.lock()()
+	if h == 0 {
+		return &Block{Block: &types.Block{Header: types.Header{ChainID: testChain}}}, nil
+	}
+	if int(h) > len(v.m.blocks) {
+		return nil, nil
+	}
+	return v.m.blocks[h-1], nil
+}
+
+func (v *memoryView) HeightOf(hash types.Hash) (types.Height, bool, error) {
+	defer v.lock()()
+	for i, b := range v.m.blocks {
+		if b.Hash == hash {
+			return types.Height(i + 1), true, nil
+		}
+	}
+	return 0, false, nil
+}
+
+func (v *memoryView) Transaction(hash types.Hash) (*types.Transaction, types.Height, error) {
+	defer v.lock()()
+	for i, b := range v.m.blocks {
+		for j := range b.Block.Transactions {
+			if b.Block.Transactions[j].Hash() == hash {
+				return &b.Block.Transactions[j], types.Height(i + 1), nil
+			}
+		}
+	}
+	return nil, 0, nil
+}
+
+func (v *memoryView) Receipt(hash types.Hash) (*types.Receipt, error) {
+	defer v.lock()()
+	return v.m.receipt(hash), nil
+}
+
+func (v *memoryView) Account(a types.Address) (Account, error) {
+	defer v.lock()()
+	return *v.m.account(a), nil
+}
+
+func (v *memoryView) Actor(a types.Address) (*Actor, error) {
+	defer v.lock()()
+	return v.m.actors[a], nil
+}
+
+func (v *memoryView) Actors(offset, limit int) (out []Actor, err error) {
+	defer v.lock()()
+	for _, a := range v.m.actors {
+		out = append(out, *a)
+	}
+	slices.SortFunc(out, func(a, b Actor) int { return a.Address.Compare(b.Address) })
+	return cut(out, offset, limit), nil
+}
+
+func (v *memoryView) Named(name string) (out []types.Address, err error) {
+	defer v.lock()()
+	for at, a := range v.m.actors {
+		if a.Name == name {
+			out = append(out, at)
+		}
+	}
+	return out, nil
+}
+
+func (v *memoryView) State(a types.Address, prefix []byte, offset, limit int) (out []Entry, err error) {
+	defer v.lock()()
+	for key, value := range v.m.state[a] {
+		if strings.HasPrefix(key, string(prefix)) {
+			out = append(out, Entry{[]byte(key), value})
+		}
+	}
+	slices.SortFunc(out, func(a, b Entry) int { return strings.Compare(string(a.Key), string(b.Key)) })
+	return cut(out, offset, limit), nil
+}
+
+func (v *memoryView) Logs(a types.Address, offset, limit int) (out []LogLine, err error) {
+	defer v.lock()()
+	for _, l := range v.m.logs {
+		if l.Actor == a {
+			out = append(out, l)
+		}
+	}
+	return cut(out, offset, limit), nil
+}
+
+func (v *memoryView) Timer(id types.TimerID) (*Timer, error) {
+	defer v.lock()()
+	for i := range v.m.timers {
+		if v.m.timers[i].ID == id {
+			return &v.m.timers[i], nil
+		}
+	}
+	return nil, nil
+}
+
+func (v *memoryView) Timers(f TimerFilter) (out []Timer, err error) {
+	defer v.lock()()
+	for _, t := range v.m.timers {
+		if (f.Actor == nil || *f.Actor == t.Actor) && (f.DueBy == nil || t.Height <= *f.DueBy) && (f.Status == "" || f.Status == t.Status) {
+			out = append(out, t)
+		}
+	}
+	return cut(out, f.Offset, f.Limit), nil
+}
+
+func (v *memoryView) Params() ([]Param, error) {
+	return []Param{{"chain.id", "8011", "genesis", "8011"}, {"cip1.policy", "fifo", "block", "fifo"}}, nil
+}
+
+func (v *memoryView) Read(_ context.Context, c Call) (Result, error) {
+	if c.Handler == "crash" {
+		return Result{}, errors.New("the host crashed")
+	}
+	if c.Handler == "fail" {
+		return Result{Outcome: program.Outcome{Status: types.StatusReverted, Fault: &types.Fault{Code: "raised", Message: "no"}}}, nil
+	}
+	return Result{Outcome: program.Outcome{Status: types.StatusOK, Output: c.Payload}, Cycles: 10, Logs: []string{"read"}}, nil
+}
+
+func (v *memoryView) Simulate(_ context.Context, tx *types.Transaction) (*types.Receipt, error) {
+	if v.m.hostless {
+		return nil, Refuse(http.StatusServiceUnavailable, CodeNoProgramHost, "no python3")
+	}
+	return &types.Receipt{Hash: tx.Hash(), Origin: types.OriginTransaction, Status: types.StatusOK, Cycles: 42}, nil
+}
+
+func cut[T any](all []T, offset, limit int) []T {
+	all = all[min(offset, len(all)):]
+	return all[:min(limit, len(all))]
+}
+
+// addTimer makes a pending timer of an actor.
+func (m *memory) addTimer(actor types.Address, due types.Height, status types.TimerStatus) types.TimerID {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	id := types.Keccak(actor[:], binary.BigEndian.AppendUint64(nil, uint64(len(m.timers))))
+	t := Timer{Timer: types.Timer{ID: id, Actor: actor, Height: due, Handler: "handle_timer", FeePayer: actor}, Status: status}
+	if status != types.TimerPending {
+		t.EndedAt = due
+	}
+	m.timers = append(m.timers, t)
+	return id
+}
+
+func address20(h types.Hash) types.Address { return types.Address(h[12:]) }
