@@ -134,3 +134,15 @@ func TestCIP1Section3Step8ChargeAndRefund(t *testing.T) {
 		t.Errorf("refund %s", refund)
 	}
 }
+
+// Decision C14, finding: a decrease is truncated to nothing below 8 wei, so a fee
+// that comes from above rests at 7 and never reaches the floor of 1.
+func TestC14FindingAFallingFeeRestsAtSevenWei(t *testing.T) {
+	base := types.WeiOf(1000)
+	for range 200 {
+		base = Next(base, 0, 20_000_000, 8, types.WeiOf(1))
+	}
+	if base != types.WeiOf(7) {
+		t.Errorf("after 200 empty blocks the fee is %s", base)
+	}
+}
