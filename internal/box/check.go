@@ -140,7 +140,7 @@ func (a *audit) blocks(archive *validators.Archive) (*ledger.State, error) {
 	}
 	state, _, err := a.genesis.State()
 	if err != nil || tip == nil {
-		return state, err
+		return nil, err
 	}
 	a.report.Height = tip.Block.Header.Height
 	for h := types.Height(1); h <= a.report.Height; {

@@ -234,13 +234,14 @@ func TestEveryLimitEndsTheSame(t *testing.T) {
 func TestCostsAreData(t *testing.T) {
 	var p params.Params
 	p.CostArithmetic, p.CostKeccakWord = 1, 6
-	if c := CostsOf(p); c[0] != 1 || c[15] != 6 || c[1] != 0 {
+	if c := p.StepCosts(); c[0] != 1 || c[15] != 6 || c[1] != 0 {
 		t.Fatalf("got %v", c)
 	}
 	w := openWorld(t)
 	at := w.deploy(1, "def f(): x = 1 + 2 + 3\n")
 	_, cheap := w.call(t, at, "f", "")
-	dear := DefaultCosts
+	defaults := params.Defaults()
+	dear := defaults.StepCosts()
 	dear[0] = 1000
 	w.costs = &dear
 	_, used := w.call(t, at, "f", "")

@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/crypto/sha3"
 
+	"github.com/cowboyinc/devnet/internal/params"
 	"github.com/cowboyinc/devnet/internal/program"
 	"github.com/cowboyinc/devnet/internal/types"
 )
@@ -19,7 +20,7 @@ type world struct {
 	timers  []program.TimerRequest
 	logs    []string
 	peeks   bool
-	costs   *Costs
+	costs   *params.StepCosts
 	failing error // of Get: an environment that breaks
 }
 
@@ -227,10 +228,10 @@ type noPeek struct{ program.Context }
 // withCosts is a context that names the table in force.
 type withCosts struct {
 	*fakeContext
-	costs Costs
+	costs params.StepCosts
 }
 
-func (c withCosts) PythonCosts() Costs { return c.costs }
+func (c withCosts) StepCosts() params.StepCosts { return c.costs }
 
 // handle runs one message with limit cycles and returns what it used.
 func (w *world) handle(m program.Message, limit types.Cycles) (program.Outcome, types.Cycles, error) {

@@ -52,16 +52,15 @@ import (
 
 	"github.com/cowboyinc/devnet/internal/params"
 	"github.com/cowboyinc/devnet/internal/program"
-	"github.com/cowboyinc/devnet/internal/types"
 )
 
 // Config says how many hosts run and what they may take.
 type Config struct {
-	Python       string        // a path or name; "" finds the first fitting one on PATH
-	Hosts        int           // for blocks, and as many for reads; 0: one a core
-	AddressSpace uint64        // bytes of each host; 0: DefaultAddressSpace
-	CallTimeout  time.Duration // wall time of one message and all it calls; 0: DefaultCallTimeout
-	Costs        Costs         // zero: CostsOf the default parameters
+	Python       string           // a path or name; "" finds the first fitting one on PATH
+	Hosts        int              // for blocks, and as many for reads; 0: one a core
+	AddressSpace uint64           // bytes of each host; 0: DefaultAddressSpace
+	CallTimeout  time.Duration    // wall time of one message and all it calls; 0: DefaultCallTimeout
+	Costs        params.StepCosts // zero: that of the default parameters
 }
 
 // The defaults. The address space holds the stack (256 MiB), the interpreter,
@@ -72,25 +71,9 @@ const (
 	startTimeout        = 30 * time.Second
 )
 
-// Costs is the part of CIP-3's table that the host charges, in the order of
-// python-host/host/costs.py.
-type Costs [16]types.Cycles
-
-// CostsOf takes the table from the parameters in force.
-func CostsOf(p params.Params) Costs {
-	return Costs{
-		p.CostArithmetic, p.CostCall, p.CostDict, p.CostList, p.CostStringChar, p.CostLen, p.CostReduceBase, p.CostSortBase,
-		p.CostStrBase, p.CostListBase, p.CostSetBase, p.CostDictBase, p.CostImportFirst, p.CostImport, p.CostSerialise,
-		p.CostKeccakWord,
-	}
-}
-
-// DefaultCosts is CIP-3's table as it stands in the spec.
-var DefaultCosts = Costs{1, 10, 3, 2, 1, 5, 10, 20, 10, 10, 15, 15, 100, 5, 20, 6}
-
 // Coster is a Context that says which table is in force; without it the pool's
 // is.
-type Coster interface{ PythonCosts() Costs }
+type Coster interface{ StepCosts() params.StepCosts }
 
 // Peeker is a Context that shows, without charging, what Get would answer at the
 // start of the message. The pool then
@@ -124,8 +107,9 @@ func New(config Config) *Pool {
 	if config.CallTimeout <= 0 {
 		config.CallTimeout = DefaultCallTimeout
 	}
-	if config.Costs == (Costs{}) {
-		config.Costs = DefaultCosts
+	if config.Costs == (params.StepCosts{}) {
+		defaults := params.Defaults()
+		config.Costs = defaults.StepCosts()
 	}
 	p := &Pool{
 		config: config, hints: newHints(),

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cowboyinc/devnet/internal/params"
 	"github.com/cowboyinc/devnet/internal/program"
 	"github.com/cowboyinc/devnet/internal/types"
 )
@@ -48,7 +49,7 @@ func (s *session) begin(during string) error {
 }
 
 // charge has the host count by costs.
-func (s *session) charge(during string, costs Costs) error {
+func (s *session) charge(during string, costs params.StepCosts) error {
 	table := make([]uint64, len(costs))
 	for i, c := range costs {
 		table[i] = uint64(c)
@@ -102,7 +103,7 @@ func (s *session) Handle(ctx program.Context, code program.Code, m program.Messa
 	}
 	costs := s.pool.config.Costs
 	if c, ok := ctx.(Coster); ok {
-		costs = c.PythonCosts()
+		costs = c.StepCosts()
 	}
 	if err := s.charge(during, costs); err != nil {
 		return program.Outcome{}, err
