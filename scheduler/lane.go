@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/cowboyinc/devnet/internal/params"
+	"github.com/cowboyinc/devnet/internal/plant"
 	"github.com/cowboyinc/devnet/internal/types"
 )
 
@@ -76,6 +77,9 @@ func RunLane(p *params.Params, kv KV, lane Lane) (Settled, error) {
 	ready, ending := run.classify()
 	run.collect(ending)
 	policy.Order(due, ready)
+	if plant.Planted == plant.MapOrder {
+		ready = plant.Shuffled(ready)
+	}
 	if err := run.fill(ready); err != nil {
 		return Settled{}, err
 	}
@@ -243,6 +247,10 @@ func (r *laneRun) deferRest() {
 	for at, reason := range r.waiting {
 		e := &r.due[at]
 		if reason == "" || !r.pending(e) {
+			continue
+		}
+		if plant.Planted == plant.ForgetsCarried && r.lane.Height > e.Height {
+			remove(r.kv, e)
 			continue
 		}
 		r.out.Changes = append(r.out.Changes, types.TimerChange{

@@ -7,6 +7,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 	"github.com/cowboyinc/devnet/internal/env"
 	"github.com/cowboyinc/devnet/internal/params"
+	"github.com/cowboyinc/devnet/internal/plant"
 	"github.com/cowboyinc/devnet/internal/types"
 	"github.com/cowboyinc/devnet/validators/catchup"
 	"github.com/cowboyinc/devnet/validators/simplex"
@@ -79,6 +80,9 @@ func (v *Validator) records() (records [][]byte, err error) {
 		records = append(records, append([]byte{}, record...))
 		return nil
 	})
+	if plant.Planted == plant.LosesLastWrite && len(records) > 0 {
+		records = records[:len(records)-1]
+	}
 	return records, err
 }
 

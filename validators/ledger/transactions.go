@@ -4,6 +4,7 @@ import (
 	"github.com/cowboyinc/devnet/actors"
 	"github.com/cowboyinc/devnet/actors/system"
 	"github.com/cowboyinc/devnet/internal/feemarket"
+	"github.com/cowboyinc/devnet/internal/plant"
 	"github.com/cowboyinc/devnet/internal/program"
 	"github.com/cowboyinc/devnet/internal/types"
 )
@@ -32,6 +33,9 @@ func (r *run) include(c *Checked) error {
 	}
 	cost, refund := charge.Settle(x.Used())
 	r.state.Credit(c.Sender, refund)
+	if plant.Planted == plant.RefundsTwice {
+		r.state.Credit(c.Sender, refund)
+	}
 	r.burn(cost)
 	r.tips.Transactions = r.tips.Transactions.Add(cost.Tip)
 	r.count(c, x)

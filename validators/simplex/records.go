@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/cowboyinc/devnet/internal/codec"
+	"github.com/cowboyinc/devnet/internal/plant"
 	"github.com/cowboyinc/devnet/internal/types"
 )
 
@@ -173,7 +174,7 @@ func (m *Machine) restore(r *record) error {
 
 func (m *Machine) restoreVote(v *types.Vote) {
 	r := m.open(v.View)
-	if r == nil || m.me < 0 {
+	if r == nil || m.me < 0 || plant.Planted == plant.VotesTwice {
 		return
 	}
 	r.own[slot(v.Kind)] = v
