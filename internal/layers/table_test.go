@@ -39,6 +39,8 @@ var (
 	faces       = []string{"internal/api/...", "internal/scenario/...", "internal/dashboard/..."}
 	oracles     = []string{"internal/oracle/...", "internal/trace/..."}
 	worlds      = []string{"internal/sim/...", "internal/box/..."}
+	shown       = []string{"internal/view"}
+	stages      = []string{"internal/scenario/simulated", "internal/scenario/live"}
 	commands    = []string{"cmd/..."}
 
 	anyLibrary = []string{"..."}
@@ -63,9 +65,15 @@ var table = []layer{
 		why: "an implementation knows internal/env and the base, and no other implementation"},
 	{name: "oracle", packages: oracles, imports: []string{"internal/types", "internal/codec", "internal/trace/..."}, libraries: anyLibrary,
 		why: "an oracle imports types and the trace, so that it shares no code with what it judges"},
+	{name: "stage", packages: stages, imports: []string{"..."}, libraries: anyLibrary,
+		why: "a stage is a world as scripts drive it"},
+	{name: "scenario", packages: []string{"internal/scenario"}, imports: join(base, cores, composition, environment, []string{"internal/api", "internal/api/model"}), libraries: anyLibrary,
+		why: "scripts read what the API shows, by the same names; the world behind it is a Backend"},
+	{name: "view", packages: shown, imports: join(base, cores, composition, shells, environment, faces), libraries: anyLibrary,
+		why: "a view shows a validator to a face, for every world"},
 	{name: "face", packages: faces, imports: join(base, cores, composition, environment), libraries: anyLibrary,
 		why: "a face imports the base, internal/env and what it shows: no shell, no world, no implementation of the environment"},
-	{name: "world", packages: worlds, imports: join(base, cores, composition, shells, environment, realParts, faces, oracles), libraries: anyLibrary,
+	{name: "world", packages: worlds, imports: join(base, cores, composition, shells, environment, realParts, faces, oracles, shown), libraries: anyLibrary,
 		why: "a world imports everything but commands and other worlds"},
 	{name: "command", packages: commands, imports: []string{"..."}, libraries: anyLibrary},
 }

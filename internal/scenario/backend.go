@@ -1,0 +1,157 @@
+package scenario
+
+import (
+	"io"
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/api"
+	"github.com/cowboyinc/devnet/internal/env"
+	"github.com/cowboyinc/devnet/internal/types"
+)
+
+// Config is what network(…) asks a backend for. Zero fields mean their default.
+type Config struct {
+	Seed       uint64
+	Validators int // 4
+	Runners    int // 0
+	BlockTime  time.Duration
+	Auto       bool              // blocks are made when there is something to do
+	Params     map[string]string // what differs from the defaults
+	Link       Link              // of every pair of nodes
+	Trace      io.Writer         // nil: none; else the run as JSON lines
+}
+
+// Open brings a network up for a script, which closes it at its end. Validators
+// run when it returns; blocks come after that.
+type Open func(Config) (Backend, error)
+
+// Backend is a world as a script drives it: one network, simulated or live. A
+// script calls it from one goroutine. An error that is an *api.Error or made by
+// Unable is the script's to read; every other one is the devnet's own fault.
+//
+// Reads go through api.View, so that a script sees what HTTP shows.
+type Backend interface {
+	Name() string // sim, live, …
+	Info() api.Info
+	// Nodes lists the validators in the order of their names: v0, v1, …; those
+	// that joined or left included.
+	Nodes() []api.Node
+	// View is a node's latest final state; for "" that of the running honest
+	// validator with the highest final block.
+	View(node string) (api.View, error)
+	Accounts() []api.NamedAccount
+	Signer(name string) env.Signer // of a devnet account, or nil
+
+	// Next lets the network go on until its highest final block is above a
+	// height, or so much time of its clock is over, and returns the height it
+	// then has. In the simulator this drives the world; live, it waits.
+	Next(above types.Height, patience time.Duration) (types.Height, error)
+	// Now is the network's clock.
+	Now() types.Time
+	// Submit hands a signed transaction to validators, until one has admitted or
+	// refused it.
+	Submit(raw []byte) (types.Hash, error)
+	// NextNonce is the nonce after what is final or waits in the pool.
+	NextNonce(types.Address) types.Nonce
+
+	// Faults of validators. What a node is called is checked before.
+	Crash(node string) error
+	Restart(node string) error
+	Freeze(node string) error
+	Thaw(node string) error
+	Wipe(node string) error
+	DiskFail(node string, on bool) error
+	ClockSkew(node string, d time.Duration) error
+	Misbehave(node, kind string) error
+	// Faults of links. A partition or bridge replaces the one before.
+	Partition(groups [][]string) error
+	Bridge(node string, left, right []string) error
+	Link(a, b string, link Link) error
+	Heal() error
+	// Faults says what each fault did so far, in the order they were made.
+	Faults() []FaultReceipt
+
+	// Governance and time.
+	Join(name string) error  // "": the next free name
+	Leave(name string) error // at the epoch's end
+	SetParam(key, value string, at types.Height) error
+	Pause() error
+	Resume() error
+	Advance(Target) (Advanced, error)
+
+	// Violation is the first rule that an oracle saw broken, or the first
+	// validator that stopped by itself; nil while all is well.
+	Violation() error
+	// Check is what one of the oracles of Oracles says of all that happened. It
+	// fails as well where the oracle had nothing to judge.
+	Check(oracle string) error
+	// Queues lists what waits in each running node and how much may.
+	Queues() []Queue
+	// Digest is the hash of the whole run so far. Live, where no run is like
+	// another, it is that of the final chain.
+	Digest() (types.Hash, error)
+	Close() error
+}
+
+// Oracles are the names that Backend.Check takes. The checks queues and
+// liveness are the scenario's own.
+var Oracles = []string{"agreement", "certificates", "roots", "supply", "fees", "timers"}
+
+// Link says what happens to frames, live to packets, from one node to another.
+type Link struct {
+	Latency   time.Duration
+	Jitter    time.Duration // up to so much more, uniformly
+	Loss      float64       // 0 to 1
+	Duplicate float64       // 0 to 1
+	Reorder   float64       // 0 to 1
+	Bandwidth int64         // bytes a second; 0 for no limit
+	OneWay    bool          // from the first to the second only
+}
+
+// FaultReceipt says what a fault did.
+type FaultReceipt struct {
+	Verb   string // as scripts call it
+	Detail string // whom and how
+	Did    string // "3 connections cut, 41 frames dropped"; "" when nothing yet
+	Idle   bool   // it had no effect so far
+	Ended  bool   // it can have none any more
+}
+
+// Target is where to advance to: exactly one field is set.
+type Target struct {
+	Blocks      uint64
+	To          types.Height
+	ToNextTimer bool
+}
+
+// Advanced is the receipt of time travel.
+type Advanced struct {
+	From, To types.Height
+	Skipped  uint64 // heights without a block
+	Fired    []Fire
+}
+
+// Fire is a timer that fired on the way.
+type Fire struct {
+	ID     types.TimerID
+	Actor  types.Address
+	Due    types.Height
+	Height types.Height // at which it fired
+	Late   uint64       // Height - Due
+}
+
+// Queue is how much waits somewhere.
+type Queue struct {
+	Node   string
+	Name   string
+	Length int
+	Limit  int
+}
+
+// Unavailable is that a verb's part is not there: on this backend, or at all.
+type Unavailable struct{ Verb, Why string }
+
+func (e *Unavailable) Error() string { return e.Verb + ": " + e.Why }
+
+// Unable refuses a verb whose part is not there.
+func Unable(verb, why string) error { return &Unavailable{verb, why} }
