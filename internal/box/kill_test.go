@@ -147,6 +147,11 @@ func runVictim(t *testing.T, dir, since string, life time.Duration, final *types
 	if err := command.Start(); err != nil {
 		t.Fatal(err)
 	}
+	hung := time.AfterFunc(patience, func() {
+		t.Errorf("the network did nothing worth telling for %v; its goroutines follow", patience)
+		command.Process.Signal(syscall.SIGQUIT)
+	})
+	defer hung.Stop()
 	var killer *time.Timer
 	for lines := bufio.NewScanner(out); lines.Scan(); {
 		word, rest, _ := strings.Cut(lines.Text(), " ")
@@ -172,7 +177,6 @@ func runVictim(t *testing.T, dir, since string, life time.Duration, final *types
 	}
 	if killer == nil {
 		t.Error("the network did not come up")
-		command.Process.Kill()
 	}
 	command.Wait() // its error is the kill
 }
