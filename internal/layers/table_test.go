@@ -34,8 +34,8 @@ var (
 	cores       = []string{"scheduler/...", "actors/...", "validators/simplex", "validators/catchup", "validators/mempool", "runners/selection", "runners/worker"}
 	composition = []string{"validators/ledger/..."}
 	shells      = []string{"validators", "runners"}
-	environment = []string{"internal/env", "internal/roles"}
-	realParts   = []string{"internal/clock/...", "internal/transport/...", "internal/store/...", "internal/pyhost/...", "internal/executor/...", "internal/home/...", "python-host/..."}
+	environment = []string{"internal/env", "internal/roles", "internal/fault"}
+	realParts   = []string{"internal/clock/...", "internal/transport/...", "internal/store/...", "internal/pyhost/...", "internal/executor/...", "internal/home/...", "internal/byzantine", "python-host/..."}
 	faces       = []string{"internal/api/...", "internal/scenario/...", "internal/dashboard/..."}
 	oracles     = []string{"internal/oracle/...", "internal/trace/..."}
 	worlds      = []string{"internal/sim/...", "internal/box/..."}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cowboyinc/devnet/internal/fault"
 	"github.com/cowboyinc/devnet/internal/types"
 )
 
@@ -14,28 +15,37 @@ type Receipt struct {
 	Verb       string
 	Detail     string
 	From       types.Time
-	Until      types.Time // types.Never while it lasts
-	Cut        int        // connections cut
-	Ended      int        // processes ended
-	Dropped    int        // frames
-	Held       int        // frames and alarms kept back while frozen
-	Delayed    int        // frames
-	Duplicated int        // frames
-	Reordered  int        // frames
-	Lost       int        // records that were not synced
-	Refused    int        // uses of a failing disk
-	Moved      int        // clocks
+	Until      types.Time    // types.Never while it lasts
+	Cut        int           // connections cut
+	Ended      int           // processes ended
+	Dropped    int           // frames
+	Held       int           // frames and alarms kept back while frozen
+	Delayed    int           // frames
+	Duplicated int           // frames
+	Reordered  int           // frames
+	Lost       int           // records that were not synced
+	Refused    int           // uses of a failing disk
+	Moved      int           // clocks
+	deeds      *fault.Counts // of a validator that misbehaves, or nil
 }
 
 // Idle says that a fault had no effect.
 func (r *Receipt) Idle() bool {
-	return r.Cut+r.Ended+r.Dropped+r.Held+r.Delayed+r.Duplicated+r.Reordered+r.Lost+r.Refused+r.Moved == 0
+	return r.did() == ""
 }
 
 // String lists what the fault did, for people.
 func (r *Receipt) String() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s %s:", r.Verb, r.Detail)
+	did := r.did()
+	if did == "" {
+		did = "no effect"
+	}
+	return fmt.Sprintf("%s %s: %s", r.Verb, r.Detail, did)
+}
+
+// did lists the effects, "" where there were none.
+func (r *Receipt) did() string {
+	var parts []string
 	for _, c := range []struct {
 		n    int
 		what string
@@ -46,13 +56,15 @@ func (r *Receipt) String() string {
 		{r.Moved, "clocks moved"},
 	} {
 		if c.n > 0 {
-			fmt.Fprintf(&b, " %d %s,", c.n, c.what)
+			parts = append(parts, fmt.Sprintf("%d %s", c.n, c.what))
 		}
 	}
-	if r.Idle() {
-		return b.String() + " no effect"
+	if r.deeds != nil {
+		if did := r.deeds.String("frames"); did != "" {
+			parts = append(parts, did)
+		}
 	}
-	return strings.TrimSuffix(b.String(), ",")
+	return strings.Join(parts, ", ")
 }
 
 // Receipts lists the faults so far, the configured links' first.

@@ -55,6 +55,7 @@ type Network struct {
 	system  *crypto.Key
 	tip     types.Height // highest height that any validator finalized
 	failure error
+	behaviour
 }
 
 // NewNetwork makes a world of validators and boots them all.
@@ -155,6 +156,7 @@ func (n *Network) bootValidator(name string) Boot {
 		if n.config.Wrap != nil {
 			node = n.config.Wrap(name, node)
 		}
+		node = n.masked(name, node)
 		v, err := validators.Start(n.Runtime(), validators.Config{Name: name, Genesis: n.Genesis, Memo: n.memo, Log: log,
 			Observe: n.observe, OnFailure: n.failed}, node)
 		if err != nil {
@@ -229,6 +231,9 @@ const maxVoteBytes = 16 << 10
 // overhear shows the oracles every vote that is sent, also those that no
 // certificate will hold. A frame is a byte that names it, and CBOR.
 func (n *Network) overhear(from types.Address, frame []byte) {
+	if _, liar := n.lied[from]; liar {
+		return
+	}
 	var vote types.Vote
 	if len(frame) == 0 || len(frame) > maxVoteBytes || codec.Unmarshal(frame[1:], maxVoteBytes, &vote) != nil {
 		return

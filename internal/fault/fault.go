@@ -1,0 +1,114 @@
+// Package fault holds the words that every world's faults share: what a link
+// does to what passes, the verbs, and the receipt by which a fault says what it
+// did. A world makes faults; whoever asked for one reads its receipt and judges
+// whether it had an effect (Idle).
+package fault
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+// Link says what happens to frames, live to packets, from one node to another.
+// The zero Link delivers each at once.
+type Link struct {
+	Latency   time.Duration
+	Jitter    time.Duration // up to so much more, uniformly; it does not reorder
+	Loss      float64       // of what is sent, 0 to 1
+	Duplicate float64       // of what arrives: once more, 0 to 1
+	Reorder   float64       // of what arrives: later, and overtaken, 0 to 1
+	Bandwidth int64         // bytes a second, 0 for no limit
+	OneWay    bool          // from the first to the second only
+}
+
+// MaxDelay bounds Latency and Jitter each: what is longer is a partition.
+const MaxDelay = time.Minute
+
+// Check says what is wrong with a link, or nil.
+func (l Link) Check() error {
+	for _, d := range []struct {
+		name  string
+		value time.Duration
+	}{{"latency", l.Latency}, {"jitter", l.Jitter}} {
+		if d.value < 0 || d.value > MaxDelay {
+			return fmt.Errorf("%s %v is not within 0 and %v", d.name, d.value, MaxDelay)
+		}
+	}
+	for _, p := range []struct {
+		name  string
+		value float64
+	}{{"loss", l.Loss}, {"duplicate", l.Duplicate}, {"reorder", l.Reorder}} {
+		if !(p.value >= 0 && p.value <= 1) {
+			return fmt.Errorf("%s %v is not within 0 and 1", p.name, p.value)
+		}
+	}
+	if l.Bandwidth < 0 {
+		return errors.New("bandwidth is negative: give bytes a second, or 0 for no limit")
+	}
+	return nil
+}
+
+// String lists what is set, as the command line takes it.
+func (l Link) String() string {
+	var parts []string
+	add := func(set bool, format string, value any) {
+		if set {
+			parts = append(parts, fmt.Sprintf(format, value))
+		}
+	}
+	add(l.Latency > 0, "latency %v", l.Latency)
+	add(l.Jitter > 0, "jitter %v", l.Jitter)
+	add(l.Loss > 0, "loss %v", l.Loss)
+	add(l.Duplicate > 0, "duplicate %v", l.Duplicate)
+	add(l.Reorder > 0, "reorder %v", l.Reorder)
+	add(l.Bandwidth > 0, "bandwidth %d", l.Bandwidth)
+	if l.OneWay {
+		parts = append(parts, "one way")
+	}
+	if len(parts) == 0 {
+		return "perfect"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Receipt says what a fault did so far.
+type Receipt struct {
+	Verb   string // crash, freeze, wipe, disk_fail, clock_skew, misbehave, partition, bridge, link
+	Detail string // whom and how
+	Did    string // "3 connections cut, 41 packets dropped"; "" when nothing yet
+	Idle   bool   // it had no effect so far
+	Ended  bool   // it can have none any more
+}
+
+// Unsupported is that a world has not got a verb, or a kind of it.
+type Unsupported struct{ Verb, Why string }
+
+func (e *Unsupported) Error() string { return e.Verb + ": " + e.Why }
+
+// Counts are the effects of one fault, counted where they happen by any
+// goroutine.
+type Counts struct {
+	Cut, Ended, Dropped, Held, Delayed, Duplicated, Reordered, Lost, Forged, Withheld atomic.Int64
+}
+
+// String lists the effects that are not 0; passing is what passes on the links:
+// frames, or packets.
+func (c *Counts) String(passing string) string {
+	var parts []string
+	for _, e := range []struct {
+		n    *atomic.Int64
+		what string
+	}{
+		{&c.Cut, "connections cut"}, {&c.Ended, "processes ended"}, {&c.Dropped, passing + " dropped"},
+		{&c.Held, passing + " held"}, {&c.Delayed, passing + " delayed"}, {&c.Duplicated, passing + " duplicated"},
+		{&c.Reordered, passing + " reordered"}, {&c.Lost, "bytes lost"}, {&c.Forged, "frames forged"}, {&c.Withheld, "frames withheld"},
+	} {
+		if n := e.n.Load(); n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, e.what))
+		}
+	}
+	return strings.Join(parts, ", ")
+}

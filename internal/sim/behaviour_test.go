@@ -1,0 +1,120 @@
+package sim
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/byzantine"
+)
+
+// One validator of four lies, in each way, on links that lose and reorder: the
+// others keep agreement, and go on.
+func TestOneLiarOfFourBreaksNothing(t *testing.T) {
+	for _, kind := range byzantine.Kinds() {
+		t.Run(string(kind), func(t *testing.T) {
+			for seed := range uint64(6) {
+				n, err := NewNetwork(NetworkConfig{World: Config{Seed: seed, Link: Link{Latency: 20 * time.Millisecond, Jitter: 30 * time.Millisecond, Loss: 0.02, Reorder: 0.05}}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				liar := fmt.Sprintf("v%d", seed%4)
+				receipt, err := n.Misbehave(liar, string(kind))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if n.Honest(liar) {
+					t.Fatalf("%s counts as honest", liar)
+				}
+				if err := n.RunToHeight(10, 5*time.Minute); err != nil {
+					t.Fatalf("%s by %s: %v", kind, liar, err)
+				}
+				if receipt.Idle() {
+					t.Fatalf("seed %d: %v", seed, receipt)
+				}
+				if seed == 0 {
+					t.Log(receipt)
+				}
+				if err := n.Close(); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// The lies reach the others, and are proven to be lies.
+func TestALiarIsSeenByTheOthers(t *testing.T) {
+	n, err := NewNetwork(NetworkConfig{World: Config{Seed: 3, Link: Link{Latency: 10 * time.Millisecond}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer n.Close()
+	if _, err := n.Misbehave("v1", "equivocate"); err != nil {
+		t.Fatal(err)
+	}
+	if err := n.RunToHeight(12, 5*time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	evidence := uint64(0)
+	for _, name := range n.Names() {
+		evidence += n.Validator(name).Status().Refused.Evidence
+	}
+	if evidence == 0 {
+		t.Error("nobody has evidence against a validator that signs two votes a view")
+	}
+}
+
+func TestALiarRestartsHonest(t *testing.T) {
+	n, err := NewNetwork(NetworkConfig{World: Config{Seed: 5}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer n.Close()
+	receipt, err := n.Misbehave("v2", "withhold_votes")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := n.RunToHeight(3, time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	n.Crash("v2")
+	if err := n.Restart("v2"); err != nil {
+		t.Fatal(err)
+	}
+	if !n.Honest("v2") {
+		t.Error("it still lies")
+	}
+	withheld := receipt.deeds.Withheld.Load()
+	if err := n.RunToHeight(8, time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	if receipt.deeds.Withheld.Load() != withheld {
+		t.Error("it withholds votes after the restart")
+	}
+	var verbs []string
+	for _, r := range n.FaultReceipts() {
+		verbs = append(verbs, fmt.Sprint(r.Verb, " ", r.Ended, " ", r.Idle))
+	}
+	if got := strings.Join(verbs, ", "); got != "misbehave true false, crash true false" {
+		t.Errorf("the faults are %s", got)
+	}
+}
+
+func TestMisbehaviourThatIsNotThereSaysSo(t *testing.T) {
+	n, err := NewNetwork(NetworkConfig{World: Config{Seed: 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer n.Close()
+	for kind, want := range map[string]string{"suppress_presence": "needs runners", "nonsense": "equivocate, withhold_votes, silent_leader, bad_state_root"} {
+		if _, err := n.Misbehave("v0", kind); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", kind, err)
+		}
+	}
+	n.Crash("v0")
+	if _, err := n.Misbehave("v0", "equivocate"); err == nil {
+		t.Error("a validator that is down misbehaves")
+	}
+}
