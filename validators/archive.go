@@ -128,6 +128,16 @@ func (a *Archive) Block(h types.Height) (*Stored, error) {
 	return stored, nil
 }
 
+// Next returns the height of the first finalized block at or after h; 0 where
+// there is none.
+func (a *Archive) Next(h types.Height) (next types.Height, err error) {
+	err = a.store.Scan(bucketBlocks, heightKey(h), nil, false, func(key, _ []byte) bool {
+		next = types.Height(binary.BigEndian.Uint64(key))
+		return false
+	})
+	return next, err
+}
+
 // HeightOf returns the height of a finalized block.
 func (a *Archive) HeightOf(block types.Hash) (h types.Height, found bool, err error) {
 	key, err := a.store.Get(bucketHashes, block[:])

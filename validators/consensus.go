@@ -250,6 +250,7 @@ func (c *consensus) archived(event archived) {
 		c.timing = timing
 		c.step(timing)
 	}
+	c.v.setPeers(event.view.State)
 	if event.batch == 0 {
 		c.stepSync(catchup.Finalized{Root: event.view.syncRoot()})
 	} else {

@@ -31,6 +31,7 @@ type execution struct {
 	pool     *Pool
 	results  map[types.Hash]*ledger.Result // executed, not final
 	working  bool                          // what consensus was told last
+	target   skipTo
 }
 
 func newExecution(v *Validator) *execution {
@@ -57,6 +58,8 @@ func (e *execution) receive(ctx actor.Context) {
 		e.finalize(event.report)
 	case catchUp:
 		e.catchUp(event.ask)
+	case skipTo:
+		e.target = event
 	}
 }
 
@@ -92,6 +95,12 @@ func (e *execution) build(ask simplex.Build) {
 	now := e.v.node.Clock.Now().Millis()
 	proposal := ledger.Proposal{View: ask.View, Proposer: e.v.node.Signer.Address(), Timestamp: ledger.Stamp(parent, now),
 		Parent: ask.Notarization, Finalization: ask.Finalization}
+	if parent.Height() < e.target.height {
+		if parent.Height() > e.target.from || !e.hasPending() {
+			proposal.Skipped = parent.SkipTo(e.target.height)
+		}
+		proposal.Timestamp = ledger.StampSkipping(parent, proposal.Skipped, now)
+	}
 	stop := func() bool { return e.v.node.Clock.Now() >= ask.By }
 	block, result, dropped, err := e.executor.Build(parent, proposal, e.pending(parent), stop)
 	e.onchain.cast.EndRound(idleBlocks)

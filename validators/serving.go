@@ -80,5 +80,14 @@ func (s *served) Finalization(h types.Height) *types.Certificate {
 	return nil
 }
 
+// Next implements catchup.Source.
+func (s *served) Next(h types.Height) types.Height {
+	next, err := s.archive.Next(h)
+	if err != nil || next > s.tip {
+		return 0
+	}
+	return next
+}
+
 // Tip implements catchup.Source.
 func (s *served) Tip() types.Height { return s.tip }

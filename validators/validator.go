@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -22,6 +23,9 @@ type Config struct {
 	Genesis *ledger.Genesis
 	Memo    *Memo // shared by the validators of a process; nil: this one executes every block itself
 	Log     *slog.Logger
+	// Bootstrap are validators that it connects with while it is no member of
+	// the set it knows: who joins begins at genesis, whose members may be gone.
+	Bootstrap []types.Validator
 	// Observe is told of blocks that are final and in the store, on the archive
 	// role's loop; it must only hand them on. It may be nil.
 	Observe func(Finality)
@@ -60,6 +64,8 @@ type Validator struct {
 	admitter *ledger.Executor // admits transactions; executes nothing
 
 	intake, consensus, execution, archive *actor.PID
+
+	peers []types.Validator // as the transport was told last; of Start, then of consensus
 
 	sets  atomic.Pointer[simplex.Sets]
 	head  atomic.Pointer[View] // final
@@ -262,16 +268,33 @@ func (v *Validator) receive(from types.Address, data []byte) {
 	v.runtime.Offer(v.intake, frame{from, data})
 }
 
-// setPeers connects with the validators of the state's set, and with those
-// that join it next.
+// setPeers connects with the validators of the state's set, with those of the
+// set before, who may lack the last block they decided on, and with those that
+// join next, who have to catch up first.
 func (v *Validator) setPeers(state *ledger.State) {
 	self := v.node.Signer.Address()
-	var peers []types.Validator
-	for _, member := range state.Validators().Members {
-		if member.Address != self {
-			peers = append(peers, member)
+	all := slices.Clone(state.Validators().Members)
+	if former := state.FormerValidators(); former != nil {
+		all = append(all, former.Members...)
+	}
+	for _, move := range state.Moves() {
+		if move.Join != nil {
+			all = append(all, *move.Join)
 		}
 	}
+	if state.Validators().Index(self) < 0 {
+		all = append(all, v.config.Bootstrap...)
+	}
+	var peers []types.Validator
+	for _, one := range all {
+		if one.Address != self && !slices.ContainsFunc(peers, func(p types.Validator) bool { return p.Address == one.Address }) {
+			peers = append(peers, one)
+		}
+	}
+	if v.peers != nil && slices.Equal(peers, v.peers) {
+		return
+	}
+	v.peers = peers
 	v.node.Transport.SetPeers(peers)
 }
 

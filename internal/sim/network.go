@@ -56,6 +56,7 @@ type Network struct {
 	tip     types.Height // highest height that any validator finalized
 	failure error
 	behaviour
+	steering
 }
 
 // NewNetwork makes a world of validators and boots them all.
@@ -158,11 +159,12 @@ func (n *Network) bootValidator(name string) Boot {
 		}
 		node = n.masked(name, node)
 		v, err := validators.Start(n.Runtime(), validators.Config{Name: name, Genesis: n.Genesis, Memo: n.memo, Log: log,
-			Observe: n.observe, OnFailure: n.failed}, node)
+			Bootstrap: n.bootstrap(name), Observe: n.observe, OnFailure: n.failed}, node)
 		if err != nil {
 			return nil, err
 		}
 		n.running[name] = v
+		n.steer(v)
 		return v.Stop, nil
 	}
 }
@@ -195,6 +197,7 @@ func (n *Network) observe(f validators.Finality) {
 			})
 		}
 		n.Judge.Observe(o)
+		n.follow(r)
 	}
 }
 

@@ -241,11 +241,15 @@ func (w *World) bury() {
 	}
 }
 
-// clock is a node's clock: the world's, plus its skew.
+// clock is a node's clock: the world's time, plus what time travel has moved all
+// clocks by, plus its skew.
 type clock struct{ life *life }
 
 // Now implements env.Clock.
-func (c clock) Now() types.Time { return c.life.node.world.now.Add(c.life.node.skew) }
+func (c clock) Now() types.Time { return c.life.node.world.now.Add(c.life.node.ahead()) }
+
+// ahead is by how much the node's clock is before the world's time.
+func (n *node) ahead() time.Duration { return n.world.offset + n.skew }
 
 // NewAlarm implements env.Clock.
 func (c clock) NewAlarm(ring func()) env.Alarm {
@@ -279,7 +283,7 @@ func (a *alarm) arm() {
 		return
 	}
 	w := a.life.node.world
-	at := max(a.at.Add(-a.life.node.skew), w.now)
+	at := max(a.at.Add(-a.life.node.ahead()), w.now)
 	if a.next <= at {
 		return
 	}
@@ -301,7 +305,7 @@ func (a *alarm) due(e *event) {
 	if a.at == types.Never {
 		return
 	}
-	if n.world.now.Add(n.skew) < a.at {
+	if n.world.now.Add(n.ahead()) < a.at {
 		a.arm()
 		return
 	}

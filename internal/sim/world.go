@@ -56,6 +56,7 @@ type World struct {
 	weather  *rand.Rand // what links and crashing disks do
 
 	now      types.Time
+	offset   time.Duration // of all clocks, by time travel
 	sequence uint64
 	events   eventHeap
 	runnable []run
@@ -123,8 +124,22 @@ func New(c Config) *World {
 // Runtime is the actor system in which the nodes' roles are spawned.
 func (w *World) Runtime() *roles.Runtime { return w.runtime }
 
-// Now is the world's time, which clocks without skew show.
+// Now is the world's time, which clocks without skew show until MoveClocks.
 func (w *World) Now() types.Time { return w.now }
+
+// MoveClocks puts the clocks of all nodes, those to come included, forward by d,
+// which is not negative. The world's own time does not change.
+func (w *World) MoveClocks(d time.Duration) {
+	w.offset += d
+	for _, n := range w.nodes {
+		if n.life == nil {
+			continue
+		}
+		for _, a := range n.life.alarms {
+			a.arm()
+		}
+	}
+}
 
 // Seed is the seed the world was made from.
 func (w *World) Seed() uint64 { return w.seed }

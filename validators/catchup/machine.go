@@ -22,6 +22,7 @@ type Machine struct {
 	now    types.Time
 	out    *Output
 
+	pollAt types.Time   // when who is no member asks again whether there is more
 	proven types.Height // a certificate names a final block this high
 	peers  []peer       // in the order they became known
 	turn   int
@@ -43,6 +44,7 @@ type fetch struct {
 	peer   types.Address
 	from   types.Height
 	expiry types.Time
+	poll   bool // nobody said that there is something to be had
 	batch  *Batch
 }
 
@@ -94,6 +96,9 @@ func (m *Machine) Step(now types.Time, event Event) Output {
 // Deadline is when Step wants a Tick, or types.Never.
 func (m *Machine) Deadline() types.Time {
 	if !m.active {
+		if m.outside() {
+			return m.pollAt
+		}
 		return types.Never
 	}
 	if m.fetching != nil {
@@ -115,6 +120,9 @@ func (m *Machine) Deadline() types.Time {
 }
 
 func (m *Machine) settle() {
+	if m.outside() && m.now >= m.pollAt && m.fetching == nil && m.working == nil && !m.wanting(m.next()) {
+		m.poll()
+	}
 	if !m.active {
 		return
 	}
@@ -132,6 +140,23 @@ func (m *Machine) settle() {
 	if m.fetching == nil && m.working == nil && !m.wanting(m.root.Block.Header.Height+1) {
 		m.active = false
 		m.out.Report = append(m.out.Report, Done{m.root})
+	}
+}
+
+// outside reports whether this validator is no member of the set that decides
+// on the next block. Nobody tells it of blocks then: it has to ask.
+func (m *Machine) outside() bool { return m.root.Set.Index(m.cfg.Self) < 0 }
+
+// poll asks the next peer in turn whether there are more blocks.
+func (m *Machine) poll() {
+	m.pollAt = m.now.Add(m.cfg.Timeout)
+	for i := range m.peers {
+		at := (m.turn + i) % len(m.peers)
+		if p := &m.peers[at]; p.until <= m.now {
+			m.turn, m.active = at+1, true
+			m.fetch(p.address, true)
+			return
+		}
 	}
 }
 
@@ -163,14 +188,16 @@ func (m *Machine) request() {
 	if m.fetching != nil || m.working != nil && m.working.verified == nil {
 		return
 	}
-	from := m.next()
-	p := m.choose(from)
-	if p == nil {
-		return
+	if p := m.choose(m.next()); p != nil {
+		m.fetch(p.address, false)
 	}
+}
+
+func (m *Machine) fetch(peer types.Address, poll bool) {
+	from := m.next()
 	to := min(epochEnd(from, m.cfg.EpochBlocks), from+MaxBatchBlocks-1)
-	m.fetching = &fetch{peer: p.address, from: from, expiry: m.now.Add(m.cfg.Timeout)}
-	m.out.Send = append(m.out.Send, Send{To: p.address, Request: &RangeRequest{From: from, To: to}})
+	m.fetching = &fetch{peer: peer, from: from, expiry: m.now.Add(m.cfg.Timeout), poll: poll}
+	m.out.Send = append(m.out.Send, Send{To: peer, Request: &RangeRequest{From: from, To: to}})
 }
 
 // choose returns the next peer in turn that claims to have the block at h or,
@@ -233,7 +260,11 @@ func (m *Machine) answered(e Answer) {
 	}
 	if len(e.Batch.Blocks) == 0 {
 		m.fetching = nil
-		m.punish(f.peer, lateTimeouts)
+		if f.poll {
+			m.active = m.wanting(m.next())
+		} else {
+			m.punish(f.peer, lateTimeouts)
+		}
 		return
 	}
 	f.batch = e.Batch
@@ -291,6 +322,7 @@ func (m *Machine) applied(e Applied) {
 		m.meet(&root.Set)
 	}
 	m.root = root
+	m.pollAt = m.now // there may be more
 	if root.Finalization != nil {
 		m.out.Report = append(m.out.Report, Moved{root})
 	}

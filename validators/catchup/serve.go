@@ -10,26 +10,30 @@ type Source interface {
 	// Finalization returns the finalization that names the block at a height, or
 	// nil: many blocks are final by a descendant's alone.
 	Finalization(h types.Height) *types.Certificate
+	// Next returns the height of the first final block at or after h; 0 where
+	// there is none.
+	Next(h types.Height) types.Height
 	// Tip is the height of the newest final block.
 	Tip() types.Height
 }
 
 // Serve makes up the answer to a request: blocks from From on, up to To, the
 // epoch's end or the limits, that end in a finalization; where none is in reach,
-// the headers that lead to the next one follow. It reads at most MaxBatchBlocks
-// blocks and MaxLinks headers, and skipped heights between them.
+// the headers that lead to the next one follow. Where all heights up to To were
+// skipped it goes on to the first that was not. It reads at most MaxBatchBlocks
+// blocks and MaxLinks headers.
 func Serve(request *RangeRequest, epochBlocks uint64, source Source) *Batch {
 	if request.From == 0 || request.To < request.From || request.From > source.Tip() {
 		return &Batch{From: request.From}
 	}
 	end := min(epochEnd(request.From, epochBlocks), source.Tip())
-	to := min(request.To, end)
+	to := min(max(request.To, source.Next(request.From)), end)
 	var blocks []*types.Block
 	var last types.Height // of blocks
 	var final *types.Certificate
 	closed := 0 // blocks up to the last finalization
 	size := 0
-	for h := request.From; h <= to && len(blocks) < MaxBatchBlocks; h++ {
+	for h := source.Next(request.From); h != 0 && h <= to && len(blocks) < MaxBatchBlocks; h = source.Next(h + 1) {
 		block, bytes := source.Block(h)
 		if block == nil {
 			continue
@@ -54,7 +58,7 @@ func Serve(request *RangeRequest, epochBlocks uint64, source Source) *Batch {
 // lead adds the headers after blocks up to a finalization.
 func lead(request *RangeRequest, blocks []*types.Block, last, end types.Height, source Source) *Batch {
 	var links []types.Header
-	for h := last + 1; h <= end && len(links) < MaxLinks; h++ {
+	for h := source.Next(last + 1); h != 0 && h <= end && len(links) < MaxLinks; h = source.Next(h + 1) {
 		block, _ := source.Block(h)
 		if block == nil {
 			continue

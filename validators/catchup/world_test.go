@@ -79,6 +79,13 @@ func (c *testChain) Finalization(h types.Height) *types.Certificate {
 	return testCertificate(types.Finalize, &c.blocks[h].Header, c.hashes[h])
 }
 
+func (c *testChain) Next(h types.Height) types.Height {
+	if h > c.tip {
+		return 0
+	}
+	return max(h, 1)
+}
+
 func (c *testChain) Tip() types.Height { return c.tip }
 
 func (c *testChain) root(h types.Height) Root {

@@ -20,3 +20,21 @@ func Stamp(parent *State, now types.Millis) types.Millis {
 	}
 	return max(stamp, before+1)
 }
+
+// StampSkipping is the timestamp of a block on parent that skips heights while
+// time travel goes on: each height takes its block time, and the clock, which
+// was moved before, is the limit. It is at least the parent's + 1.
+//
+// Spec: decisions C7, C8.
+func StampSkipping(parent *State, skipped uint64, now types.Millis) types.Millis {
+	blockTime := types.Millis(parent.NextParams().BlockTimeMS)
+	if blockTime == 0 {
+		return Stamp(parent, now)
+	}
+	before := parent.Timestamp()
+	stamp := now
+	if now > before && uint64((now-before)/blockTime) > skipped {
+		stamp = before + types.Millis(skipped+1)*blockTime
+	}
+	return max(stamp, before+1)
+}

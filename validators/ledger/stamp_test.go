@@ -34,3 +34,28 @@ func TestStamp(t *testing.T) {
 		}
 	}
 }
+
+// C8: a skipped height takes its block time, as far as the clock goes.
+func TestStampSkipping(t *testing.T) {
+	for _, c := range []struct {
+		name      string
+		before    types.Millis
+		blockTime uint64
+		skipped   uint64
+		now, want types.Millis
+	}{
+		{"none skipped", 10_000, 1_000, 0, 99_000, 11_000},
+		{"62 skipped", 10_000, 1_000, 62, 99_000, 73_000},
+		{"up to the clock", 10_000, 1_000, 62, 73_000, 73_000},
+		{"the clock is behind", 10_000, 1_000, 62, 50_000, 50_000},
+		{"the clock is behind the parent", 10_000, 1_000, 62, 9_000, 10_001},
+		{"no block time", 10_000, 0, 62, 10_050, 10_050},
+		{"more than numbers hold", 10_000, 1_000, 1<<64 - 1, 99_000, 99_000},
+	} {
+		s := &State{next: &params.Params{BlockTimeMS: c.blockTime}}
+		s.header.Timestamp = c.before
+		if got := StampSkipping(s, c.skipped, c.now); got != c.want {
+			t.Errorf("%s: %d, want %d", c.name, got, c.want)
+		}
+	}
+}

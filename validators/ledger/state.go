@@ -145,6 +145,10 @@ func (s *State) PreviousValidators() *types.ValidatorSet {
 	return system.Previous(reader{s.tree})
 }
 
+// FormerValidators is the set before the last one that began, or nil: some of
+// them may still lack the last block they decided on.
+func (s *State) FormerValidators() *types.ValidatorSet { return system.Previous(reader{s.tree}) }
+
 // Moves lists who joins and leaves at the end of the epoch.
 func (s *State) Moves() []system.Move { return system.Moves(reader{s.tree}) }
 
@@ -269,6 +273,16 @@ func (s *State) Skippable() uint64 {
 		return 0
 	}
 	return uint64(last - first)
+}
+
+// SkipTo is how many heights the next block skips on the way to target: as many
+// as it may, and none beyond (decision C8).
+func (s *State) SkipTo(target types.Height) uint64 {
+	first := s.header.Height + 1
+	if target <= first {
+		return 0
+	}
+	return min(s.Skippable(), uint64(target-first))
 }
 
 // maxSupplyBytes bounds the encoding of a Supply: five amounts.

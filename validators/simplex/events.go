@@ -45,6 +45,13 @@ type (
 		LinkDelay time.Duration
 		Auto      bool
 	}
+	// Hold stops the making of blocks until it is taken back: views stand still,
+	// and none is nullified for want of a proposal. What is under way is
+	// brought to its end.
+	Hold struct{ On bool }
+	// Goal asks for blocks up to a height, whether or not there is work, and in
+	// spite of Hold (decision C8).
+	Goal struct{ Height types.Height }
 	// NextSet tells the next epoch's set, where Executed could not.
 	NextSet struct{ Set types.ValidatorSet }
 	// CaughtUp says that finality moved to Root by other means.
@@ -62,6 +69,8 @@ func (Built) event()    {}
 func (Executed) event() {}
 func (Work) event()     {}
 func (Timing) event()   {}
+func (Hold) event()     {}
+func (Goal) event()     {}
 func (NextSet) event()  {}
 func (CaughtUp) event() {}
 

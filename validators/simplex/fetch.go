@@ -27,7 +27,7 @@ func (m *Machine) need(c *types.Certificate, from types.Address) {
 		m.execute(n)
 		return
 	}
-	if c.Height > m.rootHeight()+MaxFetchBlocks {
+	if m.far(c) {
 		m.behind(c, from)
 		return
 	}
@@ -52,15 +52,21 @@ func (m *Machine) behind(c *types.Certificate, from types.Address) {
 	}
 }
 
+// far reports whether a block is more than MaxFetchBlocks above the root. Each
+// block has a height and a view of its own, and heights may be skipped
+// (decision C8): the lesser distance counts.
+func (m *Machine) far(c *types.Certificate) bool {
+	return c.Height > m.rootHeight()+MaxFetchBlocks && c.View > m.rootView()+MaxFetchBlocks
+}
+
 // tooFarBehind reports whether the chain is known to go on beyond what is
 // fetched block by block.
 func (m *Machine) tooFarBehind() bool {
-	if m.final != nil && m.final.Height > m.rootHeight()+MaxFetchBlocks {
+	if m.final != nil && m.far(m.final) {
 		return true
 	}
 	r := m.rounds[m.newest]
-	return r != nil && r.notarization != nil && m.nodes[r.notarization.Block] == nil &&
-		r.notarization.Height > m.rootHeight()+MaxFetchBlocks
+	return r != nil && r.notarization != nil && m.nodes[r.notarization.Block] == nil && m.far(r.notarization)
 }
 
 func (m *Machine) wanted(hash types.Hash) bool {

@@ -79,7 +79,9 @@ type Machine struct {
 	behindAt types.Time // no earlier is Behind reported again
 
 	peers   map[types.Address]*peer
-	pending bool     // the application has work
+	pending bool // the application has work
+	held    bool // by Hold
+	goal    types.Height
 	later   []record // of epochs to come, from the log
 	broken  bool     // Conflict was reported
 }
@@ -230,6 +232,12 @@ func (m *Machine) handle(event Event) {
 		if e.LinkDelay > 0 && e.BlockTime >= 0 {
 			m.cfg.BlockTime, m.cfg.LinkDelay, m.cfg.Auto = e.BlockTime, e.LinkDelay, e.Auto
 		}
+	case Hold:
+		m.held = e.On
+		m.disarmIdle()
+	case Goal:
+		m.goal = e.Height
+		m.disarmIdle()
 	case CaughtUp:
 		m.caughtUp(e)
 	}

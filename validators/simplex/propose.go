@@ -45,10 +45,7 @@ func (m *Machine) propose() bool {
 // become final.
 func (m *Machine) buildAt() types.Time {
 	at := m.entered.Add(m.cfg.BlockTime)
-	header := &m.root.Block.Header
-	if n := m.newestNode(); n != nil {
-		header = &n.block.Header
-	}
+	header := m.tip()
 	if due := header.Timestamp.Time().Add(m.cfg.BlockTime); due < at {
 		at = due
 	}

@@ -111,8 +111,8 @@ func (m *Machine) overdue(r *round) bool {
 	return m.now >= m.viewDeadline() || r.proposal == nil && m.now >= m.leaderDeadline()
 }
 
-// arm starts the timeouts of the view: at once, or with Config.Auto when there
-// is something to do.
+// arm starts the timeouts of the view: at once, or with Config.Auto or Hold when
+// there is something to do.
 func (m *Machine) arm() {
 	if !m.armed && !m.ended && m.active() {
 		m.armed, m.armedAt = true, m.now
@@ -123,8 +123,22 @@ func (m *Machine) arm() {
 // active reports whether there is something to do in this view: work, somebody
 // else who began, or for a resend interval a block that did not become final.
 func (m *Machine) active() bool {
-	return !m.cfg.Auto || m.pending || m.othersActive() ||
+	return m.inDemand() || m.othersActive() ||
 		m.unfinished() && m.now >= m.entered.Add(m.resendInterval())
+}
+
+// inDemand reports whether another block is to be made.
+func (m *Machine) inDemand() bool {
+	return m.tip().Height < m.goal || !m.held && (!m.cfg.Auto || m.pending)
+}
+
+// tip is the header of the block notarized last or, where that is not held, of
+// the root.
+func (m *Machine) tip() *types.Header {
+	if n := m.newestNode(); n != nil {
+		return &n.block.Header
+	}
+	return &m.root.Block.Header
 }
 
 func (m *Machine) othersActive() bool {
