@@ -2,7 +2,6 @@ package box
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -11,9 +10,9 @@ import (
 	"github.com/cowboyinc/devnet/internal/api"
 	"github.com/cowboyinc/devnet/internal/env"
 	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/view"
 	"github.com/cowboyinc/devnet/validators"
 	"github.com/cowboyinc/devnet/validators/ledger"
-	"github.com/cowboyinc/devnet/validators/mempool"
 )
 
 // answerTimeout is how long a validator may take to answer a question about
@@ -89,7 +88,7 @@ func (n *Network) View(name string) (api.View, error) {
 	if v == nil || name != "" && !node.Running() {
 		return nil, api.Refuse(http.StatusServiceUnavailable, "node_stopped", "%s is not running", node.Name).At("node")
 	}
-	return newView(n, v), nil
+	return n.views.Of(v), nil
 }
 
 // Submit implements api.Backend.
@@ -108,39 +107,10 @@ func (n *Network) Submit(ctx context.Context, raw []byte) (types.Hash, error) {
 	defer cancel()
 	select {
 	case a := <-answers:
-		return a.hash, refusal(a.err)
+		return a.hash, view.Refusal(a.err)
 	case <-wait.Done():
 		return types.Hash{}, api.Refuse(http.StatusServiceUnavailable, "no_answer", "%s did not answer: %v", node.Name, wait.Err())
 	}
-}
-
-// refusal turns what admission says into an answer for a client.
-func refusal(err error) error {
-	var invalid *ledger.Invalid
-	var full *mempool.Error
-	switch {
-	case err == nil:
-		return nil
-	case errors.As(err, &invalid):
-		return api.Refuse(statusOf(invalid.Code), invalid.Code, "%s", invalid.Detail)
-	case errors.As(err, &full):
-		return api.Refuse(statusOf(full.Code), full.Code, "%s", full.Message)
-	case errors.Is(err, validators.ErrBusy):
-		return api.Refuse(http.StatusTooManyRequests, "busy", "%v", err)
-	}
-	return err
-}
-
-func statusOf(code string) int {
-	switch code {
-	case api.CodeNonceTooLow, api.CodeNonceTaken, api.CodeNonceGap, mempool.CodeAlreadyKnown:
-		return http.StatusConflict
-	case mempool.CodePoolFull, mempool.CodeSenderFull:
-		return http.StatusTooManyRequests
-	case ledger.CodeTooLarge:
-		return http.StatusRequestEntityTooLarge
-	}
-	return http.StatusBadRequest
 }
 
 // Pending implements api.Backend.

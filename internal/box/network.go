@@ -19,27 +19,28 @@ import (
 	"github.com/cowboyinc/devnet/internal/pyhost"
 	"github.com/cowboyinc/devnet/internal/roles"
 	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/view"
 	"github.com/cowboyinc/devnet/validators"
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
 
 // Network is a live network in this process. It is safe for concurrent use.
 type Network struct {
-	config    Config
-	seed      uint64
-	genesis   *ledger.Genesis
-	home      *home.Home // nil when ephemeral
-	runtime   *roles.Runtime
-	clock     *clock.Clock
-	memo      *validators.Memo
-	verifier  *crypto.Verifier
-	programs  program.Host
-	owned     *pyhost.Pool // closed with the network; nil when the programs were given
-	log       *slog.Logger
-	book      *addressBook
-	finality  *finality
-	nodes     []*Node
-	described sync.Map // code hash → program.Description
+	config   Config
+	seed     uint64
+	genesis  *ledger.Genesis
+	home     *home.Home // nil when ephemeral
+	runtime  *roles.Runtime
+	clock    *clock.Clock
+	memo     *validators.Memo
+	verifier *crypto.Verifier
+	programs program.Host
+	owned    *pyhost.Pool // closed with the network; nil when the programs were given
+	log      *slog.Logger
+	book     *addressBook
+	finality *finality
+	nodes    []*Node
+	views    *view.Source
 
 	mu     sync.Mutex // of starting and stopping nodes
 	closed bool
@@ -206,6 +207,7 @@ func (n *Network) startPrograms() {
 		host = samples.Mux{Other: host}
 	}
 	n.programs = host
+	n.views = &view.Source{Genesis: n.genesis, Programs: n.programs, Verifier: n.verifier}
 }
 
 // Probe returns the version of Python that runs actors, or what is missing. It

@@ -40,7 +40,7 @@ var (
 	oracles     = []string{"internal/oracle/...", "internal/trace/..."}
 	worlds      = []string{"internal/sim/...", "internal/box/..."}
 	shown       = []string{"internal/view"}
-	stages      = []string{"internal/scenario/simulated", "internal/scenario/live"}
+	stages      = []string{"internal/scenario/stage/..."}
 	commands    = []string{"cmd/..."}
 
 	anyLibrary = []string{"..."}

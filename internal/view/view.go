@@ -1,4 +1,7 @@
-package box
+// Package view shows one validator's latest final state and history as the
+// faces read it: an api.View over a validators.Validator, the same for every
+// world.
+package view
 
 import (
 	"bytes"
@@ -7,26 +10,40 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"sync"
 
 	"github.com/cowboyinc/devnet/actors"
 	"github.com/cowboyinc/devnet/internal/api"
+	"github.com/cowboyinc/devnet/internal/env"
 	"github.com/cowboyinc/devnet/internal/params"
 	"github.com/cowboyinc/devnet/internal/program"
 	"github.com/cowboyinc/devnet/internal/types"
 	"github.com/cowboyinc/devnet/validators"
 	"github.com/cowboyinc/devnet/validators/ledger"
+	"github.com/cowboyinc/devnet/validators/mempool"
 )
 
-// view is one validator's latest final state, for the API.
+// Source makes the views of one network's validators. It is safe for concurrent
+// use.
+type Source struct {
+	Genesis  *ledger.Genesis
+	Programs program.Host
+	Verifier env.Verifier
+
+	described sync.Map // code hash → program.Description
+}
+
+// view is one validator's latest final state.
 type view struct {
-	network *Network
+	source  *Source
 	state   *ledger.State
 	archive *validators.Archive
 	reader  ledger.Executor // for reads and dry runs
 }
 
-func newView(n *Network, v *validators.Validator) *view {
-	return &view{network: n, state: v.View().State, archive: v.Archive(), reader: ledger.Executor{Programs: n.programs, Verifier: n.verifier}}
+// Of returns a validator as it stands now.
+func (s *Source) Of(v *validators.Validator) api.View {
+	return &view{source: s, state: v.View().State, archive: v.Archive(), reader: ledger.Executor{Programs: s.Programs, Verifier: s.Verifier}}
 }
 
 func (v *view) Head() api.Head {
@@ -37,7 +54,7 @@ func (v *view) Head() api.Head {
 
 func (v *view) Block(h types.Height) (*api.Block, error) {
 	if h == 0 {
-		_, genesis, err := v.network.genesis.State()
+		_, genesis, err := v.source.Genesis.State()
 		if err != nil {
 			return nil, err
 		}
@@ -83,7 +100,7 @@ func (v *view) Actor(a types.Address) (*api.Actor, error) {
 	if record == nil {
 		return nil, nil
 	}
-	described, err := v.network.describe(record.CodeHash, v.state)
+	described, err := v.source.describe(record.CodeHash, v.state)
 	if err != nil {
 		return nil, err
 	}
@@ -193,7 +210,7 @@ func (v *view) Simulate(_ context.Context, tx *types.Transaction) (*types.Receip
 	if tx.Signature == nil {
 		return nil, api.Refuse(http.StatusBadRequest, "bad_signature", "the transaction is not signed")
 	}
-	sender, ok := v.network.verifier.Recover(tx.SigningDigest(), *tx.Signature)
+	sender, ok := v.source.Verifier.Recover(tx.SigningDigest(), *tx.Signature)
 	if !ok {
 		return nil, api.Refuse(http.StatusBadRequest, "bad_signature", "nobody can have made this signature")
 	}
@@ -202,7 +219,36 @@ func (v *view) Simulate(_ context.Context, tx *types.Transaction) (*types.Receip
 	if errors.As(err, &missing) {
 		return nil, environment(err)
 	}
-	return receipt, refusal(err)
+	return receipt, Refusal(err)
+}
+
+// Refusal turns what admission says into an answer for a client.
+func Refusal(err error) error {
+	var invalid *ledger.Invalid
+	var full *mempool.Error
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &invalid):
+		return api.Refuse(statusOf(invalid.Code), invalid.Code, "%s", invalid.Detail)
+	case errors.As(err, &full):
+		return api.Refuse(statusOf(full.Code), full.Code, "%s", full.Message)
+	case errors.Is(err, validators.ErrBusy):
+		return api.Refuse(http.StatusTooManyRequests, "busy", "%v", err)
+	}
+	return err
+}
+
+func statusOf(code string) int {
+	switch code {
+	case api.CodeNonceTooLow, api.CodeNonceTaken, api.CodeNonceGap, mempool.CodeAlreadyKnown:
+		return http.StatusConflict
+	case mempool.CodePoolFull, mempool.CodeSenderFull:
+		return http.StatusTooManyRequests
+	case ledger.CodeTooLarge:
+		return http.StatusRequestEntityTooLarge
+	}
+	return http.StatusBadRequest
 }
 
 // environment answers for programs that this machine cannot run.
@@ -212,11 +258,11 @@ func environment(err error) error {
 }
 
 // describe returns what the code of an actor offers.
-func (n *Network) describe(hash types.Hash, state *ledger.State) (program.Description, error) {
-	if known, ok := n.described.Load(hash); ok {
+func (s *Source) describe(hash types.Hash, state *ledger.State) (program.Description, error) {
+	if known, ok := s.described.Load(hash); ok {
 		return known.(program.Description), nil
 	}
-	session, err := n.programs.Open(program.ForRead)
+	session, err := s.Programs.Open(program.ForRead)
 	if err != nil {
 		return program.Description{}, environment(err)
 	}
@@ -225,6 +271,6 @@ func (n *Network) describe(hash types.Hash, state *ledger.State) (program.Descri
 	if err != nil {
 		return program.Description{}, environment(fmt.Errorf("its code cannot be described: %w", err))
 	}
-	n.described.Store(hash, description)
+	s.described.Store(hash, description)
 	return description, nil
 }
