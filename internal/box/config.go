@@ -17,6 +17,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/program"
 	"github.com/cowboyinc/devnet/internal/store"
 	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/validators"
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
 
@@ -42,6 +43,9 @@ type Config struct {
 	Programs   program.Host      // nil: Python hosts of this network's own
 	Python     string            // interpreter; "": the first that fits
 	Log        *slog.Logger      // nil: none
+	// Observe is told of the blocks that each validator made final, in the order
+	// of its heights, on a loop of that validator. It may be nil.
+	Observe func(validators.Finality)
 
 	// The switches that benchmarks turn off.
 	NoMemo     bool // every validator executes every block itself

@@ -12,6 +12,9 @@ import (
 func (j *Judge) agree(o *Observation) {
 	h := &o.Block.Header
 	wrong := func(format string, args ...any) { j.report("agreement", h.Height, o.Validator, format, args...) }
+	if known := j.chain[h.Height]; known != nil && known.first.is(o) {
+		return
+	}
 	if own := hashHeader(h); own != o.Hash {
 		wrong("the block's hash is %s, the validator knows it as %s", own, o.Hash)
 	}
@@ -35,6 +38,18 @@ func (j *Judge) agree(o *Observation) {
 	if !equal(first.NextSet, o.NextSet) {
 		wrong("the set of its next epoch differs from that of %s", first.Validator)
 	}
+}
+
+// is says that an observation shows the very values, in memory, that an earlier
+// one did: validators of one process share the results of executing a block.
+// What was judged of those need not be judged again.
+func (o *Observation) is(later *Observation) bool {
+	return o.Block == later.Block && o.Hash == later.Hash && o.NextSet == later.NextSet &&
+		shared(o.Receipts, later.Receipts) && shared(o.Timers, later.Timers)
+}
+
+func shared[T any](a, b []T) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
 
 // linked judges a block against the block before it (decisions C7, C8, C9).

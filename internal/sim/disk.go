@@ -207,7 +207,7 @@ func (s *nodeStore) Commit(writes []env.Write) error {
 	for _, write := range writes {
 		if batch := changes[write.Bucket]; batch != nil {
 			b := d.bucket(write.Bucket)
-			b.tree = b.tree.Put(batch)
+			b.tree = w.tables.put(b.tree, batch)
 			delete(changes, write.Bucket)
 		}
 	}

@@ -179,23 +179,10 @@ func (n *Network) failed(err error) {
 
 // observe tells the oracles what a validator finalized.
 func (n *Network) observe(f validators.Finality) {
-	who := n.keys[f.Validator].Address()
-	for i, r := range f.Results {
-		h := r.Block.Header.Height
-		n.tip = max(n.tip, h)
+	for i, o := range Observations(f, n.keys[f.Validator].Address(), n.config.Sample) {
+		r := f.Results[i]
+		n.tip = max(n.tip, r.Block.Header.Height)
 		n.Note(f.Validator, "final", r.Hash[:])
-		o := oracle.Observation{Validator: who, Block: r.Block, Hash: r.Hash, StateRoot: r.State.Root(),
-			Receipts: r.Receipts, Timers: r.Timers, NextSet: r.NextSet}
-		if i == len(f.Results)-1 {
-			o.Finalization = f.Finalization
-		}
-		if h%n.config.Sample == 0 {
-			o.Money = moneyOf(r.State)
-			r.State.Scan(nil, nil, func(key, value []byte) bool {
-				o.State = append(o.State, oracle.Entry{Key: key, Value: value})
-				return true
-			})
-		}
 		n.Judge.Observe(o)
 		n.follow(r)
 	}

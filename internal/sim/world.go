@@ -74,6 +74,7 @@ type World struct {
 	trace     trace
 	crashed   []*life // died within the present step
 	bug       *Bug
+	tables    shared
 	tap       func(from types.Address, frame []byte)
 }
 
