@@ -2,6 +2,7 @@ package roles
 
 import (
 	"sync"
+	"sync/atomic"
 
 	"github.com/asynkron/protoactor-go/actor"
 )
@@ -14,6 +15,9 @@ type Loop struct {
 	wake    *sync.Cond
 	waiting []func()
 	closed  bool
+	frozen  bool
+	killed  bool
+	halted  atomic.Bool // frozen or killed: asked before each function
 	done    chan struct{}
 }
 
@@ -53,12 +57,56 @@ func (l *Loop) Close() {
 	<-l.done
 }
 
+// Kill ends the loop after its present function; what is scheduled never runs,
+// and a role that is left is not told of its end. It returns when the loop has
+// ended.
+func (l *Loop) Kill() {
+	l.mu.Lock()
+	l.closed, l.killed, l.waiting = true, true, nil
+	l.halted.Store(true)
+	l.wake.Signal()
+	l.mu.Unlock()
+	<-l.done
+}
+
+// Freeze lets the loop run nothing after its present function, until Thaw or
+// Close. What is scheduled waits.
+func (l *Loop) Freeze() { l.freeze(true) }
+
+// Thaw lets a frozen loop run on.
+func (l *Loop) Thaw() { l.freeze(false) }
+
+func (l *Loop) freeze(on bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.frozen = on
+	l.halted.Store(on || l.killed)
+	l.wake.Signal()
+}
+
+// dead reports whether the loop was killed.
+func (l *Loop) dead() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.killed
+}
+
+// pass waits while the loop is frozen; it is false where the loop was killed.
+func (l *Loop) pass() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for l.frozen && !l.closed {
+		l.wake.Wait()
+	}
+	return !l.killed
+}
+
 func (l *Loop) run() {
 	defer close(l.done)
 	var batch []func()
 	for {
 		l.mu.Lock()
-		for len(l.waiting) == 0 && !l.closed {
+		for (len(l.waiting) == 0 || l.frozen) && !l.closed {
 			l.wake.Wait()
 		}
 		batch, l.waiting = l.waiting, batch[:0]
@@ -68,6 +116,9 @@ func (l *Loop) run() {
 		}
 		for i, fn := range batch {
 			batch[i] = nil
+			if l.halted.Load() && !l.pass() {
+				return
+			}
 			fn()
 		}
 	}

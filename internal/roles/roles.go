@@ -166,6 +166,7 @@ func (one *role) wait() {
 		select {
 		case <-one.done:
 		case <-d.done:
+			one.mailbox.finish() // nothing can run beside it any more
 		}
 	default:
 		<-one.done
@@ -225,7 +226,7 @@ func (r *Runtime) report(name string, value any, stack []byte) {
 }
 
 // Receive implements actor.Actor. A panic while stopping is reported and does
-// not keep the role from stopping.
+// not keep the role from stopping; one on a loop that was killed is not told.
 func (one *role) Receive(ctx actor.Context) {
 	switch ctx.Message().(type) {
 	case *actor.Stopping:
@@ -240,6 +241,9 @@ func (one *role) Receive(ctx actor.Context) {
 }
 
 func (one *role) last(ctx actor.Context) {
+	if l, ok := one.mailbox.dispatcher.(*Loop); ok && l.dead() {
+		return
+	}
 	defer func() {
 		if value := recover(); value != nil {
 			if _, ok := value.(Killed); !ok {
