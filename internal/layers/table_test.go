@@ -40,6 +40,7 @@ var (
 	oracles     = []string{"internal/oracle/...", "internal/trace/..."}
 	worlds      = []string{"internal/sim/...", "internal/box/..."}
 	shown       = []string{"internal/view"}
+	carried     = []string{"fixtures"}
 	stages      = []string{"internal/scenario/stage/..."}
 	commands    = []string{"cmd/..."}
 
@@ -65,9 +66,10 @@ var table = []layer{
 		why: "an implementation knows internal/env and the base, and no other implementation"},
 	{name: "oracle", packages: oracles, imports: []string{"internal/types", "internal/codec", "internal/trace/..."}, libraries: anyLibrary,
 		why: "an oracle imports types and the trace, so that it shares no code with what it judges"},
+	{name: "fixtures", packages: carried, why: "the files of fixtures, for those who read them, and no code"},
 	{name: "stage", packages: stages, imports: []string{"..."}, libraries: anyLibrary,
 		why: "a stage is a world as scripts drive it"},
-	{name: "scenario", packages: []string{"internal/scenario"}, imports: join(base, cores, composition, environment, []string{"internal/api", "internal/api/model"}), libraries: anyLibrary,
+	{name: "scenario", packages: []string{"internal/scenario"}, imports: join(base, cores, composition, environment, carried, []string{"internal/api", "internal/api/model"}), libraries: anyLibrary,
 		why: "scripts read what the API shows, by the same names; the world behind it is a Backend"},
 	{name: "view", packages: shown, imports: join(base, cores, composition, shells, environment, faces), libraries: anyLibrary,
 		why: "a view shows a validator to a face, for every world"},

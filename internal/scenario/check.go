@@ -1,0 +1,267 @@
+package scenario
+
+import (
+	"errors"
+	"slices"
+
+	"go.starlark.net/resolve"
+	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
+)
+
+// check finds what is wrong with a script and what it loads, without running
+// any of it.
+func (s *sources) check() error {
+	var found Mistakes
+	checked := map[string]bool{}
+	queue := []string{s.main}
+	for len(queue) > 0 {
+		name := queue[0]
+		queue = queue[1:]
+		if checked[name] {
+			continue
+		}
+		checked[name] = true
+		file, err := s.parse(name)
+		if err != nil {
+			var more Mistakes
+			var one *Mistake
+			switch {
+			case errors.As(err, &more):
+				found = append(found, more...)
+			case errors.As(err, &one):
+				found = append(found, one)
+			default:
+				return err
+			}
+		}
+		if file == nil {
+			continue
+		}
+		l := &linter{s: s, nets: networksOf(file)}
+		syntax.Walk(file, l.visit)
+		found = append(found, l.found...)
+		for _, statement := range file.Stmts {
+			load, ok := statement.(*syntax.LoadStmt)
+			if !ok {
+				continue
+			}
+			if _, err := s.read(load.ModuleName()); err != nil {
+				var wrong *Mistake
+				if !errors.As(err, &wrong) {
+					return err
+				}
+				wrong.At = s.at(load.Module.TokenPos)
+				found = append(found, wrong)
+				continue
+			}
+			queue = append(queue, load.ModuleName())
+		}
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(found, func(a, b *Mistake) int {
+		if a.At.File != b.At.File {
+			return 0
+		}
+		return a.At.Line - b.At.Line
+	})
+	return found
+}
+
+// parse reads and resolves a file. Where names are unknown it returns both the
+// file and the mistakes.
+func (s *sources) parse(name string) (*syntax.File, error) {
+	text, err := s.read(name)
+	if err != nil {
+		return nil, err
+	}
+	file, err := dialect.Parse(name, text, 0)
+	if err != nil {
+		return nil, s.located(err)
+	}
+	known := func(name string) bool { return find(globalVerbs, name) != nil }
+	return file, s.located(resolve.File(file, known, starlark.Universe.Has))
+}
+
+// networksOf are the names that a file binds to network(…), and to nothing else.
+func networksOf(file *syntax.File) map[string]bool {
+	nets, others := map[string]bool{}, map[string]bool{}
+	syntax.Walk(file, func(node syntax.Node) bool {
+		switch n := node.(type) {
+		case *syntax.AssignStmt:
+			name, ok := n.LHS.(*syntax.Ident)
+			if !ok {
+				bound(n.LHS, others)
+				break
+			}
+			if call, ok := n.RHS.(*syntax.CallExpr); ok && calls(call, "network") {
+				nets[name.Name] = true
+			} else {
+				others[name.Name] = true
+			}
+		case *syntax.DefStmt:
+			others[n.Name.Name] = true
+			for _, p := range n.Params {
+				bound(p, others)
+			}
+		case *syntax.LambdaExpr:
+			for _, p := range n.Params {
+				bound(p, others)
+			}
+		case *syntax.ForStmt:
+			bound(n.Vars, others)
+		case *syntax.ForClause:
+			bound(n.Vars, others)
+		case *syntax.LoadStmt:
+			for _, to := range n.To {
+				others[to.Name] = true
+			}
+		}
+		return true
+	})
+	for name := range others { // order: a set less a set
+		delete(nets, name)
+	}
+	return nets
+}
+
+// bound adds the names that a pattern or parameter binds.
+func bound(e syntax.Expr, to map[string]bool) {
+	syntax.Walk(e, func(node syntax.Node) bool {
+		switch n := node.(type) {
+		case *syntax.Ident:
+			to[n.Name] = true
+		case *syntax.DotExpr, *syntax.IndexExpr:
+			return false // they bind no name
+		}
+		return true
+	})
+}
+
+func calls(call *syntax.CallExpr, name string) bool {
+	fn, ok := call.Fn.(*syntax.Ident)
+	return ok && fn.Name == name
+}
+
+// linter looks at calls of builtins and at what is read of a network.
+type linter struct {
+	s     *sources
+	nets  map[string]bool // looked up only
+	found Mistakes
+}
+
+func (l *linter) visit(node syntax.Node) bool {
+	switch n := node.(type) {
+	case *syntax.DotExpr:
+		if name := l.net(n); name != "" {
+			known := attributes(networkVerbs, networkFields)
+			if !slices.Contains(known, name) {
+				l.report(n.NamePos, "a network has no "+name+otherVerbs(name, known))
+			}
+		}
+	case *syntax.CallExpr:
+		if v, title := l.verb(n.Fn); v != nil {
+			l.call(v, title, n)
+		}
+	}
+	return true
+}
+
+// net is the name that an expression reads of a network, or "".
+func (l *linter) net(dot *syntax.DotExpr) string {
+	if x, ok := dot.X.(*syntax.Ident); ok && l.nets[x.Name] {
+		return dot.Name.Name
+	}
+	return ""
+}
+
+// verb is the builtin that an expression names for sure, or nil.
+func (l *linter) verb(fn syntax.Expr) (*verb, string) {
+	switch fn := fn.(type) {
+	case *syntax.Ident:
+		if b, ok := fn.Binding.(*resolve.Binding); ok && b.Scope == resolve.Predeclared {
+			return find(globalVerbs, fn.Name), fn.Name
+		}
+	case *syntax.DotExpr:
+		if name := l.net(fn); name != "" {
+			return find(networkVerbs, name), "net." + name
+		}
+	}
+	return nil, ""
+}
+
+// call looks at the names of the arguments, and at values that are written out.
+func (l *linter) call(v *verb, title string, call *syntax.CallExpr) {
+	if len(v.params) == 1 && v.params[0].kind == "names" {
+		return
+	}
+	given, open := map[string]bool{}, false
+	for i, arg := range call.Args {
+		name, value := "", arg
+		switch a := arg.(type) {
+		case *syntax.UnaryExpr:
+			if a.Op == syntax.STAR || a.Op == syntax.STARSTAR {
+				open = true
+				continue
+			}
+		case *syntax.BinaryExpr:
+			if a.Op == syntax.EQ {
+				name, value = a.X.(*syntax.Ident).Name, a.Y
+			}
+		}
+		pos, _ := arg.Span()
+		if name == "" {
+			if i >= len(v.params) || v.params[i].nowhere {
+				l.report(pos, title+" takes this argument by its name only: "+v.String())
+				continue
+			}
+			name = v.params[i].name
+		} else if err := v.knows(title, name); err != nil {
+			l.report(pos, err.(*Mistake).What)
+			continue
+		}
+		given[name] = true
+		l.literal(v, title, name, value)
+	}
+	for _, p := range v.params {
+		if p.must && !given[p.name] && !open {
+			l.report(call.Lparen, title+" needs "+p.name+": "+v.String())
+		}
+	}
+}
+
+// literal judges a value that is written out.
+func (l *linter) literal(v *verb, title, name string, value syntax.Expr) {
+	written, ok := value.(*syntax.Literal)
+	if !ok {
+		return
+	}
+	i := slices.IndexFunc(v.params, func(p param) bool { return p.name == name })
+	switch v.params[i].kind {
+	case "party", "node", "hash": // names that only the network knows
+		return
+	}
+	var constant starlark.Value
+	switch x := written.Value.(type) {
+	case string:
+		constant = starlark.String(x)
+		if written.Token == syntax.BYTES {
+			constant = starlark.Bytes(x)
+		}
+	case int64:
+		constant = starlark.MakeInt64(x)
+	case float64:
+		constant = starlark.Float(x)
+	default:
+		return
+	}
+	if _, err := kinds[v.params[i].kind].read(nil, constant); err != nil {
+		l.report(written.TokenPos, title+": "+name+" "+err.Error())
+	}
+}
+
+func (l *linter) report(pos syntax.Position, what string) {
+	l.found = append(l.found, &Mistake{l.s.at(pos), what})
+}

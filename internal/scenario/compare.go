@@ -1,0 +1,24 @@
+package scenario
+
+import (
+	"fmt"
+
+	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
+)
+
+type (
+	syntaxToken   = syntax.Token
+	starlarkValue = starlark.Value
+)
+
+// compared answers == and != of values that have no order.
+func compared(op syntaxToken, same bool, kind string) (bool, error) {
+	switch op {
+	case syntax.EQL:
+		return same, nil
+	case syntax.NEQ:
+		return !same, nil
+	}
+	return false, fmt.Errorf("values of type %s have no order", kind)
+}

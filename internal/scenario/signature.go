@@ -1,0 +1,224 @@
+package scenario
+
+import (
+	"fmt"
+	"strings"
+
+	"go.starlark.net/starlark"
+)
+
+// verb is one builtin of scripts: a function, or a verb of a value.
+type verb struct {
+	name   string
+	params []param
+	doc    string
+	do     func(*call) (starlark.Value, error)
+}
+
+// param is one parameter of a verb.
+type param struct {
+	name    string
+	kind    string // of the table kinds
+	must    bool
+	preset  string // what it is where it is not given, for people; "" for nothing
+	nowhere bool   // may be given by name only
+}
+
+// parse reads a signature: "run(blocks: count?, until: function?, within: count = 100)".
+// A ? is an argument that may be missing, and so is one with a preset. After *
+// arguments are given by name.
+func parse(signature, doc string, do func(*call) (starlark.Value, error)) *verb {
+	name, list, ok := strings.Cut(strings.TrimSuffix(signature, ")"), "(")
+	if !ok {
+		panic("scenario: not a signature: " + signature)
+	}
+	v := &verb{name: name, doc: doc, do: do}
+	named := false
+	for _, text := range strings.Split(list, ", ") {
+		switch text {
+		case "":
+			continue
+		case "*":
+			named = true
+			continue
+		}
+		p := param{must: true, nowhere: named}
+		head, preset, has := strings.Cut(text, " = ")
+		p.name, p.kind, ok = strings.Cut(head, ": ")
+		if has {
+			p.must, p.preset = false, preset
+		}
+		if kind, optional := strings.CutSuffix(p.kind, "?"); optional {
+			p.must, p.kind = false, kind
+		}
+		if _, known := kinds[p.kind]; !ok || !known {
+			panic("scenario: " + signature + " has the parameter " + text)
+		}
+		v.params = append(v.params, p)
+	}
+	return v
+}
+
+// String is the signature as the reference shows it.
+func (v *verb) String() string {
+	var list []string
+	named := false
+	for _, p := range v.params {
+		if p.nowhere && !named {
+			named = true
+			list = append(list, "*")
+		}
+		text := p.name + ": " + p.kind
+		switch {
+		case p.preset != "":
+			text += " = " + p.preset
+		case !p.must:
+			text += "?"
+		}
+		list = append(list, text)
+	}
+	return v.name + "(" + strings.Join(list, ", ") + ")"
+}
+
+func (v *verb) paramNames() (names []string) {
+	for _, p := range v.params {
+		names = append(names, p.name)
+	}
+	return names
+}
+
+// builtin makes a verb callable: as itself, or of the value on.
+func (r *runtime) builtin(v *verb, of string, on any) *starlark.Builtin {
+	title := v.name
+	if of != "" {
+		title = of + "." + v.name
+	}
+	return starlark.NewBuiltin(title, func(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+		c := &call{r: r, title: title, on: on, thread: t, values: map[string]any{}}
+		if err := c.bind(v, args, kwargs); err != nil {
+			return nil, err
+		}
+		value, err := v.do(c)
+		if err != nil {
+			return nil, c.explain(err)
+		}
+		return value, nil
+	})
+}
+
+// call is one call of a verb with its arguments.
+type call struct {
+	r      *runtime
+	title  string
+	on     any // the network or node whose verb it is
+	thread *starlark.Thread
+	values map[string]any // converted, by parameter; looked up only
+}
+
+func (c *call) bind(v *verb, args starlark.Tuple, kwargs []starlark.Tuple) error {
+	if len(v.params) == 1 && v.params[0].kind == "names" {
+		return c.bindNames(v, args, kwargs)
+	}
+	positional := 0
+	for _, p := range v.params {
+		if !p.nowhere {
+			positional++
+		}
+	}
+	if len(args) > positional {
+		return mistake("%s takes at most %d arguments without a name, and got %d: %s", c.title, positional, len(args), v)
+	}
+	given := map[string]starlark.Value{}
+	for i, value := range args {
+		given[v.params[i].name] = value
+	}
+	for _, pair := range kwargs {
+		name := string(pair[0].(starlark.String))
+		if err := v.knows(c.title, name); err != nil {
+			return err
+		}
+		if _, twice := given[name]; twice {
+			return mistake("%s got %s twice: %s", c.title, name, v)
+		}
+		given[name] = pair[1]
+	}
+	for _, p := range v.params {
+		value, ok := given[p.name]
+		if !ok || value == starlark.None && !p.must && p.kind != "value" {
+			if p.must {
+				return mistake("%s needs %s: %s", c.title, p.name, v)
+			}
+			continue
+		}
+		converted, err := kinds[p.kind].read(c, value)
+		if err != nil {
+			return mistake("%s: %s %v", c.title, p.name, err)
+		}
+		c.values[p.name] = converted
+	}
+	return nil
+}
+
+// bindNames takes any number of strings, as check does.
+func (c *call) bindNames(v *verb, args starlark.Tuple, kwargs []starlark.Tuple) error {
+	if len(kwargs) > 0 {
+		return mistake("%s takes names alone, like %s(\"agreement\", \"supply\")", c.title, c.title)
+	}
+	var names []string
+	for _, value := range args {
+		name, err := readText(c, value)
+		if err != nil {
+			return mistake("%s: a name %v", c.title, err)
+		}
+		names = append(names, name.(string))
+	}
+	c.values[v.params[0].name] = names
+	return nil
+}
+
+// knows refuses the name of an argument that the verb does not have.
+func (v *verb) knows(title, name string) error {
+	for _, p := range v.params {
+		if p.name == name {
+			return nil
+		}
+	}
+	if len(v.params) == 0 {
+		return mistake("%s takes no arguments, and got %s", title, name)
+	}
+	near := meant(name, v.paramNames())
+	if near == "" {
+		near = "; it takes " + strings.Join(v.paramNames(), ", ")
+	}
+	return mistake("%s has no argument %s%s", title, name, near)
+}
+
+func (c *call) has(name string) bool {
+	_, ok := c.values[name]
+	return ok
+}
+
+// get is an argument, or the zero value where it was not given.
+func get[T any](c *call, name string) (value T) {
+	if given, ok := c.values[name]; ok {
+		return given.(T)
+	}
+	return value
+}
+
+// explain puts the verb's name before what the world says, and marks the
+// devnet's own faults.
+func (c *call) explain(err error) error {
+	switch err.(type) {
+	case *Mistake, *Failure, *Unavailable, Mistakes, *starlark.EvalError:
+		return err
+	}
+	if refused := asRefused(err); refused != nil {
+		what := c.title + ": " + refused.Body.Message
+		if refused.Body.Hint != "" && !strings.HasPrefix(refused.Body.Hint, "GET ") {
+			what += "; " + refused.Body.Hint
+		}
+		return mistake("%s", what)
+	}
+	return &internal{fmt.Errorf("%s: %w", c.title, err)}
+}

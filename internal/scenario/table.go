@@ -1,0 +1,155 @@
+package scenario
+
+// The tables of all builtins: a signature, what it does, and its function. The
+// reference in docs/SCENARIOS.md is printed from them.
+var (
+	globalVerbs    []*verb
+	networkVerbs   []*verb
+	validatorVerbs []*verb
+	// networkFields are read without parentheses.
+	networkFields []field
+)
+
+// field is a value that is read without parentheses.
+type field struct{ name, doc string }
+
+func init() {
+	globalVerbs = []*verb{
+		parse("network(*, validators: count = 4, runners: count = 0, block_time: text = \"1s\", policy: text?, seed: count?, link: link?, params: params?)",
+			"Brings the script's network up: one a script. block_time is a time or \"auto\"; policy is the parameter cip1.policy; --seed goes before seed; link is every link's.", doNetwork),
+		parse("link(*, latency: duration?, jitter: duration?, loss: chance?, duplicate: chance?, reorder: chance?, bandwidth: count?, one_way: bool?)",
+			"A link for network(…): latency, up to jitter more, the chances of loss, of a copy and of being overtaken, and bytes a second.", doLink),
+		parse("expect(condition: value, message: text = \"\")",
+			"Fails the scenario unless the condition is true.", doExpect),
+		parse("expect_eq(got: value, want: value, message: text = \"\")",
+			"Fails the scenario unless both are equal, and shows both.", doExpectEq),
+		parse("eventually(condition: function, within: count = 50, message: text = \"\")",
+			"Runs the network until the condition is true; fails after so many blocks, or as many block times without one.", doEventually),
+		parse("always(condition: function, blocks: count = 20, message: text = \"\")",
+			"Runs the network for so many blocks; fails as soon as the condition is not true after one.", doAlways),
+		parse("sometimes(name: text, condition: value)",
+			"Notes whether the condition was true. Over `--seeds N` the batch fails if it was true in no run.", doSometimes),
+		parse("check(oracles: names)",
+			"Asks the oracles: agreement, certificates, roots, supply, fees and timers judge all that happened so far; queues, that no queue is beyond its limit; liveness runs the network until every sound validator has finalized five more blocks, within 120 s of its clock.", doCheck),
+		parse("random(below: count)",
+			"A whole number from 0 to below - 1, drawn from the seed.", doRandom),
+		parse("be8(number: count)",
+			"The number as eight bytes, most significant first, as payloads of the Go samples have it.", doBE8),
+		parse("hex(data: bytes)",
+			"Bytes as 0x and hexadecimal digits.", doHex),
+		parse("cby(amount: amount)",
+			"An amount for people: \"1.5 CBY\".", doCBY),
+	}
+	networkFields = []field{
+		{"height", "Height of the highest final block among running honest validators."},
+		{"validators", "The validators by name: v0, v1, …; each has the fields and verbs below."},
+		{"runners", "The runners. Their part is not there yet: empty."},
+		{"basefee", "The prices of the next block: height, basefee_cycle, basefee_cell, basefee_lane_timer."},
+		{"params", "The parameters in force: a dict of strings."},
+		{"time_ms", "The network's clock, in milliseconds."},
+		{"seed", "The seed of the run."},
+		{"backend", "sim or live."},
+		{"digest", "Hash of the whole run so far; on live that of the final chain."},
+	}
+	networkVerbs = []*verb{
+		parse("run(blocks: count?, *, until: function?, within: count = 50)",
+			"Lets the network go on for so many blocks, or until a function is true, which fails after within blocks. Each ends as well after as many block times without a block. Returns the blocks made.", netRun),
+		parse("advance(*, blocks: count?, to: height?, to_next_timer: bool?)",
+			"Time travel: skips heights at which nothing is due. Returns since, to, skipped and fired [{id, actor, due, height, late}].", netAdvance),
+		parse("pause()", "Stops the making of blocks.", netPause),
+		parse("resume()", "Goes on with it.", netResume),
+		parse("deploy(file: text, *, name: text = \"\", fund: amount?, init: bytes?, sender: text = \"alice\", within: count = 50)",
+			"Deploys an actor from a file of the script's folder, from a fixture like \"actors/heartbeat.py\", or a Go sample like \"go:counter\". Returns it once final: address, name, receipt. Fails unless it ended ok.", netDeploy),
+		parse("call(actor: party, handler: text, payload: bytes?, *, sender: text = \"alice\", value: amount?, cycles: count?, cells: count?, within: count = 50)",
+			"Calls a handler by a signed transaction and returns its receipt once final, whatever its status.", netCall),
+		parse("send(actor: party, handler: text, payload: bytes?, *, sender: text = \"alice\", value: amount?, cycles: count?, cells: count?)",
+			"As call, and does not wait: returns the transaction's hash. It is handed in again until it is final.", netSend),
+		parse("transfer(to: party, amount: amount, *, sender: text = \"alice\", within: count = 50)",
+			"Pays, and returns the receipt once final.", netTransfer),
+		parse("read(actor: party, handler: text, payload: bytes?, *, sender: party?, node: node?)",
+			"Calls a handler read-only on the latest final state: height, status, output, text, cycles, cells, error, logs.", netRead),
+		parse("receipt(hash: hash, *, node: node?)", "The receipt of a transaction, of a timer's fire by the timer's id, or of a message; None while there is none.", netReceipt),
+		parse("state(actor: party, key: bytes?, *, node: node?)",
+			"An actor's state as a dict, or the value of one key, None where it has none.", netState),
+		parse("balance(of: party, *, node: node?)", "A balance in wei.", netBalance),
+		parse("account(of: party, *, node: node?)", "An account: address, nonce, balance.", netAccount),
+		parse("timers(*, actor: party?, status: text?, due_by: height?, node: node?)",
+			"Timers in every state, by due height.", netTimers),
+		parse("timer(id: hash, *, node: node?)", "One timer, or None.", netTimer),
+		parse("block(height: height?, *, node: node?)", "A final block, the latest without a height; None where there is none.", netBlock),
+		parse("blocks(first: height?, limit: count = 50, *, node: node?)", "Final blocks from a height on; without one the latest.", netBlocks),
+		parse("events(*, type: text?, actor: party?, since: height?)",
+			"What happened, oldest first: each has type (block, tx, timer or log), height, and data as HTTP's /events has it.", netEvents),
+		parse("validator(name: party)", "A validator by its name or address, the proposer of a block say.", netValidator),
+		parse("leader()", "The validator that leads the present view, as the highest running one sees it.", netLeader),
+		parse("set_param(key: text, value: value, *, at: height?)",
+			"Sets a parameter by an instruction of the system key, at a height or as soon as its class allows.", netSetParam),
+		parse("join_validator(name: text = \"\")", "Adds a validator by instruction: it starts from nothing, catches up, and votes from the next epoch on.", netJoin),
+		parse("leave_validator(node: node)", "Removes one at the epoch's end, by instruction.", netLeave),
+		parse("partition(groups: groups, *, may_be_idle: bool = False)", "Nodes reach those of their own group only; those not named form one more. Replaces the partition or bridge before.", netPartition),
+		parse("bridge(node: node, left: nodes, right: nodes, *, may_be_idle: bool = False)", "Cuts left from right; the node reaches both.", netBridge),
+		parse("link(a: node, b: node, *, latency: duration?, jitter: duration?, loss: chance?, duplicate: chance?, reorder: chance?, bandwidth: count?, one_way: bool?, may_be_idle: bool = False)",
+			"Sets the link between two nodes, with one_way that from a to b.", netLink),
+		parse("heal()", "Mends all links. Nodes that are down or frozen stay so.", netHeal),
+		parse("faults()", "What each fault did so far: verb, detail, did, idle.", netFaults),
+		absent("presence(height: height)", "P(H): per runner the bit.", "runners"),
+		absent("submit_job(*, kind: text, executor: text?, params: bytes?, runners: count?, mode: text?, timeout_blocks: count?)", "Submits a job.", "jobs"),
+		absent("job(id: hash)", "A job.", "jobs"),
+		absent("jobs()", "The jobs.", "jobs"),
+		absent("join_runner(name: text = \"\")", "Adds a runner.", "runners"),
+		absent("leave_runner(name: text)", "Removes a runner.", "runners"),
+		absent("snapshot(name: text)", "Saves the network.", "snapshots"),
+		absent("restore(name: text)", "Goes back to a snapshot.", "snapshots"),
+	}
+	validatorVerbs = []*verb{
+		parse("crash(*, may_be_idle: bool = False)", "Ends its process as kill -9 and a power cut do.", valCrash),
+		parse("restart()", "Starts it again on what its disk kept; one that runs is crashed first.", valRestart),
+		parse("freeze(*, may_be_idle: bool = False)", "Stops its process from running, while frames and time go on.", valFreeze),
+		parse("thaw()", "Lets it run on.", valThaw),
+		parse("wipe(*, may_be_idle: bool = False)", "Empties the disk of one that was crashed.", valWipe),
+		parse("disk_fail(on: bool = True, *, may_be_idle: bool = False)", "Every use of its disk fails, until called with False.", valDiskFail),
+		parse("clock_skew(by: duration, *, may_be_idle: bool = False)", "Sets its clock ahead of the others, or behind.", valClockSkew),
+		parse("misbehave(kind: text, *, may_be_idle: bool = False)",
+			"Makes it Byzantine: equivocate, withhold_votes, fabricate_presence, suppress_presence, bad_state_root or silent_leader; \"\" ends it.", valMisbehave),
+	}
+}
+
+// absent is a verb whose part is not there yet. Calling it says so.
+func absent(signature, doc, part string) *verb {
+	v := parse(signature, "", nil)
+	v.doc = doc + " Not there yet: its part, " + part + ", is not built."
+	v.do = func(c *call) (starlarkValue, error) {
+		return nil, Unable(c.title, part+" are not there yet in this version of devnet")
+	}
+	return v
+}
+
+// globalNames are what a script can name without defining it, for those who
+// mistype one.
+func globalNames() (names []string) {
+	for _, v := range globalVerbs {
+		names = append(names, v.name)
+	}
+	return append(names, "print", "load", "True", "False", "None", "len", "range", "list", "dict", "bytes", "str", "int",
+		"min", "max", "sorted", "any", "all", "enumerate", "zip", "tuple", "set", "bool", "type", "hash", "fail", "abs", "reversed", "repr", "float")
+}
+
+func find(verbs []*verb, name string) *verb {
+	for _, v := range verbs {
+		if v.name == name {
+			return v
+		}
+	}
+	return nil
+}
+
+// attributes are the names of verbs and fields.
+func attributes(verbs []*verb, fields []field) (names []string) {
+	for _, f := range fields {
+		names = append(names, f.name)
+	}
+	for _, v := range verbs {
+		names = append(names, v.name)
+	}
+	return names
+}

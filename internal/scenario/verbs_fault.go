@@ -1,0 +1,211 @@
+package scenario
+
+import (
+	"time"
+
+	"go.starlark.net/starlark"
+
+	"github.com/cowboyinc/devnet/internal/types"
+)
+
+// fault makes a fault and notes where the script did, for the end, when each
+// must have had an effect.
+func (c *call) fault(make func(Backend) error) (starlark.Value, error) {
+	n := c.r.net
+	before := len(n.backend.Faults())
+	if err := make(n.backend); err != nil {
+		return nil, err
+	}
+	at := c.r.sources.innermost(c.thread.CallStack())
+	for i := before; i < len(n.backend.Faults()); i++ {
+		for len(c.r.places) <= i {
+			c.r.places = append(c.r.places, Position{})
+		}
+		c.r.places[i] = at
+		c.r.allowed[i] = get[bool](c, "may_be_idle")
+	}
+	return starlark.None, nil
+}
+
+func netPartition(c *call) (starlark.Value, error) {
+	groups := get[[][]string](c, "groups")
+	seen := map[string]bool{}
+	for _, group := range groups {
+		for _, name := range group {
+			if seen[name] {
+				return nil, mistake("net.partition: %s is in two groups", name)
+			}
+			seen[name] = true
+		}
+	}
+	return c.fault(func(b Backend) error { return b.Partition(groups) })
+}
+
+func netBridge(c *call) (starlark.Value, error) {
+	return c.fault(func(b Backend) error {
+		return b.Bridge(get[string](c, "node"), get[[]string](c, "left"), get[[]string](c, "right"))
+	})
+}
+
+// linkOf reads the properties of a link.
+func linkOf(c *call) Link {
+	return Link{Latency: get[time.Duration](c, "latency"), Jitter: get[time.Duration](c, "jitter"), Loss: get[float64](c, "loss"),
+		Duplicate: get[float64](c, "duplicate"), Reorder: get[float64](c, "reorder"),
+		Bandwidth: int64(min(get[uint64](c, "bandwidth"), 1<<62)), OneWay: get[bool](c, "one_way")}
+}
+
+func doLink(c *call) (starlark.Value, error) {
+	l := linkOf(c)
+	if l.Latency < 0 || l.Jitter < 0 {
+		return nil, mistake("link: latency and jitter are 0 or more")
+	}
+	return &linkValue{l}, nil
+}
+
+func netLink(c *call) (starlark.Value, error) {
+	a, b, l := get[string](c, "a"), get[string](c, "b"), linkOf(c)
+	switch {
+	case a == b:
+		return nil, mistake("net.link: %s has no link to itself", a)
+	case l.Latency < 0 || l.Jitter < 0:
+		return nil, mistake("net.link: latency and jitter are 0 or more")
+	}
+	return c.fault(func(world Backend) error { return world.Link(a, b, l) })
+}
+
+func netHeal(c *call) (starlark.Value, error) { return starlark.None, netOf(c).backend.Heal() }
+
+func netFaults(c *call) (starlark.Value, error) {
+	var list []starlark.Value
+	for _, f := range netOf(c).backend.Faults() {
+		list = append(list, recordOf("fault", shownFault{f.Verb, f.Detail, f.Did, f.Idle, f.Ended}))
+	}
+	return frozen(list), nil
+}
+
+type shownFault struct {
+	Verb   string `json:"verb"`
+	Detail string `json:"detail"`
+	Did    string `json:"did"`
+	Idle   bool   `json:"idle"`
+	Ended  bool   `json:"ended"`
+}
+
+func valOf(c *call) *validatorValue { return c.on.(*validatorValue) }
+
+// mark notes whether a validator can be expected to keep up.
+func (v *validatorValue) mark(unsound bool) {
+	if unsound {
+		v.n.unsound[v.name] = true
+	} else {
+		delete(v.n.unsound, v.name)
+	}
+}
+
+func (v *validatorValue) running() bool {
+	node, _ := v.node()
+	return node.Running
+}
+
+func valCrash(c *call) (starlark.Value, error) {
+	v := valOf(c)
+	if !v.running() {
+		return nil, failure("%s: %s does not run", c.title, v.name)
+	}
+	v.mark(false)
+	return c.fault(func(b Backend) error { return b.Crash(v.name) })
+}
+
+func valRestart(c *call) (starlark.Value, error) {
+	v := valOf(c)
+	if v.running() {
+		if err := v.n.backend.Crash(v.name); err != nil {
+			return nil, err
+		}
+	}
+	v.mark(false)
+	return starlark.None, v.n.backend.Restart(v.name)
+}
+
+func valFreeze(c *call) (starlark.Value, error) {
+	v := valOf(c)
+	if !v.running() {
+		return nil, failure("%s: %s does not run", c.title, v.name)
+	}
+	v.mark(true)
+	return c.fault(func(b Backend) error { return b.Freeze(v.name) })
+}
+
+func valThaw(c *call) (starlark.Value, error) {
+	v := valOf(c)
+	v.mark(false)
+	return starlark.None, v.n.backend.Thaw(v.name)
+}
+
+func valWipe(c *call) (starlark.Value, error) {
+	v := valOf(c)
+	if v.running() {
+		return nil, mistake("%s: %s runs: crash it first", c.title, v.name)
+	}
+	return c.fault(func(b Backend) error { return b.Wipe(v.name) })
+}
+
+func valDiskFail(c *call) (starlark.Value, error) {
+	v, on := valOf(c), !c.has("on") || get[bool](c, "on")
+	v.mark(on)
+	return c.fault(func(b Backend) error { return b.DiskFail(v.name, on) })
+}
+
+func valClockSkew(c *call) (starlark.Value, error) {
+	return c.fault(func(b Backend) error { return b.ClockSkew(valOf(c).name, get[time.Duration](c, "by")) })
+}
+
+// misbehaviours are the words of misbehave.
+var misbehaviours = []string{"equivocate", "withhold_votes", "fabricate_presence", "suppress_presence", "bad_state_root", "silent_leader"}
+
+func valMisbehave(c *call) (starlark.Value, error) {
+	v, kind := valOf(c), get[string](c, "kind")
+	if kind != "" {
+		if err := oneOf(c.title+": kind", kind, misbehaviours); err != nil {
+			return nil, err
+		}
+		if kind == "fabricate_presence" || kind == "suppress_presence" {
+			return nil, Unable(c.title+`("`+kind+`")`, "presence is not there yet in this version of devnet")
+		}
+	}
+	v.mark(kind != "")
+	return c.fault(func(b Backend) error { return b.Misbehave(v.name, kind) })
+}
+
+func netValidator(c *call) (starlark.Value, error) {
+	n, who := netOf(c), get[types.Address](c, "name")
+	for _, node := range n.backend.Nodes() {
+		if node.Validator.Address == who {
+			return &validatorValue{n, node.Name}, nil
+		}
+	}
+	return nil, mistake("net.validator: no validator has the address %s", who)
+}
+
+// netLeader finds who leads the view that the highest running validator is in:
+// in the set sorted by address, the view's number modulo its size (decision C4).
+func netLeader(c *call) (starlark.Value, error) {
+	n := netOf(c)
+	nodes := n.backend.Nodes()
+	best := -1
+	var set []string
+	for i, node := range nodes {
+		if node.Running && !n.unsound[node.Name] && (best < 0 || node.Height > nodes[best].Height) {
+			best = i
+		}
+	}
+	if best < 0 {
+		return nil, failure("net.leader: no validator runs")
+	}
+	for _, v := range byAddress(nodes) {
+		if v.Status == "active" || v.Status == "leaving" {
+			set = append(set, v.Name)
+		}
+	}
+	return &validatorValue{n, set[uint64(nodes[best].View)%uint64(len(set))]}, nil
+}
