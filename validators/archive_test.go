@@ -1,0 +1,128 @@
+package validators
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+
+	"github.com/cowboyinc/devnet/actors"
+	"github.com/cowboyinc/devnet/internal/store/mem"
+	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/validators/ledger"
+)
+
+// chronicle commits blocks to an archive, each with timer changes and lines.
+func chronicle(t *testing.T, archive *Archive, blocks ...*ledger.Result) {
+	t.Helper()
+	var b batch
+	for _, result := range blocks {
+		result.Hash = result.Block.Hash()
+		b.block(archive, &Stored{Block: result.Block, Hash: result.Hash, Receipts: result.Receipts, Logs: result.Logs}, result)
+		b.put(bucketMeta, keyTip, heightKey(result.Block.Header.Height))
+	}
+	if err := archive.store.Commit(b.writes); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func at(h types.Height, changes ...types.TimerChange) *ledger.Result {
+	return &ledger.Result{Block: &types.Block{Header: types.Header{Height: h}}, Timers: changes}
+}
+
+// A timer's record follows its life: its payload from when it was scheduled,
+// its reason from the last deferral, over one commit or many.
+func TestArchiveFollowsATimer(t *testing.T) {
+	timer := types.Timer{ID: types.Hash{7}, Actor: types.Address{1}, Height: 5, Seq: 3, Payload: []byte("tick"), ExpiresAt: 90}
+	brief := timer
+	brief.Payload, brief.Deferrals = nil, 1
+	extended := brief
+	extended.ExpiresAt, extended.Deferrals = 95, 2
+	life := []*ledger.Result{
+		at(1, types.TimerChange{Timer: timer, Status: types.TimerPending, At: 1}),
+		at(5, types.TimerChange{Timer: brief, Status: types.TimerPending, At: 5, Reason: "lane_full"}),
+		at(6, types.TimerChange{Timer: extended, Status: types.TimerPending, At: 6, Reason: "extended"}),
+		at(7, types.TimerChange{Timer: extended, Status: types.TimerFired, At: 7, CyclesUsed: 11, FeePaid: types.WeiOf(12), Result: types.StatusOK}),
+	}
+	for _, commits := range []int{1, len(life)} {
+		t.Run(fmt.Sprint(commits, " commits"), func(t *testing.T) {
+			archive := ArchiveOf(mem.NewStore())
+			if commits == 1 {
+				chronicle(t, archive, life...)
+			} else {
+				for _, result := range life {
+					chronicle(t, archive, result)
+				}
+			}
+			record, err := archive.Timer(timer.ID)
+			if err != nil || record == nil {
+				t.Fatal(record, err)
+			}
+			if record.Status != types.TimerFired || record.EndedAt != 7 || record.Reason != "extended" || record.Timer.Deferrals != 2 ||
+				record.Timer.ExpiresAt != 95 || !bytes.Equal(record.Timer.Payload, timer.Payload) || record.CyclesUsed != 11 {
+				t.Errorf("%+v", record)
+			}
+		})
+	}
+}
+
+// Lists come by due height and insertion, filtered, and page on without gaps.
+func TestArchiveListsTimers(t *testing.T) {
+	archive := ArchiveOf(mem.NewStore())
+	var want []types.Seq
+	result := at(1)
+	for i := range 3 * timerChunk {
+		timer := types.Timer{ID: types.Keccak([]byte{byte(i), byte(i >> 8)}), Actor: types.Address{byte(i % 2)}, Height: types.Height(2 + i/10), Seq: types.Seq(i)}
+		status := types.TimerPending
+		result.Timers = append(result.Timers, types.TimerChange{Timer: timer, Status: types.TimerPending})
+		if i%3 == 0 {
+			status = types.TimerCancelled
+			result.Timers = append(result.Timers, types.TimerChange{Timer: timer, Status: status, At: 1, Reason: "cancelled_by_owner"})
+		}
+		if i%2 == 1 && status == types.TimerPending && timer.Height <= 70 {
+			want = append(want, timer.Seq)
+		}
+	}
+	chronicle(t, archive, result)
+	due := types.Height(70)
+	filter := TimerFilter{Actor: &types.Address{1}, DueBy: &due, Status: types.TimerPending, Limit: 50}
+	var got []types.Seq
+	for {
+		filter.Offset = len(got)
+		page, err := archive.Timers(filter)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, record := range page {
+			got = append(got, record.Timer.Seq)
+		}
+		if len(page) < filter.Limit {
+			break
+		}
+	}
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("listed %v, want %v", got, want)
+	}
+}
+
+func TestArchiveKeepsLines(t *testing.T) {
+	archive := ArchiveOf(mem.NewStore())
+	actor, other := types.Address{1}, types.Address{2}
+	for h := types.Height(1); h <= 3; h++ {
+		result := at(h)
+		for i, who := range []types.Address{actor, other, actor} {
+			result.Logs = append(result.Logs, actors.LogLine{Actor: who, Cause: types.Hash{byte(h)}, Line: fmt.Sprintf("%d.%d", h, i)})
+		}
+		chronicle(t, archive, result)
+	}
+	lines, err := archive.Logs(actor, 1, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := ""
+	for _, line := range lines {
+		text += fmt.Sprintf("%d:%s ", line.Height, line.Line)
+	}
+	if text != "1:1.2 2:2.0 2:2.2 3:3.0 " {
+		t.Errorf("lines: %q", text)
+	}
+}
