@@ -1,0 +1,85 @@
+package simulated
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+
+	"github.com/cowboyinc/devnet/internal/scenario"
+)
+
+// library is where the scenarios of the repository are.
+const library = "../../../../fixtures/scenarios"
+
+func scripts(t *testing.T) []string {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(library, "*.star"))
+	if err != nil || len(found) == 0 {
+		t.Fatalf("there are no scenarios in %s: %v", library, err)
+	}
+	return found
+}
+
+func play(path string, seed uint64) (*scenario.Report, string, error) {
+	var out bytes.Buffer
+	report, err := scenario.Run(path, scenario.Options{Open: Open, Seed: &seed, Out: &out})
+	return report, out.String(), err
+}
+
+// Every scenario of the library passes, with as many seeds as there is time for,
+// and what it says happens sometimes happens. Replay a failing one with
+//
+//	devnet run fixtures/scenarios/NAME.star --seed N
+func TestSeedsOfTheLibrary(t *testing.T) {
+	seeds := uint64(3)
+	if os.Getenv("DEVNET_SOAK") != "" {
+		seeds = 100
+	}
+	if testing.Short() {
+		seeds = 1
+	}
+	for _, path := range scripts(t) {
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			t.Parallel()
+			ever := map[string]bool{}
+			for seed := uint64(1); seed <= seeds; seed++ {
+				report, out, err := play(path, seed)
+				if err != nil {
+					t.Errorf("seed %d: %v\n%s", seed, err, out)
+				}
+				for _, s := range report.Sometimes {
+					ever[s.Name] = ever[s.Name] || s.True
+				}
+			}
+			for name, happened := range ever { // order: each is judged alone
+				if !happened && seeds >= 100 {
+					t.Errorf("in %d seeds never: %s", seeds, name)
+				}
+			}
+		})
+	}
+}
+
+// One seed is one run, on any number of cores.
+func TestALibraryRunsDigestIsItsSeeds(t *testing.T) {
+	digest := func(path string, cores int, seed uint64) string {
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(cores))
+		report, out, err := play(path, seed)
+		if err != nil {
+			t.Fatalf("%s, seed %d: %v\n%s", path, seed, err, out)
+		}
+		return fmt.Sprint(report.Digest, out)
+	}
+	for _, path := range scripts(t) {
+		first := digest(path, 1, 5)
+		if again := digest(path, 2, 5); again != first {
+			t.Errorf("%s: seed 5 has two digests:\n%s\n%s", filepath.Base(path), first, again)
+		}
+		if other := digest(path, 2, 6); other == first {
+			t.Errorf("%s: seeds 5 and 6 have one digest", filepath.Base(path))
+		}
+	}
+}

@@ -1,0 +1,144 @@
+package simulated
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/api"
+	"github.com/cowboyinc/devnet/internal/scenario"
+	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/validators"
+)
+
+// refuse makes what the world says of a verb the script's to read.
+func refuse(err error) error {
+	if err == nil {
+		return nil
+	}
+	return api.Refuse(http.StatusConflict, "refused", "%v", err)
+}
+
+// Crash implements scenario.Backend.
+func (s *Stage) Crash(node string) error {
+	if s.Network.Crash(node) == nil {
+		return refuse(fmt.Errorf("%s does not run", node))
+	}
+	return nil
+}
+
+// Restart implements scenario.Backend.
+func (s *Stage) Restart(node string) error { return refuse(s.Network.Restart(node)) }
+
+// Freeze implements scenario.Backend.
+func (s *Stage) Freeze(node string) error {
+	_, err := s.Network.Freeze(node)
+	return refuse(err)
+}
+
+// Thaw implements scenario.Backend.
+func (s *Stage) Thaw(node string) error { return refuse(s.Network.Thaw(node)) }
+
+// Wipe implements scenario.Backend.
+func (s *Stage) Wipe(node string) error {
+	_, err := s.Network.Wipe(node)
+	return refuse(err)
+}
+
+// DiskFail implements scenario.Backend.
+func (s *Stage) DiskFail(node string, on bool) error {
+	s.Network.DiskFail(node, on)
+	return nil
+}
+
+// ClockSkew implements scenario.Backend.
+func (s *Stage) ClockSkew(node string, d time.Duration) error {
+	s.Network.ClockSkew(node, d)
+	return nil
+}
+
+// Misbehave implements scenario.Backend.
+func (s *Stage) Misbehave(node, kind string) error {
+	if kind == "" {
+		kind = "honest"
+	}
+	_, err := s.Network.Misbehave(node, kind)
+	return refuse(err)
+}
+
+// Partition implements scenario.Backend.
+func (s *Stage) Partition(groups [][]string) error {
+	s.Network.Partition(groups...)
+	return nil
+}
+
+// Bridge implements scenario.Backend.
+func (s *Stage) Bridge(node string, left, right []string) error {
+	s.Network.Bridge(node, left, right)
+	return nil
+}
+
+// Link implements scenario.Backend.
+func (s *Stage) Link(a, b string, link scenario.Link) error {
+	s.Network.Link(a, b, linkOf(link))
+	return nil
+}
+
+// Heal implements scenario.Backend.
+func (s *Stage) Heal() error {
+	s.Network.Heal()
+	return nil
+}
+
+// Faults implements scenario.Backend.
+func (s *Stage) Faults() (all []scenario.FaultReceipt) {
+	for _, r := range s.FaultReceipts() {
+		all = append(all, scenario.FaultReceipt(r))
+	}
+	return all
+}
+
+// Join implements scenario.Backend.
+func (s *Stage) Join(name string) error { return refuse(s.Network.Join(name)) }
+
+// Leave implements scenario.Backend.
+func (s *Stage) Leave(name string) error { return refuse(s.Network.Leave(name)) }
+
+// SetParam implements scenario.Backend.
+func (s *Stage) SetParam(key, value string, at types.Height) error {
+	_, err := s.Network.SetParam(key, value, at)
+	return refuse(err)
+}
+
+// Pause implements scenario.Backend.
+func (s *Stage) Pause() error {
+	s.Network.Pause()
+	return nil
+}
+
+// Resume implements scenario.Backend.
+func (s *Stage) Resume() error {
+	s.Network.Resume()
+	return nil
+}
+
+// Advance implements scenario.Backend.
+func (s *Stage) Advance(t scenario.Target) (scenario.Advanced, error) {
+	receipt, err := s.Network.Advance(validators.Target{Blocks: t.Blocks, To: t.To, NextTimer: t.ToNextTimer})
+	var refused *validators.TravelError
+	if errors.As(err, &refused) {
+		return scenario.Advanced{}, refuse(err)
+	}
+	if err != nil {
+		return scenario.Advanced{}, err
+	}
+	out := scenario.Advanced{From: receipt.From, To: receipt.To, Skipped: receipt.Skipped}
+	for i := range receipt.Timers {
+		t := &receipt.Timers[i]
+		if t.Status == types.TimerFired {
+			out.Fired = append(out.Fired, scenario.Fire{ID: t.ID, Actor: t.Actor, Due: t.Due, Height: t.At, Late: uint64(t.Late())})
+		}
+	}
+	return out, nil
+}
