@@ -65,7 +65,7 @@ type Validator struct {
 
 	intake, consensus, execution, archive *actor.PID
 
-	peers []types.Validator // as the transport was told last; of Start, then of consensus
+	peers []types.Validator // what setPeers made its last list of
 
 	sets  atomic.Pointer[simplex.Sets]
 	head  atomic.Pointer[View] // final
@@ -285,16 +285,16 @@ func (v *Validator) setPeers(state *ledger.State) {
 	if state.Validators().Index(self) < 0 {
 		all = append(all, v.config.Bootstrap...)
 	}
+	if v.peers != nil && slices.Equal(all, v.peers) {
+		return
+	}
+	v.peers = all
 	var peers []types.Validator
 	for _, one := range all {
 		if one.Address != self && !slices.ContainsFunc(peers, func(p types.Validator) bool { return p.Address == one.Address }) {
 			peers = append(peers, one)
 		}
 	}
-	if v.peers != nil && slices.Equal(peers, v.peers) {
-		return
-	}
-	v.peers = peers
 	v.node.Transport.SetPeers(peers)
 }
 

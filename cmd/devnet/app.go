@@ -74,6 +74,7 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 			upCommand(), statusCommand(), logsCommand(),
 			actorCommand(), timerCommand(), validatorCommand(),
 			blockCommand(), txCommand(), accountCommand(), paramsCommand(),
+			advanceCommand(), paceCommand(true), paceCommand(false),
 			checkCommand(), doctorCommand(), versionCommand(),
 		},
 	}

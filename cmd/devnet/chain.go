@@ -173,6 +173,12 @@ func paramsCommand() *cli.Command {
 			Description: "Example: devnet params get cip5.max_timers_per_actor",
 			Flags:       []cli.Flag{jsonFlag, httpFlag, nodeFlag},
 			Action:      paramsGet,
+		}, {
+			Name: "set", Usage: "give a parameter a value from a height on", ArgsUsage: "KEY VALUE",
+			Description: "Example: devnet params set cip3.min_basefee 10 --at 500",
+			Flags: []cli.Flag{&cli.Uint64Flag{Name: "at", Usage: "from height `H` on; else the next block's or, where its class is epoch, the next epoch's first"},
+				jsonFlag, httpFlag},
+			Action: paramsSet,
 		}},
 	}
 }

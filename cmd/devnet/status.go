@@ -41,6 +41,9 @@ func status(c *cli.Context) error {
 		if !ready.Ready {
 			state = "not ready"
 		}
+		if ready.Paused {
+			state += ", paused: devnet resume lets it go on"
+		}
 		facts(w, "network", fmt.Sprintf("%s, %s", n.Address(), state), "chain id", strconv.FormatUint(ready.ChainID, 10),
 			"height", strconv.FormatUint(uint64(ready.Height), 10), "version", ready.Version)
 		fmt.Fprintln(w)
@@ -74,12 +77,12 @@ func validatorCommand() *cli.Command {
 	return &cli.Command{
 		Name: "validator", Usage: "the validators",
 		Description: "Example: devnet validator list",
-		Subcommands: []*cli.Command{
+		Subcommands: append([]*cli.Command{
 			{Name: "list", Usage: "all validators", Description: "Example: devnet validator list --json",
 				Flags: []cli.Flag{jsonFlag, httpFlag}, Action: validatorList},
 			{Name: "show", Usage: "one validator, by name or address", ArgsUsage: "NAME|ADDRESS", Description: "Example: devnet validator show v0",
 				Flags: []cli.Flag{jsonFlag, httpFlag}, Action: validatorShow},
-		},
+		}, moveCommands()...),
 	}
 }
 

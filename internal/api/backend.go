@@ -35,6 +35,8 @@ type Backend interface {
 	// Subscribe calls each with every newly final height, in order, until
 	// cancel; each must not block.
 	Subscribe(each func(types.Height)) (cancel func())
+	// Steer is what the operator may do.
+	Steer() Steering
 }
 
 // View is one node's latest final state and the blocks before it. It does not

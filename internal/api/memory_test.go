@@ -38,6 +38,7 @@ type memory struct {
 	refuse   func(*types.Transaction) error // runs before a transaction is taken
 	broken   error                          // what every read fails with
 	submits  int
+	paused   bool
 }
 
 const testChain = 8011

@@ -51,14 +51,17 @@ func (s *Server) registerReady() {
 
 func (s *Server) ready() model.Ready {
 	info := s.info
-	m := model.Ready{Ready: true, ChainID: info.ChainID, Genesis: info.Genesis, Strict: info.Strict,
+	m := model.Ready{Ready: true, ChainID: info.ChainID, Genesis: info.Genesis, Strict: info.Strict, Paused: s.backend.Steer().Paused(),
 		Version: info.Version, Nodes: []model.ReadyNode{}}
 	for _, n := range s.backend.Nodes() {
 		missing := append([]string{}, n.Missing...)
+		if n.Status == "left" {
+			continue // it has no part in the network any more
+		}
 		if !n.Running && len(missing) == 0 {
 			missing = append(missing, "the node is stopped")
 		}
-		if n.Running && n.Height == 0 && !info.Auto && len(missing) == 0 {
+		if n.Running && n.Height == 0 && !info.Auto && n.Status != "joining" && len(missing) == 0 {
 			missing = append(missing, "no block is final yet")
 		}
 		m.Nodes = append(m.Nodes, model.ReadyNode{Name: n.Name, Ready: len(missing) == 0, Height: n.Height, Missing: missing})

@@ -78,6 +78,7 @@ func New(backend Backend, cfg Config) *Server {
 	s.registerNetwork()
 	s.registerEvents()
 	s.registerDevnet()
+	s.registerSteering()
 	s.registerDocument()
 	s.handler = s.guard(s.mux)
 	s.http = &http.Server{

@@ -34,25 +34,23 @@ func (n *Network) Info() api.Info {
 // Nodes implements api.Backend.
 func (n *Network) Nodes() []api.Node {
 	best := n.Best().Validator().View().State
-	nodes := make([]api.Node, 0, len(n.nodes))
-	for _, node := range n.nodes {
+	nodes := make([]api.Node, 0, len(n.List()))
+	for _, node := range n.List() {
 		nodes = append(nodes, node.describe(best))
 	}
 	return nodes
 }
 
 func (node *Node) describe(best *ledger.State) api.Node {
-	out := api.Node{Name: node.Name, Running: node.Running(), Status: "left",
+	out := api.Node{Name: node.Name, Running: node.Running(),
 		Validator: types.Validator{Address: node.Address, PublicKey: nodeKey(node.network.seed, node.Name).PublicKey(), Endpoint: node.endpoint}}
-	members := best.Validators().Members
-	if best.Validators().Index(node.Address) >= 0 {
-		out.Status = "active"
-	}
+	out.Status = node.standing(best)
 	if v := node.Validator(); v != nil {
 		view := v.View()
 		out.Height, out.StateRoot = view.Block.Header.Height, view.State.Root()
 	}
 	switch {
+	case out.Status == validators.StatusLeft:
 	case node.Failure() != nil:
 		out.Missing = append(out.Missing, node.Failure().Error())
 	case !out.Running:
@@ -63,7 +61,7 @@ func (node *Node) describe(best *ledger.State) api.Node {
 		if out.Height == 0 && !node.network.config.Auto { // with auto no block is made before there is something to do
 			out.Missing = append(out.Missing, "the first block is not final here")
 		}
-		if need := quorumPeers(len(members)); out.Connections < need {
+		if need := quorumPeers(len(best.Validators().Members)); out.Connections < need && out.Status != validators.StatusJoining {
 			out.Missing = append(out.Missing, "connections to other validators: "+fmt.Sprintf("%d of at least %d", out.Connections, need))
 		}
 	}
@@ -77,12 +75,12 @@ func quorumPeers(n int) int { return n - (n-1)/3 - 1 }
 func (n *Network) View(name string) (api.View, error) {
 	node := n.Best()
 	if name != "" {
-		i := slices.IndexFunc(n.nodes, func(node *Node) bool { return node.Name == name })
+		i := slices.IndexFunc(n.List(), func(node *Node) bool { return node.Name == name })
 		if i < 0 {
 			return nil, api.Refuse(http.StatusNotFound, "unknown_node", "no node is called %q", name).
 				Hint("GET /validators lists them.").At("node")
 		}
-		node = n.nodes[i]
+		node = n.List()[i]
 	}
 	v := node.Validator()
 	if v == nil || name != "" && !node.Running() {

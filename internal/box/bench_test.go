@@ -36,7 +36,7 @@ func BenchmarkStart(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			for _, node := range n.nodes {
+			for _, node := range n.List() {
 				for node.height() < 1 {
 					time.Sleep(100 * time.Microsecond)
 				}

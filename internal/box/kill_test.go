@@ -123,7 +123,7 @@ func TestKillMinus9(t *testing.T) {
 		t.Logf("%s: height %d, %d blocks, %d votes", node.Name, node.Height, node.Blocks, node.Votes)
 	}
 	n := up(t, Config{Home: dir})
-	for _, node := range n.nodes {
+	for _, node := range n.List() {
 		awaitNode(t, node, final)
 	}
 	for hash := range done {

@@ -7,7 +7,9 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/cowboyinc/devnet/actors/samples"
@@ -39,11 +41,12 @@ type Network struct {
 	log      *slog.Logger
 	book     *addressBook
 	finality *finality
-	nodes    []*Node
+	nodes    atomic.Pointer[[]*Node] // List reads it; a join adds to it
 	views    *view.Source
 
 	mu     sync.Mutex // of starting and stopping nodes
 	closed bool
+	steering
 }
 
 // maxGenesisBytes bounds the genesis file of a home.
@@ -182,9 +185,12 @@ func (n *Network) start(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		n.nodes = append(n.nodes, node)
+		n.add(node)
 	}
-	for _, node := range n.nodes {
+	if err := n.resumeSteering(); err != nil {
+		return err
+	}
+	for _, node := range n.List() {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -192,6 +198,7 @@ func (n *Network) start(ctx context.Context) error {
 			return err
 		}
 	}
+	n.startSteward()
 	return nil
 }
 
@@ -221,6 +228,7 @@ func (n *Network) Probe() (version string, err error) {
 
 // Close stops the nodes and lets the home go.
 func (n *Network) Close() error {
+	n.stopSteward()
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.closed {
@@ -228,7 +236,7 @@ func (n *Network) Close() error {
 	}
 	n.closed = true
 	var errs []error
-	for _, node := range n.nodes {
+	for _, node := range n.List() {
 		errs = append(errs, node.stop())
 	}
 	if n.runtime != nil {
@@ -246,13 +254,24 @@ func (n *Network) Close() error {
 	return errors.Join(errs...)
 }
 
-// Nodes lists the validators in the order of their names.
-func (n *Network) List() []*Node { return n.nodes }
+// List is the validators: those of genesis by name, then those that joined.
+func (n *Network) List() []*Node {
+	if list := n.nodes.Load(); list != nil {
+		return *list
+	}
+	return nil
+}
+
+func (n *Network) add(node *Node) {
+	list := append(slices.Clone(n.List()), node)
+	n.nodes.Store(&list)
+}
 
 // Best is the running node with the highest final block, or the first.
 func (n *Network) Best() *Node {
-	best := n.nodes[0]
-	for _, node := range n.nodes[1:] {
+	nodes := n.List()
+	best := nodes[0]
+	for _, node := range nodes[1:] {
 		if node.Running() && (!best.Running() || node.height() > best.height()) {
 			best = node
 		}

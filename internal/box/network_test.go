@@ -63,13 +63,13 @@ func TestStoppedValidatorCatchesUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	target := n.Best().height() + 20
-	awaitNode(t, n.nodes[2], target)
-	block, err := n.nodes[2].Validator().Archive().Block(target)
+	awaitNode(t, n.List()[2], target)
+	block, err := n.List()[2].Validator().Archive().Block(target)
 	if err != nil || block == nil {
 		t.Fatal(block, err)
 	}
-	awaitNode(t, n.nodes[0], target)
-	other, err := n.nodes[0].Validator().Archive().Block(target)
+	awaitNode(t, n.List()[0], target)
+	other, err := n.List()[0].Validator().Archive().Block(target)
 	if err != nil || other == nil || other.Block.Header.StateRoot != block.Block.Header.StateRoot {
 		t.Fatalf("roots at height %d differ: %v %v", target, block.Block.Header, other)
 	}

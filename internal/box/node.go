@@ -29,7 +29,8 @@ type Node struct {
 	validator atomic.Pointer[validators.Validator] // stays readable when the node is stopped
 	running   atomic.Bool
 	failure   atomic.Pointer[error]
-	endpoint  string // of its QUIC socket, kept over restarts
+	endpoint  string      // of its QUIC socket, kept over restarts
+	joining   atomic.Bool // asked for, and not yet final
 
 	// Present while it runs, but for the memory of an ephemeral node.
 	transport *quic.Transport
@@ -75,10 +76,11 @@ func (node *Node) start() error {
 	environment := env.Node{Clock: n.clock, Loops: node.loops, Transport: n.book.transport(node.transport), Log: node.log,
 		Store: node.store, Signer: n.verifier.Signer(key), Verifier: n.verifier, Programs: n.programs}
 	validator, err := validators.Start(n.runtime, validators.Config{Name: node.Name, Genesis: n.genesis, Memo: n.memo, Log: n.log,
-		Observe: n.finality.observe, OnFailure: func(err error) { node.fail(err) }}, environment)
+		Bootstrap: n.bootstrap(), Observe: n.finality.observe, OnFailure: func(err error) { node.fail(err) }}, environment)
 	if err != nil {
 		return errors.Join(err, node.stop())
 	}
+	n.steer(validator)
 	node.validator.Store(validator)
 	node.failure.Store(nil)
 	node.running.Store(true)
@@ -135,7 +137,7 @@ func (node *Node) fail(err error) { node.failure.Store(&err) }
 // roleFailed marks the node of a role that panicked.
 func (n *Network) roleFailed(role string, err error) {
 	name, _, _ := strings.Cut(role, "/")
-	for _, node := range n.nodes {
+	for _, node := range n.List() {
 		if node.Name == name {
 			node.fail(err)
 		}
@@ -172,12 +174,12 @@ func (n *Network) StartNode(name string) error { return n.change(name, (*Node).s
 func (n *Network) change(name string, do func(*Node) error) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	for _, node := range n.nodes {
+	for _, node := range n.List() {
 		if node.Name == name {
 			return do(node)
 		}
 	}
-	return fmt.Errorf("no node is called %q: they are %s to %s", name, n.nodes[0].Name, n.nodes[len(n.nodes)-1].Name)
+	return fmt.Errorf("no node is called %q: they are %s to %s", name, n.List()[0].Name, n.List()[len(n.List())-1].Name)
 }
 
 // loops are the goroutines of a node: one a role, so that neither programs nor

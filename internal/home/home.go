@@ -5,6 +5,7 @@
 //	lock                 held and named by the process that runs on the home
 //	run.json             where that process answers; removed when it ends
 //	genesis.cbor         the genesis of the chain
+//	clock.json           by how much time travel has moved the network's clock
 //	logs/NODE.log        what a node logs
 //	nodes/NODE/votes.log votes and block bodies
 //	nodes/NODE/state.db  finalized state
@@ -32,6 +33,7 @@ const (
 	lockFile    = "lock"
 	runFile     = "run.json"
 	genesisFile = "genesis.cbor"
+	clockFile   = "clock.json"
 	logsDir     = "logs"
 	nodesDir    = "nodes"
 	votesFile   = "votes.log"

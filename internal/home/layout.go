@@ -15,6 +15,9 @@ func (h *Home) Dir() string { return h.dir }
 // Genesis is the path of the chain's genesis.
 func (h *Home) Genesis() string { return filepath.Join(h.dir, genesisFile) }
 
+// Clock is the path of what time travel has moved the network's clock by.
+func (h *Home) Clock() string { return filepath.Join(h.dir, clockFile) }
+
 // RunFile is the path of the file that tells commands where the network
 // answers.
 func (h *Home) RunFile() string { return RunFile(h.dir) }
@@ -95,7 +98,7 @@ func removeAll(dir string) error {
 		files := NodeFiles(dir, node)
 		doomed = append(doomed, files.Votes, files.Votes+newSuffix, files.State, filepath.Dir(files.State))
 	}
-	for _, name := range []string{logsDir, nodesDir, runFile, runFile + newSuffix, genesisFile, genesisFile + newSuffix, metaFile + newSuffix, metaFile, lockFile} {
+	for _, name := range []string{logsDir, nodesDir, runFile, runFile + newSuffix, clockFile, clockFile + newSuffix, genesisFile, genesisFile + newSuffix, metaFile + newSuffix, metaFile, lockFile} {
 		doomed = append(doomed, filepath.Join(dir, name))
 	}
 	for _, path := range doomed {

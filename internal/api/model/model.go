@@ -289,6 +289,7 @@ type Ready struct {
 	ChainID uint64       `json:"chain_id"`
 	Genesis types.Hash   `json:"genesis" doc:"State root of genesis: two networks with the same one began alike."`
 	Height  types.Height `json:"height" doc:"Highest final height among running nodes."`
+	Paused  bool         `json:"paused" doc:"True while no blocks are made since somebody paused the network."`
 	Strict  bool         `json:"strict" doc:"True where everything under /devnet and the faucet is refused."`
 	Version string       `json:"version"`
 	Nodes   []ReadyNode  `json:"nodes"`

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/cowboyinc/devnet/internal/api/model"
+	"github.com/cowboyinc/devnet/internal/types"
+)
+
+func advanceCommand() *cli.Command {
+	return &cli.Command{
+		Name: "advance", Usage: "time travel: skip every height at which nothing is due, and print what fired",
+		Description: "Example: devnet advance --blocks 1000\nExample: devnet advance --to-next-timer",
+		Flags: []cli.Flag{
+			&cli.Uint64Flag{Name: "blocks", Usage: "go on by `N` heights"},
+			&cli.Uint64Flag{Name: "to", Usage: "go to height `H`"},
+			&cli.BoolFlag{Name: "to-next-timer", Usage: "go to the height at which the next timer is due"},
+			jsonFlag, httpFlag},
+		Action: advance,
+	}
+}
+
+func advance(c *cli.Context) error {
+	if _, err := arguments(c); err != nil {
+		return err
+	}
+	r := model.AdvanceRequest{Blocks: c.Uint64("blocks"), To: types.Height(c.Uint64("to")), ToNextTimer: c.Bool("to-next-timer")}
+	given := 0
+	for _, one := range []bool{r.Blocks > 0, r.To > 0, r.ToNextTimer} {
+		if one {
+			given++
+		}
+	}
+	if given != 1 {
+		return usage("Example: devnet advance --blocks 1000", "advance takes one of --blocks N, --to H and --to-next-timer")
+	}
+	a, err := network(c).Advance(c.Context, r)
+	if err != nil {
+		return err
+	}
+	return emit(c, a, func(w io.Writer) { printAdvance(w, a) })
+}
+
+func printAdvance(w io.Writer, a model.Advance) {
+	facts(w, "height", fmt.Sprintf("%d, from %d", a.To, a.From), "blocks", fmt.Sprintf("%d made, %d heights skipped", a.Blocks, a.Skipped),
+		"clock", "moved by "+(time.Duration(a.ClockMS)*time.Millisecond).String(),
+		"timers", fmt.Sprintf("%d fired, %d ended otherwise, deferred %d times", a.Fired, a.Ended-a.Fired, a.Deferred))
+	var rows [][]string
+	for _, t := range a.Timers {
+		rows = append(rows, []string{t.ID.String(), short(t.Actor.String()), height(t.Due), height(t.At), strconv.FormatUint(t.Late, 10), t.Status})
+	}
+	table(w, "No timer was due on the way.", "ID ACTOR DUE AT LATE STATUS", rows)
+	if left := a.Ended - uint64(len(a.Timers)); left > 0 {
+		fmt.Fprintf(w, "and %d more\n", left)
+	}
+}
+
+func paceCommand(pause bool) *cli.Command {
+	command := &cli.Command{Name: "resume", Usage: "let blocks be made again", Description: "Example: devnet resume"}
+	if pause {
+		command = &cli.Command{Name: "pause", Usage: "stop the making of blocks; transactions wait in the pool", Description: "Example: devnet pause"}
+	}
+	command.Flags = []cli.Flag{jsonFlag, httpFlag}
+	command.Action = func(c *cli.Context) error {
+		if _, err := arguments(c); err != nil {
+			return err
+		}
+		p, err := network(c).SetPaused(c.Context, pause)
+		if err != nil {
+			return err
+		}
+		return emit(c, p, func(w io.Writer) {
+			if p.Paused {
+				fmt.Fprintf(w, "Paused at height %d. devnet resume lets it go on; devnet advance works meanwhile.\n", p.Height)
+				return
+			}
+			fmt.Fprintf(w, "Blocks are made again, from height %d on.\n", p.Height)
+		})
+	}
+	return command
+}
+
+// moveCommands are validator join and leave.
+func moveCommands() []*cli.Command {
+	return []*cli.Command{
+		{Name: "join", Usage: "start a validator that joins the set at the epoch's end", ArgsUsage: "[NAME]",
+			Description: "Example: devnet validator join v4\nWithout a name: the next of v0, v1, … that is free.",
+			Flags:       []cli.Flag{jsonFlag, httpFlag},
+			Action: func(c *cli.Context) error {
+				args, err := arguments(c, "[NAME]")
+				if err != nil {
+					return err
+				}
+				m, err := network(c).JoinValidator(c.Context, args[0])
+				if err != nil {
+					return err
+				}
+				return emit(c, m, func(w io.Writer) { printMove(w, m) })
+			}},
+		{Name: "leave", Usage: "have a validator leave the set at the epoch's end", ArgsUsage: "NAME", Description: "Example: devnet validator leave v3",
+			Flags: []cli.Flag{jsonFlag, httpFlag},
+			Action: func(c *cli.Context) error {
+				args, err := arguments(c, "NAME")
+				if err != nil {
+					return err
+				}
+				m, err := network(c).LeaveValidator(c.Context, args[0])
+				if err != nil {
+					return err
+				}
+				return emit(c, m, func(w io.Writer) { printMove(w, m) })
+			}},
+	}
+}
+
+func printMove(w io.Writer, m model.Move) {
+	facts(w, "name", m.Name, "address", m.Address.String(), "status", m.Status,
+		"holds from", fmt.Sprintf("epoch %d, height %d", m.Epoch, m.Height))
+}
+
+func paramsSet(c *cli.Context) error {
+	args, err := arguments(c, "KEY", "VALUE")
+	if err != nil {
+		return err
+	}
+	p, err := network(c).SetParam(c.Context, model.ParamRequest{Key: args[0], Value: args[1], At: types.Height(c.Uint64("at"))})
+	if err != nil {
+		return err
+	}
+	return emit(c, p, func(w io.Writer) {
+		fmt.Fprintf(w, "%s = %s from height %d on (class %s)\n", p.Key, p.Value, p.Height, p.Class)
+	})
+}

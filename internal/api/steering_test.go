@@ -1,0 +1,102 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"testing"
+
+	"github.com/cowboyinc/devnet/internal/api/model"
+	"github.com/cowboyinc/devnet/internal/types"
+)
+
+func (m *memory) Steer() Steering { return steered{m} }
+
+// steered does what it is asked by answering it.
+type steered struct{ m *memory }
+
+func (s steered) refuse() error {
+	if s.m.strict {
+		return Refuse(http.StatusForbidden, "strict", "off")
+	}
+	return nil
+}
+
+func (s steered) Paused() bool { return s.m.paused }
+
+func (s steered) SetPaused(on bool) error {
+	if err := s.refuse(); err != nil {
+		return err
+	}
+	s.m.paused = on
+	return nil
+}
+
+func (s steered) Advance(_ context.Context, r model.AdvanceRequest) (model.Advance, error) {
+	return model.Advance{To: r.To + types.Height(r.Blocks)}, s.refuse()
+}
+
+func (s steered) Join(_ context.Context, name string) (model.Move, error) {
+	return model.Move{Name: name, Status: "joining"}, s.refuse()
+}
+
+func (s steered) Leave(_ context.Context, name string) (model.Move, error) {
+	return model.Move{Name: name, Status: "leaving"}, s.refuse()
+}
+
+func (s steered) SetParam(_ context.Context, r model.ParamRequest) (model.ParamChange, error) {
+	return model.ParamChange{Key: r.Key, Value: r.Value, Height: r.At}, s.refuse()
+}
+
+// Each steering route hands on what it is given, and what refuses it.
+func TestSteeringRoutes(t *testing.T) {
+	for _, strict := range []bool{false, true} {
+		w := newWorld(t)
+		w.chain.strict = strict
+		for _, c := range []struct {
+			path string
+			body any
+			want map[string]any
+		}{
+			{"/devnet/pause", nil, map[string]any{"paused": true}},
+			{"/devnet/pause", nil, map[string]any{"paused": true}},
+			{"/devnet/resume", nil, map[string]any{"paused": false}},
+			{"/devnet/advance", model.AdvanceRequest{Blocks: 7}, map[string]any{"to": 7.0}},
+			{"/devnet/advance", model.AdvanceRequest{To: 9}, map[string]any{"to": 9.0}},
+			{"/devnet/validator/join", model.MoveRequest{Name: "v4"}, map[string]any{"name": "v4", "status": "joining"}},
+			{"/devnet/validator/leave", model.MoveRequest{Name: "v1"}, map[string]any{"name": "v1", "status": "leaving"}},
+			{"/devnet/params", model.ParamRequest{Key: "a.b", Value: "1", At: 5}, map[string]any{"key": "a.b", "height": 5.0}},
+		} {
+			status, data := w.call("POST", c.path, c.body)
+			if strict {
+				if status != http.StatusForbidden {
+					t.Errorf("strict: %s answers %d %s", c.path, status, data)
+				}
+				continue
+			}
+			var got map[string]any
+			if err := json.Unmarshal(data, &got); err != nil || status != 200 {
+				t.Errorf("%s: %d %s", c.path, status, data)
+			}
+			for key, want := range c.want {
+				if got[key] != want {
+					t.Errorf("%s: %s is %v, not %v", c.path, key, got[key], want)
+				}
+			}
+		}
+	}
+}
+
+// A network that is paused says so, and is ready all the same; who has left is
+// missed by nobody.
+func TestReadyTellsThatItIsPaused(t *testing.T) {
+	w := newWorld(t)
+	w.chain.mine()
+	w.chain.paused = true
+	w.chain.nodes[1].Status, w.chain.nodes[1].Running = "left", false
+	status, data := w.call("GET", "/ready", nil)
+	var ready model.Ready
+	if err := json.Unmarshal(data, &ready); err != nil || status != 200 && len(ready.Nodes) != 1 || !ready.Paused {
+		t.Errorf("%d %s", status, data)
+	}
+}
