@@ -158,7 +158,7 @@ func (l *linter) visit(node syntax.Node) bool {
 		if name := l.net(n); name != "" {
 			known := attributes(networkVerbs, networkFields)
 			if !slices.Contains(known, name) {
-				l.report(n.NamePos, "a network has no "+name+otherVerbs(name, known))
+				l.report(n.Name.NamePos, "a network has no "+name+otherVerbs(name, known))
 			}
 		}
 	case *syntax.CallExpr:
@@ -194,7 +194,7 @@ func (l *linter) verb(fn syntax.Expr) (*verb, string) {
 
 // call looks at the names of the arguments, and at values that are written out.
 func (l *linter) call(v *verb, title string, call *syntax.CallExpr) {
-	if len(v.params) == 1 && v.params[0].kind == "names" {
+	if v.variadic() {
 		return
 	}
 	given, open := map[string]bool{}, false

@@ -108,7 +108,7 @@ func (s *sources) located(err error) error {
 		}
 		return all
 	case errors.As(err, &syntaxError):
-		return &Mistake{s.at(syntaxError.Pos), syntaxError.Msg}
+		return &Mistake{s.at(syntaxError.Pos), syntaxWords(syntaxError.Msg)}
 	}
 	at := Position{File: s.main}
 	if errors.As(err, &eval) {
@@ -172,6 +172,23 @@ func (s *sources) at(pos syntax.Position) Position {
 		p.Source = strings.TrimRight(lines[p.Line-1], "\r")
 	}
 	return p
+}
+
+// syntaxWords says in plain words what the parser says in its own.
+func syntaxWords(message string) string {
+	got, unexpected := strings.CutPrefix(message, "got ")
+	switch {
+	case message == "not an identifier":
+		return "a name is wanted here, and words of the language like load, def and if are none"
+	case unexpected:
+		found, wanted, _ := strings.Cut(got, ", want ")
+		what := "a syntax error: found " + strings.ReplaceAll(found, "newline", "the end of the line")
+		if wanted != "" {
+			what += ", and wanted " + wanted
+		}
+		return what
+	}
+	return message
 }
 
 // unresolvedName words what the resolver says of a name that is not there.

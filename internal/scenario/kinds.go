@@ -21,8 +21,11 @@ type kind struct {
 	read func(*call, starlark.Value) (any, error)
 }
 
-// kinds are all types of arguments.
-var kinds map[string]kind
+// kinds are all types of arguments, and kindOrder their names as they are listed.
+var (
+	kinds     map[string]kind
+	kindOrder []string
+)
 
 func init() {
 	list := []kind{
@@ -48,6 +51,7 @@ func init() {
 	kinds = make(map[string]kind, len(list))
 	for _, k := range list {
 		kinds[k.name] = k
+		kindOrder = append(kindOrder, k.name)
 	}
 }
 

@@ -61,6 +61,9 @@ func parse(signature, doc string, do func(*call) (starlark.Value, error)) *verb 
 
 // String is the signature as the reference shows it.
 func (v *verb) String() string {
+	if v.variadic() {
+		return v.name + "(*" + v.params[0].name + ")"
+	}
 	var list []string
 	named := false
 	for _, p := range v.params {
@@ -79,6 +82,9 @@ func (v *verb) String() string {
 	}
 	return v.name + "(" + strings.Join(list, ", ") + ")"
 }
+
+// variadic says that a verb takes any number of names, as check does.
+func (v *verb) variadic() bool { return len(v.params) == 1 && v.params[0].kind == "names" }
 
 func (v *verb) paramNames() (names []string) {
 	for _, p := range v.params {
@@ -116,7 +122,7 @@ type call struct {
 }
 
 func (c *call) bind(v *verb, args starlark.Tuple, kwargs []starlark.Tuple) error {
-	if len(v.params) == 1 && v.params[0].kind == "names" {
+	if v.variadic() {
 		return c.bindNames(v, args, kwargs)
 	}
 	positional := 0
@@ -159,7 +165,7 @@ func (c *call) bind(v *verb, args starlark.Tuple, kwargs []starlark.Tuple) error
 	return nil
 }
 
-// bindNames takes any number of strings, as check does.
+// bindNames takes any number of strings.
 func (c *call) bindNames(v *verb, args starlark.Tuple, kwargs []starlark.Tuple) error {
 	if len(kwargs) > 0 {
 		return mistake("%s takes names alone, like %s(\"agreement\", \"supply\")", c.title, c.title)

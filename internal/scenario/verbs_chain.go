@@ -95,9 +95,11 @@ func (c *call) submit(n *network, d draft) (types.Hash, error) {
 	if key == nil {
 		var known []string
 		for _, a := range n.backend.Accounts() {
-			known = append(known, a.Name)
+			if n.backend.Signer(a.Name) != nil {
+				known = append(known, a.Name)
+			}
 		}
-		return types.Hash{}, mistake("%s: sender is one of %s; got %q", c.title, strings.Join(known, ", "), name)
+		return types.Hash{}, mistake("%s: sender is one of %s; got %q%s", c.title, strings.Join(known, ", "), name, meant(name, known))
 	}
 	if len(n.waiting) >= MaxOutstanding {
 		return types.Hash{}, mistake("%s: %d transactions wait already to be final; run the network", c.title, MaxOutstanding)

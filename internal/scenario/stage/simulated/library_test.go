@@ -6,8 +6,10 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 
+	"github.com/cowboyinc/devnet/internal/pyhost"
 	"github.com/cowboyinc/devnet/internal/scenario"
 )
 
@@ -61,6 +63,33 @@ func TestSeedsOfTheLibrary(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The script that docs/SCENARIOS.md begins with does what it says.
+func TestTheTutorialsScriptPasses(t *testing.T) {
+	hosts := pyhost.New(pyhost.Config{})
+	defer hosts.Close()
+	if _, err := hosts.Probe(); err != nil {
+		t.Skipf("there is no Python here: %v", err)
+	}
+	page, err := os.ReadFile("../../../../docs/SCENARIOS.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(page), "```python\n")
+	script, _, found := strings.Cut(rest, "```")
+	if !found {
+		t.Fatal("the page begins with no script")
+	}
+	path := filepath.Join(t.TempDir(), "first.star")
+	if err := os.WriteFile(path, []byte(script), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	report, out, err := play(path, 1)
+	if err != nil || !strings.Contains(out, "the heartbeat has 99.99") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	t.Logf("%s%d blocks", out, report.Height)
 }
 
 // One seed is one run, on any number of cores.
