@@ -1,6 +1,9 @@
 package sim
 
-import "github.com/cowboyinc/devnet/internal/crypto"
+import (
+	"github.com/cowboyinc/devnet/internal/crypto"
+	"github.com/cowboyinc/devnet/internal/types"
+)
 
 // What a stage needs to show a network to scripts.
 
@@ -9,3 +12,17 @@ func (n *Network) Scheme() crypto.Scheme { return n.scheme }
 
 // Frozen says whether a node is frozen.
 func (w *World) Frozen(name string) bool { return w.find(name).frozen != nil }
+
+// Wipe empties the disk of a validator that does not run. One that has lost its
+// votes may contradict them when it comes back, so that it is from here on one
+// of the f that may lie, and the oracles hear no more of its votes.
+func (n *Network) Wipe(name string) (*Receipt, error) {
+	r, err := n.World.Wipe(name)
+	if err == nil {
+		if n.lied == nil {
+			n.lied = map[types.Address]struct{}{}
+		}
+		n.lied[n.keys[name].Address()] = struct{}{}
+	}
+	return r, err
+}
