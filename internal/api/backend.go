@@ -35,6 +35,8 @@ type Backend interface {
 	// Subscribe calls each with every newly final height, in order, until
 	// cancel; each must not block.
 	Subscribe(each func(types.Height)) (cancel func())
+	// Faults is what may be done to nodes and links.
+	Faults() Faults
 	// Steer is what the operator may do.
 	Steer() Steering
 }

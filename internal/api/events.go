@@ -19,11 +19,11 @@ import (
 )
 
 // kinds are the types of events a reader may ask for.
-var kinds = []string{model.EventBlock, model.EventTx, model.EventTimer, model.EventLog}
+var kinds = []string{model.EventBlock, model.EventTx, model.EventTimer, model.EventLog, model.EventFault}
 
 type eventsInput struct {
 	From        optional[types.Height] `query:"from" doc:"Begin with this height; without it with the next final block."`
-	Type        string                 `query:"type" maxLength:"64" example:"timer,log" doc:"Only these types, separated by commas: block, tx, timer, log."`
+	Type        string                 `query:"type" maxLength:"64" example:"timer,log" doc:"Only these types, separated by commas: block, tx, timer, log, fault."`
 	Actor       string                 `query:"actor" maxLength:"256" doc:"Only what is about this account or actor; blocks then only where type names them."`
 	LastEventID string                 `header:"Last-Event-ID" maxLength:"64" doc:"Go on behind this event; wins over from."`
 }
@@ -31,8 +31,8 @@ type eventsInput struct {
 func (s *Server) registerEvents() {
 	op := operation{id: "events", method: http.MethodGet, path: "/events", tag: tagChain,
 		summary: "Follow final blocks as server-sent events",
-		description: "Events of type block (a Block), tx (a Receipt), timer (what a block did to a timer, with the receipt of a fire) and " +
-			"log (a line an actor printed). Each has an id; a reader that comes back with Last-Event-ID misses nothing. " +
+		description: "Events of type block (a Block), tx (a Receipt), timer (what a block did to a timer, with the receipt of a fire), " +
+			"log (a line an actor printed) and fault (what somebody did to nodes and links, told with the next final block). Each has an id; a reader that comes back with Last-Event-ID misses nothing. " +
 			"The last event of a stream the server ends is of type dropped and says why.",
 		errors:   []int{400, 404, 409},
 		response: "id: 12.1\nevent: tx\ndata: {\"hash\":\"0x11…\",\"status\":\"ok\",…}\n\n"}
@@ -139,6 +139,7 @@ func (r *reader) run(ctx context.Context, out stream) {
 				out.drop(ctx, "internal", fmt.Sprintf("the block of height %d cannot be read: %v", r.height, err), "")
 				return
 			}
+			events = r.feed.remembered(r.height, events)
 		case ready:
 			r.live = true
 		}

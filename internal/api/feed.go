@@ -30,6 +30,7 @@ type feed struct {
 	bytes  int
 	news   chan struct{} // closed and replaced when target or head moves
 	closed bool
+	noted  noted
 }
 
 // event is one event of a block, ready to send. Its number counts all events
@@ -123,6 +124,8 @@ func (f *feed) take(h types.Height) {
 	if f.closed {
 		return
 	}
+	f.noted.settle(h)
+	events = f.noted.with(h, events)
 	f.head, f.ring[h] = h, events
 	f.bytes += size(events)
 	for f.oldest < h && (len(f.ring) > f.maxCount || f.bytes > f.maxBytes) {

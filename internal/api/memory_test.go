@@ -9,6 +9,7 @@ import (
 
 	"github.com/cowboyinc/devnet/internal/crypto"
 	"github.com/cowboyinc/devnet/internal/env"
+	"github.com/cowboyinc/devnet/internal/fault"
 	"github.com/cowboyinc/devnet/internal/program"
 	"github.com/cowboyinc/devnet/internal/types"
 )
@@ -38,6 +39,7 @@ type memory struct {
 	refuse   func(*types.Transaction) error // runs before a transaction is taken
 	broken   error                          // what every read fails with
 	submits  int
+	faults   []fault.Receipt
 	paused   bool
 }
 

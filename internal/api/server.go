@@ -40,6 +40,7 @@ type Server struct {
 	patience time.Duration   // WaitTimeout
 	mu       sync.Mutex      // of claims
 	claims   map[string]bool // names an actor is being deployed under
+	faulting sync.Mutex      // of making a fault
 	nonces   *nonces
 	feed     *feed
 	metrics  *metrics
@@ -78,6 +79,7 @@ func New(backend Backend, cfg Config) *Server {
 	s.registerNetwork()
 	s.registerEvents()
 	s.registerDevnet()
+	s.registerFaults()
 	s.registerSteering()
 	s.registerDocument()
 	s.handler = s.guard(s.mux)

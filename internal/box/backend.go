@@ -55,6 +55,8 @@ func (node *Node) describe(best *ledger.State) api.Node {
 		out.Missing = append(out.Missing, node.Failure().Error())
 	case !out.Running:
 		out.Missing = append(out.Missing, "the node is stopped")
+	case node.Frozen():
+		out.Missing = append(out.Missing, "the node is frozen")
 	default:
 		status := node.Validator().Status()
 		out.View, out.Connections, out.Pooled = status.Round.View, len(status.Connected), status.Pool

@@ -43,6 +43,8 @@ type Network struct {
 	finality *finality
 	nodes    atomic.Pointer[[]*Node] // List reads it; a join adds to it
 	views    *view.Source
+	links    *links
+	faults   faults
 
 	mu     sync.Mutex // of starting and stopping nodes
 	closed bool
@@ -56,7 +58,7 @@ const maxGenesisBytes = 1 << 20
 // after that (Ready waits for them). ctx bounds the start alone.
 func Up(ctx context.Context, config Config) (*Network, error) {
 	config.setDefaults()
-	n := &Network{config: config, clock: clock.New(), verifier: crypto.NewVerifier(!config.NoRemember), log: config.Log, book: newAddressBook()}
+	n := &Network{config: config, clock: clock.New(), verifier: crypto.NewVerifier(!config.NoRemember), log: config.Log, book: newAddressBook(), links: newLinks()}
 	if err := n.open(); err != nil {
 		return nil, errors.Join(err, n.Close())
 	}
@@ -267,16 +269,30 @@ func (n *Network) add(node *Node) {
 	n.nodes.Store(&list)
 }
 
-// Best is the running node with the highest final block, or the first.
+// Best is the running node with the highest final block, neither frozen nor a
+// liar where there is another, or the first.
 func (n *Network) Best() *Node {
 	nodes := n.List()
 	best := nodes[0]
 	for _, node := range nodes[1:] {
-		if node.Running() && (!best.Running() || node.height() > best.height()) {
+		trust, before := node.trust(), best.trust()
+		if trust > before || trust == before && trust > 0 && node.height() > best.height() {
 			best = node
 		}
 	}
 	return best
+}
+
+// trust says how well a node can answer for the network: not while it is
+// stopped; less while it is frozen or lies.
+func (node *Node) trust() int {
+	switch {
+	case !node.Running():
+		return 0
+	case node.Frozen() || !node.Honest():
+		return 1
+	}
+	return 2
 }
 
 // Config is what the network was brought up with, defaults filled in.

@@ -4,17 +4,21 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"strings"
 	"sync"
 	"sync/atomic"
 
 	"github.com/asynkron/protoactor-go/actor"
 
+	"github.com/cowboyinc/devnet/internal/api"
+	"github.com/cowboyinc/devnet/internal/byzantine"
 	"github.com/cowboyinc/devnet/internal/env"
 	"github.com/cowboyinc/devnet/internal/roles"
 	"github.com/cowboyinc/devnet/internal/store/bolt"
 	"github.com/cowboyinc/devnet/internal/store/log"
 	"github.com/cowboyinc/devnet/internal/store/mem"
+	"github.com/cowboyinc/devnet/internal/transport/lossy"
 	"github.com/cowboyinc/devnet/internal/transport/quic"
 	"github.com/cowboyinc/devnet/internal/types"
 	"github.com/cowboyinc/devnet/validators"
@@ -32,8 +36,14 @@ type Node struct {
 	endpoint  string      // of its QUIC socket, kept over restarts
 	joining   atomic.Bool // asked for, and not yet final
 
+	mask   *byzantine.Mask
+	frozen atomic.Pointer[Fault] // nil unless it is frozen
+	lie    *Fault                // of its misbehaviour, or nil
+	death  *Fault                // of its crash while it is down, or nil
+
 	// Present while it runs, but for the memory of an ephemeral node.
 	transport *quic.Transport
+	gate      *gate
 	loops     loops
 	log       env.Log
 	store     env.Store
@@ -41,6 +51,7 @@ type Node struct {
 
 func (n *Network) newNode(name string) (*Node, error) {
 	node := &Node{Name: name, Address: nodeKey(n.seed, name).Address(), network: n, endpoint: "127.0.0.1:0"}
+	node.mask = byzantine.NewMask(n.genesis.ChainID, n.verifier.Signer(nodeKey(n.seed, name)))
 	if err := node.listen(); err != nil {
 		return nil, err
 	}
@@ -51,13 +62,24 @@ func (n *Network) newNode(name string) (*Node, error) {
 // them dials.
 func (node *Node) listen() error {
 	n := node.network
-	transport, err := quic.New(quic.Config{Signer: n.verifier.Signer(nodeKey(n.seed, node.Name)), Listen: node.endpoint, Logger: n.log.With("node", node.Name)})
+	config := quic.Config{Signer: n.verifier.Signer(nodeKey(n.seed, node.Name)), Listen: node.endpoint, Logger: n.log.With("node", node.Name)}
+	var conn *lossy.Conn
+	if !n.config.Strict {
+		config.WrapPacketConn = func(socket net.PacketConn) net.PacketConn {
+			conn = lossy.Wrap(socket, n.seed)
+			return conn
+		}
+	}
+	transport, err := quic.New(config)
 	if err != nil {
 		return fmt.Errorf("%s cannot listen: %w", node.Name, err)
 	}
 	node.transport = transport
 	node.endpoint = transport.Addr().(*net.UDPAddr).String()
 	n.book.set(node.Address, node.endpoint)
+	if conn != nil {
+		n.links.open(node.Name, conn, transport.Addr().(*net.UDPAddr).AddrPort())
+	}
 	return nil
 }
 
@@ -72,11 +94,12 @@ func (node *Node) start() error {
 		return errors.Join(err, node.stop())
 	}
 	node.loops = newLoops()
+	node.gate = &gate{Transport: node.mask.Wrap(n.book.transport(node.transport))}
 	key := nodeKey(n.seed, node.Name)
-	environment := env.Node{Clock: n.clock, Loops: node.loops, Transport: n.book.transport(node.transport), Log: node.log,
+	environment := env.Node{Clock: n.clock, Loops: node.loops, Transport: node.gate, Log: node.log,
 		Store: node.store, Signer: n.verifier.Signer(key), Verifier: n.verifier, Programs: n.programs}
 	validator, err := validators.Start(n.runtime, validators.Config{Name: node.Name, Genesis: n.genesis, Memo: n.memo, Log: n.log,
-		Bootstrap: n.bootstrap(), Observe: n.finality.observe, OnFailure: func(err error) { node.fail(err) }}, environment)
+		Bootstrap: n.bootstrap(), Observe: n.observe, OnFailure: func(err error) { node.fail(err) }}, environment)
 	if err != nil {
 		return errors.Join(err, node.stop())
 	}
@@ -110,6 +133,8 @@ func (node *Node) openFiles() (err error) {
 
 // stop ends the node. Its last view stays readable where it is in memory.
 func (node *Node) stop() (err error) {
+	node.thaw()
+	node.unmask()
 	running := node.running.Swap(false)
 	if v := node.validator.Load(); v != nil && running {
 		v.Stop()
@@ -174,12 +199,18 @@ func (n *Network) StartNode(name string) error { return n.change(name, (*Node).s
 func (n *Network) change(name string, do func(*Node) error) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	for _, node := range n.List() {
-		if node.Name == name {
-			return do(node)
-		}
+	if n.closed {
+		return errors.New("the network is closed")
 	}
-	return fmt.Errorf("no node is called %q: they are %s to %s", name, n.List()[0].Name, n.List()[len(n.List())-1].Name)
+	if node := n.find(name); node != nil {
+		return do(node)
+	}
+	return n.unknown(name)
+}
+
+func (n *Network) unknown(name string) error {
+	return api.Refuse(http.StatusNotFound, "unknown_node", "no node is called %q", name).
+		Hint("They are %s to %s; GET /validators lists them.", n.List()[0].Name, n.List()[len(n.List())-1].Name).At("node")
 }
 
 // loops are the goroutines of a node: one a role, so that neither programs nor
@@ -196,6 +227,15 @@ func newLoops() loops {
 
 // Loop implements env.Loops.
 func (l loops) Loop(role string) actor.Dispatcher { return l[role] }
+
+// kill ends the loops after the steps they are in, all at once.
+func (l loops) kill() {
+	var all sync.WaitGroup
+	for _, loop := range l {
+		all.Go(loop.Kill)
+	}
+	all.Wait()
+}
 
 func (l loops) close() {
 	for _, loop := range l {

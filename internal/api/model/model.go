@@ -309,13 +309,14 @@ type Deployed struct {
 }
 
 // The types of GET /events; each is the SSE event name. The data of block is a
-// Block, of tx a Receipt, of timer a TimerEvent, of log a LogLine and of
-// dropped an ErrorBody.
+// Block, of tx a Receipt, of timer a TimerEvent, of log a LogLine, of fault a
+// FaultReceipt and of dropped an ErrorBody.
 const (
 	EventBlock   = "block"
 	EventTx      = "tx"
 	EventTimer   = "timer"
 	EventLog     = "log"
+	EventFault   = "fault"
 	EventDropped = "dropped"
 )
 

@@ -1,0 +1,32 @@
+package model
+
+// FaultRequest is a fault to make. Which fields a verb reads its description
+// says; the others are empty.
+type FaultRequest struct {
+	Verb      string     `json:"verb" enum:"crash,restart,freeze,thaw,wipe,disk_fail,clock_skew,misbehave,partition,bridge,link"`
+	Node      string     `json:"node,omitempty" maxLength:"32" doc:"Of a fault of a validator, and the middle of a bridge."`
+	Kind      string     `json:"kind,omitempty" maxLength:"32" doc:"Of misbehave: equivocate, withhold_votes, silent_leader, bad_state_root, or honest to end it."`
+	On        bool       `json:"on,omitempty" doc:"Of disk_fail."`
+	Skew      string     `json:"skew,omitempty" maxLength:"32" doc:"Of clock_skew: a duration."`
+	Groups    [][]string `json:"groups,omitempty" maxItems:"100" doc:"Of partition: who reaches whom. Nodes that are not named form one more group."`
+	Left      []string   `json:"left,omitempty" maxItems:"100" doc:"Of bridge: the nodes on one side."`
+	Right     []string   `json:"right,omitempty" maxItems:"100" doc:"Of bridge: the nodes on the other side."`
+	A         string     `json:"a,omitempty" maxLength:"32" doc:"Of link: one end."`
+	B         string     `json:"b,omitempty" maxLength:"32" doc:"Of link: the other end."`
+	Latency   string     `json:"latency,omitempty" maxLength:"32" example:"20ms" doc:"Of link: a duration."`
+	Jitter    string     `json:"jitter,omitempty" maxLength:"32" example:"5ms" doc:"Of link: up to so much more."`
+	Loss      float64    `json:"loss,omitempty" minimum:"0" maximum:"1"`
+	Duplicate float64    `json:"duplicate,omitempty" minimum:"0" maximum:"1"`
+	Reorder   float64    `json:"reorder,omitempty" minimum:"0" maximum:"1"`
+	Bandwidth int64      `json:"bandwidth,omitempty" minimum:"0" doc:"Of link: bytes a second; 0 for no limit."`
+	OneWay    bool       `json:"one_way,omitempty" doc:"Of link: from a to b only."`
+}
+
+// FaultReceipt says what a fault did so far.
+type FaultReceipt struct {
+	Verb   string `json:"verb"`
+	Detail string `json:"detail" doc:"Whom, and how."`
+	Did    string `json:"did" doc:"What it did so far, for people; empty when nothing yet."`
+	Idle   bool   `json:"idle" doc:"True while it had no effect."`
+	Ended  bool   `json:"ended" doc:"True where it can have no effect any more."`
+}
