@@ -450,3 +450,34 @@ func (c *campaign) calm() error {
 	}
 	return c.RunToHeight(c.Tip()+liveBlocks, bound)
 }
+
+// BenchmarkAdvance is time travel by 1,000,000 blocks with 1,000 fires of a Go
+// actor on the way, four validators: once with epochs of 64 blocks, whose ends
+// are blocks of their own, and once with one epoch. "fires alone" is the same
+// number of blocks with a fire each and nothing to skip.
+func BenchmarkAdvance(b *testing.B) {
+	for _, c := range []struct {
+		name          string
+		epoch         string
+		every, blocks uint64
+	}{
+		{"epochs of 64", "64", 1000, 1_000_000},
+		{"one epoch", "100000000", 1000, 1_000_000},
+		{"fires alone", "100000000", 1, 1000},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			for b.Loop() {
+				b.StopTimer()
+				n := network(b, NetworkConfig{World: quick(1), Params: params.Overrides{"chain.epoch_blocks": c.epoch}})
+				pulse(b, n, c.every)
+				reach(b, n, 4)
+				start := n.Now()
+				b.StartTimer()
+				receipt := advance(b, n, validators.Target{Blocks: c.blocks})
+				b.ReportMetric(float64(receipt.Blocks), "blocks")
+				b.ReportMetric(float64(receipt.Fired), "fires")
+				b.ReportMetric(n.Now().Sub(start).Seconds(), "virtual-s")
+			}
+		})
+	}
+}
