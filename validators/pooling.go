@@ -20,6 +20,18 @@ type Pool struct {
 	*mempool.Pool[*ledger.Checked]
 	sent  map[types.Hash]types.Height // of those that came in here: height at which they were last sent on
 	local []types.Hash                // the same in the order they came
+	// OnDrop is told of transactions that no block can hold any more, and why; it
+	// must only hand them on. What one pool lacks room for is not among them:
+	// another's may have it. AskPool sets it.
+	OnDrop func(hash types.Hash, why string)
+}
+
+func (p *Pool) gaveUp(gone []mempool.Entry[*ledger.Checked], why string) {
+	for i := range gone {
+		if p.OnDrop != nil {
+			p.OnDrop(gone[i].Hash, why)
+		}
+	}
 }
 
 func newPool() *Pool {
@@ -66,7 +78,8 @@ func (e *execution) admit(event admission) {
 
 // drop forgets a transaction that no block can hold.
 func (e *execution) drop(hash types.Hash, why error) {
-	if _, held := e.pool.Drop(hash); held {
+	if entry, held := e.pool.Drop(hash); held {
+		e.pool.gaveUp([]mempool.Entry[*ledger.Checked]{entry}, why.Error())
 		e.v.log.Info("a transaction was dropped", "hash", hash, "reason", why)
 	}
 }
@@ -80,7 +93,17 @@ func (e *execution) confirm(result *ledger.Result) {
 			accounts = append(accounts, mempool.Account{Address: receipt.Sender, Nonce: result.State.Account(receipt.Sender).Nonce})
 		}
 	}
-	e.pool.Confirmed(accounts)
+	included := map[types.Hash]bool{}
+	for i := range result.Receipts {
+		included[result.Receipts[i].Hash] = true
+	}
+	var used []mempool.Entry[*ledger.Checked]
+	for _, entry := range e.pool.Confirmed(accounts) {
+		if !included[entry.Hash] {
+			used = append(used, entry)
+		}
+	}
+	e.pool.gaveUp(used, "another transaction of its sender used its nonce")
 	e.pool.Expire(result.Block.Header.Height)
 }
 

@@ -149,14 +149,18 @@ func ask[T any](n *Network, question func(*validators.Pool) T) (answer T, ok boo
 
 // Wait implements api.Backend.
 func (n *Network) Wait(ctx context.Context, hash types.Hash) (*types.Receipt, error) {
-	final, giveUp := n.finality.wait(hash)
+	ends, giveUp := n.finality.wait(hash)
 	defer giveUp()
 	if receipt, err := n.Best().Validator().Archive().Receipt(hash); err != nil || receipt != nil {
 		return receipt, err
 	}
 	select {
-	case receipt := <-final:
-		return receipt, nil
+	case end := <-ends:
+		if end.receipt == nil {
+			return nil, api.Refuse(http.StatusConflict, "dropped", "the transaction was dropped: %s", end.dropped).
+				Hint("Nothing of it was executed. Send it again, with a fresh nonce and a sufficient fee.")
+		}
+		return end.receipt, nil
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}

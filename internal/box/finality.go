@@ -12,14 +12,20 @@ import (
 type finality struct {
 	mu          sync.Mutex
 	height      types.Height
-	waiting     map[types.Hash][]chan *types.Receipt
+	waiting     map[types.Hash][]chan ended
 	subscribers map[int]func(types.Height)
 	last        int // id given to a subscriber
-	closed      bool
+}
+
+// ended is how the wait for an execution ended: with its receipt, or because its
+// transaction was given up.
+type ended struct {
+	receipt *types.Receipt
+	dropped string // why
 }
 
 func newFinality() *finality {
-	return &finality{waiting: map[types.Hash][]chan *types.Receipt{}, subscribers: map[int]func(types.Height){}}
+	return &finality{waiting: map[types.Hash][]chan ended{}, subscribers: map[int]func(types.Height){}}
 }
 
 // observe is called by each validator, in the order of its heights.
@@ -33,11 +39,7 @@ func (f *finality) observe(seen validators.Finality) {
 		}
 		f.height = height
 		for i := range result.Receipts {
-			receipt := &result.Receipts[i]
-			for _, waiter := range f.waiting[receipt.Hash] {
-				waiter <- receipt // has room for the one it ever gets
-			}
-			delete(f.waiting, receipt.Hash)
+			f.tell(result.Receipts[i].Hash, ended{receipt: &result.Receipts[i]})
 		}
 		for id := 1; id <= f.last; id++ {
 			if each := f.subscribers[id]; each != nil {
@@ -47,17 +49,32 @@ func (f *finality) observe(seen validators.Finality) {
 	}
 }
 
-// wait returns a channel that gets the receipt of an execution when it is
-// final, and a function that gives the wait up.
-func (f *finality) wait(hash types.Hash) (receipt <-chan *types.Receipt, giveUp func()) {
-	waiter := make(chan *types.Receipt, 1)
+// tell ends all waits for an execution. It is called with the lock held.
+func (f *finality) tell(hash types.Hash, how ended) {
+	for _, waiter := range f.waiting[hash] {
+		waiter <- how // has room for the one it ever gets
+	}
+	delete(f.waiting, hash)
+}
+
+// drop ends the waits for a transaction that its validator gave up.
+func (f *finality) drop(hash types.Hash, why string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.tell(hash, ended{dropped: why})
+}
+
+// wait returns a channel that tells when an execution is final or given up, and
+// a function that gives the wait up.
+func (f *finality) wait(hash types.Hash) (how <-chan ended, giveUp func()) {
+	waiter := make(chan ended, 1)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.waiting[hash] = append(f.waiting[hash], waiter)
 	return waiter, func() { f.forget(hash, waiter) }
 }
 
-func (f *finality) forget(hash types.Hash, waiter chan *types.Receipt) {
+func (f *finality) forget(hash types.Hash, waiter chan ended) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	left := f.waiting[hash][:0]
@@ -89,7 +106,6 @@ func (f *finality) subscribe(each func(types.Height)) (cancel func()) {
 func (f *finality) close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.closed = true
 	clear(f.subscribers)
 	clear(f.waiting)
 }

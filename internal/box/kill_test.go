@@ -72,6 +72,10 @@ func victim(dir string) error {
 					return
 				}
 				receipt, err := n.Wait(ctx, hash)
+				if errors.As(err, &refused) && refused.Body.Code == "dropped" {
+					w = newWallet(n, name) // one of the life before used the nonce
+					continue
+				}
 				if err != nil {
 					lines <- fmt.Sprint("error ", err)
 					return

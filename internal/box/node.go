@@ -104,6 +104,7 @@ func (node *Node) start() error {
 		return errors.Join(err, node.stop())
 	}
 	n.steer(validator)
+	validator.AskPool(func(p *validators.Pool) { p.OnDrop = n.finality.drop })
 	node.validator.Store(validator)
 	node.failure.Store(nil)
 	node.running.Store(true)
