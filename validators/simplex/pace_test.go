@@ -1,0 +1,91 @@
+package simplex
+
+import (
+	"testing"
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/types"
+)
+
+// Held, a view without a proposal stands still: no timeout, no vote, nothing
+// sent, whatever time passes. What others begin is gone along with.
+func TestHoldStandsStill(t *testing.T) {
+	s := newSolo(t, 4, nil)
+	s.step(Hold{On: true})
+	s.step(Hold{On: true})
+	sent := len(s.all.Send)
+	if s.m.Deadline() != types.Never {
+		t.Errorf("due at %v", s.m.Deadline())
+	}
+	s.wait(24 * time.Hour)
+	s.step(Work{Pending: true})
+	if s.m.Deadline() != types.Never || len(s.all.Send) != sent || len(s.all.Persist) > 0 || s.m.View() != 1 {
+		t.Errorf("it does something: view %d, due at %v", s.m.View(), s.m.Deadline())
+	}
+	s.receive(2, s.vote(types.Nullify, 1, nil, 2))
+	if s.m.Deadline() == types.Never {
+		t.Error("it leaves alone who has begun to nullify")
+	}
+}
+
+func TestAHoldThatIsTakenBackGoesOn(t *testing.T) {
+	s := newSolo(t, 4, nil)
+	s.step(Hold{On: true})
+	s.wait(time.Hour)
+	s.step(Hold{})
+	if s.m.Deadline() == types.Never || s.voted(types.Nullify, 1) {
+		t.Error("it does not go on, or holds the pause against the leader")
+	}
+	s.wait(3 * time.Second)
+	if !s.voted(types.Nullify, 1) {
+		t.Error("a leader that is silent after the pause is not nullified")
+	}
+}
+
+// C8: up to a goal blocks are asked for without work and in spite of a hold, and
+// none beyond.
+func TestAGoalIsPursuedAndNotPassed(t *testing.T) {
+	for name, auto := range map[string]bool{"held": false, "idle": true} {
+		t.Run(name, func(t *testing.T) {
+			s := newSolo(t, 4, func(c *Config) { c.Auto = auto })
+			s.step(Hold{On: !auto})
+			if s.m.Deadline() != types.Never {
+				t.Fatal("it does not stand still")
+			}
+			s.step(Goal{Height: 1})
+			if s.m.Deadline() == types.Never {
+				t.Fatal("nothing is done about the goal")
+			}
+			s.settled() // the block of height 1 is notarized, in view 1
+			b := s.m.tip()
+			if b.Height != 1 {
+				t.Fatalf("at height %d", b.Height)
+			}
+			if s.m.inDemand() {
+				t.Error("more blocks than the goal are in demand")
+			}
+			s.step(Goal{Height: 2})
+			if !s.m.inDemand() {
+				t.Error("a higher goal is not pursued")
+			}
+		})
+	}
+}
+
+// C8: a block may be one away and thousands of heights above: it is fetched like
+// any other. Far is who is far in heights and in views.
+func TestASkippedRangeIsNotFar(t *testing.T) {
+	s := newSolo(t, 4, nil)
+	for _, c := range []struct {
+		height types.Height
+		view   types.View
+		far    bool
+	}{
+		{MaxFetchBlocks, MaxFetchBlocks, false}, {10_000, 1, false}, {1, 10_000, false}, {10_000, MaxFetchBlocks, false},
+		{MaxFetchBlocks + 1, MaxFetchBlocks + 1, true},
+	} {
+		if got := s.m.far(&types.Certificate{Height: c.height, View: c.view}); got != c.far {
+			t.Errorf("height %d, view %d: far %v", c.height, c.view, got)
+		}
+	}
+}
