@@ -2,7 +2,7 @@
 # see to Python first; nothing else has to be installed beside Go, git and make.
 GO ?= go
 
-.PHONY: up test vet race bench soak build python
+.PHONY: up test vet race bench soak plants build python
 
 up: python
 	$(GO) run ./cmd/devnet up --actor fixtures/actors/heartbeat.py
@@ -24,6 +24,11 @@ bench: python
 # Longer campaigns: more seeds and more kills than `make test` has time for.
 soak: python
 	DEVNET_SOAK=1 $(GO) test -timeout 3h -run 'Soak|Seeds|Kill' -v ./internal/sim/... ./internal/box/... ./cmd/...
+
+# Each planted fault must be found by a scenario, and found again by the command
+# that the failure names.
+plants:
+	GO="$(GO)" scripts/plants
 
 build:
 	$(GO) build -o bin/devnet ./cmd/devnet

@@ -69,6 +69,9 @@ func split(flags []cli.Flag, args []string, path string) (front, back []string, 
 		if at < 0 {
 			var known []string
 			for _, f := range flags {
+				if visible, ok := f.(cli.VisibleFlag); ok && !visible.IsVisible() {
+					continue
+				}
 				known = append(known, "--"+f.Names()[0])
 			}
 			return nil, nil, usage(near("--"+name, known, path), "%s has no flag %s", path, flag)

@@ -1,0 +1,225 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+)
+
+// Limits of a run of scenarios.
+const (
+	// maxRunSeeds bounds --seeds: the verdicts of all are kept until the end.
+	maxRunSeeds = 1_000_000
+	// maxRunShards bounds the N of --shard.
+	maxRunShards = 10_000
+)
+
+func runCommand() *cli.Command {
+	return &cli.Command{
+		Name: "run", Usage: "run scenarios: scripts that drive a network, break it, and judge it", ArgsUsage: "SCENARIO.star…",
+		Description: "Example: devnet run fixtures/scenarios/crash_leader.star --seeds 100\n" +
+			"One seed runs here and prints what the script prints; many run in processes of their own.\n" +
+			"Exit code 1 when a scenario fails, 2 when a script is wrong, 3 when a network cannot start.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "backend", Value: backendSim, Usage: "`WORLD`: sim (virtual time, one seed is one run) or live (this process, wall clock, real QUIC)"},
+			&cli.StringFlag{Name: "seed", Usage: "`N`, instead of the script's own; with --seeds the first"},
+			&cli.StringFlag{Name: "seeds", Usage: "`N` seeds instead of one"},
+			&cli.StringFlag{Name: "shard", Usage: "`I/N`: of the seeds, every N-th from the I-th on"},
+			&cli.StringFlag{Name: "junit", Usage: "write the verdicts to `FILE` as JUnit XML"},
+			&cli.StringFlag{Name: "trace", Usage: "write the run to `FILE` as JSON lines (one scenario, one seed)"},
+			&cli.BoolFlag{Name: "check", Usage: "read the scripts and run nothing"},
+			&cli.BoolFlag{Name: batchFlag, Hidden: true, Usage: "make the runs that standard input names; for devnet itself"},
+			jsonFlag,
+		},
+		Action: runScenarios,
+	}
+}
+
+// The backends of a scenario.
+const (
+	backendSim    = "sim"
+	backendLive   = "live"
+	backendDocker = "docker"
+)
+
+// plan is what devnet run was asked for.
+type plan struct {
+	files   []string
+	backend string
+	seed    *uint64 // of --seed
+	seeds   []uint64
+	many    bool // --seeds was given
+	junit   string
+	trace   string
+	check   bool
+	json    bool
+}
+
+func readPlan(c *cli.Context) (*plan, error) {
+	p := &plan{files: c.Args().Slice(), backend: c.String("backend"), junit: c.String("junit"), trace: c.String("trace"),
+		check: c.Bool("check"), json: c.Bool("json")}
+	if len(p.files) == 0 {
+		return nil, usage("Usage: devnet run SCENARIO.star…", "SCENARIO.star is missing")
+	}
+	for _, file := range p.files {
+		if err := readable(file); err != nil {
+			return nil, err
+		}
+	}
+	switch p.backend {
+	case backendSim, backendLive:
+	case backendDocker:
+		return nil, usage("There are: sim, live.", "--backend docker comes with the containers, and is not there yet")
+	default:
+		return nil, usage("There are: sim, live.", "--backend: there is no %q", p.backend)
+	}
+	if err := p.readSeeds(c.String("seed"), c.String("seeds"), c.String("shard")); err != nil {
+		return nil, err
+	}
+	if p.trace != "" && (p.many || len(p.files) > 1) {
+		return nil, usage("Name one scenario and one --seed.", "--trace: a trace is of one run")
+	}
+	return p, nil
+}
+
+// readable says whether a file can be a scenario.
+func readable(file string) error {
+	info, err := os.Stat(file)
+	switch {
+	case err != nil:
+		return usage("", "%v", err)
+	case info.IsDir():
+		return usage("Name the scripts in it: "+filepath.Join(file, "*.star"), "%s is a folder", file)
+	case filepath.Ext(file) != ".star":
+		return usage("A scenario is a Starlark file whose name ends in .star.", "%s is no scenario", file)
+	}
+	return nil
+}
+
+// readSeeds settles which seeds run: none at all means the script's own.
+func (p *plan) readSeeds(seed, seeds, shard string) error {
+	first := uint64(1)
+	if seed != "" {
+		n, err := strconv.ParseUint(seed, 0, 64)
+		if err != nil {
+			return usage("Give a whole number from 0 to 2^64 - 1.", "--seed: %q is no seed", seed)
+		}
+		p.seed, first = &n, n
+	}
+	if seeds == "" {
+		if shard != "" {
+			return usage("Say how many in all with --seeds.", "--shard parts the seeds of --seeds, which is missing")
+		}
+		return nil
+	}
+	n, err := strconv.ParseUint(seeds, 10, 64)
+	if err != nil || n == 0 || n > maxRunSeeds {
+		return usage(fmt.Sprintf("Give a number from 1 to %d.", maxRunSeeds), "--seeds: %q is no number of seeds", seeds)
+	}
+	if first+n-1 < first {
+		return usage("", "--seed %d and --seeds %d: there are no seeds behind 2^64 - 1", first, n)
+	}
+	index, of, err := readShard(shard)
+	if err != nil {
+		return err
+	}
+	p.many = true
+	for i := index - 1; i < n; i += of {
+		p.seeds = append(p.seeds, first+i)
+	}
+	if len(p.seeds) == 0 {
+		return usage("Take fewer shards than seeds.", "--shard %s: of %d seeds none is left for it", shard, n)
+	}
+	return nil
+}
+
+// readShard reads I/N, 1/1 where there is none.
+func readShard(text string) (index, of uint64, err error) {
+	if text == "" {
+		return 1, 1, nil
+	}
+	left, right, found := strings.Cut(text, "/")
+	index, errLeft := strconv.ParseUint(left, 10, 64)
+	of, errRight := strconv.ParseUint(right, 10, 64)
+	if !found || errLeft != nil || errRight != nil || index == 0 || index > of || of > maxRunShards {
+		return 0, 0, usage(fmt.Sprintf("Give I/N with I from 1 to N, and N at most %d: 2/4.", maxRunShards), "--shard: %q is no shard", text)
+	}
+	return index, of, nil
+}
+
+// runScenarios is the command.
+func runScenarios(c *cli.Context) error {
+	if c.Bool(batchFlag) {
+		return work(c)
+	}
+	p, err := readPlan(c)
+	if err != nil {
+		return err
+	}
+	if err := checkScripts(p.files); err != nil {
+		return err
+	}
+	if p.check {
+		return p.checked(c)
+	}
+	for _, path := range []string{p.junit, p.trace} {
+		if err := creatable(path); err != nil {
+			return err
+		}
+	}
+	verdicts, err := p.run(c)
+	if err != nil {
+		return err
+	}
+	return p.conclude(c, verdicts)
+}
+
+// creatable makes an output file, where one was named, before anything runs for
+// it.
+func creatable(path string) error {
+	if path == "" {
+		return nil
+	}
+	file, err := os.Create(path)
+	if err != nil {
+		return usage("", "%v", err)
+	}
+	return file.Close()
+}
+
+// checked tells that the scripts are sound, which is all that --check asks.
+func (p *plan) checked(c *cli.Context) error {
+	if p.json {
+		return printJSON(c.App.Writer, struct {
+			Sound []string `json:"sound"`
+		}{p.files})
+	}
+	for _, file := range p.files {
+		fmt.Fprintf(c.App.Writer, "%s: sound\n", file)
+	}
+	return nil
+}
+
+// replay is the command that runs one seed of a scenario again.
+func replay(file, backend string, seed uint64) string {
+	words := []string{os.Args[0], "run", file, "--seed", fmt.Sprint(seed)}
+	if backend != backendSim {
+		words = append(words, "--backend", backend)
+	}
+	for i, word := range words {
+		words[i] = quoted(word)
+	}
+	return strings.Join(words, " ")
+}
+
+// quoted is a word as a shell reads it.
+func quoted(word string) string {
+	if word != "" && strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./=:,@%+") == "" {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+
+	"github.com/urfave/cli/v2"
+	"github.com/vbauerster/mpb/v8"
+	"github.com/vbauerster/mpb/v8/decor"
+)
+
+// show is what a person sees while many runs go on: a bar on a terminal, and a
+// line for each that failed.
+type show struct {
+	mu       sync.Mutex
+	lines    io.Writer // nil: none, the verdicts come as JSON
+	progress *mpb.Progress
+	bar      *mpb.Bar
+	failures int
+}
+
+func newShow(c *cli.Context, runs int, quiet bool) *show {
+	s := &show{lines: c.App.Writer}
+	if quiet {
+		s.lines = nil
+	}
+	if !isTerminal(c.App.ErrWriter) {
+		return s
+	}
+	s.progress = mpb.New(mpb.WithOutput(c.App.ErrWriter), mpb.WithWidth(48), mpb.WithAutoRefresh())
+	s.bar = s.progress.AddBar(int64(runs),
+		mpb.PrependDecorators(decor.CountersNoUnit("%d of %d runs ")),
+		mpb.AppendDecorators(
+			decor.Any(func(decor.Statistics) string { return s.failed() }),
+			decor.AverageETA(decor.ET_STYLE_GO, decor.WC{C: decor.DextraSpace})),
+		mpb.BarRemoveOnComplete())
+	if isTerminal(c.App.Writer) && !quiet {
+		s.lines = s.progress // above the bar
+	}
+	return s
+}
+
+func (s *show) failed() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return fmt.Sprintf(" %d failed, ", s.failures)
+}
+
+// add shows one more verdict.
+func (s *show) add(v *verdict) {
+	if v.failed() {
+		s.mu.Lock()
+		s.failures++
+		s.mu.Unlock()
+		if s.lines != nil {
+			var text strings.Builder
+			v.complain(&text)
+			fmt.Fprint(s.lines, text.String())
+		}
+	}
+	if s.bar != nil {
+		s.bar.Increment()
+	}
+}
+
+// close takes the bar away.
+func (s *show) close() {
+	if s.progress != nil {
+		s.bar.Abort(true)
+		s.progress.Wait()
+	}
+}
+
+// isTerminal says whether people read w as it is written.
+func isTerminal(w io.Writer) bool {
+	file, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := file.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}

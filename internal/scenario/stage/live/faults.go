@@ -1,0 +1,121 @@
+package live
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/api"
+	"github.com/cowboyinc/devnet/internal/fault"
+	"github.com/cowboyinc/devnet/internal/scenario"
+)
+
+// readable makes an error of a fault's verb one that the script's author reads.
+func readable(err error) error {
+	var missing *fault.Unsupported
+	var refused *api.Error
+	switch {
+	case err == nil, errors.As(err, &refused):
+		return err
+	case errors.As(err, &missing):
+		return scenario.Unable(missing.Verb, missing.Why)
+	}
+	return api.Refuse(http.StatusConflict, "refused", "%v", err)
+}
+
+// done notes a fault in the trace, or returns why it was not made.
+func (s *Stage) done(err error, what ...any) error {
+	if err != nil {
+		return readable(err)
+	}
+	s.judge.fault(fmt.Sprint(what...))
+	return nil
+}
+
+// Crash implements scenario.Backend.
+func (s *Stage) Crash(node string) error { return s.done(s.Network.Crash(node), "crash ", node) }
+
+// Restart implements scenario.Backend.
+func (s *Stage) Restart(node string) error { return s.done(s.Network.Restart(node), "restart ", node) }
+
+// Freeze implements scenario.Backend.
+func (s *Stage) Freeze(node string) error { return s.done(s.Network.Freeze(node), "freeze ", node) }
+
+// Thaw implements scenario.Backend.
+func (s *Stage) Thaw(node string) error { return s.done(s.Network.Thaw(node), "thaw ", node) }
+
+// Wipe implements scenario.Backend.
+func (s *Stage) Wipe(node string) error { return s.done(s.Network.Wipe(node), "wipe ", node) }
+
+// DiskFail implements scenario.Backend.
+func (s *Stage) DiskFail(node string, on bool) error {
+	return s.done(s.Network.DiskFail(node, on), "disk_fail ", node, " ", on)
+}
+
+// ClockSkew implements scenario.Backend.
+func (s *Stage) ClockSkew(node string, d time.Duration) error {
+	return s.done(s.Network.ClockSkew(node, d), "clock_skew ", node, " ", d)
+}
+
+// Misbehave implements scenario.Backend.
+func (s *Stage) Misbehave(node, kind string) error {
+	if kind == "" {
+		kind = "honest"
+	}
+	return s.done(s.Network.Misbehave(node, kind), "misbehave ", node, " ", kind)
+}
+
+// Partition implements scenario.Backend.
+func (s *Stage) Partition(groups [][]string) error {
+	return s.done(s.Network.Partition(groups), "partition ", groups)
+}
+
+// Bridge implements scenario.Backend.
+func (s *Stage) Bridge(node string, left, right []string) error {
+	return s.done(s.Network.Bridge(node, left, right), "bridge ", node, left, right)
+}
+
+// Link implements scenario.Backend.
+func (s *Stage) Link(a, b string, link scenario.Link) error {
+	return s.done(s.Network.Link(a, b, fault.Link(link)), "link ", a, " ", b, " ", fault.Link(link))
+}
+
+// Heal implements scenario.Backend: all links are again as network(…) had them.
+func (s *Stage) Heal() error {
+	if err := s.done(s.Network.Heal(), "heal"); err != nil {
+		return err
+	}
+	return s.linkAll()
+}
+
+// linkAll sets all links as network(…) had them. That is no fault of the
+// script's, and not among Faults.
+func (s *Stage) linkAll() error {
+	if s.link == (scenario.Link{}) {
+		return nil
+	}
+	before := len(s.FaultReceipts())
+	nodes := s.List()
+	for i, a := range nodes {
+		for _, b := range nodes[i+1:] {
+			if err := s.Network.Link(a.Name, b.Name, fault.Link(s.link)); err != nil {
+				return readable(err)
+			}
+		}
+	}
+	for i := before; i < len(s.FaultReceipts()); i++ {
+		s.given[i] = true
+	}
+	return nil
+}
+
+// Faults implements scenario.Backend.
+func (s *Stage) Faults() (all []scenario.FaultReceipt) {
+	for i, r := range s.FaultReceipts() {
+		if !s.given[i] {
+			all = append(all, scenario.FaultReceipt(r))
+		}
+	}
+	return all
+}

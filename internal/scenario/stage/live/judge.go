@@ -1,0 +1,172 @@
+package live
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/cowboyinc/devnet/internal/box"
+	"github.com/cowboyinc/devnet/internal/crypto"
+	"github.com/cowboyinc/devnet/internal/oracle"
+	"github.com/cowboyinc/devnet/internal/sim"
+	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/validators"
+	"github.com/cowboyinc/devnet/validators/mempool"
+)
+
+// sampleEvery is the heights between full audits. Scenarios are short, and their
+// states small; a state is read whole at each,
+// on the loop of whoever made the block final.
+const sampleEvery = 4
+
+// maxEarly bounds what validators make final before the judge knows the genesis,
+// which is a matter of milliseconds.
+const maxEarly = 1024
+
+var poolLimit = mempool.DefaultLimits.Count
+
+// judge shows the oracles what the validators make final, and writes a line of
+// trace for each block. It is safe for concurrent use.
+type judge struct {
+	mu       sync.Mutex
+	oracles  *oracle.Judge // nil until begin
+	network  *box.Network  // nil until begin
+	byName   map[string]types.Address
+	early    []validators.Finality
+	trace    *json.Encoder // nil: none
+	wrote    error
+	violated error
+}
+
+func newJudge(trace io.Writer) *judge {
+	j := &judge{byName: map[string]types.Address{}}
+	if trace != nil {
+		j.trace = json.NewEncoder(trace)
+	}
+	return j
+}
+
+// begin tells what the chain began with.
+func (j *judge) begin(n *box.Network) error {
+	genesis := n.Genesis()
+	_, block, err := genesis.State()
+	if err != nil {
+		return err
+	}
+	p, err := genesis.Parameters()
+	if err != nil {
+		return err
+	}
+	var supply types.Wei
+	for _, a := range genesis.Accounts {
+		supply = supply.Add(a.Balance)
+	}
+	fees, err := p.Get("cip5.fees")
+	if err != nil {
+		return err
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.oracles = oracle.New(oracle.Rules{ChainID: genesis.ChainID, Genesis: block, Set: genesis.Validators, Supply: supply,
+		FreeFees: fees == "free", Recover: crypto.NewVerifier(true).Recover})
+	j.network = n
+	for _, f := range j.early {
+		j.see(f)
+	}
+	j.early = nil
+	return nil
+}
+
+// address is a validator's; one that joined is looked up when it is first seen.
+func (j *judge) address(name string) types.Address {
+	known, ok := j.byName[name]
+	if !ok {
+		for _, node := range j.network.List() {
+			if node.Name == name {
+				known = node.Address
+			}
+		}
+		j.byName[name] = known
+	}
+	return known
+}
+
+// observe implements box.Config.Observe.
+func (j *judge) observe(f validators.Finality) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.oracles == nil {
+		if len(j.early) < maxEarly {
+			j.early = append(j.early, f)
+		}
+		return
+	}
+	j.see(f)
+}
+
+func (j *judge) see(f validators.Finality) {
+	for _, o := range sim.Observations(f, j.address(f.Validator), sampleEvery) {
+		j.oracles.Observe(o)
+		j.note(traced{Kind: "final", Node: f.Validator, Height: o.Block.Header.Height, Hash: &o.Hash, Time: uint64(o.Block.Header.Timestamp)})
+	}
+}
+
+// traced is a line of the trace of a live run: what became final where, and the
+// faults between.
+type traced struct {
+	Time   uint64       `json:"time_ms"` // of the block; of faults, none
+	Kind   string       `json:"kind"`
+	Node   string       `json:"node,omitempty"`
+	Height types.Height `json:"height,omitempty"`
+	Hash   *types.Hash  `json:"hash,omitempty"`
+	What   string       `json:"what,omitempty"`
+}
+
+func (j *judge) note(line traced) {
+	if j.trace != nil && j.wrote == nil {
+		j.wrote = j.trace.Encode(line)
+	}
+}
+
+// fault writes a fault to the trace.
+func (j *judge) fault(what string) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.note(traced{Kind: "fault", What: what})
+}
+
+func (j *judge) err() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.oracles.Err()
+}
+
+// check is what one oracle says. It fails as well where the oracle judged
+// nothing: then nothing is known.
+func (j *judge) check(name string) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for _, v := range j.oracles.Violations() {
+		if v.Oracle == name {
+			return v
+		}
+	}
+	counts := j.oracles.Counts()
+	judged, known := map[string]int{"agreement": counts.Heights, "certificates": counts.Certificates, "roots": counts.Rehashed,
+		"supply": counts.Summed, "fees": counts.Receipts, "timers": counts.Scheduled}[name]
+	switch {
+	case !known:
+		return fmt.Errorf("there is no oracle %q", name)
+	case judged == 0:
+		return fmt.Errorf("the oracle %s had nothing to judge", name)
+	}
+	return nil
+}
+
+// flush returns what went wrong with the trace.
+func (j *judge) flush() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.wrote
+}
