@@ -74,8 +74,8 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 			upCommand(), statusCommand(), logsCommand(),
 			actorCommand(), timerCommand(), validatorCommand(),
 			blockCommand(), txCommand(), accountCommand(), paramsCommand(),
-			advanceCommand(), paceCommand(true), paceCommand(false),
-			checkCommand(), doctorCommand(), versionCommand(),
+			advanceCommand(), paceCommand(true), paceCommand(false), faultCommand(), healCommand(),
+			runCommand(), checkCommand(), doctorCommand(), versionCommand(),
 		},
 	}
 	quiet(app.Commands)
