@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/cowboyinc/devnet/actors/samples"
 	"github.com/cowboyinc/devnet/internal/codec"
@@ -79,16 +80,34 @@ func Check(dir string, python string, progress func(node string, height, tip typ
 	verifier := crypto.NewVerifier(true)
 	chain := map[types.Height]types.Hash{}
 	report := &Report{}
-	for i := range genesis.Validators.Members {
+	names, err := nodesOf(dir, genesis)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
 		a := &audit{genesis: genesis, verifier: verifier, chain: chain, progress: progress,
 			executor: &ledger.Executor{Programs: samples.Mux{Other: pool}, Verifier: verifier}}
-		a.report.Name, a.report.Problems = NodeName(i), []string{}
-		if err := a.node(home.NodeFiles(dir, NodeName(i))); err != nil {
-			return nil, fmt.Errorf("%s: %w", NodeName(i), err)
+		a.report.Name, a.report.Problems = name, []string{}
+		if err := a.node(home.NodeFiles(dir, name)); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		report.Nodes = append(report.Nodes, a.report)
 	}
 	return report, nil
+}
+
+// nodesOf lists the validators of genesis, then those that joined.
+func nodesOf(dir string, genesis *ledger.Genesis) (names []string, err error) {
+	for i := range genesis.Validators.Members {
+		names = append(names, NodeName(i))
+	}
+	others, err := home.Nodes(dir)
+	for _, name := range others {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names, err
 }
 
 // audit is the audit of one node.
@@ -148,8 +167,15 @@ func (a *audit) blocks(archive *validators.Archive) (*ledger.State, error) {
 		if err != nil {
 			return nil, err
 		}
-		if stored == nil {
-			h++ // skipped, or missing: the next block's height tells
+		if stored == nil { // skipped, or missing: the next block's height tells
+			next, err := archive.Next(h)
+			if err != nil {
+				return nil, err
+			}
+			if next == 0 {
+				break // the tip is missing, which is told below
+			}
+			h = next
 			continue
 		}
 		if state = a.block(state, stored); state == nil {

@@ -83,6 +83,28 @@ func TestAdvanceLive(t *testing.T) {
 		t.Errorf("after a restart the clock is %v ahead, not %v", again.clock.Offset(), ahead)
 	}
 	await(t, again, again.Best().height()+3)
+	auditAll(t, again, home)
+}
+
+// auditAll closes a network and has its home audited.
+func auditAll(t *testing.T, n *Network, home string) {
+	t.Helper()
+	nodes := len(n.List())
+	if err := n.Close(); err != nil {
+		t.Fatal(err)
+	}
+	report, err := Check(home, "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(report.Nodes) != nodes {
+		t.Errorf("%d of %d nodes were audited", len(report.Nodes), nodes)
+	}
+	for _, node := range report.Nodes {
+		if len(node.Problems) > 0 || node.Height == 0 {
+			t.Errorf("%s at height %d: %v", node.Name, node.Height, node.Problems)
+		}
+	}
 }
 
 func TestAdvanceIsRefused(t *testing.T) {
@@ -168,6 +190,7 @@ func TestJoinAndLeaveLive(t *testing.T) {
 	}
 	awaitStatus(t, again, "v0", validators.StatusActive, true)
 	awaitVote(t, again, "v0")
+	auditAll(t, again, home)
 }
 
 // awaitVote waits until a block carries a vote of a node.

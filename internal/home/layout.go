@@ -57,7 +57,10 @@ func NodeFiles(dir, name string) Node {
 }
 
 // Nodes lists the nodes that have files, sorted.
-func (h *Home) Nodes() ([]string, error) { return names(filepath.Join(h.dir, nodesDir)) }
+func (h *Home) Nodes() ([]string, error) { return Nodes(h.dir) }
+
+// Nodes is the same for any home.
+func Nodes(dir string) ([]string, error) { return names(filepath.Join(dir, nodesDir)) }
 
 func validName(name string) bool {
 	return len(name) >= 1 && len(name) <= 32 && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
