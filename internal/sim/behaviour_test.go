@@ -118,3 +118,37 @@ func TestMisbehaviourThatIsNotThereSaysSo(t *testing.T) {
 		t.Error("a validator that is down misbehaves")
 	}
 }
+
+// Two of seven lie in two ways at once while an honest one crashes and comes
+// back and the links lose: two is f, so agreement holds throughout, and with the
+// five honest up again, blocks become final.
+func TestTwoLiarsOfSevenUnderFaults(t *testing.T) {
+	kinds := byzantine.Kinds()
+	for seed := range uint64(4) {
+		n, err := NewNetwork(NetworkConfig{Validators: 7, World: Config{Seed: 100 + seed,
+			Link: Link{Latency: 15 * time.Millisecond, Jitter: 15 * time.Millisecond, Loss: 0.03}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range uint64(2) {
+			if _, err := n.Misbehave(fmt.Sprintf("v%d", i), string(kinds[(seed+i)%4])); err != nil {
+				t.Fatal(err)
+			}
+		}
+		n.After(2*time.Second, func() { n.Crash("v4") })
+		n.After(6*time.Second, func() {
+			if err := n.Restart("v4"); err != nil {
+				t.Error(err)
+			}
+		})
+		if err := n.RunFor(12 * time.Second); err != nil {
+			t.Fatal(err)
+		}
+		if err := n.RunToHeight(n.Tip()+5, 5*time.Minute); err != nil {
+			t.Fatalf("%v\n%v", err, n.FaultReceipts())
+		}
+		if err := n.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
