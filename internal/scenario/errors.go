@@ -44,9 +44,12 @@ func (p Position) String() string {
 	return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column)
 }
 
+// maxShownLine bounds the lines that errors show, in bytes.
+const maxShownLine = 200
+
 // explain is what was wrong, with the line and a mark under the place.
 func (p Position) explain(what string) string {
-	if p.Source == "" || p.Column < 1 {
+	if p.Source == "" || p.Column < 1 || len(p.Source) > maxShownLine {
 		return p.String() + ": " + what
 	}
 	lead := []rune(p.Source)
