@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"runtime"
 	"strings"
 	"sync"
@@ -215,6 +216,9 @@ func (c *campaign) run() error {
 //	go test ./internal/sim -run TestCampaign -seed N -seeds 1
 func TestCampaign(t *testing.T) {
 	count := *seeds
+	if os.Getenv("DEVNET_SOAK") != "" {
+		count = max(count, soakSeeds)
+	}
 	if testing.Short() {
 		count = min(count, 10)
 	}
@@ -266,6 +270,9 @@ func faultsOf(c *campaign) string {
 	}
 	return strings.Join(c.faults, ", ")
 }
+
+// soakSeeds is how many seeds `make soak` takes.
+const soakSeeds = 10_000
 
 // tally is what happened in all seeds together: what never happened was not
 // tested.
