@@ -179,3 +179,15 @@ func TestBatchesEndWithTheirEpoch(t *testing.T) {
 		t.Errorf("%d batches for four epochs", outstanding)
 	}
 }
+
+// A validator completes the proof that it is behind with its own vote.
+func TestAProofOfItsOwn(t *testing.T) {
+	w := newWorld(350, 0)
+	w.post(Behind{Peer: testAddress(0), Height: 350}, 0)
+	if w.run(time.Second); w.machine.Active() {
+		t.Error("its own claim counts")
+	}
+	w.post(Behind{Peer: testAddress(0), Height: 350, Proven: true}, 0)
+	w.run(time.Minute)
+	w.expectChain(t, 350)
+}

@@ -218,11 +218,13 @@ func (m *Machine) choose(h types.Height) *peer {
 	return nil
 }
 
+// behind takes a claim of a peer, or a proof, which may be of this validator's
+// own making: it can complete the finalization of a block that it lacks.
 func (m *Machine) behind(e Behind) {
-	if e.Height <= m.root.Block.Header.Height || e.Peer == m.cfg.Self {
+	if e.Height <= m.root.Block.Header.Height {
 		return
 	}
-	p := m.peer(e.Peer)
+	p := m.peer(e.Peer) // nil for itself
 	if p != nil {
 		p.claim = max(p.claim, e.Height)
 	}

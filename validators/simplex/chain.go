@@ -225,7 +225,8 @@ func (m *Machine) finalizeNext() bool {
 }
 
 // pathTo returns the bodies from the certified block down to the root's child,
-// and whether all are there and valid. It asks for what is missing.
+// and whether all are there and valid. It asks for what is missing, and reports
+// Behind where peers no longer keep that for answers.
 func (m *Machine) pathTo(c *types.Certificate) (path []*node, complete bool) {
 	complete = true
 	for c.Block != m.root.Hash {
@@ -237,6 +238,9 @@ func (m *Machine) pathTo(c *types.Certificate) (path []*node, complete bool) {
 		n := m.nodes[c.Block]
 		if n == nil {
 			m.need(c, m.finalFrom)
+			if m.far(m.final) || m.unanswered(c.Block) {
+				m.behind(m.final, m.finalFrom)
+			}
 			return nil, false
 		}
 		n.notarized = true

@@ -45,8 +45,8 @@
 //
 // On a finalization, the block and all its ancestors are final. They are
 // reported when all bodies are there and executed, and the newest becomes the
-// root. When too many are missing, Behind is reported, and CaughtUp moves the
-// root.
+// root. When too many are missing, or peers keep them for answers no more, Behind
+// is reported, and CaughtUp moves the root.
 //
 // On a timeout, it votes nullify unless it voted finalize. It stays in the view
 // until a certificate lets it go on. Every 2Δ it sends its votes again and, once

@@ -140,7 +140,9 @@ type (
 		Notarization *types.Certificate // of the last one; nil when the finalization alone came
 	}
 	// Behind says that a certificate names a block too far above the finalized
-	// one to be asked for block by block: catch up, From has it.
+	// one to be asked for block by block, or that peers did not give what lies
+	// between: catch up, From has it. From is this validator where its own vote
+	// completed the certificate.
 	Behind struct {
 		Certificate *types.Certificate
 		From        types.Address

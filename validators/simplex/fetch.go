@@ -78,6 +78,17 @@ func (m *Machine) wanted(hash types.Hash) bool {
 	return false
 }
 
+// unanswered reports whether a body was asked for all around the set in vain:
+// peers keep MaxRecentBlocks, and none across a restart.
+func (m *Machine) unanswered(hash types.Hash) bool {
+	for i := range m.wants {
+		if w := &m.wants[i]; w.certificate.Block == hash {
+			return w.turn > len(m.set.Members)
+		}
+	}
+	return false
+}
+
 func (m *Machine) unwant(hash types.Hash) {
 	for i := range m.wants {
 		if m.wants[i].certificate.Block == hash {
