@@ -25,6 +25,7 @@ var switches = []struct {
 	{"no-shared-execution", func(c *Config) { c.NoMemo = true }},
 	{"no-remembered-signatures", func(c *Config) { c.NoRemember = true }},
 	{"durability-disk", func(c *Config) { c.Durability = 1 }},
+	{"strict-without-fault-seam", func(c *Config) { c.Strict = true }},
 }
 
 // From nothing to four validators at height 1, with files; beside it, four bare
