@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/cowboyinc/devnet/internal/typo"
 )
 
 // arrange lets flags stand anywhere: the library reads none behind the first
@@ -105,7 +107,7 @@ func near(word string, known []string, path string) string {
 	}
 	least := most + 1
 	for _, name := range known {
-		switch d := distance(word, name); {
+		switch d := typo.Distance(word, name); {
 		case strings.HasPrefix(name, word) && len(word) > 1:
 			best, least = append(best, name), 0
 		case d < least:
@@ -121,25 +123,4 @@ func near(word string, known []string, path string) string {
 		return fmt.Sprintf("See %s --help.", path)
 	}
 	return fmt.Sprintf("There are: %s. See %s --help.", strings.Join(known, ", "), path)
-}
-
-// distance is the number of letters to change, add or leave out.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, diagonal+1, row[j]+1)
-		}
-	}
-	return row[len(b)]
 }

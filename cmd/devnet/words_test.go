@@ -74,25 +74,6 @@ func TestFlagsMayStandAnywhere(t *testing.T) {
 	}
 }
 
-func TestLawDistanceIsThatOfTheDumbestTwin(t *testing.T) {
-	var twin func(a, b string) int
-	twin = func(a, b string) int {
-		if a == "" || b == "" {
-			return len(a) + len(b)
-		}
-		if a[0] == b[0] {
-			return twin(a[1:], b[1:])
-		}
-		return 1 + min(twin(a[1:], b), twin(a, b[1:]), twin(a[1:], b[1:]))
-	}
-	rapid.Check(t, func(t *rapid.T) {
-		a, b := rapid.StringMatching(`[ab]{0,5}`).Draw(t, "a"), rapid.StringMatching(`[ab]{0,5}`).Draw(t, "b")
-		if distance(a, b) != twin(a, b) {
-			t.Fatalf("%d, want %d", distance(a, b), twin(a, b))
-		}
-	})
-}
-
 func TestLawAmountsReadWhatTheyWrite(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := types.WeiOf(rapid.Uint64().Draw(t, "wei")).Mul(rapid.Uint64Range(1, 1<<40).Draw(t, "times"))

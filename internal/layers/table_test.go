@@ -30,7 +30,7 @@ type layer struct {
 }
 
 var (
-	base        = []string{"internal/types", "internal/codec", "internal/wire/...", "internal/crypto", "internal/params", "internal/feemarket", "internal/trie", "internal/program", "internal/plant"}
+	base        = []string{"internal/types", "internal/codec", "internal/wire/...", "internal/crypto", "internal/params", "internal/feemarket", "internal/trie", "internal/program", "internal/plant", "internal/typo"}
 	cores       = []string{"scheduler/...", "actors/...", "validators/simplex", "validators/catchup", "validators/mempool", "runners/selection", "runners/worker"}
 	composition = []string{"validators/ledger/..."}
 	shells      = []string{"validators", "runners"}

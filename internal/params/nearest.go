@@ -3,6 +3,8 @@ package params
 import (
 	"slices"
 	"strings"
+
+	"github.com/cowboyinc/devnet/internal/typo"
 )
 
 // Limits of the search for a mistyped key.
@@ -27,7 +29,7 @@ func nearest(key string) []string {
 	for i := range entries {
 		known := entries[i].Key
 		_, knownName, _ := strings.Cut(known, ".")
-		typos := min(distance(key, known), 1+distance(name, knownName))
+		typos := min(typo.Distance(key, known), 1+typo.Distance(name, knownName))
 		if typos <= maxTypos && typos < len(name) {
 			candidates = append(candidates, candidate{known, typos})
 		}
@@ -38,25 +40,4 @@ func nearest(key string) []string {
 		keys = append(keys, c.key)
 	}
 	return keys
-}
-
-// distance is Levenshtein's: the letters to change, insert or delete.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := diagonal
-			if a[i] != b[j] {
-				change++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(change, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

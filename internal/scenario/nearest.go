@@ -3,6 +3,8 @@ package scenario
 import (
 	"slices"
 	"strings"
+
+	"github.com/cowboyinc/devnet/internal/typo"
 )
 
 // Limits of the search for a mistyped name.
@@ -28,7 +30,7 @@ func nearest(name string, known []string) []string {
 	}
 	var found []candidate
 	for _, k := range known {
-		typos := distance(strings.ToLower(name), strings.ToLower(k))
+		typos := typo.Distance(strings.ToLower(name), strings.ToLower(k))
 		if len(name) >= 3 && (strings.HasPrefix(k, name) || strings.HasPrefix(name, k) && len(k) >= 3) {
 			typos = min(typos, 1)
 		}
@@ -49,29 +51,4 @@ func nearest(name string, known []string) []string {
 		}
 	}
 	return out
-}
-
-// distance counts the letters to change, insert, delete or swap with their
-// neighbour.
-func distance(a, b string) int {
-	before, row := make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		next := make([]int, len(b)+1)
-		next[0] = i + 1
-		for j := range len(b) {
-			change := row[j]
-			if a[i] != b[j] {
-				change++
-			}
-			next[j+1] = min(change, row[j+1]+1, next[j]+1)
-			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
-				next[j+1] = min(next[j+1], before[j-1]+1)
-			}
-		}
-		before, row = row, next
-	}
-	return row[len(b)]
 }
