@@ -24,9 +24,10 @@ type Alarm interface {
 	Set(types.Time)
 }
 
-// Transport carries frames between validators, at most once each, in order
-// while a connection lasts. It authenticates the peer (decision J8) and nothing
-// more: a frame is hostile until it is verified.
+// Transport carries frames between validators, at most once each. Large frames
+// and small ones may overtake each other; those of one kind come in order while
+// a connection lasts. It authenticates the peer (decision J8) and nothing more: a
+// frame is hostile until it is verified.
 type Transport interface {
 	// Start delivers what arrives to receive, which must only hand it on.
 	Start(receive func(from types.Address, frame []byte)) error
@@ -79,7 +80,8 @@ type Store interface {
 	Get(b Bucket, key []byte) ([]byte, error)
 	// Scan calls each for keys in [from, to) in order, or backwards, until it
 	// returns false. A nil to means the end. Slices are valid during the call
-	// only.
+	// only, and each must not use the store: a reader inside a reader can wait for
+	// a Commit that waits for the outer one.
 	Scan(b Bucket, from, to []byte, backwards bool, each func(key, value []byte) bool) error
 	Close() error
 }
