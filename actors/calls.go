@@ -130,6 +130,17 @@ func (f *frame) ExtendTimer(id types.TimerID, expiresAt types.Height) error {
 	return f.timerEffect(f.x.block.Timers.Extend(f.x.state, f.timerCaller(), id, expiresAt))
 }
 
+// SetGasBidder implements program.Context. It costs a write of state.
+//
+// Spec: CIP-1 §7, decision T14.
+func (f *frame) SetGasBidder(bidder *types.Address) error {
+	defer f.guard()
+	if fault := f.write(f.params().CostStorageWrite, 0); fault != nil {
+		return fault
+	}
+	return f.timerEffect(f.x.block.Timers.SetGasBidder(f.x.state, f.timerCaller(), bidder))
+}
+
 // FeesFree is the value of the parameter cip5.fees under which fires cost
 // nothing and scheduling is all one pays (decision T2).
 const FeesFree = "free"

@@ -41,6 +41,7 @@ type Timers interface {
 	Schedule(*State, TimerCaller, program.TimerRequest) (TimerEffect, *program.Fault)
 	Cancel(*State, TimerCaller, types.TimerID) (TimerEffect, *program.Fault)
 	Extend(*State, TimerCaller, types.TimerID, types.Height) (TimerEffect, *program.Fault)
+	SetGasBidder(*State, TimerCaller, *types.Address) (TimerEffect, *program.Fault)
 }
 
 // TimerCaller is who schedules or ends a timer.

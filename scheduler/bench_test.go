@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/cowboyinc/devnet/internal/params"
 	"github.com/cowboyinc/devnet/internal/program"
 	"github.com/cowboyinc/devnet/internal/trie"
 	"github.com/cowboyinc/devnet/internal/types"
@@ -56,7 +57,7 @@ func populate(m *memory, n int) *memory {
 		p := newWorld().p
 		p.MaxTimers = 1 << 40
 		for i := range n {
-			if _, _, err := Schedule(&p, m, 1, actorNumber(i/100), nil, program.TimerRequest{Height: heightOf(i)}); err != nil {
+			if _, _, err := blockOf(&p, m, 1).Schedule(actorNumber(i/100), nil, program.TimerRequest{Height: heightOf(i)}); err != nil {
 				panic(err)
 			}
 			m.journal = m.journal[:0]
@@ -77,12 +78,12 @@ func BenchmarkInsert(b *testing.B) {
 				i := 0
 				for b.Loop() {
 					i++
-					t, _, err := Schedule(&p, kv, 1, actorNumber(i), nil, program.TimerRequest{Height: heightOf(i)})
+					t, _, err := blockOf(&p, kv, 1).Schedule(actorNumber(i), nil, program.TimerRequest{Height: heightOf(i)})
 					if err != nil {
 						b.Fatal(err)
 					}
 					b.StopTimer()
-					Cancel(kv, 1, t.Actor, t.ID)
+					blockOf(&p, kv, 1).Cancel(t.Actor, t.ID)
 					undo(kv)
 					b.StartTimer()
 				}
@@ -122,14 +123,13 @@ func BenchmarkFire(b *testing.B) {
 			b.Run(fmt.Sprintf("%s/pending=%d", s.name, pending), func(b *testing.B) {
 				kv, p := s.kv(pending), newWorld().p
 				p.MaxTimers = 1 << 40
-				lane := Lane{CellsLeft: 1_000_000, Balance: func(types.Address) types.Wei { return types.MaxWei },
+				lane := Lane{CellsLeft: 1_000_000,
 					Fire: func(Fire) (Fired, error) { return Fired{Result: types.StatusOK}, nil }}
 				for b.Loop() {
 					for i := range 10 {
-						Schedule(&p, kv, 1, actorNumber(i), nil, program.TimerRequest{Height: 2})
+						blockOf(&p, kv, 1).Schedule(actorNumber(i), nil, program.TimerRequest{Height: 2})
 					}
-					lane.Height = 2
-					out, err := RunLane(&p, kv, lane)
+					out, err := blockOf(&p, kv, 2).RunLane(lane)
 					if err != nil || len(out.Changes) != 10 {
 						b.Fatal(len(out.Changes), err)
 					}
@@ -159,11 +159,10 @@ func BenchmarkBacklog(b *testing.B) {
 	for _, s := range states {
 		b.Run(s.name, func(b *testing.B) {
 			kv, p := s.kv(100_000), newWorld().p
-			lane := Lane{Height: 1 << 30, Balance: func(types.Address) types.Wei { return types.MaxWei }}
 			p.GCCyclesPerBlock = 0
 			b.ReportAllocs()
 			for b.Loop() {
-				out, err := RunLane(&p, kv, lane)
+				out, err := blockOf(&p, kv, 1<<30).RunLane(Lane{})
 				if err != nil || len(out.Changes) != 50_000 {
 					b.Fatal(len(out.Changes), err)
 				}
@@ -171,4 +170,14 @@ func BenchmarkBacklog(b *testing.B) {
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/50_000, "ns/timer")
 		})
 	}
+}
+
+// limitless are books in which everybody holds everything.
+type limitless struct{}
+
+func (limitless) Balance(types.Address) types.Wei                   { return types.MaxWei }
+func (limitless) Move(types.Address, types.Address, types.Wei) bool { return true }
+
+func blockOf(p *params.Params, kv KV, height types.Height) *Block {
+	return &Block{Params: p, KV: kv, Height: height, Books: limitless{}}
 }

@@ -12,9 +12,8 @@ func Check(kv KV) error {
 	counts := make(map[types.Address]uint64)
 	var bad error
 	next := readSequence(kv)
-	kv.Scan(keyDue(0, 0), endOfDue, func(key, value []byte) bool {
-		height, seq := splitDueKey(key)
-		e, err := decodeEntry(height, seq, value)
+	kv.Scan(keyDue(Place{}), endOfDue, func(key, value []byte) bool {
+		e, err := decodeEntry(splitDueKey(key), value)
 		if err == nil {
 			err = checkEntry(kv, &e, next)
 		}
@@ -53,8 +52,8 @@ func checkEntry(kv KV, e *Entry, next types.Seq) error {
 	var r record
 	mustRead(data, &r)
 	switch {
-	case r.Height != e.Height || r.Seq != e.Seq:
-		return fmt.Errorf("scheduler: timer %s stands at %d/%d and is due at %d/%d", e.ID, r.Height, r.Seq, e.Height, e.Seq)
+	case r.place() != e.Place:
+		return fmt.Errorf("scheduler: timer %s stands at %v and its record says %v", e.ID, e.Place, r.place())
 	case e.Seq >= next:
 		return fmt.Errorf("scheduler: timer %s has sequence %d, the next is %d", e.ID, e.Seq, next)
 	case string(kv.Get(keyOwned(e.Actor, e.Seq))) != string(e.ID[:]):

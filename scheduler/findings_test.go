@@ -161,7 +161,7 @@ func TestFindingAStormOfEndingTimersKeepsLiveOnesUnexamined(t *testing.T) {
 // anew its actor pays, so a sponsor pays for the first fire only.
 func TestFindingASponsorPaysForTheFirstFireOnly(t *testing.T) {
 	w := rich()
-	if _, _, err := Schedule(&w.p, w.kv, w.now(), alice, &bob, program.TimerRequest{Height: 2, FeePayer: &bob}); err != nil {
+	if _, _, err := w.blockNow().Schedule(alice, &bob, program.TimerRequest{Height: 2, FeePayer: &bob}); err != nil {
 		t.Fatal(err)
 	}
 	w.handle = func(w *world, _ Fire) Fired {
@@ -175,7 +175,7 @@ func TestFindingASponsorPaysForTheFirstFireOnly(t *testing.T) {
 	if len(w.orders) != 1 || w.orders[0].Timer.FeePayer != bob {
 		t.Fatalf("%+v", w.orders)
 	}
-	if again := Pending(w.kv, w.head, alice); len(again) != 1 || again[0].FeePayer != alice {
+	if again := Pending(&w.p, w.kv, w.head, alice); len(again) != 1 || again[0].FeePayer != alice {
 		t.Fatalf("%+v", again)
 	}
 }

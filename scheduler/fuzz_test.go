@@ -53,7 +53,7 @@ func FuzzSchedule(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		now, r := requestOf(data)
 		w := newWorld()
-		timer, _, err := Schedule(&w.p, w.kv, now, alice, nil, r)
+		timer, _, err := w.at(now).Schedule(alice, nil, r)
 		if err != nil {
 			var refusal *Error
 			if !errors.As(err, &refusal) || w.kv.writes != 0 {
@@ -61,7 +61,7 @@ func FuzzSchedule(f *testing.F) {
 			}
 			return
 		}
-		got, ok := Get(w.kv, now, timer.ID)
+		got, ok := Get(&w.p, w.kv, now, timer.ID)
 		if !ok || got.Height <= now || got.ExpiresAt < got.Height || got.GasLimit < 1000 || got.GasLimit > 550_000 ||
 			got.FeePayer != alice || len(got.Handler) == 0 || len(got.Handler) > 256 || !bytes.Equal(got.Payload, timer.Payload) {
 			t.Fatalf("accepted %+v as %+v", r, got)

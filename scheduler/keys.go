@@ -15,9 +15,10 @@ func keyRecord(id types.TimerID) []byte  { return append([]byte("t/r/"), id[:]..
 func keyPayload(id types.TimerID) []byte { return append([]byte("t/p/"), id[:]...) }
 func keyActor(a types.Address) []byte    { return append([]byte("t/a/"), a[:]...) }
 
-func keyDue(height types.Height, seq types.Seq) []byte {
-	key := binary.BigEndian.AppendUint64([]byte("t/d/"), uint64(height))
-	return binary.BigEndian.AppendUint64(key, uint64(seq))
+func keyDue(p Place) []byte {
+	key := binary.BigEndian.AppendUint64([]byte("t/d/"), uint64(p.Height))
+	key = binary.BigEndian.AppendUint64(key, ^p.Rank)
+	return binary.BigEndian.AppendUint64(key, uint64(p.Seq))
 }
 
 // endOfDue is the first key behind all of the due range.
@@ -40,18 +41,20 @@ func ownedRange(a types.Address) (from, to []byte) {
 	}
 }
 
-// record is what stays as it is from scheduling to the end.
+// record is what the calendar's entry does not have: where that stands, and
+// what examining a timer does not read.
 type record struct {
-	_                      struct{} `cbor:",toarray"`
-	Height                 types.Height
-	Seq                    types.Seq
-	Handler                string
-	MaxFeePerCycle         *types.Wei
-	MaxPriorityFeePerCycle *types.Wei
-	Bid                    types.Wei
-	GBA                    *types.Address
-	ScheduledAt            types.Height
+	_           struct{}     `cbor:",toarray"`
+	At          types.Height // of the entry's Place
+	Rank        uint64
+	Seq         types.Seq
+	Height      types.Height // as it was scheduled
+	Handler     string
+	ScheduledAt types.Height
+	Watch       *types.Watch
 }
+
+func (r *record) place() Place { return Place{Height: r.At, Rank: r.Rank, Seq: r.Seq} }
 
 // tally is what an actor has in timers.
 type tally struct {

@@ -1,26 +1,43 @@
 package scheduler
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
-	"github.com/cowboyinc/devnet/internal/params"
+	"github.com/cowboyinc/devnet/internal/feemarket"
 	"github.com/cowboyinc/devnet/internal/plant"
 	"github.com/cowboyinc/devnet/internal/types"
 )
 
-// Lane is what the state transition lends RunLane: the block's figures, the
-// books, and the programs.
+// Lane is what the state transition lends RunLane beside the block: room, and
+// the programs.
 type Lane struct {
-	Height    types.Height
-	Fees      Fees
-	CellsLeft types.Cells // of the block's limit, when the lane begins
-	// Balance returns what an account holds now.
-	Balance func(types.Address) types.Wei
-	// Fire charges the payer order.MaxCost, runs the handler, and refunds what
-	// was not used, whatever the handler's end (decision T2). Its error is the
+	CellsLeft  types.Cells  // of the block's limit, when the lane begins
+	LastCycles types.Cycles // that the block before used
+	// Ask calls get_gas_bid of a bidder, read-only, and charges what it used.
+	// Its error is the environment's, and ends the block without a result.
+	Ask func(Question) (Answer, error)
+	// Fire charges the payer order.MaxCost, runs the handler, refunds what was
+	// not used, whatever the handler's end (decision T2), and pays
+	// order.Payment from the escrow to the proposer. Its error is the
 	// environment's, and ends the block without a result.
 	Fire func(order Fire) (Fired, error)
+}
+
+// Question is a read-only call of get_gas_bid.
+type Question struct {
+	Bidder  types.Address
+	Payer   types.Address // charged for what is used, at the cycle base fee; it holds Cycles of them
+	Context []byte        // the payload (CIP-1 §7.2)
+	Cycles  types.Cycles  // limit
+}
+
+// Answer is what a bidder said.
+type Answer struct {
+	Output []byte
+	Fault  string       // why there is no output, or ""
+	Cycles types.Cycles // used, at most Question.Cycles
 }
 
 // Fire is one fire to be settled. The timer is out of state and of its actor's
@@ -29,16 +46,18 @@ type Fire struct {
 	Timer   types.Timer // whole, payload included
 	Cycles  types.Cycles
 	Cells   types.Cells
-	MaxCost types.Wei // 0 where fires are free
+	Price   feemarket.Price // all zero where fires are free
+	MaxCost types.Wei       // Price of Cycles and Cells
+	Payment types.Wei       // of an auction, beside the price
 }
 
 // Fired is how a fire went.
 type Fired struct {
 	Result  types.Status
-	Cycles  types.Cycles // used, at most Fire.Cycles
-	Cells   types.Cells  // used, at most Fire.Cells
-	FeePaid types.Wei
-	TipPaid types.Wei
+	Cycles  types.Cycles        // used, at most Fire.Cycles
+	Cells   types.Cells         // used, at most Fire.Cells
+	FeePaid types.Wei           // all of it, tip and payment included
+	TipPaid types.Wei           // to the proposer
 	Changes []types.TimerChange // what the handler did to timers, where it kept its effects
 }
 
@@ -50,53 +69,75 @@ type Settled struct {
 	// there. A deferral has the timer's id, actor, height, sequence, fee payer,
 	// limit, expiry and deferrals, since examining a timer reads no more. Timers
 	// beyond MaxExamined are deferred unreported.
-	Changes  []types.TimerChange
-	Events   []types.Event
-	Cycles   types.Cycles // of fires: the lane's utilisation (decision T11)
-	Cells    types.Cells  // of fires
-	GCCycles types.Cycles // of the cleanup lane
-	Examined int
+	Changes   []types.TimerChange
+	Events    []types.Event
+	Cycles    types.Cycles // of fires: the lane's utilisation (decision T11)
+	Cells     types.Cells  // of fires
+	GCCycles  types.Cycles // of the cleanup lane
+	AskCycles types.Cycles // of bidders
+	Examined  int
 }
 
-// RunLane does the lane's part of the block at lane.Height, after its
-// transactions: it takes the due timers, classifies them, ends in the cleanup
-// lane those that expired or cannot pay, and fires the others in the order of
-// the policy as long as they fit, settling each before the next. What does not
-// end stays due.
+// RunLane does the lane's part of the block: it takes the due timers, prices
+// and classifies them, ends in the cleanup lane those that expired or cannot
+// pay, and gives the others their turns in the order of the policy as long as
+// they fit, settling each before the next. What does not end stays due.
 //
-// Spec: CIP-5 §5, CIP-1 §3 steps 4-9; decisions T6, T9, T11, T13, T16, T19, T27.
-func RunLane(p *params.Params, kv KV, lane Lane) (Settled, error) {
-	policy, err := PolicyOf(p)
+// Spec: CIP-5 §5, CIP-1 §3 steps 4-10; decisions T6, T9, T11, T13, T16, T19, T27.
+func (b *Block) RunLane(lane Lane) (Settled, error) {
+	policy, err := policyOf(b.Params)
 	if err != nil {
 		return Settled{}, err
 	}
-	due := CalendarOf(kv).Due(lane.Height, p.MaxExamined)
-	run := laneRun{p: p, kv: kv, lane: lane, policy: policy, due: due, waiting: make([]string, len(due))}
-	run.out.Examined = len(due)
-
-	ready, ending := run.classify()
-	run.collect(ending)
-	policy.Order(due, ready)
-	if plant.Planted == plant.MapOrder {
-		ready = plant.Shuffled(ready)
-	}
-	if err := run.fill(ready); err != nil {
+	r := &laneRun{Block: b, lane: lane, policy: policy}
+	policy.open(r)
+	r.take()
+	if err := policy.quote(r); err != nil {
 		return Settled{}, err
 	}
-	run.deferRest()
-	return run.out, nil
+	ready, ending := r.classify()
+	r.collect(ending)
+	if err := policy.fill(r, ready); err != nil {
+		return Settled{}, err
+	}
+	policy.close(r)
+	r.deferRest()
+	return r.out, nil
 }
 
 // laneRun is RunLane under way. Timers are spoken of by their places in due.
 type laneRun struct {
-	p       *params.Params
-	kv      KV
-	lane    Lane
-	policy  Policy
-	due     []Entry
-	waiting []string // why the timer was passed over so far, or ""
-	ran     bool     // whether any handler ran, and may have cancelled what waits
-	out     Settled
+	*Block
+	lane   Lane
+	policy policy
+	due    []dueTimer
+	ran    bool // whether any handler ran, and may have cancelled what waits
+	out    Settled
+}
+
+// dueTimer is a timer that the block examines.
+type dueTimer struct {
+	Entry
+	quote
+	waiting string    // why it was passed over so far, or ""
+	payment types.Wei // of an auction's winner
+	fired   bool
+}
+
+func (d *dueTimer) expired(now types.Height) bool { return now > d.ExpiresAt }
+
+// take examines the due timers (decision T16). Their places in due are in the
+// order of trigger height, then sequence.
+func (r *laneRun) take() {
+	entries := r.calendar().Due(r.Height, r.Params.MaxExamined)
+	slices.SortFunc(entries, func(a, b Entry) int {
+		return cmp.Or(cmp.Compare(a.Height, b.Height), cmp.Compare(a.Seq, b.Seq))
+	})
+	r.due = make([]dueTimer, len(entries))
+	for i := range entries {
+		r.due[i].Entry = entries[i]
+	}
+	r.out.Examined = len(entries)
 }
 
 // verdict is why a timer ends without firing.
@@ -118,29 +159,60 @@ type endingAt struct {
 func (r *laneRun) classify() (ready []int, ending []endingAt) {
 	ready = make([]int, 0, len(r.due))
 	for i := range r.due {
-		if v, ends := r.judge(&r.due[i]); ends {
+		d := &r.due[i]
+		v, ends := r.judge(d)
+		switch {
+		case ends:
 			ending = append(ending, endingAt{i, v})
-		} else {
+		case d.waiting != "":
+		case d.pricedOut:
+			d.waiting = ReasonPricedOut
+		default:
 			ready = append(ready, i)
 		}
 	}
 	return ready, ending
 }
 
-func (r *laneRun) judge(e *Entry) (verdict, bool) {
-	if r.lane.Height > e.ExpiresAt {
+// judge looks whether a timer ends now. Under a policy in which insolvency does
+// not end it, an insolvent one waits.
+func (r *laneRun) judge(d *dueTimer) (verdict, bool) {
+	if d.expired(r.Height) {
 		return verdict{expired: true}, true
 	}
-	if Free(r.p) {
+	if Free(r.Params) {
 		return verdict{}, false
 	}
-	required, available := r.policy.MaxCost(r.p, r.lane.Fees, e.GasLimit), r.lane.Balance(e.FeePayer)
-	return verdict{required: required, available: available}, available.Less(required)
+	required, available := r.maxCost(d), r.Books.Balance(d.FeePayer)
+	if !available.Less(required) {
+		return verdict{required: required, available: available}, false
+	}
+	if !r.policy.insolventEnds() {
+		d.waiting = ReasonInsufficient
+		return verdict{required: required, available: available}, false
+	}
+	return verdict{required: required, available: available}, true
+}
+
+// maxCost is what a fire can cost at most, in wei, beside an auction's payment:
+// what its payer must hold to be charged before the handler runs. It is the
+// greatest amount, which no balance holds, where the sum exceeds all amounts.
+func (r *laneRun) maxCost(d *dueTimer) types.Wei {
+	cycles, cells := r.policy.limits(r.Params, d.GasLimit)
+	return costOf(&d.price, cycles, cells)
+}
+
+func costOf(price *feemarket.Price, cycles types.Cycles, cells types.Cells) types.Wei {
+	cost, ok := price.Cost(cycles, cells)
+	if !ok {
+		return types.MaxWei
+	}
+	return cost.Total()
 }
 
 // collect is the cleanup lane: it ends timers by trigger height, then sequence,
 // as far as TIMER_GC_CYCLES reaches. The others wait, and are not fired
-// meanwhile (decision T19).
+// meanwhile (decisions T19, T27).
 func (r *laneRun) collect(ending []endingAt) {
 	for i := range ending {
 		r.end(ending[i].at, &ending[i].verdict)
@@ -149,79 +221,68 @@ func (r *laneRun) collect(ending []endingAt) {
 
 // end ends one timer unfired if the cleanup lane has room for it.
 func (r *laneRun) end(at int, v *verdict) {
-	if r.out.GCCycles.Add(r.p.GCCyclesPerTimer) > r.p.GCCyclesPerBlock {
-		r.waiting[at] = ReasonGCFull
+	d := &r.due[at]
+	if r.out.GCCycles.Add(r.Params.GCCyclesPerTimer) > r.Params.GCCyclesPerBlock {
+		d.waiting = ReasonGCFull
 		return
 	}
-	r.out.GCCycles += r.p.GCCyclesPerTimer
-	e := &r.due[at]
-	change := types.TimerChange{Timer: load(r.kv, e, uint64(r.lane.Height-e.Height)), At: r.lane.Height}
-	remove(r.kv, e)
+	r.out.GCCycles += r.Params.GCCyclesPerTimer
+	d.waiting = ""
+	change := types.TimerChange{Timer: load(r.KV, &d.Entry, uint64(r.Height-d.Height)), At: r.Height,
+		Priority: d.price.TipCycle, Weight: d.weight}
+	r.remove(&d.Entry)
+	r.release(&d.Entry, d.Bid)
 	if v.expired {
 		change.Status, change.Reason = types.TimerExpired, ReasonExpired
 		r.out.Events = append(r.out.Events, event(EventExpired,
-			Expired{TimerID: e.ID, ExpiresAt: e.ExpiresAt, CurrentHeight: r.lane.Height}))
+			Expired{TimerID: d.ID, ExpiresAt: d.ExpiresAt, CurrentHeight: r.Height}))
 	} else {
 		change.Status, change.Reason = types.TimerInsufficientFunds, ReasonInsufficient
 		r.out.Events = append(r.out.Events, event(EventInsufficientFunds,
-			InsufficientFunds{TimerID: e.ID, FeePayer: e.FeePayer, Required: v.required, Available: v.available}))
+			InsufficientFunds{TimerID: d.ID, FeePayer: d.FeePayer, Required: v.required, Available: v.available}))
 	}
 	r.out.Changes = append(r.out.Changes, change)
 }
 
-// fill gives each timer its turn: greedily, passing over what does not fit
-// (decisions T11, T27).
-func (r *laneRun) fill(ready []int) error {
-	for _, at := range ready {
-		cycles, cells := FireLimit(r.p, r.due[at].GasLimit)
-		switch {
-		case cycles > r.p.LaneTimerCycles.Sub(r.out.Cycles):
-			r.waiting[at] = ReasonLaneFull
-		case cells > r.lane.CellsLeft.Sub(r.out.Cells):
-			r.waiting[at] = ReasonCellsFull
-		default:
-			if err := r.turn(at, cycles, cells); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
 // turn fires a timer that fits, unless an earlier fire of the block cancelled it
 // or emptied its payer (decisions T9, T13).
-func (r *laneRun) turn(at int, cycles types.Cycles, cells types.Cells) error {
-	e := &r.due[at]
-	if !r.pending(e) {
+func (r *laneRun) turn(at int) error {
+	d := &r.due[at]
+	if !r.pending(d) {
 		return nil
 	}
-	v, ends := r.judge(e)
+	d.waiting = ""
+	v, ends := r.judge(d)
 	if ends {
 		r.end(at, &v)
+	}
+	if ends || d.waiting != "" {
 		return nil
 	}
-	order := Fire{Timer: load(r.kv, e, uint64(r.lane.Height-e.Height)), Cycles: cycles, Cells: cells, MaxCost: v.required}
-	order.Timer.Payload = readPayload(r.kv, e.ID)
-	remove(r.kv, e)
-	r.ran = true
+	order := Fire{Timer: load(r.KV, &d.Entry, uint64(r.Height-d.Height)), Price: d.price, MaxCost: v.required, Payment: d.payment}
+	order.Cycles, order.Cells = r.policy.limits(r.Params, d.GasLimit)
+	order.Timer.Payload = readPayload(r.KV, d.ID)
+	r.remove(&d.Entry)
+	r.ran, d.fired = true, true
 	fired, err := r.lane.Fire(order)
 	if err != nil {
-		return fmt.Errorf("timer %s of actor %s: %w", e.ID, e.Actor, err)
+		return fmt.Errorf("timer %s of actor %s: %w", d.ID, d.Actor, err)
 	}
-	if fired.Cycles > cycles || fired.Cells > cells {
+	if fired.Cycles > order.Cycles || fired.Cells > order.Cells {
 		return fmt.Errorf("timer %s used %d cycles and %d cells of %d and %d: a bug of whoever ran it",
-			e.ID, fired.Cycles, fired.Cells, cycles, cells)
+			d.ID, fired.Cycles, fired.Cells, order.Cycles, order.Cells)
 	}
-	r.settle(order.Timer, &fired)
+	r.release(&d.Entry, d.Bid.Sub(d.payment))
+	r.settle(d, order.Timer, &fired)
 	return nil
 }
 
-func (r *laneRun) settle(t types.Timer, fired *Fired) {
+func (r *laneRun) settle(d *dueTimer, t types.Timer, fired *Fired) {
 	t.Payload = nil
 	r.out.Cycles += fired.Cycles
 	r.out.Cells += fired.Cells
 	r.out.Changes = append(r.out.Changes, types.TimerChange{
-		Timer: t, Status: types.TimerFired, At: r.lane.Height,
+		Timer: t, Status: types.TimerFired, At: r.Height, Priority: d.price.TipCycle, Weight: d.weight,
 		CyclesUsed: fired.Cycles, CellsUsed: fired.Cells, FeePaid: fired.FeePaid, TipPaid: fired.TipPaid, Result: fired.Result,
 	})
 	r.out.Changes = append(r.out.Changes, fired.Changes...)
@@ -229,13 +290,16 @@ func (r *laneRun) settle(t types.Timer, fired *Fired) {
 
 // pending looks whether a due timer still is, and brings its entry up to date:
 // a handler of the block may have cancelled or extended it.
-func (r *laneRun) pending(e *Entry) bool {
+func (r *laneRun) pending(d *dueTimer) bool {
+	if d.fired {
+		return false
+	}
 	if !r.ran {
 		return true
 	}
-	current, pending := CalendarOf(r.kv).Find(e.Height, e.Seq)
+	current, pending := r.calendar().Find(d.Place)
 	if pending {
-		*e = current
+		d.Entry = current
 	}
 	return pending
 }
@@ -244,19 +308,19 @@ func (r *laneRun) pending(e *Entry) bool {
 // (decision T9). Those that a fire cancelled after they were passed over ended.
 func (r *laneRun) deferRest() {
 	r.out.Changes = slices.Grow(r.out.Changes, len(r.due)) // at most as many, and nearly so in a backlog
-	for at, reason := range r.waiting {
-		e := &r.due[at]
-		if reason == "" || !r.pending(e) {
+	for i := range r.due {
+		d := &r.due[i]
+		if d.waiting == "" || !r.pending(d) {
 			continue
 		}
-		if plant.Planted == plant.ForgetsCarried && r.lane.Height > e.Height {
-			remove(r.kv, e)
+		if plant.Planted == plant.ForgetsCarried && r.Height > d.Height {
+			r.remove(&d.Entry)
 			continue
 		}
 		r.out.Changes = append(r.out.Changes, types.TimerChange{
-			Timer: types.Timer{ID: e.ID, Actor: e.Actor, Height: e.Height, FeePayer: e.FeePayer, GasLimit: e.GasLimit,
-				ExpiresAt: e.ExpiresAt, Seq: e.Seq, Deferrals: Deferrals(e.Height, r.lane.Height)},
-			Status: types.TimerPending, At: r.lane.Height, Reason: reason,
+			Timer: types.Timer{ID: d.ID, Actor: d.Actor, Height: d.Height, FeePayer: d.FeePayer, GasLimit: d.GasLimit,
+				ExpiresAt: d.ExpiresAt, Seq: d.Seq, Deferrals: Deferrals(d.Height, r.Height)},
+			Status: types.TimerPending, At: r.Height, Reason: d.waiting, Priority: d.price.TipCycle, Weight: d.weight,
 		})
 	}
 }

@@ -1,58 +1,57 @@
 package scheduler
 
 import (
-	"github.com/cowboyinc/devnet/internal/params"
 	"github.com/cowboyinc/devnet/internal/types"
 )
 
 // Cancel ends a timer on behalf of its actor; nobody else may (CIP-5 §4.1). The
 // change names the timer without its payload.
-func Cancel(kv KV, now types.Height, actor types.Address, id types.TimerID) (types.TimerChange, error) {
-	e, r, err := owned(kv, actor, id, "cancel")
+func (b *Block) Cancel(actor types.Address, id types.TimerID) (types.TimerChange, error) {
+	e, r, err := b.owned(actor, id, "cancel")
 	if err != nil {
 		return types.TimerChange{}, err
 	}
-	return cancel(kv, now, &r, &e, ReasonByOwner), nil
+	return b.cancel(&r, &e, ReasonByOwner), nil
 }
 
 // CancelByGovernance ends a timer on behalf of the system key (opcode 48,
 // SYS_CANCEL_TIMER).
-func CancelByGovernance(kv KV, now types.Height, id types.TimerID) (types.TimerChange, types.Event, error) {
-	r, e, ok := find(kv, id)
+func (b *Block) CancelByGovernance(id types.TimerID) (types.TimerChange, types.Event, error) {
+	r, e, ok := find(b.calendar(), b.KV, id)
 	if !ok {
 		return types.TimerChange{}, types.Event{}, unknown(id)
 	}
-	return cancel(kv, now, &r, &e, ReasonByGovernance), cancelledByGovernance(id), nil
+	return b.cancel(&r, &e, ReasonByGovernance), cancelledByGovernance(id), nil
 }
 
 // Extend moves a timer's expires_at on behalf of its actor. It only lengthens
 // (decision T18), and never beyond the TTL from now (decision T6). A timer whose
 // expiry has passed and that waits for the cleanup lane is still pending, so
 // extending it saves it.
-func Extend(p *params.Params, kv KV, now types.Height, actor types.Address, id types.TimerID, expiresAt types.Height) (types.TimerChange, error) {
-	e, r, err := owned(kv, actor, id, "extend")
+func (b *Block) Extend(actor types.Address, id types.TimerID, expiresAt types.Height) (types.TimerChange, error) {
+	e, r, err := b.owned(actor, id, "extend")
 	if err != nil {
 		return types.TimerChange{}, err
 	}
-	return extend(p, kv, now, &r, &e, expiresAt, ReasonExtended)
+	return b.extend(&r, &e, expiresAt, ReasonExtended)
 }
 
 // ExtendByGovernance does the same on behalf of the system key (opcode 50,
 // SYS_EXTEND_TIMER).
-func ExtendByGovernance(p *params.Params, kv KV, now types.Height, id types.TimerID, expiresAt types.Height) (types.TimerChange, types.Event, error) {
-	r, e, ok := find(kv, id)
+func (b *Block) ExtendByGovernance(id types.TimerID, expiresAt types.Height) (types.TimerChange, types.Event, error) {
+	r, e, ok := find(b.calendar(), b.KV, id)
 	if !ok {
 		return types.TimerChange{}, types.Event{}, unknown(id)
 	}
-	change, err := extend(p, kv, now, &r, &e, expiresAt, ReasonExtendedGov)
+	change, err := b.extend(&r, &e, expiresAt, ReasonExtendedGov)
 	if err != nil {
 		return types.TimerChange{}, types.Event{}, err
 	}
 	return change, extendedByGovernance(id, expiresAt), nil
 }
 
-func owned(kv KV, actor types.Address, id types.TimerID, verb string) (Entry, record, error) {
-	r, e, ok := find(kv, id)
+func (b *Block) owned(actor types.Address, id types.TimerID, verb string) (Entry, record, error) {
+	r, e, ok := find(b.calendar(), b.KV, id)
 	if !ok {
 		return e, r, unknown(id)
 	}
@@ -66,24 +65,25 @@ func unknown(id types.TimerID) error {
 	return refuse(CodeUnknownTimer, "CIP-5 §4.1", "no timer %s is pending: it has ended, or never was", id)
 }
 
-func cancel(kv KV, now types.Height, r *record, e *Entry, reason string) types.TimerChange {
-	timer := assemble(r, e, waited(e.Height, now))
-	remove(kv, e)
-	return types.TimerChange{Timer: timer, Status: types.TimerCancelled, At: now, Reason: reason}
+func (b *Block) cancel(r *record, e *Entry, reason string) types.TimerChange {
+	timer := assemble(r, e, waited(e.Height, b.Height))
+	b.remove(e)
+	b.release(e, e.Bid)
+	return types.TimerChange{Timer: timer, Status: types.TimerCancelled, At: b.Height, Reason: reason}
 }
 
-func extend(p *params.Params, kv KV, now types.Height, r *record, e *Entry, expiresAt types.Height, reason string) (types.TimerChange, error) {
+func (b *Block) extend(r *record, e *Entry, expiresAt types.Height, reason string) (types.TimerChange, error) {
 	if expiresAt <= e.ExpiresAt {
 		return types.TimerChange{}, refuse(CodeExpiresNotLater, "T18", "expires_at %d is not above the timer's %d; extending only lengthens",
 			expiresAt, e.ExpiresAt)
 	}
-	if latest := latestExpiry(p, now); expiresAt > latest {
+	if latest := latestExpiry(b.Params, b.Height); expiresAt > latest {
 		return types.TimerChange{}, refuse(CodeExpiresTooLate, "T6", "expires_at %d is more than %d blocks from now; the latest is %d",
-			expiresAt, p.MaxTTLBlocks, latest)
+			expiresAt, b.Params.MaxTTLBlocks, latest)
 	}
 	e.ExpiresAt = expiresAt
-	CalendarOf(kv).Insert(*e)
-	return types.TimerChange{Timer: assemble(r, e, waited(e.Height, now)), Status: types.TimerPending, At: now, Reason: reason}, nil
+	b.calendar().Replace(*e)
+	return types.TimerChange{Timer: assemble(r, e, waited(e.Height, b.Height)), Status: types.TimerPending, At: b.Height, Reason: reason}, nil
 }
 
 // waited is how many blocks before now a timer was due in.

@@ -109,13 +109,9 @@ type end struct {
 // block runs the lane by the letter of CIP-5 §5 and T9, T11, T13, T19.
 func (m *twin) block(w *world, now types.Height, balances map[types.Address]types.Wei, script map[types.TimerID]deed) (ends []end) {
 	due := slices.DeleteFunc(slices.Clone(m.timers), func(t types.Timer) bool { return t.Height > now })
-	slices.SortFunc(due, func(a, b types.Timer) int {
-		if a.Height != b.Height {
-			return int(a.Height) - int(b.Height)
-		}
-		return int(a.Seq) - int(b.Seq)
-	})
-	due = due[:min(len(due), int(w.p.MaxExamined))]
+	slices.SortFunc(due, func(a, b types.Timer) int { return int(a.Seq) - int(b.Seq) })
+	due = due[:min(len(due), int(w.p.MaxExamined))] // no tip is stated
+	slices.SortStableFunc(due, func(a, b types.Timer) int { return int(a.Height) - int(b.Height) })
 	gc, cycles, cells := types.Cycles(0), types.Cycles(0), types.Cells(0)
 	deferred := map[types.TimerID]string{}
 	stop := func(t types.Timer, status types.TimerStatus) {
@@ -204,7 +200,7 @@ func (x *modelled) handle(w *world, o Fire) Fired {
 	if d.again > 0 {
 		w.schedule(o.Timer.Actor, program.TimerRequest{Height: w.now() + d.again})
 	}
-	if change, err := Cancel(w.kv, w.now(), o.Timer.Actor, d.cancels); err == nil {
+	if change, err := w.blockNow().Cancel(o.Timer.Actor, d.cancels); err == nil {
 		fired.Changes = append(fired.Changes, change)
 	}
 	return fired
@@ -250,7 +246,7 @@ func (x *modelled) cancelOne(t *rapid.T) {
 	if i := x.m.find(id); i >= 0 && rapid.IntRange(0, 3).Draw(t, "own") > 0 {
 		actor = x.m.timers[i].Actor
 	}
-	_, err := Cancel(x.w.kv, x.w.now(), actor, id)
+	_, err := x.w.blockNow().Cancel(actor, id)
 	if want := x.m.cancel(actor, id); codeOf(err) != want {
 		t.Fatalf("cancel: %v, the twin says %q", err, want)
 	}
@@ -259,7 +255,7 @@ func (x *modelled) cancelOne(t *rapid.T) {
 func (x *modelled) extendOne(t *rapid.T) {
 	id, actor := x.someID(t), rapid.SampledFrom(x.actors).Draw(t, "actor")
 	to := x.w.now() + types.Height(rapid.Uint64Range(0, 70).Draw(t, "to"))
-	_, err := Extend(&x.w.p, x.w.kv, x.w.now(), actor, id, to)
+	_, err := x.w.blockNow().Extend(actor, id, to)
 	if want := x.m.extend(x.w, x.w.now(), actor, id, to); codeOf(err) != want {
 		t.Fatalf("extend: %v, the twin says %q", err, want)
 	}
@@ -332,7 +328,7 @@ func (x *modelled) block(t *rapid.T) {
 		if x.w.balances[a] != balances[a] {
 			t.Fatalf("%s has %s, with the twin %s", a, x.w.balances[a], balances[a])
 		}
-		if uint64(len(Pending(x.w.kv, x.w.head, a))) != x.m.of(a) || PendingCount(x.w.kv, a) != x.m.of(a) {
+		if uint64(len(Pending(&x.w.p, x.w.kv, x.w.head, a))) != x.m.of(a) || PendingCount(x.w.kv, a) != x.m.of(a) {
 			t.Fatalf("%s has %d pending, with the twin %d", a, PendingCount(x.w.kv, a), x.m.of(a))
 		}
 	}
@@ -350,7 +346,7 @@ func TestTheLaneIsASortedList(t *testing.T) {
 			x.block(t)
 		}
 		for _, timer := range x.m.timers {
-			got, ok := Get(x.w.kv, x.w.head, timer.ID)
+			got, ok := Get(&x.w.p, x.w.kv, x.w.head, timer.ID)
 			if !ok || got.Height != timer.Height || got.Seq != timer.Seq || got.ExpiresAt != timer.ExpiresAt ||
 				got.GasLimit != timer.GasLimit || string(got.Payload) != string(timer.Payload) || got.ScheduledAt != timer.ScheduledAt {
 				t.Fatalf("timer %+v, with the twin %+v", got, timer)

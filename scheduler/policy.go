@@ -1,58 +1,87 @@
 package scheduler
 
 import (
+	"github.com/cowboyinc/devnet/internal/feemarket"
 	"github.com/cowboyinc/devnet/internal/params"
 	"github.com/cowboyinc/devnet/internal/types"
 )
 
-// Policy is what differs between the ways of filling the lane. The others of
-// decision T25 stand beside fifo.
-type Policy interface {
-	// MaxCost is what a fire with this limit can cost at most, in wei: what its
-	// payer must hold to be charged before the handler runs.
-	MaxCost(p *params.Params, fees Fees, gasLimit types.Cycles) types.Wei
-	// Order puts the timers that may fire, given by their places in due, in the
-	// order of their turns. They come by trigger height, then sequence, as due
-	// has them.
-	Order(due []Entry, ready []int)
+// policy is what differs between the ways of filling the lane (decision T25).
+// Its methods are called in this order, once a block, by RunLane.
+type policy interface {
+	// limits is what a fire of a timer may use.
+	limits(p *params.Params, gasLimit types.Cycles) (types.Cycles, types.Cells)
+	// price is what a fire of the timer would cost in this block by what it
+	// states itself; what a bidder would say is left to the protocol's own.
+	price(b *Block, t *types.Timer) feemarket.Price
+	// open brings what the policy keeps in state to this block: decay, epochs.
+	open(r *laneRun)
+	// quote prices each due timer that has not expired, by its places in
+	// r.due, asking its bidder where it has one. Its error is the environment's.
+	quote(r *laneRun) error
+	// fill gives the timers that may fire, by their places in r.due, their
+	// turns, and marks those it passes over by r.due[at].waiting. Its error is
+	// the environment's.
+	fill(r *laneRun, ready []int) error
+	// close keeps what the next block will ask for: counters, weights.
+	close(r *laneRun)
+	// insolventEnds reports whether a payer who cannot hold max_cost ends the
+	// timer, or defers it.
+	insolventEnds() bool
 }
 
-// Fifo is CIP-5's order: trigger height, then sequence.
-const Fifo = "fifo"
+// quote is what a policy says of a due timer before the block classifies it.
+type quote struct {
+	price     feemarket.Price // of what the fire uses; its tip is the priority
+	weight    types.Weight    // Den 0 where the policy has none
+	pricedOut bool            // its max fee is below the lane's base fee: no turn in this block
+}
 
-var policies = map[string]Policy{Fifo: fifo{}}
+// The policies.
+const (
+	Fifo           = "fifo"             // CIP-5 §§1-8: trigger height, then sequence
+	EIP1559        = "eip1559"          // CIP-1: base fee of the lane, tips, weights
+	GBA            = "gba"              // CIP-1's first revision: bids asked at fire time
+	BiasVCG        = "bias-vcg"         // CIP-5 §9: bids and waiting, second price
+	BiasFirstPrice = "bias-first-price" // CIP-5 §9: the same, first price
+)
 
-// PolicyOf returns the policy that p names. An unknown name is refused when the
+var policies = map[string]policy{Fifo: fifo{}}
+
+// policyOf returns the policy that p names. An unknown name is refused when the
 // parameter is set, so here it is an *Error of whoever skipped that.
-func PolicyOf(p *params.Params) (Policy, error) {
+func policyOf(p *params.Params) (policy, error) {
 	policy, ok := policies[p.Policy]
 	if !ok {
-		return nil, refuse(CodePolicyUnsupported, "T25", "the lane has no policy %q; it has fifo", p.Policy)
+		return nil, refuse(CodePolicyUnsupported, "T25", "the lane has no policy %q", p.Policy)
 	}
 	return policy, nil
 }
 
-// HasPolicy reports whether a policy of that name exists.
-func HasPolicy(name string) bool { return policies[name] != nil }
+// BeforeTransactions reports whether the lane of p's policy comes before the
+// transactions of a block, and not after (decision T3).
+func BeforeTransactions(p *params.Params) bool { return p.Policy == GBA }
 
-type fifo struct{}
-
-// MaxCost is gas_limit × basefee_cycle + max_cells_per_fire × basefee_cell: a
-// cycle costs the cycle base fee alone, without tip or lane fee (decision T27).
-func (fifo) MaxCost(p *params.Params, fees Fees, gasLimit types.Cycles) types.Wei {
-	cycles, cells := FireLimit(p, gasLimit)
-	return price(fees, cycles, cells)
+// FireLimit is what a fire may use under p's policy: the timer's limit, clamped
+// to the cap that holds now, where that was lowered since it was scheduled
+// (decision T5), and max_cells_per_fire (CIP-5 §6.2).
+func FireLimit(p *params.Params, gasLimit types.Cycles) (types.Cycles, types.Cells) {
+	policy, err := policyOf(p)
+	if err != nil {
+		return 0, 0
+	}
+	return policy.limits(p, gasLimit)
 }
 
-// Order leaves the timers as they come.
-func (fifo) Order([]Entry, []int) {}
-
-// MaxCost is what a fire of the timer can cost at most under p's policy, in wei:
-// 0 where fires are free, and types.MaxWei where the sum exceeds all amounts.
-func MaxCost(p *params.Params, fees Fees, t *types.Timer) (types.Wei, error) {
-	policy, err := PolicyOf(p)
-	if err != nil || Free(p) {
-		return types.Wei{}, err
+// MaxCost is what a fire of the timer would cost at most in this block, in wei,
+// by what it states itself: 0 where fires are free, and types.MaxWei where the
+// sum exceeds all amounts.
+func (b *Block) MaxCost(t *types.Timer) types.Wei {
+	policy, err := policyOf(b.Params)
+	if err != nil {
+		return types.MaxWei
 	}
-	return policy.MaxCost(p, fees, t.GasLimit), nil
+	price := policy.price(b, t)
+	cycles, cells := policy.limits(b.Params, t.GasLimit)
+	return costOf(&price, cycles, cells)
 }

@@ -25,38 +25,44 @@ func TimerID(actor types.Address, height types.Height, payload []byte, nonce uin
 	return types.Keccak(actor[:], h[:], payload, n[:])
 }
 
-// Schedule registers a timer of actor in block now and returns it with the
-// events that go with it. sender is the sender of the transaction, who may be
-// fee payer beside the actor; nil in a handler run by a timer (decision T18) or
-// by a delivered message.
+// Schedule registers a timer of actor and returns it with the events that go
+// with it. sender is the sender of the transaction, who may be fee payer beside
+// the actor; nil in a handler run by a timer (decision T18) or by a delivered
+// message.
 //
 // A refusal is an *Error, whose fault the program's is; nothing is written then.
 // The payload convention is resolved here (see Convention), so that firing
 // parses nothing and a handler's name is judged when it is given.
 //
-// Spec: CIP-5 §§3, 4; decisions T1, T4, T5, T6, T18.
-func Schedule(p *params.Params, kv KV, now types.Height, actor types.Address, sender *types.Address, req program.TimerRequest) (types.Timer, []types.Event, error) {
-	timer, err := resolve(p, now, actor, sender, req)
+// Spec: CIP-5 §§3, 4, CIP-1 §6; decisions T1, T4, T5, T6, T18, T22.
+func (b *Block) Schedule(actor types.Address, sender *types.Address, req program.TimerRequest) (types.Timer, []types.Event, error) {
+	timer, err := b.resolve(actor, sender, req)
 	if err != nil {
 		return types.Timer{}, nil, err
 	}
-	own := readTally(kv, actor)
-	if own.Pending >= p.MaxTimers {
+	own := readTally(b.KV, actor)
+	if own.Pending >= b.Params.MaxTimers {
 		return types.Timer{}, nil, refuse(CodeTooManyTimers, "CIP-5 §8, T5",
-			"actor %s has %d timers pending, at most %d; cancel one or wait until one fires", actor, own.Pending, p.MaxTimers)
+			"actor %s has %d timers pending, at most %d; cancel one or wait until one fires", actor, own.Pending, b.Params.MaxTimers)
 	}
 	timer.ID = TimerID(actor, req.Height, req.Payload, own.Nonce)
-	timer.Seq = readSequence(kv)
-	insert(kv, &timer)
-	writeTally(kv, actor, tally{Pending: own.Pending + 1, Nonce: own.Nonce + 1})
-	next := timer.Seq + 1
-	kv.Set(keySequence, codec.Marshal(next))
-
-	var events []types.Event
-	if req.Bid != nil {
-		events = append(events, bidIgnored(timer.ID, *req.Bid))
+	events, err := b.takeBid(&timer, req.Bid)
+	if err != nil {
+		return types.Timer{}, nil, err
 	}
+	timer.Seq = readSequence(b.KV)
+	b.insert(&timer, b.placeOf(&timer))
+	writeTally(b.KV, actor, tally{Pending: own.Pending + 1, Nonce: own.Nonce + 1})
+	next := timer.Seq + 1
+	b.KV.Set(keySequence, codec.Marshal(next))
+
 	return timer, events, nil
+}
+
+// placeOf is where a new timer stands in the calendar. Its rank is the tip it
+// states, where tips count.
+func (b *Block) placeOf(t *types.Timer) Place {
+	return Place{Height: t.Height, Seq: t.Seq}
 }
 
 // Scheduled is the change that a scheduled timer is reported by.
@@ -65,7 +71,8 @@ func Scheduled(t types.Timer) types.TimerChange {
 }
 
 // resolve applies the defaults and judges everything but the actor's count.
-func resolve(p *params.Params, now types.Height, actor types.Address, sender *types.Address, req program.TimerRequest) (types.Timer, error) {
+func (b *Block) resolve(actor types.Address, sender *types.Address, req program.TimerRequest) (types.Timer, error) {
+	p, now := b.Params, b.Height
 	t := types.Timer{
 		Actor: actor, Height: req.Height, ScheduledAt: now, GBA: req.GBA,
 		MaxFeePerCycle: req.MaxFeePerCycle, MaxPriorityFeePerCycle: req.MaxPriorityFeePerCycle,

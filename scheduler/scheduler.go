@@ -10,7 +10,7 @@
 //
 //	t/r/<id>               record: what never changes about a timer
 //	t/p/<id>               its payload, raw; absent where it is empty
-//	t/d/<height><seq>      due entry: id and what classifying needs
+//	t/d/<height><~rank><seq>  calendar entry: id and what examining needs
 //	t/o/<actor><seq>       the actor's timers (CIP-5 §8's secondary index): id
 //	t/a/<actor>            how many are pending, and the nonce of the next
 //	t/s                    the chain-wide sequence number of the next timer
@@ -77,6 +77,12 @@ const (
 	CodeNotOwner          = "timer_not_owned"
 	CodeExpiresNotLater   = "timer_expires_not_later"
 	CodePolicyUnsupported = "timer_policy_unknown"
+	CodeBelowBaseFee      = "TimerRejectedBelowBasefee" // CIP-1 §6's own name
+	CodeArgDeprecated     = "TimerArgDeprecated"        // CIP-1 §6's own name
+	CodePriorityTier      = "timer_priority_tier_unknown"
+	CodePriorityTwice     = "timer_priority_stated_twice"
+	CodeWatchUnsupported  = "timer_watch_not_supported"
+	CodeBidderNoActor     = "gas_bidder_not_an_actor"
 )
 
 func refuse(code, section, format string, args ...any) *Error {
@@ -87,6 +93,7 @@ func refuse(code, section, format string, args ...any) *Error {
 const (
 	ReasonLaneFull     = "lane_full"              // its limit does not fit into what the lane has left
 	ReasonCellsFull    = "block_cells_full"       // max_cells_per_fire does not fit into what the block has left
+	ReasonPricedOut    = "below_lane_basefee"     // its max fee does not reach the lane's base fee (decision T13)
 	ReasonGCFull       = "gc_lane_full"           // it ends, but not in this block (decision T19)
 	ReasonExtended     = "extended"               // not a deferral: the owner moved expires_at
 	ReasonExtendedGov  = "extended_by_governance" // the system key did

@@ -76,7 +76,7 @@ func TestSection33TimerIDIsKeccakOfActorHeightPayloadAndTheActorsOwnNonce(t *tes
 func TestSection33ANonceIsNeverUsedTwiceEvenAfterEveryTimerEnded(t *testing.T) {
 	w := rich()
 	first := w.must(t, alice, program.TimerRequest{Height: 9})
-	if _, err := Cancel(w.kv, w.now(), alice, first.ID); err != nil {
+	if _, err := w.blockNow().Cancel(alice, first.ID); err != nil {
 		t.Fatal(err)
 	}
 	if again := w.must(t, alice, program.TimerRequest{Height: 9}); again.ID == first.ID {
@@ -105,7 +105,7 @@ func TestSection42EachTimerFiresExactlyOnceAndIsRemoved(t *testing.T) {
 	if fires != 1 {
 		t.Fatalf("fired %d times", fires)
 	}
-	if _, pending := Get(w.kv, w.head, timer.ID); pending || PendingCount(w.kv, alice) != 0 {
+	if _, pending := Get(&w.p, w.kv, w.head, timer.ID); pending || PendingCount(w.kv, alice) != 0 {
 		t.Fatal("the timer is still in state")
 	}
 	for _, p := range w.kv.dump() {
@@ -154,7 +154,7 @@ func TestSection43RollbackLeavesNoTrace(t *testing.T) {
 	before := w.kv.dump()
 	mark := w.kv.mark()
 	w.must(t, alice, program.TimerRequest{Height: 9, Payload: []byte("b")})
-	if _, err := Cancel(w.kv, w.now(), alice, kept.ID); err != nil {
+	if _, err := w.blockNow().Cancel(alice, kept.ID); err != nil {
 		t.Fatal(err)
 	}
 	w.kv.rollback(mark)
@@ -182,9 +182,9 @@ func TestARefusalWritesNothing(t *testing.T) {
 	wantCode(t, err, CodeTooManyTimers)
 	_, err = w.schedule(alice, program.TimerRequest{Height: 0})
 	wantCode(t, err, CodeHeightNotFuture)
-	_, err = Cancel(w.kv, w.now(), bob, timer.ID)
+	_, err = w.blockNow().Cancel(bob, timer.ID)
 	wantCode(t, err, CodeNotOwner)
-	_, err = Extend(&w.p, w.kv, w.now(), alice, timer.ID, timer.ExpiresAt)
+	_, err = w.blockNow().Extend(alice, timer.ID, timer.ExpiresAt)
 	wantCode(t, err, CodeExpiresNotLater)
 	if w.kv.writes != writes {
 		t.Fatal("a refusal wrote to state")
@@ -218,7 +218,7 @@ func TestSection51TheTimerIsRemovedBeforeItsHandlerRuns(t *testing.T) { // and T
 	ran := false
 	w.handle = func(w *world, o Fire) Fired {
 		ran = true
-		_, err := Cancel(w.kv, w.now(), alice, o.Timer.ID)
+		_, err := w.blockNow().Cancel(alice, o.Timer.ID)
 		wantCode(t, err, CodeUnknownTimer)
 		w.must(t, alice, program.TimerRequest{Height: w.now() + 10}) // the freed place is its own to use
 		return Fired{Result: types.StatusOK}
@@ -289,7 +289,7 @@ func TestSection8TheThousandAndTwentyFifthTimerIsRefused(t *testing.T) {
 	_, err := w.schedule(alice, program.TimerRequest{Height: 9})
 	wantCode(t, err, CodeTooManyTimers)
 	w.must(t, bob, program.TimerRequest{Height: 9})
-	if n := len(Pending(w.kv, 0, alice)); n != 1024 {
+	if n := len(Pending(&w.p, w.kv, 0, alice)); n != 1024 {
 		t.Fatalf("%d pending", n)
 	}
 }
@@ -297,7 +297,7 @@ func TestSection8TheThousandAndTwentyFifthTimerIsRefused(t *testing.T) {
 func TestT2FeePayerIsTheActorOrTheSenderOnly(t *testing.T) {
 	w := rich()
 	ask := func(sender *types.Address, payer types.Address) error {
-		_, _, err := Schedule(&w.p, w.kv, 1, alice, sender, program.TimerRequest{Height: 9, FeePayer: &payer})
+		_, _, err := w.at(1).Schedule(alice, sender, program.TimerRequest{Height: 9, FeePayer: &payer})
 		return err
 	}
 	carol := addressOf("carol")
@@ -310,7 +310,7 @@ func TestT2FeePayerIsTheActorOrTheSenderOnly(t *testing.T) {
 	wantCode(t, ask(&bob, carol), CodeFeePayerForeign)
 	system := types.SystemAddress(0x09)
 	wantCode(t, ask(&system, system), CodeFeePayerSystem)
-	_, _, err := Schedule(&w.p, w.kv, 1, system, nil, program.TimerRequest{Height: 9})
+	_, _, err := w.at(1).Schedule(system, nil, program.TimerRequest{Height: 9})
 	wantCode(t, err, CodeFeePayerSystem)
 }
 
@@ -405,7 +405,7 @@ func TestT11TheLaneCountsUseAndNotLimits(t *testing.T) {
 
 func TestT13APayerEmptiedByAnEarlierFireEndsTheLater(t *testing.T) {
 	w := rich()
-	cost := func(t *types.Timer) types.Wei { c, _ := MaxCost(&w.p, w.fees, t); return c }
+	cost := w.blockNow().MaxCost
 	first := w.must(t, alice, program.TimerRequest{Height: 2})
 	w.must(t, alice, program.TimerRequest{Height: 2})
 	w.fund(alice, cost(&first)) // enough for each alone
@@ -427,8 +427,8 @@ func TestT13APayerEmptiedByAnEarlierFireEndsTheLater(t *testing.T) {
 func TestT13TheExactMaxCostIsEnough(t *testing.T) {
 	w := rich()
 	timer := w.must(t, alice, program.TimerRequest{Height: 2, GasLimit: ptr(types.Cycles(1000))})
-	cost, err := MaxCost(&w.p, w.fees, &timer)
-	if want := types.WeiOf(1000*1000 + 550_000*1000); err != nil || cost != want {
+	cost := w.blockNow().MaxCost(&timer)
+	if want := types.WeiOf(1000*1000 + 550_000*1000); cost != want {
 		t.Fatalf("max_cost %s, want %s", cost, want)
 	}
 	w.fund(alice, cost)
@@ -441,7 +441,8 @@ func TestMaxCostNeverWraps(t *testing.T) {
 	timer := w.must(t, alice, program.TimerRequest{Height: 2})
 	half, _ := types.ParseWei("57896044618658097711785492504343953926634992332820282019728792003956564819968")
 	for _, fees := range []Fees{{Cycle: types.MaxWei}, {Cell: types.MaxWei}, {Cycle: half.Div(550_000), Cell: half.Div(549_000)}} {
-		if cost, _ := MaxCost(&w.p, fees, &timer); cost != types.MaxWei {
+		w.fees = fees
+		if cost := w.blockNow().MaxCost(&timer); cost != types.MaxWei {
 			t.Fatalf("max_cost %s", cost)
 		}
 	}
@@ -467,7 +468,7 @@ func TestT18OnlyTheOwnerCancelsAndExtendsAndExtendingOnlyLengthens(t *testing.T)
 	w := rich()
 	timer := w.must(t, alice, program.TimerRequest{Height: 9, ExpiresAt: ptr(types.Height(20))})
 	ask := func(actor types.Address, to types.Height) error {
-		_, err := Extend(&w.p, w.kv, w.now(), actor, timer.ID, to)
+		_, err := w.blockNow().Extend(actor, timer.ID, to)
 		return err
 	}
 	wantCode(t, ask(bob, 30), CodeNotOwner)
@@ -477,15 +478,15 @@ func TestT18OnlyTheOwnerCancelsAndExtendsAndExtendingOnlyLengthens(t *testing.T)
 	if err := ask(alice, 2_592_001); err != nil {
 		t.Fatal(err)
 	}
-	if got, _ := Get(w.kv, 0, timer.ID); got.ExpiresAt != 2_592_001 || got.Height != 9 || got.Seq != timer.Seq {
+	if got, _ := Get(&w.p, w.kv, 0, timer.ID); got.ExpiresAt != 2_592_001 || got.Height != 9 || got.Seq != timer.Seq {
 		t.Fatalf("extended to %+v", got)
 	}
-	_, err := Cancel(w.kv, 1, bob, timer.ID)
+	_, err := w.at(1).Cancel(bob, timer.ID)
 	wantCode(t, err, CodeNotOwner)
-	if _, err := Cancel(w.kv, 1, alice, timer.ID); err != nil {
+	if _, err := w.at(1).Cancel(alice, timer.ID); err != nil {
 		t.Fatal(err)
 	}
-	_, err = Cancel(w.kv, 1, alice, timer.ID) // T20: each timer ends once
+	_, err = w.at(1).Cancel(alice, timer.ID) // T20: each timer ends once
 	wantCode(t, err, CodeUnknownTimer)
 }
 
@@ -496,7 +497,7 @@ func TestT18ExtendingSavesATimerThatWaitsForTheCleanupLane(t *testing.T) {
 	w.block()
 	w.block()
 	wantStatuses(t, w.block(), "pending:gc_lane_full")
-	if _, err := Extend(&w.p, w.kv, w.now(), alice, timer.ID, 50); err != nil {
+	if _, err := w.blockNow().Extend(alice, timer.ID, 50); err != nil {
 		t.Fatal(err)
 	}
 	w.cells = w.p.CellsLimit
@@ -554,7 +555,7 @@ func TestT20AFailingHandlerIsAFire(t *testing.T) {
 
 func TestT22ABidIsAcceptedIgnoredAndWarnedOf(t *testing.T) {
 	w := rich()
-	timer, events, err := Schedule(&w.p, w.kv, 1, alice, nil, program.TimerRequest{Height: 9, Bid: ptr(types.WeiOf(7))})
+	timer, events, err := w.at(1).Schedule(alice, nil, program.TimerRequest{Height: 9, Bid: ptr(types.WeiOf(7))})
 	var data BidIgnored
 	if err != nil || len(events) != 1 || events[0].Name != EventBidIgnored || codec.Unmarshal(events[0].Data, 100, &data) != nil {
 		t.Fatal(events, err)
@@ -567,7 +568,7 @@ func TestT22ABidIsAcceptedIgnoredAndWarnedOf(t *testing.T) {
 func TestT25FeesStatedUnderFifoAreKeptUnchecked(t *testing.T) {
 	w := rich()
 	timer := w.must(t, alice, program.TimerRequest{Height: 9, MaxFeePerCycle: ptr(types.WeiOf(1)), MaxPriorityFeePerCycle: ptr(types.MaxWei), GBA: &bob})
-	got, _ := Get(w.kv, 0, timer.ID)
+	got, _ := Get(&w.p, w.kv, 0, timer.ID)
 	if *got.MaxFeePerCycle != types.WeiOf(1) || *got.MaxPriorityFeePerCycle != types.MaxWei || *got.GBA != bob {
 		t.Fatalf("kept %+v", got)
 	}
@@ -610,7 +611,7 @@ func TestT9ATimerCancelledByAnEarlierFireIsSkippedUncharged(t *testing.T) {
 	w.must(t, alice, program.TimerRequest{Height: 2})
 	victim := w.must(t, alice, program.TimerRequest{Height: 2})
 	w.handle = func(w *world, o Fire) Fired {
-		change, err := Cancel(w.kv, w.now(), alice, victim.ID)
+		change, err := w.blockNow().Cancel(alice, victim.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -630,7 +631,7 @@ func TestT9ATimerPassedOverAndThenCancelledIsNotReportedDeferred(t *testing.T) {
 	big := w.must(t, alice, program.TimerRequest{Height: 2})
 	w.must(t, alice, program.TimerRequest{Height: 2, GasLimit: ptr(types.Cycles(1000))})
 	w.handle = func(w *world, o Fire) Fired {
-		change, _ := Cancel(w.kv, w.now(), alice, big.ID)
+		change, _ := w.blockNow().Cancel(alice, big.ID)
 		return Fired{Result: types.StatusOK, Changes: []types.TimerChange{change}}
 	}
 	w.block()
@@ -665,14 +666,14 @@ func TestDeferringWritesNothing(t *testing.T) {
 	if w.kv.writes != writes {
 		t.Fatal("a deferral wrote to state")
 	}
-	if got := Pending(w.kv, w.head, alice); got[0].Deferrals != 10 {
+	if got := Pending(&w.p, w.kv, w.head, alice); got[0].Deferrals != 10 {
 		t.Fatalf("%d deferrals", got[0].Deferrals)
 	}
 }
 
 func TestC8NextDueForbidsSkippingOverACarriedTimer(t *testing.T) {
 	w := rich()
-	if _, ok := NextDue(w.kv); ok {
+	if _, ok := NextDue(&w.p, w.kv); ok {
 		t.Fatal("nothing is pending")
 	}
 	w.must(t, alice, program.TimerRequest{Height: 7})
@@ -681,7 +682,7 @@ func TestC8NextDueForbidsSkippingOverACarriedTimer(t *testing.T) {
 	for range 4 {
 		w.block()
 	}
-	if next, ok := NextDue(w.kv); !ok || next != 2 {
+	if next, ok := NextDue(&w.p, w.kv); !ok || next != 2 {
 		t.Fatalf("next %d, %v", next, ok)
 	}
 }
@@ -711,17 +712,17 @@ func TestACapLoweredAfterSchedulingHoldsAtTheFire(t *testing.T) {
 func TestGovernanceCancelsAndExtendsWithoutOwningAndSaysSo(t *testing.T) {
 	w := rich()
 	timer := w.must(t, alice, program.TimerRequest{Height: 9, ExpiresAt: ptr(types.Height(10))})
-	change, event, err := ExtendByGovernance(&w.p, w.kv, 1, timer.ID, 50)
+	change, event, err := w.at(1).ExtendByGovernance(timer.ID, 50)
 	if err != nil || change.Timer.ExpiresAt != 50 || event.Name != "timer.extended_by_governance" || event.Actor != types.GovernanceAddress {
 		t.Fatal(change, event, err)
 	}
-	_, _, err = ExtendByGovernance(&w.p, w.kv, 1, timer.ID, 50)
+	_, _, err = w.at(1).ExtendByGovernance(timer.ID, 50)
 	wantCode(t, err, CodeExpiresNotLater)
-	change, event, err = CancelByGovernance(w.kv, 1, timer.ID)
+	change, event, err = w.at(1).CancelByGovernance(timer.ID)
 	if err != nil || change.Status != types.TimerCancelled || change.Reason != ReasonByGovernance || event.Name != "timer.cancelled_by_governance" {
 		t.Fatal(change, event, err)
 	}
-	_, _, err = CancelByGovernance(w.kv, 1, timer.ID)
+	_, _, err = w.at(1).CancelByGovernance(timer.ID)
 	wantCode(t, err, CodeUnknownTimer)
 	if e := ConfigUpdated(&w.p); e.Name != "timer_config.updated" {
 		t.Fatal(e)
@@ -733,9 +734,6 @@ func TestAPolicyThatDoesNotExistIsNamed(t *testing.T) {
 	w.p.Policy = "lottery"
 	_, err := w.lane()
 	wantCode(t, err, CodePolicyUnsupported)
-	if HasPolicy("lottery") || !HasPolicy(Fifo) {
-		t.Fatal("the table of policies")
-	}
 }
 
 func TestAnErrorOfTheEnvironmentEndsTheLane(t *testing.T) {
@@ -743,8 +741,7 @@ func TestAnErrorOfTheEnvironmentEndsTheLane(t *testing.T) {
 	w.must(t, alice, program.TimerRequest{Height: 1 + w.now()})
 	w.block()
 	boom := errors.New("the host crashed")
-	_, err := RunLane(&w.p, w.kv, Lane{Height: 2, Fees: w.fees, CellsLeft: w.cells,
-		Balance: func(types.Address) types.Wei { return types.MaxWei }, Fire: func(Fire) (Fired, error) { return Fired{}, boom }})
+	_, err := blockOf(&w.p, w.kv, 2).RunLane(Lane{CellsLeft: w.cells, Fire: func(Fire) (Fired, error) { return Fired{}, boom }})
 	if !errors.Is(err, boom) {
 		t.Fatal(err)
 	}

@@ -2,47 +2,52 @@ package scheduler
 
 import (
 	"github.com/cowboyinc/devnet/internal/codec"
+	"github.com/cowboyinc/devnet/internal/params"
 	"github.com/cowboyinc/devnet/internal/types"
 )
 
-// insert writes a timer's record, payload, due entry and owner entry. The
-// actor's tally is the caller's.
-func insert(kv KV, t *types.Timer) {
-	kv.Set(keyRecord(t.ID), codec.Marshal(&record{
-		Height: t.Height, Seq: t.Seq, Handler: t.Handler,
-		MaxFeePerCycle: t.MaxFeePerCycle, MaxPriorityFeePerCycle: t.MaxPriorityFeePerCycle,
-		Bid: t.Bid, GBA: t.GBA, ScheduledAt: t.ScheduledAt,
-	}))
+// insert writes a timer's record, payload, entry and owner entry. The actor's
+// tally is the caller's.
+func (b *Block) insert(t *types.Timer, at Place) {
+	b.KV.Set(keyRecord(t.ID), codec.Marshal(&record{At: at.Height, Rank: at.Rank, Seq: at.Seq,
+		Height: t.Height, Handler: t.Handler, ScheduledAt: t.ScheduledAt, Watch: t.Watch}))
 	if len(t.Payload) > 0 {
-		kv.Set(keyPayload(t.ID), append([]byte(nil), t.Payload...))
+		b.KV.Set(keyPayload(t.ID), append([]byte(nil), t.Payload...))
 	}
-	kv.Set(keyOwned(t.Actor, t.Seq), append([]byte(nil), t.ID[:]...))
-	CalendarOf(kv).Insert(Entry{Height: t.Height, Seq: t.Seq, ID: t.ID, Actor: t.Actor,
-		FeePayer: t.FeePayer, GasLimit: t.GasLimit, ExpiresAt: t.ExpiresAt})
+	b.KV.Set(keyOwned(t.Actor, t.Seq), append([]byte(nil), t.ID[:]...))
+	b.calendar().Insert(Entry{Place: at, ID: t.ID, Actor: t.Actor, FeePayer: t.FeePayer, GasLimit: t.GasLimit, ExpiresAt: t.ExpiresAt,
+		MaxFeePerCycle: t.MaxFeePerCycle, MaxPriorityFeePerCycle: t.MaxPriorityFeePerCycle, GBA: t.GBA, Bid: t.Bid})
 }
 
 // remove takes a pending timer out of state and out of its actor's count.
-func remove(kv KV, e *Entry) {
-	kv.Set(keyRecord(e.ID), nil)
-	kv.Set(keyPayload(e.ID), nil)
-	kv.Set(keyOwned(e.Actor, e.Seq), nil)
-	CalendarOf(kv).Remove(e.Height, e.Seq)
-	own := readTally(kv, e.Actor)
+func (b *Block) remove(e *Entry) {
+	b.KV.Set(keyRecord(e.ID), nil)
+	b.KV.Set(keyPayload(e.ID), nil)
+	b.KV.Set(keyOwned(e.Actor, e.Seq), nil)
+	b.calendar().Remove(e.Place)
+	own := readTally(b.KV, e.Actor)
 	if own.Pending == 0 {
 		panic("scheduler: actor " + e.Actor.String() + " has a timer that its count does not hold")
 	}
 	own.Pending--
-	writeTally(kv, e.Actor, own)
+	writeTally(b.KV, e.Actor, own)
 }
 
-// find returns the record and the due entry of a pending timer.
-func find(kv KV, id types.TimerID) (r record, e Entry, ok bool) {
+// release returns what is left of a timer's locked bid to its payer.
+func (b *Block) release(e *Entry, left types.Wei) {
+	if !left.IsZero() && !b.Books.Move(types.TimerEscrow, e.FeePayer, left) {
+		panic("scheduler: the escrow does not hold the bid of timer " + e.ID.String())
+	}
+}
+
+// find returns the record and the entry of a pending timer.
+func find(c Calendar, kv KV, id types.TimerID) (r record, e Entry, ok bool) {
 	data := kv.Get(keyRecord(id))
 	if data == nil {
 		return record{}, Entry{}, false
 	}
 	mustRead(data, &r)
-	if e, ok = CalendarOf(kv).Find(r.Height, r.Seq); !ok {
+	if e, ok = c.Find(r.place()); !ok {
 		panic("scheduler: timer " + id.String() + " is missing from the calendar")
 	}
 	return r, e, true
@@ -51,10 +56,10 @@ func find(kv KV, id types.TimerID) (r record, e Entry, ok bool) {
 // assemble returns a timer without its payload.
 func assemble(r *record, e *Entry, deferrals uint64) types.Timer {
 	return types.Timer{
-		ID: e.ID, Actor: e.Actor, Height: e.Height, Handler: r.Handler,
+		ID: e.ID, Actor: e.Actor, Height: r.Height, Handler: r.Handler,
 		FeePayer: e.FeePayer, GasLimit: e.GasLimit, ExpiresAt: e.ExpiresAt,
-		MaxFeePerCycle: r.MaxFeePerCycle, MaxPriorityFeePerCycle: r.MaxPriorityFeePerCycle,
-		Bid: r.Bid, GBA: r.GBA, Seq: e.Seq, ScheduledAt: r.ScheduledAt, Deferrals: deferrals,
+		MaxFeePerCycle: e.MaxFeePerCycle, MaxPriorityFeePerCycle: e.MaxPriorityFeePerCycle,
+		Bid: e.Bid, GBA: e.GBA, Watch: r.Watch, Seq: e.Seq, ScheduledAt: r.ScheduledAt, Deferrals: deferrals,
 	}
 }
 
@@ -71,8 +76,8 @@ func readPayload(kv KV, id types.TimerID) []byte {
 
 // Get returns a pending timer, whole. last is the height of the last block that
 // is done, from which its deferrals are counted.
-func Get(kv KV, last types.Height, id types.TimerID) (types.Timer, bool) {
-	r, e, ok := find(kv, id)
+func Get(p *params.Params, kv KV, last types.Height, id types.TimerID) (types.Timer, bool) {
+	r, e, ok := find(CalendarOf(p, kv), kv, id)
 	if !ok {
 		return types.Timer{}, false
 	}
@@ -83,15 +88,16 @@ func Get(kv KV, last types.Height, id types.TimerID) (types.Timer, bool) {
 
 // Pending lists an actor's pending timers in insertion order, without their
 // payloads: at most max_timers_per_actor of them.
-func Pending(kv KV, last types.Height, actor types.Address) (timers []types.Timer) {
+func Pending(p *params.Params, kv KV, last types.Height, actor types.Address) (timers []types.Timer) {
 	var ids []types.TimerID
 	from, to := ownedRange(actor)
 	kv.Scan(from, to, func(_, id []byte) bool {
 		ids = append(ids, types.TimerID(id))
 		return true
 	})
+	calendar := CalendarOf(p, kv)
 	for _, id := range ids {
-		r, e, ok := find(kv, id)
+		r, e, ok := find(calendar, kv, id)
 		if !ok {
 			panic("scheduler: actor " + actor.String() + " owns timer " + id.String() + ", which has no record")
 		}
@@ -104,9 +110,9 @@ func Pending(kv KV, last types.Height, actor types.Address) (timers []types.Time
 func PendingCount(kv KV, actor types.Address) uint64 { return readTally(kv, actor).Pending }
 
 // Due lists at most limit timers that are due at now, without their payloads,
-// by trigger height, then sequence. RunLane examines p.MaxExamined of them.
-func Due(kv KV, now types.Height, limit uint64) (timers []types.Timer) {
-	for _, e := range CalendarOf(kv).Due(now, limit) {
+// in the order in which a block would examine them.
+func Due(p *params.Params, kv KV, now types.Height, limit uint64) (timers []types.Timer) {
+	for _, e := range CalendarOf(p, kv).Due(now, limit) {
 		timers = append(timers, load(kv, &e, uint64(now-e.Height)))
 	}
 	return timers
@@ -114,4 +120,4 @@ func Due(kv KV, now types.Height, limit uint64) (timers []types.Timer) {
 
 // NextDue returns the least height at which a timer is due. Where it is at most
 // the head's height + 1, a header may skip nothing (decision C8).
-func NextDue(kv KV) (types.Height, bool) { return CalendarOf(kv).Next() }
+func NextDue(p *params.Params, kv KV) (types.Height, bool) { return CalendarOf(p, kv).Next() }

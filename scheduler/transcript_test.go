@@ -53,10 +53,10 @@ func (s *transcript) run(t *testing.T, d *datadriven.TestData) string {
 	case "schedule":
 		return s.scheduled(arg, strings.TrimSuffix(d.Input, "\n"))
 	case "cancel":
-		change, err := Cancel(s.kv, s.now(), s.address(arg("by")), s.ids[d.CmdArgs[0].Key])
+		change, err := s.blockNow().Cancel(s.address(arg("by")), s.ids[d.CmdArgs[0].Key])
 		return s.changed(change, err)
 	case "extend":
-		change, err := Extend(&s.p, s.kv, s.now(), s.address(arg("by")), s.ids[d.CmdArgs[0].Key], types.Height(number(arg("to"))))
+		change, err := s.blockNow().Extend(s.address(arg("by")), s.ids[d.CmdArgs[0].Key], types.Height(number(arg("to"))))
 		return s.changed(change, err)
 	case "handler":
 		s.deeds[d.CmdArgs[0].Key] = strings.Fields(d.Input)
@@ -83,7 +83,7 @@ func (s *transcript) run(t *testing.T, d *datadriven.TestData) string {
 	case "pending":
 		return s.pending(s.address(d.CmdArgs[0].Key))
 	case "next-due":
-		height, ok := NextDue(s.kv)
+		height, ok := NextDue(&s.p, s.kv)
 		return fmt.Sprintf("%d %v", height, ok)
 	case "state":
 		return s.state()
@@ -135,7 +135,7 @@ func (s *transcript) scheduled(arg func(string) string, payload string) string {
 	if v := arg("sender"); v != "" {
 		sender = ptr(s.address(v))
 	}
-	timer, events, err := Schedule(&s.p, s.kv, s.now(), s.address(arg("by")), sender, r)
+	timer, events, err := s.blockNow().Schedule(s.address(arg("by")), sender, r)
 	if err != nil {
 		return refusal(err)
 	}
@@ -180,7 +180,7 @@ func (s *transcript) handle(w *world, o Fire) Fired {
 		case "drain":
 			w.fund(o.Timer.FeePayer, types.Wei{})
 		case "cancel":
-			if change, err := Cancel(w.kv, w.now(), o.Timer.Actor, s.ids[value]); err == nil {
+			if change, err := w.blockNow().Cancel(o.Timer.Actor, s.ids[value]); err == nil {
 				fired.Changes = append(fired.Changes, change)
 			}
 		case "at":
@@ -233,7 +233,7 @@ func (s *transcript) blocks(d *datadriven.TestData) string {
 
 func (s *transcript) pending(actor types.Address) string {
 	var b strings.Builder
-	for _, t := range Pending(s.kv, s.head, actor) {
+	for _, t := range Pending(&s.p, s.kv, s.head, actor) {
 		fmt.Fprintf(&b, "%s seq=%d height=%d expires=%d deferrals=%d\n", s.names[t.ID], t.Seq, t.Height, t.ExpiresAt, t.Deferrals)
 	}
 	fmt.Fprintf(&b, "count=%d", PendingCount(s.kv, actor))

@@ -57,9 +57,9 @@ func TestVectorsOfMaxCost(t *testing.T) {
 	}](t, "6-max-cost.json") {
 		w := newWorld()
 		w.p.MaxCyclesPerFire, w.p.MaxCellsPerFire = types.Cycles(c.GasLimit), types.Cells(c.MaxCells)
-		got, err := MaxCost(&w.p, Fees{Cycle: c.BaseFeeCycle, Cell: c.BaseFeeCell}, &types.Timer{GasLimit: types.Cycles(c.GasLimit)})
-		if err != nil || got != c.MaxCost {
-			t.Errorf("%+v: %s, %v", c, got, err)
+		w.fees = Fees{Cycle: c.BaseFeeCycle, Cell: c.BaseFeeCell}
+		if got := w.blockNow().MaxCost(&types.Timer{GasLimit: types.Cycles(c.GasLimit)}); got != c.MaxCost {
+			t.Errorf("%+v: %s", c, got)
 		}
 	}
 }

@@ -35,7 +35,7 @@ func (w *world) now() types.Height { return w.head + 1 }
 func (w *world) fund(a types.Address, wei types.Wei) { w.balances[a] = wei }
 
 func (w *world) schedule(actor types.Address, req program.TimerRequest) (types.Timer, error) {
-	t, _, err := Schedule(&w.p, w.kv, w.now(), actor, nil, req)
+	t, _, err := w.blockNow().Schedule(actor, nil, req)
 	return t, err
 }
 
@@ -54,8 +54,26 @@ func (w *world) block() Settled {
 
 func (w *world) lane() (Settled, error) {
 	w.orders = nil
-	return RunLane(&w.p, w.kv, Lane{Height: w.now(), Fees: w.fees, CellsLeft: w.cells,
-		Balance: func(a types.Address) types.Wei { return w.balances[a] }, Fire: w.fire})
+	return w.blockNow().RunLane(Lane{CellsLeft: w.cells, Fire: w.fire})
+}
+
+// at is the block of a height; blockNow is the one being made.
+func (w *world) at(height types.Height) *Block {
+	return &Block{Params: &w.p, KV: w.kv, Height: height, Fees: w.fees, Books: w}
+}
+
+func (w *world) blockNow() *Block { return w.at(w.now()) }
+
+// Balance and Move are Books.
+func (w *world) Balance(a types.Address) types.Wei { return w.balances[a] }
+
+func (w *world) Move(from, to types.Address, amount types.Wei) bool {
+	if w.balances[from].Less(amount) {
+		return false
+	}
+	w.balances[from] = w.balances[from].Sub(amount)
+	w.balances[to] = w.balances[to].Add(amount)
+	return true
 }
 
 // fire settles as decision T2 says: charge, run, refund.
@@ -71,7 +89,7 @@ func (w *world) fire(order Fire) (Fired, error) {
 		fired = w.handle(w, order)
 	}
 	if !Free(&w.p) {
-		fired.FeePaid = price(w.fees, fired.Cycles, fired.Cells)
+		fired.FeePaid = costOf(&order.Price, fired.Cycles, fired.Cells)
 	}
 	w.balances[payer] = w.balances[payer].Add(order.MaxCost.Sub(fired.FeePaid))
 	return fired, nil

@@ -37,10 +37,15 @@ func (p *Params) checkTimers() error {
 		atMost("cip1.min_gas_limit", p.MinGasLimit, "cip5.max_cycles_per_fire", p.MaxCyclesPerFire),
 		atMost("cip1.min_gas_limit", p.MinGasLimit, "cip1.lane_timer_cycles", p.LaneTimerCycles),
 		atMost("cip5.gc_cycles_per_timer", p.GCCyclesPerTimer, "cip5.gc_cycles_per_block", p.GCCyclesPerBlock),
+		atMost("cip1.min_gas_limit", p.MinGasLimit, "cip1.max_cycles_per_fire_auction_phase", p.MaxCyclesPerFireLane),
+		atMost("cip1.epoch_blocks", p.TimerEpoch, "cip1.ring_buffer_size", p.RingSlots), // the running epoch is in the ring
+		atMost("cip1.fairness_weight_min", p.WeightMin, "cip1.fairness_weight_max", p.WeightMax),
+		atMost("cip1.gba_weight_min", p.GBAWeightMin, "cip1.gba_weight_max", p.GBAWeightMax),
+		atMost("cip5.bias_lambda_min", p.BiasLambdaMin, "cip5.bias_lambda_max", p.BiasLambdaMax),
 	)
 }
 
-func atMost(key string, value types.Cycles, limitKey string, limit types.Cycles) error {
+func atMost[T types.Cycles | uint64](key string, value T, limitKey string, limit T) error {
 	if value > limit {
 		return fmt.Errorf("%s is %d, more than %s, %d", key, value, limitKey, limit)
 	}

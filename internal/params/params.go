@@ -85,11 +85,46 @@ type Params struct {
 	CostTransaction  types.Cycles `param:"cip3.cycles_transaction" class:"block" default:"1000"` // our own: signature, nonce, fee
 	CostDeployByte   types.Cycles `param:"cip3.cycles_deploy_byte" class:"block" default:"1"`    // our own
 
-	// CIP-1: the timer lane.
-	Policy          string       `param:"cip1.policy" class:"block" default:"fifo" oneof:"fifo"` // the policies that are built
-	LaneTimerCycles types.Cycles `param:"cip1.lane_timer_cycles" class:"block" default:"2000000" min:"1"`
-	MaxExamined     uint64       `param:"cip1.max_examined_timers" class:"block" default:"50000" min:"1"` // decision T16
-	MinGasLimit     types.Cycles `param:"cip1.min_gas_limit" class:"block" default:"1000" min:"1"`        // decision T18
+	// CIP-1: the timer lane. Permille are thousandths.
+	Policy               string       `param:"cip1.policy" class:"block" default:"fifo" oneof:"fifo,eip1559,gba,bias-vcg,bias-first-price"` // decision T25
+	LaneTimerCycles      types.Cycles `param:"cip1.lane_timer_cycles" class:"block" default:"2000000" min:"1"`
+	LaneFeeDivisor       uint64       `param:"cip1.lane_basefee_change_divisor" class:"block" default:"8" min:"2"`           // at most 1/8 a block
+	LaneFeePermille      uint64       `param:"cip1.lane_fee_multiplier_permille" class:"block" default:"1000" max:"1000000"` // decision T12; what it gives is rounded down
+	MaxCyclesPerFireLane types.Cycles `param:"cip1.max_cycles_per_fire_auction_phase" class:"block" default:"250000" min:"1000"`
+	MaxExamined          uint64       `param:"cip1.max_examined_timers" class:"block" default:"50000" min:"1"` // decision T16
+	MinGasLimit          types.Cycles `param:"cip1.min_gas_limit" class:"block" default:"1000" min:"1"`        // decision T18
+	BidRejectedFrom      types.Height `param:"cip1.bid_rejected_from" class:"block" default:"0"`               // decision T22; 0: from activation
+	PriorityFloor        types.Wei    `param:"cip1.priority_floor" class:"block" default:"0"`                  // decision T10
+	TieBreak             string       `param:"cip1.tie_break" class:"block" default:"id" oneof:"id,age"`
+
+	// CIP-1 §2: the calendar queue (decision T7).
+	RingSlots    uint64 `param:"cip1.ring_buffer_size" class:"genesis" default:"4096" min:"2" max:"65536"`
+	TimerEpoch   uint64 `param:"cip1.epoch_blocks" class:"genesis" default:"3600" min:"1"`
+	QueueEpochs  uint64 `param:"cip1.queue_epochs" class:"genesis" default:"168" min:"1" max:"1000000"`
+	MaxMigration uint64 `param:"cip1.max_migrations_per_block" class:"block" default:"10000" min:"1"` // timers that maintenance moves from tier to tier
+
+	// CIP-1 §7: gas bidding agents (decisions T14, T15).
+	DefaultFeeMultiple uint64       `param:"cip1.default_gba_fee_multiple" class:"block" default:"2" min:"1" max:"1000000"` // of the lane's base fee
+	GBACallCycles      types.Cycles `param:"cip1.gba_cycles_per_call" class:"block" default:"20000" min:"1"`
+	GBABlockCycles     types.Cycles `param:"cip1.gba_cycles_per_block" class:"block" default:"2000000"`
+	TierEconomy        uint64       `param:"cip1.priority_tier_multipliers.economy" class:"block" default:"800" max:"1000000"` // permille of the p50 tip
+	TierStandard       uint64       `param:"cip1.priority_tier_multipliers.standard" class:"block" default:"1000" max:"1000000"`
+	TierFast           uint64       `param:"cip1.priority_tier_multipliers.fast" class:"block" default:"1500" max:"1000000"`
+	TierUrgent         uint64       `param:"cip1.priority_tier_multipliers.urgent" class:"block" default:"2500" max:"1000000"`
+
+	// CIP-1 §8: fairness (decision T21).
+	FairnessWindow uint64 `param:"cip1.fairness_window_blocks" class:"block" default:"1000" min:"1" max:"1000000"`
+	FairnessCenter string `param:"cip1.fairness_center" class:"block" default:"median" oneof:"median,mean"`
+	WeightMin      uint64 `param:"cip1.fairness_weight_min" class:"block" default:"1" min:"1" max:"1000"`
+	WeightMax      uint64 `param:"cip1.fairness_weight_max" class:"block" default:"2" min:"1" max:"1000"`
+
+	// CIP-1's first revision, the policy gba (decision T23). Weights in permille.
+	GBAWeightStart  uint64 `param:"cip1.gba_weight_start" class:"block" default:"1000" min:"1" max:"1000000"`
+	GBAWeightMin    uint64 `param:"cip1.gba_weight_min" class:"block" default:"500" min:"1" max:"1000000"`
+	GBAWeightMax    uint64 `param:"cip1.gba_weight_max" class:"block" default:"2000" min:"1" max:"1000000"`
+	GBAWeightFloor  uint64 `param:"cip1.gba_starvation_floor" class:"block" default:"1000" max:"1000000"`
+	GBAFloorAfter   uint64 `param:"cip1.gba_starvation_deferrals" class:"block" default:"10" min:"1"`
+	GBAWeightLambda uint64 `param:"cip1.gba_weight_lambda_permille" class:"block" default:"200" max:"1000"`
 
 	// CIP-5: timers.
 	Fees               string       `param:"cip5.fees" class:"genesis" default:"paid" oneof:"paid,free"` // decision T2
@@ -103,4 +138,17 @@ type Params struct {
 	MaxTimerHandler    uint64       `param:"cip5.max_handler_bytes" class:"block" default:"256"`
 	FreeScheduleCycles types.Cycles `param:"cip5.free_schedule_cycles" class:"block" default:"1000"` // fees = free (CIP-5 §6.1)
 	FreeCancelCycles   types.Cycles `param:"cip5.free_cancel_cycles" class:"block" default:"500"`
+
+	// CIP-5 §9: the biased auction (decision T24). λ is a fraction of 65,536.
+	BiasLambdaStart   uint64    `param:"cip5.bias_lambda_start" class:"block" default:"4096" min:"1" max:"1048576"`
+	BiasLambdaMin     uint64    `param:"cip5.bias_lambda_min" class:"block" default:"64" min:"1" max:"1048576"`
+	BiasLambdaMax     uint64    `param:"cip5.bias_lambda_max" class:"block" default:"65536" min:"1" max:"1048576"`
+	BiasControlBlocks uint64    `param:"cip5.bias_control_blocks" class:"block" default:"100" min:"1"`
+	BiasReservePrice  types.Wei `param:"cip5.bias_reserve_price" class:"block" default:"1000"`
+	BiasPayment       string    `param:"cip5.bias_payment" class:"block" default:"runner_up" oneof:"runner_up,per_cycle"` // of bias-vcg
+	MaxFiresPerBlock  uint64    `param:"cip5.max_fires_per_block" class:"block" default:"256" min:"1"`
+	MaxFiresPerActor  uint64    `param:"cip5.max_fires_per_actor" class:"block" default:"32" min:"1"`
+
+	// CIP-5 §9.8 phase 6: state-triggered timers (decision T26).
+	MaxTriggered uint64 `param:"cip5.max_triggered_per_block" class:"block" default:"10000" min:"1"`
 }

@@ -73,6 +73,8 @@ type TimerRequest struct {
 	MaxPriorityFeePerCycle *types.Wei
 	Bid                    *types.Wei
 	GBA                    *types.Address
+	PriorityTier           string // a hint of CIP-1 §7.3, "" for none
+	Watch                  *types.Watch
 }
 
 // Context is the chain as a running program sees it. Every method charges what
@@ -104,6 +106,9 @@ type Context interface {
 	ScheduleTimer(TimerRequest) (types.TimerID, error)
 	CancelTimer(types.TimerID) error
 	ExtendTimer(id types.TimerID, expiresAt types.Height) error
+	// SetGasBidder names the actor that prices this actor's timers from now on;
+	// nil is the protocol's own bidder (CIP-1 §7).
+	SetGasBidder(bidder *types.Address) error
 	Keccak(data []byte) (types.Hash, error)
 	// Randomness is keccak256(R(height) ‖ actor ‖ domain) (decision C9).
 	Randomness(domain []byte) (types.Hash, error)

@@ -199,6 +199,9 @@ func (c *fakeContext) CancelTimer(types.TimerID) error { return c.write("cancel"
 func (c *fakeContext) ExtendTimer(_ types.TimerID, h types.Height) error {
 	return c.write(fmt.Sprint("extend ", h))
 }
+func (c *fakeContext) SetGasBidder(bidder *types.Address) error {
+	return c.write(fmt.Sprint("bidder ", bidder))
+}
 func (c *fakeContext) Keccak(data []byte) (types.Hash, error) {
 	return keccak(data), c.charge("keccak", 6*types.Cycles(1+(len(data)+31)/32))
 }

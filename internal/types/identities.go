@@ -31,6 +31,9 @@ var (
 	VerifierAddress   = SystemAddress(0x03)
 	TreasuryAddress   = SystemAddress(0x08)
 	GovernanceAddress = SystemAddress(0x09)
+	// TimerEscrow holds the bids that timers of an auction lock (CIP-5 §9.7);
+	// the number is ours.
+	TimerEscrow = SystemAddress(0x0a)
 )
 
 // InSystemBand reports whether a is an address of the system's own, 0x00 to

@@ -1,5 +1,7 @@
 package types
 
+import "strconv"
+
 // Status is how a transaction, a timer's fire or a deferred message ended.
 type Status string
 
@@ -79,9 +81,43 @@ type Timer struct {
 	MaxPriorityFeePerCycle *Wei
 	Bid                    Wei
 	GBA                    *Address
-	Seq                    Seq // chain-wide, the insertion order
+	Watch                  *Watch // nil: due at its height
+	Seq                    Seq    // chain-wide, the insertion order
 	ScheduledAt            Height
 	Deferrals              uint64 // blocks it was due in and did not end
+}
+
+// Watch is the key of an actor's state that makes a timer due when its value
+// changes, at the timer's height at the earliest (decision T26).
+type Watch struct {
+	_     struct{} `cbor:",toarray" json:"-"`
+	Actor Address  `json:"actor"`
+	Key   Bytes    `json:"key"`
+}
+
+// TimerMove is a timer's move from one tier of the calendar to another (CIP-1
+// §2): ring, epoch, overflow or carry.
+type TimerMove struct {
+	_        struct{} `cbor:",toarray"`
+	Seq      Seq
+	From, To string
+}
+
+// Weight is a fraction that multiplies a timer's priority: CIP-1 §8's W(actor),
+// or the first revision's weight in thousandths. Den is 0 where a policy has no
+// weights.
+type Weight struct {
+	_   struct{} `cbor:",toarray" json:"-"`
+	Num uint64
+	Den uint64
+}
+
+// String is "n/d", or "" where there is none.
+func (w Weight) String() string {
+	if w.Den == 0 {
+		return ""
+	}
+	return strconv.FormatUint(w.Num, 10) + "/" + strconv.FormatUint(w.Den, 10)
 }
 
 // TimerStatus is where a timer's life stands; all but Pending are ends, and
@@ -105,6 +141,8 @@ type TimerChange struct {
 	Status     TimerStatus
 	At         Height
 	Reason     string // of a deferral or an end; "" when scheduled or fired
+	Priority   Wei    // a cycle, to the proposer, when the block examined it; an auction's bid
+	Weight     Weight // that the block gave its actor
 	CyclesUsed Cycles // of a fire
 	CellsUsed  Cells
 	FeePaid    Wei // all of it, tip included

@@ -17,6 +17,7 @@ type Result struct {
 	Logs     []actors.LogLine    // what programs printed; part of no consensus
 	Burned   Burned
 	Tips     Tips
+	Lane     Lane
 	Changes  []Change            // what a store must write: state that differs from the parent's, by key
 	NextSet  *types.ValidatorSet // of the next epoch, in the last block of each (decision C6)
 	// HasWork tells that something is due at the next height: deferred messages
@@ -37,6 +38,17 @@ type Tips struct {
 	_            struct{}  `cbor:",toarray"`
 	Transactions types.Wei `json:"transactions"`
 	Timers       types.Wei `json:"timers"`
+}
+
+// Lane is what the timer lane of a block did, beside the changes of its timers.
+type Lane struct {
+	_         struct{} `cbor:",toarray"`
+	Policy    string
+	Examined  uint64
+	Cycles    types.Cycles // of fires: the utilisation (decision T11)
+	GCCycles  types.Cycles // of the cleanup lane (decision T19)
+	AskCycles types.Cycles // of gas bidding agents (decision T15)
+	Moves     []types.TimerMove
 }
 
 // Change is one key of state: its new value, or nil where it was deleted.

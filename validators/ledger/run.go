@@ -52,7 +52,7 @@ func (x *Executor) open(parent *State, header types.Header, purpose program.Purp
 	r.header.BaseFeeCycle, r.header.BaseFeeCell, r.header.BaseFeeLaneTimer = fees.Cycle, fees.Cell, fees.LaneTimer
 	r.shared = actors.Block{Params: p, ChainID: header.ChainID, Height: header.Height, Timestamp: header.Timestamp,
 		Randomness: header.Randomness, BaseFeeCycle: fees.Cycle, BaseFeeCell: fees.Cell,
-		Timers: timers{p: p, height: header.Height}, Runner: x.runner(), Sessions: &r.sessions}
+		Timers: r.programTimers(), Runner: x.runner(), Sessions: &r.sessions}
 	return r
 }
 

@@ -96,7 +96,7 @@ func newState(tree *trie.Tree, header types.Header, hash types.Hash, p *params.P
 	s := &State{tree: tree, header: header, hash: hash, params: p, set: system.Validators(reader{tree})}
 	s.next, _ = system.InForce(reader{tree}, p, header.Height+1)
 	s.fees = s.feesAfter(0, s.next)
-	due, pending := scheduler.NextDue(reader{tree})
+	due, pending := scheduler.NextDue(p, reader{tree})
 	s.hasWork = pending && due <= header.Height+1 || s.messagesWait()
 	return s
 }
@@ -200,13 +200,13 @@ func (s *State) Messages(each func(*actors.Message) bool) {
 
 // Timer returns a pending timer.
 func (s *State) Timer(id types.TimerID) (types.Timer, bool) {
-	return scheduler.Get(reader{s.tree}, s.header.Height, id)
+	return scheduler.Get(s.params, reader{s.tree}, s.header.Height, id)
 }
 
 // Timers lists an actor's pending timers in the order they were scheduled,
 // without their payloads.
 func (s *State) Timers(actor types.Address) []types.Timer {
-	return scheduler.Pending(reader{s.tree}, s.header.Height, actor)
+	return scheduler.Pending(s.params, reader{s.tree}, s.header.Height, actor)
 }
 
 // TimersPending is how many timers are pending.
@@ -214,7 +214,7 @@ func (s *State) TimersPending() uint64 { return scheduler.Total(reader{s.tree}) 
 
 // NextTimer is the least height at which a timer is due; ok is false where none
 // is pending.
-func (s *State) NextTimer() (types.Height, bool) { return scheduler.NextDue(reader{s.tree}) }
+func (s *State) NextTimer() (types.Height, bool) { return scheduler.NextDue(s.params, reader{s.tree}) }
 
 // Scan calls each for the raw keys of state in [from, to), in order, until it
 // returns false: for stores and snapshots.

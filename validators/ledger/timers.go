@@ -12,14 +12,32 @@ import (
 	"github.com/cowboyinc/devnet/scheduler"
 )
 
-// fireTimers lends the scheduler the books and the programs of this block.
+// schedulerBlock lends the scheduler this block.
+func (r *run) schedulerBlock() *scheduler.Block {
+	return &scheduler.Block{Params: r.params, KV: r.state, Height: r.header.Height, Books: books{r.state},
+		Fees: r.timerFees()}
+}
+
+func (r *run) timerFees() scheduler.Fees {
+	return scheduler.Fees{Cycle: r.header.BaseFeeCycle, Cell: r.header.BaseFeeCell, Lane: r.header.BaseFeeLaneTimer}
+}
+
+// books is a state's balances as the scheduler sees them: scheduler.Books.
+type books struct{ state *actors.State }
+
+func (b books) Balance(of types.Address) types.Wei { return actors.AccountOf(b.state, of).Balance }
+
+func (b books) Move(from, to types.Address, amount types.Wei) bool {
+	return b.state.Move(from, to, amount)
+}
+
+// fireTimers lends the scheduler the programs as well.
 func (r *run) fireTimers() error {
-	settled, err := scheduler.RunLane(r.params, r.state, scheduler.Lane{
-		Height:    r.header.Height,
-		Fees:      scheduler.Fees{Cycle: r.header.BaseFeeCycle, Cell: r.header.BaseFeeCell},
-		CellsLeft: r.params.CellsLimit.Sub(r.used.cells),
-		Balance:   func(a types.Address) types.Wei { return actors.AccountOf(r.state, a).Balance },
-		Fire:      r.fire,
+	settled, err := r.schedulerBlock().RunLane(scheduler.Lane{
+		CellsLeft:  r.params.CellsLimit.Sub(r.used.cells),
+		LastCycles: r.parent.header.CyclesUsed,
+		Ask:        r.ask,
+		Fire:       r.fire,
 	})
 	if err != nil {
 		return err
@@ -31,17 +49,18 @@ func (r *run) fireTimers() error {
 	return nil
 }
 
+// ask calls a gas bidding agent.
+func (r *run) ask(scheduler.Question) (scheduler.Answer, error) {
+	return scheduler.Answer{Fault: "no_bidder"}, nil
+}
+
 // fire charges the payer, runs the handler, and refunds what it did not use,
 // also when it failed. Its error is an *EnvironmentError.
 //
 // Spec: CIP-1 §3 step 8, CIP-5 §§5.2, 6.2, decisions T2, T13, T20, T27.
 func (r *run) fire(order scheduler.Fire) (scheduler.Fired, error) {
 	t := &order.Timer
-	charge := feemarket.Charge{Cycles: order.Cycles, Cells: order.Cells}
-	if !scheduler.Free(r.params) {
-		price := feemarket.Price{BaseFeeCycle: r.header.BaseFeeCycle, BaseFeeCell: r.header.BaseFeeCell}
-		charge, _ = feemarket.NewCharge(price, order.Cycles, order.Cells)
-	}
+	charge, _ := feemarket.NewCharge(order.Price, order.Cycles, order.Cells)
 	if charge.Total != order.MaxCost || !r.state.Debit(t.FeePayer, charge.Total) {
 		panic(fmt.Sprintf("ledger: timer %s was to be charged %s wei, the ledger says %s", t.ID, order.MaxCost, charge.Total))
 	}
@@ -67,6 +86,15 @@ func (r *run) fire(order scheduler.Fire) (scheduler.Fired, error) {
 type timers struct {
 	p      *params.Params
 	height types.Height
+	fees   scheduler.Fees
+}
+
+func (r *run) programTimers() timers {
+	return timers{p: r.params, height: r.header.Height, fees: r.timerFees()}
+}
+
+func (t timers) block(s *actors.State) *scheduler.Block {
+	return &scheduler.Block{Params: t.p, KV: s, Height: t.height, Fees: t.fees, Books: books{s}}
 }
 
 // Schedule implements actors.Timers.
@@ -75,7 +103,7 @@ func (t timers) Schedule(s *actors.State, by actors.TimerCaller, request program
 	if !by.Sender.IsZero() {
 		sender = &by.Sender
 	}
-	timer, events, err := scheduler.Schedule(t.p, s, t.height, by.Actor, sender, request)
+	timer, events, err := t.block(s).Schedule(by.Actor, sender, request)
 	if err != nil {
 		return actors.TimerEffect{}, refusal(err)
 	}
@@ -84,12 +112,18 @@ func (t timers) Schedule(s *actors.State, by actors.TimerCaller, request program
 
 // Cancel implements actors.Timers.
 func (t timers) Cancel(s *actors.State, by actors.TimerCaller, id types.TimerID) (actors.TimerEffect, *program.Fault) {
-	return changed(scheduler.Cancel(s, t.height, by.Actor, id))
+	return changed(t.block(s).Cancel(by.Actor, id))
 }
 
 // Extend implements actors.Timers.
 func (t timers) Extend(s *actors.State, by actors.TimerCaller, id types.TimerID, expiresAt types.Height) (actors.TimerEffect, *program.Fault) {
-	return changed(scheduler.Extend(t.p, s, t.height, by.Actor, id, expiresAt))
+	return changed(t.block(s).Extend(by.Actor, id, expiresAt))
+}
+
+// SetGasBidder implements actors.Timers.
+func (t timers) SetGasBidder(s *actors.State, by actors.TimerCaller, bidder *types.Address) (actors.TimerEffect, *program.Fault) {
+	t.block(s).SetGasBidder(by.Actor, bidder)
+	return actors.TimerEffect{}, nil
 }
 
 func changed(change types.TimerChange, err error) (actors.TimerEffect, *program.Fault) {
@@ -122,7 +156,7 @@ type governedTimers struct {
 
 // Cancel implements system.Timers.
 func (t governedTimers) Cancel(id types.TimerID) (types.TimerChange, types.Event, *types.Fault) {
-	change, event, err := scheduler.CancelByGovernance(t.state, t.height, id)
+	change, event, err := t.block(t.state).CancelByGovernance(id)
 	if err != nil {
 		return change, event, reason(err)
 	}
@@ -131,7 +165,7 @@ func (t governedTimers) Cancel(id types.TimerID) (types.TimerChange, types.Event
 
 // Extend implements system.Timers.
 func (t governedTimers) Extend(id types.TimerID, expiresAt types.Height) (types.TimerChange, types.Event, *types.Fault) {
-	change, event, err := scheduler.ExtendByGovernance(t.p, t.state, t.height, id, expiresAt)
+	change, event, err := t.block(t.state).ExtendByGovernance(id, expiresAt)
 	if err != nil {
 		return change, event, reason(err)
 	}

@@ -118,7 +118,7 @@ func (r *run) transfer(from, to types.Address, value types.Wei) program.Outcome 
 func (r *run) govern(x *actors.Execution, in system.Instruction) program.Outcome {
 	before := r.state.Snapshot()
 	effect, refused := in.Execute(system.Chain{KV: r.state, Params: r.params, Height: r.header.Height,
-		Timers: governedTimers{timers{r.params, r.header.Height}, r.state}})
+		Timers: governedTimers{r.programTimers(), r.state}})
 	if refused != nil {
 		r.state.Revert(before)
 		return fault(refused.Code, refused.Message)

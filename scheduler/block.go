@@ -1,0 +1,44 @@
+package scheduler
+
+import (
+	"github.com/cowboyinc/devnet/internal/params"
+	"github.com/cowboyinc/devnet/internal/types"
+)
+
+// Block is a block in the making, as the state transition lends it: the
+// parameters in force, the state, the base fees and the books. Its methods are
+// what can be done to timers in a block.
+type Block struct {
+	Params *params.Params
+	KV     KV
+	Height types.Height
+	Fees   Fees
+	Books  Books
+}
+
+// Fees are the base fees of the block, in wei.
+type Fees struct {
+	Cycle types.Wei
+	Cell  types.Wei
+	// Lane is what a cycle of the timer lane costs beside Cycle under eip1559:
+	// the lane's base fee times its multiplier, rounded down (decisions T12,
+	// T13). The other policies do not read it.
+	Lane types.Wei
+}
+
+// Books are the balances of the block in the making.
+type Books interface {
+	// Balance returns what an account holds now.
+	Balance(types.Address) types.Wei
+	// Move moves an amount from one account to another; it reports false, and
+	// has done nothing, where from holds less.
+	Move(from, to types.Address, amount types.Wei) bool
+}
+
+// calendar returns the calendar in the block's state.
+func (b *Block) calendar() Calendar { return CalendarOf(b.Params, b.KV) }
+
+// Maintain is CIP-1 §3 step 2: it moves timers between the tiers of the
+// calendar, at most max_migrations_per_block of them a height, before the
+// transactions of the block.
+func (b *Block) Maintain() { b.calendar().Maintain(b.Height) }
