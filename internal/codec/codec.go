@@ -11,6 +11,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/fxamacker/cbor/v2"
 )
@@ -32,6 +33,8 @@ var (
 	encoder = must(cbor.CoreDetEncOptions().EncMode())
 	decoder = must(options(cbor.ExtraDecErrorUnknownField).DecMode())
 	partial = must(options(cbor.ExtraDecErrorNone).DecMode())
+	whole   = must(cbor.DecOptions{IndefLength: cbor.IndefLengthForbidden, MaxNestedLevels: 65535,
+		MaxArrayElements: math.MaxInt32, MaxMapPairs: math.MaxInt32}.DecMode()) // for a RawMessage: the greatest limits there are
 )
 
 func options(extra cbor.ExtraDecErrorCond) cbor.DecOptions {
@@ -52,9 +55,8 @@ type RawMessage = cbor.RawMessage
 
 // Marshal returns the canonical form of v. It panics when v holds something
 // that has none (a channel, a function): that is a bug of ours, never input.
-func Marshal(v any) []byte {
-	data, err := encoder.Marshal(v)
-	if err != nil {
+func Marshal(v any) (data []byte) {
+	if err := encoded(v, func(form []byte) { data = bytes.Clone(form) }); err != nil {
 		panic(fmt.Sprintf("codec: %T cannot be encoded: %v", v, err))
 	}
 	return data
@@ -68,11 +70,11 @@ func Unmarshal(data []byte, limit int, v any) error {
 	if err := decoder.Unmarshal(data, v); err != nil {
 		return fmt.Errorf("%w: %w", ErrMalformed, err)
 	}
-	again, err := encoder.Marshal(v)
-	if err != nil {
+	same := false
+	if err := encoded(v, func(form []byte) { same = bytes.Equal(form, data) }); err != nil {
 		return fmt.Errorf("%w: %w", ErrMalformed, err)
 	}
-	if !bytes.Equal(again, data) {
+	if !same {
 		return ErrNotCanonical
 	}
 	return nil

@@ -1,14 +1,14 @@
 package types
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"math"
 	"math/big"
 
 	"github.com/fxamacker/cbor/v2"
 	"github.com/holiman/uint256"
+
+	"github.com/cowboyinc/devnet/internal/codec"
 )
 
 // CBY is one coin in wei (decision C13).
@@ -128,33 +128,16 @@ func (w Wei) Min(b Wei) Wei {
 }
 
 // MarshalCBOR writes an unsigned integer, above 2^64-1 tag 2 in shortest form.
-func (w Wei) MarshalCBOR() ([]byte, error) {
-	if n, fits := w.Uint64(); fits {
-		return appendUnsigned(make([]byte, 0, 9), n), nil
-	}
-	content := w.v.Bytes() // 9 to 32 of them, without leading zeros
-	data := append(make([]byte, 0, 35), 0xc2)
-	if len(content) < 24 {
-		data = append(data, 0x40+byte(len(content)))
-	} else {
-		data = append(data, 0x58, byte(len(content)))
-	}
-	return append(data, content...), nil
-}
+func (w Wei) MarshalCBOR() ([]byte, error) { return w.AppendCBOR(make([]byte, 0, 35)), nil }
 
-// appendUnsigned writes n as CBOR's major type 0 in its shortest form.
-func appendUnsigned(data []byte, n uint64) []byte {
-	switch {
-	case n < 24:
-		return append(data, byte(n))
-	case n <= math.MaxUint8:
-		return append(data, 24, byte(n))
-	case n <= math.MaxUint16:
-		return binary.BigEndian.AppendUint16(append(data, 25), uint16(n))
-	case n <= math.MaxUint32:
-		return binary.BigEndian.AppendUint32(append(data, 26), uint32(n))
+// AppendCBOR implements codec.Appender.
+func (w *Wei) AppendCBOR(data []byte) []byte {
+	if n, fits := w.Uint64(); fits {
+		return codec.AppendUnsigned(data, n)
 	}
-	return binary.BigEndian.AppendUint64(append(data, 27), n)
+	const bignum = 0xc2 // tag 2
+	content := w.v.Bytes32()
+	return codec.AppendBytes(append(data, bignum), content[32-w.v.ByteLen():])
 }
 
 // readUnsigned reads a whole item of major type 0; ok is false for anything
