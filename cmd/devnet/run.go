@@ -28,6 +28,7 @@ func runCommand() *cli.Command {
 			&cli.StringFlag{Name: "backend", Value: backendSim, Usage: "`WORLD`: sim (virtual time, one seed is one run) or live (this process, wall clock, real QUIC)"},
 			&cli.StringFlag{Name: "seed", Usage: "`N`, instead of the script's own; with --seeds the first"},
 			&cli.StringFlag{Name: "seeds", Usage: "`N` seeds instead of one"},
+			&cli.StringFlag{Name: "block-time", Usage: "`TIME` between blocks like 100ms, or auto, instead of the script's own"},
 			&cli.StringFlag{Name: "shard", Usage: "`I/N`: of the seeds, every N-th from the I-th on"},
 			&cli.StringFlag{Name: "junit", Usage: "write the verdicts to `FILE` as JUnit XML"},
 			&cli.StringFlag{Name: "trace", Usage: "write the run to `FILE` as JSON lines (one scenario, one seed)"},
@@ -39,28 +40,21 @@ func runCommand() *cli.Command {
 	}
 }
 
-// The backends of a scenario.
-const (
-	backendSim    = "sim"
-	backendLive   = "live"
-	backendDocker = "docker"
-)
-
 // plan is what devnet run was asked for.
 type plan struct {
-	files   []string
-	backend string
-	seed    *uint64 // of --seed
-	seeds   []uint64
-	many    bool // --seeds was given
-	junit   string
-	trace   string
-	check   bool
-	json    bool
+	files []string
+	world
+	seed  *uint64 // of --seed
+	seeds []uint64
+	many  bool // --seeds was given
+	junit string
+	trace string
+	check bool
+	json  bool
 }
 
 func readPlan(c *cli.Context) (*plan, error) {
-	p := &plan{files: c.Args().Slice(), backend: c.String("backend"), junit: c.String("junit"), trace: c.String("trace"),
+	p := &plan{files: c.Args().Slice(), world: world{c.String("backend"), c.String("block-time")}, junit: c.String("junit"), trace: c.String("trace"),
 		check: c.Bool("check"), json: c.Bool("json")}
 	if len(p.files) == 0 {
 		return nil, usage("Usage: devnet run SCENARIO.star…", "SCENARIO.star is missing")
@@ -70,12 +64,8 @@ func readPlan(c *cli.Context) (*plan, error) {
 			return nil, err
 		}
 	}
-	switch p.backend {
-	case backendSim, backendLive:
-	case backendDocker:
-		return nil, usage("There are: sim, live.", "--backend docker comes with the containers, and is not there yet")
-	default:
-		return nil, usage("There are: sim, live.", "--backend: there is no %q", p.backend)
+	if err := p.world.judge(); err != nil {
+		return nil, err
 	}
 	if err := p.readSeeds(c.String("seed"), c.String("seeds"), c.String("shard")); err != nil {
 		return nil, err
@@ -205,11 +195,8 @@ func (p *plan) checked(c *cli.Context) error {
 }
 
 // replay is the command that runs one seed of a scenario again.
-func replay(file, backend string, seed uint64) string {
-	words := []string{os.Args[0], "run", file, "--seed", fmt.Sprint(seed)}
-	if backend != backendSim {
-		words = append(words, "--backend", backend)
-	}
+func replay(file string, w world, seed uint64) string {
+	words := append([]string{os.Args[0], "run", file, "--seed", fmt.Sprint(seed)}, w.flags()...)
 	for i, word := range words {
 		words[i] = quoted(word)
 	}

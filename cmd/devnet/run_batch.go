@@ -42,9 +42,9 @@ type job struct {
 
 // batch is what a process reads from its standard input.
 type batch struct {
-	Backend string `json:"backend"`
-	Trace   string `json:"trace,omitempty"`
-	Jobs    []job  `json:"jobs"`
+	world
+	Trace string `json:"trace,omitempty"`
+	Jobs  []job  `json:"jobs"`
 }
 
 // told is a line from a batch's process: the verdict of the run under way. Runs
@@ -75,7 +75,7 @@ func (p *plan) run(c *cli.Context) ([]verdict, error) {
 		return []verdict{v}, err
 	}
 	processes := runtime.GOMAXPROCS(0)
-	if p.backend == backendLive {
+	if p.Backend == backendLive {
 		processes = 1 // two networks would keep each other's votes waiting
 	}
 	pool := &pool{plan: p, ctx: c.Context, verdicts: make([]verdict, len(jobs)), show: newShow(c, len(jobs), p.json)}
@@ -117,7 +117,7 @@ type pool struct {
 // those behind it get a process of their own.
 func (p *pool) work(jobs []job) {
 	for len(jobs) > 0 && p.ctx.Err() == nil {
-		done, words, err := process(p.ctx, batch{Backend: p.plan.backend, Jobs: jobs}, func(i int, v verdict) { p.judge(jobs[i], v) })
+		done, words, err := process(p.ctx, batch{world: p.plan.world, Jobs: jobs}, func(i int, v verdict) { p.judge(jobs[i], v) })
 		if done == len(jobs) {
 			return
 		}
@@ -131,7 +131,7 @@ func (p *pool) work(jobs []job) {
 			p.mu.Unlock()
 			return
 		}
-		p.judge(jobs[done], lost(jobs[done], p.plan.backend, err, words))
+		p.judge(jobs[done], lost(jobs[done], p.plan.world, err, words))
 		jobs = jobs[done+1:]
 	}
 }
@@ -154,8 +154,8 @@ func (p *pool) judge(j job, v verdict) {
 }
 
 // lost is the verdict on a run whose process ended under it.
-func lost(j job, backend string, err error, words string) verdict {
-	v := verdict{File: j.File, Backend: backend, Code: exitFailed, Error: "the process of this run ended without a verdict"}
+func lost(j job, w world, err error, words string) verdict {
+	v := verdict{File: j.File, world: w, Code: exitFailed, Error: "the process of this run ended without a verdict"}
 	if j.Seed != nil {
 		v.Seed = *j.Seed
 	}
@@ -165,7 +165,7 @@ func lost(j job, backend string, err error, words string) verdict {
 	if words = strings.TrimSpace(words); words != "" {
 		v.Error += "\n" + words
 	}
-	v.Replay = replay(v.File, v.Backend, v.Seed)
+	v.Replay = replay(v.File, v.world, v.Seed)
 	return v
 }
 
@@ -245,7 +245,7 @@ func work(c *cli.Context) error {
 	for _, j := range b.Jobs {
 		out := func(v verdict) error { return out.Encode(told{v}) }
 		kept := &lastWords{}
-		v := play(c.Context, j, b.Backend, b.Trace, kept, out)
+		v := play(c.Context, j, b.world, b.Trace, kept, out)
 		if c.Context.Err() != nil {
 			return c.Context.Err()
 		}

@@ -12,8 +12,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/cowboyinc/devnet/internal/scenario"
-	"github.com/cowboyinc/devnet/internal/scenario/stage/live"
-	"github.com/cowboyinc/devnet/internal/scenario/stage/simulated"
 	"github.com/cowboyinc/devnet/internal/types"
 )
 
@@ -44,7 +42,7 @@ func (p *plan) alone(c *cli.Context, j job) (verdict, error) {
 	if !p.json {
 		out = io.MultiWriter(kept, c.App.Writer)
 	}
-	v := play(c.Context, j, p.backend, p.trace, out, func(v verdict) error {
+	v := play(c.Context, j, p.world, p.trace, out, func(v verdict) error {
 		if !p.json {
 			v.complain(c.App.Writer)
 		}
@@ -65,26 +63,31 @@ func (p *plan) alone(c *cli.Context, j job) (verdict, error) {
 
 // play makes one run here. Where it takes too much memory the process ends:
 // exceeded is told the verdict first, from another goroutine.
-func play(ctx context.Context, j job, backend, trace string, out io.Writer, exceeded func(verdict) error) verdict {
-	v := verdict{File: j.File, Backend: backend}
+func play(ctx context.Context, j job, w world, trace string, out io.Writer, exceeded func(verdict) error) verdict {
+	v := verdict{File: j.File, world: w}
 	if j.Seed != nil {
 		v.Seed = *j.Seed
 	}
 	stop := limitMemory(func(limit uint64) {
 		over := v
 		over.Code, over.Error = exitFailed, outOfMemory(limit)
-		over.Replay = replay(over.File, over.Backend, over.Seed)
+		over.Replay = replay(over.File, over.world, over.Seed)
 		os.Exit(report(os.Stderr, exceeded(over)))
 	})
 	defer stop()
+	pace, err := w.pace()
+	if err != nil {
+		v.Code, v.Error = exitUsage, err.Error()
+		return v
+	}
 	lines, flush, err := traceTo(trace)
 	if err != nil {
 		v.Code, v.Error = exitUsage, err.Error()
 		return v
 	}
-	stage := &timed{open: opener(ctx, backend)}
+	stage := &timed{open: w.opener(ctx)}
 	began := time.Now()
-	seen, err := scenario.Run(j.File, scenario.Options{Open: stage.Open, Seed: j.Seed, Out: out, Trace: lines, Stop: ctx})
+	seen, err := scenario.Run(j.File, scenario.Options{Open: stage.Open, Seed: j.Seed, Pace: pace, Out: out, Trace: lines, Stop: ctx})
 	wall := time.Since(began)
 	if problem := flush(); err == nil {
 		err = problem
@@ -98,17 +101,9 @@ func play(ctx context.Context, j job, backend, trace string, out io.Writer, exce
 	}
 	if err != nil {
 		v.Code, v.Error = stage.codeOf(err), err.Error()
-		v.Replay = replay(v.File, v.Backend, v.Seed)
+		v.Replay = replay(v.File, v.world, v.Seed)
 	}
 	return v
-}
-
-// opener makes worlds of a backend.
-func opener(ctx context.Context, backend string) scenario.Open {
-	if backend == backendLive {
-		return live.Opener(ctx)
-	}
-	return simulated.Open
 }
 
 // timed opens a world and notes how long its clock ran, and whether it could be

@@ -88,7 +88,7 @@ func TestJUnitIsXMLWhateverIsPrinted(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "j.xml")
 	rapid.Check(t, func(t *rapid.T) {
 		text := string(rapid.SliceOf(rapid.Byte()).Draw(t, "text"))
-		v := verdict{File: "a.star", Backend: backendSim, Code: exitFailed, Error: text, Output: text}
+		v := verdict{File: "a.star", world: world{Backend: backendSim}, Code: exitFailed, Error: text, Output: text}
 		if err := writeJUnit(path, []verdict{v, {File: "a.star"}}, []sometimes{{Name: text, Where: "a.star"}}); err != nil {
 			t.Fatal(err)
 		}
@@ -109,10 +109,10 @@ func TestJUnitIsXMLWhateverIsPrinted(t *testing.T) {
 func TestReplayIsAShellsCommand(t *testing.T) {
 	defer func(was string) { os.Args[0] = was }(os.Args[0])
 	os.Args[0] = "bin/devnet"
-	if got := replay("a.star", backendSim, 7); got != "bin/devnet run a.star --seed 7" {
+	if got := replay("a.star", world{Backend: backendSim}, 7); got != "bin/devnet run a.star --seed 7" {
 		t.Error(got)
 	}
-	if got := replay("it's here.star", backendLive, 7); got != `bin/devnet run 'it'\''s here.star' --seed 7 --backend live` {
+	if got := replay("it's here.star", world{backendLive, "100ms"}, 7); got != `bin/devnet run 'it'\''s here.star' --seed 7 --block-time 100ms --backend live` {
 		t.Error(got)
 	}
 }

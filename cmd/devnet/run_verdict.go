@@ -17,8 +17,8 @@ const maxKeptOutput = 16 << 10
 // verdict is how a scenario went with one seed. A process of a batch writes it
 // as a line of JSON.
 type verdict struct {
-	File     string      `json:"file"`
-	Backend  string      `json:"backend"`
+	File string `json:"file"`
+	world
 	Seed     uint64      `json:"seed"`
 	Code     int         `json:"code"`            // the exit code it would have alone
 	Error    string      `json:"error,omitempty"` // with file and line

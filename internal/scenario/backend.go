@@ -9,12 +9,13 @@ import (
 	"github.com/cowboyinc/devnet/internal/types"
 )
 
-// Config is what network(…) asks a backend for. Zero fields mean their default.
+// Config is what network(…) asks a backend for. A zero BlockTime is blocks without
+// a pause.
 type Config struct {
 	Seed       uint64
-	Validators int // 4
-	Runners    int // 0
-	BlockTime  time.Duration
+	Validators int
+	Runners    int
+	BlockTime  time.Duration     // with Auto, how long waiting for a block is patient
 	Auto       bool              // blocks are made when there is something to do
 	Params     map[string]string // what differs from the defaults
 	Link       Link              // of every pair of nodes

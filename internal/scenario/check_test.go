@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 )
@@ -123,6 +124,22 @@ func TestLawAmountsReadInEitherUnit(t *testing.T) {
 		strings.Repeat("9", 80) + " CBY", strings.Repeat("9", 1000) + " wei"} {
 		if w, err := ParseAmount(bad); err == nil {
 			t.Errorf("%q is %s", bad, w)
+		}
+	}
+}
+
+func TestPaces(t *testing.T) {
+	for text, want := range map[string]Pace{ // order: each is judged alone
+		"100ms": {BlockTime: 100 * time.Millisecond}, "1.5s": {BlockTime: 1500 * time.Millisecond}, "0s": {}, "1h": {BlockTime: time.Hour},
+		"auto": {BlockTime: time.Second, Auto: true},
+	} {
+		if got, err := ParsePace(text); err != nil || got != want {
+			t.Errorf("%s: %+v %v", text, got, err)
+		}
+	}
+	for _, text := range []string{"", "1", "-1s", "61m", "1.5ms", "100us", "AUTO"} {
+		if got, err := ParsePace(text); err == nil || !strings.Contains(err.Error(), text) {
+			t.Errorf("%s: %+v %v", text, got, err)
 		}
 	}
 }

@@ -122,7 +122,7 @@ func doNetwork(c *call) (starlark.Value, error) {
 		return nil, Unable("network(runners = …)", "runners are not there yet in this version of devnet")
 	}
 	config := Config{Seed: get[uint64](c, "seed"), Validators: 4, Params: map[string]string{}, Link: get[Link](c, "link"),
-		BlockTime: time.Second, Trace: r.options.Trace}
+		BlockTime: DefaultBlockTime, Trace: r.options.Trace}
 	if r.options.Seed != nil {
 		config.Seed = *r.options.Seed
 	}
@@ -140,6 +140,9 @@ func doNetwork(c *call) (starlark.Value, error) {
 	}
 	if err := config.readBlockTime(c); err != nil {
 		return nil, err
+	}
+	if pace := r.options.Pace; pace != nil {
+		config.BlockTime, config.Auto = pace.BlockTime, pace.Auto
 	}
 	p := params.Defaults()
 	if err := p.Apply(params.Overrides(config.Params)); err != nil {
@@ -163,19 +166,14 @@ func doNetwork(c *call) (starlark.Value, error) {
 const MaxValidators = 100
 
 func (config *Config) readBlockTime(c *call) error {
-	text := get[string](c, "block_time")
-	switch {
-	case !c.has("block_time"):
-		return nil
-	case text == "auto":
-		config.Auto = true
+	if !c.has("block_time") {
 		return nil
 	}
-	d, err := time.ParseDuration(text)
-	if err != nil || d < 0 || d > time.Hour {
-		return mistake(`network: block_time is a time like "1s" or "100ms", or "auto"; got %q`, text)
+	pace, err := ParsePace(get[string](c, "block_time"))
+	if err != nil {
+		return mistake("network: block_time is %v", err)
 	}
-	config.BlockTime = d
+	config.BlockTime, config.Auto = pace.BlockTime, pace.Auto
 	return nil
 }
 

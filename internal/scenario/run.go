@@ -31,6 +31,7 @@ const (
 type Options struct {
 	Open   Open
 	Seed   *uint64         // goes before the script's own
+	Pace   *Pace           // so does this
 	Out    io.Writer       // what print writes to; nil: nowhere
 	Trace  io.Writer       // for Config.Trace
 	Steps  uint64          // MaxSteps

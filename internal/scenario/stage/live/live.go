@@ -45,9 +45,6 @@ func open(ctx context.Context, c scenario.Config) (scenario.Backend, error) {
 	if c.Runners > 0 {
 		return nil, scenario.Unable("runners", "they come with the runner layer, and are not there yet")
 	}
-	if c.BlockTime == 0 && !c.Auto {
-		c.BlockTime = box.DefaultBlockTime
-	}
 	seed := c.Seed
 	s := &Stage{ctx: ctx, judge: newJudge(c.Trace), link: c.Link, given: map[int]bool{}}
 	network, err := box.Up(ctx, box.Config{Version: "scenario", Validators: c.Validators, BlockTime: c.BlockTime, Auto: c.Auto,

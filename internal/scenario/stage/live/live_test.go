@@ -109,3 +109,19 @@ func TestAVerbThatIsNotThereSaysSo(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// The command line's block time goes before the script's.
+func TestThePaceIsTheCommandLines(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "script.star")
+	if err := os.WriteFile(path, []byte("net = network(block_time = \"1h\")\neventually(lambda: net.height >= 6)\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	pace, err := scenario.ParsePace("50ms")
+	if err != nil {
+		t.Fatal(err)
+	}
+	report, err := scenario.Run(path, scenario.Options{Open: Opener(context.Background()), Pace: &pace})
+	if err != nil || report.Height < 6 {
+		t.Errorf("height %d: %v", report.Height, err)
+	}
+}
