@@ -107,8 +107,9 @@ func (n *Network) makeGenesis() {
 	if err := p.Apply(c.Params); err != nil {
 		p = params.Defaults() // Genesis.State says what is wrong with them
 	}
+	begun := firstInstant.Add(-3 * time.Duration(p.BlockTimeMS) * time.Millisecond).Millis()
 	n.Genesis = &ledger.Genesis{ChainID: c.ChainID, SystemKey: n.system.Address(), Params: c.Params,
-		Timestamp: (firstInstant.Add(-3 * time.Duration(p.BlockTimeMS) * time.Millisecond)).Millis()}
+		Timestamp: max(begun, 0)} // with block times of an hour the first blocks wait after all
 	for i := range c.Validators {
 		name := fmt.Sprintf("v%d", i)
 		key := crypto.DeriveKey(c.World.Seed, name)
