@@ -1,0 +1,241 @@
+// Package calendar is the tiered calendar queue of CIP-1 §2: it keeps what is
+// to happen at a height, finds what is due, and moves what comes nearer from
+// tier to tier. It knows heights, ranks and sequence numbers; what an entry
+// means is its caller's.
+//
+// All of it is consensus state, reached through KV; nothing is kept between
+// calls. Numbers in keys are eight bytes, big-endian, unless said; a rank is
+// complemented, so that the higher one comes first:
+//
+//	t/q/<slot be2><height><^rank><seq>  ring (§2.1): slot = height mod Ring
+//	t/e/<height><^rank><seq>            epoch queue (§2.2): bucket E is the range of its heights
+//	t/f/<height><^rank><seq>            overflow (§2.3): an ordered range of the state trie (decision T8)
+//	t/c/<^rank><seq><height>            carry (decision T7): what is past its height and has not ended
+//	t/m                                 cursor: [maintained, swept], deterministic CBOR
+//
+// Values are the caller's and move as they are.
+//
+// Where an entry belongs follows from its height and from the height to which
+// the calendar is maintained: below that, the carry; in its epoch (the running
+// one), the ring; up to QueueEpochs epochs ahead, the epoch queue (decision
+// T27); beyond, the overflow. Maintain brings entries there, at most MaxMoves a
+// height: first what the ring holds of heights gone by, then what the epoch
+// queue holds of the running epoch, then what has come into the epoch queue's
+// reach. So a rollover of any size is spread over blocks.
+//
+// Nothing depends on how far it got. Due looks wherever something due can still
+// stand: in the carry, in the ring's slots not yet swept, and in what the epoch
+// queue and the overflow have up to that height. The keys of the ring hold the
+// full height, so heights that share a slot do not mix.
+//
+// Deviation from decision T7, which moves "in sequence order": a tier is left by
+// trigger height, then rank, then sequence, the order of its keys. In sequence
+// order the timers that are due next could stand behind any number of others: a
+// bounded rollover would then have to search the whole bucket to choose the next
+// move, or to find what is due in the part not moved yet.
+//
+// Always true, and checked by Check: an entry stands once, under a key that its
+// place gives; no sequence number stands twice; the ring holds heights from
+// swept to the end of the running epoch, the epoch queue none beyond its reach,
+// the carry only heights gone by; swept is at most maintained.
+//
+// Left to others: that heights are in time, that sequence numbers are never used
+// again, and that the ring is at least as long as an epoch (params). A shorter
+// ring would cost more and be as right.
+package calendar
+
+import (
+	"fmt"
+
+	"github.com/cowboyinc/devnet/internal/types"
+)
+
+// KV is the consensus state. Get and Scan lend slices that are read during the
+// call only and never written; Set keeps key and value. Scan is not run
+// across a Set.
+type KV interface {
+	// Get returns the value, or nil.
+	Get(key []byte) []byte
+	// Set stores value; nil deletes.
+	Set(key, value []byte)
+	// Scan calls each for the keys in [from, to) in order until it returns
+	// false.
+	Scan(from, to []byte, each func(key, value []byte) bool)
+}
+
+// MaxRing is the greatest number of slots that a key can tell apart.
+const MaxRing = 1 << 16
+
+// Sizes are the parameters of the calendar. All but MaxMoves are genesis only;
+// MaxMoves may change from block to block.
+type Sizes struct {
+	Ring        uint64 // slots, 1 to MaxRing; RING_BUFFER_SIZE, 4,096 (CIP-1 §2.1)
+	EpochBlocks uint64 // blocks an epoch, at least 1; 3,600 (decision T7)
+	QueueEpochs uint64 // epochs ahead of the running one that the epoch queue holds; 168 (decisions T7, T27)
+	MaxMoves    uint64 // entries that Maintain moves a height; with 0 nothing moves and nothing is late
+}
+
+// Place is where an entry stands in every order of the calendar. It never
+// changes while the entry is in.
+type Place struct {
+	Height types.Height // at which it is due
+	Rank   uint64       // the higher goes first (decision T16: the stated tip, saturated)
+	Seq    types.Seq    // unique; the lower goes first among equal ranks
+}
+
+// before is the order of what is due (decision T16).
+func (p Place) before(q Place) bool { return p.Rank > q.Rank || p.Rank == q.Rank && p.Seq < q.Seq }
+
+// Item is an entry.
+type Item struct {
+	Place
+	Value []byte
+}
+
+// Tier is a part of the calendar.
+type Tier uint8
+
+// The tiers, by distance (CIP-1 §2), and the carry.
+const (
+	Ring Tier = iota
+	Epoch
+	Overflow
+	Carry
+)
+
+var tierNames = [...]string{Ring: "ring", Epoch: "epoch", Overflow: "overflow", Carry: "carry"}
+
+// String returns the name under which people know the tier.
+func (t Tier) String() string { return tierNames[t] }
+
+// Move says that Maintain took an entry from a tier to another.
+type Move struct {
+	Place
+	From, To Tier
+}
+
+// Calendar is the calendar in a state.
+type Calendar struct {
+	kv    KV
+	sizes Sizes
+}
+
+// Of returns the calendar in state. Sizes that no calendar can have are a bug of
+// the caller's.
+func Of(kv KV, s Sizes) Calendar {
+	if s.Ring == 0 || s.Ring > MaxRing || s.EpochBlocks == 0 {
+		panic(fmt.Sprintf("calendar: %d slots and epochs of %d blocks; give 1 to %d slots and at least 1 block", s.Ring, s.EpochBlocks, MaxRing))
+	}
+	return Calendar{kv, s}
+}
+
+// Insert puts an entry into the tier where it belongs, with one write. p is not
+// in the calendar yet, and its height is not below the one maintained to; an
+// entry that is late all the same goes to the carry. A nil value, with which the
+// entry would be lost, is a bug of the caller's, here and in Replace.
+func (c Calendar) Insert(p Place, value []byte) {
+	c.set(c.key(c.tierFor(p.Height, c.cursor().maintained), p), value)
+}
+
+func (c Calendar) set(key, value []byte) {
+	if value == nil {
+		panic("calendar: an entry without a value; an empty one is not nil")
+	}
+	c.kv.Set(key, value)
+}
+
+// tierFor returns where an entry of height h belongs when the calendar is
+// maintained to now.
+func (c Calendar) tierFor(h, now types.Height) Tier {
+	running, epoch := c.epoch(now), c.epoch(h)
+	switch {
+	case h < now:
+		return Carry
+	case epoch == running:
+		return Ring
+	case epoch-running <= c.sizes.QueueEpochs: // decision T27: the last of them included
+		return Epoch
+	}
+	return Overflow
+}
+
+// Find returns the value of an entry and the tier in which it stands.
+func (c Calendar) Find(p Place) (value []byte, tier Tier, ok bool) {
+	belongs := c.tierFor(p.Height, c.cursor().maintained)
+	for _, tier := range searches[belongs] {
+		if value := c.kv.Get(c.key(tier, p)); value != nil {
+			return value, tier, true
+		}
+	}
+	return nil, belongs, false
+}
+
+// searches are the tiers in which an entry can stand, by the one where it
+// belongs: there, or where maintenance has not taken it away yet.
+var searches = [...][]Tier{
+	Ring:     {Ring, Epoch, Overflow},
+	Epoch:    {Epoch, Overflow},
+	Overflow: {Overflow},
+	Carry:    {Carry, Ring, Epoch, Overflow},
+}
+
+// Replace rewrites the value of an entry where it stands. An entry that is not
+// in the calendar is a bug of the caller's.
+func (c Calendar) Replace(p Place, value []byte) { c.set(c.mustFind(p), value) }
+
+// Remove takes an entry out, wherever it stands. One that is not in the calendar
+// is a bug of the caller's.
+func (c Calendar) Remove(p Place) { c.kv.Set(c.mustFind(p), nil) }
+
+func (c Calendar) mustFind(p Place) (key []byte) {
+	_, tier, ok := c.Find(p)
+	if !ok {
+		panic(fmt.Sprintf("calendar: nothing stands at height %d, rank %d, sequence %d", p.Height, p.Rank, p.Seq))
+	}
+	return c.key(tier, p)
+}
+
+// Next returns the least height at which something is due. Where something is
+// carried it is a height gone by, that of the first in the carry. ok is false
+// where the calendar is empty.
+func (c Calendar) Next() (height types.Height, ok bool) {
+	if p, carried := c.first(Carry, start(Carry), end(Carry)); carried {
+		return p.Height, true
+	}
+	at := c.cursor()
+	height, ok = c.firstInRing(at.swept, c.lastOf(c.epoch(at.maintained)))
+	for _, tier := range []Tier{Epoch, Overflow} {
+		if p, found := c.first(tier, start(tier), end(tier)); found && (!ok || p.Height < height) {
+			height, ok = p.Height, true
+		}
+	}
+	return height, ok
+}
+
+// first returns the first entry in a range of a tier's keys.
+func (c Calendar) first(t Tier, from, to []byte) (p Place, ok bool) {
+	c.kv.Scan(from, to, func(key, _ []byte) bool {
+		p, ok = split(t, key), true
+		return false
+	})
+	return p, ok
+}
+
+// epoch is the number of the epoch to which a height belongs.
+func (c Calendar) epoch(h types.Height) uint64 { return uint64(h) / c.sizes.EpochBlocks }
+
+// firstOf is the first height of an epoch that some height has.
+func (c Calendar) firstOf(epoch uint64) types.Height {
+	return types.Height(epoch * c.sizes.EpochBlocks)
+}
+
+// lastOf is the last height of an epoch, or the greatest height where the epoch
+// reaches beyond it.
+func (c Calendar) lastOf(epoch uint64) types.Height {
+	if epoch >= c.epoch(maxHeight) {
+		return maxHeight
+	}
+	return c.firstOf(epoch+1) - 1
+}
+
+const maxHeight = ^types.Height(0)

@@ -1,0 +1,161 @@
+package calendar
+
+import "github.com/cowboyinc/devnet/internal/types"
+
+// Due returns what is due at now: the entries of heights up to now, the highest
+// rank first, then the lowest sequence number (decision T16), at most limit of
+// them. It looks into the carry, the ring's slots not yet swept, and the fronts
+// of the epoch queue and the overflow: what it costs follows from what is due
+// there, not from what is pending. The values are copies.
+func (c Calendar) Due(now types.Height, limit uint64) []Item {
+	if limit == 0 {
+		return nil
+	}
+	m := merge{kv: c.kv, now: now}
+	m.add(Carry, start(Carry), end(Carry))
+	at := c.cursor()
+	c.inRing(at.swept, min(now, c.lastOf(c.epoch(at.maintained))), func(h types.Height) bool {
+		m.add(Ring, atSlot(c.slot(h), h), behindSlot(c.slot(h), h))
+		return true
+	})
+	m.addFront(c, Epoch)
+	m.addFront(c, Overflow)
+	return m.first(limit)
+}
+
+// source is a range of keys in the order of what is due: the carry, or one
+// height of another tier. It is read a piece at a time.
+type source struct {
+	tier     Tier
+	from, to []byte // what is not read yet
+	read     []Item // what is read and not taken
+	piece    uint64 // how many are read at once, doubling
+	done     bool   // nothing is left to read
+}
+
+const firstPiece = 8
+
+// merge brings sources into one order.
+type merge struct {
+	kv      KV
+	now     types.Height
+	sources []source
+	heap    []*source // those that have something, the first item on top
+	values  arena
+}
+
+func (m *merge) add(t Tier, from, to []byte) {
+	m.sources = append(m.sources, source{tier: t, from: from, to: to, piece: firstPiece})
+}
+
+// addFront adds the heights up to now of the epoch queue or the overflow.
+func (m *merge) addFront(c Calendar, t Tier) {
+	bound := behind(t, m.now)
+	for key := start(t); ; {
+		p, found := c.first(t, key, bound)
+		if !found {
+			return
+		}
+		next := behind(t, p.Height)
+		m.add(t, key, next)
+		key = next
+	}
+}
+
+// first returns the first limit items of all sources.
+func (m *merge) first(limit uint64) (items []Item) {
+	for i := range m.sources {
+		if s := &m.sources[i]; m.refill(s) {
+			m.heap = append(m.heap, s)
+		}
+	}
+	for i := len(m.heap)/2 - 1; i >= 0; i-- {
+		m.sink(i)
+	}
+	for len(m.heap) > 1 && uint64(len(items)) < limit {
+		items = append(items, m.take())
+	}
+	if len(m.heap) != 1 {
+		return items
+	}
+	rest := m.heap[0]
+	items = append(items, rest.read[:min(uint64(len(rest.read)), limit-uint64(len(items)))]...)
+	return m.readInto(items, rest, limit-uint64(len(items)))
+}
+
+// take takes the first item of all sources.
+func (m *merge) take() Item {
+	s := m.heap[0]
+	item := s.read[0]
+	if s.read = s.read[1:]; len(s.read) == 0 && !m.refill(s) {
+		last := len(m.heap) - 1
+		m.heap[0] = m.heap[last]
+		m.heap = m.heap[:last]
+	}
+	m.sink(0)
+	return item
+}
+
+// sink moves the source at i down to its place in the heap.
+func (m *merge) sink(i int) {
+	for {
+		least := i
+		for child := 2*i + 1; child <= 2*i+2 && child < len(m.heap); child++ {
+			if m.heap[child].read[0].before(m.heap[least].read[0].Place) {
+				least = child
+			}
+		}
+		if least == i {
+			return
+		}
+		m.heap[i], m.heap[least] = m.heap[least], m.heap[i]
+		i = least
+	}
+}
+
+// refill reads the next piece of a source; it reports whether there was one.
+func (m *merge) refill(s *source) bool {
+	s.read = m.readInto(make([]Item, 0, s.piece), s, s.piece)
+	s.piece *= 2
+	return len(s.read) > 0
+}
+
+// readInto appends the next items of a source, at most n.
+func (m *merge) readInto(items []Item, s *source, n uint64) []Item {
+	if s.done || n == 0 {
+		return items
+	}
+	enough := uint64(len(items)) + n
+	s.done = true
+	m.kv.Scan(s.from, s.to, func(key, value []byte) bool {
+		p := split(s.tier, key)
+		if p.Height > m.now { // of the carry, where now is a height gone by
+			return true
+		}
+		items = append(items, Item{p, m.values.keep(value)})
+		s.done = uint64(len(items)) < enough
+		if !s.done {
+			s.from = after(key)
+		}
+		return s.done
+	})
+	return items
+}
+
+// arena keeps copies of many small values in a few large pieces of memory.
+type arena struct{ free []byte }
+
+const arenaBytes = 1 << 16
+
+func (a *arena) keep(value []byte) []byte {
+	switch {
+	case len(value) > arenaBytes/8:
+		return append([]byte{}, value...)
+	case len(a.free) <= len(value):
+		a.free = make([]byte, arenaBytes)
+	}
+	n := copy(a.free, value)
+	kept := a.free[:n:n]
+	a.free = a.free[n:]
+	return kept
+}

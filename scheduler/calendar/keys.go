@@ -1,0 +1,84 @@
+package calendar
+
+import (
+	"encoding/binary"
+
+	"github.com/cowboyinc/devnet/internal/types"
+)
+
+const (
+	prefixBytes = 4 // "t/x/"
+	slotBytes   = 2
+	placeBytes  = 3 * 8
+)
+
+var (
+	prefixes = [...]string{Ring: "t/q/", Epoch: "t/e/", Overflow: "t/f/", Carry: "t/c/"}
+	ends     = [...]string{Ring: "t/q0", Epoch: "t/e0", Overflow: "t/f0", Carry: "t/c0"} // '0' follows '/'
+)
+
+// start is the first key a tier can have, end the first behind all of them.
+func start(t Tier) []byte { return []byte(prefixes[t]) }
+func end(t Tier) []byte   { return []byte(ends[t]) }
+
+// begin returns a tier's prefix, with room for a whole key.
+func begin(t Tier) []byte {
+	return append(make([]byte, 0, prefixBytes+slotBytes+placeBytes), prefixes[t]...)
+}
+
+func appendNumber(key []byte, n uint64) []byte { return binary.BigEndian.AppendUint64(key, n) }
+
+// key is where an entry stands in a tier.
+func (c Calendar) key(t Tier, p Place) []byte {
+	key := begin(t)
+	if t == Carry {
+		return appendNumber(appendNumber(appendNumber(key, ^p.Rank), uint64(p.Seq)), uint64(p.Height))
+	}
+	if t == Ring {
+		key = binary.BigEndian.AppendUint16(key, uint16(c.slot(p.Height)))
+	}
+	return appendNumber(appendNumber(appendNumber(key, uint64(p.Height)), ^p.Rank), uint64(p.Seq))
+}
+
+// split reads the place from a tier's key.
+func split(t Tier, key []byte) Place {
+	at := key[len(key)-placeBytes:]
+	a, b, c := binary.BigEndian.Uint64(at), binary.BigEndian.Uint64(at[8:]), binary.BigEndian.Uint64(at[16:])
+	if t == Carry {
+		return Place{Rank: ^a, Seq: types.Seq(b), Height: types.Height(c)}
+	}
+	return Place{Height: types.Height(a), Rank: ^b, Seq: types.Seq(c)}
+}
+
+// slot is the ring's bucket of a height (CIP-1 §2.1).
+func (c Calendar) slot(h types.Height) uint64 { return uint64(h) % c.sizes.Ring }
+
+// atSlot is the first key that heights of h and above have in a slot, which may
+// be the one behind the last.
+func atSlot(slot uint64, h types.Height) []byte {
+	if slot >= MaxRing {
+		return end(Ring)
+	}
+	return appendNumber(binary.BigEndian.AppendUint16(begin(Ring), uint16(slot)), uint64(h))
+}
+
+// behindSlot is the first key behind those that heights of h and below have in a
+// slot.
+func behindSlot(slot uint64, h types.Height) []byte {
+	if h == maxHeight {
+		return atSlot(slot+1, 0)
+	}
+	return atSlot(slot, h+1)
+}
+
+// behind is the first key behind those of heights up to h, in the epoch queue or
+// the overflow.
+func behind(t Tier, h types.Height) []byte {
+	if h == maxHeight {
+		return end(t)
+	}
+	return appendNumber(begin(t), uint64(h)+1)
+}
+
+// after is the least key behind this one.
+func after(key []byte) []byte { return append(append(make([]byte, 0, len(key)+1), key...), 0) }

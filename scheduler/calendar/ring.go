@@ -1,0 +1,77 @@
+package calendar
+
+import (
+	"bytes"
+
+	"github.com/cowboyinc/devnet/internal/types"
+)
+
+// inRing calls each for the heights from first to last at which the ring holds
+// something, until it returns false. They come by slot, beginning with first's:
+// in order, where there are at most as many heights as slots. It reads one key
+// for each of them, and one for each slot on the way that holds other heights.
+func (c Calendar) inRing(first, last types.Height, each func(types.Height) bool) {
+	if first > last {
+		return
+	}
+	from, to, end := c.slot(first), c.slot(last), c.sizes.Ring-1
+	switch whole := uint64(last-first) >= end; {
+	case whole && from == 0:
+		c.inSlots(0, end, first, last, each)
+	case whole:
+		_ = c.inSlots(from, end, first, last, each) && c.inSlots(0, from-1, first, last, each)
+	case from <= to:
+		c.inSlots(from, to, first, last, each)
+	default:
+		_ = c.inSlots(from, end, first, last, each) && c.inSlots(0, to, first, last, each)
+	}
+}
+
+// inSlots is inRing over a range of slots. It reports whether each never
+// returned false.
+func (c Calendar) inSlots(from, to uint64, first, last types.Height, each func(types.Height) bool) bool {
+	key, behind := atSlot(from, first), behindSlot(to, last)
+	for bytes.Compare(key, behind) < 0 {
+		p, found := c.first(Ring, key, behind)
+		switch h := p.Height; {
+		case !found:
+			return true
+		case h < first:
+			key = atSlot(c.slot(h), first)
+		case h > last:
+			key = atSlot(c.slot(h)+1, first)
+		case !each(h):
+			return false
+		default:
+			key = behindSlot(c.slot(h), h)
+		}
+	}
+	return true
+}
+
+// firstInRing returns the least height from first to last at which the ring
+// holds something.
+func (c Calendar) firstInRing(first, last types.Height) (least types.Height, found bool) {
+	if first > last {
+		return 0, false
+	}
+	round := last
+	if uint64(last-first) >= c.sizes.Ring {
+		round = first + types.Height(c.sizes.Ring-1)
+	}
+	c.inRing(first, round, func(h types.Height) bool {
+		least, found = h, true
+		return false
+	})
+	if found || round >= last {
+		return least, found
+	}
+	// The sweep is further behind than the ring is long: slots tell no order.
+	c.inRing(round+1, last, func(h types.Height) bool {
+		if !found || h < least {
+			least, found = h, true
+		}
+		return true
+	})
+	return least, found
+}
