@@ -11,6 +11,9 @@
 //	           fill writes until it runs out; panic panics; pay(address ‖ wei_be8) transfers
 //	relay      call, try and send do as the Order in the payload says; try returns the
 //	           code of the fault it caught
+//	storm      make(Storm as JSON) schedules many timers alike; each fire spends what the
+//	           order says; set_gas_bidder(address) names who prices them, or nobody
+//	bidder     get_gas_bid tips by lateness, step(wei_be8) a block
 //
 // Amounts and counts are eight bytes, big-endian.
 package samples
@@ -34,6 +37,8 @@ var All = map[string]Sample{
 	"heartbeat": heartbeat,
 	"spender":   spender,
 	"relay":     relay,
+	"storm":     storm,
+	"bidder":    bidder,
 }
 
 // Code returns the code of a sample.
