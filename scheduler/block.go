@@ -40,5 +40,5 @@ func (b *Block) calendar() Calendar { return CalendarOf(b.Params, b.KV) }
 
 // Maintain is CIP-1 §3 step 2: it moves timers between the tiers of the
 // calendar, at most max_migrations_per_block of them a height, before the
-// transactions of the block.
-func (b *Block) Maintain() { b.calendar().Maintain(b.Height) }
+// transactions of the block, and returns the moves in their order.
+func (b *Block) Maintain() []types.TimerMove { return b.calendar().Maintain(b.Height) }

@@ -14,8 +14,8 @@ type Calendar struct{ kv KV }
 // CalendarOf returns the calendar in state.
 func CalendarOf(_ *params.Params, kv KV) Calendar { return Calendar{kv} }
 
-// Maintain moves timers between the tiers.
-func (c Calendar) Maintain(types.Height) {}
+// Maintain moves timers between the tiers and returns the moves in their order.
+func (c Calendar) Maintain(types.Height) []types.TimerMove { return nil }
 
 // Insert puts a timer at its height, or replaces the entry it has there.
 func (c Calendar) Insert(e Entry) { c.kv.Set(keyDue(e.Place), e.encode()) }
