@@ -1,11 +1,7 @@
 package validators
 
 import (
-	"encoding/binary"
-
 	"github.com/asynkron/protoactor-go/actor"
-	"github.com/cowboyinc/devnet/internal/codec"
-	"github.com/cowboyinc/devnet/internal/env"
 	"github.com/cowboyinc/devnet/internal/types"
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
@@ -77,7 +73,7 @@ func (a *archiving) commit() {
 	if len(a.waiting) == 0 {
 		return
 	}
-	var batch batch
+	batch := batch{memo: a.v.memo}
 	for _, event := range a.waiting {
 		for i, result := range event.results {
 			stored := &Stored{Block: result.Block, Hash: result.Hash, Receipts: result.Receipts, Logs: result.Logs, Burned: result.Burned, Tips: result.Tips}
@@ -102,75 +98,4 @@ func (a *archiving) commit() {
 		}
 	}
 	a.waiting, a.blocks = nil, 0
-}
-
-// batch gathers the writes of one commit. Later writes of a key replace
-// earlier ones, in place.
-type batch struct {
-	writes []env.Write
-	lives  map[types.TimerID]life // what this batch leaves, before the store has it
-}
-
-func (b *batch) put(bucket env.Bucket, key, value []byte) {
-	b.writes = append(b.writes, env.Write{Bucket: bucket, Key: key, Value: value})
-}
-
-// block adds all that one finalized block leaves behind.
-func (b *batch) block(a *Archive, stored *Stored, result *ledger.Result) {
-	height := heightKey(stored.Block.Header.Height)
-	for _, change := range result.Changes {
-		b.put(bucketState, change.Key, change.Value)
-	}
-	for i := range stored.Receipts {
-		at := binary.BigEndian.AppendUint32(append([]byte{}, height...), uint32(i))
-		b.put(bucketExecutions, stored.Receipts[i].Hash[:], at)
-	}
-	for i := range result.Timers {
-		change := &result.Timers[i]
-		stored.Timers = append(stored.Timers, TimerMark{ID: change.Timer.ID, Actor: change.Timer.Actor, Status: change.Status, Reason: change.Reason})
-		b.timer(a, change)
-	}
-	for i, line := range result.Logs {
-		key := append(append(append([]byte{}, line.Actor[:]...), height...), binary.BigEndian.AppendUint32(nil, uint32(i))...)
-		b.put(bucketLogs, key, []byte{})
-	}
-	b.put(bucketHashes, stored.Hash[:], height)
-	b.put(bucketBlocks, height, codec.Marshal(stored))
-}
-
-// timer follows one change of a timer's life.
-func (b *batch) timer(a *Archive, change *types.TimerChange) {
-	t := &change.Timer
-	if change.Status == types.TimerPending && change.Reason == "" {
-		b.put(bucketTimers, t.ID[:], codec.Marshal(t))
-		order := binary.BigEndian.AppendUint64(heightKey(t.Height), uint64(t.Seq))
-		b.put(bucketTimerOrder, order, t.ID[:])
-		b.put(bucketActorTimers, append(append([]byte{}, t.Actor[:]...), order...), t.ID[:])
-	}
-	l := life{Status: change.Status, ExpiresAt: t.ExpiresAt, Deferrals: t.Deferrals, Reason: change.Reason, CyclesUsed: change.CyclesUsed,
-		CellsUsed: change.CellsUsed, FeePaid: change.FeePaid, TipPaid: change.TipPaid, Result: change.Result}
-	if change.Status != types.TimerPending {
-		l.EndedAt = change.At
-	}
-	if l.Reason == "" && t.Deferrals > 0 {
-		l.Reason = b.lastReason(a, t.ID)
-	}
-	if b.lives == nil {
-		b.lives = map[types.TimerID]life{}
-	}
-	b.lives[t.ID] = l
-	b.put(bucketLives, t.ID[:], codec.Marshal(&l))
-}
-
-// lastReason is why a timer was deferred last. It is history only: one that
-// cannot be read is left out.
-func (b *batch) lastReason(a *Archive, id types.TimerID) string {
-	if l, ok := b.lives[id]; ok {
-		return l.Reason
-	}
-	l, err := a.life(id)
-	if err != nil {
-		return ""
-	}
-	return l.Reason
 }

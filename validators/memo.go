@@ -13,13 +13,15 @@ import (
 const memoResults = 64
 
 // Memo shares the results of executing blocks between the validators of one
-// process: executing is pure, so one of them does it for all. It is safe for
-// concurrent use; whoever asks for a result that another is computing waits
-// for it.
+// process: executing is pure, so one of them does it for all, and so is what a
+// result leaves in a store. It is safe for concurrent use; whoever asks for a
+// result that another is computing waits for it.
 type Memo struct {
 	mu      sync.Mutex
 	entries map[memoKey]*memoEntry
 	order   []memoKey // oldest first
+	left    map[*ledger.Result]*leftEntry
+	leaving []*ledger.Result // the keys of left, oldest first
 }
 
 // memoKey names a block by its whole body: its hash does not cover the
@@ -36,8 +38,16 @@ type memoEntry struct {
 	err    error
 }
 
+// leftEntry is what a shared result leaves in a store.
+type leftEntry struct {
+	once sync.Once
+	left *remains
+}
+
 // NewMemo returns an empty memo.
-func NewMemo() *Memo { return &Memo{entries: map[memoKey]*memoEntry{}} }
+func NewMemo() *Memo {
+	return &Memo{entries: map[memoKey]*memoEntry{}, left: map[*ledger.Result]*leftEntry{}}
+}
 
 // apply returns the result of a block on a state with the given root, by
 // execute where nobody has it yet. An error of the environment is not
@@ -86,4 +96,43 @@ func (m *Memo) forget(key memoKey, entry *memoEntry) {
 	if m.entries[key] == entry {
 		delete(m.entries, key)
 	}
+}
+
+// remains returns what a result leaves in a store, by make where nobody has made
+// it yet. What was torn is its maker's alone. A nil Memo makes it always.
+func (m *Memo) remains(result *ledger.Result, make func() *remains) *remains {
+	if m == nil {
+		return make()
+	}
+	entry := m.leftBy(result)
+	var own *remains
+	entry.once.Do(func() {
+		own = make()
+		if !own.torn {
+			entry.left = own
+		}
+	})
+	switch {
+	case own != nil:
+		return own
+	case entry.left != nil:
+		return entry.left
+	}
+	return make()
+}
+
+func (m *Memo) leftBy(result *ledger.Result) *leftEntry {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if entry := m.left[result]; entry != nil {
+		return entry
+	}
+	if len(m.leaving) >= memoResults {
+		delete(m.left, m.leaving[0])
+		m.leaving = m.leaving[1:]
+	}
+	entry := &leftEntry{}
+	m.left[result] = entry
+	m.leaving = append(m.leaving, result)
+	return entry
 }
