@@ -2,6 +2,7 @@ package sim
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"slices"
 	"time"
@@ -123,7 +124,7 @@ func (l *nodeLog) Append(records ...[]byte) error {
 		return err
 	}
 	w.strike(l.life, BeforeAppend)
-	w.trace.content(w.now, kindAppend, n, len(records), hashAll(records))
+	w.trace.content(w.now, kindAppend, n, len(records), w.hashAll(records))
 	if w.planned(l.life, TornAppend) {
 		if len(records) > 1 {
 			d.append(records[:w.weather.IntN(len(records))])
@@ -171,7 +172,7 @@ func (l *nodeLog) Rewrite(records [][]byte) error {
 		return err
 	}
 	w.strike(l.life, BeforeAppend)
-	w.trace.content(w.now, kindRewrite, n, len(records), hashAll(records))
+	w.trace.content(w.now, kindRewrite, n, len(records), w.hashAll(records))
 	old, size := d.records, d.size
 	d.records, d.size = nil, 0
 	d.append(records)
@@ -197,23 +198,50 @@ func (s *nodeStore) Commit(writes []env.Write) error {
 		return err
 	}
 	w.strike(s.life, BeforeCommit)
-	w.trace.content(w.now, kindCommit, n, len(writes), hashWrites(writes))
+	w.trace.content(w.now, kindCommit, n, len(writes), w.hashWrites(writes))
 	old := d.buckets
 	d.buckets = slices.Clone(old)
-	changes := make(map[env.Bucket][]trie.Change) // looked up only
-	for _, write := range writes {
-		changes[write.Bucket] = append(changes[write.Bucket], trie.Change{Key: write.Key, Value: write.Value})
-	}
-	for _, write := range writes {
-		if batch := changes[write.Bucket]; batch != nil {
-			b := d.bucket(write.Bucket)
-			b.tree = w.tables.put(b.tree, batch)
-			delete(changes, write.Bucket)
-		}
+	for _, group := range grouped(writes) {
+		b := d.bucket(group.bucket)
+		b.tree = w.tables.put(b.tree, group.changes)
 	}
 	d.written(func() { d.buckets = old })
 	w.strike(s.life, AfterCommit)
 	return nil
+}
+
+// group is the writes of one table, in their order.
+type group struct {
+	bucket  env.Bucket
+	count   int
+	changes []trie.Change
+}
+
+// grouped parts writes by table, in the order in which tables come first. A
+// store has few tables.
+func grouped(writes []env.Write) []group {
+	groups := make([]group, 0, 10)
+	find := func(b env.Bucket) *group {
+		for i := range groups {
+			if groups[i].bucket == b {
+				return &groups[i]
+			}
+		}
+		groups = append(groups, group{bucket: b})
+		return &groups[len(groups)-1]
+	}
+	for i := range writes {
+		find(writes[i].Bucket).count++
+	}
+	all := make([]trie.Change, len(writes))
+	for i := range groups {
+		groups[i].changes, all = all[:0:groups[i].count], all[groups[i].count:]
+	}
+	for i := range writes {
+		g := find(writes[i].Bucket)
+		g.changes = append(g.changes, trie.Change{Key: writes[i].Key, Value: writes[i].Value})
+	}
+	return groups
 }
 
 // bucket returns the table of a name, made where there is none. The pointer is
@@ -268,28 +296,27 @@ func (s *nodeStore) Scan(b env.Bucket, from, to []byte, backwards bool, each fun
 // Close implements env.Store.
 func (s *nodeStore) Close() error { return nil }
 
-func hashAll(records [][]byte) uint64 {
-	sum := xxhash.New()
+// hashAll hashes the length of each record and the record.
+func (w *World) hashAll(records [][]byte) uint64 {
+	w.hashed = w.hashed[:0]
 	for _, record := range records {
-		hashPart(sum, record)
+		w.hashed = appendPart(w.hashed, record)
 	}
-	return sum.Sum64()
+	return xxhash.Sum64(w.hashed)
 }
 
-func hashWrites(writes []env.Write) uint64 {
-	sum := xxhash.New()
-	for _, write := range writes {
-		hashPart(sum, []byte(write.Bucket))
-		hashPart(sum, write.Key)
-		hashPart(sum, write.Value)
+func (w *World) hashWrites(writes []env.Write) uint64 {
+	w.hashed = w.hashed[:0]
+	for i := range writes {
+		w.hashed = appendPart(w.hashed, writes[i].Bucket)
+		w.hashed = appendPart(w.hashed, writes[i].Key)
+		w.hashed = appendPart(w.hashed, writes[i].Value)
 	}
-	return sum.Sum64()
+	return xxhash.Sum64(w.hashed)
 }
 
-func hashPart(sum *xxhash.Digest, part []byte) {
-	n := len(part)
-	sum.Write([]byte{byte(n), byte(n >> 8), byte(n >> 16), byte(n >> 24)})
-	sum.Write(part)
+func appendPart[T ~string | ~[]byte](dst []byte, part T) []byte {
+	return append(binary.LittleEndian.AppendUint32(dst, uint32(len(part))), part...)
 }
 
 // die ends the process that is in a step, at this instruction.

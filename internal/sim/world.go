@@ -75,6 +75,7 @@ type World struct {
 	crashed   []*life // died within the present step
 	bug       *Bug
 	tables    shared
+	hashed    []byte // what was hashed last, in memory that is used again
 	tap       func(from types.Address, frame []byte)
 }
 
