@@ -25,6 +25,7 @@ type network struct {
 	actors    []*actorValue
 	waiting   []*outstanding
 	unsound   map[string]bool // frozen, misbehaving or without a disk, by the script's doing
+	closed    bool
 }
 
 var _ starlark.HasAttrs = (*network)(nil)
@@ -38,8 +39,19 @@ func (n *network) Truth() starlark.Bool  { return true }
 func (n *network) Hash() (uint32, error) { return 0, fmt.Errorf("a network cannot be a key") }
 func (n *network) AttrNames() []string   { return attributes(networkVerbs, networkFields) }
 
+// open refuses whatever is asked of a network that was closed.
+func (n *network) open() error {
+	if n.closed {
+		return mistake("this network was closed by net.close(); what is still wanted of it must be read before")
+	}
+	return nil
+}
+
 // Attr implements starlark.HasAttrs.
 func (n *network) Attr(name string) (starlark.Value, error) {
+	if err := n.open(); err != nil {
+		return nil, err
+	}
 	if v := find(networkVerbs, name); v != nil {
 		return n.r.builtin(v, "net", n), nil
 	}
@@ -116,7 +128,7 @@ func (n *network) height() types.Height {
 func doNetwork(c *call) (starlark.Value, error) {
 	r := c.r
 	if r.net != nil {
-		return nil, mistake("a script has one network, and this is the second call of network")
+		return nil, mistake("a script has one network at a time: end the one before with net.close()")
 	}
 	if get[uint64](c, "runners") > 0 {
 		return nil, Unable("network(runners = …)", "runners are not there yet in this version of devnet")
@@ -202,6 +214,9 @@ func (v *validatorValue) CompareSameType(op syntaxToken, other starlark.Value, _
 
 // Attr implements starlark.HasAttrs.
 func (v *validatorValue) Attr(name string) (starlark.Value, error) {
+	if err := v.n.open(); err != nil {
+		return nil, err
+	}
 	if verb := find(validatorVerbs, name); verb != nil {
 		return v.n.r.builtin(verb, v.name, v), nil
 	}

@@ -105,6 +105,7 @@ type runtime struct {
 	loading []string
 	allowed map[int]bool // faults by index that may be idle
 	places  []Position   // of the call that made each fault
+	closed  int          // networks that ended
 }
 
 var dialect = &syntax.FileOptions{Set: true, While: true, TopLevelControl: true, GlobalReassign: true}
@@ -168,16 +169,23 @@ func (r *runtime) ended() error {
 	return nil
 }
 
-// close fills in the report and ends the network.
+// close fills in the report and ends the network. Of several networks the report
+// has the last one's height, all faults, and a digest over all digests.
 func (r *runtime) close() error {
 	r.report.Steps = r.thread.ExecutionSteps()
 	if r.net == nil {
 		return nil
 	}
 	b := r.net.backend
-	r.report.Height, r.report.Faults = r.net.height(), b.Faults()
+	r.report.Height, r.report.Faults = r.net.height(), append(r.report.Faults, b.Faults()...)
 	digest, err := b.Digest()
+	if r.closed > 0 {
+		digest = types.Keccak(r.report.Digest[:], digest[:])
+	}
 	r.report.Digest = digest
+	r.closed++
+	r.net.closed, r.net = true, nil
+	r.allowed, r.places = map[int]bool{}, nil
 	return errors.Join(err, b.Close())
 }
 

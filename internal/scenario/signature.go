@@ -101,6 +101,9 @@ func (r *runtime) builtin(v *verb, of string, on any) *starlark.Builtin {
 	}
 	return starlark.NewBuiltin(title, func(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 		c := &call{r: r, title: title, on: on, thread: t, values: map[string]any{}}
+		if n := c.ofNetwork(); n != nil && n.closed {
+			return nil, n.open()
+		}
 		if err := c.bind(v, args, kwargs); err != nil {
 			return nil, err
 		}
@@ -119,6 +122,18 @@ type call struct {
 	on     any // the network or node whose verb it is
 	thread *starlark.Thread
 	values map[string]any // converted, by parameter; looked up only
+}
+
+// ofNetwork is the network whose verb a call is, or whose node's; nil for a
+// function.
+func (c *call) ofNetwork() *network {
+	switch on := c.on.(type) {
+	case *network:
+		return on
+	case *validatorValue:
+		return on.n
+	}
+	return nil
 }
 
 func (c *call) bind(v *verb, args starlark.Tuple, kwargs []starlark.Tuple) error {

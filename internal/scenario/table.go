@@ -16,7 +16,7 @@ type field struct{ name, doc string }
 func init() {
 	globalVerbs = []*verb{
 		parse("network(*, validators: count = 4, runners: count = 0, block_time: text = \"1s\", policy: text?, seed: count?, link: link?, params: params?)",
-			"Brings the script's network up: one a script. block_time is a time or \"auto\"; policy is the parameter cip1.policy; --seed goes before seed; link is every link's.", doNetwork),
+			"Brings the script's network up, one at a time. block_time is a time or \"auto\"; policy is the parameter cip1.policy; --seed goes before seed; link is every link's.", doNetwork),
 		parse("link(*, latency: duration?, jitter: duration?, loss: chance?, duplicate: chance?, reorder: chance?, bandwidth: count?, one_way: bool?)",
 			"A link for network(…): latency, up to jitter more, the chances of loss, of a copy and of being overtaken, and bytes a second.", doLink),
 		parse("expect(condition: value, message: text = \"\")",
@@ -56,6 +56,7 @@ func init() {
 			"Lets the network go on for so many blocks, or until a function is true, which fails after within blocks. Each ends as well after as many block times without a block. Returns the blocks made.", netRun),
 		parse("advance(*, blocks: count?, to: height?, to_next_timer: bool?)",
 			"Time travel: skips heights at which nothing is due. Returns since, to, skipped and fired [{id, actor, due, height, late}].", netAdvance),
+		parse("close()", "Ends the network as the script's end would: the oracles judge it, each fault must have had an effect. Then network(…) may bring up another, to compare them.", netClose),
 		parse("pause()", "Stops the making of blocks.", netPause),
 		parse("resume()", "Goes on with it.", netResume),
 		parse("deploy(file: text, *, name: text = \"\", fund: amount?, init: bytes?, sender: text = \"alice\", within: count = 50)",

@@ -168,3 +168,14 @@ func netSetParam(c *call) (starlark.Value, error) {
 	}
 	return starlark.None, netOf(c).backend.SetParam(get[string](c, "key"), text, get[types.Height](c, "at"))
 }
+
+// netClose is net.close().
+func netClose(c *call) (starlark.Value, error) {
+	if err := c.r.ended(); err != nil {
+		return nil, err
+	}
+	if err := c.r.close(); err != nil {
+		return nil, &internal{err}
+	}
+	return starlark.None, nil
+}
