@@ -46,6 +46,10 @@ type Config struct {
 	// Observe is told of the blocks that each validator made final, in the order
 	// of its heights, on a loop of that validator. It may be nil.
 	Observe func(validators.Finality)
+	// Overhear is told of each frame that a validator sends, once for each peer,
+	// the forged ones included. It may keep the frame, must not change it, and is
+	// called on the loops that send: it must be quick. It may be nil.
+	Overhear func(from types.Address, frame []byte)
 
 	// The switches that benchmarks turn off.
 	NoMemo     bool // every validator executes every block itself

@@ -94,7 +94,7 @@ func (node *Node) start() error {
 		return errors.Join(err, node.stop())
 	}
 	node.loops = newLoops()
-	node.gate = &gate{Transport: node.mask.Wrap(n.book.transport(node.transport))}
+	node.gate = &gate{Transport: node.mask.Wrap(node.tapped(n.book.transport(node.transport)))}
 	key := nodeKey(n.seed, node.Name)
 	environment := env.Node{Clock: n.clock, Loops: node.loops, Transport: node.gate, Log: node.log,
 		Store: node.store, Signer: n.verifier.Signer(key), Verifier: n.verifier, Programs: n.programs}

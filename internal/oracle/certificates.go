@@ -79,6 +79,7 @@ type votes struct {
 	nullified map[voteKey]bool
 	finalized map[voteKey]types.Hash
 	accused   map[voteKey]bool
+	excused   map[types.Address]bool
 }
 
 type voteKey struct {
@@ -88,13 +89,22 @@ type voteKey struct {
 }
 
 func newVotes() votes {
-	return votes{map[voteKey]types.Hash{}, map[voteKey]bool{}, map[voteKey]types.Hash{}, map[voteKey]bool{}}
+	return votes{map[voteKey]types.Hash{}, map[voteKey]bool{}, map[voteKey]types.Hash{}, map[voteKey]bool{}, map[types.Address]bool{}}
 }
+
+// Excuse says that a validator is one of the f that may vote against themselves,
+// from here on: it was told to lie, or lost its log (finding F17). Its votes count
+// in certificates as before.
+func (j *Judge) Excuse(validator types.Address) { j.votes.excused[validator] = true }
 
 // Vote judges one vote of an honest validator, whose signature the caller has
 // checked: at most one notarize a view of an epoch, and never both nullify and finalize
-// (decision C1). Votes may come more than once.
+// (decision C1). Votes may come more than once; those of one that is excused are
+// nothing to go by.
 func (j *Judge) Vote(v types.Vote) {
+	if j.votes.excused[v.Validator] {
+		return
+	}
 	key := voteKey{v.Validator, v.Epoch, v.View}
 	contradiction := ""
 	switch v.Kind {

@@ -355,6 +355,20 @@ func TestVotesAgainstOneselfAreFound(t *testing.T) {
 	}
 }
 
+// Finding F17: who lost its log may vote against itself; the others may not.
+func TestOneThatIsExcusedIsNotAccused(t *testing.T) {
+	j := judge()
+	j.Vote(types.Vote{Kind: types.Nullify, View: 5, Validator: validators[0]})
+	j.Excuse(validators[0])
+	j.Vote(types.Vote{Kind: types.Finalize, View: 5, Validator: validators[0]})
+	if err := j.Err(); err != nil {
+		t.Errorf("it is accused: %v", err)
+	}
+	j.Vote(types.Vote{Kind: types.Nullify, View: 5, Validator: validators[1]})
+	j.Vote(types.Vote{Kind: types.Finalize, View: 5, Validator: validators[1]})
+	accused(t, "another", j, "certificates", "it finalized the view that it nullified")
+}
+
 func TestSkippedHeightsAreLinked(t *testing.T) {
 	all := chain(func(h types.Height, o *Observation) {
 		if h == 5 {

@@ -6,14 +6,12 @@ import (
 	"github.com/cowboyinc/devnet/internal/byzantine"
 	"github.com/cowboyinc/devnet/internal/env"
 	"github.com/cowboyinc/devnet/internal/fault"
-	"github.com/cowboyinc/devnet/internal/types"
 )
 
 // behaviour is the masks of a network's validators: one for each process, so
 // that a validator that restarts is honest again.
 type behaviour struct {
-	masks map[string]*worn           // looked up only
-	lied  map[types.Address]struct{} // who ever misbehaved: the oracles hear no more of its votes; looked up only
+	masks map[string]*worn // looked up only
 }
 
 // worn is a mask, and the receipt of the fault that chose its behaviour.
@@ -64,10 +62,7 @@ func (n *Network) Misbehave(name, kind string) (*Receipt, error) {
 	r := n.receipt("misbehave", name+" "+kind)
 	r.deeds = new(fault.Counts)
 	n.masks[name].receipt = r
-	if n.lied == nil {
-		n.lied = map[types.Address]struct{}{}
-	}
-	n.lied[n.keys[name].Address()] = struct{}{}
+	n.Judge.Excuse(n.keys[name].Address())
 	return r, n.masks[name].mask.Behave(kind, r.deeds)
 }
 

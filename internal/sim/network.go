@@ -216,21 +216,11 @@ func (s stateReader) Get(key []byte) (value []byte) {
 	return value
 }
 
-// maxVoteBytes bounds what overhear tries to read as a vote.
-const maxVoteBytes = 16 << 10
-
 // overhear shows the oracles every vote that is sent, also those that no
-// certificate will hold. A frame is a byte that names it, and CBOR.
+// certificate will hold.
 func (n *Network) overhear(from types.Address, frame []byte) {
-	if _, liar := n.lied[from]; liar {
-		return
-	}
-	var vote types.Vote
-	if len(frame) == 0 || len(frame) > maxVoteBytes || codec.Unmarshal(frame[1:], maxVoteBytes, &vote) != nil {
-		return
-	}
-	if signer, ok := n.scheme.Recover(vote.Digest(n.config.ChainID), vote.Signature); ok && signer == from && vote.Validator == from {
-		n.Judge.Vote(vote)
+	if vote := VoteIn(frame, from, n.config.ChainID, n.scheme.Recover); vote != nil {
+		n.Judge.Vote(*vote)
 	}
 }
 

@@ -1,9 +1,6 @@
 package sim
 
-import (
-	"github.com/cowboyinc/devnet/internal/crypto"
-	"github.com/cowboyinc/devnet/internal/types"
-)
+import "github.com/cowboyinc/devnet/internal/crypto"
 
 // What a stage needs to show a network to scripts.
 
@@ -15,14 +12,11 @@ func (w *World) Frozen(name string) bool { return w.find(name).frozen != nil }
 
 // Wipe empties the disk of a validator that does not run. One that has lost its
 // votes may contradict them when it comes back, so that it is from here on one
-// of the f that may lie, and the oracles hear no more of its votes.
+// of the f that may lie (finding F17).
 func (n *Network) Wipe(name string) (*Receipt, error) {
 	r, err := n.World.Wipe(name)
 	if err == nil {
-		if n.lied == nil {
-			n.lied = map[types.Address]struct{}{}
-		}
-		n.lied[n.keys[name].Address()] = struct{}{}
+		n.Judge.Excuse(n.keys[name].Address())
 	}
 	return r, err
 }

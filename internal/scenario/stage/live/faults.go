@@ -46,7 +46,10 @@ func (s *Stage) Freeze(node string) error { return s.done(s.Network.Freeze(node)
 func (s *Stage) Thaw(node string) error { return s.done(s.Network.Thaw(node), "thaw ", node) }
 
 // Wipe implements scenario.Backend.
-func (s *Stage) Wipe(node string) error { return s.done(s.Network.Wipe(node), "wipe ", node) }
+func (s *Stage) Wipe(node string) error {
+	s.judge.excuse(node)
+	return s.done(s.Network.Wipe(node), "wipe ", node)
+}
 
 // DiskFail implements scenario.Backend.
 func (s *Stage) DiskFail(node string, on bool) error {
@@ -62,6 +65,8 @@ func (s *Stage) ClockSkew(node string, d time.Duration) error {
 func (s *Stage) Misbehave(node, kind string) error {
 	if kind == "" {
 		kind = "honest"
+	} else {
+		s.judge.excuse(node) // before its first lie
 	}
 	return s.done(s.Network.Misbehave(node, kind), "misbehave ", node, " ", kind)
 }

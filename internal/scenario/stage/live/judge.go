@@ -29,18 +29,19 @@ var poolLimit = mempool.DefaultLimits.Count
 // judge shows the oracles what the validators make final, and writes a line of
 // trace for each block. It is safe for concurrent use.
 type judge struct {
-	mu       sync.Mutex
-	oracles  *oracle.Judge // nil until begin
-	network  *box.Network  // nil until begin
-	byName   map[string]types.Address
-	early    []validators.Finality
-	trace    *json.Encoder // nil: none
-	wrote    error
-	violated error
+	votes   hearing
+	mu      sync.Mutex
+	oracles *oracle.Judge // nil until begin
+	network *box.Network  // nil until begin
+	byName  map[string]types.Address
+	recover func(types.Hash, types.Signature) (types.Address, bool)
+	early   []validators.Finality
+	trace   *json.Encoder // nil: none
+	wrote   error
 }
 
 func newJudge(trace io.Writer) *judge {
-	j := &judge{byName: map[string]types.Address{}}
+	j := &judge{byName: map[string]types.Address{}, recover: crypto.NewVerifier(true).Recover}
 	if trace != nil {
 		j.trace = json.NewEncoder(trace)
 	}
@@ -69,7 +70,7 @@ func (j *judge) begin(n *box.Network) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.oracles = oracle.New(oracle.Rules{ChainID: genesis.ChainID, Genesis: block, Set: genesis.Validators, Supply: supply,
-		FreeFees: fees == "free", Recover: crypto.NewVerifier(true).Recover})
+		FreeFees: fees == "free", Recover: j.recover})
 	j.network = n
 	for _, f := range j.early {
 		j.see(f)
@@ -106,6 +107,7 @@ func (j *judge) observe(f validators.Finality) {
 }
 
 func (j *judge) see(f validators.Finality) {
+	j.listen()
 	for _, o := range sim.Observations(f, j.address(f.Validator), sampleEvery) {
 		j.oracles.Observe(o)
 		j.note(traced{Kind: "final", Node: f.Validator, Height: o.Block.Header.Height, Hash: &o.Hash, Time: uint64(o.Block.Header.Timestamp)})
@@ -139,7 +141,26 @@ func (j *judge) fault(what string) {
 func (j *judge) err() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	j.listen()
 	return j.oracles.Err()
+}
+
+// listen shows the oracles every vote that was sent since it was last called,
+// also those that no certificate will hold. It is called with the lock held.
+func (j *judge) listen() {
+	for _, s := range j.votes.take() {
+		if vote := sim.VoteIn(s.frame, s.from, j.network.Genesis().ChainID, j.recover); vote != nil {
+			j.oracles.Vote(*vote)
+		}
+	}
+}
+
+// excuse tells the oracles that a validator may vote against itself from here on:
+// it is about to lie, or has lost its log (finding F17).
+func (j *judge) excuse(node string) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.oracles.Excuse(j.address(node))
 }
 
 // check is what one oracle says. It fails as well where the oracle judged
@@ -147,6 +168,7 @@ func (j *judge) err() error {
 func (j *judge) check(name string) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	j.listen()
 	for _, v := range j.oracles.Violations() {
 		if v.Oracle == name {
 			return v
@@ -158,6 +180,8 @@ func (j *judge) check(name string) error {
 	switch {
 	case !known:
 		return fmt.Errorf("there is no oracle %q", name)
+	case name == "certificates" && j.votes.deaf():
+		return fmt.Errorf("the oracle %s missed votes: more than %d were sent between two looks of the script", name, maxHeard)
 	case judged == 0:
 		return fmt.Errorf("the oracle %s had nothing to judge", name)
 	}
