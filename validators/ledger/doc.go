@@ -14,16 +14,22 @@
 //	user    lane_user_cycles    transfer, deploy, execute
 //	system  lane_system_cycles  system instructions, then deferred messages, which
 //	                            may also take what the user lane leaves
-//	timer   lane_timer_cycles   fires; the scheduler counts them
+//	timer   lane_timer_cycles   fires; the scheduler counts them. Before the
+//	                            transactions under gba, else after (decision T3)
 //	runner  lane_runner_cycles  commitments, reveals and heartbeats, when there are runners
 //
-// All of them together, and all cells, stay within the block's limits.
+// All of them together, and all cells, stay within the block's limits. What gas
+// bidding agents use, at most gba_cycles_per_block, counts in the block's cycles
+// and in no lane: a full block may pass its limit by that much, and its base fee
+// rises no further for it.
 //
 // # Money
 //
 // A transaction pays its limits at the price of its block before it runs and
 // gets back what it did not use, also when it fails (decision C14). A fire does
-// the same (CIP-1 §3 step 8), a message did so when it was sent (decision C16).
+// the same (CIP-1 §3 step 8), a call of a gas bidding agent too (decision T15); a
+// message did so when it was sent (decision C16). Bids of an auction stand in the
+// escrow of timers until the timer ends.
 // Base fees are burned and tips kept apart until the block is sealed, when the
 // proposer gets them.
 //

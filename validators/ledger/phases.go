@@ -11,17 +11,18 @@ import (
 // transactions. Its error is fill's, or an *EnvironmentError.
 //
 // The phases that CIP-1 §3 has and that do nothing yet are left out: presence
-// (there are no runners, so P is empty), epoch maintenance of the calendar (it
-// is one range), jobs.
+// (there are no runners, so P is empty), jobs.
 func (r *run) transition(fill func() error) (*Result, error) {
 	defer r.sessions.close()
 	for _, phase := range []func() error{
-		r.enactParameters, // decision T9: they hold from the first step of their block
-		fill,              // CIP-1 §3 step 3
-		r.fireTimers,      // CIP-1 §3 steps 4 to 10, decision T3
-		r.deliverMessages, // decision C16
-		r.endEpoch,        // decision C6
-		r.settleBooks,     // decisions C14, C15
+		r.enactParameters,  // decision T9: they hold from the first step of their block
+		r.maintainCalendar, // CIP-1 §3 step 2
+		r.fireBefore,       // decision T3: under gba
+		fill,               // CIP-1 §3 step 3
+		r.fireAfter,        // CIP-1 §3 steps 4 to 10, decision T3
+		r.deliverMessages,  // decision C16
+		r.endEpoch,         // decision C6
+		r.settleBooks,      // decisions C14, C15
 	} {
 		if err := phase(); err != nil {
 			return nil, err
@@ -42,6 +43,28 @@ func (r *run) enactParameters() error {
 		r.events = append(r.events, scheduler.ConfigUpdated(r.params))
 	}
 	return nil
+}
+
+// maintainCalendar moves timers between the tiers of the calendar.
+func (r *run) maintainCalendar() error {
+	r.lane.Moves = r.schedulerBlock().Maintain()
+	return nil
+}
+
+// fireBefore is the timer lane of a policy that fires before the transactions.
+func (r *run) fireBefore() error {
+	if scheduler.BeforeTransactions(r.params) {
+		return r.fireTimers()
+	}
+	return nil
+}
+
+// fireAfter is the timer lane of every other policy.
+func (r *run) fireAfter() error {
+	if scheduler.BeforeTransactions(r.params) {
+		return nil
+	}
+	return r.fireTimers()
 }
 
 // endEpoch makes the validator set of the next epoch in the last block of each.
@@ -79,7 +102,7 @@ func (r *run) seal() *Result {
 	result := &Result{
 		Block: &types.Block{Header: *h, Transactions: r.txs}, Hash: hash, State: state,
 		Receipts: r.receipts, Timers: r.timers, Events: r.events, Logs: r.logs,
-		Burned: r.burned, Tips: r.tips, NextSet: r.nextSet, HasWork: state.HasWork(),
+		Burned: r.burned, Tips: r.tips, Lane: r.lane, NextSet: r.nextSet, HasWork: state.HasWork(),
 	}
 	for _, c := range changes {
 		result.Changes = append(result.Changes, Change{Key: c.Key, Value: c.Value})

@@ -27,6 +27,7 @@ type run struct {
 	used     use
 	burned   Burned
 	tips     Tips
+	lane     Lane
 	receipts []types.Receipt
 	timers   []types.TimerChange
 	events   []types.Event
@@ -37,10 +38,11 @@ type run struct {
 // use is what a block has used so far.
 type use struct {
 	user, system, timer types.Cycles
+	bidders             types.Cycles // get_gas_bid (decision T15)
 	cells               types.Cells
 }
 
-func (u *use) cycles() types.Cycles { return u.user + u.system + u.timer }
+func (u *use) cycles() types.Cycles { return u.user + u.system + u.timer + u.bidders }
 
 // open begins a block with a header that was checked.
 func (x *Executor) open(parent *State, header types.Header, purpose program.Purpose) *run {
@@ -56,9 +58,7 @@ func (x *Executor) open(parent *State, header types.Header, purpose program.Purp
 	return r
 }
 
-func (r *run) fees() BaseFees {
-	return BaseFees{Cycle: r.header.BaseFeeCycle, Cell: r.header.BaseFeeCell, LaneTimer: r.header.BaseFeeLaneTimer}
-}
+func (r *run) fees() BaseFees { return feesOf(&r.header) }
 
 // attempt executes something with limits. Where the environment fails, all it
 // did is undone and it is tried once more with a fresh session; its error is an

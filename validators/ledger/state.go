@@ -6,7 +6,6 @@ import (
 	"github.com/cowboyinc/devnet/actors"
 	"github.com/cowboyinc/devnet/actors/system"
 	"github.com/cowboyinc/devnet/internal/codec"
-	"github.com/cowboyinc/devnet/internal/feemarket"
 	"github.com/cowboyinc/devnet/internal/params"
 	"github.com/cowboyinc/devnet/internal/trie"
 	"github.com/cowboyinc/devnet/internal/types"
@@ -23,13 +22,6 @@ type State struct {
 	set     *types.ValidatorSet
 	fees    BaseFees // in force in the block after it
 	hasWork bool
-}
-
-// BaseFees are the base fees of a block, in wei.
-type BaseFees struct {
-	Cycle     types.Wei
-	Cell      types.Wei
-	LaneTimer types.Wei
 }
 
 // Supply is what was made and burned since genesis, in wei (decision C15).
@@ -224,35 +216,6 @@ func (s *State) Scan(from, to []byte, each func(key, value []byte) bool) {
 
 // Len is the number of keys.
 func (s *State) Len() int { return s.tree.Len() }
-
-// feesAfter returns the base fees of the block that skips so many heights, p
-// being its parameters. What a skipped height does is what an empty block does,
-// so the fees fall until they stand still; that takes some hundred steps, not
-// one a height.
-//
-// Spec: CIP-3, CIP-1 §13.2, decisions C8, C14, T9.
-func (s *State) feesAfter(skipped uint64, p *params.Params) BaseFees {
-	fees := BaseFees{Cycle: s.header.BaseFeeCycle, Cell: s.header.BaseFeeCell}
-	cycles, cells := s.header.CyclesUsed, s.header.CellsUsed
-	for i := range skipped {
-		after := BaseFees{Cycle: nextCycle(s.next, fees.Cycle, cycles), Cell: nextCell(s.next, fees.Cell, cells)}
-		if after == fees && i > 0 {
-			break
-		}
-		fees, cycles, cells = after, 0, 0
-	}
-	fees.Cycle, fees.Cell = nextCycle(p, fees.Cycle, cycles), nextCell(p, fees.Cell, cells)
-	fees.LaneTimer = fees.Cycle // under fifo (CIP-1 §13.2)
-	return fees
-}
-
-func nextCycle(p *params.Params, base types.Wei, used types.Cycles) types.Wei {
-	return feemarket.Next(base, uint64(used), uint64(p.CyclesLimit), p.BaseFeeDivisor, p.MinBaseFee)
-}
-
-func nextCell(p *params.Params, base types.Wei, used types.Cells) types.Wei {
-	return feemarket.Next(base, uint64(used), uint64(p.CellsLimit), p.BaseFeeDivisor, p.MinBaseFee)
-}
 
 // Skippable is how many heights the next block may skip at most (decision C8):
 // none without cheats or while a message waits, and no height at which a timer

@@ -5,82 +5,11 @@ import (
 	"fmt"
 
 	"github.com/cowboyinc/devnet/actors"
-	"github.com/cowboyinc/devnet/internal/feemarket"
 	"github.com/cowboyinc/devnet/internal/params"
 	"github.com/cowboyinc/devnet/internal/program"
 	"github.com/cowboyinc/devnet/internal/types"
 	"github.com/cowboyinc/devnet/scheduler"
 )
-
-// schedulerBlock lends the scheduler this block.
-func (r *run) schedulerBlock() *scheduler.Block {
-	return &scheduler.Block{Params: r.params, KV: r.state, Height: r.header.Height, Books: books{r.state},
-		Fees: r.timerFees()}
-}
-
-func (r *run) timerFees() scheduler.Fees {
-	return scheduler.Fees{Cycle: r.header.BaseFeeCycle, Cell: r.header.BaseFeeCell, Lane: r.header.BaseFeeLaneTimer}
-}
-
-// books is a state's balances as the scheduler sees them: scheduler.Books.
-type books struct{ state *actors.State }
-
-func (b books) Balance(of types.Address) types.Wei { return actors.AccountOf(b.state, of).Balance }
-
-func (b books) Move(from, to types.Address, amount types.Wei) bool {
-	return b.state.Move(from, to, amount)
-}
-
-// fireTimers lends the scheduler the programs as well.
-func (r *run) fireTimers() error {
-	settled, err := r.schedulerBlock().RunLane(scheduler.Lane{
-		CellsLeft:  r.params.CellsLimit.Sub(r.used.cells),
-		LastCycles: r.parent.header.CyclesUsed,
-		Ask:        r.ask,
-		Fire:       r.fire,
-	})
-	if err != nil {
-		return err
-	}
-	r.timers = append(r.timers, settled.Changes...)
-	r.events = append(r.events, settled.Events...)
-	r.used.timer += settled.Cycles
-	r.used.cells += settled.Cells
-	return nil
-}
-
-// ask calls a gas bidding agent.
-func (r *run) ask(scheduler.Question) (scheduler.Answer, error) {
-	return scheduler.Answer{Fault: "no_bidder"}, nil
-}
-
-// fire charges the payer, runs the handler, and refunds what it did not use,
-// also when it failed. Its error is an *EnvironmentError.
-//
-// Spec: CIP-1 §3 step 8, CIP-5 §§5.2, 6.2, decisions T2, T13, T20, T27.
-func (r *run) fire(order scheduler.Fire) (scheduler.Fired, error) {
-	t := &order.Timer
-	charge, _ := feemarket.NewCharge(order.Price, order.Cycles, order.Cells)
-	if charge.Total != order.MaxCost || !r.state.Debit(t.FeePayer, charge.Total) {
-		panic(fmt.Sprintf("ledger: timer %s was to be charged %s wei, the ledger says %s", t.ID, order.MaxCost, charge.Total))
-	}
-	cause := actors.Cause{Origin: types.OriginTimer, Hash: t.ID}
-	msg := program.Message{Kind: program.Timer, Sender: t.Actor, Self: t.Actor, Handler: t.Handler, Payload: t.Payload}
-	x, outcome, err := r.attempt("timer "+t.ID.String(), cause, order.Cycles, order.Cells,
-		func(x *actors.Execution) (program.Outcome, error) { return x.Deliver(msg, types.Wei{}) })
-	if err != nil {
-		return scheduler.Fired{}, err
-	}
-	cost, refund := charge.Settle(x.Used())
-	r.state.Credit(t.FeePayer, refund)
-	r.burn(cost)
-	r.tips.Timers = r.tips.Timers.Add(cost.Tip)
-	r.record(types.Receipt{Hash: t.ID, Origin: types.OriginTimer, Sender: t.Actor, To: t.Actor, Handler: t.Handler,
-		Fee: cost.Total(), Tip: cost.Tip}, x, outcome)
-	cycles, cells := x.Used()
-	return scheduler.Fired{Result: outcome.Status, Cycles: cycles, Cells: cells,
-		FeePaid: cost.Total(), TipPaid: cost.Tip, Changes: x.Timers}, nil
-}
 
 // timers is the scheduler as programs reach it in a block: actors.Timers.
 type timers struct {
@@ -90,7 +19,8 @@ type timers struct {
 }
 
 func (r *run) programTimers() timers {
-	return timers{p: r.params, height: r.header.Height, fees: r.timerFees()}
+	fees := scheduler.Fees{Cycle: r.header.BaseFeeCycle, Cell: r.header.BaseFeeCell, Lane: laneCharge(r.params, r.header.BaseFeeLaneTimer)}
+	return timers{p: r.params, height: r.header.Height, fees: fees}
 }
 
 func (t timers) block(s *actors.State) *scheduler.Block {

@@ -1,0 +1,114 @@
+package ledger
+
+import (
+	"fmt"
+
+	"github.com/cowboyinc/devnet/actors"
+	"github.com/cowboyinc/devnet/internal/feemarket"
+	"github.com/cowboyinc/devnet/internal/program"
+	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/scheduler"
+)
+
+// schedulerBlock lends the scheduler this block.
+func (r *run) schedulerBlock() *scheduler.Block { return r.programTimers().block(r.state) }
+
+// books is a state's balances as the scheduler sees them: scheduler.Books.
+type books struct{ state *actors.State }
+
+func (b books) Balance(of types.Address) types.Wei { return actors.AccountOf(b.state, of).Balance }
+
+func (b books) Move(from, to types.Address, amount types.Wei) bool {
+	return b.state.Move(from, to, amount)
+}
+
+// fireTimers is the timer lane: it lends the scheduler the programs as well.
+func (r *run) fireTimers() error {
+	settled, err := r.schedulerBlock().RunLane(scheduler.Lane{
+		CellsLeft:  r.params.CellsLimit.Sub(r.used.cells),
+		LastCycles: r.cyclesBefore(),
+		Ask:        r.ask,
+		Fire:       r.fire,
+	})
+	if err != nil {
+		return err
+	}
+	r.timers = append(r.timers, settled.Changes...)
+	r.events = append(r.events, settled.Events...)
+	r.used.timer += settled.Cycles
+	r.used.cells += settled.Cells
+	r.used.bidders += settled.AskCycles
+	r.lane.Policy, r.lane.Examined = r.params.Policy, uint64(settled.Examined)
+	r.lane.Cycles, r.lane.GCCycles, r.lane.AskCycles = settled.Cycles, settled.GCCycles, settled.AskCycles
+	return nil
+}
+
+// cyclesBefore is what the height before this one used: nothing where it was
+// skipped (decision C8).
+func (r *run) cyclesBefore() types.Cycles {
+	if r.header.Skipped > 0 {
+		return 0
+	}
+	return r.parent.header.CyclesUsed
+}
+
+// ask calls get_gas_bid of a bidder, read-only, and charges the payer what it
+// used at the cycle base fee, which is burned. A bidder may use as many cells as
+// cycles: they bound its answer and are not charged, nor counted. Its error is an
+// *EnvironmentError.
+//
+// Spec: CIP-1 §7, decisions T14, T15, T27.
+func (r *run) ask(q scheduler.Question) (scheduler.Answer, error) {
+	charge, ok := feemarket.NewCharge(feemarket.Price{BaseFeeCycle: r.header.BaseFeeCycle}, q.Cycles, 0)
+	if !ok || !r.state.Debit(q.Payer, charge.Total) {
+		panic(fmt.Sprintf("ledger: %s was to hold the price of asking %s, and does not", q.Payer, q.Bidder))
+	}
+	msg := program.Message{Kind: program.Read, Sender: types.GovernanceAddress, Self: q.Bidder, Handler: scheduler.BidHandler, Payload: q.Context}
+	x, outcome, err := r.attempt("gas bidder "+q.Bidder.String(), actors.Cause{Origin: types.OriginTimer, ReadOnly: true}, q.Cycles, types.Cells(q.Cycles),
+		func(x *actors.Execution) (program.Outcome, error) { return x.Deliver(msg, types.Wei{}) })
+	if err != nil {
+		return scheduler.Answer{}, err
+	}
+	cycles, _ := x.Used()
+	cost, refund := charge.Settle(cycles, 0)
+	r.state.Credit(q.Payer, refund)
+	r.burn(cost)
+	r.logs = append(r.logs, x.Logs...)
+	answer := scheduler.Answer{Output: outcome.Output, Cycles: cycles}
+	if outcome.Status != types.StatusOK {
+		answer = scheduler.Answer{Fault: outcome.Fault.Code, Cycles: cycles}
+	}
+	return answer, nil
+}
+
+// fire charges the payer, runs the handler, refunds what it did not use, also
+// when it failed, and takes an auction's payment from the escrow. Its error is an
+// *EnvironmentError.
+//
+// Spec: CIP-1 §3 step 8, CIP-5 §§5.2, 6.2, 9.5, decisions T2, T13, T20, T24, T27.
+func (r *run) fire(order scheduler.Fire) (scheduler.Fired, error) {
+	t := &order.Timer
+	charge, _ := feemarket.NewCharge(order.Price, order.Cycles, order.Cells)
+	if charge.Total != order.MaxCost || !r.state.Debit(t.FeePayer, charge.Total) {
+		panic(fmt.Sprintf("ledger: timer %s was to be charged %s wei, the ledger says %s", t.ID, order.MaxCost, charge.Total))
+	}
+	cause := actors.Cause{Origin: types.OriginTimer, Hash: t.ID}
+	msg := program.Message{Kind: program.Timer, Sender: t.Actor, Self: t.Actor, Handler: t.Handler, Payload: t.Payload}
+	x, outcome, err := r.attempt("timer "+t.ID.String(), cause, order.Cycles, order.Cells,
+		func(x *actors.Execution) (program.Outcome, error) { return x.Deliver(msg, types.Wei{}) })
+	if err != nil {
+		return scheduler.Fired{}, err
+	}
+	cost, refund := charge.Settle(x.Used())
+	r.state.Credit(t.FeePayer, refund)
+	r.burn(cost)
+	if !r.state.Debit(types.TimerEscrow, order.Payment) {
+		panic(fmt.Sprintf("ledger: the escrow does not hold the payment of timer %s, %s wei", t.ID, order.Payment))
+	}
+	fee, tip := cost.Total().Add(order.Payment), cost.Tip.Add(order.Payment)
+	r.tips.Timers = r.tips.Timers.Add(tip)
+	r.record(types.Receipt{Hash: t.ID, Origin: types.OriginTimer, Sender: t.Actor, To: t.Actor, Handler: t.Handler,
+		Fee: fee, Tip: tip}, x, outcome)
+	cycles, cells := x.Used()
+	return scheduler.Fired{Result: outcome.Status, Cycles: cycles, Cells: cells, FeePaid: fee, TipPaid: tip, Changes: x.Timers}, nil
+}
