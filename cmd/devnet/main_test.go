@@ -2,9 +2,14 @@ package main
 
 import (
 	"os"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/cowboyinc/devnet/internal/scenario"
+	"github.com/cowboyinc/devnet/internal/scenario/stage/simulated"
 )
 
 // TestMain lets scripts run this binary as devnet.
@@ -16,7 +21,27 @@ func TestMain(m *testing.M) {
 			_ = os.Setenv("PATH", "")
 			os.Exit(run(os.Args, os.Stdout, os.Stderr))
 		},
+		// The same where a simulated run depends on the process it is made in.
+		"unsteady": func() {
+			openSimulated = slower(time.Duration(os.Getpid()))
+			os.Exit(run(os.Args, os.Stdout, os.Stderr))
+		},
+		// The same where only the process that a person starts differs from others.
+		"haunted": func() {
+			if !slices.Contains(os.Args, "--"+batchFlag) {
+				openSimulated = slower(time.Nanosecond)
+			}
+			os.Exit(run(os.Args, os.Stdout, os.Stderr))
+		},
 	})
+}
+
+// slower makes simulated worlds whose links take so much longer.
+func slower(by time.Duration) scenario.Open {
+	return func(c scenario.Config) (scenario.Backend, error) {
+		c.Link.Latency += time.Millisecond + by
+		return simulated.Open(c)
+	}
 }
 
 // TestScripts is what a person types and reads. A script is one file of

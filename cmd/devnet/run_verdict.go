@@ -97,13 +97,16 @@ func (p *plan) conclude(c *cli.Context, verdicts []verdict) error {
 	if code == exitDone {
 		return nil
 	}
-	return &failure{code: code, what: concluded(len(verdicts), failures, len(missing))}
+	return &failure{code: code, what: concluded(code, len(verdicts), failures, len(missing))}
 }
 
-func concluded(runs, failures, missing int) string {
+// endOfOne is the end of one run by its exit code.
+var endOfOne = map[int]string{exitFailed: "the scenario failed", exitUsage: "the scenario is wrong", exitNoStart: "the network did not start"}
+
+func concluded(code, runs, failures, missing int) string {
 	var parts []string
 	if failures > 0 && runs == 1 {
-		parts = append(parts, "the scenario failed")
+		parts = append(parts, endOfOne[code])
 	} else if failures > 0 {
 		parts = append(parts, fmt.Sprintf("%d of %d runs failed", failures, runs))
 	}

@@ -57,10 +57,14 @@ func (w world) flags() (words []string) {
 	return words
 }
 
+// openSimulated is a variable so that a test can plant a world that is not the
+// function of its seed.
+var openSimulated scenario.Open = simulated.Open
+
 // opener makes worlds of the backend.
 func (w world) opener(ctx context.Context) scenario.Open {
 	if w.Backend == backendLive {
 		return live.Opener(ctx)
 	}
-	return simulated.Open
+	return openSimulated
 }
