@@ -14,6 +14,8 @@ import (
 func (s *sources) check() error {
 	var found Mistakes
 	checked := map[string]bool{}
+	var loads []*syntax.LoadStmt
+	globals := map[string][]string{} // of the files that could be read; looked up only
 	queue := []string{s.main}
 	for len(queue) > 0 {
 		name := queue[0]
@@ -38,6 +40,7 @@ func (s *sources) check() error {
 		if file == nil {
 			continue
 		}
+		globals[name] = globalsOf(file)
 		l := &linter{s: s, nets: networksOf(file)}
 		syntax.Walk(file, l.visit)
 		found = append(found, l.found...)
@@ -56,6 +59,12 @@ func (s *sources) check() error {
 				continue
 			}
 			queue = append(queue, load.ModuleName())
+			loads = append(loads, load)
+		}
+	}
+	for _, load := range loads {
+		if known, ok := globals[load.ModuleName()]; ok {
+			found = append(found, s.missingIn(load, known)...)
 		}
 	}
 	if len(found) == 0 {
@@ -67,6 +76,24 @@ func (s *sources) check() error {
 		}
 		return a.At.Line - b.At.Line
 	})
+	return found
+}
+
+// globalsOf are the names that a file gives to those who load it.
+func globalsOf(file *syntax.File) (names []string) {
+	for _, global := range file.Module.(*resolve.Module).Globals {
+		names = append(names, global.First.Name)
+	}
+	return names
+}
+
+// missingIn are the names of a load that its file does not give.
+func (s *sources) missingIn(load *syntax.LoadStmt, known []string) (found Mistakes) {
+	for _, wanted := range load.From {
+		if !slices.Contains(known, wanted.Name) {
+			found = append(found, &Mistake{s.at(wanted.NamePos), load.ModuleName() + " has no " + wanted.Name + meant(wanted.Name, known)})
+		}
+	}
 	return found
 }
 
