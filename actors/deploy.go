@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/cowboyinc/devnet/internal/program"
@@ -25,15 +26,19 @@ func (x *Execution) Deploy(deployer types.Address, d *types.Deploy, value types.
 		return at, failed(fault.Status, fault.Code, fault.Message), nil
 	}
 	code := program.Code{Hash: types.Keccak(d.Code), Source: d.Code}
-	if refusal, err := x.inspect(at, d, code); refusal != nil || err != nil {
-		if err != nil {
-			return at, program.Outcome{}, err
-		}
+	found, refusal, err := x.inspect(at, d, code)
+	if err != nil {
+		return at, program.Outcome{}, err
+	}
+	if refusal != nil {
 		return at, *refusal, nil
 	}
 	mark := x.mark()
 	x.state.Set(hashKey(prefixCode, code.Hash), append([]byte{}, d.Code...))
 	x.state.setActor(at, &Actor{CodeHash: code.Hash, Owner: deployer, Name: d.Manifest.Name, DeployedAt: x.block.Height})
+	if hasHandler(found, program.BidHandler) {
+		x.becomeBidder(at)
+	}
 	outcome, err := x.Deliver(program.Message{Kind: program.Init, Sender: deployer, Self: at, Handler: initHandler, Payload: d.Init}, value)
 	if err == nil && outcome.Status != types.StatusOK {
 		x.revert(mark)
@@ -41,13 +46,27 @@ func (x *Execution) Deploy(deployer types.Address, d *types.Deploy, value types.
 	return at, outcome, err
 }
 
-// inspect judges a deploy before anything is done; a nil refusal means that it
-// may go on.
-func (x *Execution) inspect(at types.Address, d *types.Deploy, code program.Code) (refusal *program.Outcome, err error) {
+// becomeBidder makes a new actor the one that prices its own timers; its init
+// may name another (decision T14).
+func (x *Execution) becomeBidder(at types.Address) {
+	effect, fault := x.block.Timers.SetGasBidder(x.state, TimerCaller{Actor: at}, &at)
+	if fault != nil {
+		panic(fmt.Sprintf("actors: %s cannot price its own timers: %v", at, fault))
+	}
+	x.Events = append(x.Events, effect.Events...)
+}
+
+func hasHandler(d program.Description, name string) bool {
+	return slices.ContainsFunc(d.Handlers, func(h program.Handler) bool { return h.Name == name })
+}
+
+// inspect judges a deploy before anything is done, and tells what its code is; a
+// nil refusal means that it may go on.
+func (x *Execution) inspect(at types.Address, d *types.Deploy, code program.Code) (found program.Description, refusal *program.Outcome, err error) {
 	p := x.block.Params
-	refuse := func(status types.Status, code, format string, args ...any) (*program.Outcome, error) {
+	refuse := func(status types.Status, code, format string, args ...any) (program.Description, *program.Outcome, error) {
 		outcome := failed(status, code, fmt.Sprintf(format, args...))
-		return &outcome, nil
+		return program.Description{}, &outcome, nil
 	}
 	switch {
 	case len(d.Manifest.Name) > types.MaxNameBytes || !utf8.ValidString(d.Manifest.Name):
@@ -61,11 +80,11 @@ func (x *Execution) inspect(at types.Address, d *types.Deploy, code program.Code
 	}
 	session, err := x.block.Sessions.Session()
 	if err != nil {
-		return nil, err
+		return program.Description{}, nil, err
 	}
-	_, err = session.Inspect(code)
-	if found := (*program.Refusal)(nil); errors.As(err, &found) {
-		return refuse(types.StatusInvalidCode, "invalid_code", "%s", found.Error())
+	found, err = session.Inspect(code)
+	if refused := (*program.Refusal)(nil); errors.As(err, &refused) {
+		return refuse(types.StatusInvalidCode, "invalid_code", "%s", refused.Error())
 	}
-	return nil, err
+	return found, nil, err
 }

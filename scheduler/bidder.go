@@ -2,10 +2,6 @@ package scheduler
 
 import "github.com/cowboyinc/devnet/internal/types"
 
-// BidHandler is the handler of a gas bidding agent: the one that
-// Lane.Ask calls (CIP-1 §7; its name as decision T14 has it).
-const BidHandler = "get_gas_bid"
-
 func keyBidder(a types.Address) []byte { return append([]byte("t/g/"), a[:]...) }
 
 // SetGasBidder names the actor that prices actor's timers which name none

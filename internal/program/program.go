@@ -28,6 +28,11 @@ const (
 	Read                  // read-only: every side effect is refused
 )
 
+// BidHandler is the handler of a gas bidding agent: the chain calls it, as a
+// Read, with a GBAContext, and reads TxFeeParams from its output (CIP-1 §7; its
+// name as decision T14 has it).
+const BidHandler = "get_gas_bid"
+
 // Message is what a handler receives.
 type Message struct {
 	Kind    Kind

@@ -23,6 +23,7 @@ const (
 	opTransfer
 	opSend
 	opFlush
+	opBidder
 )
 
 // The effects, as in chain.py.

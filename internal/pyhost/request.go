@@ -9,8 +9,8 @@ import (
 
 // arity is how many arguments each request has.
 var arity = map[byte]int{
-	opGet: 1, opBalance: 1, opCall: 4, opKeccak: 1, opRandomness: 1, opSchedule: 10, opCancel: 1, opExtend: 2, opTransfer: 2,
-	opSend: 5, opFlush: 0,
+	opGet: 1, opBalance: 1, opCall: 4, opKeccak: 1, opRandomness: 1, opSchedule: 13, opCancel: 1, opExtend: 2, opTransfer: 2,
+	opSend: 5, opFlush: 0, opBidder: 1,
 }
 
 // arguments reads a request's items; the first malformed one stays as err.
@@ -113,6 +113,9 @@ func (c *conversation) prepare(a *arguments) func() ([]byte, bool, error) {
 	case opCancel:
 		id := a.hash(0)
 		return nothing(func() error { return c.ctx.CancelTimer(id) })
+	case opBidder:
+		bidder := optional(a, 0, a.address)
+		return nothing(func() error { return c.ctx.SetGasBidder(bidder) })
 	case opExtend:
 		id, height := a.hash(0), types.Height(a.u64(1))
 		return nothing(func() error { return c.ctx.ExtendTimer(id, height) })
@@ -145,6 +148,10 @@ func timerRequest(a *arguments) program.TimerRequest {
 		MaxPriorityFeePerCycle: optional(a, 7, a.wei),
 		Bid:                    optional(a, 8, a.wei),
 		GBA:                    optional(a, 9, a.address),
+		PriorityTier:           text(a.bytes(10)),
+	}
+	if actor := optional(a, 11, a.address); actor != nil {
+		r.Watch = &types.Watch{Actor: *actor, Key: a.bytes(12)}
 	}
 	if limit := optional(a, 4, a.u64); limit != nil {
 		r.GasLimit = (*types.Cycles)(limit)

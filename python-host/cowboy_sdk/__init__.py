@@ -11,15 +11,23 @@
         def reset(self, payload): ...
 
 Under @actor a handler without @public or @callable_by refuses every caller;
-the chain itself still runs init, deploy and timers' handlers.
+the chain itself still runs init, deploy, timers' handlers and get_gas_bid.
 """
 
 import chain
 import meter
 import pvm_host
 from cowboy_sdk import runtime
+from cowboy_sdk.bids import TIERS, GBAContext, TxFeeParams
+from pvm_host import schedule_timer
+from sealed import library
 
-__all__ = "actor public callable_by OWNER SELF call send ActorRef Storage runtime".split()
+__all__ = (
+    "actor public callable_by OWNER SELF call send ActorRef Storage runtime schedule_timer PriorityTier GBAContext "
+    "TxFeeParams"
+).split()
+
+PriorityTier = library("PriorityTier", TIERS)
 
 
 class _Who:

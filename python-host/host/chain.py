@@ -12,7 +12,7 @@ import meter
 from costs import table
 from wire import NO_VALUE, U32, items
 
-GET, BALANCE, CALL, KECCAK, RANDOMNESS, SCHEDULE, CANCEL, EXTEND, TRANSFER, SEND, FLUSH = range(1, 12)
+GET, BALANCE, CALL, KECCAK, RANDOMNESS, SCHEDULE, CANCEL, EXTEND, TRANSFER, SEND, FLUSH, BIDDER = range(1, 13)
 SET, DELETE, EMIT, LOG, READ = range(20, 25)
 MAX_EFFECTS = 64  # buffered before a flush
 MAX_EFFECT_BYTES = 256 << 10
@@ -45,7 +45,8 @@ now = Message()
 def error_class(op):
     import pvm_host
     return {GET: pvm_host.StateError, CALL: pvm_host.CallError, SEND: pvm_host.SendError, SCHEDULE: pvm_host.TimerError,
-            CANCEL: pvm_host.TimerError, EXTEND: pvm_host.TimerError, TRANSFER: pvm_host.TransferError,
+            CANCEL: pvm_host.TimerError, EXTEND: pvm_host.TimerError, BIDDER: pvm_host.TimerError,
+            TRANSFER: pvm_host.TransferError,
             BALANCE: pvm_host.TransferError}.get(op, pvm_host.HostError)
 
 

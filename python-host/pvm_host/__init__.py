@@ -17,7 +17,7 @@ from chain import optional as _optional
 
 __all__ = (
     "HostError StateError TimerError CallError SendError TransferError NotAvailable schedule_timer schedule_timer_ex "
-    "extend_timer cancel_timer get_state set_state delete_state emit_event send_message call_actor submit_job "
+    "extend_timer cancel_timer set_gas_bidder get_state set_state delete_state emit_event send_message call_actor submit_job "
     "block_height self_address context keccak256 randomness charge_gas get_balance transfer"
 ).split()
 
@@ -62,14 +62,37 @@ class NotAvailable(HostError):
 
 
 def schedule_timer(height, payload=b"", *, handler=None, fee_payer=None, gas_limit=None, expires_at=None,
-                   max_fee_per_cycle=None, max_priority_fee_per_cycle=None, bid=None, gba=None):
-    """Call handler (default handle_timer) with payload at height. Returns the timer's id."""
+                   max_fee_per_cycle=None, max_priority_fee_per_cycle=None, bid=None, gba=None,
+                   priority_tier_hint=None, watch=None):
+    """Call handler (default handle_timer) with payload at height. Returns the timer's id.
+
+    With watch, a key of this actor's state or (actor, key), it is due when that
+    key's value changes, at height at the earliest.
+    """
+    watched, key = _watched(watch)
     return chain.request(
         chain.SCHEDULE, _number(height, 64, "the height"), _data(payload), _name(handler or "", "the handler"),
         None if fee_payer is None else _address(fee_payer, "fee_payer"), _optional(gas_limit, 64, "gas_limit"),
         _optional(expires_at, 64, "expires_at"), _optional(max_fee_per_cycle, 256, "max_fee_per_cycle"),
         _optional(max_priority_fee_per_cycle, 256, "max_priority_fee_per_cycle"), _optional(bid, 256, "bid"),
-        None if gba is None else _address(gba, "gba"))[0]
+        None if gba is None else _address(gba, "gba"), _tier(priority_tier_hint), watched, key)[0]
+
+
+def _tier(hint):
+    """A PriorityTier, an Enum like it, or its value."""
+    if hint is None:
+        return None
+    return _name(getattr(hint, "value", hint), "priority_tier_hint")
+
+
+def _watched(watch):
+    if watch is None:
+        return None, None
+    if isinstance(watch, tuple):
+        if len(watch) != 2:
+            raise ValueError("watch is a key of this actor's state, or (actor, key)")
+        return _address(watch[0], "the watched actor"), chain.state_key(watch[1])
+    return chain.now.me, chain.state_key(watch)
 
 
 def schedule_timer_ex(height, payload, fee_payer=None, gas_limit=None, expires_at=None):
@@ -92,6 +115,11 @@ def extend_timer(timer_id, new_expires_at):
 def cancel_timer(timer_id):
     """End a timer of this actor before it fires."""
     chain.request(chain.CANCEL, _timer(timer_id))
+
+
+def set_gas_bidder(bidder=None):
+    """Let bidder's get_gas_bid price this actor's timers from now on; None: the protocol's own agent."""
+    chain.request(chain.BIDDER, None if bidder is None else _address(bidder, "the bidder"))
 
 
 def get_state(key):

@@ -63,7 +63,7 @@ func (r *run) ask(q scheduler.Question) (scheduler.Answer, error) {
 	if !ok || !r.state.Debit(q.Payer, charge.Total) {
 		panic(fmt.Sprintf("ledger: %s was to hold the price of asking %s, and does not", q.Payer, q.Bidder))
 	}
-	msg := program.Message{Kind: program.Read, Sender: types.GovernanceAddress, Self: q.Bidder, Handler: scheduler.BidHandler, Payload: q.Context}
+	msg := program.Message{Kind: program.Read, Sender: types.GovernanceAddress, Self: q.Bidder, Handler: program.BidHandler, Payload: q.Context}
 	x, outcome, err := r.attempt("gas bidder "+q.Bidder.String(), actors.Cause{Origin: types.OriginTimer, ReadOnly: true}, q.Cycles, types.Cells(q.Cycles),
 		func(x *actors.Execution) (program.Outcome, error) { return x.Deliver(msg, types.Wei{}) })
 	if err != nil {

@@ -33,6 +33,9 @@ func (t timers) Schedule(s *actors.State, by actors.TimerCaller, request program
 	if !by.Sender.IsZero() {
 		sender = &by.Sender
 	}
+	if fault := checkBidder(s, request.GBA); fault != nil {
+		return actors.TimerEffect{}, fault
+	}
 	timer, events, err := t.block(s).Schedule(by.Actor, sender, request)
 	if err != nil {
 		return actors.TimerEffect{}, refusal(err)
@@ -52,8 +55,21 @@ func (t timers) Extend(s *actors.State, by actors.TimerCaller, id types.TimerID,
 
 // SetGasBidder implements actors.Timers.
 func (t timers) SetGasBidder(s *actors.State, by actors.TimerCaller, bidder *types.Address) (actors.TimerEffect, *program.Fault) {
+	if fault := checkBidder(s, bidder); fault != nil {
+		return actors.TimerEffect{}, fault
+	}
 	t.block(s).SetGasBidder(by.Actor, bidder)
 	return actors.TimerEffect{}, nil
+}
+
+// checkBidder refuses a gas bidding agent that is no actor: nobody could be
+// asked. Whether it has the handler is seen when it is (decision T15).
+func checkBidder(s *actors.State, bidder *types.Address) *program.Fault {
+	if bidder == nil || actors.ActorOf(s, *bidder) != nil {
+		return nil
+	}
+	return &program.Fault{Status: types.StatusReverted, Code: scheduler.CodeBidderNoActor,
+		Message: fmt.Sprintf("there is no actor at %s that could be asked for bids; deploy it before it is named", *bidder)}
 }
 
 func changed(change types.TimerChange, err error) (actors.TimerEffect, *program.Fault) {

@@ -1,0 +1,92 @@
+"""Gas bidding agents and priority tiers (CIP-1 §7).
+
+    def get_gas_bid(context):
+        late = context.current_block_height - context.trigger_block_height
+        tip = 10 * (1 + late)
+        return TxFeeParams(max_fee_per_cycle=2 * context.basefee_lane_timer + tip,
+                           max_priority_fee_per_cycle=tip)
+
+The chain calls get_gas_bid read-only when a timer is due. What the answer
+leaves out the protocol's own agent fills in.
+"""
+
+import cbor
+import meter
+
+CONTEXT = (
+    "trigger_block_height current_block_height basefee_cycle basefee_cell basefee_lane_timer last_block_cycle_usage "
+    "previous_block_p50_priority_tip_per_cycle owner_actor_balance"
+).split()
+PARAMS = "max_fee_per_cycle max_priority_fee_per_cycle max_fee_per_cell max_priority_fee_per_cell".split()
+MAX_WEI = (1 << 256) - 1
+
+
+class _Record:
+    """Named numbers that cannot be changed."""
+
+    __slots__ = ()
+    _host_open = True
+    _host_shown = True
+
+    def __setattr__(self, name, value):
+        raise AttributeError("it cannot be changed")
+
+    def __repr__(self):
+        given = ((n, getattr(self, n, None)) for n in self.__slots__)
+        return "%s(%s)" % (type(self).__name__, ", ".join("%s=%s" % g for g in given if g[1] is not None))
+
+
+class GBAContext(_Record):
+    """What the chain tells an agent: heights in blocks, amounts in wei."""
+
+    __slots__ = tuple(CONTEXT)
+
+    def __init__(self, **known):
+        meter.charge(len(known))
+        for n, v in known.items():
+            object.__setattr__(self, n, v)
+
+
+class TxFeeParams(_Record):
+    """An agent's answer, in wei a unit; what is None is left to the protocol."""
+
+    __slots__ = tuple(PARAMS)
+
+    def __init__(self, max_fee_per_cycle=None, max_priority_fee_per_cycle=None, max_fee_per_cell=None,
+                 max_priority_fee_per_cell=None):
+        meter.charge(len(PARAMS))
+        for n, v in zip(PARAMS, (max_fee_per_cycle, max_priority_fee_per_cycle, max_fee_per_cell, max_priority_fee_per_cell)):
+            if v is not None and (not isinstance(v, int) or isinstance(v, bool)):
+                raise TypeError("%s is an int, in wei" % n)
+            if v is not None and not 0 <= v <= MAX_WEI:
+                raise ValueError("%s lies outside 0..2^256-1" % n)
+            object.__setattr__(self, n, v if v is None else int(v))
+
+
+class _Tier(_Record):
+    """A hint how urgent a timer is."""
+
+    __slots__ = ("name", "value")
+
+    def __init__(self, name, value):
+        object.__setattr__(self, "name", name)
+        object.__setattr__(self, "value", value)
+
+    def __repr__(self):
+        return "PriorityTier." + self.name
+
+
+TIERS = {n: _Tier(n, n.lower()) for n in ("ECONOMY", "STANDARD", "FAST", "URGENT")}
+
+
+def context(payload):
+    """The GBAContext that the chain sent."""
+    told = cbor.decode(payload)
+    return GBAContext(**{n: told[n] for n in CONTEXT if n in told})
+
+
+def answer(found):
+    """What the chain reads of a handler's TxFeeParams; anything else is as it is."""
+    if not isinstance(found, TxFeeParams):
+        return found
+    return cbor.encode({n: getattr(found, n) for n in PARAMS if getattr(found, n) is not None})
