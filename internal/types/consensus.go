@@ -87,11 +87,17 @@ func (v *Vote) Digest(chainID uint64) Hash {
 	binary.BigEndian.PutUint64(content[17:], uint64(v.Height))
 	copy(content[25:], v.Block[:])
 	if v.Kind == Notarize {
-		bitmap := Keccak(v.Bitmap)
+		bitmap := noBitmap
+		if len(v.Bitmap) > 0 {
+			bitmap = Keccak(v.Bitmap)
+		}
 		copy(content[57:], bitmap[:])
 	}
 	return Digest("cowboy/vote/1", chainID, content[:])
 }
+
+// noBitmap is the hash of a bitmap without bits.
+var noBitmap = Keccak()
 
 // Certificate is a quorum of equal votes of one kind in one view.
 type Certificate struct {

@@ -1,6 +1,7 @@
 package simplex
 
 import (
+	"bytes"
 	"fmt"
 
 	"github.com/cowboyinc/devnet/internal/types"
@@ -111,12 +112,16 @@ func CheckCertificate(chainID uint64, rec Recoverer, sets Sets, c *types.Certifi
 	if err := checkMembers(set, c); err != nil {
 		return VerifiedCertificate{}, err
 	}
+	var digest types.Hash
 	for i := range c.Votes {
 		vote := c.Vote(i)
 		if err := checkBitmap(c.Kind, vote.Bitmap); err != nil {
 			return VerifiedCertificate{}, err
 		}
-		if signer, ok := rec.Recover(vote.Digest(chainID), vote.Signature); !ok || signer != vote.Validator {
+		if i == 0 || !bytes.Equal(vote.Bitmap, c.Votes[i-1].Bitmap) {
+			digest = vote.Digest(chainID) // votes of one certificate differ in their bitmaps alone
+		}
+		if signer, ok := rec.Recover(digest, vote.Signature); !ok || signer != vote.Validator {
 			return VerifiedCertificate{}, invalid("bad_signature", "vote %d of a %s certificate of view %d is not signed by %s", i, c.Kind, c.View, vote.Validator)
 		}
 	}
