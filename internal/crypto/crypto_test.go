@@ -203,3 +203,37 @@ func FuzzRecover(f *testing.F) {
 		}
 	})
 }
+
+// What is remembered of tags changes nothing: not when places are taken over,
+// and not for a digest that shares its place with another.
+func TestAKeyedHashRemembersNothingWrong(t *testing.T) {
+	secret := types.Hash{5}
+	world := NewKeyedHash(secret)
+	var digests []types.Hash
+	for i := range 3 * recentTags {
+		digests = append(digests, types.Keccak([]byte{byte(i), byte(i >> 8)}), types.Hash{31: byte(i), 30: byte(i >> 8)})
+	}
+	key := DeriveKey(1, "alice")
+	signer := world.Signer(key)
+	for round := range 2 {
+		for i, digest := range digests {
+			signature := signer.Sign(digest)
+			if signature != NewKeyedHash(secret).Signer(key).Sign(digest) {
+				t.Fatalf("round %d: another signature of digest %d", round, i)
+			}
+			if who, ok := world.Recover(digest, signature); !ok || who != key.Address() {
+				t.Fatalf("round %d: digest %d was signed by %s, %v", round, i, who, ok)
+			}
+			if _, ok := world.Recover(digests[(i+1)%len(digests)], signature); ok {
+				t.Fatalf("round %d: a signature holds for another digest", round)
+			}
+			if i%257 != 0 {
+				continue
+			}
+			signature[3] ^= 1
+			if _, ok := world.Recover(digest, signature); ok {
+				t.Fatalf("round %d: a changed signature holds", round)
+			}
+		}
+	}
+}

@@ -2,6 +2,8 @@ package crypto
 
 import (
 	"crypto/subtle"
+	"encoding/binary"
+	"sync"
 
 	"github.com/cowboyinc/devnet/internal/types"
 )
@@ -11,12 +13,27 @@ import (
 // the last 20 bytes of s, and all else 0. A node is given its own signer only,
 // from which the secret cannot be had, so even a Byzantine node signs for
 // nobody else.
+//
+// It is safe for concurrent use.
 type KeyedHash struct {
 	secret types.Hash
+	mu     sync.Mutex
+	recent [recentTags]tag
+}
+
+// recentTags is how many tags are remembered: those of a few views of a hundred
+// validators. Each has one place, and gives it up to the next for it.
+const recentTags = 2048
+
+// tag is what a signer's signature of a digest holds. The zero tag is nobody's.
+type tag struct {
+	digest types.Hash
+	signer types.Address
+	tag    types.Hash
 }
 
 // NewKeyedHash returns the scheme of a world with this secret.
-func NewKeyedHash(secret types.Hash) *KeyedHash { return &KeyedHash{secret} }
+func NewKeyedHash(secret types.Hash) *KeyedHash { return &KeyedHash{secret: secret} }
 
 // Where a keyed hash puts the signer's address.
 const keyedAddress = 64 - len(types.Address{})
@@ -35,10 +52,23 @@ func (h *KeyedHash) Recover(digest types.Hash, sig types.Signature) (types.Addre
 }
 
 func (h *KeyedHash) sign(signer types.Address, digest types.Hash) (sig types.Signature) {
-	tag := types.Keccak(h.secret[:], signer[:], digest[:])
+	tag := h.tag(signer, digest)
 	copy(sig[:], tag[:])
 	copy(sig[keyedAddress:], signer[:])
 	return sig
+}
+
+// tag returns keccak256(secret ‖ signer ‖ digest), remembered where it can be:
+// each signature is made once and checked many times.
+func (h *KeyedHash) tag(signer types.Address, digest types.Hash) types.Hash {
+	place := (binary.LittleEndian.Uint64(digest[:]) ^ binary.LittleEndian.Uint64(signer[:])) % recentTags
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	known := &h.recent[place]
+	if known.tag.IsZero() || known.digest != digest || known.signer != signer {
+		*known = tag{digest, signer, types.Keccak(h.secret[:], signer[:], digest[:])}
+	}
+	return known.tag
 }
 
 type keyedSigner struct {
