@@ -63,12 +63,12 @@ func (in *intake) receive(ctx actor.Context) {
 }
 
 func (in *intake) frame(f frame) {
-	message, err := decodeFrame(f.data)
+	read, err := in.v.memo.read(f.data)
 	if err != nil {
 		in.refuse(f.from, err)
 		return
 	}
-	switch message := message.(type) {
+	switch message := read.message.(type) {
 	case *transactions:
 		in.transactions(f.from, message)
 	case *catchup.RangeRequest:
@@ -76,13 +76,16 @@ func (in *intake) frame(f frame) {
 	case *catchup.Batch:
 		in.v.post(in.v.consensus, catchup.Answer{From: f.from, Batch: message})
 	default:
-		in.consensus(f, message)
+		in.consensus(f, read)
 	}
 }
 
 // consensus checks a message of the consensus.
-func (in *intake) consensus(f frame, message any) {
-	verified, err := simplex.Check(in.v.genesis.ChainID, in.v.node.Verifier, *in.v.sets.Load(), message)
+func (in *intake) consensus(f frame, read *reading) {
+	sets := *in.v.sets.Load()
+	verified, err := in.v.memo.check(read, sets, func() (simplex.Verified, error) {
+		return simplex.Check(in.v.genesis.ChainID, in.v.node.Verifier, sets, read.message)
+	})
 	var unknown *simplex.UnknownEpoch
 	switch {
 	case errors.As(err, &unknown):

@@ -14,14 +14,15 @@ const memoResults = 64
 
 // Memo shares the results of executing blocks between the validators of one
 // process: executing is pure, so one of them does it for all, and so is what a
-// result leaves in a store. It is safe for concurrent use; whoever asks for a
-// result that another is computing waits for it.
+// result leaves in a store, and what a frame says. It is safe for concurrent
+// use; whoever asks for a result that another is computing waits for it.
 type Memo struct {
 	mu      sync.Mutex
 	entries map[memoKey]*memoEntry
 	order   []memoKey // oldest first
 	left    map[*ledger.Result]*leftEntry
 	leaving []*ledger.Result // the keys of left, oldest first
+	heard   readings
 }
 
 // memoKey names a block by its whole body: its hash does not cover the
@@ -46,7 +47,7 @@ type leftEntry struct {
 
 // NewMemo returns an empty memo.
 func NewMemo() *Memo {
-	return &Memo{entries: map[memoKey]*memoEntry{}, left: map[*ledger.Result]*leftEntry{}}
+	return &Memo{entries: map[memoKey]*memoEntry{}, left: map[*ledger.Result]*leftEntry{}, heard: readings{frames: map[string]*reading{}}}
 }
 
 // apply returns the result of a block on a state with the given root, by

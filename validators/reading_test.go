@@ -1,0 +1,110 @@
+package validators
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/validators/simplex"
+)
+
+func voteFrame(view types.View) []byte {
+	return encodeFrame(&types.Vote{Kind: types.Nullify, View: view, Validator: types.Address{1}})
+}
+
+// What is broadcast is read once, garbage and what is for one alone each time.
+func TestMemoReadsABroadcastOnce(t *testing.T) {
+	memo := NewMemo()
+	read := func(m *Memo, frame []byte) *reading {
+		t.Helper()
+		r, err := m.read(frame)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	vote := voteFrame(3)
+	if read(memo, vote) != read(memo, append([]byte{}, vote...)) || read(memo, vote) == read(memo, voteFrame(4)) {
+		t.Error("a vote is not known by its bytes")
+	}
+	if got := read(memo, vote).message.(*types.Vote); got.View != 3 {
+		t.Errorf("read %+v", got)
+	}
+	request := encodeFrame(&simplex.BlockRequest{})
+	if read(memo, request) == read(memo, request) || read(nil, vote) == read(nil, vote) {
+		t.Error("it was kept")
+	}
+	for range 2 {
+		if _, err := memo.read(vote[:len(vote)-1]); err == nil {
+			t.Error("half a vote was read")
+		}
+	}
+	if _, err := memo.read(nil); err == nil {
+		t.Error("an empty frame was read")
+	}
+}
+
+// A message is checked once by each validator whose sets are others, and again
+// by all while it does not hold.
+func TestMemoChecksBySetsOnce(t *testing.T) {
+	set := func(epoch types.Epoch, endpoint string) simplex.Sets {
+		return simplex.Sets{{Epoch: epoch, Members: []types.Validator{{Address: types.Address{1}, Endpoint: endpoint}}}}
+	}
+	refusal := errors.New("not signed")
+	for _, c := range []struct {
+		what    string
+		sets    []simplex.Sets
+		answers []error
+		checked int
+	}{
+		{"equal sets", []simplex.Sets{set(1, ""), set(1, ""), set(1, "")}, []error{nil, nil, nil}, 1},
+		{"another epoch", []simplex.Sets{set(1, ""), set(2, ""), set(2, "")}, []error{nil, nil, nil}, 2},
+		{"another member", []simplex.Sets{set(1, ""), set(1, "x")}, []error{nil, nil}, 2},
+		{"one epoch more", []simplex.Sets{set(2, ""), append(set(2, ""), set(1, "")...)}, []error{nil, nil}, 2},
+		{"refused", []simplex.Sets{set(1, ""), set(1, "")}, []error{refusal, refusal}, 2},
+		{"refused by one", []simplex.Sets{set(1, ""), set(2, ""), set(1, "")}, []error{nil, refusal, nil}, 2},
+	} {
+		memo, checked := NewMemo(), 0
+		read, err := memo.read(voteFrame(3))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, sets := range c.sets {
+			_, err := memo.check(read, sets, func() (simplex.Verified, error) {
+				checked++
+				return &simplex.BlockRequest{}, c.answers[i]
+			})
+			if err != c.answers[i] {
+				t.Errorf("%s: check %d says %v", c.what, i, err)
+			}
+		}
+		if checked != c.checked {
+			t.Errorf("%s: checked %d times, want %d", c.what, checked, c.checked)
+		}
+	}
+}
+
+func TestMemoForgetsFrames(t *testing.T) {
+	for _, size := range []int{0, 1 << 20} {
+		memo := NewMemo()
+		for i := range memoFrames + 100 {
+			if size > 0 && i > 50 {
+				break
+			}
+			frame := append(fmt.Append(nil, i), make([]byte, size)...)
+			memo.heard.keep(frame, &reading{})
+			memo.heard.keep(frame, &reading{})
+		}
+		bytes := 0
+		for frame := range memo.heard.frames {
+			bytes += len(frame)
+		}
+		if len(memo.heard.frames) > memoFrames || len(memo.heard.frames) != len(memo.heard.order) || bytes > memoFrameBytes || bytes != memo.heard.bytes {
+			t.Errorf("%d frames in %d places, %d bytes counted as %d", len(memo.heard.frames), len(memo.heard.order), bytes, memo.heard.bytes)
+		}
+		if memo.heard.frames["0"+string(make([]byte, size))] != nil {
+			t.Error("the oldest is still there")
+		}
+	}
+}
