@@ -66,6 +66,9 @@ func register(c Chain, settings []setting, at types.Height) (Effect, *types.Faul
 	if err := sound(*c.Params, waiting); err != nil {
 		return refuse("bad_value", "%v", err)
 	}
+	if err := switches(c.Params.Policy, waiting); err != nil {
+		return refuse("policy_switch", "%v", err)
+	}
 	for _, s := range settings {
 		c.KV.Set(changeKey(at, s.key), []byte(s.value))
 	}
@@ -87,6 +90,31 @@ func sound(p params.Params, changes []Change) error {
 	}
 	return nil
 }
+
+// keyPolicy is the parameter that names the lane's policy.
+const keyPolicy = "cip1.policy"
+
+// switches goes through changes in the order of their heights. The lane's
+// policy changes once, from fifo: timers that a policy took in by rules of its
+// own (locked bids, weights) are not another's to settle.
+//
+// Spec: CIP-1 §13.2, decision T25.
+func switches(policy string, changes []Change) error {
+	for _, change := range changes {
+		if change.Key != keyPolicy || change.Value == policy {
+			continue
+		}
+		if policy != policyFifo {
+			return fmt.Errorf("at height %d the lane's policy would change from %s to %s; it changes only from %s to another, "+
+				"any other policy is chosen in genesis", change.At, policy, change.Value, policyFifo)
+		}
+		policy = change.Value
+	}
+	return nil
+}
+
+// policyFifo is the policy that another may follow.
+const policyFifo = "fifo"
 
 // ParamSet is the data of the event param.set.
 type ParamSet struct {

@@ -69,6 +69,43 @@ func TestTheChangesThatWaitFitTogether(t *testing.T) {
 	}
 }
 
+// Decision T25: the lane's policy changes from fifo to another, at every height
+// at which a waiting change says so, and never again.
+func TestThePolicyChangesOnceFromFifo(t *testing.T) {
+	set := func(c Chain, value string, at types.Height, ok bool) {
+		t.Helper()
+		_, fault := (&SetParameter{Key: "cip1.policy", Value: value, Height: at}).Execute(c)
+		if (fault == nil) != ok || fault != nil && fault.Code != "policy_switch" {
+			t.Errorf("%s at %d: %v", value, at, fault)
+		}
+	}
+	c := chain(1)
+	set(c, "fifo", 3, true) // no change at all
+	set(c, "eip1559", 10, true)
+	set(c, "gba", 9, false)       // eip1559 waits behind it
+	set(c, "bias-vcg", 11, false) // eip1559 holds by then
+	set(c, "fifo", 11, false)
+	set(c, "eip1559", 9, true) // earlier, and again at 10
+	set(c, "gba", 10, false)
+	set(c, "bias-vcg", 9, false)
+	c = chain(1)
+	set(c, "eip1559", 10, true)
+	set(c, "gba", 10, true) // instead
+	p, due := InForce(c.KV, c.Params, 10)
+	if p.Policy != "gba" {
+		t.Errorf("%s", p.Policy)
+	}
+	Settle(c.KV, due)
+	c.Params, c.Height = p, 10
+	policy, err := params.Lookup("cip1.policy")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, other := range policy.Words {
+		set(c, other, 0, other == "gba")
+	}
+}
+
 // TestTheWaitingChangesAreBounded.
 func TestTheWaitingChangesAreBounded(t *testing.T) {
 	c := chain(1)
