@@ -103,9 +103,18 @@ func (t *transport) Send(to types.Address, frame []byte) {
 	w := l.node.world
 	w.strike(l, BeforeSend)
 	if peer := w.byAddress[to]; peer != nil && len(frame) <= env.MaxFrameBytes {
-		w.send(l, peer, bytes.Clone(frame))
+		w.send(l, peer, frame)
 	}
 	w.strike(l, AfterSend)
+}
+
+// copied returns a copy of a frame and its hash. What is sent to many one after
+// the other is copied once: nobody changes what arrives.
+func (w *World) copied(frame []byte) ([]byte, uint64) {
+	if w.copy == nil || !bytes.Equal(w.copy, frame) {
+		w.copy, w.copyHash = bytes.Clone(frame), xxhash.Sum64(frame)
+	}
+	return w.copy, w.copyHash
 }
 
 // Close implements env.Transport.
@@ -116,7 +125,7 @@ func (t *transport) Close() error {
 
 // send puts a frame on its way, or loses it.
 func (w *World) send(from *life, peer *node, frame []byte) {
-	hash := xxhash.Sum64(frame)
+	frame, hash := w.copied(frame)
 	w.trace.frame(w.now, kindSend, from.node, peer, hash)
 	departs := w.now
 	if w.current != nil && w.current.life == from {

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -55,6 +56,7 @@ type Network struct {
 	system  *crypto.Key
 	tip     types.Height // highest height that any validator finalized
 	failure error
+	last    overheard
 	behaviour
 	steering
 }
@@ -216,11 +218,21 @@ func (s stateReader) Get(key []byte) (value []byte) {
 	return value
 }
 
+// overheard is the last frame that was overheard: one goes to many.
+type overheard struct {
+	from  types.Address
+	frame []byte
+	vote  *types.Vote // in it, or nil
+}
+
 // overhear shows the oracles every vote that is sent, also those that no
 // certificate will hold.
 func (n *Network) overhear(from types.Address, frame []byte) {
-	if vote := VoteIn(frame, from, n.config.ChainID, n.scheme.Recover); vote != nil {
-		n.Judge.Vote(*vote)
+	if n.last.from != from || !bytes.Equal(n.last.frame, frame) {
+		n.last = overheard{from, frame, VoteIn(frame, from, n.config.ChainID, n.scheme.Recover)}
+	}
+	if n.last.vote != nil {
+		n.Judge.Vote(*n.last.vote)
 	}
 }
 

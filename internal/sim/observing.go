@@ -32,11 +32,14 @@ func Observations(f validators.Finality, who types.Address, sample types.Height)
 // MaxVoteBytes bounds what VoteIn tries to read as a vote.
 const MaxVoteBytes = 16 << 10
 
+// voteHead begins a vote: it is an array of eight.
+const voteHead = 0x88
+
 // VoteIn reads a frame that a validator sent as a vote of its own, or returns nil
 // where it is none, or not signed by it. A frame is a byte that names it, and CBOR.
 func VoteIn(frame []byte, from types.Address, chainID uint64, recover func(types.Hash, types.Signature) (types.Address, bool)) *types.Vote {
 	var vote types.Vote
-	if len(frame) == 0 || len(frame) > MaxVoteBytes || codec.Unmarshal(frame[1:], MaxVoteBytes, &vote) != nil || vote.Validator != from {
+	if len(frame) < 2 || len(frame) > MaxVoteBytes || frame[1] != voteHead || codec.Unmarshal(frame[1:], MaxVoteBytes, &vote) != nil || vote.Validator != from {
 		return nil
 	}
 	if signer, ok := recover(vote.Digest(chainID), vote.Signature); !ok || signer != from {

@@ -76,6 +76,8 @@ type World struct {
 	bug       *Bug
 	tables    shared
 	hashed    []byte // what was hashed last, in memory that is used again
+	copy      []byte // of the frame sent last
+	copyHash  uint64
 	tap       func(from types.Address, frame []byte)
 }
 
