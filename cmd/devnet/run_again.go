@@ -32,12 +32,19 @@ func reproduce(ctx context.Context, v *verdict) string {
 	defer os.RemoveAll(dir)
 	first := filepath.Join(dir, "0")
 	again, problem := traced(ctx, v, first)
+	if ctx.Err() != nil {
+		return "" // interrupted: nothing is known
+	}
 	if problem != "" || again.Digest == v.Digest {
 		return problem
 	}
 	for i := 1; i < probeTraces; i++ {
 		other := filepath.Join(dir, fmt.Sprint(i))
-		if _, problem := traced(ctx, v, other); problem != "" {
+		_, problem := traced(ctx, v, other)
+		switch {
+		case ctx.Err() != nil:
+			return ""
+		case problem != "":
 			return problem
 		}
 		if at := firstDifference(first, other); at != "" {

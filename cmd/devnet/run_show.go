@@ -1,11 +1,13 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/urfave/cli/v2"
 	"github.com/vbauerster/mpb/v8"
@@ -20,10 +22,12 @@ type show struct {
 	progress *mpb.Progress
 	bar      *mpb.Bar
 	failures int
+	began    time.Time
+	heard    func() bool // stops waiting for an interrupt
 }
 
 func newShow(c *cli.Context, runs int, quiet bool) *show {
-	s := &show{lines: c.App.Writer}
+	s := &show{lines: c.App.Writer, began: time.Now()}
 	if quiet {
 		s.lines = nil
 	}
@@ -34,19 +38,26 @@ func newShow(c *cli.Context, runs int, quiet bool) *show {
 	s.bar = s.progress.AddBar(int64(runs),
 		mpb.PrependDecorators(decor.CountersNoUnit("%d of %d runs ")),
 		mpb.AppendDecorators(
-			decor.Any(func(decor.Statistics) string { return s.failed() }),
-			decor.AverageETA(decor.ET_STYLE_GO, decor.WC{C: decor.DextraSpace})),
+			decor.Any(func(d decor.Statistics) string { return s.words(d.Current, d.Total, time.Since(s.began)) })),
 		mpb.BarRemoveOnComplete())
+	// A terminal shows ^C where the cursor is, and what the bar clears begins there.
+	s.heard = context.AfterFunc(c.Context, func() { fmt.Fprint(c.App.ErrWriter, "\r") })
 	if isTerminal(c.App.Writer) && !quiet {
 		s.lines = s.progress // above the bar
 	}
 	return s
 }
 
-func (s *show) failed() string {
+// words stand behind the bar: how many runs failed, and how long the others will
+// take at the pace so far.
+func (s *show) words(done, of int64, spent time.Duration) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return fmt.Sprintf(" %d failed, ", s.failures)
+	text := fmt.Sprintf(" %d failed", s.failures)
+	if done > 0 {
+		text += fmt.Sprintf(", %s left", (spent * time.Duration(of-done) / time.Duration(done)).Round(time.Second))
+	}
+	return text
 }
 
 // add shows one more verdict.
@@ -69,6 +80,7 @@ func (s *show) add(v *verdict) {
 // close takes the bar away.
 func (s *show) close() {
 	if s.progress != nil {
+		s.heard()
 		s.bar.Abort(true)
 		s.progress.Wait()
 	}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 )
@@ -114,6 +115,15 @@ func TestReplayIsAShellsCommand(t *testing.T) {
 	}
 	if got := replay("it's here.star", world{backendLive, "100ms"}, 7); got != `bin/devnet run 'it'\''s here.star' --seed 7 --block-time 100ms --backend live` {
 		t.Error(got)
+	}
+}
+
+func TestWordsBehindTheBar(t *testing.T) {
+	s := &show{failures: 3}
+	for done, want := range map[int64]string{0: " 3 failed", 10: " 3 failed, 18s left", 100: " 3 failed, 0s left"} { // order: each is judged alone
+		if got := s.words(done, 100, 2*time.Second); got != want {
+			t.Errorf("after %d of 100: %q, want %q", done, got, want)
+		}
 	}
 }
 
