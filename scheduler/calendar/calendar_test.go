@@ -225,27 +225,53 @@ func TestSkippingIsQuick(t *testing.T) {
 	}
 }
 
-// What a block reads follows from what is due in it, not from what is pending.
+// What a block reads follows from what is due in it, not from what is pending,
+// at any height and where a rollover begins that will take long.
 func TestReadingFollowsFromWhatIsDue(t *testing.T) {
-	cost := func(pending int) string {
+	sizes := realSizes
+	sizes.MaxMoves = 10
+	cost := func(now types.Height, pending int) string {
 		kv := newMemory()
-		cal := Of(kv, realSizes)
+		cal := Of(kv, sizes)
 		for i := range pending {
-			cal.Insert(at(5000+types.Height(i*7919%2_000_000), types.Seq(i)), number(0))
+			cal.Insert(at(now+1+types.Height(i*7919%2_000_000), types.Seq(i)), number(0))
+			cal.Insert(at(now+1000+types.Height(i%2000), types.Seq(2_000_000+i)), number(0))
 		}
 		for i := range 100 {
-			cal.Insert(at(4000, types.Seq(1_000_000+i)), number(0))
+			cal.Insert(at(now, types.Seq(1_000_000+i)), number(0))
 		}
-		cal.Maintain(3999)
+		cal.Maintain(now - 1)
 		kv.scans, kv.gets, kv.sets, kv.read = 0, 0, 0, 0
-		cal.Maintain(4000)
-		if due := cal.Due(4000, 50_000); len(due) != 100 {
+		cal.Maintain(now)
+		if due := cal.Due(now, 50_000); len(due) != 100 {
 			t.Fatalf("%d are due", len(due))
 		}
 		return fmt.Sprint(kv.scans, " scans, ", kv.gets, " gets, ", kv.sets, " sets, ", kv.read, " keys")
 	}
-	if few, many := cost(1000), cost(100_000); few != many {
-		t.Errorf("with 1,000 pending %s, with 100,000 %s", few, many)
+	for _, now := range []types.Height{1500, 3600, 7200} {
+		if few, many := cost(now, 1000), cost(now, 50_000); few != many {
+			t.Errorf("at %d with 2,000 pending %s, with 100,000 %s", now, few, many)
+		}
+	}
+}
+
+// T16: nor does it read much more than it may examine.
+func TestReadingIsBoundedByTheLimit(t *testing.T) {
+	kv := newMemory()
+	cal := Of(kv, realSizes)
+	for i := range 60_000 {
+		cal.Insert(Place{Height: 8 + types.Height(i%3), Rank: uint64(i % 11), Seq: types.Seq(i)}, number(0))
+	}
+	cal.Maintain(9) // the first third is carried, as far as it can be moved
+	for _, limit := range []uint64{0, 1, 10, 1000, 30_000, 60_000, ^uint64(0)} {
+		kv.read = 0
+		due := cal.Due(10, limit)
+		if uint64(len(due)) != min(limit, 60_000) {
+			t.Errorf("limit %d: %d", limit, len(due))
+		}
+		if uint64(kv.read) > 100+3*min(limit, 60_000) {
+			t.Errorf("limit %d: %d keys read", limit, kv.read)
+		}
 	}
 }
 

@@ -1,6 +1,10 @@
 package calendar
 
-import "github.com/cowboyinc/devnet/internal/types"
+import (
+	"slices"
+
+	"github.com/cowboyinc/devnet/internal/types"
+)
 
 // Due returns what is due at now: the entries of heights up to now, the highest
 // rank first, then the lowest sequence number (decision T16), at most limit of
@@ -28,7 +32,8 @@ func (c Calendar) Due(now types.Height, limit uint64) []Item {
 type source struct {
 	tier     Tier
 	from, to []byte // what is not read yet
-	read     []Item // what is read and not taken
+	read     []Item // what is read and not taken, in memory
+	memory   []Item
 	piece    uint64 // how many are read at once, doubling
 	done     bool   // nothing is left to read
 }
@@ -73,7 +78,7 @@ func (m *merge) first(limit uint64) (items []Item) {
 		m.sink(i)
 	}
 	for len(m.heap) > 1 && uint64(len(items)) < limit {
-		items = append(items, m.take())
+		items = push(items, m.take())
 	}
 	if len(m.heap) != 1 {
 		return items
@@ -115,7 +120,8 @@ func (m *merge) sink(i int) {
 
 // refill reads the next piece of a source; it reports whether there was one.
 func (m *merge) refill(s *source) bool {
-	s.read = m.readInto(make([]Item, 0, s.piece), s, s.piece)
+	s.memory = m.readInto(s.memory[:0], s, s.piece)
+	s.read = s.memory
 	s.piece *= 2
 	return len(s.read) > 0
 }
@@ -132,7 +138,7 @@ func (m *merge) readInto(items []Item, s *source, n uint64) []Item {
 		if p.Height > m.now { // of the carry, where now is a height gone by
 			return true
 		}
-		items = append(items, Item{p, m.values.keep(value)})
+		items = push(items, Item{p, m.values.keep(value)})
 		s.done = uint64(len(items)) < enough
 		if !s.done {
 			s.from = after(key)
@@ -140,6 +146,15 @@ func (m *merge) readInto(items []Item, s *source, n uint64) []Item {
 		return s.done
 	})
 	return items
+}
+
+// push is append that doubles what is full: append itself would copy an item of a
+// long list five times.
+func push(items []Item, item Item) []Item {
+	if len(items) == cap(items) {
+		items = slices.Grow(items, len(items)+firstPiece)
+	}
+	return append(items, item)
 }
 
 // arena keeps copies of many small values in a few large pieces of memory.
