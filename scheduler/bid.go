@@ -1,13 +1,53 @@
 package scheduler
 
-import "github.com/cowboyinc/devnet/internal/types"
+import (
+	"github.com/cowboyinc/devnet/internal/params"
+	"github.com/cowboyinc/devnet/internal/types"
+)
 
-// takeBid settles what a stated bid means to the timer: nothing under fifo,
-// with a warning, whatever was stated: nothing is locked, so nothing may count
-// when a policy that reads bids takes over (decisions T22, T25).
+// CodeBidNotCovered refuses a bid that the fee payer cannot lock (CIP-5 §9.7).
+const CodeBidNotCovered = "timer_bid_not_covered"
+
+// takeBid settles what a stated bid, in wei, means to the timer. An auction
+// locks it in the escrow, where it stays until the timer ends (CIP-5 §9.7).
+// Elsewhere it is refused where the window of CIP-1 §6 has closed, and else
+// ignored with a warning: nothing is locked, so nothing may count when a policy
+// that reads bids takes over. A bid of 0 is a bid.
+//
+// Decisions T22, T25. Vectors: fixtures/vectors/cip1/6-schedule.json.
 func (b *Block) takeBid(t *types.Timer, stated *types.Wei) ([]types.Event, error) {
-	if stated == nil {
+	switch {
+	case stated == nil:
 		return nil, nil
+	case auctions(b.Params):
+		return nil, b.lockBid(t, *stated)
+	case bidRejected(b.Params, b.Height):
+		return nil, refuse(CodeArgDeprecated, "CIP-1 §6, T22",
+			"bid is withdrawn under the policy %s; state max_fee_per_cycle and max_priority_fee_per_cycle instead", b.Params.Policy)
 	}
 	return []types.Event{bidIgnored(t.ID, *stated)}, nil
 }
+
+// lockBid moves a bid from the fee payer into the escrow. Block.release is what
+// brings it back.
+func (b *Block) lockBid(t *types.Timer, bid types.Wei) error {
+	if !bid.IsZero() && !b.Books.Move(t.FeePayer, types.TimerEscrow, bid) {
+		return refuse(CodeBidNotCovered, "CIP-5 §9.7, T24", "fee_payer %s holds %s wei, less than the bid of %s wei that the timer locks",
+			t.FeePayer, b.Books.Balance(t.FeePayer), bid)
+	}
+	t.Bid = bid
+	return nil
+}
+
+// bidRejected reports whether the window in which a bid is merely ignored has
+// closed: at bid_rejected_from, or where that is 0 when eip1559 was activated.
+func bidRejected(p *params.Params, now types.Height) bool {
+	if p.BidRejectedFrom == 0 {
+		return p.Policy == EIP1559
+	}
+	return now >= p.BidRejectedFrom
+}
+
+// auctions reports whether p's policy is one of the biased auctions, which lock
+// bids.
+func auctions(p *params.Params) bool { return p.Policy == BiasVCG || p.Policy == BiasFirstPrice }

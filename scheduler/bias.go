@@ -1,0 +1,76 @@
+package scheduler
+
+import (
+	"math/big"
+
+	"github.com/cowboyinc/devnet/internal/types"
+)
+
+// bias is CIP-5 §9's auction: timers go by their bids and by how long they have
+// waited, within a bound of fires for a block and for an actor, and winners pay
+// out of the bids they locked. It prices cycles and cells as fifo does (decision
+// T27), and its two names differ in the payment rule alone.
+//
+// Spec: CIP-5 §§9.2-9.7, decisions T22, T24, T27.
+type bias struct{ fifo }
+
+// The reasons of timers that an auction leaves out, beside ReasonLaneFull.
+const (
+	ReasonBlockFires = "block_fires" // the block has its max_fires_per_block
+	ReasonActorFires = "actor_fires" // the actor has its max_fires_per_actor
+)
+
+// PaymentPerCycle is the value of cip5.bias_payment by which a winner pays the
+// least bid that would have won (decision T24).
+const PaymentPerCycle = "per_cycle"
+
+// open ends a hundred blocks of which the last was skipped.
+func (bias) open(r *laneRun) { r.endSkipped() }
+
+// fill holds the auction and gives the winners their turns in its order. What
+// a winner leaves of its limit, or all of it where it is cancelled or cannot
+// pay at its turn, goes to nobody; for its cells it is held against what the
+// block has left (decision T27).
+func (b bias) fill(r *laneRun, ready []int) error {
+	offers, actors := b.offers(r, ready)
+	held := newAuction(r.Params, offers, actors)
+	for i, reason := range held.lost {
+		r.due[offers[i].at].waiting = reason
+	}
+	won := make([]int, len(held.winners))
+	for i := range held.winners {
+		won[i] = offers[held.winners[i]].at
+		r.due[won[i]].payment = held.payment(i)
+	}
+	return r.greedy(won)
+}
+
+// offers are those of the timers at places of due, and of how many actors.
+func (b bias) offers(r *laneRun, places []int) (offers []offer, actors int) {
+	rate := biasRate(r.KV, r.Params)
+	offers = make([]offer, 0, len(places))
+	known := make(map[types.Address]int)
+	var (
+		waited  uint64
+		grown   *big.Int // Bias(waited)
+		grownTo wide
+	)
+	for _, at := range places {
+		d := &r.due[at]
+		actor, ok := known[d.Actor]
+		if !ok {
+			actor = len(known)
+			known[d.Actor] = actor
+		}
+		if n := uint64(r.Height - d.Height); grown == nil || n != waited { // places are by height
+			waited, grown = n, biasOf(rate, n)
+			grownTo = wideOf(grown)
+		}
+		limit, _ := b.limits(r.Params, d.GasLimit)
+		offers = append(offers, newOffer(at, actor, limit, d.Bid, grown, &grownTo))
+	}
+	return offers, len(known)
+}
+
+// close counts what the winners paid, and in the hundredth block moves λ.
+func (bias) close(r *laneRun) { r.countPayments() }

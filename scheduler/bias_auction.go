@@ -1,0 +1,198 @@
+package scheduler
+
+import (
+	"cmp"
+	"math/big"
+	"slices"
+
+	"github.com/cowboyinc/devnet/internal/params"
+	"github.com/cowboyinc/devnet/internal/types"
+)
+
+// offer is a timer in an auction.
+type offer struct {
+	at     int // its place in due: of equals the lower goes first, being older
+	actor  int // actors by the order in which they appear
+	cycles types.Cycles
+	bid    types.Wei
+	bias   *big.Int // in units of 2^-64 wei
+	score  wide     // bid + bias, in the same units
+	ratio  wide     // score / cycles, rounded down
+}
+
+// newOffer is a timer's offer; its limit, CIP-5 §9.2's total_cycles, is not 0.
+// wideBias is bias once more.
+func newOffer(at, actor int, limit types.Cycles, bid types.Wei, bias *big.Int, wideBias *wide) offer {
+	o := offer{at: at, actor: actor, cycles: limit, bid: bid, bias: bias, score: wideWei(bid).plus(wideBias)}
+	o.ratio = o.score.over(uint64(limit))
+	return o
+}
+
+// compare gives the order of an auction: the highest (bid + Bias(n)) /
+// total_cycles, compared exactly, then trigger height and sequence.
+//
+// Spec: CIP-5 §9.2, decision T24.
+func (o *offer) compare(p *offer) int {
+	if c := p.ratio.cmp(&o.ratio); c != 0 {
+		return c // what the rounded parts tell apart, the whole numbers do
+	}
+	theirs, ours := p.score.times(uint64(o.cycles)), o.score.times(uint64(p.cycles))
+	return cmp.Or(compareWords(theirs[:], ours[:]), cmp.Compare(o.at, p.at))
+}
+
+// auction is who fires in a block, by CIP-5 §9.4's bounds and the timers'
+// limits, not by what they will use (decision T24).
+type auction struct {
+	p       *params.Params
+	actors  int
+	offers  []offer  // in their order
+	lost    []string // why each did not win, or ""
+	winners []int    // of offers, in their order
+	// runnerUp is the first of offers left out for want of room, or -1. An
+	// actor's own bound is no want of room; the block's fires and cycles are.
+	runnerUp int
+}
+
+// newAuction gives the offers of so many actors their order, and room to each
+// that fits, passing over those that do not.
+func newAuction(p *params.Params, offers []offer, actors int) *auction {
+	slices.SortFunc(offers, func(a, b offer) int { return a.compare(&b) })
+	a := &auction{p: p, actors: actors, offers: offers, lost: make([]string, len(offers)), runnerUp: -1}
+	left := a.room()
+	for i := range offers {
+		o := &offers[i]
+		a.lost[i] = left.lacks(o)
+		switch a.lost[i] {
+		case "":
+			left.take(o)
+			a.winners = append(a.winners, i)
+		case ReasonActorFires:
+		default:
+			if a.runnerUp < 0 {
+				a.runnerUp = i
+			}
+		}
+	}
+	return a
+}
+
+// room is what an auction has left to give.
+type room struct {
+	cycles types.Cycles
+	fires  uint64
+	actors []uint64 // fires left to each
+}
+
+func (a *auction) room() *room {
+	r := &room{cycles: a.p.LaneTimerCycles, fires: a.p.MaxFiresPerBlock, actors: make([]uint64, a.actors)}
+	for i := range r.actors {
+		r.actors[i] = a.p.MaxFiresPerActor
+	}
+	return r
+}
+
+// lacks is why an offer has no room, or "".
+func (r *room) lacks(o *offer) string {
+	switch {
+	case r.actors[o.actor] == 0:
+		return ReasonActorFires
+	case r.fires == 0:
+		return ReasonBlockFires
+	case r.cycles < o.cycles:
+		return ReasonLaneFull
+	}
+	return ""
+}
+
+func (r *room) take(o *offer) {
+	r.actors[o.actor]--
+	r.fires--
+	r.cycles -= o.cycles
+}
+
+// payment is what a winner pays to the proposer beside the price of what it
+// uses: by its rule, at least the reserve price, at most its bid, which has the
+// last word, since no more is locked. A bid of 0 pays nothing.
+//
+// Spec: CIP-5 §9.5, decision T24. Vectors: fixtures/vectors/cip5/9.5-auction.json.
+func (a *auction) payment(winner int) types.Wei {
+	o := &a.offers[a.winners[winner]]
+	due := o.bid
+	if a.p.Policy == BiasVCG {
+		if a.p.BiasPayment == PaymentPerCycle {
+			due = a.critical(winner)
+		} else {
+			due = a.asWritten(o)
+		}
+	}
+	if due.Less(a.p.BiasReservePrice) {
+		due = a.p.BiasReservePrice
+	}
+	return due.Min(o.bid)
+}
+
+// asWritten is §9.5's bid(runner_up) - Bias(winner), rounded down and at least
+// 0; 0 where nobody was left out.
+func (a *auction) asWritten(winner *offer) types.Wei {
+	if a.runnerUp < 0 {
+		return types.Wei{}
+	}
+	due := new(big.Int).Lsh(a.offers[a.runnerUp].bid.Big(), 64)
+	return wholeWei(due.Sub(due, winner.bias))
+}
+
+// critical is the least bid with which the winner would still win this block,
+// all else equal: without it the others take room in their order until what is
+// left does not do for it, and there is who it must go before.
+func (a *auction) critical(winner int) types.Wei {
+	place := a.winners[winner]
+	o := &a.offers[place]
+	left := a.room()
+	for _, i := range a.winners[:winner] {
+		left.take(&a.offers[i])
+	}
+	for i := place + 1; i < len(a.offers); i++ {
+		rival := &a.offers[i]
+		if left.lacks(rival) != "" {
+			continue
+		}
+		if left.take(rival); left.lacks(o) != "" {
+			return leastBid(o, rival)
+		}
+	}
+	return types.Wei{}
+}
+
+// leastBid is the least whole bid with which o goes before rival: ties are o's
+// where it is older.
+func leastBid(o, rival *offer) types.Wei {
+	ours, theirs := new(big.Int).SetUint64(uint64(o.cycles)), new(big.Int).SetUint64(uint64(rival.cycles))
+	lead := new(big.Int).Mul(rival.score.big(), ours)
+	lead.Sub(lead, new(big.Int).Mul(o.bias, theirs)) // in units of 2^-64 wei, times rival's cycles
+	unit := theirs.Lsh(theirs, 64)
+	if o.at < rival.at {
+		lead.Add(lead, unit).Sub(lead, big.NewInt(1)) // rounded up
+	} else {
+		lead.Add(lead, unit) // the next above
+	}
+	if lead.Sign() < 0 {
+		return types.Wei{}
+	}
+	return mustWei(lead.Quo(lead, unit))
+}
+
+// wholeWei rounds an amount in units of 2^-64 wei down, to 0 where it is below.
+func wholeWei(units *big.Int) types.Wei {
+	if units.Sign() < 0 {
+		return types.Wei{}
+	}
+	return mustWei(units.Rsh(units, 64))
+}
+
+func mustWei(n *big.Int) types.Wei {
+	w, ok := types.WeiFromBig(n)
+	if !ok {
+		return types.MaxWei // what no bid reaches
+	}
+	return w
+}

@@ -1,0 +1,201 @@
+package scheduler
+
+import (
+	"math"
+	"math/big"
+
+	"github.com/cowboyinc/devnet/internal/codec"
+	"github.com/cowboyinc/devnet/internal/params"
+	"github.com/cowboyinc/devnet/internal/types"
+)
+
+// EventBiasRate tells that λ moved, as from the next block. No spec names it.
+const EventBiasRate = "timer.bias_lambda_moved"
+
+// BiasRateMoved is the data of EventBiasRate: λ before and from now on, in units
+// of 2^-64, and which moves were made.
+type BiasRateMoved struct {
+	Before types.Wei `cbor:"before"`
+	Lambda types.Wei `cbor:"lambda"`
+	Up     bool      `cbor:"up"`
+	Down   bool      `cbor:"down"`
+}
+
+var keyControl = []byte("t/i/c")
+
+// control is the loop that moves λ each bias_control_blocks, at the heights that
+// these divide (CIP-5 §9.3, decisions T24, T27).
+type control struct {
+	_      struct{}     `cbor:",toarray"`
+	Rate   fixed        // λ, rounded down by each move
+	End    types.Height // the last of the blocks that are counted
+	Waited revenue      // of winners with n > 0, in the blocks up to End
+	Fresh  revenue      // of winners with n = 0
+}
+
+// revenue is what winners paid, at most 2^256 - 1 together.
+type revenue struct {
+	_       struct{} `cbor:",toarray"`
+	Winners uint64
+	Paid    types.Wei
+}
+
+func (s *revenue) add(paid types.Wei) {
+	sum, ok := s.Paid.AddOk(paid)
+	if !ok {
+		sum = types.MaxWei
+	}
+	s.Winners, s.Paid = s.Winners+1, sum
+}
+
+// readControl is the loop as the block finds it, its λ within the bounds that
+// the parameters have now. It counts towards a new end where nothing is counted.
+func readControl(kv KV, p *params.Params, now types.Height) control {
+	c := control{Rate: rateOf(p.BiasLambdaStart)}
+	if data := kv.Get(keyControl); data != nil {
+		mustRead(data, &c)
+	}
+	c.Rate = bounded(p, c.Rate)
+	if c.Waited.Winners+c.Fresh.Winners == 0 {
+		c.End = hundredth(p, now)
+	}
+	return c
+}
+
+// biasRate is λ as it is in force.
+func biasRate(kv KV, p *params.Params) fixed { return readControl(kv, p, 0).Rate }
+
+// BiasLambda is λ in force, as a fraction in lowest terms.
+func BiasLambda(p *params.Params, kv KV) string {
+	one := new(big.Int).Lsh(big.NewInt(1), 64)
+	return new(big.Rat).SetFrac(biasRate(kv, p).units().Big(), one).String()
+}
+
+// units is f in units of 2^-64.
+func (f fixed) units() types.Wei {
+	n := new(big.Int).SetUint64(f.Whole)
+	return mustWei(n.Lsh(n, 64).Add(n, new(big.Int).SetUint64(f.Frac)))
+}
+
+// rateOf is a parameter's λ, in units of 1/65,536.
+func rateOf(units uint64) fixed { return fixed{Whole: units >> 16, Frac: units << 48} }
+
+func bounded(p *params.Params, rate fixed) fixed {
+	if least := rateOf(p.BiasLambdaMin); rate.less(least) {
+		return least
+	}
+	if greatest := rateOf(p.BiasLambdaMax); greatest.less(rate) {
+		return greatest
+	}
+	return rate
+}
+
+// hundredth is the least multiple of bias_control_blocks from now on.
+func hundredth(p *params.Params, now types.Height) types.Height {
+	every := types.Height(p.BiasControlBlocks)
+	if rest := now % every; rest > 0 {
+		if now > math.MaxUint64-(every-rest) {
+			return math.MaxUint64
+		}
+		return now + every - rest
+	}
+	return now
+}
+
+// move makes both moves that hold, up first, each within the bounds.
+func (c *control) move(p *params.Params, longest uint64, highest types.Wei) (moved BiasRateMoved) {
+	moved = BiasRateMoved{Before: c.Rate.units(), Up: tooLong(c.Rate, longest, highest), Down: c.carried()}
+	if moved.Up {
+		c.Rate = bounded(p, c.Rate.part(9, 8))
+	}
+	if moved.Down {
+		c.Rate = bounded(p, c.Rate.part(7, 8))
+	}
+	moved.Lambda = c.Rate.units()
+	c.Waited, c.Fresh = revenue{}, revenue{}
+	return moved
+}
+
+// tooLong reports whether a wait exceeds N_max = ln(T/3)/λ, where T is the
+// highest bid: whether 3 Bias(wait) exceeds T. Who has not waited never has
+// for too long, also where T is below 3.
+//
+// Spec: CIP-5 §9.2, decision T24. Vectors: fixtures/vectors/cip5/9.3-lambda.json.
+func tooLong(rate fixed, wait uint64, highest types.Wei) bool {
+	if wait == 0 {
+		return false
+	}
+	thrice := new(big.Int).Mul(biasOf(rate, wait), big.NewInt(3))
+	return thrice.Cmp(new(big.Int).Lsh(highest.Big(), 64)) > 0
+}
+
+// carried reports whether winners who waited paid on average below half of what
+// those paid who did not: whether bias carries timers to their turn, which the
+// constraint of CIP-5 §9.3 is to prevent. Where either group is empty it does
+// not.
+func (c *control) carried() bool {
+	if c.Waited.Winners == 0 || c.Fresh.Winners == 0 {
+		return false
+	}
+	waited := new(big.Int).Mul(c.Waited.Paid.Big(), new(big.Int).SetUint64(c.Fresh.Winners))
+	fresh := new(big.Int).Mul(c.Fresh.Paid.Big(), new(big.Int).SetUint64(c.Waited.Winners))
+	return waited.Lsh(waited, 1).Cmp(fresh) < 0
+}
+
+// endSkipped ends a period whose hundredth block was skipped, nothing being due
+// in it.
+func (r *laneRun) endSkipped() {
+	if c := readControl(r.KV, r.Params, r.Height); c.End < r.Height {
+		r.moveRate(&c, 0, types.Wei{})
+		r.writeControl(&c)
+	}
+}
+
+// countPayments counts what the block's winners paid, and ends the period with
+// its hundredth block.
+func (r *laneRun) countPayments() {
+	c := readControl(r.KV, r.Params, r.Height)
+	before := c
+	for i := range r.due {
+		d := &r.due[i]
+		switch {
+		case !d.fired:
+		case d.Height < r.Height:
+			c.Waited.add(d.payment)
+		default:
+			c.Fresh.add(d.payment)
+		}
+	}
+	if c.End == r.Height {
+		r.moveRate(&c, r.longestWait(), r.highestBid())
+	}
+	if c != before {
+		r.writeControl(&c)
+	}
+}
+
+func (r *laneRun) moveRate(c *control, longest uint64, highest types.Wei) {
+	if moved := c.move(r.Params, longest, highest); moved.Before != moved.Lambda {
+		r.out.Events = append(r.out.Events, event(EventBiasRate, moved))
+	}
+}
+
+func (r *laneRun) writeControl(c *control) { r.KV.Set(keyControl, codec.Marshal(c)) }
+
+// longestWait is the n of the oldest timer due in the block, fired or not.
+func (r *laneRun) longestWait() uint64 {
+	if len(r.due) == 0 {
+		return 0
+	}
+	return uint64(r.Height - r.due[0].Height)
+}
+
+// highestBid is that of the timers due in the block, fired or not.
+func (r *laneRun) highestBid() (highest types.Wei) {
+	for i := range r.due {
+		if highest.Less(r.due[i].Bid) {
+			highest = r.due[i].Bid
+		}
+	}
+	return highest
+}
