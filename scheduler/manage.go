@@ -81,9 +81,26 @@ func (b *Block) extend(r *record, e *Entry, expiresAt types.Height, reason strin
 		return types.TimerChange{}, refuse(CodeExpiresTooLate, "T6", "expires_at %d is more than %d blocks from now; the latest is %d",
 			expiresAt, b.Params.MaxTTLBlocks, latest)
 	}
-	e.ExpiresAt = expiresAt
-	b.calendar().Replace(*e)
+	if err := b.prolong(r, e, expiresAt); err != nil {
+		return types.TimerChange{}, err
+	}
 	return types.TimerChange{Timer: assemble(r, e, waited(e.Height, b.Height)), Status: types.TimerPending, At: b.Height, Reason: reason}, nil
+}
+
+// prolong writes the new expires_at; a timer that waits for its key stands behind
+// that.
+func (b *Block) prolong(r *record, e *Entry, expiresAt types.Height) error {
+	if !e.watching() {
+		e.ExpiresAt = expiresAt
+		b.calendar().Replace(*e)
+		return nil
+	}
+	if err := hasHeightBehind(expiresAt); err != nil {
+		return err
+	}
+	e.ExpiresAt = expiresAt
+	b.place(r, e, expiresAt+1)
+	return nil
 }
 
 // waited is how many blocks before now a timer was due in.

@@ -7,8 +7,11 @@ import (
 )
 
 // insert writes a timer's record, payload, entry and owner entry. The actor's
-// tally is the caller's.
+// tally is the caller's. at is its place if it watched nothing.
 func (b *Block) insert(t *types.Timer, at Place) {
+	if t.Watch != nil {
+		at = b.watch(t, at)
+	}
 	b.KV.Set(keyRecord(t.ID), codec.Marshal(&record{At: at.Height, Rank: at.Rank, Seq: at.Seq,
 		Height: t.Height, Handler: t.Handler, ScheduledAt: t.ScheduledAt, Watch: t.Watch}))
 	if len(t.Payload) > 0 {
@@ -21,6 +24,9 @@ func (b *Block) insert(t *types.Timer, at Place) {
 
 // remove takes a pending timer out of state and out of its actor's count.
 func (b *Block) remove(e *Entry) {
+	if e.watching() {
+		b.unwatch(e)
+	}
 	b.KV.Set(keyRecord(e.ID), nil)
 	b.KV.Set(keyPayload(e.ID), nil)
 	b.KV.Set(keyOwned(e.Actor, e.Seq), nil)

@@ -1,0 +1,290 @@
+package scheduler
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"github.com/cowboyinc/devnet/internal/codec"
+	"github.com/cowboyinc/devnet/internal/params"
+	"github.com/cowboyinc/devnet/internal/types"
+)
+
+// A timer that watches a key stands in the calendar behind its expires_at, where
+// the cleanup lane finds it if nothing happens. A block whose transactions changed
+// the key's value moves it to the block's own height: from then on it is a due
+// timer like any other. In state, beside its record:
+//
+//	t/k/<actor><keccak(key)><height><seq>  watchers of a key: id
+//	t/x/<height><actor><keccak(key)>       changed at a height, and not all watchers moved yet
+//	t/y/<actor><keccak(key)>               changed after the transactions of the last block: value after them
+//
+// A watcher counts changes from its own height on, which is above that of the
+// block that scheduled it (decision T4), so t/k needs nothing else to tell who is
+// concerned. A header skips nothing while t/x or t/y holds anything (decision C8).
+
+// ReasonTriggered is no deferral: the watched key changed.
+const ReasonTriggered = "triggered"
+
+// StorageWrite is a key of an actor's storage that a part of a block wrote.
+type StorageWrite struct {
+	Actor  types.Address
+	Key    types.Hash // keccak256 of the key
+	Before []byte     // the value before that part of the block, as state has it; nil: none
+	After  []byte     // after it
+}
+
+// keyBytes is an actor and the hash of a key.
+const keyBytes = 20 + 32
+
+// watchedKey is a key of an actor's storage.
+type watchedKey [keyBytes]byte
+
+func watchedKeyOf(actor types.Address, key types.Hash) (w watchedKey) {
+	copy(w[copy(w[:], actor[:]):], key[:])
+	return w
+}
+
+// keyWatcher is where t/k has a watcher; height is the timer's own.
+func keyWatcher(w watchedKey, height types.Height, seq types.Seq) []byte {
+	key := binary.BigEndian.AppendUint64(append([]byte("t/k/"), w[:]...), uint64(height))
+	return binary.BigEndian.AppendUint64(key, uint64(seq))
+}
+
+func keyChanged(at types.Height, w watchedKey) []byte {
+	return append(binary.BigEndian.AppendUint64([]byte("t/x/"), uint64(at)), w[:]...)
+}
+
+func keyLate(w watchedKey) []byte { return append([]byte("t/y/"), w[:]...) }
+
+// watching reports whether the timer waits for its key: no other timer stands
+// behind its expires_at.
+func (e *Entry) watching() bool { return e.Height > e.ExpiresAt }
+
+// watcherOf is a timer's place in t/k.
+func watcherOf(w *types.Watch, height types.Height, seq types.Seq) []byte {
+	return keyWatcher(watchedKeyOf(w.Actor, types.Keccak(w.Key)), height, seq)
+}
+
+// resolveWatch settles what a timer watches. Only fifo and eip1559 have
+// state-triggered timers.
+//
+// Spec: CIP-5 §9.8, decisions T26, T27.
+func (b *Block) resolveWatch(t *types.Timer, stated *types.Watch) error {
+	if stated == nil {
+		return nil
+	}
+	p := b.Params
+	if p.Policy != Fifo && p.Policy != EIP1559 {
+		return refuse(CodeWatchUnsupported, "CIP-5 §9.8, T26", "under %s a timer watches nothing: give a height, or use a chain under %s or %s",
+			p.Policy, Fifo, EIP1559)
+	}
+	if uint64(len(stated.Key)) > p.MaxStateKey {
+		return refuse(CodeWatchUnsupported, "T26", "the watched key has %d bytes; keys of state have at most %d", len(stated.Key), p.MaxStateKey)
+	}
+	if err := hasHeightBehind(t.ExpiresAt); err != nil {
+		return err
+	}
+	t.Watch = &types.Watch{Actor: stated.Actor, Key: append(types.Bytes{}, stated.Key...)}
+	return nil
+}
+
+// hasHeightBehind refuses an expires_at behind which no timer can stand.
+func hasHeightBehind(expiresAt types.Height) error {
+	if expiresAt == math.MaxUint64 {
+		return refuse(CodeExpiresTooLate, "T26", "a timer that watches a key expires before the last height there is, %d", uint64(math.MaxUint64))
+	}
+	return nil
+}
+
+// watch enters a new timer that watches a key, and returns its place in the
+// calendar.
+func (b *Block) watch(t *types.Timer, at Place) Place {
+	b.KV.Set(watcherOf(t.Watch, t.Height, t.Seq), append([]byte(nil), t.ID[:]...))
+	at.Height = t.ExpiresAt + 1
+	return at
+}
+
+// unwatch forgets a timer that ends before its key changed.
+func (b *Block) unwatch(e *Entry) {
+	var r record
+	mustRead(b.KV.Get(keyRecord(e.ID)), &r)
+	b.KV.Set(watcherOf(r.Watch, r.Height, e.Seq), nil)
+}
+
+// place moves a timer within the calendar.
+func (b *Block) place(r *record, e *Entry, height types.Height) {
+	b.calendar().Remove(e.Place)
+	e.Height, r.At = height, height
+	b.calendar().Insert(*e)
+	b.KV.Set(keyRecord(e.ID), codec.Marshal(r))
+}
+
+// Watched reports whether any timer watches a key or any change is still to be
+// told. Where it is false, Trigger and NoteLate have nothing to do.
+func Watched(kv KV) bool { return has(kv, "t/k/") || WatchesWait(kv) }
+
+// WatchesWait reports whether the next block has changes of watched keys to look
+// at, whatever its transactions do.
+func WatchesWait(kv KV) bool { return has(kv, "t/x/") || has(kv, "t/y/") }
+
+func has(kv KV, prefix string) (found bool) {
+	from := []byte(prefix)
+	to := append(from[:len(from)-1:len(from)-1], from[len(from)-1]+1)
+	kv.Scan(from, to, func(_, _ []byte) bool {
+		found = true
+		return false
+	})
+	return found
+}
+
+// Trigger makes due the timers whose key has another value after the
+// transactions of this block than after those of the block before: at most
+// max_triggered_per_block of them, the oldest change first, then by key, height and
+// sequence. The others follow in the next blocks. written are the keys written in
+// this block so far, each once.
+//
+// Spec: CIP-5 §9.8, decisions T4, T26, T27.
+func (b *Block) Trigger(written []StorageWrite) []types.TimerChange {
+	late := b.takeLate()
+	var changed []watchedKey
+	for i := range written {
+		w := &written[i]
+		key := watchedKeyOf(w.Actor, w.Key)
+		before, known := late[key]
+		delete(late, key)
+		if !known {
+			before = digest(w.Before)
+		}
+		if !bytes.Equal(before, digest(w.After)) && b.watchedBy(key, b.Height) {
+			changed = append(changed, key)
+		}
+	}
+	for key := range late { // order: each becomes a key of its own
+		changed = append(changed, key)
+	}
+	for _, key := range changed {
+		b.KV.Set(keyChanged(b.Height, key), []byte{})
+	}
+	return b.wake()
+}
+
+// NoteLate keeps the changes of watched keys that were made after the
+// transactions of this block, for the next one. written are the keys written
+// since, each once.
+func (b *Block) NoteLate(written []StorageWrite) {
+	var late []int
+	for i := range written {
+		w := &written[i]
+		if !bytes.Equal(w.Before, w.After) && b.watchedBy(watchedKeyOf(w.Actor, w.Key), b.Height+1) {
+			late = append(late, i)
+		}
+	}
+	for _, i := range late {
+		w := &written[i]
+		b.KV.Set(keyLate(watchedKeyOf(w.Actor, w.Key)), digest(w.Before))
+	}
+}
+
+// digest stands for a value; that of none differs from that of every other.
+func digest(value []byte) []byte {
+	if value == nil {
+		return []byte{0}
+	}
+	hash := types.Keccak(value)
+	return hash[:]
+}
+
+// takeLate empties t/y. A key in it has another value now than it says, unless
+// this block wrote it again.
+func (b *Block) takeLate() map[watchedKey][]byte {
+	late := map[watchedKey][]byte{}
+	b.KV.Scan([]byte("t/y/"), []byte("t/y0"), func(key, value []byte) bool {
+		late[watchedKey(key[keyPrefixBytes:])] = append([]byte(nil), value...)
+		return true
+	})
+	for key := range late { // order: deletes
+		b.KV.Set(keyLate(key), nil)
+	}
+	return late
+}
+
+// watchedBy reports whether a key has a watcher of a height up to now.
+func (b *Block) watchedBy(key watchedKey, now types.Height) bool {
+	return len(b.watchers(key, now, 1)) > 0
+}
+
+// watchers lists at most limit watchers of a key whose heights are up to now, by
+// height, then sequence.
+func (b *Block) watchers(key watchedKey, now types.Height, limit uint64) (ids []types.TimerID) {
+	b.KV.Scan(keyWatcher(key, 0, 0), keyWatcher(key, now, math.MaxUint64), func(_, id []byte) bool {
+		ids = append(ids, types.TimerID(id))
+		return uint64(len(ids)) < limit
+	})
+	return ids
+}
+
+// wake works off t/x, at most max_triggered_per_block keys and timers.
+func (b *Block) wake() (changes []types.TimerChange) {
+	left := b.Params.MaxTriggered
+	for _, key := range b.changedKeys(left) {
+		if left == 0 {
+			break
+		}
+		at := types.Height(binary.BigEndian.Uint64(key[keyPrefixBytes:]))
+		ids := b.watchers(watchedKey(key[keyPrefixBytes+8:]), at, left)
+		for _, id := range ids {
+			changes = append(changes, b.trigger(id)...)
+		}
+		left -= uint64(len(ids))
+		if left > 0 {
+			b.KV.Set(key, nil)
+		}
+	}
+	return changes
+}
+
+func (b *Block) changedKeys(limit uint64) (keys [][]byte) {
+	b.KV.Scan([]byte("t/x/"), []byte("t/x0"), func(key, _ []byte) bool {
+		keys = append(keys, append([]byte(nil), key...))
+		return uint64(len(keys)) < limit
+	})
+	return keys
+}
+
+// trigger makes a watcher due now. One whose time is over stays where the
+// cleanup lane finds it.
+func (b *Block) trigger(id types.TimerID) []types.TimerChange {
+	r, e, ok := find(b.calendar(), b.KV, id)
+	if !ok {
+		panic("scheduler: timer " + id.String() + " watches a key and is not pending")
+	}
+	b.KV.Set(watcherOf(r.Watch, r.Height, e.Seq), nil)
+	if e.ExpiresAt < b.Height {
+		return nil
+	}
+	b.place(&r, &e, b.Height)
+	return []types.TimerChange{{Timer: assemble(&r, &e, 0), Status: types.TimerPending, At: b.Height, Reason: ReasonTriggered}}
+}
+
+// checkWatch says what is wrong with a pending timer's watch, or nil.
+func checkWatch(e *Entry, r *record) error {
+	if e.watching() && (r.Watch == nil || e.Height != e.ExpiresAt+1) {
+		return fmt.Errorf("scheduler: timer %s stands at %d, behind its expires_at %d, and waits for no key", e.ID, e.Height, e.ExpiresAt)
+	}
+	return nil
+}
+
+// checkWatchers says what is wrong with t/k, or nil. A watcher whose time was over
+// when its key changed is in it no longer.
+func checkWatchers(p *params.Params, kv KV) error {
+	for _, key := range scanKeys(kv, "t/k/", "t/k0") {
+		id := types.TimerID(kv.Get(key))
+		r, e, ok := find(CalendarOf(p, kv), kv, id)
+		if !ok || r.Watch == nil || !e.watching() || string(watcherOf(r.Watch, r.Height, e.Seq)) != string(key) {
+			return fmt.Errorf("scheduler: the watcher %x is no timer that waits for that key", key[keyPrefixBytes:])
+		}
+	}
+	return nil
+}
