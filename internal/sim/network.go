@@ -57,6 +57,7 @@ type Network struct {
 	tip     types.Height // highest height that any validator finalized
 	failure error
 	last    overheard
+	audits  audits
 	behaviour
 	steering
 }
@@ -65,7 +66,7 @@ type Network struct {
 func NewNetwork(c NetworkConfig) (*Network, error) {
 	c.fill()
 	n := &Network{World: New(c.World), config: c, running: map[string]*validators.Validator{},
-		keys: map[string]*crypto.Key{}, nonces: map[string]types.Nonce{}, system: crypto.DeriveKey(c.World.Seed, "system")}
+		keys: map[string]*crypto.Key{}, nonces: map[string]types.Nonce{}, system: crypto.DeriveKey(c.World.Seed, "system"), audits: audits{sample: c.Sample}}
 	n.scheme = crypto.NewKeyedHash(types.Keccak(fmt.Append(nil, "sim", c.World.Seed)))
 	if c.Real {
 		n.scheme = crypto.NewVerifier(true)
@@ -182,7 +183,7 @@ func (n *Network) failed(err error) {
 
 // observe tells the oracles what a validator finalized.
 func (n *Network) observe(f validators.Finality) {
-	for i, o := range Observations(f, n.keys[f.Validator].Address(), n.config.Sample) {
+	for i, o := range observations(f, n.keys[f.Validator].Address(), n.audits.due) {
 		r := f.Results[i]
 		n.tip = max(n.tip, r.Block.Header.Height)
 		n.Note(f.Validator, "final", r.Hash[:])

@@ -5,11 +5,41 @@ import (
 	"github.com/cowboyinc/devnet/internal/oracle"
 	"github.com/cowboyinc/devnet/internal/types"
 	"github.com/cowboyinc/devnet/validators"
+	"github.com/cowboyinc/devnet/validators/ledger"
 )
 
 // Observations is what the oracles are told of blocks that a validator made
 // final. Every sample-th height is shown with all of its state and money.
 func Observations(f validators.Finality, who types.Address, sample types.Height) []oracle.Observation {
+	return observations(f, who, func(r *ledger.Result) bool { return r.Block.Header.Height%sample == 0 })
+}
+
+// maxAudited is how many audits a network remembers: validators are seldom
+// further apart.
+const maxAudited = 8
+
+// audits says which blocks are shown with their state and money: every
+// sample-th height, and of validators that share one state, as they share the
+// execution of a block, the first.
+type audits struct {
+	sample types.Height
+	shown  [maxAudited]*ledger.State
+}
+
+func (a *audits) due(r *ledger.Result) bool {
+	h := r.Block.Header.Height
+	if h%a.sample != 0 {
+		return false
+	}
+	place := &a.shown[h/a.sample%maxAudited]
+	if *place == r.State {
+		return false
+	}
+	*place = r.State
+	return true
+}
+
+func observations(f validators.Finality, who types.Address, audit func(*ledger.Result) bool) []oracle.Observation {
 	out := make([]oracle.Observation, 0, len(f.Results))
 	for i, r := range f.Results {
 		o := oracle.Observation{Validator: who, Block: r.Block, Hash: r.Hash, StateRoot: r.State.Root(),
@@ -17,7 +47,7 @@ func Observations(f validators.Finality, who types.Address, sample types.Height)
 		if i == len(f.Results)-1 {
 			o.Finalization = f.Finalization
 		}
-		if r.Block.Header.Height%sample == 0 {
+		if audit(r) {
 			o.Money = moneyOf(r.State)
 			r.State.Scan(nil, nil, func(key, value []byte) bool {
 				o.State = append(o.State, oracle.Entry{Key: key, Value: value})
