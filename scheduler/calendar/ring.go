@@ -8,8 +8,9 @@ import (
 
 // inRing calls each for the heights from first to last at which the ring holds
 // something, until it returns false. They come by slot, beginning with first's:
-// in order, where there are at most as many heights as slots. It reads one key
-// for each of them, and one for each slot on the way that holds other heights.
+// in order, where there are at most as many heights as slots. The ring holds
+// nothing below first. It reads one key for each height, and one for each slot on
+// the way that holds only heights behind last.
 func (c Calendar) inRing(first, last types.Height, each func(types.Height) bool) {
 	if first > last {
 		return
@@ -36,8 +37,6 @@ func (c Calendar) inSlots(from, to uint64, first, last types.Height, each func(t
 		switch h := p.Height; {
 		case !found:
 			return true
-		case h < first:
-			key = atSlot(c.slot(h), first)
 		case h > last:
 			key = atSlot(c.slot(h)+1, first)
 		case !each(h):
@@ -50,7 +49,7 @@ func (c Calendar) inSlots(from, to uint64, first, last types.Height, each func(t
 }
 
 // firstInRing returns the least height from first to last at which the ring
-// holds something.
+// holds something; below first it holds nothing.
 func (c Calendar) firstInRing(first, last types.Height) (least types.Height, found bool) {
 	if first > last {
 		return 0, false
