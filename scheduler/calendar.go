@@ -1,35 +1,44 @@
 package scheduler
 
 import (
-	"encoding/binary"
-	"slices"
-
 	"github.com/cowboyinc/devnet/internal/params"
 	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/scheduler/calendar"
 )
 
-// Calendar keeps the pending timers by height and insertion order.
-type Calendar struct{ kv KV }
+// Calendar keeps the entries of the pending timers in the tiers of CIP-1 §2: a
+// calendar.Calendar of entries.
+type Calendar struct{ tiers calendar.Calendar }
 
-// CalendarOf returns the calendar in state.
-func CalendarOf(_ *params.Params, kv KV) Calendar { return Calendar{kv} }
+// CalendarOf returns the calendar in state. It writes nothing by itself, and
+// finds everything where maintenance has not got to yet.
+func CalendarOf(p *params.Params, kv KV) Calendar { return Calendar{calendar.Of(kv, sizesOf(p))} }
+
+func sizesOf(p *params.Params) calendar.Sizes {
+	return calendar.Sizes{Ring: p.RingSlots, EpochBlocks: p.TimerEpoch, QueueEpochs: p.QueueEpochs, MaxMoves: p.MaxMigration}
+}
 
 // Maintain moves timers between the tiers and returns the moves in their order.
-func (c Calendar) Maintain(types.Height) []types.TimerMove { return nil }
+func (c Calendar) Maintain(now types.Height) (moves []types.TimerMove) {
+	for _, m := range c.tiers.Maintain(now) {
+		moves = append(moves, types.TimerMove{Seq: m.Seq, From: m.From.String(), To: m.To.String()})
+	}
+	return moves
+}
 
-// Insert puts a timer at its height, or replaces the entry it has there.
-func (c Calendar) Insert(e Entry) { c.kv.Set(keyDue(e.Place), e.encode()) }
+// Insert puts a timer at its height.
+func (c Calendar) Insert(e Entry) { c.tiers.Insert(calendar.Place(e.Place), e.encode()) }
 
 // Replace rewrites a timer's entry where it stands.
-func (c Calendar) Replace(e Entry) { c.kv.Set(keyDue(e.Place), e.encode()) }
+func (c Calendar) Replace(e Entry) { c.tiers.Replace(calendar.Place(e.Place), e.encode()) }
 
 // Remove takes a timer out.
-func (c Calendar) Remove(p Place) { c.kv.Set(keyDue(p), nil) }
+func (c Calendar) Remove(p Place) { c.tiers.Remove(calendar.Place(p)) }
 
 // Find returns the entry of a timer.
 func (c Calendar) Find(p Place) (Entry, bool) {
-	data := c.kv.Get(keyDue(p))
-	if data == nil {
+	data, _, ok := c.tiers.Find(calendar.Place(p))
+	if !ok {
 		return Entry{}, false
 	}
 	return mustDecodeEntry(p, data), true
@@ -37,31 +46,28 @@ func (c Calendar) Find(p Place) (Entry, bool) {
 
 // Due returns at most limit of the timers of heights up to now: the highest
 // stated tip first, then the least sequence number (decision T16).
-func (c Calendar) Due(now types.Height, limit uint64) (due []Entry) {
-	to := endOfDue
-	if now+1 != 0 {
-		to = keyDue(Place{Height: now + 1})
+func (c Calendar) Due(now types.Height, limit uint64) []Entry {
+	items := c.tiers.Due(now, limit)
+	due := make([]Entry, len(items))
+	for i := range items {
+		due[i] = mustDecodeEntry(Place(items[i].Place), items[i].Value)
 	}
-	c.kv.Scan(keyDue(Place{}), to, func(key, value []byte) bool {
-		due = append(due, mustDecodeEntry(splitDueKey(key), value))
-		return true
-	})
-	slices.SortFunc(due, func(a, b Entry) int { return a.Place.compare(b.Place) })
-	return due[:min(uint64(len(due)), limit)]
+	return due
 }
 
 // Next returns the least height at which a timer is due, which has passed
 // already where one is carried; ok is false where none is pending.
-func (c Calendar) Next() (height types.Height, ok bool) {
-	c.kv.Scan(keyDue(Place{}), endOfDue, func(key, _ []byte) bool {
-		height, ok = splitDueKey(key).Height, true
-		return false
-	})
-	return height, ok
-}
+func (c Calendar) Next() (height types.Height, ok bool) { return c.tiers.Next() }
 
-func splitDueKey(key []byte) Place {
-	key = key[keyPrefixBytes:]
-	return Place{Height: types.Height(binary.BigEndian.Uint64(key)), Rank: ^binary.BigEndian.Uint64(key[8:]),
-		Seq: types.Seq(binary.BigEndian.Uint64(key[16:]))}
+// TierOf returns the tier in which a pending timer stands: ring, epoch, overflow
+// or carry.
+func TierOf(p *params.Params, kv KV, id types.TimerID) (tier string, ok bool) {
+	data := kv.Get(keyRecord(id))
+	if data == nil {
+		return "", false
+	}
+	var r record
+	mustRead(data, &r)
+	_, stands, ok := CalendarOf(p, kv).tiers.Find(calendar.Place(r.place()))
+	return stands.String(), ok
 }

@@ -1,34 +1,46 @@
 package scheduler
 
 import (
+	"bytes"
+	"encoding/binary"
 	"fmt"
+	"math"
 
+	"github.com/cowboyinc/devnet/internal/params"
 	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/scheduler/calendar"
 )
 
 // Check reads all timers in state and returns the first thing that is never
 // true of them, or nil (see the package comment). It costs the whole state.
-func Check(kv KV) error {
+func Check(p *params.Params, kv KV) error {
+	if err := calendar.Check(kv, sizesOf(p)); err != nil {
+		return err
+	}
+	if err := checkWindow(kv); err != nil {
+		return err
+	}
+	if err := checkWatchers(p, kv); err != nil {
+		return err
+	}
 	counts := make(map[types.Address]uint64)
-	var bad error
 	next := readSequence(kv)
-	kv.Scan(keyDue(Place{}), endOfDue, func(key, value []byte) bool {
-		e, err := decodeEntry(splitDueKey(key), value)
+	items := CalendarOf(p, kv).tiers.Due(math.MaxUint64, math.MaxUint64) // all of them
+	for _, item := range items {
+		e, err := decodeEntry(Place(item.Place), item.Value)
 		if err == nil {
 			err = checkEntry(kv, &e, next)
 		}
+		if err != nil {
+			return err
+		}
 		counts[e.Actor]++
-		bad = err
-		return err == nil
-	})
-	if bad != nil {
-		return bad
 	}
-	if n, m := len(scanKeys(kv, "t/d/", "t/d0")), len(scanKeys(kv, "t/r/", "t/r0")); n != m {
-		return fmt.Errorf("scheduler: %d due entries and %d records", n, m)
+	if n := len(scanKeys(kv, "t/r/", "t/r0")); n != len(items) {
+		return fmt.Errorf("scheduler: %d timers in the calendar and %d records", len(items), n)
 	}
-	if n, m := len(scanKeys(kv, "t/d/", "t/d0")), len(scanKeys(kv, "t/o/", "t/o0")); n != m {
-		return fmt.Errorf("scheduler: %d due entries and %d owner entries", n, m)
+	if n := len(scanKeys(kv, "t/o/", "t/o0")); n != len(items) {
+		return fmt.Errorf("scheduler: %d timers in the calendar and %d owner entries", len(items), n)
 	}
 	for _, key := range scanKeys(kv, "t/p/", "t/p0") {
 		if kv.Get(keyRecord(types.TimerID(key[keyPrefixBytes:]))) == nil {
@@ -47,7 +59,7 @@ func Check(kv KV) error {
 func checkEntry(kv KV, e *Entry, next types.Seq) error {
 	data := kv.Get(keyRecord(e.ID))
 	if data == nil {
-		return fmt.Errorf("scheduler: due entry %d/%d has no record", e.Height, e.Seq)
+		return fmt.Errorf("scheduler: the timer of height %d and sequence %d has no record", e.Height, e.Seq)
 	}
 	var r record
 	mustRead(data, &r)
@@ -61,7 +73,7 @@ func checkEntry(kv KV, e *Entry, next types.Seq) error {
 	case readTally(kv, e.Actor).Pending == 0:
 		return fmt.Errorf("scheduler: actor %s has timer %s and counts none", e.Actor, e.ID)
 	}
-	return nil
+	return checkWatch(e, &r)
 }
 
 func scanKeys(kv KV, from, to string) (keys [][]byte) {
@@ -70,4 +82,36 @@ func scanKeys(kv KV, from, to string) (keys [][]byte) {
 		return true
 	})
 	return keys
+}
+
+// checkWindow: the sums of actors are those of the blocks in the window, the
+// spread is that of the sums, and nothing of it is 0.
+func checkWindow(kv KV) error {
+	var fires []actorFires
+	kv.Scan(keyWindow(0), []byte("t/w0"), func(_, value []byte) bool {
+		fires = appendFires(fires, value)
+		return true
+	})
+	fires = summed(fires)
+	if n := len(scanKeys(kv, "t/u/", "t/u0")); n != len(fires) {
+		return fmt.Errorf("scheduler: %d actors fired in the window and %d have a sum", len(fires), n)
+	}
+	spread := make(map[uint64]uint64)
+	for _, f := range fires {
+		if sum := RecentFires(kv, f.Actor); sum != f.Fires || sum == 0 {
+			return fmt.Errorf("scheduler: actor %s fired %d times in the window, and %d are counted", f.Actor, f.Fires, sum)
+		}
+		spread[f.Fires]++
+	}
+	keys := scanKeys(kv, "t/v/", "t/v0")
+	if len(keys) != len(spread) {
+		return fmt.Errorf("scheduler: the actors of the window have %d sums, and %d are counted", len(spread), len(keys))
+	}
+	for _, key := range keys {
+		sum := binary.BigEndian.Uint64(bytes.TrimPrefix(key, []byte("t/v/")))
+		if n := readNumber(kv, key); n != spread[sum] {
+			return fmt.Errorf("scheduler: %d actors fired %d times in the window, and %d are counted", spread[sum], sum, n)
+		}
+	}
+	return nil
 }

@@ -12,19 +12,19 @@ func TestCheckFindsEveryMissingKey(t *testing.T) {
 	w := rich()
 	w.must(t, alice, program.TimerRequest{Height: 9, Payload: []byte("x")})
 	w.must(t, bob, program.TimerRequest{Height: 9})
-	if err := Check(w.kv); err != nil {
+	if err := Check(&w.p, w.kv); err != nil {
 		t.Fatal(err)
 	}
 	for _, p := range w.kv.dump() {
 		mark := w.kv.mark()
 		w.kv.Set(p.key, nil)
-		if err := Check(w.kv); (err == nil) != (string(p.key[:3]) == "t/p") {
+		if err := Check(&w.p, w.kv); (err == nil) != (string(p.key[:3]) == "t/p") {
 			t.Errorf("without %q: %v", p.key, err)
 		}
 		w.kv.rollback(mark)
 	}
 	w.kv.Set(keyPayload([32]byte{1}), []byte("x"))
-	if Check(w.kv) == nil {
+	if Check(&w.p, w.kv) == nil {
 		t.Error("a payload without a timer passes")
 	}
 }

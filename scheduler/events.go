@@ -15,7 +15,10 @@ const (
 	EventCancelledByGovernance = "timer.cancelled_by_governance"
 	EventExtendedByGovernance  = "timer.extended_by_governance"
 	EventConfigUpdated         = "timer_config.updated"
-	EventBidIgnored            = "timer.bid_ignored" // decision T22's warning, which no spec names
+	EventBidIgnored            = "timer.bid_ignored"              // decision T22's warning, which no spec names
+	EventGasBidFailed          = "timer.gas_bid_failed"           // decision T15's event, which no spec names
+	EventReserveLow            = "timer.reserve_low"              // CIP-1 §13.1's reserve, whose warning no spec names
+	EventPriorityClamped       = "TimerPriorityClampedAtSchedule" // CIP-1 §6
 )
 
 func event(name string, data any) types.Event {
@@ -52,6 +55,31 @@ type ExtendedByGovernance struct {
 type BidIgnored struct {
 	TimerID types.TimerID `cbor:"timer_id"`
 	Bid     types.Wei     `cbor:"bid"`
+}
+
+// PriorityClamped is the data of EventPriorityClamped, in wei a cycle.
+type PriorityClamped struct {
+	TimerID types.TimerID `cbor:"timer_id"`
+	Stated  types.Wei     `cbor:"stated"`
+	Clamped types.Wei     `cbor:"clamped"`
+}
+
+// ReserveLow is the data of EventReserveLow: an actor's balance and what its
+// pending timers would need, each the max_cost of the one just scheduled, in wei.
+type ReserveLow struct {
+	Actor    types.Address `cbor:"actor"`
+	Pending  uint64        `cbor:"pending"`
+	Required types.Wei     `cbor:"required"`
+	Balance  types.Wei     `cbor:"balance"`
+}
+
+// GasBidFailed is the data of EventGasBidFailed. Reason is the code of the call's
+// fault, or malformed_answer.
+type GasBidFailed struct {
+	Bidder             types.Address `cbor:"bidder"`
+	Actor              types.Address `cbor:"actor"`
+	TriggerBlockHeight types.Height  `cbor:"trigger_block_height"`
+	Reason             string        `cbor:"reason"`
 }
 
 // TimerConfig is the data of EventConfigUpdated: the configuration from then on.

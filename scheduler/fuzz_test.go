@@ -66,7 +66,7 @@ func FuzzSchedule(f *testing.F) {
 			got.FeePayer != alice || len(got.Handler) == 0 || len(got.Handler) > 256 || !bytes.Equal(got.Payload, timer.Payload) {
 			t.Fatalf("accepted %+v as %+v", r, got)
 		}
-		if err := Check(w.kv); err != nil {
+		if err := Check(&w.p, w.kv); err != nil {
 			t.Fatal(err)
 		}
 	})

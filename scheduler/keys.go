@@ -15,15 +15,6 @@ func keyRecord(id types.TimerID) []byte  { return append([]byte("t/r/"), id[:]..
 func keyPayload(id types.TimerID) []byte { return append([]byte("t/p/"), id[:]...) }
 func keyActor(a types.Address) []byte    { return append([]byte("t/a/"), a[:]...) }
 
-func keyDue(p Place) []byte {
-	key := binary.BigEndian.AppendUint64([]byte("t/d/"), uint64(p.Height))
-	key = binary.BigEndian.AppendUint64(key, ^p.Rank)
-	return binary.BigEndian.AppendUint64(key, uint64(p.Seq))
-}
-
-// endOfDue is the first key behind all of the due range.
-var endOfDue = []byte("t/d0")
-
 func keyOwned(a types.Address, seq types.Seq) []byte {
 	key := append([]byte("t/o/"), a[:]...)
 	return binary.BigEndian.AppendUint64(key, uint64(seq))

@@ -183,8 +183,9 @@ func (r *laneRun) judge(d *dueTimer) (verdict, bool) {
 	if Free(r.Params) {
 		return verdict{}, false
 	}
-	required, available := r.maxCost(d), r.Books.Balance(d.FeePayer)
-	if !available.Less(required) {
+	required, payable := r.maxCost(d)
+	available := r.Books.Balance(d.FeePayer)
+	if payable && !available.Less(required) {
 		return verdict{required: required, available: available}, false
 	}
 	if !r.policy.insolventEnds() {
@@ -195,19 +196,19 @@ func (r *laneRun) judge(d *dueTimer) (verdict, bool) {
 }
 
 // maxCost is what a fire can cost at most, in wei, beside an auction's payment:
-// what its payer must hold to be charged before the handler runs. It is the
-// greatest amount, which no balance holds, where the sum exceeds all amounts.
-func (r *laneRun) maxCost(d *dueTimer) types.Wei {
+// what its payer must hold to be charged before the handler runs. Where the sum
+// exceeds all amounts it is the greatest, and nobody can pay it.
+func (r *laneRun) maxCost(d *dueTimer) (cost types.Wei, payable bool) {
 	cycles, cells := r.policy.limits(r.Params, d.GasLimit)
 	return costOf(&d.price, cycles, cells)
 }
 
-func costOf(price *feemarket.Price, cycles types.Cycles, cells types.Cells) types.Wei {
+func costOf(price *feemarket.Price, cycles types.Cycles, cells types.Cells) (types.Wei, bool) {
 	cost, ok := price.Cost(cycles, cells)
 	if !ok {
-		return types.MaxWei
+		return types.MaxWei, false
 	}
-	return cost.Total()
+	return cost.Total(), true
 }
 
 // collect is the cleanup lane: it ends timers by trigger height, then sequence,
@@ -229,7 +230,7 @@ func (r *laneRun) end(at int, v *verdict) {
 	r.out.GCCycles += r.Params.GCCyclesPerTimer
 	d.waiting = ""
 	change := types.TimerChange{Timer: load(r.KV, &d.Entry, uint64(r.Height-d.Height)), At: r.Height,
-		Priority: d.price.TipCycle, Weight: d.weight}
+		Priority: d.price.TipCycle, Weight: lowestTerms(d.weight)}
 	r.remove(&d.Entry)
 	r.release(&d.Entry, d.Bid)
 	if v.expired {
@@ -282,7 +283,7 @@ func (r *laneRun) settle(d *dueTimer, t types.Timer, fired *Fired) {
 	r.out.Cycles += fired.Cycles
 	r.out.Cells += fired.Cells
 	r.out.Changes = append(r.out.Changes, types.TimerChange{
-		Timer: t, Status: types.TimerFired, At: r.Height, Priority: d.price.TipCycle, Weight: d.weight,
+		Timer: t, Status: types.TimerFired, At: r.Height, Priority: d.price.TipCycle, Weight: lowestTerms(d.weight),
 		CyclesUsed: fired.Cycles, CellsUsed: fired.Cells, FeePaid: fired.FeePaid, TipPaid: fired.TipPaid, Result: fired.Result,
 	})
 	r.out.Changes = append(r.out.Changes, fired.Changes...)
@@ -320,7 +321,7 @@ func (r *laneRun) deferRest() {
 		r.out.Changes = append(r.out.Changes, types.TimerChange{
 			Timer: types.Timer{ID: d.ID, Actor: d.Actor, Height: d.Height, FeePayer: d.FeePayer, GasLimit: d.GasLimit,
 				ExpiresAt: d.ExpiresAt, Seq: d.Seq, Deferrals: Deferrals(d.Height, r.Height)},
-			Status: types.TimerPending, At: r.Height, Reason: d.waiting, Priority: d.price.TipCycle, Weight: d.weight,
+			Status: types.TimerPending, At: r.Height, Reason: d.waiting, Priority: d.price.TipCycle, Weight: lowestTerms(d.weight),
 		})
 	}
 }

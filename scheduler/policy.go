@@ -46,7 +46,13 @@ const (
 	BiasFirstPrice = "bias-first-price" // CIP-5 §9: the same, first price
 )
 
-var policies = map[string]policy{Fifo: fifo{}}
+var policies = map[string]policy{
+	Fifo:    fifo{},
+	EIP1559: eip1559{},
+
+	BiasVCG:        bias{},
+	BiasFirstPrice: bias{},
+}
 
 // policyOf returns the policy that p names. An unknown name is refused when the
 // parameter is set, so here it is an *Error of whoever skipped that.
@@ -83,5 +89,6 @@ func (b *Block) MaxCost(t *types.Timer) types.Wei {
 	}
 	price := policy.price(b, t)
 	cycles, cells := policy.limits(b.Params, t.GasLimit)
-	return costOf(&price, cycles, cells)
+	cost, _ := costOf(&price, cycles, cells)
+	return cost
 }

@@ -34,10 +34,15 @@ func TimerID(actor types.Address, height types.Height, payload []byte, nonce uin
 // The payload convention is resolved here (see Convention), so that firing
 // parses nothing and a handler's name is judged when it is given.
 //
-// Spec: CIP-5 §§3, 4, CIP-1 §6; decisions T1, T4, T5, T6, T18, T22.
+// Spec: CIP-5 §§3, 4, CIP-1 §§6, 7.3, 10; decisions T1, T4, T5, T6, T14, T16,
+// T18, T22, T27. Vectors: fixtures/vectors/cip1/6-schedule.json.
 func (b *Block) Schedule(actor types.Address, sender *types.Address, req program.TimerRequest) (types.Timer, []types.Event, error) {
 	timer, err := b.resolve(actor, sender, req)
 	if err != nil {
+		return types.Timer{}, nil, err
+	}
+	tip := timer.MaxPriorityFeePerCycle
+	if err := b.boundFees(&timer); err != nil {
 		return types.Timer{}, nil, err
 	}
 	own := readTally(b.KV, actor)
@@ -55,14 +60,23 @@ func (b *Block) Schedule(actor types.Address, sender *types.Address, req program
 	writeTally(b.KV, actor, tally{Pending: own.Pending + 1, Nonce: own.Nonce + 1})
 	next := timer.Seq + 1
 	b.KV.Set(keySequence, codec.Marshal(next))
-
-	return timer, events, nil
+	events = append(events, clamped(&timer, tip)...)
+	return timer, append(events, b.reserve(&timer, own.Pending+1)...), nil
 }
 
 // placeOf is where a new timer stands in the calendar. Its rank is the tip it
-// states, where tips count.
+// states, where tips count (decision T16); one that states none has rank 0.
 func (b *Block) placeOf(t *types.Timer) Place {
-	return Place{Height: t.Height, Seq: t.Seq}
+	at := Place{Height: t.Height, Seq: t.Seq}
+	if b.Params.Policy != EIP1559 || t.MaxPriorityFeePerCycle == nil {
+		return at
+	}
+	rank, fits := t.MaxPriorityFeePerCycle.Uint64()
+	if !fits {
+		rank = math.MaxUint64
+	}
+	at.Rank = rank
+	return at
 }
 
 // Scheduled is the change that a scheduled timer is reported by.
@@ -94,7 +108,13 @@ func (b *Block) resolve(actor types.Address, sender *types.Address, req program.
 	if err := resolveGasLimit(p, &t, req.GasLimit); err != nil {
 		return t, err
 	}
-	return t, resolveExpiry(p, &t, now, req.ExpiresAt)
+	if err := resolveExpiry(p, &t, now, req.ExpiresAt); err != nil {
+		return t, err
+	}
+	if err := b.resolveWatch(&t, req.Watch); err != nil {
+		return t, err
+	}
+	return t, b.resolveTier(&t, req.PriorityTier)
 }
 
 // resolveHandler settles which handler gets which bytes: the named one, else the
@@ -130,18 +150,23 @@ func resolveFeePayer(t *types.Timer, sender, stated *types.Address) error {
 		"fee_payer %s is neither the actor %s nor the sender of the transaction", t.FeePayer, t.Actor)
 }
 
-// resolveGasLimit settles the cycles of a fire: max_cycles_per_fire unless less
-// is stated, and at least min_gas_limit (decisions T5, T18).
+// resolveGasLimit settles the cycles of a fire: max_cycles_per_fire, and under
+// eip1559 no more than the cap of CIP-1 §10, unless less is stated, and at least
+// min_gas_limit (decisions T5, T18).
 func resolveGasLimit(p *params.Params, t *types.Timer, stated *types.Cycles) error {
-	t.GasLimit = p.MaxCyclesPerFire
+	most := p.MaxCyclesPerFire
+	if p.Policy == EIP1559 {
+		most = min(most, p.MaxCyclesPerFireLane)
+	}
+	t.GasLimit = most
 	if stated != nil {
 		t.GasLimit = *stated
 	}
 	if t.GasLimit < p.MinGasLimit {
 		return refuse(CodeGasLimitTooLow, "T18", "gas_limit is %d cycles, at least %d", t.GasLimit, p.MinGasLimit)
 	}
-	if t.GasLimit > p.MaxCyclesPerFire {
-		return refuse(CodeGasLimitTooHigh, "CIP-5 §6.2, T18", "gas_limit is %d cycles, at most %d", t.GasLimit, p.MaxCyclesPerFire)
+	if t.GasLimit > most {
+		return refuse(CodeGasLimitTooHigh, "CIP-5 §6.2, CIP-1 §10, T18", "gas_limit is %d cycles, at most %d", t.GasLimit, most)
 	}
 	return nil
 }

@@ -93,6 +93,7 @@ func refuse(code, section, format string, args ...any) *Error {
 const (
 	ReasonLaneFull     = "lane_full"              // its limit does not fit into what the lane has left
 	ReasonCellsFull    = "block_cells_full"       // max_cells_per_fire does not fit into what the block has left
+	ReasonOverCap      = "over_cycle_cap"         // its limit is above the cap of CIP-1 §10, lowered since
 	ReasonPricedOut    = "below_lane_basefee"     // its max fee does not reach the lane's base fee (decision T13)
 	ReasonGCFull       = "gc_lane_full"           // it ends, but not in this block (decision T19)
 	ReasonExtended     = "extended"               // not a deferral: the owner moved expires_at

@@ -9,6 +9,7 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
+	"github.com/cowboyinc/devnet/internal/codec"
 	"github.com/cowboyinc/devnet/internal/program"
 	"github.com/cowboyinc/devnet/internal/types"
 )
@@ -21,13 +22,15 @@ type transcript struct {
 	names  map[types.TimerID]string
 	ids    map[string]types.TimerID
 	deeds  map[string][]string
+	says   map[types.Address]string // what bidders answer
 	marked int
 }
 
 func TestTranscripts(t *testing.T) {
 	datadriven.Walk(t, "testdata/transcripts", func(t *testing.T, path string) {
-		s := &transcript{world: newWorld(), names: map[types.TimerID]string{}, ids: map[string]types.TimerID{}, deeds: map[string][]string{}}
-		s.world.handle = s.handle
+		s := &transcript{world: newWorld(), names: map[types.TimerID]string{}, ids: map[string]types.TimerID{}, deeds: map[string][]string{},
+			says: map[types.Address]string{}}
+		s.world.handle, s.world.answer = s.handle, s.answer
 		for _, name := range []string{"alice", "bob"} {
 			s.fund(addressOf(name), types.WeiOf(10_000_000_000))
 		}
@@ -58,6 +61,27 @@ func (s *transcript) run(t *testing.T, d *datadriven.TestData) string {
 	case "extend":
 		change, err := s.blockNow().Extend(s.address(arg("by")), s.ids[d.CmdArgs[0].Key], types.Height(number(arg("to"))))
 		return s.changed(change, err)
+	case "fees":
+		for _, a := range d.CmdArgs {
+			wei := types.WeiOf(number(a.Vals[0]))
+			switch a.Key {
+			case "cycle":
+				s.fees.Cycle = wei
+			case "cell":
+				s.fees.Cell = wei
+			case "lane":
+				s.fees.Lane = wei
+			}
+		}
+		return "ok"
+	case "bidder":
+		s.says[s.address(d.CmdArgs[0].Key)] = d.Input
+		return "ok"
+	case "set-gas-bidder":
+		s.blockNow().SetGasBidder(s.address(arg("by")), ptr(s.address(arg("to"))))
+		return "ok"
+	case "p50":
+		return PreviousP50(s.kv, s.now()).String()
 	case "handler":
 		s.deeds[d.CmdArgs[0].Key] = strings.Fields(d.Input)
 		return "ok"
@@ -131,6 +155,16 @@ func (s *transcript) scheduled(arg func(string) string, payload string) string {
 	if v := arg("bid"); v != "" {
 		r.Bid = ptr(types.WeiOf(number(v)))
 	}
+	if v := arg("max-fee"); v != "" {
+		r.MaxFeePerCycle = ptr(types.WeiOf(number(v)))
+	}
+	if v := arg("tip"); v != "" {
+		r.MaxPriorityFeePerCycle = ptr(types.WeiOf(number(v)))
+	}
+	if v := arg("gba"); v != "" {
+		r.GBA = ptr(s.address(v))
+	}
+	r.PriorityTier = arg("tier")
 	var sender *types.Address
 	if v := arg("sender"); v != "" {
 		sender = ptr(s.address(v))
@@ -142,10 +176,46 @@ func (s *transcript) scheduled(arg func(string) string, payload string) string {
 	s.ids[arg("name")], s.names[timer.ID] = timer.ID, arg("name")
 	line := fmt.Sprintf("seq=%d height=%d handler=%s payload=%dB payer=%s gas=%d expires=%d", timer.Seq, timer.Height, timer.Handler,
 		len(timer.Payload), nameOf(timer.FeePayer), timer.GasLimit, timer.ExpiresAt)
+	if timer.MaxFeePerCycle != nil {
+		line += " max-fee=" + timer.MaxFeePerCycle.String()
+	}
+	if timer.MaxPriorityFeePerCycle != nil {
+		line += " tip=" + timer.MaxPriorityFeePerCycle.String()
+	}
 	for _, e := range events {
 		line += "\nevent " + e.Name
 	}
 	return line
+}
+
+// answer says what the bidder command said: used=N cycles, then fail=CODE,
+// garbage, or fee=N and tip=N.
+func (s *transcript) answer(_ *world, q Question) Answer {
+	said, known := s.says[q.Bidder]
+	if !known {
+		return Answer{Fault: "no_actor"}
+	}
+	var fees TxFeeParams
+	a := Answer{}
+	for _, word := range strings.Fields(said) {
+		verb, value, _ := strings.Cut(word, "=")
+		switch verb {
+		case "used":
+			a.Cycles = types.Cycles(number(value))
+		case "fail":
+			a.Fault = value
+		case "garbage":
+			a.Output = []byte("garbage")
+		case "fee":
+			fees.MaxFeePerCycle = ptr(types.WeiOf(number(value)))
+		case "tip":
+			fees.MaxPriorityFeePerCycle = ptr(types.WeiOf(number(value)))
+		}
+	}
+	if a.Fault == "" && a.Output == nil {
+		a.Output = codec.Marshal(&fees)
+	}
+	return a
 }
 
 func refusal(err error) string {
@@ -200,6 +270,9 @@ func (s *transcript) line(c types.TimerChange) string {
 	if c.Status == types.TimerFired {
 		line += fmt.Sprintf(" result=%s cycles=%d cells=%d fee=%s", c.Result, c.CyclesUsed, c.CellsUsed, c.FeePaid)
 	}
+	if c.Weight.Den > 0 {
+		line += fmt.Sprintf(" priority=%s weight=%s", c.Priority, c.Weight)
+	}
 	if c.Reason != "" {
 		line += " (" + c.Reason + ")"
 	}
@@ -220,7 +293,11 @@ func (s *transcript) blocks(d *datadriven.TestData) string {
 	}
 	for range count {
 		out := s.block()
-		fmt.Fprintf(&b, "block %d: examined=%d cycles=%d cells=%d gc=%d\n", s.head, out.Examined, out.Cycles, out.Cells, out.GCCycles)
+		fmt.Fprintf(&b, "block %d: examined=%d cycles=%d cells=%d gc=%d", s.head, out.Examined, out.Cycles, out.Cells, out.GCCycles)
+		if len(s.asked) > 0 {
+			fmt.Fprintf(&b, " asked=%d for %d", len(s.asked), out.AskCycles)
+		}
+		b.WriteString("\n")
 		for _, c := range out.Changes {
 			b.WriteString("  " + s.line(c) + "\n")
 		}

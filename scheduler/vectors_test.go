@@ -8,10 +8,15 @@ import (
 	"github.com/cowboyinc/devnet/internal/types"
 )
 
-// cases reads a file of vectors and fails where it holds none.
+// cases reads a file of CIP-5's vectors and fails where it holds none.
 func cases[T any](t *testing.T, name string) []T {
 	t.Helper()
-	data, err := os.ReadFile("../fixtures/vectors/cip5/" + name)
+	return casesOf[T](t, "cip5/"+name)
+}
+
+func casesOf[T any](t *testing.T, name string) []T {
+	t.Helper()
+	data, err := os.ReadFile("../fixtures/vectors/" + name)
 	if err != nil {
 		t.Fatal(err)
 	}

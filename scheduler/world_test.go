@@ -21,6 +21,11 @@ type world struct {
 	// cycles and 10 cells.
 	handle func(w *world, order Fire) Fired
 	orders []Fire // what ran in the last block
+	// answer is what the bidders say, whose cycles the payer pays; nil is a
+	// bidder that is no actor.
+	answer func(w *world, q Question) Answer
+	asked  []Question // in the last block
+	last   types.Cycles
 }
 
 func newWorld() *world {
@@ -28,6 +33,9 @@ func newWorld() *world {
 	return &world{p: p, kv: newMemory(), fees: Fees{Cycle: types.WeiOf(1000), Cell: types.WeiOf(1000)},
 		balances: make(map[types.Address]types.Wei), cells: p.CellsLimit}
 }
+
+// proposer gets the tips.
+var proposer = types.Address{0: 0x90, 1: 0x90}
 
 // now is the height of the block being made.
 func (w *world) now() types.Height { return w.head + 1 }
@@ -45,16 +53,32 @@ func (w *world) block() Settled {
 	if err != nil {
 		panic(err)
 	}
-	if err := Check(w.kv); err != nil {
+	if err := Check(&w.p, w.kv); err != nil {
 		panic(err)
 	}
 	w.head++
+	w.blockNow().Maintain()
 	return out
 }
 
 func (w *world) lane() (Settled, error) {
-	w.orders = nil
-	return w.blockNow().RunLane(Lane{CellsLeft: w.cells, Fire: w.fire})
+	w.orders, w.asked = nil, nil
+	w.blockNow().Maintain() // again where a test skipped heights
+	return w.blockNow().RunLane(Lane{CellsLeft: w.cells, LastCycles: w.last, Ask: w.ask, Fire: w.fire})
+}
+
+// ask charges as decision T15 says.
+func (w *world) ask(q Question) (Answer, error) {
+	w.asked = append(w.asked, q)
+	a := Answer{Fault: "no_actor"}
+	if w.answer != nil {
+		a = w.answer(w, q)
+	}
+	if hold := w.fees.Cycle.Mul(uint64(q.Cycles)); w.balances[q.Payer].Less(hold) {
+		return Answer{}, fmt.Errorf("asked a bidder whose call %s cannot hold", q.Payer)
+	}
+	w.balances[q.Payer] = w.balances[q.Payer].Sub(w.fees.Cycle.Mul(uint64(a.Cycles)))
+	return a, nil
 }
 
 // at is the block of a height; blockNow is the one being made.
@@ -89,9 +113,15 @@ func (w *world) fire(order Fire) (Fired, error) {
 		fired = w.handle(w, order)
 	}
 	if !Free(&w.p) {
-		fired.FeePaid = costOf(&order.Price, fired.Cycles, fired.Cells)
+		cost, _ := order.Price.Cost(fired.Cycles, fired.Cells)
+		fired.FeePaid, fired.TipPaid = cost.Total(), cost.Tip
 	}
 	w.balances[payer] = w.balances[payer].Add(order.MaxCost.Sub(fired.FeePaid))
+	if !w.Move(types.TimerEscrow, proposer, order.Payment) {
+		return Fired{}, fmt.Errorf("the escrow does not hold the payment of timer %s", order.Timer.ID)
+	}
+	fired.FeePaid = fired.FeePaid.Add(order.Payment)
+	w.balances[proposer] = w.balances[proposer].Add(fired.TipPaid)
 	return fired, nil
 }
 

@@ -119,6 +119,9 @@ func (w Wei) MulDiv(n, d Wei) (quotient Wei, ok bool) {
 	return quotient, !over
 }
 
+// Limbs returns the amount as words of 64 bits, the least first.
+func (w Wei) Limbs() [4]uint64 { return w.v }
+
 // Min returns the lesser of w and b.
 func (w Wei) Min(b Wei) Wei {
 	if b.Less(w) {

@@ -30,7 +30,7 @@ func Audit(state *State) error {
 	if epoch := system.EpochOf(state.next, state.Height()+1); state.set.Epoch != epoch {
 		return fmt.Errorf("ledger: height %d: the next block is of epoch %d, the validator set of %d", state.Height(), epoch, state.set.Epoch)
 	}
-	if err := scheduler.Check(reader{state.tree}); err != nil {
+	if err := scheduler.Check(state.params, reader{state.tree}); err != nil {
 		return fmt.Errorf("ledger: height %d: %w", state.Height(), err)
 	}
 	return nil

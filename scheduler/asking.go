@@ -1,0 +1,197 @@
+package scheduler
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/cowboyinc/devnet/internal/codec"
+	"github.com/cowboyinc/devnet/internal/types"
+)
+
+// GBAContext is what a gas bidding agent is told (CIP-1 §7.2): a CBOR map with
+// the spec's names (decision T14). Amounts are in wei and exceed the spec's u128
+// where the chain's do.
+type GBAContext struct {
+	TriggerBlockHeight types.Height `cbor:"trigger_block_height"`
+	CurrentBlockHeight types.Height `cbor:"current_block_height"`
+	BaseFeeCycle       types.Wei    `cbor:"basefee_cycle"`
+	BaseFeeCell        types.Wei    `cbor:"basefee_cell"`
+	BaseFeeLaneTimer   types.Wei    `cbor:"basefee_lane_timer"`
+	LastBlockCycles    types.Cycles `cbor:"last_block_cycle_usage"`
+	PreviousP50        types.Wei    `cbor:"previous_block_p50_priority_tip_per_cycle"`
+	OwnerBalance       types.Wei    `cbor:"owner_actor_balance"`
+}
+
+// TxFeeParams is what it answers (CIP-1 §7.1): a CBOR map with the spec's names.
+// A number that is null or missing is the default GBA's. The cell side is read
+// and has no effect (decision T13).
+type TxFeeParams struct {
+	MaxFeePerCycle         *types.Wei `cbor:"max_fee_per_cycle,omitempty"`
+	MaxPriorityFeePerCycle *types.Wei `cbor:"max_priority_fee_per_cycle,omitempty"`
+	MaxFeePerCell          *types.Wei `cbor:"max_fee_per_cell,omitempty"`
+	MaxPriorityFeePerCell  *types.Wei `cbor:"max_priority_fee_per_cell,omitempty"`
+}
+
+// maxAnswerBytes is more than four of the greatest amounts and their names.
+const maxAnswerBytes = 1024
+
+// reasonNonsense is why an answer that came does not count.
+const reasonNonsense = "malformed_answer"
+
+// readAnswer reads what a bidder answered. Its CBOR need not be canonical; one
+// that has an unknown name, a name twice, a value that is no unsigned integer
+// below 2^256, or anything behind it, is nonsense.
+func readAnswer(output []byte) (bid, bool) {
+	var answer TxFeeParams
+	if codec.UnmarshalLoose(output, maxAnswerBytes, &answer) != nil || !isMap(output) {
+		return bid{}, false
+	}
+	return bid{answer.MaxFeePerCycle, answer.MaxPriorityFeePerCycle}, true
+}
+
+// isMap: a decoder takes null for an empty map.
+func isMap(output []byte) bool { return output[0]>>5 == 5 }
+
+// answers are the bids that bidders gave, by places of due; nil where nobody was
+// asked.
+type answers []bid
+
+func (a answers) of(at int) bid {
+	if a == nil {
+		return bid{}
+	}
+	return a[at]
+}
+
+// question names what is asked once a block (decision T15).
+type question struct {
+	bidder, actor types.Address
+	trigger       types.Height
+}
+
+// interview asks the bidders of a block's timers.
+type interview struct {
+	*laneRun
+	p50   types.Wei
+	heard map[question]bid
+}
+
+// askBidders asks the bidder of each timer that does not state both numbers, in
+// sequence order, as far as gba_cycles_per_block reaches: once for each bidder,
+// actor and trigger height. A timer whose payer cannot hold the call, or for
+// which no cycles are left, is the default GBA's; so is one whose bidder failed,
+// which an event tells. Its error is the environment's.
+//
+// Spec: CIP-1 §7, decisions T14, T15, T27. Vectors:
+// fixtures/vectors/cip1/7-gba-budget.json.
+func (r *laneRun) askBidders(p50 types.Wei) (answers, error) {
+	bidders := r.bidders()
+	if bidders == nil {
+		return nil, nil
+	}
+	said := make(answers, len(r.due))
+	i := interview{laneRun: r, p50: p50, heard: make(map[question]bid)}
+	for _, b := range bidders {
+		d := &r.due[b.at]
+		q := question{b.bidder, d.Actor, d.Height}
+		answer, known := i.heard[q]
+		if !known && i.affords(d.FeePayer) {
+			var err error
+			if answer, err = i.ask(q, d.FeePayer); err != nil {
+				return nil, err
+			}
+			i.heard[q] = answer
+		}
+		said[b.at] = answer
+	}
+	return said, nil
+}
+
+// bidderAt is who prices the timer at a place of due.
+type bidderAt struct {
+	at     int
+	bidder types.Address
+}
+
+// bidders are those of the timers that leave a number open and have not expired,
+// in sequence order.
+func (r *laneRun) bidders() (all []bidderAt) {
+	if Free(r.Params) {
+		return nil
+	}
+	of := r.bidderOf()
+	for at := range r.due {
+		d := &r.due[at]
+		if d.stated().whole() || d.expired(r.Height) {
+			continue
+		}
+		if bidder := of(d); bidder != nil {
+			all = append(all, bidderAt{at, *bidder})
+		}
+	}
+	slices.SortFunc(all, func(a, b bidderAt) int { return cmp.Compare(r.due[a.at].Seq, r.due[b.at].Seq) })
+	return all
+}
+
+// bidderOf returns who prices a timer: its own GBA, else its actor's; nil is the
+// protocol's own (decision T14). It reads each actor's once, and none where the
+// chain has none.
+func (r *laneRun) bidderOf() func(*dueTimer) *types.Address {
+	named := false
+	r.KV.Scan([]byte("t/g/"), []byte("t/g0"), func(_, _ []byte) bool {
+		named = true
+		return false
+	})
+	known := make(map[types.Address]*types.Address)
+	return func(d *dueTimer) *types.Address {
+		if d.GBA != nil || !named {
+			return d.GBA
+		}
+		bidder, ok := known[d.Actor]
+		if !ok {
+			bidder = GasBidder(r.KV, d.Actor)
+			known[d.Actor] = bidder
+		}
+		return bidder
+	}
+}
+
+// affords reports whether the calls of the block have a call's limit left, by
+// what they used, and the payer holds its price (decision T27).
+func (i *interview) affords(payer types.Address) bool {
+	limit := i.Params.GBACallCycles
+	if limit > i.Params.GBABlockCycles.Sub(i.out.AskCycles) {
+		return false
+	}
+	price, ok := i.Fees.Cycle.MulOk(uint64(limit))
+	return ok && !i.Books.Balance(payer).Less(price)
+}
+
+// ask makes a call. What it used counts, and was charged, however it ended.
+func (i *interview) ask(q question, payer types.Address) (bid, error) {
+	context := GBAContext{
+		TriggerBlockHeight: q.trigger, CurrentBlockHeight: i.Height,
+		BaseFeeCycle: i.Fees.Cycle, BaseFeeCell: i.Fees.Cell, BaseFeeLaneTimer: i.Fees.Lane,
+		LastBlockCycles: i.lane.LastCycles, PreviousP50: i.p50, OwnerBalance: i.Books.Balance(q.actor),
+	}
+	asked := Question{Bidder: q.bidder, Payer: payer, Context: codec.Marshal(&context), Cycles: i.Params.GBACallCycles}
+	answer, err := i.lane.Ask(asked)
+	if err != nil {
+		return bid{}, fmt.Errorf("gas bidder %s of actor %s: %w", q.bidder, q.actor, err)
+	}
+	if answer.Cycles > asked.Cycles {
+		return bid{}, fmt.Errorf("gas bidder %s used %d cycles of %d: a bug of whoever ran it", q.bidder, answer.Cycles, asked.Cycles)
+	}
+	i.out.AskCycles += answer.Cycles
+	said, ok := bid{}, false
+	if answer.Fault == "" {
+		said, ok = readAnswer(answer.Output)
+		answer.Fault = reasonNonsense
+	}
+	if !ok {
+		i.out.Events = append(i.out.Events, event(EventGasBidFailed,
+			GasBidFailed{Bidder: q.bidder, Actor: q.actor, TriggerBlockHeight: q.trigger, Reason: answer.Fault}))
+	}
+	return said, nil
+}

@@ -1,0 +1,65 @@
+package scheduler
+
+import (
+	"github.com/cowboyinc/devnet/internal/feemarket"
+	"github.com/cowboyinc/devnet/internal/types"
+)
+
+// bid is what a timer pays at most a cycle of the lane, in wei: stated when it
+// was scheduled, or answered by its bidder. A number that nobody gave is nil.
+type bid struct {
+	maxFee   *types.Wei // lane base fee and priority together (decision T13)
+	priority *types.Wei // to the proposer
+}
+
+func (d *dueTimer) stated() bid { return bid{d.MaxFeePerCycle, d.MaxPriorityFeePerCycle} }
+
+func (b bid) whole() bool { return b.maxFee != nil && b.priority != nil }
+
+// or fills in what b leaves open: each number by itself (decision T14).
+func (b bid) or(other bid) bid {
+	if b.maxFee == nil {
+		b.maxFee = other.maxFee
+	}
+	if b.priority == nil {
+		b.priority = other.priority
+	}
+	return b
+}
+
+// defaultBid is the default GBA of CIP-1 §7.1: twice the lane's base fee, at
+// most the greatest amount, and the median tip of the block before. The cell
+// side of §7.1 has no effect: a fire's cells cost their base fee (decision T13).
+func (b *Block) defaultBid(p50 types.Wei) bid {
+	most, ok := b.Fees.Lane.MulOk(b.Params.DefaultFeeMultiple)
+	if !ok {
+		most = types.MaxWei
+	}
+	return bid{&most, &p50}
+}
+
+// lanePrice is what a fire costs in this block by a bid, the default one where
+// that leaves something open:
+//
+//	priority_per_cycle = min(max_priority_fee_per_cycle, max_fee_per_cycle − basefee_lane_timer)
+//
+// pricedOut is a bid whose max fee is below the lane's base fee; the price is
+// then without tip, by which the timer is classified (decision T27). Where fires
+// are free the price is 0.
+//
+// Spec: CIP-1 §3 steps 6 and 8, decisions T13, T14. **Deviation**: max_cost
+// holds the lane's base fee too, which step 8 omits.
+// Vectors: fixtures/vectors/cip1/6-prices.json.
+func (b *Block) lanePrice(stated bid, p50 types.Wei) (price feemarket.Price, pricedOut bool) {
+	price = b.plainPrice()
+	if Free(b.Params) {
+		return price, false
+	}
+	whole := stated
+	if !stated.whole() {
+		whole = stated.or(b.defaultBid(p50))
+	}
+	tip, ok := feemarket.Tip(*whole.maxFee, *whole.priority, b.Fees.Lane)
+	price.BaseFeeLane, price.TipCycle = b.Fees.Lane, tip
+	return price, !ok
+}

@@ -1,0 +1,247 @@
+package scheduler
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math/bits"
+	"slices"
+
+	"github.com/cowboyinc/devnet/internal/codec"
+	"github.com/cowboyinc/devnet/internal/types"
+)
+
+// The fairness window of CIP-1 §8: what each actor fired in the blocks
+// [H - window, H - 1] (decision T21). In state, numbers in keys being eight
+// bytes, big-endian:
+//
+//	t/w/<height>  the fires of a block: [actor, fires, actor, fires…] by actor
+//	t/u/<actor>   recent_executions: the actor's sum over the window
+//	t/v/<fires>   how many actors have that sum
+//
+// Nothing of it is 0: an actor without a fire in the window is pruned. What a
+// fire adds is taken away once, when its block leaves the window, so the work of
+// a block follows from its fires and from those of the block that leaves. More
+// leave at once only when a header skips heights, each of which would have been a
+// block, or when governance shortens the window. When it lengthens the window,
+// what was forgotten stays forgotten.
+//
+// Deviation: §8 keeps a ring of 1,000 counts an actor. The counts by block are
+// the same numbers, and an actor that fires once costs once.
+
+// FairnessMean is the value of cip1.fairness_center that measures actors by the
+// mean; the other, as written, by the median (decision T21).
+const FairnessMean = "mean"
+
+func keyWindow(h types.Height) []byte {
+	return binary.BigEndian.AppendUint64([]byte("t/w/"), uint64(h))
+}
+func keyRecent(a types.Address) []byte { return append([]byte("t/u/"), a[:]...) }
+func keySpread(fires uint64) []byte    { return binary.BigEndian.AppendUint64([]byte("t/v/"), fires) }
+
+var endOfSpread = []byte("t/v0")
+
+// actorFires is how often an actor's timers fired.
+type actorFires struct {
+	Actor types.Address
+	Fires uint64
+}
+
+// encodeFires is deterministic CBOR. It is written out by hand, as is
+// appendFires, because a block may fire more than a decoder of outside input
+// takes.
+func encodeFires(fires []actorFires) []byte {
+	b := codec.AppendArray(make([]byte, 0, 9+22*len(fires)), 2*len(fires))
+	for i := range fires {
+		b = appendUint(appendAddress(b, &fires[i].Actor), fires[i].Fires)
+	}
+	return b
+}
+
+func appendFires(fires []actorFires, data []byte) []actorFires {
+	const majorArray = 0x80
+	r := reader{rest: append([]byte{data[0] ^ majorArray}, data[1:]...)}
+	for n := r.uint() / 2; n > 0 && !r.bad; n-- {
+		actor, count := r.address(), r.uint()
+		if actor == nil {
+			panic("scheduler: the fires of a block are damaged")
+		}
+		fires = append(fires, actorFires{*actor, count})
+	}
+	return fires
+}
+
+// RecentFires is recent_executions[actor] as the last block left it.
+func RecentFires(kv KV, actor types.Address) uint64 { return readNumber(kv, keyRecent(actor)) }
+
+func readNumber(kv KV, key []byte) (n uint64) {
+	if data := kv.Get(key); data != nil {
+		mustRead(data, &n)
+	}
+	return n
+}
+
+// writeNumber keeps a number, or nothing for 0.
+func writeNumber(kv KV, key []byte, n uint64) {
+	if n == 0 {
+		kv.Set(key, nil)
+		return
+	}
+	kv.Set(key, codec.Marshal(n))
+}
+
+// decayWindow takes the blocks out of the window that are too old for it now.
+func (b *Block) decayWindow() {
+	first := b.Height - min(b.Height, types.Height(b.Params.FairnessWindow))
+	var gone [][]byte
+	var fires []actorFires
+	b.KV.Scan(keyWindow(0), keyWindow(first), func(key, value []byte) bool {
+		gone, fires = append(gone, append([]byte(nil), key...)), appendFires(fires, value)
+		return true
+	})
+	for _, key := range gone {
+		b.KV.Set(key, nil)
+	}
+	b.count(summed(fires), func(total, n uint64) uint64 {
+		if n > total {
+			panic("scheduler: an actor has fewer fires than the window counts")
+		}
+		return total - n
+	})
+}
+
+// keepFires counts the fires of the block for the blocks to come.
+func (b *Block) keepFires(fires []actorFires) {
+	if len(fires) == 0 {
+		return
+	}
+	fires = summed(fires)
+	b.KV.Set(keyWindow(b.Height), encodeFires(fires))
+	b.count(fires, func(total, n uint64) uint64 { return total + n })
+}
+
+// summed sorts fires by actor and adds up those of the same.
+func summed(fires []actorFires) []actorFires {
+	slices.SortFunc(fires, func(a, b actorFires) int { return bytes.Compare(a.Actor[:], b.Actor[:]) })
+	sums := fires[:0]
+	for _, f := range fires {
+		if n := len(sums); n > 0 && sums[n-1].Actor == f.Actor {
+			sums[n-1].Fires += f.Fires
+			continue
+		}
+		sums = append(sums, f)
+	}
+	return sums
+}
+
+// count moves the actors' sums by their fires, and the spread of the sums.
+func (b *Block) count(fires []actorFires, move func(total, n uint64) uint64) {
+	var left, entered []uint64 // sums
+	for _, f := range fires {
+		before := RecentFires(b.KV, f.Actor)
+		after := move(before, f.Fires)
+		writeNumber(b.KV, keyRecent(f.Actor), after)
+		left, entered = append(left, before), append(entered, after)
+	}
+	b.spread(entered, func(actors, n uint64) uint64 { return actors + n })
+	b.spread(left, func(actors, n uint64) uint64 { return actors - n })
+}
+
+// spread moves how many actors have each of the sums; an actor whose sum is 0 is
+// not in the window.
+func (b *Block) spread(sums []uint64, move func(actors, n uint64) uint64) {
+	slices.Sort(sums)
+	for len(sums) > 0 {
+		sum, same := sums[0], 1
+		for same < len(sums) && sums[same] == sum {
+			same++
+		}
+		if sum > 0 {
+			writeNumber(b.KV, keySpread(sum), move(readNumber(b.KV, keySpread(sum)), uint64(same)))
+		}
+		sums = sums[same:]
+	}
+}
+
+// weights gives actors their W as fractions of one denominator:
+//
+//	ratio[actor] = recent_executions[actor] / max(1, center)
+//	W(actor)     = clip(2 − ratio[actor], 1, 2)
+//
+// with fairness_weight_min and fairness_weight_max for 1 and 2: the greatest for
+// ratio 0, the least from ratio 1 on, and linear between.
+//
+// Spec: CIP-1 §8, decision T21. **Finding**: measured by the median, the quiet
+// starve under a small tip. Vectors: fixtures/vectors/cip1/8-weights.json.
+type weights struct {
+	kv          KV
+	center, per uint64 // the center is the fraction center/per
+	least, most uint64
+	known       map[types.Address]uint64 // numerators
+}
+
+// fairnessWeights are those of the block's start: of the window as it stands.
+func (b *Block) fairnessWeights() weights {
+	w := weights{kv: b.KV, least: b.Params.WeightMin, most: max(b.Params.WeightMin, b.Params.WeightMax),
+		known: make(map[types.Address]uint64)}
+	w.center, w.per = b.center()
+	return w
+}
+
+// center is the network's, as a fraction of at least 1: the lower median of the
+// sums of the actors with a fire in the window, or their mean.
+func (b *Block) center() (center, per uint64) {
+	var sums, counts []uint64
+	var actors, fires uint64
+	b.KV.Scan(keySpread(0), endOfSpread, func(key, value []byte) bool {
+		sum, n := binary.BigEndian.Uint64(key[keyPrefixBytes:]), uint64(0)
+		mustRead(value, &n)
+		sums, counts = append(sums, sum), append(counts, n)
+		actors, fires = actors+n, fires+sum*n
+		return true
+	})
+	if actors == 0 {
+		return 1, 1
+	}
+	if b.Params.FairnessCenter == FairnessMean {
+		return fires, actors
+	}
+	below := uint64(0)
+	for i, n := range counts {
+		if below += n; below > (actors-1)/2 {
+			return sums[i], 1
+		}
+	}
+	panic("scheduler: a spread without a middle")
+}
+
+// of returns the weight of an actor. The fires of a window, which all ran, times
+// the greatest weight, 1,000, are far below 2^64.
+func (w *weights) of(actor types.Address) types.Weight {
+	num, ok := w.known[actor]
+	if !ok {
+		num = w.most*w.center - (w.most-w.least)*w.measured(RecentFires(w.kv, actor))
+		w.known[actor] = num
+	}
+	return types.Weight{Num: num, Den: w.center}
+}
+
+// measured is min(ratio, 1) as a fraction of center.
+func (w *weights) measured(recent uint64) uint64 {
+	high, low := bits.Mul64(recent, w.per)
+	if high > 0 || low > w.center {
+		return w.center
+	}
+	return low
+}
+
+// lowestTerms is the fraction as a block reports it.
+func lowestTerms(w types.Weight) types.Weight {
+	a, b := w.Num, w.Den
+	for b != 0 {
+		a, b = b, a%b
+	}
+	if a > 1 {
+		w.Num, w.Den = w.Num/a, w.Den/a
+	}
+	return w
+}

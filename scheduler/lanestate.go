@@ -1,0 +1,74 @@
+package scheduler
+
+import (
+	"slices"
+
+	"github.com/cowboyinc/devnet/internal/codec"
+	"github.com/cowboyinc/devnet/internal/types"
+)
+
+var keyLane = []byte("t/l")
+
+// laneState is what a block of eip1559 leaves to the next beside the window.
+type laneState struct {
+	_         struct{}     `cbor:",toarray"`
+	Activated types.Height // the first block that ran eip1559
+	At        types.Height // the last block whose median tip was above 0
+	P50       types.Wei    // of that block, in wei a cycle
+}
+
+func readLane(kv KV) (s laneState) {
+	if data := kv.Get(keyLane); data != nil {
+		mustRead(data, &s)
+	}
+	return s
+}
+
+// PreviousP50 is previous_block_p50_priority_tip_per_cycle for the block at
+// height: the lower median of what the fires of the height before paid the
+// proposer a cycle, each fire counted once; 0 where nothing fired, and where that
+// height was skipped (CIP-1 §7.1, decisions C8, T17).
+func PreviousP50(kv KV, height types.Height) types.Wei {
+	if s := readLane(kv); s.At+1 == height {
+		return s.P50
+	}
+	return types.Wei{}
+}
+
+// Activated is the first block that ran eip1559; ok is false where none did.
+func Activated(kv KV) (height types.Height, ok bool) {
+	if kv.Get(keyLane) == nil {
+		return 0, false
+	}
+	return readLane(kv).Activated, true
+}
+
+func (b *Block) activate() {
+	if b.KV.Get(keyLane) == nil {
+		b.KV.Set(keyLane, codec.Marshal(&laneState{Activated: b.Height}))
+	}
+}
+
+// keepP50 keeps the median of the tips of a block's fires, which it sorts. A
+// median of 0 is what a block without a note has.
+func (b *Block) keepP50(tips []types.Wei) {
+	p50 := lowerMedian(tips)
+	if p50.IsZero() {
+		return
+	}
+	s := readLane(b.KV)
+	s.At, s.P50 = b.Height, p50
+	b.KV.Set(keyLane, codec.Marshal(&s))
+}
+
+// lowerMedian sorts the amounts and returns the middle one, of an even number
+// the lower of the two; 0 where there is none (decision T17).
+//
+// Vectors: fixtures/vectors/cip1/7-median.json.
+func lowerMedian(of []types.Wei) types.Wei {
+	if len(of) == 0 {
+		return types.Wei{}
+	}
+	slices.SortFunc(of, types.Wei.Cmp)
+	return of[(len(of)-1)/2]
+}

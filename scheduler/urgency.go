@@ -1,0 +1,80 @@
+package scheduler
+
+import (
+	"bytes"
+	"cmp"
+	"math/bits"
+	"slices"
+
+	"github.com/cowboyinc/devnet/internal/types"
+)
+
+// TieByID is the value of cip1.tie_break that decides ties as written: by timer
+// id (decision T10).
+const TieByID = "id"
+
+// urgency is (priority_per_cycle + priority_floor) × the numerator of the
+// actor's weight, whole: words of 64 bits, the greatest first. All weights of a
+// block have one denominator, so urgencies compare as effective priorities do.
+type urgency [6]uint64
+
+func urgencyOf(priority, floor types.Wei, weight uint64) (u urgency) {
+	p, f := priority.Limbs(), floor.Limbs()
+	var sum [5]uint64
+	var carry uint64
+	for i := range p {
+		sum[i], carry = bits.Add64(p[i], f[i], carry)
+	}
+	sum[4], carry = carry, 0
+	for i, word := range sum {
+		high, low := bits.Mul64(word, weight)
+		low, over := bits.Add64(low, carry, 0)
+		u[len(u)-1-i], carry = low, high+over // high is at most 2^64 - 2
+	}
+	u[0] = carry
+	return u
+}
+
+// compare gives the greater urgency first.
+func (u *urgency) compare(v *urgency) int {
+	for i := range u {
+		if u[i] != v[i] {
+			return cmp.Compare(v[i], u[i])
+		}
+	}
+	return 0
+}
+
+// byUrgency returns the places of due in the order of turns: by effective
+// priority, the highest first, ties by timer id, or by trigger height and then
+// sequence. The comparison is exact.
+//
+// Spec: CIP-1 §3 steps 6 and 7, decision T10. **Finding**: where no timer tips,
+// weights order nothing; a priority_floor of 1 mends it.
+// Vectors: fixtures/vectors/cip1/3-selection.json.
+func (r *laneRun) byUrgency(ready []int) []int {
+	type turn struct {
+		urgency
+		at int
+	}
+	turns := make([]turn, len(ready))
+	for i, at := range ready {
+		d := &r.due[at]
+		turns[i] = turn{urgencyOf(d.price.TipCycle, r.Params.PriorityFloor, d.weight.Num), at}
+	}
+	byID := r.Params.TieBreak == TieByID
+	slices.SortFunc(turns, func(a, b turn) int {
+		if c := a.compare(&b.urgency); c != 0 {
+			return c
+		}
+		if byID {
+			return bytes.Compare(r.due[a.at].ID[:], r.due[b.at].ID[:])
+		}
+		return a.at - b.at // places are in that order
+	})
+	order := make([]int, len(turns))
+	for i := range turns {
+		order[i] = turns[i].at
+	}
+	return order
+}
