@@ -101,7 +101,7 @@ func (f *frame) ScheduleTimer(request program.TimerRequest) (types.TimerID, erro
 	if p.Fees == FeesFree {
 		cycles = p.FreeScheduleCycles
 	}
-	if fault := f.write(cycles, len(request.Payload)); fault != nil {
+	if fault := f.write(cycles, len(request.Payload)+watchedBytes(request.Watch)); fault != nil {
 		return types.TimerID{}, fault
 	}
 	if !utf8.ValidString(request.Handler) {
@@ -110,6 +110,14 @@ func (f *frame) ScheduleTimer(request program.TimerRequest) (types.TimerID, erro
 	request.Payload = append([]byte{}, request.Payload...)
 	effect, fault := f.x.block.Timers.Schedule(f.x.state, f.timerCaller(), request)
 	return effect.ID, f.timerEffect(effect, fault)
+}
+
+// watchedBytes is what a watched key adds to a timer's state.
+func watchedBytes(w *types.Watch) int {
+	if w == nil {
+		return 0
+	}
+	return len(w.Key)
 }
 
 // CancelTimer implements program.Context.

@@ -22,7 +22,7 @@
 //	Send              cycles_message_send     handler and payload; the delivery's limits are paid in wei
 //	Call              cycles_actor_call       handler and payload
 //	returning         -                       the output, of each handler on the stack
-//	ScheduleTimer     cycles_set_timer        payload; free_schedule_cycles where fires are free
+//	ScheduleTimer     cycles_set_timer        payload and watched key; free_schedule_cycles where fires are free
 //	CancelTimer       cycles_cancel_timer     free_cancel_cycles where fires are free
 //	ExtendTimer       cycles_cancel_timer     the same
 //	Keccak            cycles_keccak_word      for each 32 bytes begun

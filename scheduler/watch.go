@@ -123,13 +123,13 @@ func (b *Block) place(r *record, e *Entry, height types.Height) {
 
 // Watched reports whether any timer watches a key or any change is still to be
 // told. Where it is false, Trigger and NoteLate have nothing to do.
-func Watched(kv KV) bool { return has(kv, "t/k/") || WatchesWait(kv) }
+func Watched(kv KV) bool { return holdsAny(kv, "t/k/") || WatchesWait(kv) }
 
 // WatchesWait reports whether the next block has changes of watched keys to look
 // at, whatever its transactions do.
-func WatchesWait(kv KV) bool { return has(kv, "t/x/") || has(kv, "t/y/") }
+func WatchesWait(kv KV) bool { return holdsAny(kv, "t/x/") || holdsAny(kv, "t/y/") }
 
-func has(kv KV, prefix string) (found bool) {
+func holdsAny(kv KV, prefix string) (found bool) {
 	from := []byte(prefix)
 	to := append(from[:len(from)-1:len(from)-1], from[len(from)-1]+1)
 	kv.Scan(from, to, func(_, _ []byte) bool {

@@ -19,8 +19,10 @@ func (r *run) transition(fill func() error) (*Result, error) {
 		r.maintainCalendar, // CIP-1 §3 step 2
 		r.fireBefore,       // decision T3: under gba
 		fill,               // CIP-1 §3 step 3
+		r.triggerWatches,   // decision T26
 		r.fireAfter,        // CIP-1 §3 steps 4 to 10, decision T3
 		r.deliverMessages,  // decision C16
+		r.noteLateWrites,   // decision T26
 		r.endEpoch,         // decision C6
 		r.settleBooks,      // decisions C14, C15
 	} {

@@ -20,8 +20,8 @@ type Result struct {
 	Lane     Lane
 	Changes  []Change            // what a store must write: state that differs from the parent's, by key
 	NextSet  *types.ValidatorSet // of the next epoch, in the last block of each (decision C6)
-	// HasWork tells that something is due at the next height: deferred messages
-	// or timers. A chain whose block time is auto makes a block for it.
+	// HasWork tells that something is due at the next height: deferred messages,
+	// timers or changes of watched keys. A chain whose block time is auto makes a block for it.
 	HasWork bool
 }
 

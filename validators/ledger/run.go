@@ -28,6 +28,7 @@ type run struct {
 	burned   Burned
 	tips     Tips
 	lane     Lane
+	filled   int // snapshot of the state after the transactions
 	receipts []types.Receipt
 	timers   []types.TimerChange
 	events   []types.Event

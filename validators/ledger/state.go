@@ -89,7 +89,7 @@ func newState(tree *trie.Tree, header types.Header, hash types.Hash, p *params.P
 	s.next, _ = system.InForce(reader{tree}, p, header.Height+1)
 	s.fees = s.feesAfter(0, s.next)
 	due, pending := scheduler.NextDue(p, reader{tree})
-	s.hasWork = pending && due <= header.Height+1 || s.messagesWait()
+	s.hasWork = pending && due <= header.Height+1 || s.messagesWait() || scheduler.WatchesWait(reader{tree})
 	return s
 }
 
@@ -147,8 +147,8 @@ func (s *State) Moves() []system.Move { return system.Moves(reader{s.tree}) }
 // PendingParams lists the parameter changes that wait for their height.
 func (s *State) PendingParams() []system.Change { return system.Pending(reader{s.tree}) }
 
-// HasWork reports whether something is due in the next block: a timer or a
-// deferred message.
+// HasWork reports whether something is due in the next block: a timer, a
+// deferred message, or a change of a watched key.
 func (s *State) HasWork() bool { return s.hasWork }
 
 // Supply is what was made and burned since genesis.
@@ -218,11 +218,11 @@ func (s *State) Scan(from, to []byte, each func(key, value []byte) bool) {
 func (s *State) Len() int { return s.tree.Len() }
 
 // Skippable is how many heights the next block may skip at most (decision C8):
-// none without cheats or while a message waits, and no height at which a timer
-// is due, a parameter changes or an epoch ends.
+// none without cheats or while a message or a change of a watched key waits, and
+// no height at which a timer is due, a parameter changes or an epoch ends.
 func (s *State) Skippable() uint64 {
 	first := s.header.Height + 1
-	if !s.next.Cheats || s.messagesWait() {
+	if !s.next.Cheats || s.messagesWait() || scheduler.WatchesWait(reader{s.tree}) {
 		return 0
 	}
 	last := types.Height(uint64(system.EpochOf(s.next, first))+1) * types.Height(s.next.EpochBlocks)
