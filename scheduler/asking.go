@@ -39,19 +39,42 @@ const maxAnswerBytes = 1024
 // reasonNonsense is why an answer that came does not count.
 const reasonNonsense = "malformed_answer"
 
-// readAnswer reads what a bidder answered. Its CBOR need not be canonical; one
-// that has an unknown name, a name twice, a value that is no unsigned integer
-// below 2^256, or anything behind it, is nonsense.
+// agency is how a policy speaks with gas bidding agents: what they are told, and
+// how their answer is read, which is false of nonsense.
+type agency struct {
+	context func(r *laneRun, q question) any
+	read    func(output []byte) (bid, bool)
+}
+
+// laneAgents is how eip1559 speaks with them.
+func laneAgents(p50 types.Wei) agency {
+	return agency{
+		context: func(r *laneRun, q question) any {
+			return &GBAContext{
+				TriggerBlockHeight: q.trigger, CurrentBlockHeight: r.Height,
+				BaseFeeCycle: r.Fees.Cycle, BaseFeeCell: r.Fees.Cell, BaseFeeLaneTimer: r.Fees.Lane,
+				LastBlockCycles: r.lane.LastCycles, PreviousP50: p50, OwnerBalance: r.Books.Balance(q.actor),
+			}
+		},
+		read: readAnswer,
+	}
+}
+
 func readAnswer(output []byte) (bid, bool) {
 	var answer TxFeeParams
-	if codec.UnmarshalLoose(output, maxAnswerBytes, &answer) != nil || !isMap(output) {
+	if !readMap(output, &answer) {
 		return bid{}, false
 	}
 	return bid{answer.MaxFeePerCycle, answer.MaxPriorityFeePerCycle}, true
 }
 
-// isMap: a decoder takes null for an empty map.
-func isMap(output []byte) bool { return output[0]>>5 == 5 }
+// readMap reads what a bidder answered. Its CBOR need not be canonical; one
+// that has an unknown name, a name twice, a value that is no unsigned integer
+// below 2^256, or anything behind it, is nonsense. So is null, which a decoder
+// takes for an empty map.
+func readMap(output []byte, fees any) bool {
+	return codec.UnmarshalLoose(output, maxAnswerBytes, fees) == nil && output[0]>>5 == 5
+}
 
 // answers are the bids that bidders gave, by places of due; nil where nobody was
 // asked.
@@ -73,7 +96,7 @@ type question struct {
 // interview asks the bidders of a block's timers.
 type interview struct {
 	*laneRun
-	p50   types.Wei
+	agency
 	heard map[question]bid
 }
 
@@ -85,20 +108,20 @@ type interview struct {
 //
 // Spec: CIP-1 §7, decisions T14, T15, T27. Vectors:
 // fixtures/vectors/cip1/7-gba-budget.json.
-func (r *laneRun) askBidders(p50 types.Wei) (answers, error) {
+func (r *laneRun) askBidders(speak agency) (answers, error) {
 	bidders := r.bidders()
 	if bidders == nil {
 		return nil, nil
 	}
 	said := make(answers, len(r.due))
-	i := interview{laneRun: r, p50: p50, heard: make(map[question]bid)}
+	i := interview{laneRun: r, agency: speak, heard: make(map[question]bid)}
 	for _, b := range bidders {
 		d := &r.due[b.at]
 		q := question{b.bidder, d.Actor, d.Height}
 		answer, known := i.heard[q]
-		if !known && i.affords(d.FeePayer) {
+		if !known && i.affords(d.payer) {
 			var err error
-			if answer, err = i.ask(q, d.FeePayer); err != nil {
+			if answer, err = i.ask(q, d.payer); err != nil {
 				return nil, err
 			}
 			i.heard[q] = answer
@@ -170,12 +193,7 @@ func (i *interview) affords(payer types.Address) bool {
 
 // ask makes a call. What it used counts, and was charged, however it ended.
 func (i *interview) ask(q question, payer types.Address) (bid, error) {
-	context := GBAContext{
-		TriggerBlockHeight: q.trigger, CurrentBlockHeight: i.Height,
-		BaseFeeCycle: i.Fees.Cycle, BaseFeeCell: i.Fees.Cell, BaseFeeLaneTimer: i.Fees.Lane,
-		LastBlockCycles: i.lane.LastCycles, PreviousP50: i.p50, OwnerBalance: i.Books.Balance(q.actor),
-	}
-	asked := Question{Bidder: q.bidder, Payer: payer, Context: codec.Marshal(&context), Cycles: i.Params.GBACallCycles}
+	asked := Question{Bidder: q.bidder, Payer: payer, Context: codec.Marshal(i.context(i.laneRun, q)), Cycles: i.Params.GBACallCycles}
 	answer, err := i.lane.Ask(asked)
 	if err != nil {
 		return bid{}, fmt.Errorf("gas bidder %s of actor %s: %w", q.bidder, q.actor, err)
@@ -186,7 +204,7 @@ func (i *interview) ask(q question, payer types.Address) (bid, error) {
 	i.out.AskCycles += answer.Cycles
 	said, ok := bid{}, false
 	if answer.Fault == "" {
-		said, ok = readAnswer(answer.Output)
+		said, ok = i.read(answer.Output)
 		answer.Fault = reasonNonsense
 	}
 	if !ok {

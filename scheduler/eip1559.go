@@ -38,7 +38,7 @@ func (eip1559) quote(r *laneRun) error {
 		return nil
 	}
 	p50 := PreviousP50(r.KV, r.Height)
-	answers, err := r.askBidders(p50)
+	answers, err := r.askBidders(laneAgents(p50))
 	if err != nil {
 		return err
 	}

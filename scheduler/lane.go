@@ -119,9 +119,19 @@ type laneRun struct {
 type dueTimer struct {
 	Entry
 	quote
-	waiting string    // why it was passed over so far, or ""
-	payment types.Wei // of an auction's winner
+	payer   types.Address // charged for the fire and for its bidder's call
+	waiting string        // why it was passed over so far, or ""
+	payment types.Wei     // of an auction's winner
 	fired   bool
+	used    types.Cycles // by its fire
+}
+
+// offered is what its change is reported with: an auction's bid, else the tip.
+func (d *dueTimer) offered() types.Wei {
+	if d.price.TipCycle.IsZero() {
+		return d.Bid
+	}
+	return d.price.TipCycle
 }
 
 func (d *dueTimer) expired(now types.Height) bool { return now > d.ExpiresAt }
@@ -135,7 +145,7 @@ func (r *laneRun) take() {
 	})
 	r.due = make([]dueTimer, len(entries))
 	for i := range entries {
-		r.due[i].Entry = entries[i]
+		r.due[i].Entry, r.due[i].payer = entries[i], entries[i].FeePayer
 	}
 	r.out.Examined = len(entries)
 }
@@ -184,7 +194,7 @@ func (r *laneRun) judge(d *dueTimer) (verdict, bool) {
 		return verdict{}, false
 	}
 	required, payable := r.maxCost(d)
-	available := r.Books.Balance(d.FeePayer)
+	available := r.Books.Balance(d.payer)
 	if payable && !available.Less(required) {
 		return verdict{required: required, available: available}, false
 	}
@@ -230,7 +240,7 @@ func (r *laneRun) end(at int, v *verdict) {
 	r.out.GCCycles += r.Params.GCCyclesPerTimer
 	d.waiting = ""
 	change := types.TimerChange{Timer: load(r.KV, &d.Entry, uint64(r.Height-d.Height)), At: r.Height,
-		Priority: d.price.TipCycle, Weight: lowestTerms(d.weight)}
+		Priority: d.offered(), Weight: lowestTerms(d.weight)}
 	r.remove(&d.Entry)
 	r.release(&d.Entry, d.Bid)
 	if v.expired {
@@ -262,7 +272,7 @@ func (r *laneRun) turn(at int) error {
 	}
 	order := Fire{Timer: load(r.KV, &d.Entry, uint64(r.Height-d.Height)), Price: d.price, MaxCost: v.required, Payment: d.payment}
 	order.Cycles, order.Cells = r.policy.limits(r.Params, d.GasLimit)
-	order.Timer.Payload = readPayload(r.KV, d.ID)
+	order.Timer.FeePayer, order.Timer.Payload = d.payer, readPayload(r.KV, d.ID)
 	r.remove(&d.Entry)
 	r.ran, d.fired = true, true
 	fired, err := r.lane.Fire(order)
@@ -280,10 +290,11 @@ func (r *laneRun) turn(at int) error {
 
 func (r *laneRun) settle(d *dueTimer, t types.Timer, fired *Fired) {
 	t.Payload = nil
+	d.used = fired.Cycles
 	r.out.Cycles += fired.Cycles
 	r.out.Cells += fired.Cells
 	r.out.Changes = append(r.out.Changes, types.TimerChange{
-		Timer: t, Status: types.TimerFired, At: r.Height, Priority: d.price.TipCycle, Weight: lowestTerms(d.weight),
+		Timer: t, Status: types.TimerFired, At: r.Height, Priority: d.offered(), Weight: lowestTerms(d.weight),
 		CyclesUsed: fired.Cycles, CellsUsed: fired.Cells, FeePaid: fired.FeePaid, TipPaid: fired.TipPaid, Result: fired.Result,
 	})
 	r.out.Changes = append(r.out.Changes, fired.Changes...)
@@ -321,7 +332,7 @@ func (r *laneRun) deferRest() {
 		r.out.Changes = append(r.out.Changes, types.TimerChange{
 			Timer: types.Timer{ID: d.ID, Actor: d.Actor, Height: d.Height, FeePayer: d.FeePayer, GasLimit: d.GasLimit,
 				ExpiresAt: d.ExpiresAt, Seq: d.Seq, Deferrals: Deferrals(d.Height, r.Height)},
-			Status: types.TimerPending, At: r.Height, Reason: d.waiting, Priority: d.price.TipCycle, Weight: lowestTerms(d.weight),
+			Status: types.TimerPending, At: r.Height, Reason: d.waiting, Priority: d.offered(), Weight: lowestTerms(d.weight),
 		})
 	}
 }

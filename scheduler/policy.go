@@ -49,6 +49,7 @@ const (
 var policies = map[string]policy{
 	Fifo:    fifo{},
 	EIP1559: eip1559{},
+	GBA:     gba{},
 
 	BiasVCG:        bias{},
 	BiasFirstPrice: bias{},

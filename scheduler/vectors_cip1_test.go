@@ -503,7 +503,7 @@ func TestVectorsOfBidders(t *testing.T) {
 			r := &laneRun{Block: w.blockNow(), lane: Lane{Ask: w.ask}, policy: eip1559{}}
 			for i := range c.Timers {
 				v := &c.Timers[i]
-				d := dueTimer{Entry: Entry{Place: Place{Height: v.Height, Seq: v.Seq}, Actor: v.Actor, FeePayer: *v.FeePayer, ExpiresAt: *v.ExpiresAt,
+				d := dueTimer{payer: *v.FeePayer, Entry: Entry{Place: Place{Height: v.Height, Seq: v.Seq}, Actor: v.Actor, FeePayer: *v.FeePayer, ExpiresAt: *v.ExpiresAt,
 					MaxFeePerCycle: v.MaxFee, MaxPriorityFeePerCycle: v.MaxPriority}}
 				if v.GBA != nil {
 					d.GBA = &v.GBA.Bidder
@@ -511,7 +511,7 @@ func TestVectorsOfBidders(t *testing.T) {
 				r.due = append(r.due, d)
 			}
 			w.answer = vectorAnswers(t, c.Timers)
-			said, err := r.askBidders(types.Wei{})
+			said, err := r.askBidders(laneAgents(types.Wei{}))
 			if err != nil {
 				t.Fatal(err)
 			}
