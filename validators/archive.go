@@ -20,9 +20,15 @@ const (
 	bucketHashes        env.Bucket = "hashes"       // block hash → height
 	bucketExecutions    env.Bucket = "executions"   // receipt hash → height ‖ index
 	bucketTimers        env.Bucket = "timers"       // timer id → Timer, as it was scheduled
-	bucketLives         env.Bucket = "timer_lives"  // timer id → life
+	bucketTimerSeqs     env.Bucket = "timer_seqs"   // seq → timer id ‖ actor
 	bucketTimerOrder    env.Bucket = "timer_order"  // due height ‖ seq → timer id
 	bucketActorTimers   env.Bucket = "actor_timers" // actor ‖ due height ‖ seq → timer id
+	bucketTimerNotes    env.Bucket = "timer_notes"  // seq ‖ height ‖ index → Note
+	bucketTimerEnds     env.Bucket = "timer_ends"   // timer id → timerEnd
+	bucketLanes         env.Bucket = "lanes"        // height → LaneRecord
+	bucketLaneTimers    env.Bucket = "lane_timers"  // height → the timers it examined, where there are any
+	bucketLaneMoves     env.Bucket = "lane_moves"   // height → the timers that changed their tier, where there are any
+	bucketEvents        env.Bucket = "events"       // height → the chain's own events, where there are any
 	bucketLogs          env.Bucket = "logs"         // actor ‖ height ‖ line number → LogLine
 	maxStoredBytes                 = types.MaxBlockBytes + 64<<20
 	maxTimerRecordBytes            = types.MaxTransactionBytes + 4096
@@ -50,42 +56,14 @@ type Stored struct {
 	Tips         ledger.Tips
 }
 
-// TimerMark is what a block did to a timer, in the order it happened.
+// TimerMark is what a block did to a timer, in the order it happened. Stored has
+// none of the deferrals: Archive.Deferred lists those.
 type TimerMark struct {
 	_      struct{} `cbor:",toarray"`
 	ID     types.TimerID
 	Actor  types.Address
 	Status types.TimerStatus
 	Reason string
-}
-
-// TimerRecord is a timer in any state.
-type TimerRecord struct {
-	Timer      types.Timer
-	Status     types.TimerStatus
-	EndedAt    types.Height // 0 while pending
-	Reason     string       // of the last deferral or of its end
-	CyclesUsed types.Cycles
-	CellsUsed  types.Cells
-	FeePaid    types.Wei // all of it, tip included
-	TipPaid    types.Wei
-	Result     types.Status // of the handler, once fired
-}
-
-// life is what changes about a timer. It is kept apart from the timer itself,
-// whose payload may hold 1 MiB.
-type life struct {
-	_          struct{} `cbor:",toarray"`
-	Status     types.TimerStatus
-	EndedAt    types.Height
-	ExpiresAt  types.Height
-	Deferrals  uint64
-	Reason     string
-	CyclesUsed types.Cycles
-	CellsUsed  types.Cells
-	FeePaid    types.Wei
-	TipPaid    types.Wei
-	Result     types.Status
 }
 
 // LogLine is one line an actor printed.
@@ -184,101 +162,6 @@ func (a *Archive) execution(hash types.Hash) (stored *Stored, index int, err err
 		return nil, 0, fmt.Errorf("the index names receipt %d of height %d, which has %d", index, stored.Block.Header.Height, len(stored.Receipts))
 	}
 	return stored, index, nil
-}
-
-// Timer returns a timer in any state, or nil.
-func (a *Archive) Timer(id types.TimerID) (*TimerRecord, error) {
-	data, err := a.store.Get(bucketTimers, id[:])
-	if err != nil || data == nil {
-		return nil, err
-	}
-	record := new(TimerRecord)
-	if err := codec.Unmarshal(data, maxTimerRecordBytes, &record.Timer); err != nil {
-		return nil, fmt.Errorf("the stored timer %s: %w", id, err)
-	}
-	l, err := a.life(id)
-	if err != nil {
-		return nil, err
-	}
-	record.Timer.ExpiresAt, record.Timer.Deferrals = l.ExpiresAt, l.Deferrals
-	record.Status, record.EndedAt, record.Reason, record.Result = l.Status, l.EndedAt, l.Reason, l.Result
-	record.CyclesUsed, record.CellsUsed, record.FeePaid, record.TipPaid = l.CyclesUsed, l.CellsUsed, l.FeePaid, l.TipPaid
-	return record, nil
-}
-
-func (a *Archive) life(id types.TimerID) (l life, err error) {
-	data, err := a.store.Get(bucketLives, id[:])
-	if err != nil || data == nil {
-		return l, err
-	}
-	if err := codec.Unmarshal(data, maxTimerRecordBytes, &l); err != nil {
-		return l, fmt.Errorf("the stored life of timer %s: %w", id, err)
-	}
-	return l, nil
-}
-
-// TimerFilter selects timers; zero fields select all.
-type TimerFilter struct {
-	Actor  *types.Address
-	DueBy  *types.Height // due at this height or before
-	Status types.TimerStatus
-	Offset int
-	Limit  int
-}
-
-// Timers lists timers by due height, then insertion.
-func (a *Archive) Timers(f TimerFilter) (records []TimerRecord, err error) {
-	bucket, from := bucketTimerOrder, []byte{}
-	if f.Actor != nil {
-		bucket, from = bucketActorTimers, f.Actor[:]
-	}
-	to := after(from)
-	if f.DueBy != nil {
-		to = after(append(append([]byte{}, from...), heightKey(*f.DueBy)...))
-	}
-	skip := f.Offset
-	for len(records) < f.Limit {
-		ids, next, err := a.timerIDs(bucket, from, to)
-		if err != nil {
-			return nil, err
-		}
-		for _, id := range ids {
-			record, err := a.Timer(id)
-			if err != nil {
-				return nil, err
-			}
-			if record == nil || f.Status != "" && record.Status != f.Status {
-				continue
-			}
-			if skip > 0 {
-				skip--
-			} else if len(records) < f.Limit {
-				records = append(records, *record)
-			}
-		}
-		if next == nil {
-			break
-		}
-		from = next
-	}
-	return records, nil
-}
-
-// timerChunk is how many timers are looked up between two scans: a scan's
-// callback must not use the store.
-const timerChunk = 256
-
-// timerIDs returns the next ids of an index and where to go on, nil at its end.
-func (a *Archive) timerIDs(bucket env.Bucket, from, to []byte) (ids []types.TimerID, next []byte, err error) {
-	err = a.store.Scan(bucket, from, to, false, func(key, id []byte) bool {
-		if len(ids) == timerChunk {
-			next = append([]byte{}, key...)
-			return false
-		}
-		ids = append(ids, types.Hash(id))
-		return true
-	})
-	return ids, next, err
 }
 
 // Logs lists the lines an actor printed, oldest first.

@@ -6,10 +6,26 @@ import (
 	"testing"
 
 	"github.com/cowboyinc/devnet/actors"
+	"github.com/cowboyinc/devnet/internal/crypto"
+	"github.com/cowboyinc/devnet/internal/params"
 	"github.com/cowboyinc/devnet/internal/store/mem"
 	"github.com/cowboyinc/devnet/internal/types"
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
+
+// someState has the parameters that these blocks ran under: the defaults.
+var someState = stateWith(nil)
+
+func stateWith(p params.Overrides) *ledger.State {
+	key := crypto.DeriveKey(1, "v0")
+	g := ledger.Genesis{ChainID: 8011, Params: p, Validators: types.ValidatorSet{Members: []types.Validator{
+		{Address: key.Address(), PublicKey: key.PublicKey(), Endpoint: "127.0.0.1:1"}}}}
+	state, _, err := g.State()
+	if err != nil {
+		panic(err)
+	}
+	return state
+}
 
 // chronicle commits blocks to an archive, each with timer changes and lines.
 func chronicle(t *testing.T, archive *Archive, blocks ...*ledger.Result) {
@@ -17,7 +33,10 @@ func chronicle(t *testing.T, archive *Archive, blocks ...*ledger.Result) {
 	var b batch
 	for _, result := range blocks {
 		result.Hash = result.Block.Hash()
-		b.block(archive, &Stored{Block: result.Block, Hash: result.Hash, Receipts: result.Receipts, Logs: result.Logs}, result)
+		if result.State == nil {
+			result.State = someState
+		}
+		b.block(&Stored{Block: result.Block, Hash: result.Hash, Receipts: result.Receipts, Logs: result.Logs}, result)
 		b.put(bucketMeta, keyTip, heightKey(result.Block.Header.Height))
 	}
 	if err := archive.store.Commit(b.writes); err != nil {
@@ -40,7 +59,8 @@ func TestArchiveFollowsATimer(t *testing.T) {
 	life := []*ledger.Result{
 		at(1, types.TimerChange{Timer: timer, Status: types.TimerPending, At: 1}),
 		at(5, types.TimerChange{Timer: brief, Status: types.TimerPending, At: 5, Reason: "lane_full"}),
-		at(6, types.TimerChange{Timer: extended, Status: types.TimerPending, At: 6, Reason: "extended"}),
+		at(6, types.TimerChange{Timer: extended, Status: types.TimerPending, At: 6, Reason: "extended"},
+			types.TimerChange{Timer: extended, Status: types.TimerPending, At: 6, Reason: "block_cells_full"}),
 		at(7, types.TimerChange{Timer: extended, Status: types.TimerFired, At: 7, CyclesUsed: 11, FeePaid: types.WeiOf(12), Result: types.StatusOK}),
 	}
 	for _, commits := range []int{1, len(life)} {
@@ -57,7 +77,7 @@ func TestArchiveFollowsATimer(t *testing.T) {
 			if err != nil || record == nil {
 				t.Fatal(record, err)
 			}
-			if record.Status != types.TimerFired || record.EndedAt != 7 || record.Reason != "extended" || record.Timer.Deferrals != 2 ||
+			if record.Status != types.TimerFired || record.EndedAt != 7 || record.Reason != "block_cells_full" || record.Timer.Deferrals != 2 ||
 				record.Timer.ExpiresAt != 95 || !bytes.Equal(record.Timer.Payload, timer.Payload) || record.CyclesUsed != 11 {
 				t.Errorf("%+v", record)
 			}

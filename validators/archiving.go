@@ -80,7 +80,7 @@ func (a *archiving) commit() {
 			if i == len(event.results)-1 {
 				stored.Finalization, stored.Notarization = event.finalization, event.notarization
 			}
-			batch.block(a.v.history, stored, result)
+			batch.block(stored, result)
 		}
 	}
 	last := a.waiting[len(a.waiting)-1]

@@ -100,26 +100,14 @@ func (m *Memo) forget(key memoKey, entry *memoEntry) {
 }
 
 // remains returns what a result leaves in a store, by make where nobody has made
-// it yet. What was torn is its maker's alone. A nil Memo makes it always.
+// it yet. A nil Memo makes it always.
 func (m *Memo) remains(result *ledger.Result, make func() *remains) *remains {
 	if m == nil {
 		return make()
 	}
 	entry := m.leftBy(result)
-	var own *remains
-	entry.once.Do(func() {
-		own = make()
-		if !own.torn {
-			entry.left = own
-		}
-	})
-	switch {
-	case own != nil:
-		return own
-	case entry.left != nil:
-		return entry.left
-	}
-	return make()
+	entry.once.Do(func() { entry.left = make() })
+	return entry.left
 }
 
 func (m *Memo) leftBy(result *ledger.Result) *leftEntry {

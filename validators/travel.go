@@ -161,11 +161,15 @@ func (a *Archive) Advanced(from, to types.Height) (*Advance, error) {
 }
 
 func (r *Advance) add(a *Archive, stored *Stored) error {
+	lane, err := a.Lane(stored.Block.Header.Height)
+	if err != nil {
+		return err
+	}
+	if lane != nil {
+		r.Deferred += lane.Deferrals()
+	}
 	for _, mark := range stored.Timers {
 		if mark.Status == types.TimerPending {
-			if mark.Reason != "" {
-				r.Deferred++
-			}
 			continue
 		}
 		r.Ended++

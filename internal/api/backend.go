@@ -104,7 +104,9 @@ type Block struct {
 	Block    *types.Block
 	Hash     types.Hash
 	Receipts []types.Receipt
-	Timers   []TimerMark
+	Timers   []TimerMark   // what it did to timers, but for deferrals
+	Deferred []TimerMark   // the timers that it examined and left
+	Events   []types.Event // the chain's own that belong to no receipt
 	Logs     []LogLine
 	Burned   [3]types.Wei // by cycles, cells, timer lane
 	Tips     [2]types.Wei // of transactions, of timers

@@ -15,7 +15,7 @@ func blockModel(b *Block) model.Block {
 		Burned:       model.Split{Cycle: b.Burned[0], Cell: b.Burned[1], LaneTimer: b.Burned[2]},
 		Tips:         model.Tips{Transactions: b.Tips[0], Timers: b.Tips[1]},
 		Transactions: []types.Hash{}, TimersFired: []types.Hash{}, TimersDeferred: []types.Hash{},
-		TimersExpired: []types.Hash{}, TimersInsufficient: []types.Hash{}, Votes: []model.Vote{},
+		TimersExpired: []types.Hash{}, TimersInsufficient: []types.Hash{}, Events: []model.Event{}, Votes: []model.Vote{},
 	}
 	for i := range b.Block.Transactions {
 		m.Transactions = append(m.Transactions, b.Block.Transactions[i].Hash())
@@ -28,9 +28,13 @@ func blockModel(b *Block) model.Block {
 			m.TimersExpired = append(m.TimersExpired, mark.ID)
 		case mark.Status == types.TimerInsufficientFunds:
 			m.TimersInsufficient = append(m.TimersInsufficient, mark.ID)
-		case mark.Status == types.TimerPending && mark.Reason != "":
-			m.TimersDeferred = append(m.TimersDeferred, mark.ID)
 		}
+	}
+	for _, mark := range b.Deferred {
+		m.TimersDeferred = append(m.TimersDeferred, mark.ID)
+	}
+	for _, e := range b.Events {
+		m.Events = append(m.Events, model.Event{Actor: e.Actor, Name: e.Name, Data: e.Data})
 	}
 	if b.Block.Parent != nil {
 		for _, v := range b.Block.Parent.Votes {

@@ -18,7 +18,7 @@ var (
 	exampleBlock = model.Block{Height: 12, View: 13, Hash: exampleHash, Proposer: exampleAddress, TimestampMS: 1_700_000_012_000,
 		Transactions: []types.Hash{exampleHash}, CyclesUsed: 21_300, CellsUsed: 410, BaseFeeCycle: types.WeiOf(1000),
 		BaseFeeCell: types.WeiOf(1000), BaseFeeLaneTimer: types.WeiOf(1000), TimersFired: []types.Hash{exampleTimerID},
-		TimersDeferred: []types.Hash{}, TimersExpired: []types.Hash{}, TimersInsufficient: []types.Hash{},
+		TimersDeferred: []types.Hash{}, TimersExpired: []types.Hash{}, TimersInsufficient: []types.Hash{}, Events: []model.Event{},
 		Votes: []model.Vote{{Validator: exampleAddress, Bitmap: types.Bytes{}}}}
 	exampleReceipt = model.Receipt{Hash: exampleHash, Origin: "transaction", Height: 12, Sender: exampleAddress, To: exampleActorAt,
 		Handler: "start", Status: "ok", Cycles: 1850, Cells: 64, CyclesUsed: 1850, CellsUsed: 64, Fee: types.WeiOf(1_914_000),

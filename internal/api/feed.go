@@ -226,6 +226,10 @@ func eventsOf(b *Block) (events []event) {
 		}
 		add(model.EventTimer, m, t.Actor)
 	}
+	for _, t := range b.Deferred {
+		add(model.EventTimer, model.TimerEvent{ID: t.ID, Actor: t.Actor, Height: b.Block.Header.Height, Status: string(t.Status),
+			Reason: t.Reason, Logs: []string{}}, t.Actor)
+	}
 	for _, l := range b.Logs {
 		add(model.EventLog, logModel(l), l.Actor)
 	}

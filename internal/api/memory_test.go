@@ -206,7 +206,14 @@ func (m *memory) mine(marks ...TimerMark) {
 func (m *memory) mineLocked(marks ...TimerMark) {
 	height := types.Height(len(m.blocks) + 1)
 	b := &Block{Block: &types.Block{Header: types.Header{ChainID: testChain, Height: height, View: types.View(height),
-		Timestamp: types.Millis(height) * 1000}}, Timers: marks}
+		Timestamp: types.Millis(height) * 1000}}}
+	for _, mark := range marks {
+		if mark.Status == types.TimerPending && mark.Reason != "" && mark.Reason != "extended" {
+			b.Deferred = append(b.Deferred, mark)
+		} else {
+			b.Timers = append(b.Timers, mark)
+		}
+	}
 	if height > 1 {
 		b.Block.Header.Parent = m.blocks[height-2].Hash
 		b.Block.Parent = &types.Certificate{Votes: []types.CertificateVote{{Validator: m.nodes[0].Validator.Address}}}

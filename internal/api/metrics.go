@@ -111,12 +111,13 @@ func (m *metrics) observe(b *Block) {
 		outcome := string(t.Status)
 		switch {
 		case t.Status == types.TimerPending && t.Reason != "":
-			outcome = "deferred"
+			outcome = t.Reason // extended, triggered
 		case t.Status == types.TimerPending:
 			outcome = "scheduled"
 		}
 		m.timers.WithLabelValues(outcome).Inc()
 	}
+	m.timers.WithLabelValues("deferred").Add(float64(len(b.Deferred)))
 }
 
 func (s *Server) registerMetrics() {

@@ -271,10 +271,11 @@ func TestValidatorsAreSortedByAddress(t *testing.T) {
 func TestMetricsTellOfNodesBlocksAndTimers(t *testing.T) {
 	w := newWorld(t)
 	w.deploy("ping")
-	w.chain.mine(TimerMark{ID: types.Hash{1}, Status: types.TimerFired}, TimerMark{ID: types.Hash{2}, Status: types.TimerPending, Reason: "late"})
+	w.chain.mine(TimerMark{ID: types.Hash{1}, Status: types.TimerFired}, TimerMark{ID: types.Hash{2}, Status: types.TimerPending, Reason: "late"},
+		TimerMark{ID: types.Hash{3}, Status: types.TimerPending, Reason: "extended"})
 	w.server.feed.settle(t, 2)
 	status, data := w.call("GET", "/metrics", nil)
-	for _, line := range []string{`devnet_height{node="v0"} 2`, `devnet_timers_total{outcome="fired"} 1`, `devnet_timers_total{outcome="deferred"} 1`,
+	for _, line := range []string{`devnet_height{node="v0"} 2`, `devnet_timers_total{outcome="fired"} 1`, `devnet_timers_total{outcome="deferred"} 1`, `devnet_timers_total{outcome="extended"} 1`,
 		`devnet_blocks_total 2`, `devnet_block_seconds_sum 1`, `devnet_basefee_wei{resource="cycle"} 1000`, `devnet_mempool_transactions{node="v1"} 0`,
 		`devnet_receipts_total{origin="transaction",status="ok"} 1`} {
 		if status != 200 || !strings.Contains(string(data), line+"\n") {

@@ -70,6 +70,16 @@ func (v *view) Block(h types.Height) (*api.Block, error) {
 	for _, mark := range stored.Timers {
 		block.Timers = append(block.Timers, api.TimerMark{ID: mark.ID, Actor: mark.Actor, Status: mark.Status, Reason: mark.Reason})
 	}
+	deferred, err := v.archive.Deferred(h)
+	if err != nil {
+		return nil, err
+	}
+	for _, mark := range deferred {
+		block.Deferred = append(block.Deferred, api.TimerMark{ID: mark.ID, Actor: mark.Actor, Status: mark.Status, Reason: mark.Reason})
+	}
+	if block.Events, err = v.archive.Events(h); err != nil {
+		return nil, err
+	}
 	for _, line := range stored.Logs {
 		block.Logs = append(block.Logs, api.LogLine{Actor: line.Actor, Height: h, Hash: line.Cause, Line: line.Line})
 	}

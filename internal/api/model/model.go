@@ -75,6 +75,7 @@ type Block struct {
 	TimersInsufficient []types.TimerID `json:"timers_insufficient"`
 	Burned             Split           `json:"burned"`
 	Tips               Tips            `json:"tips"`
+	Events             []Event         `json:"events" doc:"The chain's own that belong to no receipt: timers that ended unfired, gas bidding agents that failed, parameters that changed."`
 	StateRoot          types.Hash      `json:"state_root"`
 	SubsetEpoch        uint64          `json:"subset_epoch"`
 	Skipped            uint64          `json:"skipped" doc:"Heights skipped before this block (decision C8)."`

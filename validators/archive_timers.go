@@ -1,0 +1,320 @@
+package validators
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/cowboyinc/devnet/internal/codec"
+	"github.com/cowboyinc/devnet/internal/env"
+	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/scheduler"
+)
+
+// TimerRecord is a timer in any state.
+type TimerRecord struct {
+	Timer      types.Timer // with its expiry and its deferrals as they are now
+	Status     types.TimerStatus
+	DueAt      types.Height // from which it was or is due; 0 where what it watches has not changed
+	EndedAt    types.Height // 0 while pending
+	Reason     string       // of the last deferral or of its end
+	Priority   types.Wei    // a cycle, when a block examined it last
+	Weight     types.Weight // that this block gave its actor
+	Examined   bool         // whether any block has, so that Priority and Weight say something
+	CyclesUsed types.Cycles
+	CellsUsed  types.Cells
+	FeePaid    types.Wei // all of it, tip included
+	TipPaid    types.Wei
+	Result     types.Status // of the handler, once fired
+}
+
+// timerEnd is how a timer ended. It is kept apart from the timer itself, whose
+// payload may hold 1 MiB; a timer without one is pending.
+type timerEnd struct {
+	_          struct{} `cbor:",toarray"`
+	Status     types.TimerStatus
+	At         types.Height
+	ExpiresAt  types.Height
+	Deferrals  uint64
+	Reason     string
+	Priority   types.Wei
+	Weight     types.Weight
+	CyclesUsed types.Cycles
+	CellsUsed  types.Cells
+	FeePaid    types.Wei
+	TipPaid    types.Wei
+	Result     types.Status
+}
+
+// Note is what happened to a pending timer beside being due: its expiry was
+// moved, or what it watches changed.
+type Note struct {
+	_         struct{}     `cbor:",toarray"`
+	At        types.Height // of the block
+	Reason    string       // scheduler.ReasonExtended, ReasonExtendedGov or ReasonTriggered
+	ExpiresAt types.Height // from then on
+}
+
+// reasonTriggered is the reason of the change that makes a timer due whose
+// watched key changed (decision T26).
+const reasonTriggered = "triggered"
+
+// kindOfChange says what a change of a timer was.
+type kindOfChange int
+
+const (
+	changeScheduled kindOfChange = iota
+	changeNoted
+	changeDeferred
+	changeEnded
+)
+
+func kindOf(c *types.TimerChange) kindOfChange {
+	if c.Status != types.TimerPending {
+		return changeEnded
+	}
+	switch c.Reason {
+	case "":
+		return changeScheduled
+	case scheduler.ReasonExtended, scheduler.ReasonExtendedGov, reasonTriggered:
+		return changeNoted
+	}
+	return changeDeferred
+}
+
+// timer keeps one change of a timer. Deferrals are no business of a timer's own
+// record: a block may make fifty thousand of them, and the lane's record has them.
+func (w *writes) timer(c *types.TimerChange, index int) {
+	t := &c.Timer
+	switch kindOf(c) {
+	case changeScheduled:
+		order := binary.BigEndian.AppendUint64(heightKey(t.Height), uint64(t.Seq))
+		w.put(bucketTimers, t.ID[:], codec.Marshal(t))
+		w.put(bucketTimerSeqs, seqKey(t.Seq), append(append([]byte{}, t.ID[:]...), t.Actor[:]...))
+		w.put(bucketTimerOrder, order, t.ID[:])
+		w.put(bucketActorTimers, append(append([]byte{}, t.Actor[:]...), order...), t.ID[:])
+	case changeNoted:
+		key := binary.BigEndian.AppendUint32(append(seqKey(t.Seq), heightKey(c.At)...), uint32(index))
+		w.put(bucketTimerNotes, key, codec.Marshal(&Note{At: c.At, Reason: c.Reason, ExpiresAt: t.ExpiresAt}))
+	case changeEnded:
+		w.put(bucketTimerEnds, t.ID[:], codec.Marshal(&timerEnd{Status: c.Status, At: c.At, ExpiresAt: t.ExpiresAt, Deferrals: t.Deferrals,
+			Reason: c.Reason, Priority: c.Priority, Weight: c.Weight, CyclesUsed: c.CyclesUsed, CellsUsed: c.CellsUsed,
+			FeePaid: c.FeePaid, TipPaid: c.TipPaid, Result: c.Result}))
+	}
+}
+
+func seqKey(s types.Seq) []byte { return binary.BigEndian.AppendUint64(nil, uint64(s)) }
+
+// Timer returns a timer in any state, or nil.
+func (a *Archive) Timer(id types.TimerID) (*TimerRecord, error) {
+	r, err := a.timerReader()
+	if err != nil {
+		return nil, err
+	}
+	return r.timer(id)
+}
+
+// timerReader reads timers as they stood after one block. It keeps the lane's
+// record that it read last, for lists.
+type timerReader struct {
+	*Archive
+	tip  types.Height
+	at   types.Height // of rows
+	rows map[types.Seq]verdict
+}
+
+func (a *Archive) timerReader() (*timerReader, error) {
+	tip, err := a.store.Get(bucketMeta, keyTip)
+	if err != nil {
+		return nil, err
+	}
+	r := &timerReader{Archive: a}
+	if tip != nil {
+		r.tip = types.Height(binary.BigEndian.Uint64(tip))
+	}
+	return r, nil
+}
+
+func (r *timerReader) timer(id types.TimerID) (*TimerRecord, error) {
+	data, err := r.store.Get(bucketTimers, id[:])
+	if err != nil || data == nil {
+		return nil, err
+	}
+	record := &TimerRecord{Status: types.TimerPending}
+	if err := codec.Unmarshal(data, maxTimerRecordBytes, &record.Timer); err != nil {
+		return nil, fmt.Errorf("the stored timer %s: %w", id, err)
+	}
+	notes, err := r.Notes(record.Timer.Seq)
+	if err != nil {
+		return nil, err
+	}
+	record.note(notes)
+	end, err := r.store.Get(bucketTimerEnds, id[:])
+	if err != nil {
+		return nil, err
+	}
+	if end == nil {
+		return record, r.pending(record)
+	}
+	return record, r.ended(record, end)
+}
+
+// note brings a timer's expiry and due height up to date.
+func (t *TimerRecord) note(notes []Note) {
+	if t.Timer.Watch == nil {
+		t.DueAt = t.Timer.Height
+	}
+	for i := range notes {
+		t.Timer.ExpiresAt = notes[i].ExpiresAt
+		if notes[i].Reason == reasonTriggered {
+			t.DueAt = notes[i].At
+		}
+	}
+}
+
+// pending tells what the last block did with a pending timer.
+func (r *timerReader) pending(record *TimerRecord) error {
+	if record.DueAt == 0 || record.DueAt > r.tip {
+		return nil
+	}
+	record.Timer.Deferrals = scheduler.Deferrals(record.DueAt, r.tip)
+	return r.deferred(record, r.tip)
+}
+
+// ended tells how a timer ended. A fire has no reason, so there the last
+// deferral's stands.
+func (r *timerReader) ended(record *TimerRecord, data []byte) error {
+	var end timerEnd
+	if err := codec.Unmarshal(data, maxTimerRecordBytes, &end); err != nil {
+		return fmt.Errorf("the stored end of timer %s: %w", record.Timer.ID, err)
+	}
+	record.Status, record.EndedAt, record.Reason, record.Result = end.Status, end.At, end.Reason, end.Result
+	record.Timer.ExpiresAt, record.Timer.Deferrals = end.ExpiresAt, end.Deferrals
+	record.CyclesUsed, record.CellsUsed, record.FeePaid, record.TipPaid = end.CyclesUsed, end.CellsUsed, end.FeePaid, end.TipPaid
+	if end.Deferrals > 0 && end.Status == types.TimerFired {
+		if err := r.deferred(record, end.At-1); err != nil {
+			return err
+		}
+	}
+	if end.Status != types.TimerCancelled {
+		record.Priority, record.Weight, record.Examined = end.Priority, end.Weight, true
+	}
+	return nil
+}
+
+// ReasonUnexamined is why a timer waits that the block did not come to
+// (decision T16).
+const ReasonUnexamined = "not_examined"
+
+// deferred adds what the block of height h, which deferred a timer, said of it.
+func (r *timerReader) deferred(record *TimerRecord, h types.Height) error {
+	if r.rows == nil || r.at != h {
+		r.rows, r.at = map[types.Seq]verdict{}, h
+		data, err := r.store.Get(bucketLaneTimers, heightKey(h))
+		if err == nil && data != nil {
+			err = eachRow(data, func(seq types.Seq, v *verdict) bool {
+				r.rows[seq] = *v
+				return true
+			})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	said, examined := r.rows[record.Timer.Seq]
+	if !examined {
+		record.Reason = ReasonUnexamined
+		return nil
+	}
+	record.Reason, record.Priority, record.Weight, record.Examined = said.Reason, said.Priority, said.Weight, true
+	return nil
+}
+
+// maxNotes bounds the notes that are read of one timer; extending costs its
+// actor cycles each time.
+const maxNotes = 1024
+
+// Notes lists what happened to a timer while it was pending, oldest first, at
+// most the first 1,024.
+func (a *Archive) Notes(seq types.Seq) (notes []Note, err error) {
+	from := seqKey(seq)
+	var bad error
+	err = a.store.Scan(bucketTimerNotes, from, after(from), false, func(_, value []byte) bool {
+		var n Note
+		if bad = codec.Unmarshal(value, maxTimerRecordBytes, &n); bad == nil {
+			notes = append(notes, n)
+		}
+		return bad == nil && len(notes) < maxNotes
+	})
+	if err == nil && bad != nil {
+		err = fmt.Errorf("a stored note of the timer with sequence %d: %w", seq, bad)
+	}
+	return notes, err
+}
+
+// TimerFilter selects timers; zero fields select all.
+type TimerFilter struct {
+	Actor  *types.Address
+	DueBy  *types.Height // due at this height or before
+	Status types.TimerStatus
+	Offset int
+	Limit  int
+}
+
+// Timers lists timers by due height, then insertion.
+func (a *Archive) Timers(f TimerFilter) (records []TimerRecord, err error) {
+	r, err := a.timerReader()
+	if err != nil {
+		return nil, err
+	}
+	bucket, from := bucketTimerOrder, []byte{}
+	if f.Actor != nil {
+		bucket, from = bucketActorTimers, f.Actor[:]
+	}
+	to := after(from)
+	if f.DueBy != nil {
+		to = after(append(append([]byte{}, from...), heightKey(*f.DueBy)...))
+	}
+	skip := f.Offset
+	for len(records) < f.Limit {
+		ids, next, err := a.timerIDs(bucket, from, to)
+		if err != nil {
+			return nil, err
+		}
+		for _, id := range ids {
+			record, err := r.timer(id)
+			if err != nil {
+				return nil, err
+			}
+			if record == nil || f.Status != "" && record.Status != f.Status {
+				continue
+			}
+			if skip > 0 {
+				skip--
+			} else if len(records) < f.Limit {
+				records = append(records, *record)
+			}
+		}
+		if next == nil {
+			break
+		}
+		from = next
+	}
+	return records, nil
+}
+
+// timerChunk is how many timers are looked up between two scans: a scan's
+// callback must not use the store.
+const timerChunk = 256
+
+// timerIDs returns the next ids of an index and where to go on, nil at its end.
+func (a *Archive) timerIDs(bucket env.Bucket, from, to []byte) (ids []types.TimerID, next []byte, err error) {
+	err = a.store.Scan(bucket, from, to, false, func(key, id []byte) bool {
+		if len(ids) == timerChunk {
+			next = append([]byte{}, key...)
+			return false
+		}
+		ids = append(ids, types.Hash(id))
+		return true
+	})
+	return ids, next, err
+}

@@ -1,0 +1,186 @@
+package validators
+
+import (
+	"encoding/binary"
+	"errors"
+	"math/big"
+
+	"github.com/cowboyinc/devnet/internal/types"
+)
+
+// verdict is what a block said of a timer that it examined. In a record of moves
+// between tiers Status is the tier left and Reason the one entered.
+type verdict struct {
+	Status   types.TimerStatus
+	Reason   string
+	Priority types.Wei
+	Weight   types.Weight
+}
+
+// rows is a list of timers with a verdict each, packed, since a block may
+// examine fifty thousand timers and every validator writes that down. Most
+// verdicts of a block are equal, and most timers stand beside each other in the
+// order they were scheduled, so a timer takes two to four bytes; with a priority
+// of its own some twelve.
+//
+// The form, in varints: the number of texts, and each with its length; the number
+// of weights, and each as numerator and denominator; the number of verdicts, and
+// each as the places of status, reason and weight, then the priority as a length
+// and big-endian bytes; the number of timers, and each as the distance of its
+// sequence number from the one before and the place of its verdict.
+type rows struct {
+	texts    table[string]
+	weights  table[types.Weight]
+	verdicts table[verdict]
+	last     verdict // of the timer before
+	lastAt   uint64  // its place
+	seq      types.Seq
+	count    uint64
+	timers   []byte
+}
+
+// table numbers values in the order they come up.
+type table[T comparable] struct {
+	places map[T]uint64
+	values []T
+}
+
+func (t *table[T]) place(v T) uint64 {
+	if at, ok := t.places[v]; ok {
+		return at
+	}
+	if t.places == nil {
+		t.places = map[T]uint64{}
+	}
+	at := uint64(len(t.values))
+	t.places[v] = at
+	t.values = append(t.values, v)
+	return at
+}
+
+func (r *rows) add(seq types.Seq, v verdict) {
+	if r.count == 0 || v != r.last {
+		r.texts.place(string(v.Status))
+		r.texts.place(v.Reason)
+		r.weights.place(v.Weight)
+		r.last, r.lastAt = v, r.verdicts.place(v)
+	}
+	r.timers = binary.AppendVarint(r.timers, int64(seq-r.seq))
+	r.timers = binary.AppendUvarint(r.timers, r.lastAt)
+	r.seq = seq
+	r.count++
+}
+
+func (r *rows) encode() []byte {
+	b := binary.AppendUvarint(make([]byte, 0, len(r.timers)+16*len(r.verdicts.values)+64), uint64(len(r.texts.values)))
+	for _, text := range r.texts.values {
+		b = append(binary.AppendUvarint(b, uint64(len(text))), text...)
+	}
+	b = binary.AppendUvarint(b, uint64(len(r.weights.values)))
+	for _, w := range r.weights.values {
+		b = binary.AppendUvarint(binary.AppendUvarint(b, w.Num), w.Den)
+	}
+	b = binary.AppendUvarint(b, uint64(len(r.verdicts.values)))
+	for i := range r.verdicts.values {
+		v := &r.verdicts.values[i]
+		b = binary.AppendUvarint(b, r.texts.place(string(v.Status)))
+		b = binary.AppendUvarint(b, r.texts.place(v.Reason))
+		b = binary.AppendUvarint(b, r.weights.place(v.Weight))
+		priority := v.Priority.Big().Bytes()
+		b = append(append(b, byte(len(priority))), priority...)
+	}
+	return append(binary.AppendUvarint(b, r.count), r.timers...)
+}
+
+var errRows = errors.New("a stored record of the timer lane is damaged")
+
+// eachRow calls each for every timer of an encoding until it returns false.
+func eachRow(data []byte, each func(types.Seq, *verdict) bool) error {
+	r := rowReader{rest: data}
+	verdicts := r.verdicts()
+	count := r.number()
+	var seq types.Seq
+	for range count {
+		if r.bad {
+			return errRows
+		}
+		distance, n := binary.Varint(r.rest)
+		r.cut(n)
+		at := r.number()
+		if r.bad || at >= uint64(len(verdicts)) {
+			return errRows
+		}
+		seq += types.Seq(distance)
+		if !each(seq, &verdicts[at]) {
+			return nil
+		}
+	}
+	if r.bad || len(r.rest) > 0 {
+		return errRows
+	}
+	return nil
+}
+
+// rowReader cuts values off the front; bad is set by the first that is not
+// there.
+type rowReader struct {
+	rest []byte
+	bad  bool
+}
+
+func (r *rowReader) cut(n int) []byte {
+	if n <= 0 || n > len(r.rest) {
+		r.bad, r.rest = true, nil
+		return nil
+	}
+	head := r.rest[:n]
+	r.rest = r.rest[n:]
+	return head
+}
+
+func (r *rowReader) number() uint64 {
+	n, size := binary.Uvarint(r.rest)
+	r.cut(size)
+	return n
+}
+
+// count reads how many values follow, each of at least so many bytes, so that a
+// damaged record makes no large list.
+func (r *rowReader) count(bytes int) int {
+	n := r.number()
+	if n > uint64(len(r.rest)/bytes) {
+		r.bad, r.rest = true, nil
+		return 0
+	}
+	return int(n)
+}
+
+func (r *rowReader) bytes(n uint64) []byte {
+	if n == 0 || n > uint64(len(r.rest)) {
+		r.bad = r.bad || n > 0
+		return nil
+	}
+	return r.cut(int(n))
+}
+
+func (r *rowReader) verdicts() []verdict {
+	texts := make([]string, r.count(1))
+	for i := range texts {
+		texts[i] = string(r.bytes(r.number()))
+	}
+	weights := make([]types.Weight, r.count(2))
+	for i := range weights {
+		weights[i].Num, weights[i].Den = r.number(), r.number()
+	}
+	verdicts := make([]verdict, r.count(4))
+	for i := range verdicts {
+		status, reason, weight := r.number(), r.number(), r.number()
+		priority, ok := types.WeiFromBig(new(big.Int).SetBytes(r.bytes(r.number())))
+		if r.bad || !ok || max(status, reason) >= uint64(len(texts)) || weight >= uint64(len(weights)) {
+			r.bad, r.rest = true, nil
+			return nil
+		}
+		verdicts[i] = verdict{types.TimerStatus(texts[status]), texts[reason], priority, weights[weight]}
+	}
+	return verdicts
+}
