@@ -1,36 +1,42 @@
 // Package scheduler is the core of the timers: scheduling, cancelling and
-// extending them, finding the due ones, and the lane that fires them in a
-// block. It models CIP-5 §§1-8 under the policy fifo, with decisions T1-T6, T11,
-// T18-T20, T22 and T27.
+// extending them, finding the due ones, and the lane that fires them in a block.
+// It models CIP-5 §§1-8 (policy fifo) and CIP-1 (eip1559), with CIP-1's first
+// revision (gba) and CIP-5 §9 (bias-vcg, bias-first-price) beside them, and
+// decisions T1-T27.
 //
 // The state of all timers is consensus state, reached through KV; nothing is
 // kept between calls, so a block that ends up on no chain leaves no trace
 // (CIP-5 §7, decision C17). Every key begins with t; numbers in keys are eight
 // bytes, big-endian, so that the order of keys is the order of numbers:
 //
-//	t/r/<id>               record: what never changes about a timer
+//	t/r/<id>               record: where the timer stands, and what examining it does not need
 //	t/p/<id>               its payload, raw; absent where it is empty
-//	t/d/<height><~rank><seq>  calendar entry: id and what examining needs
+//	t/q t/e t/f t/c t/m    the tiers of the calendar: entries, what examining needs (package calendar)
 //	t/o/<actor><seq>       the actor's timers (CIP-5 §8's secondary index): id
 //	t/a/<actor>            how many are pending, and the nonce of the next
 //	t/s                    the chain-wide sequence number of the next timer
+//	t/g/<actor>            who prices the actor's timers (CIP-1 §7)
+//	t/l                    eip1559: its activation, and the median tip of the block before
+//	t/w t/u t/v            eip1559: the fairness window (CIP-1 §8)
+//	t/b t/i                what the policies gba and bias keep
+//	t/k t/x t/y t/z        timers that watch a key of state
 //
-// Values are deterministic CBOR (decision C11) but for payloads and the ids
-// that t/o holds. Each fact stands once: expires_at, the one thing that can
-// change, is in the due entry, so that extending a timer rewrites some hundred
-// bytes and never a payload. Deferring writes nothing at all: a timer past its
-// height simply stays at the front of the due range, and the blocks it has
-// waited are its height's distance, because a header may not skip a height at
-// which anything is due (decision C8).
+// Values are deterministic CBOR (decision C11) but for payloads and ids. Each
+// fact stands once: expires_at, the one thing that can change, is in the entry,
+// so that extending a timer rewrites some hundred bytes and never a payload.
+// Deferring moves an entry once, when the ring is swept, and then writes nothing:
+// the blocks a timer has waited are its height's distance, because a header may
+// not skip a height at which anything is due (decision C8).
 //
-// The types: Calendar is the due range and the one place that knows how timers
-// are kept by height (the ring and the epoch queue of CIP-1 §2 go there); Policy
-// is what differs between the lane's policies; Lane is what the state
-// transition lends RunLane, which has no money and no programs of its own.
+// The types: Block is a block in the making, and what can be done to timers in
+// one; Calendar is the one place that knows how they are kept by height; policy
+// is what differs between the lane's policies; Lane is what the state transition
+// lends RunLane, which has no money and no programs of its own.
 //
-// Always true, and checked by Check: a timer has a record exactly when it has a
-// due entry and an owner entry; an actor's count is the number of its owner
-// entries; no sequence number is used twice.
+// Always true, and checked by Check: a timer has a record exactly when it has an
+// entry and an owner entry; an actor's count is the number of its owner entries;
+// no sequence number is used twice; the fairness window's sums are those of its
+// blocks.
 package scheduler
 
 import (
