@@ -1,0 +1,406 @@
+package scheduler
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/cowboyinc/devnet/internal/program"
+	"github.com/cowboyinc/devnet/internal/types"
+	"pgregory.net/rapid"
+)
+
+// watchWorld is a world with a storage that transactions and fires write.
+type watchWorld struct {
+	*world
+	storage map[string]string
+	since   map[string]string // of the keys written since the last question: what they were, "-" for nothing
+}
+
+func newWatchWorld() *watchWorld {
+	w := &watchWorld{world: newWorld(), storage: map[string]string{}, since: map[string]string{}}
+	w.fund(alice, types.WeiOf(math.MaxUint64))
+	w.fund(bob, types.WeiOf(math.MaxUint64))
+	w.p.MinGasLimit = 1
+	return w
+}
+
+// write gives a key of alice's storage a value; "" deletes it.
+func (w *watchWorld) write(key, value string) {
+	if _, known := w.since[key]; !known {
+		w.since[key] = "-"
+		if old, had := w.storage[key]; had {
+			w.since[key] = "=" + old
+		}
+	}
+	if w.storage[key] = value; value == "" {
+		delete(w.storage, key)
+	}
+}
+
+// written tells what was written since it was last asked.
+func (w *watchWorld) written() (writes []StorageWrite) {
+	for key, old := range w.since {
+		write := StorageWrite{Actor: alice, Key: types.Keccak([]byte(key))}
+		if old != "-" {
+			write.Before = []byte(old[1:])
+		}
+		if now, has := w.storage[key]; has {
+			write.After = []byte(now)
+		}
+		if string(write.Before) != string(write.After) || (write.Before == nil) != (write.After == nil) {
+			writes = append(writes, write)
+		}
+	}
+	w.since = map[string]string{}
+	return writes
+}
+
+// watch schedules a timer of bob on a key of alice's, from a height on.
+func (w *watchWorld) watch(t testing.TB, key string, height types.Height, expires types.Height) types.Timer {
+	t.Helper()
+	timer, err := w.schedule(bob, program.TimerRequest{Height: height, ExpiresAt: &expires, Payload: []byte(fmt.Sprint(key, height, expires)),
+		Watch: &types.Watch{Actor: alice, Key: types.Bytes(key)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return timer
+}
+
+// end is the rest of a block after its transactions: who was triggered, who
+// fired, who ended otherwise.
+func (w *watchWorld) end() (triggered, fired, ended []types.TimerID) {
+	for _, c := range w.blockNow().Trigger(w.written()) {
+		if c.Reason != ReasonTriggered || c.Status != types.TimerPending || c.At != w.now() {
+			panic(fmt.Sprintf("%+v", c))
+		}
+		triggered = append(triggered, c.Timer.ID)
+	}
+	out, err := w.lane()
+	if err != nil {
+		panic(err)
+	}
+	for _, c := range out.Changes {
+		switch {
+		case c.Status == types.TimerFired:
+			fired = append(fired, c.Timer.ID)
+		case c.Status != types.TimerPending:
+			ended = append(ended, c.Timer.ID)
+		}
+	}
+	w.blockNow().NoteLate(w.written())
+	if err := Check(&w.p, w.kv); err != nil {
+		panic(err)
+	}
+	w.head++
+	return triggered, fired, ended
+}
+
+// fires ends a block and says how many fired.
+func (w *watchWorld) fires() int {
+	_, fired, _ := w.end()
+	return len(fired)
+}
+
+// CIP-5 §9.8, decision T26: a timer that watches a key becomes due at the end of
+// a block whose transactions changed its value, and fires in that block.
+func TestT26AWatchedKeyMakesATimerDue(t *testing.T) {
+	w := newWatchWorld()
+	timer := w.watch(t, "price", 2, 100)
+	if w.fires() != 0 || w.fires() != 0 {
+		t.Fatal("it fires although nothing changed")
+	}
+	w.write("price", "7")
+	triggered, fired, _ := w.end()
+	if !slices.Equal(triggered, []types.TimerID{timer.ID}) || !slices.Equal(fired, triggered) {
+		t.Fatalf("triggered %v, fired %v", triggered, fired)
+	}
+	if got := w.orders[0].Timer; got.Height != 2 || got.Watch == nil || got.Watch.Actor != alice || string(got.Watch.Key) != "price" || got.Deferrals != 0 {
+		t.Errorf("%+v", got)
+	}
+	w.write("price", "8")
+	if w.fires() != 0 || Watched(w.kv) {
+		t.Error("it is watched for after its end")
+	}
+}
+
+// Decision T27: changed is a value that differs from that after the transactions
+// of the block before; a value written again, or changed and changed back, is not.
+func TestT27ARewrittenValueTriggersNothing(t *testing.T) {
+	w := newWatchWorld()
+	w.write("price", "7")
+	w.watch(t, "price", 2, 100)
+	w.end()
+	w.write("price", "7")
+	if w.fires() != 0 {
+		t.Error("the same value")
+	}
+	w.write("price", "8")
+	w.write("price", "7")
+	if w.fires() != 0 {
+		t.Error("there and back")
+	}
+	w.write("price", "")
+	w.write("price", "7")
+	if w.fires() != 0 {
+		t.Error("deleted and written again")
+	}
+	w.write("other", "9")
+	if w.fires() != 0 {
+		t.Error("another key")
+	}
+	w.write("price", "")
+	if w.fires() != 1 {
+		t.Error("deleted")
+	}
+}
+
+// No value differs from every value, also from an empty one.
+func TestT27AbsentIsNotEmpty(t *testing.T) {
+	w := newWatchWorld()
+	w.watch(t, "k", 2, 100)
+	w.end()
+	key := types.Keccak([]byte("k"))
+	if changes := w.blockNow().Trigger([]StorageWrite{{Actor: alice, Key: key, Before: nil, After: []byte{}}}); len(changes) != 1 {
+		t.Error(changes)
+	}
+}
+
+// Decision T26: what fires change counts in the next block.
+func TestT26WhatFiresChangeCountsInTheNextBlock(t *testing.T) {
+	w := newWatchWorld()
+	watcher := w.watch(t, "k", 2, 100)
+	if _, err := w.schedule(alice, program.TimerRequest{Height: 2}); err != nil {
+		t.Fatal(err)
+	}
+	w.end()
+	w.handle = func(world *world, order Fire) Fired {
+		if order.Timer.Actor == alice {
+			w.write("k", "fired")
+		}
+		return Fired{Result: types.StatusOK, Cycles: 100}
+	}
+	triggered, fired, _ := w.end()
+	if len(triggered) != 0 || len(fired) != 1 {
+		t.Fatalf("triggered %v, fired %v", triggered, fired)
+	}
+	if !WatchesWait(w.kv) {
+		t.Error("the next block may be skipped")
+	}
+	triggered, fired, _ = w.end()
+	if !slices.Equal(triggered, []types.TimerID{watcher.ID}) || len(fired) != 1 || WatchesWait(w.kv) {
+		t.Errorf("triggered %v, fired %v", triggered, fired)
+	}
+
+	// A fire's change that the next block's transactions undo is none.
+	w.watch(t, "k", w.now()+1, 100)
+	w.end()
+	if _, err := w.schedule(alice, program.TimerRequest{Height: w.now() + 1}); err != nil {
+		t.Fatal(err)
+	}
+	w.end()
+	w.handle = func(world *world, order Fire) Fired {
+		w.write("k", "again")
+		return Fired{Result: types.StatusOK, Cycles: 100}
+	}
+	w.end()
+	w.write("k", "fired")
+	if triggered, _, _ := w.end(); len(triggered) != 0 {
+		t.Error("undone")
+	}
+}
+
+// Decision T4: nothing of its own block makes a timer due; before its height no
+// change counts.
+func TestT4AndT26TheHeightOfAWatcher(t *testing.T) {
+	w := newWatchWorld()
+	w.watch(t, "k", 2, 100)
+	late := w.watch(t, "k", 5, 100)
+	w.write("k", "1")
+	if w.fires() != 0 {
+		t.Error("in its own block")
+	}
+	w.write("k", "2")
+	if w.fires() != 1 {
+		t.Error("at its height")
+	}
+	w.end()
+	w.write("k", "4")
+	if w.fires() != 0 {
+		t.Error("before its height")
+	}
+	if w.fires() != 0 {
+		t.Error("for a change before its height")
+	}
+	w.write("k", "6")
+	if triggered, _, _ := w.end(); !slices.Equal(triggered, []types.TimerID{late.ID}) {
+		t.Error("after its height")
+	}
+}
+
+// Decision T6: a watcher whose key never changes expires by its TTL.
+func TestT26AWatcherExpires(t *testing.T) {
+	w := newWatchWorld()
+	timer := w.watch(t, "k", 2, 4)
+	for w.now() < 5 {
+		if _, _, ended := w.end(); len(ended) != 0 {
+			t.Fatalf("it ends at %d", w.head)
+		}
+	}
+	w.write("k", "late")
+	triggered, fired, ended := w.end()
+	if len(triggered)+len(fired) != 0 || !slices.Equal(ended, []types.TimerID{timer.ID}) || Watched(w.kv) {
+		t.Errorf("triggered %v, fired %v, ended %v", triggered, fired, ended)
+	}
+}
+
+// A cancelled watcher is forgotten; an extended one expires later and still
+// watches.
+func TestT26CancelledAndExtendedWatchers(t *testing.T) {
+	w := newWatchWorld()
+	cancelled, extended := w.watch(t, "k", 2, 5), w.watch(t, "k", 2, 5)
+	w.end()
+	if _, err := w.blockNow().Cancel(bob, cancelled.ID); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.blockNow().Extend(bob, extended.ID, 9); err != nil {
+		t.Fatal(err)
+	}
+	for w.now() < 8 {
+		if triggered, fired, ended := w.end(); len(triggered)+len(fired)+len(ended) != 0 {
+			t.Fatalf("at %d: %v %v %v", w.head, triggered, fired, ended)
+		}
+	}
+	w.write("k", "1")
+	if triggered, fired, _ := w.end(); len(triggered) != 1 || triggered[0] != extended.ID || len(fired) != 1 {
+		t.Errorf("triggered %v, fired %v", triggered, fired)
+	}
+}
+
+// cip5.max_triggered_per_block bounds the work of a block: the oldest change goes
+// first, the others follow; who came after the change is not concerned.
+func TestMaxTriggeredSpreadsAChangeOverBlocks(t *testing.T) {
+	w := newWatchWorld()
+	w.p.MaxTriggered = 3
+	for range 5 {
+		w.watch(t, "k", 2, 100)
+	}
+	w.watch(t, "other", 2, 100)
+	w.end()
+	w.write("k", "1")
+	if w.fires() != 3 || !WatchesWait(w.kv) {
+		t.Fatal("the first block")
+	}
+	w.watch(t, "k", w.now()+1, 100)
+	w.write("other", "1")
+	if w.fires() != 3 {
+		t.Fatal("the second block")
+	}
+	if w.fires() != 0 || WatchesWait(w.kv) || !Watched(w.kv) {
+		t.Error("the third block")
+	}
+}
+
+// A watched timer is refused where the policy has none, or the key could not be
+// in state.
+func TestT26WhereNothingIsWatched(t *testing.T) {
+	for _, policy := range []string{Fifo, EIP1559, GBA, BiasVCG, BiasFirstPrice} {
+		if policies[policy] == nil {
+			continue
+		}
+		w := newWorld()
+		w.p.Policy = policy
+		w.fund(alice, types.WeiOf(math.MaxUint64))
+		_, err := w.schedule(alice, program.TimerRequest{Height: 2, Watch: &types.Watch{Actor: bob, Key: types.Bytes("k")}})
+		if supported := policy == Fifo || policy == EIP1559; supported {
+			if err != nil {
+				t.Error(policy, err)
+			}
+		} else {
+			wantCode(t, err, CodeWatchUnsupported)
+		}
+		_, err = w.schedule(alice, program.TimerRequest{Height: 2, Watch: &types.Watch{Key: make(types.Bytes, w.p.MaxStateKey+1)}})
+		wantCode(t, err, CodeWatchUnsupported)
+	}
+}
+
+// watchTwin is the rule of decisions T26 and T27 read aloud: all watchers are looked
+// at in every block.
+type watchTwin struct {
+	waiting []types.Timer
+	before  map[string]string // storage after the transactions of the block before
+}
+
+func (tw *watchTwin) end(now types.Height, storage map[string]string) (triggered map[types.TimerID]bool) {
+	triggered = map[types.TimerID]bool{}
+	tw.waiting = slices.DeleteFunc(tw.waiting, func(t types.Timer) bool {
+		key := string(t.Watch.Key)
+		was, had := tw.before[key]
+		is, has := storage[key]
+		due := t.Height <= now && t.ScheduledAt < now && (had != has || was != is)
+		if due && now <= t.ExpiresAt {
+			triggered[t.ID] = true
+		}
+		return due || now > t.ExpiresAt
+	})
+	tw.before = map[string]string{}
+	for k, v := range storage {
+		tw.before[k] = v
+	}
+	return triggered
+}
+
+// TestWatchersEqualTheTwin over histories of writes by transactions and fires,
+// cancellations and expiries.
+func TestWatchersEqualTheTwin(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		w := newWatchWorld()
+		tw := &watchTwin{before: map[string]string{}}
+		draw := func(what string) {
+			if rapid.IntRange(0, 2).Draw(rt, what) == 0 {
+				w.write(rapid.SampledFrom([]string{"a", "b"}).Draw(rt, "key"), rapid.SampledFrom([]string{"", "1", "2"}).Draw(rt, "value"))
+			}
+		}
+		w.handle = func(world *world, order Fire) Fired {
+			draw("a fire writes")
+			if rapid.IntRange(0, 3).Draw(rt, "a fire watches") == 0 {
+				tw.waiting = append(tw.waiting, w.drawWatch(t, rt))
+			}
+			return Fired{Result: types.StatusOK, Cycles: 100}
+		}
+		for range rapid.IntRange(1, 25).Draw(rt, "blocks") {
+			if rapid.Bool().Draw(rt, "watches") {
+				tw.waiting = append(tw.waiting, w.drawWatch(t, rt))
+			}
+			if rapid.IntRange(0, 3).Draw(rt, "ordinary timer") == 0 {
+				if _, err := w.schedule(alice, program.TimerRequest{Height: w.now() + 1}); err != nil {
+					rt.Fatal(err)
+				}
+			}
+			draw("a transaction writes")
+			if len(tw.waiting) > 0 && rapid.IntRange(0, 4).Draw(rt, "cancels") == 0 {
+				i := rapid.IntRange(0, len(tw.waiting)-1).Draw(rt, "which")
+				if _, err := w.blockNow().Cancel(bob, tw.waiting[i].ID); err != nil {
+					rt.Fatal(err)
+				}
+				tw.waiting = slices.Delete(tw.waiting, i, i+1)
+			}
+			want := tw.end(w.now(), w.storage)
+			triggered, _, _ := w.end()
+			if len(triggered) != len(want) {
+				rt.Fatalf("height %d: %d timers are triggered, the twin says %d", w.head, len(triggered), len(want))
+			}
+			for _, id := range triggered {
+				if !want[id] {
+					rt.Fatalf("height %d: timer %s", w.head, id)
+				}
+			}
+		}
+	})
+}
+
+func (w *watchWorld) drawWatch(t testing.TB, rt *rapid.T) types.Timer {
+	height := w.now() + types.Height(rapid.IntRange(1, 4).Draw(rt, "ahead"))
+	return w.watch(t, rapid.SampledFrom([]string{"a", "b"}).Draw(rt, "watched"), height, height+types.Height(rapid.IntRange(0, 5).Draw(rt, "life")))
+}
