@@ -170,14 +170,15 @@ func (r *runtime) ended() error {
 }
 
 // close fills in the report and ends the network. Of several networks the report
-// has the last one's height, all faults, and a digest over all digests.
+// has all their heights together, all faults, and a digest over all digests.
 func (r *runtime) close() error {
 	r.report.Steps = r.thread.ExecutionSteps()
 	if r.net == nil {
 		return nil
 	}
 	b := r.net.backend
-	r.report.Height, r.report.Faults = r.net.height(), append(r.report.Faults, b.Faults()...)
+	r.report.Height += r.net.height()
+	r.report.Faults = append(r.report.Faults, b.Faults()...)
 	digest, err := b.Digest()
 	if r.closed > 0 {
 		digest = types.Keccak(r.report.Digest[:], digest[:])
