@@ -48,6 +48,22 @@ func TestTiersByDistance(t *testing.T) {
 	}
 }
 
+// Nothing wraps where the epoch queue reaches beyond all heights.
+func TestReachBeyondAllHeights(t *testing.T) {
+	cal := Of(newMemory(), Sizes{Ring: 1, EpochBlocks: 1, QueueEpochs: ^uint64(0) - 1, MaxMoves: 1})
+	cal.Insert(at(maxHeight, 1), number(0))
+	cal.Insert(at(maxHeight, 2), number(0))
+	if _, tier, _ := cal.Find(at(maxHeight, 1)); tier != Overflow {
+		t.Fatalf("in the %s", tier)
+	}
+	if moves := cal.Maintain(7); len(moves) != 2 || moves[1].To != Epoch {
+		t.Errorf("moved %v", moves)
+	}
+	if moves := cal.Maintain(maxHeight); len(moves) != 1 || moves[0].To != Ring || len(cal.Due(maxHeight, 9)) != 2 {
+		t.Errorf("moved %v", moves)
+	}
+}
+
 // The keys are the state that every validator has alike.
 func TestKeys(t *testing.T) {
 	cal, p := Of(newMemory(), realSizes), Place{Height: 0x10203, Rank: 5, Seq: 6}
