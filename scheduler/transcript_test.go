@@ -80,6 +80,14 @@ func (s *transcript) run(t *testing.T, d *datadriven.TestData) string {
 	case "set-gas-bidder":
 		s.blockNow().SetGasBidder(s.address(arg("by")), ptr(s.address(arg("to"))))
 		return "ok"
+	case "balance":
+		var b strings.Builder
+		for _, a := range d.CmdArgs {
+			fmt.Fprintf(&b, "%s %s\n", a.Key, s.Balance(s.address(a.Key)))
+		}
+		return b.String()
+	case "lambda":
+		return BiasLambda(&s.p, s.kv)
 	case "p50":
 		return PreviousP50(s.kv, s.now()).String()
 	case "handler":
@@ -125,6 +133,12 @@ func number(text string) uint64 {
 }
 
 func (s *transcript) address(name string) types.Address {
+	switch name {
+	case "escrow":
+		return types.TimerEscrow
+	case "proposer":
+		return proposer
+	}
 	if n, ok := strings.CutPrefix(name, "system"); ok {
 		return types.SystemAddress(byte(number(n)))
 	}
@@ -272,6 +286,11 @@ func (s *transcript) line(c types.TimerChange) string {
 	}
 	if c.Weight.Den > 0 {
 		line += fmt.Sprintf(" priority=%s weight=%s", c.Priority, c.Weight)
+	} else if !c.Priority.IsZero() {
+		line += fmt.Sprintf(" bid=%s", c.Priority)
+	}
+	if !c.TipPaid.IsZero() && auctions(&s.p) {
+		line += fmt.Sprintf(" pays=%s", c.TipPaid)
 	}
 	if c.Reason != "" {
 		line += " (" + c.Reason + ")"

@@ -120,8 +120,8 @@ func (w *world) fire(order Fire) (Fired, error) {
 	if !w.Move(types.TimerEscrow, proposer, order.Payment) {
 		return Fired{}, fmt.Errorf("the escrow does not hold the payment of timer %s", order.Timer.ID)
 	}
-	fired.FeePaid = fired.FeePaid.Add(order.Payment)
 	w.balances[proposer] = w.balances[proposer].Add(fired.TipPaid)
+	fired.FeePaid, fired.TipPaid = fired.FeePaid.Add(order.Payment), fired.TipPaid.Add(order.Payment)
 	return fired, nil
 }
 
