@@ -20,6 +20,7 @@ type Storm struct {
 	Priority  *types.Wei     `json:"priority,omitempty"`   // per cycle
 	Bid       *types.Wei     `json:"bid,omitempty"`        // of the auctions
 	GBA       *types.Address `json:"gba,omitempty"`        // who prices it
+	Watch     *types.Watch   `json:"watch,omitempty"`      // a key of an actor's state
 	ExpiresIn *types.Height  `json:"expires_in,omitempty"` // blocks from the timers' height
 	Use       uint64         `json:"use"`                  // cycles that each fire spends
 	Again     types.Height   `json:"again"`                // a fire schedules the like in so many blocks; 0: none
@@ -74,7 +75,7 @@ func (s Storm) schedule(ctx program.Context) error {
 		height = ctx.Block().Height + s.In
 	}
 	request := program.TimerRequest{Height: height, GasLimit: s.GasLimit, MaxFeePerCycle: s.MaxFee,
-		MaxPriorityFeePerCycle: s.Priority, Bid: s.Bid, GBA: s.GBA}
+		MaxPriorityFeePerCycle: s.Priority, Bid: s.Bid, GBA: s.GBA, Watch: s.Watch}
 	if s.ExpiresIn != nil {
 		expires := height + *s.ExpiresIn
 		request.ExpiresAt = &expires
@@ -89,11 +90,13 @@ func (s Storm) schedule(ctx program.Context) error {
 	return err
 }
 
-// question is what bidder reads of a gas bidder's context (CIP-1 §7.2).
+// question is what bidder reads of a gas bidder's context (CIP-1 §7.2). The
+// first revision's has no fee of the lane; its cycles cost the cycle base fee.
 type question struct {
-	Trigger types.Height `cbor:"trigger_block_height"`
-	Current types.Height `cbor:"current_block_height"`
-	LaneFee types.Wei    `cbor:"basefee_lane_timer"`
+	Trigger  types.Height `cbor:"trigger_block_height"`
+	Current  types.Height `cbor:"current_block_height"`
+	CycleFee types.Wei    `cbor:"basefee_cycle"`
+	LaneFee  types.Wei    `cbor:"basefee_lane_timer"`
 }
 
 // bid is what it answers (CIP-1 §7.1).
@@ -120,6 +123,7 @@ var bidder = Sample{
 			return nil, err
 		}
 		tip := types.WeiOf(number(step)).Mul(uint64(asked.Current - asked.Trigger + 1))
-		return codec.Marshal(&bid{MaxFee: asked.LaneFee.Mul(4).Add(tip), Priority: tip}), nil
+		fee := asked.CycleFee.Add(asked.LaneFee)
+		return codec.Marshal(&bid{MaxFee: fee.Mul(4).Add(tip), Priority: tip}), nil
 	},
 }
