@@ -7,6 +7,7 @@ import (
 	"github.com/cowboyinc/devnet/actors/samples"
 	"github.com/cowboyinc/devnet/internal/codec"
 	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/scheduler"
 )
 
 // FuzzAdmit: whatever comes from outside is taken or refused with an *Invalid,
@@ -38,9 +39,10 @@ func FuzzAdmit(f *testing.F) {
 // into a block; executing it ends with a verdict, whatever they say. Each chunk
 // of the input is one of them: bytes over a payload, at an offset, with limits.
 func FuzzApply(f *testing.F) {
-	w := stage(f, "paid")
+	w := stage(f, "paid", scheduler.EIP1559)
 	seeds := []*Checked{w.call("alice", "c", "increment", nil), w.deploy("alice", "counter", "x", 1), w.call("alice", "hb", "start", samples.Number(1)),
 		w.call("alice", "r", "send", (&samples.Order{Target: w.address("c"), Handler: "h", Payload: []byte{}, Cycles: 9, Cells: 9}).Encode()),
+		w.call("alice", "st", "make", []byte(`{"count":2,"in":1,"priority":3,"use":9}`)),
 		w.transfer("alice", "bob", 1), w.instruct(64, map[string]any{"key": "cip3.min_basefee", "value": "1", "height": 0})}
 	f.Add([]byte{0, 0, 0, 1, 2, 3})
 	f.Add([]byte{1, 9, 0, 255, 254, 253, 5, 30, 2, 3, 4, 5, 3, 40, 1, 0xff, 0xff, 0xff})

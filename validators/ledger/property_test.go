@@ -13,8 +13,10 @@ import (
 
 // stage is a world with one actor of each sample, and small lanes, so that
 // blocks get full and queues form.
-func stage(t testing.TB, fees string) *world {
-	w := newWorld(t, params.Overrides{"cip5.fees": fees, "chain.epoch_blocks": "5", "cip3.lane_user_cycles": "150000",
+func stage(t testing.TB, fees, policy string) *world {
+	w := newWorld(t, params.Overrides{"cip5.fees": fees, "cip1.policy": policy, "cip1.gba_cycles_per_block": "50000", "cip1.ring_buffer_size": "4",
+		"cip1.epoch_blocks": "3", "cip1.queue_epochs": "2", "cip1.max_migrations_per_block": "2", "cip1.fairness_window_blocks": "4",
+		"cip5.max_triggered_per_block": "2", "cip5.bias_control_blocks": "3", "cip1.gba_starvation_deferrals": "2", "chain.epoch_blocks": "5", "cip3.lane_user_cycles": "150000",
 		"cip3.lane_system_cycles": "60000", "chain.max_deferred_messages_per_block": "3", "cip1.lane_timer_cycles": "12000",
 		"cip5.max_cycles_per_fire": "4000", "cip5.max_cells_per_fire": "2000", "cip5.gc_cycles_per_block": "5000",
 		"cip3.block_cells_limit": "60000", "cip5.max_ttl_blocks": "6"})
@@ -22,6 +24,7 @@ func stage(t testing.TB, fees string) *world {
 	w.block(w.deploy("alice", "heartbeat", "hb", 5*types.CBY/100))
 	w.block(w.deploy("bob", "spender", "s", types.CBY))
 	w.block(w.deploy("bob", "relay", "r", types.CBY))
+	w.block(w.deploy("bob", "storm", "st", types.CBY/10), w.deploy("bob", "bidder", "b", types.CBY))
 	w.ok()
 	return w
 }
@@ -32,7 +35,7 @@ func (w *world) draw(t *rapid.T) *Checked {
 	number := func(max uint64) []byte { return samples.Number(rapid.Uint64Range(0, max).Draw(t, "number")) }
 	target := rapid.SampledFrom([]string{"c", "hb", "s", "r", "carol"}).Draw(t, "target")
 	var c *Checked
-	switch rapid.IntRange(0, 9).Draw(t, "kind") {
+	switch rapid.IntRange(0, 14).Draw(t, "kind") {
 	case 0:
 		c = w.transfer(from, target, rapid.Uint64Range(0, 2*types.CBY).Draw(t, "wei"))
 	case 1:
@@ -50,6 +53,13 @@ func (w *world) draw(t *rapid.T) *Checked {
 		c = w.call(from, "r", rapid.SampledFrom([]string{"call", "try", "send"}).Draw(t, "verb"), order.Encode())
 	case 8:
 		c = w.deploy(from, rapid.SampledFrom([]string{"counter", "nonsense"}).Draw(t, "sample"), rapid.StringN(1, 2, 4).Draw(t, "name"), 5)
+	case 9, 10, 11:
+		c = w.call(from, "st", "make", w.drawStorm(t))
+	case 12:
+		bidder := w.address(rapid.SampledFrom([]string{"b", "s", "alice"}).Draw(t, "bidder"))
+		c = w.call(from, "st", "set_gas_bidder", bidder[:rapid.SampledFrom([]int{0, 20}).Draw(t, "bytes")])
+	case 13:
+		c = w.call(from, "b", "step", number(5))
 	default:
 		c = w.drawInstruction(t, from)
 	}
@@ -97,8 +107,9 @@ func (w *world) anyTimer() types.TimerID {
 // the content alone gives the root again.
 func TestAnyHistory(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		w := stage(t, rapid.SampledFrom([]string{"paid", "free"}).Draw(rt, "fees"))
-		for range rapid.IntRange(1, 6).Draw(rt, "blocks") {
+		w := stage(t, rapid.SampledFrom([]string{"paid", "paid", "free"}).Draw(rt, "fees"),
+			rapid.SampledFrom(allPolicies).Draw(rt, "policy"))
+		for range rapid.IntRange(1, 12).Draw(rt, "blocks") {
 			var txs []*Checked
 			for range rapid.IntRange(0, 6).Draw(rt, "transactions") {
 				txs = append(txs, w.draw(rt))
@@ -121,12 +132,14 @@ func booksAgree(t *rapid.T, r *Result) {
 	for _, receipt := range r.Receipts {
 		fees = fees.Add(receipt.Fee)
 	}
+	fees = fees.Add(r.Block.Header.BaseFeeCycle.Mul(uint64(r.Lane.AskCycles))) // who asks agents has no receipt
 	if want := r.Burned.Cycle.Add(r.Burned.Cell).Add(r.Burned.LaneTimer).Add(r.Tips.Transactions).Add(r.Tips.Timers); fees != want {
 		t.Fatalf("the receipts paid %s, %s was burned and tipped", fees, want)
 	}
 	p, h := r.State.Params(), r.Block.Header
-	if h.CyclesUsed > p.CyclesLimit || h.CellsUsed > p.CellsLimit || h.TimerCyclesUsed > p.LaneTimerCycles ||
-		h.CyclesUsed-h.TimerCyclesUsed > p.LaneUserCycles+p.LaneSystemCycles {
+	if h.CyclesUsed > p.CyclesLimit+p.GBABlockCycles || h.CellsUsed > p.CellsLimit || h.TimerCyclesUsed > p.LaneTimerCycles ||
+		h.CyclesUsed-h.TimerCyclesUsed-r.Lane.AskCycles > p.LaneUserCycles+p.LaneSystemCycles || r.Lane.AskCycles > p.GBABlockCycles ||
+		h.TimerCyclesUsed != r.Lane.Cycles || r.Lane.GCCycles > p.GCCyclesPerBlock {
 		t.Fatalf("a lane is overdrawn: %+v", h)
 	}
 }

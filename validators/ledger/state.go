@@ -195,6 +195,11 @@ func (s *State) Timer(id types.TimerID) (types.Timer, bool) {
 	return scheduler.Get(s.params, reader{s.tree}, s.header.Height, id)
 }
 
+// TierOf returns the tier of the calendar in which a pending timer stands.
+func (s *State) TierOf(id types.TimerID) (tier string, ok bool) {
+	return scheduler.TierOf(s.params, reader{s.tree}, id)
+}
+
 // Timers lists an actor's pending timers in the order they were scheduled,
 // without their payloads.
 func (s *State) Timers(actor types.Address) []types.Timer {
