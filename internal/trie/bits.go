@@ -15,16 +15,28 @@ const bitsPerByte = 9
 // noBit is where equal keys differ: beyond every bit.
 const noBit = ^uint32(0)
 
+// place is where a key has a bit: in which byte, and under which mask. The mask
+// is 0 for the bit that says that there is this byte.
+type place struct {
+	index uint16 // MaxKeyBytes fits
+	mask  uint8
+}
+
+func placeOf(n uint32) place {
+	return place{uint16(n / bitsPerByte), uint8(uint32(1<<8) >> (n % bitsPerByte))}
+}
+
+// in reports whether the bit is set in key.
+func (p place) in(key []byte) bool {
+	return int(p.index) < len(key) && (p.mask == 0 || key[p.index]&p.mask != 0)
+}
+
 // bit returns bit n of key.
 func bit(key []byte, n uint32) byte {
-	i := int(n / bitsPerByte)
-	if i >= len(key) {
-		return 0
-	}
-	if n %= bitsPerByte; n == 0 {
+	if placeOf(n).in(key) {
 		return 1
 	}
-	return key[i] >> (8 - n) & 1
+	return 0
 }
 
 // differ returns the first bit in which a and b differ, or noBit.

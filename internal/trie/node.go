@@ -22,7 +22,8 @@ type leaf struct {
 // inner is where keys part: those with a 0 at bit go left. Both sides exist.
 type inner struct {
 	digest
-	bit         uint32
+	bit uint32
+	place
 	left, right node
 }
 
@@ -39,10 +40,10 @@ func (l *leaf) has(v []byte) bool  { return string(l.value()) == string(v) }
 func (l *leaf) cached() *digest    { return &l.digest }
 func (n *inner) cached() *digest   { return &n.digest }
 func (n *inner) side(k []byte) node {
-	if bit(k, n.bit) == 0 {
-		return n.left
+	if n.in(k) {
+		return n.right
 	}
-	return n.right
+	return n.left
 }
 
 // join returns the node above left and right, of which either may be nil.
@@ -53,7 +54,7 @@ func join(at uint32, left, right node) node {
 	case right == nil:
 		return left
 	}
-	return &inner{bit: at, left: left, right: right}
+	return &inner{bit: at, place: placeOf(at), left: left, right: right}
 }
 
 // nearest returns the leaf that key leads to. Where key is in n, it is its; else

@@ -1,7 +1,5 @@
 package trie
 
-import "sort"
-
 // putter carries a batch through the tree and counts its keys.
 type putter struct {
 	len int
@@ -88,6 +86,13 @@ func (p *putter) build(changes []Change) node {
 
 // part splits sorted changes that agree before a bit by that bit.
 func part(changes []Change, at uint32) (zeros, ones []Change) {
-	i := sort.Search(len(changes), func(i int) bool { return bit(changes[i].Key, at) == 1 })
-	return changes[:i], changes[i:]
+	p, low, high := placeOf(at), 0, len(changes)
+	for low < high { // before low it is 0, from high on 1
+		if middle := int(uint(low+high) >> 1); p.in(changes[middle].Key) {
+			high = middle
+		} else {
+			low = middle + 1
+		}
+	}
+	return changes[:low], changes[low:]
 }
