@@ -2,6 +2,7 @@ package validators
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"github.com/cowboyinc/devnet/internal/codec"
 	"github.com/cowboyinc/devnet/internal/env"
@@ -33,9 +34,13 @@ type remains struct {
 // block adds all that one finalized block leaves behind.
 func (b *batch) block(stored *Stored, result *ledger.Result) {
 	left := b.memo.remains(result, func() *remains { return remainsOf(stored, result) })
-	b.writes = append(b.writes, left.writes...)
+	b.writes = append(slices.Grow(b.writes, len(left.writes)+ownWrites), left.writes...)
 	b.put(bucketBlocks, heightKey(stored.Block.Header.Height), left.stored(stored.Finalization, stored.Notarization))
 }
+
+// ownWrites are those of a commit that are a validator's own: the block with its
+// certificates, and the tip.
+const ownWrites = 2
 
 func remainsOf(stored *Stored, result *ledger.Result) *remains {
 	left := &remains{}
