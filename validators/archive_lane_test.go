@@ -8,6 +8,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/params"
 	"github.com/cowboyinc/devnet/internal/store/mem"
 	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/scheduler"
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
 
@@ -47,9 +48,9 @@ func storyChain() (a, b types.Timer, blocks []*ledger.Result) {
 	}
 	blocks[3].Lane.Moves = []types.TimerMove{{Seq: 3, From: "epoch", To: "ring"}}
 	blocks[6].Lane.Moves = []types.TimerMove{{Seq: 2, From: "ring", To: "carry"}, {Seq: 3, From: "ring", To: "carry"}}
-	failed := codec.Marshal(&bidFailed{Bidder: types.Address{1}, Actor: types.Address{1}, Height: 5, Reason: "reverted"})
-	other := codec.Marshal(&bidFailed{Bidder: types.Address{2}, Actor: types.Address{2}, Height: 5, Reason: "reverted"})
-	blocks[8].Events = []types.Event{{Name: "TimerExpired"}, {Name: eventGasBidFailed, Data: other}, {Name: eventGasBidFailed, Data: failed}}
+	failed := codec.Marshal(&scheduler.GasBidFailed{Bidder: types.Address{1}, Actor: types.Address{1}, TriggerBlockHeight: 5, Reason: "reverted"})
+	other := codec.Marshal(&scheduler.GasBidFailed{Bidder: types.Address{2}, Actor: types.Address{2}, TriggerBlockHeight: 5, Reason: "reverted"})
+	blocks[8].Events = []types.Event{{Name: "TimerExpired"}, {Name: scheduler.EventGasBidFailed, Data: other}, {Name: scheduler.EventGasBidFailed, Data: failed}}
 	return a, b, blocks
 }
 
@@ -135,7 +136,7 @@ func TestAWatchingTimerIsDueWhenItIsTriggered(t *testing.T) {
 	if err != nil || record.DueAt != 0 || record.Timer.Deferrals != 0 || record.Examined {
 		t.Fatalf("before: %+v %v", record, err)
 	}
-	chronicle(t, archive, at(4, change(w, 4, types.TimerPending, reasonTriggered, 0), change(w, 4, types.TimerPending, "lane_full", 5)),
+	chronicle(t, archive, at(4, change(w, 4, types.TimerPending, scheduler.ReasonTriggered, 0), change(w, 4, types.TimerPending, "lane_full", 5)),
 		at(5, change(w, 5, types.TimerPending, "lane_full", 5)))
 	record, err = archive.Timer(w.ID)
 	if err != nil || record.DueAt != 4 || record.Timer.Deferrals != 2 || record.Reason != "lane_full" {
@@ -156,7 +157,7 @@ func TestTheLastLanesAreListedNewestLast(t *testing.T) {
 		t.Fatal(lanes, err)
 	}
 	l, err := archive.Lane(10)
-	if err != nil || l.Fired != 1 || l.Deferrals() != 1 || l.Budget != 2_000_000 || l.BaseFeeLane != types.WeiOf(13) {
+	if err != nil || l.Fired != 1 || l.Deferrals() != 1 || l.Budget != 2_000_000 || l.BaseFeeLane != types.WeiOf(13) || l.FireCycles != 250_000 {
 		t.Errorf("%+v %v", l, err)
 	}
 	if l, err := archive.Lane(11); l != nil || err != nil {

@@ -7,11 +7,14 @@ import (
 	"github.com/cowboyinc/devnet/internal/codec"
 	"github.com/cowboyinc/devnet/internal/params"
 	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/scheduler"
 )
 
 // Story is the life of a timer, from what finalized blocks left.
 type Story struct {
 	TimerRecord
+	ScheduledExpiry types.Height // with which it was scheduled
+
 	Moves    []MovedTier
 	Notes    []Note
 	Waits    []Wait
@@ -65,7 +68,7 @@ func (a *Archive) Story(p *params.Params, id types.TimerID, from types.Height, l
 	if err != nil || record == nil {
 		return nil, err
 	}
-	s := &Story{TimerRecord: *record}
+	s := &Story{TimerRecord: *record, ScheduledExpiry: record.firstExpiry}
 	if s.Notes, err = a.Notes(s.Timer.Seq); err != nil {
 		return nil, err
 	}
@@ -224,27 +227,17 @@ func (s *Story) addFailures(a *Archive, from, to types.Height) error {
 			return err
 		}
 		for i := range events {
-			if events[i].Name != eventGasBidFailed || len(s.Failures) == maxFailures {
+			if events[i].Name != scheduler.EventGasBidFailed || len(s.Failures) == maxFailures {
 				continue
 			}
-			var failed bidFailed
+			var failed scheduler.GasBidFailed
 			if err := codec.UnmarshalLoose(events[i].Data, maxEventsBytes, &failed); err != nil {
 				return err
 			}
-			if failed.Actor == s.Timer.Actor && failed.Height == s.DueAt && (s.Timer.GBA == nil || *s.Timer.GBA == failed.Bidder) {
+			if failed.Actor == s.Timer.Actor && failed.TriggerBlockHeight == s.DueAt && (s.Timer.GBA == nil || *s.Timer.GBA == failed.Bidder) {
 				s.Failures = append(s.Failures, BidFailure{h, failed.Bidder, failed.Reason})
 			}
 		}
 		return nil
 	})
-}
-
-const eventGasBidFailed = "timer.gas_bid_failed"
-
-// bidFailed is the data of eventGasBidFailed.
-type bidFailed struct {
-	Bidder types.Address `cbor:"bidder"`
-	Actor  types.Address `cbor:"actor"`
-	Height types.Height  `cbor:"trigger_block_height"`
-	Reason string        `cbor:"reason"`
 }

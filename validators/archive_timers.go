@@ -25,6 +25,8 @@ type TimerRecord struct {
 	FeePaid    types.Wei // all of it, tip included
 	TipPaid    types.Wei
 	Result     types.Status // of the handler, once fired
+
+	firstExpiry types.Height
 }
 
 // timerEnd is how a timer ended. It is kept apart from the timer itself, whose
@@ -54,10 +56,6 @@ type Note struct {
 	ExpiresAt types.Height // from then on
 }
 
-// reasonTriggered is the reason of the change that makes a timer due whose
-// watched key changed (decision T26).
-const reasonTriggered = "triggered"
-
 // kindOfChange says what a change of a timer was.
 type kindOfChange int
 
@@ -75,7 +73,7 @@ func kindOf(c *types.TimerChange) kindOfChange {
 	switch c.Reason {
 	case "":
 		return changeScheduled
-	case scheduler.ReasonExtended, scheduler.ReasonExtendedGov, reasonTriggered:
+	case scheduler.ReasonExtended, scheduler.ReasonExtendedGov, scheduler.ReasonTriggered:
 		return changeNoted
 	}
 	return changeDeferred
@@ -143,6 +141,7 @@ func (r *timerReader) timer(id types.TimerID) (*TimerRecord, error) {
 	if err := codec.Unmarshal(data, maxTimerRecordBytes, &record.Timer); err != nil {
 		return nil, fmt.Errorf("the stored timer %s: %w", id, err)
 	}
+	record.firstExpiry = record.Timer.ExpiresAt
 	notes, err := r.Notes(record.Timer.Seq)
 	if err != nil {
 		return nil, err
@@ -165,7 +164,7 @@ func (t *TimerRecord) note(notes []Note) {
 	}
 	for i := range notes {
 		t.Timer.ExpiresAt = notes[i].ExpiresAt
-		if notes[i].Reason == reasonTriggered {
+		if notes[i].Reason == scheduler.ReasonTriggered {
 			t.DueAt = notes[i].At
 		}
 	}

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 
+	"github.com/cowboyinc/devnet/internal/api/model"
 	"github.com/cowboyinc/devnet/internal/env"
 	"github.com/cowboyinc/devnet/internal/program"
 	"github.com/cowboyinc/devnet/internal/types"
@@ -57,6 +58,11 @@ type View interface {
 	Logs(actor types.Address, offset, limit int) ([]LogLine, error)
 	Timer(types.TimerID) (*Timer, error)
 	Timers(TimerFilter) ([]Timer, error)
+	// Story tells the life of a timer; of the blocks that deferred it those from
+	// a height on, at most so many. It is nil where there is no such timer.
+	Story(id types.TimerID, from types.Height, blocks int) (*Story, error)
+	// Lane lists what the timer lane of the last so many blocks did, newest last.
+	Lane(last int) ([]model.LaneBlock, error)
 	Params() ([]Param, error)
 	// Read runs a handler read-only on this state.
 	Read(ctx context.Context, call Call) (Result, error)
@@ -160,11 +166,22 @@ type Timer struct {
 	Status     types.TimerStatus
 	EndedAt    types.Height // 0 while pending
 	Reason     string
-	Tier       string // "" where the calendar has none
+	Tier       string // "" once it ended
+	Examined   bool   // by a block, whose Priority and Weight are the latest
+	Priority   types.Wei
+	Weight     types.Weight
 	CyclesUsed types.Cycles
 	CellsUsed  types.Cells
 	FeePaid    types.Wei
 	TipPaid    types.Wei
+}
+
+// Story is the life of a timer. The names of proposers are left out: who knows
+// the nodes adds them.
+type Story struct {
+	Timer   Timer
+	Entries []model.StoryEntry
+	Next    types.Height // 0 where all is told
 }
 
 // TimerFilter selects timers; zero fields select all.

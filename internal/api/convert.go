@@ -102,8 +102,17 @@ func timerModel(t *Timer) model.Timer {
 	if t.Tier != "" {
 		m.Tier = &t.Tier
 	}
-	if t.MaxPriorityFeePerCycle != nil {
+	if t.Watch != nil {
+		m.Watch = &model.Watch{Actor: t.Watch.Actor, Key: t.Watch.Key}
+	}
+	switch {
+	case t.Examined:
+		m.Priority = t.Priority
+	case t.MaxPriorityFeePerCycle != nil:
 		m.Priority = *t.MaxPriorityFeePerCycle
+	}
+	if t.Weight.Den != 0 {
+		m.Weight = t.Weight.String()
 	}
 	return m
 }

@@ -40,6 +40,20 @@ var (
 	exampleTimer = model.Timer{ID: exampleTimerID, Actor: exampleActorAt, Height: 22, Handler: "handle_timer", FeePayer: exampleActorAt,
 		GasLimit: 550_000, ExpiresAt: 2_592_012, Status: "fired", ScheduledAt: 12, EndedAt: &exampleHeight, Weight: "1/1",
 		CyclesUsed: 900, FeePaid: types.WeiOf(900_000)}
+	exampleLane = model.LaneBlock{Height: 22, Proposer: exampleAddress, Policy: "eip1559", BaseFeeCycle: types.WeiOf(1000), BaseFeeCell: types.WeiOf(1000),
+		BaseFeeLaneTimer: types.WeiOf(1125), Budget: 2_000_000, TimerCyclesUsed: 1_750_000, Utilisation: 875, GCBudget: 5_000_000, GBABudget: 2_000_000,
+		CyclesUsed: 1_790_000, Examined: 40, Fired: 7, Deferred: 33, DeferredFor: []model.LaneDeferral{{Reason: "lane_full", Count: 33}},
+		BurnedLaneTimer: types.WeiOf(1_968_750_000), Tips: types.WeiOf(3_500_000)}
+	exampleTip   = types.WeiOf(3)
+	exampleStory = model.TimerStory{Timer: exampleTimer, Height: 25, Story: []model.StoryEntry{
+		{Kind: model.StoryScheduled, From: 12, To: 12, Blocks: 1, Tier: "ring", ExpiresAt: &exampleExpiry},
+		{Kind: model.StoryDeferred, From: 22, To: 24, Blocks: 3, Reason: "lane_full", Policy: "eip1559", Priority: &exampleTip, Weight: "3/2",
+			LaneFee: &model.FeeRange{First: types.WeiOf(1000), Last: types.WeiOf(1265), Least: types.WeiOf(1000), Most: types.WeiOf(1265)}},
+		{Kind: model.StoryFired, From: 25, To: 25, Blocks: 1, Policy: "eip1559", Priority: &exampleTip, Weight: "3/2",
+			Paid: &model.Settlement{Status: "ok", Payer: exampleActorAt, Proposer: exampleAddress, ProposerName: "v1", CyclesUsed: 900,
+				PerCycle: types.WeiOf(1000), PerCycleLane: types.WeiOf(1423), Burned: model.Split{Cycle: types.WeiOf(900_000), LaneTimer: types.WeiOf(1_280_700)},
+				Tip: types.WeiOf(2700), FeePaid: types.WeiOf(2_183_400)}}}}
+	exampleExpiry    = types.Height(2_592_012)
 	exampleValidator = model.Validator{Name: "v0", Address: exampleAddress, QUICAddress: "127.0.0.1:40001", Height: 12, StateRoot: exampleHash,
 		View: 13, Status: "active", Running: true, Connections: 3}
 	exampleReady = model.Ready{Ready: true, ChainID: 8011, Genesis: exampleHash, Height: 12, Version: "0.1.0",

@@ -85,7 +85,8 @@ func TestARealNetworkAnswersAsDocumented(t *testing.T) {
 	for _, path := range []string{"/health", "/height", "/block/latest", "/block/1", "/blocks?from=1&limit=1000", "/transaction/" + d.Receipt.Hash.String(),
 		"/transaction/" + d.Receipt.Hash.String() + "/receipt", "/transaction/" + fires[0].ID.String() + "/receipt", "/account/hb", "/account/alice",
 		"/actor/hb", "/actor/hb/state", "/actor/hb/logs", "/actors", "/basefee", "/ready", "/timers", "/timers?actor=hb&status=fired", "/timers?status=pending",
-		"/timer/" + fires[0].ID.String(), "/validators", "/params", "/devnet/accounts", "/account/hb?node=v1"} {
+		"/timer/" + fires[0].ID.String(), "/timer/" + fires[0].ID.String() + "/story", "/timer/" + fires[0].ID.String() + "/story?from=5&limit=1",
+		"/timers/lane", "/timers/lane?last=5", "/validators", "/params", "/devnet/accounts", "/account/hb?node=v1"} {
 		recorder := httptest.NewRecorder()
 		request := httptest.NewRequest("GET", "http://localhost"+path, nil)
 		l.server.Handler().ServeHTTP(recorder, request)

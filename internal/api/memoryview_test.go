@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cowboyinc/devnet/internal/api/model"
 	"github.com/cowboyinc/devnet/internal/program"
 	"github.com/cowboyinc/devnet/internal/types"
 )
@@ -133,6 +134,31 @@ func (v *memoryView) Timers(f TimerFilter) (out []Timer, err error) {
 		}
 	}
 	return cut(out, f.Offset, f.Limit), nil
+}
+
+func (v *memoryView) Story(id types.TimerID, from types.Height, blocks int) (*Story, error) {
+	t, err := v.Timer(id)
+	if err != nil || t == nil {
+		return nil, err
+	}
+	entries := []model.StoryEntry{{Kind: model.StoryScheduled, From: t.ScheduledAt, To: t.ScheduledAt, Blocks: 1}}
+	if t.Status == types.TimerFired {
+		entries = append(entries, model.StoryEntry{Kind: model.StoryFired, From: t.EndedAt, To: t.EndedAt, Blocks: 1,
+			Paid: &model.Settlement{Proposer: v.m.nodes[1].Validator.Address}})
+	}
+	story := &Story{Timer: *t, Entries: entries}
+	if from > 0 {
+		story.Next = from + types.Height(blocks)
+	}
+	return story, nil
+}
+
+func (v *memoryView) Lane(last int) (lane []model.LaneBlock, err error) {
+	defer v.lock()()
+	for h := max(1, len(v.m.blocks)-last+1); h <= len(v.m.blocks); h++ {
+		lane = append(lane, model.LaneBlock{Height: types.Height(h), Policy: "fifo", DeferredFor: []model.LaneDeferral{}})
+	}
+	return lane, nil
 }
 
 func (v *memoryView) Params() ([]Param, error) {

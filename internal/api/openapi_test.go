@@ -16,7 +16,7 @@ import (
 var routes = []string{
 	"GET /account/{address}", "GET /actor/{address}", "GET /actor/{address}/logs", "GET /actor/{address}/state", "GET /actors",
 	"GET /basefee", "GET /block/{id}", "GET /blocks", "GET /devnet/accounts", "GET /devnet/faults", "GET /events", "GET /health", "GET /height",
-	"GET /metrics", "GET /openapi.json", "GET /params", "GET /ready", "GET /timer/{id}", "GET /timers", "GET /transaction/{hash}",
+	"GET /metrics", "GET /openapi.json", "GET /params", "GET /ready", "GET /timer/{id}", "GET /timer/{id}/story", "GET /timers", "GET /timers/lane", "GET /transaction/{hash}",
 	"GET /transaction/{hash}/receipt", "GET /validators", "POST /actor/read", "POST /devnet/advance", "POST /devnet/deploy", "POST /devnet/fault", "POST /devnet/heal",
 	"POST /devnet/params", "POST /devnet/pause", "POST /devnet/resume", "POST /devnet/send", "POST /devnet/validator/join", "POST /devnet/validator/leave",
 	"POST /faucet", "POST /submit", "POST /submit_wait",

@@ -290,3 +290,32 @@ func TestWhatCurlCallsAFormIsJSON(t *testing.T) {
 	decode[model.Receipt](w, "/devnet/send", status, data)
 	w.refused(415, "unsupported_media_type", "POST", "/devnet/send", "from=alice&to=bob", "Content-Type", "application/x-www-form-urlencoded")
 }
+
+func TestAStoryNamesTheProposerAndSaysWhereItGoesOn(t *testing.T) {
+	w := newWorld(t)
+	id := w.chain.addTimer(types.Address{1}, 5, types.TimerFired)
+	s := get[model.TimerStory](w, "/timer/"+id.String()+"/story")
+	if len(s.Story) != 2 || s.Story[1].Paid.ProposerName != "v1" || s.Timer.ID != id || s.Next != nil {
+		t.Errorf("%+v", s)
+	}
+	if s = get[model.TimerStory](w, "/timer/"+id.String()+"/story?from=6&limit=3"); s.Next == nil || *s.Next != 9 {
+		t.Errorf("%+v", s)
+	}
+	w.refused(404, "unknown_timer", "GET", "/timer/"+types.Hash{9}.String()+"/story", "")
+	w.refused(400, "invalid_hash", "GET", "/timer/9/story", "")
+	w.refused(422, "invalid_request", "GET", "/timer/"+id.String()+"/story?limit=10001", "")
+}
+
+func TestTheLaneListsTheLastBlocks(t *testing.T) {
+	w := newWorld(t)
+	for range 3 {
+		w.chain.mine()
+	}
+	if lane := get[[]model.LaneBlock](w, "/timers/lane?last=2"); len(lane) != 2 || lane[0].Height != 2 || lane[1].Height != 3 {
+		t.Errorf("%+v", lane)
+	}
+	if lane := get[[]model.LaneBlock](w, "/timers/lane"); len(lane) != 3 {
+		t.Errorf("%+v", lane)
+	}
+	w.refused(422, "invalid_request", "GET", "/timers/lane?last=1001", "")
+}

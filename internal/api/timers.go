@@ -15,6 +15,12 @@ func (s *Server) registerTimers() {
 	serve(s, operation{id: "timer", method: http.MethodGet, path: "/timer/{id}", tag: tagTimers,
 		summary: "A timer, with the receipt of its fire", errors: []int{400, 404, 409},
 		response: model.TimerDetail{Timer: exampleTimer, Receipt: &exampleFire}}, s.getTimer)
+	serve(s, operation{id: "timerStory", method: http.MethodGet, path: "/timer/{id}/story", tag: tagTimers,
+		summary: "All that blocks did to a timer: moves between tiers, each block it was due in and why it was deferred, what its fire paid and to whom",
+		errors:  []int{400, 404, 409}, response: exampleStory}, s.story)
+	serve(s, operation{id: "lane", method: http.MethodGet, path: "/timers/lane", tag: tagTimers,
+		summary: "What the timer lane of the last blocks did, newest last", errors: []int{404, 409},
+		response: []model.LaneBlock{exampleLane}}, s.lane)
 }
 
 type timersInput struct {
@@ -52,12 +58,13 @@ func (s *Server) listTimers(_ context.Context, in *timersInput) ([]model.Timer, 
 	return out, nil
 }
 
-type timerInput struct {
+// TimerInput is the parameter of what is asked about one timer.
+type TimerInput struct {
 	OnNode
 	ID string `path:"id" maxLength:"80" example:"0x2222222222222222222222222222222222222222222222222222222222222222"`
 }
 
-func (s *Server) getTimer(_ context.Context, in *timerInput) (m model.TimerDetail, err error) {
+func (s *Server) getTimer(_ context.Context, in *TimerInput) (m model.TimerDetail, err error) {
 	id, err := hash(in.ID, "id")
 	if err != nil {
 		return m, err
@@ -71,8 +78,7 @@ func (s *Server) getTimer(_ context.Context, in *timerInput) (m model.TimerDetai
 		return m, err
 	}
 	if t == nil {
-		return m, Refuse(http.StatusNotFound, "unknown_timer", "no final block scheduled a timer %s", id).
-			Hint("GET /timers lists those that are known.").At("id")
+		return m, unknownTimer(id)
 	}
 	m.Timer = timerModel(t)
 	if t.Status == types.TimerFired {
@@ -86,4 +92,67 @@ func (s *Server) getTimer(_ context.Context, in *timerInput) (m model.TimerDetai
 		}
 	}
 	return m, nil
+}
+
+func unknownTimer(id types.TimerID) *Error {
+	return Refuse(http.StatusNotFound, "unknown_timer", "no final block scheduled a timer %s", id).
+		Hint("GET /timers lists those that are known.").At("id")
+}
+
+type storyInput struct {
+	TimerInput
+	From  types.Height `query:"from" doc:"Tell the blocks that deferred it from this height on; from the first where absent."`
+	Limit int          `query:"limit" minimum:"1" maximum:"10000" default:"1000" doc:"At most so many of these blocks; rows of equal ones are told as one."`
+}
+
+func (s *Server) story(_ context.Context, in *storyInput) (m model.TimerStory, err error) {
+	id, err := hash(in.ID, "id")
+	if err != nil {
+		return m, err
+	}
+	v, err := s.view(in.OnNode)
+	if err != nil {
+		return m, err
+	}
+	story, err := v.Story(id, in.From, in.Limit)
+	if err != nil {
+		return m, err
+	}
+	if story == nil {
+		return m, unknownTimer(id)
+	}
+	m = model.TimerStory{Timer: timerModel(&story.Timer), Height: v.Head().Height, Story: append([]model.StoryEntry{}, story.Entries...)}
+	if story.Next != 0 {
+		m.Next = &story.Next
+	}
+	for i := range m.Story {
+		if paid := m.Story[i].Paid; paid != nil {
+			paid.ProposerName = s.nodeOf(paid.Proposer)
+		}
+	}
+	return m, nil
+}
+
+// nodeOf is the name of the node whose validator has an address, or "".
+func (s *Server) nodeOf(a types.Address) string {
+	for _, n := range s.backend.Nodes() {
+		if n.Validator.Address == a {
+			return n.Name
+		}
+	}
+	return ""
+}
+
+type laneInput struct {
+	OnNode
+	Last int `query:"last" minimum:"1" maximum:"1000" default:"40" doc:"So many of the latest blocks."`
+}
+
+func (s *Server) lane(_ context.Context, in *laneInput) ([]model.LaneBlock, error) {
+	v, err := s.view(in.OnNode)
+	if err != nil {
+		return nil, err
+	}
+	lane, err := v.Lane(in.Last)
+	return append([]model.LaneBlock{}, lane...), err
 }

@@ -166,28 +166,6 @@ func (v *view) Logs(actor types.Address, offset, limit int) (out []api.LogLine, 
 	return out, err
 }
 
-func (v *view) Timer(id types.TimerID) (*api.Timer, error) {
-	record, err := v.archive.Timer(id)
-	if err != nil || record == nil {
-		return nil, err
-	}
-	timer := timerOf(record)
-	return &timer, nil
-}
-
-func (v *view) Timers(f api.TimerFilter) (out []api.Timer, err error) {
-	records, err := v.archive.Timers(validators.TimerFilter(f))
-	for i := range records {
-		out = append(out, timerOf(&records[i]))
-	}
-	return out, err
-}
-
-func timerOf(r *validators.TimerRecord) api.Timer {
-	return api.Timer{Timer: r.Timer, Status: r.Status, EndedAt: r.EndedAt, Reason: r.Reason,
-		CyclesUsed: r.CyclesUsed, CellsUsed: r.CellsUsed, FeePaid: r.FeePaid, TipPaid: r.TipPaid}
-}
-
 func (v *view) Params() (out []api.Param, err error) {
 	p, defaults := v.state.NextParams(), params.Defaults()
 	for _, info := range params.Keys() {

@@ -307,6 +307,21 @@ func (c *Client) Timer(ctx context.Context, id string) (model.TimerDetail, error
 	return read[model.TimerDetail](ctx, c, "/timer/"+url.PathEscape(id), nil)
 }
 
+// TimerStory tells the life of a timer: of the blocks that deferred it those
+// from a height on, at most so many; 0 stands for the network's own choice.
+func (c *Client) TimerStory(ctx context.Context, id string, from types.Height, blocks int) (model.TimerStory, error) {
+	q := Page{Limit: blocks}.query()
+	if from > 0 {
+		q.Set("from", strconv.FormatUint(uint64(from), 10))
+	}
+	return read[model.TimerStory](ctx, c, "/timer/"+url.PathEscape(id)+"/story", q)
+}
+
+// Lane lists what the timer lane of the last so many blocks did, newest last.
+func (c *Client) Lane(ctx context.Context, last int) ([]model.LaneBlock, error) {
+	return read[[]model.LaneBlock](ctx, c, "/timers/lane", url.Values{"last": {strconv.Itoa(last)}})
+}
+
 // Validators lists the validators and how they do.
 func (c *Client) Validators(ctx context.Context) ([]model.Validator, error) {
 	unbound := *c

@@ -223,20 +223,28 @@ type Timer struct {
 	ExpiresAt              types.Height   `json:"expires_at"`
 	MaxFeePerCycle         *types.Wei     `json:"max_fee_per_cycle"`
 	MaxPriorityFeePerCycle *types.Wei     `json:"max_priority_fee_per_cycle"`
-	Bid                    types.Wei      `json:"bid"`
+	Bid                    types.Wei      `json:"bid" doc:"Locked for an auction; 0 under a policy without one."`
 	GBA                    *types.Address `json:"gba" nullable:"true"`
+	Watch                  *Watch         `json:"watch" doc:"What makes it due when it changes, at its height at the earliest; null where its height alone does."`
 	Status                 string         `json:"status" enum:"pending,fired,expired,insufficient_funds,cancelled"`
-	Tier                   *string        `json:"tier" doc:"ring, epoch or overflow; null once it ended, and under a policy whose calendar has no tiers."`
+	Tier                   *string        `json:"tier" doc:"Of the calendar: ring, epoch, overflow, or carry where it is past its height; null once it ended."`
 	ScheduledAt            types.Height   `json:"scheduled_at"`
 	EndedAt                *types.Height  `json:"ended_at" doc:"Null while pending."`
 	Deferrals              uint64         `json:"deferrals" doc:"Blocks in which it was due and did not end."`
 	Reason                 string         `json:"reason" doc:"Of the last deferral or of its end."`
-	Priority               types.Wei      `json:"priority" doc:"Stated tip in wei a cycle; 0 where none was stated."`
-	Weight                 string         `json:"weight" doc:"Fairness weight as n/d; 1/1 under a policy without weights."`
+	Priority               types.Wei      `json:"priority" doc:"Tip in wei a cycle when a block looked at it last, or the bid in an auction; the stated tip, or 0, where none has yet."`
+	Weight                 string         `json:"weight" doc:"Of its actor as n/d, when a block looked at it last; 1/1 where none has yet, and under a policy without weights."`
 	CyclesUsed             types.Cycles   `json:"cycles_used"`
 	CellsUsed              types.Cells    `json:"cells_used"`
 	FeePaid                types.Wei      `json:"fee_paid" doc:"All of it, tip included."`
 	TipPaid                types.Wei      `json:"tip_paid"`
+}
+
+// Watch is a key of an actor's state that a timer waits for (decision T26).
+type Watch struct {
+	_     struct{}      `nullable:"true"`
+	Actor types.Address `json:"actor"`
+	Key   types.Bytes   `json:"key"`
 }
 
 // TimerDetail is a timer with the receipt of its fire.
