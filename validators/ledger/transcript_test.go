@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"encoding/binary"
+	"encoding/json"
 	"fmt"
 	"sort"
 	"strconv"
@@ -15,6 +16,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/codec"
 	"github.com/cowboyinc/devnet/internal/params"
 	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/scheduler"
 )
 
 // TestTranscripts plays testdata/transcripts. Commands:
@@ -24,7 +26,8 @@ import (
 //	    FROM transfer TO WEI · FROM deploy SAMPLE NAME [WEI] · FROM call ACTOR HANDLER [NUMBER|text]
 //	    FROM relay ACTOR call|try|send TARGET HANDLER CYCLES CELLS [NUMBER]
 //	    FROM nest 3|4 · FROM set KEY VALUE HEIGHT · FROM config NAME VALUE · FROM cancel ACTOR · FROM extend ACTOR HEIGHT
-//	    FROM join NAME · FROM leave NAME
+//	    FROM watch STORM ACTOR KEY BLOCKS: a timer of the storm, which expires after so many blocks
+//	    FROM join NAME · FROM leave NAME · FROM bidder ACTOR [BIDDER]
 //	  and after any: cycles=N cells=N fee=N tip=N value=N nonce=N
 //	show [balances=a,b] [timers=ACTOR] [supply] [validators] [messages] [fees]
 //	read ACTOR HANDLER         a read-only call
@@ -167,6 +170,20 @@ func (w *world) made(t *testing.T, f []string) *Checked {
 		return w.instructBy(from, system.OpCancelTimer, &system.CancelTimer{TimerID: w.firstTimer(t, f[2])})
 	case "extend":
 		return w.instructBy(from, system.OpExtendTimer, &system.ExtendTimer{TimerID: w.firstTimer(t, f[2]), NewExpiresAt: types.Height(number(3))})
+	case "watch":
+		expires := types.Height(number(5))
+		order, err := json.Marshal(samples.Storm{Count: 1, In: 1, ExpiresIn: &expires, Watch: &types.Watch{Actor: w.address(f[3]), Key: types.Bytes(f[4])}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return w.call(from, f[2], "make", order)
+	case "bidder":
+		var bidder []byte
+		if len(f) > 3 {
+			address := w.address(f[3])
+			bidder = address[:]
+		}
+		return w.call(from, f[2], "set_gas_bidder", bidder)
 	case "join":
 		return w.instructBy(from, system.OpJoinValidator, &system.JoinValidator{PublicKey: w.key(f[2]).PublicKey()})
 	case "leave":
@@ -193,6 +210,10 @@ func (w *world) report() string {
 		fmt.Fprintf(&b, " (skipped %d)", h.Skipped)
 	}
 	fmt.Fprintf(&b, " base fees %s %s, used %d cycles %d cells, timers %d\n", h.BaseFeeCycle, h.BaseFeeCell, h.CyclesUsed, h.CellsUsed, h.TimerCyclesUsed)
+	if r.Lane.Policy != scheduler.Fifo {
+		fmt.Fprintf(&b, "lane %s: base fee %s, examined %d, used %d, cleanup %d, agents %d\n", r.Lane.Policy, h.BaseFeeLaneTimer,
+			r.Lane.Examined, r.Lane.Cycles, r.Lane.GCCycles, r.Lane.AskCycles)
+	}
 	for _, d := range w.dropped {
 		fmt.Fprintf(&b, "dropped: %v\n", d.Err)
 	}
@@ -207,6 +228,12 @@ func (w *world) report() string {
 		}
 		if c.Status == types.TimerFired {
 			fmt.Fprintf(&b, ": %s, %d cycles, %d cells, paid %s", c.Result, c.CyclesUsed, c.CellsUsed, c.FeePaid)
+		}
+		if !c.Priority.IsZero() {
+			fmt.Fprintf(&b, ", priority %s", c.Priority)
+		}
+		if c.Weight.Den != 0 {
+			fmt.Fprintf(&b, ", weight %s", c.Weight)
 		}
 		b.WriteByte('\n')
 	}
