@@ -140,12 +140,16 @@ func (d *dueTimer) expired(now types.Height) bool { return now > d.ExpiresAt }
 // order of trigger height, then sequence.
 func (r *laneRun) take() {
 	entries := r.calendar().Due(r.Height, r.Params.MaxExamined)
-	slices.SortFunc(entries, func(a, b Entry) int {
+	byAge := make([]*Entry, len(entries)) // since entries are long
+	for i := range entries {
+		byAge[i] = &entries[i]
+	}
+	slices.SortFunc(byAge, func(a, b *Entry) int {
 		return cmp.Or(cmp.Compare(a.Height, b.Height), cmp.Compare(a.Seq, b.Seq))
 	})
 	r.due = make([]dueTimer, len(entries))
-	for i := range entries {
-		r.due[i].Entry, r.due[i].payer = entries[i], entries[i].FeePayer
+	for i, e := range byAge {
+		r.due[i].Entry, r.due[i].payer = *e, e.FeePayer
 	}
 	r.out.Examined = len(entries)
 }

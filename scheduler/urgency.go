@@ -3,6 +3,7 @@ package scheduler
 import (
 	"bytes"
 	"cmp"
+	"encoding/binary"
 	"math/bits"
 	"slices"
 
@@ -45,33 +46,65 @@ func (u *urgency) compare(v *urgency) int {
 	return 0
 }
 
+// turn is a timer in the order of turns: its urgency in 128 bits, the greatest
+// where that does not hold it, and the front of what decides ties.
+type turn struct {
+	high, low, tie uint64
+	at             int // place in due
+}
+
+const greatest = ^uint64(0)
+
+func (r *laneRun) turnOf(at int) turn {
+	u := r.urgencyAt(at)
+	t := turn{high: u[4], low: u[5], tie: uint64(at), at: at}
+	if u[0]|u[1]|u[2]|u[3] != 0 {
+		t.high, t.low = greatest, greatest
+	}
+	if r.Params.TieBreak == TieByID {
+		t.tie = binary.BigEndian.Uint64(r.due[at].ID[:])
+	}
+	return t
+}
+
+func (r *laneRun) urgencyAt(at int) urgency {
+	d := &r.due[at]
+	return urgencyOf(d.price.TipCycle, r.Params.PriorityFloor, d.weight.Num)
+}
+
+// compareTurns gives the more urgent first, and never 0.
+func (r *laneRun) compareTurns(a, b *turn) int {
+	if a.high != b.high {
+		return cmp.Compare(b.high, a.high)
+	}
+	if a.low != b.low {
+		return cmp.Compare(b.low, a.low)
+	}
+	if a.high&a.low == greatest {
+		u, v := r.urgencyAt(a.at), r.urgencyAt(b.at)
+		if c := u.compare(&v); c != 0 {
+			return c
+		}
+	}
+	if a.tie != b.tie {
+		return cmp.Compare(a.tie, b.tie)
+	}
+	return bytes.Compare(r.due[a.at].ID[:], r.due[b.at].ID[:])
+}
+
 // byUrgency returns the places of due in the order of turns: by effective
 // priority, the highest first, ties by timer id, or by trigger height and then
-// sequence. The comparison is exact.
+// sequence, the order of places. The comparison is exact.
 //
 // Spec: CIP-1 §3 steps 6 and 7, decision T10. **Finding**: where no timer tips,
 // weights order nothing; a priority_floor of 1 mends it.
 // Vectors: fixtures/vectors/cip1/3-selection.json.
 func (r *laneRun) byUrgency(ready []int) []int {
-	type turn struct {
-		urgency
-		at int
-	}
 	turns := make([]turn, len(ready))
 	for i, at := range ready {
-		d := &r.due[at]
-		turns[i] = turn{urgencyOf(d.price.TipCycle, r.Params.PriorityFloor, d.weight.Num), at}
+		turns[i] = r.turnOf(at)
 	}
-	byID := r.Params.TieBreak == TieByID
-	slices.SortFunc(turns, func(a, b turn) int {
-		if c := a.compare(&b.urgency); c != 0 {
-			return c
-		}
-		if byID {
-			return bytes.Compare(r.due[a.at].ID[:], r.due[b.at].ID[:])
-		}
-		return a.at - b.at // places are in that order
-	})
+	slices.SortFunc(turns, func(a, b turn) int { return r.compareTurns(&a, &b) })
 	order := make([]int, len(turns))
 	for i := range turns {
 		order[i] = turns[i].at
