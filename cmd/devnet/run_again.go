@@ -57,10 +57,10 @@ func reproduce(ctx context.Context, v *verdict) string {
 // traced makes a run once more, and writes its trace.
 func traced(ctx context.Context, v *verdict, path string) (again verdict, problem string) {
 	seed := v.Seed
-	done, words, err := process(ctx, batch{world: v.world, Trace: path, Jobs: []job{{File: v.File, Seed: &seed}}},
+	done, end := process(ctx, batch{world: v.world, Trace: path, Jobs: []job{{File: v.File, Seed: &seed}}},
 		func(_ int, got verdict) { again = got })
 	if done == 0 {
-		return again, fmt.Sprintf("run again, its process ended without a verdict: %v %s", err, words)
+		return again, fmt.Sprintf("run again, its process ended without a verdict: %v %s", end.err, end.words)
 	}
 	return again, ""
 }

@@ -51,6 +51,14 @@ type batch struct {
 // are told of in the order of the batch.
 type told struct {
 	Verdict verdict `json:"verdict"`
+	Last    bool    `json:"last,omitempty"` // the process ends with it: the run was beyond a limit
+}
+
+// ending is how a batch's process ended.
+type ending struct {
+	told  bool   // its last verdict said that it would end there
+	words string // its last ones, on standard error
+	err   error
 }
 
 // jobs are all runs of the plan: each scenario with each seed.
@@ -117,22 +125,23 @@ type pool struct {
 // those behind it get a process of their own.
 func (p *pool) work(jobs []job) {
 	for len(jobs) > 0 && p.ctx.Err() == nil {
-		done, words, err := process(p.ctx, batch{world: p.plan.world, Jobs: jobs}, func(i int, v verdict) { p.judge(jobs[i], v) })
-		if done == len(jobs) {
+		done, end := process(p.ctx, batch{world: p.plan.world, Jobs: jobs}, func(i int, v verdict) { p.judge(jobs[i], v) })
+		jobs = jobs[done:]
+		if len(jobs) == 0 || p.ctx.Err() != nil {
 			return
 		}
-		if p.ctx.Err() != nil {
-			return
+		if end.told {
+			continue
 		}
 		var died *exec.ExitError
-		if err != nil && !errors.As(err, &died) {
+		if end.err != nil && !errors.As(end.err, &died) {
 			p.mu.Lock()
-			p.err = errors.Join(p.err, noStart("", "a batch of runs cannot be started: %v", err))
+			p.err = errors.Join(p.err, noStart("", "a batch of runs cannot be started: %v", end.err))
 			p.mu.Unlock()
 			return
 		}
-		p.judge(jobs[done], lost(jobs[done], p.plan.world, err, words))
-		jobs = jobs[done+1:]
+		p.judge(jobs[0], lost(jobs[0], p.plan.world, end))
+		jobs = jobs[1:]
 	}
 }
 
@@ -154,15 +163,15 @@ func (p *pool) judge(j job, v verdict) {
 }
 
 // lost is the verdict on a run whose process ended under it.
-func lost(j job, w world, err error, words string) verdict {
+func lost(j job, w world, end ending) verdict {
 	v := verdict{File: j.File, world: w, Code: exitFailed, Error: "the process of this run ended without a verdict"}
 	if j.Seed != nil {
 		v.Seed = *j.Seed
 	}
-	if err != nil {
-		v.Error += ": " + err.Error()
+	if end.err != nil {
+		v.Error += ": " + end.err.Error()
 	}
-	if words = strings.TrimSpace(words); words != "" {
+	if words := strings.TrimSpace(end.words); words != "" {
 		v.Error += "\n" + words
 	}
 	v.Replay = replay(v.File, v.world, v.Seed)
@@ -170,15 +179,15 @@ func lost(j job, w world, err error, words string) verdict {
 }
 
 // process runs a batch in a process of its own and hands on each verdict. It
-// returns how many there were, and the last words of a process that failed.
-func process(ctx context.Context, b batch, each func(int, verdict)) (done int, words string, err error) {
+// returns how many there were, and how the process ended.
+func process(ctx context.Context, b batch, each func(int, verdict)) (done int, end ending) {
 	self, err := os.Executable()
 	if err != nil {
-		return 0, "", err
+		return 0, ending{err: err}
 	}
 	input, err := json.Marshal(b)
 	if err != nil {
-		return 0, "", err
+		return 0, ending{err: err}
 	}
 	command := exec.CommandContext(ctx, self)
 	command.Args = []string{os.Args[0], "run", "--" + batchFlag}
@@ -187,10 +196,10 @@ func process(ctx context.Context, b batch, each func(int, verdict)) (done int, w
 	command.Stderr = dying
 	output, err := command.StdoutPipe()
 	if err != nil {
-		return 0, "", err
+		return 0, ending{err: err}
 	}
 	if err := command.Start(); err != nil {
-		return 0, "", err
+		return 0, ending{err: err}
 	}
 	lines := bufio.NewScanner(output)
 	lines.Buffer(nil, maxVerdictBytes)
@@ -201,10 +210,12 @@ func process(ctx context.Context, b batch, each func(int, verdict)) (done int, w
 		}
 		each(done, line.Verdict)
 		done++
+		end.told = line.Last
 	}
 	_, _ = io.Copy(io.Discard, output) // let it end
-	err = command.Wait()
-	return done, dying.String(), err
+	end.err = command.Wait()
+	end.words = dying.String()
+	return done, end
 }
 
 // lastWords keeps the end of what is written to it.
@@ -243,16 +254,15 @@ func work(c *cli.Context) error {
 	}
 	out := json.NewEncoder(c.App.Writer)
 	for _, j := range b.Jobs {
-		out := func(v verdict) error { return out.Encode(told{v}) }
 		kept := &lastWords{}
-		v := play(c.Context, j, b.world, b.Trace, kept, out)
+		v := play(c.Context, j, b.world, b.Trace, kept, func(v verdict) error { return out.Encode(told{v, true}) })
 		if c.Context.Err() != nil {
 			return c.Context.Err()
 		}
 		if v.failed() {
 			v.Output = kept.String()
 		}
-		if err := out(v); err != nil {
+		if err := out.Encode(told{Verdict: v}); err != nil {
 			return fmt.Errorf("the verdict cannot be written: %w", err)
 		}
 	}

@@ -61,20 +61,23 @@ func (p *plan) alone(c *cli.Context, j job) (verdict, error) {
 	return v, nil
 }
 
-// play makes one run here. Where it takes too much memory the process ends:
-// exceeded is told the verdict first, from another goroutine.
+// play makes one run here. Where it takes too much memory, or a step of the script
+// too much time, the process ends: exceeded is told the verdict first, from
+// another goroutine.
 func play(ctx context.Context, j job, w world, trace string, out io.Writer, exceeded func(verdict) error) verdict {
 	v := verdict{File: j.File, world: w}
 	if j.Seed != nil {
 		v.Seed = *j.Seed
 	}
-	stop := limitMemory(func(limit uint64) {
+	end := func(code int, what string) {
 		over := v
-		over.Code, over.Error = exitFailed, outOfMemory(limit)
+		over.Code, over.Error = code, what
 		over.Replay = replay(over.File, over.world, over.Seed)
 		os.Exit(report(os.Stderr, exceeded(over)))
-	})
-	defer stop()
+	}
+	defer limitMemory(func(limit uint64) { end(exitFailed, outOfMemory(limit)) })()
+	pulse := &scenario.Pulse{}
+	defer limitSteps(pulse, func(at scenario.Position, limit time.Duration) { end(exitUsage, stuck(at, limit)) })()
 	pace, err := w.pace()
 	if err != nil {
 		v.Code, v.Error = exitUsage, err.Error()
@@ -87,7 +90,7 @@ func play(ctx context.Context, j job, w world, trace string, out io.Writer, exce
 	}
 	stage := &timed{open: w.opener(ctx)}
 	began := time.Now()
-	seen, err := scenario.Run(j.File, scenario.Options{Open: stage.Open, Seed: j.Seed, Pace: pace, Out: out, Trace: lines, Stop: ctx})
+	seen, err := scenario.Run(j.File, scenario.Options{Open: stage.Open, Seed: j.Seed, Pace: pace, Out: out, Trace: lines, Stop: ctx, Pulse: pulse})
 	wall := time.Since(began)
 	if problem := flush(); err == nil {
 		err = problem

@@ -1,6 +1,12 @@
 package scenario
 
-import "go.starlark.net/starlark"
+import (
+	"strings"
+
+	goruntime "runtime"
+
+	"go.starlark.net/starlark"
+)
 
 // globals are the functions a script finds.
 func (r *runtime) globals() starlark.StringDict {
@@ -8,5 +14,33 @@ func (r *runtime) globals() starlark.StringDict {
 	for _, v := range globalVerbs {
 		all[v.name] = r.builtin(v, "", nil)
 	}
+	all["range"] = starlark.NewBuiltin("range", shortRange)
 	return all
+}
+
+// shortRange is Starlark's range for what a script can go through. list, sorted
+// and others reserve memory for all of a range at once.
+func shortRange(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	value, err := starlark.Call(t, starlark.Universe["range"], args, kwargs)
+	if err == nil && starlark.Len(value) > MaxSteps {
+		return nil, mistake("range has %d numbers, and a script takes at most %d steps", starlark.Len(value), MaxSteps)
+	}
+	return value, err
+}
+
+// tooLarge makes a mistake of the panic with which Go refuses a string or list
+// that is larger than any memory. It is deferred around the script; all other
+// panics are bugs and go on.
+func (r *runtime) tooLarge(err *error) {
+	switch p := recover().(type) {
+	case nil:
+	case goruntime.Error:
+		_, alone, at := r.options.Pulse.Look()
+		if !alone || !strings.Contains(p.Error(), "makeslice") {
+			panic(p)
+		}
+		*err = &Mistake{at, tooMuchMemory}
+	default:
+		panic(p)
+	}
 }

@@ -3,6 +3,7 @@ package scenario
 import (
 	goruntime "runtime"
 	"runtime/metrics"
+	"time"
 
 	"go.starlark.net/starlark"
 )
@@ -13,6 +14,10 @@ const (
 	stepsFar  = 64
 	stepsNear = 4
 )
+
+// MaxStepTime is how long one step of a script may take. Waiting for the network
+// is none.
+const MaxStepTime = 10 * time.Second
 
 const heapMetric = "/memory/classes/heap/objects:bytes"
 
@@ -25,20 +30,26 @@ func Heap() uint64 {
 }
 
 // limit bounds the script: steps exactly, memory at looks between steps. What
-// one builtin takes at a time is bounded by Starlark (2^30 elements), and by the
-// limits of the process that the command sets.
+// one step takes is bounded by Starlark (2^30 elements), and by the limits of
+// memory and time that the command sets for its process (Options.Pulse).
 func (r *runtime) limit() {
-	steps, memory := r.options.Steps, r.options.Memory
+	steps, memory, pulse := r.options.Steps, r.options.Memory, r.options.Pulse
 	if steps == 0 {
 		steps = MaxSteps
 	}
 	if memory == 0 {
 		memory = MaxMemory
 	}
+	look := uint64(0) // when to look at the memory
 	r.thread.OnMaxSteps = func(t *starlark.Thread) {
 		done := t.ExecutionSteps()
 		if done >= steps {
 			t.Cancel(tooManySteps)
+			return
+		}
+		pulse.beat(t.CallFrame(0).Pos)
+		t.SetMaxExecutionSteps(done + 1)
+		if done < look {
 			return
 		}
 		next := uint64(stepsFar)
@@ -54,9 +65,9 @@ func (r *runtime) limit() {
 		case heap > memory/64:
 			next = stepsNear
 		}
-		t.SetMaxExecutionSteps(min(done+next, steps))
+		look = done + next
 	}
-	r.thread.SetMaxExecutionSteps(min(stepsFar, steps))
+	r.thread.SetMaxExecutionSteps(min(1, steps))
 }
 
 const (

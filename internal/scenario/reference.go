@@ -39,8 +39,8 @@ func Reference() string {
 			fmt.Fprintf(&b, "- **%s**: %s\n", k, kinds[k].doc)
 		}
 	}
-	fmt.Fprintf(&b, "\n### Limits\n\nA script takes at most %d steps, and its process at most %d MiB of heap; a file has at most %d KiB, and a script at most %d of them.\n",
-		MaxSteps, MaxMemory>>20, MaxScriptBytes>>10, MaxFiles)
+	fmt.Fprintf(&b, "\n### Limits\n\nA script takes at most %d steps, and its process at most %d MiB of heap; one step may take %v, waiting for the network apart; a file has at most %d KiB, and a script at most %d of them.\n",
+		MaxSteps, MaxMemory>>20, MaxStepTime, MaxScriptBytes>>10, MaxFiles)
 	return b.String()
 }
 

@@ -37,6 +37,7 @@ type Options struct {
 	Steps  uint64          // MaxSteps
 	Memory uint64          // MaxMemory, in bytes
 	Stop   context.Context // ends the run early; may be nil
+	Pulse  *Pulse          // shows how the script is getting on; nil where nobody looks
 }
 
 // Report is what a run was, also one that failed.
@@ -59,6 +60,9 @@ type Sometimes struct {
 // Run runs a script. Its error is a *Mistake, Mistakes, a *Failure, or else a
 // fault of the devnet or of the machine. The report is never nil.
 func Run(path string, o Options) (*Report, error) {
+	if o.Pulse == nil {
+		o.Pulse = &Pulse{}
+	}
 	r := &runtime{options: o, report: &Report{}, allowed: map[int]bool{}}
 	s, err := openSources(path)
 	if err != nil {
@@ -74,7 +78,9 @@ func Run(path string, o Options) (*Report, error) {
 	if o.Stop != nil {
 		defer context.AfterFunc(o.Stop, func() { r.thread.Cancel("the run was stopped") })()
 	}
+	o.Pulse.set(true)
 	_, err = r.exec(s.main)
+	o.Pulse.set(false)
 	if err == nil {
 		err = r.ended()
 	}
@@ -110,11 +116,12 @@ type runtime struct {
 
 var dialect = &syntax.FileOptions{Set: true, While: true, TopLevelControl: true, GlobalReassign: true}
 
-func (r *runtime) exec(name string) (starlark.StringDict, error) {
+func (r *runtime) exec(name string) (values starlark.StringDict, err error) {
 	text, err := r.sources.read(name)
 	if err != nil {
 		return nil, err
 	}
+	defer r.tooLarge(&err)
 	return starlark.ExecFileOptions(dialect, r.thread, name, text, r.globals())
 }
 

@@ -107,6 +107,9 @@ func (r *runtime) builtin(v *verb, of string, on any) *starlark.Builtin {
 		if err := c.bind(v, args, kwargs); err != nil {
 			return nil, err
 		}
+		if v.waits(of) {
+			defer r.options.Pulse.set(r.options.Pulse.set(false))
+		}
 		value, err := v.do(c)
 		if err != nil {
 			return nil, c.explain(err)

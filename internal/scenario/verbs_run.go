@@ -51,6 +51,9 @@ func (n *network) goOn(blocks uint64, done func() (bool, error)) (made uint64, e
 // next lets the network go on by a block, or by a while without one, and sees
 // whether all is well.
 func (n *network) next(above types.Height, patience time.Duration) (types.Height, error) {
+	if stop := n.r.options.Stop; stop != nil && stop.Err() != nil {
+		return above, &internal{stop.Err()}
+	}
 	h, err := n.backend.Next(above, patience)
 	if broken := n.backend.Violation(); broken != nil {
 		return h, failure("%v", broken)
@@ -66,7 +69,9 @@ func never() (bool, error) { return false, nil }
 // truth calls a condition of the script.
 func (c *call) truth(condition starlark.Callable) func() (bool, error) {
 	return func() (bool, error) {
+		was := c.r.options.Pulse.set(true)
 		value, err := starlark.Call(c.thread, condition, nil, nil)
+		c.r.options.Pulse.set(was)
 		if err != nil {
 			return false, err
 		}

@@ -1,0 +1,57 @@
+package scenario
+
+import (
+	"sync"
+
+	"go.starlark.net/syntax"
+)
+
+// Pulse tells how a script is getting on to whoever watches it from outside. A
+// single step of Starlark can take for ever (comparing or hashing lists that share
+// their parts, multiplying numbers of a million digits), and nothing inside the
+// process can stop it; whoever watches can end the process. It is safe for
+// concurrent use.
+type Pulse struct {
+	mu    sync.Mutex
+	alone bool // the script computes, and does not wait for the network
+	beats uint64
+	at    syntax.Position
+}
+
+// Look returns how many steps the script has begun, and where it began the last
+// one. alone is false while the script does not run, or waits for its network,
+// which has as much time as it wants.
+func (p *Pulse) Look() (beats uint64, alone bool, at Position) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.at.IsValid() {
+		at = Position{File: p.at.Filename(), Line: int(p.at.Line), Column: int(p.at.Col)}
+	}
+	return p.beats, p.alone, at
+}
+
+// beat notes that a step begins.
+func (p *Pulse) beat(at syntax.Position) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.beats, p.at = p.beats+1, at
+}
+
+// set says whether the script computes from here on, and returns what was.
+func (p *Pulse) set(alone bool) (was bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	was, p.alone = p.alone, alone
+	p.beats++
+	return was
+}
+
+// waits says that a verb may wait for the network: all of a network and its
+// validators, and those functions that run it.
+func (v *verb) waits(of string) bool {
+	switch v.name {
+	case "network", "eventually", "always", "check":
+		return true
+	}
+	return of != ""
+}
