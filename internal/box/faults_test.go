@@ -4,11 +4,14 @@ import (
 	"errors"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/cowboyinc/devnet/internal/api"
 	"github.com/cowboyinc/devnet/internal/byzantine"
+	"github.com/cowboyinc/devnet/internal/codec"
+	"github.com/cowboyinc/devnet/internal/env"
 	"github.com/cowboyinc/devnet/internal/fault"
 	"github.com/cowboyinc/devnet/internal/types"
 )
@@ -33,6 +36,24 @@ func awaitFaulty(t *testing.T, n *Network, name string, height types.Height) {
 			t.Fatalf("%s did not reach height %d but %d; the best is at %d", name, height, n.find(name).height(), n.Best().height())
 		}
 		await(t, n, n.Best().height()+1)
+	}
+}
+
+// awaitConnected waits, block by block, until every node is connected with all
+// others.
+func awaitConnected(t *testing.T, n *Network) {
+	t.Helper()
+	for begin := time.Now(); ; await(t, n, n.Best().height()+1) {
+		missing := 0
+		for _, node := range n.List() {
+			missing += len(n.List()) - 1 - node.connections()
+		}
+		switch {
+		case missing == 0:
+			return
+		case time.Since(begin) > patience:
+			t.Fatalf("%d connections are missing", missing)
+		}
 	}
 }
 
@@ -112,13 +133,67 @@ func TestFreezeAndThaw(t *testing.T) {
 	done(t, n.Freeze("v3"))
 }
 
-// Without a majority nothing becomes final; after the heal it goes on.
+// givenUp counts how often each validator said that it gives a view up.
+type givenUp struct {
+	mu    sync.Mutex
+	times map[types.Address]int
+	news  chan struct{} // has room for one
+}
+
+// hear implements Config.Overhear.
+func (g *givenUp) hear(from types.Address, frame []byte) {
+	var vote types.Vote
+	if codec.Unmarshal(frame[1:], env.MaxFrameBytes, &vote) != nil || vote.Kind != types.Nullify {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.times[from]++
+	select {
+	case g.news <- struct{}{}:
+	default:
+	}
+}
+
+// await waits until each of n validators said it so many times from now on.
+func (g *givenUp) await(t *testing.T, n, times int) {
+	t.Helper()
+	g.mu.Lock()
+	g.times = map[types.Address]int{}
+	g.mu.Unlock()
+	deadline := time.After(patience)
+	for {
+		g.mu.Lock()
+		enough := 0
+		for _, said := range g.times { // order: a count
+			if said >= times {
+				enough++
+			}
+		}
+		g.mu.Unlock()
+		if enough >= n {
+			return
+		}
+		select {
+		case <-g.news:
+		case <-deadline:
+			t.Fatalf("%d of %d validators gave a view up %d times", enough, n, times)
+		}
+	}
+}
+
+// Without a majority nothing becomes final, though each validator gives its view
+// up and says so again and again; after the heal it goes on.
 func TestPartitionAndHealOverRealQUIC(t *testing.T) {
-	n := up(t, quick())
+	views := &givenUp{times: map[types.Address]int{}, news: make(chan struct{}, 1)}
+	config := quick()
+	config.Overhear = views.hear
+	n := up(t, config)
 	await(t, n, 3)
+	awaitConnected(t, n)
 	done(t, n.Partition([][]string{{"v0", "v1"}, {"v2", "v3"}}))
 	at := n.Best().height()
-	time.Sleep(500 * time.Millisecond) // ten block times, in which nothing may happen
+	views.await(t, 4, 9) // three times to each of three peers
 	if now := n.Best().height(); now > at+1 {
 		t.Errorf("two of four finalized from %d to %d", at, now)
 	}
