@@ -209,6 +209,15 @@ func (n *Network) change(name string, do func(*Node) error) error {
 	return n.unknown(name)
 }
 
+func (n *Network) find(name string) *Node {
+	for _, node := range n.List() {
+		if node.Name == name {
+			return node
+		}
+	}
+	return nil
+}
+
 func (n *Network) unknown(name string) error {
 	return api.Refuse(http.StatusNotFound, "unknown_node", "no node is called %q", name).
 		Hint("They are %s to %s; GET /validators lists them.", n.List()[0].Name, n.List()[len(n.List())-1].Name).At("node")

@@ -1,0 +1,196 @@
+package box
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/cowboyinc/devnet/actors/system"
+	"github.com/cowboyinc/devnet/internal/api"
+	"github.com/cowboyinc/devnet/internal/codec"
+	"github.com/cowboyinc/devnet/internal/params"
+	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/validators"
+)
+
+// governPatience is how long an instruction may take to become final.
+const governPatience = 60 * time.Second
+
+// Limits of an instruction's transaction: generous, what is unused returns.
+const (
+	governCycles types.Cycles = 500_000
+	governCells  types.Cells  = 50_000
+)
+
+// Join starts a validator of a new name, or one that has left, and has the
+// system key ask for its membership from the next epoch on. It returns when the
+// instruction is final; the validator catches up meanwhile. An empty name means
+// the next of v0, v1, … that is free.
+func (n *Network) Join(ctx context.Context, name string) (*Node, error) {
+	if n.config.Strict {
+		return nil, strict("joining by the devnet's keys")
+	}
+	node, err := n.admitNode(name)
+	if err != nil {
+		return nil, err
+	}
+	_, err = n.govern(ctx, system.OpJoinValidator, system.JoinValidator{PublicKey: nodeKey(n.seed, node.Name).PublicKey()})
+	if err != nil {
+		node.joining.Store(false) // the steward stops it, unless the instruction becomes final later
+		return nil, err
+	}
+	return node, nil
+}
+
+// admitNode starts the node of a validator that is to join.
+func (n *Network) admitNode(name string) (*Node, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.closed {
+		return nil, api.Refuse(http.StatusServiceUnavailable, "closing", "the network ends")
+	}
+	if name == "" {
+		for i := 0; n.find(NodeName(i)) != nil; i++ {
+			name = NodeName(i + 1)
+		}
+	}
+	if len(name) > 32 || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" {
+		return nil, api.Refuse(http.StatusBadRequest, "invalid_name", "%.40q is no name of a node", name).
+			Hint("A name has 1 to 32 lower-case letters, digits and hyphens.").At("name")
+	}
+	node := n.find(name)
+	if node != nil {
+		if status := node.standing(n.Best().Validator().View().State); status != validators.StatusLeft {
+			return nil, api.Refuse(http.StatusConflict, "already_validator", "%s is a validator already: it is %s", name, status).At("name")
+		}
+	} else {
+		if len(n.List()) >= MaxValidators {
+			return nil, api.Refuse(http.StatusConflict, "too_many_validators", "a network in one process has at most %d validators", MaxValidators)
+		}
+		var err error
+		if node, err = n.newNode(name); err != nil {
+			return nil, err
+		}
+		n.add(node)
+	}
+	node.joining.Store(true)
+	if node.running.Load() {
+		return node, nil
+	}
+	if err := node.start(); err != nil {
+		node.joining.Store(false)
+		return nil, err
+	}
+	return node, nil
+}
+
+// Leave has the system key ask for the end of a validator's membership, which
+// comes with the epoch's. It returns when the instruction is final.
+func (n *Network) Leave(ctx context.Context, name string) (*Node, error) {
+	if n.config.Strict {
+		return nil, strict("leaving by the devnet's keys")
+	}
+	node := n.find(name)
+	if node == nil {
+		return nil, api.Refuse(http.StatusNotFound, "unknown_node", "no node is called %q", name).
+			Hint("GET /validators lists them.").At("name")
+	}
+	_, err := n.govern(ctx, system.OpLeaveValidator, system.LeaveValidator{Address: node.Address})
+	if err != nil {
+		return nil, err
+	}
+	node.joining.Store(false)
+	return node, nil
+}
+
+// ParamChange is a parameter's value from a height on.
+type ParamChange struct {
+	Key, Value string
+	Class      params.Class
+	Height     types.Height // from which it holds
+	Hash       types.Hash   // of the transaction
+}
+
+// SetParam has the system key give a parameter a value from a height on, 0 for
+// the next block or, by its class, the next epoch's first. It returns when the
+// instruction is final.
+func (n *Network) SetParam(ctx context.Context, key, value string, at types.Height) (*ParamChange, error) {
+	if n.config.Strict {
+		return nil, strict("setting parameters by the devnet's keys")
+	}
+	info, err := params.Lookup(key)
+	if err != nil {
+		return nil, api.Refuse(http.StatusNotFound, "unknown_parameter", "%v", err).Hint("GET /params lists them.").At("key")
+	}
+	if info.Class == params.Genesis {
+		return nil, api.Refuse(http.StatusConflict, "genesis_parameter", "%s is fixed in genesis: no instruction changes it", key).
+			Hint("Begin a new network with it: [params] in devnet.toml, and --reset.").At("key")
+	}
+	state := n.Best().Validator().View().State
+	with := *state.NextParams()
+	if err := with.Set(key, value); err != nil {
+		return nil, api.Refuse(http.StatusBadRequest, "bad_value", "%v", err).At("value")
+	}
+	if at != 0 && at <= state.Height() {
+		return nil, api.Refuse(http.StatusConflict, "height_passed", "height %d is not above the chain's, %d", at, state.Height()).
+			Hint("Leave it out for the next block.").At("at")
+	}
+	receipt, err := n.govern(ctx, system.OpSetParameter, system.SetParameter{Key: key, Value: value, Height: at})
+	if err != nil {
+		return nil, err
+	}
+	change := &ParamChange{Key: key, Value: value, Class: info.Class, Hash: receipt.Hash}
+	for _, e := range receipt.Events {
+		var set system.ParamSet
+		if e.Name == "param.set" && codec.Unmarshal(e.Data, types.MaxTransactionBytes, &set) == nil && set.Key == key {
+			change.Height = set.Height
+		}
+	}
+	return change, nil
+}
+
+// govern signs an instruction by the system key and returns its receipt; one
+// that was refused on chain is an error with the chain's code.
+func (n *Network) govern(ctx context.Context, opcode uint16, args any) (*types.Receipt, error) {
+	if n.Paused() {
+		return nil, api.Refuse(http.StatusConflict, "paused", "an instruction needs a block, and the network is paused").
+			Hint("POST /devnet/resume, or: devnet resume")
+	}
+	n.governing.Lock()
+	defer n.governing.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, governPatience)
+	defer cancel()
+	hash, err := n.Submit(ctx, n.instruction(opcode, args).Encode())
+	if err != nil {
+		return nil, err
+	}
+	receipt, err := n.Wait(ctx, hash)
+	if errors.Is(err, context.DeadlineExceeded) {
+		return nil, api.Refuse(http.StatusGatewayTimeout, "not_final", "the instruction %s is not final after %s", hash, governPatience).
+			Hint("It may still become final: ask GET /transaction/%s/receipt. GET /ready tells whether blocks are made.", hash)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if receipt.Status != types.StatusOK {
+		code, message := string(receipt.Status), "the chain refused the instruction"
+		if receipt.Error != nil {
+			code, message = receipt.Error.Code, receipt.Error.Message
+		}
+		return nil, api.Refuse(http.StatusConflict, code, "%s", message)
+	}
+	return receipt, nil
+}
+
+func (n *Network) instruction(opcode uint16, args any) *types.Transaction {
+	state := n.Best().Validator().View().State
+	fees, key := state.NextBaseFees(), n.Key(SystemName)
+	tx := &types.Transaction{ChainID: n.genesis.ChainID, Nonce: n.NextNonce(key.Address()), CyclesLimit: governCycles, CellsLimit: governCells,
+		MaxFeePerCycle: fees.Cycle.Mul(2), MaxFeePerCell: fees.Cell.Mul(2),
+		Payload: codec.Marshal(types.System{Kind: types.KindSystem, Opcode: opcode, Args: codec.Marshal(args)})}
+	signature := key.Sign(tx.SigningDigest())
+	tx.Signature = &signature
+	return tx
+}
