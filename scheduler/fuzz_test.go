@@ -4,9 +4,14 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
+	"math/big"
 	"strings"
 	"testing"
 
+	"github.com/fxamacker/cbor/v2"
+
+	"github.com/cowboyinc/devnet/internal/codec"
 	"github.com/cowboyinc/devnet/internal/program"
 	"github.com/cowboyinc/devnet/internal/types"
 )
@@ -70,4 +75,46 @@ func FuzzSchedule(f *testing.F) {
 			t.Fatal(err)
 		}
 	})
+}
+
+// FuzzReadAnswer: whatever a bidder answers, its bids are those of a map of the
+// spec's names to unsigned integers below 2^256, or there are none.
+func FuzzReadAnswer(f *testing.F) {
+	for _, seed := range []TxFeeParams{{}, {MaxFeePerCycle: ptr(types.MaxWei)}, {MaxPriorityFeePerCycle: ptr(types.WeiOf(1 << 40)), MaxFeePerCell: &types.Wei{}}} {
+		f.Add(codec.Marshal(&seed))
+	}
+	f.Add([]byte{0xf6})
+	f.Add([]byte("\xa1\x71max_fee_per_cycle\x20"))
+	f.Add([]byte("\xa1\x71max_fee_per_cycle\xf9\x3c\x00"))
+	f.Fuzz(func(t *testing.T, output []byte) {
+		said, ok := readAnswer(output)
+		var plain map[string]any
+		err := cbor.Unmarshal(output, &plain)
+		if ok && err != nil {
+			t.Fatalf("read %x, which is no map: %v", output, err)
+		}
+		if !ok {
+			if said != (bid{}) {
+				t.Fatal("nonsense has numbers")
+			}
+			return
+		}
+		for name, got := range map[string]*types.Wei{"max_fee_per_cycle": said.maxFee, "max_priority_fee_per_cycle": said.priority} {
+			if got == nil != (plain[name] == nil) || got != nil && digits(plain[name]) != got.String() {
+				t.Fatalf("%x: %s is %v, read as %v", output, name, plain[name], got)
+			}
+		}
+		for name := range plain {
+			if !strings.Contains(" max_fee_per_cycle max_priority_fee_per_cycle max_fee_per_cell max_priority_fee_per_cell ", " "+name+" ") {
+				t.Fatalf("took the unknown name %q", name)
+			}
+		}
+	})
+}
+
+func digits(number any) string {
+	if n, ok := number.(big.Int); ok {
+		return n.String()
+	}
+	return fmt.Sprint(number)
 }
