@@ -19,6 +19,7 @@ import (
 //	t/k/<actor><keccak(key)><height><seq>  watchers of a key: id
 //	t/x/<height><actor><keccak(key)>       changed at a height, and not all watchers moved yet
 //	t/y/<actor><keccak(key)>               changed after the transactions of the last block: value after them
+//	t/z                                    how many watchers t/k has
 //
 // A watcher counts changes from its own height on, which is above that of the
 // block that scheduled it (decision T4), so t/k needs nothing else to tell who is
@@ -102,6 +103,7 @@ func hasHeightBehind(expiresAt types.Height) error {
 // calendar.
 func (b *Block) watch(t *types.Timer, at Place) Place {
 	b.KV.Set(watcherOf(t.Watch, t.Height, t.Seq), append([]byte(nil), t.ID[:]...))
+	b.KV.Set(keyWatchers, codec.Marshal(readWatchers(b.KV)+1))
 	at.Height = t.ExpiresAt + 1
 	return at
 }
@@ -110,7 +112,31 @@ func (b *Block) watch(t *types.Timer, at Place) Place {
 func (b *Block) unwatch(e *Entry) {
 	var r record
 	mustRead(b.KV.Get(keyRecord(e.ID)), &r)
-	b.KV.Set(watcherOf(r.Watch, r.Height, e.Seq), nil)
+	b.forget(&r, e.Seq)
+}
+
+// forget takes a watcher out of t/k, if it is there.
+func (b *Block) forget(r *record, seq types.Seq) {
+	key := watcherOf(r.Watch, r.Height, seq)
+	if b.KV.Get(key) == nil {
+		return
+	}
+	b.KV.Set(key, nil)
+	if n := readWatchers(b.KV); n > 1 {
+		b.KV.Set(keyWatchers, codec.Marshal(n-1))
+	} else {
+		b.KV.Set(keyWatchers, nil)
+	}
+}
+
+// keyWatchers has the number of watchers in t/k, or nothing for none.
+var keyWatchers = []byte("t/z")
+
+func readWatchers(kv KV) (n uint64) {
+	if data := kv.Get(keyWatchers); data != nil {
+		mustRead(data, &n)
+	}
+	return n
 }
 
 // place moves a timer within the calendar.
@@ -121,9 +147,9 @@ func (b *Block) place(r *record, e *Entry, height types.Height) {
 	b.KV.Set(keyRecord(e.ID), codec.Marshal(r))
 }
 
-// Watched reports whether any timer watches a key or any change is still to be
-// told. Where it is false, Trigger and NoteLate have nothing to do.
-func Watched(kv KV) bool { return holdsAny(kv, "t/k/") || WatchesWait(kv) }
+// Watched reports whether any timer watches a key. Where it is false, NoteLate has
+// nothing to do, nor has Trigger unless WatchesWait was true of the block before.
+func Watched(kv KV) bool { return kv.Get(keyWatchers) != nil }
 
 // WatchesWait reports whether the next block has changes of watched keys to look
 // at, whatever its transactions do.
@@ -260,7 +286,7 @@ func (b *Block) trigger(id types.TimerID) []types.TimerChange {
 	if !ok {
 		panic("scheduler: timer " + id.String() + " watches a key and is not pending")
 	}
-	b.KV.Set(watcherOf(r.Watch, r.Height, e.Seq), nil)
+	b.forget(&r, e.Seq)
 	if e.ExpiresAt < b.Height {
 		return nil
 	}
@@ -279,7 +305,11 @@ func checkWatch(e *Entry, r *record) error {
 // checkWatchers says what is wrong with t/k, or nil. A watcher whose time was over
 // when its key changed is in it no longer.
 func checkWatchers(p *params.Params, kv KV) error {
-	for _, key := range scanKeys(kv, "t/k/", "t/k0") {
+	keys := scanKeys(kv, "t/k/", "t/k0")
+	if n := readWatchers(kv); n != uint64(len(keys)) {
+		return fmt.Errorf("scheduler: %d timers watch a key and %d are counted", len(keys), n)
+	}
+	for _, key := range keys {
 		id := types.TimerID(kv.Get(key))
 		r, e, ok := find(CalendarOf(p, kv), kv, id)
 		if !ok || r.Watch == nil || !e.watching() || string(watcherOf(r.Watch, r.Height, e.Seq)) != string(key) {

@@ -2,12 +2,16 @@ package ledger
 
 import (
 	"fmt"
+	"slices"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/cowboyinc/devnet/actors/samples"
 	"github.com/cowboyinc/devnet/internal/crypto"
 	"github.com/cowboyinc/devnet/internal/params"
 	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/scheduler"
 )
 
 // transfers returns a block of n transfers on the head, of one sender.
@@ -107,6 +111,67 @@ func BenchmarkApplyFires(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(b.N*fires)/b.Elapsed().Seconds(), "fires/s")
+}
+
+// BenchmarkStormFires executes blocks in which 10,000 timers of 100 actors fire,
+// whose handlers do nothing: what the chain itself takes. cpu-ns/fire is the
+// processor's time, which says more than the clock where others work too.
+func BenchmarkStormFires(b *testing.B) {
+	const actors, each = 100, 100
+	for _, policy := range []string{scheduler.Fifo, scheduler.EIP1559} {
+		b.Run(policy, func(b *testing.B) {
+			parent, block, x := stormDue(b, policy, actors, each)
+			b.ReportAllocs()
+			used := cpuTime()
+			for b.Loop() {
+				result, err := x.Apply(parent, block)
+				if err != nil {
+					b.Fatal(err)
+				}
+				if n := len(result.Receipts); n != actors*each {
+					b.Fatalf("%d of %d fired", n, actors*each)
+				}
+			}
+			fires := float64(b.N * actors * each)
+			b.ReportMetric(fires/b.Elapsed().Seconds(), "fires/s")
+			b.ReportMetric(float64((cpuTime()-used).Nanoseconds())/fires, "cpu-ns/fire")
+		})
+	}
+}
+
+// stormDue returns a block in which all timers of so many actors fire, and the
+// state before it.
+func stormDue(b *testing.B, policy string, actors, each int) (*State, *types.Block, *Executor) {
+	w := newWorld(b, params.Overrides{"cip1.policy": policy, "cip3.block_cycles_limit": "100000000", "cip1.lane_timer_cycles": "40000000", "cip3.lane_user_cycles": "20000000", "cip3.block_cells_limit": "10000000",
+		"cip5.max_cells_per_fire": "2000"})
+	var storms []*Checked
+	for i := range actors {
+		w.block(w.deploy("alice", "storm", fmt.Sprintf("st%d", i), 1000*types.CBY))
+	}
+	const due = 200
+	for i := range actors {
+		order := fmt.Sprintf(`{"count":%d,"height":%d,"gas_limit":1000,"max_fee":"100000","priority":"%d"}`, each, due, i)
+		storms = append(storms, w.call("alice", fmt.Sprintf("st%d", i), "make", []byte(order)))
+	}
+	w.block(storms...)
+	for w.head.Height()+1 < due {
+		w.block()
+	}
+	parent := w.head
+	block, _, _, err := w.executor.Build(parent, w.proposal(), slices.Values([]*Checked(nil)), nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return parent, block, &w.executor
+}
+
+// cpuTime is what this process has used of processors.
+func cpuTime() time.Duration {
+	var usage syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
+		return 0
+	}
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
 // BenchmarkEmptyBlock is what a block costs that does nothing, with a million

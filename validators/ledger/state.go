@@ -22,6 +22,8 @@ type State struct {
 	set     *types.ValidatorSet
 	fees    BaseFees // in force in the block after it
 	hasWork bool
+
+	changesWait bool // of watched keys, for the block after it
 }
 
 // Supply is what was made and burned since genesis, in wei (decision C15).
@@ -89,7 +91,8 @@ func newState(tree *trie.Tree, header types.Header, hash types.Hash, p *params.P
 	s.next, _ = system.InForce(reader{tree}, p, header.Height+1)
 	s.fees = s.feesAfter(0, s.next)
 	due, pending := scheduler.NextDue(p, reader{tree})
-	s.hasWork = pending && due <= header.Height+1 || s.messagesWait() || scheduler.WatchesWait(reader{tree})
+	s.changesWait = scheduler.WatchesWait(reader{tree})
+	s.hasWork = pending && due <= header.Height+1 || s.messagesWait() || s.changesWait
 	return s
 }
 
@@ -227,7 +230,7 @@ func (s *State) Len() int { return s.tree.Len() }
 // no height at which a timer is due, a parameter changes or an epoch ends.
 func (s *State) Skippable() uint64 {
 	first := s.header.Height + 1
-	if !s.next.Cheats || s.messagesWait() || scheduler.WatchesWait(reader{s.tree}) {
+	if !s.next.Cheats || s.messagesWait() || s.changesWait {
 		return 0
 	}
 	last := types.Height(uint64(system.EpochOf(s.next, first))+1) * types.Height(s.next.EpochBlocks)

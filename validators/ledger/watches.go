@@ -8,7 +8,7 @@ import "github.com/cowboyinc/devnet/scheduler"
 // Spec: CIP-5 §9.8, decisions T26, T27.
 func (r *run) triggerWatches() error {
 	r.filled = r.state.Snapshot()
-	if scheduler.Watched(r.state) {
+	if r.parent.changesWait || scheduler.Watched(r.state) {
 		r.timers = append(r.timers, r.schedulerBlock().Trigger(r.writtenSince(0))...)
 	}
 	return nil
