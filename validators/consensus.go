@@ -218,6 +218,7 @@ func (c *consensus) publish() {
 	if before := c.v.sets.Load(); before != nil && (*before)[0].Epoch == sets[0].Epoch {
 		return
 	}
+	sets = c.v.memo.same(sets)
 	c.v.sets.Store(&sets)
 	if c.v.intake != nil {
 		c.v.post(c.v.intake, newSets{})

@@ -6,6 +6,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/codec"
 	"github.com/cowboyinc/devnet/internal/types"
 	"github.com/cowboyinc/devnet/validators/ledger"
+	"github.com/cowboyinc/devnet/validators/simplex"
 )
 
 // memoResults bounds the results a Memo keeps: more blocks than the validators
@@ -23,6 +24,7 @@ type Memo struct {
 	left    map[*ledger.Result]*leftEntry
 	leaving []*ledger.Result // the keys of left, oldest first
 	heard   readings
+	sets    []simplex.Sets // known last, each once
 }
 
 // memoKey names a block by its whole body: its hash does not cover the

@@ -100,10 +100,36 @@ func (m *Memo) check(r *reading, sets simplex.Sets, anew func() (simplex.Verifie
 	return verified, err
 }
 
-// equalSets compares by content; validators mostly share the members.
+// maxSets is how many sets a Memo knows: those of this epoch and the next, and
+// of validators that are behind.
+const maxSets = 4
+
+// same returns the sets that another validator has, where they are equal, so
+// that they are compared once an epoch and not once a message.
+func (m *Memo) same(sets simplex.Sets) simplex.Sets {
+	if m == nil {
+		return sets
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, known := range m.sets {
+		if equalSets(known, sets) {
+			return known
+		}
+	}
+	if len(m.sets) == maxSets {
+		m.sets = m.sets[1:]
+	}
+	m.sets = append(m.sets, sets)
+	return sets
+}
+
+// equalSets compares by content, unless they are one.
 func equalSets(a, b simplex.Sets) bool {
+	if len(a) == len(b) && len(a) > 0 && &a[0] == &b[0] {
+		return true
+	}
 	return slices.EqualFunc(a, b, func(a, b types.ValidatorSet) bool {
-		return a.Epoch == b.Epoch && len(a.Members) == len(b.Members) &&
-			(len(a.Members) == 0 || &a.Members[0] == &b.Members[0] || slices.Equal(a.Members, b.Members))
+		return a.Epoch == b.Epoch && slices.Equal(a.Members, b.Members)
 	})
 }

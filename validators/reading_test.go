@@ -108,3 +108,27 @@ func TestMemoForgetsFrames(t *testing.T) {
 		}
 	}
 }
+
+// Validators with equal sets come to hold one copy of them.
+func TestMemoKnowsEqualSets(t *testing.T) {
+	sets := func(epoch types.Epoch) simplex.Sets {
+		return simplex.Sets{{Epoch: epoch, Members: []types.Validator{{Address: types.Address{1}}}}}
+	}
+	memo := NewMemo()
+	first := memo.same(sets(0))
+	for epoch := range types.Epoch(maxSets) {
+		if got := memo.same(sets(epoch)); &got[0] != &memo.same(sets(epoch))[0] || got[0].Epoch != epoch {
+			t.Errorf("epoch %d: %+v", epoch, got)
+		}
+	}
+	if &memo.same(sets(0))[0] != &first[0] {
+		t.Error("the first were forgotten")
+	}
+	if memo.same(sets(maxSets)); len(memo.sets) != maxSets || &memo.same(sets(0))[0] == &first[0] {
+		t.Errorf("%d sets are known", len(memo.sets))
+	}
+	own := sets(0)
+	if got := (*Memo)(nil).same(own); &got[0] != &own[0] {
+		t.Error("without a memo there is nobody to share with")
+	}
+}
