@@ -83,10 +83,12 @@ var table = []layer{
 // lockAllowed are the files of the base that guard a cache, with the reason why
 // nothing depends on who gets the lock first.
 var lockAllowed = map[string]string{
-	"internal/types/hashing.go": "a pool of keccak states, each reset before use",
-	"internal/trie/hash.go":     "a pool of hashers, each reset before use",
-	"internal/trie/node.go":     "publishes a hash that every goroutine computes alike",
-	"internal/crypto/memory.go": "remembers results of a pure function",
+	"internal/types/hashing.go":    "a pool of keccak states, each reset before use",
+	"internal/trie/hash.go":        "a pool of hashers, each reset before use",
+	"internal/trie/node.go":        "publishes a hash that every goroutine computes alike",
+	"internal/crypto/memory.go":    "remembers results of a pure function",
+	"internal/crypto/keyedhash.go": "remembers results of a pure function",
+	"internal/codec/plan.go":       "keeps plans that every goroutine makes alike, and a pool of buffers",
 }
 
 func join(lists ...[]string) (all []string) {
