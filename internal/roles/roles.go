@@ -25,7 +25,13 @@ import (
 	"sync"
 
 	"github.com/asynkron/protoactor-go/actor"
+	cmap "github.com/orcaman/concurrent-map"
 )
+
+// Proto-actor keeps its actors in 1,024 tables by name, and makes each of these
+// 32 tables against contention: 32,768 locks and maps for some dozens of actors,
+// made anew for each world. The number can be set until the first is made.
+func init() { cmap.SHARD_COUNT = 1 }
 
 // MaxOffered bounds the events waiting for one role beyond which Offer refuses
 // more: a quarter of MaxQueued, so that outside input leaves room for what a
