@@ -1,0 +1,303 @@
+package scheduler
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/cowboyinc/devnet/internal/program"
+	"github.com/cowboyinc/devnet/internal/types"
+)
+
+// What CIP-1 gets wrong, shown with the figures it gives. docs/SPEC.md, section
+// Findings, tells each in words.
+
+// crowd is a lane with room for ten fires a block, and actors that keep it full.
+type crowd struct {
+	*world
+	made  int
+	fired map[types.Address]int
+	waits map[types.Address][]uint64 // blocks each fired timer waited
+}
+
+func newCrowd() *crowd {
+	c := &crowd{world: lane1559(), fired: map[types.Address]int{}, waits: map[types.Address][]uint64{}}
+	c.p.LaneTimerCycles, c.p.MaxTimers, c.cells = 10_000, 1<<40, 1<<40
+	c.handle = func(_ *world, o Fire) Fired {
+		c.fired[o.Timer.Actor]++
+		c.waits[o.Timer.Actor] = append(c.waits[o.Timer.Actor], o.Timer.Deferrals)
+		return Fired{Result: types.StatusOK, Cycles: o.Cycles}
+	}
+	return c
+}
+
+// add schedules n timers of an actor for the next block but one, with a tip, or
+// with the default bid where it is negative.
+func (c *crowd) add(t *testing.T, actor types.Address, n, tip int) {
+	t.Helper()
+	c.fund(actor, types.WeiOf(1<<60))
+	for range n {
+		c.made++
+		r := program.TimerRequest{Height: c.now() + 1, Payload: fmt.Append(nil, c.made), GasLimit: ptr(types.Cycles(1000))}
+		if tip >= 0 {
+			r.MaxFeePerCycle, r.MaxPriorityFeePerCycle = wei(1<<40), wei(uint64(tip))
+		}
+		c.must(t, actor, r)
+	}
+}
+
+// fill keeps n timers of an actor pending.
+func (c *crowd) fill(t *testing.T, actor types.Address, n, tip int) {
+	t.Helper()
+	c.add(t, actor, n-int(PendingCount(c.kv, actor)), tip)
+}
+
+// step is block without reading the whole state.
+func (c *crowd) step(t *testing.T) Settled {
+	t.Helper()
+	out, err := c.lane()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.head++
+	c.blockNow().Maintain()
+	return out
+}
+
+func member(n int) types.Address { return addressOf(fmt.Sprintf("member %d", n)) }
+
+func longest(waits []uint64) uint64 { return slices.Max(append(waits, 0)) }
+
+// CIP-1 §§3, 7.1, 8: where no one tips, priority × W is 0 for all. Here one actor
+// has fired ten timers a block for fifty blocks and another none; with default
+// bids the order is that of ids. A priority_floor of 1 puts the quiet one first.
+func TestFindingWithoutTipsWeightsOrderNothing(t *testing.T) {
+	for _, floor := range []uint64{0, 1} {
+		c := newCrowd()
+		c.p.PriorityFloor = types.WeiOf(floor)
+		hog, quiet := member(0), member(1)
+		for range 50 {
+			c.fill(t, hog, 30, -1)
+			c.step(t)
+		}
+		c.add(t, quiet, 10, -1)
+		c.fill(t, hog, 60, -1)
+		c.step(t)
+		c.step(t)
+		first, byID := 0, slices.IsSortedFunc(c.orders, func(a, b Fire) int { return slices.Compare(a.Timer.ID[:], b.Timer.ID[:]) })
+		for _, o := range c.orders {
+			if o.Timer.Actor == quiet {
+				first++
+			}
+		}
+		switch {
+		case floor == 0 && (!byID || first == 10):
+			t.Errorf("as written the order is by id: %v; the quiet one fired %d of 10", byID, first)
+		case floor == 1 && first != 10:
+			t.Errorf("with a floor of 1 the quiet one fired %d of 10", first)
+		}
+	}
+}
+
+// CIP-1 §3 step 7: ties go by timer id, which is a hash: one that is high loses
+// to every newcomer that is lower. With ten fires a block, ten newcomers a block
+// and a backlog of twenty, of equal tips, some wait as long as it lasts; by age
+// nobody waits longer than two blocks.
+func TestFindingTheLosersOfATieStarve(t *testing.T) {
+	for _, ties := range []struct {
+		by            string
+		least, atMost uint64 // of the longest wait
+	}{{TieByID, 300, 400}, {"age", 1, 2}} {
+		c := newCrowd()
+		c.p.TieBreak = ties.by
+		for i := range 20 {
+			c.add(t, member(i), 1, 5)
+		}
+		for i := range 400 {
+			for j := range 10 {
+				c.add(t, member(20+i*10+j), 1, 5) // each its own actor, of equal weight
+			}
+			c.step(t)
+		}
+		worst := uint64(0)
+		for _, change := range c.step(t).Changes {
+			worst = max(worst, change.Timer.Deferrals)
+		}
+		if worst < ties.least || worst > ties.atMost {
+			t.Errorf("ties by %s: somebody has waited %d blocks of 400", ties.by, worst)
+		}
+	}
+}
+
+// The same: who hashes a thousand payloads before scheduling has the lowest id
+// and wins its ties, for nothing: a block of fifty equal bids with room for ten.
+func TestFindingAnIDCanBeGround(t *testing.T) {
+	c := newCrowd()
+	for i := range 49 {
+		c.add(t, member(i), 1, 5)
+	}
+	grinder := member(1000)
+	c.fund(grinder, types.WeiOf(1<<60))
+	best := slices.MinFunc(payloads(1000), func(a, b []byte) int {
+		x, y := TimerID(grinder, 2, a, 0), TimerID(grinder, 2, b, 0)
+		return slices.Compare(x[:], y[:])
+	})
+	ground := c.must(t, grinder, program.TimerRequest{Height: 2, Payload: best, GasLimit: ptr(types.Cycles(1000)), MaxFeePerCycle: wei(1 << 40), MaxPriorityFeePerCycle: wei(5)})
+	c.step(t)
+	c.step(t)
+	if c.orders[0].Timer.ID != ground.ID {
+		t.Fatalf("the ground id %s is not the first", ground.ID)
+	}
+}
+
+func payloads(n int) (all [][]byte) {
+	for i := range n {
+		all = append(all, fmt.Append(nil, i))
+	}
+	return all
+}
+
+// CIP-1 §8 measures by the median over those who fired. Nine quiet actors with a
+// timer every forty blocks and a hog that fills the lane: once most have fired
+// once, the median is what the quiet have, so they weigh 1 like the hog, and one
+// wei more in tips, 101 to 100, lets it pass them whenever it wants. Measured by
+// the mean they weigh nearly 2.
+func TestFindingTheMedianStarvesTheQuiet(t *testing.T) {
+	longestBy := map[string]uint64{}
+	for _, center := range []string{"median", FairnessMean} {
+		c := newCrowd()
+		c.p.FairnessCenter = center
+		var worst uint64
+		for block := range 600 {
+			c.fill(t, member(0), 30, 101)
+			for quiet := 1; quiet < 10; quiet++ {
+				if block%40 == quiet*4 {
+					c.add(t, member(quiet), 1, 100)
+				}
+			}
+			for _, change := range c.step(t).Changes {
+				if change.Timer.Actor != member(0) {
+					worst = max(worst, change.Timer.Deferrals)
+				}
+			}
+		}
+		longestBy[center] = worst
+	}
+	t.Logf("longest waits of the quiet, in blocks of 600: %v", longestBy)
+	if longestBy["median"] < 500 || longestBy[FairnessMean] > 0 {
+		t.Errorf("the quiet waited %v blocks", longestBy)
+	}
+}
+
+// CIP-1 §10 and §13.2 as written: a timer scheduled under fifo has the default
+// limit of 550,000, above the cap of 250,000, and §3 step 7 defers it "without an
+// attempt", in every block, until it expires. Decision T5 clamps it.
+func TestFindingTimersFromBeforeTheActivationWouldNeverFire(t *testing.T) {
+	w := rich()
+	timer := w.must(t, alice, program.TimerRequest{Height: 3})
+	w.block()
+	w.p.Policy, w.fees.Lane = EIP1559, types.WeiOf(1000)
+	if asWritten := timer.GasLimit <= w.p.MaxCyclesPerFireLane; asWritten {
+		t.Fatalf("a default limit of %d fits under the cap of %d", timer.GasLimit, w.p.MaxCyclesPerFireLane)
+	}
+	w.block()
+	wantStatuses(t, w.block(), "fired")
+}
+
+// CIP-1 §8, limitation 1, sized: ten honest actors and an attacker with a hundred
+// timers always due, all with equal tips, in a lane of ten. As one actor the
+// attacker gets what the weights leave; as a hundred actors it gets nine tenths.
+func TestFindingFragmentationTakesTheLane(t *testing.T) {
+	share := map[int]int{} // percent of the fires, by the number of actors it is
+	for _, parts := range []int{1, 10, 100} {
+		c := newCrowd()
+		for range 600 {
+			for honest := range 10 {
+				c.fill(t, member(honest), 1, 100)
+			}
+			for part := range parts {
+				c.fill(t, member(100+part), 100/parts, 100)
+			}
+			c.step(t)
+		}
+		attacker, all := 0, 0
+		for actor, n := range c.fired {
+			all += n
+			if actor != member(0) && slices.IndexFunc(payloads(10), func(p []byte) bool { return actor == addressOf("member "+string(p)) }) < 0 {
+				attacker += n
+			}
+		}
+		share[parts] = attacker * 100 / all
+	}
+	t.Logf("percent of the fires that went to the attacker, by the number of its actors: %v", share)
+	if share[1] > 60 || share[100] < 80 {
+		t.Errorf("the attacker got %v percent", share)
+	}
+}
+
+// CIP-1 §7.1's default asks at fire time for twice the base fee of that block:
+// the headroom absorbs nothing, since no such bid is ever below the base fee. The
+// spam that §11 wants priced out is not: after a thousandfold rise all fires.
+func TestFindingADefaultBidIsNeverPricedOut(t *testing.T) {
+	c := newCrowd()
+	for _, lane := range []uint64{1, 1000, 1_000_000} {
+		c.fees.Lane = types.WeiOf(lane)
+		c.add(t, alice, 10, -1)
+		c.step(t)
+		if c.step(t); len(c.orders) != 10 {
+			t.Fatalf("at a base fee of %d wei %d fire", lane, len(c.orders))
+		}
+	}
+}
+
+// CIP-1 §7.1: the default tip is the median of what fired, and what fires by
+// default pays it. One block of six tips of 900 in ten fires, and all who bid by
+// default pay 900 from then on, as long as something fires in each block.
+func TestFindingTheDefaultTipFeedsItself(t *testing.T) {
+	c := newCrowd()
+	step := func(want uint64) {
+		t.Helper()
+		c.step(t)
+		if p50 := PreviousP50(c.kv, c.now()); p50 != types.WeiOf(want) {
+			t.Fatalf("p50 is %s after block %d, want %d", p50, c.head, want)
+		}
+	}
+	c.add(t, alice, 4, -1)
+	c.add(t, bob, 6, 900)
+	step(0)
+	for range 100 {
+		c.add(t, alice, 10, -1)
+		step(900)
+	}
+	step(900)
+	step(0) // nothing fired
+}
+
+// Decision T16 examines the highest stated tips first, and stating one costs
+// nothing: without a max fee it is not clamped (T27), and a bidder that answers a
+// max fee of 0 keeps its timers priced out. Three such timers, where three are
+// examined, keep everybody else's from being looked at until they expire.
+func TestFindingAStatedTipThatNobodyPaysIsExaminedFirst(t *testing.T) {
+	c := newCrowd()
+	c.p.MaxExamined = 3
+	c.answer = func(*world, Question) Answer {
+		return Answer{Cycles: 100, Output: []byte("\xa1\x71max_fee_per_cycle\x00")}
+	}
+	c.fund(carol, types.WeiOf(1<<60))
+	for range 3 {
+		c.must(t, carol, program.TimerRequest{Height: 2, MaxPriorityFeePerCycle: wei(1<<64 - 1), GBA: &carol, ExpiresAt: ptr(types.Height(101))})
+	}
+	c.add(t, alice, 1, 1_000_000)
+	c.step(t)
+	for c.now() <= 101 {
+		if out := c.step(t); len(c.orders) != 0 || out.Examined != 3 || out.Cycles != 0 {
+			t.Fatalf("block %d examined %d and fired %d", c.head, out.Examined, len(c.orders))
+		}
+	}
+	paid := types.WeiOf(1 << 60).Sub(c.balances[carol])
+	c.step(t) // they expire
+	c.step(t)
+	if len(c.orders) != 1 || paid != types.WeiOf(100*100*1000) { // a hundred calls of 100 cycles
+		t.Fatalf("%d fires; the siege of a hundred blocks cost %s wei", len(c.orders), paid)
+	}
+}
