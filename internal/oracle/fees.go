@@ -18,6 +18,12 @@ func (j *Judge) charge(o *Observation) {
 	for i := range o.Block.Transactions {
 		txs[keccak(codec.Marshal(&o.Block.Transactions[i]))] = &o.Block.Transactions[i]
 	}
+	changes := map[types.TimerID]*types.TimerChange{}
+	for i := range o.Timers {
+		if o.Timers[i].Status == types.TimerFired {
+			changes[o.Timers[i].Timer.ID] = &o.Timers[i]
+		}
+	}
 	var cycles, fires, cells uint64
 	for i := range o.Receipts {
 		r := &o.Receipts[i]
@@ -42,7 +48,7 @@ func (j *Judge) charge(o *Observation) {
 			j.chargeTransaction(h, tx, r, wrong)
 		case types.OriginTimer:
 			fires += uint64(r.Cycles)
-			j.chargeFire(h, r, wrong)
+			j.chargeFire(o, r, changes[r.Hash], wrong)
 		case types.OriginMessage:
 			if !r.Tip.IsZero() {
 				wrong("the delivery %s paid a tip of %s", r.Hash, r.Tip)
@@ -57,8 +63,10 @@ func (j *Judge) charge(o *Observation) {
 			wrong("transaction %s has no receipt", hash)
 		}
 	}
+	cycles += o.Lane.AskCycles
+	j.supply.burned.Add(&j.supply.burned, times(h.BaseFeeCycle.Big(), o.Lane.AskCycles))
 	if types.Cycles(cycles) != h.CyclesUsed || types.Cells(cells) != h.CellsUsed || types.Cycles(fires) != h.TimerCyclesUsed {
-		wrong("its receipts used %d cycles (fires %d) and %d cells, the header says %d (%d) and %d", cycles, fires, cells,
+		wrong("its receipts and agents used %d cycles (fires %d) and %d cells, the header says %d (%d) and %d", cycles, fires, cells,
 			h.CyclesUsed, h.TimerCyclesUsed, h.CellsUsed)
 	}
 }
@@ -83,14 +91,68 @@ func (j *Judge) chargeTransaction(h *types.Header, tx *types.Transaction, r *typ
 	}
 }
 
-// chargeFire judges a fire's fee under fifo: base fees and no tip.
-func (j *Judge) chargeFire(h *types.Header, r *types.Receipt, wrong func(string, ...any)) {
-	fee := new(big.Int)
-	if !j.rules.FreeFees {
-		fee.Add(times(h.BaseFeeCycle.Big(), uint64(r.Cycles)), times(h.BaseFeeCell.Big(), uint64(r.Cells)))
+// chargeFire judges a fire's fee: base fees, the lane's under eip1559, and the
+// tip that the policy has for it (CIP-1 §3 step 8, CIP-5 §9.5, decisions T13,
+// T23, T24, T27).
+func (j *Judge) chargeFire(o *Observation, r *types.Receipt, c *types.TimerChange, wrong func(string, ...any)) {
+	h := &o.Block.Header
+	if c == nil {
+		wrong("the receipt of timer %s is of no fire", r.Hash)
+		return
 	}
-	if r.Fee.Big().Cmp(fee) != 0 || !r.Tip.IsZero() {
-		wrong("the fire of %s with %d cycles and %d cells paid %s, tip %s; want %s, tip 0", r.Hash, r.Cycles, r.Cells, r.Fee, r.Tip, fee)
+	perCycle, tips := h.BaseFeeCycle.Big(), new(big.Int)
+	switch o.Lane.Policy {
+	case "eip1559":
+		lane := times(h.BaseFeeLaneTimer.Big(), o.Lane.FeePermille)
+		lane.Div(lane, big.NewInt(1000))
+		perCycle.Add(perCycle, lane)
+		tips = times(c.Priority.Big(), uint64(r.Cycles))
+		j.bounded(c, lane, wrong)
+	case "gba":
+		tips = times(c.Priority.Big(), uint64(r.Cycles))
+	case "bias-vcg", "bias-first-price":
+		tips = r.Tip.Big() // whatever it is, it is part of the bid
+		if c.Timer.Bid.Less(r.Tip) {
+			wrong("the fire of %s paid %s of a bid of %s", r.Hash, r.Tip, c.Timer.Bid)
+		}
+		if o.Lane.Policy == "bias-first-price" && r.Tip != c.Timer.Bid {
+			wrong("the fire of %s paid %s, and bid %s", r.Hash, r.Tip, c.Timer.Bid)
+		}
+	}
+	fee := new(big.Int).Set(tips)
+	if j.rules.FreeFees {
+		fee.SetInt64(0)
+	} else {
+		fee.Add(fee, times(perCycle, uint64(r.Cycles)))
+		fee.Add(fee, times(h.BaseFeeCell.Big(), uint64(r.Cells)))
+	}
+	if r.Fee.Big().Cmp(fee) != 0 || !j.rules.FreeFees && r.Tip.Big().Cmp(tips) != 0 {
+		wrong("the fire of %s with %d cycles and %d cells paid %s, tip %s; want %s, tip %s", r.Hash, r.Cycles, r.Cells, r.Fee, r.Tip, fee, tips)
+	}
+	if c.FeePaid != r.Fee || c.TipPaid != r.Tip || c.CyclesUsed != r.Cycles || c.CellsUsed != r.Cells {
+		wrong("timer %s says it paid %s, tip %s, for %d and %d; its receipt says %s, %s, %d and %d", r.Hash,
+			c.FeePaid, c.TipPaid, c.CyclesUsed, c.CellsUsed, r.Fee, r.Tip, r.Cycles, r.Cells)
+	}
+}
+
+// bounded judges a priority by what its timer states (CIP-1 §3 step 6).
+func (j *Judge) bounded(c *types.TimerChange, lane *big.Int, wrong func(string, ...any)) {
+	t := &c.Timer
+	if t.MaxFeePerCycle != nil && new(big.Int).Add(lane, c.Priority.Big()).Cmp(t.MaxFeePerCycle.Big()) > 0 {
+		wrong("timer %s pays %s and a tip of %s a cycle, at most %s", t.ID, lane, c.Priority, t.MaxFeePerCycle)
+	}
+	if t.MaxPriorityFeePerCycle != nil && t.MaxPriorityFeePerCycle.Less(c.Priority) {
+		wrong("timer %s tips %s a cycle, at most %s", t.ID, c.Priority, t.MaxPriorityFeePerCycle)
+	}
+	if t.MaxFeePerCycle == nil || t.MaxPriorityFeePerCycle == nil {
+		return // its bidder's word counts too
+	}
+	want := new(big.Int).Sub(t.MaxFeePerCycle.Big(), lane)
+	if p := t.MaxPriorityFeePerCycle.Big(); p.Cmp(want) < 0 {
+		want = p
+	}
+	if c.Priority.Big().Cmp(want) != 0 {
+		wrong("timer %s tips %s a cycle, and states %s", t.ID, c.Priority, want)
 	}
 }
 

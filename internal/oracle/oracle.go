@@ -11,7 +11,8 @@
 //	roots         equal roots at equal heights; the header's is that of a full re-hash
 //	supply        genesis + minted - burned = balances + escrows (decision C15)
 //	fees          each receipt to the wei; what is burned is what was paid less tips
-//	timers        each ends once, in order, never early (decisions T1, T4, T20)
+//	timers        each ends once, in order, never early (decisions T1, T4, T20); the
+//	              lane keeps its budgets
 //
 // What only one chain can have (supply, fees, timers) is judged once a height,
 // in the order of the chain, on the first observation of that height; that the
@@ -35,10 +36,22 @@ type Observation struct {
 	StateRoot    types.Hash // of the state it holds after the block
 	Receipts     []types.Receipt
 	Timers       []types.TimerChange // in the order they happened
+	Lane         Lane
 	Finalization *types.Certificate  // of this block, or nil where a later one finalized it
 	NextSet      *types.ValidatorSet // of the next epoch, in the last block of each
 	State        []Entry             // all of the state, at sampled heights; else nil
 	Money        *Money              // at sampled heights; else nil
+}
+
+// Lane is what the block's timer lane went by, and what it says it used.
+type Lane struct {
+	Policy      string    // cip1.policy; "" is fifo
+	FeePermille uint64    // cip1.lane_fee_multiplier_permille
+	Floor       types.Wei // cip1.priority_floor
+	Budget      uint64    // cip1.lane_timer_cycles
+	GCBudget    uint64    // cip5.gc_cycles_per_block
+	GCCycles    uint64    // of the cleanup lane
+	AskCycles   uint64    // of gas bidding agents, paid at the cycle base fee
 }
 
 // Entry is one key of state.

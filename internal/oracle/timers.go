@@ -18,6 +18,7 @@ type timers struct {
 // life is a pending timer.
 type life struct {
 	timer  types.Timer
+	due    types.Height // 0: not yet known, until the key it watches changes
 	judged types.Height // at which it was deferred last
 }
 
@@ -25,14 +26,15 @@ func newTimers() timers {
 	return timers{map[types.TimerID]*life{}, map[types.TimerID]types.TimerStatus{}, map[types.Address]uint64{}, 0, false}
 }
 
-// age judges what a block did to timers under fifo (decisions T1-T6, T9, T19,
-// T20): ids are made as told, each timer ends once, none fires before its height
-// or in the block that created it, those that fire do so by trigger height, then
-// sequence, and at every height at which a timer is due it ends or is deferred.
+// age judges what a block did to timers (decisions T1-T6, T9, T19, T20, T26):
+// ids are made as told, each timer ends once, none fires before it is due or in
+// the block that created it, those that fire do so in the order of the policy,
+// at every height at which a timer is due it ends or is deferred, and the lane
+// keeps its budgets.
 func (j *Judge) age(o *Observation) {
 	h := o.Block.Header.Height
 	wrong := func(format string, args ...any) { j.report("timers", h, types.Address{}, format, args...) }
-	var fired *types.Timer
+	var fired *types.TimerChange
 	for i := range o.Timers {
 		c := &o.Timers[i]
 		if c.At != h {
@@ -49,19 +51,46 @@ func (j *Judge) age(o *Observation) {
 		default:
 			j.ends(known, c, wrong)
 			if c.Status == types.TimerFired {
-				if fired != nil && inFront(c.Timer, *fired) {
-					wrong("timer %s (due %d, sequence %d) fired after %s (due %d, sequence %d)", c.Timer.ID,
-						c.Timer.Height, c.Timer.Seq, fired.ID, fired.Height, fired.Seq)
+				if fired != nil {
+					j.turns(&o.Lane, fired, c, wrong)
 				}
-				fired = &c.Timer
+				fired = c
 			}
 		}
 	}
 	j.overdue(h, wrong)
+	if used := uint64(o.Block.Header.TimerCyclesUsed); o.Lane.Budget > 0 && used > o.Lane.Budget {
+		wrong("its fires used %d cycles, and the lane has %d", used, o.Lane.Budget)
+	}
+	if o.Lane.GCCycles > o.Lane.GCBudget {
+		wrong("its cleanup lane used %d cycles of %d", o.Lane.GCCycles, o.Lane.GCBudget)
+	}
 }
 
-func inFront(a, b types.Timer) bool {
-	return a.Height < b.Height || (a.Height == b.Height && a.Seq < b.Seq)
+// turns judges that second might fire after first: under fifo by when they were
+// due, then sequence (decision T27); under eip1559 by priority × weight (CIP-1
+// §3 step 7; ties are the tie break's). The auctions' orders are not judged.
+func (j *Judge) turns(lane *Lane, first, second *types.TimerChange, wrong func(string, ...any)) {
+	a, b := &first.Timer, &second.Timer
+	switch lane.Policy {
+	case "", "fifo":
+		if b.Watch == nil && a.Watch == nil && (b.Height < a.Height || b.Height == a.Height && b.Seq < a.Seq) {
+			wrong("timer %s (due %d, sequence %d) fired after %s (due %d, sequence %d)", b.ID, b.Height, b.Seq, a.ID, a.Height, a.Seq)
+		}
+	case "eip1559":
+		if first.Weight.Den == 0 || second.Weight.Den == 0 {
+			wrong("timer %s or %s fired without a weight", a.ID, b.ID)
+			return
+		}
+		floor := lane.Floor.Big()
+		before := times(times(floor.Add(floor, first.Priority.Big()), first.Weight.Num), second.Weight.Den)
+		floor = lane.Floor.Big()
+		after := times(times(floor.Add(floor, second.Priority.Big()), second.Weight.Num), first.Weight.Den)
+		if before.Cmp(after) < 0 {
+			wrong("timer %s (priority %s, weight %s) fired after %s (priority %s, weight %s)", b.ID, second.Priority, second.Weight,
+				a.ID, first.Priority, first.Weight)
+		}
+	}
 }
 
 // scheduled judges a timer that is new.
@@ -84,12 +113,23 @@ func (j *Judge) scheduled(c *types.TimerChange, wrong func(string, ...any)) {
 		wrong("timer %s has sequence %d after %d", t.ID, t.Seq, j.timers.lastSeq)
 	}
 	j.timers.any, j.timers.lastSeq = true, t.Seq
-	j.timers.pending[t.ID] = &life{timer: *t}
+	new := &life{timer: *t, due: t.Height}
+	if t.Watch != nil {
+		new.due = 0
+	}
+	j.timers.pending[t.ID] = new
 }
 
 // kept judges a change that ends nothing: a deferral, or an extension.
 func (j *Judge) kept(known *life, c *types.TimerChange, wrong func(string, ...any)) {
 	j.same(known, c, wrong)
+	if c.Reason == "triggered" {
+		if known.timer.Watch == nil || known.due != 0 || c.At < known.timer.Height || c.At == known.timer.ScheduledAt {
+			wrong("timer %s, scheduled at %d for %d, is triggered", c.Timer.ID, known.timer.ScheduledAt, known.timer.Height)
+		}
+		known.due = c.At
+		return
+	}
 	if extended := c.Timer.ExpiresAt > known.timer.ExpiresAt; extended {
 		known.timer.ExpiresAt = c.Timer.ExpiresAt
 		return
@@ -101,16 +141,21 @@ func (j *Judge) kept(known *life, c *types.TimerChange, wrong func(string, ...an
 	if c.Reason == "" {
 		wrong("timer %s is deferred, or scheduled again, without a reason", c.Timer.ID)
 	}
-	if c.At < known.timer.Height || c.At == known.timer.ScheduledAt {
-		wrong("timer %s, scheduled at %d and due at %d, is deferred", c.Timer.ID, known.timer.ScheduledAt, known.timer.Height)
+	if known.early(c.At) && c.At <= known.timer.ExpiresAt {
+		wrong("timer %s, scheduled at %d and due at %d, is deferred", c.Timer.ID, known.timer.ScheduledAt, known.due)
 	}
 	if known.judged == c.At {
 		wrong("timer %s is deferred twice", c.Timer.ID)
 	}
-	if want := uint64(c.At-known.timer.Height) + 1; c.Timer.Deferrals != want {
+	if want := uint64(c.At-known.due) + 1; known.due != 0 && c.Timer.Deferrals != want {
 		wrong("timer %s counts %d deferrals, want %d", c.Timer.ID, c.Timer.Deferrals, want)
 	}
 	known.judged = c.At
+}
+
+// early reports whether the timer may not fire at a height.
+func (l *life) early(at types.Height) bool {
+	return l.due == 0 || at < l.due || at == l.timer.ScheduledAt
 }
 
 // ends judges the end of a timer.
@@ -123,7 +168,7 @@ func (j *Judge) ends(known *life, c *types.TimerChange, wrong func(string, ...an
 	if known.judged == c.At {
 		wrong("timer %s is deferred and ends in one block", t.ID)
 	}
-	early := c.At < t.Height || c.At == t.ScheduledAt
+	early := known.early(c.At)
 	switch c.Status {
 	case types.TimerFired:
 		j.seen.Fired++
@@ -153,7 +198,8 @@ func (j *Judge) ends(known *life, c *types.TimerChange, wrong func(string, ...an
 // same judges that a change speaks of the timer that was scheduled.
 func (j *Judge) same(known *life, c *types.TimerChange, wrong func(string, ...any)) {
 	a, b := &known.timer, &c.Timer
-	if a.Actor != b.Actor || a.Height != b.Height || a.Seq != b.Seq {
+	due := b.Height == a.Height || a.Watch != nil // deferrals of a watcher tell when it was triggered
+	if a.Actor != b.Actor || !due || a.Seq != b.Seq {
 		wrong("timer %s of %s, due at %d with sequence %d, became one of %s, due at %d with sequence %d",
 			a.ID, a.Actor, a.Height, a.Seq, b.Actor, b.Height, b.Seq)
 	}
@@ -164,7 +210,7 @@ func (j *Judge) same(known *life, c *types.TimerChange, wrong func(string, ...an
 func (j *Judge) overdue(h types.Height, wrong func(string, ...any)) {
 	var forgotten []*life
 	for _, l := range j.timers.pending {
-		if l.timer.Height <= h && l.timer.ScheduledAt < h && l.judged != h {
+		if l.due != 0 && l.due <= h && l.timer.ScheduledAt < h && l.judged != h {
 			forgotten = append(forgotten, l)
 		}
 	}

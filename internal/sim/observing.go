@@ -39,11 +39,18 @@ func (a *audits) due(r *ledger.Result) bool {
 	return true
 }
 
+// laneOf is what the oracles are told of a block's timer lane.
+func laneOf(r *ledger.Result) oracle.Lane {
+	p := r.State.Params()
+	return oracle.Lane{Policy: p.Policy, FeePermille: p.LaneFeePermille, Floor: p.PriorityFloor, Budget: uint64(p.LaneTimerCycles),
+		GCBudget: uint64(p.GCCyclesPerBlock), GCCycles: uint64(r.Lane.GCCycles), AskCycles: uint64(r.Lane.AskCycles)}
+}
+
 func observations(f validators.Finality, who types.Address, audit func(*ledger.Result) bool) []oracle.Observation {
 	out := make([]oracle.Observation, 0, len(f.Results))
 	for i, r := range f.Results {
 		o := oracle.Observation{Validator: who, Block: r.Block, Hash: r.Hash, StateRoot: r.State.Root(),
-			Receipts: r.Receipts, Timers: r.Timers, NextSet: r.NextSet}
+			Receipts: r.Receipts, Timers: r.Timers, Lane: laneOf(r), NextSet: r.NextSet}
 		if i == len(f.Results)-1 {
 			o.Finalization = f.Finalization
 		}
