@@ -6,6 +6,7 @@ import (
 
 	"github.com/cowboyinc/devnet/internal/api"
 	"github.com/cowboyinc/devnet/internal/env"
+	"github.com/cowboyinc/devnet/internal/fault"
 	"github.com/cowboyinc/devnet/internal/types"
 )
 
@@ -18,7 +19,7 @@ type Config struct {
 	BlockTime  time.Duration     // with Auto, how long waiting for a block is patient
 	Auto       bool              // blocks are made when there is something to do
 	Params     map[string]string // what differs from the defaults
-	Link       Link              // of every pair of nodes
+	Link       fault.Link        // of every pair of nodes
 	Trace      io.Writer         // nil: none; else the run as JSON lines
 }
 
@@ -67,10 +68,10 @@ type Backend interface {
 	// Faults of links. A partition or bridge replaces the one before.
 	Partition(groups [][]string) error
 	Bridge(node string, left, right []string) error
-	Link(a, b string, link Link) error
+	Link(a, b string, link fault.Link) error
 	Heal() error
 	// Faults says what each fault did so far, in the order they were made.
-	Faults() []FaultReceipt
+	Faults() []fault.Receipt
 
 	// Governance and time.
 	Join(name string) error  // "": the next free name
@@ -97,26 +98,6 @@ type Backend interface {
 // Oracles are the names that Backend.Check takes. The checks queues and
 // liveness are the scenario's own.
 var Oracles = []string{"agreement", "certificates", "roots", "supply", "fees", "timers"}
-
-// Link says what happens to frames, live to packets, from one node to another.
-type Link struct {
-	Latency   time.Duration
-	Jitter    time.Duration // up to so much more, uniformly
-	Loss      float64       // 0 to 1
-	Duplicate float64       // 0 to 1
-	Reorder   float64       // 0 to 1
-	Bandwidth int64         // bytes a second; 0 for no limit
-	OneWay    bool          // from the first to the second only
-}
-
-// FaultReceipt says what a fault did.
-type FaultReceipt struct {
-	Verb   string // as scripts call it
-	Detail string // whom and how
-	Did    string // "3 connections cut, 41 frames dropped"; "" when nothing yet
-	Idle   bool   // it had no effect so far
-	Ended  bool   // it can have none any more
-}
 
 // Target is where to advance to: exactly one field is set.
 type Target struct {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/cowboyinc/devnet/internal/api"
 	"github.com/cowboyinc/devnet/internal/api/model"
+	"github.com/cowboyinc/devnet/internal/fault"
 	"github.com/cowboyinc/devnet/internal/params"
 	"github.com/cowboyinc/devnet/internal/types"
 )
@@ -133,7 +134,7 @@ func doNetwork(c *call) (starlark.Value, error) {
 	if get[uint64](c, "runners") > 0 {
 		return nil, Unable("network(runners = …)", "runners are not there yet in this version of devnet")
 	}
-	config := Config{Seed: get[uint64](c, "seed"), Validators: 4, Params: map[string]string{}, Link: get[Link](c, "link"),
+	config := Config{Seed: get[uint64](c, "seed"), Validators: 4, Params: map[string]string{}, Link: get[fault.Link](c, "link"),
 		BlockTime: DefaultBlockTime, Trace: r.options.Trace}
 	if r.options.Seed != nil {
 		config.Seed = *r.options.Seed

@@ -11,6 +11,7 @@ import (
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
 
+	"github.com/cowboyinc/devnet/internal/fault"
 	"github.com/cowboyinc/devnet/internal/types"
 )
 
@@ -47,7 +48,7 @@ type Report struct {
 	Height    types.Height
 	Digest    types.Hash
 	Steps     uint64 // of Starlark
-	Faults    []FaultReceipt
+	Faults    []fault.Receipt
 	Sometimes []Sometimes // by first use
 }
 

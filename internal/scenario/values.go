@@ -9,6 +9,7 @@ import (
 
 	"go.starlark.net/starlark"
 
+	"github.com/cowboyinc/devnet/internal/fault"
 	"github.com/cowboyinc/devnet/internal/types"
 )
 
@@ -167,9 +168,9 @@ func inCBY(n *big.Int) string {
 }
 
 // linkValue is what link(…) returns.
-type linkValue struct{ link Link }
+type linkValue struct{ link fault.Link }
 
-func (l *linkValue) String() string        { return fmt.Sprintf("link(%+v)", l.link) }
+func (l *linkValue) String() string        { return fmt.Sprintf("link(%s)", l.link) }
 func (l *linkValue) Type() string          { return "link" }
 func (l *linkValue) Freeze()               {}
 func (l *linkValue) Truth() starlark.Bool  { return true }

@@ -5,6 +5,7 @@ import (
 
 	"go.starlark.net/starlark"
 
+	"github.com/cowboyinc/devnet/internal/fault"
 	"github.com/cowboyinc/devnet/internal/types"
 )
 
@@ -48,27 +49,29 @@ func netBridge(c *call) (starlark.Value, error) {
 }
 
 // linkOf reads the properties of a link.
-func linkOf(c *call) Link {
-	return Link{Latency: get[time.Duration](c, "latency"), Jitter: get[time.Duration](c, "jitter"), Loss: get[float64](c, "loss"),
+func linkOf(c *call) (fault.Link, error) {
+	l := fault.Link{Latency: get[time.Duration](c, "latency"), Jitter: get[time.Duration](c, "jitter"), Loss: get[float64](c, "loss"),
 		Duplicate: get[float64](c, "duplicate"), Reorder: get[float64](c, "reorder"),
 		Bandwidth: int64(min(get[uint64](c, "bandwidth"), 1<<62)), OneWay: get[bool](c, "one_way")}
+	if err := l.Check(); err != nil {
+		return l, mistake("%s: %v", c.title, err)
+	}
+	return l, nil
 }
 
 func doLink(c *call) (starlark.Value, error) {
-	l := linkOf(c)
-	if l.Latency < 0 || l.Jitter < 0 {
-		return nil, mistake("link: latency and jitter are 0 or more")
-	}
-	return &linkValue{l}, nil
+	l, err := linkOf(c)
+	return &linkValue{l}, err
 }
 
 func netLink(c *call) (starlark.Value, error) {
-	a, b, l := get[string](c, "a"), get[string](c, "b"), linkOf(c)
-	switch {
-	case a == b:
+	a, b := get[string](c, "a"), get[string](c, "b")
+	if a == b {
 		return nil, mistake("net.link: %s has no link to itself", a)
-	case l.Latency < 0 || l.Jitter < 0:
-		return nil, mistake("net.link: latency and jitter are 0 or more")
+	}
+	l, err := linkOf(c)
+	if err != nil {
+		return nil, err
 	}
 	return c.fault(func(world Backend) error { return world.Link(a, b, l) })
 }

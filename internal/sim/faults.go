@@ -138,7 +138,7 @@ func (w *World) cut(r *Receipt, apart func(a, b *node) bool) {
 
 // Link sets the link between two nodes, or with OneWay that from a to b.
 func (w *World) Link(a, b string, to Link) *Receipt {
-	r := w.receipt("link", fmt.Sprintf("%s %s %+v", a, b, to))
+	r := w.receipt("link", fmt.Sprintf("%s %s %s", a, b, to))
 	w.setLink(w.find(a), w.find(b), to, r)
 	if !to.OneWay {
 		w.setLink(w.find(b), w.find(a), to, r)
@@ -148,7 +148,7 @@ func (w *World) Link(a, b string, to Link) *Receipt {
 
 // LinkAll sets every link.
 func (w *World) LinkAll(to Link) *Receipt {
-	r := w.receipt("link", fmt.Sprintf("all %+v", to))
+	r := w.receipt("link", fmt.Sprintf("all %s", to))
 	for _, a := range w.nodes {
 		for _, b := range w.nodes {
 			if a != b {

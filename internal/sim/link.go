@@ -9,20 +9,13 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/cowboyinc/devnet/internal/env"
+	"github.com/cowboyinc/devnet/internal/fault"
 	"github.com/cowboyinc/devnet/internal/types"
 )
 
-// Link says what happens to frames from one node to another. The zero Link
-// delivers each at once.
-type Link struct {
-	Latency   time.Duration
-	Jitter    time.Duration // up to so much more, uniformly; it does not reorder
-	Loss      float64       // of frames, 0 to 1
-	Duplicate float64       // of frames that arrive: once more, up to Latency + Jitter later
-	Reorder   float64       // of frames that arrive: up to Latency + Jitter later, and overtaken
-	Bandwidth int64         // bytes a second, 0 for no limit
-	OneWay    bool          // of World.Link: from a to b only
-}
+// Link says what happens to frames from one node to another. A copy, and a frame
+// that is overtaken, comes up to Latency + Jitter later. OneWay is World.Link's.
+type Link = fault.Link
 
 // MaxBacklogBytes bounds what waits to be sent on a link of limited bandwidth;
 // what is sent beyond is lost, as in a real node's queue for one peer.

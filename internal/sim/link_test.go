@@ -223,7 +223,7 @@ func TestAnIdleFaultSaysSo(t *testing.T) {
 	w := toys(t, Config{Seed: 1}, 3, func(string) *toy { return &toy{} })
 	r := w.Link("n0", "n1", Link{Loss: 1})
 	letRun(t, w, time.Second)
-	if !r.Idle() || r.String() != "link n0 n1 {Latency:0s Jitter:0s Loss:1 Duplicate:0 Reorder:0 Bandwidth:0 OneWay:false}: no effect" {
+	if !r.Idle() || r.String() != "link n0 n1 loss 1: no effect" {
 		t.Errorf("%v", r)
 	}
 	w.send(w.find("n0").life, w.find("n1"), []byte(strconv.Itoa(1)))

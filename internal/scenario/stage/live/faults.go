@@ -82,8 +82,8 @@ func (s *Stage) Bridge(node string, left, right []string) error {
 }
 
 // Link implements scenario.Backend.
-func (s *Stage) Link(a, b string, link scenario.Link) error {
-	return s.done(s.Network.Link(a, b, fault.Link(link)), "link ", a, " ", b, " ", fault.Link(link))
+func (s *Stage) Link(a, b string, link fault.Link) error {
+	return s.done(s.Network.Link(a, b, link), "link ", a, " ", b, " ", link)
 }
 
 // Heal implements scenario.Backend: all links are again as network(…) had them.
@@ -97,14 +97,14 @@ func (s *Stage) Heal() error {
 // linkAll sets all links as network(…) had them. That is no fault of the
 // script's, and not among Faults.
 func (s *Stage) linkAll() error {
-	if s.link == (scenario.Link{}) {
+	if s.link == (fault.Link{}) {
 		return nil
 	}
 	before := len(s.FaultReceipts())
 	nodes := s.List()
 	for i, a := range nodes {
 		for _, b := range nodes[i+1:] {
-			if err := s.Network.Link(a.Name, b.Name, fault.Link(s.link)); err != nil {
+			if err := s.Network.Link(a.Name, b.Name, s.link); err != nil {
 				return readable(err)
 			}
 		}
@@ -116,10 +116,10 @@ func (s *Stage) linkAll() error {
 }
 
 // Faults implements scenario.Backend.
-func (s *Stage) Faults() (all []scenario.FaultReceipt) {
+func (s *Stage) Faults() (all []fault.Receipt) {
 	for i, r := range s.FaultReceipts() {
 		if !s.given[i] {
-			all = append(all, scenario.FaultReceipt(r))
+			all = append(all, r)
 		}
 	}
 	return all

@@ -14,6 +14,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/api"
 	"github.com/cowboyinc/devnet/internal/box"
 	"github.com/cowboyinc/devnet/internal/env"
+	"github.com/cowboyinc/devnet/internal/fault"
 	"github.com/cowboyinc/devnet/internal/scenario"
 	"github.com/cowboyinc/devnet/internal/types"
 )
@@ -26,8 +27,8 @@ type Stage struct {
 	*box.Network
 	ctx   context.Context
 	judge *judge
-	link  scenario.Link // of every pair of nodes, until a script says otherwise
-	given map[int]bool  // receipts of faults that linkAll made
+	link  fault.Link   // of every pair of nodes, until a script says otherwise
+	given map[int]bool // receipts of faults that linkAll made
 
 	closing sync.Once
 	ended   error

@@ -64,7 +64,7 @@ func Open(c scenario.Config) (scenario.Backend, error) {
 		return nil, err
 	}
 	hosts := pyhost.New(pyhost.Config{})
-	n, err := sim.NewNetwork(sim.NetworkConfig{World: sim.Config{Seed: c.Seed, Link: linkOf(c.Link), Trace: c.Trace},
+	n, err := sim.NewNetwork(sim.NetworkConfig{World: sim.Config{Seed: c.Seed, Link: c.Link, Trace: c.Trace},
 		Validators: c.Validators, Params: overrides, Accounts: accounts, Programs: hosts, Sample: sampleEvery})
 	if err != nil {
 		hosts.Close()
@@ -72,11 +72,6 @@ func Open(c scenario.Config) (scenario.Backend, error) {
 	}
 	return &Stage{Network: n, hosts: hosts, params: p, auto: c.Auto,
 		views: &view.Source{Genesis: n.Genesis, Programs: samples.Mux{Other: hosts}, Verifier: n.Scheme()}}, nil
-}
-
-func linkOf(l scenario.Link) sim.Link {
-	return sim.Link{Latency: l.Latency, Jitter: l.Jitter, Loss: l.Loss, Duplicate: l.Duplicate, Reorder: l.Reorder,
-		Bandwidth: l.Bandwidth, OneWay: l.OneWay}
 }
 
 // Name implements scenario.Backend.

@@ -60,6 +60,10 @@ func ending(out string, err error) string {
 	}
 	var lines []string
 	for _, line := range strings.Split(err.Error(), "\n") {
+		line, _, cut := strings.Cut(line, "the fixtures are ")
+		if cut { // which grow in number
+			line += "the fixtures are …"
+		}
 		lines = append(lines, strings.TrimRight(line, " "))
 	}
 	return out + strings.Join(lines, "\n") + "\n"

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/cowboyinc/devnet/internal/api"
+	"github.com/cowboyinc/devnet/internal/fault"
 	"github.com/cowboyinc/devnet/internal/scenario"
 	"github.com/cowboyinc/devnet/internal/types"
 	"github.com/cowboyinc/devnet/validators"
@@ -80,8 +81,8 @@ func (s *Stage) Bridge(node string, left, right []string) error {
 }
 
 // Link implements scenario.Backend.
-func (s *Stage) Link(a, b string, link scenario.Link) error {
-	s.Network.Link(a, b, linkOf(link))
+func (s *Stage) Link(a, b string, link fault.Link) error {
+	s.Network.Link(a, b, link)
 	return nil
 }
 
@@ -92,12 +93,7 @@ func (s *Stage) Heal() error {
 }
 
 // Faults implements scenario.Backend.
-func (s *Stage) Faults() (all []scenario.FaultReceipt) {
-	for _, r := range s.FaultReceipts() {
-		all = append(all, scenario.FaultReceipt(r))
-	}
-	return all
-}
+func (s *Stage) Faults() []fault.Receipt { return s.FaultReceipts() }
 
 // Join implements scenario.Backend.
 func (s *Stage) Join(name string) error { return refuse(s.Network.Join(name)) }
