@@ -52,6 +52,9 @@ func (s *State) Get(key []byte) []byte {
 func (s *State) Set(key, value []byte) {
 	name := string(key)
 	old, known := s.writes[name]
+	if len(s.journal) == cap(s.journal) {
+		s.journal = slices.Grow(s.journal, len(s.journal)+1)
+	}
 	s.journal = append(s.journal, undo{name, old, known})
 	s.writes[name] = value
 	if !known {

@@ -152,6 +152,7 @@ func (r *laneRun) take() {
 		r.due[i].Entry, r.due[i].payer = *e, e.FeePayer
 	}
 	r.out.Examined = len(entries)
+	r.out.Changes = make([]types.TimerChange, 0, len(entries)) // one each, beside what handlers do
 }
 
 // verdict is why a timer ends without firing.
@@ -323,7 +324,6 @@ func (r *laneRun) pending(d *dueTimer) bool {
 // deferRest reports the due timers that did not end, whatever the reason
 // (decision T9). Those that a fire cancelled after they were passed over ended.
 func (r *laneRun) deferRest() {
-	r.out.Changes = slices.Grow(r.out.Changes, len(r.due)) // at most as many, and nearly so in a backlog
 	for i := range r.due {
 		d := &r.due[i]
 		if d.waiting == "" || !r.pending(d) {

@@ -10,8 +10,8 @@ import (
 )
 
 // Audit reads all of a state and returns the first thing in it that must not
-// be: a supply that does not add up (decision C15), damaged timers, an epoch
-// that is not its height's.
+// be: a supply that does not add up (decision C15), damaged timers, bids that the
+// escrow does not hold (CIP-5 §9.7), an epoch that is not its height's.
 func Audit(state *State) error {
 	var held types.Wei
 	state.accounts(func(_ types.Address, account actors.Account) bool {
@@ -32,6 +32,10 @@ func Audit(state *State) error {
 	}
 	if err := scheduler.Check(state.params, reader{state.tree}); err != nil {
 		return fmt.Errorf("ledger: height %d: %w", state.Height(), err)
+	}
+	escrow := actors.AccountOf(reader{state.tree}, types.TimerEscrow).Balance
+	if bids := scheduler.LockedBids(state.params, reader{state.tree}); escrow.Less(bids) {
+		return fmt.Errorf("ledger: height %d: the escrow holds %s wei, and the pending timers' bids are %s", state.Height(), escrow, bids)
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/cowboyinc/devnet/actors/samples"
 	"github.com/cowboyinc/devnet/internal/crypto"
 	"github.com/cowboyinc/devnet/internal/params"
+	"github.com/cowboyinc/devnet/internal/program"
 	"github.com/cowboyinc/devnet/internal/types"
 	"github.com/cowboyinc/devnet/scheduler"
 )
@@ -139,11 +140,29 @@ func BenchmarkStormFires(b *testing.B) {
 	}
 }
 
+// idle is the samples' host but for fires, which do nothing.
+type idle struct{ samples.Host }
+
+func (h idle) Open(p program.Purpose) (program.Session, error) {
+	s, err := h.Host.Open(p)
+	return idleSession{s}, err
+}
+
+type idleSession struct{ program.Session }
+
+func (s idleSession) Handle(ctx program.Context, code program.Code, msg program.Message) (program.Outcome, error) {
+	if msg.Kind == program.Timer {
+		return program.Outcome{Status: types.StatusOK}, nil
+	}
+	return s.Session.Handle(ctx, code, msg)
+}
+
 // stormDue returns a block in which all timers of so many actors fire, and the
 // state before it.
 func stormDue(b *testing.B, policy string, actors, each int) (*State, *types.Block, *Executor) {
 	w := newWorld(b, params.Overrides{"cip1.policy": policy, "cip3.block_cycles_limit": "100000000", "cip1.lane_timer_cycles": "40000000", "cip3.lane_user_cycles": "20000000", "cip3.block_cells_limit": "10000000",
 		"cip5.max_cells_per_fire": "2000"})
+	w.executor.Programs = idle{}
 	var storms []*Checked
 	for i := range actors {
 		w.block(w.deploy("alice", "storm", fmt.Sprintf("st%d", i), 1000*types.CBY))

@@ -33,7 +33,11 @@ func (r *run) fireTimers() error {
 	if err != nil {
 		return err
 	}
-	r.timers = append(r.timers, settled.Changes...)
+	if len(r.timers) == 0 {
+		r.timers = settled.Changes
+	} else {
+		r.timers = append(r.timers, settled.Changes...)
+	}
 	r.events = append(r.events, settled.Events...)
 	r.used.timer += settled.Cycles
 	r.used.cells += settled.Cells
@@ -64,7 +68,7 @@ func (r *run) ask(q scheduler.Question) (scheduler.Answer, error) {
 		panic(fmt.Sprintf("ledger: %s was to hold the price of asking %s, and does not", q.Payer, q.Bidder))
 	}
 	msg := program.Message{Kind: program.Read, Sender: types.GovernanceAddress, Self: q.Bidder, Handler: program.BidHandler, Payload: q.Context}
-	x, outcome, err := r.attempt("gas bidder "+q.Bidder.String(), actors.Cause{Origin: types.OriginTimer, ReadOnly: true}, q.Cycles, types.Cells(q.Cycles),
+	x, outcome, err := r.attempt(func() string { return "gas bidder " + q.Bidder.String() }, actors.Cause{Origin: types.OriginTimer, ReadOnly: true}, q.Cycles, types.Cells(q.Cycles),
 		func(x *actors.Execution) (program.Outcome, error) { return x.Deliver(msg, types.Wei{}) })
 	if err != nil {
 		return scheduler.Answer{}, err
@@ -94,7 +98,7 @@ func (r *run) fire(order scheduler.Fire) (scheduler.Fired, error) {
 	}
 	cause := actors.Cause{Origin: types.OriginTimer, Hash: t.ID}
 	msg := program.Message{Kind: program.Timer, Sender: t.Actor, Self: t.Actor, Handler: t.Handler, Payload: t.Payload}
-	x, outcome, err := r.attempt("timer "+t.ID.String(), cause, order.Cycles, order.Cells,
+	x, outcome, err := r.attempt(func() string { return "timer " + t.ID.String() }, cause, order.Cycles, order.Cells,
 		func(x *actors.Execution) (program.Outcome, error) { return x.Deliver(msg, types.Wei{}) })
 	if err != nil {
 		return scheduler.Fired{}, err

@@ -55,7 +55,7 @@ func (r *run) deliver(m *actors.Message, cycles types.Cycles, cells types.Cells)
 	hash := m.Hash()
 	cause := actors.Cause{Origin: types.OriginMessage, Hash: hash, TxHash: hash}
 	msg := program.Message{Kind: program.Call, Sender: m.From, Self: m.To, Handler: m.Handler, Payload: m.Payload}
-	x, outcome, err := r.attempt(fmt.Sprintf("message %d from %s", m.Seq, m.From), cause, cycles, cells,
+	x, outcome, err := r.attempt(func() string { return fmt.Sprintf("message %d from %s", m.Seq, m.From) }, cause, cycles, cells,
 		func(x *actors.Execution) (program.Outcome, error) { return x.Deliver(msg, types.Wei{}) })
 	if err != nil {
 		return err

@@ -33,7 +33,7 @@ func (x *Executor) Read(state *State, call Call) (ReadResult, error) {
 		call.Cycles = state.params.LaneUserCycles
 	}
 	msg := program.Message{Kind: program.Read, Sender: call.Sender, Self: call.Actor, Handler: call.Handler, Payload: call.Payload}
-	e, outcome, err := r.attempt("a read of "+call.Actor.String(), actors.Cause{ReadOnly: true}, call.Cycles, state.params.CellsLimit,
+	e, outcome, err := r.attempt(func() string { return "a read of " + call.Actor.String() }, actors.Cause{ReadOnly: true}, call.Cycles, state.params.CellsLimit,
 		func(e *actors.Execution) (program.Outcome, error) { return e.Deliver(msg, types.Wei{}) })
 	if err != nil {
 		return ReadResult{}, err

@@ -1,6 +1,8 @@
 package ledger
 
 import (
+	"slices"
+
 	"github.com/cowboyinc/devnet/actors"
 	"github.com/cowboyinc/devnet/actors/system"
 	"github.com/cowboyinc/devnet/internal/codec"
@@ -64,7 +66,7 @@ func (r *run) fees() BaseFees { return feesOf(&r.header) }
 // attempt executes something with limits. Where the environment fails, all it
 // did is undone and it is tried once more with a fresh session; its error is an
 // *EnvironmentError.
-func (r *run) attempt(what string, cause actors.Cause, cycles types.Cycles, cells types.Cells,
+func (r *run) attempt(what func() string, cause actors.Cause, cycles types.Cycles, cells types.Cells,
 	do func(*actors.Execution) (program.Outcome, error)) (*actors.Execution, program.Outcome, error) {
 	snapshot := r.state.Snapshot()
 	for attempts := 1; ; attempts++ {
@@ -76,7 +78,7 @@ func (r *run) attempt(what string, cause actors.Cause, cycles types.Cycles, cell
 		r.state.Revert(snapshot)
 		r.sessions.close()
 		if attempts == maxAttempts {
-			return nil, program.Outcome{}, &EnvironmentError{What: what, Err: err}
+			return nil, program.Outcome{}, &EnvironmentError{What: what(), Err: err}
 		}
 	}
 }
@@ -87,6 +89,9 @@ func (r *run) record(receipt types.Receipt, x *actors.Execution, outcome program
 	receipt.Status, receipt.Error, receipt.Output = outcome.Status, outcome.Fault, outcome.Output
 	receipt.Cycles, receipt.Cells = x.Used()
 	receipt.Events = append([]types.Event{}, x.Events...)
+	if len(r.receipts) == cap(r.receipts) {
+		r.receipts = slices.Grow(r.receipts, len(r.receipts)+1) // they are large, and there may be thousands
+	}
 	r.receipts = append(r.receipts, receipt)
 	r.logs = append(r.logs, x.Logs...)
 }

@@ -86,7 +86,7 @@ func (r *run) execute(c *Checked) (x *actors.Execution, to types.Address, outcom
 		to = *c.Tx.To
 	}
 	cause := actors.Cause{Origin: types.OriginTransaction, Hash: c.Hash, TxHash: c.Hash, Sender: c.Sender}
-	x, outcome, err = r.attempt("transaction "+c.Hash.String(), cause, c.Tx.CyclesLimit, c.Tx.CellsLimit,
+	x, outcome, err = r.attempt(func() string { return "transaction " + c.Hash.String() }, cause, c.Tx.CyclesLimit, c.Tx.CellsLimit,
 		func(x *actors.Execution) (program.Outcome, error) {
 			if fault := x.Spend(c.intrinsic(r.params)); fault != nil {
 				panic("ledger: a transaction was included whose limits do not hold itself")
