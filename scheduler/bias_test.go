@@ -24,14 +24,6 @@ func (w *world) bid(t *testing.T, actor types.Address, at types.Height, bid uint
 	return w.must(t, actor, program.TimerRequest{Height: at, Bid: ptr(types.WeiOf(bid)), GasLimit: &limit})
 }
 
-// locked is what the bids of all pending timers add up to.
-func (w *world) locked() (sum types.Wei) {
-	for _, t := range Due(&w.p, w.kv, 1<<40, 1<<40) {
-		sum = sum.Add(t.Bid)
-	}
-	return sum
-}
-
 // total is all the money there is.
 func (w *world) total() (sum types.Wei) {
 	for _, held := range w.balances {
@@ -217,7 +209,7 @@ func TestSection97TheEscrowHoldsTheBidsOfWhatIsPending(t *testing.T) {
 			case 3:
 				w.block()
 			}
-			if held, locked := w.Balance(types.TimerEscrow), w.locked(); held != locked || w.total() != all {
+			if held, locked := w.Balance(types.TimerEscrow), LockedBids(&w.p, w.kv); held != locked || w.total() != all {
 				t.Fatalf("the escrow holds %s and pending timers bid %s; %s of %s wei are there", held, locked, w.total(), all)
 			}
 		}

@@ -1,6 +1,8 @@
 package scheduler
 
 import (
+	"math"
+
 	"github.com/cowboyinc/devnet/internal/params"
 	"github.com/cowboyinc/devnet/internal/types"
 )
@@ -37,6 +39,15 @@ func (b *Block) lockBid(t *types.Timer, bid types.Wei) error {
 	}
 	t.Bid = bid
 	return nil
+}
+
+// LockedBids is what the bids of all pending timers add up to, which the escrow
+// holds. It reads every timer.
+func LockedBids(p *params.Params, kv KV) (sum types.Wei) {
+	for _, e := range CalendarOf(p, kv).Due(math.MaxUint64, math.MaxUint64) {
+		sum = sum.Add(e.Bid)
+	}
+	return sum
 }
 
 // bidRejected reports whether the window in which a bid is merely ignored has

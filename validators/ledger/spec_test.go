@@ -141,6 +141,25 @@ func TestAuditFindsMoneyFromNowhere(t *testing.T) {
 	}
 }
 
+// CIP-5 §9.7: the escrow holds what the pending timers bid.
+func TestAuditFindsABidThatIsNotThere(t *testing.T) {
+	w := newWorld(t, params.Overrides{"cip1.policy": "bias-vcg"})
+	r := w.executor.open(w.head, headerOf(w.head, w.proposal()), program.ForBlock)
+	bob, bid := w.address("bob"), types.WeiOf(7)
+	if _, _, err := r.schedulerBlock().Schedule(bob, nil, program.TimerRequest{Height: 9, Bid: &bid}); err != nil {
+		t.Fatal(err)
+	}
+	mark := r.state.Snapshot()
+	if err := Audit(r.seal().State); err != nil {
+		t.Error(err)
+	}
+	r.state.Revert(mark)
+	r.state.Move(types.TimerEscrow, bob, types.WeiOf(1))
+	if err := Audit(r.seal().State); err == nil || !strings.Contains(err.Error(), "the pending timers' bids are 7") {
+		t.Error(err)
+	}
+}
+
 // Decision C9: R(H) = keccak256(R(H-1) ‖ hash(H-1)), R(0) = keccak256(chain id).
 func TestRandomness(t *testing.T) {
 	w := newWorld(t, nil)
