@@ -9,13 +9,15 @@ import (
 	"golang.org/x/crypto/sha3"
 )
 
-// sponge is a keccak256 state with room for a digest, so that hashing
-// allocates nothing. Read is faster than Sum, which copies the state to keep it.
+// sponge is a keccak256 state with room for what goes in and for a digest, so
+// that hashing allocates nothing: what is handed to an interface would have to be
+// on the heap. Read is faster than Sum, which copies the state to keep it.
 type sponge struct {
 	state interface {
 		hash.Hash
 		io.Reader
 	}
+	input  [1024]byte
 	digest Hash
 }
 
@@ -32,9 +34,19 @@ var sponges = sync.Pool{New: func() any {
 func Keccak(parts ...[]byte) Hash {
 	s := sponges.Get().(*sponge)
 	s.state.Reset()
+	n := 0
 	for _, part := range parts {
-		s.state.Write(part)
+		for {
+			copied := copy(s.input[n:], part)
+			n, part = n+copied, part[copied:]
+			if len(part) == 0 {
+				break
+			}
+			s.state.Write(s.input[:n])
+			n = 0
+		}
 	}
+	s.state.Write(s.input[:n])
 	s.state.Read(s.digest[:])
 	digest := s.digest
 	sponges.Put(s)
