@@ -64,7 +64,7 @@ func encodeFrame(message any) []byte {
 	default:
 		panic(fmt.Sprintf("validators: %T has no frame", message))
 	}
-	return append([]byte{tag}, codec.Marshal(message)...)
+	return codec.Append([]byte{tag}, message)
 }
 
 // decodeFrame reads a frame. What it returns has the right form and nothing

@@ -82,7 +82,7 @@ func (s *Stored) parts() (before, behind []byte) {
 
 // stored is the encoding of the block with certificates, which may be nil.
 func (r *remains) stored(finalization, notarization *types.Certificate) []byte {
-	certificates := [2][]byte{codec.Marshal(finalization), codec.Marshal(notarization)}
-	out := make([]byte, 0, len(r.before)+len(certificates[0])+len(certificates[1])+len(r.behind))
-	return append(append(append(append(out, r.before...), certificates[0]...), certificates[1]...), r.behind...)
+	certificates := codec.Append(codec.Marshal(finalization), notarization)
+	out := make([]byte, 0, len(r.before)+len(certificates)+len(r.behind))
+	return append(append(append(out, r.before...), certificates...), r.behind...)
 }

@@ -55,11 +55,14 @@ type RawMessage = cbor.RawMessage
 
 // Marshal returns the canonical form of v. It panics when v holds something
 // that has none (a channel, a function): that is a bug of ours, never input.
-func Marshal(v any) (data []byte) {
-	if err := encoded(v, func(form []byte) { data = bytes.Clone(form) }); err != nil {
+func Marshal(v any) []byte { return Append(nil, v) }
+
+// Append appends the canonical form of v to dst. It panics as Marshal does.
+func Append(dst []byte, v any) []byte {
+	if err := encoded(v, func(form []byte) { dst = append(dst, form...) }); err != nil {
 		panic(fmt.Sprintf("codec: %T cannot be encoded: %v", v, err))
 	}
-	return data
+	return dst
 }
 
 // Unmarshal decodes the canonical form of at most limit bytes into v.
