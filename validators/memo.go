@@ -25,6 +25,7 @@ type Memo struct {
 	leaving []*ledger.Result // the keys of left, oldest first
 	heard   readings
 	sets    []simplex.Sets // known last, each once
+	first   birth
 }
 
 // memoKey names a block by its whole body: its hash does not cover the
@@ -39,6 +40,32 @@ type memoEntry struct {
 	once   sync.Once
 	result *ledger.Result
 	err    error
+}
+
+// birth is what a chain begins with.
+type birth struct {
+	once  sync.Once
+	of    *ledger.Genesis
+	state *ledger.State
+	block *types.Block
+	err   error
+}
+
+// genesis returns the state and the block that a genesis makes; validators of
+// one process mostly have one.
+func (m *Memo) genesis(g *ledger.Genesis) (*ledger.State, *types.Block, error) {
+	if m == nil {
+		return g.State()
+	}
+	b := &m.first
+	b.once.Do(func() {
+		b.of = g
+		b.state, b.block, b.err = g.State()
+	})
+	if b.of != g {
+		return g.State()
+	}
+	return b.state, b.block, b.err
 }
 
 // leftEntry is what a shared result leaves in a store.

@@ -197,7 +197,7 @@ func (v *Validator) restore() (*View, error) {
 		return nil, err
 	}
 	if stored == nil {
-		state, block, err := v.genesis.State()
+		state, block, err := v.memo.genesis(v.genesis)
 		if err != nil {
 			return nil, err
 		}
