@@ -92,7 +92,7 @@ func (w *world) drawStorm(t *rapid.T) []byte {
 func TestAnyStorm(t *testing.T) {
 	seen, runs := map[string]int{}, 0
 	rapid.Check(t, func(rt *rapid.T) {
-		policy := allPolicies[runs%len(allPolicies)]
+		policy := rapid.SampledFrom(allPolicies).Draw(rt, "policy")
 		runs++
 		w := harbour(t, policy, rapid.SampledFrom([]uint64{types.CBY, types.CBY / 20, types.CBY / 80, types.CBY / 200}).Draw(rt, "funds"))
 		for range rapid.IntRange(4, 16).Draw(rt, "blocks") {
@@ -141,4 +141,64 @@ func tally(seen map[string]int, policy string, r *Result) {
 	mark(len(r.Lane.Moves) > 0, "moved")
 	mark(!r.Burned.LaneTimer.IsZero(), "lane burned")
 	mark(r.Burned.LaneTimer.IsZero(), "lane burned none")
+}
+
+// TestSkippingEqualsWalkingAfterAnyStorm: what is skipped is what empty blocks
+// would have been, under every policy: windows decay, epochs turn over, fees fall
+// (decision C8).
+func TestSkippingEqualsWalkingAfterAnyStorm(t *testing.T) {
+	runs, skips := 0, 0
+	rapid.Check(t, func(rt *rapid.T) {
+		policy := rapid.SampledFrom(allPolicies).Draw(rt, "policy")
+		runs++
+		w := harbour(t, policy, types.CBY)
+		for range rapid.IntRange(1, 8).Draw(rt, "blocks") {
+			w.propose(w.proposal(), w.weather(rt)...)
+		}
+		for range 12 { // until something may be skipped
+			if w.head.Skippable() > 0 {
+				break
+			}
+			w.block()
+		}
+		most := w.head.Skippable()
+		if most == 0 {
+			return
+		}
+		skips++
+		parent := w.head
+		proposal := w.proposal()
+		proposal.Skipped = rapid.Uint64Range(1, min(most, 40)).Draw(rt, "skipped")
+		proposal.View += types.View(proposal.Skipped) // the proposer that the last of the empty blocks has
+		proposal.Proposer = parent.set.Leader(proposal.View)
+		skipped := w.propose(proposal).State
+		w.head = parent
+		w.blocks(int(proposal.Skipped) + 1)
+		if w.head.Height() != skipped.Height() || w.head.Root() != skipped.Root() || w.head.NextBaseFees() != skipped.NextBaseFees() {
+			rt.Fatalf("%s: %d heights skipped at %d lead to another state: %s", policy, proposal.Skipped, parent.Height(), firstDifference(w.head, skipped))
+		}
+	})
+	if runs >= 100 && skips < runs/4 {
+		t.Errorf("%d of %d runs skipped anything", skips, runs)
+	}
+}
+
+// firstDifference names a key that two states do not share.
+func firstDifference(a, b *State) (found string) {
+	content := map[string]string{}
+	a.Scan(nil, nil, func(k, v []byte) bool { content[string(k)] = string(v); return true })
+	b.Scan(nil, nil, func(k, v []byte) bool {
+		if content[string(k)] != string(v) {
+			found = fmt.Sprintf("%q is %x walked, %x skipped", k, content[string(k)], v)
+			return false
+		}
+		delete(content, string(k))
+		return true
+	})
+	for k, v := range content {
+		if found == "" {
+			found = fmt.Sprintf("%q is %x walked", k, v)
+		}
+	}
+	return found
 }
