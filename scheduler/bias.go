@@ -35,11 +35,11 @@ func (b bias) fill(r *laneRun, ready []int) error {
 	offers, actors := b.offers(r, ready)
 	held := newAuction(r.Params, offers, actors)
 	for i, reason := range held.lost {
-		r.due[offers[i].at].waiting = reason
+		r.due[held.offers[i].at].waiting = reason
 	}
 	won := make([]int, len(held.winners))
-	for i := range held.winners {
-		won[i] = offers[held.winners[i]].at
+	for i, winner := range held.winners {
+		won[i] = held.offers[winner].at
 		r.due[won[i]].payment = held.payment(i)
 	}
 	return r.greedy(won)

@@ -286,6 +286,97 @@ func TestAWinnerCancelledByAnEarlierFirePaysNothing(t *testing.T) {
 	}
 }
 
+// Governance may take the auction away while bids are locked: each returns whole
+// when its timer ends (decision T25).
+func TestABidLockedInAnAuctionReturnsUnderAnyPolicy(t *testing.T) {
+	for _, policy := range []string{Fifo, EIP1559, GBA} {
+		w := auctioneer(BiasVCG)
+		w.bid(t, alice, 2, 9000, 1000)
+		cancelled := w.bid(t, alice, 2, 8000, 1000)
+		expiring := w.must(t, alice, program.TimerRequest{Height: 2, GasLimit: ptr(types.Cycles(1000)), ExpiresAt: ptr(types.Height(2)), Bid: ptr(types.WeiOf(7000))})
+		before := w.Balance(alice)
+		w.block()
+		w.p.Policy, w.p.LaneTimerCycles = policy, 1000
+		w.handle = func(*world, Fire) Fired { return Fired{Result: types.StatusOK, Cycles: 1000} }
+		w.block()
+		_, _ = w.blockNow().Cancel(alice, cancelled.ID) // unless it fired
+		w.block()
+		w.block()
+		if _, pending := Get(&w.p, w.kv, w.head, expiring.ID); pending || !w.Balance(types.TimerEscrow).IsZero() || w.Balance(alice) != before.Add(types.WeiOf(24_000)) {
+			t.Errorf("%s: the escrow holds %s, alice has %s and had %s", policy, w.Balance(types.TimerEscrow), w.Balance(alice), before)
+		}
+	}
+}
+
+// The control loop as §9.3 and decisions T24, T27 have it, from what blocks
+// report, in floating point of 640 bits.
+func TestSection93TheLoopIsTheTwins(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := auctioneer(rapid.SampledFrom([]string{BiasVCG, BiasFirstPrice}).Draw(t, "policy"))
+		every := rapid.Uint64Range(1, 6).Draw(t, "every")
+		w.p.BiasControlBlocks, w.p.MaxFiresPerBlock, w.p.BiasReservePrice = every, rapid.Uint64Range(1, 3).Draw(t, "fires"), types.WeiOf(1)
+		lambda := new(big.Int).Lsh(big.NewInt(1), 60)
+		least, greatest := new(big.Int).Lsh(big.NewInt(1), 54), new(big.Int).Lsh(big.NewInt(1), 64)
+		move := func(n int64) {
+			lambda.Mul(lambda, big.NewInt(n)).Rsh(lambda, 3)
+			if lambda.Cmp(least) < 0 {
+				lambda.Set(least)
+			}
+			if lambda.Cmp(greatest) > 0 {
+				lambda.Set(greatest)
+			}
+		}
+		var waited, fresh []*big.Int
+		for range rapid.IntRange(1, 40).Draw(t, "blocks") {
+			for range rapid.IntRange(0, 3).Draw(t, "new") {
+				if _, err := w.schedule(alice, program.TimerRequest{Height: w.now() + 1, GasLimit: ptr(types.Cycles(1000)),
+					Bid: ptr(types.WeiOf(rapid.SampledFrom([]uint64{0, 1, 2, 3, 5, 8, 100}).Draw(t, "bid")))}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			longest, highest := uint64(0), big.NewInt(0)
+			for _, d := range Due(&w.p, w.kv, w.now(), 1000) {
+				longest = max(longest, uint64(w.now()-d.Height))
+				if d.Bid.Big().Cmp(highest) > 0 {
+					highest = d.Bid.Big()
+				}
+			}
+			for _, c := range w.block().Changes {
+				switch {
+				case c.Status != types.TimerFired:
+				case c.Timer.Deferrals > 0:
+					waited = append(waited, c.TipPaid.Big())
+				default:
+					fresh = append(fresh, c.TipPaid.Big())
+				}
+			}
+			if uint64(w.head)%every > 0 {
+				continue
+			}
+			whole, frac := new(big.Int).DivMod(lambda, greatest, new(big.Int))
+			x, _ := fixed{Whole: whole.Uint64(), Frac: frac.Uint64()}.times(longest)
+			thrice := new(big.Float).Mul(floatExp(x), big.NewFloat(3))
+			mean := func(paid []*big.Int) *big.Rat {
+				sum := new(big.Int)
+				for _, p := range paid {
+					sum.Add(sum, p)
+				}
+				return new(big.Rat).SetFrac(sum, big.NewInt(int64(len(paid))))
+			}
+			if longest > 0 && thrice.Cmp(new(big.Float).SetInt(highest)) > 0 {
+				move(9)
+			}
+			if len(waited) > 0 && len(fresh) > 0 && mean(waited).Cmp(new(big.Rat).Quo(mean(fresh), big.NewRat(2, 1))) < 0 {
+				move(7)
+			}
+			waited, fresh = nil, nil
+			if got, want := BiasLambda(&w.p, w.kv), new(big.Rat).SetFrac(lambda, greatest).String(); got != want {
+				t.Fatalf("block %d: λ = %s, want %s", w.head, got, want)
+			}
+		}
+	})
+}
+
 // A bid of all the money there can be: scores take 321 bits, and nothing wraps.
 func TestHostileTheGreatestBidIsOrderedAndPaid(t *testing.T) {
 	for _, payment := range []string{"runner_up", PaymentPerCycle} {

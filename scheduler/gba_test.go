@@ -375,3 +375,38 @@ func FuzzRevisionAnswers(f *testing.F) {
 		}
 	})
 }
+
+// Quoting, ordering, slicing and counting 10,000 due timers, of few actors and of
+// as many; one fires.
+func BenchmarkRevision(b *testing.B) {
+	for _, actors := range []int{100, 10_000} {
+		w := revision()
+		w.p.LaneTimerCycles = 1000
+		for i := range 10_000 {
+			a := types.Address{0: 0xaa, 1: byte(i % actors), 2: byte(i % actors >> 8)}
+			w.fund(a, types.WeiOf(1<<60))
+			if _, err := w.schedule(a, program.TimerRequest{Height: 2, GasLimit: ptr(types.Cycles(1000)), MaxFeePerCycle: ptr(types.WeiOf(5000)),
+				MaxPriorityFeePerCycle: ptr(types.WeiOf(uint64(i * 7919 % 10_000 % 4000)))}); err != nil {
+				b.Fatal(err)
+			}
+		}
+		r := &laneRun{Block: w.at(2), policy: gba{}, lane: Lane{CellsLeft: w.cells, Fire: w.fire, Ask: w.ask}}
+		r.take()
+		due := slices.Clone(r.due)
+		b.Run(fmt.Sprintf("%d actors", actors), func(b *testing.B) {
+			for b.Loop() {
+				copy(r.due, due)
+				r.out = Settled{}
+				if err := r.policy.quote(r); err != nil {
+					b.Fatal(err)
+				}
+				ready, _ := r.classify()
+				parts := r.slices(r.byTip(ready))
+				if len(parts) != actors {
+					b.Fatal(len(parts))
+				}
+				r.keepStandings(ready)
+			}
+		})
+	}
+}
