@@ -77,6 +77,11 @@ func (w *world) drawStorm(t *rapid.T) []byte {
 		in := types.Height(rapid.Uint64Range(0, 3).Draw(t, "expires in"))
 		order.ExpiresIn = &in
 	}
+	return encodeStorm(w.t, order)
+}
+
+func encodeStorm(t testing.TB, order samples.Storm) []byte {
+	t.Helper()
 	data, err := json.Marshal(order)
 	if err != nil {
 		t.Fatal(err)

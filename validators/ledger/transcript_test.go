@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"encoding/binary"
-	"encoding/json"
 	"fmt"
 	"sort"
 	"strconv"
@@ -172,11 +171,8 @@ func (w *world) made(t *testing.T, f []string) *Checked {
 		return w.instructBy(from, system.OpExtendTimer, &system.ExtendTimer{TimerID: w.firstTimer(t, f[2]), NewExpiresAt: types.Height(number(3))})
 	case "watch":
 		expires := types.Height(number(5))
-		order, err := json.Marshal(samples.Storm{Count: 1, In: 1, ExpiresIn: &expires, Watch: &types.Watch{Actor: w.address(f[3]), Key: types.Bytes(f[4])}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return w.call(from, f[2], "make", order)
+		watched := types.Watch{Actor: w.address(f[3]), Key: types.Bytes(f[4])}
+		return w.call(from, f[2], "make", encodeStorm(t, samples.Storm{Count: 1, In: 1, ExpiresIn: &expires, Watch: &watched}))
 	case "bidder":
 		var bidder []byte
 		if len(f) > 3 {

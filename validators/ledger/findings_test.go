@@ -1,0 +1,91 @@
+package ledger
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/cowboyinc/devnet/actors/samples"
+	"github.com/cowboyinc/devnet/internal/params"
+	"github.com/cowboyinc/devnet/internal/program"
+	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/scheduler"
+)
+
+// CIP-1 promises actors to "weigh the urgency of their own scheduled tasks"; the
+// context of §7.2 names no task: not the timer, its handler, payload or limit. So
+// an agent says the same of what saves a position and of what dusts a shelf, and
+// whoever has both must keep two agents and name one for each timer.
+func TestFindingAnAgentCannotTellTasksApart(t *testing.T) {
+	w := newWorld(t, params.Overrides{"cip1.policy": scheduler.EIP1559})
+	host := &witness{}
+	w.executor.Programs = host
+	w.block(w.deploy("alice", "storm", "st", types.CBY), w.deploy("alice", "bidder", "b", types.CBY))
+	w.block(w.call("alice", "b", "step", samples.Number(7)))
+	bidder := w.address("b")
+	w.block(w.call("alice", "st", "set_gas_bidder", bidder[:]),
+		w.call("alice", "st", "make", []byte(`{"count":1,"in":1,"gas_limit":2000,"use":1500}`)), // urgent
+		w.call("alice", "st", "make", []byte(`{"count":1,"in":1,"gas_limit":9000,"use":10}`)))   // not at all
+	w.ok()
+	host.messages = nil
+	w.block()
+	asked := 0 // once when the block is built, once when it is applied
+	for _, m := range host.messages {
+		if m.Kind == program.Read && m.Handler == program.BidHandler {
+			asked++
+		}
+	}
+	fires := w.fired()
+	if asked != 2 || len(fires) != 2 || fires[0].Priority != fires[1].Priority || fires[0].Priority != types.WeiOf(7) {
+		t.Errorf("asked %d times, fires %+v", asked, fires)
+	}
+}
+
+// CIP-1 §7 has the protocol call an agent for each due timer and says nothing of
+// what that may cost; §9 and CIP-3 give every cycle of a block to a lane already.
+// With T15's budget the calls of a full block still stand beside its limit.
+func TestFindingAgentsAreCalledBesideTheBlocksLimit(t *testing.T) {
+	w := newWorld(t, params.Overrides{"cip1.policy": scheduler.EIP1559, "cip3.block_cycles_limit": "62000", "cip3.lane_user_cycles": "50000",
+		"cip3.lane_runner_cycles": "0", "cip3.lane_system_cycles": "0", "cip1.lane_timer_cycles": "12000"})
+	limited := func(c *Checked) *Checked {
+		c.Tx.CyclesLimit = 10_000
+		return w.checked("alice", c.Tx)
+	}
+	w.block(limited(w.deploy("alice", "storm", "st", types.CBY)), limited(w.deploy("alice", "bidder", "b", types.CBY)),
+		limited(w.deploy("alice", "spender", "s", 0)))
+	bidder := w.address("b")
+	w.block(limited(w.call("alice", "st", "set_gas_bidder", bidder[:])),
+		limited(w.call("alice", "st", "make", []byte(`{"count":3,"in":1,"gas_limit":4000,"use":4000}`))))
+	w.ok()
+	full := w.call("alice", "s", "spend", samples.Number(49_000))
+	full.Tx.CyclesLimit = 50_000
+	w.block(w.checked("alice", full.Tx))
+	h, limit := w.last.Block.Header, w.head.Params().CyclesLimit
+	if h.CyclesUsed != limit+w.last.Lane.AskCycles || w.last.Lane.AskCycles == 0 {
+		t.Errorf("%d cycles used of %d, %d of them by agents", h.CyclesUsed, limit, w.last.Lane.AskCycles)
+	}
+}
+
+// CIP-5 §9.8's state-triggered timers let whoever writes a key spend what its
+// watchers hold: one cheap transaction a block makes them all due, and each pays
+// for its own fire.
+func TestFindingWhoWritesAKeySpendsItsWatchersMoney(t *testing.T) {
+	w := newWorld(t, nil)
+	w.block(w.deploy("alice", "counter", "c", 0))
+	watched := types.Watch{Actor: w.address("c"), Key: types.Bytes("n")}
+	const watchers = 6
+	for i := range watchers {
+		name := fmt.Sprintf("st%d", i)
+		w.block(w.deploy("alice", "storm", name, 10*types.CBY))
+		w.block(w.call("alice", name, "make", encodeStorm(t, samples.Storm{Count: 1, In: 1, Use: 250_000, Watch: &watched})))
+	}
+	w.ok()
+	w.block(w.call("bob", "c", "increment", nil)) // bob has nothing to do with any of them
+	var paid types.Wei
+	for _, c := range w.fired() {
+		paid = paid.Add(c.FeePaid)
+	}
+	bobs := w.last.Receipts[0].Fee
+	if len(w.fired()) != watchers || paid.Less(bobs.Mul(1000)) {
+		t.Errorf("%d fired for %s wei; bob paid %s", len(w.fired()), paid, bobs)
+	}
+}
