@@ -8,6 +8,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/feemarket"
 	"github.com/cowboyinc/devnet/internal/plant"
 	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/scheduler/calendar"
 )
 
 // Lane is what the state transition lends RunLane beside the block: room, and
@@ -139,20 +140,18 @@ func (d *dueTimer) expired(now types.Height) bool { return now > d.ExpiresAt }
 // take examines the due timers (decision T16). Their places in due are in the
 // order of trigger height, then sequence.
 func (r *laneRun) take() {
-	entries := r.calendar().Due(r.Height, r.Params.MaxExamined)
-	byAge := make([]*Entry, len(entries)) // since entries are long
-	for i := range entries {
-		byAge[i] = &entries[i]
-	}
-	slices.SortFunc(byAge, func(a, b *Entry) int {
+	items := r.calendar().tiers.Due(r.Height, r.Params.MaxExamined)
+	slices.SortFunc(items, func(a, b calendar.Item) int {
 		return cmp.Or(cmp.Compare(a.Height, b.Height), cmp.Compare(a.Seq, b.Seq))
 	})
-	r.due = make([]dueTimer, len(entries))
-	for i, e := range byAge {
-		r.due[i].Entry, r.due[i].payer = *e, e.FeePayer
+	r.due = make([]dueTimer, len(items))
+	for i := range items {
+		d := &r.due[i]
+		d.Entry = mustDecodeEntry(Place(items[i].Place), items[i].Value)
+		d.payer = d.FeePayer
 	}
-	r.out.Examined = len(entries)
-	r.out.Changes = make([]types.TimerChange, 0, len(entries)) // one each, beside what handlers do
+	r.out.Examined = len(items)
+	r.out.Changes = make([]types.TimerChange, 0, len(items)) // one each, beside what handlers do
 }
 
 // verdict is why a timer ends without firing.
