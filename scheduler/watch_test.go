@@ -356,6 +356,7 @@ func (tw *watchTwin) end(now types.Height, storage map[string]string) (triggered
 func TestWatchersEqualTheTwin(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		w := newWatchWorld()
+		w.p.Policy = rapid.SampledFrom([]string{Fifo, EIP1559}).Draw(rt, "policy")
 		tw := &watchTwin{before: map[string]string{}}
 		draw := func(what string) {
 			if rapid.IntRange(0, 2).Draw(rt, what) == 0 {
