@@ -16,12 +16,14 @@ func (j *Judge) charge(o *Observation) {
 	}
 	txs := map[types.Hash]*types.Transaction{}
 	for i := range o.Block.Transactions {
-		txs[keccak(codec.Marshal(&o.Block.Transactions[i]))] = &o.Block.Transactions[i]
+		tx := &o.Block.Transactions[i]
+		txs[keccak(codec.Marshal(tx))] = tx
+		j.supply.given = j.supply.given || tx.To != nil && *tx.To == types.TimerEscrow
 	}
-	changes := map[types.TimerID]*types.TimerChange{}
+	fired := map[types.TimerID]*types.TimerChange{}
 	for i := range o.Timers {
 		if o.Timers[i].Status == types.TimerFired {
-			changes[o.Timers[i].Timer.ID] = &o.Timers[i]
+			fired[o.Timers[i].Timer.ID] = &o.Timers[i]
 		}
 	}
 	var cycles, fires, cells uint64
@@ -48,7 +50,13 @@ func (j *Judge) charge(o *Observation) {
 			j.chargeTransaction(h, tx, r, wrong)
 		case types.OriginTimer:
 			fires += uint64(r.Cycles)
-			j.chargeFire(o, r, changes[r.Hash], wrong)
+			c := fired[r.Hash]
+			if c == nil {
+				wrong("receipt %d is of the fire of no timer, or of one that has a receipt: %s", i, r.Hash)
+				continue
+			}
+			delete(fired, r.Hash)
+			j.chargeFire(o, c, r, wrong)
 		case types.OriginMessage:
 			if !r.Tip.IsZero() {
 				wrong("the delivery %s paid a tip of %s", r.Hash, r.Tip)
@@ -63,10 +71,14 @@ func (j *Judge) charge(o *Observation) {
 			wrong("transaction %s has no receipt", hash)
 		}
 	}
-	cycles += o.Lane.AskCycles
-	j.supply.burned.Add(&j.supply.burned, times(h.BaseFeeCycle.Big(), o.Lane.AskCycles))
+	for i := range o.Timers {
+		if id := o.Timers[i].Timer.ID; fired[id] != nil {
+			wrong("the fire of %s has no receipt", id)
+		}
+	}
+	cycles += j.chargeAgents(o, cycles, wrong)
 	if types.Cycles(cycles) != h.CyclesUsed || types.Cells(cells) != h.CellsUsed || types.Cycles(fires) != h.TimerCyclesUsed {
-		wrong("its receipts and agents used %d cycles (fires %d) and %d cells, the header says %d (%d) and %d", cycles, fires, cells,
+		wrong("its receipts used %d cycles (fires %d) and %d cells, the header says %d (%d) and %d", cycles, fires, cells,
 			h.CyclesUsed, h.TimerCyclesUsed, h.CellsUsed)
 	}
 }
@@ -91,68 +103,97 @@ func (j *Judge) chargeTransaction(h *types.Header, tx *types.Transaction, r *typ
 	}
 }
 
-// chargeFire judges a fire's fee: base fees, the lane's under eip1559, and the
-// tip that the policy has for it (CIP-1 §3 step 8, CIP-5 §9.5, decisions T13,
-// T23, T24, T27).
-func (j *Judge) chargeFire(o *Observation, r *types.Receipt, c *types.TimerChange, wrong func(string, ...any)) {
+// chargeAgents judges what gas bidding agents used, which no receipt shows: the
+// rest of the block's cycles, only under policies that ask, within their budget,
+// and burned at the cycle base fee (decision T15). It returns that rest.
+func (j *Judge) chargeAgents(o *Observation, shown uint64, wrong func(string, ...any)) uint64 {
 	h := &o.Block.Header
-	if c == nil {
-		wrong("the receipt of timer %s is of no fire", r.Hash)
-		return
+	if uint64(h.CyclesUsed) <= shown || o.Lane.Policy != eip1559 && o.Lane.Policy != firstRevision || j.rules.FreeFees {
+		return 0
 	}
-	perCycle, tips := h.BaseFeeCycle.Big(), new(big.Int)
-	switch o.Lane.Policy {
-	case "eip1559":
-		lane := times(h.BaseFeeLaneTimer.Big(), o.Lane.FeePermille)
-		lane.Div(lane, big.NewInt(1000))
-		perCycle.Add(perCycle, lane)
-		tips = times(c.Priority.Big(), uint64(r.Cycles))
-		j.bounded(c, lane, wrong)
-	case "gba":
-		tips = times(c.Priority.Big(), uint64(r.Cycles))
-	case "bias-vcg", "bias-first-price":
-		tips = r.Tip.Big() // whatever it is, it is part of the bid
-		if c.Timer.Bid.Less(r.Tip) {
-			wrong("the fire of %s paid %s of a bid of %s", r.Hash, r.Tip, c.Timer.Bid)
+	asked := uint64(h.CyclesUsed) - shown
+	if types.Cycles(asked) > o.Lane.AskBudget {
+		wrong("%d cycles of the block are in no receipt; agents may use %d", asked, o.Lane.AskBudget)
+	}
+	j.seen.Asked++
+	j.supply.burned.Add(&j.supply.burned, times(h.BaseFeeCycle.Big(), asked))
+	return asked
+}
+
+// chargeFire judges a fire's fee: the cycle base fee, under eip1559 the lane's
+// beside it, the cell base fee; and what goes to the proposer, which is a tip a
+// cycle under eip1559 and the first revision, and the payment of an auction
+// (decisions T12, T13, T23, T24, T27).
+func (j *Judge) chargeFire(o *Observation, c *types.TimerChange, r *types.Receipt, wrong func(string, ...any)) {
+	h, l := &o.Block.Header, &o.Lane
+	fee, tips := new(big.Int), new(big.Int)
+	if !j.rules.FreeFees {
+		fee.Add(times(h.BaseFeeCycle.Big(), uint64(r.Cycles)), times(h.BaseFeeCell.Big(), uint64(r.Cells)))
+		switch {
+		case l.Policy == eip1559:
+			fee.Add(fee, times(l.lanePrice(h), uint64(r.Cycles)))
+			tips = times(c.Priority.Big(), uint64(r.Cycles))
+			j.tipped(l.lanePrice(h), c, wrong)
+		case l.Policy == firstRevision:
+			tips = times(c.Priority.Big(), uint64(r.Cycles))
+			j.tipped(h.BaseFeeCycle.Big(), c, wrong)
+		case l.auction():
+			tips = r.Tip.Big()
+			j.payment(l, c, r, wrong)
 		}
-		if o.Lane.Policy == "bias-first-price" && r.Tip != c.Timer.Bid {
-			wrong("the fire of %s paid %s, and bid %s", r.Hash, r.Tip, c.Timer.Bid)
-		}
 	}
-	fee := new(big.Int).Set(tips)
-	if j.rules.FreeFees {
-		fee.SetInt64(0)
-	} else {
-		fee.Add(fee, times(perCycle, uint64(r.Cycles)))
-		fee.Add(fee, times(h.BaseFeeCell.Big(), uint64(r.Cells)))
-	}
-	if r.Fee.Big().Cmp(fee) != 0 || !j.rules.FreeFees && r.Tip.Big().Cmp(tips) != 0 {
+	fee.Add(fee, tips)
+	if r.Fee.Big().Cmp(fee) != 0 || r.Tip.Big().Cmp(tips) != 0 {
 		wrong("the fire of %s with %d cycles and %d cells paid %s, tip %s; want %s, tip %s", r.Hash, r.Cycles, r.Cells, r.Fee, r.Tip, fee, tips)
 	}
-	if c.FeePaid != r.Fee || c.TipPaid != r.Tip || c.CyclesUsed != r.Cycles || c.CellsUsed != r.Cells {
-		wrong("timer %s says it paid %s, tip %s, for %d and %d; its receipt says %s, %s, %d and %d", r.Hash,
-			c.FeePaid, c.TipPaid, c.CyclesUsed, c.CellsUsed, r.Fee, r.Tip, r.Cycles, r.Cells)
+	if c.FeePaid != r.Fee || c.TipPaid != r.Tip || c.CyclesUsed != r.Cycles || c.CellsUsed != r.Cells || c.Result != r.Status {
+		wrong("the fire of %s used %d cycles and %d cells for %s, tip %s, and ended %s; its receipt says %d, %d, %s, %s and %s", r.Hash,
+			c.CyclesUsed, c.CellsUsed, c.FeePaid, c.TipPaid, c.Result, r.Cycles, r.Cells, r.Fee, r.Tip, r.Status)
 	}
 }
 
-// bounded judges a priority by what its timer states (CIP-1 §3 step 6).
-func (j *Judge) bounded(c *types.TimerChange, lane *big.Int, wrong func(string, ...any)) {
-	t := &c.Timer
-	if t.MaxFeePerCycle != nil && new(big.Int).Add(lane, c.Priority.Big()).Cmp(t.MaxFeePerCycle.Big()) > 0 {
-		wrong("timer %s pays %s and a tip of %s a cycle, at most %s", t.ID, lane, c.Priority, t.MaxFeePerCycle)
+// lanePrice is what a cycle of a fire pays for the lane: its base fee times the
+// multiplier, rounded down.
+func (l *Lane) lanePrice(h *types.Header) *big.Int {
+	price := times(h.BaseFeeLaneTimer.Big(), l.FeePermille)
+	return price.Quo(price, big.NewInt(1000))
+}
+
+// tipped judges a tip against what the timer states: never above its maximum
+// priority, nor above what its maximum fee leaves over the base fee; exactly the
+// lesser where it states both. What an agent said no block shows.
+func (j *Judge) tipped(base *big.Int, c *types.TimerChange, wrong func(string, ...any)) {
+	known := j.timers.pending[c.Timer.ID]
+	if known == nil {
+		return // age accuses it
 	}
-	if t.MaxPriorityFeePerCycle != nil && t.MaxPriorityFeePerCycle.Less(c.Priority) {
-		wrong("timer %s tips %s a cycle, at most %s", t.ID, c.Priority, t.MaxPriorityFeePerCycle)
+	t, paid := &known.timer, c.Priority.Big()
+	var most *big.Int
+	if t.MaxFeePerCycle != nil {
+		if most = new(big.Int).Sub(t.MaxFeePerCycle.Big(), base); most.Sign() < 0 {
+			wrong("timer %s, whose maximum is %s a cycle, fired at a base fee of %s", t.ID, t.MaxFeePerCycle, base)
+			return
+		}
 	}
-	if t.MaxFeePerCycle == nil || t.MaxPriorityFeePerCycle == nil {
-		return // its bidder's word counts too
+	if p := t.MaxPriorityFeePerCycle; p != nil && (most == nil || p.Big().Cmp(most) < 0) {
+		most = p.Big()
 	}
-	want := new(big.Int).Sub(t.MaxFeePerCycle.Big(), lane)
-	if p := t.MaxPriorityFeePerCycle.Big(); p.Cmp(want) < 0 {
-		want = p
+	both := t.MaxFeePerCycle != nil && t.MaxPriorityFeePerCycle != nil
+	if most != nil && (paid.Cmp(most) > 0 || both && paid.Cmp(most) != 0) {
+		wrong("timer %s tips %s a cycle; by what it states it is %s", t.ID, paid, most)
 	}
-	if c.Priority.Big().Cmp(want) != 0 {
-		wrong("timer %s tips %s a cycle, and states %s", t.ID, c.Priority, want)
+}
+
+// payment judges an auction's payment: at most the bid, and the bid itself where
+// the first price is paid; at least the reserve price where the bid reaches it.
+func (j *Judge) payment(l *Lane, c *types.TimerChange, r *types.Receipt, wrong func(string, ...any)) {
+	known := j.timers.pending[c.Timer.ID]
+	if known == nil {
+		return // age accuses it
+	}
+	bid := known.timer.Bid
+	if bid.Less(r.Tip) || r.Tip.Less(l.Reserve.Min(bid)) || l.Policy == firstPrice && r.Tip != bid {
+		wrong("timer %s, which bid %s, won and paid %s; the reserve price is %s", r.Hash, bid, r.Tip, l.Reserve)
 	}
 }
 

@@ -11,10 +11,11 @@
 //	roots         equal roots at equal heights; the header's is that of a full re-hash
 //	supply        genesis + minted - burned = balances + escrows (decision C15)
 //	fees          each receipt to the wei; what is burned is what was paid less tips
-//	timers        each ends once, in order, never early (decisions T1, T4, T20); the
-//	              lane keeps its budgets
+//	basefees      every base fee follows from the block before (decisions C14, T12)
+//	lane          budgets, order, weights and caps of the timer lane
+//	timers        each ends once, never early (decisions T1, T4, T20, T26)
 //
-// What only one chain can have (supply, fees, timers) is judged once a height,
+// What only one chain can have (supply and what follows) is judged once a height,
 // in the order of the chain, on the first observation of that height; that the
 // others are equal is agreement.
 package oracle
@@ -36,22 +37,11 @@ type Observation struct {
 	StateRoot    types.Hash // of the state it holds after the block
 	Receipts     []types.Receipt
 	Timers       []types.TimerChange // in the order they happened
-	Lane         Lane
 	Finalization *types.Certificate  // of this block, or nil where a later one finalized it
 	NextSet      *types.ValidatorSet // of the next epoch, in the last block of each
+	Lane         Lane                // the parameters in force in it
 	State        []Entry             // all of the state, at sampled heights; else nil
 	Money        *Money              // at sampled heights; else nil
-}
-
-// Lane is what the block's timer lane went by, and what it says it used.
-type Lane struct {
-	Policy      string    // cip1.policy; "" is fifo
-	FeePermille uint64    // cip1.lane_fee_multiplier_permille
-	Floor       types.Wei // cip1.priority_floor
-	Budget      uint64    // cip1.lane_timer_cycles
-	GCBudget    uint64    // cip5.gc_cycles_per_block
-	GCCycles    uint64    // of the cleanup lane
-	AskCycles   uint64    // of gas bidding agents, paid at the cycle base fee
 }
 
 // Entry is one key of state.
@@ -62,7 +52,8 @@ type Money struct {
 	Minted   types.Wei // since genesis
 	Burned   types.Wei // since genesis
 	Balances []types.Wei
-	Escrows  []types.Wei // of messages, jobs, bids
+	Escrows  []types.Wei // of messages, jobs
+	Bids     types.Wei   // among the balances: what is locked for bids of timers
 }
 
 // Rules are what the chain began with.
@@ -72,6 +63,7 @@ type Rules struct {
 	Set      types.ValidatorSet // of epoch 0
 	Supply   types.Wei          // the sum of all balances at genesis
 	FreeFees bool               // fees = free (decision T2): fires cost nothing
+	Lane     Lane               // the parameters in force at genesis
 	// Recover returns who signed a digest.
 	Recover func(types.Hash, types.Signature) (types.Address, bool)
 }
@@ -103,6 +95,8 @@ type Judge struct {
 	votes      votes
 	supply     supply
 	timers     timers
+	window     window
+	before     feesBefore
 	violations []Violation
 	seen       Counts
 }
@@ -118,6 +112,7 @@ type judged struct {
 type Counts struct {
 	Observations, Heights, Certificates, Signatures, Rehashed, Summed, Receipts, Votes int
 	Scheduled, Deferred, Ended, Fired, Expired, Insufficient, Cancelled                int // timers
+	Triggered, Lanes, Weights, Asked, BaseFees                                         int
 }
 
 // New returns a judge of a chain that began with these rules.
@@ -130,6 +125,7 @@ func New(rules Rules) *Judge {
 		tipHash:  hashHeader(&rules.Genesis.Header),
 		votes:    newVotes(),
 		timers:   newTimers(),
+		before:   feesBefore{header: &rules.Genesis.Header, lane: rules.Lane},
 	}
 }
 
@@ -172,7 +168,9 @@ func (j *Judge) advance() {
 		next := j.chain[heights[0]]
 		j.tip, j.tipHash = heights[0], next.first.Hash
 		j.seen.Heights++
+		j.baseFees(&next.first)
 		j.charge(&next.first)
+		j.lane(&next.first)
 		j.age(&next.first)
 		if next.money != nil {
 			j.sum(j.tip, next.money)

@@ -47,7 +47,7 @@ func timer(due types.Height, nonce uint64, seq types.Seq) types.Timer {
 
 func fire(t types.Timer, at types.Height) (types.TimerChange, types.Receipt) {
 	return types.TimerChange{Timer: t, Status: types.TimerFired, At: at, CyclesUsed: 100, CellsUsed: 1, FeePaid: types.WeiOf(1020), Result: types.StatusOK},
-		types.Receipt{Hash: t.ID, Origin: types.OriginTimer, Height: at, Sender: t.Actor, To: t.Actor, Cycles: 100, Cells: 1, Fee: types.WeiOf(1020)}
+		types.Receipt{Hash: t.ID, Origin: types.OriginTimer, Height: at, Sender: t.Actor, To: t.Actor, Cycles: 100, Cells: 1, Fee: types.WeiOf(1020), Status: types.StatusOK}
 }
 
 func transaction() types.Transaction {
@@ -58,7 +58,17 @@ func transaction() types.Transaction {
 }
 
 func genesis() *types.Block {
-	return &types.Block{Header: types.Header{ChainID: chainID, Randomness: types.Hash{9}, StateRoot: Root(nil)}}
+	return &types.Block{Header: types.Header{ChainID: chainID, Randomness: types.Hash{9}, StateRoot: Root(nil),
+		BaseFeeCycle: types.WeiOf(10), BaseFeeCell: types.WeiOf(20), BaseFeeLaneTimer: types.WeiOf(10)}}
+}
+
+// parameters under which one timer of these tests fits into the lane beside
+// another, and base fees of cycles and cells stand still: a thousandth of them is
+// less than a wei.
+func parameters() Lane {
+	return Lane{Policy: fifo, CyclesLimit: 20_000, LaneBudget: 1050, GCBudget: 10, GCPerTimer: 10, AskBudget: 30, CellsLimit: 100, FeeDivisor: 1000,
+		LaneFeeDivisor: 8, MinBaseFee: types.WeiOf(1), FeePermille: 500, FireCycles: 2000, FireCyclesAuction: 1500, FireCells: 5, Examined: 10,
+		Window: 2, WeightMin: 1, WeightMax: 2, Reserve: types.WeiOf(10), FiresBlock: 3, FiresActor: 2}
 }
 
 func rules() Rules {
@@ -66,7 +76,7 @@ func rules() Rules {
 	for _, a := range validators {
 		set.Members = append(set.Members, types.Validator{Address: a})
 	}
-	return Rules{ChainID: chainID, Genesis: genesis(), Set: set, Supply: types.WeiOf(1_000_000), Recover: recoverSigner}
+	return Rules{ChainID: chainID, Genesis: genesis(), Set: set, Supply: types.WeiOf(1_000_000), Lane: parameters(), Recover: recoverSigner}
 }
 
 // seal completes a block of the chain: what the header says of the rest.
@@ -77,6 +87,9 @@ func seal(o *Observation, parent *types.Block) {
 	h.Height = parent.Header.Height + 1 + types.Height(h.Skipped)
 	h.Randomness = keccak(parent.Header.Randomness[:], hash[:])
 	h.BaseFeeCycle, h.BaseFeeCell = types.WeiOf(10), types.WeiOf(20)
+	if o.Lane.Policy != eip1559 {
+		h.BaseFeeLaneTimer = types.WeiOf(10)
+	}
 	var hashes, receipts []byte
 	for i := range o.Block.Transactions {
 		one := keccak(codec.Marshal(&o.Block.Transactions[i]))
@@ -132,6 +145,7 @@ func chain(spoil func(h types.Height, o *Observation)) []Observation {
 	}
 	parent := genesis()
 	for i := range all {
+		all[i].Lane = parameters()
 		if spoil != nil {
 			spoil(types.Height(i+1), &all[i])
 		}
@@ -158,7 +172,7 @@ func TestARightChainIsNotAccused(t *testing.T) {
 		t.Error(v)
 	}
 	want := Counts{Observations: 12, Heights: 5, Certificates: 12 + 9, Signatures: 3 * 21, Rehashed: 12, Summed: 3,
-		Receipts: 3, Scheduled: 3, Ended: 3, Fired: 2, Cancelled: 1, Deferred: 1, Votes: 3 * 21}
+		Receipts: 3, Scheduled: 3, Ended: 3, Fired: 2, Cancelled: 1, Deferred: 1, Votes: 3 * 21, Lanes: 5, BaseFees: 5}
 	if j.Counts() != want || j.Tip() != 5 {
 		t.Errorf("judged %+v up to %d, want %+v", j.Counts(), j.Tip(), want)
 	}
@@ -199,6 +213,9 @@ func TestPlantedContentIsFound(t *testing.T) {
 		{"wrong origin", 1, func(o *Observation) { o.Receipts[0].Origin = "gift" }, "fees", `origin "gift"`},
 		{"fire for too little", 2, func(o *Observation) { o.Receipts[0].Fee = types.WeiOf(1019) }, "fees", "want 1020"},
 		{"fire with a tip under fifo", 2, func(o *Observation) { o.Receipts[0].Tip = types.WeiOf(1) }, "fees", "tip 1; want 1020, tip 0"},
+		{"fire whose receipt says otherwise", 2, func(o *Observation) { o.Timers[0].TipPaid = types.WeiOf(1) }, "fees", "its receipt says"},
+		{"fire without a receipt", 2, func(o *Observation) { o.Receipts = nil }, "fees", "has no receipt"},
+		{"receipt without a fire", 2, func(o *Observation) { o.Timers[0].Status = types.TimerExpired }, "fees", "of the fire of no timer"},
 		{"delivery with a tip", 4, func(o *Observation) {
 			o.Receipts = []types.Receipt{{Origin: types.OriginMessage, Height: 4, Fee: types.WeiOf(5), Tip: types.WeiOf(5)}}
 		}, "fees", "delivery"},
@@ -221,6 +238,11 @@ func TestPlantedContentIsFound(t *testing.T) {
 		}, "timers", "is due at 1"},
 		{"sequence that falls", 1, func(o *Observation) { o.Timers[2].Timer.Seq = 2 }, "timers", "sequence 2 after 2"},
 		{"fire of nothing", 2, func(o *Observation) { o.Timers[0].Timer.ID = types.Hash{1} }, "timers", "which nobody scheduled"},
+		{"timer looked at behind one that was not", 2, func(o *Observation) {
+			o.Timers, o.Lane.Examined = o.Timers[1:], 1
+			o.Receipts = nil
+		}, "timers", "neither ended nor was deferred"},
+		{"timer triggered that watches nothing", 2, func(o *Observation) { o.Timers[1].Reason = "triggered" }, "timers", "is triggered"},
 		{"timer forgotten", 2, func(o *Observation) { o.Timers = o.Timers[:1] }, "timers", "neither ended nor was deferred"},
 		{"timer ends twice", 4, func(o *Observation) { o.Timers = append(o.Timers, o.Timers[0]) }, "timers", "had ended: cancelled"},
 		{"fired timer scheduled again", 4, func(o *Observation) {
@@ -233,7 +255,24 @@ func TestPlantedContentIsFound(t *testing.T) {
 			second, receipt := fire(timer(2, 1, 2), 2)
 			o.Timers = []types.TimerChange{second, o.Timers[0]}
 			o.Receipts = append(o.Receipts, receipt)
-		}, "timers", "fired after"},
+		}, "lane", "fired after"},
+		{"two fires where one fits", 2, func(o *Observation) {
+			second, receipt := fire(timer(2, 1, 2), 2)
+			o.Timers[1] = second
+			o.Receipts = append(o.Receipts, receipt)
+		}, "lane", "fired when 100 of the lane's 1050 were used"},
+		{"passed over though it fits", 2, func(o *Observation) { o.Lane.LaneBudget = 1100 }, "lane", "waits (lane_full)"},
+		{"passed over for cells that are there", 2, func(o *Observation) { o.Timers[1].Reason = "block_cells_full" }, "lane", "waits (block_cells_full)"},
+		{"more cells than the block has", 2, func(o *Observation) { o.Lane.CellsLimit = 4 }, "lane", "had 4 cells left"},
+		{"more cycles than the lane has", 2, func(o *Observation) { o.Timers[0].CyclesUsed = 1051 }, "lane", "fires used 1051 cycles"},
+		{"more examined than there may be", 2, func(o *Observation) { o.Lane.Examined = 1 }, "lane", "2 due timers were looked at, at most 1"},
+		{"waits for a cleanup lane with room", 2, func(o *Observation) { o.Timers[1].Reason = "gc_lane_full" }, "lane", "has room for 1"},
+		{"more cleaned up than there is room for", 2, func(o *Observation) {
+			o.Lane.GCBudget = 9
+			o.Timers[1].Status = types.TimerInsufficientFunds
+		}, "lane", "1 timers ended unfired"},
+		{"a base fee that moves by itself", 2, func(o *Observation) { o.Lane.MinBaseFee = types.WeiOf(11) }, "basefees", "they are 11, 20 and 11"},
+		{"bids that nobody locked", 3, func(o *Observation) { o.Money.Bids = types.WeiOf(1) }, "supply", "and 1 are locked"},
 		{"expired in time", 4, func(o *Observation) { o.Timers[0].Status = types.TimerExpired }, "timers", "which expires at 24, is expired"},
 		{"insufficient before its height", 4, func(o *Observation) { o.Timers[0].Status = types.TimerInsufficientFunds }, "timers", "for want of funds"},
 		{"an end that is none", 4, func(o *Observation) { o.Timers[0].Status = "lost" }, "timers", `is "lost"`},

@@ -12,6 +12,7 @@ type supply struct {
 	lastHeight types.Height // at which Money was seen last
 	last       big.Int      // the chain's own count of what was burned, then
 	lastOwn    big.Int      // ours, then
+	given      bool         // a transaction went to the escrow of bids
 }
 
 // sum judges the money after a block (decision C15), and that the chain counted
@@ -31,6 +32,23 @@ func (j *Judge) sum(h types.Height, m *Money) {
 			j.rules.Supply, m.Minted, m.Burned, made, held)
 	}
 	j.burnt(h, m)
+	j.locked(h, m)
+}
+
+// locked judges that the escrow holds the bids of the pending timers, and no more
+// unless somebody gave to it (CIP-5 §9.7). Money of a height that was passed
+// already cannot be compared with the timers.
+func (j *Judge) locked(h types.Height, m *Money) {
+	if h != j.tip {
+		return
+	}
+	bids := new(big.Int)
+	for _, l := range j.timers.pending {
+		bids.Add(bids, l.timer.Bid.Big())
+	}
+	if c := m.Bids.Big().Cmp(bids); c < 0 || c > 0 && !j.supply.given {
+		j.report("supply", h, types.Address{}, "the bids of pending timers are %s, and %s are locked", bids, m.Bids)
+	}
 }
 
 // burnt judges the chain's count of what was burned since the last time. Money

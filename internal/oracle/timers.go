@@ -1,6 +1,8 @@
 package oracle
 
 import (
+	"cmp"
+	"math"
 	"slices"
 
 	"github.com/cowboyinc/devnet/internal/types"
@@ -12,29 +14,53 @@ type timers struct {
 	ended   map[types.TimerID]types.TimerStatus
 	nonces  map[types.Address]uint64
 	lastSeq types.Seq
-	any     bool // a timer was scheduled
+	any     bool  // a timer was scheduled
+	full    bool  // the block looked at as many due timers as it may
+	least   *life // then the last of those in the order in which they are looked at
 }
 
 // life is a pending timer.
 type life struct {
-	timer  types.Timer
-	due    types.Height // 0: not yet known, until the key it watches changes
-	judged types.Height // at which it was deferred last
+	timer     types.Timer
+	rank      types.Wei    // the tip it stated, where tips counted when it was scheduled
+	triggered types.Height // in which block what it watches changed; 0 before
+	judged    types.Height // at which it was deferred last
+}
+
+// due is the height from which the timer is due: of one that watches a key that
+// has not changed the first at which it has expired (decision T26).
+func (l *life) due() types.Height {
+	switch {
+	case l.timer.Watch == nil:
+		return l.timer.Height
+	case l.triggered != 0:
+		return l.triggered
+	}
+	return l.timer.ExpiresAt + 1
+}
+
+func (l *life) isDue(h types.Height) bool { return l.due() <= h && l.timer.ScheduledAt < h }
+
+// before reports whether l is looked at before m (decision T16).
+func (l *life) before(m *life) bool {
+	if c := l.rank.Cmp(m.rank); c != 0 {
+		return c > 0
+	}
+	return l.timer.Seq < m.timer.Seq
 }
 
 func newTimers() timers {
-	return timers{map[types.TimerID]*life{}, map[types.TimerID]types.TimerStatus{}, map[types.Address]uint64{}, 0, false}
+	return timers{map[types.TimerID]*life{}, map[types.TimerID]types.TimerStatus{}, map[types.Address]uint64{}, 0, false, false, nil}
 }
 
-// age judges what a block did to timers (decisions T1-T6, T9, T19, T20, T26):
-// ids are made as told, each timer ends once, none fires before it is due or in
-// the block that created it, those that fire do so in the order of the policy,
-// at every height at which a timer is due it ends or is deferred, and the lane
-// keeps its budgets.
+// age judges what a block did to timers (decisions T1-T6, T9, T19, T20, T26): ids
+// are made as told, each timer ends once, none fires before its height, in the
+// block that created it or before what it watches changed, and at every height at
+// which a timer is due it ends or is deferred, unless the block looked at as many
+// as it may.
 func (j *Judge) age(o *Observation) {
 	h := o.Block.Header.Height
 	wrong := func(format string, args ...any) { j.report("timers", h, types.Address{}, format, args...) }
-	var fired *types.TimerChange
 	for i := range o.Timers {
 		c := &o.Timers[i]
 		if c.At != h {
@@ -45,56 +71,20 @@ func (j *Judge) age(o *Observation) {
 		case j.timers.ended[c.Timer.ID] != "":
 			wrong("timer %s is %s (%s), and had ended: %s", c.Timer.ID, c.Status, c.Reason, j.timers.ended[c.Timer.ID])
 		case known == nil:
-			j.scheduled(c, wrong)
+			j.scheduled(&o.Lane, c, wrong)
+		case c.Status == types.TimerPending && c.Reason == reasonTrigger:
+			j.woken(known, c, wrong)
 		case c.Status == types.TimerPending:
 			j.kept(known, c, wrong)
 		default:
 			j.ends(known, c, wrong)
-			if c.Status == types.TimerFired {
-				if fired != nil {
-					j.turns(&o.Lane, fired, c, wrong)
-				}
-				fired = c
-			}
 		}
 	}
 	j.overdue(h, wrong)
-	if used := uint64(o.Block.Header.TimerCyclesUsed); o.Lane.Budget > 0 && used > o.Lane.Budget {
-		wrong("its fires used %d cycles, and the lane has %d", used, o.Lane.Budget)
-	}
-	if o.Lane.GCCycles > o.Lane.GCBudget {
-		wrong("its cleanup lane used %d cycles of %d", o.Lane.GCCycles, o.Lane.GCBudget)
-	}
-}
-
-// turns judges that second might fire after first: under fifo by when they were
-// due, then sequence (decision T27); under eip1559 by priority × weight (CIP-1
-// §3 step 7; ties are the tie break's). The auctions' orders are not judged.
-func (j *Judge) turns(lane *Lane, first, second *types.TimerChange, wrong func(string, ...any)) {
-	a, b := &first.Timer, &second.Timer
-	switch lane.Policy {
-	case "", "fifo":
-		if b.Watch == nil && a.Watch == nil && (b.Height < a.Height || b.Height == a.Height && b.Seq < a.Seq) {
-			wrong("timer %s (due %d, sequence %d) fired after %s (due %d, sequence %d)", b.ID, b.Height, b.Seq, a.ID, a.Height, a.Seq)
-		}
-	case "eip1559":
-		if first.Weight.Den == 0 || second.Weight.Den == 0 {
-			wrong("timer %s or %s fired without a weight", a.ID, b.ID)
-			return
-		}
-		floor := lane.Floor.Big()
-		before := times(times(floor.Add(floor, first.Priority.Big()), first.Weight.Num), second.Weight.Den)
-		floor = lane.Floor.Big()
-		after := times(times(floor.Add(floor, second.Priority.Big()), second.Weight.Num), first.Weight.Den)
-		if before.Cmp(after) < 0 {
-			wrong("timer %s (priority %s, weight %s) fired after %s (priority %s, weight %s)", b.ID, second.Priority, second.Weight,
-				a.ID, first.Priority, first.Weight)
-		}
-	}
 }
 
 // scheduled judges a timer that is new.
-func (j *Judge) scheduled(c *types.TimerChange, wrong func(string, ...any)) {
+func (j *Judge) scheduled(rules *Lane, c *types.TimerChange, wrong func(string, ...any)) {
 	t := &c.Timer
 	if c.Status != types.TimerPending || c.Reason != "" {
 		wrong("timer %s, which nobody scheduled, is %s (%s)", t.ID, c.Status, c.Reason)
@@ -113,23 +103,29 @@ func (j *Judge) scheduled(c *types.TimerChange, wrong func(string, ...any)) {
 		wrong("timer %s has sequence %d after %d", t.ID, t.Seq, j.timers.lastSeq)
 	}
 	j.timers.any, j.timers.lastSeq = true, t.Seq
-	new := &life{timer: *t, due: t.Height}
-	if t.Watch != nil {
-		new.due = 0
+	l := &life{timer: *t}
+	if rules.Policy == eip1559 && t.MaxPriorityFeePerCycle != nil {
+		l.rank = t.MaxPriorityFeePerCycle.Min(types.WeiOf(math.MaxUint64))
 	}
-	j.timers.pending[t.ID] = new
+	j.timers.pending[t.ID] = l
+}
+
+// woken judges that what a timer watches changed: once, at its height at the
+// earliest, in a block after the one that scheduled it (decision T26).
+func (j *Judge) woken(known *life, c *types.TimerChange, wrong func(string, ...any)) {
+	j.seen.Triggered++
+	j.same(known, c, wrong)
+	t := &known.timer
+	if t.Watch == nil || known.triggered != 0 || c.At < t.Height || c.At <= t.ScheduledAt || c.At > t.ExpiresAt {
+		wrong("timer %s, scheduled at %d for %d and expiring at %d, is triggered (watching: %v, triggered before at %d)",
+			t.ID, t.ScheduledAt, t.Height, t.ExpiresAt, t.Watch != nil, known.triggered)
+	}
+	known.triggered = c.At
 }
 
 // kept judges a change that ends nothing: a deferral, or an extension.
 func (j *Judge) kept(known *life, c *types.TimerChange, wrong func(string, ...any)) {
 	j.same(known, c, wrong)
-	if c.Reason == "triggered" {
-		if known.timer.Watch == nil || known.due != 0 || c.At < known.timer.Height || c.At == known.timer.ScheduledAt {
-			wrong("timer %s, scheduled at %d for %d, is triggered", c.Timer.ID, known.timer.ScheduledAt, known.timer.Height)
-		}
-		known.due = c.At
-		return
-	}
 	if extended := c.Timer.ExpiresAt > known.timer.ExpiresAt; extended {
 		known.timer.ExpiresAt = c.Timer.ExpiresAt
 		return
@@ -141,21 +137,17 @@ func (j *Judge) kept(known *life, c *types.TimerChange, wrong func(string, ...an
 	if c.Reason == "" {
 		wrong("timer %s is deferred, or scheduled again, without a reason", c.Timer.ID)
 	}
-	if known.early(c.At) && c.At <= known.timer.ExpiresAt {
-		wrong("timer %s, scheduled at %d and due at %d, is deferred", c.Timer.ID, known.timer.ScheduledAt, known.due)
+	if !known.isDue(c.At) {
+		wrong("timer %s, scheduled at %d and due at %d, is deferred", c.Timer.ID, known.timer.ScheduledAt, known.due())
+		return
 	}
 	if known.judged == c.At {
 		wrong("timer %s is deferred twice", c.Timer.ID)
 	}
-	if want := uint64(c.At-known.due) + 1; known.due != 0 && c.Timer.Deferrals != want {
+	if want := uint64(c.At-known.due()) + 1; c.Timer.Deferrals != want {
 		wrong("timer %s counts %d deferrals, want %d", c.Timer.ID, c.Timer.Deferrals, want)
 	}
 	known.judged = c.At
-}
-
-// early reports whether the timer may not fire at a height.
-func (l *life) early(at types.Height) bool {
-	return l.due == 0 || at < l.due || at == l.timer.ScheduledAt
 }
 
 // ends judges the end of a timer.
@@ -168,12 +160,12 @@ func (j *Judge) ends(known *life, c *types.TimerChange, wrong func(string, ...an
 	if known.judged == c.At {
 		wrong("timer %s is deferred and ends in one block", t.ID)
 	}
-	early := known.early(c.At)
+	early := !known.isDue(c.At)
 	switch c.Status {
 	case types.TimerFired:
 		j.seen.Fired++
 		if early || c.At > t.ExpiresAt {
-			wrong("timer %s, scheduled at %d, due at %d and expiring at %d, fired", t.ID, t.ScheduledAt, t.Height, t.ExpiresAt)
+			wrong("timer %s, scheduled at %d, due at %d and expiring at %d, fired", t.ID, t.ScheduledAt, known.due(), t.ExpiresAt)
 		}
 		if c.CyclesUsed > t.GasLimit {
 			wrong("timer %s used %d cycles of %d", t.ID, c.CyclesUsed, t.GasLimit)
@@ -186,7 +178,7 @@ func (j *Judge) ends(known *life, c *types.TimerChange, wrong func(string, ...an
 	case types.TimerInsufficientFunds:
 		j.seen.Insufficient++
 		if early || j.rules.FreeFees {
-			wrong("timer %s, due at %d, ended for want of funds", t.ID, t.Height)
+			wrong("timer %s, due at %d, ended for want of funds", t.ID, known.due())
 		}
 	case types.TimerCancelled:
 		j.seen.Cancelled++
@@ -198,24 +190,24 @@ func (j *Judge) ends(known *life, c *types.TimerChange, wrong func(string, ...an
 // same judges that a change speaks of the timer that was scheduled.
 func (j *Judge) same(known *life, c *types.TimerChange, wrong func(string, ...any)) {
 	a, b := &known.timer, &c.Timer
-	due := b.Height == a.Height || a.Watch != nil // deferrals of a watcher tell when it was triggered
-	if a.Actor != b.Actor || !due || a.Seq != b.Seq {
+	if a.Actor != b.Actor || b.Height != a.Height && b.Height != known.due() || a.Seq != b.Seq {
 		wrong("timer %s of %s, due at %d with sequence %d, became one of %s, due at %d with sequence %d",
 			a.ID, a.Actor, a.Height, a.Seq, b.Actor, b.Height, b.Seq)
 	}
 }
 
 // overdue judges that every timer that was due was spoken of: it ended, or it
-// was deferred (decision T9).
+// was deferred (decision T9); where the block looked at as many as it may, those
+// it did not come to stand behind all that it did (decision T16).
 func (j *Judge) overdue(h types.Height, wrong func(string, ...any)) {
 	var forgotten []*life
 	for _, l := range j.timers.pending {
-		if l.due != 0 && l.due <= h && l.timer.ScheduledAt < h && l.judged != h {
+		if l.isDue(h) && l.judged != h && !(j.timers.full && j.timers.least != nil && j.timers.least.before(l)) {
 			forgotten = append(forgotten, l)
 		}
 	}
-	slices.SortFunc(forgotten, func(a, b *life) int { return int(a.timer.Seq) - int(b.timer.Seq) })
+	slices.SortFunc(forgotten, func(a, b *life) int { return cmp.Compare(a.timer.Seq, b.timer.Seq) })
 	for _, l := range forgotten {
-		wrong("timer %s, due at %d, neither ended nor was deferred", l.timer.ID, l.timer.Height)
+		wrong("timer %s, due at %d, neither ended nor was deferred", l.timer.ID, l.due())
 	}
 }

@@ -75,12 +75,12 @@ func NewNetwork(c NetworkConfig) (*Network, error) {
 		n.memo = validators.NewMemo()
 	}
 	n.makeGenesis()
-	_, block, err := n.Genesis.State()
+	state, block, err := n.Genesis.State()
 	if err != nil {
 		return nil, err
 	}
 	n.Judge = oracle.New(oracle.Rules{ChainID: c.ChainID, Genesis: block, Set: n.Genesis.Validators, Supply: n.supply(),
-		FreeFees: c.Params["cip5.fees"] == "free", Recover: n.scheme.Recover})
+		FreeFees: c.Params["cip5.fees"] == "free", Lane: LaneRules(state.Params()), Recover: n.scheme.Recover})
 	n.Tap(n.overhear)
 	return n, n.bootAll()
 }
@@ -195,7 +195,7 @@ func (n *Network) observe(f validators.Finality) {
 // moneyOf reads all the money of a state.
 func moneyOf(s *ledger.State) *oracle.Money {
 	supply := s.Supply()
-	m := &oracle.Money{Minted: supply.Minted, Burned: supply.Burned()}
+	m := &oracle.Money{Minted: supply.Minted, Burned: supply.Burned(), Bids: s.Account(types.TimerEscrow).Balance}
 	actors.ScanAccounts(stateReader{s}, func(_ types.Address, a actors.Account) bool {
 		m.Balances = append(m.Balances, a.Balance)
 		return true

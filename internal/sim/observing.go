@@ -3,6 +3,7 @@ package sim
 import (
 	"github.com/cowboyinc/devnet/internal/codec"
 	"github.com/cowboyinc/devnet/internal/oracle"
+	"github.com/cowboyinc/devnet/internal/params"
 	"github.com/cowboyinc/devnet/internal/types"
 	"github.com/cowboyinc/devnet/validators"
 	"github.com/cowboyinc/devnet/validators/ledger"
@@ -39,18 +40,21 @@ func (a *audits) due(r *ledger.Result) bool {
 	return true
 }
 
-// laneOf is what the oracles are told of a block's timer lane.
-func laneOf(r *ledger.Result) oracle.Lane {
-	p := r.State.Params()
-	return oracle.Lane{Policy: p.Policy, FeePermille: p.LaneFeePermille, Floor: p.PriorityFloor, Budget: uint64(p.LaneTimerCycles),
-		GCBudget: uint64(p.GCCyclesPerBlock), GCCycles: uint64(r.Lane.GCCycles), AskCycles: uint64(r.Lane.AskCycles)}
+// LaneRules tells the oracles what parameters say of the lane and the base fees.
+func LaneRules(p *params.Params) oracle.Lane {
+	return oracle.Lane{Policy: p.Policy, CyclesLimit: p.CyclesLimit, LaneBudget: p.LaneTimerCycles, GCBudget: p.GCCyclesPerBlock,
+		GCPerTimer: p.GCCyclesPerTimer, AskBudget: p.GBABlockCycles, CellsLimit: p.CellsLimit, FeeDivisor: p.BaseFeeDivisor,
+		LaneFeeDivisor: p.LaneFeeDivisor, MinBaseFee: p.MinBaseFee, FeePermille: p.LaneFeePermille, FireCycles: p.MaxCyclesPerFire,
+		FireCyclesAuction: p.MaxCyclesPerFireLane, FireCells: p.MaxCellsPerFire, Examined: p.MaxExamined, PriorityFloor: p.PriorityFloor,
+		TieByAge: p.TieBreak == "age", Window: p.FairnessWindow, ByMean: p.FairnessCenter == "mean", WeightMin: p.WeightMin,
+		WeightMax: p.WeightMax, Reserve: p.BiasReservePrice, FiresBlock: p.MaxFiresPerBlock, FiresActor: p.MaxFiresPerActor}
 }
 
 func observations(f validators.Finality, who types.Address, audit func(*ledger.Result) bool) []oracle.Observation {
 	out := make([]oracle.Observation, 0, len(f.Results))
 	for i, r := range f.Results {
 		o := oracle.Observation{Validator: who, Block: r.Block, Hash: r.Hash, StateRoot: r.State.Root(),
-			Receipts: r.Receipts, Timers: r.Timers, Lane: laneOf(r), NextSet: r.NextSet}
+			Receipts: r.Receipts, Timers: r.Timers, Lane: LaneRules(r.State.Params()), NextSet: r.NextSet}
 		if i == len(f.Results)-1 {
 			o.Finalization = f.Finalization
 		}

@@ -51,7 +51,7 @@ func newJudge(trace io.Writer) *judge {
 // begin tells what the chain began with.
 func (j *judge) begin(n *box.Network) error {
 	genesis := n.Genesis()
-	_, block, err := genesis.State()
+	state, block, err := genesis.State()
 	if err != nil {
 		return err
 	}
@@ -70,7 +70,7 @@ func (j *judge) begin(n *box.Network) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.oracles = oracle.New(oracle.Rules{ChainID: genesis.ChainID, Genesis: block, Set: genesis.Validators, Supply: supply,
-		FreeFees: fees == "free", Recover: j.recover})
+		FreeFees: fees == "free", Lane: sim.LaneRules(state.Params()), Recover: j.recover})
 	j.network = n
 	for _, f := range j.early {
 		j.see(f)
@@ -176,7 +176,7 @@ func (j *judge) check(name string) error {
 	}
 	counts := j.oracles.Counts()
 	judged, known := map[string]int{"agreement": counts.Heights, "certificates": counts.Certificates, "roots": counts.Rehashed,
-		"supply": counts.Summed, "fees": counts.Receipts, "timers": counts.Scheduled}[name]
+		"supply": counts.Summed, "fees": counts.Receipts, "basefees": counts.BaseFees, "lane": counts.Lanes, "timers": counts.Scheduled}[name]
 	switch {
 	case !known:
 		return fmt.Errorf("there is no oracle %q", name)

@@ -1,0 +1,156 @@
+package view_test
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/cowboyinc/devnet/actors/samples"
+	"github.com/cowboyinc/devnet/internal/api"
+	"github.com/cowboyinc/devnet/internal/api/model"
+	"github.com/cowboyinc/devnet/internal/params"
+	"github.com/cowboyinc/devnet/internal/sim"
+	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/view"
+	"github.com/cowboyinc/devnet/scheduler"
+)
+
+func ref[T any](v T) *T { return &v }
+
+// stormed is a chain on which forty timers are due at height 12, some with a tip
+// or a bid, more than fit into a block.
+func stormed(t *testing.T, policy string, height types.Height) api.View {
+	t.Helper()
+	n, err := sim.NewNetwork(sim.NetworkConfig{World: sim.Config{Seed: 5}, Validators: 1,
+		Params: params.Overrides{"cip1.policy": policy, "cip1.lane_fee_multiplier_permille": "700", "cip1.lane_timer_cycles": "1000000"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tx, storm := n.Deploy("alice", samples.Code("storm"), types.WeiOf(100*types.CBY))
+	n.Submit("v0", tx, nil)
+	if err := n.RunToHeight(3, time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	for i := range uint64(4) {
+		order := samples.Storm{Count: 10, Height: 12, GasLimit: ref(types.Cycles(100_000)), Use: 50_000 + i, MaxFee: ref(types.WeiOf(1_000_000))}
+		if i > 0 {
+			order.Priority = ref(types.WeiOf(i))
+		}
+		if scheduler.BiasVCG == policy || scheduler.BiasFirstPrice == policy {
+			order.Bid = ref(types.WeiOf(5000 * (i + 1)))
+		}
+		payload, err := json.Marshal(order)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n.Submit("v0", n.Execute("alice", storm, "make", payload), nil)
+	}
+	if err := n.RunToHeight(height, time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	source := &view.Source{Genesis: n.Genesis, Programs: samples.Mux{}, Verifier: n.Scheme()}
+	return source.Of(n.Validator("v0"))
+}
+
+// Under every policy the story of each timer of a storm adds up: every block it
+// was due in is told once, and what its fire paid went somewhere, to the wei.
+func TestAStoryAddsUpUnderEveryPolicy(t *testing.T) {
+	for _, policy := range []string{scheduler.Fifo, scheduler.EIP1559, scheduler.GBA, scheduler.BiasVCG, scheduler.BiasFirstPrice} {
+		t.Run(policy, func(t *testing.T) {
+			v := stormed(t, policy, 30)
+			timers, err := v.Timers(api.TimerFilter{Limit: 100})
+			if err != nil || len(timers) != 40 {
+				t.Fatal(len(timers), err)
+			}
+			var late, tips int
+			for i := range timers {
+				s, err := v.Story(timers[i].ID, 0, 1000)
+				if err != nil {
+					t.Fatal(err)
+				}
+				late += int(addsUp(t, s))
+				if paid := s.Entries[len(s.Entries)-1].Paid; paid != nil && !paid.Tip.Add(paid.Payment).IsZero() {
+					tips++
+				}
+			}
+			if late == 0 {
+				t.Error("no timer waited: this shows nothing")
+			}
+			if (tips > 0) != (policy != scheduler.Fifo) {
+				t.Errorf("%d timers paid the proposer something", tips)
+			}
+			lane(t, v, timers)
+		})
+	}
+}
+
+// addsUp checks one story, and returns how many blocks deferred the timer.
+func addsUp(t *testing.T, s *api.Story) (waited uint64) {
+	t.Helper()
+	next := s.Timer.Height
+	for _, e := range s.Entries {
+		if e.Kind != model.StoryDeferred {
+			continue
+		}
+		if e.From != next || e.Blocks != uint64(e.To-e.From)+1 || e.Priority == nil {
+			t.Errorf("timer %s: %+v after block %d", s.Timer.ID, e, next-1)
+		}
+		next = e.To + 1
+		waited += e.Blocks
+	}
+	end := s.Entries[len(s.Entries)-1]
+	if end.Kind != model.StoryFired || end.From != next || waited != s.Timer.Deferrals || s.Entries[0].Kind != model.StoryScheduled {
+		t.Errorf("timer %s waited for %d blocks up to %d and ended: %+v", s.Timer.ID, waited, next-1, end)
+		return waited
+	}
+	p := end.Paid
+	sum := p.Burned.Cycle.Add(p.Burned.LaneTimer).Add(p.Burned.Cell).Add(p.Tip).Add(p.Payment)
+	if sum != p.FeePaid || p.FeePaid != s.Timer.FeePaid || p.MaxCost != p.FeePaid.Sub(p.Payment).Add(p.Refund) || p.CyclesLimit != 100_000 {
+		t.Errorf("timer %s: %+v does not add up to %s", s.Timer.ID, p, s.Timer.FeePaid)
+	}
+	return waited
+}
+
+// lane checks that the lane's blocks say the same as the timers.
+func lane(t *testing.T, v api.View, timers []api.Timer) {
+	t.Helper()
+	lanes, err := v.Lane(1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var fired, deferred, want uint64
+	for _, l := range lanes {
+		fired, deferred = fired+l.Fired, deferred+l.Deferred
+		if l.TimerCyclesUsed > l.Budget || l.Utilisation != 1000*uint64(l.TimerCyclesUsed)/uint64(l.Budget) {
+			t.Errorf("%+v", l)
+		}
+		b, err := v.Block(l.Height)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := api.ShowBlock(b)
+		if len(m.TimersFired) != int(l.Fired) || len(m.TimersDeferred) != int(l.Deferred) || m.BaseFeeLaneTimer != l.BaseFeeLaneTimer ||
+			m.Burned.LaneTimer != l.BurnedLaneTimer {
+			t.Errorf("block %d says otherwise: %+v", l.Height, l)
+		}
+	}
+	for i := range timers {
+		want += timers[i].Deferrals
+	}
+	if fired != uint64(len(timers)) || deferred != want {
+		t.Errorf("the lane fired %d and deferred %d times, the timers say %d", fired, deferred, want)
+	}
+}
+
+// A timer that still waits shows what the last block said of it.
+func TestAWaitingTimerShowsTheLastVerdict(t *testing.T) {
+	v := stormed(t, scheduler.EIP1559, 13)
+	timers, err := v.Timers(api.TimerFilter{Status: types.TimerPending, Limit: 100})
+	if err != nil || len(timers) == 0 {
+		t.Fatal(timers, err)
+	}
+	m := api.ShowTimer(&timers[0])
+	if m.Tier == nil || *m.Tier != "carry" || m.Reason != "lane_full" || m.Deferrals != 2 || m.Priority != types.WeiOf(1) || m.Weight != "1/1" || m.EndedAt != nil {
+		t.Errorf("%+v", m)
+	}
+}
