@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"runtime/debug"
 	"testing"
 	"time"
 
@@ -29,9 +30,16 @@ class Beat:
         pvm_host.schedule_timer(pvm_host.block_height() + every, b"")
 `
 
+// collectAsRunDoes sets the collector as `devnet run` does (runGCPercent).
+func collectAsRunDoes(b *testing.B) {
+	before := debug.SetGCPercent(400)
+	b.Cleanup(func() { debug.SetGCPercent(before) })
+}
+
 // BenchmarkTimers is virtual seconds a second of four validators with ten timers
 // a block, Go actors and Python ones (aims: 1,000 and 500).
 func BenchmarkTimers(b *testing.B) {
+	collectAsRunDoes(b)
 	b.Run("go", func(b *testing.B) { benchTimers(b, nil, samples.Code("heartbeat")) })
 	b.Run("python", func(b *testing.B) {
 		host := pyhost.New(pyhost.Config{})
@@ -73,6 +81,7 @@ func benchTimers(b *testing.B, host program.Host, code []byte) {
 // BenchmarkSeed is whole seeds of 60 virtual seconds, network made and closed
 // (aim: 50,000 an hour on two cores, which is 144 ms each).
 func BenchmarkSeed(b *testing.B) {
+	collectAsRunDoes(b)
 	for i := range b.N {
 		n, err := NewNetwork(NetworkConfig{World: quick(uint64(i + 1))})
 		if err != nil {
@@ -91,6 +100,7 @@ func BenchmarkSeed(b *testing.B) {
 
 // BenchmarkHundredValidators is 100 blocks of 100 validators.
 func BenchmarkHundredValidators(b *testing.B) {
+	collectAsRunDoes(b)
 	for range b.N {
 		n := network(b, NetworkConfig{World: quick(1), Validators: 100})
 		if err := n.RunToHeight(100, time.Hour); err != nil {
