@@ -99,6 +99,7 @@ type Judge struct {
 	before     feesBefore
 	violations []Violation
 	seen       Counts
+	rehashed   rehashed
 }
 
 // judged is the first observation of a height.

@@ -183,7 +183,7 @@ func (n *Network) failed(err error) {
 
 // observe tells the oracles what a validator finalized.
 func (n *Network) observe(f validators.Finality) {
-	for i, o := range observations(f, n.keys[f.Validator].Address(), n.audits.due) {
+	for i, o := range observations(f, n.keys[f.Validator].Address(), &n.audits) {
 		r := f.Results[i]
 		n.tip = max(n.tip, r.Block.Header.Height)
 		n.Note(f.Validator, "final", r.Hash[:])

@@ -12,58 +12,52 @@ import (
 // Observations is what the oracles are told of blocks that a validator made
 // final. Every sample-th height is shown with all of its state and money.
 func Observations(f validators.Finality, who types.Address, sample types.Height) []oracle.Observation {
-	return observations(f, who, func(r *ledger.Result) bool { return r.Block.Header.Height%sample == 0 })
+	return observations(f, who, &audits{sample: sample})
 }
 
 // maxAudited is how many audits a network remembers: validators are seldom
 // further apart.
-const maxAudited = 8
+const maxAudited = 2
 
-// audits says which blocks are shown with their state and money: every
-// sample-th height, and of validators that share one state, as they share the
-// execution of a block, the first.
+// audits shows every sample-th block with its state and money. Validators that
+// share a state, as they share the execution of a block, are shown one reading
+// of it.
 type audits struct {
 	sample types.Height
-	shown  [maxAudited]*ledger.State
+	last   [maxAudited]audit
 }
 
-func (a *audits) due(r *ledger.Result) bool {
+type audit struct {
+	of    *ledger.State
+	state []oracle.Entry
+	money *oracle.Money
+}
+
+// of returns the audit of a block, or an empty one where none is due.
+func (a *audits) of(r *ledger.Result) audit {
 	h := r.Block.Header.Height
 	if h%a.sample != 0 {
-		return false
+		return audit{}
 	}
-	place := &a.shown[h/a.sample%maxAudited]
-	if *place == r.State {
-		return false
+	place := &a.last[h/a.sample%maxAudited]
+	if place.of != r.State {
+		*place = audit{of: r.State, money: moneyOf(r.State)}
+		r.State.Scan(nil, nil, func(key, value []byte) bool {
+			place.state = append(place.state, oracle.Entry{Key: key, Value: value})
+			return true
+		})
 	}
-	*place = r.State
-	return true
+	return *place
 }
 
-// LaneRules tells the oracles what parameters say of the lane and the base fees.
-func LaneRules(p *params.Params) oracle.Lane {
-	return oracle.Lane{Policy: p.Policy, CyclesLimit: p.CyclesLimit, LaneBudget: p.LaneTimerCycles, GCBudget: p.GCCyclesPerBlock,
-		GCPerTimer: p.GCCyclesPerTimer, AskBudget: p.GBABlockCycles, CellsLimit: p.CellsLimit, FeeDivisor: p.BaseFeeDivisor,
-		LaneFeeDivisor: p.LaneFeeDivisor, MinBaseFee: p.MinBaseFee, FeePermille: p.LaneFeePermille, FireCycles: p.MaxCyclesPerFire,
-		FireCyclesAuction: p.MaxCyclesPerFireLane, FireCells: p.MaxCellsPerFire, Examined: p.MaxExamined, PriorityFloor: p.PriorityFloor,
-		TieByAge: p.TieBreak == "age", Window: p.FairnessWindow, ByMean: p.FairnessCenter == "mean", WeightMin: p.WeightMin,
-		WeightMax: p.WeightMax, Reserve: p.BiasReservePrice, FiresBlock: p.MaxFiresPerBlock, FiresActor: p.MaxFiresPerActor}
-}
-
-func observations(f validators.Finality, who types.Address, audit func(*ledger.Result) bool) []oracle.Observation {
+func observations(f validators.Finality, who types.Address, audits *audits) []oracle.Observation {
 	out := make([]oracle.Observation, 0, len(f.Results))
 	for i, r := range f.Results {
+		audit := audits.of(r)
 		o := oracle.Observation{Validator: who, Block: r.Block, Hash: r.Hash, StateRoot: r.State.Root(),
-			Receipts: r.Receipts, Timers: r.Timers, Lane: LaneRules(r.State.Params()), NextSet: r.NextSet}
+			Receipts: r.Receipts, Timers: r.Timers, NextSet: r.NextSet, State: audit.state, Money: audit.money}
 		if i == len(f.Results)-1 {
 			o.Finalization = f.Finalization
-		}
-		if audit(r) {
-			o.Money = moneyOf(r.State)
-			r.State.Scan(nil, nil, func(key, value []byte) bool {
-				o.State = append(o.State, oracle.Entry{Key: key, Value: value})
-				return true
-			})
 		}
 		out = append(out, o)
 	}
