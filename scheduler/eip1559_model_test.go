@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"bytes"
+	"maps"
 	"math/big"
 	"slices"
 	"testing"
@@ -347,6 +348,9 @@ func (x *trial) block(t *rapid.T) {
 			t.Fatalf("%s weighs %s, by the letter %s", a, got, want.RatString())
 		}
 	}
+	if rapid.IntRange(0, 4).Draw(t, "orphaned") == 0 {
+		x.orphan(t)
+	}
 	out := w.block()
 	want, asked := x.l.block(w, w.head, money, x.deeds)
 	var got []end
@@ -360,6 +364,19 @@ func (x *trial) block(t *rapid.T) {
 		if w.balances[a].Big().Cmp(m) != 0 {
 			t.Fatalf("%s has %s, by the letter %s", a, w.balances[a], m)
 		}
+	}
+}
+
+// orphan makes a block that ends up on no chain (decision C17).
+func (x *trial) orphan(t *rapid.T) {
+	w, before, mark := x.w, x.w.kv.dump(), x.w.kv.mark()
+	funds := maps.Clone(w.balances)
+	w.block()
+	w.head--
+	w.kv.rollback(mark)
+	w.balances = funds
+	if after := w.kv.dump(); !slices.EqualFunc(before, after, func(a, b pair) bool { return bytes.Equal(a.key, b.key) && bytes.Equal(a.value, b.value) }) {
+		t.Fatalf("an orphaned block left %d keys of %d", len(after), len(before))
 	}
 }
 
