@@ -145,7 +145,7 @@ func (r *run) cancel() {
 func TestLongRun(t *testing.T) {
 	operations := 2_000_000
 	if os.Getenv("DEVNET_SOAK") != "" {
-		operations = 100_000_000
+		operations = 20_000_000
 	}
 	if testing.Short() {
 		operations = 100_000
