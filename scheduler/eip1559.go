@@ -56,10 +56,10 @@ func (eip1559) quote(r *laneRun) error {
 // fill is CIP-1 §3 step 7. A timer over the cap of §10 is "deferred without an
 // attempt": one from after the activation, when the cap was lowered since.
 func (eip1559) fill(r *laneRun, ready []int) error {
-	order := r.byUrgency(ready)
+	order, activated := r.byUrgency(ready), readLane(r.KV).Activated
 	kept := order[:0]
 	for _, at := range order {
-		if r.overCap(&r.due[at]) {
+		if r.overCap(&r.due[at], activated) {
 			r.due[at].waiting = ReasonOverCap
 			continue
 		}
@@ -68,12 +68,13 @@ func (eip1559) fill(r *laneRun, ready []int) error {
 	return r.greedy(kept)
 }
 
-func (r *laneRun) overCap(d *dueTimer) bool {
+func (r *laneRun) overCap(d *dueTimer, activated types.Height) bool {
 	if d.GasLimit <= r.Params.MaxCyclesPerFireLane {
 		return false
 	}
-	t := load(r.KV, &d.Entry, 0)
-	return t.ScheduledAt >= readLane(r.KV).Activated
+	var rec record
+	mustRead(r.KV.Get(keyRecord(d.ID)), &rec)
+	return rec.ScheduledAt >= activated
 }
 
 // close counts the fires for the blocks to come (CIP-1 §3 step 10, §7.1).
