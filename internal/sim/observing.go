@@ -50,12 +50,23 @@ func (a *audits) of(r *ledger.Result) audit {
 	return *place
 }
 
+// LaneRules tells the oracles what parameters say of the lane and the base fees.
+func LaneRules(p *params.Params) oracle.Lane {
+	return oracle.Lane{Policy: p.Policy, CyclesLimit: p.CyclesLimit, LaneBudget: p.LaneTimerCycles, GCBudget: p.GCCyclesPerBlock,
+		GCPerTimer: p.GCCyclesPerTimer, AskBudget: p.GBABlockCycles, CellsLimit: p.CellsLimit, FeeDivisor: p.BaseFeeDivisor,
+		LaneFeeDivisor: p.LaneFeeDivisor, MinBaseFee: p.MinBaseFee, FeePermille: p.LaneFeePermille, FireCycles: p.MaxCyclesPerFire,
+		FireCyclesAuction: p.MaxCyclesPerFireLane, FireCells: p.MaxCellsPerFire, Examined: p.MaxExamined, PriorityFloor: p.PriorityFloor,
+		TieByAge: p.TieBreak == "age", Window: p.FairnessWindow, ByMean: p.FairnessCenter == "mean", WeightMin: p.WeightMin,
+		WeightMax: p.WeightMax, Reserve: p.BiasReservePrice, FiresBlock: p.MaxFiresPerBlock, FiresActor: p.MaxFiresPerActor}
+}
+
 func observations(f validators.Finality, who types.Address, audits *audits) []oracle.Observation {
 	out := make([]oracle.Observation, 0, len(f.Results))
 	for i, r := range f.Results {
 		audit := audits.of(r)
-		o := oracle.Observation{Validator: who, Block: r.Block, Hash: r.Hash, StateRoot: r.State.Root(),
-			Receipts: r.Receipts, Timers: r.Timers, NextSet: r.NextSet, State: audit.state, Money: audit.money}
+		o := oracle.Observation{Validator: who, Block: r.Block, Hash: r.Hash, StateRoot: r.State.Root(), Receipts: r.Receipts,
+			Timers: r.Timers, Lane: LaneRules(r.State.Params()), NextSet: r.NextSet,
+			State: audit.state, Money: audit.money}
 		if i == len(f.Results)-1 {
 			o.Finalization = f.Finalization
 		}
