@@ -51,11 +51,41 @@ type Reader interface {
 }
 
 // AccountOf returns the account at an address.
-func AccountOf(s Reader, at types.Address) (account Account) {
-	if data := s.Get(addressKey(prefixAccount, at)); data != nil {
+func AccountOf(s Reader, at types.Address) Account {
+	return decodeAccount(s.Get(addressKey(prefixAccount, at)))
+}
+
+// decodeAccount reads an account; nil is one with nothing in it. One whose nonce
+// and balance are small is read here, since a fire reads four of them.
+func decodeAccount(data []byte) (account Account) {
+	if len(data) > 0 && data[0] == 0x82 { // an array of two
+		nonce, rest, ok := cutUint(data[1:])
+		if balance, rest, fits := cutUint(rest); ok && fits && len(rest) == 0 {
+			return Account{Nonce: types.Nonce(nonce), Balance: types.WeiOf(balance)}
+		}
+	}
+	if data != nil {
 		decode(data, &account)
 	}
 	return account
+}
+
+// cutUint takes a CBOR unsigned integer of at most eight bytes off the front.
+func cutUint(data []byte) (n uint64, rest []byte, ok bool) {
+	if len(data) == 0 || data[0] > 0x1b {
+		return 0, nil, false
+	}
+	if data[0] < 24 {
+		return uint64(data[0]), data[1:], true
+	}
+	size := 1 << (data[0] - 24)
+	if len(data) <= size {
+		return 0, nil, false
+	}
+	for _, b := range data[1 : 1+size] {
+		n = n<<8 | uint64(b)
+	}
+	return n, data[1+size:], true
 }
 
 // SetAccount writes an account, or removes it where nothing is left in it.
