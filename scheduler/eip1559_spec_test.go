@@ -621,3 +621,55 @@ func TestFreeFiresUnderEip1559CostAndAskNothing(t *testing.T) {
 		t.Fatalf("%+v", out.Changes[0])
 	}
 }
+
+// TestT21DecayCostsWhatEntersAndLeaves: the window's writes follow from the fires
+// of a block and of the one that leaves, not from what it holds; where neither
+// fired nothing is written.
+func TestT21DecayCostsWhatEntersAndLeaves(t *testing.T) {
+	w := lane1559()
+	w.p.FairnessWindow = 20
+	fires := func(n int) (all []actorFires) {
+		for i := range n {
+			all = append(all, actorFires{actorNumber(int(w.now())*100 + i), 1})
+		}
+		return all
+	}
+	cost := func(n int) int {
+		before := w.kv.writes
+		w.blockNow().decayWindow()
+		w.blockNow().keepFires(fires(n))
+		w.head++
+		return w.kv.writes - before
+	}
+	for range 21 {
+		cost(5)
+	}
+	for range 50 {
+		// 5 sums and a block each way, and twice the count of those with one fire.
+		if n := cost(5); n != 2*(5+1)+2 {
+			t.Fatalf("%d writes in block %d", n, w.head)
+		}
+	}
+	for range 21 {
+		cost(0)
+	}
+	if n := cost(0); n != 0 || len(scanKeys(w.kv, "t/u", "t/x")) != 0 {
+		t.Fatalf("%d writes for nothing", n)
+	}
+}
+
+func TestAnIdleBlockOfEip1559WritesNothingBesideTheCalendarsCursor(t *testing.T) {
+	w := lane1559()
+	w.block()
+	before := w.kv.dump()
+	w.block()
+	after := w.kv.dump()
+	for i := range after {
+		if len(before) != len(after) || string(before[i].key) != string(after[i].key) {
+			t.Fatal("keys came or went")
+		}
+		if string(after[i].key) != "t/m" && string(before[i].value) != string(after[i].value) {
+			t.Fatalf("%q changed", after[i].key)
+		}
+	}
+}
