@@ -36,10 +36,19 @@ func requestOf(data []byte) (now types.Height, r program.TimerRequest) {
 		r.FeePayer = ptr([]types.Address{alice, bob, types.SystemAddress(3)}[word()%3])
 	}
 	if given&8 != 0 {
-		r.Bid, r.MaxFeePerCycle, r.GBA = ptr(types.WeiOf(word())), ptr(types.MaxWei), &bob
+		r.Bid, r.GBA = ptr(types.WeiOf(word())), &bob
 	}
 	if given&16 != 0 {
 		r.Handler = strings.Repeat("h", int(word()%300))
+	}
+	if given&32 != 0 {
+		r.MaxFeePerCycle = ptr(types.WeiOf(word()))
+	}
+	if given&64 != 0 {
+		r.MaxPriorityFeePerCycle = ptr(types.WeiOf(word()))
+	}
+	if given&128 != 0 {
+		r.PriorityTier = []string{TierEconomy, TierUrgent, "soon"}[word()%3]
 	}
 	r.Payload = data
 	return now, r
@@ -55,26 +64,42 @@ func FuzzSchedule(f *testing.F) {
 	f.Add(append(words(0, 5, 6), `{"_handler":"h","_payload":"aGk="}`...))
 	f.Add(words(31, 5, 6, 1000, 7, 0, 9, 4))
 	f.Add(words(3, 1<<64-2, 1<<64-1, 550_000, 1<<64-1))
+	f.Add(words(32|64, 5, 6, 999, 1))
+	f.Add(words(32|64, 5, 6, 1<<63, 1<<64-1))
+	f.Add(words(128, 5, 6, 1))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		now, r := requestOf(data)
-		w := newWorld()
-		timer, _, err := w.at(now).Schedule(alice, nil, r)
-		if err != nil {
-			var refusal *Error
-			if !errors.As(err, &refusal) || w.kv.writes != 0 {
-				t.Fatalf("%v with %d writes", err, w.kv.writes)
-			}
-			return
-		}
-		got, ok := Get(&w.p, w.kv, now, timer.ID)
-		if !ok || got.Height <= now || got.ExpiresAt < got.Height || got.GasLimit < 1000 || got.GasLimit > 550_000 ||
-			got.FeePayer != alice || len(got.Handler) == 0 || len(got.Handler) > 256 || !bytes.Equal(got.Payload, timer.Payload) {
-			t.Fatalf("accepted %+v as %+v", r, got)
-		}
-		if err := Check(&w.p, w.kv); err != nil {
-			t.Fatal(err)
-		}
+		scheduleUnder(t, Fifo, now, r)
+		scheduleUnder(t, EIP1559, now, r)
 	})
+}
+
+// scheduleUnder: a refusal writes nothing, and what is accepted is within every
+// bound that the policy has.
+func scheduleUnder(t *testing.T, policy string, now types.Height, r program.TimerRequest) {
+	w := newWorld()
+	w.p.Policy, w.fees.Lane = policy, types.WeiOf(1000)
+	most := map[string]types.Cycles{Fifo: 550_000, EIP1559: 250_000}[policy]
+	timer, _, err := w.at(now).Schedule(alice, nil, r)
+	if err != nil {
+		var refusal *Error
+		if !errors.As(err, &refusal) || w.kv.writes != 0 {
+			t.Fatalf("%v with %d writes", err, w.kv.writes)
+		}
+		return
+	}
+	got, ok := Get(&w.p, w.kv, now, timer.ID)
+	if !ok || got.Height <= now || got.ExpiresAt < got.Height || got.GasLimit < 1000 || got.GasLimit > most ||
+		got.FeePayer != alice || len(got.Handler) == 0 || len(got.Handler) > 256 || !bytes.Equal(got.Payload, timer.Payload) {
+		t.Fatalf("accepted %+v as %+v", r, got)
+	}
+	if policy == EIP1559 && got.MaxFeePerCycle != nil && (got.MaxFeePerCycle.Less(w.fees.Lane) ||
+		got.MaxPriorityFeePerCycle != nil && got.MaxFeePerCycle.Sub(w.fees.Lane).Less(*got.MaxPriorityFeePerCycle)) {
+		t.Fatalf("accepted %s/%s", got.MaxFeePerCycle, got.MaxPriorityFeePerCycle)
+	}
+	if err := Check(&w.p, w.kv); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // FuzzReadAnswer: whatever a bidder answers, its bids are those of a map of the
