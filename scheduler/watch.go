@@ -174,16 +174,20 @@ func holdsAny(kv KV, prefix string) (found bool) {
 // Spec: CIP-5 §9.8, decisions T4, T26, T27.
 func (b *Block) Trigger(written []StorageWrite) []types.TimerChange {
 	late := b.takeLate()
+	watched := b.watched(b.Height, len(written))
 	var changed []watchedKey
 	for i := range written {
 		w := &written[i]
 		key := watchedKeyOf(w.Actor, w.Key)
 		before, known := late[key]
 		delete(late, key)
+		if !watched(key) {
+			continue
+		}
 		if !known {
 			before = digest(w.Before)
 		}
-		if !bytes.Equal(before, digest(w.After)) && b.watchedBy(key, b.Height) {
+		if !bytes.Equal(before, digest(w.After)) {
 			changed = append(changed, key)
 		}
 	}
@@ -200,10 +204,11 @@ func (b *Block) Trigger(written []StorageWrite) []types.TimerChange {
 // transactions of this block, for the next one. written are the keys written
 // since, each once.
 func (b *Block) NoteLate(written []StorageWrite) {
+	watched := b.watched(b.Height+1, len(written))
 	var late []int
 	for i := range written {
 		w := &written[i]
-		if !bytes.Equal(w.Before, w.After) && b.watchedBy(watchedKeyOf(w.Actor, w.Key), b.Height+1) {
+		if watched(watchedKeyOf(w.Actor, w.Key)) && !bytes.Equal(digest(w.Before), digest(w.After)) {
 			late = append(late, i)
 		}
 	}
@@ -236,9 +241,22 @@ func (b *Block) takeLate() map[watchedKey][]byte {
 	return late
 }
 
-// watchedBy reports whether a key has a watcher of a height up to now.
-func (b *Block) watchedBy(key watchedKey, now types.Height) bool {
-	return len(b.watchers(key, now, 1)) > 0
+// watched returns a question that is to be asked so many times: whether a key has
+// a watcher of a height up to now. It reads all watchers once, or those of each
+// key, whatever is less.
+func (b *Block) watched(now types.Height, times int) func(watchedKey) bool {
+	if readWatchers(b.KV) > uint64(times) {
+		return func(key watchedKey) bool { return len(b.watchers(key, now, 1)) > 0 }
+	}
+	all := map[watchedKey]bool{}
+	b.KV.Scan([]byte("t/k/"), []byte("t/k0"), func(key, _ []byte) bool {
+		key = key[keyPrefixBytes:]
+		if types.Height(binary.BigEndian.Uint64(key[keyBytes:])) <= now {
+			all[watchedKey(key[:keyBytes])] = true
+		}
+		return true
+	})
+	return func(key watchedKey) bool { return all[key] }
 }
 
 // watchers lists at most limit watchers of a key whose heights are up to now, by

@@ -405,3 +405,28 @@ func (w *watchWorld) drawWatch(t testing.TB, rt *rapid.T) types.Timer {
 	height := w.now() + types.Height(rapid.IntRange(1, 4).Draw(rt, "ahead"))
 	return w.watch(t, rapid.SampledFrom([]string{"a", "b"}).Draw(rt, "watched"), height, height+types.Height(rapid.IntRange(0, 5).Draw(rt, "life")))
 }
+
+// BenchmarkTrigger is what a block pays that wrote 10,000 keys, none of them
+// watched, while so many timers watch others.
+func BenchmarkTrigger(b *testing.B) {
+	for _, watchers := range []int{1, 1000, 100_000} {
+		b.Run(fmt.Sprintf("watchers=%d", watchers), func(b *testing.B) {
+			w := newWatchWorld()
+			w.p.MaxTimers = math.MaxUint64
+			for i := range watchers {
+				w.watch(b, fmt.Sprint(i), 2, 100)
+			}
+			w.head++
+			written := make([]StorageWrite, 10_000)
+			for i := range written {
+				written[i] = StorageWrite{Actor: bob, Key: types.Keccak([]byte(fmt.Sprint(i))), After: []byte("x")}
+			}
+			for b.Loop() {
+				if changes := w.blockNow().Trigger(written); len(changes) != 0 {
+					b.Fatal(len(changes))
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(written)), "ns/write")
+		})
+	}
+}
