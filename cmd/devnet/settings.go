@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -53,7 +54,7 @@ func upFlags() []cli.Flag {
 		&cli.StringFlag{Name: "block-time", DefaultText: "1s", Usage: "`TIME` between blocks, like 1s or 200ms; 0s: as fast as it goes; auto: when there is something to do"},
 		&cli.StringFlag{Name: "home", Value: d.Home, Usage: "`DIR` that keeps the network's state"},
 		&cli.StringFlag{Name: "http", EnvVars: []string{"DEVNET_HTTP"}, Value: d.HTTP, Usage: "`ADDRESS` of the HTTP API; port 0: any"},
-		&cli.StringFlag{Name: "policy", DefaultText: "fifo", Usage: "`NAME` of the timer lane's policy"},
+		&cli.StringFlag{Name: "policy", DefaultText: params.Defaults().Policy, Usage: "`NAME` of the timer lane's policy: " + strings.Join(policies(), ", ")},
 		&cli.Uint64Flag{Name: "seed", Usage: "`N` from which keys and accounts are made (else random for a new network)"},
 		&cli.StringFlag{Name: "config", Usage: "`FILE` with settings, as TOML; flags win over it"},
 		&cli.BoolFlag{Name: "reset", Usage: "start over: remove what the home holds"},
@@ -64,6 +65,14 @@ func upFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "json", Usage: "print JSON lines: the network first, then each fire"},
 	}
 }
+
+// policies are the names that the lane's policy may have.
+func policies() []string {
+	info, _ := params.Lookup(policyKey)
+	return info.Words
+}
+
+const policyKey = "cip1.policy"
 
 // readSettings puts flags over file over defaults, and judges the result.
 func readSettings(c *cli.Context) (settings, error) {
@@ -142,10 +151,13 @@ func (s *settings) judge() error {
 		return usage("Leave one of them out.", "--ephemeral keeps no files, so there is nothing to --reset")
 	}
 	if s.Policy != "" {
+		if !slices.Contains(policies(), s.Policy) {
+			return usage("The policies are "+strings.Join(policies(), ", ")+".", "--policy: there is no policy %q", s.Policy)
+		}
 		if s.Params == nil {
 			s.Params = map[string]string{}
 		}
-		s.Params["cip1.policy"] = s.Policy
+		s.Params[policyKey] = s.Policy
 	}
 	p := params.Defaults()
 	if err := p.Apply(params.Overrides(s.Params)); err != nil {

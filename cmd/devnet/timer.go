@@ -23,7 +23,7 @@ func page(c *cli.Context) client.Page {
 func timerCommand() *cli.Command {
 	return &cli.Command{
 		Name: "timer", Usage: "timers, pending and ended",
-		Description: "Example: devnet timer list --actor heartbeat",
+		Description: "Example: devnet timer lane --last 20",
 		Subcommands: []*cli.Command{
 			{Name: "list", Usage: "timers by due height", Description: "Example: devnet timer list --actor heartbeat --status pending",
 				Flags: append([]cli.Flag{
@@ -32,8 +32,7 @@ func timerCommand() *cli.Command {
 					&cli.StringFlag{Name: "status", Usage: "only `STATUS`: pending, fired, expired, insufficient_funds or cancelled"},
 					jsonFlag, httpFlag, nodeFlag}, pageFlags...),
 				Action: timerList},
-			{Name: "show", Usage: "one timer, with the receipt of its fire", ArgsUsage: "ID", Description: "Example: devnet timer show 0x2f…9c",
-				Flags: []cli.Flag{jsonFlag, httpFlag, nodeFlag}, Action: timerShow},
+			timerShowCommand(), timerLaneCommand(),
 		},
 	}
 }
@@ -58,27 +57,6 @@ func timerList(c *cli.Context) error {
 				strconv.FormatUint(t.Deferrals, 10), cby(t.FeePaid)})
 		}
 		table(w, "No timers.", "ID ACTOR HANDLER DUE STATUS ENDED DEFERRALS FEE_PAID", rows)
-	})
-}
-
-func timerShow(c *cli.Context) error {
-	args, err := arguments(c, "ID")
-	if err != nil {
-		return err
-	}
-	t, err := network(c).Timer(c.Context, args[0])
-	if err != nil {
-		return err
-	}
-	return emit(c, t, func(w io.Writer) {
-		facts(w, "id", t.ID.String(), "actor", t.Actor.String(), "handler", printable(t.Handler), "payload", value(model.Text(t.Payload), t.Payload),
-			"due", height(t.Height), "status", t.Status, "ended", ended(t.Timer), "reason", t.Reason,
-			"deferrals", strconv.FormatUint(t.Deferrals, 10), "fee payer", t.FeePayer.String(),
-			"gas limit", strconv.FormatUint(uint64(t.GasLimit), 10), "expires at", height(t.ExpiresAt),
-			"scheduled at", height(t.ScheduledAt), "fee paid", cby(t.FeePaid))
-		if t.Receipt != nil {
-			printReceipt(w, *t.Receipt)
-		}
 	})
 }
 

@@ -1,0 +1,307 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/big"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+	"github.com/vbauerster/mpb/v8/cwriter"
+
+	"github.com/cowboyinc/devnet/internal/api/client"
+	"github.com/cowboyinc/devnet/internal/api/model"
+	"github.com/cowboyinc/devnet/internal/types"
+)
+
+func timerLaneCommand() *cli.Command {
+	return &cli.Command{Name: "lane", Usage: "what the timer lane of the last blocks did, as a picture",
+		Description: "Example: devnet timer lane --last 20\n½ is half of the lane's budget, around which its base fee moves. Blocks with nothing due are drawn as one line.",
+		Flags: []cli.Flag{&cli.IntFlag{Name: "last", Value: 40, Usage: "`N` blocks, up to 1000"},
+			&cli.BoolFlag{Name: "follow", Aliases: []string{"f"}, Usage: "go on with each new block"}, jsonFlag, httpFlag, nodeFlag},
+		Action: timerLane}
+}
+
+func timerLane(c *cli.Context) error {
+	if _, err := arguments(c); err != nil {
+		return err
+	}
+	n, last := network(c), c.Int("last")
+	if last < 1 || last > 1000 {
+		return usage("", "--last: %d is not between 1 and 1000", last)
+	}
+	lane, err := n.Lane(c.Context, last)
+	if err != nil {
+		return err
+	}
+	if c.Bool("follow") {
+		return followLane(c, n, lane)
+	}
+	return emit(c, lane, func(w io.Writer) { drawLane(w, lane, columns(w)) })
+}
+
+// drawLane draws blocks of the lane over a width.
+func drawLane(w io.Writer, lane []model.LaneBlock, width int) {
+	if len(lane) == 0 {
+		fmt.Fprintln(w, "No blocks yet.")
+		return
+	}
+	p := newPicture(lane, width)
+	p.heading(w)
+	for rest := lane; len(rest) > 0; {
+		n := idle(rest)
+		if n < leastIdle {
+			n = 1
+			p.row(w, &rest[0])
+		} else {
+			p.idle(w, rest[:n])
+		}
+		rest = rest[n:]
+	}
+	laneTotals(w, lane)
+}
+
+// followLane prints the last blocks, and each new one as it becomes final.
+func followLane(c *cli.Context, n *client.Client, lane []model.LaneBlock) error {
+	w := c.App.Writer
+	p := newPicture(lane, columns(w))
+	show := func(l *model.LaneBlock) {
+		if c.Bool("json") {
+			_ = json.NewEncoder(w).Encode(l)
+			return
+		}
+		p.row(w, l)
+	}
+	if !c.Bool("json") {
+		p.heading(w)
+	}
+	var seen types.Height
+	for i := range lane {
+		show(&lane[i])
+		seen = lane[i].Height
+	}
+	return n.Events(c.Context, client.Follow{From: seen + 1, Kinds: []string{model.EventBlock}}, func(e client.Event) error {
+		var b model.Block
+		if err := json.Unmarshal(e.Data, &b); err != nil {
+			return fmt.Errorf("the event %s is not understood: %w", e.ID, err)
+		}
+		if b.Height <= seen {
+			return nil
+		}
+		lane, err := n.Lane(c.Context, int(min(1000, b.Height-seen)))
+		if err != nil {
+			return err
+		}
+		for i := range lane {
+			if lane[i].Height > seen {
+				show(&lane[i])
+				seen = lane[i].Height
+			}
+		}
+		return nil
+	})
+}
+
+// pipeColumns is the width of what is not shown on a terminal, so that it does
+// not depend on where it ran.
+const pipeColumns = 100
+
+// columns is how many characters fit into a line.
+func columns(w io.Writer) int {
+	if f, ok := w.(*os.File); ok && isTerminal(w) {
+		if width, _, err := cwriter.GetSize(int(f.Fd())); err == nil && width > 0 {
+			return width
+		}
+	}
+	return pipeColumns
+}
+
+// picture draws a block of the lane a line: its base fee and its use as numbers
+// and as bars, and what became of the due timers.
+type picture struct {
+	heightWide, feeWide, feeBar, useBar int
+	counts                              [4]int // widths of fired, deferred, expired and unpaid
+	most                                types.Wei
+	policy                              string
+	budget                              types.Cycles
+}
+
+// The bars share what the numbers leave of a line, the base fee's a third of it.
+const (
+	leastFeeBar = 4
+	leastUseBar = 12
+	mostFeeBar  = 30
+	mostUseBar  = 64
+)
+
+var laneCounts = [4]string{"fired", "deferred", "expired", "unpaid"}
+
+func countsOf(l *model.LaneBlock) [4]uint64 {
+	return [4]uint64{l.Fired, l.Deferred, l.Expired, l.Insufficient}
+}
+
+func newPicture(lane []model.LaneBlock, width int) *picture {
+	p := &picture{heightWide: len("block"), feeWide: len("base fee")}
+	for i, name := range laneCounts {
+		p.counts[i] = len(name)
+	}
+	for i := range lane {
+		l := &lane[i]
+		p.heightWide = max(p.heightWide, len(grouped(uint64(l.Height))))
+		p.feeWide = max(p.feeWide, len(groupedWei(l.BaseFeeLaneTimer)))
+		if p.most.Less(l.BaseFeeLaneTimer) {
+			p.most = l.BaseFeeLaneTimer
+		}
+		for k, n := range countsOf(l) {
+			p.counts[k] = max(p.counts[k], len(grouped(n)))
+		}
+	}
+	left := width - p.heightWide - 2 - p.feeWide - 1 - 2 - 6 - p.counts[0] - p.counts[1] - p.counts[2] - p.counts[3] - 4*2
+	p.useBar = min(mostUseBar, max(leastUseBar, left-left/3))
+	p.feeBar = min(mostFeeBar, max(leastFeeBar, left-p.useBar))
+	return p
+}
+
+func (p *picture) heading(w io.Writer) {
+	use := []rune(fmt.Sprintf("%-*s", p.useBar, "use"))
+	use[p.useBar/2] = '½'
+	line := fmt.Sprintf("%*s  %*s %-*s  %s %5s", p.heightWide, "block", p.feeWide, "base fee", p.feeBar, "", string(use), "")
+	for i, name := range laneCounts {
+		line += fmt.Sprintf("  %*s", p.counts[i], name)
+	}
+	fmt.Fprintln(w, line)
+}
+
+// news prints what is new from a block on: the policy, the budget, and heights
+// without a block before it.
+func (p *picture) news(w io.Writer, l *model.LaneBlock) {
+	if l.Policy != p.policy || l.Budget != p.budget {
+		p.policy, p.budget = l.Policy, l.Budget
+		fmt.Fprintf(w, "%*s  policy %s, %s cycles a block; base fees in wei a cycle\n", p.heightWide, "", l.Policy, grouped(uint64(l.Budget)))
+	}
+	if l.Skipped > 0 {
+		fmt.Fprintf(w, "%*s  %s heights skipped\n", p.heightWide, "", grouped(l.Skipped))
+	}
+}
+
+func (p *picture) row(w io.Writer, l *model.LaneBlock) {
+	p.news(w, l)
+	line := fmt.Sprintf("%*s  %*s %s  %s %4s%%", p.heightWide, grouped(uint64(l.Height)), p.feeWide, groupedWei(l.BaseFeeLaneTimer),
+		bar(p.feeBar, share(l.BaseFeeLaneTimer.Big(), p.most.Big(), p.feeBar), -1),
+		bar(p.useBar, share(new(big.Int).SetUint64(uint64(l.TimerCyclesUsed)), new(big.Int).SetUint64(uint64(l.Budget)), p.useBar), p.useBar/2),
+		strconv.FormatUint((l.Utilisation+5)/10, 10))
+	for i, n := range countsOf(l) {
+		text := grouped(n)
+		if n == 0 {
+			text = "·"
+		}
+		line += strings.Repeat(" ", 2+p.counts[i]-len([]rune(text))) + text
+	}
+	fmt.Fprintln(w, strings.TrimRight(line, " "))
+}
+
+// leastIdle is how many blocks with nothing due are drawn as one line.
+const leastIdle = 3
+
+// idle counts the blocks in front with nothing due and no other news.
+func idle(lane []model.LaneBlock) (n int) {
+	for i := range lane {
+		l := &lane[i]
+		if l.Examined > 0 || l.Skipped > 0 && i > 0 || l.Policy != lane[0].Policy || l.Budget != lane[0].Budget {
+			return i
+		}
+	}
+	return len(lane)
+}
+
+func (p *picture) idle(w io.Writer, lane []model.LaneBlock) {
+	first, last := &lane[0], &lane[len(lane)-1]
+	p.news(w, first)
+	fee := groupedWei(last.BaseFeeLaneTimer)
+	if first.BaseFeeLaneTimer != last.BaseFeeLaneTimer {
+		fee = groupedWei(first.BaseFeeLaneTimer) + " → " + fee
+	}
+	fmt.Fprintf(w, "%*s  %*s  %s with nothing due, to %s\n", p.heightWide, grouped(uint64(first.Height)), p.feeWide, fee,
+		blocks(uint64(len(lane))), grouped(uint64(last.Height)))
+}
+
+// share is part of whole in eighths of a character, of so many characters; what
+// is not nothing is at least one eighth.
+func share(part, whole *big.Int, width int) int {
+	if whole.Sign() == 0 || part.Sign() == 0 {
+		return 0
+	}
+	n := new(big.Int).Mul(part, big.NewInt(int64(8*width)))
+	n.Quo(n, whole)
+	return int(max(1, min(int64(8*width), n.Int64())))
+}
+
+var eighths = []rune(" ▏▎▍▌▋▊▉")
+
+// bar draws so many eighths of a character over a width, with a mark at a place,
+// or none where it is negative.
+func bar(width, filled, mark int) string {
+	out := make([]rune, width)
+	for i := range out {
+		switch {
+		case 8*(i+1) <= filled:
+			out[i] = '█'
+		case 8*i < filled:
+			out[i] = eighths[filled-8*i]
+		default:
+			out[i] = ' '
+		}
+		if i == mark && 8*i >= filled {
+			out[i] = '┊'
+		} else if i == mark {
+			out[i] = '▓'
+		}
+	}
+	return string(out)
+}
+
+// laneTotals sums the blocks up.
+func laneTotals(w io.Writer, lane []model.LaneBlock) {
+	var counts [4]uint64
+	var burned, tips types.Wei
+	reasons := map[string]uint64{}
+	var order []string
+	for i := range lane {
+		for k, n := range countsOf(&lane[i]) {
+			counts[k] += n
+		}
+		burned, tips = burned.Add(lane[i].BurnedLaneTimer), tips.Add(lane[i].Tips)
+		for _, d := range lane[i].DeferredFor {
+			if reasons[d.Reason] == 0 {
+				order = append(order, d.Reason)
+			}
+			reasons[d.Reason] += d.Count
+		}
+	}
+	why := make([]string, len(order))
+	for i, reason := range order {
+		why[i] = grouped(reasons[reason]) + " " + reason
+	}
+	fmt.Fprintf(w, "\n%d blocks: %s fired, %s deferred, %s expired, %s unpaid\n", len(lane), grouped(counts[0]), grouped(counts[1]), grouped(counts[2]), grouped(counts[3]))
+	if len(why) > 0 {
+		fmt.Fprintf(w, "deferred: %s\n", strings.Join(why, ", "))
+	}
+	if !burned.IsZero() || !tips.IsZero() {
+		fmt.Fprintf(w, "%s burned for the lane, %s to proposers\n", cby(burned), cby(tips))
+	}
+}
+
+// grouped writes a number with its thousands apart.
+func grouped(n uint64) string { return groupDigits(strconv.FormatUint(n, 10)) }
+
+func groupedWei(w types.Wei) string { return groupDigits(w.String()) }
+
+func groupDigits(digits string) string {
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
+}

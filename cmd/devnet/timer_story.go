@@ -1,0 +1,254 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/cowboyinc/devnet/internal/api/client"
+	"github.com/cowboyinc/devnet/internal/api/model"
+	"github.com/cowboyinc/devnet/internal/types"
+)
+
+func timerShowCommand() *cli.Command {
+	return &cli.Command{Name: "show", Usage: "a timer's whole story", ArgsUsage: "ID",
+		Description: "Example: devnet timer show 0x2f…9c\nIts terms, its moves between tiers, each block it was due in and why it was deferred, what its fire paid and to whom.",
+		Flags: []cli.Flag{&cli.Uint64Flag{Name: "from", Usage: "tell the blocks that deferred it from height `H` on"},
+			&cli.IntFlag{Name: "limit", Value: 1000, Usage: "at most `N` of these blocks, up to 10000"}, jsonFlag, httpFlag, nodeFlag},
+		Action: timerShow}
+}
+
+// wholeTimer is a timer with all that is known of it: what --json prints.
+type wholeTimer struct {
+	model.TimerDetail
+	Story []model.StoryEntry `json:"story"`
+	Next  *types.Height      `json:"next"`
+}
+
+func timerShow(c *cli.Context) error {
+	args, err := arguments(c, "ID")
+	if err != nil {
+		return err
+	}
+	n := network(c)
+	story, err := n.TimerStory(c.Context, args[0], types.Height(c.Uint64("from")), c.Int("limit"))
+	if err != nil {
+		return err
+	}
+	detail, err := n.Timer(c.Context, args[0])
+	if err != nil {
+		return err
+	}
+	return emit(c, wholeTimer{detail, story.Story, story.Next}, func(w io.Writer) {
+		terms(w, &story, actorName(c, n, detail.Actor))
+		fmt.Fprintln(w)
+		tell(w, &story)
+		if r := detail.Receipt; r != nil {
+			aftermath(w, r)
+		}
+	})
+}
+
+// actorName is what people call an actor: its name and address.
+func actorName(c *cli.Context, n *client.Client, a types.Address) string {
+	account, err := n.Account(c.Context, a.String())
+	if err != nil || account.Name == "" {
+		return a.String()
+	}
+	return printable(account.Name) + "  " + a.String()
+}
+
+// terms prints what was asked for when the timer was scheduled, and where it
+// stands.
+func terms(w io.Writer, s *model.TimerStory, actor string) {
+	t := &s.Timer
+	payer, watches, gba, bid := "the actor", "", "", ""
+	if t.FeePayer != t.Actor {
+		payer = t.FeePayer.String()
+	}
+	if t.Watch != nil {
+		watches = fmt.Sprintf("%s of %s, from height %d on", value(model.Text(t.Watch.Key), t.Watch.Key), t.Watch.Actor, t.Height)
+	}
+	if t.GBA != nil {
+		gba = t.GBA.String()
+	}
+	if !t.Bid.IsZero() {
+		bid = cby(t.Bid) + ", locked"
+	}
+	facts(w, "timer", t.ID.String(), "actor", actor, "handler", printable(t.Handler), "payload", value(model.Text(t.Payload), t.Payload),
+		"status", standing(s), "due", grouped(uint64(t.Height)), "watches", watches, "expires at", grouped(uint64(t.ExpiresAt)),
+		"gas limit", grouped(uint64(t.GasLimit))+" cycles", "max fee", perCycle(t.MaxFeePerCycle), "max tip", perCycle(t.MaxPriorityFeePerCycle),
+		"bid", bid, "gas bidder", gba, "fee payer", payer)
+}
+
+func perCycle(w *types.Wei) string {
+	if w == nil {
+		return "its gas bidder's"
+	}
+	return groupedWei(*w) + " wei a cycle"
+}
+
+// standing says in one line where the timer stands.
+func standing(s *model.TimerStory) string {
+	t := &s.Timer
+	late := ""
+	if t.Deferrals > 0 {
+		late = fmt.Sprintf(", %s late", blocks(t.Deferrals))
+	}
+	if t.EndedAt != nil {
+		text := fmt.Sprintf("%s in block %s%s", t.Status, grouped(uint64(*t.EndedAt)), late)
+		if t.Status == string(types.TimerFired) {
+			return text + ", for " + cby(t.FeePaid)
+		}
+		return text
+	}
+	text := "pending"
+	if t.Tier != nil {
+		text += " in the " + *t.Tier
+	}
+	if t.Deferrals > 0 {
+		return text + late + ": " + t.Reason
+	}
+	if t.Height > s.Height {
+		return fmt.Sprintf("%s, due in %s", text, blocks(uint64(t.Height-s.Height)))
+	}
+	return text
+}
+
+func blocks(n uint64) string {
+	if n == 1 {
+		return "1 block"
+	}
+	return grouped(n) + " blocks"
+}
+
+// tell prints what happened, a line for each thing or for each row of blocks in
+// which the same happened.
+func tell(w io.Writer, s *model.TimerStory) {
+	var wide int
+	for i := range s.Story {
+		wide = max(wide, len([]rune(during(&s.Story[i]))))
+	}
+	for i := range s.Story {
+		e := &s.Story[i]
+		if ends := e.Kind == s.Timer.Status; ends && s.Next != nil {
+			fmt.Fprintf(w, "%-*s  …  devnet timer show %s --from %d\n", wide, "", s.Timer.ID, *s.Next)
+		}
+		when := during(e)
+		fmt.Fprintf(w, "%s%s  %s\n", when, strings.Repeat(" ", wide-len([]rune(when))), entry(e))
+		if e.Paid != nil {
+			settled(w, e.Paid, wide+4)
+		}
+	}
+	if s.Next != nil && s.Timer.EndedAt == nil {
+		fmt.Fprintf(w, "%-*s  …  devnet timer show %s --from %d\n", wide, "", s.Timer.ID, *s.Next)
+	}
+}
+
+func during(e *model.StoryEntry) string {
+	if e.From == e.To {
+		return "block " + grouped(uint64(e.From))
+	}
+	return fmt.Sprintf("blocks %s–%s", grouped(uint64(e.From)), grouped(uint64(e.To)))
+}
+
+func entry(e *model.StoryEntry) string {
+	switch e.Kind {
+	case model.StoryScheduled:
+		return fmt.Sprintf("scheduled, into the %s, expires at %s", e.Tier, grouped(uint64(*e.ExpiresAt)))
+	case model.StoryMoved:
+		return fmt.Sprintf("moved from the %s to the %s", e.TierFrom, e.Tier)
+	case model.StoryExtended:
+		return fmt.Sprintf("%s, expires at %s", strings.ReplaceAll(e.Reason, "_", " "), grouped(uint64(*e.ExpiresAt)))
+	case model.StoryTriggered:
+		return "triggered: what it watches changed"
+	case model.StoryBidFailed:
+		return fmt.Sprintf("gas bidder %s failed: %s; the default bid counts", short(e.Bidder.String()), printable(e.Reason))
+	case model.StoryDeferred:
+		text := "deferred: " + e.Reason + offer(e)
+		if e.Blocks > 1 {
+			text += ", " + blocks(e.Blocks)
+		}
+		return text
+	}
+	text := e.Kind
+	if e.Reason != "" && e.Reason != e.Kind {
+		text += ": " + e.Reason
+	}
+	if e.Paid != nil {
+		text += ": " + e.Paid.Status
+	}
+	return text + offer(e)
+}
+
+// offer says what the timer offered in a block, and what the lane asked for.
+func offer(e *model.StoryEntry) (text string) {
+	auction := strings.HasPrefix(e.Policy, "bias-")
+	switch {
+	case e.Priority == nil || e.Policy == "fifo":
+	case auction:
+		text += ", bid " + groupedWei(*e.Priority)
+	default:
+		text += ", priority " + groupedWei(*e.Priority)
+	}
+	if e.Weight != "" {
+		text += ", weight " + e.Weight
+	}
+	if f := e.LaneFee; f != nil && e.Policy == "eip1559" {
+		text += ", lane base fee " + groupedWei(f.First)
+		if f.Last != f.First || f.Least != f.Most {
+			text += " → " + groupedWei(f.Last)
+		}
+		if f.Most != f.First && f.Most != f.Last || f.Least != f.First && f.Least != f.Last {
+			text += fmt.Sprintf(" (%s to %s)", groupedWei(f.Least), groupedWei(f.Most))
+		}
+	}
+	return text
+}
+
+// settled prints where the money of a fire went.
+func settled(w io.Writer, p *model.Settlement, indent int) {
+	pad := strings.Repeat(" ", indent)
+	proposer := p.ProposerName
+	if proposer == "" {
+		proposer = p.Proposer.String()
+	}
+	fmt.Fprintf(w, "%sused %s of %s cycles and %s of %s cells\n", pad, grouped(uint64(p.CyclesUsed)), grouped(uint64(p.CyclesLimit)),
+		grouped(uint64(p.CellsUsed)), grouped(uint64(p.CellsLimit)))
+	var rows [][2]string
+	add := func(amount types.Wei, format string, args ...any) {
+		if !amount.IsZero() {
+			rows = append(rows, [2]string{cby(amount), fmt.Sprintf(format, args...)})
+		}
+	}
+	add(p.Burned.Cycle, "burned: cycle base fee, %s × %s wei", grouped(uint64(p.CyclesUsed)), groupedWei(p.PerCycle))
+	add(p.Burned.LaneTimer, "burned: lane base fee, %s × %s wei", grouped(uint64(p.CyclesUsed)), groupedWei(p.PerCycleLane))
+	add(p.Burned.Cell, "burned: cell base fee, %s × %s wei", grouped(uint64(p.CellsUsed)), groupedWei(p.PerCell))
+	add(p.Tip, "to %s: tip", proposer)
+	add(p.Payment, "to %s: payment of the auction", proposer)
+	rows = append(rows, [2]string{cby(p.FeePaid), "paid in all, by " + p.Payer.String()})
+	add(p.Refund, "refunded, of the %s charged before", cby(p.MaxCost))
+	add(p.BidReturned, "returned, of the locked bid")
+	wide := 0
+	for _, r := range rows {
+		wide = max(wide, len(r[0]))
+	}
+	for _, r := range rows {
+		fmt.Fprintf(w, "%s%*s  %s\n", pad, wide, r[0], r[1])
+	}
+}
+
+// aftermath prints what a fire's handler said.
+func aftermath(w io.Writer, r *model.Receipt) {
+	if len(r.Output) > 0 {
+		fmt.Fprintf(w, "output  %s\n", value(model.Text(r.Output), r.Output))
+	}
+	for _, e := range r.Events {
+		fmt.Fprintf(w, "event %s %s\n", printable(e.Name), value(model.Text(e.Data), e.Data))
+	}
+	if r.Error != nil {
+		fmt.Fprintf(w, "%s: %s\n", r.Error.Code, printable(r.Error.Message))
+	}
+}
