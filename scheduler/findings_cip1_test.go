@@ -301,3 +301,31 @@ func TestFindingAStatedTipThatNobodyPaysIsExaminedFirst(t *testing.T) {
 		t.Fatalf("%d fires; the siege of a hundred blocks cost %s wei", len(c.orders), paid)
 	}
 }
+
+// CIP-1 §1 says that max_cost caps the worst-case debit of a fire and that no
+// drain survives. The agent of a timer that waits is asked in every block, at its
+// fee payer's cost (decision T15), and the agent decides how long it waits: here
+// a sponsor's hundred blocks cost nearly twice the max_cost he agreed to, and the
+// timer has thirty days.
+func TestFindingAWaitingTimersAgentDrainsItsSponsor(t *testing.T) {
+	w := lane1559()
+	w.answer = func(_ *world, q Question) Answer {
+		return Answer{Cycles: q.Cycles, Output: []byte("\xa1\x71max_fee_per_cycle\x00")}
+	}
+	timer, _, err := w.blockNow().Schedule(alice, &bob, program.TimerRequest{Height: 2, FeePayer: &bob, GBA: &alice})
+	if err != nil {
+		t.Fatal(err)
+	}
+	agreed := w.blockNow().MaxCost(&timer)
+	w.block()
+	for range 100 {
+		w.block()
+	}
+	paid := types.WeiOf(1 << 60).Sub(w.balances[bob])
+	if w.balances[alice] != types.WeiOf(1<<60) || paid != types.WeiOf(100*20_000*1000) || paid.Less(agreed.Mul(18).Div(10)) {
+		t.Fatalf("the sponsor agreed to %s wei and paid %s", agreed, paid)
+	}
+	if _, pending := Get(&w.p, w.kv, w.head, timer.ID); !pending {
+		t.Fatal("it does not go on")
+	}
+}
