@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 
 	"github.com/urfave/cli/v2"
 )
@@ -245,6 +246,15 @@ func (l *lastWords) String() string {
 // devnet itself.
 const batchFlag = "batch-on-stdin"
 
+// lastLine is the line of a verdict that its process ends with.
+func lastLine(v verdict) (fd int, line []byte) {
+	line, err := json.Marshal(told{v, true})
+	if err != nil {
+		return syscall.Stderr, []byte(v.Error) // JSON has all that a verdict has
+	}
+	return syscall.Stdout, append(line, '\n')
+}
+
 // work is a batch's process: it makes the runs one after the other and writes a
 // line for each.
 func work(c *cli.Context) error {
@@ -255,7 +265,7 @@ func work(c *cli.Context) error {
 	out := json.NewEncoder(c.App.Writer)
 	for _, j := range b.Jobs {
 		kept := &lastWords{}
-		v := play(c.Context, j, b.world, b.Trace, kept, func(v verdict) error { return out.Encode(told{v, true}) })
+		v := play(c.Context, j, b.world, b.Trace, kept, overrun{func(v verdict) error { return out.Encode(told{v, true}) }, lastLine})
 		if c.Context.Err() != nil {
 			return c.Context.Err()
 		}

@@ -1,12 +1,14 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -42,12 +44,11 @@ func (p *plan) alone(c *cli.Context, j job) (verdict, error) {
 	if !p.json {
 		out = io.MultiWriter(kept, c.App.Writer)
 	}
-	v := play(c.Context, j, p.world, p.trace, out, func(v verdict) error {
-		if !p.json {
-			v.complain(c.App.Writer)
-		}
-		return p.conclude(c, []verdict{v})
-	})
+	v := play(c.Context, j, p.world, p.trace, out, overrun{p.endsAlone(c), func(v verdict) (int, []byte) {
+		var text bytes.Buffer
+		v.complain(&text)
+		return syscall.Stderr, text.Bytes()
+	}})
 	if err := c.Context.Err(); err != nil {
 		return v, err
 	}
@@ -61,23 +62,26 @@ func (p *plan) alone(c *cli.Context, j job) (verdict, error) {
 	return v, nil
 }
 
+// endsAlone concludes on the only run where it is beyond a limit.
+func (p *plan) endsAlone(c *cli.Context) func(verdict) error {
+	return func(v verdict) error {
+		if !p.json {
+			v.complain(c.App.Writer)
+		}
+		return p.conclude(c, []verdict{v})
+	}
+}
+
 // play makes one run here. Where it takes too much memory, or a step of the script
 // too much time, the process ends: exceeded is told the verdict first, from
 // another goroutine.
-func play(ctx context.Context, j job, w world, trace string, out io.Writer, exceeded func(verdict) error) verdict {
+func play(ctx context.Context, j job, w world, trace string, out io.Writer, exceeded overrun) verdict {
 	v := verdict{File: j.File, world: w}
 	if j.Seed != nil {
 		v.Seed = *j.Seed
 	}
-	end := func(code int, what string) {
-		over := v
-		over.Code, over.Error = code, what
-		over.Replay = replay(over.File, over.world, over.Seed)
-		os.Exit(report(os.Stderr, exceeded(over)))
-	}
-	defer limitMemory(func(limit uint64) { end(exitFailed, outOfMemory(limit)) })()
 	pulse := &scenario.Pulse{}
-	defer limitSteps(pulse, func(at scenario.Position, limit time.Duration) { end(exitUsage, stuck(at, limit)) })()
+	defer limitRun(v, pulse, exceeded)()
 	pace, err := w.pace()
 	if err != nil {
 		v.Code, v.Error = exitUsage, err.Error()
