@@ -29,8 +29,8 @@ const (
 )
 
 // BidHandler is the handler of a gas bidding agent: the chain calls it, as a
-// Read, with a GBAContext, and reads TxFeeParams from its output (CIP-1 §7; its
-// name as decision T14 has it).
+// Read of the governance actor's, with a GBAContext, and reads TxFeeParams from
+// its output (CIP-1 §7; its name as decision T14 has it).
 const BidHandler = "get_gas_bid"
 
 // Message is what a handler receives.
