@@ -157,17 +157,25 @@ func push(items []Item, item Item) []Item {
 	return append(items, item)
 }
 
-// arena keeps copies of many small values in a few large pieces of memory.
-type arena struct{ free []byte }
+// arena keeps copies of many small values in a few pieces of memory, each twice
+// the one before: most blocks have few values.
+type arena struct {
+	free  []byte
+	piece int // bytes of the last one
+}
 
-const arenaBytes = 1 << 16
+const (
+	firstArenaBytes = 1 << 10
+	arenaBytes      = 1 << 16 // of the largest piece
+)
 
 func (a *arena) keep(value []byte) []byte {
 	switch {
 	case len(value) > arenaBytes/8:
 		return append([]byte{}, value...)
 	case len(a.free) <= len(value):
-		a.free = make([]byte, arenaBytes)
+		a.piece = min(max(2*a.piece, 2*len(value), firstArenaBytes), arenaBytes)
+		a.free = make([]byte, a.piece)
 	}
 	n := copy(a.free, value)
 	kept := a.free[:n:n]
