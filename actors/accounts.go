@@ -57,17 +57,19 @@ func AccountOf(s Reader, at types.Address) Account {
 
 // decodeAccount reads an account; nil is one with nothing in it. One whose nonce
 // and balance are small is read here, since a fire reads four of them.
-func decodeAccount(data []byte) (account Account) {
+func decodeAccount(data []byte) Account {
+	if data == nil {
+		return Account{}
+	}
 	if len(data) > 0 && data[0] == 0x82 { // an array of two
 		nonce, rest, ok := cutUint(data[1:])
 		if balance, rest, fits := cutUint(rest); ok && fits && len(rest) == 0 {
 			return Account{Nonce: types.Nonce(nonce), Balance: types.WeiOf(balance)}
 		}
 	}
-	if data != nil {
-		decode(data, &account)
-	}
-	return account
+	large := new(Account)
+	decode(data, large)
+	return *large
 }
 
 // cutUint takes a CBOR unsigned integer of at most eight bytes off the front.

@@ -58,11 +58,15 @@ type tally struct {
 // handler the parameters can allow is below it.
 const maxStoredBytes = 1 << 20
 
-func readTally(kv KV, actor types.Address) (t tally) {
-	if data := kv.Get(keyActor(actor)); data != nil {
-		mustRead(data, &t)
+func readTally(kv KV, actor types.Address) tally {
+	data := kv.Get(keyActor(actor))
+	if data == nil {
+		return tally{}
 	}
-	return t
+	if t, ok := decodeTally(data); ok {
+		return t
+	}
+	return read[tally](data)
 }
 
 func writeTally(kv KV, actor types.Address, t tally) { kv.Set(keyActor(actor), codec.Marshal(&t)) }

@@ -52,7 +52,7 @@ func find(c Calendar, kv KV, id types.TimerID) (r record, e Entry, ok bool) {
 	if data == nil {
 		return record{}, Entry{}, false
 	}
-	mustRead(data, &r)
+	r = mustReadRecord(data)
 	if e, ok = c.Find(r.place()); !ok {
 		panic("scheduler: timer " + id.String() + " is missing from the calendar")
 	}
@@ -71,8 +71,7 @@ func assemble(r *record, e *Entry, deferrals uint64) types.Timer {
 
 // load reads a pending timer that the calendar has, without its payload.
 func load(kv KV, e *Entry, deferrals uint64) types.Timer {
-	var r record
-	mustRead(kv.Get(keyRecord(e.ID)), &r)
+	r := mustReadRecord(kv.Get(keyRecord(e.ID)))
 	return assemble(&r, e, deferrals)
 }
 

@@ -1,0 +1,68 @@
+package scheduler
+
+import "github.com/cowboyinc/devnet/internal/types"
+
+// Records and tallies are read for each fire, so those of the common form are
+// read here; whatever else is in state is left to the decoder.
+
+// mustReadRecord is mustRead of a record.
+func mustReadRecord(data []byte) record {
+	if r, ok := decodeRecord(data); ok {
+		return r
+	}
+	return read[record](data)
+}
+
+// read is mustRead of a value of its own, which the quick readers do without.
+func read[T any](data []byte) (v T) {
+	mustRead(data, &v)
+	return v
+}
+
+// decodeRecord reads a record that watches nothing; ok is false for every other.
+func decodeRecord(data []byte) (r record, ok bool) {
+	if len(data) == 0 || data[0] != 0x87 { // an array of seven
+		return record{}, false
+	}
+	in := reader{rest: data[1:]}
+	at, rank, seq, height := in.uint(), in.uint(), in.uint(), in.uint()
+	handler := in.text()
+	scheduled := in.uint()
+	if !in.null() || in.bad || len(in.rest) > 0 {
+		return record{}, false
+	}
+	return record{At: types.Height(at), Rank: rank, Seq: types.Seq(seq), Height: types.Height(height), Handler: handler,
+		ScheduledAt: types.Height(scheduled)}, true
+}
+
+// decodeTally reads a tally; ok is false for what is none.
+func decodeTally(data []byte) (t tally, ok bool) {
+	if len(data) == 0 || data[0] != 0x82 { // an array of two
+		return tally{}, false
+	}
+	in := reader{rest: data[1:]}
+	t = tally{Pending: in.uint(), Nonce: in.uint()}
+	return t, !in.bad && len(in.rest) == 0
+}
+
+// text reads a text of less than 24 bytes, or of less than 256; a longer one is
+// bad to it.
+func (r *reader) text() string {
+	size, at := 0, 1
+	switch {
+	case len(r.rest) > 0 && r.rest[0]>>5 == 3 && r.rest[0]&31 < 24:
+		size = int(r.rest[0] & 31)
+	case len(r.rest) > 1 && r.rest[0] == 0x78:
+		size, at = int(r.rest[1]), 2
+	default:
+		r.bad, r.rest = true, nil
+		return ""
+	}
+	if len(r.rest) < at+size {
+		r.bad, r.rest = true, nil
+		return ""
+	}
+	s := string(r.rest[at : at+size])
+	r.rest = r.rest[at+size:]
+	return s
+}
