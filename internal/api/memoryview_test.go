@@ -156,7 +156,7 @@ func (v *memoryView) Story(id types.TimerID, from types.Height, blocks int) (*St
 func (v *memoryView) Lane(last int) (lane []model.LaneBlock, err error) {
 	defer v.lock()()
 	for h := max(1, len(v.m.blocks)-last+1); h <= len(v.m.blocks); h++ {
-		lane = append(lane, model.LaneBlock{Height: types.Height(h), Policy: "fifo", DeferredFor: []model.LaneDeferral{}})
+		lane = append(lane, model.LaneBlock{Height: types.Height(h), Policy: "fifo", Budget: 2000, TimerCyclesUsed: 500, DeferredFor: []model.LaneDeferral{}})
 	}
 	return lane, nil
 }

@@ -22,7 +22,7 @@ type metrics struct {
 	handler  http.Handler
 
 	height, view, running, pooled, connections *prometheus.Desc
-	pending, fee                               *prometheus.Desc
+	pending, fee, budget, laneCycles, use      *prometheus.Desc
 
 	mu        sync.Mutex
 	timestamp types.Millis // of the block before
@@ -31,6 +31,7 @@ type metrics struct {
 	receipts  *prometheus.CounterVec
 	timers    *prometheus.CounterVec
 	cycles    prometheus.Counter
+	fires     prometheus.Counter
 }
 
 func newMetrics(b Backend, f *feed) *metrics {
@@ -45,6 +46,9 @@ func newMetrics(b Backend, f *feed) *metrics {
 		connections: prometheus.NewDesc("devnet_connections", "The node's live connections to other validators.", node, nil),
 		pending:     prometheus.NewDesc("devnet_timers_pending", "Timers that have not ended, at the latest final block.", nil, nil),
 		fee:         prometheus.NewDesc("devnet_basefee_wei", "Base fee of the next block.", []string{"resource"}, nil),
+		budget:      prometheus.NewDesc("devnet_lane_budget_cycles", "Cycles that timers may use in a block, at the latest final block.", nil, nil),
+		laneCycles:  prometheus.NewDesc("devnet_lane_cycles", "Cycles that timers used in the latest final block, by what for.", []string{"use"}, nil),
+		use:         prometheus.NewDesc("devnet_lane_utilisation_ratio", "Share of the lane's budget that fires used in the latest final block.", nil, nil),
 		seconds: prometheus.NewHistogram(prometheus.HistogramOpts{Name: "devnet_block_seconds",
 			Help: "Time between the timestamps of final blocks.", Buckets: prometheus.ExponentialBuckets(0.001, 2, 16)}),
 		blocks: prometheus.NewCounter(prometheus.CounterOpts{Name: "devnet_blocks_total", Help: "Final blocks."}),
@@ -53,8 +57,9 @@ func newMetrics(b Backend, f *feed) *metrics {
 		timers: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "devnet_timers_total",
 			Help: "What blocks did to timers: scheduled, deferred, or how they ended."}, []string{"outcome"}),
 		cycles: prometheus.NewCounter(prometheus.CounterOpts{Name: "devnet_cycles_total", Help: "Cycles used by final blocks."}),
+		fires:  prometheus.NewCounter(prometheus.CounterOpts{Name: "devnet_timer_cycles_total", Help: "Cycles used by fires of timers in final blocks."}),
 	}
-	m.registry.MustRegister(m, m.seconds, m.blocks, m.receipts, m.timers, m.cycles)
+	m.registry.MustRegister(m, m.seconds, m.blocks, m.receipts, m.timers, m.cycles, m.fires)
 	m.handler = promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
 	f.observe = append(f.observe, m.observe)
 	return m
@@ -62,7 +67,7 @@ func newMetrics(b Backend, f *feed) *metrics {
 
 // Describe and Collect are prometheus.Collector's.
 func (m *metrics) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{m.height, m.view, m.running, m.pooled, m.connections, m.pending, m.fee} {
+	for _, d := range []*prometheus.Desc{m.height, m.view, m.running, m.pooled, m.connections, m.pending, m.fee, m.budget, m.laneCycles, m.use} {
 		out <- d
 	}
 }
@@ -92,6 +97,18 @@ func (m *metrics) Collect(out chan<- prometheus.Metric) {
 		value, _ := fee.Big().Float64()
 		gauge(m.fee, value, resource)
 	}
+	lane, err := v.Lane(1)
+	if err != nil || len(lane) == 0 {
+		return
+	}
+	l := &lane[0]
+	gauge(m.budget, float64(l.Budget))
+	for use, cycles := range map[string]types.Cycles{"fires": l.TimerCyclesUsed, "cleanup": l.GCCyclesUsed, "gas_bidders": l.GBACyclesUsed} {
+		gauge(m.laneCycles, float64(cycles), use)
+	}
+	if l.Budget > 0 {
+		gauge(m.use, float64(l.TimerCyclesUsed)/float64(l.Budget))
+	}
 }
 
 func (m *metrics) observe(b *Block) {
@@ -104,6 +121,7 @@ func (m *metrics) observe(b *Block) {
 	m.timestamp = h.Timestamp
 	m.blocks.Inc()
 	m.cycles.Add(float64(h.CyclesUsed))
+	m.fires.Add(float64(h.TimerCyclesUsed))
 	for i := range b.Receipts {
 		m.receipts.WithLabelValues(string(b.Receipts[i].Origin), string(b.Receipts[i].Status)).Inc()
 	}
