@@ -12,6 +12,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/params"
 	"github.com/cowboyinc/devnet/internal/program"
 	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/scheduler"
 )
 
 // CIP-1 §3: transactions, then timers, then deferred messages (CIP-5 newer
@@ -297,6 +298,29 @@ func TestAHostThatFailsOverATimer(t *testing.T) {
 	}
 	w.block() // the third attempt goes well
 	w.ok()
+}
+
+// A host that fails over an agent is no answer of the agent's: nobody votes for
+// what this node cannot know (decision T15).
+func TestAHostThatFailsOverAnAgent(t *testing.T) {
+	w := newWorld(t, params.Overrides{"cip1.policy": scheduler.EIP1559})
+	w.block(w.deploy("alice", "storm", "st", types.CBY), w.deploy("alice", "bidder", "b", types.CBY))
+	bidder := w.address("b")
+	w.block(w.call("alice", "st", "set_gas_bidder", bidder[:]), w.call("alice", "st", "make", []byte(`{"count":1,"in":1}`)))
+	w.ok()
+	host := &flaky{Host: samples.Host{}, failures: 2}
+	w.executor.Programs = host
+	_, _, _, err := w.executor.Build(w.head, w.proposal(), slices.Values([]*Checked(nil)), nil)
+	var environment *EnvironmentError
+	if !errors.As(err, &environment) || !strings.Contains(err.Error(), "gas bidder") {
+		t.Error(err)
+	}
+	host.failures = 1 // a fresh session gets a second chance
+	w.block()
+	w.ok()
+	if w.last.Lane.AskCycles == 0 || len(w.fired()) != 1 {
+		t.Errorf("%+v", w.last.Lane)
+	}
 }
 
 // Decision C4: a proposer stops filling when it is told to.
