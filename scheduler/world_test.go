@@ -30,6 +30,7 @@ type world struct {
 
 func newWorld() *world {
 	p := params.Defaults()
+	p.Policy = Fifo // unless a test says otherwise
 	return &world{p: p, kv: newMemory(), fees: Fees{Cycle: types.WeiOf(1000), Cell: types.WeiOf(1000)},
 		balances: make(map[types.Address]types.Wei), cells: p.CellsLimit}
 }

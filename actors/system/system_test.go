@@ -32,6 +32,7 @@ func (m memory) Scan(from, to []byte, each func(key, value []byte) bool) {
 
 func chain(height types.Height) Chain {
 	p := params.Defaults()
+	p.Policy = "fifo"
 	p.EpochBlocks = 4
 	return Chain{KV: memory{}, Params: &p, Height: height}
 }

@@ -86,7 +86,7 @@ type Params struct {
 	CostDeployByte   types.Cycles `param:"cip3.cycles_deploy_byte" class:"block" default:"1"`    // our own
 
 	// CIP-1: the timer lane. Permille are thousandths.
-	Policy               string       `param:"cip1.policy" class:"block" default:"fifo" oneof:"fifo,eip1559,gba,bias-vcg,bias-first-price"` // decision T25
+	Policy               string       `param:"cip1.policy" class:"block" default:"eip1559" oneof:"fifo,eip1559,gba,bias-vcg,bias-first-price"` // decision T25
 	LaneTimerCycles      types.Cycles `param:"cip1.lane_timer_cycles" class:"block" default:"2000000" min:"1"`
 	LaneFeeDivisor       uint64       `param:"cip1.lane_basefee_change_divisor" class:"block" default:"8" min:"2"`           // at most 1/8 a block
 	LaneFeePermille      uint64       `param:"cip1.lane_fee_multiplier_permille" class:"block" default:"1000" max:"1000000"` // decision T12; what it gives is rounded down

@@ -57,11 +57,16 @@ func newCampaign(seed uint64, change ...func(*NetworkConfig)) (*campaign, error)
 	if rng.IntN(3) == 0 {
 		c.World.Disk.Latency = time.Duration(rng.IntN(20)) * time.Millisecond
 	}
-	if rng.IntN(10) == 0 {
+	policy := []string{"eip1559", "eip1559", "eip1559", "fifo", "fifo", "gba", "bias-vcg", "bias-first-price"}[rng.IntN(8)]
+	c.Params["cip1.policy"] = policy
+	if policy == "fifo" && rng.IntN(3) == 0 {
 		c.Params["cip5.fees"] = "free"
 	}
 	if rng.IntN(3) == 0 {
 		c.Params["cip1.lane_timer_cycles"] = "551000" // one fire a block, and others are deferred
+		if policy == "eip1559" {
+			c.Params["cip1.lane_timer_cycles"] = "251000"
+		}
 		c.Params["cip5.max_ttl_blocks"] = "10"
 	}
 	if rng.IntN(2) == 0 {

@@ -13,7 +13,7 @@ import (
 // lane alone.
 func TestTheLaneFeeStartsAtTheCycles(t *testing.T) {
 	fifo, hybrid := params.Defaults(), params.Defaults()
-	hybrid.Policy = scheduler.EIP1559
+	fifo.Policy, hybrid.Policy = scheduler.Fifo, scheduler.EIP1559
 	fees := BaseFees{Cycle: types.WeiOf(800), Cell: types.WeiOf(800), LaneTimer: types.WeiOf(800)}
 	full := utilisation{cycles: 10_000_000, lane: 2_000_000} // half a block, all of the lane
 	for _, c := range []struct {

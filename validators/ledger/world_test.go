@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"testing"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/params"
 	"github.com/cowboyinc/devnet/internal/program"
 	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/scheduler"
 )
 
 // world is a chain without a network: every block that it builds it applies as
@@ -36,6 +38,9 @@ const initialBalance = 1_000_000 * types.CBY
 
 func newWorld(t testing.TB, overrides params.Overrides) *world {
 	t.Helper()
+	all := params.Overrides{"cip1.policy": scheduler.Fifo} // unless a test says otherwise
+	maps.Copy(all, overrides)
+	overrides = all
 	w := &world{t: t, keys: map[string]crypto.Signer{}, names: map[types.Address]string{}, actors: map[string]types.Address{}}
 	w.verifier = crypto.NewVerifier(true)
 	w.executor = Executor{Programs: samples.Host{}, Verifier: w.verifier}
