@@ -85,7 +85,7 @@ func terms(w io.Writer, s *model.TimerStory, actor string) {
 
 func perCycle(w *types.Wei) string {
 	if w == nil {
-		return "its gas bidder's"
+		return "not stated"
 	}
 	return groupedWei(*w) + " wei a cycle"
 }
