@@ -36,7 +36,11 @@ func (j *Judge) baseFees(o *Observation) {
 		used = [3]uint64{}
 	}
 	for range min(h.Skipped, maxFeeSteps) {
+		empty, was := used == [3]uint64{}, [3]*big.Int{cycle, cell, lane}
 		step(&before.lane)
+		if empty && was[0].Cmp(cycle) == 0 && was[1].Cmp(cell) == 0 && was[2].Cmp(lane) == 0 {
+			break // further empty blocks change nothing either
+		}
 	}
 	step(&o.Lane)
 	j.seen.BaseFees++
