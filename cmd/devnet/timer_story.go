@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -110,6 +111,9 @@ func standing(s *model.TimerStory) string {
 	}
 	if t.Deferrals > 0 {
 		return text + late + ": " + t.Reason
+	}
+	if t.Watch != nil && !slices.ContainsFunc(s.Story, func(e model.StoryEntry) bool { return e.Kind == model.StoryTriggered }) {
+		return text + ", until what it watches changes"
 	}
 	if t.Height > s.Height {
 		return fmt.Sprintf("%s, due in %s", text, blocks(uint64(t.Height-s.Height)))
