@@ -2,6 +2,8 @@ package view_test
 
 import (
 	"encoding/json"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -152,5 +154,71 @@ func TestAWaitingTimerShowsTheLastVerdict(t *testing.T) {
 	m := api.ShowTimer(&timers[0])
 	if m.Tier == nil || *m.Tier != "carry" || m.Reason != "lane_full" || m.Deferrals != 2 || m.Priority != types.WeiOf(1) || m.Weight != "1/1" || m.EndedAt != nil {
 		t.Errorf("%+v", m)
+	}
+}
+
+// kinds writes a story as its kinds, with the tiers of moves.
+func kinds(s *api.Story) (out []string) {
+	for _, e := range s.Entries {
+		text := e.Kind
+		if e.Tier != "" {
+			text += " " + e.TierFrom + ">" + e.Tier
+		}
+		out = append(out, text)
+	}
+	return out
+}
+
+// A timer far ahead passes through all tiers, one that watches a key waits until
+// that changes, and a gas bidder that fails is told of; the oracles of the simulator look on.
+func TestAStoryTellsOfTiersAndTriggers(t *testing.T) {
+	n, err := sim.NewNetwork(sim.NetworkConfig{World: sim.Config{Seed: 5}, Validators: 1, Params: params.Overrides{"cip1.policy": "eip1559",
+		"cip1.epoch_blocks": "8", "cip1.ring_buffer_size": "8", "cip1.queue_epochs": "2"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	deploy, storm := n.Deploy("alice", samples.Code("storm"), types.WeiOf(100*types.CBY))
+	n.Submit("v0", deploy, nil)
+	deploy, counter := n.Deploy("alice", samples.Code("counter"), types.WeiOf(types.CBY))
+	n.Submit("v0", deploy, nil)
+	reach := func(h types.Height) {
+		t.Helper()
+		if err := n.RunToHeight(h, time.Minute); err != nil {
+			t.Fatal(err)
+		}
+	}
+	reach(3)
+	for _, order := range []samples.Storm{{Count: 1, Height: 40, Use: 10}, {Count: 1, Height: 12, Use: 10, GBA: &counter}, // which answers nothing
+		{Count: 1, Height: 6, Use: 10, Watch: &types.Watch{Actor: counter, Key: types.Bytes("n")}, ExpiresIn: ref(types.Height(50))}} {
+		payload, err := json.Marshal(order)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n.Submit("v0", n.Execute("alice", storm, "make", payload), nil)
+	}
+	reach(20)
+	n.Submit("v0", n.Execute("alice", counter, "increment", nil), nil)
+	reach(45)
+	source := &view.Source{Genesis: n.Genesis, Programs: samples.Mux{}, Verifier: n.Scheme()}
+	v := source.Of(n.Validator("v0"))
+	timers, err := v.Timers(api.TimerFilter{Limit: 10})
+	if err != nil || len(timers) != 3 {
+		t.Fatal(len(timers), err)
+	}
+	var got []string
+	for i := range timers {
+		s, err := v.Story(timers[i].ID, 0, 1000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, strings.Join(kinds(s), ", "))
+	}
+	want := []string{"scheduled >overflow, triggered, fired", "scheduled >epoch, moved epoch>ring, bid_failed, fired",
+		"scheduled >overflow, moved overflow>epoch, moved epoch>ring, fired"}
+	if !slices.Equal(got, want) {
+		t.Errorf("told\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	if c := n.Judge.Counts(); c.Triggered != 1 || c.Fired != 3 {
+		t.Errorf("the oracles saw %+v", c)
 	}
 }
