@@ -26,7 +26,7 @@ import (
 const MaxValidators = 100
 
 // Config is what Up is asked for. Its zero value, given a home or Ephemeral, is
-// four validators at one block a second.
+// four validators that make blocks as fast as they can.
 type Config struct {
 	Version    string // of this binary, for the home
 	Validators int    // 0: 4
