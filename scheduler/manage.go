@@ -88,7 +88,7 @@ func (b *Block) extend(r *record, e *Entry, expiresAt types.Height, reason strin
 }
 
 // prolong writes the new expires_at; a timer that waits for its key stands behind
-// that.
+// that, and counts changes from now on where one came when its time was over.
 func (b *Block) prolong(r *record, e *Entry, expiresAt types.Height) error {
 	if !e.watching() {
 		e.ExpiresAt = expiresAt
@@ -99,6 +99,7 @@ func (b *Block) prolong(r *record, e *Entry, expiresAt types.Height) error {
 		return err
 	}
 	e.ExpiresAt = expiresAt
+	b.remember(e.ID, watcherOf(r.Watch, r.Height, e.Seq))
 	b.place(r, e, expiresAt+1)
 	return nil
 }

@@ -102,10 +102,18 @@ func hasHeightBehind(expiresAt types.Height) error {
 // watch enters a new timer that watches a key, and returns its place in the
 // calendar.
 func (b *Block) watch(t *types.Timer, at Place) Place {
-	b.KV.Set(watcherOf(t.Watch, t.Height, t.Seq), append([]byte(nil), t.ID[:]...))
-	b.KV.Set(keyWatchers, codec.Marshal(readWatchers(b.KV)+1))
+	b.remember(t.ID, watcherOf(t.Watch, t.Height, t.Seq))
 	at.Height = t.ExpiresAt + 1
 	return at
+}
+
+// remember puts a watcher into t/k, if it is not there.
+func (b *Block) remember(id types.TimerID, key []byte) {
+	if b.KV.Get(key) != nil {
+		return
+	}
+	b.KV.Set(key, append([]byte(nil), id[:]...))
+	b.KV.Set(keyWatchers, codec.Marshal(readWatchers(b.KV)+1))
 }
 
 // unwatch forgets a timer that ends before its key changed.
@@ -298,7 +306,7 @@ func (b *Block) changedKeys(limit uint64) (keys [][]byte) {
 }
 
 // trigger makes a watcher due now. One whose time is over stays where the
-// cleanup lane finds it.
+// cleanup lane finds it, and watches again if it is extended.
 func (b *Block) trigger(id types.TimerID) []types.TimerChange {
 	r, e, ok := find(b.calendar(), b.KV, id)
 	if !ok {

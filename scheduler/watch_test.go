@@ -278,6 +278,32 @@ func TestT26CancelledAndExtendedWatchers(t *testing.T) {
 	}
 }
 
+// Decisions T18, T26: a watcher whose time is over and that waits for the cleanup
+// lane is saved by extending it, also when its key changed meanwhile: it counts
+// the changes that come.
+func TestT26AnExtendedWatcherStillWatches(t *testing.T) {
+	w := newWatchWorld()
+	w.p.GCCyclesPerBlock = 0 // it waits for the cleanup lane
+	timer := w.watch(t, "price", 2, 3)
+	w.end()
+	w.end()
+	w.end()
+	w.write("price", "7")
+	if triggered, fired, ended := w.end(); len(triggered)+len(fired)+len(ended) != 0 {
+		t.Fatalf("triggered %v, fired %v, ended %v after its time", triggered, fired, ended)
+	}
+	if _, err := w.blockNow().Extend(bob, timer.ID, 100); err != nil {
+		t.Fatal(err)
+	}
+	if w.fires() != 0 {
+		t.Fatal("it fires for a change of before")
+	}
+	w.write("price", "8")
+	if w.fires() != 1 || Watched(w.kv) {
+		t.Fatal("it lives on and does not watch")
+	}
+}
+
 // cip5.max_triggered_per_block bounds the work of a block: the oldest change goes
 // first, the others follow; who came after the change is not concerned.
 func TestMaxTriggeredSpreadsAChangeOverBlocks(t *testing.T) {
