@@ -237,7 +237,7 @@ func (r *laneRun) collect(ending []endingAt) {
 // end ends one timer unfired if the cleanup lane has room for it.
 func (r *laneRun) end(at int, v *verdict) {
 	d := &r.due[at]
-	if r.out.GCCycles.Add(r.Params.GCCyclesPerTimer) > r.Params.GCCyclesPerBlock {
+	if r.Params.GCCyclesPerTimer > r.Params.GCCyclesPerBlock.Sub(r.out.GCCycles) {
 		d.waiting = ReasonGCFull
 		return
 	}

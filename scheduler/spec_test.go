@@ -525,6 +525,20 @@ func TestT19WhatTheCleanupLaneHasNoRoomForWaitsUnfired(t *testing.T) {
 	wantStatuses(t, w.block(), "fired") // classified anew
 }
 
+// C13: what the cleanup lane uses does not wrap, whatever its parameters.
+func TestT19TheCleanupLaneNeverWraps(t *testing.T) {
+	w := newWorld()
+	w.p.GCCyclesPerTimer, w.p.GCCyclesPerBlock = 1<<63, math.MaxUint64
+	w.must(t, alice, program.TimerRequest{Height: 2})
+	w.must(t, alice, program.TimerRequest{Height: 2})
+	w.block()
+	out := w.block()
+	wantStatuses(t, out, "insufficient_funds pending:gc_lane_full")
+	if out.GCCycles != 1<<63 {
+		t.Fatalf("%d cycles of cleanup", out.GCCycles)
+	}
+}
+
 func TestT19TheCleanupLaneTakesNothingFromTheFires(t *testing.T) {
 	w := newWorld()
 	w.fund(bob, types.WeiOf(1<<60))
