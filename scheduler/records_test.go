@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/cowboyinc/devnet/internal/codec"
+	"github.com/cowboyinc/devnet/internal/params"
+	"github.com/cowboyinc/devnet/internal/program"
 	"github.com/cowboyinc/devnet/internal/types"
 	"pgregory.net/rapid"
 )
@@ -40,4 +42,29 @@ func TestRecordsAreReadAsTheDecoderReadsThem(t *testing.T) {
 			t.Fatal("a tally that was cut off is read")
 		}
 	})
+}
+
+// TestTheLongestTimerIsReadBack: the longest handler and watched key that the
+// parameters can allow are below what is decoded from state.
+func TestTheLongestTimerIsReadBack(t *testing.T) {
+	w := newWatchWorld()
+	for _, key := range []string{"cip5.max_handler_bytes", "chain.max_state_key_bytes"} {
+		info, err := params.Lookup(key)
+		if err == nil {
+			err = w.p.Set(key, info.Max)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if w.p.MaxTimerHandler > maxStoredBytes || w.p.MaxStateKey > maxStoredBytes {
+		t.Fatalf("a handler may have %d bytes and a key %d; a record has at most %d", w.p.MaxTimerHandler, w.p.MaxStateKey, maxStoredBytes)
+	}
+	key := types.Bytes(strings.Repeat("k", int(w.p.MaxStateKey)))
+	w.must(t, bob, program.TimerRequest{Height: 2, Handler: strings.Repeat("h", int(w.p.MaxTimerHandler)), Watch: &types.Watch{Actor: alice, Key: key}})
+	w.end()
+	w.write(string(key), "1")
+	if w.fires() != 1 {
+		t.Fatal("it does not fire")
+	}
 }

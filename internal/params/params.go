@@ -133,10 +133,10 @@ type Params struct {
 	MaxCellsPerFire    types.Cells  `param:"cip5.max_cells_per_fire" class:"block" default:"550000" min:"1"`
 	MaxTimers          uint64       `param:"cip5.max_timers_per_actor" class:"block" default:"1024" min:"1"`
 	GCCyclesPerBlock   types.Cycles `param:"cip5.gc_cycles_per_block" class:"block" default:"5000000"`
-	GCCyclesPerTimer   types.Cycles `param:"cip5.gc_cycles_per_timer" class:"block" default:"5000" min:"1"` // decision T19
-	MaxTimerPayload    uint64       `param:"cip5.max_payload_bytes" class:"block" default:"1048576"`
-	MaxTimerHandler    uint64       `param:"cip5.max_handler_bytes" class:"block" default:"256"`
-	FreeScheduleCycles types.Cycles `param:"cip5.free_schedule_cycles" class:"block" default:"1000"` // fees = free (CIP-5 §6.1)
+	GCCyclesPerTimer   types.Cycles `param:"cip5.gc_cycles_per_timer" class:"block" default:"5000" min:"1"`        // decision T19
+	MaxTimerPayload    uint64       `param:"cip5.max_payload_bytes" class:"block" default:"1048576" max:"1048576"` // a history has room for it
+	MaxTimerHandler    uint64       `param:"cip5.max_handler_bytes" class:"block" default:"256" max:"4096"`        // and for it
+	FreeScheduleCycles types.Cycles `param:"cip5.free_schedule_cycles" class:"block" default:"1000"`               // fees = free (CIP-5 §6.1)
 	FreeCancelCycles   types.Cycles `param:"cip5.free_cancel_cycles" class:"block" default:"500"`
 
 	// CIP-5 §9: the biased auction (decision T24). λ is a fraction of 65,536.

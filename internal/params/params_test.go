@@ -211,7 +211,8 @@ func TestApplyIsAllOrNothingAndNamesEveryMistake(t *testing.T) {
 }
 
 // A block of the greatest size params allows goes into a frame with its votes,
-// and the longest state key into the trie beside an address and a prefix.
+// the longest state key into the trie beside an address and a prefix, and the
+// longest timer into a record of a history.
 func TestRangesStayWithinFixedLimits(t *testing.T) {
 	block, _ := Lookup("chain.max_block_bytes")
 	if max, _ := types.ParseWei(block.Max); types.WeiOf(types.MaxBlockBytes * 3 / 4).Less(max) {
@@ -220,6 +221,17 @@ func TestRangesStayWithinFixedLimits(t *testing.T) {
 	key, _ := Lookup("chain.max_state_key_bytes")
 	if max, _ := types.ParseWei(key.Max); types.WeiOf(2048).Less(max) {
 		t.Errorf("chain.max_state_key_bytes may be %s; half of trie.MaxKeyBytes is 2048", key.Max)
+	}
+	greatest := Defaults()
+	for _, key := range []string{"cip5.max_payload_bytes", "cip5.max_handler_bytes", "chain.max_state_key_bytes"} {
+		info, _ := Lookup(key)
+		if err := greatest.Set(key, info.Max); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const restOfTimer = 1024 // its other fields
+	if n := greatest.MaxTimerPayload + greatest.MaxTimerHandler + greatest.MaxStateKey; n > types.MaxTransactionBytes+4096-restOfTimer {
+		t.Errorf("payload, handler and watched key of a timer may have %d bytes; its record in a history has %d", n, types.MaxTransactionBytes+4096)
 	}
 }
 
