@@ -3,6 +3,7 @@ package actors
 import (
 	"unicode/utf8"
 
+	"github.com/cowboyinc/devnet/internal/params"
 	"github.com/cowboyinc/devnet/internal/program"
 	"github.com/cowboyinc/devnet/internal/types"
 )
@@ -98,7 +99,7 @@ func (f *frame) ScheduleTimer(request program.TimerRequest) (types.TimerID, erro
 	defer f.guard()
 	p := f.params()
 	cycles := p.CostSetTimer
-	if p.Fees == FeesFree {
+	if p.Fees == params.FeesFree {
 		cycles = p.FreeScheduleCycles
 	}
 	if fault := f.write(cycles, len(request.Payload)+watchedBytes(request.Watch)); fault != nil {
@@ -149,12 +150,9 @@ func (f *frame) SetGasBidder(bidder *types.Address) error {
 	return f.timerEffect(f.x.block.Timers.SetGasBidder(f.x.state, f.timerCaller(), bidder))
 }
 
-// FeesFree is the value of the parameter cip5.fees under which fires cost
-// nothing and scheduling is all one pays (decision T2).
-const FeesFree = "free"
-
+// cancelCycles is what cancelling and extending a timer cost (CIP-5 §6.1).
 func (f *frame) cancelCycles() types.Cycles {
-	if f.params().Fees == FeesFree {
+	if f.params().Fees == params.FeesFree {
 		return f.params().FreeCancelCycles
 	}
 	return f.params().CostCancelTimer

@@ -204,6 +204,55 @@ func TestWhatEachMethodCosts(t *testing.T) {
 	}
 }
 
+// noTimers takes every call and does nothing.
+type noTimers struct{}
+
+func (noTimers) Schedule(*State, TimerCaller, program.TimerRequest) (TimerEffect, *program.Fault) {
+	return TimerEffect{}, nil
+}
+func (noTimers) Cancel(*State, TimerCaller, types.TimerID) (TimerEffect, *program.Fault) {
+	return TimerEffect{}, nil
+}
+func (noTimers) Extend(*State, TimerCaller, types.TimerID, types.Height) (TimerEffect, *program.Fault) {
+	return TimerEffect{}, nil
+}
+func (noTimers) SetGasBidder(*State, TimerCaller, *types.Address) (TimerEffect, *program.Fault) {
+	return TimerEffect{}, nil
+}
+
+// CIP-5 §6.1: scheduling costs 1,000 cycles and a cell for each byte of payload,
+// cancelling 500, where fires are free; else CIP-3's 200 each. A watched key is
+// state like a payload, naming a bidder a write of state.
+func TestSection61Costs(t *testing.T) {
+	request := program.TimerRequest{Height: 9, Payload: make([]byte, 7)}
+	watching := request
+	watching.Watch = &types.Watch{Key: make(types.Bytes, 5)}
+	for _, c := range []struct {
+		name       string
+		do         func(program.Context) error
+		paid, free types.Cycles
+		cells      types.Cells
+	}{
+		{"schedule", func(x program.Context) error { _, err := x.ScheduleTimer(request); return err }, 200, 1000, 7},
+		{"watch", func(x program.Context) error { _, err := x.ScheduleTimer(watching); return err }, 200, 1000, 12},
+		{"cancel", func(x program.Context) error { return x.CancelTimer(types.TimerID{}) }, 200, 500, 0},
+		{"extend", func(x program.Context) error { return x.ExtendTimer(types.TimerID{}, 9) }, 200, 500, 0},
+		{"bidder", func(x program.Context) error { return x.SetGasBidder(nil) }, 200, 200, 0},
+	} {
+		for fees, want := range map[string]types.Cycles{"paid": c.paid, params.FeesFree: c.free} {
+			x, _, _, _ := play(t, func(ctx program.Context, _ program.Message) (program.Outcome, error) {
+				if err := c.do(ctx); err != nil {
+					t.Error(err)
+				}
+				return fine()
+			}, func(b *Block, _ *Cause) { b.Params.Fees, b.Timers = fees, noTimers{} })
+			if cycles, cells := x.Used(); cycles != want || cells != c.cells {
+				t.Errorf("%s, %s: %d cycles and %d cells, want %d and %d", c.name, fees, cycles, cells, want, c.cells)
+			}
+		}
+	}
+}
+
 // TestTheLimitsOfAMessage: keys, values, events, names, the depth of calls and
 // the log have limits, each a fault that a program may catch.
 func TestTheLimitsOfAMessage(t *testing.T) {

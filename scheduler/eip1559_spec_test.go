@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/cowboyinc/devnet/internal/codec"
+	"github.com/cowboyinc/devnet/internal/params"
 	"github.com/cowboyinc/devnet/internal/program"
 	"github.com/cowboyinc/devnet/internal/types"
 )
@@ -585,7 +586,7 @@ func TestSection13AReserveOfOneMaxCostPerPendingTimerIsWarnedOf(t *testing.T) {
 		if low := ask(); low.Pending != 3 || low.Required != types.WeiOf(3*cost) || low.Balance != types.WeiOf(2*cost) || low.Actor != alice {
 			t.Fatalf("%s: %+v", policy, low)
 		}
-		w.p.Fees = FeesFree
+		w.p.Fees = params.FeesFree
 		if low := ask(); low.Pending != 0 {
 			t.Fatalf("warned where fires are free: %+v", low)
 		}
@@ -612,7 +613,7 @@ func TestSection10AFireUsesAtMostAnEighthOfTheLane(t *testing.T) {
 
 func TestFreeFiresUnderEip1559CostAndAskNothing(t *testing.T) {
 	w := newWorld()
-	w.p.Policy, w.p.Fees, w.fees.Lane = EIP1559, FeesFree, types.WeiOf(1000)
+	w.p.Policy, w.p.Fees, w.fees.Lane = EIP1559, params.FeesFree, types.WeiOf(1000)
 	w.must(t, alice, program.TimerRequest{Height: 2, GBA: &bob})
 	w.block()
 	out := w.block()

@@ -93,7 +93,7 @@ func TestFindingNoTimerReachesBeyondTheTTL(t *testing.T) {
 func TestFindingTheLongestPayloadFitsIntoNoBlock(t *testing.T) {
 	w := rich()
 	w.must(t, alice, program.TimerRequest{Height: 9, Payload: make([]byte, w.p.MaxTimerPayload)})
-	if _, cells := ScheduleCost(&w.p, int(w.p.MaxTimerPayload)); cells != 1_048_576 || cells <= w.p.CellsLimit || cells <= w.p.MaxCellsPerFire {
+	if cells := types.Cells(w.p.MaxTimerPayload); cells != 1_048_576 || cells <= w.p.CellsLimit || cells <= w.p.MaxCellsPerFire {
 		t.Fatalf("%d cells, a block has %d, a fire %d", cells, w.p.CellsLimit, w.p.MaxCellsPerFire)
 	}
 }
@@ -120,7 +120,7 @@ func TestFindingAPayloadFromOutsideChoosesTheHandler(t *testing.T) {
 // nobody pays, scheduling it 200 that its maker paid: 25 cycles of work for one.
 func TestFindingBuryingATimerCostsMoreThanMakingIt(t *testing.T) {
 	w := newWorld() // alice holds nothing
-	cycles, _ := ScheduleCost(&w.p, 0)
+	cycles := w.p.CostSetTimer
 	w.must(t, alice, program.TimerRequest{Height: 2})
 	w.block()
 	out := w.block()

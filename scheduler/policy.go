@@ -69,6 +69,9 @@ func policyOf(p *params.Params) (policy, error) {
 // transactions of a block, and not after (decision T3).
 func BeforeTransactions(p *params.Params) bool { return p.Policy == GBA }
 
+// Free reports whether fires cost nothing (CIP-5 §6.3, decision T2).
+func Free(p *params.Params) bool { return p.Fees == params.FeesFree }
+
 // FireLimit is what a fire may use under p's policy: the timer's limit, clamped
 // to the cap that holds now, where that was lowered since it was scheduled
 // (decision T5), and max_cells_per_fire (CIP-5 §6.2).

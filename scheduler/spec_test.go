@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/cowboyinc/devnet/internal/codec"
+	"github.com/cowboyinc/devnet/internal/params"
 	"github.com/cowboyinc/devnet/internal/program"
 	"github.com/cowboyinc/devnet/internal/types"
 )
@@ -247,17 +248,6 @@ func TestSection53TimersScheduledInABlockNeverFireInIt(t *testing.T) { // T4, al
 	}
 }
 
-func TestSection61Costs(t *testing.T) {
-	w := newWorld()
-	if c, cells := ScheduleCost(&w.p, 7); c != 200 || cells != 7 || CancelCost(&w.p) != 200 {
-		t.Fatalf("paid: schedule %d cycles %d cells, cancel %d", c, cells, CancelCost(&w.p))
-	}
-	w.p.Fees = FeesFree
-	if c, cells := ScheduleCost(&w.p, 7); c != 1000 || cells != 7 || CancelCost(&w.p) != 500 {
-		t.Fatalf("free: schedule %d cycles %d cells, cancel %d", c, cells, CancelCost(&w.p))
-	}
-}
-
 func TestSection62BudgetOfAFire(t *testing.T) {
 	w := rich()
 	w.must(t, alice, program.TimerRequest{Height: 2})
@@ -271,7 +261,7 @@ func TestSection62BudgetOfAFire(t *testing.T) {
 
 func TestSection63FreeFiresAskForNoMoney(t *testing.T) {
 	w := newWorld()
-	w.p.Fees = FeesFree
+	w.p.Fees = params.FeesFree
 	w.must(t, alice, program.TimerRequest{Height: 2})
 	w.block()
 	out := w.block()

@@ -20,6 +20,10 @@ const (
 	NextEpoch Class = "epoch"   // from the first block of a later epoch on
 )
 
+// FeesFree is the value of cip5.fees under which fires cost nothing and
+// scheduling is all one pays (CIP-5 §6.3, decision T2).
+const FeesFree = "free"
+
 // Params is the parameters in force in one block. It is a value: whoever
 // changes one changes a copy. The tags give key, class, default, range
 // (inclusive) or words; amounts are in wei, times in milliseconds.
