@@ -62,32 +62,14 @@ func decodeAccount(data []byte) Account {
 		return Account{}
 	}
 	if len(data) > 0 && data[0] == 0x82 { // an array of two
-		nonce, rest, ok := cutUint(data[1:])
-		if balance, rest, fits := cutUint(rest); ok && fits && len(rest) == 0 {
+		nonce, rest, ok := codec.CutUnsigned(data[1:])
+		if balance, rest, fits := codec.CutUnsigned(rest); ok && fits && len(rest) == 0 {
 			return Account{Nonce: types.Nonce(nonce), Balance: types.WeiOf(balance)}
 		}
 	}
 	large := new(Account)
 	decode(data, large)
 	return *large
-}
-
-// cutUint takes a CBOR unsigned integer of at most eight bytes off the front.
-func cutUint(data []byte) (n uint64, rest []byte, ok bool) {
-	if len(data) == 0 || data[0] > 0x1b {
-		return 0, nil, false
-	}
-	if data[0] < 24 {
-		return uint64(data[0]), data[1:], true
-	}
-	size := 1 << (data[0] - 24)
-	if len(data) <= size {
-		return 0, nil, false
-	}
-	for _, b := range data[1 : 1+size] {
-		n = n<<8 | uint64(b)
-	}
-	return n, data[1+size:], true
 }
 
 // SetAccount writes an account, or removes it where nothing is left in it.

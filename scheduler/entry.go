@@ -2,7 +2,6 @@ package scheduler
 
 import (
 	"cmp"
-	"encoding/binary"
 	"errors"
 
 	"github.com/cowboyinc/devnet/internal/codec"
@@ -50,14 +49,14 @@ func (e *Entry) encode() []byte {
 	b := make([]byte, 0, maxEntryBytes)
 	b = append(b, 0x89, 0x58, 32)
 	b = append(b, e.ID[:]...)
-	b = append(append(b, 0x54), e.Actor[:]...)
+	b = append(append(b, cborAddress), e.Actor[:]...)
 	payer := &e.FeePayer
 	if e.FeePayer == e.Actor {
 		payer = nil
 	}
 	b = appendAddress(b, payer)
-	b = appendUint(b, uint64(e.GasLimit))
-	b = appendUint(b, uint64(e.ExpiresAt))
+	b = codec.AppendUnsigned(b, uint64(e.GasLimit))
+	b = codec.AppendUnsigned(b, uint64(e.ExpiresAt))
 	b = appendWei(b, e.MaxFeePerCycle)
 	b = appendWei(b, e.MaxPriorityFeePerCycle)
 	b = appendAddress(b, e.GBA)
@@ -67,7 +66,7 @@ func (e *Entry) encode() []byte {
 // decodeEntry reads what encode writes and nothing else.
 func decodeEntry(p Place, data []byte) (Entry, error) {
 	const payerAt = 3 + 32 + 21
-	if len(data) < payerAt || data[0] != 0x89 || data[1] != 0x58 || data[2] != 32 || data[35] != 0x54 {
+	if len(data) < payerAt || data[0] != 0x89 || data[1] != 0x58 || data[2] != 32 || data[35] != cborAddress {
 		return Entry{}, errEntry
 	}
 	e := Entry{Place: p, ID: types.TimerID(data[3:35]), Actor: types.Address(data[36:56])}
@@ -95,23 +94,23 @@ func mustDecodeEntry(p Place, data []byte) Entry {
 	return e
 }
 
-const cborNull = 0xf6
+const (
+	cborNull    = 0xf6
+	cborAddress = 0x54 // bytes, 20 of them
+)
 
 func appendAddress(b []byte, a *types.Address) []byte {
 	if a == nil {
-		return append(b, cborNull)
+		return codec.AppendNull(b)
 	}
-	return append(append(b, 0x54), a[:]...)
+	return append(append(b, cborAddress), a[:]...)
 }
 
 func appendWei(b []byte, w *types.Wei) []byte {
 	if w == nil {
-		return append(b, cborNull)
+		return codec.AppendNull(b)
 	}
-	if n, small := w.Uint64(); small {
-		return appendUint(b, n)
-	}
-	return append(b, codec.Marshal(*w)...)
+	return w.AppendCBOR(b)
 }
 
 // reader cuts values off the front of an entry; bad is set by the first that is
@@ -131,7 +130,7 @@ func (r *reader) null() bool {
 }
 
 func (r *reader) uint() uint64 {
-	n, rest, ok := cutUint(r.rest)
+	n, rest, ok := codec.CutUnsigned(r.rest)
 	if !ok {
 		r.bad, r.rest = true, nil
 	}
@@ -143,7 +142,7 @@ func (r *reader) address() *types.Address {
 	if r.null() {
 		return nil
 	}
-	if len(r.rest) < 21 || r.rest[0] != 0x54 {
+	if len(r.rest) < 21 || r.rest[0] != cborAddress {
 		r.bad, r.rest = true, nil
 		return nil
 	}
@@ -185,44 +184,4 @@ func (r *reader) bignumBytes() int {
 		return 0
 	}
 	return size
-}
-
-// appendUint appends n as CBOR has it, in the fewest bytes.
-func appendUint(b []byte, n uint64) []byte {
-	switch {
-	case n < 24:
-		return append(b, byte(n))
-	case n < 1<<8:
-		return append(b, 0x18, byte(n))
-	case n < 1<<16:
-		return binary.BigEndian.AppendUint16(append(b, 0x19), uint16(n))
-	case n < 1<<32:
-		return binary.BigEndian.AppendUint32(append(b, 0x1a), uint32(n))
-	}
-	return binary.BigEndian.AppendUint64(append(b, 0x1b), n)
-}
-
-// cutUint reads a CBOR unsigned integer in its fewest bytes from the front.
-func cutUint(b []byte) (n uint64, rest []byte, ok bool) {
-	if len(b) == 0 {
-		return 0, nil, false
-	}
-	if b[0] < 24 {
-		return uint64(b[0]), b[1:], true
-	}
-	if b[0] < 0x18 || b[0] > 0x1b {
-		return 0, nil, false
-	}
-	size := 1 << (b[0] - 0x18)
-	if len(b) < 1+size {
-		return 0, nil, false
-	}
-	for _, c := range b[1 : 1+size] {
-		n = n<<8 | uint64(c)
-	}
-	least := uint64(24)
-	if size > 1 {
-		least = 1 << (4 * size) // what half the bytes could hold
-	}
-	return n, b[1+size:], n >= least
 }

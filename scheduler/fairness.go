@@ -52,7 +52,7 @@ type actorFires struct {
 func encodeFires(fires []actorFires) []byte {
 	b := codec.AppendArray(make([]byte, 0, 9+22*len(fires)), 2*len(fires))
 	for i := range fires {
-		b = appendUint(appendAddress(b, &fires[i].Actor), fires[i].Fires)
+		b = codec.AppendUnsigned(appendAddress(b, &fires[i].Actor), fires[i].Fires)
 	}
 	return b
 }

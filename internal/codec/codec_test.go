@@ -173,3 +173,27 @@ func FuzzUnmarshal(f *testing.F) {
 		}
 	})
 }
+
+// TestCutUnsignedReadsWhatAppendUnsignedWrites, whatever stands behind it, and no
+// other form: nothing longer, nothing cut off, no other type.
+func TestCutUnsignedReadsWhatAppendUnsignedWrites(t *testing.T) {
+	for shift := range 64 {
+		for _, n := range []uint64{1<<shift - 1, 1 << shift, 1<<shift + 1, ^uint64(0) >> shift} {
+			form := AppendUnsigned(nil, n)
+			got, rest, ok := CutUnsigned(append(form[:len(form):len(form)], 7))
+			if !ok || got != n || len(rest) != 1 || rest[0] != 7 {
+				t.Fatalf("%x is read as %d with %x behind, %v", form, got, rest, ok)
+			}
+			for cut := range form {
+				if _, _, ok := CutUnsigned(form[:cut]); ok {
+					t.Fatalf("%x is read", form[:cut])
+				}
+			}
+		}
+	}
+	for _, form := range []string{"1817", "1900ff", "1a0000ffff", "1b00000000ffffffff", "1c", "1f", "20", "40", "f6"} {
+		if _, _, ok := CutUnsigned(unhex(form)); ok {
+			t.Errorf("%s is read", form)
+		}
+	}
+}
