@@ -14,12 +14,6 @@ import (
 // Spec: CIP-5 §§9.2-9.7, decisions T22, T24, T27.
 type bias struct{ fifo }
 
-// The reasons of timers that an auction leaves out, beside ReasonLaneFull.
-const (
-	ReasonBlockFires = "block_fires" // the block has its max_fires_per_block
-	ReasonActorFires = "actor_fires" // the actor has its max_fires_per_actor
-)
-
 // PaymentPerCycle is the value of cip5.bias_payment by which a winner pays the
 // least bid that would have won (decision T24).
 const PaymentPerCycle = "per_cycle"

@@ -9,18 +9,6 @@ import (
 	"github.com/cowboyinc/devnet/internal/types"
 )
 
-// EventBiasRate tells that λ moved, as from the next block. No spec names it.
-const EventBiasRate = "timer.bias_lambda_moved"
-
-// BiasRateMoved is the data of EventBiasRate: λ before and from now on, in units
-// of 2^-64, and which moves were made.
-type BiasRateMoved struct {
-	Before types.Wei `cbor:"before"`
-	Lambda types.Wei `cbor:"lambda"`
-	Up     bool      `cbor:"up"`
-	Down   bool      `cbor:"down"`
-}
-
 var keyControl = []byte("t/i/c")
 
 // control is the loop that moves λ each bias_control_blocks, at the heights that

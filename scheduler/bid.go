@@ -7,9 +7,6 @@ import (
 	"github.com/cowboyinc/devnet/internal/types"
 )
 
-// CodeBidNotCovered refuses a bid that the fee payer cannot lock (CIP-5 §9.7).
-const CodeBidNotCovered = "timer_bid_not_covered"
-
 // takeBid settles what a stated bid, in wei, means to the timer. An auction
 // locks it in the escrow, where it stays until the timer ends (CIP-5 §9.7).
 // Elsewhere it is refused where the window of CIP-1 §6 has closed, and else

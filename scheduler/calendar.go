@@ -27,17 +27,17 @@ func (c Calendar) Maintain(now types.Height) (moves []types.TimerMove) {
 }
 
 // Insert puts a timer at its height.
-func (c Calendar) Insert(e Entry) { c.tiers.Insert(calendar.Place(e.Place), e.encode()) }
+func (c Calendar) Insert(e Entry) { c.tiers.Insert(e.Place, e.encode()) }
 
 // Replace rewrites a timer's entry where it stands.
-func (c Calendar) Replace(e Entry) { c.tiers.Replace(calendar.Place(e.Place), e.encode()) }
+func (c Calendar) Replace(e Entry) { c.tiers.Replace(e.Place, e.encode()) }
 
 // Remove takes a timer out.
-func (c Calendar) Remove(p Place) { c.tiers.Remove(calendar.Place(p)) }
+func (c Calendar) Remove(p Place) { c.tiers.Remove(p) }
 
 // Find returns the entry of a timer.
 func (c Calendar) Find(p Place) (Entry, bool) {
-	data, _, ok := c.tiers.Find(calendar.Place(p))
+	data, _, ok := c.tiers.Find(p)
 	if !ok {
 		return Entry{}, false
 	}
@@ -50,7 +50,7 @@ func (c Calendar) Due(now types.Height, limit uint64) []Entry {
 	items := c.tiers.Due(now, limit)
 	due := make([]Entry, len(items))
 	for i := range items {
-		due[i] = mustDecodeEntry(Place(items[i].Place), items[i].Value)
+		due[i] = mustDecodeEntry(items[i].Place, items[i].Value)
 	}
 	return due
 }
@@ -66,8 +66,7 @@ func TierOf(p *params.Params, kv KV, id types.TimerID) (tier string, ok bool) {
 	if data == nil {
 		return "", false
 	}
-	var r record
-	mustRead(data, &r)
-	_, stands, ok := CalendarOf(p, kv).tiers.Find(calendar.Place(r.place()))
+	r := mustReadRecord(data)
+	_, stands, ok := CalendarOf(p, kv).tiers.Find(r.place())
 	return stands.String(), ok
 }

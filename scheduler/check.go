@@ -27,7 +27,7 @@ func Check(p *params.Params, kv KV) error {
 	next := readSequence(kv)
 	items := CalendarOf(p, kv).tiers.Due(math.MaxUint64, math.MaxUint64) // all of them
 	for _, item := range items {
-		e, err := decodeEntry(Place(item.Place), item.Value)
+		e, err := decodeEntry(item.Place, item.Value)
 		if err == nil {
 			err = checkEntry(kv, &e, next)
 		}
@@ -61,8 +61,7 @@ func checkEntry(kv KV, e *Entry, next types.Seq) error {
 	if data == nil {
 		return fmt.Errorf("scheduler: the timer of height %d and sequence %d has no record", e.Height, e.Seq)
 	}
-	var r record
-	mustRead(data, &r)
+	r := mustReadRecord(data)
 	switch {
 	case r.place() != e.Place:
 		return fmt.Errorf("scheduler: timer %s stands at %v and its record says %v", e.ID, e.Place, r.place())

@@ -72,9 +72,7 @@ func (r *laneRun) overCap(d *dueTimer, activated types.Height) bool {
 	if d.GasLimit <= r.Params.MaxCyclesPerFireLane {
 		return false
 	}
-	var rec record
-	mustRead(r.KV.Get(keyRecord(d.ID)), &rec)
-	return rec.ScheduledAt >= activated
+	return mustReadRecord(r.KV.Get(keyRecord(d.ID))).ScheduledAt >= activated
 }
 
 // close counts the fires for the blocks to come (CIP-1 §3 step 10, §7.1).

@@ -237,7 +237,7 @@ func (l *lawyer) block(w *world, now types.Height, money map[types.Address]*big.
 			ends = append(ends, end{b.ID, types.TimerFired, "", uint64(now - b.Height)})
 			for _, t := range l.timers {
 				if t.ID == d.cancels && t.Actor == b.Actor {
-					ends = append(ends, end{t.ID, types.TimerCancelled, ReasonByOwner, waited(t.Height, now)})
+					ends = append(ends, end{t.ID, types.TimerCancelled, ReasonByOwner, uint64(max(now, t.Height) - t.Height)})
 				}
 			}
 			if i := slices.IndexFunc(l.timers, func(t types.Timer) bool { return t.ID == d.cancels && t.Actor == b.Actor }); i >= 0 {

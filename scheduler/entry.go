@@ -1,25 +1,17 @@
 package scheduler
 
 import (
-	"cmp"
 	"errors"
 
 	"github.com/cowboyinc/devnet/internal/codec"
 	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/scheduler/calendar"
 )
 
-// Place is where the calendar has a timer.
-type Place struct {
-	Height types.Height // from which it is due
-	Rank   uint64       // its stated tip in wei a cycle, at most 2^64-1; 0 where none counts
-	Seq    types.Seq
-}
-
-// compare gives the order in which due timers are examined: the highest rank,
-// then the least sequence number (decision T16).
-func (p Place) compare(q Place) int {
-	return cmp.Or(cmp.Compare(q.Rank, p.Rank), cmp.Compare(p.Seq, q.Seq))
-}
+// Place is where the calendar has a timer: the height from which it is due, the
+// tip it states in wei a cycle as its rank, at most 2^64-1 and 0 where none
+// counts, and its sequence number.
+type Place = calendar.Place
 
 // Entry is a pending timer as the calendar has it: what it takes to examine the
 // timer without reading its record. Place is in the key.

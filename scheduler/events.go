@@ -19,6 +19,7 @@ const (
 	EventGasBidFailed          = "timer.gas_bid_failed"           // decision T15's event, which no spec names
 	EventReserveLow            = "timer.reserve_low"              // CIP-1 §13.1's reserve, whose warning no spec names
 	EventPriorityClamped       = "TimerPriorityClampedAtSchedule" // CIP-1 §6
+	EventBiasRate              = "timer.bias_lambda_moved"        // decision T24's λ moved, as from the next block, which no spec names
 )
 
 func event(name string, data any) types.Event {
@@ -80,6 +81,15 @@ type GasBidFailed struct {
 	Actor              types.Address `cbor:"actor"`
 	TriggerBlockHeight types.Height  `cbor:"trigger_block_height"`
 	Reason             string        `cbor:"reason"`
+}
+
+// BiasRateMoved is the data of EventBiasRate: λ before and from now on, in units
+// of 2^-64, and which moves were made.
+type BiasRateMoved struct {
+	Before types.Wei `cbor:"before"`
+	Lambda types.Wei `cbor:"lambda"`
+	Up     bool      `cbor:"up"`
+	Down   bool      `cbor:"down"`
 }
 
 // TimerConfig is the data of EventConfigUpdated: the configuration from then on.

@@ -16,10 +16,6 @@ import (
 // Spec: CIP-1 first revision §§3, 4, decisions T3, T14, T15, T23.
 type gba struct{ fifo }
 
-// ReasonBelowCycleFee is a max fee that does not reach the base fee of a cycle
-// (DoS parameters, effective_tip; decision T23).
-const ReasonBelowCycleFee = "below_basefee_cycle"
-
 func (gba) price(b *Block, t *types.Timer) feemarket.Price {
 	price, _ := b.revisionPrice(bid{t.MaxFeePerCycle, t.MaxPriorityFeePerCycle})
 	return price

@@ -147,7 +147,7 @@ func (r *laneRun) take() {
 	r.due = make([]dueTimer, len(items))
 	for i := range items {
 		d := &r.due[i]
-		d.Entry = mustDecodeEntry(Place(items[i].Place), items[i].Value)
+		d.Entry = mustDecodeEntry(items[i].Place, items[i].Value)
 		d.payer = d.FeePayer
 	}
 	r.out.Examined = len(items)

@@ -66,7 +66,7 @@ func unknown(id types.TimerID) error {
 }
 
 func (b *Block) cancel(r *record, e *Entry, reason string) types.TimerChange {
-	timer := assemble(r, e, waited(e.Height, b.Height))
+	timer := assemble(r, e, Deferrals(e.Height, b.Height-1))
 	b.remove(e)
 	b.release(e, e.Bid)
 	return types.TimerChange{Timer: timer, Status: types.TimerCancelled, At: b.Height, Reason: reason}
@@ -84,7 +84,7 @@ func (b *Block) extend(r *record, e *Entry, expiresAt types.Height, reason strin
 	if err := b.prolong(r, e, expiresAt); err != nil {
 		return types.TimerChange{}, err
 	}
-	return types.TimerChange{Timer: assemble(r, e, waited(e.Height, b.Height)), Status: types.TimerPending, At: b.Height, Reason: reason}, nil
+	return types.TimerChange{Timer: assemble(r, e, Deferrals(e.Height, b.Height-1)), Status: types.TimerPending, At: b.Height, Reason: reason}, nil
 }
 
 // prolong writes the new expires_at; a timer that waits for its key stands behind
@@ -102,12 +102,4 @@ func (b *Block) prolong(r *record, e *Entry, expiresAt types.Height) error {
 	b.remember(e.ID, watcherOf(r.Watch, r.Height, e.Seq))
 	b.place(r, e, expiresAt+1)
 	return nil
-}
-
-// waited is how many blocks before now a timer was due in.
-func waited(trigger, now types.Height) uint64 {
-	if now < trigger {
-		return 0
-	}
-	return uint64(now - trigger)
 }

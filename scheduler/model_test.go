@@ -162,7 +162,7 @@ func (m *twin) block(w *world, now types.Height, balances map[types.Address]type
 			if i := m.find(d.cancels); i >= 0 && m.timers[i].Actor == t.Actor {
 				victim := m.timers[i]
 				m.cancel(t.Actor, d.cancels)
-				ends = append(ends, end{d.cancels, types.TimerCancelled, ReasonByOwner, waited(victim.Height, now)})
+				ends = append(ends, end{d.cancels, types.TimerCancelled, ReasonByOwner, uint64(max(now, victim.Height) - victim.Height)})
 			}
 		}
 	}

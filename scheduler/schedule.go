@@ -90,8 +90,6 @@ func (b *Block) resolve(actor types.Address, sender *types.Address, req program.
 	t := types.Timer{
 		Actor: actor, Height: req.Height, ScheduledAt: now, GBA: req.GBA,
 		MaxFeePerCycle: req.MaxFeePerCycle, MaxPriorityFeePerCycle: req.MaxPriorityFeePerCycle,
-		// Bid stays 0 under fifo, whatever was stated: nothing is locked, so
-		// nothing may count when a policy that reads bids takes over (T22, T25).
 	}
 	if req.Height <= now {
 		return t, refuse(CodeHeightNotFuture, "CIP-5 §4.2", "height %d is not above the current height %d", req.Height, now)

@@ -43,20 +43,11 @@ import (
 	"fmt"
 
 	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/scheduler/calendar"
 )
 
-// KV is the consensus state. Get and Scan lend slices that are read during the
-// call only and never written; Set keeps key and value. Scan is not run
-// across a Set.
-type KV interface {
-	// Get returns the value, or nil.
-	Get(key []byte) []byte
-	// Set stores value; nil deletes.
-	Set(key, value []byte)
-	// Scan calls each for the keys in [from, to) in order until it returns
-	// false.
-	Scan(from, to []byte, each func(key, value []byte) bool)
-}
+// KV is the consensus state.
+type KV = calendar.KV
 
 // Error is a refusal: the fault of whoever asked, and nothing has changed.
 type Error struct {
@@ -67,27 +58,31 @@ type Error struct {
 
 func (e *Error) Error() string { return fmt.Sprintf("%s: %s (%s)", e.Code, e.Message, e.Section) }
 
-// The codes of refusals, in the order Schedule looks for them.
+// The codes of refusals: those of scheduling in the order Schedule looks for
+// them, then those of cancelling and extending, and those of others.
 const (
-	CodeHeightNotFuture   = "timer_height_not_in_the_future"
-	CodePayloadTooLarge   = "timer_payload_too_large"
-	CodeHandlerTooLong    = "timer_handler_too_long"
-	CodeFeePayerSystem    = "timer_fee_payer_in_system_band"
-	CodeFeePayerForeign   = "timer_fee_payer_not_allowed"
-	CodeGasLimitTooLow    = "timer_gas_limit_too_low"
-	CodeGasLimitTooHigh   = "timer_gas_limit_too_high"
-	CodeExpiresTooEarly   = "timer_expires_before_its_height"
-	CodeExpiresTooLate    = "timer_expires_beyond_ttl"
-	CodeTooManyTimers     = "timer_limit_reached"
-	CodeUnknownTimer      = "timer_not_found"
-	CodeNotOwner          = "timer_not_owned"
-	CodeExpiresNotLater   = "timer_expires_not_later"
+	CodeHeightNotFuture  = "timer_height_not_in_the_future"
+	CodePayloadTooLarge  = "timer_payload_too_large"
+	CodeHandlerTooLong   = "timer_handler_too_long"
+	CodeFeePayerSystem   = "timer_fee_payer_in_system_band"
+	CodeFeePayerForeign  = "timer_fee_payer_not_allowed"
+	CodeGasLimitTooLow   = "timer_gas_limit_too_low"
+	CodeGasLimitTooHigh  = "timer_gas_limit_too_high"
+	CodeExpiresTooEarly  = "timer_expires_before_its_height"
+	CodeExpiresTooLate   = "timer_expires_beyond_ttl" // of extending, too
+	CodeWatchUnsupported = "timer_watch_not_supported"
+	CodePriorityTier     = "timer_priority_tier_unknown"
+	CodePriorityTwice    = "timer_priority_stated_twice"
+	CodeBelowBaseFee     = "TimerRejectedBelowBasefee" // CIP-1 §6's own name
+	CodeTooManyTimers    = "timer_limit_reached"
+	CodeArgDeprecated    = "TimerArgDeprecated" // CIP-1 §6's own name
+	CodeBidNotCovered    = "timer_bid_not_covered"
+
+	CodeUnknownTimer    = "timer_not_found"
+	CodeNotOwner        = "timer_not_owned"
+	CodeExpiresNotLater = "timer_expires_not_later"
+
 	CodePolicyUnsupported = "timer_policy_unknown"
-	CodeBelowBaseFee      = "TimerRejectedBelowBasefee" // CIP-1 §6's own name
-	CodeArgDeprecated     = "TimerArgDeprecated"        // CIP-1 §6's own name
-	CodePriorityTier      = "timer_priority_tier_unknown"
-	CodePriorityTwice     = "timer_priority_stated_twice"
-	CodeWatchUnsupported  = "timer_watch_not_supported"
 	CodeBidderNoActor     = "gas_bidder_not_an_actor"
 )
 
@@ -95,17 +90,23 @@ func refuse(code, section, format string, args ...any) *Error {
 	return &Error{Code: code, Section: section, Message: fmt.Sprintf(format, args...)}
 }
 
-// Reasons of deferrals and ends, as TimerChange bears them.
+// Reasons of deferrals, of other changes and of ends, as TimerChange bears them.
 const (
-	ReasonLaneFull     = "lane_full"              // its limit does not fit into what the lane has left
-	ReasonCellsFull    = "block_cells_full"       // max_cells_per_fire does not fit into what the block has left
-	ReasonOverCap      = "over_cycle_cap"         // its limit is above the cap of CIP-1 §10, lowered since
-	ReasonPricedOut    = "below_lane_basefee"     // its max fee does not reach the lane's base fee (decision T13)
-	ReasonGCFull       = "gc_lane_full"           // it ends, but not in this block (decision T19)
-	ReasonExtended     = "extended"               // not a deferral: the owner moved expires_at
-	ReasonExtendedGov  = "extended_by_governance" // the system key did
-	ReasonExpired      = "expired"                // current_height > expires_at (decision T6)
-	ReasonInsufficient = "insufficient_funds"     // the payer cannot hold max_cost
+	ReasonLaneFull      = "lane_full"           // its limit does not fit into what the lane has left
+	ReasonCellsFull     = "block_cells_full"    // max_cells_per_fire does not fit into what the block has left
+	ReasonOverCap       = "over_cycle_cap"      // its limit is above the cap of CIP-1 §10, lowered since
+	ReasonPricedOut     = "below_lane_basefee"  // its max fee does not reach the lane's base fee (decision T13)
+	ReasonBelowCycleFee = "below_basefee_cycle" // gba: its max fee does not reach the base fee of a cycle (decision T23)
+	ReasonBlockFires    = "block_fires"         // bias: the block has its max_fires_per_block (decision T24)
+	ReasonActorFires    = "actor_fires"         // bias: the actor has its max_fires_per_actor (decision T24)
+	ReasonGCFull        = "gc_lane_full"        // it ends, but not in this block (decision T19)
+
+	ReasonExtended    = "extended"               // the owner moved expires_at
+	ReasonExtendedGov = "extended_by_governance" // the system key did
+	ReasonTriggered   = "triggered"              // the key changed that it watches (decision T26)
+
+	ReasonExpired      = "expired"            // current_height > expires_at (decision T6)
+	ReasonInsufficient = "insufficient_funds" // the payer cannot hold max_cost; under gba a deferral (decision T23)
 	ReasonByOwner      = "cancelled_by_owner"
 	ReasonByGovernance = "cancelled_by_governance"
 )

@@ -25,9 +25,6 @@ import (
 // block that scheduled it (decision T4), so t/k needs nothing else to tell who is
 // concerned. A header skips nothing while t/x or t/y holds anything (decision C8).
 
-// ReasonTriggered is no deferral: the watched key changed.
-const ReasonTriggered = "triggered"
-
 // StorageWrite is a key of an actor's storage that a part of a block wrote.
 type StorageWrite struct {
 	Actor  types.Address
@@ -113,13 +110,12 @@ func (b *Block) remember(id types.TimerID, key []byte) {
 		return
 	}
 	b.KV.Set(key, append([]byte(nil), id[:]...))
-	b.KV.Set(keyWatchers, codec.Marshal(readWatchers(b.KV)+1))
+	writeNumber(b.KV, keyWatchers, readWatchers(b.KV)+1)
 }
 
 // unwatch forgets a timer that ends before its key changed.
 func (b *Block) unwatch(e *Entry) {
-	var r record
-	mustRead(b.KV.Get(keyRecord(e.ID)), &r)
+	r := mustReadRecord(b.KV.Get(keyRecord(e.ID)))
 	b.forget(&r, e.Seq)
 }
 
@@ -130,22 +126,13 @@ func (b *Block) forget(r *record, seq types.Seq) {
 		return
 	}
 	b.KV.Set(key, nil)
-	if n := readWatchers(b.KV); n > 1 {
-		b.KV.Set(keyWatchers, codec.Marshal(n-1))
-	} else {
-		b.KV.Set(keyWatchers, nil)
-	}
+	writeNumber(b.KV, keyWatchers, readWatchers(b.KV)-1)
 }
 
 // keyWatchers has the number of watchers in t/k, or nothing for none.
 var keyWatchers = []byte("t/z")
 
-func readWatchers(kv KV) (n uint64) {
-	if data := kv.Get(keyWatchers); data != nil {
-		mustRead(data, &n)
-	}
-	return n
-}
+func readWatchers(kv KV) uint64 { return readNumber(kv, keyWatchers) }
 
 // place moves a timer within the calendar.
 func (b *Block) place(r *record, e *Entry, height types.Height) {
