@@ -39,13 +39,6 @@ func (b *Block) remove(e *Entry) {
 	writeTally(b.KV, e.Actor, own)
 }
 
-// release returns what is left of a timer's locked bid to its payer.
-func (b *Block) release(e *Entry, left types.Wei) {
-	if !left.IsZero() && !b.Books.Move(types.TimerEscrow, e.FeePayer, left) {
-		panic("scheduler: the escrow does not hold the bid of timer " + e.ID.String())
-	}
-}
-
 // find returns the record and the entry of a pending timer.
 func find(c Calendar, kv KV, id types.TimerID) (r record, e Entry, ok bool) {
 	data := kv.Get(keyRecord(id))
@@ -113,6 +106,19 @@ func Pending(p *params.Params, kv KV, last types.Height, actor types.Address) (t
 
 // PendingCount is how many timers an actor has pending.
 func PendingCount(kv KV, actor types.Address) uint64 { return readTally(kv, actor).Pending }
+
+// Total is how many timers are pending in the whole chain. It reads a few bytes
+// for each actor that ever scheduled one.
+func Total(kv KV) (pending uint64) {
+	from, to := keyActor(types.Address{}), []byte("t/a0")
+	kv.Scan(from, to, func(_, value []byte) bool {
+		var t tally
+		mustRead(value, &t)
+		pending += t.Pending
+		return true
+	})
+	return pending
+}
 
 // Due lists at most limit timers that are due at now, without their payloads,
 // in the order in which a block would examine them.

@@ -38,6 +38,13 @@ func (b *Block) lockBid(t *types.Timer, bid types.Wei) error {
 	return nil
 }
 
+// release returns what is left of a timer's locked bid to its payer.
+func (b *Block) release(e *Entry, left types.Wei) {
+	if !left.IsZero() && !b.Books.Move(types.TimerEscrow, e.FeePayer, left) {
+		panic("scheduler: the escrow does not hold the bid of timer " + e.ID.String())
+	}
+}
+
 // LockedBids is what the bids of all pending timers add up to, which the escrow
 // holds. It reads every timer.
 func LockedBids(p *params.Params, kv KV) (sum types.Wei) {
