@@ -1,0 +1,111 @@
+package scheduler
+
+import (
+	"github.com/cowboyinc/devnet/internal/feemarket"
+	"github.com/cowboyinc/devnet/internal/types"
+)
+
+// verdict is why a timer ends without firing.
+type verdict struct {
+	expired   bool
+	required  types.Wei // where not expired
+	available types.Wei
+}
+
+// endingAt is the verdict on the timer at a place of due.
+type endingAt struct {
+	at int
+	verdict
+}
+
+// classify parts the due timers into those that may fire and those that end
+// unfired: expired ones first, then those whose payer, judged alone, cannot hold
+// max_cost (decisions T9, T13).
+func (r *laneRun) classify() (ready []int, ending []endingAt) {
+	ready = make([]int, 0, len(r.due))
+	for i := range r.due {
+		d := &r.due[i]
+		v, ends := r.judge(d)
+		switch {
+		case ends:
+			ending = append(ending, endingAt{i, v})
+		case d.waiting != "":
+		case d.pricedOut:
+			d.waiting = ReasonPricedOut
+		default:
+			ready = append(ready, i)
+		}
+	}
+	return ready, ending
+}
+
+// judge looks whether a timer ends now. Under a policy in which insolvency does
+// not end it, an insolvent one waits.
+func (r *laneRun) judge(d *dueTimer) (verdict, bool) {
+	if d.expired(r.Height) {
+		return verdict{expired: true}, true
+	}
+	if Free(r.Params) {
+		return verdict{}, false
+	}
+	required, payable := r.maxCost(d)
+	available := r.Books.Balance(d.payer)
+	if payable && !available.Less(required) {
+		return verdict{required: required, available: available}, false
+	}
+	if !r.policy.insolventEnds() {
+		d.waiting = ReasonInsufficient
+		return verdict{required: required, available: available}, false
+	}
+	return verdict{required: required, available: available}, true
+}
+
+// maxCost is what a fire can cost at most, in wei, beside an auction's payment:
+// what its payer must hold to be charged before the handler runs. Where the sum
+// exceeds all amounts it is the greatest, and nobody can pay it.
+func (r *laneRun) maxCost(d *dueTimer) (cost types.Wei, payable bool) {
+	cycles, cells := r.policy.limits(r.Params, d.GasLimit)
+	return costOf(&d.price, cycles, cells)
+}
+
+func costOf(price *feemarket.Price, cycles types.Cycles, cells types.Cells) (types.Wei, bool) {
+	cost, ok := price.Cost(cycles, cells)
+	if !ok {
+		return types.MaxWei, false
+	}
+	return cost.Total(), true
+}
+
+// collect is the cleanup lane: it ends timers by trigger height, then sequence,
+// as far as TIMER_GC_CYCLES reaches. The others wait, and are not fired
+// meanwhile (decisions T19, T27).
+func (r *laneRun) collect(ending []endingAt) {
+	for i := range ending {
+		r.end(ending[i].at, &ending[i].verdict)
+	}
+}
+
+// end ends one timer unfired if the cleanup lane has room for it.
+func (r *laneRun) end(at int, v *verdict) {
+	d := &r.due[at]
+	if r.Params.GCCyclesPerTimer > r.Params.GCCyclesPerBlock.Sub(r.out.GCCycles) {
+		d.waiting = ReasonGCFull
+		return
+	}
+	r.out.GCCycles += r.Params.GCCyclesPerTimer
+	d.waiting = ""
+	change := types.TimerChange{Timer: load(r.KV, &d.Entry, uint64(r.Height-d.Height)), At: r.Height,
+		Priority: d.offered(), Weight: lowestTerms(d.weight)}
+	r.remove(&d.Entry)
+	r.release(&d.Entry, d.Bid)
+	if v.expired {
+		change.Status, change.Reason = types.TimerExpired, ReasonExpired
+		r.out.Events = append(r.out.Events, event(EventExpired,
+			Expired{TimerID: d.ID, ExpiresAt: d.ExpiresAt, CurrentHeight: r.Height}))
+	} else {
+		change.Status, change.Reason = types.TimerInsufficientFunds, ReasonInsufficient
+		r.out.Events = append(r.out.Events, event(EventInsufficientFunds,
+			InsufficientFunds{TimerID: d.ID, FeePayer: d.FeePayer, Required: v.required, Available: v.available}))
+	}
+	r.out.Changes = append(r.out.Changes, change)
+}
