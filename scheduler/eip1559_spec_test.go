@@ -441,6 +441,26 @@ func TestT17P50CountsEachFireOnceAndIsForgottenAfterABlockWithout(t *testing.T) 
 	}
 }
 
+// Decision C16: deliveries come behind the lane. What they schedule is priced by
+// the block before, too, and not by the fires that have just been.
+func TestT17P50IsThatOfTheBlockBeforeAlsoBehindTheLane(t *testing.T) {
+	w := lane1559()
+	w.block()
+	for block, tips := range [][]uint64{{3}, {40}, {0}, {500}} {
+		for _, tip := range tips {
+			w.tipping(t, alice, 5000, tip, 1000)
+		}
+		before := PreviousP50(w.kv, w.now())
+		if _, err := w.lane(); err != nil {
+			t.Fatal(err)
+		}
+		if p50 := PreviousP50(w.kv, w.now()); p50 != before {
+			t.Fatalf("in block %d p50 is %s before the lane and %s behind it", block, before, p50)
+		}
+		w.head++
+	}
+}
+
 func TestT5TimersFromBeforeTheActivationAreClamped(t *testing.T) {
 	w := rich()
 	w.must(t, alice, program.TimerRequest{Height: 3}) // 550,000 cycles under fifo

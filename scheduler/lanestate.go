@@ -15,6 +15,7 @@ type laneState struct {
 	Activated types.Height // the first block that ran eip1559
 	At        types.Height // the last block whose median tip was above 0
 	P50       types.Wei    // of that block, in wei a cycle
+	Before    types.Wei    // of the block before that one: what it still goes by behind its lane
 }
 
 func readLane(kv KV) (s laneState) {
@@ -27,10 +28,14 @@ func readLane(kv KV) (s laneState) {
 // PreviousP50 is previous_block_p50_priority_tip_per_cycle for the block at
 // height: the lower median of what the fires of the height before paid the
 // proposer a cycle, each fire counted once; 0 where nothing fired, and where that
-// height was skipped (CIP-1 §7.1, decisions C8, T17).
+// height was skipped (CIP-1 §7.1, decisions C8, T17). It is the same before and
+// behind the block's own lane, where deliveries still schedule (decision C16).
 func PreviousP50(kv KV, height types.Height) types.Wei {
-	if s := readLane(kv); s.At+1 == height {
+	switch s := readLane(kv); height {
+	case s.At + 1:
 		return s.P50
+	case s.At:
+		return s.Before
 	}
 	return types.Wei{}
 }
@@ -57,6 +62,7 @@ func (b *Block) keepP50(tips []types.Wei) {
 		return
 	}
 	s := readLane(b.KV)
+	s.Before = PreviousP50(b.KV, b.Height)
 	s.At, s.P50 = b.Height, p50
 	b.KV.Set(keyLane, codec.Marshal(&s))
 }

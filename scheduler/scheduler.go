@@ -16,7 +16,7 @@
 //	t/a/<actor>            how many are pending, and the nonce of the next
 //	t/s                    the chain-wide sequence number of the next timer
 //	t/g/<actor>            who prices the actor's timers (CIP-1 §7)
-//	t/l                    eip1559: its activation, and the median tip of the block before
+//	t/l                    eip1559: its activation, and the median tips of the last two blocks
 //	t/w t/u t/v            eip1559: the fairness window (CIP-1 §8)
 //	t/b t/i                what the policies gba and bias keep
 //	t/k t/x t/y t/z        timers that watch a key of state
