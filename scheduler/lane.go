@@ -64,8 +64,9 @@ type Fired struct {
 
 // Settled is what the lane did in a block.
 type Settled struct {
-	// Changes has the ends of the cleanup lane, then the fires each followed by
-	// what its handler did, then the deferrals by trigger height and sequence.
+	// Changes has the ends of the cleanup lane, then in the order of turns the
+	// fires, each followed by what its handler did, and those who could not pay
+	// at their turn, then the deferrals by trigger height and sequence.
 	// Only what a fire's handler scheduled has its payload: a reader has it from
 	// there. A deferral has the timer's id, actor, height, sequence, fee payer,
 	// limit, expiry and deferrals, since examining a timer reads no more. Timers

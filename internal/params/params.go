@@ -103,12 +103,12 @@ type Params struct {
 
 	// CIP-1 §2: the calendar queue (decision T7).
 	RingSlots    uint64 `param:"cip1.ring_buffer_size" class:"genesis" default:"4096" min:"2" max:"65536"`
-	TimerEpoch   uint64 `param:"cip1.epoch_blocks" class:"genesis" default:"3600" min:"1"`
+	TimerEpoch   uint64 `param:"cip1.epoch_blocks" class:"genesis" default:"3600" min:"1"` // of gba, too
 	QueueEpochs  uint64 `param:"cip1.queue_epochs" class:"genesis" default:"168" min:"1" max:"1000000"`
 	MaxMigration uint64 `param:"cip1.max_migrations_per_block" class:"block" default:"10000" min:"1"` // timers that maintenance moves from tier to tier
 
 	// CIP-1 §7: gas bidding agents (decisions T14, T15).
-	DefaultFeeMultiple uint64       `param:"cip1.default_gba_fee_multiple" class:"block" default:"2" min:"1" max:"1000000"` // of the lane's base fee
+	DefaultFeeMultiple uint64       `param:"cip1.default_gba_fee_multiple" class:"block" default:"2" min:"1" max:"1000000"` // of the lane's base fee; under gba of the cycles'
 	GBACallCycles      types.Cycles `param:"cip1.gba_cycles_per_call" class:"block" default:"20000" min:"1"`
 	GBABlockCycles     types.Cycles `param:"cip1.gba_cycles_per_block" class:"block" default:"2000000"`
 	TierEconomy        uint64       `param:"cip1.priority_tier_multipliers.economy" class:"block" default:"800" max:"1000000"` // permille of the p50 tip

@@ -134,13 +134,13 @@ const (
 )
 
 // TimerChange is what a block did to one timer: scheduled it, deferred it,
-// extended it or ended it. Block results list them in the order they happened.
+// triggered it, extended it or ended it. Block results list them in the order they happened.
 type TimerChange struct {
 	_          struct{} `cbor:",toarray"`
 	Timer      Timer    // after the change
 	Status     TimerStatus
 	At         Height
-	Reason     string // of a deferral or an end; "" when scheduled or fired
+	Reason     string // of a deferral, a trigger, an extension or an end; "" when scheduled or fired
 	Priority   Wei    // a cycle, to the proposer, when the block examined it; an auction's bid
 	Weight     Weight // that the block gave its actor
 	CyclesUsed Cycles // of a fire
