@@ -31,15 +31,17 @@ type verify struct{ ask catchup.Verify }
 // malformed or not signed by whom it names.
 type intake struct {
 	v    *Validator
-	held []frame // of the next epoch, until its set is known
+	held []frame // of epochs to come, until their sets are known
 	size int     // of them, in bytes
 }
 
-// Limits of the frames of the next epoch that wait. More of them mean that this
-// validator does not come to that epoch by itself.
+// Limits of the frames of epochs to come that wait. A crowd of them hints that
+// this validator does not come to those epochs by itself.
 const (
-	maxHeld      = 32
-	maxHeldBytes = 8 << 20
+	maxHeld        = 1024
+	maxHeldBytes   = 8 << 20
+	maxEpochsAhead = 16
+	crowd          = 32
 )
 
 // newSets says that the validator sets have changed.
@@ -97,17 +99,25 @@ func (in *intake) consensus(f frame, read *reading) {
 	}
 }
 
-// ahead keeps a message of the next epoch until that epoch's set is known. What
-// is further ahead is a hint that this validator lags behind its sender, and so
-// is a crowd of kept ones.
+// ahead keeps a message of an epoch to come until its set is known: time travel
+// makes epochs of one block, and whoever is a few blocks late must lose nothing,
+// or a view that it leads waits for it in vain. A message of a later epoch than
+// the next, and a crowd of kept ones, hint that this validator lags behind their
+// sender.
 func (in *intake) ahead(f frame, unknown *simplex.UnknownEpoch) {
+	if unknown.Epoch <= unknown.Current {
+		return
+	}
+	far := unknown.Epoch - unknown.Current
 	switch {
-	case unknown.Epoch <= unknown.Current:
-	case unknown.Epoch == unknown.Current+1 && len(in.held) < maxHeld && in.size+len(f.data) <= maxHeldBytes:
+	case far > maxEpochsAhead:
+	case len(in.held) < maxHeld && in.size+len(f.data) <= maxHeldBytes:
 		in.held = append(in.held, f)
 		in.size += len(f.data)
 	default:
 		in.held, in.size = nil, 0
+	}
+	if far > 1 || len(in.held)%crowd == 0 {
 		in.v.post(in.v.consensus, ahead{f.from, unknown.Epoch})
 	}
 }

@@ -452,6 +452,27 @@ func (c *campaign) calm() error {
 	return c.RunToHeight(c.Tip()+liveBlocks, bound)
 }
 
+// Epoch ends make blocks of their own, so a leap goes through many tiny epochs.
+// One validator is held up for a third of each second and then hears of several
+// at once. It must lose nothing by it: in a view that it leads the others would
+// wait for a leader timeout, a second and a half.
+func TestAnAdvanceThroughManyEpochsStallsNowhere(t *testing.T) {
+	for seed := range uint64(5) {
+		n := network(t, NetworkConfig{World: quick(seed), Validators: 7, Params: params.Overrides{"chain.epoch_blocks": "64"}})
+		reach(t, n, 4)
+		for s := range 30 {
+			at := time.Duration(s) * time.Second
+			n.After(at, func() { n.Freeze("v6") })
+			n.After(at+300*time.Millisecond, func() { n.Thaw("v6") })
+		}
+		start := n.Now()
+		receipt := advance(t, n, validators.Target{Blocks: 20_000})
+		if each := n.Now().Sub(start) / time.Duration(receipt.Blocks); each > 75*time.Millisecond { // three hops are 67
+			t.Errorf("seed %d: %d blocks took %v each", seed, receipt.Blocks, each)
+		}
+	}
+}
+
 // BenchmarkAdvance is time travel by 1,000,000 blocks with 1,000 fires of a Go
 // actor on the way, four validators: once with epochs of 64 blocks, whose ends
 // are blocks of their own, and once with one epoch. "fires alone" is the same
