@@ -173,7 +173,7 @@ func (r *laneRun) bidderOf() func(*dueTimer) *types.Address {
 		}
 		bidder, ok := known[d.Actor]
 		if !ok {
-			bidder = GasBidder(r.KV, d.Actor)
+			bidder = gasBidder(r.KV, d.Actor)
 			known[d.Actor] = bidder
 		}
 		return bidder

@@ -53,12 +53,6 @@ func readControl(kv KV, p *params.Params, now types.Height) control {
 // biasRate is λ as it is in force.
 func biasRate(kv KV, p *params.Params) fixed { return readControl(kv, p, 0).Rate }
 
-// BiasLambda is λ in force, as a fraction in lowest terms.
-func BiasLambda(p *params.Params, kv KV) string {
-	one := new(big.Int).Lsh(big.NewInt(1), 64)
-	return new(big.Rat).SetFrac(biasRate(kv, p).units().Big(), one).String()
-}
-
 // units is f in units of 2^-64.
 func (f fixed) units() types.Wei {
 	n := new(big.Int).SetUint64(f.Whole)

@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/cowboyinc/devnet/internal/params"
 	"github.com/cowboyinc/devnet/internal/program"
 	"github.com/cowboyinc/devnet/internal/types"
 )
@@ -335,7 +336,7 @@ func TestSection93TheLoopIsTheTwins(t *testing.T) {
 				}
 			}
 			longest, highest := uint64(0), big.NewInt(0)
-			for _, d := range Due(&w.p, w.kv, w.now(), 1000) {
+			for _, d := range CalendarOf(&w.p, w.kv).Due(w.now(), 1000) {
 				longest = max(longest, uint64(w.now()-d.Height))
 				if d.Bid.Big().Cmp(highest) > 0 {
 					highest = d.Bid.Big()
@@ -370,7 +371,7 @@ func TestSection93TheLoopIsTheTwins(t *testing.T) {
 				move(7)
 			}
 			waited, fresh = nil, nil
-			if got, want := BiasLambda(&w.p, w.kv), new(big.Rat).SetFrac(lambda, greatest).String(); got != want {
+			if got, want := biasLambda(&w.p, w.kv), new(big.Rat).SetFrac(lambda, greatest).String(); got != want {
 				t.Fatalf("block %d: λ = %s, want %s", w.head, got, want)
 			}
 		}
@@ -419,15 +420,15 @@ func TestHostileSaturatedWaitsGoByBidThenAge(t *testing.T) {
 // Parameters change at a height: λ is held within the bounds of the block.
 func TestT24LambdaStaysWithinTheBoundsThatHold(t *testing.T) {
 	w := auctioneer(BiasVCG)
-	if got := BiasLambda(&w.p, w.kv); got != "1/16" {
+	if got := biasLambda(&w.p, w.kv); got != "1/16" {
 		t.Fatal(got)
 	}
 	w.p.BiasLambdaMin = 8192
-	if got := BiasLambda(&w.p, w.kv); got != "1/8" {
+	if got := biasLambda(&w.p, w.kv); got != "1/8" {
 		t.Fatal(got)
 	}
 	w.p.BiasLambdaMin, w.p.BiasLambdaMax = 64, 1024
-	if got := BiasLambda(&w.p, w.kv); got != "1/64" {
+	if got := biasLambda(&w.p, w.kv); got != "1/64" {
 		t.Fatal(got)
 	}
 	for i, c := range []struct{ every, now, want types.Height }{
@@ -476,4 +477,10 @@ func BenchmarkAuction(b *testing.B) {
 			})
 		}
 	}
+}
+
+// biasLambda is λ in force, as a fraction in lowest terms.
+func biasLambda(p *params.Params, kv KV) string {
+	one := new(big.Int).Lsh(big.NewInt(1), 64)
+	return new(big.Rat).SetFrac(biasRate(kv, p).units().Big(), one).String()
 }

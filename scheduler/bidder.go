@@ -14,8 +14,8 @@ func (b *Block) SetGasBidder(actor types.Address, bidder *types.Address) {
 	b.KV.Set(keyBidder(actor), append([]byte(nil), bidder[:]...))
 }
 
-// GasBidder is the actor that prices actor's timers; nil is the protocol's own.
-func GasBidder(kv KV, actor types.Address) *types.Address {
+// gasBidder is the actor that prices actor's timers; nil is the protocol's own.
+func gasBidder(kv KV, actor types.Address) *types.Address {
 	data := kv.Get(keyBidder(actor))
 	if data == nil {
 		return nil

@@ -97,7 +97,7 @@ func checkWindow(kv KV) error {
 	}
 	spread := make(map[uint64]uint64)
 	for _, f := range fires {
-		if sum := RecentFires(kv, f.Actor); sum != f.Fires || sum == 0 {
+		if sum := recentFires(kv, f.Actor); sum != f.Fires || sum == 0 {
 			return fmt.Errorf("scheduler: actor %s fired %d times in the window, and %d are counted", f.Actor, f.Fires, sum)
 		}
 		spread[f.Fires]++

@@ -20,7 +20,7 @@ func (eip1559) limits(p *params.Params, gasLimit types.Cycles) (types.Cycles, ty
 }
 
 func (eip1559) price(b *Block, t *types.Timer) feemarket.Price {
-	price, _ := b.lanePrice(bid{t.MaxFeePerCycle, t.MaxPriorityFeePerCycle}, PreviousP50(b.KV, b.Height))
+	price, _ := b.lanePrice(bid{t.MaxFeePerCycle, t.MaxPriorityFeePerCycle}, previousP50(b.KV, b.Height))
 	return price
 }
 
@@ -37,7 +37,7 @@ func (eip1559) quote(r *laneRun) error {
 	if len(r.due) == 0 {
 		return nil
 	}
-	p50 := PreviousP50(r.KV, r.Height)
+	p50 := previousP50(r.KV, r.Height)
 	answers, err := r.askBidders(laneAgents(p50))
 	if err != nil {
 		return err

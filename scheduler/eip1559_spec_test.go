@@ -429,14 +429,14 @@ func TestT17P50CountsEachFireOnceAndIsForgottenAfterABlockWithout(t *testing.T) 
 	w.tipping(t, bob, 5000, 3, 200_000) // more cycles are not more fires
 	w.block()
 	w.block()
-	if p50 := PreviousP50(w.kv, w.now()); p50 != types.WeiOf(3) {
+	if p50 := previousP50(w.kv, w.now()); p50 != types.WeiOf(3) {
 		t.Fatalf("p50 %s", p50)
 	}
-	if p50 := PreviousP50(w.kv, w.now()+1); !p50.IsZero() {
+	if p50 := previousP50(w.kv, w.now()+1); !p50.IsZero() {
 		t.Fatalf("after a skipped height p50 is %s", p50)
 	}
 	w.block()
-	if p50 := PreviousP50(w.kv, w.now()); !p50.IsZero() {
+	if p50 := previousP50(w.kv, w.now()); !p50.IsZero() {
 		t.Fatalf("after an empty block p50 is %s", p50)
 	}
 }
@@ -450,11 +450,11 @@ func TestT17P50IsThatOfTheBlockBeforeAlsoBehindTheLane(t *testing.T) {
 		for _, tip := range tips {
 			w.tipping(t, alice, 5000, tip, 1000)
 		}
-		before := PreviousP50(w.kv, w.now())
+		before := previousP50(w.kv, w.now())
 		if _, err := w.lane(); err != nil {
 			t.Fatal(err)
 		}
-		if p50 := PreviousP50(w.kv, w.now()); p50 != before {
+		if p50 := previousP50(w.kv, w.now()); p50 != before {
 			t.Fatalf("in block %d p50 is %s before the lane and %s behind it", block, before, p50)
 		}
 		w.head++
@@ -471,8 +471,8 @@ func TestT5TimersFromBeforeTheActivationAreClamped(t *testing.T) {
 	if o := w.orders[0]; o.Cycles != 250_000 || o.MaxCost != types.WeiOf(250_000*2000+550_000*1000) {
 		t.Fatalf("%d cycles for %s", o.Cycles, o.MaxCost)
 	}
-	if at, ok := Activated(w.kv); !ok || at != 2 {
-		t.Fatalf("activated at %d, %v", at, ok)
+	if at := readLane(w.kv).Activated; at != 2 {
+		t.Fatalf("activated at %d", at)
 	}
 }
 
@@ -503,7 +503,7 @@ func TestT21WeightsAreThoseOfTheBlocksStart(t *testing.T) {
 			t.Fatalf("weight %s", c.Weight)
 		}
 	}
-	if RecentFires(w.kv, alice) != 2 || RecentFires(w.kv, bob) != 1 {
+	if recentFires(w.kv, alice) != 2 || recentFires(w.kv, bob) != 1 {
 		t.Fatal("miscounted")
 	}
 }
@@ -514,7 +514,7 @@ func TestT21FailedFiresCount(t *testing.T) {
 	w.handle = func(*world, Fire) Fired { return Fired{Result: types.StatusReverted} }
 	w.block()
 	w.block()
-	if n := RecentFires(w.kv, alice); n != 1 {
+	if n := recentFires(w.kv, alice); n != 1 {
 		t.Fatalf("%d fires counted", n)
 	}
 }
@@ -531,7 +531,7 @@ func TestT21TheWindowCanBeShortenedAndLengthened(t *testing.T) {
 		t.Helper()
 		w.p.FairnessWindow = window
 		w.block()
-		if n := RecentFires(w.kv, alice); n != want {
+		if n := recentFires(w.kv, alice); n != want {
 			t.Fatalf("before block %d, of %d blocks, %d fires, want %d", w.now(), window, n, want)
 		}
 	}

@@ -70,8 +70,8 @@ func appendFires(fires []actorFires, data []byte) []actorFires {
 	return fires
 }
 
-// RecentFires is recent_executions[actor] as the last block left it.
-func RecentFires(kv KV, actor types.Address) uint64 { return readNumber(kv, keyRecent(actor)) }
+// recentFires is recent_executions[actor] as the last block left it.
+func recentFires(kv KV, actor types.Address) uint64 { return readNumber(kv, keyRecent(actor)) }
 
 func readNumber(kv KV, key []byte) (n uint64) {
 	if data := kv.Get(key); data != nil {
@@ -137,7 +137,7 @@ func summed(fires []actorFires) []actorFires {
 func (b *Block) count(fires []actorFires, move func(total, n uint64) uint64) {
 	var left, entered []uint64 // sums
 	for _, f := range fires {
-		before := RecentFires(b.KV, f.Actor)
+		before := recentFires(b.KV, f.Actor)
 		after := move(before, f.Fires)
 		writeNumber(b.KV, keyRecent(f.Actor), after)
 		left, entered = append(left, before), append(entered, after)
@@ -219,7 +219,7 @@ func (b *Block) center() (center, per uint64) {
 func (w *weights) of(actor types.Address) types.Weight {
 	num, ok := w.known[actor]
 	if !ok {
-		num = w.most*w.center - (w.most-w.least)*w.measured(RecentFires(w.kv, actor))
+		num = w.most*w.center - (w.most-w.least)*w.measured(recentFires(w.kv, actor))
 		w.known[actor] = num
 	}
 	return types.Weight{Num: num, Den: w.center}

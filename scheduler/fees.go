@@ -32,7 +32,7 @@ func (b *Block) resolveTier(t *types.Timer, tier string) error {
 		return refuse(CodePriorityTwice, "CIP-1 §7.3", "both max_priority_fee_per_cycle, %s, and priority_tier_hint, %s, are given: leave one out",
 			t.MaxPriorityFeePerCycle, tier)
 	}
-	tip, ok := PreviousP50(b.KV, b.Height).MulDiv(types.WeiOf(permille), types.WeiOf(1000))
+	tip, ok := previousP50(b.KV, b.Height).MulDiv(types.WeiOf(permille), types.WeiOf(1000))
 	if !ok {
 		tip = types.MaxWei
 	}

@@ -49,7 +49,7 @@ func (c *crowd) add(t *testing.T, actor types.Address, n, tip int) {
 // fill keeps n timers of an actor pending.
 func (c *crowd) fill(t *testing.T, actor types.Address, n, tip int) {
 	t.Helper()
-	c.add(t, actor, n-int(PendingCount(c.kv, actor)), tip)
+	c.add(t, actor, n-int(pendingCount(c.kv, actor)), tip)
 }
 
 // step is block without reading the whole state.
@@ -258,7 +258,7 @@ func TestFindingTheDefaultTipFeedsItself(t *testing.T) {
 	step := func(want uint64) {
 		t.Helper()
 		c.step(t)
-		if p50 := PreviousP50(c.kv, c.now()); p50 != types.WeiOf(want) {
+		if p50 := previousP50(c.kv, c.now()); p50 != types.WeiOf(want) {
 			t.Fatalf("p50 is %s after block %d, want %d", p50, c.head, want)
 		}
 	}

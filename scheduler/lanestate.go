@@ -25,12 +25,12 @@ func readLane(kv KV) (s laneState) {
 	return s
 }
 
-// PreviousP50 is previous_block_p50_priority_tip_per_cycle for the block at
+// previousP50 is previous_block_p50_priority_tip_per_cycle for the block at
 // height: the lower median of what the fires of the height before paid the
 // proposer a cycle, each fire counted once; 0 where nothing fired, and where that
 // height was skipped (CIP-1 §7.1, decisions C8, T17). It is the same before and
 // behind the block's own lane, where deliveries still schedule (decision C16).
-func PreviousP50(kv KV, height types.Height) types.Wei {
+func previousP50(kv KV, height types.Height) types.Wei {
 	switch s := readLane(kv); height {
 	case s.At + 1:
 		return s.P50
@@ -38,14 +38,6 @@ func PreviousP50(kv KV, height types.Height) types.Wei {
 		return s.Before
 	}
 	return types.Wei{}
-}
-
-// Activated is the first block that ran eip1559; ok is false where none did.
-func Activated(kv KV) (height types.Height, ok bool) {
-	if kv.Get(keyLane) == nil {
-		return 0, false
-	}
-	return readLane(kv).Activated, true
 }
 
 func (b *Block) activate() {
@@ -62,7 +54,7 @@ func (b *Block) keepP50(tips []types.Wei) {
 		return
 	}
 	s := readLane(b.KV)
-	s.Before = PreviousP50(b.KV, b.Height)
+	s.Before = previousP50(b.KV, b.Height)
 	s.At, s.P50 = b.Height, p50
 	b.KV.Set(keyLane, codec.Marshal(&s))
 }

@@ -328,8 +328,8 @@ func (x *modelled) block(t *rapid.T) {
 		if x.w.balances[a] != balances[a] {
 			t.Fatalf("%s has %s, with the twin %s", a, x.w.balances[a], balances[a])
 		}
-		if uint64(len(Pending(&x.w.p, x.w.kv, x.w.head, a))) != x.m.of(a) || PendingCount(x.w.kv, a) != x.m.of(a) {
-			t.Fatalf("%s has %d pending, with the twin %d", a, PendingCount(x.w.kv, a), x.m.of(a))
+		if uint64(len(Pending(&x.w.p, x.w.kv, x.w.head, a))) != x.m.of(a) || pendingCount(x.w.kv, a) != x.m.of(a) {
+			t.Fatalf("%s has %d pending, with the twin %d", a, pendingCount(x.w.kv, a), x.m.of(a))
 		}
 	}
 }

@@ -106,7 +106,7 @@ func TestSection42EachTimerFiresExactlyOnceAndIsRemoved(t *testing.T) {
 	if fires != 1 {
 		t.Fatalf("fired %d times", fires)
 	}
-	if _, pending := Get(&w.p, w.kv, w.head, timer.ID); pending || PendingCount(w.kv, alice) != 0 {
+	if _, pending := Get(&w.p, w.kv, w.head, timer.ID); pending || pendingCount(w.kv, alice) != 0 {
 		t.Fatal("the timer is still in state")
 	}
 	for _, p := range w.kv.dump() {
@@ -226,7 +226,7 @@ func TestSection51TheTimerIsRemovedBeforeItsHandlerRuns(t *testing.T) { // and T
 	}
 	w.block()
 	w.block()
-	if !ran || PendingCount(w.kv, alice) != 1 {
+	if !ran || pendingCount(w.kv, alice) != 1 {
 		t.Fatal("the heartbeat did not go on")
 	}
 }
@@ -552,7 +552,7 @@ func TestT20AFailingHandlerIsAFire(t *testing.T) {
 	if c := out.Changes[0]; c.Status != types.TimerFired || c.Result != types.StatusReverted || c.CyclesUsed != 5 || c.FeePaid != types.WeiOf(5000) {
 		t.Fatalf("change %+v", c)
 	}
-	if PendingCount(w.kv, alice) != 0 {
+	if pendingCount(w.kv, alice) != 0 {
 		t.Fatal("it is still pending")
 	}
 }

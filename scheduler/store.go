@@ -104,9 +104,6 @@ func Pending(p *params.Params, kv KV, last types.Height, actor types.Address) (t
 	return timers
 }
 
-// PendingCount is how many timers an actor has pending.
-func PendingCount(kv KV, actor types.Address) uint64 { return readTally(kv, actor).Pending }
-
 // Total is how many timers are pending in the whole chain. It reads a few bytes
 // for each actor that ever scheduled one.
 func Total(kv KV) (pending uint64) {
@@ -118,15 +115,6 @@ func Total(kv KV) (pending uint64) {
 		return true
 	})
 	return pending
-}
-
-// Due lists at most limit timers that are due at now, without their payloads,
-// in the order in which a block would examine them.
-func Due(p *params.Params, kv KV, now types.Height, limit uint64) (timers []types.Timer) {
-	for _, e := range CalendarOf(p, kv).Due(now, limit) {
-		timers = append(timers, load(kv, &e, uint64(now-e.Height)))
-	}
-	return timers
 }
 
 // NextDue returns the least height at which a timer is due. Where it is at most

@@ -87,9 +87,9 @@ func (s *transcript) run(t *testing.T, d *datadriven.TestData) string {
 		}
 		return b.String()
 	case "lambda":
-		return BiasLambda(&s.p, s.kv)
+		return biasLambda(&s.p, s.kv)
 	case "p50":
-		return PreviousP50(s.kv, s.now()).String()
+		return previousP50(s.kv, s.now()).String()
 	case "handler":
 		s.deeds[d.CmdArgs[0].Key] = strings.Fields(d.Input)
 		return "ok"
@@ -332,7 +332,7 @@ func (s *transcript) pending(actor types.Address) string {
 	for _, t := range Pending(&s.p, s.kv, s.head, actor) {
 		fmt.Fprintf(&b, "%s seq=%d height=%d expires=%d deferrals=%d\n", s.names[t.ID], t.Seq, t.Height, t.ExpiresAt, t.Deferrals)
 	}
-	fmt.Fprintf(&b, "count=%d", PendingCount(s.kv, actor))
+	fmt.Fprintf(&b, "count=%d", pendingCount(s.kv, actor))
 	return b.String()
 }
 

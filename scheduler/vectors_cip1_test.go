@@ -145,8 +145,8 @@ func TestVectorsOfWeights(t *testing.T) {
 			t.Errorf("%s: center %d/%d, want %s", c.Name, weights.center, weights.per, c.Middle.RatString())
 		}
 		for _, want := range c.Weights {
-			if got := weights.of(want.Actor); !want.Weight.is(got) || RecentFires(w.kv, want.Actor) != want.Recent {
-				t.Errorf("%s: %s has %d and %s, want %d and %s", c.Name, want.Actor, RecentFires(w.kv, want.Actor), got, want.Recent, want.Weight.RatString())
+			if got := weights.of(want.Actor); !want.Weight.is(got) || recentFires(w.kv, want.Actor) != want.Recent {
+				t.Errorf("%s: %s has %d and %s, want %d and %s", c.Name, want.Actor, recentFires(w.kv, want.Actor), got, want.Recent, want.Weight.RatString())
 			}
 		}
 	}
@@ -363,7 +363,7 @@ func TestVectorsOfSelection(t *testing.T) {
 			if !slices.Equal(order, []types.Seq(c.Order)) || !slices.Equal(fired, c.Fired) || out.Cycles != c.CyclesUsed || out.Cells != c.CellsUsed {
 				t.Errorf("order %v fired %v used %d and %d, want %v %v %d %d", order, fired, out.Cycles, out.Cells, c.Order, c.Fired, c.CyclesUsed, c.CellsUsed)
 			}
-			if got := PreviousP50(w.kv, w.now()); got != c.P50Next {
+			if got := previousP50(w.kv, w.now()); got != c.P50Next {
 				t.Errorf("p50 %s, want %s", got, c.P50Next)
 			}
 		})

@@ -133,3 +133,6 @@ func addressOf(name string) types.Address {
 }
 
 func ptr[T any](v T) *T { return &v }
+
+// pendingCount is how many timers an actor's count says it has.
+func pendingCount(kv KV, actor types.Address) uint64 { return readTally(kv, actor).Pending }
