@@ -57,9 +57,10 @@ func (r *run) cyclesBefore() types.Cycles {
 }
 
 // ask calls get_gas_bid of a bidder, read-only, and charges the payer what it
-// used at the cycle base fee, which is burned. A bidder may use as many cells as
-// cycles: they bound its answer and are not charged, nor counted. Its error is an
-// *EnvironmentError.
+// used at the cycle base fee, which is burned. It costs what every call costs, so
+// that an agent that uses nothing is not called without end; a bidder may use as
+// many cells as cycles: they bound its answer and are not charged, nor counted.
+// Its error is an *EnvironmentError.
 //
 // Spec: CIP-1 §7, decisions T14, T15, T27.
 func (r *run) ask(q scheduler.Question) (scheduler.Answer, error) {
@@ -69,7 +70,12 @@ func (r *run) ask(q scheduler.Question) (scheduler.Answer, error) {
 	}
 	msg := program.Message{Kind: program.Read, Sender: types.GovernanceAddress, Self: q.Bidder, Handler: program.BidHandler, Payload: q.Context}
 	x, outcome, err := r.attempt(func() string { return "gas bidder " + q.Bidder.String() }, actors.Cause{Origin: types.OriginTimer, ReadOnly: true}, q.Cycles, types.Cells(q.Cycles),
-		func(x *actors.Execution) (program.Outcome, error) { return x.Deliver(msg, types.Wei{}) })
+		func(x *actors.Execution) (program.Outcome, error) {
+			if spent := x.Spend(r.params.CostActorCall, 0); spent != nil {
+				return program.Outcome{Status: spent.Status, Fault: &types.Fault{Code: spent.Code, Message: spent.Message}}, nil
+			}
+			return x.Deliver(msg, types.Wei{})
+		})
 	if err != nil {
 		return scheduler.Answer{}, err
 	}
