@@ -149,11 +149,7 @@ func lanePrice(p *params.Params, base types.Wei) types.Wei {
 	if p.Policy != scheduler.EIP1559 || scheduler.Free(p) {
 		return types.Wei{}
 	}
-	price, ok := base.MulDiv(types.WeiOf(p.LaneFeePermille), types.WeiOf(1000))
-	if !ok {
-		return types.MaxWei
-	}
-	return price
+	return ledger.LaneCharge(p, base)
 }
 
 // Lane returns what the timer lane of a block did, or nil where there is no

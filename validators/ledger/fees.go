@@ -60,10 +60,10 @@ func nextFees(p, before *params.Params, fees BaseFees, used utilisation) BaseFee
 // permille is what a multiplier of 1 is in thousandths.
 const permille = 1000
 
-// laneCharge is what a cycle of the timer lane costs beside the cycle base fee:
+// LaneCharge is what a cycle of the timer lane costs beside the cycle base fee:
 // the lane's base fee times its multiplier, rounded down, at most the greatest
 // amount (decision T12).
-func laneCharge(p *params.Params, base types.Wei) types.Wei {
+func LaneCharge(p *params.Params, base types.Wei) types.Wei {
 	charge, ok := base.MulDiv(types.WeiOf(p.LaneFeePermille), types.WeiOf(permille))
 	if !ok {
 		return types.MaxWei

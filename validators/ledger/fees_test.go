@@ -70,7 +70,7 @@ func TestTheLaneFeeMultiplier(t *testing.T) {
 		{1000, types.MaxWei, types.MaxWei},
 	} {
 		p.LaneFeePermille = c.permille
-		if got := laneCharge(&p, c.base); got != c.want {
+		if got := LaneCharge(&p, c.base); got != c.want {
 			t.Errorf("%d thousandths of %s: %s, want %s", c.permille, c.base, got, c.want)
 		}
 	}

@@ -19,7 +19,7 @@ type timers struct {
 }
 
 func (r *run) programTimers() timers {
-	fees := scheduler.Fees{Cycle: r.header.BaseFeeCycle, Cell: r.header.BaseFeeCell, Lane: laneCharge(r.params, r.header.BaseFeeLaneTimer)}
+	fees := scheduler.Fees{Cycle: r.header.BaseFeeCycle, Cell: r.header.BaseFeeCell, Lane: LaneCharge(r.params, r.header.BaseFeeLaneTimer)}
 	return timers{p: r.params, height: r.header.Height, fees: fees}
 }
 
