@@ -95,7 +95,7 @@ func TestGasBidsThatFail(t *testing.T) {
 	for body, want := range map[string]string{
 		"return TxFeeParams(-1)":                      "ValueError: max_fee_per_cycle lies outside",
 		"return TxFeeParams(2**256)":                  "ValueError",
-		"return TxFeeParams('1')":                     "TypeError",
+		"return TxFeeParams('1')":                     "TypeError: max_fee_per_cycle is an int, in wei, not str",
 		"return TxFeeParams(True)":                    "TypeError",
 		"return 5":                                    "TypeError: a handler returns bytes",
 		"c.basefee_cycle = 1":                         "AttributeError",
@@ -131,7 +131,8 @@ func TestGasBidContextsAreDeterministicCBOR(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if out, _ := w.askAs(t, alice, at, raw); out.Status != types.StatusReverted || out.Fault.Code != "malformed" {
+		if out, _ := w.askAs(t, alice, at, raw); out.Status != types.StatusReverted || out.Fault.Code != "malformed" ||
+			!strings.Contains(out.Fault.Message, "is given its context by the chain") {
 			t.Errorf("%s: %s %v", bad, out.Status, out.Fault)
 		}
 	}

@@ -7,7 +7,12 @@
                            max_priority_fee_per_cycle=tip)
 
 The chain calls get_gas_bid read-only when a timer is due. What the answer
-leaves out the protocol's own agent fills in.
+leaves out the protocol's own agent fills in. One that fails is not asked again in
+that block, and the protocol's own counts; what it printed is in the actor's log.
+
+Under the policy gba the context has neither basefee_lane_timer nor
+previous_block_p50_priority_tip_per_cycle, as in CIP-1's first revision: an agent
+for both asks with getattr(context, name, default).
 """
 
 import cbor
@@ -57,7 +62,7 @@ class TxFeeParams(_Record):
         meter.charge(len(PARAMS))
         for n, v in zip(PARAMS, (max_fee_per_cycle, max_priority_fee_per_cycle, max_fee_per_cell, max_priority_fee_per_cell)):
             if v is not None and (not isinstance(v, int) or isinstance(v, bool)):
-                raise TypeError("%s is an int, in wei" % n)
+                raise TypeError("%s is an int, in wei, not %s" % (n, type(v).__name__))
             if v is not None and not 0 <= v <= MAX_WEI:
                 raise ValueError("%s lies outside 0..2^256-1" % n)
             object.__setattr__(self, n, v if v is None else int(v))
@@ -81,7 +86,10 @@ TIERS = {n: _Tier(n, n.lower()) for n in ("ECONOMY", "STANDARD", "FAST", "URGENT
 
 def context(payload):
     """The GBAContext that the chain sent."""
-    told = cbor.decode(payload)
+    try:
+        told = cbor.decode(payload)
+    except cbor.Malformed as e:
+        raise cbor.Malformed("get_gas_bid is given its context by the chain, as a CBOR map, and this is none: %s" % e) from None
     return GBAContext(**{n: told[n] for n in CONTEXT if n in told})
 
 

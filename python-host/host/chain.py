@@ -111,7 +111,7 @@ def request(op, *args):
 def number(value, bits=64, what="a number"):
     """An unsigned integer as 8 or 32 bytes, big endian."""
     if not isinstance(value, int) or isinstance(value, bool):
-        raise TypeError("%s is an int" % what)
+        raise TypeError("%s is an int, not %s" % (what, type(value).__name__))
     if not 0 <= value < 1 << bits:
         raise ValueError("%s lies outside 0..2^%d-1" % (what, bits))
     return int(value).to_bytes(bits // 8, "big")
@@ -130,7 +130,7 @@ def data(value, what="the payload"):
         return bytes(value)
     if isinstance(value, str):
         raise TypeError("%s is bytes: encode the text, as in text.encode()" % what)
-    raise TypeError("%s is bytes" % what)
+    raise TypeError("%s is bytes, not %s" % (what, type(value).__name__))
 
 
 def address(value, what="the address"):
@@ -148,7 +148,7 @@ def address(value, what="the address"):
 
 def name(value, what):
     if not isinstance(value, str):
-        raise TypeError("%s is a str" % what)
+        raise TypeError("%s is a str, not %s" % (what, type(value).__name__))
     meter.charge(len(value))
     return value.encode()
 
