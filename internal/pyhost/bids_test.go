@@ -2,6 +2,7 @@ package pyhost
 
 import (
 	"encoding/hex"
+	"os"
 	"strings"
 	"testing"
 
@@ -85,6 +86,22 @@ def get_gas_bid(c):
 	}
 	if len(w.logs) != 2 || w.logs[0] != "90 100 1000 3 True 7 5 True" || w.logs[1] != "TxFeeParams(max_fee_per_cycle=1, max_fee_per_cell=2)" {
 		t.Errorf("%q", w.logs)
+	}
+}
+
+// Under the first revision an agent is told less (decision T23): the liquidator of
+// the fixtures serves both.
+func TestTheLiquidatorBidsUnderTheFirstRevisionToo(t *testing.T) {
+	w := openWorld(t)
+	code, err := os.ReadFile("../../fixtures/actors/liquidator.py")
+	if err != nil {
+		t.Fatal(err)
+	}
+	revision := codec.Marshal(map[string]any{"trigger_block_height": 97, "current_block_height": 100, "basefee_cycle": 50, "basefee_cell": 3,
+		"last_block_cycle_usage": 7, "owner_actor_balance": 9})
+	want := codec.Marshal(map[string]any{"max_fee_per_cycle": 2*50 + 40, "max_priority_fee_per_cycle": 40}) // 10, and 10 for each block of lateness
+	if out, _ := w.ask(t, w.deploy(1, string(code)), revision); out.Status != types.StatusOK || string(out.Output) != string(want) {
+		t.Errorf("%s %v %x, want %x", out.Status, out.Fault, out.Output, want)
 	}
 }
 
