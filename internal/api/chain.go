@@ -128,7 +128,7 @@ func (s *Server) blocks(_ context.Context, in *blocksInput) ([]model.Block, erro
 
 type hashInput struct {
 	OnNode
-	Hash string `path:"hash" maxLength:"80" example:"0x1111111111111111111111111111111111111111111111111111111111111111"`
+	Hash string `path:"hash" maxLength:"80" example:"0x1111111111111111111111111111111111111111111111111111111111111111" doc:"Of a transaction; a receipt is also found by a timer's id or a message's hash."`
 }
 
 func (s *Server) transaction(_ context.Context, in *hashInput) (m model.Transaction, err error) {

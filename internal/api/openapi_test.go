@@ -130,3 +130,56 @@ func TestTheDocumentIsOpenAPI31WithoutLooseEnds(t *testing.T) {
 		}
 	}
 }
+
+// The examples of a timer tell one life: its figures agree, and are such as a
+// chain could have.
+func TestTheExampleOfATimerAgreesWithItself(t *testing.T) {
+	timer, fire, story := exampleTimer, exampleFire, exampleStory
+	last := story.Story[len(story.Story)-1]
+	paid := last.Paid
+	sum := paid.Burned.Cycle.Add(paid.Burned.LaneTimer).Add(paid.Burned.Cell).Add(paid.Tip).Add(paid.Payment)
+	perCycle := paid.PerCycle.Add(paid.PerCycleLane).Add(*last.Priority)
+	held := perCycle.Mul(uint64(paid.CyclesLimit)).Add(paid.PerCell.Mul(uint64(paid.CellsLimit)))
+	for what, same := range map[string]bool{
+		"heights":   timer.ScheduledAt < timer.Height && timer.Height <= *timer.EndedAt && *timer.EndedAt < timer.ExpiresAt,
+		"end":       *timer.EndedAt == fire.Height && fire.Height == last.From && story.Height >= last.To,
+		"deferrals": timer.Deferrals == story.Story[1].Blocks && story.Story[1].To+1 == last.From && story.Story[1].From == timer.Height,
+		"limit":     timer.GasLimit == paid.CyclesLimit && timer.CyclesUsed == paid.CyclesUsed && fire.CyclesUsed == paid.CyclesUsed,
+		"fee":       timer.FeePaid == sum && fire.Fee == sum && paid.FeePaid == sum && perCycle.Mul(uint64(paid.CyclesUsed)) == sum,
+		"tip":       timer.TipPaid == paid.Tip && fire.Tip == paid.Tip && timer.Priority == *last.Priority,
+		"refund":    paid.MaxCost == held && paid.Refund.Add(sum) == held,
+	} {
+		if !same {
+			t.Errorf("the example disagrees about its %s", what)
+		}
+	}
+}
+
+// Every status has an example of its own.
+func TestEveryErrorHasItsOwnExample(t *testing.T) {
+	seen := map[string]string{}
+	for route, op := range operations(newWorld(t).server.OpenAPI()) {
+		for status := range op.Responses {
+			if body := exampleErrors[status]; status[0] != '2' && (body.Code == "" || body.Message == "") {
+				t.Errorf("%s: the status %s has no example", route, status)
+			}
+		}
+	}
+	for status, body := range exampleErrors {
+		if other := seen[body.Code]; other != "" {
+			t.Errorf("%s and %s have the same example", status, other)
+		}
+		seen[body.Code] = status
+	}
+}
+
+// Whoever reads the document alone learns what a parameter is.
+func TestEveryParameterIsDescribed(t *testing.T) {
+	for route, op := range operations(newWorld(t).server.OpenAPI()) {
+		for _, p := range op.Parameters {
+			if p.Description == "" {
+				t.Errorf("%s: the parameter %s is not described", route, p.Name)
+			}
+		}
+	}
+}

@@ -74,11 +74,9 @@ func (s *Server) exemplify(op operation) {
 	for _, media := range registered.Responses["200"].Content {
 		media.Example = plain(op.response)
 	}
-	failed := plain(model.Error{Error: model.ErrorBody{Code: "invalid_request", Message: "limit: expected number <= 1000",
-		Hint: "GET /openapi.json describes every request, with an example.", Field: "limit"}})
 	for status, response := range registered.Responses {
 		if media := response.Content["application/json"]; media != nil && status[0] != '2' && media.Example == nil {
-			media.Example = failed
+			media.Example = plain(model.Error{Error: exampleErrors[status]})
 		}
 	}
 }

@@ -17,10 +17,14 @@ func (s *Server) registerTimers() {
 		response: model.TimerDetail{Timer: exampleTimer, Receipt: &exampleFire}}, s.getTimer)
 	serve(s, operation{id: "timerStory", method: http.MethodGet, path: "/timer/{id}/story", tag: tagTimers,
 		summary: "All that blocks did to a timer: moves between tiers, each block it was due in and why it was deferred, what its fire paid and to whom",
-		errors:  []int{400, 404, 409}, response: exampleStory}, s.story)
+		description: "Blocks in a row that deferred it for the same reason, at the same offer, are one entry. A timer deferred by more than limit " +
+			"blocks is told in parts: next is the height from which to ask on.",
+		errors: []int{400, 404, 409}, response: exampleStory}, s.story)
 	serve(s, operation{id: "lane", method: http.MethodGet, path: "/timers/lane", tag: tagTimers,
-		summary: "What the timer lane of the last blocks did, newest last", errors: []int{404, 409},
-		response: []model.LaneBlock{exampleLane}}, s.lane)
+		summary:     "What the timer lane of the last blocks did, newest last",
+		description: "Base fees, use of the budget, and how many timers fired, were deferred and why, expired or could not be paid for. A block without due timers is listed too.",
+		errors:      []int{404, 409},
+		response:    []model.LaneBlock{exampleLane}}, s.lane)
 }
 
 type timersInput struct {
@@ -61,7 +65,7 @@ func (s *Server) listTimers(_ context.Context, in *timersInput) ([]model.Timer, 
 // TimerInput is the parameter of what is asked about one timer.
 type TimerInput struct {
 	OnNode
-	ID string `path:"id" maxLength:"80" example:"0x2222222222222222222222222222222222222222222222222222222222222222"`
+	ID string `path:"id" maxLength:"80" example:"0x2222222222222222222222222222222222222222222222222222222222222222" doc:"As schedule_timer returned it, and GET /timers lists it."`
 }
 
 func (s *Server) getTimer(_ context.Context, in *TimerInput) (m model.TimerDetail, err error) {
