@@ -22,12 +22,13 @@ func Reference() string {
 	verbsTo(&b, "net.", networkVerbs)
 	b.WriteString("### Validators\n\nWhat `net.validators[0]` and `net.validator(\"v0\")` are. Verbs:\n\n")
 	verbsTo(&b, "v.", validatorVerbs)
-	b.WriteString("### Fields\n\nThe same names as in JSON over HTTP; bytes, hashes and addresses are `bytes`, amounts whole numbers of wei, what has no value `None`.\n\n")
+	b.WriteString("### Fields\n\nThe same names as in JSON over HTTP, but since for from, a word that Starlark reserves; bytes, hashes and addresses are `bytes`, amounts whole numbers of wei, what has no value `None`.\n\n")
 	for _, shown := range []struct {
 		kind  string
 		value any
 	}{
 		{"account", model.Account{}}, {"block", model.Block{}}, {"receipt", model.Receipt{}}, {"timer", model.Timer{}},
+		{"story entry", model.StoryEntry{}}, {"lane", model.LaneBlock{}},
 		{"validator", model.Validator{}}, {"result", model.ReadResult{}}, {"fault", shownFault{}},
 	} {
 		fmt.Fprintf(&b, "- **%s**: %s\n", shown.kind, strings.Join(fieldNames(reflect.TypeOf(shown.value)), ", "))
@@ -68,11 +69,9 @@ func used(kind string) bool {
 func fieldNames(t reflect.Type) (names []string) {
 	for i := range t.NumField() {
 		f := t.Field(i)
-		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		switch {
-		case f.Anonymous:
+		if f.Anonymous {
 			names = append(names, fieldNames(f.Type)...)
-		case name != "" && name != "-" && f.IsExported():
+		} else if name := spelled(f); name != "" {
 			names = append(names, name)
 		}
 	}

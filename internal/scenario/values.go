@@ -99,13 +99,26 @@ func (r *record) add(v reflect.Value) {
 			r.add(v.Field(i))
 			continue
 		}
-		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if name == "" || name == "-" || !f.IsExported() {
+		name := spelled(f)
+		if name == "" {
 			continue
 		}
 		r.names = append(r.names, name)
 		r.fields = append(r.fields, valueOf(name, v.Field(i)))
 	}
+}
+
+// spelled is the name of a field in scripts: its JSON name, or "" where it has none.
+// The word from is reserved in Starlark, so that no script could read it.
+func spelled(f reflect.StructField) string {
+	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+	switch {
+	case name == "-" || !f.IsExported():
+		return ""
+	case name == "from":
+		return "since"
+	}
+	return name
 }
 
 // valueOf makes a value of a script of one of the model: bytes, addresses and
