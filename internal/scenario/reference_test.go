@@ -2,7 +2,9 @@ package scenario
 
 import (
 	"flag"
+	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -19,6 +21,40 @@ var rewrite = flag.Bool("write", false, "write the reference into docs/SCENARIOS
 //
 //	go test ./internal/scenario -run Reference -write
 func TestTheReferenceIsThatOfTheBuiltins(t *testing.T) {
+	holds(t, begin, end, "\n"+Reference()+"\n", "Reference")
+}
+
+// The page lists every scenario of the library with its two lines. After a change:
+//
+//	go test ./internal/scenario -run Library -write
+func TestThePageListsTheLibrary(t *testing.T) {
+	scripts, err := filepath.Glob("../../fixtures/scenarios/*.star")
+	if err != nil || len(scripts) == 0 {
+		t.Fatalf("there are no scenarios: %v", err)
+	}
+	var list strings.Builder
+	for _, path := range scripts { // sorted
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := filepath.Base(path)
+		fmt.Fprintf(&list, "- **[%s](../fixtures/scenarios/%s)**", name, name)
+		for i, line := range strings.SplitN(string(data), "\n", 3)[:2] {
+			text, comment := strings.CutPrefix(line, "# ")
+			if !comment || !strings.HasSuffix(text, ".") {
+				t.Errorf("%s does not begin with two lines, each a comment and a sentence", name)
+			}
+			fmt.Fprintf(&list, "%s\n  %s", []string{"  ", ""}[i], text)
+		}
+		list.WriteString("\n")
+	}
+	holds(t, "<!-- library: go test ./internal/scenario -run Library -write -->\n", "<!-- end of library -->", list.String(), "Library")
+}
+
+// holds wants text between two markers of the page, or writes it there.
+func holds(t *testing.T, begin, end, want, run string) {
+	t.Helper()
 	data, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)
@@ -26,9 +62,8 @@ func TestTheReferenceIsThatOfTheBuiltins(t *testing.T) {
 	before, rest, found := strings.Cut(string(data), begin)
 	have, after, ended := strings.Cut(rest, end)
 	if !found || !ended {
-		t.Fatalf("%s lacks the markers of the reference", page)
+		t.Fatalf("%s lacks the markers %s", page, begin)
 	}
-	want := "\n" + Reference() + "\n"
 	switch {
 	case have == want:
 	case *rewrite:
@@ -36,7 +71,7 @@ func TestTheReferenceIsThatOfTheBuiltins(t *testing.T) {
 			t.Fatal(err)
 		}
 	default:
-		t.Errorf("%s has another reference than the builtins; run go test ./internal/scenario -run Reference -write", page)
+		t.Errorf("%s is not what the code says; run go test ./internal/scenario -run %s -write", page, run)
 	}
 }
 

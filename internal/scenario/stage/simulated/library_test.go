@@ -92,6 +92,32 @@ func TestTheTutorialsScriptPasses(t *testing.T) {
 	t.Logf("%s%d blocks", out, report.Height)
 }
 
+// So do the other scripts of the page, which need no Python.
+func TestTheScriptsOfThePagePass(t *testing.T) {
+	page, err := os.ReadFile("../../../../docs/SCENARIOS.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	played := 0
+	for _, block := range strings.Split(string(page), "```python\n")[2:] {
+		script, _, _ := strings.Cut(block, "```")
+		if !strings.Contains(script, "network(") {
+			continue // a part of one
+		}
+		played++
+		path := filepath.Join(t.TempDir(), "page.star")
+		if err := os.WriteFile(path, []byte(script), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, out, err := play(path, 1); err != nil || out == "" {
+			t.Errorf("%v\n%s%s", err, script, out)
+		}
+	}
+	if played < 2 {
+		t.Errorf("the page has %d whole scripts after its first", played)
+	}
+}
+
 // One seed is one run, on any number of cores.
 func TestALibraryRunsDigestIsItsSeeds(t *testing.T) {
 	digest := func(path string, cores int, seed uint64) string {
