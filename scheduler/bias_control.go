@@ -37,15 +37,16 @@ func (s *revenue) add(paid types.Wei) {
 }
 
 // readControl is the loop as the block finds it, its λ within the bounds that
-// the parameters have now. It counts towards a new end where nothing is counted.
+// the parameters have now. It counts towards a new end where nothing is counted,
+// or where one comes sooner, the period having been shortened.
 func readControl(kv KV, p *params.Params, now types.Height) control {
 	c := control{Rate: rateOf(p.BiasLambdaStart)}
 	if data := kv.Get(keyControl); data != nil {
 		mustRead(data, &c)
 	}
 	c.Rate = bounded(p, c.Rate)
-	if c.Waited.Winners+c.Fresh.Winners == 0 {
-		c.End = hundredth(p, now)
+	if end := hundredth(p, now); end < c.End || c.Waited.Winners+c.Fresh.Winners == 0 {
+		c.End = end
 	}
 	return c
 }

@@ -441,6 +441,24 @@ func TestT24LambdaStaysWithinTheBoundsThatHold(t *testing.T) {
 	}
 }
 
+// A period that governance shortens ends with the shorter one, and does not hold λ
+// still until the longer would have ended.
+func TestAShortenedPeriodEnds(t *testing.T) {
+	w := auctioneer(BiasVCG)
+	w.p.BiasControlBlocks = 1 << 40
+	w.must(t, alice, program.TimerRequest{Height: 2, Bid: ptr(types.WeiOf(5000))})
+	w.block()
+	w.block()
+	if c := readControl(w.kv, &w.p, w.now()); c.End != 1<<40 || c.Fresh.Winners != 1 {
+		t.Fatalf("%+v", c)
+	}
+	w.p.BiasControlBlocks = 3
+	w.block()
+	if c := readControl(w.kv, &w.p, w.now()); c.End != 6 || c.Fresh.Winners != 0 {
+		t.Errorf("after block 3: %+v", c)
+	}
+}
+
 // A block with nothing to count writes nothing: it may as well be skipped.
 func TestABlockWithoutWinnersLeavesTheLoopsStateAlone(t *testing.T) {
 	w := auctioneer(BiasVCG)
