@@ -161,11 +161,7 @@ func (r *laneRun) bidders() (all []bidderAt) {
 // protocol's own (decision T14). It reads each actor's once, and none where the
 // chain has none.
 func (r *laneRun) bidderOf() func(*dueTimer) *types.Address {
-	named := false
-	r.KV.Scan([]byte("t/g/"), []byte("t/g0"), func(_, _ []byte) bool {
-		named = true
-		return false
-	})
+	named := holdsAny(r.KV, "t/g/")
 	known := make(map[types.Address]*types.Address)
 	return func(d *dueTimer) *types.Address {
 		if d.GBA != nil || !named {

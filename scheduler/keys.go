@@ -32,6 +32,18 @@ func ownedRange(a types.Address) (from, to []byte) {
 	}
 }
 
+// holdsAny reports whether state has a key with this prefix, which ends with a
+// slash.
+func holdsAny(kv KV, prefix string) (found bool) {
+	from := []byte(prefix)
+	to := append(from[:len(from)-1:len(from)-1], from[len(from)-1]+1)
+	kv.Scan(from, to, func(_, _ []byte) bool {
+		found = true
+		return false
+	})
+	return found
+}
+
 // record is what the calendar's entry does not have: where that stands, and
 // what examining a timer does not read.
 type record struct {

@@ -150,16 +150,6 @@ func Watched(kv KV) bool { return kv.Get(keyWatchers) != nil }
 // at, whatever its transactions do.
 func WatchesWait(kv KV) bool { return holdsAny(kv, "t/x/") || holdsAny(kv, "t/y/") }
 
-func holdsAny(kv KV, prefix string) (found bool) {
-	from := []byte(prefix)
-	to := append(from[:len(from)-1:len(from)-1], from[len(from)-1]+1)
-	kv.Scan(from, to, func(_, _ []byte) bool {
-		found = true
-		return false
-	})
-	return found
-}
-
 // Trigger makes due the timers whose key has another value after the
 // transactions of this block than after those of the block before: at most
 // max_triggered_per_block of them, the oldest change first, then by key, height and
