@@ -36,18 +36,18 @@ func Check(p *params.Params, kv KV) error {
 		}
 		counts[e.Actor]++
 	}
-	if n := len(scanKeys(kv, "t/r/", "t/r0")); n != len(items) {
+	if n := len(scanKeys(kv, "t/r/")); n != len(items) {
 		return fmt.Errorf("scheduler: %d timers in the calendar and %d records", len(items), n)
 	}
-	if n := len(scanKeys(kv, "t/o/", "t/o0")); n != len(items) {
+	if n := len(scanKeys(kv, "t/o/")); n != len(items) {
 		return fmt.Errorf("scheduler: %d timers in the calendar and %d owner entries", len(items), n)
 	}
-	for _, key := range scanKeys(kv, "t/p/", "t/p0") {
+	for _, key := range scanKeys(kv, "t/p/") {
 		if kv.Get(keyRecord(types.TimerID(key[keyPrefixBytes:]))) == nil {
 			return fmt.Errorf("scheduler: payload %x has no timer", key[keyPrefixBytes:])
 		}
 	}
-	for _, key := range scanKeys(kv, "t/a/", "t/a0") {
+	for _, key := range scanKeys(kv, "t/a/") {
 		actor := types.Address(key[keyPrefixBytes:])
 		if own := readTally(kv, actor); own.Pending != counts[actor] || own.Nonce < own.Pending {
 			return fmt.Errorf("scheduler: actor %s counts %d timers, %d ever, and has %d", actor, own.Pending, own.Nonce, counts[actor])
@@ -75,8 +75,8 @@ func checkEntry(kv KV, e *Entry, next types.Seq) error {
 	return checkWatch(e, &r)
 }
 
-func scanKeys(kv KV, from, to string) (keys [][]byte) {
-	kv.Scan([]byte(from), []byte(to), func(key, _ []byte) bool {
+func scanKeys(kv KV, prefix string) (keys [][]byte) {
+	scan(kv, []byte(prefix), func(key, _ []byte) bool {
 		keys = append(keys, append([]byte(nil), key...))
 		return true
 	})
@@ -87,12 +87,12 @@ func scanKeys(kv KV, from, to string) (keys [][]byte) {
 // spread is that of the sums, and nothing of it is 0.
 func checkWindow(kv KV) error {
 	var fires []actorFires
-	kv.Scan(keyWindow(0), []byte("t/w0"), func(_, value []byte) bool {
+	scan(kv, []byte("t/w/"), func(_, value []byte) bool {
 		fires = appendFires(fires, value)
 		return true
 	})
 	fires = summed(fires)
-	if n := len(scanKeys(kv, "t/u/", "t/u0")); n != len(fires) {
+	if n := len(scanKeys(kv, "t/u/")); n != len(fires) {
 		return fmt.Errorf("scheduler: %d actors fired in the window and %d have a sum", len(fires), n)
 	}
 	spread := make(map[uint64]uint64)
@@ -102,7 +102,7 @@ func checkWindow(kv KV) error {
 		}
 		spread[f.Fires]++
 	}
-	keys := scanKeys(kv, "t/v/", "t/v0")
+	keys := scanKeys(kv, "t/v/")
 	if len(keys) != len(spread) {
 		return fmt.Errorf("scheduler: the actors of the window have %d sums, and %d are counted", len(spread), len(keys))
 	}

@@ -38,8 +38,6 @@ func keyWindow(h types.Height) []byte {
 func keyRecent(a types.Address) []byte { return append([]byte("t/u/"), a[:]...) }
 func keySpread(fires uint64) []byte    { return binary.BigEndian.AppendUint64([]byte("t/v/"), fires) }
 
-var endOfSpread = []byte("t/v0")
-
 // actorFires is how often an actor's timers fired.
 type actorFires struct {
 	Actor types.Address
@@ -192,7 +190,7 @@ func (b *Block) fairnessWeights() weights {
 func (b *Block) center() (center, per uint64) {
 	var sums, counts []uint64
 	var actors, fires uint64
-	b.KV.Scan(keySpread(0), endOfSpread, func(key, value []byte) bool {
+	scan(b.KV, []byte("t/v/"), func(key, value []byte) bool {
 		sum, n := binary.BigEndian.Uint64(key[keyPrefixBytes:]), uint64(0)
 		mustRead(value, &n)
 		sums, counts = append(sums, sum), append(counts, n)

@@ -16,28 +16,26 @@ func keyPayload(id types.TimerID) []byte { return append([]byte("t/p/"), id[:]..
 func keyActor(a types.Address) []byte    { return append([]byte("t/a/"), a[:]...) }
 
 func keyOwned(a types.Address, seq types.Seq) []byte {
-	key := append([]byte("t/o/"), a[:]...)
-	return binary.BigEndian.AppendUint64(key, uint64(seq))
+	return binary.BigEndian.AppendUint64(keyOwner(a), uint64(seq))
 }
 
-// ownedRange is the range of an actor's owner entries.
-func ownedRange(a types.Address) (from, to []byte) {
-	from = append([]byte("t/o/"), a[:]...)
-	to = append([]byte(nil), from...)
-	for i := len(to) - 1; ; i-- { // ends at the '/' at the latest
-		to[i]++
-		if to[i] != 0 {
-			return from, to[:i+1]
-		}
+func keyOwner(a types.Address) []byte { return append([]byte("t/o/"), a[:]...) }
+
+// scan calls each for the keys with a prefix, which has a slash, in order, until
+// it returns false.
+func scan(kv KV, prefix []byte, each func(key, value []byte) bool) {
+	end := len(prefix)
+	for prefix[end-1] == 0xff { // ends at the slash at the latest
+		end--
 	}
+	behind := append([]byte(nil), prefix[:end]...)
+	behind[end-1]++
+	kv.Scan(prefix, behind, each)
 }
 
-// holdsAny reports whether state has a key with this prefix, which ends with a
-// slash.
+// holdsAny reports whether state has a key with a prefix.
 func holdsAny(kv KV, prefix string) (found bool) {
-	from := []byte(prefix)
-	to := append(from[:len(from)-1:len(from)-1], from[len(from)-1]+1)
-	kv.Scan(from, to, func(_, _ []byte) bool {
+	scan(kv, []byte(prefix), func(_, _ []byte) bool {
 		found = true
 		return false
 	})

@@ -88,8 +88,7 @@ func Get(p *params.Params, kv KV, last types.Height, id types.TimerID) (types.Ti
 // payloads: at most max_timers_per_actor of them.
 func Pending(p *params.Params, kv KV, last types.Height, actor types.Address) (timers []types.Timer) {
 	var ids []types.TimerID
-	from, to := ownedRange(actor)
-	kv.Scan(from, to, func(_, id []byte) bool {
+	scan(kv, keyOwner(actor), func(_, id []byte) bool {
 		ids = append(ids, types.TimerID(id))
 		return true
 	})
@@ -107,8 +106,7 @@ func Pending(p *params.Params, kv KV, last types.Height, actor types.Address) (t
 // Total is how many timers are pending in the whole chain. It reads a few bytes
 // for each actor that ever scheduled one.
 func Total(kv KV) (pending uint64) {
-	from, to := keyActor(types.Address{}), []byte("t/a0")
-	kv.Scan(from, to, func(_, value []byte) bool {
+	scan(kv, []byte("t/a/"), func(_, value []byte) bool {
 		var t tally
 		mustRead(value, &t)
 		pending += t.Pending

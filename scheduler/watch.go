@@ -216,7 +216,7 @@ func digest(value []byte) []byte {
 // this block wrote it again.
 func (b *Block) takeLate() map[watchedKey][]byte {
 	late := map[watchedKey][]byte{}
-	b.KV.Scan([]byte("t/y/"), []byte("t/y0"), func(key, value []byte) bool {
+	scan(b.KV, []byte("t/y/"), func(key, value []byte) bool {
 		late[watchedKey(key[keyPrefixBytes:])] = append([]byte(nil), value...)
 		return true
 	})
@@ -234,7 +234,7 @@ func (b *Block) watched(now types.Height, times int) func(watchedKey) bool {
 		return func(key watchedKey) bool { return len(b.watchers(key, now, 1)) > 0 }
 	}
 	all := map[watchedKey]bool{}
-	b.KV.Scan([]byte("t/k/"), []byte("t/k0"), func(key, _ []byte) bool {
+	scan(b.KV, []byte("t/k/"), func(key, _ []byte) bool {
 		key = key[keyPrefixBytes:]
 		if types.Height(binary.BigEndian.Uint64(key[keyBytes:])) <= now {
 			all[watchedKey(key[:keyBytes])] = true
@@ -275,7 +275,7 @@ func (b *Block) wake() (changes []types.TimerChange) {
 }
 
 func (b *Block) changedKeys(limit uint64) (keys [][]byte) {
-	b.KV.Scan([]byte("t/x/"), []byte("t/x0"), func(key, _ []byte) bool {
+	scan(b.KV, []byte("t/x/"), func(key, _ []byte) bool {
 		keys = append(keys, append([]byte(nil), key...))
 		return uint64(len(keys)) < limit
 	})
@@ -308,7 +308,7 @@ func checkWatch(e *Entry, r *record) error {
 // checkWatchers says what is wrong with t/k, or nil. A watcher whose time was over
 // when its key changed is in it no longer.
 func checkWatchers(p *params.Params, kv KV) error {
-	keys := scanKeys(kv, "t/k/", "t/k0")
+	keys := scanKeys(kv, "t/k/")
 	if n := readWatchers(kv); n != uint64(len(keys)) {
 		return fmt.Errorf("scheduler: %d timers watch a key and %d are counted", len(keys), n)
 	}
