@@ -69,7 +69,7 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 		HideHelpCommand: true,
 		// Errors come back to run, which prints them once.
 		ExitErrHandler: func(*cli.Context, error) {},
-		OnUsageError:   func(_ *cli.Context, err error, _ bool) error { return usage("", "%v", err) },
+		OnUsageError:   misused,
 		Commands: []*cli.Command{
 			upCommand(), statusCommand(), logsCommand(),
 			actorCommand(), timerCommand(), validatorCommand(),
@@ -87,7 +87,7 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 func quiet(commands []*cli.Command) {
 	for _, c := range commands {
 		c.HideHelpCommand = true
-		c.OnUsageError = func(_ *cli.Context, err error, _ bool) error { return usage("", "%v", err) }
+		c.OnUsageError = misused
 		quiet(c.Subcommands)
 	}
 }
@@ -103,7 +103,7 @@ func report(stderr io.Writer, err error) int {
 	switch {
 	case errors.As(err, &f):
 	case errors.As(err, &refused):
-		f = &failure{exitFailed, fmt.Sprintf("%s (%s)", refused.Message, refused.Code), refused.Hint}
+		f = inWords(refused)
 	case errors.As(err, &unreachable):
 		f = &failure{exitFailed, unreachable.Error(), "Start one with: devnet up. For one elsewhere give --http HOST:PORT or set DEVNET_HTTP."}
 	case errors.Is(err, context.Canceled):

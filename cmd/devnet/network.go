@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"os"
 	"strings"
 
@@ -44,7 +43,7 @@ func arguments(c *cli.Context, names ...string) ([]string, error) {
 	if path == "" {
 		path = "devnet " + c.Command.Name
 	}
-	example := fmt.Sprintf("Usage: %s %s", path, strings.Join(names, " "))
+	example := "Usage: " + strings.Join(append([]string{path}, names...), " ")
 	out := make([]string, len(names))
 	for i, name := range names {
 		if i < len(given) {

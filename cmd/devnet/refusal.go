@@ -1,0 +1,70 @@
+package main
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/cowboyinc/devnet/internal/api/client"
+)
+
+// inWords is what the API refused, for who typed a command: its hints name
+// commands and flags where the API's name paths. A request that no network
+// would take was typed wrong.
+func inWords(refused *client.Error) *failure {
+	f := &failure{exitFailed, fmt.Sprintf("%s (%s)", refused.Message, refused.Code), refused.Hint}
+	if hint, ok := hints[refused.Code]; ok {
+		f.hint = hint
+	}
+	switch refused.Code {
+	case "invalid_request":
+		f.code, f.hint = exitUsage, "The command's --help says what it takes."
+	case "invalid_address", "invalid_hash":
+		f.code = exitUsage
+	}
+	return f
+}
+
+// hints are by the code of a refusal. Those of the API stand for the rest.
+var hints = map[string]string{
+	"unknown_timer":     "devnet timer list lists those that are known.",
+	"unknown_name":      "devnet account and devnet actor list list the names; an address is 0x and 40 hexadecimal digits.",
+	"unknown_actor":     "devnet actor list lists those that are final.",
+	"unknown_node":      "devnet validator list lists them.",
+	"unknown_parameter": "", // its message says it
+	"unknown_signer":    "devnet account lists those it signs for; a transaction signed by a key of your own goes to POST /submit.",
+}
+
+// misuse is how the library says that a flag has no value of its kind.
+var misuse = regexp.MustCompile(`^invalid (?:boolean )?value ("(?:[^"\\]|\\.)*") for (?:flag )?-([a-z0-9-]+): `)
+
+// misused says it as the rest of the command line does.
+func misused(c *cli.Context, err error, _ bool) error {
+	match := misuse.FindStringSubmatch(err.Error())
+	if match == nil || c.Command == nil {
+		return usage("", "%v", err)
+	}
+	given, unquoted := strconv.Unquote(match[1])
+	at := slices.IndexFunc(c.Command.Flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), match[2]) })
+	if at < 0 || unquoted != nil {
+		return usage("", "%v", err)
+	}
+	want := "a value of its kind"
+	switch c.Command.Flags[at].(type) {
+	case *cli.Uint64Flag:
+		want = "a whole number of at least 0"
+	case *cli.IntFlag, *cli.Int64Flag:
+		want = "a whole number"
+	case *cli.Float64Flag:
+		want = "a number"
+	case *cli.DurationFlag:
+		want = "a time like 200ms or 1s"
+	case *cli.BoolFlag:
+		want = "true or false"
+	}
+	return usage(fmt.Sprintf("See %s --help.", strings.TrimSpace(c.Command.HelpName)), "--%s: %q is not %s", match[2], given, want)
+}
