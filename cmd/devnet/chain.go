@@ -47,6 +47,10 @@ func printBlock(w io.Writer, b model.Block) {
 		"timers deferred", strings.Join(hashes(b.TimersDeferred), "\n\t"),
 		"timers expired", strings.Join(hashes(b.TimersExpired), "\n\t"),
 		"timers unpaid", strings.Join(hashes(b.TimersInsufficient), "\n\t"))
+	printEvents(w, b.Events[:min(len(b.Events), maxShownEvents)])
+	if more := len(b.Events) - maxShownEvents; more > 0 {
+		fmt.Fprintf(w, "… and %d more events: --json\n", more)
+	}
 }
 
 func hashes(list []types.Hash) (out []string) {
@@ -106,9 +110,7 @@ func tx(c *cli.Context) error {
 func printReceipt(w io.Writer, r model.Receipt) {
 	facts(w, "status", r.Status, "height", height(r.Height), "used", fmt.Sprintf("%d cycles, %d cells", r.Cycles, r.Cells),
 		"fee", cby(r.Fee), "output", value(model.Text(r.Output), r.Output))
-	for _, e := range r.Events {
-		fmt.Fprintf(w, "event %s %s\n", printable(e.Name), value(model.Text(e.Data), e.Data))
-	}
+	printEvents(w, r.Events)
 	if r.Error != nil {
 		fmt.Fprintf(w, "%s: %s\n", r.Error.Code, printable(r.Error.Message))
 	}
@@ -166,7 +168,7 @@ func accountTable(w io.Writer, accounts []model.DevnetAccount) {
 
 func paramsCommand() *cli.Command {
 	return &cli.Command{
-		Name: "params", Usage: "protocol parameters",
+		Name: "params", Usage: "protocol parameters; alone it lists them all",
 		Description: "Example: devnet params get cip1.policy",
 		Subcommands: []*cli.Command{{
 			Name: "get", Usage: "the value of a parameter, or all of them", ArgsUsage: "[KEY]",

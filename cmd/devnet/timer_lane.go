@@ -285,7 +285,7 @@ func laneTotals(w io.Writer, lane []model.LaneBlock) {
 	for i, reason := range order {
 		why[i] = grouped(reasons[reason]) + " " + reason
 	}
-	fmt.Fprintf(w, "\n%d blocks: %s fired, %s deferred, %s expired, %s unpaid\n", len(lane), grouped(counts[0]), grouped(counts[1]), grouped(counts[2]), grouped(counts[3]))
+	fmt.Fprintf(w, "\n%s: %s fired, %s deferred, %s expired, %s unpaid\n", blocks(uint64(len(lane))), grouped(counts[0]), grouped(counts[1]), grouped(counts[2]), grouped(counts[3]))
 	if len(why) > 0 {
 		fmt.Fprintf(w, "deferred: %s\n", strings.Join(why, ", "))
 	}

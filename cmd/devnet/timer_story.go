@@ -65,12 +65,17 @@ func actorName(c *cli.Context, n *client.Client, a types.Address) string {
 // stands.
 func terms(w io.Writer, s *model.TimerStory, actor string) {
 	t := &s.Timer
-	payer, watches, gba, bid := "the actor", "", "", ""
+	payer, due, watches, gba, bid := "the actor", grouped(uint64(t.Height)), "", "", ""
 	if t.FeePayer != t.Actor {
 		payer = t.FeePayer.String()
 	}
 	if t.Watch != nil {
-		watches = fmt.Sprintf("%s of %s, from height %d on", value(model.Text(t.Watch.Key), t.Watch.Key), t.Watch.Actor, t.Height)
+		key := value(model.Text(t.Watch.Key), t.Watch.Key)
+		if key == "" {
+			key = "the empty key"
+		}
+		due = "" // no height makes it so
+		watches = fmt.Sprintf("%s of %s, from height %s on", key, t.Watch.Actor, grouped(uint64(t.Height)))
 	}
 	if t.GBA != nil {
 		gba = t.GBA.String()
@@ -79,7 +84,7 @@ func terms(w io.Writer, s *model.TimerStory, actor string) {
 		bid = cby(t.Bid) + ", locked"
 	}
 	facts(w, "timer", t.ID.String(), "actor", actor, "handler", printable(t.Handler), "payload", value(model.Text(t.Payload), t.Payload),
-		"status", standing(s), "due", grouped(uint64(t.Height)), "watches", watches, "expires at", grouped(uint64(t.ExpiresAt)),
+		"status", standing(s), "due", due, "watches", watches, "expires at", grouped(uint64(t.ExpiresAt)),
 		"gas limit", grouped(uint64(t.GasLimit))+" cycles", "max fee", perCycle(t.MaxFeePerCycle), "max tip", perCycle(t.MaxPriorityFeePerCycle),
 		"bid", bid, "gas bidder", gba, "fee payer", payer)
 }
@@ -100,19 +105,26 @@ func standing(s *model.TimerStory) string {
 	}
 	if t.EndedAt != nil {
 		text := fmt.Sprintf("%s in block %s%s", t.Status, grouped(uint64(*t.EndedAt)), late)
-		if t.Status == string(types.TimerFired) {
-			return text + ", for " + cby(t.FeePaid)
+		if t.Status != string(types.TimerFired) {
+			return text
+		}
+		text += ", for " + cby(t.FeePaid)
+		if at := slices.IndexFunc(s.Story, func(e model.StoryEntry) bool { return e.Kind == model.StoryFired && e.Paid != nil }); at >= 0 {
+			if ended := s.Story[at].Paid.Status; ended != string(types.StatusOK) {
+				text += "; its handler failed: " + ended
+			}
 		}
 		return text
 	}
 	text := "pending"
-	if t.Tier != nil {
-		text += " in the " + *t.Tier
+	waits := t.Watch != nil && !slices.ContainsFunc(s.Story, func(e model.StoryEntry) bool { return e.Kind == model.StoryTriggered })
+	if t.Tier != nil && !waits {
+		text += " in the " + tierName(*t.Tier)
 	}
 	if t.Deferrals > 0 {
 		return text + late + ": " + t.Reason
 	}
-	if t.Watch != nil && !slices.ContainsFunc(s.Story, func(e model.StoryEntry) bool { return e.Kind == model.StoryTriggered }) {
+	if waits {
 		return text + ", until what it watches changes"
 	}
 	if t.Height > s.Height {
@@ -151,6 +163,14 @@ func tell(w io.Writer, s *model.TimerStory) {
 	}
 }
 
+// tierName is what the scheduler's page calls a tier of the calendar.
+func tierName(tier string) string {
+	if tier == "epoch" {
+		return "epoch queue"
+	}
+	return tier
+}
+
 func during(e *model.StoryEntry) string {
 	if e.From == e.To {
 		return "block " + grouped(uint64(e.From))
@@ -161,9 +181,9 @@ func during(e *model.StoryEntry) string {
 func entry(e *model.StoryEntry) string {
 	switch e.Kind {
 	case model.StoryScheduled:
-		return fmt.Sprintf("scheduled, into the %s, expires at %s", e.Tier, grouped(uint64(*e.ExpiresAt)))
+		return fmt.Sprintf("scheduled, into the %s, expires at %s", tierName(e.Tier), grouped(uint64(*e.ExpiresAt)))
 	case model.StoryMoved:
-		return fmt.Sprintf("moved from the %s to the %s", e.TierFrom, e.Tier)
+		return fmt.Sprintf("moved from the %s to the %s", tierName(e.TierFrom), tierName(e.Tier))
 	case model.StoryExtended:
 		return fmt.Sprintf("%s, expires at %s", strings.ReplaceAll(e.Reason, "_", " "), grouped(uint64(*e.ExpiresAt)))
 	case model.StoryTriggered:
@@ -249,9 +269,7 @@ func aftermath(w io.Writer, r *model.Receipt) {
 	if len(r.Output) > 0 {
 		fmt.Fprintf(w, "output  %s\n", value(model.Text(r.Output), r.Output))
 	}
-	for _, e := range r.Events {
-		fmt.Fprintf(w, "event %s %s\n", printable(e.Name), value(model.Text(e.Data), e.Data))
-	}
+	printEvents(w, r.Events)
 	if r.Error != nil {
 		fmt.Fprintf(w, "%s: %s\n", r.Error.Code, printable(r.Error.Message))
 	}

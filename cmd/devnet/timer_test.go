@@ -135,12 +135,16 @@ block 126       fired: ok, priority 2, weight 1/1, lane base fee 16
 	if got := standing(&s); got != "fired in block 126, 6 blocks late, for 2.895344 CBY" {
 		t.Error(got)
 	}
+	s.Story[5].Paid.Status = "no_handler"
+	if got := standing(&s); got != "fired in block 126, 6 blocks late, for 2.895344 CBY; its handler failed: no_handler" {
+		t.Error(got)
+	}
 	for want, timer := range map[string]model.Timer{
-		"pending in the epoch, due in 10 blocks":                 {Status: "pending", Height: 140, Tier: ref("epoch")},
-		"pending in the carry, 1 block late: lane_full":          {Status: "pending", Height: 130, Tier: ref("carry"), Deferrals: 1, Reason: "lane_full"},
-		"pending in the overflow, until what it watches changes": {Status: "pending", Height: 140, Tier: ref("overflow"), Watch: &model.Watch{}},
-		"expired in block 125":                                   {Status: "expired", Height: 124, EndedAt: ref(types.Height(125))},
-		"insufficient_funds in block 1,250, 3 blocks late":       {Status: "insufficient_funds", Height: 124, EndedAt: ref(types.Height(1250)), Deferrals: 3},
+		"pending in the epoch queue, due in 10 blocks":     {Status: "pending", Height: 140, Tier: ref("epoch")},
+		"pending in the carry, 1 block late: lane_full":    {Status: "pending", Height: 130, Tier: ref("carry"), Deferrals: 1, Reason: "lane_full"},
+		"pending, until what it watches changes":           {Status: "pending", Height: 140, Tier: ref("overflow"), Watch: &model.Watch{}},
+		"expired in block 125":                             {Status: "expired", Height: 124, EndedAt: ref(types.Height(125))},
+		"insufficient_funds in block 1,250, 3 blocks late": {Status: "insufficient_funds", Height: 124, EndedAt: ref(types.Height(1250)), Deferrals: 3},
 	} {
 		if got := standing(&model.TimerStory{Height: 130, Timer: timer}); got != want {
 			t.Errorf("%q, want %q", got, want)

@@ -1,0 +1,42 @@
+package main
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/cowboyinc/devnet/internal/api/model"
+	"github.com/cowboyinc/devnet/internal/codec"
+	"github.com/cowboyinc/devnet/internal/types"
+)
+
+// The chain's own events are CBOR maps: they are shown as what they hold.
+func TestAnEventIsShownAsWhatItHolds(t *testing.T) {
+	clamped := codec.Marshal(map[string]any{"stated": 30, "clamped": 3, "timer_id": []byte{0xab, 0xcd}})
+	for want, data := range map[string][]byte{
+		"clamped 3, stated 30, timer_id 0xabcd": clamped,
+		"change 1":                              []byte("change 1"),
+		"0xff00":                                {0xff, 0x00},
+		"":                                      {},
+		"0xa0":                                  codec.Marshal(map[string]any{}),
+		"0xa1616180":                            codec.Marshal(map[string]any{"a": []int{}}),
+		types.Bytes(clamped[:9]).String():       clamped[:9],
+	} {
+		if got := eventData(data); got != want {
+			t.Errorf("%x is shown as %q, want %q", data, got, want)
+		}
+	}
+	var out bytes.Buffer
+	printEvents(&out, []model.Event{{Name: "e"}, {Name: "f", Data: types.Bytes("x")}})
+	if out.String() != "event e\nevent f x\n" {
+		t.Errorf("%q", out.String())
+	}
+	out.Reset()
+	failed := codec.Marshal(map[string]any{"reason": "type_error", "bidder": make([]byte, 2)})
+	printBlock(&out, model.Block{Events: slices.Repeat([]model.Event{{Name: "timer.gas_bid_failed", Data: failed}}, maxShownEvents+3)})
+	if text := out.String(); strings.Count(text, "event timer.gas_bid_failed bidder 0x0000, reason type_error\n") != maxShownEvents ||
+		!strings.HasSuffix(text, "\n… and 3 more events: --json\n") {
+		t.Errorf("%s", text)
+	}
+}
