@@ -10,6 +10,10 @@ import (
 	"github.com/cowboyinc/devnet/internal/typo"
 )
 
+// listing are the groups that list when they stand alone, and the command that
+// does it.
+var listing = map[string]string{"devnet params": "get"}
+
 // arrange lets flags stand anywhere: the library reads none behind the first
 // argument. It also finds unknown commands and flags, and says which are near.
 func arrange(app *cli.App, args []string) ([]string, error) {
@@ -20,6 +24,9 @@ func arrange(app *cli.App, args []string) ([]string, error) {
 	commands, flags, path := app.Commands, app.Flags, "devnet"
 	for len(rest) > 0 && len(commands) > 0 {
 		word := rest[0]
+		if listing[path] != "" && strings.HasPrefix(word, "-") && word != "--help" && word != "-h" {
+			break
+		}
 		if word == "--help" || word == "-h" {
 			return append(out, word), nil
 		}
@@ -36,6 +43,11 @@ func arrange(app *cli.App, args []string) ([]string, error) {
 		c := commands[at]
 		out, rest, path = append(out, word), rest[1:], path+" "+word
 		commands, flags = c.Subcommands, c.Flags
+	}
+	if first := listing[path]; first != "" {
+		c := commands[slices.IndexFunc(commands, func(c *cli.Command) bool { return c.HasName(first) })]
+		out, path = append(out, first), path+" "+first
+		commands, flags = nil, c.Flags
 	}
 	if len(commands) > 0 { // a group alone: its help
 		return append(out, "--help"), nil
