@@ -5,11 +5,14 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"go.starlark.net/starlark"
 
 	"github.com/cowboyinc/devnet/actors"
+	"github.com/cowboyinc/devnet/actors/samples"
 	"github.com/cowboyinc/devnet/fixtures"
 	"github.com/cowboyinc/devnet/internal/api"
 	"github.com/cowboyinc/devnet/internal/api/model"
@@ -190,8 +193,8 @@ func faultText(f *types.Fault) string {
 // code reads what a script deploys: a Go sample, a file of its folder, or a
 // fixture of the repository, which the program carries.
 func (r *runtime) code(file string) ([]byte, error) {
-	if strings.HasPrefix(file, actors.SamplePrefix) {
-		return []byte(file), nil
+	if name, sample := strings.CutPrefix(file, actors.SamplePrefix); sample {
+		return []byte(file), oneOf("net.deploy: a Go sample", name, slices.Sorted(maps.Keys(samples.All)))
 	}
 	text, err := r.sources.read(file)
 	if err == nil {
