@@ -21,9 +21,10 @@
 //	t/b t/i                what the policies gba and bias keep
 //	t/k t/x t/y t/z        timers that watch a key of state
 //
-// Values are deterministic CBOR (decision C11) but for payloads and ids. Each
-// fact stands once: expires_at, the one thing that can change, is in the entry,
-// so that extending a timer rewrites some hundred bytes and never a payload.
+// Values are deterministic CBOR (decision C11) but for payloads, ids, addresses
+// and digests. Each fact stands once: expires_at, the one thing an owner can
+// change, is in the entry, so that extending a timer rewrites some hundred bytes
+// and never a payload.
 // Deferring moves an entry once, when the ring is swept, and then writes nothing:
 // the blocks a timer has waited are its height's distance, because a header may
 // not skip a height at which anything is due (decision C8).
@@ -36,7 +37,7 @@
 // Always true, and checked by Check: a timer has a record exactly when it has an
 // entry and an owner entry; an actor's count is the number of its owner entries;
 // no sequence number is used twice; the fairness window's sums are those of its
-// blocks.
+// blocks; a watcher is a pending timer that waits for its key.
 package scheduler
 
 import (

@@ -18,7 +18,7 @@ import (
 //
 //	t/k/<actor><keccak(key)><height><seq>  watchers of a key: id
 //	t/x/<height><actor><keccak(key)>       changed at a height, and not all watchers moved yet
-//	t/y/<actor><keccak(key)>               changed after the transactions of the last block: value after them
+//	t/y/<actor><keccak(key)>               changed after the transactions of the last block: digest of the value after them
 //	t/z                                    how many watchers t/k has
 //
 // A watcher counts changes from its own height on, which is above that of the
