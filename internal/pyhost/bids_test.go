@@ -124,6 +124,10 @@ func TestGasBidsThatFail(t *testing.T) {
 			t.Errorf("%s: %s %v", body, out.Status, out.Fault)
 		}
 	}
+	printing := w.deploy(1, "def get_gas_bid(c):\n    print('late by', c.current_block_height - c.trigger_block_height)\n    raise ValueError\n")
+	if out, _ := w.ask(t, printing, told); out.Status != types.StatusReverted || len(w.logs) != 1 || w.logs[0] != "late by 10" {
+		t.Errorf("%s, and its author reads %q", out.Status, w.logs)
+	}
 	looping := w.deploy(1, "def get_gas_bid(c):\n    while True: pass\n")
 	if out, used := w.ask(t, looping, told); out.Status != types.StatusOutOfCycles || used != 20_000 {
 		t.Errorf("%s after %d cycles", out.Status, used)
