@@ -78,6 +78,9 @@ func TestAStormIsOrderedInJSON(t *testing.T) {
 	if _, err := readStorm([]byte("count=3")); err == nil {
 		t.Error("no order, and no error")
 	}
+	if _, err := readStorm([]byte(`{"count": 3, "priorty": "7"}`)); err == nil {
+		t.Error("a mistyped name, and no error")
+	}
 	order, err := readStorm([]byte(`{"count": 3, "in": 5, "priority": "7", "gas_limit": 2000, "use": 10}`))
 	if err != nil || order.Count != 3 || order.In != 5 || *order.Priority != types.WeiOf(7) || *order.GasLimit != 2000 || order.MaxFee != nil {
 		t.Errorf("%+v, %v", order, err)

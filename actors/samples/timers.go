@@ -1,6 +1,7 @@
 package samples
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 
@@ -63,8 +64,10 @@ var storm = Sample{
 }
 
 func readStorm(payload []byte) (order Storm, err error) {
-	if err := json.Unmarshal(payload, &order); err != nil {
-		return order, fmt.Errorf("the order of a storm is a JSON object: %w", err)
+	decoder := json.NewDecoder(bytes.NewReader(payload))
+	decoder.DisallowUnknownFields() // a mistyped name would be a storm that nobody ordered
+	if err := decoder.Decode(&order); err != nil {
+		return order, fmt.Errorf("the order of a storm is a JSON object, with amounts as strings: %w", err)
 	}
 	return order, nil
 }
