@@ -23,6 +23,7 @@ type Storm struct {
 	GBA       *types.Address `json:"gba,omitempty"`        // who prices it
 	Watch     *types.Watch   `json:"watch,omitempty"`      // a key of an actor's state
 	ExpiresIn *types.Height  `json:"expires_in,omitempty"` // blocks from the timers' height
+	Handler   string         `json:"handler,omitempty"`    // of the fires; only handle_timer does what follows
 	Use       uint64         `json:"use"`                  // cycles that each fire spends
 	Again     types.Height   `json:"again"`                // a fire schedules the like in so many blocks; 0: none
 }
@@ -77,7 +78,7 @@ func (s Storm) schedule(ctx program.Context) error {
 	if s.In > 0 {
 		height = ctx.Block().Height + s.In
 	}
-	request := program.TimerRequest{Height: height, GasLimit: s.GasLimit, MaxFeePerCycle: s.MaxFee,
+	request := program.TimerRequest{Height: height, Handler: s.Handler, GasLimit: s.GasLimit, MaxFeePerCycle: s.MaxFee,
 		MaxPriorityFeePerCycle: s.Priority, Bid: s.Bid, GBA: s.GBA, Watch: s.Watch}
 	if s.ExpiresIn != nil {
 		expires := height + *s.ExpiresIn

@@ -89,3 +89,33 @@ func TestFindingWhoWritesAKeySpendsItsWatchersMoney(t *testing.T) {
 		t.Errorf("%d fired for %s wei; bob paid %s", len(w.fired()), paid, bobs)
 	}
 }
+
+// Decisions T11 and T18: the lane counts what fires use, and gives a fire no cost
+// of its own. By the letter a handler that is refused at once uses nothing, and
+// one block fires as many of these as it examines, for no fee. Here each fire
+// pays for the call, so the lane bounds them.
+func TestFindingAFireThatUsesNothingIsFreeAndUnbounded(t *testing.T) {
+	for _, c := range []struct {
+		cost  string
+		fires int
+	}{{"0", 500}, {"100", 11}} { // the eleventh still fits: 1,000 of 2,000 cycles are left
+		w := newWorld(t, params.Overrides{"cip1.policy": scheduler.EIP1559, "cip1.lane_timer_cycles": "2000", "cip3.cycles_actor_call": c.cost})
+		w.block(w.deploy("alice", "storm", "st", types.CBY))
+		order := w.call("alice", "st", "make", []byte(`{"count":500,"in":1,"gas_limit":1000,"handler":"init"}`))
+		order.Tx.CyclesLimit, order.Tx.CellsLimit = 1_000_000, 200_000
+		w.block(w.checked("alice", order.Tx))
+		w.ok()
+		before := w.head.Account(w.address("st")).Balance
+		w.block()
+		fired := 0
+		for _, change := range w.last.Timers {
+			if change.Status == types.TimerFired {
+				fired++
+			}
+		}
+		free := w.head.Account(w.address("st")).Balance == before
+		if fired != c.fires || free != (c.cost == "0") {
+			t.Errorf("at %s cycles a call %d fired, free: %v", c.cost, fired, free)
+		}
+	}
+}

@@ -57,9 +57,8 @@ func (r *run) cyclesBefore() types.Cycles {
 }
 
 // ask calls get_gas_bid of a bidder, read-only, and charges the payer what it
-// used at the cycle base fee, which is burned. It costs what every call costs, so
-// that an agent that uses nothing is not called without end; a bidder may use as
-// many cells as cycles: they bound its answer and are not charged, nor counted.
+// used at the cycle base fee, which is burned. A bidder may use as many cells as
+// cycles: they bound its answer and are not charged, nor counted.
 // Its error is an *EnvironmentError.
 //
 // Spec: CIP-1 §7, decisions T14, T15, T27.
@@ -70,12 +69,7 @@ func (r *run) ask(q scheduler.Question) (scheduler.Answer, error) {
 	}
 	msg := program.Message{Kind: program.Read, Sender: types.GovernanceAddress, Self: q.Bidder, Handler: program.BidHandler, Payload: q.Context}
 	x, outcome, err := r.attempt(func() string { return "gas bidder " + q.Bidder.String() }, actors.Cause{Origin: types.OriginTimer, ReadOnly: true}, q.Cycles, types.Cells(q.Cycles),
-		func(x *actors.Execution) (program.Outcome, error) {
-			if spent := x.Spend(r.params.CostActorCall, 0); spent != nil {
-				return program.Outcome{Status: spent.Status, Fault: &types.Fault{Code: spent.Code, Message: spent.Message}}, nil
-			}
-			return x.Deliver(msg, types.Wei{})
-		})
+		r.calling(msg))
 	if err != nil {
 		return scheduler.Answer{}, err
 	}
@@ -91,6 +85,18 @@ func (r *run) ask(q scheduler.Question) (scheduler.Answer, error) {
 	return answer, nil
 }
 
+// calling delivers a message that no transaction sent, for what every call of an
+// actor costs: a handler that is refused at once would use nothing, and neither
+// the lane nor a price would bound how often a block runs it.
+func (r *run) calling(msg program.Message) func(*actors.Execution) (program.Outcome, error) {
+	return func(x *actors.Execution) (program.Outcome, error) {
+		if spent := x.Spend(r.params.CostActorCall, 0); spent != nil {
+			return program.Outcome{Status: spent.Status, Fault: &types.Fault{Code: spent.Code, Message: spent.Message}}, nil
+		}
+		return x.Deliver(msg, types.Wei{})
+	}
+}
+
 // fire charges the payer, runs the handler, refunds what it did not use, also
 // when it failed, and takes an auction's payment from the escrow. Its error is an
 // *EnvironmentError.
@@ -104,8 +110,7 @@ func (r *run) fire(order scheduler.Fire) (scheduler.Fired, error) {
 	}
 	cause := actors.Cause{Origin: types.OriginTimer, Hash: t.ID}
 	msg := program.Message{Kind: program.Timer, Sender: t.Actor, Self: t.Actor, Handler: t.Handler, Payload: t.Payload}
-	x, outcome, err := r.attempt(func() string { return "timer " + t.ID.String() }, cause, order.Cycles, order.Cells,
-		func(x *actors.Execution) (program.Outcome, error) { return x.Deliver(msg, types.Wei{}) })
+	x, outcome, err := r.attempt(func() string { return "timer " + t.ID.String() }, cause, order.Cycles, order.Cells, r.calling(msg))
 	if err != nil {
 		return scheduler.Fired{}, err
 	}
