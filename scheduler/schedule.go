@@ -177,6 +177,10 @@ func resolveExpiry(p *params.Params, t *types.Timer, now types.Height, stated *t
 	if stated != nil {
 		t.ExpiresAt = *stated
 	}
+	if stated == nil && t.Height > latest {
+		return refuse(CodeExpiresTooEarly, "T6", "height %d is more than max_ttl_blocks, %d, from now, and no timer lives longer; the latest is %d",
+			t.Height, p.MaxTTLBlocks, latest)
+	}
 	if t.ExpiresAt < t.Height {
 		return refuse(CodeExpiresTooEarly, "T6", "expires_at %d is below the timer's height %d; the latest is %d, max_ttl_blocks from now",
 			t.ExpiresAt, t.Height, latest)
