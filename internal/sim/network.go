@@ -80,7 +80,7 @@ func NewNetwork(c NetworkConfig) (*Network, error) {
 		return nil, err
 	}
 	n.Judge = oracle.New(oracle.Rules{ChainID: c.ChainID, Genesis: block, Set: n.Genesis.Validators, Supply: n.supply(),
-		FreeFees: c.Params["cip5.fees"] == "free", Lane: LaneRules(state.Params()), Recover: n.scheme.Recover})
+		FreeFees: c.Params["cip5.fees"] == params.FeesFree, Lane: LaneRules(state.Params()), Recover: n.scheme.Recover})
 	n.Tap(n.overhear)
 	return n, n.bootAll()
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/box"
 	"github.com/cowboyinc/devnet/internal/crypto"
 	"github.com/cowboyinc/devnet/internal/oracle"
+	"github.com/cowboyinc/devnet/internal/params"
 	"github.com/cowboyinc/devnet/internal/sim"
 	"github.com/cowboyinc/devnet/internal/types"
 	"github.com/cowboyinc/devnet/validators"
@@ -63,14 +64,10 @@ func (j *judge) begin(n *box.Network) error {
 	for _, a := range genesis.Accounts {
 		supply = supply.Add(a.Balance)
 	}
-	fees, err := p.Get("cip5.fees")
-	if err != nil {
-		return err
-	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.oracles = oracle.New(oracle.Rules{ChainID: genesis.ChainID, Genesis: block, Set: genesis.Validators, Supply: supply,
-		FreeFees: fees == "free", Lane: sim.LaneRules(state.Params()), Recover: j.recover})
+		FreeFees: p.Fees == params.FeesFree, Lane: sim.LaneRules(state.Params()), Recover: j.recover})
 	j.network = n
 	for _, f := range j.early {
 		j.see(f)
