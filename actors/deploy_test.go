@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/cowboyinc/devnet/internal/params"
 	"github.com/cowboyinc/devnet/internal/program"
@@ -18,6 +19,7 @@ type inspecting struct {
 }
 
 func (i inspecting) Session() (program.Session, error) { return i, nil }
+func (inspecting) Bound(func() time.Duration)          {}
 func (i inspecting) Inspect(program.Code) (program.Description, error) {
 	return program.Description{}, i.verdict
 }

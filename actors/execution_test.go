@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/cowboyinc/devnet/internal/params"
 	"github.com/cowboyinc/devnet/internal/program"
@@ -15,6 +16,7 @@ import (
 type scripted func(program.Context, program.Message) (program.Outcome, error)
 
 func (s scripted) Session() (program.Session, error) { return s, nil }
+func (scripted) Bound(func() time.Duration)          {}
 func (s scripted) Close()                            {}
 func (s scripted) Inspect(program.Code) (program.Description, error) {
 	return program.Description{}, nil

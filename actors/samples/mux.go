@@ -1,6 +1,10 @@
 package samples
 
-import "github.com/cowboyinc/devnet/internal/program"
+import (
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/program"
+)
 
 // Mux runs samples itself and every other code on another host, which it asks
 // for a session only when such code comes.
@@ -16,12 +20,21 @@ func (m Mux) Open(purpose program.Purpose) (program.Session, error) {
 type muxSession struct {
 	host    program.Host
 	purpose program.Purpose
+	samples session
 	other   program.Session // nil until it is needed
+}
+
+// Bound implements program.Session.
+func (s *muxSession) Bound(left func() time.Duration) {
+	s.samples.Bound(left)
+	if s.other != nil {
+		s.other.Bound(left)
+	}
 }
 
 func (s *muxSession) of(code program.Code) (program.Session, error) {
 	if isSample(code) {
-		return session{}, nil
+		return &s.samples, nil
 	}
 	if s.other == nil {
 		other, err := s.host.Open(s.purpose)
@@ -29,6 +42,7 @@ func (s *muxSession) of(code program.Code) (program.Session, error) {
 			return nil, err
 		}
 		s.other = other
+		s.other.Bound(s.samples.left)
 	}
 	return s.other, nil
 }

@@ -22,6 +22,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"slices"
+	"time"
 
 	"github.com/cowboyinc/devnet/actors"
 	"github.com/cowboyinc/devnet/internal/program"
@@ -30,6 +31,8 @@ import (
 
 // Sample is one program: its handlers by name.
 type Sample map[string]func(program.Context, []byte) ([]byte, error)
+
+var errNotBegun = errors.New("no time was left to begin it")
 
 // All are the samples by name.
 var All = map[string]Sample{
@@ -48,14 +51,20 @@ func Code(name string) []byte { return []byte(actors.SamplePrefix + name) }
 type Host struct{}
 
 // Open implements program.Host.
-func (Host) Open(program.Purpose) (program.Session, error) { return session{}, nil }
+func (Host) Open(program.Purpose) (program.Session, error) { return &session{}, nil }
 
-type session struct{}
+// session runs samples in place, each in no time worth bounding: a bound keeps
+// the next from beginning.
+type session struct{ left func() time.Duration }
 
-func (session) Close() {}
+// Bound implements program.Session.
+func (s *session) Bound(left func() time.Duration) { s.left = left }
+
+// Close implements program.Session.
+func (*session) Close() {}
 
 // Inspect implements program.Session.
-func (session) Inspect(code program.Code) (program.Description, error) {
+func (*session) Inspect(code program.Code) (program.Description, error) {
 	sample, ok := find(code)
 	if !ok {
 		return program.Description{}, &program.Refusal{Reason: "there is no Go sample of that name"}
@@ -74,7 +83,10 @@ func (session) Inspect(code program.Code) (program.Description, error) {
 }
 
 // Handle implements program.Session.
-func (session) Handle(ctx program.Context, code program.Code, msg program.Message) (program.Outcome, error) {
+func (s *session) Handle(ctx program.Context, code program.Code, msg program.Message) (program.Outcome, error) {
+	if s.left != nil && s.left() <= 0 {
+		return program.Outcome{}, &program.HostError{Failure: program.Stopped, During: "handler " + msg.Handler, Err: errNotBegun}
+	}
 	sample, ok := find(code)
 	if !ok {
 		return failed(types.StatusFailed, "unknown_sample", "there is no Go sample of that name"), nil

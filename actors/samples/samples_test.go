@@ -3,6 +3,7 @@ package samples
 import (
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/cowboyinc/devnet/internal/program"
 	"github.com/cowboyinc/devnet/internal/types"
@@ -12,6 +13,7 @@ import (
 type other struct {
 	opened, closed int
 	err            error
+	left           func() time.Duration
 }
 
 func (o *other) Open(p program.Purpose) (program.Session, error) {
@@ -24,12 +26,44 @@ func (o *other) Open(p program.Purpose) (program.Session, error) {
 
 type otherSession struct{ of *other }
 
+func (s *otherSession) Bound(left func() time.Duration) { s.of.left = left }
+
 func (s *otherSession) Close() { s.of.closed++ }
 func (s *otherSession) Inspect(program.Code) (program.Description, error) {
 	return program.Description{Handlers: []program.Handler{{Name: "other"}}}, nil
 }
 func (s *otherSession) Handle(program.Context, program.Code, program.Message) (program.Outcome, error) {
 	return program.Outcome{Status: types.StatusReverted}, nil
+}
+
+// TestABoundKeepsASampleFromBeginning, and reaches the other host, whether it is
+// open by then or not.
+func TestABoundKeepsASampleFromBeginning(t *testing.T) {
+	o := &other{}
+	session, _ := Mux{Other: o}.Open(program.ForRead)
+	defer session.Close()
+	left := time.Duration(0)
+	run := func() error {
+		_, err := session.Handle(nil, program.Code{Source: Code("counter")}, program.Message{Handler: "nothing"})
+		return err
+	}
+	session.Bound(func() time.Duration { return left })
+	var stopped *program.HostError
+	if err := run(); !errors.As(err, &stopped) || stopped.Failure != program.Stopped {
+		t.Errorf("got %v", err)
+	}
+	left = time.Minute
+	if err := run(); err != nil {
+		t.Error(err)
+	}
+	if _, err := session.Inspect(program.Code{Source: []byte("g")}); err != nil || o.left() != left {
+		t.Errorf("%v: the other host was not told the bound as it opened", err)
+	}
+	session.Bound(nil)
+	left = 0
+	if err := run(); err != nil || o.left != nil {
+		t.Errorf("%v: a bound that was lifted", err)
+	}
 }
 
 // TestMuxAsksTheOtherHostOnlyForItsCode, once, and closes what it opened.

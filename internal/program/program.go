@@ -6,13 +6,15 @@
 // a time; while a program runs it talks to the chain through the Context, which
 // may lead back into the same session for a call of another actor.
 //
-// An error of Handle is the environment's (the host crashed, hung, or is
-// missing) and never an outcome: whoever executes a block then has no result.
+// An error of Handle is the environment's and never an outcome: whoever executes
+// a block then has no result. A *HostError says whether the host was stopped,
+// late, crashed or missing.
 // Whatever a program does wrong is in the Outcome.
 package program
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/cowboyinc/devnet/internal/types"
 )
@@ -159,7 +161,7 @@ func (r *Refusal) Error() string {
 // Host runs programs. It is safe for concurrent use.
 type Host interface {
 	// Open starts a conversation with a host of the pool that the purpose
-	// names. It waits for a free one.
+	// names. It waits for a free one. Its error is a *HostError.
 	Open(Purpose) (Session, error)
 }
 
@@ -175,9 +177,19 @@ const (
 // Session runs one message at a time. Handle may be called again from within,
 // by a Context's Call.
 type Session interface {
+	// Bound has the session ask left, whenever a message or an inspection begins,
+	// for the wall time that may still be spent on it and all that it calls. What
+	// has none left is not begun, what takes longer is given up; both are a
+	// *HostError that says Stopped. The host's own limit stands beside it. nil,
+	// as at Open, is no bound: who must not depend on real time, as the simulator,
+	// sets none.
+	Bound(left func() time.Duration)
 	// Inspect checks code before a deploy. A *Refusal is the deployer's fault;
-	// every other error is the environment's.
+	// every other error is a *HostError.
 	Inspect(Code) (Description, error)
+	// Handle runs one message. Its error is a *HostError, or what the Context
+	// returned that was no *Fault. After an error the session runs nothing more,
+	// unless the message was not begun for want of time.
 	Handle(Context, Code, Message) (Outcome, error)
 	Close()
 }

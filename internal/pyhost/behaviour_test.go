@@ -252,35 +252,89 @@ func TestCostsAreData(t *testing.T) {
 	}
 }
 
+const endless = "def f():\n    while True: pass\n"
+
+// run hands an actor's handler f a message that is not expected to end.
+func (w *world) run(at types.Address) error {
+	_, _, err := w.handle(program.Message{Kind: program.Call, Self: at, Handler: "f"}, 1<<40)
+	return err
+}
+
+// failed wants an error of the environment's that says what became of the host.
+func failed(t *testing.T, err error, want program.Failure, text string) {
+	t.Helper()
+	var host *program.HostError
+	if !errors.As(err, &host) || host.Failure != want || !strings.Contains(err.Error(), text) {
+		t.Errorf("got %v, want: %s, %s", err, want, text)
+	}
+}
+
 // A host that hangs is killed at the timeout; the pool then starts another.
 func TestHangIsTheEnvironments(t *testing.T) {
-	p := openPool(t, Config{CallTimeout: 50 * time.Millisecond})
+	p := openPool(t, Config{Hosts: 1})
 	s, err := p.Open(program.ForBlock)
 	if err != nil {
 		t.Fatal(err)
 	}
 	w := newWorld(s)
-	at := w.deploy(1, "def f():\n    while True: pass\n")
-	_, _, err = w.handle(program.Message{Kind: program.Call, Self: at, Handler: "f"}, 1<<40)
-	var env *EnvironmentError
-	if !errors.As(err, &env) || !strings.Contains(err.Error(), "did not answer in time") {
-		t.Fatalf("got %v", err)
-	}
-	if _, err := s.Inspect(codeOf("")); !errors.As(err, &env) {
-		t.Errorf("a dead session answers %v", err)
-	}
+	expect(t, first(w.call(t, w.deploy(2, "def f(): pass\n"), "f", "")), types.StatusOK, "")
+	p.config.CallTimeout = 50 * time.Millisecond
+	at := w.deploy(1, endless)
+	failed(t, w.run(at), program.Late, "did not answer in time")
+	_, err = s.Inspect(codeOf(""))
+	failed(t, err, program.Crashed, "has ended")
 	s.Close()
+	p.config.CallTimeout = DefaultCallTimeout
 	w = worldOn(t, p)
 	at = w.deploy(1, "def f(): pass\n")
 	expect(t, first(w.call(t, at, "f", "")), types.StatusOK, "")
 }
 
+// Session.Bound gives up what runs when its caller's time is over, and begins
+// nothing then; with time again the same session goes on where nothing had begun.
+func TestABoundStopsWhatRuns(t *testing.T) {
+	p := openPool(t, Config{Hosts: 1})
+	s, _ := p.Open(program.ForBlock)
+	w := newWorld(s)
+	quick, slow := w.deploy(1, "def f(): return b'done'\n"), w.deploy(2, endless)
+	left := time.Duration(0)
+	s.Bound(func() time.Duration { return left })
+	failed(t, w.run(quick), program.Stopped, "no time")
+	left = time.Minute
+	expect(t, first(w.call(t, quick, "f", "")), types.StatusOK, "done")
+	left = -time.Second
+	failed(t, w.run(quick), program.Stopped, "no time")
+	left = time.Minute
+	expect(t, first(w.call(t, quick, "f", "")), types.StatusOK, "done")
+	left = 50 * time.Millisecond
+	failed(t, w.run(slow), program.Stopped, "given up")
+	s.Close()
+	other, _ := p.Open(program.ForBlock)
+	defer other.Close()
+	w = newWorld(other)
+	other.Bound(nil)
+	expect(t, first(w.call(t, w.deploy(1, "def f(): return b'done'\n"), "f", "")), types.StatusOK, "done")
+}
+
+// Who waits for a host that another has is stopped by its bound too.
+func TestABoundStopsWaiting(t *testing.T) {
+	p := openPool(t, Config{Hosts: 1})
+	w := worldOn(t, p)
+	expect(t, first(w.call(t, w.deploy(1, "def f(): pass\n"), "f", "")), types.StatusOK, "")
+	s, _ := p.Open(program.ForBlock)
+	defer s.Close()
+	s.Bound(func() time.Duration { return 20 * time.Millisecond })
+	_, err := s.Inspect(codeOf("def f(): pass\n"))
+	failed(t, err, program.Stopped, "no time")
+}
+
 func TestCrashIsTheEnvironments(t *testing.T) {
 	p := openPool(t, Config{})
-	for name, kill := range map[string]func(w *world, h *host){
-		"killed while idle":   func(_ *world, h *host) { h.cmd.Process.Kill(); <-h.gone },
-		"killed in a request": func(w *world, h *host) { w.failing = &EnvironmentError{During: "a callee", Cause: errors.New("gone")} },
-		"a broken context":    func(w *world, h *host) { w.failing = errors.New("the disk is full") },
+	gone := &program.HostError{Failure: program.Late, During: "a callee", Err: errors.New("gone")}
+	for name, kill := range map[string]func(w *world, h *host) (want error){
+		"killed while idle":   func(_ *world, h *host) error { h.cmd.Process.Kill(); <-h.gone; return errEnded },
+		"killed in a request": func(w *world, h *host) error { w.failing = gone; return gone },
+		"a broken context":    func(w *world, h *host) error { w.failing = errors.New("the disk is full"); return w.failing },
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, err := p.Open(program.ForBlock)
@@ -290,15 +344,18 @@ func TestCrashIsTheEnvironments(t *testing.T) {
 			defer s.Close()
 			w := newWorld(s)
 			at := w.deploy(1, fixture(t, "counter.py"))
-			kill(w, s.(*session).host)
-			_, _, err = w.handle(program.Message{Kind: program.Call, Self: at, Handler: "add"}, plenty)
-			var env *EnvironmentError
-			if !errors.As(err, &env) || !errors.Is(err, env.Cause) {
+			expect(t, first(w.call(t, at, "add", "")), types.StatusOK, "1")
+			want := kill(w, s.(*session).host)
+			_, _, err = w.handle(program.Message{Kind: program.Call, Sender: alice, Self: at, Handler: "add", Owner: owner}, plenty)
+			if !errors.Is(err, want) {
 				t.Errorf("got %v", err)
 			}
+			failed(t, first2(s.Inspect(codeOf(""))), program.Crashed, "has ended")
 		})
 	}
 }
+
+func first2[T any](_ T, err error) error { return err }
 
 // A host ends when its parent does: its standard input ends then.
 func TestHostEndsWithItsParent(t *testing.T) {
@@ -308,6 +365,9 @@ func TestHostEndsWithItsParent(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
+	if _, err := s.Inspect(codeOf("")); err != nil {
+		t.Fatal(err)
+	}
 	h := s.(*session).host
 	h.in.Close()
 	<-h.gone
@@ -321,6 +381,9 @@ func TestDeadIdleHostIsReplaced(t *testing.T) {
 	p := openPool(t, Config{})
 	s, err := p.Open(program.ForRead)
 	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Inspect(codeOf("")); err != nil {
 		t.Fatal(err)
 	}
 	h := s.(*session).host
@@ -348,17 +411,16 @@ def f():
         except Exception:
             return b"caught"
 `)
-	_, _, err := w.handle(program.Message{Kind: program.Call, Self: at, Handler: "f"}, 1<<40)
-	var env *EnvironmentError
-	if !errors.As(err, &env) {
-		t.Errorf("got %v", err)
-	}
+	failed(t, w.run(at), program.Crashed, "out of memory")
 }
 
 func TestMissingPython(t *testing.T) {
 	p := New(Config{Python: "python-that-is-not-there"})
 	defer p.Close()
-	_, err := p.Open(program.ForBlock)
+	s, _ := p.Open(program.ForBlock)
+	defer s.Close()
+	_, err := s.Inspect(codeOf(""))
+	failed(t, err, program.Missing, "no python3")
 	var missing *MissingError
 	if !errors.As(err, &missing) || !strings.Contains(err.Error(), "apt-get install -y python3") {
 		t.Errorf("got %v", err)
@@ -371,7 +433,8 @@ func TestMissingPython(t *testing.T) {
 func TestClosedPool(t *testing.T) {
 	p := openPool(t, Config{})
 	p.Close()
-	if _, err := p.Open(program.ForBlock); !errors.Is(err, errClosed) {
+	s, _ := p.Open(program.ForBlock)
+	if _, err := s.Inspect(codeOf("")); !errors.Is(err, errClosed) {
 		t.Errorf("got %v", err)
 	}
 }

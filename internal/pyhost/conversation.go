@@ -202,7 +202,7 @@ func (c *conversation) outcome(op operation) (program.Outcome, error) {
 		endReverted: types.StatusReverted, endNoHandler: types.StatusNoHandler, endRefused: types.StatusInvalidCode,
 	}[op.code]
 	if len(op.args) == 2 && op.code == endCrashed {
-		return program.Outcome{}, errors.New(text(op.args[1]))
+		return program.Outcome{}, c.host.fail("message", fmt.Errorf("%w: %s", errFullHost, text(op.args[1])))
 	}
 	if len(op.args) != 2 || status == "" {
 		// The host ended for want of cycles which the Context still had.

@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"container/list"
 	"encoding/binary"
-	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -26,17 +24,18 @@ const MaxCodes = 256
 
 // host is one CPython process. It serves one conversation at a time.
 type host struct {
-	cmd    *exec.Cmd
-	in     *os.File // its standard input
-	out    *os.File // its standard output
-	read   *reader
-	enc    encoder
-	stderr *tail
-	codes  map[types.Hash]*list.Element
-	recent *list.List // of hashes, the most recently used first
-	costs  []uint64   // that it was told
-	broken bool
-	gone   chan struct{} // closed when the process has ended
+	cmd     *exec.Cmd
+	in      *os.File // its standard input
+	out     *os.File // its standard output
+	read    *reader
+	enc     encoder
+	stderr  *tail
+	codes   map[types.Hash]*list.Element
+	recent  *list.List // of hashes, the most recently used first
+	costs   []uint64   // that it was told
+	broken  bool
+	bounded bool          // the deadline in force is the caller's, not the pool's
+	gone    chan struct{} // closed when the process has ended
 }
 
 // sources is the archive the bootstrap reads: u32 count, then names and texts.
@@ -68,7 +67,7 @@ var sources = sync.OnceValue(func() []byte {
 
 // startHost runs python with the embedded sources. Its environment is empty
 // but for the seed of hashes, and it finds no file of anyone's.
-func startHost(python string, addressSpace uint64, timeout time.Duration) (*host, error) {
+func startHost(python string, addressSpace uint64, deadline time.Time, bounded bool) (*host, error) {
 	boot, err := pythonhost.Files.ReadFile("bootstrap.py")
 	if err != nil {
 		return nil, err
@@ -102,9 +101,7 @@ func startHost(python string, addressSpace uint64, timeout time.Duration) (*host
 		h.cmd.Wait()
 		close(h.gone)
 	}()
-	deadline := time.Now().Add(timeout)
-	in.SetDeadline(deadline)
-	out.SetDeadline(deadline)
+	h.until(deadline, bounded)
 	archive := binary.LittleEndian.AppendUint64(append([]byte{}, sources()...), addressSpace)
 	if _, err = in.Write(archive); err == nil {
 		var kind byte
@@ -118,10 +115,17 @@ func startHost(python string, addressSpace uint64, timeout time.Duration) (*host
 	return h, nil
 }
 
-// fail ends the host and says how it ended.
+// until gives what the host is asked next a deadline: its caller's, or the pool's.
+func (h *host) until(deadline time.Time, bounded bool) {
+	h.bounded = bounded
+	h.in.SetDeadline(deadline)
+	h.out.SetDeadline(deadline)
+}
+
+// fail ends the host and says how it failed.
 func (h *host) fail(during string, cause error) error {
 	h.stop()
-	return &EnvironmentError{During: during, Cause: cause, Stderr: h.stderr.String()}
+	return failure(during, cause, h.bounded, h.stderr.String())
 }
 
 // ended reports whether the process has died while nobody used it.
@@ -221,28 +225,3 @@ func (t *tail) String() string {
 	defer t.mu.Unlock()
 	return string(bytes.TrimSpace(t.buf))
 }
-
-// EnvironmentError is a host that crashed, hung or broke the protocol. It says
-// nothing about the message, which a fresh host may run again.
-type EnvironmentError struct {
-	During string
-	Cause  error
-	Stderr string // the last of what the host wrote there
-}
-
-func (e *EnvironmentError) Error() string {
-	cause := e.Cause
-	switch {
-	case errors.Is(cause, os.ErrDeadlineExceeded):
-		cause = errors.New("it did not answer in time")
-	case errors.Is(cause, io.EOF), errors.Is(cause, io.ErrUnexpectedEOF):
-		cause = errors.New("it ended")
-	}
-	text := fmt.Sprintf("Python host, %s: %v", e.During, cause)
-	if e.Stderr != "" {
-		text += ": " + e.Stderr
-	}
-	return text
-}
-
-func (e *EnvironmentError) Unwrap() error { return e.Cause }

@@ -39,13 +39,12 @@
 // # Failure
 //
 // A host that crashes, hangs beyond Config.CallTimeout or breaks the protocol is
-// killed and answered as *EnvironmentError; the session is dead, the pool starts
-// another host at the next Open. The retry is the caller's, since it needs a
+// killed and answered as *program.HostError, and so is one that is out of time by
+// Session.Bound; the session is dead, the pool starts another host for the next. The retry is the caller's, since it needs a
 // fresh Context.
 package pyhost
 
 import (
-	"errors"
 	"runtime"
 	"sync"
 	"time"
@@ -96,7 +95,7 @@ type Pool struct {
 var _ program.Host = (*Pool)(nil)
 
 // New prepares a pool. It starts no process, and succeeds where no fitting
-// Python exists: then every Open answers a *MissingError.
+// Python exists: then every message fails with a *MissingError within.
 func New(config Config) *Pool {
 	if config.Hosts <= 0 {
 		config.Hosts = runtime.NumCPU()
@@ -129,34 +128,66 @@ func (p *Pool) Probe() (version string, err error) {
 	return found.version, err
 }
 
-var errClosed = errors.New("the pool of Python hosts is closed")
-
-// Open waits for a free host of the purpose's and starts it if it has to.
+// Open begins a conversation. Its host is taken, and started if it has to be,
+// when the first message needs it.
 func (p *Pool) Open(purpose program.Purpose) (program.Session, error) {
-	found, err := p.find()
-	if err != nil {
-		return nil, err
-	}
 	free := p.blocks
 	if purpose == program.ForRead {
 		free = p.reads
 	}
-	h := <-free
+	return &session{pool: p, free: free}, nil
+}
+
+// take waits for a free host and starts it if it has to, as long as there is
+// time left; how long others keep theirs is no fault of the message.
+func (p *Pool) take(during string, free chan *host, left func() time.Duration) (*host, error) {
+	found, err := p.find()
+	if err != nil {
+		return nil, &program.HostError{Failure: program.Missing, During: during, Err: err}
+	}
+	h, ok := wait(free, left)
+	if !ok {
+		return nil, failure(during, errNoTime, true, "")
+	}
 	if p.isClosed() {
 		free <- nil
-		return nil, errClosed
+		return nil, failure(during, errClosed, false, "")
 	}
 	if h != nil && h.ended() {
 		h.stop()
 		h = nil
 	}
 	if h == nil {
-		if h, err = startHost(found.path, p.config.AddressSpace, startTimeout); err != nil {
+		patience, bounded := within(startTimeout, left)
+		if h, err = startHost(found.path, p.config.AddressSpace, time.Now().Add(patience), bounded); err != nil {
 			free <- nil
 			return nil, err
 		}
 	}
-	return &session{pool: p, host: h, free: free}, nil
+	return h, nil
+}
+
+// wait takes what is free, as long as there is time left.
+func wait(free chan *host, left func() time.Duration) (*host, bool) {
+	if left == nil {
+		return <-free, true
+	}
+	patience := time.NewTimer(left())
+	defer patience.Stop()
+	select {
+	case h := <-free:
+		return h, true
+	case <-patience.C:
+		return nil, false
+	}
+}
+
+// giveBack ends a loan.
+func (p *Pool) giveBack(free chan *host, h *host) {
+	if h.broken {
+		h = nil
+	}
+	free <- h
 }
 
 // Close ends every host. It waits for open sessions to be closed.

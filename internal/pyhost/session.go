@@ -12,40 +12,63 @@ import (
 	"github.com/cowboyinc/devnet/internal/types"
 )
 
-// session is a host lent out. It is used by one goroutine.
+// session is a host lent out, from its first message on. It is used by one
+// goroutine.
 type session struct {
-	pool  *Pool
-	host  *host
-	free  chan *host
-	depth int // of messages within messages
+	pool   *Pool
+	free   chan *host // where its host comes from and goes back to
+	host   *host      // nil until it is needed
+	left   func() time.Duration
+	depth  int // of messages within messages
+	closed bool
 }
 
-var errSessionDead = errors.New("the session's host has ended")
+// Bound implements program.Session.
+func (s *session) Bound(left func() time.Duration) { s.left = left }
 
 // Close gives the host back, or its place if it has ended.
 func (s *session) Close() {
-	if s.free == nil {
-		return
+	if s.host != nil && !s.closed {
+		s.pool.giveBack(s.free, s.host)
 	}
-	h := s.host
-	if h.broken {
-		h = nil
-	}
-	s.free <- h
-	s.free = nil
+	s.closed = true
 }
 
-// begin guards the start of a conversation and sets its deadline.
+// begin has a host ready and sets the deadline of a conversation.
 func (s *session) begin(during string) error {
-	if s.free == nil || s.host.broken {
-		return &EnvironmentError{During: during, Cause: errSessionDead}
+	if s.closed || s.host != nil && s.host.broken {
+		return failure(during, errDead, false, "")
 	}
-	if s.depth == 0 {
-		deadline := time.Now().Add(s.pool.config.CallTimeout)
-		s.host.in.SetDeadline(deadline)
-		s.host.out.SetDeadline(deadline)
+	if s.depth > 0 {
+		return nil
 	}
+	if s.left != nil && s.left() <= 0 {
+		return failure(during, errNoTime, true, "")
+	}
+	if s.host == nil {
+		h, err := s.pool.take(during, s.free, s.left)
+		if err != nil {
+			return err
+		}
+		s.host = h
+	}
+	patience, bounded := within(s.pool.config.CallTimeout, s.left)
+	if patience <= 0 {
+		return failure(during, errNoTime, true, "")
+	}
+	s.host.until(time.Now().Add(patience), bounded)
 	return nil
+}
+
+// within returns the smaller of a limit and what is left, and whether that is
+// what is left.
+func within(limit time.Duration, left func() time.Duration) (time.Duration, bool) {
+	if left != nil {
+		if rest := left(); rest < limit {
+			return rest, true
+		}
+	}
+	return limit, false
 }
 
 // charge has the host count by costs.
@@ -94,8 +117,8 @@ func (s *session) Inspect(code program.Code) (program.Description, error) {
 	return program.Description{}, h.fail(during, errFrame)
 }
 
-// Handle runs one message. Its error is an *EnvironmentError, or what the
-// Context returned that was no *program.Fault; the session is dead then.
+// Handle runs one message. Its error is a *program.HostError, or what the Context
+// returned that was no *program.Fault; the session is dead then.
 func (s *session) Handle(ctx program.Context, code program.Code, m program.Message) (program.Outcome, error) {
 	during := fmt.Sprintf("handler %s of %s", m.Handler, m.Self)
 	if err := s.begin(during); err != nil {
@@ -121,12 +144,11 @@ func (s *session) Handle(ctx program.Context, code program.Code, m program.Messa
 	out, err := c.run()
 	s.depth--
 	if err != nil {
-		var env *EnvironmentError
-		if errors.As(err, &env) {
-			h.stop()
-			return program.Outcome{}, err
+		if errors.Is(err, errFrame) {
+			return program.Outcome{}, h.fail(during, err)
 		}
-		return program.Outcome{}, h.fail(during, err)
+		h.stop() // it waits for an answer that nobody will give
+		return program.Outcome{}, err
 	}
 	s.pool.hints.put(c.site, c.read)
 	return out, nil

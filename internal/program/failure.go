@@ -1,0 +1,47 @@
+package program
+
+import "fmt"
+
+// Failure is what became of a host that has no outcome to give.
+type Failure uint8
+
+// The failures.
+const (
+	// Stopped: the bound that the session's user set (Session.Bound) struck
+	// before the message ended, or before it began. Nothing is known of the
+	// program: with more time it may end.
+	Stopped Failure = 1 + iota
+	// Late: the message took longer than the host allows any message.
+	Late
+	// Crashed: the host ended, ran out of memory, or broke its protocol.
+	Crashed
+	// Missing: this machine cannot start a host.
+	Missing
+)
+
+func (f Failure) String() string {
+	switch f {
+	case Stopped:
+		return "stopped"
+	case Late:
+		return "late"
+	case Crashed:
+		return "crashed"
+	case Missing:
+		return "missing"
+	}
+	return fmt.Sprintf("failure %d", uint8(f))
+}
+
+// HostError says that a host has no outcome to give, and why. It is the
+// environment's and says nothing for good about the message: another host, or
+// this one with more time, may run it (decision C18).
+type HostError struct {
+	Failure Failure
+	During  string // what the host was asked to do
+	Err     error
+}
+
+func (e *HostError) Error() string { return fmt.Sprintf("%s: %v", e.During, e.Err) }
+
+func (e *HostError) Unwrap() error { return e.Err }
