@@ -44,6 +44,8 @@ func (e *execution) receive(ctx actor.Context) {
 	switch event := ctx.Message().(type) {
 	case *actor.Started:
 		e.start(ctx)
+	case *actor.Stopping:
+		e.v.memo.end(e.v.life)
 	case begin:
 		e.tellWork()
 	case admission:
@@ -112,7 +114,7 @@ func (e *execution) build(ask simplex.Build) {
 		e.v.log.Warn("no block could be built", "height", parent.Height()+1, "error", err)
 		return
 	}
-	e.v.memo.put(parent.Root(), result)
+	e.v.memo.put(e.v.life, parent.Root(), result)
 	e.results[result.Hash] = result
 	built.Block = block
 }
@@ -129,7 +131,7 @@ func (e *execution) execute(ask simplex.Execute) {
 		answer.Reason = errUnknownParent.Error()
 		return
 	}
-	result, err := e.apply(parent, ask.Block, ask.Hash)
+	result, err := e.apply(parent, ask.Block)
 	if err != nil {
 		answer.Reason = err.Error()
 		e.v.count.refusedBlocks.Add(1)
@@ -140,8 +142,8 @@ func (e *execution) execute(ask simplex.Execute) {
 	answer.Valid, answer.Next = true, result.NextSet
 }
 
-func (e *execution) apply(parent *ledger.State, block *types.Block, hash types.Hash) (*ledger.Result, error) {
-	result, err := e.v.memo.apply(parent.Root(), hash, block, func() (*ledger.Result, error) {
+func (e *execution) apply(parent *ledger.State, block *types.Block) (*ledger.Result, error) {
+	result, err := e.v.memo.apply(e.v.life, parent.Root(), block, func() (*ledger.Result, error) {
 		defer e.onchain.cast.EndRound(idleBlocks)
 		return e.executor.Apply(parent, block)
 	})
@@ -161,7 +163,7 @@ func (e *execution) finalize(report simplex.Finalized) {
 		result := e.results[report.Hashes[i]]
 		if result == nil {
 			var err error
-			if result, err = e.apply(e.parent(block.Header.Parent), block, report.Hashes[i]); err != nil {
+			if result, err = e.apply(e.parent(block.Header.Parent), block); err != nil {
 				e.v.fail("a finalized block does not execute", err)
 				return
 			}
@@ -202,7 +204,7 @@ func (e *execution) catchUp(ask catchup.Apply) {
 		err := errUnknownParent
 		var result *ledger.Result
 		if parent := e.parent(block.Header.Parent); parent != nil {
-			result, err = e.apply(parent, block, hash)
+			result, err = e.apply(parent, block)
 		}
 		if err != nil {
 			e.v.log.Warn("a finalized block does not execute", "height", block.Header.Height, "error", err)

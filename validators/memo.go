@@ -1,6 +1,7 @@
 package validators
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/cowboyinc/devnet/internal/codec"
@@ -28,18 +29,50 @@ type Memo struct {
 	first   birth
 }
 
-// memoKey names a block by its whole body: its hash does not cover the
-// certificates it carries, and executing judges those too.
-type memoKey struct{ parentRoot, block, certificates types.Hash }
+// memoKey names what was executed: a state and a whole block. The block's hash
+// covers its header alone, so that bodies are told apart by all their bytes.
+type memoKey struct{ parentRoot, block types.Hash }
 
-func keyOf(parentRoot, hash types.Hash, block *types.Block) memoKey {
-	return memoKey{parentRoot, hash, types.Keccak(codec.Marshal(block.Parent), codec.Marshal(block.Finalization))}
+func keyOf(parentRoot types.Hash, block *types.Block) memoKey {
+	return memoKey{parentRoot, types.Keccak(codec.Marshal(block))}
 }
 
 type memoEntry struct {
 	once   sync.Once
 	result *ledger.Result
 	err    error
+	lives  []*life // who executed it or was given it, and runs still
+}
+
+// life is one run of a validator, from Start to its stop or crash. What a Memo
+// knows through lives that are over it forgets, as the memory of a process ends
+// with it: who boots after a crash finds what others know, and not what only his
+// own past life did.
+type life struct{ over bool }
+
+// end takes a life from all results, and forgets those that nobody else has.
+func (m *Memo) end(l *life) {
+	if m == nil {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	l.over = true
+	kept := m.order[:0]
+	for _, key := range m.order {
+		entry := m.entries[key]
+		if entry == nil {
+			continue
+		}
+		entry.lives = slices.DeleteFunc(entry.lives, func(one *life) bool { return one == l })
+		if len(entry.lives) == 0 {
+			delete(m.entries, key)
+			continue
+		}
+		kept = append(kept, key)
+	}
+	clear(m.order[len(kept):])
+	m.order = kept
 }
 
 // birth is what a chain begins with.
@@ -82,12 +115,12 @@ func NewMemo() *Memo {
 // apply returns the result of a block on a state with the given root, by
 // execute where nobody has it yet. An error of the environment is not
 // remembered: another validator's may be sound. A nil Memo executes always.
-func (m *Memo) apply(parentRoot, hash types.Hash, block *types.Block, execute func() (*ledger.Result, error)) (*ledger.Result, error) {
+func (m *Memo) apply(l *life, parentRoot types.Hash, block *types.Block, execute func() (*ledger.Result, error)) (*ledger.Result, error) {
 	if m == nil {
 		return execute()
 	}
-	key := keyOf(parentRoot, hash, block)
-	entry := m.entry(key)
+	key := keyOf(parentRoot, block)
+	entry := m.entry(key, l)
 	entry.once.Do(func() { entry.result, entry.err = execute() })
 	if entry.err != nil && !isInvalid(entry.err) {
 		m.forget(key, entry)
@@ -96,25 +129,32 @@ func (m *Memo) apply(parentRoot, hash types.Hash, block *types.Block, execute fu
 }
 
 // put keeps the result that a proposer has of its own block.
-func (m *Memo) put(parentRoot types.Hash, result *ledger.Result) {
+func (m *Memo) put(l *life, parentRoot types.Hash, result *ledger.Result) {
 	if m == nil {
 		return
 	}
-	entry := m.entry(keyOf(parentRoot, result.Hash, result.Block))
+	entry := m.entry(keyOf(parentRoot, result.Block), l)
 	entry.once.Do(func() { entry.result = result })
 }
 
-func (m *Memo) entry(key memoKey) *memoEntry {
+// entry finds or makes the entry of a key, and notes whose life has it now.
+func (m *Memo) entry(key memoKey, l *life) *memoEntry {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if l.over {
+		return &memoEntry{} // the last step of a run that was ended beside it
+	}
 	if entry := m.entries[key]; entry != nil {
+		if !slices.Contains(entry.lives, l) {
+			entry.lives = append(entry.lives, l)
+		}
 		return entry
 	}
 	if len(m.order) >= memoResults {
 		delete(m.entries, m.order[0])
 		m.order = m.order[1:]
 	}
-	entry := &memoEntry{}
+	entry := &memoEntry{lives: []*life{l}}
 	m.entries[key] = entry
 	m.order = append(m.order, key)
 	return entry

@@ -22,7 +22,7 @@ func TestMemoExecutesABlockOnce(t *testing.T) {
 	var done sync.WaitGroup
 	for range 8 {
 		done.Go(func() {
-			result, err := memo.apply(types.Hash{1}, block.Hash(), block, func() (*ledger.Result, error) {
+			result, err := memo.apply(&life{}, types.Hash{1}, block, func() (*ledger.Result, error) {
 				executed.Add(1)
 				return &ledger.Result{Block: block}, nil
 			})
@@ -37,19 +37,65 @@ func TestMemoExecutesABlockOnce(t *testing.T) {
 	}
 }
 
-// A body's verdict is not another's: the hash does not cover the votes.
+// A body's verdict is not another's, whichever is executed first: the hash covers
+// neither the votes nor, where nobody compared it, the transactions.
 func TestMemoTellsBodiesApart(t *testing.T) {
-	memo := NewMemo()
-	honest, tampered := blockOf(2), blockOf(2, types.CertificateVote{Bitmap: []byte{1}})
-	if honest.Hash() != tampered.Hash() {
-		t.Fatal("the two bodies should have one hash")
+	for name, tamper := range map[string]func(*types.Block){
+		"votes":        func(b *types.Block) { b.Parent = blockOf(2, types.CertificateVote{Bitmap: []byte{1}}).Parent },
+		"finalization": func(b *types.Block) { b.Finalization = &types.Certificate{} },
+		"transactions": func(b *types.Block) { b.Transactions = []types.Transaction{{Nonce: 1}} },
+	} {
+		honest, tampered := blockOf(2), blockOf(2)
+		tamper(tampered)
+		if honest.Hash() != tampered.Hash() {
+			t.Fatal("the two bodies should have one hash")
+		}
+		for _, order := range [][]*types.Block{{honest, tampered}, {tampered, honest}} {
+			memo, life, refusal := NewMemo(), &life{}, &ledger.Invalid{Code: ledger.CodeBadPresence}
+			for _, body := range order {
+				_, err := memo.apply(life, types.Hash{}, body, func() (*ledger.Result, error) {
+					if body == tampered {
+						return nil, refusal
+					}
+					return &ledger.Result{}, nil
+				})
+				if (body == tampered) != errors.Is(err, refusal) {
+					t.Errorf("%s tampered with: the verdict is %v, of the honest body: %v", name, err, body == honest)
+				}
+			}
+		}
 	}
-	refusal := &ledger.Invalid{Code: ledger.CodeBadPresence}
-	if _, err := memo.apply(types.Hash{}, tampered.Hash(), tampered, func() (*ledger.Result, error) { return nil, refusal }); !errors.Is(err, refusal) {
-		t.Fatal(err)
+}
+
+// What only lives that are over knew is forgotten, what somebody who runs was
+// given too is not, and the last step of a dead one leaves nothing.
+func TestMemoForgetsWithALife(t *testing.T) {
+	memo, dead, alive := NewMemo(), &life{}, &life{}
+	executed := 0
+	apply := func(l *life, b *types.Block) {
+		memo.apply(l, types.Hash{}, b, func() (*ledger.Result, error) {
+			executed++
+			return &ledger.Result{Block: b}, nil
+		})
 	}
-	if _, err := memo.apply(types.Hash{}, honest.Hash(), honest, func() (*ledger.Result, error) { return &ledger.Result{}, nil }); err != nil {
-		t.Errorf("the honest body is refused for the tampered one: %v", err)
+	own, shared := blockOf(2), blockOf(3)
+	apply(dead, own)
+	memo.put(dead, types.Hash{}, &ledger.Result{Block: blockOf(4)})
+	apply(dead, shared)
+	apply(alive, shared)
+	memo.end(dead)
+	apply(dead, blockOf(5))
+	if len(memo.entries) != 1 || len(memo.order) != 1 {
+		t.Errorf("%d results in %d places are left", len(memo.entries), len(memo.order))
+	}
+	executed = 0
+	apply(&life{}, shared)
+	if executed != 0 {
+		t.Error("what a living one knows is executed again")
+	}
+	apply(&life{}, own)
+	if executed != 1 {
+		t.Error("what only the dead knew is not executed again")
 	}
 }
 
@@ -58,7 +104,7 @@ func TestMemoTellsBodiesApart(t *testing.T) {
 func TestMemoRemembersVerdictsAlone(t *testing.T) {
 	memo, block := NewMemo(), blockOf(2)
 	ask := func(err error) error {
-		_, got := memo.apply(types.Hash{}, block.Hash(), block, func() (*ledger.Result, error) { return nil, err })
+		_, got := memo.apply(&life{}, types.Hash{}, block, func() (*ledger.Result, error) { return nil, err })
 		return got
 	}
 	down, invalid := &ledger.EnvironmentError{What: "a call", Err: errors.New("the host hung")}, &ledger.Invalid{Code: ledger.CodeBadState}
@@ -73,7 +119,7 @@ func TestMemoIsBounded(t *testing.T) {
 	memo := NewMemo()
 	for h := range types.Height(3 * memoResults) {
 		block := blockOf(h + 1)
-		memo.put(types.Hash{}, &ledger.Result{Block: block, Hash: block.Hash()})
+		memo.put(&life{}, types.Hash{}, &ledger.Result{Block: block, Hash: block.Hash()})
 	}
 	if len(memo.entries) != memoResults || len(memo.order) != memoResults {
 		t.Errorf("it holds %d results in %d places", len(memo.entries), len(memo.order))

@@ -58,6 +58,7 @@ type Validator struct {
 	node     env.Node
 	runtime  *roles.Runtime
 	memo     *Memo
+	life     *life // of this run, as memo knows it
 	log      *slog.Logger
 	config   Config
 	history  *Archive
@@ -107,7 +108,7 @@ type Refused struct {
 // Start brings a validator up on its environment: from its store and its log
 // where they hold something, else from genesis.
 func Start(rt *roles.Runtime, cfg Config, node env.Node) (*Validator, error) {
-	v := &Validator{name: cfg.Name, genesis: cfg.Genesis, node: node, runtime: rt, memo: cfg.Memo, config: cfg,
+	v := &Validator{name: cfg.Name, genesis: cfg.Genesis, node: node, runtime: rt, memo: cfg.Memo, life: &life{}, config: cfg,
 		log: cfg.Log.With("node", cfg.Name), history: ArchiveOf(node.Store), admitter: &ledger.Executor{Verifier: node.Verifier}}
 	view, err := v.restore()
 	if err != nil {
@@ -164,6 +165,7 @@ func (v *Validator) Stop() {
 		v.log.Warn("the transport did not close cleanly", "error", err)
 	}
 	v.stopRoles()
+	v.memo.end(v.life) // where the roles were killed, nobody told them
 }
 
 func (v *Validator) stopRoles() {

@@ -4,7 +4,7 @@ import "github.com/cowboyinc/devnet/internal/types"
 
 // badStateRoot proposes its blocks with a state root that is not theirs, well
 // signed: who votes without executing (decision C2) would finalize a lie.
-func badStateRoot(m *Mask, frame []byte, _ bool) [][]byte {
+func badStateRoot(m *Mask, frame []byte, _ receiver) [][]byte {
 	p := m.proposal(frame)
 	if p == nil {
 		return [][]byte{frame}

@@ -7,8 +7,8 @@ import "github.com/cowboyinc/devnet/internal/types"
 // younger, and its vote for that. In every other view the second half gets a
 // vote for a block that nobody has beside the true one, and where it finalizes
 // a nullify vote beside: both are what no honest validator does (decision C1).
-func equivocate(m *Mask, frame []byte, second bool) [][]byte {
-	if !second {
+func equivocate(m *Mask, frame []byte, to receiver) [][]byte {
+	if !to.second {
 		return [][]byte{frame}
 	}
 	if p := m.proposal(frame); p != nil {

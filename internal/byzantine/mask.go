@@ -1,7 +1,8 @@
 // Package byzantine makes a validator lie. A Mask stands between a validator and
 // its environment, sees the frames that leave it, and lets one behaviour drop
-// them or put forged ones in their place, signed by the node's own signer and by
-// no other: what the rest must withstand from f of n.
+// them or put forged ones in their place or beside them, signed by the node's own
+// signer and by no other, whoever they name: what the rest must withstand from f
+// of n.
 //
 // The validator behind the mask stays honest and notices nothing: its votes are
 // in its log, so that taking the mask off, or a restart, leaves an honest
@@ -35,27 +36,57 @@ const (
 	WithholdVotes Kind = "withhold_votes" // it leads, and votes for nothing
 	SilentLeader  Kind = "silent_leader"  // it votes, and proposes nothing
 	BadStateRoot  Kind = "bad_state_root" // its blocks claim another state than theirs
+	TamperBody    Kind = "tamper_body"    // the blocks it sends hold other transactions than their headers say
+	WithholdBody  Kind = "withhold_body"  // f of the others get no block from it, and nobody who asks
+	Impersonate   Kind = "impersonate"    // it votes and proposes in the names of others
+	Flood         Kind = "flood"          // it sends heaps of what is bad, stale or not asked for
 )
 
 // Kinds lists the behaviours.
-func Kinds() []Kind { return []Kind{Equivocate, WithholdVotes, SilentLeader, BadStateRoot} }
+func Kinds() []Kind {
+	return []Kind{Equivocate, WithholdVotes, SilentLeader, BadStateRoot, TamperBody, WithholdBody, Impersonate, Flood}
+}
+
+// List is the kinds in one line, for people.
+func List() string {
+	var names []string
+	for _, k := range Kinds() {
+		names = append(names, string(k))
+	}
+	return strings.Join(names, ", ")
+}
 
 // Frames of validators begin with a byte that names the message (docs/WIRE.md).
 // Those of other kinds pass every behaviour.
 const (
-	tagProposal byte = 1
-	tagVote     byte = 2
+	tagProposal     byte = 1
+	tagVote         byte = 2
+	tagCertificate  byte = 3
+	tagBlockAnswer  byte = 5
+	tagRangeRequest byte = 7
+	tagBatch        byte = 8
+	tagTransactions byte = 9
 )
 
-// behaviour answers which frames go to a peer in place of one. second says that
-// the peer belongs to the half that is lied to.
-type behaviour func(m *Mask, frame []byte, second bool) [][]byte
+// behaviour answers which frames go to a peer in place of one.
+type behaviour func(m *Mask, frame []byte, to receiver) [][]byte
+
+// receiver is where a peer stands among those that a mask lies to.
+type receiver struct {
+	second bool            // of the half with the greater addresses
+	last   bool            // of the f with the greatest, without whom the others are a quorum
+	others []types.Address // all peers, sorted
+}
 
 var behaviours = map[Kind]behaviour{
 	Equivocate:    equivocate,
 	WithholdVotes: withholdVotes,
 	SilentLeader:  silentLeader,
 	BadStateRoot:  badStateRoot,
+	TamperBody:    tamperBody,
+	WithholdBody:  withholdBody,
+	Impersonate:   impersonate,
+	Flood:         flood,
 }
 
 // Check says whether a behaviour can be had, and if not why.
@@ -65,11 +96,7 @@ func Check(kind string) error {
 		return &fault.Unsupported{Verb: "misbehave " + kind, Why: "presence needs runners, and this devnet has none yet"}
 	}
 	if behaviours[Kind(kind)] == nil {
-		var names []string
-		for _, k := range Kinds() {
-			names = append(names, string(k))
-		}
-		return fmt.Errorf("there is no misbehaviour %q: they are %s", kind, strings.Join(names, ", "))
+		return fmt.Errorf("there is no misbehaviour %q: they are %s", kind, List())
 	}
 	return nil
 }
@@ -111,12 +138,11 @@ func (m *Mask) Wrap(t env.Transport) env.Transport { return &transport{Transport
 // transport is a transport behind a mask.
 type transport struct {
 	env.Transport
-	mask   *Mask
-	second atomic.Pointer[[]types.Address] // the peers that are lied to
+	mask  *Mask
+	peers atomic.Pointer[[]types.Address] // sorted
 }
 
-// SetPeers implements env.Transport. The peers with the greater addresses, one
-// more than the others where they are odd, are those that are lied to.
+// SetPeers implements env.Transport.
 func (t *transport) SetPeers(peers []types.Validator) {
 	var all []types.Address
 	for _, p := range peers {
@@ -125,8 +151,7 @@ func (t *transport) SetPeers(peers []types.Validator) {
 		}
 	}
 	slices.SortFunc(all, func(a, b types.Address) int { return bytes.Compare(a[:], b[:]) })
-	second := all[len(all)/2:]
-	t.second.Store(&second)
+	t.peers.Store(&all)
 	t.Transport.SetPeers(peers)
 }
 
@@ -137,9 +162,7 @@ func (t *transport) Send(to types.Address, frame []byte) {
 		t.Transport.Send(to, frame)
 		return
 	}
-	second := t.second.Load()
-	lied := second != nil && slices.Contains(*second, to)
-	sent := current.behave(t.mask, frame, lied)
+	sent := current.behave(t.mask, frame, t.receiver(to))
 	if len(sent) == 0 {
 		current.counts.Withheld.Add(1)
 	}
@@ -149,6 +172,17 @@ func (t *transport) Send(to types.Address, frame []byte) {
 		}
 		t.Transport.Send(to, f)
 	}
+}
+
+// receiver finds a peer's place: the half of those with the greater addresses is
+// one more than the others where they are odd.
+func (t *transport) receiver(to types.Address) receiver {
+	peers := t.peers.Load()
+	if peers == nil {
+		return receiver{}
+	}
+	at, faulty := slices.Index(*peers, to), len(*peers)/3 // of len + 1 validators
+	return receiver{second: at >= len(*peers)/2, last: at >= len(*peers)-faulty, others: *peers}
 }
 
 // vote reads a frame as one of the validator's own votes, or returns nil.
@@ -177,11 +211,11 @@ func (m *Mask) read(frame []byte, tag byte, into any) bool {
 func (m *Mask) signVote(v types.Vote) []byte {
 	v.Validator = m.signer.Address()
 	v.Signature = m.signer.Sign(v.Digest(m.chainID))
-	return append([]byte{tagVote}, codec.Marshal(&v)...)
+	return encode(tagVote, &v)
 }
 
 // signProposal returns the frame of a proposal, signed.
 func (m *Mask) signProposal(p types.Proposal) []byte {
 	p.Signature = m.signer.Sign(p.Digest())
-	return append([]byte{tagProposal}, codec.Marshal(&p)...)
+	return encode(tagProposal, &p)
 }

@@ -188,3 +188,129 @@ func TestPresenceNeedsRunners(t *testing.T) {
 		t.Error("nonsense is a behaviour")
 	}
 }
+
+func tamperedBody(t *testing.T, frame []byte) *types.Block {
+	t.Helper()
+	var p types.Proposal
+	var a blockAnswer
+	var b batch
+	switch frame[0] {
+	case tagProposal:
+		if codec.Unmarshal(frame[1:], env.MaxFrameBytes, &p) == nil {
+			return p.Block
+		}
+	case tagBlockAnswer:
+		if codec.Unmarshal(frame[1:], env.MaxFrameBytes, &a) == nil {
+			return a.Block
+		}
+	case tagBatch:
+		if codec.Unmarshal(frame[1:], env.MaxFrameBytes, &b) == nil && len(b.Blocks) > 0 {
+			return b.Blocks[len(b.Blocks)-1]
+		}
+	}
+	t.Fatalf("a frame of kind %d cannot be read", frame[0])
+	return nil
+}
+
+// Each block leaves under its own header and signature, with another body.
+func TestABodyIsTamperedWithUnderItsHeader(t *testing.T) {
+	for _, txs := range [][]types.Transaction{nil, {{Nonce: 1}, {Nonce: 2}}} {
+		w, out, key, c := masked(t, TamperBody)
+		p := proposalBy(key)
+		p.Block.Transactions = txs
+		p.Block.Header.Transactions = types.TransactionsHash(txs)
+		p.Signature = crypto.NewVerifier(true).Signer(key).Sign(p.Digest())
+		for _, frame := range [][]byte{frameOf(tagProposal, p), frameOf(tagBlockAnswer, &blockAnswer{Block: p.Block}), frameOf(tagBatch, &batch{Blocks: []*types.Block{p.Block}})} {
+			out.Send(peerAt(1), frame)
+		}
+		if len(w.sent[peerAt(1)]) != 3 {
+			t.Fatalf("%d frames", len(w.sent[peerAt(1)]))
+		}
+		decoded(t, key, w.sent[peerAt(1)][0])
+		for _, frame := range w.sent[peerAt(1)] {
+			body := tamperedBody(t, frame)
+			if body.Hash() != p.Block.Hash() || body.CheckBody() == nil {
+				t.Errorf("kind %d with %d transactions: header changed %v, body %v", frame[0], len(txs), body.Hash() != p.Block.Hash(), body.CheckBody())
+			}
+		}
+		if p.Block.CheckBody() != nil {
+			t.Error("the validator's own block was changed")
+		}
+		if forged, _ := counts(c); forged != 3 {
+			t.Errorf("%d forged", forged)
+		}
+	}
+}
+
+func TestBodiesAreWithheld(t *testing.T) {
+	w, out, key, c := masked(t, WithholdBody)
+	p := proposalBy(key)
+	for n := byte(1); n <= 3; n++ {
+		out.Send(peerAt(n), frameOf(tagProposal, p))
+		out.Send(peerAt(n), frameOf(tagBlockAnswer, &blockAnswer{Block: p.Block}))
+		out.Send(peerAt(n), frameOf(tagBatch, &batch{Blocks: []*types.Block{p.Block}}))
+		out.Send(peerAt(n), frameOf(tagVote, voteBy(key, types.Notarize)))
+	}
+	for n, want := range map[byte]int{1: 2, 2: 2, 3: 1} { // f = 1 of 4
+		if got := len(w.sent[peerAt(n)]); got != want {
+			t.Errorf("peer %d gets %d frames, want %d", n, got, want)
+		}
+	}
+	if _, withheld := counts(c); withheld != 7 {
+		t.Errorf("%d withheld", withheld)
+	}
+}
+
+// Whatever is said in the name of others is signed by the liar's own key.
+func TestAnImpersonatorSignsWithItsOwnKey(t *testing.T) {
+	w, out, key, _ := masked(t, Impersonate)
+	verifier := crypto.NewVerifier(false)
+	out.Send(peerAt(1), frameOf(tagVote, voteBy(key, types.Notarize)))
+	out.Send(peerAt(1), frameOf(tagProposal, proposalBy(key)))
+	named := map[types.Address]int{}
+	certificates := 0
+	for _, frame := range w.sent[peerAt(1)] {
+		switch frame[0] {
+		case tagVote:
+			v := new(types.Vote)
+			if err := codec.Unmarshal(frame[1:], env.MaxFrameBytes, v); err != nil {
+				t.Fatal(err)
+			}
+			if by, ok := verifier.Recover(v.Digest(chain), v.Signature); !ok || by != key.Address() {
+				t.Errorf("a vote of %s is signed by %s", v.Validator, by)
+			}
+			named[v.Validator]++
+		case tagCertificate:
+			certificates++
+		case tagProposal:
+			p := new(types.Proposal)
+			if err := codec.Unmarshal(frame[1:], env.MaxFrameBytes, p); err != nil {
+				t.Fatal(err)
+			}
+			if by, ok := verifier.Recover(p.Digest(), p.Signature); !ok || by != key.Address() {
+				t.Errorf("a proposal of view %d is signed by %s", p.View, by)
+			}
+			named[p.Block.Header.Proposer]++
+		}
+	}
+	others := named[peerAt(1)] + named[peerAt(2)] + named[peerAt(3)]
+	if certificates != 2 || others < 6 || named[key.Address()]+others != 9 {
+		t.Errorf("%d certificates, named %v", certificates, named)
+	}
+}
+
+func TestAFlooderTellsTheTruthAmongRubbish(t *testing.T) {
+	w, out, key, c := masked(t, Flood)
+	frame := frameOf(tagVote, voteBy(key, types.Finalize))
+	out.Send(peerAt(2), frame)
+	kinds := map[byte]bool{}
+	for _, f := range w.sent[peerAt(2)] {
+		kinds[f[0]] = true
+	}
+	if got := w.sent[peerAt(2)]; len(got) != floodFrames+1 || !bytes.Equal(got[0], frame) || len(kinds) != 6 {
+		t.Errorf("%d frames of the kinds %v", len(got), kinds)
+	}
+	if forged, withheld := counts(c); forged == 0 || withheld != 0 {
+		t.Errorf("%d forged, %d withheld", forged, withheld)
+	}
+}

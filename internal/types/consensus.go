@@ -2,6 +2,7 @@ package types
 
 import (
 	"encoding/binary"
+	"fmt"
 
 	"github.com/cowboyinc/devnet/internal/codec"
 )
@@ -179,6 +180,15 @@ func TransactionsHash(txs []Transaction) Hash {
 		hashes = append(hashes, h[:]...)
 	}
 	return Keccak(hashes)
+}
+
+// CheckBody returns what of the body is not what the header commits to. The
+// certificates are covered by no header and are judged by who verifies them.
+func (b *Block) CheckBody() error {
+	if TransactionsHash(b.Transactions) != b.Header.Transactions {
+		return fmt.Errorf("block %d does not hold the transactions of its header", b.Header.Height)
+	}
+	return nil
 }
 
 // Proposal is a leader's block for a view, signed over view and block hash.

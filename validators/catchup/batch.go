@@ -137,8 +137,8 @@ func (c *chain) checkEnd(f *types.Certificate, certificate func(*types.Certifica
 // apart.
 func checkBody(b *types.Block, parent *types.Header, certificate func(*types.Certificate) error) error {
 	h := &b.Header
-	if types.TransactionsHash(b.Transactions) != h.Transactions {
-		return invalid("wrong_transactions", "block %d does not hold the transactions of its header", h.Height)
+	if err := b.CheckBody(); err != nil {
+		return invalid("wrong_body", "%v", err)
 	}
 	first := parent.Height > 0 && h.Epoch != parent.Epoch
 	if (b.Parent == nil) != (parent.Height == 0) || (b.Finalization != nil) != first {

@@ -1,6 +1,7 @@
 package simplex
 
 import (
+	"errors"
 	"slices"
 	"testing"
 
@@ -95,18 +96,44 @@ func TestForgingValidator(t *testing.T) {
 	})
 }
 
+// tamperings change a body under its header. What the header commits to is
+// compared where the body is verified; the certificates are covered by no hash,
+// and are judged with the block's execution.
+var tamperings = map[string]func(*types.Block){
+	"transactions": func(b *types.Block) { b.Transactions = []types.Transaction{{}} },
+	"certificates": func(b *types.Block) {
+		if b.Parent != nil && len(b.Parent.Votes) > 3 {
+			parent := *b.Parent
+			parent.Votes = parent.Votes[1:]
+			b.Parent = &parent
+		}
+	},
+}
+
 // A validator that answers requests with bodies that are tampered with: others
 // are asked, and the block's hash is not held against it.
 func TestTamperedBodies(t *testing.T) {
+	for name, tampering := range tamperings {
+		t.Run(name, func(t *testing.T) { survivesTampering(t, tampering) })
+	}
+}
+
+func survivesTampering(t *testing.T, tampering func(*types.Block)) {
+	whole := map[types.Hash]int{} // votes of the parent's notarization, as the leader proposed it
 	w := newWorld(5, 4, func(w *world) {
 		for _, n := range w.nodes {
-			n.invalid = func(b *types.Block) bool { return len(b.Transactions) > 0 }
+			n.invalid = func(b *types.Block) bool {
+				return len(b.Transactions) > 0 || b.Parent != nil && len(b.Parent.Votes) < whole[b.Hash()]
+			}
 		}
 		w.tamper = func(from int, s Send) []Send {
 			if a, ok := s.Message.(*BlockAnswer); ok && from == 1 {
 				block := *a.Block
-				block.Transactions = []types.Transaction{{}}
+				tampering(&block)
 				return []Send{{To: s.To, Message: &BlockAnswer{Block: &block}}}
+			}
+			if p, ok := s.Message.(*types.Proposal); ok && p.Block.Parent != nil {
+				whole[p.Block.Hash()] = len(p.Block.Parent.Votes)
 			}
 			if p, ok := s.Message.(*types.Proposal); ok && from == 1 && p.View%2 == 1 {
 				to := testAddress(2) // the others have to ask
@@ -126,13 +153,14 @@ func addressOf(i int) *types.Address { a := testAddress(i); return &a }
 // is asked an interval later, and the true one is taken.
 func TestTamperedBodyIsFetchedAgain(t *testing.T) {
 	s := newSolo(t, 4, nil)
-	b := s.child(nil, 1)
-	s.receive(1, s.certificate(types.Notarize, 1, b, 1, 2, 3))
+	first := s.settled()
+	b := s.child(first, 2)
+	s.receive(1, s.certificate(types.Notarize, 2, b, 1, 2, 3))
 	if asked := s.requested(); len(asked) != 1 || asked[0] != testAddress(1) {
 		t.Fatalf("asked %v", asked)
 	}
 	tampered := *b
-	tampered.Transactions = []types.Transaction{{}}
+	tampered.Parent = s.certificate(types.Notarize, 1, first, 0, 1, 2)
 	s.receive(1, &BlockAnswer{Block: &tampered})
 	s.execute(false)
 	s.wait(500 * 1e6)
@@ -141,9 +169,41 @@ func TestTamperedBodyIsFetchedAgain(t *testing.T) {
 	}
 	s.receive(2, &BlockAnswer{Block: b})
 	s.execute(true)
-	s.receive(2, s.certificate(types.Finalize, 1, b, 1, 2, 3))
+	s.receive(2, s.certificate(types.Finalize, 2, b, 1, 2, 3))
 	if s.m.Root().Hash != b.Hash() {
 		t.Error("the true body is not taken")
+	}
+}
+
+// A body that is not the one its header commits to reaches no core, however well
+// its header is signed.
+func TestABodyThatIsNotItsHeadersIsRefused(t *testing.T) {
+	s := newSolo(t, 4, nil)
+	first := s.settled()
+	b := s.child(first, 2)
+	b.Transactions = []types.Transaction{{Nonce: 1}, {Nonce: 2}}
+	b.Header.Transactions = types.TransactionsHash(b.Transactions)
+	for name, tamper := range map[string]func(*types.Block){
+		"":                     func(*types.Block) {},
+		"without transactions": func(b *types.Block) { b.Transactions = nil },
+		"with one less":        func(b *types.Block) { b.Transactions = b.Transactions[:1] },
+		"with one more":        func(b *types.Block) { b.Transactions = append(slices.Clone(b.Transactions), types.Transaction{}) },
+		"in another order":     func(b *types.Block) { b.Transactions = []types.Transaction{{Nonce: 2}, {Nonce: 1}} },
+		"with another signature": func(b *types.Block) {
+			b.Transactions = []types.Transaction{{Nonce: 1, Signature: &types.Signature{1}}, {Nonce: 2}}
+		},
+	} {
+		body := *b
+		tamper(&body)
+		p := &types.Proposal{View: 2, Block: &body}
+		p.Signature = testKey{testAddress(2)}.Sign(p.Digest())
+		for _, message := range []Message{p, &BlockAnswer{Block: &body}} {
+			_, err := Check(testChain, testRecoverer{}, s.m.Sets(), message)
+			var refused *Invalid
+			if name == "" && err != nil || name != "" && (!errors.As(err, &refused) || refused.Code != "wrong_body") {
+				t.Errorf("%T %s: %v", message, name, err)
+			}
+		}
 	}
 }
 

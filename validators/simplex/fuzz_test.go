@@ -40,6 +40,14 @@ func (s *hostileStream) hash() types.Hash {
 	return types.Hash{b}
 }
 
+// body is what a header says of the empty body under it, mostly the truth.
+func (s *hostileStream) body() types.Hash {
+	if s.next()%8 == 7 {
+		return types.Hash{1}
+	}
+	return noTransactions
+}
+
 // forge makes a message signed by v1, or one that needs no signature.
 func (s *hostileStream) forge() Message {
 	m := s.w.nodes[0].machine
@@ -59,7 +67,7 @@ func (s *hostileStream) forge() Message {
 		}
 		return s.w.resign(v, 1)
 	case 3:
-		h := types.Header{ChainID: testChain, Epoch: epoch, View: view, Proposer: testAddress(1), Parent: s.hash(),
+		h := types.Header{ChainID: testChain, Epoch: epoch, View: view, Proposer: testAddress(1), Parent: s.hash(), Transactions: s.body(),
 			Height: types.Height(s.next()), Skipped: uint64(s.next() % 2), Timestamp: types.Millis(s.next()) << (s.next() % 56)}
 		b := &types.Block{Header: h}
 		for _, d := range s.honest {
@@ -75,7 +83,7 @@ func (s *hostileStream) forge() Message {
 	case 5:
 		return &CertificateRequest{Epoch: epoch, From: view, To: view + types.View(s.next())<<(s.next()%60), Block: types.Hash{s.next() % 2}}
 	}
-	return &BlockAnswer{Block: &types.Block{Header: types.Header{ChainID: testChain, Parent: s.hash(), Height: types.Height(s.next())}}}
+	return &BlockAnswer{Block: &types.Block{Header: types.Header{ChainID: testChain, Parent: s.hash(), Transactions: s.body(), Height: types.Height(s.next())}}}
 }
 
 func (s *hostileStream) event() Event {

@@ -40,14 +40,15 @@ type VerifiedVote struct{ vote *types.Vote }
 // VerifiedCertificate is a quorum of votes by distinct members.
 type VerifiedCertificate struct{ certificate *types.Certificate }
 
-// VerifiedProposal is signed by its view's leader, and the certificates in its
-// block are verified. Its hash is computed once, here.
+// VerifiedProposal is signed by its view's leader; its block's body is the one
+// that the header commits to, with certificates that are verified. Its hash is computed once, here.
 type VerifiedProposal struct {
 	proposal *types.Proposal
 	hash     types.Hash
 }
 
-// VerifiedBlock is a body whose certificates are verified.
+// VerifiedBlock is the body that its header commits to, with certificates that
+// are verified.
 type VerifiedBlock struct {
 	block *types.Block
 	hash  types.Hash

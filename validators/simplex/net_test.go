@@ -43,6 +43,9 @@ func testSet(epoch types.Epoch, n int) types.ValidatorSet {
 	return set
 }
 
+// noTransactions is what the header of an empty body commits to.
+var noTransactions = types.TransactionsHash(nil)
+
 func testGenesis(blockTime time.Duration) Root {
 	b := &types.Block{Header: types.Header{ChainID: testChain, Timestamp: -types.Millis(3 * blockTime.Milliseconds())}}
 	return Root{Block: b, Hash: b.Hash()}
@@ -334,7 +337,7 @@ func (w *world) build(n *member, a Build) *types.Block {
 	h := &a.Parent.Header
 	return &types.Block{
 		Header: types.Header{ChainID: testChain, Height: h.Height + 1, View: a.View, Epoch: a.Epoch, Parent: a.ParentHash,
-			Proposer: n.key.address, Timestamp: max(w.now.Millis(), h.Timestamp+1)},
+			Proposer: n.key.address, Transactions: noTransactions, Timestamp: max(w.now.Millis(), h.Timestamp+1)},
 		Parent: a.Notarization, Finalization: a.Finalization,
 	}
 }

@@ -144,9 +144,10 @@ func checkMembers(set *types.ValidatorSet, c *types.Certificate) error {
 	return nil
 }
 
-// CheckProposal verifies that a proposal is signed by its view's leader and
-// that the certificates in its block are valid. What the block says of its
-// parent is judged by the machine, which has it.
+// CheckProposal verifies that a proposal is signed by its view's leader, that its
+// block's body is the one that the header commits to, and that the certificates
+// in it are valid. What the block says of its parent is judged by the machine,
+// which has it.
 func CheckProposal(chainID uint64, rec Recoverer, sets Sets, p *types.Proposal) (VerifiedProposal, error) {
 	if p.Block == nil || p.View == 0 {
 		return VerifiedProposal{}, invalid("malformed", "a proposal needs a block and a view above 0")
@@ -162,13 +163,14 @@ func CheckProposal(chainID uint64, rec Recoverer, sets Sets, p *types.Proposal) 
 	if signer, ok := rec.Recover(p.DigestOf(hash), p.Signature); !ok || signer != set.Leader(p.View) {
 		return VerifiedProposal{}, invalid("bad_signature", "a proposal of view %d is not signed by its leader %s", p.View, set.Leader(p.View))
 	}
-	if err := checkCarried(chainID, rec, sets, p.Block); err != nil {
+	if err := checkBody(chainID, rec, sets, p.Block); err != nil {
 		return VerifiedProposal{}, err
 	}
 	return VerifiedProposal{p, hash}, nil
 }
 
-// CheckBlock verifies the certificates in a block.
+// CheckBlock verifies that a block's body is the one that its header commits to,
+// and the certificates in it.
 func CheckBlock(chainID uint64, rec Recoverer, sets Sets, b *types.Block) (VerifiedBlock, error) {
 	if b == nil {
 		return VerifiedBlock{}, invalid("malformed", "an answer without a block")
@@ -176,10 +178,17 @@ func CheckBlock(chainID uint64, rec Recoverer, sets Sets, b *types.Block) (Verif
 	if b.Header.ChainID != chainID {
 		return VerifiedBlock{}, invalid("wrong_chain", "a block of chain %d on chain %d", b.Header.ChainID, chainID)
 	}
-	if err := checkCarried(chainID, rec, sets, b); err != nil {
+	if err := checkBody(chainID, rec, sets, b); err != nil {
 		return VerifiedBlock{}, err
 	}
 	return VerifiedBlock{b, b.Hash()}, nil
+}
+
+func checkBody(chainID uint64, rec Recoverer, sets Sets, b *types.Block) error {
+	if err := b.CheckBody(); err != nil {
+		return invalid("wrong_body", "%v", err)
+	}
+	return checkCarried(chainID, rec, sets, b)
 }
 
 func checkCarried(chainID uint64, rec Recoverer, sets Sets, b *types.Block) error {
