@@ -126,6 +126,15 @@ func ScanAccounts(s Reader, each func(types.Address, Account) bool) {
 	})
 }
 
+// AccountIn reads a key of state and its value, or nil where it has none any more,
+// as an account; ok is false where the key is something else's.
+func AccountIn(key, value []byte) (at types.Address, account Account, ok bool) {
+	if len(key) != 1+len(at) || key[0] != prefixAccount {
+		return at, account, false
+	}
+	return types.Address(key[1:]), decodeAccount(value), true
+}
+
 // ActorOf returns the record of the actor at an address, or nil.
 func ActorOf(s Reader, at types.Address) *Actor {
 	data := s.Get(addressKey(prefixActor, at))

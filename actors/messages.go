@@ -53,6 +53,17 @@ func ScanMessages(s Reader, each func(*Message) bool) {
 	})
 }
 
+// MessageIn reads a key of state and its value as a message that waits, or returns
+// nil where the key is something else's or the message was delivered.
+func MessageIn(key, value []byte) *Message {
+	if len(key) == 0 || key[0] != prefixMessage || value == nil {
+		return nil
+	}
+	m := new(Message)
+	decode(value, m)
+	return m
+}
+
 // next returns a counter and adds one to it.
 func (s *State) next(counter string) types.Seq {
 	key := append([]byte{prefixCounter}, counter...)

@@ -103,6 +103,9 @@ func (node *Node) start() error {
 	if err != nil {
 		return errors.Join(err, node.stop())
 	}
+	if n.config.Booted != nil {
+		n.config.Booted(key.Address(), validator.View())
+	}
 	n.steer(validator)
 	validator.AskPool(func(p *validators.Pool) { p.OnDrop = n.finality.drop })
 	node.validator.Store(validator)

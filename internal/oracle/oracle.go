@@ -14,6 +14,13 @@
 //	basefees      every base fee follows from the block before (decisions C14, T12)
 //	lane          budgets, order, weights and caps of the timer lane
 //	timers        each ends once, never early (decisions T1, T4, T20, T26)
+//	leader        who proposes, in views that rise, in the epoch of the height (C1, C6)
+//	nonces        each signer's rise by one, so that no transaction comes twice
+//	accounts      who paid and who was paid, by address, after every block; deliveries
+//	              at the price they were prepaid at (C14, C16, T2, T13)
+//	nextset       the set that follows, counted from the instructions (C6)
+//	durable       what a boot begins with was committed, and all that was; a vote that
+//	              leaves is in the log (C5)
 //
 // What only one chain can have (supply and what follows) is judged once a height,
 // in the order of the chain, on the first observation of that height; that the
@@ -42,6 +49,8 @@ type Observation struct {
 	Lane         Lane                // the parameters in force in it
 	State        []Entry             // all of the state, at sampled heights; else nil
 	Money        *Money              // at sampled heights; else nil
+	Accounts     []Account           // that the block wrote, as they are after it
+	Sent         []Sent              // messages that it put into the queue
 }
 
 // Entry is one key of state.
@@ -64,6 +73,12 @@ type Rules struct {
 	Supply   types.Wei          // the sum of all balances at genesis
 	FreeFees bool               // fees = free (decision T2): fires cost nothing
 	Lane     Lane               // the parameters in force at genesis
+	// Accounts are those of genesis. Nil: nonces and accounts are not judged.
+	Accounts    []Account
+	EpochBlocks uint64        // of an epoch; 0: epochs are not judged
+	SystemKey   types.Address // whose instructions count
+	// AddressOf returns the address of a public key. Nil: sets are not judged.
+	AddressOf func(types.PublicKey) (types.Address, bool)
 	// Recover returns who signed a digest.
 	Recover func(types.Hash, types.Signature) (types.Address, bool)
 }
@@ -97,6 +112,10 @@ type Judge struct {
 	timers     timers
 	window     window
 	before     feesBefore
+	books      books
+	turnover   turnover
+	durable    durable
+	parent     *types.Header // of the block that is judged next
 	violations []Violation
 	seen       Counts
 	rehashed   rehashed
@@ -114,6 +133,14 @@ type Counts struct {
 	Observations, Heights, Certificates, Signatures, Rehashed, Summed, Receipts, Votes int
 	Scheduled, Deferred, Ended, Fired, Expired, Insufficient, Cancelled                int // timers
 	Triggered, Lanes, Weights, Asked, BaseFees                                         int
+	Leaders, Nonces, Accounts, Deliveries, Sets, Boots, Persisted                      int
+}
+
+// Of is how much each oracle has judged, by its name.
+func (c Counts) Of() map[string]int {
+	return map[string]int{"agreement": c.Heights, "certificates": c.Certificates, "roots": c.Rehashed, "supply": c.Summed,
+		"fees": c.Receipts, "basefees": c.BaseFees, "lane": c.Lanes, "timers": c.Scheduled, "leader": c.Leaders,
+		"nonces": c.Nonces, "accounts": c.Accounts, "nextset": c.Heights, "durable": c.Boots + c.Persisted}
 }
 
 // New returns a judge of a chain that began with these rules.
@@ -127,6 +154,10 @@ func New(rules Rules) *Judge {
 		votes:    newVotes(),
 		timers:   newTimers(),
 		before:   feesBefore{header: &rules.Genesis.Header, lane: rules.Lane},
+		books:    newBooks(rules.Accounts),
+		turnover: newTurnover(rules.Set),
+		durable:  newDurable(),
+		parent:   &rules.Genesis.Header,
 	}
 }
 
@@ -169,6 +200,14 @@ func (j *Judge) advance() {
 		next := j.chain[heights[0]]
 		j.tip, j.tipHash = heights[0], next.first.Hash
 		j.seen.Heights++
+		j.leads(&next.first, j.parent)
+		j.parent = &next.first.Block.Header
+		if j.rules.Accounts != nil {
+			j.account(&next.first)
+		}
+		if j.rules.AddressOf != nil {
+			j.rotate(&next.first)
+		}
 		j.baseFees(&next.first)
 		j.charge(&next.first)
 		j.lane(&next.first)

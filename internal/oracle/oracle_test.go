@@ -85,6 +85,8 @@ func seal(o *Observation, parent *types.Block) {
 	hash := hashHeader(&parent.Header)
 	h.ChainID, h.Parent, h.Timestamp = chainID, hash, parent.Header.Timestamp+1000
 	h.Height = parent.Header.Height + 1 + types.Height(h.Skipped)
+	h.View = parent.Header.View + 1
+	h.Proposer = validators[uint64(h.View)%4]
 	h.Randomness = keccak(parent.Header.Randomness[:], hash[:])
 	h.BaseFeeCycle, h.BaseFeeCell = types.WeiOf(10), types.WeiOf(20)
 	if o.Lane.Policy != eip1559 {
@@ -172,7 +174,7 @@ func TestARightChainIsNotAccused(t *testing.T) {
 		t.Error(v)
 	}
 	want := Counts{Observations: 12, Heights: 5, Certificates: 12 + 9, Signatures: 3 * 21, Rehashed: 12, Summed: 3,
-		Receipts: 3, Scheduled: 3, Ended: 3, Fired: 2, Cancelled: 1, Deferred: 1, Votes: 3 * 21, Lanes: 5, BaseFees: 5}
+		Receipts: 3, Scheduled: 3, Ended: 3, Fired: 2, Cancelled: 1, Deferred: 1, Votes: 3 * 21, Lanes: 5, BaseFees: 5, Leaders: 5}
 	if j.Counts() != want || j.Tip() != 5 {
 		t.Errorf("judged %+v up to %d, want %+v", j.Counts(), j.Tip(), want)
 	}
@@ -332,6 +334,11 @@ func TestPlantedFormIsFound(t *testing.T) {
 		}, "certificates", "certificate of"},
 		{"of an unknown epoch", func(o *Observation) { o.Finalization.Epoch = 3 }, "certificates", "epoch 3"},
 
+		{"another leader", func(o *Observation) { o.Block.Header.Proposer = validators[1] }, "leader", "which is the turn of"},
+		{"another's turn", func(o *Observation) { o.Block.Header.View = 4 }, "leader", "which is the turn of"},
+		{"a view that stands", func(o *Observation) { o.Block.Header.View = 2 }, "leader", "its view is 2, and its parent's is 2"},
+		{"a parent notarized in another view", func(o *Observation) { o.Block.Parent.View = 9 }, "leader", "was notarized in view 9"},
+
 		{"another root", func(o *Observation) { o.StateRoot = types.Hash{1} }, "roots", "its state has root"},
 		{"a key of state lost", func(o *Observation) { o.State = o.State[1:] }, "roots", "2 keys of state"},
 		{"a value of state changed", func(o *Observation) { o.State[0].Value = []byte{1} }, "roots", "3 keys of state"},
@@ -346,7 +353,7 @@ func TestPlantedFormIsFound(t *testing.T) {
 func TestTwoChainsAreFound(t *testing.T) {
 	other := chain(func(h types.Height, o *Observation) {
 		if h == 4 {
-			o.Block.Header.View = 9
+			o.Block.Header.SubsetEpoch = 9
 		}
 	})
 	accused(t, "two blocks at a height", judge(chain(nil), other), "agreement", "it finalized")

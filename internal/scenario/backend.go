@@ -97,7 +97,7 @@ type Backend interface {
 
 // Oracles are the names that Backend.Check takes. The checks queues and
 // liveness are the scenario's own.
-var Oracles = []string{"agreement", "certificates", "roots", "supply", "fees", "basefees", "lane", "timers"}
+var Oracles = []string{"agreement", "certificates", "roots", "supply", "fees", "basefees", "lane", "timers", "leader", "nonces", "accounts", "nextset", "durable"}
 
 // Target is where to advance to: exactly one field is set.
 type Target struct {

@@ -30,7 +30,7 @@ func init() {
 		parse("sometimes(name: text, condition: value)",
 			"Notes whether the condition was true. Over `--seeds N` the batch fails if it was true in no run.", doSometimes),
 		parse("check(oracles: names)",
-			"Asks the oracles named, or all: agreement, certificates, roots, supply, fees and timers judge all that happened so far; queues, that no queue is beyond its limit; liveness runs the network until every sound validator has finalized five more blocks, within 120 s of its clock.", doCheck),
+			"Asks the oracles named, or all: those of the table of oracles judge all that happened so far; queues, that no queue is beyond its limit; liveness runs the network until every sound validator has finalized five more blocks, within 120 s of its clock.", doCheck),
 		parse("random(below: count)",
 			"A whole number from 0 to below - 1, drawn from the seed.", doRandom),
 		parse("be8(number: count)",

@@ -75,12 +75,11 @@ func NewNetwork(c NetworkConfig) (*Network, error) {
 		n.memo = validators.NewMemo()
 	}
 	n.makeGenesis()
-	state, block, err := n.Genesis.State()
+	rules, err := RulesOf(n.Genesis, n.scheme.Recover)
 	if err != nil {
 		return nil, err
 	}
-	n.Judge = oracle.New(oracle.Rules{ChainID: c.ChainID, Genesis: block, Set: n.Genesis.Validators, Supply: n.supply(),
-		FreeFees: c.Params["cip5.fees"] == params.FeesFree, Lane: LaneRules(state.Params()), Recover: n.scheme.Recover})
+	n.Judge = oracle.New(rules)
 	n.Tap(n.overhear)
 	return n, n.bootAll()
 }
@@ -130,13 +129,6 @@ func (n *Network) makeGenesis() {
 	slices.SortFunc(n.Genesis.Accounts, func(a, b ledger.Funding) int { return a.Address.Compare(b.Address) })
 }
 
-func (n *Network) supply() (sum types.Wei) {
-	for _, a := range n.Genesis.Accounts {
-		sum = sum.Add(a.Balance)
-	}
-	return sum
-}
-
 func (n *Network) bootAll() error {
 	for _, name := range n.names {
 		parts := Parts{Signer: n.scheme.Signer(n.keys[name]), Verifier: n.scheme, Programs: n.config.Programs}
@@ -168,6 +160,8 @@ func (n *Network) bootValidator(name string) Boot {
 			return nil, err
 		}
 		n.running[name] = v
+		view := v.View()
+		n.Judge.Booted(n.keys[name].Address(), &view.Block.Header, view.Hash, view.State.Root())
 		n.steer(v)
 		return v.Stop, nil
 	}
@@ -190,6 +184,23 @@ func (n *Network) observe(f validators.Finality) {
 		n.Judge.Observe(o)
 		n.follow(r)
 	}
+	n.keep(f.Validator, f.Results[len(f.Results)-1])
+}
+
+// keep tells the oracles of a block that a validator has stored, once it is synced.
+func (n *Network) keep(name string, r *ledger.Result) {
+	one := n.find(name)
+	kept := func() { n.Judge.Kept(one.address, r.Block.Header.Height, r.Hash) }
+	if synced := one.disk.free; synced > n.now {
+		life := one.life
+		n.At(synced, func() {
+			if life != nil && !life.dead {
+				kept()
+			}
+		})
+		return
+	}
+	kept()
 }
 
 // moneyOf reads all the money of a state.
@@ -234,6 +245,7 @@ func (n *Network) overhear(from types.Address, frame []byte) {
 	}
 	if n.last.vote != nil {
 		n.Judge.Vote(*n.last.vote)
+		n.Judge.Sends(n.last.vote, n.byAddress[from].disk.records)
 	}
 }
 

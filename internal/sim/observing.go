@@ -1,7 +1,9 @@
 package sim
 
 import (
+	"github.com/cowboyinc/devnet/actors"
 	"github.com/cowboyinc/devnet/internal/codec"
+	"github.com/cowboyinc/devnet/internal/crypto"
 	"github.com/cowboyinc/devnet/internal/oracle"
 	"github.com/cowboyinc/devnet/internal/params"
 	"github.com/cowboyinc/devnet/internal/types"
@@ -25,6 +27,32 @@ const maxAudited = 2
 type audits struct {
 	sample types.Height
 	last   [maxAudited]audit
+	wrote  [maxAudited]entered
+}
+
+// entered is what a block wrote into accounts and into the queue of messages.
+type entered struct {
+	of       *ledger.Result
+	accounts []oracle.Account
+	sent     []oracle.Sent
+}
+
+// entered returns what a block wrote of money, read once where validators share
+// its result.
+func (a *audits) entered(r *ledger.Result) *entered {
+	place := &a.wrote[r.Block.Header.Height%maxAudited]
+	if place.of == r {
+		return place
+	}
+	*place = entered{of: r}
+	for _, change := range r.Changes {
+		if at, account, ok := actors.AccountIn(change.Key, change.Value); ok {
+			place.accounts = append(place.accounts, oracle.Account{Address: at, Nonce: account.Nonce, Balance: account.Balance})
+		} else if m := actors.MessageIn(change.Key, change.Value); m != nil {
+			place.sent = append(place.sent, oracle.Sent{Hash: m.Hash(), From: m.From, Cycles: m.Cycles, Cells: m.Cells})
+		}
+	}
+	return place
 }
 
 type audit struct {
@@ -50,6 +78,27 @@ func (a *audits) of(r *ledger.Result) audit {
 	return *place
 }
 
+// RulesOf tells the oracles what a chain begins with.
+func RulesOf(g *ledger.Genesis, recover func(types.Hash, types.Signature) (types.Address, bool)) (oracle.Rules, error) {
+	state, block, err := g.State()
+	if err != nil {
+		return oracle.Rules{}, err
+	}
+	p := state.Params()
+	rules := oracle.Rules{ChainID: g.ChainID, Genesis: block, Set: g.Validators, FreeFees: p.Fees == params.FeesFree, Lane: LaneRules(p),
+		Accounts: []oracle.Account{}, EpochBlocks: p.EpochBlocks, SystemKey: g.SystemKey, Recover: recover, AddressOf: addressOf}
+	for _, a := range g.Accounts {
+		rules.Supply = rules.Supply.Add(a.Balance)
+		rules.Accounts = append(rules.Accounts, oracle.Account{Address: a.Address, Balance: a.Balance})
+	}
+	return rules, nil
+}
+
+func addressOf(key types.PublicKey) (types.Address, bool) {
+	address, err := crypto.AddressOf(key)
+	return address, err == nil
+}
+
 // LaneRules tells the oracles what parameters say of the lane and the base fees.
 func LaneRules(p *params.Params) oracle.Lane {
 	return oracle.Lane{Policy: p.Policy, CyclesLimit: p.CyclesLimit, LaneBudget: p.LaneTimerCycles, GCBudget: p.GCCyclesPerBlock,
@@ -63,10 +112,10 @@ func LaneRules(p *params.Params) oracle.Lane {
 func observations(f validators.Finality, who types.Address, audits *audits) []oracle.Observation {
 	out := make([]oracle.Observation, 0, len(f.Results))
 	for i, r := range f.Results {
-		audit := audits.of(r)
+		audit, wrote := audits.of(r), audits.entered(r)
 		o := oracle.Observation{Validator: who, Block: r.Block, Hash: r.Hash, StateRoot: r.State.Root(), Receipts: r.Receipts,
 			Timers: r.Timers, Lane: LaneRules(r.State.Params()), NextSet: r.NextSet,
-			State: audit.state, Money: audit.money}
+			State: audit.state, Money: audit.money, Accounts: wrote.accounts, Sent: wrote.sent}
 		if i == len(f.Results)-1 {
 			o.Finalization = f.Finalization
 		}

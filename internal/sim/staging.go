@@ -16,7 +16,7 @@ func (w *World) Frozen(name string) bool { return w.find(name).frozen != nil }
 func (n *Network) Wipe(name string) (*Receipt, error) {
 	r, err := n.World.Wipe(name)
 	if err == nil {
-		n.Judge.Excuse(n.keys[name].Address())
+		n.Judge.Lost(n.keys[name].Address())
 	}
 	return r, err
 }

@@ -47,7 +47,7 @@ func (s *Stage) Thaw(node string) error { return s.done(s.Network.Thaw(node), "t
 
 // Wipe implements scenario.Backend.
 func (s *Stage) Wipe(node string) error {
-	s.judge.excuse(node)
+	s.judge.lose(node)
 	return s.done(s.Network.Wipe(node), "wipe ", node)
 }
 

@@ -9,7 +9,6 @@ import (
 	"github.com/cowboyinc/devnet/internal/box"
 	"github.com/cowboyinc/devnet/internal/crypto"
 	"github.com/cowboyinc/devnet/internal/oracle"
-	"github.com/cowboyinc/devnet/internal/params"
 	"github.com/cowboyinc/devnet/internal/sim"
 	"github.com/cowboyinc/devnet/internal/types"
 	"github.com/cowboyinc/devnet/validators"
@@ -37,6 +36,7 @@ type judge struct {
 	byName  map[string]types.Address
 	recover func(types.Hash, types.Signature) (types.Address, bool)
 	early   []validators.Finality
+	boots   []boot        // before begin
 	trace   *json.Encoder // nil: none
 	wrote   error
 }
@@ -52,27 +52,21 @@ func newJudge(trace io.Writer) *judge {
 // begin tells what the chain began with.
 func (j *judge) begin(n *box.Network) error {
 	genesis := n.Genesis()
-	state, block, err := genesis.State()
+	rules, err := sim.RulesOf(genesis, j.recover)
 	if err != nil {
 		return err
-	}
-	p, err := genesis.Parameters()
-	if err != nil {
-		return err
-	}
-	var supply types.Wei
-	for _, a := range genesis.Accounts {
-		supply = supply.Add(a.Balance)
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.oracles = oracle.New(oracle.Rules{ChainID: genesis.ChainID, Genesis: block, Set: genesis.Validators, Supply: supply,
-		FreeFees: p.Fees == params.FeesFree, Lane: sim.LaneRules(state.Params()), Recover: j.recover})
+	j.oracles = oracle.New(rules)
 	j.network = n
 	for _, f := range j.early {
 		j.see(f)
 	}
-	j.early = nil
+	for _, b := range j.boots {
+		j.oracles.Booted(b.validator, &b.view.Block.Header, b.view.Hash, b.view.State.Root())
+	}
+	j.early, j.boots = nil, nil
 	return nil
 }
 
@@ -88,6 +82,23 @@ func (j *judge) address(name string) types.Address {
 		j.byName[name] = known
 	}
 	return known
+}
+
+// boot is what a validator began with.
+type boot struct {
+	validator types.Address
+	view      *validators.View
+}
+
+// booted implements box.Config.Booted.
+func (j *judge) booted(validator types.Address, view *validators.View) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.oracles == nil {
+		j.boots = append(j.boots, boot{validator, view})
+		return
+	}
+	j.oracles.Booted(validator, &view.Block.Header, view.Hash, view.State.Root())
 }
 
 // observe implements box.Config.Observe.
@@ -107,6 +118,7 @@ func (j *judge) see(f validators.Finality) {
 	j.listen()
 	for _, o := range sim.Observations(f, j.address(f.Validator), sampleEvery) {
 		j.oracles.Observe(o)
+		j.oracles.Kept(o.Validator, o.Block.Header.Height, o.Hash)
 		j.note(traced{Kind: "final", Node: f.Validator, Height: o.Block.Header.Height, Hash: &o.Hash, Time: uint64(o.Block.Header.Timestamp)})
 	}
 }
@@ -160,6 +172,13 @@ func (j *judge) excuse(node string) {
 	j.oracles.Excuse(j.address(node))
 }
 
+// lose tells the oracles that a validator's disk is emptied.
+func (j *judge) lose(node string) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.oracles.Lost(j.address(node))
+}
+
 // check is what one oracle says. It fails as well where the oracle judged
 // nothing: then nothing is known.
 func (j *judge) check(name string) error {
@@ -171,9 +190,7 @@ func (j *judge) check(name string) error {
 			return v
 		}
 	}
-	counts := j.oracles.Counts()
-	judged, known := map[string]int{"agreement": counts.Heights, "certificates": counts.Certificates, "roots": counts.Rehashed,
-		"supply": counts.Summed, "fees": counts.Receipts, "basefees": counts.BaseFees, "lane": counts.Lanes, "timers": counts.Scheduled}[name]
+	judged, known := j.oracles.Counts().Of()[name]
 	switch {
 	case !known:
 		return fmt.Errorf("there is no oracle %q", name)

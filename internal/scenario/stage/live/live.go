@@ -49,7 +49,7 @@ func open(ctx context.Context, c scenario.Config) (scenario.Backend, error) {
 	seed := c.Seed
 	s := &Stage{ctx: ctx, judge: newJudge(c.Trace), link: c.Link, given: map[int]bool{}}
 	network, err := box.Up(ctx, box.Config{Version: "scenario", Validators: c.Validators, BlockTime: c.BlockTime, Auto: c.Auto,
-		Ephemeral: true, Seed: &seed, Params: c.Params, Observe: s.judge.observe, Overhear: s.judge.votes.hear})
+		Ephemeral: true, Seed: &seed, Params: c.Params, Observe: s.judge.observe, Booted: s.judge.booted, Overhear: s.judge.votes.hear})
 	if err != nil {
 		return nil, err
 	}

@@ -225,9 +225,7 @@ func (s *Stage) Check(name string) error {
 			return v
 		}
 	}
-	counts := s.Judge.Counts()
-	judged := map[string]int{"agreement": counts.Heights, "certificates": counts.Certificates, "roots": counts.Rehashed,
-		"supply": counts.Summed, "fees": counts.Receipts, "basefees": counts.BaseFees, "lane": counts.Lanes, "timers": counts.Scheduled}
+	judged := s.Judge.Counts().Of()
 	if judged[name] == 0 {
 		return fmt.Errorf("the oracle of %s had nothing to judge yet: %s", name, needs[name])
 	}

@@ -1,0 +1,66 @@
+package oracle
+
+import "github.com/cowboyinc/devnet/internal/types"
+
+// leads judges who made a block and in which view (decisions C1, C6): the epoch is
+// that of its height, views rise along the chain, the proposer is the member whose
+// turn the view is, by an own count over the set sorted by address, and the
+// parent was notarized in its own view, before this one; the last of an epoch
+// perhaps in a later one, beside which the views after it begin.
+func (j *Judge) leads(o *Observation, parent *types.Header) {
+	h := &o.Block.Header
+	wrong := func(format string, args ...any) { j.report("leader", h.Height, types.Address{}, format, args...) }
+	if n := j.rules.EpochBlocks; n > 0 {
+		if want := types.Epoch(uint64(h.Height-1) / n); h.Epoch != want {
+			wrong("the block says epoch %d; with %d blocks an epoch it is of epoch %d", h.Epoch, n, want)
+		}
+	}
+	if h.View <= parent.View {
+		wrong("its view is %d, and its parent's is %d", h.View, parent.View)
+	}
+	if set := j.setOf(h.Epoch); set != nil {
+		j.seen.Leaders++
+		if turn := turnOf(set, h.View); h.Proposer != turn {
+			wrong("%s proposed in view %d of epoch %d, which is the turn of %s", h.Proposer, h.View, h.Epoch, turn)
+		}
+	}
+	c := o.Block.Parent
+	if c == nil {
+		return // of genesis; or certify accuses it
+	}
+	n := j.rules.EpochBlocks
+	border := n > 0 && uint64(parent.Height)%n == 0 // proposed again until it is final
+	if c.Epoch != parent.Epoch || c.View != parent.View && !(border && c.View > parent.View) || c.View >= h.View && !border {
+		wrong("its parent, of view %d in epoch %d, was notarized in view %d of epoch %d, and it is of view %d itself",
+			parent.View, parent.Epoch, c.View, c.Epoch, h.View)
+	}
+}
+
+// setOf is the set of an epoch: the one announced last up to it.
+func (j *Judge) setOf(epoch types.Epoch) *types.ValidatorSet {
+	for e := epoch; ; e-- {
+		if set, known := j.sets[e]; known {
+			return &set
+		}
+		if e == 0 {
+			return nil
+		}
+	}
+}
+
+// turnOf counts views around the set, by address.
+func turnOf(set *types.ValidatorSet, view types.View) types.Address {
+	turn := uint64(view) % uint64(len(set.Members))
+	for i := range set.Members {
+		before := uint64(0)
+		for k := range set.Members {
+			if set.Members[k].Address.Compare(set.Members[i].Address) < 0 {
+				before++
+			}
+		}
+		if before == turn {
+			return set.Members[i].Address
+		}
+	}
+	return types.Address{}
+}
