@@ -66,6 +66,9 @@ func upFlags() []cli.Flag {
 	}
 }
 
+// ownSettings are the parameters that have a setting of their own.
+var ownSettings = map[string]string{"chain.block_time_ms": "block_time", "chain.block_time_auto": `block_time = "auto"`, "chain.cheats": "strict"}
+
 // policies are the names that the lane's policy may have.
 func policies() []string {
 	info, _ := params.Lookup(policyKey)
@@ -158,6 +161,11 @@ func (s *settings) judge() error {
 			s.Params = map[string]string{}
 		}
 		s.Params[policyKey] = s.Policy
+	}
+	for key, setting := range ownSettings {
+		if _, given := s.Params[key]; given {
+			return usage(fmt.Sprintf("Give it as the setting %s.", setting), "[params]: %s is no parameter of a file", key)
+		}
 	}
 	p := params.Defaults()
 	if err := p.Apply(params.Overrides(s.Params)); err != nil {

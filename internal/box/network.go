@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -17,6 +18,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/codec"
 	"github.com/cowboyinc/devnet/internal/crypto"
 	"github.com/cowboyinc/devnet/internal/home"
+	"github.com/cowboyinc/devnet/internal/params"
 	"github.com/cowboyinc/devnet/internal/program"
 	"github.com/cowboyinc/devnet/internal/pyhost"
 	"github.com/cowboyinc/devnet/internal/roles"
@@ -32,6 +34,7 @@ type Network struct {
 	seed     uint64
 	genesis  *ledger.Genesis
 	home     *home.Home // nil when ephemeral
+	resumed  bool       // it goes on with the network of its home
 	runtime  *roles.Runtime
 	clock    *clock.Clock
 	memo     *validators.Memo
@@ -87,9 +90,8 @@ func (n *Network) open() error {
 			return err
 		}
 	}
-	if _, err := home.ReadMeta(n.config.Home); errors.Is(err, os.ErrNotExist) && n.config.Seed == nil {
-		seed := rand.Uint64()
-		n.config.Seed = &seed
+	if _, err := home.ReadMeta(n.config.Home); errors.Is(err, os.ErrNotExist) {
+		n.config.setIdentity()
 	}
 	h, err := home.Open(n.config.Home, home.Want{Version: n.config.Version, ChainID: n.config.ChainID, Seed: n.config.Seed, Now: time.Now()})
 	if err != nil {
@@ -116,14 +118,9 @@ func (n *Network) create(keep func(*ledger.Genesis) error) error {
 	if c.Validators < 1 || c.Validators > MaxValidators {
 		return fmt.Errorf("box: %d validators: a network in one process has 1 to %d", c.Validators, MaxValidators)
 	}
-	if c.ChainID == 0 {
-		c.ChainID = DefaultChainID
-	}
 	if n.home == nil {
-		n.seed = rand.Uint64()
-		if c.Seed != nil {
-			n.seed = *c.Seed
-		}
+		c.setIdentity()
+		n.seed = *c.Seed
 	}
 	g, err := c.newGenesis(n.seed, time.Now())
 	if err != nil {
@@ -134,6 +131,18 @@ func (n *Network) create(keep func(*ledger.Genesis) error) error {
 		return keep(g)
 	}
 	return nil
+}
+
+// setIdentity settles what tells a new network from others: its chain id and the
+// seed of its keys.
+func (c *Config) setIdentity() {
+	if c.ChainID == 0 {
+		c.ChainID = DefaultChainID
+	}
+	if c.Seed == nil {
+		seed := rand.Uint64()
+		c.Seed = &seed
+	}
 }
 
 // DefaultChainID is the devnet's chain id (interfaces.md).
@@ -151,12 +160,14 @@ func (n *Network) resume(data []byte) error {
 		return err
 	}
 	if have := len(n.genesis.Validators.Members); n.config.Validators != 0 && n.config.Validators != have {
-		return &ChangedError{n.config.Home, "validators", fmt.Sprint(have), fmt.Sprint(n.config.Validators)}
+		return &ChangedError{Home: n.config.Home, What: "validators", Have: fmt.Sprint(have), Want: fmt.Sprint(n.config.Validators)}
 	}
 	n.config.Validators = len(n.genesis.Validators.Members)
 	if n.config.Strict && p.Cheats {
-		return &ChangedError{n.config.Home, "strict", "false", "true"}
+		return &ChangedError{Home: n.config.Home, What: "strict", Have: "false", Want: "true"}
 	}
+	n.resumed = true
+	n.config.ChainID = n.genesis.ChainID
 	n.config.Strict = !p.Cheats
 	n.config.Auto = p.BlockTimeAuto
 	n.config.BlockTime = time.Duration(p.BlockTimeMS) * time.Millisecond
@@ -164,11 +175,46 @@ func (n *Network) resume(data []byte) error {
 }
 
 // ChangedError says that a home's network is another than was asked for.
-type ChangedError struct{ Home, What, Have, Want string }
+type ChangedError struct {
+	Home, What, Have, Want string
+	Settable               bool // by devnet params set, while it runs
+}
 
 func (e *ChangedError) Error() string {
-	return fmt.Sprintf("the network in %s has %s = %s, not %s: leave the option out to go on with it, or begin anew with --reset",
-		e.Home, e.What, e.Have, e.Want)
+	way := "leave it out to go on with that network"
+	if e.Settable {
+		way += fmt.Sprintf(", and change it while it runs with devnet params set %s %s", e.What, e.Want)
+	}
+	return fmt.Sprintf("the network in %s has %s = %s, not %s: %s; or begin anew with --reset", e.Home, e.What, e.Have, e.Want, way)
+}
+
+// sameParameters refuses parameters that the network which goes on has not: they
+// are settled by genesis, and later by the system key.
+func (n *Network) sameParameters() error {
+	have := n.Best().Validator().View().State.NextParams()
+	want := *have
+	if err := want.Apply(params.Overrides(n.config.Params)); err != nil {
+		return err
+	}
+	for _, key := range slices.Sorted(maps.Keys(n.config.Params)) {
+		info, err := params.Lookup(key)
+		if err != nil {
+			return err
+		}
+		is, err := have.Get(key)
+		if err != nil {
+			return err
+		}
+		asked, err := want.Get(key)
+		if err != nil {
+			return err
+		}
+		if is != asked {
+			return &ChangedError{Home: n.config.Home, What: key, Have: is, Want: asked,
+				Settable: info.Class != params.Genesis && !n.config.Strict}
+		}
+	}
+	return nil
 }
 
 func (n *Network) start(ctx context.Context) error {
@@ -197,6 +243,11 @@ func (n *Network) start(ctx context.Context) error {
 			return err
 		}
 		if err := node.start(); err != nil {
+			return err
+		}
+	}
+	if n.resumed {
+		if err := n.sameParameters(); err != nil {
 			return err
 		}
 	}
