@@ -164,10 +164,49 @@ func (a *Archive) execution(hash types.Hash) (stored *Stored, index int, err err
 	return stored, index, nil
 }
 
-// Logs lists the lines an actor printed, oldest first.
-func (a *Archive) Logs(actor types.Address, offset, limit int) (lines []LogLine, err error) {
+// Printed lists the lines that one execution printed.
+func (s *Stored) Printed(execution types.Hash) (lines []string) {
+	for i := range s.Logs {
+		if s.Logs[i].Cause == execution {
+			lines = append(lines, s.Logs[i].Line)
+		}
+	}
+	return lines
+}
+
+// Execution returns a receipt and the lines its execution printed, or nil.
+func (a *Archive) Execution(hash types.Hash) (*types.Receipt, []string, error) {
+	stored, index, err := a.execution(hash)
+	if err != nil || stored == nil {
+		return nil, nil, err
+	}
+	return &stored.Receipts[index], stored.Printed(hash), nil
+}
+
+// indexes are the indexes of hashes, by what they lead to.
+var indexes = map[HashKind]env.Bucket{TimerHash: bucketTimers, ExecutionHash: bucketExecutions, BlockHash: bucketHashes}
+
+// HashKind is what a hash stands for.
+type HashKind int
+
+const (
+	TimerHash     HashKind = iota // a timer's id
+	ExecutionHash                 // of a receipt
+	BlockHash
+)
+
+// Hashes calls each for the hashes of a kind from first to last, in order, until
+// it returns false. each must not use the archive.
+func (a *Archive) Hashes(of HashKind, first, last types.Hash, each func(types.Hash) bool) error {
+	return a.store.Scan(indexes[of], first[:], append(last[:], 0), false, func(key, _ []byte) bool {
+		return each(types.Hash(key))
+	})
+}
+
+// Logs lists the lines an actor printed, oldest first or newest first.
+func (a *Archive) Logs(actor types.Address, newest bool, offset, limit int) (lines []LogLine, err error) {
 	var keys [][]byte
-	err = a.store.Scan(bucketLogs, actor[:], after(actor[:]), false, func(key, _ []byte) bool {
+	err = a.store.Scan(bucketLogs, actor[:], after(actor[:]), newest, func(key, _ []byte) bool {
 		if offset > 0 {
 			offset--
 			return true

@@ -134,7 +134,7 @@ func TestArchiveKeepsLines(t *testing.T) {
 		}
 		chronicle(t, archive, result)
 	}
-	lines, err := archive.Logs(actor, 1, 4)
+	lines, err := archive.Logs(actor, false, 1, 4)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,5 +144,9 @@ func TestArchiveKeepsLines(t *testing.T) {
 	}
 	if text != "1:1.2 2:2.0 2:2.2 3:3.0 " {
 		t.Errorf("lines: %q", text)
+	}
+	newest, err := archive.Logs(actor, true, 0, 2)
+	if err != nil || len(newest) != 2 || newest[0].Line != "3.2" || newest[1].Line != "3.0" {
+		t.Errorf("the newest lines: %v, %v", newest, err)
 	}
 }

@@ -255,11 +255,12 @@ type TimerFilter struct {
 	Actor  *types.Address
 	DueBy  *types.Height // due at this height or before
 	Status types.TimerStatus
+	Newest bool // the latest due height first
 	Offset int
 	Limit  int
 }
 
-// Timers lists timers by due height, then insertion.
+// Timers lists timers by due height, then insertion, or in the opposite order.
 func (a *Archive) Timers(f TimerFilter) (records []TimerRecord, err error) {
 	r, err := a.timerReader()
 	if err != nil {
@@ -275,7 +276,7 @@ func (a *Archive) Timers(f TimerFilter) (records []TimerRecord, err error) {
 	}
 	skip := f.Offset
 	for len(records) < f.Limit {
-		ids, next, err := a.timerIDs(bucket, from, to)
+		ids, next, err := a.timerIDs(bucket, from, to, f.Newest)
 		if err != nil {
 			return nil, err
 		}
@@ -296,7 +297,11 @@ func (a *Archive) Timers(f TimerFilter) (records []TimerRecord, err error) {
 		if next == nil {
 			break
 		}
-		from = next
+		if f.Newest {
+			to = next
+		} else {
+			from = next
+		}
 	}
 	return records, nil
 }
@@ -305,14 +310,22 @@ func (a *Archive) Timers(f TimerFilter) (records []TimerRecord, err error) {
 // callback must not use the store.
 const timerChunk = 256
 
-// timerIDs returns the next ids of an index and where to go on, nil at its end.
-func (a *Archive) timerIDs(bucket env.Bucket, from, to []byte) (ids []types.TimerID, next []byte, err error) {
-	err = a.store.Scan(bucket, from, to, false, func(key, id []byte) bool {
+// timerIDs returns the next ids of an index and where to go on, nil at its end:
+// from there, or backwards up to it.
+func (a *Archive) timerIDs(bucket env.Bucket, from, to []byte, backwards bool) (ids []types.TimerID, next []byte, err error) {
+	var last []byte
+	err = a.store.Scan(bucket, from, to, backwards, func(key, id []byte) bool {
 		if len(ids) == timerChunk {
 			next = append([]byte{}, key...)
+			if backwards {
+				next = last
+			}
 			return false
 		}
 		ids = append(ids, types.Hash(id))
+		if len(ids) == timerChunk {
+			last = append([]byte{}, key...)
+		}
 		return true
 	})
 	return ids, next, err

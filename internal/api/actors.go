@@ -17,7 +17,7 @@ func (s *Server) registerActors() {
 	serve(s, operation{id: "actor_state", method: http.MethodGet, path: "/actor/{address}/state", tag: tagActors,
 		summary: "An actor's state, by key", errors: reads, response: []model.StateEntry{exampleEntry}}, s.actorState)
 	serve(s, operation{id: "actor_logs", method: http.MethodGet, path: "/actor/{address}/logs", tag: tagActors,
-		summary: "The lines an actor printed, oldest first", errors: reads, response: []model.LogLine{exampleLog}}, s.actorLogs)
+		summary: "The lines an actor printed, oldest first or newest first", errors: reads, response: []model.LogLine{exampleLog}}, s.actorLogs)
 	serve(s, operation{id: "actor_read", method: http.MethodPost, path: "/actor/read", tag: tagActors,
 		summary:     "Call a handler read-only on the latest final state",
 		description: "Every side effect is refused. A handler that fails answers 200 with its status and error.",
@@ -72,7 +72,7 @@ func actorModel(v View, a *Actor) (m model.Actor, err error) {
 	for _, h := range a.Handlers {
 		m.Handlers = append(m.Handlers, model.Handler{Name: h.Name, Doc: h.Doc})
 	}
-	next, err := v.Timers(TimerFilter{Actor: &a.Address, Status: types.TimerPending, Limit: 1})
+	next, err := v.Timers(TimerFilter{Actor: &a.Address, Status: types.TimerPending, Order: Order{Limit: 1}})
 	if err == nil && len(next) == 1 {
 		m.Timers.NextDue = &next[0].Height
 	}
@@ -111,7 +111,7 @@ func (s *Server) actorState(_ context.Context, in *stateInput) ([]model.StateEnt
 
 type logsInput struct {
 	AddressInput
-	Page
+	OrderedPage
 }
 
 func (s *Server) actorLogs(_ context.Context, in *logsInput) ([]model.LogLine, error) {
@@ -123,7 +123,7 @@ func (s *Server) actorLogs(_ context.Context, in *logsInput) ([]model.LogLine, e
 	if err != nil {
 		return nil, err
 	}
-	lines, err := v.Logs(actor.Address, in.Offset, in.Limit)
+	lines, err := v.Logs(actor.Address, in.order())
 	if err != nil {
 		return nil, err
 	}

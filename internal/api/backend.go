@@ -28,7 +28,7 @@ type Backend interface {
 	// or wait in the pool without a gap.
 	NextNonce(types.Address) types.Nonce
 	// Wait returns the receipt once the execution is final.
-	Wait(ctx context.Context, hash types.Hash) (*types.Receipt, error)
+	Wait(ctx context.Context, hash types.Hash) (*Receipt, error)
 	// Accounts lists the funded accounts, and system.
 	Accounts() []NamedAccount
 	// Signer returns the key of a devnet account or of the faucet, or nil.
@@ -49,13 +49,15 @@ type View interface {
 	Block(types.Height) (*Block, error)                    // genesis for 0; nil when there is none
 	HeightOf(block types.Hash) (types.Height, bool, error) // of a final block
 	Transaction(types.Hash) (*types.Transaction, types.Height, error)
-	Receipt(types.Hash) (*types.Receipt, error)
+	Receipt(types.Hash) (*Receipt, error)
 	Account(types.Address) (Account, error)
 	Actor(types.Address) (*Actor, error)        // nil when there is none
 	Actors(offset, limit int) ([]Actor, error)  // by address
 	Named(name string) ([]types.Address, error) // the actors deployed under a name
+	// Addresses lists the addresses of actors from first to last.
+	Addresses(first, last types.Address) ([]types.Address, error)
 	State(actor types.Address, prefix []byte, offset, limit int) ([]Entry, error)
-	Logs(actor types.Address, offset, limit int) ([]LogLine, error)
+	Logs(actor types.Address, order Order) ([]LogLine, error)
 	Timer(types.TimerID) (*Timer, error)
 	Timers(TimerFilter) ([]Timer, error)
 	// Story tells the life of a timer; of the blocks that deferred it those from
@@ -67,7 +69,10 @@ type View interface {
 	// Read runs a handler read-only on this state.
 	Read(ctx context.Context, call Call) (Result, error)
 	// Simulate executes a transaction on this state and forgets it.
-	Simulate(ctx context.Context, tx *types.Transaction) (*types.Receipt, error)
+	Simulate(ctx context.Context, tx *types.Transaction) (*Receipt, error)
+	// Hashes calls each for the hashes of a kind from first to last, in order,
+	// until it returns false.
+	Hashes(of HashKind, first, last types.Hash, each func(types.Hash) bool) error
 }
 
 // Info does not change while the network runs.
@@ -118,6 +123,15 @@ type Block struct {
 	Tips     [2]types.Wei // of transactions, of timers
 }
 
+// Printed is what each of its executions printed.
+func (b *Block) Printed() map[types.Hash][]string {
+	printed := map[types.Hash][]string{}
+	for _, l := range b.Logs {
+		printed[l.Hash] = append(printed[l.Hash], l.Line)
+	}
+	return printed
+}
+
 // TimerMark is what a block did to a timer, in the order it happened.
 type TimerMark struct {
 	ID     types.TimerID
@@ -125,6 +139,27 @@ type TimerMark struct {
 	Status types.TimerStatus
 	Reason string
 }
+
+// Receipt is how one execution ended, and what it printed.
+type Receipt struct {
+	types.Receipt
+	Logs []string
+}
+
+// Order selects a part of a list that history makes longer.
+type Order struct {
+	Newest        bool // first; else the oldest
+	Offset, Limit int
+}
+
+// HashKind is what a hash stands for.
+type HashKind int
+
+const (
+	TimerHash     HashKind = iota // a timer's id
+	ExecutionHash                 // of a receipt
+	BlockHash
+)
 
 // LogLine is one line an actor printed.
 type LogLine struct {
@@ -166,8 +201,9 @@ type Timer struct {
 	Status     types.TimerStatus
 	EndedAt    types.Height // 0 while pending
 	Reason     string
-	Tier       string // "" once it ended
-	Examined   bool   // by a block, whose Priority and Weight are the latest
+	Tier       string       // "" once it ended
+	Result     types.Status // of the handler, once it fired
+	Examined   bool         // by a block, whose Priority and Weight are the latest
 	Priority   types.Wei
 	Weight     types.Weight
 	CyclesUsed types.Cycles
@@ -189,8 +225,7 @@ type TimerFilter struct {
 	Actor  *types.Address
 	DueBy  *types.Height
 	Status types.TimerStatus
-	Offset int
-	Limit  int
+	Order
 }
 
 // Param is one parameter in force.

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"strconv"
 
@@ -44,12 +45,13 @@ func (s *Server) height(_ context.Context, in *OnNode) (model.Height, error) {
 	return model.Height{Height: v.Head().Height}, nil
 }
 
-type blockInput struct {
+// BlockInput is the parameter of what is asked about one block.
+type BlockInput struct {
 	OnNode
 	ID string `path:"id" maxLength:"80" example:"latest" doc:"A height, a block hash, or latest."`
 }
 
-func (s *Server) block(_ context.Context, in *blockInput) (model.Block, error) {
+func (s *Server) block(_ context.Context, in *BlockInput) (model.Block, error) {
 	v, err := s.view(in.OnNode)
 	if err != nil {
 		return model.Block{}, err
@@ -75,9 +77,13 @@ func blockHeight(v View, id string) (types.Height, error) {
 	if n, err := strconv.ParseUint(id, 10, 64); err == nil {
 		return types.Height(n), nil
 	}
-	h, err := types.ParseHash(id)
-	if err != nil {
+	h, err := find(v, BlockHash, id, "id")
+	var refused *Error
+	if errors.As(err, &refused) && refused.Body.Code == "invalid_hash" {
 		return 0, Refuse(http.StatusBadRequest, "invalid_block", "%q is not a height, a block hash or latest", clip(id)).At("id")
+	}
+	if err != nil {
+		return 0, err
 	}
 	height, found, err := v.HeightOf(h)
 	if err == nil && !found {
@@ -132,11 +138,11 @@ type hashInput struct {
 }
 
 func (s *Server) transaction(_ context.Context, in *hashInput) (m model.Transaction, err error) {
-	h, err := hash(in.Hash, "hash")
+	v, err := s.view(in.OnNode)
 	if err != nil {
 		return m, err
 	}
-	v, err := s.view(in.OnNode)
+	h, err := find(v, ExecutionHash, in.Hash, "hash")
 	if err != nil {
 		return m, err
 	}
@@ -165,11 +171,11 @@ func unknownTransaction(h types.Hash) *Error {
 }
 
 func (s *Server) receipt(_ context.Context, in *hashInput) (m model.Receipt, err error) {
-	h, err := hash(in.Hash, "hash")
+	v, err := s.view(in.OnNode)
 	if err != nil {
 		return m, err
 	}
-	v, err := s.view(in.OnNode)
+	h, err := find(v, ExecutionHash, in.Hash, "hash")
 	if err != nil {
 		return m, err
 	}
@@ -178,7 +184,7 @@ func (s *Server) receipt(_ context.Context, in *hashInput) (m model.Receipt, err
 		return m, err
 	}
 	if r != nil {
-		return receiptModel(r), nil
+		return receiptModel(&r.Receipt, r.Logs), nil
 	}
 	if tx, _ := s.backend.Pending(h); tx != nil {
 		return m, Refuse(http.StatusNotFound, "not_final", "the transaction %s waits in a pool", h).

@@ -4,6 +4,10 @@ package api
 // Python is missing.
 const CodeNoProgramHost = "no_program_host"
 
+// CodeDropped is how a Backend says that a transaction it had admitted was given
+// up: nothing of it is or will be executed.
+const CodeDropped = "dropped"
+
 // Codes by which a Backend tells what is wrong with a transaction's nonce.
 const (
 	CodeNonceTooLow = "nonce_too_low"           // a final transaction has it

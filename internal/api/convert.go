@@ -44,12 +44,12 @@ func blockModel(b *Block) model.Block {
 	return m
 }
 
-func receiptModel(r *types.Receipt) model.Receipt {
+func receiptModel(r *types.Receipt, printed []string) model.Receipt {
 	m := model.Receipt{
 		Hash: r.Hash, Origin: string(r.Origin), Height: r.Height, Index: r.Index, Sender: r.Sender, To: r.To,
 		Handler: r.Handler, Status: string(r.Status), Cycles: r.Cycles, Cells: r.Cells,
 		CyclesUsed: r.Cycles, CellsUsed: r.Cells, Fee: r.Fee, Tip: r.Tip,
-		Error: faultModel(r.Error), Output: r.Output, Events: []model.Event{},
+		Error: faultModel(r.Error), Output: r.Output, Events: []model.Event{}, Logs: append([]string{}, printed...),
 	}
 	for _, e := range r.Events {
 		m.Events = append(m.Events, model.Event{Actor: e.Actor, Name: e.Name, Data: e.Data})
@@ -93,7 +93,7 @@ func timerModel(t *Timer) model.Timer {
 		ID: t.ID, Actor: t.Actor, Height: t.Height, Handler: t.Handler, Payload: t.Payload, FeePayer: t.FeePayer,
 		GasLimit: t.GasLimit, ExpiresAt: t.ExpiresAt, MaxFeePerCycle: t.MaxFeePerCycle,
 		MaxPriorityFeePerCycle: t.MaxPriorityFeePerCycle, Bid: t.Bid, GBA: t.GBA, Status: string(t.Status),
-		ScheduledAt: t.ScheduledAt, Deferrals: t.Deferrals, Reason: t.Reason, Weight: "1/1",
+		ScheduledAt: t.ScheduledAt, Deferrals: t.Deferrals, Reason: t.Reason, Weight: "1/1", Result: string(t.Result),
 		CyclesUsed: t.CyclesUsed, CellsUsed: t.CellsUsed, FeePaid: t.FeePaid, TipPaid: t.TipPaid,
 	}
 	if t.EndedAt != 0 {

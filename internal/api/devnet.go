@@ -127,7 +127,7 @@ func (s *Server) send(ctx context.Context, in *sendInput) (m model.Receipt, err 
 	if body.Handler != "" {
 		d.payload = codec.Marshal(types.Execute{Kind: types.KindExecute, Handler: body.Handler, Payload: data})
 	}
-	var r *types.Receipt
+	var r *Receipt
 	if body.DryRun {
 		r, err = s.simulate(ctx, v, key, d)
 	} else {
@@ -136,10 +136,10 @@ func (s *Server) send(ctx context.Context, in *sendInput) (m model.Receipt, err 
 	if err != nil {
 		return m, err
 	}
-	return receiptModel(r), nil
+	return receiptModel(&r.Receipt, r.Logs), nil
 }
 
-func (s *Server) simulate(ctx context.Context, v View, key env.Signer, d draft) (*types.Receipt, error) {
+func (s *Server) simulate(ctx context.Context, v View, key env.Signer, d draft) (*Receipt, error) {
 	free, err := s.reader()
 	if err != nil {
 		return nil, err
@@ -191,7 +191,7 @@ func (s *Server) deploy(ctx context.Context, in *deployInput) (m model.Deployed,
 	if err != nil {
 		return m, err
 	}
-	return model.Deployed{Address: r.To, Receipt: receiptModel(r)}, nil
+	return model.Deployed{Address: r.To, Receipt: receiptModel(&r.Receipt, r.Logs)}, nil
 }
 
 // runnable refuses a deploy that no validator here could execute, since it
@@ -252,20 +252,25 @@ func (s *Server) key(name string) (env.Signer, error) {
 }
 
 // sign signs a transaction, submits it and waits for its receipt.
-func (s *Server) sign(ctx context.Context, v View, key env.Signer, d draft) (*types.Receipt, error) {
+func (s *Server) sign(ctx context.Context, v View, key env.Signer, d draft) (*Receipt, error) {
 	free, err := s.waiter()
 	if err != nil {
 		return nil, err
 	}
 	defer free()
 	head, chain := v.Head(), s.info.ChainID
-	h, err := s.nonces.submit(ctx, key.Address(), head.Height, func(nonce types.Nonce) []byte {
+	h, nonce, err := s.nonces.submit(ctx, key.Address(), head.Height, func(nonce types.Nonce) []byte {
 		return d.sign(chain, head, key, nonce).Encode()
 	})
 	if err != nil {
 		return nil, err
 	}
-	return s.await(ctx, h)
+	r, err := s.await(ctx, h)
+	var refused *Error
+	if errors.As(err, &refused) && refused.Body.Code == CodeDropped {
+		s.nonces.giveBack(key.Address(), nonce)
+	}
+	return r, err
 }
 
 // draft is a transaction before it has a nonce, fees and a signature.

@@ -23,10 +23,10 @@ var (
 		Votes: []model.Vote{{Validator: exampleAddress, Bitmap: types.Bytes{}}}}
 	exampleReceipt = model.Receipt{Hash: exampleHash, Origin: "transaction", Height: 12, Sender: exampleAddress, To: exampleActorAt,
 		Handler: "start", Status: "ok", Cycles: 1850, Cells: 64, CyclesUsed: 1850, CellsUsed: 64, Fee: types.WeiOf(1_914_000),
-		Events: []model.Event{{Actor: exampleActorAt, Name: "started", Data: types.Bytes{0xa0}}}, Output: types.Bytes("pong")}
+		Events: []model.Event{{Actor: exampleActorAt, Name: "started", Data: types.Bytes{0xa0}}}, Output: types.Bytes("pong"), Logs: []string{"started"}}
 	// A timer of block 12, due in 22, fired in 25 when the lane had room.
 	exampleFire = model.Receipt{Hash: exampleTimerID, Origin: "timer", Height: 25, Sender: exampleActorAt, To: exampleActorAt,
-		Handler: "handle_timer", Status: "ok", Cycles: 900, CyclesUsed: 900, Fee: types.WeiOf(2_183_400), Tip: types.WeiOf(2700), Events: []model.Event{}}
+		Handler: "handle_timer", Status: "ok", Cycles: 900, CyclesUsed: 900, Fee: types.WeiOf(2_183_400), Tip: types.WeiOf(2700), Events: []model.Event{}, Logs: []string{}}
 	exampleTransaction = model.Transaction{Hash: exampleHash, Status: "final", Height: &exampleHeight, Sender: exampleAddress,
 		ChainID: 8011, To: &exampleActorAt, CyclesLimit: 2_000_000, CellsLimit: 100_000, MaxFeePerCycle: types.WeiOf(2000),
 		MaxFeePerCell: types.WeiOf(2000), Kind: "execute", Handler: "start", Payload: types.Bytes{0xa3}}

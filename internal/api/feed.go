@@ -201,6 +201,7 @@ func eventsOf(b *Block) (events []event) {
 			actors: actors, data: must(json.Marshal(v))})
 	}
 	add(model.EventBlock, blockModel(b))
+	printed := b.Printed()
 	fires := map[types.Hash]*types.Receipt{}
 	for i := range b.Receipts {
 		r := &b.Receipts[i]
@@ -212,16 +213,12 @@ func eventsOf(b *Block) (events []event) {
 		for _, e := range r.Events {
 			about = append(about, e.Actor)
 		}
-		add(model.EventTx, receiptModel(r), about...)
-	}
-	printed := map[types.Hash][]string{}
-	for _, l := range b.Logs {
-		printed[l.Hash] = append(printed[l.Hash], l.Line)
+		add(model.EventTx, receiptModel(r, printed[r.Hash]), about...)
 	}
 	for _, t := range b.Timers {
 		m := model.TimerEvent{ID: t.ID, Actor: t.Actor, Height: b.Block.Header.Height, Status: string(t.Status), Reason: t.Reason, Logs: []string{}}
 		if r := fires[t.ID]; r != nil && t.Status == types.TimerFired {
-			receipt := receiptModel(r)
+			receipt := receiptModel(r, printed[t.ID])
 			m.Receipt, m.Logs = &receipt, append(m.Logs, printed[t.ID]...)
 		}
 		add(model.EventTimer, m, t.Actor)

@@ -44,7 +44,7 @@ func (s *Server) guard(mux *http.ServeMux) http.Handler {
 			write(w, unrouted(mux, r))
 			return
 		}
-		if r.Method == http.MethodPost && !body(w, r) {
+		if r.Method == http.MethodPost && !s.body(w, r) {
 			return
 		}
 		mux.ServeHTTP(w, r)
@@ -54,11 +54,17 @@ func (s *Server) guard(mux *http.ServeMux) http.Handler {
 // body reads the whole body within its limits of size and time, so that no
 // deadline of reading is left to end a request that waits for a block. It
 // answers and returns false where that fails.
-func body(w http.ResponseWriter, r *http.Request) bool {
+func (s *Server) body(w http.ResponseWriter, r *http.Request) bool {
 	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Now().Add(BodyTimeout)) // a recorder in tests has none
+	_ = control.SetReadDeadline(time.Now().Add(s.bodyTime)) // a recorder in tests has none
 	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBodyBytes))
-	_ = control.SetReadDeadline(time.Time{})
+	if err == nil {
+		_ = control.SetReadDeadline(time.Time{})
+	} else {
+		// What the client still sends is not waited for: the deadline stays where it
+		// is, in the past of who is slow.
+		w.Header().Set("Connection", "close")
+	}
 	var tooLong *http.MaxBytesError
 	var network net.Error
 	switch {

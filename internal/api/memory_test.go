@@ -41,6 +41,8 @@ type memory struct {
 	submits  int
 	faults   []fault.Receipt
 	paused   bool
+	drops    bool // what it admitted
+	gaps     bool // before a nonce are admitted, as a pool does that hopes for the rest
 }
 
 const testChain = 8011
@@ -132,7 +134,7 @@ func (m *memory) Submit(_ context.Context, raw []byte) (types.Hash, error) {
 		return types.Hash{}, Refuse(http.StatusConflict, CodeNonceTooLow, "nonce %d", tx.Nonce)
 	case tx.Nonce < next:
 		return types.Hash{}, Refuse(http.StatusConflict, CodeNonceTaken, "nonce %d", tx.Nonce)
-	case tx.Nonce > next:
+	case tx.Nonce > next && !m.gaps:
 		return types.Hash{}, Refuse(http.StatusConflict, CodeNonceGap, "nonce %d", tx.Nonce)
 	}
 	m.senders[tx.Hash()] = sender
@@ -161,14 +163,19 @@ func (m *memory) NextNonce(a types.Address) types.Nonce {
 	return m.account(a).Nonce
 }
 
-func (m *memory) Wait(ctx context.Context, hash types.Hash) (*types.Receipt, error) {
+func (m *memory) Wait(ctx context.Context, hash types.Hash) (*Receipt, error) {
 	for {
 		m.mu.Lock()
 		changed := m.changed
 		r := m.receipt(hash)
+		if m.drops {
+			m.pool = slices.DeleteFunc(m.pool, func(tx *types.Transaction) bool { return tx.Hash() == hash })
+			m.mu.Unlock()
+			return nil, Refuse(http.StatusConflict, CodeDropped, "the transaction was dropped")
+		}
 		m.mu.Unlock()
 		if r != nil {
-			return r, nil
+			return m.printed(r), nil
 		}
 		select {
 		case <-changed:
@@ -183,6 +190,20 @@ func (m *memory) account(a types.Address) *Account {
 		m.accounts[a] = &Account{}
 	}
 	return m.accounts[a]
+}
+
+// printed is a receipt with the lines of its execution.
+func (m *memory) printed(r *types.Receipt) *Receipt {
+	if r == nil {
+		return nil
+	}
+	out := &Receipt{Receipt: *r}
+	for _, l := range m.logs {
+		if l.Hash == r.Hash {
+			out.Logs = append(out.Logs, l.Line)
+		}
+	}
+	return out
 }
 
 func (m *memory) receipt(hash types.Hash) *types.Receipt {

@@ -61,9 +61,36 @@ func (v *memoryView) Transaction(hash types.Hash) (*types.Transaction, types.Hei
 	return nil, 0, nil
 }
 
-func (v *memoryView) Receipt(hash types.Hash) (*types.Receipt, error) {
+func (v *memoryView) Receipt(hash types.Hash) (*Receipt, error) {
 	defer v.lock()()
-	return v.m.receipt(hash), nil
+	return v.m.printed(v.m.receipt(hash)), nil
+}
+
+func (v *memoryView) Hashes(of HashKind, first, last types.Hash, each func(types.Hash) bool) error {
+	defer v.lock()()
+	var all []types.Hash
+	for _, b := range v.m.blocks {
+		switch of {
+		case BlockHash:
+			all = append(all, b.Hash)
+		case ExecutionHash:
+			for i := range b.Receipts {
+				all = append(all, b.Receipts[i].Hash)
+			}
+		}
+	}
+	if of == TimerHash {
+		for i := range v.m.timers {
+			all = append(all, v.m.timers[i].ID)
+		}
+	}
+	slices.SortFunc(all, func(a, b types.Hash) int { return strings.Compare(string(a[:]), string(b[:])) })
+	for _, h := range all {
+		if string(first[:]) <= string(h[:]) && string(h[:]) <= string(last[:]) && !each(h) {
+			break
+		}
+	}
+	return nil
 }
 
 func (v *memoryView) Account(a types.Address) (Account, error) {
@@ -95,6 +122,17 @@ func (v *memoryView) Named(name string) (out []types.Address, err error) {
 	return out, nil
 }
 
+func (v *memoryView) Addresses(first, last types.Address) (out []types.Address, err error) {
+	defer v.lock()()
+	for a := range v.m.actors {
+		if first.Compare(a) <= 0 && a.Compare(last) <= 0 {
+			out = append(out, a)
+		}
+	}
+	slices.SortFunc(out, types.Address.Compare)
+	return out, nil
+}
+
 func (v *memoryView) State(a types.Address, prefix []byte, offset, limit int) (out []Entry, err error) {
 	defer v.lock()()
 	for key, value := range v.m.state[a] {
@@ -106,14 +144,14 @@ func (v *memoryView) State(a types.Address, prefix []byte, offset, limit int) (o
 	return cut(out, offset, limit), nil
 }
 
-func (v *memoryView) Logs(a types.Address, offset, limit int) (out []LogLine, err error) {
+func (v *memoryView) Logs(a types.Address, o Order) (out []LogLine, err error) {
 	defer v.lock()()
 	for _, l := range v.m.logs {
 		if l.Actor == a {
 			out = append(out, l)
 		}
 	}
-	return cut(out, offset, limit), nil
+	return ordered(out, o), nil
 }
 
 func (v *memoryView) Timer(id types.TimerID) (*Timer, error) {
@@ -133,7 +171,7 @@ func (v *memoryView) Timers(f TimerFilter) (out []Timer, err error) {
 			out = append(out, t)
 		}
 	}
-	return cut(out, f.Offset, f.Limit), nil
+	return ordered(out, f.Order), nil
 }
 
 func (v *memoryView) Story(id types.TimerID, from types.Height, blocks int) (*Story, error) {
@@ -175,11 +213,18 @@ func (v *memoryView) Read(_ context.Context, c Call) (Result, error) {
 	return Result{Outcome: program.Outcome{Status: types.StatusOK, Output: c.Payload}, Cycles: 10, Logs: []string{"read"}}, nil
 }
 
-func (v *memoryView) Simulate(_ context.Context, tx *types.Transaction) (*types.Receipt, error) {
+func (v *memoryView) Simulate(_ context.Context, tx *types.Transaction) (*Receipt, error) {
 	if v.m.hostless {
 		return nil, Refuse(http.StatusServiceUnavailable, CodeNoProgramHost, "no python3")
 	}
-	return &types.Receipt{Hash: tx.Hash(), Origin: types.OriginTransaction, Status: types.StatusOK, Cycles: 42}, nil
+	return &Receipt{Receipt: types.Receipt{Hash: tx.Hash(), Origin: types.OriginTransaction, Status: types.StatusOK, Cycles: 42}, Logs: []string{"dry"}}, nil
+}
+
+func ordered[T any](all []T, o Order) []T {
+	if o.Newest {
+		slices.Reverse(all)
+	}
+	return cut(all, o.Offset, o.Limit)
 }
 
 func cut[T any](all []T, offset, limit int) []T {

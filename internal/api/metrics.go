@@ -4,10 +4,12 @@ import (
 	"context"
 	"net/http"
 	"sync"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/cowboyinc/devnet/internal/types"
@@ -22,10 +24,14 @@ type metrics struct {
 	handler  http.Handler
 
 	height, view, running, pooled, connections *prometheus.Desc
-	pending, fee, budget, laneCycles, use      *prometheus.Desc
+	pending, fee, budget, laneCycles, use, age *prometheus.Desc
 
 	mu        sync.Mutex
 	timestamp types.Millis // of the block before
+	epoch     types.Epoch  // of it
+	round     types.View   // of it
+	seen      time.Time    // when the latest block came, or this process began to look
+	nullified prometheus.Counter
 	seconds   prometheus.Histogram
 	blocks    prometheus.Counter
 	receipts  *prometheus.CounterVec
@@ -51,6 +57,10 @@ func newMetrics(b Backend, f *feed) *metrics {
 		use:         prometheus.NewDesc("devnet_lane_utilisation_ratio", "Share of the lane's budget that fires used in the latest final block.", nil, nil),
 		seconds: prometheus.NewHistogram(prometheus.HistogramOpts{Name: "devnet_block_seconds",
 			Help: "Time between the timestamps of final blocks.", Buckets: prometheus.ExponentialBuckets(0.001, 2, 16)}),
+		age: prometheus.NewDesc("devnet_last_block_age_seconds", "Time since the latest block became final here, by this machine's clock.", nil, nil),
+		nullified: prometheus.NewCounter(prometheus.CounterOpts{Name: "devnet_views_nullified_total",
+			Help: "Views that made no block, between final blocks of one epoch."}),
+		seen:   time.Now(),
 		blocks: prometheus.NewCounter(prometheus.CounterOpts{Name: "devnet_blocks_total", Help: "Final blocks."}),
 		receipts: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "devnet_receipts_total",
 			Help: "Executions, by what caused them and how they ended."}, []string{"origin", "status"}),
@@ -59,7 +69,8 @@ func newMetrics(b Backend, f *feed) *metrics {
 		cycles: prometheus.NewCounter(prometheus.CounterOpts{Name: "devnet_cycles_total", Help: "Cycles used by final blocks."}),
 		fires:  prometheus.NewCounter(prometheus.CounterOpts{Name: "devnet_timer_cycles_total", Help: "Cycles used by fires of timers in final blocks."}),
 	}
-	m.registry.MustRegister(m, m.seconds, m.blocks, m.receipts, m.timers, m.cycles, m.fires)
+	m.registry.MustRegister(m, m.seconds, m.blocks, m.receipts, m.timers, m.cycles, m.fires, m.nullified,
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.handler = promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
 	f.observe = append(f.observe, m.observe)
 	return m
@@ -67,7 +78,7 @@ func newMetrics(b Backend, f *feed) *metrics {
 
 // Describe and Collect are prometheus.Collector's.
 func (m *metrics) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{m.height, m.view, m.running, m.pooled, m.connections, m.pending, m.fee, m.budget, m.laneCycles, m.use} {
+	for _, d := range []*prometheus.Desc{m.height, m.view, m.running, m.pooled, m.connections, m.pending, m.fee, m.budget, m.laneCycles, m.use, m.age} {
 		out <- d
 	}
 }
@@ -87,6 +98,10 @@ func (m *metrics) Collect(out chan<- prometheus.Metric) {
 		gauge(m.pooled, float64(n.Pooled), n.Name)
 		gauge(m.connections, float64(n.Connections), n.Name)
 	}
+	m.mu.Lock()
+	age := time.Since(m.seen).Seconds()
+	m.mu.Unlock()
+	gauge(m.age, age)
 	v, err := m.backend.View("")
 	if err != nil {
 		return // no node runs: its figures are absent, not zero
@@ -118,7 +133,10 @@ func (m *metrics) observe(b *Block) {
 	if m.timestamp != 0 {
 		m.seconds.Observe(float64(h.Timestamp-m.timestamp) / 1000)
 	}
-	m.timestamp = h.Timestamp
+	if m.timestamp != 0 && h.Epoch == m.epoch && h.View > m.round {
+		m.nullified.Add(float64(h.View - m.round - 1))
+	}
+	m.timestamp, m.epoch, m.round, m.seen = h.Timestamp, h.Epoch, h.View, time.Now()
 	m.blocks.Inc()
 	m.cycles.Add(float64(h.CyclesUsed))
 	m.fires.Add(float64(h.TimerCyclesUsed))

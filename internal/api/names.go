@@ -20,9 +20,22 @@ type Page struct {
 	Limit  int `query:"limit" minimum:"1" maximum:"1000" default:"50" doc:"At most so many entries."`
 }
 
+// OrderedPage is the parameters of a list that history makes longer.
+type OrderedPage struct {
+	Page
+	Order string `query:"order" enum:"oldest,newest" default:"oldest" doc:"What the list begins with."`
+}
+
+func (p OrderedPage) order() Order {
+	return Order{Newest: p.Order == "newest", Offset: p.Offset, Limit: p.Limit}
+}
+
 // address finds what a client calls by an address or a name: a devnet account,
 // else the actor deployed under that name. field is what an error points at.
 func (s *Server) address(v View, name, field string) (types.Address, error) {
+	if a, ok := abbreviation(name, len(types.Address{})); ok {
+		return s.findAddress(v, a, field)
+	}
 	if strings.HasPrefix(name, "0x") {
 		a, err := types.ParseAddress(name)
 		if err != nil {

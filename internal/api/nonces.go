@@ -8,8 +8,17 @@ import (
 	"github.com/cowboyinc/devnet/internal/types"
 )
 
-// forgetNonce is how many blocks a nonce stays taken for a transaction that
-// neither became final nor failed: a pool gives up a sender who cannot pay.
+// giveBack frees a nonce whose transaction was dropped: the next one may use it,
+// and those that wait for it behind the gap go on.
+func (n *nonces) giveBack(from types.Address, nonce types.Nonce) {
+	s := n.sender(from)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.taken, nonce)
+}
+
+// forgetNonce is how many blocks a nonce stays taken for a transaction of which
+// nobody heard the end: whoever waited for it gave up before it was dropped.
 const forgetNonce types.Height = 64
 
 // nonces gives each transaction that the devnet signs a nonce of its own. It
@@ -33,7 +42,7 @@ func newNonces(b Backend) *nonces {
 
 // submit signs and submits a transaction under the sender's next free nonce.
 // When somebody else used that nonce meanwhile it signs anew with the next.
-func (n *nonces) submit(ctx context.Context, from types.Address, head types.Height, sign func(types.Nonce) []byte) (types.Hash, error) {
+func (n *nonces) submit(ctx context.Context, from types.Address, head types.Height, sign func(types.Nonce) []byte) (types.Hash, types.Nonce, error) {
 	s := n.sender(from)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -43,11 +52,11 @@ func (n *nonces) submit(ctx context.Context, from types.Address, head types.Heig
 		var h types.Hash
 		if h, err = n.backend.Submit(ctx, sign(nonce)); err == nil {
 			s.taken[nonce] = head
-			return h, nil
+			return h, nonce, nil
 		}
 		var refused *Error
 		if !errors.As(err, &refused) {
-			return h, err
+			return h, nonce, err
 		}
 		switch refused.Body.Code {
 		case CodeNonceTaken, CodeNonceTooLow:
@@ -55,10 +64,10 @@ func (n *nonces) submit(ctx context.Context, from types.Address, head types.Heig
 		case CodeNonceGap:
 			clear(s.taken) // those before it were given up
 		default:
-			return h, err
+			return h, nonce, err
 		}
 	}
-	return types.Hash{}, err
+	return types.Hash{}, 0, err
 }
 
 func (n *nonces) sender(a types.Address) *sender {

@@ -62,11 +62,27 @@ func TestANonceThatAnotherTookIsPassedOver(t *testing.T) {
 	if _, err := w.chain.Submit(context.Background(), foreign.Encode()); err != nil {
 		t.Fatal(err)
 	}
-	h, err := w.server.nonces.submit(context.Background(), alice.Address(), 0, func(n types.Nonce) []byte {
+	h, _, err := w.server.nonces.submit(context.Background(), alice.Address(), 0, func(n types.Nonce) []byte {
 		return draft{to: &types.Address{6}, payload: transferPayload}.sign(testChain, Head{}, alice, n).Encode()
 	})
 	if err != nil || len(w.chain.pool) != 2 || w.chain.pool[1].Nonce != 1 {
 		t.Fatal(h, err, len(w.chain.pool))
+	}
+}
+
+// A transaction that the pool gives up leaves no gap behind which the next one
+// would wait.
+func TestADroppedTransactionGivesItsNonceBack(t *testing.T) {
+	w := newWorld(t, func(m *memory) { m.auto, m.drops, m.gaps = false, true, true })
+	w.refused(409, CodeDropped, "POST", "/devnet/send", model.SendRequest{From: "alice", To: "system"})
+	w.chain.mu.Lock()
+	w.chain.drops, w.chain.auto = false, true
+	w.chain.mu.Unlock()
+	if status, body := w.call("POST", "/devnet/send", model.SendRequest{From: "alice", To: "system"}); status != 200 {
+		t.Fatal(status, string(body))
+	}
+	if tx := w.chain.blocks[0].Block.Transactions[0]; tx.Nonce != 0 {
+		t.Errorf("the next transaction has the nonce %d", tx.Nonce)
 	}
 }
 

@@ -278,11 +278,32 @@ func TestMetricsTellOfNodesBlocksAndTimers(t *testing.T) {
 	for _, line := range []string{`devnet_height{node="v0"} 2`, `devnet_timers_total{outcome="fired"} 1`, `devnet_timers_total{outcome="deferred"} 1`, `devnet_timers_total{outcome="extended"} 1`,
 		`devnet_lane_budget_cycles 2000`, `devnet_lane_cycles{use="fires"} 500`, `devnet_lane_utilisation_ratio 0.25`, `devnet_basefee_wei{resource="lane_timer"} 1000`,
 		`devnet_timer_cycles_total 0`,
+		`devnet_views_nullified_total 0`,
 		`devnet_blocks_total 2`, `devnet_block_seconds_sum 1`, `devnet_basefee_wei{resource="cycle"} 1000`, `devnet_mempool_transactions{node="v1"} 0`,
 		`devnet_receipts_total{origin="transaction",status="ok"} 1`} {
 		if status != 200 || !strings.Contains(string(data), line+"\n") {
 			t.Errorf("no line %q in %s", line, data)
 		}
+	}
+}
+
+func TestMetricsTellOfTheProcessAndHowOldTheLastBlockIs(t *testing.T) {
+	w := newWorld(t)
+	_, data := w.call("GET", "/metrics", nil)
+	for _, name := range []string{"devnet_last_block_age_seconds", "go_goroutines", "process_open_fds"} {
+		if !strings.Contains(string(data), "\n"+name+" ") {
+			t.Errorf("no figure %s in %s", name, data)
+		}
+	}
+}
+
+func TestViewsThatMadeNoBlockAreCounted(t *testing.T) {
+	w := newWorld(t)
+	for _, header := range []types.Header{{View: 3}, {View: 4}, {View: 9}, {View: 2, Epoch: 1}} {
+		w.server.metrics.observe(&Block{Block: &types.Block{Header: types.Header{View: header.View, Epoch: header.Epoch, Timestamp: 1}}})
+	}
+	if _, data := w.call("GET", "/metrics", nil); !strings.Contains(string(data), "\ndevnet_views_nullified_total 4\n") {
+		t.Errorf("%s", data)
 	}
 }
 

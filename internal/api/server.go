@@ -38,6 +38,7 @@ type Server struct {
 	reads    chan struct{}
 	readers  chan struct{}
 	patience time.Duration   // WaitTimeout
+	bodyTime time.Duration   // BodyTimeout
 	mu       sync.Mutex      // of claims
 	claims   map[string]bool // names an actor is being deployed under
 	faulting sync.Mutex      // of making a fault
@@ -63,6 +64,7 @@ func New(backend Backend, cfg Config) *Server {
 		nonces:   newNonces(backend),
 		claims:   map[string]bool{},
 		patience: WaitTimeout,
+		bodyTime: BodyTimeout,
 	}
 	s.ended, s.end = context.WithCancel(context.Background())
 	for _, host := range cfg.Hosts {
@@ -75,6 +77,7 @@ func New(backend Backend, cfg Config) *Server {
 	s.registerChain()
 	s.registerTransactions()
 	s.registerActors()
+	s.registerReceipts()
 	s.registerTimers()
 	s.registerNetwork()
 	s.registerEvents()

@@ -12,7 +12,7 @@ import (
 func ShowBlock(b *Block) model.Block { return blockModel(b) }
 
 // ShowReceipt is a receipt as GET /transaction/{hash}/receipt shows it.
-func ShowReceipt(r *types.Receipt) model.Receipt { return receiptModel(r) }
+func ShowReceipt(r *types.Receipt, printed []string) model.Receipt { return receiptModel(r, printed) }
 
 // ShowTimer is a timer as GET /timers shows it.
 func ShowTimer(t *Timer) model.Timer { return timerModel(t) }

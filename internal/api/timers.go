@@ -10,12 +10,12 @@ import (
 
 func (s *Server) registerTimers() {
 	serve(s, operation{id: "timers", method: http.MethodGet, path: "/timers", tag: tagTimers,
-		summary: "Timers in every state, by due height, then insertion", errors: []int{400, 404, 409},
+		summary: "Timers in every state, by due height, then insertion, or the other way round", errors: []int{400, 404, 409},
 		response: []model.Timer{exampleTimer}}, s.listTimers)
 	serve(s, operation{id: "timer", method: http.MethodGet, path: "/timer/{id}", tag: tagTimers,
 		summary: "A timer, with the receipt of its fire", errors: []int{400, 404, 409},
 		response: model.TimerDetail{Timer: exampleTimer, Receipt: &exampleFire}}, s.getTimer)
-	serve(s, operation{id: "timerStory", method: http.MethodGet, path: "/timer/{id}/story", tag: tagTimers,
+	serve(s, operation{id: "timer_story", method: http.MethodGet, path: "/timer/{id}/story", tag: tagTimers,
 		summary: "All that blocks did to a timer: moves between tiers, each block it was due in and why it was deferred, what its fire paid and to whom",
 		description: "Blocks in a row that deferred it for the same reason, at the same offer, are one entry. A timer deferred by more than limit " +
 			"blocks is told in parts: next is the height from which to ask on.",
@@ -29,7 +29,7 @@ func (s *Server) registerTimers() {
 
 type timersInput struct {
 	OnNode
-	Page
+	OrderedPage
 	Actor  string                 `query:"actor" maxLength:"256" doc:"Only this actor's, by address or name."`
 	DueBy  optional[types.Height] `query:"due_by" doc:"Only those due at this height or before."`
 	Status string                 `query:"status" enum:"pending,fired,expired,insufficient_funds,cancelled" doc:"Only those in this state."`
@@ -40,7 +40,7 @@ func (s *Server) listTimers(_ context.Context, in *timersInput) ([]model.Timer, 
 	if err != nil {
 		return nil, err
 	}
-	filter := TimerFilter{Status: types.TimerStatus(in.Status), Offset: in.Offset, Limit: in.Limit}
+	filter := TimerFilter{Status: types.TimerStatus(in.Status), Order: in.order()}
 	if in.Actor != "" {
 		a, err := s.address(v, in.Actor, "actor")
 		if err != nil {
@@ -69,11 +69,11 @@ type TimerInput struct {
 }
 
 func (s *Server) getTimer(_ context.Context, in *TimerInput) (m model.TimerDetail, err error) {
-	id, err := hash(in.ID, "id")
+	v, err := s.view(in.OnNode)
 	if err != nil {
 		return m, err
 	}
-	v, err := s.view(in.OnNode)
+	id, err := find(v, TimerHash, in.ID, "id")
 	if err != nil {
 		return m, err
 	}
@@ -91,7 +91,7 @@ func (s *Server) getTimer(_ context.Context, in *TimerInput) (m model.TimerDetai
 			return m, err
 		}
 		if r != nil {
-			receipt := receiptModel(r)
+			receipt := receiptModel(&r.Receipt, r.Logs)
 			m.Receipt = &receipt
 		}
 	}
@@ -110,11 +110,11 @@ type storyInput struct {
 }
 
 func (s *Server) story(_ context.Context, in *storyInput) (m model.TimerStory, err error) {
-	id, err := hash(in.ID, "id")
+	v, err := s.view(in.OnNode)
 	if err != nil {
 		return m, err
 	}
-	v, err := s.view(in.OnNode)
+	id, err := find(v, TimerHash, in.ID, "id")
 	if err != nil {
 		return m, err
 	}

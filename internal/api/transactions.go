@@ -45,7 +45,7 @@ func (s *Server) registerTransactions() {
 		if err != nil {
 			return m, err
 		}
-		return receiptModel(r), nil
+		return receiptModel(&r.Receipt, r.Logs), nil
 	})
 }
 
@@ -108,7 +108,7 @@ func (s *Server) waiter() (free func(), err error) {
 }
 
 // await returns the receipt of a transaction once it is final.
-func (s *Server) await(ctx context.Context, h types.Hash) (*types.Receipt, error) {
+func (s *Server) await(ctx context.Context, h types.Hash) (*Receipt, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.patience)
 	defer cancel()
 	r, err := s.backend.Wait(ctx, h)

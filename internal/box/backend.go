@@ -148,19 +148,19 @@ func ask[T any](n *Network, question func(*validators.Pool) T) (answer T, ok boo
 }
 
 // Wait implements api.Backend.
-func (n *Network) Wait(ctx context.Context, hash types.Hash) (*types.Receipt, error) {
+func (n *Network) Wait(ctx context.Context, hash types.Hash) (*api.Receipt, error) {
 	ends, giveUp := n.finality.wait(hash)
 	defer giveUp()
-	if receipt, err := n.Best().Validator().Archive().Receipt(hash); err != nil || receipt != nil {
+	if receipt, err := view.Receipt(n.Best().Validator().Archive(), hash); err != nil || receipt != nil {
 		return receipt, err
 	}
 	select {
 	case end := <-ends:
 		if end.receipt == nil {
-			return nil, api.Refuse(http.StatusConflict, "dropped", "the transaction was dropped: %s", end.dropped).
+			return nil, api.Refuse(http.StatusConflict, api.CodeDropped, "the transaction was dropped: %s", end.dropped).
 				Hint("Nothing of it was executed. Send it again, with a fresh nonce and a sufficient fee.")
 		}
-		return end.receipt, nil
+		return &api.Receipt{Receipt: *end.receipt, Logs: end.printed}, nil
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/cowboyinc/devnet/internal/types"
 	"github.com/cowboyinc/devnet/validators"
+	"github.com/cowboyinc/devnet/validators/ledger"
 )
 
 // finality follows what the validators of this process made final, each height
@@ -21,7 +22,8 @@ type finality struct {
 // transaction was given up.
 type ended struct {
 	receipt *types.Receipt
-	dropped string // why
+	printed []string // by the execution
+	dropped string   // why
 }
 
 func newFinality() *finality {
@@ -39,7 +41,9 @@ func (f *finality) observe(seen validators.Finality) {
 		}
 		f.height = height
 		for i := range result.Receipts {
-			f.tell(result.Receipts[i].Hash, ended{receipt: &result.Receipts[i]})
+			if hash := result.Receipts[i].Hash; len(f.waiting[hash]) > 0 {
+				f.tell(hash, ended{receipt: &result.Receipts[i], printed: printed(result, hash)})
+			}
 		}
 		for id := 1; id <= f.last; id++ {
 			if each := f.subscribers[id]; each != nil {
@@ -47,6 +51,16 @@ func (f *finality) observe(seen validators.Finality) {
 			}
 		}
 	}
+}
+
+// printed lists the lines that one execution of a block printed.
+func printed(result *ledger.Result, execution types.Hash) (lines []string) {
+	for i := range result.Logs {
+		if result.Logs[i].Cause == execution {
+			lines = append(lines, result.Logs[i].Line)
+		}
+	}
+	return lines
 }
 
 // tell ends all waits for an execution. It is called with the lock held.

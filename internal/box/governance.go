@@ -181,7 +181,7 @@ func (n *Network) govern(ctx context.Context, opcode uint16, args any) (*types.R
 		}
 		return nil, api.Refuse(http.StatusConflict, code, "%s", message)
 	}
-	return receipt, nil
+	return &receipt.Receipt, nil
 }
 
 func (n *Network) instruction(opcode uint16, args any) *types.Transaction {

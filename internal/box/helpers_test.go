@@ -116,7 +116,7 @@ func land(t testing.TB, n *Network, tx *types.Transaction) *types.Receipt {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return receipt
+	return &receipt.Receipt
 }
 
 func deploySample(t testing.TB, w *wallet, sample, name string, fund uint64) types.Address {

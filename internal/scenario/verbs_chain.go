@@ -140,9 +140,9 @@ func (c *call) submit(n *network, d draft) (types.Hash, error) {
 }
 
 // await runs the network until a transaction is final.
-func (c *call) await(n *network, hash types.Hash) (*types.Receipt, error) {
+func (c *call) await(n *network, hash types.Hash) (*api.Receipt, error) {
 	within := c.asked("within", 50)
-	var receipt *types.Receipt
+	var receipt *api.Receipt
 	_, _, err := n.goOn(within, func() (bool, error) {
 		v, err := n.backend.View("")
 		if err != nil {
@@ -178,7 +178,7 @@ func netDeploy(c *call) (starlark.Value, error) {
 	if receipt.Status != types.StatusOK {
 		return nil, failure("net.deploy: %s was not deployed: %s%s", file, receipt.Status, faultText(receipt.Error))
 	}
-	a := &actorValue{name: name, address: receipt.To, receipt: recordOf("receipt", api.ShowReceipt(receipt))}
+	a := &actorValue{name: name, address: receipt.To, receipt: recordOf("receipt", api.ShowReceipt(&receipt.Receipt, receipt.Logs))}
 	n.actors = append(n.actors, a)
 	return a, nil
 }
@@ -231,7 +231,7 @@ func (c *call) receipt(hash types.Hash) (starlark.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	return recordOf("receipt", api.ShowReceipt(receipt)), nil
+	return recordOf("receipt", api.ShowReceipt(&receipt.Receipt, receipt.Logs)), nil
 }
 
 func netSend(c *call) (starlark.Value, error) {
@@ -282,7 +282,7 @@ func netReceipt(c *call) (starlark.Value, error) {
 	if err != nil || receipt == nil {
 		return starlark.None, err
 	}
-	return recordOf("receipt", api.ShowReceipt(receipt)), nil
+	return recordOf("receipt", api.ShowReceipt(&receipt.Receipt, receipt.Logs)), nil
 }
 
 // MaxStateKeys bounds what net.state returns.
@@ -364,7 +364,7 @@ func netTimers(c *call) (starlark.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	filter := api.TimerFilter{Limit: MaxListed}
+	filter := api.TimerFilter{Order: api.Order{Limit: MaxListed}}
 	if c.has("actor") {
 		of := get[types.Address](c, "actor")
 		filter.Actor = &of

@@ -59,9 +59,10 @@ func eventsOf(b *api.Block, h types.Height, kind string, of *types.Address) (lis
 		}
 	}
 	add(model.EventBlock, nil, api.ShowBlock(b))
+	printed := b.Printed()
 	for i := range b.Receipts {
 		r := &b.Receipts[i]
-		add(model.EventTx, []types.Address{r.To, r.Sender}, api.ShowReceipt(r))
+		add(model.EventTx, []types.Address{r.To, r.Sender}, api.ShowReceipt(r, printed[r.Hash]))
 	}
 	for _, mark := range b.Timers {
 		add(model.EventTimer, []types.Address{mark.Actor}, shownMark{mark.ID, mark.Actor, h, string(mark.Status), mark.Reason})

@@ -60,7 +60,7 @@ func TestAStoryAddsUpUnderEveryPolicy(t *testing.T) {
 	for _, policy := range []string{scheduler.Fifo, scheduler.EIP1559, scheduler.GBA, scheduler.BiasVCG, scheduler.BiasFirstPrice} {
 		t.Run(policy, func(t *testing.T) {
 			v := stormed(t, policy, 30)
-			timers, err := v.Timers(api.TimerFilter{Limit: 100})
+			timers, err := v.Timers(api.TimerFilter{Order: api.Order{Limit: 100}})
 			if err != nil || len(timers) != 40 {
 				t.Fatal(len(timers), err)
 			}
@@ -147,7 +147,7 @@ func lane(t *testing.T, v api.View, timers []api.Timer) {
 // A timer that still waits shows what the last block said of it.
 func TestAWaitingTimerShowsTheLastVerdict(t *testing.T) {
 	v := stormed(t, scheduler.EIP1559, 13)
-	timers, err := v.Timers(api.TimerFilter{Status: types.TimerPending, Limit: 100})
+	timers, err := v.Timers(api.TimerFilter{Status: types.TimerPending, Order: api.Order{Limit: 100}})
 	if err != nil || len(timers) == 0 {
 		t.Fatal(timers, err)
 	}
@@ -201,7 +201,7 @@ func TestAStoryTellsOfTiersAndTriggers(t *testing.T) {
 	reach(45)
 	source := &view.Source{Genesis: n.Genesis, Programs: samples.Mux{}, Verifier: n.Scheme()}
 	v := source.Of(n.Validator("v0"))
-	timers, err := v.Timers(api.TimerFilter{Limit: 10})
+	timers, err := v.Timers(api.TimerFilter{Order: api.Order{Limit: 10}})
 	if err != nil || len(timers) != 3 {
 		t.Fatal(len(timers), err)
 	}

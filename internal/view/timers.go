@@ -22,7 +22,8 @@ func (v *view) Timer(id types.TimerID) (*api.Timer, error) {
 }
 
 func (v *view) Timers(f api.TimerFilter) (out []api.Timer, err error) {
-	records, err := v.archive.Timers(validators.TimerFilter(f))
+	records, err := v.archive.Timers(validators.TimerFilter{Actor: f.Actor, DueBy: f.DueBy, Status: f.Status,
+		Newest: f.Newest, Offset: f.Offset, Limit: f.Limit})
 	for i := range records {
 		out = append(out, v.timerOf(&records[i]))
 	}
@@ -30,7 +31,7 @@ func (v *view) Timers(f api.TimerFilter) (out []api.Timer, err error) {
 }
 
 func (v *view) timerOf(r *validators.TimerRecord) api.Timer {
-	t := api.Timer{Timer: r.Timer, Status: r.Status, EndedAt: r.EndedAt, Reason: r.Reason,
+	t := api.Timer{Timer: r.Timer, Status: r.Status, EndedAt: r.EndedAt, Reason: r.Reason, Result: r.Result,
 		Examined: r.Examined, Priority: r.Priority, Weight: r.Weight,
 		CyclesUsed: r.CyclesUsed, CellsUsed: r.CellsUsed, FeePaid: r.FeePaid, TipPaid: r.TipPaid}
 	if r.Status == types.TimerPending {

@@ -98,7 +98,20 @@ func (v *view) Transaction(hash types.Hash) (*types.Transaction, types.Height, e
 	return tx, receipt.Height, nil
 }
 
-func (v *view) Receipt(hash types.Hash) (*types.Receipt, error) { return v.archive.Receipt(hash) }
+func (v *view) Receipt(hash types.Hash) (*api.Receipt, error) { return Receipt(v.archive, hash) }
+
+// Receipt returns the receipt of an execution with what it printed, or nil.
+func Receipt(archive *validators.Archive, hash types.Hash) (*api.Receipt, error) {
+	receipt, lines, err := archive.Execution(hash)
+	if err != nil || receipt == nil {
+		return nil, err
+	}
+	return &api.Receipt{Receipt: *receipt, Logs: lines}, nil
+}
+
+func (v *view) Hashes(of api.HashKind, first, last types.Hash, each func(types.Hash) bool) error {
+	return v.archive.Hashes(validators.HashKind(of), first, last, each)
+}
 
 func (v *view) Account(a types.Address) (api.Account, error) {
 	account := v.state.Account(a)
@@ -146,6 +159,17 @@ func (v *view) Named(name string) (out []types.Address, err error) {
 	return out, nil
 }
 
+func (v *view) Addresses(first, last types.Address) (out []types.Address, err error) {
+	v.state.Actors(first, func(a types.Address, _ *actors.Actor) bool {
+		if a.Compare(last) > 0 {
+			return false
+		}
+		out = append(out, a)
+		return true
+	})
+	return out, nil
+}
+
 func (v *view) State(actor types.Address, prefix []byte, offset, limit int) (out []api.Entry, err error) {
 	v.state.ScanStorage(actor, func(e actors.Entry) bool {
 		if bytes.HasPrefix(e.Key, prefix) {
@@ -158,8 +182,8 @@ func (v *view) State(actor types.Address, prefix []byte, offset, limit int) (out
 	return out[:min(limit, len(out))], nil
 }
 
-func (v *view) Logs(actor types.Address, offset, limit int) (out []api.LogLine, err error) {
-	lines, err := v.archive.Logs(actor, offset, limit)
+func (v *view) Logs(actor types.Address, o api.Order) (out []api.LogLine, err error) {
+	lines, err := v.archive.Logs(actor, o.Newest, o.Offset, o.Limit)
 	for _, line := range lines {
 		out = append(out, api.LogLine{Actor: line.Actor, Height: line.Height, Hash: line.Cause, Line: line.Line})
 	}
@@ -194,7 +218,7 @@ func (v *view) Read(_ context.Context, call api.Call) (api.Result, error) {
 	return out, nil
 }
 
-func (v *view) Simulate(_ context.Context, tx *types.Transaction) (*types.Receipt, error) {
+func (v *view) Simulate(_ context.Context, tx *types.Transaction) (*api.Receipt, error) {
 	if tx.Signature == nil {
 		return nil, api.Refuse(http.StatusBadRequest, "bad_signature", "the transaction is not signed")
 	}
@@ -202,12 +226,19 @@ func (v *view) Simulate(_ context.Context, tx *types.Transaction) (*types.Receip
 	if !ok {
 		return nil, api.Refuse(http.StatusBadRequest, "bad_signature", "nobody can have made this signature")
 	}
-	receipt, _, err := v.reader.Simulate(v.state, sender, tx)
+	receipt, printed, err := v.reader.Simulate(v.state, sender, tx)
 	var missing *ledger.EnvironmentError
-	if errors.As(err, &missing) {
+	switch {
+	case errors.As(err, &missing):
 		return nil, environment(err)
+	case err != nil:
+		return nil, Refusal(err)
 	}
-	return receipt, Refusal(err)
+	out := &api.Receipt{Receipt: *receipt}
+	for i := range printed {
+		out.Logs = append(out.Logs, printed[i].Line)
+	}
+	return out, nil
 }
 
 // Refusal turns what admission says into an answer for a client.

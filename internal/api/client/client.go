@@ -75,6 +75,7 @@ func (e *Unreachable) Unwrap() error { return e.Cause }
 type Page struct {
 	Offset int
 	Limit  int
+	Newest bool // first, where the list has an order of its own
 }
 
 func (p Page) query() url.Values {
@@ -84,6 +85,9 @@ func (p Page) query() url.Values {
 	}
 	if p.Limit > 0 {
 		q.Set("limit", strconv.Itoa(p.Limit))
+	}
+	if p.Newest {
+		q.Set("order", "newest")
 	}
 	return q
 }
@@ -217,6 +221,19 @@ func (c *Client) Receipt(ctx context.Context, hash string) (model.Receipt, error
 	return read[model.Receipt](ctx, c, "/transaction/"+url.PathEscape(hash)+"/receipt", nil)
 }
 
+// BlockReceipts lists what a final block executed, in order.
+func (c *Client) BlockReceipts(ctx context.Context, id string, p Page) ([]model.Receipt, error) {
+	return read[[]model.Receipt](ctx, c, "/block/"+url.PathEscape(id)+"/receipts", p.query())
+}
+
+// Failures lists what failed of an actor in the latest blocks, newest first.
+func (c *Client) Failures(ctx context.Context, actor string, blocks int, p Page) ([]model.Receipt, error) {
+	q := p.query()
+	q.Set("failed", "true")
+	q.Set("blocks", strconv.Itoa(blocks))
+	return read[[]model.Receipt](ctx, c, "/actor/"+url.PathEscape(actor)+"/receipts", q)
+}
+
 // Submit hands in a signed transaction and returns once the pool took it.
 func (c *Client) Submit(ctx context.Context, raw []byte) (types.Hash, error) {
 	var out model.Submitted
@@ -265,7 +282,7 @@ func (c *Client) State(ctx context.Context, actor, prefix string, p Page) ([]mod
 	return read[[]model.StateEntry](ctx, c, "/actor/"+url.PathEscape(actor)+"/state", q)
 }
 
-// Logs lists what an actor printed, oldest first.
+// Logs lists what an actor printed.
 func (c *Client) Logs(ctx context.Context, actor string, p Page) ([]model.LogLine, error) {
 	return read[[]model.LogLine](ctx, c, "/actor/"+url.PathEscape(actor)+"/logs", p.query())
 }

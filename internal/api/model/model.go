@@ -115,6 +115,7 @@ type Receipt struct {
 	Events     []Event       `json:"events"`
 	Error      *Fault        `json:"error" doc:"Null where the status is ok."`
 	Output     types.Bytes   `json:"output"`
+	Logs       []string      `json:"logs" doc:"The lines that it printed, also where it failed."`
 }
 
 // Transaction is a transaction as it was signed, and where it stands.
@@ -232,6 +233,7 @@ type Timer struct {
 	EndedAt                *types.Height  `json:"ended_at" doc:"Null while pending."`
 	Deferrals              uint64         `json:"deferrals" doc:"Blocks in which it was due and did not end."`
 	Reason                 string         `json:"reason" doc:"Of the last deferral or of its end."`
+	Result                 string         `json:"result" doc:"How its handler ended, as a receipt's status; empty unless it fired."`
 	Priority               types.Wei      `json:"priority" doc:"Tip in wei a cycle when a block looked at it last, or the bid in an auction; the stated tip, or 0, where none has yet."`
 	Weight                 string         `json:"weight" doc:"Of its actor as n/d, when a block looked at it last; 1/1 where none has yet, and under a policy without weights."`
 	CyclesUsed             types.Cycles   `json:"cycles_used"`
