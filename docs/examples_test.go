@@ -123,8 +123,8 @@ var examples = map[string]func(*lines){
 	"proposal": func(l *lines) { frame(l, 1, proposal(), "view", "block", "signature") },
 	"header": func(l *lines) {
 		h := proposal().Block.Header
-		l.array(codec.Marshal(&h), "chain_id", "height", "skipped", "view", "epoch", "parent", "proposer", "timestamp_ms", "transactions", "presence",
-			"subset_epoch", "randomness", "state_root", "receipts_root", "cycles_used", "cells_used", "timer_cycles_used", "basefee_cycle", "basefee_cell", "basefee_lane_timer")
+		l.array(codec.Marshal(&h), "chain_id", "height", "skipped", "view", "epoch", "set_epoch", "parent", "proposer", "timestamp_ms", "transactions", "presence",
+			"subset_epoch", "randomness", "state_root", "receipts_root", "cycles_used", "cells_used", "timer_cycles_used", "basefee_cycle", "basefee_cell", "basefee_lane_timer", "next_set")
 		hash := h.Hash()
 		l.add("block hash", hash[:])
 	},

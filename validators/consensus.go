@@ -54,21 +54,20 @@ func newConsensus(v *Validator) (*consensus, error) {
 	params := view.State.NextParams()
 	timing := timingOf(params)
 	machine, err := simplex.New(simplex.Config{
-		ChainID:     v.genesis.ChainID,
-		Signer:      v.node.Signer,
-		BlockTime:   timing.BlockTime,
-		LinkDelay:   timing.LinkDelay,
-		Auto:        timing.Auto,
-		EpochBlocks: params.EpochBlocks,
-		Set:         *view.State.Validators(),
-		Previous:    view.State.PreviousValidators(),
-		Root:        view.root(),
+		ChainID:   v.genesis.ChainID,
+		Signer:    v.node.Signer,
+		BlockTime: timing.BlockTime,
+		LinkDelay: timing.LinkDelay,
+		Auto:      timing.Auto,
+		Set:       *view.State.Validators(),
+		Previous:  view.State.PreviousValidators(),
+		Root:      view.root(),
 	}, records)
 	if err != nil {
 		return nil, err
 	}
 	c := &consensus{v: v, machine: machine, timing: timing, limit: rewriteBytes}
-	c.sync = catchup.New(catchup.Config{Self: v.node.Signer.Address(), EpochBlocks: params.EpochBlocks,
+	c.sync = catchup.New(catchup.Config{Self: v.node.Signer.Address(),
 		Timeout: answerDelays * timing.LinkDelay, Root: view.syncRoot()})
 	c.publish()
 	return c, nil
@@ -232,7 +231,7 @@ func (c *consensus) rewrite(stored *View) {
 	}
 	records, err := c.v.records()
 	if err == nil {
-		records, err = simplex.Compact(records, stored.root(), stored.State.NextParams().EpochBlocks)
+		records, err = simplex.Compact(records, stored.root())
 	}
 	if err == nil {
 		err = c.v.node.Log.Rewrite(records)

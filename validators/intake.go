@@ -31,17 +31,16 @@ type verify struct{ ask catchup.Verify }
 // malformed or not signed by whom it names.
 type intake struct {
 	v    *Validator
-	held []frame // of epochs to come, until their sets are known
+	held []frame // of sets to come, until those are known
 	size int     // of them, in bytes
 }
 
-// Limits of the frames of epochs to come that wait. A crowd of them hints that
-// this validator does not come to those epochs by itself.
+// Limits of the frames of sets to come that wait. A crowd of them hints that
+// this validator does not come to those by itself.
 const (
-	maxHeld        = 1024
-	maxHeldBytes   = 8 << 20
-	maxEpochsAhead = 16
-	crowd          = 32
+	maxHeld      = 1024
+	maxHeldBytes = 8 << 20
+	crowd        = 32
 )
 
 // newSets says that the validator sets have changed.
@@ -99,27 +98,22 @@ func (in *intake) consensus(f frame, read *reading) {
 	}
 }
 
-// ahead keeps a message of an epoch to come until its set is known: time travel
-// makes epochs of one block, and whoever is a few blocks late must lose nothing,
-// or a view that it leads waits for it in vain. A message of a later epoch than
-// the next, and a crowd of kept ones, hint that this validator lags behind their
-// sender.
+// ahead keeps a message of a set to come until that is known: whoever is a few
+// blocks late at a border must lose nothing, or a view that it leads waits for it
+// in vain. The first of them, and each crowd, hints that this validator lags
+// behind their sender.
 func (in *intake) ahead(f frame, unknown *simplex.UnknownEpoch) {
 	if unknown.Epoch <= unknown.Current {
 		return
 	}
-	far := unknown.Epoch - unknown.Current
-	switch {
-	case far > maxEpochsAhead:
-	case len(in.held) < maxHeld && in.size+len(f.data) <= maxHeldBytes:
-		in.held = append(in.held, f)
-		in.size += len(f.data)
-	default:
+	if len(in.held) >= maxHeld || in.size+len(f.data) > maxHeldBytes {
 		in.held, in.size = nil, 0
 	}
-	if far > 1 || len(in.held)%crowd == 0 {
+	if len(in.held)%crowd == 0 {
 		in.v.post(in.v.consensus, ahead{f.from, unknown.Epoch})
 	}
+	in.held = append(in.held, f)
+	in.size += len(f.data)
 }
 
 // verify checks finalized blocks against the sets they were decided by.
@@ -132,8 +126,7 @@ func (in *intake) verify(ask catchup.Verify) {
 		_, err := simplex.CheckCertificate(in.v.genesis.ChainID, in.v.node.Verifier, sets, c)
 		return err
 	}
-	epochBlocks := in.v.head.Load().State.NextParams().EpochBlocks
-	batch, err := catchup.Check(ask.Batch, &ask.Root, epochBlocks, certificate)
+	batch, err := catchup.Check(ask.Batch, &ask.Root, certificate)
 	if err != nil {
 		in.v.count.refusedFrames.Add(1)
 		in.v.log.Warn("finalized blocks were refused", "error", err)

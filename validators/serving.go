@@ -39,8 +39,7 @@ func (a *archiving) serve(event rangeRequest) {
 		a.served = map[types.Address]allowance{}
 	}
 	a.served[event.from] = used // peers are members of validator sets: few
-	epochBlocks := a.v.head.Load().State.NextParams().EpochBlocks
-	batch := catchup.Serve(event.request, epochBlocks, &served{archive: a.v.history, tip: a.v.View().Block.Header.Height})
+	batch := catchup.Serve(event.request, &served{archive: a.v.history, tip: a.v.View().Block.Header.Height})
 	a.v.node.Transport.Send(event.from, encodeFrame(batch))
 }
 

@@ -193,7 +193,15 @@ func TestTheSetFollowsASortedMap(t *testing.T) {
 					delete(next, v.Address)
 				}
 			default:
-				set := Rotate(c.KV)
+				moved, set := len(Moves(c.KV)) > 0, Validators(c.KV)
+				if rotated := Rotate(c.KV, set.Epoch+3); (rotated != nil) != moved {
+					t.Fatalf("an epoch ends with moves %v and the set %v", moved, rotated)
+				} else if moved {
+					if rotated.Epoch != set.Epoch+3 || Previous(c.KV).Epoch != set.Epoch {
+						t.Fatalf("the set is of epoch %d", rotated.Epoch)
+					}
+					set = rotated
+				}
 				now = map[types.Address]bool{}
 				for i, m := range set.Members {
 					if now[m.Address] = true; !next[m.Address] || i > 0 && set.Members[i-1].Address.Compare(m.Address) >= 0 {

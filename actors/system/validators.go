@@ -50,7 +50,7 @@ func (in *JoinValidator) Execute(c Chain) (Effect, *types.Fault) {
 	waiting, waits := find(moves, address)
 	switch {
 	case waits && waiting.Join != nil:
-		return refuse("already_joining", "validator %s joins at the end of epoch %d", address, set.Epoch)
+		return refuse("already_joining", "validator %s joins at the end of epoch %d", address, EpochOf(c.Params, c.Height))
 	case active && !waits:
 		return refuse("already_validator", "%s is a validator", address)
 	}
@@ -70,7 +70,7 @@ func (in *LeaveValidator) Execute(c Chain) (Effect, *types.Fault) {
 	waiting, waits := find(moves, in.Address)
 	switch {
 	case waits && waiting.Join == nil:
-		return refuse("already_leaving", "validator %s leaves at the end of epoch %d", in.Address, set.Epoch)
+		return refuse("already_leaving", "validator %s leaves at the end of epoch %d", in.Address, EpochOf(c.Params, c.Height))
 	case !active && !waits:
 		return refuse("not_a_validator", "%s is no validator", in.Address)
 	}
@@ -96,7 +96,7 @@ func change(c Chain, set *types.ValidatorSet, moves []Move, address types.Addres
 	} else {
 		c.KV.Set(moveKey(address), codec.Marshal(move))
 	}
-	return Effect{Events: []types.Event{event(name, ValidatorMove{address, set.Epoch + 1})}}, nil
+	return Effect{Events: []types.Event{event(name, ValidatorMove{address, EpochOf(c.Params, c.Height) + 1})}}, nil
 }
 
 // ValidatorMove is the data of validator.joining and validator.leaving.
@@ -125,7 +125,7 @@ func checkMoves(p *params.Params, set *types.ValidatorSet, moves []Move) *types.
 	return nil
 }
 
-// Validators returns the validator set of the next block.
+// Validators returns the validator set that decides on the next block.
 func Validators(kv Reader) *types.ValidatorSet {
 	set := new(types.ValidatorSet)
 	mustRead(kv.Get([]byte("g/v")), set)
@@ -146,10 +146,23 @@ func Moves(kv Reader) (moves []Move) {
 	return moves
 }
 
-// Rotate ends an epoch: it writes the set of the next one and returns it.
-func Rotate(kv KV) *types.ValidatorSet {
+// MovesWait reports whether somebody joins or leaves at the epoch's end.
+func MovesWait(kv Reader) (wait bool) {
+	kv.Scan([]byte("g/w/"), []byte("g/w0"), func(_, _ []byte) bool {
+		wait = true
+		return false
+	})
+	return wait
+}
+
+// Rotate ends the epoch before next: where somebody joins or leaves it writes the
+// set that decides from next on and returns it, else nil (decision C6).
+func Rotate(kv KV, epoch types.Epoch) *types.ValidatorSet {
 	set, moves := Validators(kv), Moves(kv)
-	next := &types.ValidatorSet{Epoch: set.Epoch + 1, Members: with(set, moves)}
+	if len(moves) == 0 {
+		return nil
+	}
+	next := &types.ValidatorSet{Epoch: epoch, Members: with(set, moves)}
 	for _, m := range moves {
 		kv.Set(moveKey(m.Address), nil)
 	}
@@ -158,9 +171,9 @@ func Rotate(kv KV) *types.ValidatorSet {
 	return next
 }
 
-// Previous returns the validator set before the last rotation, or nil. A
-// validator that restarts on the last block of an epoch needs it to judge that
-// block's certificates.
+// Previous returns the validator set before the last border, or nil. A validator
+// that restarts on the block before one needs it to judge that block's
+// certificates.
 func Previous(kv Reader) *types.ValidatorSet {
 	data := kv.Get([]byte("g/u"))
 	if data == nil {
@@ -206,6 +219,11 @@ func EpochOf(p *params.Params, h types.Height) types.Epoch {
 
 // LastOfEpoch reports whether a block is the last of its epoch.
 func LastOfEpoch(p *params.Params, h types.Height) bool { return h > 0 && uint64(h)%p.EpochBlocks == 0 }
+
+// EndOfEpoch returns the last height of the epoch of h, which is above 0.
+func EndOfEpoch(p *params.Params, h types.Height) types.Height {
+	return types.Height((uint64(EpochOf(p, h)) + 1) * p.EpochBlocks)
+}
 
 // firstOfEpoch returns the least height that is at least h and the first of an
 // epoch.

@@ -222,8 +222,8 @@ func (a *audit) block(parent *ledger.State, stored *validators.Stored) *ledger.S
 	return result.State
 }
 
-// setOf is the set that decided an epoch, as the state after its last block or
-// a later one of the next epoch knows it.
+// setOf is the set that decides from an epoch on, as the state before a border or
+// any later one knows it.
 func setOf(s *ledger.State, epoch types.Epoch) *types.ValidatorSet {
 	if previous := s.PreviousValidators(); previous != nil && previous.Epoch == epoch {
 		return previous

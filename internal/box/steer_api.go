@@ -58,7 +58,7 @@ func (h helm) Leave(ctx context.Context, name string) (m model.Move, err error) 
 // begun meanwhile, in it.
 func (h helm) move(node *Node) model.Move {
 	state := h.network.Best().Validator().View().State
-	m := model.Move{Name: node.Name, Address: node.Address, Status: node.standing(state), Epoch: state.Validators().Epoch}
+	m := model.Move{Name: node.Name, Address: node.Address, Status: node.standing(state), Epoch: state.NextEpoch()}
 	if m.Status == validators.StatusJoining || m.Status == validators.StatusLeaving {
 		m.Epoch++
 	}

@@ -42,11 +42,11 @@ func (n *Network) stopSteward() {
 	}
 }
 
-// retire stops who is no validator any more, once a block of the epoch without
-// it is final: until then it may have to help the others to the last one.
+// retire stops who is no validator any more, once a block of the set without it
+// is final: until then it may have to help the others to the last one.
 func (n *Network) retire() {
 	best := n.Best().Validator().View()
-	if best.Block.Header.Height > 0 && best.Block.Header.Epoch != best.State.Validators().Epoch {
+	if best.Block.Header.Border() {
 		return
 	}
 	for _, node := range n.List() {

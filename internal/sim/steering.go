@@ -161,13 +161,13 @@ func (n *Network) bootstrap(name string) []types.Validator {
 	return n.members.Members
 }
 
-// follow notes the sets that blocks end epochs with. Once a block of the new
-// epoch is final, who is in the set no more stops.
+// follow notes the sets that begin behind borders. Once a block of the new set
+// is final, who is in it no more stops.
 func (n *Network) follow(r *ledger.Result) {
 	switch h := r.Block.Header.Height; {
 	case r.NextSet != nil && h > n.since:
 		n.members, n.since = r.NextSet, h
-	case n.members != nil && h > n.since && r.Block.Header.Epoch == n.members.Epoch:
+	case n.members != nil && h > n.since && r.Block.Header.SetEpoch == n.members.Epoch:
 		for _, name := range n.names {
 			if n.isMember(name) {
 				delete(n.joining, name)

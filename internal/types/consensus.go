@@ -15,12 +15,17 @@ type Validator struct {
 	Endpoint  string    `json:"quic_address"` // host:port of its QUIC listener, "" in the simulator
 }
 
-// ValidatorSet is the validators of an epoch, sorted by address (decision C1).
+// ValidatorSet is the validators that decide from an epoch on, sorted by address
+// (decision C1).
 type ValidatorSet struct {
 	_       struct{} `cbor:",toarray"`
-	Epoch   Epoch
+	Epoch   Epoch    // the first in which it decides
 	Members []Validator
 }
+
+// Hash is the keccak256 of the set's canonical bytes: what the header of the
+// block before a border commits to.
+func (s *ValidatorSet) Hash() Hash { return Keccak(codec.Marshal(s)) }
 
 // MaxFaulty is f = floor((n-1)/3), the Byzantine validators that n tolerate.
 func (s *ValidatorSet) MaxFaulty() int { return (len(s.Members) - 1) / 3 }
@@ -70,7 +75,7 @@ func (k VoteKind) String() string {
 type Vote struct {
 	_         struct{} `cbor:",toarray"`
 	Kind      VoteKind
-	Epoch     Epoch
+	Epoch     Epoch // of the set that votes: the first in which it decides
 	View      View
 	Height    Height
 	Block     Hash
@@ -135,6 +140,7 @@ type Header struct {
 	Skipped          uint64 // heights skipped before this one (decision C8)
 	View             View   // of the first proposal
 	Epoch            Epoch
+	SetEpoch         Epoch // of the set that decides on the block: the first in which it does
 	Parent           Hash
 	Proposer         Address
 	Timestamp        Millis
@@ -150,6 +156,19 @@ type Header struct {
 	BaseFeeCycle     Wei // in force in this block
 	BaseFeeCell      Wei
 	BaseFeeLaneTimer Wei
+	NextSet          Hash // of the set that decides from the next block on; zero where it does not change
+}
+
+// Border reports whether the set of validators changes after the block: it is an
+// epoch's last, and somebody joins or leaves (decision C6).
+func (h *Header) Border() bool { return !h.NextSet.IsZero() }
+
+// Precedes reports whether a set is the one that decides on the block after.
+func (h *Header) Precedes(set *ValidatorSet) bool {
+	if h.Border() {
+		return set.Epoch > h.SetEpoch && set.Hash() == h.NextSet
+	}
+	return set.Epoch == h.SetEpoch
 }
 
 // Block is a header and what it speaks of. The certificates are covered by no
@@ -158,7 +177,7 @@ type Block struct {
 	_            struct{} `cbor:",toarray"`
 	Header       Header
 	Parent       *Certificate // notarization of the parent; nil where that is genesis
-	Finalization *Certificate // of the parent, in the first block of an epoch but the first (decision C6)
+	Finalization *Certificate // of the parent, in the first block after a border (decision C6)
 	Transactions []Transaction
 }
 
@@ -192,8 +211,8 @@ func (b *Block) CheckBody() error {
 }
 
 // Proposal is a leader's block for a view, signed over view and block hash.
-// The last block of an epoch is proposed again in later views until it is
-// final, so View may exceed the block's own (decision C6).
+// The block before a border is proposed again in later views until it is final,
+// so View may exceed the block's own (decision C6).
 type Proposal struct {
 	_         struct{} `cbor:",toarray"`
 	View      View

@@ -13,8 +13,8 @@ type RangeRequest struct {
 	To   types.Height
 }
 
-// Batch answers a RangeRequest: blocks in order, of one epoch, from the first at
-// or after From on. Links are the headers between the last of them and the block
+// Batch answers a RangeRequest: blocks in order, decided by one set, from the
+// first at or after From on. Links are the headers between the last of them and the block
 // that Finalization names; mostly there are none and that is the last one. An
 // empty batch says that there is nothing to give.
 type Batch struct {
@@ -30,8 +30,8 @@ type Root struct {
 	Block        *types.Block // its header is enough
 	Hash         types.Hash
 	Finalization *types.Certificate  // nil for genesis
-	Set          types.ValidatorSet  // of the epoch of the block after it
-	Previous     *types.ValidatorSet // of its own epoch, where that is another
+	Set          types.ValidatorSet  // which decides on the block after it
+	Previous     *types.ValidatorSet // which decided on it, where a border follows
 }
 
 // VerifiedBatch is a batch that Check accepted.
@@ -64,11 +64,11 @@ func invalid(code, format string, args ...any) error {
 
 // Check verifies that a batch goes on from root and is final. certificate
 // checks a certificate's votes against the set of its epoch.
-func Check(b *Batch, root *Root, epochBlocks uint64, certificate func(*types.Certificate) error) (VerifiedBatch, error) {
+func Check(b *Batch, root *Root, certificate func(*types.Certificate) error) (VerifiedBatch, error) {
 	if err := checkSizes(b); err != nil {
 		return VerifiedBatch{}, err
 	}
-	at := chain{header: &root.Block.Header, hash: root.Hash, end: epochEnd(root.Block.Header.Height+1, epochBlocks), epoch: root.Set.Epoch}
+	at := chain{header: &root.Block.Header, hash: root.Hash, epoch: root.Set.Epoch}
 	v := VerifiedBatch{blocks: b.Blocks, hashes: make([]types.Hash, 0, len(b.Blocks))}
 	for _, block := range b.Blocks {
 		if err := checkBody(block, at.header, certificate); err != nil {
@@ -109,8 +109,7 @@ func checkSizes(b *Batch) error {
 type chain struct {
 	header *types.Header
 	hash   types.Hash
-	end    types.Height // the epoch's last height
-	epoch  types.Epoch
+	epoch  types.Epoch // of the set that decides on all that follows the root
 }
 
 func (c *chain) follow(h *types.Header) error {
@@ -119,8 +118,10 @@ func (c *chain) follow(h *types.Header) error {
 		return invalid("not_linked", "block %d does not follow block %d", h.Height, c.header.Height)
 	case h.Height != c.header.Height+1+types.Height(h.Skipped) || h.Height <= c.header.Height:
 		return invalid("wrong_height", "block %d after %d skips %d", h.Height, c.header.Height, h.Skipped)
-	case h.Epoch != c.epoch || h.Height > c.end:
-		return invalid("wrong_epoch", "block %d is not of epoch %d, which ends at %d", h.Height, c.epoch, c.end)
+	case h.SetEpoch != c.epoch:
+		return invalid("wrong_epoch", "block %d was decided by the set of epoch %d, and not by that of %d", h.Height, h.SetEpoch, c.epoch)
+	case c.header.Border() && c.header.SetEpoch == c.epoch:
+		return invalid("wrong_epoch", "block %d is behind a border, and decided by the set before it", h.Height)
 	}
 	c.header, c.hash = h, h.Hash()
 	return nil
@@ -140,7 +141,7 @@ func checkBody(b *types.Block, parent *types.Header, certificate func(*types.Cer
 	if err := b.CheckBody(); err != nil {
 		return invalid("wrong_body", "%v", err)
 	}
-	first := parent.Height > 0 && h.Epoch != parent.Epoch
+	first := parent.Border()
 	if (b.Parent == nil) != (parent.Height == 0) || (b.Finalization != nil) != first {
 		return invalid("wrong_certificates", "block %d lacks a certificate or carries one too many", h.Height)
 	}
@@ -160,13 +161,8 @@ func checkBody(b *types.Block, parent *types.Header, certificate func(*types.Cer
 }
 
 func checkCarried(c *types.Certificate, kind types.VoteKind, h, parent *types.Header) error {
-	if c.Kind != kind || c.Block != h.Parent || c.Height != parent.Height || c.Epoch != parent.Epoch {
+	if c.Kind != kind || c.Block != h.Parent || c.Height != parent.Height || c.Epoch != parent.SetEpoch {
 		return invalid("wrong_certificates", "block %d carries a certificate of something else than its parent", h.Height)
 	}
 	return nil
-}
-
-// epochEnd is the last height of the epoch of h, which is above 0.
-func epochEnd(h types.Height, epochBlocks uint64) types.Height {
-	return types.Height(((uint64(h)-1)/epochBlocks + 1) * epochBlocks)
 }

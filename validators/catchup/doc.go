@@ -6,8 +6,8 @@
 // # What happens
 //
 // On hearing that somebody is ahead, the machine asks one peer for the blocks
-// that follow the root, at most MaxBatchBlocks and not beyond the epoch's last
-// block, since only executing that one tells who signs after it.
+// that follow the root, at most MaxBatchBlocks, and is given none beyond a border,
+// since only executing the block before it tells who signs after it.
 //
 // On an answer, the shell is asked to verify the batch (function Check): blocks
 // linked by hash from the root on up to a block that a finalization names, whose

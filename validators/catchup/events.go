@@ -26,7 +26,7 @@ type (
 	}
 	Refused struct{ ID uint64 }
 	// Applied says that all blocks of Apply are executed and stored. Next is the
-	// next epoch's set where the last of them ends its epoch.
+	// set behind the border, where one follows the last of them.
 	Applied struct {
 		ID   uint64
 		Next *types.ValidatorSet

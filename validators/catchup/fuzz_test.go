@@ -13,7 +13,7 @@ func FuzzStep(f *testing.F) {
 	f.Add([]byte{0, 1, 255, 7, 9, 0, 1, 1, 9, 6, 2, 2, 5, 0, 0, 0, 2, 255})
 	chain := newChain(250)
 	f.Fuzz(func(t *testing.T, script []byte) {
-		m := New(Config{Self: testAddress(0), EpochBlocks: testEpochBlocks, Timeout: 1000, Root: chain.root(0)})
+		m := New(Config{Self: testAddress(0), Timeout: 1000, Root: chain.root(0)})
 		now := types.Time(0)
 		var verify []Verify
 		var apply []Apply
@@ -30,7 +30,7 @@ func FuzzStep(f *testing.F) {
 				if len(requests) > 0 {
 					last := requests[len(requests)-1]
 					from = last.To
-					batch = Serve(last.Request, testEpochBlocks, chain)
+					batch = Serve(last.Request, chain)
 				}
 				if len(batch.Blocks) > 2 && b%2 == 1 {
 					batch = mangle(batch, a)
@@ -41,7 +41,7 @@ func FuzzStep(f *testing.F) {
 					continue
 				}
 				v := verify[len(verify)-1]
-				checked, err := Check(v.Batch, &v.Root, testEpochBlocks, checkTestCertificate)
+				checked, err := Check(v.Batch, &v.Root, checkTestCertificate)
 				if e = (Verified{v.ID, checked}); err != nil {
 					e = Refused{v.ID}
 				}

@@ -8,10 +8,9 @@ import (
 
 // Config is what a machine is made of.
 type Config struct {
-	Self        types.Address
-	EpochBlocks uint64
-	Timeout     time.Duration // for an answer to a request, above 0
-	Root        Root
+	Self    types.Address
+	Timeout time.Duration // for an answer to a request, above 0
+	Root    Root
 }
 
 // Machine is one validator's catch-up. It is driven by Step alone.
@@ -195,9 +194,8 @@ func (m *Machine) request() {
 
 func (m *Machine) fetch(peer types.Address, poll bool) {
 	from := m.next()
-	to := min(epochEnd(from, m.cfg.EpochBlocks), from+MaxBatchBlocks-1)
 	m.fetching = &fetch{peer: peer, from: from, expiry: m.now.Add(m.cfg.Timeout), poll: poll}
-	m.out.Send = append(m.out.Send, Send{To: peer, Request: &RangeRequest{From: from, To: to}})
+	m.out.Send = append(m.out.Send, Send{To: peer, Request: &RangeRequest{From: from, To: from + MaxBatchBlocks - 1}})
 }
 
 // choose returns the next peer in turn that claims to have the block at h or,
@@ -315,8 +313,8 @@ func (m *Machine) applied(e Applied) {
 		return
 	}
 	root := Root{Block: block, Hash: w.verified.hashes[last], Finalization: w.verified.finalization, Set: m.root.Set}
-	if uint64(block.Header.Height)%m.cfg.EpochBlocks == 0 {
-		if e.Next == nil || e.Next.Epoch != root.Set.Epoch+1 {
+	if block.Header.Border() {
+		if e.Next == nil || !block.Header.Precedes(e.Next) {
 			return
 		}
 		previous := root.Set

@@ -10,7 +10,7 @@ import (
 // outsider is a world whose validator 0 is no member of any set.
 func outsider(length int) *world {
 	w := newWorld(length, 0)
-	w.machine = New(Config{Self: types.Address{0: 0xff}, EpochBlocks: testEpochBlocks, Timeout: time.Second, Root: w.chain.root(0)})
+	w.machine = New(Config{Self: types.Address{0: 0xff}, Timeout: time.Second, Root: w.chain.root(0)})
 	return w
 }
 
@@ -54,11 +54,11 @@ func TestAMemberDoesNotAskUnlessItIsBehind(t *testing.T) {
 // first block after them.
 func TestServeGoesOnOverSkippedHeights(t *testing.T) {
 	c := &skipping{newChain(90)}
-	b := Serve(&RangeRequest{From: 3, To: 66}, testEpochBlocks, c)
+	b := Serve(&RangeRequest{From: 3, To: 66}, c)
 	if len(b.Blocks) != 1 || b.Blocks[0].Header.Height != 80 || b.Finalization == nil {
 		t.Fatalf("%d blocks", len(b.Blocks))
 	}
-	if b := Serve(&RangeRequest{From: 81, To: 90}, testEpochBlocks, c); len(b.Blocks) != 0 {
+	if b := Serve(&RangeRequest{From: 81, To: 90}, c); len(b.Blocks) != 0 {
 		t.Fatalf("%d blocks where there is none", len(b.Blocks))
 	}
 }

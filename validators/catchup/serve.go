@@ -17,17 +17,16 @@ type Source interface {
 	Tip() types.Height
 }
 
-// Serve makes up the answer to a request: blocks from From on, up to To, the
-// epoch's end or the limits, that end in a finalization; where none is in reach,
+// Serve makes up the answer to a request: blocks from From on, up to To, a
+// border or the limits, that end in a finalization; where none is in reach,
 // the headers that lead to the next one follow. Where all heights up to To were
 // skipped it goes on to the first that was not. It reads at most MaxBatchBlocks
 // blocks and MaxLinks headers.
-func Serve(request *RangeRequest, epochBlocks uint64, source Source) *Batch {
+func Serve(request *RangeRequest, source Source) *Batch {
 	if request.From == 0 || request.To < request.From || request.From > source.Tip() {
 		return &Batch{From: request.From}
 	}
-	end := min(epochEnd(request.From, epochBlocks), source.Tip())
-	to := min(max(request.To, source.Next(request.From)), end)
+	to := min(max(request.To, source.Next(request.From)), source.Tip())
 	var blocks []*types.Block
 	var last types.Height // of blocks
 	var final *types.Certificate
@@ -45,6 +44,9 @@ func Serve(request *RangeRequest, epochBlocks uint64, source Source) *Batch {
 		if f := source.Finalization(h); f != nil {
 			final, closed = f, len(blocks)
 		}
+		if block.Header.Border() {
+			break // it is final by itself: nothing is built on it before
+		}
 	}
 	if len(blocks) == 0 {
 		return &Batch{From: request.From}
@@ -52,13 +54,13 @@ func Serve(request *RangeRequest, epochBlocks uint64, source Source) *Batch {
 	if closed > 0 {
 		return &Batch{From: request.From, Blocks: blocks[:closed], Finalization: final}
 	}
-	return lead(request, blocks, last, end, source)
+	return lead(request, blocks, last, source)
 }
 
 // lead adds the headers after blocks up to a finalization.
-func lead(request *RangeRequest, blocks []*types.Block, last, end types.Height, source Source) *Batch {
+func lead(request *RangeRequest, blocks []*types.Block, last types.Height, source Source) *Batch {
 	var links []types.Header
-	for h := source.Next(last + 1); h != 0 && h <= end && len(links) < MaxLinks; h = source.Next(h + 1) {
+	for h := source.Next(last + 1); h != 0 && len(links) < MaxLinks; h = source.Next(h + 1) {
 		block, _ := source.Block(h)
 		if block == nil {
 			continue

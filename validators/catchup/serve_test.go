@@ -30,7 +30,7 @@ func TestServeEndsFinal(t *testing.T) {
 		{"greatest heights", 1<<64 - 1, 1<<64 - 1, 350, 600, 3, 0, 0, 0},
 	} {
 		c.tip, c.bytes, c.final = test.tip, test.bytes, func(h types.Height) bool { return h%test.final == 0 }
-		b := Serve(&RangeRequest{From: test.from, To: test.to}, testEpochBlocks, c)
+		b := Serve(&RangeRequest{From: test.from, To: test.to}, c)
 		if test.name == "count" {
 			if len(b.Blocks) > MaxBatchBlocks || len(b.Blocks) < MaxBatchBlocks-7 || b.Finalization == nil {
 				t.Errorf("%s: %d blocks", test.name, len(b.Blocks))
@@ -48,7 +48,7 @@ func TestServeEndsFinal(t *testing.T) {
 			t.Errorf("%s: finalizes %d", test.name, b.Finalization.Height)
 		}
 		root := c.root(test.from - 1)
-		if v, err := Check(b, &root, testEpochBlocks, checkTestCertificate); err != nil {
+		if v, err := Check(b, &root, checkTestCertificate); err != nil {
 			t.Errorf("%s: %v", test.name, err)
 		} else if (v.Finalization() != nil) != (test.links == 0) {
 			t.Errorf("%s: finalization of the last block: %v", test.name, v.Finalization())

@@ -24,7 +24,7 @@ func testSet(epoch types.Epoch) types.ValidatorSet {
 // testCertificate is genuine when its one vote is by member 0: tests need no
 // more of a signature.
 func testCertificate(kind types.VoteKind, h *types.Header, hash types.Hash) *types.Certificate {
-	return &types.Certificate{Kind: kind, Epoch: h.Epoch, View: h.View, Height: h.Height, Block: hash,
+	return &types.Certificate{Kind: kind, Epoch: h.SetEpoch, View: h.View, Height: h.Height, Block: hash,
 		Votes: []types.CertificateVote{{Validator: testAddress(0)}}}
 }
 
@@ -52,12 +52,16 @@ func newChain(length int) *testChain {
 	for h := types.Height(1); h <= types.Height(length); h++ {
 		parent := &c.blocks[h-1].Header
 		b := &types.Block{Header: types.Header{Height: h, View: types.View(h), Epoch: types.Epoch((h - 1) / testEpochBlocks),
-			Parent: c.hashes[h-1], Transactions: types.TransactionsHash(nil)}}
+			SetEpoch: types.Epoch((h - 1) / testEpochBlocks), Parent: c.hashes[h-1], Transactions: types.TransactionsHash(nil)}}
 		if h > 1 {
 			b.Parent = testCertificate(types.Notarize, parent, c.hashes[h-1])
-			if parent.Epoch != b.Header.Epoch {
+			if parent.Border() {
 				b.Finalization = testCertificate(types.Finalize, parent, c.hashes[h-1])
 			}
+		}
+		if h%testEpochBlocks == 0 {
+			next := testSet(b.Header.SetEpoch + 1)
+			b.Header.NextSet = next.Hash()
 		}
 		c.blocks, c.hashes = append(c.blocks, b), append(c.hashes, b.Hash())
 	}
@@ -123,7 +127,7 @@ type queued struct {
 func newWorld(length int, from types.Height) *world {
 	c := newChain(length)
 	w := &world{chain: c, latency: 20 * time.Millisecond, height: from}
-	w.machine = New(Config{Self: testAddress(0), EpochBlocks: testEpochBlocks, Timeout: time.Second, Root: c.root(from)})
+	w.machine = New(Config{Self: testAddress(0), Timeout: time.Second, Root: c.root(from)})
 	return w
 }
 
@@ -162,7 +166,7 @@ func (w *world) step(e Event) {
 		w.requests[i]++
 		fmt.Fprintf(&w.log, "%v: ask v%d for %d to %d\n", at, i, s.Request.From, s.Request.To)
 		w.chain.tip = min(w.chain.tip+types.Height(w.grow), types.Height(len(w.chain.blocks)-1))
-		batch := Serve(s.Request, testEpochBlocks, w.chain)
+		batch := Serve(s.Request, w.chain)
 		if w.answer[i] != nil {
 			batch = w.answer[i](batch)
 		}
@@ -173,7 +177,7 @@ func (w *world) step(e Event) {
 	for _, a := range out.Ask {
 		switch a := a.(type) {
 		case Verify:
-			verified, err := Check(a.Batch, &a.Root, testEpochBlocks, checkTestCertificate)
+			verified, err := Check(a.Batch, &a.Root, checkTestCertificate)
 			if err != nil {
 				fmt.Fprintf(&w.log, "%v: refuse: %v\n", at, err)
 				w.post(Refused{a.ID}, 0)
@@ -213,8 +217,8 @@ func (w *world) apply(a Apply) {
 	blocks := a.Batch.Blocks()
 	fmt.Fprintf(&w.log, "%v: apply %d to %d\n", time.Duration(w.now), blocks[0].Header.Height, blocks[len(blocks)-1].Header.Height)
 	e := Applied{ID: a.ID}
-	if last := blocks[len(blocks)-1].Header; uint64(last.Height)%testEpochBlocks == 0 {
-		next := testSet(last.Epoch + 1)
+	if last := blocks[len(blocks)-1].Header; last.Border() {
+		next := testSet(last.SetEpoch + 1)
 		e.Next = &next
 	}
 	w.post(e, 5*time.Millisecond)

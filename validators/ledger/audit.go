@@ -4,14 +4,14 @@ import (
 	"fmt"
 
 	"github.com/cowboyinc/devnet/actors"
-	"github.com/cowboyinc/devnet/actors/system"
 	"github.com/cowboyinc/devnet/internal/types"
 	"github.com/cowboyinc/devnet/scheduler"
 )
 
 // Audit reads all of a state and returns the first thing in it that must not
 // be: a supply that does not add up (decision C15), damaged timers, bids that the
-// escrow does not hold (CIP-5 §9.7), an epoch that is not its height's.
+// escrow does not hold (CIP-5 §9.7), a validator set that its header does not
+// name.
 func Audit(state *State) error {
 	var held types.Wei
 	state.accounts(func(_ types.Address, account actors.Account) bool {
@@ -27,8 +27,8 @@ func Audit(state *State) error {
 		return fmt.Errorf("ledger: height %d: balances and prepaid messages hold %s wei; genesis + minted - burned is %s",
 			state.Height(), held, want)
 	}
-	if epoch := system.EpochOf(state.next, state.Height()+1); state.set.Epoch != epoch {
-		return fmt.Errorf("ledger: height %d: the next block is of epoch %d, the validator set of %d", state.Height(), epoch, state.set.Epoch)
+	if !state.header.Precedes(state.set) {
+		return fmt.Errorf("ledger: height %d: the set of epoch %d is not the one that its header says is next", state.Height(), state.set.Epoch)
 	}
 	if err := scheduler.Check(state.params, reader{state.tree}); err != nil {
 		return fmt.Errorf("ledger: height %d: %w", state.Height(), err)

@@ -27,7 +27,7 @@ func headerOf(parent *State, proposal Proposal) types.Header {
 	height := parent.header.Height + 1 + types.Height(proposal.Skipped)
 	return types.Header{
 		ChainID: parent.header.ChainID, Height: height, Skipped: proposal.Skipped, View: proposal.View,
-		Epoch: system.EpochOf(parent.next, height), Parent: parent.hash, Proposer: proposal.Proposer,
+		Epoch: system.EpochOf(parent.next, height), SetEpoch: parent.set.Epoch, Parent: parent.hash, Proposer: proposal.Proposer,
 		Timestamp: proposal.Timestamp, Presence: emptyPresence, SubsetEpoch: parent.header.SubsetEpoch,
 		Randomness: types.Keccak(parent.header.Randomness[:], parent.hash[:]), // R(Height) (decision C9)
 	}
@@ -115,6 +115,8 @@ func checkOpened(claimed, own *types.Header) *Invalid {
 		return invalid(CodeBadHeight, "C8", "height %d is not the parent's + 1 + skipped, %d", claimed.Height, own.Height)
 	case claimed.Epoch != own.Epoch:
 		return invalid(CodeBadEpoch, "C6", "epoch %d; height %d is in epoch %d", claimed.Epoch, own.Height, own.Epoch)
+	case claimed.SetEpoch != own.SetEpoch:
+		return invalid(CodeBadEpoch, "C6", "a set of epoch %d; that of epoch %d decides on height %d", claimed.SetEpoch, own.SetEpoch, own.Height)
 	case claimed.Presence != own.Presence:
 		return invalid(CodeBadPresence, "C3", "presence %s is not the hash of P, %s", claimed.Presence, own.Presence)
 	case claimed.SubsetEpoch != own.SubsetEpoch:
@@ -140,6 +142,8 @@ func checkSealed(claimed, own *types.Header) *Invalid {
 			claimed.CellsUsed, claimed.TimerCyclesUsed, own.CyclesUsed, own.CellsUsed, own.TimerCyclesUsed)
 	case claimed.StateRoot != own.StateRoot:
 		return invalid(CodeBadState, "C2, C12", "state root %s, executing gives %s", claimed.StateRoot, own.StateRoot)
+	case claimed.NextSet != own.NextSet:
+		return invalid(CodeBadNextSet, "C6", "the next set's hash is %s, executing gives %s", claimed.NextSet, own.NextSet)
 	case *claimed != *own:
 		panic("ledger: a header has a field that nothing judges")
 	}

@@ -42,6 +42,7 @@ const (
 	CodeBadHeight       = "wrong_height"
 	CodeBadSkip         = "skips_what_is_due"
 	CodeBadEpoch        = "wrong_epoch"
+	CodeBadNextSet      = "wrong_next_set"
 	CodeBadView         = "view_not_after_parents"
 	CodeBadProposer     = "wrong_proposer"
 	CodeBadTimestamp    = "timestamp_not_after_parents"

@@ -69,10 +69,11 @@ func (r *run) fireAfter() error {
 	return r.fireTimers()
 }
 
-// endEpoch makes the validator set of the next epoch in the last block of each.
+// endEpoch makes the next validator set in the last block of an epoch at whose
+// end somebody joins or leaves; else the present one goes on, and no border is.
 func (r *run) endEpoch() error {
 	if system.LastOfEpoch(r.params, r.header.Height) {
-		r.nextSet = system.Rotate(r.state)
+		r.nextSet = system.Rotate(r.state, r.header.Epoch+1)
 	}
 	return nil
 }
@@ -99,6 +100,9 @@ func (r *run) seal() *Result {
 	h.ReceiptsRoot = receiptsRoot(r.receipts)
 	h.CyclesUsed, h.CellsUsed, h.TimerCyclesUsed = r.used.cycles(), r.used.cells, r.used.timer
 	h.StateRoot = tree.Root()
+	if r.nextSet != nil {
+		h.NextSet = r.nextSet.Hash()
+	}
 	hash := h.Hash()
 	state := newState(tree, *h, hash, r.params)
 	result := &Result{

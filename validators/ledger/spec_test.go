@@ -370,18 +370,45 @@ func TestABlockHasABoundedSize(t *testing.T) {
 	}
 }
 
-// Decision C6: a parameter of class epoch, and the set, change with an epoch;
-// the last block of each names the next set.
+// Decision C6: the set changes at the end of an epoch in which somebody joined or
+// left; the header of that end names the next set, and no other does.
 func TestEpochs(t *testing.T) {
 	w := newWorld(t, params.Overrides{"chain.epoch_blocks": "4"})
-	for h := types.Height(1); h <= 9; h++ {
-		w.block()
-		epoch := types.Epoch((h - 1) / 4)
-		if w.last.Block.Header.Epoch != epoch || (w.last.NextSet != nil) != (h%4 == 0) {
-			t.Errorf("height %d: epoch %d, next set %v", h, w.last.Block.Header.Epoch, w.last.NextSet)
+	for h := types.Height(1); h <= 17; h++ {
+		var txs []*Checked
+		if h == 10 {
+			txs = append(txs, w.instructBy("system", system.OpJoinValidator, &system.JoinValidator{PublicKey: w.key("v7").PublicKey()}))
 		}
-		if previous := w.head.PreviousValidators(); (previous != nil) != (h%4 == 0) || previous != nil && previous.Epoch != epoch {
+		w.block(txs...)
+		header, since := w.last.Block.Header, types.Epoch(0)
+		if h > 12 {
+			since = 3
+		}
+		if header.Epoch != types.Epoch((h-1)/4) || header.SetEpoch != since || header.Border() != (h == 12) || (w.last.NextSet != nil) != (h == 12) {
+			t.Errorf("height %d: epoch %d, decided by the set of %d, next set %v", h, header.Epoch, header.SetEpoch, w.last.NextSet)
+		}
+		if header.Border() && (header.NextSet != w.last.NextSet.Hash() || len(w.last.NextSet.Members) != 5) {
+			t.Errorf("height %d: the header does not name the set %v", h, w.last.NextSet)
+		}
+		if previous := w.head.PreviousValidators(); (previous != nil) != (h == 12) || previous != nil && previous.Epoch != 0 {
 			t.Errorf("height %d: previous set %v", h, previous)
 		}
+		if former := w.head.FormerValidators(); (former != nil) != (h >= 12 && h < 16) {
+			t.Errorf("height %d: former set %v", h, former)
+		}
+	}
+}
+
+// Decision C8: what bounds a leap is what is due, and an epoch's end only where
+// the set changes at it.
+func TestC8AnEndWithoutAChangeBoundsNoLeap(t *testing.T) {
+	w := newWorld(t, params.Overrides{"chain.epoch_blocks": "4"})
+	w.block()
+	if got := w.head.SkipTo(1_000_001); got != 999_999 {
+		t.Errorf("%d heights may be skipped on the way to 1,000,001", got)
+	}
+	w.block(w.instructBy("system", system.OpJoinValidator, &system.JoinValidator{PublicKey: w.key("v7").PublicKey()}))
+	if got := w.head.Skippable(); got != 1 {
+		t.Errorf("%d heights may be skipped with the epoch's end, 4, a border", got)
 	}
 }

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/cowboyinc/devnet/actors"
 	"github.com/cowboyinc/devnet/actors/system"
@@ -131,18 +132,26 @@ func (s *State) NextBaseFees() BaseFees { return s.fees }
 // Validators is the set that decides on the block after it.
 func (s *State) Validators() *types.ValidatorSet { return s.set }
 
-// PreviousValidators is the set of the block's own epoch where that is not the
-// one of Validators: after the last block of an epoch; else nil.
+// PreviousValidators is the set that decided on the block where that is not
+// Validators: before a border; else nil.
 func (s *State) PreviousValidators() *types.ValidatorSet {
-	if !system.LastOfEpoch(s.params, s.header.Height) {
+	if !s.header.Border() {
 		return nil
 	}
 	return system.Previous(reader{s.tree})
 }
 
-// FormerValidators is the set before the last one that began, or nil: some of
-// them may still lack the last block they decided on.
-func (s *State) FormerValidators() *types.ValidatorSet { return system.Previous(reader{s.tree}) }
+// NextEpoch is the epoch of the block after it.
+func (s *State) NextEpoch() types.Epoch { return system.EpochOf(s.next, s.header.Height+1) }
+
+// FormerValidators is the set before the present one in the first epoch of that,
+// else nil: some of them may still lack the last block they decided on.
+func (s *State) FormerValidators() *types.ValidatorSet {
+	if s.NextEpoch() != s.set.Epoch {
+		return nil
+	}
+	return system.Previous(reader{s.tree})
+}
 
 // Moves lists who joins and leaves at the end of the epoch.
 func (s *State) Moves() []system.Move { return system.Moves(reader{s.tree}) }
@@ -227,13 +236,17 @@ func (s *State) Len() int { return s.tree.Len() }
 
 // Skippable is how many heights the next block may skip at most (decision C8):
 // none without cheats or while a message or a change of a watched key waits, and
-// no height at which a timer is due, a parameter changes or an epoch ends.
+// no height at which a timer is due, a parameter changes or an epoch ends at
+// whose end somebody joins or leaves.
 func (s *State) Skippable() uint64 {
 	first := s.header.Height + 1
 	if !s.next.Cheats || s.messagesWait() || s.changesWait {
 		return 0
 	}
-	last := types.Height(uint64(system.EpochOf(s.next, first))+1) * types.Height(s.next.EpochBlocks)
+	last := types.Height(math.MaxUint64)
+	if system.MovesWait(reader{s.tree}) {
+		last = system.EndOfEpoch(s.next, first)
+	}
 	if due, pending := s.NextTimer(); pending {
 		last = min(last, due)
 	}

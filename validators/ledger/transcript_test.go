@@ -347,7 +347,11 @@ func (w *world) show(d *datadriven.TestData) string {
 			f := w.head.NextBaseFees()
 			fmt.Fprintf(&b, "next base fees %s %s %s\n", f.Cycle, f.Cell, f.LaneTimer)
 		case "skippable":
-			fmt.Fprintf(&b, "skippable %d\n", w.head.Skippable())
+			if n := w.head.Skippable(); n < 1<<32 {
+				fmt.Fprintf(&b, "skippable %d\n", n)
+			} else {
+				fmt.Fprintf(&b, "skippable without a bound\n")
+			}
 		}
 	}
 	return b.String()

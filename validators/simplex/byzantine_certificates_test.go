@@ -247,15 +247,14 @@ func TestRequestsAreLimited(t *testing.T) {
 // What a header may get wrong, execution apart.
 func TestWrongHeaders(t *testing.T) {
 	for name, spoil := range map[string]func(*types.Block){
-		"height":               func(b *types.Block) { b.Header.Height++ },
-		"skips to wrap":        func(b *types.Block) { b.Header.Skipped = 1<<64 - 2; b.Header.Height -= 2 },
-		"skips over the epoch": func(b *types.Block) { b.Header.Skipped = 70; b.Header.Height += 70 },
-		"view":                 func(b *types.Block) { b.Header.View = 1 },
-		"a later view":         func(b *types.Block) { b.Header.View = 6 },
-		"proposer":             func(b *types.Block) { b.Header.Proposer = testAddress(3) },
-		"timestamp":            func(b *types.Block) { b.Header.Timestamp = 0 },
-		"parent":               func(b *types.Block) { b.Parent = nil },
-		"a finalization":       func(b *types.Block) { c := *b.Parent; c.Kind = types.Finalize; b.Finalization = &c },
+		"height":         func(b *types.Block) { b.Header.Height++ },
+		"skips to wrap":  func(b *types.Block) { b.Header.Skipped = 1<<64 - 2; b.Header.Height -= 2 },
+		"view":           func(b *types.Block) { b.Header.View = 1 },
+		"a later view":   func(b *types.Block) { b.Header.View = 6 },
+		"proposer":       func(b *types.Block) { b.Header.Proposer = testAddress(3) },
+		"timestamp":      func(b *types.Block) { b.Header.Timestamp = 0 },
+		"parent":         func(b *types.Block) { b.Parent = nil },
+		"a finalization": func(b *types.Block) { c := *b.Parent; c.Kind = types.Finalize; b.Finalization = &c },
 	} {
 		s := newSolo(t, 4, nil)
 		first := s.settled()

@@ -11,7 +11,7 @@ import (
 // tamper makes of its messages. Honest ones are watched for contradictions.
 func hostile(seed uint64, tamper func(w *world, s Send) []Send) *world {
 	return newWorld(seed, 4, func(w *world) {
-		w.jitter, w.loss, w.cfg.EpochBlocks = 30*time.Millisecond, 0.02, 5
+		w.jitter, w.loss, w.epochBlocks = 30*time.Millisecond, 0.02, 5
 		w.tamper = func(from int, s Send) []Send {
 			if from == 1 {
 				return tamper(w, s)

@@ -22,7 +22,7 @@ type node struct {
 	notarized bool
 	persisted bool
 	bitmap    []byte              // of this validator, once valid
-	next      *types.ValidatorSet // the set after an epoch's last block, once valid
+	next      *types.ValidatorSet // the set after a border, once valid
 }
 
 // attach takes a body, unless it is held or there is no room.
@@ -30,7 +30,7 @@ func (m *Machine) attach(b *types.Block, hash types.Hash, from types.Address) *n
 	if n := m.nodes[hash]; n != nil {
 		return n
 	}
-	if len(m.nodes) >= MaxOpenBlocks || b.Header.Height <= m.rootHeight() || b.Header.Epoch != m.set.Epoch {
+	if len(m.nodes) >= MaxOpenBlocks || b.Header.Height <= m.rootHeight() || b.Header.SetEpoch != m.set.Epoch {
 		return nil
 	}
 	n := &node{block: b, hash: hash, from: from}
@@ -71,14 +71,13 @@ func (m *Machine) parentOf(b *types.Block) (header *types.Header, ready bool) {
 // It judges all of a header that does not take execution.
 func (m *Machine) judge(b *types.Block, parent *types.Header) string {
 	h := &b.Header
-	epoch := m.cfg.epochOf(parent.Height + 1)
 	switch {
 	case h.ChainID != m.cfg.ChainID:
 		return "wrong chain id"
 	case h.Height != parent.Height+1+types.Height(h.Skipped) || h.Height <= parent.Height:
 		return "height is not the parent's + 1 + skipped"
-	case h.Epoch != epoch || m.cfg.epochOf(h.Height) != epoch || epoch != m.set.Epoch:
-		return "wrong epoch"
+	case h.SetEpoch != m.set.Epoch:
+		return "wrong validator set"
 	case h.View <= parent.View:
 		return "view is not after the parent's"
 	case h.Proposer != m.set.Leader(h.View):
@@ -96,27 +95,26 @@ func (m *Machine) judgeCarried(b *types.Block, parent *types.Header) string {
 		}
 		return ""
 	}
-	last := m.cfg.isLast(parent.Height)
-	if !certifies(b.Parent, types.Notarize, b.Header.Parent, parent, last) {
+	if !certifies(b.Parent, types.Notarize, b.Header.Parent, parent) {
 		return "no notarization of the parent"
 	}
-	if !last {
+	if !parent.Border() {
 		if b.Finalization != nil {
-			return "a finalization within an epoch"
+			return "a finalization where no border is"
 		}
 		return ""
 	}
-	if !certifies(b.Finalization, types.Finalize, b.Header.Parent, parent, last) {
-		return "no finalization of the last epoch's last block"
+	if !certifies(b.Finalization, types.Finalize, b.Header.Parent, parent) {
+		return "no finalization of the block before the border"
 	}
 	return ""
 }
 
 // certifies reports whether a verified certificate is of the kind and for the
-// block. An epoch's last block may have been notarized again in a later view.
-func certifies(c *types.Certificate, kind types.VoteKind, hash types.Hash, h *types.Header, last bool) bool {
-	return c != nil && c.Kind == kind && c.Block == hash && c.Height == h.Height && c.Epoch == h.Epoch &&
-		(c.View == h.View || last && c.View > h.View)
+// block. The one before a border may have been notarized again in a later view.
+func certifies(c *types.Certificate, kind types.VoteKind, hash types.Hash, h *types.Header) bool {
+	return c != nil && c.Kind == kind && c.Block == hash && c.Height == h.Height && c.Epoch == h.SetEpoch &&
+		(c.View == h.View || h.Border() && c.View > h.View)
 }
 
 // execute asks for the execution of a body whose parent is ready. A body that
@@ -145,7 +143,7 @@ func (m *Machine) executed(e Executed) {
 		return
 	}
 	n.status, n.bitmap = valid, e.Bitmap
-	if e.Next != nil && m.cfg.isLast(n.block.Header.Height) && m.cfg.checkSet(e.Next, n.block.Header.Height) == nil {
+	if e.Next != nil && n.block.Header.Border() && checkSet(e.Next, &n.block.Header) == nil {
 		n.next = e.Next
 	}
 	m.executeChildren(n.hash)
@@ -215,11 +213,8 @@ func (m *Machine) finalizeNext() bool {
 	m.report(done)
 	m.moveRoot(Root{Block: tip.block, Hash: tip.hash, Finalization: c, Notarization: done.Notarization})
 	m.remember(path)
-	if m.cfg.isLast(tip.block.Header.Height) {
-		m.ended = true
-		if tip.next != nil {
-			m.upcoming = tip.next
-		}
+	if tip.next != nil {
+		m.upcoming = tip.next
 	}
 	return true
 }

@@ -58,12 +58,13 @@
 // one; bodies are executed again from the root on. It resumes in the view that
 // the certificates prove.
 //
-// At an epoch's end, the last block has no child before it is final: leaders of
-// later views propose the same block again, half a link delay after entering, by
-// when it usually is final. The first block of the next epoch carries its
-// finalization. The new epoch is a Simplex of its own, with the new set, whose
-// views begin after the view in the last block's header. That is fixed by the
-// block's hash. Beginning after the view of the finalization would not be safe:
+// At a border, where the header names another set for what follows, the block
+// before it has no child until it is final: leaders of later views propose the
+// same block again, half a link delay after entering, by when it usually is
+// final. The first block behind carries its finalization. What follows is a
+// Simplex of its own, with the new set, whose views begin after the view in the
+// last block's header. That is fixed by the block's hash. An end of an epoch at
+// which the set does not change is no border. Beginning after the view of the finalization would not be safe:
 // a block may have several, and the views between them would be skipped by some.
 //
 // # What always holds

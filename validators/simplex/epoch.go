@@ -6,12 +6,26 @@ import (
 	"github.com/cowboyinc/devnet/internal/types"
 )
 
-// beginEpoch goes over to the next epoch once its set is known. Consensus
-// starts anew there: its views are numbered on from the last block's own, and
-// no certificate of the old epoch says anything about them.
+// ended reports whether a border is reached: the block before it is final, and
+// what follows is not known yet. Where only the certificate is there, nobody can
+// tell, and the views go on without a block.
+func (m *Machine) ended() bool {
+	if h := &m.root.Block.Header; h.Border() && h.SetEpoch == m.set.Epoch {
+		return true
+	}
+	if m.final == nil {
+		return false
+	}
+	n := m.nodes[m.final.Block]
+	return n != nil && n.block.Header.Border()
+}
+
+// beginEpoch goes over a border once the set behind it is known. Consensus
+// starts anew there: its views are numbered on from the last block's own, and no
+// certificate of the old set says anything about them.
 func (m *Machine) beginEpoch() bool {
 	h := &m.root.Block.Header
-	if !m.ended || m.upcoming == nil || !m.cfg.isLast(h.Height) || m.upcoming.Epoch != h.Epoch+1 || m.set.Epoch != h.Epoch {
+	if m.upcoming == nil || !h.Border() || m.set.Epoch != h.SetEpoch || !h.Precedes(m.upcoming) {
 		return false
 	}
 	m.previous, m.edge = m.set, m.root
@@ -26,7 +40,7 @@ func (m *Machine) beginEpoch() bool {
 
 // caughtUp stands the machine on a root that catch-up brought.
 func (m *Machine) caughtUp(e CaughtUp) {
-	if e.Root.Block == nil || e.Root.Block.Header.Height <= m.rootHeight() || m.cfg.checkSet(&e.Set, e.Root.Block.Header.Height) != nil {
+	if e.Root.Block == nil || e.Root.Block.Header.Height <= m.rootHeight() || checkSet(&e.Set, &e.Root.Block.Header) != nil {
 		return
 	}
 	if e.Set.Epoch == m.set.Epoch {
@@ -35,7 +49,6 @@ func (m *Machine) caughtUp(e CaughtUp) {
 		if m.final != nil && m.final.Height <= m.rootHeight() {
 			m.final = nil
 		}
-		m.ended = m.final != nil && m.ended
 		if m.view <= m.rootView() {
 			m.enter(m.rootView()+1, e.Root.Finalization)
 		}
@@ -44,7 +57,7 @@ func (m *Machine) caughtUp(e CaughtUp) {
 	}
 	set := e.Set
 	m.previous, m.root, m.edge = e.Previous, e.Root, Root{}
-	if e.Previous != nil && e.Root.Block.Header.Epoch != set.Epoch {
+	if e.Previous != nil && e.Root.Block.Header.Border() {
 		m.edge = e.Root
 	}
 	m.nodes, m.children, m.wants = map[types.Hash]*node{}, map[types.Hash][]*node{}, nil

@@ -50,9 +50,10 @@ type (
 	// brought to its end.
 	Hold struct{ On bool }
 	// Goal asks for blocks up to a height, whether or not there is work, and in
-	// spite of Hold (decision C8).
+	// spite of Hold. Only up to it does the validator vote for blocks that skip
+	// heights (decision C8).
 	Goal struct{ Height types.Height }
-	// NextSet tells the next epoch's set, where Executed could not.
+	// NextSet tells the set behind the border, where Executed could not.
 	NextSet struct{ Set types.ValidatorSet }
 	// CaughtUp says that finality moved to Root by other means.
 	CaughtUp struct {

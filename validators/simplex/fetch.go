@@ -152,7 +152,7 @@ func (m *Machine) seek(from, to types.View, block types.Hash, peer types.Address
 	}
 	epoch := m.set.Epoch
 	if !block.IsZero() {
-		epoch = m.root.Block.Header.Epoch
+		epoch = m.root.Block.Header.SetEpoch
 	}
 	m.sendTo(peer, &CertificateRequest{Epoch: epoch, From: from, To: to, Block: block})
 }

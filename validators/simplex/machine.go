@@ -15,15 +15,14 @@ type Signer interface {
 
 // Config is what a machine is made of.
 type Config struct {
-	ChainID     uint64
-	Signer      Signer
-	BlockTime   time.Duration       // from one block to the next; 0: at once
-	LinkDelay   time.Duration       // Δ of decision C4, above 0
-	Auto        bool                // make blocks only when there is work (decision C7)
-	EpochBlocks uint64              // heights of an epoch (decision C6)
-	Set         types.ValidatorSet  // of the epoch of the block after Root
-	Previous    *types.ValidatorSet // of Root's own epoch, where that is another
-	Root        Root
+	ChainID   uint64
+	Signer    Signer
+	BlockTime time.Duration       // from one block to the next; 0: at once
+	LinkDelay time.Duration       // Δ of decision C4, above 0
+	Auto      bool                // make blocks only when there is work (decision C7)
+	Set       types.ValidatorSet  // which decides on the block after Root
+	Previous  *types.ValidatorSet // which decided on Root, where a border follows it
+	Root      Root
 }
 
 // Root is the finalized block a machine stands on: genesis, or what the store
@@ -39,12 +38,12 @@ type Root struct {
 type Machine struct {
 	cfg      Config
 	self     types.Address
-	previous *types.ValidatorSet // of the epoch before; nil when not known
+	previous *types.ValidatorSet // before the last border; nil when not known
 	set      *types.ValidatorSet
 	sets     Sets
 	index    map[types.Address]int // in set
 	me       int                   // own index in set, -1 for who only follows
-	upcoming *types.ValidatorSet   // told by NextSet before it was needed
+	upcoming *types.ValidatorSet   // behind the border that the root stands before
 
 	now     types.Time
 	started bool
@@ -52,10 +51,10 @@ type Machine struct {
 
 	// The finalized block, and what peers that lack it are given.
 	root   Root
-	edge   Root // the last block of the epoch before
+	edge   Root // the block before the last border
 	recent []*node
 
-	// The views of the current epoch above the root's.
+	// The views of the current set above the root's.
 	rounds      map[types.View]*round
 	view        types.View
 	entered     types.Time
@@ -68,7 +67,6 @@ type Machine struct {
 	top         *types.Certificate // allows a later view
 	final       *types.Certificate // the highest finalization that is not reported yet
 	finalFrom   types.Address
-	ended       bool // the epoch's last block is final, what follows is not known yet
 
 	// The blocks above the root.
 	nodes    map[types.Hash]*node
@@ -82,7 +80,7 @@ type Machine struct {
 	pending bool // the application has work
 	held    bool // by Hold
 	goal    types.Height
-	later   []record // of epochs to come, from the log
+	later   []record // of sets to come, from the log
 	broken  bool     // Conflict was reported
 }
 
@@ -121,18 +119,17 @@ func (cfg *Config) check() error {
 		return fmt.Errorf("simplex: the configuration lacks a signer or a root")
 	case cfg.LinkDelay <= 0 || cfg.BlockTime < 0:
 		return fmt.Errorf("simplex: link delay %v must be above 0 and block time %v not below", cfg.LinkDelay, cfg.BlockTime)
-	case cfg.EpochBlocks < 1:
-		return fmt.Errorf("simplex: an epoch needs at least one block")
 	}
-	return cfg.checkSet(&cfg.Set, cfg.Root.Block.Header.Height)
+	return checkSet(&cfg.Set, &cfg.Root.Block.Header)
 }
 
-func (cfg *Config) checkSet(set *types.ValidatorSet, root types.Height) error {
+// checkSet judges a set that is said to decide on the block after root.
+func checkSet(set *types.ValidatorSet, root *types.Header) error {
 	if len(set.Members) == 0 {
 		return fmt.Errorf("simplex: the validator set of epoch %d is empty", set.Epoch)
 	}
-	if want := cfg.epochOf(root + 1); set.Epoch != want {
-		return fmt.Errorf("simplex: the block after height %d is of epoch %d, the set given of epoch %d", root, want, set.Epoch)
+	if !root.Precedes(set) {
+		return fmt.Errorf("simplex: the set of epoch %d is not the one that decides on the block after height %d", set.Epoch, root.Height)
 	}
 	return checkSorted(set)
 }
@@ -146,20 +143,9 @@ func checkSorted(set *types.ValidatorSet) error {
 	return nil
 }
 
-// epochOf is the epoch of a height: epoch 0 covers 1 to EpochBlocks.
-func (cfg *Config) epochOf(h types.Height) types.Epoch {
-	if h == 0 {
-		return 0
-	}
-	return types.Epoch((uint64(h) - 1) / cfg.EpochBlocks)
-}
-
-// isLast reports whether a block at h is the last of its epoch.
-func (cfg *Config) isLast(h types.Height) bool { return h > 0 && uint64(h)%cfg.EpochBlocks == 0 }
-
 // install makes set the current one. Rounds are numbered on from the root's
 // view: the view of the first proposal of the last block, which its hash fixes,
-// so that every validator begins the epoch with the same one.
+// so that every validator begins behind the border with the same one.
 func (m *Machine) install(set *types.ValidatorSet) {
 	m.set = set
 	m.sets = Sets{*set}
@@ -179,7 +165,7 @@ func (m *Machine) install(set *types.ValidatorSet) {
 	for i := range m.heard {
 		m.heard[i] = m.view
 	}
-	m.consecutive, m.top, m.final, m.ended, m.lack, m.upcoming = 0, nil, nil, false, lack{}, nil
+	m.consecutive, m.top, m.final, m.lack, m.upcoming = 0, nil, nil, lack{}, nil
 }
 
 // Sets are those that messages can be checked against now. The result is never

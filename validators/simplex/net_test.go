@@ -54,29 +54,31 @@ func testGenesis(blockTime time.Duration) Root {
 // world is a network of machines in virtual time. Everything random comes from
 // one seed.
 type world struct {
-	rng       *rand.Rand
-	now       types.Time
-	queue     deliveries
-	seq       int
-	nodes     []*member
-	cfg       Config
-	sets      func(types.Epoch) types.ValidatorSet
-	latency   time.Duration
-	jitter    time.Duration
-	execution time.Duration // of Build and Execute
-	loss      float64
-	duplicate float64
-	groups    []int // by node: partition; messages cross within a group only
-	tamper    func(from int, s Send) []Send
-	finalized map[types.Height]types.Hash
-	signed    map[string]types.Hash // (validator, kind, view, epoch) → digest: no contradiction
-	trace     func(format string, args ...any)
-	evidence  []Evidence
-	conflicts int
-	behind    int
-	torn      bool // a crash leaves some of an output's records only
-	violation string
-	sent      int
+	rng         *rand.Rand
+	now         types.Time
+	queue       deliveries
+	seq         int
+	nodes       []*member
+	cfg         Config
+	sets        func(types.Epoch) types.ValidatorSet
+	latency     time.Duration
+	jitter      time.Duration
+	execution   time.Duration // of Build and Execute
+	loss        float64
+	duplicate   float64
+	groups      []int // by node: partition; messages cross within a group only
+	tamper      func(from int, s Send) []Send
+	epochBlocks uint64
+	quiet       func(types.Epoch) bool // epochs at whose end the set does not change
+	finalized   map[types.Height]types.Hash
+	signed      map[string]types.Hash // (validator, kind, view, epoch) → digest: no contradiction
+	trace       func(format string, args ...any)
+	evidence    []Evidence
+	conflicts   int
+	behind      int
+	torn        bool // a crash leaves some of an output's records only
+	violation   string
+	sent        int
 }
 
 // member is one validator: machine, log, and a store of finalized blocks.
@@ -127,9 +129,10 @@ func newWorld(seed uint64, n int, change func(*world)) *world {
 	w := &world{
 		rng: rand.New(rand.NewPCG(seed, 1)), latency: 10 * time.Millisecond,
 		finalized: map[types.Height]types.Hash{}, signed: map[string]types.Hash{},
-		trace: func(string, ...any) {},
-		sets:  func(e types.Epoch) types.ValidatorSet { return testSet(e, n) },
-		cfg:   Config{ChainID: testChain, BlockTime: time.Second, LinkDelay: 250 * time.Millisecond, EpochBlocks: 64},
+		trace:       func(string, ...any) {},
+		sets:        func(e types.Epoch) types.ValidatorSet { return testSet(e, n) },
+		cfg:         Config{ChainID: testChain, BlockTime: time.Second, LinkDelay: 250 * time.Millisecond},
+		epochBlocks: 64,
 	}
 	for i := range n {
 		w.nodes = append(w.nodes, &member{id: i, key: testKey{testAddress(i)}})
@@ -150,12 +153,7 @@ func newWorld(seed uint64, n int, change func(*world)) *world {
 func (w *world) start(n *member) {
 	cfg := w.cfg
 	cfg.Signer, cfg.Root = n.key, n.root
-	h := n.root.Block.Header.Height
-	cfg.Set = w.sets(cfg.epochOf(h + 1))
-	if h > 0 && cfg.isLast(h) {
-		previous := w.sets(cfg.epochOf(h))
-		cfg.Previous = &previous
-	}
+	cfg.Set, cfg.Previous = w.setsAfter(&n.root.Block.Header)
 	m, err := New(cfg, n.log)
 	if err != nil {
 		panic(err)
@@ -165,6 +163,27 @@ func (w *world) start(n *member) {
 	if n.pending {
 		w.post(delivery{to: n.id, event: Work{Pending: true}, life: m}, 0)
 	}
+}
+
+// epochOf is the epoch of a height: epoch 0 covers 1 to epochBlocks.
+func (w *world) epochOf(h types.Height) types.Epoch {
+	return types.Epoch((uint64(h) - 1) / w.epochBlocks)
+}
+
+// border reports whether the set changes after a height: at an epoch's end, but
+// for the ends that are quiet.
+func (w *world) border(h types.Height) bool {
+	return h > 0 && uint64(h)%w.epochBlocks == 0 && (w.quiet == nil || !w.quiet(w.epochOf(h)))
+}
+
+// setsAfter returns the set that decides after a block, and the one before it
+// where a border follows the block.
+func (w *world) setsAfter(h *types.Header) (set types.ValidatorSet, previous *types.ValidatorSet) {
+	if !h.Border() {
+		return w.sets(h.SetEpoch), nil
+	}
+	before := w.sets(h.SetEpoch)
+	return w.sets(w.epochOf(h.Height + 1)), &before
 }
 
 func (w *world) stop(n *member) { n.down, n.machine = true, nil }
@@ -325,8 +344,8 @@ func (w *world) answer(n *member, a Ask) {
 		if n.invalid != nil && n.invalid(a.Block) {
 			done.Valid, done.Reason = false, "wrong state root"
 		}
-		if w.cfg.isLast(a.Block.Header.Height) {
-			next := w.sets(a.Block.Header.Epoch + 1)
+		if a.Block.Header.Border() {
+			next, _ := w.setsAfter(&a.Block.Header)
 			done.Next = &next
 		}
 		w.post(delivery{to: n.id, event: done, life: n.machine}, w.execution)
@@ -335,11 +354,16 @@ func (w *world) answer(n *member, a Ask) {
 
 func (w *world) build(n *member, a Build) *types.Block {
 	h := &a.Parent.Header
-	return &types.Block{
-		Header: types.Header{ChainID: testChain, Height: h.Height + 1, View: a.View, Epoch: a.Epoch, Parent: a.ParentHash,
-			Proposer: n.key.address, Transactions: noTransactions, Timestamp: max(w.now.Millis(), h.Timestamp+1)},
+	b := &types.Block{
+		Header: types.Header{ChainID: testChain, Height: h.Height + 1, View: a.View, Epoch: w.epochOf(h.Height + 1), SetEpoch: a.Epoch,
+			Parent: a.ParentHash, Proposer: n.key.address, Transactions: noTransactions, Timestamp: max(w.now.Millis(), h.Timestamp+1)},
 		Parent: a.Notarization, Finalization: a.Finalization,
 	}
+	if w.border(b.Header.Height) {
+		next := w.sets(w.epochOf(b.Header.Height + 1))
+		b.Header.NextSet = next.Hash()
+	}
+	return b
 }
 
 func (w *world) told(n *member, r Report) {
@@ -353,7 +377,7 @@ func (w *world) told(n *member, r Report) {
 		n.root = Root{Block: r.Blocks[last], Hash: r.Hashes[last], Finalization: r.Finalization, Notarization: r.Notarization}
 		if len(n.log) > 400 {
 			var err error
-			if n.log, err = Compact(n.log, n.root, w.cfg.EpochBlocks); err != nil {
+			if n.log, err = Compact(n.log, n.root); err != nil {
 				panic(err)
 			}
 		}
@@ -392,11 +416,8 @@ func (w *world) catchUp(n *member) {
 		return
 	}
 	n.chain, n.hashes, n.root = slices.Clone(best.chain), slices.Clone(best.hashes), best.root
-	e := CaughtUp{Root: n.root, Set: w.sets(w.cfg.epochOf(n.root.Block.Header.Height + 1))}
-	if w.cfg.isLast(n.root.Block.Header.Height) {
-		previous := w.sets(n.root.Block.Header.Epoch)
-		e.Previous = &previous
-	}
+	e := CaughtUp{Root: n.root}
+	e.Set, e.Previous = w.setsAfter(&n.root.Block.Header)
 	w.post(delivery{to: n.id, event: e, life: n.machine}, 0)
 }
 

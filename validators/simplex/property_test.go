@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"testing"
 	"time"
+
+	"github.com/cowboyinc/devnet/internal/types"
 )
 
 var (
@@ -63,7 +65,7 @@ func describeWorld(w *world) string {
 			continue
 		}
 		m := n.machine
-		s += fmt.Sprintf("; v%d height %d view %d epoch %d armed %v ended %v wants %d newest %d final %v deadline %v", n.id, len(n.chain), m.view, m.set.Epoch, m.armed, m.ended, len(m.wants), m.newest, m.final != nil, time.Duration(m.Deadline()))
+		s += fmt.Sprintf("; v%d height %d view %d epoch %d armed %v ended %v wants %d newest %d final %v deadline %v", n.id, len(n.chain), m.view, m.set.Epoch, m.armed, m.ended(), len(m.wants), m.newest, m.final != nil, time.Duration(m.Deadline()))
 	}
 	return s
 }
@@ -80,7 +82,10 @@ func TestAgreementAndLiveness(t *testing.T) {
 		rng := rand.New(rand.NewPCG(seed, 2))
 		n := []int{1, 2, 3, 4, 4, 5, 7}[rng.IntN(7)]
 		w := newWorld(seed, n, func(w *world) {
-			w.cfg.EpochBlocks = []uint64{1, 2, 3, 64}[rng.IntN(4)]
+			w.epochBlocks = []uint64{1, 2, 3, 64}[rng.IntN(4)]
+			if quiet := types.Epoch(rng.IntN(4)); quiet > 0 {
+				w.quiet = func(e types.Epoch) bool { return e%quiet != 0 }
+			}
 			w.cfg.BlockTime = []time.Duration{0, 100 * time.Millisecond, time.Second}[rng.IntN(3)]
 			w.cfg.LinkDelay = 100 * time.Millisecond
 			w.cfg.Auto = rng.IntN(4) == 0
@@ -102,7 +107,7 @@ func TestAgreementAndLiveness(t *testing.T) {
 			}
 			if !w.run(bound, func() bool { return w.minHeight() >= before+3 }) {
 				t.Fatalf("seed %d, %d validators, epochs of %d, auto %v: from height %d no 3 more within %v of healing; violation %q\n%s\nreplay: go test ./validators/simplex -run TestAgreementAndLiveness -simplex.seed %d",
-					seed, n, w.cfg.EpochBlocks, w.cfg.Auto, before, bound, w.violation, describeWorld(w), seed)
+					seed, n, w.epochBlocks, w.cfg.Auto, before, bound, w.violation, describeWorld(w), seed)
 			}
 		}
 	}

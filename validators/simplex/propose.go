@@ -8,11 +8,11 @@ import (
 
 // leading reports whether this validator still has to propose in the view.
 func (m *Machine) leading(r *round) bool {
-	return m.me >= 0 && !m.ended && m.armed && m.leaderIndex(r.view) == m.me &&
+	return m.me >= 0 && !m.ended() && m.armed && m.leaderIndex(r.view) == m.me &&
 		!r.asked && r.proposal == nil && r.ownVote(types.Nullify) == nil
 }
 
-// propose asks for a block, or proposes an epoch's last block again, when this
+// propose asks for a block, or proposes the one before a border again, when this
 // validator leads the view and the time has come. It reports whether it did.
 func (m *Machine) propose() bool {
 	r := m.rounds[m.view]
@@ -23,13 +23,13 @@ func (m *Machine) propose() bool {
 	if parent == nil {
 		return false
 	}
-	if parent.hash != m.root.Hash && m.cfg.isLast(parent.block.Header.Height) {
+	if parent.hash != m.root.Hash && parent.block.Header.Border() {
 		m.proposeAgain(r, parent)
 		return true
 	}
 	build := Build{Epoch: m.set.Epoch, View: m.view, Parent: parent.block, ParentHash: parent.hash, Notarization: cert,
 		By: m.now.Add(m.leaderTimeout() / fillingFraction)}
-	if h := parent.block.Header.Height; h > 0 && m.cfg.isLast(h) {
+	if parent.block.Header.Border() {
 		build.Finalization = m.root.Finalization
 	}
 	r.asked = true
@@ -41,8 +41,8 @@ func (m *Machine) propose() bool {
 // time after the parent's timestamp, and in no case later than a block time
 // after entering, so that a timestamp from the future holds nobody up. The
 // block's own timestamp, which is after the parent's, must leave other clocks
-// half of the drift that they allow. An epoch's last block waits half a link delay more, in which it should have
-// become final.
+// half of the drift that they allow. The block before a border waits half a link
+// delay more, in which it should have become final.
 func (m *Machine) buildAt() types.Time {
 	at := m.entered.Add(m.cfg.BlockTime)
 	header := m.tip()
@@ -50,7 +50,7 @@ func (m *Machine) buildAt() types.Time {
 		at = due
 	}
 	at = max(at, (header.Timestamp + 1).Time().Add(-m.drift()/2))
-	if header.Height > m.rootHeight() && m.cfg.isLast(header.Height) {
+	if header.Height > m.rootHeight() && header.Border() {
 		at = max(at, m.entered.Add(m.cfg.LinkDelay/2))
 	}
 	return at
@@ -106,7 +106,7 @@ func (m *Machine) choose() (*node, *types.Certificate) {
 // proposal are persisted first: after a restart the same one is sent again.
 func (m *Machine) built(e Built) {
 	r := m.rounds[m.view]
-	if r == nil || e.Epoch != m.set.Epoch || e.View != m.view || !r.asked || r.proposal != nil || m.ended || r.ownVote(types.Nullify) != nil {
+	if r == nil || e.Epoch != m.set.Epoch || e.View != m.view || !r.asked || r.proposal != nil || m.ended() || r.ownVote(types.Nullify) != nil {
 		return
 	}
 	if e.Block == nil {
@@ -138,7 +138,7 @@ func (m *Machine) refuse(r *round, hash types.Hash, reason string) {
 	m.report(Rejected{View: r.view, Hash: hash, Reason: reason})
 }
 
-// proposeAgain proposes an epoch's last block in a later view (decision C6).
+// proposeAgain proposes the block before a border in a later view (decision C6).
 func (m *Machine) proposeAgain(r *round, n *node) {
 	m.persistBody(n)
 	m.send(r, n)
@@ -162,13 +162,13 @@ func (m *Machine) persistBody(n *node) {
 // receiveProposal takes the first proposal of a view from its leader.
 func (m *Machine) receiveProposal(from types.Address, p VerifiedProposal) {
 	view, header := p.proposal.View, &p.proposal.Block.Header
-	if header.Epoch != m.set.Epoch || view <= m.rootView() {
-		m.help(from, header.Epoch, view)
+	if header.SetEpoch != m.set.Epoch || view <= m.rootView() {
+		m.help(from, header.SetEpoch, view)
 		return
 	}
 	if from != m.set.Leader(view) || view < m.view || view > m.view+MaxFutureProposals {
 		if view < m.view {
-			m.help(from, header.Epoch, view)
+			m.help(from, header.SetEpoch, view)
 		}
 		return
 	}
@@ -211,7 +211,7 @@ func (m *Machine) learnCarried(b *types.Block, from types.Address) {
 // and every view between is nullified; and C2's: the block was executed.
 func (m *Machine) consider() bool {
 	r := m.rounds[m.view]
-	if r == nil || m.me < 0 || m.ended || r.proposal == nil || r.rejected ||
+	if r == nil || m.me < 0 || m.ended() || r.proposal == nil || r.rejected ||
 		r.ownVote(types.Notarize) != nil || r.ownVote(types.Nullify) != nil || r.ownVote(types.Finalize) != nil {
 		return false
 	}
@@ -237,6 +237,9 @@ func (m *Machine) consider() bool {
 	if reason := m.judgeProposal(n, parent); reason != "" {
 		m.refuse(r, r.hash, reason)
 		return true
+	}
+	if n.block.Header.Skipped > 0 && n.block.Header.Height > m.goal {
+		return false // nobody asked this validator for that travel, or not yet
 	}
 	if !ready {
 		if p := m.nodes[n.block.Header.Parent]; p != nil {
@@ -266,12 +269,12 @@ func (m *Machine) judgeProposal(n *node, parent *types.Header) string {
 	return ""
 }
 
-// considerAgain judges the proposal of an epoch's last block in a later view
+// considerAgain judges the proposal of the block before a border in a later view
 // (decision C6): as if it were an empty block on top of its own notarization.
 func (m *Machine) considerAgain(r *round, n *node) bool {
 	h := &n.block.Header
-	if !m.cfg.isLast(h.Height) || h.View > r.view {
-		m.refuse(r, r.hash, "the block is of another view and not its epoch's last")
+	if !h.Border() || h.View > r.view {
+		m.refuse(r, r.hash, "the block is of another view, and no border follows it")
 		return true
 	}
 	for v := r.view - 1; v >= h.View && v > m.rootView(); v-- {

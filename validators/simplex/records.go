@@ -42,7 +42,7 @@ type sentProposal struct {
 }
 
 func bodyRecord(b *types.Block, hash types.Hash) record {
-	return record{Kind: bodyKind, Epoch: b.Header.Epoch, View: b.Header.View, Height: b.Header.Height, Block: hash, Content: codec.Marshal(b)}
+	return record{Kind: bodyKind, Epoch: b.Header.SetEpoch, View: b.Header.View, Height: b.Header.Height, Block: hash, Content: codec.Marshal(b)}
 }
 
 func voteRecord(v *types.Vote) record {
@@ -55,36 +55,34 @@ func certificateRecord(c *types.Certificate) record {
 
 func proposalRecord(p *types.Proposal, hash types.Hash) record {
 	h := &p.Block.Header
-	return record{Kind: proposalKind, Epoch: h.Epoch, View: p.View, Height: h.Height, Block: hash,
+	return record{Kind: proposalKind, Epoch: h.SetEpoch, View: p.View, Height: h.Height, Block: hash,
 		Content: codec.Marshal(&sentProposal{Signature: p.Signature})}
 }
 
 // needed reports whether a machine that stands on root can still need the
 // record: votes, certificates and bodies above it, and its own certificates.
-func (r *record) needed(root *types.Header, hash types.Hash, epoch types.Epoch) bool {
+func (r *record) needed(root *types.Header, hash types.Hash) bool {
 	switch {
 	case r.Kind == certificateKind && r.Block == hash:
 		return true
 	case r.Kind == bodyKind:
 		return r.Height > root.Height
 	}
-	return r.Epoch > epoch || r.Epoch == epoch && r.View > root.View
+	return r.Epoch > root.SetEpoch || !root.Border() && r.Epoch == root.SetEpoch && r.View > root.View
 }
 
 // Compact returns those records that a machine started on root, a block that
-// the store holds durably, would still need, in their order. epochBlocks is
-// Config.EpochBlocks. It fails at a record that cannot be read.
-func Compact(records [][]byte, root Root, epochBlocks uint64) ([][]byte, error) {
-	cfg := Config{EpochBlocks: epochBlocks}
+// the store holds durably, would still need, in their order. It fails at a
+// record that cannot be read.
+func Compact(records [][]byte, root Root) ([][]byte, error) {
 	h := &root.Block.Header
-	epoch := cfg.epochOf(h.Height + 1)
 	kept := make([][]byte, 0, len(records))
 	for i, data := range records {
 		r, err := decodeRecord(i, data)
 		if err != nil {
 			return nil, err
 		}
-		if r.needed(h, root.Hash, epoch) {
+		if r.needed(h, root.Hash) {
 			kept = append(kept, data)
 		}
 	}
@@ -106,7 +104,7 @@ func (m *Machine) replay(records [][]byte) error {
 		if err != nil {
 			return err
 		}
-		if !r.needed(h, m.root.Hash, m.set.Epoch) {
+		if !r.needed(h, m.root.Hash) {
 			continue
 		}
 		if r.Epoch > m.set.Epoch {
@@ -120,8 +118,8 @@ func (m *Machine) replay(records [][]byte) error {
 	return nil
 }
 
-// resume takes the records of an earlier run that concern an epoch that begins
-// only now. They were read once, so that an error is a bug.
+// resume takes the records of an earlier run that concern a set that decides
+// only from now on. They were read once, so that an error is a bug.
 func (m *Machine) resume() {
 	later := m.later
 	m.later = nil
@@ -205,6 +203,5 @@ func (m *Machine) restoreCertificate(c *types.Certificate) {
 	}
 	if c.Kind == types.Finalize && (m.final == nil || c.Height > m.final.Height) {
 		m.final, m.finalFrom = c, m.self
-		m.ended = m.ended || m.cfg.isLast(c.Height)
 	}
 }

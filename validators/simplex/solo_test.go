@@ -15,11 +15,13 @@ type solo struct {
 	cfg Config
 	all Output // of all steps
 	out Output // of the last
+
+	epochBlocks uint64 // a border follows each so many heights
 }
 
 func newSolo(t *testing.T, n int, change func(*Config)) *solo {
-	s := &solo{t: t, cfg: Config{ChainID: testChain, Signer: testKey{testAddress(0)}, BlockTime: time.Second,
-		LinkDelay: 250 * time.Millisecond, EpochBlocks: 64, Set: testSet(0, n), Root: testGenesis(time.Second)}}
+	s := &solo{t: t, epochBlocks: 64, cfg: Config{ChainID: testChain, Signer: testKey{testAddress(0)}, BlockTime: time.Second,
+		LinkDelay: 250 * time.Millisecond, Set: testSet(0, n), Root: testGenesis(time.Second)}}
 	if change != nil {
 		change(&s.cfg)
 	}
@@ -114,12 +116,16 @@ func (s *solo) certificate(kind types.VoteKind, view types.View, b *types.Block,
 
 // child makes a block of a view's leader; the parent is genesis where nil.
 func (s *solo) child(parent *types.Block, view types.View) *types.Block {
-	b := &types.Block{Header: types.Header{ChainID: testChain, Height: 1, View: view, Epoch: s.m.set.Epoch, Parent: testGenesis(time.Second).Hash,
+	b := &types.Block{Header: types.Header{ChainID: testChain, Height: 1, View: view, Epoch: s.m.set.Epoch, SetEpoch: s.m.set.Epoch, Parent: testGenesis(time.Second).Hash,
 		Proposer: s.m.set.Leader(view), Transactions: noTransactions, Timestamp: s.now.Millis()}}
 	if parent != nil {
 		b.Header.Height, b.Header.Parent = parent.Header.Height+1, parent.Hash()
 		b.Header.Timestamp = max(b.Header.Timestamp, parent.Header.Timestamp+1)
 		b.Parent = s.certificate(types.Notarize, parent.Header.View, parent, 1, 2, 3)
+	}
+	if uint64(b.Header.Height)%s.epochBlocks == 0 {
+		next := testSet(s.m.set.Epoch+1, len(s.m.set.Members))
+		b.Header.NextSet = next.Hash()
 	}
 	return b
 }

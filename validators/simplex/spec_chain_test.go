@@ -59,17 +59,17 @@ func TestC5NullifySurvivesARestart(t *testing.T) {
 
 // C5: Compact keeps what a machine on the root needs, and nothing below.
 func TestC5Compact(t *testing.T) {
-	w := newWorld(3, 4, func(w *world) { w.cfg.BlockTime = 0; w.cfg.EpochBlocks = 7 })
+	w := newWorld(3, 4, func(w *world) { w.cfg.BlockTime = 0; w.epochBlocks = 7 })
 	w.run(time.Second, nil)
 	n := w.nodes[2]
-	kept, err := Compact(n.log, n.root, 7)
+	kept, err := Compact(n.log, n.root)
 	if err != nil || len(kept) == 0 || len(kept) > 20 || len(kept) >= len(n.log) {
 		t.Fatalf("%d of %d records kept, %v", len(kept), len(n.log), err)
 	}
-	if again, _ := Compact(kept, n.root, 7); len(again) != len(kept) {
+	if again, _ := Compact(kept, n.root); len(again) != len(kept) {
 		t.Error("compacting twice drops more")
 	}
-	if _, err := Compact([][]byte{{1, 2, 3}}, n.root, 7); err == nil {
+	if _, err := Compact([][]byte{{1, 2, 3}}, n.root); err == nil {
 		t.Error("a damaged record is read")
 	}
 	w.stop(n)
@@ -83,7 +83,8 @@ func TestC5Compact(t *testing.T) {
 // C6: an epoch's last block gets no child before it is final, and is proposed
 // again in the next view.
 func TestC6LastBlockIsProposedAgain(t *testing.T) {
-	s := newSolo(t, 4, func(c *Config) { c.EpochBlocks, c.BlockTime = 3, 0 })
+	s := newSolo(t, 4, func(c *Config) { c.BlockTime = 0 })
+	s.epochBlocks = 3
 	var b *types.Block
 	for view := types.View(1); view <= 3; view++ {
 		b = s.child(b, view)
@@ -106,7 +107,7 @@ func TestC6LastBlockIsProposedAgain(t *testing.T) {
 	}
 	// A child of it would be of the next epoch, and is no message of this one.
 	child := s.child(b, 5)
-	child.Header.Epoch++
+	child.Header.SetEpoch++
 	if _, err := CheckProposal(testChain, testRecoverer{}, s.m.Sets(), &types.Proposal{View: 5, Block: child}); err == nil {
 		t.Error("a block of the next epoch passes before the last one is final")
 	}
@@ -116,7 +117,8 @@ func TestC6LastBlockIsProposedAgain(t *testing.T) {
 // the one in the last block's header, whatever view it became final in.
 func TestC6NextEpoch(t *testing.T) {
 	next := testSet(1, 4)
-	s := newSolo(t, 4, func(c *Config) { c.EpochBlocks, c.BlockTime = 1, 0 })
+	s := newSolo(t, 4, func(c *Config) { c.BlockTime = 0 })
+	s.epochBlocks = 1
 	b := s.child(nil, 1)
 	s.propose(1, b)
 	hash := b.Hash()
@@ -142,7 +144,8 @@ func TestC6NextEpoch(t *testing.T) {
 func TestC6FirstBlockNeedsTheFinalization(t *testing.T) {
 	next := testSet(1, 4)
 	for _, with := range []bool{true, false} {
-		s := newSolo(t, 4, func(c *Config) { c.EpochBlocks, c.BlockTime = 1, 0 })
+		s := newSolo(t, 4, func(c *Config) { c.BlockTime = 0 })
+		s.epochBlocks = 1
 		b := s.child(nil, 1)
 		s.propose(1, b)
 		s.step(Executed{Hash: b.Hash(), Valid: true, Next: &next})
@@ -162,6 +165,65 @@ func TestC6FirstBlockNeedsTheFinalization(t *testing.T) {
 		if s.voted(types.Notarize, 2) != with {
 			t.Errorf("with the finalization %v: voted %v", with, !with)
 		}
+	}
+}
+
+// C6: an end of an epoch at which the set does not change is no border: the next
+// block is built at once on the notarized one, without its finalization.
+func TestC6AnEndWithoutAChangeIsNoBorder(t *testing.T) {
+	s := newSolo(t, 4, func(c *Config) { c.BlockTime = 0 })
+	s.epochBlocks = 3
+	var b *types.Block
+	for view := types.View(1); view <= 3; view++ {
+		b = s.child(b, view)
+		b.Header.NextSet = types.Hash{}
+		s.propose(view, b)
+		s.execute(true)
+		s.receive(1, s.certificate(types.Notarize, view, b, 1, 2, 3))
+	}
+	build := s.lastBuild()
+	if build == nil || build.View != 4 || build.Epoch != 0 || build.ParentHash != b.Hash() || build.Finalization != nil {
+		t.Fatalf("build %+v", build)
+	}
+}
+
+// C6: whole networks go over ends with and without a change, and keep the set and
+// its views where nothing changes.
+func TestC6SetsGoOnOverQuietEnds(t *testing.T) {
+	w := newWorld(5, 4, func(w *world) {
+		w.cfg.BlockTime, w.epochBlocks = 0, 4
+		w.quiet = func(e types.Epoch) bool { return e != 2 }
+	})
+	if !w.run(time.Minute, func() bool { return w.minHeight() >= 40 }) {
+		t.Fatalf("%s, %s", w.violation, describeWorld(w))
+	}
+	for _, b := range w.nodes[0].chain {
+		want := types.Epoch(0)
+		if b.Header.Height > 12 {
+			want = 3
+		}
+		if h := &b.Header; h.SetEpoch != want || h.Border() != (h.Height == 12) || (b.Finalization != nil) != (h.Height == 13) {
+			t.Errorf("height %d: set of epoch %d, border %v, carries a finalization %v", h.Height, h.SetEpoch, h.Border(), b.Finalization != nil)
+		}
+	}
+}
+
+// C8: a block that skips heights is voted for up to the height that this
+// validator was asked to travel to, and no further: one liar that leads could
+// else throw the chain years ahead.
+func TestC8OnlyTravelThatWasAskedForIsVotedFor(t *testing.T) {
+	s := newSolo(t, 4, func(c *Config) { c.BlockTime = 0 })
+	b := s.child(nil, 1)
+	b.Header.Skipped, b.Header.Height = 1_000_000, 1_000_001
+	s.propose(1, b)
+	s.step(Goal{Height: 1_000_000})
+	if s.voted(types.Notarize, 1) || len(s.out.Ask) > 0 {
+		t.Fatal("it votes for a height that nobody asked for")
+	}
+	s.step(Goal{Height: 1_000_001})
+	s.execute(true)
+	if !s.voted(types.Notarize, 1) {
+		t.Error("asked for that height, it does not vote")
 	}
 }
 
@@ -241,7 +303,8 @@ func TestTimingChanges(t *testing.T) {
 
 // An epoch's set may be told apart from the block's execution.
 func TestNextSetToldLater(t *testing.T) {
-	s := newSolo(t, 4, func(c *Config) { c.EpochBlocks, c.BlockTime = 1, 0 })
+	s := newSolo(t, 4, func(c *Config) { c.BlockTime = 0 })
+	s.epochBlocks = 1
 	b := s.settled()
 	s.receive(1, s.certificate(types.Finalize, 1, b, 1, 2, 3))
 	if s.m.Sets()[0].Epoch != 0 || s.m.Root().Hash != b.Hash() {

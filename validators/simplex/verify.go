@@ -37,8 +37,8 @@ func (e *UnknownEpoch) Error() string {
 	return fmt.Sprintf("simplex: unknown_epoch: a message of epoch %d at a validator in epoch %d", e.Epoch, e.Current)
 }
 
-// Sets are the validator sets of the current epoch and, where it is known, of
-// the one before, the current first. A Sets is never changed.
+// Sets are the validator set that decides now and, where it is known, the one
+// before it, the present first. A Sets is never changed.
 type Sets []types.ValidatorSet
 
 // Of returns the set of an epoch, or an *UnknownEpoch.
@@ -152,7 +152,7 @@ func CheckProposal(chainID uint64, rec Recoverer, sets Sets, p *types.Proposal) 
 	if p.Block == nil || p.View == 0 {
 		return VerifiedProposal{}, invalid("malformed", "a proposal needs a block and a view above 0")
 	}
-	set, err := sets.Of(p.Block.Header.Epoch)
+	set, err := sets.Of(p.Block.Header.SetEpoch)
 	if err != nil {
 		return VerifiedProposal{}, err
 	}

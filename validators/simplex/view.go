@@ -30,7 +30,7 @@ func (m *Machine) leaderIndex(v types.View) int { return int(uint64(v) % uint64(
 // advance enters the view after the highest one that has a certificate.
 func (m *Machine) advance() bool {
 	c := m.top
-	if c == nil || c.View < m.view || m.ended {
+	if c == nil || c.View < m.view || m.ended() {
 		return false
 	}
 	if c.Kind == types.Nullify {
@@ -84,7 +84,7 @@ func (m *Machine) retire(v types.View) {
 func (m *Machine) timeOut() bool {
 	m.arm()
 	r := m.rounds[m.view]
-	if r == nil || m.ended || m.me < 0 || r.ownVote(types.Nullify) != nil || r.ownVote(types.Finalize) != nil {
+	if r == nil || m.ended() || m.me < 0 || r.ownVote(types.Nullify) != nil || r.ownVote(types.Finalize) != nil {
 		return false
 	}
 	if !r.rejected && !m.leaderGone(r) && !m.overdue(r) {
@@ -114,7 +114,7 @@ func (m *Machine) overdue(r *round) bool {
 // arm starts the timeouts of the view: at once, or with Config.Auto or Hold when
 // there is something to do.
 func (m *Machine) arm() {
-	if !m.armed && !m.ended && m.active() {
+	if !m.armed && !m.ended() && m.active() {
 		m.armed, m.armedAt = true, m.now
 		m.resendAt = m.now.Add(m.resendInterval())
 	}
@@ -200,7 +200,7 @@ func (m *Machine) Deadline() types.Time {
 	for i := range m.wants {
 		at = min(at, m.wants[i].retryAt)
 	}
-	if m.ended {
+	if m.ended() {
 		return at
 	}
 	if !m.armed {

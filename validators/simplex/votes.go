@@ -155,7 +155,6 @@ func (m *Machine) follow(r *round, c *types.Certificate, from types.Address) {
 		m.newest = max(m.newest, c.View)
 		if c.Height > m.rootHeight() && (m.final == nil || c.Height > m.final.Height) {
 			m.final, m.finalFrom = c, from
-			m.ended = m.ended || m.cfg.isLast(c.Height)
 		}
 		m.need(c, from)
 	}
