@@ -40,7 +40,7 @@ var (
 	oracles     = []string{"internal/oracle/...", "internal/trace/..."}
 	worlds      = []string{"internal/sim/...", "internal/box/..."}
 	shown       = []string{"internal/view"}
-	carried     = []string{"fixtures"}
+	carried     = []string{"fixtures", "fixtures/attacks"}
 	stages      = []string{"internal/scenario/stage/..."}
 	commands    = []string{"cmd/..."}
 

@@ -171,6 +171,7 @@ def globals_of():
 `)
 	a, used := w.call(t, at, "f", "")
 	b, again := w.call(t, at, "f", "")
+	expect(t, a, types.StatusOK, "([2], 1, 1, 2)") // f and cached count once each
 	if string(a.Output) != string(b.Output) || used != again {
 		t.Errorf("%s for %d, then %s for %d", a.Output, used, b.Output, again)
 	}

@@ -15,12 +15,15 @@ the chain itself still runs init, deploy, timers' handlers and get_gas_bid.
 """
 
 import chain
+import exact
 import meter
+import own
 import pvm_host
+import shown
 from cowboy_sdk import runtime
-from cowboy_sdk.bids import TIERS, GBAContext, TxFeeParams
+from cowboy_sdk.bids import CONTEXT, PARAMS, TIERS, GBAContext, TxFeeParams
 from pvm_host import schedule_timer
-from sealed import library
+from sealed import Sealed, library
 
 __all__ = (
     "actor public callable_by OWNER SELF call send ActorRef Storage runtime schedule_timer PriorityTier GBAContext "
@@ -30,27 +33,21 @@ __all__ = (
 PriorityTier = library("PriorityTier", TIERS)
 
 
-class _Who:
+class _Who(Sealed):
     """A caller known by its part."""
 
     __slots__ = ("_host_part",)
-    _host_shown = True
 
     def __init__(self, part):
         object.__setattr__(self, "_host_part", part)
 
-    def __setattr__(self, name, value):
-        raise AttributeError("it cannot be changed")
 
-    def __repr__(self):
-        return self._host_part
-
-
+shown.RECORDS[_Who] = lambda _text, who: who._host_part
 OWNER = _Who("OWNER")
 SELF = _Who("SELF")
 
 
-class Storage:
+class Storage(Sealed):
     """The actor's state as a dictionary of bytes; keys may be str."""
 
     __slots__ = ()
@@ -84,14 +81,15 @@ class Storage:
 
     def set_int(self, key, value):
         """Keep a number as its shortest two's complement, big endian."""
+        value = exact.integer(value, "what set_int keeps")
         meter.charge(value.bit_length() // 64 + 1)
-        chain.put(key, int(value).to_bytes(value.bit_length() // 8 + 1, "big", signed=True))
+        chain.put(key, value.to_bytes(value.bit_length() // 8 + 1, "big", signed=True))
 
 
 def actor(cls):
     """Make cls this file's actor; it has self.address and self.storage."""
-    if not isinstance(cls, type):
-        raise TypeError("@actor stands over a class")
+    if not own.is_class(cls):
+        raise TypeError("@actor stands over a class of this file")
     cls._host_actor = True
     cls.address = chain.now.me
     cls.storage = Storage()
@@ -99,7 +97,7 @@ def actor(cls):
 
 
 def _mark(handler, access):
-    if type(handler).__name__ != "function":
+    if not own.is_function(handler):
         raise TypeError("@public and @callable_by stand over a handler")
     handler._host_access = access
     return handler
@@ -115,7 +113,7 @@ def callable_by(*callers):
     if not callers:
         raise TypeError("callable_by names at least one caller")
     meter.charge(10 * len(callers))
-    allowed = tuple(c if isinstance(c, _Who) else chain.address(c, "a caller") for c in callers)
+    allowed = tuple(c if type(c) is _Who else chain.address(c, "a caller") for c in callers)
 
     def mark(handler):
         return _mark(handler, allowed)
@@ -141,30 +139,28 @@ def send(target, payload=b"", handler="handle_message"):
     pvm_host.send_message(target, payload, handler)
 
 
-class ActorRef:
+class ActorRef(Sealed):
     """Another actor, by address."""
 
     __slots__ = ("address",)
-    _host_open = True
-    _host_shown = True
 
     def __init__(self, address):
         object.__setattr__(self, "address", chain.address(address))
 
-    def __setattr__(self, name, value):
-        raise AttributeError("an ActorRef cannot be changed")
-
     def __eq__(self, other):
-        return isinstance(other, ActorRef) and self.address == other.address
+        return type(other) is ActorRef and self.address == other.address
 
     def __hash__(self):
         return hash(self.address)
-
-    def __repr__(self):
-        return "ActorRef(0x%s)" % self.address.hex()
 
     def call(self, method, args=b"", cycles_limit=100_000):
         return call(self.address, method, args, cycles_limit)
 
     def send(self, payload=b"", handler="handle_message"):
         send(self.address, payload, handler)
+
+
+shown.RECORDS[ActorRef] = lambda _text, ref: "ActorRef(0x%s)" % ref.address.hex()
+chain.ActorRef = ActorRef
+# The classes that actors call, and what they may read of an instance.
+CLASSES = {Storage: "get get_int set_int", ActorRef: "address call send", GBAContext: " ".join(CONTEXT), TxFeeParams: " ".join(PARAMS)}

@@ -16,7 +16,11 @@ for both asks with getattr(context, name, default).
 """
 
 import cbor
+import exact
 import meter
+import shown
+import surface
+from sealed import Sealed
 
 CONTEXT = (
     "trigger_block_height current_block_height basefee_cycle basefee_cell basefee_lane_timer last_block_cycle_usage "
@@ -26,19 +30,15 @@ PARAMS = "max_fee_per_cycle max_priority_fee_per_cycle max_fee_per_cell max_prio
 MAX_WEI = (1 << 256) - 1
 
 
-class _Record:
+class _Record(Sealed):
     """Named numbers that cannot be changed."""
 
     __slots__ = ()
-    _host_open = True
-    _host_shown = True
 
-    def __setattr__(self, name, value):
-        raise AttributeError("it cannot be changed")
 
-    def __repr__(self):
-        given = ((n, getattr(self, n, None)) for n in self.__slots__)
-        return "%s(%s)" % (type(self).__name__, ", ".join("%s=%s" % g for g in given if g[1] is not None))
+def _given(text, record):
+    given = ((n, getattr(record, n, None)) for n in record.__slots__)
+    return shown.fields(type(record).__name__, [(n, text.repr(v)) for n, v in given if v is not None])
 
 
 class GBAContext(_Record):
@@ -49,7 +49,9 @@ class GBAContext(_Record):
     def __init__(self, **known):
         meter.charge(len(known))
         for n, v in known.items():
-            object.__setattr__(self, n, v)
+            if n not in CONTEXT:
+                raise TypeError("GBAContext has no %s" % n)
+            object.__setattr__(self, n, exact.plain(v))
 
 
 class TxFeeParams(_Record):
@@ -61,14 +63,16 @@ class TxFeeParams(_Record):
                  max_priority_fee_per_cell=None):
         meter.charge(len(PARAMS))
         for n, v in zip(PARAMS, (max_fee_per_cycle, max_priority_fee_per_cycle, max_fee_per_cell, max_priority_fee_per_cell)):
-            if v is not None and (not isinstance(v, int) or isinstance(v, bool)):
-                raise TypeError("%s is an int, in wei, not %s" % (n, type(v).__name__))
-            if v is not None and not 0 <= v <= MAX_WEI:
-                raise ValueError("%s lies outside 0..2^256-1" % n)
-            object.__setattr__(self, n, v if v is None else int(v))
+            if v is not None:
+                if not isinstance(v, int) or isinstance(v, bool):
+                    raise TypeError("%s is an int, in wei, not %s" % (n, type(v).__name__))
+                v = exact.integer(v)
+                if not 0 <= v <= MAX_WEI:
+                    raise ValueError("%s lies outside 0..2^256-1" % n)
+            object.__setattr__(self, n, v)
 
 
-class _Tier(_Record):
+class Tier(_Record):
     """A hint how urgent a timer is."""
 
     __slots__ = ("name", "value")
@@ -77,11 +81,10 @@ class _Tier(_Record):
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "value", value)
 
-    def __repr__(self):
-        return "PriorityTier." + self.name
 
-
-TIERS = {n: _Tier(n, n.lower()) for n in ("ECONOMY", "STANDARD", "FAST", "URGENT")}
+shown.RECORDS.update({GBAContext: _given, TxFeeParams: _given, Tier: lambda _text, tier: "PriorityTier." + tier.name})
+surface.lists(Tier, "name value")
+TIERS = {n: Tier(n, n.lower()) for n in ("ECONOMY", "STANDARD", "FAST", "URGENT")}
 
 
 def context(payload):
@@ -95,6 +98,6 @@ def context(payload):
 
 def answer(found):
     """What the chain reads of a handler's TxFeeParams; anything else is as it is."""
-    if not isinstance(found, TxFeeParams):
+    if type(found) is not TxFeeParams:
         return found
     return cbor.encode({n: getattr(found, n) for n in PARAMS if getattr(found, n) is not None})

@@ -5,10 +5,14 @@ import operator
 import types
 from decimal import Decimal
 
+import check
 import known
+import matching
 import methods
 import ops
+import own
 import sealed
+import surface
 import text
 from costs import table
 from meter import INT_BITS, charge, lazy, meter
@@ -19,39 +23,21 @@ PRINTED = 4096  # bytes of one line of print
 
 def guard(name):
     """getattr and its like take the names that source may spell."""
-    from check import DUNDER_ATTRIBUTES, FORBIDDEN_ATTRIBUTES
     if type(name) is not str:
         raise TypeError("the name of an attribute is a str")
     charge(len(name))
-    if name.startswith("__") and name not in DUNDER_ATTRIBUTES or name in FORBIDDEN_ATTRIBUTES or name.startswith(("$", "_host_")):
-        raise AttributeError("the attribute %s is not available to actors" % name)
-    return name
-
-
-def attribute(value, name):
-    """value.name"""
-    if isinstance(value, sealed.Type):
-        return value.__name__ if name == "__name__" else sealed.static(value, name)
-    if isinstance(value, sealed.Function):
-        if name in ("__name__", "__doc__"):
-            return getattr(value, name)
-        raise AttributeError("a function of the host has no attribute %s" % name)
-    if name in known.METHOD_NAMES or name.startswith("__"):
-        return methods.attr(value, name)
-    return getattr(value, name)
+    return check.spelt(name)
 
 
 def get_attribute(value, name, *default):
     guard(name)
     charge(table.arithmetic)
-    if name.startswith("_") and isinstance(value, (sealed.Sealed, sealed.Function)):
-        raise AttributeError(name)
     if default:
         try:
-            return attribute(value, name)
+            return surface.attr(value, name)
         except AttributeError:
             return default[0]
-    return attribute(value, name)
+    return surface.attr(value, name)
 
 
 def has_attribute(value, name):
@@ -59,22 +45,18 @@ def has_attribute(value, name):
     return get_attribute(value, name, absent) is not absent
 
 
-def own(value):
-    """Attributes are set on what the actor made; anything else outlives the message."""
-    t = type(value)
-    if t.__module__ == "actor" or isinstance(value, (type, types.FunctionType)) and value.__module__ == "actor":
-        return value
-    if isinstance(value, Exception):
-        return value
-    raise AttributeError("an attribute of %s cannot be set" % t.__name__)
+def to_set(name):
+    if check.dunder(guard(name)):
+        raise AttributeError("the attribute %s cannot be set" % name)
+    return name
 
 
 def set_attribute(value, name, to):
-    builtins.setattr(own(value), guard(name), to)
+    builtins.setattr(own.settable(value, to_set(name)), name, to)
 
 
 def delete_attribute(value, name):
-    builtins.delattr(own(value), guard(name))
+    builtins.delattr(own.settable(value, to_set(name)), name)
 
 
 def length(value):
@@ -160,7 +142,7 @@ def iterator(value, *sentinel):
         return lazy(iter(value, *sentinel))
     if type(value) in ops.SIZED or isinstance(value, ops.SETS):
         return source(value)
-    return iter(value) if type(value) is types.GeneratorType or type(value).__module__ == "actor" else source(value)
+    return iter(value) if type(value) is types.GeneratorType or type(value) in own.PLAIN else source(value)
 
 
 def following(it, *default):
@@ -190,7 +172,7 @@ def type_of(value):
     t = type(value)
     if t in sealed._PROXIES:
         return sealed._PROXIES[t]
-    if t.__module__ == "actor" or isinstance(value, Exception) or value is None:
+    if own.known(t) is not None or isinstance(value, Exception) or value is None:
         return t
     raise TypeError("type of %s is not available to actors" % t.__name__)
 
@@ -260,29 +242,45 @@ def operators():
         "$in": ops.contains, "$add": ops.add, "$sub": ops.BINARY["sub"], "$mul": ops.mul, "$div": ops.div,
         "$floordiv": ops.floordiv, "$mod": ops.mod, "$pow": ops.power, "$lshift": ops.lshift,
         "$rshift": ops.BINARY["rshift"], "$or": ops.BINARY["or"], "$xor": ops.BINARY["xor"], "$and": ops.BINARY["and"],
-        "$i": ops.in_place, "$iitem": ops.in_place_item, "$iattr": ops.in_place_attribute, "$attr": attribute, "$own": own,
-        "$format": text.f_string, "$text": text.joined, "$caught": ops.caught, "$Exception": Exception, "$any": object,
+        "$i": ops.in_place, "$iitem": ops.in_place_item, "$iattr": ops.in_place_attribute, "$attr": surface.attr,
+        "$own": own.settable, "$plain": own.PLAIN, "$type": type, "$fit": matching.fit, "$box": matching.Box,
+        "$manager": matching.Manager, "$format": text.f_string, "$text": text.joined, "$caught": ops.caught, "$Exception": Exception, "$any": object,
     }
 
 
 def build_class(function, name, *bases, **keywords):
     """class: what an actor builds on must be its own, or made for it."""
-    cls = builtins.__build_class__(function, name, *bases, **keywords)
-    if cls.__module__ == "actor" and isinstance(cls, type):
-        if cls.__repr__ is object.__repr__:
-            cls.__repr__ = show
-        if issubclass(cls, int) and any(int(v).bit_length() > INT_BITS for v in vars(cls).values() if isinstance(v, int)):
-            raise OverflowError("a member of more than %d bits" % INT_BITS)
+    real = types.resolve_bases(bases)
+    kind = own.define(real, keywords["$names"])
+    own.PENDING.append((name, real or (object,), kind))
+    try:
+        cls = builtins.__build_class__(function, name, *bases)
+    finally:
+        own.PENDING.pop()
+    own.register(cls, kind)
+    if issubclass(cls, sealed.Abstract):
+        cls.__abstractmethods__ = frozenset(abstract_names(cls))
+    if issubclass(cls, int) and any(int(v).bit_length() > INT_BITS for v in vars(cls).values() if isinstance(v, int)):
+        raise OverflowError("a member of more than %d bits" % INT_BITS)
     return cls
 
 
-def show(self):
-    return "<%s>" % type(self).__name__
+def abstract_names(cls):
+    """The methods that a class on abc.ABC still lacks."""
+    below = {n for b in cls.__mro__[1:] for n in getattr(b, "__abstractmethods__", ())}
+    for name in sorted(below | set(vars(cls))):
+        found = next((b.__dict__[name] for b in cls.__mro__ if name in b.__dict__), None)
+        if type(found) in ABSTRACT and getattr(found, "__isabstractmethod__", False) is True:
+            yield name
+
+
+ABSTRACT = (types.FunctionType, property, staticmethod, classmethod)
 
 
 def namespace():
     """The built-ins of every actor: one dictionary, out of its reach."""
     import builtin_types
+    own.BASES.update(getattr(builtins, e) for e in EXCEPTIONS)
     names = {**plain_names(), **operators(), **builtin_types.proxies()}
     for e in EXCEPTIONS:
         names[e] = getattr(builtins, e)
@@ -292,4 +290,5 @@ def namespace():
     names["__name__"] = "actor"
     for t in known.TYPES:
         names["$T" + t] = getattr(builtins, t)
+    own.BUILTINS[:] = [names]
     return names

@@ -6,8 +6,10 @@ each with the steps made before it, so that the chain charges in the order of
 the program whatever was batched. A refused effect ends the message.
 """
 
+import re
 from struct import Struct
 
+import exact
 import meter
 from costs import table
 from wire import NO_VALUE, U32, items
@@ -19,6 +21,7 @@ MAX_EFFECT_BYTES = 256 << 10
 MAX_PAYLOAD = 16 << 20
 MAX_STEPS = 1 << 62  # that an operation reports
 MAX_LOG = 4096  # bytes of a printed line
+HEX_ADDRESS = re.compile("0x([0-9a-fA-F]{40})")
 HEAD = Struct("<BQB")
 ANSWER = Struct("<BBQQ")
 KINDS = {1: "init", 2: "call", 3: "timer", 4: "read"}
@@ -37,6 +40,7 @@ class Message:
         self.lines = ""  # printed and not ended yet
 
 
+ActorRef = None  # cowboy_sdk's class, which knows this module
 pipe = None
 serve = None  # runs a message that arrives while this one waits
 now = Message()
@@ -51,7 +55,8 @@ def error_class(op):
 
 
 def packed(op, args):
-    """One operation: u8 op, u64 steps since the last, u8 count, items."""
+    """One operation: u8 op, u64 steps since the last, u8 count, items. Its
+    arguments are bytes by now, so that no step is reported and then lost."""
     steps = meter.report()
     parts = [HEAD.pack(op, steps if 0 <= steps <= MAX_STEPS else max(0, min(steps, MAX_STEPS)), len(args))]
     for a in args:
@@ -110,11 +115,10 @@ def request(op, *args):
 
 def number(value, bits=64, what="a number"):
     """An unsigned integer as 8 or 32 bytes, big endian."""
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise TypeError("%s is an int, not %s" % (what, type(value).__name__))
+    value = exact.integer(value, what)
     if not 0 <= value < 1 << bits:
         raise ValueError("%s lies outside 0..2^%d-1" % (what, bits))
-    return int(value).to_bytes(bits // 8, "big")
+    return value.to_bytes(bits // 8, "big")
 
 
 def optional(value, bits, what):
@@ -123,23 +127,27 @@ def optional(value, bits, what):
 
 def data(value, what="the payload"):
     """Bytes as they are; text is refused, since its encoding is a choice."""
-    if type(value) is bytes:
+    t = type(value)
+    if t is bytes:
         return value
-    if isinstance(value, bytearray):
+    if t is bytearray:
         meter.charge(len(value) // 16)
         return bytes(value)
     if isinstance(value, str):
         raise TypeError("%s is bytes: encode the text, as in text.encode()" % what)
-    raise TypeError("%s is bytes, not %s" % (what, type(value).__name__))
+    raise TypeError("%s is bytes, not %s" % (what, t.__name__))
 
 
 def address(value, what="the address"):
     """20 bytes, or 0x and 40 hexadecimal digits, or an ActorRef."""
-    value = getattr(value, "address", value)
+    t = type(value)
+    if t is ActorRef:
+        return value.address
     if isinstance(value, str):
-        if len(value) != 42 or value[:2] != "0x":
+        found = HEX_ADDRESS.fullmatch(exact.string(value))
+        if found is None:
             raise ValueError("%s is 20 bytes, or 0x and 40 hexadecimal digits" % what)
-        return bytes.fromhex(value[2:])
+        return bytes.fromhex(found[1])
     value = data(value, what)
     if len(value) != 20:
         raise ValueError("%s is 20 bytes, or 0x and 40 hexadecimal digits" % what)
@@ -147,8 +155,7 @@ def address(value, what="the address"):
 
 
 def name(value, what):
-    if not isinstance(value, str):
-        raise TypeError("%s is a str, not %s" % (what, type(value).__name__))
+    value = exact.string(value, what)
     meter.charge(len(value))
     return value.encode()
 
@@ -178,6 +185,7 @@ def delete(key):
 
 def state_key(key):
     if isinstance(key, str):
+        key = exact.string(key)
         meter.charge(len(key))
         return key.encode()
     return data(key, "the key")
@@ -193,7 +201,7 @@ def log(line):
 def show(*values, sep=" ", end="\n"):
     """print: to the actor's log, a line for each line."""
     import text
-    sep, end = (" " if sep is None else sep), ("\n" if end is None else end)
+    sep, end = (exact.string(s, "what print puts between and after") for s in (" " if sep is None else sep, "\n" if end is None else end))
     shown = text.joined([p for v in values for p in (text.to_str(v), sep)][:-1] + [end] if values else [end])
     m = now
     whole = m.lines + shown

@@ -28,14 +28,8 @@ FORBIDDEN_NAMES = {
     "slice": "hides a copy: write a[b:c]", "help": "reaches the host", "exit": "reaches the host",
     "quit": "reaches the host",
 }
-# Attributes that lead from a value into the interpreter.
-FORBIDDEN_ATTRIBUTES = frozenset(
-    "mro f_back f_builtins f_code f_globals f_lasti f_lineno f_locals f_trace tb_frame tb_next tb_lasti "
-    "tb_lineno gi_frame gi_code gi_running gi_yieldfrom gi_suspended cr_frame cr_code cr_await ag_frame "
-    "ag_code func_globals func_code throw with_traceback fget fset fdel "
-    "_abc_registry _abc_cache _abc_impl _member_map_ _value2member_map_ _member_names_ _generate_next_value_ "
-    "_field_defaults _make _source".split()
-)
+# Which attribute a value has is surface's to say; the source may spell every
+# name but the interpreter's, and of those read these.
 DUNDER_ATTRIBUTES = frozenset(("__init__", "__post_init__", "__name__", "__doc__", "__enter__", "__exit__"))
 DUNDER_METHODS = frozenset(
     "__init__ __post_init__ __repr__ __str__ __eq__ __ne__ __lt__ __le__ __gt__ __ge__ __hash__ __len__ __iter__ "
@@ -45,7 +39,9 @@ DUNDER_METHODS = frozenset(
     "__rfloordiv__ __rtruediv__ __rmod__ __rpow__ __rlshift__ __rrshift__ __rand__ __ror__ __rxor__ __iadd__ "
     "__isub__ __imul__ __ifloordiv__ __imod__ __iand__ __ior__ __ixor__ __reversed__ __missing__".split()
 )
-DUNDER_NAMES = frozenset(("__name__", "__slots__", "__doc__", "__all__", "__version__", "__author__", "__match_args__"))
+DUNDER_NAMES = frozenset(("__name__", "__doc__", "__all__", "__version__", "__author__"))  # that may be read
+TEXTS = frozenset(("__doc__", "__version__", "__author__"))  # assigned a text, written out
+LISTS = frozenset(("__slots__", "__match_args__", "__all__"))  # assigned names, written out
 
 
 class Refusal(Exception):
@@ -65,19 +61,44 @@ def dunder(name):
     return name.startswith("__") and name.endswith("__")
 
 
-def attribute(node, name):
-    if dunder(name) and name not in DUNDER_ATTRIBUTES:
+def attribute(node, name, read=True):
+    """An attribute that is read, or else set."""
+    if dunder(name) and not (read and name in DUNDER_ATTRIBUTES):
         refuse(node, "the attribute %s reaches the interpreter" % name)
-    if name in FORBIDDEN_ATTRIBUTES or name.startswith("_host_"):
+    if name.startswith("_host_"):
         refuse(node, "the attribute %s is not available to actors" % name)
+
+
+def spelt(name):
+    """name, where getattr and its like are given one that source may spell."""
+    if dunder(name) and name not in DUNDER_ATTRIBUTES or name.startswith(("$", "_host_")):
+        raise AttributeError("the attribute %s is not available to actors" % name)
+    return name
 
 
 def name(node, name, bound):
     """A name that is read or bound; bound holds what the module defines."""
-    if dunder(name) and name not in DUNDER_NAMES and not (isinstance(node, ast.FunctionDef) and name in DUNDER_METHODS):
+    read = isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
+    if dunder(name) and not (read and name in DUNDER_NAMES):
         refuse(node, "the name %s is the interpreter's" % name)
     if name in FORBIDDEN_NAMES and name not in bound:
         refuse(node, "%s %s" % (name, FORBIDDEN_NAMES[name]))
+
+
+def told(node, target, value):
+    """Whether an assignment is one of what a module or class says of itself:
+    a text, or names, both written out."""
+    if not isinstance(target, ast.Name) or target.id not in TEXTS | LISTS:
+        return False
+    if target.id in TEXTS:
+        good = isinstance(value, ast.Constant) and type(value.value) in (str, type(None))
+    else:
+        items = value.elts if isinstance(value, (ast.Tuple, ast.List)) else [value]
+        good = all(isinstance(i, ast.Constant) and type(i.value) is str and not dunder(i.value)
+                   and not i.value.startswith("_host_") for i in items)
+    if not good:
+        refuse(node, "%s is %s, written out" % (target.id, "a text" if target.id in TEXTS else "names that are not the interpreter's"))
+    return True
 
 
 def module(node, name):

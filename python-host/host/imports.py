@@ -11,6 +11,7 @@ import cowboy_sdk
 from cowboy_sdk import runtime
 from costs import table
 from meter import charge
+import sealed
 from sealed import library
 from shims import SOURCES
 
@@ -21,12 +22,19 @@ MAKERS = {
     "collections.abc": libraries.abc_hints, "json": libraries_data.json_names, "struct": libraries_data.struct_names,
     "base64": libraries_data.base64_names, "hashlib": libraries_data.hashlib_names, "hmac": libraries_data.hmac_names,
     "math": libraries_data.math_names, "decimal": libraries_data.decimal_names, "re": patterns.names,
-    "pvm_host": lambda: {n: getattr(pvm_host, n) for n in pvm_host.__all__},
-    "cowboy_sdk.runtime": lambda: {n: getattr(runtime, n) for n in runtime.__all__},
-    "cowboy_sdk": lambda: {**{n: getattr(cowboy_sdk, n) for n in cowboy_sdk.__all__}, "runtime": made("cowboy_sdk.runtime")},
+    "pvm_host": lambda: of_package(pvm_host),
+    "cowboy_sdk.runtime": lambda: of_package(runtime),
+    "cowboy_sdk": lambda: {**of_package(cowboy_sdk), "runtime": made("cowboy_sdk.runtime")},
 }
 MADE = {}
 SHIMS = {}
+CLASSES = {cls: sealed.made(cls, shown) for cls, shown in cowboy_sdk.CLASSES.items()}
+
+
+def of_package(package):
+    """What a package of the host's exports: its classes as actors see them."""
+    names = {n: getattr(package, n) for n in package.__all__ if n != "runtime"}
+    return {n: CLASSES.get(v, v) if isinstance(v, type) else v for n, v in names.items()}
 
 
 def made(name):
@@ -60,7 +68,7 @@ def bring(name):
 
 def bring_from(module, name):
     found = bring(module)
-    if hasattr(type(found), name):
+    if name in type(found).__dict__ and not name.startswith("_"):
         return getattr(found, name)
     raise ImportError("%s has no %s that an actor may use" % (module, name))
 
@@ -68,12 +76,12 @@ def bring_from(module, name):
 def exported(module, name):
     if module in SOURCES:
         return ("def %s(" % name) in SOURCES[module] or ("\n%s = " % name) in SOURCES[module]
-    return hasattr(type(made(module)), name) and not name.startswith("_")
+    return name in type(made(module)).__dict__ and not name.startswith("_")
 
 
 def install():
     names = builtin_names.namespace()
     names["$import"] = bring
     names["$importfrom"] = bring_from
-    names["print"] = builtin_names.sealed.Function(chain.show)
+    names["print"] = sealed.Function(chain.show)
     program.NAMES = names

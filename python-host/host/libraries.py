@@ -1,6 +1,5 @@
 """The libraries an actor may import: sealed, curated, and charged."""
 
-import abc
 import collections
 import dataclasses
 import enum
@@ -11,8 +10,11 @@ import string
 import typing
 
 import builtin_types
+import exact
 import ops
+import own
 import sealed
+import shown
 from costs import table
 from meter import charge, lazy
 from ops import drain, key, source, weigh
@@ -48,32 +50,77 @@ class _NamedTuple(sealed.Sealed):
     __slots__ = ()
 
     def __mro_entries__(self, bases):
-        return typing.NamedTuple.__mro_entries__(bases)
+        return (own.NAMED_TUPLE,)
 
 
 def base_only(cls, name=None):
     def refuse(*_args, **_kwargs):
         raise TypeError("%s is a base for a class here; it is not called" % (name or cls.__name__))
     sealed.BASES.add(cls)
+    own.BASES.add(cls)
     return Type(cls, refuse, {}, name)
 
 
+def of_file(cls, decorator):
+    """A decorator changes a class: one that the actor made."""
+    if not own.is_class(cls):
+        raise TypeError("%s stands over a class of this file" % decorator)
+    return cls
+
+
+def _abstract(f):
+    if not own.is_function(f):
+        raise TypeError("abstractmethod stands over a method, below other decorators")
+    f.__isabstractmethod__ = True
+    return f
+
+
+own.BASES.add(own.NAMED_TUPLE)
+
+
 def abc_names():
-    return {"ABC": base_only(abc.ABC), "abstractmethod": Function(abc.abstractmethod)}
+    return {"ABC": base_only(sealed.Abstract, "ABC"), "abstractmethod": Function(_abstract)}
 
 
 def _refuse_functional(*_args, **_kwargs):
     raise TypeError("an enumeration is written as a class here")
 
 
+def _member(cls, value, *more, **keywords):
+    """Colour(value): looked up by what can be weighed, and never printed by Python."""
+    if not own.is_class(cls):
+        return _call_enum(cls, value, *more, **keywords)
+    if more or keywords:
+        _refuse_functional()
+    weigh(value)
+    charge(table.dict + len(cls._member_map_) // 16)
+    try:
+        return cls.__new__(cls, value)
+    except ValueError as e:
+        if own.is_code(e):
+            raise
+    raise ValueError("%s is not a valid %s" % (shown.as_repr(value), cls.__qualname__))
+
+
+_call_enum = enum.EnumMeta.__call__
 enum.EnumMeta._create_ = _refuse_functional
+enum.EnumMeta.__call__ = _member
 
 
 def enum_names():
     names = {}
     for cls in (enum.Enum, enum.IntEnum, enum.Flag, enum.IntFlag, enum.StrEnum):
         names[cls.__name__] = base_only(cls)
-    return {**names, "auto": _auto, "unique": enum.unique}
+    return {**names, "auto": _auto, "unique": _unique}
+
+
+def _unique(cls):
+    if not issubclass(of_file(cls, "unique"), enum.Enum):
+        raise TypeError("unique stands over an enumeration")
+    aliases = ["%s -> %s" % (alias, member.name) for alias, member in cls.__members__.items() if alias != member.name]
+    if aliases:
+        raise ValueError("duplicate values found in %s: %s" % (cls.__name__, ", ".join(aliases)))
+    return cls
 
 
 def _auto():
@@ -86,19 +133,22 @@ def _dataclass(cls=None, *, init=True, repr=True, eq=True, order=False, frozen=F
         raise TypeError("dataclass with slots makes a second class; leave it out")
 
     def wrap(cls):
-        charge(100 + 20 * len(getattr(cls, "__annotations__", ())))
-        own_repr = cls.__dict__.get("__repr__")
-        if own_repr is not None and getattr(own_repr, "__module__", "") != "actor":
-            del cls.__repr__
-        return dataclasses.dataclass(cls, init=init, repr=repr, eq=eq, order=order, frozen=frozen,
-                                     unsafe_hash=unsafe_hash, kw_only=kw_only, match_args=match_args)
+        charge(100 + 20 * len(getattr(of_file(cls, "dataclass"), "__annotations__", ())))
+        if issubclass(cls, (enum.Enum, tuple)):
+            raise TypeError("dataclass stands over a plain class")
+        made = dataclasses.dataclass(cls, init=bool(init), repr=False, eq=bool(eq), order=bool(order), frozen=bool(frozen),
+                                     unsafe_hash=bool(unsafe_hash), kw_only=bool(kw_only), match_args=bool(match_args))
+        if repr and "__repr__" not in cls.__dict__:
+            made.__repr__ = shown.as_record
+        return made
     return wrap if cls is None else wrap(cls)
 
 
 def _field(*, default=dataclasses.MISSING, default_factory=dataclasses.MISSING, init=True, repr=True, compare=True,
            kw_only=dataclasses.MISSING, hash=None):
-    return dataclasses.field(default=default, default_factory=default_factory, init=init, repr=repr, compare=compare,
-                             kw_only=kw_only, hash=hash)
+    kw_only = kw_only if kw_only is dataclasses.MISSING else bool(kw_only)
+    return dataclasses.field(default=default, default_factory=default_factory, init=bool(init), repr=bool(repr),
+                             compare=bool(compare), kw_only=kw_only, hash=None if hash is None else bool(hash))
 
 
 def _weighed_first(f):
@@ -215,7 +265,12 @@ def _ordered_by(compare):
 
 def functools_names():
     return {"partial": _partial, "reduce": _reduce, "cache": _cache, "lru_cache": _lru_cache, "wraps": _wraps,
-            "cmp_to_key": _ordered_by, "total_ordering": sealed.paid(functools.total_ordering, 50)}
+            "cmp_to_key": _ordered_by, "total_ordering": _total_ordering}
+
+
+def _total_ordering(cls):
+    charge(50)
+    return functools.total_ordering(of_file(cls, "total_ordering"))
 
 
 def _iterator(make, width=None):
@@ -251,12 +306,14 @@ def _accumulate(values, func=None, *, initial=None):
 
 
 def _tee(values, n=2):
-    charge(n)
+    n = exact.integer(n, "how many iterators")
+    charge(max(n, 0))
     return tuple(lazy(i) for i in itertools.tee(source(values), n))
 
 
 def _product(*values, repeat=1):
     ready = [drain(v) for v in values]
+    repeat = exact.integer(repeat, "repeat")
     width = len(ready) * repeat
     charge(max(width, 0) * (1 + max(map(len, ready), default=0) // 16))
     if width > 10000:
@@ -267,7 +324,7 @@ def _product(*values, repeat=1):
 def _choice(make):
     def call(values, r=None):
         ready = drain(values)
-        n = len(ready) if r is None else r
+        n = len(ready) if r is None else exact.integer(r, "how many are chosen")
         if n > 10000:
             raise OverflowError("more than 10000 places")
         charge(len(ready) + max(n, 0))
@@ -337,11 +394,13 @@ def _ordered_dict(*args, **kwargs):
 
 
 def _named_tuple(name, fields, *, defaults=None):
-    fields = fields.replace(",", " ").split() if isinstance(fields, str) else drain(fields)
+    name = exact.string(name, "the name of a namedtuple")
+    fields = exact.string(fields).replace(",", " ").split() if isinstance(fields, str) else [exact.string(f) for f in drain(fields)]
     charge(200 + 20 * len(fields))
     if len(fields) > 255 or not all(isinstance(f, str) and len(f) < 100 for f in fields) or len(name) > 100:
         raise ValueError("namedtuple takes at most 255 fields with short names")
-    return collections.namedtuple(name, fields, defaults=defaults, module="actor")
+    made = collections.namedtuple(name, fields, defaults=defaults, module="actor")
+    return own.register(made, own.Kind(frozenset(), own.relied_on((tuple,)), False))
 
 
 def collections_names():
@@ -358,6 +417,7 @@ def abc_hints():
 
 
 def _capwords(text, sep=None):
+    text = exact.string(text, "a text")
     charge(3 * len(text))
     return string.capwords(text, sep)
 
@@ -382,7 +442,7 @@ def _getter(read):
 
 def _read_attribute(value, name):
     from builtin_names import get_attribute
-    for part in name.split("."):
+    for part in exact.string(name, "the name of an attribute").split("."):
         value = get_attribute(value, part)
     return value
 

@@ -10,9 +10,13 @@ import math
 import operator
 import re
 import struct
+import types
 
+import exact
 import ops
+import own
 import sealed
+import surface
 from costs import table
 from meter import INT_BITS, NESTING, charge
 from ops import drain, weigh
@@ -38,8 +42,11 @@ def _digits(text):
 
 
 def _loads(data, *, object_pairs_hook=None, object_hook=None):
-    if not isinstance(data, str):
-        data = bytes(data).decode()
+    data = exact.plain(data)
+    if type(data) is not str:
+        if type(data) not in (bytes, bytearray):
+            raise TypeError("the JSON object must be str, bytes or bytearray, not %s" % type(data).__name__)
+        data = data.decode()
     serialised(len(data))
     depth = deepest = 0
     if data.count("[") + data.count("{") > NESTING:
@@ -56,7 +63,8 @@ def _loads(data, *, object_pairs_hook=None, object_hook=None):
 def _dumps(value, *, sort_keys=False, separators=None, indent=None, ensure_ascii=True, default=None):
     weigh(value)
     _text_sizes(value)
-    if indent is not None and not (isinstance(indent, int) and 0 <= indent <= 16):
+    indent = exact.plain(indent)
+    if indent is not None and not (type(indent) is int and 0 <= indent <= 16):
         raise ValueError("indent is 0 to 16")
 
     def fallback(v):
@@ -84,12 +92,15 @@ def _text_sizes(value):
                 stack += part
 
 
+own.BASES.update((json.JSONDecodeError, struct.error))
+
+
 def json_names():
     return {"loads": _loads, "dumps": _dumps, "JSONDecodeError": json.JSONDecodeError}
 
 
 def _format(layout):
-    layout = layout.decode("ascii") if isinstance(layout, bytes) else layout
+    layout = layout.decode("ascii") if isinstance(layout, bytes) else exact.string(layout, "a format")
     charge(len(layout))
     if layout[:1] not in ("<", ">", "!", "="):
         raise struct.error("a format begins with <, >, ! or =: native sizes differ between machines")
@@ -132,6 +143,9 @@ def base64_names():
 
 def _coded(f):
     def code(data, *args, **kwargs):
+        data = exact.plain(data)
+        if type(data) not in (str, bytes, bytearray):
+            raise TypeError("what is coded is bytes, or text where it is decoded, not %s" % type(data).__name__)
         serialised(2 * len(data))
         return f(data, *args, **kwargs)
     code.__name__ = f.__name__
@@ -142,7 +156,6 @@ class Digest(sealed.Sealed):
     """A hash object: 6 cycles a 32-byte word, as keccak256."""
 
     __slots__ = ("_host_hash",)
-    _host_open = True
 
     def __init__(self, made):
         object.__setattr__(self, "_host_hash", made)
@@ -164,7 +177,12 @@ class Digest(sealed.Sealed):
     digest_size = property(lambda self: self._host_hash.digest_size)
 
 
+surface.lists(Digest, "update digest hexdigest copy name digest_size")
+
+
 def words(data):
+    if type(data) not in (bytes, bytearray):
+        raise TypeError("what is hashed is bytes, not %s" % type(data).__name__)
     charge(table.keccak_word * (1 + (len(data) + 31) // 32))
 
 
@@ -177,6 +195,7 @@ def _hash(name):
 
 
 def _new(name, data=b""):
+    name = exact.string(name, "the name of a hash")
     if name not in HASHES:
         raise ValueError("no such hash: %s" % ", ".join(HASHES))
     return _hash(name)(data)
@@ -187,7 +206,7 @@ def hashlib_names():
 
 
 def _digest_name(digestmod):
-    name = getattr(digestmod, "__name__", digestmod)
+    name = digestmod.__name__ if type(digestmod) is types.FunctionType else exact.string(digestmod, "the name of a hash")
     if name not in HASHES:
         raise ValueError("no such hash: %s" % ", ".join(HASHES))
     return name
@@ -206,6 +225,9 @@ def _hmac_digest(key, msg, digest):
 
 
 def _same(a, b):
+    a, b = exact.plain(a), exact.plain(b)
+    if type(a) not in (str, bytes, bytearray) or type(b) not in (str, bytes, bytearray):
+        raise TypeError("compare_digest takes two bytes or two texts")
     charge(1 + (len(a) + len(b)) // 16)
     return hmac.compare_digest(a, b)
 
@@ -281,6 +303,7 @@ def begin_decimal():
 
 
 def _decimal(value="0", context=None):
+    value = exact.plain(value)
     if context is not None:
         raise TypeError("decimal contexts are fixed: 28 digits, half even")
     if isinstance(value, str):
@@ -309,5 +332,6 @@ def decimal_names():
     names = {n: getattr(decimal, n) for n in dir(decimal) if n.startswith("ROUND_")}
     for n in ("InvalidOperation", "DivisionByZero", "Overflow", "DecimalException"):
         names[n] = getattr(decimal, n)
+        own.BASES.add(names[n])
     names["Decimal"] = Type(decimal.Decimal, _decimal)
     return names

@@ -10,9 +10,11 @@ from struct import Struct
 import program
 import chain
 import check
+import check
 import costs
 import imports
 import meter
+from outcome import outcome
 from wire import U32, U64, Pipe, item, items
 
 CALL = Struct("<BB32s20s20s20sQQQ32sQQ")
@@ -67,7 +69,7 @@ def call(frame):
     outer, chain.now = chain.now, m
     saved = meter.begin(cycles)
     try:
-        status, found = outcome(hash, kind, handler.decode("utf-8", "replace"), payload)
+        status, found = outcome(lambda: code_of(hash), kind, handler.decode("utf-8", "replace"), payload)
         reply = chain.take_effects() + chain.packed(status, found)
     finally:
         meter.end(saved)
@@ -76,34 +78,6 @@ def call(frame):
     handled += 1
     if handled % COLLECT_EVERY == 0 and saved[0][1] == 0:
         gc.collect()
-
-
-OK, REVERTED, OVER, NO_HANDLER, REFUSED, CRASHED = range(6)
-
-
-def outcome(hash, kind, handler, payload):
-    """(status, items), whatever the actor does."""
-    try:
-        output = program.run(code_of(hash), kind, handler, payload)
-        if chain.now.lines:
-            chain.log(chain.now.lines)
-        if not meter.account.over:
-            return OK, (output,)
-    except meter.Abort:
-        pass
-    except meter.Crash as e:
-        return CRASHED, (b"crash", str(e).encode("utf-8", "replace")[:500])
-    except MemoryError:
-        return CRASHED, (b"crash", b"out of memory")
-    except check.Refusal as e:
-        return REFUSED, (b"invalid_code", ("line %d: %s" % (e.line, e.reason)).encode("utf-8", "replace")[:4096])
-    except program.Fault as e:
-        return NO_HANDLER if e.status == "no_handler" else REVERTED, (e.code.encode(), e.message.encode())
-    except Exception as e:
-        if not meter.account.over:
-            code, message = program.explain(e)
-            return REVERTED, (code.encode(), message.encode())
-    return OVER, ()
 
 
 HANDLERS = {ord("L"): load, ord("X"): drop, ord("P"): set_costs, ord("I"): inspect, ord("C"): call}

@@ -92,6 +92,8 @@ def tick(cost):
 
 
 def charge(cost):
+    if cost < 0:
+        raise ValueError("a charge below zero")
     meter[0] -= cost
     if meter[0] < 0:
         stop()

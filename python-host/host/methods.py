@@ -1,8 +1,7 @@
 """The methods of built-in types, each charged for what it reads and makes.
 
-attr(value, name) is how rewritten code reads an attribute of a known name: of
-an actor's own object as it is, of a built-in value from TABLE, and refused
-where TABLE has no such entry.
+TABLE is what surface lets actors read of a built-in value; what it lacks they
+cannot.
 """
 
 import collections
@@ -298,103 +297,19 @@ FOUND = {}
 
 
 def find(t, name):
-    if t.__module__ == "actor":
-        return search(t, name)  # its classes live for one message
-    if (t, name) not in FOUND:
-        FOUND[t, name] = search(t, name)
-    return FOUND[t, name]
-
-
-def search(t, name):
-    """How an instance of t answers name: "own", "value", a function, or None."""
-    for base in t.__mro__:
-        if base.__module__ in OWN:
-            if name in base.__dict__:
-                return "own"
-        elif base in TABLE or base in PROPERTIES:
-            if name in TABLE.get(base, ()):
-                return TABLE[base][name]
-            if name in PROPERTIES.get(base, ()):
-                return "value"
-    return None
-
-
-OWN = frozenset(("actor", "enum", "host_library", "pvm_host", "cowboy_sdk", "functools"))
-FREE = frozenset((types.FunctionType, types.MethodType, types.ModuleType, property))
-BUILTIN_BOUND = (types.BuiltinMethodType, types.MethodWrapperType)
-
-
-def attr(value, name):
-    t = type(value)
-    methods = TABLE.get(t)
-    if methods is not None:
-        found = methods.get(name)
-        if found is None:
-            found = find(t, name)
-        if found is None:
-            raise AttributeError("%r object has no attribute %r that an actor may use" % (t.__name__, name))
-        return getattr(value, name) if found == "value" else types.MethodType(found, value)
-    if t is super:
-        return of_super(value, name)
-    if isinstance(value, type):
-        return of_class(value, name)
-    if t.__module__ in OWN or isinstance(value, BaseException):
-        cached = t.__module__ == "actor" and builtin_base(t)
-        if cached:
-            found = find(t, name)
-            if callable(found):
-                return types.MethodType(found, value)
-        return getattr(value, name)
-    if getattr(t, "_host_open", False) or name in ("__name__", "__doc__") and t in FREE:
-        return getattr(value, name)
-    if t is property and name in ("setter", "getter", "deleter"):
-        return getattr(value, name)
-    found = find(t, name)
-    if found is None or isinstance(found, str) and found == "own":
-        raise AttributeError("%r object has no attribute %r that an actor may use" % (t.__name__, name))
-    return getattr(value, name) if found == "value" else types.MethodType(found, value)
-
-
-def builtin_base(t):
-    return any(b in t.__mro__ for b in (int, str, tuple, bytes))
-
-
-def of_super(value, name):
-    found = getattr(value, name)
-    if not isinstance(found, BUILTIN_BOUND):
-        return found
-    own = found.__self__
-    if name in ("__init__", "__name__", "__doc__") and not isinstance(own, (list, dict, set, bytearray)):
-        return found
-    method = find(type(own), name)
-    if method == "own":
-        for base in type(own).__mro__:
-            if name in TABLE.get(base, ()):
-                method = TABLE[base][name]
-                break
-    if not callable(method):
-        raise AttributeError("super has no %s that an actor may use" % name)
-    return types.MethodType(method, own)
-
-
-def of_class(cls, name):
-    """An attribute of a class: the actor's own, or the metered method of a base."""
-    if name in ("__name__", "__doc__"):
-        return getattr(cls, name)
-    for base in cls.__mro__:
-        if name in base.__dict__:
-            if base.__module__ in OWN or issubclass(base, BaseException):
-                return getattr(cls, name)
-            if base in TABLE and name in TABLE[base]:
-                return types.MethodType(_unbound(TABLE[base][name]), None)
-            break
-    if name == "__init__":
-        return object.__init__
-    found = getattr(cls, name)  # an attribute of an enumeration's metaclass
-    if isinstance(found, types.BuiltinMethodType):
-        raise AttributeError("%s has no %s that an actor may use" % (cls.__name__, name))
+    """How an instance of a type of the host's answers name: "value", a function, or None."""
+    found = FOUND.get((t, name))
+    if found is None:
+        found = search(t, name)
+        if found is not None:
+            FOUND[t, name] = found
     return found
 
 
-def _unbound(function):
-    return lambda _none, *args, **kwargs: function(*args, **kwargs)
+def search(t, name):
+    for base in t.__mro__:
+        if name in TABLE.get(base, ()):
+            return TABLE[base][name]
+        if name in PROPERTIES.get(base, ()):
+            return "value"
+    return None

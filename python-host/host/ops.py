@@ -10,6 +10,7 @@ from decimal import Decimal
 
 from costs import table
 from meter import INT_BITS, NESTING, Crash, charge, lazy, meter, stop
+from own import settable
 
 ATOMS = frozenset((int, bool, str, bytes, type(None), Decimal))
 SETS = (set, frozenset)
@@ -377,8 +378,9 @@ def in_place_item(name, where, index, value):
 
 
 def in_place_attribute(name, where, attribute, value):
-    from builtin_names import own
-    setattr(own(where), attribute, in_place(name, getattr(where, attribute), value))
+    from surface import attr
+    settable(where, attribute)
+    setattr(where, attribute, in_place(name, attr(where, attribute), value))
 
 
 def caught():

@@ -12,9 +12,9 @@ import re._constants as c
 import re._parser as parser
 import types
 
+import exact
 import methods
-import ops
-import text
+import own
 from costs import table
 from meter import charge, lazy
 from sealed import HINT
@@ -77,7 +77,9 @@ class Shape:
 def compile_pattern(pattern, flags=0):
     if isinstance(pattern, re.Pattern):
         return pattern
-    flags = int(flags)
+    pattern, flags = exact.plain(pattern), exact.integer(flags, "a flag")
+    if type(pattern) not in (str, bytes):
+        raise TypeError("a pattern is text or bytes")
     if flags & ~int(FLAGS):
         refuse("a flag that is not IGNORECASE, MULTILINE, DOTALL, ASCII or VERBOSE")
     if len(pattern) > MAX_PATTERN:
@@ -100,7 +102,7 @@ def compile_pattern(pattern, flags=0):
 
 
 def prepared(pattern, subject, anchored):
-    if not isinstance(subject, (str, bytes, bytearray)):
+    if type(subject) not in (str, bytes, bytearray) and not isinstance(subject, str):
         raise TypeError("expected text or bytes")
     shape = BOUNDS.get(pattern)
     if shape is None:
@@ -153,7 +155,7 @@ def substitute_counted(pattern, by, subject, count=0):
         at, n = m.end(), n + 1
     out.append(subject[at:])
     charge(sum(map(len, out)))
-    return type(subject)().join(out), n
+    return ("" if isinstance(subject, str) else type(subject)()).join(out), n
 
 
 def expand(m, template):
@@ -192,6 +194,7 @@ def _escape(pattern):
 def names():
     t = methods.TABLE[re.Pattern]
     found = {n: module_function(f) for n, f in t.items()}
+    own.BASES.add(re.error)
     found.update(compile=compile_pattern, escape=_escape, error=re.error, Pattern=HINT, Match=HINT)
     for n in ("IGNORECASE", "MULTILINE", "DOTALL", "ASCII", "VERBOSE", "I", "M", "S", "A", "X"):
         found[n] = int(getattr(re, n))

@@ -5,12 +5,17 @@ no hidden state, and then one handler.
 """
 
 import ast
+import types
 
 import builtin_names
 import chain
 import check
 import cowboy_sdk
 import meter
+import own
+import pvm_host
+import shown
+import surface
 from cowboy_sdk import bids
 from rewrite import Rewriter
 
@@ -170,7 +175,7 @@ def run(code, kind, handler, payload):
         target = find(code, space, handler)
         bid = handler == BID_HANDLER and kind in (2, 4)
         if kind in (2, 4) and not (bid and chain.now.sender == CHAIN):
-            permit(target, handler, code.sdk or getattr(space.get(code.actor), "_host_actor", False))
+            permit(target, handler, code.sdk or is_actor(space.get(code.actor)))
         meter.charge(10)
         if not takes[0]:
             found = target()
@@ -186,30 +191,41 @@ def find(code, space, handler):
         target = space.get(handler)
     else:
         cls = space.get(code.actor)
-        if not isinstance(cls, type):
+        if not own.is_class(cls):
             raise Fault("reverted", "no_actor_class", "%s is no class any more" % code.actor)
-        target = getattr(cls(), handler, None)
+        try:
+            target = surface.attr(cls(), handler)
+        except AttributeError:
+            target = None
     if not callable(target):
         raise Fault("no_handler", "no_handler", "the handler %s is no function any more" % handler)
     return target
 
 
+def is_actor(cls):
+    """Whether @actor stood over a class."""
+    return own.is_class(cls) and any("_host_actor" in b.__dict__ for b in cls.__mro__)
+
+
 def permit(target, handler, strict):
     """Refuses callers that the SDK's decorators do not let in."""
-    absent = object()
-    access = getattr(target, "_host_access", absent)
-    if access is absent and not strict:
+    f = target.__func__ if type(target) is types.MethodType else target
+    access = f.__dict__.get("_host_access", UNMARKED) if own.is_function(f) else UNMARKED
+    if access is UNMARKED and not strict:
         return
-    if access is absent:
+    if access is UNMARKED:
         raise Fault("reverted", "not_callable", "%s has neither @public nor @callable_by" % handler)
     if access is not None and not cowboy_sdk.may_call(access):
         raise Fault("reverted", "not_callable", "%s refuses this caller" % handler)
 
 
+UNMARKED = object()
+
+
 def output(value):
     if value is None:
         return b""
-    if isinstance(value, (bytes, bytearray)):
+    if type(value) is bytes or type(value) is bytearray:
         if len(value) > MAX_OUTPUT:
             raise ValueError("a handler returned more than %d bytes" % MAX_OUTPUT)
         return bytes(value)
@@ -228,34 +244,29 @@ def snake(name):
 
 
 def explain(error):
-    """(code, message): the author's lines, innermost last."""
-    code = getattr(error, "code", None)
-    if not isinstance(code, str) or not type(error).__module__.startswith("pvm_host"):
-        code = snake(type(error).__name__)
-    frames, tb = [], error.__traceback__
+    """(code, message): the author's lines, innermost last. None of his code
+    runs here, where nothing would charge or catch it."""
+    kind = type(error)
+    code = pvm_host.code_of(error) or snake(kind.__name__)
+    frames, tb = [], BaseException.__traceback__.__get__(error)
     while tb is not None:
         if tb.tb_frame.f_code.co_filename == FILE:
             frames.append("line %d, in %s" % (tb.tb_lineno, tb.tb_frame.f_code.co_name))
         tb = tb.tb_next
     if len(frames) > MAX_FRAMES:
         frames = frames[:MAX_FRAMES // 2] + ["…"] + frames[-MAX_FRAMES // 2:]
-    # The text of an exception may run the actor's code, which is over.
-    text = short(error)
-    message = ": ".join(["; ".join(frames)] * bool(frames) + [type(error).__name__]) + (": " + text if text else "")
+    text = shown.explained(error)
+    message = ": ".join(["; ".join(frames)] * bool(frames) + [kind.__name__]) + (": " + text if text else "")
+    return clean(code), clipped(message)
+
+
+def clean(text):
+    """text as UTF-8 can say it."""
+    return text.encode("utf-8", "replace").decode()
+
+
+def clipped(message):
     raw = message.encode("utf-8", "replace")
     if len(raw) > MAX_MESSAGE:
         raw = raw[:MAX_MESSAGE - 3].decode("utf-8", "ignore").encode() + "…".encode()
-    return code, raw.decode("utf-8", "replace")
-
-
-def short(error):
-    import text
-    if type(error).__module__ == "actor" and type(error).__str__ is not Exception.__str__:
-        return ""
-    saved = meter.begin(100_000)
-    try:
-        return text.to_str(error)
-    except (Exception, meter.Abort):
-        return ""
-    finally:
-        meter.end(saved)
+    return raw.decode("utf-8", "replace")

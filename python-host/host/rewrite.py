@@ -111,6 +111,8 @@ class Rewriter(Expressions):
 
     def do_Assign(self, node):
         self.cost += table.arithmetic
+        if any(check.told(node, t, node.value) for t in node.targets) and len(node.targets) == 1:
+            return node
         value = self.visit(node.value)
         return ast.Assign(self.each(node.targets), self.fitting(node.targets, value, node.value))
 
@@ -136,7 +138,9 @@ class Rewriter(Expressions):
             return ast.Assign([t], call("$i", const(function[1:]), ast.Name(t.id, LOAD), value))
         function = const(self.operator(node, kind)[1:])
         if isinstance(t, ast.Attribute):
-            check.attribute(t, t.attr)
+            check.attribute(t, t.attr, False)
+            if isinstance(t.value, ast.Name):
+                return self.augmented(t, kind, function, node)
             where, key, way = self.visit(t.value), const(self.private(t.attr)), "$iattr"
         elif isinstance(t.slice, ast.Slice):
             check.refuse(node, "an augmented assignment to a slice: assign the slice")
@@ -145,10 +149,13 @@ class Rewriter(Expressions):
             where, key, way = self.visit(t.value), self.visit(t.slice), "$iitem"
         return ast.Expr(call(way, function, where, key, self.visit(node.value)))
 
-    def private(self, attr):
-        if attr.startswith("__") and self.classes and self.classes[-1].lstrip("_"):
-            return "_%s%s" % (self.classes[-1].lstrip("_"), attr)
-        return attr
+    def augmented(self, t, kind, function, node):
+        """name.attribute += value, read and set in line where that is plain."""
+        self.visit(t.value)
+        old, value, to = self.member(t.value, t.attr, LOAD), self.visit(node.value), self.member(t.value, t.attr, STORE)
+        if is_int(value) and kind in (ast.Add, ast.Sub):
+            return ast.AugAssign(to, node.op, value)
+        return ast.Assign([to], call("$i", function, old, value))
 
     def do_AnnAssign(self, node):
         """Annotations are never evaluated. In a class they mark a field."""
@@ -216,17 +223,30 @@ class Rewriter(Expressions):
             self.cost += 2 * table.call
             if i.optional_vars is not None and not isinstance(i.optional_vars, ast.Name):
                 check.refuse(node, "with … as something that is not a name")
-            items.append(ast.withitem(self.visit(i.context_expr), self.maybe(i.optional_vars)))
+            manager = call("$manager", self.visit(i.context_expr))
+            items.append(ast.withitem(manager, self.maybe(i.optional_vars)))
         return ast.With(items, self.suite(node.body))
 
     def do_Match(self, node):
         subject = call("$weighed", self.visit(node.subject))
-        cases = []
+        cases, self.fits = [], []
         for c in node.cases:
             self.cost += 2 * table.arithmetic
-            guard = self.maybe(c.guard)
-            cases.append(ast.match_case(self.pattern(c.pattern), guard, self.suite(c.body)))
-        return ast.Match(subject, cases)
+            guard, pattern, fits = self.maybe(c.guard), self.pattern(c.pattern), self.fits
+            cases.append(ast.match_case(pattern, guard, self.suite(c.body)))
+            self.fits = fits
+        return [ast.copy_location(f, node) for f in self.fits] + [ast.Match(subject, cases)]
+
+    def fit(self, p):
+        """Has a class pattern ask for what surface lets it read."""
+        if isinstance(p.cls, ast.Name) and p.cls.id in TYPES and p.cls.id not in self.bound:
+            if p.kwd_attrs:
+                check.refuse(p, "attributes of %s in a pattern" % p.cls.id)
+            return ast.copy_location(name("$T" + p.cls.id), p)
+        id = "$p%d" % len(self.fits)
+        names = ast.Tuple([const(a) for a in p.kwd_attrs], LOAD)
+        self.fits.append(ast.Assign([ast.Name(id, STORE)], call("$fit", p.cls, const(len(p.patterns)), names)))
+        return ast.copy_location(name(id), p)
 
     def pattern(self, p):
         self.cost += table.arithmetic
@@ -236,15 +256,14 @@ class Rewriter(Expressions):
             if isinstance(p.value, ast.UnaryOp):
                 check.constant(p.value.operand)
             else:
-                self.dotted(p.value)
+                p.value = ast.copy_location(ast.Attribute(call("$box", self.named(p.value)), "value", LOAD), p)
         elif isinstance(p, ast.MatchValue):
             check.constant(p.value)
         elif isinstance(p, ast.MatchClass):
-            self.dotted(p.cls)
             for a in p.kwd_attrs:
-                check.attribute(p, a)
-            if isinstance(p.cls, ast.Name) and p.cls.id in TYPES and p.cls.id not in self.bound:
-                p.cls = ast.copy_location(name("$T" + p.cls.id), p)
+                check.attribute(p, a, False)
+            p.cls = self.named(p.cls)
+            p.cls = self.fit(p)
         for n in (getattr(p, "name", None), getattr(p, "rest", None)):
             if n:
                 check.name(p, n, self.bound)
@@ -259,13 +278,15 @@ class Rewriter(Expressions):
             check.constant(k)
         return p
 
-    def dotted(self, node):
+    def named(self, node):
+        """What a pattern names, or an attribute of it."""
         if isinstance(node, ast.Attribute):
             check.attribute(node, node.attr)
-            return self.dotted(node.value)
+            return ast.copy_location(call("$attr", self.named(node.value), const(self.private(node.attr))), node)
         if not isinstance(node, ast.Name):
             check.refuse(node, "a pattern that is not a constant")
         check.name(node, node.id, self.bound)
+        return node
 
     def do_Import(self, node):
         new = []
@@ -314,9 +335,31 @@ class Rewriter(Expressions):
         body = self.suite(node.body)
         self.classes.pop()
         self.function = outer
-        new = ast.ClassDef(node.name, bases, [], body, decorators)
+        names = ast.keyword("$names", const(tuple(sorted(self.names_of(node.body)))))
+        new = ast.ClassDef(node.name, bases, [names], body, decorators)
         new.type_params = []
         return new
+
+    @staticmethod
+    def names_of(body):
+        """What the statements of a class define, in it and not in a scope within."""
+        found, below = set(), list(body)
+        while below:
+            n = below.pop()
+            if isinstance(n, (ast.FunctionDef, ast.ClassDef)):
+                found.add(n.name)
+                below += n.decorator_list
+                continue
+            if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load):
+                found.add(n.id)
+            elif isinstance(n, ast.alias):
+                found.add((n.asname or n.name).split(".")[0])
+            elif isinstance(n, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)) and n.name:
+                found.add(n.name)
+            elif isinstance(n, ast.MatchMapping) and n.rest:
+                found.add(n.rest)
+            below += ast.iter_child_nodes(n)
+        return found
 
     def do_FunctionDef(self, node):
         self.cost += table.arithmetic

@@ -75,6 +75,8 @@ class Expressions(Scopes):
 
     def visit_Name(self, node):
         check.name(node, node.id, self.bound)
+        if node.id == "super" and "super" not in self.bound:
+            check.refuse(node, "super is called where it stands: super().name")
         return node
 
     def visit_NamedExpr(self, node):
@@ -149,14 +151,28 @@ class Expressions(Scopes):
         return self.visit(node)
 
     def visit_Attribute(self, node):
+        """value.name is $attr(value, name), which knows what may be read of
+        each type; of an instance of an actor's own plain class, the common
+        case, it is read in line."""
         self.cost += table.arithmetic
-        check.attribute(node, node.attr)
-        value = self.visit(node.value)
-        if isinstance(node.ctx, ast.Load) and (node.attr in METHOD_NAMES or check.dunder(node.attr)):
-            return call("$attr", value, const(node.attr))
-        if not isinstance(node.ctx, ast.Load):
-            value = call("$own", value)
-        return ast.Attribute(value, node.attr, node.ctx)
+        read = isinstance(node.ctx, ast.Load)
+        check.attribute(node, node.attr, read)
+        return self.member(self.visit(node.value), node.attr, node.ctx)
+
+    def member(self, value, attr, ctx):
+        way = call("$attr" if isinstance(ctx, ast.Load) else "$own", value, const(self.private(attr)))
+        if not isinstance(value, ast.Name):
+            return way if isinstance(ctx, ast.Load) else ast.Attribute(way, attr, ctx)
+        plain = ast.Compare(call("$type", value), [ast.In()], [name("$plain")])
+        if isinstance(ctx, ast.Load):
+            return ast.IfExp(plain, ast.Attribute(value, attr, LOAD), way)
+        return ast.Attribute(ast.IfExp(plain, value, way), attr, ctx)
+
+    def private(self, attr):
+        """The name that Python gives a private attribute within a class."""
+        if attr.startswith("__") and not attr.endswith("__") and self.classes and self.classes[-1].lstrip("_"):
+            return "_%s%s" % (self.classes[-1].lstrip("_"), attr)
+        return attr
 
     def visit_Subscript(self, node):
         index = node.slice

@@ -3,6 +3,7 @@ methods, types and libraries as sealed objects."""
 
 import types
 
+import own
 from meter import INT_BITS, charge
 from costs import table
 
@@ -15,12 +16,14 @@ class Sealed:
 
     __delattr__ = lambda self, name: self.__setattr__(name, None)
 
+    def __repr__(self):
+        return "<%s>" % type(self).__name__
 
-class Function:
-    """A host function. Its slots cannot be reached: reading them is refused."""
+
+class Function(Sealed):
+    """A host function. Of it only its name may be read."""
 
     __slots__ = ("_host_call", "__name__")
-    __module__ = "host_function"
 
     def __init__(self, f):
         object.__setattr__(self, "_host_call", f)
@@ -29,8 +32,8 @@ class Function:
     def __call__(self, *args, **kwargs):
         return self._host_call(*args, **kwargs)
 
-    def __setattr__(self, name, value):
-        raise AttributeError("a library cannot be changed")
+    def __repr__(self):
+        return "<function %s>" % self.__name__
 
 
 _TYPES = {}  # id of a Type → (real, construct, statics)
@@ -41,7 +44,6 @@ class Type(Sealed):
     """A built-in type as actors see it: calling it is charged."""
 
     __slots__ = ("__name__",)
-    _host_shown = True
 
     def __init__(self, real, construct, statics=(), name=None):
         object.__setattr__(self, "__name__", name or real.__name__)
@@ -50,9 +52,6 @@ class Type(Sealed):
 
     def __call__(self, *args, **kwargs):
         return _TYPES[id(self)][1](*args, **kwargs)
-
-    def __getattr__(self, name):
-        return static(self, name)
 
     def __instancecheck__(self, value):
         return isinstance(value, _TYPES[id(self)][0])
@@ -86,6 +85,7 @@ class Text(str):
     def __new__(cls, value=""):
         if not isinstance(value, str):
             raise TypeError("a class on str is made of a str")
+        value = str.__str__(value)
         charge(len(value))
         return str.__new__(cls, value)
 
@@ -94,20 +94,28 @@ class Integer(int):
     """int as a base: made of an int alone."""
 
     def __new__(cls, value=0):
-        if not isinstance(value, int) or value.bit_length() > INT_BITS:
+        if not isinstance(value, int) or int.bit_length(value) > INT_BITS:
             raise TypeError("a class on int is made of an int of at most %d bits" % INT_BITS)
-        return int.__new__(cls, value)
+        return int.__new__(cls, int.__index__(value))
+
+
+class Abstract:
+    """abc.ABC as a base: builtin_names.build_class sees to its abstract methods,
+    without a metaclass, which would keep a register of classes."""
+
+    __slots__ = ()
 
 
 STAND_INS = {str: Text, int: Integer}
 BASES = set()
+own.BARE.add(Abstract)
+own.BASES.update((Text, Integer))
 
 
 class Union(Sealed):
     """int | str, for isinstance and annotations."""
 
     __slots__ = ("_host_of",)
-    _host_shown = True
 
     def __init__(self, of):
         object.__setattr__(self, "_host_of", of)
@@ -157,6 +165,9 @@ class Hint(Sealed):
     def __mro_entries__(self, bases):
         return ()
 
+    def __repr__(self):
+        return "<a name of typing>"
+
     def __instancecheck__(self, value):
         raise TypeError("isinstance with a name of typing")
 
@@ -164,14 +175,26 @@ class Hint(Sealed):
 HINT = Hint()
 
 
+class Library(Sealed):
+    """What import gives, and other named groups of the host's objects."""
+
+    __slots__ = ()
+
+
+def made(cls, shown=""):
+    """cls of the host's as actors see it: it can be called and tested for, and
+    not built on. Its instances show the names in shown."""
+    import surface
+    surface.lists(cls, shown)
+    return Type(cls, cls)
+
+
 def library(name, names):
     """An object with these attributes, which cannot be changed."""
-    held = {"__slots__": (), "__module__": "host_library", "_host_open": True, "__setattr__": Sealed.__setattr__}
+    held = {"__slots__": ()}
     for k, v in names.items():
-        if isinstance(v, types.FunctionType):
-            v = staticmethod(v)  # its attributes cannot be set: builtin_names.own
-        held[k] = v
-    return type(name, (), held)()
+        held[k] = staticmethod(v) if isinstance(v, types.FunctionType) else v
+    return type(name, (Library,), held)()
 
 
 def paid(f, cost):

@@ -1,43 +1,21 @@
-"""Making text: charged by what it makes, never an address, never a width
-beyond MAX_WIDTH, and no format that reads attributes."""
+"""Making text: charged by what it makes, never a width beyond MAX_WIDTH, and
+no format that reads attributes. What a value looks like is shown's."""
 
 import decimal
 import enum
+import operator
 import re
 import string
 
+import shown
 from costs import table
+from exact import plain
 from meter import charge
-from ops import ATOMS, SETS, VIEWS, parts, weigh
+from ops import weigh
 
 MAX_WIDTH = 4096
 SPEC = re.compile(r"\d+")
 PERCENT = re.compile(r"%(?:\((.*?)\))?([#0\- +]*)(\*|\d+)?(?:\.(\*|\d+))?(.)", re.S)
-
-
-def printable(value):
-    """Refuses what would print as an address or in the order of a hash."""
-    level = [value]
-    while level:
-        below = []
-        for v in level:
-            if type(v) in ATOMS:
-                continue
-            if isinstance(v, SETS) and len(v) > 1:
-                raise TypeError("a set has no order that all nodes share: print sorted(…)")
-            t = type(v)
-            found = parts(v)
-            if not found and not isinstance(v, (str, bytes, bytearray)) and not shows_itself(v, t):
-                raise TypeError("%s has no text that all nodes share" % t.__name__)
-            for part in found:
-                below += part
-        level = below
-
-
-def shows_itself(v, t):
-    if isinstance(v, (enum.Enum, range, type, int, tuple)) or v is Ellipsis or v is NotImplemented:
-        return True
-    return t.__repr__ is not object.__repr__ and (t.__module__ == "actor" or getattr(t, "_host_shown", False))
 
 
 def made(text):
@@ -49,16 +27,14 @@ def to_str(value):
     if type(value) is str:
         return made(value)
     weigh(value, 1)
-    printable(value)
-    return made(str(value))
+    return made(shown.as_str(value))
 
 
 def to_repr(value):
     weigh(value, 1)
     if isinstance(value, bytearray):
         charge(len(value))
-    printable(value)
-    return made(repr(value))
+    return made(shown.as_repr(value))
 
 
 def to_ascii(value):
@@ -78,14 +54,25 @@ def formatted(value, spec=""):
     if not spec:
         return to_str(value)
     check_spec(spec)
-    if not isinstance(value, (int, str, decimal.Decimal)):
-        weigh(value)
-        printable(value)
-    if isinstance(value, int) and value.bit_length() > 64:
+    value = formattable(value)
+    if type(value) is int and value.bit_length() > 64:
         charge((value.bit_length() >> 4) ** 2 >> 4)
         if spec[-1] in "eEfFgG%" and value.bit_length() > 900:
             raise OverflowError("an integer too large for this format")
     return made(format(value, spec))
+
+
+def formattable(value):
+    """The int, str or Decimal whose format a value has."""
+    t = type(value)
+    if t is int or t is str or t is bool or t is decimal.Decimal:
+        return value
+    if isinstance(value, enum.Enum) and not isinstance(value, enum.ReprEnum):
+        return shown.as_str(value)
+    value = plain(value)
+    if type(value) not in (int, str):
+        raise TypeError("unsupported format string passed to %s.__format__" % t.__name__)
+    return value
 
 
 def f_string(value, conversion, spec):
@@ -105,6 +92,7 @@ def joined(pieces):
 
 def str_format(template, *args, **kwargs):
     """str.format with fields that are a number, a name or nothing."""
+    template = plain(template)
     charge(len(template))
     out, auto = [], 0
     for literal, field, spec, conversion in string.Formatter().parse(template):
@@ -127,9 +115,10 @@ def str_format(template, *args, **kwargs):
 
 def percent(template, values):
     """template % values, with bounded widths."""
+    template = plain(template)
     charge(table.str + len(template))
     kind = type(template)
-    as_text = template if isinstance(template, str) else template.decode("latin-1")
+    as_text = template if kind is str else template.decode("latin-1")
     out, at, taken = [], 0, 0
     given = values if isinstance(values, tuple) else (values,)
     for m in PERCENT.finditer(as_text):
@@ -173,6 +162,9 @@ def one_percent(kind, value, flags, width, precision, how):
         if how == "s":
             return made((spec.encode() % (bytes(value),)).decode("latin-1"))
         return made((spec[:-1] + "s") % (to_ascii(value),))
+    value = plain(value)
+    if how != "b" and type(value) not in (int, bool, str, bytes):
+        value = operator.index(value)
     if isinstance(value, int) and value.bit_length() > 64:
         charge((value.bit_length() >> 4) ** 2 >> 4)
         if how in "eEfFgG" and value.bit_length() > 900:

@@ -8,7 +8,11 @@ answer.
 """
 
 import chain
+import exact
 import meter
+import own
+import shown
+import surface
 from chain import address as _address
 from chain import data as _data
 from chain import name as _name
@@ -61,6 +65,18 @@ class NotAvailable(HostError):
     """This chain does not have it."""
 
 
+ERRORS = frozenset((HostError, StateError, TimerError, CallError, SendError, TransferError, NotAvailable))
+own.BASES.update(ERRORS)
+surface.ERRORS[HostError] = ("code", "message")
+shown.ERRORS[HostError] = lambda text, e: "%s: %s" % tuple(text.str(e.__dict__.get(n)) for n in ("code", "message"))
+
+
+def code_of(error):
+    """The code of a refusal that nobody caught; None of any other error."""
+    code = error.__dict__.get("code") if type(error) in ERRORS else None
+    return code if type(code) is str else None
+
+
 def schedule_timer(height, payload=b"", *, handler=None, fee_payer=None, gas_limit=None, expires_at=None,
                    max_fee_per_cycle=None, max_priority_fee_per_cycle=None, bid=None, gba=None,
                    priority_tier_hint=None, watch=None):
@@ -82,7 +98,18 @@ def _tier(hint):
     """A PriorityTier, an Enum like it, or its value."""
     if hint is None:
         return None
-    return _name(getattr(hint, "value", hint), "priority_tier_hint")
+    if not isinstance(hint, str):
+        hint = tier_value(hint)
+    return _name(hint, "priority_tier_hint")
+
+
+def tier_value(hint):
+    """What a tier stands for: nothing that its class computes."""
+    from cowboy_sdk.bids import Tier
+    if type(hint) is Tier:
+        return hint.value
+    kind = own.known(type(hint))
+    return surface.object_dict(hint).get("_value_") if kind is not None and kind.enumeration else hint
 
 
 def _watched(watch):
@@ -191,7 +218,8 @@ def randomness(domain=b""):
 
 def charge_gas(amount):
     """Spend cycles on nothing."""
-    if not isinstance(amount, int) or amount < 0:
+    amount = exact.integer(amount, "what charge_gas takes")
+    if amount < 0:
         raise ValueError("charge_gas takes an int of at least 0")
     meter.charge(amount)
 

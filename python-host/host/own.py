@@ -1,0 +1,157 @@
+"""What the running actors made: their classes and their functions.
+
+Everything else that an actor can hold belongs to the host, and is the same
+object for every message: nothing of it may be changed, and of it only what
+surface lists may be read. A class is known from the moment its statement ends
+until its message does.
+"""
+
+import enum
+import types
+import typing
+
+PENDING = []  # class statements being carried out: (name, bases, Kind)
+PLAIN = {}  # classes whose instances have nothing but what their actor gave them
+KINDS = {}  # every class made by a running message → its Kind
+MADE = []  # the same, in order, so that a message forgets its own at its end
+BUILTINS = []  # the one namespace of built-in names, by which own functions are known
+
+# What a class built on such a base may not define: the host relies on it.
+_FREE = frozenset("__init__ __repr__ __str__ __doc__".split())
+_NUMBER = (frozenset(dir(int)) | {"is_integer"}) - _FREE
+_TEXT = frozenset(dir(str)) - _FREE
+_ROW = frozenset("__len__ __iter__ __getitem__ __contains__ __reversed__ __mul__ __rmul__ __imul__ _fields _field_defaults _make _asdict _replace".split())
+_ERROR = frozenset("args add_note with_traceback".split())
+RELIED = ((int, _NUMBER), (str, _TEXT), (tuple, _ROW), (BaseException, _ERROR))
+NAMED_TUPLE = typing.NamedTuple.__mro_entries__((typing.NamedTuple,))[0]  # whose metaclass makes a class on tuple
+SUNDERS = frozenset("_missing_ _generate_next_value_ _order_ _ignore_".split())
+
+
+class Kind:
+    """What is known of a class of an actor's."""
+
+    __slots__ = ("names", "relied", "fits", "enumeration")
+
+    def __init__(self, names, relied, enumeration):
+        self.names = names  # that its author defined, in it and in what it is built on
+        self.relied = relied  # base and names which may not be replaced
+        self.enumeration = enumeration
+        self.fits = {}  # of patterns: match.fit
+
+
+def is_function(value):
+    """Whether an actor's own code made this function."""
+    return type(value) is types.FunctionType and value.__builtins__ is BUILTINS[0]
+
+
+def is_code(error):
+    """Whether an error was raised by an actor's code, innermost."""
+    tb = BaseException.__traceback__.__get__(error)
+    while tb.tb_next is not None:
+        tb = tb.tb_next
+    return tb.tb_frame.f_builtins is BUILTINS[0]
+
+
+def is_class(value):
+    return isinstance(value, type) and value in KINDS
+
+
+def sunder(name):
+    return len(name) > 2 and name[0] == name[-1] == "_" and name[1] != "_" and name[-2] != "_"
+
+
+BARE = {object}  # bases that add nothing an actor could read
+BASES = set()  # what a class may be built on besides an actor's own: filled by the makers of names
+
+
+def relied_on(bases):
+    found = {}
+    for base in bases:
+        if base in KINDS:
+            found.update(KINDS[base].relied)
+        elif base is NAMED_TUPLE:
+            found[tuple] = _ROW
+        else:
+            found.update((b, names) for b, names in RELIED if issubclass(base, b))
+    return tuple(found.items())
+
+
+def keeps(relied, names, enumeration):
+    """Refuses names that would replace what the host relies on."""
+    for base, kept in relied:
+        taken = sorted(names & kept)
+        if taken:
+            raise TypeError("a class on %s may add methods but not replace its %s: hold one in an attribute instead"
+                            % (base.__name__, taken[0]))
+    if enumeration:
+        for name in sorted(names):
+            if sunder(name) and name not in SUNDERS:
+                raise TypeError("the name %s belongs to enum" % name)
+
+
+def define(bases, names):
+    """What a class will be known as, checked before its statement is carried out."""
+    for b in bases:
+        if b not in KINDS and b not in BARE and b not in BASES:
+            raise TypeError("a class cannot be built on %s here: hold one instead" % getattr(b, "__name__", "this"))
+    names = frozenset(names).union(*(KINDS[b].names for b in bases if b in KINDS))
+    relied = relied_on(bases)
+    enumeration = any(issubclass(b, enum.Enum) for b in bases)
+    keeps(relied, names, enumeration)
+    return Kind(names, relied, enumeration)
+
+
+def register(cls, kind):
+    KINDS[cls] = kind
+    MADE.append(cls)
+    if type(cls) is type and all(b in KINDS or b in BARE for b in cls.__mro__):
+        PLAIN[cls] = True
+    return cls
+
+
+def known(t):
+    """The Kind of a class of an actor's, None for any other. The members of an
+    enumeration are made, and may run their author's code, before its statement
+    ends."""
+    kind = KINDS.get(t)
+    if kind is None and PENDING and t.__module__ == "actor":
+        name, bases, pending = PENDING[-1]
+        if t.__bases__ == bases and t.__name__ == name:
+            register(t, pending)
+            return pending
+    return kind
+
+
+def forget(mark):
+    """A message ended, which began when there were mark classes."""
+    while len(MADE) > mark:
+        cls = MADE.pop()
+        KINDS.pop(cls, None)
+        PLAIN.pop(cls, None)
+
+
+def refuse_attribute(value, name):
+    t = type(value)
+    what = "the class " + value.__name__ if isinstance(value, type) and value in KINDS else t.__name__
+    raise AttributeError("the attribute %s of %s cannot be set" % (name, what))
+
+
+def settable(value, name):
+    """value, if its attribute name may be set: on what an actor made, and
+    where the host does not rely on it."""
+    t = type(value)
+    if t in PLAIN:
+        return value
+    kind = known(t)
+    if kind is not None:
+        if sunder(name) and kind.enumeration or any(name in kept for _, kept in kind.relied):
+            refuse_attribute(value, name)
+        return value
+    if isinstance(value, type) and value in KINDS:
+        for cls, kind in KINDS.items():
+            if issubclass(cls, value) and (kind.enumeration and sunder(name) or any(name in kept for _, kept in kind.relied)):
+                refuse_attribute(value, name)
+        return value
+    if is_function(value):
+        return value
+    raise AttributeError("an attribute of %s cannot be set" % t.__name__)

@@ -1,0 +1,224 @@
+"""What may be read of a value, type by type.
+
+attr is how rewritten code, getattr and operator's getters read every
+attribute. Of what an actor made it may read all that it put there; of a
+built-in value what methods.TABLE charges for; of anything else what SURFACE
+lists. What is in no list is refused, whatever it is.
+"""
+
+import decimal
+import enum
+import json
+import re
+import types
+
+import own
+import sealed
+from exact import plain
+from methods import PROPERTIES, TABLE, find
+
+VALUE = "value"
+NAMED = ("__name__", "__doc__")
+GROWING = frozenset(("list", "deque", "bytearray"))  # whose append is charged by its call
+SURFACE = {}  # type of the host's → names that may be read of its instances
+ERRORS = {
+    BaseException: ("add_note",), StopIteration: ("value",), UnicodeError: ("start", "end", "reason", "encoding", "object"),
+    json.JSONDecodeError: ("msg", "doc", "pos", "lineno", "colno"), re.error: ("msg", "pattern", "pos", "lineno", "colno"),
+}  # and args, shown by arguments
+ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
+
+
+def lists(cls, names):
+    """Instances of cls show these names."""
+    SURFACE[cls] = frozenset(names.split())
+
+
+def no(value, name):
+    t = type(value)
+    raise AttributeError("%r object has no attribute %r that an actor may use" % (t.__name__, name))
+
+
+def attr(value, name):
+    """value.name"""
+    t = type(value)
+    if t in own.PLAIN:
+        return getattr(value, name)
+    methods = TABLE.get(t)
+    if methods is not None:
+        if name == "append" and t.__name__ in GROWING:
+            return value.append
+        found = methods.get(name)
+        if found is None:
+            found = find(t, name)
+        if found is None:
+            no(value, name)
+        return getattr(value, name) if found == VALUE else types.MethodType(found, value)
+    listed = SURFACE.get(t)
+    if listed is not None:
+        if name in listed:
+            return getattr(value, name)
+        no(value, name)
+    return uncommon(value, t, name)
+
+
+def uncommon(value, t, name):
+    if t is sealed.Type:
+        return value.__name__ if name == "__name__" else sealed.static(value, name)
+    if t is types.FunctionType or t is types.MethodType:
+        return of_function(value, name)
+    if t is super:
+        return of_super(value, name)
+    if isinstance(value, type):
+        return of_class(value, name)
+    if own.known(t) is not None:
+        return of_mixed(value, t, name)
+    if isinstance(value, BaseException):
+        return of_error(value, name)
+    if issubclass(t, sealed.Library):
+        if name.startswith("_"):
+            no(value, name)
+        return getattr(value, name)
+    found = find(t, name)
+    if found is None:
+        no(value, name)
+    return getattr(value, name) if found == VALUE else types.MethodType(found, value)
+
+
+def of_function(f, name):
+    if name in NAMED:
+        return getattr(f, name)
+    inner = f.__func__ if type(f) is types.MethodType else f
+    if own.is_function(inner) and not name.startswith("_host_") and name in inner.__dict__:
+        return inner.__dict__[name]
+    no(f, name)
+
+
+def of_mixed(value, t, name):
+    """Of an instance of an actor's class that is built on one of the host's."""
+    for base in t.__mro__:
+        if base in own.KINDS:
+            if name in base.__dict__:
+                return getattr(value, name)
+        elif name in base.__dict__:
+            return of_base(value, base, name)
+    held = object_dict(value)
+    if name in held and not (own.sunder(name) and name not in ("_value_", "_name_")):
+        return held[name]
+    no(value, name)
+
+
+def object_dict(value):
+    try:
+        return object.__getattribute__(value, "__dict__")
+    except AttributeError:
+        return {}
+
+
+BASE_VALUES = {enum.Enum: frozenset(("name", "value")), enum.Flag: frozenset(("name", "value"))}
+ROWS = frozenset(("_asdict", "_replace", "_fields"))
+
+
+def of_base(value, base, name):
+    if base in TABLE and name in TABLE[base]:
+        return types.MethodType(TABLE[base][name], value)
+    if name in PROPERTIES.get(base, ()) or name in BASE_VALUES.get(base, ()):
+        return getattr(value, name)
+    if issubclass(base, BaseException):
+        return of_error(value, name)
+    if base in SURFACE and name in SURFACE[base]:
+        return getattr(value, name)
+    if name in NAMED or name == "__init__" and base is object:
+        return getattr(value, name)
+    no(value, name)
+
+
+def of_error(error, name):
+    """Of an exception: what it is about, never a part of the interpreter."""
+    if name == "args":
+        return arguments(error)
+    if name == "__init__":
+        return getattr(error, name)
+    if name == "__doc__":
+        return type(error).__doc__
+    for base in type(error).__mro__:
+        if name in ERRORS.get(base, ()):
+            found = getattr(error, name)
+            return found if base is BaseException else harmless(found)
+    no(error, name)
+
+
+def arguments(error):
+    """error.args; those of decimal's errors are lists of classes of its own."""
+    if isinstance(error, decimal.DecimalException):
+        return ()
+    return tuple(harmless(a) for a in BaseException.args.__get__(error))
+
+
+def harmless(value):
+    """value as it is where an actor may have put it there; else its type's name."""
+    t = type(value)
+    if t is str:
+        return without_address(value)
+    if t in TABLE or value is None or value is Ellipsis or own.known(t) is not None or isinstance(value, Exception):
+        return value
+    if t is sealed.Type or isinstance(value, sealed.Sealed) or t in SURFACE or own.is_class(value) or own.is_function(value):
+        return value
+    return value.__name__ if isinstance(value, type) else t.__name__
+
+
+def without_address(text):
+    """An error's text as every node has it: Python writes addresses into some."""
+    return ADDRESS.sub("", text) if " at 0x" in text else text
+
+
+def of_super(value, name):
+    """super().name: the next class's own, or the metered method of a base."""
+    mine = value.__self__
+    mro = value.__self_class__.__mro__
+    for base in mro[mro.index(value.__thisclass__) + 1:]:
+        if name not in base.__dict__:
+            continue
+        if base in own.KINDS:
+            return getattr(value, name)
+        if name == "__init__" and (base is object or issubclass(base, (BaseException, enum.Enum))):
+            return getattr(value, name)
+        if isinstance(mine, type):
+            break
+        return of_base(mine, base, name)
+    raise AttributeError("super has no %s that an actor may use" % name)
+
+
+def of_class(cls, name):
+    """An attribute of a class: the actor's own, or the metered method of a base."""
+    if name in NAMED:
+        return plain(getattr(cls, name))
+    mine = own.known(cls) is not None
+    for base in cls.__mro__ if mine else ():
+        if name in base.__dict__:
+            if base in own.KINDS:
+                if own.sunder(name) and own.KINDS[base].enumeration:
+                    break
+                return getattr(cls, name)
+            if base in TABLE and name in TABLE[base]:
+                return TABLE[base][name]
+            break
+    if name == "__init__" and (mine or cls is object or issubclass(cls, BaseException)):
+        return getattr(cls, name) if issubclass(cls, BaseException) else object.__init__
+    raise AttributeError("%s has no %s that an actor may use" % (cls.__name__, name))
+
+
+def readable(value, name):
+    """Whether a pattern may read value.name by itself: it is the actor's own or a plain value."""
+    t = type(value)
+    if t in own.PLAIN:
+        return True
+    if own.known(t) is None:
+        return name in SURFACE.get(t, ()) or name in PROPERTIES.get(t, ())
+    for base in t.__mro__:
+        if name in base.__dict__:
+            return base in own.KINDS or name in BASE_VALUES.get(base, ()) or name in PROPERTIES.get(base, ())
+    return True
+
+
+lists(property, "setter getter deleter")
+lists(sealed.Function, "__name__ __doc__")
