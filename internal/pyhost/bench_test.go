@@ -63,3 +63,38 @@ func BenchmarkReadWriteSentAhead(b *testing.B) { benchmark(b, readWrite, "f", tr
 func BenchmarkHeartbeat(b *testing.B) {
 	benchmark(b, fixture(b, "heartbeat.py"), "handle_timer", true)
 }
+
+// benchmarkSessions opens a session for each few messages, as a block does.
+func benchmarkSessions(b *testing.B, purpose program.Purpose, messages int) {
+	p := openPool(b, Config{Hosts: 2})
+	w := newWorld(nil)
+	at := w.deploy(1, readWrite)
+	m := program.Message{Kind: program.Call, Sender: alice, Self: at, Handler: "f", Payload: []byte("1"), Owner: owner}
+	run := func() {
+		s, err := p.Open(purpose)
+		if err != nil {
+			b.Fatal(err)
+		}
+		defer s.Close()
+		for range messages {
+			c := w.context(m, plenty)
+			w.trace = w.trace[:0]
+			if out, err := s.Handle(c, w.actors[at].code, m); err != nil || out.Fault != nil {
+				b.Fatal(out, err)
+			}
+		}
+	}
+	for range 4 {
+		run() // both hosts start and are told the code
+	}
+	b.ResetTimer()
+	for range b.N {
+		run()
+	}
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "sessions/s")
+}
+
+func BenchmarkBlockOfOne(b *testing.B)     { benchmarkSessions(b, program.ForBlock, 1) }
+func BenchmarkBlockOfTwenty(b *testing.B)  { benchmarkSessions(b, program.ForBlock, 20) }
+func BenchmarkBlockOfHundred(b *testing.B) { benchmarkSessions(b, program.ForBlock, 100) }
+func BenchmarkRead(b *testing.B)           { benchmarkSessions(b, program.ForRead, 1) }

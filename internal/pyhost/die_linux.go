@@ -5,9 +5,10 @@ import (
 	"syscall"
 )
 
-// dieWithParent has the kernel kill the host should this process die without a
-// word, and keeps a terminal's Ctrl-C from it. Everywhere the host also ends
-// when its standard input does.
-func dieWithParent(cmd *exec.Cmd) {
+// contain makes the host a process group, which kill ends as a whole and a
+// terminal's Ctrl-C does not reach, and has the kernel kill it should this
+// process die without a word. Everywhere the host also ends when its standard
+// input does.
+func contain(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }

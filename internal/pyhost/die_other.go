@@ -1,8 +1,12 @@
-//go:build !linux
+//go:build unix && !linux
 
 package pyhost
 
-import "os/exec"
+import (
+	"os/exec"
+	"syscall"
+)
 
-// dieWithParent does nothing here: the host ends when its standard input does.
-func dieWithParent(*exec.Cmd) {}
+// contain makes the host a process group, which kill ends as a whole and a
+// terminal's Ctrl-C does not reach. It ends when its standard input does.
+func contain(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"syscall"
+	"time"
 
 	"github.com/cowboyinc/devnet/internal/program"
 )
@@ -31,11 +32,35 @@ func failure(during string, cause error, bounded bool, said string) error {
 		kind, text = program.Late, errInTime
 	case errors.Is(cause, errNoTime):
 		kind = program.Stopped
-	case errors.Is(cause, io.EOF), errors.Is(cause, io.ErrUnexpectedEOF), errors.Is(cause, syscall.EPIPE):
-		text = errEnded
 	}
 	if said != "" {
 		text = fmt.Errorf("%w: %s", text, said)
 	}
 	return &program.HostError{Failure: kind, During: "Python host, " + during, Err: text}
+}
+
+// The exit codes of a host beyond those of zygote.py's children.
+const (
+	exitSignalled = 64 // and the signal that ended the child (zygote.py)
+	endPatience   = time.Second
+)
+
+// cause says of a host whose pipes are closed how it ended.
+func (h *host) cause(err error) error {
+	if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, syscall.EPIPE) {
+		return err
+	}
+	select {
+	case <-h.gone:
+	case <-time.After(endPatience):
+		return errEnded
+	}
+	state := h.cmd.ProcessState
+	switch signal := syscall.Signal(state.ExitCode() - exitSignalled); {
+	case signal == syscall.SIGSYS:
+		return fmt.Errorf("%w: it made a system call that its wall refuses, so the program in it broke through the first wall", errEnded)
+	case signal > 0:
+		return fmt.Errorf("%w: %v", errEnded, signal)
+	}
+	return fmt.Errorf("%w: %v", errEnded, state)
 }

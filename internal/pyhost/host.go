@@ -22,7 +22,9 @@ import (
 // used is dropped first. Only this side decides, so both agree.
 const MaxCodes = 256
 
-// host is one CPython process. It serves one conversation at a time.
+// host is a fork server of CPython and, but for a moment after each session, its
+// child, which serves one session. Both speak through the same pipes, one after
+// the other (python-host/host/zygote.py).
 type host struct {
 	cmd     *exec.Cmd
 	in      *os.File // its standard input
@@ -33,9 +35,21 @@ type host struct {
 	codes   map[types.Hash]*list.Element
 	recent  *list.List // of hashes, the most recently used first
 	costs   []uint64   // that it was told
+	news    []news     // what the child was told and the fork server was not
+	forked  bool       // the child has the pipes
+	served  int        // messages of this child
+	blocks  int        // sessions of this child that ran any
+	wall    []Part
 	broken  bool
 	bounded bool          // the deadline in force is the caller's, not the pool's
 	gone    chan struct{} // closed when the process has ended
+}
+
+// news is code that a child was given, or lost, or a new table of costs.
+type news struct {
+	hash   types.Hash
+	source []byte // nil: the code was dropped
+	costs  []uint64
 }
 
 // sources is the archive the bootstrap reads: u32 count, then names and texts.
@@ -83,11 +97,12 @@ func startHost(python string, addressSpace uint64, deadline time.Time, bounded b
 		return nil, err
 	}
 	h := &host{in: in, out: out, read: newReader(out), stderr: &tail{}, codes: map[types.Hash]*list.Element{}, recent: list.New()}
-	h.cmd = exec.Command(python, "-S", "-s", "-P", "-B", "-c", string(boot))
+	h.cmd = exec.Command(python, "-S", "-s", "-P", "-B", "-W", "ignore", "-c", string(boot))
 	h.cmd.Env = []string{"PYTHONHASHSEED=0", "PYTHONUTF8=1", "LC_ALL=C.UTF-8"}
-	h.cmd.Dir = os.TempDir()
+	h.cmd.Dir = "/"
 	h.cmd.Stdin, h.cmd.Stdout, h.cmd.Stderr = childIn, childOut, h.stderr
-	dieWithParent(h.cmd)
+	h.cmd.WaitDelay = waitDelay
+	contain(h.cmd)
 	err = h.cmd.Start()
 	childIn.Close()
 	childOut.Close()
@@ -104,15 +119,85 @@ func startHost(python string, addressSpace uint64, deadline time.Time, bounded b
 	h.until(deadline, bounded)
 	archive := binary.LittleEndian.AppendUint64(append([]byte{}, sources()...), addressSpace)
 	if _, err = in.Write(archive); err == nil {
-		var kind byte
-		if kind, _, err = h.read.next(); err == nil && kind != frameHello {
-			err = errFrame
-		}
+		err = h.hello()
 	}
 	if err != nil {
 		return nil, h.fail("start of the host", err)
 	}
 	return h, nil
+}
+
+// hello reads what the fork server says once it stands.
+func (h *host) hello() error {
+	body, err := h.expect(frameHello)
+	if err != nil {
+		return err
+	}
+	d := &decoder{data: body}
+	d.item() // its version
+	for len(d.data) > 0 && d.err == nil && len(h.wall) < maxItems {
+		h.wall = append(h.wall, Part{Name: text(d.item()), Missing: text(d.item())})
+	}
+	return d.err
+}
+
+// expect reads a frame of one kind.
+func (h *host) expect(want byte) ([]byte, error) {
+	kind, body, err := h.read.next()
+	if err == nil && kind != want {
+		err = errFrame
+	}
+	return body, err
+}
+
+// fork has a child ready, which knows what the fork server knows.
+func (h *host) fork() error {
+	if h.forked {
+		return nil
+	}
+	h.enc.begin(frameFork)
+	if err := h.send(); err != nil {
+		return err
+	}
+	_, err := h.expect(frameFork)
+	h.forked = err == nil
+	return err
+}
+
+// renew ends the child and has the next one ready. The fork server keeps what
+// code this one was given: it compiles it itself, since it takes nothing from
+// who has run programs.
+func (h *host) renew() error {
+	h.enc.begin(frameEnd)
+	if err := h.send(); err != nil {
+		return err
+	}
+	if _, err := h.expect(frameEnded); err != nil {
+		return err
+	}
+	h.forked, h.served, h.blocks = false, 0, 0
+	for _, n := range h.news {
+		switch {
+		case n.costs != nil:
+			h.writeCosts(n.costs)
+		case n.source != nil:
+			h.enc.begin(frameLoad).raw(n.hash[:]).raw(n.source)
+		default:
+			h.enc.begin(frameDrop).raw(n.hash[:])
+		}
+		if err := h.send(); err != nil {
+			return err
+		}
+	}
+	h.news = h.news[:0]
+	return h.fork()
+}
+
+func (h *host) writeCosts(costs []uint64) {
+	h.enc.begin(frameCosts)
+	for _, c := range costs {
+		h.enc.u64(c)
+	}
 }
 
 // until gives what the host is asked next a deadline: its caller's, or the pool's.
@@ -124,17 +209,21 @@ func (h *host) until(deadline time.Time, bounded bool) {
 
 // fail ends the host and says how it failed.
 func (h *host) fail(during string, cause error) error {
+	cause = h.cause(cause)
 	h.stop()
 	return failure(during, cause, h.bounded, h.stderr.String())
 }
 
 // ended reports whether the process has died while nobody used it.
-func (h *host) ended() bool {
+func (h *host) ended() bool { return h.broken || h.over() }
+
+// over reports whether the process has ended and nothing of it is left.
+func (h *host) over() bool {
 	select {
 	case <-h.gone:
 		return true
 	default:
-		return h.broken
+		return false
 	}
 }
 
@@ -145,7 +234,9 @@ func (h *host) stop() {
 	}
 	h.broken = true
 	h.in.Close()
-	h.cmd.Process.Kill()
+	if !h.over() {
+		kill(h.cmd)
+	}
 	<-h.gone
 	h.out.Close()
 }
@@ -162,11 +253,9 @@ func (h *host) tell(costs []uint64) error {
 	if equal(h.costs, costs) {
 		return nil
 	}
-	h.enc.begin(frameCosts)
-	for _, c := range costs {
-		h.enc.u64(c)
-	}
+	h.writeCosts(costs)
 	h.costs = append([]uint64(nil), costs...)
+	h.news = append(h.news[:0], news{costs: h.costs})
 	clear(h.codes)
 	h.recent.Init()
 	return h.send()
@@ -183,11 +272,13 @@ func (h *host) ensure(hash types.Hash, source []byte) error {
 		return err
 	}
 	h.codes[hash] = h.recent.PushFront(hash)
+	h.news = append(h.news, news{hash: hash, source: source})
 	if h.recent.Len() <= MaxCodes {
 		return nil
 	}
 	oldest := h.recent.Remove(h.recent.Back()).(types.Hash)
 	delete(h.codes, oldest)
+	h.news = append(h.news, news{hash: oldest})
 	h.enc.begin(frameDrop).raw(oldest[:])
 	return h.send()
 }

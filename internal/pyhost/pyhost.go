@@ -20,9 +20,19 @@
 //	A  →  status (0 answer, 1 refused, 2 over), cycles and cells left; items
 //	R  ←  u32 count and effects; one operation whose code is the status
 //	L, X, P, I → load code, drop code, costs, inspect;  H, N, D ← hello, refusal, description
+//	F, E, T    → fork, end, try;  F, Z, T ← forked, ended, tried
 //
 // Between Q and A the chain may send another C, for a call of another actor:
 // the host runs it within.
+//
+// # Walls
+//
+// What runs inside the interpreter is held by the interpreter first (check.py,
+// sealed.py). Behind it stand two more. The process can compute, read, answer
+// and end, and nothing else that the operating system can refuse it (wall.py;
+// Pool.Wall tries). And the process that runs programs is forked from one that
+// never ran any, and ends with its session: a block, MaxReads reads (zygote.py).
+// A block without messages for Python takes none.
 //
 // # Charges
 //
@@ -38,10 +48,11 @@
 //
 // # Failure
 //
-// A host that crashes, hangs beyond Config.CallTimeout or breaks the protocol is
-// killed and answered as *program.HostError, and so is one that is out of time by
-// Session.Bound; the session is dead, the pool starts another host for the next. The retry is the caller's, since it needs a
-// fresh Context.
+// A host, here and below, is a fork server and its child. One that crashes, hangs
+// beyond Config.CallTimeout or breaks the protocol is killed and answered as
+// *program.HostError, and so is one that is out of time by Session.Bound; the
+// session is dead, the pool starts another host for the next. The retry is the
+// caller's, since it needs a fresh Context.
 package pyhost
 
 import (
@@ -59,6 +70,7 @@ type Config struct {
 	Hosts        int              // for blocks, and as many for reads; 0: one a core
 	AddressSpace uint64           // bytes of each host; 0: DefaultAddressSpace
 	CallTimeout  time.Duration    // wall time of one message and all it calls; 0: DefaultCallTimeout
+	Blocks       int              // sessions for blocks that one child serves; 0: 1
 	Costs        params.StepCosts // zero: that of the default parameters
 }
 
@@ -69,6 +81,14 @@ const (
 	DefaultCallTimeout  = 10 * time.Second
 	startTimeout        = 30 * time.Second
 )
+
+// MaxReads is how many read messages one child serves. Nothing of a read is part
+// of consensus, so that they may share an interpreter for a while.
+const MaxReads = 64
+
+// waitDelay is how long the end of a host is waited for when something still
+// holds its standard error.
+const waitDelay = time.Second
 
 // Coster is a Context that says which table is in force; without it the pool's
 // is.
@@ -99,6 +119,9 @@ var _ program.Host = (*Pool)(nil)
 func New(config Config) *Pool {
 	if config.Hosts <= 0 {
 		config.Hosts = runtime.NumCPU()
+	}
+	if config.Blocks <= 0 {
+		config.Blocks = 1
 	}
 	if config.AddressSpace == 0 {
 		config.AddressSpace = DefaultAddressSpace
@@ -182,12 +205,32 @@ func wait(free chan *host, left func() time.Duration) (*host, bool) {
 	}
 }
 
-// giveBack ends a loan.
+// giveBack ends a loan. A child that ran messages of a block ends with it, and one
+// that ran reads after MaxReads; the next is made ready meanwhile.
 func (p *Pool) giveBack(free chan *host, h *host) {
-	if h.broken {
-		h = nil
+	if h.served > 0 {
+		h.blocks++
 	}
-	free <- h
+	fresh := h.blocks < p.config.Blocks
+	if free == p.reads {
+		fresh = h.served < MaxReads
+	}
+	if fresh && !h.broken {
+		free <- h
+		return
+	}
+	go func() {
+		if !h.broken {
+			h.until(time.Now().Add(p.config.CallTimeout), false)
+			if err := h.renew(); err != nil {
+				h.stop()
+			}
+		}
+		if h.broken {
+			h = nil
+		}
+		free <- h
+	}()
 }
 
 // Close ends every host. It waits for open sessions to be closed.

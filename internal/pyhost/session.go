@@ -57,6 +57,9 @@ func (s *session) begin(during string) error {
 		return failure(during, errNoTime, true, "")
 	}
 	s.host.until(time.Now().Add(patience), bounded)
+	if err := s.host.fork(); err != nil {
+		return s.host.fail(during, err)
+	}
 	return nil
 }
 
@@ -140,6 +143,7 @@ func (s *session) Handle(ctx program.Context, code program.Code, m program.Messa
 	if err := h.send(); err != nil {
 		return program.Outcome{}, h.fail(during, err)
 	}
+	h.served++
 	s.depth++
 	out, err := c.run()
 	s.depth--

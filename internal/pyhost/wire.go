@@ -16,11 +16,15 @@ const (
 	frameInspect = 'I' // source
 	frameCall    = 'C' // callHead, handler, payload, then keys and values known
 	frameAnswer  = 'A' // u8 status, u64 cycles, u64 cells, items
-	frameHello   = 'H' // version
+	frameHello   = 'H' // version, then names of the wall's parts and why they are missing
 	frameRequest = 'Q' // effects, operation
 	frameReply   = 'R' // effects, u8 status, u64 steps, u8 count, items
 	frameNo      = 'N' // u32 line, reason
 	frameFine    = 'D' // names and documentation of handlers
+	frameFork    = 'F' // to the fork server; and from its child, which has the pipes now
+	frameTry     = 'T' // to the fork server; from it, attempts and how they ended
+	frameEnd     = 'E' // to the child
+	frameEnded   = 'Z' // from the fork server, which has them again
 )
 
 // Limits of what a host may send, which is trusted no more than the actor in it.

@@ -42,7 +42,7 @@ func BenchmarkTimers(b *testing.B) {
 	collectAsRunDoes(b)
 	b.Run("go", func(b *testing.B) { benchTimers(b, nil, samples.Code("heartbeat")) })
 	b.Run("python", func(b *testing.B) {
-		host := pyhost.New(pyhost.Config{})
+		host := pyhost.New(pyhost.Config{Blocks: 64}) // as `devnet run` has it
 		defer host.Close()
 		if _, err := host.Probe(); err != nil {
 			b.Skip(err)

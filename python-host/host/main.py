@@ -5,6 +5,7 @@ import os
 import resource
 import sys
 import threading
+import traceback
 from struct import Struct
 
 import program
@@ -81,19 +82,20 @@ def call(frame):
 
 
 HANDLERS = {ord("L"): load, ord("X"): drop, ord("P"): set_costs, ord("I"): inspect, ord("C"): call}
+VERSION = b"%d.%d.%d" % sys.version_info[:3]
 
 
 def serve(kind, frame):
     HANDLERS[kind](frame)
 
 
-def loop():
+def serve_all(handlers):
+    """Serve until the chain is gone."""
     try:
-        chain.pipe.write(b"H", item("%d.%d.%d".encode() % sys.version_info[:3]))
         while True:
-            serve(*chain.pipe.read())
+            kind, frame = chain.pipe.read()
+            handlers[kind](frame)
     except BaseException as e:
-        import traceback
         sys.stderr.write("".join(traceback.format_exception(e))[-4000:])
         sys.stderr.flush()
         os._exit(4)
@@ -101,13 +103,16 @@ def loop():
 
 def main(address_space):
     """Serve until stdin ends. Standard output is the pipe's alone."""
+    import wall
+    import zygote
     sink = os.dup(1)
     os.dup2(2, 1)
-    for limit, value in ((resource.RLIMIT_AS, address_space), (resource.RLIMIT_CORE, 0)):
+    wall.only(sink)
+    for limit, value in ((resource.RLIMIT_AS, address_space),):
         try:
             resource.setrlimit(limit, (value, value))
         except (OSError, ValueError):
-            pass  # not every system has them; the meter bounds memory all the same
+            pass  # not every system has it; the meter bounds memory all the same
     sys.setrecursionlimit(50_000)
     sys.set_int_max_str_digits(4300)
     sys.unraisablehook = lambda _: None
@@ -117,8 +122,7 @@ def main(address_space):
         imports.made(name)
     gc.disable()
     gc.collect()
-    gc.freeze()
     threading.stack_size(STACK)
-    worker = threading.Thread(target=loop)
+    worker = threading.Thread(target=zygote.run, args=(sink,))
     worker.start()
     worker.join()

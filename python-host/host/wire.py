@@ -22,6 +22,10 @@ class Pipe:
         self.source, self.sink = source, sink
         self.buffer = b""
 
+    def forget(self):
+        """What was read beyond a frame is another's, who has the pipe now."""
+        self.buffer = b""
+
     def more(self, n):
         while len(self.buffer) < n:
             chunk = os.read(self.source, max(65536, n - len(self.buffer)))

@@ -63,7 +63,7 @@ func Open(c scenario.Config) (scenario.Backend, error) {
 	if err := p.Apply(overrides); err != nil {
 		return nil, err
 	}
-	hosts := pyhost.New(pyhost.Config{})
+	hosts := pyhost.New(pyhost.Config{Blocks: blocksAChild})
 	n, err := sim.NewNetwork(sim.NetworkConfig{World: sim.Config{Seed: c.Seed, Link: c.Link, Trace: c.Trace},
 		Validators: c.Validators, Params: overrides, Accounts: accounts, Programs: hosts, Sample: sampleEvery})
 	if err != nil {
@@ -73,6 +73,10 @@ func Open(c scenario.Config) (scenario.Backend, error) {
 	return &Stage{Network: n, hosts: hosts, params: p, auto: c.Auto,
 		views: &view.Source{Genesis: n.Genesis, Programs: samples.Mux{Other: hosts}, Verifier: n.Scheme()}}, nil
 }
+
+// blocksAChild is how many blocks one interpreter serves here; live it is one. A
+// fork costs some milliseconds, as much as the blocks of a virtual second.
+const blocksAChild = 64
 
 // Name implements scenario.Backend.
 func (s *Stage) Name() string { return "sim" }
