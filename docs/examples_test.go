@@ -120,10 +120,17 @@ var examples = map[string]func(*lines){
 			panic("the digest is made of something else")
 		}
 	},
+	"passed": func(l *lines) {
+		begun := uint64(2)
+		fire := types.PassedFires{Failed: []types.TimerID{scheduler.TimerID(counter, 12, []byte("tick"), 3)}, Begun: &begun}
+		l.array(codec.Marshal(&types.Passed{Fires: fire}), "questions", "fires", "messages")
+		hash := types.PassedHash(&types.Passed{Fires: fire})
+		l.add("passed", hash[:])
+	},
 	"proposal": func(l *lines) { frame(l, 1, proposal(), "view", "block", "signature") },
 	"header": func(l *lines) {
 		h := proposal().Block.Header
-		l.array(codec.Marshal(&h), "chain_id", "height", "skipped", "view", "epoch", "set_epoch", "parent", "proposer", "timestamp_ms", "transactions", "presence",
+		l.array(codec.Marshal(&h), "chain_id", "height", "skipped", "view", "epoch", "set_epoch", "parent", "proposer", "timestamp_ms", "transactions", "passed", "presence",
 			"subset_epoch", "randomness", "state_root", "receipts_root", "cycles_used", "cells_used", "timer_cycles_used", "basefee_cycle", "basefee_cell", "basefee_lane_timer", "next_set")
 		hash := h.Hash()
 		l.add("block hash", hash[:])
@@ -190,7 +197,7 @@ func vote() *types.Vote {
 
 func proposal() *types.Proposal {
 	b := &types.Block{Header: types.Header{ChainID: chainID, Height: 8, View: 9, Parent: types.Keccak([]byte("parent")), Proposer: validator.Address(),
-		Timestamp: 1_700_000_000_000, Transactions: types.TransactionsHash(nil), Presence: types.Keccak(), Randomness: types.Keccak([]byte("R(8)")),
+		Timestamp: 1_700_000_000_000, Transactions: types.TransactionsHash(nil), Passed: types.PassedHash(nil), Presence: types.Keccak(), Randomness: types.Keccak([]byte("R(8)")),
 		StateRoot: types.Keccak([]byte("state")), ReceiptsRoot: types.Keccak(), BaseFeeCycle: types.WeiOf(875), BaseFeeCell: types.WeiOf(875),
 		BaseFeeLaneTimer: types.WeiOf(875)}}
 	p := &types.Proposal{View: 9, Block: b}

@@ -80,6 +80,13 @@ func readMap(output []byte, fees any) bool {
 // asked.
 type answers []bid
 
+// heard is what came of a question: a bid, or why the timers wait that it was
+// asked for.
+type heard struct {
+	bid
+	waits string
+}
+
 func (a answers) of(at int) bid {
 	if a == nil {
 		return bid{}
@@ -97,16 +104,17 @@ type question struct {
 type interview struct {
 	*laneRun
 	agency
-	heard map[question]bid
+	heard map[question]heard
 }
 
 // askBidders asks the bidder of each timer that does not state both numbers, in
 // sequence order, as far as gba_cycles_per_block reaches: once for each bidder,
 // actor and trigger height. A timer whose payer cannot hold the call, or for
 // which no cycles are left, is the default GBA's; so is one whose bidder failed,
-// which an event tells. Its error is the environment's.
+// which an event tells. One whose bidder is passed over waits: what it would cost
+// is not known, and nobody but its bidder may say. Its error is the environment's.
 //
-// Spec: CIP-1 §7, decisions T14, T15, T27. Vectors:
+// Spec: CIP-1 §7, decisions C18, T14, T15, T27. Vectors:
 // fixtures/vectors/cip1/7-gba-budget.json.
 func (r *laneRun) askBidders(speak agency) (answers, error) {
 	bidders := r.bidders()
@@ -114,19 +122,19 @@ func (r *laneRun) askBidders(speak agency) (answers, error) {
 		return nil, nil
 	}
 	said := make(answers, len(r.due))
-	i := interview{laneRun: r, agency: speak, heard: make(map[question]bid)}
+	i := interview{laneRun: r, agency: speak, heard: make(map[question]heard)}
 	for _, b := range bidders {
 		d := &r.due[b.at]
 		q := question{b.bidder, d.Actor, d.Height}
 		answer, known := i.heard[q]
-		if !known && i.affords(d.payer) {
+		if !known && i.affords(d.payer) && !r.silenced(b.bidder) {
 			var err error
 			if answer, err = i.ask(q, d.payer); err != nil {
 				return nil, err
 			}
 			i.heard[q] = answer
 		}
-		said[b.at] = answer
+		said[b.at], d.waiting = answer.bid, answer.waits
 	}
 	return said, nil
 }
@@ -188,24 +196,43 @@ func (i *interview) affords(payer types.Address) bool {
 }
 
 // ask makes a call. What it used counts, and was charged, however it ended.
-func (i *interview) ask(q question, payer types.Address) (bid, error) {
-	asked := Question{Bidder: q.bidder, Payer: payer, Context: codec.Marshal(i.context(i.laneRun, q)), Cycles: i.Params.GBACallCycles}
+func (i *interview) ask(q question, payer types.Address) (heard, error) {
+	if i.over {
+		return heard{waits: ReasonNotBegun}, nil
+	}
+	asked := Question{Bidder: q.bidder, Payer: payer, Actor: q.actor, Trigger: q.trigger,
+		Context: codec.Marshal(i.context(i.laneRun, q)), Cycles: i.Params.GBACallCycles}
 	answer, err := i.lane.Ask(asked)
+	if err == nil && answer.Passed == ReasonHostFailed && i.silences(q.bidder) {
+		asked.Failed = true
+		answer, err = i.lane.Ask(asked)
+	}
 	if err != nil {
-		return bid{}, fmt.Errorf("gas bidder %s of actor %s: %w", q.bidder, q.actor, err)
+		return heard{}, fmt.Errorf("gas bidder %s of actor %s: %w", q.bidder, q.actor, err)
+	}
+	if answer.Passed != "" {
+		i.over = answer.Passed == ReasonNotBegun
+		return heard{waits: answer.Passed}, nil
 	}
 	if answer.Cycles > asked.Cycles {
-		return bid{}, fmt.Errorf("gas bidder %s used %d cycles of %d: a bug of whoever ran it", q.bidder, answer.Cycles, asked.Cycles)
+		return heard{}, fmt.Errorf("gas bidder %s used %d cycles of %d: a bug of whoever ran it", q.bidder, answer.Cycles, asked.Cycles)
 	}
 	i.out.AskCycles += answer.Cycles
-	said, ok := bid{}, false
-	if answer.Fault == "" {
-		said, ok = i.read(answer.Output)
-		answer.Fault = reasonNonsense
+	return heard{bid: i.bidIn(q, &answer)}, nil
+}
+
+// bidIn is the bid in an answer, the default GBA's where it is none, which an
+// event tells.
+func (i *interview) bidIn(q question, answer *Answer) bid {
+	reason := answer.Fault
+	if reason == "" {
+		said, ok := i.read(answer.Output)
+		if ok {
+			return said
+		}
+		reason = reasonNonsense
 	}
-	if !ok {
-		i.out.Events = append(i.out.Events, event(EventGasBidFailed,
-			GasBidFailed{Bidder: q.bidder, Actor: q.actor, TriggerBlockHeight: q.trigger, Reason: answer.Fault}))
-	}
-	return said, nil
+	i.out.Events = append(i.out.Events, event(EventGasBidFailed,
+		GasBidFailed{Bidder: q.bidder, Actor: q.actor, TriggerBlockHeight: q.trigger, Reason: reason}))
+	return bid{}
 }

@@ -124,7 +124,10 @@ func BenchmarkFire(b *testing.B) {
 				kv, p := s.kv(pending), newWorld().p
 				p.MaxTimers = 1 << 40
 				lane := Lane{CellsLeft: 1_000_000,
-					Fire: func(Fire) (Fired, error) { return Fired{Result: types.StatusOK}, nil }}
+					Fire: func(order Fire) (Fired, error) {
+						order.Take()
+						return Fired{Result: types.StatusOK}, nil
+					}}
 				for b.Loop() {
 					for i := range 10 {
 						blockOf(&p, kv, 1).Schedule(actorNumber(i), nil, program.TimerRequest{Height: 2})

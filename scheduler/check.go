@@ -47,6 +47,11 @@ func Check(p *params.Params, kv KV) error {
 			return fmt.Errorf("scheduler: payload %x has no timer", key[keyPrefixBytes:])
 		}
 	}
+	for _, key := range scanKeys(kv, "t/n/") {
+		if kv.Get(keyRecord(types.TimerID(key[keyPrefixBytes:]))) == nil {
+			return fmt.Errorf("scheduler: failures over %x are remembered, and it is no timer", key[keyPrefixBytes:])
+		}
+	}
 	for _, key := range scanKeys(kv, "t/a/") {
 		actor := types.Address(key[keyPrefixBytes:])
 		if own := readTally(kv, actor); own.Pending != counts[actor] || own.Nonce < own.Pending {

@@ -19,6 +19,7 @@ const (
 	EventGasBidFailed          = "timer.gas_bid_failed"           // decision T15's event, which no spec names
 	EventReserveLow            = "timer.reserve_low"              // CIP-1 §13.1's reserve, whose warning no spec names
 	EventPriorityClamped       = "TimerPriorityClampedAtSchedule" // CIP-1 §6
+	EventHostFailed            = "timer.host_failed"              // decision C18's end, which no spec names
 	EventBiasRate              = "timer.bias_lambda_moved"        // decision T24's λ moved, as from the next block, which no spec names
 )
 
@@ -81,6 +82,13 @@ type GasBidFailed struct {
 	Actor              types.Address `cbor:"actor"`
 	TriggerBlockHeight types.Height  `cbor:"trigger_block_height"`
 	Reason             string        `cbor:"reason"`
+}
+
+// HostFailed is the data of EventHostFailed: the validators whose hosts failed
+// over the timer, by address.
+type HostFailed struct {
+	TimerID    types.TimerID   `cbor:"timer_id"`
+	Validators []types.Address `cbor:"validators"`
 }
 
 // BiasRateMoved is the data of EventBiasRate: λ before and from now on, in units

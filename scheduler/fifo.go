@@ -51,6 +51,10 @@ func (r *laneRun) greedy(order []int) error {
 		order = plant.Shuffled(order)
 	}
 	for _, at := range order {
+		if r.over {
+			r.due[at].waiting = ReasonNotBegun
+			continue
+		}
 		if reason := r.room(at); reason != "" {
 			r.due[at].waiting = reason
 			continue

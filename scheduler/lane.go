@@ -16,13 +16,17 @@ import (
 type Lane struct {
 	CellsLeft  types.Cells  // of the block's limit, when the lane begins
 	LastCycles types.Cycles // that the block before used
-	// Ask calls get_gas_bid of a bidder, read-only, and charges what it used.
-	// Its error is the environment's, and ends the block without a result.
+	Proposer   types.Address
+	Validators *types.ValidatorSet // whose hosts may fail (decision C18)
+	// Ask calls get_gas_bid of a bidder, read-only, and charges what it used; or
+	// it passes the question over. Its error is the environment's, and ends the
+	// block without a result.
 	Ask func(Question) (Answer, error)
-	// Fire charges the payer order.MaxCost, runs the handler, refunds what was
-	// not used, whatever the handler's end (decision T2), and pays
-	// order.Payment from the escrow to the proposer. Its error is the
-	// environment's, and ends the block without a result.
+	// Fire takes the timer out of state by order.Take, charges the payer
+	// order.MaxCost, runs the handler, refunds what was not used, whatever the
+	// handler's end (decision T2), and pays order.Payment from the escrow to the
+	// proposer. Or it passes the fire over, and state is as before. Its error is
+	// the environment's, and ends the block without a result.
 	Fire func(order Fire) (Fired, error)
 }
 
@@ -30,8 +34,11 @@ type Lane struct {
 type Question struct {
 	Bidder  types.Address
 	Payer   types.Address // charged for what is used, at the cycle base fee; it holds Cycles of them
+	Actor   types.Address // whose timers it prices
+	Trigger types.Height  // of these timers
 	Context []byte        // the payload (CIP-1 §7.2)
 	Cycles  types.Cycles  // limit
+	Failed  bool          // enough hosts failed over it: nobody is asked, and all of Cycles is charged
 }
 
 // Answer is what a bidder said.
@@ -39,10 +46,10 @@ type Answer struct {
 	Output []byte
 	Fault  string       // why there is no output, or ""
 	Cycles types.Cycles // used, at most Question.Cycles
+	Passed string       // why it was passed over, uncharged, or ""
 }
 
-// Fire is one fire to be settled. The timer is out of state and of its actor's
-// count already (decision T18).
+// Fire is one fire to be settled.
 type Fire struct {
 	Timer   types.Timer // whole, payload included
 	Cycles  types.Cycles
@@ -50,6 +57,12 @@ type Fire struct {
 	Price   feemarket.Price // all zero where fires are free
 	MaxCost types.Wei       // Price of Cycles and Cells
 	Payment types.Wei       // of an auction, beside the price
+	// Take takes the timer out of state and of its actor's count, which comes
+	// before its handler (decision T18).
+	Take func()
+	// Failed: enough hosts failed over it. No handler runs, and all of Cycles and
+	// Cells is charged (decision C18).
+	Failed bool
 }
 
 // Fired is how a fire went.
@@ -60,6 +73,7 @@ type Fired struct {
 	FeePaid types.Wei           // all of it, tip and payment included
 	TipPaid types.Wei           // to the proposer
 	Changes []types.TimerChange // what the handler did to timers, where it kept its effects
+	Passed  string              // why it was passed over, uncharged and still in state, or ""
 }
 
 // Settled is what the lane did in a block.
@@ -114,6 +128,7 @@ type laneRun struct {
 	policy policy
 	due    []dueTimer
 	ran    bool // whether any handler ran, and may have cancelled what waits
+	over   bool // the proposer's time: nothing more is begun (decision C18)
 	out    Settled
 }
 
@@ -173,12 +188,20 @@ func (r *laneRun) turn(at int) error {
 	order := Fire{Timer: load(r.KV, &d.Entry, uint64(r.Height-d.Height)), Price: d.price, MaxCost: v.required, Payment: d.payment}
 	order.Cycles, order.Cells = r.policy.limits(r.Params, d.GasLimit)
 	order.Timer.FeePayer, order.Timer.Payload = d.payer, readPayload(r.KV, d.ID)
-	r.remove(&d.Entry)
-	r.ran, d.fired = true, true
+	order.Take = func() { r.remove(&d.Entry) }
 	fired, err := r.lane.Fire(order)
+	if err == nil && fired.Passed == ReasonHostFailed && r.blame(d.ID) {
+		order.Failed = true
+		fired, err = r.lane.Fire(order)
+	}
 	if err != nil {
 		return fmt.Errorf("timer %s of actor %s: %w", d.ID, d.Actor, err)
 	}
+	if fired.Passed != "" {
+		d.waiting, r.over = fired.Passed, fired.Passed == ReasonNotBegun
+		return nil
+	}
+	r.ran, d.fired = true, true
 	if fired.Cycles > order.Cycles || fired.Cells > order.Cells {
 		return fmt.Errorf("timer %s used %d cycles and %d cells of %d and %d: a bug of whoever ran it",
 			d.ID, fired.Cycles, fired.Cells, order.Cycles, order.Cells)

@@ -20,6 +20,7 @@
 //	t/w t/u t/v            eip1559: the fairness window (CIP-1 §8)
 //	t/b t/i                what the policies gba and bias keep
 //	t/k t/x t/y t/z        timers that watch a key of state
+//	t/n/<id> t/h/<bidder>  timers and agents over which hosts failed, and whose (decision C18)
 //
 // Values are deterministic CBOR (decision C11) but for payloads, ids, addresses
 // and digests. Each fact stands once: expires_at, the one thing an owner can
@@ -37,7 +38,8 @@
 // Always true, and checked by Check: a timer has a record exactly when it has an
 // entry and an owner entry; an actor's count is the number of its owner entries;
 // no sequence number is used twice; the fairness window's sums are those of its
-// blocks; a watcher is a pending timer that waits for its key.
+// blocks; a watcher is a pending timer that waits for its key; failures of hosts
+// are remembered of pending timers alone.
 package scheduler
 
 import (
@@ -101,6 +103,8 @@ const (
 	ReasonBlockFires    = "block_fires"         // bias: the block has its max_fires_per_block (decision T24)
 	ReasonActorFires    = "actor_fires"         // bias: the actor has its max_fires_per_actor (decision T24)
 	ReasonGCFull        = "gc_lane_full"        // it ends, but not in this block (decision T19)
+	ReasonHostFailed    = "host_failed"         // the proposer's host failed over it, or over its bidder (decision C18)
+	ReasonNotBegun      = "not_begun"           // the proposer's time was over before its turn (decision C18)
 
 	ReasonExtended    = "extended"               // the owner moved expires_at
 	ReasonExtendedGov = "extended_by_governance" // the system key did

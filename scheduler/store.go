@@ -27,6 +27,7 @@ func (b *Block) remove(e *Entry) {
 	if e.watching() {
 		b.unwatch(e)
 	}
+	b.forgive(e.ID)
 	b.KV.Set(keyRecord(e.ID), nil)
 	b.KV.Set(keyPayload(e.ID), nil)
 	b.KV.Set(keyOwned(e.Actor, e.Seq), nil)

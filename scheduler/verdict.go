@@ -25,6 +25,9 @@ func (r *laneRun) classify() (ready []int, ending []endingAt) {
 	ready = make([]int, 0, len(r.due))
 	for i := range r.due {
 		d := &r.due[i]
+		if d.waiting != "" && !d.expired(r.Height) {
+			continue // what it would cost is not known: its bidder was passed over
+		}
 		v, ends := r.judge(d)
 		switch {
 		case ends:

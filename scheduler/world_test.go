@@ -25,7 +25,13 @@ type world struct {
 	// bidder that is no actor.
 	answer func(w *world, q Question) Answer
 	asked  []Question // in the last block
-	last   types.Cycles
+	// passes says why fires and questions of bidders are passed over, by timer and
+	// by bidder; by is the proposer.
+	passes  map[types.TimerID]string
+	unasked map[types.Address]string
+	by      types.Address
+	set     types.ValidatorSet
+	last    types.Cycles
 }
 
 func newWorld() *world {
@@ -65,14 +71,19 @@ func (w *world) block() Settled {
 func (w *world) lane() (Settled, error) {
 	w.orders, w.asked = nil, nil
 	w.blockNow().Maintain() // again where a test skipped heights
-	return w.blockNow().RunLane(Lane{CellsLeft: w.cells, LastCycles: w.last, Ask: w.ask, Fire: w.fire})
+	return w.blockNow().RunLane(Lane{CellsLeft: w.cells, LastCycles: w.last, Proposer: w.by, Validators: &w.set, Ask: w.ask, Fire: w.fire})
 }
 
 // ask charges as decision T15 says.
 func (w *world) ask(q Question) (Answer, error) {
+	if reason := w.unasked[q.Bidder]; reason != "" && !q.Failed {
+		return Answer{Passed: reason}, nil
+	}
 	w.asked = append(w.asked, q)
 	a := Answer{Fault: "no_actor"}
-	if w.answer != nil {
+	if q.Failed {
+		a = Answer{Fault: ReasonHostFailed, Cycles: q.Cycles}
+	} else if w.answer != nil {
 		a = w.answer(w, q)
 	}
 	if hold := w.fees.Cycle.Mul(uint64(q.Cycles)); w.balances[q.Payer].Less(hold) {
@@ -103,6 +114,10 @@ func (w *world) Move(from, to types.Address, amount types.Wei) bool {
 
 // fire settles as decision T2 says: charge, run, refund.
 func (w *world) fire(order Fire) (Fired, error) {
+	if reason := w.passes[order.Timer.ID]; reason != "" && !order.Failed {
+		return Fired{Passed: reason}, nil
+	}
+	order.Take()
 	w.orders = append(w.orders, order)
 	payer := order.Timer.FeePayer
 	if w.balances[payer].Less(order.MaxCost) {
@@ -110,7 +125,9 @@ func (w *world) fire(order Fire) (Fired, error) {
 	}
 	w.balances[payer] = w.balances[payer].Sub(order.MaxCost)
 	fired := Fired{Result: types.StatusOK, Cycles: min(order.Cycles, 1000), Cells: min(order.Cells, 10)}
-	if w.handle != nil {
+	if order.Failed {
+		fired = Fired{Result: types.StatusHostFailed, Cycles: order.Cycles, Cells: order.Cells}
+	} else if w.handle != nil {
 		fired = w.handle(w, order)
 	}
 	if !Free(&w.p) {

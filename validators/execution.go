@@ -2,6 +2,7 @@ package validators
 
 import (
 	"errors"
+	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
 	"github.com/cowboyinc/devnet/internal/types"
@@ -32,10 +33,13 @@ type execution struct {
 	results  map[types.Hash]*ledger.Result // executed, not final
 	working  bool                          // what consensus was told last
 	target   skipTo
+	tries    *ledger.Tries // what it gave up as a proposer
+	late     late
+	patience patience
 }
 
 func newExecution(v *Validator) *execution {
-	return &execution{v: v, pool: newPool(), results: map[types.Hash]*ledger.Result{}}
+	return &execution{v: v, pool: newPool(), results: map[types.Hash]*ledger.Result{}, tries: ledger.NewTries()}
 }
 
 var errUnknownParent = errors.New("its parent was not executed here")
@@ -45,7 +49,7 @@ func (e *execution) receive(ctx actor.Context) {
 	case *actor.Started:
 		e.start(ctx)
 	case *actor.Stopping:
-		e.v.memo.end(e.v.life)
+		e.stop()
 	case begin:
 		e.tellWork()
 	case admission:
@@ -57,11 +61,20 @@ func (e *execution) receive(ctx actor.Context) {
 	case execute:
 		e.execute(event.ask)
 	case finality:
-		e.finalize(event.report)
+		e.finalize(event)
 	case catchUp:
-		e.catchUp(event.ask)
+		e.catchUp(event)
+	case again:
+		e.tryAgain()
 	case skipTo:
 		e.target = event
+	}
+}
+
+func (e *execution) stop() {
+	e.v.memo.end(e.v.life)
+	if e.patience.alarm != nil {
+		e.patience.alarm.Set(types.Never)
 	}
 }
 
@@ -103,20 +116,50 @@ func (e *execution) build(ask simplex.Build) {
 		}
 		proposal.Timestamp = ledger.StampSkipping(parent, proposal.Skipped, now)
 	}
-	stop := func() bool { return e.v.node.Clock.Now() >= ask.By }
-	block, result, dropped, err := e.executor.Build(parent, proposal, e.pending(parent), stop)
+	made, err := e.executor.Build(parent, proposal, e.pending(parent), e.pace(ask))
 	e.onchain.cast.EndRound(idleBlocks)
-	for _, drop := range dropped {
-		e.drop(drop.Transaction.Hash, drop.Err)
+	if made != nil {
+		for i := range made.Dropped {
+			e.leaveOut(&made.Dropped[i])
+		}
+		e.tellFailures(made.Failures)
 	}
 	if err != nil {
 		e.v.count.buildFailures.Add(1)
+		e.v.trouble.note(e.v.node.Clock.Now(), "no block could be built: "+err.Error())
 		e.v.log.Warn("no block could be built", "height", parent.Height()+1, "error", err)
 		return
 	}
-	e.v.memo.put(e.v.life, parent.Root(), result)
-	e.results[result.Hash] = result
-	built.Block = block
+	e.v.memo.put(e.v.life, parent.Root(), made.Result)
+	e.results[made.Result.Hash] = made.Result
+	built.Block = made.Result.Block
+}
+
+// pace is the time of a proposer: until the machine's deadline, and where the
+// role was late itself at least half of what the machine gives, so that a busy
+// machine makes some progress in every block.
+func (e *execution) pace(ask simplex.Build) *ledger.Pace {
+	now := e.v.node.Clock.Now()
+	end := max(ask.By, now.Add(ask.Share/2))
+	return &ledger.Pace{Share: end.Sub(now), Left: func() time.Duration { return end.Sub(e.v.node.Clock.Now()) }, Tries: e.tries}
+}
+
+// maxTold bounds the failures of one block that are logged.
+const maxTold = 4
+
+// tellFailures logs over what the environment failed, which the block passes over.
+func (e *execution) tellFailures(failures []*ledger.EnvironmentError) {
+	for i, failure := range failures {
+		if i == maxTold {
+			e.v.log.Warn("the host of programs failed over more", "of", len(failures))
+			break
+		}
+		e.v.log.Warn("the host of programs failed, and the block goes on without", "what", failure.What, "error", failure.Err)
+	}
+	if len(failures) > 0 {
+		e.v.count.hostFailures.Add(uint64(len(failures)))
+		e.v.trouble.note(e.v.node.Clock.Now(), failures[len(failures)-1].Brief())
+	}
 }
 
 func (e *execution) execute(ask simplex.Execute) {
@@ -134,6 +177,13 @@ func (e *execution) execute(ask simplex.Execute) {
 	result, err := e.apply(parent, ask.Block)
 	if err != nil {
 		answer.Reason = err.Error()
+		if environment := (*ledger.EnvironmentError)(nil); errors.As(err, &environment) {
+			answer.Failed = true
+			e.v.count.hostFailures.Add(1)
+			e.v.trouble.note(e.v.node.Clock.Now(), "a proposal cannot be judged here: "+environment.Brief())
+			e.v.log.Warn("a proposal cannot be judged here: the host of programs fails", "height", ask.Block.Header.Height, "error", err)
+			return
+		}
 		e.v.count.refusedBlocks.Add(1)
 		e.v.log.Warn("a proposal does not execute", "height", ask.Block.Header.Height, "proposer", ask.Block.Header.Proposer, "error", err)
 		return
@@ -153,32 +203,57 @@ func (e *execution) apply(parent *ledger.State, block *types.Block) (*ledger.Res
 	return result, nil
 }
 
-// finalize makes executed blocks final, oldest first.
-func (e *execution) finalize(report simplex.Finalized) {
+// finalize makes executed blocks final, oldest first: all of them or none, since
+// the finalization names the last. It reports false where it is put off, because
+// the environment fails.
+func (e *execution) finalize(event finality) bool {
+	if len(e.patience.waiting) > 0 {
+		e.putOff(event)
+		return false
+	}
+	report := event.report
 	done := finalized{finalization: report.Finalization, notarization: report.Notarization}
 	for i, block := range report.Blocks {
 		if block.Header.Height <= e.v.head.Load().Block.Header.Height {
 			continue // catch-up brought it
 		}
-		result := e.results[report.Hashes[i]]
-		if result == nil {
-			var err error
-			if result, err = e.apply(e.parent(block.Header.Parent), block); err != nil {
-				e.v.fail("a finalized block does not execute", err)
-				return
-			}
+		result, err := e.finalResult(block, report.Hashes[i])
+		if e.mustWait(event, err) {
+			return false
+		}
+		if err != nil {
+			e.v.fail("a finalized block does not execute", err)
+			return true
 		}
 		done.results = append(done.results, result)
-		e.v.head.Store(done.view())
 	}
 	if len(done.results) > 0 {
+		e.v.head.Store(done.view())
 		e.settle(done)
 	}
+	return true
+}
+
+// finalResult is that of a finalized block: it was mostly executed before.
+func (e *execution) finalResult(block *types.Block, hash types.Hash) (*ledger.Result, error) {
+	if result := e.results[hash]; result != nil {
+		return result, nil
+	}
+	parent := e.parent(block.Header.Parent)
+	if parent == nil {
+		return nil, errUnknownParent
+	}
+	result, err := e.apply(parent, block)
+	if err == nil {
+		e.results[hash] = result
+	}
+	return result, err
 }
 
 // settle hands finalized blocks on and forgets what they leave behind.
 func (e *execution) settle(done finalized) {
 	height := done.tip().Block.Header.Height
+	e.v.since.Store(int64(e.v.node.Clock.Now()))
 	e.v.post(e.v.archive, done)
 	for _, result := range done.results {
 		e.confirm(result)
@@ -193,33 +268,37 @@ func (e *execution) settle(done finalized) {
 }
 
 // catchUp executes and finalizes blocks that a peer had: all of a batch or
-// none, since its finalization names the last.
-func (e *execution) catchUp(ask catchup.Apply) {
-	done := finalized{finalization: ask.Batch.Finalization(), batch: ask.ID}
-	for i, block := range ask.Batch.Blocks() {
-		hash := ask.Batch.Hashes()[i]
+// none, since its finalization names the last. It reports false where it is put
+// off, because the environment fails.
+func (e *execution) catchUp(event catchUp) bool {
+	if len(e.patience.waiting) > 0 {
+		e.putOff(event)
+		return false
+	}
+	batch := event.ask.Batch
+	done := finalized{finalization: batch.Finalization(), batch: event.ask.ID}
+	for i, block := range batch.Blocks() {
 		if block.Header.Height <= e.v.head.Load().Block.Header.Height {
 			continue
 		}
-		err := errUnknownParent
-		var result *ledger.Result
-		if parent := e.parent(block.Header.Parent); parent != nil {
-			result, err = e.apply(parent, block)
+		result, err := e.finalResult(block, batch.Hashes()[i])
+		if e.mustWait(event, err) {
+			return false
 		}
 		if err != nil {
 			e.v.log.Warn("a finalized block does not execute", "height", block.Header.Height, "error", err)
-			e.v.post(e.v.consensus, catchup.Rejected{ID: ask.ID})
-			return
+			e.v.post(e.v.consensus, catchup.Rejected{ID: event.ask.ID})
+			return true
 		}
-		e.results[hash] = result
 		done.results = append(done.results, result)
 	}
 	if len(done.results) == 0 {
 		e.v.post(e.v.consensus, catchup.Finalized{Root: e.v.head.Load().syncRoot()})
-		return
+		return true
 	}
 	e.v.head.Store(done.view())
 	e.settle(done)
+	return true
 }
 
 // tellWork tells consensus when there begins or ceases to be something to make

@@ -58,6 +58,13 @@ type poolQuestion struct{ ask func(*Pool) }
 func (e *execution) admit(event admission) {
 	state := e.v.head.Load().State
 	for _, tx := range event.txs {
+		if e.late.transactions.holds(tx.Hash, state.Height()) {
+			e.v.count.refusedTransactions.Add(1)
+			if event.local != nil {
+				event.local(tx.Hash, ErrLate)
+			}
+			continue
+		}
 		entry := mempool.EntryOf(tx.Tx, tx.Hash, tx.Sender, tx.Size, tx)
 		_, err := e.pool.Add(state.Height(), entry, state.Account(tx.Sender).Nonce)
 		if event.local != nil {
@@ -132,15 +139,24 @@ func (e *execution) resend(height types.Height) {
 	}
 }
 
-// pending yields what a block on the given state can hold, best first.
+// pending yields what a block on the given state can hold, best first; those of
+// senders who took the proposer's time for nothing come behind all others.
 func (e *execution) pending(state *ledger.State) iter.Seq[*ledger.Checked] {
 	base := state.NextBaseFees()
 	nonce := func(a types.Address) types.Nonce { return state.Account(a).Nonce }
-	return func(yield func(*ledger.Checked) bool) {
+	each := func(last bool, yield func(*ledger.Checked) bool) (others, more bool) {
 		for entry := range e.pool.Pending(mempool.Fees{Cycle: base.Cycle, Cell: base.Cell}, nonce) {
-			if !yield(entry.Value) {
-				return
+			if e.late.senders.holds(entry.Sender, state.Height()) != last {
+				others = true
+			} else if !yield(entry.Value) {
+				return others, false
 			}
+		}
+		return others, true
+	}
+	return func(yield func(*ledger.Checked) bool) {
+		if others, more := each(false, yield); others && more {
+			each(true, yield)
 		}
 	}
 }

@@ -73,8 +73,11 @@ type Validator struct {
 	shown atomic.Pointer[View] // final, and in the store: what readers see
 	round atomic.Pointer[Round]
 	pool  atomic.Int64 // transactions in the mempool
+	since atomic.Int64 // when the last block became final here, types.Time
 	count counters
-	once  sync.Once // of fail
+
+	trouble troubles
+	once    sync.Once // of fail
 }
 
 // Round is where consensus stands.
@@ -86,7 +89,7 @@ type Round struct {
 
 // counters count what the outside did wrong and what failed here.
 type counters struct {
-	refusedFrames, refusedTransactions, refusedBlocks, buildFailures, nullified, evidence atomic.Uint64
+	refusedFrames, refusedTransactions, refusedBlocks, buildFailures, hostFailures, nullified, evidence atomic.Uint64
 }
 
 // Status is a validator as it stands.
@@ -98,11 +101,14 @@ type Status struct {
 	Pool      int           `json:"mempool"`
 	Connected []types.Address
 	Refused   Refused
+	LastBlock types.Time // when a block became final here last, by the node's clock; when it started, before the first
+	Trouble   *Trouble   // what went wrong last; nil: nothing yet
 }
 
 // Refused counts what came from outside and was turned away.
 type Refused struct {
 	Frames, Transactions, Blocks, Builds, Nullified, Evidence uint64
+	Hosts                                                     uint64 // executions over which the host of programs failed
 }
 
 // Start brings a validator up on its environment: from its store and its log
@@ -116,6 +122,7 @@ func Start(rt *roles.Runtime, cfg Config, node env.Node) (*Validator, error) {
 	}
 	v.head.Store(view)
 	v.shown.Store(view)
+	v.since.Store(int64(node.Clock.Now()))
 	c, err := newConsensus(v)
 	if err != nil {
 		return nil, fmt.Errorf("%s: its consensus cannot be resumed: %w", cfg.Name, err)
@@ -258,7 +265,8 @@ func (v *Validator) Status() Status {
 	}
 	s.Refused = Refused{Frames: v.count.refusedFrames.Load(), Transactions: v.count.refusedTransactions.Load(),
 		Blocks: v.count.refusedBlocks.Load(), Builds: v.count.buildFailures.Load(),
-		Nullified: v.count.nullified.Load(), Evidence: v.count.evidence.Load()}
+		Nullified: v.count.nullified.Load(), Evidence: v.count.evidence.Load(), Hosts: v.count.hostFailures.Load()}
+	s.LastBlock, s.Trouble = types.Time(v.since.Load()), v.trouble.last.Load()
 	return s
 }
 

@@ -218,7 +218,7 @@ func TestABodyIsTamperedWithUnderItsHeader(t *testing.T) {
 		w, out, key, c := masked(t, TamperBody)
 		p := proposalBy(key)
 		p.Block.Transactions = txs
-		p.Block.Header.Transactions = types.TransactionsHash(txs)
+		p.Block.Header.Transactions, p.Block.Header.Passed = types.TransactionsHash(txs), types.PassedHash(nil)
 		p.Signature = crypto.NewVerifier(true).Signer(key).Sign(p.Digest())
 		for _, frame := range [][]byte{frameOf(tagProposal, p), frameOf(tagBlockAnswer, &blockAnswer{Block: p.Block}), frameOf(tagBatch, &batch{Blocks: []*types.Block{p.Block}})} {
 			out.Send(peerAt(1), frame)

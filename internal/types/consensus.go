@@ -145,6 +145,7 @@ type Header struct {
 	Proposer         Address
 	Timestamp        Millis
 	Transactions     Hash // keccak256 of the transactions' hashes
+	Passed           Hash // keccak256 of what the proposer passed over (decision C18)
 	Presence         Hash // keccak256 of P(parent) (decision C3)
 	SubsetEpoch      uint64
 	Randomness       Hash // R(Height) (decision C9)
@@ -179,6 +180,7 @@ type Block struct {
 	Parent       *Certificate // notarization of the parent; nil where that is genesis
 	Finalization *Certificate // of the parent, in the first block after a border (decision C6)
 	Transactions []Transaction
+	Passed       *Passed // what its proposer passed over; nil where that is nothing (decision C18)
 }
 
 // MaxBlockBytes bounds an encoded block: cells limit it to a million bytes of
@@ -206,6 +208,9 @@ func TransactionsHash(txs []Transaction) Hash {
 func (b *Block) CheckBody() error {
 	if TransactionsHash(b.Transactions) != b.Header.Transactions {
 		return fmt.Errorf("block %d does not hold the transactions of its header", b.Header.Height)
+	}
+	if b.Passed.TooLong() || PassedHash(b.Passed) != b.Header.Passed {
+		return fmt.Errorf("block %d does not hold what its header says was passed over", b.Header.Height)
 	}
 	return nil
 }

@@ -15,7 +15,8 @@ const (
 	StatusInvalidCode Status = "invalid_code" // a deploy whose code is refused
 	StatusNoActor     Status = "no_actor"     // no actor at the address
 	StatusNoHandler   Status = "no_handler"
-	StatusFailed      Status = "failed" // anything else, named by the fault's code
+	StatusHostFailed  Status = "host_failed" // the hosts of f + 1 validators failed over it (decision C18)
+	StatusFailed      Status = "failed"      // anything else, named by the fault's code
 )
 
 // Fault says why something failed.

@@ -177,11 +177,11 @@ func stormDue(b *testing.B, policy string, actors, each int) (*State, *types.Blo
 		w.block()
 	}
 	parent := w.head
-	block, _, _, err := w.executor.Build(parent, w.proposal(), slices.Values([]*Checked(nil)), nil)
+	built, err := w.executor.Build(parent, w.proposal(), slices.Values([]*Checked(nil)), nil)
 	if err != nil {
 		b.Fatal(err)
 	}
-	return parent, block, &w.executor
+	return parent, built.Result.Block, &w.executor
 }
 
 // cpuTime is what this process has used of processors.

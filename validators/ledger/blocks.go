@@ -3,10 +3,12 @@ package ledger
 import (
 	"errors"
 	"iter"
+	"time"
 
 	"github.com/cowboyinc/devnet/actors/system"
 	"github.com/cowboyinc/devnet/internal/program"
 	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/scheduler"
 )
 
 // emptyPresence is the header's presence while there are no runners: the hash of
@@ -77,9 +79,19 @@ func (x *Executor) Apply(parent *State, block *types.Block) (*Result, error) {
 	if refusal := checkOpened(claimed, &r.header); refusal != nil {
 		return nil, refusal
 	}
+	switch own := types.PassedHash(block.Passed); {
+	case block.Passed.TooLong():
+		return nil, invalid(CodeBadPassed, "C18", "the block passes over more than %d of one kind by name", types.MaxPassed)
+	case claimed.Passed != own:
+		return nil, invalid(CodeBadPassed, "C18", "the header commits to another list of what was passed over: %s, not %s", claimed.Passed, own)
+	}
+	r.passing.judge(block.Passed)
 	result, err := r.transition(func() error { return r.includeAll(block.Transactions) })
 	if err != nil {
 		return nil, err
+	}
+	if refusal := r.passing.check(); refusal != nil {
+		return nil, refusal
 	}
 	if refusal := checkSealed(claimed, &result.Block.Header); refusal != nil {
 		return nil, refusal
@@ -150,44 +162,68 @@ func checkSealed(claimed, own *types.Header) *Invalid {
 	return nil
 }
 
+// Built is what a proposer made: its block, and what became of what is not in it.
+type Built struct {
+	Result   *Result
+	Dropped  []Dropped           // transactions that no block on this parent can hold, or over which the host failed
+	Failures []*EnvironmentError // over what the block passes over, and over transactions
+}
+
 // Build makes a block of a leader: the transactions that fit, in the order they
-// come, until stop, which may be nil, says so; everything else follows. Apply
-// accepts what it returns. It passes over what may be in a later block, and
-// drops what may not, or over what the host of programs fails twice.
+// come, and everything else that follows. Apply accepts what it returns. Of
+// transactions it leaves out what may be in a later block, and drops what may
+// not, or over what the environment failed; fires, deliveries and questions to
+// agents over which it failed, and what it did not come to, it passes over. Its
+// error is an *Invalid about the proposal.
 //
-// Its error is an *Invalid about the proposal, or an *EnvironmentError of a
-// timer or message, which cannot be dropped.
-//
-// Spec: decisions C2, C4.
-func (x *Executor) Build(parent *State, proposal Proposal, txs iter.Seq[*Checked], stop func() bool) (*types.Block, *Result, []Dropped, error) {
+// Spec: decisions C2, C4, C18.
+func (x *Executor) Build(parent *State, proposal Proposal, txs iter.Seq[*Checked], pace *Pace) (*Built, error) {
 	if refusal := checkProposal(parent, proposal); refusal != nil {
-		return nil, nil, nil, refusal
+		return nil, refusal
 	}
 	r := x.open(parent, headerOf(parent, proposal), program.ForBlock)
-	var dropped []Dropped
+	r.pace.Pace = pace
+	built := new(Built)
 	result, err := r.transition(func() error {
-		dropped = r.choose(txs, stop)
+		built.Dropped = r.choose(txs)
 		return nil
 	})
+	built.Failures = r.failures
 	if err != nil {
-		return nil, nil, dropped, err
+		return built, err
 	}
 	result.Block.Parent, result.Block.Finalization = proposal.Parent, proposal.Finalization
-	return result.Block, result, dropped, nil
+	built.Result = result
+	return built, nil
 }
 
 // choose includes what it can of the transactions that a mempool offers.
-func (r *run) choose(txs iter.Seq[*Checked], stop func() bool) (dropped []Dropped) {
+func (r *run) choose(txs iter.Seq[*Checked]) (dropped []Dropped) {
+	r.pace.begin(r.header.Height, r.afterTransactions()...)
 	for c := range txs {
-		if stop != nil && stop() || r.params.LaneUserCycles.Sub(r.used.user) < r.params.CostTransaction {
+		if r.pace.over() || r.params.LaneUserCycles.Sub(r.used.user) < r.params.CostTransaction {
 			break
 		}
+		var began time.Duration
+		if r.pace.Pace != nil {
+			began = r.pace.left()
+		}
 		err := r.include(c)
-		if err != nil && !mayFitLater(err) {
+		if environment := (*EnvironmentError)(nil); errors.As(err, &environment) {
+			r.failures = append(r.failures, environment)
+			dropped = append(dropped, Dropped{Transaction: c, Err: err, Waits: r.givenUp(began, c.Hash)})
+		} else if err != nil && !mayFitLater(err) {
 			dropped = append(dropped, Dropped{Transaction: c, Err: err})
 		}
 	}
 	return dropped
+}
+
+func (r *run) afterTransactions() []phase {
+	if scheduler.BeforeTransactions(r.params) {
+		return []phase{phaseDeliveries}
+	}
+	return []phase{phaseFires, phaseDeliveries}
 }
 
 // mayFitLater reports whether a transaction that was refused may be in a later

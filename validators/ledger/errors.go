@@ -1,6 +1,11 @@
 package ledger
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+
+	"github.com/cowboyinc/devnet/internal/program"
+)
 
 // Invalid says why a block or a transaction breaks the rules: the fault of
 // whoever made it, for good as far as this state goes.
@@ -47,6 +52,7 @@ const (
 	CodeBadProposer     = "wrong_proposer"
 	CodeBadTimestamp    = "timestamp_not_after_parents"
 	CodeBadCertificate  = "certificate_of_another_block"
+	CodeBadPassed       = "wrong_passed_over"
 	CodeBadTransactions = "wrong_transactions_hash"
 	CodeBadPresence     = "wrong_presence"
 	CodeBadSubsetEpoch  = "wrong_subset_epoch"
@@ -67,6 +73,19 @@ type EnvironmentError struct {
 
 func (e *EnvironmentError) Error() string {
 	return fmt.Sprintf("%s: the host of programs failed twice: %v", e.What, e.Err)
+}
+
+// Brief says over what and how it failed, without what the host wrote: for those
+// who are not to see its insides.
+func (e *EnvironmentError) Brief() string {
+	how := "failed"
+	if host := (*program.HostError)(nil); errors.As(e.Err, &host) {
+		how = "was " + host.Failure.String()
+		if host.Failure == program.Crashed {
+			how = "crashed"
+		}
+	}
+	return "the host of programs " + how + " over " + e.What
 }
 
 func (e *EnvironmentError) Unwrap() error { return e.Err }

@@ -32,6 +32,7 @@ var errNoHost = errors.New("this node has no host of programs")
 type sessions struct {
 	host    program.Host
 	purpose program.Purpose
+	pace    *pacer // bounds them
 	open    program.Session
 }
 
@@ -47,6 +48,7 @@ func (s *sessions) Session() (program.Session, error) {
 	if err != nil {
 		return nil, err
 	}
+	session.Bound(s.pace.bound())
 	s.open = session
 	return session, nil
 }

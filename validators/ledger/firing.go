@@ -27,6 +27,8 @@ func (r *run) fireTimers() error {
 	settled, err := r.schedulerBlock().RunLane(scheduler.Lane{
 		CellsLeft:  r.params.CellsLimit.Sub(r.used.cells),
 		LastCycles: r.cyclesBefore(),
+		Proposer:   r.header.Proposer,
+		Validators: r.parent.set,
 		Ask:        r.ask,
 		Fire:       r.fire,
 	})
@@ -57,16 +59,42 @@ func (r *run) cyclesBefore() types.Cycles {
 }
 
 // ask calls get_gas_bid of a bidder, read-only, and charges the payer what it
-// used at the cycle base fee, which is burned. A bidder may use as many cells as
-// cycles: they bound its answer and are not charged, nor counted.
+// used at the cycle base fee, which is burned; or it passes the question over. A
+// bidder may use as many cells as cycles: they bound its answer and are not
+// charged, nor counted.
 // Its error is an *EnvironmentError.
 //
-// Spec: CIP-1 §7, decisions T14, T15, T27.
-func (r *run) ask(q scheduler.Question) (scheduler.Answer, error) {
+// Spec: CIP-1 §7, decisions C18, T14, T15, T27.
+func (r *run) ask(q scheduler.Question) (answer scheduler.Answer, err error) {
+	if q.Failed {
+		charge := r.priceOf(q)
+		cost, _ := charge.Settle(q.Cycles, 0)
+		r.burn(cost)
+		return scheduler.Answer{Fault: string(types.StatusHostFailed), Cycles: q.Cycles}, nil
+	}
+	which := types.AgentQuestion{Bidder: q.Bidder, Actor: q.Actor, Trigger: q.Trigger}
+	answer.Passed, err = attempting(r, &r.passing.questions, which, types.Keccak(q.Bidder[:], q.Actor[:]), func() error {
+		before := r.state.Snapshot()
+		if answer, err = r.call(q); err != nil {
+			r.state.Revert(before)
+		}
+		return err
+	})
+	return answer, err
+}
+
+// priceOf charges the payer of a question for all that it may use.
+func (r *run) priceOf(q scheduler.Question) feemarket.Charge {
 	charge, ok := feemarket.NewCharge(feemarket.Price{BaseFeeCycle: r.header.BaseFeeCycle}, q.Cycles, 0)
 	if !ok || !r.state.Debit(q.Payer, charge.Total) {
 		panic(fmt.Sprintf("ledger: %s was to hold the price of asking %s, and does not", q.Payer, q.Bidder))
 	}
+	return charge
+}
+
+// call asks a bidder and settles what it used.
+func (r *run) call(q scheduler.Question) (scheduler.Answer, error) {
+	charge := r.priceOf(q)
 	msg := program.Message{Kind: program.Read, Sender: types.GovernanceAddress, Self: q.Bidder, Handler: program.BidHandler, Payload: q.Context}
 	x, outcome, err := r.attempt(func() string { return "gas bidder " + q.Bidder.String() }, actors.Cause{Origin: types.OriginTimer, ReadOnly: true}, q.Cycles, types.Cells(q.Cycles),
 		r.calling(msg))
@@ -97,33 +125,80 @@ func (r *run) calling(msg program.Message) func(*actors.Execution) (program.Outc
 	}
 }
 
-// fire charges the payer, runs the handler, refunds what it did not use, also
-// when it failed, and takes an auction's payment from the escrow. Its error is an
-// *EnvironmentError.
+// fire runs a timer's handler, or passes the timer over, and leaves it where it
+// is. Its error is an *EnvironmentError.
 //
-// Spec: CIP-1 §3 step 8, CIP-5 §§5.2, 6.2, 9.5, decisions T2, T13, T20, T24, T27.
-func (r *run) fire(order scheduler.Fire) (scheduler.Fired, error) {
+// Spec: CIP-1 §3 step 8, decision C18.
+func (r *run) fire(order scheduler.Fire) (fired scheduler.Fired, err error) {
+	if order.Failed {
+		return r.failFire(order), nil
+	}
+	fired.Passed, err = attempting(r, &r.passing.fires, order.Timer.ID, order.Timer.ID, func() error {
+		before := r.state.Snapshot()
+		if fired, err = r.handle(order); err != nil {
+			r.state.Revert(before)
+		}
+		return err
+	})
+	return fired, err
+}
+
+// hold takes a timer out of state, and charges its payer for all that its fire
+// may use.
+func (r *run) hold(order scheduler.Fire) feemarket.Charge {
 	t := &order.Timer
+	order.Take()
 	charge, _ := feemarket.NewCharge(order.Price, order.Cycles, order.Cells)
 	if charge.Total != order.MaxCost || !r.state.Debit(t.FeePayer, charge.Total) {
 		panic(fmt.Sprintf("ledger: timer %s was to be charged %s wei, the ledger says %s", t.ID, order.MaxCost, charge.Total))
 	}
+	return charge
+}
+
+// handle charges the payer, runs the handler, refunds what it did not use, also
+// when it failed, and takes an auction's payment from the escrow. Its error is an
+// *EnvironmentError.
+//
+// Spec: CIP-1 §3 step 8, CIP-5 §§5.2, 6.2, 9.5, decisions T2, T13, T20, T24, T27.
+func (r *run) handle(order scheduler.Fire) (scheduler.Fired, error) {
+	t := &order.Timer
+	charge := r.hold(order)
 	cause := actors.Cause{Origin: types.OriginTimer, Hash: t.ID}
 	msg := program.Message{Kind: program.Timer, Sender: t.Actor, Self: t.Actor, Handler: t.Handler, Payload: t.Payload}
 	x, outcome, err := r.attempt(func() string { return "timer " + t.ID.String() }, cause, order.Cycles, order.Cells, r.calling(msg))
 	if err != nil {
 		return scheduler.Fired{}, err
 	}
-	cost, refund := charge.Settle(x.Used())
-	r.state.Credit(t.FeePayer, refund)
+	cycles, cells := x.Used()
+	fired := r.settleFire(order, charge, cycles, cells)
+	fired.Result, fired.Changes = outcome.Status, x.Timers
+	r.record(receiptOfFire(t, &fired), x, outcome)
+	return fired, nil
+}
+
+// failFire ends a timer over which the hosts of f + 1 validators failed: it is
+// charged as for full use (decision C18).
+func (r *run) failFire(order scheduler.Fire) scheduler.Fired {
+	fired := r.settleFire(order, r.hold(order), order.Cycles, order.Cells)
+	fired.Result = types.StatusHostFailed
+	r.recordFailed(receiptOfFire(&order.Timer, &fired), fired.Cycles, fired.Cells)
+	return fired
+}
+
+// settleFire takes what a fire used from what was charged for it, and an
+// auction's payment from the escrow.
+func (r *run) settleFire(order scheduler.Fire, charge feemarket.Charge, cycles types.Cycles, cells types.Cells) scheduler.Fired {
+	cost, refund := charge.Settle(cycles, cells)
+	r.state.Credit(order.Timer.FeePayer, refund)
 	r.burn(cost)
 	if !r.state.Debit(types.TimerEscrow, order.Payment) {
-		panic(fmt.Sprintf("ledger: the escrow does not hold the payment of timer %s, %s wei", t.ID, order.Payment))
+		panic(fmt.Sprintf("ledger: the escrow does not hold the payment of timer %s, %s wei", order.Timer.ID, order.Payment))
 	}
 	fee, tip := cost.Total().Add(order.Payment), cost.Tip.Add(order.Payment)
 	r.tips.Timers = r.tips.Timers.Add(tip)
-	r.record(types.Receipt{Hash: t.ID, Origin: types.OriginTimer, Sender: t.Actor, To: t.Actor, Handler: t.Handler,
-		Fee: fee, Tip: tip}, x, outcome)
-	cycles, cells := x.Used()
-	return scheduler.Fired{Result: outcome.Status, Cycles: cycles, Cells: cells, FeePaid: fee, TipPaid: tip, Changes: x.Timers}, nil
+	return scheduler.Fired{Cycles: cycles, Cells: cells, FeePaid: fee, TipPaid: tip}
+}
+
+func receiptOfFire(t *types.Timer, fired *scheduler.Fired) types.Receipt {
+	return types.Receipt{Hash: t.ID, Origin: types.OriginTimer, Sender: t.Actor, To: t.Actor, Handler: t.Handler, Fee: fired.FeePaid, Tip: fired.TipPaid}
 }

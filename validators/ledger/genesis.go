@@ -90,7 +90,7 @@ func (g *Genesis) block(p *params.Params, root types.Hash) *types.Block {
 	return &types.Block{Header: types.Header{
 		ChainID: g.ChainID, Timestamp: g.Timestamp,
 		Parent:       g.Hash(), // so that the block's hash covers all of genesis
-		Transactions: types.TransactionsHash(nil), Presence: emptyPresence, ReceiptsRoot: receiptsRoot(nil),
+		Transactions: types.TransactionsHash(nil), Passed: types.PassedHash(nil), Presence: emptyPresence, ReceiptsRoot: receiptsRoot(nil),
 		Randomness: randomnessAtGenesis(g.ChainID), StateRoot: root,
 		BaseFeeCycle: p.InitialBaseFeeCycle, BaseFeeCell: p.InitialBaseFeeCell, BaseFeeLaneTimer: p.InitialBaseFeeCycle,
 	}}

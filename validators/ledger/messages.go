@@ -1,21 +1,26 @@
 package ledger
 
 import (
+	"encoding/binary"
 	"fmt"
 
 	"github.com/cowboyinc/devnet/actors"
+	"github.com/cowboyinc/devnet/internal/codec"
 	"github.com/cowboyinc/devnet/internal/feemarket"
 	"github.com/cowboyinc/devnet/internal/program"
 	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/scheduler"
 )
 
 // deliverMessages delivers what earlier blocks sent, oldest first, until the
 // next does not fit: at most max_deferred_messages_per_block, in the system lane
 // and in what the user lane left. Those behind it wait, in order. What a
-// delivery sends is for the next block.
+// delivery sends is for the next block. A message over which the environment
+// fails is passed over, and keeps its place.
 //
-// Spec: decision C16.
+// Spec: decisions C16, C18.
 func (r *run) deliverMessages() error {
+	r.pace.begin(r.header.Height)
 	for _, m := range r.sentBefore() {
 		// A limit that was fine when it was sent may exceed what a block has by
 		// now; it is then clamped, or the queue would stand still for ever.
@@ -23,11 +28,68 @@ func (r *run) deliverMessages() error {
 		if cycles > r.messageRoom() || cells > r.params.CellsLimit.Sub(r.used.cells) {
 			break
 		}
-		if err := r.deliver(m, cycles, cells); err != nil {
+		passed, err := attempting(r, &r.passing.messages, m.Seq, m.Hash(), func() error { return r.deliver(m, cycles, cells) })
+		if err != nil {
 			return err
+		}
+		if passed == scheduler.ReasonNotBegun {
+			break
+		}
+		if passed == scheduler.ReasonHostFailed {
+			r.blame(m, cycles, cells)
 		}
 	}
 	return nil
+}
+
+// blame counts the proposer among the validators whose environment failed over a
+// message. Where they are enough, it ends (decision C18).
+func (r *run) blame(m *actors.Message, cycles types.Cycles, cells types.Cells) {
+	by, enough := r.parent.set.Blame(failedOver(r.state, m.Seq), r.header.Proposer)
+	if !enough {
+		r.state.Set(keyBlamed(m.Seq), codec.Marshal(by))
+		return
+	}
+	r.dequeue(m)
+	fee := r.settleMessage(m, cycles, cells)
+	r.recordFailed(types.Receipt{Hash: m.Hash(), Origin: types.OriginMessage, Sender: m.From, To: m.To, Handler: m.Handler, Fee: fee}, cycles, cells)
+	r.events = append(r.events, types.Event{Actor: types.GovernanceAddress, Name: EventMessageFailed,
+		Data: codec.Marshal(MessageFailed{Hash: m.Hash(), Validators: by})})
+}
+
+// EventMessageFailed tells that a message ended because hosts failed over it;
+// no spec names it.
+const EventMessageFailed = "message.host_failed"
+
+// MessageFailed is the data of EventMessageFailed: the validators whose hosts
+// failed over the message, by address.
+type MessageFailed struct {
+	Hash       types.Hash      `cbor:"hash"`
+	Validators []types.Address `cbor:"validators"`
+}
+
+// keyBlamed holds the validators whose environment failed over a waiting message.
+func keyBlamed(seq types.Seq) []byte {
+	return binary.BigEndian.AppendUint64([]byte("x/failed/"), uint64(seq))
+}
+
+func failedOver(state actors.Reader, seq types.Seq) (by []types.Address) {
+	data := state.Get(keyBlamed(seq))
+	if data == nil {
+		return nil
+	}
+	if err := codec.Unmarshal(data, types.MaxBlockBytes, &by); err != nil {
+		panic(fmt.Sprintf("ledger: who failed over message %d does not decode: %v", seq, err))
+	}
+	return by
+}
+
+// dequeue takes a message out of state, with what is remembered of it.
+func (r *run) dequeue(m *actors.Message) {
+	r.state.Dequeue(m)
+	if key := keyBlamed(m.Seq); r.state.Get(key) != nil {
+		r.state.Set(key, nil)
+	}
 }
 
 // sentBefore lists the messages that earlier blocks sent, as many as a block may
@@ -49,28 +111,38 @@ func (r *run) messageRoom() types.Cycles {
 }
 
 // deliver runs one message. It was paid for when it was sent; what it does not
-// use goes back to who sent it.
+// use goes back to who sent it. Its error is an *EnvironmentError; nothing was
+// done then.
 func (r *run) deliver(m *actors.Message, cycles types.Cycles, cells types.Cells) error {
-	r.state.Dequeue(m)
+	before := r.state.Snapshot()
+	r.dequeue(m)
 	hash := m.Hash()
 	cause := actors.Cause{Origin: types.OriginMessage, Hash: hash, TxHash: hash}
 	msg := program.Message{Kind: program.Call, Sender: m.From, Self: m.To, Handler: m.Handler, Payload: m.Payload}
 	x, outcome, err := r.attempt(func() string { return fmt.Sprintf("message %d from %s", m.Seq, m.From) }, cause, cycles, cells,
 		func(x *actors.Execution) (program.Outcome, error) { return x.Deliver(msg, types.Wei{}) })
 	if err != nil {
+		r.state.Revert(before)
 		return err
 	}
+	usedCycles, usedCells := x.Used()
+	fee := r.settleMessage(m, usedCycles, usedCells)
+	r.timers = append(r.timers, x.Timers...)
+	r.record(types.Receipt{Hash: hash, Origin: types.OriginMessage, Sender: m.From, To: m.To, Handler: m.Handler, Fee: fee}, x, outcome)
+	return nil
+}
+
+// settleMessage burns what a message used of what was paid for it, returns the
+// rest to who sent it, and counts it.
+func (r *run) settleMessage(m *actors.Message, cycles types.Cycles, cells types.Cells) (fee types.Wei) {
 	charge := feemarket.Charge{Price: feemarket.Price{BaseFeeCycle: m.PriceCycle, BaseFeeCell: m.PriceCell},
 		Cycles: m.Cycles, Cells: m.Cells, Total: m.Prepaid()}
-	usedCycles, usedCells := x.Used()
-	cost, refund := charge.Settle(usedCycles, usedCells)
+	cost, refund := charge.Settle(cycles, cells)
 	r.state.Credit(m.From, refund)
 	r.burn(cost)
-	fromSystem := min(usedCycles, r.params.LaneSystemCycles.Sub(r.used.system))
+	fromSystem := min(cycles, r.params.LaneSystemCycles.Sub(r.used.system))
 	r.used.system += fromSystem
-	r.used.user += usedCycles - fromSystem
-	r.used.cells += usedCells
-	r.timers = append(r.timers, x.Timers...)
-	r.record(types.Receipt{Hash: hash, Origin: types.OriginMessage, Sender: m.From, To: m.To, Handler: m.Handler, Fee: cost.Total()}, x, outcome)
-	return nil
+	r.used.user += cycles - fromSystem
+	r.used.cells += cells
+	return cost.Total()
 }

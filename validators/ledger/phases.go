@@ -55,10 +55,11 @@ func (r *run) maintainCalendar() error {
 
 // fireBefore is the timer lane of a policy that fires before the transactions.
 func (r *run) fireBefore() error {
-	if scheduler.BeforeTransactions(r.params) {
-		return r.fireTimers()
+	if !scheduler.BeforeTransactions(r.params) {
+		return nil
 	}
-	return nil
+	r.pace.begin(r.header.Height, phaseTransactions, phaseDeliveries)
+	return r.fireTimers()
 }
 
 // fireAfter is the timer lane of every other policy.
@@ -66,6 +67,7 @@ func (r *run) fireAfter() error {
 	if scheduler.BeforeTransactions(r.params) {
 		return nil
 	}
+	r.pace.begin(r.header.Height, phaseDeliveries)
 	return r.fireTimers()
 }
 
@@ -97,6 +99,8 @@ func (r *run) seal() *Result {
 	tree, changes := r.state.Seal()
 	h := &r.header
 	h.Transactions = types.Keccak(r.txHashes)
+	passed := r.passing.made()
+	h.Passed = types.PassedHash(passed)
 	h.ReceiptsRoot = receiptsRoot(r.receipts)
 	h.CyclesUsed, h.CellsUsed, h.TimerCyclesUsed = r.used.cycles(), r.used.cells, r.used.timer
 	h.StateRoot = tree.Root()
@@ -106,7 +110,7 @@ func (r *run) seal() *Result {
 	hash := h.Hash()
 	state := newState(tree, *h, hash, r.params)
 	result := &Result{
-		Block: &types.Block{Header: *h, Transactions: r.txs}, Hash: hash, State: state,
+		Block: &types.Block{Header: *h, Transactions: r.txs, Passed: passed}, Hash: hash, State: state,
 		Receipts: r.receipts, Timers: r.timers, Events: r.events, Logs: r.logs,
 		Burned: r.burned, Tips: r.tips, Lane: r.lane, NextSet: r.nextSet, HasWork: state.HasWork(),
 	}

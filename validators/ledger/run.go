@@ -25,6 +25,9 @@ type run struct {
 	txHashes []byte
 	txBytes  uint64
 	sessions sessions
+	pace     pacer   // of a proposer
+	passing  passing // over what the environment fails
+	failures []*EnvironmentError
 	shared   actors.Block
 	used     use
 	burned   Burned
@@ -51,8 +54,8 @@ func (u *use) cycles() types.Cycles { return u.user + u.system + u.timer + u.bid
 func (x *Executor) open(parent *State, header types.Header, purpose program.Purpose) *run {
 	state := actors.NewState(parent.tree)
 	p, due := system.InForce(reader{parent.tree}, parent.params, header.Height)
-	r := &run{x: x, parent: parent, state: state, params: p, due: due, header: header,
-		sessions: sessions{host: x.Programs, purpose: purpose}}
+	r := &run{x: x, parent: parent, state: state, params: p, due: due, header: header}
+	r.sessions = sessions{host: x.Programs, purpose: purpose, pace: &r.pace}
 	fees := parent.feesAfter(header.Skipped, p)
 	r.header.BaseFeeCycle, r.header.BaseFeeCell, r.header.BaseFeeLaneTimer = fees.Cycle, fees.Cell, fees.LaneTimer
 	r.shared = actors.Block{Params: p, ChainID: header.ChainID, Height: header.Height, Timestamp: header.Timestamp,
@@ -64,8 +67,8 @@ func (x *Executor) open(parent *State, header types.Header, purpose program.Purp
 func (r *run) fees() BaseFees { return feesOf(&r.header) }
 
 // attempt executes something with limits. Where the environment fails, all it
-// did is undone and it is tried once more with a fresh session; its error is an
-// *EnvironmentError.
+// did is undone and it is tried once more with a fresh session, unless the time
+// of a proposer is over; its error is an *EnvironmentError.
 func (r *run) attempt(what func() string, cause actors.Cause, cycles types.Cycles, cells types.Cells,
 	do func(*actors.Execution) (program.Outcome, error)) (*actors.Execution, program.Outcome, error) {
 	snapshot := r.state.Snapshot()
@@ -77,7 +80,7 @@ func (r *run) attempt(what func() string, cause actors.Cause, cycles types.Cycle
 		}
 		r.state.Revert(snapshot)
 		r.sessions.close()
-		if attempts == maxAttempts {
+		if attempts == maxAttempts || r.pace.over() {
 			return nil, program.Outcome{}, &EnvironmentError{What: what(), Err: err}
 		}
 	}
@@ -94,6 +97,16 @@ func (r *run) record(receipt types.Receipt, x *actors.Execution, outcome program
 	}
 	r.receipts = append(r.receipts, receipt)
 	r.logs = append(r.logs, x.Logs...)
+}
+
+// recordFailed adds the receipt of what ended because the hosts of f + 1
+// validators failed over it: it used all of its limits (decision C18).
+func (r *run) recordFailed(receipt types.Receipt, cycles types.Cycles, cells types.Cells) {
+	receipt.Height, receipt.Index = r.header.Height, uint32(len(r.receipts))
+	receipt.Status, receipt.Cycles, receipt.Cells, receipt.Events = types.StatusHostFailed, cycles, cells, []types.Event{}
+	receipt.Error = &types.Fault{Code: string(types.StatusHostFailed),
+		Message: "the program hosts of more validators failed over it than can be faulty: they crashed, or it took too long"}
+	r.receipts = append(r.receipts, receipt)
 }
 
 // burn counts base fees that were paid.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/cowboyinc/devnet/actors/samples"
 	"github.com/cowboyinc/devnet/actors/system"
@@ -12,7 +13,6 @@ import (
 	"github.com/cowboyinc/devnet/internal/params"
 	"github.com/cowboyinc/devnet/internal/program"
 	"github.com/cowboyinc/devnet/internal/types"
-	"github.com/cowboyinc/devnet/scheduler"
 )
 
 // CIP-1 §3: transactions, then timers, then deferred messages (CIP-5 newer
@@ -199,7 +199,7 @@ func TestSkippingEqualsEmptyBlocks(t *testing.T) {
 	for name, w := range map[string]*world{"timer": start(300), "parameter": parameter, "epoch": newWorld(t, params.Overrides{"chain.epoch_blocks": "300"}), "strict": newWorld(t, params.Overrides{"chain.cheats": "false"})} {
 		proposal := w.proposal()
 		proposal.Skipped = w.head.Skippable() + 1
-		_, _, _, err := w.executor.Build(w.head, proposal, slices.Values([]*Checked(nil)), nil)
+		_, err := w.executor.Build(w.head, proposal, slices.Values([]*Checked(nil)), nil)
 		if codeOf(t, err) != CodeBadSkip {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -258,10 +258,11 @@ func TestAHostThatFails(t *testing.T) {
 	paying := w.call("alice", "c", "increment", nil).Tx
 	paying.Value = types.WeiOf(5) // a second attempt must not move it twice
 	txs := []*Checked{w.checked("alice", paying), w.call("bob", "c", "increment", nil), w.call("bob", "c", "increment", nil)}
-	good, _, _, err := w.executor.Build(parent, w.proposal(), slices.Values(txs), nil)
+	first, err := w.executor.Build(parent, w.proposal(), slices.Values(txs), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
+	good := first.Result.Block
 
 	host.failures, host.opened = 1, 0
 	if result, err := w.executor.Apply(parent, good); err != nil || result.Hash != good.Hash() || host.opened != 2 {
@@ -273,8 +274,12 @@ func TestAHostThatFails(t *testing.T) {
 		t.Errorf("two failures: %v", err)
 	}
 	host.failures = 2
-	_, result, dropped, err := w.executor.Build(parent, w.proposal(), slices.Values(txs), nil)
-	if err != nil || len(result.Receipts) != 2 || len(dropped) != 1 || dropped[0].Transaction.Hash != txs[0].Hash || !errors.As(dropped[0].Err, &environment) {
+	built, err := w.executor.Build(parent, w.proposal(), slices.Values(txs), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	result, dropped := built.Result, built.Dropped
+	if len(result.Receipts) != 2 || len(dropped) != 1 || dropped[0].Transaction.Hash != txs[0].Hash || !errors.As(dropped[0].Err, &environment) {
 		t.Errorf("Build: %v, dropped %v", err, dropped)
 	}
 	if err := Audit(result.State); err != nil {
@@ -286,51 +291,22 @@ func TestAHostThatFails(t *testing.T) {
 	}
 }
 
-// A timer or a message over which the host fails cannot be dropped.
-func TestAHostThatFailsOverATimer(t *testing.T) {
-	w := newWorld(t, nil)
-	w.block(w.deploy("alice", "heartbeat", "hb", types.CBY), w.call("alice", "hb", "start", samples.Number(1)))
-	w.executor.Programs = &flaky{Host: samples.Host{}, failures: 2}
-	_, _, _, err := w.executor.Build(w.head, w.proposal(), slices.Values([]*Checked(nil)), nil)
-	var environment *EnvironmentError
-	if !errors.As(err, &environment) {
-		t.Error(err)
-	}
-	w.block() // the third attempt goes well
-	w.ok()
-}
-
-// A host that fails over an agent is no answer of the agent's: nobody votes for
-// what this node cannot know (decision T15).
-func TestAHostThatFailsOverAnAgent(t *testing.T) {
-	w := newWorld(t, params.Overrides{"cip1.policy": scheduler.EIP1559})
-	w.block(w.deploy("alice", "storm", "st", types.CBY), w.deploy("alice", "bidder", "b", types.CBY))
-	bidder := w.address("b")
-	w.block(w.call("alice", "st", "set_gas_bidder", bidder[:]), w.call("alice", "st", "make", []byte(`{"count":1,"in":1}`)))
-	w.ok()
-	host := &flaky{Host: samples.Host{}, failures: 2}
-	w.executor.Programs = host
-	_, _, _, err := w.executor.Build(w.head, w.proposal(), slices.Values([]*Checked(nil)), nil)
-	var environment *EnvironmentError
-	if !errors.As(err, &environment) || !strings.Contains(err.Error(), "gas bidder") {
-		t.Error(err)
-	}
-	host.failures = 1 // a fresh session gets a second chance
-	w.block()
-	w.ok()
-	if w.last.Lane.AskCycles == 0 || len(w.fired()) != 1 {
-		t.Errorf("%+v", w.last.Lane)
-	}
-}
-
 // Decision C4: a proposer stops filling when it is told to.
 func TestBuildStopsWhenToldTo(t *testing.T) {
 	w := newWorld(t, nil)
 	txs := []*Checked{w.transfer("alice", "bob", 1), w.transfer("alice", "bob", 2), w.transfer("alice", "bob", 3)}
-	asked := 0
-	block, _, dropped, err := w.executor.Build(w.head, w.proposal(), slices.Values(txs), func() bool { asked++; return asked > 2 })
-	if err != nil || len(block.Transactions) != 2 || len(dropped) != 0 {
-		t.Errorf("%d transactions, %v", len(block.Transactions), err)
+	left := 100 * time.Millisecond
+	offered := func(yield func(*Checked) bool) {
+		for _, tx := range txs {
+			left -= 20 * time.Millisecond // a quarter each is kept for fires and deliveries, or a half
+			if !yield(tx) {
+				return
+			}
+		}
+	}
+	built, err := w.executor.Build(w.head, w.proposal(), offered, &Pace{Share: 100 * time.Millisecond, Left: func() time.Duration { return left }})
+	if err != nil || len(built.Result.Block.Transactions) != 1 || len(built.Dropped) != 0 {
+		t.Errorf("%d transactions, %v", len(built.Result.Block.Transactions), err)
 	}
 }
 

@@ -207,6 +207,12 @@ func (s *State) Timer(id types.TimerID) (types.Timer, bool) {
 	return scheduler.Get(s.params, reader{s.tree}, s.header.Height, id)
 }
 
+// FailedOver lists the validators whose environment failed over a pending timer
+// (decision C18).
+func (s *State) FailedOver(id types.TimerID) []types.Address {
+	return scheduler.FailedOver(reader{s.tree}, id)
+}
+
 // TierOf returns the tier of the calendar in which a pending timer stands.
 func (s *State) TierOf(id types.TimerID) (tier string, ok bool) {
 	return scheduler.TierOf(s.params, reader{s.tree}, id)

@@ -28,6 +28,7 @@ type world struct {
 	head     *State
 	last     *Result
 	dropped  []Dropped
+	pace     *Pace                  // of proposers; nil: all the time
 	nonces   map[string]types.Nonce // of transactions made but not yet in a block
 	actors   map[string]types.Address
 }
@@ -171,11 +172,12 @@ func (w *world) block(txs ...*Checked) *Result {
 
 func (w *world) propose(proposal Proposal, txs ...*Checked) *Result {
 	w.t.Helper()
-	block, result, dropped, err := w.executor.Build(w.head, proposal, slices.Values(txs), nil)
+	built, err := w.executor.Build(w.head, proposal, slices.Values(txs), w.pace)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	applied, err := w.executor.Apply(w.head, block)
+	result := built.Result
+	applied, err := w.executor.Apply(w.head, result.Block)
 	if err != nil {
 		w.t.Fatalf("Build made a block that Apply refuses: %v", err)
 	}
@@ -185,7 +187,7 @@ func (w *world) propose(proposal Proposal, txs ...*Checked) *Result {
 	if err := Audit(applied.State); err != nil {
 		w.t.Fatal(err)
 	}
-	w.head, w.last, w.dropped = applied.State, applied, dropped
+	w.head, w.last, w.dropped = applied.State, applied, built.Dropped
 	w.forget()
 	return applied
 }

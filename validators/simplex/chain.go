@@ -1,6 +1,8 @@
 package simplex
 
 import (
+	"time"
+
 	"github.com/cowboyinc/devnet/internal/types"
 )
 
@@ -8,9 +10,10 @@ import (
 type status uint8
 
 const (
-	held  status = iota // not asked for yet
-	asked               // Execute is out
-	valid               // executed, and right
+	held   status = iota // not asked for yet
+	asked                // Execute is out
+	valid                // executed, and right
+	failed               // the environment failed over it; asked again at retryAt
 )
 
 // node is a body above the root.
@@ -19,6 +22,8 @@ type node struct {
 	hash      types.Hash
 	from      types.Address // who sent it
 	status    status
+	patience  time.Duration // of the last retryAt
+	retryAt   types.Time    // where failed
 	notarized bool
 	persisted bool
 	bitmap    []byte              // of this validator, once valid
@@ -138,6 +143,10 @@ func (m *Machine) executed(e Executed) {
 	if n == nil || n.status != asked {
 		return
 	}
+	if e.Failed {
+		m.failedOver(n, e.Reason)
+		return
+	}
 	if !e.Valid || len(e.Bitmap) > MaxBitmapBytes {
 		m.discard(n, e.Reason)
 		return
@@ -147,6 +156,39 @@ func (m *Machine) executed(e Executed) {
 		n.next = e.Next
 	}
 	m.executeChildren(n.hash)
+}
+
+// failedOver keeps a body over which this validator's environment failed: there
+// is no vote for it here, and the view goes on without one. It is executed again
+// after a while, each time twice as long, at most maxPatience: where it is
+// notarized or final this validator cannot go on before (decision C18).
+func (m *Machine) failedOver(n *node, reason string) {
+	n.status = failed
+	n.patience = min(max(2*n.patience, m.resendInterval()), maxPatience*m.resendInterval())
+	n.retryAt = m.now.Add(n.patience)
+	m.failing = append(m.failing, n)
+	if r := m.rounds[m.view]; r != nil && r.proposal != nil && r.hash == n.hash {
+		m.report(Rejected{View: r.view, Hash: n.hash, Reason: "not executed here: " + reason})
+	}
+}
+
+// retryFailing executes again what it is time for and still above the root.
+func (m *Machine) retryFailing() {
+	kept := m.failing[:0]
+	for _, n := range m.failing {
+		switch {
+		case m.nodes[n.hash] != n || n.status != failed:
+		case m.now < n.retryAt:
+			kept = append(kept, n)
+		default:
+			n.status = held
+			if n.notarized {
+				m.execute(n)
+			}
+		}
+	}
+	clear(m.failing[len(kept):])
+	m.failing = kept
 }
 
 func (m *Machine) executeChildren(of types.Hash) {

@@ -28,10 +28,12 @@ type (
 	}
 	// Executed answers Execute. A block is not valid when anything in it, its
 	// carried votes included, disagrees with its header; another body with the
-	// same hash may be.
+	// same hash may be. Failed is neither: this validator's environment could not
+	// tell, and may be asked again (decision C18).
 	Executed struct {
 		Hash   types.Hash
 		Valid  bool
+		Failed bool
 		Reason string              // why it is not valid
 		Bitmap []byte              // this validator's presence bitmap, to vote with (decision C3)
 		Next   *types.ValidatorSet // the next epoch's set, where the block is its epoch's last
@@ -103,7 +105,8 @@ type (
 		ParentHash   types.Hash
 		Notarization *types.Certificate // every notarize vote held for the parent; nil where that is genesis
 		Finalization *types.Certificate // of the parent, for an epoch's first block but the first's
-		By           types.Time         // when to stop filling it (decision C4)
+		By           types.Time         // when to stop executing what it is to hold (decision C4)
+		Share        time.Duration      // how long that was from the asking
 	}
 	// Execute asks for a block to be executed on its parent, which was executed
 	// before or is finalized; Executed answers.

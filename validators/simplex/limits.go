@@ -32,6 +32,9 @@ const (
 	MaxCertificatesPerAnswer = 32
 	// MaxBitmapBytes bounds a presence bitmap: 65,536 runners.
 	MaxBitmapBytes = 8192
+	// maxPatience is how many resend intervals it waits at most before a body is
+	// executed again over which the environment failed.
+	maxPatience = 64
 )
 
 // The terms of decision C4 that are numbers.

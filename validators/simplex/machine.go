@@ -72,6 +72,7 @@ type Machine struct {
 	nodes    map[types.Hash]*node
 	children map[types.Hash][]*node // by parent
 	wants    []want
+	failing  []*node // over which the environment failed, at most all of nodes
 	lack     lack
 	turn     int        // of seek
 	behindAt types.Time // no earlier is Behind reported again
@@ -233,6 +234,7 @@ func (m *Machine) handle(event Event) {
 // finalizes, moves to a later view, votes or asks, and none of these can be
 // done twice.
 func (m *Machine) settle() {
+	m.retryFailing()
 	for m.finalizeNext() || m.beginEpoch() || m.advance() || m.timeOut() || m.consider() || m.propose() {
 	}
 	m.resend()

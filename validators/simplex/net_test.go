@@ -356,7 +356,7 @@ func (w *world) build(n *member, a Build) *types.Block {
 	h := &a.Parent.Header
 	b := &types.Block{
 		Header: types.Header{ChainID: testChain, Height: h.Height + 1, View: a.View, Epoch: w.epochOf(h.Height + 1), SetEpoch: a.Epoch,
-			Parent: a.ParentHash, Proposer: n.key.address, Transactions: noTransactions, Timestamp: max(w.now.Millis(), h.Timestamp+1)},
+			Parent: a.ParentHash, Proposer: n.key.address, Transactions: noTransactions, Passed: types.PassedHash(nil), Timestamp: max(w.now.Millis(), h.Timestamp+1)},
 		Parent: a.Notarization, Finalization: a.Finalization,
 	}
 	if w.border(b.Header.Height) {

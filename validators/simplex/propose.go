@@ -28,7 +28,8 @@ func (m *Machine) propose() bool {
 		return true
 	}
 	build := Build{Epoch: m.set.Epoch, View: m.view, Parent: parent.block, ParentHash: parent.hash, Notarization: cert,
-		By: m.now.Add(m.leaderTimeout() / fillingFraction)}
+		Share: m.leaderTimeout() / fillingFraction}
+	build.By = m.now.Add(build.Share)
 	if parent.block.Header.Border() {
 		build.Finalization = m.root.Finalization
 	}

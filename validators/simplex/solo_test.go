@@ -117,7 +117,7 @@ func (s *solo) certificate(kind types.VoteKind, view types.View, b *types.Block,
 // child makes a block of a view's leader; the parent is genesis where nil.
 func (s *solo) child(parent *types.Block, view types.View) *types.Block {
 	b := &types.Block{Header: types.Header{ChainID: testChain, Height: 1, View: view, Epoch: s.m.set.Epoch, SetEpoch: s.m.set.Epoch, Parent: testGenesis(time.Second).Hash,
-		Proposer: s.m.set.Leader(view), Transactions: noTransactions, Timestamp: s.now.Millis()}}
+		Proposer: s.m.set.Leader(view), Transactions: noTransactions, Passed: types.PassedHash(nil), Timestamp: s.now.Millis()}}
 	if parent != nil {
 		b.Header.Height, b.Header.Parent = parent.Header.Height+1, parent.Hash()
 		b.Header.Timestamp = max(b.Header.Timestamp, parent.Header.Timestamp+1)

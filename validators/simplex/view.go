@@ -200,6 +200,9 @@ func (m *Machine) Deadline() types.Time {
 	for i := range m.wants {
 		at = min(at, m.wants[i].retryAt)
 	}
+	for _, n := range m.failing {
+		at = min(at, n.retryAt)
+	}
 	if m.ended() {
 		return at
 	}

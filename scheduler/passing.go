@@ -1,0 +1,72 @@
+package scheduler
+
+import (
+	"github.com/cowboyinc/devnet/internal/codec"
+	"github.com/cowboyinc/devnet/internal/types"
+)
+
+// silencedBlocks is how long a gas bidding agent is not asked once f + 1
+// validators failed over it, so that one that hangs costs them a question each in
+// that many blocks.
+const silencedBlocks = 1024
+
+// blamed is what state remembers of a timer or an agent over which the
+// environment of validators failed (decision C18).
+type blamed struct {
+	_     struct{}        `cbor:",toarray"`
+	By    []types.Address // sorted: members of the set, and no more
+	Until types.Height    // of an agent: it is not asked below this height
+}
+
+func keyBlamedTimer(id types.TimerID) []byte      { return append([]byte("t/n/"), id[:]...) }
+func keyBlamedBidder(bidder types.Address) []byte { return append([]byte("t/h/"), bidder[:]...) }
+
+func readBlamed(kv KV, key []byte) (b blamed) {
+	if data := kv.Get(key); data != nil {
+		mustRead(data, &b)
+	}
+	return b
+}
+
+// forgive forgets what was held against a timer, which has ended.
+func (b *Block) forgive(id types.TimerID) {
+	if key := keyBlamedTimer(id); b.KV.Get(key) != nil {
+		b.KV.Set(key, nil)
+	}
+}
+
+// FailedOver lists the validators whose environment failed over a pending timer,
+// as of the last that did.
+func FailedOver(kv KV, id types.TimerID) []types.Address {
+	return readBlamed(kv, keyBlamedTimer(id)).By
+}
+
+// blame counts the block's proposer among those whose environment failed over a
+// timer. enough is that it ends, which an event tells (decision C18).
+func (r *laneRun) blame(id types.TimerID) (enough bool) {
+	key := keyBlamedTimer(id)
+	by, enough := r.lane.Validators.Blame(readBlamed(r.KV, key).By, r.lane.Proposer)
+	r.KV.Set(key, codec.Marshal(&blamed{By: by}))
+	if enough {
+		r.out.Events = append(r.out.Events, event(EventHostFailed, HostFailed{TimerID: id, Validators: by}))
+	}
+	return enough
+}
+
+// silences counts the block's proposer among those whose environment failed over
+// an agent. Where that is enough, the agent is not asked for a while.
+func (r *laneRun) silences(bidder types.Address) (enough bool) {
+	key := keyBlamedBidder(bidder)
+	state := blamed{}
+	state.By, enough = r.lane.Validators.Blame(readBlamed(r.KV, key).By, r.lane.Proposer)
+	if enough {
+		state = blamed{Until: r.Height + silencedBlocks}
+	}
+	r.KV.Set(key, codec.Marshal(&state))
+	return enough
+}
+
+// silenced reports whether an agent is not asked at this height.
+func (r *laneRun) silenced(bidder types.Address) bool {
+	return r.Height < readBlamed(r.KV, keyBlamedBidder(bidder)).Until
+}

@@ -1,0 +1,113 @@
+package ledger
+
+import (
+	"errors"
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/codec"
+	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/scheduler"
+)
+
+// passing is what a block passes over, in the making (decision C18). A proposer
+// finds out what that is; everybody else does as the body says, and holds it
+// against what there was to pass over.
+type passing struct {
+	claimed   *types.Passed // of somebody else's block
+	judged    bool          // whether the block is somebody else's
+	questions passed[types.AgentQuestion]
+	fires     passed[types.TimerID]
+	messages  passed[types.Seq]
+}
+
+// passed is one kind of it.
+type passed[T comparable] struct {
+	types.PassedList[T]
+	claimed types.PassedList[T]
+	begun   uint64
+}
+
+// judge has the block passed over what its body says.
+func (p *passing) judge(claimed *types.Passed) {
+	p.judged, p.claimed = true, claimed
+	if claimed != nil {
+		p.questions.claimed, p.fires.claimed, p.messages.claimed = claimed.Questions, claimed.Fires, claimed.Messages
+	}
+}
+
+// made is what the block passed over; nil where that is nothing.
+func (p *passing) made() *types.Passed {
+	all := types.Passed{Questions: p.questions.PassedList, Fires: p.fires.PassedList, Messages: p.messages.PassedList}
+	if all.Empty() {
+		return nil
+	}
+	return &all
+}
+
+// check judges a body that says it passed over what was not there, in another
+// order than it came, or twice.
+func (p *passing) check() *Invalid {
+	if types.PassedHash(p.claimed) != types.PassedHash(p.made()) {
+		return invalid(CodeBadPassed, "C18", "the block says that it passed over %x, of which there was %x to pass over",
+			clipped(codec.Marshal(p.claimed)), clipped(codec.Marshal(p.made())))
+	}
+	return nil
+}
+
+func clipped(data []byte) []byte { return data[:min(len(data), 256)] }
+
+// attempting executes the next of a kind by do, or passes it over and says why;
+// what a failed do did is undone already. The error is do's where this node's
+// environment failed over a block that is not its own: it has no result then.
+//
+// Spec: decision C18.
+func attempting[T comparable](r *run, l *passed[T], which T, item types.Hash, do func() error) (reason string, err error) {
+	switch {
+	case r.passing.judged && l.claimed.Begun != nil && *l.claimed.Begun == l.begun,
+		!r.passing.judged && (r.pace.over() || len(l.Failed) == types.MaxPassed):
+		return l.stop(), nil
+	case r.passing.judged && len(l.Failed) < len(l.claimed.Failed) && l.claimed.Failed[len(l.Failed)] == which:
+		return l.fail(which), nil
+	case r.passing.judged:
+		l.begun++
+		return "", do()
+	}
+	var began time.Duration
+	if r.pace.Pace != nil {
+		began = r.pace.left()
+	}
+	err = do()
+	var environment *EnvironmentError
+	switch {
+	case err == nil:
+		l.begun++
+		return "", nil
+	case !errors.As(err, &environment):
+		return "", err
+	}
+	r.failures = append(r.failures, environment)
+	if r.givenUp(began, item) {
+		return l.stop(), nil
+	}
+	return l.fail(which), nil
+}
+
+// givenUp reports whether what the environment failed over was given up because
+// the proposer's time was over, and is not to blame for it.
+func (r *run) givenUp(began time.Duration, item types.Hash) bool {
+	return r.pace.over() && !(r.pace.fair(began) && r.pace.Tries.again(item))
+}
+
+func (l *passed[T]) fail(which T) string {
+	l.begun++
+	l.Failed = append(l.Failed, which)
+	return scheduler.ReasonHostFailed
+}
+
+func (l *passed[T]) stop() string {
+	if l.Begun == nil {
+		begun := l.begun
+		l.Begun = &begun
+	}
+	return scheduler.ReasonNotBegun
+}
