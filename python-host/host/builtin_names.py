@@ -1,6 +1,7 @@
 """The built-in names of actors, each charged by CIP-3's table."""
 
 import builtins
+import enum
 import operator
 import types
 from decimal import Decimal
@@ -18,6 +19,7 @@ from costs import table
 from meter import INT_BITS, charge, lazy, meter
 from ops import drain, iterate, key, source, weigh
 
+MAX_BASES = 64  # of a class; each attribute that is absent is looked for in all
 PRINTED = 4096  # bytes of one line of print
 
 
@@ -31,7 +33,7 @@ def guard(name):
 
 def get_attribute(value, name, *default):
     guard(name)
-    charge(table.arithmetic)
+    charge(table.call + len(type(value).__mro__))
     if default:
         try:
             return surface.attr(value, name)
@@ -94,6 +96,7 @@ def extreme(pick):
         if key is None:
             weigh(values)
             return pick(values)
+        charge(len(values) * table.call)
         keys = [key(v) for v in values]
         weigh(keys)
         return values[pick(range(len(values)), key=keys.__getitem__)]
@@ -156,7 +159,7 @@ def flat_types(kinds, depth=0):
         return [kinds]
     if depth > 3:
         raise TypeError("types nested deeper than 3 tuples")
-    charge(len(kinds))
+    charge(4 * len(kinds))
     return [t for k in kinds for t in flat_types(k, depth + 1)]
 
 
@@ -179,7 +182,7 @@ def type_of(value):
 
 def absolute(value):
     charge(table.arithmetic)
-    return abs(value)
+    return ops.absolute(value)
 
 
 def rounded(value, digits=None):
@@ -239,12 +242,13 @@ def operators():
         "$m": meter, "$out": m.out, "$deep": m.deep, "$tick": m.tick, "$enter": m.enter, "$up": m.up, "$down": m.down,
         "$lazy": lazy, "$weighed": ops.weighed, "$key": key, "$moved": ops.moved, "$iter": iterate, "$unpack": ops.unpack,
         "$spread": ops.spread, "$sequence": ops.sequence, "$mapping": ops.mapping, "$slice": ops.slice_of,
-        "$in": ops.contains, "$add": ops.add, "$sub": ops.BINARY["sub"], "$mul": ops.mul, "$div": ops.div,
+        "$in": ops.contains, "$add": ops.add, "$mul": ops.mul, "$div": ops.div,
         "$floordiv": ops.floordiv, "$mod": ops.mod, "$pow": ops.power, "$lshift": ops.lshift,
         "$rshift": ops.BINARY["rshift"], "$or": ops.BINARY["or"], "$xor": ops.BINARY["xor"], "$and": ops.BINARY["and"],
         "$i": ops.in_place, "$iitem": ops.in_place_item, "$iattr": ops.in_place_attribute, "$attr": surface.attr,
         "$own": own.settable, "$plain": own.PLAIN, "$type": type, "$fit": matching.fit, "$box": matching.Box,
         "$manager": matching.Manager, "$format": text.f_string, "$text": text.joined, "$caught": ops.caught, "$Exception": Exception, "$any": object,
+        **ops.NAMES,
     }
 
 
@@ -258,6 +262,13 @@ def build_class(function, name, *bases, **keywords):
     finally:
         own.PENDING.pop()
     own.register(cls, kind)
+    if len(cls.__mro__) > MAX_BASES:
+        raise TypeError("a class with more than %d classes above it" % MAX_BASES)
+    charge(2 * table.call * len(cls.__mro__))
+    if kind.enumeration:
+        charge(400 + 40 * len(cls.__members__))
+    elif issubclass(cls, tuple):
+        charge(1000 + 40 * len(getattr(cls, "_fields", ())))
     if issubclass(cls, sealed.Abstract):
         cls.__abstractmethods__ = frozenset(abstract_names(cls))
     if issubclass(cls, int) and any(int(v).bit_length() > INT_BITS for v in vars(cls).values() if isinstance(v, int)):

@@ -4,8 +4,10 @@ import operator
 import types
 from decimal import Decimal
 
+import hashing
 import sealed
 import text
+import weights
 from costs import table
 from meter import INT_BITS, charge
 from ops import SETS, VIEWS, drain, key, mapping, weigh
@@ -19,8 +21,11 @@ def make_int(*args, base=None):
     charge(table.arithmetic)
     if base is not None:
         args += (base,)
+    if args and type(args[0]) is Decimal and args[0].is_finite():
+        n = max(args[0].adjusted(), 0)
+        charge(n + (n * n >> 8))
     if args and isinstance(args[0], (str, bytes, bytearray)):
-        size = len(args[0])
+        size = weights.size(args[0])
         charge(size)
         if size > 4300 and (len(args) < 2 or args[1] not in (2, 4, 8, 16, 32)) or size > INT_BITS:
             raise ValueError("int of more than 4300 digits")
@@ -78,10 +83,12 @@ def set_maker(kind):
         if isinstance(values, SETS):
             charge(5 * len(values))
             weigh(values)
+            hashing.fill(len(values), values)
             return kind(values)
         values = drain(values)
         charge(5 * len(values))
         weigh(values)
+        hashing.fill(0, values)
         return kind(values)
     return make
 
@@ -98,6 +105,7 @@ def fill(made, args, kwargs):
         pairs = mapping(a) if hasattr(a, "keys") else [tuple(drain(p)) for p in drain(a)]
         charge(8 * len(pairs))
         weigh(pairs)
+        hashing.fill(0, pairs if isinstance(pairs, dict) else [p[0] for p in pairs if p])
         made.update(pairs)
     made.update(kwargs)
     return made
@@ -107,6 +115,7 @@ def dict_from_keys(keys, value=None):
     keys = drain(keys)
     charge(table.dict_base + 8 * len(keys))
     weigh(keys)
+    hashing.fill(0, keys)
     return dict.fromkeys(keys, value)
 
 

@@ -11,13 +11,14 @@ import typing
 
 import builtin_types
 import exact
+import hashing
 import ops
 import own
 import sealed
 import shown
 from costs import table
 from meter import charge, lazy
-from ops import drain, key, source, weigh
+from ops import drain, source, weigh
 from sealed import Function, HINT, Type, library
 
 HINTS = (
@@ -133,7 +134,8 @@ def _dataclass(cls=None, *, init=True, repr=True, eq=True, order=False, frozen=F
         raise TypeError("dataclass with slots makes a second class; leave it out")
 
     def wrap(cls):
-        charge(100 + 20 * len(getattr(of_file(cls, "dataclass"), "__annotations__", ())))
+        price = 2000 + 1000 * bool(order) + 500 * bool(frozen)
+        charge(price + 100 * len(getattr(of_file(cls, "dataclass"), "__annotations__", ())))
         if issubclass(cls, (enum.Enum, tuple)):
             raise TypeError("dataclass stands over a plain class")
         made = dataclasses.dataclass(cls, init=bool(init), repr=False, eq=bool(eq), order=bool(order), frozen=bool(frozen),
@@ -179,7 +181,7 @@ def _astuple(value):
 
 
 def _plain(value, make):
-    charge(1)
+    charge(table.call)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         found = [(f, _plain(getattr(value, f), make)) for f in _field_names(value)]
         return dict(found) if make is dict else tuple(v for _, v in found)
@@ -233,7 +235,7 @@ def _cache(f):
     def cached(*args, **kwargs):
         k = (args, tuple(kwargs.items()))
         charge(table.call)
-        key(k)
+        hashing.seek(len(known), k)
         if k not in known:
             known[k] = f(*args, **kwargs)
         return known[k]
@@ -260,7 +262,10 @@ def _wraps(_wrapped, **_kwargs):
 
 
 def _ordered_by(compare):
-    return functools.cmp_to_key(lambda a, b: compare(a, b))
+    def call(a, b):
+        charge(table.call)
+        return compare(a, b)
+    return functools.cmp_to_key(call)
 
 
 def functools_names():
@@ -396,7 +401,7 @@ def _ordered_dict(*args, **kwargs):
 def _named_tuple(name, fields, *, defaults=None):
     name = exact.string(name, "the name of a namedtuple")
     fields = exact.string(fields).replace(",", " ").split() if isinstance(fields, str) else [exact.string(f) for f in drain(fields)]
-    charge(200 + 20 * len(fields))
+    charge(1000 + 40 * len(fields))
     if len(fields) > 255 or not all(isinstance(f, str) and len(f) < 100 for f in fields) or len(name) > 100:
         raise ValueError("namedtuple takes at most 255 fields with short names")
     made = collections.namedtuple(name, fields, defaults=defaults, module="actor")
@@ -460,11 +465,21 @@ def operator_names():
         ("and_", ops.BINARY["and"]), ("or_", ops.BINARY["or"]), ("xor", ops.BINARY["xor"]), ("concat", ops.add))}
     for n in ("eq", "ne", "lt", "le", "gt", "ge"):
         names[n] = _compared(getattr(operator, n))
-    for n in ("neg", "pos", "not_", "truth", "invert", "abs", "index", "is_", "is_not"):
+    for n in ("not_", "truth", "index", "is_", "is_not"):
         names[n] = sealed.paid(getattr(operator, n), 1)
-    names.update(itemgetter=_getter(lambda v, k: v[key(k)]), attrgetter=_getter(_read_attribute), methodcaller=_caller,
-                 contains=lambda y, x: ops.contains(x, y), getitem=lambda v, k: v[key(k)])
+    for n, f in (("neg", ops.negated), ("pos", ops.posited), ("invert", ops.inverted), ("abs", ops.absolute)):
+        names[n] = _one(n, f)
+    names.update(itemgetter=_getter(hashing.at), attrgetter=_getter(_read_attribute), methodcaller=_caller,
+                 contains=lambda y, x: ops.contains(x, y), getitem=lambda v, k: hashing.at(v, k))
     return names
+
+
+def _one(name, f):
+    def call(a):
+        charge(1)
+        return f(a)
+    call.__name__ = name
+    return call
 
 
 def _two(f):

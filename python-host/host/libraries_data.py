@@ -18,12 +18,15 @@ import own
 import sealed
 import surface
 from costs import table
+from hashing import fill
 from meter import INT_BITS, NESTING, charge
 from ops import drain, weigh
 from sealed import Function, Type
+from weights import size, whole
 
 MAX_PACKED = 1 << 20  # bytes of one struct
-MAX_DIGITS = 1000  # digits and exponent of a Decimal
+MAX_DIGITS = 1000  # of a Decimal's text and exponent
+MAX_COEFFICIENT = 128  # digits that a Decimal keeps; operations round to 28, but read them all
 HASHES = ("md5", "sha1", "sha224", "sha256", "sha384", "sha512", "sha3_224", "sha3_256", "sha3_384", "sha3_512",
           "blake2b", "blake2s")
 
@@ -56,8 +59,14 @@ def _loads(data, *, object_pairs_hook=None, object_hook=None):
     if deepest > NESTING:
         raise ValueError("JSON nested deeper than %d levels" % NESTING)
     charge(2 * (data.count(",") + data.count(":")))
-    return json.loads(data, parse_float=_no_float, parse_constant=_no_float, parse_int=_digits,
-                      object_pairs_hook=object_pairs_hook, object_hook=object_hook)
+
+    def members(pairs):
+        charge(table.call)
+        fill(0, [k for k, _ in pairs])
+        if object_pairs_hook is not None:
+            return object_pairs_hook(pairs)
+        return dict(pairs) if object_hook is None else object_hook(dict(pairs))
+    return json.loads(data, parse_float=_no_float, parse_constant=_no_float, parse_int=_digits, object_pairs_hook=members)
 
 
 def _dumps(value, *, sort_keys=False, separators=None, indent=None, ensure_ascii=True, default=None):
@@ -84,9 +93,9 @@ def _text_sizes(value):
     while stack:
         v = stack.pop()
         if isinstance(v, str):
-            charge(len(v))
-        elif isinstance(v, int) and v.bit_length() > 64:
-            charge((v.bit_length() >> 4) ** 2 >> 4)
+            charge(size(v))
+        elif isinstance(v, int) and int.bit_length(v) > 64:
+            charge((int.bit_length(v) >> 4) ** 2 >> 4)
         else:
             for part in ops.parts(v):
                 stack += part
@@ -238,10 +247,10 @@ def hmac_names():
 
 def _integers(f):
     def call(*values):
-        for v in map(operator.index, values):
+        for v in map(whole, values):
             ops.bits(v)
             charge(1 + (v.bit_length() >> 6) ** 2)
-        return f(*map(int, values))
+        return f(*map(whole, values))
     call.__name__ = f.__name__
     return call
 
@@ -249,7 +258,7 @@ def _integers(f):
 def _lcm(*values):
     charge(len(values))
     result = 1
-    for v in map(operator.index, values):
+    for v in map(whole, values):
         _gcd(result, v)
         result = ops.mul(result, v) // (math.gcd(result, v) or 1)
     return abs(result)
@@ -260,7 +269,7 @@ _gcd = _integers(math.gcd)
 
 def _counted(f, size):
     def call(*values):
-        values = [operator.index(v) for v in values]
+        values = [whole(v) for v in values]
         n = max(size(*values), 0)
         if n > INT_BITS:
             raise OverflowError("an integer of more than %d bits" % INT_BITS)
@@ -323,6 +332,8 @@ def _decimal(value="0", context=None):
     made = decimal.Decimal(value)
     if made.is_finite() and abs(made.adjusted()) > MAX_DIGITS or made.is_nan() and len(str(made)) > 8:
         raise ValueError("a Decimal with an exponent beyond %d" % MAX_DIGITS)
+    if made.is_finite() and len(made.as_tuple().digits) > MAX_COEFFICIENT:
+        raise ValueError("a Decimal of more than %d digits" % MAX_COEFFICIENT)
     if made.is_finite() and not -2 * MAX_DIGITS <= made.as_tuple().exponent <= MAX_DIGITS:
         raise ValueError("a Decimal with an exponent beyond %d" % MAX_DIGITS)
     return made

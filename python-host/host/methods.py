@@ -6,14 +6,16 @@ cannot.
 
 import collections
 import decimal
-import operator
 import re
 import types
 
+import hashing
 import text
 from costs import table
+from hashing import fill, renew, seek, shrunk
 from meter import charge
-from ops import SETS, VIEWS, canonical, drain, key, logarithm, mapping, moved, power, source, spread, weigh
+from ops import SETS, VIEWS, drain, logarithm, mapping
+from weights import BASES, HELD, size, weigh, whole
 
 MAX_FILL = 1 << 24  # characters that padding may make
 CODECS = frozenset("utf-8 utf8 ascii latin-1 latin1 iso-8859-1".split())
@@ -51,31 +53,32 @@ def one(_value, _args):
 
 
 def length(value, _args):
-    return len(value) * table.char
+    return size(value) * table.char
 
 
 def halves(value, args):
     """A search backwards, or strip, may compare each place with all of its argument."""
-    return len(value) * (1 + sum(len(a) for a in args[:1] if hasattr(a, "__len__")) // 16)
+    return size(value) * (1 + sum(map(size, args[:1])) // 16)
 
 
 def heads(_value, args):
     first = args[0] if args else ()
     if isinstance(first, tuple):
-        return len(first) + sum(len(x) for x in first if hasattr(x, "__len__")) // 16
-    return 1 + (len(first) if hasattr(first, "__len__") else 0) // 16
+        return size(first) + sum(map(size, tuple.__iter__(first))) // 16
+    return 1 + size(first) // 16
 
 
 def filled(value, args):
-    width = operator.index(args[0]) if args else 8
+    width = whole(args[0]) if args else 8
     if width > MAX_FILL:
         raise OverflowError("padding wider than %d" % MAX_FILL)
-    return len(value) + max(width, 0)
+    return size(value) + max(width, 0)
 
 
 def tabs(value, args):
-    width = operator.index(args[0]) if args else 8
-    return len(value) + value.count("\t" if isinstance(value, str) else b"\t") * max(width, 0)
+    width = whole(args[0]) if args else 8
+    tabs = str.count(value, "\t") if isinstance(value, str) else value.count(b"\t")
+    return size(value) + tabs * max(width, 0)
 
 
 TEXTS = (str, bytes, bytearray)
@@ -86,22 +89,22 @@ plain("rfind rindex rsplit rpartition strip lstrip rstrip", TEXTS, halves)
 plain("startswith endswith", TEXTS, heads)
 plain("center ljust rjust zfill", TEXTS, filled)
 plain("expandtabs", TEXTS, tabs)
-plain("hex", TEXTS, lambda v, _: 3 * len(v))
+plain("hex", TEXTS, lambda v, _: 3 * size(v))
 plain("translate", (bytes, bytearray), length)
 plain("append clear copy reverse", (bytearray,), lambda v, _: 1 + len(v) // 16)
 plain("pop remove insert", (bytearray,), lambda v, _: 1 + len(v) // 16)
 plain("append", (list,), lambda v, _: table.list)
 plain("pop", (list,), lambda v, a: table.list + (len(v) // 16 if a else 0))
-plain("insert reverse copy", (list,), lambda v, _: table.list + len(v) // 16)
+plain("insert reverse copy", (list,), lambda v, _: table.list + len(v) // HELD)
 plain("clear", (list, set, dict), lambda v, _: 1)
-plain("popitem keys values items", (dict,), one)
-plain("copy", (dict, set, frozenset), lambda v, _: table.dict * len(v) + 1)
-plain("bit_length bit_count conjugate is_integer", (int,), one)
+plain("keys values items", (dict,), one)
+plain("copy", (dict, set, frozenset), lambda v, _: table.dict * len(v) + 1 + (fill(0, v) or 0))
+plain("bit_length bit_count conjugate is_integer", (int,), lambda v, _: 1 + (int.bit_length(v) >> 4))
 plain("send close", (types.GeneratorType,), one)
 plain("append appendleft pop popleft clear", (collections.deque,), one)
 plain("rotate reverse copy insert", (collections.deque,), lambda v, _: table.list + len(v))
 plain("move_to_end", (collections.OrderedDict,), one)
-plain("most_common elements total", (collections.Counter,), lambda v, _: len(v) * (1 + logarithm(len(v))) * 3)
+plain("most_common elements total", (collections.Counter,), lambda v, _: 30 + len(v) * (1 + logarithm(len(v))) * 3)
 plain("as_tuple adjusted is_nan is_zero is_signed is_finite is_infinite copy_abs copy_negate copy_sign compare normalize "
       "quantize to_integral_value to_integral_exact sqrt scaleb same_quantum max min fma remainder_near canonical",
       (decimal.Decimal,), lambda *_: 40)
@@ -110,35 +113,37 @@ plain("as_tuple adjusted is_nan is_zero is_signed is_finite is_infinite copy_abs
 @entry(TEXTS, "join")
 def join(glue, parts):
     parts = drain(parts)
-    total = len(glue) * len(parts)
+    total = size(glue) * len(parts) + len(parts)
     for p in parts:
         if isinstance(p, (str, bytes, bytearray)):
-            total += len(p)
+            total += size(p)
     charge(table.str + total * table.char)
     return glue.join(parts)
 
 
 @entry(TEXTS, "replace")
 def replace(value, old, new, count=-1):
-    charge(table.str + len(value))
-    n = value.count(old)
+    kind = str if isinstance(value, str) else type(value)
+    charge(table.str + size(value))
+    n, count = kind.count(value, old), whole(count)
     if count >= 0:
         n = min(n, count)
-    charge(max(len(value) + n * (len(new) - len(old)), 0))
-    return value.replace(old, new, count)
+    charge(max(size(value) + n * (size(new) - size(old)), 0))
+    return kind.replace(value, old, new, count)
 
 
 @entry((str,), "translate")
 def translate(value, to):
     if not isinstance(to, dict):
         raise TypeError("translate takes a dict")
-    charge(len(value) * (1 + max((len(v) for v in to.values() if isinstance(v, str)), default=0)))
-    return value.translate(to)
+    charge(len(to) + size(value) * (2 + max(map(size, dict.values(to)), default=0)))
+    fill(len(to), to)
+    return str.translate(value, to)
 
 
 @entry((str,), "encode")
 def encode(value, encoding="utf-8", errors="strict"):
-    charge(len(value) * table.char)
+    charge(size(value) * table.char)
     if encoding.lower() not in CODECS or errors not in ("strict", "ignore", "replace"):
         raise LookupError("encodings are utf-8, ascii and latin-1; errors strict, ignore and replace")
     return value.encode(encoding, errors)
@@ -146,7 +151,7 @@ def encode(value, encoding="utf-8", errors="strict"):
 
 @entry((bytes, bytearray), "decode")
 def decode(value, encoding="utf-8", errors="strict"):
-    charge(len(value) * table.char)
+    charge(size(value) * table.char)
     if encoding.lower() not in CODECS or errors not in ("strict", "ignore", "replace"):
         raise LookupError("encodings are utf-8, ascii and latin-1; errors strict, ignore and replace")
     return value.decode(encoding, errors)
@@ -177,6 +182,7 @@ def sort_values(values, by, reverse):
         weigh_times(values, logarithm(n) + 1)
         values.sort(reverse=bool(reverse))
         return values
+    charge(n * table.call)
     keys = [by(v) for v in values]
     weigh_times(keys, logarithm(n) + 1)
     return [values[i] for i in sorted(range(n), key=keys.__getitem__, reverse=bool(reverse))]
@@ -208,12 +214,33 @@ def make(name):
     return search
 
 
-@entry((dict,), "get setdefault pop")
+@entry((dict,), "get setdefault")
 def make(name):
     def lookup(value, k, *rest):
         charge(table.dict)
-        return getattr(value, name)(key(k), *rest)
+        seek(len(value), k)
+        return getattr(value, name)(k, *rest)
     return lookup
+
+
+@entry((dict,), "pop")
+def take(value, k, *rest):
+    charge(table.dict)
+    seek(len(value), k)
+    found = value.pop(k, *rest)
+    shrunk(value)
+    return found
+
+
+@entry((dict,), "popitem")
+def take_last(value, *last):
+    charge(table.dict)
+    for k in reversed(value):
+        seek(len(value), k)
+        break
+    found = value.popitem(*last)
+    shrunk(value)
+    return found
 
 
 @entry((dict,), "update")
@@ -225,17 +252,31 @@ def update(value, *args, **kwargs):
             a = [tuple(drain(pair)) for pair in drain(a)]
         else:
             a = mapping(a)
-        weigh(a)
-        charge(table.dict * len(a))
+        put_all(value, a)
         value.update(a)
-    value.update(mapping(kwargs))
+    put_all(value, kwargs)
+    value.update(kwargs)
+
+
+COUNTED = 12  # cycles an element of what Counter does in Python
+
+
+def put_all(value, a):
+    """Charges for putting all of a, a mapping or pairs or what is counted, into value."""
+    if not a:
+        return
+    weigh(a)
+    charge(table.dict * len(a))
+    if isinstance(value, collections.Counter):
+        charge(COUNTED * (4 + len(a)))
+    pairs = type(a) is list and not isinstance(value, collections.Counter)
+    fill(len(value), [p[0] for p in a if p] if pairs else a)
 
 
 @entry((collections.Counter,), "subtract")
 def subtract(value, other=()):
     other = other if isinstance(other, dict) else drain(other)
-    weigh(other)
-    charge(table.dict * len(other))
+    put_all(value, other)
     value.subtract(other)
 
 
@@ -243,7 +284,11 @@ def subtract(value, other=()):
 def make(name):
     def change(value, x):
         charge(5)
-        return getattr(value, name)(key(x))
+        seek(len(value), x)
+        found = getattr(value, name)(x)
+        if name != "add":
+            shrunk(value)
+        return found
     return change
 
 
@@ -265,8 +310,14 @@ def make(name):
             o = o if isinstance(o, SETS) else drain(o)
             charge(5 * len(o))
             weigh(o)
+            n = max(len(value), len(o))
+            fill(n, value)
+            fill(n, o)
             ready.append(o)
-        return getattr(value, name)(*ready)
+        found = getattr(value, name)(*ready)
+        if name.endswith("_update"):
+            renew(value)
+        return found
     return combine
 
 
@@ -275,15 +326,17 @@ def disjoint(value, other):
     other = drain(other)
     charge(table.dict * (len(value) + len(other)))
     weigh(other)
+    fill(len(value), other)
     return value.isdisjoint(other)
 
 
 @entry((int,), "to_bytes")
 def to_bytes(value, length=1, byteorder="big", *, signed=False):
+    length = whole(length)
     if length > 1 << 20:
         raise OverflowError("more than 1 MiB for an integer")
     charge(table.str + length)
-    return int(value).to_bytes(length, byteorder, signed=signed)
+    return whole(value).to_bytes(length, byteorder, signed=signed)
 
 
 # Attributes that are values, not methods.

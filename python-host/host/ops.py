@@ -4,113 +4,49 @@ The rule of this file: charge for what an operation will read or make before
 it is done, so that nothing runs or grows beyond what the cycles paid for.
 """
 
+import enum
 import operator
 import sys
+from collections import Counter, deque
 from decimal import Decimal
 
+import hashing
 from costs import table
-from meter import INT_BITS, NESTING, Crash, charge, lazy, meter, stop
+from hashing import fill, renew, seek
+from meter import INT_BITS, Crash, charge, lazy, meter, stop
 from own import settable
-
-ATOMS = frozenset((int, bool, str, bytes, type(None), Decimal))
-SETS = (set, frozenset)
-VIEWS = (type({}.keys()), type({}.items()), type({}.values()))
-SIZED = frozenset((list, tuple, str, bytes, bytearray, dict, range) + VIEWS)
-SMALL = 1 << 256
-WALKED = 4  # cycles of entering a container on a walk
-MOVED = 16  # bytes or references moved or compared in bulk for one cycle
-
-
-def bits(value):
-    """The charge of a big integer: one per 64 bits; refuses the largest."""
-    n = value.bit_length()
-    if n > INT_BITS:
-        raise OverflowError("an integer of more than %d bits" % INT_BITS)
-    if n > 64:
-        charge(n >> 6)
-
-
-def weigh(value, per=MOVED):
-    """Charges for one walk through value and all it contains; per characters
-    or bytes of a text cost one cycle."""
-    if type(value) in ATOMS:
-        weigh_atom(value, per)
-        return
-    level, depth = [value], 0
-    while level:
-        depth += 1
-        if depth > NESTING:
-            raise ValueError("values nested deeper than %d levels" % NESTING)
-        below = []
-        for v in level:
-            for part in parts(v):
-                charge(len(part) + WALKED)
-                for x in part:
-                    t = type(x)
-                    if t not in ATOMS:
-                        below.append(x)
-                    elif t is str or t is bytes or t is int:
-                        weigh_atom(x, per)
-        level = below
-
-
-def weigh_atom(v, per=MOVED):
-    t = type(v)
-    if t is str or t is bytes:
-        if len(v) >= per:
-            charge(len(v) // per)
-    elif t is int and v.bit_length() > 64:
-        charge(v.bit_length() >> 6)
-
-
-def parts(v):
-    """The containers whose elements a comparison, a hash or a text walks."""
-    if isinstance(v, dict):
-        return (v.keys(), v.values())
-    if isinstance(v, (list, tuple, set, frozenset)) or type(v).__name__ == "deque":
-        return (v,)
-    if isinstance(v, BaseException):
-        return (v.args,)
-    if type(v) in VIEWS:
-        return (v,)
-    if isinstance(v, (str, bytes, bytearray)):
-        charge(len(v) // MOVED)
-        return ()
-    fields = getattr(type(v), "__dataclass_fields__", None)
-    if fields:
-        values = []
-        for f in fields:
-            try:
-                values.append(object.__getattribute__(v, f))
-            except AttributeError:
-                pass
-        return (values,)
-    return ()
+from weights import (ATOMS, BASES, HELD, MOVED, SETS, SIZED, SMALL, VIEWS, bits, parts, size, weigh, weigh_atom, whole)
 
 
 def weighed(value):
-    if type(value) not in ATOMS:
-        weigh(value)
-    else:
+    """What is compared: sets and dicts by looking up each element."""
+    t = type(value)
+    if t is int:
+        if not -SMALL < value < SMALL:
+            charge(value.bit_length() >> 6)
+        return value
+    if t in ATOMS:
         weigh_atom(value)
+        return value
+    weigh(value)
+    if isinstance(value, SETS) or isinstance(value, dict):
+        fill(hashing.table(value), value)
+    elif t in VIEWS:
+        fill(len(value), value)
     return value
 
 
 def key(value):
+    """A key or an element that no table is known of."""
     t = type(value)
-    if t is int or t is str or t is bytes:
-        return value
-    if t not in ATOMS:
+    if t is not str and t is not bytes:
         weigh(value)
     return value
 
 
 def moved(value):
     """A change in the middle of a sequence moves what follows."""
-    try:
-        charge(len(value) // MOVED)
-    except TypeError:
-        pass
+    charge(size(value) // HELD)
     return value
 
 
@@ -173,8 +109,7 @@ def drain(value):
     if t in SIZED:
         charge(len(value))
         return list(value)
-    if isinstance(value, (list, tuple, dict)):
-        charge(len(value))
+    charge(size(value))
     return [v for v in value]
 
 
@@ -187,22 +122,27 @@ def sequence(value):
     return value if isinstance(value, (bytes, bytearray)) else drain(value)
 
 
-def mapping(value):
+def mapping(value, merged=1):
+    """What ** takes, one of merged in a literal."""
     if isinstance(value, dict):
-        charge(len(value) * table.dict)
+        charge(dict.__len__(value) * table.dict)
+        for _ in range(merged):
+            fill(0, value)
         return value
     if not hasattr(value, "keys"):
         raise TypeError("** takes a mapping")
-    return {k: value[k] for k in value.keys()}
+    return {k: value[k] for k in drain(value.keys())}
 
 
 def slice_of(value, low, high, step):
-    made = value[low:high:step]
-    try:
-        charge(len(made) // MOVED + 1)
-    except TypeError:
-        pass
-    return made
+    """value[low:high:step], charged for what it makes before it is made."""
+    n = size(value)
+    if n and type(value) is not range:
+        made = len(range(*slice(low, high, step).indices(n)))
+        charge(made // (MOVED if isinstance(value, (bytes, bytearray)) else HELD) + 1)
+    else:
+        charge(1)
+    return value[low:high:step]
 
 
 def contains(x, y):
@@ -211,11 +151,12 @@ def contains(x, y):
         return type(x) in (int, bool) and x in y
     if isinstance(y, (dict, set, frozenset)) or t in VIEWS[:2]:
         charge(table.dict)
-        return key(x) in y
-    if isinstance(y, (str, bytes, bytearray)):
-        charge(len(y) // MOVED + 1)
+        seek(len(y), x)
         return x in y
-    if isinstance(y, (list, tuple)) or t is VIEWS[2] or t.__name__ == "deque":
+    if isinstance(y, (str, bytes, bytearray)):
+        charge(size(y) // MOVED + 1)
+        return x in y
+    if isinstance(y, (list, tuple)) or t is VIEWS[2] or t is deque:
         weigh(y)
         weigh(x)
         return x in y
@@ -229,6 +170,26 @@ def contains(x, y):
     return False
 
 
+DECIMAL = 4  # cycles of an operation on Decimals beside its statement's
+FLAGS = 150  # cycles of an operation on flags: the library's own Python
+
+
+def numbers(a, b):
+    """Charges for what a and b are where they are numbers; whether both are integers."""
+    if isinstance(a, int) and isinstance(b, int):
+        n = max(int.bit_length(a), int.bit_length(b))
+        if n > 64:
+            charge(n >> 5)
+        if isinstance(a, enum.Flag):
+            charge(FLAGS)
+        return True
+    if type(a) is Decimal or type(b) is Decimal:
+        charge(DECIMAL)
+    elif isinstance(a, enum.Flag):
+        charge(FLAGS)
+    return False
+
+
 def add(a, b, do=operator.add):
     t = type(a)
     if t is int and type(b) is int:
@@ -239,21 +200,46 @@ def add(a, b, do=operator.add):
     if t is str or t is bytes:
         if type(b) is t:
             charge((len(a) + len(b)) * table.char)
+    elif isinstance(a, (str, bytes)):
+        charge(size(a) + size(b))
     elif isinstance(a, (list, tuple, bytearray)):
         if do is operator.iadd and isinstance(a, list):
             b = drain(b)
             charge(len(b) * table.list)
-        elif hasattr(b, "__len__"):
-            charge(len(a) + len(b))
-    elif t.__name__ in ("deque", "Counter"):
-        b = drain(b) if t.__name__ == "deque" and do is operator.iadd else b
-        charge(table.list * (len(a) + len(b)))
+        else:
+            charge(size(a) + size(b))
+    elif t is deque:
+        b = drain(b) if do is operator.iadd else b
+        charge(table.list * (len(a) + size(b)))
+    elif t is Counter:
+        counted(a, b)
+    else:
+        numbers(a, b)
     return do(a, b)
+
+
+COUNTED = 12  # cycles an element of what Counter does in Python
+
+
+def counted(a, b):
+    charge(COUNTED * (size(a) + size(b)))
+    fill(size(a), a)
+    if isinstance(b, dict):
+        fill(size(a), b)
+
+
+def subtract(a, b, do=operator.sub):
+    if type(a) is int and type(b) is int:
+        r = a - b
+        if not -SMALL < r < SMALL:
+            bits(r)
+        return r
+    return combined_sub(a, b, do)
 
 
 def times(sequence, n):
     if n > 0:
-        charge(len(sequence) * n)
+        charge(size(sequence) * n)
 
 
 def mul(a, b, do=operator.mul):
@@ -263,32 +249,36 @@ def mul(a, b, do=operator.mul):
         n, m = a.bit_length(), b.bit_length()
         if n + m > INT_BITS + 1:
             raise OverflowError("an integer of more than %d bits" % INT_BITS)
-        charge(1 + (n >> 6) * (m >> 6) // 4 + (n + m >> 6))
+        charge(1 + (n >> 6) * (m >> 6) // 4 + (n + m >> 5))
         return do(a, b)
     if isinstance(a, int) and isinstance(b, int):
-        if a.bit_length() + b.bit_length() > 1024:
+        if int.bit_length(a) + int.bit_length(b) > 1024:
             raise OverflowError("enumerations and classes on int multiply up to 1024 bits: use int(…)")
         return do(a, b)
-    if hasattr(b, "__index__") and not isinstance(a, int):
-        a, b = a, counted(b) if hasattr(a, "__len__") else b
-    elif hasattr(a, "__index__") and not isinstance(b, int):
-        a = counted(a) if hasattr(b, "__len__") else a
-    for s, n in ((a, b), (b, a)):
-        if isinstance(n, int) and (isinstance(s, (str, bytes, bytearray, list, tuple)) or type(s).__name__ == "deque"):
-            times(s, n)
+    if isinstance(a, BASES) and hasattr(type(b), "__index__"):
+        b = whole(b)
+        times(a, b)
+    elif isinstance(b, BASES) and hasattr(type(a), "__index__"):
+        a = whole(a)
+        times(b, a)
+    else:
+        numbers(a, b)
     return do(a, b)
-
-
-def counted(n):
-    return n if isinstance(n, int) else operator.index(n)
 
 
 def divide(do):
     def division(a, b, do=do):
         if type(a) is int and type(b) is int:
-            if not (-SMALL < a < SMALL):
+            if not -SMALL < a < SMALL:
                 n, m = a.bit_length(), b.bit_length()
-                charge(1 + (max(n - m, 0) >> 6) * (m >> 6) // 4 + (n >> 6))
+                charge(1 + (max(n - m, 0) >> 6) * (m >> 6) // 4 + (n >> 3))
+            elif not -SMALL < b < SMALL:
+                charge(b.bit_length() >> 6)
+        elif isinstance(a, int) and isinstance(b, int):
+            n, m = int.bit_length(a), int.bit_length(b)
+            charge(1 + (max(n - m, 0) >> 6) * (m >> 6) // 4 + (n + m >> 3))
+        else:
+            numbers(a, b)
         return do(a, b)
     return division
 
@@ -313,8 +303,11 @@ def div(a, b, do=operator.truediv):
 
 def power(a, b, modulus=None):
     if isinstance(a, int) and isinstance(b, int):
-        a, b = int(a), int(b)
+        a, b = whole(a), whole(b)
         if modulus is not None:
+            if not isinstance(modulus, int):
+                raise TypeError("pow of integers takes an integer as modulus")
+            modulus = whole(modulus)
             m, n = max(modulus.bit_length(), a.bit_length()), b.bit_length()
             if m > INT_BITS:
                 raise OverflowError("an integer of more than %d bits" % INT_BITS)
@@ -333,29 +326,53 @@ def power(a, b, modulus=None):
 
 def lshift(a, b, do=operator.lshift):
     if isinstance(a, int) and isinstance(b, int):
-        if b > INT_BITS or a.bit_length() + b > INT_BITS:
+        n, by = int.bit_length(a), whole(b)
+        if by > INT_BITS or n + by > INT_BITS:
             raise OverflowError("an integer of more than %d bits" % INT_BITS)
-        charge((a.bit_length() + max(b, 0)) >> 6)
+        charge((n + max(by, 0)) >> 6)
     return do(a, b)
 
 
-def combined(do):
+def combined(do, shrinks=False):
     """Operators between sets, dicts, views and integers."""
     def combine(a, b, do=do):
-        if type(a) is int:
-            if a.bit_length() > 64:
-                bits(a)
+        if type(a) is int and type(b) is int and -SMALL < a < SMALL and -SMALL < b < SMALL:
             return do(a, b)
-        for v in (a, b):
-            if isinstance(v, (dict, set, frozenset)) or type(v) in VIEWS:
-                charge(2 * len(v))
-                weigh(v)
-        return do(a, b)
+        if numbers(a, b):
+            return do(a, b)
+        tables = [v for v in (a, b) if isinstance(v, (dict, set, frozenset)) or type(v) in VIEWS]
+        for v in tables:
+            charge(2 * len(v))
+            weigh(v)
+        if type(a) is Counter:
+            counted(a, b)
+        elif tables:
+            n = max(map(len, tables))
+            for v in tables:
+                fill(n, v)
+        made = do(a, b)
+        if made is a and type(a) is set:
+            renew(a)
+        return made
     return combine
 
 
+def unary(do):
+    def of(a, do=do):
+        if type(a) is not int:
+            numbers(a, 0)
+        elif not -SMALL < a < SMALL:
+            charge(a.bit_length() >> 5)
+        return do(a)
+    return of
+
+
+negated, posited, inverted, absolute = map(unary, (operator.neg, operator.pos, operator.invert, abs))
+combined_sub = combined(operator.sub)
+
+
 BINARY = {
-    "add": add, "sub": combined(operator.sub), "mul": mul, "div": div, "floordiv": floordiv, "mod": mod,
+    "add": add, "sub": subtract, "mul": mul, "div": div, "floordiv": floordiv, "mod": mod,
     "pow": lambda a, b, do=None: power(a, b), "lshift": lshift, "rshift": combined(operator.rshift),
     "or": combined(operator.or_), "xor": combined(operator.xor), "and": combined(operator.and_),
 }
@@ -368,13 +385,12 @@ IN_PLACE = {
 
 def in_place(name, a, b):
     if name == "or" and isinstance(a, dict) and not isinstance(b, dict):
-        b = dict(tuple(drain(pair)) for pair in drain(b))
+        b = hashing.dict_of(tuple(drain(pair)) for pair in drain(b))
     return BINARY[name](a, b, IN_PLACE[name])
 
 
 def in_place_item(name, where, index, value):
-    key(index)
-    where[index] = in_place(name, where[index], value)
+    hashing.put(in_place(name, hashing.at(where, index), value), where, index)
 
 
 def in_place_attribute(name, where, attribute, value):
@@ -393,3 +409,11 @@ def caught():
         error = error.__context__ if error.__context__ is not error else None
     if meter[0] < 0:
         stop()
+
+
+# The names that rewritten code calls, beside those of the meter; no source can spell them.
+NAMES = {
+    "$at": hashing.at, "$put": hashing.put, "$delete": hashing.delete, "$target": hashing.target,
+    "$set_of": hashing.set_of, "$dict_of": hashing.dict_of, "$neg": negated, "$pos": posited, "$invert": inverted,
+    "$sub": subtract, "$iadd": operator.iadd, "$isub": operator.isub, "$imul": operator.imul,
+}

@@ -18,10 +18,13 @@ import own
 from costs import table
 from meter import charge, lazy
 from sealed import HINT
+from weights import size, whole
 
 MAX_PATTERN = 512
 MAX_STEPS = 1 << 24  # of the bound
 FLAGS = re.IGNORECASE | re.MULTILINE | re.DOTALL | re.ASCII | re.VERBOSE
+MAX_COMPILED = 256  # patterns kept
+COMPILED = {}  # pattern and flags → compiled
 BOUNDS = {}  # compiled pattern → (fixed size, widths of its repeats, branches)
 REPEATS = (c.MAX_REPEAT, c.MIN_REPEAT, c.POSSESSIVE_REPEAT)
 
@@ -75,6 +78,7 @@ class Shape:
 
 
 def compile_pattern(pattern, flags=0):
+    """A pattern is compiled once, and charged each time as if it were not."""
     if isinstance(pattern, re.Pattern):
         return pattern
     pattern, flags = exact.plain(pattern), exact.integer(flags, "a flag")
@@ -84,7 +88,10 @@ def compile_pattern(pattern, flags=0):
         refuse("a flag that is not IGNORECASE, MULTILINE, DOTALL, ASCII or VERBOSE")
     if len(pattern) > MAX_PATTERN:
         refuse("longer than %d characters" % MAX_PATTERN)
-    charge(table.call * (1 + len(pattern)))
+    charge(table.call * (2 + len(pattern)))
+    known = COMPILED.get((pattern, flags))
+    if known is not None:
+        return known
     as_text = pattern if isinstance(pattern, str) else pattern.decode("latin-1")
     if re.search(r"\d{5}", as_text):
         refuse("a repeat of more than 4096")
@@ -95,9 +102,11 @@ def compile_pattern(pattern, flags=0):
     shape = Shape()
     shape.walk(parser.parse(pattern, flags), False)
     made = re._compiler.compile(pattern, flags)
-    if len(BOUNDS) > 256:
+    if len(COMPILED) >= MAX_COMPILED:
+        COMPILED.clear()
         BOUNDS.clear()
     BOUNDS[made] = shape
+    COMPILED[pattern, flags] = made
     return made
 
 
@@ -113,7 +122,7 @@ def prepared(pattern, subject, anchored):
     if steps > MAX_STEPS:
         raise ValueError("%d characters are too many for a pattern with %d repeats; anchor it, or split the text first"
                          % (len(subject), len(shape.widths)))
-    charge(table.call + steps // 4)
+    charge(table.call * 2 + steps // 4)
 
 
 def matcher(name, anchored):
@@ -172,7 +181,7 @@ def attach():
     methods.PROPERTIES[re.Pattern] = {"pattern", "groups", "groupindex", "flags"}
     m = methods.TABLE.setdefault(re.Match, {})
     for n in ("group", "groups", "groupdict", "start", "end", "span"):
-        m[n] = methods._plain(getattr(re.Match, n), lambda v, a: 1 + (1 + len(a)) * len(v.string) // 16)
+        m[n] = methods._plain(getattr(re.Match, n), lambda v, a: 4 + (1 + len(a)) * len(v.string) // 16)
     m["expand"] = expand
     methods.PROPERTIES[re.Match] = {"string", "lastindex", "lastgroup", "pos", "endpos"}
 
@@ -187,8 +196,8 @@ def module_function(f, at=1):
 
 
 def _escape(pattern):
-    charge(2 * len(pattern))
-    return re.escape(pattern)
+    charge(3 * size(pattern))
+    return re.escape(str.__str__(pattern) if isinstance(pattern, str) else pattern)
 
 
 def names():

@@ -5,7 +5,7 @@ import ast
 import check
 from costs import table
 from known import TYPES
-from rewrite_expressions import LOAD, STORE, OPERATORS, Expressions, call, cell, charge, const, is_int, name
+from rewrite_expressions import LOAD, STORE, OPERATORS, Expressions, call, cell, charge, const, is_int, name, short
 
 MAX_COPIES = 20_000  # nodes that the finally of one try may compile to
 ASYNC = "async is not available to actors before continuations are"
@@ -107,13 +107,27 @@ class Rewriter(Expressions):
 
     def do_Delete(self, node):
         self.cost += table.arithmetic
-        return ast.Delete(self.each(node.targets))
+        out = []
+        for t in node.targets:
+            if isinstance(t, ast.Subscript) and not isinstance(t.slice, ast.Slice):
+                self.cost += table.list if is_int(t.slice) else table.dict
+                out.append(ast.Expr(call("$delete", self.visit(t.value), self.visit(t.slice))))
+            else:
+                out.append(ast.Delete([self.visit(t)]))
+        return out
 
     def do_Assign(self, node):
         self.cost += table.arithmetic
         if any(check.told(node, t, node.value) for t in node.targets) and len(node.targets) == 1:
             return node
         value = self.visit(node.value)
+        t = node.targets[0]
+        if len(node.targets) == 1 and isinstance(t, ast.Subscript) and not isinstance(t.slice, ast.Slice):
+            self.cost += table.list if is_int(t.slice) else table.dict
+            where, index = self.visit(t.value), self.visit(t.slice)
+            if short(index):
+                return ast.Assign([ast.Subscript(where, index, STORE)], value)
+            return ast.Expr(call("$put", value, where, index))
         return ast.Assign(self.each(node.targets), self.fitting(node.targets, value, node.value))
 
     def fitting(self, targets, value, source):
@@ -132,9 +146,9 @@ class Rewriter(Expressions):
         if isinstance(t, ast.Name):
             check.name(t, t.id, self.bound)
             value = self.visit(node.value)
-            if is_int(value) and kind in (ast.Add, ast.Sub):
-                return ast.AugAssign(t, node.op, value)
             function = self.operator(node, kind)
+            if kind in (ast.Add, ast.Sub, ast.Mult):
+                return ast.Assign([t], call(function, ast.Name(t.id, LOAD), value, name("$i" + function[1:])))
             return ast.Assign([t], call("$i", const(function[1:]), ast.Name(t.id, LOAD), value))
         function = const(self.operator(node, kind)[1:])
         if isinstance(t, ast.Attribute):
@@ -370,7 +384,7 @@ class Rewriter(Expressions):
         decorators, args = self.each(node.decorator_list), self.arguments(node.args)
         outer, self.function = self.function, "generator" if yields(node.body) else "plain"
         lambda_outer, self.in_lambda = self.in_lambda, False
-        body = self.located(self.prologue(), node) + [self.guarded(node)]
+        body = self.located(self.prologue(check.dunder(node.name)), node) + [self.guarded(node)]
         if ast.get_docstring(node, clean=False) is not None:
             body.insert(0, node.body[0])
         self.function, self.in_lambda = outer, lambda_outer
@@ -378,13 +392,14 @@ class Rewriter(Expressions):
         new.type_params = []
         return new
 
-    def prologue(self):
+    def prologue(self, called_by_operators):
         deeper = ast.AugAssign(cell(1, STORE), ast.Add(), const(1))
         limit = ast.If(ast.Compare(cell(1, LOAD), [ast.Gt()], [cell(2, LOAD)]), [ast.Expr(call("$deep"))], [])
         level = const(True) if self.function == "generator" else cell(1, LOAD)
         # The charge comes first, so that a function entered after the end of
         # cycles ends at once.
-        return charge(table.arithmetic) + [deeper, limit, ast.Assign([ast.Name("$v", STORE)], level)]
+        cost = table.call if called_by_operators else table.arithmetic
+        return charge(cost) + [deeper, limit, ast.Assign([ast.Name("$v", STORE)], level)]
 
     def guarded(self, node):
         body = self.suite(node.body)

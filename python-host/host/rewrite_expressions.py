@@ -24,6 +24,10 @@ OPERATORS = {
     ast.BitAnd: "$and", ast.MatMult: None,
 }
 
+UNARY = {ast.USub: "$neg", ast.UAdd: "$pos", ast.Invert: "$invert"}
+SHORT = 256  # bytes of a constant key whose comparison a look-up's price covers
+FEW = 16  # entries of a literal that need no charge for their hashes
+
 
 def name(id):
     return ast.Name(id, LOAD)
@@ -51,6 +55,11 @@ def charge(cost):
         ast.AugAssign(cell(0, STORE), ast.Sub(), const(cost)),
         ast.If(ast.Compare(cell(0, LOAD), [ast.Lt()], [const(0)]), [ast.Expr(call("$out"))], []),
     ]
+
+
+def short(node):
+    """Whether a key is a text whose hash nobody chooses and whose comparison is short."""
+    return isinstance(node, ast.Constant) and type(node.value) in (str, bytes) and len(node.value) <= SHORT
 
 
 class Expressions(Scopes):
@@ -88,9 +97,6 @@ class Expressions(Scopes):
         self.cost += table.arithmetic
         kind = type(node.op)
         left, right = self.visit(node.left), self.visit(node.right)
-        plain = (ast.Add, ast.Sub, ast.BitAnd, ast.RShift, ast.FloorDiv)
-        if is_int(right) and kind in plain or is_int(left) and kind in (ast.Add, ast.Sub, ast.BitAnd):
-            return ast.BinOp(left, node.op, right)
         return call(self.operator(node, kind), left, right)
 
     def operator(self, node, kind):
@@ -100,7 +106,10 @@ class Expressions(Scopes):
 
     def visit_UnaryOp(self, node):
         self.cost += table.arithmetic
-        return ast.UnaryOp(node.op, self.visit(node.operand))
+        operand = self.visit(node.operand)
+        if isinstance(node.op, ast.Not) or isinstance(operand, ast.Constant):
+            return ast.UnaryOp(node.op, operand)
+        return call(UNARY[type(node.op)], operand)
 
     def visit_BoolOp(self, node):
         self.cost += table.arithmetic * (len(node.values) - 1)
@@ -183,12 +192,11 @@ class Expressions(Scopes):
             if isinstance(node.ctx, ast.Load):
                 return call("$slice", value, *parts)
             return ast.Subscript(call("$moved", value), ast.Slice(*parts), node.ctx)
-        constant = isinstance(index, ast.Constant)
         self.cost += table.list if is_int(index) else table.dict
         value, index = self.visit(node.value), self.visit(index)
-        if isinstance(node.ctx, ast.Del):
-            value = call("$moved", value)
-        return ast.Subscript(value, index if constant else call("$key", index), node.ctx)
+        if isinstance(node.ctx, ast.Load):
+            return ast.Subscript(value, index, node.ctx) if short(index) else call("$at", value, index)
+        return ast.Subscript(call("$target", value), call("$key", index), node.ctx)
 
     def visit_List(self, node):
         if isinstance(node.ctx, ast.Load):
@@ -215,20 +223,25 @@ class Expressions(Scopes):
 
     def visit_Set(self, node):
         self.cost += table.set_base + 5 * len(node.elts)
-        return ast.Set([e if isinstance(e, ast.Starred) else call("$key", e) for e in map(self.spread, node.elts)])
+        elements = [self.spread(e) for e in node.elts]
+        if len(elements) > FEW or any(isinstance(e, ast.Starred) for e in elements):
+            return call("$set_of", ast.Tuple(elements, LOAD))
+        return ast.Set([call("$key", e) for e in elements])
 
     def visit_Dict(self, node):
-        self.cost += table.dict_base + table.dict * len(node.keys)
+        n, merged = len(node.keys), sum(k is None for k in node.keys)
+        self.cost += table.dict_base + table.dict * n
+        if n > FEW and not all(map(short, node.keys)):
+            self.cost += n * (n >> 3)
         keys, values = [], []
         for k, v in zip(node.keys, node.values):
-            v = self.visit(v)
             if k is None:
                 keys.append(None)
-                values.append(call("$mapping", v))
+                values.append(call("$mapping", self.visit(v), const(merged)))
                 continue
             k = self.visit(k)
-            keys.append(k if isinstance(k, ast.Constant) else call("$key", k))
-            values.append(v)
+            keys.append(k if short(k) else call("$key", k))
+            values.append(self.visit(v))
         return ast.Dict(keys, values)
 
     def visit_JoinedStr(self, node):

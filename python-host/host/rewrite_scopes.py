@@ -97,13 +97,13 @@ class Scopes:
     def visit_SetComp(self, node):
         self.cost += table.set_base
         generators, elt = self.comprehension(node.generators, lambda: self.visit(node.elt), 5)
-        return ast.SetComp(call("$key", elt), generators)
+        return call("$set_of", ast.GeneratorExp(elt, generators))
 
     def visit_DictComp(self, node):
         self.cost += table.dict_base
         generators, (k, v) = self.comprehension(
             node.generators, lambda: (self.visit(node.key), self.visit(node.value)), table.dict)
-        return ast.DictComp(call("$key", k), v, generators)
+        return call("$dict_of", ast.GeneratorExp(ast.Tuple([k, v], LOAD), generators))
 
     def visit_GeneratorExp(self, node):
         self.cost += table.call

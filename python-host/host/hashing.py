@@ -1,0 +1,174 @@
+"""Tables of hashes: what finding a key costs, whoever chose the keys.
+
+Texts and bytes are hashed with a seed that nobody knows, so that their probes
+are few whatever they are. Other hashes follow from the value, and who chooses
+the keys chooses how many of a table's entries a look-up meets: at worst all of
+them. It is charged for a share of them that grows with the table, never for
+what CPython does probe, which differs between versions and seeds:
+
+- NEAR keys (small numbers, short tuples of such) meet entries of other hashes,
+  a few nanoseconds each: one cycle for 64 entries.
+- others can be made to have equal hashes, so each is compared: a cycle for 8
+  entries of numbers, tuples and Decimals, two an entry of objects, times what
+  the key weighs.
+"""
+
+from collections import deque
+from decimal import Decimal
+from enum import Enum
+
+from meter import charge, meter
+from weights import SETS, size, weigh
+
+FEW = 16  # entries that a look-up's own price covers
+LONG = 256  # bytes of a text whose comparison is charged
+NEAR_BITS = 60  # of all integers of a key: distinct ones have distinct hashes
+FREE, NEAR, EQUAL, OBJECT = range(4)
+INDICES = frozenset((int, str, bytes))
+PLAIN = (int, tuple, Decimal, frozenset)
+
+
+def kind(key):
+    """How its author can choose the hash of a key."""
+    t = type(key)
+    if t is str or t is bytes:
+        return FREE
+    if t is int:
+        return NEAR if key.bit_length() <= NEAR_BITS else EQUAL
+    if t is tuple:
+        total, chosen = 0, False
+        for x in key:
+            t = type(x)
+            if t is int:
+                total += x.bit_length()
+                chosen = True
+            elif t is bool or x is None:
+                chosen = True
+            elif t is not str and t is not bytes:
+                return EQUAL if t in PLAIN else OBJECT
+        return FREE if not chosen else NEAR if total <= NEAR_BITS else EQUAL
+    if t is bool or key is None:
+        return NEAR
+    if isinstance(key, Enum) and t.__hash__ is Enum.__hash__:
+        charge(4)
+        return FREE
+    return EQUAL if t in PLAIN else OBJECT
+
+
+def seek(n, key):
+    """Charges for hashing key and finding it among n entries."""
+    t = type(key)
+    if t is str or t is bytes:
+        if len(key) > LONG:
+            charge(len(key) >> 7)
+        return
+    before = meter[0]
+    if t is not int or key.bit_length() > 64:
+        weigh(key)
+    if n < FEW:
+        return
+    how = kind(key)
+    if how == NEAR:
+        charge(n >> 6)
+    elif how == EQUAL:
+        charge((n >> 3) * (1 + (before - meter[0] >> 3)))
+    elif how == OBJECT:
+        charge(2 * n * (1 + (before - meter[0] >> 3)))
+
+
+def fill(n, keys):
+    """Charges for finding or putting each of keys in a table of n entries or more."""
+    types = set(map(type, keys))
+    if types <= {str, bytes}:
+        return
+    if types == {int} and -1 << NEAR_BITS < min(keys) and max(keys) < 1 << NEAR_BITS:
+        charge(len(keys) * (n + len(keys) >> 6))
+        return
+    for key in keys:
+        seek(n, key)
+        n += 1
+
+
+def table(c):
+    """How many entries of hashes c has; 0 where it has none."""
+    if isinstance(c, dict):
+        return dict.__len__(c)
+    return len(c) if isinstance(c, SETS) else 0
+
+
+def shrunk(c):
+    """What was deleted from a table still lies in the way: the table is made
+    anew each time its size falls to a power of two."""
+    n = len(c)
+    if n >= FEW and n & (n - 1) == 0:
+        renew(c)
+
+
+def renew(c):
+    charge(2 * len(c))
+    kept = c.copy()
+    c.clear()
+    c.update(kept)
+
+
+def at(c, k):
+    """c[k]"""
+    t = type(c)
+    if t is list or t is tuple:
+        return c[k]
+    if isinstance(c, dict):
+        seek(dict.__len__(c), k)
+    elif t is deque:
+        charge(len(c) >> 8)
+    elif type(k) not in INDICES:
+        weigh(k)
+    return c[k]
+
+
+def put(v, c, k):
+    """c[k] = v"""
+    if type(c) is list:
+        c[k] = v
+        return
+    if isinstance(c, dict):
+        seek(dict.__len__(c), k)
+    elif type(c) is deque:
+        charge(len(c) >> 8)
+    elif type(k) not in INDICES:
+        weigh(k)
+    c[k] = v
+
+
+def delete(c, k):
+    """del c[k]"""
+    if isinstance(c, dict):
+        seek(dict.__len__(c), k)
+        del c[k]
+        shrunk(c)
+        return
+    charge(size(c) >> 4)
+    del c[k]
+
+
+def target(c):
+    """c of c[k] among several targets, whose key is not seen: the dearest kind of number."""
+    charge(table(c) >> 3)
+    return c
+
+
+def set_of(elements):
+    """A set comprehension, element by element."""
+    made = set()
+    for x in elements:
+        seek(len(made), x)
+        made.add(x)
+    return made
+
+
+def dict_of(pairs):
+    """A dict comprehension."""
+    made = {}
+    for k, v in pairs:
+        seek(len(made), k)
+        made[k] = v
+    return made
