@@ -12,6 +12,9 @@ import (
 // cpu is the time that the session's process and its children have been on a
 // processor. Where the system does not tell, it is the wall clock's.
 func (s *session) cpu(start time.Time) time.Duration {
+	if s.host == nil {
+		return 0
+	}
 	if d, ok := cpuOf(s.host.cmd.Process.Pid); ok {
 		return d
 	}

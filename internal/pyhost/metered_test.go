@@ -5,6 +5,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/cowboyinc/devnet/internal/program"
 	"github.com/cowboyinc/devnet/internal/types"
@@ -128,7 +129,7 @@ func TestDeletedKeysDoNotSlowATable(t *testing.T) {
 // No budget of a block reaches the limit of memory: what is kept is paid for by
 // its bytes. The soak tries every program that keeps what it makes.
 func TestMemoryIsPaidByTheByteSoak(t *testing.T) {
-	w := worldOn(t, openPool(t, Config{}))
+	w := worldOn(t, openPool(t, Config{CallTimeout: 5 * time.Minute}))
 	const block = 20_000_000
 	for _, c := range expensive {
 		if !strings.Contains(c.name, "kept") && !strings.Contains(c.name, "garbage") {
@@ -140,7 +141,7 @@ func TestMemoryIsPaidByTheByteSoak(t *testing.T) {
 		p, err := w.price(c.name, expensiveHead+c.body, block)
 		if err != nil {
 			t.Errorf("%v", err)
-			w = worldOn(t, openPool(t, Config{}))
+			w = worldOn(t, openPool(t, Config{CallTimeout: 5 * time.Minute}))
 		} else if p.failure != "" {
 			t.Errorf("%s: %s", c.name, p.failure)
 		}

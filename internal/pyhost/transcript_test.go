@@ -147,7 +147,7 @@ const (
 )
 
 func TestTranscripts(t *testing.T) {
-	pool := openPool(t, Config{})
+	pool := openPool(t, Config{CallTimeout: time.Minute})
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		s, err := pool.Open(program.ForBlock)
 		if err != nil {
