@@ -80,7 +80,7 @@ var sources = sync.OnceValue(func() []byte {
 })
 
 // startHost runs python with the embedded sources. Its environment is empty
-// but for the seed of hashes, and it finds no file of anyone's.
+// but for a seed of hashes that nobody knows (host/hashing.py), and it finds no file of anyone's.
 func startHost(python string, addressSpace uint64, deadline time.Time, bounded bool) (*host, error) {
 	boot, err := pythonhost.Files.ReadFile("bootstrap.py")
 	if err != nil {
@@ -98,7 +98,7 @@ func startHost(python string, addressSpace uint64, deadline time.Time, bounded b
 	}
 	h := &host{in: in, out: out, read: newReader(out), stderr: &tail{}, codes: map[types.Hash]*list.Element{}, recent: list.New()}
 	h.cmd = exec.Command(python, "-S", "-s", "-P", "-B", "-W", "ignore", "-c", string(boot))
-	h.cmd.Env = []string{"PYTHONHASHSEED=0", "PYTHONUTF8=1", "LC_ALL=C.UTF-8"}
+	h.cmd.Env = []string{"PYTHONHASHSEED=random", "PYTHONUTF8=1", "LC_ALL=C.UTF-8"}
 	h.cmd.Dir = "/"
 	h.cmd.Stdin, h.cmd.Stdout, h.cmd.Stderr = childIn, childOut, h.stderr
 	h.cmd.WaitDelay = waitDelay

@@ -19,7 +19,7 @@ import own
 import sealed
 import surface
 from meter import NESTING, charge, deep, meter
-from ops import VIEWS, WALKED
+from weights import VIEWS, WALKED
 
 
 def no_text(t):
