@@ -158,8 +158,15 @@ func (f *frame) cancelCycles() types.Cycles {
 	return f.params().CostCancelTimer
 }
 
+// timerCaller lends the signer's word to the actor that the transaction calls
+// itself. What is deeper in the stack was called by a program, and a program
+// consents to nothing in the signer's name (decision T28).
 func (f *frame) timerCaller() TimerCaller {
-	return TimerCaller{Actor: f.msg.Self, Sender: f.x.cause.Sender}
+	by := TimerCaller{Actor: f.msg.Self}
+	if f.parent == nil {
+		by.Sponsorship = f.x.cause.Sponsorship
+	}
+	return by
 }
 
 func (f *frame) timerEffect(effect TimerEffect, fault *program.Fault) error {

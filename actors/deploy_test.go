@@ -73,7 +73,7 @@ func TestADeployIsAllOrNothing(t *testing.T) {
 			state := NewState(trie.Empty)
 			state.Credit(alice, types.WeiOf(1_000_000))
 			before, _ := state.Seal()
-			x := Start(&Block{Params: &p, Height: 5, Runner: Direct{}, Sessions: host}, state, Cause{Sender: alice}, 100_000, 10_000)
+			x := Start(&Block{Params: &p, Height: 5, Runner: Direct{}, Sessions: host}, state, Cause{}, 100_000, 10_000)
 			at, outcome, err := x.Deploy(alice, &d, types.WeiOf(c.value))
 			if !errors.Is(err, c.err) || outcome.Status != c.status || c.code != "" && outcome.Fault.Code != c.code {
 				t.Fatalf("%+v %v, %v", outcome, outcome.Fault, err)

@@ -47,9 +47,10 @@ type Timers interface {
 // TimerCaller is who schedules or ends a timer.
 type TimerCaller struct {
 	Actor types.Address
-	// Sender signed the transaction and may be named as fee payer; it is zero
-	// in fires and deliveries (decisions T2, T18).
-	Sender types.Address
+	// Sponsorship is what the signer of the transaction agreed to pay, who may
+	// be named as fee payer: nil for every actor but the one that the transaction
+	// calls itself, and in fires and deliveries (decisions T2, T18, T28).
+	Sponsorship *types.Sponsorship
 }
 
 // TimerEffect is what a call of Timers did.
@@ -62,10 +63,12 @@ type TimerEffect struct {
 // Cause is what an execution belongs to.
 type Cause struct {
 	Origin   types.Origin
-	Hash     types.Hash    // of its receipt
-	TxHash   types.Hash    // what programs see: zero in a fire (CIP-5 §5.2)
-	Sender   types.Address // who signed the transaction; zero in fires and deliveries
+	Hash     types.Hash // of its receipt
+	TxHash   types.Hash // what programs see: zero in a fire (CIP-5 §5.2)
 	ReadOnly bool
+	// Sponsorship is of the transaction's signer; nil in fires and deliveries
+	// (decision T28).
+	Sponsorship *types.Sponsorship
 }
 
 // LogLine is one line that a program printed. It is part of no consensus.

@@ -37,7 +37,7 @@ func play(t *testing.T, host scripted, change func(*Block, *Cause)) (*Execution,
 	t.Helper()
 	p := params.Defaults()
 	block := &Block{Params: &p, ChainID: 1, Height: 5, Runner: Direct{}, Sessions: host, BaseFeeCycle: types.WeiOf(2), BaseFeeCell: types.WeiOf(3)}
-	cause := Cause{Origin: types.OriginTransaction, Sender: alice}
+	cause := Cause{Origin: types.OriginTransaction}
 	if change != nil {
 		change(block, &cause)
 	}

@@ -127,9 +127,9 @@ func (r *laneRun) askBidders(speak agency) (answers, error) {
 		d := &r.due[b.at]
 		q := question{b.bidder, d.Actor, d.Height}
 		answer, known := i.heard[q]
-		if !known && i.affords(d.payer) && !r.silenced(b.bidder) {
+		if !known && i.affords(d) && !r.silenced(b.bidder) {
 			var err error
-			if answer, err = i.ask(q, d.payer); err != nil {
+			if answer, err = i.ask(q, d); err != nil {
 				return nil, err
 			}
 			i.heard[q] = answer
@@ -185,22 +185,24 @@ func (r *laneRun) bidderOf() func(*dueTimer) *types.Address {
 }
 
 // affords reports whether the calls of the block have a call's limit left, by
-// what they used, and the payer holds its price (decision T27).
-func (i *interview) affords(payer types.Address) bool {
+// what they used, and the payer holds its price, of a signer within what he
+// signed for (decisions T27, T28).
+func (i *interview) affords(d *dueTimer) bool {
 	limit := i.Params.GBACallCycles
 	if limit > i.Params.GBABlockCycles.Sub(i.out.AskCycles) {
 		return false
 	}
 	price, ok := i.Fees.Cycle.MulOk(uint64(limit))
-	return ok && !i.Books.Balance(payer).Less(price)
+	return ok && !i.means(&d.Entry, d.payer).Less(price)
 }
 
-// ask makes a call. What it used counts, and was charged, however it ended.
-func (i *interview) ask(q question, payer types.Address) (heard, error) {
+// ask makes a call at the cost of a timer's payer. What it used counts, and was
+// charged, however it ended.
+func (i *interview) ask(q question, d *dueTimer) (heard, error) {
 	if i.over {
 		return heard{waits: ReasonNotBegun}, nil
 	}
-	asked := Question{Bidder: q.bidder, Payer: payer, Actor: q.actor, Trigger: q.trigger,
+	asked := Question{Bidder: q.bidder, Payer: d.payer, Actor: q.actor, Trigger: q.trigger,
 		Context: codec.Marshal(i.context(i.laneRun, q)), Cycles: i.Params.GBACallCycles}
 	answer, err := i.lane.Ask(asked)
 	if err == nil && answer.Passed == ReasonHostFailed && i.silences(q.bidder) {
@@ -218,6 +220,7 @@ func (i *interview) ask(q question, payer types.Address) (heard, error) {
 		return heard{}, fmt.Errorf("gas bidder %s used %d cycles of %d: a bug of whoever ran it", q.bidder, answer.Cycles, asked.Cycles)
 	}
 	i.out.AskCycles += answer.Cycles
+	i.draw(&d.Entry, d.payer, i.Fees.Cycle.Mul(uint64(answer.Cycles))) // no more than affords saw
 	return heard{bid: i.bidIn(q, &answer)}, nil
 }
 

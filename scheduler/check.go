@@ -24,6 +24,7 @@ func Check(p *params.Params, kv KV) error {
 		return err
 	}
 	counts := make(map[types.Address]uint64)
+	sponsored := make(map[types.Hash]drawn)
 	next := readSequence(kv)
 	items := CalendarOf(p, kv).tiers.Due(math.MaxUint64, math.MaxUint64) // all of them
 	for _, item := range items {
@@ -35,6 +36,13 @@ func Check(p *params.Params, kv KV) error {
 			return err
 		}
 		counts[e.Actor]++
+		if e.Sponsor != nil {
+			had := sponsored[*e.Sponsor]
+			sponsored[*e.Sponsor] = drawn{had.timers + 1, had.bids.Add(e.Bid)}
+		}
+	}
+	if err := checkAllowances(kv, sponsored); err != nil {
+		return err
 	}
 	if n := len(scanKeys(kv, "t/r/")); n != len(items) {
 		return fmt.Errorf("scheduler: %d timers in the calendar and %d records", len(items), n)
@@ -74,6 +82,8 @@ func checkEntry(kv KV, e *Entry, next types.Seq) error {
 		return fmt.Errorf("scheduler: timer %s has sequence %d, the next is %d", e.ID, e.Seq, next)
 	case string(kv.Get(keyOwned(e.Actor, e.Seq))) != string(e.ID[:]):
 		return fmt.Errorf("scheduler: timer %s is missing among those of actor %s", e.ID, e.Actor)
+	case !paysByWord(kv, e):
+		return fmt.Errorf("scheduler: timer %s is paid by %s, who is not whose allowance it draws on", e.ID, e.FeePayer)
 	case readTally(kv, e.Actor).Pending == 0:
 		return fmt.Errorf("scheduler: actor %s has timer %s and counts none", e.Actor, e.ID)
 	}

@@ -25,21 +25,31 @@ type Entry struct {
 	MaxFeePerCycle         *types.Wei // nil: the bidder's
 	MaxPriorityFeePerCycle *types.Wei // nil: the bidder's
 	GBA                    *types.Address
-	Bid                    types.Wei // locked in the escrow
+	Bid                    types.Wei   // locked in the escrow
+	Sponsor                *types.Hash // the allowance that it draws on, where another than the actor pays (decision T28)
 }
 
 // maxEntryBytes is an entry with the greatest numbers.
-const maxEntryBytes = 1 + 2 + 32 + 3*(1+20) + 2*9 + 3*(3+32)
+const maxEntryBytes = 1 + 2 + 32 + 3*(1+20) + 2*9 + 3*(3+32) + 2 + 32
 
 var errEntry = errors.New("scheduler: a due entry is malformed")
 
 // encode returns the deterministic CBOR of the array [id, actor, fee_payer or
 // null where the actor pays, gas_limit, expires_at, max_fee_per_cycle or null,
-// max_priority_fee_per_cycle or null, gba or null, bid]. It is written out by
+// max_priority_fee_per_cycle or null, gba or null, bid], with the transaction of
+// the allowance behind it where another than the actor pays. It is written out by
 // hand, as is decodeEntry, because a block may examine fifty thousand of them.
 func (e *Entry) encode() []byte {
 	b := make([]byte, 0, maxEntryBytes)
-	b = append(b, 0x89, 0x58, 32)
+	if (e.Sponsor != nil) != (e.FeePayer != e.Actor) {
+		panic("scheduler: who pays for timer " + e.ID.String() + " without being its actor has signed for it, and nobody else has")
+	}
+	if e.Sponsor == nil {
+		b = append(b, cborNine)
+	} else {
+		b = append(b, cborTen)
+	}
+	b = append(b, cborBytes, 32)
 	b = append(b, e.ID[:]...)
 	b = append(append(b, cborAddress), e.Actor[:]...)
 	payer := &e.FeePayer
@@ -52,13 +62,17 @@ func (e *Entry) encode() []byte {
 	b = appendWei(b, e.MaxFeePerCycle)
 	b = appendWei(b, e.MaxPriorityFeePerCycle)
 	b = appendAddress(b, e.GBA)
-	return appendWei(b, &e.Bid)
+	b = appendWei(b, &e.Bid)
+	if e.Sponsor != nil {
+		b = append(append(b, cborBytes, 32), e.Sponsor[:]...)
+	}
+	return b
 }
 
 // decodeEntry reads what encode writes and nothing else.
 func decodeEntry(p Place, data []byte) (Entry, error) {
 	const payerAt = 3 + 32 + 21
-	if len(data) < payerAt || data[0] != 0x89 || data[1] != 0x58 || data[2] != 32 || data[35] != cborAddress {
+	if len(data) < payerAt || data[0] != cborNine && data[0] != cborTen || data[1] != cborBytes || data[2] != 32 || data[35] != cborAddress {
 		return Entry{}, errEntry
 	}
 	e := Entry{Place: p, ID: types.TimerID(data[3:35]), Actor: types.Address(data[36:56])}
@@ -68,7 +82,10 @@ func decodeEntry(p Place, data []byte) (Entry, error) {
 	e.MaxFeePerCycle, e.MaxPriorityFeePerCycle = r.wei(), r.wei()
 	e.GBA = r.address()
 	bid := r.wei()
-	if r.bad || len(r.rest) > 0 || bid == nil || payer != nil && *payer == e.Actor {
+	if data[0] == cborTen {
+		e.Sponsor = r.hash()
+	}
+	if r.bad || len(r.rest) > 0 || bid == nil || payer != nil && *payer == e.Actor || (payer != nil) != (e.Sponsor != nil) {
 		return Entry{}, errEntry
 	}
 	e.FeePayer, e.Bid = e.Actor, *bid
@@ -87,6 +104,9 @@ func mustDecodeEntry(p Place, data []byte) Entry {
 }
 
 const (
+	cborNine    = 0x89 // an array of so many
+	cborTen     = 0x8a
+	cborBytes   = 0x58 // bytes, whose number is the next
 	cborNull    = 0xf6
 	cborAddress = 0x54 // bytes, 20 of them
 )
@@ -141,6 +161,16 @@ func (r *reader) address() *types.Address {
 	a := types.Address(r.rest[1:21])
 	r.rest = r.rest[21:]
 	return &a
+}
+
+func (r *reader) hash() *types.Hash {
+	if len(r.rest) < 34 || r.rest[0] != cborBytes || r.rest[1] != 32 {
+		r.bad, r.rest = true, nil
+		return nil
+	}
+	h := types.Hash(r.rest[2:34])
+	r.rest = r.rest[34:]
+	return &h
 }
 
 // wei reads an amount: an unsigned integer, or above 2^64-1 tag 2 with 9 to 32

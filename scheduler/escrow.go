@@ -14,12 +14,12 @@ import (
 // that reads bids takes over. A bid of 0 is a bid.
 //
 // Decisions T22, T25. Vectors: fixtures/vectors/cip1/6-schedule.json.
-func (b *Block) takeBid(t *types.Timer, stated *types.Wei) ([]types.Event, error) {
+func (b *Block) takeBid(t *types.Timer, signed *types.Sponsorship, stated *types.Wei) ([]types.Event, error) {
 	switch {
 	case stated == nil:
 		return nil, nil
 	case auctions(b.Params):
-		return nil, b.lockBid(t, *stated)
+		return nil, b.lockBid(t, signed, *stated)
 	case bidRejected(b.Params, b.Height):
 		return nil, refuse(CodeArgDeprecated, "CIP-1 §6, T22",
 			"bid is withdrawn under the policy %s; state max_fee_per_cycle and max_priority_fee_per_cycle instead", b.Params.Policy)
@@ -29,7 +29,12 @@ func (b *Block) takeBid(t *types.Timer, stated *types.Wei) ([]types.Event, error
 
 // lockBid moves a bid from the fee payer into the escrow. Block.release is what
 // brings it back.
-func (b *Block) lockBid(t *types.Timer, bid types.Wei) error {
+func (b *Block) lockBid(t *types.Timer, signed *types.Sponsorship, bid types.Wei) error {
+	if t.Sponsor != nil {
+		if left := b.allowanceOf(signed).Left; left.Less(bid) {
+			return refuse(CodeBidNotCovered, "CIP-5 §9.7, T28", "the transaction's sponsor has %s wei left, less than the bid of %s wei that the timer locks", left, bid)
+		}
+	}
 	if !bid.IsZero() && !b.Books.Move(t.FeePayer, types.TimerEscrow, bid) {
 		return refuse(CodeBidNotCovered, "CIP-5 §9.7, T24", "fee_payer %s holds %s wei, less than the bid of %s wei that the timer locks",
 			t.FeePayer, b.Books.Balance(t.FeePayer), bid)
@@ -38,11 +43,13 @@ func (b *Block) lockBid(t *types.Timer, bid types.Wei) error {
 	return nil
 }
 
-// release returns what is left of a timer's locked bid to its payer.
+// release returns what is left of a timer's locked bid to its payer, and to the
+// allowance that it came from.
 func (b *Block) release(e *Entry, left types.Wei) {
 	if !left.IsZero() && !b.Books.Move(types.TimerEscrow, e.FeePayer, left) {
 		panic("scheduler: the escrow does not hold the bid of timer " + e.ID.String())
 	}
+	b.restore(e, e.FeePayer, left)
 }
 
 // LockedBids is what the bids of all pending timers add up to, which the escrow

@@ -156,12 +156,12 @@ func TestFindingAStormOfEndingTimersKeepsLiveOnesUnexamined(t *testing.T) {
 	}
 }
 
-// CIP-1 §13.1 lets a heartbeat name a fee_payer. Who may be one is the sender of
-// the transaction (decision T18), and a fire has none: what a handler schedules
+// CIP-1 §13.1 lets a heartbeat name a fee_payer. Who may be one is the signer of
+// the transaction (decisions T18, T28), and a fire has none: what a handler schedules
 // anew its actor pays, so a sponsor pays for the first fire only.
 func TestFindingASponsorPaysForTheFirstFireOnly(t *testing.T) {
 	w := rich()
-	if _, _, err := w.blockNow().Schedule(alice, &bob, program.TimerRequest{Height: 2, FeePayer: &bob}); err != nil {
+	if _, _, err := w.blockNow().Schedule(alice, signedBy(bob, types.MaxWei), program.TimerRequest{Height: 2, FeePayer: &bob}); err != nil {
 		t.Fatal(err)
 	}
 	w.handle = func(w *world, _ Fire) Fired {

@@ -105,7 +105,7 @@ func TestRevisionSection41TheOwnerPaysAndAnEmptyOneIsDeferred(t *testing.T) {
 	w := revision()
 	request := program.TimerRequest{Height: 2, GasLimit: ptr(types.Cycles(1000)), FeePayer: &bob}
 	for range 2 {
-		if _, _, err := w.blockNow().Schedule(alice, &bob, request); err != nil {
+		if _, _, err := w.blockNow().Schedule(alice, signedBy(bob, types.MaxWei), request); err != nil {
 			t.Fatal(err)
 		}
 	}

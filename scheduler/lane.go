@@ -188,7 +188,10 @@ func (r *laneRun) turn(at int) error {
 	order := Fire{Timer: load(r.KV, &d.Entry, uint64(r.Height-d.Height)), Price: d.price, MaxCost: v.required, Payment: d.payment}
 	order.Cycles, order.Cells = r.policy.limits(r.Params, d.GasLimit)
 	order.Timer.FeePayer, order.Timer.Payload = d.payer, readPayload(r.KV, d.ID)
-	order.Take = func() { r.remove(&d.Entry) }
+	order.Take = func() {
+		r.draw(&d.Entry, d.payer, order.MaxCost)
+		r.remove(&d.Entry)
+	}
 	fired, err := r.lane.Fire(order)
 	if err == nil && fired.Passed == ReasonHostFailed && r.blame(d.ID) {
 		order.Failed = true
@@ -206,6 +209,7 @@ func (r *laneRun) turn(at int) error {
 		return fmt.Errorf("timer %s used %d cycles and %d cells of %d and %d: a bug of whoever ran it",
 			d.ID, fired.Cycles, fired.Cells, order.Cycles, order.Cells)
 	}
+	r.restore(&d.Entry, d.payer, order.MaxCost.Sub(fired.FeePaid.Sub(order.Payment)))
 	r.release(&d.Entry, d.Bid.Sub(d.payment))
 	r.settle(d, order.Timer, &fired)
 	return nil

@@ -26,8 +26,9 @@ func TimerID(actor types.Address, height types.Height, payload []byte, nonce uin
 }
 
 // Schedule registers a timer of actor and returns it with the events that go
-// with it. sender is the sender of the transaction, who may be fee payer beside
-// the actor; nil in a handler run by a timer (decision T18) or by a delivered
+// with it. signed is what the signer of the transaction agreed to pay, who may be
+// fee payer beside the actor; nil where the transaction does not call the actor
+// itself, and in a handler run by a timer (decision T18) or by a delivered
 // message.
 //
 // A refusal is an *Error, whose fault the program's is; nothing is written then.
@@ -35,9 +36,9 @@ func TimerID(actor types.Address, height types.Height, payload []byte, nonce uin
 // parses nothing and a handler's name is judged when it is given.
 //
 // Spec: CIP-5 §§3, 4, CIP-1 §§6, 7.3, 10; decisions T1, T4, T5, T6, T14, T16,
-// T18, T22, T27. Vectors: fixtures/vectors/cip1/6-schedule.json.
-func (b *Block) Schedule(actor types.Address, sender *types.Address, req program.TimerRequest) (types.Timer, []types.Event, error) {
-	timer, err := b.resolve(actor, sender, req)
+// T18, T22, T27, T28. Vectors: fixtures/vectors/cip1/6-schedule.json.
+func (b *Block) Schedule(actor types.Address, signed *types.Sponsorship, req program.TimerRequest) (types.Timer, []types.Event, error) {
+	timer, err := b.resolve(actor, signed, req)
 	if err != nil {
 		return types.Timer{}, nil, err
 	}
@@ -51,12 +52,13 @@ func (b *Block) Schedule(actor types.Address, sender *types.Address, req program
 			"actor %s has %d timers pending, at most %d; cancel one or wait until one fires", actor, own.Pending, b.Params.MaxTimers)
 	}
 	timer.ID = TimerID(actor, req.Height, req.Payload, own.Nonce)
-	events, err := b.takeBid(&timer, req.Bid)
+	events, err := b.takeBid(&timer, signed, req.Bid)
 	if err != nil {
 		return types.Timer{}, nil, err
 	}
 	timer.Seq = readSequence(b.KV)
 	b.insert(&timer, b.placeOf(&timer))
+	b.enlist(&timer, signed)
 	writeTally(b.KV, actor, tally{Pending: own.Pending + 1, Nonce: own.Nonce + 1})
 	next := timer.Seq + 1
 	b.KV.Set(keySequence, codec.Marshal(next))
@@ -85,7 +87,7 @@ func Scheduled(t types.Timer) types.TimerChange {
 }
 
 // resolve applies the defaults and judges everything but the actor's count.
-func (b *Block) resolve(actor types.Address, sender *types.Address, req program.TimerRequest) (types.Timer, error) {
+func (b *Block) resolve(actor types.Address, signed *types.Sponsorship, req program.TimerRequest) (types.Timer, error) {
 	p, now := b.Params, b.Height
 	t := types.Timer{
 		Actor: actor, Height: req.Height, ScheduledAt: now, GBA: req.GBA,
@@ -100,7 +102,7 @@ func (b *Block) resolve(actor types.Address, sender *types.Address, req program.
 	if err := resolveHandler(p, &t, req); err != nil {
 		return t, err
 	}
-	if err := resolveFeePayer(&t, sender, req.FeePayer); err != nil {
+	if err := resolveFeePayer(&t, signed, req.FeePayer); err != nil {
 		return t, err
 	}
 	if err := resolveGasLimit(p, &t, req.GasLimit); err != nil {
@@ -131,9 +133,10 @@ func resolveHandler(p *params.Params, t *types.Timer, req program.TimerRequest) 
 	return nil
 }
 
-// resolveFeePayer settles who pays: the actor, else only the transaction's
-// sender, and never an address of the system's own (decision T2).
-func resolveFeePayer(t *types.Timer, sender, stated *types.Address) error {
+// resolveFeePayer settles who pays: the actor, else only the signer of the
+// transaction within what he signed for, and never an address of the system's own
+// (decisions T2, T28).
+func resolveFeePayer(t *types.Timer, signed *types.Sponsorship, stated *types.Address) error {
 	t.FeePayer = t.Actor
 	if stated != nil {
 		t.FeePayer = *stated
@@ -141,11 +144,18 @@ func resolveFeePayer(t *types.Timer, sender, stated *types.Address) error {
 	if t.FeePayer.InSystemBand() {
 		return refuse(CodeFeePayerSystem, "CIP-5 §4.1", "fee_payer %s is an address of the system's own, which cannot pay", t.FeePayer)
 	}
-	if t.FeePayer == t.Actor || sender != nil && t.FeePayer == *sender {
+	switch {
+	case t.FeePayer == t.Actor:
 		return nil
+	case signed == nil || t.FeePayer != signed.Signer:
+		return refuse(CodeFeePayerForeign, "CIP-1 §13, T2, T18, T28",
+			"fee_payer %s is neither the actor %s nor the signer of a transaction that calls this actor itself", t.FeePayer, t.Actor)
+	case signed.Most.IsZero():
+		return refuse(CodeNoSponsor, "T28",
+			"fee_payer %s signed the transaction and no sponsor with it; state the most in wei that timers may cost its signer", t.FeePayer)
 	}
-	return refuse(CodeFeePayerForeign, "CIP-1 §13, T2, T18",
-		"fee_payer %s is neither the actor %s nor the sender of the transaction", t.FeePayer, t.Actor)
+	t.Sponsor = &signed.Transaction
+	return nil
 }
 
 // resolveGasLimit settles the cycles of a fire: max_cycles_per_fire, and under

@@ -2,7 +2,7 @@
 // extending them, finding the due ones, and the lane that fires them in a block.
 // It models CIP-5 §§1-8 (policy fifo) and CIP-1 (eip1559), with CIP-1's first
 // revision (gba) and CIP-5 §9 (bias-vcg, bias-first-price) beside them, and
-// decisions T1-T27.
+// decisions T1-T31.
 //
 // The state of all timers is consensus state, reached through KV; nothing is
 // kept between calls, so a block that ends up on no chain leaves no trace
@@ -21,6 +21,7 @@
 //	t/b t/i                what the policies gba and bias keep
 //	t/k t/x t/y t/z        timers that watch a key of state
 //	t/n/<id> t/h/<bidder>  timers and agents over which hosts failed, and whose (decision C18)
+//	t/j/<transaction>      what is left of the sponsor that its signer stated (decision T28)
 //
 // Values are deterministic CBOR (decision C11) but for payloads, ids, addresses
 // and digests. Each fact stands once: expires_at, the one thing an owner can
@@ -39,7 +40,8 @@
 // entry and an owner entry; an actor's count is the number of its owner entries;
 // no sequence number is used twice; the fairness window's sums are those of its
 // blocks; a watcher is a pending timer that waits for its key; failures of hosts
-// are remembered of pending timers alone.
+// are remembered of pending timers alone; an allowance has pending timers, and what
+// is left of it and locked in their bids was signed for.
 package scheduler
 
 import (
@@ -69,6 +71,7 @@ const (
 	CodeHandlerTooLong   = "timer_handler_too_long"
 	CodeFeePayerSystem   = "timer_fee_payer_in_system_band"
 	CodeFeePayerForeign  = "timer_fee_payer_not_allowed"
+	CodeNoSponsor        = "no_sponsor"
 	CodeGasLimitTooLow   = "timer_gas_limit_too_low"
 	CodeGasLimitTooHigh  = "timer_gas_limit_too_high"
 	CodeExpiresTooEarly  = "timer_expires_before_its_height"

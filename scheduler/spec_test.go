@@ -284,10 +284,14 @@ func TestSection8TheThousandAndTwentyFifthTimerIsRefused(t *testing.T) {
 	}
 }
 
-func TestT2FeePayerIsTheActorOrTheSenderOnly(t *testing.T) {
+func TestT2FeePayerIsTheActorOrTheSignerOnly(t *testing.T) {
 	w := rich()
-	ask := func(sender *types.Address, payer types.Address) error {
-		_, _, err := w.at(1).Schedule(alice, sender, program.TimerRequest{Height: 9, FeePayer: &payer})
+	ask := func(signer *types.Address, payer types.Address) error {
+		var signed *types.Sponsorship
+		if signer != nil {
+			signed = signedBy(*signer, types.WeiOf(1))
+		}
+		_, _, err := w.at(1).Schedule(alice, signed, program.TimerRequest{Height: 9, FeePayer: &payer})
 		return err
 	}
 	carol := addressOf("carol")
@@ -296,7 +300,7 @@ func TestT2FeePayerIsTheActorOrTheSenderOnly(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	wantCode(t, ask(nil, bob), CodeFeePayerForeign) // T18: run by a timer, there is no sender
+	wantCode(t, ask(nil, bob), CodeFeePayerForeign) // T18: run by a timer, there is no signer; T28: nor deeper in the stack
 	wantCode(t, ask(&bob, carol), CodeFeePayerForeign)
 	system := types.SystemAddress(0x09)
 	wantCode(t, ask(&system, system), CodeFeePayerSystem)

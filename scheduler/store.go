@@ -19,7 +19,7 @@ func (b *Block) insert(t *types.Timer, at Place) {
 	}
 	b.KV.Set(keyOwned(t.Actor, t.Seq), append([]byte(nil), t.ID[:]...))
 	b.calendar().Insert(Entry{Place: at, ID: t.ID, Actor: t.Actor, FeePayer: t.FeePayer, GasLimit: t.GasLimit, ExpiresAt: t.ExpiresAt,
-		MaxFeePerCycle: t.MaxFeePerCycle, MaxPriorityFeePerCycle: t.MaxPriorityFeePerCycle, GBA: t.GBA, Bid: t.Bid})
+		MaxFeePerCycle: t.MaxFeePerCycle, MaxPriorityFeePerCycle: t.MaxPriorityFeePerCycle, GBA: t.GBA, Bid: t.Bid, Sponsor: t.Sponsor})
 }
 
 // remove takes a pending timer out of state and out of its actor's count.
@@ -28,6 +28,7 @@ func (b *Block) remove(e *Entry) {
 		b.unwatch(e)
 	}
 	b.forgive(e.ID)
+	b.delist(e)
 	b.KV.Set(keyRecord(e.ID), nil)
 	b.KV.Set(keyPayload(e.ID), nil)
 	b.KV.Set(keyOwned(e.Actor, e.Seq), nil)
@@ -59,7 +60,7 @@ func assemble(r *record, e *Entry, deferrals uint64) types.Timer {
 		ID: e.ID, Actor: e.Actor, Height: r.Height, Handler: r.Handler,
 		FeePayer: e.FeePayer, GasLimit: e.GasLimit, ExpiresAt: e.ExpiresAt,
 		MaxFeePerCycle: e.MaxFeePerCycle, MaxPriorityFeePerCycle: e.MaxPriorityFeePerCycle,
-		Bid: e.Bid, GBA: e.GBA, Watch: r.Watch, Seq: e.Seq, ScheduledAt: r.ScheduledAt, Deferrals: deferrals,
+		Bid: e.Bid, GBA: e.GBA, Watch: r.Watch, Seq: e.Seq, ScheduledAt: r.ScheduledAt, Deferrals: deferrals, Sponsor: e.Sponsor,
 	}
 }
 

@@ -179,11 +179,14 @@ func (s *transcript) scheduled(arg func(string) string, payload string) string {
 		r.GBA = ptr(s.address(v))
 	}
 	r.PriorityTier = arg("tier")
-	var sender *types.Address
-	if v := arg("sender"); v != "" {
-		sender = ptr(s.address(v))
+	var signed *types.Sponsorship
+	if v := arg("signer"); v != "" {
+		signed = signedBy(s.address(v), types.Wei{})
 	}
-	timer, events, err := s.blockNow().Schedule(s.address(arg("by")), sender, r)
+	if v := arg("sponsor"); v != "" {
+		signed.Most = types.WeiOf(number(v))
+	}
+	timer, events, err := s.blockNow().Schedule(s.address(arg("by")), signed, r)
 	if err != nil {
 		return refusal(err)
 	}

@@ -245,7 +245,11 @@ func play(t *testing.T, w *world, timers []vectorTimer) (out Settled, order []ty
 		if v.MaxPriority != nil {
 			at.Rank, _ = v.MaxPriority.Uint64()
 		}
+		if timer.FeePayer != timer.Actor {
+			timer.Sponsor = ptr(types.Keccak(timer.FeePayer[:]))
+		}
 		b.insert(&timer, at)
+		b.enlist(&timer, signedBy(timer.FeePayer, types.MaxWei))
 		own := readTally(w.kv, v.Actor)
 		writeTally(w.kv, v.Actor, tally{Pending: own.Pending + 1, Nonce: own.Nonce + 1})
 		if next := timer.Seq + 1; next > readSequence(w.kv) {

@@ -52,7 +52,7 @@ func (r *laneRun) judge(d *dueTimer) (verdict, bool) {
 		return verdict{}, false
 	}
 	required, payable := r.maxCost(d)
-	available := r.Books.Balance(d.payer)
+	available := r.means(&d.Entry, d.payer)
 	if payable && !available.Less(required) {
 		return verdict{required: required, available: available}, false
 	}

@@ -143,6 +143,11 @@ func (w *world) fire(order Fire) (Fired, error) {
 	return fired, nil
 }
 
+// signedBy is what bob, say, signed for a transaction of his: at most so many wei.
+func signedBy(signer types.Address, most types.Wei) *types.Sponsorship {
+	return &types.Sponsorship{Transaction: types.Keccak(signer[:]), Signer: signer, Most: most}
+}
+
 func addressOf(name string) types.Address {
 	a := types.Address{0: 0xaa}
 	copy(a[1:], name)

@@ -21,6 +21,7 @@ type Storm struct {
 	Priority  *types.Wei     `json:"priority,omitempty"`   // per cycle
 	Bid       *types.Wei     `json:"bid,omitempty"`        // of the auctions
 	GBA       *types.Address `json:"gba,omitempty"`        // who prices it
+	FeePayer  *types.Address `json:"fee_payer,omitempty"`  // of the first; what a fire schedules the actor pays
 	Watch     *types.Watch   `json:"watch,omitempty"`      // a key of an actor's state
 	ExpiresIn *types.Height  `json:"expires_in,omitempty"` // blocks from the timers' height
 	Handler   string         `json:"handler,omitempty"`    // of the fires; only handle_timer does what follows
@@ -52,7 +53,7 @@ var storm = Sample{
 		if order.Again == 0 {
 			return nil, nil
 		}
-		order.Height, order.In = 0, order.Again
+		order.Height, order.In, order.FeePayer = 0, order.Again, nil
 		return nil, order.schedule(ctx)
 	},
 	"set_gas_bidder": func(ctx program.Context, payload []byte) ([]byte, error) {
@@ -79,7 +80,7 @@ func (s Storm) schedule(ctx program.Context) error {
 		height = ctx.Block().Height + s.In
 	}
 	request := program.TimerRequest{Height: height, Handler: s.Handler, GasLimit: s.GasLimit, MaxFeePerCycle: s.MaxFee,
-		MaxPriorityFeePerCycle: s.Priority, Bid: s.Bid, GBA: s.GBA, Watch: s.Watch}
+		MaxPriorityFeePerCycle: s.Priority, Bid: s.Bid, GBA: s.GBA, FeePayer: s.FeePayer, Watch: s.Watch}
 	if s.ExpiresIn != nil {
 		expires := height + *s.ExpiresIn
 		request.ExpiresAt = &expires

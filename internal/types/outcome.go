@@ -86,6 +86,7 @@ type Timer struct {
 	Seq                    Seq    // chain-wide, the insertion order
 	ScheduledAt            Height
 	Deferrals              uint64 // blocks it was due in and did not end
+	Sponsor                *Hash  // the transaction whose signer pays, within what it stated (decision T28); nil: the actor pays
 }
 
 // Watch is the key of an actor's state that makes a timer due when its value

@@ -65,6 +65,29 @@ type Execute struct {
 	Kind    string `cbor:"kind"`
 	Handler string `cbor:"handler"`
 	Payload []byte `cbor:"payload"`
+	// Sponsor is the most in wei that timers of that actor may cost the signer;
+	// nil, and left out, is nothing (decision T28).
+	Sponsor *Wei `cbor:"sponsor,omitempty"`
+}
+
+// Sponsorship is what the signer of an execute transaction agreed to pay for
+// timers of the actor that it calls.
+//
+// Decision T28. **Deviation**: the drafts take the signature for consent to any
+// amount, for whatever actor the transaction reaches.
+type Sponsorship struct {
+	Transaction Hash // that was signed: what timers name their allowance by
+	Signer      Address
+	Most        Wei // 0: nothing
+}
+
+// Sponsorship is what the transaction with this hash and signer agreed to.
+func (in *Execute) Sponsorship(transaction Hash, signer Address) *Sponsorship {
+	s := &Sponsorship{Transaction: transaction, Signer: signer}
+	if in.Sponsor != nil {
+		s.Most = *in.Sponsor
+	}
+	return s
 }
 
 // System is an instruction of the system key.
@@ -128,6 +151,9 @@ func (tx *Transaction) Instruction() (Instruction, error) {
 	}
 	if _, ok := in.(*Execute); ok && tx.To == nil {
 		return nil, errors.New("an execute needs an actor's address in to")
+	}
+	if e, ok := in.(*Execute); ok && e.Sponsor != nil && e.Sponsor.IsZero() {
+		return nil, errors.New("payload of kind execute: a sponsor of 0 is left out")
 	}
 	return in, nil
 }

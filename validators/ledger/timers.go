@@ -29,14 +29,10 @@ func (t timers) block(s *actors.State) *scheduler.Block {
 
 // Schedule implements actors.Timers.
 func (t timers) Schedule(s *actors.State, by actors.TimerCaller, request program.TimerRequest) (actors.TimerEffect, *program.Fault) {
-	var sender *types.Address
-	if !by.Sender.IsZero() {
-		sender = &by.Sender
-	}
 	if fault := checkBidder(s, request.GBA); fault != nil {
 		return actors.TimerEffect{}, fault
 	}
-	timer, events, err := t.block(s).Schedule(by.Actor, sender, request)
+	timer, events, err := t.block(s).Schedule(by.Actor, by.Sponsorship, request)
 	if err != nil {
 		return actors.TimerEffect{}, refusal(err)
 	}

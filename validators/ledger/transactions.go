@@ -85,7 +85,7 @@ func (r *run) execute(c *Checked) (x *actors.Execution, to types.Address, outcom
 	if c.Tx.To != nil {
 		to = *c.Tx.To
 	}
-	cause := actors.Cause{Origin: types.OriginTransaction, Hash: c.Hash, TxHash: c.Hash, Sender: c.Sender}
+	cause := actors.Cause{Origin: types.OriginTransaction, Hash: c.Hash, TxHash: c.Hash, Sponsorship: c.sponsorship()}
 	x, outcome, err = r.attempt(func() string { return "transaction " + c.Hash.String() }, cause, c.Tx.CyclesLimit, c.Tx.CellsLimit,
 		func(x *actors.Execution) (program.Outcome, error) {
 			if fault := x.Spend(c.intrinsic(r.params)); fault != nil {
@@ -105,6 +105,15 @@ func (r *run) execute(c *Checked) (x *actors.Execution, to types.Address, outcom
 			}
 		})
 	return x, to, outcome, err
+}
+
+// sponsorship is what the signer agreed to pay for timers: nothing where the
+// transaction calls no actor, but for init, which may not name him either.
+func (c *Checked) sponsorship() *types.Sponsorship {
+	if in, ok := c.Instruction.(*types.Execute); ok {
+		return in.Sponsorship(c.Hash, c.Sender)
+	}
+	return &types.Sponsorship{Transaction: c.Hash, Signer: c.Sender}
 }
 
 func (r *run) transfer(from, to types.Address, value types.Wei) program.Outcome {
