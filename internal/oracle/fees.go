@@ -48,6 +48,7 @@ func (j *Judge) charge(o *Observation) {
 			}
 			delete(txs, r.Hash)
 			j.chargeTransaction(h, tx, r, wrong)
+			j.sponsors.signed(tx, r)
 		case types.OriginTimer:
 			fires += uint64(r.Cycles)
 			c := fired[r.Hash]
@@ -57,6 +58,7 @@ func (j *Judge) charge(o *Observation) {
 			}
 			delete(fired, r.Hash)
 			j.chargeFire(o, c, r, wrong)
+			j.sponsors.drew(c, wrong)
 		case types.OriginMessage:
 			if !r.Tip.IsZero() {
 				wrong("the delivery %s paid a tip of %s", r.Hash, r.Tip)

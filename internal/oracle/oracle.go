@@ -110,6 +110,7 @@ type Judge struct {
 	votes      votes
 	supply     supply
 	timers     timers
+	sponsors   sponsors
 	window     window
 	before     feesBefore
 	books      books
@@ -153,6 +154,7 @@ func New(rules Rules) *Judge {
 		tipHash:  hashHeader(&rules.Genesis.Header),
 		votes:    newVotes(),
 		timers:   newTimers(),
+		sponsors: sponsors{},
 		before:   feesBefore{header: &rules.Genesis.Header, lane: rules.Lane},
 		books:    newBooks(rules.Accounts),
 		turnover: newTurnover(rules.Set),
