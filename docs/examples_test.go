@@ -88,6 +88,7 @@ var examples = map[string]func(*lines){
 		l.add("transfer", codec.Marshal(&types.Transfer{Kind: types.KindTransfer}))
 		l.add("deploy", codec.Marshal(&types.Deploy{Kind: types.KindDeploy, Code: code, Init: []byte{}, Manifest: types.Manifest{Name: "go"}}))
 		l.add("execute", codec.Marshal(&types.Execute{Kind: types.KindExecute, Handler: "go", Payload: []byte("by 5")}))
+		l.add("execute, sponsored", codec.Marshal(&types.Execute{Kind: types.KindExecute, Handler: "go", Payload: []byte("by 5"), Sponsor: types.SponsorOf(types.WeiOf(2 * types.CBY))}))
 		l.add("system", codec.Marshal(&types.System{Kind: types.KindSystem, Opcode: system.OpSetParameter,
 			Args: codec.Marshal(&system.SetParameter{Key: "cip5.max_ttl_blocks", Value: "1000", Height: 20})}))
 	},

@@ -126,7 +126,8 @@ T23
 T24
 T25
 T26
-T27`), "\n")
+T27
+T28`), "\n")
 
 // words are the MUSTs of these specs, and Appendix B's lines, as they stand
 // there: a row of the section quotes each.

@@ -35,6 +35,7 @@ func actorCommand() *cli.Command {
 				Description: "Example: devnet actor call hb start\nPAYLOAD is 0x-hex, or text. Exit code 1 when the handler fails.",
 				Flags: []cli.Flag{
 					&cli.StringFlag{Name: "value", Value: "0", Usage: "`CBY` to move along"},
+					&cli.StringFlag{Name: "sponsor", Value: "0", Usage: "at most `CBY` that timers of the actor may cost the caller"},
 					&cli.Uint64Flag{Name: "cycles", Usage: "cycles limit `N`"},
 					&cli.Uint64Flag{Name: "cells", Usage: "cells limit `N`"},
 					&cli.BoolFlag{Name: "dry-run", Usage: "only say what it would do"},
@@ -111,7 +112,11 @@ func actorCall(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	request := model.SendRequest{From: c.String("from"), To: args[0], Handler: args[1], Payload: args[2], Value: &value, DryRun: c.Bool("dry-run")}
+	sponsor, err := parseCBY("sponsor", c.String("sponsor"))
+	if err != nil {
+		return err
+	}
+	request := model.SendRequest{From: c.String("from"), To: args[0], Handler: args[1], Payload: args[2], Value: &value, Sponsor: &sponsor, DryRun: c.Bool("dry-run")}
 	if c.IsSet("cycles") {
 		limit := types.Cycles(c.Uint64("cycles"))
 		request.CyclesLimit = &limit

@@ -95,8 +95,12 @@ func tx(c *cli.Context) error {
 		if t.To != nil {
 			to = t.To.String()
 		}
+		sponsor := "" // most transactions state none
+		if !t.Sponsor.IsZero() {
+			sponsor = cby(t.Sponsor)
+		}
 		facts(w, "hash", t.Hash.String(), "from", t.Sender.String(), "to", to, "nonce", strconv.FormatUint(uint64(t.Nonce), 10),
-			"kind", t.Kind, "handler", printable(t.Handler), "value", cby(t.Value),
+			"kind", t.Kind, "handler", printable(t.Handler), "value", cby(t.Value), "sponsor", sponsor,
 			"limits", fmt.Sprintf("%d cycles, %d cells", t.CyclesLimit, t.CellsLimit))
 		if receipt == nil {
 			fmt.Fprintln(w, "It waits in a pool: no final block holds it yet.")

@@ -68,6 +68,9 @@ func terms(w io.Writer, s *model.TimerStory, actor string) {
 	payer, due, watches, gba, bid := "the actor", grouped(uint64(t.Height)), "", "", ""
 	if t.FeePayer != t.Actor {
 		payer = t.FeePayer.String()
+		if t.Sponsor != nil {
+			payer += ", within the sponsor of transaction " + t.Sponsor.String()
+		}
 	}
 	if t.Watch != nil {
 		key := value(model.Text(t.Watch.Key), t.Watch.Key)

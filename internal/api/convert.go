@@ -82,6 +82,9 @@ func transactionModel(tx *types.Transaction, sender types.Address) model.Transac
 		m.Kind = in.Kind
 	case *types.Execute:
 		m.Kind, m.Handler = in.Kind, in.Handler
+		if in.Sponsor != nil {
+			m.Sponsor = *in.Sponsor
+		}
 	case *types.System:
 		m.Kind = in.Kind
 	}
@@ -90,7 +93,7 @@ func transactionModel(tx *types.Transaction, sender types.Address) model.Transac
 
 func timerModel(t *Timer) model.Timer {
 	m := model.Timer{
-		ID: t.ID, Actor: t.Actor, Height: t.Height, Handler: t.Handler, Payload: t.Payload, FeePayer: t.FeePayer,
+		ID: t.ID, Actor: t.Actor, Height: t.Height, Handler: t.Handler, Payload: t.Payload, FeePayer: t.FeePayer, Sponsor: t.Sponsor,
 		GasLimit: t.GasLimit, ExpiresAt: t.ExpiresAt, MaxFeePerCycle: t.MaxFeePerCycle,
 		MaxPriorityFeePerCycle: t.MaxPriorityFeePerCycle, Bid: t.Bid, GBA: t.GBA, Status: string(t.Status),
 		ScheduledAt: t.ScheduledAt, Deferrals: t.Deferrals, Reason: t.Reason, Weight: "1/1", Result: string(t.Result),

@@ -122,10 +122,14 @@ func (s *Server) send(ctx context.Context, in *sendInput) (m model.Receipt, err 
 	if body.Handler == "" && len(data) > 0 {
 		return m, Refuse(http.StatusBadRequest, "invalid_request", "a payload needs a handler to receive it").At("handler")
 	}
+	sponsor := types.SponsorOf(or(body.Sponsor, types.Wei{}))
+	if body.Handler == "" && sponsor != nil {
+		return m, Refuse(http.StatusBadRequest, "invalid_request", "a sponsor needs a handler, whose timers it may pay for").At("sponsor")
+	}
 	d := draft{to: &to, value: or(body.Value, types.Wei{}), cycles: body.CyclesLimit, cells: body.CellsLimit,
 		payload: codec.Marshal(types.Transfer{Kind: types.KindTransfer})}
 	if body.Handler != "" {
-		d.payload = codec.Marshal(types.Execute{Kind: types.KindExecute, Handler: body.Handler, Payload: data})
+		d.payload = codec.Marshal(types.Execute{Kind: types.KindExecute, Handler: body.Handler, Payload: data, Sponsor: sponsor})
 	}
 	var r *Receipt
 	if body.DryRun {

@@ -77,6 +77,7 @@ func TestEveryErrorHasItsStatusAndCode(t *testing.T) {
 		{"send to nobody", 404, "unknown_name", "to", "POST", "/devnet/send", send(func(r *model.SendRequest) { r.To = "nobody" })},
 		{"send of half a byte", 400, "invalid_bytes", "payload", "POST", "/devnet/send", send(func(r *model.SendRequest) { r.Payload = "0xabc" })},
 		{"payload without handler", 400, "invalid_request", "handler", "POST", "/devnet/send", send(func(r *model.SendRequest) { r.Handler, r.Payload = "", "x" })},
+		{"sponsor without handler", 400, "invalid_request", "sponsor", "POST", "/devnet/send", send(func(r *model.SendRequest) { r.Handler, r.Payload, r.Sponsor = "", "", new(types.WeiOf(1)) })},
 		{"amount that is none", 422, "invalid_request", "", "POST", "/devnet/send", `{"from":"alice","to":"bob","value":"much"}`},
 		{"deploy of nothing", 422, "invalid_request", "code", "POST", "/devnet/deploy", deploy(func(r *model.DeployRequest) { r.Code = "" })},
 		{"deploy by a stranger", 404, "unknown_signer", "from", "POST", "/devnet/deploy", deploy(func(r *model.DeployRequest) { r.From = "mallory" })},

@@ -23,7 +23,7 @@ func TestFieldsAreThoseThatScriptsRead(t *testing.T) {
 			"basefee_cell, basefee_lane_timer, timer_cycles_used, timers_fired, timers_deferred, timers_expired, timers_insufficient, " +
 			"burned, tips, state_root, subset_epoch, skipped, votes",
 		"/transaction/" + ping.Receipt.Hash.String() + "/receipt": "hash, height, status, cycles, cells, fee, events, error, output, cycles_used, cells_used",
-		"/timer/" + id.String(): "id, actor, height, handler, payload, fee_payer, gas_limit, expires_at, max_fee_per_cycle, max_priority_fee_per_cycle, bid, gba, " +
+		"/timer/" + id.String(): "id, actor, height, handler, payload, fee_payer, sponsor, gas_limit, expires_at, max_fee_per_cycle, max_priority_fee_per_cycle, bid, gba, " +
 			"status, tier, scheduled_at, ended_at, deferrals, reason, priority, weight, cycles_used, cells_used, fee_paid, tip_paid",
 		"/account/alice": "address, nonce, balance",
 		"/height":        "height",

@@ -215,7 +215,8 @@ func (r *runtime) code(file string) ([]byte, error) {
 func (c *call) executeDraft() draft {
 	to := get[types.Address](c, "actor")
 	return draft{to: &to, value: get[types.Wei](c, "value"), cycles: get[uint64](c, "cycles"), cells: get[uint64](c, "cells"),
-		payload: types.Execute{Kind: types.KindExecute, Handler: get[string](c, "handler"), Payload: get[[]byte](c, "payload")}}
+		payload: types.Execute{Kind: types.KindExecute, Handler: get[string](c, "handler"), Payload: get[[]byte](c, "payload"),
+			Sponsor: types.SponsorOf(get[types.Wei](c, "sponsor"))}}
 }
 
 func netCall(c *call) (starlark.Value, error) {

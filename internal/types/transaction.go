@@ -70,6 +70,14 @@ type Execute struct {
 	Sponsor *Wei `cbor:"sponsor,omitempty"`
 }
 
+// SponsorOf is what Execute states for so many wei: nil for 0.
+func SponsorOf(most Wei) *Wei {
+	if most.IsZero() {
+		return nil
+	}
+	return &most
+}
+
 // Sponsorship is what the signer of an execute transaction agreed to pay for
 // timers of the actor that it calls.
 //

@@ -24,7 +24,7 @@ var instructions = rapid.Custom(func(t *rapid.T) any {
 	case 1:
 		return &Deploy{Kind: KindDeploy, Code: data.Draw(t, "code"), Salt: Hash{1}, Init: data.Draw(t, "init"), Manifest: Manifest{rapid.String().Draw(t, "name")}}
 	case 2:
-		return &Execute{Kind: KindExecute, Handler: rapid.String().Draw(t, "handler"), Payload: data.Draw(t, "payload")}
+		return &Execute{Kind: KindExecute, Handler: rapid.String().Draw(t, "handler"), Payload: data.Draw(t, "payload"), Sponsor: SponsorOf(amounts.Draw(t, "sponsor"))}
 	}
 	return &System{Kind: KindSystem, Opcode: rapid.Uint16().Draw(t, "opcode"), Args: codec.Marshal(map[string]uint64{"n": 5})}
 })
@@ -189,7 +189,7 @@ func TestInstructionRefuses(t *testing.T) {
 			t.Errorf("%s: %v, %v, want %s", c.what, in, err, c.want)
 		}
 	}
-	for _, in := range []any{&Transfer{Kind: KindTransfer}, &Execute{Kind: KindExecute, Handler: "h", Payload: []byte{}}} {
+	for _, in := range []any{&Transfer{Kind: KindTransfer}, &Execute{Kind: KindExecute, Handler: "h", Payload: []byte{}, Sponsor: SponsorOf(WeiOf(7))}} {
 		tx := sampleTransaction()
 		tx.To, tx.Payload = nil, codec.Marshal(in)
 		if got, err := tx.Instruction(); err == nil {

@@ -136,6 +136,7 @@ type Transaction struct {
 	MaxPriorityFeePerCell  types.Wei       `json:"max_priority_fee_per_cell"`
 	Kind                   string          `json:"kind" doc:"transfer, deploy, execute or system."`
 	Handler                string          `json:"handler" doc:"Of an execute; else empty."`
+	Sponsor                types.Wei       `json:"sponsor" doc:"Of an execute: the most in wei that timers of the actor may cost its sender."`
 	Payload                types.Bytes     `json:"payload" doc:"The canonical CBOR map of the instruction."`
 	Signature              types.Signature `json:"signature"`
 }
@@ -220,6 +221,7 @@ type Timer struct {
 	Handler                string         `json:"handler"`
 	Payload                types.Bytes    `json:"payload"`
 	FeePayer               types.Address  `json:"fee_payer"`
+	Sponsor                *types.Hash    `json:"sponsor" nullable:"true" doc:"The transaction whose sender pays, within the sponsor that it states; null where the actor pays."`
 	GasLimit               types.Cycles   `json:"gas_limit"`
 	ExpiresAt              types.Height   `json:"expires_at"`
 	MaxFeePerCycle         *types.Wei     `json:"max_fee_per_cycle"`
@@ -349,6 +351,7 @@ type SendRequest struct {
 	Handler     string        `json:"handler,omitempty" maxLength:"256" doc:"The handler to call; without one the value is transferred."`
 	Payload     string        `json:"payload,omitempty" doc:"0x-hex is bytes; any other string is UTF-8 text."`
 	Value       *types.Wei    `json:"value,omitempty" doc:"In wei; 0 where absent."`
+	Sponsor     *types.Wei    `json:"sponsor,omitempty" doc:"The most in wei that timers of the actor may cost the sender, who else cannot be their fee payer; 0 where absent."`
 	CyclesLimit *types.Cycles `json:"cycles_limit,omitempty" doc:"2,000,000 where absent."`
 	CellsLimit  *types.Cells  `json:"cells_limit,omitempty" doc:"Enough for the payload, and 100,000 more, where absent."`
 	DryRun      bool          `json:"dry_run,omitempty" doc:"Execute on the latest state and answer the receipt, changing nothing."`
