@@ -83,7 +83,8 @@ func moneyChain(spoil func(h types.Height, o *Observation)) []Observation {
 	message := Sent{Hash: types.Hash{7}, From: deployed, Cycles: 100, Cells: 2}
 	deploy := signed(alice, 0, nil, 500_000, types.Deploy{Kind: types.KindDeploy})
 	join := signed(governor, 0, nil, 0, system(opJoin, map[string]any{"public_key": joining.PublicKey, "endpoint": ""}))
-	call := signed(bob, 0, &deployed, 0, types.Execute{Kind: types.KindExecute, Handler: "h"})
+	call := signed(bob, 0, &deployed, 0, types.Execute{Kind: types.KindExecute, Handler: "h", Sponsor: types.SponsorOf(types.WeiOf(1020))})
+	lent.Sponsor = new(call.Hash())
 	leave := signed(governor, 1, nil, 0, system(opLeave, map[string]any{"address": validators[1]}))
 	failing := signed(bob, 1, &alice, 40, types.Transfer{Kind: types.KindTransfer})
 
