@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
+	"github.com/cowboyinc/devnet/internal/env"
 	"github.com/cowboyinc/devnet/internal/types"
 	"github.com/cowboyinc/devnet/validators/catchup"
 	"github.com/cowboyinc/devnet/validators/ledger"
@@ -85,7 +86,8 @@ func (e *execution) start(ctx actor.Context) {
 		return
 	}
 	e.onchain = onchain
-	e.executor = &ledger.Executor{Programs: e.v.node.Programs, Verifier: e.v.node.Verifier, Runner: onchain}
+	e.executor = &ledger.Executor{Programs: e.v.node.Programs, Verifier: e.v.node.Verifier, Runner: onchain,
+		Worked: func(cycles types.Cycles) { e.v.did(env.Cycles, uint64(cycles)) }}
 }
 
 // parent returns the state a block stands on, or nil.
@@ -193,12 +195,17 @@ func (e *execution) execute(ask simplex.Execute) {
 }
 
 func (e *execution) apply(parent *ledger.State, block *types.Block) (*ledger.Result, error) {
+	own := false // another validator of the process may have done it; it takes as long
 	result, err := e.v.memo.apply(e.v.life, parent.Root(), block, func() (*ledger.Result, error) {
+		own = true
 		defer e.onchain.cast.EndRound(idleBlocks)
 		return e.executor.Apply(parent, block)
 	})
 	if err != nil {
 		return nil, err
+	}
+	if !own {
+		e.v.did(env.Cycles, uint64(block.Header.CyclesUsed))
 	}
 	return result, nil
 }

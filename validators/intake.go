@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/asynkron/protoactor-go/actor"
+	"github.com/cowboyinc/devnet/internal/env"
 	"github.com/cowboyinc/devnet/internal/types"
 	"github.com/cowboyinc/devnet/validators/catchup"
 	"github.com/cowboyinc/devnet/validators/ledger"
@@ -65,6 +66,7 @@ func (in *intake) receive(ctx actor.Context) {
 
 func (in *intake) frame(f frame) {
 	read, err := in.v.memo.read(f.data)
+	in.v.did(env.BytesRead, uint64(len(f.data)))
 	if err != nil {
 		in.refuse(f.from, err)
 		return
@@ -84,6 +86,7 @@ func (in *intake) frame(f frame) {
 // consensus checks a message of the consensus.
 func (in *intake) consensus(f frame, read *reading) {
 	sets := *in.v.sets.Load()
+	in.v.did(env.Recoveries, signaturesIn(read.message))
 	verified, err := in.v.memo.check(read, sets, func() (simplex.Verified, error) {
 		return simplex.Check(in.v.genesis.ChainID, in.v.node.Verifier, sets, read.message)
 	})
@@ -123,6 +126,7 @@ func (in *intake) verify(ask catchup.Verify) {
 		sets = append(sets, *ask.Root.Previous)
 	}
 	certificate := func(c *types.Certificate) error {
+		in.v.did(env.Recoveries, uint64(len(c.Votes)))
 		_, err := simplex.CheckCertificate(in.v.genesis.ChainID, in.v.node.Verifier, sets, c)
 		return err
 	}
@@ -142,6 +146,7 @@ func (in *intake) transactions(from types.Address, message *transactions) {
 		return
 	}
 	var checked []*ledger.Checked
+	in.v.did(env.Recoveries, uint64(len(message.Raw)))
 	for _, raw := range message.Raw {
 		tx, err := in.v.admitter.Admit(in.v.head.Load().State, raw)
 		if err != nil {
@@ -156,6 +161,7 @@ func (in *intake) transactions(from types.Address, message *transactions) {
 }
 
 func (in *intake) submission(s submission) {
+	in.v.did(env.Recoveries, 1)
 	tx, err := in.v.admitter.Admit(in.v.head.Load().State, s.raw)
 	if err != nil {
 		in.v.count.refusedTransactions.Add(1)
@@ -169,4 +175,33 @@ func (in *intake) submission(s submission) {
 func (in *intake) refuse(from types.Address, err error) {
 	in.v.count.refusedFrames.Add(1)
 	in.v.log.Warn("a frame was refused", "from", from, "error", err)
+}
+
+// signaturesIn is how many signatures a message of the consensus holds to be
+// checked.
+func signaturesIn(message any) uint64 {
+	switch message := message.(type) {
+	case *types.Vote:
+		return 1
+	case *types.Certificate:
+		return uint64(len(message.Votes))
+	case *types.Proposal:
+		return 1 + signaturesOf(message.Block)
+	case *simplex.BlockAnswer:
+		return signaturesOf(message.Block)
+	}
+	return 0
+}
+
+// signaturesOf is how many votes a block's certificates hold.
+func signaturesOf(b *types.Block) (n uint64) {
+	if b == nil {
+		return 0
+	}
+	for _, c := range []*types.Certificate{b.Parent, b.Finalization} {
+		if c != nil {
+			n += uint64(len(c.Votes))
+		}
+	}
+	return n
 }

@@ -270,6 +270,13 @@ func (v *Validator) Status() Status {
 	return s
 }
 
+// did tells of work that takes time.
+func (v *Validator) did(what env.Labour, n uint64) {
+	if v.node.Work != nil {
+		v.node.Work.Did(what, n)
+	}
+}
+
 func (v *Validator) post(pid *actor.PID, event any) { v.runtime.Post(pid, event) }
 
 // receive is the transport's: it only hands on. What finds no room is lost, as

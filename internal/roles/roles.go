@@ -45,6 +45,10 @@ type Runtime struct {
 	// that loop, and should see to it that the whole node stops. Set it before
 	// the first Spawn. Where it is nil the panic is logged as an error.
 	OnPanic func(name string, value any, stack []byte)
+	// Later returns how what is posted now is held back, or nil where it is not: in
+	// the simulator, while the step that posts it takes virtual time. Set it before
+	// the first Spawn; nil: nothing is held back.
+	Later func() func(post func())
 
 	log        *slog.Logger
 	system     *actor.ActorSystem
@@ -109,9 +113,17 @@ func (r *Runtime) Spawn(name string, d actor.Dispatcher, receive func(actor.Cont
 // it does nothing. It never blocks; events from outside the node go through
 // Offer.
 func (r *Runtime) Post(pid *actor.PID, event any) {
-	if one := r.find(pid); one != nil {
-		one.mailbox.PostUserMessage(event)
+	one := r.find(pid)
+	if one == nil {
+		return
 	}
+	if r.Later != nil {
+		if hold := r.Later(); hold != nil {
+			hold(func() { one.mailbox.PostUserMessage(event) })
+			return
+		}
+	}
+	one.mailbox.PostUserMessage(event)
 }
 
 // Offer tells a role of an event from outside: it is refused, with false, when

@@ -81,7 +81,7 @@ func (d *disk) written(undo func()) {
 	d.free = max(d.free, w.now).Add(d.Latency)
 	d.pending = append(d.pending, pending{d.free, undo})
 	if w.current != nil && w.current.life.node == d.node {
-		w.current.busy = d.free
+		w.current.busy = max(w.current.busy, d.free)
 	}
 }
 
@@ -133,6 +133,7 @@ func (l *nodeLog) Append(records ...[]byte) error {
 	}
 	before, size := len(d.records), d.size
 	d.append(records)
+	l.life.Did(env.BytesWritten, uint64(d.size-size))
 	d.written(func() { d.tear(before, size) })
 	w.strike(l.life, AfterAppend)
 	return nil
@@ -176,6 +177,7 @@ func (l *nodeLog) Rewrite(records [][]byte) error {
 	old, size := d.records, d.size
 	d.records, d.size = nil, 0
 	d.append(records)
+	l.life.Did(env.BytesWritten, uint64(d.size))
 	d.written(func() { d.records, d.size = old, size })
 	w.strike(l.life, AfterAppend)
 	return nil
@@ -205,6 +207,7 @@ func (s *nodeStore) Commit(writes []env.Write) error {
 		b := d.bucket(group.bucket)
 		b.tree = w.tables.put(b.tree, group.changes)
 	}
+	s.life.Did(env.BytesWritten, uint64(len(w.hashed)))
 	d.written(func() { d.buckets = old })
 	w.strike(s.life, AfterCommit)
 	return nil

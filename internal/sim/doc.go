@@ -4,8 +4,9 @@
 //
 // A World is made from a seed. Every role of every node runs on the one loop of
 // the world; where several can step, the seed picks which steps next. Where none
-// can, the clock jumps to the next delivery or alarm. Nothing takes virtual time
-// but links, alarms, and disks that are told to. One seed is one run: the same
+// can, the clock jumps to the next delivery or alarm. Virtual time passes on
+// links, until alarms, on disks that are told to, and while roles work: executing,
+// checking signatures, reading and writing take it by a model (Work). One seed is one run: the same
 // steps in the same order, and so the same Digest, under the race detector and
 // any GOMAXPROCS. What is simulated is cut off above QUIC: frames are delayed and
 // lost, not packets.

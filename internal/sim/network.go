@@ -31,6 +31,7 @@ type NetworkConfig struct {
 	Accounts   []string         // funded, by name; alice and bob
 	Funds      types.Wei        // of each account; 1,000,000 CBY
 	Programs   program.Host     // beside the Go samples; none
+	Timeless   bool             // work takes no virtual time; else World.Work, MeasuredWork where that is zero
 	Real       bool             // real signatures instead of the world's keyed hash
 	Apart      bool             // every validator executes every block itself
 	Sample     types.Height     // heights between full audits by the oracles; 16
@@ -99,6 +100,9 @@ func (c *NetworkConfig) fill() {
 	}
 	if c.Sample == 0 {
 		c.Sample = 16
+	}
+	if c.World.Work == (Work{}) && !c.Timeless {
+		c.World.Work = MeasuredWork
 	}
 	c.Programs = samples.Mux{Other: c.Programs}
 }

@@ -49,7 +49,8 @@ type roleLoop struct {
 	life  *life
 	role  string
 	index int
-	busy  types.Time // its disk is, until then
+	busy  types.Time    // it or its disk is, until then
+	owed  time.Duration // work whose time has not passed yet, less than a quantum
 }
 
 // run is a role that can step.
@@ -192,9 +193,9 @@ func (w *World) Stop(name string) error {
 func (l *life) env() env.Node {
 	n := l.node
 	return env.Node{
-		Clock: clock{l}, Loops: l, Transport: &transport{l},
+		Work: l, Clock: clock{l}, Loops: l, Transport: &transport{l},
 		Log: &nodeLog{l}, Store: &nodeStore{l},
-		Signer: n.parts.Signer, Verifier: n.parts.Verifier, Programs: n.parts.Programs,
+		Signer: signer{n.parts.Signer, l}, Verifier: n.parts.Verifier, Programs: n.parts.Programs,
 	}
 }
 
@@ -245,8 +246,16 @@ func (w *World) bury() {
 // clocks by, plus its skew.
 type clock struct{ life *life }
 
-// Now implements env.Clock.
-func (c clock) Now() types.Time { return c.life.node.world.now.Add(c.life.node.ahead()) }
+// Now implements env.Clock. Within a step that has worked, or written, it is later
+// than the world's.
+func (c clock) Now() types.Time {
+	w := c.life.node.world
+	now := w.now
+	if w.current != nil && w.current.life == c.life {
+		now = max(now, w.current.busy)
+	}
+	return now.Add(c.life.node.ahead())
+}
 
 // ahead is by how much the node's clock is before the world's time.
 func (n *node) ahead() time.Duration { return n.world.offset + n.skew }

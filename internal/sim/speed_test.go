@@ -40,20 +40,21 @@ func collectAsRunDoes(b *testing.B) {
 // a block, Go actors and Python ones (aims: 1,000 and 500).
 func BenchmarkTimers(b *testing.B) {
 	collectAsRunDoes(b)
-	b.Run("go", func(b *testing.B) { benchTimers(b, nil, samples.Code("heartbeat")) })
+	b.Run("go", func(b *testing.B) { benchTimers(b, nil, samples.Code("heartbeat"), false) })
+	b.Run("timeless", func(b *testing.B) { benchTimers(b, nil, samples.Code("heartbeat"), true) })
 	b.Run("python", func(b *testing.B) {
 		host := pyhost.New(pyhost.Config{Blocks: 64}) // as `devnet run` has it
 		defer host.Close()
 		if _, err := host.Probe(); err != nil {
 			b.Skip(err)
 		}
-		benchTimers(b, host, []byte(beat))
+		benchTimers(b, host, []byte(beat), false)
 	})
 }
 
-func benchTimers(b *testing.B, host program.Host, code []byte) {
+func benchTimers(b *testing.B, host program.Host, code []byte, timeless bool) {
 	const beats = 10
-	n := network(b, NetworkConfig{World: quick(1), Programs: host})
+	n := network(b, NetworkConfig{World: quick(1), Programs: host, Timeless: timeless})
 	var hearts []types.Address
 	for i := range beats {
 		deploy, at := n.Deploy("alice", code, types.WeiOf(10_000).Mul(types.CBY))
@@ -79,23 +80,31 @@ func benchTimers(b *testing.B, host program.Host, code []byte) {
 }
 
 // BenchmarkSeed is whole seeds of 60 virtual seconds, network made and closed
-// (aim: 50,000 an hour on two cores, which is 144 ms each).
+// (aim: 50,000 an hour on two cores, which is 144 ms each), without and with the
+// model of work: it may cost a tenth.
 func BenchmarkSeed(b *testing.B) {
 	collectAsRunDoes(b)
-	for i := range b.N {
-		n, err := NewNetwork(NetworkConfig{World: quick(uint64(i + 1))})
-		if err != nil {
-			b.Fatal(err)
-		}
-		if err := n.RunFor(time.Minute); err != nil {
-			b.Fatal(err)
-		}
-		if err := n.Err(); err != nil {
-			b.Fatal(err)
-		}
-		n.Close()
+	for _, model := range []struct {
+		name     string
+		timeless bool
+	}{{"timeless", true}, {"work", false}} {
+		b.Run(model.name, func(b *testing.B) {
+			for i := range b.N {
+				n, err := NewNetwork(NetworkConfig{World: quick(uint64(i + 1)), Timeless: model.timeless})
+				if err != nil {
+					b.Fatal(err)
+				}
+				if err := n.RunFor(time.Minute); err != nil {
+					b.Fatal(err)
+				}
+				if err := n.Err(); err != nil {
+					b.Fatal(err)
+				}
+				n.Close()
+			}
+			b.ReportMetric(float64(b.N)/b.Elapsed().Hours(), "seeds/h/core")
+		})
 	}
-	b.ReportMetric(float64(b.N)/b.Elapsed().Hours(), "seeds/h/core")
 }
 
 // BenchmarkHundredValidators is 100 blocks of 100 validators.

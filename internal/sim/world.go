@@ -32,6 +32,7 @@ type Config struct {
 	Seed  uint64
 	Link  Link         // of every pair of nodes, until told otherwise
 	Disk  Disk         // of every node, until told otherwise
+	Work  Work         // of every role
 	Log   *slog.Logger // nil: nothing is logged
 	Trace io.Writer    // nil: none; else one JSON object a line for each step
 }
@@ -69,6 +70,8 @@ type World struct {
 	byAddress map[types.Address]*node // looked up only
 	defaults  linkState
 	disk      Disk
+	work      Work
+	worked    time.Duration  // by all roles
 	links     [][]*linkState // by sender, then receiver; nil until used
 	receipts  []*Receipt
 	trace     trace
@@ -114,9 +117,11 @@ func New(c Config) *World {
 		byName:    make(map[string]*node),
 		byAddress: make(map[types.Address]*node),
 		disk:      c.Disk,
+		work:      c.Work,
 		trace:     newTrace(c.Seed, c.Trace),
 	}
 	w.defaults = linkState{Link: c.Link, receipt: w.receipt("network", "the links as configured")}
+	w.runtime.Later = w.later
 	w.runtime.OnPanic = func(role string, value any, stack []byte) {
 		if w.bug == nil {
 			w.bug = &Bug{w.seed, role, w.now, value, stack}

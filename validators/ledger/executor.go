@@ -14,6 +14,9 @@ type Executor struct {
 	Programs program.Host // nil: this node can run none
 	Verifier Verifier
 	Runner   actors.Runner // nil: actors.Direct
+	// Worked is told the cycles of each execution once it is over, so that its time
+	// may pass before the next. It may be nil.
+	Worked func(types.Cycles)
 }
 
 // Verifier judges signatures; it may remember what it judged.
@@ -66,4 +69,11 @@ func (x *Executor) runner() actors.Runner {
 		return actors.Direct{}
 	}
 	return x.Runner
+}
+
+func (x *Executor) worked(done *actors.Execution) {
+	if x.Worked != nil {
+		cycles, _ := done.Used()
+		x.Worked(cycles)
+	}
 }

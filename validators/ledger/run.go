@@ -76,6 +76,7 @@ func (r *run) attempt(what func() string, cause actors.Cause, cycles types.Cycle
 		x := actors.Start(&r.shared, r.state, cause, cycles, cells)
 		outcome, err := do(x)
 		if err == nil {
+			r.x.worked(x)
 			return x, outcome, nil
 		}
 		r.state.Revert(snapshot)
