@@ -13,9 +13,9 @@ import (
 	"github.com/cowboyinc/devnet/validators/simplex"
 )
 
-// rewriteBytes is how long the log may grow before what is in the store
-// already is dropped from it.
-const rewriteBytes = 8 << 20
+// DefaultRewriteBytes is how long the log may grow before what is in the store
+// already is dropped from it, where Config says nothing else.
+const DefaultRewriteBytes = 8 << 20
 
 // answerDelays is how many link delays a peer has to answer a request for
 // blocks: two for the way, the others for reading and for the size.
@@ -66,7 +66,7 @@ func newConsensus(v *Validator) (*consensus, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &consensus{v: v, machine: machine, timing: timing, limit: rewriteBytes}
+	c := &consensus{v: v, machine: machine, timing: timing, limit: v.config.RewriteBytes}
 	c.sync = catchup.New(catchup.Config{Self: v.node.Signer.Address(),
 		Timeout: answerDelays * timing.LinkDelay, Root: view.syncRoot()})
 	c.publish()
@@ -240,7 +240,7 @@ func (c *consensus) rewrite(stored *View) {
 		c.v.fail("the log of votes cannot be rewritten", err)
 		return
 	}
-	c.limit = 2*c.v.node.Log.Size() + rewriteBytes
+	c.limit = 2*c.v.node.Log.Size() + c.v.config.RewriteBytes
 }
 
 // archived goes on from what the store holds. Where catch-up brought it, the

@@ -23,6 +23,9 @@ type Config struct {
 	Genesis *ledger.Genesis
 	Memo    *Memo // shared by the validators of a process; nil: this one executes every block itself
 	Log     *slog.Logger
+	// RewriteBytes is how long the log of votes may grow before what the store holds
+	// is dropped from it; 0: DefaultRewriteBytes.
+	RewriteBytes int64
 	// Bootstrap are validators that it connects with while it is no member of
 	// the set it knows: who joins begins at genesis, whose members may be gone.
 	Bootstrap []types.Validator
@@ -114,6 +117,9 @@ type Refused struct {
 // Start brings a validator up on its environment: from its store and its log
 // where they hold something, else from genesis.
 func Start(rt *roles.Runtime, cfg Config, node env.Node) (*Validator, error) {
+	if cfg.RewriteBytes <= 0 {
+		cfg.RewriteBytes = DefaultRewriteBytes
+	}
 	v := &Validator{name: cfg.Name, genesis: cfg.Genesis, node: node, runtime: rt, memo: cfg.Memo, life: &life{}, config: cfg,
 		log: cfg.Log.With("node", cfg.Name), history: ArchiveOf(node.Store), admitter: &ledger.Executor{Verifier: node.Verifier}}
 	view, err := v.restore()

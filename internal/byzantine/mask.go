@@ -39,12 +39,13 @@ const (
 	TamperBody    Kind = "tamper_body"    // the blocks it sends hold other transactions than their headers say
 	WithholdBody  Kind = "withhold_body"  // f of the others get no block from it, and nobody who asks
 	Impersonate   Kind = "impersonate"    // it votes and proposes in the names of others
+	Forge         Kind = "forge"          // its answers, batches, certificates and transactions are made up
 	Flood         Kind = "flood"          // it sends heaps of what is bad, stale or not asked for
 )
 
 // Kinds lists the behaviours.
 func Kinds() []Kind {
-	return []Kind{Equivocate, WithholdVotes, SilentLeader, BadStateRoot, TamperBody, WithholdBody, Impersonate, Flood}
+	return []Kind{Equivocate, WithholdVotes, SilentLeader, BadStateRoot, TamperBody, WithholdBody, Impersonate, Forge, Flood}
 }
 
 // List is the kinds in one line, for people.
@@ -86,6 +87,7 @@ var behaviours = map[Kind]behaviour{
 	TamperBody:    tamperBody,
 	WithholdBody:  withholdBody,
 	Impersonate:   impersonate,
+	Forge:         forge,
 	Flood:         flood,
 }
 

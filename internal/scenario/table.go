@@ -115,7 +115,7 @@ func init() {
 		parse("disk_fail(on: bool = True, *, may_be_idle: bool = False)", "Every use of its disk fails, until called with False.", valDiskFail),
 		parse("clock_skew(by: duration, *, may_be_idle: bool = False)", "Sets its clock ahead of the others, or behind.", valClockSkew),
 		parse("misbehave(kind: text, *, may_be_idle: bool = False)",
-			"Makes it Byzantine: equivocate, withhold_votes, fabricate_presence, suppress_presence, bad_state_root, silent_leader, tamper_body, withhold_body, impersonate or flood; \"\" ends it.", valMisbehave),
+			"Makes it Byzantine: equivocate, withhold_votes, fabricate_presence, suppress_presence, bad_state_root, silent_leader, tamper_body, withhold_body, impersonate, forge or flood; \"\" ends it.", valMisbehave),
 	}
 }
 

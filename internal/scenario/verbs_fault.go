@@ -165,7 +165,7 @@ func valClockSkew(c *call) (starlark.Value, error) {
 
 // misbehaviours are the words of misbehave.
 var misbehaviours = []string{"equivocate", "withhold_votes", "fabricate_presence", "suppress_presence", "bad_state_root", "silent_leader",
-	"tamper_body", "withhold_body", "impersonate", "flood"}
+	"tamper_body", "withhold_body", "impersonate", "forge", "flood"}
 
 func valMisbehave(c *call) (starlark.Value, error) {
 	v, kind := valOf(c), get[string](c, "kind")

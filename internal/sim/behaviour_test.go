@@ -108,7 +108,7 @@ func TestMisbehaviourThatIsNotThereSaysSo(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer n.Close()
-	for kind, want := range map[string]string{"suppress_presence": "needs runners", "nonsense": "equivocate, withhold_votes, silent_leader, bad_state_root, tamper_body, withhold_body, impersonate, flood"} {
+	for kind, want := range map[string]string{"suppress_presence": "needs runners", "nonsense": "equivocate, withhold_votes, silent_leader, bad_state_root, tamper_body, withhold_body, impersonate, forge, flood"} {
 		if _, err := n.Misbehave("v0", kind); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", kind, err)
 		}
@@ -131,7 +131,7 @@ func TestTwoLiarsOfSevenUnderFaults(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i := range uint64(2) {
-			if _, err := n.Misbehave(fmt.Sprintf("v%d", i), string(kinds[(seed+i)%4])); err != nil {
+			if _, err := n.Misbehave(fmt.Sprintf("v%d", i), string(kinds[(2*seed+i)%uint64(len(kinds))])); err != nil {
 				t.Fatal(err)
 			}
 		}

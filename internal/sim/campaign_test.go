@@ -1,20 +1,24 @@
 package sim
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/cowboyinc/devnet/actors/samples"
+	"github.com/cowboyinc/devnet/internal/byzantine"
 	"github.com/cowboyinc/devnet/internal/env"
 	"github.com/cowboyinc/devnet/internal/params"
 	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/validators"
 )
 
 var (
@@ -40,6 +44,13 @@ type campaign struct {
 	rng    *rand.Rand
 	actors []types.Address
 	faults []string
+	// faulty are the f that may lie, lose their disk or have it damaged: who ever
+	// did is one of them for good, so that there are never more.
+	faulty []string
+	broken map[string]bool // their disk fails, or was damaged; looked up only
+	turned bool            // a validator joined, and one may leave for it
+	policy string
+	did    map[string]int // faults by name
 }
 
 func newCampaign(seed uint64, change ...func(*NetworkConfig)) (*campaign, error) {
@@ -57,6 +68,10 @@ func newCampaign(seed uint64, change ...func(*NetworkConfig)) (*campaign, error)
 	if rng.IntN(3) == 0 {
 		c.World.Disk.Latency = time.Duration(rng.IntN(20)) * time.Millisecond
 	}
+	if rng.IntN(2) == 0 {
+		c.Rewrite = int64(1+rng.IntN(64)) << 10 // logs are rewritten
+	}
+	c.Apart = rng.IntN(8) == 0
 	policy := []string{"eip1559", "eip1559", "eip1559", "fifo", "fifo", "gba", "bias-vcg", "bias-first-price"}[rng.IntN(8)]
 	c.Params["cip1.policy"] = policy
 	if policy == "fifo" && rng.IntN(3) == 0 {
@@ -79,7 +94,10 @@ func newCampaign(seed uint64, change ...func(*NetworkConfig)) (*campaign, error)
 	if err != nil {
 		return nil, err
 	}
-	one := &campaign{Network: n, rng: rng}
+	one := &campaign{Network: n, rng: rng, policy: policy, broken: map[string]bool{}, did: map[string]int{}}
+	for _, i := range rng.Perm(c.Validators)[:(c.Validators-1)/3] {
+		one.faulty = append(one.faulty, fmt.Sprintf("v%d", i))
+	}
 	one.traffic()
 	for at := 2 * time.Second; at < storm; at += time.Duration(500+rng.IntN(4000)) * time.Millisecond {
 		one.After(at, one.fault)
@@ -128,7 +146,7 @@ func (c *campaign) submit(after time.Duration, tx *types.Transaction) {
 func (c *campaign) fault() {
 	name := c.names[c.rng.IntN(len(c.names))]
 	what := ""
-	switch c.rng.IntN(10) {
+	switch c.rng.IntN(16) {
 	case 0:
 		c.Partition(c.some())
 		what = "partition"
@@ -163,7 +181,20 @@ func (c *campaign) fault() {
 	case 9:
 		what = "thaw, skew " + name
 		c.thawAll()
-		c.ClockSkew(name, time.Duration(c.rng.IntN(400)-200)*time.Millisecond)
+		c.ClockSkew(name, time.Duration(c.rng.IntN(2000)-1000)*time.Millisecond) // decision C7 allows 1 s
+	case 10, 11:
+		what = c.lie()
+	case 12:
+		what = c.amnesia()
+	case 13:
+		what = c.failingDisk(name)
+	case 14:
+		what = c.govern()
+	case 15:
+		what = c.turnover()
+	}
+	if what != "" {
+		c.did[strings.Fields(what)[0]]++
 	}
 	c.faults = append(c.faults, fmt.Sprintf("%v %s", c.Now().Sub(firstInstant), what))
 }
@@ -178,12 +209,129 @@ func (c *campaign) some() (names []string) {
 	return names
 }
 
-func (c *campaign) bootDown() {
+// oneOf is one of those that may be faulty.
+func (c *campaign) oneOf() string { return c.faulty[c.rng.IntN(len(c.faulty))] }
+
+// lie has a faulty validator misbehave in one way, or stop it.
+func (c *campaign) lie() string {
+	name := c.oneOf()
+	kinds := byzantine.Kinds()
+	kind := string(kinds[c.rng.IntN(len(kinds))])
+	if c.rng.IntN(4) == 0 {
+		kind = "honest"
+	}
+	if !c.Running(name) {
+		return ""
+	}
+	if _, err := c.Misbehave(name, kind); err != nil && c.failure == nil {
+		c.failure = err
+	}
+	return "misbehave " + name + " " + kind
+}
+
+// amnesia takes from a faulty validator what it had kept, or damages it.
+func (c *campaign) amnesia() string {
+	name := c.oneOf()
+	c.Crash(name)
+	if c.rng.IntN(2) == 0 {
+		c.wipe(name)
+		return "wipe " + name
+	}
+	for range 1 + c.rng.IntN(3) {
+		if _, err := c.Flip(name); err != nil && c.failure == nil {
+			c.failure = err
+		}
+	}
+	c.broken[name] = true
+	return "flip " + name
+}
+
+func (c *campaign) wipe(name string) {
+	c.DiskFail(name, false)
+	if _, err := c.Wipe(name); err != nil && c.failure == nil {
+		c.failure = err
+	}
+	delete(c.broken, name)
+}
+
+// failingDisk has a disk fail for some seconds, at once or in the midst of what it
+// does; its validator stops by itself, and is started again when the disk works.
+func (c *campaign) failingDisk(name string) string {
+	if c.broken[name] {
+		return ""
+	}
+	c.broken[name] = true
+	if c.rng.IntN(2) == 0 {
+		c.DiskFail(name, true)
+	} else {
+		c.DiskFailAt(name, 1+c.rng.IntN(30))
+	}
+	c.After(time.Duration(c.rng.IntN(5000))*time.Millisecond, func() { c.mendDisk(name) })
+	return "failing disk of " + name
+}
+
+func (c *campaign) mendDisk(name string) {
+	delete(c.broken, name)
+	c.DiskFail(name, false)
+	c.Crash(name)
+}
+
+// govern changes a parameter, or a fifo lane's policy.
+func (c *campaign) govern() string {
+	changes := [][2]string{{"chain.block_time_ms", "500"}, {"chain.block_time_ms", "1500"}, {"cip3.min_basefee", "7"}, {"cip3.min_basefee", "2000"},
+		{"cip1.priority_floor", "3"}, {"cip5.max_cycles_per_fire", "300000"}, {"cip1.tie_break", "age"}}
+	if c.policy == "fifo" && c.config.Params["cip5.fees"] == "" {
+		changes = append(changes, [2]string{"cip1.policy", "eip1559"})
+	}
+	change := changes[c.rng.IntN(len(changes))]
+	if _, err := c.SetParam(change[0], change[1], 0); err != nil && c.failure == nil {
+		c.failure = err
+	}
+	return "parameter " + change[0] + " " + change[1]
+}
+
+// turnover has a validator join, and later one leave that is not faulty: so f
+// stays what it was.
+func (c *campaign) turnover() string {
+	if !c.turned {
+		c.turned = true
+		if err := c.Join("w0"); err != nil && !errors.Is(err, ErrCrashed) && c.failure == nil {
+			c.failure = err
+		}
+		return "join w0"
+	}
+	if !c.Running("w0") || c.Status("w0") != validators.StatusActive || len(c.members.Members) <= c.config.Validators {
+		return ""
+	}
 	for _, name := range c.names {
-		if !c.Running(name) {
-			if err := c.Boot(name); err != nil && c.failure == nil {
+		if name != "w0" && !slices.Contains(c.faulty, name) && c.isMember(name) {
+			if err := c.Leave(name); err != nil && c.failure == nil {
 				c.failure = err
 			}
+			return "leave " + name
+		}
+	}
+	return ""
+}
+
+// bootDown starts who is down and is, or is to be, a validator. One whose disk was
+// damaged may refuse to start, by name; it is wiped then, as its message advises.
+func (c *campaign) bootDown() {
+	for _, name := range c.names {
+		if c.Running(name) || !c.isMember(name) && !c.isJoining(name) || c.find(name).disk.failing != nil {
+			continue
+		}
+		err := c.Boot(name)
+		if err != nil && c.broken[name] && !errors.Is(err, ErrCrashed) {
+			c.did["refused"]++
+			if !strings.Contains(err.Error(), name) && c.failure == nil {
+				c.failure = fmt.Errorf("a damaged disk is refused without a name: %w", err)
+			}
+			c.wipe(name)
+			err = c.Boot(name)
+		}
+		if err != nil && !errors.Is(err, ErrDiskFailed) && c.failure == nil {
+			c.failure = err
 		}
 	}
 }
@@ -207,9 +355,16 @@ func (c *campaign) run() error {
 	c.Heal()
 	c.LinkAll(Link{Latency: 20 * time.Millisecond})
 	c.thawAll()
+	lying := c.rng.IntN(2) == 0
 	for _, name := range c.names {
 		c.ClockSkew(name, 0)
 		c.find(name).crashes = nil
+		if one := c.find(name); one.disk.failing != nil || one.disk.fails > 0 {
+			c.mendDisk(name)
+		}
+		if !lying && c.Running(name) {
+			c.unmask(name)
+		}
 	}
 	c.bootDown()
 	return c.RunToHeight(c.Tip()+liveBlocks, bound)
@@ -284,6 +439,8 @@ const soakSeeds = 10_000
 type tally struct {
 	blocks, steps, fired, cancelled, insufficient, expired, deferred, receipts int
 	crashes, midstep, lost, dropped, held, audits                              int
+	rewritten, apart, sets, boots, worked                                      int
+	did                                                                        map[string]int
 }
 
 func (s *tally) add(c *campaign) {
@@ -300,6 +457,19 @@ func (s *tally) add(c *campaign) {
 	s.deferred += counts.Deferred
 	s.receipts += counts.Receipts
 	s.audits += counts.Rehashed
+	s.sets += counts.Sets
+	s.boots += counts.Boots
+	s.worked += int(c.Worked() / time.Millisecond)
+	s.rewritten += c.rewrites
+	if c.config.Apart {
+		s.apart++
+	}
+	if s.did == nil {
+		s.did = map[string]int{}
+	}
+	for what, n := range c.did {
+		s.did[what] += n
+	}
 	for _, r := range c.Receipts() {
 		s.crashes += r.Ended
 		s.lost += r.Lost
@@ -320,6 +490,9 @@ func (s *tally) sometimes(t *testing.T) {
 		{s.insufficient, "timers without funds"}, {s.expired, "expired timers"}, {s.deferred, "deferred timers"},
 		{s.crashes, "crashes"}, {s.midstep, "crashes within a step"}, {s.lost, "records lost"},
 		{s.dropped, "frames dropped"}, {s.held, "events held"}, {s.audits, "audits"},
+		{s.rewritten, "rewritten logs"}, {s.apart, "seeds apart"}, {s.sets, "sets announced"}, {s.boots, "boots"}, {s.worked, "milliseconds of work"},
+		{s.did["misbehave"], "liars"}, {s.did["wipe"], "wipes"}, {s.did["flip"], "flipped bits"}, {s.did["refused"], "damaged disks refused"},
+		{s.did["failing"], "failing disks"}, {s.did["parameter"], "parameter changes"}, {s.did["join"], "joins"}, {s.did["leave"], "leaves"},
 	} {
 		if one.n == 0 {
 			t.Errorf("in no seed there were %s", one.what)

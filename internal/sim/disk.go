@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -26,6 +27,11 @@ type Disk struct {
 // ErrDiskFailed is what every use of a disk answers that DiskFail broke.
 var ErrDiskFailed = errors.New("sim: the disk fails")
 
+// ErrDamaged is what a log answers in whose midst a record does not bear its
+// checksum any more. What is damaged at its end cannot be told from what was half
+// written, and is cut off.
+var ErrDamaged = errors.New("sim: a record of the log is damaged")
+
 // recordFrame is the bytes a record takes beside its own: length and checksum.
 const recordFrame = 8
 
@@ -34,7 +40,9 @@ type disk struct {
 	Disk
 	node    *node
 	failing *Receipt
+	fails   int // so many uses from now all fail; 0: none was planned
 	records [][]byte
+	damaged map[int]bool // records whose checksum is wrong, by index; looked up only
 	size    int64
 	buckets []bucket
 	free    types.Time // when all writes so far are synced
@@ -61,6 +69,13 @@ func (d *disk) use(l *life) error {
 	switch {
 	case l.dead:
 		return ErrCrashed
+	case d.fails > 0:
+		if d.fails--; d.fails == 0 {
+			d.failing = d.node.world.receipt("disk_fail", d.node.name)
+			d.failing.Refused++
+			return ErrDiskFailed
+		}
+		return nil
 	case d.failing != nil:
 		d.failing.Refused++
 		return ErrDiskFailed
@@ -96,7 +111,57 @@ func (d *disk) crash() {
 
 // wipe empties the disk.
 func (d *disk) wipe() {
-	d.records, d.size, d.buckets, d.pending, d.free = nil, 0, nil, nil, 0
+	d.records, d.size, d.buckets, d.pending, d.free, d.damaged = nil, 0, nil, nil, 0, nil
+}
+
+// flip flips a bit: of a record of the log, or of a value of the store.
+func (d *disk) flip(r *Receipt) {
+	weather := d.node.world.weather
+	var full []int
+	for i := range d.buckets {
+		if d.buckets[i].tree.Len() > 0 {
+			full = append(full, i)
+		}
+	}
+	if len(d.records) > 0 && (len(full) == 0 || weather.IntN(2) == 0) {
+		i := weather.IntN(len(d.records))
+		flipped := bytes.Clone(d.records[i])
+		flipped[weather.IntN(len(flipped))] ^= 1 << weather.IntN(8)
+		d.records[i] = flipped
+		if d.damaged == nil {
+			d.damaged = map[int]bool{}
+		}
+		d.damaged[i] = true
+		r.Flipped++
+		return
+	}
+	if len(full) == 0 {
+		return
+	}
+	d.buckets = slices.Clone(d.buckets)
+	b := &d.buckets[full[weather.IntN(len(full))]]
+	nth := weather.IntN(b.tree.Len())
+	var key, value []byte
+	b.tree.Scan(nil, nil, func(k, v []byte) bool {
+		key, value = bytes.Clone(k), bytes.Clone(v)
+		nth--
+		return nth >= 0
+	})
+	if len(value) == 0 {
+		return
+	}
+	value[weather.IntN(len(value))] ^= 1 << weather.IntN(8)
+	b.tree = b.tree.Put([]trie.Change{{Key: key, Value: value}})
+	r.Flipped++
+}
+
+// cutTail drops damaged records from the end, as Replay of a real log does.
+func (d *disk) cutTail() {
+	for n := len(d.records); n > 0 && d.damaged[n-1]; n-- {
+		delete(d.damaged, n-1)
+		d.size -= int64(len(d.records[n-1])) + recordFrame
+		d.records = d.records[: n-1 : n-1]
+	}
 }
 
 // nodeLog implements env.Log on a node's disk.
@@ -108,7 +173,11 @@ func (l *nodeLog) Replay(each func(record []byte) error) error {
 	if err := d.use(l.life); err != nil {
 		return err
 	}
-	for _, record := range d.records {
+	d.cutTail()
+	for i, record := range d.records {
+		if d.damaged[i] {
+			return fmt.Errorf("record %d of %s's log: %w", i, d.node.name, ErrDamaged)
+		}
 		if err := each(bytes.Clone(record)); err != nil {
 			return err
 		}
@@ -173,9 +242,10 @@ func (l *nodeLog) Rewrite(records [][]byte) error {
 		return err
 	}
 	w.strike(l.life, BeforeAppend)
+	w.rewrites++
 	w.trace.content(w.now, kindRewrite, n, len(records), w.hashAll(records))
 	old, size := d.records, d.size
-	d.records, d.size = nil, 0
+	d.records, d.size, d.damaged = nil, 0, nil
 	d.append(records)
 	l.life.Did(env.BytesWritten, uint64(d.size))
 	d.written(func() { d.records, d.size = old, size })

@@ -25,6 +25,7 @@ type Receipt struct {
 	Reordered  int           // frames
 	Lost       int           // records that were not synced
 	Refused    int           // uses of a failing disk
+	Flipped    int           // bits of a disk
 	Moved      int           // clocks
 	deeds      *fault.Counts // of a validator that misbehaves, or nil
 }
@@ -52,7 +53,7 @@ func (r *Receipt) did() string {
 	}{
 		{r.Cut, "connections cut"}, {r.Ended, "processes ended"}, {r.Dropped, "frames dropped"},
 		{r.Held, "events held"}, {r.Delayed, "frames delayed"}, {r.Duplicated, "frames duplicated"},
-		{r.Reordered, "frames reordered"}, {r.Lost, "records lost"}, {r.Refused, "disk uses refused"},
+		{r.Reordered, "frames reordered"}, {r.Lost, "records lost"}, {r.Refused, "disk uses refused"}, {r.Flipped, "bits flipped"},
 		{r.Moved, "clocks moved"},
 	} {
 		if c.n > 0 {
@@ -329,9 +330,28 @@ func (w *World) Wipe(name string) (*Receipt, error) {
 	return r, nil
 }
 
+// Flip flips a bit on the disk of a node that does not run: in a record of the
+// log, or in a value of the store.
+func (w *World) Flip(name string) (*Receipt, error) {
+	n := w.find(name)
+	if n.life != nil {
+		return nil, fmt.Errorf("sim: node %s runs: crash it first", name)
+	}
+	r := w.receipt("disk_flip", name)
+	r.Until = w.now
+	n.disk.flip(r)
+	return r, nil
+}
+
+// DiskFailAt makes the uses-th use of a node's disk from now on fail, 1 being the
+// next, and all after it, until DiskFail is called with false: in the midst of a
+// boot, say.
+func (w *World) DiskFailAt(name string, uses int) { w.find(name).disk.fails = uses }
+
 // DiskFail makes every use of a node's disk fail, until it is called with false.
 func (w *World) DiskFail(name string, on bool) *Receipt {
 	n := w.find(name)
+	n.disk.fails = 0
 	if n.disk.failing != nil {
 		n.disk.failing.Until = w.now
 		n.disk.failing = nil

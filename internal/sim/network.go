@@ -34,6 +34,7 @@ type NetworkConfig struct {
 	Timeless   bool             // work takes no virtual time; else World.Work, MeasuredWork where that is zero
 	Real       bool             // real signatures instead of the world's keyed hash
 	Apart      bool             // every validator executes every block itself
+	Rewrite    int64            // bytes of a log from which on it is rewritten; validators.DefaultRewriteBytes
 	Sample     types.Height     // heights between full audits by the oracles; 16
 	// Wrap puts something between a validator and its environment: a fault to be
 	// found, or a misbehaviour. It may be nil.
@@ -158,7 +159,7 @@ func (n *Network) bootValidator(name string) Boot {
 			node = n.config.Wrap(name, node)
 		}
 		node = n.masked(name, node)
-		v, err := validators.Start(n.Runtime(), validators.Config{Name: name, Genesis: n.Genesis, Memo: n.memo, Log: log,
+		v, err := validators.Start(n.Runtime(), validators.Config{Name: name, Genesis: n.Genesis, Memo: n.memo, Log: log, RewriteBytes: n.config.Rewrite,
 			Bootstrap: n.bootstrap(name), Observe: n.observe, OnFailure: n.failed}, node)
 		if err != nil {
 			return nil, err
@@ -174,7 +175,7 @@ func (n *Network) bootValidator(name string) Boot {
 // failed keeps why a validator stopped by itself. One that crashed or whose
 // disk was told to fail did not: the test did it.
 func (n *Network) failed(err error) {
-	if n.failure == nil && !errors.Is(err, ErrCrashed) && !errors.Is(err, ErrDiskFailed) {
+	if n.failure == nil && !errors.Is(err, ErrCrashed) && !errors.Is(err, ErrDiskFailed) && !errors.Is(err, ErrDamaged) {
 		n.failure = fmt.Errorf("sim: seed %d: %w", n.Seed(), err)
 	}
 }

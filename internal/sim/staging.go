@@ -20,3 +20,13 @@ func (n *Network) Wipe(name string) (*Receipt, error) {
 	}
 	return r, err
 }
+
+// Flip flips a bit on the disk of a validator that does not run. Its votes may be
+// gone with it, and so it is one of the f that may lie from here on.
+func (n *Network) Flip(name string) (*Receipt, error) {
+	r, err := n.World.Flip(name)
+	if err == nil {
+		n.Judge.Lost(n.keys[name].Address())
+	}
+	return r, err
+}

@@ -72,6 +72,7 @@ type World struct {
 	disk      Disk
 	work      Work
 	worked    time.Duration  // by all roles
+	rewrites  int            // of logs
 	links     [][]*linkState // by sender, then receiver; nil until used
 	receipts  []*Receipt
 	trace     trace
