@@ -5,8 +5,9 @@ import "github.com/cowboyinc/devnet/internal/types"
 // leads judges who made a block and in which view (decisions C1, C6): the epoch is
 // that of its height, views rise along the chain, the proposer is the member whose
 // turn the view is, by an own count over the set sorted by address, and the
-// parent was notarized in its own view, before this one; the last of an epoch
-// perhaps in a later one, beside which the views after it begin.
+// parent was notarized in its own view, before this one; the last of a set perhaps
+// in a later one, beside which the views after it begin. Votes bear the epoch in
+// which their set began.
 func (j *Judge) leads(o *Observation, parent *types.Header) {
 	h := &o.Block.Header
 	wrong := func(format string, args ...any) { j.report("leader", h.Height, types.Address{}, format, args...) }
@@ -28,11 +29,14 @@ func (j *Judge) leads(o *Observation, parent *types.Header) {
 	if c == nil {
 		return // of genesis; or certify accuses it
 	}
-	n := j.rules.EpochBlocks
-	border := n > 0 && uint64(parent.Height)%n == 0 // proposed again until it is final
-	if c.Epoch != parent.Epoch || c.View != parent.View && !(border && c.View > parent.View) || c.View >= h.View && !border {
-		wrong("its parent, of view %d in epoch %d, was notarized in view %d of epoch %d, and it is of view %d itself",
-			parent.View, parent.Epoch, c.View, c.Epoch, h.View)
+	before, now := j.setOf(parent.Epoch), j.setOf(h.Epoch)
+	if before == nil || now == nil {
+		return
+	}
+	border := before.Epoch != now.Epoch // its block is proposed again until it is final
+	if c.Epoch != before.Epoch || c.View != parent.View && !(border && c.View > parent.View) || c.View >= h.View && !border {
+		wrong("its parent, of view %d and the set of epoch %d, was notarized in view %d by that of epoch %d, and it is of view %d itself",
+			parent.View, before.Epoch, c.View, c.Epoch, h.View)
 	}
 }
 
