@@ -24,4 +24,4 @@ class _Finder:
         exec(compile(_files[module.__name__], "<host>/" + module.__name__, "exec"), module.__dict__)
 sys.meta_path.insert(0, _Finder)
 import main
-main.main(int.from_bytes(_read(8), "little"))
+main.main(int.from_bytes(_read(8), "little"), int.from_bytes(_read(8), "little"))

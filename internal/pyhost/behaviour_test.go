@@ -453,3 +453,21 @@ func TestCodesAreBounded(t *testing.T) {
 		}
 	}
 }
+
+// What messages leave behind in circles is collected before it adds up to what
+// another message would be ended for.
+func TestGarbageIsNobodysDeath(t *testing.T) {
+	w := worldOn(t, openPool(t, Config{AddressSpace: 600 << 20}))
+	at := w.deploy(1, `
+def f():
+    for i in range(20):
+        held = [bytes(1000000)]
+        held.append(held)
+    for i in range(20000): pass
+`)
+	for range 60 {
+		if err := w.run(at); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -117,7 +117,8 @@ func startHost(python string, addressSpace uint64, deadline time.Time, bounded b
 		close(h.gone)
 	}()
 	h.until(deadline, bounded)
-	archive := binary.LittleEndian.AppendUint64(append([]byte{}, sources()...), addressSpace)
+	archive := binary.LittleEndian.AppendUint64(append([]byte{}, sources()...), serverBytes(addressSpace))
+	archive = binary.LittleEndian.AppendUint64(archive, addressSpace)
 	if _, err = in.Write(archive); err == nil {
 		err = h.hello()
 	}

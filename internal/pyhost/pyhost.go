@@ -67,15 +67,15 @@ import (
 // Config says how many hosts run and what they may take.
 type Config struct {
 	Python       string           // a path or name; "" finds the first fitting one on PATH
-	Hosts        int              // for blocks, and as many for reads; 0: one a core
-	AddressSpace uint64           // bytes of each host; 0: DefaultAddressSpace
+	Hosts        int              // for blocks, and as many for reads; 0: one a core, or what its memory bears
+	AddressSpace uint64           // bytes of each host's child; 0: DefaultAddressSpace
 	CallTimeout  time.Duration    // wall time of one message and all it calls; 0: DefaultCallTimeout
 	Blocks       int              // sessions for blocks that one child serves; 0: 1
 	Costs        params.StepCosts // zero: that of the default parameters
 }
 
 // The defaults. The address space holds the stack (256 MiB), the interpreter,
-// and several times what a block's cycles can allocate.
+// and what a block's cycles can allocate.
 const (
 	DefaultAddressSpace = 2 << 30
 	DefaultCallTimeout  = 10 * time.Second
@@ -117,14 +117,14 @@ var _ program.Host = (*Pool)(nil)
 // New prepares a pool. It starts no process, and succeeds where no fitting
 // Python exists: then every message fails with a *MissingError within.
 func New(config Config) *Pool {
-	if config.Hosts <= 0 {
-		config.Hosts = runtime.NumCPU()
-	}
 	if config.Blocks <= 0 {
 		config.Blocks = 1
 	}
 	if config.AddressSpace == 0 {
 		config.AddressSpace = DefaultAddressSpace
+	}
+	if config.Hosts <= 0 {
+		config.Hosts = hostsFor(runtime.NumCPU(), machineMemory(), config.AddressSpace)
 	}
 	if config.CallTimeout <= 0 {
 		config.CallTimeout = DefaultCallTimeout

@@ -2,7 +2,6 @@
 
 import gc
 import os
-import resource
 import sys
 import threading
 import traceback
@@ -10,7 +9,6 @@ from struct import Struct
 
 import program
 import chain
-import check
 import check
 import costs
 import imports
@@ -21,8 +19,10 @@ from wire import U32, U64, Pipe, item, items
 CALL = Struct("<BB32s20s20s20sQQQ32sQQ")
 STACK = 256 << 20  # bytes: more than DEPTH_IN_ALL frames of any version need
 COLLECT_EVERY = 512  # messages
+COLLECT_CYCLES = 1_000_000  # of messages: what they left behind in circles is collected, so that no other pays for it
 sources = {}  # hash → source or Code; the chain says what to drop
 handled = 0
+uncollected = 0  # cycles of the messages since the last collection
 
 
 def code_of(hash):
@@ -59,7 +59,7 @@ def inspect(frame):
 
 def call(frame):
     """One message. Answers R: status, output or code and message."""
-    global handled
+    global handled, uncollected
     (_, kind, hash, sender, me, owner, height, timestamp, chain_id, tx_hash, cycles, _cells) = CALL.unpack_from(frame)
     handler, payload, *known = items(frame, CALL.size)
     m = chain.Message()
@@ -73,11 +73,13 @@ def call(frame):
         status, found = outcome(lambda: code_of(hash), kind, handler.decode("utf-8", "replace"), payload)
         reply = chain.take_effects() + chain.packed(status, found)
     finally:
+        uncollected += cycles - max(meter.meter[0], 0)
         meter.end(saved)
         chain.now = outer
     chain.pipe.write(b"R", reply)
     handled += 1
-    if handled % COLLECT_EVERY == 0 and saved[0][1] == 0:
+    if (handled % COLLECT_EVERY == 0 or uncollected > COLLECT_CYCLES) and saved[0][1] == 0:
+        uncollected = 0
         gc.collect()
 
 
@@ -101,18 +103,14 @@ def serve_all(handlers):
         os._exit(4)
 
 
-def main(address_space):
+def main(server_bytes, child_bytes):
     """Serve until stdin ends. Standard output is the pipe's alone."""
     import wall
     import zygote
     sink = os.dup(1)
     os.dup2(2, 1)
     wall.only(sink)
-    for limit, value in ((resource.RLIMIT_AS, address_space),):
-        try:
-            resource.setrlimit(limit, (value, value))
-        except (OSError, ValueError):
-            pass  # not every system has it; the meter bounds memory all the same
+    wall.bound_memory(server_bytes, child_bytes)
     sys.setrecursionlimit(50_000)
     sys.set_int_max_str_digits(4300)
     sys.unraisablehook = lambda _: None

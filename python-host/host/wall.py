@@ -145,6 +145,8 @@ class Wall:
     def narrow(self, parent):
         """A child's walls: it makes no process, and ends when its parent does."""
         self.limit(resource.RLIMIT_NPROC, 0)
+        most = resource.getrlimit(resource.RLIMIT_AS)[1]
+        bound_memory(most, most)
         if self.libc:
             self.call(self.libc.prctl, DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
         if os.getppid() != parent:
@@ -222,6 +224,15 @@ def attempt(do):
     except (OSError, MemoryError):
         os._exit(EXIT_REFUSED)
     os._exit(EXIT_ALLOWED)
+
+
+def bound_memory(now, most):
+    """Limit the address space; where a system has no such limit the meter bounds
+    memory all the same."""
+    try:
+        resource.setrlimit(resource.RLIMIT_AS, (now, most))
+    except (OSError, ValueError):
+        pass
 
 
 def only(highest):

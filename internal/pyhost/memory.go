@@ -1,0 +1,59 @@
+package pyhost
+
+import (
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+)
+
+// What all hosts together may take is bounded by how many there are: each has a
+// limit of its own, which no block's cycles should reach, so that memory decides
+// nothing.
+const (
+	purposes      = 2       // hosts for blocks, and as many for reads
+	serverMemory  = 1 << 30 // of a fork server, at most what its child may take: it compiles
+	machineShare  = 2       // all hosts together: this part of the machine's memory, but for one of each
+	assumedMemory = 8 << 30 // of a machine that does not say
+)
+
+// Memory returns how many hosts run at most, and how many bytes they may take
+// together.
+func (p *Pool) Memory() (hosts int, bytes uint64) {
+	hosts = purposes * p.config.Hosts
+	return hosts, uint64(hosts) * hostBytes(p.config.AddressSpace)
+}
+
+func hostBytes(addressSpace uint64) uint64 { return addressSpace + serverBytes(addressSpace) }
+
+func serverBytes(addressSpace uint64) uint64 { return min(addressSpace, serverMemory) }
+
+// hostsFor returns how many hosts of a purpose a machine bears: at most one a
+// core.
+func hostsFor(cores int, memory, addressSpace uint64) int {
+	bears := memory / machineShare / purposes / hostBytes(addressSpace)
+	return int(max(1, min(uint64(cores), bears)))
+}
+
+// machineMemory returns the bytes of memory that this process may use: the
+// machine's, or its container's.
+func machineMemory() uint64 {
+	memory := uint64(assumedMemory)
+	if runtime.GOOS != "linux" {
+		return memory
+	}
+	if text, err := os.ReadFile("/proc/meminfo"); err == nil {
+		fields := strings.Fields(string(text))
+		if len(fields) > 1 && fields[0] == "MemTotal:" {
+			if kib, err := strconv.ParseUint(fields[1], 10, 53); err == nil {
+				memory = kib << 10
+			}
+		}
+	}
+	if text, err := os.ReadFile("/sys/fs/cgroup/memory.max"); err == nil {
+		if limit, err := strconv.ParseUint(strings.TrimSpace(string(text)), 10, 64); err == nil {
+			memory = min(memory, limit)
+		}
+	}
+	return memory
+}

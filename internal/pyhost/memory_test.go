@@ -1,0 +1,28 @@
+package pyhost
+
+import "testing"
+
+// The hosts of all purposes together take at most half of a machine's memory, but
+// there is one of each.
+func TestHostsAreBoundedTogether(t *testing.T) {
+	const gib = 1 << 30
+	for _, c := range []struct {
+		cores  int
+		memory uint64
+		want   int
+	}{
+		{2, 24 * gib, 2}, {16, 24 * gib, 2}, {16, 96 * gib, 8}, {64, 1024 * gib, 64}, {8, 8 * gib, 1}, {1, gib, 1},
+	} {
+		got := hostsFor(c.cores, c.memory, DefaultAddressSpace)
+		if got != c.want {
+			t.Errorf("%d cores and %d GiB bear %d hosts, want %d", c.cores, c.memory/gib, got, c.want)
+		}
+		p := &Pool{config: Config{Hosts: got, AddressSpace: DefaultAddressSpace}}
+		if hosts, bytes := p.Memory(); hosts != 2*got || got > 1 && bytes > c.memory/2 {
+			t.Errorf("%d hosts take %d of %d GiB", hosts, bytes/gib, c.memory/gib)
+		}
+	}
+	if got := machineMemory(); got < 64<<20 {
+		t.Errorf("this machine has %d bytes", got)
+	}
+}
