@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/cowboyinc/devnet/internal/pyhost"
 )
 
 // What a devnet wants of the machine.
@@ -46,7 +48,7 @@ func doctor(c *cli.Context) error {
 	if _, err := arguments(c); err != nil {
 		return err
 	}
-	findings := []finding{python(c.Context), port(c.String("http")), udp(), disk(c.String("home"))}
+	findings := append(programs(c.Context), port(c.String("http")), udp(), disk(c.String("home")))
 	missing := 0
 	for _, f := range findings {
 		if !f.OK {
@@ -69,6 +71,69 @@ func doctor(c *cli.Context) error {
 		return failed("", "%d of %d checks found something missing", missing, len(findings))
 	}
 	return err
+}
+
+// programs tells of the Python and, where there is one, of what stands around the
+// programs that it runs.
+func programs(ctx context.Context) []finding {
+	found := python(ctx)
+	if !found.OK {
+		return []finding{found}
+	}
+	pool := pyhost.New(pyhost.Config{})
+	defer pool.Close()
+	hosts, bytes := pool.Memory()
+	memory := finding{What: "memory", OK: true,
+		Is: fmt.Sprintf("at most %d hosts of Python, for blocks and for reads, which take at most %d MiB together", hosts, bytes>>20)}
+	return []finding{found, wall(pool), memory}
+}
+
+// wall says what the operating system refuses to programs that got out of the
+// interpreter's inside: it starts a host and tries.
+func wall(pool *pyhost.Pool) finding {
+	f := finding{What: "wall"}
+	parts, attempts, err := pool.Wall()
+	if err != nil {
+		f.Is, f.Do = fmt.Sprintf("no host of Python starts: %v", err), "Try another Python of 3.11 or later."
+		return f
+	}
+	var stand, missing, refused, allowed []string
+	for _, p := range parts {
+		if p.Missing == "" {
+			stand = append(stand, p.Name)
+		} else {
+			missing = append(missing, fmt.Sprintf("%s (%s)", p.Name, p.Missing))
+		}
+	}
+	for _, a := range attempts {
+		switch {
+		case a.Name == pyhost.Compute && a.End == pyhost.Allowed:
+		case a.Name == pyhost.Compute:
+			f.Is, f.Do = "programs cannot compute behind it", "Try another Python of 3.11 or later."
+			return f
+		case a.End == pyhost.Allowed:
+			allowed = append(allowed, a.Name)
+		default:
+			refused = append(refused, a.Name)
+		}
+	}
+	f.OK = true
+	f.Is = fmt.Sprintf("%s; tried and refused: %s", listed(stand), listed(refused))
+	if len(missing) > 0 {
+		f.Is += "; this system lacks " + listed(missing)
+	}
+	if len(allowed) > 0 {
+		f.Is += "; NOT refused: " + listed(allowed)
+		f.Do = "Only the interpreter's own wall keeps programs from these: run those of strangers on Linux, or in a container."
+	}
+	return f
+}
+
+func listed(names []string) string {
+	if len(names) == 0 {
+		return "nothing"
+	}
+	return strings.Join(names, ", ")
 }
 
 // python looks for an interpreter that can run actors, as scripts/ensure-python

@@ -11,10 +11,10 @@ import (
 // limit of its own, which no block's cycles should reach, so that memory decides
 // nothing.
 const (
-	purposes      = 2       // hosts for blocks, and as many for reads
-	serverMemory  = 1 << 30 // of a fork server, at most what its child may take: it compiles
-	machineShare  = 2       // all hosts together: this part of the machine's memory, but for one of each
-	assumedMemory = 8 << 30 // of a machine that does not say
+	purposes      = 2         // hosts for blocks, and as many for reads
+	serverMemory  = 768 << 20 // of a fork server, at most what its child may take: it compiles
+	machineShare  = 2         // all hosts together: this part of the machine's memory, but for one of each
+	assumedMemory = 8 << 30   // of a machine that does not say
 )
 
 // Memory returns how many hosts run at most, and how many bytes they may take
