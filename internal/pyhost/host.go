@@ -80,8 +80,9 @@ var sources = sync.OnceValue(func() []byte {
 })
 
 // startHost runs python with the embedded sources. Its environment is empty
-// but for a seed of hashes that nobody knows (host/hashing.py), and it finds no file of anyone's.
-func startHost(python string, addressSpace uint64, deadline time.Time, bounded bool) (*host, error) {
+// but for a seed of hashes that nobody knows (host/hashing.py), and it finds no
+// file of anyone's.
+func startHost(python string, sources []byte, addressSpace uint64, deadline time.Time, bounded bool) (*host, error) {
 	boot, err := pythonhost.Files.ReadFile("bootstrap.py")
 	if err != nil {
 		return nil, err
@@ -117,7 +118,7 @@ func startHost(python string, addressSpace uint64, deadline time.Time, bounded b
 		close(h.gone)
 	}()
 	h.until(deadline, bounded)
-	archive := binary.LittleEndian.AppendUint64(append([]byte{}, sources()...), serverBytes(addressSpace))
+	archive := binary.LittleEndian.AppendUint64(append([]byte{}, sources...), serverBytes(addressSpace))
 	archive = binary.LittleEndian.AppendUint64(archive, addressSpace)
 	if _, err = in.Write(archive); err == nil {
 		err = h.hello()

@@ -103,13 +103,14 @@ type Peeker interface {
 
 // Pool is the hosts. It is safe for concurrent use.
 type Pool struct {
-	config Config
-	find   func() (python, error)
-	hints  *hints
-	blocks chan *host // free hosts; nil stands for one not started
-	reads  chan *host
-	mu     sync.Mutex
-	closed bool
+	config  Config
+	find    func() (python, error)
+	sources []byte
+	hints   *hints
+	blocks  chan *host // free hosts; nil stands for one not started
+	reads   chan *host
+	mu      sync.Mutex
+	closed  bool
 }
 
 var _ program.Host = (*Pool)(nil)
@@ -134,7 +135,7 @@ func New(config Config) *Pool {
 		config.Costs = defaults.StepCosts()
 	}
 	p := &Pool{
-		config: config, hints: newHints(),
+		config: config, sources: sources(), hints: newHints(),
 		find:   sync.OnceValues(func() (python, error) { return find(config.Python) }),
 		blocks: make(chan *host, config.Hosts), reads: make(chan *host, config.Hosts),
 	}
@@ -182,7 +183,7 @@ func (p *Pool) take(during string, free chan *host, left func() time.Duration) (
 	}
 	if h == nil {
 		patience, bounded := within(startTimeout, left)
-		if h, err = startHost(found.path, p.config.AddressSpace, time.Now().Add(patience), bounded); err != nil {
+		if h, err = startHost(found.path, p.sources, p.config.AddressSpace, time.Now().Add(patience), bounded); err != nil {
 			free <- nil
 			return nil, err
 		}
