@@ -92,9 +92,12 @@ func (m *Message) cost() (types.Wei, bool) {
 	return forCycles.AddOk(forCells)
 }
 
-// ScheduleTimer implements program.Context.
+// ScheduleTimer implements program.Context. It costs a cell for every byte of keys
+// and values that the timer keeps in state. Those of its payload, its handler's
+// name and its watched key are taken before anything is done, so that one that is
+// refused pays for them too, and no payload is hashed for nothing.
 //
-// Spec: CIP-1 §6, CIP-5 §4 and §6.1, decisions T1 to T6.
+// Spec: CIP-1 §6, CIP-5 §4 and §6.1, decisions T1 to T6, T29.
 func (f *frame) ScheduleTimer(request program.TimerRequest) (types.TimerID, error) {
 	defer f.guard()
 	p := f.params()
@@ -102,7 +105,8 @@ func (f *frame) ScheduleTimer(request program.TimerRequest) (types.TimerID, erro
 	if p.Fees == params.FeesFree {
 		cycles = p.FreeScheduleCycles
 	}
-	if fault := f.write(cycles, len(request.Payload)+watchedBytes(request.Watch)); fault != nil {
+	given := len(request.Payload) + len(request.Handler) + watchedBytes(request.Watch)
+	if fault := f.write(cycles, given); fault != nil {
 		return types.TimerID{}, fault
 	}
 	if !utf8.ValidString(request.Handler) {
@@ -110,7 +114,7 @@ func (f *frame) ScheduleTimer(request program.TimerRequest) (types.TimerID, erro
 	}
 	request.Payload = append([]byte{}, request.Payload...)
 	effect, fault := f.x.block.Timers.Schedule(f.x.state, f.timerCaller(), request)
-	return effect.ID, f.timerEffect(effect, fault)
+	return effect.ID, f.timerEffect(effect, fault, types.Cells(given))
 }
 
 // watchedBytes is what a watched key adds to a timer's state.
@@ -127,16 +131,19 @@ func (f *frame) CancelTimer(id types.TimerID) error {
 	if fault := f.write(f.cancelCycles(), 0); fault != nil {
 		return fault
 	}
-	return f.timerEffect(f.x.block.Timers.Cancel(f.x.state, f.timerCaller(), id))
+	effect, fault := f.x.block.Timers.Cancel(f.x.state, f.timerCaller(), id)
+	return f.timerEffect(effect, fault, 0)
 }
 
-// ExtendTimer implements program.Context.
+// ExtendTimer implements program.Context. It costs a cell for every byte of keys
+// and values that it writes (decision T29).
 func (f *frame) ExtendTimer(id types.TimerID, expiresAt types.Height) error {
 	defer f.guard()
 	if fault := f.write(f.cancelCycles(), 0); fault != nil {
 		return fault
 	}
-	return f.timerEffect(f.x.block.Timers.Extend(f.x.state, f.timerCaller(), id, expiresAt))
+	effect, fault := f.x.block.Timers.Extend(f.x.state, f.timerCaller(), id, expiresAt)
+	return f.timerEffect(effect, fault, 0)
 }
 
 // SetGasBidder implements program.Context. It costs a write of state.
@@ -147,7 +154,8 @@ func (f *frame) SetGasBidder(bidder *types.Address) error {
 	if fault := f.write(f.params().CostStorageWrite, 0); fault != nil {
 		return fault
 	}
-	return f.timerEffect(f.x.block.Timers.SetGasBidder(f.x.state, f.timerCaller(), bidder))
+	effect, fault := f.x.block.Timers.SetGasBidder(f.x.state, f.timerCaller(), bidder)
+	return f.timerEffect(effect, fault, 0)
 }
 
 // cancelCycles is what cancelling and extending a timer cost (CIP-5 §6.1).
@@ -169,9 +177,15 @@ func (f *frame) timerCaller() TimerCaller {
 	return by
 }
 
-func (f *frame) timerEffect(effect TimerEffect, fault *program.Fault) error {
+// timerEffect keeps what a call of Timers did, and charges what it wrote beyond
+// the cells that were paid for already. Where those do not fit the handler ends,
+// and with it what it did.
+func (f *frame) timerEffect(effect TimerEffect, fault *program.Fault, paid types.Cells) error {
 	if fault != nil {
 		return fault
+	}
+	if spent := f.charge(0, effect.Cells.Sub(paid)); spent != nil {
+		return spent
 	}
 	f.x.Timers = append(f.x.Timers, effect.Changes...)
 	f.x.Events = append(f.x.Events, effect.Events...)

@@ -58,6 +58,7 @@ type TimerEffect struct {
 	ID      types.TimerID
 	Changes []types.TimerChange
 	Events  []types.Event
+	Cells   types.Cells // of the keys and values it wrote (decision T29)
 }
 
 // Cause is what an execution belongs to.

@@ -127,7 +127,10 @@ T24
 T25
 T26
 T27
-T28`), "\n")
+T28
+T29
+T30
+T31`), "\n")
 
 // words are the MUSTs of these specs, and Appendix B's lines, as they stand
 // there: a row of the section quotes each.

@@ -38,7 +38,7 @@ func TestAHomeGoesOnAsWhatItIs(t *testing.T) {
 		words []string
 	}{
 		"cip1.policy":            {"eip1559", []string{"cip1.policy = fifo, not eip1559", "devnet params set cip1.policy eip1559", "--reset"}},
-		"cip1.lane_timer_cycles": {"200000", []string{"= 2000000, not 200000", "devnet params set cip1.lane_timer_cycles 200000"}},
+		"cip1.lane_timer_cycles": {"600000", []string{"= 2000000, not 600000", "devnet params set cip1.lane_timer_cycles 600000"}},
 		"chain.epoch_blocks":     {"7", []string{"chain.epoch_blocks = ", ", not 7", "--reset"}},
 	} {
 		n, err := with(0, map[string]string{key: c.value})

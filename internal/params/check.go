@@ -31,9 +31,16 @@ func (p *Params) checkLanes() error {
 	return nil
 }
 
-// checkTimers: a timer can be scheduled, and one that ended can be collected.
+// checkTimers: a timer can be scheduled, and one that ended can be collected; and
+// one of default limits can fire in a block that is empty else: its cells fit into
+// it, and its cycles pay for the call and fit into the lane (decision T30). Set one
+// by one these are all sound; together they stop every timer.
 func (p *Params) checkTimers() error {
+	capKey, most := p.fireCap()
 	return errors.Join(
+		atMost("cip5.max_cells_per_fire", p.MaxCellsPerFire, "cip3.block_cells_limit", p.CellsLimit),
+		atMost("cip3.cycles_actor_call", p.CostActorCall, "cip1.min_gas_limit", p.MinGasLimit),
+		atMost(capKey, most, "cip1.lane_timer_cycles", p.LaneTimerCycles),
 		atMost("cip1.min_gas_limit", p.MinGasLimit, "cip5.max_cycles_per_fire", p.MaxCyclesPerFire),
 		atMost("cip1.min_gas_limit", p.MinGasLimit, "cip1.lane_timer_cycles", p.LaneTimerCycles),
 		atMost("cip5.gc_cycles_per_timer", p.GCCyclesPerTimer, "cip5.gc_cycles_per_block", p.GCCyclesPerBlock),
@@ -45,7 +52,16 @@ func (p *Params) checkTimers() error {
 	)
 }
 
-func atMost[T types.Cycles | uint64](key string, value T, limitKey string, limit T) error {
+// fireCap is what a fire may use under the policy in force, which is the default
+// limit of a timer, and the parameter that says so (decision T5).
+func (p *Params) fireCap() (key string, most types.Cycles) {
+	if p.Policy == PolicyEIP1559 && p.MaxCyclesPerFireLane < p.MaxCyclesPerFire {
+		return "cip1.max_cycles_per_fire_auction_phase", p.MaxCyclesPerFireLane
+	}
+	return "cip5.max_cycles_per_fire", p.MaxCyclesPerFire
+}
+
+func atMost[T types.Cycles | types.Cells | uint64](key string, value T, limitKey string, limit T) error {
 	if value > limit {
 		return fmt.Errorf("%s is %d, more than %s, %d", key, value, limitKey, limit)
 	}

@@ -24,6 +24,9 @@ const (
 // scheduling is all one pays (CIP-5 §6.3, decision T2).
 const FeesFree = "free"
 
+// PolicyEIP1559 is the value of cip1.policy under which CIP-1 §10 caps a fire.
+const PolicyEIP1559 = "eip1559"
+
 // Params is the parameters in force in one block. It is a value: whoever
 // changes one changes a copy. The tags give key, class, default, range
 // (inclusive) or words; amounts are in wei, times in milliseconds.

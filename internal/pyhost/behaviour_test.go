@@ -148,6 +148,41 @@ def f(p):
 	}
 }
 
+// CIP-1 §6 and CIP-5 §9.7, decision T31: both drafts' calls, as they stand there,
+// by position and by name.
+func TestTimerArgumentsAreTheDrafts(t *testing.T) {
+	w := openWorld(t)
+	at := w.deploy(1, `
+import pvm_host
+def positions(p):
+    pvm_host.schedule_timer(110, b"p", p, 5000, 200, 7, 3)
+def names(p):
+    pvm_host.schedule_timer(height=110, payload=b"p", fee_payer=p, gas_limit=5000, expires_at=200, max_fee_per_cycle=7,
+                            max_priority_fee_per_cycle=3)
+def auction(p):
+    pvm_host.schedule_timer(height=110, payload=b"p", bid=9, cycles_limit=5000)
+def both(p):
+    pvm_host.schedule_timer(110, b"p", gas_limit=5000, cycles_limit=5000)
+`)
+	for _, handler := range []string{"positions", "names"} {
+		w.timers = nil
+		expect(t, first(w.call(t, at, handler, string(alice[:]))), types.StatusOK, "")
+		r := w.timers[0]
+		if r.Height != 110 || string(r.Payload) != "p" || *r.FeePayer != alice || *r.GasLimit != 5000 || *r.ExpiresAt != 200 ||
+			r.MaxFeePerCycle.String() != "7" || r.MaxPriorityFeePerCycle.String() != "3" || r.Bid != nil {
+			t.Errorf("%s: got %+v", handler, r)
+		}
+	}
+	w.timers = nil
+	expect(t, first(w.call(t, at, "auction", "")), types.StatusOK, "")
+	if r := w.timers[0]; *r.GasLimit != 5000 || r.Bid.String() != "9" || r.FeePayer != nil {
+		t.Errorf("auction: got %+v", r)
+	}
+	if a, _ := w.call(t, at, "both", ""); a.Status != types.StatusReverted || !strings.Contains(a.Fault.Message, "two names of one argument") {
+		t.Errorf("both names: %+v", a)
+	}
+}
+
 // A namespace lives for one message: no global, class or library remembers.
 func TestGlobalsAreNoState(t *testing.T) {
 	w := openWorld(t)

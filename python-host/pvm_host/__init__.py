@@ -77,14 +77,21 @@ def code_of(error):
     return code if type(code) is str else None
 
 
-def schedule_timer(height, payload=b"", *, handler=None, fee_payer=None, gas_limit=None, expires_at=None,
-                   max_fee_per_cycle=None, max_priority_fee_per_cycle=None, bid=None, gba=None,
-                   priority_tier_hint=None, watch=None):
+def schedule_timer(height, payload=b"", fee_payer=None, gas_limit=None, expires_at=None, max_fee_per_cycle=None,
+                   max_priority_fee_per_cycle=None, *, handler=None, bid=None, gba=None, priority_tier_hint=None,
+                   watch=None, cycles_limit=None):
     """Call handler (default handle_timer) with payload at height. Returns the timer's id.
+
+    fee_payer is this actor, or who signed the transaction that calls it, within
+    its sponsor. cycles_limit is an older name of gas_limit.
 
     With watch, a key of this actor's state or (actor, key), it is due when that
     key's value changes, at height at the earliest.
     """
+    if cycles_limit is not None:
+        if gas_limit is not None:
+            raise TypeError("gas_limit and cycles_limit are two names of one argument: give one")
+        gas_limit = cycles_limit
     watched, key = _watched(watch)
     return chain.request(
         chain.SCHEDULE, _number(height, 64, "the height"), _data(payload), _name(handler or "", "the handler"),

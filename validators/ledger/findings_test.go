@@ -45,7 +45,7 @@ func TestFindingAnAgentCannotTellTasksApart(t *testing.T) {
 // With T15's budget the calls of a full block still stand beside its limit.
 func TestFindingAgentsAreCalledBesideTheBlocksLimit(t *testing.T) {
 	w := newWorld(t, params.Overrides{"cip1.policy": scheduler.EIP1559, "cip3.block_cycles_limit": "62000", "cip3.lane_user_cycles": "50000",
-		"cip3.lane_runner_cycles": "0", "cip3.lane_system_cycles": "0", "cip1.lane_timer_cycles": "12000"})
+		"cip3.lane_runner_cycles": "0", "cip3.lane_system_cycles": "0", "cip1.lane_timer_cycles": "12000", "cip5.max_cycles_per_fire": "12000"})
 	limited := func(c *Checked) *Checked {
 		c.Tx.CyclesLimit = 10_000
 		return w.checked("alice", c.Tx)
@@ -99,7 +99,7 @@ func TestFindingAFireThatUsesNothingIsFreeAndUnbounded(t *testing.T) {
 		cost  string
 		fires int
 	}{{"0", 500}, {"100", 11}} { // the eleventh still fits: 1,000 of 2,000 cycles are left
-		w := newWorld(t, params.Overrides{"cip1.policy": scheduler.EIP1559, "cip1.lane_timer_cycles": "2000", "cip3.cycles_actor_call": c.cost})
+		w := newWorld(t, params.Overrides{"cip1.policy": scheduler.EIP1559, "cip1.lane_timer_cycles": "2000", "cip5.max_cycles_per_fire": "2000", "cip3.cycles_actor_call": c.cost})
 		w.block(w.deploy("alice", "storm", "st", types.CBY))
 		order := w.call("alice", "st", "make", []byte(`{"count":500,"in":1,"gas_limit":1000,"handler":"init"}`))
 		order.Tx.CyclesLimit, order.Tx.CellsLimit = 1_000_000, 200_000

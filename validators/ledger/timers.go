@@ -27,16 +27,24 @@ func (t timers) block(s *actors.State) *scheduler.Block {
 	return &scheduler.Block{Params: t.p, KV: s, Height: t.height, Fees: t.fees, Books: books{s}}
 }
 
+// counting is block over a state that counts what is written (decision T29).
+func (t timers) counting(s *actors.State) (*scheduler.Block, *scheduler.Written) {
+	block, written := t.block(s), &scheduler.Written{KV: s}
+	block.KV = written
+	return block, written
+}
+
 // Schedule implements actors.Timers.
 func (t timers) Schedule(s *actors.State, by actors.TimerCaller, request program.TimerRequest) (actors.TimerEffect, *program.Fault) {
 	if fault := checkBidder(s, request.GBA); fault != nil {
 		return actors.TimerEffect{}, fault
 	}
-	timer, events, err := t.block(s).Schedule(by.Actor, by.Sponsorship, request)
+	block, written := t.counting(s)
+	timer, events, err := block.Schedule(by.Actor, by.Sponsorship, request)
 	if err != nil {
 		return actors.TimerEffect{}, refusal(err)
 	}
-	return actors.TimerEffect{ID: timer.ID, Changes: []types.TimerChange{scheduler.Scheduled(timer)}, Events: events}, nil
+	return actors.TimerEffect{ID: timer.ID, Changes: []types.TimerChange{scheduler.Scheduled(timer)}, Events: events, Cells: written.Cells}, nil
 }
 
 // Cancel implements actors.Timers.
@@ -46,7 +54,10 @@ func (t timers) Cancel(s *actors.State, by actors.TimerCaller, id types.TimerID)
 
 // Extend implements actors.Timers.
 func (t timers) Extend(s *actors.State, by actors.TimerCaller, id types.TimerID, expiresAt types.Height) (actors.TimerEffect, *program.Fault) {
-	return changed(t.block(s).Extend(by.Actor, id, expiresAt))
+	block, written := t.counting(s)
+	effect, fault := changed(block.Extend(by.Actor, id, expiresAt))
+	effect.Cells = written.Cells
+	return effect, fault
 }
 
 // SetGasBidder implements actors.Timers.
