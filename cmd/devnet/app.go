@@ -50,6 +50,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // from then on a signal has its own way
+	cli.HelpPrinter = help
 	app := newApp(stdout, stderr)
 	args, err := arrange(app, args)
 	if err == nil {
@@ -112,10 +113,10 @@ func report(stderr io.Writer, err error) int {
 		f = &failure{exitFailed, err.Error(), ""}
 	}
 	if f.what != "" {
-		fmt.Fprintf(stderr, "devnet: %s\n", f.what)
+		fmt.Fprintln(stderr, wrapped(asTyped("devnet: "+f.what), "", messageColumns(stderr)))
 	}
 	if f.hint != "" {
-		fmt.Fprintf(stderr, "  %s\n", f.hint)
+		fmt.Fprintln(stderr, wrapped(asTyped(f.hint), "  ", messageColumns(stderr)))
 	}
 	return f.code
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -22,6 +23,7 @@ func arrange(app *cli.App, args []string) ([]string, error) {
 	}
 	out, rest := args[:1:1], args[1:]
 	commands, flags, path := app.Commands, app.Flags, "devnet"
+	helping := false
 	for len(rest) > 0 && len(commands) > 0 {
 		word := rest[0]
 		if listing[path] != "" && strings.HasPrefix(word, "-") && word != "--help" && word != "-h" {
@@ -30,8 +32,9 @@ func arrange(app *cli.App, args []string) ([]string, error) {
 		if word == "--help" || word == "-h" {
 			return append(out, word), nil
 		}
-		if word == "help" {
-			return append(out, "--help"), nil
+		if word == "help" && !helping {
+			helping, rest = true, rest[1:]
+			continue
 		}
 		at := slices.IndexFunc(commands, func(c *cli.Command) bool { return c.HasName(word) })
 		if at < 0 {
@@ -43,6 +46,9 @@ func arrange(app *cli.App, args []string) ([]string, error) {
 		c := commands[at]
 		out, rest, path = append(out, word), rest[1:], path+" "+word
 		commands, flags = c.Subcommands, c.Flags
+	}
+	if helping || asksForHelp(rest) {
+		return append(out, "--help"), nil
 	}
 	if first := listing[path]; first != "" {
 		c := commands[slices.IndexFunc(commands, func(c *cli.Command) bool { return c.HasName(first) })]
@@ -62,6 +68,18 @@ func arrange(app *cli.App, args []string) ([]string, error) {
 	return append(out, front...), nil
 }
 
+// asksForHelp finds --help behind arguments too: who has forgotten how to end a
+// command asks there.
+func asksForHelp(args []string) bool {
+	if end := slices.Index(args, "--"); end >= 0 {
+		args = args[:end]
+	}
+	return slices.Contains(args, "--help") || slices.Contains(args, "-h")
+}
+
+// number finds what is a negative number rather than a flag.
+var number = regexp.MustCompile(`^-[0-9.]+$`)
+
 // split parts flags, with their values, from arguments.
 func split(flags []cli.Flag, args []string, path string) (front, back []string, err error) {
 	for i := 0; i < len(args); i++ {
@@ -69,16 +87,13 @@ func split(flags []cli.Flag, args []string, path string) (front, back []string, 
 		if word == "--" {
 			return front, append(back, args[i+1:]...), nil
 		}
-		if !strings.HasPrefix(word, "-") || word == "-" {
+		if !strings.HasPrefix(word, "-") || word == "-" || number.MatchString(word) {
 			back = append(back, word)
 			continue
 		}
 		flag, _, inline := strings.Cut(word, "=")
 		name := strings.TrimLeft(flag, "-")
 		front = append(front, word)
-		if name == "help" || name == "h" {
-			continue
-		}
 		at := slices.IndexFunc(flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), name) })
 		if at < 0 {
 			var known []string

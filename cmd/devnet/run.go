@@ -21,7 +21,7 @@ const (
 func runCommand() *cli.Command {
 	return &cli.Command{
 		Name: "run", Usage: "run scenarios: scripts that drive a network, break it, and judge it", ArgsUsage: "SCENARIO.star…",
-		Description: "Example: devnet run fixtures/scenarios/crash_leader.star --seeds 100\n" +
+		Description: "Example: devnet run fixtures/scenarios/leader_crash.star --seeds 100\n" +
 			"One seed runs here and prints what the script prints; many run in processes of their own.\n" +
 			"Exit code 1 when a scenario fails, 2 when a script is wrong, 3 when a network cannot start.",
 		Flags: []cli.Flag{

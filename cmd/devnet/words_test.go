@@ -68,6 +68,11 @@ func TestFlagsMayStandAnywhere(t *testing.T) {
 		"devnet params --help":                               "devnet params --help",
 		"devnet params get cip1.policy --json":               "devnet params get --json -- cip1.policy",
 		"devnet help":                                        "devnet --help",
+		"devnet help actor call":                             "devnet actor call --help",
+		"devnet block 5 --help":                              "devnet block --help",
+		"devnet actor call hb start --value 1 -h":            "devnet actor call --help",
+		"devnet actor call hb start -- --help":               "devnet actor call -- hb start --help",
+		"devnet params set cip5.max_timers_per_actor -1":     "devnet params set -- cip5.max_timers_per_actor -1",
 		"devnet status --help":                               "devnet status --help",
 		"devnet actor read hb count -":                       "devnet actor read -- hb count -",
 	} {
