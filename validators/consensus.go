@@ -105,6 +105,9 @@ func (view *View) syncRoot() catchup.Root {
 }
 
 func (c *consensus) receive(ctx actor.Context) {
+	if _, begins := ctx.Message().(begin); !begins && c.alarm == nil {
+		return // the transport was a moment earlier: what comes before the beginning is as if it was lost
+	}
 	switch event := ctx.Message().(type) {
 	case begin:
 		c.alarm = c.v.node.Clock.NewAlarm(func() { c.v.post(c.v.consensus, rang{}) })
@@ -123,9 +126,7 @@ func (c *consensus) receive(ctx actor.Context) {
 	case archived:
 		c.archived(event)
 	case *actor.Stopping:
-		if c.alarm != nil {
-			c.alarm.Set(types.Never)
-		}
+		c.alarm.Set(types.Never)
 	}
 }
 

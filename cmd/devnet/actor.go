@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/cowboyinc/devnet/internal/api"
 	"github.com/cowboyinc/devnet/internal/api/client"
 	"github.com/cowboyinc/devnet/internal/api/model"
 	"github.com/cowboyinc/devnet/internal/types"
@@ -29,6 +31,7 @@ func actorCommand() *cli.Command {
 					&cli.StringFlag{Name: "name", Usage: "`NAME` that works wherever an address does (else the file's base name)"},
 					&cli.StringFlag{Name: "init", Usage: "`PAYLOAD` of init: JSON or other text, or 0x-hex"},
 					&cli.StringFlag{Name: "fund", Value: "0", Usage: "`CBY` to move to the actor"},
+					&cli.BoolFlag{Name: "replace", Usage: "take the name from the actor that has it, which keeps its state, balance and timers"},
 					fromFlag, jsonFlag, httpFlag},
 				Action: actorDeploy},
 			{Name: "call", Usage: "call a handler in a transaction", ArgsUsage: "ACTOR HANDLER [PAYLOAD]",
@@ -36,8 +39,8 @@ func actorCommand() *cli.Command {
 				Flags: []cli.Flag{
 					&cli.StringFlag{Name: "value", Value: "0", Usage: "`CBY` to move along"},
 					&cli.StringFlag{Name: "sponsor", Value: "0", Usage: "at most `CBY` that timers of the actor may cost the caller"},
-					&cli.Uint64Flag{Name: "cycles", Usage: "cycles limit `N`"},
-					&cli.Uint64Flag{Name: "cells", Usage: "cells limit `N`"},
+					&cli.Uint64Flag{Name: "cycles", DefaultText: grouped(uint64(api.DefaultCycles)), Usage: "at most `N` cycles may be used"},
+					&cli.Uint64Flag{Name: "cells", DefaultText: "the payload's and " + grouped(uint64(api.DefaultCells)), Usage: "at most `N` cells may be used"},
 					&cli.BoolFlag{Name: "dry-run", Usage: "only say what it would do"},
 					fromFlag, jsonFlag, httpFlag},
 				Action: actorCall},
@@ -47,8 +50,8 @@ func actorCommand() *cli.Command {
 				Action:      actorRead},
 			{Name: "state", Usage: "an actor's state", ArgsUsage: "ACTOR [PREFIX]", Description: "Example: devnet actor state hb",
 				Flags: append(append([]cli.Flag{}, reads...), pageFlags...), Action: actorState},
-			{Name: "logs", Usage: "the lines an actor printed", ArgsUsage: "ACTOR", Description: "Example: devnet actor logs hb -f",
-				Flags:  append(append([]cli.Flag{&cli.BoolFlag{Name: "follow", Aliases: []string{"f"}, Usage: "go on with new lines until Ctrl-C"}}, reads...), pageFlags...),
+			{Name: "logs", Usage: "the last lines an actor printed", ArgsUsage: "ACTOR", Description: "Example: devnet actor logs hb -f",
+				Flags:  append(append([]cli.Flag{&cli.BoolFlag{Name: "follow", Aliases: []string{"f"}, Usage: "go on with new lines until Ctrl-C"}, oldestFlag}, reads...), pageFlags...),
 				Action: actorLogs},
 			{Name: "show", Usage: "an actor: owner, code, handlers, balance, timers", ArgsUsage: "ACTOR", Description: "Example: devnet actor show hb",
 				Flags: reads, Action: actorShow},
@@ -71,7 +74,15 @@ func actorDeploy(c *cli.Context) error {
 	if name == "" {
 		name = baseName(args[0])
 	}
-	d, err := deployFile(c.Context, network(c), args[0], model.DeployRequest{From: c.String("from"), Name: name, Init: c.String("init"), Fund: &fund})
+	n := network(c)
+	request := model.DeployRequest{From: c.String("from"), Name: name, Init: c.String("init"), Fund: &fund, Replace: c.Bool("replace")}
+	before := ""
+	if request.Replace {
+		if old, err := n.Actor(c.Context, name); err == nil {
+			before = old.Address.String()
+		}
+	}
+	d, err := deployFile(c.Context, n, args[0], request)
 	if err != nil {
 		return err
 	}
@@ -82,7 +93,9 @@ func actorDeploy(c *cli.Context) error {
 		return err
 	}
 	return emit(c, d, func(w io.Writer) {
-		facts(w, "name", name, "address", d.Address.String(), "height", height(d.Receipt.Height), "fee", cby(d.Receipt.Fee), "funded", cby(fund))
+		facts(w, "name", name, "address", d.Address.String(), "height", height(d.Receipt.Height), "fee", cby(d.Receipt.Fee), "funded", cby(fund),
+			"before", before)
+		printPrinted(w, d.Receipt)
 	})
 }
 
@@ -130,14 +143,14 @@ func actorCall(c *cli.Context) error {
 		return err
 	}
 	if err := emit(c, r, func(w io.Writer) {
-		if request.DryRun {
-			fmt.Fprintln(w, "dry run, nothing was changed")
-		} else {
-			facts(w, "hash", r.Hash.String())
-		}
 		r := r
 		r.Error = nil // judged says it
-		printReceipt(w, r)
+		if request.DryRun {
+			fmt.Fprintln(w, "dry run, nothing was changed")
+			printReceipt(w, r)
+			return
+		}
+		printReceipt(w, r, "hash", r.Hash.String())
 	}); err != nil {
 		return err
 	}
@@ -171,16 +184,15 @@ func actorState(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	entries, err := network(c).State(c.Context, args[0], args[1], page(c))
+	entries, more, err := pageOf(c, func(p client.Page) ([]model.StateEntry, error) {
+		return network(c).State(c.Context, args[0], args[1], p)
+	})
 	if err != nil {
 		return err
 	}
 	return emit(c, entries, func(w io.Writer) {
-		var rows [][]string
-		for _, e := range entries {
-			rows = append(rows, []string{value(model.Text(e.Key), e.Key), value(e.Text, e.Value)})
-		}
-		table(w, "No state.", "KEY VALUE", rows)
+		stateTable(w, entries)
+		cut(w, "more keys", more, len(entries), c)
 	})
 }
 
@@ -193,19 +205,59 @@ func actorLogs(c *cli.Context) error {
 	if c.Bool("follow") {
 		return followLogs(c, n, args[0])
 	}
-	lines, err := n.Logs(c.Context, args[0], page(c))
+	lines, more, err := lastLines(c, n, args[0])
 	if err != nil {
 		return err
 	}
 	return emit(c, lines, func(w io.Writer) {
+		if !c.Bool("oldest") {
+			cut(w, "earlier lines", more, len(lines), c)
+		}
 		for _, l := range lines {
 			printLine(w, l)
 		}
+		if c.Bool("oldest") {
+			cut(w, "later lines", more, len(lines), c)
+		}
 		if len(lines) == 0 {
-			fmt.Fprintln(w, "It has printed nothing.")
+			fmt.Fprintf(w, asTyped("It has printed nothing. What failed is in: devnet actor show %s\n"), args[0])
 		}
 	})
 }
+
+// lastLines are the lines of an actor that were asked for, in the order in which
+// they were printed, and whether there are more.
+func lastLines(c *cli.Context, n *client.Client, actor string) ([]model.LogLine, bool, error) {
+	lines, more, err := pageOf(c, func(p client.Page) ([]model.LogLine, error) { return n.Logs(c.Context, actor, p) })
+	if !c.Bool("oldest") {
+		slices.Reverse(lines)
+	}
+	return lines, more, err
+}
+
+// stateTable prints values as bytes and as what they may stand for: the state
+// itself knows bytes alone.
+func stateTable(w io.Writer, entries []model.StateEntry) {
+	var rows [][]string
+	for _, e := range entries {
+		bytes, text := shortBytes(e.Value), e.Text
+		if len(entries) == 1 {
+			bytes = e.Value.String()
+		}
+		if len([]rune(text)) > maxShownText && len(entries) > 1 {
+			text = string([]rune(text)[:maxShownText]) + "…"
+		}
+		number := "-"
+		if e.Int != "" {
+			number = e.Int
+		}
+		rows = append(rows, []string{value(model.Text(e.Key), e.Key), bytes, number, inQuotes(text)})
+	}
+	table(w, "No state.", "KEY BYTES AS_INT AS_TEXT", rows)
+}
+
+// maxShownText is how much text of a value a table shows.
+const maxShownText = 20
 
 func printLine(w io.Writer, l model.LogLine) { fmt.Fprintf(w, "%d %s\n", l.Height, printable(l.Line)) }
 
@@ -214,11 +266,19 @@ func actorShow(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	a, err := network(c).Actor(c.Context, args[0])
+	n := network(c)
+	a, err := n.Actor(c.Context, args[0])
 	if err != nil {
 		return err
 	}
-	return emit(c, a, func(w io.Writer) {
+	failures, err := n.Failures(c.Context, a.Address.String(), failureBlocks, client.Page{Limit: maxShownFailures})
+	if err != nil {
+		return err
+	}
+	return emit(c, struct {
+		model.Actor
+		Failures []model.Receipt `json:"failures"`
+	}{a, failures}, func(w io.Writer) {
 		var handlers []string
 		for _, h := range a.Handlers {
 			handlers = append(handlers, printable(strings.TrimSpace(h.Name+"  "+h.Doc)))
@@ -229,6 +289,10 @@ func actorShow(c *cli.Context) error {
 		}
 		facts(w, "name", printable(a.Name), "address", a.Address.String(), "owner", a.Owner.String(), "balance", cby(a.Balance),
 			"deployed at", height(a.DeployedAt), "code hash", a.CodeHash.String(), "timers", timers, "handlers", strings.Join(handlers, "\n\t"))
+		if len(failures) > 0 {
+			fmt.Fprintf(w, "\nFailed in the last %d blocks, the latest first:\n", failureBlocks)
+			printExecuted(w, newNaming(c.Context, n), failures, true)
+		}
 	})
 }
 
@@ -236,7 +300,7 @@ func actorList(c *cli.Context) error {
 	if _, err := arguments(c); err != nil {
 		return err
 	}
-	actors, err := network(c).Actors(c.Context, page(c))
+	actors, more, err := pageOf(c, func(p client.Page) ([]model.Actor, error) { return network(c).Actors(c.Context, p) })
 	if err != nil {
 		return err
 	}
@@ -247,8 +311,9 @@ func actorList(c *cli.Context) error {
 			if name == "" {
 				name = "-"
 			}
-			rows = append(rows, []string{name, a.Address.String(), cby(a.Balance), strconv.FormatUint(a.Timers.Pending, 10), short(a.Owner.String())})
+			rows = append(rows, []string{name, a.Address.String(), cby(a.Balance), strconv.FormatUint(a.Timers.Pending, 10)})
 		}
-		table(w, "No actors.", "NAME ADDRESS BALANCE TIMERS OWNER", rows)
+		table(w, "No actors.", "NAME ADDRESS BALANCE TIMERS", rows)
+		cut(w, "more actors", more, len(actors), c)
 	})
 }

@@ -1,16 +1,20 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strconv"
 	"strings"
+	"text/tabwriter"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/cowboyinc/devnet/internal/api/client"
 	"github.com/cowboyinc/devnet/internal/api/model"
+	"github.com/cowboyinc/devnet/internal/codec"
 	"github.com/cowboyinc/devnet/internal/types"
 )
 
@@ -27,43 +31,131 @@ func blockCommand() *cli.Command {
 			if args[0] == "" {
 				args[0] = "latest"
 			}
-			b, err := network(c).Block(c.Context, args[0])
+			n := network(c)
+			b, err := n.Block(c.Context, args[0])
 			if err != nil {
 				return err
 			}
-			return emit(c, b, func(w io.Writer) { printBlock(w, b) })
+			executed, err := n.BlockReceipts(c.Context, height(b.Height), client.Page{Limit: maxPage})
+			if err != nil {
+				return err
+			}
+			return emit(c, struct {
+				model.Block
+				Receipts []model.Receipt `json:"receipts"`
+			}{b, executed}, func(w io.Writer) { printBlock(w, b, executed, newNaming(c.Context, n)) })
 		},
 	}
 }
 
-func printBlock(w io.Writer, b model.Block) {
-	facts(w, "height", height(b.Height), "hash", b.Hash.String(), "parent", b.Parent.String(), "proposer", b.Proposer.String(),
+func printBlock(w io.Writer, b model.Block, executed []model.Receipt, names *naming) {
+	facts(w, "height", height(b.Height), "hash", b.Hash.String(), "parent", b.Parent.String(), "proposer", names.of(b.Proposer),
 		"time", b.TimestampMS.Time().Std().Format(time.RFC3339Nano), "view", strconv.FormatUint(uint64(b.View), 10),
 		"epoch", strconv.FormatUint(uint64(b.Epoch), 10), "state root", b.StateRoot.String(),
 		"used", fmt.Sprintf("%d cycles (%d by timers), %d cells", b.CyclesUsed, b.TimerCyclesUsed, b.CellsUsed),
 		"base fees", fmt.Sprintf("%s wei a cycle, %s a cell, timer lane %s", b.BaseFeeCycle, b.BaseFeeCell, b.BaseFeeLaneTimer),
-		"transactions", strings.Join(hashes(b.Transactions), "\n\t"),
-		"timers fired", strings.Join(hashes(b.TimersFired), "\n\t"),
-		"timers deferred", strings.Join(hashes(b.TimersDeferred), "\n\t"),
-		"timers expired", strings.Join(hashes(b.TimersExpired), "\n\t"),
-		"timers unpaid", strings.Join(hashes(b.TimersInsufficient), "\n\t"))
+		"deferred", timersOf(b.TimersDeferred), "expired", timersOf(b.TimersExpired), "unpaid", timersOf(b.TimersInsufficient))
+	if len(executed) > 0 {
+		fmt.Fprintln(w)
+		printExecuted(w, names, executed[:min(len(executed), maxShownExecuted)], false)
+		if len(executed) > maxShownExecuted {
+			fmt.Fprintln(w, "… and more: --json")
+		}
+	}
 	printEvents(w, b.Events[:min(len(b.Events), maxShownEvents)])
 	if more := len(b.Events) - maxShownEvents; more > 0 {
 		fmt.Fprintf(w, "… and %d more events: --json\n", more)
 	}
 }
 
-func hashes(list []types.Hash) (out []string) {
-	for _, h := range list {
-		out = append(out, h.String())
+// timersOf counts timers and names the first of them.
+func timersOf(ids []types.TimerID) string {
+	if len(ids) == 0 {
+		return ""
 	}
-	return out
+	const few = 3
+	text := timers(uint64(len(ids))) + ":"
+	for _, id := range ids[:min(few, len(ids))] {
+		text += " " + short(id.String())
+	}
+	if len(ids) > few {
+		text += " …"
+	}
+	return text
 }
+
+func timers(n uint64) string {
+	if n == 1 {
+		return "1 timer"
+	}
+	return grouped(n) + " timers"
+}
+
+// What a block executed is shown up to so many lines; what failed of an actor is
+// looked for in so many blocks.
+const (
+	maxShownExecuted = 50
+	maxShownFailures = 5
+	failureBlocks    = 100
+)
+
+// printExecuted prints a line for each execution, and below what went wrong.
+func printExecuted(w io.Writer, names *naming, executed []model.Receipt, heights bool) {
+	var rows [][]string
+	for i := range executed {
+		r := &executed[i]
+		row := []string{short(r.Hash.String()), executedWhat(r, names), r.Status, grouped(uint64(r.Cycles)) + " cycles", paid(r.Fee) + " CBY"}
+		if heights {
+			row = append([]string{"block " + height(r.Height)}, row...)
+		}
+		rows = append(rows, row)
+	}
+	for i, line := range aligned(rows) {
+		fmt.Fprintln(w, line)
+		printFault(w, executed[i].Error)
+	}
+}
+
+// executedWhat says who called what. A fire's sender is its actor.
+func executedWhat(r *model.Receipt, names *naming) string {
+	switch {
+	case r.Origin == string(types.OriginTimer):
+		return names.of(r.To) + "." + printable(r.Handler) + " fired"
+	case r.Origin == string(types.OriginMessage):
+		return names.of(r.Sender) + " → " + names.of(r.To) + "." + printable(r.Handler) + " (message)"
+	case r.Handler != "":
+		return names.of(r.Sender) + " → " + names.of(r.To) + "." + printable(r.Handler)
+	case r.To == types.Address{}:
+		return names.of(r.Sender) + " → the chain"
+	}
+	return names.of(r.Sender) + " → " + names.of(r.To)
+}
+
+// aligned puts rows into columns, without spaces at the ends of lines.
+func aligned(rows [][]string) []string {
+	var text strings.Builder
+	t := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
+	for _, row := range rows {
+		fmt.Fprintln(t, strings.Join(row, "\t"))
+	}
+	_ = t.Flush()
+	return strings.Split(strings.TrimRight(text.String(), "\n"), "\n")
+}
+
+// printFault prints why an execution failed, indented below its line.
+func printFault(w io.Writer, f *model.Fault) {
+	if f != nil {
+		fmt.Fprintln(w, indented(f.Code+": "+printable(strings.TrimSpace(f.Message))))
+	}
+}
+
+// indented puts text below the line it belongs to.
+func indented(text string) string { return "    " + strings.ReplaceAll(text, "\n", "\n    ") }
 
 func txCommand() *cli.Command {
 	return &cli.Command{
-		Name: "tx", Usage: "a transaction and its receipt", ArgsUsage: "HASH",
-		Description: "Example: devnet tx 0x2f…9c",
+		Name: "tx", Usage: "what was executed: a transaction, a timer's fire or a message", ArgsUsage: "HASH",
+		Description: "Example: devnet tx 0x2f370e4d\nHASH is a transaction's or message's, or a timer's ID; it may be shortened.",
 		Flags:       []cli.Flag{jsonFlag, httpFlag, nodeFlag},
 		Action:      tx,
 	}
@@ -75,48 +167,103 @@ func tx(c *cli.Context) error {
 		return err
 	}
 	n := network(c)
+	var whole struct {
+		Transaction *model.Transaction `json:"transaction"`
+		Receipt     *model.Receipt     `json:"receipt"`
+	}
 	t, err := n.Transaction(c.Context, args[0])
-	if err != nil {
+	var refused *client.Error
+	switch {
+	case err == nil:
+		whole.Transaction = &t
+	case !errors.As(err, &refused) || refused.Code != "unknown_transaction" && refused.Code != "unknown_prefix":
 		return err
 	}
-	var receipt *model.Receipt
-	if t.Status == "final" {
-		r, err := n.Receipt(c.Context, args[0])
-		if err != nil {
-			return err
+	if whole.Transaction == nil || t.Status == "final" {
+		r, receiptErr := n.Receipt(c.Context, args[0])
+		switch {
+		case receiptErr == nil:
+			whole.Receipt = &r
+		case whole.Transaction != nil:
+			return receiptErr
+		default:
+			return waits(c, n, args[0], err)
 		}
-		receipt = &r
 	}
-	return emit(c, struct {
-		Transaction model.Transaction `json:"transaction"`
-		Receipt     *model.Receipt    `json:"receipt"`
-	}{t, receipt}, func(w io.Writer) {
+	return emit(c, whole, func(w io.Writer) { printExecution(w, newNaming(c.Context, n), whole.Transaction, whole.Receipt) })
+}
+
+// waits says of what has no receipt that it is a timer which has not fired, where
+// it is one, and else what was said of it.
+func waits(c *cli.Context, n *client.Client, id string, otherwise error) error {
+	if t, err := n.Timer(c.Context, id); err == nil {
+		return failed("devnet timer show "+short(id)+" tells its story.", "the timer %s has no receipt: it is %s", id, t.Status)
+	}
+	return otherwise
+}
+
+func printExecution(w io.Writer, names *naming, t *model.Transaction, r *model.Receipt) {
+	var head []string
+	if t != nil {
 		to := ""
 		if t.To != nil {
-			to = t.To.String()
+			to = names.of(*t.To) + "  " + t.To.String()
 		}
+		head = []string{"hash", t.Hash.String(), "from", names.of(t.Sender) + "  " + t.Sender.String(), "to", to, "nonce", strconv.FormatUint(uint64(t.Nonce), 10), "kind", t.Kind}
+		head = append(head, instruction(t)...)
 		sponsor := "" // most transactions state none
 		if !t.Sponsor.IsZero() {
 			sponsor = cby(t.Sponsor)
 		}
-		facts(w, "hash", t.Hash.String(), "from", t.Sender.String(), "to", to, "nonce", strconv.FormatUint(uint64(t.Nonce), 10),
-			"kind", t.Kind, "handler", printable(t.Handler), "value", cby(t.Value), "sponsor", sponsor,
-			"limits", fmt.Sprintf("%d cycles, %d cells", t.CyclesLimit, t.CellsLimit))
-		if receipt == nil {
-			fmt.Fprintln(w, "It waits in a pool: no final block holds it yet.")
-			return
-		}
-		printReceipt(w, *receipt)
-	})
+		head = append(head, "value", cby(t.Value), "sponsor", sponsor, "limits", fmt.Sprintf("%d cycles, %d cells", t.CyclesLimit, t.CellsLimit))
+	} else {
+		head = []string{"hash", r.Hash.String(), "kind", r.Origin, "from", names.of(r.Sender) + "  " + r.Sender.String(),
+			"to", names.of(r.To) + "  " + r.To.String(), "handler", printable(r.Handler)}
+	}
+	if r == nil {
+		facts(w, head...)
+		fmt.Fprintln(w, "It waits in a pool: no final block holds it yet.")
+		return
+	}
+	printReceipt(w, *r, head...)
 }
 
-// printReceipt prints how an execution ended.
-func printReceipt(w io.Writer, r model.Receipt) {
-	facts(w, "status", r.Status, "height", height(r.Height), "used", fmt.Sprintf("%d cycles, %d cells", r.Cycles, r.Cells),
-		"fee", cby(r.Fee), "output", value(model.Text(r.Output), r.Output))
+// instruction is what a transaction asks for, decoded from its payload.
+func instruction(t *model.Transaction) []string {
+	asked, err := (&types.Transaction{To: t.To, Payload: codec.RawMessage(t.Payload)}).Instruction()
+	if err != nil {
+		return []string{"payload", shortBytes(t.Payload)}
+	}
+	switch in := asked.(type) {
+	case *types.Execute:
+		return []string{"handler", printable(in.Handler), "payload", value(model.Text(in.Payload), in.Payload)}
+	case *types.Deploy:
+		return []string{"name", printable(in.Manifest.Name), "code", fmt.Sprintf("%d bytes", len(in.Code)), "init", value(model.Text(in.Init), in.Init)}
+	case *types.System:
+		return []string{"opcode", strconv.Itoa(int(in.Opcode)), "arguments", eventData(types.Bytes(in.Args))}
+	}
+	return nil
+}
+
+// printReceipt prints how an execution ended, behind what is said of it.
+func printReceipt(w io.Writer, r model.Receipt, head ...string) {
+	at := ""
+	if r.Height > 0 {
+		at = height(r.Height)
+	}
+	facts(w, append(head, "status", r.Status, "height", at, "used", fmt.Sprintf("%d cycles, %d cells", r.Cycles, r.Cells),
+		"fee", cby(r.Fee), "output", value(model.Text(r.Output), r.Output))...)
+	printPrinted(w, r)
 	printEvents(w, r.Events)
 	if r.Error != nil {
 		fmt.Fprintf(w, "%s: %s\n", r.Error.Code, printable(r.Error.Message))
+	}
+}
+
+// printPrinted prints the lines that an execution printed.
+func printPrinted(w io.Writer, r model.Receipt) {
+	for _, line := range r.Logs {
+		fmt.Fprintln(w, indented(printable(line)))
 	}
 }
 

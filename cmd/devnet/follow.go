@@ -21,7 +21,7 @@ func followLogs(c *cli.Context, n *client.Client, name string) error {
 	if err != nil {
 		return err
 	}
-	lines, err := n.Logs(c.Context, name, page(c))
+	lines, _, err := lastLines(c, n, name)
 	if err != nil {
 		return err
 	}

@@ -65,6 +65,7 @@ func TestScripts(t *testing.T) {
 			"await":  await,
 			"finish": finish,
 			"exit":   exit,
+			"found":  found,
 		},
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math/big"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"unicode"
@@ -98,12 +99,37 @@ func parseCBY(flag, text string) (types.Wei, error) {
 	return wei, nil
 }
 
+// shortHex is how long a hash or an address is in tables: so much of its beginning
+// tells those of a devnet apart, and is accepted wherever the whole is.
+const shortHex = len("0x") + 8
+
 // short shortens a hash or an address for tables.
-func short(hex string) string {
-	if len(hex) <= 14 {
-		return hex
+func short(hex string) string { return hex[:min(len(hex), shortHex)] }
+
+// maxShownBytes is how many bytes a table shows of a value.
+const maxShownBytes = 12
+
+// shortBytes is the beginning of a value, in hexadecimal, and its length.
+func shortBytes(b types.Bytes) string {
+	if len(b) <= maxShownBytes {
+		return b.String()
 	}
-	return hex[:8] + "…" + hex[len(hex)-4:]
+	return fmt.Sprintf("%s… %d bytes", b[:maxShownBytes], len(b))
+}
+
+// inQuotes is the text of a value, so that "7" is not taken for a number.
+func inQuotes(text string) string {
+	if text == "" {
+		return "-"
+	}
+	return strconv.Quote(text)
+}
+
+// cut says below a list that it is not all of it.
+func cut(w io.Writer, what string, more bool, shown int, c *cli.Context) {
+	if more {
+		fmt.Fprintf(w, "… and %s: --offset %d, or --limit\n", what, c.Int("offset")+shown)
+	}
 }
 
 // value is a byte string as people read it: its text where it has one.

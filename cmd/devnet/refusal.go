@@ -23,7 +23,7 @@ func inWords(refused *client.Error) *failure {
 	switch refused.Code {
 	case "invalid_request":
 		f.code, f.hint = exitUsage, "The command's --help says what it takes."
-	case "invalid_address", "invalid_hash":
+	case "invalid_address", "invalid_hash", "invalid_block", "invalid_name", "invalid_bytes":
 		f.code = exitUsage
 	}
 	return f
@@ -31,6 +31,9 @@ func inWords(refused *client.Error) *failure {
 
 // hints are by the code of a refusal. Those of the API stand for the rest.
 var hints = map[string]string{
+	"name_taken":        "Choose another with --name, or give it to the new actor with --replace; the old one keeps its state and timers.",
+	"unknown_prefix":    "Give more of it, or look it up: devnet actor list, devnet timer list.",
+	"not_final":         "It may still become final: devnet tx tells. devnet status tells whether blocks are made.",
 	"unknown_timer":     "devnet timer list lists those that are known.",
 	"unknown_name":      "devnet account and devnet actor list list the names; an address is 0x and 40 hexadecimal digits.",
 	"unknown_actor":     "devnet actor list lists those that are final.",

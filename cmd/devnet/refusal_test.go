@@ -37,7 +37,8 @@ func TestARefusalOfTheAPISpeaksOfCommands(t *testing.T) {
 		"unknown_timer":   {exitFailed, "m (unknown_timer)", "devnet timer list lists those that are known."},
 		"invalid_hash":    {exitUsage, "m (invalid_hash)", "GET /x"},
 		"invalid_request": {exitUsage, "m (invalid_request)", "The command's --help says what it takes."},
-		"name_taken":      {exitFailed, "m (name_taken)", "GET /x"},
+		"busy":            {exitFailed, "m (busy)", "GET /x"},
+		"invalid_block":   {exitUsage, "m (invalid_block)", "GET /x"},
 	} {
 		if got := inWords(&client.Error{ErrorBody: model.ErrorBody{Code: code, Message: "m", Hint: "GET /x"}}); *got != want {
 			t.Errorf("%s: %+v", code, *got)

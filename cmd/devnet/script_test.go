@@ -157,6 +157,18 @@ func exit(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
+// found REGEXP FILE looks for a line and puts its first group into $FOUND.
+func found(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: found REGEXP FILE")
+	}
+	match := regexp.MustCompile("(?m)" + args[0]).FindStringSubmatch(ts.ReadFile(args[1]))
+	if len(match) < 2 {
+		ts.Fatalf("%q is not in\n%s", args[0], ts.ReadFile(args[1]))
+	}
+	ts.Setenv("FOUND", match[1])
+}
+
 // repository is the top of this source tree.
 func repository() (string, error) {
 	dir, err := os.Getwd()

@@ -62,7 +62,7 @@ func upFlags() []cli.Flag {
 		&cli.StringFlag{Name: "durability", Value: d.Durability, Usage: "what state survives: `KIND` process (kill -9) or disk (power loss)"},
 		&cli.BoolFlag{Name: "strict", Usage: "no cheats: no faucet, nothing under /devnet"},
 		&cli.StringFlag{Name: "config-out", Usage: "write accounts, keys and addresses to `FILE` as JSON"},
-		&cli.BoolFlag{Name: "json", Usage: "print JSON lines: the network first, then each fire"},
+		&cli.BoolFlag{Name: "json", Usage: "print JSON lines: the network first, then each transaction, message and fire"},
 	}
 }
 
@@ -149,6 +149,9 @@ func (s *settings) judge() error {
 	}
 	if err := s.durability.UnmarshalText([]byte(s.Durability)); err != nil {
 		return usage("Give process or disk.", "--durability: %q is neither", s.Durability)
+	}
+	if s.Ephemeral && s.Home != defaultHome {
+		return usage("Leave one of them out.", "--ephemeral keeps no files, so there is no --home %s", s.Home)
 	}
 	if s.Ephemeral && s.Reset {
 		return usage("Leave one of them out.", "--ephemeral keeps no files, so there is nothing to --reset")

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	"github.com/cowboyinc/devnet/internal/api/client"
 	"github.com/cowboyinc/devnet/internal/api/model"
@@ -78,7 +77,7 @@ func (u *upped) next() []string {
 		suffix = " --http " + u.address
 	}
 	for i, c := range commands {
-		commands[i] = "devnet " + c + suffix
+		commands[i] = self + " " + c + suffix
 	}
 	return commands
 }
@@ -91,13 +90,19 @@ type fire struct {
 	model.TimerEvent
 }
 
-// follow shows the fires as they become final, until ctx is done. A stream that
-// falls behind is begun anew behind the last event seen.
+// executed is a line of --json for each transaction and delivered message.
+type executed struct {
+	Event string `json:"event"`
+	model.Receipt
+}
+
+// follow shows what becomes final, until ctx is done. A stream that falls behind
+// is begun anew behind the last event seen.
 func (u *upped) follow() <-chan error {
 	done := make(chan error, 1)
-	f := &fires{u: u}
+	f := &shownBlocks{u: u, names: newNaming(u.Context.Context, u.client)}
 	go func() {
-		follow := client.Follow{From: u.from, Kinds: []string{model.EventTimer}}
+		follow := client.Follow{From: u.from, Kinds: []string{model.EventTx, model.EventTimer, model.EventFault}}
 		for {
 			err := u.client.Events(u.Context.Context, follow, func(e client.Event) error {
 				follow.LastID = e.ID
@@ -113,57 +118,104 @@ func (u *upped) follow() <-chan error {
 	return done
 }
 
-// fires prints fires.
-type fires struct {
-	u      *upped
-	height types.Height // of the block whose fires are being shown
-	shown  int
-	hidden int
+// shownBlocks prints what blocks did: a line for each call, deploy, transfer,
+// message and fire, and below it what that printed and why it failed.
+type shownBlocks struct {
+	u        *upped
+	names    *naming
+	height   types.Height           // of the block that is being shown
+	lines    int                    // shown of it
+	hidden   int                    // left out of it
+	balances map[types.Address]bool // told in it: they are those of its end
 }
 
-func (f *fires) show(ctx context.Context, e client.Event) error {
-	var t model.TimerEvent
-	if err := json.Unmarshal(e.Data, &t); err != nil {
-		return fmt.Errorf("the event %s is not understood: %w", e.ID, err)
-	}
-	if t.Receipt == nil {
-		return nil // no fire
-	}
-	if t.Height != f.height {
-		if f.hidden > 0 {
-			f.u.say("block %d  and %d more fires", f.height, f.hidden)
+func (f *shownBlocks) show(ctx context.Context, e client.Event) error {
+	switch e.Kind {
+	case model.EventTimer:
+		var t model.TimerEvent
+		if err := understood(e, &t); err != nil || t.Receipt == nil {
+			return err // no fire
 		}
-		f.height, f.shown, f.hidden = t.Height, 0, 0
-	}
-	if f.shown++; f.shown > maxShownFires && !f.u.settings.JSON {
-		f.hidden++
-		return nil
-	}
-	name, balance, err := f.actor(ctx, t.Actor)
-	if err != nil {
-		return err
-	}
-	if f.u.settings.JSON {
-		return json.NewEncoder(f.u.App.Writer).Encode(fire{"fire", name, balance, t})
-	}
-	f.u.say("block %d  %s fired  %s  fee %s  balance %s", t.Height, name, t.Receipt.Status, cby(t.Receipt.Fee), cby(balance))
-	for _, line := range t.Logs {
-		f.u.say("    %s", printable(line))
-	}
-	if t.Receipt.Error != nil {
-		f.u.say("    %s: %s", t.Receipt.Error.Code, strings.ReplaceAll(printable(strings.TrimSpace(t.Receipt.Error.Message)), "\n", "\n    "))
+		return f.fire(ctx, &t)
+	case model.EventTx:
+		var r model.Receipt
+		if err := understood(e, &r); err != nil {
+			return err
+		}
+		return f.receipt(&r)
+	case model.EventFault:
+		var r model.FaultReceipt
+		if err := understood(e, &r); err != nil || f.u.settings.JSON {
+			return err
+		}
+		f.u.say("fault %s %s", r.Verb, printable(r.Detail))
 	}
 	return nil
 }
 
-// actor is an actor's name, or its address where it has none, and its balance.
-func (f *fires) actor(ctx context.Context, a types.Address) (string, types.Wei, error) {
-	account, err := f.u.client.Account(ctx, a.String())
+func understood(e client.Event, into any) error {
+	if err := json.Unmarshal(e.Data, into); err != nil {
+		return fmt.Errorf("the event %s is not understood: %w", e.ID, err)
+	}
+	return nil
+}
+
+// room reports whether a block has room for one more line on a terminal.
+func (f *shownBlocks) room(h types.Height) bool {
+	if h != f.height {
+		if f.hidden > 0 {
+			f.u.say("block %d  and %d more: devnet block %d", f.height, f.hidden, f.height)
+		}
+		f.height, f.lines, f.hidden, f.balances = h, 0, 0, map[types.Address]bool{}
+	}
+	if f.lines++; f.lines > maxShownFires && !f.u.settings.JSON {
+		f.hidden++
+		return false
+	}
+	return true
+}
+
+func (f *shownBlocks) fire(ctx context.Context, t *model.TimerEvent) error {
+	if !f.room(t.Height) {
+		return nil
+	}
+	name := f.names.of(t.Actor)
+	account, err := f.u.client.Account(ctx, t.Actor.String())
 	if err != nil {
-		return "", types.Wei{}, err
+		return err
 	}
-	if account.Name == "" {
-		account.Name = a.String()
+	if f.u.settings.JSON {
+		return json.NewEncoder(f.u.App.Writer).Encode(fire{"fire", name, account.Balance, *t})
 	}
-	return printable(account.Name), account.Balance, nil
+	balance := ""
+	if !f.balances[t.Actor] {
+		f.balances[t.Actor] = true
+		balance = "  balance " + cby(account.Balance)
+	}
+	f.u.say("block %d  %s fired  %s  fee %s%s", t.Height, name, t.Receipt.Status, cby(t.Receipt.Fee), balance)
+	f.below(t.Receipt)
+	return nil
+}
+
+func (f *shownBlocks) receipt(r *model.Receipt) error {
+	if !f.room(r.Height) {
+		return nil
+	}
+	if f.u.settings.JSON {
+		return json.NewEncoder(f.u.App.Writer).Encode(executed{r.Origin, *r})
+	}
+	if f.u.told[r.Hash] {
+		return nil
+	}
+	f.u.say("block %d  %s  %s  %s cycles  fee %s", r.Height, executedWhat(r, f.names), r.Status, grouped(uint64(r.Cycles)), cby(r.Fee))
+	f.below(r)
+	return nil
+}
+
+// below prints what an execution printed, and why it failed.
+func (f *shownBlocks) below(r *model.Receipt) {
+	if w := f.u.App.Writer; !f.u.settings.JSON {
+		printPrinted(w, *r)
+		printFault(w, r.Error)
+	}
 }

@@ -1,9 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -62,15 +65,19 @@ func status(c *cli.Context) error {
 
 func validatorTable(w io.Writer, validators []model.Validator) {
 	var rows [][]string
+	validators = slices.Clone(validators)
+	slices.SortStableFunc(validators, func(a, b model.Validator) int { // v2 before v10
+		return cmp.Or(cmp.Compare(len(a.Name), len(b.Name)), strings.Compare(a.Name, b.Name))
+	})
 	for _, v := range validators {
 		running := "running"
 		if !v.Running {
 			running = "stopped"
 		}
-		rows = append(rows, []string{v.Name, v.Address.String(), v.Status, running,
+		rows = append(rows, []string{v.Name, short(v.Address.String()), v.Status, running,
 			strconv.FormatUint(uint64(v.Height), 10), strconv.FormatUint(uint64(v.View), 10), strconv.Itoa(v.Connections), short(v.StateRoot.String())})
 	}
-	table(w, "The validator set is empty.", "NAME ADDRESS STATUS NODE HEIGHT VIEW CONNECTIONS STATE_ROOT", rows)
+	table(w, "The validator set is empty.", "NAME ADDRESS STATUS NODE HEIGHT VIEW PEERS STATE_ROOT", rows)
 }
 
 func validatorCommand() *cli.Command {
@@ -107,7 +114,7 @@ func validatorShow(c *cli.Context) error {
 		return err
 	}
 	for _, v := range validators {
-		if v.Name != args[0] && v.Address.String() != args[0] {
+		if v.Name != args[0] && !(len(args[0]) >= shortHex && strings.HasPrefix(v.Address.String(), args[0])) {
 			continue
 		}
 		return emit(c, v, func(w io.Writer) {

@@ -52,7 +52,7 @@ func printAdvance(w io.Writer, a model.Advance) {
 		"timers", fmt.Sprintf("%d fired, %d ended otherwise, deferred %d times", a.Fired, a.Ended-a.Fired, a.Deferred))
 	var rows [][]string
 	for _, t := range a.Timers {
-		rows = append(rows, []string{t.ID.String(), short(t.Actor.String()), height(t.Due), height(t.At), strconv.FormatUint(t.Late, 10), t.Status})
+		rows = append(rows, []string{short(t.ID.String()), short(t.Actor.String()), height(t.Due), height(t.At), strconv.FormatUint(t.Late, 10), t.Status})
 	}
 	table(w, "No timer was due on the way.", "ID ACTOR DUE AT LATE STATUS", rows)
 	if left := a.Ended - uint64(len(a.Timers)); left > 0 {

@@ -1,9 +1,10 @@
 package main
 
 import (
-	"fmt"
 	"io"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -17,8 +18,14 @@ var pageFlags = []cli.Flag{
 	&cli.IntFlag{Name: "offset", Usage: "leave out the first `N`"},
 }
 
+// oldestFlag turns a list around that begins with the newest.
+var oldestFlag = &cli.BoolFlag{Name: "oldest", Usage: "begin with the oldest"}
+
+// page is what was asked for of a list. One that history makes longer, which has
+// --oldest, begins with the newest.
 func page(c *cli.Context) client.Page {
-	return client.Page{Offset: c.Int("offset"), Limit: c.Int("limit")}
+	ordered := slices.ContainsFunc(c.Command.Flags, func(f cli.Flag) bool { return f == oldestFlag })
+	return client.Page{Offset: c.Int("offset"), Limit: c.Int("limit"), Newest: ordered && !c.Bool("oldest")}
 }
 
 // pageOf gets the page that was asked for, and says whether more is behind it:
@@ -44,12 +51,12 @@ func timerCommand() *cli.Command {
 		Name: "timer", Usage: "timers, pending and ended",
 		Description: "Example: devnet timer lane --last 20",
 		Subcommands: []*cli.Command{
-			{Name: "list", Usage: "timers by due height", Description: "Example: devnet timer list --actor heartbeat --status pending",
+			{Name: "list", Usage: "timers by due height, the latest first", Description: "Example: devnet timer list --actor heartbeat --status pending\nAn ID may be shortened wherever one is asked for.",
 				Flags: append([]cli.Flag{
 					&cli.StringFlag{Name: "actor", Usage: "only those of `ACTOR`, by address or name"},
 					&cli.Uint64Flag{Name: "due-by", Usage: "only those due at height `H` or before"},
 					&cli.StringFlag{Name: "status", Usage: "only `STATUS`: pending, fired, expired, insufficient_funds or cancelled"},
-					jsonFlag, httpFlag, nodeFlag}, pageFlags...),
+					oldestFlag, jsonFlag, httpFlag, nodeFlag}, pageFlags...),
 				Action: timerList},
 			timerShowCommand(), timerLaneCommand(),
 		},
@@ -65,25 +72,35 @@ func timerList(c *cli.Context) error {
 		due := types.Height(c.Uint64("due-by"))
 		filter.DueBy = &due
 	}
+	n := network(c)
 	timers, more, err := pageOf(c, func(p client.Page) ([]model.Timer, error) {
 		filter.Page = p
-		return network(c).Timers(c.Context, filter)
+		return n.Timers(c.Context, filter)
 	})
 	if err != nil {
 		return err
 	}
 	return emit(c, timers, func(w io.Writer) {
 		var rows [][]string
+		names := newNaming(c.Context, n)
 		for _, t := range timers {
-			rows = append(rows, []string{t.ID.String(), short(t.Actor.String()), printable(t.Handler), due(t), t.Status, ended(t),
-				strconv.FormatUint(t.Deferrals, 10), cby(t.FeePaid)})
+			rows = append(rows, []string{short(t.ID.String()), names.of(t.Actor), printable(t.Handler), due(t), ended(t), fate(t), paid(t.FeePaid)})
 		}
-		table(w, "No timers.", "ID ACTOR HANDLER DUE STATUS ENDED DEFERRALS FEE_PAID", rows)
-		if more {
-			fmt.Fprintf(w, "… and more: --offset %d, or --limit\n", c.Int("offset")+len(timers))
-		}
+		table(w, "No timers.", "ID ACTOR HANDLER DUE ENDED STATUS FEE_CBY", rows)
+		cut(w, "more", more, len(timers), c)
 	})
 }
+
+// fate is how a timer stands; a fire whose handler failed is no success.
+func fate(t model.Timer) string {
+	if t.Status == string(types.TimerFired) && t.Result != string(types.StatusOK) {
+		return t.Status + ", " + t.Result
+	}
+	return t.Status
+}
+
+// paid is an amount in a column that says its unit.
+func paid(w types.Wei) string { return strings.TrimSuffix(cby(w), " CBY") }
 
 func height(h types.Height) string { return strconv.FormatUint(uint64(h), 10) }
 

@@ -111,7 +111,7 @@ func TestTheStoryOfATimer(t *testing.T) {
 	const want = `block 4         scheduled, into the ring, expires at 2,592,004
 block 9         extended by governance, expires at 2,592,009
 blocks 120–124  deferred: lane_full, priority 3, weight 3/2, lane base fee 1,000 → 1,125 (1,000 to 1,250), 5 blocks
-block 125       gas bidder 0x090000…0000 failed: out_of_cycles; the default bid counts
+block 125       gas bidder 0x09000000 failed: out_of_cycles; the default bid counts
 block 125       deferred: not_examined, lane base fee 1,000
 block 126       fired: ok, priority 2, weight 1/1, lane base fee 16
                   used 100,000 of 250,000 cycles and 8 of 550,000 cells

@@ -44,6 +44,9 @@ func up(c *cli.Context) (err error) {
 		return err
 	}
 	// The port first: a network that nobody can reach need not start.
+	if _, err := net.ResolveTCPAddr("tcp", s.HTTP); err != nil {
+		return usage("Give HOST:PORT, like 127.0.0.1:4000; port 0: any.", "--http: %q is no address: %v", s.HTTP, cause(err))
+	}
 	listener, err := net.Listen("tcp", s.HTTP)
 	if err != nil {
 		return noStart("Stop what listens there, or choose another address with --http (port 0: any).",
@@ -56,7 +59,7 @@ func up(c *cli.Context) (err error) {
 		_ = listener.Close()
 		return notUp(err)
 	}
-	u := &upped{Context: c, settings: s, network: n, address: reachable(listener.Addr().String()), python: make(chan probed, 1)}
+	u := &upped{Context: c, settings: s, network: n, address: reachable(listener.Addr().String()), python: make(chan probed, 1), told: map[types.Hash]bool{}}
 	go func() {
 		version, err := n.Probe()
 		u.python <- probed{version, err}
@@ -142,8 +145,9 @@ type upped struct {
 	server   *api.Server
 	address  string
 	client   *client.Client
-	from     types.Height // the fires from this height on are shown
-	shown    bool         // people have seen that it is up
+	from     types.Height        // the fires from this height on are shown
+	shown    bool                // people have seen that it is up
+	told     map[types.Hash]bool // executions that were told of already
 	python   chan probed
 }
 
@@ -233,12 +237,11 @@ func (u *upped) wait() (model.Ready, error) {
 // start, unless an actor of that name is there from an earlier run.
 func (u *upped) deploy(file string) error {
 	ctx, name := u.Context.Context, baseName(file)
-	_, err := u.client.Actor(ctx, name)
+	there, err := u.client.Actor(ctx, name)
 	var refused *client.Error
 	switch {
 	case err == nil:
-		u.say("%s is there already and goes on.", name)
-		return nil
+		return u.goesOn(file, there)
 	case !errors.As(err, &refused) || refused.Code != "unknown_name":
 		return err
 	}
@@ -249,6 +252,7 @@ func (u *upped) deploy(file string) error {
 	if err := judged(d.Receipt, "the deploy of "+file); err != nil {
 		return err
 	}
+	u.told[d.Receipt.Hash] = true
 	u.say("%s deployed at %s in block %d, funded with %s.", name, d.Address, d.Receipt.Height, cby(actorFund))
 	actor, err := u.client.Actor(ctx, name)
 	if err != nil {
@@ -265,8 +269,28 @@ func (u *upped) deploy(file string) error {
 		if err := judged(r, name+".start"); err != nil {
 			return err
 		}
+		u.told[r.Hash] = true
 		u.say("%s.start ran in block %d.", name, r.Height)
+		if !u.settings.JSON {
+			printPrinted(u.App.Writer, r)
+		}
 	}
+	return nil
+}
+
+// goesOn says that an actor is there already; it runs the code that was deployed,
+// which is no longer that of a file that was edited since.
+func (u *upped) goesOn(file string, actor model.Actor) error {
+	code, err := readFile(file)
+	if err != nil {
+		return err
+	}
+	if types.Keccak(code) == actor.CodeHash {
+		u.say("%s is there already and goes on.", printable(actor.Name))
+		return nil
+	}
+	u.say("%s is there already and goes on with the code it was deployed with: %s differs from it.\n"+
+		"  To run the file: %s actor deploy %s --replace", printable(actor.Name), file, self, file)
 	return nil
 }
 
@@ -285,7 +309,7 @@ func (u *upped) stop() error {
 	}
 	err := errors.Join(u.server.Close(), u.network.Close())
 	if dir := u.home(); dir != "" && err == nil && u.shown {
-		u.say("Stopped. The state is in %s; devnet up goes on from there.", u.settings.Home)
+		u.say("Stopped. The state is in %s; %s up goes on from there.", u.settings.Home, self)
 	}
 	return err
 }

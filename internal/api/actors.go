@@ -104,7 +104,7 @@ func (s *Server) actorState(_ context.Context, in *stateInput) ([]model.StateEnt
 	}
 	out := []model.StateEntry{}
 	for _, e := range entries {
-		out = append(out, model.StateEntry{Key: e.Key, Value: e.Value, Text: model.Text(e.Value)})
+		out = append(out, model.StateEntry{Key: e.Key, Value: e.Value, Text: model.Text(e.Value), Int: model.Int(e.Value)})
 	}
 	return out, nil
 }

@@ -180,7 +180,7 @@ func (s *Server) deploy(ctx context.Context, in *deployInput) (m model.Deployed,
 		return m, err
 	}
 	if body.Name != "" {
-		release, err := s.claim(v, body.Name)
+		release, err := s.claim(v, body.Name, key.Address(), body.Replace)
 		if err != nil {
 			return m, err
 		}
@@ -210,10 +210,10 @@ func (s *Server) runnable(ctx context.Context, v View, key env.Signer, d draft) 
 }
 
 // claim holds a name while an actor is deployed under it, and refuses one that
-// is taken.
-func (s *Server) claim(v View, name string) (release func(), err error) {
+// is taken: its owner alone may have another actor take it over.
+func (s *Server) claim(v View, name string, owner types.Address, replace bool) (release func(), err error) {
 	taken := Refuse(http.StatusConflict, "name_taken", "the name %q is taken", clip(name)).
-		Hint("Choose another name, or leave it out and use the address.").At("name")
+		Hint("Choose another name, or have the new actor take it over with replace: true.").At("name")
 	if strings.HasPrefix(name, "0x") || strings.ContainsAny(name, "/?#% \t\r\n") {
 		return nil, Refuse(http.StatusBadRequest, "invalid_name", "the name %q begins with 0x or has a space or one of / ? # %%", clip(name)).At("name")
 	}
@@ -231,8 +231,18 @@ func (s *Server) claim(v View, name string) (release func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(found) > 0 {
-		return nil, taken
+	for _, a := range found {
+		if !replace {
+			return nil, taken
+		}
+		old, err := v.Actor(a)
+		if err != nil {
+			return nil, err
+		}
+		if old != nil && old.Owner != owner {
+			return nil, Refuse(http.StatusConflict, "not_owner", "the name %q is an actor's whose owner is %s", clip(name), old.Owner).
+				Hint("Only its owner may have another actor take it over: deploy it from that account.").At("name")
+		}
 	}
 	s.claims[name] = true
 	return func() {

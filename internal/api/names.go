@@ -56,10 +56,34 @@ func (s *Server) address(v View, name, field string) (types.Address, error) {
 		return types.Address{}, Refuse(http.StatusNotFound, "unknown_name", "no account and no actor is named %q", clip(name)).
 			Hint("GET /devnet/accounts and GET /actors list the names; an address is 0x and 40 hexadecimal digits.").At(field)
 	case len(found) > 1:
+		if newest, err := newestOfOneOwner(v, found); err != nil || !newest.IsZero() {
+			return newest, err
+		}
 		return types.Address{}, Refuse(http.StatusConflict, "ambiguous_name", "%d actors are named %q, %s and %s among them", len(found), clip(name), found[0], found[1]).
 			Hint("Use the address.").At(field)
 	}
 	return found[0], nil
+}
+
+// newestOfOneOwner is the actor that replaced the others of its name: the last
+// deployed, where one account deployed them all. It is zero where nobody can say.
+func newestOfOneOwner(v View, found []types.Address) (newest types.Address, err error) {
+	var last *Actor
+	for _, a := range found {
+		actor, err := v.Actor(a)
+		if err != nil || actor == nil {
+			return types.Address{}, err
+		}
+		switch {
+		case last != nil && last.Owner != actor.Owner:
+			return types.Address{}, nil
+		case last == nil || actor.DeployedAt > last.DeployedAt:
+			last, newest = actor, a
+		case actor.DeployedAt == last.DeployedAt:
+			newest = types.Address{} // unless a later one follows
+		}
+	}
+	return newest, nil
 }
 
 // actor finds an actor by its address or name.

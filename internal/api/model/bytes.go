@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"math/big"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -21,6 +22,23 @@ func Payload(s string) ([]byte, error) {
 		return nil, fmt.Errorf("%w; text that begins with 0x has to be given in hexadecimal too", err)
 	}
 	return b, nil
+}
+
+// maxIntBytes is how long a value may be to be shown as a number: the chain's own
+// are no longer.
+const maxIntBytes = 32
+
+// Int returns b as the SDK's get_int reads it, two's complement, big endian, in
+// decimal; "" where it is empty or longer than 32 bytes.
+func Int(b []byte) string {
+	if len(b) == 0 || len(b) > maxIntBytes {
+		return ""
+	}
+	n := new(big.Int).SetBytes(b)
+	if b[0] >= 0x80 {
+		n.Sub(n, new(big.Int).Lsh(big.NewInt(1), uint(8*len(b))))
+	}
+	return n.String()
 }
 
 // Text returns b where it is printable UTF-8, and else "".

@@ -183,6 +183,7 @@ type StateEntry struct {
 	Key   types.Bytes `json:"key"`
 	Value types.Bytes `json:"value"`
 	Text  string      `json:"text" doc:"The value where it is printable UTF-8, else empty."`
+	Int   string      `json:"int" doc:"The value as the SDK's get_int reads it, in decimal; empty where it is longer than 32 bytes, or empty."`
 }
 
 // LogLine is one line an actor printed.
@@ -364,6 +365,8 @@ type DeployRequest struct {
 	Name string     `json:"name,omitempty" maxLength:"256" doc:"A name that works wherever an address does; must be free."`
 	Init string     `json:"init,omitempty" doc:"Payload of init: 0x-hex is bytes, any other string is UTF-8 text."`
 	Fund *types.Wei `json:"fund,omitempty" doc:"In wei, moved from the deployer to the actor; 0 where absent."`
+
+	Replace bool `json:"replace,omitempty" doc:"Take the name from the actor of the same owner that has it."`
 
 	CyclesLimit *types.Cycles `json:"cycles_limit,omitempty" doc:"2,000,000 and 4 a byte of code where absent."`
 	CellsLimit  *types.Cells  `json:"cells_limit,omitempty" doc:"Enough for code and init, and 100,000 more, where absent."`
