@@ -182,13 +182,37 @@ func (p *Pool) take(during string, free chan *host, left func() time.Duration) (
 		h = nil
 	}
 	if h == nil {
-		patience, bounded := within(startTimeout, left)
-		if h, err = startHost(found.path, p.sources, p.config.AddressSpace, time.Now().Add(patience), bounded); err != nil {
-			free <- nil
-			return nil, err
-		}
+		return p.start(during, found.path, free, left)
 	}
 	return h, nil
+}
+
+// start starts a host. One that is not up when its asker has no more time left
+// starts all the same, and is the next one's: on a busy machine a start can take
+// longer than any proposer has, and would never end if each began it anew.
+func (p *Pool) start(during, path string, free chan *host, left func() time.Duration) (*host, error) {
+	type started struct {
+		host *host
+		err  error
+	}
+	up := make(chan started, 1)
+	go func() {
+		h, err := startHost(path, p.sources, p.config.AddressSpace, time.Now().Add(startTimeout), false)
+		up <- started{h, err}
+	}()
+	patience, _ := within(startTimeout+time.Second, left) // the host's own limit comes first
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	select {
+	case s := <-up:
+		if s.err != nil {
+			free <- nil
+		}
+		return s.host, s.err
+	case <-timer.C:
+		go func() { free <- (<-up).host }()
+		return nil, failure(during, errNoTime, true, "")
+	}
 }
 
 // wait takes what is free, as long as there is time left.
