@@ -43,7 +43,6 @@ type archiving struct {
 	waiting []finalized
 	blocks  int
 	posted  bool // a flush is under way
-	served  map[types.Address]allowance
 }
 
 func (a *archiving) receive(ctx actor.Context) {

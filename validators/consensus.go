@@ -177,6 +177,7 @@ func (c *consensus) perform(out simplex.Output) {
 func (c *consensus) send(to *types.Address, message any) {
 	frame := encodeFrame(message)
 	if to != nil {
+		c.v.door.asks(*to, message)
 		c.v.node.Transport.Send(*to, frame)
 		return
 	}

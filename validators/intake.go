@@ -8,129 +8,180 @@ import (
 	"github.com/cowboyinc/devnet/internal/types"
 	"github.com/cowboyinc/devnet/validators/catchup"
 	"github.com/cowboyinc/devnet/validators/ledger"
+	"github.com/cowboyinc/devnet/validators/rations"
 	"github.com/cowboyinc/devnet/validators/simplex"
 )
 
-// Events of the intake role.
-type (
-	// frame is what the transport delivered.
-	frame struct {
-		from types.Address
-		data []byte
-	}
-	// submission is a transaction that came in at this validator.
-	submission struct {
-		raw    []byte
-		answer func(types.Hash, error)
-	}
-)
+// submission is a transaction that came in at this validator.
+type submission struct {
+	raw    []byte
+	answer func(types.Hash, error)
+}
 
 // verify asks to check finalized blocks that a peer sent.
 type verify struct{ ask catchup.Verify }
 
 // intake is the role that meets the outside: nothing passes it that is
-// malformed or not signed by whom it names.
+// malformed or not signed by whom it names, but for what is marked as unchecked
+// (catchup.Answer, ahead).
 type intake struct {
 	v    *Validator
-	held []frame // of sets to come, until those are known
-	size int     // of them, in bytes
+	held map[types.Address]*held
+	from []types.Address // the keys of held, as they came
+}
+
+// held is one peer's frames of sets to come, until those are known.
+type held struct {
+	frames [][]byte
+	size   int // in bytes
 }
 
 // Limits of the frames of sets to come that wait. A crowd of them hints that
 // this validator does not come to those by itself.
 const (
-	maxHeld      = 1024
-	maxHeldBytes = 8 << 20
+	maxHeld      = 256                                   // of one peer
+	maxHeldBytes = 32 << 20                              // of all peers together, in equal shares,
+	minHeldBytes = maxTransactionsFrame                  // each at least so many
+	maxHeldEach  = types.MaxBlockBytes + maxRequestFrame // and at most a block's
 	crowd        = 32
 )
+
+// maxBacklog bounds the frames that wait for another role beyond which intake
+// loses more: the role cannot keep up, and will not by being given more.
+const maxBacklog = 1024
 
 // newSets says that the validator sets have changed.
 type newSets struct{}
 
 func (in *intake) receive(ctx actor.Context) {
 	switch event := ctx.Message().(type) {
-	case frame:
-		in.frame(event)
+	case attend:
+		if f, ok := in.v.door.next(); ok {
+			in.frame(f.From, f.Data)
+		}
 	case submission:
 		in.submission(event)
 	case verify:
 		in.verify(event.ask)
+	case reopen:
+		in.v.door.reopen()
 	case newSets:
-		held := in.held
-		in.held, in.size = nil, 0
-		for _, f := range held {
-			in.frame(f)
-		}
+		in.resume()
+	case *actor.Stopping:
+		in.v.door.close()
 	}
 }
 
-func (in *intake) frame(f frame) {
-	read, err := in.v.memo.read(f.data)
-	in.v.did(env.BytesRead, uint64(len(f.data)))
+func (in *intake) frame(from types.Address, data []byte) {
+	read, err := in.v.memo.read(data)
+	in.v.did(env.BytesRead, uint64(len(data)))
 	if err != nil {
-		in.refuse(f.from, err)
+		in.refuse(from, err)
 		return
 	}
 	switch message := read.message.(type) {
 	case *transactions:
-		in.transactions(f.from, message)
+		in.transactions(from, message)
 	case *catchup.RangeRequest:
-		in.v.post(in.v.archive, rangeRequest{f.from, message})
+		if in.v.door.spend(from, rations.Ranges, 1) && in.v.door.spend(from, rations.Served, 1) {
+			in.pass(in.v.archive, rangeRequest{from, message})
+		} else {
+			in.v.count.refusedFrames.Add(1)
+		}
 	case *catchup.Batch:
-		in.v.post(in.v.consensus, catchup.Answer{From: f.from, Batch: message})
+		in.pass(in.v.consensus, catchup.Answer{From: from, Batch: message})
 	default:
-		in.consensus(f, read)
+		in.consensus(from, data, read)
 	}
 }
 
+// pass hands on what came from outside, or loses it where the role that it is
+// for is too far behind.
+func (in *intake) pass(to *actor.PID, event any) {
+	if in.v.runtime.Waiting(to) >= maxBacklog || !in.v.runtime.Offer(to, event) {
+		in.v.count.refusedFrames.Add(1)
+	}
+}
+
+// errRation says that a frame was not looked into.
+var errRation = errors.New("its sender has used up its ration")
+
 // consensus checks a message of the consensus.
-func (in *intake) consensus(f frame, read *reading) {
+func (in *intake) consensus(from types.Address, data []byte, read *reading) {
 	sets := *in.v.sets.Load()
 	in.v.did(env.Recoveries, signaturesIn(read.message))
 	verified, err := in.v.memo.check(read, sets, func() (simplex.Verified, error) {
+		if !in.v.door.spend(from, rations.Recoveries, int(signaturesIn(read.message))) {
+			return nil, errRation
+		}
 		return simplex.Check(in.v.genesis.ChainID, in.v.node.Verifier, sets, read.message)
 	})
 	var unknown *simplex.UnknownEpoch
 	switch {
+	case errors.Is(err, errRation):
+		in.v.count.refusedFrames.Add(1)
 	case errors.As(err, &unknown):
-		in.ahead(f, unknown)
+		in.ahead(from, data, unknown)
 	case err != nil:
-		in.refuse(f.from, err)
+		in.refuse(from, err)
 	default:
-		in.v.post(in.v.consensus, simplex.Received{From: f.from, Message: verified})
+		in.pass(in.v.consensus, simplex.Received{From: from, Message: verified})
 	}
 }
 
 // ahead keeps a message of a set to come until that is known: whoever is a few
 // blocks late at a border must lose nothing, or a view that it leads waits for it
-// in vain. The first of them, and each crowd, hints that this validator lags
-// behind their sender.
-func (in *intake) ahead(f frame, unknown *simplex.UnknownEpoch) {
+// in vain. A peer's first of them, and each crowd, hints that this validator lags
+// behind their sender. A peer has a share of its own: what it sends too much
+// drives out its own frames and nobody else's.
+func (in *intake) ahead(from types.Address, data []byte, unknown *simplex.UnknownEpoch) {
 	if unknown.Epoch <= unknown.Current {
 		return
 	}
-	if len(in.held) >= maxHeld || in.size+len(f.data) > maxHeldBytes {
-		in.held, in.size = nil, 0
+	kept := in.heldOf(from)
+	if len(kept.frames) >= maxHeld || kept.size+len(data) > in.share() {
+		*kept = held{}
 	}
-	if len(in.held)%crowd == 0 {
-		in.v.post(in.v.consensus, ahead{f.from, unknown.Epoch})
+	if len(kept.frames)%crowd == 0 {
+		in.pass(in.v.consensus, ahead{from, unknown.Epoch})
 	}
-	in.held = append(in.held, f)
-	in.size += len(f.data)
+	kept.frames = append(kept.frames, data)
+	kept.size += len(data)
+}
+
+func (in *intake) heldOf(from types.Address) *held {
+	if kept := in.held[from]; kept != nil {
+		return kept
+	}
+	if in.held == nil {
+		in.held = map[types.Address]*held{}
+	}
+	kept := &held{}
+	in.held[from], in.from = kept, append(in.from, from)
+	return kept
+}
+
+// share is the bytes that one peer's frames may take.
+func (in *intake) share() int {
+	members := max(1, len((*in.v.sets.Load())[0].Members))
+	return min(max(maxHeldBytes/members, minHeldBytes), maxHeldEach)
+}
+
+// resume takes up what waited for its set, each peer's in the order it came.
+func (in *intake) resume() {
+	from, kept := in.from, in.held
+	in.from, in.held = nil, nil
+	for _, peer := range from {
+		for _, data := range kept[peer].frames {
+			in.frame(peer, data)
+		}
+	}
 }
 
 // verify checks finalized blocks against the sets they were decided by.
 func (in *intake) verify(ask catchup.Verify) {
-	sets := simplex.Sets{ask.Root.Set}
-	if ask.Root.Previous != nil {
-		sets = append(sets, *ask.Root.Previous)
-	}
-	certificate := func(c *types.Certificate) error {
-		in.v.did(env.Recoveries, uint64(len(c.Votes)))
-		_, err := simplex.CheckCertificate(in.v.genesis.ChainID, in.v.node.Verifier, sets, c)
-		return err
-	}
-	batch, err := catchup.Check(ask.Batch, &ask.Root, certificate)
+	count := func(votes int) { in.v.did(env.Recoveries, uint64(votes)) }
+	batch, err := checkBatch(in.v.genesis.ChainID, in.v.node.Verifier, ask.Batch, &ask.Root, count)
 	if err != nil {
 		in.v.count.refusedFrames.Add(1)
 		in.v.log.Warn("finalized blocks were refused", "error", err)
@@ -140,9 +191,27 @@ func (in *intake) verify(ask catchup.Verify) {
 	in.v.post(in.v.consensus, catchup.Verified{ID: ask.ID, Batch: batch})
 }
 
+// checkBatch verifies finalized blocks that go on from root: each certificate by
+// the set of its own epoch. count is told of the votes looked at.
+func checkBatch(chainID uint64, rec simplex.Recoverer, batch *catchup.Batch, root *catchup.Root, count func(votes int)) (catchup.VerifiedBatch, error) {
+	sets := simplex.Sets{root.Set}
+	if root.Previous != nil {
+		sets = append(sets, *root.Previous)
+	}
+	return catchup.Check(batch, root, func(c *types.Certificate) error {
+		count(len(c.Votes))
+		_, err := simplex.CheckCertificate(chainID, rec, sets, c)
+		return err
+	})
+}
+
 func (in *intake) transactions(from types.Address, message *transactions) {
 	if len(message.Raw) > maxTransactions {
 		in.refuse(from, errors.New("too many transactions in one frame"))
+		return
+	}
+	if in.v.runtime.Waiting(in.v.execution) >= maxBacklog || !in.v.door.spend(from, rations.Transactions, len(message.Raw)) {
+		in.v.count.refusedFrames.Add(1)
 		return
 	}
 	var checked []*ledger.Checked
@@ -151,13 +220,25 @@ func (in *intake) transactions(from types.Address, message *transactions) {
 		tx, err := in.v.admitter.Admit(in.v.head.Load().State, raw)
 		if err != nil {
 			in.v.count.refusedTransactions.Add(1)
+			if neverValid(err) {
+				in.refuse(from, err)
+				return
+			}
 			continue // the sender may have known an older state
 		}
 		checked = append(checked, tx)
 	}
 	if len(checked) > 0 {
-		in.v.post(in.v.execution, admission{txs: checked})
+		in.pass(in.v.execution, admission{txs: checked})
 	}
+}
+
+// neverValid reports whether a transaction is refused whatever the state: no
+// honest validator hands it on.
+func neverValid(err error) bool {
+	var refused *ledger.Invalid
+	return errors.As(err, &refused) &&
+		(refused.Code == ledger.CodeMalformed || refused.Code == ledger.CodeWrongChain || refused.Code == ledger.CodeBadSignature)
 }
 
 func (in *intake) submission(s submission) {
@@ -168,11 +249,14 @@ func (in *intake) submission(s submission) {
 		s.answer(types.Hash{}, err)
 		return
 	}
-	in.v.post(in.v.execution, admission{txs: []*ledger.Checked{tx}, local: s.answer})
+	if !in.v.runtime.Offer(in.v.execution, admission{txs: []*ledger.Checked{tx}, local: s.answer}) {
+		s.answer(types.Hash{}, ErrBusy)
+	}
 }
 
-// refuse counts what a peer sent that no honest peer sends.
+// refuse counts what a peer sent that no honest peer sends, and blames it.
 func (in *intake) refuse(from types.Address, err error) {
+	in.v.door.blame(from)
 	in.v.count.refusedFrames.Add(1)
 	in.v.log.Warn("a frame was refused", "from", from, "error", err)
 }

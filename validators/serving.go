@@ -1,16 +1,11 @@
 package validators
 
 import (
-	"time"
-
 	"github.com/cowboyinc/devnet/internal/codec"
 	"github.com/cowboyinc/devnet/internal/types"
 	"github.com/cowboyinc/devnet/validators/catchup"
+	"github.com/cowboyinc/devnet/validators/rations"
 )
-
-// maxServed bounds the requests for finalized blocks that one peer has answered
-// within a second; a peer that catches up sends one after the other.
-const maxServed = 32
 
 // rangeRequest asks the archive role for finalized blocks on behalf of a peer.
 type rangeRequest struct {
@@ -18,29 +13,13 @@ type rangeRequest struct {
 	request *catchup.RangeRequest
 }
 
-// allowance counts what one peer was given in the second that began at since.
-type allowance struct {
-	since types.Time
-	given int
-}
-
-// serve answers a peer that lacks finalized blocks.
+// serve answers a peer that lacks finalized blocks. What the answer weighs is
+// charged to its rations; the request was already.
 func (a *archiving) serve(event rangeRequest) {
-	now := a.v.node.Clock.Now()
-	used := a.served[event.from]
-	if now.Sub(used.since) >= time.Second {
-		used = allowance{since: now}
-	}
-	if used.given++; used.given > maxServed {
-		a.v.count.refusedFrames.Add(1)
-		return
-	}
-	if a.served == nil {
-		a.served = map[types.Address]allowance{}
-	}
-	a.served[event.from] = used // peers are members of validator sets: few
 	batch := catchup.Serve(event.request, &served{archive: a.v.history, tip: a.v.View().Block.Header.Height})
-	a.v.node.Transport.Send(event.from, encodeFrame(batch))
+	frame := encodeFrame(batch)
+	a.v.door.owe(event.from, rations.Served, len(frame))
+	a.v.node.Transport.Send(event.from, frame)
 }
 
 // served is the finalized chain as catchup.Serve reads it. What cannot be read

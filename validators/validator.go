@@ -69,6 +69,7 @@ type Validator struct {
 
 	intake, consensus, execution, archive *actor.PID
 
+	door  *door
 	peers []types.Validator // what setPeers made its last list of
 
 	sets  atomic.Pointer[simplex.Sets]
@@ -92,7 +93,7 @@ type Round struct {
 
 // counters count what the outside did wrong and what failed here.
 type counters struct {
-	refusedFrames, refusedTransactions, refusedBlocks, buildFailures, hostFailures, nullified, evidence atomic.Uint64
+	refusedFrames, refusedTransactions, refusedBlocks, buildFailures, hostFailures, nullified, evidence, shutPeers atomic.Uint64
 }
 
 // Status is a validator as it stands.
@@ -112,6 +113,7 @@ type Status struct {
 type Refused struct {
 	Frames, Transactions, Blocks, Builds, Nullified, Evidence uint64
 	Hosts                                                     uint64 // executions over which the host of programs failed
+	Peers                                                     uint64 // shut out for what they sent
 }
 
 // Start brings a validator up on its environment: from its store and its log
@@ -126,6 +128,7 @@ func Start(rt *roles.Runtime, cfg Config, node env.Node) (*Validator, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: its store cannot be read: %w", cfg.Name, err)
 	}
+	v.door = newDoor(v)
 	v.head.Store(view)
 	v.shown.Store(view)
 	v.since.Store(int64(node.Clock.Now()))
@@ -138,7 +141,7 @@ func Start(rt *roles.Runtime, cfg Config, node env.Node) (*Validator, error) {
 		return nil, err
 	}
 	v.setPeers(view.State)
-	if err := node.Transport.Start(v.receive); err != nil {
+	if err := node.Transport.Start(v.door.receive); err != nil {
 		v.Stop()
 		return nil, fmt.Errorf("%s: %w", cfg.Name, err)
 	}
@@ -271,7 +274,7 @@ func (v *Validator) Status() Status {
 	}
 	s.Refused = Refused{Frames: v.count.refusedFrames.Load(), Transactions: v.count.refusedTransactions.Load(),
 		Blocks: v.count.refusedBlocks.Load(), Builds: v.count.buildFailures.Load(),
-		Nullified: v.count.nullified.Load(), Evidence: v.count.evidence.Load(), Hosts: v.count.hostFailures.Load()}
+		Nullified: v.count.nullified.Load(), Evidence: v.count.evidence.Load(), Hosts: v.count.hostFailures.Load(), Peers: v.count.shutPeers.Load()}
 	s.LastBlock, s.Trouble = types.Time(v.since.Load()), v.trouble.last.Load()
 	return s
 }
@@ -284,12 +287,6 @@ func (v *Validator) did(what env.Labour, n uint64) {
 }
 
 func (v *Validator) post(pid *actor.PID, event any) { v.runtime.Post(pid, event) }
-
-// receive is the transport's: it only hands on. What finds no room is lost, as
-// on any network.
-func (v *Validator) receive(from types.Address, data []byte) {
-	v.runtime.Offer(v.intake, frame{from, data})
-}
 
 // setPeers connects with the validators of the state's set, with those of the
 // set before, who may lack the last block they decided on, and with those that
@@ -318,7 +315,7 @@ func (v *Validator) setPeers(state *ledger.State) {
 			peers = append(peers, one)
 		}
 	}
-	v.node.Transport.SetPeers(peers)
+	v.door.connect(peers)
 }
 
 // show lets readers see what is in the store now.

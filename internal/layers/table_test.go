@@ -31,7 +31,7 @@ type layer struct {
 
 var (
 	base        = []string{"internal/types", "internal/codec", "internal/wire/...", "internal/crypto", "internal/params", "internal/feemarket", "internal/trie", "internal/program", "internal/plant", "internal/typo"}
-	cores       = []string{"scheduler/...", "actors/...", "validators/simplex", "validators/catchup", "validators/mempool", "runners/selection", "runners/worker"}
+	cores       = []string{"scheduler/...", "actors/...", "validators/simplex", "validators/catchup", "validators/mempool", "validators/rations", "runners/selection", "runners/worker"}
 	composition = []string{"validators/ledger/..."}
 	shells      = []string{"validators", "runners"}
 	environment = []string{"internal/env", "internal/roles", "internal/fault"}

@@ -1,0 +1,56 @@
+package sim
+
+import (
+	"testing"
+	"time"
+)
+
+// Whoever floods, or speaks in the names of others, is shut out by all, for
+// longer each time, and is taken back when it has stopped; an honest validator is
+// never shut out, on links that lose, repeat and reorder, nor after a minute's
+// standstill with all that was sent to it meanwhile.
+func TestWhoSendsRubbishIsShutOut(t *testing.T) {
+	for _, kind := range []string{"flood", "impersonate"} {
+		n, err := NewNetwork(NetworkConfig{Apart: true, World: Config{Seed: 7,
+			Link: Link{Latency: 15 * time.Millisecond, Jitter: 15 * time.Millisecond, Loss: 0.02, Duplicate: 0.05, Reorder: 0.05}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n.Freeze("v2")
+		if err := n.RunFor(time.Minute); err != nil {
+			t.Fatal(err)
+		}
+		n.Thaw("v2")
+		if err := n.RunToHeight(n.Tip()+5, time.Minute); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range n.Names() {
+			if shut := n.Validator(name).Status().Refused.Peers; shut != 0 {
+				t.Errorf("%s shut out %d honest peers", name, shut)
+			}
+		}
+		if _, err := n.Misbehave("v3", kind); err != nil {
+			t.Fatal(err)
+		}
+		if err := n.RunFor(30 * time.Second); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"v0", "v1", "v2"} {
+			if shut := n.Validator(name).Status().Refused.Peers; shut == 0 || shut > 5 {
+				t.Errorf("%s: %s shut out %d peers", kind, name, shut)
+			}
+		}
+		if _, err := n.Misbehave("v3", "honest"); err != nil {
+			t.Fatal(err)
+		}
+		if err := n.RunFor(3 * time.Minute); err != nil { // longer than anybody is shut out for
+			t.Fatal(err)
+		}
+		if err := n.RunToHeight(n.Tip()+5, time.Minute); err != nil {
+			t.Errorf("%s: it is not taken back: %v", kind, err)
+		}
+		if err := n.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,188 @@
+package validators
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/cowboyinc/devnet/internal/env"
+	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/validators/catchup"
+	"github.com/cowboyinc/devnet/validators/rations"
+	"github.com/cowboyinc/devnet/validators/simplex"
+)
+
+// door is where frames come in: it keeps them for the intake role as rations
+// allow, and whom it connects with. Transports call it on goroutines of their own.
+type door struct {
+	v *Validator
+
+	mu        sync.Mutex
+	rations   *rations.Rations
+	attending bool // intake has an attend before it
+	members   []types.Validator
+	alarm     env.Alarm // when the next peer may come back
+}
+
+// Events of the intake role.
+type (
+	// attend says that frames wait.
+	attend struct{}
+	// reopen says that a peer that was shut out may come back.
+	reopen struct{}
+)
+
+func newDoor(v *Validator) *door { return &door{v: v, rations: rations.New()} }
+
+// classOf says how soon a frame is attended to.
+func classOf(frame []byte) rations.Class {
+	if len(frame) == 0 {
+		return rations.Bulk
+	}
+	switch frame[0] {
+	case tagVote, tagCertificate:
+		return rations.Votes
+	case tagProposal, tagBlockRequest, tagBlockAnswer, tagCertificateRequest:
+		return rations.Blocks
+	}
+	return rations.Bulk
+}
+
+// answerOf says whether a frame is of a kind that only answers.
+func answerOf(frame []byte) (what rations.Answer, answers bool) {
+	if len(frame) == 0 {
+		return 0, false
+	}
+	switch frame[0] {
+	case tagBlockAnswer:
+		return rations.Body, true
+	case tagBatch:
+		return rations.Range, true
+	}
+	return 0, false
+}
+
+// receive is the transport's: it only hands on. What finds no room is lost, as
+// on any network.
+func (d *door) receive(from types.Address, data []byte) {
+	now := d.v.node.Clock.Now()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	what, answers := answerOf(data)
+	asked := answers && d.rations.Answers(from, what)
+	if answers && !asked {
+		d.v.count.refusedFrames.Add(1)
+		d.shut(from, d.rations.Blame(now, from, rations.Unasked))
+		return
+	}
+	taken, shut := d.rations.Offer(now, rations.Frame{From: from, Data: data}, classOf(data), asked)
+	d.shut(from, shut)
+	if !taken {
+		d.v.count.refusedFrames.Add(1)
+		return
+	}
+	if !d.attending {
+		d.attending = true
+		d.v.post(d.v.intake, attend{})
+	}
+}
+
+// next gives intake its next frame. It posts another attend where more wait, so
+// that a role's other events have their turn.
+func (d *door) next() (rations.Frame, bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if round := d.v.round.Load(); round != nil {
+		d.rations.Pace(round.View)
+	}
+	f, ok := d.rations.Next()
+	d.attending = d.rations.Waiting() > 0
+	if d.attending {
+		d.v.post(d.v.intake, attend{})
+	}
+	return f, ok
+}
+
+// spend takes from a peer's rations, and reports whether there was enough.
+func (d *door) spend(from types.Address, of rations.Resource, n int) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	ok, shut := d.rations.Spend(d.v.node.Clock.Now(), from, of, n)
+	d.shut(from, shut)
+	return ok
+}
+
+// owe takes from a peer's rations what it has been given already.
+func (d *door) owe(from types.Address, of rations.Resource, n int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.rations.Owe(d.v.node.Clock.Now(), from, of, n)
+}
+
+// blame notes that a peer sent what no honest peer sends.
+func (d *door) blame(from types.Address) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.shut(from, d.rations.Blame(d.v.node.Clock.Now(), from, rations.Invalid))
+}
+
+// asks notes what a message to a peer asks for.
+func (d *door) asks(to types.Address, message any) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	switch message.(type) {
+	case *simplex.BlockRequest:
+		d.rations.Expect(to, rations.Body)
+	case *catchup.RangeRequest:
+		d.rations.Expect(to, rations.Range)
+	}
+}
+
+// connect names the validators to be connected with.
+func (d *door) connect(members []types.Validator) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.members = members
+	d.rations.Keep(d.v.node.Clock.Now(), members)
+	d.open()
+}
+
+// shut ends the connection with a peer for a while, where due says so.
+func (d *door) shut(peer types.Address, due bool) {
+	if !due {
+		return
+	}
+	d.v.count.shutPeers.Add(1)
+	d.v.log.Warn("a peer is shut out: it sent too much, or what no honest validator sends", "peer", peer)
+	d.open()
+}
+
+// open connects with the members that are not shut out now, and sees to it that
+// the others come back.
+func (d *door) open() {
+	now := d.v.node.Clock.Now()
+	d.v.node.Transport.SetPeers(slices.DeleteFunc(slices.Clone(d.members), func(m types.Validator) bool { return d.rations.Shut(now, m.Address) }))
+	at := d.rations.Deadline(now)
+	if d.alarm == nil {
+		if at == types.Never {
+			return
+		}
+		d.alarm = d.v.node.Clock.NewAlarm(func() { d.v.post(d.v.intake, reopen{}) })
+	}
+	d.alarm.Set(at)
+}
+
+// reopen lets those in whose time is over.
+func (d *door) reopen() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.open()
+}
+
+// close ends the alarm.
+func (d *door) close() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.alarm != nil {
+		d.alarm.Set(types.Never)
+	}
+}

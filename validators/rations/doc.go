@@ -1,0 +1,22 @@
+// Package rations shares a validator's attention between its peers, as a pure
+// core: what each may send, what waits and in what order it is attended to, and
+// when a peer is shut out. It knows sizes, classes and costs, and no message.
+//
+// # Words
+//
+// A ration is what a peer may use up of one resource: frames, bytes, signatures
+// to be recovered, transactions, ranges of blocks. It fills with time and, where
+// honest use grows with the chain's pace, with each view, up to what it holds. A
+// flooder cannot hurry the views.
+//
+// Patience is a ration as well: each fault takes from it, and a peer that has
+// used it up is shut out for a while, for longer each time.
+//
+// # What always holds
+//
+//   - What waits is bounded, in frames and bytes, for each peer and for all.
+//   - Peers take turns; a peer's frames keep nobody else's waiting longer than
+//     one frame of each class before them.
+//   - Votes and certificates come first, bulk last.
+//   - An answer that nobody asked a peer for is not taken from it.
+package rations

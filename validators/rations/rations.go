@@ -1,0 +1,291 @@
+package rations
+
+import (
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/types"
+)
+
+// Fault is what a peer may be blamed for.
+type Fault uint8
+
+// The faults.
+const (
+	Invalid Fault = iota // what no honest validator sends
+	Unasked              // an answer that was not asked for
+)
+
+// Answer is a kind of message that only comes when it was asked for.
+type Answer uint8
+
+// The answers.
+const (
+	Body  Answer = iota // of a block
+	Range               // of finalized blocks
+	answers
+)
+
+// Frame is what came from a peer.
+type Frame struct {
+	From types.Address
+	Data []byte
+}
+
+// Rations is what the peers of a validator may use of it.
+type Rations struct {
+	accounts map[types.Address]*account
+	order    []*account // as they became known
+	turn     [classes]int
+	passed   [classes]int // frames of more urgent classes since the last of this
+	bytes    int          // waiting, of all
+	frames   int
+	view     types.View
+}
+
+// account is one peer's.
+type account struct {
+	peer     types.Address
+	levels   [resources]level
+	waiting  [classes][][]byte
+	bytes    int // waiting
+	frames   int
+	expected [answers]int
+	shut     types.Time // until then; 0: never was
+	shuts    int        // in a row
+}
+
+// level is what a ration holds, since a time and a view. It may be in debt.
+type level struct {
+	left int64
+	at   types.Time
+	view types.View
+	rest int64 // nanoseconds times units that did not make a unit yet
+}
+
+// New returns rations of nobody yet.
+func New() *Rations { return &Rations{accounts: map[types.Address]*account{}} }
+
+// Keep forgets all but the given peers, except those that are shut out.
+func (r *Rations) Keep(now types.Time, peers []types.Validator) {
+	kept := r.order[:0]
+	for _, a := range r.order {
+		named := a.shut > now
+		for i := range peers {
+			named = named || peers[i].Address == a.peer
+		}
+		if named {
+			kept = append(kept, a)
+			continue
+		}
+		r.bytes -= a.bytes
+		r.frames -= a.frames
+		delete(r.accounts, a.peer)
+	}
+	clear(r.order[len(kept):])
+	r.order = kept
+	for i := range peers {
+		r.account(now, peers[i].Address)
+	}
+}
+
+func (r *Rations) account(now types.Time, peer types.Address) *account {
+	if a := r.accounts[peer]; a != nil {
+		return a
+	}
+	a := &account{peer: peer}
+	for i := range a.levels {
+		a.levels[i] = level{left: table[i].most, at: now, view: r.view}
+	}
+	r.accounts[peer] = a
+	r.order = append(r.order, a)
+	return a
+}
+
+// Pace says that the chain has come to a view, which fills some rations.
+func (r *Rations) Pace(view types.View) { r.view = max(r.view, view) }
+
+// fill brings a level up to now.
+func (r *Rations) fill(now types.Time, a *account, of Resource) *level {
+	l, t := &a.levels[of], &table[of]
+	if now > l.at {
+		passed := min(int64(now-l.at), int64(time.Minute)) // all rations fill within it
+		gained := passed*t.second + l.rest
+		l.left, l.rest, l.at = l.left+gained/int64(time.Second), gained%int64(time.Second), now
+	}
+	if r.view > l.view {
+		l.left += int64(min(r.view-l.view, types.View(t.most))) * t.view
+		l.view = r.view
+	}
+	if l.left >= t.most {
+		l.left, l.rest = t.most, 0
+	}
+	return l
+}
+
+// Offer takes a frame of a peer to be attended to later. It answers whether it
+// was taken, and whether the peer is to be shut out for it. asked is what it
+// answers, where that was asked for (Answers): such a frame costs nothing.
+func (r *Rations) Offer(now types.Time, f Frame, class Class, asked bool) (taken, shut bool) {
+	a := r.accounts[f.From]
+	if a == nil || a.shut > now {
+		return false, false
+	}
+	size := int64(len(f.Data))
+	if !asked && (r.fill(now, a, Frames).left < 1 || r.fill(now, a, Bytes).left < size) {
+		return false, r.take(now, a, excessCost*(1+size/excessBytes))
+	}
+	if a.frames >= MaxWaitingFrames || !r.room(a, len(f.Data)) {
+		return false, false // that it is not attended to is not the peer's fault
+	}
+	if !asked {
+		a.levels[Frames].left--
+		a.levels[Bytes].left -= size
+	}
+	a.waiting[class] = append(a.waiting[class], f.Data)
+	a.bytes, a.frames = a.bytes+len(f.Data), a.frames+1
+	r.bytes, r.frames = r.bytes+len(f.Data), r.frames+1
+	return true, false
+}
+
+// room reports whether size more bytes of a peer may wait.
+func (r *Rations) room(a *account, size int) bool {
+	mine := a.bytes + size
+	if mine <= minShare {
+		return true
+	}
+	return mine <= MaxWaitingBytes/4 && r.bytes+size <= MaxWaitingBytes
+}
+
+// Next gives up the frame to be attended to next: of the most urgent class, of
+// each peer in turn. A class that was passed over maxTurns times has its turn.
+func (r *Rations) Next() (Frame, bool) {
+	for class := range Class(classes) {
+		if r.passed[class] >= maxTurns {
+			if f, ok := r.nextOf(class); ok {
+				return f, true
+			}
+			r.passed[class] = 0
+		}
+	}
+	for class := range Class(classes) {
+		if f, ok := r.nextOf(class); ok {
+			for later := class + 1; later < classes; later++ {
+				r.passed[later]++
+			}
+			return f, true
+		}
+	}
+	return Frame{}, false
+}
+
+func (r *Rations) nextOf(class Class) (Frame, bool) {
+	for i := range r.order {
+		at := (r.turn[class] + i) % len(r.order)
+		a := r.order[at]
+		if len(a.waiting[class]) == 0 {
+			continue
+		}
+		data := a.waiting[class][0]
+		a.waiting[class][0] = nil
+		if a.waiting[class] = a.waiting[class][1:]; len(a.waiting[class]) == 0 {
+			a.waiting[class] = nil
+		}
+		a.bytes, a.frames = a.bytes-len(data), a.frames-1
+		r.bytes, r.frames = r.bytes-len(data), r.frames-1
+		r.turn[class], r.passed[class] = at+1, 0
+		return Frame{a.peer, data}, true
+	}
+	return Frame{}, false
+}
+
+// Waiting is how many frames wait, of all peers.
+func (r *Rations) Waiting() int { return r.frames }
+
+// Spend takes n of a peer's ration. Where it has not so much left, nothing is
+// taken of that, but of its patience: ok is false, and shut says that it is to be
+// shut out.
+func (r *Rations) Spend(now types.Time, peer types.Address, of Resource, n int) (ok, shut bool) {
+	a := r.accounts[peer]
+	if a == nil {
+		return false, false
+	}
+	l := r.fill(now, a, of)
+	if l.left < int64(n) && l.left < table[of].most { // who used nothing may do a thing beyond the ration once
+		return false, r.take(now, a, excessCost)
+	}
+	l.left -= int64(n)
+	return true, false
+}
+
+// Owe takes n of a peer's ration, which may come to be in debt.
+func (r *Rations) Owe(now types.Time, peer types.Address, of Resource, n int) {
+	if a := r.accounts[peer]; a != nil {
+		r.fill(now, a, of).left -= int64(n)
+	}
+}
+
+// Expect says that a peer was asked for something.
+func (r *Rations) Expect(peer types.Address, what Answer) {
+	if a := r.accounts[peer]; a != nil {
+		a.expected[what] = min(a.expected[what]+1, MaxExpected)
+	}
+}
+
+// Answers reports whether a peer was asked for what it sends now; each request is
+// answered once.
+func (r *Rations) Answers(peer types.Address, what Answer) bool {
+	a := r.accounts[peer]
+	if a == nil || a.expected[what] == 0 {
+		return false
+	}
+	a.expected[what]--
+	return true
+}
+
+// Blame notes a fault of a peer, and answers whether it is to be shut out.
+func (r *Rations) Blame(now types.Time, peer types.Address, fault Fault) (shut bool) {
+	a := r.accounts[peer]
+	if a == nil {
+		return false
+	}
+	cost := int64(invalidCost)
+	if fault == Unasked {
+		cost = unaskedCost
+	}
+	return r.take(now, a, cost)
+}
+
+// take takes from a peer's patience, and shuts it out where none is left.
+func (r *Rations) take(now types.Time, a *account, cost int64) (shut bool) {
+	l := r.fill(now, a, patience)
+	l.left -= cost
+	if l.left > 0 || a.shut > now {
+		return false
+	}
+	if a.shut > 0 && now > a.shut.Add(forgiven) {
+		a.shuts = 0
+	}
+	a.shut = now.Add(min(firstShut<<min(a.shuts, 16), maxShut))
+	a.shuts++
+	l.left = table[patience].most
+	r.bytes, r.frames = r.bytes-a.bytes, r.frames-a.frames
+	a.bytes, a.frames, a.waiting = 0, 0, [classes][][]byte{}
+	return true
+}
+
+// Shut reports whether a peer is shut out.
+func (r *Rations) Shut(now types.Time, peer types.Address) bool {
+	a := r.accounts[peer]
+	return a != nil && a.shut > now
+}
+
+// Deadline is when the next peer that is shut out may come back, or types.Never.
+func (r *Rations) Deadline(now types.Time) types.Time {
+	at := types.Never
+	for _, a := range r.order {
+		if a.shut > now {
+			at = min(at, a.shut)
+		}
+	}
+	return at
+}
