@@ -3,7 +3,9 @@
 // protocol.
 //
 //	intake      decodes frames and transactions from outside and checks their
-//	            signatures; what is bad is dropped and counted here
+//	            signatures and bodies; what is bad is dropped, counted and held
+//	            against who sent it. Frames come to it by the door (door.go), as
+//	            the core rations allows
 //	consensus   owns the Simplex machine, the catch-up machine and the log
 //	execution   owns the states of blocks not yet final, and the mempool
 //	archive     owns the store: finalized state, and history for those who ask
