@@ -107,8 +107,28 @@ type Loops interface {
 	Loop(role string) actor.Dispatcher
 }
 
+// Labour is a kind of work that takes time.
+type Labour uint8
+
+// The kinds of work that a validator tells of.
+const (
+	Cycles       Labour = iota // of programs, and of what the chain does for them
+	Recoveries                 // of who signed
+	Signatures                 // made
+	BytesRead                  // of frames
+	BytesWritten               // of the log and the store
+)
+
+// Work is told what a role has done, in its step. Live it is nil: time has passed
+// by then, and the clock shows it. Simulated, time passes by a model, and the clock
+// of the role shows it from there on; what the role does after that is later.
+type Work interface {
+	Did(what Labour, n uint64)
+}
+
 // Node is everything one validator is given.
 type Node struct {
+	Work      Work // nil: time passes by itself
 	Clock     Clock
 	Loops     Loops
 	Transport Transport

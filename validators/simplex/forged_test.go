@@ -42,8 +42,8 @@ func certificateOf(epoch types.Epoch, kind types.VoteKind, members ...int) *type
 
 // blockAfter is a block of view 7 on the block that certificates of view 6 name.
 func blockAfter() *types.Block {
-	return &types.Block{Header: types.Header{ChainID: testChain, Epoch: presentEpoch, View: 7, Height: 10, Parent: types.Hash{7},
-		Proposer: testAddress(3), Transactions: noTransactions}, Parent: certificateOf(presentEpoch, types.Notarize, 0, 1, 2)}
+	return &types.Block{Header: types.Header{ChainID: testChain, Epoch: presentEpoch, SetEpoch: presentEpoch, View: 7, Height: 10, Parent: types.Hash{7},
+		Proposer: testAddress(3), Transactions: noTransactions, Passed: types.PassedHash(nil)}, Parent: certificateOf(presentEpoch, types.Notarize, 0, 1, 2)}
 }
 
 // proposalOf is block b for a view, signed by a member.
@@ -175,7 +175,7 @@ func TestForgedQuorumsAreRefused(t *testing.T) {
 // view 7 of seven.
 func TestForgedProposalsAreRefused(t *testing.T) {
 	former := blockAfter()
-	former.Header.Epoch = formerEpoch
+	former.Header.Epoch, former.Header.SetEpoch = formerEpoch, formerEpoch
 	former.Parent = certificateOf(formerEpoch, types.Notarize, 0, 1, 2, 3, 4)
 	altered := func(change func(*types.Proposal)) *types.Proposal {
 		p := proposalOf(blockAfter(), 7, 3)
@@ -232,11 +232,14 @@ func carriedForgeries() []forgery {
 func TestForgedAnswersAreRefused(t *testing.T) {
 	elsewhere := blockAfter()
 	elsewhere.Header.ChainID++
+	passing := blockAfter()
+	passing.Passed = &types.Passed{}
 	body := blockAfter()
 	body.Transactions = []types.Transaction{{}}
 	expectVerdicts(t, append(carriedForgeries(),
 		forgery{"of another chain", &BlockAnswer{Block: elsewhere}, "wrong_chain"},
 		forgery{"of another body", &BlockAnswer{Block: body}, "wrong_body"},
+		forgery{"with more passed over", &BlockAnswer{Block: passing}, "wrong_body"},
 		forgery{"of no block", &BlockAnswer{}, "malformed"},
 		forgery{"of no kind", "a message", "unknown_message"}))
 }

@@ -67,7 +67,7 @@ func (s *hostileStream) forge() Message {
 		}
 		return s.w.resign(v, 1)
 	case 3:
-		h := types.Header{ChainID: testChain, Epoch: epoch, View: view, Proposer: testAddress(1), Parent: s.hash(), Transactions: s.body(),
+		h := types.Header{ChainID: testChain, Epoch: epoch, View: view, Proposer: testAddress(1), Parent: s.hash(), Transactions: s.body(), Passed: types.PassedHash(nil),
 			Height: types.Height(s.next()), Skipped: uint64(s.next() % 2), Timestamp: types.Millis(s.next()) << (s.next() % 56)}
 		b := &types.Block{Header: h}
 		for _, d := range s.honest {
@@ -83,7 +83,7 @@ func (s *hostileStream) forge() Message {
 	case 5:
 		return &CertificateRequest{Epoch: epoch, From: view, To: view + types.View(s.next())<<(s.next()%60), Block: types.Hash{s.next() % 2}}
 	}
-	return &BlockAnswer{Block: &types.Block{Header: types.Header{ChainID: testChain, Parent: s.hash(), Transactions: s.body(), Height: types.Height(s.next())}}}
+	return &BlockAnswer{Block: &types.Block{Header: types.Header{ChainID: testChain, Parent: s.hash(), Transactions: s.body(), Passed: types.PassedHash(nil), Height: types.Height(s.next())}}}
 }
 
 func (s *hostileStream) event() Event {
