@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"unicode/utf8"
 
@@ -25,7 +26,7 @@ func (x *Execution) Deploy(deployer types.Address, d *types.Deploy, value types.
 	if fault := x.Spend(types.Cycles(len(d.Code))*p.CostDeployByte, 0); fault != nil {
 		return at, failed(fault.Status, fault.Code, fault.Message), nil
 	}
-	code := program.Code{Hash: types.Keccak(d.Code), Source: d.Code}
+	code := program.Code{Hash: types.Keccak(d.Code), Source: d.Code, Units: x.unitsLeft()}
 	found, refusal, err := x.inspect(at, d, code)
 	if err != nil {
 		return at, program.Outcome{}, err
@@ -44,6 +45,35 @@ func (x *Execution) Deploy(deployer types.Address, d *types.Deploy, value types.
 		x.revert(mark)
 	}
 	return at, outcome, err
+}
+
+// unitBytes is what one unit of compiling costs, in bytes of code: some ten
+// microseconds, as 30 cycles of a loop are allowed to take.
+const unitBytes = 30
+
+// unitsLeft is how much compiling the cycles left pay for, at least one unit.
+func (x *Execution) unitsLeft() uint64 {
+	if x.block.Params.CostDeployByte == 0 {
+		return 0
+	}
+	return 1 + uint64(x.cyclesLeft/x.block.Params.CostDeployByte)/unitBytes
+}
+
+// compiled charges for the compiling that was done, or would have been.
+func (x *Execution) compiled(units uint64) *program.Outcome {
+	if units == 0 {
+		return nil
+	}
+	price := x.block.Params.CostDeployByte
+	if price > 0 && units > math.MaxUint64/unitBytes/uint64(price) {
+		units = math.MaxUint64 / unitBytes / uint64(price)
+	}
+	fault := x.Spend(types.Cycles(units)*unitBytes*price, 0)
+	if fault == nil {
+		return nil
+	}
+	outcome := failed(fault.Status, fault.Code, fmt.Sprintf("%s: compiling the code takes %d units of %d cycles", fault.Message, units, unitBytes*price))
+	return &outcome
 }
 
 // becomeBidder makes a new actor the one that prices its own timers; its init
@@ -84,7 +114,13 @@ func (x *Execution) inspect(at types.Address, d *types.Deploy, code program.Code
 	}
 	found, err = session.Inspect(code)
 	if refused := (*program.Refusal)(nil); errors.As(err, &refused) {
+		if unpaid := x.compiled(refused.Units); unpaid != nil {
+			return found, unpaid, nil
+		}
 		return refuse(types.StatusInvalidCode, "invalid_code", "%s", refused.Error())
 	}
-	return found, nil, err
+	if err != nil {
+		return found, nil, err
+	}
+	return found, x.compiled(found.Units), nil
 }

@@ -49,6 +49,7 @@ type Message struct {
 type Code struct {
 	Hash   types.Hash
 	Source []byte
+	Units  uint64 // of compiling that an inspection may do; 0: what the host allows any code
 }
 
 // Outcome is the end of a message: a status and, unless it is StatusOK, a
@@ -135,6 +136,7 @@ func (f *Fault) Error() string { return fmt.Sprintf("%s: %s", f.Code, f.Message)
 
 // Description is what a host found in code that may be deployed.
 type Description struct {
+	Units    uint64 // that compiling it takes, which its deployer pays
 	Handlers []Handler
 }
 
@@ -147,6 +149,7 @@ type Handler struct {
 // Refusal is why code may not be deployed: a forbidden import or construct, or
 // a syntax error. Line counts from 1; 0 where no line is meant.
 type Refusal struct {
+	Units  uint64 // that were measured before it was refused
 	Line   int
 	Reason string
 }

@@ -1,6 +1,7 @@
 package pyhost
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -145,5 +146,62 @@ func TestMemoryIsPaidByTheByteSoak(t *testing.T) {
 		} else if p.failure != "" {
 			t.Errorf("%s: %s", c.name, p.failure)
 		}
+	}
+}
+
+// Compiling is measured on the tree: what takes long is refused before it, with
+// the reason, and what is let in is bounded and known.
+func TestCompilingIsMeasuredAndBounded(t *testing.T) {
+	w := openWorld(t)
+	for _, line := range []string{
+		"def f(p):0\n", "class A:0\n", "x=lambda:0\n", "x={a for a in b}\n", "try:0\nexcept:0\nfinally:0\n", "x=a.b(c,d[e])\n", "if a:b\n", "assert a,b\n",
+	} {
+		const most = 131_072 // chain.max_code_bytes
+		var refusal *program.Refusal
+		one, err := w.session.Inspect(codeOf(line))
+		units := one.Units
+		if errors.As(err, &refusal) {
+			units = refusal.Units
+		}
+		lines := uint64(most / len(line))
+		if (units-1)*lines > maxUnits {
+			_, err = w.session.Inspect(codeOf(strings.Repeat(line, int(lines))))
+			if !errors.As(err, &refusal) || !strings.Contains(refusal.Reason, "compiling") {
+				t.Errorf("%q: %v", line, err)
+			}
+		}
+		// What is just let in is compiled in a bounded time.
+		host := w.session.(*session)
+		before := host.cpu(time.Time{})
+		source := strings.Repeat(line, int(min(lines, maxUnits/units)))
+		if _, err := w.session.Inspect(codeOf(source)); err != nil && !errors.As(err, &refusal) {
+			t.Fatalf("%q: %v", line, err)
+		}
+		took := host.cpu(time.Time{}) - before
+		t.Logf("%5d lines %8v %q", strings.Count(source, "\n"), took.Round(time.Millisecond), line)
+		if took > 6*time.Second { // a second on a free machine; def alone took 6.4 s for a third of these
+			t.Errorf("%q: %v", line, took)
+		}
+	}
+}
+
+const maxUnits = 65_536 // extent.MAX_UNITS
+
+// Who cannot pay for compiling is refused before it.
+func TestCompilingIsPaidBeforeItIsDone(t *testing.T) {
+	w := openWorld(t)
+	code := codeOf(strings.Repeat("def f(p):0\n", 100))
+	found, err := w.session.Inspect(code)
+	if err != nil || found.Units < 6000 || found.Units > 10_000 {
+		t.Fatalf("%d units, %v", found.Units, err)
+	}
+	code.Units = found.Units - 1
+	var refusal *program.Refusal
+	if _, err = w.session.Inspect(code); !errors.As(err, &refusal) || refusal.Units != found.Units {
+		t.Fatalf("%v", err)
+	}
+	code.Units = found.Units
+	if _, err = w.session.Inspect(code); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -93,7 +94,11 @@ func (s *session) Inspect(code program.Code) (program.Description, error) {
 		return program.Description{}, err
 	}
 	h := s.host
-	h.enc.begin(frameInspect).raw(code.Source)
+	limit := code.Units
+	if limit == 0 {
+		limit = math.MaxUint64
+	}
+	h.enc.begin(frameInspect).u64(limit).raw(code.Source)
 	if err := h.send(); err != nil {
 		return program.Description{}, h.fail(during, err)
 	}
@@ -104,12 +109,12 @@ func (s *session) Inspect(code program.Code) (program.Description, error) {
 	d := &decoder{data: body}
 	switch kind {
 	case frameNo:
-		refusal := &program.Refusal{Line: int(d.u32()), Reason: text(d.item())}
+		refusal := &program.Refusal{Units: d.u64(), Line: int(d.u32()), Reason: text(d.item())}
 		if d.err == nil {
 			return program.Description{}, refusal
 		}
 	case frameFine:
-		var found program.Description
+		found := program.Description{Units: d.u64()}
 		for len(d.data) > 0 && d.err == nil && len(found.Handlers) <= maxHandlers {
 			found.Handlers = append(found.Handlers, program.Handler{Name: text(d.item()), Doc: text(d.item())})
 		}

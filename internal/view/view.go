@@ -272,8 +272,22 @@ func statusOf(code string) int {
 
 // environment answers for programs that this machine cannot run.
 func environment(err error) error {
-	return api.Refuse(http.StatusServiceUnavailable, "no_program_host", "%v", err).
-		Hint("devnet doctor tells what is missing.")
+	return api.Refuse(http.StatusServiceUnavailable, api.CodeNoProgramHost, "%v", err).Hint("%s", remedy(err))
+}
+
+// remedy says what may help where a host gave no outcome.
+func remedy(err error) string {
+	var host *program.HostError
+	if !errors.As(err, &host) {
+		return "See the node's log."
+	}
+	switch host.Failure {
+	case program.Missing:
+		return "devnet doctor tells what is missing."
+	case program.Late, program.Stopped:
+		return "It took longer than it may here: try again when the machine is less busy, or let the program do less at once."
+	}
+	return "The program's host ended; the next one is fresh: try again."
 }
 
 // describe returns what the code of an actor offers.

@@ -51,6 +51,7 @@ class Refusal(Exception):
         super().__init__(reason)
         self.line = line
         self.reason = reason
+        self.units = 0  # of compiling, where they were measured
 
 
 def refuse(node, reason):

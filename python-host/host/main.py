@@ -49,12 +49,12 @@ def set_costs(frame):
 
 def inspect(frame):
     try:
-        code = program.load(frame[1:], imports.exported)
+        code = program.load(frame[9:], imports.exported, U64.unpack_from(frame, 1)[0])
     except check.Refusal as e:
-        chain.pipe.write(b"N", U32.pack(e.line) + item(e.reason.encode("utf-8", "replace")[:4096]))
+        chain.pipe.write(b"N", U64.pack(e.units) + U32.pack(e.line) + item(e.reason.encode("utf-8", "replace")[:4096]))
         return
     found = b"".join(item(n.encode()) + item(d.encode()[:512]) for n, (_, d) in code.handlers.items())
-    chain.pipe.write(b"D", found)
+    chain.pipe.write(b"D", U64.pack(code.units) + found)
 
 
 def call(frame):

@@ -11,6 +11,7 @@ import builtin_names
 import chain
 import check
 import cowboy_sdk
+import extent
 import meter
 import own
 import pvm_host
@@ -31,9 +32,10 @@ MAX_FRAMES = 20  # lines of a traceback
 class Code:
     """Compiled code and what is known of it without running it."""
 
-    __slots__ = ("program", "actor", "handlers", "sdk")
+    __slots__ = ("program", "actor", "handlers", "sdk", "units")
 
-    def __init__(self, program, actor, handlers, sdk):
+    def __init__(self, program, actor, handlers, sdk, units):
+        self.units = units  # of compiling: extent
         self.program = program
         self.actor = actor  # the name of the actor's class, None for bare functions
         self.handlers = handlers  # name → (takes a payload, first line of its documentation)
@@ -55,10 +57,21 @@ def parse(source):
         raise check.Refusal(0, str(e)) from None
 
 
-def load(source, exported):
-    """Compile source, or raise a Refusal."""
+def load(source, exported, limit=extent.MAX_UNITS):
+    """Compile source, or raise a Refusal, which knows what was measured."""
     tree = parse(source)
-    check.nesting(tree)
+    measured = 0
+    try:
+        check.nesting(tree)
+        measured = extent.units(tree)
+        extent.within(measured, limit)
+        return compiled(tree, exported, measured)
+    except check.Refusal as e:
+        e.units = measured
+        raise
+
+
+def compiled(tree, exported, measured):
     actor, handlers, sdk = describe(tree)
     rewriter = Rewriter(check.bound_names(tree))
     rewriter.exported = exported
@@ -69,7 +82,7 @@ def load(source, exported):
         raise check.Refusal(e.lineno or 0, "syntax: %s" % e.msg) from None
     except (RecursionError, MemoryError):
         raise check.Refusal(0, "the code is nested too deeply") from None
-    return Code(program, actor, handlers, sdk)
+    return Code(program, actor, handlers, sdk, measured)
 
 
 def shim(source):

@@ -64,9 +64,9 @@ class Rewriter(Expressions):
 
     @staticmethod
     def located(nodes, at):
+        """What is below them is given their place in the end (fix_missing_locations)."""
         for n in nodes:
-            for sub in ast.walk(n):
-                ast.copy_location(sub, at)
+            ast.copy_location(n, at)
         return nodes
 
     def statement(self, node):
