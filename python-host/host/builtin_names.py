@@ -186,6 +186,7 @@ def absolute(value):
 
 
 def rounded(value, digits=None):
+    digits = digits if digits is None else operator.index(digits)
     if isinstance(value, int) and digits is not None and -digits > 20000:
         raise OverflowError("too many digits to round")
     if isinstance(value, int) and digits is not None and digits < 0:
@@ -216,7 +217,7 @@ def is_callable(value):
 def plain_names():
     """Functions by name."""
     f = sealed.Function
-    return {
+    names = {
         "abs": f(absolute), "all": f(all_of), "any": f(any_of), "ascii": f(text.to_ascii), "bin": f(digits(bin)),
         "callable": f(is_callable), "chr": f(call_paid(chr)), "delattr": f(delete_attribute), "divmod": f(division),
         "enumerate": f(enumerate_of), "filter": f(filter_of), "format": f(text.formatted), "getattr": f(get_attribute),
@@ -226,6 +227,9 @@ def plain_names():
         "repr": f(text.to_repr), "reversed": f(reversed_of), "round": f(rounded), "setattr": f(set_attribute),
         "sorted": f(ordered), "sum": f(total), "type": f(type_of), "zip": f(zip_of),
     }
+    for name, function in names.items():
+        object.__setattr__(function, "__name__", name)
+    return names
 
 
 EXCEPTIONS = (

@@ -136,7 +136,7 @@ def _dataclass(cls=None, *, init=True, repr=True, eq=True, order=False, frozen=F
     def wrap(cls):
         price = 2000 + 1000 * bool(order) + 500 * bool(frozen)
         charge(price + 100 * len(getattr(of_file(cls, "dataclass"), "__annotations__", ())))
-        if issubclass(cls, (enum.Enum, tuple)):
+        if issubclass(cls, (enum.Enum, tuple, int, str)):
             raise TypeError("dataclass stands over a plain class")
         made = dataclasses.dataclass(cls, init=bool(init), repr=False, eq=bool(eq), order=bool(order), frozen=bool(frozen),
                                      unsafe_hash=bool(unsafe_hash), kw_only=bool(kw_only), match_args=bool(match_args))

@@ -48,6 +48,23 @@ def _plain(raw, cost):
     return method
 
 
+def sized(names, types_, cost):
+    """Methods given a width: it is made a number once, before it is charged for."""
+    for t in types_:
+        for n in names.split():
+            TABLE.setdefault(t, {})[n] = _sized(getattr(t, n), cost)
+
+
+def _sized(raw, cost):
+    def method(value, *args, **kwargs):
+        if kwargs:
+            args += tuple(kwargs.values())
+        args = tuple(a if isinstance(a, (str, bytes, bytearray)) else operator.index(a) for a in args)
+        charge(cost(value, args))
+        return raw(value, *args)
+    return method
+
+
 def one(_value, _args):
     return 1
 
@@ -87,8 +104,8 @@ plain("lower upper casefold capitalize title swapcase split splitlines partition
       "removesuffix", TEXTS, length)
 plain("rfind rindex rsplit rpartition strip lstrip rstrip", TEXTS, halves)
 plain("startswith endswith", TEXTS, heads)
-plain("center ljust rjust zfill", TEXTS, filled)
-plain("expandtabs", TEXTS, tabs)
+sized("center ljust rjust zfill", TEXTS, filled)
+sized("expandtabs", TEXTS, tabs)
 plain("hex", TEXTS, lambda v, _: 3 * size(v))
 plain("translate", (bytes, bytearray), length)
 plain("append clear copy reverse", (bytearray,), lambda v, _: 1 + len(v) // 16)
@@ -335,7 +352,7 @@ def to_bytes(value, length=1, byteorder="big", *, signed=False):
     length = whole(length)
     if length > 1 << 20:
         raise OverflowError("more than 1 MiB for an integer")
-    charge(table.str + length)
+    charge(table.str + max(length, 0))
     return whole(value).to_bytes(length, byteorder, signed=signed)
 
 

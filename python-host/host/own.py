@@ -20,9 +20,9 @@ BUILTINS = []  # the one namespace of built-in names, by which own functions are
 _FREE = frozenset("__init__ __repr__ __str__ __doc__".split())
 _NUMBER = (frozenset(dir(int)) | {"is_integer"}) - _FREE
 _TEXT = frozenset(dir(str)) - _FREE
-_ROW = frozenset("__len__ __iter__ __getitem__ __contains__ __reversed__ __mul__ __rmul__ __imul__ _fields _field_defaults _make _asdict _replace".split())
+ROW = frozenset("__len__ __iter__ __getitem__ __contains__ __reversed__ __mul__ __rmul__ __imul__ _fields _field_defaults _make _asdict _replace".split())
 _ERROR = frozenset("args add_note with_traceback".split())
-RELIED = ((int, _NUMBER), (str, _TEXT), (tuple, _ROW), (BaseException, _ERROR))
+RELIED = ((int, _NUMBER), (str, _TEXT), (tuple, ROW), (BaseException, _ERROR))
 NAMED_TUPLE = typing.NamedTuple.__mro_entries__((typing.NamedTuple,))[0]  # whose metaclass makes a class on tuple
 SUNDERS = frozenset("_missing_ _generate_next_value_ _order_ _ignore_".split())
 
@@ -70,7 +70,7 @@ def relied_on(bases):
         if base in KINDS:
             found.update(KINDS[base].relied)
         elif base is NAMED_TUPLE:
-            found[tuple] = _ROW
+            found[tuple] = ROW
         else:
             found.update((b, names) for b, names in RELIED if issubclass(base, b))
     return tuple(found.items())

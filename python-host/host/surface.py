@@ -98,6 +98,8 @@ def of_mixed(value, t, name):
     for base in t.__mro__:
         if base in own.KINDS:
             if name in base.__dict__:
+                if name in UNLISTED:
+                    no(value, name)
                 return getattr(value, name)
         elif name in base.__dict__:
             return of_base(value, base, name)
@@ -115,7 +117,7 @@ def object_dict(value):
 
 
 BASE_VALUES = {enum.Enum: frozenset(("name", "value")), enum.Flag: frozenset(("name", "value"))}
-ROWS = frozenset(("_asdict", "_replace", "_fields"))
+UNLISTED = own.ROW - {"_asdict", "_replace", "_fields"}  # what namedtuple puts into a class, and keeps
 
 
 def of_base(value, base, name):
@@ -196,7 +198,7 @@ def of_class(cls, name):
     for base in cls.__mro__ if mine else ():
         if name in base.__dict__:
             if base in own.KINDS:
-                if own.sunder(name) and own.KINDS[base].enumeration:
+                if own.sunder(name) and own.KINDS[base].enumeration or name in UNLISTED:
                     break
                 return getattr(cls, name)
             if base in TABLE and name in TABLE[base]:
