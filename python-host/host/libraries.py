@@ -97,12 +97,26 @@ def _member(cls, value, *more, **keywords):
     charge(table.dict + len(cls._member_map_) // 16)
     try:
         return cls.__new__(cls, value)
-    except ValueError as e:
+    except (TypeError, ValueError) as e:
         if own.is_code(e):
             raise
+        if isinstance(e, TypeError):
+            raise TypeError("%s has no member for this" % cls.__qualname__) from None
     raise ValueError("%s is not a valid %s" % (shown.as_repr(value), cls.__qualname__))
 
 
+def _quiet(following):
+    """What auto() stands for; a value that has none is not printed by Python."""
+    def next_value(name, start, count, last):
+        try:
+            return following(name, start, count, last)
+        except TypeError:
+            raise TypeError("auto() follows a member that is no number") from None
+    return staticmethod(next_value)
+
+
+for _cls in (enum.Enum, enum.Flag):
+    _cls._generate_next_value_ = _quiet(_cls._generate_next_value_)
 _call_enum = enum.EnumMeta.__call__
 enum.EnumMeta._create_ = _refuse_functional
 enum.EnumMeta.__call__ = _member

@@ -10,6 +10,7 @@ import re
 import types
 
 import hashing
+import own
 import text
 from costs import table
 from hashing import fill, renew, seek, shrunk
@@ -59,7 +60,7 @@ def _sized(raw, cost):
     def method(value, *args, **kwargs):
         if kwargs:
             args += tuple(kwargs.values())
-        args = tuple(a if isinstance(a, (str, bytes, bytearray)) else operator.index(a) for a in args)
+        args = tuple(a if isinstance(a, (str, bytes, bytearray)) else whole(a) for a in args)
         charge(cost(value, args))
         return raw(value, *args)
     return method
@@ -218,7 +219,13 @@ def make(name):
     def search(value, x, *rest):
         weigh(value)
         weigh(x)
-        return getattr(value, name)(x, *rest)
+        try:
+            return getattr(value, name)(x, *rest)
+        except ValueError as e:
+            if own.is_code(e):
+                raise
+        kind = "tuple" if isinstance(value, tuple) else type(value).__name__
+        raise ValueError("%s.%s(x): x not in %s" % (kind, name, kind))  # Python's would print x its way
     return search
 
 
