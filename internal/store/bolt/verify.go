@@ -1,0 +1,269 @@
+package bolt
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"math"
+)
+
+// What bbolt's file holds, in the byte order of the machine: pages of one size,
+// each beginning with a head; the first two are metas, of which the valid one
+// with the higher transaction counts. A meta names the page of the root bucket.
+// Branches and leaves are lists of elements, whose keys and values lie behind
+// the list. A leaf's value may be a bucket: the number of its root page or, where
+// that is 0, a leaf within the value.
+const (
+	pageHead      = 16 // id u64, flags u16, count u16, overflow u32
+	branchElement = 16 // pos u32, key u32, page u64
+	leafElement   = 16 // flags u32, pos u32, key u32, value u32
+	bucketHead    = 16 // root u64, sequence u64
+	metaBytes     = 64 // magic, version, page size and flags u32; root bucket, freelist, end, transaction, checksum u64
+
+	flagBranch = 1
+	flagLeaf   = 2
+	flagMeta   = 4
+	leafBucket = 1 // of a leaf's element
+
+	metaMagic   = 0xED0CDAED
+	metaVersion = 2
+	noFreelist  = math.MaxUint64
+
+	minPageBytes = 1 << 10
+	maxPageBytes = 1 << 24
+	maxRunBytes  = 1 << 30 // of a page with its overflow
+	// maxTreeDepth bounds a bucket's tree: with two keys a branch it would hold
+	// more than any file.
+	maxTreeDepth = 64
+)
+
+var order = binary.NativeEndian
+
+// verify reads a whole file and returns what is wrong with it, or "". bbolt
+// trusts what it finds, maps it, and walks it where nothing can recover: a page
+// that is not what its parent says ends the process. value judges each value
+// that is no bucket.
+func verify(file io.ReaderAt, size int64, value func(bucket, key, value []byte) error) string {
+	root, err := newestMeta(file, size)
+	if err != nil {
+		return err.Error()
+	}
+	w := &walk{file: file, page: int64(root.pageBytes), end: min(root.end, uint64(size)/uint64(root.pageBytes)), value: value}
+	w.seen = make([]uint64, w.end/64+1)
+	if err := w.tree(root.bucket, span{}, nil, 0); err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
+type meta struct {
+	pageBytes uint32
+	bucket    uint64 // root page of the root bucket
+	end       uint64 // no page has a higher number or the same
+	tx        uint64
+}
+
+// newestMeta returns the meta that bbolt goes by. A meta that is damaged is as
+// good as one that was not written: the last commit is lost, as by a crash.
+func newestMeta(file io.ReaderAt, size int64) (meta, error) {
+	first, ok := readMeta(file, 0)
+	var second meta
+	var also bool
+	if ok {
+		second, also = readMeta(file, int64(first.pageBytes))
+	} else {
+		for bytes := int64(minPageBytes); bytes <= maxPageBytes && bytes < size && !also; bytes *= 2 {
+			second, also = readMeta(file, bytes)
+			also = also && int64(second.pageBytes) == bytes
+		}
+	}
+	switch {
+	case !ok && !also:
+		return meta{}, fmt.Errorf("neither of its first two pages says what it is")
+	case !ok || also && second.tx > first.tx:
+		return second, nil
+	}
+	return first, nil
+}
+
+func readMeta(file io.ReaderAt, at int64) (m meta, ok bool) {
+	var page [pageHead + metaBytes]byte
+	if _, err := file.ReadAt(page[:], at); err != nil {
+		return m, false
+	}
+	b := page[pageHead:]
+	sum := fnv.New64a()
+	sum.Write(b[:metaBytes-8])
+	if order.Uint32(b) != metaMagic || order.Uint32(b[4:]) != metaVersion || order.Uint64(b[metaBytes-8:]) != sum.Sum64() {
+		return m, false
+	}
+	m = meta{pageBytes: order.Uint32(b[8:]), bucket: order.Uint64(b[16:]), end: order.Uint64(b[40:]), tx: order.Uint64(b[48:])}
+	powerOfTwo := m.pageBytes&(m.pageBytes-1) == 0
+	return m, powerOfTwo && m.pageBytes >= minPageBytes && m.pageBytes <= maxPageBytes && order.Uint64(b[32:]) == noFreelist
+}
+
+// walk visits every page that is reachable, each once.
+type walk struct {
+	file  io.ReaderAt
+	page  int64
+	end   uint64
+	seen  []uint64 // a bit a page
+	value func(bucket, key, value []byte) error
+}
+
+// span is the keys that a page may hold: from low on, below high; nil is no bound.
+type span struct{ low, high []byte }
+
+func (s span) holds(key []byte) bool {
+	return bytes.Compare(key, s.low) >= 0 && (s.high == nil || bytes.Compare(key, s.high) < 0)
+}
+
+// tree visits the page id and all under it; bucket is nil for the root bucket,
+// whose values are buckets.
+func (w *walk) tree(id uint64, keys span, bucket []byte, depth int) error {
+	if depth > maxTreeDepth {
+		return fmt.Errorf("page %d lies %d deep", id, depth)
+	}
+	page, err := w.read(id)
+	if err != nil {
+		return err
+	}
+	switch flags := order.Uint16(page[8:]); flags {
+	case flagBranch:
+		return w.branch(id, page, keys, bucket, depth)
+	case flagLeaf:
+		return w.leaf(id, page, keys, bucket)
+	default:
+		return fmt.Errorf("page %d is of kind %#x, where a part of a tree belongs", id, flags)
+	}
+}
+
+// read reads a page with its overflow, and marks it.
+func (w *walk) read(id uint64) ([]byte, error) {
+	if id < 2 || id >= w.end {
+		return nil, fmt.Errorf("page %d does not exist, of %d", id, w.end)
+	}
+	var head [pageHead]byte
+	if _, err := w.file.ReadAt(head[:], int64(id)*w.page); err != nil {
+		return nil, fmt.Errorf("page %d cannot be read: %w", id, err)
+	}
+	more := uint64(order.Uint32(head[12:]))
+	if own := order.Uint64(head[:]); own != id || more >= w.end-id || int64(more+1)*w.page > maxRunBytes {
+		return nil, fmt.Errorf("page %d calls itself %d, of %d pages, in a file of %d", id, own, more+1, w.end)
+	}
+	for at := id; at <= id+more; at++ {
+		if w.seen[at/64]&(1<<(at%64)) != 0 {
+			return nil, fmt.Errorf("page %d is used twice", at)
+		}
+		w.seen[at/64] |= 1 << (at % 64)
+	}
+	page := make([]byte, int64(more+1)*w.page)
+	if _, err := w.file.ReadAt(page, int64(id)*w.page); err != nil {
+		return nil, fmt.Errorf("page %d cannot be read: %w", id, err)
+	}
+	return page, nil
+}
+
+func (w *walk) branch(id uint64, page []byte, keys span, bucket []byte, depth int) error {
+	list, err := elements(id, page, branchElement)
+	if err != nil {
+		return err
+	}
+	if len(list) == 0 {
+		return fmt.Errorf("page %d is a branch without a child", id)
+	}
+	found := make([][]byte, len(list))
+	for i, element := range list {
+		if found[i], _, err = piece(id, page, element, order.Uint32(element), order.Uint32(element[4:]), 0); err != nil {
+			return err
+		}
+	}
+	for i, element := range list {
+		child := span{low: found[i], high: keys.high}
+		if i == 0 {
+			child.low = keys.low // bbolt keeps a branch's first key when smaller ones come in
+		}
+		if i+1 < len(found) {
+			child.high = found[i+1]
+		}
+		if i > 0 && (bytes.Compare(found[i-1], found[i]) >= 0 || !keys.holds(found[i])) {
+			return fmt.Errorf("page %d holds its keys in a wrong order", id)
+		}
+		if err := w.tree(order.Uint64(element[8:]), child, bucket, depth+1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// leaf judges a page of values; where bucket is nil these are buckets.
+func (w *walk) leaf(id uint64, page []byte, keys span, bucket []byte) error {
+	list, err := elements(id, page, leafElement)
+	if err != nil {
+		return err
+	}
+	var before []byte
+	for i, element := range list {
+		key, value, err := piece(id, page, element, order.Uint32(element[4:]), order.Uint32(element[8:]), order.Uint32(element[12:]))
+		if err != nil {
+			return err
+		}
+		if i > 0 && bytes.Compare(before, key) >= 0 || !keys.holds(key) {
+			return fmt.Errorf("page %d holds its keys in a wrong order", id)
+		}
+		before = key
+		switch flags := order.Uint32(element); {
+		case flags == leafBucket && bucket == nil:
+			err = w.bucket(id, key, value)
+		case flags == 0 && bucket != nil:
+			err = w.value(bucket, key, value)
+		default:
+			err = fmt.Errorf("page %d holds a value of kind %d", id, flags)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// bucket visits a bucket, whose head is a value of the page id.
+func (w *walk) bucket(id uint64, name, head []byte) error {
+	if len(head) < bucketHead {
+		return fmt.Errorf("page %d holds a bucket of %d bytes", id, len(head))
+	}
+	if root := order.Uint64(head); root != 0 {
+		return w.tree(root, span{}, name, 1)
+	}
+	inline := head[bucketHead:]
+	if len(inline) < pageHead || order.Uint16(inline[8:]) != flagLeaf {
+		return fmt.Errorf("page %d holds a bucket that is no leaf", id)
+	}
+	return w.leaf(id, inline, span{}, name)
+}
+
+// elements cuts a page's list of elements.
+func elements(id uint64, page []byte, bytes int) ([][]byte, error) {
+	count := int(order.Uint16(page[10:]))
+	if pageHead+count*bytes > len(page) {
+		return nil, fmt.Errorf("page %d says that it has %d elements, in %d bytes", id, count, len(page))
+	}
+	list := make([][]byte, count)
+	for i := range list {
+		list[i] = page[pageHead+i*bytes:] // to the page's end: positions count from the element
+	}
+	return list, nil
+}
+
+// piece cuts an element's key and value, which lie pos bytes after it.
+func piece(id uint64, page, element []byte, pos, keyBytes, valueBytes uint32) (key, value []byte, err error) {
+	end := uint64(pos) + uint64(keyBytes) + uint64(valueBytes)
+	listEnd := uint64(pageHead) + uint64(order.Uint16(page[10:]))*leafElement - uint64(len(page)-len(element))
+	if end > uint64(len(element)) || uint64(pos) < listEnd {
+		return nil, nil, fmt.Errorf("page %d has an element that lies outside of it", id)
+	}
+	keyEnd := uint64(pos) + uint64(keyBytes)
+	return element[pos:keyEnd:keyEnd], element[keyEnd:end:end], nil
+}
