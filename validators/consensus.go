@@ -62,6 +62,7 @@ func newConsensus(v *Validator) (*consensus, error) {
 		Set:       *view.State.Validators(),
 		Previous:  view.State.PreviousValidators(),
 		Root:      view.root(),
+		Lost:      len(records) == 0 && (v.config.Lost || view.Block.Header.Height > 0),
 	}, records)
 	if err != nil {
 		return nil, err
@@ -204,6 +205,10 @@ func (c *consensus) report(report simplex.Report) {
 		c.stepSync(catchup.Behind{Peer: report.From, Height: report.Certificate.Height, Proven: true})
 	case simplex.Rejected:
 		c.v.log.Warn("no vote for a proposal", "view", report.View, "reason", report.Reason)
+	case simplex.SitsOut:
+		c.v.log.Warn("its log of votes is lost: it votes for nothing until a block made from now on is final", "until_ms", report.Until)
+	case simplex.ComesBack:
+		c.v.log.Info("it votes again")
 	case simplex.Evidence:
 		c.v.count.evidence.Add(1)
 		c.v.log.Warn("a validator signed two messages that contradict each other", "offender", report.Offender)

@@ -29,6 +29,9 @@ type Config struct {
 	// Bootstrap are validators that it connects with while it is no member of
 	// the set it knows: who joins begins at genesis, whose members may be gone.
 	Bootstrap []types.Validator
+	// Lost says that a validator of this key has run before: an empty log was
+	// lost. Where a store is there it tells.
+	Lost bool
 	// Observe is told of blocks that are final and in the store, on the archive
 	// role's loop; it must only hand them on. It may be nil.
 	Observe func(Finality)
@@ -116,6 +119,19 @@ type Refused struct {
 	Peers                                                     uint64 // shut out for what they sent
 }
 
+// StoreError says that what the store holds cannot be used: it is damaged, or not
+// of this chain. The other validators have it as well.
+type StoreError struct {
+	Name  string
+	Cause error
+}
+
+func (e *StoreError) Error() string {
+	return fmt.Sprintf("%s: its store cannot be read: %v", e.Name, e.Cause)
+}
+
+func (e *StoreError) Unwrap() error { return e.Cause }
+
 // Start brings a validator up on its environment: from its store and its log
 // where they hold something, else from genesis.
 func Start(rt *roles.Runtime, cfg Config, node env.Node) (*Validator, error) {
@@ -126,7 +142,7 @@ func Start(rt *roles.Runtime, cfg Config, node env.Node) (*Validator, error) {
 		log: cfg.Log.With("node", cfg.Name), history: ArchiveOf(node.Store), admitter: &ledger.Executor{Verifier: node.Verifier}}
 	view, err := v.restore()
 	if err != nil {
-		return nil, fmt.Errorf("%s: its store cannot be read: %w", cfg.Name, err)
+		return nil, &StoreError{cfg.Name, err}
 	}
 	v.door = newDoor(v)
 	v.head.Store(view)

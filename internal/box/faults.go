@@ -195,6 +195,7 @@ func (n *Network) Wipe(name string) error {
 
 // wipe returns how many bytes were lost.
 func (node *Node) wipe() (lost int64, err error) {
+	node.lost = true
 	if node.network.home == nil {
 		if node.log != nil {
 			lost = node.log.Size()

@@ -238,8 +238,11 @@ func (n *Network) start(ctx context.Context) error {
 	if err := n.resumeSteering(); err != nil {
 		return err
 	}
-	for _, node := range n.List() {
+	for _, node := range n.inOrder() {
 		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := n.noteLost(node); err != nil {
 			return err
 		}
 		if err := node.start(); err != nil {

@@ -40,6 +40,7 @@ type Node struct {
 	frozen atomic.Pointer[Fault] // nil unless it is frozen
 	lie    *Fault                // of its misbehaviour, or nil
 	death  *Fault                // of its crash while it is down, or nil
+	lost   bool                  // its files are gone, and it has run before
 
 	// Present while it runs, but for the memory of an ephemeral node.
 	transport *quic.Transport
@@ -91,7 +92,7 @@ func (node *Node) start() error {
 		}
 	}
 	if err := node.openFiles(); err != nil {
-		return errors.Join(err, node.stop())
+		return errors.Join(n.remedy(node.Name, err), node.stop())
 	}
 	node.loops = newLoops()
 	node.gate = &gate{Transport: node.mask.Wrap(node.tapped(n.book.transport(node.transport)))}
@@ -99,10 +100,11 @@ func (node *Node) start() error {
 	environment := env.Node{Clock: n.clock, Loops: node.loops, Transport: node.gate, Log: node.log,
 		Store: node.store, Signer: n.verifier.Signer(key), Verifier: n.verifier, Programs: n.programs}
 	validator, err := validators.Start(n.runtime, validators.Config{Name: node.Name, Genesis: n.genesis, Memo: n.memo, Log: n.log,
-		Bootstrap: n.bootstrap(), Observe: n.observe, OnFailure: func(err error) { node.fail(err) }}, environment)
+		Bootstrap: n.bootstrap(), Lost: node.lost, Observe: n.observe, OnFailure: func(err error) { node.fail(err) }}, environment)
 	if err != nil {
-		return errors.Join(err, node.stop())
+		return errors.Join(n.remedy(node.Name, err), node.stop())
 	}
+	node.tellCut()
 	if n.config.Booted != nil {
 		n.config.Booted(key.Address(), validator.View())
 	}
@@ -126,12 +128,16 @@ func (node *Node) openFiles() (err error) {
 	if err != nil {
 		return err
 	}
-	if node.log, err = log.Open(files.Votes, n.config.Durability); err != nil {
+	votes, err := log.Open(files.Votes, n.config.Durability)
+	if err != nil {
 		return fmt.Errorf("%s: %w", node.Name, err)
 	}
-	if node.store, err = bolt.Open(files.State, n.config.Durability); err != nil {
+	node.log = votes
+	state, err := bolt.Open(files.State, n.config.Durability)
+	if err != nil {
 		return fmt.Errorf("%s: %w", node.Name, err)
 	}
+	node.store = state
 	return nil
 }
 

@@ -38,10 +38,13 @@ func (j *Judge) Kept(validator types.Address, height types.Height, hash types.Ha
 }
 
 // Lost says that a validator's disk was emptied or damaged from outside: what it
-// had made sure of is gone, and its votes excuse themselves (finding F17).
+// had made sure of is gone. It sits out until its votes are past, but for a network
+// of up to three, which needs every vote: there it is excused (finding F17).
 func (j *Judge) Lost(validator types.Address) {
 	delete(j.durable.kept, validator)
-	j.Excuse(validator)
+	if len(j.rules.Set.Members) <= 3 {
+		j.Excuse(validator)
+	}
 }
 
 // Booted judges what a process begins with: no less than was kept for certain

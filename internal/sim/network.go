@@ -60,6 +60,7 @@ type Network struct {
 	failure error
 	last    overheard
 	audits  audits
+	wiped   map[string]bool // lost their disks at some time
 	behaviour
 	steering
 }
@@ -67,7 +68,7 @@ type Network struct {
 // NewNetwork makes a world of validators and boots them all.
 func NewNetwork(c NetworkConfig) (*Network, error) {
 	c.fill()
-	n := &Network{World: New(c.World), config: c, running: map[string]*validators.Validator{},
+	n := &Network{World: New(c.World), config: c, running: map[string]*validators.Validator{}, wiped: map[string]bool{},
 		keys: map[string]*crypto.Key{}, nonces: map[string]types.Nonce{}, system: crypto.DeriveKey(c.World.Seed, "system"), audits: audits{sample: c.Sample}}
 	n.scheme = crypto.NewKeyedHash(types.Keccak(fmt.Append(nil, "sim", c.World.Seed)))
 	if c.Real {
@@ -160,7 +161,7 @@ func (n *Network) bootValidator(name string) Boot {
 		}
 		node = n.masked(name, node)
 		v, err := validators.Start(n.Runtime(), validators.Config{Name: name, Genesis: n.Genesis, Memo: n.memo, Log: log, RewriteBytes: n.config.Rewrite,
-			Bootstrap: n.bootstrap(name), Observe: n.observe, OnFailure: n.failed}, node)
+			Bootstrap: n.bootstrap(name), Lost: n.wiped[name], Observe: n.observe, OnFailure: n.failed}, node)
 		if err != nil {
 			return nil, err
 		}

@@ -11,11 +11,11 @@ func (n *Network) Scheme() crypto.Scheme { return n.scheme }
 func (w *World) Frozen(name string) bool { return w.find(name).frozen != nil }
 
 // Wipe empties the disk of a validator that does not run. One that has lost its
-// votes may contradict them when it comes back, so that it is from here on one
-// of the f that may lie (finding F17).
+// votes sits out for a while when it comes back (finding F17).
 func (n *Network) Wipe(name string) (*Receipt, error) {
 	r, err := n.World.Wipe(name)
 	if err == nil {
+		n.wiped[name] = true
 		n.Judge.Lost(n.keys[name].Address())
 	}
 	return r, err

@@ -58,6 +58,9 @@
 // one; bodies are executed again from the root on. It resumes in the view that
 // the certificates prove.
 //
+// On a start whose log is lost, it follows and votes for nothing until a block is
+// final that was made after the start.
+//
 // At a border, where the header names another set for what follows, the block
 // before it has no child until it is final: leaders of later views propose the
 // same block again, half a link delay after entering, by when it usually is

@@ -157,6 +157,10 @@ type (
 		Hash   types.Hash
 		Reason string
 	}
+	// SitsOut says that this validator votes for nothing until a block stamped
+	// later is final, since it may have forgotten votes; ComesBack, that one is.
+	SitsOut   struct{ Until types.Millis }
+	ComesBack struct{}
 	// Evidence is two messages of which an honest validator signs only one:
 	// two *types.Vote or two *types.Proposal.
 	Evidence struct {
@@ -175,5 +179,7 @@ func (Nullified) report() {}
 func (Finalized) report() {}
 func (Behind) report()    {}
 func (Rejected) report()  {}
+func (SitsOut) report()   {}
+func (ComesBack) report() {}
 func (Evidence) report()  {}
 func (Conflict) report()  {}

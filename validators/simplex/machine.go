@@ -23,6 +23,7 @@ type Config struct {
 	Set       types.ValidatorSet  // which decides on the block after Root
 	Previous  *types.ValidatorSet // which decided on Root, where a border follows it
 	Root      Root
+	Lost      bool // the log of an earlier life is gone: it may have sent votes that nobody here knows of
 }
 
 // Root is the finalized block a machine stands on: genesis, or what the store
@@ -42,7 +43,8 @@ type Machine struct {
 	set      *types.ValidatorSet
 	sets     Sets
 	index    map[types.Address]int // in set
-	me       int                   // own index in set, -1 for who only follows
+	me       int                   // own index in set, -1 for who only follows, or sits out
+	sitsOut  types.Millis          // until a block stamped later than this is final; 0: it takes part
 	upcoming *types.ValidatorSet   // behind the border that the root stands before
 
 	now     types.Time
@@ -159,7 +161,7 @@ func (m *Machine) install(set *types.ValidatorSet) {
 		m.index[set.Members[i].Address] = i
 		m.peers[set.Members[i].Address] = &peer{}
 	}
-	m.me = set.Index(m.self)
+	m.me = m.place()
 	m.rounds = map[types.View]*round{}
 	m.view = m.rootView()
 	m.heard = make([]types.View, len(set.Members))
@@ -189,6 +191,7 @@ func (m *Machine) Step(now types.Time, event Event) Output {
 	m.out, m.now = &out, max(now, m.now)
 	if _, ok := event.(Start); ok && !m.started {
 		m.started = true
+		m.sitOut()
 		m.rejoin()
 	} else if m.started {
 		m.handle(event)
@@ -235,7 +238,7 @@ func (m *Machine) handle(event Event) {
 // done twice.
 func (m *Machine) settle() {
 	m.retryFailing()
-	for m.finalizeNext() || m.beginEpoch() || m.advance() || m.timeOut() || m.consider() || m.propose() {
+	for m.comeBack() || m.finalizeNext() || m.beginEpoch() || m.advance() || m.timeOut() || m.consider() || m.propose() {
 	}
 	m.resend()
 	m.retryWants()

@@ -91,6 +91,7 @@ type member struct {
 	chain   []*types.Block // finalized, by height - 1
 	hashes  []types.Hash
 	root    Root
+	lost    bool
 	ticked  types.Time
 	pending bool
 	crash   bool // dies between the next persist and its send; see world.torn
@@ -152,7 +153,7 @@ func newWorld(seed uint64, n int, change func(*world)) *world {
 // start makes a machine from what the node kept.
 func (w *world) start(n *member) {
 	cfg := w.cfg
-	cfg.Signer, cfg.Root = n.key, n.root
+	cfg.Signer, cfg.Root, cfg.Lost = n.key, n.root, n.lost && len(n.log) == 0
 	cfg.Set, cfg.Previous = w.setsAfter(&n.root.Block.Header)
 	m, err := New(cfg, n.log)
 	if err != nil {

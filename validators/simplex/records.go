@@ -16,6 +16,7 @@ const (
 	voteKind
 	certificateKind
 	proposalKind
+	sitOutKind
 )
 
 // maxRecordBytes bounds a record: a block and its framing.
@@ -67,6 +68,8 @@ func (r *record) needed(root *types.Header, hash types.Hash) bool {
 		return true
 	case r.Kind == bodyKind:
 		return r.Height > root.Height
+	case r.Kind == sitOutKind:
+		return types.Millis(r.View) >= root.Timestamp
 	}
 	return r.Epoch > root.SetEpoch || !root.Border() && r.Epoch == root.SetEpoch && r.View > root.View
 }
@@ -105,6 +108,11 @@ func (m *Machine) replay(records [][]byte) error {
 			return err
 		}
 		if !r.needed(h, m.root.Hash) {
+			continue
+		}
+		if r.Kind == sitOutKind {
+			m.sitsOut = max(m.sitsOut, types.Millis(r.View))
+			m.me = m.place()
 			continue
 		}
 		if r.Epoch > m.set.Epoch {

@@ -1,0 +1,52 @@
+package simplex
+
+import "github.com/cowboyinc/devnet/internal/types"
+
+// driftsOut is how many allowed drifts (decision C7) a final block must be
+// stamped after the start of a validator whose log is lost, before it votes
+// again: one for how far ahead of a voter's clock a stamp may be, one for how far
+// that clock may be ahead of this one.
+const driftsOut = 2
+
+// sitOut begins a life without the log of the one before. The validator follows
+// the chain and votes for nothing until a block is final that was made after this
+// start. The views that it voted in before lie no higher: it entered the highest
+// of them, v, by a certificate of v-1. Of those who made that certificate at least
+// one honest validator voted for the later block too, and its views only rise; and
+// a view that was nullified has no finalization, nor had one with an older block.
+//
+// Where no validator may be missing (f = 0) the network would stand still, so
+// there it votes on (finding F17). What is decided stays in the log: a second
+// crash must not end it.
+func (m *Machine) sitOut() {
+	if !m.cfg.Lost || m.sitsOut != 0 || m.set.MaxFaulty() == 0 {
+		return
+	}
+	m.sitsOut = m.now.Add(driftsOut * m.drift()).Millis()
+	m.me = m.place()
+	m.persist(record{Kind: sitOutKind, View: types.View(m.sitsOut), Content: []byte{null}})
+	m.report(SitsOut{Until: m.sitsOut})
+}
+
+// null is the CBOR of nothing: the content of a record that is all head.
+const null = 0xf6
+
+// comeBack ends a sitting out when a block made after it began is final, and
+// reports whether it did.
+func (m *Machine) comeBack() bool {
+	if m.sitsOut == 0 || m.root.Block.Header.Timestamp <= m.sitsOut {
+		return false
+	}
+	m.sitsOut = 0
+	m.me = m.place()
+	m.report(ComesBack{})
+	return true
+}
+
+// place is this validator's index in the set as far as it takes part.
+func (m *Machine) place() int {
+	if m.sitsOut != 0 {
+		return -1
+	}
+	return m.set.Index(m.self)
+}
