@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/cowboyinc/devnet/actors/samples"
@@ -67,7 +66,7 @@ func Check(dir string, python string, progress func(node string, height, tip typ
 	if pid, running := home.User(dir); running {
 		return nil, &home.InUseError{Dir: dir, PID: pid}
 	}
-	data, err := os.ReadFile(filepath.Join(dir, "genesis.cbor"))
+	data, err := home.ReadGenesis(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -126,15 +125,28 @@ func (a *audit) problem(format string, args ...any) {
 	}
 }
 
+// damage tells of a file that cannot be used, and lets the audit of the other
+// nodes go on; any other error ends it.
+func (a *audit) damage(err error) error {
+	if errors.As(err, new(*store.DamagedError)) || errors.Is(err, log.ErrDamaged) || errors.Is(err, log.ErrFormat) {
+		a.problem("%v", err)
+		return nil
+	}
+	return err
+}
+
 func (a *audit) node(files home.Node) error {
 	if _, err := os.Stat(files.State); errors.Is(err, os.ErrNotExist) {
 		return nil // it never ran
 	}
 	db, err := bolt.Open(files.State, store.Process)
 	if err != nil {
-		return err
+		return a.damage(err)
 	}
 	defer db.Close()
+	if info, err := os.Stat(files.Votes); err != nil || info.Size() == 0 {
+		a.problem("its log of votes, %s, is gone: it may contradict what it voted", files.Votes)
+	}
 	votes, err := log.Open(files.Votes, store.Process)
 	if err != nil {
 		return err

@@ -1,9 +1,12 @@
 package box
 
 import (
+	"bytes"
 	"context"
 	"log/slog"
 	"os"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -34,7 +37,9 @@ func up(t testing.TB, config Config) *Network {
 	if config.Seed == nil && config.Home == "" {
 		config.Seed = testSeed()
 	}
-	config.Log = logger()
+	if config.Log == nil {
+		config.Log = logger()
+	}
 	n, err := Up(context.Background(), config)
 	if err != nil {
 		t.Fatal(err)
@@ -127,3 +132,26 @@ func deploySample(t testing.TB, w *wallet, sample, name string, fund uint64) typ
 	}
 	return receipt.To
 }
+
+// logged keeps what is logged.
+type logged struct {
+	mu   sync.Mutex
+	kept bytes.Buffer
+}
+
+func (l *logged) logger() *slog.Logger { return slog.New(slog.NewTextHandler(l, nil)) }
+
+// Write implements io.Writer.
+func (l *logged) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.kept.Write(p)
+}
+
+func (l *logged) text() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.kept.String()
+}
+
+func (l *logged) contains(words string) bool { return strings.Contains(l.text(), words) }

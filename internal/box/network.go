@@ -99,10 +99,10 @@ func (n *Network) open() error {
 	}
 	n.home = h
 	n.seed, n.config.ChainID = h.Meta.Seed, h.Meta.ChainID
-	data, err := os.ReadFile(h.Genesis())
+	data, err := h.ReadGenesis()
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return n.create(func(g *ledger.Genesis) error { return home.WriteFile(h.Genesis(), codec.Marshal(g)) })
+		return n.create(func(g *ledger.Genesis) error { return h.WriteGenesis(codec.Marshal(g)) })
 	case err != nil:
 		return err
 	}

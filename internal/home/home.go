@@ -69,8 +69,8 @@ func Open(dir string, want Want) (*Home, error) {
 	if err := refuseForeign(dir); err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, fmt.Errorf("home: %w", err)
+	if err := makeDir(dir); err != nil {
+		return nil, err
 	}
 	lock, err := takeLock(dir)
 	if err != nil {
@@ -104,8 +104,8 @@ func (h *Home) prepare(want Want) error {
 	}
 	h.Meta = meta
 	for _, name := range []string{logsDir, nodesDir} {
-		if err := os.MkdirAll(filepath.Join(h.dir, name), 0o755); err != nil {
-			return fmt.Errorf("home: %w", err)
+		if err := makeDir(filepath.Join(h.dir, name)); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"github.com/cowboyinc/devnet/internal/store"
 )
 
 // Dir is the home's directory, absolute.
@@ -44,10 +46,21 @@ func (h *Home) Node(name string) (Node, error) {
 		return Node{}, fmt.Errorf("home: %.40q is no name of a node: 1 to 32 lower-case letters, digits and hyphens", name)
 	}
 	dir := filepath.Join(h.dir, nodesDir, name)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return Node{}, fmt.Errorf("home: %w", err)
+	if err := makeDir(dir); err != nil {
+		return Node{}, err
 	}
 	return NodeFiles(h.dir, name), nil
+}
+
+// makeDir makes a directory, and its name survive a loss of power.
+func makeDir(dir string) error {
+	if _, err := os.Stat(dir); err == nil {
+		return nil
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("home: %w", err)
+	}
+	return store.SyncDir(filepath.Dir(dir))
 }
 
 // NodeFiles returns the files of a node in any home, to read them.

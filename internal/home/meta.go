@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/cowboyinc/devnet/internal/store"
 )
 
 // Format is the version of the home's layout and of every file in it. It
@@ -24,6 +26,7 @@ type Meta struct {
 	ChainID uint64    `json:"chain_id"`
 	Seed    uint64    `json:"seed"`
 	Created time.Time `json:"created"`
+	Genesis string    `json:"genesis_sha256,omitempty"` // of genesis.cbor, once that is written
 }
 
 // check refuses a home that is not what is wanted. A chain id of 0 and a nil
@@ -75,8 +78,8 @@ func writeMeta(dir string, m Meta) error {
 	return WriteFile(filepath.Join(dir, metaFile), append(data, '\n'))
 }
 
-// WriteFile replaces a file of the home by data: a reader, and a crash, sees
-// the old content or the new.
+// WriteFile replaces a file of the home by data: a reader, a crash and a loss of
+// power see the old content or the new.
 func WriteFile(path string, data []byte) error {
 	f, err := os.OpenFile(path+newSuffix, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
@@ -86,6 +89,9 @@ func WriteFile(path string, data []byte) error {
 	err = errors.Join(err, f.Sync(), f.Close())
 	if err == nil {
 		err = os.Rename(f.Name(), path)
+	}
+	if err == nil {
+		err = store.SyncDir(filepath.Dir(path))
 	}
 	if err != nil {
 		return fmt.Errorf("home: write %s: %w", path, err)

@@ -34,7 +34,7 @@ var (
 	cores       = []string{"scheduler/...", "actors/...", "validators/simplex", "validators/catchup", "validators/mempool", "validators/rations", "runners/selection", "runners/worker"}
 	composition = []string{"validators/ledger/..."}
 	shells      = []string{"validators", "runners"}
-	environment = []string{"internal/env", "internal/roles", "internal/fault"}
+	environment = []string{"internal/env", "internal/roles", "internal/fault", "internal/store"}
 	realParts   = []string{"internal/clock/...", "internal/transport/...", "internal/store/...", "internal/pyhost/...", "internal/executor/...", "internal/home/...", "internal/byzantine", "python-host/..."}
 	faces       = []string{"internal/api/...", "internal/scenario/...", "internal/dashboard/..."}
 	oracles     = []string{"internal/oracle/...", "internal/trace/..."}

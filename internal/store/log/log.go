@@ -154,13 +154,8 @@ func (l *Log) sync(f file, naming bool) error {
 	if !naming {
 		return nil
 	}
-	dir, err := os.Open(filepath.Dir(l.path))
-	if err != nil {
-		return fmt.Errorf("log: sync the directory of %s: %w", l.path, err)
-	}
-	defer dir.Close()
-	if err := dir.Sync(); err != nil {
-		return fmt.Errorf("log: sync the directory of %s: %w", l.path, err)
+	if err := store.SyncDir(filepath.Dir(l.path)); err != nil {
+		return fmt.Errorf("log: %w", err)
 	}
 	return nil
 }
