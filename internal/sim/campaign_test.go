@@ -266,7 +266,11 @@ func (c *campaign) failingDisk(name string) string {
 	} else {
 		c.DiskFailAt(name, 1+c.rng.IntN(30))
 	}
-	c.After(time.Duration(c.rng.IntN(5000))*time.Millisecond, func() { c.mendDisk(name) })
+	c.After(time.Duration(c.rng.IntN(5000))*time.Millisecond, func() {
+		if c.Now() < firstInstant.Add(storm) { // later, run mends it, and nobody would boot it again
+			c.mendDisk(name)
+		}
+	})
 	return "failing disk of " + name
 }
 

@@ -8,24 +8,30 @@ import "github.com/cowboyinc/devnet/internal/types"
 // that clock may be ahead of this one.
 const driftsOut = 2
 
-// sitOut begins a life without the log of the one before. The validator follows
-// the chain and votes for nothing until a block is final that was made after this
+// begin writes into an empty log that a validator has begun, so that one that is
+// empty later was lost.
+//
+// Where the log of an earlier life is lost, the validator sits out: it follows the
+// chain and votes for nothing until a block is final that was made after this
 // start. The views that it voted in before lie no higher: it entered the highest
 // of them, v, by a certificate of v-1. Of those who made that certificate at least
 // one honest validator voted for the later block too, and its views only rise; and
 // a view that was nullified has no finalization, nor had one with an older block.
+// A crash does not end it: what begin wrote stays in the log.
 //
 // Where no validator may be missing (f = 0) the network would stand still, so
-// there it votes on (finding F17). What is decided stays in the log: a second
-// crash must not end it.
-func (m *Machine) sitOut() {
-	if !m.cfg.Lost || m.sitsOut != 0 || m.set.MaxFaulty() == 0 {
+// there it votes on (finding F17).
+func (m *Machine) begin() {
+	if m.begun {
 		return
 	}
-	m.sitsOut = m.now.Add(driftsOut * m.drift()).Millis()
-	m.me = m.place()
-	m.persist(record{Kind: sitOutKind, View: types.View(m.sitsOut), Content: []byte{null}})
-	m.report(SitsOut{Until: m.sitsOut})
+	m.begun = true
+	if m.cfg.Lost && m.set.MaxFaulty() > 0 {
+		m.sitsOut = m.now.Add(driftsOut * m.drift()).Millis()
+		m.me = m.place()
+		m.report(SitsOut{Until: m.sitsOut})
+	}
+	m.persist(record{Kind: beginKind, View: types.View(m.sitsOut), Content: []byte{null}})
 }
 
 // null is the CBOR of nothing: the content of a record that is all head.

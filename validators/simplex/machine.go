@@ -44,6 +44,7 @@ type Machine struct {
 	sets     Sets
 	index    map[types.Address]int // in set
 	me       int                   // own index in set, -1 for who only follows, or sits out
+	begun    bool                  // the log says that this validator has begun
 	sitsOut  types.Millis          // until a block stamped later than this is final; 0: it takes part
 	upcoming *types.ValidatorSet   // behind the border that the root stands before
 
@@ -191,7 +192,7 @@ func (m *Machine) Step(now types.Time, event Event) Output {
 	m.out, m.now = &out, max(now, m.now)
 	if _, ok := event.(Start); ok && !m.started {
 		m.started = true
-		m.sitOut()
+		m.begin()
 		m.rejoin()
 	} else if m.started {
 		m.handle(event)

@@ -16,7 +16,7 @@ const (
 	voteKind
 	certificateKind
 	proposalKind
-	sitOutKind
+	beginKind
 )
 
 // maxRecordBytes bounds a record: a block and its framing.
@@ -68,8 +68,8 @@ func (r *record) needed(root *types.Header, hash types.Hash) bool {
 		return true
 	case r.Kind == bodyKind:
 		return r.Height > root.Height
-	case r.Kind == sitOutKind:
-		return types.Millis(r.View) >= root.Timestamp
+	case r.Kind == beginKind:
+		return true
 	}
 	return r.Epoch > root.SetEpoch || !root.Border() && r.Epoch == root.SetEpoch && r.View > root.View
 }
@@ -110,8 +110,8 @@ func (m *Machine) replay(records [][]byte) error {
 		if !r.needed(h, m.root.Hash) {
 			continue
 		}
-		if r.Kind == sitOutKind {
-			m.sitsOut = max(m.sitsOut, types.Millis(r.View))
+		if r.Kind == beginKind {
+			m.begun, m.sitsOut = true, types.Millis(r.View)
 			m.me = m.place()
 			continue
 		}

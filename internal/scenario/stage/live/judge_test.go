@@ -67,16 +67,29 @@ func TestTheJudgeHearsEveryVote(t *testing.T) {
 // of the f that may vote against themselves.
 func TestTheJudgeExcusesTheFaulty(t *testing.T) {
 	s := begin(t)
-	s.says("v1", types.Nullify, 0)
 	s.says("v2", types.Notarize, 1)
-	for _, err := range []error{s.Crash("v1"), s.Wipe("v1"), s.Restart("v1"), s.Misbehave("v2", "equivocate"), s.Misbehave("v2", "")} {
+	for _, err := range []error{s.Misbehave("v2", "equivocate"), s.Misbehave("v2", "")} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.says("v2", types.Notarize, 2)
+	if err := s.Violation(); err != nil {
+		t.Error(err)
+	}
+}
+
+// Who lost its log of votes has to sit out, and is judged like any other.
+func TestTheJudgeDoesNotExcuseTheWiped(t *testing.T) {
+	s := begin(t)
+	s.says("v1", types.Nullify, 0)
+	for _, err := range []error{s.Crash("v1"), s.Wipe("v1"), s.Restart("v1")} {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
 	s.says("v1", types.Finalize, 1)
-	s.says("v2", types.Notarize, 2)
-	if err := s.Violation(); err != nil {
-		t.Error(err)
+	if err := s.Violation(); err == nil {
+		t.Error("it finalizes the view that it nullified, and nobody says so")
 	}
 }
