@@ -44,6 +44,7 @@ const reasonNonsense = "malformed_answer"
 type agency struct {
 	context func(r *laneRun, q question) any
 	read    func(output []byte) (bid, bool)
+	floor   func(*Block) types.Wei // what a max fee must reach not to be priced out
 }
 
 // laneAgents is how eip1559 speaks with them.
@@ -56,7 +57,8 @@ func laneAgents(p50 types.Wei) agency {
 				LastBlockCycles: r.lane.LastCycles, PreviousP50: p50, OwnerBalance: r.Books.Balance(q.actor),
 			}
 		},
-		read: readAnswer,
+		read:  readAnswer,
+		floor: func(b *Block) types.Wei { return b.Fees.Lane },
 	}
 }
 
@@ -108,8 +110,10 @@ type interview struct {
 }
 
 // askBidders asks the bidder of each timer that does not state both numbers, in
-// sequence order, as far as gba_cycles_per_block reaches: once for each bidder,
-// actor and trigger height. A timer whose payer cannot hold the call, or for
+// rounds of one question an actor, as far as gba_cycles_per_block reaches: once for
+// each bidder, actor and trigger height. Who answered with too low a max fee is not
+// asked again until that is enough, or gba_retry_blocks have passed; its answer
+// stands. A timer whose payer cannot hold the call, or for
 // which no cycles are left, is the default GBA's; so is one whose bidder failed,
 // which an event tells. One whose bidder is passed over waits: what it would cost
 // is not known, and nobody but its bidder may say. Its error is the environment's.
@@ -123,7 +127,15 @@ func (r *laneRun) askBidders(speak agency) (answers, error) {
 	}
 	said := make(answers, len(r.due))
 	i := interview{laneRun: r, agency: speak, heard: make(map[question]heard)}
-	for _, b := range bidders {
+	last, floor := r.lastAnswers(), speak.floor(r.Block)
+	bidders = slices.DeleteFunc(bidders, func(b bidderAt) bool {
+		low, stands := last(&r.due[b.at], floor)
+		if stands {
+			said[b.at] = bid{maxFee: &low}
+		}
+		return stands
+	})
+	for _, b := range r.rounds(bidders) {
 		d := &r.due[b.at]
 		q := question{b.bidder, d.Actor, d.Height}
 		answer, known := i.heard[q]
@@ -135,8 +147,82 @@ func (r *laneRun) askBidders(speak agency) (answers, error) {
 			i.heard[q] = answer
 		}
 		said[b.at], d.waiting = answer.bid, answer.waits
+		r.rememberAnswer(d, answer.maxFee, floor)
 	}
 	return said, nil
+}
+
+// rounds brings bidders, which are in sequence order, into the order of asking:
+// first the first question of each actor, by sequence, then the second of each, and
+// so on; timers with one question beside each other. By sequence alone whoever has
+// the oldest timers owns the agents' budget for as long as they live.
+//
+// Decision T15.
+func (r *laneRun) rounds(bidders []bidderAt) []bidderAt {
+	type turn struct {
+		round int
+		first types.Seq
+	}
+	turns, asks := make(map[question]turn), make(map[types.Address]int)
+	questionOf := func(b bidderAt) question { return question{b.bidder, r.due[b.at].Actor, r.due[b.at].Height} }
+	for _, b := range bidders {
+		q := questionOf(b)
+		if _, known := turns[q]; !known {
+			turns[q] = turn{asks[q.actor], r.due[b.at].Seq}
+			asks[q.actor]++
+		}
+	}
+	slices.SortStableFunc(bidders, func(a, b bidderAt) int {
+		x, y := turns[questionOf(a)], turns[questionOf(b)]
+		return cmp.Or(cmp.Compare(x.round, y.round), cmp.Compare(x.first, y.first))
+	})
+	return bidders
+}
+
+// lastAnswer is one that priced a timer out, as state keeps it while the timer
+// is pending.
+type lastAnswer struct {
+	_      struct{} `cbor:",toarray"`
+	At     types.Height
+	MaxFee types.Wei
+}
+
+func keyAnswer(id types.TimerID) []byte { return append([]byte("t/d/"), id[:]...) }
+
+// lastAnswers returns the question whether a timer's last answer still stands: its
+// max fee does not reach the floor yet, and was given less than gba_retry_blocks
+// ago (decision T15).
+func (r *laneRun) lastAnswers() func(*dueTimer, types.Wei) (types.Wei, bool) {
+	kept := holdsAny(r.KV, "t/d/")
+	return func(d *dueTimer, floor types.Wei) (types.Wei, bool) {
+		if !kept || d.MaxFeePerCycle != nil {
+			return types.Wei{}, false
+		}
+		data := r.KV.Get(keyAnswer(d.ID))
+		if data == nil {
+			return types.Wei{}, false
+		}
+		last := read[lastAnswer](data)
+		return last.MaxFee, last.MaxFee.Less(floor) && uint64(r.Height-last.At) < r.Params.GBARetryBlocks
+	}
+}
+
+// rememberAnswer keeps a max fee that prices its timer out, and forgets the one
+// before where this does not.
+func (r *laneRun) rememberAnswer(d *dueTimer, maxFee *types.Wei, floor types.Wei) {
+	key := keyAnswer(d.ID)
+	if d.MaxFeePerCycle == nil && maxFee != nil && maxFee.Less(floor) {
+		r.KV.Set(key, codec.Marshal(&lastAnswer{At: r.Height, MaxFee: *maxFee}))
+		return
+	}
+	r.forgetAnswer(d.ID)
+}
+
+// forgetAnswer takes what is kept of a timer's last answer out of state.
+func (b *Block) forgetAnswer(id types.TimerID) {
+	if key := keyAnswer(id); b.KV.Get(key) != nil {
+		b.KV.Set(key, nil)
+	}
 }
 
 // bidderAt is who prices the timer at a place of due.

@@ -60,6 +60,11 @@ func Check(p *params.Params, kv KV) error {
 			return fmt.Errorf("scheduler: failures over %x are remembered, and it is no timer", key[keyPrefixBytes:])
 		}
 	}
+	for _, key := range scanKeys(kv, "t/d/") {
+		if kv.Get(keyRecord(types.TimerID(key[keyPrefixBytes:]))) == nil {
+			return fmt.Errorf("scheduler: an answer is kept for timer %x, which is none", key[keyPrefixBytes:])
+		}
+	}
 	for _, key := range scanKeys(kv, "t/a/") {
 		actor := types.Address(key[keyPrefixBytes:])
 		if own := readTally(kv, actor); own.Pending != counts[actor] || own.Nonce < own.Pending {

@@ -20,6 +20,7 @@ type lawyer struct {
 	timers []types.Timer
 	fires  []fireNote
 	says   map[types.Address]opinion
+	low    map[types.TimerID]low
 }
 
 type fireNote struct {
@@ -101,10 +102,10 @@ func (l *lawyer) examine(w *world, now types.Height) (due []*brief) {
 		}
 	}
 	rank := func(b *brief) *big.Int {
-		if b.MaxPriorityFeePerCycle == nil {
+		if b.MaxPriorityFeePerCycle == nil || b.MaxFeePerCycle == nil {
 			return new(big.Int)
 		}
-		return b.MaxPriorityFeePerCycle.Big() // below 2^64 here
+		return b.MaxPriorityFeePerCycle.Min(*b.MaxFeePerCycle).Big() // below 2^64 here
 	}
 	slices.SortFunc(due, func(a, b *brief) int {
 		if c := rank(b).Cmp(rank(a)); c != 0 {
@@ -112,39 +113,82 @@ func (l *lawyer) examine(w *world, now types.Height) (due []*brief) {
 		}
 		return int(a.Seq) - int(b.Seq)
 	})
-	due = due[:min(len(due), int(w.p.MaxExamined))]
+	due = examinedOf(w, now, due, func(b *brief) types.Height { return b.ExpiresAt })
 	slices.SortFunc(due, func(a, b *brief) int { return int(a.Seq) - int(b.Seq) })
 	return due
 }
 
-// advise asks the bidders, in sequence order, and settles what each timer bids.
+// rounds is T15's order of asking: each time through, of every actor the question
+// of its oldest timer that is not in yet, and all timers that have it.
+func rounds(due []*brief) (order []*brief) {
+	in := map[question]bool{}
+	for len(order) < len(due) {
+		had := map[types.Address]bool{}
+		for _, b := range due {
+			q := question{*b.GBA, b.Actor, b.Height}
+			if in[q] || had[b.Actor] {
+				continue
+			}
+			in[q], had[b.Actor] = true, true
+			for _, c := range due {
+				if (question{*c.GBA, c.Actor, c.Height}) == q {
+					order = append(order, c)
+				}
+			}
+		}
+	}
+	return order
+}
+
+// low is the answer of a timer's bidder that priced it out.
+type low struct {
+	at  types.Height
+	fee types.Wei
+}
+
+// advise asks the bidders, in rounds, and settles what each timer bids.
 func (l *lawyer) advise(w *world, now types.Height, due []*brief, money map[types.Address]*big.Int) (asked int) {
 	heard := map[question]opinion{}
 	left := w.p.GBABlockCycles
 	cycle := w.fees.Cycle.Big()
+	var asking []*brief
 	for _, b := range due {
 		b.fee, b.tip = new(big.Int).Mul(w.fees.Lane.Big(), big.NewInt(2)), l.p50(now)
-		if b.GBA != nil && now <= b.ExpiresAt && (b.MaxFeePerCycle == nil || b.MaxPriorityFeePerCycle == nil) {
-			q := question{*b.GBA, b.Actor, b.Height}
-			said, known := heard[q]
-			hold := new(big.Int).Mul(cycle, big.NewInt(int64(w.p.GBACallCycles)))
-			if !known && left >= w.p.GBACallCycles && money[b.FeePayer].Cmp(hold) >= 0 {
-				said = l.says[*b.GBA]
-				left -= said.cycles
-				money[b.FeePayer].Sub(money[b.FeePayer], new(big.Int).Mul(cycle, big.NewInt(int64(said.cycles))))
-				asked++
-				if said.nonsense {
-					said.fee, said.tip = nil, nil
-				}
-				heard[q] = said
+		if b.GBA == nil || now > b.ExpiresAt || b.MaxFeePerCycle != nil && b.MaxPriorityFeePerCycle != nil {
+			continue
+		}
+		if last, low := l.low[b.ID]; low && b.MaxFeePerCycle == nil && last.fee.Less(w.fees.Lane) && now < last.at+16 {
+			b.fee = last.fee.Big()
+			continue
+		}
+		asking = append(asking, b)
+	}
+	for _, b := range rounds(asking) {
+		q := question{*b.GBA, b.Actor, b.Height}
+		said, known := heard[q]
+		hold := new(big.Int).Mul(cycle, big.NewInt(int64(w.p.GBACallCycles)))
+		if !known && left >= w.p.GBACallCycles && money[b.FeePayer].Cmp(hold) >= 0 {
+			said = l.says[*b.GBA]
+			left -= said.cycles
+			money[b.FeePayer].Sub(money[b.FeePayer], new(big.Int).Mul(cycle, big.NewInt(int64(said.cycles))))
+			asked++
+			if said.nonsense {
+				said.fee, said.tip = nil, nil
 			}
-			if said.fee != nil {
-				b.fee = said.fee.Big()
-			}
-			if said.tip != nil {
-				b.tip = said.tip.Big()
+			heard[q] = said
+		}
+		delete(l.low, b.ID)
+		if said.fee != nil {
+			b.fee = said.fee.Big()
+			if b.MaxFeePerCycle == nil && said.fee.Less(w.fees.Lane) {
+				l.low[b.ID] = low{now, *said.fee}
 			}
 		}
+		if said.tip != nil {
+			b.tip = said.tip.Big()
+		}
+	}
+	for _, b := range due {
 		if b.MaxFeePerCycle != nil {
 			b.fee = b.MaxFeePerCycle.Big()
 		}
@@ -384,7 +428,7 @@ func (x *trial) orphan(t *rapid.T) {
 // governance shortens and lengthens, as far as what was forgotten is no matter.
 func TestTheLaneIsCIP1ByTheLetter(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		x := &trial{w: newWorld(), l: &lawyer{says: map[types.Address]opinion{}}, deeds: map[types.TimerID]deed{},
+		x := &trial{w: newWorld(), l: &lawyer{says: map[types.Address]opinion{}, low: map[types.TimerID]low{}}, deeds: map[types.TimerID]deed{},
 			actors: []types.Address{addressOf("a"), addressOf("b"), addressOf("c"), addressOf("d")}}
 		x.w.p.Policy, x.w.handle, x.w.answer = EIP1559, x.handle, x.answer
 		x.w.p.FairnessWindow = rapid.Uint64Range(2, 9).Draw(t, "window")

@@ -191,6 +191,29 @@ func TestT16TheHighestStatedTipsAreExaminedFirst(t *testing.T) {
 	}
 }
 
+// TestT16ExpiredTimersAreExaminedBeside: those that can only end stand in nobody's
+// way, as many of them as the cleanup lane takes; more do.
+func TestT16ExpiredTimersAreExaminedBeside(t *testing.T) {
+	w := lane1559()
+	w.p.MaxExamined, w.p.GCCyclesPerBlock = 2, 3*w.p.GCCyclesPerTimer
+	w.fund(carol, types.WeiOf(1<<60))
+	for range 5 {
+		timer := w.tipping(t, carol, 1<<40, 1<<30, 1000)
+		e, _ := w.blockNow().calendar().Find(Place{Height: timer.Height, Rank: 1 << 30, Seq: timer.Seq})
+		e.ExpiresAt = timer.Height // it has expired when the next block comes
+		w.blockNow().calendar().Replace(e)
+	}
+	live := w.tipping(t, bob, 5000, 9, 1000)
+	w.head = live.Height
+	out := w.block()
+	if out.Examined != 5 || out.GCCycles != 3*w.p.GCCyclesPerTimer || len(w.orders) != 0 {
+		t.Fatalf("examined %d, buried %d cycles' worth, fired %d", out.Examined, out.GCCycles, len(w.orders))
+	}
+	if out = w.block(); out.Examined != 3 || len(w.orders) != 1 || w.orders[0].Timer.ID != live.ID {
+		t.Fatalf("examined %d, fired %d", out.Examined, len(w.orders))
+	}
+}
+
 func TestT16ExtendingKeepsTheRank(t *testing.T) {
 	w := lane1559()
 	timer := w.tipping(t, bob, 5000, 9, 1000)

@@ -273,10 +273,11 @@ func TestFindingTheDefaultTipFeedsItself(t *testing.T) {
 	step(0) // nothing fired
 }
 
-// Decision T16 examines the highest stated tips first, and stating one costs
-// nothing: without a max fee it is not clamped (T27), and a bidder that answers a
-// max fee of 0 keeps its timers priced out. Three such timers, where three are
-// examined, keep everybody else's from being looked at until they expire.
+// Stating a tip costs nothing: without a max fee it is not clamped (T27), and a
+// bidder that answers a max fee of 0 keeps its timers priced out. If every stated
+// tip counted, as many such timers as are examined would keep everybody else's from
+// being looked at until they expire. By T16 a tip that no max fee stands behind
+// counts for nothing, and they stand behind.
 func TestFindingAStatedTipThatNobodyPaysIsExaminedFirst(t *testing.T) {
 	c := newCrowd()
 	c.p.MaxExamined = 3
@@ -289,16 +290,57 @@ func TestFindingAStatedTipThatNobodyPaysIsExaminedFirst(t *testing.T) {
 	}
 	c.add(t, alice, 1, 1_000_000)
 	c.step(t)
-	for c.now() <= 101 {
-		if out := c.step(t); len(c.orders) != 0 || out.Examined != 3 || out.Cycles != 0 {
-			t.Fatalf("block %d examined %d and fired %d", c.head, out.Examined, len(c.orders))
-		}
+	if out := c.step(t); len(c.orders) != 1 || out.Examined != 3 || c.orders[0].Timer.Actor != alice {
+		t.Fatalf("block %d examined %d and fired %d", c.head, out.Examined, len(c.orders))
 	}
-	paid := types.WeiOf(1 << 60).Sub(c.balances[carol])
-	c.step(t) // they expire
-	c.step(t)
-	if len(c.orders) != 1 || paid != types.WeiOf(100*100*1000) { // a hundred calls of 100 cycles
-		t.Fatalf("%d fires; the siege of a hundred blocks cost %s wei", len(c.orders), paid)
+}
+
+// Decision T15: a hundred old timers whose agent burns all it may and then prices
+// them out do not own the agents' budget. By sequence alone a young timer's agent
+// was never asked; in rounds it is asked at once, also in the second block, and the
+// old ones are not asked again before their answers are enough or 16 blocks passed.
+func TestFindingTheOldestTimersOwnTheAgentsBudget(t *testing.T) {
+	w := lane1559()
+	squatter, victim := addressOf("squatter"), addressOf("victim")
+	w.fund(squatter, types.WeiOf(1<<60))
+	w.fund(victim, types.WeiOf(1<<60))
+	asked := map[types.Address]int{}
+	w.answer = func(_ *world, q Question) Answer {
+		asked[q.Bidder]++
+		if q.Bidder == squatter {
+			return Answer{Cycles: q.Cycles, Output: []byte("\xa1\x71max_fee_per_cycle\x00")}
+		}
+		return Answer{Cycles: 100}
+	}
+	for i := range types.Height(100) {
+		w.must(t, squatter, program.TimerRequest{Height: 200 + i, GasLimit: ptr(types.Cycles(1000)), GBA: &squatter})
+	}
+	for w.now() < 300 {
+		w.head++ // nothing is due
+	}
+	young := w.must(t, victim, program.TimerRequest{Height: 301, GasLimit: ptr(types.Cycles(1000)), GBA: &victim})
+	w.block()
+	if w.block(); asked[victim] != 1 {
+		t.Fatalf("the agent of timer %s was asked %d times, the squatter's %d", young.ID, asked[victim], asked[squatter])
+	}
+	before := asked[squatter]
+	for range 10 {
+		w.block()
+	}
+	if asked[squatter] != before {
+		t.Errorf("the squatter's agent was asked %d times more within 10 blocks", asked[squatter]-before)
+	}
+	for range 16 {
+		w.block()
+	}
+	if asked[squatter] == before {
+		t.Error("it is never asked again")
+	}
+	w.fees.Lane = types.Wei{} // no answer is too low
+	before = asked[squatter]
+	w.block()
+	if asked[squatter] == before {
+		t.Error("it is not asked when its answer is enough")
 	}
 }
 

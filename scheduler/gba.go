@@ -167,6 +167,7 @@ var revisionAgents = agency{
 			BaseFeeCycle: r.Fees.Cycle, BaseFeeCell: r.Fees.Cell,
 			LastBlockCycles: r.lane.LastCycles, OwnerBalance: r.Books.Balance(q.actor)}
 	},
+	floor: func(b *Block) types.Wei { return b.Fees.Cycle },
 	read: func(output []byte) (bid, bool) {
 		var fees RevisionFees
 		if !readMap(output, &fees) || fees.TipPerCycle != nil && fees.MaxPriorityFeePerCycle != nil {

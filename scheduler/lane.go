@@ -153,10 +153,16 @@ func (d *dueTimer) offered() types.Wei {
 
 func (d *dueTimer) expired(now types.Height) bool { return now > d.ExpiresAt }
 
-// take examines the due timers (decision T16). Their places in due are in the
-// order of trigger height, then sequence.
+// take examines the due timers: max_examined_timers of them, and beside these as
+// many of those that can only end, having expired, as the cleanup lane takes
+// (decision T16). Their places in due are in the order of trigger height, then
+// sequence.
 func (r *laneRun) take() {
-	items := r.calendar().tiers.Due(r.Height, r.Params.MaxExamined)
+	room, beside := r.Params.MaxExamined, r.burials()
+	items := r.calendar().tiers.Due(r.Height, max(room, room+beside)) // a sum that wraps is beyond all there are
+	if uint64(len(items)) > room {
+		items = r.examinable(items, room, beside)
+	}
 	slices.SortFunc(items, func(a, b calendar.Item) int {
 		return cmp.Or(cmp.Compare(a.Height, b.Height), cmp.Compare(a.Seq, b.Seq))
 	})
@@ -168,6 +174,33 @@ func (r *laneRun) take() {
 	}
 	r.out.Examined = len(items)
 	r.out.Changes = make([]types.TimerChange, 0, len(items)) // one each, beside what handlers do
+}
+
+// examinable keeps the first of the items: so many, and beside them so many that
+// have expired.
+func (r *laneRun) examinable(items []calendar.Item, room, beside uint64) []calendar.Item {
+	kept := items[:0]
+	for _, item := range items {
+		e := mustDecodeEntry(item.Place, item.Value)
+		switch {
+		case beside > 0 && r.Height > e.ExpiresAt:
+			beside--
+		case room > 0:
+			room--
+		default:
+			continue
+		}
+		kept = append(kept, item)
+	}
+	return kept
+}
+
+// burials is how many timers the cleanup lane can end in a block.
+func (r *laneRun) burials() uint64 {
+	if r.Params.GCCyclesPerTimer == 0 {
+		return r.Params.MaxExamined
+	}
+	return uint64(r.Params.GCCyclesPerBlock / r.Params.GCCyclesPerTimer)
 }
 
 // turn fires a timer that fits, unless an earlier fire of the block cancelled it

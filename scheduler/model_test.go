@@ -106,11 +106,29 @@ type end struct {
 	Waited uint64
 }
 
+// examinedOf is T16, of timers in their order: so many, and beside them as many
+// expired ones as the cleanup lane ends; a block looks at no more than both.
+func examinedOf[T any](w *world, now types.Height, due []T, expiresAt func(T) types.Height) (kept []T) {
+	beside := int(w.p.GCCyclesPerBlock / w.p.GCCyclesPerTimer)
+	expired, others := 0, 0
+	for _, t := range due[:min(len(due), int(w.p.MaxExamined)+beside)] {
+		if expiresAt(t) < now && expired < beside {
+			expired++
+		} else if others < int(w.p.MaxExamined) {
+			others++
+		} else {
+			continue
+		}
+		kept = append(kept, t)
+	}
+	return kept
+}
+
 // block runs the lane by the letter of CIP-5 §5 and T9, T11, T13, T19.
 func (m *twin) block(w *world, now types.Height, balances map[types.Address]types.Wei, script map[types.TimerID]deed) (ends []end) {
 	due := slices.DeleteFunc(slices.Clone(m.timers), func(t types.Timer) bool { return t.Height > now })
 	slices.SortFunc(due, func(a, b types.Timer) int { return int(a.Seq) - int(b.Seq) })
-	due = due[:min(len(due), int(w.p.MaxExamined))] // no tip is stated
+	due = examinedOf(w, now, due, func(t types.Timer) types.Height { return t.ExpiresAt }) // no tip is stated
 	slices.SortStableFunc(due, func(a, b types.Timer) int { return int(a.Height) - int(b.Height) })
 	gc, cycles, cells := types.Cycles(0), types.Cycles(0), types.Cells(0)
 	deferred := map[types.TimerID]string{}

@@ -67,13 +67,14 @@ func (b *Block) Schedule(actor types.Address, signed *types.Sponsorship, req pro
 }
 
 // placeOf is where a new timer stands in the calendar. Its rank is the tip it
-// states, where tips count (decision T16); one that states none has rank 0.
+// states, where tips count, at most the max fee that it states with it: a tip that
+// no max fee stands behind, and none, have rank 0 (decision T16).
 func (b *Block) placeOf(t *types.Timer) Place {
 	at := Place{Height: t.Height, Seq: t.Seq}
-	if b.Params.Policy != EIP1559 || t.MaxPriorityFeePerCycle == nil {
+	if b.Params.Policy != EIP1559 || t.MaxPriorityFeePerCycle == nil || t.MaxFeePerCycle == nil {
 		return at
 	}
-	rank, fits := t.MaxPriorityFeePerCycle.Uint64()
+	rank, fits := t.MaxPriorityFeePerCycle.Min(*t.MaxFeePerCycle).Uint64()
 	if !fits {
 		rank = math.MaxUint64
 	}

@@ -21,6 +21,7 @@
 //	t/b t/i                what the policies gba and bias keep
 //	t/k t/x t/y t/z        timers that watch a key of state
 //	t/n/<id> t/h/<bidder>  timers and agents over which hosts failed, and whose (decision C18)
+//	t/d/<id>               the last answer of a timer's agent, where that priced it out (decision T15)
 //	t/j/<transaction>      what is left of the sponsor that its signer stated (decision T28)
 //
 // Values are deterministic CBOR (decision C11) but for payloads, ids, addresses

@@ -29,6 +29,7 @@ func (b *Block) remove(e *Entry) {
 	}
 	b.forgive(e.ID)
 	b.delist(e)
+	b.forgetAnswer(e.ID)
 	b.KV.Set(keyRecord(e.ID), nil)
 	b.KV.Set(keyPayload(e.ID), nil)
 	b.KV.Set(keyOwned(e.Actor, e.Seq), nil)

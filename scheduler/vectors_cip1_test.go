@@ -242,8 +242,8 @@ func play(t *testing.T, w *world, timers []vectorTimer) (out Settled, order []ty
 		}
 		b := w.at(1)
 		at := Place{Height: timer.Height, Seq: v.Seq}
-		if v.MaxPriority != nil {
-			at.Rank, _ = v.MaxPriority.Uint64()
+		if v.MaxPriority != nil && v.MaxFee != nil {
+			at.Rank, _ = v.MaxPriority.Min(*v.MaxFee).Uint64()
 		}
 		if timer.FeePayer != timer.Actor {
 			timer.Sponsor = ptr(types.Keccak(timer.FeePayer[:]))

@@ -104,8 +104,8 @@ func (j *Judge) scheduled(rules *Lane, c *types.TimerChange, wrong func(string, 
 	}
 	j.timers.any, j.timers.lastSeq = true, t.Seq
 	l := &life{timer: *t}
-	if rules.Policy == eip1559 && t.MaxPriorityFeePerCycle != nil {
-		l.rank = t.MaxPriorityFeePerCycle.Min(types.WeiOf(math.MaxUint64))
+	if rules.Policy == eip1559 && t.MaxPriorityFeePerCycle != nil && t.MaxFeePerCycle != nil {
+		l.rank = t.MaxPriorityFeePerCycle.Min(*t.MaxFeePerCycle).Min(types.WeiOf(math.MaxUint64))
 	}
 	j.timers.pending[t.ID] = l
 }

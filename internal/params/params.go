@@ -113,6 +113,7 @@ type Params struct {
 	// CIP-1 §7: gas bidding agents (decisions T14, T15).
 	DefaultFeeMultiple uint64       `param:"cip1.default_gba_fee_multiple" class:"block" default:"2" min:"1" max:"1000000"` // of the lane's base fee; under gba of the cycles'
 	GBACallCycles      types.Cycles `param:"cip1.gba_cycles_per_call" class:"block" default:"20000" min:"1"`
+	GBARetryBlocks     uint64       `param:"cip1.gba_retry_blocks" class:"block" default:"16" min:"1"` // an answer that priced its timer out stands so long at most
 	GBABlockCycles     types.Cycles `param:"cip1.gba_cycles_per_block" class:"block" default:"2000000"`
 	TierEconomy        uint64       `param:"cip1.priority_tier_multipliers.economy" class:"block" default:"800" max:"1000000"` // permille of the p50 tip
 	TierStandard       uint64       `param:"cip1.priority_tier_multipliers.standard" class:"block" default:"1000" max:"1000000"`
