@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -47,8 +48,12 @@ func status(c *cli.Context) error {
 		if ready.Paused {
 			state += ", paused: devnet resume lets it go on"
 		}
+		last := since(ready.SinceMS)
+		if ready.Stalled != "" && !ready.Paused {
+			last += ": " + ready.Stalled
+		}
 		facts(w, "network", fmt.Sprintf("%s, %s", n.Address(), state), "chain id", strconv.FormatUint(ready.ChainID, 10),
-			"height", strconv.FormatUint(uint64(ready.Height), 10), "version", ready.Version)
+			"height", strconv.FormatUint(uint64(ready.Height), 10), "last block", last, "version", ready.Version)
 		fmt.Fprintln(w)
 		validatorTable(w, validators)
 		for _, node := range ready.Nodes {
@@ -56,11 +61,19 @@ func status(c *cli.Context) error {
 				fmt.Fprintf(w, "%s: %s\n", node.Name, missing)
 			}
 		}
+		for _, trouble := range ready.Trouble {
+			fmt.Fprintln(w, printable(trouble))
+		}
 	})
 	if err == nil && !ready.Ready {
 		return failed("", "the network is not ready")
 	}
 	return err
+}
+
+// since says how long ago something was, to a tenth of a second.
+func since(ms uint64) string {
+	return (time.Duration(ms) * time.Millisecond).Round(100*time.Millisecond).String() + " ago"
 }
 
 func validatorTable(w io.Writer, validators []model.Validator) {

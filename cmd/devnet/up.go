@@ -72,6 +72,7 @@ func up(c *cli.Context) (err error) {
 	if err := u.introduce(); err != nil {
 		return quietly(c.Context, err)
 	}
+	go u.watchLiveness()
 	select {
 	case err := <-served:
 		return failed("", "the HTTP server stopped: %v", err)
@@ -257,6 +258,9 @@ func (u *upped) deploy(file string) error {
 	actor, err := u.client.Actor(ctx, name)
 	if err != nil {
 		return err
+	}
+	if actor.Undescribed != "" {
+		u.say("%s.start was not called, since the handlers are not known: %s", name, printable(actor.Undescribed))
 	}
 	for _, h := range actor.Handlers {
 		if h.Name != "start" {

@@ -68,7 +68,7 @@ func actorModel(v View, a *Actor) (m model.Actor, err error) {
 		return m, err
 	}
 	m = model.Actor{Address: a.Address, Name: a.Name, Owner: a.Owner, CodeHash: a.CodeHash, Balance: account.Balance,
-		DeployedAt: a.DeployedAt, Handlers: []model.Handler{}, Timers: model.ActorTimers{Pending: a.TimersPending}}
+		DeployedAt: a.DeployedAt, Handlers: []model.Handler{}, Undescribed: a.Undescribed, Timers: model.ActorTimers{Pending: a.TimersPending}}
 	for _, h := range a.Handlers {
 		m.Handlers = append(m.Handlers, model.Handler{Name: h.Name, Doc: h.Doc})
 	}

@@ -36,6 +36,8 @@ type Backend interface {
 	// Subscribe calls each with every newly final height, in order, until
 	// cancel; each must not block.
 	Subscribe(each func(types.Height)) (cancel func())
+	// Liveness tells whether blocks are made.
+	Liveness() Liveness
 	// Faults is what may be done to nodes and links.
 	Faults() Faults
 	// Steer is what the operator may do.
@@ -189,6 +191,7 @@ type Actor struct {
 	CodeHash      types.Hash
 	DeployedAt    types.Height
 	Handlers      []program.Handler
+	Undescribed   string // why the handlers are not known; "" where they are
 	TimersPending uint64
 }
 

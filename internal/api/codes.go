@@ -4,6 +4,10 @@ package api
 // Python is missing.
 const CodeNoProgramHost = "no_program_host"
 
+// CodeHostFailed is how a Backend says that the host of programs failed over a
+// program: it crashed, or took too long.
+const CodeHostFailed = "host_failed"
+
 // CodeDropped is how a Backend says that a transaction it had admitted was given
 // up: nothing of it is or will be executed.
 const CodeDropped = "dropped"

@@ -203,7 +203,7 @@ func (s *Server) deploy(ctx context.Context, in *deployInput) (m model.Deployed,
 func (s *Server) runnable(ctx context.Context, v View, key env.Signer, d draft) error {
 	_, err := s.simulate(ctx, v, key, d)
 	var refused *Error
-	if errors.As(err, &refused) && refused.Body.Code == CodeNoProgramHost {
+	if errors.As(err, &refused) && (refused.Body.Code == CodeNoProgramHost || refused.Body.Code == CodeHostFailed) {
 		return refused
 	}
 	return nil
@@ -267,6 +267,9 @@ func (s *Server) key(name string) (env.Signer, error) {
 
 // sign signs a transaction, submits it and waits for its receipt.
 func (s *Server) sign(ctx context.Context, v View, key env.Signer, d draft) (*Receipt, error) {
+	if err := s.moving(); err != nil {
+		return nil, err
+	}
 	free, err := s.waiter()
 	if err != nil {
 		return nil, err

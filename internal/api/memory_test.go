@@ -40,6 +40,7 @@ type memory struct {
 	broken   error                          // what every read fails with
 	submits  int
 	faults   []fault.Receipt
+	liveness Liveness
 	paused   bool
 	drops    bool // what it admitted
 	gaps     bool // before a nonce are admitted, as a pool does that hopes for the rest

@@ -27,7 +27,7 @@ type readyAnswer struct {
 // registerReady is apart from the others since 503 has the same body as 200.
 func (s *Server) registerReady() {
 	op := operation{id: "ready", method: http.MethodGet, path: "/ready", tag: tagNetwork,
-		summary:     "Whether blocks finalize and every configured node takes part",
+		summary:     "Whether blocks finalize and every configured node takes part; since when not, and why",
 		description: "503 has the same body with ready = false, per node what is missing, and an error.",
 		response:    exampleReady}
 	h := op.huma()
@@ -73,7 +73,24 @@ func (s *Server) ready() model.Ready {
 	if !m.Ready {
 		m.Error = notReady(m.Nodes)
 	}
+	s.tellLiveness(&m)
 	return m
+}
+
+// tellLiveness adds whether blocks are made: where they are not, the network is
+// not ready, whatever its nodes say.
+func (s *Server) tellLiveness(m *model.Ready) {
+	l := s.backend.Liveness()
+	m.SinceMS, m.Stalled, m.Trouble = uint64(max(0, l.Since.Milliseconds())), l.Cause, append([]string{}, l.Troubles...)
+	if !l.Stalled() {
+		return
+	}
+	m.Ready = false
+	if m.Error == nil {
+		m.Error = &model.ErrorBody{Code: "not_ready", Message: l.message(), Hint: l.Hint}
+		return
+	}
+	m.Error.Message = l.message() + "; " + m.Error.Message
 }
 
 func notReady(nodes []model.ReadyNode) *model.ErrorBody {

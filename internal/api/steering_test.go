@@ -4,13 +4,17 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/cowboyinc/devnet/internal/api/model"
 	"github.com/cowboyinc/devnet/internal/types"
 )
 
 func (m *memory) Steer() Steering { return steered{m} }
+
+func (m *memory) Liveness() Liveness { return m.liveness }
 
 // steered does what it is asked by answering it.
 type steered struct{ m *memory }
@@ -98,5 +102,21 @@ func TestReadyTellsThatItIsPaused(t *testing.T) {
 	var ready model.Ready
 	if err := json.Unmarshal(data, &ready); err != nil || status != 200 && len(ready.Nodes) != 1 || !ready.Paused {
 		t.Errorf("%d %s", status, data)
+	}
+}
+
+// What waits for a block while none can be made is refused at once, with the
+// cause and what to do; GET /ready says so with since when.
+func TestCallsFailAtOnceWithoutBlocks(t *testing.T) {
+	w := newWorld(t)
+	w.chain.liveness = Liveness{Since: 12300 * time.Millisecond, Blocked: true, Cause: "no quorum: 2 of 4 validators run, 3 are needed", Hint: "start one"}
+	e := w.refused(503, CodeNoBlocks, "POST", "/devnet/send", model.SendRequest{From: "alice", To: "bob", Value: &types.Wei{}})
+	if !strings.Contains(e.Message, "no block for 12.3s: no quorum: 2 of 4") || e.Hint != "start one" {
+		t.Errorf("%+v", e)
+	}
+	var ready model.Ready
+	status, data := w.call("GET", "/ready", nil)
+	if err := json.Unmarshal(data, &ready); err != nil || status != 503 || ready.Ready || ready.SinceMS != 12300 || ready.Error == nil || !strings.Contains(ready.Error.Message, "no quorum") {
+		t.Errorf("%d %+v", status, ready)
 	}
 }

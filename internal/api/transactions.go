@@ -32,6 +32,9 @@ func (s *Server) registerTransactions() {
 	wait.errors = append([]int{504}, submit.errors...)
 	wait.response = exampleReceipt
 	serveSubmit(s, wait, func(ctx context.Context, raw []byte) (m model.Receipt, err error) {
+		if err := s.moving(); err != nil {
+			return m, err
+		}
 		free, err := s.waiter()
 		if err != nil {
 			return m, err
@@ -113,8 +116,12 @@ func (s *Server) await(ctx context.Context, h types.Hash) (*Receipt, error) {
 	defer cancel()
 	r, err := s.backend.Wait(ctx, h)
 	if errors.Is(err, context.DeadlineExceeded) {
-		return nil, Refuse(http.StatusGatewayTimeout, "not_final", "the transaction %s is not final after %s", h, s.patience).
-			Hint("It may still become final: ask GET /transaction/%s/receipt. GET /ready tells whether blocks are made.", h)
+		why := ""
+		if l := s.backend.Liveness(); l.Stalled() {
+			why = ": " + l.message()
+		}
+		return nil, Refuse(http.StatusGatewayTimeout, "not_final", "the transaction %s is not final after %s%s", h, s.patience, why).
+			Hint("It may still become final: ask GET /transaction/%s/receipt. GET /ready tells whether blocks are made, and why not.", h)
 	}
 	return r, err
 }

@@ -2,6 +2,7 @@ package box
 
 import (
 	"sync"
+	"time"
 
 	"github.com/cowboyinc/devnet/internal/types"
 	"github.com/cowboyinc/devnet/validators"
@@ -13,6 +14,7 @@ import (
 type finality struct {
 	mu          sync.Mutex
 	height      types.Height
+	at          time.Time // when it became final here
 	waiting     map[types.Hash][]chan ended
 	subscribers map[int]func(types.Height)
 	last        int // id given to a subscriber
@@ -27,7 +29,7 @@ type ended struct {
 }
 
 func newFinality() *finality {
-	return &finality{waiting: map[types.Hash][]chan ended{}, subscribers: map[int]func(types.Height){}}
+	return &finality{at: time.Now(), waiting: map[types.Hash][]chan ended{}, subscribers: map[int]func(types.Height){}}
 }
 
 // observe is called by each validator, in the order of its heights.
@@ -39,7 +41,7 @@ func (f *finality) observe(seen validators.Finality) {
 		if height <= f.height {
 			continue
 		}
-		f.height = height
+		f.height, f.at = height, time.Now()
 		for i := range result.Receipts {
 			if hash := result.Receipts[i].Hash; len(f.waiting[hash]) > 0 {
 				f.tell(hash, ended{receipt: &result.Receipts[i], printed: printed(result, hash)})
@@ -51,6 +53,13 @@ func (f *finality) observe(seen validators.Finality) {
 			}
 		}
 	}
+}
+
+// since is how long ago a block became final here last.
+func (f *finality) since() time.Duration {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return time.Since(f.at)
 }
 
 // printed lists the lines that one execution of a block printed.

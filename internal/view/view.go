@@ -7,7 +7,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"slices"
 	"sync"
@@ -123,11 +122,11 @@ func (v *view) Actor(a types.Address) (*api.Actor, error) {
 	if record == nil {
 		return nil, nil
 	}
+	actor := v.brief(a, record)
 	described, err := v.source.describe(record.CodeHash, v.state)
 	if err != nil {
-		return nil, err
+		actor.Undescribed = err.Error() // all else is known all the same
 	}
-	actor := v.brief(a, record)
 	actor.Handlers = described.Handlers
 	return &actor, nil
 }
@@ -270,9 +269,17 @@ func statusOf(code string) int {
 	return http.StatusBadRequest
 }
 
-// environment answers for programs that this machine cannot run.
+// environment answers for programs that could not be run here: this machine has
+// no host of programs, or the program makes it fail. What the host wrote is for
+// the logs.
 func environment(err error) error {
-	return api.Refuse(http.StatusServiceUnavailable, api.CodeNoProgramHost, "%v", err).Hint("%s", remedy(err))
+	var host *program.HostError
+	if !errors.As(err, &host) || host.Failure == program.Missing {
+		return api.Refuse(http.StatusServiceUnavailable, api.CodeNoProgramHost, "this machine cannot run programs: %v", err).
+			Hint("%s", remedy(err))
+	}
+	return api.Refuse(http.StatusServiceUnavailable, api.CodeHostFailed, "the host of programs failed over it: it %s", verb[host.Failure]).
+		Hint("%s", remedy(err))
 }
 
 // remedy says what may help where a host gave no outcome.
@@ -290,20 +297,31 @@ func remedy(err error) string {
 	return "The program's host ended; the next one is fresh: try again."
 }
 
+var verb = map[program.Failure]string{program.Stopped: "was stopped", program.Late: "took too long", program.Crashed: "crashed"}
+
+// maxDescribing is how often a host is asked what code offers: one may have been
+// killed, and a fresh one is sound.
+const maxDescribing = 2
+
 // describe returns what the code of an actor offers.
-func (s *Source) describe(hash types.Hash, state *ledger.State) (program.Description, error) {
+func (s *Source) describe(hash types.Hash, state *ledger.State) (description program.Description, err error) {
 	if known, ok := s.described.Load(hash); ok {
 		return known.(program.Description), nil
 	}
+	for range maxDescribing {
+		if description, err = s.inspect(program.Code{Hash: hash, Source: state.Code(hash)}); err == nil {
+			s.described.Store(hash, description)
+			return description, nil
+		}
+	}
+	return program.Description{}, environment(err)
+}
+
+func (s *Source) inspect(code program.Code) (program.Description, error) {
 	session, err := s.Programs.Open(program.ForRead)
 	if err != nil {
-		return program.Description{}, environment(err)
+		return program.Description{}, err
 	}
 	defer session.Close()
-	description, err := session.Inspect(program.Code{Hash: hash, Source: state.Code(hash)})
-	if err != nil {
-		return program.Description{}, environment(fmt.Errorf("its code cannot be described: %w", err))
-	}
-	s.described.Store(hash, description)
-	return description, nil
+	return session.Inspect(code)
 }

@@ -105,7 +105,7 @@ type Receipt struct {
 	Sender     types.Address `json:"sender"`
 	To         types.Address `json:"to" doc:"The new actor of a deploy."`
 	Handler    string        `json:"handler"`
-	Status     string        `json:"status" doc:"ok, reverted, out_of_cycles, out_of_cells, invalid_code, no_actor, no_handler or failed."`
+	Status     string        `json:"status" doc:"ok, reverted, out_of_cycles, out_of_cells, invalid_code, no_actor, no_handler, host_failed or failed."`
 	Cycles     types.Cycles  `json:"cycles"`
 	Cells      types.Cells   `json:"cells"`
 	CyclesUsed types.Cycles  `json:"cycles_used" doc:"The same as cycles, by the chain's own name."`
@@ -175,7 +175,9 @@ type Actor struct {
 	Balance    types.Wei     `json:"balance"`
 	DeployedAt types.Height  `json:"deployed_at"`
 	Handlers   []Handler     `json:"handlers"`
-	Timers     ActorTimers   `json:"timers"`
+	// Undescribed is why the handlers are not known.
+	Undescribed string      `json:"undescribed,omitempty" doc:"Why the handlers are not known: the host of programs is missing or failed."`
+	Timers      ActorTimers `json:"timers"`
 }
 
 // StateEntry is one key of an actor's state.
@@ -307,6 +309,9 @@ type Ready struct {
 	Strict  bool         `json:"strict" doc:"True where everything under /devnet and the faucet is refused."`
 	Version string       `json:"version"`
 	Nodes   []ReadyNode  `json:"nodes"`
+	SinceMS uint64       `json:"since_block_ms" doc:"Since a block became final here last, or since the start."`
+	Stalled string       `json:"stalled,omitempty" doc:"Why no block is made, or none was for longer than is usual."`
+	Trouble []string     `json:"troubles" doc:"What validators met lately that blocks went on without, such as programs over which their hosts fail."`
 	Error   *ErrorBody   `json:"error,omitempty" doc:"Only with status 503."`
 }
 

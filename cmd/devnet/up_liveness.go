@@ -1,0 +1,55 @@
+package main
+
+import (
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/api"
+)
+
+// livenessEvery is how often up looks whether blocks are made.
+const livenessEvery = time.Second
+
+// watchLiveness says once when blocks cease to be made, and why, and when they
+// come again.
+func (u *upped) watchLiveness() {
+	tick := time.NewTicker(livenessEvery)
+	defer tick.Stop()
+	var w livenessWords
+	for {
+		select {
+		case <-u.Context.Done():
+			return
+		case <-tick.C:
+			if line := w.line(u.network.Liveness()); line != "" {
+				u.say("%s", line)
+			}
+		}
+	}
+}
+
+// livenessWords is what has been said already.
+type livenessWords struct {
+	stalled string
+}
+
+// line is what has to be said now, or "".
+func (w *livenessWords) line(l api.Liveness) string {
+	switch kind := stallKind(l); {
+	case kind != "" && kind != w.stalled:
+		w.stalled = kind
+		return "No block for " + l.Since.Round(100*time.Millisecond).String() + ": " + printable(l.Cause) + ". " + l.Hint
+	case kind == "" && w.stalled != "":
+		w.stalled = ""
+		return "Blocks are made again."
+	}
+	return ""
+}
+
+// stallKind tells causes apart that are to be said anew: what is blocked by its
+// words, which change when something does, and what is slow once.
+func stallKind(l api.Liveness) string {
+	if l.Blocked || !l.Stalled() {
+		return l.Cause
+	}
+	return "slow"
+}

@@ -1,0 +1,44 @@
+package api
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// Liveness is whether blocks are made, and why not.
+type Liveness struct {
+	Since time.Duration // since a block became final here last, or since the start
+	// Blocked: no block can be made before somebody does something; Cause says
+	// what. Without it a Cause says why none was made for longer than is usual.
+	Blocked bool
+	Cause   string
+	Hint    string // what to do
+	// Troubles are what validators met lately that blocks went on without, and a
+	// machine that cannot run programs, in words.
+	Troubles []string
+}
+
+// Stalled reports whether no block is made, or was for longer than is usual.
+func (l *Liveness) Stalled() bool { return l.Cause != "" }
+
+// message is the cause with the time, for people.
+func (l *Liveness) message() string {
+	if l.Cause == "" {
+		return ""
+	}
+	return fmt.Sprintf("no block for %s: %s", l.Since.Round(100*time.Millisecond), l.Cause)
+}
+
+// moving refuses at once what would wait for a block that cannot come.
+func (s *Server) moving() error {
+	l := s.backend.Liveness()
+	if !l.Blocked {
+		return nil
+	}
+	return Refuse(http.StatusServiceUnavailable, CodeNoBlocks, "%s; nothing was sent", strings.TrimSpace(l.message())).Hint("%s", l.Hint)
+}
+
+// CodeNoBlocks refuses a wait for a block while none can be made.
+const CodeNoBlocks = "no_blocks"
