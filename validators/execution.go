@@ -137,12 +137,15 @@ func (e *execution) build(ask simplex.Build) {
 	built.Block = made.Result.Block
 }
 
-// pace is the time of a proposer: until the machine's deadline, and where the
-// role was late itself at least half of what the machine gives, so that a busy
-// machine makes some progress in every block.
+// leastPace is what a proposer takes at least for what it executes, however short
+// the timeouts are or late the role was asked: below it no interpreter would ever
+// answer on a busy machine. Where views end before, timeouts grow (decision C4).
+const leastPace = 250 * time.Millisecond
+
+// pace is the time of a proposer.
 func (e *execution) pace(ask simplex.Build) *ledger.Pace {
 	now := e.v.node.Clock.Now()
-	end := max(ask.By, now.Add(ask.Share/2))
+	end := max(ask.By, now.Add(leastPace))
 	return &ledger.Pace{Share: end.Sub(now), Left: func() time.Duration { return end.Sub(e.v.node.Clock.Now()) }, Tries: e.tries}
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/cowboyinc/devnet/internal/program"
 	"github.com/cowboyinc/devnet/internal/types"
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
@@ -54,6 +55,9 @@ func (e *execution) leaveOut(drop *ledger.Dropped) {
 	var environment *ledger.EnvironmentError
 	if !errors.As(drop.Err, &environment) {
 		e.drop(drop.Transaction.Hash, drop.Err)
+		return
+	}
+	if errors.Is(drop.Err, program.ErrNotBegun) {
 		return
 	}
 	height := e.v.head.Load().Block.Header.Height

@@ -32,8 +32,6 @@ import (
 // Sample is one program: its handlers by name.
 type Sample map[string]func(program.Context, []byte) ([]byte, error)
 
-var errNotBegun = errors.New("no time was left to begin it")
-
 // All are the samples by name.
 var All = map[string]Sample{
 	"counter":   counter,
@@ -85,7 +83,7 @@ func (*session) Inspect(code program.Code) (program.Description, error) {
 // Handle implements program.Session.
 func (s *session) Handle(ctx program.Context, code program.Code, msg program.Message) (program.Outcome, error) {
 	if s.left != nil && s.left() <= 0 {
-		return program.Outcome{}, &program.HostError{Failure: program.Stopped, During: "handler " + msg.Handler, Err: errNotBegun}
+		return program.Outcome{}, &program.HostError{Failure: program.Stopped, During: "handler " + msg.Handler, Err: program.ErrNotBegun}
 	}
 	sample, ok := find(code)
 	if !ok {

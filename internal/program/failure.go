@@ -1,6 +1,14 @@
 package program
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
+
+// ErrNotBegun is within the HostError of a message that was not begun: no time
+// was left when its turn came, or the time went by in waiting for a host. It says
+// nothing at all about the message.
+var ErrNotBegun = errors.New("no time was left to begin it")
 
 // Failure is what became of a host that has no outcome to give.
 type Failure uint8

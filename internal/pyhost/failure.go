@@ -14,7 +14,6 @@ import (
 var (
 	errClosed   = errors.New("the pool of Python hosts is closed")
 	errDead     = errors.New("the session's host has ended")
-	errNoTime   = errors.New("no time was left to begin it")
 	errInTime   = errors.New("it did not answer in time")
 	errEnded    = errors.New("it ended")
 	errGivenUp  = errors.New("it was given up: whoever asked had no more time")
@@ -30,7 +29,7 @@ func failure(during string, cause error, bounded bool, said string) error {
 		kind, text = program.Stopped, errGivenUp
 	case errors.Is(cause, os.ErrDeadlineExceeded):
 		kind, text = program.Late, errInTime
-	case errors.Is(cause, errNoTime):
+	case errors.Is(cause, program.ErrNotBegun):
 		kind = program.Stopped
 	}
 	if said != "" {

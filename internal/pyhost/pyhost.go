@@ -171,7 +171,7 @@ func (p *Pool) take(during string, free chan *host, left func() time.Duration) (
 	}
 	h, ok := wait(free, left)
 	if !ok {
-		return nil, failure(during, errNoTime, true, "")
+		return nil, failure(during, program.ErrNotBegun, true, "")
 	}
 	if p.isClosed() {
 		free <- nil
@@ -211,7 +211,7 @@ func (p *Pool) start(during, path string, free chan *host, left func() time.Dura
 		return s.host, s.err
 	case <-timer.C:
 		go func() { free <- (<-up).host }()
-		return nil, failure(during, errNoTime, true, "")
+		return nil, failure(during, program.ErrNotBegun, true, "")
 	}
 }
 

@@ -44,7 +44,7 @@ func (s *session) begin(during string) error {
 		return nil
 	}
 	if s.left != nil && s.left() <= 0 {
-		return failure(during, errNoTime, true, "")
+		return failure(during, program.ErrNotBegun, true, "")
 	}
 	if s.host == nil {
 		h, err := s.pool.take(during, s.free, s.left)
@@ -55,7 +55,7 @@ func (s *session) begin(during string) error {
 	}
 	patience, bounded := within(s.pool.config.CallTimeout, s.left)
 	if patience <= 0 {
-		return failure(during, errNoTime, true, "")
+		return failure(during, program.ErrNotBegun, true, "")
 	}
 	s.host.until(time.Now().Add(patience), bounded)
 	if err := s.host.fork(); err != nil {

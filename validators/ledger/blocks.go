@@ -199,7 +199,7 @@ func (x *Executor) Build(parent *State, proposal Proposal, txs iter.Seq[*Checked
 
 // choose includes what it can of the transactions that a mempool offers.
 func (r *run) choose(txs iter.Seq[*Checked]) (dropped []Dropped) {
-	r.pace.begin(r.header.Height, r.afterTransactions()...)
+	r.pace.begin(r.parent, r.header.Height, r.afterTransactions()...)
 	for c := range txs {
 		if r.pace.over() || r.params.LaneUserCycles.Sub(r.used.user) < r.params.CostTransaction {
 			break
@@ -210,8 +210,8 @@ func (r *run) choose(txs iter.Seq[*Checked]) (dropped []Dropped) {
 		}
 		err := r.include(c)
 		if environment := (*EnvironmentError)(nil); errors.As(err, &environment) {
-			r.failures = append(r.failures, environment)
-			dropped = append(dropped, Dropped{Transaction: c, Err: err, Waits: r.givenUp(began, c.Hash)})
+			r.note(environment)
+			dropped = append(dropped, Dropped{Transaction: c, Err: err, Waits: r.givenUp(began, c.Hash, err)})
 		} else if err != nil && !mayFitLater(err) {
 			dropped = append(dropped, Dropped{Transaction: c, Err: err})
 		}

@@ -20,7 +20,7 @@ import (
 //
 // Spec: decisions C16, C18.
 func (r *run) deliverMessages() error {
-	r.pace.begin(r.header.Height)
+	r.pace.begin(r.parent, r.header.Height)
 	for _, m := range r.sentBefore() {
 		// A limit that was fine when it was sent may exceed what a block has by
 		// now; it is then clamped, or the queue would stand still for ever.

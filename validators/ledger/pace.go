@@ -15,10 +15,10 @@ type Pace struct {
 	Tries *Tries               // what the proposer gave up before; nil: nothing is remembered
 }
 
-// What transactions, fires with their bidders, and deliveries may take of the
-// proposer's time, in halves and quarters: each is sure of a quarter of it, in
-// every third block of a half, so that none can keep another from its turn for
-// ever, and has what those before it left.
+// paceParts are those of the proposer's time. Transactions, fires with their
+// bidders, and deliveries are each sure of one of them, in every third block of
+// two, where there is anything for them to do: so none can keep another from its
+// turn for ever. Each has what those before it left.
 const paceParts = 4
 
 // phase is a part of a block that takes the proposer's time.
@@ -33,13 +33,26 @@ const (
 	phases
 )
 
-// parts is how many paceParts a phase is sure of in a block: a half in every
-// third, else a quarter.
+// parts is how many paceParts a phase is sure of in a block.
 func (p phase) parts(height types.Height) time.Duration {
 	if uint64(height)%uint64(phases) == uint64(p) {
 		return 2
 	}
 	return 1
+}
+
+// waits reports whether a phase has something to do in a block on this state, as
+// far as that is known before the block: what its own transactions make due in it
+// is not.
+func (p phase) waits(parent *State, height types.Height) bool {
+	switch p {
+	case phaseFires:
+		due, pending := parent.NextTimer()
+		return pending && due <= height || parent.changesWait
+	case phaseDeliveries:
+		return parent.messagesWait()
+	}
+	return true
 }
 
 // pacer is a Pace in a block under way.
@@ -49,13 +62,15 @@ type pacer struct {
 }
 
 // begin starts a phase. after are those that are still to come.
-func (p *pacer) begin(height types.Height, after ...phase) {
+func (p *pacer) begin(parent *State, height types.Height, after ...phase) {
 	if p.Pace == nil {
 		return
 	}
 	p.reserved = 0
 	for _, later := range after {
-		p.reserved += p.Share / paceParts * later.parts(height)
+		if later.waits(parent, height) {
+			p.reserved += p.Share / paceParts * later.parts(height)
+		}
 	}
 }
 
@@ -78,34 +93,36 @@ func (p *pacer) bound() func() time.Duration {
 // less is never to blame.
 func (p *pacer) fair(began time.Duration) bool { return began >= p.Share/2 }
 
-// maxTries bounds what a proposer remembers of what it gave up.
-const maxTries = 1024
+// Limits of what a proposer gives up.
+const (
+	maxTries     = 1024 // of what it remembers
+	maxLateTries = 3    // how often something may take all of a fair share before it has failed
+)
 
 // Tries is what a proposer remembers of what took all of a fair share of its
-// time and did not end: given up once it has another chance, since the machine
-// may have been busy; given up twice, the environment has failed over it. It is
-// used by one goroutine.
+// time and did not end. That has other chances, since the machine may have been
+// busy; then the environment has failed over it. It is used by one goroutine.
 type Tries struct {
-	given map[types.Hash]bool
+	given map[types.Hash]int
 	order []types.Hash // oldest first
 }
 
 // NewTries returns an empty memory.
-func NewTries() *Tries { return &Tries{given: map[types.Hash]bool{}} }
+func NewTries() *Tries { return &Tries{given: map[types.Hash]int{}} }
 
-// again notes that something was given up, and reports whether it was before.
-func (t *Tries) again(what types.Hash) bool {
+// failed notes that something was given up, and reports whether it had all its
+// chances.
+func (t *Tries) failed(what types.Hash) bool {
 	if t == nil {
 		return false
 	}
-	if t.given[what] {
-		return true
+	if t.given[what] == 0 {
+		if len(t.order) >= maxTries {
+			delete(t.given, t.order[0])
+			t.order = t.order[1:]
+		}
+		t.order = append(t.order, what)
 	}
-	if len(t.order) >= maxTries {
-		delete(t.given, t.order[0])
-		t.order = t.order[1:]
-	}
-	t.given[what] = true
-	t.order = append(t.order, what)
-	return false
+	t.given[what]++
+	return t.given[what] >= maxLateTries
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/cowboyinc/devnet/internal/codec"
+	"github.com/cowboyinc/devnet/internal/program"
 	"github.com/cowboyinc/devnet/internal/types"
 	"github.com/cowboyinc/devnet/scheduler"
 )
@@ -85,17 +86,27 @@ func attempting[T comparable](r *run, l *passed[T], which T, item types.Hash, do
 	case !errors.As(err, &environment):
 		return "", err
 	}
-	r.failures = append(r.failures, environment)
-	if r.givenUp(began, item) {
+	r.note(environment)
+	if r.givenUp(began, item, err) {
 		return l.stop(), nil
 	}
 	return l.fail(which), nil
 }
 
+// note keeps what the environment failed over; what was not begun is none of it.
+func (r *run) note(failure *EnvironmentError) {
+	if !errors.Is(failure, program.ErrNotBegun) {
+		r.failures = append(r.failures, failure)
+	}
+}
+
 // givenUp reports whether what the environment failed over was given up because
 // the proposer's time was over, and is not to blame for it.
-func (r *run) givenUp(began time.Duration, item types.Hash) bool {
-	return r.pace.over() && !(r.pace.fair(began) && r.pace.Tries.again(item))
+func (r *run) givenUp(began time.Duration, item types.Hash, err error) bool {
+	if errors.Is(err, program.ErrNotBegun) {
+		return true
+	}
+	return r.pace.over() && !(r.pace.fair(began) && r.pace.Tries.failed(item))
 }
 
 func (l *passed[T]) fail(which T) string {

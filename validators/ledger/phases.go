@@ -58,7 +58,7 @@ func (r *run) fireBefore() error {
 	if !scheduler.BeforeTransactions(r.params) {
 		return nil
 	}
-	r.pace.begin(r.header.Height, phaseTransactions, phaseDeliveries)
+	r.pace.begin(r.parent, r.header.Height, phaseTransactions, phaseDeliveries)
 	return r.fireTimers()
 }
 
@@ -67,7 +67,7 @@ func (r *run) fireAfter() error {
 	if scheduler.BeforeTransactions(r.params) {
 		return nil
 	}
-	r.pace.begin(r.header.Height, phaseDeliveries)
+	r.pace.begin(r.parent, r.header.Height, phaseDeliveries)
 	return r.fireTimers()
 }
 

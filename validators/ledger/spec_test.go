@@ -298,14 +298,14 @@ func TestBuildStopsWhenToldTo(t *testing.T) {
 	left := 100 * time.Millisecond
 	offered := func(yield func(*Checked) bool) {
 		for _, tx := range txs {
-			left -= 20 * time.Millisecond // a quarter each is kept for fires and deliveries, or a half
+			left -= 40 * time.Millisecond // nothing waits that some of it would be kept for
 			if !yield(tx) {
 				return
 			}
 		}
 	}
 	built, err := w.executor.Build(w.head, w.proposal(), offered, &Pace{Share: 100 * time.Millisecond, Left: func() time.Duration { return left }})
-	if err != nil || len(built.Result.Block.Transactions) != 1 || len(built.Dropped) != 0 {
+	if err != nil || len(built.Result.Block.Transactions) != 2 || len(built.Dropped) != 0 {
 		t.Errorf("%d transactions, %v", len(built.Result.Block.Transactions), err)
 	}
 }

@@ -105,8 +105,7 @@ type (
 		ParentHash   types.Hash
 		Notarization *types.Certificate // every notarize vote held for the parent; nil where that is genesis
 		Finalization *types.Certificate // of the parent, for an epoch's first block but the first's
-		By           types.Time         // when to stop executing what it is to hold (decision C4)
-		Share        time.Duration      // how long that was from the asking
+		By           types.Time         // when to stop filling it (decision C4)
 	}
 	// Execute asks for a block to be executed on its parent, which was executed
 	// before or is finalized; Executed answers.

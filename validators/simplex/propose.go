@@ -28,8 +28,7 @@ func (m *Machine) propose() bool {
 		return true
 	}
 	build := Build{Epoch: m.set.Epoch, View: m.view, Parent: parent.block, ParentHash: parent.hash, Notarization: cert,
-		Share: m.leaderTimeout() / fillingFraction}
-	build.By = m.now.Add(build.Share)
+		By: m.now.Add(m.leaderTimeout() / fillingFraction)}
 	if parent.block.Header.Border() {
 		build.Finalization = m.root.Finalization
 	}
