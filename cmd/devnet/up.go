@@ -54,7 +54,9 @@ func up(c *cli.Context) (err error) {
 	}
 	logs := newNodeLogs(s, c.App.ErrWriter)
 	defer logs.close()
-	n, err := box.Up(c.Context, s.config(logs))
+	config := s.config(logs)
+	config.Slow = func(words string) { fmt.Fprintf(c.App.ErrWriter, "%s.\n", words) }
+	n, err := box.Up(c.Context, config)
 	if err != nil {
 		_ = listener.Close()
 		return notUp(err)

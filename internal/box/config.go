@@ -42,6 +42,7 @@ type Config struct {
 	Params     map[string]string // what differs from the defaults, by key
 	Programs   program.Host      // nil: Python hosts of this network's own
 	Python     string            // interpreter; "": the first that fits
+	Slow       func(string)      // is told, in words, of a Python that takes long to start; it may be nil
 	Log        *slog.Logger      // nil: none
 	// Observe is told of the blocks that each validator made final, in the order
 	// of its heights, on a loop of that validator. It may be nil.

@@ -263,7 +263,7 @@ func (n *Network) start(ctx context.Context) error {
 func (n *Network) startPrograms() {
 	host := n.config.Programs
 	if host == nil {
-		n.owned = pyhost.New(pyhost.Config{Python: n.config.Python})
+		n.owned = pyhost.New(pyhost.Config{Python: n.config.Python, Slow: n.config.Slow})
 		host = n.owned
 	}
 	if !n.config.Strict {

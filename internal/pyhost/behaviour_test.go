@@ -3,8 +3,11 @@ package pyhost
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"reflect"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -504,5 +507,36 @@ def f():
 		if err := w.run(at); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// A Python that hangs at its start is told of while it is waited for.
+func TestASlowStartIsTold(t *testing.T) {
+	dir := t.TempDir()
+	path, gate := filepath.Join(dir, "python3"), filepath.Join(dir, "gate")
+	if err := syscall.Mkfifo(gate, 0o600); err != nil {
+		t.Skip(err)
+	}
+	if err := os.WriteFile(path, []byte("#!/bin/sh\nread line < "+gate+"\nexit 1\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	told, ended := make(chan string, 1), make(chan error, 1)
+	p := New(Config{Python: path, Slow: func(words string) { told <- words }})
+	start := time.Now()
+	go func() {
+		_, err := p.Probe()
+		ended <- err
+	}()
+	if words := <-told; !strings.Contains(words, path) || !strings.Contains(words, "has not started") || time.Since(start) < slowStart {
+		t.Errorf("told %q after %v", words, time.Since(start))
+	}
+	open, err := os.OpenFile(gate, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	open.Close()
+	var missing *MissingError
+	if err := <-ended; !errors.As(err, &missing) {
+		t.Errorf("then %v", err)
 	}
 }

@@ -20,14 +20,32 @@ func (e *MissingError) Error() string {
 		"or `brew install python`, or name one in the configuration", MinMinor, strings.Join(e.Looked, ", "))
 }
 
-const probeTimeout = 20 * time.Second
+const (
+	probeTimeout = 20 * time.Second
+	slowStart    = 3 * time.Second // an idle machine starts one in a fifth
+)
+
+// slowly is told, in words, of a Python that takes long to start; it may be nil.
+type slowly func(string)
+
+// watch tells of a start that is not over after slowStart, until what it returns
+// is called.
+func (s slowly) watch(path string, patience time.Duration) (over func()) {
+	if s == nil {
+		return func() {}
+	}
+	timer := time.AfterFunc(slowStart, func() {
+		s(fmt.Sprintf("Python, %s, has not started after %v: it is waited for, at most %v; actors do not run meanwhile", path, slowStart, patience))
+	})
+	return func() { timer.Stop() }
+}
 
 // python is a fitting interpreter.
 type python struct{ path, version string }
 
 // find returns the named interpreter, or the first fitting one on PATH: plain
 // python3 first, as it is the one its user maintains, then by version.
-func find(named string) (python, error) {
+func find(named string, slow slowly) (python, error) {
 	names := []string{"python3"}
 	for minor := 14; minor >= MinMinor; minor-- {
 		names = append(names, fmt.Sprintf("python3.%d", minor))
@@ -40,7 +58,7 @@ func find(named string) (python, error) {
 		if err != nil {
 			continue
 		}
-		if found, ok := ask(path); ok {
+		if found, ok := ask(path, slow); ok {
 			return found, nil
 		}
 	}
@@ -49,7 +67,8 @@ func find(named string) (python, error) {
 
 // ask returns what an interpreter says it is, by its own path: the name on PATH
 // may be a script that picks one.
-func ask(path string) (python, bool) {
+func ask(path string, slow slowly) (python, bool) {
+	defer slow.watch(path, probeTimeout)()
 	ctx, cancel := context.WithTimeout(context.Background(), probeTimeout)
 	defer cancel()
 	out, err := exec.CommandContext(ctx, path, "-S", "-s", "-B", "-c",

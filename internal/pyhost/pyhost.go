@@ -71,6 +71,7 @@ type Config struct {
 	AddressSpace uint64           // bytes of each host's child; 0: DefaultAddressSpace
 	CallTimeout  time.Duration    // wall time of one message and all it calls; 0: DefaultCallTimeout
 	Blocks       int              // sessions for blocks that one child serves; 0: 1
+	Slow         func(string)     // is told, in words, of a Python that takes long to start; it may be nil
 	Costs        params.StepCosts // zero: that of the default parameters
 }
 
@@ -136,7 +137,7 @@ func New(config Config) *Pool {
 	}
 	p := &Pool{
 		config: config, sources: sources(), hints: newHints(),
-		find:   sync.OnceValues(func() (python, error) { return find(config.Python) }),
+		find:   sync.OnceValues(func() (python, error) { return find(config.Python, config.Slow) }),
 		blocks: make(chan *host, config.Hosts), reads: make(chan *host, config.Hosts),
 	}
 	for range config.Hosts {
@@ -197,6 +198,7 @@ func (p *Pool) start(during, path string, free chan *host, left func() time.Dura
 	}
 	up := make(chan started, 1)
 	go func() {
+		defer slowly(p.config.Slow).watch(path, startTimeout)()
 		h, err := startHost(path, p.sources, p.config.AddressSpace, time.Now().Add(startTimeout), false)
 		up <- started{h, err}
 	}()
