@@ -33,6 +33,33 @@ func family(pid int) []int {
 	return found
 }
 
+// lives reports whether a process is there and no corpse that its parent has not
+// looked at.
+func lives(pid int) bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return false
+	}
+	_, rest, _ := strings.Cut(string(stat), ") ")
+	return !strings.HasPrefix(rest, "Z") && !strings.HasPrefix(rest, "X")
+}
+
+// census is every process that was seen of a pool's hosts.
+type census struct {
+	mu   sync.Mutex
+	seen map[int]bool
+}
+
+func (c *census) of(h *host) []int {
+	found := family(h.cmd.Process.Pid)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, pid := range found {
+		c.seen[pid] = true
+	}
+	return found
+}
+
 func descriptors(t *testing.T) int {
 	open, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
@@ -49,7 +76,7 @@ func TestKillsAtAnyMoment(t *testing.T) {
 	if os.Getenv("DEVNET_SOAK") != "" {
 		kills = 1000
 	}
-	before, open := len(family(os.Getpid())), descriptors(t)
+	open, people := descriptors(t), &census{seen: map[int]bool{}}
 	p := openPool(t, Config{Hosts: 2, CallTimeout: time.Minute})
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
@@ -60,7 +87,7 @@ func TestKillsAtAnyMoment(t *testing.T) {
 		all.Go(func() {
 			purpose := []program.Purpose{program.ForBlock, program.ForRead}[n%2]
 			for killed.Load() < kills && !t.Failed() {
-				ran, err := visit(t, p, purpose, rng, &killed)
+				ran, err := visit(t, p, purpose, rng, people, &killed)
 				done.Add(int64(ran))
 				if err == nil {
 					continue
@@ -79,8 +106,18 @@ func TestKillsAtAnyMoment(t *testing.T) {
 	if crashed.Load() > killed.Load() || crashed.Load() == 0 || done.Load() == 0 {
 		t.Errorf("%d kills made %d messages crash", killed.Load(), crashed.Load())
 	}
-	if after := len(family(os.Getpid())); after != before {
-		t.Errorf("%d processes are left of the hosts", after-before)
+	for pid := range people.seen {
+		if lives(pid) {
+			t.Errorf("process %d of a host is left", pid)
+		}
+	}
+	for _, pid := range family(os.Getpid()) {
+		if people.seen[pid] {
+			t.Errorf("process %d of a host was never waited for", pid)
+		}
+	}
+	if len(people.seen) < int(killed.Load())/2 {
+		t.Errorf("%d processes were seen in %d kills", len(people.seen), killed.Load())
 	}
 	if left := descriptors(t); left > open {
 		t.Errorf("%d descriptors are left of the hosts", left-open)
@@ -89,7 +126,7 @@ func TestKillsAtAnyMoment(t *testing.T) {
 
 // visit runs some messages in one session while what runs them may be killed, and
 // returns how many went well and the error of the first that did not.
-func visit(t *testing.T, p *Pool, purpose program.Purpose, rng *rand.Rand, killed *atomic.Int64) (int, error) {
+func visit(t *testing.T, p *Pool, purpose program.Purpose, rng *rand.Rand, people *census, killed *atomic.Int64) (int, error) {
 	s, err := p.Open(purpose)
 	if err != nil {
 		return 0, err
@@ -106,7 +143,7 @@ func visit(t *testing.T, p *Pool, purpose program.Purpose, rng *rand.Rand, kille
 				for range spin { // some moment of what comes
 					_ = h.over()
 				}
-				if victims := family(h.cmd.Process.Pid); !h.over() && syscall.Kill(victims[rng.IntN(len(victims))], syscall.SIGKILL) == nil {
+				if victims := people.of(h); !h.over() && syscall.Kill(victims[rng.IntN(len(victims))], syscall.SIGKILL) == nil {
 					killed.Add(1)
 				}
 			})
