@@ -9,7 +9,7 @@ import (
 // What /ready, status and the terminal of up say of a network that makes no
 // blocks: at once that none can be made, and what would change that.
 func TestANetworkWithoutBlocksSaysWhy(t *testing.T) {
-	n := up(t, Config{Validators: 4, BlockTime: 50 * time.Millisecond})
+	n := up(t, Config{Ephemeral: true, Validators: 4, BlockTime: 50 * time.Millisecond})
 	if l := n.Liveness(); l.Stalled() || l.Blocked {
 		t.Errorf("%+v", l)
 	}
