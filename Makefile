@@ -4,8 +4,10 @@ GO ?= go
 
 .PHONY: up test vet race bench soak plants build python
 
-up: python
-	$(GO) run ./cmd/devnet up --actor fixtures/actors/heartbeat.py
+# More flags: make up ARGS="--policy fifo --http 127.0.0.1:4001". On a terminal the
+# network is a job of its own, so that Ctrl-C ends it alone, and make with 0.
+up: python build
+	@if [ -t 0 ]; then set -m; fi; bin/devnet up --actor fixtures/actors/heartbeat.py $(ARGS); exit $$?
 
 test: python vet
 	CGO_ENABLED=0 $(GO) test ./...

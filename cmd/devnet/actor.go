@@ -248,13 +248,17 @@ func stateTable(w io.Writer, entries []model.StateEntry) {
 			text = string([]rune(text)[:maxShownText]) + "…"
 		}
 		number := "-"
-		if e.Int != "" {
+		if e.Int != "" && len(e.Value) <= maxShownInt {
 			number = e.Int
 		}
 		rows = append(rows, []string{value(model.Text(e.Key), e.Key), bytes, number, inQuotes(text)})
 	}
 	table(w, "No state.", "KEY BYTES AS_INT AS_TEXT", rows)
 }
+
+// maxShownInt is how many bytes of a value may be a number: longer ones are ids
+// and addresses.
+const maxShownInt = 16
 
 // maxShownText is how much text of a value a table shows.
 const maxShownText = 20

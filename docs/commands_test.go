@@ -1,0 +1,93 @@
+package docs
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var (
+	shown   = regexp.MustCompile(`(?m)^(?:\$ )?bin/devnet (.*)$`)
+	example = regexp.MustCompile(`(?m)^Example: (?:\S*/)?devnet (.*)$`)
+	command = regexp.MustCompile(`(?m)^  ([a-z-]+)  `)
+	file    = regexp.MustCompile(`fixtures/[a-z_/*.]+`)
+)
+
+// Every command that the README and any help shows is one: its words are known,
+// and the files that it names are there.
+func TestEveryCommandShownIsOne(t *testing.T) {
+	binary := filepath.Join(t.TempDir(), "devnet")
+	if out, err := exec.Command("go", "build", "-o", binary, "../cmd/devnet").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	help := func(words ...string) string {
+		t.Helper()
+		out, err := exec.Command(binary, append(words, "--help")...).CombinedOutput()
+		if err != nil {
+			t.Errorf("devnet %s --help: %v\n%s", strings.Join(words, " "), err, out)
+		}
+		return string(out)
+	}
+	checked := 0
+	is := func(where, line string) {
+		t.Helper()
+		checked++
+		for _, name := range file.FindAllString(line, -1) {
+			if found, _ := filepath.Glob("../" + name); len(found) == 0 {
+				t.Errorf("%s: devnet %s names %s, which is not there", where, line, name)
+			}
+		}
+		// --help is answered when all words before it are known; a mistyped flag
+		// is found by the flags that help lists.
+		text := help(commandOf(line)...)
+		for _, flag := range regexp.MustCompile(` (--[a-z-]+)`).FindAllStringSubmatch(line, -1) {
+			if !strings.Contains(text, flag[1]) && flag[1] != "--help" {
+				t.Errorf("%s: devnet %s has a flag %s that its help does not know:\n%s", where, line, flag[1], text)
+			}
+		}
+	}
+	readme, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range shown.FindAllStringSubmatch(string(readme), -1) {
+		is("README.md", m[1])
+	}
+	var visit func(path []string)
+	visit = func(at []string) {
+		text := help(at...)
+		found := example.FindAllStringSubmatch(text, -1)
+		if len(found) == 0 {
+			t.Errorf("devnet %s shows no example", strings.Join(at, " "))
+		}
+		for _, m := range found {
+			is("help of devnet "+strings.Join(at, " "), m[1])
+		}
+		_, list, group := strings.Cut(text, "\nCommands:\n")
+		list, _, _ = strings.Cut(list, "\n\n")
+		if group {
+			for _, m := range command.FindAllStringSubmatch("\n"+list, -1) {
+				visit(append(append([]string{}, at...), m[1]))
+			}
+		}
+	}
+	visit(nil)
+	if checked < 40 {
+		t.Errorf("only %d commands were found", checked)
+	}
+}
+
+// commandOf is the words of a command line before its flags and files, enough to
+// find the command.
+func commandOf(line string) (out []string) {
+	for _, word := range strings.Fields(line) {
+		if !regexp.MustCompile(`^[a-z]+$`).MatchString(word) {
+			break
+		}
+		out = append(out, word)
+	}
+	return out
+}
