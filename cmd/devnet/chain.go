@@ -276,7 +276,14 @@ func judged(r model.Receipt, what string) error {
 	if r.Error != nil {
 		detail = ": " + printable(r.Error.Message)
 	}
-	return failed("", "%s ended with status %s%s", what, r.Status, detail)
+	hint := ""
+	switch r.Status {
+	case string(types.StatusOutOfCycles):
+		hint = fmt.Sprintf("It used %s cycles. Allow more with --cycles N, or have it do less.", grouped(uint64(r.Cycles)))
+	case string(types.StatusOutOfCells):
+		hint = fmt.Sprintf("It used %s cells. Allow more with --cells N, or have it keep less.", grouped(uint64(r.Cells)))
+	}
+	return failed(hint, "%s ended with status %s%s", what, r.Status, detail)
 }
 
 func accountCommand() *cli.Command {

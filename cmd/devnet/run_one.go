@@ -135,8 +135,11 @@ func (t *timed) Open(c scenario.Config) (scenario.Backend, error) {
 func (t *timed) codeOf(err error) int {
 	var wrong *scenario.Mistake
 	var missing *scenario.Unavailable
+	var python *scenario.NoPython
 	switch {
 	case t.refused != nil && !errors.As(t.refused, &missing):
+		return exitNoStart
+	case errors.As(err, &python):
 		return exitNoStart
 	case errors.As(err, &wrong):
 		return exitUsage

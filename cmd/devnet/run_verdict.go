@@ -101,7 +101,7 @@ func (p *plan) conclude(c *cli.Context, verdicts []verdict) error {
 }
 
 // endOfOne is the end of one run by its exit code.
-var endOfOne = map[int]string{exitFailed: "the scenario failed", exitUsage: "the scenario is wrong", exitNoStart: "the network did not start"}
+var endOfOne = map[int]string{exitFailed: "the scenario failed", exitUsage: "the scenario is wrong", exitNoStart: "the scenario could not start"}
 
 func concluded(code, runs, failures, missing int) string {
 	var parts []string

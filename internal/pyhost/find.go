@@ -17,7 +17,7 @@ type MissingError struct{ Looked []string }
 
 func (e *MissingError) Error() string {
 	return fmt.Sprintf("no python3 of version 3.%d or later (looked for %s): install it with `apt-get install -y python3` "+
-		"or `brew install python`, or name one in the configuration", MinMinor, strings.Join(e.Looked, ", "))
+		"or `brew install python`", MinMinor, strings.Join(e.Looked, ", "))
 }
 
 const (

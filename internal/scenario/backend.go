@@ -43,6 +43,8 @@ type Backend interface {
 	View(node string) (api.View, error)
 	Accounts() []api.NamedAccount
 	Signer(name string) env.Signer // of a devnet account, or nil
+	// Python is what keeps this world from running actors in Python, or nil.
+	Python() error
 
 	// Next lets the network go on until its highest final block is above a
 	// height, or so much time of its clock is over, and returns the height it

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 
+	"go.starlark.net/lib/json"
 	"go.starlark.net/resolve"
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
@@ -108,7 +109,7 @@ func (s *sources) parse(name string) (*syntax.File, error) {
 	if err != nil {
 		return nil, s.located(err)
 	}
-	known := func(name string) bool { return find(globalVerbs, name) != nil }
+	known := func(name string) bool { return find(globalVerbs, name) != nil || name == json.Module.Name }
 	return file, s.located(resolve.File(file, known, starlark.Universe.Has))
 }
 

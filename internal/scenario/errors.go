@@ -26,6 +26,19 @@ type Failure struct {
 	What string
 }
 
+// NoPython is that a script deploys an actor in Python where no Python is. It ends
+// with exit code 3: neither script nor network is at fault.
+type NoPython struct {
+	At    Position
+	Cause error
+}
+
+func (e *NoPython) Error() string {
+	return e.At.explain("net.deploy: actors in Python cannot run: " + e.Cause.Error())
+}
+
+func (e *NoPython) Unwrap() error { return e.Cause }
+
 // Mistakes are all that Check found, in the order of the source.
 type Mistakes []*Mistake
 
@@ -97,6 +110,7 @@ func (s *sources) located(err error) error {
 		failed       *Failure
 		missing      *Unavailable
 		refused      *api.Error
+		python       *NoPython
 		alreadyKnown Mistakes
 	)
 	switch {
@@ -128,6 +142,9 @@ func (s *sources) located(err error) error {
 			wrong.At = at
 		}
 		return wrong
+	case errors.As(err, &python):
+		python.At = at
+		return python
 	case errors.As(err, &missing):
 		return &Mistake{at, missing.Error()}
 	case errors.As(err, &refused):
@@ -183,6 +200,10 @@ func syntaxWords(message string) string {
 	switch {
 	case message == "not an identifier":
 		return "a name is wanted here, and words of the language like load, def and if are none"
+	case strings.HasPrefix(got, "import, "):
+		return `there is no import: load("FILE.star", "NAME") takes names from another file, and json is there without`
+	case message == "keyword argument must have form name=expr":
+		return "before = stands the name of an argument; who compares writes =="
 	case unexpected:
 		found, wanted, _ := strings.Cut(got, ", want ")
 		what := "a syntax error: found " + strings.ReplaceAll(found, "newline", "the end of the line")

@@ -5,6 +5,7 @@ import (
 
 	goruntime "runtime"
 
+	"go.starlark.net/lib/json"
 	"go.starlark.net/starlark"
 )
 
@@ -14,6 +15,7 @@ func (r *runtime) globals() starlark.StringDict {
 	for _, v := range globalVerbs {
 		all[v.name] = r.builtin(v, "", nil)
 	}
+	all["json"] = json.Module
 	all["range"] = starlark.NewBuiltin("range", shortRange)
 	return all
 }

@@ -163,6 +163,9 @@ func netDeploy(c *call) (starlark.Value, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := n.backend.Python(); err != nil && !strings.HasPrefix(file, actors.SamplePrefix) {
+		return nil, &NoPython{Cause: err}
+	}
 	if _, err := n.named(name); err == nil {
 		return nil, mistake("net.deploy: the name %q is taken", name)
 	}

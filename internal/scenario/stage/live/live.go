@@ -63,6 +63,12 @@ func open(ctx context.Context, c scenario.Config) (scenario.Backend, error) {
 	return s, nil
 }
 
+// Python implements scenario.Backend.
+func (s *Stage) Python() error {
+	_, err := s.Probe()
+	return err
+}
+
 // Name implements scenario.Backend.
 func (s *Stage) Name() string { return "live" }
 

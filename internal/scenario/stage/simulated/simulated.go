@@ -81,6 +81,12 @@ const blocksAChild = 64
 // Name implements scenario.Backend.
 func (s *Stage) Name() string { return "sim" }
 
+// Python implements scenario.Backend.
+func (s *Stage) Python() error {
+	_, err := s.hosts.Probe()
+	return err
+}
+
 // Info implements scenario.Backend.
 func (s *Stage) Info() api.Info {
 	return api.Info{ChainID: s.Genesis.ChainID, Version: "sim", Strict: !s.params.Cheats, Auto: s.auto, Faucet: s.params.FaucetWei}
