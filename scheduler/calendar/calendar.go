@@ -28,11 +28,10 @@
 // queue and the overflow have up to that height. The keys of the ring hold the
 // full height, so heights that share a slot do not mix.
 //
-// Deviation from decision T7, which moves "in sequence order": a tier is left by
-// trigger height, then rank, then sequence, the order of its keys. In sequence
-// order the timers that are due next could stand behind any number of others: a
-// bounded rollover would then have to search the whole bucket to choose the next
-// move, or to find what is due in the part not moved yet.
+// A tier is left by trigger height, then rank, then sequence (decision T7), the
+// order of its keys. In sequence order the timers that are due next could stand
+// behind any number of others: a bounded rollover would then need a second index,
+// or search the whole bucket to choose the next move.
 //
 // Always true, and checked by Check: an entry stands once, under a key that its
 // place gives; no sequence number stands twice; the ring holds heights from
