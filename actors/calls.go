@@ -3,7 +3,6 @@ package actors
 import (
 	"unicode/utf8"
 
-	"github.com/cowboyinc/devnet/internal/params"
 	"github.com/cowboyinc/devnet/internal/program"
 	"github.com/cowboyinc/devnet/internal/types"
 )
@@ -102,7 +101,7 @@ func (f *frame) ScheduleTimer(request program.TimerRequest) (types.TimerID, erro
 	defer f.guard()
 	p := f.params()
 	cycles := p.CostSetTimer
-	if p.Fees == params.FeesFree {
+	if p.FreeFires() {
 		cycles = p.FreeScheduleCycles
 	}
 	given := len(request.Payload) + len(request.Handler) + watchedBytes(request.Watch)
@@ -160,7 +159,7 @@ func (f *frame) SetGasBidder(bidder *types.Address) error {
 
 // cancelCycles is what cancelling and extending a timer cost (CIP-5 §6.1).
 func (f *frame) cancelCycles() types.Cycles {
-	if f.params().Fees == params.FeesFree {
+	if f.params().FreeFires() {
 		return f.params().FreeCancelCycles
 	}
 	return f.params().CostCancelTimer

@@ -247,7 +247,9 @@ func TestSection61Costs(t *testing.T) {
 					t.Error(err)
 				}
 				return fine()
-			}, func(b *Block, _ *Cause) { b.Params.Fees, b.Timers = fees, noTimers{} })
+			}, func(b *Block, _ *Cause) {
+				b.Params.Policy, b.Params.Fees, b.Timers = params.PolicyFifo, fees, noTimers{}
+			})
 			if cycles, cells := x.Used(); cycles != want || cells != c.cells {
 				t.Errorf("%s, %s: %d cycles and %d cells, want %d and %d", c.name, fees, cycles, cells, want, c.cells)
 			}

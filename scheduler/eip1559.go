@@ -8,9 +8,6 @@ import (
 
 // eip1559 is CIP-1: the lane has a base fee of its own, timers pay tips beside
 // it, and go by tip times the weight of their actor.
-//
-// Where fires are free nothing is asked, priced or tipped: weights and ties
-// alone give the order.
 type eip1559 struct{ fifo }
 
 // limits: a timer that was scheduled before the activation is clamped to the cap

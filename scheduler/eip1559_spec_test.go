@@ -630,8 +630,8 @@ func TestSection13AReserveOfOneMaxCostPerPendingTimerIsWarnedOf(t *testing.T) {
 			t.Fatalf("%s: %+v", policy, low)
 		}
 		w.p.Fees = params.FeesFree
-		if low := ask(); low.Pending != 0 {
-			t.Fatalf("warned where fires are free: %+v", low)
+		if low := ask(); (low.Pending == 0) != Free(&w.p) {
+			t.Fatalf("%s: warned where fires are free, or not where they cost: %+v", policy, low)
 		}
 	}
 }
@@ -654,15 +654,18 @@ func TestSection10AFireUsesAtMostAnEighthOfTheLane(t *testing.T) {
 	w.must(t, alice, program.TimerRequest{Height: 9, GasLimit: ptr(types.Cycles(250_000))})
 }
 
-func TestFreeFiresUnderEip1559CostAndAskNothing(t *testing.T) {
-	w := newWorld()
-	w.p.Policy, w.p.Fees, w.fees.Lane = EIP1559, params.FeesFree, types.WeiOf(1000)
-	w.must(t, alice, program.TimerRequest{Height: 2, GBA: &bob})
-	w.block()
-	out := w.block()
-	wantStatuses(t, out, "fired")
-	if len(w.asked) != 0 || !out.Changes[0].FeePaid.IsZero() {
-		t.Fatalf("%+v", out.Changes[0])
+// Decision T2: free fires are CIP-5 §6.3's, for fifo alone. Under every other policy
+// the parameter frees nothing: who holds nothing does not fire.
+func TestT2FiresAreFreeUnderFifoAlone(t *testing.T) {
+	for _, policy := range []string{Fifo, EIP1559, GBA, BiasVCG, BiasFirstPrice} {
+		w := newWorld()
+		w.p.Policy, w.p.Fees, w.fees.Lane = policy, params.FeesFree, types.WeiOf(1000)
+		w.must(t, alice, program.TimerRequest{Height: 2})
+		w.block()
+		w.block()
+		if free := policy == Fifo; free != (len(w.orders) == 1) || free != Free(&w.p) {
+			t.Errorf("%s: %d fires of an actor without money", policy, len(w.orders))
+		}
 	}
 }
 

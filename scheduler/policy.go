@@ -69,8 +69,9 @@ func policyOf(p *params.Params) (policy, error) {
 // transactions of a block, and not after (decision T3).
 func BeforeTransactions(p *params.Params) bool { return p.Policy == GBA }
 
-// Free reports whether fires cost nothing (CIP-5 §6.3, decision T2).
-func Free(p *params.Params) bool { return p.Fees == params.FeesFree }
+// Free reports whether fires cost nothing, which is CIP-5 §6.3's for fifo alone: a
+// chain that began free is so until another policy is activated (decision T2).
+func Free(p *params.Params) bool { return p.FreeFires() }
 
 // FireLimit is what a fire may use under p's policy: the timer's limit, clamped
 // to the cap that holds now, where that was lowered since it was scheduled

@@ -271,7 +271,7 @@ func (j *Judge) asked(o *Observation) *big.Int {
 		shown += uint64(o.Receipts[i].Cycles)
 	}
 	h := &o.Block.Header
-	if uint64(h.CyclesUsed) <= shown || j.rules.FreeFees {
+	if uint64(h.CyclesUsed) <= shown || j.free(o) {
 		return new(big.Int)
 	}
 	return times(h.BaseFeeCycle.Big(), uint64(h.CyclesUsed)-shown)

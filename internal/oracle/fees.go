@@ -110,7 +110,7 @@ func (j *Judge) chargeTransaction(h *types.Header, tx *types.Transaction, r *typ
 // and burned at the cycle base fee (decision T15). It returns that rest.
 func (j *Judge) chargeAgents(o *Observation, shown uint64, wrong func(string, ...any)) uint64 {
 	h := &o.Block.Header
-	if uint64(h.CyclesUsed) <= shown || o.Lane.Policy != eip1559 && o.Lane.Policy != firstRevision || j.rules.FreeFees {
+	if uint64(h.CyclesUsed) <= shown || o.Lane.Policy != eip1559 && o.Lane.Policy != firstRevision || j.free(o) {
 		return 0
 	}
 	asked := uint64(h.CyclesUsed) - shown
@@ -129,7 +129,7 @@ func (j *Judge) chargeAgents(o *Observation, shown uint64, wrong func(string, ..
 func (j *Judge) chargeFire(o *Observation, c *types.TimerChange, r *types.Receipt, wrong func(string, ...any)) {
 	h, l := &o.Block.Header, &o.Lane
 	fee, tips := new(big.Int), new(big.Int)
-	if !j.rules.FreeFees {
+	if !j.free(o) {
 		fee.Add(times(h.BaseFeeCycle.Big(), uint64(r.Cycles)), times(h.BaseFeeCell.Big(), uint64(r.Cells)))
 		switch {
 		case l.Policy == eip1559:
@@ -212,3 +212,7 @@ func tip(maximum, priority, base types.Wei) *big.Int {
 func times(price *big.Int, n uint64) *big.Int {
 	return new(big.Int).Mul(price, new(big.Int).SetUint64(n))
 }
+
+// free reports whether the fires of a block cost nothing: under fifo alone
+// (decision T2).
+func (j *Judge) free(o *Observation) bool { return j.rules.FreeFees && o.Lane.Policy == fifo }

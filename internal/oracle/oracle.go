@@ -71,7 +71,7 @@ type Rules struct {
 	Genesis  *types.Block       // the block of height 0
 	Set      types.ValidatorSet // of epoch 0
 	Supply   types.Wei          // the sum of all balances at genesis
-	FreeFees bool               // fees = free (decision T2): fires cost nothing
+	FreeFees bool               // fees = free (decision T2): fires under fifo cost nothing
 	Lane     Lane               // the parameters in force at genesis
 	// Accounts are those of genesis. Nil: nonces and accounts are not judged.
 	Accounts    []Account

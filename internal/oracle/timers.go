@@ -178,7 +178,7 @@ func (j *Judge) ends(policy string, known *life, c *types.TimerChange, wrong fun
 		}
 	case types.TimerInsufficientFunds:
 		j.seen.Insufficient++
-		if early || j.rules.FreeFees {
+		if early || j.rules.FreeFees && policy == fifo {
 			wrong("timer %s, due at %d, ended for want of funds", t.ID, known.due())
 		}
 	case types.TimerCancelled:

@@ -24,6 +24,12 @@ const (
 // scheduling is all one pays (CIP-5 §6.3, decision T2).
 const FeesFree = "free"
 
+// FreeFires reports whether fires cost nothing: under fifo alone.
+func (p *Params) FreeFires() bool { return p.Fees == FeesFree && p.Policy == PolicyFifo }
+
+// PolicyFifo is the value of cip1.policy for CIP-5 §§1-8.
+const PolicyFifo = "fifo"
+
 // PolicyEIP1559 is the value of cip1.policy under which CIP-1 §10 caps a fire.
 const PolicyEIP1559 = "eip1559"
 
