@@ -2,6 +2,7 @@ package validators
 
 import (
 	"github.com/asynkron/protoactor-go/actor"
+	"github.com/cowboyinc/devnet/internal/plant"
 	"github.com/cowboyinc/devnet/internal/types"
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
@@ -84,6 +85,13 @@ func (a *archiving) commit() {
 	}
 	last := a.waiting[len(a.waiting)-1]
 	batch.put(bucketMeta, keyTip, heightKey(last.tip().Block.Header.Height))
+	if plant.Planted == plant.TipBeforeState {
+		tip := len(batch.writes) - 1
+		if err := a.v.history.store.Commit(batch.writes[tip:]); err != nil {
+			a.v.fail("the store cannot be written", err)
+			return
+		}
+	}
 	if err := a.v.history.store.Commit(batch.writes); err != nil {
 		a.v.fail("the store cannot be written", err)
 		return

@@ -152,6 +152,12 @@ func (c *consensus) step(event simplex.Event) {
 // perform does what the machine asks, in the order it must be done. A vote is
 // on disk before it leaves: when the log fails, nothing leaves any more.
 func (c *consensus) perform(out simplex.Output) {
+	if plant.Planted == plant.SendsBeforeLog {
+		for _, send := range out.Send {
+			c.send(send.To, send.Message)
+		}
+		out.Send = nil
+	}
 	if len(out.Persist) > 0 {
 		if err := c.v.node.Log.Append(out.Persist...); err != nil {
 			c.v.fail("the log of votes cannot be written", err)
@@ -235,6 +241,9 @@ func (c *consensus) publish() {
 func (c *consensus) rewrite(stored *View) {
 	if c.v.node.Log.Size() < c.limit {
 		return
+	}
+	if plant.Planted == plant.CompactsToHead {
+		stored = c.v.head.Load()
 	}
 	records, err := c.v.records()
 	if err == nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/codec"
 	"github.com/cowboyinc/devnet/internal/crypto"
 	"github.com/cowboyinc/devnet/internal/params"
+	"github.com/cowboyinc/devnet/internal/plant"
 	"github.com/cowboyinc/devnet/internal/types"
 )
 
@@ -163,6 +164,9 @@ func Rotate(kv KV, epoch types.Epoch) *types.ValidatorSet {
 		return nil
 	}
 	next := &types.ValidatorSet{Epoch: epoch, Members: with(set, moves)}
+	if plant.Planted == plant.MembersStay {
+		next.Members = set.Members
+	}
 	for _, m := range moves {
 		kv.Set(moveKey(m.Address), nil)
 	}

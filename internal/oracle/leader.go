@@ -19,7 +19,13 @@ func (j *Judge) leads(o *Observation, parent *types.Header) {
 	if h.View <= parent.View {
 		wrong("its view is %d, and its parent's is %d", h.View, parent.View)
 	}
+	if j.rules.Hears && len(j.sets[0].Members) > 1 && !j.proposed[o.Hash] {
+		wrong("%s never sent a proposal of it, and is named as its proposer", h.Proposer)
+	}
 	if set := j.setOf(h.Epoch); set != nil {
+		if h.SetEpoch != set.Epoch {
+			wrong("the block says that the set of epoch %d decides on it; it is that of epoch %d", h.SetEpoch, set.Epoch)
+		}
 		j.seen.Leaders++
 		if turn := turnOf(set, h.View); h.Proposer != turn {
 			wrong("%s proposed in view %d of epoch %d, which is the turn of %s", h.Proposer, h.View, h.Epoch, turn)
@@ -37,6 +43,14 @@ func (j *Judge) leads(o *Observation, parent *types.Header) {
 	if c.Epoch != before.Epoch || c.View != parent.View && !(border && c.View > parent.View) || c.View >= h.View && !border {
 		wrong("its parent, of view %d and the set of epoch %d, was notarized in view %d by that of epoch %d, and it is of view %d itself",
 			parent.View, before.Epoch, c.View, c.Epoch, h.View)
+	}
+}
+
+// Proposed says that a validator sent a proposal of a block, signed as its view's
+// leader. It is told before the block can become final.
+func (j *Judge) Proposed(from types.Address, b *types.Block) {
+	if b.Header.Proposer == from {
+		j.proposed[hashHeader(&b.Header)] = true
 	}
 }
 

@@ -77,6 +77,7 @@ type Rules struct {
 	Accounts    []Account
 	EpochBlocks uint64        // of an epoch; 0: epochs are not judged
 	SystemKey   types.Address // whose instructions count
+	Hears       bool          // Proposed is told of every proposal that leaves its proposer
 	// AddressOf returns the address of a public key. Nil: sets are not judged.
 	AddressOf func(types.PublicKey) (types.Address, bool)
 	// Recover returns who signed a digest.
@@ -116,7 +117,8 @@ type Judge struct {
 	books      books
 	turnover   turnover
 	durable    durable
-	parent     *types.Header // of the block that is judged next
+	proposed   map[types.Hash]bool // blocks that their proposers sent
+	parent     *types.Header       // of the block that is judged next
 	violations []Violation
 	seen       Counts
 	rehashed   rehashed
@@ -159,6 +161,7 @@ func New(rules Rules) *Judge {
 		books:    newBooks(rules.Accounts),
 		turnover: newTurnover(rules.Set),
 		durable:  newDurable(),
+		proposed: map[types.Hash]bool{},
 		parent:   &rules.Genesis.Header,
 	}
 }

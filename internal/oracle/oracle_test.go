@@ -446,3 +446,21 @@ func TestViolationsAreBounded(t *testing.T) {
 		t.Errorf("%d violations are kept", len(j.Violations()))
 	}
 }
+
+// A block that its proposer never sent was proposed by somebody else.
+func TestABlockThatItsProposerNeverSentIsFound(t *testing.T) {
+	heard := func(whom func(b *types.Block) types.Address) *Judge {
+		r := rules()
+		r.Hears = true
+		j := New(r)
+		for _, o := range chain(nil) {
+			j.Proposed(whom(o.Block), o.Block)
+			j.Observe(o)
+		}
+		return j
+	}
+	if err := heard(func(b *types.Block) types.Address { return b.Header.Proposer }).Err(); err != nil {
+		t.Error(err)
+	}
+	accused(t, "another sent it", heard(func(*types.Block) types.Address { return types.Address{9} }), "leader", "never sent a proposal of it")
+}

@@ -46,11 +46,12 @@ type campaign struct {
 	faults []string
 	// faulty are the f that may lie, lose their disk or have it damaged: who ever
 	// did is one of them for good, so that there are never more.
-	faulty []string
-	broken map[string]bool // their disk fails, or was damaged; looked up only
-	turned bool            // a validator joined, and one may leave for it
-	policy string
-	did    map[string]int // faults by name
+	faulty  []string
+	broken  map[string]bool // their disk was damaged; looked up only
+	failing map[string]bool // their disk fails, or is about to; looked up only
+	turned  bool            // a validator joined, and one may leave for it
+	policy  string
+	did     map[string]int // faults by name
 }
 
 func newCampaign(seed uint64, change ...func(*NetworkConfig)) (*campaign, error) {
@@ -94,7 +95,7 @@ func newCampaign(seed uint64, change ...func(*NetworkConfig)) (*campaign, error)
 	if err != nil {
 		return nil, err
 	}
-	one := &campaign{Network: n, rng: rng, policy: policy, broken: map[string]bool{}, did: map[string]int{}}
+	one := &campaign{Network: n, rng: rng, policy: policy, broken: map[string]bool{}, failing: map[string]bool{}, did: map[string]int{}}
 	for _, i := range rng.Perm(c.Validators)[:(c.Validators-1)/3] {
 		one.faulty = append(one.faulty, fmt.Sprintf("v%d", i))
 	}
@@ -257,17 +258,17 @@ func (c *campaign) wipe(name string) {
 // failingDisk has a disk fail for some seconds, at once or in the midst of what it
 // does; its validator stops by itself, and is started again when the disk works.
 func (c *campaign) failingDisk(name string) string {
-	if c.broken[name] {
+	if c.failing[name] {
 		return ""
 	}
-	c.broken[name] = true
+	c.failing[name] = true
 	if c.rng.IntN(2) == 0 {
 		c.DiskFail(name, true)
 	} else {
 		c.DiskFailAt(name, 1+c.rng.IntN(30))
 	}
 	c.After(time.Duration(c.rng.IntN(5000))*time.Millisecond, func() {
-		if c.Now() < firstInstant.Add(storm) { // later, run mends it, and nobody would boot it again
+		if c.failing[name] { // else the storm was over first
 			c.mendDisk(name)
 		}
 	})
@@ -275,7 +276,7 @@ func (c *campaign) failingDisk(name string) string {
 }
 
 func (c *campaign) mendDisk(name string) {
-	delete(c.broken, name)
+	delete(c.failing, name)
 	c.DiskFail(name, false)
 	c.Crash(name)
 }

@@ -3,6 +3,7 @@ package sim
 import (
 	"errors"
 	"fmt"
+	"math/bits"
 	"reflect"
 	"strings"
 	"testing"
@@ -348,4 +349,75 @@ func TestTheDiskIsItsModel(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A bit that flips in the midst of a log makes Replay refuse it by name; at its end
+// it is cut off, since it cannot be told from what was half written.
+func TestAFlippedBitIsRefusedOrCutOff(t *testing.T) {
+	refused, cut := 0, 0
+	for seed := range uint64(20) {
+		w, _, do := puppets(t, Config{Seed: seed}, 1)
+		do("n0", func(y *toy) { appendAll(y, "a", "b", "c", "d") })
+		letRun(t, w, 0)
+		if _, err := w.Flip("n0"); err == nil {
+			t.Error("a bit flipped under a running node")
+		}
+		w.Crash("n0")
+		if r, err := w.Flip("n0"); err != nil || r.Flipped != 1 || r.Idle() {
+			t.Fatalf("flipped: %v %v", r, err)
+		}
+		var read []string
+		l := &nodeLog{&life{node: w.find("n0")}}
+		err := l.Replay(func(r []byte) error { read = append(read, string(r)); return nil })
+		switch {
+		case errors.Is(err, ErrDamaged) && strings.Contains(err.Error(), "of n0's log"):
+			refused++
+		case err == nil && reflect.DeepEqual(read, []string{"a", "b", "c"}):
+			cut++
+		default:
+			t.Errorf("seed %d: %q, %v", seed, read, err)
+		}
+	}
+	if refused == 0 || cut == 0 {
+		t.Errorf("%d logs were refused and %d cut", refused, cut)
+	}
+}
+
+// A bit that flips in the store changes one value by one bit.
+func TestAFlippedBitOfTheStoreIsOne(t *testing.T) {
+	w, _, do := puppets(t, Config{Seed: 1}, 1)
+	do("n0", func(y *toy) {
+		if err := y.Store.Commit([]env.Write{{Bucket: "b", Key: []byte("k"), Value: []byte{0}}}); err != nil {
+			panic(err)
+		}
+	})
+	letRun(t, w, 0)
+	w.Crash("n0")
+	if _, err := w.Flip("n0"); err != nil {
+		t.Fatal(err)
+	}
+	value, err := (&nodeStore{&life{node: w.find("n0")}}).Get("b", []byte("k"))
+	if err != nil || len(value) != 1 || bits.OnesCount8(value[0]) != 1 {
+		t.Errorf("the store holds %x, %v", value, err)
+	}
+}
+
+func TestADiskFailsAtTheUsePlanned(t *testing.T) {
+	w, _, do := puppets(t, Config{Seed: 1}, 1)
+	w.DiskFailAt("n0", 2)
+	var got []error
+	do("n0", func(y *toy) {
+		for range 3 {
+			got = append(got, y.Log.Append([]byte("x")))
+		}
+	})
+	letRun(t, w, 0)
+	if got[0] != nil || !errors.Is(got[1], ErrDiskFailed) || !errors.Is(got[2], ErrDiskFailed) {
+		t.Errorf("the disk answered %v", got)
+	}
+	w.DiskFail("n0", false)
+	do("n0", func(y *toy) { got = append(got, y.Log.Append([]byte("x"))) })
+	if letRun(t, w, 0); got[3] != nil {
+		t.Errorf("the mended disk answered %v", got[3])
+	}
 }

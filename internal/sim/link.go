@@ -119,7 +119,7 @@ func (t *transport) Close() error {
 // send puts a frame on its way, or loses it.
 func (w *World) send(from *life, peer *node, frame []byte) {
 	frame, hash := w.copied(frame)
-	w.trace.frame(w.now, kindSend, from.node, peer, hash)
+	w.trace.frame(w.now, kindSend, from.node, peer, hash, frame)
 	departs := w.now
 	if w.current != nil && w.current.life == from {
 		departs = max(w.now, w.current.busy)
@@ -128,14 +128,17 @@ func (w *World) send(from *life, peer *node, frame []byte) {
 	link := w.link(from.node, peer)
 	if link.cut != nil {
 		link.cut.Dropped++
+		w.trace.dropped(w.now, from.node, peer, &flight{frame: frame, hash: hash}, "cut")
 		return
 	}
 	if !from.connected(peer) {
+		w.trace.dropped(w.now, from.node, peer, &flight{frame: frame, hash: hash}, "not connected")
 		return
 	}
 	f := &flight{from: from, to: peer.life, departs: departs, frame: frame, hash: hash, link: link}
 	if w.chance(link.Loss) || !link.admit(f) {
 		link.receipt.Dropped++
+		w.trace.dropped(w.now, from.node, peer, f, "lost")
 		return
 	}
 	w.push(event{at: w.arrival(f), kind: eventFrame, flight: f})
@@ -201,14 +204,16 @@ func (w *World) arrive(e *event) {
 	switch {
 	case f.link.cut != nil:
 		f.link.cut.Dropped++
+		w.trace.dropped(w.now, to, f.from.node, f, "cut")
 	case f.to.dead || f.to.receive == nil || (f.from.dead && f.departs > f.from.diedAt):
 		if to.death != nil {
 			to.death.Dropped++
 		}
+		w.trace.dropped(w.now, to, f.from.node, f, "its process, or its sender's, is gone")
 	case to.frozen != nil:
 		to.hold(*e)
 	default:
-		w.trace.frame(w.now, kindFrame, to, f.from.node, f.hash)
+		w.trace.frame(w.now, kindFrame, to, f.from.node, f.hash, f.frame)
 		f.to.receive(f.from.node.address, f.frame)
 	}
 }

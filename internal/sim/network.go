@@ -82,6 +82,7 @@ func NewNetwork(c NetworkConfig) (*Network, error) {
 	if err != nil {
 		return nil, err
 	}
+	rules.Hears = true
 	n.Judge = oracle.New(rules)
 	n.Tap(n.overhear)
 	return n, n.bootAll()
@@ -248,6 +249,9 @@ type overheard struct {
 func (n *Network) overhear(from types.Address, frame []byte) {
 	if n.last.from != from || !bytes.Equal(n.last.frame, frame) {
 		n.last = overheard{from, frame, VoteIn(frame, from, n.config.ChainID, n.scheme.Recover)}
+		if p := ProposalIn(frame); p != nil {
+			n.Judge.Proposed(from, p.Block)
+		}
 	}
 	if n.last.vote != nil {
 		n.Judge.Vote(*n.last.vote)

@@ -142,3 +142,15 @@ func VoteIn(frame []byte, from types.Address, chainID uint64, recover func(types
 	}
 	return &vote
 }
+
+// tagProposal begins the frame of a proposal (docs/WIRE.md).
+const tagProposal = 1
+
+// ProposalIn reads a frame as a proposal, or returns nil where it is none.
+func ProposalIn(frame []byte) *types.Proposal {
+	var p types.Proposal
+	if len(frame) < 2 || frame[0] != tagProposal || codec.Unmarshal(frame[1:], types.MaxBlockBytes+1024, &p) != nil || p.Block == nil {
+		return nil
+	}
+	return &p
+}

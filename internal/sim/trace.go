@@ -103,11 +103,29 @@ func (t *trace) plain(now types.Time, k kind, n *node) {
 	}
 }
 
-func (t *trace) frame(now types.Time, k kind, n, peer *node, content uint64) {
+func (t *trace) frame(now types.Time, k kind, n, peer *node, content uint64, frame []byte) {
 	t.add(now, k, n.index, uint32(peer.index), content)
 	if t.lines != nil {
-		t.line(now, k, n, "peer", peer.name, content)
+		t.framed(now, kindNames[k], n, peer, content, frame, "")
 	}
+}
+
+// dropped tells why a frame does not arrive. It is told to readers alone: what
+// follows from it is in the chain of hashes.
+func (t *trace) dropped(now types.Time, n, peer *node, f *flight, why string) {
+	if t.lines != nil {
+		t.framed(now, "drop", n, peer, f.hash, f.frame, why)
+	}
+}
+
+// framed writes one line of a frame, by what it says.
+func (t *trace) framed(now types.Time, kind string, n, peer *node, content uint64, frame []byte, why string) {
+	said := saying(frame)
+	if why != "" {
+		said += fmt.Sprintf(",\"why\":%q", why)
+	}
+	t.write("{\"time\":%d,\"kind\":%q,\"node\":%q,\"life\":%d,\"peer\":%q%s,\"content\":\"%016x\"}\n",
+		now.Sub(firstInstant), kind, n.name, n.lives, peer.name, said, content)
 }
 
 func (t *trace) content(now types.Time, k kind, n *node, count int, content uint64) {

@@ -7,6 +7,7 @@ import (
 	"github.com/cowboyinc/devnet/actors"
 	"github.com/cowboyinc/devnet/internal/codec"
 	"github.com/cowboyinc/devnet/internal/feemarket"
+	"github.com/cowboyinc/devnet/internal/plant"
 	"github.com/cowboyinc/devnet/internal/program"
 	"github.com/cowboyinc/devnet/internal/types"
 	"github.com/cowboyinc/devnet/scheduler"
@@ -135,6 +136,9 @@ func (r *run) deliver(m *actors.Message, cycles types.Cycles, cells types.Cells)
 // settleMessage burns what a message used of what was paid for it, returns the
 // rest to who sent it, and counts it.
 func (r *run) settleMessage(m *actors.Message, cycles types.Cycles, cells types.Cells) (fee types.Wei) {
+	if plant.Planted == plant.PriceOfToday {
+		m.PriceCycle = m.PriceCycle.Min(r.header.BaseFeeCycle)
+	}
 	charge := feemarket.Charge{Price: feemarket.Price{BaseFeeCycle: m.PriceCycle, BaseFeeCell: m.PriceCell},
 		Cycles: m.Cycles, Cells: m.Cells, Total: m.Prepaid()}
 	cost, refund := charge.Settle(cycles, cells)

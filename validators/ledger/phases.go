@@ -3,6 +3,7 @@ package ledger
 import (
 	"github.com/cowboyinc/devnet/actors/system"
 	"github.com/cowboyinc/devnet/internal/codec"
+	"github.com/cowboyinc/devnet/internal/plant"
 	"github.com/cowboyinc/devnet/internal/types"
 	"github.com/cowboyinc/devnet/scheduler"
 )
@@ -82,7 +83,11 @@ func (r *run) endEpoch() error {
 
 // settleBooks gives the proposer its tips and counts what was burned.
 func (r *run) settleBooks() error {
-	r.state.Credit(r.header.Proposer, r.tips.Transactions.Add(r.tips.Timers))
+	proposer := r.header.Proposer
+	if plant.Planted == plant.TipsBefore && r.parent.header.Height > 0 {
+		proposer = r.parent.header.Proposer
+	}
+	r.state.Credit(proposer, r.tips.Transactions.Add(r.tips.Timers))
 	if r.burned == (Burned{}) {
 		return nil
 	}

@@ -23,7 +23,9 @@ func (r *run) include(c *Checked) error {
 	}
 	before := r.state.Snapshot()
 	account := actors.AccountOf(r.state, c.Sender)
-	account.Nonce++
+	if plant.Planted != plant.SameNonce {
+		account.Nonce++
+	}
 	account.Balance = account.Balance.Sub(charge.Total)
 	r.state.SetAccount(c.Sender, account)
 	x, to, outcome, err := r.execute(c)

@@ -61,7 +61,7 @@ func (m *Machine) count(r *round, v *types.Vote, index int, from types.Address) 
 		return false
 	}
 	m.judgeKinds(r, v, index)
-	if count >= m.set.Quorum() && *r.certificate(v.Kind) == nil {
+	if count >= quorum(m.set) && *r.certificate(v.Kind) == nil {
 		m.learn(ballot.collect(v), from)
 	}
 	return false
