@@ -242,9 +242,6 @@ func (c *consensus) rewrite(stored *View) {
 	if c.v.node.Log.Size() < c.limit {
 		return
 	}
-	if plant.Planted == plant.CompactsToHead {
-		stored = c.v.head.Load()
-	}
 	records, err := c.v.records()
 	if err == nil {
 		records, err = simplex.Compact(records, stored.root())

@@ -13,12 +13,11 @@
 // One for each link of what is signed, counted, persisted, committed and paid:
 //
 //	plant_anyones_vote        a member's signature is good for a vote of any other (C1)
-//	plant_anyones_turn        any member proposes in any view (C1)
+//	plant_anyones_certificate a certificate is good whoever signed its votes (C1)
 //	plant_one_vote_less       n - f - 1 votes are a certificate (C1)
 //	plant_members_stay        who was told to leave or join is not reckoned with at the epoch's end (C6)
 //	plant_sends_before_log    votes leave before they are in the log (C5)
 //	plant_tip_before_state    the tip is committed before the block it names (C5)
-//	plant_compacts_to_head    a log that is rewritten loses what is final and not stored (C5)
 //	plant_same_nonce          a transaction does not use its nonce up
 //	plant_tips_before         tips go to who proposed the block before (C14)
 //	plant_price_of_today      a delivery is charged the base fees of its own block (C16)
@@ -29,22 +28,21 @@ type Fault string
 
 // The faults.
 const (
-	None           Fault = ""
-	VotesTwice     Fault = "votes_twice"
-	ForgetsCarried Fault = "forgets_carried"
-	RefundsTwice   Fault = "refunds_twice"
-	LosesLastWrite Fault = "loses_last_write"
-	MapOrder       Fault = "map_order"
-	AnyonesVote    Fault = "anyones_vote"
-	AnyonesTurn    Fault = "anyones_turn"
-	OneVoteLess    Fault = "one_vote_less"
-	MembersStay    Fault = "members_stay"
-	SendsBeforeLog Fault = "sends_before_log"
-	TipBeforeState Fault = "tip_before_state"
-	CompactsToHead Fault = "compacts_to_head"
-	SameNonce      Fault = "same_nonce"
-	TipsBefore     Fault = "tips_before"
-	PriceOfToday   Fault = "price_of_today"
+	None               Fault = ""
+	VotesTwice         Fault = "votes_twice"
+	ForgetsCarried     Fault = "forgets_carried"
+	RefundsTwice       Fault = "refunds_twice"
+	LosesLastWrite     Fault = "loses_last_write"
+	MapOrder           Fault = "map_order"
+	AnyonesVote        Fault = "anyones_vote"
+	AnyonesCertificate Fault = "anyones_certificate"
+	OneVoteLess        Fault = "one_vote_less"
+	MembersStay        Fault = "members_stay"
+	SendsBeforeLog     Fault = "sends_before_log"
+	TipBeforeState     Fault = "tip_before_state"
+	SameNonce          Fault = "same_nonce"
+	TipsBefore         Fault = "tips_before"
+	PriceOfToday       Fault = "price_of_today"
 )
 
 // Shuffled returns what it is given in the order of a Go map, which is another

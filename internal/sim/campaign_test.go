@@ -23,6 +23,7 @@ import (
 
 var (
 	seeds     = flag.Int("seeds", 200, "seeds of the campaign")
+	liar      = flag.String("liar", "", "a misbehaviour with which the faulty validators of the campaign begin")
 	firstSeed = flag.Uint64("seed", 1, "first seed of the campaign")
 )
 
@@ -98,6 +99,14 @@ func newCampaign(seed uint64, change ...func(*NetworkConfig)) (*campaign, error)
 	one := &campaign{Network: n, rng: rng, policy: policy, broken: map[string]bool{}, failing: map[string]bool{}, did: map[string]int{}}
 	for _, i := range rng.Perm(c.Validators)[:(c.Validators-1)/3] {
 		one.faulty = append(one.faulty, fmt.Sprintf("v%d", i))
+	}
+	for _, name := range one.faulty {
+		if *liar == "" {
+			break
+		}
+		if _, err := one.Misbehave(name, *liar); err != nil {
+			return nil, err
+		}
 	}
 	one.traffic()
 	for at := 2 * time.Second; at < storm; at += time.Duration(500+rng.IntN(4000)) * time.Millisecond {

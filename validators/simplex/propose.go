@@ -3,7 +3,6 @@ package simplex
 import (
 	"time"
 
-	"github.com/cowboyinc/devnet/internal/plant"
 	"github.com/cowboyinc/devnet/internal/types"
 )
 
@@ -167,7 +166,7 @@ func (m *Machine) receiveProposal(from types.Address, p VerifiedProposal) {
 		m.help(from, header.SetEpoch, view)
 		return
 	}
-	if from != m.set.Leader(view) && plant.Planted != plant.AnyonesTurn || view < m.view || view > m.view+MaxFutureProposals {
+	if from != m.set.Leader(view) || view < m.view || view > m.view+MaxFutureProposals {
 		if view < m.view {
 			m.help(from, header.SetEpoch, view)
 		}
