@@ -25,7 +25,7 @@ bench: python
 
 # Longer campaigns: more seeds and more kills than `make test` has time for.
 soak: python
-	DEVNET_SOAK=1 $(GO) test -timeout 3h -run 'Soak|Seeds|Kill|Campaign|LongRun' -v ./scheduler/... ./internal/sim/... ./internal/box/... ./internal/scenario/... ./cmd/...
+	DEVNET_SOAK=1 $(GO) test -timeout 3h -run 'Soak|Seeds|Kill|Campaign|LongRun' -v ./scheduler/... ./internal/sim/... ./internal/box/... ./internal/scenario/... ./internal/pyhost/... ./cmd/...
 
 # Each planted fault must be found by a scenario, and found again by the command
 # that the failure names.

@@ -137,6 +137,8 @@ def mapping(value, merged=1):
 def slice_of(value, low, high, step):
     """value[low:high:step], charged for what it makes before it is made."""
     n = size(value)
+    if isinstance(value, dict):
+        raise TypeError("a dict has no slices")  # 3.12 hashes a slice, 3.11 does not
     if n and type(value) is not range:
         made = len(range(*slice(low, high, step).indices(n)))
         charge(made // (MOVED if isinstance(value, (bytes, bytearray)) else HELD) + 1)
