@@ -16,6 +16,8 @@ from wire import NO_VALUE, U32, items
 
 GET, BALANCE, CALL, KECCAK, RANDOMNESS, SCHEDULE, CANCEL, EXTEND, TRANSFER, SEND, FLUSH, BIDDER = range(1, 13)
 SET, DELETE, EMIT, LOG, READ = range(20, 25)
+BARE = (KECCAK, RANDOMNESS, BALANCE)  # whose answer the chain charges less for than waiting for it takes
+WAITING = 4  # calls that waiting for such an answer costs
 MAX_EFFECTS = 64  # buffered before a flush
 MAX_EFFECT_BYTES = 256 << 10
 MAX_PAYLOAD = 16 << 20
@@ -91,7 +93,7 @@ def effect(op, *args):
 def request(op, *args):
     """Ask the chain; return the answer's items or raise."""
     global now
-    meter.charge(table.call if op != FLUSH else 0)
+    meter.charge(0 if op == FLUSH else table.call * (WAITING if op in BARE else 1))
     for a in args:
         if a is not None and len(a) > MAX_PAYLOAD:
             raise ValueError("more than %d bytes" % MAX_PAYLOAD)
