@@ -12,7 +12,7 @@ const (
 	// there is no longer way.
 	MaxLinks = 256
 	// MaxPeers is the peers remembered: members of the sets met on the way, and
-	// others that claimed to be ahead.
+	// others that claimed to be ahead. Who is no member any more makes room.
 	MaxPeers = 512
 )
 

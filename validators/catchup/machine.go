@@ -1,6 +1,7 @@
 package catchup
 
 import (
+	"slices"
 	"time"
 
 	"github.com/cowboyinc/devnet/internal/types"
@@ -232,18 +233,30 @@ func (m *Machine) behind(e Behind) {
 	m.active = m.active || p != nil || e.Proven
 }
 
-// peer finds or adds a peer; nil when there are too many.
+// peer finds or adds a peer. Where there are too many, the first one is forgotten
+// that is no member any more; nil where all are.
 func (m *Machine) peer(a types.Address) *peer {
 	for i := range m.peers {
 		if m.peers[i].address == a {
 			return &m.peers[i]
 		}
 	}
-	if a == m.cfg.Self || len(m.peers) >= MaxPeers {
+	if a == m.cfg.Self || len(m.peers) >= MaxPeers && !m.forgetOne() {
 		return nil
 	}
 	m.peers = append(m.peers, peer{address: a})
 	return &m.peers[len(m.peers)-1]
+}
+
+// forgetOne makes room for a peer: who left the set serves nobody for long.
+func (m *Machine) forgetOne() bool {
+	for i := range m.peers {
+		if a := m.peers[i].address; m.root.Set.Index(a) < 0 && (m.fetching == nil || m.fetching.peer != a) {
+			m.peers = slices.Delete(m.peers, i, i+1)
+			return true
+		}
+	}
+	return false
 }
 
 func (m *Machine) meet(set *types.ValidatorSet) {

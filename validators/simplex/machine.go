@@ -65,7 +65,7 @@ type Machine struct {
 	armedAt     types.Time         // since when
 	resendAt    types.Time         // next time that votes are sent again
 	newest      types.View         // the highest with a notarization or finalization
-	consecutive int                // views nullified in a row
+	consecutive int                // views without a notarization before this one, at most maxDoublings
 	heard       []types.View       // by index: the view in which it was heard last
 	top         *types.Certificate // allows a later view
 	final       *types.Certificate // the highest finalization that is not reported yet

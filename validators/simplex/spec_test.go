@@ -292,3 +292,81 @@ func TestC4StopsFilling(t *testing.T) {
 		t.Errorf("build by %+v", b)
 	}
 }
+
+// Timeouts are those of the views nullified in a row, also after a restart and
+// for who skipped views that others saw nullified.
+func TestC4DoublingIsRestored(t *testing.T) {
+	leader := func(s *solo) time.Duration { return s.m.leaderTimeout() }
+	s := newSolo(t, 4, nil)
+	first := leader(s)
+	for view := types.View(1); view <= 3; view++ {
+		s.receive(1, s.certificate(types.Nullify, view, nil, 1, 2, 3))
+	}
+	if got := leader(s); got != 8*first {
+		t.Errorf("after three nullified views %v, want %v", got, 8*first)
+	}
+	s.restart(s.all.Persist)
+	if got := leader(s); s.m.View() != 4 || got != 8*first {
+		t.Errorf("after a restart in view %d %v, want %v", s.m.View(), got, 8*first)
+	}
+	s = newSolo(t, 4, nil)
+	s.receive(1, s.certificate(types.Nullify, 3, nil, 1, 2, 3))
+	if got := leader(s); s.m.View() != 4 || got != 8*first {
+		t.Errorf("after a jump to view %d %v, want %v", s.m.View(), got, 8*first)
+	}
+	b := s.child(nil, 4)
+	s.receive(1, s.certificate(types.Notarize, 4, b, 1, 2, 3))
+	if got := leader(s); got != first {
+		t.Errorf("after a notarization %v, want %v", got, first)
+	}
+}
+
+// A finalization that cannot be of this chain is a conflict, wherever it comes
+// in: the one proof of a fork that an honest validator may ever hold.
+func TestAFinalizationOfAnotherChainIsAConflict(t *testing.T) {
+	for name, forge := range map[string]func(b1, b2, b3 *types.Block, c *types.Certificate){
+		"":                                  func(_, _, b3 *types.Block, c *types.Certificate) {},
+		"below, of this chain":              func(b1, _, _ *types.Block, c *types.Certificate) { c.View, c.Height, c.Block = 1, 1, b1.Hash() },
+		"another in the root's view":        func(_, _, _ *types.Block, c *types.Certificate) { c.Block = types.Hash{9} },
+		"at the root's height, later":       func(_, _, _ *types.Block, c *types.Certificate) { c.View, c.Block = 7, types.Hash{9} },
+		"below the root":                    func(_, _, _ *types.Block, c *types.Certificate) { c.View, c.Height, c.Block = 2, 2, types.Hash{9} },
+		"below the root, in a later view":   func(_, _, _ *types.Block, c *types.Certificate) { c.View, c.Height, c.Block = 8, 1, types.Hash{9} },
+		"above the root, in an earlier one": func(_, _, _ *types.Block, c *types.Certificate) { c.View, c.Height, c.Block = 2, 9, types.Hash{9} },
+		"above the root and after it":       func(_, _, _ *types.Block, c *types.Certificate) { c.View, c.Height, c.Block = 4, 4, types.Hash{9} },
+	} {
+		s := newSolo(t, 4, nil)
+		var blocks []*types.Block
+		var parent *types.Block
+		for view := types.View(1); view <= 3; view++ {
+			b := s.child(parent, view)
+			s.propose(view, b)
+			s.execute(true)
+			s.receive(1, s.certificate(types.Notarize, view, b, 1, 2, 3))
+			s.receive(1, s.certificate(types.Finalize, view, b, 1, 2, 3))
+			blocks, parent = append(blocks, b), b
+		}
+		if s.m.Root().Hash != parent.Hash() {
+			t.Fatal("the chain is not final")
+		}
+		c := s.certificate(types.Finalize, 3, parent, 1, 2, 3)
+		forge(blocks[0], blocks[1], blocks[2], c)
+		for i := range c.Votes {
+			v := c.Vote(i)
+			c.Votes[i].Signature = testKey{v.Validator}.Sign(v.Digest(testChain))
+		}
+		s.receive(2, c)
+		conflicts := 0
+		for _, r := range s.all.Report {
+			if _, ok := r.(Conflict); ok {
+				conflicts++
+			}
+		}
+		want := 1
+		if name == "" || name == "below, of this chain" || name == "above the root and after it" {
+			want = 0
+		}
+		if conflicts != want {
+			t.Errorf("%q: %d conflicts, want %d", name, conflicts, want)
+		}
+	}
+}

@@ -33,11 +33,6 @@ func (m *Machine) advance() bool {
 	if c == nil || c.View < m.view || m.ended() {
 		return false
 	}
-	if c.Kind == types.Nullify {
-		m.consecutive++
-	} else {
-		m.consecutive = 0
-	}
 	m.enter(c.View+1, c)
 	return true
 }
@@ -48,6 +43,7 @@ func (m *Machine) enter(v types.View, by *types.Certificate) {
 		m.hearAll(v)
 	}
 	m.view, m.entered, m.armed = v, m.now, false
+	m.consecutive = int(min(v-1-min(v-1, max(m.newest, m.rootView())), maxDoublings))
 	m.lack = lack{}
 	if by != nil {
 		m.broadcast(by)
@@ -164,7 +160,7 @@ func (m *Machine) unfinished() bool {
 }
 
 // factor doubles timeouts with each nullification in a row, up to 16 times.
-func (m *Machine) factor() time.Duration { return 1 << min(m.consecutive, maxDoublings) }
+func (m *Machine) factor() time.Duration { return 1 << m.consecutive }
 
 func (m *Machine) leaderTimeout() time.Duration {
 	return m.factor() * (m.cfg.BlockTime + leaderDelays*m.cfg.LinkDelay)

@@ -101,6 +101,10 @@ func (m *Machine) vote(r *round, v *types.Vote) {
 
 // receiveCertificate takes a certificate of any view that is not final.
 func (m *Machine) receiveCertificate(from types.Address, c *types.Certificate) {
+	if m.contradicts(c) {
+		m.conflict(c)
+		return
+	}
 	if c.Kind == types.Notarize && c.Block == m.root.Hash && m.root.Notarization == nil {
 		m.root.Notarization = c
 		m.persist(certificateRecord(c))
@@ -134,6 +138,27 @@ func (m *Machine) learn(c *types.Certificate, from types.Address) {
 	*held = c
 	m.persist(certificateRecord(c))
 	m.follow(r, c, from)
+}
+
+// contradicts reports whether a finalization cannot be of this chain, as far as
+// it is remembered here: it names another block of the root's height or view, or
+// of a height of a block that was final lately, or its height and view are not
+// both above the root's or both below. It is the proof of a fork, and may be the
+// only one that anybody holds.
+func (m *Machine) contradicts(c *types.Certificate) bool {
+	root := &m.root.Block.Header
+	if c.Kind != types.Finalize || c.Block == m.root.Hash || c.Block == m.edge.Hash {
+		return false
+	}
+	if c.Height == root.Height {
+		return true
+	}
+	for _, n := range m.recent { // catch-up leaves gaps
+		if n.block.Header.Height == c.Height {
+			return n.hash != c.Block
+		}
+	}
+	return c.Epoch == root.SetEpoch && root.Height > 0 && (c.View == root.View || c.Height > root.Height != (c.View > root.View))
 }
 
 // follow does what a certificate that is new calls for.

@@ -1,0 +1,32 @@
+package catchup
+
+import (
+	"testing"
+
+	"github.com/cowboyinc/devnet/internal/types"
+)
+
+// After more members over the epochs than are remembered, the newest can be asked
+// still, and those who left are forgotten.
+func TestFormerPeersMakeRoomForNewOnes(t *testing.T) {
+	numbered := func(i int) types.Address { return types.Address{1, byte(i >> 8), byte(i)} }
+	set := func(from int) types.ValidatorSet {
+		s := types.ValidatorSet{Epoch: types.Epoch(from)}
+		for i := range 4 {
+			s.Members = append(s.Members, types.Validator{Address: numbered(from + i)})
+		}
+		return s
+	}
+	m := New(Config{Self: numbered(1 << 15), Timeout: 1e9, Root: Root{Block: &types.Block{}, Set: set(0)}})
+	for from := 1; from <= 2*MaxPeers; from++ {
+		root := Root{Block: &types.Block{Header: types.Header{Height: types.Height(from)}}, Set: set(from)}
+		m.Step(0, Finalized{root})
+		if len(m.peers) > MaxPeers {
+			t.Fatalf("%d peers", len(m.peers))
+		}
+	}
+	m.Step(0, Behind{Peer: numbered(2*MaxPeers + 3), Height: 1 << 20})
+	if !m.Active() || m.fetching == nil || m.fetching.peer != numbered(2*MaxPeers+3) {
+		t.Errorf("the newest member is not asked: %+v", m.fetching)
+	}
+}
