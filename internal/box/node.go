@@ -63,7 +63,7 @@ func (n *Network) newNode(name string) (*Node, error) {
 // them dials.
 func (node *Node) listen() error {
 	n := node.network
-	config := quic.Config{Signer: n.verifier.Signer(nodeKey(n.seed, node.Name)), Listen: node.endpoint, Logger: n.log.With("node", node.Name)}
+	config := quic.Config{Signer: n.verifier.Signer(nodeKey(n.seed, node.Name)), Genesis: n.genesis.Hash(), Listen: node.endpoint, Logger: n.log.With("node", node.Name)}
 	var conn *lossy.Conn
 	if !n.config.Strict {
 		config.WrapPacketConn = func(socket net.PacketConn) net.PacketConn {

@@ -29,8 +29,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/types"
 )
 
-// domain separates this signature from every other of the same key. The chain
-// id is not in it: Hello covers that.
+// domain separates this signature from every other of the same key. The chain is
+// not in it: the protocol's name (ALPN) bears that where it matters.
 const domain = "cowboy-tls/1"
 
 // extensionID is in an experimental arc.

@@ -42,7 +42,7 @@ func raw(t *testing.T, net *memNet, with func(*Config)) (*node, *rawPeer) {
 
 func (r *rawPeer) dial(t *testing.T, n *node) *quic.Conn {
 	t.Helper()
-	config, err := identity.ClientConfig(r.key, ALPN, func(types.PublicKey) error { return nil })
+	config, err := identity.ClientConfig(r.key, n.alpn, func(types.PublicKey) error { return nil })
 	if err != nil {
 		t.Fatal(err)
 	}

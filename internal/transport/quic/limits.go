@@ -1,13 +1,19 @@
 package quic
 
 import (
+	"encoding/hex"
 	"time"
 
 	"github.com/cowboyinc/devnet/internal/env"
+	"github.com/cowboyinc/devnet/internal/types"
 )
 
-// ALPN is the protocol between validators.
+// ALPN is the protocol between validators, before the name of their chain.
 const ALPN = "cowboy-p2p/1"
+
+// alpnOf is the protocol between the validators of one chain: those of another,
+// whose keys may be the same, do not get beyond the TLS handshake.
+func alpnOf(genesis types.Hash) string { return ALPN + "/" + hex.EncodeToString(genesis[:16]) }
 
 // Limits of frames. A frame up to promptBytes travels on the prompt stream, so
 // that no block in transfer holds up a vote.

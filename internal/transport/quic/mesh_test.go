@@ -2,6 +2,7 @@ package quic
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"net"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/cowboyinc/devnet/internal/crypto"
+	"github.com/cowboyinc/devnet/internal/transport/identity"
 	"github.com/cowboyinc/devnet/internal/types"
 )
 
@@ -251,5 +253,41 @@ func TestATakenPortIsNamed(t *testing.T) {
 	a := newNode(t, "v0", nil)
 	if _, err := New(Config{Signer: a.key, Listen: a.Addr().String()}); err == nil || !bytes.Contains([]byte(err.Error()), []byte(a.Addr().String())) {
 		t.Fatalf("got %v", err)
+	}
+}
+
+// Validators of two chains with the same keys and endpoints never connect, and
+// those of one do.
+func TestAnotherChainIsRefused(t *testing.T) {
+	pair := func(second types.Hash) (a, b *node) {
+		a = newNode(t, "a", func(c *Config) { c.Genesis = types.Hash{1} })
+		b = newNode(t, "b", func(c *Config) { c.Genesis = second })
+		a.SetPeers([]types.Validator{b.validator()})
+		b.SetPeers([]types.Validator{a.validator()})
+		return a, b
+	}
+	a, b := pair(types.Hash{1})
+	a.start(t)
+	b.start(t)
+	a.Send(b.key.Address(), []byte("hello"))
+	b.next(t)
+	a.close()
+	b.close()
+	for _, reversed := range []bool{false, true} {
+		a, b := pair(types.Hash{2})
+		if reversed {
+			a, b = b, a
+		}
+		b.start(t)
+		ctx, cancel := context.WithTimeout(context.Background(), deadline)
+		config := identity.Accepting(a.client, a.peerOf(b.key.PublicKey()).expect)
+		conn, err := a.quic.Dial(ctx, b.Addr(), config, a.Transport.config)
+		cancel()
+		if err == nil {
+			conn.CloseWithError(codeShutdown, "")
+			t.Error("a connection with another chain")
+		}
+		a.close()
+		b.close()
 	}
 }

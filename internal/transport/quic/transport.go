@@ -46,7 +46,8 @@ import (
 
 // Config is what a Transport is made of.
 type Config struct {
-	Signer env.Signer // whom the transport speaks for
+	Signer  env.Signer // whom the transport speaks for
+	Genesis types.Hash // of the chain: only with validators of the same are there connections
 	// Listen is host:port of the UDP socket; port 0 takes a free one.
 	Listen string
 	// PacketConn is used in place of a socket on Listen where it is given, and
@@ -61,6 +62,7 @@ type Config struct {
 // Transport is one validator's end of the mesh.
 type Transport struct {
 	signer env.Signer
+	alpn   string
 	log    *slog.Logger
 	socket net.PacketConn
 	quic   *quic.Transport
@@ -93,7 +95,7 @@ var (
 // is answered before Start.
 func New(config Config) (*Transport, error) {
 	quietBufferWarning()
-	client, err := identity.ClientConfig(config.Signer, ALPN, func(types.PublicKey) error { return ErrNotPeer })
+	client, err := identity.ClientConfig(config.Signer, alpnOf(config.Genesis), func(types.PublicKey) error { return ErrNotPeer })
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +109,7 @@ func New(config Config) (*Transport, error) {
 		socket = config.WrapPacketConn(socket)
 	}
 	t := &Transport{
-		signer: config.Signer, log: config.Logger, socket: socket, config: connectionConfig(), client: client,
+		signer: config.Signer, alpn: alpnOf(config.Genesis), log: config.Logger, socket: socket, config: connectionConfig(), client: client,
 		quic:      &quic.Transport{Conn: socket, StatelessResetKey: resetKey(config.Signer)},
 		byAddress: map[types.Address]*peer{}, byKey: map[types.PublicKey]*peer{},
 	}
@@ -159,7 +161,7 @@ func (t *Transport) Addr() net.Addr { return t.socket.LocalAddr() }
 // one frame of a kind and peer at a time, and holds up that peer alone; it owns
 // the frame.
 func (t *Transport) Start(receive func(from types.Address, frame []byte)) error {
-	tlsConfig, err := identity.ServerConfig(t.signer, ALPN, t.accept)
+	tlsConfig, err := identity.ServerConfig(t.signer, t.alpn, t.accept)
 	if err != nil {
 		return err
 	}
