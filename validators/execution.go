@@ -140,7 +140,7 @@ func (e *execution) build(ask simplex.Build) {
 // leastPace is what a proposer takes at least for what it executes, however short
 // the timeouts are or late the role was asked: below it no interpreter would ever
 // answer on a busy machine. Where views end before, timeouts grow (decision C4).
-const leastPace = 250 * time.Millisecond
+const leastPace = 500 * time.Millisecond
 
 // pace is the time of a proposer.
 func (e *execution) pace(ask simplex.Build) *ledger.Pace {

@@ -17,7 +17,7 @@ import (
 func statusCommand() *cli.Command {
 	return &cli.Command{
 		Name: "status", Usage: "whether the network is ready, and how its nodes do",
-		Description: "Example: devnet status\nExit code 1 while something is missing.",
+		Description: "Example: devnet status\nExit code 1 while something is missing, but for a network that was paused.",
 		Flags:       []cli.Flag{jsonFlag, httpFlag},
 		Action:      status,
 	}
@@ -42,11 +42,11 @@ func status(c *cli.Context) error {
 		Validators []model.Validator `json:"validators"`
 	}{n.Address(), ready, validators}, func(w io.Writer) {
 		state := "ready"
-		if !ready.Ready {
+		switch {
+		case ready.Paused:
+			state = "paused: devnet resume lets it go on"
+		case !ready.Ready:
 			state = "not ready"
-		}
-		if ready.Paused {
-			state += ", paused: devnet resume lets it go on"
 		}
 		last := since(ready.SinceMS)
 		if ready.Stalled != "" && !ready.Paused {
@@ -65,7 +65,7 @@ func status(c *cli.Context) error {
 			fmt.Fprintln(w, printable(trouble))
 		}
 	})
-	if err == nil && !ready.Ready {
+	if err == nil && !ready.Ready && !ready.Paused {
 		return failed("", "the network is not ready")
 	}
 	return err

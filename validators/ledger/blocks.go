@@ -211,7 +211,7 @@ func (r *run) choose(txs iter.Seq[*Checked]) (dropped []Dropped) {
 		err := r.include(c)
 		if environment := (*EnvironmentError)(nil); errors.As(err, &environment) {
 			r.note(environment)
-			dropped = append(dropped, Dropped{Transaction: c, Err: err, Waits: r.givenUp(began, c.Hash, err)})
+			dropped = append(dropped, Dropped{Transaction: c, Err: err, Waits: r.givenUp(began, c.Hash, maxLateSends, err)})
 		} else if err != nil && !mayFitLater(err) {
 			dropped = append(dropped, Dropped{Transaction: c, Err: err})
 		}

@@ -96,7 +96,8 @@ func (p *pacer) fair(began time.Duration) bool { return began >= p.Share/2 }
 // Limits of what a proposer gives up.
 const (
 	maxTries     = 1024 // of what it remembers
-	maxLateTries = 3    // how often something may take all of a fair share before it has failed
+	maxLateTries = 3    // how often a fire, delivery or question may take all of a fair share before it has failed
+	maxLateSends = 8    // the same of a transaction, which comes behind all others meanwhile
 )
 
 // Tries is what a proposer remembers of what took all of a fair share of its
@@ -110,9 +111,9 @@ type Tries struct {
 // NewTries returns an empty memory.
 func NewTries() *Tries { return &Tries{given: map[types.Hash]int{}} }
 
-// failed notes that something was given up, and reports whether it had all its
-// chances.
-func (t *Tries) failed(what types.Hash) bool {
+// failed notes that something was given up, and reports whether it had all of so
+// many chances.
+func (t *Tries) failed(what types.Hash, chances int) bool {
 	if t == nil {
 		return false
 	}
@@ -124,5 +125,5 @@ func (t *Tries) failed(what types.Hash) bool {
 		t.order = append(t.order, what)
 	}
 	t.given[what]++
-	return t.given[what] >= maxLateTries
+	return t.given[what] >= chances
 }

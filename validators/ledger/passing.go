@@ -87,7 +87,7 @@ func attempting[T comparable](r *run, l *passed[T], which T, item types.Hash, do
 		return "", err
 	}
 	r.note(environment)
-	if r.givenUp(began, item, err) {
+	if r.givenUp(began, item, maxLateTries, err) {
 		return l.stop(), nil
 	}
 	return l.fail(which), nil
@@ -102,11 +102,11 @@ func (r *run) note(failure *EnvironmentError) {
 
 // givenUp reports whether what the environment failed over was given up because
 // the proposer's time was over, and is not to blame for it.
-func (r *run) givenUp(began time.Duration, item types.Hash, err error) bool {
+func (r *run) givenUp(began time.Duration, item types.Hash, chances int, err error) bool {
 	if errors.Is(err, program.ErrNotBegun) {
 		return true
 	}
-	return r.pace.over() && !(r.pace.fair(began) && r.pace.Tries.failed(item))
+	return r.pace.over() && !(r.pace.fair(began) && r.pace.Tries.failed(item, chances))
 }
 
 func (l *passed[T]) fail(which T) string {

@@ -412,12 +412,12 @@ func TestATransactionThatIsLateIsDroppedInTheEnd(t *testing.T) {
 			t.Fatalf("%+v", w.dropped)
 		}
 		if !w.dropped[0].Waits {
-			if blocks != maxLateTries {
+			if blocks != maxLateSends {
 				t.Errorf("it was dropped after %d blocks", blocks)
 			}
 			return
 		}
-		if blocks > maxLateTries { // nothing else waits: it has all of the time each time
+		if blocks > maxLateSends { // nothing else waits: it has all of the time each time
 			t.Fatal("it is given up for ever and never dropped")
 		}
 	}
