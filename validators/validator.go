@@ -35,6 +35,9 @@ type Config struct {
 	// Observe is told of blocks that are final and in the store, on the archive
 	// role's loop; it must only hand them on. It may be nil.
 	Observe func(Finality)
+	// Booted is told what the validator begins with, before it finalizes anything.
+	// It may be nil.
+	Booted func(*View)
 	// OnFailure is told once when the validator stops by itself: its disk
 	// failed, or it found a bug of ours. It may be nil.
 	OnFailure func(error)
@@ -147,6 +150,9 @@ func Start(rt *roles.Runtime, cfg Config, node env.Node) (*Validator, error) {
 	v.door = newDoor(v)
 	v.head.Store(view)
 	v.shown.Store(view)
+	if cfg.Booted != nil {
+		cfg.Booted(view)
+	}
 	v.since.Store(int64(node.Clock.Now()))
 	c, err := newConsensus(v)
 	if err != nil {

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -137,8 +136,11 @@ func (n *Network) Restart(name string) error {
 // it.
 func (n *Network) Freeze(name string) error {
 	return n.onNode(name, func(node *Node) error {
-		if !node.Running() || node.frozen.Load() != nil {
-			return fmt.Errorf("%s does not run, or is frozen already", name)
+		switch {
+		case !node.Running():
+			return fmt.Errorf("%s does not run", name)
+		case node.frozen.Load() != nil:
+			return fmt.Errorf("%s is frozen already", name)
 		}
 		f := n.faults.add("freeze", name)
 		node.frozen.Store(f)
@@ -236,7 +238,7 @@ func (n *Network) Misbehave(name, kind string) error {
 			}
 		}
 		if !node.Running() {
-			return fmt.Errorf("%s does not run", name)
+			return fmt.Errorf("%s does not run: restart it first", name)
 		}
 		node.unmask()
 		if kind == "honest" {
@@ -282,12 +284,8 @@ func (n *Network) Partition(groups [][]string) error {
 	if err := n.named(slices.Concat(groups...)...); err != nil {
 		return err
 	}
-	side := sides(groups)
-	var texts []string
-	for _, g := range groups {
-		texts = append(texts, strings.Join(g, ","))
-	}
-	n.sever("partition", strings.Join(texts, " / "), func(a, b string) bool { return side(a) != side(b) })
+	side := fault.Sides(groups...)
+	n.sever("partition", fault.Groups(groups...), func(a, b string) bool { return side(a) != side(b) })
 	return nil
 }
 
@@ -297,9 +295,8 @@ func (n *Network) Bridge(name string, left, right []string) error {
 	if err := n.named(append(slices.Concat(left, right), name)...); err != nil {
 		return err
 	}
-	side := sides([][]string{left, right})
-	n.sever("bridge", fmt.Sprintf("%s %s / %s", name, strings.Join(left, ","), strings.Join(right, ",")),
-		func(a, b string) bool { return side(a)*side(b) == 2 })
+	side := fault.Sides(left, right)
+	n.sever("bridge", name+" "+fault.Groups(left, right), func(a, b string) bool { return side(a)*side(b) == 2 })
 	return nil
 }
 

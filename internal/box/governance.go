@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"strings"
+	"slices"
 	"time"
 
 	"github.com/cowboyinc/devnet/actors/system"
@@ -12,7 +12,6 @@ import (
 	"github.com/cowboyinc/devnet/internal/codec"
 	"github.com/cowboyinc/devnet/internal/params"
 	"github.com/cowboyinc/devnet/internal/types"
-	"github.com/cowboyinc/devnet/validators"
 )
 
 // governPatience is how long an instruction may take to become final.
@@ -31,6 +30,9 @@ const (
 func (n *Network) Join(ctx context.Context, name string) (*Node, error) {
 	if n.config.Strict {
 		return nil, strict("joining by the devnet's keys")
+	}
+	if n.Paused() {
+		return nil, api.ErrPausedOrder()
 	}
 	node, err := n.admitNode(name)
 	if err != nil {
@@ -56,16 +58,14 @@ func (n *Network) admitNode(name string) (*Node, error) {
 			name = NodeName(i + 1)
 		}
 	}
-	if len(name) > 32 || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" {
-		return nil, api.Refuse(http.StatusBadRequest, "invalid_name", "%.40q is no name of a node", name).
-			Hint("A name has 1 to 32 lower-case letters, digits and hyphens.").At("name")
-	}
-	node := n.find(name)
+	node, standing := n.find(name), ""
 	if node != nil {
-		if status := node.standing(n.Best().Validator().View().State); status != validators.StatusLeft {
-			return nil, api.Refuse(http.StatusConflict, "already_validator", "%s is a validator already: it is %s", name, status).At("name")
-		}
-	} else {
+		standing = node.standing(n.Best().Validator().View().State)
+	}
+	if err := api.CheckJoin(name, append(slices.Clone(AccountNames), SystemName, FaucetName), standing); err != nil {
+		return nil, err
+	}
+	if node == nil {
 		if len(n.List()) >= MaxValidators {
 			return nil, api.Refuse(http.StatusConflict, "too_many_validators", "a network in one process has at most %d validators", MaxValidators)
 		}
@@ -120,22 +120,10 @@ func (n *Network) SetParam(ctx context.Context, key, value string, at types.Heig
 	if n.config.Strict {
 		return nil, strict("setting parameters by the devnet's keys")
 	}
-	info, err := params.Lookup(key)
-	if err != nil {
-		return nil, api.Refuse(http.StatusNotFound, "unknown_parameter", "%v", err).Hint("GET /params lists them.").At("key")
-	}
-	if info.Class == params.Genesis {
-		return nil, api.Refuse(http.StatusConflict, "genesis_parameter", "%s is fixed in genesis: no instruction changes it", key).
-			Hint("Begin a new network with it: [params] in devnet.toml, and --reset.").At("key")
-	}
 	state := n.Best().Validator().View().State
-	with := *state.NextParams()
-	if err := with.Set(key, value); err != nil {
-		return nil, api.Refuse(http.StatusBadRequest, "bad_value", "%v", err).At("value")
-	}
-	if at != 0 && at <= state.Height() {
-		return nil, api.Refuse(http.StatusConflict, "height_passed", "height %d is not above the chain's, %d", at, state.Height()).
-			Hint("Leave it out for the next block.").At("at")
+	info, err := api.CheckParameter(state.NextParams(), state.Height(), key, value, at)
+	if err != nil {
+		return nil, err
 	}
 	receipt, err := n.govern(ctx, system.OpSetParameter, system.SetParameter{Key: key, Value: value, Height: at})
 	if err != nil {
@@ -155,8 +143,7 @@ func (n *Network) SetParam(ctx context.Context, key, value string, at types.Heig
 // that was refused on chain is an error with the chain's code.
 func (n *Network) govern(ctx context.Context, opcode uint16, args any) (*types.Receipt, error) {
 	if n.Paused() {
-		return nil, api.Refuse(http.StatusConflict, "paused", "an instruction needs a block, and the network is paused").
-			Hint("POST /devnet/resume, or: devnet resume")
+		return nil, api.ErrPausedOrder()
 	}
 	n.governing.Lock()
 	defer n.governing.Unlock()
@@ -168,18 +155,13 @@ func (n *Network) govern(ctx context.Context, opcode uint16, args any) (*types.R
 	}
 	receipt, err := n.Wait(ctx, hash)
 	if errors.Is(err, context.DeadlineExceeded) {
-		return nil, api.Refuse(http.StatusGatewayTimeout, "not_final", "the instruction %s is not final after %s", hash, governPatience).
-			Hint("It may still become final: ask GET /transaction/%s/receipt. GET /ready tells whether blocks are made.", hash)
+		return nil, api.ErrNotFinal(hash, governPatience.String())
 	}
 	if err != nil {
 		return nil, err
 	}
-	if receipt.Status != types.StatusOK {
-		code, message := string(receipt.Status), "the chain refused the instruction"
-		if receipt.Error != nil {
-			code, message = receipt.Error.Code, receipt.Error.Message
-		}
-		return nil, api.Refuse(http.StatusConflict, code, "%s", message)
+	if err := api.Judged(&receipt.Receipt); err != nil {
+		return nil, err
 	}
 	return &receipt.Receipt, nil
 }

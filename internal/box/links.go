@@ -2,7 +2,6 @@ package box
 
 import (
 	"net/netip"
-	"slices"
 	"sync"
 
 	"github.com/cowboyinc/devnet/internal/fault"
@@ -127,11 +126,4 @@ func (l *links) heal() {
 	l.cut, l.apart = nil, nil
 	clear(l.ruled)
 	l.apply()
-}
-
-// sides numbers the groups in which nodes are named, from 1; others have 0.
-func sides(groups [][]string) func(name string) int {
-	return func(name string) int {
-		return 1 + slices.IndexFunc(groups, func(g []string) bool { return slices.Contains(g, name) })
-	}
 }

@@ -258,6 +258,14 @@ func (n *Network) start(ctx context.Context) error {
 	return nil
 }
 
+// booted tells the configuration's Booted of one validator.
+func (n *Network) booted(validator types.Address) func(*validators.View) {
+	if n.config.Booted == nil {
+		return nil
+	}
+	return func(view *validators.View) { n.config.Booted(validator, view) }
+}
+
 // startPrograms prepares the hosts of programs. Without a fitting Python the
 // network runs all the same, and whoever needs one is told.
 func (n *Network) startPrograms() {

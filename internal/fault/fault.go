@@ -7,6 +7,7 @@ package fault
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -81,6 +82,23 @@ type Receipt struct {
 	Did    string // "3 connections cut, 41 packets dropped"; "" when nothing yet
 	Idle   bool   // it had no effect so far
 	Ended  bool   // it can have none any more
+}
+
+// Groups is how a partition, or the sides of a bridge, are told.
+func Groups(groups ...[]string) string {
+	texts := make([]string, len(groups))
+	for i, g := range groups {
+		texts[i] = strings.Join(g, ",")
+	}
+	return strings.Join(texts, " / ")
+}
+
+// Sides numbers the groups in which nodes are named, from 1; others have 0, those
+// that join later too.
+func Sides(groups ...[]string) func(name string) int {
+	return func(name string) int {
+		return 1 + slices.IndexFunc(groups, func(g []string) bool { return slices.Contains(g, name) })
+	}
 }
 
 // Unsupported is that a world has not got a verb, or a kind of it.

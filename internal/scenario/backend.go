@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"fmt"
 	"io"
 	"time"
 
@@ -100,6 +101,19 @@ type Backend interface {
 // Oracles are the names that Backend.Check takes. The checks queues and
 // liveness are the scenario's own.
 var Oracles = []string{"agreement", "certificates", "roots", "supply", "fees", "basefees", "lane", "timers", "leader", "nonces", "accounts", "nextset", "durable"}
+
+// NothingJudged says that an oracle had nothing to go by yet.
+func NothingJudged(oracle string) error {
+	need, known := needs[oracle]
+	if !known {
+		need = "run some blocks first"
+	}
+	return fmt.Errorf("the oracle of %s had nothing to judge yet: %s", oracle, need)
+}
+
+// needs is what oracles judge that some blocks alone do not bring.
+var needs = map[string]string{"roots": "it audits some heights; run some more blocks", "supply": "it audits some heights; run some more blocks",
+	"fees": "send a transaction first", "timers": "schedule a timer first", "nextset": "let a validator join or leave first"}
 
 // Target is where to advance to: exactly one field is set.
 type Target struct {

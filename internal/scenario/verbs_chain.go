@@ -129,7 +129,9 @@ func (c *call) submit(n *network, d draft) (types.Hash, error) {
 	tx.Signature = &signature
 	raw := tx.Encode()
 	hash, err := n.backend.Submit(raw)
-	if refused := asRefused(err); refused != nil {
+	if refused := asRefused(err); refused != nil && refused.Body.Code == "no_validator" {
+		return hash, failure("%s: %s", c.title, refused.Body.Message)
+	} else if refused != nil {
 		return hash, failure("%s: the transaction was refused: %s", c.title, refused.Body.Message)
 	}
 	if err != nil {

@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"slices"
 	"time"
 
 	"go.starlark.net/starlark"
@@ -28,24 +29,32 @@ func (c *call) fault(make func(Backend) error) (starlark.Value, error) {
 	return starlark.None, nil
 }
 
+// once refuses a name that stands twice.
+func once(title string, names ...string) error {
+	seen := map[string]bool{}
+	for _, name := range names {
+		if seen[name] {
+			return mistake("%s: %s is named twice", title, name)
+		}
+		seen[name] = true
+	}
+	return nil
+}
+
 func netPartition(c *call) (starlark.Value, error) {
 	groups := get[[][]string](c, "groups")
-	seen := map[string]bool{}
-	for _, group := range groups {
-		for _, name := range group {
-			if seen[name] {
-				return nil, mistake("net.partition: %s is in two groups", name)
-			}
-			seen[name] = true
-		}
+	if err := once(c.title, slices.Concat(groups...)...); err != nil {
+		return nil, err
 	}
 	return c.fault(func(b Backend) error { return b.Partition(groups) })
 }
 
 func netBridge(c *call) (starlark.Value, error) {
-	return c.fault(func(b Backend) error {
-		return b.Bridge(get[string](c, "node"), get[[]string](c, "left"), get[[]string](c, "right"))
-	})
+	node, left, right := get[string](c, "node"), get[[]string](c, "left"), get[[]string](c, "right")
+	if err := once(c.title, append(slices.Concat(left, right), node)...); err != nil {
+		return nil, err
+	}
+	return c.fault(func(b Backend) error { return b.Bridge(node, left, right) })
 }
 
 // linkOf reads the properties of a link.

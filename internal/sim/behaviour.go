@@ -48,11 +48,11 @@ func (n *Network) unmask(name string) {
 func (n *Network) Misbehave(name, kind string) (*Receipt, error) {
 	if kind != "honest" {
 		if err := byzantine.Check(kind); err != nil {
-			return nil, fmt.Errorf("sim: %s: %w", name, err)
+			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 	}
 	if !n.Running(name) {
-		return nil, fmt.Errorf("sim: node %s does not run: restart it first", name)
+		return nil, fmt.Errorf("%s does not run: restart it first", name)
 	}
 	n.unmask(name)
 	if kind == "honest" {

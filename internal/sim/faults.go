@@ -81,35 +81,51 @@ func (w *World) receipt(verb, detail string) *Receipt {
 // Partition lets nodes reach those of their own group only. Nodes that are not
 // named form one more group. It replaces the partition or bridge before.
 func (w *World) Partition(groups ...[]string) *Receipt {
-	member := make([]int, len(w.nodes))
-	for g, names := range groups {
-		for _, name := range names {
-			member[w.find(name).index] = g + 1
-		}
-	}
-	r := w.receipt("partition", fmt.Sprint(groups))
-	w.cut(r, func(a, b *node) bool { return member[a.index] != member[b.index] })
+	w.known(slices.Concat(groups...)...)
+	side := fault.Sides(groups...)
+	r := w.receipt("partition", fault.Groups(groups...))
+	w.cut(r, func(a, b *node) bool { return side(a.name) != side(b.name) })
 	return r
 }
 
 // Bridge cuts left from right; the node, and those that are not named, reach
 // both. It replaces the partition or bridge before.
 func (w *World) Bridge(name string, left, right []string) *Receipt {
-	side := make([]int, len(w.nodes))
-	for _, l := range left {
-		side[w.find(l).index] = 1
-	}
-	for _, r := range right {
-		side[w.find(r).index] = 2
-	}
-	side[w.find(name).index] = 0
-	r := w.receipt("bridge", fmt.Sprint(name, left, right))
-	w.cut(r, func(a, b *node) bool { return side[a.index]*side[b.index] == 2 })
+	w.known(append(slices.Concat(left, right), name)...)
+	side := fault.Sides(left, right)
+	r := w.receipt("bridge", name+" "+fault.Groups(left, right))
+	w.cut(r, func(a, b *node) bool { return a.name != name && b.name != name && side(a.name)*side(b.name) == 2 })
 	return r
+}
+
+// known panics for a name that is no node's.
+func (w *World) known(names ...string) {
+	for _, name := range names {
+		w.find(name)
+	}
+}
+
+// divided is the partition or bridge in force: it holds for nodes to come as well.
+type divided struct {
+	by    *Receipt
+	apart func(a, b *node) bool
+}
+
+// divide cuts a new node's links as the partition in force has it.
+func (w *World) divide(n *node) {
+	if w.divided.by == nil {
+		return
+	}
+	for _, other := range w.nodes {
+		if other != n && w.divided.apart(n, other) {
+			w.link(n, other).cut, w.link(other, n).cut = w.divided.by, w.divided.by
+		}
+	}
 }
 
 // cut cuts the links between the pairs that apart names, and mends all others.
 func (w *World) cut(r *Receipt, apart func(a, b *node) bool) {
+	w.divided = divided{r, apart}
 	for _, a := range w.nodes {
 		for _, b := range w.nodes {
 			if a == b {
@@ -264,8 +280,11 @@ const MaxHeld = 4096
 // alarms wait for it, while its clock runs on.
 func (w *World) Freeze(name string) (*Receipt, error) {
 	n := w.find(name)
-	if n.life == nil || n.frozen != nil {
-		return nil, fmt.Errorf("sim: node %s does not run", name)
+	switch {
+	case n.life == nil:
+		return nil, fmt.Errorf("%s does not run", name)
+	case n.frozen != nil:
+		return nil, fmt.Errorf("%s is frozen already", name)
 	}
 	n.frozen = w.receipt("freeze", name)
 	kept := w.runnable[:0]
@@ -296,7 +315,7 @@ func (n *node) hold(e event) {
 func (w *World) Thaw(name string) error {
 	n := w.find(name)
 	if n.frozen == nil {
-		return fmt.Errorf("sim: node %s is not frozen", name)
+		return fmt.Errorf("%s is not frozen", name)
 	}
 	w.trace.fault(w.now, "thaw "+name)
 	n.frozen.Until, n.frozen = w.now, nil
@@ -318,7 +337,7 @@ func (w *World) Thaw(name string) error {
 func (w *World) Wipe(name string) (*Receipt, error) {
 	n := w.find(name)
 	if n.life != nil {
-		return nil, fmt.Errorf("sim: node %s runs: crash it first", name)
+		return nil, fmt.Errorf("%s runs: crash it first", name)
 	}
 	r := w.receipt("wipe", name)
 	r.Lost = len(n.disk.records)
@@ -335,7 +354,7 @@ func (w *World) Wipe(name string) (*Receipt, error) {
 func (w *World) Flip(name string) (*Receipt, error) {
 	n := w.find(name)
 	if n.life != nil {
-		return nil, fmt.Errorf("sim: node %s runs: crash it first", name)
+		return nil, fmt.Errorf("%s runs: crash it first", name)
 	}
 	r := w.receipt("disk_flip", name)
 	r.Until = w.now

@@ -122,6 +122,7 @@ func (w *World) AddNode(name string, parts Parts, boot Boot) error {
 	w.nodes = append(w.nodes, n)
 	w.byName[name], w.byAddress[address] = n, n
 	w.growLinks()
+	w.divide(n)
 	return nil
 }
 
@@ -144,7 +145,7 @@ func (w *World) Running(name string) bool { return w.find(name).life != nil }
 func (w *World) Boot(name string) (err error) {
 	n := w.find(name)
 	if n.life != nil {
-		return fmt.Errorf("sim: node %s runs already", name)
+		return fmt.Errorf("%s runs already", name)
 	}
 	n.lives++
 	l := &life{node: n, number: n.lives}
@@ -169,10 +170,10 @@ func (w *World) Boot(name string) (err error) {
 func (w *World) Stop(name string) error {
 	n := w.find(name)
 	if n.life == nil {
-		return fmt.Errorf("sim: node %s does not run", name)
+		return fmt.Errorf("%s does not run", name)
 	}
 	if n.frozen != nil {
-		return fmt.Errorf("sim: node %s is frozen: thaw it, or crash it", name)
+		return fmt.Errorf("%s is frozen: thaw it, or crash it", name)
 	}
 	w.trace.plain(w.now, kindStop, n)
 	w.guard(func() {

@@ -30,18 +30,22 @@ type steering struct {
 	members *types.ValidatorSet // of the newest epoch; nil: of genesis
 	since   types.Height        // the last block of the epoch before
 	joining map[string]struct{} // looked up only
+	ordered types.Hash          // the instruction given last
 }
+
+// Ordered is the hash of the instruction given last.
+func (n *Network) Ordered() types.Hash { return n.ordered }
 
 // Join adds a validator that is started from genesis, or one that has left, and
 // has the system key ask for its membership from the next epoch on. It catches
 // up before its first vote. That the instruction is final takes some blocks.
 func (n *Network) Join(name string) error {
 	if n.keys[name] != nil && !slices.Contains(n.names, name) {
-		return fmt.Errorf("sim: %s is an account's name", name)
+		return fmt.Errorf("%s is an account's name", name)
 	}
 	known := slices.Contains(n.names, name)
 	if known && (n.isMember(name) || n.isJoining(name)) {
-		return fmt.Errorf("sim: %s is a validator, or joins already", name)
+		return fmt.Errorf("%s is a validator, or joins already", name)
 	}
 	if !known {
 		key := crypto.DeriveKey(n.config.World.Seed, name)
@@ -70,10 +74,7 @@ func (n *Network) Join(name string) error {
 // process ends when the next epoch has begun.
 func (n *Network) Leave(name string) error {
 	if !slices.Contains(n.names, name) {
-		return fmt.Errorf("sim: no validator is called %q", name)
-	}
-	if !n.isMember(name) && !n.isJoining(name) {
-		return fmt.Errorf("sim: %s is no validator", name)
+		return fmt.Errorf("no validator is called %q", name)
 	}
 	delete(n.joining, name)
 	n.Instruct(system.OpLeaveValidator, system.LeaveValidator{Address: n.keys[name].Address()})
@@ -90,7 +91,7 @@ func (n *Network) SetParam(key, value string, at types.Height) (types.Hash, erro
 		return types.Hash{}, err
 	}
 	if info.Class == params.Genesis {
-		return types.Hash{}, fmt.Errorf("sim: %s is fixed in genesis", key)
+		return types.Hash{}, fmt.Errorf("%s is fixed in genesis", key)
 	}
 	return n.Instruct(system.OpSetParameter, system.SetParameter{Key: key, Value: value, Height: at}), nil
 }
@@ -99,8 +100,9 @@ func (n *Network) SetParam(key, value string, at types.Height) (types.Hash, erro
 // and again until it is final, and returns its hash.
 func (n *Network) Instruct(opcode uint16, args any) types.Hash {
 	tx := n.Sign("system", nil, types.Wei{}, types.System{Kind: types.KindSystem, Opcode: opcode, Args: codec.Marshal(args)})
+	n.ordered = tx.Hash()
 	n.insist(tx, insistTimes)
-	return tx.Hash()
+	return n.ordered
 }
 
 func (n *Network) insist(tx *types.Transaction, times int) {
@@ -220,7 +222,7 @@ func (n *Network) setPaused(on bool) {
 func (n *Network) Advance(target validators.Target) (*validators.Advance, error) {
 	best := n.best()
 	if best == nil {
-		return nil, errors.New("sim: no validator is running")
+		return nil, errors.New("no validator is running")
 	}
 	state := best.View().State
 	to, clock, err := target.Height(state, n.Now().Add(n.offset))

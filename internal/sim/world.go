@@ -74,6 +74,7 @@ type World struct {
 	worked    time.Duration  // by all roles
 	rewrites  int            // of logs
 	links     [][]*linkState // by sender, then receiver; nil until used
+	divided   divided
 	receipts  []*Receipt
 	trace     trace
 	crashed   []*life // died within the present step

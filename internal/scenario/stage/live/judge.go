@@ -9,6 +9,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/box"
 	"github.com/cowboyinc/devnet/internal/crypto"
 	"github.com/cowboyinc/devnet/internal/oracle"
+	"github.com/cowboyinc/devnet/internal/scenario"
 	"github.com/cowboyinc/devnet/internal/sim"
 	"github.com/cowboyinc/devnet/internal/types"
 	"github.com/cowboyinc/devnet/validators"
@@ -60,11 +61,11 @@ func (j *judge) begin(n *box.Network) error {
 	defer j.mu.Unlock()
 	j.oracles = oracle.New(rules)
 	j.network = n
+	for _, b := range j.boots { // each came before what its validator finalized
+		j.oracles.Booted(b.validator, &b.view.Block.Header, b.view.Hash, b.view.State.Root())
+	}
 	for _, f := range j.early {
 		j.see(f)
-	}
-	for _, b := range j.boots {
-		j.oracles.Booted(b.validator, &b.view.Block.Header, b.view.Hash, b.view.State.Root())
 	}
 	j.early, j.boots = nil, nil
 	return nil
@@ -197,7 +198,7 @@ func (j *judge) check(name string) error {
 	case name == "certificates" && j.votes.deaf():
 		return fmt.Errorf("the oracle %s missed votes: more than %d were sent between two looks of the script", name, maxHeard)
 	case judged == 0:
-		return fmt.Errorf("the oracle %s had nothing to judge", name)
+		return scenario.NothingJudged(name)
 	}
 	return nil
 }

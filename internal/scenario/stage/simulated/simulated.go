@@ -42,6 +42,7 @@ type Stage struct {
 	params params.Params
 	auto   bool
 	failed error // why the world cannot go on
+	last   types.Height
 }
 
 var _ scenario.Backend = (*Stage)(nil)
@@ -109,7 +110,7 @@ func (s *Stage) View(node string) (api.View, error) {
 		node = s.best()
 	}
 	if node == "" {
-		return nil, api.Refuse(http.StatusServiceUnavailable, "no_validator", "no honest validator is running")
+		return nil, api.Refuse(http.StatusServiceUnavailable, "no_validator", "no validator is running")
 	}
 	v := s.Validator(node)
 	if v == nil {
@@ -173,9 +174,9 @@ func (s *Stage) Next(above types.Height, patience time.Duration) (types.Height, 
 
 func (s *Stage) height() types.Height {
 	if name := s.best(); name != "" {
-		return s.Height(name)
+		s.last = s.Height(name)
 	}
-	return 0
+	return s.last // that of who ran last, where nobody runs
 }
 
 // answered runs the world until a validator has answered.
@@ -191,7 +192,7 @@ func (s *Stage) answered(done *bool) error {
 func (s *Stage) Submit(raw []byte) (hash types.Hash, err error) {
 	name := s.best()
 	if name == "" {
-		return hash, api.Refuse(http.StatusServiceUnavailable, "no_validator", "no honest validator is running")
+		return hash, api.Refuse(http.StatusServiceUnavailable, "no_validator", "no validator is running")
 	}
 	done := false
 	s.Validator(name).Submit(raw, func(h types.Hash, refused error) { hash, err, done = h, refused, true })
@@ -237,16 +238,10 @@ func (s *Stage) Check(name string) error {
 	}
 	judged := s.Judge.Counts().Of()
 	if judged[name] == 0 {
-		return fmt.Errorf("the oracle of %s had nothing to judge yet: %s", name, needs[name])
+		return scenario.NothingJudged(name)
 	}
 	return nil
 }
-
-// needs is what each oracle judges.
-var needs = map[string]string{"agreement": "run some blocks first", "certificates": "run some blocks first",
-	"roots":  fmt.Sprintf("it audits every %dth height; run some more blocks", sampleEvery),
-	"supply": fmt.Sprintf("it audits every %dth height; run some more blocks", sampleEvery),
-	"fees":   "send a transaction first", "timers": "schedule a timer first"}
 
 // Queues implements scenario.Backend.
 func (s *Stage) Queues() (all []scenario.Queue) {

@@ -4,11 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/cowboyinc/devnet/internal/api"
 	"github.com/cowboyinc/devnet/internal/fault"
 	"github.com/cowboyinc/devnet/internal/scenario"
+	"github.com/cowboyinc/devnet/internal/sim"
 	"github.com/cowboyinc/devnet/internal/types"
 	"github.com/cowboyinc/devnet/validators"
 )
@@ -96,15 +98,73 @@ func (s *Stage) Heal() error {
 func (s *Stage) Faults() []fault.Receipt { return s.FaultReceipts() }
 
 // Join implements scenario.Backend.
-func (s *Stage) Join(name string) error { return refuse(s.Network.Join(name)) }
+func (s *Stage) Join(name string) error {
+	standing := ""
+	if slices.Contains(s.Names(), name) {
+		standing = s.Status(name)
+	}
+	if err := api.CheckJoin(name, append(slices.Clone(accounts), "system", "faucet"), standing); err != nil {
+		return err
+	}
+	return s.order(func() error { return refuse(s.Network.Join(name)) })
+}
 
 // Leave implements scenario.Backend.
-func (s *Stage) Leave(name string) error { return refuse(s.Network.Leave(name)) }
+func (s *Stage) Leave(name string) error {
+	return s.order(func() error { return refuse(s.Network.Leave(name)) })
+}
 
 // SetParam implements scenario.Backend.
 func (s *Stage) SetParam(key, value string, at types.Height) error {
-	_, err := s.Network.SetParam(key, value, at)
-	return refuse(err)
+	best := s.best()
+	if best == "" {
+		return errNobody()
+	}
+	state := s.Validator(best).View().State
+	if _, err := api.CheckParameter(state.NextParams(), state.Height(), key, value, at); err != nil {
+		return err
+	}
+	return s.order(func() error {
+		_, err := s.Network.SetParam(key, value, at)
+		return refuse(err)
+	})
+}
+
+// orderPatience is how long an instruction may take to become final, in virtual
+// time; live it is as long.
+const orderPatience = 60 * time.Second
+
+// order has the system key give an instruction, and runs the world until the chain
+// has judged it.
+func (s *Stage) order(give func() error) error {
+	if s.Paused() {
+		return api.ErrPausedOrder()
+	}
+	if err := give(); err != nil {
+		return err
+	}
+	hash, wanted := s.Ordered(), (*types.Receipt)(nil)
+	var broken error
+	err := s.RunUntil(func() bool {
+		if best := s.best(); best != "" && broken == nil {
+			wanted, broken = s.Validator(best).Archive().Receipt(hash)
+		}
+		return wanted != nil || broken != nil || s.Err() != nil
+	}, s.Now().Add(orderPatience))
+	switch {
+	case broken != nil:
+		return broken
+	case wanted != nil:
+		return api.Judged(wanted)
+	case errors.Is(err, sim.ErrDeadline), errors.Is(err, sim.ErrAsleep):
+		return api.ErrNotFinal(hash, orderPatience.String())
+	}
+	return err
+}
+
+// errNobody is that no validator can answer.
+func errNobody() error {
+	return api.Refuse(http.StatusServiceUnavailable, "no_validator", "no validator is running")
 }
 
 // Pause implements scenario.Backend.
