@@ -33,10 +33,10 @@ func BenchmarkEcho(b *testing.B) {
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "calls/s")
 }
 
-func benchmark(b *testing.B, source, handler string, peeks bool) {
+func benchmark(b *testing.B, source string, kind program.Kind, handler string, peeks bool) {
 	w := openWorld(b)
 	at := w.deploy(1, source)
-	m := program.Message{Kind: program.Call, Sender: alice, Self: at, Handler: handler, Payload: []byte("1"), Owner: owner}
+	m := program.Message{Kind: kind, Sender: alice, Self: at, Handler: handler, Payload: []byte("1"), Owner: owner}
 	c := w.context(m, plenty)
 	var ctx program.Context = noPeek{c}
 	if peeks {
@@ -55,13 +55,13 @@ func benchmark(b *testing.B, source, handler string, peeks bool) {
 
 const readWrite = "import pvm_host\ndef f(p):\n    n = int(pvm_host.get_state(b'n') or b'0')\n    pvm_host.set_state(b'n', str(n + 1).encode())\n"
 
-func BenchmarkEmptyHandler(b *testing.B) { benchmark(b, "def f(p): pass\n", "f", false) }
-func BenchmarkReadWrite(b *testing.B)    { benchmark(b, readWrite, "f", false) }
+func BenchmarkEmptyHandler(b *testing.B) { benchmark(b, "def f(p): pass\n", program.Call, "f", false) }
+func BenchmarkReadWrite(b *testing.B)    { benchmark(b, readWrite, program.Call, "f", false) }
 
 // BenchmarkReadWriteSentAhead has a Context that can Peek.
-func BenchmarkReadWriteSentAhead(b *testing.B) { benchmark(b, readWrite, "f", true) }
+func BenchmarkReadWriteSentAhead(b *testing.B) { benchmark(b, readWrite, program.Call, "f", true) }
 func BenchmarkHeartbeat(b *testing.B) {
-	benchmark(b, fixture(b, "heartbeat.py"), "handle_timer", true)
+	benchmark(b, fixture(b, "heartbeat.py"), program.Timer, "handle_timer", true)
 }
 
 // benchmarkSessions opens a session for each few messages, as a block does.
