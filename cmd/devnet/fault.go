@@ -13,7 +13,7 @@ import (
 
 func faultCommand() *cli.Command {
 	plain := []cli.Flag{jsonFlag, httpFlag}
-	return &cli.Command{
+	group := &cli.Command{
 		Name: "fault", Usage: "make a fault of a validator or of links",
 		Description: "Example: devnet fault partition v0,v1 / v2,v3",
 		Subcommands: []*cli.Command{
@@ -38,12 +38,17 @@ func faultCommand() *cli.Command {
 			{Name: "list", Usage: "the faults so far, and what each did", Description: "Example: devnet fault list", Flags: plain, Action: faultList},
 		},
 	}
+	for _, c := range validatorFaults(plain).Subcommands { // as scenarios say it: v.crash()
+		c.Hidden = true
+		group.Subcommands = append(group.Subcommands, c)
+	}
+	return group
 }
 
 // validatorFaults are the verbs that take a node alone, and misbehave.
 func validatorFaults(flags []cli.Flag) *cli.Command {
 	group := &cli.Command{Name: "validator", Usage: "crash, restart, freeze, thaw, wipe, misbehave",
-		Description: "Example: devnet fault validator crash v2"}
+		Description: "Example: devnet fault validator crash v2\nThe word validator may be left out: devnet fault crash v2."}
 	for _, verb := range []struct{ name, usage string }{
 		{"crash", "end a validator as kill -9 ends a process"},
 		{"restart", "start one that is down; it goes on from its files"},
@@ -64,7 +69,7 @@ func validatorFaults(flags []cli.Flag) *cli.Command {
 	group.Subcommands = append(group.Subcommands, &cli.Command{Name: "misbehave", Usage: "make a validator lie to the others", ArgsUsage: "NODE KIND",
 		Description: "Example: devnet fault validator misbehave v2 equivocate\n" +
 			"The kinds are equivocate, withhold_votes, silent_leader, bad_state_root, tamper_body, withhold_body,\n" +
-			"impersonate and flood, and honest, which ends it.",
+			"impersonate, forge and flood, and honest, which ends it.",
 		Flags: flags,
 		Action: func(c *cli.Context) error {
 			args, err := arguments(c, "NODE", "KIND")

@@ -125,8 +125,21 @@ func (c *Counts) String(passing string) string {
 		{&c.Reordered, passing + " reordered"}, {&c.Lost, "bytes lost"}, {&c.Forged, "frames forged"}, {&c.Withheld, "frames withheld"},
 	} {
 		if n := e.n.Load(); n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, e.what))
+			parts = append(parts, Counted(int(n), e.what))
 		}
 	}
 	return strings.Join(parts, ", ")
+}
+
+// singular is one of what is counted.
+var singular = strings.NewReplacer("connections ", "connection ", "processes ", "process ", "frames ", "frame ", "packets ", "packet ",
+	"bytes ", "byte ", "events ", "event ", "records ", "record ", "uses ", "use ", "bits ", "bit ", "clocks ", "clock ")
+
+// Counted is n of what, which is given as many: "1 process ended", "2 frames
+// dropped".
+func Counted(n int, what string) string {
+	if n == 1 {
+		what = singular.Replace(what)
+	}
+	return fmt.Sprintf("%d %s", n, what)
 }

@@ -57,7 +57,7 @@ func (r *Receipt) did() string {
 		{r.Moved, "clocks moved"},
 	} {
 		if c.n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", c.n, c.what))
+			parts = append(parts, fault.Counted(c.n, c.what))
 		}
 	}
 	if r.deeds != nil {

@@ -1,8 +1,8 @@
-package docs
+package main
 
 import (
+	"bytes"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -10,7 +10,7 @@ import (
 )
 
 var (
-	shown   = regexp.MustCompile(`(?m)^(?:\$ )?bin/devnet (.*)$`)
+	typed   = regexp.MustCompile(`(?m)^(?:\$ )?bin/devnet (.*)$`)
 	example = regexp.MustCompile(`(?m)^Example: (?:\S*/)?devnet (.*)$`)
 	command = regexp.MustCompile(`(?m)^  ([a-z-]+)  `)
 	file    = regexp.MustCompile(`fixtures/[a-z_/*.]+`)
@@ -19,24 +19,20 @@ var (
 // Every command that the README and any help shows is one: its words are known,
 // and the files that it names are there.
 func TestEveryCommandShownIsOne(t *testing.T) {
-	binary := filepath.Join(t.TempDir(), "devnet")
-	if out, err := exec.Command("go", "build", "-o", binary, "../cmd/devnet").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
 	help := func(words ...string) string {
 		t.Helper()
-		out, err := exec.Command(binary, append(words, "--help")...).CombinedOutput()
-		if err != nil {
-			t.Errorf("devnet %s --help: %v\n%s", strings.Join(words, " "), err, out)
+		var out bytes.Buffer
+		if code := run(append(append([]string{"devnet"}, words...), "--help"), &out, &out); code != exitDone {
+			t.Errorf("devnet %s --help: exit code %d\n%s", strings.Join(words, " "), code, &out)
 		}
-		return string(out)
+		return out.String()
 	}
 	checked := 0
 	is := func(where, line string) {
 		t.Helper()
 		checked++
 		for _, name := range file.FindAllString(line, -1) {
-			if found, _ := filepath.Glob("../" + name); len(found) == 0 {
+			if found, _ := filepath.Glob("../../" + name); len(found) == 0 {
 				t.Errorf("%s: devnet %s names %s, which is not there", where, line, name)
 			}
 		}
@@ -49,11 +45,11 @@ func TestEveryCommandShownIsOne(t *testing.T) {
 			}
 		}
 	}
-	readme, err := os.ReadFile("../README.md")
+	readme, err := os.ReadFile("../../README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range shown.FindAllStringSubmatch(string(readme), -1) {
+	for _, m := range typed.FindAllStringSubmatch(string(readme), -1) {
 		is("README.md", m[1])
 	}
 	var visit func(path []string)
