@@ -39,7 +39,7 @@ func faultCommand() *cli.Command {
 		},
 	}
 	for _, c := range validatorFaults(plain).Subcommands { // as scenarios say it: v.crash()
-		c.Hidden = true
+		c.Hidden, c.Description = true, strings.Replace(c.Description, "devnet fault validator ", "devnet fault ", 1)
 		group.Subcommands = append(group.Subcommands, c)
 	}
 	return group
