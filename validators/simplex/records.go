@@ -178,13 +178,15 @@ func (m *Machine) restore(r *record) error {
 	return nil
 }
 
+// restoreVote takes a vote of its own. One that sits out as far as its first record
+// says may have come back since, and voted.
 func (m *Machine) restoreVote(v *types.Vote) {
-	r := m.open(v.View)
-	if r == nil || m.me < 0 || plant.Planted == plant.VotesTwice {
+	r, me := m.open(v.View), m.set.Index(m.self)
+	if r == nil || me < 0 || plant.Planted == plant.VotesTwice {
 		return
 	}
 	r.own[slot(v.Kind)] = v
-	r.ballot(v.Kind).add(v, m.me, len(m.set.Members))
+	r.ballot(v.Kind).add(v, me, len(m.set.Members))
 }
 
 func (m *Machine) restoreCertificate(c *types.Certificate) {
