@@ -33,7 +33,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/types"
 )
 
-// MaxViolations bounds what a Judge keeps: the first ones tell.
+// MaxViolations bounds what a Judge keeps of each oracle: the first ones tell, and
+// one that reports much hides no other.
 const MaxViolations = 100
 
 // Observation is one block as one validator finalized it.
@@ -120,6 +121,7 @@ type Judge struct {
 	proposed   map[types.Hash]bool // blocks that their proposers sent
 	parent     *types.Header       // of the block that is judged next
 	violations []Violation
+	reported   map[string]int // violations by oracle; looked up only
 	seen       Counts
 	rehashed   rehashed
 }
@@ -162,6 +164,7 @@ func New(rules Rules) *Judge {
 		turnover: newTurnover(rules.Set),
 		durable:  newDurable(),
 		proposed: map[types.Hash]bool{},
+		reported: map[string]int{},
 		parent:   &rules.Genesis.Header,
 	}
 }
@@ -223,7 +226,7 @@ func (j *Judge) advance() {
 	}
 }
 
-// Violations are the rules that were broken so far, at most MaxViolations.
+// Violations are the rules that were broken so far, at most MaxViolations of each oracle.
 func (j *Judge) Violations() []Violation { return j.violations }
 
 // Err is the first violation, or nil.
@@ -241,7 +244,7 @@ func (j *Judge) Counts() Counts { return j.seen }
 func (j *Judge) Tip() types.Height { return j.tip }
 
 func (j *Judge) report(oracle string, h types.Height, who types.Address, format string, args ...any) {
-	if len(j.violations) < MaxViolations {
+	if j.reported[oracle]++; j.reported[oracle] <= MaxViolations {
 		j.violations = append(j.violations, Violation{oracle, h, who, fmt.Sprintf(format, args...)})
 	}
 }

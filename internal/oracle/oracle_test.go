@@ -445,6 +445,9 @@ func TestViolationsAreBounded(t *testing.T) {
 	if len(j.Violations()) != MaxViolations {
 		t.Errorf("%d violations are kept", len(j.Violations()))
 	}
+	if j.report("another", 1, types.Address{}, "something else"); len(j.Violations()) != MaxViolations+1 {
+		t.Error("an oracle that reports much hides another")
+	}
 }
 
 // A block that its proposer never sent was proposed by somebody else.
