@@ -51,6 +51,7 @@ type campaign struct {
 	broken  map[string]bool // their disk was damaged; looked up only
 	failing map[string]bool // their disk fails, or is about to; looked up only
 	turned  bool            // a validator joined, and one may leave for it
+	gone    []string        // were told to leave
 	policy  string
 	did     map[string]int // faults by name
 }
@@ -314,18 +315,37 @@ func (c *campaign) turnover() string {
 		}
 		return "join w0"
 	}
-	if !c.Running("w0") || c.Status("w0") != validators.StatusActive || len(c.members.Members) <= c.config.Validators {
+	if !c.Running("w0") || c.Status("w0") != validators.StatusActive {
 		return ""
 	}
 	for _, name := range c.names {
-		if name != "w0" && !slices.Contains(c.faulty, name) && c.isMember(name) {
-			if err := c.Leave(name); err != nil && c.failure == nil {
-				c.failure = err
-			}
+		if name != "w0" && !slices.Contains(c.faulty, name) && c.leave(name) {
 			return "leave " + name
 		}
 	}
 	return ""
+}
+
+// leave has a member leave where no fewer stay than began, and says whether it
+// does: of fewer, those that are faulty could be too many.
+func (c *campaign) leave(name string) bool {
+	if c.members == nil || !c.isMember(name) || slices.Contains(c.gone, name) {
+		return false
+	}
+	stay := len(c.members.Members) - 1
+	for _, other := range c.gone {
+		if c.isMember(other) {
+			stay--
+		}
+	}
+	if stay < c.config.Validators {
+		return false
+	}
+	if err := c.Leave(name); err != nil && c.failure == nil {
+		c.failure = err
+	}
+	c.gone = append(c.gone, name)
+	return true
 }
 
 // bootDown starts who is down and is, or is to be, a validator. One whose disk was
@@ -363,6 +383,12 @@ func (c *campaign) run() error {
 	if err := c.RunFor(storm); err != nil {
 		return err
 	}
+	return c.calm()
+}
+
+// calm ends all faults but for half of the lies, and lets the network show that it
+// goes on.
+func (c *campaign) calm() error {
 	if err := c.Err(); err != nil {
 		return err
 	}
@@ -531,6 +557,14 @@ func TestTheCampaignFindsForgottenVotes(t *testing.T) {
 		})
 		if err != nil {
 			t.Fatal(err)
+		}
+		for at := 3 * time.Second; at < storm; at += time.Second { // back within the view that it voted in
+			c.After(at, func() {
+				name := c.names[c.rng.IntN(len(c.names))]
+				if c.Crash(name) != nil {
+					_ = c.Boot(name) // its disk may fail
+				}
+			})
 		}
 		if err := c.RunFor(storm); err != nil { // on, beyond what the oracle "durable" finds at once
 			t.Fatal(err)

@@ -293,15 +293,16 @@ func (n *Network) Err() error {
 	return n.failure
 }
 
-// RunToHeight runs until every running, unfrozen validator has finalized a
-// height. It fails when the time is over first, or when something went wrong.
+// RunToHeight runs until every running, unfrozen and honest validator has finalized
+// a height: a liar's peers owe it nothing, and it may fall behind. It
+// fails when the time is over first, or when something went wrong.
 func (n *Network) RunToHeight(h types.Height, within time.Duration) error {
 	err := n.RunUntil(func() bool {
 		if n.Err() != nil {
 			return true
 		}
 		for _, name := range n.names {
-			if n.Running(name) && n.find(name).frozen == nil && n.Height(name) < h {
+			if n.Running(name) && n.Honest(name) && n.find(name).frozen == nil && n.Height(name) < h {
 				return false
 			}
 		}

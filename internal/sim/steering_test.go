@@ -354,7 +354,7 @@ func churnSeeds() int {
 	if os.Getenv("DEVNET_SOAK") != "" {
 		return 200
 	}
-	return 30
+	return 8
 }
 
 // Validators join and leave, and time travels, under load and faults: agreement
@@ -386,7 +386,7 @@ func TestJoinAndLeaveSeeds(t *testing.T) {
 	}
 	wg.Wait()
 	t.Logf("%d joined, %d left", joined, left)
-	if !t.Failed() && (joined < 20 || left < 10) {
+	if !t.Failed() && (joined < 10 || left < 3) {
 		t.Error("the campaign hardly moved a validator")
 	}
 }
@@ -401,23 +401,21 @@ func churn(seed uint64) (joins, leaves int, err error) {
 	for i, at := 0, 2*time.Second; at < storm; i, at = i+1, at+time.Duration(3000+c.rng.IntN(5000))*time.Millisecond {
 		c.After(at, func() {
 			if c.rng.IntN(2) == 0 || len(c.names) == first {
-				_ = c.Join(fmt.Sprint("w", i)) // booting may meet a planned crash
+				_ = c.Join(fmt.Sprint("x", i)) // booting may meet a planned crash
 				return
 			}
-			if victim := c.names[c.rng.IntN(len(c.names))]; c.isMember(victim) && c.members != nil && len(c.members.Members) > 4 {
-				_ = c.Leave(victim)
-			}
+			c.leave(c.names[c.rng.IntN(len(c.names))])
 		})
 	}
 	if err := c.RunFor(storm); err != nil {
 		return 0, 0, err
 	}
-	if err := c.calm(); err != nil {
+	if err := c.travel(); err != nil {
 		return 0, 0, fmt.Errorf("%w\nfaults:\n%s", err, strings.Join(c.faults, "\n"))
 	}
 	for _, name := range c.names {
 		switch {
-		case strings.HasPrefix(name, "w") && c.Status(name) == validators.StatusActive:
+		case !strings.HasPrefix(name, "v") && c.Status(name) == validators.StatusActive:
 			joins++
 		case strings.HasPrefix(name, "v") && c.Status(name) == validators.StatusLeft:
 			leaves++
@@ -426,24 +424,9 @@ func churn(seed uint64) (joins, leaves int, err error) {
 	return joins, leaves, c.Err()
 }
 
-// calm ends all faults and lets the network show that it goes on.
-func (c *campaign) calm() error {
-	if err := c.Err(); err != nil {
-		return err
-	}
-	c.Heal()
-	c.LinkAll(Link{Latency: 20 * time.Millisecond})
-	c.thawAll()
-	for _, name := range c.names {
-		c.ClockSkew(name, 0)
-		c.find(name).crashes = nil
-		if !c.Running(name) && (c.isMember(name) || c.isJoining(name)) {
-			if err := c.Boot(name); err != nil {
-				return err
-			}
-		}
-	}
-	if err := c.RunToHeight(c.Tip()+liveBlocks, bound); err != nil {
+// travel lets a network that has calmed down travel through time, and go on.
+func (c *campaign) travel() error {
+	if err := c.calm(); err != nil {
 		return err
 	}
 	if _, err := c.Advance(validators.Target{Blocks: 200}); err != nil {

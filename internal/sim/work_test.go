@@ -100,8 +100,9 @@ func mostInABlock(t *testing.T, n *Network) (most, all int) {
 }
 
 // Decision C4: a proposer stops filling a block when a quarter of the leader
-// timeout, here 375 ms, is spent on it. A transfer of 1,200 cycles takes 24 ms of a
-// machine a thousand times slower than the one measured.
+// timeout, here 375 ms, is spent on it, or half a second if that is more. A transfer
+// of 1,200 cycles takes 24 ms of a machine a thousand times slower than the one
+// measured.
 func TestASlowProposerStopsFillingItsBlock(t *testing.T) {
 	const count = 60
 	slow := MeasuredWork
@@ -119,7 +120,7 @@ func TestASlowProposerStopsFillingItsBlock(t *testing.T) {
 			t.Fatal(name, err)
 		}
 		most, all := mostInABlock(t, n)
-		if all != count || (most == count) != test.full || !test.full && most > 17 {
+		if all != count || (most == count) != test.full || !test.full && most > 22 {
 			t.Errorf("%s: %d of %d transactions are final, at most %d in a block", name, all, count, most)
 		}
 	}
