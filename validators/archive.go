@@ -14,7 +14,7 @@ import (
 // The tables of a validator's store. State is consensus state; all others are
 // derived from finalized blocks and can be made again by executing them.
 const (
-	bucketMeta          env.Bucket = "meta"         // "tip" → height of the last block committed
+	bucketMeta          env.Bucket = "meta"         // "tip" → height of the last block committed; "kept" → Kept
 	bucketState         env.Bucket = "state"        // key → value
 	bucketBlocks        env.Bucket = "blocks"       // height → Stored
 	bucketHashes        env.Bucket = "hashes"       // block hash → height
@@ -216,12 +216,23 @@ func (a *Archive) Logs(actor types.Address, newest bool, offset, limit int) (lin
 		}
 		return len(keys) < limit
 	})
+	if err != nil {
+		return nil, err
+	}
 	var stored *Stored
 	for _, key := range keys {
 		height, index := types.Height(binary.BigEndian.Uint64(key)), int(binary.BigEndian.Uint32(key[8:]))
 		if stored == nil || stored.Block.Header.Height != height {
 			if stored, err = a.Block(height); err != nil {
 				return nil, err
+			}
+		}
+		if stored == nil {
+			if kept, err := a.Kept(); err != nil || kept.Dropped(height) {
+				if err != nil {
+					return nil, err
+				}
+				continue // since the index was read
 			}
 		}
 		if stored == nil || index >= len(stored.Logs) {

@@ -14,6 +14,7 @@ import (
 type Story struct {
 	TimerRecord
 	ScheduledExpiry types.Height // with which it was scheduled
+	KeptFrom        types.Height // what happened to it before is no longer kept; 0 where the story is whole
 
 	Moves    []MovedTier
 	Notes    []Note
@@ -69,6 +70,9 @@ func (a *Archive) Story(p *params.Params, id types.TimerID, from types.Height, l
 		return nil, err
 	}
 	s := &Story{TimerRecord: *record, ScheduledExpiry: record.firstExpiry}
+	if r.kept.Dropped(s.Timer.ScheduledAt) {
+		s.KeptFrom = r.kept.From
+	}
 	if s.Notes, err = a.Notes(s.Timer.Seq); err != nil {
 		return nil, err
 	}

@@ -85,7 +85,7 @@ func (w *writes) timer(c *types.TimerChange, index int) {
 	t := &c.Timer
 	switch kindOf(c) {
 	case changeScheduled:
-		order := binary.BigEndian.AppendUint64(heightKey(t.Height), uint64(t.Seq))
+		order := orderKey(t)
 		w.put(bucketTimers, t.ID[:], codec.Marshal(t))
 		w.put(bucketTimerSeqs, seqKey(t.Seq), append(append([]byte{}, t.ID[:]...), t.Actor[:]...))
 		w.put(bucketTimerOrder, order, t.ID[:])
@@ -116,6 +116,7 @@ func (a *Archive) Timer(id types.TimerID) (*TimerRecord, error) {
 type timerReader struct {
 	*Archive
 	tip  types.Height
+	kept Kept
 	at   types.Height // of rows
 	rows map[types.Seq]verdict
 }
@@ -125,7 +126,11 @@ func (a *Archive) timerReader() (*timerReader, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &timerReader{Archive: a}
+	kept, err := a.Kept()
+	if err != nil {
+		return nil, err
+	}
+	r := &timerReader{Archive: a, kept: kept}
 	if tip != nil {
 		r.tip = types.Height(binary.BigEndian.Uint64(tip))
 	}
@@ -206,6 +211,9 @@ const ReasonUnexamined = "not_examined"
 
 // deferred adds what the block of height h, which deferred a timer, said of it.
 func (r *timerReader) deferred(record *TimerRecord, h types.Height) error {
+	if r.kept.Dropped(h) {
+		return nil // nobody knows any more
+	}
 	if r.rows == nil || r.at != h {
 		r.rows, r.at = map[types.Seq]verdict{}, h
 		data, err := r.store.Get(bucketLaneTimers, heightKey(h))

@@ -44,6 +44,7 @@ type archiving struct {
 	waiting []finalized
 	blocks  int
 	posted  bool // a flush is under way
+	dropping
 }
 
 func (a *archiving) receive(ctx actor.Context) {
@@ -82,6 +83,10 @@ func (a *archiving) commit() {
 			}
 			batch.block(stored, result)
 		}
+	}
+	if err := a.dropping.add(&batch.writes, a.blocks); err != nil {
+		a.v.fail("the store cannot be read", err)
+		return
 	}
 	last := a.waiting[len(a.waiting)-1]
 	batch.put(bucketMeta, keyTip, heightKey(last.tip().Block.Header.Height))

@@ -17,6 +17,10 @@ func (w *writes) put(bucket env.Bucket, key, value []byte) {
 	*w = append(*w, env.Write{Bucket: bucket, Key: key, Value: value})
 }
 
+func (w *writes) remove(bucket env.Bucket, key []byte) {
+	*w = append(*w, env.Write{Bucket: bucket, Key: key})
+}
+
 // batch gathers the writes of one commit.
 type batch struct {
 	writes
@@ -64,8 +68,7 @@ func remainsOf(stored *Stored, result *ledger.Result) *remains {
 	}
 	left.lane(result)
 	for i, line := range result.Logs {
-		key := append(append(append([]byte{}, line.Actor[:]...), height...), binary.BigEndian.AppendUint32(nil, uint32(i))...)
-		left.put(bucketLogs, key, []byte{})
+		left.put(bucketLogs, lineKey(line.Actor, height, i), []byte{})
 	}
 	left.put(bucketHashes, stored.Hash[:], height)
 	left.before, left.behind = plain.parts()

@@ -16,7 +16,11 @@ type rangeRequest struct {
 // serve answers a peer that lacks finalized blocks. What the answer weighs is
 // charged to its rations; the request was already.
 func (a *archiving) serve(event rangeRequest) {
-	batch := catchup.Serve(event.request, &served{archive: a.v.history, tip: a.v.View().Block.Header.Height})
+	source := &served{archive: a.v.history, tip: a.v.View().Block.Header.Height}
+	if kept, err := a.v.history.Kept(); err == nil {
+		source.first = kept.From
+	}
+	batch := catchup.Serve(event.request, source)
 	frame := encodeFrame(batch)
 	a.v.door.owe(event.from, rations.Served, len(frame))
 	a.v.node.Transport.Send(event.from, frame)
@@ -26,6 +30,7 @@ func (a *archiving) serve(event rangeRequest) {
 // is not there: the peer asks another.
 type served struct {
 	archive *Archive
+	first   types.Height
 	tip     types.Height
 	last    *Stored
 }
@@ -66,6 +71,9 @@ func (s *served) Next(h types.Height) types.Height {
 	}
 	return next
 }
+
+// First implements catchup.Source.
+func (s *served) First() types.Height { return s.first }
 
 // Tip implements catchup.Source.
 func (s *served) Tip() types.Height { return s.tip }

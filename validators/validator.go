@@ -26,6 +26,8 @@ type Config struct {
 	// RewriteBytes is how long the log of votes may grow before what the store holds
 	// is dropped from it; 0: DefaultRewriteBytes.
 	RewriteBytes int64
+	// History is how many blocks the archive keeps; 0: all.
+	History uint64
 	// Bootstrap are validators that it connects with while it is no member of
 	// the set it knows: who joins begins at genesis, whose members may be gone.
 	Bootstrap []types.Validator
@@ -181,7 +183,7 @@ func (v *Validator) spawn(c *consensus, e *execution) error {
 		pid     **actor.PID
 		receive func(actor.Context)
 	}{
-		{"archive", &v.archive, (&archiving{v: v}).receive},
+		{"archive", &v.archive, (&archiving{v: v, dropping: dropping{archive: v.history, bound: v.config.History}}).receive},
 		{"execution", &v.execution, e.receive},
 		{"consensus", &v.consensus, c.receive},
 		{"intake", &v.intake, (&intake{v: v}).receive},

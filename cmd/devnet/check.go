@@ -17,7 +17,7 @@ import (
 func checkCommand() *cli.Command {
 	return &cli.Command{
 		Name: "check", Usage: "audit a home: executes every block again, checks certificates, votes, roots, supply", ArgsUsage: "[HOME]",
-		Description: "Example: devnet check .devnet\nThe network must not run. Exit code 1 when something is wrong.",
+		Description: "Example: devnet check .devnet\nThe network must not run. Where older blocks were dropped (up --history), the others are not executed. Exit code 1 when something is wrong.",
 		Flags:       []cli.Flag{jsonFlag},
 		Action:      check,
 	}
@@ -52,6 +52,9 @@ func check(c *cli.Context) error {
 		}
 		table(w, "The home holds no nodes.", "NODE HEIGHT BLOCKS_EXECUTED VOTES RESULT", rows)
 		for _, n := range report.Nodes {
+			if n.From > 1 {
+				fmt.Fprintf(w, "%s: kept from height %s on (--history): links, certificates, the last state's root, supply and votes are checked, no block is executed\n", n.Name, height(n.From))
+			}
 			for _, p := range n.Problems {
 				fmt.Fprintf(w, "%s: %s\n", n.Name, p)
 			}

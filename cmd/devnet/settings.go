@@ -14,6 +14,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/box"
 	"github.com/cowboyinc/devnet/internal/params"
 	"github.com/cowboyinc/devnet/internal/store"
+	"github.com/cowboyinc/devnet/validators"
 )
 
 // settings is what up brings a network up by: the flags, over the file of
@@ -27,6 +28,7 @@ type settings struct {
 	Seed       *uint64           `toml:"seed"` // nil: that of the home, random for a new network
 	ChainID    uint64            `toml:"chain_id"`
 	Durability string            `toml:"durability"`
+	History    int64             `toml:"history"` // blocks; 0: all
 	Ephemeral  bool              `toml:"ephemeral"`
 	Strict     bool              `toml:"strict"`
 	Actors     []string          `toml:"actors"`
@@ -60,6 +62,7 @@ func upFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "reset", Usage: "start over: remove what the home holds"},
 		&cli.BoolFlag{Name: "ephemeral", Usage: "keep no files"},
 		&cli.StringFlag{Name: "durability", Value: d.Durability, Usage: "what state survives: `KIND` process (kill -9) or disk (power loss)"},
+		&cli.Int64Flag{Name: "history", DefaultText: "0: all", Usage: fmt.Sprintf("keep the last `BLOCKS` blocks and what was in them, at least %d; who lacks older ones cannot join or come back", validators.MinHistory)},
 		&cli.BoolFlag{Name: "strict", Usage: "no cheats: no faucet, nothing under /devnet"},
 		&cli.StringFlag{Name: "config-out", Usage: "write accounts, keys and addresses to `FILE` as JSON"},
 		&cli.BoolFlag{Name: "json", Usage: "print JSON lines: the network first, then each transaction, message and fire"},
@@ -92,6 +95,7 @@ func readSettings(c *cli.Context) (settings, error) {
 		"http":       func() { s.HTTP = c.String("http") },
 		"policy":     func() { s.Policy = c.String("policy") },
 		"seed":       func() { seed := c.Uint64("seed"); s.Seed = &seed },
+		"history":    func() { s.History = c.Int64("history") },
 		"durability": func() { s.Durability = c.String("durability") },
 		"ephemeral":  func() { s.Ephemeral = c.Bool("ephemeral") },
 		"strict":     func() { s.Strict = c.Bool("strict") },
@@ -125,7 +129,7 @@ func (s *settings) readFile(path string) error {
 		return usage("", "--config: %s: %v", path, err)
 	}
 	if unknown := meta.Undecoded(); len(unknown) > 0 {
-		return usage("The settings are validators, block_time, home, http, policy, seed, chain_id, durability, ephemeral, strict, actors, config_out and [params].",
+		return usage("The settings are validators, block_time, home, http, policy, seed, chain_id, durability, history, ephemeral, strict, actors, config_out and [params].",
 			"--config: %s has the unknown setting %s", path, unknown[0])
 	}
 	return nil
@@ -149,6 +153,9 @@ func (s *settings) judge() error {
 	}
 	if err := s.durability.UnmarshalText([]byte(s.Durability)); err != nil {
 		return usage("Give process or disk.", "--durability: %q is neither", s.Durability)
+	}
+	if s.History != 0 && s.History < validators.MinHistory {
+		return usage("Give 0 to keep all blocks.", "--history: %d blocks are too few: a validator that missed some must find them at the others, in the last %d", s.History, validators.MinHistory)
 	}
 	if s.Ephemeral && s.Home != defaultHome {
 		return usage("Leave one of them out.", "--ephemeral keeps no files, so there is no --home %s", s.Home)

@@ -189,6 +189,8 @@ func entry(e *model.StoryEntry) string {
 		return fmt.Sprintf("moved from the %s to the %s", tierName(e.TierFrom), tierName(e.Tier))
 	case model.StoryExtended:
 		return fmt.Sprintf("%s, expires at %s", strings.ReplaceAll(e.Reason, "_", " "), grouped(uint64(*e.ExpiresAt)))
+	case model.StoryNotKept:
+		return "no longer kept (--history)"
 	case model.StoryTriggered:
 		return "triggered: what it watches changed"
 	case model.StoryBidFailed:

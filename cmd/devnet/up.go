@@ -86,7 +86,7 @@ func up(c *cli.Context) (err error) {
 // config is what the box is asked for.
 func (s *settings) config(logs *nodeLogs) box.Config {
 	return box.Config{Version: version, Validators: s.Validators, BlockTime: s.blockTime, Auto: s.auto, Home: s.Home,
-		Ephemeral: s.Ephemeral, Reset: s.Reset, Seed: s.Seed, ChainID: s.ChainID, Durability: s.durability, Strict: s.Strict,
+		Ephemeral: s.Ephemeral, Reset: s.Reset, Seed: s.Seed, ChainID: s.ChainID, Durability: s.durability, History: uint64(s.History), Strict: s.Strict,
 		Params: s.Params, Log: logs.logger()}
 }
 

@@ -45,10 +45,12 @@ type Backend interface {
 }
 
 // View is one node's latest final state and the blocks before it. It does not
-// change while it is held, but for its history, which grows.
+// change while it is held, but for its history, which grows, and loses its oldest
+// blocks where it is bounded.
 type View interface {
 	Head() Head
-	Block(types.Height) (*Block, error)                    // genesis for 0; nil when there is none
+	Kept() (Kept, error)
+	Block(types.Height) (*Block, error)                    // genesis for 0; nil when there is none; not_kept when it was dropped
 	HeightOf(block types.Hash) (types.Height, bool, error) // of a final block
 	Transaction(types.Hash) (*types.Transaction, types.Height, error)
 	Receipt(types.Hash) (*Receipt, error)
@@ -110,6 +112,12 @@ type Head struct {
 	NextBaseFeeCycle types.Wei
 	NextBaseFeeCell  types.Wei
 	NextBaseFeeLane  types.Wei
+}
+
+// Kept is which blocks are still there: genesis, and all from a height on.
+type Kept struct {
+	From   types.Height // 1 where none was dropped
+	Blocks uint64       // the bound by which others were dropped
 }
 
 // Block is a final block with all that executing it gave.

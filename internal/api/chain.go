@@ -87,7 +87,7 @@ func blockHeight(v View, id string) (types.Height, error) {
 	}
 	height, found, err := v.HeightOf(h)
 	if err == nil && !found {
-		err = Refuse(http.StatusNotFound, "unknown_block", "no final block has the hash %s", h).At("id")
+		err = orDropped(v, Refuse(http.StatusNotFound, "unknown_block", "no final block has the hash %s", h).At("id"))
 	}
 	return height, err
 }
@@ -112,6 +112,10 @@ func (s *Server) blocks(_ context.Context, in *blocksInput) ([]model.Block, erro
 	if err != nil {
 		return nil, err
 	}
+	kept, err := v.Kept()
+	if err != nil {
+		return nil, err
+	}
 	head := v.Head().Height
 	from := types.Height(1)
 	if in.From.set {
@@ -119,9 +123,15 @@ func (s *Server) blocks(_ context.Context, in *blocksInput) ([]model.Block, erro
 	} else if limit := types.Height(in.Limit); head > limit {
 		from = head - limit + 1
 	}
+	if !in.From.set {
+		from = max(from, kept.From)
+	}
 	out := []model.Block{}
 	for h := from; h <= head && len(out) < in.Limit; h++ {
 		b, err := v.Block(h)
+		if isNotKept(err) && !in.From.set {
+			continue // since this list began
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -162,12 +172,12 @@ func (s *Server) transaction(_ context.Context, in *hashInput) (m model.Transact
 	if tx, sender := s.backend.Pending(h); tx != nil {
 		return transactionModel(tx, sender), nil
 	}
-	return m, unknownTransaction(h)
+	return m, unknownTransaction(v, h)
 }
 
-func unknownTransaction(h types.Hash) *Error {
-	return Refuse(http.StatusNotFound, "unknown_transaction", "no final block and no pool holds the transaction %s", h).
-		Hint("It may have been refused, or given up when its sender could no longer pay.").At("hash")
+func unknownTransaction(v View, h types.Hash) error {
+	return orDropped(v, Refuse(http.StatusNotFound, "unknown_transaction", "no final block and no pool holds the transaction %s", h).
+		Hint("It may have been refused, or given up when its sender could no longer pay.").At("hash"))
 }
 
 func (s *Server) receipt(_ context.Context, in *hashInput) (m model.Receipt, err error) {
@@ -190,7 +200,7 @@ func (s *Server) receipt(_ context.Context, in *hashInput) (m model.Receipt, err
 		return m, Refuse(http.StatusNotFound, "not_final", "the transaction %s waits in a pool", h).
 			Hint("Ask again after the next block, or use POST /submit_wait.").At("hash")
 	}
-	return m, unknownTransaction(h)
+	return m, unknownTransaction(v, h)
 }
 
 type AddressInput struct {

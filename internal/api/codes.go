@@ -8,6 +8,9 @@ const CodeNoProgramHost = "no_program_host"
 // program: it crashed, or took too long.
 const CodeHostFailed = "host_failed"
 
+// CodeNotKept says that what was asked for is older than what the network keeps.
+const CodeNotKept = "not_kept"
+
 // CodeDropped is how a Backend says that a transaction it had admitted was given
 // up: nothing of it is or will be executed.
 const CodeDropped = "dropped"

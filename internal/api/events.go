@@ -101,7 +101,20 @@ func (s *Server) newReader(in *eventsInput) (*reader, error) {
 	case in.From.set:
 		r.height = max(1, in.From.Value)
 	}
-	return r, nil
+	return r, s.stillKept(r.height)
+}
+
+// stillKept refuses to begin with a block that was dropped.
+func (s *Server) stillKept(h types.Height) error {
+	v, err := s.backend.View("")
+	if err != nil {
+		return err
+	}
+	kept, err := v.Kept()
+	if err == nil && h < kept.From {
+		err = kept.NotKept(h).At("from")
+	}
+	return err
 }
 
 // resume goes on behind the event of that id.
@@ -135,7 +148,10 @@ func (r *reader) run(ctx context.Context, out stream) {
 				return
 			}
 			var err error
-			if events, _, err = r.feed.load(r.height); err != nil {
+			if events, _, err = r.feed.load(r.height); isNotKept(err) {
+				out.drop(ctx, CodeNotKept, err.Error(), "Connect again without from= and Last-Event-ID: what was missed is gone.")
+				return
+			} else if err != nil {
 				out.drop(ctx, "internal", fmt.Sprintf("the block of height %d cannot be read: %v", r.height, err), "")
 				return
 			}

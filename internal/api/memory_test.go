@@ -29,6 +29,7 @@ type memory struct {
 	actors   map[types.Address]*Actor
 	state    map[types.Address]map[string][]byte
 	blocks   []*Block // blocks[h-1]
+	keptFrom types.Height
 	pool     []*types.Transaction
 	senders  map[types.Hash]types.Address
 	timers   []Timer

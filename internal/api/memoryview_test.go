@@ -28,6 +28,11 @@ func (v *memoryView) Head() Head {
 	return h
 }
 
+func (v *memoryView) Kept() (Kept, error) {
+	defer v.lock()()
+	return Kept{From: max(1, v.m.keptFrom), Blocks: 100}, nil
+}
+
 func (v *memoryView) Block(h types.Height) (*Block, error) {
 	defer v.lock()()
 	if h == 0 {
@@ -35,6 +40,9 @@ func (v *memoryView) Block(h types.Height) (*Block, error) {
 	}
 	if int(h) > len(v.m.blocks) {
 		return nil, nil
+	}
+	if h < v.m.keptFrom {
+		return nil, Kept{From: v.m.keptFrom, Blocks: 100}.NotKept(h)
 	}
 	return v.m.blocks[h-1], nil
 }

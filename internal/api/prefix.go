@@ -2,6 +2,7 @@ package api
 
 import (
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -82,7 +83,12 @@ func find(v View, of HashKind, text, field string) (types.Hash, error) {
 	if err != nil {
 		return types.Hash{}, err
 	}
-	return one(a, found, hashNames[of], field)
+	id, err := one(a, found, hashNames[of], field)
+	var refused *Error
+	if len(found) == 0 && errors.As(err, &refused) {
+		err = orDropped(v, refused)
+	}
+	return id, err
 }
 
 // findAddress finds the account or actor whose address a client shortened.

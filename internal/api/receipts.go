@@ -68,11 +68,11 @@ func (s *Server) actorReceipts(_ context.Context, in *actorReceiptsInput) ([]mod
 	height := v.Head().Height
 	for blocks := 0; blocks < in.Blocks && height > 0 && len(out) < in.Limit; blocks++ {
 		b, err := v.Block(height)
+		if isNotKept(err) || err == nil && b == nil {
+			break
+		}
 		if err != nil {
 			return nil, err
-		}
-		if b == nil {
-			break // its history is not kept any more
 		}
 		printed := b.Printed()
 		for i := range slices.Backward(b.Receipts) {

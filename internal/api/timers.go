@@ -82,7 +82,7 @@ func (s *Server) getTimer(_ context.Context, in *TimerInput) (m model.TimerDetai
 		return m, err
 	}
 	if t == nil {
-		return m, unknownTimer(id)
+		return m, unknownTimer(v, id)
 	}
 	m.Timer = timerModel(t)
 	if t.Status == types.TimerFired {
@@ -98,9 +98,9 @@ func (s *Server) getTimer(_ context.Context, in *TimerInput) (m model.TimerDetai
 	return m, nil
 }
 
-func unknownTimer(id types.TimerID) *Error {
-	return Refuse(http.StatusNotFound, "unknown_timer", "no final block scheduled a timer %s", id).
-		Hint("GET /timers lists those that are known.").At("id")
+func unknownTimer(v View, id types.TimerID) error {
+	return orDropped(v, Refuse(http.StatusNotFound, "unknown_timer", "no final block scheduled a timer %s", id).
+		Hint("GET /timers lists those that are known.").At("id"))
 }
 
 type storyInput struct {
@@ -123,7 +123,7 @@ func (s *Server) story(_ context.Context, in *storyInput) (m model.TimerStory, e
 		return m, err
 	}
 	if story == nil {
-		return m, unknownTimer(id)
+		return m, unknownTimer(v, id)
 	}
 	m = model.TimerStory{Timer: timerModel(&story.Timer), Height: v.Head().Height, Story: append([]model.StoryEntry{}, story.Entries...)}
 	if story.Next != 0 {

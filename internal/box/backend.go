@@ -63,6 +63,9 @@ func (node *Node) describe(best *ledger.State) api.Node {
 		if out.Height == 0 && !node.network.config.Auto { // with auto no block is made before there is something to do
 			out.Missing = append(out.Missing, "the first block is not final here")
 		}
+		if why := node.network.cutOff(out.Height); why != "" {
+			out.Missing = append(out.Missing, why)
+		}
 		if need := quorumPeers(len(best.Validators().Members)); out.Connections < need && out.Status != validators.StatusJoining {
 			out.Missing = append(out.Missing, "connections to other validators: "+fmt.Sprintf("%d of at least %d", out.Connections, need))
 		}

@@ -31,6 +31,7 @@ type Report struct {
 type NodeReport struct {
 	Name     string       `json:"name"`
 	Height   types.Height `json:"height"`
+	From     types.Height `json:"from"`   // of the first block that is kept, where others were dropped; else 0
 	Blocks   int          `json:"blocks"` // executed again
 	Votes    int          `json:"votes"`  // in its log
 	Problems []string     `json:"problems"`
@@ -55,6 +56,9 @@ func (r *Report) Clean() bool {
 // final state; it counts the signers of every certificate; it checks that the
 // supply adds up, that no validator's log contradicts itself, and that all
 // nodes have the same blocks. progress, which may be nil, is told of each block.
+// Of a node whose older blocks were dropped (--history) it executes none: it
+// follows their links, counts the certificates of the epochs whose sets the state
+// still knows, and compares the state's root with the last block's.
 // An error means that the audit could not be made.
 func Check(dir string, python string, progress func(node string, height, tip types.Height)) (*Report, error) {
 	if _, err := home.ReadMeta(dir); err != nil {
@@ -152,7 +156,19 @@ func (a *audit) node(files home.Node) error {
 		return err
 	}
 	defer votes.Close()
-	state, err := a.blocks(validators.ArchiveOf(db))
+	archive := validators.ArchiveOf(db)
+	kept, err := archive.Kept()
+	if err != nil {
+		return err
+	}
+	if kept.From > 1 {
+		a.report.From = kept.From
+		if err := a.end(archive, db, kept); err != nil {
+			return err
+		}
+		return a.votes(votes)
+	}
+	state, err := a.blocks(archive)
 	if err != nil {
 		return err
 	}
@@ -206,13 +222,7 @@ func (a *audit) blocks(archive *validators.Archive) (*ledger.State, error) {
 
 func (a *audit) block(parent *ledger.State, stored *validators.Stored) *ledger.State {
 	h, hash := stored.Block.Header.Height, stored.Block.Hash()
-	if hash != stored.Hash {
-		a.problem("height %d: the block stored as %s has the hash %s", h, stored.Hash, hash)
-	}
-	if other, known := a.chain[h]; known && other != hash {
-		a.problem("height %d: block %s is final here, and %s at another node", h, hash, other)
-	}
-	a.chain[h] = hash
+	a.identity(stored, hash)
 	set := parent.Validators()
 	if c := stored.Finalization; c != nil {
 		a.certificate(c, types.Finalize, hash, set)
@@ -232,6 +242,18 @@ func (a *audit) block(parent *ledger.State, stored *validators.Stored) *ledger.S
 		a.problem("height %d: the stored receipts are not what executing gives", h)
 	}
 	return result.State
+}
+
+// identity compares a block with its record, and with the other nodes'.
+func (a *audit) identity(stored *validators.Stored, hash types.Hash) {
+	h := stored.Block.Header.Height
+	if hash != stored.Hash {
+		a.problem("height %d: the block stored as %s has the hash %s", h, stored.Hash, hash)
+	}
+	if other, known := a.chain[h]; known && other != hash {
+		a.problem("height %d: block %s is final here, and %s at another node", h, hash, other)
+	}
+	a.chain[h] = hash
 }
 
 // setOf is the set that decides from an epoch on, as the state before a border or

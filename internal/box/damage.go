@@ -36,6 +36,9 @@ func (n *Network) remedy(name string, err error) error {
 	files := home.NodeFiles(n.home.Dir(), name)
 	switch {
 	case errors.As(err, new(*store.DamagedError)), errors.As(err, new(*validators.StoreError)):
+		if n.droppedBeside(name) {
+			return &DamagedError{name, err, n.copyState(name)}
+		}
 		return &DamagedError{name, err, fmt.Sprintf("remove %s, and %s fetches its state from the others; or begin anew with --reset", files.State, name)}
 	case errors.Is(err, log.ErrDamaged), errors.Is(err, log.ErrFormat):
 		return &DamagedError{name, err, fmt.Sprintf("remove %s, and %s votes again once the others have gone on; or begin anew with --reset", files.Votes, name)}

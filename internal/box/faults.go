@@ -184,6 +184,9 @@ func (n *Network) Wipe(name string) error {
 		if node.running.Load() {
 			return fmt.Errorf("%s runs: crash it first", name)
 		}
+		if err := n.refuseBounded(name, "be wiped"); err != nil {
+			return err
+		}
 		lost, err := node.wipe()
 		if err != nil {
 			return err

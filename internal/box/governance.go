@@ -34,6 +34,9 @@ func (n *Network) Join(ctx context.Context, name string) (*Node, error) {
 	if n.Paused() {
 		return nil, api.ErrPausedOrder()
 	}
+	if err := n.refuseBounded("a validator", "join"); err != nil {
+		return nil, err
+	}
 	node, err := n.admitNode(name)
 	if err != nil {
 		return nil, err

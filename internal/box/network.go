@@ -61,6 +61,9 @@ const maxGenesisBytes = 1 << 20
 // after that (Ready waits for them). ctx bounds the start alone.
 func Up(ctx context.Context, config Config) (*Network, error) {
 	config.setDefaults()
+	if err := config.checkHistory(); err != nil {
+		return nil, err
+	}
 	n := &Network{config: config, clock: clock.New(), verifier: crypto.NewVerifier(!config.NoRemember), log: config.Log, book: newAddressBook(), links: newLinks()}
 	if err := n.open(); err != nil {
 		return nil, errors.Join(err, n.Close())
@@ -246,6 +249,11 @@ func (n *Network) start(ctx context.Context) error {
 			return err
 		}
 		if err := node.start(); err != nil {
+			return err
+		}
+	}
+	for _, node := range n.List() { // those that began before others told what they keep
+		if err := n.mustFollow(node); err != nil {
 			return err
 		}
 	}

@@ -94,13 +94,16 @@ func (node *Node) start() error {
 	if err := node.openFiles(); err != nil {
 		return errors.Join(n.remedy(node.Name, err), node.stop())
 	}
+	if err := n.mustFollow(node); err != nil {
+		return errors.Join(err, node.stop())
+	}
 	node.loops = newLoops()
 	node.gate = &gate{Transport: node.mask.Wrap(node.tapped(n.book.transport(node.transport)))}
 	key := nodeKey(n.seed, node.Name)
 	environment := env.Node{Clock: n.clock, Loops: node.loops, Transport: node.gate, Log: node.log,
 		Store: node.store, Signer: n.verifier.Signer(key), Verifier: n.verifier, Programs: n.programs}
 	validator, err := validators.Start(n.runtime, validators.Config{Name: node.Name, Genesis: n.genesis, Memo: n.memo, Log: n.log,
-		Bootstrap: n.bootstrap(), Lost: node.lost, Booted: n.booted(key.Address()), Observe: n.observe, OnFailure: func(err error) { node.fail(err) }}, environment)
+		Bootstrap: n.bootstrap(), Lost: node.lost, History: n.config.History, Booted: n.booted(key.Address()), Observe: n.observe, OnFailure: func(err error) { node.fail(err) }}, environment)
 	if err != nil {
 		return errors.Join(n.remedy(node.Name, err), node.stop())
 	}

@@ -72,6 +72,11 @@ func (v *view) Story(id types.TimerID, from types.Height, blocks int) (*api.Stor
 	out := &api.Story{Timer: v.timerOf(&s.TimerRecord), Next: s.Next}
 	out.Entries = append(out.Entries, at(model.StoryScheduled, s.Timer.ScheduledAt))
 	out.Entries[0].Tier, out.Entries[0].ExpiresAt = firstTier(v.state.Params(), s), &s.ScheduledExpiry
+	if s.KeptFrom != 0 {
+		gone := at(model.StoryNotKept, s.Timer.ScheduledAt)
+		gone.To, gone.Blocks = s.KeptFrom-1, uint64(s.KeptFrom-s.Timer.ScheduledAt)
+		out.Entries = append(out.Entries, gone)
+	}
 	for _, m := range s.Moves {
 		e := at(model.StoryMoved, m.At)
 		e.TierFrom, e.Tier = m.From, m.To
@@ -103,7 +108,7 @@ func at(kind string, h types.Height) model.StoryEntry {
 // first, or else the one where its height belonged when it was scheduled
 // (decisions T7, T27).
 func firstTier(p *params.Params, s *validators.Story) string {
-	if len(s.Moves) > 0 {
+	if len(s.Moves) > 0 && s.KeptFrom == 0 {
 		return s.Moves[0].From
 	}
 	height := s.Timer.Height

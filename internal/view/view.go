@@ -60,6 +60,9 @@ func (v *view) Block(h types.Height) (*api.Block, error) {
 		return &api.Block{Block: genesis, Hash: genesis.Hash()}, nil
 	}
 	stored, err := v.archive.Block(h)
+	if err == nil && stored == nil {
+		err = v.stillKept(h)
+	}
 	if err != nil || stored == nil {
 		return nil, err
 	}
@@ -83,6 +86,20 @@ func (v *view) Block(h types.Height) (*api.Block, error) {
 		block.Logs = append(block.Logs, api.LogLine{Actor: line.Actor, Height: h, Hash: line.Cause, Line: line.Line})
 	}
 	return block, nil
+}
+
+func (v *view) Kept() (api.Kept, error) {
+	kept, err := v.archive.Kept()
+	return api.Kept{From: kept.From, Blocks: kept.Blocks}, err
+}
+
+// stillKept refuses a height whose block was dropped.
+func (v *view) stillKept(h types.Height) error {
+	kept, err := v.Kept()
+	if err == nil && h < kept.From {
+		err = kept.NotKept(h)
+	}
+	return err
 }
 
 func (v *view) HeightOf(block types.Hash) (types.Height, bool, error) {

@@ -77,6 +77,8 @@ func (c *skipping) Next(h types.Height) types.Height {
 
 func (c *skipping) Tip() types.Height { return 80 }
 
+func (c *skipping) First() types.Height { return 1 }
+
 func (c *skipping) Finalization(h types.Height) *types.Certificate {
 	return testCertificate(types.Finalize, &c.blocks[h].Header, c.hashes[h])
 }

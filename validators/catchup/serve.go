@@ -13,6 +13,8 @@ type Source interface {
 	// Next returns the height of the first final block at or after h; 0 where
 	// there is none.
 	Next(h types.Height) types.Height
+	// First is the height from which on blocks are kept.
+	First() types.Height
 	// Tip is the height of the newest final block.
 	Tip() types.Height
 }
@@ -20,10 +22,11 @@ type Source interface {
 // Serve makes up the answer to a request: blocks from From on, up to To, a
 // border or the limits, that end in a finalization; where none is in reach,
 // the headers that lead to the next one follow. Where all heights up to To were
-// skipped it goes on to the first that was not. It reads at most MaxBatchBlocks
+// skipped it goes on to the first that was not. Who asks for what is no longer
+// kept gets nothing: later blocks are of no use without it. It reads at most MaxBatchBlocks
 // blocks and MaxLinks headers.
 func Serve(request *RangeRequest, source Source) *Batch {
-	if request.From == 0 || request.To < request.From || request.From > source.Tip() {
+	if request.From == 0 || request.From < source.First() || request.To < request.From || request.From > source.Tip() {
 		return &Batch{From: request.From}
 	}
 	to := min(max(request.To, source.Next(request.From)), source.Tip())

@@ -6,6 +6,18 @@ import (
 	"github.com/cowboyinc/devnet/internal/types"
 )
 
+// Who asks for what is no longer kept gets an empty answer, and no blocks that
+// do not follow on what it has.
+func TestServeGivesNothingOfWhatIsNoLongerKept(t *testing.T) {
+	c := newChain(50)
+	c.bytes, c.final, c.first = 600, func(types.Height) bool { return true }, 20
+	for from, blocks := range map[types.Height]int{1: 0, 19: 0, 20: 31, 50: 1} {
+		if b := Serve(&RangeRequest{From: from, To: 50}, c); b.From != from || len(b.Blocks) != blocks {
+			t.Errorf("from %d: %d blocks from %d, want %d", from, len(b.Blocks), b.From, blocks)
+		}
+	}
+}
+
 // An answer ends at a block with a finalization of its own.
 func TestServeEndsFinal(t *testing.T) {
 	c := newChain(350)

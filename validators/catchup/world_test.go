@@ -43,6 +43,7 @@ type testChain struct {
 	final  func(types.Height) bool
 	bytes  int // of each
 	tip    types.Height
+	first  types.Height // that is kept
 }
 
 func newChain(length int) *testChain {
@@ -91,6 +92,8 @@ func (c *testChain) Next(h types.Height) types.Height {
 }
 
 func (c *testChain) Tip() types.Height { return c.tip }
+
+func (c *testChain) First() types.Height { return c.first }
 
 func (c *testChain) root(h types.Height) Root {
 	r := Root{Block: c.blocks[h], Hash: c.hashes[h], Set: testSet(types.Epoch(h / testEpochBlocks))}

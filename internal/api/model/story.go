@@ -22,12 +22,13 @@ const (
 	StoryExpired      = "expired"
 	StoryInsufficient = "insufficient_funds"
 	StoryCancelled    = "cancelled"
+	StoryNotKept      = "not_kept"
 )
 
 // StoryEntry is one thing that happened to a timer, or one row of blocks in which
 // the same happened. Fields that say nothing about its kind are absent.
 type StoryEntry struct {
-	Kind      string         `json:"kind" enum:"scheduled,moved,extended,triggered,bid_failed,deferred,fired,expired,insufficient_funds,cancelled"`
+	Kind      string         `json:"kind" enum:"scheduled,moved,extended,triggered,bid_failed,deferred,fired,expired,insufficient_funds,cancelled,not_kept"`
 	From      types.Height   `json:"from" doc:"Of the first block."`
 	To        types.Height   `json:"to" doc:"Of the last block."`
 	Blocks    uint64         `json:"blocks"`
