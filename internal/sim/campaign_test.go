@@ -101,12 +101,12 @@ func newCampaign(seed uint64, change ...func(*NetworkConfig)) (*campaign, error)
 	for _, i := range rng.Perm(c.Validators)[:(c.Validators-1)/3] {
 		one.faulty = append(one.faulty, fmt.Sprintf("v%d", i))
 	}
-	for _, name := range one.faulty {
-		if *liar == "" {
-			break
-		}
-		if _, err := one.Misbehave(name, *liar); err != nil {
-			return nil, err
+	if kind := liesFirst(seed); kind != "" {
+		one.did["liars"]++
+		for _, name := range one.faulty {
+			if _, err := one.Misbehave(name, kind); err != nil {
+				return nil, err
+			}
 		}
 	}
 	one.traffic()
@@ -114,6 +114,25 @@ func newCampaign(seed uint64, change ...func(*NetworkConfig)) (*campaign, error)
 		one.After(at, one.fault)
 	}
 	return one, nil
+}
+
+// liesFirst is how the faulty validators of a seed begin to lie: as the flag says, or
+// in every fourth seed by the next kind of all.
+func liesFirst(seed uint64) string {
+	if *liar != "" || seed%4 != 0 {
+		return *liar
+	}
+	kinds := byzantine.Kinds()
+	return string(kinds[seed/4%uint64(len(kinds))])
+}
+
+// replay is the command that runs a seed of the campaign again.
+func replay(seed uint64) string {
+	command := fmt.Sprintf("go test ./internal/sim -run TestCampaign$ -seed %d -seeds 1", seed)
+	if *liar != "" {
+		command += " -liar " + *liar
+	}
+	return command
 }
 
 // traffic is transfers, heartbeats that schedule timers, calls, sends and
@@ -446,7 +465,7 @@ func TestCampaign(t *testing.T) {
 				mu.Lock()
 				if err != nil {
 					if fails++; fails <= 5 {
-						t.Errorf("seed %d: %v\nreplay: go test ./internal/sim -run TestCampaign -seed %d -seeds 1\nfaults: %s", seed, err, seed, faultsOf(one))
+						t.Errorf("seed %d: %v\nreplay: %s\nfaults: %s", seed, err, replay(seed), faultsOf(one))
 					}
 				}
 				sum.add(one)
@@ -531,7 +550,7 @@ func (s *tally) sometimes(t *testing.T) {
 		{s.crashes, "crashes"}, {s.midstep, "crashes within a step"}, {s.lost, "records lost"},
 		{s.dropped, "frames dropped"}, {s.held, "events held"}, {s.audits, "audits"},
 		{s.rewritten, "rewritten logs"}, {s.apart, "seeds apart"}, {s.sets, "sets announced"}, {s.boots, "boots"}, {s.worked, "milliseconds of work"},
-		{s.did["misbehave"], "liars"}, {s.did["wipe"], "wipes"}, {s.did["flip"], "flipped bits"}, {s.did["refused"], "damaged disks refused"},
+		{s.did["misbehave"], "liars"}, {s.did["liars"], "seeds that begin with liars"}, {s.did["wipe"], "wipes"}, {s.did["flip"], "flipped bits"}, {s.did["refused"], "damaged disks refused"},
 		{s.did["failing"], "failing disks"}, {s.did["parameter"], "parameter changes"}, {s.did["join"], "joins"}, {s.did["leave"], "leaves"},
 	} {
 		if one.n == 0 {
