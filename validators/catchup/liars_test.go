@@ -191,3 +191,22 @@ func TestAProofOfItsOwn(t *testing.T) {
 	w.run(time.Minute)
 	w.expectChain(t, 350)
 }
+
+// A liar is left out for lyingTimeouts, also where there is nobody else to ask;
+// after that it is asked again.
+func TestALiarIsLeftOutForAWhile(t *testing.T) {
+	w := newWorld(50, 0)
+	for i := range w.answer {
+		w.answer[i] = behaviours["another state"]
+	}
+	w.post(Behind{Peer: testAddress(1), Height: 50, Proven: true}, 0)
+	w.run((lyingTimeouts - 1) * time.Second)
+	for i := 1; i < 4; i++ {
+		if w.requests[i] != 1 || w.lies[i] != 1 {
+			t.Errorf("v%d was asked %d times, and found to lie %d times", i, w.requests[i], w.lies[i])
+		}
+	}
+	clear(w.answer[:])
+	w.run((lyingTimeouts + 1) * time.Second)
+	w.expectChain(t, 50)
+}

@@ -370,3 +370,24 @@ func TestAFinalizationOfAnotherChainIsAConflict(t *testing.T) {
 		}
 	}
 }
+
+// C4: a finalize vote of a view that is over is sent again until that view is
+// final: who lost it may be all that finality waits for.
+func TestC4SendsFinalizeVotesOfPastViewsAgain(t *testing.T) {
+	s := newSolo(t, 4, nil)
+	b := s.settled()
+	if !s.voted(types.Finalize, 1) || s.m.View() != 2 {
+		t.Fatal("view 1 is not over")
+	}
+	first := len(s.votes(types.Finalize, 1))
+	s.wait(4 * time.Second)
+	again := len(s.votes(types.Finalize, 1))
+	if again == first {
+		t.Error("the finalize vote of view 1 was sent once, in view 1")
+	}
+	s.receive(1, s.certificate(types.Finalize, 1, b, 1, 2, 3))
+	s.wait(4 * time.Second)
+	if n := len(s.votes(types.Finalize, 1)); n != again {
+		t.Errorf("view 1 is final, and its vote is sent %d times more", n-again)
+	}
+}

@@ -99,3 +99,14 @@ func BenchmarkStore(b *testing.B) {
 		})
 	}
 }
+
+// Under disk a commit is on the disk when it returns; under process the system
+// may still hold it. A test cannot cut the power, so it looks at what bbolt goes by.
+func TestDiskSyncsEachCommit(t *testing.T) {
+	for _, d := range []store.Durability{store.Process, store.Disk} {
+		s := open(t, filepath.Join(t.TempDir(), "state.db"), d)
+		if synced := !s.db.NoSync && !s.db.NoGrowSync; synced != (d == store.Disk) {
+			t.Errorf("%v: commits are synced: %v", d, synced)
+		}
+	}
+}
