@@ -5,9 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"os/signal"
 	"strconv"
 	"strings"
 	"syscall"
@@ -15,7 +17,9 @@ import (
 	"time"
 
 	"github.com/cowboyinc/devnet/actors/samples"
+	"github.com/cowboyinc/devnet/fixtures"
 	"github.com/cowboyinc/devnet/internal/api"
+	"github.com/cowboyinc/devnet/internal/home"
 	"github.com/cowboyinc/devnet/internal/types"
 )
 
@@ -35,12 +39,31 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// victim brings the network up and increments counters until it is killed.
+// Beside its home, a victim is told of a Python actor that an earlier life
+// deployed, and of the bytes that a file may have: a file that cannot grow stands
+// for a disk that is full.
+const (
+	victimActor = "DEVNET_TEST_VICTIM_ACTOR"
+	victimFull  = "DEVNET_TEST_VICTIM_FULL"
+)
+
+// payee is nobody's; each transfer gives it 1 wei.
+var payee = types.Address{0: 0xbb, 19: 1}
+
+// victim brings the network up, increments counters, has a Python actor beat and
+// transfers money until it is killed. It says a word a line: up, refused, final,
+// done, paid, actor, stopped, error.
 func victim(dir string) error {
-	n, err := Up(context.Background(), Config{Home: dir, BlockTime: 2 * time.Millisecond, Seed: testSeed(),
-		Params: map[string]string{"chain.link_delay_ms": "20"}, Log: logger()})
-	if err != nil {
-		return err
+	full := os.Getenv(victimFull) != ""
+	if full {
+		signal.Ignore(syscall.SIGXFSZ)
+		most, err := strconv.ParseUint(os.Getenv(victimFull), 10, 64)
+		if err != nil {
+			return err
+		}
+		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: most, Max: most}); err != nil {
+			return err
+		}
 	}
 	lines := make(chan string, 1024)
 	go func() {
@@ -48,75 +71,263 @@ func victim(dir string) error {
 			fmt.Println(line)
 		}
 	}()
+	n, err := Up(context.Background(), Config{Home: dir, BlockTime: 2 * time.Millisecond, Seed: testSeed(),
+		Params: map[string]string{"chain.link_delay_ms": "20"}, Log: slog.New(slog.NewTextHandler(stops(lines), nil))})
+	if err != nil {
+		fmt.Println("refused", strings.ReplaceAll(err.Error(), "\n", " "))
+		return nil
+	}
 	lines <- fmt.Sprint("up ", n.Best().height())
 	n.Subscribe(func(h types.Height) { lines <- fmt.Sprint("final ", h) })
 	for _, name := range AccountNames[:4] {
-		go func() {
-			w := newWallet(n, name)
-			var heart types.Address
-			for ctx := context.Background(); ; {
-				var tx *types.Transaction
-				if heart.IsZero() {
-					tx = w.deploy(samples.Code("heartbeat"), "", 10*types.CBY)
-				} else {
-					tx = w.execute(heart, "start", []byte{0, 0, 0, 0, 0, 0, 0, 3})
-				}
-				hash, err := n.Submit(ctx, tx.Encode())
-				var refused *api.Error
-				if errors.As(err, &refused) && refused.Body.Code == api.CodeNonceTooLow {
-					w = newWallet(n, name) // the log held more than the stores, and has been replayed now
-					continue
-				}
-				if err != nil {
-					lines <- fmt.Sprint("error ", name, ": ", err)
-					return
-				}
-				receipt, err := n.Wait(ctx, hash)
-				if errors.As(err, &refused) && refused.Body.Code == "dropped" {
-					w = newWallet(n, name) // one of the life before used the nonce
-					continue
-				}
-				if err != nil {
-					lines <- fmt.Sprint("error ", err)
-					return
-				}
-				if heart.IsZero() {
-					heart = receipt.To
-				}
-				lines <- fmt.Sprint("done ", hash)
-			}
-		}()
+		go work(n, name, full, lines, counting(new(types.Address)))
 	}
+	go work(n, "erin", full, lines, beating(lines))
+	go work(n, "frank", full, lines, paying(lines))
 	select {}
 }
 
-// kill -9 of the whole process under load, again and again: it comes up again
-// at or above the last finalized height, no acknowledged transaction is lost,
-// no validator contradicts itself, and the audit is clean.
-func TestKillMinus9(t *testing.T) {
-	kills := 20
-	if os.Getenv("DEVNET_SOAK") != "" {
-		kills = 500
+// stops passes on what the log says of validators that stop.
+type stops chan<- string
+
+// Write implements io.Writer.
+func (s stops) Write(p []byte) (int, error) {
+	if line := string(p); strings.Contains(line, "the validator stops") {
+		s <- "stopped " + strings.TrimSpace(line)
 	}
-	dir := t.TempDir() + "/home"
+	return len(p), nil
+}
+
+// job is what a worker does next, and what it does when that has landed.
+type job struct {
+	next   func(*wallet) *types.Transaction
+	landed func(*api.Receipt)
+}
+
+// work does a job again and again, and says what was acknowledged. Where the disk
+// is full, the validators stop, and then it ends.
+func work(n *Network, name string, full bool, lines chan<- string, j job) {
+	w := newWallet(n, name)
+	for ctx := context.Background(); ; {
+		hash, err := n.Submit(ctx, j.next(w).Encode())
+		var refused *api.Error
+		if errors.As(err, &refused) && refused.Body.Code == api.CodeNonceTooLow {
+			w = newWallet(n, name) // the log held more than the stores, and has been replayed now
+			continue
+		}
+		if err == nil {
+			var receipt *api.Receipt
+			if receipt, err = n.Wait(ctx, hash); err == nil {
+				lines <- fmt.Sprint("done ", hash)
+				j.landed(receipt)
+				continue
+			}
+			if errors.As(err, &refused) && refused.Body.Code == api.CodeDropped {
+				w = newWallet(n, name) // one of the life before used the nonce
+				continue
+			}
+		}
+		if !full {
+			lines <- fmt.Sprint("error ", name, ": ", err)
+		}
+		return
+	}
+}
+
+// counting deploys a counter with a timer in Go, and has it count.
+func counting(heart *types.Address) job {
+	return job{func(w *wallet) *types.Transaction {
+		if heart.IsZero() {
+			return w.deploy(samples.Code("heartbeat"), "", 10*types.CBY)
+		}
+		return w.execute(*heart, "start", []byte{0, 0, 0, 0, 0, 0, 0, 3})
+	}, func(r *api.Receipt) {
+		if heart.IsZero() {
+			*heart = r.To
+		}
+	}}
+}
+
+// beating deploys a Python actor, once in all lives, whose timer then beats for
+// ever, and calls it.
+func beating(lines chan<- string) job {
+	heart, err := types.ParseAddress(os.Getenv(victimActor))
+	if err != nil {
+		heart = types.Address{}
+	}
+	return job{func(w *wallet) *types.Transaction {
+		var tx *types.Transaction
+		if heart.IsZero() {
+			source, err := fixtures.Actors.ReadFile("actors/heartbeat.py")
+			if err != nil {
+				panic(err)
+			}
+			tx = w.deploy(source, "", 100_000*types.CBY)
+			tx.CyclesLimit, tx.CellsLimit = 5_000_000, 400_000
+		} else {
+			tx = w.execute(heart, "start", nil)
+			tx.CyclesLimit = 200_000
+		}
+		sig := w.n.Key(w.name).Sign(tx.SigningDigest())
+		tx.Signature = &sig
+		return tx
+	}, func(r *api.Receipt) {
+		switch {
+		case r.Status != types.StatusOK:
+			lines <- fmt.Sprintf("error the Python actor ended with %s: %+v", r.Status, r.Error)
+		case heart.IsZero():
+			heart = r.To
+			lines <- fmt.Sprint("actor ", heart)
+		}
+	}}
+}
+
+// paying transfers 1 wei to nobody.
+func paying(lines chan<- string) job {
+	return job{func(w *wallet) *types.Transaction { return w.transfer(payee, 1) }, func(r *api.Receipt) {
+		if r.Status != types.StatusOK {
+			lines <- fmt.Sprint("error a transfer ended with ", r.Status)
+			return
+		}
+		lines <- fmt.Sprint("paid ", r.Hash)
+	}}
+}
+
+// How often a disk is full, and a file damaged, in lives.
+const (
+	fullEvery   = 8
+	damageEvery = 10
+)
+
+// witness is what a victim said in all its lives, and what was done to it.
+type witness struct {
+	dir    string
+	random *rand.Rand
+	node   string // whose files are damaged: one of four, which is f
+
+	final, floor types.Height // the highest; and what a life begins with at least
+	done         map[types.Hash]bool
+	paid         uint64
+	actor        string
+
+	full, stopped, damaged, refused int
+}
+
+// kill -9 of the whole process under load, again and again: Go and Python actors
+// with timers, and transfers. It comes up again at or above the last finalized
+// height, no acknowledged transaction is lost, no validator contradicts itself,
+// and the audit is clean. Sometimes the disk is full, and validators stop; or a
+// file of one validator is damaged or gone between two lives, and the network goes
+// on or refuses it by name, with a remedy that works.
+func TestKillMinus9(t *testing.T) {
+	kills := 40
+	if os.Getenv("DEVNET_SOAK") != "" {
+		kills = 1000
+	}
+	if text := os.Getenv("DEVNET_KILLS"); text != "" {
+		var err error
+		if kills, err = strconv.Atoi(text); err != nil {
+			t.Fatal("DEVNET_KILLS is how often the process is killed: ", err)
+		}
+	}
 	seed := rand.Uint64()
 	t.Logf("moments of the kills: seed %d", seed)
-	random := rand.New(rand.NewPCG(seed, 0))
-	var final types.Height
-	done := map[types.Hash]bool{}
+	w := &witness{dir: t.TempDir() + "/home", random: rand.New(rand.NewPCG(seed, 0)), done: map[types.Hash]bool{}}
+	w.node = NodeName(w.random.IntN(4))
 	for i := range kills {
-		// Every other life begins to be counted with the first acknowledgement, so
-		// that a slow machine gets there too.
-		runVictim(t, dir, []string{"up", "done"}[i%2], time.Duration(20+random.IntN(400))*time.Millisecond, &final, done)
+		switch {
+		case i%fullEvery == fullEvery-1:
+			w.fill(t)
+		case i%damageEvery == damageEvery-2 && i+1 < kills:
+			w.damage(t)
+		default:
+			// Every other life begins to be counted with the first acknowledgement, so
+			// that a slow machine gets there too.
+			if refusal := w.live(t, []string{"up", "done"}[i%2], 0); refusal != "" {
+				t.Errorf("an undamaged home is refused: %s", refusal)
+			}
+		}
 		if t.Failed() {
 			t.Fatalf("at kill %d", i)
 		}
 	}
-	t.Logf("%d kills: height %d, %d acknowledged transactions", kills, final, len(done))
-	if len(done) == 0 || final < types.Height(kills) {
-		t.Fatalf("the load did nothing: %d transactions, height %d", len(done), final)
+	t.Logf("%d kills: height %d, %d acknowledged transactions, %d of them transfers; %d full disks stopped %d validators; %s was damaged %d times, and %d times refused",
+		kills, w.final, len(w.done), w.paid, w.full, w.stopped, w.node, w.damaged, w.refused)
+	if len(w.done) == 0 || w.final < types.Height(kills) {
+		t.Fatalf("the load did nothing: %d transactions, height %d", len(w.done), w.final)
 	}
-	report, err := Check(dir, "", nil)
+	if kills >= 40 && (w.paid == 0 || w.actor == "" || w.stopped == 0 || w.refused == 0) {
+		t.Errorf("not all of it was met: %d transfers, the actor %q, %d validators stopped, %d refused", w.paid, w.actor, w.stopped, w.refused)
+	}
+	w.judge(t)
+}
+
+// fill lives with files that can hardly grow, until a validator stops.
+func (w *witness) fill(t *testing.T) {
+	most := int64(0)
+	for i := range 4 {
+		if info, err := os.Stat(home.NodeFiles(w.dir, NodeName(i)).Votes); err == nil {
+			most = max(most, info.Size())
+		}
+	}
+	w.full++
+	w.live(t, "stopped", most+1+int64(w.random.IntN(64<<10)))
+}
+
+// damage spoils or removes a file, and begins again: where that is refused, it
+// does what the refusal says.
+func (w *witness) damage(t *testing.T) {
+	files := home.NodeFiles(w.dir, w.node)
+	path := []string{files.State, files.Votes}[w.random.IntN(2)]
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.damaged++
+	w.floor = 0 // that node alone may have stored the last block; the others have it in their logs
+	how := ""
+	switch w.random.IntN(4) {
+	case 0:
+		how, err = "removed", os.Remove(path)
+	case 1:
+		how = "a bit flipped in its middle"
+		data[len(data)/2] ^= 1 << w.random.IntN(8)
+		err = os.WriteFile(path, data, 0o600)
+	case 2:
+		how = "a piece zeroed"
+		clear(data[len(data)/4 : len(data)/2])
+		err = os.WriteFile(path, data, 0o600)
+	case 3:
+		how = "bits flipped all over"
+		for range 1 + len(data)/1000 {
+			data[w.random.IntN(len(data))] ^= 1 << w.random.IntN(8)
+		}
+		err = os.WriteFile(path, data, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	refusal := w.live(t, "done", 0)
+	if refusal == "" {
+		return
+	}
+	w.refused++
+	for _, word := range []string{w.node + ": ", path, "remove " + path + ",", "--reset"} {
+		if !strings.Contains(refusal, word) {
+			t.Errorf("%s, %s: %q does not say %q", path, how, refusal, word)
+		}
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if again := w.live(t, "done", 0); again != "" {
+		t.Errorf("%s, %s, and removed as was advised: %s", path, how, again)
+	}
+}
+
+// judge audits what the last life left, and looks for all that was acknowledged.
+func (w *witness) judge(t *testing.T) {
+	report, err := Check(w.dir, "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,23 +337,49 @@ func TestKillMinus9(t *testing.T) {
 		}
 		t.Logf("%s: height %d, %d blocks, %d votes", node.Name, node.Height, node.Blocks, node.Votes)
 	}
-	n := up(t, Config{Home: dir})
+	n := up(t, Config{Home: w.dir})
 	for _, node := range n.List() {
-		awaitNode(t, node, final)
+		awaitNode(t, node, w.final)
 	}
-	for hash := range done {
-		if receipt, err := n.Best().Validator().Archive().Receipt(hash); err != nil || receipt == nil {
+	best := n.Best().Validator()
+	for hash := range w.done {
+		if receipt, err := best.Archive().Receipt(hash); err != nil || receipt == nil {
 			t.Fatalf("the acknowledged transaction %s is lost: %v", hash, err)
 		}
 	}
+	state := best.View().State
+	if had, fits := state.Account(payee).Balance.Uint64(); !fits || had < w.paid {
+		t.Errorf("%d transfers of 1 wei were acknowledged, and %s has %d", w.paid, payee, had)
+	}
+	if w.actor == "" {
+		return
+	}
+	heart, err := types.ParseAddress(w.actor)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Whoever crashed between a fire and the timer that it schedules has both or none.
+	if timers := state.Timers(heart); len(timers) != 1 || timers[0].Height > state.Height()+10 {
+		t.Errorf("the Python actor's heart has %d timers at height %d: %+v", len(timers), state.Height(), timers)
+	}
+	if beats, _ := state.Storage(heart, []byte("beats")); string(beats) == "0" {
+		t.Error("the Python actor's heart never beat")
+	} else {
+		t.Logf("the Python actor's heart beat %s times", beats)
+	}
 }
 
-// runVictim starts the process, lets it live for so long after it first says the
-// word since, and kills it.
-func runVictim(t *testing.T, dir, since string, life time.Duration, final *types.Height, done map[types.Hash]bool) {
+// live starts the process, lets it live for a while after it first says the word
+// since, and kills it. With full above 0 no file grows beyond so many bytes. It
+// returns why the home was refused, or "".
+func (w *witness) live(t *testing.T, since string, full int64) (refusal string) {
 	t.Helper()
+	life := time.Duration(20+w.random.IntN(400)) * time.Millisecond
 	command := exec.Command(os.Args[0])
-	command.Env = append(os.Environ(), victimHome+"="+dir)
+	command.Env = append(os.Environ(), victimHome+"="+w.dir, victimActor+"="+w.actor)
+	if full > 0 {
+		command.Env = append(command.Env, fmt.Sprintf("%s=%d", victimFull, full))
+	}
 	command.Stderr = os.Stderr
 	out, err := command.StdoutPipe()
 	if err != nil {
@@ -162,27 +399,51 @@ func runVictim(t *testing.T, dir, since string, life time.Duration, final *types
 		if word == since && killer == nil {
 			killer = time.AfterFunc(life, func() { command.Process.Signal(syscall.SIGKILL) })
 		}
-		switch word {
-		case "up":
-			if h := height(t, rest); h < *final {
-				t.Errorf("up again at height %d, below the finalized %d", h, *final)
-			}
-		case "final":
-			*final = max(*final, height(t, rest))
-		case "done":
-			hash, err := types.ParseHash(rest)
-			if err != nil {
-				t.Fatal(err)
-			}
-			done[hash] = true
-		case "error":
-			t.Errorf("the network under load: %s", rest)
+		if word == "refused" {
+			refusal = rest
 		}
-	}
-	if killer == nil {
-		t.Error("the network did not come up")
+		w.hear(t, word, rest, full > 0)
 	}
 	command.Wait() // its error is the kill
+	switch {
+	case refusal != "" && full > 0 && !strings.Contains(refusal, "file too large"):
+		t.Errorf("with a full disk it is refused without that reason: %s", refusal)
+	case refusal == "" && killer == nil:
+		t.Errorf("the network never said %q", since)
+	}
+	return refusal
+}
+
+// hear takes a line of a victim.
+func (w *witness) hear(t *testing.T, word, rest string, full bool) {
+	switch word {
+	case "up":
+		h := height(t, rest)
+		if h < w.floor {
+			t.Errorf("up again at height %d, below the finalized %d", h, w.floor)
+		}
+		w.floor = h
+	case "final":
+		h := height(t, rest)
+		w.final, w.floor = max(w.final, h), max(w.floor, h)
+	case "done":
+		hash, err := types.ParseHash(rest)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.done[hash] = true
+	case "paid":
+		w.paid++
+	case "actor":
+		w.actor = rest
+	case "stopped":
+		w.stopped++
+		if !full || !strings.Contains(rest, "file too large") {
+			t.Errorf("a validator stops, and not since the disk is full: %s", rest)
+		}
+	case "error":
+		t.Errorf("the network under load: %s", rest)
+	}
 }
 
 func height(t *testing.T, text string) types.Height {
