@@ -63,7 +63,7 @@ var mutants = []mutant{
 	{name: "S19", what: "certificates that a block carries are not checked", tests: consensusCore, edits: []edit{
 		{"validators/simplex/verify.go", "if _, err := CheckCertificate(chainID, rec, sets, c); err != nil {", "if _, err := CheckCertificate(chainID, rec, sets, c); err != nil && c == nil {"}}},
 	{name: "S20", what: "of the own votes only the first view's is restored", tests: consensusCore, edits: []edit{
-		{"validators/simplex/records.go", "if r == nil || m.me < 0 || plant.Planted", "if r == nil || m.me < 0 || v.View > m.rootView()+1 || plant.Planted"}}},
+		{"validators/simplex/records.go", "if r == nil || me < 0 || plant.Planted", "if r == nil || me < 0 || v.View > m.rootView()+1 || plant.Planted"}}},
 	{name: "S22", what: "an unheard leader is waited for", tests: consensusCore, edits: []edit{
 		{"validators/simplex/view.go", "return m.armed && r.proposal == nil && m.view > m.heard[leader]+unheardViews", "return false"}}},
 	{name: "S23", what: "stamps may lie far ahead", tests: consensusCore, edits: []edit{
