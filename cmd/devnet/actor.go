@@ -34,6 +34,7 @@ func actorCommand() *cli.Command {
 					&cli.BoolFlag{Name: "replace", Usage: "take the name from the actor that has it, which keeps its state, balance and timers"},
 					fromFlag, jsonFlag, httpFlag},
 				Action: actorDeploy},
+			actorCheckCommand(),
 			{Name: "call", Usage: "call a handler in a transaction", ArgsUsage: "ACTOR HANDLER [PAYLOAD]",
 				Description: "Example: devnet actor call hb start\nPAYLOAD is 0x-hex, or text. Exit code 1 when the handler fails.",
 				Flags: []cli.Flag{
@@ -82,7 +83,7 @@ func actorDeploy(c *cli.Context) error {
 			before = old.Address.String()
 		}
 	}
-	d, err := deployFile(c.Context, n, args[0], request)
+	d, err := deployFile(c.Context, n, c.App.ErrWriter, args[0], request)
 	if err != nil {
 		return err
 	}
@@ -105,13 +106,14 @@ func baseName(path string) string {
 	return strings.TrimSuffix(base, filepath.Ext(base))
 }
 
-// deployFile deploys the code in a file. One that is not UTF-8 is sent as it is,
-// and refused by the chain with the reason.
-func deployFile(ctx context.Context, n *client.Client, path string, r model.DeployRequest) (model.Deployed, error) {
+// deployFile deploys the code in a file, and warns before. One that is not UTF-8
+// is sent as it is, and refused by the chain with the reason.
+func deployFile(ctx context.Context, n *client.Client, stderr io.Writer, path string, r model.DeployRequest) (model.Deployed, error) {
 	code, err := readFile(path)
 	if err != nil {
 		return model.Deployed{}, err
 	}
+	warn(ctx, stderr, path, code)
 	r.Code = types.Bytes(code).String()
 	return n.Deploy(ctx, r)
 }

@@ -248,7 +248,7 @@ func (u *upped) deploy(file string) error {
 	case !errors.As(err, &refused) || refused.Code != "unknown_name":
 		return err
 	}
-	d, err := deployFile(ctx, u.client, file, model.DeployRequest{From: "alice", Name: name, Fund: &actorFund})
+	d, err := deployFile(ctx, u.client, u.Context.App.ErrWriter, file, model.DeployRequest{From: "alice", Name: name, Fund: &actorFund})
 	if err != nil {
 		return err
 	}

@@ -20,6 +20,7 @@
 //	A  →  status (0 answer, 1 refused, 2 over), cycles and cells left; items
 //	R  ←  u32 count and effects; one operation whose code is the status
 //	L, X, P, I → load code, drop code, costs, inspect;  H, N, D ← hello, refusal, description
+//	V          → advice about code;  V ← kinds, lines, words
 //	F, E, T    → fork, end, try;  F, Z, T ← forked, ended, tried
 //
 // Between Q and A the chain may send another C, for a call of another actor:

@@ -24,6 +24,7 @@ const (
 	frameFork    = 'F' // to the fork server; and from its child, which has the pipes now
 	frameTry     = 'T' // to the fork server; from it, attempts and how they ended
 	frameEnd     = 'E' // to the child
+	frameAdvice  = 'V' // source; from the host, findings: kind, u32 line, words
 	frameEnded   = 'Z' // from the fork server, which has them again
 )
 

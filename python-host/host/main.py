@@ -1,4 +1,4 @@
-"""The host's loop: load, drop, costs, inspect, call."""
+"""The host's loop: load, drop, costs, inspect, call, advise."""
 
 import gc
 import os
@@ -7,6 +7,7 @@ import threading
 import traceback
 from struct import Struct
 
+import advice
 import program
 import chain
 import check
@@ -83,7 +84,7 @@ def call(frame):
         gc.collect()
 
 
-HANDLERS = {ord("L"): load, ord("X"): drop, ord("P"): set_costs, ord("I"): inspect, ord("C"): call}
+HANDLERS = {ord("L"): load, ord("X"): drop, ord("P"): set_costs, ord("I"): inspect, ord("C"): call, ord("V"): advice.answer}
 VERSION = b"%d.%d.%d" % sys.version_info[:3]
 
 

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/cowboyinc/devnet/internal/program"
+	"github.com/cowboyinc/devnet/internal/pyhost"
+)
+
+func actorCheckCommand() *cli.Command {
+	return &cli.Command{Name: "check", Usage: "say what is wrong with a Python file, without a network", ArgsUsage: "FILE",
+		Description: "Example: devnet actor check fixtures/actors/heartbeat.py\n" +
+			"An error is what a deploy refuses; a warning is what it takes, and what a run stumbles over.\nExit code 1 when there is an error.",
+		Flags: []cli.Flag{jsonFlag}, Action: actorCheck}
+}
+
+func actorCheck(c *cli.Context) error {
+	args, err := arguments(c, "FILE")
+	if err != nil {
+		return err
+	}
+	code, err := readFile(args[0])
+	if err != nil {
+		return err
+	}
+	found, err := advice(code)
+	var host *program.HostError
+	if errors.As(err, &host) && host.Failure == program.Missing {
+		return noStart("", "%v", host.Err)
+	}
+	if err != nil {
+		return failed("", "%s cannot be checked: %v", args[0], err)
+	}
+	refused := 0
+	for _, f := range found {
+		if f.Refused {
+			refused++
+		}
+	}
+	if err := emit(c, found, func(w io.Writer) {
+		printAdvice(w, args[0], code, found)
+		if len(found) == 0 {
+			fmt.Fprintf(w, "%s: nothing is wrong that can be seen without running it\n", args[0])
+		}
+	}); err != nil {
+		return err
+	}
+	if refused > 0 {
+		return failed("", "a deploy would refuse %s", args[0])
+	}
+	return nil
+}
+
+// advice is what this machine's Python says of code.
+func advice(code []byte) ([]pyhost.Advice, error) {
+	pool := pyhost.New(pyhost.Config{Hosts: 1})
+	defer pool.Close()
+	return pool.Advise(code)
+}
+
+// printAdvice prints findings as compilers do, each above its line.
+func printAdvice(w io.Writer, file string, code []byte, found []pyhost.Advice) {
+	lines := strings.Split(string(code), "\n")
+	for _, f := range found {
+		kind := "warning"
+		if f.Refused {
+			kind = "error"
+		}
+		fmt.Fprintln(w, wrapped(fmt.Sprintf("%s:%d: %s: %s", file, f.Line, kind, printable(f.What)), "", messageColumns(w)))
+		if f.Line > 0 && f.Line <= len(lines) {
+			fmt.Fprintf(w, "    %s\n", shortened(printable(strings.TrimSpace(lines[f.Line-1]))))
+		}
+	}
+}
+
+// shortened is a line of code as far as it is shown.
+func shortened(line string) string {
+	const most = 72
+	if r := []rune(line); len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return line
+}
+
+// warn prints what a deploy will take and a run stumble over, and all that the
+// deploy will refuse but the first, which it says itself. Where this machine has
+// no Python, or none that answers, the network's word stands alone.
+func warn(ctx context.Context, w io.Writer, file string, code []byte) {
+	if ctx.Err() != nil {
+		return
+	}
+	found, err := advice(code)
+	if err != nil {
+		return
+	}
+	var rest []pyhost.Advice
+	said := false
+	for _, f := range found {
+		if f.Refused && !said {
+			said = true
+			continue
+		}
+		rest = append(rest, f)
+	}
+	printAdvice(w, file, code, rest)
+}

@@ -1,0 +1,248 @@
+"""What an author is told of a file before it is deployed: all that a deploy
+would refuse, and what it would not but a run would.
+
+A tool's, not the chain's: nothing here decides what may be deployed.
+"""
+
+import ast
+
+import chain
+import check
+import extent
+import imports
+import program
+from rewrite import Rewriter
+from wire import U32, item
+
+MAX_FOUND = 100  # findings that are told
+PACKAGES = ("pvm_host", "cowboy_sdk", "cowboy_sdk.runtime")
+HANDLER_OF = {"schedule_timer": "handle_timer"}  # what takes the name of a handler of this actor
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
+class Every(Rewriter):
+    """The rewriter of a deploy, which goes on after what it refuses."""
+
+    def __init__(self, bound, found):
+        super().__init__(bound)
+        self.found = found
+
+    def spared(self, way, node, instead):
+        kept = self.function, list(self.classes)
+        try:
+            return way(node)
+        except check.Refusal as r:
+            self.function, self.classes = kept
+            self.found.append(("error", r.line, r.reason))
+            return instead
+
+    def statement(self, node):
+        return self.spared(super().statement, node, [ast.copy_location(ast.Pass(), node)])
+
+    def visit(self, node):
+        return self.spared(super().visit, node, ast.copy_location(ast.Constant(None), node))
+
+
+def advise(source):
+    """Findings: (kind, line, words), in the order of their lines."""
+    found = []
+    try:
+        tree = program.parse(source)
+        check.nesting(tree)
+        extent.within(extent.units(tree), extent.MAX_UNITS)
+        warnings(tree, handlers_of(tree, found), found)
+        errors(tree, found)  # last: it rewrites the tree
+        if not any(kind == "error" for kind, _, _ in found):
+            program.load(source, imports.exported)
+    except check.Refusal as r:
+        found.append(("error", r.line, r.reason))
+    return sorted(set(found), key=lambda f: (f[1], f[0], f[2]))[:MAX_FOUND]
+
+
+def handlers_of(tree, found):
+    """The handlers, None where a deploy refuses what is to be the actor."""
+    try:
+        return program.describe(tree)[1]
+    except check.Refusal as r:
+        found.append(("error", r.line, r.reason))
+        return None
+
+
+def errors(tree, found):
+    """What a deploy refuses of statements and expressions."""
+    every = Every(check.bound_names(tree), found)
+    every.exported = imports.exported
+    try:
+        every.module(tree)
+    except RecursionError:
+        found.append(("error", 0, "the code is nested too deeply"))
+    except (AttributeError, TypeError, ValueError):
+        if not found:  # else what stands for something refused fits no further
+            raise
+
+
+def warnings(tree, handlers, found):
+    packages, functions = imported(tree)
+    Names(found).module(tree)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Global):
+            found.append(("warning", node.lineno, "global %s: every message begins with the module run anew, so what is set "
+                          "here is forgotten; keep it in the state: set_state" % ", ".join(node.names)))
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in packages:
+            package = packages[node.value.id]
+            if not imports.exported(package, node.attr):
+                found.append(("warning", node.lineno, "%s has no %s%s" % (package, node.attr, near(node.attr, package))))
+        elif isinstance(node, ast.Call) and handlers is not None:
+            named(node, packages, functions, handlers, found)
+
+
+def imported(tree):
+    """What the module's names stand for: packages, and functions of them."""
+    packages, functions, others = {}, {}, set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for a in node.names:
+                if a.name in PACKAGES and (a.asname or "." not in a.name):
+                    packages[a.asname or a.name] = a.name
+        elif isinstance(node, ast.ImportFrom) and node.module in PACKAGES:
+            for a in node.names:
+                if "%s.%s" % (node.module, a.name) in PACKAGES:
+                    packages[a.asname or a.name] = "%s.%s" % (node.module, a.name)
+                else:
+                    functions[a.asname or a.name] = a.name
+        elif isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            others.add(node.id)
+        elif isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            others.add(node.name)
+        elif isinstance(node, ast.arg):
+            others.add(node.arg)
+    return ({k: v for k, v in packages.items() if k not in others},
+            {k: v for k, v in functions.items() if k not in others})
+
+
+def near(wanted, package):
+    """A name that was perhaps meant."""
+    letters = set(wanted)
+    best, score = "", 2  # at most so many letters differ
+    for name in type(imports.made(package)).__dict__:
+        if not name.startswith("_") and len(letters ^ set(name)) <= score and name[:2] == wanted[:2]:
+            best, score = name, len(letters ^ set(name)) - 1
+    return ": perhaps %s" % best if best else ""
+
+
+def named(node, packages, functions, handlers, found):
+    """The handler that a timer of this actor is to call."""
+    f = node.func
+    if isinstance(f, ast.Attribute) and isinstance(f.value, ast.Name) and packages.get(f.value.id) == "pvm_host":
+        called = f.attr
+    else:
+        called = functions.get(f.id) if isinstance(f, ast.Name) else None
+    if called not in HANDLER_OF or any(k.arg is None for k in node.keywords):
+        return
+    given = [k.value for k in node.keywords if k.arg == "handler"]
+    if given and not (isinstance(given[0], ast.Constant) and isinstance(given[0].value, str)):
+        return
+    handler = given[0].value if given else HANDLER_OF[called]
+    if handler not in handlers:
+        found.append(("warning", node.lineno, "a timer is to call %s%s, which is no handler of this actor; it has %s" % (
+            handler, "" if given else " (unless handler= names another)", ", ".join(sorted(handlers)[:20]) or "none")))
+
+
+class Names:
+    """Names that nothing binds. Annotations are never evaluated, so not read."""
+
+    def __init__(self, found):
+        self.found = found
+        self.told = set()
+
+    def module(self, tree):
+        known = {n for n in program.NAMES if not n.startswith("$")} | {"__name__", "super"} | check.DUNDER_NAMES
+        self.inside(tree.body, [known | bound_in(tree.body) | declared(tree)])
+
+    def inside(self, nodes, scopes):
+        for node in nodes:
+            self.read(node, scopes)
+
+    def read(self, node, scopes):
+        if isinstance(node, ast.Name):
+            if isinstance(node.ctx, ast.Load) and not any(node.id in s for s in scopes):
+                self.tell(node)
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            self.inside(node.decorator_list + outer(node.args), scopes)
+            self.inside(node.body, without_class(scopes) + [arguments(node.args) | bound_in(node.body)])
+        elif isinstance(node, ast.Lambda):
+            self.inside(outer(node.args), scopes)
+            self.read(node.body, without_class(scopes) + [arguments(node.args) | bound_in([node.body])])
+        elif isinstance(node, ast.ClassDef):
+            self.inside(node.decorator_list + node.bases + [k.value for k in node.keywords], scopes)
+            self.inside(node.body, without_class(scopes) + [ClassScope(bound_in(node.body))])
+        elif isinstance(node, COMPREHENSIONS):
+            self.inside(ast.iter_child_nodes(node), scopes + [{n for g in node.generators for n in bound_in([g.target])}])
+        elif isinstance(node, ast.AnnAssign):
+            self.inside([n for n in (node.target, node.value) if n is not None], scopes)
+        else:
+            self.inside(ast.iter_child_nodes(node), scopes)
+
+    def tell(self, node):
+        if node.id not in check.FORBIDDEN_NAMES and (node.id, node.lineno) not in self.told:
+            self.told.add((node.id, node.lineno))
+            self.found.append(("warning", node.lineno, "%s is not defined" % node.id))
+
+
+class ClassScope(set):
+    """Names of a class, which functions within do not see."""
+
+
+def without_class(scopes):
+    return [s for s in scopes if not isinstance(s, ClassScope)]
+
+
+def outer(a):
+    """The defaults of arguments, which are read where the function is made."""
+    return a.defaults + [d for d in a.kw_defaults if d is not None]
+
+
+def arguments(a):
+    return {n.arg for n in a.posonlyargs + a.args + a.kwonlyargs + [x for x in (a.vararg, a.kwarg) if x]}
+
+
+def declared(tree):
+    return {n for node in ast.walk(tree) if isinstance(node, ast.Global) for n in node.names}
+
+
+def bound_in(nodes):
+    """What nodes bind in their own scope; := within a comprehension too."""
+    names, todo = set(), list(nodes)
+    while todo:
+        node = todo.pop()
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            names.add(node.name)
+            continue
+        if isinstance(node, ast.Lambda):
+            continue
+        if isinstance(node, COMPREHENSIONS):
+            todo += [n for n in ast.walk(node) if isinstance(n, ast.NamedExpr)]
+            continue
+        names |= own_names(node)
+        todo += ast.iter_child_nodes(node)
+    return names
+
+
+def own_names(node):
+    """What one node binds, without those below."""
+    if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+        return {node.id}
+    if isinstance(node, ast.alias):
+        return {(node.asname or node.name).split(".")[0]}
+    if isinstance(node, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)) and node.name:
+        return {node.name}
+    if isinstance(node, ast.MatchMapping) and node.rest:
+        return {node.rest}
+    return set()
+
+
+def answer(frame):
+    """The frame V: source; answers findings: kind, line, words."""
+    found = advise(frame[1:])
+    chain.pipe.write(b"V", b"".join(
+        item(kind.encode()) + U32.pack(line) + item(words.encode("utf-8", "replace")[:4096]) for kind, line, words in found))
