@@ -62,7 +62,7 @@ func upFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "reset", Usage: "start over: remove what the home holds"},
 		&cli.BoolFlag{Name: "ephemeral", Usage: "keep no files"},
 		&cli.StringFlag{Name: "durability", Value: d.Durability, Usage: "what state survives: `KIND` process (kill -9) or disk (power loss)"},
-		&cli.Int64Flag{Name: "history", DefaultText: "0: all", Usage: fmt.Sprintf("keep the last `BLOCKS` blocks and what was in them, at least %d; who lacks older ones cannot join or come back", validators.MinHistory)},
+		&cli.Int64Flag{Name: "history", DefaultText: "all", Usage: fmt.Sprintf("keep the last `BLOCKS` blocks and what was in them, at least %d; who lacks older ones cannot join or come back", validators.MinHistory)},
 		&cli.BoolFlag{Name: "strict", Usage: "no cheats: no faucet, nothing under /devnet"},
 		&cli.StringFlag{Name: "config-out", Usage: "write accounts, keys and addresses to `FILE` as JSON"},
 		&cli.BoolFlag{Name: "json", Usage: "print JSON lines: the network first, then each transaction, message and fire"},

@@ -236,6 +236,9 @@ func (s *sources) read(name string) (string, error) {
 	if len(s.text) == MaxFiles {
 		return "", mistake("a script has at most %d files", MaxFiles)
 	}
+	if info, err := s.root.Stat(name); err == nil && !info.Mode().IsRegular() { // a pipe would be waited for
+		return "", &Mistake{What: fmt.Sprintf("%s is no regular file", name), At: Position{File: s.missing(name)}}
+	}
 	file, err := s.root.Open(name)
 	if err != nil {
 		return "", &Mistake{What: fmt.Sprintf("%s cannot be read: %v", name, reason(err)), At: Position{File: s.missing(name)}}

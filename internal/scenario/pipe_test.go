@@ -1,0 +1,21 @@
+//go:build unix
+
+package scenario
+
+import (
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// A pipe that nobody writes to is refused, not waited for.
+func TestAScriptIsARegularFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "pipe.star")
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Skip(err)
+	}
+	if _, err := openSources(path); err == nil || !strings.Contains(err.Error(), "is no regular file") {
+		t.Fatal(err)
+	}
+}
