@@ -40,7 +40,7 @@ func CheckParameter(now *params.Params, height types.Height, key, value string, 
 	}
 	if info.Class == params.Genesis {
 		return info, Refuse(http.StatusConflict, "genesis_parameter", "%s is fixed in genesis: no instruction changes it", key).
-			Hint("A new network can begin with it.").At("key")
+			Hint("A new network can begin with it: params of network(…) in a script, or [params] in the file of --config with --reset.").At("key")
 	}
 	with := *now
 	if err := with.Set(key, value); err != nil {

@@ -40,10 +40,11 @@ func floods(t testing.TB, n *Network) map[string]func(i int) []byte {
 		}
 		return v
 	}
-	stored, err := n.find("v0").Validator().Archive().Block(1)
-	if err != nil || stored == nil || stored.Notarization == nil {
-		t.Fatalf("there is no certificate to be stale: %v", err)
+	stored, err := n.find("v0").Validator().Archive().Block(2)
+	if err != nil || stored == nil {
+		t.Fatalf("there is no block to be sent: %v", err)
 	}
+	notarization := stored.Block.Parent // of block 1: carried, whatever certificates v0 has of its own
 	var valid, spent [][]byte
 	for i := range 2048 {
 		v := vote(types.Nullify, 1<<20+i)
@@ -70,9 +71,9 @@ func floods(t testing.TB, n *Network) map[string]func(i int) []byte {
 		_   struct{} `cbor:",toarray"`
 		Raw [][]byte
 	}{Raw: [][]byte{make([]byte, 1<<20), make([]byte, 1<<19)}})
-	stale := frameOf(frameCertificate, stored.Notarization)
+	stale := frameOf(frameCertificate, notarization)
 	ranges := frameOf(frameRangeRequest, &catchup.RangeRequest{From: 1, To: 64})
-	batch := frameOf(frameBatch, &catchup.Batch{From: 2, Blocks: slices.Repeat([]*types.Block{stored.Block}, 64), Finalization: stored.Notarization})
+	batch := frameOf(frameBatch, &catchup.Batch{From: 2, Blocks: slices.Repeat([]*types.Block{stored.Block}, 64), Finalization: notarization})
 	answer := frameOf(frameBlockAnswer, &simplex.BlockAnswer{Block: stored.Block})
 	rubbish := bytes.Repeat([]byte{0xff}, 200)
 	return map[string]func(int) []byte{
