@@ -58,7 +58,7 @@ func timerCommand() *cli.Command {
 					&cli.StringFlag{Name: "status", Usage: "only `STATUS`: pending, fired, expired, insufficient_funds or cancelled"},
 					oldestFlag, jsonFlag, httpFlag, nodeFlag}, pageFlags...),
 				Action: timerList},
-			timerShowCommand(), timerLaneCommand(),
+			timerShowCommand(), timerLaneCommand(), timerCancelCommand(), timerExtendCommand(),
 		},
 	}
 }

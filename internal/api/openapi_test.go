@@ -18,7 +18,7 @@ var routes = []string{
 	"GET /basefee", "GET /block/{id}", "GET /block/{id}/receipts", "GET /blocks", "GET /devnet/accounts", "GET /devnet/faults", "GET /events", "GET /health", "GET /height",
 	"GET /metrics", "GET /openapi.json", "GET /params", "GET /ready", "GET /timer/{id}", "GET /timer/{id}/story", "GET /timers", "GET /timers/lane", "GET /transaction/{hash}",
 	"GET /transaction/{hash}/receipt", "GET /validators", "POST /actor/read", "POST /devnet/advance", "POST /devnet/deploy", "POST /devnet/fault", "POST /devnet/heal",
-	"POST /devnet/params", "POST /devnet/pause", "POST /devnet/resume", "POST /devnet/send", "POST /devnet/validator/join", "POST /devnet/validator/leave",
+	"POST /devnet/params", "POST /devnet/pause", "POST /devnet/resume", "POST /devnet/send", "POST /devnet/timer/cancel", "POST /devnet/timer/extend", "POST /devnet/validator/join", "POST /devnet/validator/leave",
 	"POST /faucet", "POST /submit", "POST /submit_wait",
 }
 

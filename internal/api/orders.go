@@ -53,6 +53,23 @@ func CheckParameter(now *params.Params, height types.Height, key, value string, 
 	return info, nil
 }
 
+// CheckTimer judges an order to change a timer by what is final: it was scheduled,
+// and is pending. The chain judges it anew in the instruction's block.
+func CheckTimer(v View, id types.TimerID) (*Timer, error) {
+	t, err := v.Timer(id)
+	if err != nil {
+		return nil, err
+	}
+	if t == nil {
+		return nil, unknownTimer(v, id)
+	}
+	if t.Status != types.TimerPending {
+		return nil, Refuse(http.StatusConflict, "timer_ended", "the timer %s has ended: it is %s", id, t.Status).
+			Hint("GET /timer/%s/story tells how.", id).At("id")
+	}
+	return t, nil
+}
+
 // ErrPausedOrder refuses an order that needs a block.
 func ErrPausedOrder() error {
 	return Refuse(http.StatusConflict, "paused", "an instruction needs a block, and the network is paused").

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/cowboyinc/devnet/internal/api/model"
+	"github.com/cowboyinc/devnet/internal/types"
 )
 
 // Steering is what the operator of a devnet may do to it. Its methods refuse
@@ -22,6 +23,9 @@ type Steering interface {
 	Leave(ctx context.Context, name string) (model.Move, error)
 	// SetParam returns once the instruction is final.
 	SetParam(context.Context, model.ParamRequest) (model.ParamChange, error)
+	// CancelTimer and ExtendTimer return the instruction's receipt once it is final.
+	CancelTimer(context.Context, types.TimerID) (*types.Receipt, error)
+	ExtendTimer(ctx context.Context, id types.TimerID, expiresAt types.Height) (*types.Receipt, error)
 }
 
 // AdvanceTimeout is how long a request waits for time travel to end; the
@@ -64,6 +68,7 @@ func (s *Server) registerSteering() {
 		summary: "Set a protocol parameter from a height on; answers once that is decided", errors: []int{404, 409, 429, 504},
 		request:  model.ParamRequest{Key: "cip3.min_basefee", Value: "10"},
 		response: model.ParamChange{Key: "cip3.min_basefee", Value: "10", Class: "block", Height: 14, Hash: exampleHash}}, s.setParam)
+	s.registerTimerOrders()
 }
 
 type moveInput struct{ Body model.MoveRequest }

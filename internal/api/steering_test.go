@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"encoding/json"
+	"math"
 	"net/http"
 	"strings"
 	"testing"
@@ -50,6 +51,14 @@ func (s steered) Leave(_ context.Context, name string) (model.Move, error) {
 
 func (s steered) SetParam(_ context.Context, r model.ParamRequest) (model.ParamChange, error) {
 	return model.ParamChange{Key: r.Key, Value: r.Value, Height: r.At}, s.refuse()
+}
+
+func (s steered) CancelTimer(context.Context, types.TimerID) (*types.Receipt, error) {
+	return &types.Receipt{Height: 77}, s.refuse()
+}
+
+func (s steered) ExtendTimer(_ context.Context, _ types.TimerID, to types.Height) (*types.Receipt, error) {
+	return &types.Receipt{Height: to}, s.refuse()
 }
 
 // Each steering route hands on what it is given, and what refuses it.
@@ -119,4 +128,40 @@ func TestCallsFailAtOnceWithoutBlocks(t *testing.T) {
 	if err := json.Unmarshal(data, &ready); err != nil || status != 503 || ready.Ready || ready.SinceMS != 12300 || ready.Error == nil || !strings.Contains(ready.Error.Message, "no quorum") {
 		t.Errorf("%d %+v", status, ready)
 	}
+}
+
+// Any actor's timer may be cancelled and extended by what its id begins with; one
+// that has ended, that never was, and an extension to two heights are refused.
+func TestTheSystemKeyChangesAnyTimer(t *testing.T) {
+	w := newWorld(t)
+	owner := types.Address{7}
+	id, ended := w.chain.addTimer(owner, 50, types.TimerPending), w.chain.addTimer(owner, 3, types.TimerFired)
+	w.chain.timers[0].ExpiresAt = 60
+	w.chain.mine()
+	order := func(path string, body any) (m model.TimerOrder) {
+		status, data := w.call("POST", "/devnet/timer/"+path, body)
+		if err := json.Unmarshal(data, &m); err != nil || status != 200 || m.ID != id {
+			t.Errorf("%s: %d %s", path, status, data)
+		}
+		return m
+	}
+	if m := order("cancel", model.TimerRequest{ID: id.String()[:12]}); m.Status != "cancelled" || m.Height != 77 {
+		t.Errorf("%+v", m)
+	}
+	if m := order("extend", model.ExtendRequest{ID: id.String(), To: 90}); m.Status != "pending" || m.ExpiresAt != 90 || m.Height != 90 {
+		t.Errorf("%+v", m)
+	}
+	if m := order("extend", model.ExtendRequest{ID: id.String(), By: 5}); m.ExpiresAt != 65 || m.Height != 65 {
+		t.Errorf("%+v", m)
+	}
+	if m := order("extend", model.ExtendRequest{ID: id.String(), By: math.MaxUint64}); m.ExpiresAt != math.MaxUint64 {
+		t.Errorf("%+v", m)
+	}
+	w.refused(409, "timer_ended", "POST", "/devnet/timer/cancel", model.TimerRequest{ID: ended.String()})
+	w.refused(404, "unknown_timer", "POST", "/devnet/timer/cancel", model.TimerRequest{ID: exampleHash.String()})
+	w.refused(400, "invalid_request", "POST", "/devnet/timer/extend", model.ExtendRequest{ID: id.String()})
+	w.refused(400, "invalid_request", "POST", "/devnet/timer/extend", model.ExtendRequest{ID: id.String(), To: 9, By: 9})
+	strict := newWorld(t, func(m *memory) { m.strict = true })
+	strict.refused(403, "strict", "POST", "/devnet/timer/cancel", model.TimerRequest{ID: id.String()})
+	strict.refused(403, "strict", "POST", "/devnet/timer/extend", model.ExtendRequest{ID: id.String(), By: 1})
 }

@@ -142,6 +142,32 @@ func (n *Network) SetParam(ctx context.Context, key, value string, at types.Heig
 	return change, nil
 }
 
+// CancelTimer has the system key cancel any actor's timer (CIP-1 §12,
+// SYS_CANCEL_TIMER). It returns the receipt when the instruction is final.
+func (n *Network) CancelTimer(ctx context.Context, id types.TimerID) (*types.Receipt, error) {
+	return n.orderTimer(ctx, id, system.OpCancelTimer, system.CancelTimer{TimerID: id})
+}
+
+// ExtendTimer has the system key move any actor's timer's expires_at (CIP-1 §12,
+// SYS_EXTEND_TIMER). It returns the receipt when the instruction is final.
+func (n *Network) ExtendTimer(ctx context.Context, id types.TimerID, expiresAt types.Height) (*types.Receipt, error) {
+	return n.orderTimer(ctx, id, system.OpExtendTimer, system.ExtendTimer{TimerID: id, NewExpiresAt: expiresAt})
+}
+
+func (n *Network) orderTimer(ctx context.Context, id types.TimerID, opcode uint16, args any) (*types.Receipt, error) {
+	if n.config.Strict {
+		return nil, strict("changing timers by the devnet's keys")
+	}
+	v, err := n.View("")
+	if err != nil {
+		return nil, err
+	}
+	if _, err := api.CheckTimer(v, id); err != nil {
+		return nil, err
+	}
+	return n.govern(ctx, opcode, args)
+}
+
 // govern signs an instruction by the system key and returns its receipt; one
 // that was refused on chain is an error with the chain's code.
 func (n *Network) govern(ctx context.Context, opcode uint16, args any) (*types.Receipt, error) {

@@ -74,3 +74,13 @@ func (h helm) SetParam(ctx context.Context, r model.ParamRequest) (m model.Param
 	}
 	return model.ParamChange{Key: change.Key, Value: change.Value, Class: string(change.Class), Height: change.Height, Hash: change.Hash}, nil
 }
+
+// CancelTimer implements api.Steering.
+func (h helm) CancelTimer(ctx context.Context, id types.TimerID) (*types.Receipt, error) {
+	return h.network.CancelTimer(ctx, id)
+}
+
+// ExtendTimer implements api.Steering.
+func (h helm) ExtendTimer(ctx context.Context, id types.TimerID, expiresAt types.Height) (*types.Receipt, error) {
+	return h.network.ExtendTimer(ctx, id, expiresAt)
+}

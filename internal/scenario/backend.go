@@ -80,6 +80,8 @@ type Backend interface {
 	Join(name string) error  // "": the next free name
 	Leave(name string) error // at the epoch's end
 	SetParam(key, value string, at types.Height) error
+	CancelTimer(types.TimerID) error
+	ExtendTimer(id types.TimerID, expiresAt types.Height) error
 	Pause() error
 	Resume() error
 	Advance(Target) (Advanced, error)

@@ -174,6 +174,14 @@ func netSetParam(c *call) (starlark.Value, error) {
 	return starlark.None, netOf(c).backend.SetParam(get[string](c, "key"), text, get[types.Height](c, "at"))
 }
 
+func netCancelTimer(c *call) (starlark.Value, error) {
+	return starlark.None, netOf(c).backend.CancelTimer(get[types.Hash](c, "id"))
+}
+
+func netExtendTimer(c *call) (starlark.Value, error) {
+	return starlark.None, netOf(c).backend.ExtendTimer(get[types.Hash](c, "id"), get[types.Height](c, "expires_at"))
+}
+
 // netClose is net.close().
 func netClose(c *call) (starlark.Value, error) {
 	if err := c.r.ended(); err != nil {

@@ -35,3 +35,13 @@ func (c *Client) LeaveValidator(ctx context.Context, name string) (model.Move, e
 func (c *Client) SetParam(ctx context.Context, r model.ParamRequest) (model.ParamChange, error) {
 	return write[model.ParamChange](ctx, c, "/devnet/params", r)
 }
+
+// CancelTimer has the system key cancel any actor's timer; the id may be shortened.
+func (c *Client) CancelTimer(ctx context.Context, id string) (model.TimerOrder, error) {
+	return write[model.TimerOrder](ctx, c, "/devnet/timer/cancel", model.TimerRequest{ID: id})
+}
+
+// ExtendTimer has the system key move any actor's timer's expires_at.
+func (c *Client) ExtendTimer(ctx context.Context, r model.ExtendRequest) (model.TimerOrder, error) {
+	return write[model.TimerOrder](ctx, c, "/devnet/timer/extend", r)
+}

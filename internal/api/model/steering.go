@@ -53,6 +53,28 @@ type Move struct {
 	Height  types.Height  `json:"height" doc:"The first height of that epoch."`
 }
 
+// TimerRequest names a timer that is to be cancelled.
+type TimerRequest struct {
+	ID string `json:"id" doc:"The timer's id, or enough of its first digits."`
+}
+
+// ExtendRequest names a timer that is to live longer. Exactly one of To and By is
+// set.
+type ExtendRequest struct {
+	ID string       `json:"id" doc:"The timer's id, or enough of its first digits."`
+	To types.Height `json:"to,omitempty" doc:"Its new expires_at."`
+	By uint64       `json:"by,omitempty" doc:"So many heights beyond the expires_at that it has."`
+}
+
+// TimerOrder is what an instruction did to a timer.
+type TimerOrder struct {
+	ID        types.TimerID `json:"id"`
+	Status    string        `json:"status" enum:"pending,cancelled" doc:"As the instruction left it."`
+	ExpiresAt types.Height  `json:"expires_at"`
+	Height    types.Height  `json:"height" doc:"Of the block with the instruction."`
+	Hash      types.Hash    `json:"hash" doc:"Of the transaction."`
+}
+
 // ParamRequest sets a parameter.
 type ParamRequest struct {
 	Key   string       `json:"key"`

@@ -70,6 +70,14 @@ var scripts = []string{
 	`net.set_param("cip3.min_basefee", 3); again(2); print(net.params()["cip3.min_basefee"])`, `net.set_param("cip1.policy", "fifoo")`, `net.set_param("cip3.nothing", 1)`,
 	`net.set_param("chain.epoch_blocks", 9)`, `net.set_param("cip3.min_basefee", 3, at = 1)`, `net.set_param("cip3.min_basefee", "x")`,
 	`net.set_param("cip3.min_basefee", 3, at = 10000); print("later")`, `net.set_param("cip3.min_basefee", 3, at = 99000000000)`, `net.set_param("cip1.lane_timer_cycles", 200000)`,
+	// timers of any actor
+	`net.call(heart, "start", be8(50)); t = net.timers(actor = heart)[0]; net.cancel_timer(t.id); print(net.timer(t.id).status)`,
+	`net.call(heart, "start", be8(50)); t = net.timers(actor = heart)[0]; net.cancel_timer(t); net.cancel_timer(t)`,
+	`net.call(heart, "start", be8(50)); t = net.timers(actor = heart)[0]; net.extend_timer(t, t.expires_at - 1)`,
+	`net.call(heart, "start", be8(50), sponsor = 0); t = net.timers(actor = heart)[0]; net.advance(blocks = 9); net.extend_timer(t, t.expires_at + 5); print(net.timer(t).expires_at - t.expires_at == 5)`,
+	`net.call(heart, "start", be8(50)); t = net.timers(actor = heart)[0]; net.extend_timer(t, t.expires_at + 99999999)`,
+	`net.cancel_timer(bytes("12345678901234567890123456789012"))`, `net.extend_timer(bytes("12345678901234567890123456789012"), 9)`, `net.cancel_timer(7)`,
+	`net.call(heart, "start", be8(50)); t = net.timers(actor = heart)[0]; net.pause(); net.cancel_timer(t)`,
 	// links
 	`net.partition([["v0", "v1"], ["v2", "v3"]]); print(net.run(blocks = 3, within = 20) <= 1); net.heal(); again(2)`, `net.partition([["v0"], ["v0"]])`, `net.partition([["v9"]])`,
 	`net.partition([["v0", "v1", "v2"], ["v3"]]); again(3); print([f.detail for f in net.faults()])`, `net.partition([["v0", "v1", "v2", "v3"]])`,

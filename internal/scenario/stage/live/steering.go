@@ -28,6 +28,20 @@ func (s *Stage) SetParam(key, value string, at types.Height) error {
 	return s.done(err, "set ", key, " ", value)
 }
 
+// CancelTimer implements scenario.Backend. It returns when the instruction is
+// final.
+func (s *Stage) CancelTimer(id types.TimerID) error {
+	_, err := s.Network.CancelTimer(s.ctx, id)
+	return s.done(err, "cancel timer ", id)
+}
+
+// ExtendTimer implements scenario.Backend. It returns when the instruction is
+// final.
+func (s *Stage) ExtendTimer(id types.TimerID, expiresAt types.Height) error {
+	_, err := s.Network.ExtendTimer(s.ctx, id, expiresAt)
+	return s.done(err, "extend timer ", id, " to ", expiresAt)
+}
+
 // Pause implements scenario.Backend.
 func (s *Stage) Pause() error { return s.done(s.Network.Pause(), "pause") }
 

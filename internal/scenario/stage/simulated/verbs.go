@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/cowboyinc/devnet/actors/system"
 	"github.com/cowboyinc/devnet/internal/api"
 	"github.com/cowboyinc/devnet/internal/fault"
 	"github.com/cowboyinc/devnet/internal/scenario"
@@ -127,6 +128,30 @@ func (s *Stage) SetParam(key, value string, at types.Height) error {
 	return s.order(func() error {
 		_, err := s.Network.SetParam(key, value, at)
 		return refuse(err)
+	})
+}
+
+// CancelTimer implements scenario.Backend.
+func (s *Stage) CancelTimer(id types.TimerID) error {
+	return s.orderTimer(id, system.OpCancelTimer, system.CancelTimer{TimerID: id})
+}
+
+// ExtendTimer implements scenario.Backend.
+func (s *Stage) ExtendTimer(id types.TimerID, expiresAt types.Height) error {
+	return s.orderTimer(id, system.OpExtendTimer, system.ExtendTimer{TimerID: id, NewExpiresAt: expiresAt})
+}
+
+func (s *Stage) orderTimer(id types.TimerID, opcode uint16, args any) error {
+	v, err := s.View("")
+	if err != nil {
+		return err
+	}
+	if _, err := api.CheckTimer(v, id); err != nil {
+		return err
+	}
+	return s.order(func() error {
+		s.Instruct(opcode, args)
+		return nil
 	})
 }
 
