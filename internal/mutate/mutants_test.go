@@ -158,7 +158,7 @@ var mutants = []mutant{
 	{name: "lost-returns", what: "who lost its log votes again at the first final block (C5)", tests: consensusCore, edits: []edit{
 		{"validators/simplex/lost.go", "m.root.Block.Header.Timestamp <= m.sitsOut {", "m.root.Block.Header.Timestamp == 0 {"}}},
 	{name: "lost-forgets", what: "a crash ends the sitting out (C5)", tests: consensusCore, edits: []edit{
-		{"validators/simplex/lost.go", "View: types.View(m.sitsOut), Content", "Content"}}},
+		{"validators/simplex/lost.go", "View: types.View(m.sitsOut), Content", "View: types.View(0 * m.sitsOut), Content"}}},
 	{name: "lost-unseen", what: "a log that is gone is not noticed (C5)", tests: shellTests, further: []suite{{pkg: "./internal/box", run: "TestAHomeWithoutALog"}}, edits: []edit{
 		{"validators/consensus.go", "len(records) == 0 && (v.config.Lost || view.Block.Header.Height > 0),", "false,"}}},
 	{name: "store-page-twice", what: "a page that is used twice is not noticed", tests: boltTests, edits: []edit{
