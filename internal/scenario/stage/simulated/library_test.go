@@ -36,12 +36,9 @@ func play(path string, seed uint64) (*scenario.Report, string, error) {
 //
 //	devnet run fixtures/scenarios/NAME.star --seed N
 func TestSeedsOfTheLibrary(t *testing.T) {
-	seeds := uint64(3)
+	seeds := uint64(1) // three more are played for their digests
 	if os.Getenv("DEVNET_SOAK") != "" {
 		seeds = 100
-	}
-	if testing.Short() {
-		seeds = 1
 	}
 	for _, path := range scripts(t) {
 		t.Run(filepath.Base(path), func(t *testing.T) {
