@@ -148,6 +148,22 @@ func TestAWatchingTimerIsDueWhenItIsTriggered(t *testing.T) {
 	}
 }
 
+// A watcher whose time is over without a change waits for the cleanup lane, which
+// defers it as it does every other.
+func TestAnExpiredWatcherThatWaitsForTheCleanupLaneIsDeferred(t *testing.T) {
+	archive := ArchiveOf(mem.NewStore())
+	w := types.Timer{ID: types.Hash{7}, Actor: types.Address{1}, Height: 2, Seq: 3, ExpiresAt: 3, ScheduledAt: 1,
+		Watch: &types.Watch{Actor: types.Address{2}, Key: types.Bytes("price")}}
+	chronicle(t, archive, at(1, change(w, 1, types.TimerPending, "", 0)), at(2), at(3))
+	if record, err := archive.Timer(w.ID); err != nil || record.Timer.Deferrals != 0 || record.Reason != "" {
+		t.Fatalf("at its expires_at: %+v %v", record, err)
+	}
+	chronicle(t, archive, at(4, change(w, 4, types.TimerPending, "gc_lane_full", 0)), at(5, change(w, 5, types.TimerPending, "gc_lane_full", 0)))
+	if record, err := archive.Timer(w.ID); err != nil || record.DueAt != 0 || record.Timer.Deferrals != 2 || record.Reason != "gc_lane_full" {
+		t.Fatalf("%+v %v", record, err)
+	}
+}
+
 func TestTheLastLanesAreListedNewestLast(t *testing.T) {
 	archive := ArchiveOf(mem.NewStore())
 	_, _, blocks := storyChain()

@@ -177,10 +177,14 @@ func (t *TimerRecord) note(notes []Note) {
 
 // pending tells what the last block did with a pending timer.
 func (r *timerReader) pending(record *TimerRecord) error {
-	if record.DueAt == 0 || record.DueAt > r.tip {
+	due := record.DueAt
+	if due == 0 {
+		due = record.Timer.ExpiresAt + 1 // where one that never triggered waits for the cleanup lane
+	}
+	if due > r.tip {
 		return nil
 	}
-	record.Timer.Deferrals = scheduler.Deferrals(record.DueAt, r.tip)
+	record.Timer.Deferrals = scheduler.Deferrals(due, r.tip)
 	return r.deferred(record, r.tip)
 }
 

@@ -36,7 +36,6 @@ var hints = map[string]string{
 	"not_final":         "It may still become final: devnet tx tells. devnet status tells whether blocks are made.",
 	"unknown_timer":     "devnet timer list lists those that are known.",
 	"timer_ended":       "devnet timer show tells how.",
-	"genesis_parameter": "Begin a new network with it: [params] in devnet.toml, and --reset.",
 	"unknown_name":      "devnet account and devnet actor list list the names; an address is 0x and 40 hexadecimal digits.",
 	"unknown_actor":     "devnet actor list lists those that are final.",
 	"unknown_node":      "devnet validator list lists them.",
