@@ -72,7 +72,9 @@ func content(s *Store) (map[string]string, error) {
 // spoil damages a file's bytes in one of the ways that disks do.
 func spoil(rng *rand.Rand, data []byte) []byte {
 	page := func() int { return rng.IntN(len(data)/4096) * 4096 }
-	switch rng.IntN(6) {
+	switch rng.IntN(7) {
+	case 6: // how many elements a page has
+		data[page()+10] ^= 1 << rng.IntN(8)
 	case 0, 1: // bits
 		for range 1 + rng.IntN(30) {
 			data[rng.IntN(len(data))] ^= 1 << rng.IntN(8)

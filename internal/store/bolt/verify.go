@@ -134,7 +134,7 @@ func (w *walk) tree(id uint64, keys span, bucket []byte, depth int) error {
 	case flagBranch:
 		return w.branch(id, page, keys, bucket, depth)
 	case flagLeaf:
-		return w.leaf(id, page, keys, bucket)
+		return w.leaf(id, page, keys, bucket, false)
 	default:
 		return fmt.Errorf("page %d is of kind %#x, where a part of a tree belongs", id, flags)
 	}
@@ -174,9 +174,9 @@ func (w *walk) branch(id uint64, page []byte, keys span, bucket []byte, depth in
 	if len(list) == 0 {
 		return fmt.Errorf("page %d is a branch without a child", id)
 	}
-	found := make([][]byte, len(list))
+	found, cut := make([][]byte, len(list)), piecesOf(id, page, list, branchElement)
 	for i, element := range list {
-		if found[i], _, err = piece(id, page, element, order.Uint32(element), order.Uint32(element[4:]), 0); err != nil {
+		if found[i], _, err = cut.next(element, order.Uint32(element), order.Uint32(element[4:]), 0); err != nil {
 			return err
 		}
 	}
@@ -198,15 +198,20 @@ func (w *walk) branch(id uint64, page []byte, keys span, bucket []byte, depth in
 	return nil
 }
 
-// leaf judges a page of values; where bucket is nil these are buckets.
-func (w *walk) leaf(id uint64, page []byte, keys span, bucket []byte) error {
+// leaf judges a page of values; where bucket is nil these are buckets. bbolt keeps
+// no empty leaf but within a value, inline, where a page ends with its last value.
+func (w *walk) leaf(id uint64, page []byte, keys span, bucket []byte, inline bool) error {
 	list, err := elements(id, page, leafElement)
 	if err != nil {
 		return err
 	}
+	if len(list) == 0 && bucket != nil && !inline {
+		return fmt.Errorf("page %d is a leaf without a value", id)
+	}
 	var before []byte
+	cut := piecesOf(id, page, list, leafElement)
 	for i, element := range list {
-		key, value, err := piece(id, page, element, order.Uint32(element[4:]), order.Uint32(element[8:]), order.Uint32(element[12:]))
+		key, value, err := cut.next(element, order.Uint32(element[4:]), order.Uint32(element[8:]), order.Uint32(element[12:]))
 		if err != nil {
 			return err
 		}
@@ -226,6 +231,9 @@ func (w *walk) leaf(id uint64, page []byte, keys span, bucket []byte) error {
 			return err
 		}
 	}
+	if inline && cut.at != len(page) {
+		return fmt.Errorf("page %d holds a bucket that goes on behind its last value", id)
+	}
 	return nil
 }
 
@@ -241,7 +249,7 @@ func (w *walk) bucket(id uint64, name, head []byte) error {
 	if len(inline) < pageHead || order.Uint16(inline[8:]) != flagLeaf {
 		return fmt.Errorf("page %d holds a bucket that is no leaf", id)
 	}
-	return w.leaf(id, inline, span{}, name)
+	return w.leaf(id, inline, span{}, name, true)
 }
 
 // elements cuts a page's list of elements.
@@ -257,13 +265,27 @@ func elements(id uint64, page []byte, bytes int) ([][]byte, error) {
 	return list, nil
 }
 
-// piece cuts an element's key and value, which lie pos bytes after it.
-func piece(id uint64, page, element []byte, pos, keyBytes, valueBytes uint32) (key, value []byte, err error) {
-	end := uint64(pos) + uint64(keyBytes) + uint64(valueBytes)
-	listEnd := uint64(pageHead) + uint64(order.Uint16(page[10:]))*leafElement - uint64(len(page)-len(element))
-	if end > uint64(len(element)) || uint64(pos) < listEnd {
-		return nil, nil, fmt.Errorf("page %d has an element that lies outside of it", id)
+// pieces cuts the keys and values of a page's elements, one after the other. They
+// lie without a gap behind the list: a list that lost elements leaves one.
+type pieces struct {
+	id   uint64
+	page []byte
+	at   int // where the next lies
+}
+
+func piecesOf(id uint64, page []byte, list [][]byte, bytes int) *pieces {
+	return &pieces{id, page, pageHead + len(list)*bytes}
+}
+
+// next cuts the key and the value of an element that says to have them pos bytes
+// behind itself.
+func (p *pieces) next(element []byte, pos, keyBytes, valueBytes uint32) (key, value []byte, err error) {
+	start := uint64(len(p.page)-len(element)) + uint64(pos)
+	keyEnd := start + uint64(keyBytes)
+	end := keyEnd + uint64(valueBytes)
+	if start != uint64(p.at) || end > uint64(len(p.page)) {
+		return nil, nil, fmt.Errorf("page %d has an element that lies elsewhere than behind the one before", p.id)
 	}
-	keyEnd := uint64(pos) + uint64(keyBytes)
-	return element[pos:keyEnd:keyEnd], element[keyEnd:end:end], nil
+	p.at = int(end)
+	return p.page[start:keyEnd:keyEnd], p.page[keyEnd:end:end], nil
 }
