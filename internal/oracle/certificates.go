@@ -93,8 +93,9 @@ func newVotes() votes {
 }
 
 // Excuse says that a validator is one of the f that may vote against themselves,
-// from here on: it was told to lie, or lost its log (finding F17). Its votes count
-// in certificates as before.
+// from here on: it was told to lie, or lost its log in a network of up to three,
+// which cannot do without its vote (finding F17). Its votes count in certificates
+// as before.
 func (j *Judge) Excuse(validator types.Address) { j.votes.excused[validator] = true }
 
 // Vote judges one vote of an honest validator, whose signature the caller has

@@ -401,7 +401,7 @@ func TestVotesAgainstOneselfAreFound(t *testing.T) {
 	}
 }
 
-// Finding F17: who lost its log may vote against itself; the others may not.
+// Finding F17: who is excused may vote against itself; the others may not.
 func TestOneThatIsExcusedIsNotAccused(t *testing.T) {
 	j := judge()
 	j.Vote(types.Vote{Kind: types.Nullify, View: 5, Validator: validators[0]})

@@ -166,7 +166,7 @@ func (j *judge) listen() {
 }
 
 // excuse tells the oracles that a validator may vote against itself from here on:
-// it is about to lie, or has lost its log (finding F17).
+// it is about to lie.
 func (j *judge) excuse(node string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -63,8 +63,7 @@ func TestTheJudgeHearsEveryVote(t *testing.T) {
 	}
 }
 
-// Finding F17 and decision C1: who lost its log, and who was told to lie, is one
-// of the f that may vote against themselves.
+// Decision C1: who was told to lie is one of the f that may vote against themselves.
 func TestTheJudgeExcusesTheFaulty(t *testing.T) {
 	s := begin(t)
 	s.says("v2", types.Notarize, 1)
