@@ -5,11 +5,6 @@ import (
 	"github.com/cowboyinc/devnet/internal/types"
 )
 
-// silencedBlocks is how long a gas bidding agent is not asked once f + 1
-// validators failed over it, so that one that hangs costs them a question each in
-// that many blocks.
-const silencedBlocks = 1024
-
 // blamed is what state remembers of a timer or an agent over which the
 // environment of validators failed (decision C18).
 type blamed struct {
@@ -54,13 +49,14 @@ func (r *laneRun) blame(id types.TimerID) (enough bool) {
 }
 
 // silences counts the block's proposer among those whose environment failed over
-// an agent. Where that is enough, the agent is not asked for a while.
+// an agent. Where that is enough, the agent is not asked for gba_silenced_blocks, so
+// that one that hangs costs them a question each in that many.
 func (r *laneRun) silences(bidder types.Address) (enough bool) {
 	key := keyBlamedBidder(bidder)
 	state := blamed{}
 	state.By, enough = r.lane.Validators.Blame(readBlamed(r.KV, key).By, r.lane.Proposer)
 	if enough {
-		state = blamed{Until: r.Height + silencedBlocks}
+		state = blamed{Until: r.Height + types.Height(r.Params.GBASilencedBlocks)}
 	}
 	r.KV.Set(key, codec.Marshal(&state))
 	return enough

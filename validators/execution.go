@@ -118,7 +118,7 @@ func (e *execution) build(ask simplex.Build) {
 		}
 		proposal.Timestamp = ledger.StampSkipping(parent, proposal.Skipped, now)
 	}
-	made, err := e.executor.Build(parent, proposal, e.pending(parent), e.pace(ask))
+	made, err := e.executor.Build(parent, proposal, e.pending(parent), e.pace(ask, parent))
 	e.onchain.cast.EndRound(idleBlocks)
 	if made != nil {
 		for i := range made.Dropped {
@@ -137,15 +137,14 @@ func (e *execution) build(ask simplex.Build) {
 	built.Block = made.Result.Block
 }
 
-// leastPace is what a proposer takes at least for what it executes, however short
-// the timeouts are or late the role was asked: below it no interpreter would ever
-// answer on a busy machine. Where views end before, timeouts grow (decision C4).
-const leastPace = 500 * time.Millisecond
-
-// pace is the time of a proposer.
-func (e *execution) pace(ask simplex.Build) *ledger.Pace {
+// pace is the time of a proposer: a quarter of the leader timeout from when it was
+// asked (decision C4), and at least chain.least_execution_ms from now, however
+// short the timeouts are or late the role was asked: below that no interpreter
+// would ever answer on a busy machine. Where views end before, timeouts grow.
+func (e *execution) pace(ask simplex.Build, parent *ledger.State) *ledger.Pace {
 	now := e.v.node.Clock.Now()
-	end := max(ask.By, now.Add(leastPace))
+	least := time.Duration(parent.NextParams().LeastExecMS) * time.Millisecond
+	end := max(ask.By, now.Add(least))
 	return &ledger.Pace{Share: end.Sub(now), Left: func() time.Duration { return end.Sub(e.v.node.Clock.Now()) }, Tries: e.tries}
 }
 

@@ -3,6 +3,7 @@ package validators
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/cowboyinc/devnet/internal/program"
 	"github.com/cowboyinc/devnet/internal/types"
@@ -10,40 +11,84 @@ import (
 )
 
 // What a validator remembers of transactions over which its host of programs
-// failed. They pay nothing, since nobody can prove what they would have used, so
-// whoever sends one comes last for a while, and cannot send it again (decision
-// C18).
+// failed. They pay nothing, since nobody can prove what they would have used. So
+// whoever sends one comes behind all others for a while; and once one of his has
+// failed he may send none for some time, twice as long each time (decision C18).
 const (
-	maxRemembered = 1024 // senders, and as many transactions
-	lastBlocks    = 256  // how long such a sender's transactions come behind all others
+	maxRemembered = 1024        // senders, and as many transactions
+	lastBlocks    = 256         // how long a sender is last, and what failed is refused
+	leastRefusal  = time.Second // of the first that failed
+	maxRefusal    = 256 * leastRefusal
 )
 
-// recent is a bounded set: what comes beyond the bound replaces the oldest.
-type recent[K comparable] struct {
-	until map[K]types.Height
+// recent is a bounded memory: what comes beyond the bound replaces the oldest.
+type recent[K comparable, V any] struct {
+	of    map[K]V
 	order []K
 }
 
-func (r *recent[K]) add(key K, until types.Height) {
-	if r.until == nil {
-		r.until = map[K]types.Height{}
+func (r *recent[K, V]) put(key K, value V) {
+	if r.of == nil {
+		r.of = map[K]V{}
 	}
-	if _, held := r.until[key]; !held {
+	if _, held := r.of[key]; !held {
 		if len(r.order) == maxRemembered {
-			delete(r.until, r.order[0])
+			delete(r.of, r.order[0])
 			r.order = r.order[1:]
 		}
 		r.order = append(r.order, key)
 	}
-	r.until[key] = until
+	r.of[key] = value
 }
 
-func (r *recent[K]) holds(key K, now types.Height) bool { return now < r.until[key] }
+// lateSender is what is remembered of a sender.
+type lateSender struct {
+	last    types.Height  // below it his transactions come behind all others
+	refusal time.Duration // the last
+	until   types.Time    // before it none of his is taken
+}
 
 // late is that memory.
 type late struct {
-	senders      recent[types.Address]
-	transactions recent[types.Hash]
+	senders      recent[types.Address, lateSender]
+	transactions recent[types.Hash, types.Height] // refused below it
+}
+
+// waits notes that a transaction was given up, and may have another chance.
+func (l *late) waits(sender types.Address, height types.Height) {
+	s := l.senders.of[sender]
+	s.last = height + lastBlocks
+	l.senders.put(sender, s)
+}
+
+// failed notes that the host failed over a transaction.
+func (l *late) failed(sender types.Address, hash types.Hash, height types.Height, now types.Time) {
+	s := l.senders.of[sender]
+	if !l.isLast(sender, height) && now >= s.until.Add(maxRefusal) {
+		s.refusal = 0 // long ago
+	}
+	s.last = height + lastBlocks
+	s.refusal = min(max(2*s.refusal, leastRefusal), maxRefusal)
+	s.until = now.Add(s.refusal)
+	l.senders.put(sender, s)
+	l.transactions.put(hash, height+lastBlocks)
+}
+
+// isLast reports whether a sender's transactions come behind all others.
+func (l *late) isLast(sender types.Address, height types.Height) bool {
+	return height < l.senders.of[sender].last
+}
+
+// refuses says why a transaction is not taken now, or returns nil.
+func (l *late) refuses(sender types.Address, hash types.Hash, height types.Height, now types.Time) error {
+	if height < l.transactions.of[hash] {
+		return ErrLate
+	}
+	if until := l.senders.of[sender].until; now < until {
+		return fmt.Errorf("host_failed: a transaction of this sender crashed the host of programs or took too long; send another in %v, or from another account",
+			time.Duration(until-now).Round(time.Second)+time.Second)
+	}
+	return nil
 }
 
 // ErrLate refuses a transaction over which the host of programs failed before.
@@ -61,11 +106,11 @@ func (e *execution) leaveOut(drop *ledger.Dropped) {
 		return
 	}
 	height := e.v.head.Load().Block.Header.Height
-	e.late.senders.add(drop.Transaction.Sender, height+lastBlocks)
 	if drop.Waits {
+		e.late.waits(drop.Transaction.Sender, height)
 		return
 	}
-	e.late.transactions.add(drop.Transaction.Hash, height+lastBlocks)
+	e.late.failed(drop.Transaction.Sender, drop.Transaction.Hash, height, e.v.node.Clock.Now())
 	e.v.log.Warn("the host of programs failed over a transaction", "hash", drop.Transaction.Hash, "error", drop.Err)
-	e.drop(drop.Transaction.Hash, fmt.Errorf("host_failed: the host of programs failed twice over it: its program crashes the host or takes too long"))
+	e.drop(drop.Transaction.Hash, errors.New("host_failed: "+environment.Ended()))
 }

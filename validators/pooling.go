@@ -58,10 +58,10 @@ type poolQuestion struct{ ask func(*Pool) }
 func (e *execution) admit(event admission) {
 	state := e.v.head.Load().State
 	for _, tx := range event.txs {
-		if e.late.transactions.holds(tx.Hash, state.Height()) {
+		if why := e.late.refuses(tx.Sender, tx.Hash, state.Height(), e.v.node.Clock.Now()); why != nil {
 			e.v.count.refusedTransactions.Add(1)
 			if event.local != nil {
-				event.local(tx.Hash, ErrLate)
+				event.local(tx.Hash, why)
 			}
 			continue
 		}
@@ -146,7 +146,7 @@ func (e *execution) pending(state *ledger.State) iter.Seq[*ledger.Checked] {
 	nonce := func(a types.Address) types.Nonce { return state.Account(a).Nonce }
 	each := func(last bool, yield func(*ledger.Checked) bool) (others, more bool) {
 		for entry := range e.pool.Pending(mempool.Fees{Cycle: base.Cycle, Cell: base.Cell}, nonce) {
-			if e.late.senders.holds(entry.Sender, state.Height()) != last {
+			if e.late.isLast(entry.Sender, state.Height()) != last {
 				others = true
 			} else if !yield(entry.Value) {
 				return others, false

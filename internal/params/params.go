@@ -42,8 +42,9 @@ type Params struct {
 	Cheats        bool      `param:"chain.cheats" class:"genesis" default:"true"`             // time travel, faucet, devnet keys
 	EpochBlocks   uint64    `param:"chain.epoch_blocks" class:"genesis" default:"64" min:"2"` // decision C6
 	BlockTimeMS   uint64    `param:"chain.block_time_ms" class:"block" default:"1000" max:"3600000"`
-	BlockTimeAuto bool      `param:"chain.block_time_auto" class:"genesis" default:"false"`               // blocks are made when there is something to do (decision C7)
-	LinkDelayMS   uint64    `param:"chain.link_delay_ms" class:"block" default:"250" min:"1" max:"60000"` // Δ of decision C4
+	BlockTimeAuto bool      `param:"chain.block_time_auto" class:"genesis" default:"false"`                    // blocks are made when there is something to do (decision C7)
+	LinkDelayMS   uint64    `param:"chain.link_delay_ms" class:"block" default:"250" min:"1" max:"60000"`      // Δ of decision C4
+	LeastExecMS   uint64    `param:"chain.least_execution_ms" class:"block" default:"250" min:"1" max:"60000"` // a proposer's share at least (decision C18)
 	MaxBlockBytes uint64    `param:"chain.max_block_bytes" class:"block" default:"2097152" min:"65536" max:"3145728"`
 	CallDepth     uint64    `param:"chain.call_depth" class:"block" default:"32" min:"1" max:"64"`
 	FaucetWei     types.Wei `param:"chain.faucet_wei" class:"block" default:"5000000000000"`
@@ -119,7 +120,8 @@ type Params struct {
 	// CIP-1 §7: gas bidding agents (decisions T14, T15).
 	DefaultFeeMultiple uint64       `param:"cip1.default_gba_fee_multiple" class:"block" default:"2" min:"1" max:"1000000"` // of the lane's base fee; under gba of the cycles'
 	GBACallCycles      types.Cycles `param:"cip1.gba_cycles_per_call" class:"block" default:"20000" min:"1"`
-	GBARetryBlocks     uint64       `param:"cip1.gba_retry_blocks" class:"block" default:"16" min:"1"` // an answer that priced its timer out stands so long at most
+	GBARetryBlocks     uint64       `param:"cip1.gba_retry_blocks" class:"block" default:"16" min:"1"`                    // an answer that priced its timer out stands so long at most
+	GBASilencedBlocks  uint64       `param:"cip1.gba_silenced_blocks" class:"block" default:"1024" min:"1" max:"1000000"` // one over which f + 1 hosts failed is not asked (decision C18)
 	GBABlockCycles     types.Cycles `param:"cip1.gba_cycles_per_block" class:"block" default:"2000000"`
 	TierEconomy        uint64       `param:"cip1.priority_tier_multipliers.economy" class:"block" default:"800" max:"1000000"` // permille of the p50 tip
 	TierStandard       uint64       `param:"cip1.priority_tier_multipliers.standard" class:"block" default:"1000" max:"1000000"`

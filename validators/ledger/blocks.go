@@ -3,7 +3,6 @@ package ledger
 import (
 	"errors"
 	"iter"
-	"time"
 
 	"github.com/cowboyinc/devnet/actors/system"
 	"github.com/cowboyinc/devnet/internal/program"
@@ -204,14 +203,12 @@ func (r *run) choose(txs iter.Seq[*Checked]) (dropped []Dropped) {
 		if r.pace.over() || r.params.LaneUserCycles.Sub(r.used.user) < r.params.CostTransaction {
 			break
 		}
-		var began time.Duration
-		if r.pace.Pace != nil {
-			began = r.pace.left()
+		if r.pace.knows(c.Hash, r.header.Height) && !r.pace.lendable(c.Hash, r.header.Height, chancesOfSends) {
+			continue
 		}
-		err := r.include(c)
+		late, err := r.try(c.Hash, chancesOfSends, func() error { return r.include(c) })
 		if environment := (*EnvironmentError)(nil); errors.As(err, &environment) {
-			r.note(environment)
-			dropped = append(dropped, Dropped{Transaction: c, Err: err, Waits: r.givenUp(began, c.Hash, maxLateSends, err)})
+			dropped = append(dropped, Dropped{Transaction: c, Err: err, Waits: late})
 		} else if err != nil && !mayFitLater(err) {
 			dropped = append(dropped, Dropped{Transaction: c, Err: err})
 		}

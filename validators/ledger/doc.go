@@ -40,8 +40,8 @@
 // # Errors
 //
 // *Invalid is the fault of whoever made the block or the transaction.
-// *EnvironmentError is this node's: the host of programs failed twice over one
-// execution, so there is no result. A failing program is neither: it is a
+// *EnvironmentError is this node's: the host of programs failed over one execution,
+// or was late, so there is no result. A failing program is neither: it is a
 // receipt's status. Anything else that goes wrong here is a bug and panics.
 //
 // Everything here is deterministic: the same parent and block give the same

@@ -64,15 +64,41 @@ const (
 )
 
 // EnvironmentError says that this node cannot tell what an execution does: its
-// host of programs failed twice. It is nobody's fault but the node's; a
-// validator does not vote then.
+// host of programs failed, or did not end it in time. It is nobody's fault but the
+// node's; a validator does not vote then.
 type EnvironmentError struct {
-	What string // what was executed
-	Err  error
+	What     string // what was executed
+	Attempts int    // how often in this block, each with a fresh host
+	Late     int    // in how many blocks the proposer's time was over before its end; 0: it failed otherwise
+	Err      error  // of the last
 }
 
 func (e *EnvironmentError) Error() string {
-	return fmt.Sprintf("%s: the host of programs failed twice: %v", e.What, e.Err)
+	switch {
+	case e.Late > 1:
+		return fmt.Sprintf("%s: late in %d blocks, longer each time: %v", e.What, e.Late, e.Err)
+	case e.Late == 1:
+		return fmt.Sprintf("%s: late: %v", e.What, e.Err)
+	case e.Attempts > 1:
+		return fmt.Sprintf("%s: the host of programs failed %d times: %v", e.What, e.Attempts, e.Err)
+	}
+	return fmt.Sprintf("%s: the host of programs failed: %v", e.What, e.Err)
+}
+
+// Ended says why a transaction was given up for good, for its sender.
+func (e *EnvironmentError) Ended() string {
+	if e.Late > 0 {
+		return fmt.Sprintf("it was late in %d blocks of this validator, though it had more time in each: its program hangs, "+
+			"or is slower than its cycles say", e.Late)
+	}
+	return fmt.Sprintf("%s, in %s", e.Brief(), times(e.Attempts))
+}
+
+func times(attempts int) string {
+	if attempts == 1 {
+		return "one attempt"
+	}
+	return fmt.Sprintf("%d attempts", attempts)
 }
 
 // Brief says over what and how it failed, without what the host wrote: for those

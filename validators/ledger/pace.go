@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"slices"
 	"time"
 
 	"github.com/cowboyinc/devnet/internal/types"
@@ -58,7 +59,8 @@ func (p phase) waits(parent *State, height types.Height) bool {
 // pacer is a Pace in a block under way.
 type pacer struct {
 	*Pace
-	reserved time.Duration // for the phases to come
+	reserved time.Duration // for the phases to come; below 0 it is lent beyond the share
+	lent     bool          // whether something in this block had a share of its own
 }
 
 // begin starts a phase. after are those that are still to come.
@@ -88,42 +90,127 @@ func (p *pacer) bound() func() time.Duration {
 	return p.left
 }
 
-// fair reports whether something that began when the phase had some time left,
-// and was given up, had a fair share: half of all that the proposer has. Who had
-// less is never to blame.
-func (p *pacer) fair(began time.Duration) bool { return began >= p.Share/2 }
+// chances are what is given to something that was given up: shares of its own,
+// twice the block's share the first time and twice as long each time more. After
+// these it has failed.
+type chances struct {
+	lends int
+	rest  types.Height // for each share lent, before another item of the kind is lent one
+}
 
-// Limits of what a proposer gives up.
-const (
-	maxTries     = 1024 // of what it remembers
-	maxLateTries = 3    // how often a fire, delivery or question may take all of a fair share before it has failed
-	maxLateSends = 8    // the same of a transaction, which comes behind all others meanwhile
+// Fires, deliveries and questions pay in the end. A transaction does not: what
+// hangs may take a quarter of a share a block, of four validators, and no more.
+var (
+	chancesOfLane  = chances{lends: 2}
+	chancesOfSends = chances{lends: 3, rest: 16}
 )
 
-// Tries is what a proposer remembers of what took all of a fair share of its
-// time and did not end. That has other chances, since the machine may have been
-// busy; then the environment has failed over it. It is used by one goroutine.
+// lendable reports whether an item that was given up in an earlier block can have
+// a share of its own in this one. One a block can, or it would come too late for
+// its view every time.
+func (p *pacer) lendable(item types.Hash, height types.Height, c chances) bool {
+	return p.knows(item, height) && !p.lent && (c.rest == 0 || height >= p.Tries.rests)
+}
+
+// lend begins the turn of an item: what was given up in an earlier block has a
+// share of its own, whatever others took of the block's, so that what is merely
+// late ends and what hangs is known to. back ends the turn.
+//
+// Spec: decision C18; builder's choice (F34).
+func (p *pacer) lend(item types.Hash, height types.Height, c chances) (lent bool, back func()) {
+	if !p.lendable(item, height, c) {
+		return false, func() {}
+	}
+	shares := 2 << p.Tries.of[item].lends
+	if c.rest > 0 {
+		p.Tries.rests = height + types.Height(shares)*c.rest
+	}
+	reserved := p.reserved
+	p.lent, p.reserved = true, p.Left()-p.Share*time.Duration(shares)
+	return true, func() { p.reserved = reserved }
+}
+
+// knows reports whether an item was given up in an earlier block.
+func (p *pacer) knows(item types.Hash, height types.Height) bool {
+	return p.Pace != nil && p.Tries.holds(item, height)
+}
+
+// failed reports whether an item had all its chances at this proposer.
+func (p *pacer) failed(item types.Hash, height types.Height) bool {
+	return p.Pace != nil && p.Tries.failed(item, height)
+}
+
+// forget notes that an item ended.
+func (p *pacer) forget(item types.Hash) {
+	if p.Pace != nil {
+		p.Tries.forget(item)
+	}
+}
+
+// Limits of what a proposer remembers.
+const (
+	maxTries     = 1024 // items
+	blamedBlocks = 256  // how long one is blamed without being tried again
+)
+
+// Tries is what a proposer remembers of what did not end before its time was
+// over. It is used by one goroutine.
 type Tries struct {
-	given map[types.Hash]int
+	of    map[types.Hash]*try
 	order []types.Hash // oldest first
+	rests types.Height // below it no transaction is lent a share
+}
+
+// try is what is known of one item.
+type try struct {
+	times  int          // that it was given up
+	lends  int          // of them with a share of its own
+	failed bool         // it had all of them
+	until  types.Height // remembered below it
 }
 
 // NewTries returns an empty memory.
-func NewTries() *Tries { return &Tries{given: map[types.Hash]int{}} }
+func NewTries() *Tries { return &Tries{of: map[types.Hash]*try{}} }
 
-// failed notes that something was given up, and reports whether it had all of so
-// many chances.
-func (t *Tries) failed(what types.Hash, chances int) bool {
+// holds reports whether an item was given up before.
+func (t *Tries) holds(item types.Hash, now types.Height) bool {
+	return t != nil && t.of[item] != nil && now < t.of[item].until
+}
+
+// failed reports whether an item had all its chances: it is not tried again for a
+// while, since that would cost every block of this proposer a share.
+func (t *Tries) failed(item types.Hash, now types.Height) bool {
+	return t.holds(item, now) && t.of[item].failed
+}
+
+// late notes that an item was given up, and reports how often that came to pass,
+// and whether it had all of its chances.
+func (t *Tries) late(item types.Hash, now types.Height, lent bool, c chances) (times int, failed bool) {
 	if t == nil {
-		return false
+		return 1, false
 	}
-	if t.given[what] == 0 {
-		if len(t.order) >= maxTries {
-			delete(t.given, t.order[0])
-			t.order = t.order[1:]
+	if !t.holds(item, now) {
+		t.forget(item)
+		if len(t.order) == maxTries {
+			t.forget(t.order[0])
 		}
-		t.order = append(t.order, what)
+		t.of[item], t.order = &try{}, append(t.order, item)
 	}
-	t.given[what]++
-	return t.given[what] >= chances
+	one := t.of[item]
+	one.until = now + blamedBlocks
+	one.times++
+	if lent {
+		one.lends++
+	}
+	one.failed = one.lends >= c.lends
+	return one.times, one.failed
+}
+
+// forget takes an item out of memory: it ended.
+func (t *Tries) forget(item types.Hash) {
+	if t == nil || t.of[item] == nil {
+		return
+	}
+	delete(t.of, item)
+	t.order = slices.DeleteFunc(t.order, func(h types.Hash) bool { return h == item })
 }

@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"errors"
-	"time"
 
 	"github.com/cowboyinc/devnet/internal/codec"
 	"github.com/cowboyinc/devnet/internal/program"
@@ -73,11 +72,10 @@ func attempting[T comparable](r *run, l *passed[T], which T, item types.Hash, do
 		l.begun++
 		return "", do()
 	}
-	var began time.Duration
-	if r.pace.Pace != nil {
-		began = r.pace.left()
+	if r.pace.failed(item, r.header.Height) {
+		return l.fail(which), nil
 	}
-	err = do()
+	late, err := r.try(item, chancesOfLane, do)
 	var environment *EnvironmentError
 	switch {
 	case err == nil:
@@ -85,28 +83,34 @@ func attempting[T comparable](r *run, l *passed[T], which T, item types.Hash, do
 		return "", nil
 	case !errors.As(err, &environment):
 		return "", err
-	}
-	r.note(environment)
-	if r.givenUp(began, item, maxLateTries, err) {
+	case late:
 		return l.stop(), nil
 	}
 	return l.fail(which), nil
 }
 
-// note keeps what the environment failed over; what was not begun is none of it.
-func (r *run) note(failure *EnvironmentError) {
-	if !errors.Is(failure, program.ErrNotBegun) {
-		r.failures = append(r.failures, failure)
+// try executes something by do in the making of a block, within what the proposer
+// has left or lends it. late is that do failed because time was over, which is not
+// held against it yet; else what the environment fails over has failed.
+func (r *run) try(item types.Hash, c chances, do func() error) (late bool, err error) {
+	lent, back := r.pace.lend(item, r.header.Height, c)
+	defer back()
+	err = do()
+	var environment *EnvironmentError
+	switch {
+	case err == nil:
+		r.pace.forget(item)
+		return false, nil
+	case !errors.As(err, &environment), errors.Is(err, program.ErrNotBegun):
+		return true, err
 	}
-}
-
-// givenUp reports whether what the environment failed over was given up because
-// the proposer's time was over, and is not to blame for it.
-func (r *run) givenUp(began time.Duration, item types.Hash, chances int, err error) bool {
-	if errors.Is(err, program.ErrNotBegun) {
-		return true
+	r.failures = append(r.failures, environment)
+	if !r.pace.over() {
+		return false, err
 	}
-	return r.pace.over() && !(r.pace.fair(began) && r.pace.Tries.failed(item, chances))
+	var failed bool
+	environment.Late, failed = r.pace.Tries.late(item, r.header.Height, lent, c)
+	return !failed, err
 }
 
 func (l *passed[T]) fail(which T) string {

@@ -82,7 +82,7 @@ func (r *run) attempt(what func() string, cause actors.Cause, cycles types.Cycle
 		r.state.Revert(snapshot)
 		r.sessions.close()
 		if attempts == maxAttempts || r.pace.over() {
-			return nil, program.Outcome{}, &EnvironmentError{What: what(), Err: err}
+			return nil, program.Outcome{}, &EnvironmentError{What: what(), Attempts: attempts, Err: err}
 		}
 	}
 }
