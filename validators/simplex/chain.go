@@ -204,8 +204,7 @@ func (m *Machine) executeChildren(of types.Hash) {
 func (m *Machine) discard(n *node, reason string) {
 	m.detach(n)
 	if r := m.rounds[m.view]; r != nil && r.proposal != nil && r.hash == n.hash && !r.rejected && r.ownVote(types.Notarize) == nil {
-		r.rejected = true
-		m.report(Rejected{View: r.view, Hash: n.hash, Reason: reason})
+		m.refuse(r, n.hash, reason)
 	}
 	if n.notarized {
 		if c := m.certificateFor(n); c != nil {

@@ -2,6 +2,7 @@ package simplex
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/cowboyinc/devnet/internal/types"
 )
@@ -51,6 +52,8 @@ func describeReport(r Report) string {
 		return fmt.Sprintf("entered view %d of epoch %d, leader %s", r.View, r.Epoch, name(r.Leader))
 	case Notarized:
 		return "notarized: " + describe(r.Certificate)
+	case GaveUp:
+		return strings.TrimSpace(fmt.Sprintf("gave up view %d of %s: %s %s", r.View, name(r.Leader), r.Cause, r.Detail))
 	case Nullified:
 		return "nullified: " + describe(r.Certificate)
 	case Finalized:

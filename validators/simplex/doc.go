@@ -48,7 +48,8 @@
 // root. When too many are missing, or peers keep them for answers no more, Behind
 // is reported, and CaughtUp moves the root.
 //
-// On a timeout, it votes nullify unless it voted finalize. It stays in the view
+// On a timeout, it votes nullify unless it voted finalize, and reports why: what
+// the view waited for, as far as this validator knows. It stays in the view
 // until a certificate lets it go on. Every 2Δ it sends its votes again and, once
 // the view is late, the best certificate. Who sends something of a view that is
 // past is given the certificate that ends it.

@@ -132,6 +132,15 @@ type (
 	}
 	// Notarized says that a view has a notarization.
 	Notarized struct{ Certificate *types.Certificate }
+	// GaveUp says that this validator votes nullify in a view, and why. What it
+	// waited for stands in Detail, in words, where the cause alone does not say it.
+	GaveUp struct {
+		Epoch  types.Epoch
+		View   types.View
+		Leader types.Address
+		Cause  Cause
+		Detail string
+	}
 	// Nullified says that a view has a nullification.
 	Nullified struct{ Certificate *types.Certificate }
 	// Finalized gives blocks that are final, the oldest first; the first one's
@@ -174,6 +183,7 @@ type (
 
 func (Entered) report()   {}
 func (Notarized) report() {}
+func (GaveUp) report()    {}
 func (Nullified) report() {}
 func (Finalized) report() {}
 func (Behind) report()    {}

@@ -134,7 +134,7 @@ func (m *Machine) built(e Built) {
 
 // refuse gives the view up.
 func (m *Machine) refuse(r *round, hash types.Hash, reason string) {
-	r.rejected = true
+	r.rejected, r.reason = true, reason
 	m.report(Rejected{View: r.view, Hash: hash, Reason: reason})
 }
 

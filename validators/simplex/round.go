@@ -12,6 +12,7 @@ type round struct {
 	proposal *types.Proposal // the first one of the leader
 	hash     types.Hash      // of its block
 	rejected bool            // the proposal is not voted for
+	reason   string          // why it is not
 	asked    bool            // Build is asked for
 	doubled  bool            // the leader was reported for a second proposal
 

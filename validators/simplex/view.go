@@ -83,24 +83,13 @@ func (m *Machine) timeOut() bool {
 	if r == nil || m.ended() || m.me < 0 || r.ownVote(types.Nullify) != nil || r.ownVote(types.Finalize) != nil {
 		return false
 	}
-	if !r.rejected && !m.leaderGone(r) && !m.overdue(r) {
+	cause, detail := m.cause(r)
+	if cause == NoCause {
 		return false
 	}
+	m.report(GaveUp{Epoch: m.set.Epoch, View: r.view, Leader: m.set.Leader(r.view), Cause: cause, Detail: detail})
 	m.vote(r, &types.Vote{Kind: types.Nullify})
 	return true
-}
-
-// leaderGone reports whether the view ends at once: its leader nullified it,
-// was not heard for four views, or is this validator and has no chance to build.
-func (m *Machine) leaderGone(r *round) bool {
-	leader := m.leaderIndex(m.view)
-	if votes := r.ballot(types.Nullify).votes; votes != nil && votes[leader] != nil {
-		return true
-	}
-	if leader == m.me {
-		return m.armed && m.tooFarBehind()
-	}
-	return m.armed && r.proposal == nil && m.view > m.heard[leader]+unheardViews
 }
 
 func (m *Machine) overdue(r *round) bool {

@@ -1,0 +1,119 @@
+package simplex
+
+import (
+	"fmt"
+
+	"github.com/cowboyinc/devnet/internal/types"
+)
+
+// Cause is why a validator gives a view up: what its vote nullify does not say.
+type Cause uint8
+
+// The causes, in the order in which they are looked for.
+const (
+	NoCause          Cause = iota
+	ProposalRejected       // its proposal failed a check, which Detail names
+	NotBuilt               // this validator leads and made no block that can be proposed; Detail says why
+	LeaderGaveUp           // the leader nullified the view itself
+	LeaderBehind           // this validator leads, and is too far behind to build
+	LeaderUnheard          // nothing came from the leader for four views
+	NoProposal             // the leader timeout passed without a proposal
+	BuildOverdue           // this validator leads, and its block was not built in time
+	ParentMissing          // the proposal, or who leads here, waits for what is below it; Detail names that
+	ExecutionOverdue       // the proposal was not executed here within the view timeout
+	TooFewVotes            // this validator voted for the proposal, and too few others did
+	Causes                 // how many there are
+)
+
+var causeNames = [Causes]string{"none", "proposal_rejected", "not_built", "leader_gave_up", "leader_behind", "leader_unheard",
+	"no_proposal", "build_overdue", "parent_missing", "execution_overdue", "too_few_votes"}
+
+// String is the cause's name, as logs, traces and metrics have it.
+func (c Cause) String() string {
+	if c < Causes {
+		return causeNames[c]
+	}
+	return fmt.Sprintf("cause %d", uint8(c))
+}
+
+// cause says why this validator is to vote nullify in its view now (decision C4),
+// or NoCause: it is not to.
+func (m *Machine) cause(r *round) (Cause, string) {
+	leader := m.leaderIndex(r.view)
+	mine := leader == m.me
+	switch {
+	case r.rejected && mine && r.proposal == nil:
+		return NotBuilt, r.reason
+	case r.rejected:
+		return ProposalRejected, r.reason
+	case r.gaveUp(leader):
+		return LeaderGaveUp, ""
+	case mine && m.armed && m.tooFarBehind():
+		return LeaderBehind, ""
+	case !mine && m.armed && r.proposal == nil && r.view > m.heard[leader]+unheardViews:
+		return LeaderUnheard, ""
+	case m.overdue(r):
+		return m.lateness(r, mine)
+	}
+	return NoCause, ""
+}
+
+// gaveUp reports whether the member at index is known to have nullified the view.
+func (r *round) gaveUp(index int) bool {
+	votes := r.ballot(types.Nullify).votes
+	return votes != nil && votes[index] != nil
+}
+
+// lateness says what a view whose time is over was waiting for.
+func (m *Machine) lateness(r *round, mine bool) (Cause, string) {
+	if r.proposal == nil {
+		switch {
+		case !mine:
+			return NoProposal, ""
+		case r.asked:
+			return BuildOverdue, ""
+		}
+		return ParentMissing, "a block to build on"
+	}
+	if r.ownVote(types.Notarize) != nil {
+		return TooFewVotes, fmt.Sprintf("%d of %d", r.votesFor(r.hash), quorum(m.set))
+	}
+	n := m.nodes[r.hash]
+	if n != nil && n.status == failed {
+		return ExecutionOverdue, "the host of programs failed"
+	}
+	if n != nil && n.status == asked {
+		return ExecutionOverdue, ""
+	}
+	return ParentMissing, m.missing(r)
+}
+
+// votesFor counts the notarize votes of a round for a block.
+func (r *round) votesFor(hash types.Hash) (count int) {
+	for _, t := range r.ballot(types.Notarize).tallies {
+		if t.block == hash {
+			count += t.count
+		}
+	}
+	return count
+}
+
+// missing names what a proposal that is not being executed waits for.
+func (m *Machine) missing(r *round) string {
+	h := &r.proposal.Block.Header
+	parent, ready := m.parentOf(r.proposal.Block)
+	switch {
+	case parent == nil:
+		return fmt.Sprintf("the block below %d", h.Height)
+	case !ready:
+		return fmt.Sprintf("the execution of block %d", parent.Height)
+	case h.Skipped > 0 && h.Height > m.goal:
+		return fmt.Sprintf("a reason to skip %d heights", h.Skipped)
+	}
+	for v := r.view - 1; v > parent.View; v-- {
+		if !m.nullified(v) {
+			return fmt.Sprintf("the nullification of view %d", v)
+		}
+	}
+	return fmt.Sprintf("the beginning of block %d", h.Height)
+}

@@ -1,0 +1,137 @@
+package simplex
+
+import (
+	"testing"
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/types"
+)
+
+// gaveUp is what the validator said of the view's end, or fails.
+func (s *solo) gaveUp(view types.View) GaveUp {
+	s.t.Helper()
+	for _, r := range s.all.Report {
+		if g, ok := r.(GaveUp); ok && g.View == view {
+			if !s.voted(types.Nullify, view) {
+				s.t.Errorf("it gave view %d up and did not vote so", view)
+			}
+			return g
+		}
+	}
+	s.t.Fatalf("view %d was not given up", view)
+	return GaveUp{}
+}
+
+// Each way to a vote nullify names its cause, and what was waited for. v0 is the
+// validator under test, v1 leads view 1 and so on; v0 itself leads view 4.
+func TestEachNullifyVoteSaysWhy(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		cause  Cause
+		detail string
+		view   types.View
+		play   func(*solo)
+	}{
+		{"nothing came", NoProposal, "", 1, func(s *solo) { s.wait(2 * time.Second) }},
+		{"the leader gave up", LeaderGaveUp, "", 1, func(s *solo) { s.receive(1, s.vote(types.Nullify, 1, nil, 1)) }},
+		{"a check failed", ProposalRejected, "timestamp is not after the parent's", 1, func(s *solo) {
+			b := s.child(nil, 1)
+			b.Header.Timestamp = testGenesis(time.Second).Block.Header.Timestamp
+			s.propose(1, b)
+		}},
+		{"the execution says no", ProposalRejected, "wrong_state_root", 1, func(s *solo) {
+			b := s.child(nil, 1)
+			s.propose(1, b)
+			s.step(Executed{Hash: b.Hash(), Reason: "wrong_state_root"})
+		}},
+		{"the execution takes too long", ExecutionOverdue, "", 1, func(s *solo) {
+			s.propose(1, s.child(nil, 1))
+			s.wait(2 * time.Second)
+		}},
+		{"the host fails", ExecutionOverdue, "the host of programs failed", 1, func(s *solo) {
+			b := s.child(nil, 1)
+			s.propose(1, b)
+			s.wait(1500 * time.Millisecond)
+			s.step(Executed{Hash: b.Hash(), Failed: true, Reason: "it crashed"})
+			s.wait(400 * time.Millisecond)
+		}},
+		{"too few agree", TooFewVotes, "2 of 3", 1, func(s *solo) {
+			b := s.child(nil, 1)
+			s.propose(1, b)
+			s.execute(true)
+			s.receive(1, s.vote(types.Notarize, 1, b, 1))
+			s.wait(2 * time.Second)
+		}},
+		{"what is below it is not here", ParentMissing, "the block below 2", 2, func(s *solo) {
+			first := s.child(nil, 1)
+			s.receive(1, s.certificate(types.Notarize, 1, first, 1, 2, 3))
+			s.propose(2, s.child(first, 2))
+			s.wait(3 * time.Second)
+		}},
+		{"what is below it is not executed", ParentMissing, "the execution of block 1", 2, func(s *solo) {
+			first := s.child(nil, 1)
+			s.propose(1, first)
+			s.receive(1, s.certificate(types.Notarize, 1, first, 1, 2, 3))
+			s.propose(2, s.child(first, 2))
+			s.wait(3 * time.Second)
+		}},
+		{"nobody heard of it for four views", LeaderUnheard, "", 9, func(s *solo) {
+			for v := types.View(1); v < 9; v++ {
+				s.receive(2, s.certificate(types.Nullify, v, nil, 0, 2, 3))
+			}
+		}},
+		{"the own block is not built in time", BuildOverdue, "", 4, func(s *solo) {
+			s.receive(1, s.certificate(types.Nullify, 1, nil, 1, 2, 3))
+			s.receive(1, s.certificate(types.Nullify, 2, nil, 1, 2, 3))
+			s.receive(1, s.certificate(types.Nullify, 3, nil, 1, 2, 3))
+			s.wait(30 * time.Second)
+		}},
+		{"the own block cannot be built", NotBuilt, "the application could not build a block", 4, func(s *solo) {
+			s.receive(1, s.certificate(types.Nullify, 1, nil, 1, 2, 3))
+			s.receive(1, s.certificate(types.Nullify, 2, nil, 1, 2, 3))
+			s.receive(1, s.certificate(types.Nullify, 3, nil, 1, 2, 3))
+			s.wait(time.Second)
+			s.step(Built{Epoch: 0, View: 4})
+		}},
+		{"there is nothing to build on", ParentMissing, "a block to build on", 4, func(s *solo) {
+			s.receive(1, s.certificate(types.Nullify, 3, nil, 1, 2, 3))
+			s.wait(30 * time.Second)
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := newSolo(t, 4, nil)
+			c.play(s)
+			got := s.gaveUp(c.view)
+			if want := (GaveUp{0, c.view, s.m.set.Leader(c.view), c.cause, c.detail}); got != want {
+				t.Errorf("%s of view %d: %q, want %s: %q", got.Cause, got.View, got.Detail, want.Cause, want.Detail)
+			}
+		})
+	}
+}
+
+// A leader whose chain went on too far to be asked for block by block cannot
+// build, and says so at once.
+func TestALeaderTooFarBehindSaysSo(t *testing.T) {
+	s := newSolo(t, 4, nil)
+	tip := s.child(nil, 1)
+	tip.Header.Height, tip.Header.View = MaxFetchBlocks+5, 23
+	s.receive(1, s.certificate(types.Finalize, 23, tip, 1, 2, 3))
+	if got := s.gaveUp(24); got.Cause != LeaderBehind {
+		t.Errorf("%s", got.Cause)
+	}
+}
+
+// Every cause has a name of its own.
+func TestCausesHaveNames(t *testing.T) {
+	seen := map[string]bool{}
+	for c := NoCause; c < Causes; c++ {
+		if name := c.String(); name == "" || seen[name] {
+			t.Errorf("cause %d is called %q", c, name)
+		} else {
+			seen[name] = true
+		}
+	}
+	if Causes.String() != "cause 11" {
+		t.Error(Causes.String())
+	}
+}
