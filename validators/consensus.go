@@ -197,10 +197,17 @@ func (c *consensus) send(to *types.Address, message any) {
 }
 
 func (c *consensus) report(report simplex.Report) {
+	if c.v.config.Tell != nil {
+		c.v.config.Tell(c.v.name, report)
+	}
 	switch report := report.(type) {
 	case simplex.Entered:
 		c.v.round.Store(&Round{Epoch: report.Epoch, View: report.View, Leader: report.Leader})
 		c.publish()
+	case simplex.GaveUp:
+		c.v.count.gaveUp[report.Cause].Add(1)
+		c.v.gaveUp.Store(&GivenUp{At: c.v.node.Clock.Now(), View: report.View, Leader: report.Leader, Cause: report.Cause, Detail: report.Detail})
+		c.v.log.Info("it gives a view up", "view", report.View, "leader", report.Leader, "cause", report.Cause.String(), "detail", report.Detail)
 	case simplex.Nullified:
 		c.v.count.nullified.Add(1)
 		c.v.log.Info("a view was nullified", "view", report.Certificate.View)

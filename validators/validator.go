@@ -40,6 +40,9 @@ type Config struct {
 	// Booted is told what the validator begins with, before it finalizes anything.
 	// It may be nil.
 	Booted func(*View)
+	// Tell is told what consensus reports, on its loop and before anything comes of
+	// it; it must only hand it on. It may be nil.
+	Tell func(name string, report simplex.Report)
 	// OnFailure is told once when the validator stops by itself: its disk
 	// failed, or it found a bug of ours. It may be nil.
 	OnFailure func(error)
@@ -89,7 +92,8 @@ type Validator struct {
 	count counters
 
 	trouble troubles
-	once    sync.Once // of fail
+	gaveUp  atomic.Pointer[GivenUp] // the last view that it gave up
+	once    sync.Once               // of fail
 }
 
 // Round is where consensus stands.
@@ -102,6 +106,16 @@ type Round struct {
 // counters count what the outside did wrong and what failed here.
 type counters struct {
 	refusedFrames, refusedTransactions, refusedBlocks, buildFailures, hostFailures, nullified, evidence, shutPeers atomic.Uint64
+	gaveUp                                                                                                         [simplex.Causes]atomic.Uint64
+}
+
+// GivenUp is a view for which a validator voted nullify, and why.
+type GivenUp struct {
+	At     types.Time
+	View   types.View
+	Leader types.Address
+	Cause  simplex.Cause
+	Detail string // what it waited for, in words; may be ""
 }
 
 // Status is a validator as it stands.
@@ -113,8 +127,10 @@ type Status struct {
 	Pool      int           `json:"mempool"`
 	Connected []types.Address
 	Refused   Refused
-	LastBlock types.Time // when a block became final here last, by the node's clock; when it started, before the first
-	Trouble   *Trouble   // what went wrong last; nil: nothing yet
+	LastBlock types.Time             // when a block became final here last, by the node's clock; when it started, before the first
+	Trouble   *Trouble               // what went wrong last; nil: nothing yet
+	GaveUp    *GivenUp               // the last view that it gave up; nil: none yet
+	GivenUp   [simplex.Causes]uint64 // views that it gave up since it started, by cause
 }
 
 // Refused counts what came from outside and was turned away.
@@ -299,7 +315,10 @@ func (v *Validator) Status() Status {
 	s.Refused = Refused{Frames: v.count.refusedFrames.Load(), Transactions: v.count.refusedTransactions.Load(),
 		Blocks: v.count.refusedBlocks.Load(), Builds: v.count.buildFailures.Load(),
 		Nullified: v.count.nullified.Load(), Evidence: v.count.evidence.Load(), Hosts: v.count.hostFailures.Load(), Peers: v.count.shutPeers.Load()}
-	s.LastBlock, s.Trouble = types.Time(v.since.Load()), v.trouble.last.Load()
+	s.LastBlock, s.Trouble, s.GaveUp = types.Time(v.since.Load()), v.trouble.last.Load(), v.gaveUp.Load()
+	for c := range s.GivenUp {
+		s.GivenUp[c] = v.count.gaveUp[c].Load()
+	}
 	return s
 }
 

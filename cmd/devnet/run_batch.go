@@ -155,6 +155,8 @@ func (p *pool) judge(j job, v verdict) {
 		p.mu.Unlock()
 		if probe {
 			v.Unstable = reproduce(p.ctx, &v)
+		} else {
+			v.Timeline = nil // the first tell, and a thousand would fill a terminal
 		}
 	}
 	p.mu.Lock()

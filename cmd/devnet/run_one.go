@@ -103,12 +103,16 @@ func play(ctx context.Context, j job, w world, trace string, out io.Writer, exce
 		v.Seed, v.Height, v.Digest = seen.Seed, uint64(seen.Height), seen.Digest.String()
 	}
 	v.Virtual, v.Wall = seconds(stage.lasted), seconds(wall)
+	v.Unread = seen.Unread
 	for _, s := range seen.Sometimes {
 		v.Moments = append(v.Moments, sometimes{Name: s.Name, Where: j.File, True: s.True})
 	}
 	if err != nil {
 		v.Code, v.Error = stage.codeOf(err), err.Error()
 		v.Replay = replay(v.File, v.world, v.Seed)
+		if v.Code == exitFailed {
+			v.Timeline = seen.Timeline
+		}
 	}
 	return v
 }

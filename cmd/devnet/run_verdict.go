@@ -28,9 +28,22 @@ type verdict struct {
 	Virtual  float64     `json:"seconds"`      // of the network's clock
 	Wall     float64     `json:"wall_seconds"` // of ours
 	Moments  []sometimes `json:"sometimes,omitempty"`
-	Output   string      `json:"output,omitempty"` // what it printed, the last of it
+	Output   string      `json:"output,omitempty"`          // what it printed, the last of it
+	Unread   []string    `json:"unread_failures,omitempty"` // failed receipts that the script did not look at
 	Replay   string      `json:"replay,omitempty"`
+	Timeline []string    `json:"timeline,omitempty"`         // what happened last, of the first failing runs of a batch
 	Unstable string      `json:"not_reproducible,omitempty"` // where two runs of the seed differ
+}
+
+// overlooked prints the failed receipts that the script did not look at.
+func (v *verdict) overlooked(w io.Writer) {
+	if len(v.Unread) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "failed, and the script never looked at the receipt:\n")
+	for _, text := range v.Unread {
+		fmt.Fprintln(w, text)
+	}
 }
 
 // sometimes is a condition of the script that need not hold in each seed, but in
@@ -138,6 +151,7 @@ func (p *plan) summary(c *cli.Context, verdicts []verdict, missing []sometimes, 
 	if len(verdicts) == 1 {
 		if v := &verdicts[0]; !v.failed() {
 			fmt.Fprintf(w, "passed %s\n", v.line())
+			v.overlooked(w)
 		}
 		return nil
 	}
@@ -146,8 +160,22 @@ func (p *plan) summary(c *cli.Context, verdicts []verdict, missing []sometimes, 
 		virtual += verdicts[i].Virtual
 		wall += verdicts[i].Wall
 	}
+	overlooked(w, verdicts)
 	fmt.Fprintf(w, "%d of %d runs passed: %.0f seconds of networks in %.1f of runs\n", len(verdicts)-failures, len(verdicts), virtual, wall)
 	return nil
+}
+
+// overlooked prints what the runs that passed did not look at, once for each
+// scenario: the runs of one are alike.
+func overlooked(w io.Writer, verdicts []verdict) {
+	told := map[string]bool{}
+	for i := range verdicts {
+		if v := &verdicts[i]; !v.failed() && len(v.Unread) > 0 && !told[v.File] {
+			told[v.File] = true
+			fmt.Fprintf(w, "%s with seed %d: ", v.File, v.Seed)
+			v.overlooked(w)
+		}
+	}
 }
 
 // line is a verdict for people.
@@ -166,6 +194,13 @@ func (v *verdict) complain(w io.Writer) {
 	if v.Hint != "" {
 		fmt.Fprintf(w, "  %s\n", v.Hint)
 	}
+	for i, line := range v.Timeline {
+		if i > 0 {
+			line = "  " + line
+		}
+		fmt.Fprintf(w, "%s\n", line)
+	}
+	v.overlooked(w)
 	if v.Replay != "" {
 		fmt.Fprintf(w, "  replay: %s\n", v.Replay)
 	}

@@ -101,7 +101,22 @@ type Node struct {
 	Connections int
 	Pooled      int      // transactions in its mempool
 	Missing     []string // what it waits for, in words; empty when it is ready
+	Counts      []Count  // of what it met since it started; nil while it does not run
 }
+
+// Count is how often a validator met something since it started: a view that it gave
+// up, by cause, or what it turned away, by kind.
+type Count struct {
+	Of   string // CountGivenUp or CountRefused
+	What string
+	N    uint64
+}
+
+// What is counted.
+const (
+	CountGivenUp = "given_up" // views, by the cause of its vote to nullify
+	CountRefused = "refused"  // frames, transactions, blocks, …: what came from outside and was turned away
+)
 
 // Head is the latest final block and what the next one starts from.
 type Head struct {

@@ -25,6 +25,7 @@ type metrics struct {
 
 	height, view, running, pooled, connections *prometheus.Desc
 	pending, fee, budget, laneCycles, use, age *prometheus.Desc
+	givenUp, refused                           *prometheus.Desc
 
 	mu        sync.Mutex
 	timestamp types.Millis // of the block before
@@ -50,11 +51,16 @@ func newMetrics(b Backend, f *feed) *metrics {
 		running:     prometheus.NewDesc("devnet_node_running", "1 while the node runs.", node, nil),
 		pooled:      prometheus.NewDesc("devnet_mempool_transactions", "Transactions in the node's pool.", node, nil),
 		connections: prometheus.NewDesc("devnet_connections", "The node's live connections to other validators.", node, nil),
-		pending:     prometheus.NewDesc("devnet_timers_pending", "Timers that have not ended, at the latest final block.", nil, nil),
-		fee:         prometheus.NewDesc("devnet_basefee_wei", "Base fee of the next block.", []string{"resource"}, nil),
-		budget:      prometheus.NewDesc("devnet_lane_budget_cycles", "Cycles that timers may use in a block, at the latest final block.", nil, nil),
-		laneCycles:  prometheus.NewDesc("devnet_lane_cycles", "Cycles that timers used in the latest final block, by what for.", []string{"use"}, nil),
-		use:         prometheus.NewDesc("devnet_lane_utilisation_ratio", "Share of the lane's budget that fires used in the latest final block.", nil, nil),
+		givenUp: prometheus.NewDesc("devnet_views_given_up_total",
+			"Views for which the node voted nullify since it started, by cause (docs/SCENARIOS.md lists them).", []string{"node", "cause"}, nil),
+		refused: prometheus.NewDesc("devnet_refused_total",
+			"What the node turned away since it started: frames, transactions, blocks, blocks of its own, signers that contradicted themselves, executions over which the host of programs failed, peers shut out.",
+			[]string{"node", "what"}, nil),
+		pending:    prometheus.NewDesc("devnet_timers_pending", "Timers that have not ended, at the latest final block.", nil, nil),
+		fee:        prometheus.NewDesc("devnet_basefee_wei", "Base fee of the next block.", []string{"resource"}, nil),
+		budget:     prometheus.NewDesc("devnet_lane_budget_cycles", "Cycles that timers may use in a block, at the latest final block.", nil, nil),
+		laneCycles: prometheus.NewDesc("devnet_lane_cycles", "Cycles that timers used in the latest final block, by what for.", []string{"use"}, nil),
+		use:        prometheus.NewDesc("devnet_lane_utilisation_ratio", "Share of the lane's budget that fires used in the latest final block.", nil, nil),
 		seconds: prometheus.NewHistogram(prometheus.HistogramOpts{Name: "devnet_block_seconds",
 			Help: "Time between the timestamps of final blocks.", Buckets: prometheus.ExponentialBuckets(0.001, 2, 16)}),
 		age: prometheus.NewDesc("devnet_last_block_age_seconds", "Time since the latest block became final here, by this machine's clock.", nil, nil),
@@ -78,7 +84,7 @@ func newMetrics(b Backend, f *feed) *metrics {
 
 // Describe and Collect are prometheus.Collector's.
 func (m *metrics) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{m.height, m.view, m.running, m.pooled, m.connections, m.pending, m.fee, m.budget, m.laneCycles, m.use, m.age} {
+	for _, d := range []*prometheus.Desc{m.height, m.view, m.running, m.pooled, m.connections, m.pending, m.fee, m.budget, m.laneCycles, m.use, m.age, m.givenUp, m.refused} {
 		out <- d
 	}
 }
@@ -97,6 +103,13 @@ func (m *metrics) Collect(out chan<- prometheus.Metric) {
 		gauge(m.view, float64(n.View), n.Name)
 		gauge(m.pooled, float64(n.Pooled), n.Name)
 		gauge(m.connections, float64(n.Connections), n.Name)
+		for _, c := range n.Counts {
+			of := m.refused
+			if c.Of == CountGivenUp {
+				of = m.givenUp
+			}
+			out <- prometheus.MustNewConstMetric(of, prometheus.CounterValue, float64(c.N), n.Name, c.What)
+		}
 	}
 	m.mu.Lock()
 	age := time.Since(m.seen).Seconds()

@@ -13,6 +13,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/view"
 	"github.com/cowboyinc/devnet/validators"
 	"github.com/cowboyinc/devnet/validators/ledger"
+	"github.com/cowboyinc/devnet/validators/simplex"
 )
 
 // answerTimeout is how long a validator may take to answer a question about
@@ -60,6 +61,7 @@ func (node *Node) describe(best *ledger.State) api.Node {
 	default:
 		status := node.Validator().Status()
 		out.View, out.Connections, out.Pooled = status.Round.View, len(status.Connected), status.Pool
+		out.Counts = countsOf(&status)
 		if out.Height == 0 && !node.network.config.Auto { // with auto no block is made before there is something to do
 			out.Missing = append(out.Missing, "the first block is not final here")
 		}
@@ -71,6 +73,22 @@ func (node *Node) describe(best *ledger.State) api.Node {
 		}
 	}
 	return out
+}
+
+// countsOf is what a validator counted, as the API names it.
+func countsOf(s *validators.Status) (all []api.Count) {
+	for c := simplex.NoCause + 1; c < simplex.Causes; c++ {
+		all = append(all, api.Count{Of: api.CountGivenUp, What: c.String(), N: s.GivenUp[c]})
+	}
+	r := &s.Refused
+	for _, one := range []struct {
+		what string
+		n    uint64
+	}{{"frames", r.Frames}, {"transactions", r.Transactions}, {"blocks", r.Blocks}, {"own_blocks", r.Builds},
+		{"contradictions", r.Evidence}, {"executions", r.Hosts}, {"peers", r.Peers}} {
+		all = append(all, api.Count{Of: api.CountRefused, What: one.what, N: one.n})
+	}
+	return all
 }
 
 // quorumPeers is how many peers a validator of n needs to decide with.

@@ -19,6 +19,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/types"
 	"github.com/cowboyinc/devnet/validators"
 	"github.com/cowboyinc/devnet/validators/ledger"
+	"github.com/cowboyinc/devnet/validators/simplex"
 )
 
 // MaxValidators bounds a network in one process: each has a socket, two files
@@ -55,6 +56,9 @@ type Config struct {
 	// the forged ones included. It may keep the frame, must not change it, and is
 	// called on the loops that send: it must be quick. It may be nil.
 	Overhear func(from types.Address, frame []byte)
+	// Tell is told what a validator's consensus reports and when, by the network's
+	// clock, on a loop of that validator; it must only hand it on. It may be nil.
+	Tell func(at types.Time, name string, report simplex.Report)
 
 	// The switches that benchmarks turn off.
 	NoMemo     bool // every validator executes every block itself

@@ -2,6 +2,7 @@ package box
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/cowboyinc/devnet/internal/api"
@@ -16,12 +17,28 @@ const (
 	troubleAge     = time.Minute
 )
 
+// gaveUp is why a validator gave a view up, in words.
+func (n *Network) gaveUp(g *validators.GivenUp) string {
+	leader := g.Leader.String()
+	for _, node := range n.List() {
+		if node.Address == g.Leader {
+			leader = node.Name
+		}
+	}
+	text := fmt.Sprintf("view %d, which %s led: %s", g.View, leader, strings.ReplaceAll(g.Cause.String(), "_", " "))
+	if g.Detail != "" {
+		text += ": " + g.Detail
+	}
+	return text
+}
+
 // Liveness implements api.Backend.
 func (n *Network) Liveness() api.Liveness {
 	l := api.Liveness{Since: n.finality.since()}
 	state := n.Best().Validator().View().State
 	running, members, pooled, nullified := 0, 0, 0, uint64(0)
 	var latest *validators.Trouble
+	var gaveUp *validators.GivenUp
 	for _, node := range n.List() {
 		if state.Validators().Index(node.Address) < 0 {
 			continue
@@ -33,6 +50,9 @@ func (n *Network) Liveness() api.Liveness {
 		running++
 		status := node.Validator().Status()
 		pooled, nullified = max(pooled, status.Pool), max(nullified, status.Refused.Nullified)
+		if g := status.GaveUp; g != nil && (gaveUp == nil || g.At > gaveUp.At) {
+			gaveUp = g
+		}
 		trouble := status.Trouble
 		if trouble == nil {
 			continue
@@ -60,6 +80,8 @@ func (n *Network) Liveness() api.Liveness {
 		l.Cause = fmt.Sprintf("%d views were nullified since the start", nullified)
 		if latest != nil {
 			l.Cause += "; last, " + latest.What
+		} else if gaveUp != nil {
+			l.Cause += "; last, " + n.gaveUp(gaveUp)
 		}
 		l.Hint = "devnet status shows how nodes are connected, devnet logs what they met."
 	}

@@ -37,3 +37,38 @@ func TestANetworkWithoutBlocksSaysWhy(t *testing.T) {
 		t.Errorf("%+v", l)
 	}
 }
+
+// Who is asked for figures tells which views it gave up, and why; a network that
+// stands still says the last of them in words.
+func TestViewsThatAreGivenUpAreCountedByCause(t *testing.T) {
+	n := up(t, Config{Ephemeral: true, Validators: 4, BlockTime: 50 * time.Millisecond})
+	await(t, n, 2)
+	if err := n.StopNode("v3"); err != nil {
+		t.Fatal(err)
+	}
+	await(t, n, n.Best().height()+12)
+	given := map[string]uint64{}
+	for _, node := range n.Nodes() {
+		for _, c := range node.Counts {
+			given[c.Of+" "+c.What] += c.N
+			if node.Name == "v3" {
+				t.Errorf("v3 does not run, and counts %+v", c)
+			}
+		}
+	}
+	if given["given_up leader_unheard"] == 0 {
+		t.Errorf("%v", given)
+	}
+	for _, what := range []string{"given_up too_few_votes", "refused frames", "refused peers", "refused executions"} {
+		if _, told := given[what]; !told {
+			t.Errorf("%s is not counted", what)
+		}
+	}
+	last := n.find("v0").Validator().Status().GaveUp
+	if last == nil {
+		t.Fatal("v0 gave nothing up")
+	}
+	if got := n.gaveUp(last); !strings.HasSuffix(got, ", which v3 led: leader unheard") && !strings.HasSuffix(got, ", which v3 led: no proposal") {
+		t.Error(got)
+	}
+}

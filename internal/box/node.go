@@ -103,7 +103,7 @@ func (node *Node) start() error {
 	environment := env.Node{Clock: n.clock, Loops: node.loops, Transport: node.gate, Log: node.log,
 		Store: node.store, Signer: n.verifier.Signer(key), Verifier: n.verifier, Programs: n.programs}
 	validator, err := validators.Start(n.runtime, validators.Config{Name: node.Name, Genesis: n.genesis, Memo: n.memo, Log: n.log,
-		Bootstrap: n.bootstrap(), Lost: node.lost, History: n.config.History, Booted: n.booted(key.Address()), Observe: n.observe, OnFailure: func(err error) { node.fail(err) }}, environment)
+		Bootstrap: n.bootstrap(), Lost: node.lost, History: n.config.History, Booted: n.booted(key.Address()), Observe: n.observe, Tell: n.tell, OnFailure: func(err error) { node.fail(err) }}, environment)
 	if err != nil {
 		return errors.Join(n.remedy(node.Name, err), node.stop())
 	}

@@ -4,6 +4,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/types"
 	"github.com/cowboyinc/devnet/validators"
 	"github.com/cowboyinc/devnet/validators/ledger"
+	"github.com/cowboyinc/devnet/validators/simplex"
 )
 
 // observe hands on what a validator made final, to those who wait for it and to
@@ -13,6 +14,13 @@ func (n *Network) observe(f validators.Finality) {
 		n.config.Observe(f)
 	}
 	n.finality.observe(f)
+}
+
+// tell hands on what a validator's consensus reported.
+func (n *Network) tell(name string, report simplex.Report) {
+	if n.config.Tell != nil {
+		n.config.Tell(n.clock.Now(), name, report)
+	}
 }
 
 // Genesis is what the chain began with.

@@ -20,6 +20,8 @@ import (
 type network struct {
 	r         *runtime
 	backend   Backend
+	timeline  *Timeline
+	unread    *unread
 	seed      uint64
 	blockTime time.Duration
 	random    *rand.Rand
@@ -161,11 +163,12 @@ func doNetwork(c *call) (starlark.Value, error) {
 	if err := p.Apply(params.Overrides(config.Params)); err != nil {
 		return nil, mistake("network: %v", err)
 	}
+	config.Timeline = &Timeline{}
 	backend, err := r.options.Open(config)
 	if err != nil {
 		return nil, err
 	}
-	n := &network{r: r, backend: backend, seed: config.Seed, blockTime: config.BlockTime, unsound: map[string]bool{},
+	n := &network{r: r, backend: backend, timeline: config.Timeline, unread: newUnread(), seed: config.Seed, blockTime: config.BlockTime, unsound: map[string]bool{},
 		random: rand.New(rand.NewPCG(config.Seed, 0x5ce4a210))}
 	if n.blockTime <= 0 {
 		n.blockTime = time.Second // for patience; blocks come as fast as they can

@@ -50,6 +50,8 @@ type Report struct {
 	Steps     uint64 // of Starlark
 	Faults    []fault.Receipt
 	Sometimes []Sometimes // by first use
+	Timeline  []string    // of a run that failed: what happened last, in lines of 80 columns
+	Unread    []string    // failed receipts that the script did not look at, and where it made them
 }
 
 // Sometimes is a condition of sometimes(name, cond): whether it was ever true.
@@ -86,7 +88,7 @@ func Run(path string, o Options) (*Report, error) {
 		err = r.ended()
 	}
 	err = s.located(err)
-	return r.report, errors.Join(err, r.close())
+	return r.report, errors.Join(err, r.close(err != nil))
 }
 
 // Check says what is wrong with a script without running it: syntax, names,
@@ -179,11 +181,15 @@ func (r *runtime) ended() error {
 
 // close fills in the report and ends the network. Of several networks the report
 // has all their heights together, all faults, and a digest over all digests.
-func (r *runtime) close() error {
+func (r *runtime) close(failing bool) error {
 	r.report.Steps = r.thread.ExecutionSteps()
 	if r.net == nil {
 		return nil
 	}
+	if failing {
+		r.report.Timeline = r.net.timeline.Lines(r.net.names())
+	}
+	r.report.Unread = append(r.report.Unread, r.net.unreadLines()...)
 	b := r.net.backend
 	r.report.Height += r.net.height()
 	r.report.Faults = append(r.report.Faults, b.Faults()...)

@@ -114,6 +114,8 @@ func (r *runtime) builtin(v *verb, of string, on any) *starlark.Builtin {
 		if err != nil {
 			return nil, c.explain(err)
 		}
+		c.tellDeed(v.name)
+		c.lookedAt(v.name)
 		return value, nil
 	})
 }

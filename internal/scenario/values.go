@@ -19,6 +19,7 @@ type record struct {
 	kind   string // block, receipt, …
 	names  []string
 	fields []starlark.Value
+	seen   func() // is told when the script looks into it; may be nil
 }
 
 var (
@@ -34,6 +35,7 @@ func (r *record) Freeze()              {} // its fields never change
 func (r *record) Hash() (uint32, error) { return 0, fmt.Errorf("a %s cannot be a key", r.kind) }
 
 func (r *record) String() string {
+	r.look()
 	var b strings.Builder
 	b.WriteString(r.kind + "(")
 	for i, name := range r.names {
@@ -43,6 +45,12 @@ func (r *record) String() string {
 		b.WriteString(name + " = " + show(r.fields[i]))
 	}
 	return b.String() + ")"
+}
+
+func (r *record) look() {
+	if r.seen != nil {
+		r.seen()
+	}
 }
 
 // show writes a value for people: bytes as 0x-hex.
@@ -55,6 +63,7 @@ func show(v starlark.Value) string {
 
 // Attr implements starlark.HasAttrs.
 func (r *record) Attr(name string) (starlark.Value, error) {
+	r.look()
 	for i, known := range r.names {
 		if known == name {
 			return r.fields[i], nil
@@ -73,6 +82,8 @@ func otherFields(name string, known []string) string {
 // CompareSameType implements starlark.Comparable: by all fields.
 func (r *record) CompareSameType(op syntaxToken, other starlark.Value, depth int) (bool, error) {
 	o := other.(*record)
+	r.look()
+	o.look()
 	same := len(r.fields) == len(o.fields)
 	for i := 0; same && i < len(r.fields); i++ {
 		equal, err := starlark.EqualDepth(r.fields[i], o.fields[i], depth-1)

@@ -137,6 +137,7 @@ func (c *call) submit(n *network, d draft) (types.Hash, error) {
 	if err != nil {
 		return hash, err
 	}
+	n.unread.sent(hash, c.r.sources.innermost(c.thread.CallStack()))
 	n.waiting = append(n.waiting, &outstanding{hash: hash, sender: key.Address(), nonce: nonce, raw: raw, since: head.Height})
 	return hash, nil
 }
@@ -237,7 +238,7 @@ func (c *call) receipt(hash types.Hash) (starlark.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	return recordOf("receipt", api.ShowReceipt(&receipt.Receipt, receipt.Logs)), nil
+	return netOf(c).receiptRecord(hash, api.ShowReceipt(&receipt.Receipt, receipt.Logs)), nil
 }
 
 func netSend(c *call) (starlark.Value, error) {
@@ -288,6 +289,7 @@ func netReceipt(c *call) (starlark.Value, error) {
 	if err != nil || receipt == nil {
 		return starlark.None, err
 	}
+	netOf(c).unread.look(receipt.Hash)
 	return recordOf("receipt", api.ShowReceipt(&receipt.Receipt, receipt.Logs)), nil
 }
 

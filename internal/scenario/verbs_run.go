@@ -187,7 +187,7 @@ func netClose(c *call) (starlark.Value, error) {
 	if err := c.r.ended(); err != nil {
 		return nil, err
 	}
-	if err := c.r.close(); err != nil {
+	if err := c.r.close(false); err != nil {
 		return nil, &internal{err}
 	}
 	return starlark.None, nil

@@ -19,6 +19,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/types"
 	"github.com/cowboyinc/devnet/validators"
 	"github.com/cowboyinc/devnet/validators/ledger"
+	"github.com/cowboyinc/devnet/validators/simplex"
 )
 
 // NetworkConfig says what network of validators to simulate. The zero value of
@@ -36,6 +37,10 @@ type NetworkConfig struct {
 	Apart      bool             // every validator executes every block itself
 	Rewrite    int64            // bytes of a log from which on it is rewritten; validators.DefaultRewriteBytes
 	Sample     types.Height     // heights between full audits by the oracles; 16
+	// Tell is told what a validator's consensus reported, and Final of the blocks
+	// that each made final. They may be nil.
+	Tell  func(at types.Time, name string, report simplex.Report)
+	Final func(at types.Time, result *ledger.Result)
 	// Wrap puts something between a validator and its environment: a fault to be
 	// found, or a misbehaviour. It may be nil.
 	Wrap func(name string, node env.Node) env.Node
@@ -162,7 +167,7 @@ func (n *Network) bootValidator(name string) Boot {
 		}
 		node = n.masked(name, node)
 		v, err := validators.Start(n.Runtime(), validators.Config{Name: name, Genesis: n.Genesis, Memo: n.memo, Log: log, RewriteBytes: n.config.Rewrite,
-			Bootstrap: n.bootstrap(name), Lost: n.wiped[name], Observe: n.observe, OnFailure: n.failed}, node)
+			Bootstrap: n.bootstrap(name), Lost: n.wiped[name], Observe: n.observe, Tell: n.tell, OnFailure: n.failed}, node)
 		if err != nil {
 			return nil, err
 		}
@@ -182,6 +187,23 @@ func (n *Network) failed(err error) {
 	}
 }
 
+// tell writes into the trace what a validator's consensus reported, and hands it
+// on.
+func (n *Network) tell(name string, report simplex.Report) {
+	n.trace.report(n.now, n.find(name), report, n.nameOf)
+	if n.config.Tell != nil {
+		n.config.Tell(n.now, name, report)
+	}
+}
+
+// nameOf is what the node of an address is called.
+func (n *Network) nameOf(a types.Address) string {
+	if one := n.byAddress[a]; one != nil {
+		return one.name
+	}
+	return a.String()
+}
+
 // observe tells the oracles what a validator finalized.
 func (n *Network) observe(f validators.Finality) {
 	for i, o := range observations(f, n.keys[f.Validator].Address(), &n.audits) {
@@ -190,6 +212,9 @@ func (n *Network) observe(f validators.Finality) {
 		n.Note(f.Validator, "final", r.Hash[:])
 		n.Judge.Observe(o)
 		n.follow(r)
+		if n.config.Final != nil {
+			n.config.Final(n.now, r)
+		}
 	}
 	n.keep(f.Validator, f.Results[len(f.Results)-1])
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/validators/simplex"
 )
 
 // kind is what a step of the trace was.
@@ -152,6 +153,38 @@ func (t *trace) fault(now types.Time, text string) {
 	if t.lines != nil {
 		t.write("{\"time\":%d,\"kind\":\"fault\",\"what\":%q}\n", now.Sub(firstInstant), text)
 	}
+}
+
+// report writes what a validator's consensus said of a view. It is told to readers
+// alone: it follows from what is in the chain of hashes.
+func (t *trace) report(now types.Time, n *node, report simplex.Report, name func(types.Address) string) {
+	if t.lines == nil {
+		return
+	}
+	said := ""
+	switch r := report.(type) {
+	case simplex.Entered:
+		said = fmt.Sprintf(`"what":"entered","view":%d,"leader":%q`, r.View, name(r.Leader))
+	case simplex.GaveUp:
+		said = fmt.Sprintf(`"what":"gave_up","view":%d,"leader":%q,"cause":%q,"detail":%q`, r.View, name(r.Leader), r.Cause, r.Detail)
+	case simplex.Rejected:
+		said = fmt.Sprintf(`"what":"rejected","view":%d,"why":%q`, r.View, r.Reason)
+	case simplex.Notarized:
+		said = fmt.Sprintf(`"what":"notarized","view":%d,"height":%d`, r.Certificate.View, r.Certificate.Height)
+	case simplex.Nullified:
+		said = fmt.Sprintf(`"what":"nullified","view":%d`, r.Certificate.View)
+	case simplex.Behind:
+		said = fmt.Sprintf(`"what":"behind","view":%d,"height":%d`, r.Certificate.View, r.Certificate.Height)
+	case simplex.SitsOut:
+		said = `"what":"sits_out"`
+	case simplex.ComesBack:
+		said = `"what":"comes_back"`
+	case simplex.Evidence:
+		said = fmt.Sprintf(`"what":"evidence","offender":%q`, name(r.Offender))
+	default:
+		return // what is final has a note of its own
+	}
+	t.write("{\"time\":%d,\"kind\":\"view\",\"node\":%q,\"life\":%d,%s}\n", now.Sub(firstInstant), n.name, n.lives, said)
 }
 
 // line writes one step as a JSON object; time is in nanoseconds from the start.

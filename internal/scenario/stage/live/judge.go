@@ -14,6 +14,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/types"
 	"github.com/cowboyinc/devnet/validators"
 	"github.com/cowboyinc/devnet/validators/mempool"
+	"github.com/cowboyinc/devnet/validators/simplex"
 )
 
 // sampleEvery is the heights between full audits. Scenarios are short, and their
@@ -39,11 +40,12 @@ type judge struct {
 	early   []validators.Finality
 	boots   []boot        // before begin
 	trace   *json.Encoder // nil: none
+	told    *scenario.Timeline
 	wrote   error
 }
 
-func newJudge(trace io.Writer) *judge {
-	j := &judge{byName: map[string]types.Address{}, recover: crypto.NewVerifier(true).Recover}
+func newJudge(trace io.Writer, told *scenario.Timeline) *judge {
+	j := &judge{told: told, byName: map[string]types.Address{}, recover: crypto.NewVerifier(true).Recover}
 	if trace != nil {
 		j.trace = json.NewEncoder(trace)
 	}
@@ -117,6 +119,9 @@ func (j *judge) observe(f validators.Finality) {
 
 func (j *judge) see(f validators.Finality) {
 	j.listen()
+	for _, r := range f.Results {
+		j.told.Final(j.network.Now(), r.Block.Header.Height, r.Receipts)
+	}
 	for _, o := range sim.Observations(f, j.address(f.Validator), sampleEvery) {
 		j.oracles.Observe(o)
 		j.oracles.Kept(o.Validator, o.Block.Header.Height, o.Hash)
@@ -124,20 +129,34 @@ func (j *judge) see(f validators.Finality) {
 	}
 }
 
-// traced is a line of the trace of a live run: what became final where, and the
-// faults between.
+// traced is a line of the trace of a live run: what became final where, the views
+// that were given up and why, and the faults between.
 type traced struct {
-	Time   uint64       `json:"time_ms"` // of the block; of faults, none
-	Kind   string       `json:"kind"`
-	Node   string       `json:"node,omitempty"`
-	Height types.Height `json:"height,omitempty"`
-	Hash   *types.Hash  `json:"hash,omitempty"`
-	What   string       `json:"what,omitempty"`
+	Time   uint64         `json:"time_ms"` // of the block, or of giving up; of faults, none
+	Kind   string         `json:"kind"`
+	Node   string         `json:"node,omitempty"`
+	Height types.Height   `json:"height,omitempty"`
+	Hash   *types.Hash    `json:"hash,omitempty"`
+	What   string         `json:"what,omitempty"`
+	View   types.View     `json:"view,omitempty"`
+	Leader *types.Address `json:"leader,omitempty"`
+	Detail string         `json:"detail,omitempty"`
 }
 
 func (j *judge) note(line traced) {
 	if j.trace != nil && j.wrote == nil {
 		j.wrote = j.trace.Encode(line)
+	}
+}
+
+// tell implements box.Config.Tell. The trace of a live run has the views that were
+// given up, which blocks that became final do not show.
+func (j *judge) tell(at types.Time, name string, report simplex.Report) {
+	j.told.Tell(at, name, report)
+	if r, gaveUp := report.(simplex.GaveUp); gaveUp {
+		j.mu.Lock()
+		defer j.mu.Unlock()
+		j.note(traced{Time: uint64(at.Millis()), Kind: "gave_up", Node: name, View: r.View, Leader: &r.Leader, What: r.Cause.String(), Detail: r.Detail})
 	}
 }
 

@@ -20,6 +20,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/types"
 	"github.com/cowboyinc/devnet/internal/view"
 	"github.com/cowboyinc/devnet/validators"
+	"github.com/cowboyinc/devnet/validators/ledger"
 	"github.com/cowboyinc/devnet/validators/mempool"
 )
 
@@ -65,7 +66,10 @@ func Open(c scenario.Config) (scenario.Backend, error) {
 		return nil, err
 	}
 	hosts := pyhost.New(pyhost.Config{Blocks: blocksAChild})
-	n, err := sim.NewNetwork(sim.NetworkConfig{World: sim.Config{Seed: c.Seed, Link: c.Link, Trace: c.Trace},
+	told := c.Timeline
+	n, err := sim.NewNetwork(sim.NetworkConfig{Tell: told.Tell,
+		Final:      func(at types.Time, r *ledger.Result) { told.Final(at, r.Block.Header.Height, r.Receipts) },
+		World:      sim.Config{Seed: c.Seed, Link: c.Link, Trace: c.Trace},
 		Validators: c.Validators, Params: overrides, Accounts: accounts, Programs: hosts, Sample: sampleEvery})
 	if err != nil {
 		hosts.Close()
