@@ -127,7 +127,7 @@ func (x *Execution) Used() (types.Cycles, types.Cells) {
 func (x *Execution) Spend(cycles types.Cycles, cells types.Cells) *program.Fault {
 	if cycles > x.cyclesLeft {
 		x.cyclesLeft = 0
-		return outOfCycles()
+		return outOfCycles(x.cycles)
 	}
 	x.cyclesLeft -= cycles
 	if cells > x.cellsLeft {
@@ -174,7 +174,10 @@ func (x *Execution) run(parent *frame, msg program.Message, purse *types.Cycles)
 		return program.Outcome{}
 	}
 	mark := x.mark()
-	f := &frame{x: x, msg: msg, parent: parent, left: *purse}
+	f := &frame{x: x, msg: msg, parent: parent, left: *purse, limit: *purse}
+	if parent == nil {
+		f.limit = x.cycles // the one that was signed, what was spent before the handler included
+	}
 	if parent != nil {
 		f.depth = parent.depth + 1
 	}

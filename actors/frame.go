@@ -23,6 +23,7 @@ type frame struct {
 	parent *frame
 	depth  uint64
 	left   types.Cycles
+	limit  types.Cycles   // what it began with
 	dead   *program.Fault // it ran out of something, and nothing it says counts any more
 }
 
@@ -33,7 +34,11 @@ func (f *frame) end(outcome program.Outcome) program.Outcome {
 		f.charge(0, types.Cells(len(outcome.Output)))
 	}
 	if f.dead != nil {
-		return failed(f.dead.Status, f.dead.Code, f.dead.Message)
+		message := f.dead.Message
+		if outcome.Where != "" {
+			message = clip(outcome.Where, maxWhere) + ": " + message
+		}
+		return failed(f.dead.Status, f.dead.Code, message)
 	}
 	switch outcome.Status {
 	case types.StatusOK:
@@ -59,7 +64,7 @@ func (f *frame) charge(cycles types.Cycles, cells types.Cells) *program.Fault {
 	case f.x.top != f:
 		return &program.Fault{Status: types.StatusFailed, Code: "stale_context", Message: "this handler is not the one that runs", Abort: true}
 	case cycles > f.left:
-		f.left, f.dead = 0, outOfCycles()
+		f.left, f.dead = 0, outOfCycles(f.limit)
 	case cells > f.x.cellsLeft:
 		f.left -= cycles
 		f.x.cellsLeft, f.dead = 0, outOfCells()
@@ -222,8 +227,11 @@ func checkName(what, name string) *program.Fault {
 	return nil
 }
 
-func outOfCycles() *program.Fault {
-	return &program.Fault{Status: types.StatusOutOfCycles, Code: "out_of_cycles", Message: "the limit of cycles is used up", Abort: true}
+// maxWhere bounds the place at which a program ran out, in bytes.
+const maxWhere = 256
+
+func outOfCycles(limit types.Cycles) *program.Fault {
+	return &program.Fault{Status: types.StatusOutOfCycles, Code: "out_of_cycles", Message: fmt.Sprintf("the limit of %d cycles is used up", limit), Abort: true}
 }
 
 func outOfCells() *program.Fault {

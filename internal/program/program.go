@@ -58,6 +58,9 @@ type Outcome struct {
 	Status types.Status
 	Output []byte
 	Fault  *types.Fault
+	// Where is the place in the author's code where the limit of cycles or cells was
+	// used up, in words; "" where none is known.
+	Where string
 }
 
 // BlockInfo is what a program may know of the block it runs in.

@@ -46,10 +46,11 @@ const (
 )
 
 const (
-	answerOK     = 0
-	answerFault  = 1
-	answerOver   = 2
-	maxFaultCode = 64
+	answerOK      = 0
+	answerFault   = 1
+	answerOver    = 2
+	maxFaultCode  = 64
+	maxFaultWhere = 256
 )
 
 // conversation is one message being run: it performs what the program asks.
@@ -193,7 +194,11 @@ func (c *conversation) answer(op operation) error {
 // outcome is what the reply means.
 func (c *conversation) outcome(op operation) (program.Outcome, error) {
 	if c.over != nil {
-		return program.Outcome{Status: c.over.Status, Fault: fault(c.over.Code, c.over.Message)}, nil
+		out := program.Outcome{Status: c.over.Status, Fault: fault(c.over.Code, c.over.Message)}
+		if op.code == endOver && len(op.args) == 1 {
+			out.Where = clip(text(op.args[0]), maxFaultWhere)
+		}
+		return out, nil
 	}
 	if op.code == endOK && len(op.args) == 1 {
 		return program.Outcome{Status: types.StatusOK, Output: notNil(op.args[0])}, nil

@@ -75,12 +75,27 @@ func measure(t *testing.T, w *world) (results []string) {
 	for i, source := range measured {
 		at := w.deploy(byte(10+i), source)
 		out, used := w.call(t, at, "f", "")
-		results = append(results, fmt.Sprint(out.Status, string(out.Output), used, out.Fault))
+		results = append(results, fmt.Sprint(out.Status, string(out.Output), used, out.Fault, out.Where))
 	}
 	return append(results, w.trace...)
 }
 
 var measured = []string{`
+def f(p):
+    return [1 // n
+            for n in (2, 1,
+                      0)]
+`, `
+def f(p):
+    return {n: [m // n
+                for m in range(3)] for n in (2, 1, 0)}
+`, `
+def f(p):
+    return str([
+        x
+        for x in range(10**9)
+        if x < 0])
+`, `
 import json, re, itertools, collections, decimal, functools, heapq, enum, dataclasses, typing
 @dataclasses.dataclass(order=True)
 class P:

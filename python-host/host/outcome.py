@@ -32,8 +32,8 @@ def ended(code, kind, handler, payload):
             chain.log(chain.now.lines)
         if not meter.account.over:
             return OK, (output,)
-    except meter.Abort:
-        pass
+    except meter.Abort as e:
+        return OVER, (program.place(e),)
     except meter.Crash as e:
         return CRASHED, (b"crash", str(e).encode("utf-8", "replace")[:500])
     except MemoryError:
@@ -46,4 +46,5 @@ def ended(code, kind, handler, payload):
         if not meter.account.over:
             code, message = program.explain(e)
             return REVERTED, (code.encode(), message.encode())
-    return OVER, ()
+        return OVER, (program.place(e),)
+    return OVER, (b"",)

@@ -261,16 +261,35 @@ def explain(error):
     runs here, where nothing would charge or catch it."""
     kind = type(error)
     code = pvm_host.code_of(error) or snake(kind.__name__)
-    frames, tb = [], BaseException.__traceback__.__get__(error)
-    while tb is not None:
-        if tb.tb_frame.f_code.co_filename == FILE:
-            frames.append("line %d, in %s" % (tb.tb_lineno, tb.tb_frame.f_code.co_name))
-        tb = tb.tb_next
+    frames = places(error)
     if len(frames) > MAX_FRAMES:
         frames = frames[:MAX_FRAMES // 2] + ["…"] + frames[-MAX_FRAMES // 2:]
     text = shown.explained(error)
     message = ": ".join(["; ".join(frames)] * bool(frames) + [kind.__name__]) + (": " + text if text else "")
     return clean(code), clipped(message)
+
+
+INLINED = ("<listcomp>", "<setcomp>", "<dictcomp>")  # have frames of their own before Python 3.12
+
+
+def places(error):
+    """The author's lines on the way to an error, innermost last; alike in all
+    versions of Python."""
+    found, tb = [], BaseException.__traceback__.__get__(error)
+    while tb is not None:
+        code = tb.tb_frame.f_code
+        if code.co_filename == FILE:
+            if code.co_name in INLINED and found:
+                found[-1] = (tb.tb_lineno, found[-1][1])
+            else:
+                found.append((tb.tb_lineno, code.co_name))
+        tb = tb.tb_next
+    return ["line %d, in %s" % place for place in found]
+
+
+def place(error):
+    """The innermost of the author's lines on the way to an error, or nothing."""
+    return "".join(places(error)[-1:]).encode("utf-8", "replace")
 
 
 def clean(text):
