@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"path"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -40,7 +41,7 @@ func (s *Server) guard(mux *http.ServeMux) http.Handler {
 				Hint("Call the API from outside a browser, or from a page of the same origin.").At("Origin"))
 			return
 		}
-		if _, pattern := mux.Handler(r); pattern == "" {
+		if _, pattern := mux.Handler(r); pattern == "" || path.Clean(r.URL.Path) != r.URL.Path {
 			write(w, unrouted(mux, r))
 			return
 		}
@@ -100,6 +101,9 @@ func (s *Server) allows(host string) bool {
 
 // unrouted says what is wrong with a request that no route takes.
 func unrouted(mux *http.ServeMux, r *http.Request) *Error {
+	if clean := path.Clean(r.URL.Path); clean != r.URL.Path {
+		return Refuse(http.StatusNotFound, "unknown_path", "nothing is served at %s", clip(r.URL.Path)).Hint("Perhaps %s was meant.", clip(clean))
+	}
 	var others []string
 	for _, method := range methods {
 		other := r.Clone(r.Context())

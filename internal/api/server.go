@@ -87,12 +87,13 @@ func New(backend Backend, cfg Config) *Server {
 	s.registerDocument()
 	s.handler = s.guard(s.mux)
 	s.http = &http.Server{
-		Handler:           s.handler,
-		ReadHeaderTimeout: HeaderTimeout,
-		IdleTimeout:       IdleTimeout,
-		MaxHeaderBytes:    MaxHeaderBytes,
-		ErrorLog:          slog.NewLogLogger(slog.Default().Handler(), slog.LevelDebug),
-		BaseContext:       func(net.Listener) context.Context { return s.ended },
+		Handler:                      s.handler,
+		ReadHeaderTimeout:            HeaderTimeout,
+		IdleTimeout:                  IdleTimeout,
+		MaxHeaderBytes:               MaxHeaderBytes,
+		DisableGeneralOptionsHandler: true, // guard answers that too
+		ErrorLog:                     slog.NewLogLogger(slog.Default().Handler(), slog.LevelDebug),
+		BaseContext:                  func(net.Listener) context.Context { return s.ended },
 	}
 	return s
 }
@@ -105,7 +106,7 @@ func (s *Server) OpenAPI() *huma.OpenAPI { return s.api.OpenAPI() }
 
 // Serve answers on l until Close.
 func (s *Server) Serve(l net.Listener) error {
-	err := s.http.Serve(limit(l, MaxConnections))
+	err := s.http.Serve(shaped{limit(l, MaxConnections)})
 	if errors.Is(err, http.ErrServerClosed) {
 		return nil
 	}
