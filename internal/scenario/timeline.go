@@ -136,7 +136,7 @@ func (t *Timeline) fail(at types.Time, h types.Height, r *types.Receipt) {
 		t.more++
 		return
 	}
-	t.failed = append(t.failed, failedReceipt{r.Hash, r.Origin, h, text})
+	t.failed = append(t.failed, failedReceipt{r.Hash, r.Origin, h, r.To, text})
 }
 
 // failures are the first receipts that failed, and how many there were beyond.

@@ -2,7 +2,9 @@ package scenario
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/cowboyinc/devnet/internal/types"
@@ -22,6 +24,7 @@ type failedReceipt struct {
 	hash   types.Hash
 	origin types.Origin
 	height types.Height
+	to     types.Address
 	text   string
 }
 
@@ -73,6 +76,36 @@ func (n *network) receiptRecord(hash types.Hash, shown any) *record {
 	return r
 }
 
+// placeIn is how an error of Python names a line of its author's.
+var placeIn = regexp.MustCompile(`\bline (\d+)\b`)
+
+// sourceLine is the line of code that an error names last, or "".
+func sourceLine(message, code string) string {
+	found := placeIn.FindAllStringSubmatch(message, -1)
+	if len(found) == 0 {
+		return ""
+	}
+	n, err := strconv.Atoi(found[len(found)-1][1])
+	lines := strings.Split(code, "\n")
+	if err != nil || n < 1 || n > len(lines) {
+		return ""
+	}
+	return strings.TrimSpace(lines[n-1])
+}
+
+// underlined is the line of an actor's file that a receipt's error names, for below
+// it.
+func (n *network) underlined(of types.Address, message string) []string {
+	for _, a := range n.actors {
+		if a.address == of {
+			if line := sourceLine(message, a.code); line != "" {
+				return wrapped("        ", line)
+			}
+		}
+	}
+	return nil
+}
+
 // unreadLines tells of the failed receipts that nobody looked at, by the script's
 // lines where it made them, in lines of 80 columns.
 func (n *network) unreadLines() (lines []string) {
@@ -88,6 +121,7 @@ func (n *network) unreadLines() (lines []string) {
 			lines = append(lines, wrapped("  ", fmt.Sprintf("%s:%d %s", at.File, at.Line, strings.TrimSpace(at.Source)))...)
 		}
 		lines = append(lines, wrapped("      ", fmt.Sprintf("block %d: %s", f.height, names(f.text)))...)
+		lines = append(lines, n.underlined(f.to, f.text)...)
 	}
 	if more > 0 && len(lines) > 0 {
 		lines = append(lines, fmt.Sprintf("  and %d more", more))

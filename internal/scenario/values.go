@@ -202,6 +202,7 @@ func (l *linkValue) Hash() (uint32, error) { return 0, fmt.Errorf("a link cannot
 
 // actorValue is a deployed actor.
 type actorValue struct {
+	code    string // of a file, or the name of a sample
 	name    string
 	address types.Address
 	receipt *record

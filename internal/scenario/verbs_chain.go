@@ -182,9 +182,13 @@ func netDeploy(c *call) (starlark.Value, error) {
 		return nil, err
 	}
 	if receipt.Status != types.StatusOK {
-		return nil, failure("net.deploy: %s was not deployed: %s%s", file, receipt.Status, faultText(receipt.Error))
+		text := fmt.Sprintf("net.deploy: %s was not deployed: %s%s", file, receipt.Status, faultText(receipt.Error))
+		if line := sourceLine(faultText(receipt.Error), string(code)); line != "" {
+			text += "\n    " + line
+		}
+		return nil, failure("%s", text)
 	}
-	a := &actorValue{name: name, address: receipt.To, receipt: recordOf("receipt", api.ShowReceipt(&receipt.Receipt, receipt.Logs))}
+	a := &actorValue{name: name, code: string(code), address: receipt.To, receipt: recordOf("receipt", api.ShowReceipt(&receipt.Receipt, receipt.Logs))}
 	n.actors = append(n.actors, a)
 	return a, nil
 }
