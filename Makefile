@@ -2,7 +2,7 @@
 # see to Python first; nothing else has to be installed beside Go, git and make.
 GO ?= go
 
-.PHONY: up test vet race bench soak plants build python
+.PHONY: up test vet race bench soak plants fuzz all-checks build python
 
 # More flags: make up ARGS="--policy fifo --http 127.0.0.1:4001". On a terminal the
 # network is a job of its own, so that Ctrl-C ends it alone, and make with 0.
@@ -33,6 +33,14 @@ soak: python
 # that the failure names.
 plants:
 	GO="$(GO)" scripts/plants
+
+# Every fuzz target, five seconds each unless FUZZ_TIME says otherwise.
+fuzz: python
+	GO="$(GO)" scripts/fuzz
+
+# What `make test` has no time for, as it runs each night; PARTS="race fuzz" runs some.
+PARTS ?= race plants fuzz soak
+all-checks: $(PARTS)
 
 build:
 	$(GO) build -o bin/devnet ./cmd/devnet

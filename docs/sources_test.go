@@ -1,6 +1,7 @@
 // Package docs holds no code: its tests hold the documents against the sources.
 // spec_test.go checks that SPEC.md names nothing that does not exist and leaves
-// nothing out; wire_test.go writes and checks the examples of WIRE.md.
+// nothing out; cited_test.go that a rule, page or section which anything cites is
+// there; wire_test.go writes and checks the examples of WIRE.md.
 package docs
 
 import (
