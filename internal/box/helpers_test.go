@@ -12,6 +12,7 @@ import (
 
 	"github.com/cowboyinc/devnet/actors/samples"
 	"github.com/cowboyinc/devnet/internal/codec"
+	"github.com/cowboyinc/devnet/internal/crypto"
 	"github.com/cowboyinc/devnet/internal/types"
 )
 
@@ -78,12 +79,15 @@ func await(t testing.TB, n *Network, height types.Height) {
 // wallet signs the transactions of one account, with fees that last.
 type wallet struct {
 	n     *Network
-	name  string
+	key   crypto.Signer
 	nonce types.Nonce
 }
 
-func newWallet(n *Network, name string) *wallet {
-	return &wallet{n: n, name: name, nonce: n.NextNonce(n.address(name))}
+// newWallet is that of an account of genesis.
+func newWallet(n *Network, name string) *wallet { return walletOf(n, n.Key(name)) }
+
+func walletOf(n *Network, key crypto.Signer) *wallet {
+	return &wallet{n: n, key: key, nonce: n.NextNonce(key.Address())}
 }
 
 func (w *wallet) sign(to *types.Address, value types.Wei, payload any) *types.Transaction {
@@ -91,7 +95,17 @@ func (w *wallet) sign(to *types.Address, value types.Wei, payload any) *types.Tr
 		CyclesLimit: 100_000, CellsLimit: 20_000, MaxFeePerCycle: types.WeiOf(2000), MaxFeePerCell: types.WeiOf(2000),
 		Payload: codec.Marshal(payload)}
 	w.nonce++
-	sig := w.n.Key(w.name).Sign(tx.SigningDigest())
+	return w.signed(tx)
+}
+
+// limited is a transaction with other limits.
+func (w *wallet) limited(tx *types.Transaction, cycles types.Cycles, cells types.Cells) *types.Transaction {
+	tx.CyclesLimit, tx.CellsLimit = cycles, cells
+	return w.signed(tx)
+}
+
+func (w *wallet) signed(tx *types.Transaction) *types.Transaction {
+	sig := w.key.Sign(tx.SigningDigest())
 	tx.Signature = &sig
 	return tx
 }

@@ -156,21 +156,14 @@ func beating(lines chan<- string) job {
 		heart = types.Address{}
 	}
 	return job{func(w *wallet) *types.Transaction {
-		var tx *types.Transaction
 		if heart.IsZero() {
 			source, err := fixtures.Actors.ReadFile("actors/heartbeat.py")
 			if err != nil {
 				panic(err)
 			}
-			tx = w.deploy(source, "", 100_000*types.CBY)
-			tx.CyclesLimit, tx.CellsLimit = 5_000_000, 400_000
-		} else {
-			tx = w.execute(heart, "start", nil)
-			tx.CyclesLimit = 200_000
+			return w.limited(w.deploy(source, "", 100_000*types.CBY), 5_000_000, 400_000)
 		}
-		sig := w.n.Key(w.name).Sign(tx.SigningDigest())
-		tx.Signature = &sig
-		return tx
+		return w.limited(w.execute(heart, "start", nil), 200_000, 20_000)
 	}, func(r *api.Receipt) {
 		switch {
 		case r.Status != types.StatusOK:
