@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -92,6 +93,7 @@ type assault struct {
 	watch            *stopwatch
 	relay, neighbour types.Address
 	seed             uint64
+	halts            atomic.Bool // something did not end: it is of no use to go on
 
 	mu      sync.Mutex
 	purses  int
@@ -146,7 +148,7 @@ func TestAttacksInALiveNetwork(t *testing.T) {
 		})
 	}
 	for _, a := range all {
-		if t.Failed() {
+		if w.halts.Load() {
 			break
 		}
 		next <- a
@@ -188,6 +190,7 @@ func (w *assault) submit(t *testing.T, tx *types.Transaction) types.Hash {
 	defer cancel()
 	hash, err := w.n.Submit(ctx, tx.Encode())
 	if err != nil {
+		w.halts.Store(true)
 		t.Errorf("a transaction is not taken: %v", err)
 	}
 	return hash
@@ -204,6 +207,7 @@ func (w *assault) wait(t *testing.T, hash types.Hash) *types.Receipt {
 	case errors.As(err, &refused) && refused.Body.Code == api.CodeDropped && strings.Contains(err.Error(), "host_failed: "):
 		return nil
 	}
+	w.halts.Store(true)
 	t.Errorf("a transaction does not end: %v; the best node is at %d; %+v", err, w.n.Best().height(), w.n.Liveness())
 	return nil
 }
@@ -290,6 +294,7 @@ func (l *attackLane) visit(t *testing.T, after attacks.Attack) {
 	}
 	for _, node := range l.n.List() {
 		if !node.Running() {
+			l.halts.Store(true)
 			t.Errorf("after %s/%s %s does not run: %v", after.Family, after.Name, node.Name, node.Failure())
 		}
 	}
