@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -22,6 +23,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/api"
 	"github.com/cowboyinc/devnet/internal/home"
 	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/validators/mempool"
 )
 
 // The test's own binary is the process that is killed: with this variable it
@@ -105,6 +107,11 @@ type job struct {
 	landed func(*api.Receipt)
 }
 
+// askAgain are the refusals after which a client looks for its nonce and goes on: the
+// log held more than the stores, and has been replayed now; or a busy machine did
+// not answer in time, and may have taken the transaction all the same.
+var askAgain = []string{api.CodeNonceTooLow, api.CodeNonceTaken, api.CodeNonceGap, mempool.CodeAlreadyKnown, "no_answer", "busy"}
+
 // work does a job again and again, and says what was acknowledged. Where the disk
 // is full, the validators stop, and then it ends.
 func work(n *Network, name string, full bool, lines chan<- string, j job) {
@@ -112,8 +119,8 @@ func work(n *Network, name string, full bool, lines chan<- string, j job) {
 	for ctx := context.Background(); ; {
 		hash, err := n.Submit(ctx, j.next(w).Encode())
 		var refused *api.Error
-		if errors.As(err, &refused) && refused.Body.Code == api.CodeNonceTooLow {
-			w = newWallet(n, name) // the log held more than the stores, and has been replayed now
+		if errors.As(err, &refused) && slices.Contains(askAgain, refused.Body.Code) {
+			w = newWallet(n, name)
 			continue
 		}
 		if err == nil {
@@ -425,6 +432,7 @@ func (w *witness) live(t *testing.T, since string, full int64) (refusal string) 
 	defer hung.Stop()
 	var killer *time.Timer
 	for lines := bufio.NewScanner(out); lines.Scan(); {
+		hung.Reset(patience)
 		word, rest, _ := strings.Cut(lines.Text(), " ")
 		if word == since && killer == nil {
 			killer = time.AfterFunc(life, func() { command.Process.Signal(syscall.SIGKILL) })
