@@ -178,6 +178,9 @@ func (c *consensus) perform(out simplex.Output) {
 	for _, report := range out.Report {
 		c.report(report)
 	}
+	if len(out.Forget) > 0 {
+		c.v.post(c.v.execution, forget{out.Forget})
+	}
 }
 
 // send sends a message to one peer, or to all where to is nil.

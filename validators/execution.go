@@ -17,8 +17,9 @@ type (
 	build     struct{ ask simplex.Build }
 	execute   struct{ ask simplex.Execute }
 	finality  struct{ report simplex.Finalized }
-	catchUp   struct{ ask catchup.Apply } // finalized blocks from a peer
-	admission struct {                    // transactions whose form and signature were checked
+	catchUp   struct{ ask catchup.Apply }   // finalized blocks from a peer
+	forget    struct{ blocks []types.Hash } // whose results nobody will ask for
+	admission struct {                      // transactions whose form and signature were checked
 		txs   []*ledger.Checked
 		local func(types.Hash, error) // of a transaction that came in here; else nil
 	}
@@ -31,7 +32,7 @@ type execution struct {
 	onchain  *onchain
 	executor *ledger.Executor
 	pool     *Pool
-	results  map[types.Hash]*ledger.Result // executed, not final
+	results  map[types.Hash]*ledger.Result // executed, not final: of blocks that consensus holds, or was just handed
 	working  bool                          // what consensus was told last
 	target   skipTo
 	tries    *ledger.Tries // what it gave up as a proposer
@@ -65,6 +66,8 @@ func (e *execution) receive(ctx actor.Context) {
 		e.finalize(event)
 	case catchUp:
 		e.catchUp(event)
+	case forget:
+		e.forget(event)
 	case again:
 		e.tryAgain()
 	case skipTo:
@@ -274,6 +277,14 @@ func (e *execution) settle(done finalized) {
 	}
 	e.resend(height)
 	e.tellWork()
+}
+
+// forget lets go the results of blocks that consensus holds no longer. Where it comes
+// to hold one again, it asks for its execution again.
+func (e *execution) forget(event forget) {
+	for _, hash := range event.blocks {
+		delete(e.results, hash)
+	}
 }
 
 // catchUp executes and finalizes blocks that a peer had: all of a batch or

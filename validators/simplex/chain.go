@@ -1,6 +1,8 @@
 package simplex
 
 import (
+	"bytes"
+	"slices"
 	"time"
 
 	"github.com/cowboyinc/devnet/internal/types"
@@ -44,8 +46,10 @@ func (m *Machine) attach(b *types.Block, hash types.Hash, from types.Address) *n
 	return n
 }
 
+// detach drops a body, and what came of it.
 func (m *Machine) detach(n *node) {
 	delete(m.nodes, n.hash)
+	m.out.Forget = append(m.out.Forget, n.hash)
 	siblings := m.children[n.block.Header.Parent]
 	for i := range siblings {
 		if siblings[i] == n {
@@ -331,7 +335,7 @@ func (m *Machine) moveRoot(root Root) {
 			m.keep(nodes, children, hash)
 		}
 	}
-	m.nodes, m.children = nodes, children
+	m.hold(nodes, children)
 	kept := m.wants[:0]
 	for _, w := range m.wants {
 		if w.certificate.Height > root.Block.Header.Height {
@@ -339,6 +343,19 @@ func (m *Machine) moveRoot(root Root) {
 		}
 	}
 	m.wants = kept
+}
+
+// hold replaces the bodies that are held. What stood above the root and is held no
+// longer is forgotten; what is final is not.
+func (m *Machine) hold(nodes map[types.Hash]*node, children map[types.Hash][]*node) {
+	before := len(m.out.Forget)
+	for hash, n := range m.nodes { // order: sorted below
+		if nodes[hash] == nil && n.block.Header.Height > m.rootHeight() {
+			m.out.Forget = append(m.out.Forget, hash)
+		}
+	}
+	slices.SortFunc(m.out.Forget[before:], func(a, b types.Hash) int { return bytes.Compare(a[:], b[:]) })
+	m.nodes, m.children = nodes, children
 }
 
 func (m *Machine) keep(nodes map[types.Hash]*node, children map[types.Hash][]*node, hash types.Hash) {

@@ -32,7 +32,8 @@ func (m *Machine) beginEpoch() bool {
 	set := m.upcoming
 	m.install(set)
 	m.newest = m.rootView()
-	m.nodes, m.children, m.wants = map[types.Hash]*node{}, map[types.Hash][]*node{}, nil
+	m.hold(map[types.Hash]*node{}, map[types.Hash][]*node{})
+	m.wants = nil
 	m.resume()
 	m.enter(m.resumeView(), m.root.Finalization)
 	return true
@@ -60,7 +61,8 @@ func (m *Machine) caughtUp(e CaughtUp) {
 	if e.Previous != nil && e.Root.Block.Header.Border() {
 		m.edge = e.Root
 	}
-	m.nodes, m.children, m.wants = map[types.Hash]*node{}, map[types.Hash][]*node{}, nil
+	m.hold(map[types.Hash]*node{}, map[types.Hash][]*node{})
+	m.wants = nil
 	m.install(&set)
 	m.newest = m.rootView()
 	m.resume()

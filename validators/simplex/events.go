@@ -83,6 +83,7 @@ type Output struct {
 	Send    []Send
 	Ask     []Ask
 	Report  []Report
+	Forget  []types.Hash // blocks built or executed that the machine holds no longer: nothing that it asks needs them
 }
 
 // Send is a message for one peer, or for all validators where To is nil.

@@ -97,7 +97,43 @@ type member struct {
 	crash   bool // dies between the next persist and its send; see world.torn
 	invalid func(*types.Block) bool
 	fails   bool // its application cannot build
+	app     application
 	views   int
+}
+
+// application is what a member's application holds: blocks that it executed, which
+// are not final, and those that it built and that are on their way.
+type application struct {
+	results  map[types.Hash]types.Height
+	building map[types.Hash]bool
+}
+
+// keep holds a result.
+func (a *application) keep(hash types.Hash, height types.Height) {
+	if a.results == nil {
+		a.results = map[types.Hash]types.Height{}
+	}
+	a.results[hash] = height
+}
+
+// final lets go what is not above a final height.
+func (a *application) final(height types.Height) {
+	for hash, h := range a.results {
+		if h <= height {
+			delete(a.results, hash)
+		}
+	}
+}
+
+// judge says what the application holds that the machine does not, or "": without
+// that its memory has no bound but finality.
+func (a *application) judge(m *Machine) string {
+	for hash, height := range a.results {
+		if m.nodes[hash] == nil && !a.building[hash] && height > m.rootHeight() {
+			return fmt.Sprintf("block %s of height %d is held by the application, and by nobody else", hash, height)
+		}
+	}
+	return ""
 }
 
 type delivery struct {
@@ -187,7 +223,7 @@ func (w *world) setsAfter(h *types.Header) (set types.ValidatorSet, previous *ty
 	return w.sets(w.epochOf(h.Height + 1)), &before
 }
 
-func (w *world) stop(n *member) { n.down, n.machine = true, nil }
+func (w *world) stop(n *member) { n.down, n.machine, n.app = true, nil, application{} }
 
 func (w *world) post(d delivery, after time.Duration) {
 	w.seq++
@@ -258,6 +294,9 @@ func (w *world) step(n *member, e Event) {
 		}
 	}
 	m := n.machine
+	if built, ok := e.(Built); ok && built.Block != nil {
+		delete(n.app.building, built.Block.Hash())
+	}
 	out := m.Step(w.now, e)
 	if n.crash && len(out.Persist) > 0 {
 		n.crash = false
@@ -278,6 +317,19 @@ func (w *world) step(n *member, e Event) {
 	}
 	for _, r := range out.Report {
 		w.told(n, r)
+	}
+	for _, hash := range out.Forget {
+		delete(n.app.results, hash)
+	}
+	if wrong := n.app.judge(m); wrong != "" {
+		w.violation = fmt.Sprintf("v%d: %s", n.id, wrong)
+	}
+}
+
+// stands says that an application is asked for what stands on a block that it knows.
+func (w *world) stands(n *member, parent types.Hash) {
+	if _, held := n.app.results[parent]; !held && !slices.Contains(n.hashes, parent) && parent != n.root.Hash {
+		w.violation = fmt.Sprintf("v%d is asked for a block on %s, which it does not know", n.id, parent)
 	}
 }
 
@@ -335,15 +387,25 @@ func (w *world) witness(n *member, message Message) {
 func (w *world) answer(n *member, a Ask) {
 	switch a := a.(type) {
 	case Build:
+		w.stands(n, a.ParentHash)
 		built := Built{Epoch: a.Epoch, View: a.View}
 		if !n.fails {
 			built.Block = w.build(n, a)
+			n.app.keep(built.Block.Hash(), built.Block.Header.Height)
+			if n.app.building == nil {
+				n.app.building = map[types.Hash]bool{}
+			}
+			n.app.building[built.Block.Hash()] = true
 		}
 		w.post(delivery{to: n.id, event: built, life: n.machine}, w.execution)
 	case Execute:
 		done := Executed{Hash: a.Hash, Valid: true, Bitmap: []byte{byte(n.id)}}
 		if n.invalid != nil && n.invalid(a.Block) {
 			done.Valid, done.Reason = false, "wrong state root"
+		}
+		w.stands(n, a.ParentHash)
+		if done.Valid {
+			n.app.keep(a.Hash, a.Block.Header.Height)
 		}
 		if a.Block.Header.Border() {
 			next, _ := w.setsAfter(&a.Block.Header)
@@ -376,6 +438,7 @@ func (w *world) told(n *member, r Report) {
 		}
 		last := len(r.Blocks) - 1
 		n.root = Root{Block: r.Blocks[last], Hash: r.Hashes[last], Finalization: r.Finalization, Notarization: r.Notarization}
+		n.app.final(n.root.Block.Header.Height)
 		if len(n.log) > 400 {
 			var err error
 			if n.log, err = Compact(n.log, n.root); err != nil {
@@ -417,6 +480,7 @@ func (w *world) catchUp(n *member) {
 		return
 	}
 	n.chain, n.hashes, n.root = slices.Clone(best.chain), slices.Clone(best.hashes), best.root
+	n.app.final(n.root.Block.Header.Height)
 	e := CaughtUp{Root: n.root}
 	e.Set, e.Previous = w.setsAfter(&n.root.Block.Header)
 	w.post(delivery{to: n.id, event: e, life: n.machine}, 0)

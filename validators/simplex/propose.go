@@ -102,9 +102,21 @@ func (m *Machine) choose() (*node, *types.Certificate) {
 	return root, m.root.Notarization
 }
 
-// built takes the application's block and proposes it. The block and the
-// proposal are persisted first: after a restart the same one is sent again.
+// built takes the application's block, and proposes it or lets it go.
 func (m *Machine) built(e Built) {
+	m.proposeBuilt(e)
+	if e.Block == nil {
+		return
+	}
+	if hash := e.Block.Hash(); m.nodes[hash] == nil {
+		m.out.Forget = append(m.out.Forget, hash)
+	}
+}
+
+// proposeBuilt proposes the application's block, where that is what the view waits
+// for. The block and the proposal are persisted first: after a restart the same one
+// is sent again.
+func (m *Machine) proposeBuilt(e Built) {
 	r := m.rounds[m.view]
 	if r == nil || e.Epoch != m.set.Epoch || e.View != m.view || !r.asked || r.proposal != nil || m.ended() || r.ownVote(types.Nullify) != nil {
 		return
