@@ -12,6 +12,8 @@ var (
 	logTests      = []suite{{pkg: "./internal/store/log"}}
 	boltTests     = []suite{{pkg: "./internal/store/bolt"}}
 	shellTests    = []suite{{pkg: "./validators"}}
+	forgedTests   = []suite{{pkg: "./validators/catchup"}, {pkg: "./validators", run: "TestForgedBatches|TestABatchFrom"}}
+	laggingTests  = []suite{{pkg: "./internal/sim", run: "TestALogIsNotRewrittenBeyondTheStore"}}
 	typesTests    = []suite{{pkg: "./internal/types"}}
 	hostTests     = []suite{{pkg: "./internal/pyhost"}}
 
@@ -131,7 +133,7 @@ var mutants = []mutant{
 		{"internal/store/bolt/bolt.go", "NoSync:          durability == store.Process,", "NoSync:          true,"}}},
 	{name: "X01", what: "the tip is committed before the block it names", tests: shellTests, further: killTests, edits: []edit{
 		{"validators/archiving.go", "if plant.Planted == plant.TipBeforeState {", "if plant.Planted == plant.None {"}}},
-	{name: "X04", what: "the log is compacted to the head, not to what is stored", tests: shellTests, further: killTests, edits: []edit{
+	{name: "X04", what: "the log is compacted to the head, not to what is stored", tests: laggingTests, further: killTests, edits: []edit{
 		{"validators/consensus.go", "simplex.Compact(records, stored.root())", "simplex.Compact(records, c.v.head.Load().root())"}}},
 	{name: "X06", what: "state with another root is taken", tests: ledgerTests, edits: []edit{
 		{"validators/ledger/state.go", "root != block.Header.StateRoot {", "root != block.Header.StateRoot && block == nil {"}}},
@@ -171,7 +173,7 @@ var mutants = []mutant{
 		{"validators/rations/rations.go", "r.turn[class], r.passed[class] = at+1, 0", "r.turn[class], r.passed[class] = 0, 0"}}},
 	{name: "ration-answers", what: "one request may be answered for ever", tests: rationsCore, edits: []edit{
 		{"validators/rations/rations.go", "\ta.expected[what]--\n", ""}}},
-	{name: "set-epoch", what: "a batch's blocks may be of an older set (C6)", tests: catchupCore, edits: []edit{
+	{name: "set-epoch", what: "a batch's blocks may be of an older set (C6)", tests: forgedTests, edits: []edit{
 		{"validators/catchup/batch.go", "case h.SetEpoch != c.epoch:", "case h.SetEpoch > c.epoch:"}}},
 	{name: "next-set", what: "the set behind a border is not the header's (C6)", tests: append(typesTests, consensusCore...), edits: []edit{
 		{"internal/types/consensus.go", "return set.Epoch > h.SetEpoch && set.Hash() == h.NextSet", "return set.Epoch > h.SetEpoch"}}},
