@@ -161,15 +161,22 @@ func (w *writer) expression() string {
 	return "(" + w.fill(w.pick(expressions...)) + ")"
 }
 
+// What a program notes of an error: its words, which are those of one minor
+// version of Python (docs/SECURITY.md), or its class, which is the same in all.
+const (
+	notesWords = "str(error)[:60]"
+	notesClass = "type(error).__name__"
+)
+
 // write returns the program of a seed.
-func write(seed uint64) string {
+func write(seed uint64, notes string) string {
 	w := &writer{Rand: rand.New(rand.NewPCG(seed, 1))}
 	w.out.WriteString(fuzzHead)
 	for range 4 + w.IntN(14) {
 		statement := w.fill(w.pick(statements...))
-		fmt.Fprintf(&w.out, "    try:\n        %s\n    except Exception as error: log.append(str(error)[:60])\n", statement)
+		fmt.Fprintf(&w.out, "    try:\n        %s\n    except Exception as error: log.append(%s)\n", statement, notes)
 	}
-	w.out.WriteString("    for v in (a, b, c, d, e, g):\n        try: log.append(repr(v)[:200])\n        except Exception as error: log.append(str(error)[:60])\n")
+	fmt.Fprintf(&w.out, "    for v in (a, b, c, d, e, g):\n        try: log.append(repr(v)[:200])\n        except Exception as error: log.append(%s)\n", notes)
 	w.out.WriteString("    return repr(log).encode()\n")
 	return w.out.String()
 }
@@ -178,9 +185,10 @@ const fuzzCycles = 60_000
 
 // fuzzed is one host that runs programs; each has a seed of hashes of its own.
 type fuzzed struct {
-	name string
-	open func() *world
-	w    *world
+	name  string
+	other bool // than the version in use
+	open  func() *world
+	w     *world
 }
 
 // run answers what became of a program, in words that every host must share. An
@@ -213,14 +221,25 @@ func (f *fuzzed) run(source string) (string, priced, error) {
 
 func openFuzzed(t testing.TB, python, name string) *fuzzed {
 	pool := openPool(t, Config{Python: python, CallTimeout: time.Minute})
-	f := &fuzzed{name: name, open: func() *world { return worldOn(t, pool) }}
+	f := &fuzzed{name: name, other: python != "", open: func() *world { return worldOn(t, pool) }}
 	f.w = f.open()
 	return f
 }
 
-// fuzzOne runs the program of a seed on every host and compares.
+// fuzzOne runs the program of a seed and compares: on the hosts of the version in
+// use to the words of its errors, on all to their classes.
 func fuzzOne(t testing.TB, hosts []*fuzzed, seed uint64) priced {
-	source := write(seed)
+	same := slices.DeleteFunc(slices.Clone(hosts), func(f *fuzzed) bool { return f.other })
+	first := agree(t, same, seed, write(seed, notesWords))
+	if len(same) < len(hosts) && !t.Failed() {
+		agree(t, slices.DeleteFunc(slices.Clone(hosts), func(f *fuzzed) bool { return f == same[1] }), seed, write(seed, notesClass))
+	}
+	return first
+}
+
+// agree runs a program on each of some hosts, which must all say the same; it
+// returns what the first took.
+func agree(t testing.TB, hosts []*fuzzed, seed uint64, source string) priced {
 	replay := fmt.Sprintf("replay: go test ./internal/pyhost -run TestPrograms$ -program-seed %d", seed)
 	var want string
 	var first priced
@@ -251,18 +270,26 @@ func fuzzHosts(t *testing.T) []*fuzzed {
 	return hosts
 }
 
+// found are the seeds at which a soak once failed.
+var found = []uint64{
+	1712142868887, // str.find refuses bytes in the words of one version
+}
+
 // Random programs end without an error of the host, and on every host and
 // version of Python alike, whatever its seed of hashes: the same outcome, the
 // same cycles, the same operations in the same order.
 func TestPrograms(t *testing.T) {
 	hosts := fuzzHosts(t)
 	if *fuzzSeed != 0 {
-		t.Log(write(*fuzzSeed))
+		t.Log(write(*fuzzSeed, notesWords))
 		t.Logf("%+v", fuzzOne(t, hosts, *fuzzSeed))
 		return
 	}
 	for seed := range uint64(60) {
 		fuzzOne(t, hosts, 1+seed)
+	}
+	for _, seed := range found {
+		fuzzOne(t, hosts, seed)
 	}
 }
 

@@ -76,7 +76,7 @@ func BenchmarkWorst(b *testing.B) {
 		all = append(all, p)
 	}
 	for seed := range uint64(100) {
-		p, err := w.price(fmt.Sprintf("program of seed %d (TestPrograms)", 1+seed), write(1+seed), pricedCycles)
+		p, err := w.price(fmt.Sprintf("program of seed %d (TestPrograms)", 1+seed), write(1+seed, notesWords), pricedCycles)
 		if err != nil {
 			b.Errorf("%v", err)
 			w = worldOn(b, pool)
