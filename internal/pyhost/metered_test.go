@@ -55,6 +55,8 @@ func TestWorkIsPaidByItsSize(t *testing.T) {
 		{"a big int less one", "    x = 1 << N\n", "    x - 1\n", 6000, 5},
 		{"a big int plus one", "    x = 1 << N\n", "    1 + x\n", 6000, 5},
 		{"a big int in place", "    x = 1 << N\n", "    y = x\n    y += 1\n", 6000, 5},
+		{"a big int of an attribute, in place", "    class A: pass\n    a, x = A(), 1 << N\n", "    a.x = x\n    a.x += 1\n", 6000, 5},
+		{"a big int of a list plus one", "    L = [1 << N]\n", "    L[0] + 1\n", 6000, 5},
 		{"a big int shifted", "    x = 1 << N\n", "    x >> 1\n", 6000, 5},
 		{"a big int negated", "    x = 1 << N\n", "    -x\n", 6000, 5},
 		{"a big int inverted", "    x = 1 << N\n", "    ~x\n", 6000, 5},

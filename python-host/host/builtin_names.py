@@ -20,6 +20,7 @@ from meter import INT_BITS, charge, lazy, meter
 from ops import drain, iterate, key, source, weigh
 
 MAX_BASES = 64  # of a class; each attribute that is absent is looked for in all
+ROWS = frozenset((list, tuple))  # whose elements are at hand by their index
 PRINTED = 4096  # bytes of one line of print
 
 
@@ -250,15 +251,17 @@ def operators():
         "$floordiv": ops.floordiv, "$mod": ops.mod, "$pow": ops.power, "$lshift": ops.lshift,
         "$rshift": ops.BINARY["rshift"], "$or": ops.BINARY["or"], "$xor": ops.BINARY["xor"], "$and": ops.BINARY["and"],
         "$i": ops.in_place, "$iitem": ops.in_place_item, "$iattr": ops.in_place_attribute, "$attr": surface.attr,
-        "$own": own.settable, "$plain": own.PLAIN, "$type": type, "$fit": matching.fit, "$box": matching.Box,
-        "$manager": matching.Manager, "$format": text.f_string, "$text": text.joined, "$caught": ops.caught, "$Exception": Exception, "$any": object,
+        "$own": own.settable, "$int": int, "$rows": ROWS,
+        "$plain": own.PLAIN, "$open": own.OPEN, "$growing": surface.GROWING, "$type": type,
+        "$fit": matching.fit, "$box": matching.Box, "$manager": matching.Manager, "$format": text.f_string,
+        "$text": text.joined, "$caught": ops.caught, "$Exception": Exception, "$any": object,
         **ops.NAMES,
     }
 
 
 def build_class(function, name, *bases, **keywords):
     """class: what an actor builds on must be its own, or made for it."""
-    real = types.resolve_bases(bases)
+    real = types.resolve_bases(bases) if bases else bases
     kind = own.define(real, keywords["$names"])
     own.PENDING.append((name, real or (object,), kind))
     try:
@@ -266,6 +269,9 @@ def build_class(function, name, *bases, **keywords):
     finally:
         own.PENDING.pop()
     own.register(cls, kind)
+    if not real:
+        charge(2 * table.call * len(cls.__mro__))
+        return cls
     if len(cls.__mro__) > MAX_BASES:
         raise TypeError("a class with more than %d classes above it" % MAX_BASES)
     charge(2 * table.call * len(cls.__mro__))

@@ -21,6 +21,8 @@ def make_int(*args, base=None):
     charge(table.arithmetic)
     if base is not None:
         args += (base,)
+    elif len(args) == 1 and type(args[0]) is int:
+        return args[0]
     if args and type(args[0]) is Decimal and args[0].is_finite():
         n = max(args[0].adjusted(), 0)
         charge(n + (n * n >> 8))

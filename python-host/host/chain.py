@@ -25,6 +25,8 @@ MAX_STEPS = 1 << 62  # that an operation reports
 MAX_LOG = 4096  # bytes of a printed line
 HEX_ADDRESS = re.compile("0x([0-9a-fA-F]{40})")
 HEAD = Struct("<BQB")
+HEAD_OF_ITEM = Struct("<BQBI")  # and the length of the one item
+NO_EFFECTS = U32.pack(0)
 ANSWER = Struct("<BBQQ")
 KINDS = {1: "init", 2: "call", 3: "timer", 4: "read"}
 
@@ -60,7 +62,12 @@ def packed(op, args):
     """One operation: u8 op, u64 steps since the last, u8 count, items. Its
     arguments are bytes by now, so that no step is reported and then lost."""
     steps = meter.report()
-    parts = [HEAD.pack(op, steps if 0 <= steps <= MAX_STEPS else max(0, min(steps, MAX_STEPS)), len(args))]
+    if not 0 <= steps <= MAX_STEPS:
+        steps = max(0, min(steps, MAX_STEPS))
+    n = len(args)
+    if n == 1 and args[0] is not None:
+        return HEAD_OF_ITEM.pack(op, steps, 1, len(args[0])) + args[0]
+    parts = [HEAD.pack(op, steps, n)]
     for a in args:
         if a is None:
             parts.append(NO_VALUE)
@@ -72,6 +79,8 @@ def packed(op, args):
 
 def take_effects():
     m = now
+    if not m.effects:
+        return NO_EFFECTS
     blob = U32.pack(len(m.effects)) + b"".join(m.effects)
     m.effects, m.bytes = [], 0
     return blob
@@ -186,6 +195,8 @@ def delete(key):
 
 
 def state_key(key):
+    if type(key) is bytes:
+        return key
     if isinstance(key, str):
         key = exact.string(key)
         meter.charge(len(key))

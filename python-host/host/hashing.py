@@ -62,6 +62,10 @@ def seek(n, key):
         if len(key) > LONG:
             charge(len(key) >> 7)
         return
+    if t is int and key.bit_length() <= NEAR_BITS:
+        if n > 63:
+            charge(n >> 6)
+        return
     before = meter[0]
     if t is not int or key.bit_length() > 64:
         weigh(key)

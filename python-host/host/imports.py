@@ -13,11 +13,13 @@ import builtin_names
 import chain
 import libraries
 import libraries_data
+import own
 import patterns
 import pvm_host
 import cowboy_sdk
 from cowboy_sdk import runtime
 from costs import table
+from known import BUILTINS
 from meter import charge
 import sealed
 from sealed import library
@@ -48,6 +50,7 @@ def of_package(package):
 def made(name):
     if name not in MADE:
         MADE[name] = library(name.split(".")[-1], MAKERS[name]())
+        own.OPEN[type(MADE[name])] = True
     return MADE[name]
 
 
@@ -98,4 +101,7 @@ def install():
     names["$import"] = bring
     names["$importfrom"] = bring_from
     names["print"] = sealed.Function(chain.show)
+    for name in BUILTINS:
+        names["$$" + name] = function = sealed.called(names[name])
+        function.__module__, function.__qualname__ = "builtins", name  # Python's errors name it
     program.NAMES = names

@@ -71,7 +71,7 @@ def call(frame):
     outer, chain.now = chain.now, m
     saved = meter.begin(cycles)
     try:
-        status, found = outcome(lambda: code_of(hash), kind, handler.decode("utf-8", "replace"), payload)
+        status, found = outcome(code_of, hash, kind, handler.decode("utf-8", "replace"), payload)
         reply = chain.take_effects() + chain.packed(status, found)
     finally:
         uncollected += cycles - max(meter.meter[0], 0)

@@ -238,13 +238,18 @@ def make(name):
     return search
 
 
-@entry((dict,), "get setdefault")
-def make(name):
-    def lookup(value, k, *rest):
-        charge(table.dict)
-        seek(len(value), k)
-        return getattr(value, name)(k, *rest)
-    return lookup
+@entry((dict,), "get")
+def get(value, k, default=None, /):
+    charge(table.dict)
+    seek(len(value), k)
+    return value.get(k, default)
+
+
+@entry((dict,), "setdefault")
+def set_default(value, k, default=None, /):
+    charge(table.dict)
+    seek(len(value), k)
+    return value.setdefault(k, default)
 
 
 @entry((dict,), "pop")

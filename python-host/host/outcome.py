@@ -14,20 +14,20 @@ import program
 OK, REVERTED, OVER, NO_HANDLER, REFUSED, CRASHED = range(6)
 
 
-def outcome(code, kind, handler, payload):
-    """(status, items) of one message; code() gives the actor's."""
+def outcome(code_of, hash, kind, handler, payload):
+    """(status, items) of one message; code_of(hash) gives the actor's code."""
     mark = len(own.MADE)
     try:
-        return ended(code, kind, handler, payload)
+        return ended(code_of, hash, kind, handler, payload)
     except MemoryError:
         return CRASHED, (b"crash", b"out of memory")
     finally:
         own.forget(mark)
 
 
-def ended(code, kind, handler, payload):
+def ended(code_of, hash, kind, handler, payload):
     try:
-        output = program.run(code(), kind, handler, payload)
+        output = program.run(code_of(hash), kind, handler, payload)
         if chain.now.lines:
             chain.log(chain.now.lines)
         if not meter.account.over:

@@ -12,6 +12,7 @@ import typing
 
 PENDING = []  # class statements being carried out: (name, bases, Kind)
 PLAIN = {}  # classes whose instances have nothing but what their actor gave them
+OPEN = {}  # these, and types of libraries: all may be read of them whose names begin with no underscore
 KINDS = {}  # every class made by a running message → its Kind
 MADE = []  # the same, in order, so that a message forgets its own at its end
 BUILTINS = []  # the one namespace of built-in names, by which own functions are known
@@ -94,7 +95,9 @@ def define(bases, names):
     for b in bases:
         if b not in KINDS and b not in BARE and b not in BASES:
             raise TypeError("a class cannot be built on %s here: hold one instead" % getattr(b, "__name__", "this"))
-    names = frozenset(names).union(*(KINDS[b].names for b in bases if b in KINDS))
+    if not bases:
+        return Kind(names, (), False)
+    names = names.union(*(KINDS[b].names for b in bases if b in KINDS))
     relied = relied_on(bases)
     enumeration = any(issubclass(b, enum.Enum) for b in bases)
     keeps(relied, names, enumeration)
@@ -105,7 +108,7 @@ def register(cls, kind):
     KINDS[cls] = kind
     MADE.append(cls)
     if type(cls) is type and all(b in KINDS or b in BARE for b in cls.__mro__):
-        PLAIN[cls] = True
+        PLAIN[cls] = OPEN[cls] = True
     return cls
 
 
@@ -128,6 +131,7 @@ def forget(mark):
         cls = MADE.pop()
         KINDS.pop(cls, None)
         PLAIN.pop(cls, None)
+        OPEN.pop(cls, None)
 
 
 def refuse_attribute(value, name):

@@ -12,6 +12,7 @@ import chain
 import check
 import cowboy_sdk
 import extent
+import held
 import meter
 import own
 import pvm_host
@@ -77,7 +78,7 @@ def compiled(tree, exported, measured):
     rewriter.exported = exported
     try:
         tree = rewriter.module(tree)
-        program = compile(tree, FILE, "exec", dont_inherit=True, optimize=0)
+        program = held.bind(compile(tree, FILE, "exec", dont_inherit=True, optimize=0), NAMES)
     except SyntaxError as e:
         raise check.Refusal(e.lineno or 0, "syntax: %s" % e.msg) from None
     except (RecursionError, MemoryError):
@@ -88,7 +89,7 @@ def compiled(tree, exported, measured):
 def shim(source):
     """Compile a library that is written in metered Python."""
     tree = ast.parse(source, "library")
-    return compile(Rewriter(check.bound_names(tree)).module(tree), "library", "exec", dont_inherit=True)
+    return held.bind(compile(Rewriter(check.bound_names(tree)).module(tree), "library", "exec", dont_inherit=True), NAMES)
 
 
 def decorator_names(node):
@@ -188,7 +189,7 @@ def run(code, kind, handler, payload):
         target = find(code, space, handler)
         bid = handler == BID_HANDLER and kind in (2, 4)
         if kind in (2, 4) and not (bid and chain.now.sender == CHAIN):
-            permit(target, handler, code.sdk or is_actor(space.get(code.actor)))
+            permit(target, handler, code, space)
         meter.charge(10)
         if not takes[0]:
             found = target()
@@ -220,13 +221,13 @@ def is_actor(cls):
     return own.is_class(cls) and any("_host_actor" in b.__dict__ for b in cls.__mro__)
 
 
-def permit(target, handler, strict):
+def permit(target, handler, code, space):
     """Refuses callers that the SDK's decorators do not let in."""
     f = target.__func__ if type(target) is types.MethodType else target
     access = f.__dict__.get("_host_access", UNMARKED) if own.is_function(f) else UNMARKED
-    if access is UNMARKED and not strict:
-        return
     if access is UNMARKED:
+        if not (code.sdk or code.actor is not None and is_actor(space.get(code.actor))):
+            return
         raise Fault("reverted", "not_callable", "%s has neither @public nor @callable_by" % handler)
     if access is not None and not cowboy_sdk.may_call(access):
         raise Fault("reverted", "not_callable", "%s refuses this caller" % handler)

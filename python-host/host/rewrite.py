@@ -3,6 +3,7 @@
 import ast
 
 import check
+import held
 from costs import table
 from known import TYPES
 from rewrite_expressions import LOAD, STORE, OPERATORS, Expressions, call, cell, charge, const, is_int, name, short
@@ -147,9 +148,7 @@ class Rewriter(Expressions):
             check.name(t, t.id, self.bound)
             value = self.visit(node.value)
             function = self.operator(node, kind)
-            if kind in (ast.Add, ast.Sub, ast.Mult):
-                return ast.Assign([t], call(function, ast.Name(t.id, LOAD), value, name("$i" + function[1:])))
-            return ast.Assign([t], call("$i", const(function[1:]), ast.Name(t.id, LOAD), value))
+            return ast.Assign([t], self.operation(kind, ast.Name(t.id, LOAD), value, *self.in_place(kind, function)))
         function = const(self.operator(node, kind)[1:])
         if isinstance(t, ast.Attribute):
             check.attribute(t, t.attr, False)
@@ -163,13 +162,18 @@ class Rewriter(Expressions):
             where, key, way = self.visit(t.value), self.visit(t.slice), "$iitem"
         return ast.Expr(call(way, function, where, key, self.visit(node.value)))
 
+    @staticmethod
+    def in_place(kind, function):
+        """How two values are combined into the first: for operation."""
+        if kind not in (ast.Add, ast.Sub, ast.Mult):
+            return call, "$i", const(function[1:])
+        return lambda a, b: call(function, a, b, held.node("$i" + function[1:])),
+
     def augmented(self, t, kind, function, node):
         """name.attribute += value, read and set in line where that is plain."""
         self.visit(t.value)
         old, value, to = self.member(t.value, t.attr, LOAD), self.visit(node.value), self.member(t.value, t.attr, STORE)
-        if is_int(value) and kind in (ast.Add, ast.Sub):
-            return ast.AugAssign(to, node.op, value)
-        return ast.Assign([to], call("$i", function, old, value))
+        return ast.Assign([to], self.operation(kind, old, value, call, "$i", function))
 
     def do_AnnAssign(self, node):
         """Annotations are never evaluated. In a class they mark a field."""
@@ -177,7 +181,7 @@ class Rewriter(Expressions):
         in_class = self.classes and self.function is None and isinstance(t, ast.Name)
         if in_class and "ClassVar" not in ast.dump(node.annotation):
             self.visit(t)
-            return ast.AnnAssign(t, name("$any"), self.maybe(node.value), 1)
+            return ast.AnnAssign(t, held.node("$any"), self.maybe(node.value), 1)
         if node.value is None:
             return ast.Pass()
         return self.do_Assign(ast.copy_location(ast.Assign([t], node.value), node))
@@ -210,7 +214,7 @@ class Rewriter(Expressions):
         self.copies(node)
         handlers = []
         for h in node.handlers:
-            kind, cost = (name("$Exception"), 0) if h.type is None else self.apart(self.visit, h.type)
+            kind, cost = (held.node("$Exception"), 0) if h.type is None else self.apart(self.visit, h.type)
             if h.name:
                 check.name(h, h.name, self.bound)
             caught = [ast.copy_location(ast.Expr(call("$caught")), h)]
@@ -349,7 +353,7 @@ class Rewriter(Expressions):
         body = self.suite(node.body)
         self.classes.pop()
         self.function = outer
-        names = ast.keyword("$names", const(tuple(sorted(self.names_of(node.body)))))
+        names = ast.keyword("$names", const(frozenset(self.names_of(node.body))))
         new = ast.ClassDef(node.name, bases, [names], body, decorators)
         new.type_params = []
         return new

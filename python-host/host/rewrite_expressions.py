@@ -13,17 +13,21 @@ Names that begin with $ are the host's; no source can spell them.
 import ast
 
 import check
+import held
 from costs import table
 from known import BUILTINS, METHOD_NAMES, TYPES
-from rewrite_scopes import Scopes
+from rewrite_scopes import LOAD, Scopes, call
+from weights import SMALL
 
-LOAD, STORE = ast.Load(), ast.Store()
+STORE = ast.Store()
 OPERATORS = {
     ast.Add: "$add", ast.Sub: "$sub", ast.Mult: "$mul", ast.Div: "$div", ast.FloorDiv: "$floordiv", ast.Mod: "$mod",
     ast.Pow: "$pow", ast.LShift: "$lshift", ast.RShift: "$rshift", ast.BitOr: "$or", ast.BitXor: "$xor",
     ast.BitAnd: "$and", ast.MatMult: None,
 }
 
+IN_LINE = (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod, ast.BitOr, ast.BitXor, ast.BitAnd, ast.RShift)
+IN_LINE_BELOW = SMALL >> 1  # so that a sum or difference of two is below SMALL
 UNARY = {ast.USub: "$neg", ast.UAdd: "$pos", ast.Invert: "$invert"}
 SHORT = 256  # bytes of a constant key whose comparison a look-up's price covers
 FEW = 16  # entries of a literal that need no charge for their hashes
@@ -37,16 +41,19 @@ def const(value):
     return ast.Constant(value)
 
 
-def call(function, *args):
-    return ast.Call(name(function), list(args), [])
-
-
 def is_int(node):
     return isinstance(node, ast.Constant) and type(node.value) is int
 
 
+def small(first, again):
+    """Whether a value is an integer that no operator charges for: as it is
+    evaluated here, and as it is read again."""
+    whole = ast.Compare(call("$type", first), [ast.Is()], [held.node("$int")])
+    return ast.BoolOp(ast.And(), [whole, ast.Compare(const(-IN_LINE_BELOW), [ast.Lt(), ast.Lt()], [again, const(IN_LINE_BELOW)])])
+
+
 def cell(i, ctx):
-    return ast.Subscript(name("$m"), const(i), ctx)
+    return ast.Subscript(held.node("$m"), const(i), ctx)
 
 
 def charge(cost):
@@ -97,7 +104,26 @@ class Expressions(Scopes):
         self.cost += table.arithmetic
         kind = type(node.op)
         left, right = self.visit(node.left), self.visit(node.right)
-        return call(self.operator(node, kind), left, right)
+        return self.operation(kind, left, right, call, self.operator(node, kind))
+
+    def operation(self, kind, left, right, make, *before):
+        """left kind right: in line where right is a small integer and left turns out
+        to be one, which no operator charges for, else make(*before, left, right)."""
+        kept = self.once(left) if kind in IN_LINE and is_int(right) and abs(right.value) < IN_LINE_BELOW else None
+        if kept is None:
+            return make(*before, left, right)
+        first, again = kept
+        return ast.IfExp(small(first, again), ast.BinOp(again, kind(), right), make(*before, again, right))
+
+    def once(self, node):
+        """A name, element or attribute as it is evaluated, and as it is read again;
+        None where it cannot be kept. More would make code that takes long to compile."""
+        if type(node) is ast.Name:
+            return node, node
+        element = type(node) is ast.Subscript or type(node) is ast.IfExp and type(node.body) in (ast.Subscript, ast.Attribute)
+        if not element or self.in_comprehension or self.function is None and not self.in_lambda:
+            return None  # where a name of ours would be the actor's attribute, or no name can be bound
+        return ast.NamedExpr(ast.Name("$a", STORE), node), ast.Name("$a", LOAD)
 
     def operator(self, node, kind):
         if OPERATORS[kind] is None:
@@ -134,7 +160,8 @@ class Expressions(Scopes):
 
     def visit_Call(self, node):
         f = node.func
-        if isinstance(f, ast.Name) and f.id in BUILTINS and f.id not in self.bound:
+        direct = isinstance(f, ast.Name) and f.id in BUILTINS and f.id not in self.bound
+        if direct:
             self.cost += table.arithmetic  # the built-in charges what it does
         elif isinstance(f, ast.Attribute) and f.attr in METHOD_NAMES:
             self.cost += table.list
@@ -152,7 +179,8 @@ class Expressions(Scopes):
             else:
                 self.identifier(node, k.arg)
                 keywords.append(ast.keyword(k.arg, self.visit(k.value)))
-        return ast.Call(self.visit(f), args, keywords)
+        called = self.method(f) if isinstance(f, ast.Attribute) else self.visit(f)
+        return ast.Call(ast.copy_location(held.node("$$" + f.id), f) if direct else called, args, keywords)
 
     def spread(self, node):
         if isinstance(node, ast.Starred):
@@ -161,18 +189,30 @@ class Expressions(Scopes):
 
     def visit_Attribute(self, node):
         """value.name is $attr(value, name), which knows what may be read of
-        each type; of an instance of an actor's own plain class, the common
-        case, it is read in line."""
+        each type; of a library or an instance of an actor's own plain class,
+        the common case, it is read in line."""
         self.cost += table.arithmetic
         read = isinstance(node.ctx, ast.Load)
         check.attribute(node, node.attr, read)
         return self.member(self.visit(node.value), node.attr, node.ctx)
 
+    def method(self, node):
+        """value.name that is called: mostly of what is built in, where it bears the name of such a method."""
+        made = self.visit_Attribute(node)
+        if isinstance(made, ast.IfExp) and node.value.id != "self":
+            if node.attr == "append":
+                grows = ast.Compare(call("$type", node.value), [ast.In()], [held.node("$growing")])
+                made = ast.IfExp(grows, made.body, made.orelse)
+            elif node.attr in METHOD_NAMES:
+                made = made.orelse
+        return ast.copy_location(made, node)
+
     def member(self, value, attr, ctx):
         way = call("$attr" if isinstance(ctx, ast.Load) else "$own", value, const(self.private(attr)))
         if not isinstance(value, ast.Name):
             return way if isinstance(ctx, ast.Load) else ast.Attribute(way, attr, ctx)
-        plain = ast.Compare(call("$type", value), [ast.In()], [name("$plain")])
+        shows = "$open" if isinstance(ctx, ast.Load) and not attr.startswith("_") else "$plain"
+        plain = ast.Compare(call("$type", value), [ast.In()], [held.node(shows)])
         if isinstance(ctx, ast.Load):
             return ast.IfExp(plain, ast.Attribute(value, attr, LOAD), way)
         return ast.Attribute(ast.IfExp(plain, value, way), attr, ctx)
@@ -195,8 +235,15 @@ class Expressions(Scopes):
         self.cost += table.list if is_int(index) else table.dict
         value, index = self.visit(node.value), self.visit(index)
         if isinstance(node.ctx, ast.Load):
-            return ast.Subscript(value, index, node.ctx) if short(index) else call("$at", value, index)
+            return ast.Subscript(value, index, node.ctx) if short(index) else self.at(value, index)
         return ast.Subscript(call("$target", value), call("$key", index), node.ctx)
+
+    def at(self, value, index):
+        """value[index], of a list or tuple in line."""
+        if type(value) is not ast.Name or not (type(index) is ast.Name or is_int(index)):
+            return call("$at", value, index)
+        row = ast.Compare(call("$type", value), [ast.In()], [held.node("$rows")])
+        return ast.IfExp(row, ast.Subscript(value, index, LOAD), call("$at", value, index))
 
     def visit_List(self, node):
         if isinstance(node.ctx, ast.Load):

@@ -3,13 +3,15 @@
 import ast
 
 import check
+import held
 from costs import table
 
 LOAD = ast.Load()
 
 
 def call(function, *args):
-    return ast.Call(ast.Name(function, LOAD), list(args), [])
+    """A call of what the host has under a name."""
+    return ast.Call(held.node(function), list(args), [])
 
 
 class Scopes:
@@ -19,6 +21,7 @@ class Scopes:
     cost = 0
     bound = frozenset()
     in_lambda = False
+    in_comprehension = False
 
     def identifier(self, node, id):
         if check.dunder(id):
@@ -58,6 +61,7 @@ class Scopes:
         """Visits make within generators; the charge stands in the first
         condition of the innermost loop, which runs once an element."""
         new, count = [], 0
+        outer, self.in_comprehension = self.in_comprehension, True
         for i, g in enumerate(generators):
             if g.is_async:
                 check.refuse(g.iter, "async is not available to actors before continuations are")
@@ -86,6 +90,7 @@ class Scopes:
             else:
                 new.append(ast.comprehension(target, iterable, ticked + ifs, 0))
         made, cost = self.apart(make)
+        self.in_comprehension = outer
         new[-1].ifs = new[-1].ifs + [call("$tick", ast.Constant(cost + price))]
         return new, made
 

@@ -139,6 +139,11 @@ def real(t):
     return _TYPES[id(t)][0] if isinstance(t, Type) else t
 
 
+def called(made):
+    """What calling a function or a type of the host's comes to."""
+    return made._host_call if type(made) is Function else _TYPES[id(made)][1]
+
+
 def static(t, name):
     statics = _TYPES[id(t)][2] if id(t) in _TYPES else ()
     if name in statics:

@@ -147,10 +147,17 @@ def authored(found):
 
 
 def as_str(value):
+    t = type(value)
+    if t is str:
+        return value
+    if t in ATOMS:
+        return repr(value)
     return Text().str(value)
 
 
 def as_repr(value):
+    if type(value) in ATOMS:
+        return repr(value)
     return Text().repr(value)
 
 

@@ -6,6 +6,7 @@ built-in value what methods.TABLE charges for; of anything else what SURFACE
 lists. What is in no list is refused, whatever it is.
 """
 
+import collections
 import decimal
 import enum
 import json
@@ -19,7 +20,7 @@ from methods import PROPERTIES, TABLE, find
 
 VALUE = "value"
 NAMED = ("__name__", "__doc__")
-GROWING = frozenset(("list", "deque", "bytearray"))  # whose append is charged by its call
+GROWING = frozenset((list, collections.deque, bytearray))  # whose append is charged by its call
 SURFACE = {}  # type of the host's → names that may be read of its instances
 ERRORS = {
     BaseException: ("add_note",), StopIteration: ("value",), UnicodeError: ("start", "end", "reason", "encoding", "object"),
@@ -41,17 +42,15 @@ def no(value, name):
 def attr(value, name):
     """value.name"""
     t = type(value)
-    if t in own.PLAIN:
+    if t in own.PLAIN or t in own.OPEN and name[:1] != "_":
         return getattr(value, name)
     methods = TABLE.get(t)
     if methods is not None:
-        if name == "append" and t.__name__ in GROWING:
-            return value.append
-        found = methods.get(name)
-        if found is None:
-            found = find(t, name)
+        found = methods.get(name) or find(t, name)
         if found is None:
             no(value, name)
+        if name == "append" and t in GROWING:
+            return value.append
         return getattr(value, name) if found == VALUE else types.MethodType(found, value)
     listed = SURFACE.get(t)
     if listed is not None:

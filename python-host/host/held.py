@@ -1,0 +1,38 @@
+"""The host's functions as constants of an actor's code.
+
+A name is looked up in two tables each time it is read, and each message has
+tables of its own, so that the interpreter never learns where to look. A constant
+is at hand. So the rewriter writes a complex number where it means something of
+the host's, which no source can spell (check.constant), and bind puts the thing
+itself in its place once the code is compiled.
+
+An actor reads no code object, so these are as far from it as the host's names.
+"""
+
+import ast
+
+NUMBERS = {}  # name of the host's → the imaginary part that stands for it
+NAMES = [None]  # by that number
+
+
+def node(name):
+    """The constant that will be what the host calls name."""
+    number = NUMBERS.get(name)
+    if number is None:
+        number = NUMBERS[name] = len(NAMES)
+        NAMES.append(name)
+    return ast.Constant(complex(0, number))
+
+
+def bind(code, space):
+    """code with the host's things in it and in all code within it, by their names in space."""
+    return code.replace(co_consts=tuple(bound(c, space) for c in code.co_consts))
+
+
+def bound(constant, space):
+    t = type(constant)
+    if t is complex:
+        return space[NAMES[int(constant.imag)]]
+    if t is type(bind.__code__):
+        return bind(constant, space)
+    return constant
