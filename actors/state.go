@@ -116,6 +116,24 @@ func (s *State) Scan(from, to []byte, each func(key, value []byte) bool) {
 	}
 }
 
+// Balance returns how many more of the keys in [from, to) that count asks for there
+// are now than in the base.
+func (s *State) Balance(from, to []byte, count func(key []byte) bool) (n int64) {
+	for _, name := range s.written(from, to) {
+		key := []byte(name)
+		if !count(key) {
+			continue
+		}
+		if s.writes[name] != nil {
+			n++
+		}
+		if _, had := s.base.Get(key); had {
+			n--
+		}
+	}
+	return n
+}
+
 // written returns the keys of writes in [from, to), sorted.
 func (s *State) written(from, to []byte) (keys []string) {
 	first, last := 0, 255

@@ -14,6 +14,9 @@ type Block struct {
 	Height types.Height
 	Fees   Fees
 	Books  Books
+	// LaneOver is that the block's lane has run: what is due and still pending it
+	// deferred (decision T9).
+	LaneOver bool
 }
 
 // Fees are the base fees of the block, in wei.
@@ -33,6 +36,14 @@ type Books interface {
 	// Move moves an amount from one account to another; it reports false, and
 	// has done nothing, where from holds less.
 	Move(from, to types.Address, amount types.Wei) bool
+}
+
+// done is the last height whose lane has run.
+func (b *Block) done() types.Height {
+	if b.LaneOver {
+		return b.Height
+	}
+	return b.Height - 1
 }
 
 // calendar returns the calendar in the block's state.

@@ -84,7 +84,7 @@ type Settled struct {
 	// Only what a fire's handler scheduled has its payload: a reader has it from
 	// there. A deferral has the timer's id, actor, height, sequence, fee payer,
 	// limit, expiry and deferrals, since examining a timer reads no more. Timers
-	// beyond MaxExamined are deferred unreported.
+	// beyond MaxExamined are deferred unreported; DueNow counts them.
 	Changes   []types.TimerChange
 	Events    []types.Event
 	Cycles    types.Cycles // of fires: the lane's utilisation (decision T11)
@@ -92,6 +92,7 @@ type Settled struct {
 	GCCycles  types.Cycles // of the cleanup lane
 	AskCycles types.Cycles // of bidders
 	Examined  int
+	Deferred  int // how many of Changes are deferrals
 }
 
 // RunLane does the lane's part of the block: it takes the due timers, prices
@@ -288,6 +289,7 @@ func (r *laneRun) deferRest() {
 			r.remove(&d.Entry)
 			continue
 		}
+		r.out.Deferred++
 		r.out.Changes = append(r.out.Changes, types.TimerChange{
 			Timer: types.Timer{ID: d.ID, Actor: d.Actor, Height: d.Height, FeePayer: d.FeePayer, GasLimit: d.GasLimit,
 				ExpiresAt: d.ExpiresAt, Seq: d.Seq, Deferrals: Deferrals(d.Height, r.Height)},

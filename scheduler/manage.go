@@ -66,7 +66,7 @@ func unknown(id types.TimerID) error {
 }
 
 func (b *Block) cancel(r *record, e *Entry, reason string) types.TimerChange {
-	timer := assemble(r, e, Deferrals(e.Height, b.Height-1))
+	timer := assemble(r, e, Deferrals(e.Height, b.done()))
 	b.remove(e)
 	b.release(e, e.Bid)
 	return types.TimerChange{Timer: timer, Status: types.TimerCancelled, At: b.Height, Reason: reason}
@@ -84,7 +84,7 @@ func (b *Block) extend(r *record, e *Entry, expiresAt types.Height, reason strin
 	if err := b.prolong(r, e, expiresAt); err != nil {
 		return types.TimerChange{}, err
 	}
-	return types.TimerChange{Timer: assemble(r, e, Deferrals(e.Height, b.Height-1)), Status: types.TimerPending, At: b.Height, Reason: reason}, nil
+	return types.TimerChange{Timer: assemble(r, e, Deferrals(e.Height, b.done())), Status: types.TimerPending, At: b.Height, Reason: reason}, nil
 }
 
 // prolong writes the new expires_at; a timer that waits for its key stands behind

@@ -4,6 +4,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/codec"
 	"github.com/cowboyinc/devnet/internal/params"
 	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/scheduler/calendar"
 )
 
 // insert writes a timer's record, payload, entry and owner entry. The actor's
@@ -95,9 +96,9 @@ func Pending(p *params.Params, kv KV, last types.Height, actor types.Address) (t
 		ids = append(ids, types.TimerID(id))
 		return true
 	})
-	calendar := CalendarOf(p, kv)
+	of := CalendarOf(p, kv)
 	for _, id := range ids {
-		r, e, ok := find(calendar, kv, id)
+		r, e, ok := find(of, kv, id)
 		if !ok {
 			panic("scheduler: actor " + actor.String() + " owns timer " + id.String() + ", which has no record")
 		}
@@ -116,6 +117,30 @@ func Total(kv KV) (pending uint64) {
 		return true
 	})
 	return pending
+}
+
+// CountDue is how many pending timers have heights up to now. It reads every
+// entry of the calendar.
+func CountDue(p *params.Params, kv KV, now types.Height) uint64 {
+	return CalendarOf(p, kv).tiers.Count(now)
+}
+
+// Grown tells how many more keys of a range, of those that count asks for, a state
+// has than the one it was made from.
+type Grown interface {
+	Balance(from, to []byte, count func(key []byte) bool) int64
+}
+
+// DueNow is CountDue at any point of a block of height now, by what the block
+// did: due is CountDue after the block before, which left the state parent. What
+// it costs follows from what became due with now and what was written since, so
+// that no siege makes a block count it anew.
+func DueNow(p *params.Params, parent KV, due uint64, now types.Height, written Grown) uint64 {
+	n := int64(due + CalendarOf(p, parent).tiers.CountAt(now))
+	for _, keys := range calendar.Keys() {
+		n += written.Balance(keys[0], keys[1], func(key []byte) bool { return calendar.DueKey(key, now) })
+	}
+	return uint64(n)
 }
 
 // NextDue returns the least height at which a timer is due. Where it is at most

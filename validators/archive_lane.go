@@ -55,7 +55,7 @@ type Reasoned struct {
 	Count  uint64
 }
 
-// Deferrals is how many timers the block examined and left, whatever the reason.
+// Deferrals is how many due timers the block left, whatever the reason.
 func (l *LaneRecord) Deferrals() (n uint64) {
 	for i := range l.Deferred {
 		n += l.Deferred[i].Count
@@ -90,6 +90,9 @@ func (w *writes) lane(result *ledger.Result) {
 			}
 		}
 		examined.add(c.Timer.Seq, verdict{c.Status, c.Reason, c.Priority, c.Weight})
+	}
+	if n := result.Lane.Unexamined; n > 0 {
+		reasons[ReasonUnexamined] = n
 	}
 	for reason, count := range reasons {
 		record.Deferred = append(record.Deferred, Reasoned{Reason: reason, Count: count})

@@ -164,6 +164,31 @@ func TestAnExpiredWatcherThatWaitsForTheCleanupLaneIsDeferred(t *testing.T) {
 	}
 }
 
+// What was cancelled behind the lane was deferred by its last block, and its story
+// says so; what was cancelled before it was not.
+func TestAStoryTellsTheDeferralOfTheBlockThatCancelled(t *testing.T) {
+	for deferrals, want := range map[uint64]string{
+		1: "waits 5-5 lane_full 3 3/2 fee 0-0 spare 2000000\n",
+		2: "waits 5-6 lane_full 3 3/2 fee 0-0 spare 2000000\n",
+	} {
+		archive := ArchiveOf(mem.NewStore())
+		timer := types.Timer{ID: types.Hash{7}, Actor: types.Address{1}, Height: 5, Seq: 3, ExpiresAt: 90, ScheduledAt: 1}
+		wait := types.TimerPending
+		last := at(6)
+		if deferrals == 2 {
+			last.Timers = append(last.Timers, change(timer, 6, wait, "lane_full", 3))
+		}
+		end := timer
+		end.Deferrals = deferrals
+		last.Timers = append(last.Timers, change(end, 6, types.TimerCancelled, scheduler.ReasonByOwner, 0))
+		chronicle(t, archive, at(1, change(timer, 1, wait, "", 0)), at(2), at(3), at(4), at(5, change(timer, 5, wait, "lane_full", 3)), last)
+		s, err := archive.Story(someState.Params(), timer.ID, 0, 100)
+		if err != nil || tell(s) != want {
+			t.Errorf("%d deferrals: %v\n%swant\n%s", deferrals, err, tell(s), want)
+		}
+	}
+}
+
 func TestTheLastLanesAreListedNewestLast(t *testing.T) {
 	archive := ArchiveOf(mem.NewStore())
 	_, _, blocks := storyChain()

@@ -130,8 +130,14 @@ func (s *Story) addMoves(a *Archive, p *params.Params, last types.Height) error 
 	return nil
 }
 
+// deferredAtEnd reports whether the block that ended the timer had deferred it
+// before: its lane was over when the timer was cancelled.
+func (s *Story) deferredAtEnd() bool {
+	return s.Status == types.TimerCancelled && s.Timer.Deferrals > 0 && s.Timer.Deferrals == scheduler.Deferrals(s.DueAt, s.EndedAt)
+}
+
 // addWaits tells the blocks from a height up to last that deferred the timer, and
-// what its bidder failed to say in them. The block that ended it deferred it not.
+// what its bidder failed to say in them.
 func (s *Story) addWaits(a *Archive, from, last types.Height, limit int) error {
 	if s.DueAt == 0 || from > last {
 		return nil
@@ -142,7 +148,7 @@ func (s *Story) addWaits(a *Archive, from, last types.Height, limit int) error {
 			s.Next = h
 			return nil
 		}
-		if h == s.EndedAt {
+		if h == s.EndedAt && !s.deferredAtEnd() {
 			return nil
 		}
 		l, err := decodeLane(heightKey(h), data)

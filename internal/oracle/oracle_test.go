@@ -286,9 +286,14 @@ func TestPlantedContentIsFound(t *testing.T) {
 		{"deferrals miscounted", 2, func(o *Observation) { o.Timers[1].Timer.Deferrals = 2 }, "timers", "counts 2 deferrals"},
 		{"deferred and ended", 2, func(o *Observation) {
 			end := o.Timers[1]
-			end.Status = types.TimerCancelled
+			end.Status = types.TimerExpired
 			o.Timers = append(o.Timers, end)
 		}, "timers", "deferred and ends in one block"},
+		{"deferred, cancelled behind the lane, and miscounted", 2, func(o *Observation) {
+			end := o.Timers[1]
+			end.Status, end.Reason, end.Timer.Deferrals = types.TimerCancelled, "cancelled_by_owner", 0
+			o.Timers = append(o.Timers, end)
+		}, "timers", "counts 0 deferrals, want 1"},
 		{"timer that changes its owner", 4, func(o *Observation) { o.Timers[0].Timer.Actor = types.Address{1} }, "timers", "became one of"},
 		{"fire over its limit", 2, func(o *Observation) { o.Timers[0].CyclesUsed = 1001 }, "timers", "used 1001 cycles of 1000"},
 		{"change of another height", 4, func(o *Observation) { o.Timers[0].At = 5 }, "timers", "says height 5"},

@@ -127,6 +127,7 @@ func (j *Judge) woken(known *life, c *types.TimerChange, wrong func(string, ...a
 func (j *Judge) kept(known *life, c *types.TimerChange, wrong func(string, ...any)) {
 	j.same(known, c, wrong)
 	if extended := c.Timer.ExpiresAt > known.timer.ExpiresAt; extended {
+		j.counted(known, c, wrong)
 		known.timer.ExpiresAt = c.Timer.ExpiresAt
 		return
 	}
@@ -157,10 +158,12 @@ func (j *Judge) ends(policy string, known *life, c *types.TimerChange, wrong fun
 	delete(j.timers.pending, c.Timer.ID)
 	j.timers.ended[c.Timer.ID] = c.Status
 	t := &known.timer
-	// Under gba the lane comes first, and a transaction may cancel what it deferred.
-	if known.judged == c.At && !(policy == "gba" && c.Status == types.TimerCancelled) {
+	// What comes behind the lane, a transaction under gba and a delivery under every
+	// policy, may cancel what it deferred.
+	if known.judged == c.At && c.Status != types.TimerCancelled {
 		wrong("timer %s is deferred and ends in one block", t.ID)
 	}
+	j.counted(known, c, wrong)
 	early := !known.isDue(c.At)
 	switch c.Status {
 	case types.TimerFired:
@@ -185,6 +188,27 @@ func (j *Judge) ends(policy string, known *life, c *types.TimerChange, wrong fun
 		j.seen.Cancelled++
 	default:
 		wrong("timer %s is %q", t.ID, c.Status)
+	}
+}
+
+// counted judges how many blocks a timer that ends or is extended says to have
+// deferred it: all from that in which it was due on, and the present one where that
+// deferred it before, of which a block that looked at as many as it may says
+// nothing.
+func (j *Judge) counted(known *life, c *types.TimerChange, wrong func(string, ...any)) {
+	if known.due() > known.timer.ExpiresAt {
+		return // it watches, and is due only because its time is over: to extend it takes that back
+	}
+	var want uint64
+	if known.isDue(c.At) {
+		want = uint64(c.At - known.due())
+	}
+	unsaid := known.isDue(c.At) && j.timers.full && c.Timer.Deferrals == want+1
+	if known.judged == c.At {
+		want++
+	}
+	if c.Timer.Deferrals != want && !unsaid {
+		wrong("timer %s (%s %s) counts %d deferrals, want %d", c.Timer.ID, c.Status, c.Reason, c.Timer.Deferrals, want)
 	}
 }
 

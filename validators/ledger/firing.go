@@ -45,8 +45,18 @@ func (r *run) fireTimers() error {
 	r.used.cells += settled.Cells
 	r.used.bidders += settled.AskCycles
 	r.lane.Policy, r.lane.Examined = r.params.Policy, uint64(settled.Examined)
+	if r.lane.Examined >= r.params.MaxExamined {
+		r.lane.Unexamined = r.timersDue() - uint64(settled.Deferred)
+	}
+	r.laneOver = true
+	r.shared.Timers = r.programTimers()
 	r.lane.Cycles, r.lane.GCCycles, r.lane.AskCycles = settled.Cycles, settled.GCCycles, settled.AskCycles
 	return nil
+}
+
+// timersDue is how many timers are due now and have not ended.
+func (r *run) timersDue() uint64 {
+	return scheduler.DueNow(r.params, reader{r.parent.tree}, r.parent.due, r.header.Height, r.state)
 }
 
 // cyclesBefore is what the height before this one used: nothing where it was

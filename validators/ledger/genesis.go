@@ -75,7 +75,7 @@ func (g *Genesis) State() (*State, *types.Block, error) {
 	storeParams(state, p, nil)
 	tree, _ := state.Seal()
 	block := g.block(p, tree.Root())
-	return newState(tree, block.Header, block.Hash(), p), block, nil
+	return newState(tree, block.Header, block.Hash(), p, 0), block, nil
 }
 
 func storeParams(state *actors.State, p, before *params.Params) {

@@ -101,6 +101,7 @@ func (r *run) settleBooks() error {
 
 // seal completes the header and gathers the result.
 func (r *run) seal() *Result {
+	due := r.timersDue()
 	tree, changes := r.state.Seal()
 	h := &r.header
 	h.Transactions = types.Keccak(r.txHashes)
@@ -113,7 +114,7 @@ func (r *run) seal() *Result {
 		h.NextSet = r.nextSet.Hash()
 	}
 	hash := h.Hash()
-	state := newState(tree, *h, hash, r.params)
+	state := newState(tree, *h, hash, r.params, due)
 	result := &Result{
 		Block: &types.Block{Header: *h, Transactions: r.txs, Passed: passed}, Hash: hash, State: state,
 		Receipts: r.receipts, Timers: r.timers, Events: r.events, Logs: r.logs,

@@ -42,13 +42,16 @@ type Tips struct {
 
 // Lane is what the timer lane of a block did, beside the changes of its timers.
 type Lane struct {
-	_         struct{} `cbor:",toarray"`
-	Policy    string
-	Examined  uint64
-	Cycles    types.Cycles // of fires: the utilisation (decision T11)
-	GCCycles  types.Cycles // of the cleanup lane (decision T19)
-	AskCycles types.Cycles // of gas bidding agents (decision T15)
-	Moves     []types.TimerMove
+	_        struct{} `cbor:",toarray"`
+	Policy   string
+	Examined uint64
+	// Unexamined is how many due timers the lane did not come to (decision T16):
+	// they are deferred, and in no change.
+	Unexamined uint64
+	Cycles     types.Cycles // of fires: the utilisation (decision T11)
+	GCCycles   types.Cycles // of the cleanup lane (decision T19)
+	AskCycles  types.Cycles // of gas bidding agents (decision T15)
+	Moves      []types.TimerMove
 }
 
 // Change is one key of state: its new value, or nil where it was deleted.

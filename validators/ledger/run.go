@@ -33,7 +33,8 @@ type run struct {
 	burned   Burned
 	tips     Tips
 	lane     Lane
-	filled   int // snapshot of the state after the transactions
+	laneOver bool // the timer lane has run
+	filled   int  // snapshot of the state after the transactions
 	receipts []types.Receipt
 	timers   []types.TimerChange
 	events   []types.Event

@@ -23,6 +23,7 @@ type State struct {
 	set     *types.ValidatorSet
 	fees    BaseFees // in force in the block after it
 	hasWork bool
+	due     uint64 // timers whose height has come and that have not ended
 
 	changesWait bool // of watched keys, for the block after it
 }
@@ -84,16 +85,17 @@ func Restore(content []Change, block *types.Block) (*State, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newState(tree, block.Header, block.Hash(), &p), nil
+	due := scheduler.CountDue(&p, reader{tree}, block.Header.Height)
+	return newState(tree, block.Header, block.Hash(), &p, due), nil
 }
 
-func newState(tree *trie.Tree, header types.Header, hash types.Hash, p *params.Params) *State {
-	s := &State{tree: tree, header: header, hash: hash, params: p, set: system.Validators(reader{tree})}
+func newState(tree *trie.Tree, header types.Header, hash types.Hash, p *params.Params, due uint64) *State {
+	s := &State{tree: tree, header: header, hash: hash, params: p, due: due, set: system.Validators(reader{tree})}
 	s.next, _ = system.InForce(reader{tree}, p, header.Height+1)
 	s.fees = s.feesAfter(0, s.next)
-	due, pending := scheduler.NextDue(p, reader{tree})
+	next, pending := scheduler.NextDue(p, reader{tree})
 	s.changesWait = scheduler.WatchesWait(reader{tree})
-	s.hasWork = pending && due <= header.Height+1 || s.messagesWait() || s.changesWait
+	s.hasWork = pending && next <= header.Height+1 || s.messagesWait() || s.changesWait
 	return s
 }
 
@@ -226,6 +228,9 @@ func (s *State) Timers(actor types.Address) []types.Timer {
 
 // TimersPending is how many timers are pending.
 func (s *State) TimersPending() uint64 { return scheduler.Total(reader{s.tree}) }
+
+// TimersDue is how many timers are due and have not ended.
+func (s *State) TimersDue() uint64 { return s.due }
 
 // NextTimer is the least height at which a timer is due; ok is false where none
 // is pending.

@@ -106,6 +106,7 @@ func TestAnyStorm(t *testing.T) {
 			proposal.Skipped = min(w.head.Skippable(), rapid.Uint64Range(0, 2).Draw(rt, "skipped"))
 			w.propose(proposal, txs...)
 			booksAgree(rt, w.last)
+			dueAgree(rt, w.last)
 			contentGivesTheRoot(rt, w.head)
 			tally(seen, policy, w.last)
 		}
@@ -121,10 +122,28 @@ func TestAnyStorm(t *testing.T) {
 		}
 	}
 	for _, what := range []string{"eip1559 tipped", "eip1559 lane burned", "eip1559 asked", "eip1559 pending triggered", "fifo pending triggered",
-		"gba tipped", "gba asked", "gba lane burned none", "bias-vcg tipped", "bias-first-price tipped"} {
+		"gba tipped", "gba asked", "gba lane burned none", "bias-vcg tipped", "bias-first-price tipped", "not examined"} {
 		if seen[what] == 0 {
 			t.Errorf("never: %s", what)
 		}
+	}
+}
+
+// dueAgree: the timers said to be due are those that the calendar holds, and a
+// block defers all of them, examined or not (decision T9).
+func dueAgree(t *rapid.T, r *Result) {
+	due := scheduler.CountDue(r.State.params, reader{r.State.tree}, r.State.Height())
+	if r.State.TimersDue() != due {
+		t.Fatalf("%d timers are due, the state says %d", due, r.State.TimersDue())
+	}
+	told := r.Lane.Unexamined
+	for i := range r.Timers {
+		if c := &r.Timers[i]; c.Status == types.TimerPending && c.Reason != "" && c.Reason != scheduler.ReasonTriggered {
+			told++
+		}
+	}
+	if told != due {
+		t.Fatalf("%d timers are due after the block, which says that it deferred %d", due, told)
 	}
 }
 
@@ -144,6 +163,9 @@ func tally(seen map[string]int, policy string, r *Result) {
 	}
 	mark(r.Lane.AskCycles > 0, "asked")
 	mark(len(r.Lane.Moves) > 0, "moved")
+	if r.Lane.Unexamined > 0 {
+		seen["not examined"]++
+	}
 	mark(!r.Burned.LaneTimer.IsZero(), "lane burned")
 	mark(r.Burned.LaneTimer.IsZero(), "lane burned none")
 }

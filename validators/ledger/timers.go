@@ -16,15 +16,17 @@ type timers struct {
 	p      *params.Params
 	height types.Height
 	fees   scheduler.Fees
+
+	laneOver bool
 }
 
 func (r *run) programTimers() timers {
 	fees := scheduler.Fees{Cycle: r.header.BaseFeeCycle, Cell: r.header.BaseFeeCell, Lane: LaneCharge(r.params, r.header.BaseFeeLaneTimer)}
-	return timers{p: r.params, height: r.header.Height, fees: fees}
+	return timers{p: r.params, height: r.header.Height, fees: fees, laneOver: r.laneOver}
 }
 
 func (t timers) block(s *actors.State) *scheduler.Block {
-	return &scheduler.Block{Params: t.p, KV: s, Height: t.height, Fees: t.fees, Books: books{s}}
+	return &scheduler.Block{Params: t.p, KV: s, Height: t.height, Fees: t.fees, Books: books{s}, LaneOver: t.laneOver}
 }
 
 // counting is block over a state that counts what is written (decision T29).

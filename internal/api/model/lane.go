@@ -22,7 +22,7 @@ type LaneBlock struct {
 	Examined         uint64         `json:"examined" doc:"Due timers that the block looked at."`
 	Scheduled        uint64         `json:"scheduled"`
 	Fired            uint64         `json:"fired"`
-	Deferred         uint64         `json:"deferred" doc:"Examined and left for a later block."`
+	Deferred         uint64         `json:"deferred" doc:"Due and left for a later block, examined or not (decision T9)."`
 	DeferredFor      []LaneDeferral `json:"deferred_for" doc:"The same by reason."`
 	Expired          uint64         `json:"expired"`
 	Insufficient     uint64         `json:"insufficient"`

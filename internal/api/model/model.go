@@ -70,7 +70,7 @@ type Block struct {
 	BaseFeeLaneTimer   types.Wei       `json:"basefee_lane_timer"`
 	TimerCyclesUsed    types.Cycles    `json:"timer_cycles_used"`
 	TimersFired        []types.TimerID `json:"timers_fired" doc:"Ids in the order they ran."`
-	TimersDeferred     []types.TimerID `json:"timers_deferred"`
+	TimersDeferred     []types.TimerID `json:"timers_deferred" doc:"Examined and left; /timers/lane counts those that the block did not come to, too."`
 	TimersExpired      []types.TimerID `json:"timers_expired"`
 	TimersInsufficient []types.TimerID `json:"timers_insufficient"`
 	Burned             Split           `json:"burned"`

@@ -1,0 +1,59 @@
+package calendar
+
+import "github.com/cowboyinc/devnet/internal/types"
+
+// Counting what is due costs the whole of it, so a block does it from the count of
+// the one before: what was due, with CountAt of its own height, and what it wrote,
+// of which each key asks DueKey.
+
+// Count returns how many entries have heights up to now. It reads every entry.
+func (c Calendar) Count(now types.Height) (n uint64) {
+	for t := Ring; t <= Carry; t++ {
+		c.kv.Scan(start(t), end(t), func(key, _ []byte) bool {
+			if split(t, key).Height <= now {
+				n++
+			}
+			return true
+		})
+	}
+	return n
+}
+
+// CountAt returns how many entries have this height, which the calendar is not
+// maintained beyond. It reads these alone.
+func (c Calendar) CountAt(h types.Height) (n uint64) {
+	add := func(from, to []byte) {
+		c.kv.Scan(from, to, func(_, _ []byte) bool {
+			n++
+			return true
+		})
+	}
+	add(atSlot(c.slot(h), h), behindSlot(c.slot(h), h))
+	for _, t := range []Tier{Epoch, Overflow} {
+		add(appendNumber(begin(t), uint64(h)), behind(t, h))
+	}
+	return n
+}
+
+// DueKey reports whether a key of state is that of an entry whose height is at
+// most now.
+func DueKey(key []byte, now types.Height) bool {
+	for t, prefix := range prefixes {
+		size := prefixBytes + placeBytes
+		if Tier(t) == Ring {
+			size += slotBytes
+		}
+		if len(key) == size && string(key[:prefixBytes]) == prefix {
+			return split(Tier(t), key).Height <= now
+		}
+	}
+	return false
+}
+
+// Keys bounds the keys of each tier.
+func Keys() (ranges [][2][]byte) {
+	for t := Ring; t <= Carry; t++ {
+		ranges = append(ranges, [2][]byte{start(t), end(t)})
+	}
+	return ranges
+}
