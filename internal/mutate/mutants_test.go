@@ -124,6 +124,23 @@ var mutants = []mutant{
 	{name: "T06", what: "the ring is swept a block late", tests: calendarCore, edits: []edit{
 		{"scheduler/calendar/maintain.go", "u.sweep(min(height-1, held))", "u.sweep(min(max(height, 2)-2, held))"}}},
 
+	{name: "T07", what: "an agent is told its own balance for the owner's", tests: schedulerCore[1:], edits: []edit{
+		{"scheduler/asking.go", "OwnerBalance: r.Books.Balance(q.actor)", "OwnerBalance: r.Books.Balance(q.bidder)"}}},
+	{name: "T08", what: "an agent is told the use of a block that is long gone", tests: ledgerTests, edits: []edit{
+		{"validators/ledger/firing.go", "\tif r.header.Skipped > 0 {\n\t\treturn 0", "\tif r.header.Skipped > 1<<40 {\n\t\treturn 0"}}},
+	{name: "T09", what: "a fire may use half of its cycles", tests: ledgerTests, edits: []edit{
+		{"validators/ledger/firing.go", "cause, order.Cycles, order.Cells, r.calling(msg))", "cause, order.Cycles/2, order.Cells, r.calling(msg))"}}},
+	{name: "T10", what: "a watcher misses the change of its own height", tests: schedulerCore[1:], edits: []edit{
+		{"scheduler/watch.go", "binary.BigEndian.Uint64(key[keyBytes:])) <= now {", "binary.BigEndian.Uint64(key[keyBytes:])) < now {"}}},
+	{name: "T11", what: "PriorityTier.FAST is urgent", tests: hostTests, edits: []edit{
+		{"python-host/cowboy_sdk/bids.py", "Tier(n, n.lower())", "Tier(n, n.lower().replace('fast', 'urgent'))"}}},
+	{name: "T12", what: "scheduling takes a wei into the escrow", tests: append(schedulerCore[1:], ledgerTests...), edits: []edit{
+		{"scheduler/schedule.go", "\ttimer.Seq = readSequence(b.KV)\n", "\tb.Books.Move(actor, types.TimerEscrow, types.WeiOf(1))\n\ttimer.Seq = readSequence(b.KV)\n"}}},
+	{name: "T13", what: "what the lane deferred is not counted behind it", tests: ledgerTests, edits: []edit{
+		{"scheduler/block.go", "\tif b.LaneOver {", "\tif b.LaneOver && b.Height == 0 {"}}},
+	{name: "T14", what: "what a lane did not come to is counted without what was written", tests: ledgerTests, edits: []edit{
+		{"scheduler/store.go", "n += written.Balance(keys[0], keys[1],", "n += 0 * written.Balance(keys[0], keys[1],"}}},
+
 	// What is persisted and committed.
 	{name: "D01", what: "a record's checksum is not compared", tests: logTests, edits: []edit{
 		{"internal/store/log/format.go", "sum == binary.BigEndian.Uint32(data[4:])", "sum|1 != 0"}}},

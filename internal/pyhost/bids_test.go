@@ -180,6 +180,8 @@ def f(p):
     schedule_timer(110, b"", priority_tier_hint=Mine.FAST, watch="own")
     pvm_host.schedule_timer(110, b"", priority_tier_hint="economy", watch=b"")
     schedule_timer(110, b"")
+    for tier in (PriorityTier.ECONOMY, PriorityTier.STANDARD, PriorityTier.FAST, PriorityTier.URGENT):
+        schedule_timer(110, b"", priority_tier_hint=tier)
     pvm_host.set_gas_bidder(p)
     pvm_host.set_gas_bidder(None)
     return str((PriorityTier.STANDARD.value, PriorityTier.ECONOMY)).encode()
@@ -193,6 +195,7 @@ def f(p):
 		{"fast", &types.Watch{Actor: at, Key: types.Bytes("own")}},
 		{"economy", &types.Watch{Actor: at, Key: types.Bytes{}}},
 		{"", nil},
+		{"economy", nil}, {"standard", nil}, {"fast", nil}, {"urgent", nil},
 	} {
 		got := w.timers[i]
 		if got.PriorityTier != want.tier || (got.Watch == nil) != (want.watch == nil) ||
