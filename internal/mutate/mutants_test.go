@@ -51,7 +51,7 @@ var mutants = []mutant{
 	{name: "S10", what: "an epoch's views begin after the finalization's", tests: consensusCore, edits: []edit{
 		{"validators/simplex/epoch.go", "m.enter(m.resumeView(), m.root.Finalization)", "m.enter(max(m.resumeView(), m.root.Finalization.View+1), m.root.Finalization)"}}},
 	{name: "S11", what: "a set takes over where no border is", tests: consensusCore, edits: []edit{
-		{"validators/simplex/epoch.go", "m.upcoming == nil || !h.Border() || m.set.Epoch != h.SetEpoch || !h.Precedes(m.upcoming)", "m.upcoming == nil"}}},
+		{"validators/simplex/epoch.go", "m.upcoming == nil || !h.Border() || m.set.Epoch != h.SetEpoch || !h.Precedes(m.upcoming)", "m.upcoming == nil || m.set.Epoch != h.SetEpoch"}}},
 	{name: "S12", what: "timeouts do not double", tests: consensusCore, edits: []edit{
 		{"validators/simplex/view.go", "return 1 << m.consecutive }", "return 1 }"}}},
 	{name: "S13", what: "the own proposal is not kept", tests: consensusCore, edits: []edit{
