@@ -250,6 +250,78 @@ func TestFindingADefaultBidIsNeverPricedOut(t *testing.T) {
 	}
 }
 
+// The same of CIP-1 §3 step 3 and §6, which supply the default when scheduling
+// (cip1.default_bid_at = schedule): there twice the base fee is the headroom of five
+// rises by an eighth that §7.1 speaks of, and the sixth prices the timer out. Where
+// the bid is made at the fire, T14's choice by §7, no rise ever does. An agent's
+// timer is left to it by both.
+func TestFindingADefaultMadeWhenSchedulingCapsAndOneMadeAtTheFireDoesNot(t *testing.T) {
+	for _, c := range []struct {
+		at    string
+		rises int
+		agent bool
+		fires bool
+	}{
+		{"fire", 5, false, true}, {"fire", 6, false, true}, {"fire", 60, false, true},
+		{DefaultAtSchedule, 5, false, true}, {DefaultAtSchedule, 6, false, false}, {DefaultAtSchedule, 60, false, false},
+		{DefaultAtSchedule, 60, true, true}, // an agent that is no actor has the default's bid at the fire
+	} {
+		w := lane1559()
+		w.p.DefaultBidAt = c.at
+		request := program.TimerRequest{Height: w.now() + 1}
+		if c.agent {
+			request.GBA = &carol
+		}
+		timer := w.must(t, alice, request)
+		w.block()
+		for range c.rises {
+			w.fees.Lane = w.fees.Lane.Add(w.fees.Lane.Div(8))
+		}
+		out := w.block()
+		if fired := len(w.orders) == 1; fired != c.fires || !fired && out.Changes[0].Reason != ReasonPricedOut {
+			t.Errorf("supplied at %s, after %d rises to %s (agent: %v): %v", c.at, c.rises, w.fees.Lane, c.agent, statuses(out))
+		}
+		if stated := timer.MaxFeePerCycle != nil; stated != (c.at == DefaultAtSchedule && !c.agent) {
+			t.Errorf("supplied at %s (agent: %v): the timer states %v", c.at, c.agent, timer.MaxFeePerCycle)
+		}
+	}
+}
+
+// Each number by itself (decision T14): what is stated stands, and is clamped under
+// the cap that is supplied; what is not is that of the block that schedules, not of
+// the one that fires. Other policies are left alone.
+func TestT14DefaultsSuppliedWhenScheduling(t *testing.T) {
+	w := lane1559()
+	w.p.DefaultBidAt = DefaultAtSchedule
+	w.tipping(t, bob, 5000, 40, 1000)
+	w.block()
+	w.block()
+	due := w.now() + 3
+	for name, c := range map[string]struct {
+		request     program.TimerRequest
+		maxFee, tip uint64
+	}{
+		"nothing stated":  {program.TimerRequest{}, 2000, 40},
+		"a max fee":       {program.TimerRequest{MaxFeePerCycle: wei(1030)}, 1030, 30},
+		"a tip":           {program.TimerRequest{MaxPriorityFeePerCycle: wei(7)}, 2000, 7},
+		"a tip too high":  {program.TimerRequest{MaxPriorityFeePerCycle: wei(1 << 40)}, 2000, 1000},
+		"a hint, rounded": {program.TimerRequest{PriorityTier: TierEconomy}, 2000, 32},
+		"both":            {program.TimerRequest{MaxFeePerCycle: wei(9000), MaxPriorityFeePerCycle: wei(1)}, 9000, 1},
+	} {
+		c.request.Height = due
+		timer := w.must(t, alice, c.request)
+		if timer.MaxFeePerCycle == nil || *timer.MaxFeePerCycle != types.WeiOf(c.maxFee) || *timer.MaxPriorityFeePerCycle != types.WeiOf(c.tip) {
+			t.Errorf("%s: %v and %v, want %d and %d", name, timer.MaxFeePerCycle, timer.MaxPriorityFeePerCycle, c.maxFee, c.tip)
+		}
+	}
+	for _, policy := range []string{Fifo, GBA, BiasVCG} {
+		w.p.Policy = policy
+		if timer := w.must(t, alice, program.TimerRequest{Height: due}); timer.MaxFeePerCycle != nil || timer.MaxPriorityFeePerCycle != nil {
+			t.Errorf("under %s a timer is given %v and %v", policy, timer.MaxFeePerCycle, timer.MaxPriorityFeePerCycle)
+		}
+	}
+}
+
 // CIP-1 §7.1: the default tip is the median of what fired, and what fires by
 // default pays it. One block of six tips of 900 in ten fires, and all who bid by
 // default pay 900 from then on, as long as something fires in each block.

@@ -38,6 +38,24 @@ func (b *Block) defaultBid(p50 types.Wei) bid {
 	return bid{&most, &p50}
 }
 
+// DefaultAtSchedule is the value of cip1.default_bid_at under which eip1559
+// supplies the default bid when a timer is scheduled.
+const DefaultAtSchedule = "schedule"
+
+// supplyDefault states for a new timer what it leaves open, each number by itself,
+// where cip1.default_bid_at has that done when scheduling: the cap is then twice
+// the base fee of that block, and the tip the median of the one before it. What an
+// agent prices, its own or its actor's, stays open for that.
+//
+// Spec: CIP-1 §3 step 3, §6, decision T14. **Finding**: §7 and §7.1 ask at the fire.
+func (b *Block) supplyDefault(t *types.Timer) {
+	if b.Params.DefaultBidAt != DefaultAtSchedule || b.Params.Policy != EIP1559 || t.GBA != nil || gasBidder(b.KV, t.Actor) != nil {
+		return
+	}
+	whole := bid{t.MaxFeePerCycle, t.MaxPriorityFeePerCycle}.or(b.defaultBid(previousP50(b.KV, b.Height)))
+	t.MaxFeePerCycle, t.MaxPriorityFeePerCycle = whole.maxFee, whole.priority
+}
+
 // lanePrice is what a fire costs in this block by a bid, the default one where
 // that leaves something open:
 //

@@ -43,6 +43,7 @@ func (b *Block) Schedule(actor types.Address, signed *types.Sponsorship, req pro
 		return types.Timer{}, nil, err
 	}
 	tip := timer.MaxPriorityFeePerCycle
+	b.supplyDefault(&timer)
 	if err := b.boundFees(&timer); err != nil {
 		return types.Timer{}, nil, err
 	}

@@ -119,6 +119,7 @@ type Params struct {
 
 	// CIP-1 §7: gas bidding agents (decisions T14, T15).
 	DefaultFeeMultiple uint64       `param:"cip1.default_gba_fee_multiple" class:"block" default:"2" min:"1" max:"1000000"` // of the lane's base fee; under gba of the cycles'
+	DefaultBidAt       string       `param:"cip1.default_bid_at" class:"block" default:"fire" oneof:"fire,schedule"`        // when eip1559 supplies what a timer without an agent leaves open (decision T14)
 	GBACallCycles      types.Cycles `param:"cip1.gba_cycles_per_call" class:"block" default:"20000" min:"1"`
 	GBARetryBlocks     uint64       `param:"cip1.gba_retry_blocks" class:"block" default:"16" min:"1"`                    // an answer that priced its timer out stands so long at most
 	GBASilencedBlocks  uint64       `param:"cip1.gba_silenced_blocks" class:"block" default:"1024" min:"1" max:"1000000"` // one over which f + 1 hosts failed is not asked (decision C18)
