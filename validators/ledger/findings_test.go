@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/cowboyinc/devnet/actors/samples"
+	"github.com/cowboyinc/devnet/actors/system"
+	"github.com/cowboyinc/devnet/internal/codec"
 	"github.com/cowboyinc/devnet/internal/params"
 	"github.com/cowboyinc/devnet/internal/program"
 	"github.com/cowboyinc/devnet/internal/types"
@@ -116,6 +118,54 @@ func TestFindingAFireThatUsesNothingIsFreeAndUnbounded(t *testing.T) {
 		free := w.head.Account(w.address("st")).Balance == before
 		if fired != c.fires || free != (c.cost == "0") {
 			t.Errorf("at %s cycles a call %d fired, free: %v", c.cost, fired, free)
+		}
+	}
+}
+
+// CIP-5 §6.1 prices a payload when it is scheduled, and nothing prices its delivery,
+// though every fire reads and hands it over: of two fires that do the same, one with
+// a payload longer by hundreds of bytes, both cost alike.
+func TestFindingADeliveredPayloadCostsNothing(t *testing.T) {
+	short := samples.Storm{Use: 1000}
+	long := short
+	long.MaxFee, long.Priority, long.Bid = &types.MaxWei, &types.MaxWei, &types.MaxWei // kept unread under fifo
+	if bytes := len(encodeStorm(t, long)) - len(encodeStorm(t, short)); bytes < 200 {
+		t.Fatalf("it is longer by %d bytes", bytes)
+	}
+	a, b := oneFire(t, nil, short), oneFire(t, nil, long)
+	if a.Status != types.StatusOK || a.Cycles != b.Cycles || a.Cells != b.Cells || a.Fee != b.Fee {
+		t.Errorf("%d cycles, %d cells and %s wei; with the longer payload %d, %d and %s", a.Cycles, a.Cells, a.Fee, b.Cycles, b.Cells, b.Fee)
+	}
+}
+
+// CIP-1 §5 and §9: LANE_TIMER_CYCLES is "governance-tunable via TimerConfig", whose
+// instruction has no such field; opcode 64 sets it. The block that changes it holds
+// the use of the block before against the new budget: 45 % of the old one lowers the
+// base fee, and the same cycles, 75 % of the new one, raise it.
+func TestFindingANewBudgetJudgesTheUseOfTheOldOne(t *testing.T) {
+	const opcode = system.OpUpdateTimerConfig
+	for name, fine := range map[string]bool{"max_ttl_blocks": true, "lane_timer_cycles": false} {
+		_, err := system.Decode(opcode, codec.Marshal(map[string]map[string]uint64{"config": {name: 1_200_000}}))
+		if (err == nil) != fine {
+			t.Errorf("TimerConfig with %s: %v", name, err)
+		}
+	}
+	for budget, rises := range map[string]bool{"2000000": false, "1200000": true} {
+		w := newWorld(t, params.Overrides{"cip1.policy": scheduler.EIP1559})
+		w.block(w.deploy("alice", "storm", "storm", 10*types.CBY))
+		gas := types.Cycles(250_000)
+		w.block(w.call("bob", "storm", "make", encodeStorm(t, samples.Storm{Count: 4, In: 2, GasLimit: &gas, Use: 225_000})))
+		w.ok()
+		w.block(w.instruct(system.OpSetParameter, &system.SetParameter{Key: "cip1.lane_timer_cycles", Value: budget, Height: w.head.Height() + 3}))
+		w.ok()
+		w.block()
+		before, used := w.head.Header().BaseFeeLaneTimer, w.last.Lane.Cycles
+		if used < 900_000 || used > 901_000 {
+			t.Fatalf("the block used %d", used)
+		}
+		w.block()
+		if after := w.head.Header().BaseFeeLaneTimer; before.Less(after) != rises || after.Less(before) == rises {
+			t.Errorf("with a budget of %s from this block on, the fee goes from %s to %s", budget, before, after)
 		}
 	}
 }
