@@ -20,7 +20,8 @@ type world struct {
 	// handle is what the handler of a fire does; nil does nothing with 1,000
 	// cycles and 10 cells.
 	handle func(w *world, order Fire) Fired
-	orders []Fire // what ran in the last block
+	orders []Fire    // what ran in the last block
+	tips   types.Wei // of it, until its lane is over
 	// answer is what the bidders say, whose cycles the payer pays; nil is a
 	// bidder that is no actor.
 	answer func(w *world, q Question) Answer
@@ -71,7 +72,10 @@ func (w *world) block() Settled {
 func (w *world) lane() (Settled, error) {
 	w.orders, w.asked = nil, nil
 	w.blockNow().Maintain() // again where a test skipped heights
-	return w.blockNow().RunLane(Lane{CellsLeft: w.cells, LastCycles: w.last, Proposer: w.by, Validators: &w.set, Ask: w.ask, Fire: w.fire})
+	out, err := w.blockNow().RunLane(Lane{CellsLeft: w.cells, LastCycles: w.last, Proposer: w.by, Validators: &w.set, Ask: w.ask, Fire: w.fire})
+	w.balances[proposer] = w.balances[proposer].Add(w.tips) // when all fires are settled, as the ledger does
+	w.tips = types.Wei{}
+	return out, err
 }
 
 // ask charges as decision T15 says.
@@ -135,10 +139,12 @@ func (w *world) fire(order Fire) (Fired, error) {
 		fired.FeePaid, fired.TipPaid = cost.Total(), cost.Tip
 	}
 	w.balances[payer] = w.balances[payer].Add(order.MaxCost.Sub(fired.FeePaid))
-	if !w.Move(types.TimerEscrow, proposer, order.Payment) {
+	if w.balances[types.TimerEscrow].Less(order.Payment) {
 		return Fired{}, fmt.Errorf("the escrow does not hold the payment of timer %s", order.Timer.ID)
 	}
-	w.balances[proposer] = w.balances[proposer].Add(fired.TipPaid)
+	w.balances[types.TimerEscrow] = w.balances[types.TimerEscrow].Sub(order.Payment)
+	w.tips = w.tips.Add(order.Payment)
+	w.tips = w.tips.Add(fired.TipPaid)
 	fired.FeePaid, fired.TipPaid = fired.FeePaid.Add(order.Payment), fired.TipPaid.Add(order.Payment)
 	return fired, nil
 }
