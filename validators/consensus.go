@@ -119,6 +119,9 @@ func (c *consensus) receive(ctx actor.Context) {
 		c.step(event)
 	case catchup.Event:
 		c.stepSync(event)
+		if is, moved := event.(catchup.Finalized); moved {
+			c.follow(is.Root) // what catch-up brought may be told in this way alone: it was not waited for any more
+		}
 	case broadcast:
 		c.send(nil, event.message)
 	case ahead:
@@ -282,6 +285,13 @@ func (c *consensus) archived(event archived) {
 	c.rewrite(event.view)
 }
 
+// follow has the Simplex machine stand on a root that it may not have reached
+// itself.
+func (c *consensus) follow(root catchup.Root) {
+	c.step(simplex.CaughtUp{Root: simplex.Root{Block: root.Block, Hash: root.Hash, Finalization: root.Finalization}, Set: root.Set, Previous: root.Previous})
+	c.publish()
+}
+
 func (c *consensus) stepSync(event catchup.Event) {
 	out := c.sync.Step(c.v.node.Clock.Now(), event)
 	for _, send := range out.Send {
@@ -298,9 +308,7 @@ func (c *consensus) stepSync(event catchup.Event) {
 	for _, report := range out.Report {
 		switch report := report.(type) {
 		case catchup.Moved:
-			root := report.Root
-			c.step(simplex.CaughtUp{Root: simplex.Root{Block: root.Block, Hash: root.Hash, Finalization: root.Finalization}, Set: root.Set, Previous: root.Previous})
-			c.publish()
+			c.follow(report.Root)
 		case catchup.Lied:
 			c.v.log.Warn("a peer sent finalized blocks that are none", "peer", report.Peer)
 		case catchup.Done:
