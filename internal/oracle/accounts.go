@@ -18,6 +18,7 @@ type Account struct {
 
 // Sent is a message that a block put into the queue.
 type Sent struct {
+	Seq    types.Seq
 	Hash   types.Hash
 	From   types.Address
 	Cycles types.Cycles // limits of its delivery

@@ -13,6 +13,7 @@
 //	fees          each receipt to the wei; what is burned is what was paid less tips
 //	basefees      every base fee follows from the block before (decisions C14, T12)
 //	lane          budgets, order, weights and caps of the timer lane
+//	passing       what a block passed over, who says so, and what ends by it (C18)
 //	timers        each ends once, never early (decisions T1, T4, T20, T26)
 //	leader        who proposes, in views that rise, in the epoch of the height (C1, C6)
 //	nonces        each signer's rise by one, so that no transaction comes twice
@@ -113,6 +114,7 @@ type Judge struct {
 	supply     supply
 	timers     timers
 	sponsors   sponsors
+	blamed     blames
 	window     window
 	before     feesBefore
 	books      books
@@ -138,13 +140,14 @@ type Counts struct {
 	Observations, Heights, Certificates, Signatures, Rehashed, Summed, Receipts, Votes int
 	Scheduled, Deferred, Ended, Fired, Expired, Insufficient, Cancelled                int // timers
 	Triggered, Lanes, Weights, Asked, BaseFees                                         int
+	Passed, HostFailed                                                                 int // by name; of them at their end
 	Leaders, Nonces, Accounts, Deliveries, Sets, Boots, Persisted                      int
 }
 
 // Of is how much each oracle has judged, by its name.
 func (c Counts) Of() map[string]int {
 	return map[string]int{"agreement": c.Heights, "certificates": c.Certificates, "roots": c.Rehashed, "supply": c.Summed,
-		"fees": c.Receipts, "basefees": c.BaseFees, "lane": c.Lanes, "timers": c.Scheduled, "leader": c.Leaders,
+		"fees": c.Receipts, "basefees": c.BaseFees, "lane": c.Lanes, "passing": c.Heights, "timers": c.Scheduled, "leader": c.Leaders,
 		"nonces": c.Nonces, "accounts": c.Accounts, "nextset": c.Heights, "durable": c.Boots + c.Persisted}
 }
 
@@ -159,6 +162,7 @@ func New(rules Rules) *Judge {
 		votes:    newVotes(),
 		timers:   newTimers(),
 		sponsors: sponsors{},
+		blamed:   newBlames(),
 		before:   feesBefore{header: &rules.Genesis.Header, lane: rules.Lane},
 		books:    newBooks(rules.Accounts),
 		turnover: newTurnover(rules.Set),
@@ -219,6 +223,7 @@ func (j *Judge) advance() {
 		j.baseFees(&next.first)
 		j.charge(&next.first)
 		j.lane(&next.first)
+		j.pass(&next.first)
 		j.age(&next.first)
 		if next.money != nil {
 			j.sum(j.tip, next.money)

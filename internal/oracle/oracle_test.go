@@ -66,7 +66,7 @@ func genesis() *types.Block {
 // another, and base fees of cycles and cells stand still: a thousandth of them is
 // less than a wei.
 func parameters() Lane {
-	return Lane{Policy: fifo, CyclesLimit: 20_000, LaneBudget: 1050, GCBudget: 10, GCPerTimer: 10, AskBudget: 30, CellsLimit: 100, FeeDivisor: 1000,
+	return Lane{Policy: fifo, CyclesLimit: 20_000, SystemCycles: 4000, LaneBudget: 1050, GCBudget: 10, GCPerTimer: 10, AskBudget: 30, CellsLimit: 100, FeeDivisor: 1000,
 		LaneFeeDivisor: 8, MinBaseFee: types.WeiOf(1), FeePermille: 500, FireCycles: 2000, FireCyclesAuction: 1500, FireCells: 5, Examined: 10,
 		Window: 2, WeightMin: 1, WeightMax: 2, Reserve: types.WeiOf(10), FiresBlock: 3, FiresActor: 2}
 }
@@ -105,6 +105,9 @@ func seal(o *Observation, parent *types.Block) {
 			h.TimerCyclesUsed += o.Receipts[i].Cycles
 		}
 		receipts = append(receipts, codec.Marshal(&o.Receipts[i])...)
+	}
+	if h.Passed = keccak(); o.Block.Passed != nil {
+		h.Passed = keccak(codec.Marshal(o.Block.Passed))
 	}
 	h.Transactions, h.ReceiptsRoot = keccak(hashes), keccak(receipts)
 	o.State = []Entry{{[]byte("height"), be8(uint64(h.Height))}, {[]byte("h"), nil}, {[]byte("heights"), []byte{1}}}

@@ -8,6 +8,7 @@ import "github.com/cowboyinc/devnet/internal/types"
 type Lane struct {
 	Policy string // decision T25
 
+	SystemCycles                                             types.Cycles // of the deferred messages
 	CyclesLimit, LaneBudget, GCBudget, GCPerTimer, AskBudget types.Cycles
 	CellsLimit                                               types.Cells
 	FeeDivisor, LaneFeeDivisor                               uint64

@@ -49,7 +49,7 @@ func (a *audits) entered(r *ledger.Result) *entered {
 		if at, account, ok := actors.AccountIn(change.Key, change.Value); ok {
 			place.accounts = append(place.accounts, oracle.Account{Address: at, Nonce: account.Nonce, Balance: account.Balance})
 		} else if m := actors.MessageIn(change.Key, change.Value); m != nil {
-			place.sent = append(place.sent, oracle.Sent{Hash: m.Hash(), From: m.From, Cycles: m.Cycles, Cells: m.Cells})
+			place.sent = append(place.sent, oracle.Sent{Seq: m.Seq, Hash: m.Hash(), From: m.From, Cycles: m.Cycles, Cells: m.Cells})
 		}
 	}
 	return place
@@ -101,7 +101,7 @@ func addressOf(key types.PublicKey) (types.Address, bool) {
 
 // LaneRules tells the oracles what parameters say of the lane and the base fees.
 func LaneRules(p *params.Params) oracle.Lane {
-	return oracle.Lane{Policy: p.Policy, CyclesLimit: p.CyclesLimit, LaneBudget: p.LaneTimerCycles, GCBudget: p.GCCyclesPerBlock,
+	return oracle.Lane{Policy: p.Policy, CyclesLimit: p.CyclesLimit, SystemCycles: p.LaneSystemCycles, LaneBudget: p.LaneTimerCycles, GCBudget: p.GCCyclesPerBlock,
 		GCPerTimer: p.GCCyclesPerTimer, AskBudget: p.GBABlockCycles, CellsLimit: p.CellsLimit, FeeDivisor: p.BaseFeeDivisor,
 		LaneFeeDivisor: p.LaneFeeDivisor, MinBaseFee: p.MinBaseFee, FeePermille: p.LaneFeePermille, FireCycles: p.MaxCyclesPerFire,
 		FireCyclesAuction: p.MaxCyclesPerFireLane, FireCells: p.MaxCellsPerFire, Examined: p.MaxExamined, PriorityFloor: p.PriorityFloor,
