@@ -69,7 +69,7 @@ func validatorFaults(flags []cli.Flag) *cli.Command {
 	group.Subcommands = append(group.Subcommands, &cli.Command{Name: "misbehave", Usage: "make a validator lie to the others", ArgsUsage: "NODE KIND",
 		Description: "Example: devnet fault validator misbehave v2 equivocate\n" +
 			"The kinds are equivocate, withhold_votes, silent_leader, bad_state_root, tamper_body, withhold_body,\n" +
-			"impersonate, forge and flood, and honest, which ends it.",
+			"impersonate, passes_over, forge and flood, and honest, which ends it.",
 		Flags: flags,
 		Action: func(c *cli.Context) error {
 			args, err := arguments(c, "NODE", "KIND")

@@ -253,6 +253,31 @@ func (n *Network) Misbehave(name, kind string) error {
 	})
 }
 
+// HostFail has a node's host of programs fail over an actor, by "crash" or "hang",
+// until it is told that it "works"; a restart does not mend it.
+func (n *Network) HostFail(name string, actor types.Address, how string) error {
+	return n.onNode(name, func(node *Node) error {
+		if err := fault.CheckHost(how); err != nil {
+			return api.Refuse(http.StatusBadRequest, "unknown_kind", "%v", err).At("how")
+		}
+		if before := node.broken[actor]; before != nil {
+			before.end()
+			delete(node.broken, actor)
+		}
+		if how == fault.HostWorks {
+			node.host().Fail(actor, how, nil)
+			return nil
+		}
+		f := n.faults.add("host_fail", fmt.Sprint(name, " ", how, " over ", actor))
+		if node.broken == nil {
+			node.broken = map[types.Address]*Fault{}
+		}
+		node.broken[actor] = f
+		node.host().Fail(actor, how, &f.counts)
+		return nil
+	})
+}
+
 // unmask ends what a node does wrong.
 func (node *Node) unmask() {
 	if node.lie != nil {

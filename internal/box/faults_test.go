@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cowboyinc/devnet/actors/samples"
 	"github.com/cowboyinc/devnet/internal/api"
 	"github.com/cowboyinc/devnet/internal/byzantine"
 	"github.com/cowboyinc/devnet/internal/codec"
@@ -235,7 +236,9 @@ func TestLinksLoseAndDelayRealPackets(t *testing.T) {
 // One liar of four, in each way: the others go on, and agree.
 func TestOneLiveLiarBreaksNothing(t *testing.T) {
 	n := up(t, quick())
-	await(t, n, 2)
+	alice := newWallet(n, "alice")
+	heart := deploySample(t, alice, "heartbeat", "hb", 1000*types.CBY)
+	land(t, n, alice.execute(heart, "start", samples.Number(1))) // something to pass over
 	for _, kind := range byzantine.Kinds() {
 		done(t, n.Misbehave("v3", string(kind)))
 		if n.find("v3").Honest() {

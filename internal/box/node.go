@@ -8,12 +8,14 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/cowboyinc/devnet/internal/api"
 	"github.com/cowboyinc/devnet/internal/byzantine"
 	"github.com/cowboyinc/devnet/internal/env"
+	"github.com/cowboyinc/devnet/internal/fault"
 	"github.com/cowboyinc/devnet/internal/roles"
 	"github.com/cowboyinc/devnet/internal/store/bolt"
 	"github.com/cowboyinc/devnet/internal/store/log"
@@ -41,6 +43,9 @@ type Node struct {
 	lie    *Fault                // of its misbehaviour, or nil
 	death  *Fault                // of its crash while it is down, or nil
 	lost   bool                  // its files are gone, and it has run before
+
+	programs *fault.Programs          // see host
+	broken   map[types.Address]*Fault // by the actors over which it fails
 
 	// Present while it runs, but for the memory of an ephemeral node.
 	transport *quic.Transport
@@ -101,7 +106,7 @@ func (node *Node) start() error {
 	node.gate = &gate{Transport: node.mask.Wrap(node.tapped(n.book.transport(node.transport)))}
 	key := nodeKey(n.seed, node.Name)
 	environment := env.Node{Clock: n.clock, Loops: node.loops, Transport: node.gate, Log: node.log,
-		Store: node.store, Signer: n.verifier.Signer(key), Verifier: n.verifier, Programs: n.programs}
+		Store: node.store, Signer: n.verifier.Signer(key), Verifier: n.verifier, Programs: node.mask.WrapPrograms(node.host())}
 	validator, err := validators.Start(n.runtime, validators.Config{Name: node.Name, Genesis: n.genesis, Memo: n.memo, Log: n.log,
 		Bootstrap: n.bootstrap(), Lost: node.lost, History: n.config.History, Booted: n.booted(key.Address()), Observe: n.observe, Tell: n.tell, OnFailure: func(err error) { node.fail(err) }}, environment)
 	if err != nil {
@@ -114,6 +119,14 @@ func (node *Node) start() error {
 	node.failure.Store(nil)
 	node.running.Store(true)
 	return nil
+}
+
+// host is the node's host of programs: the network's, which fails where it is told.
+func (node *Node) host() *fault.Programs {
+	if node.programs == nil {
+		node.programs = &fault.Programs{Host: node.network.programs, Wait: func(d time.Duration) { <-time.After(d) }}
+	}
+	return node.programs
 }
 
 func (node *Node) openFiles() (err error) {

@@ -41,11 +41,12 @@ const (
 	Impersonate   Kind = "impersonate"    // it votes and proposes in the names of others
 	Forge         Kind = "forge"          // its answers, batches, certificates and transactions are made up
 	Flood         Kind = "flood"          // it sends heaps of what is bad, stale or not asked for
+	PassesOver    Kind = "passes_over"    // its blocks say that its host failed over whatever needs a program
 )
 
 // Kinds lists the behaviours.
 func Kinds() []Kind {
-	return []Kind{Equivocate, WithholdVotes, SilentLeader, BadStateRoot, TamperBody, WithholdBody, Impersonate, Forge, Flood}
+	return []Kind{Equivocate, WithholdVotes, SilentLeader, BadStateRoot, PassesOver, TamperBody, WithholdBody, Impersonate, Forge, Flood}
 }
 
 // List is the kinds in one line, for people.
@@ -89,6 +90,7 @@ var behaviours = map[Kind]behaviour{
 	Impersonate:   impersonate,
 	Forge:         forge,
 	Flood:         flood,
+	PassesOver:    passesOver,
 }
 
 // Check says whether a behaviour can be had, and if not why.
@@ -111,6 +113,7 @@ type Mask struct {
 }
 
 type active struct {
+	kind   Kind
 	behave behaviour
 	counts *fault.Counts
 }
@@ -124,7 +127,7 @@ func (m *Mask) Behave(kind string, counts *fault.Counts) error {
 	if err := Check(kind); err != nil {
 		return err
 	}
-	m.active.Store(&active{behaviours[Kind(kind)], counts})
+	m.active.Store(&active{Kind(kind), behaviours[Kind(kind)], counts})
 	return nil
 }
 

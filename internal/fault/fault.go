@@ -77,7 +77,7 @@ func (l Link) String() string {
 
 // Receipt says what a fault did so far.
 type Receipt struct {
-	Verb   string // crash, freeze, wipe, disk_fail, clock_skew, misbehave, partition, bridge, link
+	Verb   string // crash, freeze, wipe, disk_fail, host_fail, clock_skew, misbehave, partition, bridge, link
 	Detail string // whom and how
 	Did    string // "3 connections cut, 41 packets dropped"; "" when nothing yet
 	Idle   bool   // it had no effect so far
@@ -109,7 +109,7 @@ func (e *Unsupported) Error() string { return e.Verb + ": " + e.Why }
 // Counts are the effects of one fault, counted where they happen by any
 // goroutine.
 type Counts struct {
-	Cut, Ended, Dropped, Held, Delayed, Duplicated, Reordered, Lost, Forged, Withheld atomic.Int64
+	Cut, Ended, Dropped, Held, Delayed, Duplicated, Reordered, Lost, Forged, Withheld, Failed atomic.Int64
 }
 
 // String lists the effects that are not 0; passing is what passes on the links:
@@ -122,7 +122,7 @@ func (c *Counts) String(passing string) string {
 	}{
 		{&c.Cut, "connections cut"}, {&c.Ended, "processes ended"}, {&c.Dropped, passing + " dropped"},
 		{&c.Held, passing + " held"}, {&c.Delayed, passing + " delayed"}, {&c.Duplicated, passing + " duplicated"},
-		{&c.Reordered, passing + " reordered"}, {&c.Lost, "bytes lost"}, {&c.Forged, "frames forged"}, {&c.Withheld, "frames withheld"},
+		{&c.Reordered, passing + " reordered"}, {&c.Lost, "bytes lost"}, {&c.Forged, "frames forged"}, {&c.Withheld, "frames withheld"}, {&c.Failed, "programs failed"},
 	} {
 		if n := e.n.Load(); n > 0 {
 			parts = append(parts, Counted(int(n), e.what))
@@ -132,7 +132,7 @@ func (c *Counts) String(passing string) string {
 }
 
 // singular is one of what is counted.
-var singular = strings.NewReplacer("connections ", "connection ", "processes ", "process ", "frames ", "frame ", "packets ", "packet ",
+var singular = strings.NewReplacer("connections ", "connection ", "processes ", "process ", "frames ", "frame ", "programs ", "program ", "packets ", "packet ",
 	"bytes ", "byte ", "events ", "event ", "records ", "record ", "uses ", "use ", "bits ", "bit ", "clocks ", "clock ")
 
 // Counted is n of what, which is given as many: "1 process ended", "2 frames

@@ -67,6 +67,8 @@ type Backend interface {
 	Thaw(node string) error
 	Wipe(node string) error
 	DiskFail(node string, on bool) error
+	// HostFail: how is one of package fault's.
+	HostFail(node string, actor types.Address, how string) error
 	ClockSkew(node string, d time.Duration) error
 	Misbehave(node, kind string) error
 	// Faults of links. A partition or bridge replaces the one before.

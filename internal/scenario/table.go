@@ -116,9 +116,11 @@ func init() {
 		parse("thaw()", "Lets it run on.", valThaw),
 		parse("wipe(*, may_be_idle: bool = False)", "Empties the disk of one that was crashed.", valWipe),
 		parse("disk_fail(on: bool = True, *, may_be_idle: bool = False)", "Every use of its disk fails, until called with False.", valDiskFail),
+		parse("host_fail(actor: party, how: text, *, may_be_idle: bool = False)",
+			"Its host of programs fails over an actor: it crashes, or hangs until it is given up; \"works\" ends it.", valHostFail),
 		parse("clock_skew(by: duration, *, may_be_idle: bool = False)", "Sets its clock ahead of the others, or behind.", valClockSkew),
 		parse("misbehave(kind: text, *, may_be_idle: bool = False)",
-			"Makes it Byzantine: equivocate, withhold_votes, fabricate_presence, suppress_presence, bad_state_root, silent_leader, tamper_body, withhold_body, impersonate, forge or flood; \"\" ends it.", valMisbehave),
+			"Makes it Byzantine: equivocate, withhold_votes, fabricate_presence, suppress_presence, bad_state_root, silent_leader, tamper_body, withhold_body, impersonate, forge, flood or passes_over; \"\" ends it.", valMisbehave),
 	}
 }
 

@@ -168,13 +168,21 @@ func valDiskFail(c *call) (starlark.Value, error) {
 	return c.fault(func(b Backend) error { return b.DiskFail(v.name, on) })
 }
 
+func valHostFail(c *call) (starlark.Value, error) {
+	v, actor, how := valOf(c), get[types.Address](c, "actor"), get[string](c, "how")
+	if err := oneOf(c.title+": how", how, []string{fault.HostCrashes, fault.HostHangs, fault.HostWorks}); err != nil {
+		return nil, err
+	}
+	return c.fault(func(b Backend) error { return b.HostFail(v.name, actor, how) })
+}
+
 func valClockSkew(c *call) (starlark.Value, error) {
 	return c.fault(func(b Backend) error { return b.ClockSkew(valOf(c).name, get[time.Duration](c, "by")) })
 }
 
 // misbehaviours are the words of misbehave.
 var misbehaviours = []string{"equivocate", "withhold_votes", "fabricate_presence", "suppress_presence", "bad_state_root", "silent_leader",
-	"tamper_body", "withhold_body", "impersonate", "forge", "flood"}
+	"tamper_body", "withhold_body", "impersonate", "forge", "flood", "passes_over"}
 
 func valMisbehave(c *call) (starlark.Value, error) {
 	v, kind := valOf(c), get[string](c, "kind")

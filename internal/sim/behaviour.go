@@ -29,6 +29,7 @@ func (n *Network) masked(name string, node env.Node) env.Node {
 	}
 	n.masks[name] = &worn{mask: mask}
 	node.Transport = mask.Wrap(node.Transport)
+	node.Programs = mask.WrapPrograms(node.Programs)
 	return node
 }
 

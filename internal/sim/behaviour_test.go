@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cowboyinc/devnet/actors/samples"
 	"github.com/cowboyinc/devnet/internal/byzantine"
 	"github.com/cowboyinc/devnet/internal/types"
 )
@@ -29,7 +30,8 @@ func TestOneLiarOfFourBreaksNothing(t *testing.T) {
 				if n.Honest(liar) {
 					t.Fatalf("%s counts as honest", liar)
 				}
-				if err := honestReach(n, 10); err != nil {
+				makeBeat(n)
+				if err := honestReach(n, 16); err != nil {
 					t.Fatalf("%s by %s: %v", kind, liar, err)
 				}
 				if receipt.Idle() {
@@ -43,6 +45,16 @@ func TestOneLiarOfFourBreaksNothing(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// makeBeat has an actor schedule timers: something to pass over.
+func makeBeat(n *Network) {
+	deploy, heart := n.Deploy("alice", samples.Code("heartbeat"), types.WeiOf(500).Mul(types.CBY))
+	for _, tx := range []*types.Transaction{deploy, n.Execute("alice", heart, "start", samples.Number(1))} {
+		for _, name := range n.Names() {
+			n.Submit(name, tx, nil)
+		}
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/cowboyinc/devnet/actors/samples"
 	"github.com/cowboyinc/devnet/internal/byzantine"
 	"github.com/cowboyinc/devnet/internal/env"
+	"github.com/cowboyinc/devnet/internal/fault"
 	"github.com/cowboyinc/devnet/internal/params"
 	"github.com/cowboyinc/devnet/internal/types"
 	"github.com/cowboyinc/devnet/validators"
@@ -176,7 +177,7 @@ func (c *campaign) submit(after time.Duration, tx *types.Transaction) {
 func (c *campaign) fault() {
 	name := c.names[c.rng.IntN(len(c.names))]
 	what := ""
-	switch c.rng.IntN(16) {
+	switch c.rng.IntN(18) {
 	case 0:
 		c.Partition(c.some())
 		what = "partition"
@@ -222,6 +223,8 @@ func (c *campaign) fault() {
 		what = c.govern()
 	case 15:
 		what = c.turnover()
+	case 16, 17:
+		what = c.hostFails(name)
 	}
 	if what != "" {
 		c.did[strings.Fields(what)[0]]++
@@ -308,6 +311,28 @@ func (c *campaign) mendDisk(name string) {
 	delete(c.failing, name)
 	c.DiskFail(name, false)
 	c.Crash(name)
+}
+
+// hostFails has a validator's host of programs crash or hang over one actor or, in
+// every third case, all of them, who are then more than can be faulty; some later
+// it works again.
+func (c *campaign) hostFails(name string) string {
+	actor := c.actors[c.rng.IntN(len(c.actors))]
+	how := []string{fault.HostCrashes, fault.HostHangs}[c.rng.IntN(2)]
+	names := []string{name}
+	if c.rng.IntN(3) == 0 {
+		names = slices.Clone(c.names)
+	}
+	set := func(how string) {
+		for _, name := range names {
+			if _, err := c.HostFail(name, actor, how); err != nil && c.failure == nil {
+				c.failure = err
+			}
+		}
+	}
+	set(how)
+	c.After(time.Duration(c.rng.IntN(15_000))*time.Millisecond, func() { set(fault.HostWorks) })
+	return fmt.Sprint("host ", how, " ", names, " over ", actor)
 }
 
 // govern changes a parameter, or a fifo lane's policy.
@@ -417,6 +442,7 @@ func (c *campaign) calm() error {
 	lying := c.rng.IntN(2) == 0
 	for _, name := range c.names {
 		c.ClockSkew(name, 0)
+		c.MendHost(name)
 		c.find(name).crashes = nil
 		if one := c.find(name); one.disk.failing != nil || one.disk.fails > 0 {
 			c.mendDisk(name)
@@ -551,7 +577,7 @@ func (s *tally) sometimes(t *testing.T) {
 		{s.dropped, "frames dropped"}, {s.held, "events held"}, {s.audits, "audits"},
 		{s.rewritten, "rewritten logs"}, {s.apart, "seeds apart"}, {s.sets, "sets announced"}, {s.boots, "boots"}, {s.worked, "milliseconds of work"},
 		{s.did["misbehave"], "liars"}, {s.did["liars"], "seeds that begin with liars"}, {s.did["wipe"], "wipes"}, {s.did["flip"], "flipped bits"}, {s.did["refused"], "damaged disks refused"},
-		{s.did["failing"], "failing disks"}, {s.did["parameter"], "parameter changes"}, {s.did["join"], "joins"}, {s.did["leave"], "leaves"},
+		{s.did["failing"], "failing disks"}, {s.did["host"], "failing hosts of programs"}, {s.did["parameter"], "parameter changes"}, {s.did["join"], "joins"}, {s.did["leave"], "leaves"},
 	} {
 		if one.n == 0 {
 			t.Errorf("in no seed there were %s", one.what)

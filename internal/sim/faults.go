@@ -389,6 +389,45 @@ func (w *World) DiskLatency(name string, d time.Duration) {
 	w.find(name).disk.Latency = d
 }
 
+// HostFail has a node's host of programs fail over an actor, by "crash" or "hang",
+// until it is told that it "works"; a restart does not mend it.
+func (w *World) HostFail(name string, actor types.Address, how string) (*Receipt, error) {
+	if err := fault.CheckHost(how); err != nil {
+		return nil, err
+	}
+	n := w.find(name)
+	if n.programs == nil {
+		return nil, fmt.Errorf("%s has no host of programs", name)
+	}
+	if before := n.broken[actor]; before != nil {
+		before.Until = w.now
+		delete(n.broken, actor)
+	}
+	what := fmt.Sprint(name, " ", how, " over ", actor)
+	if how == fault.HostWorks {
+		w.trace.fault(w.now, "host "+what)
+		n.programs.Fail(actor, how, nil)
+		return nil, nil
+	}
+	r := w.receipt("host_fail", what)
+	r.deeds = new(fault.Counts)
+	n.broken[actor] = r
+	n.programs.Fail(actor, how, r.deeds)
+	return r, nil
+}
+
+// MendHost has a node's host of programs work again.
+func (w *World) MendHost(name string) {
+	n := w.find(name)
+	for _, r := range n.broken { // order: each is ended alike
+		r.Until = w.now
+	}
+	clear(n.broken)
+	if n.programs != nil {
+		n.programs.Mend()
+	}
+}
+
 // ClockSkew sets a node's clock so much ahead of the world's, or behind it.
 func (w *World) ClockSkew(name string, d time.Duration) *Receipt {
 	n := w.find(name)

@@ -8,6 +8,8 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/cowboyinc/devnet/internal/env"
+	"github.com/cowboyinc/devnet/internal/fault"
+	"github.com/cowboyinc/devnet/internal/program"
 	"github.com/cowboyinc/devnet/internal/roles"
 	"github.com/cowboyinc/devnet/internal/types"
 )
@@ -29,6 +31,9 @@ type node struct {
 	runs    []run    // roles that can step when it thaws
 	lives   uint32
 	crashes []crashPoint
+
+	programs *fault.Programs            // nil where there are none
+	broken   map[types.Address]*Receipt // by the actors over which they fail
 }
 
 // life is one process on a node, from boot to stop or crash.
@@ -119,11 +124,30 @@ func (w *World) AddNode(name string, parts Parts, boot Boot) error {
 	}
 	n := &node{world: w, index: len(w.nodes), name: name, parts: parts, address: address, boot: boot}
 	n.disk = newDisk(n, w.disk)
+	if parts.Programs != nil {
+		n.programs, n.broken = &fault.Programs{Host: parts.Programs, Wait: n.wait}, map[types.Address]*Receipt{}
+	}
 	w.nodes = append(w.nodes, n)
 	w.byName[name], w.byAddress[address] = n, n
 	w.growLinks()
 	w.divide(n)
 	return nil
+}
+
+// host is the node's host of programs, or nil.
+func (n *node) host() program.Host {
+	if n.programs == nil {
+		return nil
+	}
+	return n.programs
+}
+
+// wait has the role whose step it is wait for a host that hangs.
+func (n *node) wait(d time.Duration) {
+	w := n.world
+	if loop := w.current; loop != nil && loop.life == n.life {
+		loop.busy = max(loop.busy, w.now).Add(d)
+	}
 }
 
 // find returns a node by name. That a test names a node that is not there is
@@ -196,7 +220,7 @@ func (l *life) env() env.Node {
 	return env.Node{
 		Work: l, Clock: clock{l}, Loops: l, Transport: &transport{l},
 		Log: &nodeLog{l}, Store: &nodeStore{l},
-		Signer: signer{n.parts.Signer, l}, Verifier: n.parts.Verifier, Programs: n.parts.Programs,
+		Signer: signer{n.parts.Signer, l}, Verifier: n.parts.Verifier, Programs: n.host(),
 	}
 }
 

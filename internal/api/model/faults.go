@@ -5,7 +5,7 @@ package model
 type FaultRequest struct {
 	Verb      string     `json:"verb" enum:"crash,restart,freeze,thaw,wipe,disk_fail,clock_skew,misbehave,partition,bridge,link"`
 	Node      string     `json:"node,omitempty" maxLength:"32" doc:"Of a fault of a validator, and the middle of a bridge."`
-	Kind      string     `json:"kind,omitempty" maxLength:"32" doc:"Of misbehave: equivocate, withhold_votes, silent_leader, bad_state_root, tamper_body, withhold_body, impersonate, flood, or honest to end it."`
+	Kind      string     `json:"kind,omitempty" maxLength:"32" doc:"Of misbehave: equivocate, withhold_votes, silent_leader, bad_state_root, tamper_body, withhold_body, impersonate, forge, flood, passes_over, or honest to end it."`
 	On        bool       `json:"on,omitempty" doc:"Of disk_fail."`
 	Skew      string     `json:"skew,omitempty" maxLength:"32" doc:"Of clock_skew: a duration."`
 	Groups    [][]string `json:"groups,omitempty" maxItems:"100" doc:"Of partition: who reaches whom. Nodes that are not named form one more group."`

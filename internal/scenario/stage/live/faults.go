@@ -9,6 +9,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/api"
 	"github.com/cowboyinc/devnet/internal/fault"
 	"github.com/cowboyinc/devnet/internal/scenario"
+	"github.com/cowboyinc/devnet/internal/types"
 )
 
 // readable makes an error of a fault's verb one that the script's author reads.
@@ -54,6 +55,11 @@ func (s *Stage) Wipe(node string) error {
 // DiskFail implements scenario.Backend.
 func (s *Stage) DiskFail(node string, on bool) error {
 	return s.done(s.Network.DiskFail(node, on), "disk_fail ", node, " ", on)
+}
+
+// HostFail implements scenario.Backend.
+func (s *Stage) HostFail(node string, actor types.Address, how string) error {
+	return s.done(s.Network.HostFail(node, actor, how), "host_fail ", node, " ", how, " over ", actor)
 }
 
 // ClockSkew implements scenario.Backend.

@@ -56,6 +56,12 @@ func (s *Stage) DiskFail(node string, on bool) error {
 	return nil
 }
 
+// HostFail implements scenario.Backend.
+func (s *Stage) HostFail(node string, actor types.Address, how string) error {
+	_, err := s.Network.HostFail(node, actor, how)
+	return refuse(err)
+}
+
 // ClockSkew implements scenario.Backend.
 func (s *Stage) ClockSkew(node string, d time.Duration) error {
 	s.Network.ClockSkew(node, d)
