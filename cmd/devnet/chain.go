@@ -54,7 +54,8 @@ func printBlock(w io.Writer, b model.Block, executed []model.Receipt, names *nam
 		"epoch", strconv.FormatUint(uint64(b.Epoch), 10), "state root", b.StateRoot.String(),
 		"used", fmt.Sprintf("%d cycles (%d by timers), %d cells", b.CyclesUsed, b.TimerCyclesUsed, b.CellsUsed),
 		"base fees", fmt.Sprintf("%s wei a cycle, %s a cell, timer lane %s", b.BaseFeeCycle, b.BaseFeeCell, b.BaseFeeLaneTimer),
-		"deferred", timersOf(b.TimersDeferred), "expired", timersOf(b.TimersExpired), "unpaid", timersOf(b.TimersInsufficient))
+		"deferred", timersOf(b.TimersDeferred), "expired", timersOf(b.TimersExpired), "unpaid", timersOf(b.TimersInsufficient),
+		"passed over", passedOver(&b.Passed))
 	if len(executed) > 0 {
 		fmt.Fprintln(w)
 		printExecuted(w, names, executed[:min(len(executed), maxShownExecuted)], false)
@@ -66,6 +67,35 @@ func printBlock(w io.Writer, b model.Block, executed []model.Receipt, names *nam
 	if more := len(b.Events) - maxShownEvents; more > 0 {
 		fmt.Fprintf(w, "… and %d more events: --json\n", more)
 	}
+}
+
+// passedOver tells what a proposer passed over because its host of programs failed
+// or its time was over (decision C18).
+func passedOver(p *model.Passed) string {
+	var parts []string
+	if len(p.Timers) > 0 {
+		parts = append(parts, timersOf(p.Timers))
+	}
+	if n := len(p.Messages); n > 0 {
+		parts = append(parts, several(n, "message"))
+	}
+	if n := len(p.Agents); n > 0 {
+		parts = append(parts, several(n, "gas bidding agent"))
+	}
+	if len(parts) > 0 {
+		parts = []string{"host_failed over " + strings.Join(parts, ", ")}
+	}
+	if len(p.Stopped) > 0 {
+		parts = append(parts, "no time for more "+strings.Join(p.Stopped, ", "))
+	}
+	return strings.Join(parts, "; ")
+}
+
+func several(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // timersOf counts timers and names the first of them.

@@ -13,6 +13,7 @@ func blockModel(b *Block) model.Block {
 		BaseFeeCycle: h.BaseFeeCycle, BaseFeeCell: h.BaseFeeCell, BaseFeeLaneTimer: h.BaseFeeLaneTimer,
 		TimerCyclesUsed: h.TimerCyclesUsed, StateRoot: h.StateRoot, SubsetEpoch: h.SubsetEpoch, Skipped: h.Skipped,
 		Burned:       model.Split{Cycle: b.Burned[0], Cell: b.Burned[1], LaneTimer: b.Burned[2]},
+		Passed:       passedModel(b.Block.Passed),
 		Tips:         model.Tips{Transactions: b.Tips[0], Timers: b.Tips[1]},
 		Transactions: []types.Hash{}, TimersFired: []types.Hash{}, TimersDeferred: []types.Hash{},
 		TimersExpired: []types.Hash{}, TimersInsufficient: []types.Hash{}, Events: []model.Event{}, Votes: []model.Vote{},
@@ -39,6 +40,26 @@ func blockModel(b *Block) model.Block {
 	if b.Block.Parent != nil {
 		for _, v := range b.Block.Parent.Votes {
 			m.Votes = append(m.Votes, model.Vote{Validator: v.Validator, Bitmap: v.Bitmap})
+		}
+	}
+	return m
+}
+
+func passedModel(p *types.Passed) model.Passed {
+	m := model.Passed{Timers: []types.TimerID{}, Messages: []types.Seq{}, Agents: []model.Asked{}, Stopped: []string{}}
+	if p == nil {
+		return m
+	}
+	m.Timers, m.Messages = append(m.Timers, p.Fires.Failed...), append(m.Messages, p.Messages.Failed...)
+	for _, q := range p.Questions.Failed {
+		m.Agents = append(m.Agents, model.Asked{Bidder: q.Bidder, Actor: q.Actor, TriggerHeight: q.Trigger})
+	}
+	for _, kind := range []struct {
+		name  string
+		begun *uint64
+	}{{"agents", p.Questions.Begun}, {"timers", p.Fires.Begun}, {"messages", p.Messages.Begun}} {
+		if kind.begun != nil {
+			m.Stopped = append(m.Stopped, kind.name)
 		}
 	}
 	return m

@@ -20,7 +20,8 @@ var (
 		Transactions: []types.Hash{exampleHash}, CyclesUsed: 21_300, CellsUsed: 410, BaseFeeCycle: types.WeiOf(1000),
 		BaseFeeCell: types.WeiOf(1000), BaseFeeLaneTimer: types.WeiOf(1000), TimersFired: []types.Hash{exampleTimerID},
 		TimersDeferred: []types.Hash{}, TimersExpired: []types.Hash{}, TimersInsufficient: []types.Hash{}, Events: []model.Event{},
-		Votes: []model.Vote{{Validator: exampleAddress, Bitmap: types.Bytes{}}}}
+		Passed: passedModel(nil),
+		Votes:  []model.Vote{{Validator: exampleAddress, Bitmap: types.Bytes{}}}}
 	exampleReceipt = model.Receipt{Hash: exampleHash, Origin: "transaction", Height: 12, Sender: exampleAddress, To: exampleActorAt,
 		Handler: "start", Status: "ok", Cycles: 1850, Cells: 64, CyclesUsed: 1850, CellsUsed: 64, Fee: types.WeiOf(1_914_000),
 		Events: []model.Event{{Actor: exampleActorAt, Name: "started", Data: types.Bytes{0xa0}}}, Output: types.Bytes("pong"), Logs: []string{"started"}}

@@ -21,7 +21,7 @@ func TestFieldsAreThoseThatScriptsRead(t *testing.T) {
 	for path, fields := range map[string]string{
 		"/block/latest": "height, view, epoch, hash, parent, proposer, timestamp_ms, transactions, cycles_used, cells_used, basefee_cycle, " +
 			"basefee_cell, basefee_lane_timer, timer_cycles_used, timers_fired, timers_deferred, timers_expired, timers_insufficient, " +
-			"burned, tips, state_root, subset_epoch, skipped, votes",
+			"passed, burned, tips, state_root, subset_epoch, skipped, votes",
 		"/transaction/" + ping.Receipt.Hash.String() + "/receipt": "hash, height, status, cycles, cells, fee, events, error, output, cycles_used, cells_used",
 		"/timer/" + id.String(): "id, actor, height, handler, payload, fee_payer, sponsor, gas_limit, expires_at, max_fee_per_cycle, max_priority_fee_per_cycle, bid, gba, " +
 			"status, tier, scheduled_at, ended_at, deferrals, reason, priority, weight, cycles_used, cells_used, fee_paid, tip_paid",
@@ -97,6 +97,25 @@ func TestBlocksSayWhatBecameOfTimers(t *testing.T) {
 		if !slices.Equal(c.got, c.want) {
 			t.Errorf("%s: %v, want %v", c.name, c.got, c.want)
 		}
+	}
+}
+
+// Decision C18: a block tells what its proposer passed over, by name, and of what it
+// came to no more.
+func TestABlockTellsWhatWasPassedOver(t *testing.T) {
+	two := uint64(2)
+	p := &types.Passed{
+		Fires:     types.PassedFires{Failed: []types.TimerID{{1}, {2}}, Begun: &two},
+		Messages:  types.PassedMessages{Failed: []types.Seq{7}},
+		Questions: types.PassedQuestions{Failed: []types.AgentQuestion{{Bidder: types.Address{3}, Actor: types.Address{4}, Trigger: 5}}},
+	}
+	got := blockModel(&Block{Block: &types.Block{Passed: p}}).Passed
+	if !slices.Equal(got.Timers, []types.TimerID{{1}, {2}}) || !slices.Equal(got.Messages, []types.Seq{7}) ||
+		!slices.Equal(got.Agents, []model.Asked{{Bidder: types.Address{3}, Actor: types.Address{4}, TriggerHeight: 5}}) || !slices.Equal(got.Stopped, []string{"timers"}) {
+		t.Errorf("%+v", got)
+	}
+	if none := blockModel(&Block{Block: &types.Block{}}).Passed; none.Timers == nil || none.Messages == nil || none.Agents == nil || len(none.Stopped) != 0 {
+		t.Errorf("a block that passed over nothing: %+v", none)
 	}
 }
 

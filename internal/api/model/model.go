@@ -73,6 +73,7 @@ type Block struct {
 	TimersDeferred     []types.TimerID `json:"timers_deferred" doc:"Examined and left; /timers/lane counts those that the block did not come to, too."`
 	TimersExpired      []types.TimerID `json:"timers_expired"`
 	TimersInsufficient []types.TimerID `json:"timers_insufficient"`
+	Passed             Passed          `json:"passed" doc:"What its proposer passed over: its host of programs failed, or its time was over (decision C18)."`
 	Burned             Split           `json:"burned"`
 	Tips               Tips            `json:"tips"`
 	Events             []Event         `json:"events" doc:"The chain's own that belong to no receipt: timers that ended unfired, gas bidding agents that failed, parameters that changed."`
@@ -80,6 +81,22 @@ type Block struct {
 	SubsetEpoch        uint64          `json:"subset_epoch"`
 	Skipped            uint64          `json:"skipped" doc:"Heights skipped before this block (decision C8)."`
 	Votes              []Vote          `json:"votes" doc:"The notarize votes on the parent that this block carries."`
+}
+
+// Passed is what the proposer of a block passed over, each uncharged and where it
+// was, unless the hosts of more validators than can be faulty failed over it by then.
+type Passed struct {
+	Timers   []types.TimerID `json:"timers" doc:"Over which its host failed, in the order of their turns."`
+	Messages []types.Seq     `json:"messages" doc:"The same of deferred messages, by sequence number."`
+	Agents   []Asked         `json:"agents" doc:"The same of gas bidding agents, in the order of asking."`
+	Stopped  []string        `json:"stopped" doc:"Of agents, timers and messages, at which its time was over: those that follow were not begun."`
+}
+
+// Asked is a question to a gas bidding agent.
+type Asked struct {
+	Bidder        types.Address `json:"bidder"`
+	Actor         types.Address `json:"actor"`
+	TriggerHeight types.Height  `json:"trigger_height" doc:"Of the timers it was asked for."`
 }
 
 // Fault says why something failed.
