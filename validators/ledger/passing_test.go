@@ -53,8 +53,11 @@ func (s *wedgedSession) Handle(ctx program.Context, code program.Code, msg progr
 	return s.Session.Handle(ctx, code, msg)
 }
 
-// wedge gives the world a host that fails.
+// wedge gives the world a host that fails, one for good.
 func (w *world) wedge() *wedged {
+	if h, is := w.executor.Programs.(*wedged); is {
+		return h
+	}
 	h := &wedged{Host: samples.Host{}, crashes: map[types.Address]bool{}, takes: map[types.Address]time.Duration{}}
 	w.executor.Programs = h
 	return h

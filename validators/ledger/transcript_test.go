@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/cockroachdb/datadriven"
 	"github.com/cowboyinc/devnet/actors"
@@ -21,7 +22,8 @@ import (
 // TestTranscripts plays testdata/transcripts. Commands:
 //
 //	genesis [KEY=VALUE …]      a new chain with these parameters
-//	block [skip=N] [times=N]   a block with the transactions of the input, one a line:
+//	host ACTOR crash|works|TIME  from here on the host of programs crashes over it, or takes so long
+//	block [skip=N] [times=N] [share=TIME]  a block, made in such a share of time, with the transactions of the input, one a line:
 //	    FROM transfer TO WEI · FROM deploy SAMPLE NAME [WEI] · FROM call ACTOR HANDLER [NUMBER|text]
 //	    FROM relay ACTOR call|try|send TARGET HANDLER CYCLES CELLS [NUMBER]
 //	    FROM nest 3|4 · FROM set KEY VALUE HEIGHT · FROM config NAME VALUE · FROM cancel ACTOR · FROM extend ACTOR HEIGHT
@@ -45,6 +47,8 @@ func TestTranscripts(t *testing.T) {
 				}
 				w = newWorld(t, overrides)
 				return fmt.Sprintf("height 0, base fees %s %s\n", w.head.header.BaseFeeCycle, w.head.header.BaseFeeCell)
+			case "host":
+				return w.broken(d.CmdArgs[0].Key, d.CmdArgs[1].Key)
 			case "block":
 				return w.transcribe(t, d)
 			case "show":
@@ -81,8 +85,75 @@ func (w *world) transcribe(t *testing.T, d *datadriven.TestData) string {
 		w.blocks(times - 1)
 		proposal = w.proposal()
 	}
+	if d.HasArg("share") {
+		var share string
+		d.ScanArgs(t, "share", &share)
+		w.hurried(proposal.Proposer, share)
+	}
 	w.propose(proposal, txs...)
 	return w.report()
+}
+
+// hurried gives the next proposal a share of the host's time; each proposer has a
+// memory of its own.
+func (w *world) hurried(proposer types.Address, share string) {
+	of, err := time.ParseDuration(share)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if w.tries == nil {
+		w.tries = map[types.Address]*Tries{}
+	}
+	if w.tries[proposer] == nil {
+		w.tries[proposer] = NewTries()
+	}
+	w.hurry(w.wedge(), of)
+	w.pace.Tries = w.tries[proposer]
+}
+
+// broken has the host fail over an actor, or take a time over it.
+func (w *world) broken(actor, how string) string {
+	h, at := w.wedge(), w.address(actor)
+	delete(h.crashes, at)
+	delete(h.takes, at)
+	switch takes, err := time.ParseDuration(how); {
+	case err == nil:
+		h.takes[at] = takes
+	case how == "crash":
+		h.crashes[at] = true
+	case how != "works":
+		w.t.Fatalf("a host does not %q", how)
+	}
+	return ""
+}
+
+// passed tells what the last block passed over.
+func (w *world) passed(b *strings.Builder) {
+	p := w.last.Block.Passed
+	if p == nil {
+		return
+	}
+	for _, q := range p.Questions.Failed {
+		fmt.Fprintf(b, "passed over: agent %s for %s\n", w.name(q.Bidder), w.name(q.Actor))
+	}
+	for _, id := range p.Fires.Failed {
+		by := fmt.Sprintf("by %d so far", len(w.head.FailedOver(id)))
+		if _, pending := w.head.Timer(id); !pending {
+			by = "which ends"
+		}
+		fmt.Fprintf(b, "passed over: timer %s, %s\n", id.Short(), by)
+	}
+	for _, seq := range p.Messages.Failed {
+		fmt.Fprintf(b, "passed over: message %d\n", seq)
+	}
+	for _, kind := range []struct {
+		what  string
+		begun *uint64
+	}{{"questions", p.Questions.Begun}, {"fires", p.Fires.Begun}, {"deliveries", p.Messages.Begun}} {
+		if kind.begun != nil {
+			fmt.Fprintf(b, "out of time: %d %s were begun\n", *kind.begun, kind.what)
+		}
+	}
 }
 
 func (w *world) parse(t *testing.T, f []string) *Checked {
@@ -210,6 +281,7 @@ func (w *world) report() string {
 		fmt.Fprintf(&b, "lane %s: base fee %s, examined %d, used %d, cleanup %d, agents %d\n", r.Lane.Policy, h.BaseFeeLaneTimer,
 			r.Lane.Examined, r.Lane.Cycles, r.Lane.GCCycles, r.Lane.AskCycles)
 	}
+	w.passed(&b)
 	for _, d := range w.dropped {
 		fmt.Fprintf(&b, "dropped: %v\n", d.Err)
 	}

@@ -28,8 +28,9 @@ type world struct {
 	head     *State
 	last     *Result
 	dropped  []Dropped
-	pace     *Pace                  // of proposers; nil: all the time
-	nonces   map[string]types.Nonce // of transactions made but not yet in a block
+	tries    map[types.Address]*Tries // of each proposer of a transcript
+	pace     *Pace                    // of proposers; nil: all the time
+	nonces   map[string]types.Nonce   // of transactions made but not yet in a block
 	actors   map[string]types.Address
 }
 
