@@ -136,7 +136,7 @@ func TestMisbehaviourThatIsNotThereSaysSo(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer n.Close()
-	for kind, want := range map[string]string{"suppress_presence": "needs runners", "nonsense": "equivocate, withhold_votes, silent_leader, bad_state_root, tamper_body, withhold_body, impersonate, forge, flood"} {
+	for kind, want := range map[string]string{"suppress_presence": "needs runners", "nonsense": "equivocate, withhold_votes, silent_leader, bad_state_root, passes_over, tamper_body, withhold_body, impersonate, forge, flood"} {
 		if _, err := n.Misbehave("v0", kind); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", kind, err)
 		}
