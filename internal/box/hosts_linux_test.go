@@ -52,9 +52,8 @@ func TestKillingTheHostsCostsViewsAlone(t *testing.T) {
 	}
 	alice := newWallet(n, "alice")
 	deploy := alice.deploy(source, "hb", 100_000*types.CBY)
-	deploy.CyclesLimit, deploy.CellsLimit = 5_000_000, 400_000
-	heart := mustLand(t, n, signAgain(alice, deploy)).To
-	mustLand(t, n, signAgain(alice, roomy(alice.execute(heart, "start", nil))))
+	heart := mustLand(t, n, alice.limited(deploy, 5_000_000, 400_000)).To
+	mustLand(t, n, alice.limited(alice.execute(heart, "start", nil), roomyCycles, 20_000))
 
 	kills, calls, began := 0, 0, n.Best().height()
 	for end := time.Now().Add(6 * time.Second); time.Now().Before(end); calls++ {
@@ -62,7 +61,7 @@ func TestKillingTheHostsCostsViewsAlone(t *testing.T) {
 			kills++
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), time.Duration(random.IntN(200))*time.Millisecond)
-		hash, err := n.Submit(ctx, signAgain(alice, roomy(alice.execute(heart, "start", nil))).Encode())
+		hash, err := n.Submit(ctx, alice.limited(alice.execute(heart, "start", nil), roomyCycles, 20_000).Encode())
 		if err == nil {
 			_, err = n.Wait(ctx, hash)
 		}
@@ -83,22 +82,13 @@ func TestKillingTheHostsCostsViewsAlone(t *testing.T) {
 	during := n.Best().height()
 	await(t, n, during+10)
 	bob := newWallet(n, "bob")
-	receipt := mustLand(t, n, signAgain(bob, roomy(bob.execute(heart, "start", nil))))
+	receipt := mustLand(t, n, bob.limited(bob.execute(heart, "start", nil), roomyCycles, 20_000))
 	mustLand(t, n, bob.transfer(n.address("alice"), 1))
 	t.Logf("%d kills in %d blocks and %d calls; the first call afterwards is in block %d: %s", kills, during-began, calls, receipt.Height, receipt.Status)
 }
 
-// roomy gives a call what Python needs.
-func roomy(tx *types.Transaction) *types.Transaction {
-	tx.CyclesLimit = 200_000
-	return tx
-}
-
-func signAgain(w *wallet, tx *types.Transaction) *types.Transaction {
-	sig := w.n.Key(w.name).Sign(tx.SigningDigest())
-	tx.Signature = &sig
-	return tx
-}
+// roomyCycles is what a call needs in Python.
+const roomyCycles = 200_000
 
 func mustLand(t *testing.T, n *Network, tx *types.Transaction) *types.Receipt {
 	t.Helper()
