@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"net/http"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -75,33 +77,23 @@ func write(w http.ResponseWriter, e *Error) {
 
 // invalid is huma's refusal of a request, in our words.
 func invalid(status int, message string, errs ...error) huma.StatusError {
-	var parts []string
-	field := ""
+	var mistakes []mistake
 	for _, err := range errs {
 		var own *Error
 		if errors.As(err, &own) {
 			return own
 		}
-		var d huma.ErrorDetailer
-		if !errors.As(err, &d) {
-			if err != nil {
-				parts = append(parts, err.Error())
-			}
-			continue
+		if err != nil {
+			mistakes = append(mistakes, mistakeOf(err))
 		}
-		at, text := place(d.ErrorDetail().Location), d.ErrorDetail().Message
-		if at != "" {
-			text = at + ": " + text
-		}
-		parts = append(parts, text)
-		if at == "" {
-			if missing := absent.FindStringSubmatch(text); missing != nil {
-				at = missing[1]
-			}
-		}
-		if field == "" {
-			field = at
-		}
+	}
+	// huma finds unknown parameters in the order of a map.
+	slices.SortStableFunc(mistakes, func(a, b mistake) int { return strings.Compare(a.field, b.field) })
+	field := ""
+	var texts []string
+	for _, m := range mistakes {
+		texts = append(texts, m.text)
+		field = cmp.Or(field, m.field)
 	}
 	code, hint := "invalid_request", "GET /openapi.json describes every request, with an example."
 	switch status {
@@ -114,10 +106,26 @@ func invalid(status int, message string, errs ...error) huma.StatusError {
 	case http.StatusInternalServerError:
 		code, hint = "internal", "The log of the devnet says more (devnet logs)."
 	}
-	if len(parts) > 0 {
-		message = strings.Join(parts, "; ")
+	return Refuse(status, code, "%s", cmp.Or(strings.Join(texts, "; "), message)).Hint("%s", hint).At(field)
+}
+
+// mistake is one thing that is wrong with a request, and the field it is in.
+type mistake struct{ field, text string }
+
+// mistakeOf reads what huma found.
+func mistakeOf(err error) mistake {
+	var d huma.ErrorDetailer
+	if !errors.As(err, &d) {
+		return mistake{text: err.Error()}
 	}
-	return Refuse(status, code, "%s", message).Hint("%s", hint).At(field)
+	field, text := place(d.ErrorDetail().Location), d.ErrorDetail().Message
+	if field != "" {
+		return mistake{field, field + ": " + text}
+	}
+	if missing := absent.FindStringSubmatch(text); missing != nil {
+		field = missing[1]
+	}
+	return mistake{field, text}
 }
 
 // absent is how huma says that a field is missing.

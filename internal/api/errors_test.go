@@ -224,3 +224,15 @@ func TestADeployThatNobodyCanExecuteIsRefusedAtOnce(t *testing.T) {
 		t.Fatal("it was submitted, or its name is still claimed")
 	}
 }
+
+// TestARefusalIsTheSameEveryTime: huma finds unknown parameters in the order of
+// a map, and who tests against the answer sees one.
+func TestARefusalIsTheSameEveryTime(t *testing.T) {
+	w := newWorld(t)
+	for range 20 {
+		e := w.refused(422, "invalid_request", "GET", "/height?zebra=1&apple=1&moose=1", nil)
+		if want := "apple: unknown query parameter; moose: unknown query parameter; zebra: unknown query parameter"; e.Message != want {
+			t.Fatalf("%q, want %q", e.Message, want)
+		}
+	}
+}
