@@ -1,0 +1,29 @@
+package main
+
+import (
+	"strings"
+)
+
+// goldens are the files that the code prints or must agree with. Where they
+// stand may change, what they hold may not.
+var goldens = []string{":(glob)**/testdata/**", "fixtures/vectors"}
+
+// files compares what golden files hold, by git's own finding of moves.
+func (c *comparison) files() (int, error) {
+	all, err := output(c.after.tree, "git", append([]string{"ls-files", "--"}, goldens...)...)
+	if err != nil {
+		return 0, err
+	}
+	args := append([]string{"-c", "diff.renameLimit=20000", "diff", "--name-status", "-M100%", c.base, "--"}, goldens...)
+	changed, err := output(c.after.tree, "git", args...)
+	if err != nil {
+		return 0, err
+	}
+	for _, line := range strings.Split(changed, "\n") {
+		if line != "" && !strings.HasPrefix(line, "R100") {
+			status, path, _ := strings.Cut(line, "\t")
+			c.differ("file "+path, status, "see git diff "+c.base)
+		}
+	}
+	return len(strings.Split(all, "\n")), nil
+}
