@@ -3,8 +3,8 @@ package actors
 import (
 	"fmt"
 
-	"github.com/cowboyinc/devnet/internal/codec"
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/codec"
+	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 // What keys of state begin with. 't' is the scheduler's; the ledger has its own.

@@ -3,8 +3,8 @@ package actors
 import (
 	"unicode/utf8"
 
-	"github.com/cowboyinc/devnet/internal/program"
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/program"
+	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 // Call implements program.Context. The callee has at most limit cycles, or all

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"github.com/cowboyinc/devnet/internal/program"
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/program"
+	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 // SamplePrefix begins the code of a Go sample (package samples). Such code may

@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cowboyinc/devnet/internal/params"
-	"github.com/cowboyinc/devnet/internal/program"
-	"github.com/cowboyinc/devnet/internal/trie"
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/params"
+	"github.com/cowboyinc/devnet/internal/base/program"
+	"github.com/cowboyinc/devnet/internal/base/trie"
+	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 // scripted is a host whose only program is a Go function.

@@ -1,6 +1,6 @@
 package actors
 
-import "github.com/cowboyinc/devnet/internal/params"
+import "github.com/cowboyinc/devnet/internal/base/params"
 
 // StepCosts is the table by which a host charges the program's own steps in
 // this block.

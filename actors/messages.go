@@ -3,8 +3,8 @@ package actors
 import (
 	"encoding/binary"
 
-	"github.com/cowboyinc/devnet/internal/codec"
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/codec"
+	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 // Message is a send that waits for its delivery (decision C16). Its limits are

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"slices"
 
-	"github.com/cowboyinc/devnet/internal/trie"
+	"github.com/cowboyinc/devnet/internal/base/trie"
 )
 
 // State is the writes of a block in the making over the tree before it. It is

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/cowboyinc/devnet/internal/trie"
+	"github.com/cowboyinc/devnet/internal/base/trie"
 	"pgregory.net/rapid"
 )
 

@@ -3,7 +3,7 @@ package actors
 import (
 	"bytes"
 
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 // Written is a key of an actor's storage whose value differs from what it was:

@@ -5,8 +5,8 @@ import (
 	"maps"
 	"testing"
 
-	"github.com/cowboyinc/devnet/internal/trie"
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/trie"
+	"github.com/cowboyinc/devnet/internal/base/types"
 	"pgregory.net/rapid"
 )
 

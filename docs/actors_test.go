@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cowboyinc/devnet/internal/params"
+	"github.com/cowboyinc/devnet/internal/base/params"
 )
 
 // actorsPage is printed in parts: what stands between two markers is the code's.

@@ -24,10 +24,10 @@ const module = "github.com/cowboyinc/devnet/"
 
 // pythonPackage is the Go package whose tests run Python: what a row names in a
 // file that is no Go is reached through it.
-const pythonPackage = "internal/pyhost"
+const pythonPackage = "internal/environment/pyhost"
 
 // scenarioPackage has the tests that play the library of scenarios.
-const scenarioPackage = "internal/scenario/stage/simulated"
+const scenarioPackage = "internal/worlds/sim/stage"
 
 // dependencies answers which packages of the module a package's tests reach.
 type dependencies struct {
@@ -159,7 +159,7 @@ func TestARowWhoseTestsCannotReachItsCodeIsFound(t *testing.T) {
 		"core/core.go":      {Data: []byte("package core\n\nfunc Step() {}\n")},
 		"core/core_test.go": {Data: []byte("package core\n\nimport \"testing\"\n\nfunc TestStep(t *testing.T) {}\n")},
 		"shell/shell.go":    {Data: []byte(top + "core\"\n\nfunc Run() {}\n")},
-		"shell/run_test.go": {Data: []byte("package p\n\nimport (\n\t\"testing\"\n\t_ \"" + module + "internal/pyhost\"\n)\n\nfunc TestRun(t *testing.T) {}\n")},
+		"shell/run_test.go": {Data: []byte("package p\n\nimport (\n\t\"testing\"\n\t_ \"" + module + "internal/environment/pyhost\"\n)\n\nfunc TestRun(t *testing.T) {}\n")},
 		"shell/testdata/x":  {Data: []byte("x\n")},
 		"host/run.py":       {Data: []byte("def tick():\n    pass\n")},
 	}

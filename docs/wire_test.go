@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cowboyinc/devnet/internal/transport/identity"
+	"github.com/cowboyinc/devnet/internal/environment/transport/identity"
 )
 
 var update = flag.Bool("update", false, "write the examples of WIRE.md anew")

@@ -1,6 +1,6 @@
 // Package pythonhost carries the Python host of actors inside the binary: the
 // host process (host/), and the packages its authors import, pvm_host and
-// cowboy_sdk. Package internal/pyhost starts it.
+// cowboy_sdk. Package internal/environment/pyhost starts it.
 package pythonhost
 
 import "embed"

@@ -3,7 +3,7 @@ package scheduler
 import (
 	"math/big"
 
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 // bias is CIP-5 §9's auction: timers go by their bids and by how long they have

@@ -5,8 +5,8 @@ import (
 	"math/big"
 	"slices"
 
-	"github.com/cowboyinc/devnet/internal/params"
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/params"
+	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 // offer is a timer in an auction.

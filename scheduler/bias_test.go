@@ -8,9 +8,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/cowboyinc/devnet/internal/params"
-	"github.com/cowboyinc/devnet/internal/program"
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/params"
+	"github.com/cowboyinc/devnet/internal/base/program"
+	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 // auctioneer is a world with an auction whose cycles and cells cost nothing.

@@ -1,6 +1,6 @@
 package scheduler
 
-import "github.com/cowboyinc/devnet/internal/types"
+import "github.com/cowboyinc/devnet/internal/base/types"
 
 func keyBidder(a types.Address) []byte { return append([]byte("t/g/"), a[:]...) }
 

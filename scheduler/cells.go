@@ -1,6 +1,6 @@
 package scheduler
 
-import "github.com/cowboyinc/devnet/internal/types"
+import "github.com/cowboyinc/devnet/internal/base/types"
 
 // Written is a state that counts what is written through it: a cell for every
 // byte of keys and values, which is what scheduling and extending a timer charge

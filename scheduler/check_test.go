@@ -3,7 +3,7 @@ package scheduler
 import (
 	"testing"
 
-	"github.com/cowboyinc/devnet/internal/program"
+	"github.com/cowboyinc/devnet/internal/base/program"
 )
 
 // Any one key taken away is damage; only the payload's absence looks like an

@@ -1,9 +1,9 @@
 package scheduler
 
 import (
-	"github.com/cowboyinc/devnet/internal/feemarket"
-	"github.com/cowboyinc/devnet/internal/params"
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/feemarket"
+	"github.com/cowboyinc/devnet/internal/base/params"
+	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 // eip1559 is CIP-1: the lane has a base fee of its own, timers pay tips beside

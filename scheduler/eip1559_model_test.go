@@ -9,9 +9,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/cowboyinc/devnet/internal/codec"
-	"github.com/cowboyinc/devnet/internal/program"
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/codec"
+	"github.com/cowboyinc/devnet/internal/base/program"
+	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 // lawyer is CIP-1 §§3-10 by the letter and without haste: all fires ever, in a

@@ -3,8 +3,8 @@ package scheduler
 import (
 	"math"
 
-	"github.com/cowboyinc/devnet/internal/params"
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/params"
+	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 // takeBid settles what a stated bid, in wei, means to the timer. An auction

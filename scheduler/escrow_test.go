@@ -3,8 +3,8 @@ package scheduler
 import (
 	"testing"
 
-	"github.com/cowboyinc/devnet/internal/program"
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/program"
+	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 // CIP-1 §6 and decision T22: the window in which a bid is merely ignored.

@@ -1,7 +1,7 @@
 package scheduler
 
 import (
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 // The words of priority_tier_hint (CIP-1 §7.3).

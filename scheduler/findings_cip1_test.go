@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/cowboyinc/devnet/internal/program"
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/program"
+	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 // What CIP-1 gets wrong, shown with the figures it gives. docs/SPEC.md, section

@@ -3,9 +3,9 @@ package scheduler
 import (
 	"testing"
 
-	"github.com/cowboyinc/devnet/internal/feemarket"
-	"github.com/cowboyinc/devnet/internal/program"
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/feemarket"
+	"github.com/cowboyinc/devnet/internal/base/program"
+	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 // What the drafts get wrong, shown with the figures they give. docs/SPEC.md,

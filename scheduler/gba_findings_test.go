@@ -3,8 +3,8 @@ package scheduler
 import (
 	"testing"
 
-	"github.com/cowboyinc/devnet/internal/program"
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/program"
+	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 // The first revision moves a weight toward a score that is normalized, while its

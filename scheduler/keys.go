@@ -3,8 +3,8 @@ package scheduler
 import (
 	"encoding/binary"
 
-	"github.com/cowboyinc/devnet/internal/codec"
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/codec"
+	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 const keyPrefixBytes = 4 // "t/x/"

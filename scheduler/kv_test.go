@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"sort"
 
-	"github.com/cowboyinc/devnet/internal/trie"
+	"github.com/cowboyinc/devnet/internal/base/trie"
 )
 
 // memory is the state of the tests: an ordered map in chunks, with a journal

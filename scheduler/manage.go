@@ -1,7 +1,7 @@
 package scheduler
 
 import (
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 // Cancel ends a timer on behalf of its actor; nobody else may (CIP-5 §4.1). The

@@ -1,8 +1,8 @@
 package scheduler
 
 import (
-	"github.com/cowboyinc/devnet/internal/codec"
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/codec"
+	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 // blamed is what state remembers of a timer or an agent over which the

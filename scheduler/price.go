@@ -1,8 +1,8 @@
 package scheduler
 
 import (
-	"github.com/cowboyinc/devnet/internal/feemarket"
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/feemarket"
+	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 // bid is what a timer pays at most a cycle of the lane, in wei: stated when it

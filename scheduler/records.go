@@ -1,6 +1,6 @@
 package scheduler
 
-import "github.com/cowboyinc/devnet/internal/types"
+import "github.com/cowboyinc/devnet/internal/base/types"
 
 // Records and tallies are read for each fire, so those of the common form are
 // read here; whatever else is in state is left to the decoder.

@@ -48,7 +48,7 @@ package scheduler
 import (
 	"fmt"
 
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/scheduler/calendar"
 )
 

@@ -3,8 +3,8 @@ package scheduler
 import (
 	"fmt"
 
-	"github.com/cowboyinc/devnet/internal/codec"
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/codec"
+	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 // allowance is what the signer of one transaction lets timers cost him, as it

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/cowboyinc/devnet/internal/program"
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/program"
+	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 // storm has 10,000 timers of 100 actors due at height 3, with mixed tips and

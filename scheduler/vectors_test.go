@@ -5,7 +5,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 // cases reads a file of CIP-5's vectors and fails where it holds none.

@@ -1,8 +1,8 @@
 package scheduler
 
 import (
-	"github.com/cowboyinc/devnet/internal/feemarket"
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/feemarket"
+	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 // verdict is why a timer ends without firing.

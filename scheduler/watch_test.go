@@ -6,8 +6,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/cowboyinc/devnet/internal/program"
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/program"
+	"github.com/cowboyinc/devnet/internal/base/types"
 	"pgregory.net/rapid"
 )
 

@@ -5,9 +5,9 @@ import (
 	"fmt"
 
 	"github.com/cowboyinc/devnet/actors"
-	"github.com/cowboyinc/devnet/internal/codec"
-	"github.com/cowboyinc/devnet/internal/env"
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/codec"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
 

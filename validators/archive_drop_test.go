@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"github.com/cowboyinc/devnet/actors"
-	"github.com/cowboyinc/devnet/internal/env"
-	"github.com/cowboyinc/devnet/internal/store/mem"
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/environment/env"
+	"github.com/cowboyinc/devnet/internal/environment/store/mem"
 	"github.com/cowboyinc/devnet/scheduler"
 	"github.com/cowboyinc/devnet/validators/ledger"
 )

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/cowboyinc/devnet/internal/codec"
-	"github.com/cowboyinc/devnet/internal/env"
-	"github.com/cowboyinc/devnet/internal/params"
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/codec"
+	"github.com/cowboyinc/devnet/internal/base/params"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/scheduler"
 	"github.com/cowboyinc/devnet/validators/ledger"
 )

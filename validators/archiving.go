@@ -2,8 +2,8 @@ package validators
 
 import (
 	"github.com/asynkron/protoactor-go/actor"
-	"github.com/cowboyinc/devnet/internal/plant"
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/plant"
+	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
 

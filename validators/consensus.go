@@ -5,10 +5,10 @@ import (
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
-	"github.com/cowboyinc/devnet/internal/env"
-	"github.com/cowboyinc/devnet/internal/params"
-	"github.com/cowboyinc/devnet/internal/plant"
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/params"
+	"github.com/cowboyinc/devnet/internal/base/plant"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/validators/catchup"
 	"github.com/cowboyinc/devnet/validators/simplex"
 )

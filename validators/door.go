@@ -4,8 +4,8 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/cowboyinc/devnet/internal/env"
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/validators/catchup"
 	"github.com/cowboyinc/devnet/validators/rations"
 	"github.com/cowboyinc/devnet/validators/simplex"

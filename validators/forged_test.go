@@ -7,8 +7,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/cowboyinc/devnet/internal/crypto"
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/crypto"
+	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/validators/catchup"
 	"github.com/cowboyinc/devnet/validators/simplex"
 )

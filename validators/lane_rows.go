@@ -5,7 +5,7 @@ import (
 	"errors"
 	"math/big"
 
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 // verdict is what a block said of a timer that it examined. In a record of moves

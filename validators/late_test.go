@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 // Decision C18: a transaction over which the host fails pays nothing. So nobody can

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/cowboyinc/devnet/internal/codec"
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/codec"
+	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/validators/ledger"
 	"github.com/cowboyinc/devnet/validators/simplex"
 )

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/cowboyinc/devnet/internal/env"
+	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
 

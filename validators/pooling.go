@@ -3,7 +3,7 @@ package validators
 import (
 	"iter"
 
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/validators/ledger"
 	"github.com/cowboyinc/devnet/validators/mempool"
 )

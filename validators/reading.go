@@ -3,7 +3,7 @@ package validators
 import (
 	"slices"
 
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/validators/simplex"
 )
 

@@ -1,8 +1,8 @@
 package validators
 
 import (
-	"github.com/cowboyinc/devnet/internal/codec"
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/codec"
+	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/validators/catchup"
 	"github.com/cowboyinc/devnet/validators/rations"
 )

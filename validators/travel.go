@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/validators/ledger"
 	"github.com/cowboyinc/devnet/validators/simplex"
 )

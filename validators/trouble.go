@@ -3,7 +3,7 @@ package validators
 import (
 	"sync/atomic"
 
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 // Trouble is what kept a validator from making, judging or executing a block, or

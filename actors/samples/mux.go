@@ -3,7 +3,7 @@ package samples
 import (
 	"time"
 
-	"github.com/cowboyinc/devnet/internal/program"
+	"github.com/cowboyinc/devnet/internal/base/program"
 )
 
 // Mux runs samples itself and every other code on another host, which it asks

@@ -25,8 +25,8 @@ import (
 	"time"
 
 	"github.com/cowboyinc/devnet/actors"
-	"github.com/cowboyinc/devnet/internal/program"
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/program"
+	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 // Sample is one program: its handlers by name.

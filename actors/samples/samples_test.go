@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cowboyinc/devnet/internal/program"
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/program"
+	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 // other is a host that counts its sessions.

@@ -3,9 +3,9 @@ package system
 import (
 	"fmt"
 
-	"github.com/cowboyinc/devnet/internal/codec"
-	"github.com/cowboyinc/devnet/internal/params"
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/codec"
+	"github.com/cowboyinc/devnet/internal/base/params"
+	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 // The opcodes.

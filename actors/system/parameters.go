@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/cowboyinc/devnet/internal/params"
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/params"
+	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 // MaxPending bounds the parameter changes that wait for their height, since

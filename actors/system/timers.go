@@ -3,8 +3,8 @@ package system
 import (
 	"strconv"
 
-	"github.com/cowboyinc/devnet/internal/params"
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/params"
+	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 // CancelTimer ends any timer (CIP-1 §12, SYS_CANCEL_TIMER).

@@ -11,10 +11,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/cowboyinc/devnet/internal/api"
-	"github.com/cowboyinc/devnet/internal/api/client"
-	"github.com/cowboyinc/devnet/internal/api/model"
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/faces/api"
+	"github.com/cowboyinc/devnet/internal/faces/api/client"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
 var fromFlag = &cli.StringFlag{Name: "from", Value: "alice", Usage: "devnet `ACCOUNT` that signs"}

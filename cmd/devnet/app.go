@@ -11,7 +11,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/cowboyinc/devnet/internal/api/client"
+	"github.com/cowboyinc/devnet/internal/faces/api/client"
 )
 
 // The exit codes of every command.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/cowboyinc/devnet/internal/typo"
+	"github.com/cowboyinc/devnet/internal/base/typo"
 )
 
 // listing are the groups that list when they stand alone, and the command that

@@ -12,10 +12,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/cowboyinc/devnet/internal/api/client"
-	"github.com/cowboyinc/devnet/internal/api/model"
-	"github.com/cowboyinc/devnet/internal/codec"
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/codec"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/faces/api/client"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
 func blockCommand() *cli.Command {

@@ -9,9 +9,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/cowboyinc/devnet/internal/box"
-	"github.com/cowboyinc/devnet/internal/home"
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/environment/home"
+	"github.com/cowboyinc/devnet/internal/worlds/box"
 )
 
 func checkCommand() *cli.Command {

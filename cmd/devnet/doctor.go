@@ -15,7 +15,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/cowboyinc/devnet/internal/pyhost"
+	"github.com/cowboyinc/devnet/internal/environment/pyhost"
 )
 
 // What a devnet wants of the machine.

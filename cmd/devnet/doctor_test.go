@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cowboyinc/devnet/internal/pyhost"
+	"github.com/cowboyinc/devnet/internal/environment/pyhost"
 )
 
 // doctor tells what was tried behind the wall, and that nothing got through, where

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/cowboyinc/devnet/internal/api/model"
-	"github.com/cowboyinc/devnet/internal/codec"
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/codec"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
 // maxShownEvent bounds the bytes of an event that are read as a map, as a line

@@ -14,7 +14,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/cowboyinc/devnet/internal/home"
+	"github.com/cowboyinc/devnet/internal/environment/home"
 )
 
 // followEvery is how often a followed log is looked at.

@@ -8,8 +8,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/cowboyinc/devnet/internal/scenario"
-	"github.com/cowboyinc/devnet/internal/scenario/stage/simulated"
+	"github.com/cowboyinc/devnet/internal/faces/scenario"
+	simulated "github.com/cowboyinc/devnet/internal/worlds/sim/stage"
 )
 
 // TestMain lets scripts run this binary as devnet.

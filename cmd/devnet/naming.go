@@ -3,8 +3,8 @@ package main
 import (
 	"context"
 
-	"github.com/cowboyinc/devnet/internal/api/client"
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/faces/api/client"
 )
 
 // naming is what people call accounts and actors. It asks once for each.

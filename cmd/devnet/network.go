@@ -6,7 +6,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/cowboyinc/devnet/internal/api/client"
+	"github.com/cowboyinc/devnet/internal/faces/api/client"
 )
 
 // defaultHTTP is where a network is looked for when nothing tells.

@@ -7,7 +7,7 @@ import (
 	"os"
 	"sync"
 
-	"github.com/cowboyinc/devnet/internal/home"
+	"github.com/cowboyinc/devnet/internal/environment/home"
 )
 
 // maxLogBytes bounds the log of a node; what is older is kept once more under

@@ -12,7 +12,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 var jsonFlag = &cli.BoolFlag{Name: "json", Usage: "print JSON, with the names of the HTTP API"}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/cowboyinc/devnet/internal/api/client"
+	"github.com/cowboyinc/devnet/internal/faces/api/client"
 )
 
 // inWords is what the API refused, for who typed a command: its hints name

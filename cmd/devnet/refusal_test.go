@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cowboyinc/devnet/internal/api/client"
-	"github.com/cowboyinc/devnet/internal/api/model"
+	"github.com/cowboyinc/devnet/internal/faces/api/client"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
 // A value that no flag of its kind takes is refused in the words of the rest.

@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/cowboyinc/devnet/internal/scenario"
+	"github.com/cowboyinc/devnet/internal/faces/scenario"
 )
 
 // Limits of a run that are looked at from outside of it: nothing inside the

@@ -6,7 +6,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/cowboyinc/devnet/internal/scenario"
+	"github.com/cowboyinc/devnet/internal/faces/scenario"
 )
 
 // The last word of a batch's process is a line as any other, and its place is

@@ -3,9 +3,9 @@ package main
 import (
 	"context"
 
-	"github.com/cowboyinc/devnet/internal/scenario"
-	"github.com/cowboyinc/devnet/internal/scenario/stage/live"
-	"github.com/cowboyinc/devnet/internal/scenario/stage/simulated"
+	"github.com/cowboyinc/devnet/internal/faces/scenario"
+	live "github.com/cowboyinc/devnet/internal/worlds/box/stage"
+	simulated "github.com/cowboyinc/devnet/internal/worlds/sim/stage"
 )
 
 // The backends of a scenario.

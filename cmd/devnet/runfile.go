@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"os"
 
-	"github.com/cowboyinc/devnet/internal/home"
+	"github.com/cowboyinc/devnet/internal/environment/home"
 )
 
 // running is run.json: where the process on a home answers.

@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/cowboyinc/devnet/internal/api/client"
-	"github.com/cowboyinc/devnet/internal/api/model"
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/faces/api/client"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
 // maxShownFires bounds the lines of one block: a terminal is read by people.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/cowboyinc/devnet/internal/api/model"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
 func statusCommand() *cli.Command {

@@ -12,9 +12,9 @@ import (
 	"github.com/urfave/cli/v2"
 	"github.com/vbauerster/mpb/v8/cwriter"
 
-	"github.com/cowboyinc/devnet/internal/api/client"
-	"github.com/cowboyinc/devnet/internal/api/model"
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/faces/api/client"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
 func timerLaneCommand() *cli.Command {

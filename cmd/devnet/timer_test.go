@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cowboyinc/devnet/internal/api/model"
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
 // someLane has an idle stretch, a switch of the policy, a leap and a full lane.

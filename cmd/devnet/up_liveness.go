@@ -3,7 +3,7 @@ package main
 import (
 	"time"
 
-	"github.com/cowboyinc/devnet/internal/api"
+	"github.com/cowboyinc/devnet/internal/faces/api"
 )
 
 // livenessEvery is how often up looks whether blocks are made.

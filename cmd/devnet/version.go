@@ -8,7 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/cowboyinc/devnet/internal/home"
+	"github.com/cowboyinc/devnet/internal/environment/home"
 )
 
 // version is this binary's, set at link time for a release.

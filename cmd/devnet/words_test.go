@@ -13,8 +13,8 @@ import (
 	"github.com/urfave/cli/v2"
 	"pgregory.net/rapid"
 
-	"github.com/cowboyinc/devnet/internal/home"
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/environment/home"
 )
 
 func TestEveryCommandHasUsageAndAnExample(t *testing.T) {

@@ -2,7 +2,7 @@
 
 A frame is a u32 of its length (little endian), a u8 of its type and items. An
 item is a u32 of its length and its bytes; length 0xffffffff means no value.
-The Go side, internal/pyhost, documents the conversation.
+The Go side, internal/environment/pyhost, documents the conversation.
 """
 
 import os

@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/btree"
 
-	"github.com/cowboyinc/devnet/internal/trie"
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/trie"
+	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 // What the benchmarks have in common: n entries over the thirty days of the TTL,

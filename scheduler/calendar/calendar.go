@@ -46,7 +46,7 @@ package calendar
 import (
 	"fmt"
 
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 // KV is the consensus state. Get and Scan lend slices that are read during the

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cowboyinc/devnet/internal/codec"
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/codec"
+	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 var realSizes = Sizes{Ring: 4096, EpochBlocks: 3600, QueueEpochs: 168, MaxMoves: 10_000}

@@ -1,6 +1,6 @@
 package calendar
 
-import "github.com/cowboyinc/devnet/internal/types"
+import "github.com/cowboyinc/devnet/internal/base/types"
 
 // Counting what is due costs the whole of it, so a block does it from the count of
 // the one before: what was due, with CountAt of its own height, and what it wrote,

@@ -1,8 +1,8 @@
 package calendar
 
 import (
-	"github.com/cowboyinc/devnet/internal/codec"
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/codec"
+	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 // cursor is how far maintenance got. In a state without one both are 0.

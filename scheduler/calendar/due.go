@@ -3,7 +3,7 @@ package calendar
 import (
 	"slices"
 
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 // Due returns what is due at now: the entries of heights up to now, the highest

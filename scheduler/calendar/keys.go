@@ -3,7 +3,7 @@ package calendar
 import (
 	"encoding/binary"
 
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 const (

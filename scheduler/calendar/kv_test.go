@@ -6,7 +6,7 @@ import (
 	"sort"
 	"testing"
 
-	"github.com/cowboyinc/devnet/internal/trie"
+	"github.com/cowboyinc/devnet/internal/base/trie"
 )
 
 type pair struct{ key, value []byte }

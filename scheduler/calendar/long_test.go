@@ -7,8 +7,8 @@ import (
 
 	"github.com/google/btree"
 
-	"github.com/cowboyinc/devnet/internal/trie"
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/trie"
+	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 // run is a chain of blocks with a calendar on each of its states, held against

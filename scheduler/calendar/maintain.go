@@ -1,6 +1,6 @@
 package calendar
 
-import "github.com/cowboyinc/devnet/internal/types"
+import "github.com/cowboyinc/devnet/internal/base/types"
 
 // Maintain is the epoch maintenance at the start of block now (CIP-1 §3 step 2).
 // It returns what it moved, at most MaxMoves entries a height. Where the header

@@ -3,7 +3,7 @@ package calendar
 import (
 	"bytes"
 
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 // inRing calls each for the heights from first to last at which the ring holds

@@ -3,7 +3,7 @@ package catchup
 import (
 	"fmt"
 
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 // RangeRequest asks for the final blocks with heights From to To.

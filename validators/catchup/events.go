@@ -1,6 +1,6 @@
 package catchup
 
-import "github.com/cowboyinc/devnet/internal/types"
+import "github.com/cowboyinc/devnet/internal/base/types"
 
 // Event is what happens to a machine.
 type Event interface{ event() }

@@ -3,7 +3,7 @@ package catchup
 import (
 	"testing"
 
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 // Hostile events in any order neither panic nor make the machine hold more than

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 // Config is what a machine is made of.

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 // outsider is a world whose validator 0 is no member of any set.

@@ -3,7 +3,7 @@ package catchup
 import (
 	"testing"
 
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 // After more members over the epochs than are remembered, the newest can be asked

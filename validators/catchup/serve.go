@@ -1,6 +1,6 @@
 package catchup
 
-import "github.com/cowboyinc/devnet/internal/types"
+import "github.com/cowboyinc/devnet/internal/base/types"
 
 // Source is the finalized chain of who answers.
 type Source interface {

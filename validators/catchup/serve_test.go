@@ -3,7 +3,7 @@ package catchup
 import (
 	"testing"
 
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 // Who asks for what is no longer kept gets an empty answer, and no blocks that

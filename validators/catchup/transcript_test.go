@@ -6,7 +6,7 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 // Transcripts of testdata: what a returning validator asks, of whom, and what it

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 const testEpochBlocks = 100

@@ -5,8 +5,8 @@ import (
 	"iter"
 
 	"github.com/cowboyinc/devnet/actors/system"
-	"github.com/cowboyinc/devnet/internal/program"
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/program"
+	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/scheduler"
 )
 

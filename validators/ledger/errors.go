@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/cowboyinc/devnet/internal/program"
+	"github.com/cowboyinc/devnet/internal/base/program"
 )
 
 // Invalid says why a block or a transaction breaks the rules: the fault of

@@ -4,8 +4,8 @@ import (
 	"errors"
 
 	"github.com/cowboyinc/devnet/actors"
-	"github.com/cowboyinc/devnet/internal/program"
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/program"
+	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 // Executor executes blocks. It holds no state of the chain, and is safe for

@@ -3,8 +3,8 @@ package ledger
 import (
 	"testing"
 
-	"github.com/cowboyinc/devnet/internal/params"
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/params"
+	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/scheduler"
 )
 

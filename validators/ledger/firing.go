@@ -4,9 +4,9 @@ import (
 	"fmt"
 
 	"github.com/cowboyinc/devnet/actors"
-	"github.com/cowboyinc/devnet/internal/feemarket"
-	"github.com/cowboyinc/devnet/internal/program"
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/feemarket"
+	"github.com/cowboyinc/devnet/internal/base/program"
+	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/scheduler"
 )
 

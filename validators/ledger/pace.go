@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 // Pace is the time that a proposer has to execute what it proposes: transactions,

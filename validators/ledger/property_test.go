@@ -6,8 +6,8 @@ import (
 
 	"github.com/cowboyinc/devnet/actors/samples"
 	"github.com/cowboyinc/devnet/actors/system"
-	"github.com/cowboyinc/devnet/internal/params"
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/params"
+	"github.com/cowboyinc/devnet/internal/base/types"
 	"pgregory.net/rapid"
 )
 

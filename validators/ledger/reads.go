@@ -2,8 +2,8 @@ package ledger
 
 import (
 	"github.com/cowboyinc/devnet/actors"
-	"github.com/cowboyinc/devnet/internal/program"
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/program"
+	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 // Call is a read-only call of a handler.

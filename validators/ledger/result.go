@@ -3,7 +3,7 @@ package ledger
 import (
 	"github.com/cowboyinc/devnet/actors"
 	"github.com/cowboyinc/devnet/actors/system"
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 // Result is what a block did. Whoever shares it must not change it.

@@ -1,6 +1,6 @@
 package ledger
 
-import "github.com/cowboyinc/devnet/internal/types"
+import "github.com/cowboyinc/devnet/internal/base/types"
 
 // lateBlocks is how many block times a chain may be late and still make up for
 // it; genesis is stamped as many before the start.

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/cowboyinc/devnet/actors/samples"
-	"github.com/cowboyinc/devnet/internal/params"
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/params"
+	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/scheduler"
 	"pgregory.net/rapid"
 )

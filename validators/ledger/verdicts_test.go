@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"github.com/cowboyinc/devnet/actors/system"
-	"github.com/cowboyinc/devnet/internal/codec"
-	"github.com/cowboyinc/devnet/internal/program"
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/codec"
+	"github.com/cowboyinc/devnet/internal/base/program"
+	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 // bad are transactions that no block may hold, each with its own code.

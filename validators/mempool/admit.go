@@ -1,7 +1,7 @@
 package mempool
 
 import (
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 // Add takes a transaction whose form, signature and balance were checked. now is

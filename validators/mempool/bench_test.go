@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/cowboyinc/devnet/internal/feemarket"
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/feemarket"
+	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 // crowd is n transactions of n/10 senders, shuffled by their hashes.

@@ -27,7 +27,7 @@ package mempool
 import (
 	"fmt"
 
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 // Limits bound a pool. They are a node's own, not the chain's.

@@ -5,8 +5,8 @@ import (
 	"iter"
 	"sort"
 
-	"github.com/cowboyinc/devnet/internal/feemarket"
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/feemarket"
+	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 // Fees are the base fees of the block to be proposed, in wei.

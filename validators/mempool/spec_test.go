@@ -5,7 +5,7 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 var (

@@ -3,7 +3,7 @@ package rations
 import (
 	"time"
 
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 // Class is how soon a frame is attended to.

@@ -3,7 +3,7 @@ package rations
 import (
 	"time"
 
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 // Fault is what a peer may be blamed for.

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 func peer(i int) types.Address { return types.Address{byte(i)} }

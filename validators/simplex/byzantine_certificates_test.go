@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 // forgeries are certificates that must not pass.

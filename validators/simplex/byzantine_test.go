@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 // hostile is a network of four with one faulty validator, v1, which does what

@@ -3,7 +3,7 @@ package simplex
 import (
 	"testing"
 
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 // A validator that withholds all votes.

@@ -3,7 +3,7 @@ package simplex
 import (
 	"fmt"
 
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 // Cause is why a validator gives a view up: what its vote nullify does not say.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 // status is how far the execution of a body is.

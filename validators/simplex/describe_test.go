@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 func name(a types.Address) string { return fmt.Sprintf("v%d", int(a[18])<<8|int(a[19])) }

@@ -3,7 +3,7 @@ package simplex
 import (
 	"slices"
 
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 // ended reports whether a border is reached: the block before it is final, and

@@ -3,7 +3,7 @@ package simplex
 import (
 	"time"
 
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 // Event is what happens to a machine.

@@ -1,6 +1,6 @@
 package simplex
 
-import "github.com/cowboyinc/devnet/internal/types"
+import "github.com/cowboyinc/devnet/internal/base/types"
 
 // want is a body that is notarized or final and not held.
 type want struct {

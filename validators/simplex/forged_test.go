@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 // The sets that forged messages are checked by: epoch 5 is four validators, 0 to

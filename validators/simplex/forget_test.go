@@ -3,7 +3,7 @@ package simplex
 import (
 	"testing"
 
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 // Hundreds of views pass without finality: peers nullify each, after a good block

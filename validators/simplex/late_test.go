@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 // lateBy makes a chain of n blocks final for a machine that is given all

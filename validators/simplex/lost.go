@@ -1,6 +1,6 @@
 package simplex
 
-import "github.com/cowboyinc/devnet/internal/types"
+import "github.com/cowboyinc/devnet/internal/base/types"
 
 // driftsOut is how many allowed drifts (decision C7) a final block must be
 // stamped after the start of a validator whose log is lost, before it votes

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 // Signer holds this validator's key.

@@ -1,6 +1,6 @@
 package simplex
 
-import "github.com/cowboyinc/devnet/internal/types"
+import "github.com/cowboyinc/devnet/internal/base/types"
 
 // Message is what a machine sends: *types.Proposal, *types.Vote,
 // *types.Certificate, *BlockRequest, *BlockAnswer or *CertificateRequest.

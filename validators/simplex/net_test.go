@@ -9,7 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 const testChain = 8011

@@ -3,8 +3,8 @@ package simplex
 import (
 	"fmt"
 
-	"github.com/cowboyinc/devnet/internal/codec"
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/codec"
+	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 // OwnVotes returns the votes that a log's records hold, in the order they were

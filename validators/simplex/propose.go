@@ -3,7 +3,7 @@ package simplex
 import (
 	"time"
 
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 // leading reports whether this validator still has to propose in the view.

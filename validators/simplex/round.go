@@ -3,7 +3,7 @@ package simplex
 import (
 	"bytes"
 
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 // round is what is known of one view of the current epoch.

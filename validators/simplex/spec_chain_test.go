@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 // C5: an own vote is persisted in the output that sends it, and before a

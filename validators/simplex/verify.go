@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"fmt"
 
-	"github.com/cowboyinc/devnet/internal/plant"
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/plant"
+	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 // Recoverer judges signatures.

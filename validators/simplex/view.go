@@ -3,7 +3,7 @@ package simplex
 import (
 	"time"
 
-	"github.com/cowboyinc/devnet/internal/types"
+	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 // open returns the round of a view above the root's, or nil when there are too

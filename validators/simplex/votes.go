@@ -1,6 +1,6 @@
 package simplex
 
-import "github.com/cowboyinc/devnet/internal/types"
+import "github.com/cowboyinc/devnet/internal/base/types"
 
 // receive takes a verified message. Whoever is no member is not listened to.
 func (m *Machine) receive(from types.Address, message Verified) {

@@ -1,0 +1,84 @@
+package crypto
+
+import (
+	"crypto/subtle"
+	"encoding/binary"
+	"sync"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+)
+
+// KeyedHash is the simulator's scheme. The world holds a secret; a signature is
+// keccak256(secret ‖ address ‖ digest) in place of r, the signer's address in
+// the last 20 bytes of s, and all else 0. A node is given its own signer only,
+// from which the secret cannot be had, so even a Byzantine node signs for
+// nobody else.
+//
+// It is safe for concurrent use.
+type KeyedHash struct {
+	secret types.Hash
+	mu     sync.Mutex
+	recent [recentTags]tag
+}
+
+// recentTags is how many tags are remembered: those of a few views of a hundred
+// validators. Each has one place, and gives it up to the next for it.
+const recentTags = 2048
+
+// tag is what a signer's signature of a digest holds. The zero tag is nobody's.
+type tag struct {
+	digest types.Hash
+	signer types.Address
+	tag    types.Hash
+}
+
+// NewKeyedHash returns the scheme of a world with this secret.
+func NewKeyedHash(secret types.Hash) *KeyedHash { return &KeyedHash{secret: secret} }
+
+// Where a keyed hash puts the signer's address.
+const keyedAddress = 64 - len(types.Address{})
+
+// Signer returns a signer with the key's real address and public key.
+func (h *KeyedHash) Signer(key *Key) Signer { return &keyedSigner{key, h} }
+
+// Recover returns the address in the signature where the tag is right.
+func (h *KeyedHash) Recover(digest types.Hash, sig types.Signature) (types.Address, bool) {
+	signer := types.Address(sig[keyedAddress:64])
+	want := h.sign(signer, digest)
+	if subtle.ConstantTimeCompare(want[:], sig[:]) != 1 {
+		return types.Address{}, false
+	}
+	return signer, true
+}
+
+func (h *KeyedHash) sign(signer types.Address, digest types.Hash) (sig types.Signature) {
+	tag := h.tag(signer, digest)
+	copy(sig[:], tag[:])
+	copy(sig[keyedAddress:], signer[:])
+	return sig
+}
+
+// tag returns keccak256(secret ‖ signer ‖ digest), remembered where it can be:
+// each signature is made once and checked many times.
+func (h *KeyedHash) tag(signer types.Address, digest types.Hash) types.Hash {
+	place := (binary.LittleEndian.Uint64(digest[:]) ^ binary.LittleEndian.Uint64(signer[:])) % recentTags
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	known := &h.recent[place]
+	if known.tag.IsZero() || known.digest != digest || known.signer != signer {
+		*known = tag{digest, signer, types.Keccak(h.secret[:], signer[:], digest[:])}
+	}
+	return known.tag
+}
+
+type keyedSigner struct {
+	key    *Key
+	scheme *KeyedHash
+}
+
+func (s *keyedSigner) Address() types.Address     { return s.key.address }
+func (s *keyedSigner) PublicKey() types.PublicKey { return s.key.public }
+
+func (s *keyedSigner) Sign(digest types.Hash) types.Signature {
+	return s.scheme.sign(s.key.address, digest)
+}

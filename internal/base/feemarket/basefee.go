@@ -1,0 +1,90 @@
+// Package feemarket is the arithmetic of CIP-3's fees: the base fee of a
+// resource from block to block, the timer lane's (CIP-1 §5), tips, and what a
+// payer is charged and refunded.
+//
+// All of it is exact in integers. Fractions of a limit are kept as fractions
+// until the one division that ends a formula, products take 512 bits, and a sum
+// that would pass 2^256 stays there or is reported: nothing wraps. The package
+// holds no state and no parameter.
+package feemarket
+
+import "github.com/cowboyinc/devnet/internal/base/types"
+
+// Next returns a resource's base fee for the next block, in wei a unit, where
+// this block used used of limit:
+//
+//	new = base × (1 + clip((U - T)/T/divisor, ±1/divisor)), T = limit/2
+//
+// T is exact, also of an odd limit. The change is truncated toward zero, but an
+// increase is at least 1 wei; the fee never falls below min and never passes
+// 2^256 - 1. The divisor is 8 unless a parameter says otherwise; limit and
+// divisor are not 0, which their parameters see to.
+//
+// Spec: CIP-3 (related-cips.md), decision C14. **Finding**: by truncation alone
+// a fee below 8 wei never rises again.
+// Vectors: fixtures/vectors/cip3/basefee.json.
+func Next(base types.Wei, used, limit, divisor uint64, min types.Wei) types.Wei {
+	whole := types.WeiOf(limit)
+	size, up := distance(used, whole)
+	size = size.Min(whole) // a block over its limit moves the fee no further
+	change := fraction(base, size, whole.Mul(divisor))
+	return move(base, change, up, min)
+}
+
+// NextLane returns the timer lane's base fee for the next block, in wei a
+// cycle, where this block used used of the lane's budget:
+//
+//	new = base × (1 + clip((2u - B)/B, ±1/divisor))
+//
+// It is rounded and bounded as Next is. **Finding**: the clip is reached at
+// 43.75 % and 56.25 % of the budget, so the fee nearly always moves by the
+// whole eighth; kept as written.
+//
+// Spec: CIP-1 §5, decision T12. Vectors: fixtures/vectors/cip1/5-basefee.json.
+func NextLane(base types.Wei, used, budget types.Cycles, divisor uint64, min types.Wei) types.Wei {
+	whole := types.WeiOf(uint64(budget))
+	size, up := distance(uint64(used), whole)
+	change := fraction(base, size, whole)
+	change = change.Min(fraction(base, types.WeiOf(1), types.WeiOf(divisor)))
+	return move(base, change, up, min)
+}
+
+// distance returns |2 used - limit|, and whether used is more than half.
+func distance(used uint64, limit types.Wei) (size types.Wei, up bool) {
+	twice := types.WeiOf(used).Mul(2)
+	if limit.Less(twice) {
+		return twice.Sub(limit), true
+	}
+	return limit.Sub(twice), false
+}
+
+// fraction returns base × n / d, rounded down, at most 2^256 - 1; more comes up
+// only for a lane far over its budget, and is clipped after.
+func fraction(base, n, d types.Wei) types.Wei {
+	part, ok := base.MulDiv(n, d)
+	if !ok {
+		return types.MaxWei
+	}
+	return part
+}
+
+// move applies a change to base, within min..2^256-1.
+func move(base, change types.Wei, up bool, min types.Wei) types.Wei {
+	next := base
+	if up {
+		if change.IsZero() {
+			change = types.WeiOf(1)
+		}
+		sum, ok := base.AddOk(change)
+		if !ok {
+			sum = types.MaxWei
+		}
+		next = sum
+	} else {
+		next = base.Sub(change.Min(base))
+	}
+	if next.Less(min) {
+		return min
+	}
+	return next
+}

@@ -1,0 +1,171 @@
+// Package params holds every constant of the specs and the decisions as a
+// parameter: its name, default, range and class. None is a literal elsewhere.
+//
+// Parameters start in genesis and live at actor 0x09 under
+// system:<group>:<name>; here and in every tool a key reads <group>.<name>. A
+// governance instruction sets one from a height on.
+package params
+
+import (
+	"github.com/cowboyinc/devnet/internal/base/types"
+)
+
+// Class says when a parameter may change.
+type Class string
+
+// The three classes.
+const (
+	Genesis   Class = "genesis" // never
+	NextBlock Class = "block"   // from any later height on
+	NextEpoch Class = "epoch"   // from the first block of a later epoch on
+)
+
+// FeesFree is the value of cip5.fees under which fires cost nothing and
+// scheduling is all one pays (CIP-5 §6.3, decision T2).
+const FeesFree = "free"
+
+// FreeFires reports whether fires cost nothing: under fifo alone.
+func (p *Params) FreeFires() bool { return p.Fees == FeesFree && p.Policy == PolicyFifo }
+
+// PolicyFifo is the value of cip1.policy for CIP-5 §§1-8.
+const PolicyFifo = "fifo"
+
+// PolicyEIP1559 is the value of cip1.policy under which CIP-1 §10 caps a fire.
+const PolicyEIP1559 = "eip1559"
+
+// Params is the parameters in force in one block. It is a value: whoever
+// changes one changes a copy. The tags give key, class, default, range
+// (inclusive) or words; amounts are in wei, times in milliseconds.
+type Params struct {
+	// Chain.
+	ChainID       uint64    `param:"chain.id" class:"genesis" default:"8011" min:"1"`
+	Cheats        bool      `param:"chain.cheats" class:"genesis" default:"true"`             // time travel, faucet, devnet keys
+	EpochBlocks   uint64    `param:"chain.epoch_blocks" class:"genesis" default:"64" min:"2"` // decision C6
+	BlockTimeMS   uint64    `param:"chain.block_time_ms" class:"block" default:"1000" max:"3600000"`
+	BlockTimeAuto bool      `param:"chain.block_time_auto" class:"genesis" default:"false"`                    // blocks are made when there is something to do (decision C7)
+	LinkDelayMS   uint64    `param:"chain.link_delay_ms" class:"block" default:"250" min:"1" max:"60000"`      // Δ of decision C4
+	LeastExecMS   uint64    `param:"chain.least_execution_ms" class:"block" default:"250" min:"1" max:"60000"` // a proposer's share at least (decision C18)
+	MaxBlockBytes uint64    `param:"chain.max_block_bytes" class:"block" default:"2097152" min:"65536" max:"3145728"`
+	CallDepth     uint64    `param:"chain.call_depth" class:"block" default:"32" min:"1" max:"64"`
+	FaucetWei     types.Wei `param:"chain.faucet_wei" class:"block" default:"5000000000000"`
+	MaxStateKey   uint64    `param:"chain.max_state_key_bytes" class:"block" default:"256" min:"1" max:"2048"` // the trie's keys have room for it
+	MaxStateValue uint64    `param:"chain.max_state_value_bytes" class:"block" default:"1048576" min:"1"`
+	MaxCodeBytes  uint64    `param:"chain.max_code_bytes" class:"block" default:"131072" min:"1"`
+	MaxEvents     uint64    `param:"chain.max_events_per_message" class:"block" default:"256" min:"1"`
+	MaxDeferred   uint64    `param:"chain.max_deferred_messages_per_block" class:"block" default:"1024" min:"1"`
+
+	// Validators (decision C6).
+	MaxValidators     uint64 `param:"chain.max_validators" class:"epoch" default:"100" min:"1" max:"1000"`
+	MaxValidatorMoves uint64 `param:"chain.max_validator_moves_per_epoch" class:"epoch" default:"16" min:"1" max:"1000"` // joins and leaves
+
+	// CIP-3: fees and lanes.
+	CyclesLimit         types.Cycles `param:"cip3.block_cycles_limit" class:"block" default:"20000000" min:"2"`
+	CellsLimit          types.Cells  `param:"cip3.block_cells_limit" class:"block" default:"1000000" min:"2"`
+	LaneUserCycles      types.Cycles `param:"cip3.lane_user_cycles" class:"block" default:"10000000"`
+	LaneRunnerCycles    types.Cycles `param:"cip3.lane_runner_cycles" class:"block" default:"4000000"`
+	LaneSystemCycles    types.Cycles `param:"cip3.lane_system_cycles" class:"block" default:"4000000"` // deferred messages and system instructions
+	InitialBaseFeeCycle types.Wei    `param:"cip3.initial_basefee_cycle" class:"genesis" default:"1000"`
+	InitialBaseFeeCell  types.Wei    `param:"cip3.initial_basefee_cell" class:"genesis" default:"1000"`
+	MinBaseFee          types.Wei    `param:"cip3.min_basefee" class:"block" default:"1"`
+	BaseFeeDivisor      uint64       `param:"cip3.basefee_change_divisor" class:"block" default:"8" min:"2"` // at most 1/8 a block
+
+	// CIP-3: the table of cycles. Python's own steps are charged by the host,
+	// from the same table.
+	CostArithmetic   types.Cycles `param:"cip3.cycles_arithmetic" class:"block" default:"1"`
+	CostCall         types.Cycles `param:"cip3.cycles_function_call" class:"block" default:"10"`
+	CostDict         types.Cycles `param:"cip3.cycles_dict" class:"block" default:"3"`
+	CostList         types.Cycles `param:"cip3.cycles_list" class:"block" default:"2"`
+	CostStringChar   types.Cycles `param:"cip3.cycles_string_character" class:"block" default:"1"`
+	CostLen          types.Cycles `param:"cip3.cycles_len" class:"block" default:"5"`
+	CostReduceBase   types.Cycles `param:"cip3.cycles_reduce_base" class:"block" default:"10"` // sum, max, min: base + (n-1)
+	CostSortBase     types.Cycles `param:"cip3.cycles_sort_base" class:"block" default:"20"`   // base + n·log2 n
+	CostStrBase      types.Cycles `param:"cip3.cycles_str_base" class:"block" default:"10"`    // base + n
+	CostListBase     types.Cycles `param:"cip3.cycles_list_base" class:"block" default:"10"`   // base + 2n
+	CostSetBase      types.Cycles `param:"cip3.cycles_set_base" class:"block" default:"15"`    // base + 5n
+	CostDictBase     types.Cycles `param:"cip3.cycles_dict_base" class:"block" default:"15"`   // base + 8n
+	CostImportFirst  types.Cycles `param:"cip3.cycles_import_first" class:"block" default:"100"`
+	CostImport       types.Cycles `param:"cip3.cycles_import" class:"block" default:"5"`
+	CostSerialise    types.Cycles `param:"cip3.cycles_serialise_base" class:"block" default:"20"` // base + 1 a byte
+	CostKeccakWord   types.Cycles `param:"cip3.cycles_keccak_word" class:"block" default:"6"`     // each 32 bytes begun
+	CostVerify       types.Cycles `param:"cip3.cycles_secp256k1_verify" class:"block" default:"10000"`
+	CostStorageRead  types.Cycles `param:"cip3.cycles_storage_read" class:"block" default:"10"`
+	CostStorageWrite types.Cycles `param:"cip3.cycles_storage_write" class:"block" default:"200"`
+	CostSend         types.Cycles `param:"cip3.cycles_message_send" class:"block" default:"80"`
+	CostSetTimer     types.Cycles `param:"cip3.cycles_set_timer" class:"block" default:"200"`
+	CostCancelTimer  types.Cycles `param:"cip3.cycles_cancel_timer" class:"block" default:"200"` // and extend_timer
+	CostEvent        types.Cycles `param:"cip3.cycles_event" class:"block" default:"80"`         // our own: the table has none
+	CostActorCall    types.Cycles `param:"cip3.cycles_actor_call" class:"block" default:"100"`   // our own
+	CostTransfer     types.Cycles `param:"cip3.cycles_transfer" class:"block" default:"200"`     // our own: two account writes
+	CostTransaction  types.Cycles `param:"cip3.cycles_transaction" class:"block" default:"1000"` // our own: signature, nonce, fee
+	CostDeployByte   types.Cycles `param:"cip3.cycles_deploy_byte" class:"block" default:"1"`    // our own
+
+	// CIP-1: the timer lane. Permille are thousandths.
+	Policy               string       `param:"cip1.policy" class:"block" default:"eip1559" oneof:"fifo,eip1559,gba,bias-vcg,bias-first-price"` // decision T25
+	LaneTimerCycles      types.Cycles `param:"cip1.lane_timer_cycles" class:"block" default:"2000000" min:"1"`
+	LaneFeeDivisor       uint64       `param:"cip1.lane_basefee_change_divisor" class:"block" default:"8" min:"2"`           // at most 1/8 a block
+	LaneFeePermille      uint64       `param:"cip1.lane_fee_multiplier_permille" class:"block" default:"1000" max:"1000000"` // decision T12; what it gives is rounded down
+	MaxCyclesPerFireLane types.Cycles `param:"cip1.max_cycles_per_fire_auction_phase" class:"block" default:"250000" min:"1000"`
+	MaxExamined          uint64       `param:"cip1.max_examined_timers" class:"block" default:"50000" min:"1"` // decision T16
+	MinGasLimit          types.Cycles `param:"cip1.min_gas_limit" class:"block" default:"1000" min:"1"`        // decision T18
+	BidRejectedFrom      types.Height `param:"cip1.bid_rejected_from" class:"block" default:"0"`               // decision T22; 0: from activation
+	PriorityFloor        types.Wei    `param:"cip1.priority_floor" class:"block" default:"0"`                  // decision T10
+	TieBreak             string       `param:"cip1.tie_break" class:"block" default:"id" oneof:"id,age"`
+
+	// CIP-1 §2: the calendar queue (decision T7).
+	RingSlots    uint64 `param:"cip1.ring_buffer_size" class:"genesis" default:"4096" min:"2" max:"65536"`
+	TimerEpoch   uint64 `param:"cip1.epoch_blocks" class:"genesis" default:"3600" min:"1"` // of gba, too
+	QueueEpochs  uint64 `param:"cip1.queue_epochs" class:"genesis" default:"168" min:"1" max:"1000000"`
+	MaxMigration uint64 `param:"cip1.max_migrations_per_block" class:"block" default:"10000" min:"1"` // timers that maintenance moves from tier to tier
+
+	// CIP-1 §7: gas bidding agents (decisions T14, T15).
+	DefaultFeeMultiple uint64       `param:"cip1.default_gba_fee_multiple" class:"block" default:"2" min:"1" max:"1000000"` // of the lane's base fee; under gba of the cycles'
+	DefaultBidAt       string       `param:"cip1.default_bid_at" class:"block" default:"fire" oneof:"fire,schedule"`        // when eip1559 supplies what a timer without an agent leaves open (decision T14)
+	GBACallCycles      types.Cycles `param:"cip1.gba_cycles_per_call" class:"block" default:"20000" min:"1"`
+	GBARetryBlocks     uint64       `param:"cip1.gba_retry_blocks" class:"block" default:"16" min:"1"`                    // an answer that priced its timer out stands so long at most
+	GBASilencedBlocks  uint64       `param:"cip1.gba_silenced_blocks" class:"block" default:"1024" min:"1" max:"1000000"` // one over which f + 1 hosts failed is not asked (decision C18)
+	GBABlockCycles     types.Cycles `param:"cip1.gba_cycles_per_block" class:"block" default:"2000000"`
+	TierEconomy        uint64       `param:"cip1.priority_tier_multipliers.economy" class:"block" default:"800" max:"1000000"` // permille of the p50 tip
+	TierStandard       uint64       `param:"cip1.priority_tier_multipliers.standard" class:"block" default:"1000" max:"1000000"`
+	TierFast           uint64       `param:"cip1.priority_tier_multipliers.fast" class:"block" default:"1500" max:"1000000"`
+	TierUrgent         uint64       `param:"cip1.priority_tier_multipliers.urgent" class:"block" default:"2500" max:"1000000"`
+
+	// CIP-1 §8: fairness (decision T21).
+	FairnessWindow uint64 `param:"cip1.fairness_window_blocks" class:"block" default:"1000" min:"1" max:"1000000"`
+	FairnessCenter string `param:"cip1.fairness_center" class:"block" default:"median" oneof:"median,mean"`
+	WeightMin      uint64 `param:"cip1.fairness_weight_min" class:"block" default:"1" min:"1" max:"1000"`
+	WeightMax      uint64 `param:"cip1.fairness_weight_max" class:"block" default:"2" min:"1" max:"1000"`
+
+	// CIP-1's first revision, the policy gba (decision T23). Weights in permille.
+	GBAWeightStart  uint64 `param:"cip1.gba_weight_start" class:"block" default:"1000" min:"1" max:"1000000"`
+	GBAWeightMin    uint64 `param:"cip1.gba_weight_min" class:"block" default:"500" min:"1" max:"1000000"`
+	GBAWeightMax    uint64 `param:"cip1.gba_weight_max" class:"block" default:"2000" min:"1" max:"1000000"`
+	GBAWeightFloor  uint64 `param:"cip1.gba_starvation_floor" class:"block" default:"1000" max:"1000000"`
+	GBAFloorAfter   uint64 `param:"cip1.gba_starvation_deferrals" class:"block" default:"10" min:"1"`
+	GBAWeightLambda uint64 `param:"cip1.gba_weight_lambda_permille" class:"block" default:"200" max:"1000"`
+
+	// CIP-5: timers.
+	Fees               string       `param:"cip5.fees" class:"genesis" default:"paid" oneof:"paid,free"` // decision T2
+	MaxTTLBlocks       uint64       `param:"cip5.max_ttl_blocks" class:"block" default:"2592000" min:"1"`
+	MaxCyclesPerFire   types.Cycles `param:"cip5.max_cycles_per_fire" class:"block" default:"550000" min:"1000"`
+	MaxCellsPerFire    types.Cells  `param:"cip5.max_cells_per_fire" class:"block" default:"550000" min:"1"`
+	MaxTimers          uint64       `param:"cip5.max_timers_per_actor" class:"block" default:"1024" min:"1"`
+	GCCyclesPerBlock   types.Cycles `param:"cip5.gc_cycles_per_block" class:"block" default:"5000000"`
+	GCCyclesPerTimer   types.Cycles `param:"cip5.gc_cycles_per_timer" class:"block" default:"5000" min:"1"`        // decision T19
+	MaxTimerPayload    uint64       `param:"cip5.max_payload_bytes" class:"block" default:"1048576" max:"1048576"` // a history has room for it
+	MaxTimerHandler    uint64       `param:"cip5.max_handler_bytes" class:"block" default:"256" max:"4096"`        // and for it
+	FreeScheduleCycles types.Cycles `param:"cip5.free_schedule_cycles" class:"block" default:"1000"`               // fees = free (CIP-5 §6.1)
+	FreeCancelCycles   types.Cycles `param:"cip5.free_cancel_cycles" class:"block" default:"500"`
+
+	// CIP-5 §9: the biased auction (decision T24). λ is a fraction of 65,536.
+	BiasLambdaStart   uint64    `param:"cip5.bias_lambda_start" class:"block" default:"4096" min:"1" max:"1048576"`
+	BiasLambdaMin     uint64    `param:"cip5.bias_lambda_min" class:"block" default:"64" min:"1" max:"1048576"`
+	BiasLambdaMax     uint64    `param:"cip5.bias_lambda_max" class:"block" default:"65536" min:"1" max:"1048576"`
+	BiasControlBlocks uint64    `param:"cip5.bias_control_blocks" class:"block" default:"100" min:"1"`
+	BiasReservePrice  types.Wei `param:"cip5.bias_reserve_price" class:"block" default:"1000"`
+	BiasPayment       string    `param:"cip5.bias_payment" class:"block" default:"runner_up" oneof:"runner_up,per_cycle"` // of bias-vcg
+	MaxFiresPerBlock  uint64    `param:"cip5.max_fires_per_block" class:"block" default:"256" min:"1"`
+	MaxFiresPerActor  uint64    `param:"cip5.max_fires_per_actor" class:"block" default:"32" min:"1"`
+
+	// CIP-5 §9.8 phase 6: state-triggered timers (decision T26).
+	MaxTriggered uint64 `param:"cip5.max_triggered_per_block" class:"block" default:"10000" min:"1"`
+}

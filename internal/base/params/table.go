@@ -1,0 +1,193 @@
+package params
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+)
+
+// Type is how a parameter's value is written.
+type Type string
+
+// The types of values.
+const (
+	Integer Type = "integer" // of 64 bits, unsigned
+	Amount  Type = "amount"  // in wei, of 256 bits, unsigned; a decimal integer
+	Flag    Type = "flag"    // true or false
+	Word    Type = "word"    // one of Words
+)
+
+// Info describes one parameter to people and tools.
+type Info struct {
+	Key     string   `json:"key"`
+	Class   Class    `json:"class"`
+	Type    Type     `json:"type"`
+	Default string   `json:"default"`
+	Min     string   `json:"min,omitempty"` // inclusive; of integers and amounts
+	Max     string   `json:"max,omitempty"` // inclusive
+	Words   []string `json:"words,omitempty"`
+}
+
+// entry is a parameter and where Params holds it.
+type entry struct {
+	Info
+	field    int
+	min, max types.Wei // of integers and amounts
+}
+
+var (
+	entries  []entry        // sorted by key
+	byKey    map[string]int // positions in entries
+	defaults Params
+)
+
+// The table is built from the tags when the program starts. A tag that cannot
+// be read, or a default out of its range, stops it there.
+func init() {
+	fields := reflect.TypeFor[Params]()
+	for i := range fields.NumField() {
+		entries = append(entries, newEntry(fields.Field(i), i))
+	}
+	slices.SortFunc(entries, func(a, b entry) int { return strings.Compare(a.Key, b.Key) })
+	byKey = make(map[string]int, len(entries))
+	for i := range entries {
+		e := &entries[i]
+		if _, taken := byKey[e.Key]; taken {
+			panic(fmt.Sprintf("params: two fields are %s", e.Key))
+		}
+		byKey[e.Key] = i
+		if err := defaults.Set(e.Key, e.Default); err != nil {
+			panic(fmt.Sprintf("params: the default is refused: %v", err))
+		}
+	}
+}
+
+func newEntry(f reflect.StructField, index int) entry {
+	e := entry{field: index, Info: Info{Key: f.Tag.Get("param"), Class: Class(f.Tag.Get("class")), Default: f.Tag.Get("default")}}
+	if group, name, found := strings.Cut(e.Key, "."); !found || group == "" || name == "" {
+		panic(fmt.Sprintf("params: field %s has the key %q, not <group>.<name>", f.Name, e.Key))
+	}
+	if e.Class != Genesis && e.Class != NextBlock && e.Class != NextEpoch {
+		panic(fmt.Sprintf("params: %s has the class %q", e.Key, e.Class))
+	}
+	switch {
+	case f.Type == reflect.TypeFor[types.Wei]():
+		e.Type = Amount
+		e.limits(f.Tag, types.MaxWei)
+	case f.Type.Kind() == reflect.Uint64:
+		e.Type = Integer
+		e.limits(f.Tag, types.WeiOf(1<<64-1))
+	case f.Type.Kind() == reflect.Bool:
+		e.Type = Flag
+	case f.Type.Kind() == reflect.String:
+		e.Type = Word
+		e.Words = strings.Split(f.Tag.Get("oneof"), ",")
+	default:
+		panic(fmt.Sprintf("params: %s is a %s, which no parameter is", e.Key, f.Type))
+	}
+	return e
+}
+
+// limits reads the range, 0 to greatest where the tag does not say.
+func (e *entry) limits(tag reflect.StructTag, greatest types.Wei) {
+	e.min, e.max = e.limit(tag, "min", types.Wei{}), e.limit(tag, "max", greatest)
+	if e.max.Less(e.min) || greatest.Less(e.max) {
+		panic(fmt.Sprintf("params: %s has the range %s to %s", e.Key, e.min, e.max))
+	}
+	e.Min, e.Max = e.min.String(), e.max.String()
+}
+
+func (e *entry) limit(tag reflect.StructTag, name string, otherwise types.Wei) types.Wei {
+	text, given := tag.Lookup(name)
+	if !given {
+		return otherwise
+	}
+	limit, err := types.ParseWei(text)
+	if err != nil {
+		panic(fmt.Sprintf("params: %s of %s: %v", name, e.Key, err))
+	}
+	return limit
+}
+
+// Defaults returns every parameter as the specs and decisions have it.
+func Defaults() Params { return defaults }
+
+// Keys describes every parameter, sorted by key.
+func Keys() []Info {
+	infos := make([]Info, len(entries))
+	for i := range entries {
+		infos[i] = entries[i].Info
+		infos[i].Words = slices.Clone(infos[i].Words)
+	}
+	return infos
+}
+
+// Lookup describes one parameter. The error of an unknown key names those most
+// like it.
+func Lookup(key string) (Info, error) {
+	e, err := find(key)
+	if err != nil {
+		return Info{}, err
+	}
+	info := e.Info
+	info.Words = slices.Clone(info.Words)
+	return info, nil
+}
+
+// StateKey returns the key at actor 0x09 that holds a parameter:
+// system:<group>:<name>.
+func StateKey(key string) string {
+	group, name, _ := strings.Cut(key, ".")
+	return "system:" + group + ":" + name
+}
+
+func find(key string) (*entry, error) {
+	if i, known := byKey[key]; known {
+		return &entries[i], nil
+	}
+	if len(key) > maxKeyBytes {
+		key = key[:maxKeyBytes] + "…"
+	}
+	if likely := nearest(key); len(likely) > 0 {
+		return nil, fmt.Errorf("%q is no parameter; did you mean %s?", key, strings.Join(likely, " or "))
+	}
+	return nil, fmt.Errorf("%q is no parameter; `devnet params` lists them all", key)
+}
+
+// describe says what values a parameter takes.
+func (e *entry) describe() string {
+	switch e.Type {
+	case Flag:
+		return "true or false"
+	case Word:
+		return "one of " + strings.Join(e.Words, ", ")
+	case Amount:
+		if e.max == types.MaxWei {
+			return "an amount in wei from " + e.Min + " to 2^256-1"
+		}
+		return "an amount in wei from " + e.Min + " to " + e.Max
+	}
+	if e.max == types.WeiOf(1<<64-1) {
+		return "an integer from " + e.Min + " to 2^64-1"
+	}
+	return "an integer from " + e.Min + " to " + e.Max
+}
+
+func (e *entry) of(p *Params) reflect.Value { return reflect.ValueOf(p).Elem().Field(e.field) }
+
+func (e *entry) text(p *Params) string {
+	v := e.of(p)
+	switch e.Type {
+	case Integer:
+		return strconv.FormatUint(v.Uint(), 10)
+	case Amount:
+		return v.Interface().(types.Wei).String()
+	case Flag:
+		return strconv.FormatBool(v.Bool())
+	}
+	return v.String()
+}

@@ -1,0 +1,166 @@
+package params
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/cowboyinc/devnet/internal/base/codec"
+	"github.com/cowboyinc/devnet/internal/base/types"
+)
+
+// MaxValueBytes bounds the encoding of one value: an amount of 256 bits, or a
+// word.
+const MaxValueBytes = 64
+
+// Get returns a value as text: a decimal integer, true or false, or a word.
+func (p *Params) Get(key string) (string, error) {
+	e, err := find(key)
+	if err != nil {
+		return "", err
+	}
+	return e.text(p), nil
+}
+
+// Set reads a value as Get writes it. The error says what the parameter takes;
+// p is then as it was. Rules between parameters are Check's.
+func (p *Params) Set(key, value string) error {
+	e, err := find(key)
+	if err != nil {
+		return err
+	}
+	if !e.set(p, value) {
+		return e.refuse(value)
+	}
+	return nil
+}
+
+func (e *entry) refuse(value string) error {
+	if len(value) > MaxValueBytes {
+		value = value[:MaxValueBytes] + "…"
+	}
+	return fmt.Errorf("%s: %q is not %s", e.Key, value, e.describe())
+}
+
+// set reports whether value is one of the parameter's.
+func (e *entry) set(p *Params, value string) bool {
+	switch e.Type {
+	case Flag:
+		if value != "true" && value != "false" {
+			return false
+		}
+		e.of(p).SetBool(value == "true")
+	case Word:
+		if !slices.Contains(e.Words, value) {
+			return false
+		}
+		e.of(p).SetString(value)
+	case Integer:
+		n, err := strconv.ParseUint(value, 10, 64)
+		if err != nil || !e.within(types.WeiOf(n)) {
+			return false
+		}
+		e.of(p).SetUint(n)
+	case Amount:
+		w, err := types.ParseWei(value)
+		if err != nil || !e.within(w) {
+			return false
+		}
+		*e.of(p).Addr().Interface().(*types.Wei) = w
+	}
+	return true
+}
+
+func (e *entry) within(w types.Wei) bool { return !w.Less(e.min) && !e.max.Less(w) }
+
+// valid reports whether p holds a value that Set would take.
+func (e *entry) valid(p *Params) bool {
+	v := e.of(p)
+	switch e.Type {
+	case Integer:
+		return e.within(types.WeiOf(v.Uint()))
+	case Amount:
+		return e.within(*v.Addr().Interface().(*types.Wei))
+	case Word:
+		return slices.Contains(e.Words, v.String())
+	}
+	return true
+}
+
+// Encode returns the canonical CBOR of one value, as state holds it.
+func (p *Params) Encode(key string) ([]byte, error) {
+	e, err := find(key)
+	if err != nil {
+		return nil, err
+	}
+	return codec.Marshal(e.of(p).Interface()), nil
+}
+
+// Decode sets a value from its canonical CBOR. The error is the sender's fault;
+// p is then as it was.
+func (p *Params) Decode(key string, data []byte) error {
+	e, err := find(key)
+	if err != nil {
+		return err
+	}
+	after := *p
+	if err := codec.Unmarshal(data, MaxValueBytes, e.of(&after).Addr().Interface()); err != nil {
+		return fmt.Errorf("%s takes %s: %w", key, e.describe(), err)
+	}
+	if !e.valid(&after) {
+		return e.refuse(e.text(&after))
+	}
+	*p = after
+	return nil
+}
+
+// Load returns the parameters in force, where read returns the value at a key
+// of actor 0x09's state, or nil. What state does not hold has its default.
+func Load(read func(stateKey string) []byte) (Params, error) {
+	p := Defaults()
+	for i := range entries {
+		data := read(StateKey(entries[i].Key))
+		if data == nil {
+			continue
+		}
+		if err := p.Decode(entries[i].Key, data); err != nil {
+			return Params{}, fmt.Errorf("params in state: %w", err)
+		}
+	}
+	return p, nil
+}
+
+// Overrides are values by key, as a configuration or a scenario gives them.
+type Overrides map[string]string
+
+// Apply sets all overrides and checks the whole, or changes nothing. Its error
+// names every override that is wrong, sorted by key.
+func (p *Params) Apply(o Overrides) error {
+	after := *p
+	var wrong []error
+	for _, key := range slices.Sorted(maps.Keys(o)) {
+		wrong = append(wrong, after.Set(key, o[key]))
+	}
+	if err := errors.Join(wrong...); err != nil {
+		return err
+	}
+	if err := after.Check(); err != nil {
+		return err
+	}
+	*p = after
+	return nil
+}
+
+// Changed returns the values that are not their defaults: what genesis and the
+// home need to write down.
+func (p *Params) Changed() Overrides {
+	changed := make(Overrides)
+	for i := range entries {
+		if text := entries[i].text(p); text != entries[i].Default {
+			changed[entries[i].Key] = text
+		}
+	}
+	return changed
+}

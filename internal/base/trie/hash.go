@@ -1,0 +1,83 @@
+package trie
+
+import (
+	"encoding/binary"
+	"hash"
+	"io"
+	"sync"
+
+	"golang.org/x/crypto/sha3"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+)
+
+// What a hash begins with, so that no leaf passes for an inner node.
+const (
+	leafTag  = 0x00
+	innerTag = 0x01
+)
+
+// innerBytes is what an inner node's hash covers.
+const innerBytes = 1 + 4 + 32 + 32
+
+// hasher hashes the nodes of one Root, in memory of its own.
+type hasher struct {
+	keccak interface {
+		hash.Hash
+		io.Reader // of the digest, without the copy that Sum makes
+	}
+	inner [innerBytes]byte
+	out   types.Hash
+}
+
+var hashers = sync.Pool{New: func() any {
+	h := new(hasher)
+	h.keccak = sha3.NewLegacyKeccak256().(interface {
+		hash.Hash
+		io.Reader
+	})
+	return h
+}}
+
+// rootOf returns the hash of n, hashing what is not hashed yet.
+func rootOf(n node) types.Hash {
+	if known, ok := n.cached().get(); ok {
+		return known
+	}
+	h := hashers.Get().(*hasher)
+	defer hashers.Put(h)
+	return h.node(n)
+}
+
+func (h *hasher) node(n node) types.Hash {
+	if known, ok := n.cached().get(); ok {
+		return known
+	}
+	switch n := n.(type) {
+	case *leaf:
+		h.leaf(n)
+	case *inner:
+		left, right := h.node(n.left), h.node(n.right)
+		h.inner[0] = innerTag
+		binary.BigEndian.PutUint32(h.inner[1:], n.bit)
+		copy(h.inner[5:], left[:])
+		copy(h.inner[37:], right[:])
+		h.sum(h.inner[:], nil)
+	}
+	n.cached().publish(&h.out)
+	return h.out
+}
+
+func (h *hasher) leaf(l *leaf) {
+	h.inner[0] = leafTag
+	binary.BigEndian.PutUint32(h.inner[1:], l.keyLen)
+	h.sum(h.inner[:5], l.data)
+}
+
+// sum leaves the digest of both parts in out.
+func (h *hasher) sum(head, rest []byte) {
+	h.keccak.Reset()
+	h.keccak.Write(head)
+	h.keccak.Write(rest)
+	h.keccak.Read(h.out[:])
+}

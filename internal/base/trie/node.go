@@ -1,0 +1,111 @@
+package trie
+
+import (
+	"sync/atomic"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+)
+
+// node is a *leaf or an *inner; nil is the empty tree.
+type node interface {
+	// cached is where the node keeps its hash.
+	cached() *digest
+}
+
+// leaf is a key and its value, in one piece of memory.
+type leaf struct {
+	digest
+	keyLen uint32
+	data   []byte // key ‖ value
+}
+
+// inner is where keys part: those with a 0 at bit go left. Both sides exist.
+type inner struct {
+	digest
+	bit uint32
+	place
+	left, right node
+}
+
+func newLeaf(c Change) *leaf {
+	data := make([]byte, 0, len(c.Key)+len(c.Value))
+	data = append(append(data, c.Key...), c.Value...)
+	return &leaf{keyLen: uint32(len(c.Key)), data: data}
+}
+
+func (l *leaf) key() []byte        { return l.data[:l.keyLen:l.keyLen] }
+func (l *leaf) value() []byte      { return l.data[l.keyLen:len(l.data):len(l.data)] }
+func (l *leaf) is(key []byte) bool { return string(l.key()) == string(key) }
+func (l *leaf) has(v []byte) bool  { return string(l.value()) == string(v) }
+func (l *leaf) cached() *digest    { return &l.digest }
+func (n *inner) cached() *digest   { return &n.digest }
+func (n *inner) side(k []byte) node {
+	if n.in(k) {
+		return n.right
+	}
+	return n.left
+}
+
+// join returns the node above left and right, of which either may be nil.
+func join(at uint32, left, right node) node {
+	switch {
+	case left == nil:
+		return right
+	case right == nil:
+		return left
+	}
+	return &inner{bit: at, place: placeOf(at), left: left, right: right}
+}
+
+// nearest returns the leaf that key leads to. Where key is in n, it is its; else
+// no leaf of n shares more leading bits with key.
+func nearest(n node, key []byte) *leaf {
+	for {
+		in, ok := n.(*inner)
+		if !ok {
+			return n.(*leaf)
+		}
+		n = in.side(key)
+	}
+}
+
+// first returns the leaf with the least key.
+func first(n node) *leaf {
+	for {
+		in, ok := n.(*inner)
+		if !ok {
+			return n.(*leaf)
+		}
+		n = in.left
+	}
+}
+
+// digest is a hash that is computed at most once a goroutine and published
+// without a lock.
+type digest struct {
+	hash  types.Hash
+	state atomic.Uint32
+}
+
+// The states of a digest.
+const (
+	unknown   = iota
+	writing   // one goroutine is writing hash
+	published // hash is there to read, for ever
+)
+
+// get returns the hash where it is published.
+func (d *digest) get() (types.Hash, bool) {
+	if d.state.Load() != published {
+		return types.Hash{}, false
+	}
+	return d.hash, true
+}
+
+// publish keeps the hash, unless another goroutine is doing so.
+func (d *digest) publish(h *types.Hash) {
+	if d.state.CompareAndSwap(unknown, writing) {
+		d.hash = *h
+		d.state.Store(published)
+	}
+}

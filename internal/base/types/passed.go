@@ -1,0 +1,86 @@
+package types
+
+import (
+	"slices"
+
+	"github.com/cowboyinc/devnet/internal/base/codec"
+)
+
+// MaxPassed bounds each list of Passed: what a proposer without any host names
+// at most, some 50 KB of a block. What is beyond it is not begun.
+const MaxPassed = 1024
+
+// Passed is what the proposer of a block passed over because its environment
+// failed, or because its time was over (decision C18). Every validator leaves it
+// where it is, whether it could run it or not.
+type Passed struct {
+	_         struct{} `cbor:",toarray"`
+	Questions PassedQuestions
+	Fires     PassedFires
+	Messages  PassedMessages
+}
+
+// PassedQuestions are of the gas bidding agents, in the order of asking.
+type PassedQuestions = PassedList[AgentQuestion]
+
+// PassedFires are of timers, in the order of their turns.
+type PassedFires = PassedList[TimerID]
+
+// PassedMessages are of the deferred messages, by sequence number.
+type PassedMessages = PassedList[Seq]
+
+// PassedList is what was passed over of one kind: by name what failed, each of
+// which was begun, and by a number what was not begun.
+type PassedList[T any] struct {
+	_      struct{} `cbor:",toarray"`
+	Failed []T      // in the order they came; nil where none did
+	Begun  *uint64  // how many were begun when the proposer's time was over; nil: all that came
+}
+
+// AgentQuestion names a question to a gas bidding agent: each is asked once a
+// block (decision T15).
+type AgentQuestion struct {
+	_       struct{} `cbor:",toarray" json:"-"`
+	Bidder  Address  `json:"bidder"`
+	Actor   Address  `json:"actor"`
+	Trigger Height   `json:"trigger_height"` // of the timers it is asked for
+}
+
+// Empty reports whether nothing of the kind was passed over.
+func (l *PassedList[T]) Empty() bool { return len(l.Failed) == 0 && l.Begun == nil }
+
+// Empty reports whether nothing was passed over: a block then has no Passed.
+func (p *Passed) Empty() bool {
+	return p == nil || p.Questions.Empty() && p.Fires.Empty() && p.Messages.Empty()
+}
+
+// TooLong reports whether one of the lists is longer than MaxPassed.
+func (p *Passed) TooLong() bool {
+	return p != nil && max(len(p.Questions.Failed), len(p.Fires.Failed), len(p.Messages.Failed)) > MaxPassed
+}
+
+// nothingPassed is the commitment of a block in which nothing was passed over.
+var nothingPassed = Keccak()
+
+// PassedHash is the header's commitment to what was passed over: keccak256 of
+// its encoding, of nothing where there is none.
+func PassedHash(p *Passed) Hash {
+	if p == nil {
+		return nothingPassed
+	}
+	return Keccak(codec.Marshal(p))
+}
+
+// Blame adds a validator to those over which something failed, sorted, and
+// forgets those that are no members any more: the set bounds it. enough is that
+// more of them say so than can be faulty, so that one of them at least is right
+// (decision C18).
+func (s *ValidatorSet) Blame(before []Address, by Address) (after []Address, enough bool) {
+	for _, a := range append(slices.Clone(before), by) {
+		at, found := slices.BinarySearchFunc(after, a, Address.Compare)
+		if !found && s.Index(a) >= 0 {
+			after = slices.Insert(after, at, a)
+		}
+	}
+	return after, len(after) > s.MaxFaulty()
+}

@@ -1,0 +1,140 @@
+// Package env is the whole outside world of a node, on one page. Each
+// interface has a real implementation and a simulated one; cores and shells
+// see nothing else of the world.
+package env
+
+import (
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/cowboyinc/devnet/internal/base/program"
+	"github.com/cowboyinc/devnet/internal/base/types"
+)
+
+// Clock is a node's time.
+type Clock interface {
+	Now() types.Time
+	// NewAlarm returns an alarm that calls ring when it is due. ring runs on a
+	// goroutine of the clock's and must only hand an event on.
+	NewAlarm(ring func()) Alarm
+}
+
+// Alarm rings once at or after the time it is set to. Setting it again
+// replaces that time; types.Never stops it.
+type Alarm interface {
+	Set(types.Time)
+}
+
+// Transport carries frames between validators, at most once each. Large frames
+// and small ones may overtake each other; those of one kind come in order while
+// a connection lasts. It authenticates the peer (decision J8) and nothing more: a
+// frame is hostile until it is verified.
+type Transport interface {
+	// Start delivers what arrives to receive, which must only hand it on.
+	Start(receive func(from types.Address, frame []byte)) error
+	// Send queues a frame. It never blocks; when the queue of that peer is full
+	// or there is no connection the frame is lost, as on any network.
+	Send(to types.Address, frame []byte)
+	// SetPeers names the validators to be connected with, oneself excluded.
+	SetPeers([]types.Validator)
+	// Connected lists the peers with a live connection, sorted.
+	Connected() []types.Address
+	Close() error
+}
+
+// MaxFrameBytes bounds a frame between validators: a block and its framing.
+const MaxFrameBytes = types.MaxBlockBytes + 64<<10
+
+// Log is an append-only file of records with checksums: votes and block bodies
+// (decision C5). A torn tail is cut off at Replay; damage before it is an
+// error.
+type Log interface {
+	// Replay calls each with every record, oldest first.
+	Replay(each func(record []byte) error) error
+	// Append writes records so that they survive what the durability promises
+	// before it returns.
+	Append(records ...[]byte) error
+	// Rewrite replaces the whole log by records, atomically.
+	Rewrite(records [][]byte) error
+	// Size is the bytes the log takes.
+	Size() int64
+	Close() error
+}
+
+// Bucket is a table of a Store.
+type Bucket string
+
+// Write is one change to a Store: a put, or a delete where Value is nil.
+type Write struct {
+	Bucket Bucket
+	Key    []byte
+	Value  []byte
+}
+
+// Store is a durable ordered key-value store: finalized state and what is
+// derived from finalized blocks. Reads may run beside a Commit, and see all of
+// it or nothing.
+type Store interface {
+	// Commit applies all writes or none.
+	Commit([]Write) error
+	// Get returns a copy of the value, or nil.
+	Get(b Bucket, key []byte) ([]byte, error)
+	// Scan calls each for keys in [from, to) in order, or backwards, until it
+	// returns false. A nil to means the end. Slices are valid during the call
+	// only, and each must not use the store: a reader inside a reader can wait for
+	// a Commit that waits for the outer one.
+	Scan(b Bucket, from, to []byte, backwards bool, each func(key, value []byte) bool) error
+	Close() error
+}
+
+// Signer holds one secp256k1 key.
+type Signer interface {
+	Address() types.Address
+	PublicKey() types.PublicKey
+	Sign(digest types.Hash) types.Signature
+}
+
+// Verifier judges signatures. It is safe for concurrent use.
+type Verifier interface {
+	// Recover returns the address that signed digest; ok is false for a
+	// signature that nobody can have made (decision C10: low s, v 0 or 1).
+	Recover(digest types.Hash, sig types.Signature) (signer types.Address, ok bool)
+}
+
+// Loops gives each role of a node the dispatcher that runs it. In the simulator
+// that is one seeded loop for the whole world; live, each role has a loop of its
+// own, so that neither checking nor programs nor disks keep a vote waiting.
+type Loops interface {
+	Loop(role string) actor.Dispatcher
+}
+
+// Labour is a kind of work that takes time.
+type Labour uint8
+
+// The kinds of work that a validator tells of.
+const (
+	Cycles       Labour = iota // of programs, and of what the chain does for them
+	Recoveries                 // of who signed
+	Signatures                 // made
+	BytesRead                  // of frames
+	BytesWritten               // of the log and the store
+)
+
+// Work is told what a role has done, in its step. Live it is nil: time has passed
+// by then, and the clock shows it. Simulated, time passes by a model, and the clock
+// of the role shows it from there on; what the role does after that is later.
+type Work interface {
+	Did(what Labour, n uint64)
+}
+
+// Node is everything one validator is given.
+type Node struct {
+	Work      Work // nil: time passes by itself
+	Clock     Clock
+	Loops     Loops
+	Transport Transport
+	Log       Log
+	Store     Store
+	Signer    Signer
+	Verifier  Verifier
+	Programs  program.Host
+}

@@ -1,0 +1,77 @@
+package fault
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/base/program"
+	"github.com/cowboyinc/devnet/internal/base/types"
+)
+
+// sound is a host whose sessions run all well.
+type sound struct{}
+
+func (sound) Open(program.Purpose) (program.Session, error) { return &soundSession{}, nil }
+
+type soundSession struct{ program.Session }
+
+func (*soundSession) Bound(func() time.Duration) {}
+func (*soundSession) Handle(program.Context, program.Code, program.Message) (program.Outcome, error) {
+	return program.Outcome{Status: types.StatusOK}, nil
+}
+
+// A host fails over the actors it is told, as it is told, for as long as it is
+// asked to wait; and it counts what it failed over.
+func TestAHostFailsOverWhomItIsTold(t *testing.T) {
+	bad, good := types.Address{1}, types.Address{2}
+	var waited time.Duration
+	p, c := &Programs{Host: sound{}, Wait: func(d time.Duration) { waited += d }}, new(Counts)
+	run := func(actor types.Address, left func() time.Duration) error {
+		session, err := p.Open(program.ForBlock)
+		if err != nil {
+			t.Fatal(err)
+		}
+		session.Bound(left)
+		_, err = session.Handle(nil, program.Code{}, program.Message{Self: actor})
+		return err
+	}
+	share := func() time.Duration { return time.Second }
+	for _, one := range []struct {
+		how    string
+		left   func() time.Duration
+		want   program.Failure
+		waited time.Duration
+	}{
+		{HostCrashes, nil, program.Crashed, 0},
+		{HostHangs, share, program.Stopped, time.Second},
+		{HostHangs, nil, program.Late, hangLimit},
+		{HostHangs, func() time.Duration { return time.Hour }, program.Late, hangLimit},
+	} {
+		waited = 0
+		p.Fail(bad, one.how, c)
+		var failed *program.HostError
+		if err := run(bad, one.left); !errors.As(err, &failed) || failed.Failure != one.want || waited != one.waited {
+			t.Errorf("%s: %v after %v", one.how, err, waited)
+		}
+		if err := run(good, one.left); err != nil {
+			t.Errorf("%s: over another: %v", one.how, err)
+		}
+	}
+	if n := c.Failed.Load(); n != 4 || c.String("frames") != "4 programs failed" {
+		t.Errorf("%d counted: %s", n, c.String("frames"))
+	}
+	if err := run(bad, func() time.Duration { return 0 }); err != nil {
+		t.Errorf("what has no time left is not begun, and is its host's to say: %v", err)
+	}
+	if p.Fail(bad, HostWorks, nil); run(bad, nil) != nil {
+		t.Error("it fails for ever")
+	}
+	p.Fail(bad, HostCrashes, c)
+	if p.Mend(); run(bad, nil) != nil {
+		t.Error("it is not mended")
+	}
+	if CheckHost(HostHangs) != nil || CheckHost("melts") == nil {
+		t.Error("a way to fail is judged wrongly")
+	}
+}

@@ -1,0 +1,148 @@
+package home
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/cowboyinc/devnet/internal/environment/store"
+)
+
+// Dir is the home's directory, absolute.
+func (h *Home) Dir() string { return h.dir }
+
+// Genesis is the path of the chain's genesis.
+func (h *Home) Genesis() string { return filepath.Join(h.dir, genesisFile) }
+
+// Clock is the path of what time travel has moved the network's clock by.
+func (h *Home) Clock() string { return filepath.Join(h.dir, clockFile) }
+
+// RunFile is the path of the file that tells commands where the network
+// answers.
+func (h *Home) RunFile() string { return RunFile(h.dir) }
+
+// RunFile is the same for a home that another process has open.
+func RunFile(dir string) string { return filepath.Join(dir, runFile) }
+
+// NodeLog is the path of what a node logs.
+func NodeLog(dir, node string) string { return filepath.Join(dir, logsDir, node+logSuffix) }
+
+// NodeLog is the path of what a node logs.
+func (h *Home) NodeLog(node string) string { return NodeLog(h.dir, node) }
+
+// Node is the files of one node.
+type Node struct {
+	Votes string // path of its log of votes and block bodies
+	State string // path of its finalized state
+}
+
+// Node returns the files of a node and makes their directory. A name is of
+// lower-case letters, digits and hyphens, at most 32.
+func (h *Home) Node(name string) (Node, error) {
+	if !validName(name) {
+		return Node{}, fmt.Errorf("home: %.40q is no name of a node: 1 to 32 lower-case letters, digits and hyphens", name)
+	}
+	dir := filepath.Join(h.dir, nodesDir, name)
+	if err := makeDir(dir); err != nil {
+		return Node{}, err
+	}
+	return NodeFiles(h.dir, name), nil
+}
+
+// makeDir makes a directory, and its name survive a loss of power.
+func makeDir(dir string) error {
+	if _, err := os.Stat(dir); err == nil {
+		return nil
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("home: %w", err)
+	}
+	return store.SyncDir(filepath.Dir(dir))
+}
+
+// NodeFiles returns the files of a node in any home, to read them.
+func NodeFiles(dir, name string) Node {
+	dir = filepath.Join(dir, nodesDir, name)
+	return Node{Votes: filepath.Join(dir, votesFile), State: filepath.Join(dir, stateFile)}
+}
+
+// Nodes lists the nodes that have files, sorted.
+func (h *Home) Nodes() ([]string, error) { return Nodes(h.dir) }
+
+// Nodes is the same for any home.
+func Nodes(dir string) ([]string, error) { return names(filepath.Join(dir, nodesDir)) }
+
+func validName(name string) bool {
+	return len(name) >= 1 && len(name) <= 32 && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
+}
+
+// Reset removes what a home's layout names: files, and directories that are
+// empty by then. What else is there stays, and dir itself. A directory without a home is left alone; a
+// home in use is an *InUseError.
+func Reset(dir string) error {
+	if _, err := os.Stat(filepath.Join(dir, metaFile)); errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	lock, err := takeLock(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(removeAll(dir), lock.Close())
+}
+
+// removeAll removes home.json last but one, so that an interrupted Reset can be
+// run again, and the lock last.
+func removeAll(dir string) error {
+	logs, err := names(filepath.Join(dir, logsDir))
+	if err != nil {
+		return err
+	}
+	nodes, err := names(filepath.Join(dir, nodesDir))
+	if err != nil {
+		return err
+	}
+	var doomed []string
+	for _, name := range logs {
+		if node, isLog := strings.CutSuffix(name, logSuffix); isLog && validName(node) {
+			doomed = append(doomed, filepath.Join(dir, logsDir, name))
+		}
+	}
+	for _, node := range nodes {
+		files := NodeFiles(dir, node)
+		doomed = append(doomed, files.Votes, files.Votes+newSuffix, files.State, filepath.Dir(files.State))
+	}
+	for _, name := range []string{logsDir, nodesDir, runFile, runFile + newSuffix, clockFile, clockFile + newSuffix, genesisFile, genesisFile + newSuffix, metaFile + newSuffix, metaFile, lockFile} {
+		doomed = append(doomed, filepath.Join(dir, name))
+	}
+	for _, path := range doomed {
+		if err := remove(path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// remove removes a file or an empty directory, if there is one.
+func remove(path string) error {
+	err := os.Remove(path)
+	if err == nil || errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTEMPTY) || errors.Is(err, syscall.ENOTDIR) {
+		return nil
+	}
+	return fmt.Errorf("home: %w", err)
+}
+
+// names lists a directory, sorted; a missing one is empty.
+func names(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("home: %w", err)
+	}
+	var list []string
+	for _, e := range entries {
+		list = append(list, e.Name())
+	}
+	return list, nil
+}

@@ -1,0 +1,100 @@
+package home
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/environment/store"
+)
+
+// Format is the version of the home's layout and of every file in it. It
+// changes whenever an older binary could not go on with what a newer one wrote,
+// or the other way round.
+const Format = 3
+
+// maxMetaBytes bounds home.json: a few fields.
+const maxMetaBytes = 64 << 10
+
+// Meta is home.json: whose home it is.
+type Meta struct {
+	Format  int       `json:"format"`         // of the layout
+	Version string    `json:"devnet_version"` // of the binary that made the home
+	ChainID uint64    `json:"chain_id"`
+	Seed    uint64    `json:"seed"`
+	Created time.Time `json:"created"`
+	Genesis string    `json:"genesis_sha256,omitempty"` // of genesis.cbor, once that is written
+}
+
+// check refuses a home that is not what is wanted. A chain id of 0 and a nil
+// seed want whatever is there.
+func (m Meta) check(dir string, want Want) error {
+	if m.Format != Format {
+		return &IncompatibleError{Dir: dir, Home: m.Format, WrittenBy: m.Version, Binary: want.Version}
+	}
+	if want.ChainID != 0 && want.ChainID != m.ChainID {
+		return &MismatchError{Dir: dir, What: "chain id", Home: m.ChainID, Wanted: want.ChainID}
+	}
+	if want.Seed != nil && *want.Seed != m.Seed {
+		return &MismatchError{Dir: dir, What: "seed", Home: m.Seed, Wanted: *want.Seed}
+	}
+	return nil
+}
+
+// ReadMeta reads whose home dir is, without opening it; os.ErrNotExist says that
+// it is none. The format is not judged.
+func ReadMeta(dir string) (Meta, error) {
+	var m Meta
+	path := filepath.Join(dir, metaFile)
+	info, err := os.Stat(path)
+	if err != nil {
+		return m, fmt.Errorf("home: %w", err)
+	}
+	if info.Size() > maxMetaBytes {
+		return m, &BrokenError{Path: path, Cause: fmt.Errorf("%d bytes long", info.Size())}
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return m, fmt.Errorf("home: %w", err)
+	}
+	if err := json.Unmarshal(data, &m); err != nil {
+		return m, &BrokenError{Path: path, Cause: err}
+	}
+	if m.Format == 0 {
+		return m, &BrokenError{Path: path, Cause: errors.New("no format")}
+	}
+	return m, nil
+}
+
+// writeMeta writes home.json whole or not at all, synced: it is written once.
+func writeMeta(dir string, m Meta) error {
+	data, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		return fmt.Errorf("home: encode %s: %w", metaFile, err)
+	}
+	return WriteFile(filepath.Join(dir, metaFile), append(data, '\n'))
+}
+
+// WriteFile replaces a file of the home by data: a reader, a crash and a loss of
+// power see the old content or the new.
+func WriteFile(path string, data []byte) error {
+	f, err := os.OpenFile(path+newSuffix, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return fmt.Errorf("home: %w", err)
+	}
+	_, err = f.Write(data)
+	err = errors.Join(err, f.Sync(), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err == nil {
+		err = store.SyncDir(filepath.Dir(path))
+	}
+	if err != nil {
+		return fmt.Errorf("home: write %s: %w", path, err)
+	}
+	return nil
+}

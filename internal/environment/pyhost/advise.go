@@ -1,0 +1,48 @@
+package pyhost
+
+import (
+	"github.com/cowboyinc/devnet/internal/base/program"
+)
+
+// Advice is what an author is told of code before it is deployed.
+type Advice struct {
+	Refused bool   `json:"refused"` // a deploy refuses it; else it runs, and not as its author means
+	Line    int    `json:"line"`    // of the code; 0: none
+	What    string `json:"what"`
+}
+
+// maxAdvice bounds what is taken of a host (host/advice.py tells at most 100).
+const maxAdvice = 128
+
+// Advise returns all that a deploy would refuse of code, where Inspect tells the
+// first of it, and what a run would stumble over, in the order of its lines. It
+// decides nothing. Its error is a *program.HostError.
+func (p *Pool) Advise(source []byte) ([]Advice, error) {
+	const during = "advice about code"
+	opened, err := p.Open(program.ForRead)
+	if err != nil {
+		return nil, err
+	}
+	defer opened.Close()
+	s := opened.(*session)
+	if err := s.begin(during); err != nil {
+		return nil, err
+	}
+	h := s.host
+	h.enc.begin(frameAdvice).raw(source)
+	if err := h.send(); err != nil {
+		return nil, h.fail(during, err)
+	}
+	body, err := h.expect(frameAdvice)
+	if err != nil {
+		return nil, h.fail(during, err)
+	}
+	d, found := &decoder{data: body}, []Advice{}
+	for len(d.data) > 0 && d.err == nil && len(found) < maxAdvice {
+		found = append(found, Advice{Refused: text(d.item()) == "error", Line: int(d.u32()), What: text(d.item())})
+	}
+	if d.err != nil || len(d.data) > 0 {
+		return nil, h.fail(during, errFrame)
+	}
+	return found, nil
+}

@@ -1,0 +1,65 @@
+package pyhost
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"syscall"
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/base/program"
+)
+
+var (
+	errClosed   = errors.New("the pool of Python hosts is closed")
+	errDead     = errors.New("the session's host has ended")
+	errInTime   = errors.New("it did not answer in time")
+	errEnded    = errors.New("it ended")
+	errGivenUp  = errors.New("it was given up: whoever asked had no more time")
+	errFullHost = errors.New("it ran out of memory")
+)
+
+// failure says what became of a host: during what, why, and the last of what it
+// wrote to its standard error.
+func failure(during string, cause error, bounded bool, said string) error {
+	kind, text := program.Crashed, cause
+	switch {
+	case errors.Is(cause, os.ErrDeadlineExceeded) && bounded:
+		kind, text = program.Stopped, errGivenUp
+	case errors.Is(cause, os.ErrDeadlineExceeded):
+		kind, text = program.Late, errInTime
+	case errors.Is(cause, program.ErrNotBegun):
+		kind = program.Stopped
+	}
+	if said != "" {
+		text = fmt.Errorf("%w: %s", text, said)
+	}
+	return &program.HostError{Failure: kind, During: "Python host, " + during, Err: text}
+}
+
+// The exit codes of a host beyond those of zygote.py's children.
+const (
+	exitSignalled = 64 // and the signal that ended the child (zygote.py)
+	endPatience   = time.Second
+)
+
+// cause says of a host whose pipes are closed how it ended.
+func (h *host) cause(err error) error {
+	if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, syscall.EPIPE) {
+		return err
+	}
+	select {
+	case <-h.gone:
+	case <-time.After(endPatience):
+		return errEnded
+	}
+	state := h.cmd.ProcessState
+	switch signal := syscall.Signal(state.ExitCode() - exitSignalled); {
+	case signal == syscall.SIGSYS:
+		return fmt.Errorf("%w: it made a system call that its wall refuses, so the program in it broke through the first wall", errEnded)
+	case signal > 0:
+		return fmt.Errorf("%w: %v", errEnded, signal)
+	}
+	return fmt.Errorf("%w: %v", errEnded, state)
+}

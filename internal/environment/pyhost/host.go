@@ -1,0 +1,320 @@
+package pyhost
+
+import (
+	"bytes"
+	"container/list"
+	"encoding/binary"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path"
+	"strings"
+	"sync"
+	"time"
+
+	pythonhost "github.com/cowboyinc/devnet/python-host"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+)
+
+// MaxCodes bounds the codes that a host keeps compiled; the least recently
+// used is dropped first. Only this side decides, so both agree.
+const MaxCodes = 256
+
+// host is a fork server of CPython and, but for a moment after each session, its
+// child, which serves one session. Both speak through the same pipes, one after
+// the other (python-host/host/zygote.py).
+type host struct {
+	cmd     *exec.Cmd
+	in      *os.File // its standard input
+	out     *os.File // its standard output
+	read    *reader
+	enc     encoder
+	stderr  *tail
+	codes   map[types.Hash]*list.Element
+	recent  *list.List // of hashes, the most recently used first
+	costs   []uint64   // that it was told
+	news    []news     // what the child was told and the fork server was not
+	forked  bool       // the child has the pipes
+	served  int        // messages of this child
+	blocks  int        // sessions of this child that ran any
+	wall    []Part
+	broken  bool
+	bounded bool          // the deadline in force is the caller's, not the pool's
+	gone    chan struct{} // closed when the process has ended
+}
+
+// news is code that a child was given, or lost, or a new table of costs.
+type news struct {
+	hash   types.Hash
+	source []byte // nil: the code was dropped
+	costs  []uint64
+}
+
+// sources is the archive the bootstrap reads: u32 count, then names and texts.
+var sources = sync.OnceValue(func() []byte {
+	var names []string
+	files := map[string][]byte{}
+	walk := func(p string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || p == "bootstrap.py" || path.Ext(p) != ".py" {
+			return err
+		}
+		text, err := pythonhost.Files.ReadFile(p)
+		name := strings.TrimPrefix(strings.TrimSuffix(p, ".py"), "host/")
+		name = strings.ReplaceAll(strings.TrimSuffix(name, "/__init__"), "/", ".")
+		names, files[name] = append(names, name), text
+		return err
+	}
+	if err := fs.WalkDir(pythonhost.Files, ".", walk); err != nil {
+		panic("pyhost: the embedded sources cannot be read: " + err.Error())
+	}
+	out := binary.LittleEndian.AppendUint32(nil, uint32(len(names)))
+	for _, name := range names {
+		for _, field := range [][]byte{[]byte(name), files[name]} {
+			out = binary.LittleEndian.AppendUint32(out, uint32(len(field)))
+			out = append(out, field...)
+		}
+	}
+	return out
+})
+
+// startHost runs python with the embedded sources. Its environment is empty
+// but for a seed of hashes that nobody knows (host/hashing.py), and it finds no
+// file of anyone's.
+func startHost(python string, sources []byte, addressSpace uint64, deadline time.Time, bounded bool) (*host, error) {
+	boot, err := pythonhost.Files.ReadFile("bootstrap.py")
+	if err != nil {
+		return nil, err
+	}
+	childIn, in, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	out, childOut, err := os.Pipe()
+	if err != nil {
+		childIn.Close()
+		in.Close()
+		return nil, err
+	}
+	h := &host{in: in, out: out, read: newReader(out), stderr: &tail{}, codes: map[types.Hash]*list.Element{}, recent: list.New()}
+	h.cmd = exec.Command(python, "-S", "-s", "-P", "-B", "-W", "ignore", "-c", string(boot))
+	h.cmd.Env = []string{"PYTHONHASHSEED=random", "PYTHONUTF8=1", "LC_ALL=C.UTF-8"}
+	h.cmd.Dir = "/"
+	h.cmd.Stdin, h.cmd.Stdout, h.cmd.Stderr = childIn, childOut, h.stderr
+	h.cmd.WaitDelay = waitDelay
+	contain(h.cmd)
+	err = h.cmd.Start()
+	childIn.Close()
+	childOut.Close()
+	if err != nil {
+		in.Close()
+		out.Close()
+		return nil, fmt.Errorf("start %s: %w", python, err)
+	}
+	h.gone = make(chan struct{})
+	go func() {
+		h.cmd.Wait()
+		close(h.gone)
+	}()
+	h.until(deadline, bounded)
+	archive := binary.LittleEndian.AppendUint64(append([]byte{}, sources...), serverBytes(addressSpace))
+	archive = binary.LittleEndian.AppendUint64(archive, addressSpace)
+	if _, err = in.Write(archive); err == nil {
+		err = h.hello()
+	}
+	if err != nil {
+		return nil, h.fail("start of the host", err)
+	}
+	return h, nil
+}
+
+// hello reads what the fork server says once it stands.
+func (h *host) hello() error {
+	body, err := h.expect(frameHello)
+	if err != nil {
+		return err
+	}
+	d := &decoder{data: body}
+	d.item() // its version
+	for len(d.data) > 0 && d.err == nil && len(h.wall) < maxItems {
+		h.wall = append(h.wall, Part{Name: text(d.item()), Missing: text(d.item())})
+	}
+	return d.err
+}
+
+// expect reads a frame of one kind.
+func (h *host) expect(want byte) ([]byte, error) {
+	kind, body, err := h.read.next()
+	if err == nil && kind != want {
+		err = errFrame
+	}
+	return body, err
+}
+
+// fork has a child ready, which knows what the fork server knows.
+func (h *host) fork() error {
+	if h.forked {
+		return nil
+	}
+	h.enc.begin(frameFork)
+	if err := h.send(); err != nil {
+		return err
+	}
+	_, err := h.expect(frameFork)
+	h.forked = err == nil
+	return err
+}
+
+// renew ends the child and has the next one ready. The fork server keeps what
+// code this one was given: it compiles it itself, since it takes nothing from
+// who has run programs.
+func (h *host) renew() error {
+	h.enc.begin(frameEnd)
+	if err := h.send(); err != nil {
+		return err
+	}
+	if _, err := h.expect(frameEnded); err != nil {
+		return err
+	}
+	h.forked, h.served, h.blocks = false, 0, 0
+	for _, n := range h.news {
+		switch {
+		case n.costs != nil:
+			h.writeCosts(n.costs)
+		case n.source != nil:
+			h.enc.begin(frameLoad).raw(n.hash[:]).raw(n.source)
+		default:
+			h.enc.begin(frameDrop).raw(n.hash[:])
+		}
+		if err := h.send(); err != nil {
+			return err
+		}
+	}
+	h.news = h.news[:0]
+	return h.fork()
+}
+
+func (h *host) writeCosts(costs []uint64) {
+	h.enc.begin(frameCosts)
+	for _, c := range costs {
+		h.enc.u64(c)
+	}
+}
+
+// until gives what the host is asked next a deadline: its caller's, or the pool's.
+func (h *host) until(deadline time.Time, bounded bool) {
+	h.bounded = bounded
+	h.in.SetDeadline(deadline)
+	h.out.SetDeadline(deadline)
+}
+
+// fail ends the host and says how it failed.
+func (h *host) fail(during string, cause error) error {
+	cause = h.cause(cause)
+	h.stop()
+	return failure(during, cause, h.bounded, h.stderr.String())
+}
+
+// ended reports whether the process has died while nobody used it.
+func (h *host) ended() bool { return h.broken || h.over() }
+
+// over reports whether the process has ended and nothing of it is left.
+func (h *host) over() bool {
+	select {
+	case <-h.gone:
+		return true
+	default:
+		return false
+	}
+}
+
+// stop kills the process and waits for it. A second time it does nothing.
+func (h *host) stop() {
+	if h.broken {
+		return
+	}
+	h.broken = true
+	h.in.Close()
+	if !h.over() {
+		kill(h.cmd)
+	}
+	<-h.gone
+	h.out.Close()
+}
+
+// send writes the frame being built.
+func (h *host) send() error {
+	_, err := h.in.Write(h.enc.frame())
+	return err
+}
+
+// tell sends the table of costs where it is not the one the host has. The host
+// compiles its charges in, so it forgets all code.
+func (h *host) tell(costs []uint64) error {
+	if equal(h.costs, costs) {
+		return nil
+	}
+	h.writeCosts(costs)
+	h.costs = append([]uint64(nil), costs...)
+	h.news = append(h.news[:0], news{costs: h.costs})
+	clear(h.codes)
+	h.recent.Init()
+	return h.send()
+}
+
+// ensure sends code the host does not keep, and drops what it kept longest unused.
+func (h *host) ensure(hash types.Hash, source []byte) error {
+	if e := h.codes[hash]; e != nil {
+		h.recent.MoveToFront(e)
+		return nil
+	}
+	h.enc.begin(frameLoad).raw(hash[:]).raw(source)
+	if err := h.send(); err != nil {
+		return err
+	}
+	h.codes[hash] = h.recent.PushFront(hash)
+	h.news = append(h.news, news{hash: hash, source: source})
+	if h.recent.Len() <= MaxCodes {
+		return nil
+	}
+	oldest := h.recent.Remove(h.recent.Back()).(types.Hash)
+	delete(h.codes, oldest)
+	h.news = append(h.news, news{hash: oldest})
+	h.enc.begin(frameDrop).raw(oldest[:])
+	return h.send()
+}
+
+func equal(a, b []uint64) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// tail keeps the last bytes written to it.
+type tail struct {
+	mu  sync.Mutex
+	buf []byte
+}
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.buf = append(t.buf, p...)
+	if over := len(t.buf) - maxStderrBytes; over > 0 {
+		t.buf = t.buf[over:]
+	}
+	return len(p), nil
+}
+
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return string(bytes.TrimSpace(t.buf))
+}

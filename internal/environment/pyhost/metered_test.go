@@ -1,0 +1,209 @@
+package pyhost
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/base/program"
+	"github.com/cowboyinc/devnet/internal/base/types"
+)
+
+// spent runs an indented body of a handler as often as times says, and returns
+// what more than an empty run its cycles are.
+func spent(t *testing.T, w *world, setup, body string, times int) types.Cycles {
+	t.Helper()
+	run := func(n int) types.Cycles {
+		source := expensiveHead + setup + fmt.Sprintf("    for ever in range(%d):\n", n)
+		for line := range strings.Lines(body) {
+			source += "    " + line
+		}
+		at := w.deploy(78, source)
+		m := program.Message{Kind: program.Call, Sender: alice, Self: at, Handler: "f", Owner: owner}
+		out, used, err := w.handle(m, 1<<40)
+		if err != nil || out.Status != types.StatusOK {
+			t.Fatalf("%v %v\n%s", out.Fault, err, source)
+		}
+		return used
+	}
+	return run(times) - run(0)
+}
+
+// What an operation costs grows with what it has to do, whichever way it is
+// asked for. Each case has its size as N; ten times the size costs at least so
+// many times the cycles.
+func TestWorkIsPaidByItsSize(t *testing.T) {
+	w := openWorld(t)
+	for _, c := range []struct {
+		name, setup, body string
+		small             int
+		grows             types.Cycles
+	}{
+		{"a list's slice", "    L = [0] * N\n", "    L[1:]\n", 10000, 8},
+		{"a text's slice", "    s = 'x' * N\n", "    s[1:]\n", 10000, 8},
+		{"bytes' slice", "    s = b'x' * N\n", "    s[:]\n", 10000, 8},
+		{"a slice backwards", "    L = [0] * N\n", "    L[::-1]\n", 10000, 8},
+		{"a short slice is cheap however long the list", "    L = [0] * N\n", "    L[:5]\n", 10000, 1},
+		{"a slice assigned", "    L = [0] * N\n", "    L[:1] = [0]\n", 10000, 8},
+		{"long keys of list.sort", "    L, k = list(range(64)), 'x' * N\n", "    L.sort(key=lambda v: k)\n", 1000, 5},
+		{"long keys of sorted", "    L, k = list(range(64)), 'x' * N\n", "    sorted(L, key=lambda v: k)\n", 1000, 5},
+		{"long keys of max", "    L, k = list(range(64)), 'x' * N\n", "    max(L, key=lambda v: k)\n", 1000, 5},
+		{"long elements of sorted", "    L = ['x' * N + str(i) for i in range(64)]\n", "    sorted(L)\n", 1000, 5},
+		{"a big int less one", "    x = 1 << N\n", "    x - 1\n", 6000, 5},
+		{"a big int plus one", "    x = 1 << N\n", "    1 + x\n", 6000, 5},
+		{"a big int in place", "    x = 1 << N\n", "    y = x\n    y += 1\n", 6000, 5},
+		{"a big int of an attribute, in place", "    class A: pass\n    a, x = A(), 1 << N\n", "    a.x = x\n    a.x += 1\n", 6000, 5},
+		{"a big int of a list plus one", "    L = [1 << N]\n", "    L[0] + 1\n", 6000, 5},
+		{"a big int shifted", "    x = 1 << N\n", "    x >> 1\n", 6000, 5},
+		{"a big int negated", "    x = 1 << N\n", "    -x\n", 6000, 5},
+		{"a big int inverted", "    x = 1 << N\n", "    ~x\n", 6000, 5},
+		{"a big int's remainder", "    x = 1 << N\n", "    x % 7\n", 6000, 5},
+		{"a big int divided", "    x = 1 << N\n", "    x // 7\n", 6000, 5},
+		{"a big int as a key", "    x = 1 << N\n    d = {x: 1}\n", "    d[x]\n", 6000, 5},
+		{"a big int compared", "    x, y = 1 << N, 1 << N\n", "    x == y\n", 6000, 5},
+		{"a big int's bits", "    x = 1 << N\n", "    x.bit_count()\n", 6000, 5},
+		{"a Decimal as an int", "    x = decimal.Decimal('1e%d' % N)\n", "    int(x)\n", 90, 8},
+		{"an insert in front", "    L = [0] * N\n", "    L.insert(0, 1)\n", 10000, 8},
+		{"a look-up among equal hashes", "    d = {i * (2**61 - 1): 0 for i in range(N)}\n", "    d.get(-1 << 70)\n", 100, 5},
+		{"a subscript among equal hashes", "    d = {i * (2**61 - 1): 0 for i in range(N)}\n    k = 2**61 - 1\n", "    d[k]\n", 100, 5},
+		{"an entry among equal hashes", "    d = {i * (2**61 - 1): 0 for i in range(N)}\n    k = 2**61 - 1\n", "    d[k] = 1\n", 100, 5},
+		{"membership among equal hashes", "    d = {i * (2**61 - 1) for i in range(N)}\n    k = 2**61 - 1\n", "    k in d\n", 100, 5},
+		{"a look-up among many numbers", "    d = {i: 0 for i in range(N)}\n", "    d[7]\n", 1000, 4},
+		{"sets compared", "    a, b = set(range(N)), set(range(N))\n", "    a == b\n", 1000, 8},
+	} {
+		at := func(n int) types.Cycles {
+			size := fmt.Sprint(n)
+			return spent(t, w, strings.ReplaceAll(c.setup, "N", size), strings.ReplaceAll(c.body, "N", size), 10)
+		}
+		small, big := at(c.small), at(10*c.small)
+		if big < c.grows*small {
+			t.Errorf("%s: %d cycles, of ten times the size %d", c.name, small, big)
+		}
+		if c.grows == 1 && big != small {
+			t.Errorf("%s: %d cycles, of ten times the size %d", c.name, small, big)
+		}
+	}
+}
+
+// A table that is filled with keys of equal hashes costs by the square of its
+// size, in whatever way it is filled; with texts, whose hashes nobody chooses,
+// by its size.
+func TestTablesArePaidByWhatTheirKeysCanDo(t *testing.T) {
+	w := openWorld(t)
+	for _, way := range []string{
+		"    d = {}\n    for k in K: d[k] = 0\n", "    d = {}\n    for k in K: d.setdefault(k, 0)\n", "    {k: 0 for k in K}\n",
+		"    {k for k in K}\n", "    s = set()\n    for k in K: s.add(k)\n", "    set(K)\n", "    frozenset(K)\n", "    {*K}\n",
+		"    dict([(k, 0) for k in K])\n", "    dict.fromkeys(K)\n", "    {}.update([(k, 0) for k in K])\n", "    set().union(K)\n",
+		"    set(K) & S\n", "    D | D\n", "    {**D}\n", "    D == D2\n", "    S <= S2\n", "    D.copy()\n", "    collections.Counter(K)\n",
+		"    collections.defaultdict(int)\n    collections.OrderedDict([(k, 0) for k in K])\n", "    D.keys() & S\n",
+	} {
+		cost := func(key string, n int) types.Cycles {
+			setup := fmt.Sprintf("    K = [%s for i in range(%d)]\n    D = {k: 0 for k in K}\n    D2 = {k: 0 for k in K}\n    S = set(K)\n    S2 = set(K)\n", key, n)
+			return spent(t, w, setup, way, 1)
+		}
+		if few, many := cost("i * (2**61 - 1)", 100), cost("i * (2**61 - 1)", 800); many < 14*few {
+			t.Errorf("equal hashes: %d cycles for 100, %d for 800:\n%s", few, many, way)
+		}
+		if few, many := cost("'k' + str(i)", 100), cost("'k' + str(i)", 800); many > 10*few {
+			t.Errorf("texts: %d cycles for 100, %d for 800:\n%s", few, many, way)
+		}
+	}
+}
+
+// Keys that were deleted lie in the way of later ones until the table is made
+// anew: it is, so that a small table is a small one again.
+func TestDeletedKeysDoNotSlowATable(t *testing.T) {
+	w := openWorld(t)
+	fill := "    d, s = {}, 0\n    for i in range(20000):\n        d[s] = 0\n        s = (5 * s + 1) % 65536\n    for k in list(d): DELETE\n    k = 65536 * 3\n"
+	for _, way := range []string{"del d[k]", "d.pop(k)", "d.popitem()"} {
+		p, err := w.price(way, expensiveHead+strings.ReplaceAll(fill, "DELETE", way)+"    for i in range(10000): d.get(k + i)\n", 1<<40)
+		if err != nil || p.failure != "" {
+			t.Fatal(err, p.failure)
+		}
+		if p.cpu.Seconds() > 2 { // 1.5 ms a look-up where nothing is made anew: 15 s
+			t.Errorf("%s: %v for %d cycles", way, p.cpu, p.cycles)
+		}
+	}
+}
+
+// No budget of a block reaches the limit of memory: what is kept is paid for by
+// its bytes. The soak tries every program that keeps what it makes.
+func TestMemoryIsPaidByTheByteSoak(t *testing.T) {
+	w := worldOn(t, openPool(t, Config{CallTimeout: 5 * time.Minute}))
+	const block = 20_000_000
+	for _, c := range expensive {
+		if !strings.Contains(c.name, "kept") && !strings.Contains(c.name, "garbage") {
+			continue
+		}
+		if os.Getenv("DEVNET_SOAK") == "" && c.name != "slices of a list, kept" && c.name != "map objects, kept" {
+			continue
+		}
+		p, err := w.price(c.name, expensiveHead+c.body, block)
+		if err != nil {
+			t.Errorf("%v", err)
+			w = worldOn(t, openPool(t, Config{CallTimeout: 5 * time.Minute}))
+		} else if p.failure != "" {
+			t.Errorf("%s: %s", c.name, p.failure)
+		}
+	}
+}
+
+// Compiling is measured on the tree: what takes long is refused before it, with
+// the reason, and what is let in is bounded and known.
+func TestCompilingIsMeasuredAndBounded(t *testing.T) {
+	w := openWorld(t)
+	for _, line := range []string{
+		"def f(p):0\n", "class A:0\n", "x=lambda:0\n", "x={a for a in b}\n", "try:0\nexcept:0\nfinally:0\n", "x=a.b(c,d[e])\n", "if a:b\n", "assert a,b\n",
+	} {
+		const most = 131_072 // chain.max_code_bytes
+		var refusal *program.Refusal
+		one, err := w.session.Inspect(codeOf(line))
+		units := one.Units
+		if errors.As(err, &refusal) {
+			units = refusal.Units
+		}
+		lines := uint64(most / len(line))
+		if (units-1)*lines > maxUnits {
+			_, err = w.session.Inspect(codeOf(strings.Repeat(line, int(lines))))
+			if !errors.As(err, &refusal) || !strings.Contains(refusal.Reason, "compiling") {
+				t.Errorf("%q: %v", line, err)
+			}
+		}
+		// What is just let in is compiled in a bounded time.
+		host := w.session.(*session)
+		before := host.cpu(time.Time{})
+		source := strings.Repeat(line, int(min(lines, maxUnits/units)))
+		if _, err := w.session.Inspect(codeOf(source)); err != nil && !errors.As(err, &refusal) {
+			t.Fatalf("%q: %v", line, err)
+		}
+		took := host.cpu(time.Time{}) - before
+		t.Logf("%5d lines %8v %q", strings.Count(source, "\n"), took.Round(time.Millisecond), line)
+		if took > 6*time.Second { // a second on a free machine; def alone took 6.4 s for a third of these
+			t.Errorf("%q: %v", line, took)
+		}
+	}
+}
+
+const maxUnits = 65_536 // extent.MAX_UNITS
+
+// Who cannot pay for compiling is refused before it.
+func TestCompilingIsPaidBeforeItIsDone(t *testing.T) {
+	w := openWorld(t)
+	code := codeOf(strings.Repeat("def f(p):0\n", 100))
+	found, err := w.session.Inspect(code)
+	if err != nil || found.Units < 6000 || found.Units > 10_000 {
+		t.Fatalf("%d units, %v", found.Units, err)
+	}
+	code.Units = found.Units - 1
+	var refusal *program.Refusal
+	if _, err = w.session.Inspect(code); !errors.As(err, &refusal) || refusal.Units != found.Units {
+		t.Fatalf("%v", err)
+	}
+	code.Units = found.Units
+	if _, err = w.session.Inspect(code); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,144 @@
+package pyhost
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/base/program"
+	"github.com/cowboyinc/devnet/internal/base/types"
+)
+
+// priced is what one program took.
+type priced struct {
+	name    string
+	cycles  types.Cycles
+	cpu     time.Duration
+	failure string // an end that is not the end of cycles
+}
+
+func (p priced) perCycle() float64 { return float64(p.cpu) / float64(max(p.cycles, 1)) }
+
+// price runs a handler's body until its cycles are over, or until it ends.
+func (w *world) price(name, source string, limit types.Cycles) (priced, error) {
+	at := w.deploy(77, source)
+	if _, err := w.session.Inspect(w.actors[at].code); err != nil {
+		return priced{}, fmt.Errorf("%s: %w", name, err)
+	}
+	m := program.Message{Kind: program.Call, Sender: alice, Self: at, Handler: "nothing", Owner: owner}
+	w.handle(m, plenty) // compiles it
+	m.Handler = "f"
+	s := w.session.(*session)
+	start := time.Now()
+	before := s.cpu(start)
+	out, used, err := w.handle(m, limit)
+	w.trace = nil
+	if err != nil {
+		return priced{}, fmt.Errorf("%s: %w", name, err)
+	}
+	p := priced{name: name, cycles: used, cpu: s.cpu(start) - before}
+	if out.Status != types.StatusOutOfCycles && out.Status != types.StatusOK {
+		p.failure = out.Fault.Message
+	}
+	return p, nil
+}
+
+const pricedCycles = 300_000 // enough for milliseconds of a plain loop
+
+// BenchmarkWorst prints the ten programs that take the most time for a cycle,
+// beside a plain loop in the same run: of those known to be expensive and of
+// those that the fuzzer writes.
+func BenchmarkWorst(b *testing.B) {
+	pool := openPool(b, Config{CallTimeout: 5 * time.Minute})
+	w := worldOn(b, pool)
+	var all []priced
+	plain := 1e18
+	for range 5 {
+		p, err := w.price("plain loop", expensiveHead+plainLoop, 3_000_000)
+		if err != nil {
+			b.Fatal(err)
+		}
+		plain = min(plain, p.perCycle())
+	}
+	for _, e := range expensive {
+		p, err := w.price(e.name, expensiveHead+e.body, pricedCycles)
+		if err != nil {
+			b.Errorf("%v", err)
+			w = worldOn(b, pool)
+			continue
+		}
+		if p.failure != "" {
+			b.Logf("%s: %s", p.name, p.failure)
+		}
+		all = append(all, p)
+	}
+	for seed := range uint64(100) {
+		p, err := w.price(fmt.Sprintf("program of seed %d (TestPrograms)", 1+seed), write(1+seed, notesWords), pricedCycles)
+		if err != nil {
+			b.Errorf("%v", err)
+			w = worldOn(b, pool)
+		} else if p.cycles > pricedCycles/30 {
+			all = append(all, p)
+		}
+	}
+	slices.SortFunc(all, func(a, b priced) int { return cmp.Compare(b.perCycle(), a.perCycle()) })
+	b.ReportMetric(all[0].perCycle()/plain, "worst/loop")
+	out := report(plain, all, func(i int, p priced) bool { return i < 10 || p.perCycle() > 15*plain })
+	fmt.Println(out)
+}
+
+// report is a table of programs, those that are shown.
+func report(plain float64, all []priced, shown func(int, priced) bool) string {
+	var out strings.Builder
+	fmt.Fprintf(&out, "plain loop: %.1f ns of CPU a cycle\n%10s %9s %9s %9s\n", plain, "ns/cycle", "× loop", "cycles", "CPU")
+	for i, p := range all {
+		if shown(i, p) {
+			fmt.Fprintf(&out, "%10.0f %8.1fx %9d %9s  %s\n", p.perCycle(), p.perCycle()/plain, p.cycles, p.cpu.Round(10*time.Microsecond), p.name)
+		}
+	}
+	return out.String()
+}
+
+// The chain's own calls, each in a loop; they are charged by a Context of the
+// tests, which has the prices of CIP-3's table.
+var chainCalls = []struct{ name, body string }{
+	{"keccak256", "    while True: pvm_host.keccak256(b'')\n"},
+	{"randomness", "    while True: pvm_host.randomness(b'')\n"},
+	{"get_state", "    while True: pvm_host.get_state(b'k')\n"},
+	{"get_state of another key each time", "    for i in range(10**9): pvm_host.get_state(b'%d' % i)\n"},
+	{"set_state", "    while True: pvm_host.set_state(b'k', b'v')\n"},
+	{"delete_state", "    while True: pvm_host.delete_state(b'k')\n"},
+	{"emit_event", "    while True: pvm_host.emit_event('e', b'')\n"},
+	{"send_message", "    me = pvm_host.self_address()\n    while True: pvm_host.send_message(me)\n"},
+	{"schedule_timer", "    while True: pvm_host.schedule_timer(200, b'')\n"},
+	{"cancel_timer", "    while True: pvm_host.cancel_timer(b'x' * 32)\n"},
+	{"extend_timer", "    while True: pvm_host.extend_timer(b'x' * 32, 300)\n"},
+	{"call_actor", "    me = pvm_host.self_address()\n    while True: pvm_host.call_actor(me, 'g')\n"},
+	{"get_balance", "    while True: pvm_host.get_balance()\n"},
+	{"transfer", "    me = pvm_host.self_address()\n    while True: pvm_host.transfer(me, 0)\n"},
+	{"block_height", "    while True: pvm_host.block_height()\n"},
+	{"context", "    while True: pvm_host.context()\n"},
+	{"print", "    while True: print('x')\n"},
+	{"a whole message that does nothing", ""},
+}
+
+// BenchmarkChainCalls prints what each call of the chain takes a cycle.
+func BenchmarkChainCalls(b *testing.B) {
+	w := worldOn(b, openPool(b, Config{CallTimeout: 5 * time.Minute}))
+	plain, err := w.price("plain loop", expensiveHead+plainLoop, 3_000_000)
+	if err != nil {
+		b.Fatal(err)
+	}
+	var all []priced
+	for _, c := range chainCalls {
+		p, err := w.price(c.name, "import pvm_host\ndef g(p): pass\ndef f(payload):\n"+cmp.Or(c.body, "    pass\n"), pricedCycles)
+		if err != nil {
+			b.Fatal(err)
+		}
+		all = append(all, p)
+	}
+	fmt.Println(report(plain.perCycle(), all, func(int, priced) bool { return true }))
+}

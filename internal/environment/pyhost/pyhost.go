@@ -1,0 +1,289 @@
+// Package pyhost runs Python actors: it implements program.Host over a pool of
+// CPython subprocesses.
+//
+// The host process is python-host/, carried inside the binary; its sources go
+// over standard input to `python3 -c`, so nothing is read from disk. It checks
+// code (CIP-6's imports and determinism), rewrites it so that it counts its own
+// steps by CIP-3's table, and runs each message in a fresh namespace.
+//
+// # Conversation
+//
+// Frames go both ways over pipes: u32 length, u8 type, body, all little endian.
+// An item is u32 length and bytes, length 0xffffffff meaning no value. An
+// operation is u8 code, u64 steps of the program since the operation before, u8
+// count, items.
+//
+//	C  →  kind, code hash, sender, self, owner, height, timestamp, chain id,
+//	      transaction hash, cycles, cells; handler, payload; then keys and values
+//	      that the program is likely to read
+//	Q  ←  u32 count and effects; one request
+//	A  →  status (0 answer, 1 refused, 2 over), cycles and cells left; items
+//	R  ←  u32 count and effects; one operation whose code is the status
+//	L, X, P, I → load code, drop code, costs, inspect;  H, N, D ← hello, refusal, description
+//	V          → advice about code;  V ← kinds, lines, words
+//	F, E, T    → fork, end, try;  F, Z, T ← forked, ended, tried
+//
+// Between Q and A the chain may send another C, for a call of another actor:
+// the host runs it within.
+//
+// # Walls
+//
+// What runs inside the interpreter is held by the interpreter first (check.py,
+// sealed.py). Behind it stand two more. The process can compute, read, answer
+// and end, and nothing else that the operating system can refuse it (wall.py;
+// Pool.Wall tries). And the process that runs programs is forked from one that
+// never ran any, and ends with its session: a block, MaxReads reads (zygote.py).
+// A block without messages for Python takes none.
+//
+// # Charges
+//
+// Context charges for what the chain does, the host for the program's steps.
+// Effects without an answer ride with the next request or the reply; each
+// carries the steps before it, so that Spend and the effects reach the Context
+// in the program's own order, whatever was batched. A value sent ahead or read
+// twice is still read through Context.Get when the program reads it. So neither
+// buffer sizes nor hints can be seen in an outcome.
+//
+// A refused effect (state, event) ends the message, since its program is past
+// it; a refused request is a Python exception.
+//
+// # Failure
+//
+// A host, here and below, is a fork server and its child. One that crashes, hangs
+// beyond Config.CallTimeout or breaks the protocol is killed and answered as
+// *program.HostError, and so is one that is out of time by Session.Bound; the
+// session is dead, the pool starts another host for the next. The retry is the
+// caller's, since it needs a fresh Context.
+package pyhost
+
+import (
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/base/params"
+	"github.com/cowboyinc/devnet/internal/base/program"
+)
+
+// Config says how many hosts run and what they may take.
+type Config struct {
+	Python       string           // a path or name; "" finds the first fitting one on PATH
+	Hosts        int              // for blocks, and as many for reads; 0: one a core, or what its memory bears
+	AddressSpace uint64           // bytes of each host's child; 0: DefaultAddressSpace
+	CallTimeout  time.Duration    // wall time of one message and all it calls; 0: DefaultCallTimeout
+	Blocks       int              // sessions for blocks that one child serves; 0: 1
+	Slow         func(string)     // is told, in words, of a Python that takes long to start; it may be nil
+	Costs        params.StepCosts // zero: that of the default parameters
+}
+
+// The defaults. The address space holds the stack (256 MiB), the interpreter,
+// and what a block's cycles can allocate.
+const (
+	DefaultAddressSpace = 2 << 30
+	DefaultCallTimeout  = 10 * time.Second
+	startTimeout        = 30 * time.Second
+)
+
+// MaxReads is how many read messages one child serves. Nothing of a read is part
+// of consensus, so that they may share an interpreter for a while.
+const MaxReads = 64
+
+// waitDelay is how long the end of a host is waited for when something still
+// holds its standard error.
+const waitDelay = time.Second
+
+// Coster is a Context that says which table is in force; without it the pool's
+// is.
+type Coster interface{ StepCosts() params.StepCosts }
+
+// Peeker is a Context that shows, without charging, what Get would answer at the
+// start of the message. The pool then
+// sends ahead what a handler read last time.
+type Peeker interface {
+	Peek(key []byte) (value []byte, found bool)
+}
+
+// Pool is the hosts. It is safe for concurrent use.
+type Pool struct {
+	config  Config
+	find    func() (python, error)
+	sources []byte
+	hints   *hints
+	blocks  chan *host // free hosts; nil stands for one not started
+	reads   chan *host
+	mu      sync.Mutex
+	closed  bool
+}
+
+var _ program.Host = (*Pool)(nil)
+
+// New prepares a pool. It starts no process, and succeeds where no fitting
+// Python exists: then every message fails with a *MissingError within.
+func New(config Config) *Pool {
+	if config.Blocks <= 0 {
+		config.Blocks = 1
+	}
+	if config.AddressSpace == 0 {
+		config.AddressSpace = DefaultAddressSpace
+	}
+	if config.Hosts <= 0 {
+		config.Hosts = hostsFor(runtime.NumCPU(), machineMemory(), config.AddressSpace)
+	}
+	if config.CallTimeout <= 0 {
+		config.CallTimeout = DefaultCallTimeout
+	}
+	if config.Costs == (params.StepCosts{}) {
+		defaults := params.Defaults()
+		config.Costs = defaults.StepCosts()
+	}
+	p := &Pool{
+		config: config, sources: sources(), hints: newHints(),
+		find:   sync.OnceValues(func() (python, error) { return find(config.Python, config.Slow) }),
+		blocks: make(chan *host, config.Hosts), reads: make(chan *host, config.Hosts),
+	}
+	for range config.Hosts {
+		p.blocks <- nil
+		p.reads <- nil
+	}
+	return p
+}
+
+// Probe returns the version of the Python in use, or a *MissingError.
+func (p *Pool) Probe() (version string, err error) {
+	found, err := p.find()
+	return found.version, err
+}
+
+// Open begins a conversation. Its host is taken, and started if it has to be,
+// when the first message needs it.
+func (p *Pool) Open(purpose program.Purpose) (program.Session, error) {
+	free := p.blocks
+	if purpose == program.ForRead {
+		free = p.reads
+	}
+	return &session{pool: p, free: free}, nil
+}
+
+// take waits for a free host and starts it if it has to, as long as there is
+// time left; how long others keep theirs is no fault of the message.
+func (p *Pool) take(during string, free chan *host, left func() time.Duration) (*host, error) {
+	found, err := p.find()
+	if err != nil {
+		return nil, &program.HostError{Failure: program.Missing, During: during, Err: err}
+	}
+	h, ok := wait(free, left)
+	if !ok {
+		return nil, failure(during, program.ErrNotBegun, true, "")
+	}
+	if p.isClosed() {
+		free <- nil
+		return nil, failure(during, errClosed, false, "")
+	}
+	if h != nil && h.ended() {
+		h.stop()
+		h = nil
+	}
+	if h == nil {
+		return p.start(during, found.path, free, left)
+	}
+	return h, nil
+}
+
+// start starts a host. One that is not up when its asker has no more time left
+// starts all the same, and is the next one's: on a busy machine a start can take
+// longer than any proposer has, and would never end if each began it anew.
+func (p *Pool) start(during, path string, free chan *host, left func() time.Duration) (*host, error) {
+	type started struct {
+		host *host
+		err  error
+	}
+	up := make(chan started, 1)
+	go func() {
+		defer slowly(p.config.Slow).watch(path, startTimeout)()
+		h, err := startHost(path, p.sources, p.config.AddressSpace, time.Now().Add(startTimeout), false)
+		up <- started{h, err}
+	}()
+	patience, _ := within(startTimeout+time.Second, left) // the host's own limit comes first
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	select {
+	case s := <-up:
+		if s.err != nil {
+			free <- nil
+		}
+		return s.host, s.err
+	case <-timer.C:
+		go func() { free <- (<-up).host }()
+		return nil, failure(during, program.ErrNotBegun, true, "")
+	}
+}
+
+// wait takes what is free, as long as there is time left.
+func wait(free chan *host, left func() time.Duration) (*host, bool) {
+	if left == nil {
+		return <-free, true
+	}
+	patience := time.NewTimer(left())
+	defer patience.Stop()
+	select {
+	case h := <-free:
+		return h, true
+	case <-patience.C:
+		return nil, false
+	}
+}
+
+// giveBack ends a loan. A child that ran messages of a block ends with it, and one
+// that ran reads after MaxReads; the next is made ready meanwhile.
+func (p *Pool) giveBack(free chan *host, h *host) {
+	if h.served > 0 {
+		h.blocks++
+	}
+	fresh := h.blocks < p.config.Blocks
+	if free == p.reads {
+		fresh = h.served < MaxReads
+	}
+	if fresh && !h.broken {
+		free <- h
+		return
+	}
+	go func() {
+		if !h.broken {
+			h.until(time.Now().Add(p.config.CallTimeout), false)
+			if err := h.renew(); err != nil {
+				h.stop()
+			}
+		}
+		if h.broken {
+			h = nil
+		}
+		free <- h
+	}()
+}
+
+// Close ends every host. It waits for open sessions to be closed.
+func (p *Pool) Close() {
+	p.mu.Lock()
+	was := p.closed
+	p.closed = true
+	p.mu.Unlock()
+	if was {
+		return
+	}
+	for _, free := range []chan *host{p.blocks, p.reads} {
+		for range p.config.Hosts {
+			if h := <-free; h != nil {
+				h.stop()
+			}
+		}
+		for range p.config.Hosts {
+			free <- nil
+		}
+	}
+}
+
+func (p *Pool) isClosed() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.closed
+}

@@ -1,0 +1,95 @@
+package pyhost
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/base/program"
+)
+
+// Part is one part of the wall that the operating system makes around a host
+// (python-host/host/wall.py), and why it is missing; "" where it stands.
+type Part struct{ Name, Missing string }
+
+// Attempt is one thing that no program may do, tried for real behind the wall of
+// those that run programs. Compute is the one that must succeed.
+type Attempt struct {
+	Name string
+	End  End
+}
+
+// End is how an attempt ended.
+type End string
+
+// The ends.
+const (
+	Allowed End = "allowed"
+	Refused End = "refused" // by an error
+	Killed  End = "killed"  // and the process with it
+)
+
+// Compute names the attempt at what a program needs.
+const Compute = "compute"
+
+// maxAttempts bounds what a host tells of them.
+const maxAttempts = 64
+
+// Wall starts a host of its own, tells what its wall is made of and what became
+// of trying to get through it. Its error is a *program.HostError.
+func (p *Pool) Wall() ([]Part, []Attempt, error) {
+	const during = "trying its wall"
+	found, err := p.find()
+	if err != nil {
+		return nil, nil, &program.HostError{Failure: program.Missing, During: during, Err: err}
+	}
+	h, err := startHost(found.path, p.sources, p.config.AddressSpace, time.Now().Add(startTimeout), false)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer h.stop()
+	attempts, err := h.try()
+	if err != nil {
+		return nil, nil, h.fail(during, err)
+	}
+	return h.wall, attempts, nil
+}
+
+// try has the fork server's children make every attempt.
+func (h *host) try() ([]Attempt, error) {
+	h.enc.begin(frameTry)
+	if err := h.send(); err != nil {
+		return nil, err
+	}
+	body, err := h.expect(frameTry)
+	if err != nil {
+		return nil, err
+	}
+	var attempts []Attempt
+	d := &decoder{data: body}
+	for len(d.data) > 0 && d.err == nil && len(attempts) < maxAttempts {
+		name, status := text(d.item()), text(d.item())
+		end, err := endOf(status)
+		if err != nil {
+			return nil, fmt.Errorf("%w: the attempt %s ended with %s", errFrame, name, status)
+		}
+		attempts = append(attempts, Attempt{Name: name, End: end})
+	}
+	return attempts, d.err
+}
+
+// endOf reads an exit code, or a signal as a negative number.
+func endOf(status string) (End, error) {
+	n, err := strconv.Atoi(status)
+	switch {
+	case err != nil:
+		return "", err
+	case n < 0:
+		return Killed, nil
+	case n == 0:
+		return Allowed, nil
+	case n == 1:
+		return Refused, nil
+	}
+	return "", errFrame
+}

@@ -1,0 +1,184 @@
+package bolt
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/cowboyinc/devnet/internal/environment/env"
+	"github.com/cowboyinc/devnet/internal/environment/store"
+)
+
+// filled is a closed file with branches, overflows, small and free pages, and
+// what it held after its last commit and after the one before.
+func filled(t testing.TB, path string) (last, before map[string]string) {
+	t.Helper()
+	s, err := Open(path, store.Process)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	last = map[string]string{}
+	for round := range 12 {
+		before = maps.Clone(last)
+		var writes []env.Write
+		for i := range 150 {
+			w := env.Write{Bucket: env.Bucket(fmt.Sprint("b", i%3)), Key: fmt.Appendf(nil, "key %d", rng.IntN(900))}
+			if round < 10 || i%2 == 0 {
+				w.Value = bytes.Repeat([]byte{byte(round), byte(i)}, 1+rng.IntN(80))
+				if i == 7 {
+					w.Value = make([]byte, 9000)
+				}
+			}
+			writes = append(writes, w)
+			if at := string(w.Bucket) + "/" + string(w.Key); w.Value == nil {
+				delete(last, at)
+			} else {
+				last[at] = string(w.Value)
+			}
+		}
+		if err := s.Commit(append(writes, env.Write{Bucket: "small", Key: []byte("k"), Value: []byte{byte(round)}})); err != nil {
+			t.Fatal(err)
+		}
+		last["small/k"] = string([]byte{byte(round)})
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return last, before
+}
+
+// content reads all that a store holds.
+func content(s *Store) (map[string]string, error) {
+	found := map[string]string{}
+	for _, b := range []env.Bucket{"b0", "b1", "b2", "small"} {
+		err := s.Scan(b, nil, nil, false, func(k, v []byte) bool {
+			found[string(b)+"/"+string(k)] = string(v)
+			return true
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+// spoil damages a file's bytes in one of the ways that disks do.
+func spoil(rng *rand.Rand, data []byte) []byte {
+	page := func() int { return rng.IntN(len(data)/4096) * 4096 }
+	switch rng.IntN(7) {
+	case 6: // how many elements a page has
+		data[page()+10] ^= 1 << rng.IntN(8)
+	case 0, 1: // bits
+		for range 1 + rng.IntN(30) {
+			data[rng.IntN(len(data))] ^= 1 << rng.IntN(8)
+		}
+	case 2: // a head
+		data[page()+rng.IntN(64)] ^= 1 << rng.IntN(8)
+	case 3: // a page of nothing
+		clear(data[page():][:4096])
+	case 4: // a page at the place of another
+		copy(data[page():][:4096], data[page():][:4096])
+	case 5:
+		data = data[:rng.IntN(len(data))]
+	}
+	return data
+}
+
+// Whatever a disk does to the file, the store opens with what the last commit
+// left, or the one before where a meta is lost, or names the file; it never
+// panics, and never shows anything else.
+func TestDamageIsNamed(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "state.db")
+	last, before := filled(t, path)
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := 0
+	for seed := range uint64(400) {
+		rng := rand.New(rand.NewPCG(seed, 3))
+		path := filepath.Join(dir, fmt.Sprint(seed))
+		if err := os.WriteFile(path, spoil(rng, bytes.Clone(whole)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s, err := Open(path, store.Process)
+		if err != nil {
+			if named++; !strings.Contains(err.Error(), path) || !errors.As(err, new(*store.DamagedError)) {
+				t.Errorf("seed %d: %v", seed, err)
+			}
+			continue
+		}
+		found, err := content(s)
+		if err != nil {
+			t.Errorf("seed %d: opened, then: %v", seed, err)
+		} else if !maps.Equal(found, last) && !maps.Equal(found, before) && len(found) > 0 {
+			t.Errorf("seed %d: it holds something else", seed)
+		}
+		if err := s.Commit([]env.Write{{Bucket: "b0", Key: []byte("new"), Value: []byte("v")}}); err != nil {
+			t.Errorf("seed %d: %v", seed, err)
+		}
+		s.Close()
+		os.Remove(path)
+	}
+	if named < 200 {
+		t.Errorf("only %d of 400 damages were named", named)
+	}
+}
+
+// A file that is damaged while it is open ends the reads, and not the process.
+func TestDamageWhileOpen(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "state.db")
+	filled(t, path)
+	s := open(t, path, store.Process)
+	if err := os.Truncate(path, 16<<10); err != nil {
+		t.Fatal(err)
+	}
+	_, err := content(s)
+	if damaged := (*store.DamagedError)(nil); !errors.As(err, &damaged) || damaged.Path != path {
+		t.Fatalf("got %v", err)
+	}
+	if err := s.Commit([]env.Write{{Bucket: "b0", Key: []byte("new"), Value: []byte("v")}}); !errors.As(err, new(*store.DamagedError)) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A panic of the code that reads is its own, and no damage.
+func TestAPanicOfTheReaderIsItsOwn(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "state.db")
+	filled(t, path)
+	s := open(t, path, store.Process)
+	defer func() {
+		if recover() != "mine" {
+			t.Error("the panic is lost")
+		}
+		if _, err := content(s); err != nil {
+			t.Errorf("the store is spoilt: %v", err)
+		}
+	}()
+	s.Scan("b0", nil, nil, false, func(_, _ []byte) bool { panic("mine") })
+}
+
+func FuzzVerify(f *testing.F) {
+	path := filepath.Join(f.TempDir(), "state.db")
+	filled(f, path)
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(uint32(0), []byte{})
+	f.Add(uint32(4096+8), []byte{9, 9})
+	f.Add(uint32(8192+16), []byte{0xff, 0xff, 0xff, 0xff})
+	f.Fuzz(func(t *testing.T, at uint32, over []byte) {
+		data := bytes.Clone(whole)
+		copy(data[int(at)%len(data):], over)
+		verify(bytes.NewReader(data), int64(len(data)), checkValue)
+	})
+}

@@ -1,0 +1,75 @@
+package identity
+
+import (
+	"crypto/tls"
+	"fmt"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/environment/env"
+)
+
+// ServerConfig returns the TLS configuration of a listener that speaks alpn
+// alone and asks accept about every key that a client proved; an error of
+// accept ends the handshake and is not shown to the client.
+func ServerConfig(signer env.Signer, alpn string, accept func(types.PublicKey) error) (*tls.Config, error) {
+	config, err := newConfig(signer, alpn, accept)
+	if err != nil {
+		return nil, err
+	}
+	config.ClientAuth = tls.RequireAnyClientCert
+	return config, nil
+}
+
+// ClientConfig returns the TLS configuration of a dialer, likewise. Note that in
+// TLS 1.3 a client is done before the server has judged its certificate: a
+// connection counts only when the server has said something on it.
+func ClientConfig(signer env.Signer, alpn string, accept func(types.PublicKey) error) (*tls.Config, error) {
+	config, err := newConfig(signer, alpn, accept)
+	if err != nil {
+		return nil, err
+	}
+	config.InsecureSkipVerify = true // no name and no authority; VerifyConnection checks the key
+	return config, nil
+}
+
+func newConfig(signer env.Signer, alpn string, accept func(types.PublicKey) error) (*tls.Config, error) {
+	certificate, err := Certificate(signer)
+	if err != nil {
+		return nil, err
+	}
+	return Accepting(&tls.Config{
+		Certificates:           []tls.Certificate{certificate},
+		NextProtos:             []string{alpn},
+		MinVersion:             tls.VersionTLS13,
+		SessionTicketsDisabled: true,
+		// Without the post-quantum groups a ClientHello fits one packet.
+		CurvePreferences: []tls.CurveID{tls.X25519, tls.CurveP256},
+	}, accept), nil
+}
+
+// Accepting returns config with another accept, and the certificate it has.
+func Accepting(config *tls.Config, accept func(types.PublicKey) error) *tls.Config {
+	config = config.Clone()
+	alpn := config.NextProtos[0]
+	config.VerifyConnection = func(state tls.ConnectionState) error { return verify(state, alpn, accept) }
+	return config
+}
+
+func verify(state tls.ConnectionState, alpn string, accept func(types.PublicKey) error) error {
+	if state.NegotiatedProtocol != alpn {
+		return fmt.Errorf("%w: %q, want %q", ErrALPN, state.NegotiatedProtocol, alpn)
+	}
+	key, err := Of(state)
+	if err != nil {
+		return err
+	}
+	return accept(key)
+}
+
+// Of returns the secp256k1 key of the peer of a connection.
+func Of(state tls.ConnectionState) (types.PublicKey, error) {
+	if len(state.PeerCertificates) != 1 {
+		return types.PublicKey{}, fmt.Errorf("%w: %d", ErrNotOne, len(state.PeerCertificates))
+	}
+	return peer(state.PeerCertificates[0])
+}

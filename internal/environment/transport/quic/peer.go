@@ -1,0 +1,260 @@
+package quic
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/quic-go/quic-go"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/environment/transport/identity"
+)
+
+// errTooMany says that a peer has maxPending connections that said no hello.
+var errTooMany = errors.New("quic: too many connections without a hello")
+
+// peer is one validator to be connected with: its queues, its session and the
+// loop that dials it.
+type peer struct {
+	types.Validator // Endpoint is the one it was made with
+	transport       *Transport
+	counters        counters
+	gone            context.Context // ends when it is a peer no more
+	leave           context.CancelFunc
+
+	mu       sync.Mutex
+	endpoint string
+	queues   [2]queue      // by kind
+	session  *session      // nil without a connection
+	pending  int           // connections without a hello
+	changed  chan struct{} // signals the loop: session or endpoint changed
+}
+
+func newPeer(t *Transport, v types.Validator) *peer {
+	p := &peer{Validator: v, transport: t, changed: make(chan struct{}, 1)}
+	p.gone, p.leave = context.WithCancel(t.ctx)
+	p.queues[prompt] = queue{maxFrames: queueFrames, maxBytes: promptQueueBytes}
+	p.queues[bulk] = queue{maxFrames: queueFrames, maxBytes: bulkQueueBytes}
+	return p
+}
+
+// signal wakes whoever waits on a channel of capacity one.
+func signal(wake chan struct{}) {
+	select {
+	case wake <- struct{}{}:
+	default:
+	}
+}
+
+func (p *peer) setEndpoint(endpoint string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.endpoint != endpoint {
+		p.endpoint = endpoint
+		signal(p.changed)
+	}
+}
+
+// live returns the session, or nil.
+func (p *peer) live() *session {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.session
+}
+
+// dialsFirst reports whether this side dials the pair's connection.
+func (p *peer) dialsFirst() bool { return p.transport.signer.Address().Compare(p.Address) < 0 }
+
+// send queues a frame. Without a connection it waits at most patience for one:
+// a connection that is about to come up, at a start above all, loses nothing.
+func (p *peer) send(frame []byte) {
+	kind := kindOf(frame)
+	if len(frame) == 0 || len(frame) > bulkBytes {
+		p.counters.framesDropped.Add(1)
+		return
+	}
+	now := time.Now()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	q := &p.queues[kind]
+	if p.session == nil {
+		p.counters.framesDropped.Add(q.expire(now.Add(-patience)))
+	}
+	if !q.push(frame, now) {
+		p.counters.framesDropped.Add(1)
+		return
+	}
+	if p.session != nil {
+		signal(p.session.wake[kind])
+	}
+}
+
+// take gives a session's writer its next frames, or none when there is none or
+// the session is not the peer's any more.
+func (p *peer) take(s *session, kind kind, batch [][]byte) [][]byte {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.session != s {
+		return batch
+	}
+	return p.queues[kind].take(batch, coalesceBytes)
+}
+
+// admit makes a session that both sides said hello on the peer's, unless the
+// one it has is to stay. It returns the one it replaced.
+func (p *peer) admit(s *session) (replaced *session, ok bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.gone.Err() != nil {
+		return nil, false
+	}
+	if p.session != nil && p.dialledByLower(p.session) && !p.dialledByLower(s) {
+		return nil, false
+	}
+	replaced, p.session = p.session, s
+	p.counters.connects.Add(1)
+	expired := time.Now().Add(-patience)
+	for kind := range p.queues {
+		p.counters.framesDropped.Add(p.queues[kind].expire(expired))
+		signal(s.wake[kind])
+	}
+	signal(p.changed)
+	return replaced, true
+}
+
+func (p *peer) dialledByLower(s *session) bool { return s.dialled == p.dialsFirst() }
+
+// end takes a session that is over from the peer.
+func (p *peer) end(s *session) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.session == s {
+		p.session = nil
+		signal(p.changed)
+	}
+}
+
+// run keeps the peer connected until it is one no more.
+func (p *peer) run() {
+	wait := newBackoff(p.dialsFirst())
+	for p.gone.Err() == nil {
+		p.mu.Lock()
+		endpoint, connected := p.endpoint, p.session != nil
+		p.mu.Unlock()
+		switch {
+		case connected:
+			wait = newBackoff(p.dialsFirst())
+			p.pause(-1)
+		case endpoint == "":
+			p.pause(-1)
+		case wait.first > 0: // give the other side time to dial
+			if p.pause(wait.first) {
+				wait.first = 0
+			}
+		default:
+			p.attempt(endpoint, &wait)
+		}
+	}
+}
+
+// attempt dials once, stays while the connection lasts, and then waits.
+func (p *peer) attempt(endpoint string, wait *backoff) {
+	lasted, err := p.dial(endpoint, wait.timeout)
+	if lasted >= steady {
+		*wait = newBackoff(p.dialsFirst())
+		return
+	}
+	p.transport.log.Debug("dialled in vain", "peer", p.Address, "endpoint", endpoint, "error", err)
+	p.pause(wait.next())
+}
+
+// pause waits for d, or for ever where d is negative, and reports whether all
+// of it passed; a change of the peer's ends it early.
+func (p *peer) pause(d time.Duration) (whole bool) {
+	var passed <-chan time.Time
+	if d >= 0 {
+		timer := time.NewTimer(d)
+		defer timer.Stop()
+		passed = timer.C
+	}
+	select {
+	case <-passed:
+		return true
+	case <-p.changed:
+	case <-p.gone.Done():
+	}
+	return false
+}
+
+// dial makes one connection and stays with it until it ends. It returns for how
+// long it was up, 0 if never, and why it is not any more.
+func (p *peer) dial(endpoint string, timeout time.Duration) (time.Duration, error) {
+	address, err := net.ResolveUDPAddr("udp", endpoint)
+	if err != nil {
+		return 0, fmt.Errorf("quic: endpoint %q of %v: %w", endpoint, p.Address, err)
+	}
+	tlsConfig := identity.Accepting(p.transport.client, p.expect)
+	ctx, cancel := context.WithTimeout(p.gone, timeout)
+	conn, err := p.transport.quic.Dial(ctx, address, tlsConfig, p.transport.config)
+	cancel()
+	if err != nil {
+		return 0, fmt.Errorf("quic: dial %v at %s: %w", p.Address, endpoint, err)
+	}
+	return p.open(conn, true)
+}
+
+// expect agrees to the peer's key alone.
+func (p *peer) expect(key types.PublicKey) error {
+	if key != p.PublicKey {
+		return fmt.Errorf("%w: %v", ErrNotPeer, key)
+	}
+	return nil
+}
+
+// open runs a connection to its end, and returns what dial does.
+func (p *peer) open(conn *quic.Conn, dialled bool) (time.Duration, error) {
+	p.mu.Lock()
+	tooMany := p.pending >= maxPending
+	if !tooMany {
+		p.pending++
+	}
+	p.mu.Unlock()
+	if tooMany {
+		return 0, errors.Join(errTooMany, conn.CloseWithError(codeTooMany, "too many connections"))
+	}
+	return newSession(p, conn, dialled).run()
+}
+
+// greeted ends the wait for a connection's hello.
+func (p *peer) greeted() {
+	p.mu.Lock()
+	p.pending--
+	p.mu.Unlock()
+}
+
+// backoff is how long to wait between attempts, and for one.
+type backoff struct {
+	first   time.Duration // before the first attempt
+	wait    time.Duration
+	timeout time.Duration
+}
+
+func newBackoff(dialsFirst bool) backoff {
+	b := backoff{wait: firstBackoff, timeout: dialTimeout}
+	if !dialsFirst {
+		b.first = fallbackDial
+	}
+	return b
+}
+
+// next returns the wait after a failed attempt.
+func (b *backoff) next() time.Duration {
+	wait := b.wait
+	b.wait = min(2*b.wait, maxBackoff)
+	b.timeout = min(2*b.timeout, maxDialTimeout)
+	return wait
+}

@@ -1,0 +1,314 @@
+// Package quic is env.Transport over real QUIC: a mesh in which every pair of
+// validators has one connection, authenticated by their secp256k1 keys (package
+// identity, decision J8).
+//
+// A Transport owns one UDP socket, on which it listens and from which it dials.
+// Each peer has a queue of small and one of large frames, which outlive its
+// connection, and at most one session: a connection that both sides have said
+// hello on. Within a pair the lower address dials; both accept. Of two
+// connections the one dialled by the lower address stays, and of two dialled by
+// the same side the newer, since a side dials only when it has none.
+//
+// On a connection each side opens two unidirectional streams, prompt and bulk,
+// and begins each with a byte that names it: that is the hello. Then follow
+// frames: u32 big-endian length and that many bytes. Frames up to 32 KiB go by
+// the prompt stream, which has priority, so a block in transfer holds up no
+// vote.
+//
+// Invariants: nobody is connected who is not a peer named by SetPeers, under
+// the key it is named with. Frames of one kind arrive in the order they were
+// sent, at most once each; the two kinds overtake each other. Send never
+// blocks; every queue, wait and buffer has a limit in limits.go. What one peer
+// does or does not read holds up no other. After Close no goroutine is left.
+//
+// What a frame means is left to the receiver, to whom it is hostile input.
+package quic
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"slices"
+	"sync"
+
+	"github.com/quic-go/quic-go"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/environment/env"
+	"github.com/cowboyinc/devnet/internal/environment/transport/identity"
+)
+
+// Config is what a Transport is made of.
+type Config struct {
+	Signer  env.Signer // whom the transport speaks for
+	Genesis types.Hash // of the chain: only with validators of the same are there connections
+	// Listen is host:port of the UDP socket; port 0 takes a free one.
+	Listen string
+	// PacketConn is used in place of a socket on Listen where it is given, and
+	// closed by Close.
+	PacketConn net.PacketConn
+	// WrapPacketConn may put itself between QUIC and the socket, to lose, delay
+	// or count packets. What it returns is closed by Close, the socket with it.
+	WrapPacketConn func(net.PacketConn) net.PacketConn
+	Logger         *slog.Logger // of connections, at level debug; nil: none
+}
+
+// Transport is one validator's end of the mesh.
+type Transport struct {
+	signer env.Signer
+	alpn   string
+	log    *slog.Logger
+	socket net.PacketConn
+	quic   *quic.Transport
+	config *quic.Config
+	client *tls.Config // of every dial, but for whom it accepts
+
+	ctx    context.Context // ends with Close
+	cancel context.CancelFunc
+	wg     sync.WaitGroup // every goroutine of the transport's
+
+	mu        sync.RWMutex
+	receive   func(types.Address, []byte)
+	listener  *quic.Listener
+	closed    bool
+	byAddress map[types.Address]*peer
+	byKey     map[types.PublicKey]*peer
+}
+
+var _ env.Transport = (*Transport)(nil)
+
+// Errors of use.
+var (
+	ErrClosed   = errors.New("quic: the transport is closed")
+	ErrStarted  = errors.New("quic: the transport is started already")
+	ErrStranger = errors.New("quic: not a peer")
+	ErrNotPeer  = errors.New("quic: another validator answers at the peer's endpoint")
+)
+
+// New opens the socket, so that Addr is known and packets wait in it; nothing
+// is answered before Start.
+func New(config Config) (*Transport, error) {
+	quietBufferWarning()
+	client, err := identity.ClientConfig(config.Signer, alpnOf(config.Genesis), func(types.PublicKey) error { return ErrNotPeer })
+	if err != nil {
+		return nil, err
+	}
+	socket := config.PacketConn
+	if socket == nil {
+		if socket, err = net.ListenPacket("udp", cmp.Or(config.Listen, "127.0.0.1:0")); err != nil {
+			return nil, fmt.Errorf("quic: listen on %s (is another process on that port?): %w", config.Listen, err)
+		}
+	}
+	if config.WrapPacketConn != nil {
+		socket = config.WrapPacketConn(socket)
+	}
+	t := &Transport{
+		signer: config.Signer, alpn: alpnOf(config.Genesis), log: config.Logger, socket: socket, config: connectionConfig(), client: client,
+		quic:      &quic.Transport{Conn: socket, StatelessResetKey: resetKey(config.Signer)},
+		byAddress: map[types.Address]*peer{}, byKey: map[types.PublicKey]*peer{},
+	}
+	if t.log == nil {
+		t.log = slog.New(slog.DiscardHandler)
+	}
+	t.log = t.log.With("validator", t.signer.Address())
+	t.ctx, t.cancel = context.WithCancel(context.Background())
+	return t, nil
+}
+
+// quietBufferWarning keeps quic-go from printing about the UDP buffers of the
+// system, which concern nobody at a devnet's rates. A setting of the user's is
+// left alone.
+func quietBufferWarning() {
+	const variable = "QUIC_GO_DISABLE_RECEIVE_BUFFER_WARNING"
+	if _, set := os.LookupEnv(variable); !set {
+		os.Setenv(variable, "true")
+	}
+}
+
+// resetKey is the same whenever the validator starts, so that its peers learn of
+// a restart from the answer to their next packet. It is a function of a
+// signature that is never shown.
+func resetKey(signer env.Signer) *quic.StatelessResetKey {
+	signature := signer.Sign(types.Keccak([]byte("cowboy-p2p/1 stateless reset")))
+	key := quic.StatelessResetKey(types.Keccak(signature[:]))
+	return &key
+}
+
+func connectionConfig() *quic.Config {
+	return &quic.Config{
+		HandshakeIdleTimeout:           maxDialTimeout,
+		MaxIdleTimeout:                 idleTimeout,
+		KeepAlivePeriod:                keepAlive,
+		MaxIncomingStreams:             -1,
+		MaxIncomingUniStreams:          streamsEach, // one that ends ends the connection, so no third comes after
+		InitialStreamReceiveWindow:     streamWindow,
+		MaxStreamReceiveWindow:         maxStreamWindow,
+		InitialConnectionReceiveWindow: connectionWindow,
+		MaxConnectionReceiveWindow:     maxConnectionWindow,
+	}
+}
+
+// Addr is the address of the socket.
+func (t *Transport) Addr() net.Addr { return t.socket.LocalAddr() }
+
+// Start begins to listen and to dial. receive is called by several goroutines,
+// one frame of a kind and peer at a time, and holds up that peer alone; it owns
+// the frame.
+func (t *Transport) Start(receive func(from types.Address, frame []byte)) error {
+	tlsConfig, err := identity.ServerConfig(t.signer, t.alpn, t.accept)
+	if err != nil {
+		return err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.closed {
+		return ErrClosed
+	}
+	if t.receive != nil {
+		return ErrStarted
+	}
+	listener, err := t.quic.Listen(tlsConfig, t.config)
+	if err != nil {
+		return fmt.Errorf("quic: listen on %v: %w", t.Addr(), err)
+	}
+	t.receive, t.listener = receive, listener
+	t.wg.Go(t.acceptAll)
+	for _, p := range t.byAddress {
+		t.wg.Go(p.run)
+	}
+	return nil
+}
+
+// accept agrees to the keys of peers.
+func (t *Transport) accept(key types.PublicKey) error {
+	if t.peerOf(key) == nil {
+		return fmt.Errorf("%w: %v", ErrStranger, key)
+	}
+	return nil
+}
+
+func (t *Transport) peerOf(key types.PublicKey) *peer {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return t.byKey[key]
+}
+
+// acceptAll does nothing but accept, since the queue before it is short.
+func (t *Transport) acceptAll() {
+	for {
+		conn, err := t.listener.Accept(t.ctx)
+		if err != nil {
+			return // closed
+		}
+		t.wg.Go(func() { t.welcome(conn) })
+	}
+}
+
+// welcome gives an accepted connection to its peer, if it is one still.
+func (t *Transport) welcome(conn *quic.Conn) {
+	key, err := identity.Of(conn.ConnectionState().TLS)
+	p := t.peerOf(key)
+	if err != nil || p == nil {
+		conn.CloseWithError(codeNotPeer, "not a peer")
+		return
+	}
+	p.open(conn, false)
+}
+
+// SetPeers names the validators to be connected with. Those that were named
+// before keep connection and counters; a changed endpoint is for the next dial.
+func (t *Transport) SetPeers(validators []types.Validator) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.closed {
+		return
+	}
+	byAddress := make(map[types.Address]*peer, len(validators))
+	byKey := make(map[types.PublicKey]*peer, len(validators))
+	for _, v := range validators {
+		if v.Address == t.signer.Address() {
+			continue
+		}
+		p := t.byAddress[v.Address]
+		if p == nil || p.PublicKey != v.PublicKey {
+			p = newPeer(t, v)
+			if t.receive != nil {
+				t.wg.Go(p.run)
+			}
+		}
+		p.setEndpoint(v.Endpoint)
+		byAddress[v.Address], byKey[v.PublicKey] = p, p
+	}
+	for a, p := range t.byAddress {
+		if byAddress[a] != p {
+			p.leave()
+		}
+	}
+	t.byAddress, t.byKey = byAddress, byKey
+}
+
+// Send queues a frame for a peer. The frame must not be changed afterwards.
+func (t *Transport) Send(to types.Address, frame []byte) {
+	t.mu.RLock()
+	p := t.byAddress[to]
+	t.mu.RUnlock()
+	if p != nil {
+		p.send(frame)
+	}
+}
+
+// Connected lists the peers with a live connection, sorted.
+func (t *Transport) Connected() []types.Address {
+	var connected []types.Address
+	for _, s := range t.Stats() {
+		if s.Connected {
+			connected = append(connected, s.Address)
+		}
+	}
+	return connected
+}
+
+// Stats tells of every peer, sorted by address.
+func (t *Transport) Stats() []PeerStats {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	stats := make([]PeerStats, 0, len(t.byAddress))
+	for _, p := range t.byAddress {
+		stats = append(stats, p.counters.stats(p.Address, p.live() != nil))
+	}
+	slices.SortFunc(stats, func(a, b PeerStats) int { return bytes.Compare(a.Address[:], b.Address[:]) })
+	return stats
+}
+
+// Close tells the peers, closes the socket and waits for every goroutine, so
+// receive is not called afterwards. Queued frames are lost.
+func (t *Transport) Close() error {
+	t.mu.Lock()
+	if t.closed {
+		t.mu.Unlock()
+		return nil
+	}
+	t.closed = true
+	for _, p := range t.byAddress {
+		p.leave()
+	}
+	listener := t.listener
+	t.mu.Unlock()
+
+	t.cancel()
+	if listener != nil {
+		listener.Close()
+	}
+	t.wg.Wait() // sessions have said goodbye by now
+	err := t.quic.Close()
+	if closeErr := t.socket.Close(); closeErr != nil && !errors.Is(closeErr, net.ErrClosed) {
+		err = errors.Join(err, closeErr)
+	}
+	return err
+}

@@ -1,0 +1,191 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
+)
+
+func (s *Server) registerActors() {
+	reads := []int{400, 404, 409}
+	serve(s, operation{id: "actors", method: http.MethodGet, path: "/actors", tag: tagActors,
+		summary: "The deployed actors, by address", errors: []int{404, 409}, response: []model.Actor{exampleActor}}, s.listActors)
+	serve(s, operation{id: "actor", method: http.MethodGet, path: "/actor/{address}", tag: tagActors,
+		summary: "An actor: owner, code, handlers, balance, timers", errors: reads, response: exampleActor}, s.getActor)
+	serve(s, operation{id: "actor_state", method: http.MethodGet, path: "/actor/{address}/state", tag: tagActors,
+		summary: "An actor's state, by key", errors: reads, response: []model.StateEntry{exampleEntry}}, s.actorState)
+	serve(s, operation{id: "actor_logs", method: http.MethodGet, path: "/actor/{address}/logs", tag: tagActors,
+		summary: "The lines an actor printed, oldest first or newest first", errors: reads, response: []model.LogLine{exampleLog}}, s.actorLogs)
+	serve(s, operation{id: "actor_read", method: http.MethodPost, path: "/actor/read", tag: tagActors,
+		summary:     "Call a handler read-only on the latest final state",
+		description: "Every side effect is refused. A handler that fails answers 200 with its status and error.",
+		errors:      []int{404, 409},
+		request:     model.ReadRequest{Actor: "heartbeat", Handler: "count"}, response: exampleRead}, s.readActor)
+}
+
+type listInput struct {
+	OnNode
+	Page
+}
+
+func (s *Server) listActors(_ context.Context, in *listInput) ([]model.Actor, error) {
+	v, err := s.view(in.OnNode)
+	if err != nil {
+		return nil, err
+	}
+	actors, err := v.Actors(in.Offset, in.Limit)
+	if err != nil {
+		return nil, err
+	}
+	out := []model.Actor{}
+	for i := range actors {
+		m, err := actorModel(v, &actors[i])
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, m)
+	}
+	return out, nil
+}
+
+func (s *Server) getActor(_ context.Context, in *AddressInput) (m model.Actor, err error) {
+	v, err := s.view(in.OnNode)
+	if err != nil {
+		return m, err
+	}
+	actor, err := s.actor(v, in.Address, "address")
+	if err != nil {
+		return m, err
+	}
+	return actorModel(v, actor)
+}
+
+func actorModel(v View, a *Actor) (m model.Actor, err error) {
+	account, err := v.Account(a.Address)
+	if err != nil {
+		return m, err
+	}
+	m = model.Actor{Address: a.Address, Name: a.Name, Owner: a.Owner, CodeHash: a.CodeHash, Balance: account.Balance,
+		DeployedAt: a.DeployedAt, Handlers: []model.Handler{}, Undescribed: a.Undescribed, Timers: model.ActorTimers{Pending: a.TimersPending}}
+	for _, h := range a.Handlers {
+		m.Handlers = append(m.Handlers, model.Handler{Name: h.Name, Doc: h.Doc})
+	}
+	next, err := v.Timers(TimerFilter{Actor: &a.Address, Status: types.TimerPending, Order: Order{Limit: 1}})
+	if err == nil && len(next) == 1 {
+		m.Timers.NextDue = &next[0].Height
+	}
+	return m, err
+}
+
+type stateInput struct {
+	AddressInput
+	Page
+	Prefix string `query:"prefix" maxLength:"1024" doc:"Only keys that begin with this: 0x-hex or text."`
+}
+
+func (s *Server) actorState(_ context.Context, in *stateInput) ([]model.StateEntry, error) {
+	v, err := s.view(in.OnNode)
+	if err != nil {
+		return nil, err
+	}
+	prefix, err := payload(in.Prefix, "prefix")
+	if err != nil {
+		return nil, err
+	}
+	actor, err := s.actor(v, in.Address, "address")
+	if err != nil {
+		return nil, err
+	}
+	entries, err := v.State(actor.Address, prefix, in.Offset, in.Limit)
+	if err != nil {
+		return nil, err
+	}
+	out := []model.StateEntry{}
+	for _, e := range entries {
+		out = append(out, model.StateEntry{Key: e.Key, Value: e.Value, Text: model.Text(e.Value), Int: model.Int(e.Value)})
+	}
+	return out, nil
+}
+
+type logsInput struct {
+	AddressInput
+	OrderedPage
+}
+
+func (s *Server) actorLogs(_ context.Context, in *logsInput) ([]model.LogLine, error) {
+	v, err := s.view(in.OnNode)
+	if err != nil {
+		return nil, err
+	}
+	actor, err := s.actor(v, in.Address, "address")
+	if err != nil {
+		return nil, err
+	}
+	lines, err := v.Logs(actor.Address, in.order())
+	if err != nil {
+		return nil, err
+	}
+	out := []model.LogLine{}
+	for _, l := range lines {
+		out = append(out, logModel(l))
+	}
+	return out, nil
+}
+
+type readInput struct {
+	OnNode
+	Body model.ReadRequest
+}
+
+func (s *Server) readActor(ctx context.Context, in *readInput) (m model.ReadResult, err error) {
+	v, err := s.view(in.OnNode)
+	if err != nil {
+		return m, err
+	}
+	actor, err := s.actor(v, in.Body.Actor, "actor")
+	if err != nil {
+		return m, err
+	}
+	call := Call{Actor: actor.Address, Handler: in.Body.Handler}
+	if call.Payload, err = payload(in.Body.Payload, "payload"); err != nil {
+		return m, err
+	}
+	if in.Body.From != "" {
+		if call.Sender, err = s.address(v, in.Body.From, "from"); err != nil {
+			return m, err
+		}
+	}
+	free, err := s.reader()
+	if err != nil {
+		return m, err
+	}
+	defer free()
+	r, err := v.Read(ctx, call)
+	if err != nil {
+		return m, err
+	}
+	return model.ReadResult{Height: v.Head().Height, Status: string(r.Outcome.Status), Output: r.Outcome.Output,
+		Text: model.Text(r.Outcome.Output), Cycles: r.Cycles, Cells: r.Cells, Error: faultModel(r.Outcome.Fault),
+		Logs: append([]string{}, r.Logs...)}, nil
+}
+
+// reader takes one of the places of those who run programs beside blocks.
+func (s *Server) reader() (free func(), err error) {
+	select {
+	case s.reads <- struct{}{}:
+		return func() { <-s.reads }, nil
+	default:
+		return nil, Refuse(http.StatusServiceUnavailable, "too_many_reads", "%d read-only calls run or wait already", cap(s.reads)).
+			Hint("Try again when some are done.")
+	}
+}
+
+func payload(text, field string) ([]byte, error) {
+	b, err := model.Payload(text)
+	if err != nil {
+		return nil, Refuse(http.StatusBadRequest, "invalid_bytes", "%v", err).At(field)
+	}
+	return b, nil
+}

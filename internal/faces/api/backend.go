@@ -1,0 +1,274 @@
+package api
+
+import (
+	"context"
+
+	"github.com/cowboyinc/devnet/internal/base/program"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/environment/env"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
+)
+
+// Backend is a network as the API needs it. All methods are safe for
+// concurrent use. Errors that a client should see are *Error; every other
+// error is the devnet's own fault and answers 500.
+type Backend interface {
+	Info() Info
+	// Nodes lists the validators in the order of their names.
+	Nodes() []Node
+	// View returns a node's latest finalized state and history; for "" that of
+	// the running node with the highest final block.
+	View(node string) (View, error)
+	// Submit hands a signed transaction to the pool and returns once it was
+	// admitted or refused.
+	Submit(ctx context.Context, raw []byte) (types.Hash, error)
+	// Pending returns a transaction that waits in a pool and its sender, or nil.
+	Pending(hash types.Hash) (*types.Transaction, types.Address)
+	// NextNonce is the nonce after the account's transactions that are final
+	// or wait in the pool without a gap.
+	NextNonce(types.Address) types.Nonce
+	// Wait returns the receipt once the execution is final.
+	Wait(ctx context.Context, hash types.Hash) (*Receipt, error)
+	// Accounts lists the funded accounts, and system.
+	Accounts() []NamedAccount
+	// Signer returns the key of a devnet account or of the faucet, or nil.
+	Signer(name string) env.Signer
+	// Subscribe calls each with every newly final height, in order, until
+	// cancel; each must not block.
+	Subscribe(each func(types.Height)) (cancel func())
+	// Liveness tells whether blocks are made.
+	Liveness() Liveness
+	// Faults is what may be done to nodes and links.
+	Faults() Faults
+	// Steer is what the operator may do.
+	Steer() Steering
+}
+
+// View is one node's latest final state and the blocks before it. It does not
+// change while it is held, but for its history, which grows, and loses its oldest
+// blocks where it is bounded.
+type View interface {
+	Head() Head
+	Kept() (Kept, error)
+	Block(types.Height) (*Block, error)                    // genesis for 0; nil when there is none; not_kept when it was dropped
+	HeightOf(block types.Hash) (types.Height, bool, error) // of a final block
+	Transaction(types.Hash) (*types.Transaction, types.Height, error)
+	Receipt(types.Hash) (*Receipt, error)
+	Account(types.Address) (Account, error)
+	Actor(types.Address) (*Actor, error)        // nil when there is none
+	Actors(offset, limit int) ([]Actor, error)  // by address
+	Named(name string) ([]types.Address, error) // the actors deployed under a name
+	// Addresses lists the addresses of actors from first to last.
+	Addresses(first, last types.Address) ([]types.Address, error)
+	State(actor types.Address, prefix []byte, offset, limit int) ([]Entry, error)
+	Logs(actor types.Address, order Order) ([]LogLine, error)
+	Timer(types.TimerID) (*Timer, error)
+	Timers(TimerFilter) ([]Timer, error)
+	// Story tells the life of a timer; of the blocks that deferred it those from
+	// a height on, at most so many. It is nil where there is no such timer.
+	Story(id types.TimerID, from types.Height, blocks int) (*Story, error)
+	// Lane lists what the timer lane of the last so many blocks did, newest last.
+	Lane(last int) ([]model.LaneBlock, error)
+	Params() ([]Param, error)
+	// Read runs a handler read-only on this state.
+	Read(ctx context.Context, call Call) (Result, error)
+	// Simulate executes a transaction on this state and forgets it.
+	Simulate(ctx context.Context, tx *types.Transaction) (*Receipt, error)
+	// Hashes calls each for the hashes of a kind from first to last, in order,
+	// until it returns false.
+	Hashes(of HashKind, first, last types.Hash, each func(types.Hash) bool) error
+}
+
+// Info does not change while the network runs.
+type Info struct {
+	ChainID uint64
+	Genesis types.Hash // state root of genesis
+	Version string
+	Strict  bool      // no cheats
+	Auto    bool      // no block is made before there is something to do
+	Faucet  types.Wei // what POST /faucet gives
+}
+
+// Node is a validator and how it does.
+type Node struct {
+	Name        string
+	Validator   types.Validator
+	Status      string // joining, active, leaving, left
+	Running     bool
+	Height      types.Height
+	StateRoot   types.Hash
+	View        types.View
+	Connections int
+	Pooled      int      // transactions in its mempool
+	Missing     []string // what it waits for, in words; empty when it is ready
+	Counts      []Count  // of what it met since it started; nil while it does not run
+}
+
+// Count is how often a validator met something since it started: a view that it gave
+// up, by cause, or what it turned away, by kind.
+type Count struct {
+	Of   string // CountGivenUp or CountRefused
+	What string
+	N    uint64
+}
+
+// What is counted.
+const (
+	CountGivenUp = "given_up" // views, by the cause of its vote to nullify
+	CountRefused = "refused"  // frames, transactions, blocks, …: what came from outside and was turned away
+)
+
+// Head is the latest final block and what the next one starts from.
+type Head struct {
+	Height           types.Height
+	Hash             types.Hash
+	Timestamp        types.Millis
+	TimersPending    uint64
+	NextBaseFeeCycle types.Wei
+	NextBaseFeeCell  types.Wei
+	NextBaseFeeLane  types.Wei
+}
+
+// Kept is which blocks are still there: genesis, and all from a height on.
+type Kept struct {
+	From   types.Height // 1 where none was dropped
+	Blocks uint64       // the bound by which others were dropped
+}
+
+// Block is a final block with all that executing it gave.
+type Block struct {
+	Block    *types.Block
+	Hash     types.Hash
+	Receipts []types.Receipt
+	Timers   []TimerMark   // what it did to timers, but for deferrals
+	Deferred []TimerMark   // the timers that it examined and left
+	Events   []types.Event // the chain's own that belong to no receipt
+	Logs     []LogLine
+	Burned   [3]types.Wei // by cycles, cells, timer lane
+	Tips     [2]types.Wei // of transactions, of timers
+}
+
+// Printed is what each of its executions printed.
+func (b *Block) Printed() map[types.Hash][]string {
+	printed := map[types.Hash][]string{}
+	for _, l := range b.Logs {
+		printed[l.Hash] = append(printed[l.Hash], l.Line)
+	}
+	return printed
+}
+
+// TimerMark is what a block did to a timer, in the order it happened.
+type TimerMark struct {
+	ID     types.TimerID
+	Actor  types.Address
+	Status types.TimerStatus
+	Reason string
+}
+
+// Receipt is how one execution ended, and what it printed.
+type Receipt struct {
+	types.Receipt
+	Logs []string
+}
+
+// Order selects a part of a list that history makes longer.
+type Order struct {
+	Newest        bool // first; else the oldest
+	Offset, Limit int
+}
+
+// HashKind is what a hash stands for.
+type HashKind int
+
+const (
+	TimerHash     HashKind = iota // a timer's id
+	ExecutionHash                 // of a receipt
+	BlockHash
+)
+
+// LogLine is one line an actor printed.
+type LogLine struct {
+	Actor  types.Address
+	Height types.Height
+	Hash   types.Hash
+	Line   string
+}
+
+// NamedAccount is an account that the devnet holds the key of.
+type NamedAccount struct {
+	Name    string
+	Address types.Address
+}
+
+// Account is an account's state.
+type Account struct {
+	Nonce   types.Nonce
+	Balance types.Wei
+}
+
+// Actor is a deployed actor.
+type Actor struct {
+	Address       types.Address
+	Name          string
+	Owner         types.Address
+	CodeHash      types.Hash
+	DeployedAt    types.Height
+	Handlers      []program.Handler
+	Undescribed   string // why the handlers are not known; "" where they are
+	TimersPending uint64
+}
+
+// Entry is one key of an actor's state.
+type Entry struct{ Key, Value []byte }
+
+// Timer is a timer in any state.
+type Timer struct {
+	types.Timer
+	Status     types.TimerStatus
+	EndedAt    types.Height // 0 while pending
+	Reason     string
+	Tier       string       // "" once it ended
+	Result     types.Status // of the handler, once it fired
+	Examined   bool         // by a block, whose Priority and Weight are the latest
+	Priority   types.Wei
+	Weight     types.Weight
+	CyclesUsed types.Cycles
+	CellsUsed  types.Cells
+	FeePaid    types.Wei
+	TipPaid    types.Wei
+}
+
+// Story is the life of a timer. The names of proposers are left out: who knows
+// the nodes adds them.
+type Story struct {
+	Timer   Timer
+	Entries []model.StoryEntry
+	Next    types.Height // 0 where all is told
+}
+
+// TimerFilter selects timers; zero fields select all.
+type TimerFilter struct {
+	Actor  *types.Address
+	DueBy  *types.Height
+	Status types.TimerStatus
+	Order
+}
+
+// Param is one parameter in force.
+type Param struct{ Key, Value, Class, Default string }
+
+// Call is a read-only call.
+type Call struct {
+	Actor   types.Address
+	Sender  types.Address
+	Handler string
+	Payload []byte
+}
+
+// Result is the end of a read-only call.
+type Result struct {
+	Outcome program.Outcome
+	Cycles  types.Cycles
+	Cells   types.Cells
+	Logs    []string
+}

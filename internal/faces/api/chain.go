@@ -1,0 +1,261 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
+)
+
+func (s *Server) registerChain() {
+	serve(s, operation{id: "health", method: http.MethodGet, path: "/health", tag: tagChain,
+		summary: "Whether the process answers", response: model.Health{Status: "ok"}}, s.health)
+	serve(s, operation{id: "height", method: http.MethodGet, path: "/height", tag: tagChain,
+		summary: "The height of the latest final block", errors: []int{404, 409}, response: model.Height{Height: 12345}}, s.height)
+	serve(s, operation{id: "block", method: http.MethodGet, path: "/block/{id}", tag: tagChain,
+		summary: "A final block, by height, hash or latest", errors: []int{400, 404, 409}, response: exampleBlock}, s.block)
+	serve(s, operation{id: "blocks", method: http.MethodGet, path: "/blocks", tag: tagChain,
+		summary: "Final blocks from a height on, or the latest", errors: []int{404, 409}, response: []model.Block{exampleBlock}}, s.blocks)
+	serve(s, operation{id: "transaction", method: http.MethodGet, path: "/transaction/{hash}", tag: tagChain,
+		summary: "A transaction, final or waiting in a pool", errors: []int{400, 404, 409}, response: exampleTransaction}, s.transaction)
+	serve(s, operation{id: "receipt", method: http.MethodGet, path: "/transaction/{hash}/receipt", tag: tagChain,
+		summary:     "The receipt of a transaction, a timer's fire or a delivered message",
+		description: "404 with code not_final while the transaction waits in a pool.",
+		errors:      []int{400, 404, 409}, response: exampleReceipt}, s.receipt)
+	serve(s, operation{id: "account", method: http.MethodGet, path: "/account/{address}", tag: tagChain,
+		summary: "Nonce and balance of an account or actor, by address or name", errors: []int{400, 404, 409}, response: exampleAccount}, s.account)
+	serve(s, operation{id: "basefee", method: http.MethodGet, path: "/basefee", tag: tagChain,
+		summary: "The base fees of the next block", errors: []int{404, 409}, response: exampleBaseFee}, s.baseFee)
+	serve(s, operation{id: "params", method: http.MethodGet, path: "/params", tag: tagChain,
+		summary: "The protocol parameters in force", errors: []int{404, 409}, response: []model.Param{exampleParam}}, s.params)
+}
+
+func (s *Server) health(context.Context, *struct{}) (model.Health, error) {
+	return model.Health{Status: "ok"}, nil
+}
+
+func (s *Server) height(_ context.Context, in *OnNode) (model.Height, error) {
+	v, err := s.view(*in)
+	if err != nil {
+		return model.Height{}, err
+	}
+	return model.Height{Height: v.Head().Height}, nil
+}
+
+// BlockInput is the parameter of what is asked about one block.
+type BlockInput struct {
+	OnNode
+	ID string `path:"id" maxLength:"80" example:"latest" doc:"A height, a block hash, or latest."`
+}
+
+func (s *Server) block(_ context.Context, in *BlockInput) (model.Block, error) {
+	v, err := s.view(in.OnNode)
+	if err != nil {
+		return model.Block{}, err
+	}
+	height, err := blockHeight(v, in.ID)
+	if err != nil {
+		return model.Block{}, err
+	}
+	b, err := v.Block(height)
+	if err != nil {
+		return model.Block{}, err
+	}
+	if b == nil {
+		return model.Block{}, noBlock(v, height)
+	}
+	return blockModel(b), nil
+}
+
+func blockHeight(v View, id string) (types.Height, error) {
+	if id == "latest" {
+		return v.Head().Height, nil
+	}
+	if n, err := strconv.ParseUint(id, 10, 64); err == nil {
+		return types.Height(n), nil
+	}
+	h, err := find(v, BlockHash, id, "id")
+	var refused *Error
+	if errors.As(err, &refused) && refused.Body.Code == "invalid_hash" {
+		return 0, Refuse(http.StatusBadRequest, "invalid_block", "%q is not a height, a block hash or latest", clip(id)).At("id")
+	}
+	if err != nil {
+		return 0, err
+	}
+	height, found, err := v.HeightOf(h)
+	if err == nil && !found {
+		err = orDropped(v, Refuse(http.StatusNotFound, "unknown_block", "no final block has the hash %s", h).At("id"))
+	}
+	return height, err
+}
+
+func noBlock(v View, h types.Height) *Error {
+	head := v.Head().Height
+	e := Refuse(http.StatusNotFound, "unknown_block", "there is no final block of height %d; the latest is %d", h, head).At("id")
+	if h < head {
+		return e.Hint("Time travel skipped that height: the next block tells in its field skipped.")
+	}
+	return e
+}
+
+type blocksInput struct {
+	OnNode
+	From  optional[types.Height] `query:"from" doc:"First height; without it the latest blocks are listed, newest last."`
+	Limit int                    `query:"limit" minimum:"1" maximum:"1000" default:"50" doc:"At most so many blocks."`
+}
+
+func (s *Server) blocks(_ context.Context, in *blocksInput) ([]model.Block, error) {
+	v, err := s.view(in.OnNode)
+	if err != nil {
+		return nil, err
+	}
+	kept, err := v.Kept()
+	if err != nil {
+		return nil, err
+	}
+	head := v.Head().Height
+	from := types.Height(1)
+	if in.From.set {
+		from = in.From.Value
+	} else if limit := types.Height(in.Limit); head > limit {
+		from = head - limit + 1
+	}
+	if !in.From.set {
+		from = max(from, kept.From)
+	}
+	out := []model.Block{}
+	for h := from; h <= head && len(out) < in.Limit; h++ {
+		b, err := v.Block(h)
+		if isNotKept(err) && !in.From.set {
+			continue // since this list began
+		}
+		if err != nil {
+			return nil, err
+		}
+		if b != nil { // a skipped height has none
+			out = append(out, blockModel(b))
+		}
+	}
+	return out, nil
+}
+
+type hashInput struct {
+	OnNode
+	Hash string `path:"hash" maxLength:"80" example:"0x1111111111111111111111111111111111111111111111111111111111111111" doc:"Of a transaction; a receipt is also found by a timer's id or a message's hash."`
+}
+
+func (s *Server) transaction(_ context.Context, in *hashInput) (m model.Transaction, err error) {
+	v, err := s.view(in.OnNode)
+	if err != nil {
+		return m, err
+	}
+	h, err := find(v, ExecutionHash, in.Hash, "hash")
+	if err != nil {
+		return m, err
+	}
+	tx, height, err := v.Transaction(h)
+	if err != nil {
+		return m, err
+	}
+	if tx != nil {
+		r, err := v.Receipt(h)
+		if err != nil || r == nil {
+			return m, err
+		}
+		m = transactionModel(tx, r.Sender)
+		m.Status, m.Height = "final", &height
+		return m, nil
+	}
+	if tx, sender := s.backend.Pending(h); tx != nil {
+		return transactionModel(tx, sender), nil
+	}
+	return m, unknownTransaction(v, h)
+}
+
+func unknownTransaction(v View, h types.Hash) error {
+	return orDropped(v, Refuse(http.StatusNotFound, "unknown_transaction", "no final block and no pool holds the transaction %s", h).
+		Hint("It may have been refused, or given up when its sender could no longer pay.").At("hash"))
+}
+
+func (s *Server) receipt(_ context.Context, in *hashInput) (m model.Receipt, err error) {
+	v, err := s.view(in.OnNode)
+	if err != nil {
+		return m, err
+	}
+	h, err := find(v, ExecutionHash, in.Hash, "hash")
+	if err != nil {
+		return m, err
+	}
+	r, err := v.Receipt(h)
+	if err != nil {
+		return m, err
+	}
+	if r != nil {
+		return receiptModel(&r.Receipt, r.Logs), nil
+	}
+	if tx, _ := s.backend.Pending(h); tx != nil {
+		return m, Refuse(http.StatusNotFound, "not_final", "the transaction %s waits in a pool", h).
+			Hint("Ask again after the next block, or use POST /submit_wait.").At("hash")
+	}
+	return m, unknownTransaction(v, h)
+}
+
+type AddressInput struct {
+	OnNode
+	Address string `path:"address" maxLength:"256" example:"alice" doc:"0x and 40 hexadecimal digits, or a name."`
+}
+
+func (s *Server) account(_ context.Context, in *AddressInput) (m model.Account, err error) {
+	v, err := s.view(in.OnNode)
+	if err != nil {
+		return m, err
+	}
+	a, err := s.address(v, in.Address, "address")
+	if err != nil {
+		return m, err
+	}
+	account, err := v.Account(a)
+	if err != nil {
+		return m, err
+	}
+	name := s.nameOf(a)
+	if name == "" {
+		actor, err := v.Actor(a)
+		if err != nil {
+			return m, err
+		}
+		if actor != nil {
+			name = actor.Name
+		}
+	}
+	return model.Account{Address: a, Name: name, Nonce: account.Nonce, Balance: account.Balance}, nil
+}
+
+func (s *Server) baseFee(_ context.Context, in *OnNode) (m model.BaseFee, err error) {
+	v, err := s.view(*in)
+	if err != nil {
+		return m, err
+	}
+	head := v.Head()
+	return model.BaseFee{Height: head.Height + 1, BaseFeeCycle: head.NextBaseFeeCycle,
+		BaseFeeCell: head.NextBaseFeeCell, BaseFeeLaneTimer: head.NextBaseFeeLane}, nil
+}
+
+func (s *Server) params(_ context.Context, in *OnNode) ([]model.Param, error) {
+	v, err := s.view(*in)
+	if err != nil {
+		return nil, err
+	}
+	params, err := v.Params()
+	if err != nil {
+		return nil, err
+	}
+	out := []model.Param{}
+	for _, p := range params {
+		out = append(out, model.Param(p))
+	}
+	return out, nil
+}

@@ -1,0 +1,112 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
+)
+
+func serving(t *testing.T, status int, body string) *Client {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, body)
+	}))
+	t.Cleanup(server.Close)
+	return New(server.URL)
+}
+
+func TestARefusalIsTyped(t *testing.T) {
+	_, err := serving(t, 409, `{"error":{"code":"name_taken","message":"m","hint":"h","field":"name"}}`).Deploy(context.Background(), model.DeployRequest{})
+	var refused *Error
+	if !errors.As(err, &refused) || refused.Status != 409 || refused.Code != "name_taken" || refused.Hint != "h" || refused.Field != "name" {
+		t.Fatalf("%+v", err)
+	}
+}
+
+func TestAnotherServerIsNamedAsSuch(t *testing.T) {
+	_, err := serving(t, 404, "<html>").Height(context.Background())
+	var refused *Error
+	if !errors.As(err, &refused) || refused.Code != "not_a_devnet" {
+		t.Fatalf("%+v", err)
+	}
+	if _, err := serving(t, 200, "<html>").Height(context.Background()); err == nil || !strings.Contains(err.Error(), "is it a devnet?") {
+		t.Fatal(err)
+	}
+	if _, err := serving(t, 200, "{}").Ready(context.Background()); err == nil {
+		t.Fatal("an empty object passed as a network")
+	}
+}
+
+func TestNoAnswerIsUnreachable(t *testing.T) {
+	server := httptest.NewServer(http.NotFoundHandler())
+	server.Close()
+	_, err := New(server.URL).Height(context.Background())
+	var unreachable *Unreachable
+	if !errors.As(err, &unreachable) || unreachable.Address != server.URL || !strings.Contains(err.Error(), "connection refused") {
+		t.Fatalf("%v", err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := New(server.URL).Height(ctx); !errors.Is(err, context.Canceled) {
+		t.Fatalf("a cancelled call is %v", err)
+	}
+}
+
+func TestEventsAreReadToTheirEnd(t *testing.T) {
+	for name, c := range map[string]struct {
+		stream, want, end string
+	}{
+		"whole":           {": hello\nretry: 1\n\nid: 1.0\nevent: block\ndata: {\"a\":1}\n\n: alive\n\nid: 1.1\nevent: tx\ndata: {}\n\n", `1.0 block {"a":1};1.1 tx {};`, "EOF"},
+		"half at the end": {"id: 1.0\nevent: block\ndata: {}\n\nid: 1.1\nevent: tx\ndata: {}\n", "1.0 block {};", "EOF"},
+		"dropped":         {"event: dropped\ndata: {\"code\":\"slow_reader\",\"message\":\"too slow\"}\n\n", "", "too slow"},
+		"nonsense":        {"event: dropped\ndata: no\n\n", "", "ended the stream"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := ""
+			err := serving(t, 200, c.stream).Events(context.Background(), Follow{}, func(e Event) error {
+				got += e.ID + " " + e.Kind + " " + string(e.Data) + ";"
+				return nil
+			})
+			if got != c.want || err == nil || !strings.Contains(err.Error(), c.end) {
+				t.Fatalf("%q, %v", got, err)
+			}
+		})
+	}
+}
+
+func TestTheQueryIsWhatWasAskedFor(t *testing.T) {
+	var got []string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		got = append(got, r.Method+" "+r.URL.RequestURI())
+		_, _ = io.WriteString(w, "[]")
+	}))
+	defer server.Close()
+	ctx, c := context.Background(), New(strings.TrimPrefix(server.URL, "http://")).OnNode("v2")
+	_, _ = c.Timers(ctx, TimerFilter{Actor: "a b", Status: "fired", Page: Page{Offset: 3, Limit: 4}})
+	_, _ = c.State(ctx, "x/y", "0x01", Page{})
+	_, _ = c.Validators(ctx)
+	want := []string{"GET /timers?actor=a+b&limit=4&node=v2&offset=3&status=fired", "GET /actor/x%2Fy/state?node=v2&prefix=0x01", "GET /validators"}
+	if strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Fatalf("got\n%s", strings.Join(got, "\n"))
+	}
+}
+
+// FuzzEvents throws streams at the reader: it ends, and never panics.
+func FuzzEvents(f *testing.F) {
+	f.Add("id: 1.0\nevent: block\ndata: {}\n\n")
+	f.Add("event: dropped\ndata: {\n\n")
+	f.Fuzz(func(t *testing.T, stream string) {
+		_ = scan(strings.NewReader(stream), func(e Event) error {
+			if e.Kind == "" {
+				t.Fatal("an event without a kind was handed out")
+			}
+			return nil
+		})
+	})
+}

@@ -1,0 +1,47 @@
+package client
+
+import (
+	"context"
+
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
+)
+
+// SetPaused stops the making of blocks, or lets it go on.
+func (c *Client) SetPaused(ctx context.Context, on bool) (model.Pace, error) {
+	path := "/devnet/resume"
+	if on {
+		path = "/devnet/pause"
+	}
+	return write[model.Pace](ctx, c, path, struct{}{})
+}
+
+// Advance travels through time, and returns once the network is there.
+func (c *Client) Advance(ctx context.Context, r model.AdvanceRequest) (model.Advance, error) {
+	return write[model.Advance](ctx, c, "/devnet/advance", r)
+}
+
+// JoinValidator starts a validator that joins at the epoch's end; an empty name
+// means the next that is free.
+func (c *Client) JoinValidator(ctx context.Context, name string) (model.Move, error) {
+	return write[model.Move](ctx, c, "/devnet/validator/join", model.MoveRequest{Name: name})
+}
+
+// LeaveValidator has a validator leave at the epoch's end.
+func (c *Client) LeaveValidator(ctx context.Context, name string) (model.Move, error) {
+	return write[model.Move](ctx, c, "/devnet/validator/leave", model.MoveRequest{Name: name})
+}
+
+// SetParam sets a parameter from a height on.
+func (c *Client) SetParam(ctx context.Context, r model.ParamRequest) (model.ParamChange, error) {
+	return write[model.ParamChange](ctx, c, "/devnet/params", r)
+}
+
+// CancelTimer has the system key cancel any actor's timer; the id may be shortened.
+func (c *Client) CancelTimer(ctx context.Context, id string) (model.TimerOrder, error) {
+	return write[model.TimerOrder](ctx, c, "/devnet/timer/cancel", model.TimerRequest{ID: id})
+}
+
+// ExtendTimer has the system key move any actor's timer's expires_at.
+func (c *Client) ExtendTimer(ctx context.Context, r model.ExtendRequest) (model.TimerOrder, error) {
+	return write[model.TimerOrder](ctx, c, "/devnet/timer/extend", r)
+}

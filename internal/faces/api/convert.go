@@ -1,0 +1,146 @@
+package api
+
+import (
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
+)
+
+func blockModel(b *Block) model.Block {
+	h := &b.Block.Header
+	m := model.Block{
+		Height: h.Height, View: h.View, Epoch: h.Epoch, Hash: b.Hash, Parent: h.Parent, Proposer: h.Proposer,
+		TimestampMS: h.Timestamp, CyclesUsed: h.CyclesUsed, CellsUsed: h.CellsUsed,
+		BaseFeeCycle: h.BaseFeeCycle, BaseFeeCell: h.BaseFeeCell, BaseFeeLaneTimer: h.BaseFeeLaneTimer,
+		TimerCyclesUsed: h.TimerCyclesUsed, StateRoot: h.StateRoot, SubsetEpoch: h.SubsetEpoch, Skipped: h.Skipped,
+		Burned:       model.Split{Cycle: b.Burned[0], Cell: b.Burned[1], LaneTimer: b.Burned[2]},
+		Passed:       passedModel(b.Block.Passed),
+		Tips:         model.Tips{Transactions: b.Tips[0], Timers: b.Tips[1]},
+		Transactions: []types.Hash{}, TimersFired: []types.Hash{}, TimersDeferred: []types.Hash{},
+		TimersExpired: []types.Hash{}, TimersInsufficient: []types.Hash{}, Events: []model.Event{}, Votes: []model.Vote{},
+	}
+	for i := range b.Block.Transactions {
+		m.Transactions = append(m.Transactions, b.Block.Transactions[i].Hash())
+	}
+	for _, mark := range b.Timers {
+		switch {
+		case mark.Status == types.TimerFired:
+			m.TimersFired = append(m.TimersFired, mark.ID)
+		case mark.Status == types.TimerExpired:
+			m.TimersExpired = append(m.TimersExpired, mark.ID)
+		case mark.Status == types.TimerInsufficientFunds:
+			m.TimersInsufficient = append(m.TimersInsufficient, mark.ID)
+		}
+	}
+	for _, mark := range b.Deferred {
+		m.TimersDeferred = append(m.TimersDeferred, mark.ID)
+	}
+	for _, e := range b.Events {
+		m.Events = append(m.Events, model.Event{Actor: e.Actor, Name: e.Name, Data: e.Data})
+	}
+	if b.Block.Parent != nil {
+		for _, v := range b.Block.Parent.Votes {
+			m.Votes = append(m.Votes, model.Vote{Validator: v.Validator, Bitmap: v.Bitmap})
+		}
+	}
+	return m
+}
+
+func passedModel(p *types.Passed) model.Passed {
+	m := model.Passed{Timers: []types.TimerID{}, Messages: []types.Seq{}, Agents: []model.Asked{}, Stopped: []string{}}
+	if p == nil {
+		return m
+	}
+	m.Timers, m.Messages = append(m.Timers, p.Fires.Failed...), append(m.Messages, p.Messages.Failed...)
+	for _, q := range p.Questions.Failed {
+		m.Agents = append(m.Agents, model.Asked{Bidder: q.Bidder, Actor: q.Actor, TriggerHeight: q.Trigger})
+	}
+	for _, kind := range []struct {
+		name  string
+		begun *uint64
+	}{{"agents", p.Questions.Begun}, {"timers", p.Fires.Begun}, {"messages", p.Messages.Begun}} {
+		if kind.begun != nil {
+			m.Stopped = append(m.Stopped, kind.name)
+		}
+	}
+	return m
+}
+
+func receiptModel(r *types.Receipt, printed []string) model.Receipt {
+	m := model.Receipt{
+		Hash: r.Hash, Origin: string(r.Origin), Height: r.Height, Index: r.Index, Sender: r.Sender, To: r.To,
+		Handler: r.Handler, Status: string(r.Status), Cycles: r.Cycles, Cells: r.Cells,
+		CyclesUsed: r.Cycles, CellsUsed: r.Cells, Fee: r.Fee, Tip: r.Tip,
+		Error: faultModel(r.Error), Output: r.Output, Events: []model.Event{}, Logs: append([]string{}, printed...),
+	}
+	for _, e := range r.Events {
+		m.Events = append(m.Events, model.Event{Actor: e.Actor, Name: e.Name, Data: e.Data})
+	}
+	return m
+}
+
+func faultModel(f *types.Fault) *model.Fault {
+	if f == nil {
+		return nil
+	}
+	return &model.Fault{Code: f.Code, Message: f.Message}
+}
+
+func transactionModel(tx *types.Transaction, sender types.Address) model.Transaction {
+	m := model.Transaction{
+		Hash: tx.Hash(), Status: "pending", Sender: sender, ChainID: tx.ChainID, Nonce: tx.Nonce, To: tx.To,
+		Value: tx.Value, CyclesLimit: tx.CyclesLimit, CellsLimit: tx.CellsLimit,
+		MaxFeePerCycle: tx.MaxFeePerCycle, MaxFeePerCell: tx.MaxFeePerCell,
+		MaxPriorityFeePerCycle: tx.MaxPriorityFeePerCycle, MaxPriorityFeePerCell: tx.MaxPriorityFeePerCell,
+		Payload: types.Bytes(tx.Payload),
+	}
+	if tx.Signature != nil {
+		m.Signature = *tx.Signature
+	}
+	switch in, _ := tx.Instruction(); in := in.(type) {
+	case *types.Transfer:
+		m.Kind = in.Kind
+	case *types.Deploy:
+		m.Kind = in.Kind
+	case *types.Execute:
+		m.Kind, m.Handler = in.Kind, in.Handler
+		if in.Sponsor != nil {
+			m.Sponsor = *in.Sponsor
+		}
+	case *types.System:
+		m.Kind = in.Kind
+	}
+	return m
+}
+
+func timerModel(t *Timer) model.Timer {
+	m := model.Timer{
+		ID: t.ID, Actor: t.Actor, Height: t.Height, Handler: t.Handler, Payload: t.Payload, FeePayer: t.FeePayer, Sponsor: t.Sponsor,
+		GasLimit: t.GasLimit, ExpiresAt: t.ExpiresAt, MaxFeePerCycle: t.MaxFeePerCycle,
+		MaxPriorityFeePerCycle: t.MaxPriorityFeePerCycle, Bid: t.Bid, GBA: t.GBA, Status: string(t.Status),
+		ScheduledAt: t.ScheduledAt, Deferrals: t.Deferrals, Reason: t.Reason, Weight: "1/1", Result: string(t.Result),
+		CyclesUsed: t.CyclesUsed, CellsUsed: t.CellsUsed, FeePaid: t.FeePaid, TipPaid: t.TipPaid,
+	}
+	if t.EndedAt != 0 {
+		m.EndedAt = &t.EndedAt
+	}
+	if t.Tier != "" {
+		m.Tier = &t.Tier
+	}
+	if t.Watch != nil {
+		m.Watch = &model.Watch{Actor: t.Watch.Actor, Key: t.Watch.Key}
+	}
+	switch {
+	case t.Examined:
+		m.Priority = t.Priority
+	case t.MaxPriorityFeePerCycle != nil:
+		m.Priority = *t.MaxPriorityFeePerCycle
+	}
+	if t.Weight.Den != 0 {
+		m.Weight = t.Weight.String()
+	}
+	return m
+}
+
+func logModel(l LogLine) model.LogLine {
+	return model.LogLine{Actor: l.Actor, Height: l.Height, Hash: l.Hash, Line: l.Line}
+}

@@ -1,0 +1,331 @@
+package api
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/cowboyinc/devnet/internal/base/codec"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/environment/env"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
+)
+
+// FaucetName is the key of the genesis account that POST /faucet gives from.
+const FaucetName = "faucet"
+
+func (s *Server) registerDevnet() {
+	serve(s, operation{id: "faucet", method: http.MethodPost, path: "/faucet", tag: tagDevnet,
+		summary: "Give an account 5,000 CBY; answers once final", errors: []int{404, 409, 429, 504},
+		request:  model.FaucetRequest{Address: "0x00000000000000000000000000000000000000aa"},
+		response: model.Faucet{Hash: exampleHash, Amount: types.WeiOf(5000 * types.CBY)}}, s.faucet)
+	serve(s, operation{id: "devnet_accounts", method: http.MethodGet, path: "/devnet/accounts", tag: tagDevnet,
+		summary: "The funded accounts that the devnet signs for", errors: []int{404, 409},
+		response: []model.DevnetAccount{{Name: "alice", Address: exampleAddress, Balance: types.WeiOf(1_000_000 * types.CBY)}}}, s.accounts)
+	serve(s, operation{id: "devnet_send", method: http.MethodPost, path: "/devnet/send", tag: tagDevnet,
+		summary: "Sign and submit a call or a transfer; answers the receipt once final",
+		description: "The devnet signs with the key of from and takes care of nonce and fees. A handler that fails answers 200: " +
+			"its receipt has the status. payload is bytes where it begins with 0x, and else UTF-8 text.",
+		errors:  []int{404, 409, 429, 504},
+		request: model.SendRequest{From: "alice", To: "heartbeat", Handler: "start"}, response: exampleReceipt}, s.send)
+	serve(s, operation{id: "devnet_deploy", method: http.MethodPost, path: "/devnet/deploy", tag: tagDevnet,
+		summary:     "Deploy an actor; answers its address and the receipt once final",
+		description: "init runs once with the payload init. Code that is refused answers 200: its receipt has the status and the line.",
+		errors:      []int{404, 409, 429, 504},
+		request:     model.DeployRequest{From: "alice", Code: "def ping(payload):\n    return b\"pong\"\n", Name: "ping"},
+		response:    model.Deployed{Address: exampleAddress, Receipt: exampleReceipt}}, s.deploy)
+}
+
+// cheat refuses what a strict network has not.
+func (s *Server) cheat(what string) error {
+	if !s.info.Strict {
+		return nil
+	}
+	return Refuse(http.StatusForbidden, "strict", "%s is off: this network runs with --strict", what).
+		Hint("Sign with a key of your own and use POST /submit, or start the network without --strict.")
+}
+
+func (s *Server) accounts(_ context.Context, in *OnNode) ([]model.DevnetAccount, error) {
+	if err := s.cheat("/devnet/accounts"); err != nil {
+		return nil, err
+	}
+	v, err := s.view(*in)
+	if err != nil {
+		return nil, err
+	}
+	out := []model.DevnetAccount{}
+	for _, named := range s.backend.Accounts() {
+		a, err := v.Account(named.Address)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, model.DevnetAccount{Name: named.Name, Address: named.Address, Nonce: a.Nonce, Balance: a.Balance})
+	}
+	return out, nil
+}
+
+type faucetInput struct{ Body model.FaucetRequest }
+
+func (s *Server) faucet(ctx context.Context, in *faucetInput) (m model.Faucet, err error) {
+	if err := s.cheat("the faucet"); err != nil {
+		return m, err
+	}
+	v, err := s.backend.View("")
+	if err != nil {
+		return m, err
+	}
+	to, err := s.address(v, in.Body.Address, "address")
+	if err != nil {
+		return m, err
+	}
+	amount := s.info.Faucet
+	key := s.backend.Signer(FaucetName)
+	if key == nil {
+		return m, Refuse(http.StatusForbidden, "no_faucet", "this network has no faucet account")
+	}
+	r, err := s.sign(ctx, v, key, draft{to: &to, value: amount, payload: codec.Marshal(types.Transfer{Kind: types.KindTransfer})})
+	if err != nil {
+		return m, err
+	}
+	if r.Status != types.StatusOK {
+		return m, Refuse(http.StatusServiceUnavailable, "faucet_failed", "the faucet's transfer ended with %s", r.Status).
+			Hint("GET /transaction/%s/receipt says why.", r.Hash)
+	}
+	return model.Faucet{Hash: r.Hash, Amount: amount}, nil
+}
+
+type sendInput struct{ Body model.SendRequest }
+
+func (s *Server) send(ctx context.Context, in *sendInput) (m model.Receipt, err error) {
+	if err := s.cheat("/devnet/send"); err != nil {
+		return m, err
+	}
+	v, err := s.backend.View("")
+	if err != nil {
+		return m, err
+	}
+	body := in.Body
+	key, err := s.key(body.From)
+	if err != nil {
+		return m, err
+	}
+	to, err := s.address(v, body.To, "to")
+	if err != nil {
+		return m, err
+	}
+	data, err := payload(body.Payload, "payload")
+	if err != nil {
+		return m, err
+	}
+	if body.Handler == "" && len(data) > 0 {
+		return m, Refuse(http.StatusBadRequest, "invalid_request", "a payload needs a handler to receive it").At("handler")
+	}
+	sponsor := types.SponsorOf(or(body.Sponsor, types.Wei{}))
+	if body.Handler == "" && sponsor != nil {
+		return m, Refuse(http.StatusBadRequest, "invalid_request", "a sponsor needs a handler, whose timers it may pay for").At("sponsor")
+	}
+	d := draft{to: &to, value: or(body.Value, types.Wei{}), cycles: body.CyclesLimit, cells: body.CellsLimit,
+		payload: codec.Marshal(types.Transfer{Kind: types.KindTransfer})}
+	if body.Handler != "" {
+		d.payload = codec.Marshal(types.Execute{Kind: types.KindExecute, Handler: body.Handler, Payload: data, Sponsor: sponsor})
+	}
+	var r *Receipt
+	if body.DryRun {
+		r, err = s.simulate(ctx, v, key, d)
+	} else {
+		r, err = s.sign(ctx, v, key, d)
+	}
+	if err != nil {
+		return m, err
+	}
+	return receiptModel(&r.Receipt, r.Logs), nil
+}
+
+func (s *Server) simulate(ctx context.Context, v View, key env.Signer, d draft) (*Receipt, error) {
+	free, err := s.reader()
+	if err != nil {
+		return nil, err
+	}
+	defer free()
+	account, err := v.Account(key.Address())
+	if err != nil {
+		return nil, err
+	}
+	return v.Simulate(ctx, d.sign(s.info.ChainID, v.Head(), key, account.Nonce))
+}
+
+type deployInput struct{ Body model.DeployRequest }
+
+func (s *Server) deploy(ctx context.Context, in *deployInput) (m model.Deployed, err error) {
+	if err := s.cheat("/devnet/deploy"); err != nil {
+		return m, err
+	}
+	v, err := s.backend.View("")
+	if err != nil {
+		return m, err
+	}
+	body := in.Body
+	key, err := s.key(body.From)
+	if err != nil {
+		return m, err
+	}
+	code, err := payload(body.Code, "code")
+	if err != nil {
+		return m, err
+	}
+	init, err := payload(body.Init, "init")
+	if err != nil {
+		return m, err
+	}
+	if body.Name != "" {
+		release, err := s.claim(v, body.Name, key.Address(), body.Replace)
+		if err != nil {
+			return m, err
+		}
+		defer release()
+	}
+	d := draft{value: or(body.Fund, types.Wei{}), cycles: body.CyclesLimit, cells: body.CellsLimit, code: code,
+		deploy: &types.Deploy{Kind: types.KindDeploy, Code: code, Init: init, Manifest: types.Manifest{Name: body.Name}}}
+	if err := s.runnable(ctx, v, key, d); err != nil {
+		return m, err
+	}
+	r, err := s.sign(ctx, v, key, d)
+	if err != nil {
+		return m, err
+	}
+	return model.Deployed{Address: r.To, Receipt: receiptModel(&r.Receipt, r.Logs)}, nil
+}
+
+// runnable refuses a deploy that no validator here could execute, since it
+// would wait for one without end. What the code itself does is not judged.
+func (s *Server) runnable(ctx context.Context, v View, key env.Signer, d draft) error {
+	_, err := s.simulate(ctx, v, key, d)
+	var refused *Error
+	if errors.As(err, &refused) && (refused.Body.Code == CodeNoProgramHost || refused.Body.Code == CodeHostFailed) {
+		return refused
+	}
+	return nil
+}
+
+// claim holds a name while an actor is deployed under it, and refuses one that
+// is taken: its owner alone may have another actor take it over.
+func (s *Server) claim(v View, name string, owner types.Address, replace bool) (release func(), err error) {
+	taken := Refuse(http.StatusConflict, "name_taken", "the name %q is taken", clip(name)).
+		Hint("Choose another name, or have the new actor take it over with replace: true.").At("name")
+	if strings.HasPrefix(name, "0x") || strings.ContainsAny(name, "/?#% \t\r\n") {
+		return nil, Refuse(http.StatusBadRequest, "invalid_name", "the name %q begins with 0x or has a space or one of / ? # %%", clip(name)).At("name")
+	}
+	for _, account := range s.backend.Accounts() {
+		if account.Name == name {
+			return nil, taken
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.claims[name] {
+		return nil, taken
+	}
+	found, err := v.Named(name)
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range found {
+		if !replace {
+			return nil, taken
+		}
+		old, err := v.Actor(a)
+		if err != nil {
+			return nil, err
+		}
+		if old != nil && old.Owner != owner {
+			return nil, Refuse(http.StatusConflict, "not_owner", "the name %q is an actor's whose owner is %s", clip(name), old.Owner).
+				Hint("Only its owner may have another actor take it over: deploy it from that account.").At("name")
+		}
+	}
+	s.claims[name] = true
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.claims, name)
+	}, nil
+}
+
+// key returns the key of a devnet account.
+func (s *Server) key(name string) (env.Signer, error) {
+	for _, account := range s.backend.Accounts() {
+		if account.Name == name || account.Address.String() == name {
+			if key := s.backend.Signer(account.Name); key != nil {
+				return key, nil
+			}
+		}
+	}
+	return nil, Refuse(http.StatusNotFound, "unknown_signer", "the devnet has no key of %q", clip(name)).
+		Hint("GET /devnet/accounts lists those it signs for; with a key of your own use POST /submit.").At("from")
+}
+
+// sign signs a transaction, submits it and waits for its receipt.
+func (s *Server) sign(ctx context.Context, v View, key env.Signer, d draft) (*Receipt, error) {
+	if err := s.moving(); err != nil {
+		return nil, err
+	}
+	free, err := s.waiter()
+	if err != nil {
+		return nil, err
+	}
+	defer free()
+	head, chain := v.Head(), s.info.ChainID
+	h, nonce, err := s.nonces.submit(ctx, key.Address(), head.Height, func(nonce types.Nonce) []byte {
+		return d.sign(chain, head, key, nonce).Encode()
+	})
+	if err != nil {
+		return nil, err
+	}
+	r, err := s.await(ctx, h)
+	var refused *Error
+	if errors.As(err, &refused) && refused.Body.Code == CodeDropped {
+		s.nonces.giveBack(key.Address(), nonce)
+	}
+	return r, err
+}
+
+// draft is a transaction before it has a nonce, fees and a signature.
+type draft struct {
+	to      *types.Address
+	value   types.Wei
+	cycles  *types.Cycles
+	cells   *types.Cells
+	payload codec.RawMessage
+	deploy  *types.Deploy // instead of payload: its salt is made of the nonce
+	code    []byte
+}
+
+// sign offers twice the next block's base fees, which holds for at least five
+// blocks of the steepest rise, and no tip.
+func (d draft) sign(chain uint64, head Head, key env.Signer, nonce types.Nonce) *types.Transaction {
+	body := d.payload
+	if d.deploy != nil {
+		deploy := *d.deploy
+		// The address depends on deployer, salt and code: the nonce lets one
+		// account deploy one code many times.
+		deploy.Salt = types.Keccak([]byte("devnet/deploy"), binary.BigEndian.AppendUint64(nil, uint64(nonce)))
+		body = codec.Marshal(deploy)
+	}
+	tx := &types.Transaction{
+		ChainID: chain, Nonce: nonce, To: d.to, Value: d.value, Payload: body,
+		CyclesLimit:    or(d.cycles, DefaultCycles.Add(types.Cycles(4*len(d.code)))),
+		CellsLimit:     or(d.cells, DefaultCells.Add(types.Cells(2*len(body)))),
+		MaxFeePerCycle: head.NextBaseFeeCycle.Mul(2), MaxFeePerCell: head.NextBaseFeeCell.Mul(2),
+	}
+	sig := key.Sign(tx.SigningDigest())
+	tx.Signature = &sig
+	return tx
+}
+
+func or[T any](given *T, otherwise T) T {
+	if given != nil {
+		return *given
+	}
+	return otherwise
+}

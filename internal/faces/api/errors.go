@@ -1,0 +1,142 @@
+package api
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
+)
+
+// Error is an answer that is not a success: {"error": {code, message, hint,
+// field}} with its HTTP status.
+type Error struct {
+	Status int
+	Body   model.ErrorBody
+}
+
+// Refuse returns an error for the client. Message says what was wrong and
+// where.
+func Refuse(status int, code, message string, args ...any) *Error {
+	return &Error{status, model.ErrorBody{Code: code, Message: fmt.Sprintf(message, args...)}}
+}
+
+// Hint returns e with what to do about it.
+func (e *Error) Hint(hint string, args ...any) *Error {
+	with := *e
+	with.Body.Hint = fmt.Sprintf(hint, args...)
+	return &with
+}
+
+// At returns e with the field at fault.
+func (e *Error) At(field string) *Error {
+	with := *e
+	with.Body.Field = field
+	return &with
+}
+
+func (e *Error) Error() string                { return e.Body.Message }
+func (e *Error) GetStatus() int               { return e.Status }
+func (e *Error) MarshalJSON() ([]byte, error) { return json.Marshal(model.Error{Error: e.Body}) }
+
+// Schema documents an Error as what it is in JSON.
+func (e *Error) Schema(r huma.Registry) *huma.Schema {
+	return r.Schema(reflect.TypeFor[model.Error](), true, "Error")
+}
+
+// asError makes every error one for the client. What is not made for it is a
+// bug or a broken disk: it is logged whole, and answered as the fault it is.
+func asError(err error) *Error {
+	var e *Error
+	switch {
+	case errors.As(err, &e):
+		return e
+	case errors.Is(err, context.Canceled):
+		return Refuse(http.StatusServiceUnavailable, "stopped", "the request ended before its answer was there")
+	}
+	slog.Error("a request failed inside the devnet", "error", err)
+	return Refuse(http.StatusInternalServerError, "internal", "the devnet failed: %v", err).
+		Hint("This is a fault of the devnet and not of the request; its log says more (devnet logs).")
+}
+
+func write(w http.ResponseWriter, e *Error) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(e.Status)
+	_ = json.NewEncoder(w).Encode(e)
+}
+
+// invalid is huma's refusal of a request, in our words.
+func invalid(status int, message string, errs ...error) huma.StatusError {
+	var mistakes []mistake
+	for _, err := range errs {
+		var own *Error
+		if errors.As(err, &own) {
+			return own
+		}
+		if err != nil {
+			mistakes = append(mistakes, mistakeOf(err))
+		}
+	}
+	// huma finds unknown parameters in the order of a map.
+	slices.SortStableFunc(mistakes, func(a, b mistake) int { return strings.Compare(a.field, b.field) })
+	field := ""
+	var texts []string
+	for _, m := range mistakes {
+		texts = append(texts, m.text)
+		field = cmp.Or(field, m.field)
+	}
+	code, hint := "invalid_request", "GET /openapi.json describes every request, with an example."
+	switch status {
+	case http.StatusRequestEntityTooLarge:
+		code, hint = "too_large", fmt.Sprintf("A request has at most %d bytes.", MaxBodyBytes)
+	case http.StatusUnsupportedMediaType:
+		code, hint = "unsupported_media_type", "Send the body as application/json."
+	case http.StatusRequestTimeout:
+		code, hint = "too_slow", fmt.Sprintf("A body has to arrive within %s.", BodyTimeout)
+	case http.StatusInternalServerError:
+		code, hint = "internal", "The log of the devnet says more (devnet logs)."
+	}
+	return Refuse(status, code, "%s", cmp.Or(strings.Join(texts, "; "), message)).Hint("%s", hint).At(field)
+}
+
+// mistake is one thing that is wrong with a request, and the field it is in.
+type mistake struct{ field, text string }
+
+// mistakeOf reads what huma found.
+func mistakeOf(err error) mistake {
+	var d huma.ErrorDetailer
+	if !errors.As(err, &d) {
+		return mistake{text: err.Error()}
+	}
+	field, text := place(d.ErrorDetail().Location), d.ErrorDetail().Message
+	if field != "" {
+		return mistake{field, field + ": " + text}
+	}
+	if missing := absent.FindStringSubmatch(text); missing != nil {
+		field = missing[1]
+	}
+	return mistake{field, text}
+}
+
+// absent is how huma says that a field is missing.
+var absent = regexp.MustCompile(`^expected required property (\S+) to be present$`)
+
+// place strips where huma found a field: "body.from" is the field from.
+func place(location string) string {
+	for _, prefix := range []string{"body", "path", "query", "header"} {
+		if rest, ok := strings.CutPrefix(location, prefix); ok {
+			return strings.TrimPrefix(rest, ".")
+		}
+	}
+	return location
+}

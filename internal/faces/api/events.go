@@ -1,0 +1,229 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
+)
+
+// kinds are the types of events a reader may ask for.
+var kinds = []string{model.EventBlock, model.EventTx, model.EventTimer, model.EventLog, model.EventFault}
+
+type eventsInput struct {
+	From        optional[types.Height] `query:"from" doc:"Begin with this height; without it with the next final block."`
+	Type        string                 `query:"type" maxLength:"64" example:"timer,log" doc:"Only these types, separated by commas: block, tx, timer, log, fault."`
+	Actor       string                 `query:"actor" maxLength:"256" doc:"Only what is about this account or actor; blocks then only where type names them."`
+	LastEventID string                 `header:"Last-Event-ID" maxLength:"64" doc:"Go on behind this event; wins over from."`
+}
+
+func (s *Server) registerEvents() {
+	op := operation{id: "events", method: http.MethodGet, path: "/events", tag: tagChain,
+		summary: "Follow final blocks as server-sent events",
+		description: "Events of type block (a Block), tx (a Receipt), timer (what a block did to a timer, with the receipt of a fire), " +
+			"log (a line an actor printed) and fault (what somebody did to nodes and links, told with the next final block). Each has an id; a reader that comes back with Last-Event-ID misses nothing. " +
+			"The last event of a stream the server ends is of type dropped and says why.",
+		errors:   []int{400, 404, 409},
+		response: "id: 12.1\nevent: tx\ndata: {\"hash\":\"0x11…\",\"status\":\"ok\",…}\n\n"}
+	h := op.huma()
+	h.Responses = map[string]*huma.Response{"200": {Description: "A stream that does not end",
+		Content: map[string]*huma.MediaType{"text/event-stream": {Schema: &huma.Schema{Type: huma.TypeString}}}}}
+	huma.Register(s.api, h, func(_ context.Context, in *eventsInput) (*huma.StreamResponse, error) {
+		r, err := s.newReader(in)
+		if err != nil {
+			return nil, asError(err)
+		}
+		select {
+		case s.readers <- struct{}{}:
+		default:
+			return nil, Refuse(http.StatusServiceUnavailable, "too_many_readers", "%d clients follow events already", cap(s.readers)).
+				Hint("Close one of them.")
+		}
+		return &huma.StreamResponse{Body: func(ctx huma.Context) {
+			defer func() { <-s.readers }()
+			request, w := humago.Unwrap(ctx)
+			w.Header().Set("Content-Type", "text/event-stream")
+			w.Header().Set("Cache-Control", "no-store")
+			r.run(request.Context(), stream{w, http.NewResponseController(w)})
+		}}, nil
+	})
+	s.exemplify(op)
+}
+
+// reader is one client's walk through the events.
+type reader struct {
+	feed   *feed
+	height types.Height // the next to send
+	skip   int          // events of that height it has already
+	kinds  []string
+	actor  *types.Address
+	live   bool // it has been within the ring
+}
+
+func (s *Server) newReader(in *eventsInput) (*reader, error) {
+	r := &reader{feed: s.feed, height: s.feed.latest() + 1, kinds: kinds}
+	if in.Type != "" {
+		r.kinds = strings.Split(in.Type, ",")
+		for _, kind := range r.kinds {
+			if !slices.Contains(kinds, kind) {
+				return nil, Refuse(http.StatusBadRequest, "invalid_type", "%q is no type of event", clip(kind)).
+					Hint("The types are %s.", strings.Join(kinds, ", ")).At("type")
+			}
+		}
+	} else if in.Actor != "" {
+		r.kinds = kinds[1:]
+	}
+	if in.Actor != "" {
+		v, err := s.backend.View("")
+		if err != nil {
+			return nil, err
+		}
+		a, err := s.address(v, in.Actor, "actor")
+		if err != nil {
+			return nil, err
+		}
+		r.actor = &a
+	}
+	switch {
+	case in.LastEventID != "":
+		return r, r.resume(in.LastEventID)
+	case in.From.set:
+		r.height = max(1, in.From.Value)
+	}
+	return r, s.stillKept(r.height)
+}
+
+// stillKept refuses to begin with a block that was dropped.
+func (s *Server) stillKept(h types.Height) error {
+	v, err := s.backend.View("")
+	if err != nil {
+		return err
+	}
+	kept, err := v.Kept()
+	if err == nil && h < kept.From {
+		err = kept.NotKept(h).At("from")
+	}
+	return err
+}
+
+// resume goes on behind the event of that id.
+func (r *reader) resume(id string) error {
+	height, number, found := strings.Cut(id, ".")
+	h, err := strconv.ParseUint(height, 10, 64)
+	n, err2 := strconv.ParseUint(number, 10, 31)
+	if !found || err != nil || err2 != nil {
+		return Refuse(http.StatusBadRequest, "invalid_event_id", "Last-Event-ID %q is no id of an event", clip(id)).
+			Hint("It is the height, a point, and the number of the event in its block, as the stream sent it.").At("Last-Event-ID")
+	}
+	r.height, r.skip = types.Height(h), int(n)+1
+	return nil
+}
+
+// run sends events until the client leaves or has to.
+func (r *reader) run(ctx context.Context, out stream) {
+	if out.write(": devnet events\nretry: 1000\n\n") != nil {
+		return
+	}
+	for {
+		events, at := r.wait(ctx, out)
+		switch at {
+		case ended:
+			out.drop(ctx, "stopped", "the network stops", "Connect again when it is up; Last-Event-ID goes on where this ended.")
+			return
+		case behind:
+			if r.live {
+				out.drop(ctx, "slow_reader", fmt.Sprintf("the reader fell behind: the events of height %d are no longer kept", r.height),
+					"Connect again with Last-Event-ID, or from=, and read faster; type= and actor= make the stream smaller.")
+				return
+			}
+			var err error
+			if events, _, err = r.feed.load(r.height); isNotKept(err) {
+				out.drop(ctx, CodeNotKept, err.Error(), "Connect again without from= and Last-Event-ID: what was missed is gone.")
+				return
+			} else if err != nil {
+				out.drop(ctx, "internal", fmt.Sprintf("the block of height %d cannot be read: %v", r.height, err), "")
+				return
+			}
+			events = r.feed.remembered(r.height, events)
+		case ready:
+			r.live = true
+		}
+		if r.send(events, out) != nil {
+			return
+		}
+		r.height, r.skip = r.height+1, 0
+	}
+}
+
+// wait returns the events of the next height, keeping the stream alive until
+// it is final.
+func (r *reader) wait(ctx context.Context, out stream) ([]event, position) {
+	for {
+		patience, cancel := context.WithTimeout(ctx, EventKeepAlive)
+		events, at := r.feed.next(patience, r.height)
+		timedOut := patience.Err() == context.DeadlineExceeded
+		cancel()
+		if at != ended || !timedOut || ctx.Err() != nil {
+			return events, at
+		}
+		if out.write(": alive\n\n") != nil {
+			return nil, ended
+		}
+	}
+}
+
+func (r *reader) send(events []event, out stream) error {
+	var text strings.Builder
+	for _, e := range events {
+		if e.number < r.skip || !r.wants(e) {
+			continue
+		}
+		fmt.Fprintf(&text, "id: %s\nevent: %s\ndata: %s\n\n", e.id(), e.kind, e.data)
+	}
+	if text.Len() == 0 {
+		return nil
+	}
+	return out.write(text.String())
+}
+
+func (r *reader) wants(e event) bool {
+	if !slices.Contains(r.kinds, e.kind) {
+		return false
+	}
+	return r.actor == nil || e.kind == model.EventBlock || slices.Contains(e.actors, *r.actor)
+}
+
+// stream writes and flushes; a client that takes nothing for EventWriteTimeout
+// fails it.
+type stream struct {
+	w       io.Writer
+	control *http.ResponseController
+}
+
+func (o stream) write(text string) error {
+	_ = o.control.SetWriteDeadline(time.Now().Add(EventWriteTimeout)) // a recorder in tests has none
+	if _, err := io.WriteString(o.w, text); err != nil {
+		return err
+	}
+	return o.control.Flush()
+}
+
+// drop sends the last event of a stream that the server ends.
+func (o stream) drop(ctx context.Context, code, message, hint string) {
+	if ctx.Err() != nil && code != "stopped" {
+		return
+	}
+	data := must(json.Marshal(model.ErrorBody{Code: code, Message: message, Hint: hint}))
+	_ = o.write(fmt.Sprintf("event: %s\ndata: %s\n\n", model.EventDropped, data)) // the client may be gone
+}

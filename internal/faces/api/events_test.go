@@ -1,0 +1,187 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/faces/api/client"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
+)
+
+// settle waits until the feed has taken a height.
+func (f *feed) settle(t *testing.T, h types.Height) {
+	t.Helper()
+	for f.latest() < h {
+		f.mu.Lock()
+		news, head := f.news, f.head
+		f.mu.Unlock()
+		if head < h {
+			<-news
+		}
+	}
+}
+
+var errEnough = errors.New("enough")
+
+// follow collects n events, as "id kind".
+func follow(t *testing.T, w *world, f client.Follow, n int) (got []string) {
+	t.Helper()
+	server := httptest.NewServer(w.server.Handler())
+	defer server.Close()
+	err := client.New(server.URL).Events(context.Background(), f, func(e client.Event) error {
+		got = append(got, e.ID+" "+e.Kind)
+		if len(got) == n {
+			return errEnough
+		}
+		return nil
+	})
+	if !errors.Is(err, errEnough) {
+		t.Fatalf("the stream ended with %v after %v", err, got)
+	}
+	return got
+}
+
+func expect(t *testing.T, got []string, want ...string) {
+	t.Helper()
+	if !slices.Equal(got, want) {
+		t.Fatalf("got  %v\nwant %v", got, want)
+	}
+}
+
+// busyWorld has an actor whose deploy, call and fire are blocks 1, 2 and 3.
+func busyWorld(t *testing.T) (*world, types.Address) {
+	w := newWorld(t)
+	actor := w.deploy("ping").Address
+	post[model.Receipt](w, "/devnet/send", model.SendRequest{From: "bob", To: "ping", Handler: "echo"})
+	w.chain.mine(TimerMark{ID: types.Hash{1}, Actor: actor, Status: types.TimerFired}, TimerMark{ID: types.Hash{2}, Actor: types.Address{4}, Status: types.TimerExpired})
+	return w, actor
+}
+
+func TestEventsComeInTheOrderOfTheBlock(t *testing.T) {
+	w, _ := busyWorld(t)
+	expect(t, follow(t, w, client.Follow{From: 1}, 8),
+		"1.0 block", "1.1 tx", "2.0 block", "2.1 tx", "2.2 log", "3.0 block", "3.1 timer", "3.2 timer")
+}
+
+func TestAReaderGoesOnBehindItsLastEvent(t *testing.T) {
+	w, _ := busyWorld(t)
+	expect(t, follow(t, w, client.Follow{LastID: "2.0", From: 1}, 3), "2.1 tx", "2.2 log", "3.0 block")
+	expect(t, follow(t, w, client.Follow{LastID: "2.2"}, 1), "3.0 block")
+	w.refused(400, "invalid_event_id", "GET", "/events", nil, "Last-Event-ID", "soon")
+	w.refused(400, "invalid_event_id", "GET", "/events", nil, "Last-Event-ID", "1.-1")
+}
+
+func TestEventsAreFilteredByTypeAndActor(t *testing.T) {
+	w, actor := busyWorld(t)
+	expect(t, follow(t, w, client.Follow{From: 1, Kinds: []string{"tx", "log"}}, 3), "1.1 tx", "2.1 tx", "2.2 log")
+	expect(t, follow(t, w, client.Follow{From: 1, Actor: "ping"}, 4), "1.1 tx", "2.1 tx", "2.2 log", "3.1 timer")
+	expect(t, follow(t, w, client.Follow{From: 2, Actor: "bob"}, 1), "2.1 tx")
+	expect(t, follow(t, w, client.Follow{From: 2, Actor: actor.String(), Kinds: []string{"block", "timer"}}, 3), "2.0 block", "3.0 block", "3.1 timer")
+}
+
+func TestAReaderWithoutAStartSeesWhatComesNext(t *testing.T) {
+	w, _ := busyWorld(t)
+	w.server.feed.settle(t, 3)
+	r, err := w.server.newReader(&eventsInput{})
+	if err != nil || r.height != 4 {
+		t.Fatalf("it begins with %d: %v", r.height, err)
+	}
+}
+
+func TestAFireEventHasItsReceipt(t *testing.T) {
+	w, actor := busyWorld(t)
+	b, _ := (&memoryView{w.chain}).Block(3)
+	var fired model.TimerEvent
+	if err := json.Unmarshal(eventsOf(b)[1].data, &fired); err != nil || fired.Receipt == nil || fired.Receipt.Origin != "timer" || fired.Actor != actor {
+		t.Fatalf("%v %+v", err, fired)
+	}
+}
+
+// TestASlowReaderIsToldAndDropped: the reader has been up to date, and then the
+// ring passes it.
+func TestASlowReaderIsToldAndDropped(t *testing.T) {
+	w := newWorld(t)
+	w.server.feed.maxCount = 2
+	recorder := httptest.NewRecorder()
+	r := &reader{feed: w.server.feed, height: 1, kinds: kinds, live: true}
+	for range 4 {
+		w.chain.mine()
+	}
+	w.server.feed.settle(t, 4)
+	r.run(context.Background(), stream{recorder, http.NewResponseController(recorder)})
+	_, last, found := strings.Cut(recorder.Body.String(), "event: dropped\ndata: ")
+	var e model.ErrorBody
+	if err := json.Unmarshal([]byte(last), &e); !found || err != nil || e.Code != "slow_reader" || e.Hint == "" {
+		t.Fatalf("%v in %s", err, recorder.Body)
+	}
+}
+
+// TestAReaderFromTheBeginningReadsTheArchive: it was never up to date, so that
+// the ring's end does not drop it.
+func TestAReaderFromTheBeginningReadsTheArchive(t *testing.T) {
+	w := newWorld(t)
+	w.server.feed.maxCount = 2
+	for range 6 {
+		w.chain.mine()
+	}
+	w.server.feed.settle(t, 6)
+	got := follow(t, w, client.Follow{From: 1, Kinds: []string{"block"}}, 6)
+	expect(t, got, "1.0 block", "2.0 block", "3.0 block", "4.0 block", "5.0 block", "6.0 block")
+}
+
+func TestTheRingIsBoundedInBlocksAndBytes(t *testing.T) {
+	w := newWorld(t)
+	f := w.server.feed
+	f.maxCount, f.maxBytes = 3, 1<<20
+	for range 10 {
+		w.chain.mine()
+	}
+	f.settle(t, 10)
+	if len(f.ring) != 3 || f.oldest != 8 || f.bytes != size(f.ring[8])+size(f.ring[9])+size(f.ring[10]) {
+		t.Fatalf("%d blocks from %d, %d bytes", len(f.ring), f.oldest, f.bytes)
+	}
+	f.maxBytes = 1
+	w.chain.mine()
+	f.settle(t, 11)
+	if len(f.ring) != 1 || f.oldest != 11 {
+		t.Fatalf("%d blocks from %d: the latest has to stay", len(f.ring), f.oldest)
+	}
+}
+
+func TestTheEndOfTheNetworkIsTheLastEvent(t *testing.T) {
+	w, _ := busyWorld(t)
+	server := httptest.NewServer(w.server.Handler())
+	defer server.Close()
+	err := client.New(server.URL).Events(context.Background(), client.Follow{From: 3, Kinds: []string{"block"}}, func(client.Event) error {
+		go w.server.Close()
+		return nil
+	})
+	var ended *client.Error
+	if !errors.As(err, &ended) || ended.Code != "stopped" {
+		t.Fatalf("%v", err)
+	}
+}
+
+func TestReadersOfEventsAreLimited(t *testing.T) {
+	w := newWorld(t)
+	w.server.readers = make(chan struct{})
+	w.refused(503, "too_many_readers", "GET", "/events", nil)
+}
+
+func TestAHeightThatTimeTravelSkippedHasNoEvents(t *testing.T) {
+	w, _ := busyWorld(t)
+	w.chain.mu.Lock()
+	w.chain.blocks[1] = nil
+	w.chain.mu.Unlock()
+	f := newFeed(w.chain)
+	if events, block, err := f.load(2); len(events) != 0 || block != nil || err != nil {
+		t.Fatal(events, block, err)
+	}
+}

@@ -1,0 +1,234 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"sync"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
+)
+
+// feed turns final blocks into events, once for all readers, and keeps the
+// latest of them. Readers pull: nothing is queued for any of them, so that a
+// slow one costs no memory.
+type feed struct {
+	backend  Backend
+	maxCount int
+	maxBytes int
+	cancel   func()
+	observe  []func(*Block) // in the order of blocks, from the feed's goroutine
+	done     chan struct{}
+
+	mu     sync.Mutex
+	target types.Height // the latest final height heard of
+	head   types.Height // the latest height in the ring
+	oldest types.Height // the first height in the ring; head + 1 when it is empty
+	ring   map[types.Height][]event
+	bytes  int
+	news   chan struct{} // closed and replaced when target or head moves
+	closed bool
+	noted  noted
+}
+
+// event is one event of a block, ready to send. Its number counts all events
+// of the block from 0, so that a reader can go on behind it.
+type event struct {
+	height types.Height
+	number int
+	kind   string
+	actors []types.Address // whom it is about
+	data   []byte          // JSON
+}
+
+func (e event) id() string { return fmt.Sprintf("%d.%d", e.height, e.number) }
+
+func newFeed(b Backend) *feed {
+	f := &feed{backend: b, maxCount: EventRing, maxBytes: EventRingBytes,
+		ring: map[types.Height][]event{}, news: make(chan struct{}), done: make(chan struct{})}
+	return f
+}
+
+// start begins with the block after the latest final one.
+func (f *feed) start() {
+	if v, err := f.backend.View(""); err == nil {
+		f.head = v.Head().Height
+	}
+	f.target, f.oldest = f.head, f.head+1
+	f.cancel = f.backend.Subscribe(f.hear)
+	go f.run()
+}
+
+func (f *feed) close() {
+	if f.cancel != nil {
+		f.cancel()
+	}
+	f.mu.Lock()
+	if !f.closed {
+		f.closed = true
+		close(f.news)
+	}
+	f.mu.Unlock()
+	if f.cancel != nil {
+		<-f.done
+	}
+}
+
+func (f *feed) hear(h types.Height) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if h > f.target && !f.closed {
+		f.target = h
+		f.wake()
+	}
+}
+
+func (f *feed) wake() {
+	close(f.news)
+	f.news = make(chan struct{})
+}
+
+func (f *feed) run() {
+	defer close(f.done)
+	for {
+		f.mu.Lock()
+		next, target, news, closed := f.head+1, f.target, f.news, f.closed
+		f.mu.Unlock()
+		if closed {
+			return
+		}
+		if next > target {
+			<-news
+			continue
+		}
+		f.take(next)
+	}
+}
+
+// take puts a height into the ring. One that cannot be read is left empty: the
+// node that told of it may have stopped since.
+func (f *feed) take(h types.Height) {
+	events, block, err := f.load(h)
+	if err != nil {
+		slog.Warn("a final block could not be read for its events", "height", h, "error", err)
+	}
+	if block != nil {
+		for _, each := range f.observe {
+			each(block)
+		}
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		return
+	}
+	f.noted.settle(h)
+	events = f.noted.with(h, events)
+	f.head, f.ring[h] = h, events
+	f.bytes += size(events)
+	for f.oldest < h && (len(f.ring) > f.maxCount || f.bytes > f.maxBytes) {
+		f.bytes -= size(f.ring[f.oldest])
+		delete(f.ring, f.oldest)
+		f.oldest++
+	}
+	f.wake()
+}
+
+func (f *feed) load(h types.Height) ([]event, *Block, error) {
+	v, err := f.backend.View("")
+	if err != nil {
+		return nil, nil, err
+	}
+	b, err := v.Block(h)
+	if err != nil || b == nil {
+		return nil, nil, err
+	}
+	return eventsOf(b), b, nil
+}
+
+// position is what next found.
+type position int
+
+const (
+	ready  position = iota // the events are there
+	behind                 // the height is older than the ring
+	ended                  // the feed is closed, or the reader's context is done
+)
+
+// next returns the events of height h once it is final.
+func (f *feed) next(ctx context.Context, h types.Height) ([]event, position) {
+	for {
+		f.mu.Lock()
+		events, oldest, head, news, closed := f.ring[h], f.oldest, f.head, f.news, f.closed
+		f.mu.Unlock()
+		switch {
+		case closed:
+			return nil, ended
+		case h < oldest:
+			return nil, behind
+		case h <= head:
+			return events, ready
+		}
+		select {
+		case <-news:
+		case <-ctx.Done():
+			return nil, ended
+		}
+	}
+}
+
+// latest is the latest height in the ring.
+func (f *feed) latest() types.Height {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.head
+}
+
+func size(events []event) (n int) {
+	for _, e := range events {
+		n += len(e.data) + 128
+	}
+	return n
+}
+
+// eventsOf lists what a block did: the block, its transactions and delivered
+// messages in their order, then timers in theirs, then what actors printed.
+func eventsOf(b *Block) (events []event) {
+	add := func(kind string, v any, actors ...types.Address) {
+		events = append(events, event{height: b.Block.Header.Height, number: len(events), kind: kind,
+			actors: actors, data: must(json.Marshal(v))})
+	}
+	add(model.EventBlock, blockModel(b))
+	printed := b.Printed()
+	fires := map[types.Hash]*types.Receipt{}
+	for i := range b.Receipts {
+		r := &b.Receipts[i]
+		if r.Origin == types.OriginTimer {
+			fires[r.Hash] = r
+			continue
+		}
+		about := []types.Address{r.Sender, r.To}
+		for _, e := range r.Events {
+			about = append(about, e.Actor)
+		}
+		add(model.EventTx, receiptModel(r, printed[r.Hash]), about...)
+	}
+	for _, t := range b.Timers {
+		m := model.TimerEvent{ID: t.ID, Actor: t.Actor, Height: b.Block.Header.Height, Status: string(t.Status), Reason: t.Reason, Logs: []string{}}
+		if r := fires[t.ID]; r != nil && t.Status == types.TimerFired {
+			receipt := receiptModel(r, printed[t.ID])
+			m.Receipt, m.Logs = &receipt, append(m.Logs, printed[t.ID]...)
+		}
+		add(model.EventTimer, m, t.Actor)
+	}
+	for _, t := range b.Deferred {
+		add(model.EventTimer, model.TimerEvent{ID: t.ID, Actor: t.Actor, Height: b.Block.Header.Height, Status: string(t.Status),
+			Reason: t.Reason, Logs: []string{}}, t.Actor)
+	}
+	for _, l := range b.Logs {
+		add(model.EventLog, logModel(l), l.Actor)
+	}
+	return events
+}

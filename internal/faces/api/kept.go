@@ -1,0 +1,37 @@
+package api
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+)
+
+// NotKept refuses a height whose block was dropped.
+func (k Kept) NotKept(h types.Height) *Error {
+	return Refuse(http.StatusNotFound, CodeNotKept, "height %d is no longer kept: this network keeps %d blocks (--history)", h, k.Blocks).
+		Hint("The first block that is kept has height %d.", k.From).At("id")
+}
+
+// isNotKept reports whether an error is that refusal.
+func isNotKept(err error) bool {
+	var refused *Error
+	return errors.As(err, &refused) && refused.Body.Code == CodeNotKept
+}
+
+// orDropped adds to a refusal of something unknown that it may have been known
+// before: of a hash nobody can tell.
+func orDropped(v View, refused *Error) error {
+	kept, err := v.Kept()
+	if err != nil {
+		return err
+	}
+	if kept.From <= 1 {
+		return refused
+	}
+	hint := refused.Body.Hint
+	if hint != "" {
+		hint += " "
+	}
+	return refused.Hint("%sBlocks before height %d are no longer kept (--history %d), nor what was in them.", hint, kept.From, kept.Blocks)
+}

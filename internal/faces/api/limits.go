@@ -1,0 +1,67 @@
+package api
+
+import (
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+)
+
+// The limits of the API, each with its reason.
+const (
+	// ListDefault and ListMax bound every list (the chain's own RPC has the
+	// same two).
+	ListDefault = 50
+	ListMax     = 1000
+
+	// MaxBodyBytes bounds a request: a transaction in hexadecimal, and its JSON.
+	MaxBodyBytes = 2*types.MaxTransactionBytes + 4096
+
+	// MaxHeaderBytes bounds a request's header, which holds nothing of ours but
+	// Last-Event-ID.
+	MaxHeaderBytes = 16 << 10
+
+	// HeaderTimeout is how long a client may take over its header, and
+	// BodyTimeout over its body: a slow one holds a connection.
+	HeaderTimeout = 5 * time.Second
+	BodyTimeout   = 15 * time.Second
+
+	// IdleTimeout closes connections nobody uses.
+	IdleTimeout = 2 * time.Minute
+
+	// ClosePatience is how long requests may take to end when the server does.
+	ClosePatience = 2 * time.Second
+
+	// MaxConnections bounds what is open at once.
+	MaxConnections = 2048
+
+	// WaitTimeout is how long a request waits for its transaction to be final;
+	// MaxWaiters is how many do at once.
+	WaitTimeout = 60 * time.Second
+	MaxWaiters  = 1024
+
+	// MaxReads is how many read-only calls and dry runs run or wait at once:
+	// each takes a Python host of the read pool.
+	MaxReads = 64
+
+	// MaxEventReaders is how many may follow /events at once. EventRing is how
+	// many final blocks, and EventRingBytes how many bytes of events, are kept
+	// for all of them: a reader that was up to date and falls further behind is
+	// dropped.
+	MaxEventReaders = 128
+	EventRing       = 1024
+	EventRingBytes  = 32 << 20
+
+	// EventWriteTimeout drops a reader that takes nothing for so long;
+	// EventKeepAlive is how often an idle stream shows that it lives.
+	EventWriteTimeout = 10 * time.Second
+	EventKeepAlive    = 15 * time.Second
+
+	// DefaultCycles is the cycles limit of a transaction the devnet signs, and
+	// DefaultCells what its cells limit has beside its payload.
+	DefaultCycles types.Cycles = 2_000_000
+	DefaultCells  types.Cells  = 100_000
+
+	// NonceTries is how often a devnet transaction is signed anew when somebody
+	// else took its nonce.
+	NonceTries = 8
+)

@@ -1,0 +1,256 @@
+package api
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/cowboyinc/devnet/internal/base/program"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
+)
+
+// memoryView reads through to the network: tests hold none across a block.
+type memoryView struct{ m *memory }
+
+func (v *memoryView) lock() func() { v.m.mu.Lock(); return v.m.mu.Unlock }
+
+func (v *memoryView) Head() Head {
+	defer v.lock()()
+	h := Head{Height: types.Height(len(v.m.blocks)), NextBaseFeeCycle: types.WeiOf(1000), NextBaseFeeCell: types.WeiOf(1000),
+		NextBaseFeeLane: types.WeiOf(1000), TimersPending: uint64(len(v.m.timers))}
+	if h.Height > 0 {
+		h.Hash = v.m.blocks[h.Height-1].Hash
+	}
+	return h
+}
+
+func (v *memoryView) Kept() (Kept, error) {
+	defer v.lock()()
+	return Kept{From: max(1, v.m.keptFrom), Blocks: 100}, nil
+}
+
+func (v *memoryView) Block(h types.Height) (*Block, error) {
+	defer v.lock()()
+	if h == 0 {
+		return &Block{Block: &types.Block{Header: types.Header{ChainID: testChain}}}, nil
+	}
+	if int(h) > len(v.m.blocks) {
+		return nil, nil
+	}
+	if h < v.m.keptFrom {
+		return nil, Kept{From: v.m.keptFrom, Blocks: 100}.NotKept(h)
+	}
+	return v.m.blocks[h-1], nil
+}
+
+func (v *memoryView) HeightOf(hash types.Hash) (types.Height, bool, error) {
+	defer v.lock()()
+	for i, b := range v.m.blocks {
+		if b.Hash == hash {
+			return types.Height(i + 1), true, nil
+		}
+	}
+	return 0, false, nil
+}
+
+func (v *memoryView) Transaction(hash types.Hash) (*types.Transaction, types.Height, error) {
+	defer v.lock()()
+	for i, b := range v.m.blocks {
+		for j := range b.Block.Transactions {
+			if b.Block.Transactions[j].Hash() == hash {
+				return &b.Block.Transactions[j], types.Height(i + 1), nil
+			}
+		}
+	}
+	return nil, 0, nil
+}
+
+func (v *memoryView) Receipt(hash types.Hash) (*Receipt, error) {
+	defer v.lock()()
+	return v.m.printed(v.m.receipt(hash)), nil
+}
+
+func (v *memoryView) Hashes(of HashKind, first, last types.Hash, each func(types.Hash) bool) error {
+	defer v.lock()()
+	var all []types.Hash
+	for _, b := range v.m.blocks {
+		switch of {
+		case BlockHash:
+			all = append(all, b.Hash)
+		case ExecutionHash:
+			for i := range b.Receipts {
+				all = append(all, b.Receipts[i].Hash)
+			}
+		}
+	}
+	if of == TimerHash {
+		for i := range v.m.timers {
+			all = append(all, v.m.timers[i].ID)
+		}
+	}
+	slices.SortFunc(all, func(a, b types.Hash) int { return strings.Compare(string(a[:]), string(b[:])) })
+	for _, h := range all {
+		if string(first[:]) <= string(h[:]) && string(h[:]) <= string(last[:]) && !each(h) {
+			break
+		}
+	}
+	return nil
+}
+
+func (v *memoryView) Account(a types.Address) (Account, error) {
+	defer v.lock()()
+	return *v.m.account(a), nil
+}
+
+func (v *memoryView) Actor(a types.Address) (*Actor, error) {
+	defer v.lock()()
+	return v.m.actors[a], nil
+}
+
+func (v *memoryView) Actors(offset, limit int) (out []Actor, err error) {
+	defer v.lock()()
+	for _, a := range v.m.actors {
+		out = append(out, *a)
+	}
+	slices.SortFunc(out, func(a, b Actor) int { return a.Address.Compare(b.Address) })
+	return cut(out, offset, limit), nil
+}
+
+func (v *memoryView) Named(name string) (out []types.Address, err error) {
+	defer v.lock()()
+	for at, a := range v.m.actors {
+		if a.Name == name {
+			out = append(out, at)
+		}
+	}
+	return out, nil
+}
+
+func (v *memoryView) Addresses(first, last types.Address) (out []types.Address, err error) {
+	defer v.lock()()
+	for a := range v.m.actors {
+		if first.Compare(a) <= 0 && a.Compare(last) <= 0 {
+			out = append(out, a)
+		}
+	}
+	slices.SortFunc(out, types.Address.Compare)
+	return out, nil
+}
+
+func (v *memoryView) State(a types.Address, prefix []byte, offset, limit int) (out []Entry, err error) {
+	defer v.lock()()
+	for key, value := range v.m.state[a] {
+		if strings.HasPrefix(key, string(prefix)) {
+			out = append(out, Entry{[]byte(key), value})
+		}
+	}
+	slices.SortFunc(out, func(a, b Entry) int { return strings.Compare(string(a.Key), string(b.Key)) })
+	return cut(out, offset, limit), nil
+}
+
+func (v *memoryView) Logs(a types.Address, o Order) (out []LogLine, err error) {
+	defer v.lock()()
+	for _, l := range v.m.logs {
+		if l.Actor == a {
+			out = append(out, l)
+		}
+	}
+	return ordered(out, o), nil
+}
+
+func (v *memoryView) Timer(id types.TimerID) (*Timer, error) {
+	defer v.lock()()
+	for i := range v.m.timers {
+		if v.m.timers[i].ID == id {
+			return &v.m.timers[i], nil
+		}
+	}
+	return nil, nil
+}
+
+func (v *memoryView) Timers(f TimerFilter) (out []Timer, err error) {
+	defer v.lock()()
+	for _, t := range v.m.timers {
+		if (f.Actor == nil || *f.Actor == t.Actor) && (f.DueBy == nil || t.Height <= *f.DueBy) && (f.Status == "" || f.Status == t.Status) {
+			out = append(out, t)
+		}
+	}
+	return ordered(out, f.Order), nil
+}
+
+func (v *memoryView) Story(id types.TimerID, from types.Height, blocks int) (*Story, error) {
+	t, err := v.Timer(id)
+	if err != nil || t == nil {
+		return nil, err
+	}
+	entries := []model.StoryEntry{{Kind: model.StoryScheduled, From: t.ScheduledAt, To: t.ScheduledAt, Blocks: 1}}
+	if t.Status == types.TimerFired {
+		entries = append(entries, model.StoryEntry{Kind: model.StoryFired, From: t.EndedAt, To: t.EndedAt, Blocks: 1,
+			Paid: &model.Settlement{Proposer: v.m.nodes[1].Validator.Address}})
+	}
+	story := &Story{Timer: *t, Entries: entries}
+	if from > 0 {
+		story.Next = from + types.Height(blocks)
+	}
+	return story, nil
+}
+
+func (v *memoryView) Lane(last int) (lane []model.LaneBlock, err error) {
+	defer v.lock()()
+	for h := max(1, len(v.m.blocks)-last+1); h <= len(v.m.blocks); h++ {
+		lane = append(lane, model.LaneBlock{Height: types.Height(h), Policy: "fifo", Budget: 2000, TimerCyclesUsed: 500, DeferredFor: []model.LaneDeferral{}})
+	}
+	return lane, nil
+}
+
+func (v *memoryView) Params() ([]Param, error) {
+	return []Param{{"chain.id", "8011", "genesis", "8011"}, {"cip1.policy", "fifo", "block", "fifo"}}, nil
+}
+
+func (v *memoryView) Read(_ context.Context, c Call) (Result, error) {
+	if c.Handler == "crash" {
+		return Result{}, errors.New("the host crashed")
+	}
+	if c.Handler == "fail" {
+		return Result{Outcome: program.Outcome{Status: types.StatusReverted, Fault: &types.Fault{Code: "raised", Message: "no"}}}, nil
+	}
+	return Result{Outcome: program.Outcome{Status: types.StatusOK, Output: c.Payload}, Cycles: 10, Logs: []string{"read"}}, nil
+}
+
+func (v *memoryView) Simulate(_ context.Context, tx *types.Transaction) (*Receipt, error) {
+	if v.m.hostless {
+		return nil, Refuse(http.StatusServiceUnavailable, CodeNoProgramHost, "no python3")
+	}
+	return &Receipt{Receipt: types.Receipt{Hash: tx.Hash(), Origin: types.OriginTransaction, Status: types.StatusOK, Cycles: 42}, Logs: []string{"dry"}}, nil
+}
+
+func ordered[T any](all []T, o Order) []T {
+	if o.Newest {
+		slices.Reverse(all)
+	}
+	return cut(all, o.Offset, o.Limit)
+}
+
+func cut[T any](all []T, offset, limit int) []T {
+	all = all[min(offset, len(all)):]
+	return all[:min(limit, len(all))]
+}
+
+// addTimer makes a pending timer of an actor.
+func (m *memory) addTimer(actor types.Address, due types.Height, status types.TimerStatus) types.TimerID {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	id := types.Keccak(actor[:], binary.BigEndian.AppendUint64(nil, uint64(len(m.timers))))
+	t := Timer{Timer: types.Timer{ID: id, Actor: actor, Height: due, Handler: "handle_timer", FeePayer: actor}, Status: status}
+	if status != types.TimerPending {
+		t.EndedAt = due
+	}
+	m.timers = append(m.timers, t)
+	return id
+}
+
+func address20(h types.Hash) types.Address { return types.Address(h[12:]) }

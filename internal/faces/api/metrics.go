@@ -1,0 +1,186 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+)
+
+// metrics are figures for Prometheus, in a registry of their own. What a node
+// knows is asked of it at each scrape; what passes by is counted from final
+// blocks, since this process started.
+type metrics struct {
+	backend  Backend
+	registry *prometheus.Registry
+	handler  http.Handler
+
+	height, view, running, pooled, connections *prometheus.Desc
+	pending, fee, budget, laneCycles, use, age *prometheus.Desc
+	givenUp, refused                           *prometheus.Desc
+
+	mu        sync.Mutex
+	timestamp types.Millis // of the block before
+	epoch     types.Epoch  // of it
+	round     types.View   // of it
+	seen      time.Time    // when the latest block came, or this process began to look
+	nullified prometheus.Counter
+	seconds   prometheus.Histogram
+	blocks    prometheus.Counter
+	receipts  *prometheus.CounterVec
+	timers    *prometheus.CounterVec
+	cycles    prometheus.Counter
+	fires     prometheus.Counter
+}
+
+func newMetrics(b Backend, f *feed) *metrics {
+	node := []string{"node"}
+	m := &metrics{
+		backend:     b,
+		registry:    prometheus.NewPedanticRegistry(),
+		height:      prometheus.NewDesc("devnet_height", "Height of the node's latest final block.", node, nil),
+		view:        prometheus.NewDesc("devnet_view", "The node's current view.", node, nil),
+		running:     prometheus.NewDesc("devnet_node_running", "1 while the node runs.", node, nil),
+		pooled:      prometheus.NewDesc("devnet_mempool_transactions", "Transactions in the node's pool.", node, nil),
+		connections: prometheus.NewDesc("devnet_connections", "The node's live connections to other validators.", node, nil),
+		givenUp: prometheus.NewDesc("devnet_views_given_up_total",
+			"Views for which the node voted nullify since it started, by cause (docs/SCENARIOS.md lists them).", []string{"node", "cause"}, nil),
+		refused: prometheus.NewDesc("devnet_refused_total",
+			"What the node turned away since it started: frames, transactions, blocks, blocks of its own, signers that contradicted themselves, executions over which the host of programs failed, peers shut out.",
+			[]string{"node", "what"}, nil),
+		pending:    prometheus.NewDesc("devnet_timers_pending", "Timers that have not ended, at the latest final block.", nil, nil),
+		fee:        prometheus.NewDesc("devnet_basefee_wei", "Base fee of the next block.", []string{"resource"}, nil),
+		budget:     prometheus.NewDesc("devnet_lane_budget_cycles", "Cycles that timers may use in a block, at the latest final block.", nil, nil),
+		laneCycles: prometheus.NewDesc("devnet_lane_cycles", "Cycles that timers used in the latest final block, by what for.", []string{"use"}, nil),
+		use:        prometheus.NewDesc("devnet_lane_utilisation_ratio", "Share of the lane's budget that fires used in the latest final block.", nil, nil),
+		seconds: prometheus.NewHistogram(prometheus.HistogramOpts{Name: "devnet_block_seconds",
+			Help: "Time between the timestamps of final blocks.", Buckets: prometheus.ExponentialBuckets(0.001, 2, 16)}),
+		age: prometheus.NewDesc("devnet_last_block_age_seconds", "Time since the latest block became final here, by this machine's clock.", nil, nil),
+		nullified: prometheus.NewCounter(prometheus.CounterOpts{Name: "devnet_views_nullified_total",
+			Help: "Views that made no block, between final blocks of one epoch."}),
+		seen:   time.Now(),
+		blocks: prometheus.NewCounter(prometheus.CounterOpts{Name: "devnet_blocks_total", Help: "Final blocks."}),
+		receipts: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "devnet_receipts_total",
+			Help: "Executions, by what caused them and how they ended."}, []string{"origin", "status"}),
+		timers: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "devnet_timers_total",
+			Help: "What blocks did to timers: scheduled, deferred, or how they ended."}, []string{"outcome"}),
+		cycles: prometheus.NewCounter(prometheus.CounterOpts{Name: "devnet_cycles_total", Help: "Cycles used by final blocks."}),
+		fires:  prometheus.NewCounter(prometheus.CounterOpts{Name: "devnet_timer_cycles_total", Help: "Cycles used by fires of timers in final blocks."}),
+	}
+	m.registry.MustRegister(m, m.seconds, m.blocks, m.receipts, m.timers, m.cycles, m.fires, m.nullified,
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.handler = promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
+	f.observe = append(f.observe, m.observe)
+	return m
+}
+
+// Describe and Collect are prometheus.Collector's.
+func (m *metrics) Describe(out chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{m.height, m.view, m.running, m.pooled, m.connections, m.pending, m.fee, m.budget, m.laneCycles, m.use, m.age, m.givenUp, m.refused} {
+		out <- d
+	}
+}
+
+func (m *metrics) Collect(out chan<- prometheus.Metric) {
+	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
+		out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
+	}
+	for _, n := range m.backend.Nodes() {
+		up := 0.0
+		if n.Running {
+			up = 1
+		}
+		gauge(m.running, up, n.Name)
+		gauge(m.height, float64(n.Height), n.Name)
+		gauge(m.view, float64(n.View), n.Name)
+		gauge(m.pooled, float64(n.Pooled), n.Name)
+		gauge(m.connections, float64(n.Connections), n.Name)
+		for _, c := range n.Counts {
+			of := m.refused
+			if c.Of == CountGivenUp {
+				of = m.givenUp
+			}
+			out <- prometheus.MustNewConstMetric(of, prometheus.CounterValue, float64(c.N), n.Name, c.What)
+		}
+	}
+	m.mu.Lock()
+	age := time.Since(m.seen).Seconds()
+	m.mu.Unlock()
+	gauge(m.age, age)
+	v, err := m.backend.View("")
+	if err != nil {
+		return // no node runs: its figures are absent, not zero
+	}
+	head := v.Head()
+	gauge(m.pending, float64(head.TimersPending))
+	for resource, fee := range map[string]types.Wei{"cycle": head.NextBaseFeeCycle, "cell": head.NextBaseFeeCell, "lane_timer": head.NextBaseFeeLane} {
+		value, _ := fee.Big().Float64()
+		gauge(m.fee, value, resource)
+	}
+	lane, err := v.Lane(1)
+	if err != nil || len(lane) == 0 {
+		return
+	}
+	l := &lane[0]
+	gauge(m.budget, float64(l.Budget))
+	for use, cycles := range map[string]types.Cycles{"fires": l.TimerCyclesUsed, "cleanup": l.GCCyclesUsed, "gas_bidders": l.GBACyclesUsed} {
+		gauge(m.laneCycles, float64(cycles), use)
+	}
+	if l.Budget > 0 {
+		gauge(m.use, float64(l.TimerCyclesUsed)/float64(l.Budget))
+	}
+}
+
+func (m *metrics) observe(b *Block) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	h := &b.Block.Header
+	if m.timestamp != 0 {
+		m.seconds.Observe(float64(h.Timestamp-m.timestamp) / 1000)
+	}
+	if m.timestamp != 0 && h.Epoch == m.epoch && h.View > m.round {
+		m.nullified.Add(float64(h.View - m.round - 1))
+	}
+	m.timestamp, m.epoch, m.round, m.seen = h.Timestamp, h.Epoch, h.View, time.Now()
+	m.blocks.Inc()
+	m.cycles.Add(float64(h.CyclesUsed))
+	m.fires.Add(float64(h.TimerCyclesUsed))
+	for i := range b.Receipts {
+		m.receipts.WithLabelValues(string(b.Receipts[i].Origin), string(b.Receipts[i].Status)).Inc()
+	}
+	for _, t := range b.Timers {
+		outcome := string(t.Status)
+		switch {
+		case t.Status == types.TimerPending && t.Reason != "":
+			outcome = t.Reason // extended, triggered
+		case t.Status == types.TimerPending:
+			outcome = "scheduled"
+		}
+		m.timers.WithLabelValues(outcome).Inc()
+	}
+	m.timers.WithLabelValues("deferred").Add(float64(len(b.Deferred)))
+}
+
+func (s *Server) registerMetrics() {
+	op := operation{id: "metrics", method: http.MethodGet, path: "/metrics", tag: tagNetwork,
+		summary: "Figures for Prometheus", response: "# TYPE devnet_height gauge\ndevnet_height{node=\"v0\"} 12\n"}
+	h := op.huma()
+	h.Responses = map[string]*huma.Response{"200": {Description: "The text format of Prometheus",
+		Content: map[string]*huma.MediaType{"text/plain": {Schema: &huma.Schema{Type: huma.TypeString}}}}}
+	h.RejectUnknownQueryParameters = false
+	huma.Register(s.api, h, func(context.Context, *struct{}) (*huma.StreamResponse, error) {
+		return &huma.StreamResponse{Body: func(ctx huma.Context) {
+			r, w := humago.Unwrap(ctx)
+			s.metrics.handler.ServeHTTP(w, r)
+		}}, nil
+	})
+	s.exemplify(op)
+}

@@ -1,0 +1,413 @@
+// Package model holds the JSON forms of the HTTP API: the names that scripts,
+// the command line and other programs read. The server writes them and the
+// client reads them.
+//
+// Bytes, hashes and addresses are 0x-hex, amounts in wei are decimal strings,
+// counts and heights are integers. A list is never null. What has no value is
+// null where the field is always there.
+package model
+
+import (
+	"github.com/cowboyinc/devnet/internal/base/types"
+)
+
+// Health is the answer of GET /health: the process serves.
+type Health struct {
+	Status string `json:"status" enum:"ok" doc:"Always ok: the process answers. GET /ready tells whether the network does."`
+}
+
+// Height is the answer of GET /height.
+type Height struct {
+	Height types.Height `json:"height" doc:"Height of the latest final block."`
+}
+
+// Error is every answer that is not a success.
+type Error struct {
+	Error ErrorBody `json:"error"`
+}
+
+// ErrorBody says what was wrong, where, and what to do.
+type ErrorBody struct {
+	Code    string `json:"code" doc:"Stable name of the error, for programs."`
+	Message string `json:"message" doc:"What was wrong, for people."`
+	Hint    string `json:"hint" doc:"What to do about it; empty where there is nothing to say."`
+	Field   string `json:"field" doc:"The parameter or field at fault; empty where none is."`
+}
+
+// Split is an amount by the fee it came from.
+type Split struct {
+	Cycle     types.Wei `json:"cycle"`
+	Cell      types.Wei `json:"cell"`
+	LaneTimer types.Wei `json:"lane_timer"`
+}
+
+// Tips is what the proposer received.
+type Tips struct {
+	Transactions types.Wei `json:"transactions"`
+	Timers       types.Wei `json:"timers"`
+}
+
+// Vote is one notarize vote on the parent, as a block carries it (decision C3).
+type Vote struct {
+	Validator types.Address `json:"validator"`
+	Bitmap    types.Bytes   `json:"bitmap"`
+}
+
+// Block is a final block and what executing it did.
+type Block struct {
+	Height             types.Height    `json:"height"`
+	View               types.View      `json:"view"`
+	Epoch              types.Epoch     `json:"epoch"`
+	Hash               types.Hash      `json:"hash"`
+	Parent             types.Hash      `json:"parent"`
+	Proposer           types.Address   `json:"proposer"`
+	TimestampMS        types.Millis    `json:"timestamp_ms"`
+	Transactions       []types.Hash    `json:"transactions" doc:"Hashes, in the order they ran."`
+	CyclesUsed         types.Cycles    `json:"cycles_used"`
+	CellsUsed          types.Cells     `json:"cells_used"`
+	BaseFeeCycle       types.Wei       `json:"basefee_cycle"`
+	BaseFeeCell        types.Wei       `json:"basefee_cell"`
+	BaseFeeLaneTimer   types.Wei       `json:"basefee_lane_timer"`
+	TimerCyclesUsed    types.Cycles    `json:"timer_cycles_used"`
+	TimersFired        []types.TimerID `json:"timers_fired" doc:"Ids in the order they ran."`
+	TimersDeferred     []types.TimerID `json:"timers_deferred" doc:"Examined and left; /timers/lane counts those that the block did not come to, too."`
+	TimersExpired      []types.TimerID `json:"timers_expired"`
+	TimersInsufficient []types.TimerID `json:"timers_insufficient"`
+	Passed             Passed          `json:"passed" doc:"What its proposer passed over: its host of programs failed, or its time was over (decision C18)."`
+	Burned             Split           `json:"burned"`
+	Tips               Tips            `json:"tips"`
+	Events             []Event         `json:"events" doc:"The chain's own that belong to no receipt: timers that ended unfired, gas bidding agents that failed, parameters that changed."`
+	StateRoot          types.Hash      `json:"state_root"`
+	SubsetEpoch        uint64          `json:"subset_epoch"`
+	Skipped            uint64          `json:"skipped" doc:"Heights skipped before this block (decision C8)."`
+	Votes              []Vote          `json:"votes" doc:"The notarize votes on the parent that this block carries."`
+}
+
+// Passed is what the proposer of a block passed over, each uncharged and where it
+// was, unless the hosts of more validators than can be faulty failed over it by then.
+type Passed struct {
+	Timers   []types.TimerID `json:"timers" doc:"Over which its host failed, in the order of their turns."`
+	Messages []types.Seq     `json:"messages" doc:"The same of deferred messages, by sequence number."`
+	Agents   []Asked         `json:"agents" doc:"The same of gas bidding agents, in the order of asking."`
+	Stopped  []string        `json:"stopped" doc:"Of agents, timers and messages, at which its time was over: those that follow were not begun."`
+}
+
+// Asked is a question to a gas bidding agent.
+type Asked struct {
+	Bidder        types.Address `json:"bidder"`
+	Actor         types.Address `json:"actor"`
+	TriggerHeight types.Height  `json:"trigger_height" doc:"Of the timers it was asked for."`
+}
+
+// Fault says why something failed.
+type Fault struct {
+	_       struct{} `nullable:"true"`
+	Code    string   `json:"code"`
+	Message string   `json:"message"`
+}
+
+// Event is what an actor emitted, or what the chain did to it.
+type Event struct {
+	Actor types.Address `json:"actor"`
+	Name  string        `json:"name"`
+	Data  types.Bytes   `json:"data" doc:"Of the chain's own events: a CBOR map."`
+}
+
+// Receipt is the result of one execution in a block.
+type Receipt struct {
+	Hash       types.Hash    `json:"hash" doc:"Of the transaction; of a fire the timer's id; of a delivered message its own."`
+	Origin     string        `json:"origin" enum:"transaction,timer,message"`
+	Height     types.Height  `json:"height"`
+	Index      uint32        `json:"index" doc:"Position among the block's receipts."`
+	Sender     types.Address `json:"sender"`
+	To         types.Address `json:"to" doc:"The new actor of a deploy."`
+	Handler    string        `json:"handler"`
+	Status     string        `json:"status" doc:"ok, reverted, out_of_cycles, out_of_cells, invalid_code, no_actor, no_handler, host_failed or failed."`
+	Cycles     types.Cycles  `json:"cycles"`
+	Cells      types.Cells   `json:"cells"`
+	CyclesUsed types.Cycles  `json:"cycles_used" doc:"The same as cycles, by the chain's own name."`
+	CellsUsed  types.Cells   `json:"cells_used" doc:"The same as cells, by the chain's own name."`
+	Fee        types.Wei     `json:"fee" doc:"All that was paid, tip included, in wei."`
+	Tip        types.Wei     `json:"tip"`
+	Events     []Event       `json:"events"`
+	Error      *Fault        `json:"error" doc:"Null where the status is ok."`
+	Output     types.Bytes   `json:"output"`
+	Logs       []string      `json:"logs" doc:"The lines that it printed, also where it failed."`
+}
+
+// Transaction is a transaction as it was signed, and where it stands.
+type Transaction struct {
+	Hash                   types.Hash      `json:"hash"`
+	Status                 string          `json:"status" enum:"final,pending" doc:"final once a final block holds it."`
+	Height                 *types.Height   `json:"height" doc:"Of the block that holds it; null while pending."`
+	Sender                 types.Address   `json:"sender"`
+	ChainID                uint64          `json:"chain_id"`
+	Nonce                  types.Nonce     `json:"nonce"`
+	To                     *types.Address  `json:"to" nullable:"true" doc:"Null for deploys and system instructions."`
+	Value                  types.Wei       `json:"value"`
+	CyclesLimit            types.Cycles    `json:"cycles_limit"`
+	CellsLimit             types.Cells     `json:"cells_limit"`
+	MaxFeePerCycle         types.Wei       `json:"max_fee_per_cycle"`
+	MaxFeePerCell          types.Wei       `json:"max_fee_per_cell"`
+	MaxPriorityFeePerCycle types.Wei       `json:"max_priority_fee_per_cycle"`
+	MaxPriorityFeePerCell  types.Wei       `json:"max_priority_fee_per_cell"`
+	Kind                   string          `json:"kind" doc:"transfer, deploy, execute or system."`
+	Handler                string          `json:"handler" doc:"Of an execute; else empty."`
+	Sponsor                types.Wei       `json:"sponsor" doc:"Of an execute: the most in wei that timers of the actor may cost its sender."`
+	Payload                types.Bytes     `json:"payload" doc:"The canonical CBOR map of the instruction."`
+	Signature              types.Signature `json:"signature"`
+}
+
+// Submitted is the answer of POST /submit.
+type Submitted struct {
+	Hash types.Hash `json:"hash"`
+}
+
+// Account is a balance and a nonce; one that was never used has neither.
+type Account struct {
+	Address types.Address `json:"address"`
+	Name    string        `json:"name" doc:"The devnet's name of the account, or the actor's; empty where it has none."`
+	Nonce   types.Nonce   `json:"nonce" doc:"Of the next transaction."`
+	Balance types.Wei     `json:"balance" doc:"In wei."`
+}
+
+// Handler is one handler of an actor.
+type Handler struct {
+	Name string `json:"name"`
+	Doc  string `json:"doc" doc:"First line of its documentation."`
+}
+
+// ActorTimers counts an actor's pending timers.
+type ActorTimers struct {
+	Pending uint64        `json:"pending"`
+	NextDue *types.Height `json:"next_due" doc:"Due height of the earliest; null where none is pending."`
+}
+
+// Actor is a deployed actor.
+type Actor struct {
+	Address    types.Address `json:"address"`
+	Name       string        `json:"name"`
+	Owner      types.Address `json:"owner" doc:"Who deployed it."`
+	CodeHash   types.Hash    `json:"code_hash"`
+	Balance    types.Wei     `json:"balance"`
+	DeployedAt types.Height  `json:"deployed_at"`
+	Handlers   []Handler     `json:"handlers"`
+	// Undescribed is why the handlers are not known.
+	Undescribed string      `json:"undescribed,omitempty" doc:"Why the handlers are not known: the host of programs is missing or failed."`
+	Timers      ActorTimers `json:"timers"`
+}
+
+// StateEntry is one key of an actor's state.
+type StateEntry struct {
+	Key   types.Bytes `json:"key"`
+	Value types.Bytes `json:"value"`
+	Text  string      `json:"text" doc:"The value where it is printable UTF-8, else empty."`
+	Int   string      `json:"int" doc:"The value as the SDK's get_int reads it, in decimal; empty where it is longer than 32 bytes, or empty."`
+}
+
+// LogLine is one line an actor printed.
+type LogLine struct {
+	Actor  types.Address `json:"actor"`
+	Height types.Height  `json:"height"`
+	Hash   types.Hash    `json:"hash" doc:"Of the receipt of the execution that printed it."`
+	Line   string        `json:"line"`
+}
+
+// ReadResult is the answer of POST /actor/read.
+type ReadResult struct {
+	Height types.Height `json:"height" doc:"Of the state that was read."`
+	Status string       `json:"status"`
+	Output types.Bytes  `json:"output"`
+	Text   string       `json:"text" doc:"The output where it is printable UTF-8, else empty."`
+	Cycles types.Cycles `json:"cycles"`
+	Cells  types.Cells  `json:"cells"`
+	Error  *Fault       `json:"error"`
+	Logs   []string     `json:"logs" doc:"What the handler printed."`
+}
+
+// BaseFee is the prices of the next block, in wei a cycle and a cell.
+type BaseFee struct {
+	Height           types.Height `json:"height" doc:"The next block's."`
+	BaseFeeCycle     types.Wei    `json:"basefee_cycle"`
+	BaseFeeCell      types.Wei    `json:"basefee_cell"`
+	BaseFeeLaneTimer types.Wei    `json:"basefee_lane_timer"`
+}
+
+// Timer is a timer in any state.
+type Timer struct {
+	ID                     types.TimerID  `json:"id"`
+	Actor                  types.Address  `json:"actor"`
+	Height                 types.Height   `json:"height" doc:"At which it is due first."`
+	Handler                string         `json:"handler"`
+	Payload                types.Bytes    `json:"payload"`
+	FeePayer               types.Address  `json:"fee_payer"`
+	Sponsor                *types.Hash    `json:"sponsor" nullable:"true" doc:"The transaction whose sender pays, within the sponsor that it states; null where the actor pays."`
+	GasLimit               types.Cycles   `json:"gas_limit"`
+	ExpiresAt              types.Height   `json:"expires_at"`
+	MaxFeePerCycle         *types.Wei     `json:"max_fee_per_cycle"`
+	MaxPriorityFeePerCycle *types.Wei     `json:"max_priority_fee_per_cycle"`
+	Bid                    types.Wei      `json:"bid" doc:"Locked for an auction; 0 under a policy without one."`
+	GBA                    *types.Address `json:"gba" nullable:"true"`
+	Watch                  *Watch         `json:"watch" doc:"What makes it due when it changes, at its height at the earliest; null where its height alone does."`
+	Status                 string         `json:"status" enum:"pending,fired,expired,insufficient_funds,cancelled"`
+	Tier                   *string        `json:"tier" doc:"Of the calendar: ring, epoch, overflow, or carry where it is past its height; null once it ended."`
+	ScheduledAt            types.Height   `json:"scheduled_at"`
+	EndedAt                *types.Height  `json:"ended_at" doc:"Null while pending."`
+	Deferrals              uint64         `json:"deferrals" doc:"Blocks in which it was due and did not end."`
+	Reason                 string         `json:"reason" doc:"Of the last deferral or of its end."`
+	Result                 string         `json:"result" doc:"How its handler ended, as a receipt's status; empty unless it fired."`
+	Priority               types.Wei      `json:"priority" doc:"Tip in wei a cycle when a block looked at it last, or the bid in an auction; the stated tip, or 0, where none has yet."`
+	Weight                 string         `json:"weight" doc:"Of its actor as n/d, when a block looked at it last; 1/1 where none has yet, and under a policy without weights."`
+	CyclesUsed             types.Cycles   `json:"cycles_used"`
+	CellsUsed              types.Cells    `json:"cells_used"`
+	FeePaid                types.Wei      `json:"fee_paid" doc:"All of it, tip included."`
+	TipPaid                types.Wei      `json:"tip_paid"`
+}
+
+// Watch is a key of an actor's state that a timer waits for (decision T26).
+type Watch struct {
+	_     struct{}      `nullable:"true"`
+	Actor types.Address `json:"actor"`
+	Key   types.Bytes   `json:"key"`
+}
+
+// TimerDetail is a timer with the receipt of its fire.
+type TimerDetail struct {
+	Timer
+	Receipt *Receipt `json:"receipt,omitempty" doc:"Of its fire; absent unless it fired."`
+}
+
+// Validator is one validator as the network sees it.
+type Validator struct {
+	Index       int             `json:"index" doc:"Position in the set, which is sorted by address."`
+	Name        string          `json:"name"`
+	Address     types.Address   `json:"address"`
+	PublicKey   types.PublicKey `json:"public_key"`
+	QUICAddress string          `json:"quic_address"`
+	Height      types.Height    `json:"height" doc:"Of its latest final block."`
+	StateRoot   types.Hash      `json:"state_root" doc:"After that block."`
+	View        types.View      `json:"view" doc:"Its current view."`
+	Status      string          `json:"status" enum:"joining,active,leaving,left"`
+	Running     bool            `json:"running"`
+	Connections int             `json:"connections" doc:"Live connections to other validators."`
+}
+
+// Param is one protocol parameter in force.
+type Param struct {
+	Key     string `json:"key"`
+	Value   string `json:"value"`
+	Class   string `json:"class" enum:"genesis,block,epoch" doc:"When it may change: never, at a later block, at a later epoch."`
+	Default string `json:"default"`
+}
+
+// DevnetAccount is a funded account that the devnet holds the key of.
+type DevnetAccount struct {
+	Name    string        `json:"name"`
+	Address types.Address `json:"address"`
+	Nonce   types.Nonce   `json:"nonce"`
+	Balance types.Wei     `json:"balance"`
+}
+
+// ReadyNode is one node's part of GET /ready.
+type ReadyNode struct {
+	Name    string       `json:"name"`
+	Ready   bool         `json:"ready"`
+	Height  types.Height `json:"height"`
+	Missing []string     `json:"missing" doc:"What this node waits for, in words; empty when it is ready."`
+}
+
+// Ready is the answer of GET /ready.
+type Ready struct {
+	Ready   bool         `json:"ready"`
+	ChainID uint64       `json:"chain_id"`
+	Genesis types.Hash   `json:"genesis" doc:"State root of genesis: two networks with the same one began alike."`
+	Height  types.Height `json:"height" doc:"Highest final height among running nodes."`
+	Paused  bool         `json:"paused" doc:"True while no blocks are made since somebody paused the network."`
+	Strict  bool         `json:"strict" doc:"True where everything under /devnet and the faucet is refused."`
+	Version string       `json:"version"`
+	Nodes   []ReadyNode  `json:"nodes"`
+	SinceMS uint64       `json:"since_block_ms" doc:"Since a block became final here last, or since the start."`
+	Stalled string       `json:"stalled,omitempty" doc:"Why no block is made, or none was for longer than is usual."`
+	Trouble []string     `json:"troubles" doc:"What validators met lately that blocks went on without, such as programs over which their hosts fail."`
+	Error   *ErrorBody   `json:"error,omitempty" doc:"Only with status 503."`
+}
+
+// Faucet is the answer of POST /faucet.
+type Faucet struct {
+	Hash   types.Hash `json:"hash"`
+	Amount types.Wei  `json:"amount" doc:"In wei."`
+}
+
+// Deployed is the answer of POST /devnet/deploy.
+type Deployed struct {
+	Address types.Address `json:"address"`
+	Receipt Receipt       `json:"receipt"`
+}
+
+// The types of GET /events; each is the SSE event name. The data of block is a
+// Block, of tx a Receipt, of timer a TimerEvent, of log a LogLine, of fault a
+// FaultReceipt and of dropped an ErrorBody.
+const (
+	EventBlock   = "block"
+	EventTx      = "tx"
+	EventTimer   = "timer"
+	EventLog     = "log"
+	EventFault   = "fault"
+	EventDropped = "dropped"
+)
+
+// TimerEvent is what a block did to a timer.
+type TimerEvent struct {
+	ID      types.TimerID `json:"id"`
+	Actor   types.Address `json:"actor"`
+	Height  types.Height  `json:"height" doc:"Of the block."`
+	Status  string        `json:"status" doc:"pending where it was scheduled, extended or deferred; else how it ended."`
+	Reason  string        `json:"reason"`
+	Receipt *Receipt      `json:"receipt,omitempty" doc:"Of a fire; else absent."`
+	Logs    []string      `json:"logs" doc:"What a fire printed."`
+}
+
+// SendRequest is the body of POST /devnet/send.
+type SendRequest struct {
+	From        string        `json:"from" minLength:"1" maxLength:"256" doc:"A devnet account, by name or address."`
+	To          string        `json:"to" minLength:"1" maxLength:"256" doc:"An account or actor, by name or address."`
+	Handler     string        `json:"handler,omitempty" maxLength:"256" doc:"The handler to call; without one the value is transferred."`
+	Payload     string        `json:"payload,omitempty" doc:"0x-hex is bytes; any other string is UTF-8 text."`
+	Value       *types.Wei    `json:"value,omitempty" doc:"In wei; 0 where absent."`
+	Sponsor     *types.Wei    `json:"sponsor,omitempty" doc:"The most in wei that timers of the actor may cost the sender, who else cannot be their fee payer; 0 where absent."`
+	CyclesLimit *types.Cycles `json:"cycles_limit,omitempty" doc:"2,000,000 where absent."`
+	CellsLimit  *types.Cells  `json:"cells_limit,omitempty" doc:"Enough for the payload, and 100,000 more, where absent."`
+	DryRun      bool          `json:"dry_run,omitempty" doc:"Execute on the latest state and answer the receipt, changing nothing."`
+}
+
+// DeployRequest is the body of POST /devnet/deploy.
+type DeployRequest struct {
+	From string     `json:"from" minLength:"1" maxLength:"256" doc:"A devnet account, by name or address; it becomes the owner."`
+	Code string     `json:"code" minLength:"1" doc:"The Python source as text, or as 0x-hex."`
+	Name string     `json:"name,omitempty" maxLength:"256" doc:"A name that works wherever an address does; must be free."`
+	Init string     `json:"init,omitempty" doc:"Payload of init: 0x-hex is bytes, any other string is UTF-8 text."`
+	Fund *types.Wei `json:"fund,omitempty" doc:"In wei, moved from the deployer to the actor; 0 where absent."`
+
+	Replace bool `json:"replace,omitempty" doc:"Take the name from the actor of the same owner that has it."`
+
+	CyclesLimit *types.Cycles `json:"cycles_limit,omitempty" doc:"2,000,000 and 4 a byte of code where absent."`
+	CellsLimit  *types.Cells  `json:"cells_limit,omitempty" doc:"Enough for code and init, and 100,000 more, where absent."`
+}
+
+// ReadRequest is the body of POST /actor/read.
+type ReadRequest struct {
+	Actor   string `json:"actor" minLength:"1" maxLength:"256" doc:"Address or name."`
+	Handler string `json:"handler" minLength:"1" maxLength:"256"`
+	Payload string `json:"payload,omitempty" doc:"0x-hex is bytes; any other string is UTF-8 text."`
+	From    string `json:"from,omitempty" maxLength:"256" doc:"Who asks, by name or address; the zero address where absent."`
+}
+
+// FaucetRequest is the body of POST /faucet.
+type FaucetRequest struct {
+	Address string `json:"address" minLength:"1" maxLength:"256" doc:"Address or name."`
+}
+
+// SubmitRequest is the JSON body of POST /submit and /submit_wait.
+type SubmitRequest struct {
+	Tx types.Bytes `json:"tx" doc:"The signed transaction as canonical CBOR."`
+}

@@ -1,0 +1,120 @@
+package api
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+)
+
+// OnNode is the parameter of every read.
+type OnNode struct {
+	Node string `query:"node" maxLength:"64" example:"v0" doc:"Read this validator's state instead of the highest final one."`
+}
+
+func (s *Server) view(n OnNode) (View, error) { return s.backend.View(n.Node) }
+
+// Page is the parameters of every list.
+type Page struct {
+	Offset int `query:"offset" minimum:"0" maximum:"1000000000" default:"0" doc:"Entries to leave out."`
+	Limit  int `query:"limit" minimum:"1" maximum:"1000" default:"50" doc:"At most so many entries."`
+}
+
+// OrderedPage is the parameters of a list that history makes longer.
+type OrderedPage struct {
+	Page
+	Order string `query:"order" enum:"oldest,newest" default:"oldest" doc:"What the list begins with."`
+}
+
+func (p OrderedPage) order() Order {
+	return Order{Newest: p.Order == "newest", Offset: p.Offset, Limit: p.Limit}
+}
+
+// address finds what a client calls by an address or a name: a devnet account,
+// else the actor deployed under that name. field is what an error points at.
+func (s *Server) address(v View, name, field string) (types.Address, error) {
+	if a, ok := abbreviation(name, len(types.Address{})); ok {
+		return s.findAddress(v, a, field)
+	}
+	if strings.HasPrefix(name, "0x") {
+		a, err := types.ParseAddress(name)
+		if err != nil {
+			return a, Refuse(http.StatusBadRequest, "invalid_address", "%v", err).At(field)
+		}
+		return a, nil
+	}
+	for _, account := range s.backend.Accounts() {
+		if account.Name == name {
+			return account.Address, nil
+		}
+	}
+	found, err := v.Named(name)
+	switch {
+	case err != nil:
+		return types.Address{}, err
+	case len(found) == 0:
+		return types.Address{}, Refuse(http.StatusNotFound, "unknown_name", "no account and no actor is named %q", clip(name)).
+			Hint("GET /devnet/accounts and GET /actors list the names; an address is 0x and 40 hexadecimal digits.").At(field)
+	case len(found) > 1:
+		if newest, err := newestOfOneOwner(v, found); err != nil || !newest.IsZero() {
+			return newest, err
+		}
+		return types.Address{}, Refuse(http.StatusConflict, "ambiguous_name", "%d actors are named %q, %s and %s among them", len(found), clip(name), found[0], found[1]).
+			Hint("Use the address.").At(field)
+	}
+	return found[0], nil
+}
+
+// newestOfOneOwner is the actor that replaced the others of its name: the last
+// deployed, where one account deployed them all. It is zero where nobody can say.
+func newestOfOneOwner(v View, found []types.Address) (newest types.Address, err error) {
+	var last *Actor
+	for _, a := range found {
+		actor, err := v.Actor(a)
+		if err != nil || actor == nil {
+			return types.Address{}, err
+		}
+		switch {
+		case last != nil && last.Owner != actor.Owner:
+			return types.Address{}, nil
+		case last == nil || actor.DeployedAt > last.DeployedAt:
+			last, newest = actor, a
+		case actor.DeployedAt == last.DeployedAt:
+			newest = types.Address{} // unless a later one follows
+		}
+	}
+	return newest, nil
+}
+
+// actor finds an actor by its address or name.
+func (s *Server) actor(v View, name, field string) (*Actor, error) {
+	a, err := s.address(v, name, field)
+	if err != nil {
+		return nil, err
+	}
+	actor, err := v.Actor(a)
+	if err == nil && actor == nil {
+		err = Refuse(http.StatusNotFound, "unknown_actor", "there is no actor at %s", a).
+			Hint("GET /actors lists those that are final.").At(field)
+	}
+	return actor, err
+}
+
+// nameOf is the devnet's name of an account, or "".
+func (s *Server) nameOf(a types.Address) string {
+	for _, account := range s.backend.Accounts() {
+		if account.Address == a {
+			return account.Name
+		}
+	}
+	return ""
+}
+
+// hash reads a hash parameter.
+func hash(text, field string) (types.Hash, error) {
+	h, err := types.ParseHash(text)
+	if err != nil {
+		return h, Refuse(http.StatusBadRequest, "invalid_hash", "%v", err).At(field)
+	}
+	return h, nil
+}

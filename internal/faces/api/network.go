@@ -1,0 +1,121 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
+)
+
+func (s *Server) registerNetwork() {
+	s.registerReady()
+	serve(s, operation{id: "validators", method: http.MethodGet, path: "/validators", tag: tagNetwork,
+		summary: "The validator set, and how each validator does", response: []model.Validator{exampleValidator}}, s.validators)
+	s.registerMetrics()
+}
+
+type readyAnswer struct {
+	Status int
+	Body   model.Ready
+}
+
+// registerReady is apart from the others since 503 has the same body as 200.
+func (s *Server) registerReady() {
+	op := operation{id: "ready", method: http.MethodGet, path: "/ready", tag: tagNetwork,
+		summary:     "Whether blocks finalize and every configured node takes part; since when not, and why",
+		description: "503 has the same body with ready = false, per node what is missing, and an error.",
+		response:    exampleReady}
+	h := op.huma()
+	h.Errors = slices.DeleteFunc(h.Errors, func(status int) bool { return status == http.StatusServiceUnavailable })
+	schema := s.api.OpenAPI().Components.Schemas.Schema(readyType, true, "")
+	waiting := exampleReady
+	waiting.Ready, waiting.Nodes = false, []model.ReadyNode{{Name: "v3", Missing: []string{"the node is stopped"}}}
+	waiting.Error = notReady(waiting.Nodes)
+	h.Responses = map[string]*huma.Response{"503": {Description: http.StatusText(503),
+		Content: map[string]*huma.MediaType{"application/json": {Schema: schema, Example: plain(waiting)}}}}
+	huma.Register(s.api, h, func(context.Context, *struct{}) (*readyAnswer, error) {
+		m := s.ready()
+		status := http.StatusOK
+		if !m.Ready {
+			status = http.StatusServiceUnavailable
+		}
+		return &readyAnswer{status, m}, nil
+	})
+	s.exemplify(op)
+}
+
+func (s *Server) ready() model.Ready {
+	info := s.info
+	m := model.Ready{Ready: true, ChainID: info.ChainID, Genesis: info.Genesis, Strict: info.Strict, Paused: s.backend.Steer().Paused(),
+		Version: info.Version, Nodes: []model.ReadyNode{}}
+	for _, n := range s.backend.Nodes() {
+		missing := append([]string{}, n.Missing...)
+		if n.Status == "left" {
+			continue // it has no part in the network any more
+		}
+		if !n.Running && len(missing) == 0 {
+			missing = append(missing, "the node is stopped")
+		}
+		if n.Running && n.Height == 0 && !info.Auto && n.Status != "joining" && len(missing) == 0 {
+			missing = append(missing, "no block is final yet")
+		}
+		m.Nodes = append(m.Nodes, model.ReadyNode{Name: n.Name, Ready: len(missing) == 0, Height: n.Height, Missing: missing})
+		m.Ready = m.Ready && len(missing) == 0
+		if n.Running {
+			m.Height = max(m.Height, n.Height)
+		}
+	}
+	if !m.Ready {
+		m.Error = notReady(m.Nodes)
+	}
+	s.tellLiveness(&m)
+	return m
+}
+
+// tellLiveness adds whether blocks are made: where they are not, the network is
+// not ready, whatever its nodes say.
+func (s *Server) tellLiveness(m *model.Ready) {
+	l := s.backend.Liveness()
+	m.SinceMS, m.Stalled, m.Trouble = uint64(max(0, l.Since.Milliseconds())), l.Cause, append([]string{}, l.Troubles...)
+	if !l.Stalled() {
+		return
+	}
+	m.Ready = false
+	if m.Error == nil {
+		m.Error = &model.ErrorBody{Code: "not_ready", Message: l.message(), Hint: l.Hint}
+		return
+	}
+	m.Error.Message = l.message() + "; " + m.Error.Message
+}
+
+func notReady(nodes []model.ReadyNode) *model.ErrorBody {
+	e := &model.ErrorBody{Code: "not_ready", Hint: "Wait and ask again; devnet logs NODE says what a node does."}
+	for _, n := range nodes {
+		for _, what := range n.Missing {
+			if e.Message != "" {
+				e.Message += "; "
+			}
+			e.Message += fmt.Sprintf("%s: %s", n.Name, what)
+		}
+	}
+	return e
+}
+
+func (s *Server) validators(context.Context, *struct{}) ([]model.Validator, error) {
+	nodes := slices.Clone(s.backend.Nodes())
+	slices.SortFunc(nodes, func(a, b Node) int {
+		return bytes.Compare(a.Validator.Address[:], b.Validator.Address[:])
+	})
+	out := []model.Validator{}
+	for i, n := range nodes {
+		out = append(out, model.Validator{Index: i, Name: n.Name, Address: n.Validator.Address,
+			PublicKey: n.Validator.PublicKey, QUICAddress: n.Validator.Endpoint, Height: n.Height, StateRoot: n.StateRoot,
+			View: n.View, Status: n.Status, Running: n.Running, Connections: n.Connections})
+	}
+	return out, nil
+}

@@ -1,0 +1,98 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+)
+
+// giveBack frees a nonce whose transaction was dropped: the next one may use it,
+// and those that wait for it behind the gap go on.
+func (n *nonces) giveBack(from types.Address, nonce types.Nonce) {
+	s := n.sender(from)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.taken, nonce)
+}
+
+// forgetNonce is how many blocks a nonce stays taken for a transaction of which
+// nobody heard the end: whoever waited for it gave up before it was dropped.
+const forgetNonce types.Height = 64
+
+// nonces gives each transaction that the devnet signs a nonce of its own. It
+// lets one sender in at a time, so that transactions reach the pool in the
+// order of their nonces, and takes a nonce back when its transaction was not
+// admitted.
+type nonces struct {
+	backend Backend
+	mu      sync.Mutex
+	senders map[types.Address]*sender
+}
+
+type sender struct {
+	mu    sync.Mutex
+	taken map[types.Nonce]types.Height // admitted, at this height
+}
+
+func newNonces(b Backend) *nonces {
+	return &nonces{backend: b, senders: map[types.Address]*sender{}}
+}
+
+// submit signs and submits a transaction under the sender's next free nonce.
+// When somebody else used that nonce meanwhile it signs anew with the next.
+func (n *nonces) submit(ctx context.Context, from types.Address, head types.Height, sign func(types.Nonce) []byte) (types.Hash, types.Nonce, error) {
+	s := n.sender(from)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var err error
+	for range NonceTries {
+		nonce := s.free(n.backend.NextNonce(from), head)
+		var h types.Hash
+		if h, err = n.backend.Submit(ctx, sign(nonce)); err == nil {
+			s.taken[nonce] = head
+			return h, nonce, nil
+		}
+		var refused *Error
+		if !errors.As(err, &refused) {
+			return h, nonce, err
+		}
+		switch refused.Body.Code {
+		case CodeNonceTaken, CodeNonceTooLow:
+			s.taken[nonce] = head // by another
+		case CodeNonceGap:
+			clear(s.taken) // those before it were given up
+		default:
+			return h, nonce, err
+		}
+	}
+	return types.Hash{}, 0, err
+}
+
+func (n *nonces) sender(a types.Address) *sender {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	s := n.senders[a]
+	if s == nil {
+		s = &sender{taken: map[types.Nonce]types.Height{}}
+		n.senders[a] = s
+	}
+	return s
+}
+
+// free returns the least nonce from next on that is not taken, and forgets
+// what is final or too long ago.
+func (s *sender) free(next types.Nonce, head types.Height) types.Nonce {
+	for nonce, at := range s.taken {
+		if nonce < next || head > at+forgetNonce {
+			delete(s.taken, nonce)
+		}
+	}
+	for {
+		if _, taken := s.taken[next]; !taken {
+			return next
+		}
+		next++
+	}
+}

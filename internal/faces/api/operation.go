@@ -1,0 +1,147 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"reflect"
+	"slices"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
+)
+
+// operation describes a route: what OpenAPI says of it, and what is checked of
+// it by a test: a summary, an example, the errors.
+type operation struct {
+	id, method, path, tag string
+	summary, description  string
+	errors                []int // beside those of statuses
+	request               any   // example of the body; nil where there is none
+	response              any   // example of the answer
+}
+
+type answer[T any] struct{ Body T }
+
+// serve registers a route. handle's errors are answered by asError.
+func serve[I, O any](s *Server, op operation, handle func(context.Context, *I) (O, error)) {
+	huma.Register(s.api, op.huma(), func(ctx context.Context, in *I) (*answer[O], error) {
+		out, err := handle(ctx, in)
+		if err != nil {
+			return nil, asError(err)
+		}
+		return &answer[O]{out}, nil
+	})
+	s.exemplify(op)
+}
+
+func (op operation) huma() huma.Operation {
+	h := huma.Operation{
+		OperationID: op.id, Method: op.method, Path: op.path, Tags: []string{op.tag},
+		Summary: op.summary, Description: op.description,
+		Errors:                       op.statuses(),
+		MaxBodyBytes:                 MaxBodyBytes + 1, // huma refuses a body that reaches its limit
+		BodyReadTimeout:              -1,               // guard has read it
+		RejectUnknownQueryParameters: true,
+	}
+	return h
+}
+
+// statuses are the errors of the operation, and those that any may have: a
+// foreign host or page, a parameter out of range, a node that does not run, a
+// body too long or too slow.
+func (op operation) statuses() []int {
+	all := append([]int{http.StatusForbidden, http.StatusUnprocessableEntity, http.StatusServiceUnavailable}, op.errors...)
+	if op.method == http.MethodPost {
+		all = append(all, http.StatusBadRequest, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge,
+			http.StatusUnsupportedMediaType)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// exemplify puts the examples into the description.
+func (s *Server) exemplify(op operation) {
+	item := s.api.OpenAPI().Paths[op.path]
+	registered := item.Get
+	if op.method == http.MethodPost {
+		registered = item.Post
+	}
+	if op.request != nil {
+		registered.RequestBody.Content["application/json"].Example = plain(op.request)
+	}
+	for _, media := range registered.Responses["200"].Content {
+		media.Example = plain(op.response)
+	}
+	for status, response := range registered.Responses {
+		if media := response.Content["application/json"]; media != nil && status[0] != '2' && media.Example == nil {
+			media.Example = plain(model.Error{Error: exampleErrors[status]})
+		}
+	}
+}
+
+// plain is v as JSON decodes it.
+func plain(v any) (out any) {
+	if v == nil || reflect.TypeOf(v).Kind() == reflect.String {
+		return v
+	}
+	data, err := json.Marshal(v)
+	if err == nil {
+		err = json.Unmarshal(data, &out)
+	}
+	if err != nil {
+		panic(err) // an example of ours
+	}
+	return out
+}
+
+// describe is the head of the OpenAPI document.
+func (s *Server) describe() huma.Config {
+	cfg := huma.DefaultConfig("Cowboy devnet", s.info.Version)
+	cfg.OpenAPIPath, cfg.DocsPath, cfg.SchemasPath, cfg.CreateHooks = "", "", "", nil
+	cfg.Info.Description = "A Cowboy network on this machine: the chain's own RPC paths, and the devnet's. " +
+		"Amounts are decimal strings in wei (1 CBY = 10^9 wei), bytes are 0x-hex, an address may be given by its name. " +
+		"Every error is {\"error\": {code, message, hint, field}}."
+	cfg.Tags = []*huma.Tag{
+		{Name: tagChain, Description: "Blocks, transactions, accounts and prices."},
+		{Name: tagActors, Description: "Actors: their code, state, logs, and read-only calls."},
+		{Name: tagTimers, Description: "Timers in every state."},
+		{Name: tagNetwork, Description: "The nodes and how they do."},
+		{Name: tagDevnet, Description: "What only a devnet has: funded keys. Refused with --strict."},
+	}
+	return cfg
+}
+
+const (
+	tagChain   = "chain"
+	tagActors  = "actors"
+	tagTimers  = "timers"
+	tagNetwork = "network"
+	tagDevnet  = "devnet"
+)
+
+// registerDocument serves the description, made once when all routes are known.
+func (s *Server) registerDocument() {
+	var document []byte
+	op := operation{id: "openapi", method: http.MethodGet, path: "/openapi.json", tag: tagNetwork,
+		summary: "This description, as OpenAPI 3.1", response: map[string]any{"openapi": "3.1.0"}}
+	h := op.huma()
+	h.Responses = map[string]*huma.Response{"200": {Description: "OK",
+		Content: map[string]*huma.MediaType{"application/json": {Schema: &huma.Schema{Type: huma.TypeObject}}}}}
+	huma.Register(s.api, h, func(context.Context, *struct{}) (*huma.StreamResponse, error) {
+		return &huma.StreamResponse{Body: func(ctx huma.Context) {
+			ctx.SetHeader("Content-Type", "application/json")
+			_, _ = ctx.BodyWriter().Write(document)
+		}}, nil
+	})
+	s.exemplify(op)
+	document = must(json.MarshalIndent(s.api.OpenAPI(), "", " "))
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}

@@ -1,0 +1,95 @@
+package api
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/cowboyinc/devnet/internal/base/params"
+	"github.com/cowboyinc/devnet/internal/base/types"
+)
+
+// What an operator may order, judged alike in every world before it is done. What
+// only the chain can judge is in the receipt, which Judged reads.
+
+// MaxNameBytes bounds a node's name: it names files as well.
+const MaxNameBytes = 32
+
+// CheckJoin judges who is to join: a name, which none of the accounts has, and
+// where a node of it stands, "" for none.
+func CheckJoin(name string, accounts []string, standing string) error {
+	switch {
+	case name == "" || len(name) > MaxNameBytes || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-") != "":
+		return Refuse(http.StatusBadRequest, "invalid_name", "%.40q is no name of a node", name).
+			Hint("A name has 1 to 32 lower-case letters, digits and hyphens.").At("name")
+	case slices.Contains(accounts, name):
+		return Refuse(http.StatusConflict, "name_taken", "%s is an account's name", name).
+			Hint("A name stands for one thing: choose another.").At("name")
+	case standing != "" && standing != "left":
+		return Refuse(http.StatusConflict, "already_validator", "%s is a validator already: it is %s", name, standing).At("name")
+	}
+	return nil
+}
+
+// CheckParameter judges a change of a parameter at a height, 0 for the next it may
+// hold from, on a chain of the given height whose parameters are now.
+func CheckParameter(now *params.Params, height types.Height, key, value string, at types.Height) (params.Info, error) {
+	info, err := params.Lookup(key)
+	if err != nil {
+		return info, Refuse(http.StatusNotFound, "unknown_parameter", "%v", err).Hint("GET /params lists them.").At("key")
+	}
+	if info.Class == params.Genesis {
+		return info, Refuse(http.StatusConflict, "genesis_parameter", "%s is fixed in genesis: no instruction changes it", key).
+			Hint("A new network can begin with it: params of network(…) in a script, or [params] in the file of --config with --reset.").At("key")
+	}
+	with := *now
+	if err := with.Set(key, value); err != nil {
+		return info, Refuse(http.StatusBadRequest, "bad_value", "%v", err).At("value")
+	}
+	if at != 0 && at <= height {
+		return info, Refuse(http.StatusConflict, "height_passed", "height %d is not above the chain's, %d", at, height).
+			Hint("Leave it out for the next block.").At("at")
+	}
+	return info, nil
+}
+
+// CheckTimer judges an order to change a timer by what is final: it was scheduled,
+// and is pending. The chain judges it anew in the instruction's block.
+func CheckTimer(v View, id types.TimerID) (*Timer, error) {
+	t, err := v.Timer(id)
+	if err != nil {
+		return nil, err
+	}
+	if t == nil {
+		return nil, unknownTimer(v, id)
+	}
+	if t.Status != types.TimerPending {
+		return nil, Refuse(http.StatusConflict, "timer_ended", "the timer %s has ended: it is %s", id, t.Status).
+			Hint("GET /timer/%s/story tells how.", id).At("id")
+	}
+	return t, nil
+}
+
+// ErrPausedOrder refuses an order that needs a block.
+func ErrPausedOrder() error {
+	return Refuse(http.StatusConflict, "paused", "an instruction needs a block, and the network is paused").
+		Hint("POST /devnet/resume, or: devnet resume")
+}
+
+// ErrNotFinal refuses to wait longer for an order.
+func ErrNotFinal(hash types.Hash, waited string) error {
+	return Refuse(http.StatusGatewayTimeout, "not_final", "the instruction %s is not final after %s", hash, waited).
+		Hint("It may still become final: ask GET /transaction/%s/receipt. GET /ready tells whether blocks are made.", hash)
+}
+
+// Judged is why the chain refused an order, or nil.
+func Judged(receipt *types.Receipt) error {
+	if receipt.Status == types.StatusOK {
+		return nil
+	}
+	code, message := string(receipt.Status), "the chain refused the instruction"
+	if receipt.Error != nil {
+		code, message = receipt.Error.Code, receipt.Error.Message
+	}
+	return Refuse(http.StatusConflict, code, "%s", message)
+}

@@ -1,0 +1,114 @@
+package api
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+)
+
+// minPrefix is how many hexadecimal digits stand at least for a whole: fewer
+// are a slip of the hand rather than an id.
+const minPrefix = 4
+
+// abbreviated is an id or address as people shorten it: its beginning, and its
+// end where tables show that too (0x2f370e…d67b).
+type abbreviated struct {
+	text       string
+	begin, end string // hexadecimal digits
+}
+
+// abbreviation reads a shortened id of size bytes; ok is false where the text is
+// none: too short, whole, or not hexadecimal.
+func abbreviation(text string, size int) (a abbreviated, ok bool) {
+	digits, found := strings.CutPrefix(text, "0x")
+	if !found {
+		return a, false
+	}
+	for _, gap := range []string{"…", "..."} {
+		if begin, end, cut := strings.Cut(digits, gap); cut {
+			a.begin, a.end = begin, end
+			break
+		}
+		a.begin = digits
+	}
+	a.text, a.begin, a.end = text, strings.ToLower(a.begin), strings.ToLower(a.end)
+	all := a.begin + a.end
+	return a, len(a.begin) >= minPrefix && len(all) < 2*size && strings.Trim(all, "0123456789abcdef") == ""
+}
+
+// bounds fills first and last, which are as long as an id, with the least and
+// the greatest one that begins like a.
+func (a abbreviated) bounds(first, last []byte) {
+	for fill, into := range map[string][]byte{"0": first, "f": last} {
+		_, _ = hex.Decode(into, []byte(a.begin+strings.Repeat(fill, 2*len(into)-len(a.begin)))) // the digits were checked
+	}
+}
+
+func (a abbreviated) fits(id fmt.Stringer) bool { return strings.HasSuffix(id.String(), a.end) }
+
+// one returns the only id that fits a, or says why there is none.
+func one[T fmt.Stringer](a abbreviated, found []T, what, field string) (id T, err error) {
+	switch len(found) {
+	case 0:
+		return id, Refuse(http.StatusNotFound, "unknown_prefix", "no %s begins with %s", what, clip(a.text)).At(field)
+	case 1:
+		return found[0], nil
+	}
+	return id, Refuse(http.StatusConflict, "ambiguous_prefix", "more than one %s begins with %s: %s and %s among them", what, clip(a.text), found[0], found[1]).
+		Hint("Give more of its digits.").At(field)
+}
+
+// hashNames are what people call what hashes stand for.
+var hashNames = map[HashKind]string{TimerHash: "timer", ExecutionHash: "execution", BlockHash: "final block"}
+
+// find reads a hash, or finds the one of a kind that a client shortened.
+func find(v View, of HashKind, text, field string) (types.Hash, error) {
+	a, ok := abbreviation(text, len(types.Hash{}))
+	if !ok {
+		return hash(text, field)
+	}
+	var first, last types.Hash
+	a.bounds(first[:], last[:])
+	var found []types.Hash
+	err := v.Hashes(of, first, last, func(h types.Hash) bool {
+		if a.fits(h) {
+			found = append(found, h)
+		}
+		return len(found) < 2
+	})
+	if err != nil {
+		return types.Hash{}, err
+	}
+	id, err := one(a, found, hashNames[of], field)
+	var refused *Error
+	if len(found) == 0 && errors.As(err, &refused) {
+		err = orDropped(v, refused)
+	}
+	return id, err
+}
+
+// findAddress finds the account or actor whose address a client shortened.
+func (s *Server) findAddress(v View, a abbreviated, field string) (types.Address, error) {
+	var found []types.Address
+	var first, last types.Address
+	a.bounds(first[:], last[:])
+	for _, account := range s.backend.Accounts() {
+		if in := account.Address; first.Compare(in) <= 0 && in.Compare(last) <= 0 && a.fits(in) {
+			found = append(found, in)
+		}
+	}
+	actors, err := v.Addresses(first, last)
+	if err != nil {
+		return types.Address{}, err
+	}
+	for _, in := range actors {
+		if a.fits(in) {
+			found = append(found, in)
+		}
+	}
+	return one(a, found, "account or actor", field)
+}

@@ -1,0 +1,92 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"slices"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
+)
+
+func (s *Server) registerReceipts() {
+	serve(s, operation{id: "block_receipts", method: http.MethodGet, path: "/block/{id}/receipts", tag: tagChain,
+		summary:     "What a final block executed: transactions, fires and delivered messages, in their order",
+		description: "Delivered messages are found here alone: nobody submitted them.",
+		errors:      []int{400, 404, 409}, response: []model.Receipt{exampleReceipt}}, s.blockReceipts)
+	serve(s, operation{id: "actor_receipts", method: http.MethodGet, path: "/actor/{address}/receipts", tag: tagActors,
+		summary: "What the latest blocks executed of an actor, newest first", errors: []int{400, 404, 409},
+		response: []model.Receipt{exampleReceipt}}, s.actorReceipts)
+}
+
+type blockReceiptsInput struct {
+	BlockInput
+	Page
+}
+
+func (s *Server) blockReceipts(_ context.Context, in *blockReceiptsInput) ([]model.Receipt, error) {
+	v, err := s.view(in.OnNode)
+	if err != nil {
+		return nil, err
+	}
+	height, err := blockHeight(v, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	b, err := v.Block(height)
+	if err != nil {
+		return nil, err
+	}
+	if b == nil {
+		return nil, noBlock(v, height)
+	}
+	out := []model.Receipt{}
+	printed := b.Printed()
+	for i := min(in.Offset, len(b.Receipts)); i < len(b.Receipts) && len(out) < in.Limit; i++ {
+		out = append(out, receiptModel(&b.Receipts[i], printed[b.Receipts[i].Hash]))
+	}
+	return out, nil
+}
+
+type actorReceiptsInput struct {
+	AddressInput
+	Page
+	Failed bool `query:"failed" doc:"Only those whose status is not ok."`
+	Blocks int  `query:"blocks" minimum:"1" maximum:"1000" default:"100" doc:"Of so many of the latest blocks."`
+}
+
+func (s *Server) actorReceipts(_ context.Context, in *actorReceiptsInput) ([]model.Receipt, error) {
+	v, err := s.view(in.OnNode)
+	if err != nil {
+		return nil, err
+	}
+	actor, err := s.address(v, in.Address, "address")
+	if err != nil {
+		return nil, err
+	}
+	out, skip := []model.Receipt{}, in.Offset
+	height := v.Head().Height
+	for blocks := 0; blocks < in.Blocks && height > 0 && len(out) < in.Limit; blocks++ {
+		b, err := v.Block(height)
+		if isNotKept(err) || err == nil && b == nil {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		printed := b.Printed()
+		for i := range slices.Backward(b.Receipts) {
+			r := &b.Receipts[i]
+			if r.To != actor || in.Failed && r.Status == types.StatusOK {
+				continue
+			}
+			if skip > 0 {
+				skip--
+			} else if len(out) < in.Limit {
+				out = append(out, receiptModel(r, printed[r.Hash]))
+			}
+		}
+		height -= min(height, 1+types.Height(b.Block.Header.Skipped))
+	}
+	return out, nil
+}

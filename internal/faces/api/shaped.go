@@ -1,0 +1,73 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"regexp"
+	"strconv"
+
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
+)
+
+// shaped is a listener whose connections answer in the API's one shape also where
+// net/http refuses a request before any handler sees it: a bad request line, a
+// missing Host, headers that are too long, a Content-Length that is no number.
+type shaped struct{ net.Listener }
+
+// Accept implements net.Listener.
+func (l shaped) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return shapedConn{c}, nil
+}
+
+type shapedConn struct{ net.Conn }
+
+// Write implements net.Conn. It takes a refusal of net/http's own, which comes in
+// one write, as written whole.
+func (c shapedConn) Write(data []byte) (int, error) {
+	if len(data) < maxOwnRefusal && bytes.HasPrefix(data, []byte("HTTP/1.1 ")) {
+		if refusal := ownRefusal.FindSubmatch(data); refusal != nil {
+			if _, err := c.Conn.Write(reshaped(refusal)); err != nil {
+				return 0, err
+			}
+			return len(data), nil
+		}
+	}
+	return c.Conn.Write(data)
+}
+
+// maxOwnRefusal bounds what net/http writes where it refuses a request itself, in
+// bytes: two lines and three headers.
+const maxOwnRefusal = 1024
+
+// ownRefusal is such an answer. No handler's begins so: theirs bear a date.
+var ownRefusal = regexp.MustCompile(`^HTTP/1\.1 ([45]\d\d) [^\r\n]*\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n(?s:(.*))$`)
+
+// ownWords are the codes and remedies of what net/http refuses, by status.
+var ownWords = map[int]struct{ code, hint string }{
+	http.StatusRequestHeaderFieldsTooLarge: {"headers_too_large", fmt.Sprintf("The headers of a request have at most %d bytes.", MaxHeaderBytes)},
+	http.StatusRequestTimeout:              {"too_slow", fmt.Sprintf("Headers have to arrive within %s.", HeaderTimeout)},
+	http.StatusNotImplemented:              {"unsupported_encoding", "Send the body with its length, or in chunks."},
+	http.StatusHTTPVersionNotSupported:     {"unsupported_version", "Speak HTTP/1.1."},
+}
+
+func reshaped(refusal [][]byte) []byte {
+	status, _ := strconv.Atoi(string(refusal[1]))
+	words, known := ownWords[status]
+	if !known {
+		words.code, words.hint = "malformed_request", "A request has a method, a path, HTTP/1.1, one Host header, and the body that its Content-Length says."
+	}
+	message := string(bytes.TrimPrefix(refusal[2], fmt.Appendf(nil, "%d ", status)))
+	body, err := json.Marshal(model.Error{Error: model.ErrorBody{Code: words.code, Message: clip("the request cannot be read: " + message), Hint: words.hint}})
+	if err != nil {
+		return refusal[0] // of three strings: it does not happen
+	}
+	return fmt.Appendf(nil, "HTTP/1.1 %d %s\r\nContent-Type: application/json\r\nX-Content-Type-Options: nosniff\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s",
+		status, http.StatusText(status), len(body), body)
+}

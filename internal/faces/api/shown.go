@@ -1,0 +1,36 @@
+package api
+
+import (
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
+)
+
+// What scripts read is what HTTP shows, by the same names: the forms below are
+// those of the routes.
+
+// ShowBlock is a block as GET /block shows it.
+func ShowBlock(b *Block) model.Block { return blockModel(b) }
+
+// ShowReceipt is a receipt as GET /transaction/{hash}/receipt shows it.
+func ShowReceipt(r *types.Receipt, printed []string) model.Receipt { return receiptModel(r, printed) }
+
+// ShowTimer is a timer as GET /timers shows it.
+func ShowTimer(t *Timer) model.Timer { return timerModel(t) }
+
+// ShowLog is a printed line as GET /actor/{address}/logs shows it.
+func ShowLog(l LogLine) model.LogLine { return logModel(l) }
+
+// ShowValidator is a validator as GET /validators shows it; index is its
+// position in the set by address.
+func ShowValidator(index int, n Node) model.Validator {
+	return model.Validator{Index: index, Name: n.Name, Address: n.Validator.Address,
+		PublicKey: n.Validator.PublicKey, QUICAddress: n.Validator.Endpoint, Height: n.Height, StateRoot: n.StateRoot,
+		View: n.View, Status: n.Status, Running: n.Running, Connections: n.Connections}
+}
+
+// ShowResult is the answer of a read-only call as POST /actor/read shows it.
+func ShowResult(height types.Height, r Result) model.ReadResult {
+	return model.ReadResult{Height: height, Status: string(r.Outcome.Status), Output: r.Outcome.Output,
+		Text: model.Text(r.Outcome.Output), Cycles: r.Cycles, Cells: r.Cells, Error: faultModel(r.Outcome.Fault),
+		Logs: append([]string{}, r.Logs...)}
+}

@@ -1,0 +1,108 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
+)
+
+// Steering is what the operator of a devnet may do to it. Its methods refuse
+// what a strict network has not.
+type Steering interface {
+	Paused() bool
+	// SetPaused stops the making of blocks, or lets it go on.
+	SetPaused(on bool) error
+	// Advance travels to a height; it returns once that is final.
+	Advance(context.Context, model.AdvanceRequest) (model.Advance, error)
+	// Join and Leave return once the instruction is final.
+	Join(ctx context.Context, name string) (model.Move, error)
+	Leave(ctx context.Context, name string) (model.Move, error)
+	// SetParam returns once the instruction is final.
+	SetParam(context.Context, model.ParamRequest) (model.ParamChange, error)
+	// CancelTimer and ExtendTimer return the instruction's receipt once it is final.
+	CancelTimer(context.Context, types.TimerID) (*types.Receipt, error)
+	ExtendTimer(ctx context.Context, id types.TimerID, expiresAt types.Height) (*types.Receipt, error)
+}
+
+// AdvanceTimeout is how long a request waits for time travel to end; the
+// network goes on all the same.
+const AdvanceTimeout = 4 * time.Minute
+
+func (s *Server) registerSteering() {
+	for _, on := range []bool{true, false} {
+		op := operation{id: "pause", method: http.MethodPost, path: "/devnet/pause", tag: tagDevnet, summary: "Stop the making of blocks",
+			description: "What is under way still becomes final. Transactions wait in the pool. Asking twice changes nothing.",
+			response:    model.Pace{Paused: true, Height: 12}}
+		if !on {
+			op.id, op.path, op.summary = "resume", "/devnet/resume", "Let blocks be made again"
+			op.description, op.response = "Asking twice changes nothing.", model.Pace{Height: 12}
+		}
+		serve(s, op, func(context.Context, *struct{}) (m model.Pace, err error) { return s.pace(on) })
+	}
+	serve(s, operation{id: "advance", method: http.MethodPost, path: "/devnet/advance", tag: tagDevnet,
+		summary: "Time travel: skip every height at which nothing is due, and tell what fired",
+		description: "Timers on the way fire at their own heights, and the clock of all nodes moves along. " +
+			"Epochs end on the way, each with a block. 504 when it takes longer than four minutes; it goes on all the same.",
+		errors: []int{409, 504}, request: model.AdvanceRequest{Blocks: 1000},
+		response: model.Advance{From: 12, To: 1012, Blocks: 17, Skipped: 983, ClockMS: 1_000_000, Fired: 1, Ended: 1,
+			Timers: []model.AdvanceTimer{{ID: exampleTimerID, Actor: exampleActorAt, Due: 22, At: 22, Status: "fired"}}}}, s.advance)
+	move := operation{id: "validator_join", method: http.MethodPost, path: "/devnet/validator/join", tag: tagDevnet,
+		summary:     "Start a validator and have it join the set at the epoch's end; answers once that is decided",
+		description: "It starts from nothing and catches up before its first vote.",
+		errors:      []int{404, 409, 429, 504}, request: model.MoveRequest{Name: "v4"},
+		response: model.Move{Name: "v4", Address: exampleAddress, Status: "joining", Epoch: 1, Height: 65}}
+	serve(s, move, func(ctx context.Context, in *moveInput) (model.Move, error) {
+		return s.backend.Steer().Join(ctx, in.Body.Name)
+	})
+	move.id, move.path = "validator_leave", "/devnet/validator/leave"
+	move.summary, move.description = "Have a validator leave the set at the epoch's end; answers once that is decided", "Its node stops then."
+	move.response = model.Move{Name: "v4", Address: exampleAddress, Status: "leaving", Epoch: 1, Height: 65}
+	serve(s, move, func(ctx context.Context, in *moveInput) (model.Move, error) {
+		return s.backend.Steer().Leave(ctx, in.Body.Name)
+	})
+	serve(s, operation{id: "set_param", method: http.MethodPost, path: "/devnet/params", tag: tagDevnet,
+		summary: "Set a protocol parameter from a height on; answers once that is decided", errors: []int{404, 409, 429, 504},
+		request:  model.ParamRequest{Key: "cip3.min_basefee", Value: "10"},
+		response: model.ParamChange{Key: "cip3.min_basefee", Value: "10", Class: "block", Height: 14, Hash: exampleHash}}, s.setParam)
+	s.registerTimerOrders()
+}
+
+type moveInput struct{ Body model.MoveRequest }
+
+func (s *Server) pace(on bool) (m model.Pace, err error) {
+	steering := s.backend.Steer()
+	if err := steering.SetPaused(on); err != nil {
+		return m, err
+	}
+	v, err := s.backend.View("")
+	if err != nil {
+		return m, err
+	}
+	return model.Pace{Paused: steering.Paused(), Height: v.Head().Height}, nil
+}
+
+type advanceInput struct{ Body model.AdvanceRequest }
+
+func (s *Server) advance(ctx context.Context, in *advanceInput) (m model.Advance, err error) {
+	ctx, cancel := context.WithTimeout(ctx, AdvanceTimeout)
+	defer cancel()
+	m, err = s.backend.Steer().Advance(ctx, in.Body)
+	if errors.Is(err, context.DeadlineExceeded) {
+		return m, Refuse(http.StatusGatewayTimeout, "not_final", "the advance is still under way after %s", AdvanceTimeout).
+			Hint("GET /height tells how far it is.")
+	}
+	if m.Timers == nil {
+		m.Timers = []model.AdvanceTimer{}
+	}
+	return m, err
+}
+
+type paramInput struct{ Body model.ParamRequest }
+
+func (s *Server) setParam(ctx context.Context, in *paramInput) (model.ParamChange, error) {
+	return s.backend.Steer().SetParam(ctx, in.Body)
+}

@@ -1,0 +1,78 @@
+package api
+
+import (
+	"context"
+	"math"
+	"net/http"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
+)
+
+// What the system key may do to any actor's timer (CIP-1 §12).
+func (s *Server) registerTimerOrders() {
+	serve(s, operation{id: "timer_cancel", method: http.MethodPost, path: "/devnet/timer/cancel", tag: tagDevnet,
+		summary:     "Cancel any actor's timer by an instruction of the system key; answers once final",
+		description: "A timer that ends before the instruction's block is left as it ended: 409 with unknown_timer.",
+		errors:      []int{404, 409, 429, 504}, request: model.TimerRequest{ID: exampleTimerID.String()},
+		response: model.TimerOrder{ID: exampleTimerID, Status: "cancelled", ExpiresAt: 1022, Height: 14, Hash: exampleHash}}, s.cancelTimer)
+	serve(s, operation{id: "timer_extend", method: http.MethodPost, path: "/devnet/timer/extend", tag: tagDevnet,
+		summary:     "Move any actor's timer's expires_at by an instruction of the system key; answers once final",
+		description: "It only lengthens, and never beyond cip5.max_ttl_blocks from the instruction's block.",
+		errors:      []int{404, 409, 429, 504}, request: model.ExtendRequest{ID: exampleTimerID.String(), By: 1000},
+		response: model.TimerOrder{ID: exampleTimerID, Status: "pending", ExpiresAt: 2022, Height: 14, Hash: exampleHash}}, s.extendTimer)
+}
+
+// pending is the timer that an order names, by its id or enough of it.
+func (s *Server) pending(text string) (*Timer, error) {
+	v, err := s.backend.View("")
+	if err != nil {
+		return nil, err
+	}
+	id, err := find(v, TimerHash, text, "id")
+	if err != nil {
+		return nil, err
+	}
+	return CheckTimer(v, id)
+}
+
+type cancelInput struct{ Body model.TimerRequest }
+
+func (s *Server) cancelTimer(ctx context.Context, in *cancelInput) (m model.TimerOrder, err error) {
+	if err := s.cheat("/devnet/timer/cancel"); err != nil {
+		return m, err
+	}
+	t, err := s.pending(in.Body.ID)
+	if err != nil {
+		return m, err
+	}
+	r, err := s.backend.Steer().CancelTimer(ctx, t.ID)
+	if err != nil {
+		return m, err
+	}
+	return model.TimerOrder{ID: t.ID, Status: string(types.TimerCancelled), ExpiresAt: t.ExpiresAt, Height: r.Height, Hash: r.Hash}, nil
+}
+
+type extendInput struct{ Body model.ExtendRequest }
+
+func (s *Server) extendTimer(ctx context.Context, in *extendInput) (m model.TimerOrder, err error) {
+	if err := s.cheat("/devnet/timer/extend"); err != nil {
+		return m, err
+	}
+	to, by := in.Body.To, in.Body.By
+	if (to == 0) == (by == 0) {
+		return m, Refuse(http.StatusBadRequest, "invalid_request", "an extension needs one of to and by, and not both").At("to")
+	}
+	t, err := s.pending(in.Body.ID)
+	if err != nil {
+		return m, err
+	}
+	if by != 0 {
+		to = t.ExpiresAt + types.Height(min(by, math.MaxUint64-uint64(t.ExpiresAt)))
+	}
+	r, err := s.backend.Steer().ExtendTimer(ctx, t.ID, to)
+	if err != nil {
+		return m, err
+	}
+	return model.TimerOrder{ID: t.ID, Status: string(types.TimerPending), ExpiresAt: to, Height: r.Height, Hash: r.Hash}, nil
+}

@@ -1,0 +1,162 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
+)
+
+func (s *Server) registerTimers() {
+	serve(s, operation{id: "timers", method: http.MethodGet, path: "/timers", tag: tagTimers,
+		summary: "Timers in every state, by due height, then insertion, or the other way round", errors: []int{400, 404, 409},
+		response: []model.Timer{exampleTimer}}, s.listTimers)
+	serve(s, operation{id: "timer", method: http.MethodGet, path: "/timer/{id}", tag: tagTimers,
+		summary: "A timer, with the receipt of its fire", errors: []int{400, 404, 409},
+		response: model.TimerDetail{Timer: exampleTimer, Receipt: &exampleFire}}, s.getTimer)
+	serve(s, operation{id: "timer_story", method: http.MethodGet, path: "/timer/{id}/story", tag: tagTimers,
+		summary: "All that blocks did to a timer: moves between tiers, each block it was due in and why it was deferred, what its fire paid and to whom",
+		description: "Blocks in a row that deferred it for the same reason, at the same offer, are one entry. A timer deferred by more than limit " +
+			"blocks is told in parts: next is the height from which to ask on.",
+		errors: []int{400, 404, 409}, response: exampleStory}, s.story)
+	serve(s, operation{id: "lane", method: http.MethodGet, path: "/timers/lane", tag: tagTimers,
+		summary:     "What the timer lane of the last blocks did, newest last",
+		description: "Base fees, use of the budget, and how many timers fired, were deferred and why, expired or could not be paid for. A block without due timers is listed too.",
+		errors:      []int{404, 409},
+		response:    []model.LaneBlock{exampleLane}}, s.lane)
+}
+
+type timersInput struct {
+	OnNode
+	OrderedPage
+	Actor  string                 `query:"actor" maxLength:"256" doc:"Only this actor's, by address or name."`
+	DueBy  optional[types.Height] `query:"due_by" doc:"Only those due at this height or before."`
+	Status string                 `query:"status" enum:"pending,fired,expired,insufficient_funds,cancelled" doc:"Only those in this state."`
+}
+
+func (s *Server) listTimers(_ context.Context, in *timersInput) ([]model.Timer, error) {
+	v, err := s.view(in.OnNode)
+	if err != nil {
+		return nil, err
+	}
+	filter := TimerFilter{Status: types.TimerStatus(in.Status), Order: in.order()}
+	if in.Actor != "" {
+		a, err := s.address(v, in.Actor, "actor")
+		if err != nil {
+			return nil, err
+		}
+		filter.Actor = &a
+	}
+	if in.DueBy.set {
+		filter.DueBy = &in.DueBy.Value
+	}
+	timers, err := v.Timers(filter)
+	if err != nil {
+		return nil, err
+	}
+	out := []model.Timer{}
+	for i := range timers {
+		out = append(out, timerModel(&timers[i]))
+	}
+	return out, nil
+}
+
+// TimerInput is the parameter of what is asked about one timer.
+type TimerInput struct {
+	OnNode
+	ID string `path:"id" maxLength:"80" example:"0x2222222222222222222222222222222222222222222222222222222222222222" doc:"As schedule_timer returned it, and GET /timers lists it."`
+}
+
+func (s *Server) getTimer(_ context.Context, in *TimerInput) (m model.TimerDetail, err error) {
+	v, err := s.view(in.OnNode)
+	if err != nil {
+		return m, err
+	}
+	id, err := find(v, TimerHash, in.ID, "id")
+	if err != nil {
+		return m, err
+	}
+	t, err := v.Timer(id)
+	if err != nil {
+		return m, err
+	}
+	if t == nil {
+		return m, unknownTimer(v, id)
+	}
+	m.Timer = timerModel(t)
+	if t.Status == types.TimerFired {
+		r, err := v.Receipt(id)
+		if err != nil {
+			return m, err
+		}
+		if r != nil {
+			receipt := receiptModel(&r.Receipt, r.Logs)
+			m.Receipt = &receipt
+		}
+	}
+	return m, nil
+}
+
+func unknownTimer(v View, id types.TimerID) error {
+	return orDropped(v, Refuse(http.StatusNotFound, "unknown_timer", "no final block scheduled a timer %s", id).
+		Hint("GET /timers lists those that are known.").At("id"))
+}
+
+type storyInput struct {
+	TimerInput
+	From  types.Height `query:"from" doc:"Tell the blocks that deferred it from this height on; from the first where absent."`
+	Limit int          `query:"limit" minimum:"1" maximum:"10000" default:"1000" doc:"At most so many of these blocks; rows of equal ones are told as one."`
+}
+
+func (s *Server) story(_ context.Context, in *storyInput) (m model.TimerStory, err error) {
+	v, err := s.view(in.OnNode)
+	if err != nil {
+		return m, err
+	}
+	id, err := find(v, TimerHash, in.ID, "id")
+	if err != nil {
+		return m, err
+	}
+	story, err := v.Story(id, in.From, in.Limit)
+	if err != nil {
+		return m, err
+	}
+	if story == nil {
+		return m, unknownTimer(v, id)
+	}
+	m = model.TimerStory{Timer: timerModel(&story.Timer), Height: v.Head().Height, Story: append([]model.StoryEntry{}, story.Entries...)}
+	if story.Next != 0 {
+		m.Next = &story.Next
+	}
+	for i := range m.Story {
+		if paid := m.Story[i].Paid; paid != nil {
+			paid.ProposerName = s.nodeOf(paid.Proposer)
+		}
+	}
+	return m, nil
+}
+
+// nodeOf is the name of the node whose validator has an address, or "".
+func (s *Server) nodeOf(a types.Address) string {
+	for _, n := range s.backend.Nodes() {
+		if n.Validator.Address == a {
+			return n.Name
+		}
+	}
+	return ""
+}
+
+type laneInput struct {
+	OnNode
+	Last int `query:"last" minimum:"1" maximum:"1000" default:"40" doc:"So many of the latest blocks."`
+}
+
+func (s *Server) lane(_ context.Context, in *laneInput) ([]model.LaneBlock, error) {
+	v, err := s.view(in.OnNode)
+	if err != nil {
+		return nil, err
+	}
+	lane, err := v.Lane(in.Last)
+	return append([]model.LaneBlock{}, lane...), err
+}

@@ -1,0 +1,303 @@
+package oracle
+
+import (
+	"bytes"
+	"math/big"
+	"slices"
+
+	"github.com/cowboyinc/devnet/internal/base/codec"
+	"github.com/cowboyinc/devnet/internal/base/types"
+)
+
+// Account is one account after a block, as its state holds it.
+type Account struct {
+	Address types.Address
+	Nonce   types.Nonce
+	Balance types.Wei
+}
+
+// Sent is a message that a block put into the queue.
+type Sent struct {
+	Seq    types.Seq
+	Hash   types.Hash
+	From   types.Address
+	Cycles types.Cycles // limits of its delivery
+	Cells  types.Cells
+}
+
+// books are all accounts as this package counts them.
+type books struct {
+	known  map[types.Address]account
+	actors map[types.Address]bool // deployed on this chain
+	queue  map[types.Hash]prepaid
+}
+
+type account struct {
+	nonce   types.Nonce
+	balance *big.Int // never changed in place
+}
+
+// prepaid is a message that waits, and what was paid for it (decision C16).
+type prepaid struct {
+	Sent
+	cycle, cell types.Wei
+}
+
+func newBooks(genesis []Account) books {
+	b := books{known: map[types.Address]account{}, actors: map[types.Address]bool{}, queue: map[types.Hash]prepaid{}}
+	for _, a := range genesis {
+		b.known[a.Address] = account{a.Nonce, a.Balance.Big()}
+	}
+	return b
+}
+
+func (b *books) balance(of types.Address) *big.Int {
+	if a := b.known[of]; a.balance != nil {
+		return a.balance
+	}
+	return new(big.Int)
+}
+
+// moves is what a block did to balances, as its receipts and timers tell it.
+type moves struct {
+	by  map[types.Address]*big.Int
+	ran bool // a program did
+}
+
+func (m *moves) add(to types.Address, amount *big.Int) {
+	if m.by[to] == nil {
+		m.by[to] = new(big.Int)
+	}
+	m.by[to].Add(m.by[to], amount)
+}
+
+func (m *moves) take(from types.Address, amount *big.Int) { m.add(from, new(big.Int).Neg(amount)) }
+
+// account judges who paid and who was paid (decisions C10, C14, C16, T2, T13, T24):
+// each transaction's fee and value are its signer's, a fire's fee its fee payer's,
+// what a delivery did not use goes back to who sent it, tips go to the block's
+// proposer, bids into the escrow and back to who locked them. What programs give
+// one another no receipt shows: so an actor may hold less than that leaves it with,
+// in a block in which a program ran, and others then hold as much more; nobody
+// else may but who was asked to pay for gas bidding agents.
+func (j *Judge) account(o *Observation) {
+	h := &o.Block.Header
+	wrong := func(format string, args ...any) { j.report("accounts", h.Height, types.Address{}, format, args...) }
+	m := &moves{by: map[types.Address]*big.Int{}}
+	j.transacted(o, m, wrong)
+	j.timed(o, m, wrong)
+	j.delivered(o, m, wrong)
+	for i := range o.Receipts {
+		m.add(h.Proposer, o.Receipts[i].Tip.Big())
+	}
+	j.compare(o, m, wrong)
+}
+
+// transacted counts transactions: nonces of each signer rise by one, so that none
+// comes twice; and what each moved.
+func (j *Judge) transacted(o *Observation, m *moves, wrong func(string, ...any)) {
+	h := &o.Block.Header
+	paid := map[types.Hash]*types.Receipt{}
+	for i := range o.Receipts {
+		if o.Receipts[i].Origin == types.OriginTransaction {
+			paid[o.Receipts[i].Hash] = &o.Receipts[i]
+		}
+	}
+	for i := range o.Block.Transactions {
+		tx := &o.Block.Transactions[i]
+		hash := keccak(codec.Marshal(tx))
+		if tx.Signature == nil {
+			wrong("transaction %s is not signed", hash)
+			continue
+		}
+		signer, ok := j.rules.Recover(tx.SigningDigest(), *tx.Signature)
+		if !ok {
+			wrong("transaction %s is signed by nobody", hash)
+			continue
+		}
+		j.seen.Nonces++
+		was := j.books.known[signer]
+		if tx.Nonce != was.nonce {
+			j.report("nonces", h.Height, types.Address{}, "transaction %s has nonce %d, the next of %s is %d", hash, tx.Nonce, signer, was.nonce)
+		}
+		j.books.known[signer] = account{tx.Nonce + 1, j.books.balance(signer)}
+		r := paid[hash]
+		if r == nil {
+			continue // the oracle of fees accuses it
+		}
+		j.settled(tx, r, signer, m, wrong)
+	}
+}
+
+// settled counts what one transaction moved.
+func (j *Judge) settled(tx *types.Transaction, r *types.Receipt, signer types.Address, m *moves, wrong func(string, ...any)) {
+	var head struct {
+		Kind string `cbor:"kind"`
+	}
+	if err := codec.UnmarshalPartial(tx.Payload, types.MaxTransactionBytes, &head); err != nil {
+		wrong("the payload of transaction %s cannot be read: %v", r.Hash, err)
+	}
+	if r.Sender != signer || tx.To != nil && r.To != *tx.To {
+		wrong("the receipt of transaction %s of %s says it is from %s to %s", r.Hash, signer, r.Sender, r.To)
+	}
+	m.take(signer, r.Fee.Big())
+	m.ran = m.ran || head.Kind == types.KindExecute || head.Kind == types.KindDeploy
+	if r.Status != types.StatusOK {
+		return
+	}
+	m.take(signer, tx.Value.Big())
+	m.add(r.To, tx.Value.Big())
+	if head.Kind == types.KindDeploy {
+		j.books.actors[r.To] = true
+	}
+}
+
+// timed counts what timers moved: fees of fires, and bids.
+func (j *Judge) timed(o *Observation, m *moves, wrong func(string, ...any)) {
+	fresh := map[types.TimerID]*types.Timer{}
+	for i := range o.Timers {
+		c := &o.Timers[i]
+		t := fresh[c.Timer.ID]
+		if known := j.timers.pending[c.Timer.ID]; known != nil {
+			t = &known.timer
+		}
+		if t == nil {
+			t = &c.Timer
+			fresh[t.ID] = t
+			m.take(t.FeePayer, t.Bid.Big())
+			m.add(types.TimerEscrow, t.Bid.Big())
+			if t.FeePayer != c.Timer.Actor {
+				j.lent(o, t, wrong)
+			}
+		}
+		if c.Timer.FeePayer != t.FeePayer {
+			wrong("timer %s, for which %s pays, became one for which %s does", t.ID, t.FeePayer, c.Timer.FeePayer)
+		}
+		if c.Status == types.TimerPending {
+			continue
+		}
+		m.take(types.TimerEscrow, t.Bid.Big())
+		if c.Status != types.TimerFired {
+			m.add(t.FeePayer, t.Bid.Big())
+			continue
+		}
+		m.ran = true
+		if o.Lane.auction() { // the payment comes out of the bid
+			m.take(t.FeePayer, new(big.Int).Sub(c.FeePaid.Big(), c.TipPaid.Big()))
+			m.add(t.FeePayer, new(big.Int).Sub(t.Bid.Big(), c.TipPaid.Big()))
+			continue
+		}
+		m.take(t.FeePayer, c.FeePaid.Big())
+		m.add(t.FeePayer, t.Bid.Big())
+	}
+}
+
+// lent judges that who pays for another's timer signed a transaction of the block
+// that scheduled it (decision T2).
+func (j *Judge) lent(o *Observation, t *types.Timer, wrong func(string, ...any)) {
+	for i := range o.Receipts {
+		if r := &o.Receipts[i]; r.Origin == types.OriginTransaction && r.Sender == t.FeePayer {
+			return
+		}
+	}
+	wrong("%s pays for timer %s of %s, and signed no transaction of the block that scheduled it", t.FeePayer, t.ID, t.Actor)
+}
+
+// delivered counts messages: paid for when they are sent, at the base fees of that
+// block, and charged at those when they are delivered.
+func (j *Judge) delivered(o *Observation, m *moves, wrong func(string, ...any)) {
+	h := &o.Block.Header
+	for i := range o.Receipts {
+		r := &o.Receipts[i]
+		if r.Origin != types.OriginMessage {
+			continue
+		}
+		m.ran = true
+		sent, waits := j.books.queue[r.Hash]
+		if !waits {
+			wrong("a message is delivered that nobody sent, or twice: %s", r.Hash)
+			continue
+		}
+		delete(j.books.queue, r.Hash)
+		j.seen.Deliveries++
+		fee := new(big.Int).Add(times(sent.cycle.Big(), uint64(r.Cycles)), times(sent.cell.Big(), uint64(r.Cells)))
+		if r.Fee.Big().Cmp(fee) != 0 || r.Sender != sent.From || r.Cycles > sent.Cycles || r.Cells > sent.Cells {
+			wrong("the delivery %s for %s used %d cycles and %d cells for %s; it was sent by %s, with %d and %d, and costs %s",
+				r.Hash, r.Sender, r.Cycles, r.Cells, r.Fee, sent.From, sent.Cycles, sent.Cells, fee)
+		}
+		m.add(sent.From, new(big.Int).Sub(sent.paid(), r.Fee.Big()))
+	}
+	for _, s := range o.Sent {
+		p := prepaid{s, h.BaseFeeCycle, h.BaseFeeCell}
+		j.books.queue[s.Hash] = p
+		m.take(s.From, p.paid())
+	}
+}
+
+func (p *prepaid) paid() *big.Int {
+	return new(big.Int).Add(times(p.cycle.Big(), uint64(p.Cycles)), times(p.cell.Big(), uint64(p.Cells)))
+}
+
+// compare holds the accounts that the block wrote against what it was to do.
+func (j *Judge) compare(o *Observation, m *moves, wrong func(string, ...any)) {
+	for _, a := range o.Accounts {
+		if was := j.books.known[a.Address].nonce; a.Nonce != was {
+			j.report("nonces", o.Block.Header.Height, types.Address{}, "the nonce of %s is %d, by its transactions %d", a.Address, a.Nonce, was)
+		}
+		m.take(a.Address, new(big.Int).Sub(a.Balance.Big(), j.books.balance(a.Address)))
+		j.books.known[a.Address] = account{a.Nonce, a.Balance.Big()}
+	}
+	// What is left of each move is what the state lacks: more than it should hold
+	// where it is negative.
+	asked, askers := j.asked(o), j.payers(o)
+	open := new(big.Int)
+	for _, at := range sortedAddresses(m.by) {
+		lacks := m.by[at]
+		j.seen.Accounts++
+		open.Add(open, lacks)
+		if lacks.Sign() <= 0 || m.ran && j.books.actors[at] || askers[at] && lacks.Cmp(asked) <= 0 {
+			continue
+		}
+		wrong("%s holds %s wei less than receipts, timers and messages leave it with", at, lacks)
+	}
+	if open.Cmp(asked) != 0 {
+		wrong("balances hold %s wei less than receipts, timers and messages leave them with; questions to agents cost %s", open, asked)
+	}
+}
+
+// asked is what the block burned for questions to gas bidding agents.
+func (j *Judge) asked(o *Observation) *big.Int {
+	shown := uint64(0)
+	for i := range o.Receipts {
+		shown += uint64(o.Receipts[i].Cycles)
+	}
+	h := &o.Block.Header
+	if uint64(h.CyclesUsed) <= shown || j.free(o) {
+		return new(big.Int)
+	}
+	return times(h.BaseFeeCycle.Big(), uint64(h.CyclesUsed)-shown)
+}
+
+// payers are those who may have been asked to pay for agents: of the timers that
+// are due.
+func (j *Judge) payers(o *Observation) map[types.Address]bool {
+	payers := map[types.Address]bool{}
+	if uint64(o.Block.Header.CyclesUsed) == 0 {
+		return payers
+	}
+	for i := range o.Timers {
+		if known := j.timers.pending[o.Timers[i].Timer.ID]; known != nil {
+			payers[known.timer.FeePayer] = true
+		}
+	}
+	return payers
+}
+
+func sortedAddresses[V any](of map[types.Address]V) []types.Address {
+	all := make([]types.Address, 0, len(of))
+	for a := range of {
+		all = append(all, a)
+	}
+	slices.SortFunc(all, func(a, b types.Address) int { return bytes.Compare(a[:], b[:]) })
+	return all
+}

@@ -1,0 +1,105 @@
+package oracle
+
+import (
+	"bytes"
+
+	"github.com/cowboyinc/devnet/internal/base/codec"
+	"github.com/cowboyinc/devnet/internal/base/types"
+)
+
+// agree judges a block against what others finalized at its height and against
+// its parent.
+func (j *Judge) agree(o *Observation) {
+	h := &o.Block.Header
+	wrong := func(format string, args ...any) { j.report("agreement", h.Height, o.Validator, format, args...) }
+	if known := j.chain[h.Height]; known != nil && known.first.is(o) {
+		return
+	}
+	if own := hashHeader(h); own != o.Hash {
+		wrong("the block's hash is %s, the validator knows it as %s", own, o.Hash)
+	}
+	j.linked(o, wrong)
+	j.contains(o, wrong)
+	known := j.chain[h.Height]
+	if known == nil {
+		return
+	}
+	first := &known.first
+	if first.Hash != o.Hash {
+		wrong("it finalized %s, and %s finalized %s", o.Hash, first.Validator, first.Hash)
+		return
+	}
+	if !equal(first.Receipts, o.Receipts) {
+		wrong("its receipts differ from those of %s", first.Validator)
+	}
+	if !equal(first.Timers, o.Timers) {
+		wrong("its timer changes differ from those of %s", first.Validator)
+	}
+	if !equal(first.NextSet, o.NextSet) {
+		wrong("the set of its next epoch differs from that of %s", first.Validator)
+	}
+}
+
+// is says that an observation shows the very values, in memory, that an earlier
+// one did: validators of one process share the results of executing a block.
+// What was judged of those need not be judged again.
+func (o *Observation) is(later *Observation) bool {
+	return o.Block == later.Block && o.Hash == later.Hash && o.NextSet == later.NextSet &&
+		shared(o.Receipts, later.Receipts) && shared(o.Timers, later.Timers)
+}
+
+func shared[T any](a, b []T) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
+}
+
+// linked judges a block against the block before it (decisions C7, C8, C9).
+func (j *Judge) linked(o *Observation, wrong func(string, ...any)) {
+	h := &o.Block.Header
+	if h.ChainID != j.rules.ChainID {
+		wrong("the block is of chain %d, not %d", h.ChainID, j.rules.ChainID)
+	}
+	if h.Height == 0 || uint64(h.Height) <= h.Skipped {
+		wrong("a block of height %d that skips %d has no parent", h.Height, h.Skipped)
+		return
+	}
+	parent := &j.rules.Genesis.Header
+	if at := h.Height - types.Height(h.Skipped) - 1; at > 0 {
+		known := j.chain[at]
+		if known == nil {
+			return // seen by nobody yet; the children of the tip are judged in order
+		}
+		parent = &known.first.Block.Header
+	}
+	hash := hashHeader(parent)
+	if h.Parent != hash {
+		wrong("its parent is %s, the finalized block of height %d is %s", h.Parent, parent.Height, hash)
+	}
+	if h.Timestamp <= parent.Timestamp {
+		wrong("its time %d ms is not after its parent's, %d ms", h.Timestamp, parent.Timestamp)
+	}
+	if want := keccak(parent.Randomness[:], hash[:]); h.Randomness != want {
+		wrong("its randomness is %s, want %s", h.Randomness, want)
+	}
+}
+
+// contains judges the header's commitments to transactions and receipts.
+func (j *Judge) contains(o *Observation, wrong func(string, ...any)) {
+	var hashes, receipts []byte
+	for i := range o.Block.Transactions {
+		h := keccak(codec.Marshal(&o.Block.Transactions[i]))
+		hashes = append(hashes, h[:]...)
+	}
+	if got := keccak(hashes); got != o.Block.Header.Transactions {
+		wrong("its transactions hash to %s, the header says %s", got, o.Block.Header.Transactions)
+	}
+	for i := range o.Receipts {
+		receipts = append(receipts, codec.Marshal(&o.Receipts[i])...)
+	}
+	if got := keccak(receipts); got != o.Block.Header.ReceiptsRoot {
+		wrong("its receipts hash to %s, the header says %s", got, o.Block.Header.ReceiptsRoot)
+	}
+}
+
+func equal(a, b any) bool { return bytes.Equal(codec.Marshal(a), codec.Marshal(b)) }
+
+func hashHeader(h *types.Header) types.Hash { return keccak(codec.Marshal(h)) }

@@ -1,0 +1,87 @@
+package oracle
+
+import (
+	"math/big"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+)
+
+// feesBefore is the block before, from which base fees follow.
+type feesBefore struct {
+	header *types.Header
+	lane   Lane
+}
+
+// baseFees judges the base fees of a block: each is that of the block before,
+// moved by that one's use (decisions C14, T12). A skipped height is an empty
+// block under the parameters of the block before; the lane's fee is the cycle's
+// but under eip1559 from the block after the one that begins it (decision T25).
+func (j *Judge) baseFees(o *Observation) {
+	h, before := &o.Block.Header, j.before
+	j.before = feesBefore{h, o.Lane}
+	if before.lane.Policy == "" {
+		return // nobody told the rules of genesis
+	}
+	p := before.header
+	cycle, cell, lane := p.BaseFeeCycle.Big(), p.BaseFeeCell.Big(), p.BaseFeeLaneTimer.Big()
+	used := [3]uint64{uint64(p.CyclesUsed), uint64(p.CellsUsed), uint64(p.TimerCyclesUsed)}
+	step := func(to *Lane) {
+		own := lane
+		cycle = moved(cycle, used[0], uint64(to.CyclesLimit), to.FeeDivisor, 1, to.MinBaseFee)
+		cell = moved(cell, used[1], uint64(to.CellsLimit), to.FeeDivisor, 1, to.MinBaseFee)
+		lane = cycle
+		if to.Policy == eip1559 && before.lane.Policy == eip1559 {
+			lane = moved(own, used[2], uint64(to.LaneBudget), to.LaneFeeDivisor, to.LaneFeeDivisor, to.MinBaseFee)
+		}
+		used = [3]uint64{}
+	}
+	for range min(h.Skipped, maxFeeSteps) {
+		empty, was := used == [3]uint64{}, [3]*big.Int{cycle, cell, lane}
+		step(&before.lane)
+		if empty && was[0].Cmp(cycle) == 0 && was[1].Cmp(cell) == 0 && was[2].Cmp(lane) == 0 {
+			break // further empty blocks change nothing either
+		}
+	}
+	step(&o.Lane)
+	j.seen.BaseFees++
+	if h.BaseFeeCycle.Big().Cmp(cycle) != 0 || h.BaseFeeCell.Big().Cmp(cell) != 0 || h.BaseFeeLaneTimer.Big().Cmp(lane) != 0 {
+		j.report("basefees", h.Height, types.Address{}, "the base fees are %s a cycle, %s a cell and %s for the lane; after block %d they are %s, %s and %s",
+			h.BaseFeeCycle, h.BaseFeeCell, h.BaseFeeLaneTimer, p.Height, cycle, cell, lane)
+	}
+}
+
+// maxFeeSteps is after how many empty blocks any fee has come to rest: one of 256
+// bits falls by an eighth some thirteen hundred times; a divisor of thousands
+// takes longer, which no test has.
+const maxFeeSteps = 100_000
+
+// moved is base × (1 + clip(slope × (2u - limit) / (limit × divisor), ±1/divisor)),
+// the change truncated toward zero, but an increase is at least 1; never below
+// least, and at most 2^256 - 1. Slope is 1 for cycles and cells; CIP-1 §5's
+// formula for the lane has no divisor beside the clip, so there it is the divisor.
+func moved(base *big.Int, used, limit, divisor, slope uint64, least types.Wei) *big.Int {
+	whole := new(big.Int).SetUint64(limit)
+	over := new(big.Int).SetUint64(used)
+	over.Lsh(over, 1).Sub(over, whole)
+	rate := new(big.Rat).SetFrac(over.Mul(over, new(big.Int).SetUint64(slope)), whole.Mul(whole, new(big.Int).SetUint64(divisor)))
+	bound := new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).SetUint64(divisor))
+	if rate.Cmp(bound) > 0 {
+		rate = bound
+	}
+	if low := new(big.Rat).Neg(bound); rate.Cmp(low) < 0 {
+		rate = low
+	}
+	change := new(big.Int).Mul(base, rate.Num())
+	change.Quo(change, rate.Denom())
+	if rate.Sign() > 0 && change.Sign() == 0 {
+		change.SetInt64(1)
+	}
+	next := change.Add(change, base)
+	if most := types.MaxWei.Big(); next.Cmp(most) > 0 {
+		next = most
+	}
+	if next.Cmp(least.Big()) < 0 {
+		next = least.Big()
+	}
+	return next
+}

@@ -1,0 +1,136 @@
+package oracle
+
+import (
+	"github.com/cowboyinc/devnet/internal/base/types"
+)
+
+// certify judges the certificates that come with a block: the notarization of
+// its parent, and its own finalization (decisions C1, C3, C6).
+func (j *Judge) certify(o *Observation) {
+	h := &o.Block.Header
+	wrong := func(format string, args ...any) { j.report("certificates", h.Height, o.Validator, format, args...) }
+	if o.NextSet != nil {
+		if _, known := j.sets[o.NextSet.Epoch]; !known {
+			j.sets[o.NextSet.Epoch] = *o.NextSet
+		}
+	}
+	if parent := h.Height - types.Height(h.Skipped) - 1; parent > 0 {
+		j.quorum(o.Block.Parent, types.Notarize, parent, h.Parent, "the notarization of its parent", wrong)
+		if f := o.Block.Finalization; f != nil {
+			j.quorum(f, types.Finalize, parent, h.Parent, "the finalization of its parent", wrong)
+		}
+	} else if o.Block.Parent != nil {
+		wrong("the first block bears a notarization of genesis")
+	}
+	if o.Finalization != nil {
+		j.quorum(o.Finalization, types.Finalize, h.Height, o.Hash, "its finalization", wrong)
+	}
+}
+
+// quorum judges that a certificate holds enough distinct valid votes.
+func (j *Judge) quorum(c *types.Certificate, kind types.VoteKind, h types.Height, block types.Hash, what string, wrong func(string, ...any)) {
+	if c == nil {
+		wrong("%s is missing", what)
+		return
+	}
+	j.seen.Certificates++
+	if c.Kind != kind || c.Height != h || c.Block != block {
+		wrong("%s is a %s certificate of %s at height %d, want %s of %s at %d", what, c.Kind, c.Block, c.Height, kind, block, h)
+		return
+	}
+	set, known := j.sets[c.Epoch]
+	if !known {
+		wrong("%s is of epoch %d, whose set nobody announced", what, c.Epoch)
+		return
+	}
+	members := map[types.Address]bool{} // whether it voted
+	for _, m := range set.Members {
+		members[m.Address] = false
+	}
+	valid := 0
+	for i := range c.Votes {
+		vote := c.Vote(i)
+		voted, member := members[vote.Validator]
+		signer, ok := j.rules.Recover(vote.Digest(j.rules.ChainID), vote.Signature)
+		switch {
+		case !member:
+			wrong("%s holds a vote of %s, who is not in the set", what, vote.Validator)
+		case voted:
+			wrong("%s holds two votes of %s", what, vote.Validator)
+		case !ok || signer != vote.Validator:
+			wrong("%s holds a vote that %s did not sign", what, vote.Validator)
+		default:
+			members[vote.Validator] = true
+			valid++
+			j.seen.Signatures++
+			j.Vote(vote)
+		}
+	}
+	n := len(set.Members)
+	if f := (n - 1) / 3; valid < n-f {
+		wrong("%s has %d valid votes, needs %d of %d", what, valid, n-f, n)
+	}
+}
+
+// votes remembers what each validator voted, to find one that votes against
+// itself.
+type votes struct {
+	notarized map[voteKey]types.Hash
+	nullified map[voteKey]bool
+	finalized map[voteKey]types.Hash
+	accused   map[voteKey]bool
+	excused   map[types.Address]bool
+}
+
+type voteKey struct {
+	validator types.Address
+	epoch     types.Epoch // each is a Simplex of its own, whose views overlap with the last one's
+	view      types.View
+}
+
+func newVotes() votes {
+	return votes{map[voteKey]types.Hash{}, map[voteKey]bool{}, map[voteKey]types.Hash{}, map[voteKey]bool{}, map[types.Address]bool{}}
+}
+
+// Excuse says that a validator is one of the f that may vote against themselves,
+// from here on: it was told to lie, or lost its log in a network of up to three,
+// which cannot do without its vote (finding F17). Its votes count in certificates
+// as before.
+func (j *Judge) Excuse(validator types.Address) { j.votes.excused[validator] = true }
+
+// Vote judges one vote of an honest validator, whose signature the caller has
+// checked: at most one notarize a view of an epoch, and never both nullify and finalize
+// (decision C1). Votes may come more than once; those of one that is excused are
+// nothing to go by.
+func (j *Judge) Vote(v types.Vote) {
+	if j.votes.excused[v.Validator] {
+		return
+	}
+	key := voteKey{v.Validator, v.Epoch, v.View}
+	contradiction := ""
+	switch v.Kind {
+	case types.Notarize:
+		if before, voted := j.votes.notarized[key]; voted && before != v.Block {
+			contradiction = "it notarized " + before.String() + " and " + v.Block.String()
+		}
+		j.votes.notarized[key] = v.Block
+	case types.Nullify:
+		if _, voted := j.votes.finalized[key]; voted {
+			contradiction = "it nullified the view that it finalized"
+		}
+		j.votes.nullified[key] = true
+	case types.Finalize:
+		if j.votes.nullified[key] {
+			contradiction = "it finalized the view that it nullified"
+		}
+		if before, voted := j.votes.finalized[key]; voted && before != v.Block {
+			contradiction = "it finalized " + before.String() + " and " + v.Block.String()
+		}
+		j.votes.finalized[key] = v.Block
+	}
+	j.seen.Votes++
+	if contradiction != "" && !j.votes.accused[key] {
+		j.votes.accused[key] = true
+		j.report("certificates", v.Height, v.Validator, "in view %d of epoch %d %s", v.View, v.Epoch, contradiction)
+	}
+}

@@ -1,0 +1,85 @@
+package oracle
+
+import (
+	"bytes"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+)
+
+// durable is what each validator has made sure of.
+type durable struct {
+	kept    map[types.Address]keptBlock
+	checked map[sentVote]bool
+}
+
+// keptBlock is the highest block that a validator's disk holds for certain.
+type keptBlock struct {
+	height types.Height
+	hash   types.Hash
+}
+
+// sentVote tells one vote from another, whoever sends it again.
+type sentVote struct {
+	voteKey
+	kind  types.VoteKind
+	block types.Hash
+}
+
+func newDurable() durable {
+	return durable{map[types.Address]keptBlock{}, map[sentVote]bool{}}
+}
+
+// Kept says that a validator's disk holds a final block, synced: whatever becomes
+// of its process, it begins no earlier again.
+func (j *Judge) Kept(validator types.Address, height types.Height, hash types.Hash) {
+	if before := j.durable.kept[validator]; height >= before.height {
+		j.durable.kept[validator] = keptBlock{height, hash}
+	}
+}
+
+// Lost says that a validator's disk was emptied or damaged from outside: what it
+// had made sure of is gone. It sits out until its votes are past, but for a network
+// of up to three, which needs every vote: there it is excused (finding F17).
+func (j *Judge) Lost(validator types.Address) {
+	delete(j.durable.kept, validator)
+	if len(j.rules.Set.Members) <= 3 {
+		j.Excuse(validator)
+	}
+}
+
+// Booted judges what a process begins with: no less than was kept for certain
+// before (decision C5), the block that became final at that height, and the state
+// that its header commits to.
+func (j *Judge) Booted(validator types.Address, block *types.Header, hash, stateRoot types.Hash) {
+	j.seen.Boots++
+	wrong := func(format string, args ...any) { j.report("durable", block.Height, validator, format, args...) }
+	if kept := j.durable.kept[validator]; block.Height < kept.height {
+		wrong("it boots at height %d, and had kept block %s of height %d", block.Height, kept.hash, kept.height)
+	} else if block.Height == kept.height && kept.height > 0 && hash != kept.hash {
+		wrong("it boots with block %s, and had kept %s", hash, kept.hash)
+	}
+	if known := j.chain[block.Height]; known != nil && known.first.Hash != hash {
+		wrong("it boots with block %s, and %s is final at that height", hash, known.first.Hash)
+	}
+	if stateRoot != block.StateRoot {
+		wrong("it boots with a state of root %s, the header says %s", stateRoot, block.StateRoot)
+	}
+}
+
+// Sends judges a vote as it leaves for the first time: it is on disk already
+// (decision C5). The records are those of the sender's log, oldest first; a
+// record that holds the vote holds its signature.
+func (j *Judge) Sends(v *types.Vote, log [][]byte) {
+	key := sentVote{voteKey{v.Validator, v.Epoch, v.View}, v.Kind, v.Block}
+	if j.votes.excused[v.Validator] || j.durable.checked[key] {
+		return
+	}
+	j.durable.checked[key] = true
+	j.seen.Persisted++
+	for i := len(log) - 1; i >= 0; i-- {
+		if bytes.Contains(log[i], v.Signature[:]) {
+			return
+		}
+	}
+	j.report("durable", v.Height, v.Validator, "its %s vote of view %d in epoch %d leaves, and is not in its log", v.Kind, v.View, v.Epoch)
+}

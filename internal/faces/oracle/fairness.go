@@ -1,0 +1,106 @@
+package oracle
+
+import (
+	"math/big"
+	"slices"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+)
+
+// window is the fires of the blocks that CIP-1 §8 counts: under eip1559, since
+// it began.
+type window struct {
+	fires  []firedAt // by height
+	counts map[types.Address]uint64
+}
+
+type firedAt struct {
+	at    types.Height
+	actor types.Address
+}
+
+// decay forgets what is older than the window of the block of height h
+// (decision T21: the blocks from h - window to h - 1, skipped heights included).
+func (w *window) decay(h types.Height, blocks uint64) {
+	for len(w.fires) > 0 && uint64(h-w.fires[0].at) > blocks {
+		actor := w.fires[0].actor
+		if w.counts[actor]--; w.counts[actor] == 0 {
+			delete(w.counts, actor)
+		}
+		w.fires = w.fires[1:]
+	}
+}
+
+// keep counts the fires of a block for those after it.
+func (w *window) keep(o *Observation, fires []*types.TimerChange) {
+	if o.Lane.Policy != eip1559 {
+		return
+	}
+	if w.counts == nil {
+		w.counts = map[types.Address]uint64{}
+	}
+	for _, c := range fires {
+		w.counts[c.Timer.Actor]++
+		w.fires = append(w.fires, firedAt{c.At, c.Timer.Actor})
+	}
+}
+
+// center is the lower median of the actors' counts, or their mean, at least 1.
+func (w *window) center(byMean bool) *big.Rat {
+	if len(w.counts) == 0 {
+		return big.NewRat(1, 1)
+	}
+	var counts []uint64
+	sum := new(big.Int)
+	for _, n := range w.counts {
+		counts = append(counts, n)
+		sum.Add(sum, new(big.Int).SetUint64(n))
+	}
+	if byMean {
+		return new(big.Rat).SetFrac(sum, big.NewInt(int64(len(counts))))
+	}
+	slices.Sort(counts)
+	return new(big.Rat).SetInt(new(big.Int).SetUint64(counts[(len(counts)-1)/2]))
+}
+
+// weights judges the weight that a block gave each actor.
+func (r *laneOf) weights() {
+	r.window.decay(r.o.Block.Header.Height, r.rules.Window)
+	center := r.window.center(r.rules.ByMean)
+	want := map[types.Address]*big.Rat{}
+	for i := range r.o.Timers {
+		c := &r.o.Timers[i]
+		if c.Weight.Den == 0 {
+			if c.Status == types.TimerFired {
+				r.wrong("timer %s fired without a weight", c.Timer.ID)
+			}
+			continue
+		}
+		actor := c.Timer.Actor
+		if want[actor] == nil {
+			want[actor] = weightOf(r.rules, r.window.counts[actor], center)
+		}
+		r.seen.Weights++
+		got := new(big.Rat).SetFrac(new(big.Int).SetUint64(c.Weight.Num), new(big.Int).SetUint64(c.Weight.Den))
+		if got.Cmp(want[actor]) != 0 {
+			r.wrong("the weight of %s is %s; with %d fires in the window of a network at %s it is %s", actor, c.Weight,
+				r.window.counts[actor], center.RatString(), want[actor].RatString())
+		}
+	}
+}
+
+// weightOf is clip(2 - ratio, 1, 2) with the parameters for 1 and 2: the greatest
+// at ratio 0, the least from 1 on, and linear between.
+func weightOf(l *Lane, fires uint64, center *big.Rat) *big.Rat {
+	one := big.NewRat(1, 1)
+	if center.Cmp(one) < 0 {
+		center = one
+	}
+	ratio := new(big.Rat).SetInt(new(big.Int).SetUint64(fires))
+	if ratio.Quo(ratio, center); ratio.Cmp(one) > 0 {
+		ratio = one
+	}
+	least, most := new(big.Rat).SetUint64(l.WeightMin), new(big.Rat).SetUint64(max(l.WeightMin, l.WeightMax))
+	span := new(big.Rat).Sub(most, least)
+	return most.Sub(most, span.Mul(span, ratio))
+}

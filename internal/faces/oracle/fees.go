@@ -1,0 +1,218 @@
+package oracle
+
+import (
+	"math/big"
+
+	"github.com/cowboyinc/devnet/internal/base/codec"
+	"github.com/cowboyinc/devnet/internal/base/types"
+)
+
+// charge judges the receipts of a block: each fee to the wei, where its price is
+// known from the block alone (decisions C14, T13, T27).
+func (j *Judge) charge(o *Observation) {
+	h := &o.Block.Header
+	wrong := func(format string, args ...any) {
+		j.report("fees", h.Height, types.Address{}, format, args...)
+	}
+	txs := map[types.Hash]*types.Transaction{}
+	for i := range o.Block.Transactions {
+		tx := &o.Block.Transactions[i]
+		txs[keccak(codec.Marshal(tx))] = tx
+		j.supply.given = j.supply.given || tx.To != nil && *tx.To == types.TimerEscrow
+	}
+	fired := map[types.TimerID]*types.TimerChange{}
+	for i := range o.Timers {
+		if o.Timers[i].Status == types.TimerFired {
+			fired[o.Timers[i].Timer.ID] = &o.Timers[i]
+		}
+	}
+	var cycles, fires, cells uint64
+	for i := range o.Receipts {
+		r := &o.Receipts[i]
+		j.seen.Receipts++
+		cycles, cells = cycles+uint64(r.Cycles), cells+uint64(r.Cells)
+		if r.Height != h.Height || int(r.Index) != i {
+			wrong("receipt %d says it is %d of height %d", i, r.Index, r.Height)
+		}
+		if r.Fee.Less(r.Tip) {
+			wrong("receipt %d has a tip of %s in a fee of %s", i, r.Tip, r.Fee)
+			continue
+		}
+		j.supply.burned.Add(&j.supply.burned, r.Fee.Sub(r.Tip).Big())
+		switch r.Origin {
+		case types.OriginTransaction:
+			tx := txs[r.Hash]
+			if tx == nil {
+				wrong("receipt %d is of no transaction of the block, or of one that has a receipt: %s", i, r.Hash)
+				continue
+			}
+			delete(txs, r.Hash)
+			j.chargeTransaction(h, tx, r, wrong)
+			j.sponsors.signed(tx, r)
+		case types.OriginTimer:
+			fires += uint64(r.Cycles)
+			c := fired[r.Hash]
+			if c == nil {
+				wrong("receipt %d is of the fire of no timer, or of one that has a receipt: %s", i, r.Hash)
+				continue
+			}
+			delete(fired, r.Hash)
+			j.chargeFire(o, c, r, wrong)
+			j.sponsors.drew(c, wrong)
+		case types.OriginMessage:
+			if !r.Tip.IsZero() {
+				wrong("the delivery %s paid a tip of %s", r.Hash, r.Tip)
+			}
+		default:
+			wrong("receipt %d has the origin %q", i, r.Origin)
+		}
+	}
+	for i := range o.Block.Transactions {
+		hash := keccak(codec.Marshal(&o.Block.Transactions[i]))
+		if txs[hash] != nil {
+			wrong("transaction %s has no receipt", hash)
+		}
+	}
+	for i := range o.Timers {
+		if id := o.Timers[i].Timer.ID; fired[id] != nil {
+			wrong("the fire of %s has no receipt", id)
+		}
+	}
+	cycles += j.chargeAgents(o, cycles, wrong)
+	if types.Cycles(cycles) != h.CyclesUsed || types.Cells(cells) != h.CellsUsed || types.Cycles(fires) != h.TimerCyclesUsed {
+		wrong("its receipts used %d cycles (fires %d) and %d cells, the header says %d (%d) and %d", cycles, fires, cells,
+			h.CyclesUsed, h.TimerCyclesUsed, h.CellsUsed)
+	}
+}
+
+// chargeTransaction judges a transaction's fee: for each cycle and cell used
+// the base fee, and the tip that fits under the maximum.
+func (j *Judge) chargeTransaction(h *types.Header, tx *types.Transaction, r *types.Receipt, wrong func(string, ...any)) {
+	cycle, cell := tip(tx.MaxFeePerCycle, tx.MaxPriorityFeePerCycle, h.BaseFeeCycle), tip(tx.MaxFeePerCell, tx.MaxPriorityFeePerCell, h.BaseFeeCell)
+	if cycle.Sign() < 0 || cell.Sign() < 0 {
+		wrong("transaction %s is in a block whose base fees exceed its maxima", r.Hash)
+		return
+	}
+	tips := new(big.Int).Add(times(cycle, uint64(r.Cycles)), times(cell, uint64(r.Cells)))
+	fee := new(big.Int).Add(times(h.BaseFeeCycle.Big(), uint64(r.Cycles)), times(h.BaseFeeCell.Big(), uint64(r.Cells)))
+	fee.Add(fee, tips)
+	if r.Fee.Big().Cmp(fee) != 0 || r.Tip.Big().Cmp(tips) != 0 {
+		wrong("transaction %s with %d cycles and %d cells paid %s, tip %s; want %s, tip %s",
+			r.Hash, r.Cycles, r.Cells, r.Fee, r.Tip, fee, tips)
+	}
+	if r.Cycles > tx.CyclesLimit || r.Cells > tx.CellsLimit {
+		wrong("transaction %s used %d cycles and %d cells of %d and %d", r.Hash, r.Cycles, r.Cells, tx.CyclesLimit, tx.CellsLimit)
+	}
+}
+
+// chargeAgents judges what gas bidding agents used, which no receipt shows: the
+// rest of the block's cycles, only under policies that ask, within their budget,
+// and burned at the cycle base fee (decision T15). It returns that rest.
+func (j *Judge) chargeAgents(o *Observation, shown uint64, wrong func(string, ...any)) uint64 {
+	h := &o.Block.Header
+	if uint64(h.CyclesUsed) <= shown || o.Lane.Policy != eip1559 && o.Lane.Policy != firstRevision || j.free(o) {
+		return 0
+	}
+	asked := uint64(h.CyclesUsed) - shown
+	if types.Cycles(asked) > o.Lane.AskBudget {
+		wrong("%d cycles of the block are in no receipt; agents may use %d", asked, o.Lane.AskBudget)
+	}
+	j.seen.Asked++
+	j.supply.burned.Add(&j.supply.burned, times(h.BaseFeeCycle.Big(), asked))
+	return asked
+}
+
+// chargeFire judges a fire's fee: the cycle base fee, under eip1559 the lane's
+// beside it, the cell base fee; and what goes to the proposer, which is a tip a
+// cycle under eip1559 and the first revision, and the payment of an auction
+// (decisions T12, T13, T23, T24, T27).
+func (j *Judge) chargeFire(o *Observation, c *types.TimerChange, r *types.Receipt, wrong func(string, ...any)) {
+	h, l := &o.Block.Header, &o.Lane
+	fee, tips := new(big.Int), new(big.Int)
+	if !j.free(o) {
+		fee.Add(times(h.BaseFeeCycle.Big(), uint64(r.Cycles)), times(h.BaseFeeCell.Big(), uint64(r.Cells)))
+		switch {
+		case l.Policy == eip1559:
+			fee.Add(fee, times(l.lanePrice(h), uint64(r.Cycles)))
+			tips = times(c.Priority.Big(), uint64(r.Cycles))
+			j.tipped(l.lanePrice(h), c, wrong)
+		case l.Policy == firstRevision:
+			tips = times(c.Priority.Big(), uint64(r.Cycles))
+			j.tipped(h.BaseFeeCycle.Big(), c, wrong)
+		case l.auction():
+			tips = r.Tip.Big()
+			j.payment(l, c, r, wrong)
+		}
+	}
+	fee.Add(fee, tips)
+	if r.Fee.Big().Cmp(fee) != 0 || r.Tip.Big().Cmp(tips) != 0 {
+		wrong("the fire of %s with %d cycles and %d cells paid %s, tip %s; want %s, tip %s", r.Hash, r.Cycles, r.Cells, r.Fee, r.Tip, fee, tips)
+	}
+	if c.FeePaid != r.Fee || c.TipPaid != r.Tip || c.CyclesUsed != r.Cycles || c.CellsUsed != r.Cells || c.Result != r.Status {
+		wrong("the fire of %s used %d cycles and %d cells for %s, tip %s, and ended %s; its receipt says %d, %d, %s, %s and %s", r.Hash,
+			c.CyclesUsed, c.CellsUsed, c.FeePaid, c.TipPaid, c.Result, r.Cycles, r.Cells, r.Fee, r.Tip, r.Status)
+	}
+}
+
+// lanePrice is what a cycle of a fire pays for the lane: its base fee times the
+// multiplier, rounded down.
+func (l *Lane) lanePrice(h *types.Header) *big.Int {
+	price := times(h.BaseFeeLaneTimer.Big(), l.FeePermille)
+	return price.Quo(price, big.NewInt(1000))
+}
+
+// tipped judges a tip against what the timer states: never above its maximum
+// priority, nor above what its maximum fee leaves over the base fee; exactly the
+// lesser where it states both. What an agent said no block shows.
+func (j *Judge) tipped(base *big.Int, c *types.TimerChange, wrong func(string, ...any)) {
+	known := j.timers.pending[c.Timer.ID]
+	if known == nil {
+		return // age accuses it
+	}
+	t, paid := &known.timer, c.Priority.Big()
+	var most *big.Int
+	if t.MaxFeePerCycle != nil {
+		if most = new(big.Int).Sub(t.MaxFeePerCycle.Big(), base); most.Sign() < 0 {
+			wrong("timer %s, whose maximum is %s a cycle, fired at a base fee of %s", t.ID, t.MaxFeePerCycle, base)
+			return
+		}
+	}
+	if p := t.MaxPriorityFeePerCycle; p != nil && (most == nil || p.Big().Cmp(most) < 0) {
+		most = p.Big()
+	}
+	both := t.MaxFeePerCycle != nil && t.MaxPriorityFeePerCycle != nil
+	if most != nil && (paid.Cmp(most) > 0 || both && paid.Cmp(most) != 0) {
+		wrong("timer %s tips %s a cycle; by what it states it is %s", t.ID, paid, most)
+	}
+}
+
+// payment judges an auction's payment: at most the bid, and the bid itself where
+// the first price is paid; at least the reserve price where the bid reaches it.
+func (j *Judge) payment(l *Lane, c *types.TimerChange, r *types.Receipt, wrong func(string, ...any)) {
+	known := j.timers.pending[c.Timer.ID]
+	if known == nil {
+		return // age accuses it
+	}
+	bid := known.timer.Bid
+	if bid.Less(r.Tip) || r.Tip.Less(l.Reserve.Min(bid)) || l.Policy == firstPrice && r.Tip != bid {
+		wrong("timer %s, which bid %s, won and paid %s; the reserve price is %s", r.Hash, bid, r.Tip, l.Reserve)
+	}
+}
+
+// tip is the lesser of the priority and what the maximum leaves above the base
+// fee; below zero where the base fee exceeds the maximum.
+func tip(maximum, priority, base types.Wei) *big.Int {
+	room := new(big.Int).Sub(maximum.Big(), base.Big())
+	if p := priority.Big(); p.Cmp(room) < 0 {
+		return p
+	}
+	return room
+}
+
+func times(price *big.Int, n uint64) *big.Int {
+	return new(big.Int).Mul(price, new(big.Int).SetUint64(n))
+}
+
+// free reports whether the fires of a block cost nothing: under fifo alone
+// (decision T2).
+func (j *Judge) free(o *Observation) bool { return j.rules.FreeFees && o.Lane.Policy == fifo }

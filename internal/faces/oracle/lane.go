@@ -1,0 +1,272 @@
+package oracle
+
+import (
+	"bytes"
+	"math/big"
+	"sort"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+)
+
+// lane judges what the timer lane of a block did, as far as its changes and
+// receipts show it (decisions T5, T10, T11, T16, T19, T21, T24):
+//
+//	budget   the cycles of fires stay within the lane's, and each fire's limit fitted
+//	         into what the lane and the block's cells had left when its turn came
+//	order    under fifo by due height, then sequence; under eip1559 by
+//	         (priority + floor) × weight, ties as the parameter says, exactly
+//	greed    under these two, who waits because the lane or the block's cells are full
+//	         would not have fitted at its turn
+//	weights  under eip1559 each weight is W(actor), counted again from all fires
+//	caps     what one fire may use; an auction's fires a block and an actor
+//	cleanup  ends unfired fit their budget, and who waits for it did not
+//	examined at most max_examined, and nobody due is left out who goes before one
+//	         that was not
+//
+// The first revision's slices and the auctions' order depend on what bidders said
+// and on state that no block shows: there the order is not judged.
+func (j *Judge) lane(o *Observation) {
+	h := o.Block.Header.Height
+	wrong := func(format string, args ...any) { j.report("lane", h, types.Address{}, format, args...) }
+	r := &laneOf{Judge: j, o: o, rules: &o.Lane, wrong: wrong, woken: map[types.TimerID]types.Height{}}
+	r.part()
+	r.budget()
+	if r.rules.Policy == eip1559 {
+		r.weights()
+	}
+	if r.rules.Policy == eip1559 || r.rules.Policy == fifo {
+		r.order()
+		r.greed()
+	}
+	if r.rules.auction() {
+		r.caps()
+	}
+	r.cleanup()
+	r.bounds()
+	j.window.keep(o, r.fires)
+}
+
+// laneOf is lane under way.
+type laneOf struct {
+	*Judge
+	o     *Observation
+	rules *Lane
+	wrong func(string, ...any)
+	fires []*types.TimerChange
+	waits []*types.TimerChange // examined and deferred
+	ended uint64               // unfired, by the lane
+	gone  uint64               // due ones that a handler cancelled
+	woken map[types.TimerID]types.Height
+	used  []types.Cycles // by the fires before each, and by all
+	cells []types.Cells
+}
+
+func (r *laneOf) part() {
+	for i := range r.o.Timers {
+		c := &r.o.Timers[i]
+		switch {
+		case c.Status == types.TimerFired:
+			r.fires = append(r.fires, c)
+		case c.Status == types.TimerExpired || c.Status == types.TimerInsufficientFunds:
+			r.ended++
+		case c.Status == types.TimerCancelled:
+			if l := r.timers.pending[c.Timer.ID]; l != nil && l.isDue(c.At) {
+				r.gone++
+			}
+		case c.Reason == reasonTrigger:
+			r.woken[c.Timer.ID] = c.At
+		case r.isDeferral(c):
+			r.waits = append(r.waits, c)
+		}
+	}
+}
+
+// isDeferral tells a deferral from what else can happen to a pending timer.
+func (j *Judge) isDeferral(c *types.TimerChange) bool {
+	switch c.Reason {
+	case "", reasonTrigger, reasonExtended, reasonExtendedGov:
+		return false
+	}
+	return c.Status == types.TimerPending && j.timers.pending[c.Timer.ID] != nil
+}
+
+// timer is the timer of a change as it was scheduled: a deferral tells only what
+// examining read.
+func (r *laneOf) timer(c *types.TimerChange) *types.Timer {
+	if l := r.timers.pending[c.Timer.ID]; l != nil {
+		return &l.timer
+	}
+	return &c.Timer
+}
+
+func (r *laneOf) due(c *types.TimerChange) types.Height {
+	if at, ok := r.woken[c.Timer.ID]; ok {
+		return at
+	}
+	if l := r.timers.pending[c.Timer.ID]; l != nil {
+		return l.due()
+	}
+	return c.Timer.Height
+}
+
+// cellsBefore is what the block had left of its cells when the lane began.
+func (r *laneOf) cellsBefore() types.Cells {
+	left := r.rules.CellsLimit
+	if r.rules.Policy == firstRevision {
+		return left // its lane comes before the transactions (decision T3)
+	}
+	for i := range r.o.Receipts {
+		if r.o.Receipts[i].Origin == types.OriginTransaction {
+			left = left.Sub(r.o.Receipts[i].Cells)
+		}
+	}
+	return left
+}
+
+func (r *laneOf) budget() {
+	var cycles types.Cycles
+	var cells types.Cells
+	left := r.cellsBefore()
+	for _, c := range r.fires {
+		limit := r.rules.limit(r.timer(c))
+		r.used, r.cells = append(r.used, cycles), append(r.cells, cells)
+		if limit > r.rules.LaneBudget.Sub(cycles) {
+			r.wrong("timer %s with a limit of %d cycles fired when %d of the lane's %d were used", c.Timer.ID, limit, cycles, r.rules.LaneBudget)
+		}
+		if r.rules.FireCells > left.Sub(cells) {
+			r.wrong("timer %s fired when the block had %d cells left, of the %d that a fire may use", c.Timer.ID, left.Sub(cells), r.rules.FireCells)
+		}
+		if c.CyclesUsed > limit || c.CellsUsed > r.rules.FireCells {
+			r.wrong("the fire of %s used %d cycles and %d cells, of %d and %d", c.Timer.ID, c.CyclesUsed, c.CellsUsed, limit, r.rules.FireCells)
+		}
+		cycles, cells = cycles.Add(c.CyclesUsed), cells.Add(c.CellsUsed)
+	}
+	r.used, r.cells = append(r.used, cycles), append(r.cells, cells)
+	if cycles > r.rules.LaneBudget {
+		r.wrong("fires used %d cycles, the lane has %d", cycles, r.rules.LaneBudget)
+	}
+	r.seen.Lanes++
+}
+
+// ahead reports whether the turn of a comes before that of b.
+func (r *laneOf) ahead(a, b *types.TimerChange) bool {
+	if r.rules.Policy == eip1559 {
+		if c := urgency(r.rules, a, b).Cmp(urgency(r.rules, b, a)); c != 0 {
+			return c > 0
+		}
+		if !r.rules.TieByAge {
+			return bytes.Compare(a.Timer.ID[:], b.Timer.ID[:]) < 0
+		}
+	}
+	if x, y := r.due(a), r.due(b); x != y {
+		return x < y
+	}
+	return a.Timer.Seq < b.Timer.Seq
+}
+
+// urgency is (priority + floor) × weight of c, times the denominator of the
+// weight that it is compared with.
+func urgency(l *Lane, c, other *types.TimerChange) *big.Int {
+	u := new(big.Int).Add(c.Priority.Big(), l.PriorityFloor.Big())
+	u.Mul(u, new(big.Int).SetUint64(c.Weight.Num))
+	return u.Mul(u, new(big.Int).SetUint64(max(1, other.Weight.Den)))
+}
+
+func (r *laneOf) order() {
+	for i := 1; i < len(r.fires); i++ {
+		if a, b := r.fires[i-1], r.fires[i]; r.ahead(b, a) {
+			r.wrong("timer %s (priority %s, weight %s, due %d, sequence %d) fired after %s (priority %s, weight %s, due %d, sequence %d)",
+				b.Timer.ID, b.Priority, b.Weight, r.due(b), b.Timer.Seq, a.Timer.ID, a.Priority, a.Weight, r.due(a), a.Timer.Seq)
+		}
+	}
+}
+
+// greed looks for timers that were passed over though they fitted.
+func (r *laneOf) greed() {
+	left := r.cellsBefore()
+	for _, c := range r.waits {
+		if c.Reason != reasonLaneFull && c.Reason != reasonCells {
+			continue
+		}
+		turn := len(r.fires)
+		if n := len(r.fires); n > 0 && r.ahead(c, r.fires[n-1]) {
+			turn = sort.Search(n, func(i int) bool { return r.ahead(c, r.fires[i]) })
+		}
+		limit := r.rules.limit(r.timer(c))
+		fits := limit <= r.rules.LaneBudget.Sub(r.used[turn])
+		if c.Reason == reasonLaneFull && fits || c.Reason == reasonCells && (!fits || r.rules.FireCells <= left.Sub(r.cells[turn])) {
+			r.wrong("timer %s with a limit of %d cycles waits (%s) though at its turn the lane had used %d of %d cycles, and the block had %d cells left",
+				c.Timer.ID, limit, c.Reason, r.used[turn], r.rules.LaneBudget, left.Sub(r.cells[turn]))
+		}
+	}
+}
+
+// caps judges an auction's caps (CIP-5 §9.6); its winners are filled by their
+// limits (decision T24).
+func (r *laneOf) caps() {
+	perActor := map[types.Address]uint64{}
+	var limits types.Cycles
+	for _, c := range r.fires {
+		perActor[c.Timer.Actor]++
+		limits = limits.Add(r.rules.limit(r.timer(c)))
+		if n := perActor[c.Timer.Actor]; n == r.rules.FiresActor+1 {
+			r.wrong("actor %s won more than %d times", c.Timer.Actor, r.rules.FiresActor)
+		}
+	}
+	if n := uint64(len(r.fires)); n > r.rules.FiresBlock {
+		r.wrong("%d timers won, at most %d", n, r.rules.FiresBlock)
+	}
+	if limits > r.rules.LaneBudget {
+		r.wrong("the winners' limits are %d cycles, the lane has %d", limits, r.rules.LaneBudget)
+	}
+}
+
+func (r *laneOf) cleanup() {
+	room := uint64(r.rules.GCBudget / max(1, r.rules.GCPerTimer))
+	if r.ended > room {
+		r.wrong("%d timers ended unfired, the cleanup lane has room for %d", r.ended, room)
+	}
+	for _, c := range r.waits {
+		if c.Reason == reasonGC && r.ended < room {
+			r.wrong("timer %s waits for the cleanup lane, which ended %d and has room for %d", c.Timer.ID, r.ended, room)
+			return
+		}
+	}
+}
+
+// bounds judges how many timers the block looked at, and that it began with
+// those of the highest stated tip (decision T16).
+func (r *laneOf) bounds() {
+	spoken := uint64(len(r.fires)) + uint64(len(r.waits)) + r.ended
+	if spoken > r.rules.Examined+r.beside() {
+		r.wrong("%d due timers were looked at, at most %d", spoken, r.rules.Examined)
+	}
+	r.timers.full = spoken+r.gone >= r.rules.Examined
+	if !r.timers.full {
+		return
+	}
+	r.timers.least = nil
+	for i := range r.o.Timers {
+		c := &r.o.Timers[i]
+		l := r.timers.pending[c.Timer.ID]
+		lane := c.Status == types.TimerFired || c.Status == types.TimerExpired || c.Status == types.TimerInsufficientFunds || r.isDeferral(c)
+		if l != nil && lane && (r.timers.least == nil || r.timers.least.before(l)) {
+			r.timers.least = l
+		}
+	}
+}
+
+// beside is how many timers a block may have looked at beside the others: of those
+// that expired, or wait for their end, so many as the cleanup lane may take
+// (decision T16).
+func (r *laneOf) beside() (n uint64) {
+	if r.rules.GCPerTimer == 0 {
+		return 0
+	}
+	for i := range r.o.Timers {
+		if c := &r.o.Timers[i]; c.Status == types.TimerExpired || c.Status == types.TimerPending && c.Reason == "gc_lane_full" {
+			n++
+		}
+	}
+	return min(n, uint64(r.rules.GCBudget/r.rules.GCPerTimer))
+}

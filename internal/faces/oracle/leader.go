@@ -1,0 +1,84 @@
+package oracle
+
+import "github.com/cowboyinc/devnet/internal/base/types"
+
+// leads judges who made a block and in which view (decisions C1, C6): the epoch is
+// that of its height, views rise along the chain, the proposer is the member whose
+// turn the view is, by an own count over the set sorted by address, and the
+// parent was notarized in its own view, before this one; the last of a set perhaps
+// in a later one, beside which the views after it begin. Votes bear the epoch in
+// which their set began.
+func (j *Judge) leads(o *Observation, parent *types.Header) {
+	h := &o.Block.Header
+	wrong := func(format string, args ...any) { j.report("leader", h.Height, types.Address{}, format, args...) }
+	if n := j.rules.EpochBlocks; n > 0 {
+		if want := types.Epoch(uint64(h.Height-1) / n); h.Epoch != want {
+			wrong("the block says epoch %d; with %d blocks an epoch it is of epoch %d", h.Epoch, n, want)
+		}
+	}
+	if h.View <= parent.View {
+		wrong("its view is %d, and its parent's is %d", h.View, parent.View)
+	}
+	if j.rules.Hears && len(j.sets[0].Members) > 1 && !j.proposed[o.Hash] {
+		wrong("%s never sent a proposal of it, and is named as its proposer", h.Proposer)
+	}
+	if set := j.setOf(h.Epoch); set != nil {
+		if h.SetEpoch != set.Epoch {
+			wrong("the block says that the set of epoch %d decides on it; it is that of epoch %d", h.SetEpoch, set.Epoch)
+		}
+		j.seen.Leaders++
+		if turn := turnOf(set, h.View); h.Proposer != turn {
+			wrong("%s proposed in view %d of epoch %d, which is the turn of %s", h.Proposer, h.View, h.Epoch, turn)
+		}
+	}
+	c := o.Block.Parent
+	if c == nil {
+		return // of genesis; or certify accuses it
+	}
+	before, now := j.setOf(parent.Epoch), j.setOf(h.Epoch)
+	if before == nil || now == nil {
+		return
+	}
+	border := before.Epoch != now.Epoch // its block is proposed again until it is final
+	if c.Epoch != before.Epoch || c.View != parent.View && !(border && c.View > parent.View) || c.View >= h.View && !border {
+		wrong("its parent, of view %d and the set of epoch %d, was notarized in view %d by that of epoch %d, and it is of view %d itself",
+			parent.View, before.Epoch, c.View, c.Epoch, h.View)
+	}
+}
+
+// Proposed says that a validator sent a proposal of a block, signed as its view's
+// leader. It is told before the block can become final.
+func (j *Judge) Proposed(from types.Address, b *types.Block) {
+	if b.Header.Proposer == from {
+		j.proposed[hashHeader(&b.Header)] = true
+	}
+}
+
+// setOf is the set of an epoch: the one announced last up to it.
+func (j *Judge) setOf(epoch types.Epoch) *types.ValidatorSet {
+	for e := epoch; ; e-- {
+		if set, known := j.sets[e]; known {
+			return &set
+		}
+		if e == 0 {
+			return nil
+		}
+	}
+}
+
+// turnOf counts views around the set, by address.
+func turnOf(set *types.ValidatorSet, view types.View) types.Address {
+	turn := uint64(view) % uint64(len(set.Members))
+	for i := range set.Members {
+		before := uint64(0)
+		for k := range set.Members {
+			if set.Members[k].Address.Compare(set.Members[i].Address) < 0 {
+				before++
+			}
+		}
+		if before == turn {
+			return set.Members[i].Address
+		}
+	}
+	return types.Address{}
+}

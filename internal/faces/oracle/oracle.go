@@ -1,0 +1,255 @@
+// Package oracle judges what validators finalized. It shares no code with what
+// it judges: it knows the chain's words (package types, package codec), hashes
+// for itself, and counts, adds and orders in the dumbest way that is right.
+//
+// A Judge is fed an Observation for each block that each honest validator
+// finalized, and votes as they are seen. Each checker is one file:
+//
+//	agreement     no two blocks at one height; every block's parent is the block before
+//	certificates  n - f distinct valid signatures of the epoch's set, by an own count;
+//	              no validator votes against itself
+//	roots         equal roots at equal heights; the header's is that of a full re-hash
+//	supply        genesis + minted - burned = balances + escrows (decision C15)
+//	fees          each receipt to the wei; what is burned is what was paid less tips
+//	basefees      every base fee follows from the block before (decisions C14, T12)
+//	lane          budgets, order, weights and caps of the timer lane
+//	passing       what a block passed over, who says so, and what ends by it (C18)
+//	timers        each ends once, never early (decisions T1, T4, T20, T26)
+//	leader        who proposes, in views that rise, in the epoch of the height (C1, C6)
+//	nonces        each signer's rise by one, so that no transaction comes twice
+//	accounts      who paid and who was paid, by address, after every block; deliveries
+//	              at the price they were prepaid at (C14, C16, T2, T13)
+//	nextset       the set that follows, counted from the instructions (C6)
+//	durable       what a boot begins with was committed, and all that was; a vote that
+//	              leaves is in the log (C5)
+//
+// What only one chain can have (supply and what follows) is judged once a height,
+// in the order of the chain, on the first observation of that height; that the
+// others are equal is agreement.
+package oracle
+
+import (
+	"fmt"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+)
+
+// MaxViolations bounds what a Judge keeps of each oracle: the first ones tell, and
+// one that reports much hides no other.
+const MaxViolations = 100
+
+// Observation is one block as one validator finalized it.
+type Observation struct {
+	Validator    types.Address
+	Block        *types.Block
+	Hash         types.Hash // by which the validator knows the block
+	StateRoot    types.Hash // of the state it holds after the block
+	Receipts     []types.Receipt
+	Timers       []types.TimerChange // in the order they happened
+	Finalization *types.Certificate  // of this block, or nil where a later one finalized it
+	NextSet      *types.ValidatorSet // of the next epoch, in the last block of each
+	Lane         Lane                // the parameters in force in it
+	State        []Entry             // all of the state, at sampled heights; else nil
+	Money        *Money              // at sampled heights; else nil
+	Accounts     []Account           // that the block wrote, as they are after it
+	Sent         []Sent              // messages that it put into the queue
+}
+
+// Entry is one key of state.
+type Entry struct{ Key, Value []byte }
+
+// Money is all the money there is after a block, in wei.
+type Money struct {
+	Minted   types.Wei // since genesis
+	Burned   types.Wei // since genesis
+	Balances []types.Wei
+	Escrows  []types.Wei // of messages, jobs
+	Bids     types.Wei   // among the balances: what is locked for bids of timers
+}
+
+// Rules are what the chain began with.
+type Rules struct {
+	ChainID  uint64
+	Genesis  *types.Block       // the block of height 0
+	Set      types.ValidatorSet // of epoch 0
+	Supply   types.Wei          // the sum of all balances at genesis
+	FreeFees bool               // fees = free (decision T2): fires under fifo cost nothing
+	Lane     Lane               // the parameters in force at genesis
+	// Accounts are those of genesis. Nil: nonces and accounts are not judged.
+	Accounts    []Account
+	EpochBlocks uint64        // of an epoch; 0: epochs are not judged
+	SystemKey   types.Address // whose instructions count
+	Hears       bool          // Proposed is told of every proposal that leaves its proposer
+	// AddressOf returns the address of a public key. Nil: sets are not judged.
+	AddressOf func(types.PublicKey) (types.Address, bool)
+	// Recover returns who signed a digest.
+	Recover func(types.Hash, types.Signature) (types.Address, bool)
+}
+
+// Violation is a rule that was broken.
+type Violation struct {
+	Oracle    string
+	Height    types.Height
+	Validator types.Address // zero where no one validator is meant
+	Detail    string
+}
+
+func (v Violation) Error() string {
+	who := ""
+	if !v.Validator.IsZero() {
+		who = " (" + v.Validator.String() + ")"
+	}
+	return fmt.Sprintf("oracle %s: height %d%s: %s", v.Oracle, v.Height, who, v.Detail)
+}
+
+// Judge judges one chain.
+type Judge struct {
+	rules      Rules
+	chain      map[types.Height]*judged      // by height
+	children   map[types.Hash][]types.Height // finalized heights by parent
+	sets       map[types.Epoch]types.ValidatorSet
+	tip        types.Height // up to where the chain was judged in order
+	tipHash    types.Hash
+	votes      votes
+	supply     supply
+	timers     timers
+	sponsors   sponsors
+	blamed     blames
+	window     window
+	before     feesBefore
+	books      books
+	turnover   turnover
+	durable    durable
+	proposed   map[types.Hash]bool // blocks that their proposers sent
+	parent     *types.Header       // of the block that is judged next
+	violations []Violation
+	reported   map[string]int // violations by oracle; looked up only
+	seen       Counts
+	rehashed   rehashed
+}
+
+// judged is the first observation of a height.
+type judged struct {
+	first Observation
+	money *Money
+}
+
+// Counts says how much was judged, so that a test can tell an oracle that found
+// nothing from one that looked at nothing.
+type Counts struct {
+	Observations, Heights, Certificates, Signatures, Rehashed, Summed, Receipts, Votes int
+	Scheduled, Deferred, Ended, Fired, Expired, Insufficient, Cancelled                int // timers
+	Triggered, Lanes, Weights, Asked, BaseFees                                         int
+	Passed, HostFailed                                                                 int // by name; of them at their end
+	Leaders, Nonces, Accounts, Deliveries, Sets, Boots, Persisted                      int
+}
+
+// Of is how much each oracle has judged, by its name.
+func (c Counts) Of() map[string]int {
+	return map[string]int{"agreement": c.Heights, "certificates": c.Certificates, "roots": c.Rehashed, "supply": c.Summed,
+		"fees": c.Receipts, "basefees": c.BaseFees, "lane": c.Lanes, "passing": c.Heights, "timers": c.Scheduled, "leader": c.Leaders,
+		"nonces": c.Nonces, "accounts": c.Accounts, "nextset": c.Heights, "durable": c.Boots + c.Persisted}
+}
+
+// New returns a judge of a chain that began with these rules.
+func New(rules Rules) *Judge {
+	return &Judge{
+		rules:    rules,
+		chain:    make(map[types.Height]*judged),
+		children: make(map[types.Hash][]types.Height),
+		sets:     map[types.Epoch]types.ValidatorSet{0: rules.Set},
+		tipHash:  hashHeader(&rules.Genesis.Header),
+		votes:    newVotes(),
+		timers:   newTimers(),
+		sponsors: sponsors{},
+		blamed:   newBlames(),
+		before:   feesBefore{header: &rules.Genesis.Header, lane: rules.Lane},
+		books:    newBooks(rules.Accounts),
+		turnover: newTurnover(rules.Set),
+		durable:  newDurable(),
+		proposed: map[types.Hash]bool{},
+		reported: map[string]int{},
+		parent:   &rules.Genesis.Header,
+	}
+}
+
+// Observe judges one block of one validator. Blocks of a validator come in the
+// order in which it finalized them; one that restarted may begin again.
+func (j *Judge) Observe(o Observation) {
+	j.seen.Observations++
+	if o.Block == nil {
+		j.report("agreement", 0, o.Validator, "an observation without a block")
+		return
+	}
+	h := o.Block.Header.Height
+	j.agree(&o)
+	j.certify(&o)
+	j.rehash(&o)
+	known := j.chain[h]
+	if known == nil {
+		known = &judged{first: o}
+		j.chain[h] = known
+		parent := o.Block.Header.Parent
+		j.children[parent] = append(j.children[parent], h)
+		known.first.State = nil // judged already, and large
+	}
+	if o.Money != nil && known.money == nil {
+		known.money = o.Money
+		if h <= j.tip {
+			j.sum(h, o.Money)
+		}
+	}
+	j.advance()
+}
+
+// advance judges what follows in the chain, as far as it is known.
+func (j *Judge) advance() {
+	for {
+		heights := j.children[j.tipHash]
+		if len(heights) == 0 {
+			return
+		}
+		next := j.chain[heights[0]]
+		j.tip, j.tipHash = heights[0], next.first.Hash
+		j.seen.Heights++
+		j.leads(&next.first, j.parent)
+		j.parent = &next.first.Block.Header
+		if j.rules.Accounts != nil {
+			j.account(&next.first)
+		}
+		if j.rules.AddressOf != nil {
+			j.rotate(&next.first)
+		}
+		j.baseFees(&next.first)
+		j.charge(&next.first)
+		j.lane(&next.first)
+		j.pass(&next.first)
+		j.age(&next.first)
+		if next.money != nil {
+			j.sum(j.tip, next.money)
+		}
+	}
+}
+
+// Violations are the rules that were broken so far, at most MaxViolations of each oracle.
+func (j *Judge) Violations() []Violation { return j.violations }
+
+// Err is the first violation, or nil.
+func (j *Judge) Err() error {
+	if len(j.violations) == 0 {
+		return nil
+	}
+	return j.violations[0]
+}
+
+// Counts says how much was judged.
+func (j *Judge) Counts() Counts { return j.seen }
+
+// Tip is the height up to which the chain was seen without a gap.
+func (j *Judge) Tip() types.Height { return j.tip }
+
+func (j *Judge) report(oracle string, h types.Height, who types.Address, format string, args ...any) {
+	if j.reported[oracle]++; j.reported[oracle] <= MaxViolations {
+		j.violations = append(j.violations, Violation{oracle, h, who, fmt.Sprintf(format, args...)})
+	}
+}

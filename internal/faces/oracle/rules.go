@@ -1,0 +1,56 @@
+package oracle
+
+import "github.com/cowboyinc/devnet/internal/base/types"
+
+// Lane are the parameters in force in a block that tell what the timer lane and
+// the base fees may do. An Observation shows those of its block, and Rules those
+// of genesis.
+type Lane struct {
+	Policy string // decision T25
+
+	SystemCycles                                             types.Cycles // of the deferred messages
+	CyclesLimit, LaneBudget, GCBudget, GCPerTimer, AskBudget types.Cycles
+	CellsLimit                                               types.Cells
+	FeeDivisor, LaneFeeDivisor                               uint64
+	MinBaseFee                                               types.Wei
+	FeePermille                                              uint64 // of the lane's base fee, that a cycle pays
+
+	FireCycles, FireCyclesAuction types.Cycles // one fire may use, by CIP-5 and under eip1559
+	FireCells                     types.Cells
+	Examined                      uint64 // due timers that a block looks at
+
+	PriorityFloor        types.Wei
+	TieByAge             bool
+	Window               uint64 // blocks over which fires are counted
+	ByMean               bool   // measured by the mean and not by the median
+	WeightMin, WeightMax uint64
+
+	Reserve                types.Wei // of the auctions
+	FiresBlock, FiresActor uint64
+}
+
+// The policies, by the protocol's names.
+const (
+	fifo           = "fifo"
+	eip1559        = "eip1559"
+	firstRevision  = "gba"
+	secondPrice    = "bias-vcg"
+	firstPrice     = "bias-first-price"
+	reasonLaneFull = "lane_full"
+	reasonCells    = "block_cells_full"
+	reasonGC       = "gc_lane_full"
+	reasonTrigger  = "triggered"
+
+	reasonExtended    = "extended"
+	reasonExtendedGov = "extended_by_governance"
+)
+
+func (l *Lane) auction() bool { return l.Policy == secondPrice || l.Policy == firstPrice }
+
+// limit is what a fire of a timer may use (decision T5).
+func (l *Lane) limit(t *types.Timer) types.Cycles {
+	if l.Policy == eip1559 {
+		return min(t.GasLimit, l.FireCycles, l.FireCyclesAuction)
+	}
+	return min(t.GasLimit, l.FireCycles)
+}

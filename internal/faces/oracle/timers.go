@@ -1,0 +1,238 @@
+package oracle
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+)
+
+// timers is every timer's life so far.
+type timers struct {
+	pending map[types.TimerID]*life
+	ended   map[types.TimerID]types.TimerStatus
+	nonces  map[types.Address]uint64
+	lastSeq types.Seq
+	any     bool  // a timer was scheduled
+	full    bool  // the block looked at as many due timers as it may
+	least   *life // then the last of those in the order in which they are looked at
+}
+
+// life is a pending timer.
+type life struct {
+	timer     types.Timer
+	rank      types.Wei    // the tip it stated, where tips counted when it was scheduled
+	triggered types.Height // in which block what it watches changed; 0 before
+	judged    types.Height // at which it was deferred last
+}
+
+// due is the height from which the timer is due: of one that watches a key that
+// has not changed the first at which it has expired (decision T26).
+func (l *life) due() types.Height {
+	switch {
+	case l.timer.Watch == nil:
+		return l.timer.Height
+	case l.triggered != 0:
+		return l.triggered
+	}
+	return l.timer.ExpiresAt + 1
+}
+
+func (l *life) isDue(h types.Height) bool { return l.due() <= h && l.timer.ScheduledAt < h }
+
+// before reports whether l is looked at before m (decision T16).
+func (l *life) before(m *life) bool {
+	if c := l.rank.Cmp(m.rank); c != 0 {
+		return c > 0
+	}
+	return l.timer.Seq < m.timer.Seq
+}
+
+func newTimers() timers {
+	return timers{map[types.TimerID]*life{}, map[types.TimerID]types.TimerStatus{}, map[types.Address]uint64{}, 0, false, false, nil}
+}
+
+// age judges what a block did to timers (decisions T1-T6, T9, T19, T20, T26): ids
+// are made as told, each timer ends once, none fires before its height, in the
+// block that created it or before what it watches changed, and at every height at
+// which a timer is due it ends or is deferred, unless the block looked at as many
+// as it may.
+func (j *Judge) age(o *Observation) {
+	h := o.Block.Header.Height
+	wrong := func(format string, args ...any) { j.report("timers", h, types.Address{}, format, args...) }
+	for i := range o.Timers {
+		c := &o.Timers[i]
+		if c.At != h {
+			wrong("a change of timer %s says height %d", c.Timer.ID, c.At)
+		}
+		known := j.timers.pending[c.Timer.ID]
+		switch {
+		case j.timers.ended[c.Timer.ID] != "":
+			wrong("timer %s is %s (%s), and had ended: %s", c.Timer.ID, c.Status, c.Reason, j.timers.ended[c.Timer.ID])
+		case known == nil:
+			j.scheduled(&o.Lane, c, wrong)
+		case c.Status == types.TimerPending && c.Reason == reasonTrigger:
+			j.woken(known, c, wrong)
+		case c.Status == types.TimerPending:
+			j.kept(known, c, wrong)
+		default:
+			j.ends(o.Lane.Policy, known, c, wrong)
+		}
+	}
+	j.overdue(h, wrong)
+}
+
+// scheduled judges a timer that is new.
+func (j *Judge) scheduled(rules *Lane, c *types.TimerChange, wrong func(string, ...any)) {
+	t := &c.Timer
+	if c.Status != types.TimerPending || c.Reason != "" {
+		wrong("timer %s, which nobody scheduled, is %s (%s)", t.ID, c.Status, c.Reason)
+		return
+	}
+	j.seen.Scheduled++
+	nonce := j.timers.nonces[t.Actor]
+	j.timers.nonces[t.Actor]++
+	if want := keccak(t.Actor[:], be8(uint64(t.Height)), t.Payload, be8(nonce)); t.ID != want {
+		wrong("the timer with nonce %d of %s has id %s, want %s", nonce, t.Actor, t.ID, want)
+	}
+	if t.ScheduledAt != c.At || t.Height <= c.At || t.ExpiresAt < t.Height {
+		wrong("timer %s, scheduled at %d, is due at %d and expires at %d", t.ID, t.ScheduledAt, t.Height, t.ExpiresAt)
+	}
+	if j.timers.any && t.Seq <= j.timers.lastSeq {
+		wrong("timer %s has sequence %d after %d", t.ID, t.Seq, j.timers.lastSeq)
+	}
+	j.timers.any, j.timers.lastSeq = true, t.Seq
+	l := &life{timer: *t}
+	if rules.Policy == eip1559 && t.MaxPriorityFeePerCycle != nil && t.MaxFeePerCycle != nil {
+		l.rank = t.MaxPriorityFeePerCycle.Min(*t.MaxFeePerCycle).Min(types.WeiOf(math.MaxUint64))
+	}
+	j.timers.pending[t.ID] = l
+}
+
+// woken judges that what a timer watches changed: once, at its height at the
+// earliest, in a block after the one that scheduled it (decision T26).
+func (j *Judge) woken(known *life, c *types.TimerChange, wrong func(string, ...any)) {
+	j.seen.Triggered++
+	j.same(known, c, wrong)
+	t := &known.timer
+	if t.Watch == nil || known.triggered != 0 || c.At < t.Height || c.At <= t.ScheduledAt || c.At > t.ExpiresAt {
+		wrong("timer %s, scheduled at %d for %d and expiring at %d, is triggered (watching: %v, triggered before at %d)",
+			t.ID, t.ScheduledAt, t.Height, t.ExpiresAt, t.Watch != nil, known.triggered)
+	}
+	known.triggered = c.At
+}
+
+// kept judges a change that ends nothing: a deferral, or an extension.
+func (j *Judge) kept(known *life, c *types.TimerChange, wrong func(string, ...any)) {
+	j.same(known, c, wrong)
+	if extended := c.Timer.ExpiresAt > known.timer.ExpiresAt; extended {
+		j.counted(known, c, wrong)
+		known.timer.ExpiresAt = c.Timer.ExpiresAt
+		return
+	}
+	j.seen.Deferred++
+	if c.Timer.ExpiresAt < known.timer.ExpiresAt {
+		wrong("timer %s expires at %d, and did at %d", c.Timer.ID, c.Timer.ExpiresAt, known.timer.ExpiresAt)
+	}
+	if c.Reason == "" {
+		wrong("timer %s is deferred, or scheduled again, without a reason", c.Timer.ID)
+	}
+	if !known.isDue(c.At) {
+		wrong("timer %s, scheduled at %d and due at %d, is deferred", c.Timer.ID, known.timer.ScheduledAt, known.due())
+		return
+	}
+	if known.judged == c.At {
+		wrong("timer %s is deferred twice", c.Timer.ID)
+	}
+	if want := uint64(c.At-known.due()) + 1; c.Timer.Deferrals != want {
+		wrong("timer %s counts %d deferrals, want %d", c.Timer.ID, c.Timer.Deferrals, want)
+	}
+	known.judged = c.At
+}
+
+// ends judges the end of a timer.
+func (j *Judge) ends(policy string, known *life, c *types.TimerChange, wrong func(string, ...any)) {
+	j.seen.Ended++
+	j.same(known, c, wrong)
+	delete(j.timers.pending, c.Timer.ID)
+	j.timers.ended[c.Timer.ID] = c.Status
+	t := &known.timer
+	// What comes behind the lane, a transaction under gba and a delivery under every
+	// policy, may cancel what it deferred.
+	if known.judged == c.At && c.Status != types.TimerCancelled {
+		wrong("timer %s is deferred and ends in one block", t.ID)
+	}
+	j.counted(known, c, wrong)
+	early := !known.isDue(c.At)
+	switch c.Status {
+	case types.TimerFired:
+		j.seen.Fired++
+		if early || c.At > t.ExpiresAt {
+			wrong("timer %s, scheduled at %d, due at %d and expiring at %d, fired", t.ID, t.ScheduledAt, known.due(), t.ExpiresAt)
+		}
+		if c.CyclesUsed > t.GasLimit {
+			wrong("timer %s used %d cycles of %d", t.ID, c.CyclesUsed, t.GasLimit)
+		}
+	case types.TimerExpired:
+		j.seen.Expired++
+		if c.At <= t.ExpiresAt {
+			wrong("timer %s, which expires at %d, is expired", t.ID, t.ExpiresAt)
+		}
+	case types.TimerInsufficientFunds:
+		j.seen.Insufficient++
+		if early || j.rules.FreeFees && policy == fifo {
+			wrong("timer %s, due at %d, ended for want of funds", t.ID, known.due())
+		}
+	case types.TimerCancelled:
+		j.seen.Cancelled++
+	default:
+		wrong("timer %s is %q", t.ID, c.Status)
+	}
+}
+
+// counted judges how many blocks a timer that ends or is extended says to have
+// deferred it: all from that in which it was due on, and the present one where that
+// deferred it before, of which a block that looked at as many as it may says
+// nothing.
+func (j *Judge) counted(known *life, c *types.TimerChange, wrong func(string, ...any)) {
+	if known.due() > known.timer.ExpiresAt {
+		return // it watches, and is due only because its time is over: to extend it takes that back
+	}
+	var want uint64
+	if known.isDue(c.At) {
+		want = uint64(c.At - known.due())
+	}
+	unsaid := known.isDue(c.At) && j.timers.full && c.Timer.Deferrals == want+1
+	if known.judged == c.At {
+		want++
+	}
+	if c.Timer.Deferrals != want && !unsaid {
+		wrong("timer %s (%s %s) counts %d deferrals, want %d", c.Timer.ID, c.Status, c.Reason, c.Timer.Deferrals, want)
+	}
+}
+
+// same judges that a change speaks of the timer that was scheduled.
+func (j *Judge) same(known *life, c *types.TimerChange, wrong func(string, ...any)) {
+	a, b := &known.timer, &c.Timer
+	if a.Actor != b.Actor || b.Height != a.Height && b.Height != known.due() || a.Seq != b.Seq {
+		wrong("timer %s of %s, due at %d with sequence %d, became one of %s, due at %d with sequence %d",
+			a.ID, a.Actor, a.Height, a.Seq, b.Actor, b.Height, b.Seq)
+	}
+}
+
+// overdue judges that every timer that was due was spoken of: it ended, or it
+// was deferred (decision T9); where the block looked at as many as it may, those
+// it did not come to stand behind all that it did (decision T16).
+func (j *Judge) overdue(h types.Height, wrong func(string, ...any)) {
+	var forgotten []*life
+	for _, l := range j.timers.pending {
+		if l.isDue(h) && l.judged != h && !(j.timers.full && j.timers.least != nil && j.timers.least.before(l)) {
+			forgotten = append(forgotten, l)
+		}
+	}
+	slices.SortFunc(forgotten, func(a, b *life) int { return cmp.Compare(a.timer.Seq, b.timer.Seq) })
+	for _, l := range forgotten {
+		wrong("timer %s, due at %d, neither ended nor was deferred", l.timer.ID, l.due())
+	}
+}

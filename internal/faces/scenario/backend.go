@@ -1,0 +1,160 @@
+package scenario
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/environment/env"
+	"github.com/cowboyinc/devnet/internal/environment/fault"
+	"github.com/cowboyinc/devnet/internal/faces/api"
+)
+
+// Config is what network(…) asks a backend for. A zero BlockTime is blocks without
+// a pause.
+type Config struct {
+	Seed       uint64
+	Validators int
+	Runners    int
+	BlockTime  time.Duration     // with Auto, how long waiting for a block is patient
+	Auto       bool              // blocks are made when there is something to do
+	Params     map[string]string // what differs from the defaults
+	Link       fault.Link        // of every pair of nodes
+	Trace      io.Writer         // nil: none; else the run as JSON lines
+	Timeline   *Timeline         // is told of the network's views and receipts
+}
+
+// Open brings a network up for a script, which closes it at its end. Validators
+// run when it returns; blocks come after that.
+type Open func(Config) (Backend, error)
+
+// Backend is a world as a script drives it: one network, simulated or live. A
+// script calls it from one goroutine. An error that is an *api.Error or made by
+// Unable is the script's to read; every other one is the devnet's own fault.
+//
+// Reads go through api.View, so that a script sees what HTTP shows.
+type Backend interface {
+	Name() string // sim, live, …
+	Info() api.Info
+	// Nodes lists the validators in the order of their names: v0, v1, …; those
+	// that joined or left included.
+	Nodes() []api.Node
+	// View is a node's latest final state; for "" that of the running honest
+	// validator with the highest final block.
+	View(node string) (api.View, error)
+	Accounts() []api.NamedAccount
+	Signer(name string) env.Signer // of a devnet account, or nil
+	// Python is what keeps this world from running actors in Python, or nil.
+	Python() error
+
+	// Next lets the network go on until its highest final block is above a
+	// height, or so much time of its clock is over, and returns the height it
+	// then has. In the simulator this drives the world; live, it waits.
+	Next(above types.Height, patience time.Duration) (types.Height, error)
+	// Now is the network's clock.
+	Now() types.Time
+	// Submit hands a signed transaction to validators, until one has admitted or
+	// refused it.
+	Submit(raw []byte) (types.Hash, error)
+	// NextNonce is the nonce after what is final or waits in the pool.
+	NextNonce(types.Address) types.Nonce
+
+	// Faults of validators. What a node is called is checked before.
+	Crash(node string) error
+	Restart(node string) error
+	Freeze(node string) error
+	Thaw(node string) error
+	Wipe(node string) error
+	DiskFail(node string, on bool) error
+	// HostFail: how is one of package fault's.
+	HostFail(node string, actor types.Address, how string) error
+	ClockSkew(node string, d time.Duration) error
+	Misbehave(node, kind string) error
+	// Faults of links. A partition or bridge replaces the one before.
+	Partition(groups [][]string) error
+	Bridge(node string, left, right []string) error
+	Link(a, b string, link fault.Link) error
+	Heal() error
+	// Faults says what each fault did so far, in the order they were made.
+	Faults() []fault.Receipt
+
+	// Governance and time.
+	Join(name string) error  // "": the next free name
+	Leave(name string) error // at the epoch's end
+	SetParam(key, value string, at types.Height) error
+	CancelTimer(types.TimerID) error
+	ExtendTimer(id types.TimerID, expiresAt types.Height) error
+	Pause() error
+	Resume() error
+	Advance(Target) (Advanced, error)
+
+	// Violation is the first rule that an oracle saw broken, or the first
+	// validator that stopped by itself; nil while all is well.
+	Violation() error
+	// Check is what one of the oracles of Oracles says of all that happened. It
+	// fails as well where the oracle had nothing to judge.
+	Check(oracle string) error
+	// Queues lists what waits in each running node and how much may.
+	Queues() []Queue
+	// Digest is the hash of the whole run so far. Live, where no run is like
+	// another, it is that of the final chain.
+	Digest() (types.Hash, error)
+	Close() error
+}
+
+// Oracles are the names that Backend.Check takes. The checks queues and
+// liveness are the scenario's own.
+var Oracles = []string{"agreement", "certificates", "roots", "supply", "fees", "basefees", "lane", "timers", "leader", "nonces", "accounts", "nextset", "durable"}
+
+// NothingJudged says that an oracle had nothing to go by yet.
+func NothingJudged(oracle string) error {
+	need, known := needs[oracle]
+	if !known {
+		need = "run some blocks first"
+	}
+	return fmt.Errorf("the oracle of %s had nothing to judge yet: %s", oracle, need)
+}
+
+// needs is what oracles judge that some blocks alone do not bring.
+var needs = map[string]string{"roots": "it audits some heights; run some more blocks", "supply": "it audits some heights; run some more blocks",
+	"fees": "send a transaction first", "timers": "schedule a timer first", "nextset": "let a validator join or leave first"}
+
+// Target is where to advance to: exactly one field is set.
+type Target struct {
+	Blocks      uint64
+	To          types.Height
+	ToNextTimer bool
+}
+
+// Advanced is the receipt of time travel.
+type Advanced struct {
+	From, To types.Height
+	Skipped  uint64 // heights without a block
+	Fired    []Fire
+}
+
+// Fire is a timer that fired on the way.
+type Fire struct {
+	ID     types.TimerID
+	Actor  types.Address
+	Due    types.Height
+	Height types.Height // at which it fired
+	Late   uint64       // Height - Due
+}
+
+// Queue is how much waits somewhere.
+type Queue struct {
+	Node   string
+	Name   string
+	Length int
+	Limit  int
+}
+
+// Unavailable is that a verb's part is not there: on this backend, or at all.
+type Unavailable struct{ Verb, Why string }
+
+func (e *Unavailable) Error() string { return e.Verb + ": " + e.Why }
+
+// Unable refuses a verb whose part is not there.
+func Unable(verb, why string) error { return &Unavailable{verb, why} }

@@ -1,0 +1,226 @@
+package scenario
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"go.starlark.net/resolve"
+	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
+
+	"github.com/cowboyinc/devnet/internal/faces/api"
+)
+
+// Mistake is the script's: syntax, an unknown name or verb, a wrong type or
+// argument, a verb whose part is not there. It ends with exit code 2.
+type Mistake struct {
+	At   Position
+	What string // what was wrong, and what was meant
+}
+
+// Failure is the network's: an expectation, an oracle or an idle fault. It ends
+// with exit code 1.
+type Failure struct {
+	At   Position
+	What string
+}
+
+// NoPython is that a script deploys an actor in Python where no Python is. It ends
+// with exit code 3: neither script nor network is at fault.
+type NoPython struct {
+	At    Position
+	Cause error
+}
+
+func (e *NoPython) Error() string {
+	return e.At.explain("net.deploy: actors in Python cannot run: " + e.Cause.Error())
+}
+
+func (e *NoPython) Unwrap() error { return e.Cause }
+
+// Mistakes are all that Check found, in the order of the source.
+type Mistakes []*Mistake
+
+// Position is a place in a script, and its line.
+type Position struct {
+	File   string
+	Line   int // from 1; 0 where no place is meant
+	Column int // from 1, in characters
+	Source string
+}
+
+func (p Position) String() string {
+	if p.Line == 0 {
+		return p.File
+	}
+	return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column)
+}
+
+// maxShownLine bounds the lines that errors show, in bytes.
+const maxShownLine = 200
+
+// explain is what was wrong, with the line and a mark under the place.
+func (p Position) explain(what string) string {
+	if p.Source == "" || p.Column < 1 || len(p.Source) > maxShownLine {
+		return p.String() + ": " + what
+	}
+	lead := []rune(p.Source)
+	lead = lead[:min(p.Column-1, len(lead))]
+	for i, c := range lead {
+		if c != '\t' {
+			lead[i] = ' '
+		}
+	}
+	return fmt.Sprintf("%s: %s\n    %s\n    %s^", p, what, p.Source, string(lead))
+}
+
+func (m *Mistake) Error() string { return m.At.explain(m.What) }
+func (f *Failure) Error() string { return f.At.explain(f.What) }
+
+func (all Mistakes) Error() string {
+	var lines []string
+	for _, m := range all {
+		lines = append(lines, m.Error())
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Unwrap lets errors.As find a Mistake in Mistakes.
+func (all Mistakes) Unwrap() []error {
+	var list []error
+	for _, m := range all {
+		list = append(list, m)
+	}
+	return list
+}
+
+// mistake and failure are errors of builtins; the place is filled in by located.
+func mistake(format string, args ...any) error { return &Mistake{What: fmt.Sprintf(format, args...)} }
+func failure(format string, args ...any) error { return &Failure{What: fmt.Sprintf(format, args...)} }
+
+// located makes an error of Starlark, or of a builtin, one of ours: with its
+// place in the script.
+func (s *sources) located(err error) error {
+	var (
+		syntaxError  syntax.Error
+		unresolved   resolve.ErrorList
+		eval         *starlark.EvalError
+		wrong        *Mistake
+		failed       *Failure
+		missing      *Unavailable
+		refused      *api.Error
+		python       *NoPython
+		alreadyKnown Mistakes
+	)
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &alreadyKnown):
+		return err
+	case errors.As(err, &unresolved):
+		var all Mistakes
+		for _, one := range unresolved {
+			all = append(all, &Mistake{s.at(one.Pos), unresolvedName(one.Msg)})
+		}
+		return all
+	case errors.As(err, &syntaxError):
+		return &Mistake{s.at(syntaxError.Pos), syntaxWords(syntaxError.Msg)}
+	}
+	at := Position{File: s.main}
+	if errors.As(err, &eval) {
+		at = s.innermost(eval.CallStack)
+	}
+	switch {
+	case errors.As(err, &failed):
+		if failed.At.File == "" {
+			failed.At = at
+		}
+		return failed
+	case errors.As(err, &wrong):
+		if wrong.At.File == "" {
+			wrong.At = at
+		}
+		return wrong
+	case errors.As(err, &python):
+		python.At = at
+		return python
+	case errors.As(err, &missing):
+		return &Mistake{at, missing.Error()}
+	case errors.As(err, &refused):
+		what := refused.Body.Message
+		if refused.Body.Hint != "" {
+			what += "; " + refused.Body.Hint
+		}
+		return &Mistake{at, what}
+	case eval != nil && isOurs(eval):
+		return fmt.Errorf("%s: %w", at, eval.Unwrap())
+	case eval != nil:
+		return &Mistake{at, strings.TrimPrefix(eval.Msg, "Starlark computation cancelled: ")}
+	}
+	return err
+}
+
+// isOurs says that a builtin of this package failed by the devnet's own fault,
+// and not Starlark by the script's.
+func isOurs(e *starlark.EvalError) bool {
+	var fault *internal
+	return errors.As(e, &fault)
+}
+
+// internal is a fault of the devnet.
+type internal struct{ err error }
+
+func (e *internal) Error() string { return e.err.Error() }
+func (e *internal) Unwrap() error { return e.err }
+
+// innermost is the place in a script that called what failed.
+func (s *sources) innermost(stack starlark.CallStack) Position {
+	for i := range stack {
+		if pos := stack.At(i).Pos; pos.IsValid() && pos.Line > 0 {
+			return s.at(pos)
+		}
+	}
+	return Position{File: s.main}
+}
+
+// at is a position of Starlark with its line.
+func (s *sources) at(pos syntax.Position) Position {
+	p := Position{File: pos.Filename(), Line: int(pos.Line), Column: int(pos.Col)}
+	lines := strings.Split(s.text[p.File], "\n")
+	if p.Line >= 1 && p.Line <= len(lines) {
+		p.Source = strings.TrimRight(lines[p.Line-1], "\r")
+	}
+	return p
+}
+
+// syntaxWords says in plain words what the parser says in its own.
+func syntaxWords(message string) string {
+	got, unexpected := strings.CutPrefix(message, "got ")
+	switch {
+	case message == "not an identifier":
+		return "a name is wanted here, and words of the language like load, def and if are none"
+	case strings.HasPrefix(got, "import, "):
+		return `there is no import: load("FILE.star", "NAME") takes names from another file, and json is there without`
+	case message == "keyword argument must have form name=expr":
+		return "before = stands the name of an argument; who compares writes =="
+	case unexpected:
+		found, wanted, _ := strings.Cut(got, ", want ")
+		what := "a syntax error: found " + strings.ReplaceAll(found, "newline", "the end of the line")
+		if wanted != "" {
+			what += ", and wanted " + wanted
+		}
+		return what
+	}
+	return message
+}
+
+// unresolvedName words what the resolver says of a name that is not there.
+func unresolvedName(message string) string {
+	name, unknown := strings.CutPrefix(message, "undefined: ")
+	if !unknown {
+		return message
+	}
+	name, _, _ = strings.Cut(name, " ")
+	return "there is no " + name + meant(name, globalNames())
+}

@@ -1,0 +1,363 @@
+package scenario
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+	"time"
+
+	"go.starlark.net/starlark"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/faces/api"
+)
+
+// kind is a type of arguments: what it is for people, and how it is read.
+type kind struct {
+	name string // as signatures have it
+	doc  string
+	read func(*call, starlark.Value) (any, error)
+}
+
+// kinds are all types of arguments, and kindOrder their names as they are listed.
+var (
+	kinds     map[string]kind
+	kindOrder []string
+)
+
+func init() {
+	list := []kind{
+		{"count", "a whole number, 0 or more", readCount},
+		{"height", "a block's height: a whole number", readHeight},
+		{"duration", `a time with its unit, like "20ms", "1.5s" or "-300ms"`, readDuration},
+		{"chance", "a number from 0.0 to 1.0", readChance},
+		{"bool", "True or False", readBool},
+		{"text", "a string", readText},
+		{"bytes", `bytes like b"hello"; a string stands for its UTF-8 bytes`, readBytes},
+		{"amount", `an amount: a string like "100 CBY" or "5 wei", or a whole number of wei`, readAmount},
+		{"party", "an account or actor: its name, its address as bytes or 0x-hex, an actor or a validator", readParty},
+		{"node", `a node: its name like "v0", or a validator`, readNode},
+		{"nodes", `a list of nodes, like ["v0", "v1"]`, readNodes},
+		{"groups", `a list of lists of nodes, like [["v0", "v1"], ["v2", "v3"]]`, readGroups},
+		{"function", "a function without arguments, like lambda: net.height > 5", readFunction},
+		{"params", `a dict of parameters, like {"cip1.policy": "fifo"}`, readParams},
+		{"link", "what link(…) returns", readLink},
+		{"hash", "a hash or id: 32 bytes, or 0x-hex", readHash},
+		{"value", "any value", func(_ *call, v starlark.Value) (any, error) { return v, nil }},
+		{"names", "names of oracles, each a string", readText},
+	}
+	kinds = make(map[string]kind, len(list))
+	for _, k := range list {
+		kinds[k.name] = k
+		kindOrder = append(kindOrder, k.name)
+	}
+}
+
+// want is the error of a value that is not of a kind.
+func want(kind string, got starlark.Value) error {
+	text := got.String()
+	if len(text) > 60 {
+		text = text[:60] + "…"
+	}
+	return fmt.Errorf("is %s; got %s %s", kinds[kind].doc, got.Type(), text)
+}
+
+func readCount(_ *call, v starlark.Value) (any, error) {
+	if n, ok := v.(starlark.Int); ok {
+		if u, ok := n.Uint64(); ok {
+			return u, nil
+		}
+	}
+	return nil, want("count", v)
+}
+
+func readHeight(_ *call, v starlark.Value) (any, error) {
+	if n, ok := v.(starlark.Int); ok {
+		if u, ok := n.Uint64(); ok {
+			return types.Height(u), nil
+		}
+	}
+	return nil, want("height", v)
+}
+
+func readDuration(_ *call, v starlark.Value) (any, error) {
+	switch v := v.(type) {
+	case starlark.String:
+		if d, err := time.ParseDuration(string(v)); err == nil {
+			return d, nil
+		}
+	case starlark.Int:
+		if n, ok := v.Int64(); ok && n == 0 {
+			return time.Duration(0), nil
+		}
+	}
+	return nil, want("duration", v)
+}
+
+func readChance(_ *call, v starlark.Value) (any, error) {
+	if f, ok := starlark.AsFloat(v); ok && f >= 0 && f <= 1 {
+		return f, nil
+	}
+	return nil, want("chance", v)
+}
+
+func readBool(_ *call, v starlark.Value) (any, error) {
+	if b, ok := v.(starlark.Bool); ok {
+		return bool(b), nil
+	}
+	return nil, want("bool", v)
+}
+
+func readText(_ *call, v starlark.Value) (any, error) {
+	if s, ok := v.(starlark.String); ok {
+		return string(s), nil
+	}
+	return nil, want("text", v)
+}
+
+func readBytes(_ *call, v starlark.Value) (any, error) {
+	switch v := v.(type) {
+	case starlark.Bytes:
+		return []byte(v), nil
+	case starlark.String:
+		return []byte(v), nil
+	}
+	return nil, want("bytes", v)
+}
+
+func readFunction(_ *call, v starlark.Value) (any, error) {
+	f, ok := v.(starlark.Callable)
+	if !ok {
+		return nil, fmt.Errorf("%w; write lambda: before it", want("function", v))
+	}
+	return f, nil
+}
+
+func readLink(_ *call, v starlark.Value) (any, error) {
+	if l, ok := v.(*linkValue); ok {
+		return l.link, nil
+	}
+	return nil, want("link", v)
+}
+
+func readHash(_ *call, v starlark.Value) (any, error) {
+	switch v := v.(type) {
+	case starlark.Bytes:
+		if len(v) == len(types.Hash{}) {
+			return types.Hash([]byte(v)), nil
+		}
+	case starlark.String:
+		if h, err := types.ParseHash(string(v)); err == nil {
+			return h, nil
+		}
+	case *record:
+		if id, err := v.Attr("id"); err == nil && id != nil {
+			return readHash(nil, id)
+		}
+	}
+	return nil, want("hash", v)
+}
+
+func readParams(_ *call, v starlark.Value) (any, error) {
+	d, ok := v.(*starlark.Dict)
+	if !ok {
+		return nil, want("params", v)
+	}
+	out := map[string]string{}
+	for _, item := range d.Items() {
+		key, ok := item[0].(starlark.String)
+		if !ok {
+			return nil, want("params", v)
+		}
+		text, err := paramText(item[1])
+		if err != nil {
+			return nil, fmt.Errorf("has for %s %w", key, err)
+		}
+		out[string(key)] = text
+	}
+	return out, nil
+}
+
+// paramText writes a parameter's value as the chain does.
+func paramText(v starlark.Value) (string, error) {
+	switch v := v.(type) {
+	case starlark.String:
+		return string(v), nil
+	case starlark.Int:
+		return v.String(), nil
+	case starlark.Bool:
+		return strings.ToLower(v.String()), nil
+	}
+	return "", fmt.Errorf("a %s: a parameter is a string, a whole number, True or False", v.Type())
+}
+
+// Units of amounts, in powers of ten of wei (decision C13).
+var units = map[string]int{"CBY": 9, "wei": 0}
+
+func readAmount(_ *call, v starlark.Value) (any, error) {
+	switch v := v.(type) {
+	case starlark.Int:
+		if w, ok := types.WeiFromBig(v.BigInt()); ok && v.Sign() >= 0 {
+			return w, nil
+		}
+	case starlark.String:
+		w, err := ParseAmount(string(v))
+		if err == nil {
+			return w, nil
+		}
+	}
+	return nil, want("amount", v)
+}
+
+// ParseAmount reads an amount with its unit: "100 CBY", "0.5 CBY", "7 wei".
+func ParseAmount(text string) (types.Wei, error) {
+	bad := fmt.Errorf("%q is no amount: write 100 CBY, 0.5 CBY or 7 wei", text)
+	number, unit, found := strings.Cut(strings.TrimSpace(text), " ")
+	digits, known := units[strings.TrimSpace(unit)]
+	if !found || !known {
+		return types.Wei{}, bad
+	}
+	whole, part, _ := strings.Cut(number, ".")
+	if len(part) > digits || len(number) > 90 || whole == "" {
+		return types.Wei{}, bad
+	}
+	for _, c := range whole + part {
+		if c < '0' || c > '9' {
+			return types.Wei{}, bad
+		}
+	}
+	n, ok := new(big.Int).SetString(whole+part+strings.Repeat("0", digits-len(part)), 10)
+	if !ok {
+		return types.Wei{}, bad
+	}
+	wei, ok := types.WeiFromBig(n)
+	if !ok {
+		return types.Wei{}, bad
+	}
+	return wei, nil
+}
+
+func readParty(c *call, v starlark.Value) (any, error) {
+	switch v := v.(type) {
+	case *actorValue:
+		return v.address, nil
+	case *validatorValue:
+		return v.address(), nil
+	case starlark.Bytes:
+		if len(v) == len(types.Address{}) {
+			return types.Address([]byte(v)), nil
+		}
+	case *record:
+		if address, err := v.Attr("address"); err == nil && address != nil {
+			return readParty(c, address)
+		}
+	case starlark.String:
+		if strings.HasPrefix(string(v), "0x") {
+			if a, err := types.ParseAddress(string(v)); err == nil {
+				return a, nil
+			}
+			break
+		}
+		return c.network().named(string(v))
+	}
+	return nil, want("party", v)
+}
+
+// named finds an account, an actor or a validator by name.
+func (n *network) named(name string) (types.Address, error) {
+	var known []string
+	for _, a := range n.backend.Accounts() {
+		if a.Name == name {
+			return a.Address, nil
+		}
+		known = append(known, a.Name)
+	}
+	for _, node := range n.backend.Nodes() {
+		if node.Name == name {
+			return node.Validator.Address, nil
+		}
+		known = append(known, node.Name)
+	}
+	for _, a := range n.actors {
+		if a.name == name && name != "" {
+			return a.address, nil
+		}
+		known = append(known, a.name)
+	}
+	return types.Address{}, fmt.Errorf("names %q, and no account, actor or node is called so%s", name, meant(name, known))
+}
+
+func readNode(c *call, v starlark.Value) (any, error) {
+	switch v := v.(type) {
+	case *validatorValue:
+		return v.name, nil
+	case starlark.String:
+		var known []string
+		for _, node := range c.network().backend.Nodes() {
+			known = append(known, node.Name)
+		}
+		if slices.Contains(known, string(v)) {
+			return string(v), nil
+		}
+		return nil, fmt.Errorf("names %s, and there is no such node; the nodes are %s", v, strings.Join(known, ", "))
+	}
+	return nil, want("node", v)
+}
+
+func readNodes(c *call, v starlark.Value) (any, error) {
+	list, ok := v.(starlark.Iterable)
+	if !ok {
+		return nil, want("nodes", v)
+	}
+	var names []string
+	for _, one := range elements(list) {
+		name, err := readNode(c, one)
+		if err != nil {
+			return nil, err
+		}
+		names = append(names, name.(string))
+	}
+	return names, nil
+}
+
+func readGroups(c *call, v starlark.Value) (any, error) {
+	list, ok := v.(starlark.Iterable)
+	if !ok {
+		return nil, want("groups", v)
+	}
+	var groups [][]string
+	for _, one := range elements(list) {
+		if _, ok := one.(starlark.Iterable); !ok {
+			return nil, want("groups", v)
+		}
+		names, err := readNodes(c, one)
+		if err != nil {
+			return nil, err
+		}
+		groups = append(groups, names.([]string))
+	}
+	return groups, nil
+}
+
+func elements(list starlark.Iterable) (out []starlark.Value) {
+	iter := list.Iterate()
+	defer iter.Done()
+	var one starlark.Value
+	for iter.Next(&one) {
+		out = append(out, one)
+	}
+	return out
+}
+
+// network is the network that the call is about.
+func (c *call) network() *network { return c.r.net }
+
+func asRefused(err error) *api.Error {
+	var refused *api.Error
+	if errors.As(err, &refused) {
+		return refused
+	}
+	return nil
+}

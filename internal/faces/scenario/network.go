@@ -1,0 +1,251 @@
+package scenario
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"go.starlark.net/starlark"
+
+	"github.com/cowboyinc/devnet/internal/base/params"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/environment/fault"
+	"github.com/cowboyinc/devnet/internal/faces/api"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
+)
+
+// network is the value of network(…).
+type network struct {
+	r         *runtime
+	backend   Backend
+	timeline  *Timeline
+	unread    *unread
+	seed      uint64
+	blockTime time.Duration
+	random    *rand.Rand
+	actors    []*actorValue
+	waiting   []*outstanding
+	unsound   map[string]bool // frozen, misbehaving or without a disk, by the script's doing
+	closed    bool
+	last      types.Height // that height showed last
+}
+
+var _ starlark.HasAttrs = (*network)(nil)
+
+func (n *network) String() string {
+	return fmt.Sprintf("network(%s, height %d)", n.backend.Name(), n.height())
+}
+func (n *network) Type() string          { return "network" }
+func (n *network) Freeze()               {}
+func (n *network) Truth() starlark.Bool  { return true }
+func (n *network) Hash() (uint32, error) { return 0, fmt.Errorf("a network cannot be a key") }
+func (n *network) AttrNames() []string   { return attributes(networkVerbs, networkFields) }
+
+// open refuses whatever is asked of a network that was closed.
+func (n *network) open() error {
+	if n.closed {
+		return mistake("this network was closed by net.close(); what is still wanted of it must be read before")
+	}
+	return nil
+}
+
+// Attr implements starlark.HasAttrs.
+func (n *network) Attr(name string) (starlark.Value, error) {
+	if err := n.open(); err != nil {
+		return nil, err
+	}
+	if v := find(networkVerbs, name); v != nil {
+		return n.r.builtin(v, "net", n), nil
+	}
+	switch name {
+	case "height":
+		return starlark.MakeUint64(uint64(n.height())), nil
+	case "validators":
+		var list []starlark.Value
+		for _, node := range n.backend.Nodes() {
+			list = append(list, &validatorValue{n, node.Name})
+		}
+		return frozen(list), nil
+	case "runners":
+		return frozen(nil), nil
+	case "basefee":
+		v, err := n.backend.View("")
+		if err != nil {
+			return nil, err
+		}
+		head := v.Head()
+		return recordOf("basefee", model.BaseFee{Height: head.Height + 1, BaseFeeCycle: head.NextBaseFeeCycle,
+			BaseFeeCell: head.NextBaseFeeCell, BaseFeeLaneTimer: head.NextBaseFeeLane}), nil
+	case "params":
+		return n.params()
+	case "time_ms":
+		return starlark.MakeInt64(int64(n.backend.Now().Millis())), nil
+	case "seed":
+		return starlark.MakeUint64(n.seed), nil
+	case "backend":
+		return starlark.String(n.backend.Name()), nil
+	case "digest":
+		digest, err := n.backend.Digest()
+		return starlark.Bytes(digest[:]), err
+	}
+	return nil, mistake("a network has no %s%s", name, otherVerbs(name, n.AttrNames()))
+}
+
+func otherVerbs(name string, known []string) string {
+	if near := meant(name, known); near != "" {
+		return near
+	}
+	return "; docs/SCENARIOS.md lists its verbs: " + strings.Join(known, ", ")
+}
+
+func (n *network) params() (starlark.Value, error) {
+	v, err := n.backend.View("")
+	if err != nil {
+		return nil, err
+	}
+	list, err := v.Params()
+	if err != nil {
+		return nil, &internal{err}
+	}
+	d := starlark.NewDict(len(list))
+	for _, p := range list {
+		if err := d.SetKey(starlark.String(p.Key), starlark.String(p.Value)); err != nil {
+			return nil, err
+		}
+	}
+	d.Freeze()
+	return d, nil
+}
+
+// height is the highest final one, 0 where no validator runs.
+func (n *network) height() types.Height {
+	if v, err := n.backend.View(""); err == nil {
+		n.last = v.Head().Height
+	}
+	return n.last // that of who ran last, where nobody runs
+}
+
+// doNetwork is network(…).
+func doNetwork(c *call) (starlark.Value, error) {
+	r := c.r
+	if r.net != nil {
+		return nil, mistake("a script has one network at a time: end the one before with net.close()")
+	}
+	if get[uint64](c, "runners") > 0 {
+		return nil, Unable("network(runners = …)", "runners are not there yet in this version of devnet")
+	}
+	config := Config{Seed: get[uint64](c, "seed"), Validators: 4, Params: map[string]string{}, Link: get[fault.Link](c, "link"),
+		BlockTime: DefaultBlockTime, Trace: r.options.Trace}
+	if r.options.Seed != nil {
+		config.Seed = *r.options.Seed
+	}
+	if c.has("validators") {
+		config.Validators = int(min(get[uint64](c, "validators"), 1<<20))
+	}
+	if config.Validators < 1 || config.Validators > MaxValidators {
+		return nil, mistake("network: validators is 1 to %d, and got %d", MaxValidators, config.Validators)
+	}
+	for key, value := range get[map[string]string](c, "params") { // order: a map to a map
+		config.Params[key] = value
+	}
+	if c.has("policy") {
+		config.Params["cip1.policy"] = get[string](c, "policy")
+	}
+	if err := config.readBlockTime(c); err != nil {
+		return nil, err
+	}
+	if pace := r.options.Pace; pace != nil {
+		config.BlockTime, config.Auto = pace.BlockTime, pace.Auto
+	}
+	p := params.Defaults()
+	if err := p.Apply(params.Overrides(config.Params)); err != nil {
+		return nil, mistake("network: %v", err)
+	}
+	config.Timeline = &Timeline{}
+	backend, err := r.options.Open(config)
+	if err != nil {
+		return nil, err
+	}
+	n := &network{r: r, backend: backend, timeline: config.Timeline, unread: newUnread(), seed: config.Seed, blockTime: config.BlockTime, unsound: map[string]bool{},
+		random: rand.New(rand.NewPCG(config.Seed, 0x5ce4a210))}
+	if n.blockTime <= 0 {
+		n.blockTime = time.Second // for patience; blocks come as fast as they can
+	}
+	r.net = n
+	r.report.Seed, r.report.Backend = n.seed, backend.Name()
+	return n, nil
+}
+
+// MaxValidators bounds the validators of a script's network.
+const MaxValidators = 100
+
+func (config *Config) readBlockTime(c *call) error {
+	if !c.has("block_time") {
+		return nil
+	}
+	pace, err := ParsePace(get[string](c, "block_time"))
+	if err != nil {
+		return mistake("network: block_time is %v", err)
+	}
+	config.BlockTime, config.Auto = pace.BlockTime, pace.Auto
+	return nil
+}
+
+// validatorValue is one validator. Its fields are read when they are asked for.
+type validatorValue struct {
+	n    *network
+	name string
+}
+
+var _ starlark.HasAttrs = (*validatorValue)(nil)
+
+func (v *validatorValue) String() string        { return v.name }
+func (v *validatorValue) Type() string          { return "validator" }
+func (v *validatorValue) Freeze()               {}
+func (v *validatorValue) Truth() starlark.Bool  { return true }
+func (v *validatorValue) Hash() (uint32, error) { return starlark.String(v.name).Hash() }
+
+func (v *validatorValue) AttrNames() []string {
+	return append(slices.Clone(v.fields().names), attributes(validatorVerbs, nil)...)
+}
+
+// CompareSameType implements starlark.Comparable.
+func (v *validatorValue) CompareSameType(op syntaxToken, other starlark.Value, _ int) (bool, error) {
+	return compared(op, v.name == other.(*validatorValue).name, "validator")
+}
+
+// Attr implements starlark.HasAttrs.
+func (v *validatorValue) Attr(name string) (starlark.Value, error) {
+	if err := v.n.open(); err != nil {
+		return nil, err
+	}
+	if verb := find(validatorVerbs, name); verb != nil {
+		return v.n.r.builtin(verb, v.name, v), nil
+	}
+	fields := v.fields()
+	if i := slices.Index(fields.names, name); i >= 0 {
+		return fields.fields[i], nil
+	}
+	return nil, mistake("a validator has no %s%s", name, otherVerbs(name, v.AttrNames()))
+}
+
+func (v *validatorValue) node() (api.Node, int) {
+	for i, node := range byAddress(v.n.backend.Nodes()) {
+		if node.Name == v.name {
+			return node, i
+		}
+	}
+	return api.Node{Name: v.name, Status: "left"}, -1
+}
+
+func (v *validatorValue) fields() *record {
+	node, index := v.node()
+	return recordOf("validator", api.ShowValidator(index, node))
+}
+
+func (v *validatorValue) address() types.Address {
+	node, _ := v.node()
+	return node.Validator.Address
+}

@@ -1,0 +1,79 @@
+package scenario
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
+)
+
+// Reference is the reference of all builtins as Markdown, printed from the
+// tables that bind them. docs/SCENARIOS.md holds it between markers.
+func Reference() string {
+	var b strings.Builder
+	b.WriteString("### Functions\n\n")
+	verbsTo(&b, "", globalVerbs)
+	b.WriteString("### Network\n\nWhat `network(…)` returns. Without parentheses:\n\n")
+	for _, f := range networkFields {
+		fmt.Fprintf(&b, "- **`net.%s`**: %s\n", f.name, f.doc)
+	}
+	b.WriteString("\nVerbs:\n\n")
+	verbsTo(&b, "net.", networkVerbs)
+	b.WriteString("### Validators\n\nWhat `net.validators[0]` and `net.validator(\"v0\")` are. Verbs:\n\n")
+	verbsTo(&b, "v.", validatorVerbs)
+	b.WriteString("### Fields\n\nThe same names as in JSON over HTTP, but since for from, a word that Starlark reserves; bytes, hashes and addresses are `bytes`, amounts whole numbers of wei, what has no value `None`.\n\n")
+	for _, shown := range []struct {
+		kind  string
+		value any
+	}{
+		{"account", model.Account{}}, {"block", model.Block{}}, {"receipt", model.Receipt{}}, {"timer", model.Timer{}},
+		{"story entry", model.StoryEntry{}}, {"lane", model.LaneBlock{}},
+		{"validator", model.Validator{}}, {"result", model.ReadResult{}}, {"fault", shownFault{}},
+	} {
+		fmt.Fprintf(&b, "- **%s**: %s\n", shown.kind, strings.Join(fieldNames(reflect.TypeOf(shown.value)), ", "))
+	}
+	fmt.Fprintf(&b, "- **actor**: %s\n", strings.Join(actorFields, ", "))
+	b.WriteString("\n### Kinds of arguments\n\n")
+	for _, k := range kindOrder {
+		if used(k) && k != "names" {
+			fmt.Fprintf(&b, "- **%s**: %s\n", k, kinds[k].doc)
+		}
+	}
+	fmt.Fprintf(&b, "\n### Limits\n\nA script takes at most %d steps, and its process at most %d MiB of heap; one step may take %v, waiting for the network apart; a file has at most %d KiB, and a script at most %d of them.\n",
+		MaxSteps, MaxMemory>>20, MaxStepTime, MaxScriptBytes>>10, MaxFiles)
+	return b.String()
+}
+
+func verbsTo(b *strings.Builder, prefix string, verbs []*verb) {
+	for _, v := range verbs {
+		fmt.Fprintf(b, "- **`%s%s`**  \n  %s\n", prefix, v, v.doc)
+	}
+	b.WriteString("\n")
+}
+
+// used says whether a signature names a kind.
+func used(kind string) bool {
+	for _, verbs := range [][]*verb{globalVerbs, networkVerbs, validatorVerbs} {
+		for _, v := range verbs {
+			for _, p := range v.params {
+				if p.kind == kind {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+func fieldNames(t reflect.Type) (names []string) {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		if f.Anonymous {
+			names = append(names, fieldNames(f.Type)...)
+		} else if name := spelled(f); name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
+}

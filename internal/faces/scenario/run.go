@@ -1,0 +1,279 @@
+package scenario
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/environment/fault"
+)
+
+// Limits of a script.
+const (
+	// MaxSteps is how many steps of Starlark a script may take. A step is about
+	// an operation; loops over a hundred thousand values fit.
+	MaxSteps = 50_000_000
+	// MaxMemory is how many bytes the heap of the process may grow to.
+	MaxMemory = 1 << 30
+	// MaxScriptBytes bounds a file that a script is or loads.
+	MaxScriptBytes = 1 << 20
+	// MaxFiles bounds what a script loads.
+	MaxFiles = 64
+)
+
+// Options say how to run a script. Open is needed; zero fields mean defaults.
+type Options struct {
+	Open   Open
+	Seed   *uint64         // goes before the script's own
+	Pace   *Pace           // so does this
+	Out    io.Writer       // what print writes to; nil: nowhere
+	Trace  io.Writer       // for Config.Trace
+	Steps  uint64          // MaxSteps
+	Memory uint64          // MaxMemory, in bytes
+	Stop   context.Context // ends the run early; may be nil
+	Pulse  *Pulse          // shows how the script is getting on; nil where nobody looks
+}
+
+// Report is what a run was, also one that failed.
+type Report struct {
+	Seed      uint64 // as it was used; 0 where there was no network
+	Backend   string // "" where there was no network
+	Height    types.Height
+	Digest    types.Hash
+	Steps     uint64 // of Starlark
+	Faults    []fault.Receipt
+	Sometimes []Sometimes // by first use
+	Timeline  []string    // of a run that failed: what happened last, in lines of 80 columns
+	Unread    []string    // failed receipts that the script did not look at, and where it made them
+}
+
+// Sometimes is a condition of sometimes(name, cond): whether it was ever true.
+type Sometimes struct {
+	Name string
+	True bool
+}
+
+// Run runs a script. Its error is a *Mistake, Mistakes, a *Failure, or else a
+// fault of the devnet or of the machine. The report is never nil.
+func Run(path string, o Options) (*Report, error) {
+	if o.Pulse == nil {
+		o.Pulse = &Pulse{}
+	}
+	r := &runtime{options: o, report: &Report{}, allowed: map[int]bool{}}
+	s, err := openSources(path)
+	if err != nil {
+		return r.report, err
+	}
+	defer s.close()
+	r.sources = s
+	if err := s.check(); err != nil {
+		return r.report, err
+	}
+	r.thread = &starlark.Thread{Name: s.main, Load: r.load, Print: r.print}
+	r.limit()
+	if o.Stop != nil {
+		defer context.AfterFunc(o.Stop, func() { r.thread.Cancel("the run was stopped") })()
+	}
+	o.Pulse.set(true)
+	_, err = r.exec(s.main)
+	o.Pulse.set(false)
+	if err == nil {
+		err = r.ended()
+	}
+	err = s.located(err)
+	return r.report, errors.Join(err, r.close(err != nil))
+}
+
+// Check says what is wrong with a script without running it: syntax, names,
+// verbs of the network, names of arguments. Its error is Mistakes or a *Mistake,
+// or that a file cannot be read.
+func Check(path string) error {
+	s, err := openSources(path)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	return s.check()
+}
+
+// runtime is one run of one script.
+type runtime struct {
+	options Options
+	sources *sources
+	thread  *starlark.Thread
+	report  *Report
+	net     *network // nil until network(…)
+	loaded  map[string]starlark.StringDict
+	loading []string
+	allowed map[int]bool // faults by index that may be idle
+	places  []Position   // of the call that made each fault
+	closed  int          // networks that ended
+}
+
+var dialect = &syntax.FileOptions{Set: true, While: true, TopLevelControl: true, GlobalReassign: true}
+
+func (r *runtime) exec(name string) (values starlark.StringDict, err error) {
+	text, err := r.sources.read(name)
+	if err != nil {
+		return nil, err
+	}
+	defer r.tooLarge(&err)
+	return starlark.ExecFileOptions(dialect, r.thread, name, text, r.globals())
+}
+
+// load runs a file of the script's folder, once.
+func (r *runtime) load(_ *starlark.Thread, name string) (starlark.StringDict, error) {
+	name = filepath.Clean(name)
+	if known, ok := r.loaded[name]; ok {
+		return known, nil
+	}
+	for _, one := range append(r.loading, r.sources.main) {
+		if one == name {
+			return nil, mistake("%s loads itself", name)
+		}
+	}
+	r.loading = append(r.loading, name)
+	values, err := r.exec(name)
+	r.loading = r.loading[:len(r.loading)-1]
+	if err != nil {
+		return nil, r.sources.located(err)
+	}
+	if r.loaded == nil {
+		r.loaded = map[string]starlark.StringDict{}
+	}
+	r.loaded[name] = values
+	return values, nil
+}
+
+func (r *runtime) print(_ *starlark.Thread, text string) {
+	if r.options.Out != nil {
+		fmt.Fprintln(r.options.Out, text)
+	}
+}
+
+// ended is what is judged when the script is through: the oracles' word, and
+// that each fault had an effect.
+func (r *runtime) ended() error {
+	if r.net == nil {
+		return nil
+	}
+	if err := r.net.backend.Violation(); err != nil {
+		return failure("%v", err)
+	}
+	for i, fault := range r.net.backend.Faults() {
+		if fault.Idle && !r.allowed[i] {
+			var at Position
+			if i < len(r.places) {
+				at = r.places[i]
+			}
+			return &Failure{at, fmt.Sprintf("the fault %s %s had no effect; let it last longer, or call it with may_be_idle = True", fault.Verb, fault.Detail)}
+		}
+	}
+	return nil
+}
+
+// close fills in the report and ends the network. Of several networks the report
+// has all their heights together, all faults, and a digest over all digests.
+func (r *runtime) close(failing bool) error {
+	r.report.Steps = r.thread.ExecutionSteps()
+	if r.net == nil {
+		return nil
+	}
+	if failing {
+		r.report.Timeline = r.net.timeline.Lines(r.net.names())
+	}
+	r.report.Unread = append(r.report.Unread, r.net.unreadLines()...)
+	b := r.net.backend
+	r.report.Height += r.net.height()
+	r.report.Faults = append(r.report.Faults, b.Faults()...)
+	digest, err := b.Digest()
+	if r.closed > 0 {
+		digest = types.Keccak(r.report.Digest[:], digest[:])
+	}
+	r.report.Digest = digest
+	r.closed++
+	r.net.closed, r.net = true, nil
+	r.allowed, r.places = map[int]bool{}, nil
+	return errors.Join(err, b.Close())
+}
+
+// sources are the files of a script: its own and those of its folder.
+type sources struct {
+	root *os.Root
+	main string
+	text map[string]string // by name; looked up only
+}
+
+func openSources(path string) (*sources, error) {
+	root, err := os.OpenRoot(filepath.Dir(path))
+	if err != nil {
+		return nil, err
+	}
+	s := &sources{root: root, main: filepath.Base(path), text: map[string]string{}}
+	if _, err := s.read(s.main); err != nil {
+		root.Close()
+		var wrong *Mistake
+		if errors.As(err, &wrong) {
+			return nil, wrong
+		}
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *sources) close() { s.root.Close() }
+
+// read returns a file of the script's folder. Nothing outside it can be named,
+// not by a symbolic link either.
+func (s *sources) read(name string) (string, error) {
+	if text, ok := s.text[name]; ok {
+		return text, nil
+	}
+	if !filepath.IsLocal(name) {
+		return "", mistake("%q is outside the script's folder: a script reads files of its own folder only", name)
+	}
+	if len(s.text) == MaxFiles {
+		return "", mistake("a script has at most %d files", MaxFiles)
+	}
+	if info, err := s.root.Stat(name); err == nil && !info.Mode().IsRegular() { // a pipe would be waited for
+		return "", &Mistake{What: fmt.Sprintf("%s is no regular file", name), At: Position{File: s.missing(name)}}
+	}
+	file, err := s.root.Open(name)
+	if err != nil {
+		return "", &Mistake{What: fmt.Sprintf("%s cannot be read: %v", name, reason(err)), At: Position{File: s.missing(name)}}
+	}
+	defer file.Close()
+	data, err := io.ReadAll(io.LimitReader(file, MaxScriptBytes+1))
+	switch {
+	case err != nil:
+		return "", mistake("%s cannot be read: %v", name, reason(err))
+	case len(data) > MaxScriptBytes:
+		return "", mistake("%s has more than %d bytes", name, MaxScriptBytes)
+	}
+	s.text[name] = string(data)
+	return s.text[name], nil
+}
+
+// missing is where to say that a file cannot be read: "" leaves it to the call
+// that wanted it.
+func (s *sources) missing(name string) string {
+	if name == s.main {
+		return name
+	}
+	return ""
+}
+
+func reason(err error) error {
+	var path *os.PathError
+	if errors.As(err, &path) {
+		return path.Err
+	}
+	return err
+}

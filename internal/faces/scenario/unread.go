@@ -1,0 +1,130 @@
+package scenario
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+)
+
+// Limits of what a run says of failures that its script did not look at.
+const (
+	// maxFailed bounds the failed receipts that are remembered, and the
+	// transactions whose place in the script is.
+	maxFailed, maxPlaces = 1024, 65_536
+	// maxUnread bounds what is told of them.
+	maxUnread = 8
+)
+
+// failedReceipt is one that did not end ok.
+type failedReceipt struct {
+	hash   types.Hash
+	origin types.Origin
+	height types.Height
+	to     types.Address
+	text   string
+}
+
+// unread is which of a network's failed receipts the script has looked at. A
+// transaction is looked at by any field of its receipt, of which status is one; a
+// fire or a message also by net.events or what tells of timers.
+type unread struct {
+	looked map[types.Hash]bool     // looked up only
+	places map[types.Hash]Position // where a transaction was sent; looked up only
+}
+
+func newUnread() *unread {
+	return &unread{looked: map[types.Hash]bool{}, places: map[types.Hash]Position{}}
+}
+
+// sent notes where in the script a transaction was made.
+func (u *unread) sent(hash types.Hash, at Position) {
+	if len(u.places) < maxPlaces {
+		u.places[hash] = at
+	}
+}
+
+func (u *unread) look(hash types.Hash) { u.looked[hash] = true }
+
+// lookAll is that the script asked for all that happened so far: of fires and
+// messages, or of transactions too.
+func (u *unread) lookAll(known []failedReceipt, transactions bool) {
+	for i := range known {
+		if transactions || known[i].origin != types.OriginTransaction {
+			u.looked[known[i].hash] = true
+		}
+	}
+}
+
+// lookedAt notes what a verb showed the script of all that happened.
+func (c *call) lookedAt(verb string) {
+	n := c.ofNetwork()
+	if n == nil || n.closed || !slices.Contains([]string{"events", "timers", "timer", "story"}, verb) {
+		return
+	}
+	failed, _ := n.timeline.failures()
+	n.unread.lookAll(failed, verb == "events")
+}
+
+// receiptRecord is a receipt for the script, which is looked at when a field is.
+func (n *network) receiptRecord(hash types.Hash, shown any) *record {
+	r := recordOf("receipt", shown)
+	r.seen = func() { n.unread.look(hash) }
+	return r
+}
+
+// placeIn is how an error of Python names a line of its author's.
+var placeIn = regexp.MustCompile(`\bline (\d+)\b`)
+
+// sourceLine is the line of code that an error names last, or "".
+func sourceLine(message, code string) string {
+	found := placeIn.FindAllStringSubmatch(message, -1)
+	if len(found) == 0 {
+		return ""
+	}
+	n, err := strconv.Atoi(found[len(found)-1][1])
+	lines := strings.Split(code, "\n")
+	if err != nil || n < 1 || n > len(lines) {
+		return ""
+	}
+	return strings.TrimSpace(lines[n-1])
+}
+
+// underlined is the line of an actor's file that a receipt's error names, for below
+// it.
+func (n *network) underlined(of types.Address, message string) []string {
+	for _, a := range n.actors {
+		if a.address == of {
+			if line := sourceLine(message, a.code); line != "" {
+				return wrapped("        ", line)
+			}
+		}
+	}
+	return nil
+}
+
+// unreadLines tells of the failed receipts that nobody looked at, by the script's
+// lines where it made them, in lines of 80 columns.
+func (n *network) unreadLines() (lines []string) {
+	failed, more := n.timeline.failures()
+	failed = slices.DeleteFunc(failed, func(f failedReceipt) bool { return n.unread.looked[f.hash] })
+	names := n.names()
+	for i, f := range failed {
+		if i == maxUnread {
+			more += len(failed) - i
+			break
+		}
+		if at, known := n.unread.places[f.hash]; known {
+			lines = append(lines, wrapped("  ", fmt.Sprintf("%s:%d %s", at.File, at.Line, strings.TrimSpace(at.Source)))...)
+		}
+		lines = append(lines, wrapped("      ", fmt.Sprintf("block %d: %s", f.height, names(f.text)))...)
+		lines = append(lines, n.underlined(f.to, f.text)...)
+	}
+	if more > 0 && len(lines) > 0 {
+		lines = append(lines, fmt.Sprintf("  and %d more", more))
+	}
+	return lines
+}

@@ -1,0 +1,467 @@
+package scenario
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"go.starlark.net/starlark"
+
+	"github.com/cowboyinc/devnet/actors"
+	"github.com/cowboyinc/devnet/actors/samples"
+	"github.com/cowboyinc/devnet/fixtures"
+	"github.com/cowboyinc/devnet/internal/base/codec"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/faces/api"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
+)
+
+// resubmitAfter is how many blocks a transaction may wait before it is handed in
+// again: a validator that crashed forgets its pool.
+const resubmitAfter = 3
+
+// MaxOutstanding bounds the transactions that a script has sent and that are not
+// final.
+const MaxOutstanding = 10_000
+
+// outstanding is a transaction that is not final yet.
+type outstanding struct {
+	hash   types.Hash
+	sender types.Address
+	nonce  types.Nonce
+	raw    []byte
+	since  types.Height // when it was handed in last
+}
+
+// pump hands in again what waits too long, and forgets what is final.
+func (n *network) pump(now types.Height) error {
+	if len(n.waiting) == 0 {
+		return nil
+	}
+	v, err := n.backend.View("")
+	if err != nil {
+		return nil // no validator runs: nothing can be handed in
+	}
+	kept := n.waiting[:0]
+	for _, w := range n.waiting {
+		account, err := v.Account(w.sender)
+		if err != nil {
+			return &internal{err}
+		}
+		if account.Nonce > w.nonce {
+			continue
+		}
+		if now >= w.since+resubmitAfter {
+			w.since = now
+			_, _ = n.backend.Submit(w.raw) // that it is known already is no news
+		}
+		kept = append(kept, w)
+	}
+	clear(n.waiting[len(kept):])
+	n.waiting = kept
+	return nil
+}
+
+// nextNonce is the sender's nonce after all that the script has sent.
+func (n *network) nextNonce(sender types.Address) types.Nonce {
+	next := n.backend.NextNonce(sender)
+	for _, w := range n.waiting {
+		if w.sender == sender {
+			next = max(next, w.nonce+1)
+		}
+	}
+	return next
+}
+
+// draft is a transaction before it has a nonce, fees and a signature.
+type draft struct {
+	to            *types.Address
+	value         types.Wei
+	cycles, cells uint64
+	payload       any
+	salted        *types.Deploy
+}
+
+// submit signs a transaction of a devnet account and hands it in. It offers four
+// times the next block's base fees, which holds for ten blocks of the steepest
+// rise.
+func (c *call) submit(n *network, d draft) (types.Hash, error) {
+	name := "alice"
+	if c.has("sender") {
+		name = get[string](c, "sender")
+	}
+	key := n.backend.Signer(name)
+	if key == nil {
+		var known []string
+		for _, a := range n.backend.Accounts() {
+			if n.backend.Signer(a.Name) != nil {
+				known = append(known, a.Name)
+			}
+		}
+		return types.Hash{}, mistake("%s: sender is one of %s; got %q%s", c.title, strings.Join(known, ", "), name, meant(name, known))
+	}
+	if len(n.waiting) >= MaxOutstanding {
+		return types.Hash{}, mistake("%s: %d transactions wait already to be final; run the network", c.title, MaxOutstanding)
+	}
+	v, err := n.backend.View("")
+	if err != nil {
+		return types.Hash{}, failure("%s: %v", c.title, err)
+	}
+	head, nonce := v.Head(), n.nextNonce(key.Address())
+	if d.salted != nil {
+		d.salted.Salt = types.Keccak([]byte("devnet/deploy"), binary.BigEndian.AppendUint64(nil, uint64(nonce)))
+		d.payload = *d.salted
+	}
+	tx := &types.Transaction{ChainID: n.backend.Info().ChainID, Nonce: nonce, To: d.to, Value: d.value, Payload: codec.Marshal(d.payload),
+		CyclesLimit: types.Cycles(d.cycles), CellsLimit: types.Cells(d.cells),
+		MaxFeePerCycle: head.NextBaseFeeCycle.Mul(4), MaxFeePerCell: head.NextBaseFeeCell.Mul(4)}
+	if tx.CyclesLimit == 0 {
+		tx.CyclesLimit = api.DefaultCycles
+	}
+	if tx.CellsLimit == 0 {
+		tx.CellsLimit = api.DefaultCells + types.Cells(2*len(tx.Payload))
+	}
+	signature := key.Sign(tx.SigningDigest())
+	tx.Signature = &signature
+	raw := tx.Encode()
+	hash, err := n.backend.Submit(raw)
+	if refused := asRefused(err); refused != nil && refused.Body.Code == "no_validator" {
+		return hash, failure("%s: %s", c.title, refused.Body.Message)
+	} else if refused != nil {
+		return hash, failure("%s: the transaction was refused: %s", c.title, refused.Body.Message)
+	}
+	if err != nil {
+		return hash, err
+	}
+	n.unread.sent(hash, c.r.sources.innermost(c.thread.CallStack()))
+	n.waiting = append(n.waiting, &outstanding{hash: hash, sender: key.Address(), nonce: nonce, raw: raw, since: head.Height})
+	return hash, nil
+}
+
+// await runs the network until a transaction is final.
+func (c *call) await(n *network, hash types.Hash) (*api.Receipt, error) {
+	within := c.asked("within", 50)
+	var receipt *api.Receipt
+	_, _, err := n.goOn(within, func() (bool, error) {
+		v, err := n.backend.View("")
+		if err != nil {
+			return false, nil // no validator runs just now
+		}
+		receipt, err = v.Receipt(hash)
+		return receipt != nil, err
+	})
+	if err == nil && receipt == nil {
+		err = failure("%s: the transaction was not final within %d blocks (%s)", c.title, within, n.stand())
+	}
+	return receipt, err
+}
+
+func netDeploy(c *call) (starlark.Value, error) {
+	n, file, name := netOf(c), get[string](c, "file"), get[string](c, "name")
+	code, err := c.r.code(file)
+	if err != nil {
+		return nil, err
+	}
+	if err := n.backend.Python(); err != nil && !strings.HasPrefix(file, actors.SamplePrefix) {
+		return nil, &NoPython{Cause: err}
+	}
+	if _, err := n.named(name); err == nil {
+		return nil, mistake("net.deploy: the name %q is taken", name)
+	}
+	hash, err := c.submit(n, draft{value: get[types.Wei](c, "fund"), cycles: uint64(api.DefaultCycles) + 4*uint64(len(code)),
+		salted: &types.Deploy{Kind: types.KindDeploy, Code: code, Init: get[[]byte](c, "init"), Manifest: types.Manifest{Name: name}}})
+	if err != nil {
+		return nil, err
+	}
+	receipt, err := c.await(n, hash)
+	if err != nil {
+		return nil, err
+	}
+	if receipt.Status != types.StatusOK {
+		text := fmt.Sprintf("net.deploy: %s was not deployed: %s%s", file, receipt.Status, faultText(receipt.Error))
+		if line := sourceLine(faultText(receipt.Error), string(code)); line != "" {
+			text += "\n    " + line
+		}
+		return nil, failure("%s", text)
+	}
+	a := &actorValue{name: name, code: string(code), address: receipt.To, receipt: recordOf("receipt", api.ShowReceipt(&receipt.Receipt, receipt.Logs))}
+	n.actors = append(n.actors, a)
+	return a, nil
+}
+
+func faultText(f *types.Fault) string {
+	if f == nil {
+		return ""
+	}
+	return ": " + f.Code + ": " + f.Message
+}
+
+// code reads what a script deploys: a Go sample, a file of its folder, or a
+// fixture of the repository, which the program carries.
+func (r *runtime) code(file string) ([]byte, error) {
+	if name, sample := strings.CutPrefix(file, actors.SamplePrefix); sample {
+		return []byte(file), oneOf("net.deploy: a Go sample", name, slices.Sorted(maps.Keys(samples.All)))
+	}
+	text, err := r.sources.read(file)
+	if err == nil {
+		return []byte(text), nil
+	}
+	if strings.HasPrefix(file, "actors/") && !strings.Contains(file, "../..") {
+		if code, err := fixtures.Actors.ReadFile(file); err == nil {
+			return code, nil
+		}
+	}
+	var wrong *Mistake
+	if errors.As(err, &wrong) {
+		return nil, mistake("%s; the fixtures are %s", wrong.What, strings.Join(fixtures.ActorNames(), ", "))
+	}
+	return nil, err
+}
+
+func (c *call) executeDraft() draft {
+	to := get[types.Address](c, "actor")
+	return draft{to: &to, value: get[types.Wei](c, "value"), cycles: get[uint64](c, "cycles"), cells: get[uint64](c, "cells"),
+		payload: types.Execute{Kind: types.KindExecute, Handler: get[string](c, "handler"), Payload: get[[]byte](c, "payload"),
+			Sponsor: types.SponsorOf(get[types.Wei](c, "sponsor"))}}
+}
+
+func netCall(c *call) (starlark.Value, error) {
+	hash, err := c.submit(netOf(c), c.executeDraft())
+	if err != nil {
+		return nil, err
+	}
+	return c.receipt(hash)
+}
+
+func (c *call) receipt(hash types.Hash) (starlark.Value, error) {
+	receipt, err := c.await(netOf(c), hash)
+	if err != nil {
+		return nil, err
+	}
+	return netOf(c).receiptRecord(hash, api.ShowReceipt(&receipt.Receipt, receipt.Logs)), nil
+}
+
+func netSend(c *call) (starlark.Value, error) {
+	hash, err := c.submit(netOf(c), c.executeDraft())
+	if err != nil {
+		return nil, err
+	}
+	return starlark.Bytes(hash[:]), nil
+}
+
+func netTransfer(c *call) (starlark.Value, error) {
+	to := get[types.Address](c, "to")
+	hash, err := c.submit(netOf(c), draft{to: &to, value: get[types.Wei](c, "amount"), payload: types.Transfer{Kind: types.KindTransfer}})
+	if err != nil {
+		return nil, err
+	}
+	return c.receipt(hash)
+}
+
+// view is what a reading verb reads: node's, or the highest.
+func (c *call) view() (api.View, error) {
+	v, err := netOf(c).backend.View(get[string](c, "node"))
+	if refused := asRefused(err); refused != nil {
+		return nil, failure("%s: %s", c.title, refused.Body.Message)
+	}
+	return v, err
+}
+
+func netRead(c *call) (starlark.Value, error) {
+	v, err := c.view()
+	if err != nil {
+		return nil, err
+	}
+	result, err := v.Read(context.Background(), api.Call{Actor: get[types.Address](c, "actor"), Sender: get[types.Address](c, "sender"),
+		Handler: get[string](c, "handler"), Payload: get[[]byte](c, "payload")})
+	if err != nil {
+		return nil, err
+	}
+	return recordOf("result", api.ShowResult(v.Head().Height, result)), nil
+}
+
+func netReceipt(c *call) (starlark.Value, error) {
+	v, err := c.view()
+	if err != nil {
+		return nil, err
+	}
+	receipt, err := v.Receipt(get[types.Hash](c, "hash"))
+	if err != nil || receipt == nil {
+		return starlark.None, err
+	}
+	netOf(c).unread.look(receipt.Hash)
+	return recordOf("receipt", api.ShowReceipt(&receipt.Receipt, receipt.Logs)), nil
+}
+
+// MaxStateKeys bounds what net.state returns.
+const MaxStateKeys = 100_000
+
+func netState(c *call) (starlark.Value, error) {
+	v, err := c.view()
+	if err != nil {
+		return nil, err
+	}
+	key := get[[]byte](c, "key")
+	entries, err := v.State(get[types.Address](c, "actor"), key, 0, MaxStateKeys)
+	if err != nil {
+		return nil, err
+	}
+	if c.has("key") {
+		for _, e := range entries {
+			if string(e.Key) == string(key) {
+				return starlark.Bytes(e.Value), nil
+			}
+		}
+		return starlark.None, nil
+	}
+	d := starlark.NewDict(len(entries))
+	for _, e := range entries {
+		if err := d.SetKey(starlark.Bytes(e.Key), starlark.Bytes(e.Value)); err != nil {
+			return nil, err
+		}
+	}
+	return d, nil
+}
+
+func netBalance(c *call) (starlark.Value, error) {
+	v, err := c.view()
+	if err != nil {
+		return nil, err
+	}
+	account, err := v.Account(get[types.Address](c, "of"))
+	return wei(account.Balance), err
+}
+
+func netAccount(c *call) (starlark.Value, error) {
+	v, err := c.view()
+	if err != nil {
+		return nil, err
+	}
+	of := get[types.Address](c, "of")
+	account, err := v.Account(of)
+	if err != nil {
+		return nil, err
+	}
+	return recordOf("account", model.Account{Address: of, Name: netOf(c).nameOf(of), Nonce: account.Nonce, Balance: account.Balance}), nil
+}
+
+// nameOf is the name of an account or actor, or "".
+func (n *network) nameOf(a types.Address) string {
+	for _, account := range n.backend.Accounts() {
+		if account.Address == a {
+			return account.Name
+		}
+	}
+	for _, actor := range n.actors {
+		if actor.address == a {
+			return actor.name
+		}
+	}
+	return ""
+}
+
+// MaxListed bounds the lists that verbs return.
+const MaxListed = 1_000_000
+
+// timerStatuses are the words of net.timers(status = …).
+var timerStatuses = []string{string(types.TimerPending), string(types.TimerFired), string(types.TimerExpired),
+	string(types.TimerInsufficientFunds), string(types.TimerCancelled)}
+
+func netTimers(c *call) (starlark.Value, error) {
+	v, err := c.view()
+	if err != nil {
+		return nil, err
+	}
+	filter := api.TimerFilter{Order: api.Order{Limit: MaxListed}}
+	if c.has("actor") {
+		of := get[types.Address](c, "actor")
+		filter.Actor = &of
+	}
+	if c.has("due_by") {
+		by := get[types.Height](c, "due_by")
+		filter.DueBy = &by
+	}
+	if c.has("status") {
+		status := get[string](c, "status")
+		if err := oneOf("net.timers: status", status, timerStatuses); err != nil {
+			return nil, err
+		}
+		filter.Status = types.TimerStatus(status)
+	}
+	timers, err := v.Timers(filter)
+	if err != nil {
+		return nil, err
+	}
+	var list []starlark.Value
+	for i := range timers {
+		list = append(list, recordOf("timer", api.ShowTimer(&timers[i])))
+	}
+	return frozen(list), nil
+}
+
+// oneOf refuses a word that is not of a list.
+func oneOf(what, word string, known []string) error {
+	for _, k := range known {
+		if word == k {
+			return nil
+		}
+	}
+	return mistake("%s is one of %s; got %q%s", what, strings.Join(known, ", "), word, meant(word, known))
+}
+
+func netTimer(c *call) (starlark.Value, error) {
+	v, err := c.view()
+	if err != nil {
+		return nil, err
+	}
+	timer, err := v.Timer(get[types.Hash](c, "id"))
+	if err != nil || timer == nil {
+		return starlark.None, err
+	}
+	return recordOf("timer", api.ShowTimer(timer)), nil
+}
+
+func netBlock(c *call) (starlark.Value, error) {
+	v, err := c.view()
+	if err != nil {
+		return nil, err
+	}
+	h := v.Head().Height
+	if c.has("height") {
+		h = get[types.Height](c, "height")
+	}
+	block, err := v.Block(h)
+	if err != nil || block == nil {
+		return starlark.None, err
+	}
+	return recordOf("block", api.ShowBlock(block)), nil
+}
+
+func netBlocks(c *call) (starlark.Value, error) {
+	v, err := c.view()
+	if err != nil {
+		return nil, err
+	}
+	head, limit := v.Head().Height, c.asked("limit", 50)
+	first := types.Height(1)
+	if c.has("first") {
+		first = get[types.Height](c, "first")
+	} else if uint64(head) > limit {
+		first = head - types.Height(limit) + 1
+	}
+	var list []starlark.Value
+	for h := first; h <= head && uint64(len(list)) < limit; h++ {
+		block, err := v.Block(h)
+		if err != nil {
+			return nil, fmt.Errorf("block %d: %w", h, err)
+		}
+		if block != nil {
+			list = append(list, recordOf("block", api.ShowBlock(block)))
+		}
+	}
+	return frozen(list), nil
+}

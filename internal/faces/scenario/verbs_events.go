@@ -1,0 +1,83 @@
+package scenario
+
+import (
+	"go.starlark.net/starlark"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/faces/api"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
+)
+
+var eventTypes = []string{model.EventBlock, model.EventTx, model.EventTimer, model.EventLog}
+
+func netEvents(c *call) (starlark.Value, error) {
+	v, err := c.view()
+	if err != nil {
+		return nil, err
+	}
+	kind := get[string](c, "type")
+	if c.has("type") {
+		if err := oneOf("net.events: type", kind, eventTypes); err != nil {
+			return nil, err
+		}
+	}
+	var of *types.Address
+	if c.has("actor") {
+		a := get[types.Address](c, "actor")
+		of = &a
+	}
+	first := types.Height(1)
+	if c.has("since") {
+		first = get[types.Height](c, "since")
+	}
+	var list []starlark.Value
+	for h := first; h <= v.Head().Height && len(list) < MaxListed; h++ {
+		block, err := v.Block(h)
+		if err != nil {
+			return nil, err
+		}
+		if block != nil {
+			list = append(list, eventsOf(block, h, kind, of)...)
+		}
+	}
+	return frozen(list), nil
+}
+
+// eventsOf are a block's events, in the order of GET /events.
+func eventsOf(b *api.Block, h types.Height, kind string, of *types.Address) (list []starlark.Value) {
+	add := func(what string, actors []types.Address, data any) {
+		if kind != "" && kind != what {
+			return
+		}
+		mine := of == nil
+		for _, a := range actors {
+			mine = mine || a == *of
+		}
+		if mine {
+			list = append(list, &record{kind: "event", names: []string{"type", "height", "data"},
+				fields: []starlark.Value{starlark.String(what), starlark.MakeUint64(uint64(h)), recordOf(what, data)}})
+		}
+	}
+	add(model.EventBlock, nil, api.ShowBlock(b))
+	printed := b.Printed()
+	for i := range b.Receipts {
+		r := &b.Receipts[i]
+		add(model.EventTx, []types.Address{r.To, r.Sender}, api.ShowReceipt(r, printed[r.Hash]))
+	}
+	for _, mark := range b.Timers {
+		add(model.EventTimer, []types.Address{mark.Actor}, shownMark{mark.ID, mark.Actor, h, string(mark.Status), mark.Reason})
+	}
+	for _, line := range b.Logs {
+		add(model.EventLog, []types.Address{line.Actor}, api.ShowLog(line))
+	}
+	return list
+}
+
+// shownMark is a timer's event without the receipt, which net.receipt(id) has.
+type shownMark struct {
+	ID     types.TimerID `json:"id"`
+	Actor  types.Address `json:"actor"`
+	Height types.Height  `json:"height"`
+	Status string        `json:"status"`
+	Reason string        `json:"reason"`
+}

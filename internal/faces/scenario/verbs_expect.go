@@ -1,0 +1,221 @@
+package scenario
+
+import (
+	"encoding/binary"
+	"math/big"
+	"slices"
+	"strings"
+	"time"
+
+	"go.starlark.net/starlark"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/faces/api"
+)
+
+// Terms of check("liveness"): decision C4's longest view is 28 s, and the next
+// leader may be one that has to catch up first.
+const (
+	livenessBound  = 120 * time.Second
+	livenessBlocks = 5
+)
+
+// because is a message of the script, or nothing.
+func (c *call) because() string {
+	if message := get[string](c, "message"); message != "" {
+		return ": " + message
+	}
+	return ""
+}
+
+func doExpect(c *call) (starlark.Value, error) {
+	if !get[starlark.Value](c, "condition").Truth() {
+		return nil, failure("expect: not true%s", c.because())
+	}
+	return starlark.None, nil
+}
+
+func doExpectEq(c *call) (starlark.Value, error) {
+	got, want := get[starlark.Value](c, "got"), get[starlark.Value](c, "want")
+	same, err := starlark.Equal(got, want)
+	if err != nil {
+		return nil, mistake("expect_eq: %v", err)
+	}
+	if !same {
+		return nil, failure("expect_eq: got %s, and wanted %s%s", show(got), show(want), c.because())
+	}
+	return starlark.None, nil
+}
+
+// world is the script's network, for functions that need it.
+func (c *call) world() (*network, error) {
+	if c.r.net == nil {
+		return nil, mistake("%s needs a network: call network(…) first", c.title)
+	}
+	return c.r.net, nil
+}
+
+func doEventually(c *call) (starlark.Value, error) {
+	n, err := c.world()
+	if err != nil {
+		return nil, err
+	}
+	within := c.asked("within", 50)
+	made, ended, err := n.goOn(within, c.truth(get[starlark.Callable](c, "condition")))
+	if err == nil && !ended {
+		err = failure("eventually: not true within %d blocks%s (%s)", within, c.because(), n.stand())
+	}
+	if err != nil {
+		return nil, err
+	}
+	return starlark.MakeUint64(made), nil
+}
+
+func doAlways(c *call) (starlark.Value, error) {
+	n, err := c.world()
+	if err != nil {
+		return nil, err
+	}
+	holds := c.truth(get[starlark.Callable](c, "condition"))
+	made, broken, err := n.goOn(c.asked("blocks", 20), func() (bool, error) {
+		ok, err := holds()
+		return !ok, err
+	})
+	if err == nil && broken {
+		err = failure("always: no longer true after %d blocks%s (%s)", made, c.because(), n.stand())
+	}
+	if err != nil {
+		return nil, err
+	}
+	return starlark.MakeUint64(made), nil
+}
+
+func doSometimes(c *call) (starlark.Value, error) {
+	name, now := get[string](c, "name"), bool(get[starlark.Value](c, "condition").Truth())
+	for i := range c.r.report.Sometimes {
+		if s := &c.r.report.Sometimes[i]; s.Name == name {
+			s.True = s.True || now
+			return starlark.None, nil
+		}
+	}
+	c.r.report.Sometimes = append(c.r.report.Sometimes, Sometimes{name, now})
+	return starlark.None, nil
+}
+
+// ownChecks are judged here; checksAbsent are of parts that are not there yet.
+var (
+	ownChecks    = []string{"queues", "liveness"}
+	checksAbsent = []string{"jobs", "presence"}
+)
+
+func doCheck(c *call) (starlark.Value, error) {
+	n, err := c.world()
+	if err != nil {
+		return nil, err
+	}
+	asked := get[[]string](c, "oracles")
+	if len(asked) == 0 {
+		asked = append(slices.Clone(Oracles), ownChecks...)
+	}
+	for _, name := range asked {
+		if slices.Contains(checksAbsent, name) {
+			return nil, Unable(`check("`+name+`")`, name+" are not there yet in this version of devnet")
+		}
+		if err := oneOf("check: an oracle", name, append(slices.Clone(Oracles), ownChecks...)); err != nil {
+			return nil, err
+		}
+	}
+	for _, name := range asked {
+		switch name {
+		case "queues":
+			err = n.checkQueues()
+		case "liveness":
+			err = n.checkLiveness()
+		default:
+			if wrong := n.backend.Check(name); wrong != nil {
+				err = failure("check: %v", wrong)
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return starlark.None, nil
+}
+
+func (n *network) checkQueues() error {
+	for _, q := range n.backend.Queues() {
+		if q.Length > q.Limit {
+			return failure("check: queues: %s of %s holds %d, and its limit is %d", q.Name, q.Node, q.Length, q.Limit)
+		}
+	}
+	return nil
+}
+
+// checkLiveness runs the network until every sound validator has finalized some
+// more blocks.
+func (n *network) checkLiveness() error {
+	at := n.height()
+	goal, deadline := at+livenessBlocks, n.backend.Now().Add(livenessBound)
+	for {
+		behind := n.behind(goal)
+		if len(behind) == 0 {
+			return nil
+		}
+		if n.backend.Now() >= deadline {
+			return failure("check: liveness: %s did not finalize height %d within %v (%s)", strings.Join(behind, ", "), goal, livenessBound, n.stand())
+		}
+		var err error
+		if at, err = n.next(at, n.blockTime); err != nil {
+			return err
+		}
+	}
+}
+
+// behind names the sound validators that have not finalized a height. Sound is
+// who runs, is of the set, and was not told to misbehave, freeze or lose its disk.
+func (n *network) behind(h types.Height) (names []string) {
+	sound := 0
+	for _, node := range n.backend.Nodes() {
+		if node.Running && node.Status != "left" && !n.unsound[node.Name] {
+			sound++
+			if node.Height < h {
+				names = append(names, node.Name)
+			}
+		}
+	}
+	if sound == 0 {
+		return []string{"no validator runs, and so the network"}
+	}
+	return names
+}
+
+func doRandom(c *call) (starlark.Value, error) {
+	n, err := c.world()
+	if err != nil {
+		return nil, err
+	}
+	below := get[uint64](c, "below")
+	if below == 0 {
+		return nil, mistake("random: below is 1 or more")
+	}
+	return starlark.MakeUint64(n.random.Uint64N(below)), nil
+}
+
+func doBE8(c *call) (starlark.Value, error) {
+	return starlark.Bytes(binary.BigEndian.AppendUint64(nil, get[uint64](c, "number"))), nil
+}
+
+func doHex(c *call) (starlark.Value, error) {
+	return starlark.String(types.Bytes(get[[]byte](c, "data")).String()), nil
+}
+
+func doCBY(c *call) (starlark.Value, error) {
+	return starlark.String(inCBY(new(big.Int).Set(get[types.Wei](c, "amount").Big()))), nil
+}
+
+func byAddress(nodes []api.Node) []api.Node {
+	nodes = slices.Clone(nodes)
+	slices.SortFunc(nodes, func(a, b api.Node) int { return a.Validator.Address.Compare(b.Validator.Address) })
+	return nodes
+}

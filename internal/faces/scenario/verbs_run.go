@@ -1,0 +1,194 @@
+package scenario
+
+import (
+	"fmt"
+	"time"
+
+	"go.starlark.net/starlark"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+)
+
+// MaxBlocks bounds what one call may wait for.
+const MaxBlocks = 10_000_000
+
+// netOf is the network whose verb a call is.
+func netOf(c *call) *network { return c.on.(*network) }
+
+// asked is a count argument as it was given, or otherwise.
+func (c *call) asked(name string, otherwise uint64) uint64 {
+	if c.has(name) {
+		return min(get[uint64](c, name), MaxBlocks)
+	}
+	return otherwise
+}
+
+// goOn lets the network go on until done, or for so many blocks, or as many block
+// times without one. done is asked at the start and after every block, and each
+// block time without one. It returns the blocks made, and whether done ended it.
+func (n *network) goOn(blocks uint64, done func() (bool, error)) (made uint64, ended bool, err error) {
+	start := n.height()
+	at, quiet := start, uint64(0)
+	for {
+		if ended, err = done(); ended || err != nil {
+			return uint64(at - start), ended, err
+		}
+		if uint64(at-start) >= blocks || quiet >= blocks {
+			return uint64(at - start), false, nil
+		}
+		now, err := n.next(at, n.blockTime)
+		if err != nil {
+			return uint64(at - start), false, err
+		}
+		if now > at {
+			at, quiet = now, 0
+		} else {
+			quiet++
+		}
+	}
+}
+
+// next lets the network go on by a block, or by a while without one, and sees
+// whether all is well.
+func (n *network) next(above types.Height, patience time.Duration) (types.Height, error) {
+	if stop := n.r.options.Stop; stop != nil && stop.Err() != nil {
+		return above, &internal{stop.Err()}
+	}
+	h, err := n.backend.Next(above, patience)
+	if broken := n.backend.Violation(); broken != nil {
+		return h, failure("%v", broken)
+	}
+	if err != nil {
+		return h, &internal{err}
+	}
+	return max(h, above), n.pump(h)
+}
+
+func never() (bool, error) { return false, nil }
+
+// truth calls a condition of the script.
+func (c *call) truth(condition starlark.Callable) func() (bool, error) {
+	return func() (bool, error) {
+		was := c.r.options.Pulse.set(true)
+		value, err := starlark.Call(c.thread, condition, nil, nil)
+		c.r.options.Pulse.set(was)
+		if err != nil {
+			return false, err
+		}
+		return bool(value.Truth()), nil
+	}
+}
+
+func netRun(c *call) (starlark.Value, error) {
+	n := netOf(c)
+	if c.has("until") == c.has("blocks") {
+		return nil, mistake("net.run needs blocks = … or until = …, and not both")
+	}
+	var made uint64
+	var err error
+	if c.has("blocks") {
+		made, _, err = n.goOn(c.asked("blocks", 0), never)
+	} else {
+		within, ended := c.asked("within", 50), false
+		made, ended, err = n.goOn(within, c.truth(get[starlark.Callable](c, "until")))
+		if err == nil && !ended {
+			return nil, failure("net.run: until was not true within %d blocks (%s)", within, n.stand())
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return starlark.MakeUint64(made), nil
+}
+
+// stand says where the network is, for failures.
+func (n *network) stand() string {
+	text := fmt.Sprintf("the network is at height %d", n.height())
+	for _, node := range n.backend.Nodes() {
+		text += fmt.Sprintf(", %s at %d", node.Name, node.Height)
+		if !node.Running {
+			text += " down"
+		}
+	}
+	return text
+}
+
+func netAdvance(c *call) (starlark.Value, error) {
+	n := netOf(c)
+	target := Target{Blocks: get[uint64](c, "blocks"), To: get[types.Height](c, "to"), ToNextTimer: get[bool](c, "to_next_timer")}
+	given := 0
+	for _, set := range []bool{c.has("blocks"), c.has("to"), target.ToNextTimer} {
+		if set {
+			given++
+		}
+	}
+	if given != 1 {
+		return nil, mistake("net.advance needs one of blocks = …, to = … and to_next_timer = True")
+	}
+	receipt, err := n.backend.Advance(target)
+	if err != nil {
+		return nil, err
+	}
+	if broken := n.backend.Violation(); broken != nil {
+		return nil, failure("%v", broken)
+	}
+	var fired []starlark.Value
+	for _, f := range receipt.Fired {
+		fired = append(fired, recordOf("fire", shownFire{f.ID, f.Actor, f.Due, f.Height, f.Late}))
+	}
+	return &record{kind: "advance", names: []string{"since", "to", "skipped", "fired"}, fields: []starlark.Value{
+		starlark.MakeUint64(uint64(receipt.From)), starlark.MakeUint64(uint64(receipt.To)), starlark.MakeUint64(receipt.Skipped), frozen(fired)}}, nil
+}
+
+type shownFire struct {
+	ID     types.TimerID `json:"id"`
+	Actor  types.Address `json:"actor"`
+	Due    types.Height  `json:"due"`
+	Height types.Height  `json:"height"`
+	Late   uint64        `json:"late"`
+}
+
+func netPause(c *call) (starlark.Value, error)  { return starlark.None, netOf(c).backend.Pause() }
+func netResume(c *call) (starlark.Value, error) { return starlark.None, netOf(c).backend.Resume() }
+
+func netJoin(c *call) (starlark.Value, error) {
+	n, name := netOf(c), get[string](c, "name")
+	if name == "" {
+		name = fmt.Sprintf("v%d", len(n.backend.Nodes()))
+	}
+	if err := n.backend.Join(name); err != nil {
+		return nil, err
+	}
+	return &validatorValue{n, name}, nil
+}
+
+func netLeave(c *call) (starlark.Value, error) {
+	return starlark.None, netOf(c).backend.Leave(get[string](c, "node"))
+}
+
+func netSetParam(c *call) (starlark.Value, error) {
+	text, err := paramText(get[starlark.Value](c, "value"))
+	if err != nil {
+		return nil, mistake("net.set_param: value is %v", err)
+	}
+	return starlark.None, netOf(c).backend.SetParam(get[string](c, "key"), text, get[types.Height](c, "at"))
+}
+
+func netCancelTimer(c *call) (starlark.Value, error) {
+	return starlark.None, netOf(c).backend.CancelTimer(get[types.Hash](c, "id"))
+}
+
+func netExtendTimer(c *call) (starlark.Value, error) {
+	return starlark.None, netOf(c).backend.ExtendTimer(get[types.Hash](c, "id"), get[types.Height](c, "expires_at"))
+}
+
+// netClose is net.close().
+func netClose(c *call) (starlark.Value, error) {
+	if err := c.r.ended(); err != nil {
+		return nil, err
+	}
+	if err := c.r.close(false); err != nil {
+		return nil, &internal{err}
+	}
+	return starlark.None, nil
+}

@@ -1,0 +1,193 @@
+// Package both holds the two worlds of scripts side by side: what a verb does with
+// good and with bad arguments is the same simulated and live.
+package both
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/faces/scenario"
+	live "github.com/cowboyinc/devnet/internal/worlds/box/stage"
+	simulated "github.com/cowboyinc/devnet/internal/worlds/sim/stage"
+)
+
+// preamble is how every script begins.
+const preamble = `net = network(validators = 4, block_time = "50ms", seed = 7, params = {"chain.epoch_blocks": 16, "chain.link_delay_ms": 50})
+net.run(blocks = 2)
+v0, v1, v2, v3 = [net.validator("v%d" % i) for i in range(4)]
+heart = net.deploy("go:heartbeat", name = "heart", fund = "100 CBY")
+def again(n): net.run(blocks = n)
+`
+
+// onlySimulated are the verbs that a live world refuses: its disks and clocks are
+// this machine's.
+var onlySimulated = []string{"disk_fail", "clock_skew"}
+
+// notThere are verbs whose part is not built; they say so before any world is asked.
+var notThere = []string{"presence", "submit_job", "job", "jobs", "join_runner", "leave_runner", "snapshot", "restore"}
+
+// scripts are one odd or plain use of a verb each; what they print and how they end
+// is compared, figures apart.
+var scripts = []string{
+	// running and time
+	`print(net.run(blocks = 2) >= 2)`, `print(net.run(until = lambda: True))`, `net.run()`, `net.run(blocks = 1, until = lambda: True)`, `net.run(blocks = -1)`,
+	`net.advance(blocks = 100); print(net.height > 100)`, `net.advance(to = 1)`, `net.advance(to_next_timer = True)`, `net.advance()`, `net.advance(blocks = 1, to = 9)`,
+	`net.advance(blocks = 2000000000)`,
+	`net.call(heart, "start", be8(3)); a = net.advance(to_next_timer = True); print(len(a.fired))`,
+	`net.pause(); h = net.height; print(net.run(blocks = 2) <= 1)`, `net.pause(); net.pause(); net.resume(); again(2); print("on")`, `net.resume(); again(1); print("on")`,
+	`net.pause(); net.set_param("cip3.min_basefee", 3)`, `net.pause(); net.join_validator()`, `net.pause(); net.leave_validator("v3")`,
+	`net.close()`, `net.close(); net.run(blocks = 1)`,
+	// actors and money
+	`print(net.call(heart, "start", be8(3)).status)`, `print(net.call(heart, "nothing").status)`, `net.call(heart, "start", be8(3), sender = "nobody")`,
+	`net.call(heart, "start", be8(3), sender = "system")`, `print(net.call(heart, "start", be8(3), cycles = 1).status)`, `net.call("nowhere", "start")`,
+	`print(net.call(heart, "start", be8(3), sponsor = "1 CBY").status)`,
+	`net.deploy("go:nothing")`, `net.deploy("nothing.py")`, `net.deploy("go:heartbeat", name = "heart")`, `net.deploy("go:heartbeat", name = "v0")`, `net.deploy("go:heartbeat", name = "alice")`,
+	`print(net.send(heart, "start", be8(3)) != None); again(3); print(len(net.timers(actor = heart)))`, `net.send(heart, "start", sender = "v0")`,
+	`print(net.transfer("bob", "1 CBY").status)`, `net.transfer("bob", "9999999999 CBY")`, `net.transfer("bob", "1 XYZ")`, `net.transfer("nobody", 1)`,
+	`print(net.read(heart, "nothing").status)`, `print(net.state(heart))`, `print(net.balance("bob") > 0)`, `net.balance("nobody")`, `print(net.account("bob").nonce)`,
+	`again(3); print(net.read(heart, "beats", node = v3).status)`, `v3.crash(); net.read(heart, "beats", node = v3)`,
+	`print(net.timers(status = "odd"))`, `print(net.timer(bytes("12345678901234567890123456789012")))`, `print(net.story(bytes("12345678901234567890123456789012")))`,
+	`print(net.receipt(bytes("12345678901234567890123456789012")))`, `print(len(net.lane(last = 2)) <= 2)`, `print(net.block(1).height)`, `print(net.block(100000))`,
+	`print(len(net.blocks(1, 2)))`, `print(len(net.events(type = "odd")))`, `net.events(since = -1)`,
+	// the set
+	`net.validator("v9")`, `print(net.leader().name in ["v0", "v1", "v2", "v3"])`, `print(net.join_validator().status)`, `net.join_validator("a b")`, `net.join_validator("alice")`,
+	`net.join_validator("v0")`, `net.join_validator("w"); net.join_validator("w")`, `net.join_validator("system")`,
+	`net.leave_validator("v9")`, `net.leave_validator("v3"); net.leave_validator("v3")`, `net.leave_validator("v3"); print(v3.status)`,
+	`[net.leave_validator("v%d" % i) for i in range(4)]`,
+	`v = net.join_validator(); eventually(lambda: v.status == "active", within = 80); print(v.running)`,
+	`v4 = net.join_validator(); net.leave_validator(v4); print("taken back, or leaving")`,
+	`net.partition([["v0", "v1", "v2"], ["v3"]], may_be_idle = True); v = net.join_validator(); net.run(blocks = 36, within = 80); print(v.status)`,
+	// parameters
+	`net.set_param("cip3.min_basefee", 3); again(2); print(net.params()["cip3.min_basefee"])`, `net.set_param("cip1.policy", "fifoo")`, `net.set_param("cip3.nothing", 1)`,
+	`net.set_param("chain.epoch_blocks", 9)`, `net.set_param("cip3.min_basefee", 3, at = 1)`, `net.set_param("cip3.min_basefee", "x")`,
+	`net.set_param("cip3.min_basefee", 3, at = 10000); print("later")`, `net.set_param("cip3.min_basefee", 3, at = 99000000000)`, `net.set_param("cip1.lane_timer_cycles", 200000)`,
+	// timers of any actor
+	`net.call(heart, "start", be8(50)); t = net.timers(actor = heart)[0]; net.cancel_timer(t.id); print(net.timer(t.id).status)`,
+	`net.call(heart, "start", be8(50)); t = net.timers(actor = heart)[0]; net.cancel_timer(t); net.cancel_timer(t)`,
+	`net.call(heart, "start", be8(50)); t = net.timers(actor = heart)[0]; net.extend_timer(t, t.expires_at - 1)`,
+	`net.call(heart, "start", be8(50), sponsor = 0); t = net.timers(actor = heart)[0]; net.advance(blocks = 9); net.extend_timer(t, t.expires_at + 5); print(net.timer(t).expires_at - t.expires_at == 5)`,
+	`net.call(heart, "start", be8(50)); t = net.timers(actor = heart)[0]; net.extend_timer(t, t.expires_at + 99999999)`,
+	`net.cancel_timer(bytes("12345678901234567890123456789012"))`, `net.extend_timer(bytes("12345678901234567890123456789012"), 9)`, `net.cancel_timer(7)`,
+	`net.call(heart, "start", be8(50)); t = net.timers(actor = heart)[0]; net.pause(); net.cancel_timer(t)`,
+	// links
+	`net.partition([["v0", "v1"], ["v2", "v3"]]); print(net.run(blocks = 3, within = 20) <= 1); net.heal(); again(2)`, `net.partition([["v0"], ["v0"]])`, `net.partition([["v9"]])`,
+	`net.partition([["v0", "v1", "v2"], ["v3"]]); again(3); print([f.detail for f in net.faults()])`, `net.partition([["v0", "v1", "v2", "v3"]])`,
+	`net.bridge("v0", ["v0", "v1"], ["v2"])`, `net.bridge("v0", ["v1"], ["v1"])`, `net.bridge("v0", ["v1"], ["v2", "v3"]); again(3); print([f.detail for f in net.faults()])`,
+	`net.link("v0", "v0", loss = 0.5)`, `net.link("v0", "v1", loss = 2.0)`, `net.link("v0", "v1", latency = "5ms"); again(3); print([f.verb for f in net.faults()])`,
+	`net.link("v0", "v9")`, `net.link("v0", "v1", latency = "-5ms")`, `net.heal(); again(2); print("healed")`,
+	// faults of validators
+	`v3.crash(); v3.crash()`, `v3.crash(); again(2); v3.restart(); again(2); print(v3.running)`, `v3.restart(); again(2); print(v3.running)`,
+	`v3.freeze(); v3.freeze()`, `v3.thaw()`, `v3.freeze(may_be_idle = True); again(2); v3.thaw(); again(2); print("on")`, `v3.crash(); v3.freeze()`, `v3.crash(); v3.thaw()`,
+	`v3.wipe()`, `v3.crash(); v3.wipe(); v3.restart(); again(4); print(v3.running)`, `v3.misbehave("nonsense")`, `v3.misbehave("fabricate_presence")`,
+	`v3.crash(); v3.misbehave("equivocate")`, `v3.misbehave("silent_leader", may_be_idle = True); again(4); v3.misbehave(""); print("honest")`,
+	`v3.freeze(may_be_idle = True); v3.restart(); again(2); print(v3.running)`,
+	`v3.host_fail(heart, "melts")`, `v3.host_fail("nobody", "crash")`, `v3.host_fail(heart, "crash", may_be_idle = True); again(2); v3.host_fail(heart, "works"); print([f.verb for f in net.faults()])`,
+	`v3.misbehave("passes_over", may_be_idle = True); again(4); v3.misbehave(""); print("honest")`,
+	`[v.crash() for v in [v0, v1, v2, v3]]; print(net.height > 0, net.run(blocks = 1, within = 3))`,
+	`[v.crash() for v in [v0, v1, v2, v3]]; net.call(heart, "start", be8(3))`, `[v.crash() for v in [v0, v1, v2, v3]]; net.set_param("cip3.min_basefee", 3)`,
+	// the script's own
+	`check("agreement")`, `check("nonsense")`, `check("timers")`, `expect(net.height > 100000, "no")`, `expect_eq(1, 2)`, `eventually(lambda: False, within = 2)`,
+	`always(lambda: net.height > 0, blocks = 2); print("always")`, `sometimes("odd", False)`, `print(net.queues if hasattr(net, "queues") else "none")`,
+}
+
+var (
+	figures = regexp.MustCompile(`0x[0-9a-f]+|\d+(\.\d+)?(ms|s|µs|m)?`)
+	worlds  = map[string]scenario.Open{"sim": simulated.Open, "live": unhurried(live.Opener(context.Background()))}
+)
+
+// slowness is how much longer than a block time a live network is waited for where
+// a script asks for the next block: a busy machine is late with it. Only where no
+// block ever comes is it waited for in vain.
+const slowness = 30
+
+// unhurried opens worlds that count blocks rather than time.
+func unhurried(open scenario.Open) scenario.Open {
+	return func(config scenario.Config) (scenario.Backend, error) {
+		backend, err := open(config)
+		if err != nil {
+			return nil, err
+		}
+		return patient{backend}, nil
+	}
+}
+
+type patient struct{ scenario.Backend }
+
+// Next implements scenario.Backend.
+func (p patient) Next(above types.Height, patience time.Duration) (types.Height, error) {
+	return p.Backend.Next(above, slowness*patience)
+}
+
+// played is how a script ended: its kind, and what it printed and said with all
+// figures made equal.
+func played(t *testing.T, open scenario.Open, script string) string {
+	path := filepath.Join(t.TempDir(), "script.star")
+	if err := os.WriteFile(path, []byte(preamble+strings.ReplaceAll(script, "; ", "\n")+"\n"), 0o644); err != nil {
+		t.Error(err)
+	}
+	var out bytes.Buffer
+	_, err := scenario.Run(path, scenario.Options{Open: open, Out: &out})
+	kind := "ended"
+	switch {
+	case errors.As(err, new(*scenario.Mistake)) || errors.As(err, new(scenario.Mistakes)):
+		kind = "mistake"
+	case errors.As(err, new(*scenario.Failure)):
+		kind = "failure"
+	case err != nil:
+		kind = "broken"
+	}
+	text := fmt.Sprintf("%s\n%s%v", kind, out.String(), err)
+	return figures.ReplaceAllString(strings.ReplaceAll(text, path, "script"), "#")
+}
+
+// sideBySide is how many scripts play at once: they mostly wait for blocks.
+const sideBySide = 4
+
+func compare(t *testing.T, script string) {
+	if sim, real := played(t, worlds["sim"], script), played(t, worlds["live"], script); real != sim {
+		t.Errorf("%s\nsim:  %s\nlive: %s", script, sim, real)
+	}
+}
+
+// What a script sees of a verb does not depend on the world it plays in.
+func TestVerbsAreTheSameInBothWorlds(t *testing.T) {
+	var players sync.WaitGroup
+	next := make(chan string)
+	for range sideBySide {
+		players.Go(func() {
+			for script := range next {
+				compare(t, script)
+			}
+		})
+	}
+	for _, script := range scripts {
+		next <- script
+	}
+	close(next)
+	players.Wait()
+}
+
+// A verb that nobody compares is found by the page of all verbs.
+func TestEveryVerbIsCompared(t *testing.T) {
+	page, err := os.ReadFile("../../../docs/SCENARIOS.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := preamble + strings.Join(scripts, "\n")
+	for _, match := range regexp.MustCompile("(?m)^- \\*\\*`(net|v|validator)\\.(\\w+)\\(").FindAllStringSubmatch(string(page), -1) {
+		if verb := match[2]; !strings.Contains(all, "."+verb+"(") && !slices.Contains(onlySimulated, verb) && !slices.Contains(notThere, verb) {
+			t.Errorf("no script uses %s", verb)
+		}
+	}
+}

@@ -1,0 +1,63 @@
+package both
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/cowboyinc/devnet/internal/faces/scenario"
+	live "github.com/cowboyinc/devnet/internal/worlds/box/stage"
+	simulated "github.com/cowboyinc/devnet/internal/worlds/sim/stage"
+)
+
+// ended plays a script and returns its report.
+func ended(t *testing.T, open scenario.Open, script string) *scenario.Report {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "a.star")
+	if err := os.WriteFile(file, []byte(preamble+script), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	report, _ := scenario.Run(file, scenario.Options{Open: open})
+	return report
+}
+
+// A run that fails because a validator is gone says so in both worlds: whose view
+// made no block, who gave it up and why, and what the script had done.
+func TestAFailingRunExplainsItself(t *testing.T) {
+	const script = `v3.crash()
+net.run(blocks = 9)
+fail("now")
+`
+	for name, open := range map[string]scenario.Open{"sim": simulated.Open, "live": live.Opener(context.Background())} { // order: each is judged alone
+		t.Run(name, func(t *testing.T) {
+			text := strings.Join(ended(t, open, script).Timeline, "\n")
+			for _, want := range []string{"v3  nullified after ", "leader unheard (v0 v1 v2)", ", final after 0."} {
+				if !strings.Contains(text, want) {
+					t.Errorf("there is no %q in\n%s", want, text)
+				}
+			}
+		})
+	}
+}
+
+// A failed receipt is told of unless the script looked at it, in both worlds.
+func TestFailedReceiptsThatNobodyReadAreTold(t *testing.T) {
+	for name, open := range map[string]scenario.Open{"sim": simulated.Open, "live": live.Opener(context.Background())} { // order: each is judged alone
+		t.Run(name, func(t *testing.T) {
+			text := strings.Join(ended(t, open, "net.call(heart, \"nothing\")\nnet.send(heart, \"nobody\")\nagain(5)\n").Unread, "\n")
+			for _, want := range []string{`a.star:6 net.call(heart, "nothing")`, `a.star:7 net.send(heart, "nobody")`, "no_handler"} {
+				if !strings.Contains(text, want) {
+					t.Errorf("there is no %q in\n%s", want, text)
+				}
+			}
+			for _, looked := range []string{"print(net.call(heart, \"nothing\").status)\n", "net.receipt(net.call(heart, \"nothing\").hash)\n",
+				"h = net.send(heart, \"nothing\")\nagain(5)\nnet.receipt(h)\n", "net.call(heart, \"nothing\")\nnet.events()\n"} {
+				if unread := ended(t, open, looked).Unread; len(unread) > 0 {
+					t.Errorf("after %q it tells of %q", looked, unread)
+				}
+			}
+		})
+	}
+}

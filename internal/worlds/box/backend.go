@@ -1,0 +1,210 @@
+package box
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/environment/env"
+	"github.com/cowboyinc/devnet/internal/faces/api"
+	"github.com/cowboyinc/devnet/internal/faces/view"
+	"github.com/cowboyinc/devnet/validators"
+	"github.com/cowboyinc/devnet/validators/ledger"
+	"github.com/cowboyinc/devnet/validators/simplex"
+)
+
+// answerTimeout is how long a validator may take to answer a question about
+// its mempool; it passes only when the validator stops meanwhile.
+const answerTimeout = 5 * time.Second
+
+// The network is what the HTTP API serves.
+var _ api.Backend = (*Network)(nil)
+
+// Info implements api.Backend.
+func (n *Network) Info() api.Info {
+	state, _, err := n.genesis.State()
+	if err != nil {
+		panic("box: the genesis that the network runs on is invalid: " + err.Error())
+	}
+	return api.Info{ChainID: n.genesis.ChainID, Genesis: state.Root(), Version: n.config.Version, Strict: n.config.Strict, Auto: n.config.Auto, Faucet: state.Params().FaucetWei}
+}
+
+// Nodes implements api.Backend.
+func (n *Network) Nodes() []api.Node {
+	best := n.Best().Validator().View().State
+	nodes := make([]api.Node, 0, len(n.List()))
+	for _, node := range n.List() {
+		nodes = append(nodes, node.describe(best))
+	}
+	return nodes
+}
+
+func (node *Node) describe(best *ledger.State) api.Node {
+	out := api.Node{Name: node.Name, Running: node.Running(),
+		Validator: types.Validator{Address: node.Address, PublicKey: nodeKey(node.network.seed, node.Name).PublicKey(), Endpoint: node.endpoint}}
+	out.Status = node.standing(best)
+	if v := node.Validator(); v != nil {
+		view := v.View()
+		out.Height, out.StateRoot = view.Block.Header.Height, view.State.Root()
+	}
+	switch {
+	case out.Status == validators.StatusLeft:
+	case node.Failure() != nil:
+		out.Missing = append(out.Missing, node.Failure().Error())
+	case !out.Running:
+		out.Missing = append(out.Missing, "the node is stopped")
+	case node.Frozen():
+		out.Missing = append(out.Missing, "the node is frozen")
+	default:
+		status := node.Validator().Status()
+		out.View, out.Connections, out.Pooled = status.Round.View, len(status.Connected), status.Pool
+		out.Counts = countsOf(&status)
+		if out.Height == 0 && !node.network.config.Auto { // with auto no block is made before there is something to do
+			out.Missing = append(out.Missing, "the first block is not final here")
+		}
+		if why := node.network.cutOff(out.Height); why != "" {
+			out.Missing = append(out.Missing, why)
+		}
+		if need := quorumPeers(len(best.Validators().Members)); out.Connections < need && out.Status != validators.StatusJoining {
+			out.Missing = append(out.Missing, "connections to other validators: "+fmt.Sprintf("%d of at least %d", out.Connections, need))
+		}
+	}
+	return out
+}
+
+// countsOf is what a validator counted, as the API names it.
+func countsOf(s *validators.Status) (all []api.Count) {
+	for c := simplex.NoCause + 1; c < simplex.Causes; c++ {
+		all = append(all, api.Count{Of: api.CountGivenUp, What: c.String(), N: s.GivenUp[c]})
+	}
+	r := &s.Refused
+	for _, one := range []struct {
+		what string
+		n    uint64
+	}{{"frames", r.Frames}, {"transactions", r.Transactions}, {"blocks", r.Blocks}, {"own_blocks", r.Builds},
+		{"contradictions", r.Evidence}, {"executions", r.Hosts}, {"peers", r.Peers}} {
+		all = append(all, api.Count{Of: api.CountRefused, What: one.what, N: one.n})
+	}
+	return all
+}
+
+// quorumPeers is how many peers a validator of n needs to decide with.
+func quorumPeers(n int) int { return n - (n-1)/3 - 1 }
+
+// View implements api.Backend.
+func (n *Network) View(name string) (api.View, error) {
+	node := n.Best()
+	if name != "" {
+		i := slices.IndexFunc(n.List(), func(node *Node) bool { return node.Name == name })
+		if i < 0 {
+			return nil, api.Refuse(http.StatusNotFound, "unknown_node", "no node is called %q", name).
+				Hint("GET /validators lists them.").At("node")
+		}
+		node = n.List()[i]
+	}
+	v := node.Validator()
+	if v == nil || name != "" && !node.Running() {
+		return nil, api.Refuse(http.StatusServiceUnavailable, "node_stopped", "%s is not running", node.Name).At("node")
+	}
+	return n.views.Of(v), nil
+}
+
+// Submit implements api.Backend.
+func (n *Network) Submit(ctx context.Context, raw []byte) (types.Hash, error) {
+	node := n.Best()
+	if !node.Running() {
+		return types.Hash{}, api.Refuse(http.StatusServiceUnavailable, "no_validator", "no validator is running")
+	}
+	type answer struct {
+		hash types.Hash
+		err  error
+	}
+	answers := make(chan answer, 1)
+	node.Validator().Submit(raw, func(hash types.Hash, err error) { answers <- answer{hash, err} })
+	wait, cancel := context.WithTimeout(ctx, answerTimeout)
+	defer cancel()
+	select {
+	case a := <-answers:
+		return a.hash, view.Refusal(a.err)
+	case <-wait.Done():
+		return types.Hash{}, api.Refuse(http.StatusServiceUnavailable, "no_answer", "%s did not answer: %v", node.Name, wait.Err())
+	}
+}
+
+// Pending implements api.Backend.
+func (n *Network) Pending(hash types.Hash) (*types.Transaction, types.Address) {
+	if found, ok := ask(n, func(p *validators.Pool) *ledger.Checked { return p.Transaction(hash) }); ok && found != nil {
+		return found.Tx, found.Sender
+	}
+	return nil, types.Address{}
+}
+
+// NextNonce implements api.Backend.
+func (n *Network) NextNonce(a types.Address) types.Nonce {
+	account := n.Best().Validator().View().State.Account(a).Nonce
+	if next, ok := ask(n, func(p *validators.Pool) types.Nonce { return p.NextNonce(a, account) }); ok {
+		return next
+	}
+	return account
+}
+
+// ask runs question on the mempool of the best node; ok is false where the node
+// is stopped.
+func ask[T any](n *Network, question func(*validators.Pool) T) (answer T, ok bool) {
+	node := n.Best()
+	if !node.Running() {
+		return answer, false
+	}
+	answers := make(chan T, 1)
+	node.Validator().AskPool(func(p *validators.Pool) { answers <- question(p) })
+	select {
+	case answer = <-answers:
+		return answer, true
+	case <-time.After(answerTimeout):
+		return answer, false
+	}
+}
+
+// Wait implements api.Backend.
+func (n *Network) Wait(ctx context.Context, hash types.Hash) (*api.Receipt, error) {
+	ends, giveUp := n.finality.wait(hash)
+	defer giveUp()
+	if receipt, err := view.Receipt(n.Best().Validator().Archive(), hash); err != nil || receipt != nil {
+		return receipt, err
+	}
+	select {
+	case end := <-ends:
+		if end.receipt == nil {
+			return nil, api.Refuse(http.StatusConflict, api.CodeDropped, "the transaction was dropped: %s", end.dropped).
+				Hint("Nothing of it was executed. Send it again, with a fresh nonce and a sufficient fee.")
+		}
+		return &api.Receipt{Receipt: *end.receipt, Logs: end.printed}, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// Accounts implements api.Backend.
+func (n *Network) Accounts() []api.NamedAccount {
+	var out []api.NamedAccount
+	for _, name := range append(slices.Clone(AccountNames), SystemName) {
+		out = append(out, api.NamedAccount{Name: name, Address: n.address(name)})
+	}
+	return out
+}
+
+// Signer implements api.Backend.
+func (n *Network) Signer(name string) env.Signer {
+	if key := n.Key(name); key != nil {
+		return key
+	}
+	return nil
+}
+
+// Subscribe implements api.Backend.
+func (n *Network) Subscribe(each func(types.Height)) (cancel func()) {
+	return n.finality.subscribe(each)
+}

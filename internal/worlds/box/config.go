@@ -1,0 +1,125 @@
+// Package box brings a live network up in this process: keys and accounts from
+// a seed, a genesis, and for each validator a clock, a QUIC transport, a log, a
+// store and its roles. It wires, and decides nothing of the protocol.
+//
+// A Network is what the HTTP API serves (it implements api.Backend) and what Go
+// programs embed. Up on a home that holds a network goes on where that stopped.
+package box
+
+import (
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/base/crypto"
+	"github.com/cowboyinc/devnet/internal/base/params"
+	"github.com/cowboyinc/devnet/internal/base/program"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/environment/store"
+	"github.com/cowboyinc/devnet/validators"
+	"github.com/cowboyinc/devnet/validators/ledger"
+	"github.com/cowboyinc/devnet/validators/simplex"
+)
+
+// MaxValidators bounds a network in one process: each has a socket, two files
+// and some goroutines.
+const MaxValidators = 100
+
+// Config is what Up is asked for. Its zero value, given a home or Ephemeral, is
+// four validators that make blocks as fast as they can.
+type Config struct {
+	Version    string // of this binary, for the home
+	Validators int    // 0: 4
+	BlockTime  time.Duration
+	Auto       bool // blocks are made when there is something to do
+	Home       string
+	Ephemeral  bool // nothing on disk
+	Reset      bool // begin anew in the home
+	Seed       *uint64
+	ChainID    uint64 // 0: 8011
+	Durability store.Durability
+	History    uint64            // blocks that each archive keeps, validators.MinHistory or more; 0: all
+	Strict     bool              // no cheats
+	Params     map[string]string // what differs from the defaults, by key
+	Programs   program.Host      // nil: Python hosts of this network's own
+	Python     string            // interpreter; "": the first that fits
+	Slow       func(string)      // is told, in words, of a Python that takes long to start; it may be nil
+	Log        *slog.Logger      // nil: none
+	// Observe is told of the blocks that each validator made final, in the order
+	// of its heights, on a loop of that validator. It may be nil.
+	Observe func(validators.Finality)
+	// Booted is told what each validator begins with, also when it is restarted. It
+	// must only note it. It may be nil.
+	Booted func(validator types.Address, begins *validators.View)
+	// Overhear is told of each frame that a validator sends, once for each peer,
+	// the forged ones included. It may keep the frame, must not change it, and is
+	// called on the loops that send: it must be quick. It may be nil.
+	Overhear func(from types.Address, frame []byte)
+	// Tell is told what a validator's consensus reports and when, by the network's
+	// clock, on a loop of that validator; it must only hand it on. It may be nil.
+	Tell func(at types.Time, name string, report simplex.Report)
+
+	// The switches that benchmarks turn off.
+	NoMemo     bool // every validator executes every block itself
+	NoRemember bool // every signature is verified each time
+}
+
+// The devnet's accounts: ten for people, one that gives system instructions,
+// one that the faucet draws on.
+const (
+	SystemName = "system"
+	FaucetName = "faucet"
+)
+
+// AccountNames are the ten funded accounts (interfaces.md).
+var AccountNames = []string{"alice", "bob", "carol", "dave", "erin", "frank", "grace", "heidi", "ivan", "judy"}
+
+// What genesis gives: a million CBY to each account, a billion to the faucet.
+var (
+	accountBalance = types.WeiOf(1_000_000).Mul(types.CBY)
+	faucetBalance  = types.WeiOf(1_000_000_000).Mul(types.CBY)
+)
+
+// DefaultBlockTime is one second (decision C7).
+const DefaultBlockTime = time.Second
+
+// NodeName is the name of the i-th validator.
+func NodeName(i int) string { return fmt.Sprintf("v%d", i) }
+
+// accountKey derives the key of a named account from the network's seed.
+func accountKey(seed uint64, name string) *crypto.Key { return crypto.DeriveKey(seed, "account/"+name) }
+
+// nodeKey derives the key of a validator.
+func nodeKey(seed uint64, name string) *crypto.Key { return crypto.DeriveKey(seed, "validator/"+name) }
+
+// newGenesis is the genesis of a network that begins at the given time.
+func (c *Config) newGenesis(seed uint64, now time.Time) (*ledger.Genesis, error) {
+	overrides := params.Overrides{}
+	for key, value := range c.Params {
+		overrides[key] = value
+	}
+	overrides["chain.block_time_ms"] = fmt.Sprint(c.BlockTime.Milliseconds())
+	overrides["chain.block_time_auto"] = fmt.Sprint(c.Auto)
+	overrides["chain.cheats"] = fmt.Sprint(!c.Strict)
+	g := &ledger.Genesis{
+		ChainID:   c.ChainID,
+		Timestamp: types.Millis(now.Add(-3 * c.BlockTime).UnixMilli()),
+		SystemKey: accountKey(seed, SystemName).Address(),
+		Params:    overrides,
+	}
+	for i := range c.Validators {
+		key := nodeKey(seed, NodeName(i))
+		g.Validators.Members = append(g.Validators.Members, types.Validator{Address: key.Address(), PublicKey: key.PublicKey()})
+	}
+	slices.SortFunc(g.Validators.Members, func(a, b types.Validator) int { return a.Address.Compare(b.Address) })
+	for _, name := range append(slices.Clone(AccountNames), SystemName) {
+		g.Accounts = append(g.Accounts, ledger.Funding{Address: accountKey(seed, name).Address(), Balance: accountBalance})
+	}
+	g.Accounts = append(g.Accounts, ledger.Funding{Address: accountKey(seed, FaucetName).Address(), Balance: faucetBalance})
+	slices.SortFunc(g.Accounts, func(a, b ledger.Funding) int { return a.Address.Compare(b.Address) })
+	if _, _, err := g.State(); err != nil {
+		return nil, err
+	}
+	return g, nil
+}

@@ -1,0 +1,194 @@
+package box
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/environment/home"
+)
+
+// ran is a home in which four validators made some blocks.
+func ran(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir() + "/home"
+	n, err := Up(context.Background(), Config{Home: dir, BlockTime: 10 * time.Millisecond, Seed: testSeed(), Log: logger()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, node := range n.List() {
+		awaitNode(t, node, 12)
+	}
+	if err := n.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// refusedHome brings a home up, which must be refused in these words, and in no
+// others of a Go trace.
+func refusedHome(t *testing.T, dir string, words ...string) {
+	t.Helper()
+	n, err := Up(context.Background(), Config{Home: dir, Log: logger()})
+	if err == nil {
+		n.Close()
+		t.Fatalf("it is brought up; wanted %q", words)
+	}
+	for _, word := range append(words, "--reset") {
+		if !strings.Contains(err.Error(), word) {
+			t.Errorf("%q does not say %q", err, word)
+		}
+	}
+	if strings.Contains(err.Error(), "goroutine") {
+		t.Errorf("%q is a trace", err)
+	}
+}
+
+// goesOn brings a home up and waits until all its validators have more blocks.
+func goesOn(t *testing.T, dir string) *Network {
+	t.Helper()
+	n := up(t, Config{Home: dir, Log: logger()})
+	target := n.Best().height() + 30
+	for _, node := range n.List() {
+		awaitNode(t, node, target)
+	}
+	return n
+}
+
+func spoilFile(t *testing.T, path string, spoil func([]byte) []byte) {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, spoil(data), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A damaged state.db is refused with node, path and remedy, by up and by check,
+// and the remedy works: the state comes from the others, the votes stay.
+func TestADamagedStateIsNamedAndFetchedAgain(t *testing.T) {
+	dir := ran(t)
+	files := home.NodeFiles(dir, "v2")
+	whole, err := os.ReadFile(files.State)
+	if err != nil {
+		t.Fatal(err)
+	}
+	random := rand.New(rand.NewPCG(5, 6))
+	for name, spoil := range map[string]func([]byte) []byte{
+		"cut":    func(b []byte) []byte { return b[:15_598] },
+		"zeroed": func(b []byte) []byte { clear(b[8192:]); return b },
+		"flipped": func(b []byte) []byte {
+			for range 2000 {
+				b[8192+random.IntN(len(b)-8192)] ^= 1 << random.IntN(8)
+			}
+			return b
+		},
+	} {
+		if err := os.WriteFile(files.State, spoil(bytes.Clone(whole)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		t.Run(name, func(t *testing.T) {
+			refusedHome(t, dir, "v2", files.State, "remove", "fetches its state")
+			report, err := Check(dir, "", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, node := range report.Nodes {
+				if told := strings.Join(node.Problems, "\n"); (node.Name == "v2") != strings.Contains(told, files.State+" is damaged") {
+					t.Errorf("check says of %s: %q", node.Name, told)
+				}
+			}
+		})
+	}
+	if err := os.Remove(files.State); err != nil {
+		t.Fatal(err)
+	}
+	goesOn(t, dir)
+}
+
+// A validator whose log is gone sits out, and comes back; a second one is too
+// many of four.
+func TestAHomeWithoutALog(t *testing.T) {
+	dir := ran(t)
+	for _, path := range []string{home.NodeFiles(dir, "v1").Votes, filepath.Dir(home.NodeFiles(dir, "v1").Votes)} {
+		if err := os.RemoveAll(path); err != nil {
+			t.Fatal(err)
+		}
+		var said logged
+		n := up(t, Config{Home: dir, Log: said.logger()})
+		target := n.Best().height() + 30
+		for _, node := range n.List() {
+			awaitNode(t, node, target)
+		}
+		// A block must be stamped two allowed drifts after the start: how many blocks
+		// that takes is this machine's affair.
+		for range 2000 {
+			if said.contains("it votes again") {
+				break
+			}
+			await(t, n, n.Best().height()+1)
+		}
+		if err := n.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if !said.contains("its log of votes is lost") || !said.contains("it votes again") {
+			t.Errorf("with %s gone the log says %s", path, said.text())
+		}
+	}
+	for _, name := range []string{"v1", "v3"} {
+		if err := os.Remove(home.NodeFiles(dir, name).Votes); err != nil {
+			t.Fatal(err)
+		}
+	}
+	refusedHome(t, dir, "the logs of votes of v1, v3 are gone", "of 4 validators 1")
+}
+
+// A log that is damaged, or is none, is refused with a remedy, and not by a trace.
+func TestADamagedLogIsNamed(t *testing.T) {
+	for name, spoil := range map[string]func([]byte) []byte{
+		"its head":   func(b []byte) []byte { copy(b, "another thing"); return b },
+		"its middle": func(b []byte) []byte { b[len(b)/2] ^= 4; return b },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := ran(t)
+			files := home.NodeFiles(dir, "v0")
+			spoilFile(t, files.Votes, spoil)
+			refusedHome(t, dir, "v0", files.Votes, "remove", "votes again")
+		})
+	}
+}
+
+// What a crash left of the last write to the log is told.
+func TestATornTailIsTold(t *testing.T) {
+	dir := ran(t)
+	spoilFile(t, home.NodeFiles(dir, "v3").Votes, func(b []byte) []byte { return b[:len(b)-3] })
+	var said logged
+	n := up(t, Config{Home: dir, Log: said.logger()})
+	await(t, n, n.Best().height()+2)
+	if !said.contains("what was left of it is cut off") {
+		t.Errorf("the log says %s", said.text())
+	}
+}
+
+// A genesis that is gone or altered is another chain's.
+func TestAnotherGenesisIsRefused(t *testing.T) {
+	dir := ran(t)
+	path := filepath.Join(dir, "genesis.cbor")
+	spoilFile(t, path, func(b []byte) []byte { b[len(b)-1] ^= 1; return b })
+	refusedHome(t, dir, path, "not the one that the network began with")
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	refusedHome(t, dir, path)
+	if _, err := Check(dir, "", nil); !errors.As(err, new(*home.BrokenError)) {
+		t.Errorf("check: %v", err)
+	}
+}

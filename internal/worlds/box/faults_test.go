@@ -1,0 +1,304 @@
+package box
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/cowboyinc/devnet/actors/samples"
+	"github.com/cowboyinc/devnet/internal/base/codec"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/environment/env"
+	"github.com/cowboyinc/devnet/internal/environment/fault"
+	"github.com/cowboyinc/devnet/internal/faces/api"
+	"github.com/cowboyinc/devnet/internal/worlds/byzantine"
+)
+
+func quick() Config {
+	return Config{Ephemeral: true, BlockTime: 50 * time.Millisecond, Params: map[string]string{"chain.link_delay_ms": "100"}}
+}
+
+// done fails the test where a verb was refused.
+func done(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// awaitFaulty waits until a node has finalized a height.
+func awaitFaulty(t *testing.T, n *Network, name string, height types.Height) {
+	t.Helper()
+	for begin := time.Now(); n.find(name).height() < height; {
+		if time.Since(begin) > patience {
+			t.Fatalf("%s did not reach height %d but %d; the best is at %d", name, height, n.find(name).height(), n.Best().height())
+		}
+		await(t, n, n.Best().height()+1)
+	}
+}
+
+// awaitConnected waits, block by block, until every node is connected with all
+// others.
+func awaitConnected(t *testing.T, n *Network) {
+	t.Helper()
+	for begin := time.Now(); ; await(t, n, n.Best().height()+1) {
+		missing := 0
+		for _, node := range n.List() {
+			missing += len(n.List()) - 1 - node.connections()
+		}
+		switch {
+		case missing == 0:
+			return
+		case time.Since(begin) > patience:
+			t.Fatalf("%d connections are missing", missing)
+		}
+	}
+}
+
+func lastFault(n *Network) fault.Receipt {
+	all := n.FaultReceipts()
+	return all[len(all)-1]
+}
+
+// A node that is killed loses nothing that it had promised, goes on from its
+// files, and after a wipe begins from genesis; the others go on meanwhile.
+func TestCrashRestartAndWipe(t *testing.T) {
+	config := quick()
+	config.Ephemeral, config.Home = false, t.TempDir()
+	n := up(t, config)
+	await(t, n, 3)
+	done(t, n.Crash("v1"))
+	if n.find("v1").Running() {
+		t.Fatal("v1 runs after its crash")
+	}
+	if err := n.Crash("v1"); err == nil {
+		t.Error("it crashes twice")
+	}
+	await(t, n, n.Best().height()+3)
+	done(t, n.Restart("v1"))
+	if err := n.Restart("v1"); err == nil {
+		t.Error("it starts twice")
+	}
+	awaitFaulty(t, n, "v1", n.Best().height())
+	if r := lastFault(n); r.Verb != "crash" || r.Idle || !r.Ended || !strings.Contains(r.Did, "connections cut") {
+		t.Errorf("%+v", r)
+	}
+
+	if err := n.Wipe("v1"); err == nil || !strings.Contains(err.Error(), "crash it first") {
+		t.Errorf("wiping a node that runs: %v", err)
+	}
+	done(t, n.Crash("v1"))
+	done(t, n.Wipe("v1"))
+	if files, err := n.home.Node("v1"); err != nil {
+		t.Error(err)
+	} else if _, err := os.Stat(files.State); !os.IsNotExist(err) {
+		t.Errorf("its state is still there: %v", err)
+	}
+	if r := lastFault(n); r.Verb != "wipe" || r.Idle {
+		t.Errorf("%+v", r)
+	}
+	done(t, n.Restart("v1"))
+	awaitFaulty(t, n, "v1", n.Best().height())
+}
+
+func TestFreezeAndThaw(t *testing.T) {
+	n := up(t, quick())
+	await(t, n, 3)
+	done(t, n.Freeze("v2"))
+	if err := n.Freeze("v2"); err == nil {
+		t.Error("it freezes twice")
+	}
+	at := n.find("v2").height()
+	await(t, n, n.Best().height()+6)
+	if now := n.find("v2").height(); now > at+1 {
+		t.Errorf("a frozen node went on from %d to %d", at, now)
+	}
+	if n.Best().Name == "v2" {
+		t.Error("a frozen node answers for the network")
+	}
+	done(t, n.Thaw("v2"))
+	awaitFaulty(t, n, "v2", n.Best().height())
+	if r := lastFault(n); r.Idle || !r.Ended || !strings.Contains(r.Did, "frames held") {
+		t.Errorf("%+v", r)
+	}
+	if err := n.Thaw("v2"); err == nil {
+		t.Error("it thaws twice")
+	}
+	// A frozen node can be killed, and the network closed over one.
+	done(t, n.Freeze("v2"))
+	done(t, n.Crash("v2"))
+	done(t, n.Restart("v2"))
+	done(t, n.Freeze("v3"))
+}
+
+// givenUp counts how often each validator said that it gives a view up.
+type givenUp struct {
+	mu    sync.Mutex
+	times map[types.Address]int
+	news  chan struct{} // has room for one
+}
+
+// hear implements Config.Overhear.
+func (g *givenUp) hear(from types.Address, frame []byte) {
+	var vote types.Vote
+	if codec.Unmarshal(frame[1:], env.MaxFrameBytes, &vote) != nil || vote.Kind != types.Nullify {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.times[from]++
+	select {
+	case g.news <- struct{}{}:
+	default:
+	}
+}
+
+// await waits until each of n validators said it so many times from now on.
+func (g *givenUp) await(t *testing.T, n, times int) {
+	t.Helper()
+	g.mu.Lock()
+	g.times = map[types.Address]int{}
+	g.mu.Unlock()
+	deadline := time.After(patience)
+	for {
+		g.mu.Lock()
+		enough := 0
+		for _, said := range g.times { // order: a count
+			if said >= times {
+				enough++
+			}
+		}
+		g.mu.Unlock()
+		if enough >= n {
+			return
+		}
+		select {
+		case <-g.news:
+		case <-deadline:
+			t.Fatalf("%d of %d validators gave a view up %d times", enough, n, times)
+		}
+	}
+}
+
+// Without a majority nothing becomes final, though each validator gives its view
+// up and says so again and again; after the heal it goes on.
+func TestPartitionAndHealOverRealQUIC(t *testing.T) {
+	views := &givenUp{times: map[types.Address]int{}, news: make(chan struct{}, 1)}
+	config := quick()
+	config.Overhear = views.hear
+	n := up(t, config)
+	await(t, n, 3)
+	awaitConnected(t, n)
+	done(t, n.Partition([][]string{{"v0", "v1"}, {"v2", "v3"}}))
+	at := n.Best().height()
+	views.await(t, 4, 9) // three times to each of three peers
+	if now := n.Best().height(); now > at+1 {
+		t.Errorf("two of four finalized from %d to %d", at, now)
+	}
+	done(t, n.Heal())
+	await(t, n, n.Best().height()+3)
+	r := lastFault(n)
+	if r.Verb != "partition" || r.Detail != "v0,v1 / v2,v3" || r.Idle || !r.Ended || !strings.Contains(r.Did, "4 connections cut") {
+		t.Errorf("%+v", r)
+	}
+
+	// A bridge joins two halves by one node that both reach.
+	done(t, n.Bridge("v0", []string{"v1"}, []string{"v2"}))
+	await(t, n, n.Best().height()+3)
+	done(t, n.Heal())
+}
+
+func TestLinksLoseAndDelayRealPackets(t *testing.T) {
+	n := up(t, quick())
+	await(t, n, 2)
+	done(t, n.Link("v0", "v1", fault.Link{Latency: 10 * time.Millisecond, Jitter: 5 * time.Millisecond, Loss: 0.1, Duplicate: 0.1, Reorder: 0.1}))
+	done(t, n.Link("v0", "v2", fault.Link{Loss: 1, OneWay: true}))
+	await(t, n, n.Best().height()+10)
+	for _, r := range n.FaultReceipts() {
+		if r.Idle || r.Ended {
+			t.Errorf("%+v", r)
+		}
+	}
+	if first := n.FaultReceipts()[0]; !strings.Contains(first.Did, "packets delayed") || !strings.Contains(first.Did, "duplicated") {
+		t.Errorf("%+v", first)
+	}
+	done(t, n.Heal())
+	for _, r := range n.FaultReceipts() {
+		if !r.Ended {
+			t.Errorf("after the heal: %+v", r)
+		}
+	}
+}
+
+// One liar of four, in each way: the others go on, and agree.
+func TestOneLiveLiarBreaksNothing(t *testing.T) {
+	n := up(t, quick())
+	alice := newWallet(n, "alice")
+	heart := deploySample(t, alice, "heartbeat", "hb", 1000*types.CBY)
+	land(t, n, alice.execute(heart, "start", samples.Number(1))) // something to pass over
+	for _, kind := range byzantine.Kinds() {
+		done(t, n.Misbehave("v3", string(kind)))
+		if n.find("v3").Honest() {
+			t.Error("a liar counts as honest")
+		}
+		await(t, n, n.Best().height()+6)
+		if r := lastFault(n); r.Idle || r.Ended {
+			t.Errorf("%+v", r)
+		}
+	}
+	done(t, n.Misbehave("v3", "honest"))
+	if !n.find("v3").Honest() || !lastFault(n).Ended {
+		t.Error("it lies on")
+	}
+	await(t, n, n.Best().height()+2)
+	height := min(n.find("v0").height(), n.find("v1").height(), n.find("v2").height())
+	var hashes []types.Hash
+	for _, name := range []string{"v0", "v1", "v2"} {
+		block, err := n.find(name).Validator().Archive().Block(height)
+		if err != nil || block == nil {
+			t.Fatalf("%s has no block %d: %v", name, height, err)
+		}
+		hashes = append(hashes, block.Hash)
+	}
+	if hashes[0] != hashes[1] || hashes[1] != hashes[2] {
+		t.Errorf("the honest disagree at height %d: %v", height, hashes)
+	}
+}
+
+func TestWhatALiveNetworkRefuses(t *testing.T) {
+	n := up(t, quick())
+	var unsupported *fault.Unsupported
+	for _, err := range []error{n.DiskFail("v0", true), n.ClockSkew("v0", time.Second), n.Misbehave("v0", "suppress_presence")} {
+		if !errors.As(err, &unsupported) {
+			t.Errorf("%v does not say that it is not there", err)
+		}
+	}
+	for what, err := range map[string]error{
+		"v9":          n.Crash("v9"),
+		"named twice": n.Partition([][]string{{"v0", "v1"}, {"v1"}}),
+		"itself":      n.Link("v0", "v0", fault.Link{}),
+		"loss":        n.Link("v0", "v1", fault.Link{Loss: 2}),
+	} {
+		if err == nil || !strings.Contains(err.Error(), what) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if len(n.FaultReceipts()) != 0 {
+		t.Errorf("what was refused is a fault: %+v", n.FaultReceipts())
+	}
+}
+
+func TestAStrictNetworkHasNoFaults(t *testing.T) {
+	config := quick()
+	config.Strict = true
+	n := up(t, config)
+	for _, err := range []error{n.Crash("v0"), n.Freeze("v0"), n.Partition([][]string{{"v0"}}), n.Link("v0", "v1", fault.Link{}), n.Heal(), n.Misbehave("v0", "equivocate")} {
+		var refused *api.Error
+		if !errors.As(err, &refused) || refused.Body.Code != "strict" {
+			t.Errorf("%v", err)
+		}
+	}
+}

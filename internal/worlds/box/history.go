@@ -1,0 +1,134 @@
+package box
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/environment/home"
+	"github.com/cowboyinc/devnet/internal/environment/store/bolt"
+	"github.com/cowboyinc/devnet/internal/faces/api"
+	"github.com/cowboyinc/devnet/validators"
+)
+
+// checkHistory refuses a bound that is too small to catch up within.
+func (c *Config) checkHistory() error {
+	if c.History != 0 && c.History < validators.MinHistory {
+		return fmt.Errorf("box: a history of %d blocks: a network keeps at least %d, or with 0 all", c.History, validators.MinHistory)
+	}
+	return nil
+}
+
+// bounded says why nobody can begin from genesis in this network, or "": blocks
+// were dropped, or will be before who begins now is done.
+func (n *Network) bounded() string {
+	if kept := n.keptAbove(0); kept.From > 1 {
+		return kept.String()
+	}
+	if n.config.History > 0 {
+		return fmt.Sprintf("this network keeps %d blocks (--history)", n.config.History)
+	}
+	return ""
+}
+
+// keptAbove is what the running nodes that are above a height keep, the most of
+// them; nothing where there are none. Of a store that cannot be read it says
+// nothing.
+func (n *Network) keptAbove(h types.Height) (most validators.Kept) {
+	for _, node := range n.List() {
+		if !node.running.Load() || node.height() <= h {
+			continue
+		}
+		if kept, err := node.Validator().Archive().Kept(); err == nil && (most.From == 0 || kept.From < most.From) {
+			most = kept
+		}
+	}
+	return most
+}
+
+// cutOff says why a node that stands at a height cannot catch up, or "".
+func (n *Network) cutOff(at types.Height) string {
+	if kept := n.keptAbove(at); kept.Dropped(at + 1) {
+		return fmt.Sprintf("it stands at height %d and cannot catch up: %s", at, kept)
+	}
+	return ""
+}
+
+// refuseBounded refuses what would have a validator begin from genesis.
+func (n *Network) refuseBounded(who, what string) error {
+	if why := n.bounded(); why != "" {
+		return api.Refuse(http.StatusConflict, "history_bounded", "%s cannot %s: it would have to execute all blocks from genesis, and %s", who, what, why).
+			Hint("A network brought up without --history keeps all its blocks.")
+	}
+	return nil
+}
+
+// mustFollow refuses a node that lacks blocks which no other keeps, such as one
+// whose state was removed.
+func (n *Network) mustFollow(node *Node) error {
+	tip, err := validators.ArchiveOf(node.store).Tip()
+	if err != nil {
+		return nil // starting tells
+	}
+	at := types.Height(0)
+	if tip != nil {
+		at = tip.Block.Header.Height
+	}
+	why := n.cutOff(at)
+	switch {
+	case why == "":
+		return nil
+	case n.home == nil:
+		return fmt.Errorf("%s: %s", node.Name, why)
+	}
+	return fmt.Errorf("%s: %s; %s", node.Name, why, n.copyState(node.Name))
+}
+
+// copyState is the remedy where the state cannot be fetched from the others:
+// state.db holds nothing that is one validator's own.
+func (n *Network) copyState(name string) string {
+	return fmt.Sprintf("copy %s to %s while the network does not run; or begin anew with --reset",
+		n.stateBeside(name), home.NodeFiles(n.home.Dir(), name).State)
+}
+
+// stateBeside is the state of another validator, of one that runs where there is
+// one: that is whole.
+func (n *Network) stateBeside(name string) (path string) {
+	for _, node := range n.List() {
+		files := home.NodeFiles(n.home.Dir(), node.Name)
+		if _, err := os.Stat(files.State); err != nil || node.Name == name {
+			continue
+		}
+		if node.running.Load() && node.height() > 0 {
+			return files.State
+		}
+		if path == "" {
+			path = files.State
+		}
+	}
+	return path
+}
+
+// droppedBeside reports whether a validator other than name, which may not have
+// been started yet, has dropped blocks.
+func (n *Network) droppedBeside(name string) bool {
+	if n.bounded() != "" {
+		return true
+	}
+	for _, node := range n.List() {
+		files := home.NodeFiles(n.home.Dir(), node.Name)
+		if _, err := os.Stat(files.State); err != nil || node.Name == name || node.store != nil {
+			continue
+		}
+		db, err := bolt.Open(files.State, n.config.Durability)
+		if err != nil {
+			continue // damaged too, which is told when its turn comes
+		}
+		kept, err := validators.ArchiveOf(db).Kept()
+		if closed := db.Close(); err == nil && closed == nil && kept.From > 1 {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,129 @@
+package box
+
+import (
+	"net/netip"
+	"sync"
+
+	"github.com/cowboyinc/devnet/internal/environment/fault"
+	"github.com/cowboyinc/devnet/internal/environment/transport/lossy"
+)
+
+// links is what stands between the nodes: the socket of each, and the rules that
+// partitions and link faults make for it.
+type links struct {
+	mu      sync.Mutex
+	sockets map[string]*socket // by node
+	ruled   map[pair]*ruled
+	cut     *Fault // the partition or bridge in force, or nil
+	apart   func(a, b string) bool
+}
+
+// pair is a link from one node to another.
+type pair struct{ from, to string }
+
+// ruled is a link that a fault has set.
+type ruled struct {
+	link fault.Link
+	by   *Fault
+}
+
+type socket struct {
+	conn *lossy.Conn // nil while the node is stopped
+	at   netip.AddrPort
+}
+
+func newLinks() *links {
+	return &links{sockets: map[string]*socket{}, ruled: map[pair]*ruled{}}
+}
+
+// open enters a node's socket; the rules in force hold for it at once.
+func (l *links) open(name string, conn *lossy.Conn, at netip.AddrPort) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.sockets[name] = &socket{conn, at}
+	l.apply()
+}
+
+// kill lets a node's socket send nothing any more.
+func (l *links) kill(name string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if s := l.sockets[name]; s != nil && s.conn != nil {
+		s.conn.Kill()
+	}
+}
+
+// apply gives every socket its rules. It is called with the lock held.
+func (l *links) apply() {
+	for from, s := range l.sockets {
+		rules := map[netip.AddrPort]lossy.Rule{}
+		for to, other := range l.sockets {
+			var rule lossy.Rule
+			if set := l.ruled[pair{from, to}]; set != nil {
+				rule.Link, rule.LinkCounts = set.link, &set.by.counts
+			}
+			if l.cut != nil && l.apart(from, to) {
+				rule.Cut, rule.CutCounts = true, &l.cut.counts
+			}
+			if rule.LinkCounts != nil || rule.Cut {
+				rules[other.at] = rule
+			}
+		}
+		s.conn.SetRules(rules)
+	}
+}
+
+// sever cuts the links between the pairs that apart names, both ways, in place
+// of those that were cut before.
+func (l *links) sever(by *Fault, apart func(a, b string) bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.cut != nil {
+		l.cut.end()
+	}
+	l.cut, l.apart = by, apart
+	l.apply()
+}
+
+// set sets the link between two nodes, or with OneWay that from a to b.
+func (l *links) set(by *Fault, a, b string, to fault.Link) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	pairs := []pair{{a, b}, {b, a}}
+	if to.OneWay {
+		pairs = pairs[:1]
+	}
+	for _, p := range pairs {
+		before := l.ruled[p]
+		l.ruled[p] = &ruled{to, by}
+		if before != nil && !l.inForce(before.by) {
+			before.by.end()
+		}
+	}
+	l.apply()
+}
+
+// inForce reports whether a fault still sets a link.
+func (l *links) inForce(f *Fault) bool {
+	for _, set := range l.ruled {
+		if set.by == f {
+			return true
+		}
+	}
+	return false
+}
+
+// heal mends every link.
+func (l *links) heal() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.cut != nil {
+		l.cut.end()
+	}
+	for _, set := range l.ruled {
+		set.by.end()
+	}
+	l.cut, l.apart = nil, nil
+	clear(l.ruled)
+	l.apply()
+}

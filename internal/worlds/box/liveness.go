@@ -1,0 +1,89 @@
+package box
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/faces/api"
+	"github.com/cowboyinc/devnet/validators"
+)
+
+// How long a network may go without a block before that needs a reason, and how
+// long what a validator met is told.
+const (
+	patienceBlocks = 10 // block times: a leader that is gone costs some
+	leastPatience  = 5 * time.Second
+	troubleAge     = time.Minute
+)
+
+// gaveUp is why a validator gave a view up, in words.
+func (n *Network) gaveUp(g *validators.GivenUp) string {
+	leader := g.Leader.String()
+	for _, node := range n.List() {
+		if node.Address == g.Leader {
+			leader = node.Name
+		}
+	}
+	text := fmt.Sprintf("view %d, which %s led: %s", g.View, leader, strings.ReplaceAll(g.Cause.String(), "_", " "))
+	if g.Detail != "" {
+		text += ": " + g.Detail
+	}
+	return text
+}
+
+// Liveness implements api.Backend.
+func (n *Network) Liveness() api.Liveness {
+	l := api.Liveness{Since: n.finality.since()}
+	state := n.Best().Validator().View().State
+	running, members, pooled, nullified := 0, 0, 0, uint64(0)
+	var latest *validators.Trouble
+	var gaveUp *validators.GivenUp
+	for _, node := range n.List() {
+		if state.Validators().Index(node.Address) < 0 {
+			continue
+		}
+		members++
+		if !node.Running() || node.Frozen() || node.Failure() != nil {
+			continue
+		}
+		running++
+		status := node.Validator().Status()
+		pooled, nullified = max(pooled, status.Pool), max(nullified, status.Refused.Nullified)
+		if g := status.GaveUp; g != nil && (gaveUp == nil || g.At > gaveUp.At) {
+			gaveUp = g
+		}
+		trouble := status.Trouble
+		if trouble == nil {
+			continue
+		}
+		if age := n.clock.Now().Sub(trouble.At); age < troubleAge {
+			l.Troubles = append(l.Troubles, fmt.Sprintf("%s, %s ago: %s", node.Name, age.Round(time.Second), trouble.What))
+		}
+		if latest == nil || trouble.At > latest.At {
+			latest = trouble
+		}
+	}
+	if _, err := n.Probe(); err != nil {
+		l.Troubles = append(l.Troubles, fmt.Sprintf("Python actors cannot run here, and validators pass over them: %v", err))
+	}
+	need := quorumPeers(members) + 1
+	switch {
+	case n.Paused():
+		l.Blocked, l.Cause, l.Hint = true, "the network is paused", "devnet resume lets it go on."
+	case running < need:
+		l.Blocked, l.Cause = true, fmt.Sprintf("no quorum: %d of %d validators run, %d are needed", running, members, need)
+		l.Hint = "devnet fault validator restart NODE starts one that is down, thaw lets one go on; devnet status shows which."
+	case n.config.Auto && pooled == 0 && !state.HasWork():
+		// nothing is to be done, and no block is made for it
+	case l.Since > max(leastPatience, patienceBlocks*n.config.BlockTime):
+		l.Cause = fmt.Sprintf("%d views were nullified since the start", nullified)
+		if latest != nil {
+			l.Cause += "; last, " + latest.What
+		} else if gaveUp != nil {
+			l.Cause += "; last, " + n.gaveUp(gaveUp)
+		}
+		l.Hint = "devnet status shows how nodes are connected, devnet logs what they met."
+	}
+	return l
+}

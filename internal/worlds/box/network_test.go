@@ -1,0 +1,88 @@
+package box
+
+import (
+	"os"
+	"testing"
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+)
+
+// A heartbeat in Python fires every ten blocks, counts, and pays.
+func TestHeartbeatBeats(t *testing.T) {
+	n := up(t, Config{Ephemeral: true})
+	if _, err := n.Probe(); err != nil {
+		t.Skip(err)
+	}
+	code, err := os.ReadFile("../../../fixtures/actors/heartbeat.py")
+	if err != nil {
+		t.Fatal(err)
+	}
+	alice := newWallet(n, "alice")
+	deploy := alice.deploy(code, "heartbeat", 100*types.CBY)
+	deploy.CellsLimit = 200_000
+	sig := n.Key("alice").Sign(deploy.SigningDigest())
+	deploy.Signature = &sig
+	deployed := land(t, n, deploy)
+	if deployed.Status != types.StatusOK {
+		t.Fatalf("%s: %+v", deployed.Status, deployed.Error)
+	}
+	started := land(t, n, alice.execute(deployed.To, "start", nil))
+	if started.Status != types.StatusOK {
+		t.Fatalf("%s: %+v", started.Status, started.Error)
+	}
+	funded := n.Best().Validator().View().State.Account(deployed.To).Balance
+	await(t, n, started.Height+30)
+	view := n.Best().Validator().View()
+	beats, _ := view.State.Storage(deployed.To, []byte("beats"))
+	if string(beats) != "3" {
+		t.Errorf("beats = %q after 30 blocks", beats)
+	}
+	if paid := view.State.Account(deployed.To).Balance; !paid.Less(funded) {
+		t.Errorf("the balance is %s, and was %s before three fires", paid, funded)
+	}
+}
+
+// A validator that was stopped for 200 blocks does not stop the others; it
+// comes back, catches up with verified blocks, and has the same roots.
+func TestStoppedValidatorCatchesUp(t *testing.T) {
+	n := up(t, Config{Home: t.TempDir() + "/home", BlockTime: 5 * time.Millisecond, Seed: testSeed(),
+		Params: map[string]string{"chain.link_delay_ms": "5"}})
+	alice := newWallet(n, "alice")
+	counter := deploySample(t, alice, "counter", "counter", 0)
+	if err := n.StopNode("v2"); err != nil {
+		t.Fatal(err)
+	}
+	stopped := n.Best().height()
+	begin := time.Now()
+	for n.Best().height() < stopped+200 {
+		land(t, n, alice.execute(counter, "increment", nil))
+	}
+	t.Logf("%d blocks without v2 in %v", n.Best().height()-stopped, time.Since(begin))
+	if err := n.StartNode("v2"); err != nil {
+		t.Fatal(err)
+	}
+	target := n.Best().height() + 20
+	awaitNode(t, n.List()[2], target)
+	block, err := n.List()[2].Validator().Archive().Block(target)
+	if err != nil || block == nil {
+		t.Fatal(block, err)
+	}
+	awaitNode(t, n.List()[0], target)
+	other, err := n.List()[0].Validator().Archive().Block(target)
+	if err != nil || other == nil || other.Block.Header.StateRoot != block.Block.Header.StateRoot {
+		t.Fatalf("roots at height %d differ: %v %v", target, block.Block.Header, other)
+	}
+}
+
+// awaitNode waits until one node has a height; the others' blocks are the
+// occasions to look.
+func awaitNode(t *testing.T, node *Node, height types.Height) {
+	t.Helper()
+	for end := time.Now().Add(patience); node.height() < height; {
+		if time.Now().After(end) {
+			t.Fatalf("%s is at %d, not at %d; the best is at %d", node.Name, node.height(), height, node.network.Best().height())
+		}
+		await(t, node.network, node.network.Best().height()+1)
+	}
+}

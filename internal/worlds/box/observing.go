@@ -1,0 +1,30 @@
+package box
+
+import (
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/validators"
+	"github.com/cowboyinc/devnet/validators/ledger"
+	"github.com/cowboyinc/devnet/validators/simplex"
+)
+
+// observe hands on what a validator made final, to those who wait for it and to
+// whoever judges it.
+func (n *Network) observe(f validators.Finality) {
+	if n.config.Observe != nil {
+		n.config.Observe(f)
+	}
+	n.finality.observe(f)
+}
+
+// tell hands on what a validator's consensus reported.
+func (n *Network) tell(name string, report simplex.Report) {
+	if n.config.Tell != nil {
+		n.config.Tell(n.clock.Now(), name, report)
+	}
+}
+
+// Genesis is what the chain began with.
+func (n *Network) Genesis() *ledger.Genesis { return n.genesis }
+
+// Now is the clock that the nodes go by.
+func (n *Network) Now() types.Time { return n.clock.Now() }

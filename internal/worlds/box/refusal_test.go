@@ -1,0 +1,95 @@
+package box
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"testing"
+
+	"github.com/cowboyinc/devnet/internal/base/codec"
+	"github.com/cowboyinc/devnet/internal/base/crypto"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/faces/api"
+	"github.com/cowboyinc/devnet/validators"
+)
+
+// A transaction that no block may hold has its own error code, and changes
+// nothing: neither state nor mempool.
+func TestBadTransactionsAreRefused(t *testing.T) {
+	n := up(t, Config{Ephemeral: true, Auto: true})
+	alice := newWallet(n, "alice")
+	landed := alice.transfer(types.Address{1}, 5)
+	land(t, n, landed)
+	before := content(n)
+
+	good := func() *types.Transaction {
+		w := newWallet(n, "alice")
+		return w.transfer(types.Address{1}, 5)
+	}
+	signed := func(key string, change func(*types.Transaction)) []byte {
+		tx := good()
+		change(tx)
+		sig := n.Key(key).Sign(tx.SigningDigest())
+		tx.Signature = &sig
+		return tx.Encode()
+	}
+	forged := good()
+	forged.Value = types.WeiOf(6) // after it was signed: recovers to nobody with an account
+	highS := good()
+	highS.Signature[32] |= 0x80
+	loose := append([]byte{0x9f}, good().Encode()[1:]...) // an array of indefinite length
+	for _, c := range []struct {
+		name, code string
+		raw        []byte
+	}{
+		{"malformed", "malformed", []byte("hello")},
+		{"not canonical", "malformed", append(loose, 0xff)},
+		{"with a tail", "malformed", append(good().Encode(), 0)},
+		{"oversized", "too_large", make([]byte, types.MaxTransactionBytes+1)},
+		{"changed after signing", "bad_signature", forged.Encode()},
+		{"high s", "bad_signature", highS.Encode()},
+		{"by somebody unknown", "bad_signature", func() []byte {
+			tx := good()
+			sig := crypto.DeriveKey(99, "nobody").Sign(tx.SigningDigest())
+			tx.Signature = &sig
+			return tx.Encode()
+		}()},
+		{"replayed", "nonce_too_low", landed.Encode()},
+		{"for another chain", "wrong_chain", signed("alice", func(tx *types.Transaction) { tx.ChainID = 1 })},
+		{"with a nonce out of reach", "nonce_gap", signed("alice", func(tx *types.Transaction) { tx.Nonce += 1 << 40 })},
+		{"unaffordable", "insufficient_funds", signed("alice", func(tx *types.Transaction) { tx.Value = types.MaxWei })},
+		{"below the base fee", "fee_too_low", signed("alice", func(tx *types.Transaction) { tx.MaxFeePerCycle = types.Wei{} })},
+		{"above the block's limit", "limit_too_high", signed("alice", func(tx *types.Transaction) { tx.CyclesLimit = 1 << 60 })},
+		{"of an unknown kind", "unknown_kind", signed("alice", func(tx *types.Transaction) { tx.Payload = codec.Marshal(map[string]string{"kind": "burn"}) })},
+		{"an instruction without the system key", "not_system", signed("alice", func(tx *types.Transaction) {
+			tx.To, tx.Value = nil, types.Wei{}
+			tx.Payload = codec.Marshal(types.System{Kind: types.KindSystem, Opcode: 48, Args: codec.Marshal(map[string]types.Hash{"timer_id": {}})})
+		})},
+	} {
+		_, err := n.Submit(context.Background(), c.raw)
+		var refused *api.Error
+		if !errors.As(err, &refused) || refused.Body.Code != c.code {
+			t.Errorf("%s: %v, want the code %s", c.name, err, c.code)
+		}
+	}
+	if !maps.Equal(before, content(n)) {
+		t.Error("the state has changed")
+	}
+	held, _ := ask(n, func(p *validators.Pool) int { return p.Len() })
+	if held != 0 {
+		t.Errorf("the mempool holds %d", held)
+	}
+}
+
+// content is the state of the best validator, but for how far the calendar of
+// timers is maintained, which follows the height.
+func content(n *Network) map[string]string {
+	all := map[string]string{}
+	n.Best().Validator().View().State.Scan(nil, nil, func(key, value []byte) bool {
+		if string(key) != "t/m" {
+			all[string(key)] = string(value)
+		}
+		return true
+	})
+	return all
+}

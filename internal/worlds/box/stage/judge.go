@@ -1,0 +1,230 @@
+package stage
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/cowboyinc/devnet/internal/base/crypto"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/faces/oracle"
+	"github.com/cowboyinc/devnet/internal/faces/scenario"
+	"github.com/cowboyinc/devnet/internal/worlds/box"
+	"github.com/cowboyinc/devnet/internal/worlds/sim"
+	"github.com/cowboyinc/devnet/validators"
+	"github.com/cowboyinc/devnet/validators/mempool"
+	"github.com/cowboyinc/devnet/validators/simplex"
+)
+
+// sampleEvery is the heights between full audits. Scenarios are short, and their
+// states small; a state is read whole at each,
+// on the loop of whoever made the block final.
+const sampleEvery = 4
+
+// maxEarly bounds what validators make final before the judge knows the genesis,
+// which is a matter of milliseconds.
+const maxEarly = 1024
+
+var poolLimit = mempool.DefaultLimits.Count
+
+// judge shows the oracles what the validators make final, and writes a line of
+// trace for each block. It is safe for concurrent use.
+type judge struct {
+	votes   hearing
+	mu      sync.Mutex
+	oracles *oracle.Judge // nil until begin
+	network *box.Network  // nil until begin
+	byName  map[string]types.Address
+	recover func(types.Hash, types.Signature) (types.Address, bool)
+	early   []validators.Finality
+	boots   []boot        // before begin
+	trace   *json.Encoder // nil: none
+	told    *scenario.Timeline
+	wrote   error
+}
+
+func newJudge(trace io.Writer, told *scenario.Timeline) *judge {
+	j := &judge{told: told, byName: map[string]types.Address{}, recover: crypto.NewVerifier(true).Recover}
+	if trace != nil {
+		j.trace = json.NewEncoder(trace)
+	}
+	return j
+}
+
+// begin tells what the chain began with.
+func (j *judge) begin(n *box.Network) error {
+	genesis := n.Genesis()
+	rules, err := sim.RulesOf(genesis, j.recover)
+	if err != nil {
+		return err
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.oracles = oracle.New(rules)
+	j.network = n
+	for _, b := range j.boots { // each came before what its validator finalized
+		j.oracles.Booted(b.validator, &b.view.Block.Header, b.view.Hash, b.view.State.Root())
+	}
+	for _, f := range j.early {
+		j.see(f)
+	}
+	j.early, j.boots = nil, nil
+	return nil
+}
+
+// address is a validator's; one that joined is looked up when it is first seen.
+func (j *judge) address(name string) types.Address {
+	known, ok := j.byName[name]
+	if !ok {
+		for _, node := range j.network.List() {
+			if node.Name == name {
+				known = node.Address
+			}
+		}
+		j.byName[name] = known
+	}
+	return known
+}
+
+// boot is what a validator began with.
+type boot struct {
+	validator types.Address
+	view      *validators.View
+}
+
+// booted implements box.Config.Booted.
+func (j *judge) booted(validator types.Address, view *validators.View) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.oracles == nil {
+		j.boots = append(j.boots, boot{validator, view})
+		return
+	}
+	j.oracles.Booted(validator, &view.Block.Header, view.Hash, view.State.Root())
+}
+
+// observe implements box.Config.Observe.
+func (j *judge) observe(f validators.Finality) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.oracles == nil {
+		if len(j.early) < maxEarly {
+			j.early = append(j.early, f)
+		}
+		return
+	}
+	j.see(f)
+}
+
+func (j *judge) see(f validators.Finality) {
+	j.listen()
+	for _, r := range f.Results {
+		j.told.Final(j.network.Now(), r.Block.Header.Height, r.Receipts)
+	}
+	for _, o := range sim.Observations(f, j.address(f.Validator), sampleEvery) {
+		j.oracles.Observe(o)
+		j.oracles.Kept(o.Validator, o.Block.Header.Height, o.Hash)
+		j.note(traced{Kind: "final", Node: f.Validator, Height: o.Block.Header.Height, Hash: &o.Hash, Time: uint64(o.Block.Header.Timestamp)})
+	}
+}
+
+// traced is a line of the trace of a live run: what became final where, the views
+// that were given up and why, and the faults between.
+type traced struct {
+	Time   uint64         `json:"time_ms"` // of the block, or of giving up; of faults, none
+	Kind   string         `json:"kind"`
+	Node   string         `json:"node,omitempty"`
+	Height types.Height   `json:"height,omitempty"`
+	Hash   *types.Hash    `json:"hash,omitempty"`
+	What   string         `json:"what,omitempty"`
+	View   types.View     `json:"view,omitempty"`
+	Leader *types.Address `json:"leader,omitempty"`
+	Detail string         `json:"detail,omitempty"`
+}
+
+func (j *judge) note(line traced) {
+	if j.trace != nil && j.wrote == nil {
+		j.wrote = j.trace.Encode(line)
+	}
+}
+
+// tell implements box.Config.Tell. The trace of a live run has the views that were
+// given up, which blocks that became final do not show.
+func (j *judge) tell(at types.Time, name string, report simplex.Report) {
+	j.told.Tell(at, name, report)
+	if r, gaveUp := report.(simplex.GaveUp); gaveUp {
+		j.mu.Lock()
+		defer j.mu.Unlock()
+		j.note(traced{Time: uint64(at.Millis()), Kind: "gave_up", Node: name, View: r.View, Leader: &r.Leader, What: r.Cause.String(), Detail: r.Detail})
+	}
+}
+
+// fault writes a fault to the trace.
+func (j *judge) fault(what string) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.note(traced{Kind: "fault", What: what})
+}
+
+func (j *judge) err() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.listen()
+	return j.oracles.Err()
+}
+
+// listen shows the oracles every vote that was sent since it was last called,
+// also those that no certificate will hold. It is called with the lock held.
+func (j *judge) listen() {
+	for _, s := range j.votes.take() {
+		if vote := sim.VoteIn(s.frame, s.from, j.network.Genesis().ChainID, j.recover); vote != nil {
+			j.oracles.Vote(*vote)
+		}
+	}
+}
+
+// excuse tells the oracles that a validator may vote against itself from here on:
+// it is about to lie.
+func (j *judge) excuse(node string) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.oracles.Excuse(j.address(node))
+}
+
+// lose tells the oracles that a validator's disk is emptied.
+func (j *judge) lose(node string) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.oracles.Lost(j.address(node))
+}
+
+// check is what one oracle says. It fails as well where the oracle judged
+// nothing: then nothing is known.
+func (j *judge) check(name string) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.listen()
+	for _, v := range j.oracles.Violations() {
+		if v.Oracle == name {
+			return v
+		}
+	}
+	judged, known := j.oracles.Counts().Of()[name]
+	switch {
+	case !known:
+		return fmt.Errorf("there is no oracle %q", name)
+	case name == "certificates" && j.votes.deaf():
+		return fmt.Errorf("the oracle %s missed votes: more than %d were sent between two looks of the script", name, maxHeard)
+	case judged == 0:
+		return scenario.NothingJudged(name)
+	}
+	return nil
+}
+
+// flush returns what went wrong with the trace.
+func (j *judge) flush() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.wrote
+}

@@ -1,0 +1,94 @@
+package stage
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/base/codec"
+	"github.com/cowboyinc/devnet/internal/base/crypto"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/faces/scenario"
+)
+
+// begin opens a network of four and runs it for some blocks.
+func begin(t *testing.T) *Stage {
+	t.Helper()
+	backend, err := Opener(context.Background())(scenario.Config{Seed: 7, Validators: 4, BlockTime: 50 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := backend.(*Stage)
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	for h := types.Height(0); h < 4; {
+		if h, err = s.Next(h, time.Second); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return s
+}
+
+// says lets a validator be heard with a vote of its own in a view far ahead.
+func (s *Stage) says(node string, kind types.VoteKind, block byte) {
+	key := crypto.DeriveKey(7, "validator/"+node)
+	vote := types.Vote{Kind: kind, View: 1 << 40, Height: 1 << 40, Validator: key.Address()}
+	if kind != types.Nullify {
+		vote.Block = types.Hash{block}
+	}
+	vote.Signature = key.Sign(vote.Digest(s.Network.Genesis().ChainID))
+	s.judge.votes.hear(key.Address(), append([]byte{2}, codec.Marshal(&vote)...))
+}
+
+// The live judge hears what is sent, and not only what certificates hold.
+func TestTheJudgeHearsEveryVote(t *testing.T) {
+	s := begin(t)
+	if err := s.Check("certificates"); err != nil {
+		t.Fatal(err)
+	}
+	s.judge.mu.Lock()
+	counts := s.judge.oracles.Counts()
+	s.judge.mu.Unlock()
+	if counts.Votes <= counts.Signatures {
+		t.Errorf("of %d votes %d are of certificates: it heard none", counts.Votes, counts.Signatures)
+	}
+	s.says("v1", types.Nullify, 0)
+	s.says("v1", types.Finalize, 1)
+	if err := s.Violation(); err == nil || !strings.Contains(err.Error(), "it finalized the view that it nullified") {
+		t.Errorf("a vote against itself: %v", err)
+	}
+}
+
+// Decision C1: who was told to lie is one of the f that may vote against themselves.
+func TestTheJudgeExcusesTheFaulty(t *testing.T) {
+	s := begin(t)
+	s.says("v2", types.Notarize, 1)
+	for _, err := range []error{s.Misbehave("v2", "equivocate"), s.Misbehave("v2", "")} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.says("v2", types.Notarize, 2)
+	if err := s.Violation(); err != nil {
+		t.Error(err)
+	}
+}
+
+// Who lost its log of votes has to sit out, and is judged like any other.
+func TestTheJudgeDoesNotExcuseTheWiped(t *testing.T) {
+	s := begin(t)
+	s.says("v1", types.Nullify, 0)
+	for _, err := range []error{s.Crash("v1"), s.Wipe("v1"), s.Restart("v1")} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.says("v1", types.Finalize, 1)
+	if err := s.Violation(); err == nil {
+		t.Error("it finalizes the view that it nullified, and nobody says so")
+	}
+}

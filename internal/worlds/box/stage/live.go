@@ -1,0 +1,168 @@
+// Package stage is the world of real time as scripts drive it: a network of
+// internal/worlds/box in this process, over real QUIC, with the oracles watching. A
+// script that runs in the simulator runs here too; where it drives the world
+// there, it waits for the world here.
+package stage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/environment/env"
+	"github.com/cowboyinc/devnet/internal/environment/fault"
+	"github.com/cowboyinc/devnet/internal/faces/api"
+	"github.com/cowboyinc/devnet/internal/faces/scenario"
+	"github.com/cowboyinc/devnet/internal/worlds/box"
+)
+
+// submitPatience is how long a validator may take to admit a transaction.
+const submitPatience = 10 * time.Second
+
+// Stage is a live network as a scenario.Backend. It keeps nothing on disk.
+type Stage struct {
+	*box.Network
+	ctx   context.Context
+	judge *judge
+	link  fault.Link   // of every pair of nodes, until a script says otherwise
+	given map[int]bool // receipts of faults that linkAll made
+
+	closing sync.Once
+	ended   error
+}
+
+var _ scenario.Backend = (*Stage)(nil)
+
+// Opener returns what brings live networks up. When ctx ends, so does all
+// waiting.
+func Opener(ctx context.Context) scenario.Open {
+	return func(c scenario.Config) (scenario.Backend, error) { return open(ctx, c) }
+}
+
+func open(ctx context.Context, c scenario.Config) (scenario.Backend, error) {
+	if c.Runners > 0 {
+		return nil, scenario.Unable("runners", "they come with the runner layer, and are not there yet")
+	}
+	seed := c.Seed
+	s := &Stage{ctx: ctx, judge: newJudge(c.Trace, c.Timeline), link: c.Link, given: map[int]bool{}}
+	network, err := box.Up(ctx, box.Config{Version: "scenario", Validators: c.Validators, BlockTime: c.BlockTime, Auto: c.Auto,
+		Ephemeral: true, Seed: &seed, Params: c.Params, Observe: s.judge.observe, Tell: s.judge.tell, Booted: s.judge.booted, Overhear: s.judge.votes.hear})
+	if err != nil {
+		return nil, err
+	}
+	s.Network = network
+	if err := s.judge.begin(network); err != nil {
+		return nil, errors.Join(err, network.Close())
+	}
+	if err := s.linkAll(); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// Python implements scenario.Backend.
+func (s *Stage) Python() error {
+	_, err := s.Probe()
+	return err
+}
+
+// Name implements scenario.Backend.
+func (s *Stage) Name() string { return "live" }
+
+// Next implements scenario.Backend: it waits for the real network.
+func (s *Stage) Next(above types.Height, patience time.Duration) (types.Height, error) {
+	news := make(chan struct{}, 1)
+	defer s.Subscribe(func(types.Height) {
+		select {
+		case news <- struct{}{}:
+		default:
+		}
+	})()
+	over := time.NewTimer(patience)
+	defer over.Stop()
+	for {
+		if h := s.height(); h > above {
+			return h, nil
+		}
+		if err := s.Violation(); err != nil {
+			return s.height(), nil // the script asks for it when it has the height
+		}
+		select {
+		case <-news:
+		case <-over.C:
+			return s.height(), nil
+		case <-s.ctx.Done():
+			return s.height(), s.ctx.Err()
+		}
+	}
+}
+
+func (s *Stage) height() types.Height {
+	if v := s.Best().Validator(); v != nil {
+		return v.View().Block.Header.Height
+	}
+	return 0
+}
+
+// Submit implements scenario.Backend.
+func (s *Stage) Submit(raw []byte) (types.Hash, error) {
+	ctx, cancel := context.WithTimeout(s.ctx, submitPatience)
+	defer cancel()
+	return s.Network.Submit(ctx, raw)
+}
+
+// Signer implements scenario.Backend.
+func (s *Stage) Signer(name string) env.Signer {
+	if name == box.SystemName {
+		return nil // it signs for the verbs of governance alone, which number its instructions
+	}
+	return s.Network.Signer(name)
+}
+
+// View implements scenario.Backend.
+func (s *Stage) View(node string) (api.View, error) { return s.Network.View(node) }
+
+// Digest implements scenario.Backend: the hash of the highest final block, which
+// stands for all before it.
+func (s *Stage) Digest() (types.Hash, error) {
+	v := s.Best().Validator()
+	if v == nil {
+		return types.Hash{}, errors.New("live: no validator ever ran")
+	}
+	return v.View().Hash, nil
+}
+
+// Close implements scenario.Backend.
+func (s *Stage) Close() error {
+	s.closing.Do(func() { s.ended = errors.Join(s.Network.Close(), s.judge.flush()) })
+	return s.ended
+}
+
+// Queues implements scenario.Backend.
+func (s *Stage) Queues() (all []scenario.Queue) {
+	for _, node := range s.List() {
+		if v := node.Validator(); v != nil && node.Running() {
+			all = append(all, scenario.Queue{Node: node.Name, Name: "mempool", Length: v.Status().Pool, Limit: poolLimit})
+		}
+	}
+	return all
+}
+
+// Violation implements scenario.Backend.
+func (s *Stage) Violation() error {
+	if err := s.judge.err(); err != nil {
+		return err
+	}
+	for _, node := range s.List() {
+		if err := node.Failure(); err != nil {
+			return fmt.Errorf("%s stopped by itself: %w", node.Name, err)
+		}
+	}
+	return nil
+}
+
+// Check implements scenario.Backend.
+func (s *Stage) Check(oracle string) error { return s.judge.check(oracle) }

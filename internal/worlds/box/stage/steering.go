@@ -1,0 +1,64 @@
+package stage
+
+import (
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/faces/scenario"
+	"github.com/cowboyinc/devnet/validators"
+)
+
+// Join implements scenario.Backend. It returns when the instruction is final.
+func (s *Stage) Join(name string) error {
+	node, err := s.Network.Join(s.ctx, name)
+	if err != nil {
+		return readable(err)
+	}
+	return s.done(s.linkAll(), "join ", node.Name)
+}
+
+// Leave implements scenario.Backend. It returns when the instruction is final.
+func (s *Stage) Leave(name string) error {
+	_, err := s.Network.Leave(s.ctx, name)
+	return s.done(err, "leave ", name)
+}
+
+// SetParam implements scenario.Backend. It returns when the instruction is
+// final.
+func (s *Stage) SetParam(key, value string, at types.Height) error {
+	_, err := s.Network.SetParam(s.ctx, key, value, at)
+	return s.done(err, "set ", key, " ", value)
+}
+
+// CancelTimer implements scenario.Backend. It returns when the instruction is
+// final.
+func (s *Stage) CancelTimer(id types.TimerID) error {
+	_, err := s.Network.CancelTimer(s.ctx, id)
+	return s.done(err, "cancel timer ", id)
+}
+
+// ExtendTimer implements scenario.Backend. It returns when the instruction is
+// final.
+func (s *Stage) ExtendTimer(id types.TimerID, expiresAt types.Height) error {
+	_, err := s.Network.ExtendTimer(s.ctx, id, expiresAt)
+	return s.done(err, "extend timer ", id, " to ", expiresAt)
+}
+
+// Pause implements scenario.Backend.
+func (s *Stage) Pause() error { return s.done(s.Network.Pause(), "pause") }
+
+// Resume implements scenario.Backend.
+func (s *Stage) Resume() error { return s.done(s.Network.Resume(), "resume") }
+
+// Advance implements scenario.Backend.
+func (s *Stage) Advance(to scenario.Target) (scenario.Advanced, error) {
+	a, err := s.Network.Advance(s.ctx, validators.Target{Blocks: to.Blocks, To: to.To, NextTimer: to.ToNextTimer})
+	if err != nil {
+		return scenario.Advanced{}, readable(err)
+	}
+	out := scenario.Advanced{From: a.From, To: a.To, Skipped: a.Skipped}
+	for _, t := range a.Timers {
+		if t.Status == types.TimerFired {
+			out.Fired = append(out.Fired, scenario.Fire{ID: t.ID, Actor: t.Actor, Due: t.Due, Height: t.At, Late: t.Late()})
+		}
+	}
+	return out, s.done(nil, "advance to ", a.To)
+}

@@ -1,0 +1,119 @@
+package box
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/environment/home"
+	"github.com/cowboyinc/devnet/internal/faces/api"
+	"github.com/cowboyinc/devnet/validators"
+)
+
+// Advance is time travel (decision C8): it returns when a height is final that
+// the network gets to by skipping what it may. The clock is moved along. Where
+// ctx ends first the network goes on all the same.
+func (n *Network) Advance(ctx context.Context, target validators.Target) (*validators.Advance, error) {
+	if !n.travelling.TryLock() {
+		return nil, api.Refuse(http.StatusConflict, "advancing", "another advance is under way").Hint("Wait until it has ended.")
+	}
+	defer n.travelling.Unlock()
+	state := n.Best().Validator().View().State
+	to, moved, err := target.Height(state, n.clock.Now())
+	if err != nil {
+		return nil, travelRefusal(err)
+	}
+	if err := n.depart(ctx, to, moved); err != nil {
+		return nil, err
+	}
+	if err := n.arrive(ctx, to); err != nil {
+		return nil, err
+	}
+	receipt, err := n.Best().Validator().Archive().Advanced(state.Height(), to)
+	if err != nil {
+		return nil, err
+	}
+	receipt.Clock = moved
+	return receipt, nil
+}
+
+func travelRefusal(err error) error {
+	var refusal *validators.TravelError
+	if !errors.As(err, &refusal) {
+		return err
+	}
+	switch refusal.Code {
+	case validators.CodeStrict:
+		return strict("time travel")
+	case validators.CodeNoTimer:
+		return api.Refuse(http.StatusConflict, refusal.Code, "%s", refusal.Message).Hint("GET /timers lists timers.")
+	case validators.CodeHeightPassed:
+		return api.Refuse(http.StatusConflict, refusal.Code, "%s", refusal.Message).Hint("GET /height tells the latest.")
+	}
+	return api.Refuse(http.StatusBadRequest, refusal.Code, "%s", refusal.Message)
+}
+
+// depart tells the validators where to go and, when they know, moves the clock.
+// The file comes first: blocks never bear times that a restart could not reach.
+func (n *Network) depart(ctx context.Context, to types.Height, moved time.Duration) error {
+	n.decided.Lock()
+	n.goal = to
+	var told sync.WaitGroup
+	for _, node := range n.List() {
+		if node.Running() {
+			told.Add(1)
+			node.Validator().SkipTo(to, told.Done)
+		}
+	}
+	n.decided.Unlock()
+	if n.home != nil {
+		data, err := json.Marshal(offset{n.clock.Offset() + moved})
+		if err == nil {
+			err = home.WriteFile(n.home.Clock(), append(data, '\n'))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	all := make(chan struct{})
+	go func() {
+		told.Wait()
+		close(all)
+	}()
+	wait, cancel := context.WithTimeout(ctx, answerTimeout)
+	defer cancel()
+	select {
+	case <-all:
+	case <-wait.Done(): // one that stops meanwhile does not answer
+	}
+	n.clock.Advance(moved)
+	return nil
+}
+
+// arrive waits until a height is final.
+func (n *Network) arrive(ctx context.Context, to types.Height) error {
+	there := make(chan struct{}, 1)
+	cancel := n.Subscribe(func(h types.Height) {
+		if h >= to {
+			select {
+			case there <- struct{}{}:
+			default:
+			}
+		}
+	})
+	defer cancel()
+	if n.Best().height() >= to {
+		return nil
+	}
+	select {
+	case <-there:
+		return nil
+	case <-ctx.Done():
+		return api.Refuse(http.StatusGatewayTimeout, "not_final", "height %d is not final yet: the network is at %d", to, n.Best().height()).
+			Hint("It goes on; GET /height tells how far it is, GET /ready whether blocks are made.")
+	}
+}

@@ -1,0 +1,35 @@
+package byzantine
+
+import "github.com/cowboyinc/devnet/internal/base/types"
+
+// equivocate tells two halves of the peers two things, each well signed. In the
+// views it leads, the second half gets another valid block, one millisecond
+// younger, and its vote for that. In every other view the second half gets a
+// vote for a block that nobody has beside the true one, and where it finalizes
+// a nullify vote beside: both are what no honest validator does (decision C1).
+func equivocate(m *Mask, frame []byte, to receiver) [][]byte {
+	if !to.second {
+		return [][]byte{frame}
+	}
+	if p := m.proposal(frame); p != nil {
+		twin := *p.Block
+		twin.Header.Timestamp++
+		// The vote for the twin goes with it: the true vote does not tell of a
+		// block whether this validator proposed it.
+		vote := types.Vote{Kind: types.Notarize, Epoch: twin.Header.Epoch, View: p.View, Height: twin.Header.Height, Block: twin.Hash()}
+		return [][]byte{m.signProposal(types.Proposal{View: p.View, Block: &twin}), m.signVote(vote)}
+	}
+	v := m.vote(frame)
+	if v == nil {
+		return [][]byte{frame}
+	}
+	switch v.Kind {
+	case types.Notarize:
+		other := *v
+		other.Block = types.Keccak(v.Block[:])
+		return [][]byte{m.signVote(other), frame}
+	case types.Finalize:
+		return [][]byte{frame, m.signVote(types.Vote{Kind: types.Nullify, Epoch: v.Epoch, View: v.View})}
+	}
+	return [][]byte{frame}
+}

@@ -1,0 +1,49 @@
+package byzantine
+
+import (
+	"bytes"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+)
+
+// floodFrames is how many frames a flooder adds to each of its own.
+const floodFrames = 32
+
+// floodBytes is the size of the greatest of them.
+const floodBytes = 64 << 10
+
+// flood tells the truth, and floodFrames times as much beside it: votes and
+// nullify votes that are badly signed, certificates that everybody has, requests
+// for ranges, blocks and transactions that nobody asked for, and bytes that are
+// no message.
+func flood(m *Mask, frame []byte, _ receiver) [][]byte {
+	sent := make([][]byte, 0, floodFrames+1)
+	sent = append(sent, frame)
+	for i := range floodFrames {
+		sent = append(sent, m.rubbish(frame, i))
+	}
+	return sent
+}
+
+// rubbish makes the i-th frame that goes with a frame.
+func (m *Mask) rubbish(frame []byte, i int) []byte {
+	bad := types.Vote{Kind: types.Nullify, View: types.View(i + 1), Validator: m.signer.Address(), Signature: types.Signature{byte(i)}}
+	switch i % 8 {
+	case 0:
+		return encode(tagVote, &bad)
+	case 1:
+		bad.Kind, bad.Height, bad.Block = types.Notarize, 1, types.Keccak(frame)
+		return encode(tagVote, &bad)
+	case 2:
+		return frame // again: stale by now where it is a certificate
+	case 3:
+		return encode(tagRangeRequest, &rangeRequest{From: 1, To: 64})
+	case 4:
+		return encode(tagBatch, &batch{From: types.Height(i)})
+	case 5:
+		return encode(tagTransactions, &transactions{Raw: [][]byte{frame, frame}})
+	case 6:
+		return encode(tagBlockAnswer, &blockAnswer{Block: &types.Block{Header: types.Header{ChainID: m.chainID, Height: types.Height(i)}}})
+	}
+	return bytes.Repeat([]byte{0xff}, floodBytes)
+}

@@ -1,0 +1,65 @@
+package byzantine
+
+import (
+	"slices"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+)
+
+// forge answers and tells what is made up but looks right: blocks with another
+// state under the same parent, finalized and notarized in the names of all by its
+// own key alone; certificates in which one vote stands for a quorum; transactions
+// whose value is not what was signed. What it hands out in place of the truth must
+// be refused, and had from somebody else.
+func forge(m *Mask, frame []byte, to receiver) [][]byte {
+	if a := m.answer(frame); a != nil && a.Block != nil {
+		return [][]byte{encode(tagBlockAnswer, &blockAnswer{Block: m.madeUp(a.Block)})}
+	}
+	if b := m.batch(frame); b != nil && len(b.Blocks) > 0 {
+		forged := *b
+		forged.Blocks = slices.Clone(b.Blocks)
+		last := len(forged.Blocks) - 1
+		forged.Blocks[last] = m.madeUp(forged.Blocks[last])
+		h := &forged.Blocks[last].Header
+		forged.Finalization = m.inAllNames(types.Certificate{Kind: types.Finalize, Epoch: h.Epoch, View: h.View, Height: h.Height,
+			Block: forged.Blocks[last].Hash()}, to.others)
+		return [][]byte{encode(tagBatch, &forged)}
+	}
+	var c types.Certificate
+	if m.read(frame, tagCertificate, &c) && len(c.Votes) > 0 {
+		repeated := c
+		repeated.Votes = slices.Repeat(c.Votes[:1], len(c.Votes))
+		other := c
+		other.View++
+		return [][]byte{encode(tagCertificate, &repeated), encode(tagCertificate, m.inAllNames(other, to.others)), frame}
+	}
+	var t transactions
+	if m.read(frame, tagTransactions, &t) {
+		for i, raw := range t.Raw {
+			if tx, err := types.DecodeTransaction(raw); err == nil {
+				tx.Value = tx.Value.Add(types.WeiOf(1))
+				t.Raw[i] = tx.Encode()
+			}
+		}
+		return [][]byte{encode(tagTransactions, &t)}
+	}
+	return [][]byte{frame}
+}
+
+// madeUp is a block beside another: of its parent, with another state.
+func (m *Mask) madeUp(block *types.Block) *types.Block {
+	other := *block
+	other.Header.StateRoot = types.Keccak(block.Header.StateRoot[:])
+	return &other
+}
+
+// inAllNames signs a certificate with its own key, in the names of all others.
+func (m *Mask) inAllNames(c types.Certificate, others []types.Address) *types.Certificate {
+	vote := types.Vote{Kind: c.Kind, Epoch: c.Epoch, View: c.View, Height: c.Height, Block: c.Block}
+	signature := m.signer.Sign(vote.Digest(m.chainID))
+	c.Votes = nil
+	for _, name := range others {
+		c.Votes = append(c.Votes, types.CertificateVote{Validator: name, Signature: signature})
+	}
+	return &c
+}

@@ -1,0 +1,54 @@
+package byzantine
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/cowboyinc/devnet/internal/base/codec"
+	"github.com/cowboyinc/devnet/internal/base/types"
+)
+
+// impersonate tells the truth and lies beside it in the names of others, signed
+// with its own key, which is the only one that it has. With each notarize vote go
+// votes of all others for a block that nobody has, to notarize and to finalize
+// it, and the certificates that these would make; with each proposal goes one of
+// the next view in the name of that view's leader. Whoever does not compare the
+// signer with the name makes a block final that nobody decided on.
+func impersonate(m *Mask, frame []byte, to receiver) [][]byte {
+	sent := [][]byte{frame}
+	if p := m.proposal(frame); p != nil {
+		return append(sent, m.usurped(p, to.others))
+	}
+	v := m.vote(frame)
+	if v == nil || v.Kind != types.Notarize {
+		return sent
+	}
+	for _, kind := range []types.VoteKind{types.Notarize, types.Finalize} {
+		forged := types.Vote{Kind: kind, Epoch: v.Epoch, View: v.View, Height: v.Height, Block: types.Keccak(v.Block[:])}
+		c := types.Certificate{Kind: kind, Epoch: v.Epoch, View: v.View, Height: v.Height, Block: forged.Block}
+		signature := m.signer.Sign(forged.Digest(m.chainID))
+		for _, name := range to.others {
+			forged.Validator, forged.Signature = name, signature
+			sent = append(sent, encode(tagVote, &forged))
+			c.Votes = append(c.Votes, types.CertificateVote{Validator: name, Signature: signature})
+		}
+		sent = append(sent, encode(tagCertificate, &c))
+	}
+	return sent
+}
+
+// usurped is a proposal of the view after p's, in the name of its leader.
+func (m *Mask) usurped(p *types.Proposal, others []types.Address) []byte {
+	set := types.ValidatorSet{}
+	for _, a := range append(slices.Clone(others), m.signer.Address()) {
+		set.Members = append(set.Members, types.Validator{Address: a})
+	}
+	slices.SortFunc(set.Members, func(a, b types.Validator) int { return bytes.Compare(a.Address[:], b.Address[:]) })
+	block := *p.Block
+	block.Header.View = p.View + 1
+	block.Header.Proposer = set.Leader(block.Header.View)
+	return m.signProposal(types.Proposal{View: block.Header.View, Block: &block})
+}
+
+// encode returns the frame of a message.
+func encode(tag byte, message any) []byte { return append([]byte{tag}, codec.Marshal(message)...) }

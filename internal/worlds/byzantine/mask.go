@@ -1,0 +1,226 @@
+// Package byzantine makes a validator lie. A Mask stands between a validator and
+// its environment, sees the frames that leave it, and lets one behaviour drop
+// them or put forged ones in their place or beside them, signed by the node's own
+// signer and by no other, whoever they name: what the rest must withstand from f
+// of n.
+//
+// The validator behind the mask stays honest and notices nothing: its votes are
+// in its log, so that taking the mask off, or a restart, leaves an honest
+// validator. Each behaviour is a small file. With no behaviour chosen a frame
+// costs one atomic load more.
+//
+// It works alike in the simulator and live. A behaviour is a function of the
+// frame and the peer, without chance and clock, so a simulated run stays a
+// function of its seed.
+package byzantine
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"github.com/cowboyinc/devnet/internal/base/codec"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/environment/env"
+	"github.com/cowboyinc/devnet/internal/environment/fault"
+)
+
+// Kind names a behaviour, as scripts do.
+type Kind string
+
+// The behaviours.
+const (
+	Equivocate    Kind = "equivocate"     // two blocks in its views, and two votes in every view
+	WithholdVotes Kind = "withhold_votes" // it leads, and votes for nothing
+	SilentLeader  Kind = "silent_leader"  // it votes, and proposes nothing
+	BadStateRoot  Kind = "bad_state_root" // its blocks claim another state than theirs
+	TamperBody    Kind = "tamper_body"    // the blocks it sends hold other transactions than their headers say
+	WithholdBody  Kind = "withhold_body"  // f of the others get no block from it, and nobody who asks
+	Impersonate   Kind = "impersonate"    // it votes and proposes in the names of others
+	Forge         Kind = "forge"          // its answers, batches, certificates and transactions are made up
+	Flood         Kind = "flood"          // it sends heaps of what is bad, stale or not asked for
+	PassesOver    Kind = "passes_over"    // its blocks say that its host failed over whatever needs a program
+)
+
+// Kinds lists the behaviours.
+func Kinds() []Kind {
+	return []Kind{Equivocate, WithholdVotes, SilentLeader, BadStateRoot, PassesOver, TamperBody, WithholdBody, Impersonate, Forge, Flood}
+}
+
+// List is the kinds in one line, for people.
+func List() string {
+	var names []string
+	for _, k := range Kinds() {
+		names = append(names, string(k))
+	}
+	return strings.Join(names, ", ")
+}
+
+// Frames of validators begin with a byte that names the message (docs/WIRE.md).
+// Those of other kinds pass every behaviour.
+const (
+	tagProposal     byte = 1
+	tagVote         byte = 2
+	tagCertificate  byte = 3
+	tagBlockAnswer  byte = 5
+	tagRangeRequest byte = 7
+	tagBatch        byte = 8
+	tagTransactions byte = 9
+)
+
+// behaviour answers which frames go to a peer in place of one.
+type behaviour func(m *Mask, frame []byte, to receiver) [][]byte
+
+// receiver is where a peer stands among those that a mask lies to.
+type receiver struct {
+	second bool            // of the half with the greater addresses
+	last   bool            // of the f with the greatest, without whom the others are a quorum
+	others []types.Address // all peers, sorted
+}
+
+var behaviours = map[Kind]behaviour{
+	Equivocate:    equivocate,
+	WithholdVotes: withholdVotes,
+	SilentLeader:  silentLeader,
+	BadStateRoot:  badStateRoot,
+	TamperBody:    tamperBody,
+	WithholdBody:  withholdBody,
+	Impersonate:   impersonate,
+	Forge:         forge,
+	Flood:         flood,
+	PassesOver:    passesOver,
+}
+
+// Check says whether a behaviour can be had, and if not why.
+func Check(kind string) error {
+	switch kind {
+	case "fabricate_presence", "suppress_presence":
+		return &fault.Unsupported{Verb: "misbehave " + kind, Why: "presence needs runners, and this devnet has none yet"}
+	}
+	if behaviours[Kind(kind)] == nil {
+		return fmt.Errorf("there is no misbehaviour %q: they are %s", kind, List())
+	}
+	return nil
+}
+
+// Mask is the lying face of one validator.
+type Mask struct {
+	chainID uint64
+	signer  env.Signer
+	active  atomic.Pointer[active]
+}
+
+type active struct {
+	kind   Kind
+	behave behaviour
+	counts *fault.Counts
+}
+
+// NewMask makes a mask without a behaviour, for a validator with that signer.
+func NewMask(chainID uint64, signer env.Signer) *Mask { return &Mask{chainID: chainID, signer: signer} }
+
+// Behave chooses a behaviour, in place of the one before; its effects are added
+// to counts, Forged and Withheld.
+func (m *Mask) Behave(kind string, counts *fault.Counts) error {
+	if err := Check(kind); err != nil {
+		return err
+	}
+	m.active.Store(&active{Kind(kind), behaviours[Kind(kind)], counts})
+	return nil
+}
+
+// Honest ends the behaviour.
+func (m *Mask) Honest() { m.active.Store(nil) }
+
+// Misbehaves says whether a behaviour is chosen.
+func (m *Mask) Misbehaves() bool { return m.active.Load() != nil }
+
+// Wrap puts the mask before a transport.
+func (m *Mask) Wrap(t env.Transport) env.Transport { return &transport{Transport: t, mask: m} }
+
+// transport is a transport behind a mask.
+type transport struct {
+	env.Transport
+	mask  *Mask
+	peers atomic.Pointer[[]types.Address] // sorted
+}
+
+// SetPeers implements env.Transport.
+func (t *transport) SetPeers(peers []types.Validator) {
+	var all []types.Address
+	for _, p := range peers {
+		if p.Address != t.mask.signer.Address() {
+			all = append(all, p.Address)
+		}
+	}
+	slices.SortFunc(all, func(a, b types.Address) int { return bytes.Compare(a[:], b[:]) })
+	t.peers.Store(&all)
+	t.Transport.SetPeers(peers)
+}
+
+// Send implements env.Transport.
+func (t *transport) Send(to types.Address, frame []byte) {
+	current := t.mask.active.Load()
+	if current == nil {
+		t.Transport.Send(to, frame)
+		return
+	}
+	sent := current.behave(t.mask, frame, t.receiver(to))
+	if len(sent) == 0 {
+		current.counts.Withheld.Add(1)
+	}
+	for _, f := range sent {
+		if !bytes.Equal(f, frame) {
+			current.counts.Forged.Add(1)
+		}
+		t.Transport.Send(to, f)
+	}
+}
+
+// receiver finds a peer's place: the half of those with the greater addresses is
+// one more than the others where they are odd.
+func (t *transport) receiver(to types.Address) receiver {
+	peers := t.peers.Load()
+	if peers == nil {
+		return receiver{}
+	}
+	at, faulty := slices.Index(*peers, to), len(*peers)/3 // of len + 1 validators
+	return receiver{second: at >= len(*peers)/2, last: at >= len(*peers)-faulty, others: *peers}
+}
+
+// vote reads a frame as one of the validator's own votes, or returns nil.
+func (m *Mask) vote(frame []byte) *types.Vote {
+	var v types.Vote
+	if !m.read(frame, tagVote, &v) || v.Validator != m.signer.Address() {
+		return nil
+	}
+	return &v
+}
+
+// proposal reads a frame as a proposal, or returns nil.
+func (m *Mask) proposal(frame []byte) *types.Proposal {
+	var p types.Proposal
+	if !m.read(frame, tagProposal, &p) || p.Block == nil {
+		return nil
+	}
+	return &p
+}
+
+func (m *Mask) read(frame []byte, tag byte, into any) bool {
+	return len(frame) > 0 && frame[0] == tag && codec.Unmarshal(frame[1:], env.MaxFrameBytes, into) == nil
+}
+
+// signVote returns the frame of a vote, signed.
+func (m *Mask) signVote(v types.Vote) []byte {
+	v.Validator = m.signer.Address()
+	v.Signature = m.signer.Sign(v.Digest(m.chainID))
+	return encode(tagVote, &v)
+}
+
+// signProposal returns the frame of a proposal, signed.
+func (m *Mask) signProposal(p types.Proposal) []byte {
+	p.Signature = m.signer.Sign(p.Digest())
+	return encode(tagProposal, &p)
+}

@@ -1,0 +1,41 @@
+package byzantine
+
+import (
+	"slices"
+
+	"github.com/cowboyinc/devnet/internal/base/codec"
+	"github.com/cowboyinc/devnet/internal/base/types"
+)
+
+// tamperBody sends blocks whose transactions are not those that their headers
+// commit to: one is missing or, where there is none, one too many. The signature
+// covers the header and stays good: who votes without comparing, or executes one
+// body and keeps another, puts on the chain what nobody decided on.
+func tamperBody(m *Mask, frame []byte, _ receiver) [][]byte {
+	if p := m.proposal(frame); p != nil {
+		forged := *p
+		forged.Block = tampered(p.Block)
+		return [][]byte{encode(tagProposal, &forged)}
+	}
+	if a := m.answer(frame); a != nil {
+		return [][]byte{encode(tagBlockAnswer, &blockAnswer{Block: tampered(a.Block)})}
+	}
+	if b := m.batch(frame); b != nil && len(b.Blocks) > 0 {
+		forged := *b
+		forged.Blocks = slices.Clone(b.Blocks)
+		last := len(forged.Blocks) - 1
+		forged.Blocks[last] = tampered(forged.Blocks[last])
+		return [][]byte{encode(tagBatch, &forged)}
+	}
+	return [][]byte{frame}
+}
+
+func tampered(block *types.Block) *types.Block {
+	body := *block
+	if n := len(body.Transactions); n > 0 {
+		body.Transactions = body.Transactions[:n-1]
+	} else {
+		body.Transactions = []types.Transaction{{ChainID: body.Header.ChainID, Payload: codec.Marshal(types.Transfer{Kind: types.KindTransfer})}}
+	}
+	return &body
+}

@@ -1,0 +1,97 @@
+package sim
+
+import (
+	"fmt"
+
+	"github.com/cowboyinc/devnet/internal/environment/env"
+	"github.com/cowboyinc/devnet/internal/environment/fault"
+	"github.com/cowboyinc/devnet/internal/worlds/byzantine"
+)
+
+// behaviour is the masks of a network's validators: one for each process, so
+// that a validator that restarts is honest again.
+type behaviour struct {
+	masks map[string]*worn // looked up only
+}
+
+// worn is a mask, and the receipt of the fault that chose its behaviour.
+type worn struct {
+	mask    *byzantine.Mask
+	receipt *Receipt // nil while it is honest
+}
+
+// masked puts a new process behind a mask.
+func (n *Network) masked(name string, node env.Node) env.Node {
+	n.unmask(name)
+	mask := byzantine.NewMask(n.config.ChainID, node.Signer)
+	if n.masks == nil {
+		n.masks = map[string]*worn{}
+	}
+	n.masks[name] = &worn{mask: mask}
+	node.Transport = mask.Wrap(node.Transport)
+	node.Programs = mask.WrapPrograms(node.Programs)
+	return node
+}
+
+// unmask ends what a validator does wrong.
+func (n *Network) unmask(name string) {
+	w := n.masks[name]
+	if w == nil || w.receipt == nil {
+		return
+	}
+	w.mask.Honest()
+	w.receipt.Until, w.receipt = n.now, nil
+}
+
+// Misbehave makes a running validator lie to the others, with its own key, until
+// it restarts or is told to misbehave as "honest". The kinds are those of
+// package byzantine; what a kind needs that is not there it says by name.
+func (n *Network) Misbehave(name, kind string) (*Receipt, error) {
+	if kind != "honest" {
+		if err := byzantine.Check(kind); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	if !n.Running(name) {
+		return nil, fmt.Errorf("%s does not run: restart it first", name)
+	}
+	n.unmask(name)
+	if kind == "honest" {
+		n.trace.fault(n.now, "honest "+name)
+		return nil, nil
+	}
+	r := n.receipt("misbehave", name+" "+kind)
+	r.deeds = new(fault.Counts)
+	n.masks[name].receipt = r
+	n.Judge.Excuse(n.keys[name].Address())
+	return r, n.masks[name].mask.Behave(kind, r.deeds)
+}
+
+// Honest says whether a validator does what the protocol wants, as far as it
+// runs.
+func (n *Network) Honest(name string) bool {
+	return n.masks[name] == nil || n.masks[name].receipt == nil
+}
+
+// Restart starts a validator that crashed, was stopped or stopped by itself; it
+// goes on from its disk.
+func (n *Network) Restart(name string) error {
+	death := n.find(name).death
+	err := n.Boot(name)
+	if err == nil && death != nil {
+		death.Until = min(death.Until, n.now)
+	}
+	return err
+}
+
+// FaultReceipts says what each fault did so far, in the order they were made.
+// The links as configured are no fault.
+func (w *World) FaultReceipts() []fault.Receipt {
+	var all []fault.Receipt
+	for _, r := range w.receipts {
+		if r != w.defaults.receipt {
+			all = append(all, fault.Receipt{Verb: r.Verb, Detail: r.Detail, Did: r.did(), Idle: r.Idle(), Ended: r.Until <= w.now})
+		}
+	}
+	return all
+}

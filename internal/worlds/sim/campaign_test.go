@@ -1,0 +1,679 @@
+package sim
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/cowboyinc/devnet/actors/samples"
+	"github.com/cowboyinc/devnet/internal/base/params"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/environment/env"
+	"github.com/cowboyinc/devnet/internal/environment/fault"
+	"github.com/cowboyinc/devnet/internal/worlds/byzantine"
+	"github.com/cowboyinc/devnet/validators"
+)
+
+var (
+	seeds     = flag.Int("seeds", 200, "seeds of the campaign")
+	liar      = flag.String("liar", "", "a misbehaviour with which the faulty validators of the campaign begin")
+	firstSeed = flag.Uint64("seed", 1, "first seed of the campaign")
+)
+
+// Lengths of a campaign's parts, in virtual time.
+const (
+	storm = 40 * time.Second // faults come and go
+	// bound is how long a healed network may take to finalize liveBlocks more on
+	// every validator: a view whose timeout has doubled to the most (C4: 16
+	// times 1.75 s) may have just begun, and the next leader may be one that has
+	// to catch up first.
+	bound      = 120 * time.Second
+	liveBlocks = 5
+)
+
+// campaign is one seed: a network of 4 to 7 validators with its own latencies,
+// traffic, and faults; first safety, then heal, then liveness.
+type campaign struct {
+	*Network
+	rng    *rand.Rand
+	actors []types.Address
+	faults []string
+	// faulty are the f that may lie, lose their disk or have it damaged: who ever
+	// did is one of them for good, so that there are never more.
+	faulty  []string
+	broken  map[string]bool // their disk was damaged; looked up only
+	failing map[string]bool // their disk fails, or is about to; looked up only
+	turned  bool            // a validator joined, and one may leave for it
+	gone    []string        // were told to leave
+	policy  string
+	did     map[string]int // faults by name
+}
+
+func newCampaign(seed uint64, change ...func(*NetworkConfig)) (*campaign, error) {
+	rng := rand.New(rand.NewPCG(seed, 99))
+	c := NetworkConfig{
+		World: Config{Seed: seed, Link: Link{
+			Latency: time.Duration(rng.IntN(80)) * time.Millisecond,
+			Jitter:  time.Duration(rng.IntN(60)) * time.Millisecond,
+			Loss:    []float64{0, 0, 0.01, 0.05}[rng.IntN(4)],
+		}},
+		Validators: []int{4, 4, 4, 5, 7}[rng.IntN(5)],
+		Params:     params.Overrides{"chain.epoch_blocks": []string{"64", "7"}[rng.IntN(2)]},
+		Sample:     8,
+	}
+	if rng.IntN(3) == 0 {
+		c.World.Disk.Latency = time.Duration(rng.IntN(20)) * time.Millisecond
+	}
+	if rng.IntN(2) == 0 {
+		c.Rewrite = int64(1+rng.IntN(64)) << 10 // logs are rewritten
+	}
+	c.Apart = rng.IntN(8) == 0
+	policy := []string{"eip1559", "eip1559", "eip1559", "fifo", "fifo", "gba", "bias-vcg", "bias-first-price"}[rng.IntN(8)]
+	c.Params["cip1.policy"] = policy
+	if policy == "fifo" && rng.IntN(3) == 0 {
+		c.Params["cip5.fees"] = "free"
+	}
+	if rng.IntN(3) == 0 {
+		c.Params["cip1.lane_timer_cycles"] = "551000" // one fire a block, and others are deferred
+		if policy == "eip1559" {
+			c.Params["cip1.lane_timer_cycles"] = "251000"
+		}
+		c.Params["cip5.max_ttl_blocks"] = "10"
+	}
+	if rng.IntN(2) == 0 {
+		c.Params["cip3.min_basefee"] = "1000" // else fires soon cost next to nothing, and nobody runs out of funds
+	}
+	for _, f := range change {
+		f(&c)
+	}
+	n, err := NewNetwork(c)
+	if err != nil {
+		return nil, err
+	}
+	one := &campaign{Network: n, rng: rng, policy: policy, broken: map[string]bool{}, failing: map[string]bool{}, did: map[string]int{}}
+	for _, i := range rng.Perm(c.Validators)[:(c.Validators-1)/3] {
+		one.faulty = append(one.faulty, fmt.Sprintf("v%d", i))
+	}
+	if kind := liesFirst(seed); kind != "" {
+		one.did["liars"]++
+		for _, name := range one.faulty {
+			if _, err := one.Misbehave(name, kind); err != nil {
+				return nil, err
+			}
+		}
+	}
+	one.traffic()
+	for at := 2 * time.Second; at < storm; at += time.Duration(500+rng.IntN(4000)) * time.Millisecond {
+		one.After(at, one.fault)
+	}
+	return one, nil
+}
+
+// liesFirst is how the faulty validators of a seed begin to lie: as the flag says, or
+// in every fourth seed by the next kind of all.
+func liesFirst(seed uint64) string {
+	if *liar != "" || seed%4 != 0 {
+		return *liar
+	}
+	kinds := byzantine.Kinds()
+	return string(kinds[seed/4%uint64(len(kinds))])
+}
+
+// replay is the command that runs a seed of the campaign again.
+func replay(seed uint64) string {
+	command := fmt.Sprintf("go test ./internal/worlds/sim -run TestCampaign$ -seed %d -seeds 1", seed)
+	if *liar != "" {
+		command += " -liar " + *liar
+	}
+	return command
+}
+
+// traffic is transfers, heartbeats that schedule timers, calls, sends and
+// failures, one each half second or so, handed to any validator.
+func (c *campaign) traffic() {
+	for _, funds := range []uint64{50_000, 50_000, 1120} { // in thousandths of a CBY; the last can pay for few fires
+		deploy, at := c.Deploy("alice", samples.Code("heartbeat"), types.WeiOf(funds).Mul(types.CBY/1000))
+		c.actors = append(c.actors, at)
+		c.submit(100*time.Millisecond, deploy)
+	}
+	deploy, relay := c.Deploy("bob", samples.Code("relay"), types.WeiOf(50).Mul(types.CBY))
+	c.submit(100*time.Millisecond, deploy)
+	for at := 3 * time.Second; at < storm; at += time.Duration(200+c.rng.IntN(1000)) * time.Millisecond {
+		heart := c.actors[c.rng.IntN(len(c.actors))]
+		switch c.rng.IntN(6) {
+		case 0, 1:
+			c.submit(at, c.Execute("alice", heart, "start", samples.Number(uint64(1+c.rng.IntN(6)))))
+		case 2:
+			c.submit(at, c.Execute("alice", heart, "stop", nil))
+		case 3:
+			c.submit(at, c.Transfer("bob", c.Key("alice").Address(), types.WeiOf(uint64(c.rng.IntN(1000)))))
+		case 4:
+			order := samples.Order{Target: heart, Handler: "start", Payload: samples.Number(3), Cycles: 20_000, Cells: 2000}
+			c.submit(at, c.Execute("bob", relay, "send", order.Encode()))
+		case 5:
+			c.submit(at, c.Execute("bob", relay, "nothing", nil))
+		}
+	}
+}
+
+// submit hands a transaction to two validators, since one may be down.
+func (c *campaign) submit(after time.Duration, tx *types.Transaction) {
+	first := c.rng.IntN(len(c.names))
+	c.After(after, func() {
+		c.Submit(c.names[first], tx, nil)
+		c.Submit(c.names[(first+1)%len(c.names)], tx, nil)
+	})
+}
+
+// fault is one more fault, or the end of one.
+func (c *campaign) fault() {
+	name := c.names[c.rng.IntN(len(c.names))]
+	what := ""
+	switch c.rng.IntN(18) {
+	case 0:
+		c.Partition(c.some())
+		what = "partition"
+	case 1:
+		c.Bridge(name, c.some(), c.some())
+		what = "bridge"
+	case 2, 3:
+		c.Heal()
+		what = "heal"
+	case 4:
+		c.LinkAll(Link{Latency: time.Duration(c.rng.IntN(400)) * time.Millisecond, Jitter: time.Duration(c.rng.IntN(400)) * time.Millisecond,
+			Loss: float64(c.rng.IntN(30)) / 100, Duplicate: 0.05, Reorder: 0.1})
+		what = "bad links"
+	case 5:
+		what = "crash " + name
+		c.Crash(name)
+	case 6:
+		moments := []Moment{BeforeAppend, TornAppend, AfterAppend, BeforeSend, AfterSend, BeforeCommit, AfterCommit}
+		at := moments[c.rng.IntN(len(moments))]
+		what = fmt.Sprint("crash ", name, " ", at)
+		if c.Running(name) {
+			c.CrashAt(name, at, 1+c.rng.IntN(8))
+		}
+	case 7:
+		what = "boot all"
+		c.bootDown()
+	case 8:
+		what = "freeze " + name
+		if c.Running(name) && c.find(name).frozen == nil {
+			c.Freeze(name)
+		}
+	case 9:
+		what = "thaw, skew " + name
+		c.thawAll()
+		c.ClockSkew(name, time.Duration(c.rng.IntN(2000)-1000)*time.Millisecond) // decision C7 allows 1 s
+	case 10, 11:
+		what = c.lie()
+	case 12:
+		what = c.amnesia()
+	case 13:
+		what = c.failingDisk(name)
+	case 14:
+		what = c.govern()
+	case 15:
+		what = c.turnover()
+	case 16, 17:
+		what = c.hostFails(name)
+	}
+	if what != "" {
+		c.did[strings.Fields(what)[0]]++
+	}
+	c.faults = append(c.faults, fmt.Sprintf("%v %s", c.Now().Sub(firstInstant), what))
+}
+
+// some is a random part of the nodes.
+func (c *campaign) some() (names []string) {
+	for _, name := range c.names {
+		if c.rng.IntN(2) == 0 {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// oneOf is one of those that may be faulty.
+func (c *campaign) oneOf() string { return c.faulty[c.rng.IntN(len(c.faulty))] }
+
+// lie has a faulty validator misbehave in one way, or stop it.
+func (c *campaign) lie() string {
+	name := c.oneOf()
+	kinds := byzantine.Kinds()
+	kind := string(kinds[c.rng.IntN(len(kinds))])
+	if c.rng.IntN(4) == 0 {
+		kind = "honest"
+	}
+	if !c.Running(name) {
+		return ""
+	}
+	if _, err := c.Misbehave(name, kind); err != nil && c.failure == nil {
+		c.failure = err
+	}
+	return "misbehave " + name + " " + kind
+}
+
+// amnesia takes from a faulty validator what it had kept, or damages it.
+func (c *campaign) amnesia() string {
+	name := c.oneOf()
+	c.Crash(name)
+	if c.rng.IntN(2) == 0 {
+		c.wipe(name)
+		return "wipe " + name
+	}
+	for range 1 + c.rng.IntN(3) {
+		if _, err := c.Flip(name); err != nil && c.failure == nil {
+			c.failure = err
+		}
+	}
+	c.broken[name] = true
+	return "flip " + name
+}
+
+func (c *campaign) wipe(name string) {
+	c.DiskFail(name, false)
+	if _, err := c.Wipe(name); err != nil && c.failure == nil {
+		c.failure = err
+	}
+	delete(c.broken, name)
+}
+
+// failingDisk has a disk fail for some seconds, at once or in the midst of what it
+// does; its validator stops by itself, and is started again when the disk works.
+func (c *campaign) failingDisk(name string) string {
+	if c.failing[name] {
+		return ""
+	}
+	c.failing[name] = true
+	if c.rng.IntN(2) == 0 {
+		c.DiskFail(name, true)
+	} else {
+		c.DiskFailAt(name, 1+c.rng.IntN(30))
+	}
+	c.After(time.Duration(c.rng.IntN(5000))*time.Millisecond, func() {
+		if c.failing[name] { // else the storm was over first
+			c.mendDisk(name)
+		}
+	})
+	return "failing disk of " + name
+}
+
+func (c *campaign) mendDisk(name string) {
+	delete(c.failing, name)
+	c.DiskFail(name, false)
+	c.Crash(name)
+}
+
+// hostFails has a validator's host of programs crash or hang over one actor or, in
+// every third case, all of them, who are then more than can be faulty; some later
+// it works again.
+func (c *campaign) hostFails(name string) string {
+	actor := c.actors[c.rng.IntN(len(c.actors))]
+	how := []string{fault.HostCrashes, fault.HostHangs}[c.rng.IntN(2)]
+	names := []string{name}
+	if c.rng.IntN(3) == 0 {
+		names = slices.Clone(c.names)
+	}
+	set := func(how string) {
+		for _, name := range names {
+			if _, err := c.HostFail(name, actor, how); err != nil && c.failure == nil {
+				c.failure = err
+			}
+		}
+	}
+	set(how)
+	c.After(time.Duration(c.rng.IntN(15_000))*time.Millisecond, func() { set(fault.HostWorks) })
+	return fmt.Sprint("host ", how, " ", names, " over ", actor)
+}
+
+// govern changes a parameter, or a fifo lane's policy.
+func (c *campaign) govern() string {
+	changes := [][2]string{{"chain.block_time_ms", "500"}, {"chain.block_time_ms", "1500"}, {"cip3.min_basefee", "7"}, {"cip3.min_basefee", "2000"},
+		{"cip1.priority_floor", "3"}, {"cip5.max_cycles_per_fire", "300000"}, {"cip1.tie_break", "age"}}
+	if c.policy == "fifo" && c.config.Params["cip5.fees"] == "" {
+		changes = append(changes, [2]string{"cip1.policy", "eip1559"})
+	}
+	change := changes[c.rng.IntN(len(changes))]
+	if _, err := c.SetParam(change[0], change[1], 0); err != nil && c.failure == nil {
+		c.failure = err
+	}
+	return "parameter " + change[0] + " " + change[1]
+}
+
+// turnover has a validator join, and later one leave that is not faulty: so f
+// stays what it was.
+func (c *campaign) turnover() string {
+	if !c.turned {
+		c.turned = true
+		if err := c.Join("w0"); err != nil && !errors.Is(err, ErrCrashed) && c.failure == nil {
+			c.failure = err
+		}
+		return "join w0"
+	}
+	if !c.Running("w0") || c.Status("w0") != validators.StatusActive {
+		return ""
+	}
+	for _, name := range c.names {
+		if name != "w0" && !slices.Contains(c.faulty, name) && c.leave(name) {
+			return "leave " + name
+		}
+	}
+	return ""
+}
+
+// leave has a member leave where no fewer stay than began, and says whether it
+// does: of fewer, those that are faulty could be too many.
+func (c *campaign) leave(name string) bool {
+	if c.members == nil || !c.isMember(name) || slices.Contains(c.gone, name) {
+		return false
+	}
+	stay := len(c.members.Members) - 1
+	for _, other := range c.gone {
+		if c.isMember(other) {
+			stay--
+		}
+	}
+	if stay < c.config.Validators {
+		return false
+	}
+	if err := c.Leave(name); err != nil && c.failure == nil {
+		c.failure = err
+	}
+	c.gone = append(c.gone, name)
+	return true
+}
+
+// bootDown starts who is down and is, or is to be, a validator. One whose disk was
+// damaged may refuse to start, by name; it is wiped then, as its message advises.
+func (c *campaign) bootDown() {
+	for _, name := range c.names {
+		if c.Running(name) || !c.isMember(name) && !c.isJoining(name) || c.find(name).disk.failing != nil {
+			continue
+		}
+		err := c.Boot(name)
+		if err != nil && c.broken[name] && !errors.Is(err, ErrCrashed) {
+			c.did["refused"]++
+			if !strings.Contains(err.Error(), name) && c.failure == nil {
+				c.failure = fmt.Errorf("a damaged disk is refused without a name: %w", err)
+			}
+			c.wipe(name)
+			err = c.Boot(name)
+		}
+		if err != nil && !errors.Is(err, ErrDiskFailed) && c.failure == nil {
+			c.failure = err
+		}
+	}
+}
+
+func (c *campaign) thawAll() {
+	for _, name := range c.names {
+		if c.find(name).frozen != nil {
+			c.Thaw(name)
+		}
+	}
+}
+
+// run is the whole campaign of one seed.
+func (c *campaign) run() error {
+	if err := c.RunFor(storm); err != nil {
+		return err
+	}
+	return c.calm()
+}
+
+// calm ends all faults but for half of the lies, and lets the network show that it
+// goes on.
+func (c *campaign) calm() error {
+	if err := c.Err(); err != nil {
+		return err
+	}
+	c.Heal()
+	c.LinkAll(Link{Latency: 20 * time.Millisecond})
+	c.thawAll()
+	lying := c.rng.IntN(2) == 0
+	for _, name := range c.names {
+		c.ClockSkew(name, 0)
+		c.MendHost(name)
+		c.find(name).crashes = nil
+		if one := c.find(name); one.disk.failing != nil || one.disk.fails > 0 {
+			c.mendDisk(name)
+		}
+		if !lying && c.Running(name) {
+			c.unmask(name)
+		}
+	}
+	c.bootDown()
+	return c.RunToHeight(c.Tip()+liveBlocks, bound)
+}
+
+// TestCampaign: with any faults no oracle finds anything, and once they are over
+// the network goes on within the bound. A failing seed is replayed with
+//
+//	go test ./internal/worlds/sim -run TestCampaign -seed N -seeds 1
+func TestCampaign(t *testing.T) {
+	count := *seeds
+	if os.Getenv("DEVNET_SOAK") != "" {
+		count = max(count, soakSeeds)
+	}
+	if testing.Short() {
+		count = min(count, 10)
+	}
+	var (
+		mu    sync.Mutex
+		sum   tally
+		next  = *firstSeed
+		wait  sync.WaitGroup
+		fails int
+	)
+	for range runtime.GOMAXPROCS(0) {
+		wait.Go(func() {
+			for {
+				mu.Lock()
+				seed := next
+				next++
+				mu.Unlock()
+				if seed >= *firstSeed+uint64(count) {
+					return
+				}
+				one, err := newCampaign(seed)
+				if err == nil {
+					err = one.run()
+				}
+				mu.Lock()
+				if err != nil {
+					if fails++; fails <= 5 {
+						t.Errorf("seed %d: %v\nreplay: %s\nfaults: %s", seed, err, replay(seed), faultsOf(one))
+					}
+				}
+				sum.add(one)
+				mu.Unlock()
+				if one != nil {
+					one.Close()
+				}
+			}
+		})
+	}
+	wait.Wait()
+	t.Logf("%d seeds, %d failed: %+v", count, fails, sum)
+	if count >= 100 {
+		sum.sometimes(t)
+	}
+}
+
+func faultsOf(c *campaign) string {
+	if c == nil {
+		return "none"
+	}
+	return strings.Join(c.faults, ", ")
+}
+
+// soakSeeds is how many seeds `make soak` takes.
+const soakSeeds = 10_000
+
+// tally is what happened in all seeds together: what never happened was not
+// tested.
+type tally struct {
+	blocks, steps, fired, cancelled, insufficient, expired, deferred, receipts int
+	crashes, midstep, lost, dropped, held, audits                              int
+	rewritten, apart, sets, boots, worked                                      int
+	did                                                                        map[string]int
+}
+
+func (s *tally) add(c *campaign) {
+	if c == nil {
+		return
+	}
+	counts := c.Judge.Counts()
+	s.blocks += counts.Heights
+	s.steps += int(c.Steps())
+	s.fired += counts.Fired
+	s.cancelled += counts.Cancelled
+	s.insufficient += counts.Insufficient
+	s.expired += counts.Expired
+	s.deferred += counts.Deferred
+	s.receipts += counts.Receipts
+	s.audits += counts.Rehashed
+	s.sets += counts.Sets
+	s.boots += counts.Boots
+	s.worked += int(c.Worked() / time.Millisecond)
+	s.rewritten += c.rewrites
+	if c.config.Apart {
+		s.apart++
+	}
+	if s.did == nil {
+		s.did = map[string]int{}
+	}
+	for what, n := range c.did {
+		s.did[what] += n
+	}
+	for _, r := range c.Receipts() {
+		s.crashes += r.Ended
+		s.lost += r.Lost
+		s.dropped += r.Dropped
+		s.held += r.Held
+		if r.Verb == "crash" && strings.HasSuffix(r.Detail, "in the middle of a step") {
+			s.midstep++
+		}
+	}
+}
+
+func (s *tally) sometimes(t *testing.T) {
+	for _, one := range []struct {
+		n    int
+		what string
+	}{
+		{s.blocks, "blocks"}, {s.receipts, "receipts"}, {s.fired, "fires"}, {s.cancelled, "cancelled timers"},
+		{s.insufficient, "timers without funds"}, {s.expired, "expired timers"}, {s.deferred, "deferred timers"},
+		{s.crashes, "crashes"}, {s.midstep, "crashes within a step"}, {s.lost, "records lost"},
+		{s.dropped, "frames dropped"}, {s.held, "events held"}, {s.audits, "audits"},
+		{s.rewritten, "rewritten logs"}, {s.apart, "seeds apart"}, {s.sets, "sets announced"}, {s.boots, "boots"}, {s.worked, "milliseconds of work"},
+		{s.did["misbehave"], "liars"}, {s.did["liars"], "seeds that begin with liars"}, {s.did["wipe"], "wipes"}, {s.did["flip"], "flipped bits"}, {s.did["refused"], "damaged disks refused"},
+		{s.did["failing"], "failing disks"}, {s.did["host"], "failing hosts of programs"}, {s.did["parameter"], "parameter changes"}, {s.did["join"], "joins"}, {s.did["leave"], "leaves"},
+	} {
+		if one.n == 0 {
+			t.Errorf("in no seed there were %s", one.what)
+		}
+	}
+}
+
+// forgetful is a log that promises to keep votes and does not.
+type forgetful struct{ env.Log }
+
+func (forgetful) Append(...[]byte) error { return nil }
+
+// A campaign in which validators forget their votes must be found out, or it
+// could find nothing.
+func TestTheCampaignFindsForgottenVotes(t *testing.T) {
+	for seed := uint64(1); seed <= 60; seed++ {
+		c, err := newCampaign(seed, func(c *NetworkConfig) {
+			c.Wrap = func(_ string, node env.Node) env.Node {
+				node.Log = forgetful{node.Log}
+				return node
+			}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for at := 3 * time.Second; at < storm; at += time.Second { // back within the view that it voted in
+			c.After(at, func() {
+				name := c.names[c.rng.IntN(len(c.names))]
+				if c.Crash(name) != nil {
+					_ = c.Boot(name) // its disk may fail
+				}
+			})
+		}
+		if err := c.RunFor(storm); err != nil { // on, beyond what the oracle "durable" finds at once
+			t.Fatal(err)
+		}
+		c.Close()
+		for _, v := range c.Judge.Violations() {
+			if v.Oracle == "certificates" {
+				t.Logf("seed %d: %v", seed, v)
+				return
+			}
+		}
+	}
+	t.Error("in 60 seeds no validator that forgot its votes voted against itself")
+}
+
+// Signatures are environment: real ones, and executing each block once or four
+// times, change what is in the steps and not the steps.
+func TestRealSignaturesAndOwnExecutionChangeNoStep(t *testing.T) {
+	shape := func(change func(*NetworkConfig)) (uint64, uint64) {
+		n := NetworkConfig{World: quick(5)}
+		change(&n)
+		one := network(t, n)
+		one.CrashAt("v1", AfterAppend, 6)
+		one.Submit("v0", one.Transfer("alice", one.Key("bob").Address(), types.WeiOf(5)), nil)
+		letRun(t, one.World, 10*time.Second)
+		if err := one.Boot("v1"); err != nil {
+			t.Fatal(err)
+		}
+		if err := one.RunToHeight(20, time.Minute); err != nil {
+			t.Fatal(err)
+		}
+		return one.Shape(), one.Steps()
+	}
+	want, steps := shape(func(*NetworkConfig) {})
+	for name, change := range map[string]func(*NetworkConfig){
+		"real signatures": func(c *NetworkConfig) { c.Real = true },
+		"executing apart": func(c *NetworkConfig) { c.Apart = true },
+	} {
+		if got, n := shape(change); got != want {
+			t.Errorf("with %s the run has another shape, in %d steps instead of %d", name, n, steps)
+		}
+	}
+}
+
+// One seed is one run for a whole network too, with Python's absence, crashes
+// and oracles and all; and real signatures change nothing but the bytes.
+func TestACampaignsDigestIsItsSeeds(t *testing.T) {
+	digest := func(seed uint64, cores int) types.Hash {
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(cores))
+		c, err := newCampaign(seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		if err := c.run(); err != nil {
+			t.Fatal(err)
+		}
+		return c.Digest()
+	}
+	first := digest(11, 1)
+	if again := digest(11, 2); again != first {
+		t.Errorf("seed 11 has the digests %s and %s", first, again)
+	}
+	if other := digest(12, 1); other == first {
+		t.Error("seeds 11 and 12 have one digest")
+	}
+}

@@ -1,0 +1,399 @@
+package sim
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/cowboyinc/devnet/internal/base/trie"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/environment/env"
+	"github.com/cowboyinc/devnet/internal/environment/roles"
+)
+
+// Disk says how a node's disk behaves.
+type Disk struct {
+	// Latency is how long a write takes to be synced. The role that writes
+	// neither steps nor sends until then, and a crash before then loses the
+	// write, or a part of it. With 0 a write is synced when it returns.
+	Latency time.Duration
+}
+
+// ErrDiskFailed is what every use of a disk answers that DiskFail broke.
+var ErrDiskFailed = errors.New("sim: the disk fails")
+
+// ErrDamaged is what a log answers in whose midst a record does not bear its
+// checksum any more. What is damaged at its end cannot be told from what was half
+// written, and is cut off.
+var ErrDamaged = errors.New("sim: a record of the log is damaged")
+
+// recordFrame is the bytes a record takes beside its own: length and checksum.
+const recordFrame = 8
+
+// disk is what a machine keeps.
+type disk struct {
+	Disk
+	node    *node
+	failing *Receipt
+	fails   int // so many uses from now all fail; 0: none was planned
+	records [][]byte
+	damaged map[int]bool // records whose checksum is wrong, by index; looked up only
+	size    int64
+	buckets []bucket
+	free    types.Time // when all writes so far are synced
+	pending []pending  // writes that are not, oldest first
+}
+
+// bucket is one table of the store: a persistent tree, so that a Commit is
+// atomic and can be undone.
+type bucket struct {
+	name env.Bucket
+	tree *trie.Tree
+}
+
+// pending is a write that is synced at a time, and how a crash before undoes it.
+type pending struct {
+	synced types.Time
+	undo   func()
+}
+
+func newDisk(n *node, d Disk) *disk { return &disk{Disk: d, node: n} }
+
+// use says whether a process can use the disk.
+func (d *disk) use(l *life) error {
+	switch {
+	case l.dead:
+		return ErrCrashed
+	case d.fails > 0:
+		if d.fails--; d.fails == 0 {
+			d.failing = d.node.world.receipt("disk_fail", d.node.name)
+			d.failing.Refused++
+			return ErrDiskFailed
+		}
+		return nil
+	case d.failing != nil:
+		d.failing.Refused++
+		return ErrDiskFailed
+	}
+	return nil
+}
+
+// written tells of a write that was made. It keeps the role that made it busy
+// until it is synced.
+func (d *disk) written(undo func()) {
+	w := d.node.world
+	for len(d.pending) > 0 && d.pending[0].synced <= w.now {
+		d.pending = d.pending[1:]
+	}
+	if d.Latency <= 0 {
+		return
+	}
+	d.free = max(d.free, w.now).Add(d.Latency)
+	d.pending = append(d.pending, pending{d.free, undo})
+	if w.current != nil && w.current.life.node == d.node {
+		w.current.busy = max(w.current.busy, d.free)
+	}
+}
+
+// crash loses what was not synced, the youngest write first.
+func (d *disk) crash() {
+	now := d.node.world.now
+	for i := len(d.pending) - 1; i >= 0 && d.pending[i].synced > now; i-- {
+		d.pending[i].undo()
+	}
+	d.pending, d.free = nil, 0
+}
+
+// wipe empties the disk.
+func (d *disk) wipe() {
+	d.records, d.size, d.buckets, d.pending, d.free, d.damaged = nil, 0, nil, nil, 0, nil
+}
+
+// flip flips a bit: of a record of the log, or of a value of the store.
+func (d *disk) flip(r *Receipt) {
+	weather := d.node.world.weather
+	var full []int
+	for i := range d.buckets {
+		if d.buckets[i].tree.Len() > 0 {
+			full = append(full, i)
+		}
+	}
+	if len(d.records) > 0 && (len(full) == 0 || weather.IntN(2) == 0) {
+		i := weather.IntN(len(d.records))
+		flipped := bytes.Clone(d.records[i])
+		flipped[weather.IntN(len(flipped))] ^= 1 << weather.IntN(8)
+		d.records[i] = flipped
+		if d.damaged == nil {
+			d.damaged = map[int]bool{}
+		}
+		d.damaged[i] = true
+		r.Flipped++
+		return
+	}
+	if len(full) == 0 {
+		return
+	}
+	d.buckets = slices.Clone(d.buckets)
+	b := &d.buckets[full[weather.IntN(len(full))]]
+	nth := weather.IntN(b.tree.Len())
+	var key, value []byte
+	b.tree.Scan(nil, nil, func(k, v []byte) bool {
+		key, value = bytes.Clone(k), bytes.Clone(v)
+		nth--
+		return nth >= 0
+	})
+	if len(value) == 0 {
+		return
+	}
+	value[weather.IntN(len(value))] ^= 1 << weather.IntN(8)
+	b.tree = b.tree.Put([]trie.Change{{Key: key, Value: value}})
+	r.Flipped++
+}
+
+// cutTail drops damaged records from the end, as Replay of a real log does.
+func (d *disk) cutTail() {
+	for n := len(d.records); n > 0 && d.damaged[n-1]; n-- {
+		delete(d.damaged, n-1)
+		d.size -= int64(len(d.records[n-1])) + recordFrame
+		d.records = d.records[: n-1 : n-1]
+	}
+}
+
+// nodeLog implements env.Log on a node's disk.
+type nodeLog struct{ life *life }
+
+// Replay implements env.Log.
+func (l *nodeLog) Replay(each func(record []byte) error) error {
+	d := l.life.node.disk
+	if err := d.use(l.life); err != nil {
+		return err
+	}
+	d.cutTail()
+	for i, record := range d.records {
+		if d.damaged[i] {
+			return fmt.Errorf("record %d of %s's log: %w", i, d.node.name, ErrDamaged)
+		}
+		if err := each(bytes.Clone(record)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Append implements env.Log.
+func (l *nodeLog) Append(records ...[]byte) error {
+	n := l.life.node
+	d, w := n.disk, n.world
+	if err := d.use(l.life); err != nil {
+		return err
+	}
+	w.strike(l.life, BeforeAppend)
+	w.trace.content(w.now, kindAppend, n, len(records), w.hashAll(records))
+	if w.planned(l.life, TornAppend) {
+		if len(records) > 1 {
+			d.append(records[:w.weather.IntN(len(records))])
+		}
+		w.die(l.life)
+	}
+	before, size := len(d.records), d.size
+	d.append(records)
+	l.life.Did(env.BytesWritten, uint64(d.size-size))
+	d.written(func() { d.tear(before, size) })
+	w.strike(l.life, AfterAppend)
+	return nil
+}
+
+func (d *disk) append(records [][]byte) {
+	for _, record := range records {
+		d.records = append(d.records, bytes.Clone(record))
+		d.size += int64(len(record)) + recordFrame
+	}
+}
+
+// tear loses records that were not synced: some, or all, and the one that was
+// half written when the power went is cut off, as Replay would.
+func (d *disk) tear(before int, size int64) {
+	if len(d.records) < before {
+		return
+	}
+	keep := before
+	if unsynced := len(d.records) - before; unsynced > 0 {
+		keep += d.node.world.weather.IntN(unsynced)
+	}
+	if d.node.death != nil {
+		d.node.death.Lost += len(d.records) - keep
+	}
+	for _, record := range d.records[before:keep] {
+		size += int64(len(record)) + recordFrame
+	}
+	d.records, d.size = d.records[:keep:keep], size
+}
+
+// Rewrite implements env.Log.
+func (l *nodeLog) Rewrite(records [][]byte) error {
+	n := l.life.node
+	d, w := n.disk, n.world
+	if err := d.use(l.life); err != nil {
+		return err
+	}
+	w.strike(l.life, BeforeAppend)
+	w.rewrites++
+	w.trace.content(w.now, kindRewrite, n, len(records), w.hashAll(records))
+	old, size := d.records, d.size
+	d.records, d.size, d.damaged = nil, 0, nil
+	d.append(records)
+	l.life.Did(env.BytesWritten, uint64(d.size))
+	d.written(func() { d.records, d.size = old, size })
+	w.strike(l.life, AfterAppend)
+	return nil
+}
+
+// Size implements env.Log.
+func (l *nodeLog) Size() int64 { return l.life.node.disk.size }
+
+// Close implements env.Log.
+func (l *nodeLog) Close() error { return nil }
+
+// nodeStore implements env.Store on a node's disk.
+type nodeStore struct{ life *life }
+
+// Commit implements env.Store.
+func (s *nodeStore) Commit(writes []env.Write) error {
+	n := s.life.node
+	d, w := n.disk, n.world
+	if err := d.use(s.life); err != nil {
+		return err
+	}
+	w.strike(s.life, BeforeCommit)
+	w.trace.content(w.now, kindCommit, n, len(writes), w.hashWrites(writes))
+	old := d.buckets
+	d.buckets = slices.Clone(old)
+	for _, group := range grouped(writes) {
+		b := d.bucket(group.bucket)
+		b.tree = w.tables.put(b.tree, group.changes)
+	}
+	s.life.Did(env.BytesWritten, uint64(len(w.hashed)))
+	d.written(func() { d.buckets = old })
+	w.strike(s.life, AfterCommit)
+	return nil
+}
+
+// group is the writes of one table, in their order.
+type group struct {
+	bucket  env.Bucket
+	count   int
+	changes []trie.Change
+}
+
+// grouped parts writes by table, in the order in which tables come first. A
+// store has few tables.
+func grouped(writes []env.Write) []group {
+	groups := make([]group, 0, 10)
+	find := func(b env.Bucket) *group {
+		for i := range groups {
+			if groups[i].bucket == b {
+				return &groups[i]
+			}
+		}
+		groups = append(groups, group{bucket: b})
+		return &groups[len(groups)-1]
+	}
+	for i := range writes {
+		find(writes[i].Bucket).count++
+	}
+	all := make([]trie.Change, len(writes))
+	for i := range groups {
+		groups[i].changes, all = all[:0:groups[i].count], all[groups[i].count:]
+	}
+	for i := range writes {
+		g := find(writes[i].Bucket)
+		g.changes = append(g.changes, trie.Change{Key: writes[i].Key, Value: writes[i].Value})
+	}
+	return groups
+}
+
+// bucket returns the table of a name, made where there is none. The pointer is
+// valid until the next call.
+func (d *disk) bucket(name env.Bucket) *bucket {
+	for i := range d.buckets {
+		if d.buckets[i].name == name {
+			return &d.buckets[i]
+		}
+	}
+	d.buckets = append(d.buckets, bucket{name, trie.Empty})
+	return &d.buckets[len(d.buckets)-1]
+}
+
+// tree returns the table of a name to be read.
+func (d *disk) tree(name env.Bucket) *trie.Tree {
+	for i := range d.buckets {
+		if d.buckets[i].name == name {
+			return d.buckets[i].tree
+		}
+	}
+	return trie.Empty
+}
+
+// Get implements env.Store.
+func (s *nodeStore) Get(b env.Bucket, key []byte) ([]byte, error) {
+	d := s.life.node.disk
+	if err := d.use(s.life); err != nil {
+		return nil, err
+	}
+	value, found := d.tree(b).Get(key)
+	if !found {
+		return nil, nil
+	}
+	return append([]byte{}, value...), nil
+}
+
+// Scan implements env.Store.
+func (s *nodeStore) Scan(b env.Bucket, from, to []byte, backwards bool, each func(key, value []byte) bool) error {
+	d := s.life.node.disk
+	if err := d.use(s.life); err != nil {
+		return err
+	}
+	if backwards {
+		d.tree(b).ScanBack(from, to, each)
+	} else {
+		d.tree(b).Scan(from, to, each)
+	}
+	return nil
+}
+
+// Close implements env.Store.
+func (s *nodeStore) Close() error { return nil }
+
+// hashAll hashes the length of each record and the record.
+func (w *World) hashAll(records [][]byte) uint64 {
+	w.hashed = w.hashed[:0]
+	for _, record := range records {
+		w.hashed = appendPart(w.hashed, record)
+	}
+	return xxhash.Sum64(w.hashed)
+}
+
+func (w *World) hashWrites(writes []env.Write) uint64 {
+	w.hashed = w.hashed[:0]
+	for i := range writes {
+		w.hashed = appendPart(w.hashed, writes[i].Bucket)
+		w.hashed = appendPart(w.hashed, writes[i].Key)
+		w.hashed = appendPart(w.hashed, writes[i].Value)
+	}
+	return xxhash.Sum64(w.hashed)
+}
+
+func appendPart[T ~string | ~[]byte](dst []byte, part T) []byte {
+	return append(binary.LittleEndian.AppendUint32(dst, uint32(len(part))), part...)
+}
+
+// die ends the process that is in a step, at this instruction.
+func (w *World) die(l *life) {
+	w.crashNode(l.node, "in the middle of a step")
+	panic(roles.Killed{})
+}

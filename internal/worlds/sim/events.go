@@ -1,0 +1,102 @@
+package sim
+
+import (
+	"runtime/debug"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+)
+
+// event is what happens at a virtual time.
+type event struct {
+	at       types.Time
+	sequence uint64 // orders events of one time: first in, first out
+	kind     eventKind
+	flight   *flight
+	alarm    *alarm
+	run      run
+	call     func()
+}
+
+type eventKind uint8
+
+const (
+	eventFrame eventKind = iota // a frame arrives
+	eventAlarm                  // an alarm rings
+	eventRun                    // a role whose disk was busy can step again
+	eventCall                   // a test acts
+)
+
+// push enters an event, after all of its time that were entered before.
+func (w *World) push(e event) {
+	w.sequence++
+	e.sequence = w.sequence
+	w.events.push(e)
+}
+
+// happen lets an event happen, or be held where its node is frozen.
+func (w *World) happen(e *event) {
+	switch e.kind {
+	case eventFrame:
+		w.arrive(e)
+	case eventAlarm:
+		e.alarm.due(e)
+	case eventRun:
+		e.run.loop.ready(e.run.fn)
+	case eventCall:
+		e.call()
+	}
+}
+
+// eventHeap is a binary heap by time, then sequence.
+type eventHeap []event
+
+func (e *event) before(other *event) bool {
+	return e.at < other.at || (e.at == other.at && e.sequence < other.sequence)
+}
+
+func (h *eventHeap) push(e event) {
+	heap := append(*h, e)
+	i := len(heap) - 1
+	for i > 0 {
+		parent := (i - 1) / 2
+		if !e.before(&heap[parent]) {
+			break
+		}
+		heap[i] = heap[parent]
+		i = parent
+	}
+	heap[i] = e
+	*h = heap
+}
+
+func (h *eventHeap) pop() event {
+	heap := *h
+	first := heap[0]
+	last := len(heap) - 1
+	e := heap[last]
+	heap[last] = event{}
+	heap = heap[:last]
+	*h = heap
+	if last == 0 {
+		return first
+	}
+	i := 0
+	for {
+		child := 2*i + 1
+		if child >= last {
+			break
+		}
+		if child+1 < last && heap[child+1].before(&heap[child]) {
+			child++
+		}
+		if !heap[child].before(&e) {
+			break
+		}
+		heap[i] = heap[child]
+		i = child
+	}
+	heap[i] = e
+	return first
+}
+
+func stack() []byte { return debug.Stack() }

@@ -1,0 +1,445 @@
+package sim
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/environment/fault"
+)
+
+// Receipt says what a fault did so far. It is read between runs.
+type Receipt struct {
+	Verb       string
+	Detail     string
+	From       types.Time
+	Until      types.Time    // types.Never while it lasts
+	Cut        int           // connections cut
+	Ended      int           // processes ended
+	Dropped    int           // frames
+	Held       int           // frames and alarms kept back while frozen
+	Delayed    int           // frames
+	Duplicated int           // frames
+	Reordered  int           // frames
+	Lost       int           // records that were not synced
+	Refused    int           // uses of a failing disk
+	Flipped    int           // bits of a disk
+	Moved      int           // clocks
+	deeds      *fault.Counts // of a validator that misbehaves, or nil
+}
+
+// Idle says that a fault had no effect.
+func (r *Receipt) Idle() bool {
+	return r.did() == ""
+}
+
+// String lists what the fault did, for people.
+func (r *Receipt) String() string {
+	did := r.did()
+	if did == "" {
+		did = "no effect"
+	}
+	return fmt.Sprintf("%s %s: %s", r.Verb, r.Detail, did)
+}
+
+// did lists the effects, "" where there were none.
+func (r *Receipt) did() string {
+	var parts []string
+	for _, c := range []struct {
+		n    int
+		what string
+	}{
+		{r.Cut, "connections cut"}, {r.Ended, "processes ended"}, {r.Dropped, "frames dropped"},
+		{r.Held, "events held"}, {r.Delayed, "frames delayed"}, {r.Duplicated, "frames duplicated"},
+		{r.Reordered, "frames reordered"}, {r.Lost, "records lost"}, {r.Refused, "disk uses refused"}, {r.Flipped, "bits flipped"},
+		{r.Moved, "clocks moved"},
+	} {
+		if c.n > 0 {
+			parts = append(parts, fault.Counted(c.n, c.what))
+		}
+	}
+	if r.deeds != nil {
+		if did := r.deeds.String("frames"); did != "" {
+			parts = append(parts, did)
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Receipts lists the faults so far, the configured links' first.
+func (w *World) Receipts() []*Receipt { return slices.Clone(w.receipts) }
+
+func (w *World) receipt(verb, detail string) *Receipt {
+	r := &Receipt{Verb: verb, Detail: detail, From: w.now, Until: types.Never}
+	w.receipts = append(w.receipts, r)
+	w.trace.fault(w.now, verb+" "+detail)
+	return r
+}
+
+// Partition lets nodes reach those of their own group only. Nodes that are not
+// named form one more group. It replaces the partition or bridge before.
+func (w *World) Partition(groups ...[]string) *Receipt {
+	w.known(slices.Concat(groups...)...)
+	side := fault.Sides(groups...)
+	r := w.receipt("partition", fault.Groups(groups...))
+	w.cut(r, func(a, b *node) bool { return side(a.name) != side(b.name) })
+	return r
+}
+
+// Bridge cuts left from right; the node, and those that are not named, reach
+// both. It replaces the partition or bridge before.
+func (w *World) Bridge(name string, left, right []string) *Receipt {
+	w.known(append(slices.Concat(left, right), name)...)
+	side := fault.Sides(left, right)
+	r := w.receipt("bridge", name+" "+fault.Groups(left, right))
+	w.cut(r, func(a, b *node) bool { return a.name != name && b.name != name && side(a.name)*side(b.name) == 2 })
+	return r
+}
+
+// known panics for a name that is no node's.
+func (w *World) known(names ...string) {
+	for _, name := range names {
+		w.find(name)
+	}
+}
+
+// divided is the partition or bridge in force: it holds for nodes to come as well.
+type divided struct {
+	by    *Receipt
+	apart func(a, b *node) bool
+}
+
+// divide cuts a new node's links as the partition in force has it.
+func (w *World) divide(n *node) {
+	if w.divided.by == nil {
+		return
+	}
+	for _, other := range w.nodes {
+		if other != n && w.divided.apart(n, other) {
+			w.link(n, other).cut, w.link(other, n).cut = w.divided.by, w.divided.by
+		}
+	}
+}
+
+// cut cuts the links between the pairs that apart names, and mends all others.
+func (w *World) cut(r *Receipt, apart func(a, b *node) bool) {
+	w.divided = divided{r, apart}
+	for _, a := range w.nodes {
+		for _, b := range w.nodes {
+			if a == b {
+				continue
+			}
+			if a.index < b.index && apart(a, b) && a.life != nil && a.life.connected(b) {
+				r.Cut++
+			}
+		}
+	}
+	for _, a := range w.nodes {
+		for _, b := range w.nodes {
+			if a == b {
+				continue
+			}
+			link := w.link(a, b)
+			if link.cut != nil {
+				link.cut.Until = min(link.cut.Until, w.now)
+				link.cut = nil
+			}
+			if r != nil && apart(a, b) {
+				link.cut = r
+			}
+		}
+	}
+}
+
+// Link sets the link between two nodes, or with OneWay that from a to b.
+func (w *World) Link(a, b string, to Link) *Receipt {
+	r := w.receipt("link", fmt.Sprintf("%s %s %s", a, b, to))
+	w.setLink(w.find(a), w.find(b), to, r)
+	if !to.OneWay {
+		w.setLink(w.find(b), w.find(a), to, r)
+	}
+	return r
+}
+
+// LinkAll sets every link.
+func (w *World) LinkAll(to Link) *Receipt {
+	r := w.receipt("link", fmt.Sprintf("all %s", to))
+	for _, a := range w.nodes {
+		for _, b := range w.nodes {
+			if a != b {
+				w.setLink(a, b, to, r)
+			}
+		}
+	}
+	return r
+}
+
+func (w *World) setLink(a, b *node, to Link, r *Receipt) {
+	link := w.link(a, b)
+	if link.receipt != w.defaults.receipt {
+		link.receipt.Until = min(link.receipt.Until, w.now)
+	}
+	link.Link, link.receipt = to, r
+}
+
+// Heal mends the network: no partition, all links as configured. Nodes that
+// are down or frozen stay so.
+func (w *World) Heal() {
+	w.trace.fault(w.now, "heal")
+	w.cut(&Receipt{}, func(a, b *node) bool { return false })
+	for _, a := range w.nodes {
+		for _, b := range w.nodes {
+			if a != b {
+				w.setLink(a, b, w.defaults.Link, w.defaults.receipt)
+			}
+		}
+	}
+}
+
+// Crash ends a node's process as kill -9 and a power cut do: its roles stop at
+// once, what was not synced is lost, its alarms are gone, and so are the frames
+// under way to it. It returns nil where none runs.
+func (w *World) Crash(name string) *Receipt {
+	n := w.find(name)
+	if n.life == nil {
+		return nil
+	}
+	r := w.crashNode(n, "between steps")
+	w.bury()
+	return r
+}
+
+func (w *World) crashNode(n *node, when string) *Receipt {
+	r := w.receipt("crash", n.name+" "+when)
+	for _, peer := range n.life.peers {
+		if n.life.connected(peer) {
+			r.Cut++
+		}
+	}
+	r.Ended = 1
+	n.death = r
+	w.trace.plain(w.now, kindCrash, n)
+	w.kill(n.life)
+	return r
+}
+
+// Moment is a place in the life of a process where CrashAt strikes.
+type Moment string
+
+// The moments. A crash after an Append and before the Send that follows is the
+// one decision C5 is about.
+const (
+	BeforeAppend Moment = "before append" // and Rewrite
+	TornAppend   Moment = "torn append"   // some of its records survive, the last never does
+	AfterAppend  Moment = "after append"  // synced, and nothing more
+	BeforeSend   Moment = "before send"
+	AfterSend    Moment = "after send"
+	BeforeCommit Moment = "before commit"
+	AfterCommit  Moment = "after commit"
+)
+
+// crashPoint is a planned crash.
+type crashPoint struct {
+	at   Moment
+	left int // times the moment comes yet
+}
+
+// CrashAt crashes a node at the n-th such moment from now, 1 being the next; the
+// process executes no instruction after it. The plan ends with the process.
+func (w *World) CrashAt(name string, at Moment, n int) {
+	w.trace.fault(w.now, fmt.Sprintf("plan: crash %s %s %d", name, at, n))
+	machine := w.find(name)
+	machine.crashes = append(machine.crashes, crashPoint{at, n})
+}
+
+// planned counts down the crashes planned for a moment, and says whether one is
+// due.
+func (w *World) planned(l *life, at Moment) bool {
+	due := false
+	for i := range l.node.crashes {
+		if c := &l.node.crashes[i]; c.at == at {
+			c.left--
+			due = due || c.left == 0
+		}
+	}
+	return due
+}
+
+func (w *World) strike(l *life, at Moment) {
+	if len(l.node.crashes) > 0 && w.planned(l, at) {
+		w.die(l)
+	}
+}
+
+// MaxHeld bounds the frames that a frozen node's machine keeps for it.
+const MaxHeld = 4096
+
+// Freeze stops a node's process from running, as SIGSTOP does; frames and
+// alarms wait for it, while its clock runs on.
+func (w *World) Freeze(name string) (*Receipt, error) {
+	n := w.find(name)
+	switch {
+	case n.life == nil:
+		return nil, fmt.Errorf("%s does not run", name)
+	case n.frozen != nil:
+		return nil, fmt.Errorf("%s is frozen already", name)
+	}
+	n.frozen = w.receipt("freeze", name)
+	kept := w.runnable[:0]
+	for _, r := range w.runnable {
+		if r.loop.life == n.life {
+			n.runs = append(n.runs, r)
+		} else {
+			kept = append(kept, r)
+		}
+	}
+	clear(w.runnable[len(kept):])
+	w.runnable = kept
+	return n.frozen, nil
+}
+
+// hold keeps an event for a frozen node.
+func (n *node) hold(e event) {
+	if e.kind == eventFrame && len(n.held) >= MaxHeld {
+		n.frozen.Dropped++
+		return
+	}
+	n.frozen.Held++
+	n.held = append(n.held, e)
+}
+
+// Thaw lets a frozen node run on: first with what it was about to do, then with
+// what came meanwhile, in order.
+func (w *World) Thaw(name string) error {
+	n := w.find(name)
+	if n.frozen == nil {
+		return fmt.Errorf("%s is not frozen", name)
+	}
+	w.trace.fault(w.now, "thaw "+name)
+	n.frozen.Until, n.frozen = w.now, nil
+	w.runnable = append(w.runnable, n.runs...)
+	held := n.held
+	n.runs, n.held = nil, nil
+	for _, e := range held {
+		if e.kind == eventAlarm {
+			e.alarm.next = types.Never
+			e.alarm.arm()
+			continue
+		}
+		w.push(event{at: w.now, kind: e.kind, flight: e.flight})
+	}
+	return nil
+}
+
+// Wipe empties the disk of a node that does not run.
+func (w *World) Wipe(name string) (*Receipt, error) {
+	n := w.find(name)
+	if n.life != nil {
+		return nil, fmt.Errorf("%s runs: crash it first", name)
+	}
+	r := w.receipt("wipe", name)
+	r.Lost = len(n.disk.records)
+	for _, b := range n.disk.buckets {
+		r.Lost += b.tree.Len()
+	}
+	r.Until = w.now
+	n.disk.wipe()
+	return r, nil
+}
+
+// Flip flips a bit on the disk of a node that does not run: in a record of the
+// log, or in a value of the store.
+func (w *World) Flip(name string) (*Receipt, error) {
+	n := w.find(name)
+	if n.life != nil {
+		return nil, fmt.Errorf("%s runs: crash it first", name)
+	}
+	r := w.receipt("disk_flip", name)
+	r.Until = w.now
+	n.disk.flip(r)
+	return r, nil
+}
+
+// DiskFailAt makes the uses-th use of a node's disk from now on fail, 1 being the
+// next, and all after it, until DiskFail is called with false: in the midst of a
+// boot, say.
+func (w *World) DiskFailAt(name string, uses int) { w.find(name).disk.fails = uses }
+
+// DiskFail makes every use of a node's disk fail, until it is called with false.
+func (w *World) DiskFail(name string, on bool) *Receipt {
+	n := w.find(name)
+	n.disk.fails = 0
+	if n.disk.failing != nil {
+		n.disk.failing.Until = w.now
+		n.disk.failing = nil
+	}
+	if !on {
+		w.trace.fault(w.now, "disk works "+name)
+		return nil
+	}
+	n.disk.failing = w.receipt("disk_fail", name)
+	return n.disk.failing
+}
+
+// DiskLatency sets how long a node's disk takes to sync a write.
+func (w *World) DiskLatency(name string, d time.Duration) {
+	w.trace.fault(w.now, fmt.Sprint("disk latency ", name, " ", d))
+	w.find(name).disk.Latency = d
+}
+
+// HostFail has a node's host of programs fail over an actor, by "crash" or "hang",
+// until it is told that it "works"; a restart does not mend it.
+func (w *World) HostFail(name string, actor types.Address, how string) (*Receipt, error) {
+	if err := fault.CheckHost(how); err != nil {
+		return nil, err
+	}
+	n := w.find(name)
+	if n.programs == nil {
+		return nil, fmt.Errorf("%s has no host of programs", name)
+	}
+	if before := n.broken[actor]; before != nil {
+		before.Until = w.now
+		delete(n.broken, actor)
+	}
+	what := fmt.Sprint(name, " ", how, " over ", actor)
+	if how == fault.HostWorks {
+		w.trace.fault(w.now, "host "+what)
+		n.programs.Fail(actor, how, nil)
+		return nil, nil
+	}
+	r := w.receipt("host_fail", what)
+	r.deeds = new(fault.Counts)
+	n.broken[actor] = r
+	n.programs.Fail(actor, how, r.deeds)
+	return r, nil
+}
+
+// MendHost has a node's host of programs work again.
+func (w *World) MendHost(name string) {
+	n := w.find(name)
+	for _, r := range n.broken { // order: each is ended alike
+		r.Until = w.now
+	}
+	clear(n.broken)
+	if n.programs != nil {
+		n.programs.Mend()
+	}
+}
+
+// ClockSkew sets a node's clock so much ahead of the world's, or behind it.
+func (w *World) ClockSkew(name string, d time.Duration) *Receipt {
+	n := w.find(name)
+	r := w.receipt("clock_skew", fmt.Sprint(name, " ", d))
+	if n.skew != d {
+		r.Moved = 1
+	}
+	n.skew = d
+	if n.life != nil {
+		for _, a := range n.life.alarms {
+			a.arm()
+		}
+	}
+	return r
+}

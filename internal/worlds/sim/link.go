@@ -1,0 +1,247 @@
+package sim
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/environment/env"
+	"github.com/cowboyinc/devnet/internal/environment/fault"
+)
+
+// Link says what happens to frames from one node to another. A copy, and a frame
+// that is overtaken, comes up to Latency + Jitter later. OneWay is World.Link's.
+type Link = fault.Link
+
+// MaxBacklogBytes bounds what waits to be sent on a link of limited bandwidth;
+// what is sent beyond is lost, as in a real node's queue for one peer.
+const MaxBacklogBytes = 16 << 20
+
+// linkState is the link from one node to another as it stands.
+type linkState struct {
+	Link
+	receipt *Receipt   // of the verb that set it, or of the configuration
+	cut     *Receipt   // of the partition that cuts it, or nil
+	free    types.Time // when its bandwidth is
+	last    types.Time // latest arrival so far, of frames in order
+}
+
+// flight is a frame under way.
+type flight struct {
+	from, to *life
+	departs  types.Time
+	frame    []byte
+	hash     uint64
+	link     *linkState
+}
+
+// transport implements env.Transport for one process.
+type transport struct{ life *life }
+
+// Start implements env.Transport.
+func (t *transport) Start(receive func(from types.Address, frame []byte)) error {
+	if t.life.dead {
+		return ErrCrashed
+	}
+	if t.life.receive != nil {
+		return fmt.Errorf("sim: the transport of %s was started twice", t.life.node.name)
+	}
+	t.life.receive = receive
+	return nil
+}
+
+// SetPeers implements env.Transport. There is a connection where both list one
+// another; an address that is no node's has none.
+func (t *transport) SetPeers(set []types.Validator) {
+	w := t.life.node.world
+	var peers []*node
+	for _, v := range set {
+		if n := w.byAddress[v.Address]; n != nil && n != t.life.node {
+			peers = append(peers, n)
+		}
+	}
+	slices.SortFunc(peers, func(a, b *node) int { return bytes.Compare(a.address[:], b.address[:]) })
+	t.life.peers = slices.Compact(peers)
+}
+
+// Connected implements env.Transport.
+func (t *transport) Connected() []types.Address {
+	var up []types.Address
+	for _, peer := range t.life.peers {
+		if t.life.connected(peer) {
+			up = append(up, peer.address)
+		}
+	}
+	return up
+}
+
+// connected says whether frames can pass both ways.
+func (l *life) connected(peer *node) bool {
+	w, other := l.node.world, peer.life
+	return !l.dead && l.receive != nil && other != nil && other.receive != nil &&
+		slices.Contains(l.peers, peer) && slices.Contains(other.peers, l.node) &&
+		w.link(l.node, peer).cut == nil && w.link(peer, l.node).cut == nil
+}
+
+// Send implements env.Transport.
+func (t *transport) Send(to types.Address, frame []byte) {
+	l := t.life
+	if l.dead {
+		return
+	}
+	w := l.node.world
+	w.strike(l, BeforeSend)
+	if peer := w.byAddress[to]; peer != nil && len(frame) <= env.MaxFrameBytes {
+		w.send(l, peer, frame)
+	}
+	w.strike(l, AfterSend)
+}
+
+// copied returns a copy of a frame and its hash. What is sent to many one after
+// the other is copied once: nobody changes what arrives.
+func (w *World) copied(frame []byte) ([]byte, uint64) {
+	if w.copy == nil || !bytes.Equal(w.copy, frame) {
+		w.copy, w.copyHash = bytes.Clone(frame), xxhash.Sum64(frame)
+	}
+	return w.copy, w.copyHash
+}
+
+// Close implements env.Transport.
+func (t *transport) Close() error {
+	t.life.receive, t.life.peers = nil, nil
+	return nil
+}
+
+// send puts a frame on its way, or loses it.
+func (w *World) send(from *life, peer *node, frame []byte) {
+	frame, hash := w.copied(frame)
+	w.trace.frame(w.now, kindSend, from.node, peer, hash, frame)
+	departs := w.now
+	if w.current != nil && w.current.life == from {
+		departs = max(w.now, w.current.busy)
+	}
+	w.show(from, departs, frame)
+	link := w.link(from.node, peer)
+	if link.cut != nil {
+		link.cut.Dropped++
+		w.trace.dropped(w.now, from.node, peer, &flight{frame: frame, hash: hash}, "cut")
+		return
+	}
+	if !from.connected(peer) {
+		w.trace.dropped(w.now, from.node, peer, &flight{frame: frame, hash: hash}, "not connected")
+		return
+	}
+	f := &flight{from: from, to: peer.life, departs: departs, frame: frame, hash: hash, link: link}
+	if w.chance(link.Loss) || !link.admit(f) {
+		link.receipt.Dropped++
+		w.trace.dropped(w.now, from.node, peer, f, "lost")
+		return
+	}
+	w.push(event{at: w.arrival(f), kind: eventFrame, flight: f})
+	if w.chance(link.Duplicate) {
+		link.receipt.Duplicated++
+		w.push(event{at: w.arrival(f).Add(w.upTo(link.Latency + link.Jitter)), kind: eventFrame, flight: f})
+	}
+}
+
+// show lets the tap see a frame when it leaves its node, if it does: one that
+// waits for a disk is gone with a crash.
+func (w *World) show(from *life, departs types.Time, frame []byte) {
+	switch {
+	case w.tap == nil:
+	case departs <= w.now:
+		w.tap(from.node.address, frame)
+	default:
+		w.At(departs, func() {
+			if !from.dead {
+				w.tap(from.node.address, frame)
+			}
+		})
+	}
+}
+
+// admit takes the link's bandwidth for a frame. It is false where too much waits
+// for the link already.
+func (l *linkState) admit(f *flight) bool {
+	if l.Bandwidth <= 0 {
+		return true
+	}
+	start := max(f.departs, l.free)
+	if int64(start.Sub(f.departs).Seconds()*float64(l.Bandwidth))+int64(len(f.frame)) > MaxBacklogBytes {
+		return false
+	}
+	if start > f.departs {
+		l.receipt.Delayed++
+	}
+	l.free = start.Add(time.Duration(int64(len(f.frame)) * int64(time.Second) / l.Bandwidth))
+	return true
+}
+
+// arrival draws when a frame arrives: in order, unless it is to be overtaken.
+func (w *World) arrival(f *flight) types.Time {
+	l := f.link
+	at := max(f.departs, l.free).Add(l.Latency + w.upTo(l.Jitter))
+	if l.Latency > 0 || l.Jitter > 0 {
+		l.receipt.Delayed++
+	}
+	if w.chance(l.Reorder) {
+		l.receipt.Reordered++
+		return max(at, l.last).Add(w.upTo(l.Latency + l.Jitter))
+	}
+	l.last = max(at, l.last)
+	return l.last
+}
+
+// arrive delivers a frame to the process it was sent to, if that still lives
+// and the link was not cut meanwhile.
+func (w *World) arrive(e *event) {
+	f := e.flight
+	to := f.to.node
+	switch {
+	case f.link.cut != nil:
+		f.link.cut.Dropped++
+		w.trace.dropped(w.now, to, f.from.node, f, "cut")
+	case f.to.dead || f.to.receive == nil || (f.from.dead && f.departs > f.from.diedAt):
+		if to.death != nil {
+			to.death.Dropped++
+		}
+		w.trace.dropped(w.now, to, f.from.node, f, "its process, or its sender's, is gone")
+	case to.frozen != nil:
+		to.hold(*e)
+	default:
+		w.trace.frame(w.now, kindFrame, to, f.from.node, f.hash, f.frame)
+		f.to.receive(f.from.node.address, f.frame)
+	}
+}
+
+// chance is true with probability p. It draws nothing where p is 0.
+func (w *World) chance(p float64) bool { return p > 0 && w.weather.Float64() < p }
+
+// upTo draws a duration from 0 to d.
+func (w *World) upTo(d time.Duration) time.Duration {
+	if d <= 0 {
+		return 0
+	}
+	return time.Duration(w.weather.Int64N(int64(d) + 1))
+}
+
+// link returns the link from one node to another, made on first use.
+func (w *World) link(from, to *node) *linkState {
+	row := w.links[from.index]
+	if row[to.index] == nil {
+		fresh := w.defaults
+		row[to.index] = &fresh
+	}
+	return row[to.index]
+}
+
+func (w *World) growLinks() {
+	for i := range w.links {
+		w.links[i] = append(w.links[i], nil)
+	}
+	w.links = append(w.links, make([]*linkState, len(w.nodes)))
+}

@@ -1,0 +1,49 @@
+package sim
+
+import (
+	"bytes"
+
+	"github.com/cowboyinc/devnet/internal/base/trie"
+)
+
+// maxShared is how many tables a world remembers the making of: some blocks'
+// worth of all tables of a store.
+const maxShared = 64
+
+// shared remembers the latest changes of disks' tables. Validators that agree
+// write the same to equal tables, and one making of a table that never changes
+// serves them all.
+type shared struct {
+	made [maxShared]making
+	next int
+}
+
+type making struct {
+	from, to *trie.Tree
+	changes  []trie.Change
+}
+
+// put returns a table with changes made.
+func (s *shared) put(from *trie.Tree, changes []trie.Change) *trie.Tree {
+	for i := range s.made {
+		if m := &s.made[i]; m.from == from && equalChanges(m.changes, changes) {
+			return m.to
+		}
+	}
+	to := from.Put(changes)
+	s.made[s.next] = making{from, to, changes}
+	s.next = (s.next + 1) % maxShared
+	return to
+}
+
+func equalChanges(a, b []trie.Change) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if !bytes.Equal(a[i].Key, b[i].Key) || !bytes.Equal(a[i].Value, b[i].Value) || (a[i].Value == nil) != (b[i].Value == nil) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,268 @@
+// Package stage is the world of virtual time as scripts drive it: a network
+// of internal/worlds/sim on one goroutine, where waiting for an answer runs the world
+// until the answer is there. One seed is one run.
+package stage
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/cowboyinc/devnet/actors/samples"
+	"github.com/cowboyinc/devnet/internal/base/params"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/environment/env"
+	"github.com/cowboyinc/devnet/internal/environment/pyhost"
+	"github.com/cowboyinc/devnet/internal/faces/api"
+	"github.com/cowboyinc/devnet/internal/faces/scenario"
+	"github.com/cowboyinc/devnet/internal/faces/view"
+	"github.com/cowboyinc/devnet/internal/worlds/sim"
+	"github.com/cowboyinc/devnet/validators"
+	"github.com/cowboyinc/devnet/validators/ledger"
+	"github.com/cowboyinc/devnet/validators/mempool"
+)
+
+// accounts are the funded ones (interfaces.md).
+var accounts = []string{"alice", "bob", "carol", "dave", "erin", "frank", "grace", "heidi", "ivan", "judy"}
+
+const (
+	// sampleEvery is the heights between full audits. Scenarios are short.
+	sampleEvery = 4
+	// answerPatience is how long a validator may take to answer, in virtual
+	// time; only one with a slow disk takes any.
+	answerPatience = 10 * time.Second
+)
+
+// Stage is a simulated network as a scenario.Backend.
+type Stage struct {
+	*sim.Network
+	views  *view.Source
+	hosts  *pyhost.Pool
+	params params.Params
+	auto   bool
+	failed error // why the world cannot go on
+	last   types.Height
+}
+
+var _ scenario.Backend = (*Stage)(nil)
+
+// Open makes a world for a script. Python starts when the first Python actor is
+// deployed.
+func Open(c scenario.Config) (scenario.Backend, error) {
+	overrides := params.Overrides{}
+	for key, value := range c.Params { // order: a map to a map
+		overrides[key] = value
+	}
+	switch {
+	case c.Auto:
+		overrides["chain.block_time_auto"] = "true"
+	default:
+		overrides["chain.block_time_ms"] = fmt.Sprint(c.BlockTime.Milliseconds())
+	}
+	p := params.Defaults()
+	if err := p.Apply(overrides); err != nil {
+		return nil, err
+	}
+	hosts := pyhost.New(pyhost.Config{Blocks: blocksAChild})
+	told := c.Timeline
+	n, err := sim.NewNetwork(sim.NetworkConfig{Tell: told.Tell,
+		Final:      func(at types.Time, r *ledger.Result) { told.Final(at, r.Block.Header.Height, r.Receipts) },
+		World:      sim.Config{Seed: c.Seed, Link: c.Link, Trace: c.Trace},
+		Validators: c.Validators, Params: overrides, Accounts: accounts, Programs: hosts, Sample: sampleEvery})
+	if err != nil {
+		hosts.Close()
+		return nil, err
+	}
+	return &Stage{Network: n, hosts: hosts, params: p, auto: c.Auto,
+		views: &view.Source{Genesis: n.Genesis, Programs: samples.Mux{Other: hosts}, Verifier: n.Scheme()}}, nil
+}
+
+// blocksAChild is how many blocks one interpreter serves here; live it is one. A
+// fork costs some milliseconds, as much as the blocks of a virtual second.
+const blocksAChild = 64
+
+// Name implements scenario.Backend.
+func (s *Stage) Name() string { return "sim" }
+
+// Python implements scenario.Backend.
+func (s *Stage) Python() error {
+	_, err := s.hosts.Probe()
+	return err
+}
+
+// Info implements scenario.Backend.
+func (s *Stage) Info() api.Info {
+	return api.Info{ChainID: s.Genesis.ChainID, Version: "sim", Strict: !s.params.Cheats, Auto: s.auto, Faucet: s.params.FaucetWei}
+}
+
+// best is the running honest validator with the highest final block, or "".
+// One that is frozen shows what it has, and answers nothing.
+func (s *Stage) best() (best string) {
+	for _, name := range s.Names() {
+		if s.Running(name) && s.Honest(name) && !s.Frozen(name) && (best == "" || s.Height(name) > s.Height(best)) {
+			best = name
+		}
+	}
+	return best
+}
+
+// View implements scenario.Backend.
+func (s *Stage) View(node string) (api.View, error) {
+	if node == "" {
+		node = s.best()
+	}
+	if node == "" {
+		return nil, api.Refuse(http.StatusServiceUnavailable, "no_validator", "no validator is running")
+	}
+	v := s.Validator(node)
+	if v == nil {
+		return nil, api.Refuse(http.StatusServiceUnavailable, "node_stopped", "%s is not running", node)
+	}
+	return s.views.Of(v), nil
+}
+
+// Nodes implements scenario.Backend.
+func (s *Stage) Nodes() []api.Node {
+	var nodes []api.Node
+	for _, name := range s.Names() {
+		key := s.Key(name)
+		node := api.Node{Name: name, Running: s.Running(name), Status: s.Status(name),
+			Validator: types.Validator{Address: key.Address(), PublicKey: key.PublicKey()}}
+		if v := s.Validator(name); v != nil {
+			view, status := v.View(), v.Status()
+			node.Height, node.StateRoot = view.Block.Header.Height, view.State.Root()
+			node.View, node.Connections, node.Pooled = status.Round.View, len(status.Connected), status.Pool
+		}
+		nodes = append(nodes, node)
+	}
+	return nodes
+}
+
+// Accounts implements scenario.Backend.
+func (s *Stage) Accounts() (all []api.NamedAccount) {
+	for _, name := range append(slices.Clone(accounts), "system") {
+		all = append(all, api.NamedAccount{Name: name, Address: s.Key(name).Address()})
+	}
+	return all
+}
+
+// Signer implements scenario.Backend. The system key signs for the verbs of
+// governance alone, which number its instructions.
+func (s *Stage) Signer(name string) env.Signer {
+	if !slices.Contains(accounts, name) {
+		return nil
+	}
+	return s.Scheme().Signer(s.Key(name))
+}
+
+// Next implements scenario.Backend: it drives the world.
+func (s *Stage) Next(above types.Height, patience time.Duration) (types.Height, error) {
+	if s.failed != nil {
+		return s.height(), s.failed
+	}
+	until := s.Now().Add(patience)
+	err := s.RunUntil(func() bool { return s.Err() != nil || s.height() > above }, until)
+	switch {
+	case errors.Is(err, sim.ErrDeadline), errors.Is(err, sim.ErrAsleep):
+		if rest := until.Sub(s.Now()); rest > 0 {
+			err = s.RunFor(rest)
+		} else {
+			err = nil
+		}
+	}
+	s.failed = err
+	return s.height(), err
+}
+
+func (s *Stage) height() types.Height {
+	if name := s.best(); name != "" {
+		s.last = s.Height(name)
+	}
+	return s.last // that of who ran last, where nobody runs
+}
+
+// answered runs the world until a validator has answered.
+func (s *Stage) answered(done *bool) error {
+	err := s.RunUntil(func() bool { return *done }, s.Now().Add(answerPatience))
+	if errors.Is(err, sim.ErrDeadline) || errors.Is(err, sim.ErrAsleep) {
+		return nil
+	}
+	return err
+}
+
+// Submit implements scenario.Backend.
+func (s *Stage) Submit(raw []byte) (hash types.Hash, err error) {
+	name := s.best()
+	if name == "" {
+		return hash, api.Refuse(http.StatusServiceUnavailable, "no_validator", "no validator is running")
+	}
+	done := false
+	s.Validator(name).Submit(raw, func(h types.Hash, refused error) { hash, err, done = h, refused, true })
+	if broken := s.answered(&done); broken != nil {
+		return hash, broken
+	}
+	if !done {
+		return hash, api.Refuse(http.StatusServiceUnavailable, "no_answer", "%s did not answer", name)
+	}
+	return hash, view.Refusal(err)
+}
+
+// NextNonce implements scenario.Backend.
+func (s *Stage) NextNonce(a types.Address) types.Nonce {
+	name := s.best()
+	if name == "" {
+		return 0
+	}
+	v := s.Validator(name)
+	final := v.View().State.Account(a).Nonce
+	next, done := final, false
+	v.AskPool(func(p *validators.Pool) { next, done = p.NextNonce(a, final), true })
+	if err := s.answered(&done); err != nil && s.failed == nil {
+		s.failed = err
+	}
+	return next
+}
+
+// Violation implements scenario.Backend.
+func (s *Stage) Violation() error {
+	if err := s.Err(); err != nil {
+		return err
+	}
+	return s.failed
+}
+
+// Check implements scenario.Backend.
+func (s *Stage) Check(name string) error {
+	for _, v := range s.Judge.Violations() {
+		if v.Oracle == name {
+			return v
+		}
+	}
+	judged := s.Judge.Counts().Of()
+	if judged[name] == 0 {
+		return scenario.NothingJudged(name)
+	}
+	return nil
+}
+
+// Queues implements scenario.Backend.
+func (s *Stage) Queues() (all []scenario.Queue) {
+	for _, name := range s.Names() {
+		if v := s.Validator(name); v != nil {
+			all = append(all, scenario.Queue{Node: name, Name: "the mempool", Length: v.Status().Pool, Limit: mempool.DefaultLimits.Count})
+		}
+	}
+	return all
+}
+
+// Digest implements scenario.Backend.
+func (s *Stage) Digest() (types.Hash, error) { return s.Network.Digest(), nil }
+
+// Close implements scenario.Backend.
+func (s *Stage) Close() error {
+	err := s.Network.Close()
+	s.hosts.Close()
+	return err
+}

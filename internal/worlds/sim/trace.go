@@ -1,0 +1,217 @@
+package sim
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"io"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/validators/simplex"
+)
+
+// kind is what a step of the trace was.
+type kind uint8
+
+const (
+	kindRun     kind = iota // a role stepped
+	kindFrame               // a frame arrived
+	kindAlarm               // an alarm rang
+	kindSend                // a frame was sent
+	kindAppend              // records were appended to the log
+	kindRewrite             // the log was replaced
+	kindCommit              // writes were committed to the store
+	kindBoot
+	kindStop
+	kindCrash
+	kindFault // another fault verb
+	kindNote
+)
+
+var kindNames = [...]string{"run", "frame", "alarm", "send", "append", "rewrite", "commit", "boot", "stop", "crash", "fault", "note"}
+
+// trace is the hash chain over all steps, and the lines of JSON where somebody
+// reads them. A step is 23 bytes; every chunkSteps of them extend the chain by
+// one SHA-256. Contents enter as their 64-bit xxHash: a digest tells runs apart,
+// and defends against nobody.
+type trace struct {
+	chain [sha256.Size]byte
+	chunk []byte
+	shape xxhash.Digest // of all steps without contents
+	lines *bufio.Writer
+	err   error
+}
+
+const (
+	shapeBytes = 1 + 2 + 4 + 8
+	stepBytes  = shapeBytes + 8
+	chunkSteps = 256
+)
+
+func newTrace(seed uint64, out io.Writer) trace {
+	t := trace{chunk: make([]byte, 0, stepBytes*chunkSteps)}
+	binary.BigEndian.PutUint64(t.chain[:], seed)
+	t.shape.Reset()
+	if out != nil {
+		t.lines = bufio.NewWriter(out)
+	}
+	return t
+}
+
+// add extends the trace by a step: of a node, with a detail (a role, or a peer)
+// and a content's hash.
+func (t *trace) add(now types.Time, k kind, node int, detail uint32, content uint64) {
+	var step [stepBytes]byte
+	step[0] = byte(k)
+	binary.LittleEndian.PutUint16(step[1:], uint16(node))
+	binary.LittleEndian.PutUint32(step[3:], detail)
+	binary.LittleEndian.PutUint64(step[7:], uint64(now))
+	binary.LittleEndian.PutUint64(step[15:], content)
+	t.chunk = append(t.chunk, step[:]...)
+	t.shape.Write(step[:shapeBytes])
+	if len(t.chunk) == cap(t.chunk) {
+		t.chain = t.extended()
+		t.chunk = t.chunk[:0]
+	}
+}
+
+func (t *trace) extended() [sha256.Size]byte {
+	h := sha256.New()
+	h.Write(t.chain[:])
+	h.Write(t.chunk)
+	var sum [sha256.Size]byte
+	h.Sum(sum[:0])
+	return sum
+}
+
+// digest is the chain up to now.
+func (t *trace) digest() types.Hash { return types.Hash(t.extended()) }
+
+func (t *trace) run(now types.Time, l *roleLoop) {
+	t.add(now, kindRun, l.life.node.index, l.life.number<<8|uint32(l.index), 0)
+	if t.lines != nil {
+		t.line(now, kindRun, l.life.node, "role", l.role, 0)
+	}
+}
+
+func (t *trace) plain(now types.Time, k kind, n *node) {
+	t.add(now, k, n.index, n.lives, 0)
+	if t.lines != nil {
+		t.line(now, k, n, "", "", 0)
+	}
+}
+
+func (t *trace) frame(now types.Time, k kind, n, peer *node, content uint64, frame []byte) {
+	t.add(now, k, n.index, uint32(peer.index), content)
+	if t.lines != nil {
+		t.framed(now, kindNames[k], n, peer, content, frame, "")
+	}
+}
+
+// dropped tells why a frame does not arrive. It is told to readers alone: what
+// follows from it is in the chain of hashes.
+func (t *trace) dropped(now types.Time, n, peer *node, f *flight, why string) {
+	if t.lines != nil {
+		t.framed(now, "drop", n, peer, f.hash, f.frame, why)
+	}
+}
+
+// framed writes one line of a frame, by what it says.
+func (t *trace) framed(now types.Time, kind string, n, peer *node, content uint64, frame []byte, why string) {
+	said := saying(frame)
+	if why != "" {
+		said += fmt.Sprintf(",\"why\":%q", why)
+	}
+	t.write("{\"time\":%d,\"kind\":%q,\"node\":%q,\"life\":%d,\"peer\":%q%s,\"content\":\"%016x\"}\n",
+		now.Sub(firstInstant), kind, n.name, n.lives, peer.name, said, content)
+}
+
+func (t *trace) content(now types.Time, k kind, n *node, count int, content uint64) {
+	t.add(now, k, n.index, uint32(count), content)
+	if t.lines != nil {
+		t.line(now, k, n, "count", fmt.Sprint(count), content)
+	}
+}
+
+func (t *trace) note(now types.Time, n *node, what string, content []byte) {
+	sum := xxhash.New()
+	sum.WriteString(what)
+	sum.Write([]byte{0})
+	sum.Write(content)
+	t.add(now, kindNote, n.index, uint32(len(content)), sum.Sum64())
+	if t.lines != nil {
+		t.line(now, kindNote, n, "what", what, sum.Sum64())
+	}
+}
+
+// fault enters a fault verb, as it reads in its receipt.
+func (t *trace) fault(now types.Time, text string) {
+	t.add(now, kindFault, 0, uint32(len(text)), xxhash.Sum64String(text))
+	if t.lines != nil {
+		t.write("{\"time\":%d,\"kind\":\"fault\",\"what\":%q}\n", now.Sub(firstInstant), text)
+	}
+}
+
+// report writes what a validator's consensus said of a view. It is told to readers
+// alone: it follows from what is in the chain of hashes.
+func (t *trace) report(now types.Time, n *node, report simplex.Report, name func(types.Address) string) {
+	if t.lines == nil {
+		return
+	}
+	said := ""
+	switch r := report.(type) {
+	case simplex.Entered:
+		said = fmt.Sprintf(`"what":"entered","view":%d,"leader":%q`, r.View, name(r.Leader))
+	case simplex.GaveUp:
+		said = fmt.Sprintf(`"what":"gave_up","view":%d,"leader":%q,"cause":%q,"detail":%q`, r.View, name(r.Leader), r.Cause, r.Detail)
+	case simplex.Rejected:
+		said = fmt.Sprintf(`"what":"rejected","view":%d,"why":%q`, r.View, r.Reason)
+	case simplex.Notarized:
+		said = fmt.Sprintf(`"what":"notarized","view":%d,"height":%d`, r.Certificate.View, r.Certificate.Height)
+	case simplex.Nullified:
+		said = fmt.Sprintf(`"what":"nullified","view":%d`, r.Certificate.View)
+	case simplex.Behind:
+		said = fmt.Sprintf(`"what":"behind","view":%d,"height":%d`, r.Certificate.View, r.Certificate.Height)
+	case simplex.SitsOut:
+		said = `"what":"sits_out"`
+	case simplex.ComesBack:
+		said = `"what":"comes_back"`
+	case simplex.Evidence:
+		said = fmt.Sprintf(`"what":"evidence","offender":%q`, name(r.Offender))
+	default:
+		return // what is final has a note of its own
+	}
+	t.write("{\"time\":%d,\"kind\":\"view\",\"node\":%q,\"life\":%d,%s}\n", now.Sub(firstInstant), n.name, n.lives, said)
+}
+
+// line writes one step as a JSON object; time is in nanoseconds from the start.
+func (t *trace) line(now types.Time, k kind, n *node, key, value string, content uint64) {
+	detail := ""
+	if key != "" {
+		detail = fmt.Sprintf(",%q:%q", key, value)
+	}
+	if content != 0 {
+		detail += fmt.Sprintf(",\"content\":\"%016x\"", content)
+	}
+	t.write("{\"time\":%d,\"kind\":%q,\"node\":%q,\"life\":%d%s}\n", now.Sub(firstInstant), kindNames[k], n.name, n.lives, detail)
+}
+
+func (t *trace) write(format string, args ...any) {
+	if _, err := fmt.Fprintf(t.lines, format, args...); err != nil && t.err == nil {
+		t.err = fmt.Errorf("sim: writing the trace: %w", err)
+	}
+}
+
+// flush writes out what is buffered and returns the first error of writing.
+func (t *trace) flush() error {
+	if t.lines == nil {
+		return nil
+	}
+	if err := t.lines.Flush(); err != nil && t.err == nil {
+		t.err = fmt.Errorf("sim: writing the trace: %w", err)
+	}
+	return t.err
+}
