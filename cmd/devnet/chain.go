@@ -50,7 +50,7 @@ func blockCommand() *cli.Command {
 
 func printBlock(w io.Writer, b model.Block, executed []model.Receipt, names *naming) {
 	facts(w, "height", height(b.Height), "hash", b.Hash.String(), "parent", b.Parent.String(), "proposer", names.of(b.Proposer),
-		"time", b.TimestampMS.Time().Std().Format(time.RFC3339Nano), "view", strconv.FormatUint(uint64(b.View), 10),
+		"time", time.UnixMilli(int64(b.TimestampMS)).UTC().Format(time.RFC3339Nano), "view", strconv.FormatUint(uint64(b.View), 10),
 		"epoch", strconv.FormatUint(uint64(b.Epoch), 10), "state root", b.StateRoot.String(),
 		"used", fmt.Sprintf("%d cycles (%d by timers), %d cells", b.CyclesUsed, b.TimerCyclesUsed, b.CellsUsed),
 		"base fees", fmt.Sprintf("%s wei a cycle, %s a cell, timer lane %s", b.BaseFeeCycle, b.BaseFeeCell, b.BaseFeeLaneTimer),

@@ -41,6 +41,3 @@ func (m Millis) Time() Time {
 	}
 	return Time(time.Duration(m) * time.Millisecond)
 }
-
-// Std returns t as the standard library has it, in UTC.
-func (t Time) Std() time.Time { return time.Unix(0, int64(t)).UTC() }

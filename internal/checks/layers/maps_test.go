@@ -12,9 +12,30 @@ func (j *judge) mapRange(n *ast.RangeStmt, excused map[int]bool) {
 	if over == nil || excused[j.fset.Position(n.Pos()).Line] {
 		return
 	}
-	if _, isMap := over.Underlying().(*types.Map); isMap && !deletesOnly(n) {
+	if mapLike(over) && !deletesOnly(n) {
 		j.report(n, "ranges over a map", mapReason)
 	}
+}
+
+// mapLike reports whether a type is a map, or a type parameter that may be one.
+func mapLike(t types.Type) bool {
+	switch u := t.Underlying().(type) {
+	case *types.Map:
+		return true
+	case *types.Interface: // what a type parameter is constrained by
+		for i := range u.NumEmbeddeds() {
+			if union, ok := u.EmbeddedType(i).(*types.Union); ok {
+				for k := range union.Len() {
+					if mapLike(union.Term(k).Type()) {
+						return true
+					}
+				}
+			} else if mapLike(u.EmbeddedType(i)) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // deletesOnly reports whether a loop does nothing but delete keys from the map

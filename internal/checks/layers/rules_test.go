@@ -7,23 +7,33 @@ import (
 	"strings"
 )
 
-// What a deterministic layer may not import, by package or tree, and why.
-var forbiddenImports = []struct {
+// Why a package of the standard library that many reach for is not on the lists
+// of table_test.go.
+var absent = []struct {
 	packages []string
-	pure     bool // forbidden in pure layers only, not in shells
 	why      string
 }{
-	{[]string{"os/...", "io/ioutil", "syscall", "embed"}, false, "the disk and the process belong to the environment"},
-	{[]string{"net/..."}, false, "the network belongs to the environment"},
-	{[]string{"crypto/rand"}, false, "a run must follow from its seed"},
-	{[]string{"log/..."}, true, "it reports what happened in its output; a shell logs"},
-	{[]string{"sync/..."}, true, "it runs on one goroutine, so it has nothing to lock; a cache of the base goes into lockAllowed with its reason"},
-	{[]string{"runtime", "unsafe", "plugin"}, true, "results must not depend on the machine"}, // runtime/debug gives a bug its stack
+	{[]string{"os/...", "io/ioutil", "io/fs", "syscall", "embed"}, "the disk and the process belong to the environment"},
+	{[]string{"net/..."}, "the network belongs to the environment"},
+	{[]string{"crypto/rand", "hash/maphash"}, "a run must follow from its seed"},
+	{[]string{"log/..."}, "it reports what happened in its output; a shell logs"},
+	{[]string{"sync/..."}, "it runs on one goroutine, so it has nothing to lock; a cache of the base goes into lockAllowed with its reason"},
+	{[]string{"context"}, "it is a clock and a goroutine in one; a deadline is an argument"},
+	{[]string{"encoding/json"}, "it makes floats of numbers; what is hashed, signed or stored is CBOR (C11)"},
 }
 
-// Functions of package time that read or wait for a clock. Durations and
-// conversions are fine.
-var clockFunctions = []string{"Now", "Since", "Until", "After", "AfterFunc", "Sleep", "Tick", "NewTimer", "NewTicker", "Timer", "Ticker", "Local", "LoadLocation"}
+// notListed is the reason for a package that is neither on a list nor above.
+const notListed = "it is not on this layer's list in internal/checks/layers/table_test.go; add it if its results follow from its arguments alone"
+
+// What deterministic code may use of package time: lengths, and no moment, for
+// that is printed in the machine's zone.
+var (
+	durations = []string{"Duration", "Nanosecond", "Microsecond", "Millisecond", "Second", "Minute", "Hour", "ParseDuration"}
+	moments   = []string{"Time", "Unix", "UnixMilli", "Date", "UTC", "Month"}
+)
+
+// What deterministic code may use of package fmt: what gives a text back.
+var formatting = []string{"Errorf", "Sprint", "Sprintf", "Sprintln", "Append", "Appendf", "Appendln", "Fprint", "Fprintf", "Fprintln", "Sscanf", "Stringer", "Formatter", "State"}
 
 // What package math/rand has besides its global generator.
 var ownRandom = []string{"New", "NewSource", "NewPCG", "NewChaCha8", "NewZipf", "Rand", "Source", "Source64", "PCG", "ChaCha8", "Zipf"}
@@ -36,38 +46,63 @@ const (
 	chanReason   = "concurrency lives in shells and in the environment"
 )
 
-// outside finds what reaches past internal/environment/env: imports and functions.
+// outside finds what reaches past the environment's interfaces: imports and
+// functions.
 func (j *judge) outside(file *ast.File) {
 	for _, spec := range file.Imports {
 		name := strings.Trim(spec.Path.Value, `"`)
-		for _, rule := range forbiddenImports {
-			if !covers(rule.packages, name) || rule.pure && !j.layer.pure {
-				continue
-			}
-			if _, allowed := lockAllowed[j.fset.Position(spec.Pos()).Filename]; allowed && covers([]string{"sync/..."}, name) {
-				continue
-			}
-			j.report(spec, "imports "+name, rule.why)
+		if spec.Name != nil && spec.Name.Name == "." {
+			j.report(spec, "imports "+name+" with a dot", "what a name means must be seen where it stands")
+		}
+		if !strings.Contains(strings.Split(name, "/")[0], ".") && !j.standard(spec, name) {
+			j.report(spec, "imports "+name, absence(name))
 		}
 	}
 	ast.Inspect(file, func(n ast.Node) bool {
-		selector, ok := n.(*ast.SelectorExpr)
-		if !ok {
-			return true
-		}
-		name := selector.Sel.Name
-		switch j.packageOf(selector) {
-		case "time":
-			if has(clockFunctions, name) {
-				j.report(n, "uses time."+name, clockReason)
-			}
-		case "math/rand", "math/rand/v2":
-			if !has(ownRandom, name) {
-				j.report(n, "uses rand."+name, randomReason)
-			}
+		if selector, ok := n.(*ast.SelectorExpr); ok {
+			j.function(selector)
 		}
 		return true
 	})
+}
+
+// standard reports whether the layer may import a package of the standard
+// library in this file.
+func (j *judge) standard(spec *ast.ImportSpec, name string) bool {
+	if j.layer.name == "base" && covers([]string{"sync/..."}, name) {
+		_, allowed := lockAllowed[j.fset.Position(spec.Pos()).Filename]
+		return allowed
+	}
+	return covers(j.layer.standard, name)
+}
+
+// absence is why a package is not on the lists.
+func absence(name string) string {
+	for _, each := range absent {
+		if covers(each.packages, name) {
+			return each.why
+		}
+	}
+	return notListed
+}
+
+// function finds functions of packages that are allowed in part.
+func (j *judge) function(selector *ast.SelectorExpr) {
+	name := selector.Sel.Name
+	switch j.packageOf(selector) {
+	case "time":
+		if !has(durations, name) && (j.layer.pure || !has(moments, name)) {
+			j.report(selector, "uses time."+name, clockReason)
+		}
+	case "math/rand", "math/rand/v2":
+		if !has(ownRandom, name) {
+			j.report(selector, "uses rand."+name, randomReason)
+		}
+	case "fmt":
+		if !has(formatting, name) {
+			j.report(selector, "uses fmt."+name, "the terminal belongs to the commands")
+		}
+	}
 }
 
 // packageOf is the path of the package that a selector selects from, or "".
@@ -131,6 +166,9 @@ func (j *judge) ident(n *ast.Ident) {
 // selector finds floats of the standard library.
 func (j *judge) selector(n *ast.SelectorExpr) {
 	name := n.Sel.Name
+	if name == "MapRange" || name == "MapKeys" {
+		j.report(n, "uses "+types.ExprString(n), mapReason)
+	}
 	float := false
 	switch j.packageOf(n) {
 	case "math":
@@ -139,9 +177,12 @@ func (j *judge) selector(n *ast.SelectorExpr) {
 		float = strings.Contains(name, "Float")
 	case "strconv":
 		float = strings.HasSuffix(name, "Float")
+	case "":
+		// A method of time.Duration, unless it is known to be one of ours.
+		float = has([]string{"Seconds", "Minutes", "Hours"}, name) && j.pkg.info.Uses[n.Sel] == nil
 	}
 	if float {
-		j.report(n, "uses "+n.X.(*ast.Ident).Name+"."+name, floatReason)
+		j.report(n, "uses "+types.ExprString(n), floatReason)
 	}
 }
 

@@ -17,10 +17,13 @@ type layer struct {
 	name     string
 	packages []string
 	// imports are the packages of this module it may import; those of one tree,
-	// like internal/environment/store and internal/environment/store/bolt, may import each other.
+	// like internal/environment/store and internal/environment/store/bolt, may
+	// import each other.
 	imports []string
-	// libraries are those it may import besides the standard library; "..." is
-	// any.
+	// standard are the packages of the standard library it may import, where it
+	// is pure or clockless; the others may import any.
+	standard []string
+	// libraries are those of others it may import; "..." is any.
 	libraries []string
 	// pure means that nothing but its arguments may influence it, so it has none
 	// of rules_test.go's constructs; clockless, that it only gets time, chance
@@ -29,55 +32,75 @@ type layer struct {
 	why             string
 }
 
+// The folders of internal are layers themselves; of those outside it, and of the
+// parts of a folder that may do less, the names are here.
 var (
-	base        = []string{"internal/base/types", "internal/base/codec", "internal/wire/...", "internal/base/crypto", "internal/base/params", "internal/base/feemarket", "internal/base/trie", "internal/base/program", "internal/base/plant", "internal/base/typo"}
+	base        = []string{"internal/base/..."}
 	cores       = []string{"scheduler/...", "actors/...", "validators/simplex", "validators/catchup", "validators/mempool", "validators/rations", "runners/selection", "runners/worker"}
 	composition = []string{"validators/ledger/..."}
 	shells      = []string{"validators", "runners"}
-	environment = []string{"internal/environment/env", "internal/environment/roles", "internal/environment/fault", "internal/environment/store"}
-	realParts   = []string{"internal/environment/clock/...", "internal/environment/transport/...", "internal/environment/store/...", "internal/environment/pyhost/...", "internal/executor/...", "internal/environment/home/...", "internal/worlds/byzantine", "python-host/..."}
-	faces       = []string{"internal/faces/api/...", "internal/faces/scenario/...", "internal/dashboard/..."}
-	oracles     = []string{"internal/faces/oracle/...", "internal/trace/..."}
-	worlds      = []string{"internal/worlds/sim/...", "internal/worlds/box/..."}
-	shown       = []string{"internal/faces/view"}
-	carried     = []string{"fixtures", "fixtures/attacks"}
-	stages      = []string{"internal/faces/scenario/stage/..."}
-	commands    = []string{"cmd/..."}
+	interfaces  = []string{"internal/environment/env", "internal/environment/fault", "internal/environment/roles", "internal/environment/store"}
+	environment = []string{"internal/environment/clock", "internal/environment/home", "internal/environment/pyhost", "internal/environment/store/...",
+		"internal/environment/transport/...", "internal/environment/executor/...", "python-host"}
+	carried  = []string{"fixtures", "fixtures/attacks"}
+	oracles  = []string{"internal/faces/oracle"}
+	shown    = []string{"internal/faces/view"}
+	faces    = []string{"internal/faces/api/...", "internal/faces/scenario", "internal/faces/dashboard"}
+	bridges  = []string{"internal/worlds/byzantine", "internal/worlds/observe"}
+	worlds   = []string{"internal/worlds/sim/...", "internal/worlds/box/..."}
+	commands = []string{"cmd/..."}
+	checks   = []string{"internal/checks/..."}
 
 	anyLibrary = []string{"..."}
+
+	// deterministic is what code may use whose result its arguments alone decide:
+	// nothing that reads a clock, a zone, a seed of the process, the machine or
+	// the outside, and nothing that makes floats unasked.
+	deterministic = []string{"bytes", "cmp", "container/heap", "encoding", "encoding/base64", "encoding/binary", "encoding/hex", "errors", "fmt", "io", "iter",
+		"maps", "math", "math/big", "math/bits", "math/rand", "math/rand/v2", "reflect", "slices", "sort", "strconv", "strings", "time", "unicode/utf16", "unicode/utf8"}
+	// baseOnly is what the base needs besides: hashes, and locks for its caches.
+	baseOnly = []string{"crypto/subtle", "hash", "sync", "sync/atomic"}
+	// shellOnly is what a shell needs besides.
+	shellOnly = []string{"log/slog", "sync", "sync/atomic"}
 )
+
+// below is what stands under the faces.
+var below = join(base, cores, composition, interfaces)
 
 // table is "Layers: who may import whom". A package stands in the first row
 // that names it.
 var table = []layer{
-	{name: "base", packages: base, imports: base, pure: true,
+	{name: "base", packages: base, imports: base, pure: true, standard: join(deterministic, baseOnly),
 		libraries: []string{"github.com/fxamacker/cbor/v2", "github.com/holiman/uint256", "golang.org/x/crypto/sha3", "github.com/decred/dcrd/dcrec/secp256k1/v4/..."},
 		why:       "the base imports the base, the standard library and the libraries made for it"},
-	{name: "composition", packages: composition, imports: join(base, cores), pure: true,
+	{name: "composition", packages: composition, imports: join(base, cores), pure: true, standard: deterministic,
 		why: "the state transition imports cores and the base"},
-	{name: "core", packages: cores, imports: join(base, []string{"runners/selection"}), pure: true,
+	{name: "samples", packages: []string{"actors/samples"}, imports: join(base, []string{"actors"}), pure: true, standard: join(deterministic, []string{"encoding/json"}),
+		why: "a program in Go sees what one in Python sees; its payloads are JSON"},
+	{name: "core", packages: cores, imports: join(base, []string{"runners/selection"}), pure: true, standard: deterministic,
 		why: "a core imports the base, and no other core but runners/selection; what it needs of another is an argument"},
-	{name: "shell", packages: shells, imports: join(base, cores, composition, environment), clockless: true,
+	{name: "shell", packages: shells, imports: join(base, cores, composition, interfaces), clockless: true, standard: join(deterministic, shellOnly),
 		libraries: []string{"github.com/asynkron/protoactor-go/actor"},
-		why:       "a shell imports internal/environment/env, internal/environment/roles and cores: no implementation of the environment, no world, no other shell"},
-	{name: "environment", packages: environment, imports: base, libraries: anyLibrary,
+		why:       "a shell imports env, roles and cores: no implementation of the environment, no world, no other shell"},
+	{name: "environment", packages: interfaces, imports: base, libraries: anyLibrary,
 		why: "the environment's interfaces know the base alone"},
-	{name: "environment's implementation", packages: realParts, imports: join(base, environment, []string{"python-host"}), libraries: anyLibrary,
-		why: "an implementation knows internal/environment/env and the base, and no other implementation"},
-	{name: "oracle", packages: oracles, imports: []string{"internal/base/types", "internal/base/codec", "internal/trace/..."}, libraries: anyLibrary,
-		why: "an oracle imports types and the trace, so that it shares no code with what it judges"},
+	{name: "environment's implementation", packages: environment, imports: join(base, interfaces, []string{"python-host"}), libraries: anyLibrary,
+		why: "an implementation knows env and the base, and no other implementation"},
 	{name: "fixtures", packages: carried, why: "the files of fixtures, for those who read them, and no code"},
-	{name: "stage", packages: stages, imports: []string{"..."}, libraries: anyLibrary,
-		why: "a stage is a world as scripts drive it"},
-	{name: "scenario", packages: []string{"internal/faces/scenario"}, imports: join(base, cores, composition, environment, carried, []string{"internal/faces/api", "internal/faces/api/model"}), libraries: anyLibrary,
-		why: "scripts read what the API shows, by the same names; the world behind it is a Backend"},
-	{name: "view", packages: shown, imports: join(base, cores, composition, shells, environment, faces), libraries: anyLibrary,
+	{name: "oracle", packages: oracles, imports: []string{"internal/base/types", "internal/base/codec"}, libraries: anyLibrary,
+		why: "an oracle imports types and their encoding, so that it shares no code with what it judges"},
+	{name: "view", packages: shown, imports: join(below, shells, faces), libraries: anyLibrary,
 		why: "a view shows a validator to a face, for every world"},
-	{name: "face", packages: faces, imports: join(base, cores, composition, environment), libraries: anyLibrary,
-		why: "a face imports the base, internal/environment/env and what it shows: no shell, no world, no implementation of the environment"},
-	{name: "world", packages: worlds, imports: join(base, cores, composition, shells, environment, realParts, faces, oracles, shown), libraries: anyLibrary,
-		why: "a world imports everything but commands and other worlds"},
-	{name: "command", packages: commands, imports: []string{"..."}, libraries: anyLibrary},
+	{name: "face", packages: faces, imports: join(below, carried, []string{"internal/faces/api", "internal/faces/api/model"}), libraries: anyLibrary,
+		why: "a face imports the base, env, what it shows, and the names of the API: no shell, no world, no implementation of the environment"},
+	{name: "bridge", packages: bridges, imports: join(below, shells, oracles), libraries: anyLibrary,
+		why: "what worlds share knows validators and oracles, and no world"},
+	{name: "world", packages: worlds, imports: join(below, shells, environment, carried, faces, oracles, shown, bridges), libraries: anyLibrary,
+		why: "a world imports what is below it, and no other world"},
+	{name: "command", packages: commands, imports: join(base, interfaces, environment, shells, faces, worlds), libraries: anyLibrary,
+		why: "a command works with worlds and faces, and knows no core"},
+	{name: "check", packages: checks, libraries: anyLibrary,
+		why: "what judges the sources, or builds them, is no part of them"},
 }
 
 // lockAllowed are the files of the base that guard a cache, with the reason why
