@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/mesh"
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/validators/catchup"
 	"github.com/cowboyinc/devnet/validators/rations"
@@ -39,9 +40,9 @@ func classOf(frame []byte) rations.Class {
 		return rations.Bulk
 	}
 	switch frame[0] {
-	case tagVote, tagCertificate:
+	case mesh.Vote, mesh.Certificate:
 		return rations.Votes
-	case tagProposal, tagBlockRequest, tagBlockAnswer, tagCertificateRequest:
+	case mesh.Proposal, mesh.BlockRequest, mesh.BlockAnswer, mesh.CertificateRequest:
 		return rations.Blocks
 	}
 	return rations.Bulk
@@ -53,9 +54,9 @@ func answerOf(frame []byte) (what rations.Answer, answers bool) {
 		return 0, false
 	}
 	switch frame[0] {
-	case tagBlockAnswer:
+	case mesh.BlockAnswer:
 		return rations.Body, true
-	case tagBatch:
+	case mesh.Batch:
 		return rations.Range, true
 	}
 	return 0, false

@@ -5,23 +5,10 @@ import (
 
 	"github.com/cowboyinc/devnet/internal/base/codec"
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/mesh"
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/validators/catchup"
 	"github.com/cowboyinc/devnet/validators/simplex"
-)
-
-// A frame between validators is one byte that names the message, and the
-// message in canonical CBOR.
-const (
-	tagProposal byte = 1 + iota
-	tagVote
-	tagCertificate
-	tagBlockRequest
-	tagBlockAnswer
-	tagCertificateRequest
-	tagRangeRequest
-	tagBatch
-	tagTransactions
 )
 
 // Limits of what one frame carries.
@@ -44,23 +31,23 @@ func encodeFrame(message any) []byte {
 	tag := byte(0)
 	switch message.(type) {
 	case *types.Proposal:
-		tag = tagProposal
+		tag = mesh.Proposal
 	case *types.Vote:
-		tag = tagVote
+		tag = mesh.Vote
 	case *types.Certificate:
-		tag = tagCertificate
+		tag = mesh.Certificate
 	case *simplex.BlockRequest:
-		tag = tagBlockRequest
+		tag = mesh.BlockRequest
 	case *simplex.BlockAnswer:
-		tag = tagBlockAnswer
+		tag = mesh.BlockAnswer
 	case *simplex.CertificateRequest:
-		tag = tagCertificateRequest
+		tag = mesh.CertificateRequest
 	case *catchup.RangeRequest:
-		tag = tagRangeRequest
+		tag = mesh.RangeRequest
 	case *catchup.Batch:
-		tag = tagBatch
+		tag = mesh.Batch
 	case *transactions:
-		tag = tagTransactions
+		tag = mesh.Transactions
 	default:
 		panic(fmt.Sprintf("validators: %T has no frame", message))
 	}
@@ -75,30 +62,31 @@ func decodeFrame(frame []byte) (any, error) {
 	}
 	var message any
 	limit := maxRequestFrame
-	switch frame[0] {
-	case tagProposal:
+	tag, encoded := mesh.Read(frame)
+	switch tag {
+	case mesh.Proposal:
 		message, limit = new(types.Proposal), env.MaxFrameBytes
-	case tagVote:
+	case mesh.Vote:
 		message, limit = new(types.Vote), maxVoteFrame
-	case tagCertificate:
+	case mesh.Certificate:
 		message, limit = new(types.Certificate), maxCertificateFrame
-	case tagBlockRequest:
+	case mesh.BlockRequest:
 		message = new(simplex.BlockRequest)
-	case tagBlockAnswer:
+	case mesh.BlockAnswer:
 		message, limit = new(simplex.BlockAnswer), env.MaxFrameBytes
-	case tagCertificateRequest:
+	case mesh.CertificateRequest:
 		message = new(simplex.CertificateRequest)
-	case tagRangeRequest:
+	case mesh.RangeRequest:
 		message = new(catchup.RangeRequest)
-	case tagBatch:
+	case mesh.Batch:
 		message, limit = new(catchup.Batch), env.MaxFrameBytes
-	case tagTransactions:
+	case mesh.Transactions:
 		message, limit = new(transactions), maxTransactionsFrame
 	default:
-		return nil, fmt.Errorf("a frame of unknown kind %d", frame[0])
+		return nil, fmt.Errorf("a frame of unknown kind %d", tag)
 	}
-	if err := codec.Unmarshal(frame[1:], limit, message); err != nil {
-		return nil, fmt.Errorf("a frame of kind %d: %w", frame[0], err)
+	if err := codec.Unmarshal(encoded, limit, message); err != nil {
+		return nil, fmt.Errorf("a frame of kind %d: %w", tag, err)
 	}
 	return message, nil
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/mesh"
 	"github.com/cowboyinc/devnet/validators/simplex"
 )
 
@@ -33,7 +34,7 @@ type readings struct {
 
 // broadcasts reports whether a frame is of a kind that goes to all.
 func broadcasts(frame []byte) bool {
-	return len(frame) > 0 && (frame[0] == tagProposal || frame[0] == tagVote || frame[0] == tagCertificate)
+	return len(frame) > 0 && (frame[0] == mesh.Proposal || frame[0] == mesh.Vote || frame[0] == mesh.Certificate)
 }
 
 // read decodes a frame, unless that was done. A nil Memo always does.

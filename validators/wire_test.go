@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/mesh"
 	"github.com/cowboyinc/devnet/validators/catchup"
 	"github.com/cowboyinc/devnet/validators/simplex"
 )
@@ -48,7 +49,7 @@ func TestFramesAreThoseOfTheDocument(t *testing.T) {
 			t.Errorf("%s is read as %T", name, message)
 		}
 	}
-	for tag := tagTransactions + 1; tag != 0; tag++ {
+	for tag := mesh.Transactions + 1; tag != 0; tag++ {
 		if _, err := decodeFrame([]byte{tag, 0x80}); err == nil || !strings.Contains(err.Error(), "unknown kind") {
 			t.Fatalf("a frame of kind %d, which WIRE.md does not have: %v", tag, err)
 		}

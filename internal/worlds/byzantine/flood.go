@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/mesh"
 )
 
 // floodFrames is how many frames a flooder adds to each of its own.
@@ -30,20 +31,20 @@ func (m *Mask) rubbish(frame []byte, i int) []byte {
 	bad := types.Vote{Kind: types.Nullify, View: types.View(i + 1), Validator: m.signer.Address(), Signature: types.Signature{byte(i)}}
 	switch i % 8 {
 	case 0:
-		return encode(tagVote, &bad)
+		return encode(mesh.Vote, &bad)
 	case 1:
 		bad.Kind, bad.Height, bad.Block = types.Notarize, 1, types.Keccak(frame)
-		return encode(tagVote, &bad)
+		return encode(mesh.Vote, &bad)
 	case 2:
 		return frame // again: stale by now where it is a certificate
 	case 3:
-		return encode(tagRangeRequest, &rangeRequest{From: 1, To: 64})
+		return encode(mesh.RangeRequest, &rangeRequest{From: 1, To: 64})
 	case 4:
-		return encode(tagBatch, &batch{From: types.Height(i)})
+		return encode(mesh.Batch, &batch{From: types.Height(i)})
 	case 5:
-		return encode(tagTransactions, &transactions{Raw: [][]byte{frame, frame}})
+		return encode(mesh.Transactions, &transactions{Raw: [][]byte{frame, frame}})
 	case 6:
-		return encode(tagBlockAnswer, &blockAnswer{Block: &types.Block{Header: types.Header{ChainID: m.chainID, Height: types.Height(i)}}})
+		return encode(mesh.BlockAnswer, &blockAnswer{Block: &types.Block{Header: types.Header{ChainID: m.chainID, Height: types.Height(i)}}})
 	}
 	return bytes.Repeat([]byte{0xff}, floodBytes)
 }

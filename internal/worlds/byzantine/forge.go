@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/mesh"
 )
 
 // forge answers and tells what is made up but looks right: blocks with another
@@ -13,7 +14,7 @@ import (
 // be refused, and had from somebody else.
 func forge(m *Mask, frame []byte, to receiver) [][]byte {
 	if a := m.answer(frame); a != nil && a.Block != nil {
-		return [][]byte{encode(tagBlockAnswer, &blockAnswer{Block: m.madeUp(a.Block)})}
+		return [][]byte{encode(mesh.BlockAnswer, &blockAnswer{Block: m.madeUp(a.Block)})}
 	}
 	if b := m.batch(frame); b != nil && len(b.Blocks) > 0 {
 		forged := *b
@@ -23,25 +24,25 @@ func forge(m *Mask, frame []byte, to receiver) [][]byte {
 		h := &forged.Blocks[last].Header
 		forged.Finalization = m.inAllNames(types.Certificate{Kind: types.Finalize, Epoch: h.Epoch, View: h.View, Height: h.Height,
 			Block: forged.Blocks[last].Hash()}, to.others)
-		return [][]byte{encode(tagBatch, &forged)}
+		return [][]byte{encode(mesh.Batch, &forged)}
 	}
 	var c types.Certificate
-	if m.read(frame, tagCertificate, &c) && len(c.Votes) > 0 {
+	if m.read(frame, mesh.Certificate, &c) && len(c.Votes) > 0 {
 		repeated := c
 		repeated.Votes = slices.Repeat(c.Votes[:1], len(c.Votes))
 		other := c
 		other.View++
-		return [][]byte{encode(tagCertificate, &repeated), encode(tagCertificate, m.inAllNames(other, to.others)), frame}
+		return [][]byte{encode(mesh.Certificate, &repeated), encode(mesh.Certificate, m.inAllNames(other, to.others)), frame}
 	}
 	var t transactions
-	if m.read(frame, tagTransactions, &t) {
+	if m.read(frame, mesh.Transactions, &t) {
 		for i, raw := range t.Raw {
 			if tx, err := types.DecodeTransaction(raw); err == nil {
 				tx.Value = tx.Value.Add(types.WeiOf(1))
 				t.Raw[i] = tx.Encode()
 			}
 		}
-		return [][]byte{encode(tagTransactions, &t)}
+		return [][]byte{encode(mesh.Transactions, &t)}
 	}
 	return [][]byte{frame}
 }

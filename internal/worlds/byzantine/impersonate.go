@@ -6,6 +6,7 @@ import (
 
 	"github.com/cowboyinc/devnet/internal/base/codec"
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/mesh"
 )
 
 // impersonate tells the truth and lies beside it in the names of others, signed
@@ -29,10 +30,10 @@ func impersonate(m *Mask, frame []byte, to receiver) [][]byte {
 		signature := m.signer.Sign(forged.Digest(m.chainID))
 		for _, name := range to.others {
 			forged.Validator, forged.Signature = name, signature
-			sent = append(sent, encode(tagVote, &forged))
+			sent = append(sent, encode(mesh.Vote, &forged))
 			c.Votes = append(c.Votes, types.CertificateVote{Validator: name, Signature: signature})
 		}
-		sent = append(sent, encode(tagCertificate, &c))
+		sent = append(sent, encode(mesh.Certificate, &c))
 	}
 	return sent
 }

@@ -23,6 +23,7 @@ import (
 
 	"github.com/cowboyinc/devnet/internal/base/codec"
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/mesh"
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 )
@@ -57,18 +58,6 @@ func List() string {
 	}
 	return strings.Join(names, ", ")
 }
-
-// Frames of validators begin with a byte that names the message (docs/WIRE.md).
-// Those of other kinds pass every behaviour.
-const (
-	tagProposal     byte = 1
-	tagVote         byte = 2
-	tagCertificate  byte = 3
-	tagBlockAnswer  byte = 5
-	tagRangeRequest byte = 7
-	tagBatch        byte = 8
-	tagTransactions byte = 9
-)
 
 // behaviour answers which frames go to a peer in place of one.
 type behaviour func(m *Mask, frame []byte, to receiver) [][]byte
@@ -193,7 +182,7 @@ func (t *transport) receiver(to types.Address) receiver {
 // vote reads a frame as one of the validator's own votes, or returns nil.
 func (m *Mask) vote(frame []byte) *types.Vote {
 	var v types.Vote
-	if !m.read(frame, tagVote, &v) || v.Validator != m.signer.Address() {
+	if !m.read(frame, mesh.Vote, &v) || v.Validator != m.signer.Address() {
 		return nil
 	}
 	return &v
@@ -202,7 +191,7 @@ func (m *Mask) vote(frame []byte) *types.Vote {
 // proposal reads a frame as a proposal, or returns nil.
 func (m *Mask) proposal(frame []byte) *types.Proposal {
 	var p types.Proposal
-	if !m.read(frame, tagProposal, &p) || p.Block == nil {
+	if !m.read(frame, mesh.Proposal, &p) || p.Block == nil {
 		return nil
 	}
 	return &p
@@ -216,11 +205,11 @@ func (m *Mask) read(frame []byte, tag byte, into any) bool {
 func (m *Mask) signVote(v types.Vote) []byte {
 	v.Validator = m.signer.Address()
 	v.Signature = m.signer.Sign(v.Digest(m.chainID))
-	return encode(tagVote, &v)
+	return encode(mesh.Vote, &v)
 }
 
 // signProposal returns the frame of a proposal, signed.
 func (m *Mask) signProposal(p types.Proposal) []byte {
 	p.Signature = m.signer.Sign(p.Digest())
-	return encode(tagProposal, &p)
+	return encode(mesh.Proposal, &p)
 }

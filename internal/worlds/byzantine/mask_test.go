@@ -8,6 +8,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/codec"
 	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/mesh"
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 )
@@ -60,7 +61,7 @@ func decoded(t *testing.T, key *crypto.Key, frame []byte) (*types.Proposal, *typ
 	t.Helper()
 	verifier := crypto.NewVerifier(false)
 	switch frame[0] {
-	case tagProposal:
+	case mesh.Proposal:
 		p := new(types.Proposal)
 		if err := codec.Unmarshal(frame[1:], env.MaxFrameBytes, p); err != nil {
 			t.Fatal(err)
@@ -69,7 +70,7 @@ func decoded(t *testing.T, key *crypto.Key, frame []byte) (*types.Proposal, *typ
 			t.Errorf("a proposal is signed by %s", by)
 		}
 		return p, nil
-	case tagVote:
+	case mesh.Vote:
 		v := new(types.Vote)
 		if err := codec.Unmarshal(frame[1:], env.MaxFrameBytes, v); err != nil {
 			t.Fatal(err)
@@ -85,7 +86,7 @@ func decoded(t *testing.T, key *crypto.Key, frame []byte) (*types.Proposal, *typ
 func TestAnEquivocatorTellsTwoHalvesTwoThings(t *testing.T) {
 	w, out, key, c := masked(t, Equivocate)
 	p := proposalBy(key)
-	frame := frameOf(tagProposal, p)
+	frame := frameOf(mesh.Proposal, p)
 	for n := byte(1); n <= 3; n++ {
 		out.Send(peerAt(n), frame)
 	}
@@ -115,7 +116,7 @@ func TestAnEquivocatorVotesTwice(t *testing.T) {
 	for kind, want := range map[types.VoteKind]types.VoteKind{types.Notarize: types.Notarize, types.Finalize: types.Nullify} {
 		w, out, key, _ := masked(t, Equivocate)
 		vote := voteBy(key, kind)
-		out.Send(peerAt(3), frameOf(tagVote, vote))
+		out.Send(peerAt(3), frameOf(mesh.Vote, vote))
 		if len(w.sent[peerAt(3)]) != 2 {
 			t.Fatalf("%v: %d frames", kind, len(w.sent[peerAt(3)]))
 		}
@@ -134,8 +135,8 @@ func TestWhatIsWithheldAndWhatPasses(t *testing.T) {
 	key := crypto.DeriveKey(1, "v0")
 	other := crypto.DeriveKey(1, "v1")
 	frames := map[string][]byte{
-		"proposal": frameOf(tagProposal, proposalBy(key)), "vote": frameOf(tagVote, voteBy(key, types.Notarize)),
-		"another's vote": frameOf(tagVote, voteBy(other, types.Notarize)), "certificate": {3, 0x80}, "empty": {}, "garbage": {tagVote, 0xff},
+		"proposal": frameOf(mesh.Proposal, proposalBy(key)), "vote": frameOf(mesh.Vote, voteBy(key, types.Notarize)),
+		"another's vote": frameOf(mesh.Vote, voteBy(other, types.Notarize)), "certificate": {3, 0x80}, "empty": {}, "garbage": {mesh.Vote, 0xff},
 	}
 	for kind, gone := range map[Kind]string{WithholdVotes: "vote", SilentLeader: "proposal"} {
 		for name, frame := range frames {
@@ -152,7 +153,7 @@ func TestWhatIsWithheldAndWhatPasses(t *testing.T) {
 func TestABadStateRootIsSignedWell(t *testing.T) {
 	w, out, key, c := masked(t, BadStateRoot)
 	p := proposalBy(key)
-	out.Send(peerAt(1), frameOf(tagProposal, p))
+	out.Send(peerAt(1), frameOf(mesh.Proposal, p))
 	bad, _ := decoded(t, key, w.sent[peerAt(1)][0])
 	if bad.Block.Header.StateRoot == p.Block.Header.StateRoot || bad.View != p.View {
 		t.Errorf("%+v", bad)
@@ -171,7 +172,7 @@ func TestAMaskThatIsTakenOffPassesEverything(t *testing.T) {
 		t.Fatal(err)
 	}
 	mask.Honest()
-	out.Send(peerAt(1), frameOf(tagVote, voteBy(key, types.Finalize)))
+	out.Send(peerAt(1), frameOf(mesh.Vote, voteBy(key, types.Finalize)))
 	if len(w.sent[peerAt(1)]) != 1 || mask.Misbehaves() {
 		t.Error("an honest validator's vote did not leave")
 	}
@@ -195,15 +196,15 @@ func tamperedBody(t *testing.T, frame []byte) *types.Block {
 	var a blockAnswer
 	var b batch
 	switch frame[0] {
-	case tagProposal:
+	case mesh.Proposal:
 		if codec.Unmarshal(frame[1:], env.MaxFrameBytes, &p) == nil {
 			return p.Block
 		}
-	case tagBlockAnswer:
+	case mesh.BlockAnswer:
 		if codec.Unmarshal(frame[1:], env.MaxFrameBytes, &a) == nil {
 			return a.Block
 		}
-	case tagBatch:
+	case mesh.Batch:
 		if codec.Unmarshal(frame[1:], env.MaxFrameBytes, &b) == nil && len(b.Blocks) > 0 {
 			return b.Blocks[len(b.Blocks)-1]
 		}
@@ -220,7 +221,7 @@ func TestABodyIsTamperedWithUnderItsHeader(t *testing.T) {
 		p.Block.Transactions = txs
 		p.Block.Header.Transactions, p.Block.Header.Passed = types.TransactionsHash(txs), types.PassedHash(nil)
 		p.Signature = crypto.NewVerifier(true).Signer(key).Sign(p.Digest())
-		for _, frame := range [][]byte{frameOf(tagProposal, p), frameOf(tagBlockAnswer, &blockAnswer{Block: p.Block}), frameOf(tagBatch, &batch{Blocks: []*types.Block{p.Block}})} {
+		for _, frame := range [][]byte{frameOf(mesh.Proposal, p), frameOf(mesh.BlockAnswer, &blockAnswer{Block: p.Block}), frameOf(mesh.Batch, &batch{Blocks: []*types.Block{p.Block}})} {
 			out.Send(peerAt(1), frame)
 		}
 		if len(w.sent[peerAt(1)]) != 3 {
@@ -246,10 +247,10 @@ func TestBodiesAreWithheld(t *testing.T) {
 	w, out, key, c := masked(t, WithholdBody)
 	p := proposalBy(key)
 	for n := byte(1); n <= 3; n++ {
-		out.Send(peerAt(n), frameOf(tagProposal, p))
-		out.Send(peerAt(n), frameOf(tagBlockAnswer, &blockAnswer{Block: p.Block}))
-		out.Send(peerAt(n), frameOf(tagBatch, &batch{Blocks: []*types.Block{p.Block}}))
-		out.Send(peerAt(n), frameOf(tagVote, voteBy(key, types.Notarize)))
+		out.Send(peerAt(n), frameOf(mesh.Proposal, p))
+		out.Send(peerAt(n), frameOf(mesh.BlockAnswer, &blockAnswer{Block: p.Block}))
+		out.Send(peerAt(n), frameOf(mesh.Batch, &batch{Blocks: []*types.Block{p.Block}}))
+		out.Send(peerAt(n), frameOf(mesh.Vote, voteBy(key, types.Notarize)))
 	}
 	for n, want := range map[byte]int{1: 2, 2: 2, 3: 1} { // f = 1 of 4
 		if got := len(w.sent[peerAt(n)]); got != want {
@@ -265,13 +266,13 @@ func TestBodiesAreWithheld(t *testing.T) {
 func TestAnImpersonatorSignsWithItsOwnKey(t *testing.T) {
 	w, out, key, _ := masked(t, Impersonate)
 	verifier := crypto.NewVerifier(false)
-	out.Send(peerAt(1), frameOf(tagVote, voteBy(key, types.Notarize)))
-	out.Send(peerAt(1), frameOf(tagProposal, proposalBy(key)))
+	out.Send(peerAt(1), frameOf(mesh.Vote, voteBy(key, types.Notarize)))
+	out.Send(peerAt(1), frameOf(mesh.Proposal, proposalBy(key)))
 	named := map[types.Address]int{}
 	certificates := 0
 	for _, frame := range w.sent[peerAt(1)] {
 		switch frame[0] {
-		case tagVote:
+		case mesh.Vote:
 			v := new(types.Vote)
 			if err := codec.Unmarshal(frame[1:], env.MaxFrameBytes, v); err != nil {
 				t.Fatal(err)
@@ -280,9 +281,9 @@ func TestAnImpersonatorSignsWithItsOwnKey(t *testing.T) {
 				t.Errorf("a vote of %s is signed by %s", v.Validator, by)
 			}
 			named[v.Validator]++
-		case tagCertificate:
+		case mesh.Certificate:
 			certificates++
-		case tagProposal:
+		case mesh.Proposal:
 			p := new(types.Proposal)
 			if err := codec.Unmarshal(frame[1:], env.MaxFrameBytes, p); err != nil {
 				t.Fatal(err)
@@ -301,7 +302,7 @@ func TestAnImpersonatorSignsWithItsOwnKey(t *testing.T) {
 
 func TestAFlooderTellsTheTruthAmongRubbish(t *testing.T) {
 	w, out, key, c := masked(t, Flood)
-	frame := frameOf(tagVote, voteBy(key, types.Finalize))
+	frame := frameOf(mesh.Vote, voteBy(key, types.Finalize))
 	out.Send(peerAt(2), frame)
 	kinds := map[byte]bool{}
 	for _, f := range w.sent[peerAt(2)] {

@@ -1,6 +1,9 @@
 package byzantine
 
-import "github.com/cowboyinc/devnet/internal/base/types"
+import (
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/mesh"
+)
 
 // The frames of the shell that behaviours read or make, as docs/WIRE.md has
 // them: this package stands outside of what it lies to.
@@ -29,7 +32,7 @@ type (
 // answer reads a frame as the body that a peer asked for, or returns nil.
 func (m *Mask) answer(frame []byte) *blockAnswer {
 	var a blockAnswer
-	if !m.read(frame, tagBlockAnswer, &a) || a.Block == nil {
+	if !m.read(frame, mesh.BlockAnswer, &a) || a.Block == nil {
 		return nil
 	}
 	return &a
@@ -38,7 +41,7 @@ func (m *Mask) answer(frame []byte) *blockAnswer {
 // batch reads a frame as finalized blocks, or returns nil.
 func (m *Mask) batch(frame []byte) *batch {
 	var b batch
-	if !m.read(frame, tagBatch, &b) {
+	if !m.read(frame, mesh.Batch, &b) {
 		return nil
 	}
 	return &b

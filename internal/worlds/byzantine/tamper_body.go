@@ -5,6 +5,7 @@ import (
 
 	"github.com/cowboyinc/devnet/internal/base/codec"
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/mesh"
 )
 
 // tamperBody sends blocks whose transactions are not those that their headers
@@ -15,17 +16,17 @@ func tamperBody(m *Mask, frame []byte, _ receiver) [][]byte {
 	if p := m.proposal(frame); p != nil {
 		forged := *p
 		forged.Block = tampered(p.Block)
-		return [][]byte{encode(tagProposal, &forged)}
+		return [][]byte{encode(mesh.Proposal, &forged)}
 	}
 	if a := m.answer(frame); a != nil {
-		return [][]byte{encode(tagBlockAnswer, &blockAnswer{Block: tampered(a.Block)})}
+		return [][]byte{encode(mesh.BlockAnswer, &blockAnswer{Block: tampered(a.Block)})}
 	}
 	if b := m.batch(frame); b != nil && len(b.Blocks) > 0 {
 		forged := *b
 		forged.Blocks = slices.Clone(b.Blocks)
 		last := len(forged.Blocks) - 1
 		forged.Blocks[last] = tampered(forged.Blocks[last])
-		return [][]byte{encode(tagBatch, &forged)}
+		return [][]byte{encode(mesh.Batch, &forged)}
 	}
 	return [][]byte{frame}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/faces/oracle"
+	"github.com/cowboyinc/devnet/internal/worlds/observe"
 	"github.com/cowboyinc/devnet/validators"
 	"github.com/cowboyinc/devnet/validators/ledger"
 	"github.com/cowboyinc/devnet/validators/simplex"
@@ -64,7 +65,7 @@ type Network struct {
 	tip     types.Height // highest height that any validator finalized
 	failure error
 	last    overheard
-	audits  audits
+	audits  *observe.Audits
 	wiped   map[string]bool // lost their disks at some time
 	behaviour
 	steering
@@ -74,7 +75,7 @@ type Network struct {
 func NewNetwork(c NetworkConfig) (*Network, error) {
 	c.fill()
 	n := &Network{World: New(c.World), config: c, running: map[string]*validators.Validator{}, wiped: map[string]bool{},
-		keys: map[string]*crypto.Key{}, nonces: map[string]types.Nonce{}, system: crypto.DeriveKey(c.World.Seed, "system"), audits: audits{sample: c.Sample}}
+		keys: map[string]*crypto.Key{}, nonces: map[string]types.Nonce{}, system: crypto.DeriveKey(c.World.Seed, "system"), audits: observe.Every(c.Sample)}
 	n.scheme = crypto.NewKeyedHash(types.Keccak(fmt.Append(nil, "sim", c.World.Seed)))
 	if c.Real {
 		n.scheme = crypto.NewVerifier(true)
@@ -83,7 +84,7 @@ func NewNetwork(c NetworkConfig) (*Network, error) {
 		n.memo = validators.NewMemo()
 	}
 	n.makeGenesis()
-	rules, err := RulesOf(n.Genesis, n.scheme.Recover)
+	rules, err := observe.RulesOf(n.Genesis, n.scheme.Recover)
 	if err != nil {
 		return nil, err
 	}
@@ -206,7 +207,7 @@ func (n *Network) nameOf(a types.Address) string {
 
 // observe tells the oracles what a validator finalized.
 func (n *Network) observe(f validators.Finality) {
-	for i, o := range observations(f, n.keys[f.Validator].Address(), &n.audits) {
+	for i, o := range n.audits.Observations(f, n.keys[f.Validator].Address()) {
 		r := f.Results[i]
 		n.tip = max(n.tip, r.Block.Header.Height)
 		n.Note(f.Validator, "final", r.Hash[:])
@@ -235,33 +236,6 @@ func (n *Network) keep(name string, r *ledger.Result) {
 	kept()
 }
 
-// moneyOf reads all the money of a state.
-func moneyOf(s *ledger.State) *oracle.Money {
-	supply := s.Supply()
-	m := &oracle.Money{Minted: supply.Minted, Burned: supply.Burned(), Bids: s.Account(types.TimerEscrow).Balance}
-	actors.ScanAccounts(stateReader{s}, func(_ types.Address, a actors.Account) bool {
-		m.Balances = append(m.Balances, a.Balance)
-		return true
-	})
-	s.Messages(func(message *actors.Message) bool {
-		m.Escrows = append(m.Escrows, message.Prepaid())
-		return true
-	})
-	return m
-}
-
-// stateReader is a state as actors reads it.
-type stateReader struct{ *ledger.State }
-
-// Get implements actors.Reader.
-func (s stateReader) Get(key []byte) (value []byte) {
-	s.Scan(key, append(slices.Clone(key), 0), func(_, found []byte) bool {
-		value = found
-		return false
-	})
-	return value
-}
-
 // overheard is the last frame that was overheard: one goes to many.
 type overheard struct {
 	from  types.Address
@@ -273,8 +247,8 @@ type overheard struct {
 // certificate will hold.
 func (n *Network) overhear(from types.Address, frame []byte) {
 	if n.last.from != from || !bytes.Equal(n.last.frame, frame) {
-		n.last = overheard{from, frame, VoteIn(frame, from, n.config.ChainID, n.scheme.Recover)}
-		if p := ProposalIn(frame); p != nil {
+		n.last = overheard{from, frame, observe.VoteIn(frame, from, n.config.ChainID, n.scheme.Recover)}
+		if p := observe.ProposalIn(frame); p != nil {
 			n.Judge.Proposed(from, p.Block)
 		}
 	}

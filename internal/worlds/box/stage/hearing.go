@@ -4,7 +4,7 @@ import (
 	"sync"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
-	"github.com/cowboyinc/devnet/internal/worlds/sim"
+	"github.com/cowboyinc/devnet/internal/worlds/observe"
 )
 
 // maxHeard bounds the frames that wait to be judged. They are judged with each
@@ -29,7 +29,7 @@ type spoken struct {
 // hear implements box.Config.Overhear. A frame that goes to all peers in turn is
 // kept once.
 func (h *hearing) hear(from types.Address, frame []byte) {
-	if len(frame) == 0 || len(frame) > sim.MaxVoteBytes {
+	if len(frame) == 0 || len(frame) > observe.MaxVoteBytes {
 		return
 	}
 	h.mu.Lock()

@@ -11,7 +11,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/oracle"
 	"github.com/cowboyinc/devnet/internal/faces/scenario"
 	"github.com/cowboyinc/devnet/internal/worlds/box"
-	"github.com/cowboyinc/devnet/internal/worlds/sim"
+	"github.com/cowboyinc/devnet/internal/worlds/observe"
 	"github.com/cowboyinc/devnet/validators"
 	"github.com/cowboyinc/devnet/validators/mempool"
 	"github.com/cowboyinc/devnet/validators/simplex"
@@ -55,7 +55,7 @@ func newJudge(trace io.Writer, told *scenario.Timeline) *judge {
 // begin tells what the chain began with.
 func (j *judge) begin(n *box.Network) error {
 	genesis := n.Genesis()
-	rules, err := sim.RulesOf(genesis, j.recover)
+	rules, err := observe.RulesOf(genesis, j.recover)
 	if err != nil {
 		return err
 	}
@@ -122,7 +122,7 @@ func (j *judge) see(f validators.Finality) {
 	for _, r := range f.Results {
 		j.told.Final(j.network.Now(), r.Block.Header.Height, r.Receipts)
 	}
-	for _, o := range sim.Observations(f, j.address(f.Validator), sampleEvery) {
+	for _, o := range observe.Every(sampleEvery).Observations(f, j.address(f.Validator)) {
 		j.oracles.Observe(o)
 		j.oracles.Kept(o.Validator, o.Block.Header.Height, o.Hash)
 		j.note(traced{Kind: "final", Node: f.Validator, Height: o.Block.Header.Height, Hash: &o.Hash, Time: uint64(o.Block.Header.Timestamp)})
@@ -178,7 +178,7 @@ func (j *judge) err() error {
 // also those that no certificate will hold. It is called with the lock held.
 func (j *judge) listen() {
 	for _, s := range j.votes.take() {
-		if vote := sim.VoteIn(s.frame, s.from, j.network.Genesis().ChainID, j.recover); vote != nil {
+		if vote := observe.VoteIn(s.frame, s.from, j.network.Genesis().ChainID, j.recover); vote != nil {
 			j.oracles.Vote(*vote)
 		}
 	}

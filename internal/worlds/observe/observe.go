@@ -1,8 +1,13 @@
-package sim
+// Package observe is the bridge from validators to the oracles: what they are told
+// of a chain's beginning, of the blocks that a validator made final, and of the
+// frames it sent. Every world judges its runs through it; the oracles know none of
+// the types it reads.
+package observe
 
 import (
+	"slices"
+
 	"github.com/cowboyinc/devnet/actors"
-	"github.com/cowboyinc/devnet/internal/base/codec"
 	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/types"
@@ -11,24 +16,21 @@ import (
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
 
-// Observations is what the oracles are told of blocks that a validator made
-// final. Every sample-th height is shown with all of its state and money.
-func Observations(f validators.Finality, who types.Address, sample types.Height) []oracle.Observation {
-	return observations(f, who, &audits{sample: sample})
-}
-
 // maxAudited is how many audits a network remembers: validators are seldom
 // further apart.
 const maxAudited = 2
 
-// audits shows every sample-th block with its state and money. Validators that
+// Audits shows every sample-th block with its state and money. Validators that
 // share a state, as they share the execution of a block, are shown one reading
 // of it.
-type audits struct {
+type Audits struct {
 	sample types.Height
 	last   [maxAudited]audit
 	wrote  [maxAudited]entered
 }
+
+// Every shows all of the state and the money of every sample-th height.
+func Every(sample types.Height) *Audits { return &Audits{sample: sample} }
 
 // entered is what a block wrote into accounts and into the queue of messages.
 type entered struct {
@@ -39,7 +41,7 @@ type entered struct {
 
 // entered returns what a block wrote of money, read once where validators share
 // its result.
-func (a *audits) entered(r *ledger.Result) *entered {
+func (a *Audits) entered(r *ledger.Result) *entered {
 	place := &a.wrote[r.Block.Header.Height%maxAudited]
 	if place.of == r {
 		return place
@@ -62,7 +64,7 @@ type audit struct {
 }
 
 // of returns the audit of a block, or an empty one where none is due.
-func (a *audits) of(r *ledger.Result) audit {
+func (a *Audits) of(r *ledger.Result) audit {
 	h := r.Block.Header.Height
 	if h%a.sample != 0 {
 		return audit{}
@@ -76,6 +78,33 @@ func (a *audits) of(r *ledger.Result) audit {
 		})
 	}
 	return *place
+}
+
+// stateReader is a state as actors reads it.
+type stateReader struct{ *ledger.State }
+
+// Get implements actors.Reader.
+func (s stateReader) Get(key []byte) (value []byte) {
+	s.Scan(key, append(slices.Clone(key), 0), func(_, found []byte) bool {
+		value = found
+		return false
+	})
+	return value
+}
+
+// moneyOf reads all the money of a state.
+func moneyOf(s *ledger.State) *oracle.Money {
+	supply := s.Supply()
+	m := &oracle.Money{Minted: supply.Minted, Burned: supply.Burned(), Bids: s.Account(types.TimerEscrow).Balance}
+	actors.ScanAccounts(stateReader{s}, func(_ types.Address, a actors.Account) bool {
+		m.Balances = append(m.Balances, a.Balance)
+		return true
+	})
+	s.Messages(func(message *actors.Message) bool {
+		m.Escrows = append(m.Escrows, message.Prepaid())
+		return true
+	})
+	return m
 }
 
 // RulesOf tells the oracles what a chain begins with.
@@ -109,10 +138,12 @@ func LaneRules(p *params.Params) oracle.Lane {
 		WeightMax: p.WeightMax, Reserve: p.BiasReservePrice, FiresBlock: p.MaxFiresPerBlock, FiresActor: p.MaxFiresPerActor}
 }
 
-func observations(f validators.Finality, who types.Address, audits *audits) []oracle.Observation {
+// Observations is what the oracles are told of blocks that a validator made
+// final.
+func (a *Audits) Observations(f validators.Finality, who types.Address) []oracle.Observation {
 	out := make([]oracle.Observation, 0, len(f.Results))
 	for i, r := range f.Results {
-		audit, wrote := audits.of(r), audits.entered(r)
+		audit, wrote := a.of(r), a.entered(r)
 		o := oracle.Observation{Validator: who, Block: r.Block, Hash: r.Hash, StateRoot: r.State.Root(), Receipts: r.Receipts,
 			Timers: r.Timers, Lane: LaneRules(r.State.Params()), NextSet: r.NextSet,
 			State: audit.state, Money: audit.money, Accounts: wrote.accounts, Sent: wrote.sent}
@@ -122,35 +153,4 @@ func observations(f validators.Finality, who types.Address, audits *audits) []or
 		out = append(out, o)
 	}
 	return out
-}
-
-// MaxVoteBytes bounds what VoteIn tries to read as a vote.
-const MaxVoteBytes = 16 << 10
-
-// voteHead begins a vote: it is an array of eight.
-const voteHead = 0x88
-
-// VoteIn reads a frame that a validator sent as a vote of its own, or returns nil
-// where it is none, or not signed by it. A frame is a byte that names it, and CBOR.
-func VoteIn(frame []byte, from types.Address, chainID uint64, recover func(types.Hash, types.Signature) (types.Address, bool)) *types.Vote {
-	var vote types.Vote
-	if len(frame) < 2 || len(frame) > MaxVoteBytes || frame[1] != voteHead || codec.Unmarshal(frame[1:], MaxVoteBytes, &vote) != nil || vote.Validator != from {
-		return nil
-	}
-	if signer, ok := recover(vote.Digest(chainID), vote.Signature); !ok || signer != from {
-		return nil
-	}
-	return &vote
-}
-
-// tagProposal begins the frame of a proposal (docs/WIRE.md).
-const tagProposal = 1
-
-// ProposalIn reads a frame as a proposal, or returns nil where it is none.
-func ProposalIn(frame []byte) *types.Proposal {
-	var p types.Proposal
-	if len(frame) < 2 || frame[0] != tagProposal || codec.Unmarshal(frame[1:], types.MaxBlockBytes+1024, &p) != nil || p.Block == nil {
-		return nil
-	}
-	return &p
 }

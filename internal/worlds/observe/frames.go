@@ -1,0 +1,34 @@
+package observe
+
+import (
+	"github.com/cowboyinc/devnet/internal/base/codec"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/mesh"
+)
+
+// MaxVoteBytes bounds what VoteIn tries to read as a vote.
+const MaxVoteBytes = 16 << 10
+
+// VoteIn reads a frame that a validator sent as a vote of its own, or returns nil
+// where it is none, or not signed by it.
+func VoteIn(frame []byte, from types.Address, chainID uint64, recover func(types.Hash, types.Signature) (types.Address, bool)) *types.Vote {
+	var vote types.Vote
+	tag, message := mesh.Read(frame)
+	if tag != mesh.Vote || len(frame) > MaxVoteBytes || codec.Unmarshal(message, MaxVoteBytes, &vote) != nil || vote.Validator != from {
+		return nil
+	}
+	if signer, ok := recover(vote.Digest(chainID), vote.Signature); !ok || signer != from {
+		return nil
+	}
+	return &vote
+}
+
+// ProposalIn reads a frame as a proposal, or returns nil where it is none.
+func ProposalIn(frame []byte) *types.Proposal {
+	var p types.Proposal
+	tag, message := mesh.Read(frame)
+	if tag != mesh.Proposal || codec.Unmarshal(message, types.MaxBlockBytes+1024, &p) != nil || p.Block == nil {
+		return nil
+	}
+	return &p
+}
