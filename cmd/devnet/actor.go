@@ -12,7 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
-	"github.com/cowboyinc/devnet/internal/faces/api"
+	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/faces/api/client"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
@@ -40,8 +40,8 @@ func actorCommand() *cli.Command {
 				Flags: []cli.Flag{
 					&cli.StringFlag{Name: "value", Value: "0", Usage: "`CBY` to move along"},
 					&cli.StringFlag{Name: "sponsor", Value: "0", Usage: "at most `CBY` that timers of the actor may cost the caller"},
-					&cli.Uint64Flag{Name: "cycles", DefaultText: grouped(uint64(api.DefaultCycles)), Usage: "at most `N` cycles may be used"},
-					&cli.Uint64Flag{Name: "cells", DefaultText: "the payload's and " + grouped(uint64(api.DefaultCells)), Usage: "at most `N` cells may be used"},
+					&cli.Uint64Flag{Name: "cycles", DefaultText: grouped(uint64(wallet.DefaultCycles)), Usage: "at most `N` cycles may be used"},
+					&cli.Uint64Flag{Name: "cells", DefaultText: "the payload's and " + grouped(uint64(wallet.DefaultCells)), Usage: "at most `N` cells may be used"},
 					&cli.BoolFlag{Name: "dry-run", Usage: "only say what it would do"},
 					fromFlag, jsonFlag, httpFlag},
 				Action: actorCall},

@@ -2,19 +2,15 @@ package api
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"net/http"
 	"strings"
 
-	"github.com/cowboyinc/devnet/internal/base/codec"
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
-
-// FaucetName is the key of the genesis account that POST /faucet gives from.
-const FaucetName = "faucet"
 
 func (s *Server) registerDevnet() {
 	serve(s, operation{id: "faucet", method: http.MethodPost, path: "/faucet", tag: tagDevnet,
@@ -81,11 +77,11 @@ func (s *Server) faucet(ctx context.Context, in *faucetInput) (m model.Faucet, e
 		return m, err
 	}
 	amount := s.info.Faucet
-	key := s.backend.Signer(FaucetName)
+	key := s.backend.Signer(wallet.Faucet)
 	if key == nil {
 		return m, Refuse(http.StatusForbidden, "no_faucet", "this network has no faucet account")
 	}
-	r, err := s.sign(ctx, v, key, draft{to: &to, value: amount, payload: codec.Marshal(types.Transfer{Kind: types.KindTransfer})})
+	r, err := s.sign(ctx, v, key, wallet.Draft{To: &to, Value: amount, Payload: types.Transfer{Kind: types.KindTransfer}})
 	if err != nil {
 		return m, err
 	}
@@ -126,10 +122,10 @@ func (s *Server) send(ctx context.Context, in *sendInput) (m model.Receipt, err 
 	if body.Handler == "" && sponsor != nil {
 		return m, Refuse(http.StatusBadRequest, "invalid_request", "a sponsor needs a handler, whose timers it may pay for").At("sponsor")
 	}
-	d := draft{to: &to, value: or(body.Value, types.Wei{}), cycles: body.CyclesLimit, cells: body.CellsLimit,
-		payload: codec.Marshal(types.Transfer{Kind: types.KindTransfer})}
+	d := wallet.Draft{To: &to, Value: or(body.Value, types.Wei{}), Cycles: body.CyclesLimit, Cells: body.CellsLimit,
+		Payload: types.Transfer{Kind: types.KindTransfer}}
 	if body.Handler != "" {
-		d.payload = codec.Marshal(types.Execute{Kind: types.KindExecute, Handler: body.Handler, Payload: data, Sponsor: sponsor})
+		d.Payload = types.Execute{Kind: types.KindExecute, Handler: body.Handler, Payload: data, Sponsor: sponsor}
 	}
 	var r *Receipt
 	if body.DryRun {
@@ -143,7 +139,7 @@ func (s *Server) send(ctx context.Context, in *sendInput) (m model.Receipt, err 
 	return receiptModel(&r.Receipt, r.Logs), nil
 }
 
-func (s *Server) simulate(ctx context.Context, v View, key env.Signer, d draft) (*Receipt, error) {
+func (s *Server) simulate(ctx context.Context, v View, key env.Signer, d wallet.Draft) (*Receipt, error) {
 	free, err := s.reader()
 	if err != nil {
 		return nil, err
@@ -153,7 +149,7 @@ func (s *Server) simulate(ctx context.Context, v View, key env.Signer, d draft) 
 	if err != nil {
 		return nil, err
 	}
-	return v.Simulate(ctx, d.sign(s.info.ChainID, v.Head(), key, account.Nonce))
+	return v.Simulate(ctx, d.Sign(offer(s.info.ChainID, v.Head()), key, account.Nonce))
 }
 
 type deployInput struct{ Body model.DeployRequest }
@@ -186,8 +182,8 @@ func (s *Server) deploy(ctx context.Context, in *deployInput) (m model.Deployed,
 		}
 		defer release()
 	}
-	d := draft{value: or(body.Fund, types.Wei{}), cycles: body.CyclesLimit, cells: body.CellsLimit, code: code,
-		deploy: &types.Deploy{Kind: types.KindDeploy, Code: code, Init: init, Manifest: types.Manifest{Name: body.Name}}}
+	d := wallet.Draft{Value: or(body.Fund, types.Wei{}), Cycles: body.CyclesLimit, Cells: body.CellsLimit,
+		Payload: types.Deploy{Kind: types.KindDeploy, Code: code, Init: init, Manifest: types.Manifest{Name: body.Name}}}
 	if err := s.runnable(ctx, v, key, d); err != nil {
 		return m, err
 	}
@@ -200,7 +196,7 @@ func (s *Server) deploy(ctx context.Context, in *deployInput) (m model.Deployed,
 
 // runnable refuses a deploy that no validator here could execute, since it
 // would wait for one without end. What the code itself does is not judged.
-func (s *Server) runnable(ctx context.Context, v View, key env.Signer, d draft) error {
+func (s *Server) runnable(ctx context.Context, v View, key env.Signer, d wallet.Draft) error {
 	_, err := s.simulate(ctx, v, key, d)
 	var refused *Error
 	if errors.As(err, &refused) && (refused.Body.Code == CodeNoProgramHost || refused.Body.Code == CodeHostFailed) {
@@ -266,7 +262,7 @@ func (s *Server) key(name string) (env.Signer, error) {
 }
 
 // sign signs a transaction, submits it and waits for its receipt.
-func (s *Server) sign(ctx context.Context, v View, key env.Signer, d draft) (*Receipt, error) {
+func (s *Server) sign(ctx context.Context, v View, key env.Signer, d wallet.Draft) (*Receipt, error) {
 	if err := s.moving(); err != nil {
 		return nil, err
 	}
@@ -277,7 +273,7 @@ func (s *Server) sign(ctx context.Context, v View, key env.Signer, d draft) (*Re
 	defer free()
 	head, chain := v.Head(), s.info.ChainID
 	h, nonce, err := s.nonces.submit(ctx, key.Address(), head.Height, func(nonce types.Nonce) []byte {
-		return d.sign(chain, head, key, nonce).Encode()
+		return d.Sign(offer(chain, head), key, nonce).Encode()
 	})
 	if err != nil {
 		return nil, err
@@ -290,37 +286,10 @@ func (s *Server) sign(ctx context.Context, v View, key env.Signer, d draft) (*Re
 	return r, err
 }
 
-// draft is a transaction before it has a nonce, fees and a signature.
-type draft struct {
-	to      *types.Address
-	value   types.Wei
-	cycles  *types.Cycles
-	cells   *types.Cells
-	payload codec.RawMessage
-	deploy  *types.Deploy // instead of payload: its salt is made of the nonce
-	code    []byte
-}
-
-// sign offers twice the next block's base fees, which holds for at least five
-// blocks of the steepest rise, and no tip.
-func (d draft) sign(chain uint64, head Head, key env.Signer, nonce types.Nonce) *types.Transaction {
-	body := d.payload
-	if d.deploy != nil {
-		deploy := *d.deploy
-		// The address depends on deployer, salt and code: the nonce lets one
-		// account deploy one code many times.
-		deploy.Salt = types.Keccak([]byte("devnet/deploy"), binary.BigEndian.AppendUint64(nil, uint64(nonce)))
-		body = codec.Marshal(deploy)
-	}
-	tx := &types.Transaction{
-		ChainID: chain, Nonce: nonce, To: d.to, Value: d.value, Payload: body,
-		CyclesLimit:    or(d.cycles, DefaultCycles.Add(types.Cycles(4*len(d.code)))),
-		CellsLimit:     or(d.cells, DefaultCells.Add(types.Cells(2*len(body)))),
-		MaxFeePerCycle: head.NextBaseFeeCycle.Mul(2), MaxFeePerCell: head.NextBaseFeeCell.Mul(2),
-	}
-	sig := key.Sign(tx.SigningDigest())
-	tx.Signature = &sig
-	return tx
+// offer is what the devnet offers for a transaction: twice the next block's base
+// fees.
+func offer(chain uint64, head Head) wallet.Offer {
+	return wallet.Times(2, chain, head.NextBaseFeeCycle, head.NextBaseFeeCell)
 }
 
 func or[T any](given *T, otherwise T) T {

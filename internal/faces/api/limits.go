@@ -56,11 +56,6 @@ const (
 	EventWriteTimeout = 10 * time.Second
 	EventKeepAlive    = 15 * time.Second
 
-	// DefaultCycles is the cycles limit of a transaction the devnet signs, and
-	// DefaultCells what its cells limit has beside its payload.
-	DefaultCycles types.Cycles = 2_000_000
-	DefaultCells  types.Cells  = 100_000
-
 	// NonceTries is how often a devnet transaction is signed anew when somebody
 	// else took its nonce.
 	NonceTries = 8

@@ -10,6 +10,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/base/program"
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 )
@@ -52,7 +53,7 @@ const testChain = 8011
 func newMemory() *memory {
 	m := &memory{auto: true, keys: map[string]*crypto.Key{}, accounts: map[types.Address]*Account{}, actors: map[types.Address]*Actor{},
 		state: map[types.Address]map[string][]byte{}, senders: map[types.Hash]types.Address{}, changed: make(chan struct{})}
-	for _, name := range []string{"alice", "bob", "system", FaucetName} {
+	for _, name := range []string{"alice", "bob", "system", wallet.Faucet} {
 		key := crypto.DeriveKey(1, name)
 		m.keys[name] = key
 		m.accounts[key.Address()] = &Account{Balance: types.WeiOf(1_000_000 * types.CBY)}

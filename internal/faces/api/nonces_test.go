@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
@@ -58,12 +59,12 @@ func TestConcurrentSendsNeverCollide(t *testing.T) {
 func TestANonceThatAnotherTookIsPassedOver(t *testing.T) {
 	w := newWorld(t, func(m *memory) { m.auto = false })
 	alice := w.chain.keys["alice"]
-	foreign := draft{to: &types.Address{5}, payload: transferPayload}.sign(testChain, Head{}, alice, 0)
+	foreign := wallet.Draft{To: &types.Address{5}, Payload: transferPayload}.Sign(offer(testChain, Head{}), alice, 0)
 	if _, err := w.chain.Submit(context.Background(), foreign.Encode()); err != nil {
 		t.Fatal(err)
 	}
 	h, _, err := w.server.nonces.submit(context.Background(), alice.Address(), 0, func(n types.Nonce) []byte {
-		return draft{to: &types.Address{6}, payload: transferPayload}.sign(testChain, Head{}, alice, n).Encode()
+		return wallet.Draft{To: &types.Address{6}, Payload: transferPayload}.Sign(offer(testChain, Head{}), alice, n).Encode()
 	})
 	if err != nil || len(w.chain.pool) != 2 || w.chain.pool[1].Nonce != 1 {
 		t.Fatal(h, err, len(w.chain.pool))

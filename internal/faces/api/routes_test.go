@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cowboyinc/devnet/internal/base/codec"
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
@@ -124,8 +124,8 @@ func TestATransactionMayBeSubmittedInBothForms(t *testing.T) {
 	sign := func() []byte {
 		key := w.chain.keys["bob"]
 		to := w.chain.keys["alice"].Address()
-		d := draft{to: &to, value: types.WeiOf(5), payload: codec.Marshal(types.Transfer{Kind: types.KindTransfer})}
-		return d.sign(testChain, Head{}, key, w.chain.NextNonce(key.Address())).Encode()
+		d := wallet.Draft{To: &to, Value: types.WeiOf(5), Payload: types.Transfer{Kind: types.KindTransfer}}
+		return d.Sign(offer(testChain, Head{}), key, w.chain.NextNonce(key.Address())).Encode()
 	}
 	raw := sign()
 	status, data := w.call("POST", "/submit", raw, "Content-Type", "application/cbor")
@@ -218,7 +218,7 @@ func TestLimitsOfASendAreThoseAskedFor(t *testing.T) {
 		t.Fatalf("%+v", tx)
 	}
 	r = post[model.Receipt](w, "/devnet/send", model.SendRequest{From: "alice", To: "bob"})
-	if tx := get[model.Transaction](w, "/transaction/"+r.Hash.String()); tx.CyclesLimit != DefaultCycles || tx.CellsLimit < DefaultCells {
+	if tx := get[model.Transaction](w, "/transaction/"+r.Hash.String()); tx.CyclesLimit != wallet.DefaultCycles || tx.CellsLimit < wallet.DefaultCells {
 		t.Fatalf("%+v", tx)
 	}
 }

@@ -2,7 +2,6 @@ package scenario
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"maps"
@@ -14,8 +13,8 @@ import (
 	"github.com/cowboyinc/devnet/actors"
 	"github.com/cowboyinc/devnet/actors/samples"
 	"github.com/cowboyinc/devnet/fixtures"
-	"github.com/cowboyinc/devnet/internal/base/codec"
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
@@ -77,20 +76,11 @@ func (n *network) nextNonce(sender types.Address) types.Nonce {
 	return next
 }
 
-// draft is a transaction before it has a nonce, fees and a signature.
-type draft struct {
-	to            *types.Address
-	value         types.Wei
-	cycles, cells uint64
-	payload       any
-	salted        *types.Deploy
-}
-
 // submit signs a transaction of a devnet account and hands it in. It offers four
 // times the next block's base fees, which holds for ten blocks of the steepest
 // rise.
-func (c *call) submit(n *network, d draft) (types.Hash, error) {
-	name := "alice"
+func (c *call) submit(n *network, d wallet.Draft) (types.Hash, error) {
+	name := wallet.Users()[0]
 	if c.has("sender") {
 		name = get[string](c, "sender")
 	}
@@ -112,21 +102,7 @@ func (c *call) submit(n *network, d draft) (types.Hash, error) {
 		return types.Hash{}, failure("%s: %v", c.title, err)
 	}
 	head, nonce := v.Head(), n.nextNonce(key.Address())
-	if d.salted != nil {
-		d.salted.Salt = types.Keccak([]byte("devnet/deploy"), binary.BigEndian.AppendUint64(nil, uint64(nonce)))
-		d.payload = *d.salted
-	}
-	tx := &types.Transaction{ChainID: n.backend.Info().ChainID, Nonce: nonce, To: d.to, Value: d.value, Payload: codec.Marshal(d.payload),
-		CyclesLimit: types.Cycles(d.cycles), CellsLimit: types.Cells(d.cells),
-		MaxFeePerCycle: head.NextBaseFeeCycle.Mul(4), MaxFeePerCell: head.NextBaseFeeCell.Mul(4)}
-	if tx.CyclesLimit == 0 {
-		tx.CyclesLimit = api.DefaultCycles
-	}
-	if tx.CellsLimit == 0 {
-		tx.CellsLimit = api.DefaultCells + types.Cells(2*len(tx.Payload))
-	}
-	signature := key.Sign(tx.SigningDigest())
-	tx.Signature = &signature
+	tx := d.Sign(wallet.Times(4, n.backend.Info().ChainID, head.NextBaseFeeCycle, head.NextBaseFeeCell), key, nonce)
 	raw := tx.Encode()
 	hash, err := n.backend.Submit(raw)
 	if refused := asRefused(err); refused != nil && refused.Body.Code == "no_validator" {
@@ -172,8 +148,8 @@ func netDeploy(c *call) (starlark.Value, error) {
 	if _, err := n.named(name); err == nil {
 		return nil, mistake("net.deploy: the name %q is taken", name)
 	}
-	hash, err := c.submit(n, draft{value: get[types.Wei](c, "fund"), cycles: uint64(api.DefaultCycles) + 4*uint64(len(code)),
-		salted: &types.Deploy{Kind: types.KindDeploy, Code: code, Init: get[[]byte](c, "init"), Manifest: types.Manifest{Name: name}}})
+	hash, err := c.submit(n, wallet.Draft{Value: get[types.Wei](c, "fund"),
+		Payload: types.Deploy{Kind: types.KindDeploy, Code: code, Init: get[[]byte](c, "init"), Manifest: types.Manifest{Name: name}}})
 	if err != nil {
 		return nil, err
 	}
@@ -222,11 +198,20 @@ func (r *runtime) code(file string) ([]byte, error) {
 	return nil, err
 }
 
-func (c *call) executeDraft() draft {
+func (c *call) executeDraft() wallet.Draft {
 	to := get[types.Address](c, "actor")
-	return draft{to: &to, value: get[types.Wei](c, "value"), cycles: get[uint64](c, "cycles"), cells: get[uint64](c, "cells"),
-		payload: types.Execute{Kind: types.KindExecute, Handler: get[string](c, "handler"), Payload: get[[]byte](c, "payload"),
+	return wallet.Draft{To: &to, Value: get[types.Wei](c, "value"), Cycles: stated[types.Cycles](c, "cycles"), Cells: stated[types.Cells](c, "cells"),
+		Payload: types.Execute{Kind: types.KindExecute, Handler: get[string](c, "handler"), Payload: get[[]byte](c, "payload"),
 			Sponsor: types.SponsorOf(get[types.Wei](c, "sponsor"))}}
+}
+
+// stated is a limit that a script gives, or nil where it gives none.
+func stated[T ~uint64](c *call, name string) *T {
+	limit := T(get[uint64](c, name))
+	if limit == 0 {
+		return nil
+	}
+	return &limit
 }
 
 func netCall(c *call) (starlark.Value, error) {
@@ -255,7 +240,7 @@ func netSend(c *call) (starlark.Value, error) {
 
 func netTransfer(c *call) (starlark.Value, error) {
 	to := get[types.Address](c, "to")
-	hash, err := c.submit(netOf(c), draft{to: &to, value: get[types.Wei](c, "amount"), payload: types.Transfer{Kind: types.KindTransfer}})
+	hash, err := c.submit(netOf(c), wallet.Draft{To: &to, Value: get[types.Wei](c, "amount"), Payload: types.Transfer{Kind: types.KindTransfer}})
 	if err != nil {
 		return nil, err
 	}

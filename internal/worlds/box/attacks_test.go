@@ -131,7 +131,7 @@ func TestAttacksInALiveNetwork(t *testing.T) {
 	home := t.TempDir() + "/home"
 	w := &assault{watch: newStopwatch(pool), ends: map[string]int{}, seed: 7}
 	w.n = up(t, Config{Home: home, NoMemo: true, BlockTime: 20 * time.Millisecond, Programs: w.watch})
-	alice := newWallet(w.n, "alice")
+	alice := newPayer(w.n, "alice")
 	w.relay = deploySample(t, alice, "relay", "relay", 100*types.CBY)
 	deployed := w.end(t, alice.limited(alice.deploy([]byte(neighbour), "neighbour", 100*types.CBY), deployCycles, attackCells))
 	if deployed == nil || deployed.Status != types.StatusOK {
@@ -164,14 +164,14 @@ func TestAttacksInALiveNetwork(t *testing.T) {
 }
 
 // fill makes accounts with money.
-func (w *assault) fill(t *testing.T, count int) <-chan *wallet {
+func (w *assault) fill(t *testing.T, count int) <-chan *payer {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	rich := newWallet(w.n, "judy")
-	made, paid := make(chan *wallet, count), make([]types.Hash, count)
+	rich := newPayer(w.n, "judy")
+	made, paid := make(chan *payer, count), make([]types.Hash, count)
 	for i := range count {
 		w.purses++
-		purse := walletOf(w.n, w.n.verifier.Signer(crypto.DeriveKey(w.seed, fmt.Sprint("account/purse", w.purses))))
+		purse := payerOf(w.n, w.n.verifier.Signer(crypto.DeriveKey(w.seed, fmt.Sprint("account/purse", w.purses))))
 		paid[i] = w.submit(t, rich.transfer(purse.key.Address(), purseCBY*types.CBY))
 		made <- purse
 	}
@@ -234,7 +234,7 @@ func (w *assault) wait(t *testing.T, hash types.Hash) *types.Receipt {
 // waits for what of the other was given up.
 type attackLane struct {
 	*assault
-	attacker, honest *wallet
+	attacker, honest *payer
 }
 
 func (l *attackLane) attack(t *testing.T, a attacks.Attack) {

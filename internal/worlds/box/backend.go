@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/faces/view"
@@ -44,7 +45,7 @@ func (n *Network) Nodes() []api.Node {
 
 func (node *Node) describe(best *ledger.State) api.Node {
 	out := api.Node{Name: node.Name, Running: node.Running(),
-		Validator: types.Validator{Address: node.Address, PublicKey: nodeKey(node.network.seed, node.Name).PublicKey(), Endpoint: node.endpoint}}
+		Validator: types.Validator{Address: node.Address, PublicKey: wallet.ValidatorKey(node.network.seed, node.Name).PublicKey(), Endpoint: node.endpoint}}
 	out.Status = node.standing(best)
 	if v := node.Validator(); v != nil {
 		view := v.View()
@@ -190,7 +191,7 @@ func (n *Network) Wait(ctx context.Context, hash types.Hash) (*api.Receipt, erro
 // Accounts implements api.Backend.
 func (n *Network) Accounts() []api.NamedAccount {
 	var out []api.NamedAccount
-	for _, name := range append(slices.Clone(AccountNames), SystemName) {
+	for _, name := range wallet.Listed() {
 		out = append(out, api.NamedAccount{Name: name, Address: n.address(name)})
 	}
 	return out

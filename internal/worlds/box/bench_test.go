@@ -93,7 +93,7 @@ func BenchmarkTransaction(b *testing.B) {
 			config := Config{Home: b.TempDir() + "/home", Seed: testSeed()}
 			s.set(&config)
 			n := up(b, config)
-			alice := newWallet(n, "alice")
+			alice := newPayer(n, "alice")
 			var took []time.Duration
 			for b.Loop() {
 				begin := time.Now()

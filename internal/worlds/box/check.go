@@ -11,6 +11,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/codec"
 	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/environment/home"
 	"github.com/cowboyinc/devnet/internal/environment/pyhost"
@@ -102,7 +103,7 @@ func Check(dir string, python string, progress func(node string, height, tip typ
 // nodesOf lists the validators of genesis, then those that joined.
 func nodesOf(dir string, genesis *ledger.Genesis) (names []string, err error) {
 	for i := range genesis.Validators.Members {
-		names = append(names, NodeName(i))
+		names = append(names, wallet.ValidatorName(i))
 	}
 	others, err := home.Nodes(dir)
 	for _, name := range others {

@@ -12,10 +12,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/program"
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/environment/store"
 	"github.com/cowboyinc/devnet/validators"
 	"github.com/cowboyinc/devnet/validators/ledger"
@@ -65,33 +65,8 @@ type Config struct {
 	NoRemember bool // every signature is verified each time
 }
 
-// The devnet's accounts: ten for people, one that gives system instructions,
-// one that the faucet draws on.
-const (
-	SystemName = "system"
-	FaucetName = "faucet"
-)
-
-// AccountNames are the ten funded accounts (interfaces.md).
-var AccountNames = []string{"alice", "bob", "carol", "dave", "erin", "frank", "grace", "heidi", "ivan", "judy"}
-
-// What genesis gives: a million CBY to each account, a billion to the faucet.
-var (
-	accountBalance = types.WeiOf(1_000_000).Mul(types.CBY)
-	faucetBalance  = types.WeiOf(1_000_000_000).Mul(types.CBY)
-)
-
 // DefaultBlockTime is one second (decision C7).
 const DefaultBlockTime = time.Second
-
-// NodeName is the name of the i-th validator.
-func NodeName(i int) string { return fmt.Sprintf("v%d", i) }
-
-// accountKey derives the key of a named account from the network's seed.
-func accountKey(seed uint64, name string) *crypto.Key { return crypto.DeriveKey(seed, "account/"+name) }
-
-// nodeKey derives the key of a validator.
-func nodeKey(seed uint64, name string) *crypto.Key { return crypto.DeriveKey(seed, "validator/"+name) }
 
 // newGenesis is the genesis of a network that begins at the given time.
 func (c *Config) newGenesis(seed uint64, now time.Time) (*ledger.Genesis, error) {
@@ -105,18 +80,18 @@ func (c *Config) newGenesis(seed uint64, now time.Time) (*ledger.Genesis, error)
 	g := &ledger.Genesis{
 		ChainID:   c.ChainID,
 		Timestamp: types.Millis(now.Add(-3 * c.BlockTime).UnixMilli()),
-		SystemKey: accountKey(seed, SystemName).Address(),
+		SystemKey: wallet.AccountKey(seed, wallet.System).Address(),
 		Params:    overrides,
 	}
 	for i := range c.Validators {
-		key := nodeKey(seed, NodeName(i))
+		key := wallet.ValidatorKey(seed, wallet.ValidatorName(i))
 		g.Validators.Members = append(g.Validators.Members, types.Validator{Address: key.Address(), PublicKey: key.PublicKey()})
 	}
 	slices.SortFunc(g.Validators.Members, func(a, b types.Validator) int { return a.Address.Compare(b.Address) })
-	for _, name := range append(slices.Clone(AccountNames), SystemName) {
-		g.Accounts = append(g.Accounts, ledger.Funding{Address: accountKey(seed, name).Address(), Balance: accountBalance})
+	for _, name := range wallet.Listed() {
+		g.Accounts = append(g.Accounts, ledger.Funding{Address: wallet.AccountKey(seed, name).Address(), Balance: wallet.Funds})
 	}
-	g.Accounts = append(g.Accounts, ledger.Funding{Address: accountKey(seed, FaucetName).Address(), Balance: faucetBalance})
+	g.Accounts = append(g.Accounts, ledger.Funding{Address: wallet.AccountKey(seed, wallet.Faucet).Address(), Balance: wallet.FaucetFunds})
 	slices.SortFunc(g.Accounts, func(a, b ledger.Funding) int { return a.Address.Compare(b.Address) })
 	if _, _, err := g.State(); err != nil {
 		return nil, err

@@ -236,7 +236,7 @@ func TestLinksLoseAndDelayRealPackets(t *testing.T) {
 // One liar of four, in each way: the others go on, and agree.
 func TestOneLiveLiarBreaksNothing(t *testing.T) {
 	n := up(t, quick())
-	alice := newWallet(n, "alice")
+	alice := newPayer(n, "alice")
 	heart := deploySample(t, alice, "heartbeat", "hb", 1000*types.CBY)
 	land(t, n, alice.execute(heart, "start", samples.Number(1))) // something to pass over
 	for _, kind := range byzantine.Kinds() {

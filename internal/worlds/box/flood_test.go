@@ -12,6 +12,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/codec"
 	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/validators/catchup"
 	"github.com/cowboyinc/devnet/validators/simplex"
 )
@@ -32,7 +33,7 @@ func frameOf(tag byte, message any) []byte { return codec.Append([]byte{tag}, me
 // floods make the i-th frame of each kind of flood, from v3.
 func floods(t testing.TB, n *Network) map[string]func(i int) []byte {
 	v3 := n.find("v3")
-	signer := n.verifier.Signer(nodeKey(n.seed, "v3"))
+	signer := n.verifier.Signer(wallet.ValidatorKey(n.seed, "v3"))
 	vote := func(kind types.VoteKind, i int) *types.Vote {
 		v := &types.Vote{Kind: kind, View: types.View(i + 1), Validator: v3.Address, Signature: types.Signature{1, byte(i), byte(i >> 8), byte(i >> 16)}}
 		if kind != types.Nullify {

@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"slices"
 	"time"
 
 	"github.com/cowboyinc/devnet/actors/system"
 	"github.com/cowboyinc/devnet/internal/base/codec"
 	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/faces/api"
 )
 
@@ -41,7 +41,7 @@ func (n *Network) Join(ctx context.Context, name string) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, err = n.govern(ctx, system.OpJoinValidator, system.JoinValidator{PublicKey: nodeKey(n.seed, node.Name).PublicKey()})
+	_, err = n.govern(ctx, system.OpJoinValidator, system.JoinValidator{PublicKey: wallet.ValidatorKey(n.seed, node.Name).PublicKey()})
 	if err != nil {
 		node.joining.Store(false) // the steward stops it, unless the instruction becomes final later
 		return nil, err
@@ -57,15 +57,15 @@ func (n *Network) admitNode(name string) (*Node, error) {
 		return nil, api.Refuse(http.StatusServiceUnavailable, "closing", "the network ends")
 	}
 	if name == "" {
-		for i := 0; n.find(NodeName(i)) != nil; i++ {
-			name = NodeName(i + 1)
+		for i := 0; n.find(wallet.ValidatorName(i)) != nil; i++ {
+			name = wallet.ValidatorName(i + 1)
 		}
 	}
 	node, standing := n.find(name), ""
 	if node != nil {
 		standing = node.standing(n.Best().Validator().View().State)
 	}
-	if err := api.CheckJoin(name, append(slices.Clone(AccountNames), SystemName, FaucetName), standing); err != nil {
+	if err := api.CheckJoin(name, wallet.Accounts(), standing); err != nil {
 		return nil, err
 	}
 	if node == nil {
@@ -196,12 +196,7 @@ func (n *Network) govern(ctx context.Context, opcode uint16, args any) (*types.R
 }
 
 func (n *Network) instruction(opcode uint16, args any) *types.Transaction {
-	state := n.Best().Validator().View().State
-	fees, key := state.NextBaseFees(), n.Key(SystemName)
-	tx := &types.Transaction{ChainID: n.genesis.ChainID, Nonce: n.NextNonce(key.Address()), CyclesLimit: governCycles, CellsLimit: governCells,
-		MaxFeePerCycle: fees.Cycle.Mul(2), MaxFeePerCell: fees.Cell.Mul(2),
-		Payload: codec.Marshal(types.System{Kind: types.KindSystem, Opcode: opcode, Args: codec.Marshal(args)})}
-	signature := key.Sign(tx.SigningDigest())
-	tx.Signature = &signature
-	return tx
+	fees, key, cycles, cells := n.Best().Validator().View().State.NextBaseFees(), n.Key(wallet.System), governCycles, governCells
+	draft := wallet.Draft{Cycles: &cycles, Cells: &cells, Payload: types.System{Kind: types.KindSystem, Opcode: opcode, Args: codec.Marshal(args)}}
+	return draft.Sign(wallet.Times(2, n.genesis.ChainID, fees.Cycle, fees.Cell), key, n.NextNonce(key.Address()))
 }

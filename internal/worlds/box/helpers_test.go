@@ -76,21 +76,21 @@ func await(t testing.TB, n *Network, height types.Height) {
 	}
 }
 
-// wallet signs the transactions of one account, with fees that last.
-type wallet struct {
+// payer signs the transactions of one account, with fees that last.
+type payer struct {
 	n     *Network
 	key   crypto.Signer
 	nonce types.Nonce
 }
 
-// newWallet is that of an account of genesis.
-func newWallet(n *Network, name string) *wallet { return walletOf(n, n.Key(name)) }
+// newPayer is that of an account of genesis.
+func newPayer(n *Network, name string) *payer { return payerOf(n, n.Key(name)) }
 
-func walletOf(n *Network, key crypto.Signer) *wallet {
-	return &wallet{n: n, key: key, nonce: n.NextNonce(key.Address())}
+func payerOf(n *Network, key crypto.Signer) *payer {
+	return &payer{n: n, key: key, nonce: n.NextNonce(key.Address())}
 }
 
-func (w *wallet) sign(to *types.Address, value types.Wei, payload any) *types.Transaction {
+func (w *payer) sign(to *types.Address, value types.Wei, payload any) *types.Transaction {
 	tx := &types.Transaction{ChainID: w.n.genesis.ChainID, Nonce: w.nonce, To: to, Value: value,
 		CyclesLimit: 100_000, CellsLimit: 20_000, MaxFeePerCycle: types.WeiOf(2000), MaxFeePerCell: types.WeiOf(2000),
 		Payload: codec.Marshal(payload)}
@@ -99,26 +99,26 @@ func (w *wallet) sign(to *types.Address, value types.Wei, payload any) *types.Tr
 }
 
 // limited is a transaction with other limits.
-func (w *wallet) limited(tx *types.Transaction, cycles types.Cycles, cells types.Cells) *types.Transaction {
+func (w *payer) limited(tx *types.Transaction, cycles types.Cycles, cells types.Cells) *types.Transaction {
 	tx.CyclesLimit, tx.CellsLimit = cycles, cells
 	return w.signed(tx)
 }
 
-func (w *wallet) signed(tx *types.Transaction) *types.Transaction {
+func (w *payer) signed(tx *types.Transaction) *types.Transaction {
 	sig := w.key.Sign(tx.SigningDigest())
 	tx.Signature = &sig
 	return tx
 }
 
-func (w *wallet) transfer(to types.Address, wei uint64) *types.Transaction {
+func (w *payer) transfer(to types.Address, wei uint64) *types.Transaction {
 	return w.sign(&to, types.WeiOf(wei), types.Transfer{Kind: types.KindTransfer})
 }
 
-func (w *wallet) execute(actor types.Address, handler string, payload []byte) *types.Transaction {
+func (w *payer) execute(actor types.Address, handler string, payload []byte) *types.Transaction {
 	return w.sign(&actor, types.Wei{}, types.Execute{Kind: types.KindExecute, Handler: handler, Payload: payload})
 }
 
-func (w *wallet) deploy(code []byte, name string, fund uint64) *types.Transaction {
+func (w *payer) deploy(code []byte, name string, fund uint64) *types.Transaction {
 	return w.sign(nil, types.WeiOf(fund), types.Deploy{Kind: types.KindDeploy, Code: code, Manifest: types.Manifest{Name: name}})
 }
 
@@ -138,7 +138,7 @@ func land(t testing.TB, n *Network, tx *types.Transaction) *types.Receipt {
 	return &receipt.Receipt
 }
 
-func deploySample(t testing.TB, w *wallet, sample, name string, fund uint64) types.Address {
+func deploySample(t testing.TB, w *payer, sample, name string, fund uint64) types.Address {
 	t.Helper()
 	receipt := land(t, w.n, w.deploy(samples.Code(sample), name, fund))
 	if receipt.Status != types.StatusOK {

@@ -50,7 +50,7 @@ func TestKillingTheHostsCostsViewsAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	alice := newWallet(n, "alice")
+	alice := newPayer(n, "alice")
 	deploy := alice.deploy(source, "hb", 100_000*types.CBY)
 	heart := mustLand(t, n, alice.limited(deploy, 5_000_000, 400_000)).To
 	mustLand(t, n, alice.limited(alice.execute(heart, "start", nil), roomyCycles, 20_000))
@@ -68,7 +68,7 @@ func TestKillingTheHostsCostsViewsAlone(t *testing.T) {
 		cancel()
 		var refused *api.Error
 		if err != nil && errors.As(err, &refused) {
-			alice = newWallet(n, "alice") // what was given up left its nonce
+			alice = newPayer(n, "alice") // what was given up left its nonce
 		}
 	}
 	if kills < 10 {
@@ -81,7 +81,7 @@ func TestKillingTheHostsCostsViewsAlone(t *testing.T) {
 	}
 	during := n.Best().height()
 	await(t, n, during+10)
-	bob := newWallet(n, "bob")
+	bob := newPayer(n, "bob")
 	receipt := mustLand(t, n, bob.limited(bob.execute(heart, "start", nil), roomyCycles, 20_000))
 	mustLand(t, n, bob.transfer(n.address("alice"), 1))
 	t.Logf("%d kills in %d blocks and %d calls; the first call afterwards is in block %d: %s", kills, during-began, calls, receipt.Height, receipt.Status)

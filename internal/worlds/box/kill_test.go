@@ -21,6 +21,7 @@ import (
 	"github.com/cowboyinc/devnet/actors/samples"
 	"github.com/cowboyinc/devnet/fixtures"
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/environment/home"
 	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/validators/mempool"
@@ -82,7 +83,7 @@ func victim(dir string) error {
 	}
 	lines <- fmt.Sprint("up ", n.Best().height())
 	n.Subscribe(func(h types.Height) { lines <- fmt.Sprint("final ", h) })
-	for _, name := range AccountNames[:4] {
+	for _, name := range wallet.Users()[:4] {
 		go work(n, name, full, lines, counting(new(types.Address)))
 	}
 	go work(n, "erin", full, lines, beating(lines))
@@ -103,7 +104,7 @@ func (s stops) Write(p []byte) (int, error) {
 
 // job is what a worker does next, and what it does when that has landed.
 type job struct {
-	next   func(*wallet) *types.Transaction
+	next   func(*payer) *types.Transaction
 	landed func(*api.Receipt)
 }
 
@@ -115,12 +116,12 @@ var askAgain = []string{api.CodeNonceTooLow, api.CodeNonceTaken, api.CodeNonceGa
 // work does a job again and again, and says what was acknowledged. Where the disk
 // is full, the validators stop, and then it ends.
 func work(n *Network, name string, full bool, lines chan<- string, j job) {
-	w := newWallet(n, name)
+	w := newPayer(n, name)
 	for ctx := context.Background(); ; {
 		hash, err := n.Submit(ctx, j.next(w).Encode())
 		var refused *api.Error
 		if errors.As(err, &refused) && slices.Contains(askAgain, refused.Body.Code) {
-			w = newWallet(n, name)
+			w = newPayer(n, name)
 			continue
 		}
 		if err == nil {
@@ -131,7 +132,7 @@ func work(n *Network, name string, full bool, lines chan<- string, j job) {
 				continue
 			}
 			if errors.As(err, &refused) && refused.Body.Code == api.CodeDropped {
-				w = newWallet(n, name) // one of the life before used the nonce
+				w = newPayer(n, name) // one of the life before used the nonce
 				continue
 			}
 		}
@@ -144,7 +145,7 @@ func work(n *Network, name string, full bool, lines chan<- string, j job) {
 
 // counting deploys a counter with a timer in Go, and has it count.
 func counting(heart *types.Address) job {
-	return job{func(w *wallet) *types.Transaction {
+	return job{func(w *payer) *types.Transaction {
 		if heart.IsZero() {
 			return w.deploy(samples.Code("heartbeat"), "", 10*types.CBY)
 		}
@@ -164,7 +165,7 @@ func beating(lines chan<- string) job {
 		heart = types.Address{}
 	}
 	tries := types.Cycles(0) // each has a limit of its own: what a busy machine gave up is refused when it comes again (C18)
-	return job{func(w *wallet) *types.Transaction {
+	return job{func(w *payer) *types.Transaction {
 		tries++
 		if heart.IsZero() {
 			source, err := fixtures.Actors.ReadFile("actors/heartbeat.py")
@@ -190,7 +191,7 @@ func beating(lines chan<- string) job {
 
 // paying transfers 1 wei to nobody.
 func paying(lines chan<- string) job {
-	return job{func(w *wallet) *types.Transaction { return w.transfer(payee, 1) }, func(r *api.Receipt) {
+	return job{func(w *payer) *types.Transaction { return w.transfer(payee, 1) }, func(r *api.Receipt) {
 		if r.Status != types.StatusOK {
 			lines <- fmt.Sprint("error a transfer ended with ", r.Status)
 			return
@@ -248,7 +249,7 @@ func TestKillMinus9(t *testing.T) {
 	for i := range homes {
 		w := &homes[i]
 		*w = witness{dir: t.TempDir() + "/home", random: rand.New(rand.NewPCG(seed, uint64(i))), done: map[types.Hash]bool{}}
-		w.node = NodeName(w.random.IntN(4))
+		w.node = wallet.ValidatorName(w.random.IntN(4))
 		share := (kills + i) / homesAtOnce // they add up
 		all.Go(func() { t.Run(fmt.Sprint("home", i), func(t *testing.T) { w.kill(t, share) }) })
 	}
@@ -305,7 +306,7 @@ func (w *witness) kill(t *testing.T, kills int) {
 func (w *witness) fill(t *testing.T) {
 	most := int64(0)
 	for i := range 4 {
-		if info, err := os.Stat(home.NodeFiles(w.dir, NodeName(i)).Votes); err == nil {
+		if info, err := os.Stat(home.NodeFiles(w.dir, wallet.ValidatorName(i)).Votes); err == nil {
 			most = max(most, info.Size())
 		}
 	}

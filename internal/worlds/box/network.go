@@ -19,6 +19,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/program"
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/environment/clock"
 	"github.com/cowboyinc/devnet/internal/environment/home"
 	"github.com/cowboyinc/devnet/internal/environment/pyhost"
@@ -140,16 +141,13 @@ func (n *Network) create(keep func(*ledger.Genesis) error) error {
 // seed of its keys.
 func (c *Config) setIdentity() {
 	if c.ChainID == 0 {
-		c.ChainID = DefaultChainID
+		c.ChainID = wallet.ChainID
 	}
 	if c.Seed == nil {
 		seed := rand.Uint64()
 		c.Seed = &seed
 	}
 }
-
-// DefaultChainID is the devnet's chain id (interfaces.md).
-const DefaultChainID = 8011
 
 // resume goes on with the network of a home. What was asked for must be what it
 // is.
@@ -232,7 +230,7 @@ func (n *Network) start(ctx context.Context) error {
 		n.roleFailed(name, fmt.Errorf("a bug of devnet: %s panicked: %v", name, value))
 	}
 	for i := range n.config.Validators {
-		node, err := n.newNode(NodeName(i))
+		node, err := n.newNode(wallet.ValidatorName(i))
 		if err != nil {
 			return err
 		}
@@ -373,13 +371,15 @@ func (n *Network) Home() *home.Home { return n.home }
 
 // Key returns the key of an account, system and the faucet included, or nil.
 func (n *Network) Key(name string) crypto.Signer {
-	for _, known := range append([]string{SystemName, FaucetName}, AccountNames...) {
+	for _, known := range wallet.Accounts() {
 		if name == known {
-			return n.verifier.Signer(accountKey(n.seed, name))
+			return n.verifier.Signer(wallet.AccountKey(n.seed, name))
 		}
 	}
 	return nil
 }
 
 // Address returns the address of an account that Key knows.
-func (n *Network) address(name string) types.Address { return accountKey(n.seed, name).Address() }
+func (n *Network) address(name string) types.Address {
+	return wallet.AccountKey(n.seed, name).Address()
+}

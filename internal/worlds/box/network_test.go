@@ -18,7 +18,7 @@ func TestHeartbeatBeats(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	alice := newWallet(n, "alice")
+	alice := newPayer(n, "alice")
 	deploy := alice.deploy(code, "heartbeat", 100*types.CBY)
 	deploy.CellsLimit = 200_000
 	sig := n.Key("alice").Sign(deploy.SigningDigest())
@@ -48,7 +48,7 @@ func TestHeartbeatBeats(t *testing.T) {
 func TestStoppedValidatorCatchesUp(t *testing.T) {
 	n := up(t, Config{Home: t.TempDir() + "/home", BlockTime: 5 * time.Millisecond, Seed: testSeed(),
 		Params: map[string]string{"chain.link_delay_ms": "5"}})
-	alice := newWallet(n, "alice")
+	alice := newPayer(n, "alice")
 	counter := deploySample(t, alice, "counter", "counter", 0)
 	if err := n.StopNode("v2"); err != nil {
 		t.Fatal(err)

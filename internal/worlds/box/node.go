@@ -13,6 +13,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/environment/roles"
@@ -56,8 +57,8 @@ type Node struct {
 }
 
 func (n *Network) newNode(name string) (*Node, error) {
-	node := &Node{Name: name, Address: nodeKey(n.seed, name).Address(), network: n, endpoint: "127.0.0.1:0"}
-	node.mask = byzantine.NewMask(n.genesis.ChainID, n.verifier.Signer(nodeKey(n.seed, name)))
+	node := &Node{Name: name, Address: wallet.ValidatorKey(n.seed, name).Address(), network: n, endpoint: "127.0.0.1:0"}
+	node.mask = byzantine.NewMask(n.genesis.ChainID, n.verifier.Signer(wallet.ValidatorKey(n.seed, name)))
 	if err := node.listen(); err != nil {
 		return nil, err
 	}
@@ -68,7 +69,7 @@ func (n *Network) newNode(name string) (*Node, error) {
 // them dials.
 func (node *Node) listen() error {
 	n := node.network
-	config := quic.Config{Signer: n.verifier.Signer(nodeKey(n.seed, node.Name)), Genesis: n.genesis.Hash(), Listen: node.endpoint, Logger: n.log.With("node", node.Name)}
+	config := quic.Config{Signer: n.verifier.Signer(wallet.ValidatorKey(n.seed, node.Name)), Genesis: n.genesis.Hash(), Listen: node.endpoint, Logger: n.log.With("node", node.Name)}
 	var conn *lossy.Conn
 	if !n.config.Strict {
 		config.WrapPacketConn = func(socket net.PacketConn) net.PacketConn {
@@ -104,7 +105,7 @@ func (node *Node) start() error {
 	}
 	node.loops = newLoops()
 	node.gate = &gate{Transport: node.mask.Wrap(node.tapped(n.book.transport(node.transport)))}
-	key := nodeKey(n.seed, node.Name)
+	key := wallet.ValidatorKey(n.seed, node.Name)
 	environment := env.Node{Clock: n.clock, Loops: node.loops, Transport: node.gate, Log: node.log,
 		Store: node.store, Signer: n.verifier.Signer(key), Verifier: n.verifier, Programs: node.mask.WrapPrograms(node.host())}
 	validator, err := validators.Start(n.runtime, validators.Config{Name: node.Name, Genesis: n.genesis, Memo: n.memo, Log: n.log,

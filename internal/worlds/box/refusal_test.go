@@ -17,13 +17,13 @@ import (
 // nothing: neither state nor mempool.
 func TestBadTransactionsAreRefused(t *testing.T) {
 	n := up(t, Config{Ephemeral: true, Auto: true})
-	alice := newWallet(n, "alice")
+	alice := newPayer(n, "alice")
 	landed := alice.transfer(types.Address{1}, 5)
 	land(t, n, landed)
 	before := content(n)
 
 	good := func() *types.Transaction {
-		w := newWallet(n, "alice")
+		w := newPayer(n, "alice")
 		return w.transfer(types.Address{1}, 5)
 	}
 	signed := func(key string, change func(*types.Transaction)) []byte {

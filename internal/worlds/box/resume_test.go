@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/cowboyinc/devnet/internal/base/wallet"
 )
 
 // A network that goes on is the one that was asked for, or is refused: its chain
@@ -21,7 +23,7 @@ func TestAHomeGoesOnAsWhatItIs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n.Config().ChainID != DefaultChainID {
+		if n.Config().ChainID != wallet.ChainID {
 			t.Errorf("the chain id is %d", n.Config().ChainID)
 		}
 		await(t, n, n.Best().height()+2)
@@ -31,7 +33,7 @@ func TestAHomeGoesOnAsWhatItIs(t *testing.T) {
 	}
 	goesOn(0, map[string]string{"cip1.policy": "fifo"})
 	goesOn(0, nil)
-	goesOn(DefaultChainID, map[string]string{"cip1.policy": "fifo"})
+	goesOn(wallet.ChainID, map[string]string{"cip1.policy": "fifo"})
 
 	for key, c := range map[string]struct {
 		value string

@@ -46,7 +46,7 @@ func TestAdvanceLive(t *testing.T) {
 	home := t.TempDir()
 	config := Config{Home: home, BlockTime: time.Second, Params: map[string]string{"chain.epoch_blocks": "500", "chain.link_delay_ms": "50"}}
 	n := up(t, config)
-	alice := newWallet(n, "alice")
+	alice := newPayer(n, "alice")
 	heart := deploySample(t, alice, "heartbeat", "heart", 900_000_000_000)
 	land(t, n, alice.execute(heart, "start", samples.Number(100)))
 	if err := errors.Join(n.Pause(), n.Pause()); err != nil {
@@ -148,7 +148,7 @@ func awaitStatus(t testing.TB, n *Network, name, status string, running bool) {
 func TestJoinAndLeaveLive(t *testing.T) {
 	home := t.TempDir()
 	n := up(t, Config{Home: home, BlockTime: 50 * time.Millisecond, Params: map[string]string{"chain.epoch_blocks": "16", "chain.link_delay_ms": "50"}})
-	alice := newWallet(n, "alice")
+	alice := newPayer(n, "alice")
 	heart := deploySample(t, alice, "heartbeat", "heart", 900_000_000_000)
 	land(t, n, alice.execute(heart, "start", samples.Number(1)))
 	await(t, n, 20)
@@ -256,7 +256,7 @@ func BenchmarkAdvance(b *testing.B) {
 			for b.Loop() {
 				b.StopTimer()
 				n := up(b, Config{Ephemeral: true, BlockTime: time.Second})
-				alice := newWallet(n, "alice")
+				alice := newPayer(n, "alice")
 				actor := samples.Code("heartbeat")
 				if c.python {
 					actor = bytes.Replace(python, []byte("INTERVAL = 10"), fmt.Appendf(nil, "INTERVAL = %d", c.every), 1)

@@ -29,7 +29,7 @@ func BenchmarkSchedule(b *testing.B) {
 				config := Config{Home: b.TempDir() + "/home", Seed: testSeed()}
 				s.set(&config)
 				n := up(b, config)
-				alice := newWallet(n, "alice")
+				alice := newPayer(n, "alice")
 				var storms []types.Address
 				for i := range txs / 2 {
 					receipt := land(b, n, alice.sign(nil, types.Wei{}, types.Deploy{Kind: types.KindDeploy, Code: samples.Code("storm"),

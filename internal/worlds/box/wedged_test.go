@@ -50,7 +50,7 @@ func (s *hangingSession) Handle(ctx program.Context, _ program.Code, msg program
 // restart has nothing to trip over.
 func TestATimerThatHangsDoesNotHaltTheChain(t *testing.T) {
 	n := up(t, Config{Ephemeral: true, Validators: 4, BlockTime: 50 * time.Millisecond, Programs: hanging{}})
-	ctx, w := context.Background(), newWallet(n, "alice")
+	ctx, w := context.Background(), newPayer(n, "alice")
 	run := func(tx *types.Transaction) types.Address {
 		t.Helper()
 		hash, err := n.Submit(ctx, tx.Encode())

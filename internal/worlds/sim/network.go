@@ -10,11 +10,11 @@ import (
 
 	"github.com/cowboyinc/devnet/actors"
 	"github.com/cowboyinc/devnet/actors/samples"
-	"github.com/cowboyinc/devnet/internal/base/codec"
 	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/program"
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/faces/oracle"
 	"github.com/cowboyinc/devnet/internal/worlds/observe"
@@ -75,7 +75,7 @@ type Network struct {
 func NewNetwork(c NetworkConfig) (*Network, error) {
 	c.fill()
 	n := &Network{World: New(c.World), config: c, running: map[string]*validators.Validator{}, wiped: map[string]bool{},
-		keys: map[string]*crypto.Key{}, nonces: map[string]types.Nonce{}, system: crypto.DeriveKey(c.World.Seed, "system"), audits: observe.Every(c.Sample)}
+		keys: map[string]*crypto.Key{}, nonces: map[string]types.Nonce{}, system: crypto.DeriveKey(c.World.Seed, wallet.System), audits: observe.Every(c.Sample)}
 	n.scheme = crypto.NewKeyedHash(types.Keccak(fmt.Append(nil, "sim", c.World.Seed)))
 	if c.Real {
 		n.scheme = crypto.NewVerifier(true)
@@ -99,13 +99,13 @@ func (c *NetworkConfig) fill() {
 		c.Validators = 4
 	}
 	if c.ChainID == 0 {
-		c.ChainID = 8011
+		c.ChainID = wallet.ChainID
 	}
 	if c.Accounts == nil {
-		c.Accounts = []string{"alice", "bob"}
+		c.Accounts = wallet.Users()[:2]
 	}
 	if c.Funds.IsZero() {
-		c.Funds = types.WeiOf(1_000_000).Mul(types.CBY)
+		c.Funds = wallet.Funds
 	}
 	if c.Sample == 0 {
 		c.Sample = 16
@@ -126,15 +126,15 @@ func (n *Network) makeGenesis() {
 	n.Genesis = &ledger.Genesis{ChainID: c.ChainID, SystemKey: n.system.Address(), Params: c.Params,
 		Timestamp: max(begun, 0)} // with block times of an hour the first blocks wait after all
 	for i := range c.Validators {
-		name := fmt.Sprintf("v%d", i)
+		name := wallet.ValidatorName(i)
 		key := crypto.DeriveKey(c.World.Seed, name)
 		n.names, n.keys[name] = append(n.names, name), key
 		n.Genesis.Validators.Members = append(n.Genesis.Validators.Members,
 			types.Validator{Address: key.Address(), PublicKey: key.PublicKey()})
 	}
 	slices.SortFunc(n.Genesis.Validators.Members, func(a, b types.Validator) int { return a.Address.Compare(b.Address) })
-	n.keys["system"] = n.system
-	for _, name := range append(slices.Clone(c.Accounts), "system") {
+	n.keys[wallet.System] = n.system
+	for _, name := range append(slices.Clone(c.Accounts), wallet.System) {
 		key := crypto.DeriveKey(c.World.Seed, name)
 		n.keys[name] = key
 		n.Genesis.Accounts = append(n.Genesis.Accounts, ledger.Funding{Address: key.Address(), Balance: c.Funds})
@@ -338,15 +338,13 @@ func (n *Network) Submit(via string, tx *types.Transaction, answer func(types.Ha
 // Sign completes a transaction of an account: its next nonce, generous limits,
 // and fees that hold while base fees do not rise a hundredfold.
 func (n *Network) Sign(from string, to *types.Address, value types.Wei, payload any) *types.Transaction {
-	tx := &types.Transaction{ChainID: n.config.ChainID, Nonce: n.nonces[from], To: to, Value: value,
-		CyclesLimit: 200_000, CellsLimit: 20_000,
-		MaxFeePerCycle: types.WeiOf(100_000), MaxFeePerCell: types.WeiOf(100_000),
-		MaxPriorityFeePerCycle: types.WeiOf(10), MaxPriorityFeePerCell: types.WeiOf(1),
-		Payload: codec.Marshal(payload)}
+	cycles, cells := types.Cycles(200_000), types.Cells(20_000)
+	offer := wallet.Offer{ChainID: n.config.ChainID, MaxFeePerCycle: types.WeiOf(100_000), MaxFeePerCell: types.WeiOf(100_000),
+		TipPerCycle: types.WeiOf(10), TipPerCell: types.WeiOf(1)}
+	nonce := n.nonces[from]
 	n.nonces[from]++
-	signature := n.scheme.Signer(n.keys[from]).Sign(tx.SigningDigest())
-	tx.Signature = &signature
-	return tx
+	draft := wallet.Draft{To: to, Value: value, Cycles: &cycles, Cells: &cells, Payload: payload}
+	return draft.Sign(offer, n.scheme.Signer(n.keys[from]), nonce)
 }
 
 // Transfer is a transaction that pays.
@@ -357,9 +355,8 @@ func (n *Network) Transfer(from string, to types.Address, value types.Wei) *type
 // Deploy is a transaction that creates an actor from a Go sample or other code,
 // with funds of its own, and the actor's address.
 func (n *Network) Deploy(from string, code []byte, funds types.Wei) (*types.Transaction, types.Address) {
-	salt := types.Keccak(fmt.Append(nil, from, n.nonces[from]))
-	address := actors.ActorAddress(n.keys[from].Address(), salt, code)
-	return n.Sign(from, nil, funds, types.Deploy{Kind: types.KindDeploy, Code: code, Salt: salt}), address
+	address := actors.ActorAddress(n.keys[from].Address(), wallet.Salt(n.nonces[from]), code)
+	return n.Sign(from, nil, funds, types.Deploy{Kind: types.KindDeploy, Code: code}), address
 }
 
 // Execute is a transaction that calls a handler.

@@ -11,6 +11,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/validators"
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
@@ -99,7 +100,7 @@ func (n *Network) SetParam(key, value string, at types.Height) (types.Hash, erro
 // Instruct hands in an instruction of the system key at all validators, again
 // and again until it is final, and returns its hash.
 func (n *Network) Instruct(opcode uint16, args any) types.Hash {
-	tx := n.Sign("system", nil, types.Wei{}, types.System{Kind: types.KindSystem, Opcode: opcode, Args: codec.Marshal(args)})
+	tx := n.Sign(wallet.System, nil, types.Wei{}, types.System{Kind: types.KindSystem, Opcode: opcode, Args: codec.Marshal(args)})
 	n.ordered = tx.Hash()
 	n.insist(tx, insistTimes)
 	return n.ordered

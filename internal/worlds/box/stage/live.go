@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/faces/api"
@@ -116,7 +117,7 @@ func (s *Stage) Submit(raw []byte) (types.Hash, error) {
 
 // Signer implements scenario.Backend.
 func (s *Stage) Signer(name string) env.Signer {
-	if name == box.SystemName {
+	if name == wallet.System {
 		return nil // it signs for the verbs of governance alone, which number its instructions
 	}
 	return s.Network.Signer(name)

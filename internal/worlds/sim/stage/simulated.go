@@ -13,6 +13,7 @@ import (
 	"github.com/cowboyinc/devnet/actors/samples"
 	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/environment/pyhost"
 	"github.com/cowboyinc/devnet/internal/faces/api"
@@ -23,9 +24,6 @@ import (
 	"github.com/cowboyinc/devnet/validators/ledger"
 	"github.com/cowboyinc/devnet/validators/mempool"
 )
-
-// accounts are the funded ones (interfaces.md).
-var accounts = []string{"alice", "bob", "carol", "dave", "erin", "frank", "grace", "heidi", "ivan", "judy"}
 
 const (
 	// sampleEvery is the heights between full audits. Scenarios are short.
@@ -70,7 +68,7 @@ func Open(c scenario.Config) (scenario.Backend, error) {
 	n, err := sim.NewNetwork(sim.NetworkConfig{Tell: told.Tell,
 		Final:      func(at types.Time, r *ledger.Result) { told.Final(at, r.Block.Header.Height, r.Receipts) },
 		World:      sim.Config{Seed: c.Seed, Link: c.Link, Trace: c.Trace},
-		Validators: c.Validators, Params: overrides, Accounts: accounts, Programs: hosts, Sample: sampleEvery})
+		Validators: c.Validators, Params: overrides, Accounts: wallet.Users(), Programs: hosts, Sample: sampleEvery})
 	if err != nil {
 		hosts.Close()
 		return nil, err
@@ -142,7 +140,7 @@ func (s *Stage) Nodes() []api.Node {
 
 // Accounts implements scenario.Backend.
 func (s *Stage) Accounts() (all []api.NamedAccount) {
-	for _, name := range append(slices.Clone(accounts), "system") {
+	for _, name := range wallet.Listed() {
 		all = append(all, api.NamedAccount{Name: name, Address: s.Key(name).Address()})
 	}
 	return all
@@ -151,7 +149,7 @@ func (s *Stage) Accounts() (all []api.NamedAccount) {
 // Signer implements scenario.Backend. The system key signs for the verbs of
 // governance alone, which number its instructions.
 func (s *Stage) Signer(name string) env.Signer {
-	if !slices.Contains(accounts, name) {
+	if !slices.Contains(wallet.Users(), name) {
 		return nil
 	}
 	return s.Scheme().Signer(s.Key(name))

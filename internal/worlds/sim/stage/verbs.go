@@ -9,6 +9,7 @@ import (
 
 	"github.com/cowboyinc/devnet/actors/system"
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/faces/scenario"
@@ -110,7 +111,7 @@ func (s *Stage) Join(name string) error {
 	if slices.Contains(s.Names(), name) {
 		standing = s.Status(name)
 	}
-	if err := api.CheckJoin(name, append(slices.Clone(accounts), "system", "faucet"), standing); err != nil {
+	if err := api.CheckJoin(name, wallet.Accounts(), standing); err != nil {
 		return err
 	}
 	return s.order(func() error { return refuse(s.Network.Join(name)) })

@@ -1,0 +1,50 @@
+package wallet
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/cowboyinc/devnet/internal/base/crypto"
+	"github.com/cowboyinc/devnet/internal/base/types"
+)
+
+// ChainID is a network's that is given none.
+const ChainID = 8011
+
+// Names of accounts that are not for users.
+const (
+	System = "system" // the key that may give system instructions
+	Faucet = "faucet" // the genesis account that POST /faucet gives from
+)
+
+// What accounts hold at genesis.
+var (
+	Funds       = types.WeiOf(1_000_000).Mul(types.CBY)
+	FaucetFunds = types.WeiOf(1_000_000_000).Mul(types.CBY)
+)
+
+// users are the accounts of users, in the order in which they are listed.
+var users = []string{"alice", "bob", "carol", "dave", "erin", "frank", "grace", "heidi", "ivan", "judy"}
+
+// Users lists the accounts of users. Who gives no name signs as the first.
+func Users() []string { return slices.Clone(users) }
+
+// Accounts lists every funded account: the users', then the system's and the
+// faucet's.
+func Accounts() []string { return append(Users(), System, Faucet) }
+
+// Listed lists the accounts that users are told of: all but the faucet's.
+func Listed() []string { return append(Users(), System) }
+
+// ValidatorName is the name of the i-th validator, from 0.
+func ValidatorName(i int) string { return fmt.Sprintf("v%d", i) }
+
+// AccountKey derives the key of a named account.
+func AccountKey(seed uint64, name string) *crypto.Key {
+	return crypto.DeriveKey(seed, "account/"+name)
+}
+
+// ValidatorKey derives the key of a validator.
+func ValidatorKey(seed uint64, name string) *crypto.Key {
+	return crypto.DeriveKey(seed, "validator/"+name)
+}
