@@ -4,7 +4,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 	"github.com/cowboyinc/devnet/internal/base/plant"
 	"github.com/cowboyinc/devnet/internal/base/types"
-	"github.com/cowboyinc/devnet/validators/ledger"
+	"github.com/cowboyinc/devnet/validators/history"
 )
 
 // maxCommitBlocks bounds the blocks of one transaction of the store.
@@ -15,10 +15,8 @@ type (
 	// finalized hands over blocks, oldest first; the last is what the
 	// certificates name.
 	finalized struct {
-		results      []*ledger.Result
-		finalization *types.Certificate
-		notarization *types.Certificate // nil where only the finalization came
-		batch        uint64             // of catch-up; 0 for what consensus finalized
+		history.Final
+		batch uint64 // of catch-up; 0 for what consensus finalized
 	}
 	// flush writes what has gathered; it stands behind all that was queued
 	// before it, so one commit takes them together.
@@ -31,11 +29,9 @@ type (
 	}
 )
 
-func (f *finalized) tip() *ledger.Result { return f.results[len(f.results)-1] }
-
 func (f *finalized) view() *View {
-	tip := f.tip()
-	return &View{State: tip.State, Block: tip.Block, Hash: tip.Hash, Finalization: f.finalization, Notarization: f.notarization}
+	tip := f.Tip()
+	return &View{State: tip.State, Block: tip.Block, Hash: tip.Hash, Finalization: f.Finalization, Notarization: f.Notarization}
 }
 
 // archiving is the role that owns the store.
@@ -44,14 +40,14 @@ type archiving struct {
 	waiting []finalized
 	blocks  int
 	posted  bool // a flush is under way
-	dropping
+	writer  *history.Writer
 }
 
 func (a *archiving) receive(ctx actor.Context) {
 	switch event := ctx.Message().(type) {
 	case finalized:
 		a.waiting = append(a.waiting, event)
-		a.blocks += len(event.results)
+		a.blocks += len(event.Results)
 		if a.blocks >= maxCommitBlocks {
 			a.commit()
 		} else if !a.posted {
@@ -74,30 +70,23 @@ func (a *archiving) commit() {
 	if len(a.waiting) == 0 {
 		return
 	}
-	batch := batch{memo: a.v.memo}
+	var finals []history.Final
 	for _, event := range a.waiting {
-		for i, result := range event.results {
-			stored := &Stored{Block: result.Block, Hash: result.Hash, Receipts: result.Receipts, Logs: result.Logs, Burned: result.Burned, Tips: result.Tips}
-			if i == len(event.results)-1 {
-				stored.Finalization, stored.Notarization = event.finalization, event.notarization
-			}
-			batch.block(stored, result)
-		}
+		finals = append(finals, event.Final)
 	}
-	if err := a.dropping.add(&batch.writes, a.blocks); err != nil {
+	writes, err := a.writer.Writes(finals)
+	if err != nil {
 		a.v.fail("the store cannot be read", err)
 		return
 	}
-	last := a.waiting[len(a.waiting)-1]
-	batch.put(bucketMeta, keyTip, heightKey(last.tip().Block.Header.Height))
 	if plant.Planted == plant.TipBeforeState {
-		tip := len(batch.writes) - 1
-		if err := a.v.history.store.Commit(batch.writes[tip:]); err != nil {
+		tip := len(writes) - 1
+		if err := a.v.node.Store.Commit(writes[tip:]); err != nil {
 			a.v.fail("the store cannot be written", err)
 			return
 		}
 	}
-	if err := a.v.history.store.Commit(batch.writes); err != nil {
+	if err := a.v.node.Store.Commit(writes); err != nil {
 		a.v.fail("the store cannot be written", err)
 		return
 	}
@@ -106,7 +95,7 @@ func (a *archiving) commit() {
 	}
 	for i := range a.waiting {
 		if event := &a.waiting[i]; event.batch != 0 || i == len(a.waiting)-1 {
-			a.v.post(a.v.consensus, archived{event.view(), event.batch, event.tip().NextSet})
+			a.v.post(a.v.consensus, archived{event.view(), event.batch, event.Tip().NextSet})
 		}
 	}
 	a.waiting, a.blocks = nil, 0

@@ -8,6 +8,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/validators/catchup"
+	"github.com/cowboyinc/devnet/validators/history"
 	"github.com/cowboyinc/devnet/validators/ledger"
 	"github.com/cowboyinc/devnet/validators/simplex"
 )
@@ -224,7 +225,7 @@ func (e *execution) finalize(event finality) bool {
 		return false
 	}
 	report := event.report
-	done := finalized{finalization: report.Finalization, notarization: report.Notarization}
+	done := finalized{Final: history.Final{Finalization: report.Finalization, Notarization: report.Notarization}}
 	for i, block := range report.Blocks {
 		if block.Header.Height <= e.v.head.Load().Block.Header.Height {
 			continue // catch-up brought it
@@ -237,9 +238,9 @@ func (e *execution) finalize(event finality) bool {
 			e.v.fail("a finalized block does not execute", err)
 			return true
 		}
-		done.results = append(done.results, result)
+		done.Results = append(done.Results, result)
 	}
-	if len(done.results) > 0 {
+	if len(done.Results) > 0 {
 		e.v.head.Store(done.view())
 		e.settle(done)
 	}
@@ -264,10 +265,10 @@ func (e *execution) finalResult(block *types.Block, hash types.Hash) (*ledger.Re
 
 // settle hands finalized blocks on and forgets what they leave behind.
 func (e *execution) settle(done finalized) {
-	height := done.tip().Block.Header.Height
+	height := done.Tip().Block.Header.Height
 	e.v.since.Store(int64(e.v.node.Clock.Now()))
 	e.v.post(e.v.archive, done)
-	for _, result := range done.results {
+	for _, result := range done.Results {
 		e.confirm(result)
 	}
 	for hash, result := range e.results {
@@ -296,7 +297,7 @@ func (e *execution) catchUp(event catchUp) bool {
 		return false
 	}
 	batch := event.ask.Batch
-	done := finalized{finalization: batch.Finalization(), batch: event.ask.ID}
+	done := finalized{Final: history.Final{Finalization: batch.Finalization()}, batch: event.ask.ID}
 	for i, block := range batch.Blocks() {
 		if block.Header.Height <= e.v.head.Load().Block.Header.Height {
 			continue
@@ -310,9 +311,9 @@ func (e *execution) catchUp(event catchUp) bool {
 			e.v.post(e.v.consensus, catchup.Rejected{ID: event.ask.ID})
 			return true
 		}
-		done.results = append(done.results, result)
+		done.Results = append(done.Results, result)
 	}
-	if len(done.results) == 0 {
+	if len(done.Results) == 0 {
 		e.v.post(e.v.consensus, catchup.Finalized{Root: e.v.head.Load().syncRoot()})
 		return true
 	}

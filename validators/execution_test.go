@@ -9,7 +9,7 @@ import (
 
 // What consensus holds no longer is forgotten, and nothing else.
 func TestForgottenResultsAreGone(t *testing.T) {
-	e := &execution{results: map[types.Hash]*ledger.Result{{1}: at(1), {2}: at(2), {3}: at(3)}}
+	e := &execution{results: map[types.Hash]*ledger.Result{{1}: {}, {2}: {}, {3}: {}}}
 	e.forget(forget{[]types.Hash{{3}, {1}, {9}}})
 	if len(e.results) != 1 || e.results[types.Hash{2}] == nil {
 		t.Errorf("%v is left", e.results)

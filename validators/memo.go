@@ -6,6 +6,7 @@ import (
 
 	"github.com/cowboyinc/devnet/internal/base/codec"
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/validators/history"
 	"github.com/cowboyinc/devnet/validators/ledger"
 	"github.com/cowboyinc/devnet/validators/simplex"
 )
@@ -104,7 +105,7 @@ func (m *Memo) genesis(g *ledger.Genesis) (*ledger.State, *types.Block, error) {
 // leftEntry is what a shared result leaves in a store.
 type leftEntry struct {
 	once sync.Once
-	left *remains
+	left *history.Remains
 }
 
 // NewMemo returns an empty memo.
@@ -170,7 +171,7 @@ func (m *Memo) forget(key memoKey, entry *memoEntry) {
 
 // remains returns what a result leaves in a store, by make where nobody has made
 // it yet. A nil Memo makes it always.
-func (m *Memo) remains(result *ledger.Result, make func() *remains) *remains {
+func (m *Memo) remains(result *ledger.Result, make func() *history.Remains) *history.Remains {
 	if m == nil {
 		return make()
 	}

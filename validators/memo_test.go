@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/validators/history"
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
 
@@ -123,5 +124,15 @@ func TestMemoIsBounded(t *testing.T) {
 	}
 	if len(memo.entries) != memoResults || len(memo.order) != memoResults {
 		t.Errorf("it holds %d results in %d places", len(memo.entries), len(memo.order))
+	}
+}
+
+func TestMemoForgetsWhatResultsLeft(t *testing.T) {
+	memo := NewMemo()
+	for range 3 * memoResults {
+		memo.remains(&ledger.Result{}, func() *history.Remains { return &history.Remains{} })
+	}
+	if len(memo.left) != memoResults || len(memo.leaving) != memoResults {
+		t.Errorf("it holds %d in %d places", len(memo.left), len(memo.leaving))
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/codec"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/validators/catchup"
+	"github.com/cowboyinc/devnet/validators/history"
 	"github.com/cowboyinc/devnet/validators/rations"
 )
 
@@ -29,13 +30,13 @@ func (a *archiving) serve(event rangeRequest) {
 // served is the finalized chain as catchup.Serve reads it. What cannot be read
 // is not there: the peer asks another.
 type served struct {
-	archive *Archive
+	archive *history.Archive
 	first   types.Height
 	tip     types.Height
-	last    *Stored
+	last    *history.Stored
 }
 
-func (s *served) at(h types.Height) *Stored {
+func (s *served) at(h types.Height) *history.Stored {
 	if s.last == nil || s.last.Block.Header.Height != h {
 		stored, err := s.archive.Block(h)
 		if err != nil || stored == nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/environment/roles"
+	"github.com/cowboyinc/devnet/validators/history"
 	"github.com/cowboyinc/devnet/validators/ledger"
 	"github.com/cowboyinc/devnet/validators/simplex"
 )
@@ -75,7 +76,7 @@ type Validator struct {
 	life     *life // of this run, as memo knows it
 	log      *slog.Logger
 	config   Config
-	history  *Archive
+	history  *history.Archive
 	admitter *ledger.Executor // admits transactions; executes nothing
 
 	intake, consensus, execution, archive *actor.PID
@@ -160,7 +161,7 @@ func Start(rt *roles.Runtime, cfg Config, node env.Node) (*Validator, error) {
 		cfg.RewriteBytes = DefaultRewriteBytes
 	}
 	v := &Validator{name: cfg.Name, genesis: cfg.Genesis, node: node, runtime: rt, memo: cfg.Memo, life: &life{}, config: cfg,
-		log: cfg.Log.With("node", cfg.Name), history: ArchiveOf(node.Store), admitter: &ledger.Executor{Verifier: node.Verifier}}
+		log: cfg.Log.With("node", cfg.Name), history: history.Of(node.Store), admitter: &ledger.Executor{Verifier: node.Verifier}}
 	view, err := v.restore()
 	if err != nil {
 		return nil, &StoreError{cfg.Name, err}
@@ -199,7 +200,7 @@ func (v *Validator) spawn(c *consensus, e *execution) error {
 		pid     **actor.PID
 		receive func(actor.Context)
 	}{
-		{"archive", &v.archive, (&archiving{v: v, dropping: dropping{archive: v.history, bound: v.config.History}}).receive},
+		{"archive", &v.archive, (&archiving{v: v, writer: history.NewWriter(v.history, v.config.History, v.memo.remains)}).receive},
 		{"execution", &v.execution, e.receive},
 		{"consensus", &v.consensus, c.receive},
 		{"intake", &v.intake, (&intake{v: v}).receive},
@@ -259,10 +260,10 @@ func (v *Validator) restore() (*View, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &View{State: state, Block: block, Hash: block.Hash()}, v.storeGenesis(state)
+		return &View{State: state, Block: block, Hash: block.Hash()}, v.node.Store.Commit(history.GenesisWrites(state))
 	}
 	var changes []ledger.Change
-	err = ScanState(v.node.Store, func(key, value []byte) {
+	err = history.ScanState(v.node.Store, func(key, value []byte) {
 		changes = append(changes, ledger.Change{Key: bytes.Clone(key), Value: bytes.Clone(value)})
 	})
 	if err != nil {
@@ -275,21 +276,11 @@ func (v *Validator) restore() (*View, error) {
 	return &View{State: state, Block: stored.Block, Hash: stored.Hash, Finalization: stored.Finalization, Notarization: stored.Notarization}, nil
 }
 
-// storeGenesis writes the state that the first block's changes are to.
-func (v *Validator) storeGenesis(state *ledger.State) error {
-	var batch batch
-	state.Scan(nil, nil, func(key, value []byte) bool {
-		batch.put(bucketState, key, value)
-		return true
-	})
-	return v.node.Store.Commit(batch.writes)
-}
-
 // View returns the highest block that is final and in the store, and its state.
 func (v *Validator) View() *View { return v.shown.Load() }
 
 // Archive returns the finalized history.
-func (v *Validator) Archive() *Archive { return v.history }
+func (v *Validator) Archive() *history.Archive { return v.history }
 
 // Name is the validator's name in this network.
 func (v *Validator) Name() string { return v.name }
@@ -365,6 +356,6 @@ func (v *Validator) setPeers(state *ledger.State) {
 func (v *Validator) show(event *finalized) {
 	v.shown.Store(event.view())
 	if v.config.Observe != nil {
-		v.config.Observe(Finality{Validator: v.name, Results: event.results, Finalization: event.finalization})
+		v.config.Observe(Finality{Validator: v.name, Results: event.Results, Finalization: event.Finalization})
 	}
 }

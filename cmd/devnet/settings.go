@@ -14,7 +14,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/environment/store"
 	"github.com/cowboyinc/devnet/internal/worlds/box"
-	"github.com/cowboyinc/devnet/validators"
+	"github.com/cowboyinc/devnet/validators/history"
 )
 
 // settings is what up brings a network up by: the flags, over the file of
@@ -62,7 +62,7 @@ func upFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "reset", Usage: "start over: remove what the home holds"},
 		&cli.BoolFlag{Name: "ephemeral", Usage: "keep no files"},
 		&cli.StringFlag{Name: "durability", Value: d.Durability, Usage: "what state survives: `KIND` process (kill -9) or disk (power loss)"},
-		&cli.Int64Flag{Name: "history", DefaultText: "all", Usage: fmt.Sprintf("keep the last `BLOCKS` blocks and what was in them, at least %d; who lacks older ones cannot join or come back", validators.MinHistory)},
+		&cli.Int64Flag{Name: "history", DefaultText: "all", Usage: fmt.Sprintf("keep the last `BLOCKS` blocks and what was in them, at least %d; who lacks older ones cannot join or come back", history.MinHistory)},
 		&cli.BoolFlag{Name: "strict", Usage: "no cheats: no faucet, nothing under /devnet"},
 		&cli.StringFlag{Name: "config-out", Usage: "write accounts, keys and addresses to `FILE` as JSON"},
 		&cli.BoolFlag{Name: "json", Usage: "print JSON lines: the network first, then each transaction, message and fire"},
@@ -154,8 +154,8 @@ func (s *settings) judge() error {
 	if err := s.durability.UnmarshalText([]byte(s.Durability)); err != nil {
 		return usage("Give process or disk.", "--durability: %q is neither", s.Durability)
 	}
-	if s.History != 0 && s.History < validators.MinHistory {
-		return usage("Give 0 to keep all blocks.", "--history: %d blocks are too few: a validator that missed some must find them at the others, in the last %d", s.History, validators.MinHistory)
+	if s.History != 0 && s.History < history.MinHistory {
+		return usage("Give 0 to keep all blocks.", "--history: %d blocks are too few: a validator that missed some must find them at the others, in the last %d", s.History, history.MinHistory)
 	}
 	if s.Ephemeral && s.Home != defaultHome {
 		return usage("Leave one of them out.", "--ephemeral keeps no files, so there is no --home %s", s.Home)

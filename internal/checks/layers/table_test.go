@@ -38,6 +38,7 @@ var (
 	base        = []string{"internal/base/..."}
 	cores       = []string{"scheduler/...", "actors/...", "validators/simplex", "validators/catchup", "validators/mempool", "validators/rations", "runners/selection", "runners/worker"}
 	composition = []string{"validators/ledger/..."}
+	history     = []string{"validators/history"}
 	shells      = []string{"validators", "runners"}
 	interfaces  = []string{"internal/environment/env", "internal/environment/fault", "internal/environment/roles", "internal/environment/store"}
 	environment = []string{"internal/environment/clock", "internal/environment/home", "internal/environment/pyhost", "internal/environment/store/...",
@@ -65,7 +66,7 @@ var (
 )
 
 // below is what stands under the faces.
-var below = join(base, cores, composition, interfaces)
+var below = join(base, cores, composition, history, interfaces)
 
 // table is "Layers: who may import whom". A package stands in the first row
 // that names it.
@@ -77,9 +78,11 @@ var table = []layer{
 		why: "the state transition imports cores and the base"},
 	{name: "samples", packages: []string{"actors/samples"}, imports: join(base, []string{"actors"}), pure: true, standard: join(deterministic, []string{"encoding/json"}),
 		why: "a program in Go sees what one in Python sees; its payloads are JSON"},
+	{name: "history", packages: history, imports: join(base, []string{"actors", "scheduler", "validators/ledger", "validators/catchup", "internal/environment/env"}), pure: true, standard: deterministic,
+		why: "what is read of a chain knows its blocks and results, and the store as an interface"},
 	{name: "core", packages: cores, imports: join(base, []string{"runners/selection"}), pure: true, standard: deterministic,
 		why: "a core imports the base, and no other core but runners/selection; what it needs of another is an argument"},
-	{name: "shell", packages: shells, imports: join(base, cores, composition, interfaces), clockless: true, standard: join(deterministic, shellOnly),
+	{name: "shell", packages: shells, imports: below, clockless: true, standard: join(deterministic, shellOnly),
 		libraries: []string{"github.com/asynkron/protoactor-go/actor"},
 		why:       "a shell imports env, roles and cores: no implementation of the environment, no world, no other shell"},
 	{name: "environment", packages: interfaces, imports: base, libraries: anyLibrary,
@@ -97,7 +100,7 @@ var table = []layer{
 		why: "what worlds share knows validators and oracles, and no world"},
 	{name: "world", packages: worlds, imports: join(below, shells, environment, carried, faces, oracles, shown, bridges), libraries: anyLibrary,
 		why: "a world imports what is below it, and no other world"},
-	{name: "command", packages: commands, imports: join(base, interfaces, environment, shells, faces, worlds), libraries: anyLibrary,
+	{name: "command", packages: commands, imports: join(base, interfaces, environment, history, shells, faces, worlds), libraries: anyLibrary,
 		why: "a command works with worlds and faces, and knows no core"},
 	{name: "check", packages: checks, libraries: anyLibrary,
 		why: "what judges the sources, or builds them, is no part of them"},

@@ -9,7 +9,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 	"github.com/cowboyinc/devnet/scheduler"
-	"github.com/cowboyinc/devnet/validators"
+	"github.com/cowboyinc/devnet/validators/history"
 )
 
 func (v *view) Timer(id types.TimerID) (*api.Timer, error) {
@@ -22,7 +22,7 @@ func (v *view) Timer(id types.TimerID) (*api.Timer, error) {
 }
 
 func (v *view) Timers(f api.TimerFilter) (out []api.Timer, err error) {
-	records, err := v.archive.Timers(validators.TimerFilter{Actor: f.Actor, DueBy: f.DueBy, Status: f.Status,
+	records, err := v.archive.Timers(history.TimerFilter{Actor: f.Actor, DueBy: f.DueBy, Status: f.Status,
 		Newest: f.Newest, Offset: f.Offset, Limit: f.Limit})
 	for i := range records {
 		out = append(out, v.timerOf(&records[i]))
@@ -30,7 +30,7 @@ func (v *view) Timers(f api.TimerFilter) (out []api.Timer, err error) {
 	return out, err
 }
 
-func (v *view) timerOf(r *validators.TimerRecord) api.Timer {
+func (v *view) timerOf(r *history.TimerRecord) api.Timer {
 	t := api.Timer{Timer: r.Timer, Status: r.Status, EndedAt: r.EndedAt, Reason: r.Reason, Result: r.Result,
 		Examined: r.Examined, Priority: r.Priority, Weight: r.Weight,
 		CyclesUsed: r.CyclesUsed, CellsUsed: r.CellsUsed, FeePaid: r.FeePaid, TipPaid: r.TipPaid}
@@ -48,7 +48,7 @@ func (v *view) Lane(last int) (out []model.LaneBlock, err error) {
 	return out, err
 }
 
-func laneOf(l *validators.LaneRecord) model.LaneBlock {
+func laneOf(l *history.LaneRecord) model.LaneBlock {
 	m := model.LaneBlock{Height: l.Height, Skipped: l.Skipped, Proposer: l.Proposer, Policy: l.Policy, BaseFeeCycle: l.BaseFeeCycle,
 		BaseFeeCell: l.BaseFeeCell, BaseFeeLaneTimer: l.BaseFeeLane, Budget: l.Budget, TimerCyclesUsed: l.Cycles,
 		GCBudget: l.GCBudget, GCCyclesUsed: l.GCCycles, GBABudget: l.AskBudget, GBACyclesUsed: l.AskCycles, CyclesUsed: l.BlockCycles,
@@ -107,7 +107,7 @@ func at(kind string, h types.Height) model.StoryEntry {
 // firstTier is the tier into which a timer was put: the one it was moved out of
 // first, or else the one where its height belonged when it was scheduled
 // (decisions T7, T27).
-func firstTier(p *params.Params, s *validators.Story) string {
+func firstTier(p *params.Params, s *history.Story) string {
 	if len(s.Moves) > 0 && s.KeptFrom == 0 {
 		return s.Moves[0].From
 	}
@@ -125,7 +125,7 @@ func firstTier(p *params.Params, s *validators.Story) string {
 	return "overflow"
 }
 
-func note(n *validators.Note) model.StoryEntry {
+func note(n *history.Note) model.StoryEntry {
 	if n.Reason == scheduler.ReasonTriggered {
 		return at(model.StoryTriggered, n.At)
 	}
@@ -134,7 +134,7 @@ func note(n *validators.Note) model.StoryEntry {
 	return e
 }
 
-func wait(w *validators.Wait) model.StoryEntry {
+func wait(w *history.Wait) model.StoryEntry {
 	e := model.StoryEntry{Kind: model.StoryDeferred, From: w.From, To: w.To, Blocks: uint64(w.To-w.From) + 1, Reason: w.Reason,
 		Policy: w.Policy, Budget: &w.Budget, Spare: &w.LeastSpare,
 		LaneFee: &model.FeeRange{First: w.FirstFee, Last: w.LastFee, Least: w.LeastFee, Most: w.MostFee}}
@@ -144,7 +144,7 @@ func wait(w *validators.Wait) model.StoryEntry {
 	return e
 }
 
-func end(s *validators.Story) model.StoryEntry {
+func end(s *history.Story) model.StoryEntry {
 	e := at(string(s.Status), s.EndedAt)
 	if s.Status != types.TimerFired {
 		e.Reason = s.Reason
@@ -162,7 +162,7 @@ func end(s *validators.Story) model.StoryEntry {
 }
 
 // settlement is where the money of a fire went, by the prices of its block.
-func settlement(s *validators.Story) *model.Settlement {
+func settlement(s *history.Story) *model.Settlement {
 	l := s.End
 	p := &model.Settlement{Status: string(s.Result), Payer: s.Timer.FeePayer, Proposer: l.Proposer, CyclesUsed: s.CyclesUsed, CellsUsed: s.CellsUsed,
 		CyclesLimit: min(s.Timer.GasLimit, l.FireCycles), CellsLimit: l.FireCells, PerCycle: l.BaseFeeCycle, PerCycleLane: l.LanePrice,

@@ -18,6 +18,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/validators"
+	"github.com/cowboyinc/devnet/validators/history"
 	"github.com/cowboyinc/devnet/validators/ledger"
 	"github.com/cowboyinc/devnet/validators/mempool"
 )
@@ -36,7 +37,7 @@ type Source struct {
 type view struct {
 	source  *Source
 	state   *ledger.State
-	archive *validators.Archive
+	archive *history.Archive
 	reader  ledger.Executor // for reads and dry runs
 }
 
@@ -117,7 +118,7 @@ func (v *view) Transaction(hash types.Hash) (*types.Transaction, types.Height, e
 func (v *view) Receipt(hash types.Hash) (*api.Receipt, error) { return Receipt(v.archive, hash) }
 
 // Receipt returns the receipt of an execution with what it printed, or nil.
-func Receipt(archive *validators.Archive, hash types.Hash) (*api.Receipt, error) {
+func Receipt(archive *history.Archive, hash types.Hash) (*api.Receipt, error) {
 	receipt, lines, err := archive.Execution(hash)
 	if err != nil || receipt == nil {
 		return nil, err
@@ -126,7 +127,7 @@ func Receipt(archive *validators.Archive, hash types.Hash) (*api.Receipt, error)
 }
 
 func (v *view) Hashes(of api.HashKind, first, last types.Hash, each func(types.Hash) bool) error {
-	return v.archive.Hashes(validators.HashKind(of), first, last, each)
+	return v.archive.Hashes(history.HashKind(of), first, last, each)
 }
 
 func (v *view) Account(a types.Address) (api.Account, error) {

@@ -13,6 +13,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/faces/view"
 	"github.com/cowboyinc/devnet/validators"
+	"github.com/cowboyinc/devnet/validators/history"
 	"github.com/cowboyinc/devnet/validators/ledger"
 	"github.com/cowboyinc/devnet/validators/simplex"
 )
@@ -52,7 +53,7 @@ func (node *Node) describe(best *ledger.State) api.Node {
 		out.Height, out.StateRoot = view.Block.Header.Height, view.State.Root()
 	}
 	switch {
-	case out.Status == validators.StatusLeft:
+	case out.Status == history.StatusLeft:
 	case node.Failure() != nil:
 		out.Missing = append(out.Missing, node.Failure().Error())
 	case !out.Running:
@@ -69,7 +70,7 @@ func (node *Node) describe(best *ledger.State) api.Node {
 		if why := node.network.cutOff(out.Height); why != "" {
 			out.Missing = append(out.Missing, why)
 		}
-		if need := quorumPeers(len(best.Validators().Members)); out.Connections < need && out.Status != validators.StatusJoining {
+		if need := quorumPeers(len(best.Validators().Members)); out.Connections < need && out.Status != history.StatusJoining {
 			out.Missing = append(out.Missing, "connections to other validators: "+fmt.Sprintf("%d of at least %d", out.Connections, need))
 		}
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/store"
 	"github.com/cowboyinc/devnet/internal/environment/store/bolt"
 	"github.com/cowboyinc/devnet/internal/environment/store/log"
-	"github.com/cowboyinc/devnet/validators"
+	"github.com/cowboyinc/devnet/validators/history"
 	"github.com/cowboyinc/devnet/validators/ledger"
 	"github.com/cowboyinc/devnet/validators/simplex"
 )
@@ -157,7 +157,7 @@ func (a *audit) node(files home.Node) error {
 		return err
 	}
 	defer votes.Close()
-	archive := validators.ArchiveOf(db)
+	archive := history.Of(db)
 	kept, err := archive.Kept()
 	if err != nil {
 		return err
@@ -181,7 +181,7 @@ func (a *audit) node(files home.Node) error {
 
 // blocks executes the chain again and returns the state at its end, nil where a
 // block does not execute.
-func (a *audit) blocks(archive *validators.Archive) (*ledger.State, error) {
+func (a *audit) blocks(archive *history.Archive) (*ledger.State, error) {
 	tip, err := archive.Tip()
 	if err != nil {
 		return nil, err
@@ -221,7 +221,7 @@ func (a *audit) blocks(archive *validators.Archive) (*ledger.State, error) {
 	return state, nil
 }
 
-func (a *audit) block(parent *ledger.State, stored *validators.Stored) *ledger.State {
+func (a *audit) block(parent *ledger.State, stored *history.Stored) *ledger.State {
 	h, hash := stored.Block.Header.Height, stored.Block.Hash()
 	a.identity(stored, hash)
 	set := parent.Validators()
@@ -246,7 +246,7 @@ func (a *audit) block(parent *ledger.State, stored *validators.Stored) *ledger.S
 }
 
 // identity compares a block with its record, and with the other nodes'.
-func (a *audit) identity(stored *validators.Stored, hash types.Hash) {
+func (a *audit) identity(stored *history.Stored, hash types.Hash) {
 	h := stored.Block.Header.Height
 	if hash != stored.Hash {
 		a.problem("height %d: the block stored as %s has the hash %s", h, stored.Hash, hash)
@@ -293,7 +293,7 @@ func (a *audit) state(db env.Store, state *ledger.State) {
 		a.problem("height %d: %v", state.Height(), err)
 	}
 	stored := map[string][]byte{}
-	err := validators.ScanState(db, func(key, value []byte) {
+	err := history.ScanState(db, func(key, value []byte) {
 		stored[string(key)] = bytes.Clone(value)
 	})
 	if err != nil {

@@ -5,12 +5,12 @@ import (
 
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/env"
-	"github.com/cowboyinc/devnet/validators"
+	"github.com/cowboyinc/devnet/validators/history"
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
 
 // end audits a node that has the end of the chain alone.
-func (a *audit) end(archive *validators.Archive, db env.Store, kept validators.Kept) error {
+func (a *audit) end(archive *history.Archive, db env.Store, kept history.Kept) error {
 	tip, err := archive.Tip()
 	if err != nil {
 		return err
@@ -21,7 +21,7 @@ func (a *audit) end(archive *validators.Archive, db env.Store, kept validators.K
 	}
 	a.report.Height = tip.Block.Header.Height
 	state := a.restore(db, tip)
-	var before *validators.Stored
+	var before *history.Stored
 	for h := kept.From; ; {
 		next, err := archive.Next(h)
 		if err != nil {
@@ -48,9 +48,9 @@ func (a *audit) end(archive *validators.Archive, db env.Store, kept validators.K
 
 // restore makes the stored state anew, whose root must be the tip's; nil where it
 // is not.
-func (a *audit) restore(db env.Store, tip *validators.Stored) *ledger.State {
+func (a *audit) restore(db env.Store, tip *history.Stored) *ledger.State {
 	var changes []ledger.Change
-	err := validators.ScanState(db, func(key, value []byte) {
+	err := history.ScanState(db, func(key, value []byte) {
 		changes = append(changes, ledger.Change{Key: bytes.Clone(key), Value: bytes.Clone(value)})
 	})
 	if err != nil {
@@ -70,7 +70,7 @@ func (a *audit) restore(db env.Store, tip *validators.Stored) *ledger.State {
 
 // follows checks a block's record, its link to the one before and, where the set
 // of their epochs is known, its certificates.
-func (a *audit) follows(stored, before *validators.Stored, state *ledger.State) {
+func (a *audit) follows(stored, before *history.Stored, state *ledger.State) {
 	h, hash := &stored.Block.Header, stored.Block.Hash()
 	a.identity(stored, hash)
 	if before != nil && (h.Parent != before.Hash || before.Block.Header.Height+1+types.Height(h.Skipped) != h.Height) {

@@ -39,7 +39,7 @@ type Config struct {
 	Seed       *uint64
 	ChainID    uint64 // 0: 8011
 	Durability store.Durability
-	History    uint64            // blocks that each archive keeps, validators.MinHistory or more; 0: all
+	History    uint64            // blocks that each archive keeps, history.MinHistory or more; 0: all
 	Strict     bool              // no cheats
 	Params     map[string]string // what differs from the defaults, by key
 	Programs   program.Host      // nil: Python hosts of this network's own

@@ -9,13 +9,13 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/home"
 	"github.com/cowboyinc/devnet/internal/environment/store/bolt"
 	"github.com/cowboyinc/devnet/internal/faces/api"
-	"github.com/cowboyinc/devnet/validators"
+	"github.com/cowboyinc/devnet/validators/history"
 )
 
 // checkHistory refuses a bound that is too small to catch up within.
 func (c *Config) checkHistory() error {
-	if c.History != 0 && c.History < validators.MinHistory {
-		return fmt.Errorf("box: a history of %d blocks: a network keeps at least %d, or with 0 all", c.History, validators.MinHistory)
+	if c.History != 0 && c.History < history.MinHistory {
+		return fmt.Errorf("box: a history of %d blocks: a network keeps at least %d, or with 0 all", c.History, history.MinHistory)
 	}
 	return nil
 }
@@ -35,7 +35,7 @@ func (n *Network) bounded() string {
 // keptAbove is what the running nodes that are above a height keep, the most of
 // them; nothing where there are none. Of a store that cannot be read it says
 // nothing.
-func (n *Network) keptAbove(h types.Height) (most validators.Kept) {
+func (n *Network) keptAbove(h types.Height) (most history.Kept) {
 	for _, node := range n.List() {
 		if !node.running.Load() || node.height() <= h {
 			continue
@@ -67,7 +67,7 @@ func (n *Network) refuseBounded(who, what string) error {
 // mustFollow refuses a node that lacks blocks which no other keeps, such as one
 // whose state was removed.
 func (n *Network) mustFollow(node *Node) error {
-	tip, err := validators.ArchiveOf(node.store).Tip()
+	tip, err := history.Of(node.store).Tip()
 	if err != nil {
 		return nil // starting tells
 	}
@@ -125,7 +125,7 @@ func (n *Network) droppedBeside(name string) bool {
 		if err != nil {
 			continue // damaged too, which is told when its turn comes
 		}
-		kept, err := validators.ArchiveOf(db).Kept()
+		kept, err := history.Of(db).Kept()
 		if closed := db.Close(); err == nil && closed == nil && kept.From > 1 {
 			return true
 		}

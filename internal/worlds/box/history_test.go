@@ -15,7 +15,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/store"
 	"github.com/cowboyinc/devnet/internal/environment/store/bolt"
 	"github.com/cowboyinc/devnet/internal/faces/api"
-	"github.com/cowboyinc/devnet/validators"
+	"github.com/cowboyinc/devnet/validators/history"
 )
 
 func refusedAs(t *testing.T, err error, code, words string) {
@@ -39,7 +39,7 @@ func sizeOf(t *testing.T, path string) int64 {
 // no longer has, refuses whoever would need it, goes on after a restart, and is
 // audited from where it begins.
 func TestABoundedHistory(t *testing.T) {
-	const bound = validators.MinHistory
+	const bound = history.MinHistory
 	dir := t.TempDir() + "/home"
 	config := Config{Home: dir, BlockTime: 5 * time.Millisecond, Seed: testSeed(), History: bound, Log: logger()}
 	n, err := Up(context.Background(), config)
@@ -156,7 +156,7 @@ func auditedFromTheBound(t *testing.T, dir string) {
 
 // A bound that leaves no room to catch up is refused.
 func TestABoundBelowTheLeastIsRefused(t *testing.T) {
-	if n, err := Up(context.Background(), Config{Ephemeral: true, History: validators.MinHistory - 1}); err == nil {
+	if n, err := Up(context.Background(), Config{Ephemeral: true, History: history.MinHistory - 1}); err == nil {
 		n.Close()
 		t.Error("it is brought up")
 	}
@@ -165,12 +165,12 @@ func TestABoundBelowTheLeastIsRefused(t *testing.T) {
 // A validator that lags behind what the others keep says so, and cannot be
 // started into it.
 func TestAValidatorBehindTheBoundSaysSo(t *testing.T) {
-	n := up(t, Config{Ephemeral: true, BlockTime: 5 * time.Millisecond, History: validators.MinHistory})
+	n := up(t, Config{Ephemeral: true, BlockTime: 5 * time.Millisecond, History: history.MinHistory})
 	awaitNode(t, n.find("v3"), 3)
 	if err := n.Freeze("v3"); err != nil {
 		t.Fatal(err)
 	}
-	await(t, n, n.find("v3").height()+validators.MinHistory+60)
+	await(t, n, n.find("v3").height()+history.MinHistory+60)
 	if why := n.cutOff(n.find("v3").height()); !strings.Contains(why, "cannot catch up") {
 		t.Errorf("it says %q", why)
 	}

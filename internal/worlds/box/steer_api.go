@@ -6,7 +6,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
-	"github.com/cowboyinc/devnet/validators"
+	"github.com/cowboyinc/devnet/validators/history"
 )
 
 // Steer implements api.Backend.
@@ -23,7 +23,7 @@ func (h helm) SetPaused(on bool) error { return h.network.setPaused(on) }
 
 // Advance implements api.Steering.
 func (h helm) Advance(ctx context.Context, r model.AdvanceRequest) (m model.Advance, err error) {
-	receipt, err := h.network.Advance(ctx, validators.Target{Blocks: r.Blocks, To: r.To, NextTimer: r.ToNextTimer})
+	receipt, err := h.network.Advance(ctx, history.Target{Blocks: r.Blocks, To: r.To, NextTimer: r.ToNextTimer})
 	if err != nil {
 		return m, err
 	}
@@ -59,7 +59,7 @@ func (h helm) Leave(ctx context.Context, name string) (m model.Move, err error) 
 func (h helm) move(node *Node) model.Move {
 	state := h.network.Best().Validator().View().State
 	m := model.Move{Name: node.Name, Address: node.Address, Status: node.standing(state), Epoch: state.NextEpoch()}
-	if m.Status == validators.StatusJoining || m.Status == validators.StatusLeaving {
+	if m.Status == history.StatusJoining || m.Status == history.StatusLeaving {
 		m.Epoch++
 	}
 	m.Height = types.Height(uint64(m.Epoch)*state.NextParams().EpochBlocks + 1)

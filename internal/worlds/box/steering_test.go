@@ -13,7 +13,7 @@ import (
 	"github.com/cowboyinc/devnet/actors/samples"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api"
-	"github.com/cowboyinc/devnet/validators"
+	"github.com/cowboyinc/devnet/validators/history"
 )
 
 // code is the code of a refusal, "" where there was none.
@@ -31,7 +31,7 @@ func within(t testing.TB) context.Context {
 	return ctx
 }
 
-func travel(t testing.TB, n *Network, target validators.Target) *validators.Advance {
+func travel(t testing.TB, n *Network, target history.Target) *history.Advance {
 	t.Helper()
 	receipt, err := n.Advance(within(t), target)
 	if err != nil {
@@ -53,7 +53,7 @@ func TestAdvanceLive(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := n.Best().Validator().View().Block.Header.Timestamp
-	receipt := travel(t, n, validators.Target{Blocks: 5000})
+	receipt := travel(t, n, history.Target{Blocks: 5000})
 	if receipt.Fired < 49 || receipt.Fired > 50 || receipt.Latest() != 0 || receipt.Blocks > 75 || receipt.Blocks+receipt.Skipped != 5000 {
 		t.Errorf("%d fired, the latest %d late, %d blocks, %d skipped", receipt.Fired, receipt.Latest(), receipt.Blocks, receipt.Skipped)
 	}
@@ -64,7 +64,7 @@ func TestAdvanceLive(t *testing.T) {
 	if took := (tip.Timestamp - before); tip.Height != receipt.To || took < 4_990_000 || took > 5_010_000 {
 		t.Errorf("at height %d after %d ms", tip.Height, took)
 	}
-	if next := travel(t, n, validators.Target{NextTimer: true}); next.Fired != 1 || next.Timers[0].At != next.To {
+	if next := travel(t, n, history.Target{NextTimer: true}); next.Fired != 1 || next.Timers[0].At != next.To {
 		t.Errorf("%+v", next)
 	}
 	if _, err := n.govern(within(t), 0, nil); code(err) != "paused" {
@@ -110,16 +110,16 @@ func auditAll(t *testing.T, n *Network, home string) {
 func TestAdvanceIsRefused(t *testing.T) {
 	n := up(t, Config{Ephemeral: true, BlockTime: 100 * time.Millisecond})
 	await(t, n, 2)
-	for want, target := range map[string]validators.Target{
-		validators.CodeBadTarget: {}, validators.CodeHeightPassed: {To: 1}, validators.CodeNoTimer: {NextTimer: true},
-		validators.CodeTooFar: {Blocks: 1 << 60},
+	for want, target := range map[string]history.Target{
+		history.CodeBadTarget: {}, history.CodeHeightPassed: {To: 1}, history.CodeNoTimer: {NextTimer: true},
+		history.CodeTooFar: {Blocks: 1 << 60},
 	} {
 		if _, err := n.Advance(within(t), target); code(err) != want {
 			t.Errorf("%+v: %v", target, err)
 		}
 	}
 	s := up(t, Config{Ephemeral: true, BlockTime: 100 * time.Millisecond, Strict: true})
-	_, advance := s.Advance(within(t), validators.Target{Blocks: 1})
+	_, advance := s.Advance(within(t), history.Target{Blocks: 1})
 	_, join := s.Join(within(t), "")
 	_, leave := s.Leave(within(t), "v0")
 	_, set := s.SetParam(within(t), "cip3.min_basefee", "2", 0)
@@ -155,7 +155,7 @@ func TestJoinAndLeaveLive(t *testing.T) {
 	if node, err := n.Join(within(t), ""); err != nil || node.Name != "v4" {
 		t.Fatal(node, err)
 	}
-	awaitStatus(t, n, "v4", validators.StatusActive, true)
+	awaitStatus(t, n, "v4", history.StatusActive, true)
 	if _, err := n.Join(within(t), "v4"); code(err) != "already_validator" {
 		t.Error(err)
 	}
@@ -172,7 +172,7 @@ func TestJoinAndLeaveLive(t *testing.T) {
 	if _, err := n.Leave(within(t), "v9"); code(err) != "unknown_node" {
 		t.Error(err)
 	}
-	awaitStatus(t, n, "v0", validators.StatusLeft, false)
+	awaitStatus(t, n, "v0", history.StatusLeft, false)
 	for _, node := range n.Nodes() {
 		if len(node.Missing) > 0 {
 			t.Errorf("%s: %v", node.Name, node.Missing)
@@ -184,11 +184,11 @@ func TestJoinAndLeaveLive(t *testing.T) {
 	again := up(t, Config{Home: home})
 	await(t, again, again.Best().height()+3)
 	awaitVote(t, again, "v4")
-	awaitStatus(t, again, "v0", validators.StatusLeft, false)
+	awaitStatus(t, again, "v0", history.StatusLeft, false)
 	if _, err := again.Join(within(t), "v0"); err != nil {
 		t.Fatal(err)
 	}
-	awaitStatus(t, again, "v0", validators.StatusActive, true)
+	awaitStatus(t, again, "v0", history.StatusActive, true)
 	awaitVote(t, again, "v0")
 	auditAll(t, again, home)
 }
@@ -227,7 +227,7 @@ func TestSetParamLive(t *testing.T) {
 	if err != nil || change.Height != at {
 		t.Fatal(change, err)
 	}
-	travel(t, n, validators.Target{To: at})
+	travel(t, n, history.Target{To: at})
 	if got := n.Best().Validator().View().State.Params().MinBaseFee; got != types.WeiOf(7) {
 		t.Errorf("min_basefee is %s", got)
 	}
@@ -271,7 +271,7 @@ func BenchmarkAdvance(b *testing.B) {
 				}
 				b.StartTimer()
 				ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
-				receipt, err := n.Advance(ctx, validators.Target{Blocks: c.blocks})
+				receipt, err := n.Advance(ctx, history.Target{Blocks: c.blocks})
 				cancel()
 				if err != nil {
 					b.Fatal(err)

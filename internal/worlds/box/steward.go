@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
-	"github.com/cowboyinc/devnet/validators"
+	"github.com/cowboyinc/devnet/validators/history"
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
 
@@ -50,8 +50,8 @@ func (n *Network) retire() {
 		return
 	}
 	for _, node := range n.List() {
-		switch status := validators.Standing(best.State, node.Address); {
-		case status != validators.StatusLeft:
+		switch status := history.Standing(best.State, node.Address); {
+		case status != history.StatusLeft:
 			node.joining.Store(false)
 		case node.running.Load() && !node.joining.Load():
 			if err := n.StopNode(node.Name); err != nil {
@@ -63,10 +63,10 @@ func (n *Network) retire() {
 
 // standing is a node's status.
 func (node *Node) standing(best *ledger.State) string {
-	if status := validators.Standing(best, node.Address); status != validators.StatusLeft || !node.joining.Load() {
+	if status := history.Standing(best, node.Address); status != history.StatusLeft || !node.joining.Load() {
 		return status
 	}
-	return validators.StatusJoining
+	return history.StatusJoining
 }
 
 // bootstrap are the members that a node may connect with before it knows of

@@ -11,13 +11,13 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/home"
 	"github.com/cowboyinc/devnet/internal/faces/api"
-	"github.com/cowboyinc/devnet/validators"
+	"github.com/cowboyinc/devnet/validators/history"
 )
 
 // Advance is time travel (decision C8): it returns when a height is final that
 // the network gets to by skipping what it may. The clock is moved along. Where
 // ctx ends first the network goes on all the same.
-func (n *Network) Advance(ctx context.Context, target validators.Target) (*validators.Advance, error) {
+func (n *Network) Advance(ctx context.Context, target history.Target) (*history.Advance, error) {
 	if !n.travelling.TryLock() {
 		return nil, api.Refuse(http.StatusConflict, "advancing", "another advance is under way").Hint("Wait until it has ended.")
 	}
@@ -42,16 +42,16 @@ func (n *Network) Advance(ctx context.Context, target validators.Target) (*valid
 }
 
 func travelRefusal(err error) error {
-	var refusal *validators.TravelError
+	var refusal *history.TravelError
 	if !errors.As(err, &refusal) {
 		return err
 	}
 	switch refusal.Code {
-	case validators.CodeStrict:
+	case history.CodeStrict:
 		return strict("time travel")
-	case validators.CodeNoTimer:
+	case history.CodeNoTimer:
 		return api.Refuse(http.StatusConflict, refusal.Code, "%s", refusal.Message).Hint("GET /timers lists timers.")
-	case validators.CodeHeightPassed:
+	case history.CodeHeightPassed:
 		return api.Refuse(http.StatusConflict, refusal.Code, "%s", refusal.Message).Hint("GET /height tells the latest.")
 	}
 	return api.Refuse(http.StatusBadRequest, refusal.Code, "%s", refusal.Message)

@@ -19,7 +19,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/worlds/byzantine"
-	"github.com/cowboyinc/devnet/validators"
+	"github.com/cowboyinc/devnet/validators/history"
 )
 
 var (
@@ -359,7 +359,7 @@ func (c *campaign) turnover() string {
 		}
 		return "join w0"
 	}
-	if !c.Running("w0") || c.Status("w0") != validators.StatusActive {
+	if !c.Running("w0") || c.Status("w0") != history.StatusActive {
 		return ""
 	}
 	for _, name := range c.names {

@@ -13,6 +13,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/validators"
+	"github.com/cowboyinc/devnet/validators/history"
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
 
@@ -145,14 +146,14 @@ func (n *Network) isJoining(name string) bool {
 // Status is how a validator stands: joining, active, leaving or left.
 func (n *Network) Status(name string) string {
 	if best := n.best(); best != nil {
-		if status := validators.Standing(best.View().State, n.keys[name].Address()); status != validators.StatusLeft {
+		if status := history.Standing(best.View().State, n.keys[name].Address()); status != history.StatusLeft {
 			return status
 		}
 	}
 	if n.isJoining(name) {
-		return validators.StatusJoining
+		return history.StatusJoining
 	}
-	return validators.StatusLeft
+	return history.StatusLeft
 }
 
 // bootstrap are the members that a validator may connect with before it knows
@@ -219,8 +220,8 @@ func (n *Network) setPaused(on bool) {
 
 // Advance is time travel (decision C8): it runs the network until a height is
 // final that it gets to by skipping what it may, and moves the clocks along.
-// Refusals are *validators.TravelError.
-func (n *Network) Advance(target validators.Target) (*validators.Advance, error) {
+// Refusals are *history.TravelError.
+func (n *Network) Advance(target history.Target) (*history.Advance, error) {
 	best := n.best()
 	if best == nil {
 		return nil, errors.New("no validator is running")

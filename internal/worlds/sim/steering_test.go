@@ -13,7 +13,7 @@ import (
 	"github.com/cowboyinc/devnet/actors/samples"
 	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/types"
-	"github.com/cowboyinc/devnet/validators"
+	"github.com/cowboyinc/devnet/validators/history"
 )
 
 // pulse deploys a heartbeat that schedules itself every so many blocks.
@@ -32,7 +32,7 @@ func reach(t testing.TB, n *Network, h types.Height) {
 	}
 }
 
-func advance(t testing.TB, n *Network, target validators.Target) *validators.Advance {
+func advance(t testing.TB, n *Network, target history.Target) *history.Advance {
 	t.Helper()
 	receipt, err := n.Advance(target)
 	if err != nil {
@@ -68,7 +68,7 @@ func TestAnAdvanceSkipsAllButWhatIsDue(t *testing.T) {
 					letRun(t, n.World, 10*time.Second)
 				}
 				before := n.best().View().Block.Header
-				receipt := advance(t, n, validators.Target{Blocks: 2000})
+				receipt := advance(t, n, history.Target{Blocks: 2000})
 				if receipt.From != before.Height || receipt.To != before.Height+2000 || receipt.Blocks+receipt.Skipped != 2000 {
 					t.Errorf("%+v", receipt)
 				}
@@ -106,20 +106,20 @@ func TestAnAdvanceSkipsAllButWhatIsDue(t *testing.T) {
 // Where the next timer is due is where an advance to it ends.
 func TestAnAdvanceToTheNextTimer(t *testing.T) {
 	n := network(t, NetworkConfig{World: quick(8), Params: params.Overrides{"chain.epoch_blocks": "5000"}})
-	if _, err := n.Advance(validators.Target{NextTimer: true}); !refused(err, validators.CodeNoTimer) {
+	if _, err := n.Advance(history.Target{NextTimer: true}); !refused(err, history.CodeNoTimer) {
 		t.Fatal(err)
 	}
 	pulse(t, n, 4321)
 	reach(t, n, 3)
-	first := advance(t, n, validators.Target{NextTimer: true})
-	second := advance(t, n, validators.Target{NextTimer: true})
+	first := advance(t, n, history.Target{NextTimer: true})
+	second := advance(t, n, history.Target{NextTimer: true})
 	if first.Fired != 1 || second.Fired != 1 || second.To-first.To != 4321 || second.Timers[0].At != second.To || second.Timers[0].Due != second.To {
 		t.Errorf("%+v, %+v", first, second)
 	}
 }
 
 func refused(err error, code string) bool {
-	var refusal *validators.TravelError
+	var refusal *history.TravelError
 	return errors.As(err, &refusal) && refusal.Code == code
 }
 
@@ -127,15 +127,15 @@ func TestAnAdvanceIsRefused(t *testing.T) {
 	n := network(t, NetworkConfig{World: quick(9)})
 	reach(t, n, 5)
 	for _, c := range []struct {
-		target validators.Target
+		target history.Target
 		code   string
 	}{
-		{validators.Target{}, validators.CodeBadTarget},
-		{validators.Target{Blocks: 1, To: 9}, validators.CodeBadTarget},
-		{validators.Target{To: 5}, validators.CodeHeightPassed},
-		{validators.Target{Blocks: 1 << 63}, validators.CodeTooFar},
-		{validators.Target{To: 1 << 63}, validators.CodeTooFar},
-		{validators.Target{NextTimer: true}, validators.CodeNoTimer},
+		{history.Target{}, history.CodeBadTarget},
+		{history.Target{Blocks: 1, To: 9}, history.CodeBadTarget},
+		{history.Target{To: 5}, history.CodeHeightPassed},
+		{history.Target{Blocks: 1 << 63}, history.CodeTooFar},
+		{history.Target{To: 1 << 63}, history.CodeTooFar},
+		{history.Target{NextTimer: true}, history.CodeNoTimer},
 	} {
 		if _, err := n.Advance(c.target); !refused(err, c.code) {
 			t.Errorf("%+v: %v", c.target, err)
@@ -143,7 +143,7 @@ func TestAnAdvanceIsRefused(t *testing.T) {
 	}
 	strict := network(t, NetworkConfig{World: quick(9), Params: params.Overrides{"chain.cheats": "false"}})
 	reach(t, strict, 2)
-	if _, err := strict.Advance(validators.Target{Blocks: 9}); !refused(err, validators.CodeStrict) {
+	if _, err := strict.Advance(history.Target{Blocks: 9}); !refused(err, history.CodeStrict) {
 		t.Error(err)
 	}
 }
@@ -156,7 +156,7 @@ func TestAnAdvanceStopsAtAParameter(t *testing.T) {
 		t.Fatal(err)
 	}
 	reach(t, n, 6)
-	advance(t, n, validators.Target{To: 3000})
+	advance(t, n, history.Target{To: 3000})
 	if stored, err := n.best().Archive().Block(1234); err != nil || stored == nil {
 		t.Errorf("height 1234 was skipped: %v", err)
 	}
@@ -182,7 +182,7 @@ func TestAnAdvanceUnderCrashesIsOneRun(t *testing.T) {
 		n.After(300*time.Millisecond, func() { n.Boot("v3"); n.Crash("v1") })
 		n.After(1500*time.Millisecond, func() { n.Boot("v1"); n.Crash("v2") })
 		n.After(60*time.Second, func() { n.Boot("v2") })
-		receipt := advance(t, n, validators.Target{Blocks: 5000})
+		receipt := advance(t, n, history.Target{Blocks: 5000})
 		if receipt.Fired < 99 || receipt.Latest() != 0 {
 			t.Errorf("%d fired, the latest %d late", receipt.Fired, receipt.Latest())
 		}
@@ -253,29 +253,29 @@ func TestJoinAndLeave(t *testing.T) {
 		t.Fatal(err)
 	}
 	reach(t, n, 24)
-	if got := n.Status("v4"); got != validators.StatusJoining {
+	if got := n.Status("v4"); got != history.StatusJoining {
 		t.Errorf("v4 is %s", got)
 	}
 	reach(t, n, 40)
-	if got := n.Status("v4"); got != validators.StatusActive || !n.votes("v4") {
+	if got := n.Status("v4"); got != history.StatusActive || !n.votes("v4") {
 		t.Errorf("v4 is %s, votes %v", got, n.votes("v4"))
 	}
 	if err := n.Leave("v0"); err != nil {
 		t.Fatal(err)
 	}
 	reach(t, n, 45)
-	if got := n.Status("v0"); got != validators.StatusLeaving || !n.Running("v0") {
+	if got := n.Status("v0"); got != history.StatusLeaving || !n.Running("v0") {
 		t.Errorf("v0 is %s", got)
 	}
 	reach(t, n, 52)
-	if got := n.Status("v0"); got != validators.StatusLeft || n.Running("v0") {
+	if got := n.Status("v0"); got != history.StatusLeft || n.Running("v0") {
 		t.Errorf("v0 is %s, running %v", got, n.Running("v0"))
 	}
 	if err := n.Join("v0"); err != nil {
 		t.Fatal(err)
 	}
 	reach(t, n, 70)
-	if got := n.Status("v0"); got != validators.StatusActive || !n.votes("v0") {
+	if got := n.Status("v0"); got != history.StatusActive || !n.votes("v0") {
 		t.Errorf("v0 is %s again", got)
 	}
 	for _, name := range []string{"v0", "alice"} {
@@ -321,7 +321,7 @@ func TestAJoinerComesBackAfter1000Blocks(t *testing.T) {
 		t.Fatal(err)
 	}
 	reach(t, n, n.Tip()+30)
-	if n.Status("v4") != validators.StatusActive || !n.votes("v4") {
+	if n.Status("v4") != history.StatusActive || !n.votes("v4") {
 		t.Errorf("v4 is %s", n.Status("v4"))
 	}
 }
@@ -340,7 +340,7 @@ func TestAllOfGenesisIsReplaced(t *testing.T) {
 	}
 	reach(t, n, 180)
 	for i := range 4 {
-		if n.Status(fmt.Sprint("v", i)) != validators.StatusLeft || n.Running(fmt.Sprint("v", i)) {
+		if n.Status(fmt.Sprint("v", i)) != history.StatusLeft || n.Running(fmt.Sprint("v", i)) {
 			t.Errorf("v%d has not left", i)
 		}
 	}
@@ -415,9 +415,9 @@ func churn(seed uint64) (joins, leaves int, err error) {
 	}
 	for _, name := range c.names {
 		switch {
-		case !strings.HasPrefix(name, "v") && c.Status(name) == validators.StatusActive:
+		case !strings.HasPrefix(name, "v") && c.Status(name) == history.StatusActive:
 			joins++
-		case strings.HasPrefix(name, "v") && c.Status(name) == validators.StatusLeft:
+		case strings.HasPrefix(name, "v") && c.Status(name) == history.StatusLeft:
 			leaves++
 		}
 	}
@@ -429,7 +429,7 @@ func (c *campaign) travel() error {
 	if err := c.calm(); err != nil {
 		return err
 	}
-	if _, err := c.Advance(validators.Target{Blocks: 200}); err != nil {
+	if _, err := c.Advance(history.Target{Blocks: 200}); err != nil {
 		return err
 	}
 	return c.RunToHeight(c.Tip()+liveBlocks, bound)
@@ -440,7 +440,7 @@ func (c *campaign) travel() error {
 func TestALeapOverManyEpochsIsOneBlock(t *testing.T) {
 	n := network(t, NetworkConfig{World: quick(1), Params: params.Overrides{"chain.epoch_blocks": "64"}})
 	reach(t, n, 4)
-	receipt := advance(t, n, validators.Target{Blocks: 1_000_000})
+	receipt := advance(t, n, history.Target{Blocks: 1_000_000})
 	if receipt.Blocks > 2 || receipt.Skipped < 999_998 {
 		t.Errorf("a leap over nothing took %d blocks and skipped %d heights", receipt.Blocks, receipt.Skipped)
 	}
@@ -448,7 +448,7 @@ func TestALeapOverManyEpochsIsOneBlock(t *testing.T) {
 		t.Fatal(err)
 	}
 	reach(t, n, n.Tip()+4)
-	if receipt = advance(t, n, validators.Target{Blocks: 1000}); receipt.Blocks < 2 || receipt.Blocks > 10 {
+	if receipt = advance(t, n, history.Target{Blocks: 1000}); receipt.Blocks < 2 || receipt.Blocks > 10 {
 		t.Errorf("a leap over one border took %d blocks", receipt.Blocks)
 	}
 }
@@ -472,7 +472,7 @@ func BenchmarkAdvance(b *testing.B) {
 				reach(b, n, 4)
 				start := n.Now()
 				b.StartTimer()
-				receipt := advance(b, n, validators.Target{Blocks: c.blocks})
+				receipt := advance(b, n, history.Target{Blocks: c.blocks})
 				b.ReportMetric(float64(receipt.Blocks), "blocks")
 				b.ReportMetric(float64(receipt.Fired), "fires")
 				b.ReportMetric(n.Now().Sub(start).Seconds(), "virtual-s")

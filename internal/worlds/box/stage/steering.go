@@ -3,7 +3,7 @@ package stage
 import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/scenario"
-	"github.com/cowboyinc/devnet/validators"
+	"github.com/cowboyinc/devnet/validators/history"
 )
 
 // Join implements scenario.Backend. It returns when the instruction is final.
@@ -50,7 +50,7 @@ func (s *Stage) Resume() error { return s.done(s.Network.Resume(), "resume") }
 
 // Advance implements scenario.Backend.
 func (s *Stage) Advance(to scenario.Target) (scenario.Advanced, error) {
-	a, err := s.Network.Advance(s.ctx, validators.Target{Blocks: to.Blocks, To: to.To, NextTimer: to.ToNextTimer})
+	a, err := s.Network.Advance(s.ctx, history.Target{Blocks: to.Blocks, To: to.To, NextTimer: to.ToNextTimer})
 	if err != nil {
 		return scenario.Advanced{}, readable(err)
 	}

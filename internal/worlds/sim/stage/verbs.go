@@ -14,7 +14,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/faces/scenario"
 	"github.com/cowboyinc/devnet/internal/worlds/sim"
-	"github.com/cowboyinc/devnet/validators"
+	"github.com/cowboyinc/devnet/validators/history"
 )
 
 // refuse makes what the world says of a verb the script's to read.
@@ -213,8 +213,8 @@ func (s *Stage) Resume() error {
 
 // Advance implements scenario.Backend.
 func (s *Stage) Advance(t scenario.Target) (scenario.Advanced, error) {
-	receipt, err := s.Network.Advance(validators.Target{Blocks: t.Blocks, To: t.To, NextTimer: t.ToNextTimer})
-	var refused *validators.TravelError
+	receipt, err := s.Network.Advance(history.Target{Blocks: t.Blocks, To: t.To, NextTimer: t.ToNextTimer})
+	var refused *history.TravelError
 	if errors.As(err, &refused) {
 		return scenario.Advanced{}, refuse(err)
 	}

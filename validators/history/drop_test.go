@@ -1,4 +1,4 @@
-package validators
+package history
 
 import (
 	"bytes"
@@ -67,25 +67,17 @@ func busyChain(n int, seed uint64) (blocks []*ledger.Result, timers []types.Time
 // bounded commits blocks as the archive role does, with a bound.
 func bounded(t *testing.T, blocks []*ledger.Result, bound uint64, perCommit func() int) *Archive {
 	t.Helper()
-	archive := ArchiveOf(mem.NewStore())
-	d := &dropping{archive: archive, bound: bound}
+	archive := Of(mem.NewStore())
+	w := NewWriter(archive, bound, nil)
 	for restart := 0; len(blocks) > 0; restart++ {
 		if restart%7 == 6 { // it counts anew
-			d = &dropping{archive: archive, bound: bound}
+			w = NewWriter(archive, bound, nil)
 		}
 		n := min(perCommit(), len(blocks))
-		var b batch
 		for _, result := range blocks[:n] {
 			result.Hash, result.State = result.Block.Hash(), someState
-			b.block(&Stored{Block: result.Block, Hash: result.Hash, Receipts: result.Receipts, Logs: result.Logs}, result)
 		}
-		if err := d.add(&b.writes, n); err != nil {
-			t.Fatal(err)
-		}
-		b.put(bucketMeta, keyTip, heightKey(blocks[n-1].Block.Header.Height))
-		if err := archive.store.Commit(b.writes); err != nil {
-			t.Fatal(err)
-		}
+		commit(t, archive, w, blocks[:n]...)
 		blocks = blocks[n:]
 	}
 	return archive
@@ -194,41 +186,26 @@ func equalRows(a, b map[string][]byte) bool {
 // bound; without one it is kept again.
 func TestABoundThatComesLaterDropsLittleByLittle(t *testing.T) {
 	archive := bounded(t, nil, 0, nil)
-	commit := func(d *dropping, h types.Height) int {
+	add := func(w *Writer, h types.Height) int {
 		r := at(h)
 		r.State, r.Hash = someState, r.Block.Hash()
-		var b batch
-		b.block(&Stored{Block: r.Block, Hash: r.Hash}, r)
-		before := len(b.writes)
-		if err := d.add(&b.writes, 1); err != nil {
-			t.Fatal(err)
-		}
-		dropped := 0
-		for _, w := range b.writes[before:] {
-			if w.Bucket == bucketBlocks {
-				dropped++
-			}
-		}
-		if err := archive.store.Commit(b.writes); err != nil {
-			t.Fatal(err)
-		}
-		return dropped
+		return commit(t, archive, w, r)
 	}
-	d := &dropping{archive: archive}
+	w := NewWriter(archive, 0, nil)
 	for h := types.Height(1); h <= 400; h++ {
-		commit(d, h)
+		add(w, h)
 	}
-	d = &dropping{archive: archive, bound: 100}
+	w = NewWriter(archive, 100, nil)
 	for h, want := range []int{64, 64, 64, 64, 49, 1, 1} { // 301 of 401 go, and then one for each
-		if got := commit(d, types.Height(401+h)); got != want {
+		if got := add(w, types.Height(401+h)); got != want {
 			t.Errorf("commit %d dropped %d blocks, want %d", h, got, want)
 		}
 	}
 	if kept, _ := archive.Kept(); kept.From != 308 || !kept.Dropped(307) || kept.Dropped(308) || kept.Dropped(0) {
 		t.Errorf("kept from %d", kept.From)
 	}
-	d = &dropping{archive: archive}
-	if got := commit(d, 408); got != 0 {
+	w = NewWriter(archive, 0, nil)
+	if got := add(w, 408); got != 0 {
 		t.Errorf("without a bound it dropped %d", got)
 	}
 }

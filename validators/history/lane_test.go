@@ -1,4 +1,4 @@
-package validators
+package history
 
 import (
 	"fmt"
@@ -77,7 +77,7 @@ func tell(s *Story) (text string) {
 }
 
 func TestAStoryTellsALifeAndFoldsWhatIsEqual(t *testing.T) {
-	archive := ArchiveOf(mem.NewStore())
+	archive := Of(mem.NewStore())
 	a, b, blocks := storyChain()
 	chronicle(t, archive, blocks...)
 	p := someState.Params()
@@ -128,7 +128,7 @@ failed 9 reverted
 
 // A timer that watches a key is due from the block in which that changed.
 func TestAWatchingTimerIsDueWhenItIsTriggered(t *testing.T) {
-	archive := ArchiveOf(mem.NewStore())
+	archive := Of(mem.NewStore())
 	w := types.Timer{ID: types.Hash{7}, Actor: types.Address{1}, Height: 2, Seq: 3, ExpiresAt: 90, ScheduledAt: 1,
 		Watch: &types.Watch{Actor: types.Address{2}, Key: types.Bytes("price")}}
 	chronicle(t, archive, at(1, change(w, 1, types.TimerPending, "", 0)), at(2), at(3))
@@ -151,7 +151,7 @@ func TestAWatchingTimerIsDueWhenItIsTriggered(t *testing.T) {
 // A watcher whose time is over without a change waits for the cleanup lane, which
 // defers it as it does every other.
 func TestAnExpiredWatcherThatWaitsForTheCleanupLaneIsDeferred(t *testing.T) {
-	archive := ArchiveOf(mem.NewStore())
+	archive := Of(mem.NewStore())
 	w := types.Timer{ID: types.Hash{7}, Actor: types.Address{1}, Height: 2, Seq: 3, ExpiresAt: 3, ScheduledAt: 1,
 		Watch: &types.Watch{Actor: types.Address{2}, Key: types.Bytes("price")}}
 	chronicle(t, archive, at(1, change(w, 1, types.TimerPending, "", 0)), at(2), at(3))
@@ -171,7 +171,7 @@ func TestAStoryTellsTheDeferralOfTheBlockThatCancelled(t *testing.T) {
 		1: "waits 5-5 lane_full 3 3/2 fee 0-0 spare 2000000\n",
 		2: "waits 5-6 lane_full 3 3/2 fee 0-0 spare 2000000\n",
 	} {
-		archive := ArchiveOf(mem.NewStore())
+		archive := Of(mem.NewStore())
 		timer := types.Timer{ID: types.Hash{7}, Actor: types.Address{1}, Height: 5, Seq: 3, ExpiresAt: 90, ScheduledAt: 1}
 		wait := types.TimerPending
 		last := at(6)
@@ -190,7 +190,7 @@ func TestAStoryTellsTheDeferralOfTheBlockThatCancelled(t *testing.T) {
 }
 
 func TestTheLastLanesAreListedNewestLast(t *testing.T) {
-	archive := ArchiveOf(mem.NewStore())
+	archive := Of(mem.NewStore())
 	_, _, blocks := storyChain()
 	chronicle(t, archive, blocks...)
 	lanes, err := archive.Lanes(9, 3)
@@ -210,7 +210,7 @@ func TestTheLastLanesAreListedNewestLast(t *testing.T) {
 // these are.
 func TestDeferredTimersAreNamed(t *testing.T) {
 	for _, stride := range []types.Seq{1, 7, 1000} {
-		archive := ArchiveOf(mem.NewStore())
+		archive := Of(mem.NewStore())
 		first, second := at(1), at(9)
 		for i := range types.Seq(20) {
 			timer := types.Timer{ID: types.Hash{byte(i + 1)}, Actor: types.Address{byte(100 + i)}, Height: 9, Seq: (20 - i) * stride}

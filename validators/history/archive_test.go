@@ -1,4 +1,4 @@
-package validators
+package history
 
 import (
 	"bytes"
@@ -30,18 +30,31 @@ func stateWith(p params.Overrides) *ledger.State {
 // chronicle commits blocks to an archive, each with timer changes and lines.
 func chronicle(t *testing.T, archive *Archive, blocks ...*ledger.Result) {
 	t.Helper()
-	var b batch
 	for _, result := range blocks {
 		result.Hash = result.Block.Hash()
 		if result.State == nil {
 			result.State = someState
 		}
-		b.block(&Stored{Block: result.Block, Hash: result.Hash, Receipts: result.Receipts, Logs: result.Logs}, result)
-		b.put(bucketMeta, keyTip, heightKey(result.Block.Header.Height))
 	}
-	if err := archive.store.Commit(b.writes); err != nil {
+	commit(t, archive, NewWriter(archive, 0, nil), blocks...)
+}
+
+// commit writes blocks as the archive role does, and tells how many it dropped.
+func commit(t *testing.T, archive *Archive, w *Writer, blocks ...*ledger.Result) (dropped int) {
+	t.Helper()
+	writes, err := w.Writes([]Final{{Results: blocks}})
+	if err == nil {
+		err = archive.store.Commit(writes)
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
+	for _, write := range writes {
+		if write.Bucket == bucketBlocks && write.Value == nil {
+			dropped++
+		}
+	}
+	return dropped
 }
 
 func at(h types.Height, changes ...types.TimerChange) *ledger.Result {
@@ -65,7 +78,7 @@ func TestArchiveFollowsATimer(t *testing.T) {
 	}
 	for _, commits := range []int{1, len(life)} {
 		t.Run(fmt.Sprint(commits, " commits"), func(t *testing.T) {
-			archive := ArchiveOf(mem.NewStore())
+			archive := Of(mem.NewStore())
 			if commits == 1 {
 				chronicle(t, archive, life...)
 			} else {
@@ -87,7 +100,7 @@ func TestArchiveFollowsATimer(t *testing.T) {
 
 // Lists come by due height and insertion, filtered, and page on without gaps.
 func TestArchiveListsTimers(t *testing.T) {
-	archive := ArchiveOf(mem.NewStore())
+	archive := Of(mem.NewStore())
 	var want []types.Seq
 	result := at(1)
 	for i := range 3 * timerChunk {
@@ -125,7 +138,7 @@ func TestArchiveListsTimers(t *testing.T) {
 }
 
 func TestArchiveKeepsLines(t *testing.T) {
-	archive := ArchiveOf(mem.NewStore())
+	archive := Of(mem.NewStore())
 	actor, other := types.Address{1}, types.Address{2}
 	for h := types.Height(1); h <= 3; h++ {
 		result := at(h)

@@ -1,4 +1,4 @@
-package validators
+package history
 
 import (
 	"encoding/binary"
@@ -72,9 +72,9 @@ type LogLine struct {
 	actors.LogLine
 }
 
-// ArchiveOf reads the history in a store, also that of a validator that does
+// Of reads the history in a store, also that of a validator that does
 // not run.
-func ArchiveOf(store env.Store) *Archive { return &Archive{store: store} }
+func Of(store env.Store) *Archive { return &Archive{store: store} }
 
 // ScanState calls each for all of the finalized state in a store, by key.
 func ScanState(store env.Store, each func(key, value []byte)) error {

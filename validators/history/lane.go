@@ -1,9 +1,9 @@
-package validators
+package history
 
 import (
-	"cmp"
 	"encoding/binary"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/cowboyinc/devnet/internal/base/codec"
@@ -94,10 +94,9 @@ func (w *writes) lane(result *ledger.Result) {
 	if n := result.Lane.Unexamined; n > 0 {
 		reasons[ReasonUnexamined] = n
 	}
-	for reason, count := range reasons {
-		record.Deferred = append(record.Deferred, Reasoned{Reason: reason, Count: count})
+	for _, reason := range slices.Sorted(maps.Keys(reasons)) {
+		record.Deferred = append(record.Deferred, Reasoned{Reason: reason, Count: reasons[reason]})
 	}
-	slices.SortFunc(record.Deferred, func(a, b Reasoned) int { return cmp.Compare(a.Reason, b.Reason) })
 	w.put(bucketLanes, height, codec.Marshal(&record))
 	if examined.count > 0 {
 		w.put(bucketLaneTimers, height, examined.encode())

@@ -1,4 +1,4 @@
-package validators
+package history
 
 import (
 	"bytes"
@@ -7,6 +7,7 @@ import (
 	"github.com/cowboyinc/devnet/actors"
 	"github.com/cowboyinc/devnet/internal/base/codec"
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/environment/store/mem"
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
 
@@ -26,28 +27,27 @@ func fires(h types.Height) *ledger.Result {
 func TestAStoredBlockIsItsEncodingWhateverCertificatesItHas(t *testing.T) {
 	one := &types.Certificate{Kind: types.Finalize, View: 3, Votes: []types.CertificateVote{{Validator: types.Address{1}}}}
 	other := &types.Certificate{Kind: types.Notarize, View: 3, Votes: []types.CertificateVote{{Bitmap: []byte{5}}, {}}}
-	memo, result := NewMemo(), fires(4)
+	result := fires(4)
+	var shared *Remains
+	w := NewWriter(Of(mem.NewStore()), 0, func(_ *ledger.Result, make func() *Remains) *Remains {
+		if shared == nil {
+			shared = make()
+		}
+		return shared
+	})
 	for _, pair := range [][2]*types.Certificate{{nil, nil}, {one, nil}, {nil, other}, {one, other}} {
 		stored := &Stored{Block: result.Block, Hash: result.Hash, Receipts: result.Receipts, Logs: result.Logs, Tips: result.Tips,
 			Finalization: pair[0], Notarization: pair[1]}
-		b := batch{memo: memo}
-		b.block(stored, result)
+		writes, err := w.Writes([]Final{{Results: []*ledger.Result{result}, Finalization: pair[0], Notarization: pair[1]}})
+		if err != nil {
+			t.Fatal(err)
+		}
 		stored.Timers = []TimerMark{{ID: types.Hash{7}, Status: types.TimerFired}}
-		if last := b.writes[len(b.writes)-1]; last.Bucket != bucketBlocks || !bytes.Equal(last.Value, codec.Marshal(stored)) {
+		if last := writes[len(writes)-2]; last.Bucket != bucketBlocks || !bytes.Equal(last.Value, codec.Marshal(stored)) {
 			t.Errorf("%v:\n %x, want\n %x", pair, last.Value, codec.Marshal(stored))
 		}
-		if left := memo.left[result].left; &b.writes[0].Key[0] != &left.writes[0].Key[0] {
+		if &writes[0].Key[0] != &shared.writes[0].Key[0] {
 			t.Error("it was made anew")
 		}
-	}
-}
-
-func TestMemoForgetsWhatResultsLeft(t *testing.T) {
-	memo := NewMemo()
-	for h := range types.Height(3 * memoResults) {
-		memo.remains(at(h), func() *remains { return &remains{} })
-	}
-	if len(memo.left) != memoResults || len(memo.leaving) != memoResults {
-		t.Errorf("it holds %d in %d places", len(memo.left), len(memo.leaving))
 	}
 }

@@ -1,4 +1,4 @@
-package validators
+package history
 
 import (
 	"github.com/cowboyinc/devnet/internal/base/types"

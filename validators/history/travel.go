@@ -1,0 +1,181 @@
+package history
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/validators/ledger"
+)
+
+// Limits of time travel.
+const (
+	// MaxAdvanceBlocks bounds one advance: some thirty years at a block a second.
+	MaxAdvanceBlocks = 1_000_000_000
+	// MaxReceiptTimers bounds the timers that the receipt of an advance lists;
+	// all are counted.
+	MaxReceiptTimers = 10_000
+)
+
+// lastInstant is the latest time that clocks may be moved to: the first instant of
+// the year 2200, since nanoseconds in 64 bits end in 2262.
+const lastInstant = types.Time(7_258_118_400 * time.Second)
+
+// Target is where to an advance goes: exactly one field is set.
+type Target struct {
+	Blocks    uint64       // so many heights from here
+	To        types.Height // this height
+	NextTimer bool         // the height at which the next timer is due
+}
+
+// TravelError refuses an advance.
+type TravelError struct{ Code, Message string }
+
+func (e *TravelError) Error() string { return e.Message }
+
+// Codes of TravelError.
+const (
+	CodeStrict       = "strict"
+	CodeBadTarget    = "bad_target"
+	CodeHeightPassed = "height_passed"
+	CodeNoTimer      = "no_timer"
+	CodeTooFar       = "too_far"
+)
+
+// Height returns the height that an advance from a final state goes to, and how
+// far the clocks, which show now, have to be moved for it. Its error is a
+// *TravelError.
+func (t Target) Height(state *ledger.State, now types.Time) (to types.Height, clock time.Duration, err error) {
+	at := state.Height()
+	if to, err = t.height(state); err != nil {
+		return 0, 0, err
+	}
+	if !state.NextParams().Cheats {
+		return 0, 0, &TravelError{CodeStrict, "time travel is a cheat, and this network has none"}
+	}
+	if to <= at {
+		return 0, 0, &TravelError{CodeHeightPassed, fmt.Sprintf("height %d is not above the chain's, %d", to, at)}
+	}
+	if to-at > MaxAdvanceBlocks {
+		return 0, 0, &TravelError{CodeTooFar, fmt.Sprintf("%d blocks at once, at most %d", to-at, MaxAdvanceBlocks)}
+	}
+	blockTime := state.NextParams().BlockTimeMS
+	if left := lastInstant.Sub(now).Milliseconds(); left < 0 || blockTime > 0 && uint64(to-at) > uint64(left)/blockTime {
+		return 0, 0, &TravelError{CodeTooFar, fmt.Sprintf("%d blocks of %d ms go beyond the year 2200", to-at, blockTime)}
+	}
+	return to, time.Duration(uint64(to-at)*blockTime) * time.Millisecond, nil
+}
+
+func (t Target) height(state *ledger.State) (types.Height, error) {
+	switch {
+	case t.Blocks > 0 && t.To == 0 && !t.NextTimer:
+		return state.Height() + types.Height(min(t.Blocks, MaxAdvanceBlocks+1)), nil
+	case t.Blocks == 0 && t.To > 0 && !t.NextTimer:
+		return t.To, nil
+	case t.Blocks == 0 && t.To == 0 && t.NextTimer:
+		due, pending := state.NextTimer()
+		if !pending {
+			return 0, &TravelError{CodeNoTimer, "no timer is pending"}
+		}
+		return max(due, state.Height()+1), nil
+	}
+	return 0, &TravelError{CodeBadTarget, "an advance goes by a number of blocks, to a height, or to the next timer: one of these"}
+}
+
+// Advance is the receipt of an advance.
+type Advance struct {
+	From     types.Height  // the last final block before
+	To       types.Height  // the height that was asked for, which is final
+	Blocks   uint64        // made on the way
+	Skipped  uint64        // heights without a block
+	Clock    time.Duration // by which the clocks were moved
+	Timers   []Ended       // in the order they ended, at most MaxReceiptTimers
+	Ended    uint64        // all of them
+	Fired    uint64        // those that fired
+	Deferred uint64        // times that a due timer was left for a later block
+}
+
+// Ended is a timer that ended on the way.
+type Ended struct {
+	ID     types.TimerID
+	Actor  types.Address
+	Due    types.Height
+	At     types.Height // where it ended; At - Due is how late
+	Status types.TimerStatus
+	Reason string
+}
+
+// Late is how many blocks after its height a timer ended.
+func (e *Ended) Late() uint64 {
+	if e.At <= e.Due {
+		return 0
+	}
+	return uint64(e.At - e.Due)
+}
+
+// Advanced tells what happened after from up to a final height.
+func (a *Archive) Advanced(from, to types.Height) (*Advance, error) {
+	receipt := &Advance{From: from, To: to}
+	for h := from; h < to; {
+		next, err := a.Next(h + 1)
+		if err != nil {
+			return nil, err
+		}
+		if next == 0 || next > to {
+			return nil, fmt.Errorf("no block after height %d on the way to %d is in the store", h, to)
+		}
+		stored, err := a.Block(next)
+		if err != nil {
+			return nil, err
+		}
+		h = next
+		receipt.Blocks++
+		receipt.Skipped += stored.Block.Header.Skipped
+		if err := receipt.add(a, stored); err != nil {
+			return nil, err
+		}
+	}
+	return receipt, nil
+}
+
+func (r *Advance) add(a *Archive, stored *Stored) error {
+	lane, err := a.Lane(stored.Block.Header.Height)
+	if err != nil {
+		return err
+	}
+	if lane != nil {
+		r.Deferred += lane.Deferrals()
+	}
+	for _, mark := range stored.Timers {
+		if mark.Status == types.TimerPending {
+			continue
+		}
+		r.Ended++
+		if mark.Status == types.TimerFired {
+			r.Fired++
+		}
+		if len(r.Timers) == MaxReceiptTimers {
+			continue
+		}
+		record, err := a.Timer(mark.ID)
+		if err != nil {
+			return err
+		}
+		if record == nil {
+			return fmt.Errorf("the store has no timer %s, which ended at height %d", mark.ID, stored.Block.Header.Height)
+		}
+		r.Timers = append(r.Timers, Ended{ID: mark.ID, Actor: mark.Actor, Due: record.Timer.Height,
+			At: stored.Block.Header.Height, Status: mark.Status, Reason: mark.Reason})
+	}
+	return nil
+}
+
+// Latest is how many blocks late the latest of the listed timers fired.
+func (r *Advance) Latest() (late uint64) {
+	for i := range r.Timers {
+		if r.Timers[i].Status == types.TimerFired {
+			late = max(late, r.Timers[i].Late())
+		}
+	}
+	return late
+}

@@ -1,0 +1,149 @@
+package history
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"github.com/cowboyinc/devnet/internal/base/codec"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/environment/env"
+	"github.com/cowboyinc/devnet/validators/ledger"
+)
+
+// writes gathers changes of a store. Later writes of a key replace earlier ones.
+type writes []env.Write
+
+func (w *writes) put(bucket env.Bucket, key, value []byte) {
+	*w = append(*w, env.Write{Bucket: bucket, Key: key, Value: value})
+}
+
+func (w *writes) remove(bucket env.Bucket, key []byte) {
+	*w = append(*w, env.Write{Bucket: bucket, Key: key})
+}
+
+// Final is blocks that became final together, oldest first: the certificates
+// name the last.
+type Final struct {
+	Results      []*ledger.Result
+	Finalization *types.Certificate
+	Notarization *types.Certificate // nil where only the finalization came
+}
+
+// Tip is the last of the blocks.
+func (f *Final) Tip() *ledger.Result { return f.Results[len(f.Results)-1] }
+
+// Writer says what to write for final blocks. Whoever owns the store commits it.
+type Writer struct {
+	// Share gives what a result leaves in a store, by make where nobody has made
+	// it yet; nil makes it always.
+	Share func(result *ledger.Result, make func() *Remains) *Remains
+	dropping
+}
+
+// NewWriter returns a writer for an archive that keeps the last bound blocks, or
+// all where bound is 0.
+func NewWriter(archive *Archive, bound uint64, share func(*ledger.Result, func() *Remains) *Remains) *Writer {
+	return &Writer{Share: share, dropping: dropping{archive: archive, bound: bound}}
+}
+
+// Writes are the changes of the store for final blocks, for one transaction. The
+// last of them moves the tip. Its error is the store's.
+func (w *Writer) Writes(finals []Final) ([]env.Write, error) {
+	var all writes
+	blocks := 0
+	for _, final := range finals {
+		for i, result := range final.Results {
+			stored := &Stored{Block: result.Block, Hash: result.Hash, Receipts: result.Receipts, Logs: result.Logs, Burned: result.Burned, Tips: result.Tips}
+			if i == len(final.Results)-1 {
+				stored.Finalization, stored.Notarization = final.Finalization, final.Notarization
+			}
+			w.block(&all, stored, result)
+			blocks++
+		}
+	}
+	if err := w.dropping.add(&all, blocks); err != nil {
+		return nil, err
+	}
+	tip := finals[len(finals)-1].Tip()
+	all.put(bucketMeta, keyTip, heightKey(tip.Block.Header.Height))
+	return all, nil
+}
+
+// GenesisWrites are those of the state that the first block's changes are to.
+func GenesisWrites(state *ledger.State) []env.Write {
+	var all writes
+	state.Scan(nil, nil, func(key, value []byte) bool {
+		all.put(bucketState, key, value)
+		return true
+	})
+	return all
+}
+
+// Remains is what a finalized block leaves in a store. All of it but the
+// certificates follows from executing the block, so that the validators of one
+// process may share it (Writer.Share). It is not changed once it is made.
+type Remains struct {
+	writes
+	before, behind []byte // the certificates in the encoding of Stored
+}
+
+// block adds all that one finalized block leaves behind.
+func (w *Writer) block(all *writes, stored *Stored, result *ledger.Result) {
+	make := func() *Remains { return remainsOf(stored, result) }
+	var left *Remains
+	if w.Share != nil {
+		left = w.Share(result, make)
+	} else {
+		left = make()
+	}
+	*all = append(slices.Grow(*all, len(left.writes)+ownWrites), left.writes...)
+	all.put(bucketBlocks, heightKey(stored.Block.Header.Height), left.stored(stored.Finalization, stored.Notarization))
+}
+
+// ownWrites are those of a commit that are a validator's own: the block with its
+// certificates, and the tip.
+const ownWrites = 2
+
+func remainsOf(stored *Stored, result *ledger.Result) *Remains {
+	left := &Remains{}
+	height := heightKey(stored.Block.Header.Height)
+	for _, change := range result.Changes {
+		left.put(bucketState, change.Key, change.Value)
+	}
+	for i := range stored.Receipts {
+		at := binary.BigEndian.AppendUint32(append([]byte{}, height...), uint32(i))
+		left.put(bucketExecutions, stored.Receipts[i].Hash[:], at)
+	}
+	plain := *stored
+	plain.Finalization, plain.Notarization = nil, nil
+	for i := range result.Timers {
+		change := &result.Timers[i]
+		if kindOf(change) == changeDeferred {
+			continue // the lane's record has it
+		}
+		plain.Timers = append(plain.Timers, TimerMark{ID: change.Timer.ID, Actor: change.Timer.Actor, Status: change.Status, Reason: change.Reason})
+		left.timer(change, i)
+	}
+	left.lane(result)
+	for i, line := range result.Logs {
+		left.put(bucketLogs, lineKey(line.Actor, height, i), []byte{})
+	}
+	left.put(bucketHashes, stored.Hash[:], height)
+	left.before, left.behind = plain.parts()
+	return left
+}
+
+// parts is the encoding of a block without certificates, before and behind where
+// these stand.
+func (s *Stored) parts() (before, behind []byte) {
+	whole := codec.Marshal(s)
+	upTo := len(codec.Marshal(s.Block)) + len(codec.Marshal(&s.Hash)) + 1
+	return whole[:upTo:upTo], whole[upTo+2:] // each certificate that is not there is a null
+}
+
+// stored is the encoding of the block with certificates, which may be nil.
+func (r *Remains) stored(finalization, notarization *types.Certificate) []byte {
+	certificates := codec.Append(codec.Marshal(finalization), notarization)
+	out := make([]byte, 0, len(r.before)+len(certificates)+len(r.behind))
+	return append(append(append(out, r.before...), certificates...), r.behind...)
+}
