@@ -4,6 +4,7 @@ import (
 	"math/big"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/scheduler/exact"
 )
 
 // bias is CIP-5 §9's auction: timers go by their bids and by how long they have
@@ -47,7 +48,7 @@ func (b bias) offers(r *laneRun, places []int) (offers []offer, actors int) {
 	var (
 		waited  uint64
 		grown   *big.Int // Bias(waited)
-		grownTo wide
+		grownTo exact.Wide
 	)
 	for _, at := range places {
 		d := &r.due[at]
@@ -58,7 +59,7 @@ func (b bias) offers(r *laneRun, places []int) (offers []offer, actors int) {
 		}
 		if n := uint64(r.Height - d.Height); grown == nil || n != waited { // places are by height
 			waited, grown = n, biasOf(rate, n)
-			grownTo = wideOf(grown)
+			grownTo = exact.WideOf(grown)
 		}
 		limit, _ := b.limits(r.Params, d.GasLimit)
 		offers = append(offers, newOffer(at, actor, limit, d.Bid, grown, &grownTo))

@@ -7,6 +7,7 @@ import (
 
 	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/scheduler/exact"
 )
 
 // offer is a timer in an auction.
@@ -15,16 +16,16 @@ type offer struct {
 	actor  int // actors by the order in which they appear
 	cycles types.Cycles
 	bid    types.Wei
-	bias   *big.Int // in units of 2^-64 wei
-	score  wide     // bid + bias, in the same units
-	ratio  wide     // score / cycles, rounded down
+	bias   *big.Int   // in units of 2^-64 wei
+	score  exact.Wide // bid + bias, in the same units
+	ratio  exact.Wide // score / cycles, rounded down
 }
 
 // newOffer is a timer's offer; its limit, CIP-5 §9.2's total_cycles, is not 0.
 // wideBias is bias once more.
-func newOffer(at, actor int, limit types.Cycles, bid types.Wei, bias *big.Int, wideBias *wide) offer {
-	o := offer{at: at, actor: actor, cycles: limit, bid: bid, bias: bias, score: wideWei(bid).plus(wideBias)}
-	o.ratio = o.score.over(uint64(limit))
+func newOffer(at, actor int, limit types.Cycles, bid types.Wei, bias *big.Int, wideBias *exact.Wide) offer {
+	o := offer{at: at, actor: actor, cycles: limit, bid: bid, bias: bias, score: exact.WideWei(bid).Plus(wideBias)}
+	o.ratio = o.score.Over(uint64(limit))
 	return o
 }
 
@@ -33,11 +34,11 @@ func newOffer(at, actor int, limit types.Cycles, bid types.Wei, bias *big.Int, w
 //
 // Spec: CIP-5 §9.2, decision T24.
 func (o *offer) compare(p *offer) int {
-	if c := p.ratio.cmp(&o.ratio); c != 0 {
+	if c := p.ratio.Compare(&o.ratio); c != 0 {
 		return c // what the rounded parts tell apart, the whole numbers do
 	}
-	theirs, ours := p.score.times(uint64(o.cycles)), o.score.times(uint64(p.cycles))
-	return cmp.Or(compareWords(theirs[:], ours[:]), cmp.Compare(o.at, p.at))
+	theirs, ours := p.score.Times(uint64(o.cycles)), o.score.Times(uint64(p.cycles))
+	return cmp.Or(theirs.Compare(&ours), cmp.Compare(o.at, p.at))
 }
 
 // auction is who fires in a block, by CIP-5 §9.4's bounds and the timers'
@@ -167,7 +168,7 @@ func (a *auction) critical(winner int) types.Wei {
 // where it is older.
 func leastBid(o, rival *offer) types.Wei {
 	ours, theirs := new(big.Int).SetUint64(uint64(o.cycles)), new(big.Int).SetUint64(uint64(rival.cycles))
-	lead := new(big.Int).Mul(rival.score.big(), ours)
+	lead := new(big.Int).Mul(rival.score.Big(), ours)
 	lead.Sub(lead, new(big.Int).Mul(o.bias, theirs)) // in units of 2^-64 wei, times rival's cycles
 	unit := theirs.Lsh(theirs, 64)
 	if o.at < rival.at {

@@ -7,6 +7,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/codec"
 	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/scheduler/exact"
 )
 
 var keyControl = []byte("t/i/c")
@@ -15,7 +16,7 @@ var keyControl = []byte("t/i/c")
 // these divide (CIP-5 §9.3, decisions T24, T27).
 type control struct {
 	_      struct{}     `cbor:",toarray"`
-	Rate   fixed        // λ, rounded down by each move
+	Rate   exact.Fixed  // λ, rounded down by each move
 	End    types.Height // the last of the blocks that are counted
 	Waited revenue      // of winners with n > 0, in the blocks up to End
 	Fresh  revenue      // of winners with n = 0
@@ -52,22 +53,16 @@ func readControl(kv KV, p *params.Params, now types.Height) control {
 }
 
 // biasRate is λ as it is in force.
-func biasRate(kv KV, p *params.Params) fixed { return readControl(kv, p, 0).Rate }
-
-// units is f in units of 2^-64.
-func (f fixed) units() types.Wei {
-	n := new(big.Int).SetUint64(f.Whole)
-	return mustWei(n.Lsh(n, 64).Add(n, new(big.Int).SetUint64(f.Frac)))
-}
+func biasRate(kv KV, p *params.Params) exact.Fixed { return readControl(kv, p, 0).Rate }
 
 // rateOf is a parameter's λ, in units of 1/65,536.
-func rateOf(units uint64) fixed { return fixed{Whole: units >> 16, Frac: units << 48} }
+func rateOf(units uint64) exact.Fixed { return exact.Fixed{Whole: units >> 16, Frac: units << 48} }
 
-func bounded(p *params.Params, rate fixed) fixed {
-	if least := rateOf(p.BiasLambdaMin); rate.less(least) {
+func bounded(p *params.Params, rate exact.Fixed) exact.Fixed {
+	if least := rateOf(p.BiasLambdaMin); rate.Less(least) {
 		return least
 	}
-	if greatest := rateOf(p.BiasLambdaMax); greatest.less(rate) {
+	if greatest := rateOf(p.BiasLambdaMax); greatest.Less(rate) {
 		return greatest
 	}
 	return rate
@@ -87,14 +82,14 @@ func hundredth(p *params.Params, now types.Height) types.Height {
 
 // move makes both moves that hold, up first, each within the bounds.
 func (c *control) move(p *params.Params, longest uint64, highest types.Wei) (moved BiasRateMoved) {
-	moved = BiasRateMoved{Before: c.Rate.units(), Up: tooLong(c.Rate, longest, highest), Down: c.carried()}
+	moved = BiasRateMoved{Before: mustWei(c.Rate.Units()), Up: tooLong(c.Rate, longest, highest), Down: c.carried()}
 	if moved.Up {
-		c.Rate = bounded(p, c.Rate.part(9, 8))
+		c.Rate = bounded(p, c.Rate.Part(9, 8))
 	}
 	if moved.Down {
-		c.Rate = bounded(p, c.Rate.part(7, 8))
+		c.Rate = bounded(p, c.Rate.Part(7, 8))
 	}
-	moved.Lambda = c.Rate.units()
+	moved.Lambda = mustWei(c.Rate.Units())
 	c.Waited, c.Fresh = revenue{}, revenue{}
 	return moved
 }
@@ -104,7 +99,7 @@ func (c *control) move(p *params.Params, longest uint64, highest types.Wei) (mov
 // for too long, also where T is below 3.
 //
 // Spec: CIP-5 §9.2, decision T24. Vectors: fixtures/vectors/cip5/9.3-lambda.json.
-func tooLong(rate fixed, wait uint64, highest types.Wei) bool {
+func tooLong(rate exact.Fixed, wait uint64, highest types.Wei) bool {
 	if wait == 0 {
 		return false
 	}

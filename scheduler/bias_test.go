@@ -11,6 +11,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/program"
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/scheduler/exact"
 )
 
 // auctioneer is a world with an auction whose cycles and cells cost nothing.
@@ -62,7 +63,7 @@ func (p auctionRules) hold(timers []auctionTimer, payment string) *auction {
 	var offers []offer
 	for at, v := range timers {
 		grown := biasOf(rateOf(4096), v.N)
-		grownTo := wideOf(grown)
+		grownTo := exact.WideOf(grown)
 		offers = append(offers, newOffer(at, int(v.Actor[1]), types.Cycles(v.Limit), v.Bid, grown, &grownTo))
 	}
 	return newAuction(rules, offers, 4)
@@ -355,7 +356,7 @@ func TestSection93TheLoopIsTheTwins(t *testing.T) {
 				continue
 			}
 			whole, frac := new(big.Int).DivMod(lambda, greatest, new(big.Int))
-			x, _ := fixed{Whole: whole.Uint64(), Frac: frac.Uint64()}.times(longest)
+			x, _ := exact.Fixed{Whole: whole.Uint64(), Frac: frac.Uint64()}.Times(longest)
 			thrice := new(big.Float).Mul(floatExp(x), big.NewFloat(3))
 			mean := func(paid []*big.Int) *big.Rat {
 				sum := new(big.Int)
@@ -500,5 +501,5 @@ func BenchmarkAuction(b *testing.B) {
 // biasLambda is λ in force, as a fraction in lowest terms.
 func biasLambda(p *params.Params, kv KV) string {
 	one := new(big.Int).Lsh(big.NewInt(1), 64)
-	return new(big.Rat).SetFrac(biasRate(kv, p).units().Big(), one).String()
+	return new(big.Rat).SetFrac(biasRate(kv, p).Units(), one).String()
 }

@@ -8,10 +8,11 @@ import (
 	"testing"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/scheduler/exact"
 )
 
 // fixedOf reads a fraction; ok is false where 64 fraction bits do not hold it.
-func fixedOf(t *testing.T, fraction string) (f fixed, ok bool) {
+func fixedOf(t *testing.T, fraction string) (f exact.Fixed, ok bool) {
 	t.Helper()
 	r, good := new(big.Rat).SetString(fraction)
 	if !good {
@@ -22,7 +23,7 @@ func fixedOf(t *testing.T, fraction string) (f fixed, ok bool) {
 		return f, false
 	}
 	whole, frac := new(big.Int).DivMod(scaled.Num(), new(big.Int).Lsh(big.NewInt(1), 64), new(big.Int))
-	return fixed{Whole: whole.Uint64(), Frac: frac.Uint64()}, true
+	return exact.Fixed{Whole: whole.Uint64(), Frac: frac.Uint64()}, true
 }
 
 func TestVectorsOfBias(t *testing.T) {
@@ -156,7 +157,7 @@ func TestVectorsOfAuctionOrders(t *testing.T) {
 				actors[v.Actor] = len(actors)
 			}
 			grown := biasOf(rate, v.N)
-			grownTo := wideOf(grown)
+			grownTo := exact.WideOf(grown)
 			offers = append(offers, newOffer(at, actors[v.Actor], types.Cycles(v.Limit), v.Bid, grown, &grownTo))
 		}
 		held := newAuction(&w.p, offers, len(actors))

@@ -14,6 +14,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/program"
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/scheduler/exact"
 )
 
 // One test per sentence of CIP-1 §§3-11 that binds, and per decision that stands
@@ -427,19 +428,16 @@ func TestT10WeightsMultiplyTipsExactlyBeyond256Bits(t *testing.T) {
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		tip, floor, weight := amounts.Draw(t, "tip"), amounts.Draw(t, "floor"), rapid.Uint64().Draw(t, "weight")
-		u, v := urgencyOf(tip, floor, weight), urgencyOf(floor, types.Wei{}, weight)
-		whole := new(big.Int)
-		for _, word := range u {
-			whole.Lsh(whole, 64).Or(whole, new(big.Int).SetUint64(word))
-		}
+		u, v := exact.SumTimes(tip, floor, weight), exact.SumTimes(floor, types.Wei{}, weight)
+		whole := u.Big()
 		if want := product(tip, floor, weight); whole.Cmp(want) != 0 {
 			t.Fatalf("%x, want %x", whole, want)
 		}
-		if got, want := u.compare(&v), product(floor, types.Wei{}, weight).Cmp(whole); got != want {
+		if got, want := v.Compare(&u), product(floor, types.Wei{}, weight).Cmp(whole); got != want {
 			t.Fatalf("compared as %d, want %d", got, want)
 		}
 	})
-	if u := urgencyOf(types.MaxWei, types.MaxWei, math.MaxUint64); u[0] != 1 { // of 322 bits
+	if u := exact.SumTimes(types.MaxWei, types.MaxWei, math.MaxUint64); u[5] != 1 { // of 322 bits
 		t.Fatalf("%x", u)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/program"
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/scheduler/convention"
 )
 
 // TimerID is the identity of a timer (CIP-5 §3.3). The nonce is the actor's own
@@ -125,7 +126,7 @@ func resolveHandler(p *params.Params, t *types.Timer, req program.TimerRequest) 
 	t.Handler, t.Payload = req.Handler, req.Payload
 	if t.Handler == "" {
 		t.Handler = DefaultHandler
-		if handler, inner, ok := Convention(req.Payload); ok {
+		if handler, inner, ok := convention.Read(req.Payload); ok {
 			t.Handler, t.Payload = handler, inner
 		}
 	}

@@ -4,47 +4,14 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/binary"
-	"math/bits"
 	"slices"
 
-	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/scheduler/exact"
 )
 
 // TieByID is the value of cip1.tie_break that decides ties as written: by timer
 // id (decision T10).
 const TieByID = "id"
-
-// urgency is (priority_per_cycle + priority_floor) × the numerator of the
-// actor's weight, whole: words of 64 bits, the greatest first. All weights of a
-// block have one denominator, so urgencies compare as effective priorities do.
-type urgency [6]uint64
-
-func urgencyOf(priority, floor types.Wei, weight uint64) (u urgency) {
-	p, f := priority.Limbs(), floor.Limbs()
-	var sum [5]uint64
-	var carry uint64
-	for i := range p {
-		sum[i], carry = bits.Add64(p[i], f[i], carry)
-	}
-	sum[4], carry = carry, 0
-	for i, word := range sum {
-		high, low := bits.Mul64(word, weight)
-		low, over := bits.Add64(low, carry, 0)
-		u[len(u)-1-i], carry = low, high+over // high is at most 2^64 - 2
-	}
-	u[0] = carry
-	return u
-}
-
-// compare gives the greater urgency first.
-func (u *urgency) compare(v *urgency) int {
-	for i := range u {
-		if u[i] != v[i] {
-			return cmp.Compare(v[i], u[i])
-		}
-	}
-	return 0
-}
 
 // turn is a timer in the order of turns: its urgency in 128 bits, the greatest
 // where that does not hold it, and the front of what decides ties.
@@ -57,8 +24,8 @@ const greatest = ^uint64(0)
 
 func (r *laneRun) turnOf(at int) turn {
 	u := r.urgencyAt(at)
-	t := turn{high: u[4], low: u[5], tie: uint64(at), at: at}
-	if u[0]|u[1]|u[2]|u[3] != 0 {
+	t := turn{high: u[1], low: u[0], tie: uint64(at), at: at}
+	if u[2]|u[3]|u[4]|u[5] != 0 {
 		t.high, t.low = greatest, greatest
 	}
 	if r.Params.TieBreak == TieByID {
@@ -67,9 +34,12 @@ func (r *laneRun) turnOf(at int) turn {
 	return t
 }
 
-func (r *laneRun) urgencyAt(at int) urgency {
+// urgencyAt is (priority_per_cycle + priority_floor) × the numerator of the
+// actor's weight, whole. All weights of a block have one denominator, so urgencies
+// compare as effective priorities do.
+func (r *laneRun) urgencyAt(at int) exact.Wide {
 	d := &r.due[at]
-	return urgencyOf(d.price.TipCycle, r.Params.PriorityFloor, d.weight.Num)
+	return exact.SumTimes(d.price.TipCycle, r.Params.PriorityFloor, d.weight.Num)
 }
 
 // compareTurns gives the more urgent first, and never 0.
@@ -82,7 +52,7 @@ func (r *laneRun) compareTurns(a, b *turn) int {
 	}
 	if a.high&a.low == greatest {
 		u, v := r.urgencyAt(a.at), r.urgencyAt(b.at)
-		if c := u.compare(&v); c != 0 {
+		if c := v.Compare(&u); c != 0 {
 			return c
 		}
 	}

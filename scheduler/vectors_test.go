@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/scheduler/convention"
 )
 
 // cases reads a file of CIP-5's vectors and fails where it holds none.
@@ -42,7 +43,7 @@ func TestVectorsOfTimerIDs(t *testing.T) {
 
 func TestVectorsOfPayloads(t *testing.T) {
 	for _, c := range cases[struct{ Payload, Handler, Inner types.Bytes }](t, "4.2-payload.json") {
-		handler, inner, ok := Convention(c.Payload)
+		handler, inner, ok := convention.Read(c.Payload)
 		if !ok {
 			handler, inner = DefaultHandler, c.Payload
 		}

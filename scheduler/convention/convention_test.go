@@ -1,4 +1,4 @@
-package scheduler
+package convention
 
 import (
 	"bytes"
@@ -65,7 +65,7 @@ func sameConvention(t interface {
 	Helper()
 }, payload []byte) {
 	t.Helper()
-	h, inner, ok := Convention(payload)
+	h, inner, ok := Read(payload)
 	h2, inner2, ok2 := naiveConvention(payload)
 	if h != h2 || !bytes.Equal(inner, inner2) || ok != ok2 {
 		t.Fatalf("%q: (%q, %x, %v), the twin says (%q, %x, %v)", payload, h, inner, ok, h2, inner2, ok2)
@@ -101,16 +101,16 @@ func TestConventionNestsAsDeepAsItSays(t *testing.T) {
 	nested := func(n int) []byte {
 		return []byte(`{"_handler":"h","_payload":"","x":` + strings.Repeat("[", n) + strings.Repeat("]", n) + `}`)
 	}
-	if _, _, ok := Convention(nested(MaxJSONDepth - 1)); !ok {
+	if _, _, ok := Read(nested(MaxJSONDepth - 1)); !ok {
 		t.Fatal("the deepest is refused")
 	}
-	if _, _, ok := Convention(nested(MaxJSONDepth)); ok {
+	if _, _, ok := Read(nested(MaxJSONDepth)); ok {
 		t.Fatal("deeper than the deepest is taken")
 	}
-	Convention(bytes.Repeat([]byte("["), 1<<20)) // and no stack to exhaust
+	Read(bytes.Repeat([]byte("["), 1<<20)) // and no stack to exhaust
 }
 
-func FuzzConvention(f *testing.F) {
+func FuzzRead(f *testing.F) {
 	for _, seed := range conventionSeeds {
 		f.Add([]byte(seed))
 	}

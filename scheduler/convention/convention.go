@@ -1,11 +1,11 @@
-package scheduler
+package convention
 
 import (
 	"encoding/base64"
 	"strings"
 )
 
-// Convention reads a payload by CIP-5 §4.2's convention: valid JSON containing
+// Read reads a payload by CIP-5 §4.2's convention: valid JSON containing
 // {"_handler": "<name>", "_payload": "<base64>"}. ok is false for every other
 // payload, which is then opaque and meant for the default handler.
 //
@@ -18,7 +18,7 @@ import (
 // \u escape of half a surrogate pair reads as U+FFFD.
 //
 // Vectors: fixtures/vectors/cip5/4.2-payload.json.
-func Convention(payload []byte) (handler string, inner []byte, ok bool) {
+func Read(payload []byte) (handler string, inner []byte, ok bool) {
 	s := jsonScanner{in: payload}
 	members, ok := s.object("_handler", "_payload")
 	if !ok || members[0] == nil || members[1] == nil || *members[0] == "" {
