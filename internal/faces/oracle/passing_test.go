@@ -18,7 +18,7 @@ func passingChain(spoil func(h types.Height, o *Observation)) []Observation {
 	waits := t
 	waits.Deferrals = 1
 	fee := types.WeiOf(1000*10 + 5*20)
-	fired := types.TimerChange{Timer: t, Status: types.TimerFired, At: 3, CyclesUsed: 1000, CellsUsed: 5, FeePaid: fee, Result: types.StatusHostFailed}
+	fired := types.TimerChange{Timer: waits, Status: types.TimerFired, At: 3, CyclesUsed: 1000, CellsUsed: 5, FeePaid: fee, Result: types.StatusHostFailed}
 	all := []Observation{
 		{Block: &types.Block{}, Timers: []types.TimerChange{{Timer: t, Status: types.TimerPending, At: 1}},
 			Sent: []Sent{{Seq: 7, Hash: types.Hash{7}, From: actorAddress, Cycles: 100, Cells: 2}}},
