@@ -197,7 +197,7 @@ func ScanStorage(s Reader, actor types.Address, each func(Entry) bool) {
 // ActorAddress is where a deploy puts its actor:
 // keccak256(0xff ‖ deployer ‖ salt ‖ keccak256(code))[12:].
 //
-// Spec: CIP-6 (related-cips.md).
+// Spec: CIP-6 (docs/DRAFTS.md).
 func ActorAddress(deployer types.Address, salt types.Hash, code []byte) types.Address {
 	codeHash := types.Keccak(code)
 	digest := types.Keccak([]byte{0xff}, deployer[:], salt[:], codeHash[:])

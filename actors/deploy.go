@@ -19,7 +19,7 @@ const SamplePrefix = "go:"
 // Deploy creates an actor, moves value to it and runs its init once: all of
 // these or none. Its error is the environment's.
 //
-// Spec: CIP-6 (related-cips.md).
+// Spec: CIP-6 (docs/DRAFTS.md).
 func (x *Execution) Deploy(deployer types.Address, d *types.Deploy, value types.Wei) (types.Address, program.Outcome, error) {
 	at := ActorAddress(deployer, d.Salt, d.Code)
 	p := x.block.Params

@@ -48,5 +48,5 @@
 // Scheduling timers is the scheduler's, reached through the interface Timers;
 // fees, nonces and lanes are the ledger's.
 //
-// Spec: CIP-3 and CIP-6 as in related-cips.md, decisions C13, C16, C17.
+// Spec: CIP-3 and CIP-6 as docs/DRAFTS.md has them, decisions C13, C16, C17.
 package actors

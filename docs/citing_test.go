@@ -93,7 +93,7 @@ func (r *rules) line(file, line string) (wrong []string) {
 			wrong = append(wrong, "DECISIONS.md has no section "+name)
 		}
 	}
-	if strings.Contains(line, ".md") && !strings.HasSuffix(file, ".go") {
+	if strings.Contains(line, ".md") {
 		for _, page := range citedPage.FindAllString(line, -1) {
 			if !r.page(file, page) {
 				wrong = append(wrong, "there is no page "+page)

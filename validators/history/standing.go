@@ -21,7 +21,7 @@ func Standing(state *ledger.State, a types.Address) (status string) {
 	return StatusLeft
 }
 
-// Statuses of a validator (interfaces.md).
+// Statuses of a validator, as the API shows them.
 const (
 	StatusJoining = "joining"
 	StatusActive  = "active"

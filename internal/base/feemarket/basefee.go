@@ -20,7 +20,7 @@ import "github.com/cowboyinc/devnet/internal/base/types"
 // 2^256 - 1. The divisor is 8 unless a parameter says otherwise; limit and
 // divisor are not 0, which their parameters see to.
 //
-// Spec: CIP-3 (related-cips.md), decision C14. **Finding**: by truncation alone
+// Spec: CIP-3 (docs/DRAFTS.md), decision C14. **Finding**: by truncation alone
 // a fee below 8 wei never rises again.
 // Vectors: fixtures/vectors/cip3/basefee.json.
 func Next(base types.Wei, used, limit, divisor uint64, min types.Wei) types.Wei {

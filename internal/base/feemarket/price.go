@@ -6,7 +6,7 @@ import "github.com/cowboyinc/devnet/internal/base/types"
 // min(maxPriority, maxFee - baseFee). ok is false where maxFee does not reach
 // the base fee; the payer then cannot be charged at all in this block.
 //
-// Spec: CIP-3 (related-cips.md), CIP-1 §3 step 6.
+// Spec: CIP-3 (docs/DRAFTS.md), CIP-1 §3 step 6.
 func Tip(maxFee, maxPriority, baseFee types.Wei) (tip types.Wei, ok bool) {
 	if maxFee.Less(baseFee) {
 		return types.Wei{}, false

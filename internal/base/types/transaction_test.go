@@ -63,7 +63,7 @@ func TestTransactionsRoundTrip(t *testing.T) {
 	})
 }
 
-// interfaces.md, POST /submit: an array of these twelve; the signature covers
+// POST /submit takes an array of these twelve; the signature covers
 // the array with its last element null.
 func TestTransactionIsAnArrayOfTwelveAndSignedWithoutItsSignature(t *testing.T) {
 	tx := sampleTransaction()

@@ -12,8 +12,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
-// TestFieldsAreThoseThatScriptsRead holds the JSON names against the list of
-// interfaces.md, "Fields that scripts read".
+// TestFieldsAreThoseThatScriptsRead holds the JSON names against the list that
+// scripts rely on: it is kept here, and a name that leaves it breaks them.
 func TestFieldsAreThoseThatScriptsRead(t *testing.T) {
 	w := newWorld(t)
 	ping := w.deploy("ping")

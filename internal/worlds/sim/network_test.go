@@ -116,7 +116,7 @@ func TestAFailingDiskStopsItsValidator(t *testing.T) {
 }
 
 // BenchmarkNetwork is simulated blocks of four idle validators a second, with
-// the switches of architecture.md's "What makes it fast".
+// each switch of what makes it fast turned off.
 func BenchmarkNetwork(b *testing.B) {
 	for _, c := range []struct {
 		name string
