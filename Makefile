@@ -2,6 +2,9 @@
 # see to Python first; nothing else has to be installed beside Go, git and make.
 GO ?= go
 
+# No test is skipped for want of Python here (internal/environment/pyhost/needed).
+export DEVNET_PYTHON = required
+
 .PHONY: up test vet race bench soak plants fuzz all-checks build python
 
 # More flags: make up ARGS="--policy fifo --http 127.0.0.1:4001". On a terminal the
@@ -15,6 +18,8 @@ test: python vet
 vet:
 	@unformatted=$$(gofmt -l .); if [ -n "$$unformatted" ]; then echo "gofmt -w is needed for:" $$unformatted; exit 1; fi
 	$(GO) vet ./...
+	$(GO) tool staticcheck ./...
+	@dead=$$($(GO) tool deadcode -test ./...); if [ -n "$$dead" ]; then echo "Nothing calls these: use or delete them."; echo "$$dead"; exit 1; fi
 
 race: python
 	CGO_ENABLED=1 $(GO) test -race -timeout 90m ./...

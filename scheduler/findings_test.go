@@ -64,7 +64,7 @@ func TestFindingOneFireThatUsesItsCellsFillsTheBlock(t *testing.T) {
 func TestFindingATransactionsNonceGivesTwoTimersOneID(t *testing.T) {
 	const transactionNonce = 7
 	asWritten := func() types.TimerID { return TimerID(alice, 9, []byte("x"), transactionNonce) }
-	if asWritten() != asWritten() {
+	if first, second := asWritten(), asWritten(); first != second {
 		t.Fatal("the id depends on more than actor, height, payload and nonce")
 	}
 	w := rich()

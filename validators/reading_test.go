@@ -32,8 +32,11 @@ func TestMemoReadsABroadcastOnce(t *testing.T) {
 		t.Errorf("read %+v", got)
 	}
 	request := encodeFrame(&simplex.BlockRequest{})
-	if read(memo, request) == read(memo, request) || read(nil, vote) == read(nil, vote) {
-		t.Error("it was kept")
+	if first, second := read(memo, request), read(memo, request); first == second {
+		t.Error("a request was kept")
+	}
+	if first, second := read(nil, vote), read(nil, vote); first == second {
+		t.Error("a vote was kept without a memo")
 	}
 	for range 2 {
 		if _, err := memo.read(vote[:len(vote)-1]); err == nil {

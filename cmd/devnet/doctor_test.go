@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/cowboyinc/devnet/internal/environment/pyhost"
+	"github.com/cowboyinc/devnet/internal/environment/pyhost/needed"
 )
 
 // doctor tells what was tried behind the wall, and that nothing got through, where
@@ -12,9 +13,8 @@ import (
 func TestDoctorTriesTheWall(t *testing.T) {
 	pool := pyhost.New(pyhost.Config{})
 	defer pool.Close()
-	if _, err := pool.Probe(); err != nil {
-		t.Skip(err)
-	}
+	_, err := pool.Probe()
+	needed.Python(t, err)
 	f := wall(pool)
 	if !f.OK || !strings.Contains(f.Is, "tried and refused: ") {
 		t.Fatalf("%+v", f)

@@ -10,10 +10,6 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// maxKeptOutput bounds what is kept of one run's printed lines, in bytes: a
-// thousand failing seeds must fit.
-const maxKeptOutput = 16 << 10
-
 // verdict is how a scenario went with one seed. A process of a batch writes it
 // as a line of JSON.
 type verdict struct {

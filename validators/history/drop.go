@@ -30,16 +30,6 @@ type Kept struct {
 	Blocks uint64       // the bound by which others were dropped; 0 where none was
 }
 
-// NotKept says that blocks were dropped.
-type NotKept struct {
-	Height types.Height // that was asked for
-	Kept
-}
-
-func (e *NotKept) Error() string {
-	return fmt.Sprintf("height %d is no longer kept: %s", e.Height, e.Kept)
-}
-
 // String says it in words, where blocks were dropped.
 func (k Kept) String() string {
 	return fmt.Sprintf("this network keeps %d blocks (--history), and dropped those before height %d", k.Blocks, k.From)

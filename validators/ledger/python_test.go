@@ -11,18 +11,18 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/pyhost"
+	"github.com/cowboyinc/devnet/internal/environment/pyhost/needed"
 	"github.com/cowboyinc/devnet/scheduler"
 )
 
-// newPythonWorld is a world whose actors may be Python as well; the test is
-// skipped where there is none.
+// newPythonWorld is a world whose actors may be Python as well; the test ends
+// where there is none (package needed).
 func newPythonWorld(t testing.TB, overrides params.Overrides) *world {
 	t.Helper()
 	hosts := pyhost.New(pyhost.Config{Hosts: 1})
 	t.Cleanup(hosts.Close)
-	if _, err := hosts.Probe(); err != nil {
-		t.Skipf("there is no Python here: %v", err)
-	}
+	_, err := hosts.Probe()
+	needed.Python(t, err)
 	w := newWorld(t, overrides)
 	w.executor.Programs = samples.Mux{Other: hosts}
 	return w

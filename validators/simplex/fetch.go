@@ -13,7 +13,6 @@ type want struct {
 type lack struct {
 	from, to types.View
 	block    types.Hash
-	turn     int
 }
 
 // need marks a body as notarized: it is executed where it is held, and asked

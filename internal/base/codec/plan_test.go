@@ -33,7 +33,7 @@ type shape struct {
 	List     []shape
 	Map      keyed
 	Maps     []*keyed
-	hidden   int
+	hidden   int //lint:ignore U1000 a field that no encoding may show
 	Big      big.Int
 	BigAt    *big.Int
 	Any      any

@@ -43,8 +43,10 @@ func TestNowStandsStillWhenTheMachinesClockIsPutBack(t *testing.T) {
 	c := New()
 	ahead := time.Now().Add(time.Hour).UnixNano()
 	c.latest.Store(ahead)
-	if c.Now() != types.Time(ahead) || c.Now() != types.Time(ahead) {
-		t.Fatal("the clock ran backwards")
+	for range 2 {
+		if c.Now() != types.Time(ahead) {
+			t.Fatal("the clock ran backwards")
+		}
 	}
 }
 

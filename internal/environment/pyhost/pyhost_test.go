@@ -6,10 +6,11 @@ import (
 
 	"github.com/cowboyinc/devnet/internal/base/program"
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/environment/pyhost/needed"
 )
 
-// openPool returns a pool with one host for each purpose; the test is skipped
-// where there is no fitting Python.
+// openPool returns a pool with one host for each purpose; a test that has no
+// fitting Python ends (package needed).
 func openPool(t testing.TB, config Config) *Pool {
 	t.Helper()
 	if config.Hosts == 0 {
@@ -17,15 +18,12 @@ func openPool(t testing.TB, config Config) *Pool {
 	}
 	if config.Python == "" {
 		found, err := shared.find()
-		if err != nil {
-			t.Skip(err)
-		}
+		needed.Python(t, err)
 		config.Python = found.path
 	}
 	p := New(config)
-	if _, err := p.Probe(); err != nil {
-		t.Skip(err)
-	}
+	_, err := p.Probe()
+	needed.Python(t, err)
 	t.Cleanup(p.Close)
 	return p
 }
@@ -41,9 +39,8 @@ func TestMain(m *testing.M) {
 
 func openWorld(t testing.TB) *world {
 	t.Helper()
-	if _, err := shared.Probe(); err != nil {
-		t.Skip(err)
-	}
+	_, err := shared.Probe()
+	needed.Python(t, err)
 	return worldOn(t, shared)
 }
 

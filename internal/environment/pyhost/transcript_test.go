@@ -23,7 +23,6 @@ import (
 type transcript struct {
 	t *testing.T
 	w *world
-	n byte
 }
 
 func (tr *transcript) command(d *datadriven.TestData) string {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -36,8 +37,9 @@ func (s *Server) registerReady() {
 	waiting := exampleReady
 	waiting.Ready, waiting.Nodes = false, []model.ReadyNode{{Name: "v3", Missing: []string{"the node is stopped"}}}
 	waiting.Error = notReady(waiting.Nodes)
-	h.Responses = map[string]*huma.Response{"503": {Description: http.StatusText(503),
-		Content: map[string]*huma.MediaType{"application/json": {Schema: schema, Example: plain(waiting)}}}}
+	h.Responses = map[string]*huma.Response{strconv.Itoa(http.StatusServiceUnavailable): {
+		Description: http.StatusText(http.StatusServiceUnavailable),
+		Content:     map[string]*huma.MediaType{"application/json": {Schema: schema, Example: plain(waiting)}}}}
 	huma.Register(s.api, h, func(context.Context, *struct{}) (*readyAnswer, error) {
 		m := s.ready()
 		status := http.StatusOK

@@ -134,7 +134,7 @@ func netAdvance(c *call) (starlark.Value, error) {
 	}
 	var fired []starlark.Value
 	for _, f := range receipt.Fired {
-		fired = append(fired, recordOf("fire", shownFire{f.ID, f.Actor, f.Due, f.Height, f.Late}))
+		fired = append(fired, recordOf("fire", shownFire(f)))
 	}
 	return &record{kind: "advance", names: []string{"since", "to", "skipped", "fired"}, fields: []starlark.Value{
 		starlark.MakeUint64(uint64(receipt.From)), starlark.MakeUint64(uint64(receipt.To)), starlark.MakeUint64(receipt.Skipped), frozen(fired)}}, nil

@@ -18,6 +18,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/program"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/pyhost"
+	"github.com/cowboyinc/devnet/internal/environment/pyhost/needed"
 	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/validators/mempool"
 )
@@ -125,9 +126,8 @@ func TestAttacksInALiveNetwork(t *testing.T) {
 	}
 	pool := pyhost.New(pyhost.Config{})
 	t.Cleanup(pool.Close)
-	if _, err := pool.Probe(); err != nil {
-		t.Skip(err)
-	}
+	_, err := pool.Probe()
+	needed.Python(t, err)
 	home := t.TempDir() + "/home"
 	w := &assault{watch: newStopwatch(pool), ends: map[string]int{}, seed: 7}
 	w.n = up(t, Config{Home: home, NoMemo: true, BlockTime: 20 * time.Millisecond, Programs: w.watch})

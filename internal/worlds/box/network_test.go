@@ -6,14 +6,14 @@ import (
 	"time"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/environment/pyhost/needed"
 )
 
 // A heartbeat in Python fires every ten blocks, counts, and pays.
 func TestHeartbeatBeats(t *testing.T) {
 	n := up(t, Config{Ephemeral: true})
-	if _, err := n.Probe(); err != nil {
-		t.Skip(err)
-	}
+	_, err := n.Probe()
+	needed.Python(t, err)
 	code, err := os.ReadFile("../../../fixtures/actors/heartbeat.py")
 	if err != nil {
 		t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/program"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/pyhost"
+	"github.com/cowboyinc/devnet/internal/environment/pyhost/needed"
 )
 
 // beat is the Python actor of BenchmarkTimers: what samples' heartbeat does.
@@ -45,9 +46,8 @@ func BenchmarkTimers(b *testing.B) {
 	b.Run("python", func(b *testing.B) {
 		host := pyhost.New(pyhost.Config{Blocks: 64}) // as `devnet run` has it
 		defer host.Close()
-		if _, err := host.Probe(); err != nil {
-			b.Skip(err)
-		}
+		_, err := host.Probe()
+		needed.Python(b, err)
 		benchTimers(b, host, []byte(beat), false)
 	})
 }

@@ -110,3 +110,29 @@ func FuzzEvents(f *testing.F) {
 		})
 	})
 }
+
+// What no command asks for is asked for as the API has it.
+func TestWhatOnlyOtherProgramsAskFor(t *testing.T) {
+	var asked string
+	answer := "{}"
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		asked = strings.TrimSpace(r.Method + " " + r.URL.String() + " " + string(body))
+		_, _ = io.WriteString(w, answer)
+	}))
+	t.Cleanup(server.Close)
+	c, ctx := New(server.URL), t.Context()
+	for want, ask := range map[string]func() error{
+		"POST /submit_wait raw":           func() error { _, err := c.SubmitWait(ctx, []byte("raw")); return err },
+		"GET /basefee":                    func() error { _, err := c.BaseFee(ctx); return err },
+		`POST /faucet {"address":"0x01"}`: func() error { _, err := c.Faucet(ctx, "0x01"); return err },
+	} {
+		if err := ask(); err != nil || asked != want {
+			t.Errorf("asked %q (%v), want %q", asked, err, want)
+		}
+	}
+	answer = `[{"height":7}]`
+	if blocks, err := c.Blocks(ctx, 7, 2); err != nil || len(blocks) != 1 || blocks[0].Height != 7 || asked != "GET /blocks?from=7&limit=2" {
+		t.Errorf("asked %q: %v %v", asked, blocks, err)
+	}
+}

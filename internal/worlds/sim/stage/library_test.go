@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/cowboyinc/devnet/internal/environment/pyhost"
+	"github.com/cowboyinc/devnet/internal/environment/pyhost/needed"
 	"github.com/cowboyinc/devnet/internal/faces/scenario"
 )
 
@@ -66,9 +67,8 @@ func TestSeedsOfTheLibrary(t *testing.T) {
 func TestTheTutorialsScriptPasses(t *testing.T) {
 	hosts := pyhost.New(pyhost.Config{})
 	defer hosts.Close()
-	if _, err := hosts.Probe(); err != nil {
-		t.Skipf("there is no Python here: %v", err)
-	}
+	_, err := hosts.Probe()
+	needed.Python(t, err)
 	page, err := os.ReadFile("../../../../docs/SCENARIOS.md")
 	if err != nil {
 		t.Fatal(err)
