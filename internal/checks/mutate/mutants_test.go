@@ -69,7 +69,7 @@ var mutants = []mutant{
 	{name: "S20", what: "of the own votes only the first view's is restored", tests: consensusCore, edits: []edit{
 		{"validators/simplex/records.go", "if r == nil || me < 0 || plant.Planted", "if r == nil || me < 0 || v.View > m.rootView()+1 || plant.Planted"}}},
 	{name: "S22", what: "an unheard leader is waited for", tests: consensusCore, edits: []edit{
-		{"validators/simplex/view.go", "return m.armed && r.proposal == nil && m.view > m.heard[leader]+unheardViews", "return false"}}},
+		{"validators/simplex/cause.go", "r.view > m.heard[leader]+unheardViews:", "r.view > m.heard[leader]+unheardViews+1<<40:"}}},
 	{name: "S23", what: "stamps may lie far ahead", tests: consensusCore, edits: []edit{
 		{"validators/simplex/propose.go", "m.now.Add(m.drift()).Millis()", "m.now.Add(1000 * m.drift()).Millis()"}}},
 	{name: "S25", what: "doubled timeouts are not taken back", tests: consensusCore, edits: []edit{
