@@ -41,7 +41,7 @@ var (
 	history     = []string{"validators/history"}
 	shells      = []string{"validators", "runners"}
 	interfaces  = []string{"internal/environment/env", "internal/environment/fault", "internal/environment/roles", "internal/environment/store"}
-	environment = []string{"internal/environment/clock", "internal/environment/home", "internal/environment/pyhost", "internal/environment/store/...",
+	environment = []string{"internal/environment/clock", "internal/environment/home", "internal/environment/pyhost/...", "internal/environment/store/...",
 		"internal/environment/transport/...", "internal/environment/executor/...", "python-host"}
 	carried  = []string{"fixtures", "fixtures/attacks"}
 	oracles  = []string{"internal/faces/oracle"}
