@@ -2,6 +2,5 @@
 // nodes, their keys, which follow from the network's seed, and the drafts of the
 // transactions that the devnet signs for its users, simulated or live.
 //
-// The keys are public knowledge: docs/WIRE.md shows
-// those of seed 1.
+// The keys are public knowledge: docs/WIRE.md shows those of seed 1.
 package wallet

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
@@ -22,7 +23,9 @@ func Reference() string {
 	verbsTo(&b, "net.", networkVerbs)
 	b.WriteString("### Validators\n\nWhat `net.validators[0]` and `net.validator(\"v0\")` are. Verbs:\n\n")
 	verbsTo(&b, "v.", validatorVerbs)
-	b.WriteString("### Fields\n\nThe same names as in JSON over HTTP, but since for from, a word that Starlark reserves; bytes, hashes and addresses are `bytes`, amounts whole numbers of wei, what has no value `None`.\n\n")
+	b.WriteString(
+		"### Fields\n\nThe same names as in JSON over HTTP, but since for from, a word that Starlark reserves; bytes, hashes and addresses " +
+			"are `bytes`, amounts whole numbers of wei, what has no value `None`.\n\n")
 	for _, shown := range []struct {
 		kind  string
 		value any
@@ -40,9 +43,53 @@ func Reference() string {
 			fmt.Fprintf(&b, "- **%s**: %s\n", k, kinds[k].doc)
 		}
 	}
-	fmt.Fprintf(&b, "\n### Limits\n\nA script takes at most %d steps, and its process at most %d MiB of heap; one step may take %v, waiting for the network apart; a file has at most %d KiB, and a script at most %d of them.\n",
+	fmt.Fprintf(&b,
+		"\n### Limits\n\nA script takes at most %d steps, and its process at most %d MiB of heap; one step may take %v, waiting for the "+
+			"network apart; a file has at most %d KiB, and a script at most %d of them.\n",
 		MaxSteps, MaxMemory>>20, MaxStepTime, MaxScriptBytes>>10, MaxFiles)
-	return b.String()
+	return broken(b.String())
+}
+
+// maxColumns is where broken breaks a line.
+const maxColumns = 138
+
+// broken breaks the lines of a Markdown text that are too long, at a space
+// outside of code; an item's further lines are indented. What has no such space
+// stays as it is.
+func broken(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		indent := ""
+		if strings.HasPrefix(line, "- ") || strings.HasPrefix(line, "  ") {
+			indent = "  "
+		}
+		var done strings.Builder
+		for at := breakOf(line); at > 0; at = breakOf(line) {
+			done.WriteString(line[:at] + "\n")
+			line = indent + line[at+1:]
+		}
+		lines[i] = done.String() + line
+	}
+	return strings.Join(lines, "\n")
+}
+
+// breakOf is the last space at which a line may be broken so that it fits, and 0
+// where it fits or there is none.
+func breakOf(line string) int {
+	if utf8.RuneCountInString(line) <= maxColumns {
+		return 0
+	}
+	best, columns, code := 0, 0, false
+	for at, r := range line {
+		switch {
+		case r == '`':
+			code = !code
+		case r == ' ' && !code && columns > 2 && columns <= maxColumns && strings.TrimSpace(line[at:]) != "":
+			best = at
+		}
+		columns++
+	}
+	return best
 }
 
 func verbsTo(b *strings.Builder, prefix string, verbs []*verb) {
