@@ -102,7 +102,7 @@ func flooded(t testing.TB, kind string, lasting time.Duration) (blocks types.Hei
 		t.Fatal(err)
 	}
 	defer n.Close()
-	await(t, n, 3)
+	awaitNode(t, n.find("v0"), 3)
 	make := floods(t, n)[kind]
 	before, from := sentBy(n, "v3"), n.find("v0").height()
 	end := time.After(lasting)

@@ -77,7 +77,7 @@ func TestStoppedValidatorCatchesUp(t *testing.T) {
 
 // awaitNode waits until one node has a height; the others' blocks are the
 // occasions to look.
-func awaitNode(t *testing.T, node *Node, height types.Height) {
+func awaitNode(t testing.TB, node *Node, height types.Height) {
 	t.Helper()
 	for end := time.Now().Add(patience); node.height() < height; {
 		if time.Now().After(end) {
