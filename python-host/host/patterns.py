@@ -204,6 +204,7 @@ def names():
     t = methods.TABLE[re.Pattern]
     found = {n: module_function(f) for n, f in t.items()}
     own.BASES.add(re.error)
+    re.error.__name__ = re.error.__qualname__ = "error"  # Python 3.13 calls it PatternError
     found.update(compile=compile_pattern, escape=_escape, error=re.error, Pattern=HINT, Match=HINT)
     for n in ("IGNORECASE", "MULTILINE", "DOTALL", "ASCII", "VERBOSE", "I", "M", "S", "A", "X"):
         found[n] = int(getattr(re, n))
