@@ -19,10 +19,10 @@ func (j *Judge) leads(o *Observation, parent *types.Header) {
 	if h.View <= parent.View {
 		wrong("its view is %d, and its parent's is %d", h.View, parent.View)
 	}
-	if j.rules.Hears && len(j.sets[0].Members) > 1 && !j.proposed[o.Hash] {
-		wrong("%s never sent a proposal of it, and is named as its proposer", h.Proposer)
-	}
 	if set := j.setOf(h.Epoch); set != nil {
+		if j.rules.Hears && len(set.Members) > 1 && !j.proposed[o.Hash] { // who is alone sends none
+			wrong("%s never sent a proposal of it, and is named as its proposer", h.Proposer)
+		}
 		if h.SetEpoch != set.Epoch {
 			wrong("the block says that the set of epoch %d decides on it; it is that of epoch %d", h.SetEpoch, set.Epoch)
 		}

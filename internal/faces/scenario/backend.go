@@ -22,7 +22,7 @@ type Config struct {
 	Params     map[string]string // what differs from the defaults
 	Link       fault.Link        // of every pair of nodes
 	Trace      io.Writer         // nil: none; else the run as JSON lines
-	Timeline   *Timeline         // is told of the network's views and receipts
+	Timeline   *Timeline         // is told of the network's views and receipts; it may be nil
 }
 
 // Open brings a network up for a script, which closes it at its end. Validators

@@ -64,7 +64,7 @@ var scripts = []string{
 	`net.validator("v9")`, `print(net.leader().name in ["v0", "v1", "v2", "v3"])`, `print(net.join_validator().status)`, `net.join_validator("a b")`, `net.join_validator("alice")`,
 	`net.join_validator("v0")`, `net.join_validator("w"); net.join_validator("w")`, `net.join_validator("system")`,
 	`net.leave_validator("v9")`, `net.leave_validator("v3"); net.leave_validator("v3")`, `net.leave_validator("v3"); print(v3.status)`,
-	`[net.leave_validator("v%d" % i) for i in range(4)]`,
+	`[net.leave_validator("v%d" % i) for i in range(4)]`, `[net.leave_validator("v%d" % i) for i in range(3)]; again(20); net.leave_validator("v3")`,
 	`v = net.join_validator(); eventually(lambda: v.status == "active", within = 80); print(v.running)`,
 	`v4 = net.join_validator(); net.leave_validator(v4); print("taken back, or leaving")`,
 	`net.partition([["v0", "v1", "v2"], ["v3"]], may_be_idle = True); v = net.join_validator(); net.run(blocks = 36, within = 80); print(v.status)`,

@@ -26,8 +26,8 @@ func begin(t *testing.T) *Stage {
 		}
 	})
 	for h := types.Height(0); h < 4; {
-		if h, err = s.Next(h, time.Second); err != nil {
-			t.Fatal(err)
+		if h, err = s.Next(h, time.Second); err != nil || s.Violation() != nil {
+			t.Fatal(err, s.Violation())
 		}
 	}
 	return s
