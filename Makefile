@@ -32,7 +32,7 @@ bench: python
 # whether the tests that SPEC.md names run the code it names; then small faults in
 # the sources, one at a time, and which test caught each.
 soak: python
-	DEVNET_SOAK=1 $(GO) test -timeout 3h -run 'Soak|Seeds|Kill|Campaign|LongRun|Attacks' -v ./scheduler/... ./internal/worlds/sim/... ./internal/worlds/box/... ./internal/faces/scenario/... ./internal/environment/pyhost/... ./cmd/...
+	DEVNET_SOAK=1 $(GO) test -timeout 3h -run 'Soak|Seeds|Kill|Campaign|LongRun|Attacks' -v ./scheduler/... ./internal/worlds/... ./internal/faces/scenario ./internal/environment/pyhost/... ./cmd/...
 	DEVNET_SOAK=1 $(GO) test -timeout 3h -run SoakRows -v ./docs
 	DEVNET_SOAK=1 $(GO) test -timeout 12h -run Mutants -v ./internal/checks/mutate
 
