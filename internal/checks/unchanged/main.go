@@ -36,7 +36,7 @@ func main() {
 	}
 }
 
-// sides are the two trees and their commands: before is the base's.
+// side is one of the two trees, and its command: before is that of the base.
 type side struct{ name, tree, binary string }
 
 type comparison struct {
