@@ -15,6 +15,7 @@ import (
 
 	"github.com/cowboyinc/devnet/fixtures"
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/environment/pyhost/needed"
 	"github.com/cowboyinc/devnet/internal/faces/api"
 )
 
@@ -40,9 +41,8 @@ func TestKillingTheHostsCostsViewsAlone(t *testing.T) {
 	config := quick()
 	config.Validators = 4
 	n := up(t, config)
-	if _, err := n.Probe(); err != nil {
-		t.Skip(err)
-	}
+	_, err := n.Probe()
+	needed.Python(t, err)
 	seed := rand.Uint64()
 	t.Logf("moments of the kills: seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 0))
