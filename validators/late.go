@@ -85,14 +85,20 @@ func (l *late) refuses(sender types.Address, hash types.Hash, height types.Heigh
 		return ErrLate
 	}
 	if until := l.senders.of[sender].until; now < until {
-		return fmt.Errorf("host_failed: a transaction of this sender crashed the host of programs or took too long; send another in %v, or from another account",
-			time.Duration(until-now).Round(time.Second)+time.Second)
+		return &HostRefusal{fmt.Sprintf("a transaction of this sender crashed the host of programs or took too long; send another in %v, or from another account",
+			time.Duration(until-now).Round(time.Second)+time.Second)}
 	}
 	return nil
 }
 
+// HostRefusal refuses a transaction since the host of programs failed over it, or
+// over another of its sender, a while ago (decision C18).
+type HostRefusal struct{ Message string }
+
+func (e *HostRefusal) Error() string { return "host_failed: " + e.Message }
+
 // ErrLate refuses a transaction over which the host of programs failed before.
-var ErrLate = errors.New("host_failed: the host of programs failed over this transaction already; its program crashes the host or takes too long")
+var ErrLate = &HostRefusal{"the host of programs failed over this transaction already; its program crashes the host or takes too long"}
 
 // leaveOut forgets a transaction that a block cannot hold, or has it wait behind
 // all others where the proposer's time was over before it ended.
