@@ -1,0 +1,245 @@
+package selection
+
+import (
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+)
+
+// Health is a runner's, as its owner and the registry set it. That it is silent
+// is told by its last heartbeat (decision J18).
+type Health uint8
+
+// The kinds of health that the registry keeps.
+const (
+	Healthy Health = iota
+	Paused
+	Deregistered // for ever (decision J12)
+)
+
+// Phase is the parameter cip11.push (decision J11).
+type Phase string
+
+// The phases of CIP-11 §14, and the state before them.
+const (
+	Off    Phase = "off"
+	Shadow Phase = "shadow"
+	Hot    Phase = "hot"
+	Sunset Phase = "sunset"
+)
+
+// filtersPresence reports whether only who is in P(parent) may be drawn.
+func (p Phase) filtersPresence() bool { return p == Hot || p == Sunset }
+
+// Runner is what the registry knows of a runner, as far as a draw asks.
+type Runner struct {
+	Address       types.Address
+	Index         int // in the order of registration (decision J12)
+	Health        Health
+	LastHeartbeat types.Height // of the last one on chain; registering is the first
+	Reputation    uint64       // 0 to 100
+	Stake         types.Wei
+	ComputeSecond types.Wei // of its rate card, a second
+	ActiveJobs    uint64
+	MaxJobs       uint64 // that it takes at once
+	Kinds         []types.JobKind
+	Models        []string // of Llm jobs, Domains of Http, Servers of Mcp; empty for any
+	Domains       []string
+	Servers       []string
+	TEE           bool // it has support for trusted execution
+	Entitlements  []string
+}
+
+// Demand is what a job asks of its runners.
+type Demand struct {
+	Kind     types.JobKind
+	Subject  string // the model of an Llm job, the host of an Http one, the server of an Mcp one
+	TEE      bool
+	Pool     string // required_runner_pool, "" for none
+	MaxPrice types.Wei
+}
+
+// Limits are the parameters of the filters.
+type Limits struct {
+	MinStake             types.Wei // the parameter cip2.min_stake, at least 1: the unit of weights
+	MinReputation        uint64    // the parameter cip2.min_reputation
+	StaleHeartbeatBlocks uint64    // the parameter cip11.stale_heartbeat_blocks
+	StakeCoverPermille   uint64    // the parameter cip2.stake_cover_permille
+}
+
+// Reason is the filter of CIP-11 §9.1 that keeps a runner out of a draw, in their
+// order: the first one that does.
+type Reason uint8
+
+// The filters, and that none of them keeps a runner out.
+const (
+	Eligible      Reason = iota
+	Excluded             // 0: it was silent in a draw of this job before
+	Unhealthy            // 1: paused, deregistered, or without a heartbeat for long
+	Absent               // 1.5: not in P(parent)
+	Disreputable         // 2
+	Incapable            // 3: of another kind of jobs
+	WithoutTEE           // 4
+	TooDear              // 5
+	Busy                 // 6
+	NotEntitled          // 7: not of the pool that the job requires
+	Underfunded          // 8: its stake does not cover the job
+	reasonsNumber        // how many there are
+)
+
+var reasonTexts = [reasonsNumber]string{"eligible", "excluded", "unhealthy", "absent", "disreputable", "incapable", "without_tee",
+	"too_dear", "busy",
+	"not_entitled", "underfunded"}
+
+func (r Reason) String() string { return reasonTexts[r] }
+
+// Filter is what a runner must pass to be drawn for a job in a block.
+//
+// Spec: CIP-11 §9.1, decisions J2 and J11.
+type Filter struct {
+	Height   types.Height // of the block that draws
+	Phase    Phase
+	Presence *Bitmap         // P(parent)
+	Excluded []types.Address // sorted: who was silent in earlier draws of the job
+	Demand   Demand
+	Limits   Limits
+}
+
+// Exclude returns a sorted list of addresses with one more. Exclusion is
+// cumulative over a job's retries (decision J6).
+func Exclude(excluded []types.Address, silent types.Address) []types.Address {
+	at, there := slices.BinarySearchFunc(excluded, silent, types.Address.Compare)
+	if there {
+		return excluded
+	}
+	return slices.Insert(slices.Clone(excluded), at, silent)
+}
+
+// Judge returns the first filter that a runner does not pass, Eligible where it
+// passes all.
+//
+// Vectors: fixtures/vectors/cip11/9.1-filters.json.
+func (f *Filter) Judge(r *Runner) Reason { return f.judge(r, f.cover()) }
+
+func (f *Filter) judge(r *Runner, cover *types.Wei) Reason {
+	_, excluded := slices.BinarySearchFunc(f.Excluded, r.Address, types.Address.Compare)
+	switch {
+	case excluded:
+		return Excluded
+	case r.Health != Healthy || f.stale(r):
+		return Unhealthy
+	case f.Phase.filtersPresence() && !f.Presence.Has(r.Index):
+		return Absent
+	case r.Reputation < f.Limits.MinReputation:
+		return Disreputable
+	case !r.serves(&f.Demand):
+		return Incapable
+	case f.Demand.TEE && !r.TEE:
+		return WithoutTEE
+	case f.Demand.MaxPrice.Less(r.ComputeSecond):
+		return TooDear
+	case r.ActiveJobs >= r.MaxJobs:
+		return Busy
+	case f.Demand.Pool != "" && !slices.Contains(r.Entitlements, f.Demand.Pool):
+		return NotEntitled
+	case cover == nil || r.Stake.Less(*cover):
+		return Underfunded
+	}
+	return Eligible
+}
+
+// stale reports whether the last heartbeat on chain is too old. In the phase
+// sunset none is asked for (CIP-11 §14).
+func (f *Filter) stale(r *Runner) bool {
+	return f.Phase != Sunset && f.Height > r.LastHeartbeat && uint64(f.Height-r.LastHeartbeat) > f.Limits.StaleHeartbeatBlocks
+}
+
+// serves reports whether a runner takes jobs of a kind, and where it names models,
+// domains or servers, whether it names the job's, letter by letter.
+func (r *Runner) serves(d *Demand) bool {
+	if !slices.Contains(r.Kinds, d.Kind) {
+		return false
+	}
+	var named []string
+	switch d.Kind {
+	case types.JobLLM:
+		named = r.Models
+	case types.JobHTTP:
+		named = r.Domains
+	case types.JobMCP:
+		named = r.Servers
+	}
+	return len(named) == 0 || slices.Contains(named, d.Subject)
+}
+
+// cover is the least stake that covers the job: max_price times the parameter,
+// 1.5 by default, rounded up, so that nothing is rounded in the runner's favour.
+// It is nil where no stake does.
+func (f *Filter) cover() *types.Wei {
+	least := new(big.Int).Mul(f.Demand.MaxPrice.Big(), new(big.Int).SetUint64(f.Limits.StakeCoverPermille))
+	least.Add(least, big.NewInt(999)).Div(least, big.NewInt(1000))
+	cover, ok := types.WeiFromBig(least)
+	if !ok {
+		return nil
+	}
+	return &cover
+}
+
+// Candidate is who may be drawn.
+type Candidate struct {
+	Address types.Address
+	Weight  uint64 // of its stake, 1 to 257
+}
+
+// Pool is who may be drawn for a job, and why the others may not.
+type Pool struct {
+	Candidates []Candidate // sorted by address
+	Judged     [reasonsNumber]int
+}
+
+// Pool judges all runners of the registry, given in the order of their
+// addresses: the order of candidates (decision J2). It panics where they are in
+// another.
+func (f *Filter) Pool(runners []Runner) Pool {
+	p := Pool{Candidates: make([]Candidate, 0, len(runners))}
+	cover := f.cover()
+	for i := range runners {
+		r := &runners[i]
+		if i > 0 && runners[i-1].Address.Compare(r.Address) >= 0 {
+			panic(fmt.Sprintf("selection: runner %s stands behind %s", r.Address, runners[i-1].Address))
+		}
+		reason := f.judge(r, cover)
+		p.Judged[reason]++
+		if reason == Eligible {
+			p.Candidates = append(p.Candidates, Candidate{r.Address, Weight(r.Stake, f.Limits.MinStake)})
+		}
+	}
+	return p
+}
+
+// Candidates appends to dst those of the runners, sorted by address, who pass. Their
+// weights are the caller's: a block with many draws weighs nobody twice.
+func (f *Filter) Candidates(dst []Candidate, runners []Runner, weights []uint64) []Candidate {
+	cover := f.cover()
+	for i := range runners {
+		if f.judge(&runners[i], cover) == Eligible {
+			dst = append(dst, Candidate{runners[i].Address, weights[i]})
+		}
+	}
+	return dst
+}
+
+// String tells what became of the runners, the filters in their order: what a job
+// that finds too few is told.
+func (p *Pool) String() string {
+	var parts []string
+	for reason, n := range p.Judged {
+		if n > 0 || Reason(reason) == Eligible {
+			parts = append(parts, fmt.Sprintf("%d %s", n, Reason(reason)))
+		}
+	}
+	return strings.Join(parts, ", ")
+}

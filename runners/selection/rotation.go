@@ -1,0 +1,112 @@
+package selection
+
+import (
+	"github.com/cowboyinc/devnet/internal/base/types"
+)
+
+// Rotation is what the chain keeps of the last rotation of subsets: the epoch
+// that headers count, the assignment in force, and the one before it for the
+// overlap.
+//
+// Spec: CIP-11 §5.3, decision J10.
+type Rotation struct {
+	_       struct{}     `cbor:",toarray"`
+	Epoch   uint64       // subset_epoch; 0 from genesis on
+	Height  types.Height // of the block in which it advanced last
+	Current Assignment
+	Former  *Assignment // nil before the first rotation
+}
+
+// Pace is when subsets rotate, and for how long the former ones hold.
+type Pace struct {
+	EpochBlocks   uint64 // the parameter cip11.subset_epoch_blocks, at least 1
+	ChurnPermille uint64 // the parameter cip11.validator_churn_threshold_permille
+	OverlapBlocks uint64 // the parameter cip11.overlap_blocks
+}
+
+// Moment is what a block says of whether subsets rotate in it.
+type Moment struct {
+	Height      types.Height
+	BeginsEpoch bool              // it is the first block of an epoch (decision C6)
+	Members     []types.Validator // of the set that decides on the block, sorted by address
+	Constants   Constants         // in force in the block
+}
+
+// Cause is why the subset epoch advances in a block.
+type Cause string
+
+// The causes, the first that holds.
+const (
+	NotDue  Cause = ""
+	Elapsed Cause = "elapsed" // the subset epoch is over
+	Churned Cause = "churn"   // more validators joined and left than the threshold
+	Changed Cause = "changed" // a constant that subsets depend on, or the presence rule
+)
+
+// Due returns why the subset epoch advances in a block, NotDue where it does not.
+// Heights may be skipped: what is due at one is due in the first block after it.
+//
+// Spec: CIP-11 §5.3, decision J10. Vectors: fixtures/vectors/cip11/5.3-rotation.json.
+func (r *Rotation) Due(m Moment, p Pace) Cause {
+	switch {
+	case uint64(m.Height-r.Height) >= p.EpochBlocks:
+		return Elapsed
+	case m.BeginsEpoch && r.churned(m.Members, p.ChurnPermille):
+		return Churned
+	case m.BeginsEpoch && m.Constants != r.Current.Constants:
+		return Changed
+	}
+	return NotDue
+}
+
+// churned reports whether those who joined and left since the last rotation,
+// added up, are more than a share of the set of then. Nothing is rounded.
+func (r *Rotation) churned(set []types.Validator, permille uint64) bool {
+	left, joined := 0, 0
+	now := Assignment{Members: set}
+	for i := range r.Current.Members {
+		if !now.has(r.Current.Members[i].Address) {
+			left++
+		}
+	}
+	for i := range set {
+		if !r.Current.has(set[i].Address) {
+			joined++
+		}
+	}
+	return uint64(joined+left)*1000 > permille*uint64(len(r.Current.Members))
+}
+
+// Advanced returns what the chain keeps after a block in which a rotation was
+// due. Of former subsets the last alone is kept, however short its overlap was.
+func (r *Rotation) Advanced(m Moment) Rotation {
+	former := r.Current
+	return Rotation{Epoch: r.Epoch + 1, Height: m.Height,
+		Current: Assignment{Members: m.Members, Constants: m.Constants}, Former: &former}
+}
+
+// Overlaps reports whether the former subsets still hold in a block: in that of
+// the rotation, and in all less than the overlap after it.
+func (r *Rotation) Overlaps(height types.Height, p Pace) bool {
+	return r.Former != nil && uint64(height-r.Height) < p.OverlapBlocks
+}
+
+// Attests reports whether a runner may connect to a validator, and that one may
+// set its bit, in a block: it is in the runner's subset, or during the overlap in
+// the former one.
+//
+// CIP-11 §7.2(4) has the new subset alone attest, which would make the overlap of
+// §5.3 worthless (deviation, decision J10).
+func (r *Rotation) Attests(runner types.PublicKey, validator types.Address, height types.Height, p Pace) bool {
+	return r.Current.serves(runner, validator) || r.Overlaps(height, p) && r.Former.serves(runner, validator)
+}
+
+// serves reports whether a validator is in a runner's subset.
+func (a *Assignment) serves(runner types.PublicKey, validator types.Address) bool {
+	for _, i := range a.Subset(runner) {
+		if a.Members[i].Address == validator {
+			return true
+		}
+	}
+	return false
+}

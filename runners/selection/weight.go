@@ -1,0 +1,37 @@
+package selection
+
+import (
+	"math"
+	"math/bits"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+)
+
+// Weight returns how heavily a stake weighs in a draw: floor(log2(stake /
+// minStake + 1)) + 1, from 1 to 257. The quotient is rounded down, which changes
+// nothing: powers of two are whole. It panics where minStake is 0.
+//
+// Spec: CIP-11 §9.3, decision J3. Vectors: fixtures/vectors/cip11/9.3-weight.json.
+func Weight(stake, minStake types.Wei) uint64 {
+	small, fits := stake.Uint64()
+	unit, fitsToo := minStake.Uint64()
+	if fits && fitsToo && small != math.MaxUint64 { // as nearly all stakes are; the quotient and 1 then fit as well
+		return uint64(bits.Len64(small/unit + 1))
+	}
+	multiple, _ := stake.MulDiv(types.WeiOf(1), minStake) // never greater than the stake
+	next, ok := multiple.AddOk(types.WeiOf(1))
+	if !ok {
+		return 257 // log2 of 2^256, and 1
+	}
+	return uint64(bitLen(next)) // floor(log2 x) + 1
+}
+
+func bitLen(w types.Wei) int {
+	limbs := w.Limbs()
+	for i := len(limbs) - 1; i >= 0; i-- {
+		if limbs[i] != 0 {
+			return 64*i + bits.Len64(limbs[i])
+		}
+	}
+	return 0
+}
