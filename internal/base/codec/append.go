@@ -32,6 +32,22 @@ func AppendBytes(dst, b []byte) []byte {
 	return append(appendHead(dst, majorBytes, uint64(len(b))), b...)
 }
 
+// AppendText appends a text string.
+func AppendText(dst []byte, s string) []byte {
+	return append(appendHead(dst, majorText, uint64(len(s))), s...)
+}
+
+// AppendMap appends the head of a map of n pairs.
+func AppendMap(dst []byte, n int) []byte { return appendHead(dst, majorMap, uint64(n)) }
+
+// AppendBool appends true or false.
+func AppendBool(dst []byte, b bool) []byte {
+	if b {
+		return append(dst, simpleTrue)
+	}
+	return append(dst, simpleFalse)
+}
+
 // AppendArray appends the head of an array of n elements.
 func AppendArray(dst []byte, n int) []byte { return appendHead(dst, majorArray, uint64(n)) }
 

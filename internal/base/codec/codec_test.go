@@ -117,7 +117,8 @@ func TestLooseReadsWhatIsValidAndPartialWhatIsNamed(t *testing.T) {
 		t.Errorf("loose: %v, %v", n, err)
 	}
 	for what, input := range map[string]string{
-		"a key twice": "a2 616e 05 616e 06", "indefinite length": "bf 616e 05 ff", "an unknown key": "a1 616d 05", "bytes behind": "a1 616e 05 00",
+		"a key twice": "a2 616e 05 616e 06", "indefinite length": "bf 616e 05 ff", "an unknown key": "a1 616d 05",
+		"bytes behind": "a1 616e 05 00",
 	} {
 		if err := UnmarshalLoose(unhex(input), 100, new(named)); !errors.Is(err, ErrMalformed) {
 			t.Errorf("loose, %s: %v", what, err)

@@ -79,9 +79,7 @@ func makePlan(t reflect.Type) plan {
 	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
 		return func(dst []byte, v reflect.Value) []byte { return appendHead(dst, majorUnsigned, v.Uint()) }
 	case reflect.String:
-		return func(dst []byte, v reflect.Value) []byte {
-			return append(appendHead(dst, majorText, uint64(v.Len())), v.String()...)
-		}
+		return func(dst []byte, v reflect.Value) []byte { return AppendText(dst, v.String()) }
 	case reflect.Slice, reflect.Array:
 		if t.Elem().Kind() == reflect.Uint8 {
 			return appendByteString
@@ -127,12 +125,7 @@ func appendRaw(dst []byte, v reflect.Value) []byte {
 	return append(dst, raw...)
 }
 
-func appendBool(dst []byte, v reflect.Value) []byte {
-	if v.Bool() {
-		return append(dst, simpleTrue)
-	}
-	return append(dst, simpleFalse)
-}
+func appendBool(dst []byte, v reflect.Value) []byte { return AppendBool(dst, v.Bool()) }
 
 func appendInt(dst []byte, v reflect.Value) []byte {
 	n := v.Int()

@@ -96,7 +96,8 @@ func TestPlansWriteWhatTheLibraryWrites(t *testing.T) {
 			t.Fatalf("by value:\n %x, want\n %x", got, want)
 		}
 	}
-	for _, value := range []any{nil, (*shape)(nil), (*ownForm)(nil), ownForm{7}, uint64(math.MaxUint64), int64(math.MinInt64), "é", []any{1, "a"}} {
+	for _, value := range []any{nil, (*shape)(nil), (*ownForm)(nil), ownForm{7}, uint64(math.MaxUint64), int64(math.MinInt64), "é",
+		[]any{1, "a"}} {
 		want, err := library.Marshal(value)
 		if got := Marshal(value); err != nil || !bytes.Equal(got, want) {
 			t.Errorf("%T: %x, want %x (%v)", value, got, want, err)

@@ -1,0 +1,121 @@
+package push
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+)
+
+// MaxFrame is the longest frame, type and payload (CIP-11 §12.1; decision J14).
+const MaxFrame = 1 << 20
+
+// lengthBytes is the head of a frame.
+const lengthBytes = 4
+
+// Raw is a frame whose length alone was judged.
+type Raw struct {
+	Type    Type
+	Payload []byte
+}
+
+// Reader cuts a stream into frames. What a frame claims to be long is judged
+// before anything is kept, and no more is kept than came.
+type Reader struct{ from io.Reader }
+
+// NewReader reads frames from a stream.
+func NewReader(from io.Reader) *Reader { return &Reader{from} }
+
+// Next returns the next frame; io.EOF where the stream ends between two. Any
+// other error is a *Fault or the stream's own, with io.ErrUnexpectedEOF where it
+// ends within a frame.
+func (r *Reader) Next() (Raw, error) {
+	var length [lengthBytes]byte
+	if _, err := io.ReadFull(r.from, length[:]); err != nil {
+		return Raw{}, err
+	}
+	n := binary.BigEndian.Uint32(length[:])
+	if n == 0 {
+		return Raw{}, faultf(Malformed, "", "a frame of 0 bytes")
+	}
+	if n > MaxFrame {
+		return Raw{}, faultf(FrameTooLarge, "", "a frame of %d bytes, at most %d", n, MaxFrame)
+	}
+	var body bytes.Buffer // which grows with what comes, not with what is claimed
+	if _, err := io.CopyN(&body, r.from, int64(n)); err != nil {
+		if errors.Is(err, io.EOF) {
+			err = io.ErrUnexpectedEOF
+		}
+		return Raw{}, err
+	}
+	frame := body.Bytes()
+	return Raw{Type(frame[0]), frame[1:]}, nil
+}
+
+// Decode reads a frame of a known type: its CBOR, of Hello and HelloAck the
+// version, then its fields. The error is a *Fault.
+//
+// A version that is another integer than 1 is unsupported_version, whatever else
+// the map holds, so that a later version may have other fields.
+func Decode(raw Raw) (Frame, error) {
+	k := &kinds[raw.Type]
+	if !raw.Type.Known() {
+		return nil, faultf(UnknownFrame, "", "%s", raw.Type)
+	}
+	if err := wellFormed(raw.Payload); err != nil {
+		return nil, faultf(Malformed, k.name, "no valid CBOR: %v", err)
+	}
+	if raw.Type == TypeHello || raw.Type == TypeHelloAck {
+		if other := otherVersion(raw.Payload); other != "" {
+			return nil, faultf(UnsupportedVersion, k.name, "version %s; this is version %d", other, Version)
+		}
+	}
+	v := reflect.New(k.frame)
+	if _, err := k.form.read(raw.Payload, v.Elem()); err != nil {
+		return nil, faultf(Malformed, err.within(k.name).path, "%s", err.detail)
+	}
+	return v.Interface().(Frame), nil
+}
+
+// otherVersion is the field version of a well-formed map, where it is an integer
+// and not this version; else "".
+func otherVersion(payload []byte) string {
+	h, rest := mustHead(payload)
+	if h.major != pairs {
+		return ""
+	}
+	for range h.argument {
+		key, value, _ := cutKey(rest)
+		if string(key) == "version" {
+			v, _ := mustHead(value)
+			switch {
+			case v.major == unsigned && v.argument != Version:
+				return fmt.Sprint(v.argument)
+			case v.major == negative:
+				return "below 0"
+			}
+			return ""
+		}
+		rest, _ = skip(value, MaxDepth)
+	}
+	return ""
+}
+
+// Encode returns a frame with its length, as it goes onto a stream. It refuses
+// what a peer would refuse, with the fault that it would be: a text that is too
+// long, a choice that was not made, a frame over MaxFrame.
+func Encode(f Frame) ([]byte, error) {
+	k := &kinds[f.Type()]
+	frame := k.form.write(append(make([]byte, lengthBytes, 256), byte(f.Type())), reflect.ValueOf(f).Elem())
+	n := len(frame) - lengthBytes
+	if n > MaxFrame {
+		return nil, faultf(FrameTooLarge, k.name, "a frame of %d bytes, at most %d", n, MaxFrame)
+	}
+	binary.BigEndian.PutUint32(frame, uint32(n))
+	if _, err := Decode(Raw{f.Type(), frame[lengthBytes+1:]}); err != nil {
+		return nil, err
+	}
+	return frame, nil
+}

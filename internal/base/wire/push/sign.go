@@ -1,0 +1,77 @@
+package push
+
+import (
+	"encoding/binary"
+	"reflect"
+
+	"github.com/cowboyinc/devnet/internal/base/crypto"
+	"github.com/cowboyinc/devnet/internal/base/types"
+)
+
+// digest is what is signed of a frame: keccak256("cowboy/" ‖ name ‖ "/1" ‖
+// chain_id_be8 ‖ content) (decision C10).
+func digest(f Frame, chainID uint64, content ...[]byte) types.Hash {
+	var all []byte
+	for _, part := range content {
+		all = append(all, part...)
+	}
+	return types.Digest("cowboy/"+f.Type().String()+"/1", chainID, all)
+}
+
+func be8(h types.Height) []byte { return binary.BigEndian.AppendUint64(nil, uint64(h)) }
+
+// Digest is what the sender of a HelloAck signs: the challenge of the peer's Hello
+// and the peer's key, so that nobody can pass the proof on.
+func (f *HelloAck) Digest(chainID uint64, challenge types.Hash, peer types.PublicKey) types.Hash {
+	return digest(f, chainID, challenge[:], peer[:])
+}
+
+// Digest is what the runner signs.
+func (f *HeartbeatPing) Digest(chainID uint64) types.Hash {
+	return digest(f, chainID, be8(f.BlockHeight), binary.BigEndian.AppendUint64(nil, f.Nonce))
+}
+
+// Digest is what the validator signs for one runner.
+func (f *HeartbeatPong) Digest(chainID uint64, runner types.PublicKey) types.Hash {
+	return digest(f, chainID, be8(f.BlockHeight), runner[:])
+}
+
+// Digest is what the runner signs: all other fields.
+func (f *CapabilityDelta) Digest(chainID uint64) types.Hash {
+	return digest(f, chainID, unsignedMap(f))
+}
+
+// Digest is what the validator signs. CIP-11 §10.1 signs id and deadline alone;
+// with the spec's hash one signature is of one spec (docs/WIRE.md).
+func (f *JobAssignment) Digest(chainID uint64) types.Hash {
+	spec := f.JobSpec.Hash()
+	return digest(f, chainID, f.JobID[:], be8(f.DeadlineBlock), spec[:])
+}
+
+// Digest is what the runner signs: all other fields.
+func (f *JobAck) Digest(chainID uint64) types.Hash { return digest(f, chainID, unsignedMap(f)) }
+
+// Digest is what the runner signs. The chain checks it, too (decision J5).
+func (f *JobResult) Digest(chainID uint64) types.Hash {
+	data := types.Keccak(f.ResultData)
+	return digest(f, chainID, f.JobID[:], data[:])
+}
+
+// Digest is what the validator signs.
+func (f *JobCancel) Digest(chainID uint64) types.Hash {
+	return digest(f, chainID, f.JobID[:], []byte(f.Reason))
+}
+
+// unsignedMap is the deterministic CBOR of a frame's map without the field signed.
+func unsignedMap(f Frame) []byte {
+	return writeFields(nil, kinds[f.Type()].others, reflect.ValueOf(f).Elem())
+}
+
+// Verify returns bad_signature, a *Fault, unless signer signed a digest of a
+// frame.
+func Verify(scheme crypto.Scheme, t Type, digest types.Hash, signature types.Signature, signer types.Address) error {
+	if found, ok := scheme.Recover(digest, signature); !ok || found != signer {
+		return faultf(BadSignature, t.String(), "it is not signed by %s", signer)
+	}
+	return nil
+}

@@ -1,0 +1,128 @@
+package push
+
+import (
+	"fmt"
+	"strings"
+)
+
+// SpecError is what a job asks for that no job can: its submitter's fault. The
+// chain refuses it, and a runner rejects it as BadSpec.
+type SpecError struct{ Field, Detail string }
+
+func (e *SpecError) Error() string { return "CIP-2: " + e.Field + ": " + e.Detail }
+
+// Check refuses, with a *SpecError, a spec whose fields are what they are by type
+// and make no job together. What parameters bound is not judged here: size,
+// committee and timeout from above.
+//
+// Spec: CIP-2, decision J19.
+func (s *JobSpec) Check() error {
+	for _, each := range []struct {
+		field string
+		zero  bool
+	}{
+		{"bounds.max_input_tokens", s.Bounds.MaxInputTokens == 0},
+		{"bounds.max_output_tokens", s.Bounds.MaxOutputTokens == 0},
+		{"bounds.max_wall_time_seconds", s.Bounds.MaxWallTimeSeconds == 0},
+		{"bounds.max_memory_mb", s.Bounds.MaxMemoryMB == 0},
+		{"bounds.max_retries", s.Bounds.MaxRetries == 0},
+		{"max_price", s.MaxPrice.IsZero()},
+		{"timeout_blocks", s.TimeoutBlocks == 0},
+	} {
+		if each.zero {
+			return &SpecError{each.field, "it must not be 0"}
+		}
+	}
+	if s.JobType.Kind() == 0 {
+		return &SpecError{"job_type", "none was chosen"}
+	}
+	if http := s.JobType.Http; http != nil && http.Extraction != nil && !pointer(*http.Extraction) {
+		return &SpecError{"job_type.Http.extraction", "it is no JSON pointer"}
+	}
+	if s.Verification.Runners > 1 && s.TimeoutBlocks < 2 {
+		return &SpecError{"timeout_blocks", "a committee commits and reveals: at least 2"}
+	}
+	return s.Verification.check()
+}
+
+// committee is the least and the greatest committee of a mode, 0 for any.
+func (m Mode) committee() (least, most uint64) {
+	switch m {
+	case None, EconomicBond:
+		return 1, 1
+	case StructuredMatch, Deterministic:
+		return 2, 0
+	}
+	return 3, 0
+}
+
+func (v *Verification) check() error {
+	least, most := v.Mode.committee()
+	switch {
+	case v.Runners < least || most > 0 && v.Runners > most:
+		return &SpecError{"verification.runners", fmt.Sprintf("%d; %s takes %s", v.Runners, v.Mode, atLeast(least, most))}
+	case v.Threshold != nil && (*v.Threshold < 1 || *v.Threshold > v.Runners):
+		return &SpecError{"verification.threshold", fmt.Sprintf("%d of %d runners", *v.Threshold, v.Runners)}
+	case v.Field != nil && v.Mode != MajorityVote:
+		return &SpecError{"verification.field", "it is of MajorityVote alone"}
+	case v.Field != nil && !pointer(*v.Field):
+		return &SpecError{"verification.field", "it is no JSON pointer"}
+	case len(v.Checks) > 0 && v.Mode != StructuredMatch:
+		return &SpecError{"verification.checks", "they are of StructuredMatch alone"}
+	case len(v.Checks) == 0 && v.Mode == StructuredMatch:
+		return &SpecError{"verification.checks", "StructuredMatch needs one"}
+	}
+	for i := range v.Checks {
+		if detail := v.Checks[i].wrong(); detail != "" {
+			return &SpecError{fmt.Sprintf("verification.checks.%d", i), detail}
+		}
+	}
+	return nil
+}
+
+func atLeast(least, most uint64) string {
+	if most > 0 {
+		return fmt.Sprint(most)
+	}
+	return fmt.Sprintf("%d or more", least)
+}
+
+// wrong says what is wrong with a check, "" for nothing.
+func (c *Check) wrong() string {
+	switch {
+	case c.Equal != nil:
+		if len(*c.Equal) == 0 {
+			return "Equal names no field"
+		}
+		for _, p := range *c.Equal {
+			if !pointer(p) {
+				return fmt.Sprintf("%q is no JSON pointer", clip([]byte(p)))
+			}
+		}
+	case c.Tolerance != nil && !pointer(c.Tolerance.Pointer):
+		return fmt.Sprintf("%q is no JSON pointer", clip([]byte(c.Tolerance.Pointer)))
+	case c.Range != nil && !pointer(c.Range.Pointer):
+		return fmt.Sprintf("%q is no JSON pointer", clip([]byte(c.Range.Pointer)))
+	case c.Range != nil && c.Range.Min > c.Range.Max:
+		return fmt.Sprintf("no number is from %d to %d", c.Range.Min, c.Range.Max)
+	}
+	return ""
+}
+
+// pointer reports whether a text is a JSON pointer (RFC 6901): empty for the
+// whole, else steps that each begin with a slash, and ~ only before 0 or 1.
+func pointer(p string) bool {
+	if p != "" && p[0] != '/' {
+		return false
+	}
+	for rest := p; ; {
+		at := strings.IndexByte(rest, '~')
+		if at < 0 {
+			return true
+		}
+		rest = rest[at+1:]
+		if rest == "" || rest[0] != '0' && rest[0] != '1' {
+			return false
+		}
+	}
+}

@@ -1,0 +1,120 @@
+package push
+
+import (
+	"fmt"
+	"reflect"
+)
+
+// Type is a frame's type, its first byte (CIP-11 §12.2).
+type Type uint8
+
+// The frames.
+const (
+	TypeHello              Type = 0x01
+	TypeHelloAck           Type = 0x02
+	TypeHeartbeatPing      Type = 0x10
+	TypeHeartbeatPong      Type = 0x11
+	TypeBackpressureSignal Type = 0x12
+	TypeCapabilityDelta    Type = 0x13
+	TypeJobAssignment      Type = 0x20
+	TypeJobAck             Type = 0x21
+	TypeJobProgress        Type = 0x22
+	TypeJobResult          Type = 0x23
+	TypeJobCancel          Type = 0x24
+	TypeGoodbye            Type = 0xf0
+)
+
+// Frame is one of the twelve, as a pointer.
+type Frame interface{ Type() Type }
+
+func (*Hello) Type() Type              { return TypeHello }
+func (*HelloAck) Type() Type           { return TypeHelloAck }
+func (*HeartbeatPing) Type() Type      { return TypeHeartbeatPing }
+func (*HeartbeatPong) Type() Type      { return TypeHeartbeatPong }
+func (*BackpressureSignal) Type() Type { return TypeBackpressureSignal }
+func (*CapabilityDelta) Type() Type    { return TypeCapabilityDelta }
+func (*JobAssignment) Type() Type      { return TypeJobAssignment }
+func (*JobAck) Type() Type             { return TypeJobAck }
+func (*JobProgress) Type() Type        { return TypeJobProgress }
+func (*JobResult) Type() Type          { return TypeJobResult }
+func (*JobCancel) Type() Type          { return TypeJobCancel }
+func (*Goodbye) Type() Type            { return TypeGoodbye }
+
+// Stream is one of the two kinds of streams of a connection (CIP-11 §6.1).
+type Stream uint8
+
+// The control stream, which lives as long as the connection, and the stream of
+// one assignment.
+const (
+	Control Stream = iota
+	Job
+)
+
+// kind is what the table of CIP-11 §12.2 says of a frame, its arrows mended: Pong
+// and Cancel go from validator to runner.
+type kind struct {
+	name   string
+	stream Stream
+	from   Role // "" for both
+	frame  reflect.Type
+	form   *form
+	others []field // all but the field signed, of a frame whose signature covers all others
+}
+
+// kinds is the table, by type. An entry without a name is no frame.
+var kinds = func() (all [256]kind) {
+	for _, each := range []struct {
+		frame  Frame
+		stream Stream
+		from   Role
+	}{
+		{new(Hello), Control, ""},
+		{new(HelloAck), Control, ""},
+		{new(HeartbeatPing), Control, Runner},
+		{new(HeartbeatPong), Control, Validator},
+		{new(BackpressureSignal), Control, Runner},
+		{new(CapabilityDelta), Control, Runner},
+		{new(JobAssignment), Job, Validator},
+		{new(JobAck), Job, Runner},
+		{new(JobProgress), Job, Runner},
+		{new(JobResult), Job, Runner},
+		{new(JobCancel), Job, Validator},
+		{new(Goodbye), Control, ""},
+	} {
+		t := reflect.TypeOf(each.frame).Elem()
+		all[each.frame.Type()] = kind{t.Name(), each.stream, each.from, t, formOf(t, ""), without(fieldsOf(t), "signed")}
+	}
+	return all
+}()
+
+// String is the frame's name, or the number of a type that is none.
+func (t Type) String() string {
+	if name := kinds[t].name; name != "" {
+		return name
+	}
+	return fmt.Sprintf("type 0x%02x", uint8(t))
+}
+
+// Known reports whether a type is that of a frame of this version. One that is
+// not is unknown_frame on the control stream, and passed over on a job stream
+// (decision J17).
+func (t Type) Known() bool { return kinds[t].name != "" }
+
+// Place judges whether a frame may come on a stream from a side at all: a *Fault
+// where not, nil also for what is to be passed over. That it comes at its time,
+// nothing but Goodbye before the Hello exchange and JobAck before all else on a
+// job stream, is for whoever keeps the connection.
+func Place(t Type, on Stream, from Role) error {
+	k := &kinds[t]
+	switch {
+	case !t.Known() && on == Control:
+		return faultf(UnknownFrame, "", "%s", t)
+	case !t.Known():
+		return nil
+	case k.stream != on:
+		return faultf(UnexpectedFrame, k.name, "it does not belong on this stream")
+	case k.from != "" && k.from != from:
+		return faultf(UnexpectedFrame, k.name, "a %s does not send it", from)
+	}
+	return nil
+}

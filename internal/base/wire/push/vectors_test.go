@@ -1,0 +1,162 @@
+package push
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"os"
+	"strconv"
+	"testing"
+
+	"github.com/cowboyinc/devnet/internal/base/codec"
+	"github.com/cowboyinc/devnet/internal/base/crypto"
+	"github.com/cowboyinc/devnet/internal/base/types"
+)
+
+// number is a whole number as vectors have it.
+type number uint64
+
+func (n *number) UnmarshalText(text []byte) error {
+	v, err := strconv.ParseUint(string(text), 10, 64)
+	*n = number(v)
+	return err
+}
+
+// cases reads a file of CIP-11's vectors and fails where it holds none.
+func cases[T any](t *testing.T, name string) []T {
+	t.Helper()
+	data, err := os.ReadFile("../../../../fixtures/vectors/cip11/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file struct{ Cases []T }
+	if err := json.Unmarshal(data, &file); err != nil || len(file.Cases) < 10 {
+		t.Fatalf("%s: %d cases, %v", name, len(file.Cases), err)
+	}
+	return file.Cases
+}
+
+func TestVectorsOfJobIDs(t *testing.T) {
+	for _, c := range cases[struct {
+		Submitter     types.Address
+		Nonce, Height number
+		JobID         types.Hash `json:"job_id"`
+	}](t, "j1-ids.json") {
+		if got := JobID(c.Submitter, uint64(c.Nonce), types.Height(c.Height)); got != c.JobID {
+			t.Errorf("%+v: %s", c, got)
+		}
+	}
+}
+
+func TestVectorsOfCommitments(t *testing.T) {
+	for _, c := range cases[struct {
+		JobID      types.Hash `json:"job_id"`
+		Result     types.Bytes
+		Signature  types.Signature
+		Commitment types.Hash
+	}](t, "j5-commitments.json") {
+		f := &JobResult{JobID: c.JobID, ResultData: c.Result}
+		if got := runner.Sign(f.Digest(chainID)); got != c.Signature {
+			t.Errorf("%s is signed with %s", c.JobID, got)
+		}
+		if got := Commitment(c.Result, c.Signature); got != c.Commitment {
+			t.Errorf("%s is committed to by %s", c.JobID, got)
+		}
+	}
+}
+
+func TestVectorsOfFrames(t *testing.T) {
+	scheme, seen := crypto.NewVerifier(false), map[Type]bool{}
+	for i, c := range cases[struct {
+		Frame     string
+		Type      number
+		Bytes     types.Bytes
+		Loose     types.Bytes
+		Digest    *types.Hash
+		Signature *types.Signature
+		Signer    types.Address
+		Challenge types.Hash
+		Peer      types.PublicKey
+	}](t, "12-frames.json") {
+		raw, err := NewReader(bytes.NewReader(c.Bytes)).Next()
+		if err != nil || raw.Type != Type(c.Type) || raw.Type.String() != c.Frame {
+			t.Fatalf("case %d: %s, %v", i, raw.Type, err)
+		}
+		seen[raw.Type] = true
+		for _, payload := range [][]byte{raw.Payload, c.Loose} {
+			f, err := Decode(Raw{raw.Type, payload})
+			if err != nil {
+				t.Errorf("case %d: %v", i, err)
+				continue
+			}
+			if again, err := Encode(f); err != nil || !bytes.Equal(again, c.Bytes) {
+				t.Errorf("case %d: written as %x, %v", i, again, err)
+			}
+			if c.Digest == nil {
+				continue
+			}
+			digest := digestOf(f, c.Challenge, c.Peer)
+			if digest != *c.Digest {
+				t.Errorf("case %d: %s signs %s", i, c.Frame, digest)
+			}
+			if err := Verify(scheme, raw.Type, digest, *c.Signature, c.Signer); err != nil {
+				t.Errorf("case %d: %v", i, err)
+			}
+		}
+	}
+	if len(seen) != 12 {
+		t.Errorf("the vectors have %d of 12 frames", len(seen))
+	}
+}
+
+// digestOf is what is signed of a frame that is.
+func digestOf(f Frame, challenge types.Hash, peer types.PublicKey) types.Hash {
+	switch f := f.(type) {
+	case *HelloAck:
+		return f.Digest(chainID, challenge, peer)
+	case *HeartbeatPong:
+		return f.Digest(chainID, peer)
+	case interface{ Digest(uint64) types.Hash }:
+		return f.Digest(chainID)
+	}
+	return types.Hash{}
+}
+
+func TestVectorsOfBrokenFrames(t *testing.T) {
+	for _, c := range cases[struct {
+		Frame, Note string
+		Type        number
+		Payload     types.Bytes
+		Reason      Reason
+	}](t, "12-broken.json") {
+		f, err := Decode(Raw{Type(c.Type), c.Payload})
+		var fault *Fault
+		switch {
+		case c.Reason == "" && err != nil:
+			t.Errorf("%s, %s: %v", c.Frame, c.Note, err)
+		case c.Reason != "" && (!errors.As(err, &fault) || fault.Reason != c.Reason):
+			t.Errorf("%s, %s: %v, %v; want %s", c.Frame, c.Note, f, err, c.Reason)
+		case c.Reason != "" && len(err.Error()) > 200:
+			t.Errorf("%s, %s: a fault of %d bytes", c.Frame, c.Note, len(err.Error()))
+		}
+	}
+}
+
+func TestVectorsOfJobSpecs(t *testing.T) {
+	for i, c := range cases[struct {
+		Spec  types.Bytes
+		Hash  types.Hash
+		Wrong string
+	}](t, "12-jobspecs.json") {
+		var s JobSpec
+		if err := codec.Unmarshal(c.Spec, 1<<16, &s); err != nil || s.Hash() != c.Hash {
+			t.Errorf("case %d: %s, %v", i, s.Hash(), err)
+			continue
+		}
+		err := s.Check()
+		var wrong *SpecError
+		if errors.As(err, &wrong) && wrong.Field != c.Wrong || (err == nil) != (c.Wrong == "") {
+			t.Errorf("case %d: %v, want %q", i, err, c.Wrong)
+		}
+	}
+}
