@@ -1,0 +1,222 @@
+package session
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/base/crypto"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/connection"
+	"github.com/cowboyinc/devnet/internal/base/wire/push"
+)
+
+// Verifier judges signatures (decision C10).
+type Verifier interface {
+	Recover(digest types.Hash, sig types.Signature) (signer types.Address, ok bool)
+}
+
+// Config is what a machine is made of.
+type Config struct {
+	ChainID  uint64
+	Signer   crypto.Signer // of the runner
+	Verifier Verifier
+	// Chance makes the nonces that validators sign, and spreads attempts to dial.
+	// Nobody outside may foresee it.
+	Chance *rand.Rand
+}
+
+// Machine is all connections of one runner.
+type Machine struct {
+	config   Config
+	head     *Head // nil before the first
+	standing standing
+	stopped  bool
+
+	peers  []*peer // sorted by address
+	byID   map[connection.ID]*peer
+	lastID connection.ID
+
+	load    push.BackpressureSignal
+	loads   uint64 // versions of it; 0: nothing was said
+	changes changes
+
+	now types.Time
+	out Output
+}
+
+// New returns a machine that knows of no chain yet.
+func New(config Config) *Machine {
+	return &Machine{config: config, byID: map[connection.ID]*peer{}}
+}
+
+// Step takes an event at a time that is none before the last.
+func (m *Machine) Step(now types.Time, e Event) Output {
+	m.now = now
+	switch e := e.(type) {
+	case *Head:
+		m.onHead(e)
+	case Connection:
+		m.connection(e.Event)
+	case Fault:
+		if p := m.byID[e.ID]; p != nil {
+			m.leave(p, e.Reason)
+		}
+	case Load:
+		m.load = e.Signal
+		m.loads++
+	case Changed:
+		m.changes.apply(&e)
+	case Stop:
+		m.stop()
+	case Answers:
+		m.answer(e.Do)
+	case Tick:
+	default:
+		panic(fmt.Sprintf("session: an event of type %T", e))
+	}
+	for _, p := range slices.Clone(m.peers) {
+		m.attend(p)
+	}
+	out := m.out
+	m.out = Output{}
+	return out
+}
+
+// Deadline is when a Tick is due, or types.Never.
+func (m *Machine) Deadline() types.Time {
+	at := types.Never
+	for _, p := range m.peers {
+		at = min(at, m.deadline(p))
+	}
+	return at
+}
+
+func (m *Machine) do(v connection.Verb) { m.out.Do = append(m.out.Do, v) }
+func (m *Machine) report(r Report)      { m.out.Report = append(m.out.Report, r) }
+
+// onHead takes note of whom the runner belongs to.
+func (m *Machine) onHead(h *Head) {
+	first := m.head == nil
+	if !first && h.Height < m.head.Height {
+		panic(fmt.Sprintf("session: the head falls from height %d to %d", m.head.Height, h.Height))
+	}
+	if first || h.Params.WriteTimeout != m.head.Params.WriteTimeout {
+		m.do(connection.Patience{Write: h.Params.WriteTimeout})
+	}
+	m.head = h
+	was := m.standing
+	m.standing = h.standing()
+	if m.stopped {
+		return
+	}
+	for _, p := range m.peers {
+		p.wanted = false
+		if m.standing != was && p.refused {
+			p.refused, p.failures, p.next = false, 0, m.now
+		}
+	}
+	for _, v := range h.wanted(m.config.Signer.PublicKey()) {
+		m.want(v)
+	}
+}
+
+// want takes note that the runner belongs to a validator.
+func (m *Machine) want(v types.Validator) {
+	at, known := slices.BinarySearchFunc(m.peers, v.Address, func(p *peer, want types.Address) int {
+		return p.Address.Compare(want)
+	})
+	if !known {
+		m.peers = slices.Insert(m.peers, at, &peer{Validator: v, next: m.now})
+	}
+	p := m.peers[at]
+	p.wanted, p.Endpoint = true, v.Endpoint
+}
+
+// stop leaves everybody.
+func (m *Machine) stop() {
+	m.stopped = true
+	for _, p := range m.peers {
+		p.wanted = false
+		m.leave(p, push.Shutdown)
+	}
+}
+
+// attend does what is due for a validator: dials it, leaves it, pings it.
+func (m *Machine) attend(p *peer) {
+	switch {
+	case p.stage == apart && !p.wanted:
+		m.peers = slices.DeleteFunc(m.peers, func(other *peer) bool { return other == p })
+	case p.stage == apart:
+		if m.now >= p.next && p.Endpoint != "" {
+			m.dial(p)
+		}
+	case p.stage == greeting && m.now >= p.due:
+		m.leave(p, push.Timeout)
+	case p.stage == leaving && m.now >= p.due:
+		m.close(p, p.reason.Code(), p.reason)
+	case p.stage == live && !p.wanted && len(p.streams) == 0:
+		m.leave(p, push.Shutdown)
+	case p.stage == live:
+		m.speak(p)
+	}
+}
+
+// deadline is when a validator is to be attended to next.
+func (m *Machine) deadline(p *peer) types.Time {
+	switch {
+	case p.stage == apart && p.Endpoint != "":
+		return p.next
+	case p.stage == greeting, p.stage == leaving:
+		return p.due
+	case p.stage == live:
+		return m.speaks(p)
+	}
+	return types.Never
+}
+
+// dial begins a connection.
+func (m *Machine) dial(p *peer) {
+	m.lastID++
+	p.connected = connected{id: m.lastID, streams: map[connection.Stream]*sides{}}
+	p.stage = dialling
+	m.byID[p.id] = p
+	m.do(connection.Dial{ID: p.id, Endpoint: p.Endpoint})
+}
+
+// over takes note that a connection ended, and when to dial again.
+func (m *Machine) over(p *peer, why string, ours bool) {
+	m.report(Left{Validator: p.Address, Live: p.arrived, Reason: why, Ours: ours})
+	if p.arrived {
+		m.out.Jobs = append(m.out.Jobs, Stream{p.PublicKey, connection.Down{ID: p.id, Reason: why}})
+	}
+	if p.arrived && m.now >= p.lived.Add(steady) {
+		p.failures = 0
+	}
+	delete(m.byID, p.id)
+	p.stage = apart
+	wait := min(firstWait<<min(p.failures, 16), maxWait)
+	p.failures++
+	if !ours && noPlace(why) {
+		p.refused, wait = true, maxWait
+	}
+	p.next = m.now.Add(m.spread(wait))
+}
+
+// spread is a wait more or less a quarter of it, so that runners that lost a
+// validator together do not come back together.
+func (m *Machine) spread(wait time.Duration) time.Duration {
+	return wait*3/4 + time.Duration(m.config.Chance.Int64N(int64(wait/2)+1))
+}
+
+// noPlace reports whether a validator said that the chain has no place for this
+// runner there, or that it speaks another version: nothing that another try soon
+// would change.
+func noPlace(why string) bool {
+	switch push.Reason(why) {
+	case push.NotRegistered, push.InsufficientStake, push.NotInSubset, push.UnsupportedVersion:
+		return true
+	}
+	return false
+}

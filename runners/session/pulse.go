@@ -1,0 +1,146 @@
+package session
+
+import (
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/push"
+)
+
+// gap is the time between two frames of ours behind the exchange of Hellos: what
+// three quarters of the validator's limit leave (wire, Heartbeat). The rest is for
+// what the network does to the times between them.
+func (m *Machine) gap() time.Duration {
+	frames := time.Duration(max(m.head.Params.ControlFramesPerSecond, 1))
+	return (4*time.Second + 3*frames - 1) / (3 * frames)
+}
+
+// rhythm is the longest time between two pings: a block time, or more where the
+// chain asks for a ping every so many blocks.
+func (m *Machine) rhythm() time.Duration {
+	each := m.head.Params.BlockTime
+	if each <= 0 {
+		each = onDemand
+	}
+	return each * time.Duration(min(max(m.head.Params.HeartbeatBlocks, 1), uint64(time.Hour/each)+1))
+}
+
+// height is the greatest that the runner heard of, by its view or by this
+// validator's pongs. Others' pongs do not count: one liar makes it ping himself alone.
+func (m *Machine) height(p *peer) types.Height { return max(m.head.Height, p.heard) }
+
+// speaks is when something is to be said next.
+func (m *Machine) speaks(p *peer) types.Time {
+	soonest := p.lived // nothing was said yet
+	if p.said {
+		soonest = p.spoke.Add(m.gap())
+	}
+	if p.loads != m.loads || p.told != m.changes.version || p.nonce == 0 || m.news(p) {
+		return soonest
+	}
+	return max(soonest, p.beat.Add(m.rhythm()))
+}
+
+// news reports whether a new height asks for a ping.
+func (m *Machine) news(p *peer) bool {
+	return uint64(m.height(p)-p.pinged) >= max(m.head.Params.HeartbeatBlocks, 1)
+}
+
+// speak says what is due: first what changes the runner's bit, then what it can do,
+// then that it is there.
+func (m *Machine) speak(p *peer) {
+	if m.now < m.speaks(p) {
+		return
+	}
+	switch {
+	case p.loads != m.loads:
+		p.loads = m.loads
+		m.send(p, &m.load)
+	case p.told != m.changes.version:
+		p.told = m.changes.version
+		m.send(p, m.delta())
+	default:
+		m.ping(p)
+	}
+	p.spoke, p.said = m.now, true
+}
+
+// ping says that the runner is there. The height is that of its own view, since the
+// chain may take the ping as its heartbeat (decision J18).
+//
+// Spec: CIP-11 §6.3.
+func (m *Machine) ping(p *peer) {
+	p.nonce++
+	p.pinged, p.beat = m.height(p), m.now
+	f := &push.HeartbeatPing{BlockHeight: m.head.Height, Nonce: p.nonce}
+	f.Signed = m.config.Signer.Sign(f.Digest(m.config.ChainID))
+	m.send(p, f)
+}
+
+// onPong takes note of the validator's head.
+func (m *Machine) onPong(p *peer, f *push.HeartbeatPong) {
+	if !m.signed(p, f.Digest(m.config.ChainID, m.config.Signer.PublicKey()), f.ValidatorSigned) {
+		m.leave(p, push.BadSignature)
+		return
+	}
+	p.heard = max(p.heard, f.BlockHeight)
+}
+
+// delta is all that changed since the runner started: what was said on a connection
+// is forgotten with it.
+func (m *Machine) delta() *push.CapabilityDelta {
+	f := &push.CapabilityDelta{BlockHeight: m.head.Height,
+		AddedCapabilities: m.changes.capabilities.list(true), RemovedCapabilities: m.changes.capabilities.list(false),
+		AddedEntitlements: m.changes.entitlements.list(true), RemovedEntitlements: m.changes.entitlements.list(false)}
+	f.Signed = m.config.Signer.Sign(f.Digest(m.config.ChainID))
+	return f
+}
+
+// changes is what came and went.
+type changes struct {
+	version      uint64
+	capabilities named
+	entitlements named
+}
+
+// named says of names, in the order they were first heard, whether they are there.
+type named []struct {
+	name  string
+	there bool
+}
+
+func (c *changes) apply(e *Changed) {
+	c.version++
+	c.capabilities.note(e.AddedCapabilities, true)
+	c.capabilities.note(e.RemovedCapabilities, false)
+	c.entitlements.note(e.AddedEntitlements, true)
+	c.entitlements.note(e.RemovedEntitlements, false)
+}
+
+func (n *named) note(names []string, there bool) {
+next:
+	for _, name := range names {
+		for i := range *n {
+			if (*n)[i].name == name {
+				(*n)[i].there = there
+				continue next
+			}
+		}
+		if len(*n) < MaxChanges {
+			*n = append(*n, struct {
+				name  string
+				there bool
+			}{name, there})
+		}
+	}
+}
+
+func (n named) list(there bool) []string {
+	names := []string{}
+	for _, each := range n {
+		if each.there == there {
+			names = append(names, each.name)
+		}
+	}
+	return names
+}

@@ -1,0 +1,197 @@
+package worker
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/cowboyinc/devnet/internal/base/crypto"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/push"
+)
+
+// lengthBytes is the length before a frame, which is the environment's to write.
+const lengthBytes = 4
+
+func addressOf(key types.PublicKey) (types.Address, error) { return crypto.AddressOf(key) }
+
+// encode writes a frame of ours. What it holds is bounded where it came from.
+func encode(f push.Frame) []byte {
+	frame, err := push.Encode(f)
+	if err != nil {
+		panic(fmt.Sprintf("worker: a frame of ours: %v", err))
+	}
+	return frame[lengthBytes:]
+}
+
+// clip makes a text one that the wire takes.
+func clip(text string) string {
+	text = strings.ToValidUTF8(text, "�")
+	if len(text) <= push.MaxText {
+		return text
+	}
+	end := push.MaxText
+	for !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end]
+}
+
+// signed reports whether the stream's validator made a signature.
+func (m *Machine) signed(s *stream, digest types.Hash, sig types.Signature) bool {
+	signer, ok := m.config.Verifier.Recover(digest, sig)
+	return ok && signer == s.address
+}
+
+// onFrame judges a frame on a job's stream, and what it says: first the assignment,
+// and then at most its end.
+func (m *Machine) onFrame(s *stream, frame []byte) {
+	t := push.Type(frame[0])
+	if !t.Known() || s.theirs {
+		return // it is passed over (decision J17), or it crossed with the end
+	}
+	if !s.assigned && t != push.TypeJobAssignment || s.assigned && t != push.TypeJobCancel {
+		m.fault(s, push.UnexpectedFrame)
+		return
+	}
+	read, err := push.Decode(push.Raw{Type: t, Payload: frame[1:]})
+	if err != nil {
+		fault, is := err.(*push.Fault)
+		if !is {
+			panic(fmt.Sprintf("worker: a frame is refused for %v", err))
+		}
+		m.fault(s, fault.Reason)
+		return
+	}
+	switch f := read.(type) {
+	case *push.JobAssignment:
+		m.onAssignment(s, f)
+	case *push.JobCancel:
+		m.onCancel(s, f)
+	}
+}
+
+// onAssignment answers a delivery.
+//
+// Spec: CIP-11 §§10.1, 10.2.
+func (m *Machine) onAssignment(s *stream, f *push.JobAssignment) {
+	if !m.signed(s, f.Digest(m.config.ChainID), f.ValidatorSigned) {
+		m.fault(s, push.BadSignature)
+		return
+	}
+	id := ID{f.JobID, f.BlockHeight}
+	s.assigned, s.of = true, id
+	said := claim{s.validator, &f.JobSpec, f.JobSpec.Hash(), f.DeadlineBlock}
+	if j := m.jobs[id]; j != nil {
+		m.again(s, j, said)
+		return
+	}
+	if why, detail := m.refuses(s, id, &said); why != "" {
+		m.reject(s, id, why, detail)
+		return
+	}
+	j := &job{ID: id, spec: said, specs: []claim{said}}
+	m.jobs[id], s.job = j, j
+	m.order = append(m.order, j)
+	m.acknowledge(s, id, push.AckStatus{Accepted: true}, "")
+	m.ask(Execute{ID: id, Spec: said.spec, Deadline: said.deadline})
+	m.look(j)
+}
+
+// again answers a delivery of what was delivered before.
+func (m *Machine) again(s *stream, j *job, said claim) {
+	other := func(c claim) bool { return c.hash != said.hash || c.deadline != said.deadline }
+	if other(j.spec) {
+		m.report(Conflict{ID: j.ID, Validator: s.validator})
+	}
+	if !slices.ContainsFunc(j.specs, func(c claim) bool { return !other(c) }) {
+		if len(j.specs) >= MaxSpecs {
+			m.reject(s, j.ID, push.BadSpec, "too many specs for one assignment")
+			return
+		}
+		j.specs = append(j.specs, said)
+	}
+	s.job = j
+	m.acknowledge(s, j.ID, push.AckStatus{Duplicate: true}, "")
+	switch {
+	case j.state == failed:
+		m.end(s)
+	default:
+		m.look(j) // which may have waited for a stream, or for this spec
+	}
+}
+
+// refuses says why an assignment is not accepted, "" where it is.
+func (m *Machine) refuses(s *stream, id ID, said *claim) (why push.RejectReason, detail string) {
+	late := said.deadline <= m.head.Height
+	if m.head.Height >= id.Drawn && !late {
+		late = !m.head.View.Assignment(id).Open
+	}
+	switch {
+	case late:
+		return push.PastDeadline, "it is over, or not this runner's"
+	case id.Drawn > m.head.Height && uint64(id.Drawn-m.head.Height) > maxAhead:
+		return push.BadSpec, "it was drawn far above the head"
+	}
+	if why, detail = m.config.Offer.refuses(said.spec); why != "" {
+		return why, detail
+	}
+	switch {
+	case m.draining != "":
+		return push.Capacity, m.draining
+	case m.full() || m.unknown(s.validator) >= max(m.config.MaxJobs/4, 1):
+		return push.Capacity, "at capacity"
+	}
+	return "", ""
+}
+
+// unknown counts the assignments of a validator that the chain has not shown yet: a
+// liar fills a part of the runner with jobs that are none, for some blocks, and no
+// more.
+func (m *Machine) unknown(validator types.PublicKey) (n uint32) {
+	for _, j := range m.order {
+		if !j.known && j.spec.by == validator {
+			n++
+		}
+	}
+	return n
+}
+
+// reject answers that a job cannot be done here, and ends our side.
+func (m *Machine) reject(s *stream, id ID, why push.RejectReason, detail string) {
+	m.acknowledge(s, id, push.AckStatus{Reject: &why}, detail)
+	m.end(s)
+}
+
+// acknowledge is the first answer on a stream.
+func (m *Machine) acknowledge(s *stream, id ID, status push.AckStatus, detail string) {
+	f := &push.JobAck{JobID: id.Job, Status: status}
+	if detail != "" {
+		detail = clip(detail)
+		f.Reason = &detail
+	}
+	f.Signed = m.sign(f.Digest(m.config.ChainID))
+	m.send(s, f)
+	m.report(Answered{ID: id, Validator: s.validator, Status: status, Why: detail})
+}
+
+// onCancel ends our side of a stream, and looks whether the assignment is over: what
+// the chain shows as the runner's own goes on (deviation from CIP-11 §10.5).
+func (m *Machine) onCancel(s *stream, f *push.JobCancel) {
+	switch {
+	case f.JobID != s.of.Job:
+		m.fault(s, push.UnexpectedFrame)
+		return
+	case !m.signed(s, f.Digest(m.config.ChainID), f.ValidatorSigned):
+		m.fault(s, push.BadSignature)
+		return
+	}
+	m.end(s)
+	j := s.job
+	s.job = nil
+	if j != nil {
+		m.look(j)
+	}
+	m.sweep()
+}

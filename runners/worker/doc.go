@@ -1,0 +1,39 @@
+// Package worker is what a runner does with the jobs it is given, as a pure core:
+// CIP-11 §§10 and 11.2, decisions J13, J15 and J17. One Machine holds all of them.
+// It has no clock, socket, chain or executor; Step takes one event and returns what
+// has to be done, asked of the executor and told.
+//
+// # Words
+//
+// An assignment is a job and the block that drew its runners; several validators
+// deliver the same one, each on a stream of its own.
+//
+// # What happens
+//
+// On an assignment, signed by the validator, it looks whether it has that one
+// already: then the ack is Duplicate. Else it rejects what it cannot do, and says
+// why, or accepts and asks the executor, once.
+//
+// On progress it tells the validator whose delivery it accepted.
+//
+// On a result it signs it and sends it to that validator, or to another where that
+// stream is not open any more. It watches the chain, and when after some blocks its
+// commitment is not there, or its reveal, sends the same frame on another stream of
+// that assignment.
+//
+// On a head it looks up each of its assignments. One that is over is stopped, one
+// that the chain never knew as well. A JobCancel ends the runner's side of that
+// stream and makes it look; it does not end what the chain shows as its own
+// (deviation from CIP-11 §10.5), or one liar would stop every job.
+//
+// Where two validators deliver one assignment with other specs, one of them lies.
+// It works by the first until the chain tells which is right.
+//
+// # What always holds
+//
+//   - The executor works on at most Config.MaxJobs at once, and on each assignment
+//     once, unless it had to begin anew with the true spec.
+//   - Of each stream: the first frame is an ack, there is at most one result, and
+//     behind a rejection or a result our side has ended.
+//   - Memory is bounded by the limits of this package, whatever arrives.
+package worker

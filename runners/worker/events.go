@@ -1,0 +1,116 @@
+package worker
+
+import (
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/connection"
+	"github.com/cowboyinc/devnet/internal/base/wire/push"
+)
+
+// Event is what happens to a machine.
+type Event interface{ event() }
+
+// The events, besides *Head.
+type (
+	// Stream is an event on a job's stream of a live connection with a validator,
+	// or the Down of such a connection. What it brings is hostile.
+	Stream struct {
+		Validator types.PublicKey
+		connection.Event
+	}
+	// Advanced is the executor's word on how far it is with an assignment.
+	Advanced struct {
+		ID       ID
+		Fraction uint8 // of a hundred
+		Detail   string
+	}
+	// Finished is its result.
+	Finished struct {
+		ID     ID
+		Result []byte
+	}
+	// Broke says that it has none and will have none.
+	Broke struct {
+		ID  ID
+		Why string
+	}
+	// Drain takes no new assignment from now on, or does so again.
+	Drain struct {
+		On     bool
+		Reason string
+	}
+)
+
+func (*Head) event()    {}
+func (Stream) event()   {}
+func (Advanced) event() {}
+func (Finished) event() {}
+func (Broke) event()    {}
+func (Drain) event()    {}
+
+// Output is what has to be done, in this order.
+type Output struct {
+	Do     []connection.Verb // on streams of jobs
+	Faults []Fault
+	Ask    []Ask
+	Load   *push.BackpressureSignal // where it changed
+	Report []Report
+}
+
+// Fault says that a validator broke the wire: Goodbye says which way.
+type Fault struct {
+	ID     connection.ID
+	Reason push.Reason
+}
+
+// Ask is a question to the executor.
+type Ask interface{ ask() }
+
+// The asks.
+type (
+	// Execute asks for a result; Finished or Broke answers.
+	Execute struct {
+		ID       ID
+		Spec     *push.JobSpec
+		Deadline types.Height
+	}
+	// Abandon takes the question back. What answers yet is ignored.
+	Abandon struct{ ID ID }
+)
+
+func (Execute) ask() {}
+func (Abandon) ask() {}
+
+// Report is what others may want to know. Nothing depends on it.
+type Report interface{ report() }
+
+// The reports.
+type (
+	// Answered is an ack that was sent.
+	Answered struct {
+		ID        ID
+		Validator types.PublicKey
+		Status    push.AckStatus
+		Why       string // of a rejection
+	}
+	// Sent says that a result was sent, for the Try-th time.
+	Sent struct {
+		ID        ID
+		Validator types.PublicKey
+		Try       int
+	}
+	// Over says how an assignment ended for this runner.
+	Over struct {
+		ID  ID
+		Why string
+	}
+	// Conflict says that two validators signed other specs for one assignment.
+	Conflict struct {
+		ID        ID
+		Validator types.PublicKey
+	}
+)
+
+func (Answered) report() {}
+func (Sent) report()     {}
+func (Over) report()     {}
+func (Conflict) report() {}

@@ -1,0 +1,194 @@
+package worker
+
+import (
+	"slices"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/connection"
+	"github.com/cowboyinc/devnet/internal/base/wire/push"
+)
+
+// state is how far an assignment is.
+type state uint8
+
+const (
+	running  state = iota // the executor works on it
+	finished              // there is a result
+	failed                // there is none, and will be none
+)
+
+// claim is what a validator signed of an assignment.
+type claim struct {
+	by       types.PublicKey // the first who did
+	spec     *push.JobSpec
+	hash     types.Hash
+	deadline types.Height
+}
+
+// is reports whether the chain has the same.
+func (c *claim) is(s *Standing) bool { return c.hash == s.SpecHash && c.deadline == s.Deadline }
+
+// job is an assignment that was accepted.
+type job struct {
+	ID
+	state state
+	known bool    // the chain has it
+	spec  claim   // worked by
+	specs []claim // all that were delivered, at most MaxSpecs
+
+	frame      []byte // of the result
+	commitment types.Hash
+	tries      int          // how often it was sent
+	sent       types.Height // the head when it was sent last
+}
+
+// stream is one that a validator opened for an assignment.
+type stream struct {
+	id         connection.ID
+	number     connection.Stream
+	validator  types.PublicKey
+	address    types.Address // of the key
+	assigned   bool          // an assignment was delivered on it
+	of         ID            // that assignment
+	job        *job          // nil where none was accepted, or it is over
+	progress   types.Time    // of the last frame of it
+	progressed bool
+	ours       bool // our side has ended
+	theirs     bool // the validator's has
+}
+
+// onStream takes an event of a job's stream.
+func (m *Machine) onStream(e Stream) {
+	switch event := e.Event.(type) {
+	case connection.Opened:
+		m.onOpened(e.Validator, event)
+	case connection.Came:
+		if s := m.stream(event.ID, event.Stream); s != nil {
+			m.onFrame(s, event.Frame)
+		}
+	case connection.Ended:
+		m.onEnded(m.stream(event.ID, event.Stream))
+	case connection.Cut:
+		if s := m.stream(event.ID, event.Stream); s != nil && !s.ours {
+			s.ours = true // the validator broke both sides off; ours follows
+			m.do(connection.Reset{ID: s.id, Stream: s.number, Code: connection.CodeDone})
+			m.onEnded(s)
+		} else {
+			m.onEnded(s)
+		}
+	case connection.Down:
+		m.streams = slices.DeleteFunc(m.streams, func(s *stream) bool { return s.id == event.ID })
+	}
+}
+
+// stream finds one by its connection and number, or nil.
+func (m *Machine) stream(id connection.ID, number connection.Stream) *stream {
+	for _, s := range m.streams {
+		if s.id == id && s.number == number {
+			return s
+		}
+	}
+	return nil
+}
+
+// onOpened takes note of a stream.
+func (m *Machine) onOpened(validator types.PublicKey, e connection.Opened) {
+	address, err := addressOf(validator)
+	if err != nil || len(m.streams) >= MaxStreams {
+		m.do(connection.Reset{ID: e.ID, Stream: e.Stream, Code: connection.CodeRefused})
+		return
+	}
+	m.streams = append(m.streams, &stream{id: e.ID, number: e.Stream, validator: validator, address: address})
+}
+
+// onEnded takes the end of the validator's side: the assignment is over for it, or
+// will be soon by the chain. We end ours.
+func (m *Machine) onEnded(s *stream) {
+	if s == nil {
+		return
+	}
+	s.theirs = true
+	m.end(s)
+	m.sweep()
+}
+
+// end ends our side of a stream.
+func (m *Machine) end(s *stream) {
+	if !s.ours {
+		s.ours = true
+		m.do(connection.End{ID: s.id, Stream: s.number})
+	}
+}
+
+// sweep forgets the streams whose sides have both ended.
+func (m *Machine) sweep() {
+	m.streams = slices.DeleteFunc(m.streams, func(s *stream) bool { return s.ours && s.theirs })
+}
+
+// fault leaves a validator that broke the wire.
+func (m *Machine) fault(s *stream, why push.Reason) {
+	m.out.Faults = append(m.out.Faults, Fault{ID: s.id, Reason: why})
+}
+
+// send queues a frame of ours.
+func (m *Machine) send(s *stream, f push.Frame) { m.sendEncoded(s, encode(f)) }
+
+func (m *Machine) sendEncoded(s *stream, frame []byte) {
+	m.do(connection.Send{ID: s.id, Stream: s.number, Frame: frame})
+}
+
+// first is the stream of the validator whose delivery was accepted, or nil where our
+// side of it has ended.
+func (m *Machine) first(j *job) *stream {
+	for _, s := range m.streams {
+		if s.job == j && s.validator == j.spec.by && !s.ours {
+			return s
+		}
+	}
+	return nil
+}
+
+// sendResult sends a result to the validator whose delivery was accepted, or where
+// it was that one's turn or its stream is gone, to the next that has one open. Then
+// our side of the stream has ended. It reports whether there was one.
+//
+// Spec: CIP-11 §10.3.
+func (m *Machine) sendResult(j *job) bool {
+	s := m.first(j)
+	if s == nil {
+		at := slices.IndexFunc(m.streams, func(s *stream) bool { return s.job == j && !s.ours })
+		if at < 0 {
+			return false
+		}
+		s = m.streams[at]
+	}
+	j.tries++
+	j.sent = m.head.Height
+	m.sendEncoded(s, j.frame)
+	m.end(s)
+	m.report(Sent{ID: j.ID, Validator: s.validator, Try: j.tries})
+	m.sweep()
+	return true
+}
+
+// handOver sends a result to another validator when the chain has not got it in
+// time: its commitment, or in the time to reveal, its reveal. Where there was no
+// stream for it yet, the first that comes will do.
+//
+// Spec: decision J15, and the wire's Result.
+func (m *Machine) handOver(j *job, s *Standing) {
+	if j.state != finished {
+		return
+	}
+	committed := s.Alone || slices.Contains(s.Commitments, j.commitment)
+	since := j.sent
+	if committed && !s.Alone {
+		if s.Reveals == 0 || m.head.Height < s.Reveals {
+			return // it waits for the others
+		}
+		since = max(since, s.Reveals)
+	}
+	if j.tries == 0 || m.head.Height >= since && uint64(m.head.Height-since) >= patienceBlocks {
+		m.sendResult(j)
+	}
+}

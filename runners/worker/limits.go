@@ -1,0 +1,32 @@
+package worker
+
+import (
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/base/wire/push"
+)
+
+// Limits of what validators can make a runner hold.
+const (
+	// MaxAssignments bounds those that are remembered: what runs, and what waits to
+	// be final. Beyond it the runner has no capacity.
+	MaxAssignments = 1_024
+	// MaxSpecs bounds the specs of one assignment, of which one alone is true.
+	MaxSpecs = 4
+	// MaxStreams bounds the streams of all connections together.
+	MaxStreams = 4_096
+	// MaxResultBytes bounds a result, so that its frame is one.
+	MaxResultBytes = push.MaxFrame - 1<<10
+	// maxAhead is how far above the head of the runner's own view a draw may be: a
+	// view that is seconds late.
+	maxAhead = 64
+)
+
+const (
+	// patienceBlocks is for how long a commitment or a reveal may be on its way to
+	// the chain, before another validator gets the result.
+	patienceBlocks = 4
+	// progressGap is the time between two frames of progress, so that with ack and
+	// result they are half of what a validator lets through in a second.
+	progressGap = 100 * time.Millisecond
+)

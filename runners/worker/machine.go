@@ -1,0 +1,237 @@
+package worker
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/cowboyinc/devnet/internal/base/crypto"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/connection"
+	"github.com/cowboyinc/devnet/internal/base/wire/push"
+)
+
+// Verifier judges signatures (decision C10).
+type Verifier interface {
+	Recover(digest types.Hash, sig types.Signature) (signer types.Address, ok bool)
+}
+
+// Config is what a machine is made of.
+type Config struct {
+	ChainID  uint64
+	Signer   crypto.Signer // of the runner
+	Verifier Verifier
+	Offer    Offer
+	MaxJobs  uint32 // at once, as registered; at least 1
+}
+
+// Machine is all assignments of one runner, and the streams they came on.
+type Machine struct {
+	config   Config
+	head     *Head
+	streams  []*stream // as they were opened
+	jobs     map[ID]*job
+	order    []*job                  // as they were accepted
+	draining string                  // why; empty where it is not
+	load     push.BackpressureSignal // that was told last
+
+	now types.Time
+	out Output
+}
+
+// New returns a machine without assignments, at the newest final block its view
+// knows of.
+func New(config Config, head *Head) *Machine {
+	return &Machine{config: config, head: head, jobs: map[ID]*job{},
+		load: push.BackpressureSignal{MaxConcurrent: config.MaxJobs, AcceptingNew: true}}
+}
+
+// Step takes an event at a time that is none before the last.
+func (m *Machine) Step(now types.Time, e Event) Output {
+	m.now = now
+	switch e := e.(type) {
+	case *Head:
+		m.onHead(e)
+	case Stream:
+		m.onStream(e)
+	case Advanced:
+		m.onAdvanced(e)
+	case Finished:
+		m.onFinished(e)
+	case Broke:
+		m.onBroke(e)
+	case Drain:
+		m.draining = ""
+		if e.On {
+			m.draining = clip("draining: " + e.Reason)
+		}
+	default:
+		panic(fmt.Sprintf("worker: an event of type %T", e))
+	}
+	m.tellLoad()
+	out := m.out
+	m.out = Output{}
+	return out
+}
+
+func (m *Machine) do(v connection.Verb)                   { m.out.Do = append(m.out.Do, v) }
+func (m *Machine) ask(a Ask)                              { m.out.Ask = append(m.out.Ask, a) }
+func (m *Machine) report(r Report)                        { m.out.Report = append(m.out.Report, r) }
+func (m *Machine) sign(digest types.Hash) types.Signature { return m.config.Signer.Sign(digest) }
+
+// running counts the assignments that the executor works on.
+func (m *Machine) running() (n uint32) {
+	for _, j := range m.order {
+		if j.state == running {
+			n++
+		}
+	}
+	return n
+}
+
+// tellLoad says whether more would be accepted, where that changed (CIP-11 §6.4).
+func (m *Machine) tellLoad() {
+	load := push.BackpressureSignal{ActiveJobs: m.running(), MaxConcurrent: m.config.MaxJobs, AcceptingNew: true}
+	switch {
+	case m.draining != "":
+		load.AcceptingNew, load.Reason = false, &m.draining
+	case m.full():
+		why := "at capacity"
+		load.AcceptingNew, load.Reason = false, &why
+	}
+	if load.AcceptingNew != m.load.AcceptingNew {
+		m.load = load
+		m.out.Load = &load
+	}
+}
+
+func (m *Machine) full() bool {
+	return m.running() >= m.config.MaxJobs || len(m.order) >= MaxAssignments
+}
+
+// onHead looks up what became of each assignment.
+func (m *Machine) onHead(h *Head) {
+	if h.Height < m.head.Height {
+		panic(fmt.Sprintf("worker: the head falls from height %d to %d", m.head.Height, h.Height))
+	}
+	m.head = h
+	for _, j := range slices.Clone(m.order) {
+		m.look(j)
+	}
+}
+
+// look asks the chain about an assignment: whether it is over, which of its specs is
+// the true one, and whether its result arrived.
+func (m *Machine) look(j *job) {
+	if m.head.Height < j.Drawn {
+		return // the view is late
+	}
+	s := m.head.View.Assignment(j.ID)
+	if !s.Open {
+		m.over(j, "it is not open on chain")
+		return
+	}
+	j.known = true
+	m.settleSpec(j, &s)
+	m.handOver(j, &s)
+}
+
+// settleSpec begins anew where the chain has another spec or deadline than the one
+// worked by: who delivered that lied.
+func (m *Machine) settleSpec(j *job, s *Standing) {
+	if j.spec.is(s) {
+		return
+	}
+	at := slices.IndexFunc(j.specs, func(c claim) bool { return c.is(s) })
+	if j.state == running {
+		m.ask(Abandon{ID: j.ID})
+	}
+	if at < 0 {
+		m.forget(j, "the chain has another spec")
+		return
+	}
+	j.spec, j.state, j.frame = j.specs[at], running, nil
+	m.ask(Execute{ID: j.ID, Spec: j.spec.spec, Deadline: j.spec.deadline})
+}
+
+// over ends an assignment: the executor stops, and our side of each stream ends.
+//
+// Spec: CIP-11 §10.5.
+func (m *Machine) over(j *job, why string) {
+	if j.state == running {
+		m.ask(Abandon{ID: j.ID})
+	}
+	m.forget(j, why)
+}
+
+// forget drops an assignment. Its streams stay until the validators have ended them.
+func (m *Machine) forget(j *job, why string) {
+	for _, s := range m.streams {
+		if s.job == j {
+			m.end(s)
+			s.job = nil
+		}
+	}
+	m.sweep()
+	delete(m.jobs, j.ID)
+	m.order = slices.DeleteFunc(m.order, func(other *job) bool { return other == j })
+	m.report(Over{ID: j.ID, Why: why})
+}
+
+// onAdvanced tells how far the executor is, not too often.
+//
+// Spec: CIP-11 §10.4.
+func (m *Machine) onAdvanced(e Advanced) {
+	j := m.jobs[e.ID]
+	if j == nil || j.state != running {
+		return
+	}
+	s := m.first(j)
+	if s == nil || s.progressed && m.now < s.progress.Add(progressGap) {
+		return
+	}
+	s.progressed, s.progress = true, m.now
+	f := &push.JobProgress{JobID: e.ID.Job, Fraction: min(e.Fraction, 100)}
+	if e.Detail != "" {
+		detail := clip(e.Detail)
+		f.Detail = &detail
+	}
+	m.send(s, f)
+}
+
+// onFinished signs a result and sends it.
+func (m *Machine) onFinished(e Finished) {
+	j := m.jobs[e.ID]
+	if j == nil || j.state != running {
+		return
+	}
+	if most := min(j.spec.spec.ResultSchema.MaxReturnBytes, MaxResultBytes); uint64(len(e.Result)) > most {
+		m.fail(j, fmt.Sprintf("the result has %d bytes, at most %d", len(e.Result), most))
+		return
+	}
+	f := &push.JobResult{JobID: j.Job, ResultData: e.Result}
+	f.RunnerSigned = m.sign(f.Digest(m.config.ChainID))
+	j.state, j.frame = finished, encode(f)
+	j.commitment = push.Commitment(f.ResultData, f.RunnerSigned)
+	m.sendResult(j)
+}
+
+// onBroke ends what the executor cannot do. The wire has no word for it: the
+// assignment ends by its deadline.
+func (m *Machine) onBroke(e Broke) {
+	if j := m.jobs[e.ID]; j != nil && j.state == running {
+		m.fail(j, e.Why)
+	}
+}
+
+// fail leaves an assignment without a result. It stays known, so that it is not begun
+// again for the next validator.
+func (m *Machine) fail(j *job, why string) {
+	j.state = failed
+	for _, s := range m.streams {
+		if s.job == j {
+			m.end(s)
+		}
+	}
+	m.sweep()
+	m.report(Over{ID: j.ID, Why: why})
+}

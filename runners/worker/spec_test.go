@@ -1,0 +1,457 @@
+package worker
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/connection"
+	"github.com/cowboyinc/devnet/internal/base/wire/push"
+)
+
+// TestSection101TheSameAssignmentIsExecutedOnce, whoever delivers it, also when a
+// connection broke off and came back.
+func TestSection101TheSameAssignmentIsExecutedOnce(t *testing.T) {
+	w := newWorld(t)
+	id := w.drawn(1)
+	first, status := w.deliver(1, id, nil)
+	if !status.Accepted {
+		t.Fatalf("the first is %+v", status)
+	}
+	for _, validator := range []int{2, 3, 1} {
+		if _, status := w.deliver(validator, id, nil); !status.Duplicate {
+			t.Fatalf("another is %+v", status)
+		}
+	}
+	w.event(first, connection.Down{ID: 1})
+	if _, status := w.deliver(1, id, nil); !status.Duplicate {
+		t.Fatalf("after a reconnect it is %+v", status)
+	}
+	if got := w.asked(); got != "execute 1 " {
+		t.Fatalf("asked %q", got)
+	}
+	// A later draw of the same job is another.
+	w.block()
+	again := w.drawn(1)
+	if _, status := w.deliver(2, again, nil); !status.Accepted {
+		t.Fatalf("a later draw is %+v", status)
+	}
+}
+
+// TestSection102WhyAJobIsRejected, each reason by a job that is fine but for it.
+func TestSection102WhyAJobIsRejected(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		change func(w *world, id ID, f *push.JobAssignment)
+		want   push.RejectReason
+	}{
+		{"another kind", func(_ *world, _ ID, f *push.JobAssignment) {
+			f.JobSpec.JobType = push.JobType{Mcp: &push.Mcp{Server: "s", Arguments: "{}"}}
+		}, push.Unsupported},
+		{"another domain", func(_ *world, _ ID, f *push.JobAssignment) {
+			f.JobSpec.JobType = push.JobType{Http: &push.Http{URL: "https://example.org@elsewhere.org/", Method: "GET"}}
+		}, push.Unsupported},
+		{"trusted execution", func(_ *world, _ ID, f *push.JobAssignment) { f.JobSpec.Verification.TEERequired = true }, push.Unsupported},
+		{"another pool", func(_ *world, _ ID, f *push.JobAssignment) { pool := "vip"; f.JobSpec.RequiredRunnerPool = &pool },
+			push.MissingEntitlement},
+		{"no spec", func(_ *world, _ ID, f *push.JobAssignment) { f.JobSpec.Verification.Runners = 7 }, push.BadSpec},
+		{"its deadline is the head", func(w *world, id ID, f *push.JobAssignment) { f.DeadlineBlock = w.head.Height }, push.PastDeadline},
+		{"the chain does not know it", func(w *world, id ID, f *push.JobAssignment) { delete(w.chain, id) }, push.PastDeadline},
+		{"far above the head", func(w *world, id ID, f *push.JobAssignment) {
+			f.BlockHeight, f.DeadlineBlock = w.head.Height+maxAhead+1, w.head.Height+1000
+		}, push.BadSpec},
+		{"draining", func(w *world, id ID, f *push.JobAssignment) { w.step(Drain{On: true, Reason: "update"}) }, push.Capacity},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld(t)
+			id := w.drawn(1)
+			l, status := w.deliver(1, id, func(f *push.JobAssignment) { c.change(w, id, f) })
+			if status.Reject == nil || *status.Reject != c.want || !w.ended[l] || w.asked() != "" {
+				t.Fatalf("%+v, ended %v", status, w.ended[l])
+			}
+			// What is behind the end of a rejection is nobody's fault.
+			w.event(l, connection.Ended{ID: l.id, Stream: l.stream})
+			if len(w.streams) != 0 || len(w.faults) != 0 || len(w.jobs) != 0 {
+				t.Fatalf("%d streams, faults %v", len(w.streams), w.faults)
+			}
+		})
+	}
+	w := newWorld(t)
+	for _, fine := range []func(*push.JobAssignment){
+		func(f *push.JobAssignment) {
+			f.JobSpec.JobType = push.JobType{Http: &push.Http{URL: "https://user@Example.ORG:8443/x", Method: "GET"}}
+		},
+		func(f *push.JobAssignment) { pool := "pool"; f.JobSpec.RequiredRunnerPool = &pool },
+	} {
+		id := w.drawn(byte(len(w.jobs) + 1))
+		f := &push.JobAssignment{JobSpec: spec()}
+		fine(f)
+		standing := w.chain[id]
+		standing.SpecHash = f.JobSpec.Hash()
+		w.chain[id] = standing
+		if _, status := w.deliver(1, id, fine); !status.Accepted {
+			t.Fatalf("%+v, %v", status, w.reports)
+		}
+	}
+}
+
+func TestHostsOfURLs(t *testing.T) {
+	for url, want := range map[string]string{
+		"https://example.org": "example.org", "http://EXAMPLE.org:80/a?b#c": "example.org", "https://a@b@c.org/": "c.org",
+		"https://c.org\\@example.org/": "c.org", "https://c.org?@example.org": "c.org", "https://c.org#@example.org": "c.org",
+		"https://[::1]:8080/": "::1", "example.org": "", "": "", "https://": "",
+	} {
+		if got := host(url); got != want {
+			t.Errorf("the host of %q is %q, want %q", url, got, want)
+		}
+	}
+}
+
+func TestSection64CapacityAndItsSignal(t *testing.T) {
+	w := newWorld(t)
+	var ids []ID
+	for job := range byte(4) {
+		ids = append(ids, w.drawn(job+1))
+		w.deliver(1, ids[job], nil)
+		if full := job == 3; (len(w.loads) == 1) != full {
+			t.Fatalf("behind %d jobs it said %v", job+1, w.loads)
+		}
+	}
+	if l := w.loads[0]; l.AcceptingNew || l.ActiveJobs != 4 || l.MaxConcurrent != 4 || l.Reason == nil {
+		t.Fatalf("said %+v", l)
+	}
+	over := w.drawn(9)
+	if _, status := w.deliver(1, over, nil); status.Reject == nil || *status.Reject != push.Capacity {
+		t.Fatalf("the fifth is %+v", status)
+	}
+	w.step(Finished{ID: ids[0], Result: []byte("done")})
+	if len(w.loads) != 2 || !w.loads[1].AcceptingNew {
+		t.Fatalf("said %+v", w.loads)
+	}
+	if _, status := w.deliver(2, over, nil); !status.Accepted {
+		t.Fatalf("what was rejected comes again: %+v", status)
+	}
+}
+
+func TestSection103TheResultGoesToTheValidatorThatWasAccepted(t *testing.T) {
+	w := newWorld(t)
+	id := w.drawn(1)
+	first, _ := w.deliver(1, id, nil)
+	second, _ := w.deliver(2, id, nil)
+	w.step(Finished{ID: id, Result: []byte("done")})
+	f := expect[*push.JobResult](w, first)
+	signer, ok := signatures.Recover(f.Digest(chainID), f.RunnerSigned)
+	if string(f.ResultData) != "done" || f.JobID != id.Job || !ok || signer != signerOf("r0").Address() {
+		t.Fatalf("the result is %+v", f)
+	}
+	if !w.ended[first] || w.ended[second] || len(w.sent[second]) != 0 {
+		t.Fatal("the stream goes on, or the other validator got it as well")
+	}
+	w.step(Finished{ID: id, Result: []byte("another")}) // an executor that answers twice
+	if len(w.sent[second]) != 0 {
+		t.Fatal("a second result")
+	}
+}
+
+// TestJ15AResultThatDoesNotLandGoesToAnotherValidator: the same frame, four blocks
+// behind the last try, while there is another stream of it.
+func TestJ15AResultThatDoesNotLandGoesToAnotherValidator(t *testing.T) {
+	w := newWorld(t)
+	id := w.drawn(1)
+	standing := w.chain[id]
+	standing.Alone = false
+	w.chain[id] = standing
+	var lines []line
+	for _, validator := range []int{1, 2, 3} {
+		l, _ := w.deliver(validator, id, nil)
+		lines = append(lines, l)
+	}
+	w.step(Finished{ID: id, Result: []byte("done")})
+	first := expect[*push.JobResult](w, lines[0])
+	w.blocks(3)
+	if len(w.sent[lines[1]]) != 0 {
+		t.Fatal("handed over too soon")
+	}
+	w.block()
+	if f := expect[*push.JobResult](w, lines[1]); f.RunnerSigned != first.RunnerSigned || string(f.ResultData) != "done" {
+		t.Fatalf("handed over %+v", f)
+	}
+	// Its commitment lands: the reveal has its own time.
+	standing.Commitments = []types.Hash{{1}, push.Commitment([]byte("done"), first.RunnerSigned)}
+	w.chain[id] = standing
+	w.blocks(6)
+	standing.Reveals = w.head.Height + 1
+	w.chain[id] = standing
+	w.blocks(4)
+	if len(w.sent[lines[2]]) != 0 {
+		t.Fatal("handed over while the reveal may be on its way")
+	}
+	w.block()
+	expect[*push.JobResult](w, lines[2])
+	w.blocks(4)
+	// There is no stream left: the next that comes will do, once it is time.
+	late, status := w.deliver(2, id, nil)
+	if !status.Duplicate {
+		t.Fatalf("it is %+v", status)
+	}
+	expect[*push.JobResult](w, late)
+	delete(w.chain, id)
+	w.block()
+	if len(w.jobs) != 0 {
+		t.Fatal("what landed is remembered")
+	}
+}
+
+func TestAResultWithoutAStreamWaitsForOne(t *testing.T) {
+	w := newWorld(t)
+	id := w.drawn(1)
+	l, _ := w.deliver(1, id, nil)
+	w.event(l, connection.Down{ID: 1})
+	w.step(Finished{ID: id, Result: []byte("done")})
+	again, status := w.deliver(2, id, nil)
+	if !status.Duplicate {
+		t.Fatalf("it is %+v", status)
+	}
+	expect[*push.JobResult](w, again)
+}
+
+func TestSection104ProgressIsNotToldTooOften(t *testing.T) {
+	w := newWorld(t)
+	id := w.drawn(1)
+	first, _ := w.deliver(1, id, nil)
+	second, _ := w.deliver(2, id, nil)
+	for i := range uint8(100) {
+		w.step(Advanced{ID: id, Fraction: i + 100, Detail: strings.Repeat("ä", 1000)})
+		w.later(10 * time.Millisecond)
+	}
+	if len(w.sent[first]) != 10 || len(w.sent[second]) != 0 {
+		t.Fatalf("%d and %d frames of progress in a second", len(w.sent[first]), len(w.sent[second]))
+	}
+	if f := expect[*push.JobProgress](w, first); f.Fraction != 100 || *f.Detail != strings.Repeat("ä", 512) {
+		t.Fatalf("told %d of %d bytes", f.Fraction, len(*f.Detail))
+	}
+}
+
+// cancel says JobCancel.
+func (w *world) cancel(l line, job types.Hash) {
+	f := &push.JobCancel{JobID: job, Reason: push.Reassigned}
+	f.ValidatorSigned = signerOf(nameOf(l.id)).Sign(f.Digest(chainID))
+	w.say(l, f)
+}
+
+// TestSection105ACancelEndsItsStreamAndWhatIsOverOnChain, and no more: the job of a
+// liar's JobCancel goes on.
+func TestSection105ACancelEndsItsStreamAndWhatIsOverOnChain(t *testing.T) {
+	w := newWorld(t)
+	id := w.drawn(1)
+	liar, _ := w.deliver(1, id, nil)
+	honest, _ := w.deliver(2, id, nil)
+	w.asked()
+	w.cancel(liar, id.Job)
+	if !w.ended[liar] || w.ended[honest] || w.asked() != "" {
+		t.Fatal("a false JobCancel stopped a job")
+	}
+	w.step(Finished{ID: id, Result: []byte("done")})
+	expect[*push.JobResult](w, honest)
+
+	id = w.drawn(2)
+	l, _ := w.deliver(1, id, nil)
+	other, _ := w.deliver(2, id, nil)
+	w.asked()
+	delete(w.chain, id)
+	w.cancel(l, id.Job)
+	if got := w.asked(); got != "abandon 2 " || !w.ended[l] || !w.ended[other] {
+		t.Fatalf("asked %q, ended %v", got, w.ended)
+	}
+	for _, l := range []line{l, other, liar, honest} {
+		w.event(l, connection.Ended{ID: l.id, Stream: l.stream})
+	}
+	if len(w.streams) != 0 {
+		t.Fatalf("%d streams are held", len(w.streams))
+	}
+}
+
+func TestWhatIsOverOnChainIsStoppedWithoutAWord(t *testing.T) {
+	w := newWorld(t)
+	id := w.drawn(1)
+	l, _ := w.deliver(1, id, nil)
+	w.asked()
+	w.blocks(2)
+	if w.asked() != "" {
+		t.Fatal("an open job was stopped")
+	}
+	delete(w.chain, id)
+	w.block()
+	if got := w.asked(); got != "abandon 1 " || !w.ended[l] {
+		t.Fatalf("asked %q", got)
+	}
+	w.step(Finished{ID: id, Result: []byte("late")}) // what crosses is ignored
+	if len(w.sent[l]) != 0 {
+		t.Fatal("a result behind the end")
+	}
+}
+
+// TestALiarsJobsFillAPartAndForAWhile: what the chain does not show yet may be a
+// late view's, and is bounded for each validator.
+func TestALiarsJobsFillAPartAndForAWhile(t *testing.T) {
+	w := newWorld(t)
+	ahead := func(job byte) ID { return ID{types.Hash{job}, w.head.Height + 2} }
+	if _, status := w.deliver(1, ahead(1), nil); !status.Accepted {
+		t.Fatalf("what a late view does not show is %+v", status)
+	}
+	if _, status := w.deliver(1, ahead(2), nil); status.Reject == nil || *status.Reject != push.Capacity {
+		t.Fatalf("a liar's second is %+v", status)
+	}
+	honest := w.drawn(3)
+	if _, status := w.deliver(2, honest, nil); !status.Accepted {
+		t.Fatalf("an honest job is %+v", status)
+	}
+	w.asked()
+	w.blocks(2)
+	if got := w.asked(); got != "abandon 1 " {
+		t.Fatalf("asked %q", got)
+	}
+}
+
+// TestOfTwoSpecsTheChainsIsWorkedBy: one of two validators that sign other specs for
+// an assignment lies, and may come first.
+func TestOfTwoSpecsTheChainsIsWorkedBy(t *testing.T) {
+	other := func(f *push.JobAssignment) { f.JobSpec.JobType.Custom.Params = []byte("forged") }
+	w := newWorld(t)
+	id := w.drawn(1)
+	id.Drawn++ // the view is late by a block
+	w.chain[id] = w.chain[ID{id.Job, id.Drawn - 1}]
+	s := w.chain[id]
+	s.Deadline++
+	w.chain[id] = s
+	if _, status := w.deliver(1, id, other); !status.Accepted {
+		t.Fatalf("the liar's is %+v", status)
+	}
+	l, status := w.deliver(2, id, nil)
+	if !status.Duplicate {
+		t.Fatalf("the honest one's is %+v", status)
+	}
+	w.step(Finished{ID: id, Result: []byte("of the forged one")})
+	w.asked()
+	w.block()
+	if len(w.asks) != 1 || string(w.asks[0].(Execute).Spec.JobType.Custom.Params) != "hello" {
+		t.Fatalf("asked %v", w.asks)
+	}
+	w.step(Finished{ID: id, Result: []byte("of the true one")})
+	if f := expect[*push.JobResult](w, l); string(f.ResultData) != "of the true one" {
+		t.Fatalf("the result is %s", f.ResultData)
+	}
+	// Where it is found in time, the result goes to who told the truth.
+	w = newWorld(t)
+	id = ID{types.Hash{1}, 101}
+	w.chain[id] = s
+	first, _ := w.deliver(1, id, other)
+	second, _ := w.deliver(2, id, nil)
+	w.block()
+	if got := w.asked(); got != "execute 1 abandon 1 execute 1 " {
+		t.Fatalf("asked %q", got)
+	}
+	w.step(Finished{ID: id, Result: []byte("done")})
+	expect[*push.JobResult](w, second)
+	if len(w.sent[first]) != 0 {
+		t.Fatal("the liar got the result")
+	}
+	// Where the chain shows it already, the liar's is begun and given up at once;
+	// its specs are bounded.
+	w = newWorld(t)
+	id = ID{types.Hash{5}, 101}
+	for n := range byte(MaxSpecs + 1) {
+		_, status := w.deliver(1, id, func(f *push.JobAssignment) { f.JobSpec.JobType.Custom.Params = []byte{n} })
+		if rejected := status.Reject != nil; rejected != (n >= MaxSpecs) {
+			t.Fatalf("spec %d is %+v", n, status)
+		}
+	}
+	w.chain[id] = Standing{Open: true, SpecHash: types.Hash{1}, Deadline: 121}
+	w.asked()
+	w.block()
+	if got := w.asked(); got != "abandon 5 " || len(w.jobs) != 0 {
+		t.Fatalf("asked %q", got)
+	}
+}
+
+func TestAnExecutorThatFailsOrSaysTooMuch(t *testing.T) {
+	w := newWorld(t)
+	for job, end := range []func(ID){
+		func(id ID) { w.step(Broke{ID: id, Why: "no network"}) },
+		func(id ID) { w.step(Finished{ID: id, Result: make([]byte, 101)}) },
+	} {
+		id := w.drawn(byte(job + 1))
+		l, _ := w.deliver(1, id, nil)
+		end(id)
+		if !w.ended[l] || len(w.sent[l]) != 0 {
+			t.Fatal("its stream goes on")
+		}
+		w.asked()
+		again, status := w.deliver(2, id, nil)
+		if !status.Duplicate || !w.ended[again] || w.asked() != "" {
+			t.Fatalf("delivered again it is %+v", status)
+		}
+	}
+}
+
+// TestFaultsOnAJobsStream are for the session to leave for.
+func TestFaultsOnAJobsStream(t *testing.T) {
+	for name, c := range map[string]struct {
+		says func(w *world, l line, id ID)
+		want push.Reason
+	}{
+		"a cancel first":         {func(w *world, l line, id ID) { w.cancel(l, id.Job) }, push.UnexpectedFrame},
+		"a frame of runners":     {func(w *world, l line, id ID) { w.say(l, &push.JobProgress{}) }, push.UnexpectedFrame},
+		"a frame of the control": {func(w *world, l line, id ID) { w.say(l, &push.Goodbye{}) }, push.UnexpectedFrame},
+		"rubbish":                {func(w *world, l line, id ID) { w.raw(l, byte(push.TypeJobAssignment), 0xff) }, push.Malformed},
+		"another's signature": {func(w *world, l line, id ID) {
+			f := w.assignmentOf(l, id, nil)
+			f.ValidatorSigned = signerOf("v9").Sign(f.Digest(chainID))
+			w.say(l, f)
+		}, push.BadSignature},
+		"another spec than signed": {func(w *world, l line, id ID) {
+			f := w.assignmentOf(l, id, nil)
+			f.JobSpec.JobType.Custom.Params = []byte("forged")
+			w.say(l, f)
+		}, push.BadSignature},
+		"twice": {func(w *world, l line, id ID) {
+			w.say(l, w.assignmentOf(l, id, nil))
+			w.say(l, w.assignmentOf(l, id, nil))
+		}, push.UnexpectedFrame},
+		"twice, of a job whose id is zero": {func(w *world, l line, _ ID) {
+			w.say(l, w.assignmentOf(l, ID{Drawn: w.head.Height}, nil))
+			w.say(l, w.assignmentOf(l, ID{Drawn: w.head.Height}, nil))
+		}, push.UnexpectedFrame},
+		"another job's cancel": {func(w *world, l line, id ID) {
+			w.say(l, w.assignmentOf(l, id, nil))
+			w.cancel(l, types.Hash{9})
+		}, push.UnexpectedFrame},
+		"an unsigned cancel": {func(w *world, l line, id ID) {
+			w.say(l, w.assignmentOf(l, id, nil))
+			w.say(l, &push.JobCancel{JobID: id.Job, Reason: push.Failed})
+		}, push.BadSignature},
+	} {
+		w := newWorld(t)
+		id := w.drawn(1)
+		l := w.open(1)
+		w.raw(l, 0x77) // of an unknown type, which is passed over
+		c.says(w, l, id)
+		if why := w.fault(); why != c.want {
+			t.Errorf("%s: %s, want %s", name, why, c.want)
+		}
+	}
+}
+
+func TestABrokenOffStreamIsForgotten(t *testing.T) {
+	w := newWorld(t)
+	id := w.drawn(1)
+	l, _ := w.deliver(1, id, nil)
+	w.event(l, connection.Cut{ID: l.id, Stream: l.stream})
+	if len(w.streams) != 0 || !w.reset[l] {
+		t.Fatalf("%d streams, reset %v", len(w.streams), w.reset)
+	}
+	if _, status := w.deliver(1, id, nil); !status.Duplicate {
+		t.Fatalf("delivered again it is %+v", status)
+	}
+}

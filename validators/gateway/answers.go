@@ -1,0 +1,110 @@
+package gateway
+
+import (
+	"github.com/cowboyinc/devnet/internal/base/wire/connection"
+	"github.com/cowboyinc/devnet/internal/base/wire/push"
+)
+
+// onJobFrame judges a frame on a job's stream, and what it says.
+func (m *Machine) onJobFrame(p *peer, s connection.Stream, t push.Type, frame []byte) {
+	d := p.delivery(s)
+	if d == nil || d.over || d.ended {
+		return // it crossed with the end of the stream
+	}
+	if t.Known() && !d.takes(t) {
+		m.classify(p, d, SoftFailure)
+		m.leave(p, push.UnexpectedFrame)
+		return
+	}
+	if !d.frames.allow(m.now, m.params().ControlFramesPerSecond) {
+		m.leave(p, push.RateLimited)
+		return
+	}
+	if !t.Known() {
+		m.classify(p, d, SoftFailure) // it is passed over, and the runner is alive (decision J17)
+		return
+	}
+	read, why := decode(frame)
+	if why != "" {
+		m.classify(p, d, SoftFailure)
+		m.leave(p, why)
+		return
+	}
+	switch f := read.(type) {
+	case *push.JobAck:
+		m.onAck(p, d, f)
+	case *push.JobProgress:
+		m.onProgress(p, d, f)
+	case *push.JobResult:
+		m.onResult(p, d, f)
+	}
+}
+
+// takes reports whether a type is in its place: an ack, once; then, unless it
+// rejected, progress and one result.
+func (d *delivery) takes(t push.Type) bool {
+	switch t {
+	case push.TypeJobAck:
+		return !d.acked
+	case push.TypeJobProgress, push.TypeJobResult:
+		return d.acked && !d.rejected && !d.result
+	}
+	return false
+}
+
+// onAck takes the answer to an assignment.
+//
+// Spec: CIP-11 §§10.2, 10.6.
+func (m *Machine) onAck(p *peer, d *delivery, f *push.JobAck) {
+	if !m.isOf(p, d, f.JobID == d.Job) {
+		return
+	}
+	if !m.signed(p, f.Digest(m.config.ChainID), f.Signed) {
+		m.classify(p, d, SoftFailure)
+		m.leave(p, push.BadSignature)
+		return
+	}
+	d.acked, d.answered = true, true
+	switch {
+	case f.Status.Accepted:
+	case f.Status.Duplicate:
+		m.classify(p, d, Duplicate)
+	default:
+		d.rejected = true
+		m.classify(p, d, SoftFailure)
+	}
+}
+
+// isOf judges whether a frame is of the stream's job.
+func (m *Machine) isOf(p *peer, d *delivery, is bool) bool {
+	if !is {
+		m.classify(p, d, SoftFailure)
+		m.leave(p, push.UnexpectedFrame)
+	}
+	return is
+}
+
+// onProgress tells how far the runner is.
+//
+// Spec: CIP-11 §10.4.
+func (m *Machine) onProgress(p *peer, d *delivery, f *push.JobProgress) {
+	if m.isOf(p, d, f.JobID == d.Job) {
+		m.report(Progressed{Runner: p.key, Assignment: d.AssignmentID, Fraction: f.Fraction, Detail: f.Detail})
+	}
+}
+
+// onResult takes a result to the chain.
+//
+// Spec: CIP-11 §10.3.
+func (m *Machine) onResult(p *peer, d *delivery, f *push.JobResult) {
+	if !m.isOf(p, d, f.JobID == d.Job) {
+		return
+	}
+	if !m.signed(p, f.Digest(m.config.ChainID), f.RunnerSigned) {
+		m.leave(p, push.BadSignature)
+		return
+	}
+	d.result = true
+	m.classify(p, d, Success)
+	m.hold(p.key, d.AssignmentID, f)
+}

@@ -1,0 +1,86 @@
+package gateway
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/base/crypto"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/connection"
+	"github.com/cowboyinc/devnet/internal/base/wire/push"
+)
+
+// crowd is a machine with so many live runners, with real signatures.
+func crowd(b *testing.B, runners int) (*world, []*crypto.Key) {
+	b.Helper()
+	w := newWorld(b, nil)
+	verifier := crypto.NewVerifier(false)
+	w.Machine, _ = New(Config{ChainID: chainID, Signer: crypto.DeriveKey(1, "v0"), Verifier: verifier, Chance: rand.New(rand.NewPCG(1, 2))},
+		w.head)
+	keys := make([]*crypto.Key, runners)
+	for i := range keys {
+		keys[i] = crypto.DeriveKey(1, fmt.Sprint("r", i))
+		w.runners[keys[i].PublicKey()] = &Registration{Index: i, Stake: types.WeiOf(100), MaxJobs: 4, LastHeartbeat: w.head.Height}
+		id := connection.ID(i + 1)
+		w.Step(w.now, Connection{connection.Up{ID: id, Peer: keys[i].PublicKey(), Remote: connection.Address{byte(i), byte(i >> 8)}}})
+		p := w.peers[id]
+		w.place(p) // as its Hello and HelloAck do
+		p.stage, p.opened = live, true
+		w.Machine.live[p.key] = p
+		p.ping, p.present = w.mark(), true
+	}
+	return w, keys
+}
+
+// BenchmarkPing is a ping verified and answered, by what the runner's key costs.
+func BenchmarkPing(b *testing.B) {
+	const runners = 1000
+	w, keys := crowd(b, runners)
+	frames := make([][]byte, b.N)
+	for i := range frames {
+		f := &push.HeartbeatPing{BlockHeight: 100, Nonce: uint64(i/runners + 1)}
+		f.Signed = keys[i%runners].Sign(f.Digest(chainID))
+		frames[i] = encode(f)
+	}
+	b.ResetTimer()
+	for i, frame := range frames {
+		if i%runners == 0 {
+			w.now = w.now.Add(time.Second)
+		}
+		w.Step(w.now, Connection{connection.Came{ID: connection.ID(i%runners + 1), Frame: frame}})
+	}
+	if b.StopTimer(); len(w.Machine.live) != runners {
+		b.Fatal("somebody was left")
+	}
+}
+
+// BenchmarkHead is a new head told to everybody, a signed pong each.
+func BenchmarkHead(b *testing.B) {
+	for _, runners := range []int{1000, 10_000} {
+		b.Run(fmt.Sprint(runners), func(b *testing.B) {
+			w, _ := crowd(b, runners)
+			for b.Loop() {
+				next := *w.head
+				next.Height++
+				w.head = &next
+				w.Step(w.now, &next)
+			}
+		})
+	}
+}
+
+// BenchmarkBitmap is what a vote waits for.
+func BenchmarkBitmap(b *testing.B) {
+	for _, runners := range []int{1000, 10_000} {
+		b.Run(fmt.Sprint(runners), func(b *testing.B) {
+			w, _ := crowd(b, runners)
+			for b.Loop() {
+				if w.Bitmap(w.now, runners).Count() != runners {
+					b.Fatal("somebody is not there")
+				}
+			}
+		})
+	}
+}

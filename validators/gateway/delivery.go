@@ -1,0 +1,183 @@
+package gateway
+
+import (
+	"slices"
+
+	"github.com/cowboyinc/devnet/internal/base/wire/connection"
+	"github.com/cowboyinc/devnet/internal/base/wire/push"
+)
+
+// delivery is one assignment pushed on one connection, and its stream.
+type delivery struct {
+	AssignmentID
+	stream connection.Stream
+	sent   mark
+	frames recent
+
+	answered bool // something framed came back
+	acked    bool
+	rejected bool
+	result   bool // it came
+	outcome  Outcome
+
+	ended  bool // our side of the stream
+	theirs bool // the runner's side
+	over   bool // both, or the stream was broken off; it stays to be known, until the assignment ended
+}
+
+// delivery finds the one on a stream, or nil.
+func (p *peer) delivery(s connection.Stream) *delivery {
+	for _, d := range p.deliveries {
+		if d.stream == s {
+			return d
+		}
+	}
+	return nil
+}
+
+// delivered reports whether an assignment was pushed on this connection.
+func (p *peer) delivered(id AssignmentID) bool {
+	return slices.ContainsFunc(p.deliveries, func(d *delivery) bool { return d.AssignmentID == id })
+}
+
+// openStreams counts the streams that are not over.
+func (p *peer) openStreams() (n int) {
+	for _, d := range p.deliveries {
+		if !d.over {
+			n++
+		}
+	}
+	return n
+}
+
+// room is how many streams a runner surely allows, at most MaxJobStreams.
+func (p *peer) room() int {
+	return int(min(max(p.mostJobs, minJobStreams), MaxJobStreams))
+}
+
+// deliver pushes the open assignments of a runner that were not pushed on this
+// connection. What is found too late for any result is not.
+//
+// Spec: CIP-11 §10.1, decision J13.
+func (m *Machine) deliver(p *peer) {
+	if !m.params().pushes() || !p.serves() {
+		return
+	}
+	open, room := p.openStreams(), p.room()
+	for _, a := range m.head.Reader.Assignments(p.key) {
+		if open >= room || len(p.deliveries) >= MaxJobStreams {
+			return
+		}
+		if a.Deadline > m.head.Height && !p.delivered(a.AssignmentID) {
+			m.push(p, &a)
+			open++
+		}
+	}
+}
+
+// push opens a stream for an assignment and says it.
+func (m *Machine) push(p *peer, a *Assignment) {
+	d := &delivery{AssignmentID: a.AssignmentID, stream: connection.Job(p.opens), sent: m.mark()}
+	p.opens++
+	p.deliveries = append(p.deliveries, d)
+	f := &push.JobAssignment{JobID: a.Job, JobSpec: *a.Spec, BlockHeight: a.Drawn, DeadlineBlock: a.Deadline}
+	f.ValidatorSigned = m.sign(f.Digest(m.config.ChainID))
+	m.do(connection.Open{ID: p.id, Stream: d.stream})
+	m.send(p, d.stream, f)
+	m.alarms.set(alarm{at: m.until(d.sent, m.params().AckTimeoutBlocks), id: p.id, stream: d.stream, why: ackDue})
+}
+
+// settle looks at each delivery of a runner: whether its assignment ended, and
+// whether its answer is overdue.
+func (m *Machine) settle(p *peer) {
+	open := m.head.Reader.Assignments(p.key)
+	p.deliveries = slices.DeleteFunc(p.deliveries, func(d *delivery) bool {
+		is := slices.ContainsFunc(open, func(a Assignment) bool { return a.AssignmentID == d.AssignmentID })
+		if is {
+			m.judgeSilence(p, d)
+			return false
+		}
+		if !d.over && !d.ended {
+			m.endDelivery(p, d)
+		}
+		return d.over
+	})
+}
+
+// endDelivery says that an assignment ended, and ends our side of its stream. The
+// runner knows already where its own result landed, or where it rejected.
+//
+// Spec: CIP-11 §10.5.
+func (m *Machine) endDelivery(p *peer, d *delivery) {
+	if ending := m.head.Reader.Ending(p.key, d.AssignmentID); ending != Landed && !d.rejected {
+		f := &push.JobCancel{JobID: d.Job, Reason: cancelled(ending)}
+		f.ValidatorSigned = m.sign(f.Digest(m.config.ChainID))
+		m.send(p, d.stream, f)
+	}
+	m.do(connection.End{ID: p.id, Stream: d.stream})
+	d.ended, d.over = true, d.theirs
+	if !d.over {
+		m.alarms.set(alarm{at: m.now.Add(linger), id: p.id, stream: d.stream, why: lingerDone})
+	}
+}
+
+func cancelled(e Ending) push.CancelReason {
+	switch e {
+	case Reassigned:
+		return push.Reassigned
+	case Expired:
+		return push.Expired
+	}
+	return push.Failed
+}
+
+// endLinger breaks off a stream whose other side the runner did not end.
+func (m *Machine) endLinger(p *peer, d *delivery) {
+	if p.stage == live && d != nil && d.ended && !d.over {
+		m.do(connection.Reset{ID: p.id, Stream: d.stream, Code: connection.CodeDone})
+		m.forgetStream(p, d)
+	}
+}
+
+// judgeSilence ends a delivery that was not answered in time: the runner counts as
+// gone until it pings again.
+//
+// Spec: CIP-11 §§10.6, 11.1.
+func (m *Machine) judgeSilence(p *peer, d *delivery) {
+	if p.stage != live || d == nil || d.answered || d.ended || d.over || m.within(m.now, d.sent, m.params().AckTimeoutBlocks) {
+		return
+	}
+	m.classify(p, d, HardFailure)
+	p.present = false
+	d.over = true
+	m.do(connection.Reset{ID: p.id, Stream: d.stream, Code: connection.CodeRefused})
+}
+
+// classify tells a delivery's outcome. The first stays.
+func (m *Machine) classify(p *peer, d *delivery, outcome Outcome) {
+	d.answered = d.answered || outcome != HardFailure
+	if d.outcome == Pending {
+		d.outcome = outcome
+		m.report(Classified{Runner: p.key, Assignment: d.AssignmentID, Outcome: outcome})
+	}
+}
+
+// onStreamEnded takes the end of the runner's side of a job's stream.
+func (m *Machine) onStreamEnded(p *peer, d *delivery) {
+	if d == nil || d.over {
+		return
+	}
+	if d.theirs = true; d.ended {
+		m.forgetStream(p, d)
+	}
+}
+
+// forgetStream forgets a delivery whose assignment and stream are over.
+func (m *Machine) forgetStream(p *peer, d *delivery) {
+	d.over = true
+	p.deliveries = slices.DeleteFunc(p.deliveries, func(other *delivery) bool { return other == d })
+	m.leaveDrained(p)
+	if p.stage == live {
+		m.deliver(p) // what there was no stream for
+	}
+}

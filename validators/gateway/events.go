@@ -1,0 +1,128 @@
+package gateway
+
+import (
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/connection"
+	"github.com/cowboyinc/devnet/internal/base/wire/push"
+)
+
+// Event is what happens to a machine: a Connection's event, a Head or a Tick.
+type Event interface{ event() }
+
+// The events.
+type (
+	// Connection is an event of a connection. What it brings is hostile.
+	Connection struct{ connection.Event }
+	// Stop says Goodbye to everybody.
+	Stop struct{}
+	// Tick says that the deadline has passed.
+	Tick struct{}
+)
+
+func (Connection) event() {}
+func (Stop) event()       {}
+func (Tick) event()       {}
+func (*Head) event()      {}
+
+// Output is what has to be done, in this order.
+type Output struct {
+	Submit []Submission
+	Do     []connection.Verb
+	Report []Report
+}
+
+// Submission is a transaction of the runner lane (decision J15): it is free, has no
+// nonce, and proves itself by what it bears.
+type Submission interface{ submission() }
+
+// The submissions.
+type (
+	// Heartbeat brings a ping on chain (decision J18).
+	Heartbeat struct {
+		Runner types.PublicKey
+		Ping   push.HeartbeatPing
+	}
+	// Commit brings the commitment to a result.
+	Commit struct {
+		Runner     types.PublicKey
+		Assignment AssignmentID
+		Commitment types.Hash
+	}
+	// Reveal brings a result whose commitment is final, or, of a committee of one,
+	// that has none.
+	Reveal struct {
+		Runner     types.PublicKey
+		Assignment AssignmentID
+		Result     push.JobResult
+		Alone      bool // there was no commitment to make
+	}
+)
+
+func (Heartbeat) submission() {}
+func (Commit) submission()    {}
+func (Reveal) submission()    {}
+
+// Report is what others may want to know. Nothing depends on it.
+type Report interface{ report() }
+
+// The reports.
+type (
+	// Arrived says that a runner's connection is live.
+	Arrived struct {
+		Runner types.PublicKey
+		Remote connection.Address
+	}
+	// Left says that it is live no more.
+	Left struct {
+		Runner types.PublicKey
+		Reason string // of our Goodbye, or of its own; empty where the connection was lost
+	}
+	// Refused says that a connection that was not live ended with a Goodbye of ours.
+	Refused struct {
+		Peer   types.PublicKey
+		Remote connection.Address
+		Reason push.Reason
+	}
+	// Classified is a delivery's outcome (CIP-11 §10.6).
+	Classified struct {
+		Runner     types.PublicKey
+		Assignment AssignmentID
+		Outcome    Outcome
+	}
+	// Progressed is a runner's word on how far it is (CIP-11 §10.4).
+	Progressed struct {
+		Runner     types.PublicKey
+		Assignment AssignmentID
+		Fraction   uint8 // of a hundred
+		Detail     *string
+	}
+	// NotTaken is a result that was dropped, and why.
+	NotTaken struct {
+		Runner     types.PublicKey
+		Assignment AssignmentID
+		Why        string
+	}
+)
+
+func (Arrived) report()    {}
+func (Left) report()       {}
+func (Refused) report()    {}
+func (Classified) report() {}
+func (Progressed) report() {}
+func (NotTaken) report()   {}
+
+// Outcome is what became of one delivery (CIP-11 §10.6).
+type Outcome uint8
+
+// The outcomes.
+const (
+	Pending     Outcome = iota // nothing was answered yet, or it was accepted and no result has come
+	Success                    // accepted, and the result came
+	Duplicate                  // another validator's came before
+	SoftFailure                // any other answer: the runner is alive
+	HardFailure                // no answer in time
+)
+
+func (o Outcome) String() string {
+	return [...]string{"pending", "success", "duplicate", "soft failure", "hard failure"}[o]
+}

@@ -1,0 +1,155 @@
+package gateway
+
+import (
+	"encoding/binary"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/connection"
+	"github.com/cowboyinc/devnet/internal/base/wire/push"
+)
+
+// expects judges type and place of a frame on the control stream; where one of them
+// is wrong the connection is left.
+func (m *Machine) expects(p *peer, t push.Type) bool {
+	if err := push.Place(t, push.Control, push.Runner); err != nil {
+		m.leave(p, reasonOf(err))
+		return false
+	}
+	if !p.atItsTime(t) {
+		m.leave(p, push.UnexpectedFrame)
+		return false
+	}
+	return true
+}
+
+// atItsTime says when a frame of the control stream may come.
+func (p *peer) atItsTime(t push.Type) bool {
+	switch t {
+	case push.TypeGoodbye:
+		return true
+	case push.TypeHello:
+		return p.stage == silent
+	case push.TypeHelloAck:
+		return p.stage == greeting
+	case push.TypeHeartbeatPing, push.TypeBackpressureSignal, push.TypeCapabilityDelta:
+		return p.stage == live
+	}
+	return false
+}
+
+// onFrame judges a frame in the wire's order: type, place, rate, CBOR, version,
+// fields; and what it says after that.
+func (m *Machine) onFrame(p *peer, s connection.Stream, frame []byte) {
+	if p.stage == leaving {
+		return
+	}
+	t := push.Type(frame[0])
+	if s.IsJob() {
+		m.onJobFrame(p, s, t, frame)
+		return
+	}
+	if !m.expects(p, t) || !m.paced(p, t) {
+		return
+	}
+	read, why := decode(frame)
+	if why != "" {
+		m.leave(p, why)
+		return
+	}
+	switch f := read.(type) {
+	case *push.Hello:
+		m.onHello(p, f)
+	case *push.HelloAck:
+		m.onHelloAck(p, f)
+	case *push.HeartbeatPing:
+		m.onPing(p, f)
+	case *push.BackpressureSignal:
+		p.accepting, p.load = f.AcceptingNew, *f
+	case *push.CapabilityDelta:
+		m.onDelta(p, f)
+	case *push.Goodbye:
+		m.onGoodbye(p, f)
+	}
+}
+
+// paced judges the rate of a frame on the control stream. Every Hello that was read
+// counts, good or bad, but for one that is refused for its rate.
+func (m *Machine) paced(p *peer, t push.Type) bool {
+	ok := true
+	switch {
+	case t == push.TypeHello:
+		ok = m.byIdentity.within(m.now, p.key, m.params().HelloPerIdentity) &&
+			m.byAddress.within(m.now, p.remote, m.params().HelloPerAddress)
+		if ok {
+			m.byIdentity.note(m.now, p.key)
+			m.byAddress.note(m.now, p.remote)
+		}
+	case p.stage == live && t != push.TypeGoodbye:
+		ok = p.frames.allow(m.now, m.params().ControlFramesPerSecond)
+	}
+	if !ok {
+		m.leave(p, push.RateLimited)
+	}
+	return ok
+}
+
+// onHello judges who the runner is, and answers with our Hello and HelloAck.
+//
+// Spec: CIP-11 §6.2.
+func (m *Machine) onHello(p *peer, f *push.Hello) {
+	m.place(p)
+	if err := f.Check(push.Runner, p.key); err != nil {
+		m.leave(p, reasonOf(err))
+		return
+	}
+	if !p.serves() {
+		m.leave(p, p.misses)
+		return
+	}
+	p.stage = greeting
+	p.challenge = m.nonce()
+	m.send(p, connection.Control, &push.Hello{Version: push.Version, PartyPubkey: m.own(), PartyRole: push.Validator,
+		BlockHeight: m.head.Height, ChallengeNonce: p.challenge})
+	ack := &push.HelloAck{Version: push.Version, PartyPubkey: m.own(), PartyRole: push.Validator, BlockHeight: m.head.Height}
+	ack.SignedChallenge = m.sign(ack.Digest(m.config.ChainID, f.ChallengeNonce, p.key))
+	m.send(p, connection.Control, ack)
+}
+
+// nonce is one that nobody could foresee.
+func (m *Machine) nonce() (nonce types.Hash) {
+	for i := 0; i < len(nonce); i += 8 {
+		binary.BigEndian.PutUint64(nonce[i:], m.config.Chance.Uint64())
+	}
+	return nonce
+}
+
+// onHelloAck makes a connection live, in place of an older one of the same runner.
+func (m *Machine) onHelloAck(p *peer, f *push.HelloAck) {
+	if err := f.Check(push.Runner, p.key); err != nil {
+		m.leave(p, reasonOf(err))
+		return
+	}
+	if !m.signed(p, f.Digest(m.config.ChainID, p.challenge, m.own()), f.SignedChallenge) {
+		m.leave(p, push.BadSignature)
+		return
+	}
+	if former := m.live[p.key]; former != nil {
+		m.leave(former, push.Replaced)
+	}
+	p.stage = live
+	m.live[p.key] = p
+	m.do(connection.Admit{ID: p.id})
+	m.report(Arrived{Runner: p.key, Remote: p.remote})
+	m.place(p) // a head may have come since its Hello
+	m.deliver(p)
+	m.leaveDrained(p)
+}
+
+// onDelta keeps what a runner said of its capabilities.
+func (m *Machine) onDelta(p *peer, f *push.CapabilityDelta) {
+	if !m.signed(p, f.Digest(m.config.ChainID), f.Signed) {
+		m.leave(p, push.BadSignature)
+		return
+	}
+	p.changed.apply(f)
+}

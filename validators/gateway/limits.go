@@ -1,0 +1,36 @@
+package gateway
+
+import "time"
+
+// Limits of what the peers of a validator can make it hold.
+const (
+	// MaxConnections bounds the connections, live or not: those of the ten thousand
+	// runners that a validator may serve, and of as many that come anew.
+	MaxConnections = 20_000
+	// MaxJobStreams bounds the streams of one connection that are not over, and the
+	// deliveries that are remembered of it. It is far beyond what a runner does at
+	// once; what it has not room for is pushed when a stream ended.
+	MaxJobStreams = 256
+	// minJobStreams is what every runner allows, whatever it registered.
+	minJobStreams = 16
+	// MaxHellos bounds the Hellos of the last second that are remembered: of 64
+	// addresses at their limit.
+	MaxHellos = 65_536
+	// MaxHeldBytes bounds the results that wait to be revealed: 256 of the greatest.
+	// One beyond it is not taken, and its runner hands it to another validator.
+	MaxHeldBytes = 64 << 20
+	// MaxRuntimeChanges bounds the capabilities and entitlements added or removed
+	// that are kept of a connection, to be shown. What is beyond it is not kept.
+	MaxRuntimeChanges = 256
+)
+
+const (
+	// second is over what rates are counted: the last one, sliding.
+	second = time.Second
+	// linger is how long a stream waits for the runner to end its side, when ours
+	// has ended: a runner may look at the chain first whether the job is over.
+	linger = 30 * time.Second
+	// heartbeatAgainBlocks is after how many blocks a heartbeat is submitted again
+	// that is not on chain: others of the subset submit it as well.
+	heartbeatAgainBlocks = 8
+)

@@ -1,0 +1,80 @@
+package gateway
+
+import (
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/connection"
+	"github.com/cowboyinc/devnet/internal/base/wire/push"
+)
+
+// stage is how far a connection is.
+type stage uint8
+
+const (
+	silent   stage = iota // no good Hello was heard
+	greeting              // the runner's Hello was good, ours and our HelloAck are sent
+	live                  // its HelloAck was good too
+	leaving               // we said Goodbye and wait for the runner to close
+	over
+)
+
+// peer is one connection, and the runner behind it.
+type peer struct {
+	id      connection.ID
+	key     types.PublicKey // that the certificate proved
+	address types.Address   // of the key
+	remote  connection.Address
+
+	stage     stage
+	opened    bool        // there is a control stream to write on
+	challenge types.Hash  // of our Hello
+	reason    push.Reason // of our Goodbye
+
+	// Of the runner, at the last head.
+	membership membership
+	member     bool        // this validator is in its subset, or in the former one that still holds
+	misses     push.Reason // why it does not belong here; empty where it does
+	index      int         // of its bit
+	mostJobs   uint64      // that it does at once
+
+	// Of its pulse.
+	frames    recent
+	nonce     uint64
+	pinged    bool // nonce is one that came
+	ping      mark // of the last ping
+	present   bool // there was a ping, and no hard failure since
+	accepting bool // it did not say otherwise last
+	beat      types.Height
+	beaten    bool   // a heartbeat was submitted, at the head of height beat
+	ponged    []byte // the frame of our pong
+	pongedAt  types.Height
+	load      push.BackpressureSignal
+	changed   runtimeChanges
+
+	opens      uint64      // streams opened so far
+	deliveries []*delivery // in the order they were opened
+}
+
+// runtimeChanges is what a runner said of itself since its connection is live. It
+// changes no bit and nothing on chain (CIP-11 §6.5).
+type runtimeChanges struct {
+	capabilities map[string]bool // false: removed
+	entitlements map[string]bool
+}
+
+func (r *runtimeChanges) apply(d *push.CapabilityDelta) {
+	note(&r.capabilities, d.AddedCapabilities, true)
+	note(&r.capabilities, d.RemovedCapabilities, false)
+	note(&r.entitlements, d.AddedEntitlements, true)
+	note(&r.entitlements, d.RemovedEntitlements, false)
+}
+
+func note(to *map[string]bool, names []string, there bool) {
+	if *to == nil {
+		*to = map[string]bool{}
+	}
+	for _, name := range names {
+		if _, known := (*to)[name]; known || len(*to) < MaxRuntimeChanges {
+			(*to)[name] = there
+		}
+	}
+}

@@ -1,0 +1,60 @@
+package gateway
+
+import "github.com/cowboyinc/devnet/internal/base/types"
+
+// recent remembers when the last frames of a stream came: at most as many as its
+// limit lets through in a second.
+type recent []types.Time
+
+// allow reports whether one more is within the limit, and remembers it if so.
+func (r *recent) allow(now types.Time, limit int) bool {
+	kept := (*r)[:0]
+	for _, at := range *r {
+		if now < at.Add(second) {
+			kept = append(kept, at)
+		}
+	}
+	*r = kept
+	if len(kept) >= limit {
+		return false
+	}
+	*r = append(kept, now)
+	return true
+}
+
+// window counts what happened in the last second, by whom.
+type window[K comparable] struct {
+	counts map[K]int
+	queue  []happened[K] // oldest first
+}
+
+type happened[K comparable] struct {
+	at types.Time
+	by K
+}
+
+// within reports whether one more of a key is within the limit.
+func (w *window[K]) within(now types.Time, by K, limit int) bool {
+	gone := 0
+	for gone < len(w.queue) && now >= w.queue[gone].at.Add(second) {
+		old := w.queue[gone].by
+		if w.counts[old]--; w.counts[old] == 0 {
+			delete(w.counts, old)
+		}
+		gone++
+	}
+	w.queue = w.queue[gone:]
+	if len(w.queue) == 0 {
+		w.queue = nil // what was dropped in front goes with it
+	}
+	return w.counts[by] < limit && len(w.queue) < MaxHellos
+}
+
+// note counts one.
+func (w *window[K]) note(now types.Time, by K) {
+	if w.counts == nil {
+		w.counts = map[K]int{}
+	}
+	w.counts[by]++
+	w.queue = append(w.queue, happened[K]{now, by})
+}
