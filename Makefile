@@ -5,7 +5,7 @@ GO ?= go
 # No test is skipped for want of Python here (internal/environment/pyhost/needed).
 export DEVNET_PYTHON = required
 
-.PHONY: up test vet race bench soak plants fuzz all-checks build python
+.PHONY: up test vet race bench soak plants fuzz peers all-checks build python
 
 # More flags: make up ARGS="--policy fifo --http 127.0.0.1:4001". On a terminal the
 # network is a job of its own, so that Ctrl-C ends it alone, and make with 0.
@@ -20,6 +20,7 @@ vet:
 	$(GO) vet ./...
 	$(GO) tool staticcheck ./...
 	@dead=$$($(GO) tool deadcode -test ./...); if [ -n "$$dead" ]; then echo "Nothing calls these: use or delete them."; echo "$$dead"; exit 1; fi
+	@scripts/lint-python
 
 race: python
 	CGO_ENABLED=1 $(GO) test -race -timeout 90m ./...
@@ -44,6 +45,11 @@ plants:
 # Every fuzz target, five seconds each unless FUZZ_TIME says otherwise.
 fuzz: python
 	GO="$(GO)" scripts/fuzz
+
+# The executors of runners against a go-ethereum node and an MCP server, which are in
+# a module of their own: minutes to compile the first time.
+peers:
+	cd fixtures/peers && CGO_ENABLED=0 $(GO) test -count 1 ./...
 
 # What `make test` has no time for, as it runs each night; PARTS="race fuzz" runs some.
 PARTS ?= race plants fuzz soak

@@ -32,7 +32,7 @@ type Actor struct {
 	_          struct{} `cbor:",toarray"`
 	CodeHash   types.Hash
 	Owner      types.Address // who deployed it
-	Name       string        // of its manifest, may be empty
+	Name       string        // the name in its manifest, may be empty
 	DeployedAt types.Height
 }
 

@@ -74,7 +74,7 @@ func (f *frame) Send(target types.Address, handler string, payload []byte, cycle
 	if !ok || !f.x.state.Debit(f.msg.Self, cost) {
 		return refused("insufficient_funds", "the actor cannot prepay a delivery of %d cycles and %d cells", cycles, cells)
 	}
-	f.x.state.enqueue(m)
+	f.x.state.Enqueue(m)
 	return nil
 }
 
@@ -143,6 +143,18 @@ func (f *frame) ExtendTimer(id types.TimerID, expiresAt types.Height) error {
 	}
 	effect, fault := f.x.block.Timers.Extend(f.x.state, f.timerCaller(), id, expiresAt)
 	return f.timerEffect(effect, fault, 0)
+}
+
+// SubmitJob implements program.Context: a call of the dispatcher's submit, at the
+// cost of one.
+//
+// Spec: CIP-2, decision J7.
+func (f *frame) SubmitJob(spec []byte) (types.Hash, error) {
+	output, err := f.Call(types.DispatcherAddress, "submit", spec, 0)
+	if err != nil {
+		return types.Hash{}, err
+	}
+	return types.Hash(output), nil
 }
 
 // SetGasBidder implements program.Context. It costs a write of state.

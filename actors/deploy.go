@@ -72,7 +72,8 @@ func (x *Execution) compiled(units uint64) *program.Outcome {
 	if fault == nil {
 		return nil
 	}
-	outcome := failed(fault.Status, fault.Code, fmt.Sprintf("%s: compiling the code takes %d units of %d cycles", fault.Message, units, unitBytes*price))
+	outcome := failed(fault.Status, fault.Code, fmt.Sprintf("%s: compiling the code takes %d units of %d cycles", fault.Message, units,
+		unitBytes*price))
 	return &outcome
 }
 
@@ -92,7 +93,8 @@ func hasHandler(d program.Description, name string) bool {
 
 // inspect judges a deploy before anything is done, and tells what its code is; a
 // nil refusal means that it may go on.
-func (x *Execution) inspect(at types.Address, d *types.Deploy, code program.Code) (found program.Description, refusal *program.Outcome, err error) {
+func (x *Execution) inspect(at types.Address, d *types.Deploy,
+	code program.Code) (found program.Description, refusal *program.Outcome, err error) {
 	p := x.block.Params
 	refuse := func(status types.Status, code, format string, args ...any) (program.Description, *program.Outcome, error) {
 		outcome := failed(status, code, fmt.Sprintf(format, args...))

@@ -51,17 +51,22 @@ func TestADeployIsAllOrNothing(t *testing.T) {
 		code    string
 		err     error
 	}{
-		"good":        {init: writes, value: 7, status: types.StatusOK},
-		"refused":     {verdict: &program.Refusal{Line: 3, Reason: "import os"}, init: writes, status: types.StatusInvalidCode, code: "invalid_code"},
+		"good": {init: writes, value: 7, status: types.StatusOK},
+		"refused": {verdict: &program.Refusal{Line: 3, Reason: "import os"}, init: writes, status: types.StatusInvalidCode,
+			code: "invalid_code"},
 		"environment": {verdict: crash, init: writes, err: crash},
 		"init raises": {init: raises, value: 7, status: types.StatusReverted, code: "raised"},
 		"init crashes": {init: func(program.Context, program.Message) (program.Outcome, error) { return program.Outcome{}, crash },
 			err: crash},
-		"value":   {init: writes, value: 1_000_001, status: types.StatusReverted, code: "insufficient_funds"},
-		"name":    {change: func(d *types.Deploy, _ *params.Params) { d.Manifest.Name = strings.Repeat("n", 257) }, init: writes, status: types.StatusFailed, code: "bad_name"},
-		"length":  {change: func(_ *types.Deploy, p *params.Params) { p.MaxCodeBytes = 3 }, init: writes, status: types.StatusInvalidCode, code: "code_too_long"},
-		"cycles":  {change: func(d *types.Deploy, _ *params.Params) { d.Code = make([]byte, 100_001) }, init: writes, status: types.StatusOutOfCycles, code: "out_of_cycles"},
-		"cheat":   {change: func(d *types.Deploy, p *params.Params) { d.Code, p.Cheats = []byte("go:counter"), false }, init: writes, status: types.StatusInvalidCode, code: "invalid_code"},
+		"value": {init: writes, value: 1_000_001, status: types.StatusReverted, code: "insufficient_funds"},
+		"name": {change: func(d *types.Deploy, _ *params.Params) { d.Manifest.Name = strings.Repeat("n", 257) }, init: writes,
+			status: types.StatusFailed, code: "bad_name"},
+		"length": {change: func(_ *types.Deploy, p *params.Params) { p.MaxCodeBytes = 3 }, init: writes, status: types.StatusInvalidCode,
+			code: "code_too_long"},
+		"cycles": {change: func(d *types.Deploy, _ *params.Params) { d.Code = make([]byte, 100_001) }, init: writes,
+			status: types.StatusOutOfCycles, code: "out_of_cycles"},
+		"cheat": {change: func(d *types.Deploy, p *params.Params) { d.Code, p.Cheats = []byte("go:counter"), false }, init: writes,
+			status: types.StatusInvalidCode, code: "invalid_code"},
 		"oversee": {change: func(d *types.Deploy, p *params.Params) { d.Code = []byte("go:counter") }, init: writes, status: types.StatusOK},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -73,7 +78,7 @@ func TestADeployIsAllOrNothing(t *testing.T) {
 			state := NewState(trie.Empty)
 			state.Credit(alice, types.WeiOf(1_000_000))
 			before, _ := state.Seal()
-			x := Start(&Block{Params: &p, Height: 5, Runner: Direct{}, Sessions: host}, state, Cause{}, 100_000, 10_000)
+			x := Start(&BlockContext{Params: &p, Height: 5, Carrier: Direct{}, Sessions: host}, state, Cause{}, 100_000, 10_000)
 			at, outcome, err := x.Deploy(alice, &d, types.WeiOf(c.value))
 			if !errors.Is(err, c.err) || outcome.Status != c.status || c.code != "" && outcome.Fault.Code != c.code {
 				t.Fatalf("%+v %v, %v", outcome, outcome.Fault, err)
@@ -102,9 +107,12 @@ func TestADeployIsAllOrNothing(t *testing.T) {
 // by the published vectors of that formula (EIP-1014).
 func TestActorAddress(t *testing.T) {
 	for _, v := range []struct{ deployer, salt, code, want string }{
-		{"0x0000000000000000000000000000000000000000", "0x0000000000000000000000000000000000000000000000000000000000000000", "0x00", "0x4d1a2e2bb4f88f0250f26ffff098b0b30b26bf38"},
-		{"0xdeadbeef00000000000000000000000000000000", "0x0000000000000000000000000000000000000000000000000000000000000000", "0x00", "0xb928f69bb1d91cd65274e3c79d8986362984fda3"},
-		{"0x00000000000000000000000000000000deadbeef", "0x00000000000000000000000000000000000000000000000000000000cafebabe", "0xdeadbeef", "0x60f3f640a8508fc6a86d45df051962668e1e8ac7"},
+		{"0x0000000000000000000000000000000000000000", "0x0000000000000000000000000000000000000000000000000000000000000000", "0x00",
+			"0x4d1a2e2bb4f88f0250f26ffff098b0b30b26bf38"},
+		{"0xdeadbeef00000000000000000000000000000000", "0x0000000000000000000000000000000000000000000000000000000000000000", "0x00",
+			"0xb928f69bb1d91cd65274e3c79d8986362984fda3"},
+		{"0x00000000000000000000000000000000deadbeef", "0x00000000000000000000000000000000000000000000000000000000cafebabe", "0xdeadbeef",
+			"0x60f3f640a8508fc6a86d45df051962668e1e8ac7"},
 	} {
 		deployer, err := types.ParseAddress(v.deployer)
 		if err != nil {

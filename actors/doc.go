@@ -25,6 +25,7 @@
 //	ScheduleTimer     cycles_set_timer        payload and watched key; free_schedule_cycles where fires are free
 //	CancelTimer       cycles_cancel_timer     free_cancel_cycles where fires are free
 //	ExtendTimer       cycles_cancel_timer     the same
+//	SubmitJob         a Call of 0x02          its handler and payload, and what submit takes
 //	SetGasBidder      cycles_storage_write    -
 //	Keccak            cycles_keccak_word      for each 32 bytes begun
 //	Randomness        cycles_keccak_word      for each 32 bytes begun of R(H), actor and domain

@@ -9,8 +9,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// Block is what the executions of a block share.
-type Block struct {
+// BlockContext is what the executions of a block share.
+type BlockContext struct {
 	Params       *params.Params
 	ChainID      uint64
 	Height       types.Height
@@ -19,7 +19,8 @@ type Block struct {
 	BaseFeeCycle types.Wei  // what sends are prepaid at
 	BaseFeeCell  types.Wei
 	Timers       Timers
-	Runner       Runner
+	System       System // nil: the chain answers for no address
+	Carrier      Carrier
 	Sessions     Sessions
 }
 
@@ -29,9 +30,9 @@ type Sessions interface {
 	Session() (program.Session, error)
 }
 
-// Runner carries one message to a program. A program that panics is a failed
+// Carrier carries one message to a program. A program that panics is a failed
 // outcome; an error is the environment's.
-type Runner interface {
+type Carrier interface {
 	Run(program.Session, program.Context, program.Code, program.Message) (program.Outcome, error)
 }
 
@@ -42,6 +43,24 @@ type Timers interface {
 	Cancel(*State, TimerCaller, types.TimerID) (TimerEffect, *program.Fault)
 	Extend(*State, TimerCaller, types.TimerID, types.Height) (TimerEffect, *program.Fault)
 	SetGasBidder(*State, TimerCaller, *types.Address) (TimerEffect, *program.Fault)
+}
+
+// System is the system actors, for whose addresses the chain itself answers. What
+// its methods write goes to the given state and nowhere else.
+type System interface {
+	Answers(types.Address) bool
+	// Cost is what a handler takes before it begins.
+	Cost(program.Message) (types.Cycles, types.Cells)
+	// Handle runs it. What it wrote is undone where there is a fault.
+	Handle(*State, program.Message) (SystemEffect, *program.Fault)
+}
+
+// SystemEffect is what a handler of a system actor did.
+type SystemEffect struct {
+	Output []byte
+	Events []types.Event
+	Cycles types.Cycles // that it takes beside Cost
+	Cells  types.Cells
 }
 
 // TimerCaller is who schedules or ends a timer.
@@ -64,7 +83,7 @@ type TimerEffect struct {
 // Cause is what an execution belongs to.
 type Cause struct {
 	Origin   types.Origin
-	Hash     types.Hash // of its receipt
+	Hash     types.Hash // the hash of its receipt
 	TxHash   types.Hash // what programs see: zero in a fire (CIP-5 §5.2)
 	ReadOnly bool
 	// Sponsorship is of the transaction's signer; nil in fires and deliveries
@@ -93,12 +112,12 @@ type Execution struct {
 	Timers []types.TimerChange
 	Logs   []LogLine
 
-	block       *Block
+	block       *BlockContext
 	state       *State
 	cause       Cause
 	cycles      types.Cycles // the limits
 	cells       types.Cells
-	cyclesLeft  types.Cycles // of what no frame has been given
+	cyclesLeft  types.Cycles // what no frame has been given
 	cellsLeft   types.Cells
 	top         *frame
 	environment error // the host failed: there is no result
@@ -112,7 +131,7 @@ type Bug struct{ Value any }
 func (b *Bug) Error() string { return fmt.Sprintf("the chain panicked: %v", b.Value) }
 
 // Start returns an execution with the given limits.
-func Start(block *Block, state *State, cause Cause, cycles types.Cycles, cells types.Cells) *Execution {
+func Start(block *BlockContext, state *State, cause Cause, cycles types.Cycles, cells types.Cells) *Execution {
 	return &Execution{block: block, state: state, cause: cause,
 		cycles: cycles, cells: cells, cyclesLeft: cycles, cellsLeft: cells}
 }
@@ -143,6 +162,9 @@ func (x *Execution) Spend(cycles types.Cycles, cells types.Cells) *program.Fault
 // reverts.
 func (x *Execution) Deliver(msg program.Message, value types.Wei) (program.Outcome, error) {
 	mark := x.mark()
+	if !value.IsZero() && x.answers(msg.Self) {
+		return failed(types.StatusReverted, "no_value", "a system actor takes the amounts that its payload states, and no value beside it"), nil
+	}
 	if !x.state.Move(msg.Sender, msg.Self, value) {
 		return failed(types.StatusReverted, "insufficient_funds",
 			"the sender holds less than the value to move"), nil
@@ -160,6 +182,9 @@ func (x *Execution) Deliver(msg program.Message, value types.Wei) (program.Outco
 // run puts a handler on the stack with all cycles of a purse and takes it off
 // again. What it does not use stays in the purse.
 func (x *Execution) run(parent *frame, msg program.Message, purse *types.Cycles) program.Outcome {
+	if x.answers(msg.Self) {
+		return x.runSystem(parent, msg, purse)
+	}
 	record := ActorOf(x.state, msg.Self)
 	if record == nil {
 		return failed(types.StatusNoActor, "no_actor", fmt.Sprintf("there is no actor at %s", msg.Self))
@@ -174,16 +199,9 @@ func (x *Execution) run(parent *frame, msg program.Message, purse *types.Cycles)
 		return program.Outcome{}
 	}
 	mark := x.mark()
-	f := &frame{x: x, msg: msg, parent: parent, left: *purse, limit: *purse}
-	if parent == nil {
-		f.limit = x.cycles // the one that was signed, what was spent before the handler included
-	}
-	if parent != nil {
-		f.depth = parent.depth + 1
-	}
-	x.top = f
+	f := x.push(parent, msg, *purse)
 	code := program.Code{Hash: record.CodeHash, Source: CodeOf(x.state, record.CodeHash)}
-	outcome, err := x.block.Runner.Run(session, f, code, msg)
+	outcome, err := x.block.Carrier.Run(session, f, code, msg)
 	if x.bug != nil {
 		panic(x.bug)
 	}
@@ -197,6 +215,18 @@ func (x *Execution) run(parent *frame, msg program.Message, purse *types.Cycles)
 		x.revert(mark)
 	}
 	return outcome
+}
+
+// push puts a frame on the stack.
+func (x *Execution) push(parent *frame, msg program.Message, purse types.Cycles) *frame {
+	f := &frame{x: x, msg: msg, parent: parent, left: purse, limit: purse}
+	if parent == nil {
+		f.limit = x.cycles // the one that was signed, what was spent before the handler included
+	} else {
+		f.depth = parent.depth + 1
+	}
+	x.top = f
+	return f
 }
 
 // mark is a point to revert to. Logs stay: they tell why something failed.
@@ -220,11 +250,12 @@ func (x *Execution) log(actor types.Address, line string) {
 	x.Logs = append(x.Logs, LogLine{Actor: actor, Cause: x.cause.Hash, Line: clip(line, MaxLogBytes)})
 }
 
-// Direct is the Runner that hands a message to the session and no more.
+// Direct is the Carrier that hands a message to the session and no more.
 type Direct struct{}
 
-// Run implements Runner.
-func (Direct) Run(session program.Session, ctx program.Context, code program.Code, msg program.Message) (outcome program.Outcome, err error) {
+// Run implements Carrier.
+func (Direct) Run(session program.Session, ctx program.Context, code program.Code,
+	msg program.Message) (outcome program.Outcome, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			if bug, ok := v.(*Bug); ok {

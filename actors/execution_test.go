@@ -33,10 +33,11 @@ var (
 
 // play runs handler "main" of actor one, with actor two beside it, on limits of
 // 100,000 cycles and 10,000 cells.
-func play(t *testing.T, host scripted, change func(*Block, *Cause)) (*Execution, *State, program.Outcome, error) {
+func play(t *testing.T, host scripted, change func(*BlockContext, *Cause)) (*Execution, *State, program.Outcome, error) {
 	t.Helper()
 	p := params.Defaults()
-	block := &Block{Params: &p, ChainID: 1, Height: 5, Runner: Direct{}, Sessions: host, BaseFeeCycle: types.WeiOf(2), BaseFeeCell: types.WeiOf(3)}
+	block := &BlockContext{Params: &p, ChainID: 1, Height: 5, Carrier: Direct{}, Sessions: host, BaseFeeCycle: types.WeiOf(2),
+		BaseFeeCell: types.WeiOf(3)}
 	cause := Cause{Origin: types.OriginTransaction}
 	if change != nil {
 		change(block, &cause)
@@ -108,7 +109,7 @@ func TestAnEnvironmentErrorEndsTheWholeExecution(t *testing.T) {
 // TestABugIsNotTakenForAProgramsPanic: a panic in the chain's own code passes
 // the recovery that is meant for programs, also one that swallows everything.
 func TestABugIsNotTakenForAProgramsPanic(t *testing.T) {
-	for name, runner := range map[string]Runner{"direct": Direct{}, "swallowing": swallowing{}} {
+	for name, runner := range map[string]Carrier{"direct": Direct{}, "swallowing": swallowing{}} {
 		t.Run(name, func(t *testing.T) {
 			defer func() {
 				if bug, ok := recover().(*Bug); !ok || !strings.Contains(bug.Error(), "nil pointer") {
@@ -118,7 +119,7 @@ func TestABugIsNotTakenForAProgramsPanic(t *testing.T) {
 			play(t, func(ctx program.Context, _ program.Message) (program.Outcome, error) {
 				_, _ = ctx.ScheduleTimer(program.TimerRequest{Height: 9}) // there is no scheduler
 				return fine()
-			}, func(b *Block, _ *Cause) { b.Runner = runner })
+			}, func(b *BlockContext, _ *Cause) { b.Carrier = runner })
 		})
 	}
 }
@@ -156,7 +157,7 @@ func TestReadsHaveNoSideEffects(t *testing.T) {
 			}
 		}
 		return fine()
-	}, func(_ *Block, c *Cause) { c.ReadOnly = true })
+	}, func(_ *BlockContext, c *Cause) { c.ReadOnly = true })
 	if outcome.Status != types.StatusOK {
 		t.Error(outcome)
 	}
@@ -247,7 +248,7 @@ func TestSection61Costs(t *testing.T) {
 					t.Error(err)
 				}
 				return fine()
-			}, func(b *Block, _ *Cause) {
+			}, func(b *BlockContext, _ *Cause) {
 				b.Params.Policy, b.Params.Fees, b.Timers = params.PolicyFifo, fees, noTimers{}
 			})
 			if cycles, cells := x.Used(); cycles != want || cells != c.cells {
@@ -290,7 +291,7 @@ func TestTheLimitsOfAMessage(t *testing.T) {
 					t.Errorf("%v, want %s", err, c.code)
 				}
 				return fine()
-			}, func(b *Block, _ *Cause) { b.Params.MaxStateValue, b.Params.MaxEvents = 8, 2 })
+			}, func(b *BlockContext, _ *Cause) { b.Params.MaxStateValueBytes, b.Params.MaxEvents = 8, 2 })
 		})
 	}
 }

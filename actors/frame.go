@@ -130,8 +130,8 @@ func (f *frame) Set(key, value []byte) error {
 	if fault := f.checkKey(key); fault != nil {
 		return fault
 	}
-	if uint64(len(value)) > f.params().MaxStateValue {
-		return refused("value_too_long", "a value of %d bytes, at most %d", len(value), f.params().MaxStateValue)
+	if uint64(len(value)) > f.params().MaxStateValueBytes {
+		return refused("value_too_long", "a value of %d bytes, at most %d", len(value), f.params().MaxStateValueBytes)
 	}
 	f.x.state.SetStorage(f.msg.Self, append([]byte{}, key...), append([]byte{}, value...))
 	return nil
@@ -151,8 +151,8 @@ func (f *frame) Delete(key []byte) error {
 }
 
 func (f *frame) checkKey(key []byte) *program.Fault {
-	if uint64(len(key)) > f.params().MaxStateKey {
-		return refused("key_too_long", "a key of %d bytes, at most %d", len(key), f.params().MaxStateKey)
+	if uint64(len(key)) > f.params().MaxStateKeyBytes {
+		return refused("key_too_long", "a key of %d bytes, at most %d", len(key), f.params().MaxStateKeyBytes)
 	}
 	return nil
 }
@@ -231,7 +231,8 @@ func checkName(what, name string) *program.Fault {
 const maxWhere = 256
 
 func outOfCycles(limit types.Cycles) *program.Fault {
-	return &program.Fault{Status: types.StatusOutOfCycles, Code: "out_of_cycles", Message: fmt.Sprintf("the limit of %d cycles is used up", limit), Abort: true}
+	return &program.Fault{Status: types.StatusOutOfCycles, Code: "out_of_cycles",
+		Message: fmt.Sprintf("the limit of %d cycles is used up", limit), Abort: true}
 }
 
 func outOfCells() *program.Fault {

@@ -14,7 +14,7 @@ type Message struct {
 	_          struct{}  `cbor:",toarray"`
 	Seq        types.Seq // chain-wide, the order of delivery
 	SentAt     types.Height
-	Cause      types.Hash // of the receipt it was sent under
+	Cause      types.Hash // the hash of the receipt it was sent under
 	From       types.Address
 	To         types.Address
 	Handler    string
@@ -33,8 +33,8 @@ func (m *Message) Prepaid() types.Wei {
 	return m.PriceCycle.Mul(uint64(m.Cycles)).Add(m.PriceCell.Mul(uint64(m.Cells)))
 }
 
-// enqueue gives a message its sequence number and stores it.
-func (s *State) enqueue(m *Message) {
+// Enqueue gives a message, which is paid for, its sequence number and stores it.
+func (s *State) Enqueue(m *Message) {
 	m.Seq = s.next("message")
 	s.Set(messageKey(m.Seq), codec.Marshal(m))
 }

@@ -13,7 +13,7 @@ type State struct {
 	base    *trie.Tree
 	writes  map[string][]byte // nil: deleted
 	journal []undo
-	order   [256]keyOrder // of writes, by a key's first byte
+	order   [256]keyOrder // the order of writes, by a key's first byte
 }
 
 // undo restores one key of writes.

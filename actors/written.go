@@ -2,6 +2,7 @@ package actors
 
 import (
 	"bytes"
+	"strings"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
@@ -40,4 +41,25 @@ func (s *State) WrittenSince(snapshot int) (written []Written) {
 			Key: types.Hash([]byte(u.key[actorEnds:])), Before: before, After: after})
 	}
 	return written
+}
+
+// StorageWritten lists the keys of an actor's storage that this state has written
+// over its base and not deleted, in the order they were first written. It costs a
+// look at every write.
+func (s *State) StorageWritten(actor types.Address) (keys [][]byte) {
+	prefix := string(addressKey(prefixStorage, actor))
+	seen := map[string]bool{}
+	for i := range s.journal {
+		key := s.journal[i].key
+		if !strings.HasPrefix(key, prefix) || seen[key] {
+			continue
+		}
+		seen[key] = true
+		if value := s.writes[key]; value != nil {
+			var entry Entry
+			decode(value, &entry)
+			keys = append(keys, entry.Key)
+		}
+	}
+	return keys
 }

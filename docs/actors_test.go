@@ -42,11 +42,15 @@ func names(piece string) (out []string) {
 }
 
 // reference lists what a module offers, with the first sentence of what it says
-// of itself.
-func reference(t *testing.T, module, path string) string {
+// of itself, in that module or in others that it has it from.
+func reference(t *testing.T, module, path string, others ...string) string {
 	text := source(t, path)
+	defined := text
+	for _, other := range others {
+		defined += source(t, other)
+	}
 	said := map[string]string{}
-	for _, m := range definition.FindAllStringSubmatch(text, -1) {
+	for _, m := range definition.FindAllStringSubmatch(defined, -1) {
 		about, _, _ := strings.Cut(strings.Trim(m[3], ` "`), "\n")
 		call := m[1]
 		if strings.Contains(m[0][:4], "def") {
@@ -76,7 +80,8 @@ var also = map[string]string{
 	"OWNER": "For `callable_by`: who deployed the actor.", "SELF": "For `callable_by`: the actor itself.",
 	"runtime": "`schedule_timer`, `set_timer` and their like, as CIP-6 names them.", "schedule_timer": "As `pvm_host.schedule_timer`.",
 	"PriorityTier": "`ECONOMY`, `STANDARD`, `FAST` and `URGENT`: hints of how a timer is priced.",
-	"GBAContext":   "What `get_gas_bid` is told: heights in blocks, amounts in wei.", "TxFeeParams": "What `get_gas_bid` answers, in wei a unit.",
+	"GBAContext":   "What `get_gas_bid` is told: heights in blocks, amounts in wei.",
+	"TxFeeParams":  "What `get_gas_bid` answers, in wei a unit.",
 }
 
 func contextKeys(t *testing.T) string {
@@ -127,7 +132,7 @@ func TestActorsPageIsWhatTheCodeOffers(t *testing.T) {
 	text := string(data)
 	for part, want := range map[string]string{
 		"context": contextKeys(t), "imports": imports(t), "limits": limits(t),
-		"reference": reference(t, "pvm_host", "pvm_host/__init__.py") + reference(t, "cowboy_sdk", "cowboy_sdk/__init__.py"),
+		"reference": reference(t, "pvm_host", "pvm_host/__init__.py", "host/errors.py") + reference(t, "cowboy_sdk", "cowboy_sdk/__init__.py"),
 	} {
 		begin, end := "<!-- "+part+": go test ./docs -update -->\n", "<!-- end of "+part+" -->"
 		before, rest, found := strings.Cut(text, begin)
@@ -140,7 +145,7 @@ func TestActorsPageIsWhatTheCodeOffers(t *testing.T) {
 		}
 		text = before + begin + want + end + after
 	}
-	kinds := regexp.MustCompile(`(?m)^KINDS = (.*)$`).FindStringSubmatch(source(t, "host/chain.py"))
+	kinds := regexp.MustCompile(`(?m)^KINDS = (.*)$`).FindStringSubmatch(source(t, "host/protocol.py"))
 	for _, kind := range names(kinds[1]) {
 		if !strings.Contains(text, "\n| `"+kind+"` |") {
 			t.Errorf("the kind %q is told nowhere", kind)

@@ -12,7 +12,7 @@ import (
 	"github.com/fxamacker/cbor/v2"
 
 	"github.com/cowboyinc/devnet/actors"
-	"github.com/cowboyinc/devnet/actors/system"
+	"github.com/cowboyinc/devnet/actors/governance"
 	"github.com/cowboyinc/devnet/internal/base/codec"
 	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/base/types"
@@ -88,12 +88,14 @@ var examples = map[string]func(*lines){
 		l.add("transfer", codec.Marshal(&types.Transfer{Kind: types.KindTransfer}))
 		l.add("deploy", codec.Marshal(&types.Deploy{Kind: types.KindDeploy, Code: code, Init: []byte{}, Manifest: types.Manifest{Name: "go"}}))
 		l.add("execute", codec.Marshal(&types.Execute{Kind: types.KindExecute, Handler: "go", Payload: []byte("by 5")}))
-		l.add("execute, sponsored", codec.Marshal(&types.Execute{Kind: types.KindExecute, Handler: "go", Payload: []byte("by 5"), Sponsor: types.SponsorOf(types.WeiOf(2 * types.CBY))}))
-		l.add("system", codec.Marshal(&types.System{Kind: types.KindSystem, Opcode: system.OpSetParameter,
-			Args: codec.Marshal(&system.SetParameter{Key: "cip5.max_ttl_blocks", Value: "1000", Height: 20})}))
+		l.add("execute, sponsored", codec.Marshal(&types.Execute{Kind: types.KindExecute, Handler: "go", Payload: []byte("by 5"),
+			Sponsor: types.SponsorOf(types.WeiOf(2 * types.CBY))}))
+		l.add("system", codec.Marshal(&types.System{Kind: types.KindSystem, Opcode: governance.OpSetParameter,
+			Args: codec.Marshal(&governance.SetParameter{Key: "cip5.max_ttl_blocks", Value: "1000", Height: 20})}))
 	},
 	"transaction": func(l *lines) {
-		l.array(transaction().Encode(), "chain_id", "nonce", "to", "value", "cycles_limit", "cells_limit", "max_fee_per_cycle", "max_fee_per_cell",
+		l.array(transaction().Encode(), "chain_id", "nonce", "to", "value", "cycles_limit", "cells_limit", "max_fee_per_cycle",
+			"max_fee_per_cell",
 			"max_priority_fee_per_cycle", "max_priority_fee_per_cell", "payload", "signature")
 	},
 	"transaction digest": func(l *lines) {
@@ -131,8 +133,10 @@ var examples = map[string]func(*lines){
 	"proposal": func(l *lines) { frame(l, 1, proposal(), "view", "block", "signature") },
 	"header": func(l *lines) {
 		h := proposal().Block.Header
-		l.array(codec.Marshal(&h), "chain_id", "height", "skipped", "view", "epoch", "set_epoch", "parent", "proposer", "timestamp_ms", "transactions", "passed", "presence",
-			"subset_epoch", "randomness", "state_root", "receipts_root", "cycles_used", "cells_used", "timer_cycles_used", "basefee_cycle", "basefee_cell", "basefee_lane_timer", "next_set")
+		l.array(codec.Marshal(&h), "chain_id", "height", "skipped", "view", "epoch", "set_epoch", "parent", "proposer", "timestamp_ms",
+			"transactions", "passed", "presence",
+			"subset_epoch", "randomness", "state_root", "receipts_root", "cycles_used", "cells_used", "timer_cycles_used", "basefee_cycle",
+			"basefee_cell", "basefee_lane_timer", "next_set")
 		hash := h.Hash()
 		l.add("block hash", hash[:])
 	},
@@ -182,7 +186,8 @@ var examples = map[string]func(*lines){
 }
 
 func transaction() *types.Transaction {
-	tx := &types.Transaction{ChainID: chainID, Nonce: 3, To: &counter, Value: types.WeiOf(5 * types.CBY), CyclesLimit: 250_000, CellsLimit: 1_000,
+	tx := &types.Transaction{ChainID: chainID, Nonce: 3, To: &counter, Value: types.WeiOf(5 * types.CBY), CyclesLimit: 250_000,
+		CellsLimit:     1_000,
 		MaxFeePerCycle: types.WeiOf(2000), MaxFeePerCell: types.WeiOf(1500), MaxPriorityFeePerCycle: types.WeiOf(10),
 		Payload: codec.Marshal(&types.Execute{Kind: types.KindExecute, Handler: "go", Payload: []byte("by 5")})}
 	signature := alice.Sign(tx.SigningDigest())
@@ -191,15 +196,18 @@ func transaction() *types.Transaction {
 }
 
 func vote() *types.Vote {
-	v := &types.Vote{Kind: types.Notarize, View: 9, Height: 8, Block: proposal().Block.Hash(), Bitmap: []byte{}, Validator: validator.Address()}
+	v := &types.Vote{Kind: types.Notarize, View: 9, Height: 8, Block: proposal().Block.Hash(), Bitmap: []byte{},
+		Validator: validator.Address()}
 	v.Signature = validator.Sign(v.Digest(chainID))
 	return v
 }
 
 func proposal() *types.Proposal {
-	b := &types.Block{Header: types.Header{ChainID: chainID, Height: 8, View: 9, Parent: types.Keccak([]byte("parent")), Proposer: validator.Address(),
-		Timestamp: 1_700_000_000_000, Transactions: types.TransactionsHash(nil), Passed: types.PassedHash(nil), Presence: types.Keccak(), Randomness: types.Keccak([]byte("R(8)")),
-		StateRoot: types.Keccak([]byte("state")), ReceiptsRoot: types.Keccak(), BaseFeeCycle: types.WeiOf(875), BaseFeeCell: types.WeiOf(875),
+	b := &types.Block{Header: types.Header{ChainID: chainID, Height: 8, View: 9, Parent: types.Keccak([]byte("parent")),
+		Proposer:  validator.Address(),
+		Timestamp: 1_700_000_000_000, Transactions: types.TransactionsHash(nil), Passed: types.PassedHash(nil), Presence: types.Keccak(),
+		Randomness: types.Keccak([]byte("R(8)")),
+		StateRoot:  types.Keccak([]byte("state")), ReceiptsRoot: types.Keccak(), BaseFeeCycle: types.WeiOf(875), BaseFeeCell: types.WeiOf(875),
 		BaseFeeLaneTimer: types.WeiOf(875)}}
 	p := &types.Proposal{View: 9, Block: b}
 	p.Signature = validator.Sign(p.Digest())

@@ -159,9 +159,10 @@ func TestARowWhoseTestsCannotReachItsCodeIsFound(t *testing.T) {
 		"core/core.go":      {Data: []byte("package core\n\nfunc Step() {}\n")},
 		"core/core_test.go": {Data: []byte("package core\n\nimport \"testing\"\n\nfunc TestStep(t *testing.T) {}\n")},
 		"shell/shell.go":    {Data: []byte(top + "core\"\n\nfunc Run() {}\n")},
-		"shell/run_test.go": {Data: []byte("package p\n\nimport (\n\t\"testing\"\n\t_ \"" + module + "internal/environment/pyhost\"\n)\n\nfunc TestRun(t *testing.T) {}\n")},
-		"shell/testdata/x":  {Data: []byte("x\n")},
-		"host/run.py":       {Data: []byte("def tick():\n    pass\n")},
+		"shell/run_test.go": {Data: []byte("package p\n\nimport (\n\t\"testing\"\n\t_ \"" + module +
+			"internal/environment/pyhost\"\n)\n\nfunc TestRun(t *testing.T) {}\n")},
+		"shell/testdata/x": {Data: []byte("x\n")},
+		"host/run.py":      {Data: []byte("def tick():\n    pass\n")},
 	}
 	row := func(code, test string) string {
 		return "## A\n\n| T1 | it steps | `" + code + "` | `" + test + "` | as written |\n"

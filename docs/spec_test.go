@@ -62,7 +62,32 @@ CIP-1 first revision
 DoS protection
 CIP-2
 CIP-11
+CIP-11 §5.1
+CIP-11 §5.2
+CIP-11 §5.3
 CIP-11 §6.2
+CIP-11 §6.3
+CIP-11 §6.4
+CIP-11 §6.5
+CIP-11 §7.1
+CIP-11 §7.2
+CIP-11 §8.1
+CIP-11 §8.2
+CIP-11 §8.4
+CIP-11 §9.1
+CIP-11 §9.2
+CIP-11 §9.3
+CIP-11 §9.4
+CIP-11 §10.1
+CIP-11 §10.2
+CIP-11 §10.3
+CIP-11 §10.4
+CIP-11 §10.5
+CIP-11 §12.1
+CIP-11 §12.2
+CIP-11 §12.3
+CIP-11 §12.4
+CIP-11 §13
 CIP-3 cycles
 CIP-3 cells
 CIP-3 base fees
@@ -82,8 +107,18 @@ CIP-6 determinism
 CIP-6 address
 CIP-6 reads
 RPC
+J1
+J2
+J3
+J4
+J5
+J6
 J8
-J12`), "\n")
+J9
+J10
+J12
+J14
+J17`), "\n")
 
 // words are the MUSTs of these specs, and Appendix B's lines, as they stand
 // there: a row of the section quotes each.
@@ -133,7 +168,8 @@ func TestSpecNamesWhatThereIsAndLeavesNothingOut(t *testing.T) {
 
 // planted is a small module with every kind of thing a row may name.
 var planted = fstest.MapFS{
-	"core/core.go":              {Data: []byte("package core\n\ntype Machine struct{ Height int }\n\nfunc (m *Machine) Step() {}\n\nconst Limit = 1\n")},
+	"core/core.go": {Data: []byte("package core\n\ntype Machine struct{ Height int }\n\nfunc (m *Machine) Step() {}\n\nconst " +
+		"Limit = 1\n")},
 	"core/core_test.go":         {Data: []byte("package core\n\nimport \"testing\"\n\nfunc TestStep(t *testing.T) {}\n\nfunc helper() {}\n")},
 	"core/testdata/steps":       {Data: []byte("step\n")},
 	"host/run.py":               {Data: []byte("WORDS = 1\n\nclass Actor:\n    def tick(self):\n        return other\n")},
@@ -141,7 +177,8 @@ var planted = fstest.MapFS{
 }
 
 const right = "## A\n\n| section | what | code | test | status |\n|---|---|---|---|---|\n" +
-	"| T1 | it MUST step | `core.Machine.Step` `core.Machine.Height` `core.Limit` `host/run.py:tick` `host/run.py:WORDS` | `core.TestStep` `core/testdata/steps` | deviation (decision T1, C2); finding (F1) |\n" +
+	"| T1 | it MUST step | `core.Machine.Step` `core.Machine.Height` `core.Limit` `host/run.py:tick` `host/run.py:WORDS` | `core.TestStep` " +
+	"`core/testdata/steps` | deviation (decision T1, C2); finding (F1) |\n" +
 	"| T2 | later | — | — | not built (issue 5) |\n" +
 	"## Builder's choices\n\n| choice | what | code | test |\n|---|---|---|---|\n| name | because | `core/core.go` | — |\n" +
 	"## Findings\n\n### F1 · it is wrong\n\nSo it is.\nShown by `core.TestStep`.\n"

@@ -39,26 +39,26 @@ const maxAnswerBytes = 1024
 // reasonNonsense is why an answer that came does not count.
 const reasonNonsense = "malformed_answer"
 
-// agency is how a policy speaks with gas bidding agents: what they are told, and
-// how their answer is read, which is false of nonsense.
-type agency struct {
-	context func(r *laneRun, q question) any
+// bidCodec is how a policy speaks with gas bidding agents: what they are told,
+// and how their answer is read, which is false of nonsense.
+type bidCodec struct {
+	context func(r *laneRun, q bidKey) any
 	read    func(output []byte) (bid, bool)
-	floor   func(*Block) types.Wei // what a max fee must reach not to be priced out
+	floor   func(*InBlock) types.Wei // what a max fee must reach not to be priced out
 }
 
-// laneAgents is how eip1559 speaks with them.
-func laneAgents(p50 types.Wei) agency {
-	return agency{
-		context: func(r *laneRun, q question) any {
+// laneBids is how eip1559 speaks with them.
+func laneBids(p50 types.Wei) bidCodec {
+	return bidCodec{
+		context: func(r *laneRun, q bidKey) any {
 			return &GBAContext{
 				TriggerBlockHeight: q.trigger, CurrentBlockHeight: r.Height,
 				BaseFeeCycle: r.Fees.Cycle, BaseFeeCell: r.Fees.Cell, BaseFeeLaneTimer: r.Fees.Lane,
-				LastBlockCycles: r.lane.LastCycles, PreviousP50: p50, OwnerBalance: r.Books.Balance(q.actor),
+				LastBlockCycles: r.host.LastCycles, PreviousP50: p50, OwnerBalance: r.Books.Balance(q.actor),
 			}
 		},
 		read:  readAnswer,
-		floor: func(b *Block) types.Wei { return b.Fees.Lane },
+		floor: func(b *InBlock) types.Wei { return b.Fees.Lane },
 	}
 }
 
@@ -96,17 +96,17 @@ func (a answers) of(at int) bid {
 	return a[at]
 }
 
-// question names what is asked once a block (decision T15).
-type question struct {
+// bidKey names what is asked once a block (decision T15).
+type bidKey struct {
 	bidder, actor types.Address
 	trigger       types.Height
 }
 
-// interview asks the bidders of a block's timers.
-type interview struct {
-	*laneRun
-	agency
-	heard map[question]heard
+// bidCalls asks the bidders of a block's timers.
+type bidCalls struct {
+	lane  *laneRun
+	codec bidCodec
+	heard map[bidKey]heard
 }
 
 // askBidders asks the bidder of each timer that does not state both numbers, in
@@ -120,14 +120,14 @@ type interview struct {
 //
 // Spec: CIP-1 §7, decisions C18, T14, T15, T27. Vectors:
 // fixtures/vectors/cip1/7-gba-budget.json.
-func (r *laneRun) askBidders(speak agency) (answers, error) {
-	bidders := r.bidders()
+func (r *laneRun) askBidders(with bidCodec) (answers, error) {
+	c := bidCalls{lane: r, codec: with, heard: make(map[bidKey]heard)}
+	bidders := c.bidders()
 	if bidders == nil {
 		return nil, nil
 	}
 	said := make(answers, len(r.due))
-	i := interview{laneRun: r, agency: speak, heard: make(map[question]heard)}
-	last, floor := r.lastAnswers(), speak.floor(r.Block)
+	last, floor := lastAnswers(r.InBlock), with.floor(r.InBlock)
 	bidders = slices.DeleteFunc(bidders, func(b bidderAt) bool {
 		low, stands := last(&r.due[b.at], floor)
 		if stands {
@@ -135,21 +135,30 @@ func (r *laneRun) askBidders(speak agency) (answers, error) {
 		}
 		return stands
 	})
-	for _, b := range r.rounds(bidders) {
+	for _, b := range c.rounds(bidders) {
 		d := &r.due[b.at]
-		q := question{b.bidder, d.Actor, d.Height}
-		answer, known := i.heard[q]
-		if !known && i.affords(d) && !r.silenced(b.bidder) {
-			var err error
-			if answer, err = i.ask(q, d); err != nil {
-				return nil, err
-			}
-			i.heard[q] = answer
+		answer, err := c.answerTo(bidKey{b.bidder, d.Actor, d.Height}, d)
+		if err != nil {
+			return nil, err
 		}
 		said[b.at], d.waiting = answer.bid, answer.waits
-		r.rememberAnswer(d, answer.maxFee, floor)
+		rememberAnswer(r.InBlock, d, answer.maxFee, floor)
 	}
 	return said, nil
+}
+
+// answerTo is what came of a question, which is asked at the cost of a timer's
+// payer where nobody has asked it and the payer affords it.
+func (c *bidCalls) answerTo(q bidKey, d *dueTimer) (heard, error) {
+	answer, known := c.heard[q]
+	if known || !c.affords(d) || c.silenced(q.bidder) {
+		return answer, nil
+	}
+	answer, err := c.ask(q, d)
+	if err == nil {
+		c.heard[q] = answer
+	}
+	return answer, err
 }
 
 // rounds brings bidders, which are in sequence order, into the order of asking:
@@ -158,71 +167,26 @@ func (r *laneRun) askBidders(speak agency) (answers, error) {
 // the oldest timers owns the agents' budget for as long as they live.
 //
 // Decision T15.
-func (r *laneRun) rounds(bidders []bidderAt) []bidderAt {
-	type turn struct {
+func (c *bidCalls) rounds(bidders []bidderAt) []bidderAt {
+	type rank struct {
 		round int
 		first types.Seq
 	}
-	turns, asks := make(map[question]turn), make(map[types.Address]int)
-	questionOf := func(b bidderAt) question { return question{b.bidder, r.due[b.at].Actor, r.due[b.at].Height} }
+	ranks, asks := make(map[bidKey]rank), make(map[types.Address]int)
+	due := c.lane.due
+	keyOf := func(b bidderAt) bidKey { return bidKey{b.bidder, due[b.at].Actor, due[b.at].Height} }
 	for _, b := range bidders {
-		q := questionOf(b)
-		if _, known := turns[q]; !known {
-			turns[q] = turn{asks[q.actor], r.due[b.at].Seq}
+		q := keyOf(b)
+		if _, known := ranks[q]; !known {
+			ranks[q] = rank{asks[q.actor], due[b.at].Seq}
 			asks[q.actor]++
 		}
 	}
 	slices.SortStableFunc(bidders, func(a, b bidderAt) int {
-		x, y := turns[questionOf(a)], turns[questionOf(b)]
+		x, y := ranks[keyOf(a)], ranks[keyOf(b)]
 		return cmp.Or(cmp.Compare(x.round, y.round), cmp.Compare(x.first, y.first))
 	})
 	return bidders
-}
-
-// lastAnswer is one that priced a timer out, as state keeps it while the timer
-// is pending.
-type lastAnswer struct {
-	_      struct{} `cbor:",toarray"`
-	At     types.Height
-	MaxFee types.Wei
-}
-
-func keyAnswer(id types.TimerID) []byte { return append([]byte("t/d/"), id[:]...) }
-
-// lastAnswers returns the question whether a timer's last answer still stands: its
-// max fee does not reach the floor yet, and was given less than gba_retry_blocks
-// ago (decision T15).
-func (r *laneRun) lastAnswers() func(*dueTimer, types.Wei) (types.Wei, bool) {
-	kept := holdsAny(r.KV, "t/d/")
-	return func(d *dueTimer, floor types.Wei) (types.Wei, bool) {
-		if !kept || d.MaxFeePerCycle != nil {
-			return types.Wei{}, false
-		}
-		data := r.KV.Get(keyAnswer(d.ID))
-		if data == nil {
-			return types.Wei{}, false
-		}
-		last := read[lastAnswer](data)
-		return last.MaxFee, last.MaxFee.Less(floor) && uint64(r.Height-last.At) < r.Params.GBARetryBlocks
-	}
-}
-
-// rememberAnswer keeps a max fee that prices its timer out, and forgets the one
-// before where this does not.
-func (r *laneRun) rememberAnswer(d *dueTimer, maxFee *types.Wei, floor types.Wei) {
-	key := keyAnswer(d.ID)
-	if d.MaxFeePerCycle == nil && maxFee != nil && maxFee.Less(floor) {
-		r.KV.Set(key, codec.Marshal(&lastAnswer{At: r.Height, MaxFee: *maxFee}))
-		return
-	}
-	r.forgetAnswer(d.ID)
-}
-
-// forgetAnswer takes what is kept of a timer's last answer out of state.
-func (b *Block) forgetAnswer(id types.TimerID) {
-	if key := keyAnswer(id); b.KV.Get(key) != nil {
-		b.KV.Set(key, nil)
-	}
 }
 
 // bidderAt is who prices the timer at a place of due.
@@ -233,11 +197,12 @@ type bidderAt struct {
 
 // bidders are those of the timers that leave a number open and have not expired,
 // in sequence order.
-func (r *laneRun) bidders() (all []bidderAt) {
+func (c *bidCalls) bidders() (all []bidderAt) {
+	r := c.lane
 	if Free(r.Params) {
 		return nil
 	}
-	of := r.bidderOf()
+	of := bidderOf(r.KV)
 	for at := range r.due {
 		d := &r.due[at]
 		if d.stated().whole() || d.expired(r.Height) {
@@ -254,8 +219,8 @@ func (r *laneRun) bidders() (all []bidderAt) {
 // bidderOf returns who prices a timer: its own GBA, else its actor's; nil is the
 // protocol's own (decision T14). It reads each actor's once, and none where the
 // chain has none.
-func (r *laneRun) bidderOf() func(*dueTimer) *types.Address {
-	named := holdsAny(r.KV, "t/g/")
+func bidderOf(kv KV) func(*dueTimer) *types.Address {
+	named := holdsAny(kv, "t/g/")
 	known := make(map[types.Address]*types.Address)
 	return func(d *dueTimer) *types.Address {
 		if d.GBA != nil || !named {
@@ -263,7 +228,7 @@ func (r *laneRun) bidderOf() func(*dueTimer) *types.Address {
 		}
 		bidder, ok := known[d.Actor]
 		if !ok {
-			bidder = gasBidder(r.KV, d.Actor)
+			bidder = gasBidder(kv, d.Actor)
 			known[d.Actor] = bidder
 		}
 		return bidder
@@ -273,55 +238,57 @@ func (r *laneRun) bidderOf() func(*dueTimer) *types.Address {
 // affords reports whether the calls of the block have a call's limit left, by
 // what they used, and the payer holds its price, of a signer within what he
 // signed for (decisions T27, T28).
-func (i *interview) affords(d *dueTimer) bool {
-	limit := i.Params.GBACallCycles
-	if limit > i.Params.GBABlockCycles.Sub(i.out.AskCycles) {
+func (c *bidCalls) affords(d *dueTimer) bool {
+	r := c.lane
+	limit := r.Params.GBACallCycles
+	if limit > r.Params.GBABlockCycles.Sub(r.out.AskCycles) {
 		return false
 	}
-	price, ok := i.Fees.Cycle.MulOk(uint64(limit))
-	return ok && !i.means(&d.Entry, d.payer).Less(price)
+	price, ok := r.Fees.Cycle.MulOk(uint64(limit))
+	return ok && !r.means(&d.Entry, d.payer).Less(price)
 }
 
 // ask makes a call at the cost of a timer's payer. What it used counts, and was
 // charged, however it ended.
-func (i *interview) ask(q question, d *dueTimer) (heard, error) {
-	if i.over {
+func (c *bidCalls) ask(q bidKey, d *dueTimer) (heard, error) {
+	r := c.lane
+	if r.over {
 		return heard{waits: ReasonNotBegun}, nil
 	}
-	asked := Question{Bidder: q.bidder, Payer: d.payer, Actor: q.actor, Trigger: q.trigger,
-		Context: codec.Marshal(i.context(i.laneRun, q)), Cycles: i.Params.GBACallCycles}
-	answer, err := i.lane.Ask(asked)
-	if err == nil && answer.Passed == ReasonHostFailed && i.silences(q.bidder) {
+	asked := BidCall{Bidder: q.bidder, Payer: d.payer, Actor: q.actor, Trigger: q.trigger,
+		Context: codec.Marshal(c.codec.context(r, q)), Cycles: r.Params.GBACallCycles}
+	answer, err := r.host.Ask(asked)
+	if err == nil && answer.Passed == ReasonHostFailed && c.silences(q.bidder) {
 		asked.Failed = true
-		answer, err = i.lane.Ask(asked)
+		answer, err = r.host.Ask(asked)
 	}
 	if err != nil {
 		return heard{}, fmt.Errorf("gas bidder %s of actor %s: %w", q.bidder, q.actor, err)
 	}
 	if answer.Passed != "" {
-		i.over = answer.Passed == ReasonNotBegun
+		r.over = answer.Passed == ReasonNotBegun
 		return heard{waits: answer.Passed}, nil
 	}
 	if answer.Cycles > asked.Cycles {
 		return heard{}, fmt.Errorf("gas bidder %s used %d cycles of %d: a bug of whoever ran it", q.bidder, answer.Cycles, asked.Cycles)
 	}
-	i.out.AskCycles += answer.Cycles
-	i.draw(&d.Entry, d.payer, i.Fees.Cycle.Mul(uint64(answer.Cycles))) // no more than affords saw
-	return heard{bid: i.bidIn(q, &answer)}, nil
+	r.out.AskCycles += answer.Cycles
+	r.draw(&d.Entry, d.payer, r.Fees.Cycle.Mul(uint64(answer.Cycles))) // no more than affords saw
+	return heard{bid: c.bidIn(q, &answer)}, nil
 }
 
 // bidIn is the bid in an answer, the default GBA's where it is none, which an
 // event tells.
-func (i *interview) bidIn(q question, answer *Answer) bid {
+func (c *bidCalls) bidIn(q bidKey, answer *Answer) bid {
 	reason := answer.Fault
 	if reason == "" {
-		said, ok := i.read(answer.Output)
+		said, ok := c.codec.read(answer.Output)
 		if ok {
 			return said
 		}
 		reason = reasonNonsense
 	}
-	i.out.Events = append(i.out.Events, event(EventGasBidFailed,
+	c.lane.out.Events = append(c.lane.out.Events, event(EventGasBidFailed,
 		GasBidFailed{Bidder: q.bidder, Actor: q.actor, TriggerBlockHeight: q.trigger, Reason: reason}))
 	return bid{}
 }

@@ -123,7 +123,7 @@ func BenchmarkFire(b *testing.B) {
 			b.Run(fmt.Sprintf("%s/pending=%d", s.name, pending), func(b *testing.B) {
 				kv, p := s.kv(pending), newWorld().p
 				p.MaxTimers = 1 << 40
-				lane := Lane{CellsLeft: 1_000_000,
+				lane := LaneHost{CellsLeft: 1_000_000,
 					Fire: func(order Fire) (Fired, error) {
 						order.Take()
 						return Fired{Result: types.StatusOK}, nil
@@ -166,7 +166,7 @@ func BenchmarkBacklog(b *testing.B) {
 			blockOf(&p, kv, 1<<30).Maintain() // all of them are carried by then
 			b.ReportAllocs()
 			for b.Loop() {
-				out, err := blockOf(&p, kv, 1<<30).RunLane(Lane{})
+				out, err := blockOf(&p, kv, 1<<30).RunLane(LaneHost{})
 				if err != nil || len(out.Changes) != 50_000 {
 					b.Fatal(len(out.Changes), err)
 				}
@@ -182,6 +182,6 @@ type limitless struct{}
 func (limitless) Balance(types.Address) types.Wei                   { return types.MaxWei }
 func (limitless) Move(types.Address, types.Address, types.Wei) bool { return true }
 
-func blockOf(p *params.Params, kv KV, height types.Height) *Block {
-	return &Block{Params: p, KV: kv, Height: height, Books: limitless{}}
+func blockOf(p *params.Params, kv KV, height types.Height) *InBlock {
+	return &InBlock{Params: p, KV: kv, Height: height, Books: limitless{}}
 }

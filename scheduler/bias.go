@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"math/big"
+	"slices"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/scheduler/exact"
@@ -20,28 +21,41 @@ type bias struct{ fifo }
 const PaymentPerCycle = "per_cycle"
 
 // open ends a hundred blocks of which the last was skipped.
-func (bias) open(r *laneRun) { r.endSkipped() }
+func (bias) open(r *laneRun) policyRun {
+	b := &biasRun{fifoRun: fifoRun{r}}
+	b.endSkipped()
+	return b
+}
+
+// biasRun is the auction of one block.
+type biasRun struct {
+	fifoRun
+	won []turn // the winners' turns, in the order of the auction
+}
 
 // fill holds the auction and gives the winners their turns in its order. What
 // a winner leaves of its limit, or all of it where it is cancelled or cannot
 // pay at its turn, goes to nobody; for its cells it is held against what the
 // block has left (decision T27).
-func (b bias) fill(r *laneRun, ready []int) error {
-	offers, actors := b.offers(r, ready)
-	held := newAuction(r.Params, offers, actors)
+func (b *biasRun) fill(ready []int) (p plan) {
+	offers, actors := b.offers(ready)
+	held := newAuction(b.lane.Params, offers, actors)
 	for i, reason := range held.lost {
-		r.due[held.offers[i].at].waiting = reason
+		if reason != "" {
+			p.passed = append(p.passed, passedOver{held.offers[i].at, reason})
+		}
 	}
-	won := make([]int, len(held.winners))
+	b.won = make([]turn, len(held.winners))
 	for i, winner := range held.winners {
-		won[i] = held.offers[winner].at
-		r.due[won[i]].payment = held.payment(i)
+		b.won[i] = turn{at: held.offers[winner].at, payment: held.payment(i)}
 	}
-	return r.greedy(won)
+	p.turns = slices.Values(b.won)
+	return p
 }
 
 // offers are those of the timers at places of due, and of how many actors.
-func (b bias) offers(r *laneRun, places []int) (offers []offer, actors int) {
+func (b *biasRun) offers(places []int) (offers []offer, actors int) {
+	r := b.lane
 	rate := biasRate(r.KV, r.Params)
 	offers = make([]offer, 0, len(places))
 	known := make(map[types.Address]int)
@@ -61,11 +75,11 @@ func (b bias) offers(r *laneRun, places []int) (offers []offer, actors int) {
 			waited, grown = n, biasOf(rate, n)
 			grownTo = exact.WideOf(grown)
 		}
-		limit, _ := b.limits(r.Params, d.GasLimit)
+		limit, _ := r.policy.limits(r.Params, d.GasLimit)
 		offers = append(offers, newOffer(at, actor, limit, d.Bid, grown, &grownTo))
 	}
 	return offers, len(known)
 }
 
 // close counts what the winners paid, and in the hundredth block moves λ.
-func (bias) close(r *laneRun) { r.countPayments() }
+func (b *biasRun) close() { b.countPayments() }

@@ -46,9 +46,9 @@ func (o *offer) compare(p *offer) int {
 type auction struct {
 	p       *params.Params
 	actors  int
-	offers  []offer  // in their order
+	offers  []offer  // the offers in the order of the auction
 	lost    []string // why each did not win, or ""
-	winners []int    // of offers, in their order
+	winners []int    // the winners' places in offers, in that order
 	// runnerUp is the first of offers left out for want of room, or -1. An
 	// actor's own bound is no want of room; the block's fires and cycles are.
 	runnerUp int
@@ -59,10 +59,10 @@ type auction struct {
 func newAuction(p *params.Params, offers []offer, actors int) *auction {
 	slices.SortFunc(offers, func(a, b offer) int { return a.compare(&b) })
 	a := &auction{p: p, actors: actors, offers: offers, lost: make([]string, len(offers)), runnerUp: -1}
-	left := a.room()
+	left := a.capacity()
 	for i := range offers {
 		o := &offers[i]
-		a.lost[i] = left.lacks(o)
+		a.lost[i] = left.misfit(o)
 		switch a.lost[i] {
 		case "":
 			left.take(o)
@@ -77,38 +77,38 @@ func newAuction(p *params.Params, offers []offer, actors int) *auction {
 	return a
 }
 
-// room is what an auction has left to give.
-type room struct {
+// capacity is what an auction has left to give.
+type capacity struct {
 	cycles types.Cycles
 	fires  uint64
 	actors []uint64 // fires left to each
 }
 
-func (a *auction) room() *room {
-	r := &room{cycles: a.p.LaneTimerCycles, fires: a.p.MaxFiresPerBlock, actors: make([]uint64, a.actors)}
-	for i := range r.actors {
-		r.actors[i] = a.p.MaxFiresPerActor
+func (a *auction) capacity() *capacity {
+	left := &capacity{cycles: a.p.LaneTimerCycles, fires: a.p.MaxFiresPerBlock, actors: make([]uint64, a.actors)}
+	for i := range left.actors {
+		left.actors[i] = a.p.MaxFiresPerActor
 	}
-	return r
+	return left
 }
 
-// lacks is why an offer has no room, or "".
-func (r *room) lacks(o *offer) string {
+// misfit is why an offer does not fit, or "".
+func (c *capacity) misfit(o *offer) string {
 	switch {
-	case r.actors[o.actor] == 0:
+	case c.actors[o.actor] == 0:
 		return ReasonActorFires
-	case r.fires == 0:
+	case c.fires == 0:
 		return ReasonBlockFires
-	case r.cycles < o.cycles:
+	case c.cycles < o.cycles:
 		return ReasonLaneFull
 	}
 	return ""
 }
 
-func (r *room) take(o *offer) {
-	r.actors[o.actor]--
-	r.fires--
-	r.cycles -= o.cycles
+func (c *capacity) take(o *offer) {
+	c.actors[o.actor]--
+	c.fires--
+	c.cycles -= o.cycles
 }
 
 // payment is what a winner pays to the proposer beside the price of what it
@@ -148,16 +148,16 @@ func (a *auction) asWritten(winner *offer) types.Wei {
 func (a *auction) critical(winner int) types.Wei {
 	place := a.winners[winner]
 	o := &a.offers[place]
-	left := a.room()
+	left := a.capacity()
 	for _, i := range a.winners[:winner] {
 		left.take(&a.offers[i])
 	}
 	for i := place + 1; i < len(a.offers); i++ {
 		rival := &a.offers[i]
-		if left.lacks(rival) != "" {
+		if left.misfit(rival) != "" {
 			continue
 		}
-		if left.take(rival); left.lacks(o) != "" {
+		if left.take(rival); left.misfit(o) != "" {
 			return leastBid(o, rival)
 		}
 	}

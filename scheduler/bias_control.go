@@ -18,8 +18,8 @@ type control struct {
 	_      struct{}     `cbor:",toarray"`
 	Rate   exact.Fixed  // λ, rounded down by each move
 	End    types.Height // the last of the blocks that are counted
-	Waited revenue      // of winners with n > 0, in the blocks up to End
-	Fresh  revenue      // of winners with n = 0
+	Waited revenue      // what winners with n > 0 paid in the blocks up to End
+	Fresh  revenue      // what winners with n = 0 paid in them
 }
 
 // revenue is what winners paid, at most 2^256 - 1 together.
@@ -120,59 +120,61 @@ func (c *control) carried() bool {
 	return waited.Lsh(waited, 1).Cmp(fresh) < 0
 }
 
+func writeControl(kv KV, c *control) { kv.Set(keyControl, codec.Marshal(c)) }
+
 // endSkipped ends a period whose hundredth block was skipped, nothing being due
 // in it.
-func (r *laneRun) endSkipped() {
+func (b *biasRun) endSkipped() {
+	r := b.lane
 	if c := readControl(r.KV, r.Params, r.Height); c.End < r.Height {
-		r.moveRate(&c, 0, types.Wei{})
-		r.writeControl(&c)
+		b.moveRate(&c, 0, types.Wei{})
+		writeControl(r.KV, &c)
 	}
 }
 
 // countPayments counts what the block's winners paid, and ends the period with
 // its hundredth block.
-func (r *laneRun) countPayments() {
+func (b *biasRun) countPayments() {
+	r := b.lane
 	c := readControl(r.KV, r.Params, r.Height)
 	before := c
-	for i := range r.due {
-		d := &r.due[i]
+	for _, t := range b.won {
+		d := &r.due[t.at]
 		switch {
 		case !d.fired:
 		case d.Height < r.Height:
-			c.Waited.add(d.payment)
+			c.Waited.add(t.payment)
 		default:
-			c.Fresh.add(d.payment)
+			c.Fresh.add(t.payment)
 		}
 	}
 	if c.End == r.Height {
-		r.moveRate(&c, r.longestWait(), r.highestBid())
+		b.moveRate(&c, b.longestWait(), b.highestBid())
 	}
 	if c != before {
-		r.writeControl(&c)
+		writeControl(r.KV, &c)
 	}
 }
 
-func (r *laneRun) moveRate(c *control, longest uint64, highest types.Wei) {
-	if moved := c.move(r.Params, longest, highest); moved.Before != moved.Lambda {
-		r.out.Events = append(r.out.Events, event(EventBiasRate, moved))
+func (b *biasRun) moveRate(c *control, longest uint64, highest types.Wei) {
+	if moved := c.move(b.lane.Params, longest, highest); moved.Before != moved.Lambda {
+		b.lane.out.Events = append(b.lane.out.Events, event(EventBiasRate, moved))
 	}
 }
-
-func (r *laneRun) writeControl(c *control) { r.KV.Set(keyControl, codec.Marshal(c)) }
 
 // longestWait is the n of the oldest timer due in the block, fired or not.
-func (r *laneRun) longestWait() uint64 {
-	if len(r.due) == 0 {
+func (b *biasRun) longestWait() uint64 {
+	if len(b.lane.due) == 0 {
 		return 0
 	}
-	return uint64(r.Height - r.due[0].Height)
+	return uint64(b.lane.Height - b.lane.due[0].Height)
 }
 
 // highestBid is that of the timers due in the block, fired or not.
-func (r *laneRun) highestBid() (highest types.Wei) {
-	for i := range r.due {
-		if highest.Less(r.due[i].Bid) {
-			highest = r.due[i].Bid
+func (b *biasRun) highestBid() (highest types.Wei) {
+	for i := range b.lane.due {
+		if bid := b.lane.due[i].Bid; highest.Less(bid) {
+			highest = bid
 		}
 	}
 	return highest

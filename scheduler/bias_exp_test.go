@@ -44,7 +44,8 @@ func wantBias(t interface {
 
 func TestSection92BiasIsTheExactExponentialRoundedDown(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		rate := exact.Fixed{Frac: rapid.OneOf(rapid.Uint64(), rapid.Map(rapid.Uint64Range(64, 65535), func(n uint64) uint64 { return n << 48 })).Draw(t, "λ")}
+		rate := exact.Fixed{Frac: rapid.OneOf(rapid.Uint64(),
+			rapid.Map(rapid.Uint64Range(64, 65535), func(n uint64) uint64 { return n << 48 })).Draw(t, "λ")}
 		if rapid.Bool().Draw(t, "one") {
 			rate = exact.Fixed{Whole: 1}
 		}
@@ -72,7 +73,8 @@ func TestSection92BiasSaturatesAndNeverWraps(t *testing.T) {
 		n    uint64
 	}{
 		{last, 1}, {exact.Fixed{Whole: 133, Frac: last.Frac + 1}, 1}, {exact.Fixed{Whole: 134}, 1}, {exact.Fixed{Whole: 1}, 1_000_000},
-		{exact.Fixed{Whole: 1}, math.MaxUint64}, {exact.Fixed{Whole: 16}, math.MaxUint64}, {exact.Fixed{Whole: math.MaxUint64, Frac: math.MaxUint64}, math.MaxUint64},
+		{exact.Fixed{Whole: 1}, math.MaxUint64}, {exact.Fixed{Whole: 16}, math.MaxUint64},
+		{exact.Fixed{Whole: math.MaxUint64, Frac: math.MaxUint64}, math.MaxUint64},
 		{exact.Fixed{Frac: 1}, math.MaxUint64}, {exact.Fixed{Frac: 1 << 54}, 136_279}, {exact.Fixed{Frac: 1 << 54}, 1_000_000},
 	} {
 		x, ok := c.rate.Times(c.n)

@@ -20,7 +20,7 @@ func (c *auctionCase) possible() bool {
 }
 
 // pending puts the timers of a case into state and their bids into the escrow.
-func (c *auctionCase) pending(t *testing.T, w *world) *Block {
+func (c *auctionCase) pending(t *testing.T, w *world) *InBlock {
 	t.Helper()
 	rate, ok := fixedOf(t, c.Lambda)
 	if !ok {
@@ -29,7 +29,7 @@ func (c *auctionCase) pending(t *testing.T, w *world) *Block {
 	w.p.LaneTimerCycles, w.p.MaxFiresPerBlock, w.p.MaxFiresPerActor = types.Cycles(c.Budget), c.Fires, c.Actor
 	w.p.BiasReservePrice, w.p.MaxCellsPerFire, w.fees = c.Reserve, 0, Fees{}
 	block := w.at(auctionHeight)
-	(&laneRun{Block: block}).writeControl(&control{Rate: rate})
+	writeControl(block.KV, &control{Rate: rate})
 	for _, v := range c.Timers {
 		timer := types.Timer{ID: types.Keccak([]byte(strconv.Itoa(int(v.Seq)))), Actor: v.Actor, FeePayer: v.Actor,
 			Height: auctionHeight - types.Height(v.N), GasLimit: types.Cycles(v.Limit), ExpiresAt: 1 << 40, Bid: v.Bid, Seq: types.Seq(v.Seq)}
@@ -52,7 +52,7 @@ func TestVectorsOfAuctions(t *testing.T) {
 			w := newWorld()
 			w.p.Policy, w.p.BiasPayment = rule.policy, rule.payment
 			w.fund(types.TimerEscrow, types.MaxWei)
-			out, err := c.pending(t, w).RunLane(Lane{CellsLeft: w.cells, Fire: w.fire})
+			out, err := c.pending(t, w).RunLane(LaneHost{CellsLeft: w.cells, Fire: w.fire})
 			if err != nil {
 				t.Fatal(err)
 			}

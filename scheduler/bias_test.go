@@ -295,7 +295,8 @@ func TestABidLockedInAnAuctionReturnsUnderAnyPolicy(t *testing.T) {
 		w := auctioneer(BiasVCG)
 		w.bid(t, alice, 2, 9000, 1000)
 		cancelled := w.bid(t, alice, 2, 8000, 1000)
-		expiring := w.must(t, alice, program.TimerRequest{Height: 2, GasLimit: ptr(types.Cycles(1000)), ExpiresAt: ptr(types.Height(2)), Bid: ptr(types.WeiOf(7000))})
+		expiring := w.must(t, alice, program.TimerRequest{Height: 2, GasLimit: ptr(types.Cycles(1000)), ExpiresAt: ptr(types.Height(2)),
+			Bid: ptr(types.WeiOf(7000))})
 		before := w.Balance(alice)
 		w.block()
 		w.p.Policy, w.p.LaneTimerCycles = policy, 1000
@@ -304,7 +305,8 @@ func TestABidLockedInAnAuctionReturnsUnderAnyPolicy(t *testing.T) {
 		_, _ = w.blockNow().Cancel(alice, cancelled.ID) // unless it fired
 		w.block()
 		w.block()
-		if _, pending := Get(&w.p, w.kv, w.head, expiring.ID); pending || !w.Balance(types.TimerEscrow).IsZero() || w.Balance(alice) != before.Add(types.WeiOf(24_000)) {
+		if _, pending := Get(&w.p, w.kv, w.head, expiring.ID); pending || !w.Balance(types.TimerEscrow).IsZero() ||
+			w.Balance(alice) != before.Add(types.WeiOf(24_000)) {
 			t.Errorf("%s: the escrow holds %s, alice has %s and had %s", policy, w.Balance(types.TimerEscrow), w.Balance(alice), before)
 		}
 	}
@@ -480,14 +482,15 @@ func BenchmarkAuction(b *testing.B) {
 			timers := make([]dueTimer, due)
 			places := make([]int, due)
 			for i := range timers {
-				timers[i] = dueTimer{Entry: Entry{Place: Place{Height: types.Height(1000 - (due-i)*900/due), Seq: types.Seq(i)}, Actor: types.Address{byte(i), byte(i >> 8)},
+				timers[i] = dueTimer{Entry: Entry{Place: Place{Height: types.Height(1000 - (due-i)*900/due), Seq: types.Seq(i)},
+					Actor:    types.Address{byte(i), byte(i >> 8)},
 					GasLimit: types.Cycles(1000 + i*7919%500_000), Bid: types.WeiOf(uint64(i) * 2654435761 % 1_000_000_000)}}
 				places[i] = i
 			}
 			b.Run(fmt.Sprintf("%s/%d", payment, due), func(b *testing.B) {
 				for b.Loop() {
-					r := &laneRun{Block: w.at(1000), policy: bias{}, due: timers}
-					offers, actors := bias{}.offers(r, places)
+					r := &laneRun{InBlock: w.at(1000), policy: bias{}, due: timers}
+					offers, actors := (&biasRun{fifoRun: fifoRun{r}}).offers(places)
 					held := newAuction(r.Params, offers, actors)
 					for i := range held.winners {
 						held.payment(i)

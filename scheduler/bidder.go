@@ -6,7 +6,7 @@ func keyBidder(a types.Address) []byte { return append([]byte("t/g/"), a[:]...) 
 
 // SetGasBidder names the actor that prices actor's timers which name none
 // themselves; nil is the protocol's own bidder (CIP-1 §7, decision T14).
-func (b *Block) SetGasBidder(actor types.Address, bidder *types.Address) {
+func (b *InBlock) SetGasBidder(actor types.Address, bidder *types.Address) {
 	if bidder == nil {
 		b.KV.Set(keyBidder(actor), nil)
 		return

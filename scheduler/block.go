@@ -5,10 +5,10 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// Block is a block in the making, as the state transition lends it: the
+// InBlock is a block in the making, as the state transition lends it: the
 // parameters in force, the state, the base fees and the books. Its methods are
 // what can be done to timers in a block.
-type Block struct {
+type InBlock struct {
 	Params *params.Params
 	KV     KV
 	Height types.Height
@@ -39,7 +39,7 @@ type Books interface {
 }
 
 // done is the last height whose lane has run.
-func (b *Block) done() types.Height {
+func (b *InBlock) done() types.Height {
 	if b.LaneOver {
 		return b.Height
 	}
@@ -47,9 +47,9 @@ func (b *Block) done() types.Height {
 }
 
 // calendar returns the calendar in the block's state.
-func (b *Block) calendar() Calendar { return CalendarOf(b.Params, b.KV) }
+func (b *InBlock) calendar() Calendar { return CalendarOf(b.Params, b.KV) }
 
 // Maintain is CIP-1 §3 step 2: it moves timers between the tiers of the
 // calendar, at most max_migrations_per_block of them a height, before the
 // transactions of the block, and returns the moves in their order.
-func (b *Block) Maintain() []types.TimerMove { return b.calendar().Maintain(b.Height) }
+func (b *InBlock) Maintain() []types.TimerMove { return b.calendar().Maintain(b.Height) }

@@ -15,7 +15,8 @@ type Calendar struct{ tiers calendar.Calendar }
 func CalendarOf(p *params.Params, kv KV) Calendar { return Calendar{calendar.Of(kv, sizesOf(p))} }
 
 func sizesOf(p *params.Params) calendar.Sizes {
-	return calendar.Sizes{Ring: p.RingSlots, EpochBlocks: p.TimerEpoch, QueueEpochs: p.QueueEpochs, MaxMoves: p.MaxMigration}
+	return calendar.Sizes{Ring: p.RingSlots, EpochBlocks: p.CalendarEpochBlocks, QueueEpochs: p.QueueEpochs,
+		MaxMigrations: p.MaxMigrationsPerBlock}
 }
 
 // Maintain moves timers between the tiers and returns the moves in their order.

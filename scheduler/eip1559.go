@@ -16,35 +16,48 @@ func (eip1559) limits(p *params.Params, gasLimit types.Cycles) (types.Cycles, ty
 	return min(gasLimit, p.MaxCyclesPerFire, p.MaxCyclesPerFireLane), p.MaxCellsPerFire
 }
 
-func (eip1559) price(b *Block, t *types.Timer) feemarket.Price {
+func (eip1559) price(b *InBlock, t *types.Timer) feemarket.Price {
 	price, _ := b.lanePrice(bid{t.MaxFeePerCycle, t.MaxPriorityFeePerCycle}, previousP50(b.KV, b.Height))
 	return price
 }
 
 // open is the window's decay (CIP-1 §3 step 10: "at the start of the next
 // end-of-block step").
-func (eip1559) open(r *laneRun) {
-	r.activate()
-	r.decayWindow()
+func (eip1559) open(r *laneRun) policyRun {
+	e := &eip1559Run{lane: r, activated: activate(r.KV, r.Height), p50: previousP50(r.KV, r.Height), window: r.window()}
+	e.window.decay()
+	return e
+}
+
+// eip1559Run is eip1559 in one block.
+type eip1559Run struct {
+	lane      *laneRun
+	activated types.Height // the first block of the policy
+	p50       types.Wei    // the median tip of the block before
+	window    window
 }
 
 // quote prices the timers as their bidders say, and weighs their actors by the
 // fires of the blocks before (CIP-1 §3 step 6, §8; decisions T14, T15, T21).
-func (eip1559) quote(r *laneRun) error {
+func (e *eip1559Run) quote() error {
+	r := e.lane
 	if len(r.due) == 0 {
 		return nil
 	}
-	p50 := previousP50(r.KV, r.Height)
-	answers, err := r.askBidders(laneAgents(p50))
+	answers, err := r.askBidders(laneBids(e.p50))
 	if err != nil {
 		return err
 	}
-	weights := r.fairnessWeights()
+	weights := e.window.weights()
 	for at := range r.due {
 		d := &r.due[at]
 		d.weight = weights.of(d.Actor)
-		if !d.expired(r.Height) {
-			d.price, d.pricedOut = r.lanePrice(d.stated().or(answers.of(at)), p50)
+		if d.expired(r.Height) {
+			continue
+		}
+		price, low := r.lanePrice(d.stated().or(answers.of(at)), e.p50)
+		if d.price = price; low {
+			d.pricedOut = ReasonPricedOut
 		}
 	}
 	return nil
@@ -52,36 +65,37 @@ func (eip1559) quote(r *laneRun) error {
 
 // fill is CIP-1 §3 step 7. A timer over the cap of §10 is "deferred without an
 // attempt": one from after the activation, when the cap was lowered since.
-func (eip1559) fill(r *laneRun, ready []int) error {
-	order, activated := r.byUrgency(ready), readLane(r.KV).Activated
+func (e *eip1559Run) fill(ready []int) (p plan) {
+	order := e.byUrgency(ready)
 	kept := order[:0]
 	for _, at := range order {
-		if r.overCap(&r.due[at], activated) {
-			r.due[at].waiting = ReasonOverCap
+		if e.overCap(&e.lane.due[at]) {
+			p.passed = append(p.passed, passedOver{at, ReasonOverCap})
 			continue
 		}
 		kept = append(kept, at)
 	}
-	return r.greedy(kept)
+	p.turns = inOrder(kept)
+	return p
 }
 
-func (r *laneRun) overCap(d *dueTimer, activated types.Height) bool {
-	if d.GasLimit <= r.Params.MaxCyclesPerFireLane {
+func (e *eip1559Run) overCap(d *dueTimer) bool {
+	if d.GasLimit <= e.lane.Params.MaxCyclesPerFireLane {
 		return false
 	}
-	return mustReadRecord(r.KV.Get(keyRecord(d.ID))).ScheduledAt >= activated
+	return mustReadRecord(e.lane.KV.Get(keyRecord(d.ID))).ScheduledAt >= e.activated
 }
 
 // close counts the fires for the blocks to come (CIP-1 §3 step 10, §7.1).
-func (eip1559) close(r *laneRun) {
+func (e *eip1559Run) close() {
 	var fires []actorFires
 	var tips []types.Wei
-	for i := range r.due {
-		if d := &r.due[i]; d.fired {
+	for i := range e.lane.due {
+		if d := &e.lane.due[i]; d.fired {
 			fires = append(fires, actorFires{Actor: d.Actor, Fires: 1})
 			tips = append(tips, d.price.TipCycle)
 		}
 	}
-	r.keepFires(fires)
-	r.keepP50(tips)
+	e.window.keep(fires)
+	keepP50(e.lane.KV, e.lane.Height, tips)
 }

@@ -62,7 +62,7 @@ func (l *lawyer) p50(now types.Height) *big.Int {
 func (l *lawyer) weight(w *world, now types.Height, actor types.Address) *big.Rat {
 	recent := map[types.Address]int64{}
 	for _, f := range l.fires {
-		if f.height < now && f.height+types.Height(w.p.FairnessWindow) >= now {
+		if f.height < now && f.height+types.Height(w.p.FairnessWindowBlocks) >= now {
 			recent[f.actor]++
 		}
 	}
@@ -121,17 +121,17 @@ func (l *lawyer) examine(w *world, now types.Height) (due []*brief) {
 // rounds is T15's order of asking: each time through, of every actor the question
 // of its oldest timer that is not in yet, and all timers that have it.
 func rounds(due []*brief) (order []*brief) {
-	in := map[question]bool{}
+	in := map[bidKey]bool{}
 	for len(order) < len(due) {
 		had := map[types.Address]bool{}
 		for _, b := range due {
-			q := question{*b.GBA, b.Actor, b.Height}
+			q := bidKey{*b.GBA, b.Actor, b.Height}
 			if in[q] || had[b.Actor] {
 				continue
 			}
 			in[q], had[b.Actor] = true, true
 			for _, c := range due {
-				if (question{*c.GBA, c.Actor, c.Height}) == q {
+				if (bidKey{*c.GBA, c.Actor, c.Height}) == q {
 					order = append(order, c)
 				}
 			}
@@ -148,7 +148,7 @@ type low struct {
 
 // advise asks the bidders, in rounds, and settles what each timer bids.
 func (l *lawyer) advise(w *world, now types.Height, due []*brief, money map[types.Address]*big.Int) (asked int) {
-	heard := map[question]opinion{}
+	heard := map[bidKey]opinion{}
 	left := w.p.GBABlockCycles
 	cycle := w.fees.Cycle.Big()
 	var asking []*brief
@@ -164,7 +164,7 @@ func (l *lawyer) advise(w *world, now types.Height, due []*brief, money map[type
 		asking = append(asking, b)
 	}
 	for _, b := range rounds(asking) {
-		q := question{*b.GBA, b.Actor, b.Height}
+		q := bidKey{*b.GBA, b.Actor, b.Height}
 		said, known := heard[q]
 		hold := new(big.Int).Mul(cycle, big.NewInt(int64(w.p.GBACallCycles)))
 		if !known && left >= w.p.GBACallCycles && money[b.FeePayer].Cmp(hold) >= 0 {
@@ -351,12 +351,13 @@ func (x *trial) vary(t *rapid.T) {
 	w.p.PriorityFloor = types.WeiOf(rapid.Uint64Range(0, 1).Draw(t, "floor"))
 	for _, a := range x.actors {
 		w.fund(a, types.WeiOf(rapid.SampledFrom([]uint64{0, 15_000_000, 560_000_000, 1 << 50}).Draw(t, "balance")))
-		x.l.says[a] = opinion{fee: amount(t, "said fee", 900, 1004, 9000), tip: amount(t, "said tip", 0, 2, 6), nonsense: rapid.IntRange(0, 4).Draw(t, "nonsense") == 0,
-			cycles: rapid.SampledFrom([]types.Cycles{0, 10_000, 20_000}).Draw(t, "said for")}
+		x.l.says[a] = opinion{fee: amount(t, "said fee", 900, 1004, 9000), tip: amount(t, "said tip", 0, 2, 6),
+			nonsense: rapid.IntRange(0, 4).Draw(t, "nonsense") == 0,
+			cycles:   rapid.SampledFrom([]types.Cycles{0, 10_000, 20_000}).Draw(t, "said for")}
 	}
 }
 
-func (x *trial) answer(_ *world, q Question) Answer {
+func (x *trial) answer(_ *world, q BidCall) Answer {
 	said := x.l.says[q.Bidder]
 	a := Answer{Cycles: said.cycles, Output: codec.Marshal(&TxFeeParams{MaxFeePerCycle: said.fee, MaxPriorityFeePerCycle: said.tip})}
 	if said.nonsense {
@@ -384,8 +385,8 @@ func (x *trial) block(t *rapid.T) {
 	for _, a := range x.actors { // their weights, as the block reports none that is not due
 		want := x.l.weight(w, w.now(), a)
 		mark := w.kv.mark()
-		w.blockNow().decayWindow()
-		weights := w.blockNow().fairnessWeights()
+		w.blockNow().window().decay()
+		weights := w.blockNow().window().weights()
 		got := weights.of(a)
 		w.kv.rollback(mark)
 		if (&ratio{*want}).is(got) == false {
@@ -419,7 +420,8 @@ func (x *trial) orphan(t *rapid.T) {
 	w.head--
 	w.kv.rollback(mark)
 	w.balances = funds
-	if after := w.kv.dump(); !slices.EqualFunc(before, after, func(a, b pair) bool { return bytes.Equal(a.key, b.key) && bytes.Equal(a.value, b.value) }) {
+	if after := w.kv.dump(); !slices.EqualFunc(before, after,
+		func(a, b pair) bool { return bytes.Equal(a.key, b.key) && bytes.Equal(a.value, b.value) }) {
 		t.Fatalf("an orphaned block left %d keys of %d", len(after), len(before))
 	}
 }
@@ -431,7 +433,7 @@ func TestTheLaneIsCIP1ByTheLetter(t *testing.T) {
 		x := &trial{w: newWorld(), l: &lawyer{says: map[types.Address]opinion{}, low: map[types.TimerID]low{}}, deeds: map[types.TimerID]deed{},
 			actors: []types.Address{addressOf("a"), addressOf("b"), addressOf("c"), addressOf("d")}}
 		x.w.p.Policy, x.w.handle, x.w.answer = EIP1559, x.handle, x.answer
-		x.w.p.FairnessWindow = rapid.Uint64Range(2, 9).Draw(t, "window")
+		x.w.p.FairnessWindowBlocks = rapid.Uint64Range(2, 9).Draw(t, "window")
 		for range rapid.IntRange(1, 30).Draw(t, "blocks") {
 			x.vary(t)
 			for range rapid.IntRange(0, 8).Draw(t, "operations") {
@@ -442,8 +444,8 @@ func TestTheLaneIsCIP1ByTheLetter(t *testing.T) {
 			if skip := types.Height(rapid.Uint64Range(0, 4).Draw(t, "skip")); !due || next > x.w.head+skip {
 				x.w.head += skip
 			}
-			if x.w.p.FairnessWindow > 2 && rapid.IntRange(0, 9).Draw(t, "shorten") == 0 {
-				x.w.p.FairnessWindow--
+			if x.w.p.FairnessWindowBlocks > 2 && rapid.IntRange(0, 9).Draw(t, "shorten") == 0 {
+				x.w.p.FairnessWindowBlocks--
 			}
 		}
 	})

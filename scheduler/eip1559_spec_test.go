@@ -35,7 +35,8 @@ func wei(n uint64) *types.Wei { return ptr(types.WeiOf(n)) }
 // tipping asks for a timer at the next block but one, by bid.
 func (w *world) tipping(t *testing.T, actor types.Address, maxFee, tip uint64, gas types.Cycles) types.Timer {
 	t.Helper()
-	return w.must(t, actor, program.TimerRequest{Height: w.now() + 1, MaxFeePerCycle: wei(maxFee), MaxPriorityFeePerCycle: wei(tip), GasLimit: &gas})
+	return w.must(t, actor, program.TimerRequest{Height: w.now() + 1, MaxFeePerCycle: wei(maxFee), MaxPriorityFeePerCycle: wei(tip),
+		GasLimit: &gas})
 }
 
 func firedOrder(w *world) (ids []types.TimerID) {
@@ -112,7 +113,8 @@ func TestCIP1Section3Step8MaxCostHoldsBothBaseFeesAndTheTip(t *testing.T) { // d
 	w.block()
 	w.fund(alice, types.WeiOf(cost))
 	wantStatuses(t, w.block(), "fired")
-	if w.orders[0].MaxCost != types.WeiOf(cost) || w.balances[alice] != types.WeiOf(cost-1000*2300-10*1000) || w.balances[proposer] != types.WeiOf(300_000) {
+	if w.orders[0].MaxCost != types.WeiOf(cost) || w.balances[alice] != types.WeiOf(cost-1000*2300-10*1000) ||
+		w.balances[proposer] != types.WeiOf(300_000) {
 		t.Fatalf("%+v, left %s, tips %s", w.orders[0], w.balances[alice], w.balances[proposer])
 	}
 }
@@ -182,7 +184,8 @@ func TestT16TheHighestStatedTipsAreExaminedFirst(t *testing.T) {
 	w.tipping(t, bob, 5000, 1, 1000)
 	w.fund(carol, types.MaxWei)
 	huge, _ := types.ParseWei("36893488147419103232") // 2^65
-	w.must(t, carol, program.TimerRequest{Height: 2, GasLimit: ptr(types.Cycles(1000)), MaxPriorityFeePerCycle: &huge, MaxFeePerCycle: &types.MaxWei})
+	w.must(t, carol, program.TimerRequest{Height: 2, GasLimit: ptr(types.Cycles(1000)), MaxPriorityFeePerCycle: &huge,
+		MaxFeePerCycle: &types.MaxWei})
 	w.block()
 	if out := w.block(); out.Examined != 3 || w.orders[0].Timer.Actor != carol || w.orders[0].Price.TipCycle != huge {
 		t.Fatalf("examined %d, %+v", out.Examined, w.orders)
@@ -274,7 +277,8 @@ func TestT14TheContextHasTheSpecsNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := map[string]uint64{"trigger_block_height": 3, "current_block_height": 3, "basefee_cycle": 1000, "basefee_cell": 77,
-		"basefee_lane_timer": 1000, "last_block_cycle_usage": 12_345, "previous_block_p50_priority_tip_per_cycle": 0, "owner_actor_balance": 1 << 60}
+		"basefee_lane_timer": 1000, "last_block_cycle_usage": 12_345, "previous_block_p50_priority_tip_per_cycle": 0,
+		"owner_actor_balance": 1 << 60}
 	for name, n := range want {
 		if got, ok := fields[name]; !ok || got != n || len(fields) != len(want) {
 			t.Errorf("%s is %d, want %d, of %v", name, got, n, fields)
@@ -297,10 +301,11 @@ func TestT15WhatABidderAnswers(t *testing.T) {
 		tip     uint64
 		pricing string
 	}{
-		"both":           {answer: codec.Marshal(&TxFeeParams{MaxFeePerCycle: wei(1500), MaxPriorityFeePerCycle: wei(9)}), tip: 9},
-		"one":            {answer: codec.Marshal(&TxFeeParams{MaxPriorityFeePerCycle: wei(9)}), tip: 9},
-		"none":           {answer: []byte{0xa0}},
-		"cells too":      {answer: codec.Marshal(&TxFeeParams{MaxPriorityFeePerCycle: wei(9), MaxFeePerCell: wei(1), MaxPriorityFeePerCell: wei(1 << 40)}), tip: 9},
+		"both": {answer: codec.Marshal(&TxFeeParams{MaxFeePerCycle: wei(1500), MaxPriorityFeePerCycle: wei(9)}), tip: 9},
+		"one":  {answer: codec.Marshal(&TxFeeParams{MaxPriorityFeePerCycle: wei(9)}), tip: 9},
+		"none": {answer: []byte{0xa0}},
+		"cells too": {answer: codec.Marshal(&TxFeeParams{MaxPriorityFeePerCycle: wei(9), MaxFeePerCell: wei(1),
+			MaxPriorityFeePerCell: wei(1 << 40)}), tip: 9},
 		"null":           {answer: fee(0xf6)},
 		"too low":        {answer: codec.Marshal(&TxFeeParams{MaxFeePerCycle: wei(999)}), pricing: "pending:below_lane_basefee"},
 		"reverted":       {fault: "reverted", reason: "reverted"},
@@ -321,7 +326,7 @@ func TestT15WhatABidderAnswers(t *testing.T) {
 	} {
 		w := lane1559()
 		w.must(t, alice, program.TimerRequest{Height: 2, GBA: &bob, GasLimit: ptr(types.Cycles(1000))})
-		w.answer = func(*world, Question) Answer { return Answer{Output: c.answer, Fault: c.fault, Cycles: 7000} }
+		w.answer = func(*world, BidCall) Answer { return Answer{Output: c.answer, Fault: c.fault, Cycles: 7000} }
 		w.block()
 		out := w.block()
 		pricing := c.pricing
@@ -361,7 +366,7 @@ func TestT15TenThousandBiddersDueAtOnce(t *testing.T) {
 		w.fund(actor, types.WeiOf(1<<50))
 		w.must(t, actor, program.TimerRequest{Height: 2, GBA: ptr(actorNumber(i + 1)), GasLimit: ptr(types.Cycles(1000))})
 	}
-	w.answer = func(*world, Question) Answer {
+	w.answer = func(*world, BidCall) Answer {
 		return Answer{Cycles: 15_000, Output: codec.Marshal(&TxFeeParams{MaxFeePerCycle: wei(9000), MaxPriorityFeePerCycle: wei(5)})}
 	}
 	w.block()
@@ -382,13 +387,13 @@ func TestT15TenThousandBiddersDueAtOnce(t *testing.T) {
 func TestT15ABidderThatUsesMoreThanItWasGivenIsABugOfWhoeverRanIt(t *testing.T) {
 	w := lane1559()
 	w.must(t, alice, program.TimerRequest{Height: 2, GBA: &bob})
-	w.answer = func(_ *world, q Question) Answer { return Answer{Cycles: q.Cycles + 1} }
+	w.answer = func(_ *world, q BidCall) Answer { return Answer{Cycles: q.Cycles + 1} }
 	w.block()
 	if _, err := w.lane(); err == nil {
 		t.Fatal("it passes")
 	}
 	boom := errors.New("the host crashed")
-	_, err := w.blockNow().RunLane(Lane{Ask: func(Question) (Answer, error) { return Answer{}, boom }})
+	_, err := w.blockNow().RunLane(LaneHost{Ask: func(BidCall) (Answer, error) { return Answer{}, boom }})
 	if !errors.Is(err, boom) {
 		t.Fatal(err)
 	}
@@ -400,7 +405,8 @@ func TestT10TiesGoByIDOrByAge(t *testing.T) {
 		w.p.TieBreak = map[bool]string{true: TieByID, false: "age"}[byID]
 		var timers []types.Timer
 		for i := range 20 {
-			timers = append(timers, w.must(t, alice, program.TimerRequest{Height: types.Height(3 - i%2), MaxFeePerCycle: wei(5000), MaxPriorityFeePerCycle: wei(4), GasLimit: ptr(types.Cycles(1000))}))
+			timers = append(timers, w.must(t, alice, program.TimerRequest{Height: types.Height(3 - i%2), MaxFeePerCycle: wei(5000),
+				MaxPriorityFeePerCycle: wei(4), GasLimit: ptr(types.Cycles(1000))}))
 		}
 		w.block()
 		w.cells = 0
@@ -550,7 +556,7 @@ func TestT21TheWindowCanBeShortenedAndLengthened(t *testing.T) {
 	w.block() // fired in 2..7
 	count := func(window uint64, want uint64) {
 		t.Helper()
-		w.p.FairnessWindow = window
+		w.p.FairnessWindowBlocks = window
 		w.block()
 		if n := recentFires(w.kv, alice); n != want {
 			t.Fatalf("before block %d, of %d blocks, %d fires, want %d", w.now(), window, n, want)
@@ -569,15 +575,15 @@ func TestSection8ClipBoundsAreParameters(t *testing.T) {
 	w := lane1559()
 	w.p.WeightMin, w.p.WeightMax = 3, 9
 	b := w.at(5)
-	b.keepFires([]actorFires{{alice, 4}, {bob, 4}, {carol, 1}})
-	weights := b.fairnessWeights()
+	b.window().keep([]actorFires{{alice, 4}, {bob, 4}, {carol, 1}})
+	weights := b.window().weights()
 	for actor, want := range map[types.Address]string{alice: "3/1", carol: "15/2", addressOf("dave"): "9/1"} {
 		if got := lowestTerms(weights.of(actor)).String(); got != want {
 			t.Errorf("%s weighs %s, want %s", nameOf(actor), got, want)
 		}
 	}
 	w.p.WeightMax = 2 // below the least: no boost
-	weights = b.fairnessWeights()
+	weights = b.window().weights()
 	if got := lowestTerms(weights.of(addressOf("dave"))).String(); got != "3/1" {
 		t.Errorf("weighs %s", got)
 	}
@@ -585,7 +591,7 @@ func TestSection8ClipBoundsAreParameters(t *testing.T) {
 
 func TestCheckFindsADamagedWindow(t *testing.T) {
 	w := lane1559()
-	w.at(5).keepFires([]actorFires{{alice, 4}, {bob, 1}})
+	w.at(5).window().keep([]actorFires{{alice, 4}, {bob, 1}})
 	for _, p := range w.kv.dump() {
 		mark := w.kv.mark()
 		w.kv.Set(p.key, nil)
@@ -672,7 +678,7 @@ func TestT2FiresAreFreeUnderFifoAlone(t *testing.T) {
 // fired nothing is written.
 func TestT21DecayCostsWhatEntersAndLeaves(t *testing.T) {
 	w := lane1559()
-	w.p.FairnessWindow = 20
+	w.p.FairnessWindowBlocks = 20
 	fires := func(n int) (all []actorFires) {
 		for i := range n {
 			all = append(all, actorFires{actorNumber(int(w.now())*100 + i), 1})
@@ -681,8 +687,8 @@ func TestT21DecayCostsWhatEntersAndLeaves(t *testing.T) {
 	}
 	cost := func(n int) int {
 		before := w.kv.writes
-		w.blockNow().decayWindow()
-		w.blockNow().keepFires(fires(n))
+		w.blockNow().window().decay()
+		w.blockNow().window().keep(fires(n))
 		w.head++
 		return w.kv.writes - before
 	}

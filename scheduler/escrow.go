@@ -14,7 +14,7 @@ import (
 // that reads bids takes over. A bid of 0 is a bid.
 //
 // Decisions T22, T25. Vectors: fixtures/vectors/cip1/6-schedule.json.
-func (b *Block) takeBid(t *types.Timer, signed *types.Sponsorship, stated *types.Wei) ([]types.Event, error) {
+func (b *InBlock) takeBid(t *types.Timer, signed *types.Sponsorship, stated *types.Wei) ([]types.Event, error) {
 	switch {
 	case stated == nil:
 		return nil, nil
@@ -27,12 +27,13 @@ func (b *Block) takeBid(t *types.Timer, signed *types.Sponsorship, stated *types
 	return []types.Event{bidIgnored(t.ID, *stated)}, nil
 }
 
-// lockBid moves a bid from the fee payer into the escrow. Block.release is what
+// lockBid moves a bid from the fee payer into the escrow. InBlock.release is what
 // brings it back.
-func (b *Block) lockBid(t *types.Timer, signed *types.Sponsorship, bid types.Wei) error {
+func (b *InBlock) lockBid(t *types.Timer, signed *types.Sponsorship, bid types.Wei) error {
 	if t.Sponsor != nil {
 		if left := b.allowanceOf(signed).Left; left.Less(bid) {
-			return refuse(CodeBidNotCovered, "CIP-5 §9.7, T28", "the transaction's sponsor has %s wei left, less than the bid of %s wei that the timer locks", left, bid)
+			return refuse(CodeBidNotCovered, "CIP-5 §9.7, T28",
+				"the transaction's sponsor has %s wei left, less than the bid of %s wei that the timer locks", left, bid)
 		}
 	}
 	if !bid.IsZero() && !b.Books.Move(t.FeePayer, types.TimerEscrow, bid) {
@@ -45,7 +46,7 @@ func (b *Block) lockBid(t *types.Timer, signed *types.Sponsorship, bid types.Wei
 
 // release returns what is left of a timer's locked bid to its payer, and to the
 // allowance that it came from.
-func (b *Block) release(e *Entry, left types.Wei) {
+func (b *InBlock) release(e *Entry, left types.Wei) {
 	if !left.IsZero() && !b.Books.Move(types.TimerEscrow, e.FeePayer, left) {
 		panic("scheduler: the escrow does not hold the bid of timer " + e.ID.String())
 	}

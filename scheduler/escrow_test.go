@@ -41,7 +41,8 @@ func TestSection97TheBidIsLockedFromTheFeePayer(t *testing.T) {
 	w.p.Policy = BiasVCG
 	w.fund(alice, types.WeiOf(10))
 	w.fund(bob, types.WeiOf(100))
-	timer, _, err := w.blockNow().Schedule(alice, signedBy(bob, types.WeiOf(60)), program.TimerRequest{Height: 9, Bid: ptr(types.WeiOf(60)), FeePayer: &bob})
+	timer, _, err := w.blockNow().Schedule(alice, signedBy(bob, types.WeiOf(60)),
+		program.TimerRequest{Height: 9, Bid: ptr(types.WeiOf(60)), FeePayer: &bob})
 	if err != nil || timer.Bid != types.WeiOf(60) {
 		t.Fatal(timer.Bid, err)
 	}
@@ -90,7 +91,8 @@ func TestSection97ACancelledTimersBidReturnsToWhoLockedIt(t *testing.T) {
 		func(id types.TimerID) error { _, err := w.blockNow().Cancel(alice, id); return err },
 		func(id types.TimerID) error { _, _, err := w.blockNow().CancelByGovernance(id); return err },
 	} {
-		timer, _, err := w.blockNow().Schedule(alice, signedBy(bob, types.WeiOf(60)), program.TimerRequest{Height: 9, Bid: ptr(types.WeiOf(60)), FeePayer: &bob})
+		timer, _, err := w.blockNow().Schedule(alice, signedBy(bob, types.WeiOf(60)),
+			program.TimerRequest{Height: 9, Bid: ptr(types.WeiOf(60)), FeePayer: &bob})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/cowboyinc/devnet/internal/base/codec"
+	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
@@ -87,19 +88,28 @@ func writeNumber(kv KV, key []byte, n uint64) {
 	kv.Set(key, codec.Marshal(n))
 }
 
-// decayWindow takes the blocks out of the window that are too old for it now.
-func (b *Block) decayWindow() {
-	first := b.Height - min(b.Height, types.Height(b.Params.FairnessWindow))
+// window is the fairness window as the block at height finds it in state.
+type window struct {
+	kv     KV
+	params *params.Params
+	height types.Height
+}
+
+func (b *InBlock) window() window { return window{b.KV, b.Params, b.Height} }
+
+// decay takes the blocks out of the window that are too old for it now.
+func (w window) decay() {
+	first := w.height - min(w.height, types.Height(w.params.FairnessWindowBlocks))
 	var gone [][]byte
 	var fires []actorFires
-	b.KV.Scan(keyWindow(0), keyWindow(first), func(key, value []byte) bool {
+	w.kv.Scan(keyWindow(0), keyWindow(first), func(key, value []byte) bool {
 		gone, fires = append(gone, append([]byte(nil), key...)), appendFires(fires, value)
 		return true
 	})
 	for _, key := range gone {
-		b.KV.Set(key, nil)
+		w.kv.Set(key, nil)
 	}
-	b.count(summed(fires), func(total, n uint64) uint64 {
+	w.count(summed(fires), func(total, n uint64) uint64 {
 		if n > total {
 			panic("scheduler: an actor has fewer fires than the window counts")
 		}
@@ -107,14 +117,14 @@ func (b *Block) decayWindow() {
 	})
 }
 
-// keepFires counts the fires of the block for the blocks to come.
-func (b *Block) keepFires(fires []actorFires) {
+// keep counts the fires of the block for the blocks to come.
+func (w window) keep(fires []actorFires) {
 	if len(fires) == 0 {
 		return
 	}
 	fires = summed(fires)
-	b.KV.Set(keyWindow(b.Height), encodeFires(fires))
-	b.count(fires, func(total, n uint64) uint64 { return total + n })
+	w.kv.Set(keyWindow(w.height), encodeFires(fires))
+	w.count(fires, func(total, n uint64) uint64 { return total + n })
 }
 
 // summed sorts fires by actor and adds up those of the same.
@@ -132,21 +142,21 @@ func summed(fires []actorFires) []actorFires {
 }
 
 // count moves the actors' sums by their fires, and the spread of the sums.
-func (b *Block) count(fires []actorFires, move func(total, n uint64) uint64) {
+func (w window) count(fires []actorFires, move func(total, n uint64) uint64) {
 	var left, entered []uint64 // sums
 	for _, f := range fires {
-		before := recentFires(b.KV, f.Actor)
+		before := recentFires(w.kv, f.Actor)
 		after := move(before, f.Fires)
-		writeNumber(b.KV, keyRecent(f.Actor), after)
+		writeNumber(w.kv, keyRecent(f.Actor), after)
 		left, entered = append(left, before), append(entered, after)
 	}
-	b.spread(entered, func(actors, n uint64) uint64 { return actors + n })
-	b.spread(left, func(actors, n uint64) uint64 { return actors - n })
+	w.spread(entered, func(actors, n uint64) uint64 { return actors + n })
+	w.spread(left, func(actors, n uint64) uint64 { return actors - n })
 }
 
 // spread moves how many actors have each of the sums; an actor whose sum is 0 is
 // not in the window.
-func (b *Block) spread(sums []uint64, move func(actors, n uint64) uint64) {
+func (w window) spread(sums []uint64, move func(actors, n uint64) uint64) {
 	slices.Sort(sums)
 	for len(sums) > 0 {
 		sum, same := sums[0], 1
@@ -154,7 +164,7 @@ func (b *Block) spread(sums []uint64, move func(actors, n uint64) uint64) {
 			same++
 		}
 		if sum > 0 {
-			writeNumber(b.KV, keySpread(sum), move(readNumber(b.KV, keySpread(sum)), uint64(same)))
+			writeNumber(w.kv, keySpread(sum), move(readNumber(w.kv, keySpread(sum)), uint64(same)))
 		}
 		sums = sums[same:]
 	}
@@ -177,20 +187,20 @@ type weights struct {
 	known       map[types.Address]uint64 // numerators
 }
 
-// fairnessWeights are those of the block's start: of the window as it stands.
-func (b *Block) fairnessWeights() weights {
-	w := weights{kv: b.KV, least: b.Params.WeightMin, most: max(b.Params.WeightMin, b.Params.WeightMax),
+// weights are those of the block's start: of the window as it stands.
+func (w window) weights() weights {
+	all := weights{kv: w.kv, least: w.params.WeightMin, most: max(w.params.WeightMin, w.params.WeightMax),
 		known: make(map[types.Address]uint64)}
-	w.center, w.per = b.center()
-	return w
+	all.center, all.per = w.center()
+	return all
 }
 
 // center is the network's, as a fraction of at least 1: the lower median of the
 // sums of the actors with a fire in the window, or their mean.
-func (b *Block) center() (center, per uint64) {
+func (w window) center() (center, per uint64) {
 	var sums, counts []uint64
 	var actors, fires uint64
-	scan(b.KV, []byte("t/v/"), func(key, value []byte) bool {
+	scan(w.kv, []byte("t/v/"), func(key, value []byte) bool {
 		sum, n := binary.BigEndian.Uint64(key[keyPrefixBytes:]), uint64(0)
 		mustRead(value, &n)
 		sums, counts = append(sums, sum), append(counts, n)
@@ -200,7 +210,7 @@ func (b *Block) center() (center, per uint64) {
 	if actors == 0 {
 		return 1, 1
 	}
-	if b.Params.FairnessCenter == FairnessMean {
+	if w.params.FairnessCenter == FairnessMean {
 		return fires, actors
 	}
 	below := uint64(0)

@@ -17,7 +17,7 @@ const (
 // most the greatest amount (decision T14).
 //
 // Vectors: fixtures/vectors/cip1/7.3-hints.json.
-func (b *Block) resolveTier(t *types.Timer, tier string) error {
+func (b *InBlock) resolveTier(t *types.Timer, tier string) error {
 	if tier == "" {
 		return nil
 	}
@@ -29,7 +29,8 @@ func (b *Block) resolveTier(t *types.Timer, tier string) error {
 			tier, TierEconomy, TierStandard, TierFast, TierUrgent)
 	}
 	if t.MaxPriorityFeePerCycle != nil {
-		return refuse(CodePriorityTwice, "CIP-1 §7.3", "both max_priority_fee_per_cycle, %s, and priority_tier_hint, %s, are given: leave one out",
+		return refuse(CodePriorityTwice, "CIP-1 §7.3", "both max_priority_fee_per_cycle, %s, and priority_tier_hint, %s, are given: leave one "+
+			"out",
 			t.MaxPriorityFeePerCycle, tier)
 	}
 	tip, ok := previousP50(b.KV, b.Height).MulDiv(types.WeiOf(permille), types.WeiOf(1000))
@@ -44,12 +45,13 @@ func (b *Block) resolveTier(t *types.Timer, tier string) error {
 // base fee is refused, and a priority above what it leaves room for is clamped.
 // Without a max fee nothing is clamped (decision T27); under the other policies
 // fees are kept unchecked (decision T25).
-func (b *Block) boundFees(t *types.Timer) error {
+func (b *InBlock) boundFees(t *types.Timer) error {
 	if b.Params.Policy != EIP1559 || t.MaxFeePerCycle == nil {
 		return nil
 	}
 	if t.MaxFeePerCycle.Less(b.Fees.Lane) {
-		return refuse(CodeBelowBaseFee, "CIP-1 §6", "max_fee_per_cycle is %s wei, and the base fee of the timer lane %s", t.MaxFeePerCycle, b.Fees.Lane)
+		return refuse(CodeBelowBaseFee, "CIP-1 §6", "max_fee_per_cycle is %s wei, and the base fee of the timer lane %s", t.MaxFeePerCycle,
+			b.Fees.Lane)
 	}
 	room := t.MaxFeePerCycle.Sub(b.Fees.Lane)
 	if t.MaxPriorityFeePerCycle != nil && room.Less(*t.MaxPriorityFeePerCycle) {
@@ -71,7 +73,7 @@ func clamped(t *types.Timer, stated *types.Wei) []types.Event {
 // for each timer it has pending: some of them may end unfired.
 //
 // Spec: CIP-1 §13.1, "at least one max_cost reserve per pending timer".
-func (b *Block) reserve(t *types.Timer, pending uint64) []types.Event {
+func (b *InBlock) reserve(t *types.Timer, pending uint64) []types.Event {
 	if Free(b.Params) || t.FeePayer != t.Actor {
 		return nil
 	}

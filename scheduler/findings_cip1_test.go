@@ -53,7 +53,7 @@ func (c *crowd) fill(t *testing.T, actor types.Address, n, tip int) {
 }
 
 // step is block without reading the whole state.
-func (c *crowd) step(t *testing.T) Settled {
+func (c *crowd) step(t *testing.T) LaneResult {
 	t.Helper()
 	out, err := c.lane()
 	if err != nil {
@@ -142,7 +142,8 @@ func TestFindingAnIDCanBeGround(t *testing.T) {
 		x, y := TimerID(grinder, 2, a, 0), TimerID(grinder, 2, b, 0)
 		return slices.Compare(x[:], y[:])
 	})
-	ground := c.must(t, grinder, program.TimerRequest{Height: 2, Payload: best, GasLimit: ptr(types.Cycles(1000)), MaxFeePerCycle: wei(1 << 40), MaxPriorityFeePerCycle: wei(5)})
+	ground := c.must(t, grinder, program.TimerRequest{Height: 2, Payload: best, GasLimit: ptr(types.Cycles(1000)),
+		MaxFeePerCycle: wei(1 << 40), MaxPriorityFeePerCycle: wei(5)})
 	c.step(t)
 	c.step(t)
 	if c.orders[0].Timer.ID != ground.ID {
@@ -353,7 +354,7 @@ func TestFindingTheDefaultTipFeedsItself(t *testing.T) {
 func TestFindingAStatedTipThatNobodyPaysIsExaminedFirst(t *testing.T) {
 	c := newCrowd()
 	c.p.MaxExamined = 3
-	c.answer = func(*world, Question) Answer {
+	c.answer = func(*world, BidCall) Answer {
 		return Answer{Cycles: 100, Output: []byte("\xa1\x71max_fee_per_cycle\x00")}
 	}
 	c.fund(carol, types.WeiOf(1<<60))
@@ -377,7 +378,7 @@ func TestFindingTheOldestTimersOwnTheAgentsBudget(t *testing.T) {
 	w.fund(squatter, types.WeiOf(1<<60))
 	w.fund(victim, types.WeiOf(1<<60))
 	asked := map[types.Address]int{}
-	w.answer = func(_ *world, q Question) Answer {
+	w.answer = func(_ *world, q BidCall) Answer {
 		asked[q.Bidder]++
 		if q.Bidder == squatter {
 			return Answer{Cycles: q.Cycles, Output: []byte("\xa1\x71max_fee_per_cycle\x00")}
@@ -424,7 +425,7 @@ func TestFindingTheOldestTimersOwnTheAgentsBudget(t *testing.T) {
 func TestFindingAWaitingTimersAgentDrainsItsSponsor(t *testing.T) {
 	const call = 20_000 * 1000
 	w := lane1559()
-	w.answer = func(_ *world, q Question) Answer { // it would wait for ever
+	w.answer = func(_ *world, q BidCall) Answer { // it would wait for ever
 		return Answer{Cycles: q.Cycles, Output: []byte("\xa1\x71max_fee_per_cycle\x00")}
 	}
 	timer := w.must(t, alice, program.TimerRequest{Height: 2, GasLimit: ptr(types.Cycles(1000)), GBA: &alice})

@@ -18,10 +18,12 @@ import (
 func TestFindingAPriorityIsClampedForEver(t *testing.T) {
 	w := lane1559()
 	w.p.LaneTimerCycles = 1000
-	w.must(t, alice, program.TimerRequest{Height: 3, MaxFeePerCycle: wei(1100), MaxPriorityFeePerCycle: wei(800), GasLimit: ptr(types.Cycles(1000))})
+	w.must(t, alice, program.TimerRequest{Height: 3, MaxFeePerCycle: wei(1100), MaxPriorityFeePerCycle: wei(800),
+		GasLimit: ptr(types.Cycles(1000))})
 	w.fees.Lane = types.WeiOf(7)
 	w.block()
-	w.must(t, bob, program.TimerRequest{Height: 3, MaxFeePerCycle: wei(1100), MaxPriorityFeePerCycle: wei(101), GasLimit: ptr(types.Cycles(1000))})
+	w.must(t, bob, program.TimerRequest{Height: 3, MaxFeePerCycle: wei(1100), MaxPriorityFeePerCycle: wei(101),
+		GasLimit: ptr(types.Cycles(1000))})
 	w.block()
 	w.block()
 	if len(w.orders) != 1 || w.orders[0].Timer.Actor != bob || w.orders[0].Price.TipCycle != types.WeiOf(101) {
@@ -111,7 +113,7 @@ func TestFindingAPeakOfOneBlockEndsATimerForGood(t *testing.T) {
 func TestFindingAnAgentIsNotToldWhatThePayerHolds(t *testing.T) {
 	for tip, want := range map[uint64]types.TimerStatus{0: types.TimerFired, 1: types.TimerInsufficientFunds} {
 		w := lane1559()
-		w.answer = func(_ *world, q Question) Answer {
+		w.answer = func(_ *world, q BidCall) Answer {
 			var told GBAContext
 			if err := codec.Unmarshal(q.Context, 1000, &told); err != nil {
 				t.Fatal(err)
@@ -120,7 +122,8 @@ func TestFindingAnAgentIsNotToldWhatThePayerHolds(t *testing.T) {
 			most := offer.Add(told.BaseFeeLaneTimer)
 			return Answer{Output: codec.Marshal(&TxFeeParams{MaxFeePerCycle: &most, MaxPriorityFeePerCycle: &offer})}
 		}
-		timer, _, err := w.blockNow().Schedule(alice, signedBy(bob, types.WeiOf(1<<58)), program.TimerRequest{Height: 2, GBA: &carol, FeePayer: &bob})
+		timer, _, err := w.blockNow().Schedule(alice, signedBy(bob, types.WeiOf(1<<58)),
+			program.TimerRequest{Height: 2, GBA: &carol, FeePayer: &bob})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -105,7 +105,8 @@ func scheduleUnder(t *testing.T, policy string, now types.Height, r program.Time
 // FuzzReadAnswer: whatever a bidder answers, its bids are those of a map of the
 // spec's names to unsigned integers below 2^256, or there are none.
 func FuzzReadAnswer(f *testing.F) {
-	for _, seed := range []TxFeeParams{{}, {MaxFeePerCycle: ptr(types.MaxWei)}, {MaxPriorityFeePerCycle: ptr(types.WeiOf(1 << 40)), MaxFeePerCell: &types.Wei{}}} {
+	for _, seed := range []TxFeeParams{{}, {MaxFeePerCycle: ptr(types.MaxWei)},
+		{MaxPriorityFeePerCycle: ptr(types.WeiOf(1 << 40)), MaxFeePerCell: &types.Wei{}}} {
 		f.Add(codec.Marshal(&seed))
 	}
 	f.Add([]byte{0xf6})

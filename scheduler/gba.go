@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/cowboyinc/devnet/internal/base/codec"
 	"github.com/cowboyinc/devnet/internal/base/feemarket"
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
@@ -16,18 +17,30 @@ import (
 // Spec: CIP-1 first revision §§3, 4, decisions T3, T14, T15, T23.
 type gba struct{ fifo }
 
-func (gba) price(b *Block, t *types.Timer) feemarket.Price {
+func (gba) price(b *InBlock, t *types.Timer) feemarket.Price {
 	price, _ := b.revisionPrice(bid{t.MaxFeePerCycle, t.MaxPriorityFeePerCycle})
 	return price
 }
 
+func (gba) insolventEnds() bool { return false }
+
+func (gba) open(r *laneRun) policyRun { return &gbaRun{lane: r} }
+
+// gbaRun is gba in one block.
+type gbaRun struct {
+	lane   *laneRun
+	parts  map[types.Address]types.Cycles // what each actor's slice of the budget has left
+	queued []int                          // places of due: those that had or could have had a turn
+}
+
 // quote asks the agents, and gives each timer the weight that its actor has in
 // this epoch. The owner pays for the call too.
-func (gba) quote(r *laneRun) error {
+func (g *gbaRun) quote() error {
+	r := g.lane
 	for at := range r.due {
 		r.due[at].payer = r.due[at].Actor
 	}
-	answers, err := r.askBidders(revisionAgents)
+	answers, err := r.askBidders(revisionBids)
 	if err != nil {
 		return err
 	}
@@ -39,13 +52,121 @@ func (gba) quote(r *laneRun) error {
 		}
 		weight, known := weights[d.Actor]
 		if !known {
-			weight = r.standing(d.Actor).Weight
+			weight = actorWeightOf(r.InBlock, d.Actor).Weight
 			weights[d.Actor] = weight
 		}
 		d.weight = types.Weight{Num: weight, Den: gbaOne}
-		d.price, d.pricedOut = r.revisionPrice(d.stated().or(answers.of(at)))
+		price, low := r.revisionPrice(d.stated().or(answers.of(at)))
+		if d.price = price; low {
+			d.pricedOut = ReasonBelowCycleFee
+		}
 	}
 	return nil
+}
+
+// fill gives the timers their turns twice in their order: first each whose limit
+// fits into what its actor's slice has left, then the others by what the budget
+// has left. A lack of cells or of money is final for the block.
+func (g *gbaRun) fill(ready []int) plan {
+	order := g.byTip(ready)
+	g.queued, g.parts = ready, g.slices(order)
+	return plan{turns: func(yield func(turn) bool) {
+		var rest []int
+		for _, at := range order {
+			switch within, more := g.withinSlice(at, yield); {
+			case !more:
+				return
+			case !within:
+				rest = append(rest, at)
+			}
+		}
+		inOrder(rest)(yield)
+	}}
+}
+
+// withinSlice gives a timer its turn if its limit fits into what its actor's
+// slice has left, which loses what the fire used. more is that the block goes on.
+func (g *gbaRun) withinSlice(at int, yield func(turn) bool) (within, more bool) {
+	d := &g.lane.due[at]
+	cycles, _ := g.lane.policy.limits(g.lane.Params, d.GasLimit)
+	left := g.parts[d.Actor]
+	if cycles > left {
+		return false, true
+	}
+	before := g.lane.out.Cycles
+	more = yield(turn{at: at})
+	g.parts[d.Actor] = left - (g.lane.out.Cycles - before)
+	return true, more
+}
+
+// byTip orders places of due by effective tip, then weight, the highest first,
+// then sequence (revision §3 steps 3d and 5d, decision T23).
+func (g *gbaRun) byTip(places []int) []int {
+	order := slices.Clone(places)
+	slices.SortFunc(order, func(x, y int) int {
+		a, b := &g.lane.due[x], &g.lane.due[y]
+		return cmp.Or(b.price.TipCycle.Cmp(a.price.TipCycle), cmp.Compare(b.weight.Num, a.weight.Num), cmp.Compare(a.Seq, b.Seq))
+	})
+	return order
+}
+
+// slices apportions the budget among the actors of places of due by weight, each
+// part rounded down (revision §3 step 5d, decision T23).
+func (g *gbaRun) slices(places []int) map[types.Address]types.Cycles {
+	parts := make(map[types.Address]types.Cycles)
+	var sum uint64
+	for _, at := range places {
+		d := &g.lane.due[at]
+		if _, counted := parts[d.Actor]; !counted {
+			parts[d.Actor] = 0
+			sum += d.weight.Num
+		}
+	}
+	for _, at := range places {
+		d := &g.lane.due[at]
+		high, low := bits.Mul64(uint64(g.lane.Params.LaneTimerCycles), d.weight.Num)
+		part, _ := bits.Div64(high, low, sum)
+		parts[d.Actor] = types.Cycles(part)
+	}
+	return parts
+}
+
+// close counts the turns of the block, for the timers that were queued.
+func (g *gbaRun) close() {
+	r := g.lane
+	var actors []types.Address // in the order in which they appear
+	weights := make(map[types.Address]*actorWeight)
+	fires := make(map[types.Address]uint64)
+	epoch := gbaEpoch(r.InBlock)
+	highest := highestTip(r.KV, epoch)
+	before := highest
+	for _, at := range g.queued {
+		d := &r.due[at]
+		w := weights[d.Actor]
+		if w == nil {
+			current := actorWeightOf(r.InBlock, d.Actor)
+			w = &current
+			w.Budget = w.Budget.Add(r.Params.LaneTimerCycles)
+			actors, weights[d.Actor] = append(actors, d.Actor), w
+		}
+		w.turn(d, uint64(r.Height-d.Height))
+		if d.fired {
+			fires[d.Actor]++
+		}
+		if highest.Less(d.price.TipCycle) {
+			highest = d.price.TipCycle
+		}
+	}
+	for _, actor := range actors {
+		w := weights[actor]
+		if w.Deferred++; fires[actor] > 0 {
+			w.Deferred = 0
+		}
+		r.KV.Set(keyActorWeight(actor), codec.Marshal(w))
+	}
+	if highest != before {
+		r.KV.Set(keyHighestTip(epoch), codec.Marshal(highest))
+	}
 }
 
 // revisionPrice is what a fire costs in this block by a bid, the default one
@@ -59,7 +180,7 @@ func (gba) quote(r *laneRun) error {
 // max fee below the cycle base fee; the price is then without tip.
 //
 // Decisions T14, T23. Vectors: fixtures/vectors/cip1/first-revision.json.
-func (b *Block) revisionPrice(said bid) (price feemarket.Price, pricedOut bool) {
+func (b *InBlock) revisionPrice(said bid) (price feemarket.Price, pricedOut bool) {
 	price = b.plainPrice()
 	if Free(b.Params) {
 		return price, false
@@ -72,73 +193,6 @@ func (b *Block) revisionPrice(said bid) (price feemarket.Price, pricedOut bool) 
 	tip, ok := feemarket.Tip(*whole.maxFee, *whole.priority, b.Fees.Cycle)
 	price.TipCycle = tip
 	return price, !ok
-}
-
-// fill gives the timers their turns twice in their order: first each whose limit
-// fits into what its actor's slice has left, then the others by what the budget
-// has left. A lack of cells or of money is final for the block.
-func (gba) fill(r *laneRun, ready []int) error {
-	for at := range r.due {
-		if d := &r.due[at]; d.waiting == ReasonPricedOut {
-			d.waiting = ReasonBelowCycleFee
-		}
-	}
-	order := r.byTip(ready)
-	parts := r.slices(order)
-	var rest []int
-	for _, at := range order {
-		d := &r.due[at]
-		cycles, _ := r.policy.limits(r.Params, d.GasLimit)
-		left := parts[d.Actor]
-		if cycles > left {
-			rest = append(rest, at)
-			continue
-		}
-		before := r.out.Cycles
-		if err := r.greedy([]int{at}); err != nil {
-			return err
-		}
-		parts[d.Actor] = left - (r.out.Cycles - before)
-	}
-	if err := r.greedy(rest); err != nil {
-		return err
-	}
-	r.keepStandings(ready)
-	return nil
-}
-
-func (gba) insolventEnds() bool { return false }
-
-// byTip orders places of due by effective tip, then weight, the highest first,
-// then sequence (revision §3 steps 3d and 5d, decision T23).
-func (r *laneRun) byTip(places []int) []int {
-	order := slices.Clone(places)
-	slices.SortFunc(order, func(x, y int) int {
-		a, b := &r.due[x], &r.due[y]
-		return cmp.Or(b.price.TipCycle.Cmp(a.price.TipCycle), cmp.Compare(b.weight.Num, a.weight.Num), cmp.Compare(a.Seq, b.Seq))
-	})
-	return order
-}
-
-// slices apportions the budget among the actors of places of due by weight, each
-// part rounded down (revision §3 step 5d, decision T23).
-func (r *laneRun) slices(places []int) map[types.Address]types.Cycles {
-	parts := make(map[types.Address]types.Cycles)
-	var sum uint64
-	for _, at := range places {
-		d := &r.due[at]
-		if _, counted := parts[d.Actor]; !counted {
-			parts[d.Actor] = 0
-			sum += d.weight.Num
-		}
-	}
-	for _, at := range places {
-		d := &r.due[at]
-		high, low := bits.Mul64(uint64(r.Params.LaneTimerCycles), d.weight.Num)
-		part, _ := bits.Div64(high, low, sum)
-		parts[d.Actor] = types.Cycles(part)
-	}
-	return parts
 }
 
 // RevisionContext is what an agent is told under the first revision: a CBOR map
@@ -160,14 +214,14 @@ type RevisionFees struct {
 	TipPerCycle *types.Wei `cbor:"tip_per_cycle,omitempty"`
 }
 
-// revisionAgents is how the first revision speaks with agents.
-var revisionAgents = agency{
-	context: func(r *laneRun, q question) any {
+// revisionBids is how the first revision speaks with agents.
+var revisionBids = bidCodec{
+	context: func(r *laneRun, q bidKey) any {
 		return &RevisionContext{TriggerBlockHeight: q.trigger, CurrentBlockHeight: r.Height,
 			BaseFeeCycle: r.Fees.Cycle, BaseFeeCell: r.Fees.Cell,
-			LastBlockCycles: r.lane.LastCycles, OwnerBalance: r.Books.Balance(q.actor)}
+			LastBlockCycles: r.host.LastCycles, OwnerBalance: r.Books.Balance(q.actor)}
 	},
-	floor: func(b *Block) types.Wei { return b.Fees.Cycle },
+	floor: func(b *InBlock) types.Wei { return b.Fees.Cycle },
 	read: func(output []byte) (bid, bool) {
 		var fees RevisionFees
 		if !readMap(output, &fees) || fees.TipPerCycle != nil && fees.MaxPriorityFeePerCycle != nil {

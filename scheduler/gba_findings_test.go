@@ -15,20 +15,20 @@ import (
 // to 750 and shares a block with a stranger four to three.
 func TestFindingTakingPartOnlyCostsWeight(t *testing.T) {
 	p := newWorld().p
-	perfect := standing{Turns: 1, Fires: 1, Tips: types.WeiOf(1), Late: p.GBAFloorAfter, Budget: 1}
+	perfect := actorWeight{Turns: 1, Fires: 1, Tips: types.WeiOf(1), Late: p.GBAFloorAfter, Budget: 1}
 	if score := perfect.score(&p, types.WeiOf(1)); score != 1000 {
 		t.Fatalf("the best score is %d", score)
 	}
 
 	w := revision()
-	w.p.TimerEpoch = 10
+	w.p.CalendarEpochBlocks = 10
 	w.handle = func(_ *world, o Fire) Fired { return Fired{Result: types.StatusOK, Cycles: 1000} }
 	for range 300 {
 		w.must(t, alice, program.TimerRequest{Height: w.now() + 1, GasLimit: ptr(types.Cycles(1000)),
 			MaxFeePerCycle: ptr(types.WeiOf(5000)), MaxPriorityFeePerCycle: ptr(types.WeiOf(3))})
 		w.block()
 	}
-	if got := w.blockNow().standing(alice).Weight; got != 750 {
+	if got := actorWeightOf(w.blockNow(), alice).Weight; got != 750 {
 		t.Fatalf("alice's weight is %d", got)
 	}
 	w.must(t, alice, program.TimerRequest{Height: w.now() + 1})

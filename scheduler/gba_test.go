@@ -38,7 +38,7 @@ func TestRevisionSection42TheContextHasItsSixFields(t *testing.T) {
 	w.fund(alice, types.WeiOf(777_000_000_000))
 	w.last = 4321
 	var context []byte
-	w.answer = func(_ *world, q Question) Answer {
+	w.answer = func(_ *world, q BidCall) Answer {
 		context = q.Context
 		return Answer{Output: codec.Marshal(map[string]uint64{})}
 	}
@@ -80,7 +80,7 @@ func TestRevisionAnswersMayUseEitherNameOfTheTip(t *testing.T) {
 		{nil, 0, true},
 	} {
 		w := revision()
-		w.answer = func(*world, Question) Answer { return Answer{Output: codec.Marshal(c.answer), Cycles: 3} }
+		w.answer = func(*world, BidCall) Answer { return Answer{Output: codec.Marshal(c.answer), Cycles: 3} }
 		w.must(t, alice, program.TimerRequest{Height: 2, GBA: &bob, GasLimit: ptr(types.Cycles(1000))})
 		w.block()
 		out := w.block()
@@ -129,19 +129,19 @@ func TestRevisionStep5TenDeferralsInARowLiftTheWeightToTheFloor(t *testing.T) {
 		want   uint64
 	}{{9, 790}, {10, 1000}, {11, 1000}} { // 790: a fifth of a score of 350 for 900
 		w := revision()
-		w.p.TimerEpoch, w.p.GBAWeightStart = 100, 900
+		w.p.CalendarEpochBlocks, w.p.GBAWeightStart = 100, 900
 		w.p.LaneTimerCycles = 999 // no timer fits
 		w.must(t, alice, program.TimerRequest{Height: 2, GasLimit: ptr(types.Cycles(1000))})
 		for range c.blocks + 1 {
 			w.block()
 		}
-		if got := w.at(100).standing(alice).Weight; got != c.want {
+		if got := actorWeightOf(w.at(100), alice).Weight; got != c.want {
 			t.Errorf("after %d blocks the weight is %d", c.blocks, got)
 		}
 		// A fire ends the row.
 		w.p.LaneTimerCycles = 1000
 		w.block()
-		if s := w.at(w.head).standing(alice); s.Deferred != 0 || s.Fires != 1 {
+		if s := actorWeightOf(w.at(w.head), alice); s.Deferred != 0 || s.Fires != 1 {
 			t.Errorf("after a fire: %+v", s)
 		}
 	}
@@ -151,7 +151,7 @@ func TestRevisionStep5TenDeferralsInARowLiftTheWeightToTheFloor(t *testing.T) {
 // out when they come back.
 func TestRevisionARolloverTouchesNobody(t *testing.T) {
 	w := revision()
-	w.p.TimerEpoch = 5
+	w.p.CalendarEpochBlocks = 5
 	for i := range 50 {
 		actor := addressOf(fmt.Sprint("actor", i))
 		w.fund(actor, types.WeiOf(1<<60))
@@ -172,7 +172,7 @@ func TestRevisionARolloverTouchesNobody(t *testing.T) {
 		w.block()
 	}
 	if len(before) != 50 || !slices.Equal(kept(), before) {
-		t.Fatalf("%d standings, and then %d", len(before), len(kept()))
+		t.Fatalf("%d weights, and then %d", len(before), len(kept()))
 	}
 }
 
@@ -247,7 +247,8 @@ type twinDue struct {
 func (tw *revisionTwin) block(now types.Height, budget types.Cycles, due []twinDue) (fired []types.TimerID) {
 	order := slices.Clone(due)
 	slices.SortFunc(order, func(a, b twinDue) int {
-		return cmp.Or(cmp.Compare(b.tip, a.tip), cmp.Compare(tw.weight(b.timer.Actor), tw.weight(a.timer.Actor)), cmp.Compare(a.timer.Seq, b.timer.Seq))
+		return cmp.Or(cmp.Compare(b.tip, a.tip), cmp.Compare(tw.weight(b.timer.Actor), tw.weight(a.timer.Actor)),
+			cmp.Compare(a.timer.Seq, b.timer.Seq))
 	})
 	share, sum := map[types.Address]*big.Rat{}, new(big.Rat)
 	for _, d := range order {
@@ -280,7 +281,8 @@ func (tw *revisionTwin) block(now types.Height, budget types.Cycles, due []twinD
 	}
 	any := map[types.Address]bool{}
 	for _, d := range order {
-		a, turn := d.timer.Actor, twinTurn{tip: new(big.Int).SetUint64(d.tip), cycles: new(big.Int), fired: did[d.timer.ID], late: int64(now - d.timer.Height)}
+		a, turn := d.timer.Actor, twinTurn{tip: new(big.Int).SetUint64(d.tip), cycles: new(big.Int), fired: did[d.timer.ID],
+			late: int64(now - d.timer.Height)}
 		if turn.fired {
 			turn.cycles.SetUint64(uint64(d.uses))
 			any[a] = true
@@ -304,7 +306,8 @@ func (tw *revisionTwin) block(now types.Height, budget types.Cycles, due []twinD
 func TestRevisionChainsAreTheTwins(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := revision()
-		w.p.TimerEpoch, w.p.LaneTimerCycles = rapid.Uint64Range(1, 8).Draw(t, "epoch"), types.Cycles(rapid.Uint64Range(1000, 9000).Draw(t, "budget"))
+		w.p.CalendarEpochBlocks, w.p.LaneTimerCycles = rapid.Uint64Range(1, 8).Draw(t, "epoch"),
+			types.Cycles(rapid.Uint64Range(1000, 9000).Draw(t, "budget"))
 		tw := &revisionTwin{weights: map[types.Address]uint64{}, row: map[types.Address]uint64{}}
 		tw.highest, tw.turns, tw.blocks = new(big.Int), map[types.Address][]twinTurn{}, map[types.Address]int64{}
 		var pending []twinDue
@@ -332,7 +335,7 @@ func TestRevisionChainsAreTheTwins(t *testing.T) {
 				w.head += types.Height(rapid.Uint64Range(1, 100).Draw(t, "heights"))
 			}
 			now := w.now()
-			for tw.epoch < uint64(now)/w.p.TimerEpoch {
+			for tw.epoch < uint64(now)/w.p.CalendarEpochBlocks {
 				tw.rollover(int64(w.p.LaneTimerCycles))
 			}
 			var due []twinDue
@@ -351,7 +354,7 @@ func TestRevisionChainsAreTheTwins(t *testing.T) {
 				t.Fatalf("block %d fires %v, want %v", now, got, want)
 			}
 			for _, a := range actors {
-				if got := w.at(now).standing(a).Weight; got != tw.weight(a) {
+				if got := actorWeightOf(w.at(now), a).Weight; got != tw.weight(a) {
 					t.Fatalf("block %d: weight %d, want %d", now, got, tw.weight(a))
 				}
 			}
@@ -366,11 +369,12 @@ func FuzzRevisionAnswers(f *testing.F) {
 	f.Add([]byte{0xf6})
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, output []byte) {
-		said, ok := revisionAgents.read(output)
+		said, ok := revisionBids.read(output)
 		if !ok && said != (bid{}) {
 			t.Fatalf("nonsense says %+v", said)
 		}
-		if again, okAgain := revisionAgents.read(output); okAgain != ok || !same(again.maxFee, said.maxFee) || !same(again.priority, said.priority) {
+		if again, okAgain := revisionBids.read(output); okAgain != ok || !same(again.maxFee, said.maxFee) ||
+			!same(again.priority, said.priority) {
 			t.Fatal("it says something else when read again")
 		}
 	})
@@ -390,22 +394,22 @@ func BenchmarkRevision(b *testing.B) {
 				b.Fatal(err)
 			}
 		}
-		r := &laneRun{Block: w.at(2), policy: gba{}, lane: Lane{CellsLeft: w.cells, Fire: w.fire, Ask: w.ask}}
+		r := &laneRun{InBlock: w.at(2), policy: gba{}, host: LaneHost{CellsLeft: w.cells, Fire: w.fire, Ask: w.ask}}
 		r.take()
 		due := slices.Clone(r.due)
 		b.Run(fmt.Sprintf("%d actors", actors), func(b *testing.B) {
 			for b.Loop() {
 				copy(r.due, due)
-				r.out = Settled{}
-				if err := r.policy.quote(r); err != nil {
+				r.out = LaneResult{}
+				run := &gbaRun{lane: r}
+				if err := run.quote(); err != nil {
 					b.Fatal(err)
 				}
 				ready, _ := r.classify()
-				parts := r.slices(r.byTip(ready))
-				if len(parts) != actors {
-					b.Fatal(len(parts))
+				if run.fill(ready); len(run.parts) != actors {
+					b.Fatal(len(run.parts))
 				}
-				r.keepStandings(ready)
+				run.close()
 			}
 		})
 	}

@@ -29,7 +29,7 @@ func TestVectorsOfScores(t *testing.T) {
 			beyond++ // what an actor's tips add up to stays at the greatest amount
 			continue
 		}
-		s := standing{Turns: c.Turns, Fires: c.Fired, Tips: tips, Late: c.Late, Cycles: c.Cycles, Budget: c.Budget * c.Blocks}
+		s := actorWeight{Turns: c.Turns, Fires: c.Fired, Tips: tips, Late: c.Late, Cycles: c.Cycles, Budget: c.Budget * c.Blocks}
 		if got := s.score(&p, c.HighestTip); got != c.Score {
 			t.Errorf("%s: %+v scores %d", c.Name, c, got)
 		}
@@ -127,7 +127,7 @@ func TestVectorsOfTheFirstRevision(t *testing.T) {
 				w.fund(here(b.Address), b.Before)
 			}
 			for _, v := range c.Weights {
-				w.kv.Set(keyStanding(v.Actor), codec.Marshal(&standing{Weight: v.Weight}))
+				w.kv.Set(keyActorWeight(v.Actor), codec.Marshal(&actorWeight{Weight: v.Weight}))
 			}
 			byID := make(map[types.TimerID]*revisionTimer)
 			for i := range c.Timers {
@@ -161,8 +161,10 @@ func TestVectorsOfTheFirstRevision(t *testing.T) {
 			}
 			for i, f := range c.Fires {
 				o, change := w.orders[i], ended[f.Seq]
-				if o.Timer.Seq != f.Seq || o.Price.TipCycle != f.Tip || o.MaxCost != f.MaxCost || change.FeePaid != f.FeePaid || change.TipPaid != f.TipPaid {
-					t.Errorf("fire %d: %d at %s, %s at most, %s paid, %s of it tip; want %+v", i, o.Timer.Seq, o.Price.TipCycle, o.MaxCost, change.FeePaid, change.TipPaid, f)
+				if o.Timer.Seq != f.Seq || o.Price.TipCycle != f.Tip || o.MaxCost != f.MaxCost || change.FeePaid != f.FeePaid ||
+					change.TipPaid != f.TipPaid {
+					t.Errorf("fire %d: %d at %s, %s at most, %s paid, %s of it tip; want %+v", i, o.Timer.Seq, o.Price.TipCycle, o.MaxCost, change.FeePaid,
+						change.TipPaid, f)
 				}
 			}
 			for _, v := range c.Outcomes {
@@ -197,15 +199,16 @@ func (w *world) insertRevision(v *revisionTimer) {
 
 // revisionOrder is the order and the slices of the block being made.
 func (w *world) revisionOrder() (order []types.Seq, parts map[types.Address]types.Cycles) {
-	r := &laneRun{Block: w.blockNow(), lane: Lane{Ask: w.ask}, policy: gba{}}
+	r := &laneRun{InBlock: w.blockNow(), host: LaneHost{Ask: w.ask}, policy: gba{}}
 	r.take()
-	if err := r.policy.quote(r); err != nil {
+	run := &gbaRun{lane: r}
+	if err := run.quote(); err != nil {
 		panic(err)
 	}
 	ready, _ := r.classify()
-	places := r.byTip(ready)
+	places := run.byTip(ready)
 	for _, at := range places {
 		order = append(order, r.due[at].Seq)
 	}
-	return order, r.slices(places)
+	return order, run.slices(places)
 }

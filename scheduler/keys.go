@@ -46,10 +46,10 @@ func holdsAny(kv KV, prefix string) (found bool) {
 // what examining a timer does not read.
 type record struct {
 	_           struct{}     `cbor:",toarray"`
-	At          types.Height // of the entry's Place
+	At          types.Height // the height of the entry's Place
 	Rank        uint64
 	Seq         types.Seq
-	Height      types.Height // as it was scheduled
+	Height      types.Height // the height it was scheduled for
 	Handler     string
 	ScheduledAt types.Height
 	Watch       *types.Watch
@@ -61,7 +61,7 @@ func (r *record) place() Place { return Place{Height: r.At, Rank: r.Rank, Seq: r
 type tally struct {
 	_       struct{} `cbor:",toarray"`
 	Pending uint64
-	Nonce   uint64 // of the next timer; the first is 0 (decision T27)
+	Nonce   uint64 // the nonce of the next timer; the first is 0 (decision T27)
 }
 
 // maxStoredBytes bounds what is decoded from state; a record with the longest

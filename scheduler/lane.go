@@ -2,7 +2,6 @@ package scheduler
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"github.com/cowboyinc/devnet/internal/base/feemarket"
@@ -11,17 +10,17 @@ import (
 	"github.com/cowboyinc/devnet/scheduler/calendar"
 )
 
-// Lane is what the state transition lends RunLane beside the block: room, and
+// LaneHost is what the state transition lends RunLane beside the block: room, and
 // the programs.
-type Lane struct {
-	CellsLeft  types.Cells  // of the block's limit, when the lane begins
-	LastCycles types.Cycles // that the block before used
+type LaneHost struct {
+	CellsLeft  types.Cells  // what is left of the block's limit when the lane begins
+	LastCycles types.Cycles // what the block before used
 	Proposer   types.Address
 	Validators *types.ValidatorSet // whose hosts may fail (decision C18)
 	// Ask calls get_gas_bid of a bidder, read-only, and charges what it used; or
 	// it passes the question over. Its error is the environment's, and ends the
 	// block without a result.
-	Ask func(Question) (Answer, error)
+	Ask func(BidCall) (Answer, error)
 	// Fire takes the timer out of state by order.Take, charges the payer
 	// order.MaxCost, runs the handler, refunds what was not used, whatever the
 	// handler's end (decision T2), and pays order.Payment from the escrow to the
@@ -30,12 +29,12 @@ type Lane struct {
 	Fire func(order Fire) (Fired, error)
 }
 
-// Question is a read-only call of get_gas_bid.
-type Question struct {
+// BidCall is a read-only call of get_gas_bid.
+type BidCall struct {
 	Bidder  types.Address
 	Payer   types.Address // charged for what is used, at the cycle base fee; it holds Cycles of them
 	Actor   types.Address // whose timers it prices
-	Trigger types.Height  // of these timers
+	Trigger types.Height  // the height of these timers
 	Context []byte        // the payload (CIP-1 §7.2)
 	Cycles  types.Cycles  // limit
 	Failed  bool          // enough hosts failed over it: nobody is asked, and all of Cycles is charged
@@ -45,7 +44,7 @@ type Question struct {
 type Answer struct {
 	Output []byte
 	Fault  string       // why there is no output, or ""
-	Cycles types.Cycles // used, at most Question.Cycles
+	Cycles types.Cycles // used, at most BidCall.Cycles
 	Passed string       // why it was passed over, uncharged, or ""
 }
 
@@ -56,7 +55,7 @@ type Fire struct {
 	Cells   types.Cells
 	Price   feemarket.Price // all zero where fires are free
 	MaxCost types.Wei       // Price of Cycles and Cells
-	Payment types.Wei       // of an auction, beside the price
+	Payment types.Wei       // what an auction's winner pays beside the price
 	// Take takes the timer out of state and of its actor's count, which comes
 	// before its handler (decision T18).
 	Take func()
@@ -71,13 +70,13 @@ type Fired struct {
 	Cycles  types.Cycles        // used, at most Fire.Cycles
 	Cells   types.Cells         // used, at most Fire.Cells
 	FeePaid types.Wei           // all of it, tip and payment included
-	TipPaid types.Wei           // to the proposer
+	TipPaid types.Wei           // what of it the proposer got
 	Changes []types.TimerChange // what the handler did to timers, where it kept its effects
 	Passed  string              // why it was passed over, uncharged and still in state, or ""
 }
 
-// Settled is what the lane did in a block.
-type Settled struct {
+// LaneResult is what the lane did in a block.
+type LaneResult struct {
 	// Changes has the ends of the cleanup lane, then in the order of turns the
 	// fires, each followed by what its handler did, and those who could not pay
 	// at their turn, then the deferrals by trigger height and sequence.
@@ -87,10 +86,10 @@ type Settled struct {
 	// beyond MaxExamined are deferred unreported; DueNow counts them.
 	Changes   []types.TimerChange
 	Events    []types.Event
-	Cycles    types.Cycles // of fires: the lane's utilisation (decision T11)
-	Cells     types.Cells  // of fires
-	GCCycles  types.Cycles // of the cleanup lane
-	AskCycles types.Cycles // of bidders
+	Cycles    types.Cycles // what fires used: the lane's utilisation (decision T11)
+	Cells     types.Cells  // what fires used
+	GCCycles  types.Cycles // what the cleanup lane used
+	AskCycles types.Cycles // what bidders used
 	Examined  int
 	Deferred  int // how many of Changes are deferrals
 }
@@ -101,36 +100,36 @@ type Settled struct {
 // they fit, settling each before the next. What does not end stays due.
 //
 // Spec: CIP-5 §5, CIP-1 §3 steps 4-10; decisions T6, T9, T11, T13, T16, T19, T27.
-func (b *Block) RunLane(lane Lane) (Settled, error) {
+func (b *InBlock) RunLane(lane LaneHost) (LaneResult, error) {
 	policy, err := policyOf(b.Params)
 	if err != nil {
-		return Settled{}, err
+		return LaneResult{}, err
 	}
-	r := &laneRun{Block: b, lane: lane, policy: policy}
-	policy.open(r)
+	r := &laneRun{InBlock: b, host: lane, policy: policy}
+	run := policy.open(r)
 	r.take()
-	if err := policy.quote(r); err != nil {
-		return Settled{}, err
+	if err := run.quote(); err != nil {
+		return LaneResult{}, err
 	}
 	ready, ending := r.classify()
 	r.collect(ending)
-	if err := policy.fill(r, ready); err != nil {
-		return Settled{}, err
+	if err := r.greedy(run.fill(ready)); err != nil {
+		return LaneResult{}, err
 	}
-	policy.close(r)
+	run.close()
 	r.deferRest()
 	return r.out, nil
 }
 
 // laneRun is RunLane under way. Timers are spoken of by their places in due.
 type laneRun struct {
-	*Block
-	lane   Lane
+	*InBlock
+	host   LaneHost
 	policy policy
 	due    []dueTimer
 	ran    bool // whether any handler ran, and may have cancelled what waits
 	over   bool // the proposer's time: nothing more is begun (decision C18)
-	out    Settled
+	out    LaneResult
 }
 
 // dueTimer is a timer that the block examines.
@@ -139,9 +138,8 @@ type dueTimer struct {
 	quote
 	payer   types.Address // charged for the fire and for its bidder's call
 	waiting string        // why it was passed over so far, or ""
-	payment types.Wei     // of an auction's winner
 	fired   bool
-	used    types.Cycles // by its fire
+	used    types.Cycles // what its fire used
 }
 
 // offered is what its change is reported with: an auction's bid, else the tip.
@@ -204,79 +202,6 @@ func (r *laneRun) burials() uint64 {
 	return uint64(r.Params.GCCyclesPerBlock / r.Params.GCCyclesPerTimer)
 }
 
-// turn fires a timer that fits, unless an earlier fire of the block cancelled it
-// or emptied its payer (decisions T9, T13).
-func (r *laneRun) turn(at int) error {
-	d := &r.due[at]
-	if !r.pending(d) {
-		return nil
-	}
-	d.waiting = ""
-	v, ends := r.judge(d)
-	if ends {
-		r.end(at, &v)
-	}
-	if ends || d.waiting != "" {
-		return nil
-	}
-	order := Fire{Timer: load(r.KV, &d.Entry, uint64(r.Height-d.Height)), Price: d.price, MaxCost: v.required, Payment: d.payment}
-	order.Cycles, order.Cells = r.policy.limits(r.Params, d.GasLimit)
-	order.Timer.FeePayer, order.Timer.Payload = d.payer, readPayload(r.KV, d.ID)
-	order.Take = func() {
-		r.draw(&d.Entry, d.payer, order.MaxCost)
-		r.remove(&d.Entry)
-	}
-	fired, err := r.lane.Fire(order)
-	if err == nil && fired.Passed == ReasonHostFailed && r.blame(d.ID) {
-		order.Failed = true
-		fired, err = r.lane.Fire(order)
-	}
-	if err != nil {
-		return fmt.Errorf("timer %s of actor %s: %w", d.ID, d.Actor, err)
-	}
-	if fired.Passed != "" {
-		d.waiting, r.over = fired.Passed, fired.Passed == ReasonNotBegun
-		return nil
-	}
-	r.ran, d.fired = true, true
-	if fired.Cycles > order.Cycles || fired.Cells > order.Cells {
-		return fmt.Errorf("timer %s used %d cycles and %d cells of %d and %d: a bug of whoever ran it",
-			d.ID, fired.Cycles, fired.Cells, order.Cycles, order.Cells)
-	}
-	r.restore(&d.Entry, d.payer, order.MaxCost.Sub(fired.FeePaid.Sub(order.Payment)))
-	r.release(&d.Entry, d.Bid.Sub(d.payment))
-	r.settle(d, order.Timer, &fired)
-	return nil
-}
-
-func (r *laneRun) settle(d *dueTimer, t types.Timer, fired *Fired) {
-	t.Payload = nil
-	d.used = fired.Cycles
-	r.out.Cycles += fired.Cycles
-	r.out.Cells += fired.Cells
-	r.out.Changes = append(r.out.Changes, types.TimerChange{
-		Timer: t, Status: types.TimerFired, At: r.Height, Priority: d.offered(), Weight: lowestTerms(d.weight),
-		CyclesUsed: fired.Cycles, CellsUsed: fired.Cells, FeePaid: fired.FeePaid, TipPaid: fired.TipPaid, Result: fired.Result,
-	})
-	r.out.Changes = append(r.out.Changes, fired.Changes...)
-}
-
-// pending looks whether a due timer still is, and brings its entry up to date:
-// a handler of the block may have cancelled or extended it.
-func (r *laneRun) pending(d *dueTimer) bool {
-	if d.fired {
-		return false
-	}
-	if !r.ran {
-		return true
-	}
-	current, pending := r.calendar().Find(d.Place)
-	if pending {
-		d.Entry = current
-	}
-	return pending
-}
-
 // deferRest reports the due timers that did not end, whatever the reason
 // (decision T9). Those that a fire cancelled after they were passed over ended.
 func (r *laneRun) deferRest() {
@@ -290,7 +215,7 @@ func (r *laneRun) deferRest() {
 			continue
 		}
 		r.out.Deferred++
-		r.out.Changes = append(r.out.Changes, types.TimerChange{
+		r.out.Changes = append(r.out.Changes, types.TimerChange{Kind: types.ChangeDeferred,
 			Timer: types.Timer{ID: d.ID, Actor: d.Actor, Height: d.Height, FeePayer: d.FeePayer, GasLimit: d.GasLimit,
 				ExpiresAt: d.ExpiresAt, Seq: d.Seq, Deferrals: Deferrals(d.Height, r.Height)},
 			Status: types.TimerPending, At: r.Height, Reason: d.waiting, Priority: d.offered(), Weight: lowestTerms(d.weight),

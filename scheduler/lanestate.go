@@ -14,8 +14,8 @@ type laneState struct {
 	_         struct{}     `cbor:",toarray"`
 	Activated types.Height // the first block that ran eip1559
 	At        types.Height // the last block whose median tip was above 0
-	P50       types.Wei    // of that block, in wei a cycle
-	Before    types.Wei    // of the block before that one: what it still goes by behind its lane
+	P50       types.Wei    // the median tip of that block, in wei a cycle
+	Before    types.Wei    // that of the block before it, by which it still goes behind its lane
 }
 
 func readLane(kv KV) (s laneState) {
@@ -40,23 +40,26 @@ func previousP50(kv KV, height types.Height) types.Wei {
 	return types.Wei{}
 }
 
-func (b *Block) activate() {
-	if b.KV.Get(keyLane) == nil {
-		b.KV.Set(keyLane, codec.Marshal(&laneState{Activated: b.Height}))
+// activate returns the first block that ran eip1559, which is the one at height
+// where none did.
+func activate(kv KV, height types.Height) types.Height {
+	if kv.Get(keyLane) == nil {
+		kv.Set(keyLane, codec.Marshal(&laneState{Activated: height}))
 	}
+	return readLane(kv).Activated
 }
 
-// keepP50 keeps the median of the tips of a block's fires, which it sorts. A
-// median of 0 is what a block without a note has.
-func (b *Block) keepP50(tips []types.Wei) {
+// keepP50 keeps the median of the tips of the fires of the block at height, which
+// it sorts. A median of 0 is what a block without a note has.
+func keepP50(kv KV, height types.Height, tips []types.Wei) {
 	p50 := lowerMedian(tips)
 	if p50.IsZero() {
 		return
 	}
-	s := readLane(b.KV)
-	s.Before = previousP50(b.KV, b.Height)
-	s.At, s.P50 = b.Height, p50
-	b.KV.Set(keyLane, codec.Marshal(&s))
+	s := readLane(kv)
+	s.Before = previousP50(kv, height)
+	s.At, s.P50 = height, p50
+	kv.Set(keyLane, codec.Marshal(&s))
 }
 
 // lowerMedian sorts the amounts and returns the middle one, of an even number

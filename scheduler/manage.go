@@ -6,7 +6,7 @@ import (
 
 // Cancel ends a timer on behalf of its actor; nobody else may (CIP-5 §4.1). The
 // change names the timer without its payload.
-func (b *Block) Cancel(actor types.Address, id types.TimerID) (types.TimerChange, error) {
+func (b *InBlock) Cancel(actor types.Address, id types.TimerID) (types.TimerChange, error) {
 	e, r, err := b.owned(actor, id, "cancel")
 	if err != nil {
 		return types.TimerChange{}, err
@@ -16,7 +16,7 @@ func (b *Block) Cancel(actor types.Address, id types.TimerID) (types.TimerChange
 
 // CancelByGovernance ends a timer on behalf of the system key (opcode 48,
 // SYS_CANCEL_TIMER).
-func (b *Block) CancelByGovernance(id types.TimerID) (types.TimerChange, types.Event, error) {
+func (b *InBlock) CancelByGovernance(id types.TimerID) (types.TimerChange, types.Event, error) {
 	r, e, ok := find(b.calendar(), b.KV, id)
 	if !ok {
 		return types.TimerChange{}, types.Event{}, unknown(id)
@@ -28,7 +28,7 @@ func (b *Block) CancelByGovernance(id types.TimerID) (types.TimerChange, types.E
 // (decision T18), and never beyond the TTL from now (decision T6). A timer whose
 // expiry has passed and that waits for the cleanup lane is still pending, so
 // extending it saves it.
-func (b *Block) Extend(actor types.Address, id types.TimerID, expiresAt types.Height) (types.TimerChange, error) {
+func (b *InBlock) Extend(actor types.Address, id types.TimerID, expiresAt types.Height) (types.TimerChange, error) {
 	e, r, err := b.owned(actor, id, "extend")
 	if err != nil {
 		return types.TimerChange{}, err
@@ -38,7 +38,7 @@ func (b *Block) Extend(actor types.Address, id types.TimerID, expiresAt types.He
 
 // ExtendByGovernance does the same on behalf of the system key (opcode 50,
 // SYS_EXTEND_TIMER).
-func (b *Block) ExtendByGovernance(id types.TimerID, expiresAt types.Height) (types.TimerChange, types.Event, error) {
+func (b *InBlock) ExtendByGovernance(id types.TimerID, expiresAt types.Height) (types.TimerChange, types.Event, error) {
 	r, e, ok := find(b.calendar(), b.KV, id)
 	if !ok {
 		return types.TimerChange{}, types.Event{}, unknown(id)
@@ -50,7 +50,7 @@ func (b *Block) ExtendByGovernance(id types.TimerID, expiresAt types.Height) (ty
 	return change, extendedByGovernance(id, expiresAt), nil
 }
 
-func (b *Block) owned(actor types.Address, id types.TimerID, verb string) (Entry, record, error) {
+func (b *InBlock) owned(actor types.Address, id types.TimerID, verb string) (Entry, record, error) {
 	r, e, ok := find(b.calendar(), b.KV, id)
 	if !ok {
 		return e, r, unknown(id)
@@ -65,14 +65,14 @@ func unknown(id types.TimerID) error {
 	return refuse(CodeUnknownTimer, "CIP-5 §4.1", "no timer %s is pending: it has ended, or never was", id)
 }
 
-func (b *Block) cancel(r *record, e *Entry, reason string) types.TimerChange {
+func (b *InBlock) cancel(r *record, e *Entry, reason string) types.TimerChange {
 	timer := assemble(r, e, Deferrals(e.Height, b.done()))
 	b.remove(e)
 	b.release(e, e.Bid)
-	return types.TimerChange{Timer: timer, Status: types.TimerCancelled, At: b.Height, Reason: reason}
+	return types.TimerChange{Kind: types.ChangeEnded, Timer: timer, Status: types.TimerCancelled, At: b.Height, Reason: reason}
 }
 
-func (b *Block) extend(r *record, e *Entry, expiresAt types.Height, reason string) (types.TimerChange, error) {
+func (b *InBlock) extend(r *record, e *Entry, expiresAt types.Height, reason string) (types.TimerChange, error) {
 	if expiresAt <= e.ExpiresAt {
 		return types.TimerChange{}, refuse(CodeExpiresNotLater, "T18", "expires_at %d is not above the timer's %d; extending only lengthens",
 			expiresAt, e.ExpiresAt)
@@ -84,12 +84,14 @@ func (b *Block) extend(r *record, e *Entry, expiresAt types.Height, reason strin
 	if err := b.prolong(r, e, expiresAt); err != nil {
 		return types.TimerChange{}, err
 	}
-	return types.TimerChange{Timer: assemble(r, e, Deferrals(e.Height, b.done())), Status: types.TimerPending, At: b.Height, Reason: reason}, nil
+	return types.TimerChange{Kind: types.ChangeExtended, Timer: assemble(r, e, Deferrals(e.Height, b.done())), Status: types.TimerPending,
+		At:     b.Height,
+		Reason: reason}, nil
 }
 
 // prolong writes the new expires_at; a timer that waits for its key stands behind
 // that, and counts changes from now on where one came when its time was over.
-func (b *Block) prolong(r *record, e *Entry, expiresAt types.Height) error {
+func (b *InBlock) prolong(r *record, e *Entry, expiresAt types.Height) error {
 	if !e.watching() {
 		e.ExpiresAt = expiresAt
 		b.calendar().Replace(*e)

@@ -10,7 +10,7 @@ import (
 type blamed struct {
 	_     struct{}        `cbor:",toarray"`
 	By    []types.Address // sorted: members of the set, and no more
-	Until types.Height    // of an agent: it is not asked below this height
+	Until types.Height    // an agent is not asked below this height
 }
 
 func keyBlamedTimer(id types.TimerID) []byte      { return append([]byte("t/n/"), id[:]...) }
@@ -24,7 +24,7 @@ func readBlamed(kv KV, key []byte) (b blamed) {
 }
 
 // forgive forgets what was held against a timer, which has ended.
-func (b *Block) forgive(id types.TimerID) {
+func (b *InBlock) forgive(id types.TimerID) {
 	if key := keyBlamedTimer(id); b.KV.Get(key) != nil {
 		b.KV.Set(key, nil)
 	}
@@ -40,7 +40,7 @@ func FailedOver(kv KV, id types.TimerID) []types.Address {
 // timer. enough is that it ends, which an event tells (decision C18).
 func (r *laneRun) blame(id types.TimerID) (enough bool) {
 	key := keyBlamedTimer(id)
-	by, enough := r.lane.Validators.Blame(readBlamed(r.KV, key).By, r.lane.Proposer)
+	by, enough := r.host.Validators.Blame(readBlamed(r.KV, key).By, r.host.Proposer)
 	r.KV.Set(key, codec.Marshal(&blamed{By: by}))
 	if enough {
 		r.out.Events = append(r.out.Events, event(EventHostFailed, HostFailed{TimerID: id, Validators: by}))
@@ -51,10 +51,11 @@ func (r *laneRun) blame(id types.TimerID) (enough bool) {
 // silences counts the block's proposer among those whose environment failed over
 // an agent. Where that is enough, the agent is not asked for gba_silenced_blocks, so
 // that one that hangs costs them a question each in that many.
-func (r *laneRun) silences(bidder types.Address) (enough bool) {
+func (c *bidCalls) silences(bidder types.Address) (enough bool) {
+	r := c.lane
 	key := keyBlamedBidder(bidder)
 	state := blamed{}
-	state.By, enough = r.lane.Validators.Blame(readBlamed(r.KV, key).By, r.lane.Proposer)
+	state.By, enough = r.host.Validators.Blame(readBlamed(r.KV, key).By, r.host.Proposer)
 	if enough {
 		state = blamed{Until: r.Height + types.Height(r.Params.GBASilencedBlocks)}
 	}
@@ -63,6 +64,6 @@ func (r *laneRun) silences(bidder types.Address) (enough bool) {
 }
 
 // silenced reports whether an agent is not asked at this height.
-func (r *laneRun) silenced(bidder types.Address) bool {
-	return r.Height < readBlamed(r.KV, keyBlamedBidder(bidder)).Until
+func (c *bidCalls) silenced(bidder types.Address) bool {
+	return c.lane.Height < readBlamed(c.lane.KV, keyBlamedBidder(bidder)).Until
 }

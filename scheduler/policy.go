@@ -1,40 +1,75 @@
 package scheduler
 
 import (
+	"iter"
+
 	"github.com/cowboyinc/devnet/internal/base/feemarket"
 	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 // policy is what differs between the ways of filling the lane (decision T25).
-// Its methods are called in this order, once a block, by RunLane.
 type policy interface {
 	// limits is what a fire of a timer may use.
 	limits(p *params.Params, gasLimit types.Cycles) (types.Cycles, types.Cells)
 	// price is what a fire of the timer would cost in this block by what it
 	// states itself; what a bidder would say is left to the protocol's own.
-	price(b *Block, t *types.Timer) feemarket.Price
-	// open brings what the policy keeps in state to this block: decay, epochs.
-	open(r *laneRun)
-	// quote prices each due timer that has not expired, by its places in
-	// r.due, asking its bidder where it has one. Its error is the environment's.
-	quote(r *laneRun) error
-	// fill gives the timers that may fire, by their places in r.due, their
-	// turns, and marks those it passes over by r.due[at].waiting. Its error is
-	// the environment's.
-	fill(r *laneRun, ready []int) error
-	// close keeps what the next block will ask for: counters, weights.
-	close(r *laneRun)
+	price(b *InBlock, t *types.Timer) feemarket.Price
 	// insolventEnds reports whether a payer who cannot hold max_cost ends the
 	// timer, or defers it.
 	insolventEnds() bool
+	// open begins the policy's part in a block, and brings what it keeps in
+	// state to that block: decay, epochs.
+	open(r *laneRun) policyRun
+}
+
+// policyRun is a policy at work in one block. Its methods are called in this
+// order, once, by RunLane.
+type policyRun interface {
+	// quote prices each due timer that has not expired, asking its bidder where
+	// it has one. Its error is the environment's.
+	quote() error
+	// fill parts the timers that may fire, by their places in laneRun.due, into
+	// those that get a turn and those that do not.
+	fill(ready []int) plan
+	// close keeps what the next block will ask for: counters, weights.
+	close()
+}
+
+// plan is who gets a turn in a block.
+type plan struct {
+	turns  iter.Seq[turn] // who has a turn, in order; each turn is over before the next is asked for
+	passed []passedOver
+}
+
+// turn is one timer's.
+type turn struct {
+	at      int       // its place in laneRun.due
+	payment types.Wei // what the proposer gets beside the price, of an auction's winner
+}
+
+// passedOver is a timer that may fire and gets no turn.
+type passedOver struct {
+	at     int    // its place in laneRun.due
+	reason string // one of the Reason constants
+}
+
+// inOrder gives timers a turn each, as they come.
+func inOrder(places []int) iter.Seq[turn] {
+	return func(yield func(turn) bool) {
+		for _, at := range places {
+			if !yield(turn{at: at}) {
+				return
+			}
+		}
+	}
 }
 
 // quote is what a policy says of a due timer before the block classifies it.
 type quote struct {
-	price     feemarket.Price // of what the fire uses; its tip is the priority
+	price     feemarket.Price // the price of what the fire uses; its tip is the priority
 	weight    types.Weight    // Den 0 where the policy has none
-	pricedOut bool            // its max fee is below the lane's base fee: no turn in this block
+	pricedOut string          // why its max fee is too low for a turn in this block, or ""
 }
 
 // The policies.
@@ -87,7 +122,7 @@ func FireLimit(p *params.Params, gasLimit types.Cycles) (types.Cycles, types.Cel
 // MaxCost is what a fire of the timer would cost at most in this block, in wei,
 // by what it states itself: 0 where fires are free, and types.MaxWei where the
 // sum exceeds all amounts.
-func (b *Block) MaxCost(t *types.Timer) types.Wei {
+func (b *InBlock) MaxCost(t *types.Timer) types.Wei {
 	policy, err := policyOf(b.Params)
 	if err != nil {
 		return types.MaxWei

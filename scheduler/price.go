@@ -9,7 +9,7 @@ import (
 // was scheduled, or answered by its bidder. A number that nobody gave is nil.
 type bid struct {
 	maxFee   *types.Wei // lane base fee and priority together (decision T13)
-	priority *types.Wei // to the proposer
+	priority *types.Wei // what of it the proposer gets at most
 }
 
 func (d *dueTimer) stated() bid { return bid{d.MaxFeePerCycle, d.MaxPriorityFeePerCycle} }
@@ -30,7 +30,7 @@ func (b bid) or(other bid) bid {
 // defaultBid is the default GBA of CIP-1 §7.1: twice the lane's base fee, at
 // most the greatest amount, and the median tip of the block before. The cell
 // side of §7.1 has no effect: a fire's cells cost their base fee (decision T13).
-func (b *Block) defaultBid(p50 types.Wei) bid {
+func (b *InBlock) defaultBid(p50 types.Wei) bid {
 	most, ok := b.Fees.Lane.MulOk(b.Params.DefaultFeeMultiple)
 	if !ok {
 		most = types.MaxWei
@@ -48,7 +48,7 @@ const DefaultAtSchedule = "schedule"
 // agent prices, its own or its actor's, stays open for that.
 //
 // Spec: CIP-1 §3 step 3, §6, decision T14. **Finding**: §7 and §7.1 ask at the fire.
-func (b *Block) supplyDefault(t *types.Timer) {
+func (b *InBlock) supplyDefault(t *types.Timer) {
 	if b.Params.DefaultBidAt != DefaultAtSchedule || b.Params.Policy != EIP1559 || t.GBA != nil || gasBidder(b.KV, t.Actor) != nil {
 		return
 	}
@@ -68,7 +68,7 @@ func (b *Block) supplyDefault(t *types.Timer) {
 // Spec: CIP-1 §3 steps 6 and 8, decisions T13, T14. **Deviation**: max_cost
 // holds the lane's base fee too, which step 8 omits.
 // Vectors: fixtures/vectors/cip1/6-prices.json.
-func (b *Block) lanePrice(stated bid, p50 types.Wei) (price feemarket.Price, pricedOut bool) {
+func (b *InBlock) lanePrice(stated bid, p50 types.Wei) (price feemarket.Price, pricedOut bool) {
 	price = b.plainPrice()
 	if Free(b.Params) {
 		return price, false

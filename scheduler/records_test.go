@@ -57,11 +57,12 @@ func TestTheLongestTimerIsReadBack(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if w.p.MaxTimerHandler > maxStoredBytes || w.p.MaxStateKey > maxStoredBytes {
-		t.Fatalf("a handler may have %d bytes and a key %d; a record has at most %d", w.p.MaxTimerHandler, w.p.MaxStateKey, maxStoredBytes)
+	if w.p.MaxTimerHandler > maxStoredBytes || w.p.MaxStateKeyBytes > maxStoredBytes {
+		t.Fatalf("a handler may have %d bytes and a key %d; a record has at most %d", w.p.MaxTimerHandler, w.p.MaxStateKeyBytes, maxStoredBytes)
 	}
-	key := types.Bytes(strings.Repeat("k", int(w.p.MaxStateKey)))
-	w.must(t, bob, program.TimerRequest{Height: 2, Handler: strings.Repeat("h", int(w.p.MaxTimerHandler)), Watch: &types.Watch{Actor: alice, Key: key}})
+	key := types.Bytes(strings.Repeat("k", int(w.p.MaxStateKeyBytes)))
+	w.must(t, bob, program.TimerRequest{Height: 2, Handler: strings.Repeat("h", int(w.p.MaxTimerHandler)),
+		Watch: &types.Watch{Actor: alice, Key: key}})
 	w.end()
 	w.write(string(key), "1")
 	if w.fires() != 1 {

@@ -38,7 +38,7 @@ func TimerID(actor types.Address, height types.Height, payload []byte, nonce uin
 //
 // Spec: CIP-5 §§3, 4, CIP-1 §§6, 7.3, 10; decisions T1, T4, T5, T6, T14, T16,
 // T18, T22, T27, T28. Vectors: fixtures/vectors/cip1/6-schedule.json.
-func (b *Block) Schedule(actor types.Address, signed *types.Sponsorship, req program.TimerRequest) (types.Timer, []types.Event, error) {
+func (b *InBlock) Schedule(actor types.Address, signed *types.Sponsorship, req program.TimerRequest) (types.Timer, []types.Event, error) {
 	timer, err := b.resolve(actor, signed, req)
 	if err != nil {
 		return types.Timer{}, nil, err
@@ -71,7 +71,7 @@ func (b *Block) Schedule(actor types.Address, signed *types.Sponsorship, req pro
 // placeOf is where a new timer stands in the calendar. Its rank is the tip it
 // states, where tips count, at most the max fee that it states with it: a tip that
 // no max fee stands behind, and none, have rank 0 (decision T16).
-func (b *Block) placeOf(t *types.Timer) Place {
+func (b *InBlock) placeOf(t *types.Timer) Place {
 	at := Place{Height: t.Height, Seq: t.Seq}
 	if b.Params.Policy != EIP1559 || t.MaxPriorityFeePerCycle == nil || t.MaxFeePerCycle == nil {
 		return at
@@ -86,11 +86,11 @@ func (b *Block) placeOf(t *types.Timer) Place {
 
 // Scheduled is the change that a scheduled timer is reported by.
 func Scheduled(t types.Timer) types.TimerChange {
-	return types.TimerChange{Timer: t, Status: types.TimerPending, At: t.ScheduledAt}
+	return types.TimerChange{Kind: types.ChangeScheduled, Timer: t, Status: types.TimerPending, At: t.ScheduledAt}
 }
 
 // resolve applies the defaults and judges everything but the actor's count.
-func (b *Block) resolve(actor types.Address, signed *types.Sponsorship, req program.TimerRequest) (types.Timer, error) {
+func (b *InBlock) resolve(actor types.Address, signed *types.Sponsorship, req program.TimerRequest) (types.Timer, error) {
 	p, now := b.Params, b.Height
 	t := types.Timer{
 		Actor: actor, Height: req.Height, ScheduledAt: now, GBA: req.GBA,
@@ -191,7 +191,8 @@ func resolveExpiry(p *params.Params, t *types.Timer, now types.Height, stated *t
 		t.ExpiresAt = *stated
 	}
 	if stated == nil && t.Height > latest {
-		return refuse(CodeExpiresTooEarly, "T6", "height %d is more than max_ttl_blocks, %d, from now, and no timer lives longer; the latest is %d",
+		return refuse(CodeExpiresTooEarly, "T6", "height %d is more than max_ttl_blocks, %d, from now, and no timer lives longer; the latest "+
+			"is %d",
 			t.Height, p.MaxTTLBlocks, latest)
 	}
 	if t.ExpiresAt < t.Height {
@@ -199,7 +200,8 @@ func resolveExpiry(p *params.Params, t *types.Timer, now types.Height, stated *t
 			t.ExpiresAt, t.Height, latest)
 	}
 	if t.ExpiresAt > latest {
-		return refuse(CodeExpiresTooLate, "T6", "expires_at %d is more than %d blocks from now; the latest is %d", t.ExpiresAt, p.MaxTTLBlocks, latest)
+		return refuse(CodeExpiresTooLate, "T6", "expires_at %d is more than %d blocks from now; the latest is %d", t.ExpiresAt, p.MaxTTLBlocks,
+			latest)
 	}
 	return nil
 }

@@ -32,9 +32,9 @@
 // the blocks a timer has waited are its height's distance, because a header may
 // not skip a height at which anything is due (decision C8).
 //
-// The types: Block is a block in the making, and what can be done to timers in
+// The types: InBlock is a block in the making, and what can be done to timers in
 // one; Calendar is the one place that knows how they are kept by height; policy
-// is what differs between the lane's policies; Lane is what the state transition
+// is what differs between the lane's policies; LaneHost is what the state transition
 // lends RunLane, which has no money and no programs of its own.
 //
 // Always true, and checked by Check: a timer has a record exactly when it has an

@@ -32,8 +32,9 @@ func crowded(p *params.Params, kv KV, n int) KV {
 	p.Policy, p.MaxTimers = EIP1559, 1<<40
 	for i := range n {
 		tip := types.WeiOf(uint64(i * 7919 % 1000))
-		if _, _, err := blockOf(p, kv, 1).Schedule(actorNumber(i/100), nil, program.TimerRequest{Height: 2, MaxFeePerCycle: ptr(types.WeiOf(1 << 40)),
-			MaxPriorityFeePerCycle: &tip}); err != nil {
+		if _, _, err := blockOf(p, kv, 1).Schedule(actorNumber(i/100), nil,
+			program.TimerRequest{Height: 2, MaxFeePerCycle: ptr(types.WeiOf(1 << 40)),
+				MaxPriorityFeePerCycle: &tip}); err != nil {
 			panic(err)
 		}
 	}
@@ -50,21 +51,22 @@ func BenchmarkSelect(b *testing.B) {
 		crowded(&p, m, n)
 		m.journal = nil
 		b.Run(fmt.Sprintf("sort/due=%d", n), func(b *testing.B) {
-			r := &laneRun{Block: blockOf(&p, m, 2), policy: eip1559{}}
+			r := &laneRun{InBlock: blockOf(&p, m, 2), policy: eip1559{}}
 			r.take()
-			if err := r.policy.quote(r); err != nil {
+			run := &eip1559Run{lane: r, window: r.window()}
+			if err := run.quote(); err != nil {
 				b.Fatal(err)
 			}
 			ready, _ := r.classify()
 			b.ReportAllocs()
 			for b.Loop() {
-				r.byUrgency(ready)
+				run.byUrgency(ready)
 			}
 		})
 		b.Run(fmt.Sprintf("lane/due=%d", n), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if out, err := blockOf(&p, m, 2).RunLane(Lane{}); err != nil || len(out.Changes) != n {
+				if out, err := blockOf(&p, m, 2).RunLane(LaneHost{}); err != nil || len(out.Changes) != n {
 					b.Fatal(len(out.Changes), err)
 				}
 			}

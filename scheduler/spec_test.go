@@ -43,7 +43,7 @@ func (w *world) must(t *testing.T, actor types.Address, req program.TimerRequest
 }
 
 // statuses lists what a block did to timers, as status and reason.
-func statuses(out Settled) (all []string) {
+func statuses(out LaneResult) (all []string) {
 	for _, c := range out.Changes {
 		s := string(c.Status)
 		if c.Reason != "" && c.Reason != s {
@@ -54,7 +54,7 @@ func statuses(out Settled) (all []string) {
 	return all
 }
 
-func wantStatuses(t *testing.T, out Settled, want string) {
+func wantStatuses(t *testing.T, out LaneResult, want string) {
 	t.Helper()
 	if got := strings.Join(statuses(out), " "); got != want {
 		t.Fatalf("the block did %q, want %q", got, want)
@@ -69,7 +69,8 @@ func TestSection33TimerIDIsKeccakOfActorHeightPayloadAndTheActorsOwnNonce(t *tes
 			t.Fatalf("timer %d has id %s and sequence %d, want %s", nonce, timer.ID, timer.Seq, want)
 		}
 	}
-	if other := w.must(t, bob, program.TimerRequest{Height: 9, Payload: []byte("x")}); other.ID != TimerID(bob, 9, []byte("x"), 0) || other.Seq != 3 {
+	if other := w.must(t, bob, program.TimerRequest{Height: 9, Payload: []byte("x")}); other.ID != TimerID(bob, 9, []byte("x"), 0) ||
+		other.Seq != 3 {
 		t.Fatalf("bob's first timer: id %s, sequence %d", other.ID, other.Seq)
 	}
 }
@@ -447,7 +448,8 @@ func TestT18GasLimitBounds(t *testing.T) {
 	for _, c := range []struct {
 		gas  types.Cycles
 		code string
-	}{{0, CodeGasLimitTooLow}, {999, CodeGasLimitTooLow}, {1000, ""}, {550_000, ""}, {550_001, CodeGasLimitTooHigh}, {math.MaxUint64, CodeGasLimitTooHigh}} {
+	}{{0, CodeGasLimitTooLow}, {999, CodeGasLimitTooLow}, {1000, ""}, {550_000, ""}, {550_001, CodeGasLimitTooHigh},
+		{math.MaxUint64, CodeGasLimitTooHigh}} {
 		_, err := w.schedule(alice, program.TimerRequest{Height: 9, GasLimit: &c.gas})
 		if c.code == "" && err != nil {
 			t.Fatal(err)
@@ -553,7 +555,8 @@ func TestT20AFailingHandlerIsAFire(t *testing.T) {
 	w.handle = func(_ *world, o Fire) Fired { return Fired{Result: types.StatusReverted, Cycles: 5} }
 	w.block()
 	out := w.block()
-	if c := out.Changes[0]; c.Status != types.TimerFired || c.Result != types.StatusReverted || c.CyclesUsed != 5 || c.FeePaid != types.WeiOf(5000) {
+	if c := out.Changes[0]; c.Status != types.TimerFired || c.Result != types.StatusReverted || c.CyclesUsed != 5 ||
+		c.FeePaid != types.WeiOf(5000) {
 		t.Fatalf("change %+v", c)
 	}
 	if pendingCount(w.kv, alice) != 0 {
@@ -575,7 +578,8 @@ func TestT22ABidIsAcceptedIgnoredAndWarnedOf(t *testing.T) {
 
 func TestT25FeesStatedUnderFifoAreKeptUnchecked(t *testing.T) {
 	w := rich()
-	timer := w.must(t, alice, program.TimerRequest{Height: 9, MaxFeePerCycle: ptr(types.WeiOf(1)), MaxPriorityFeePerCycle: ptr(types.MaxWei), GBA: &bob})
+	timer := w.must(t, alice, program.TimerRequest{Height: 9, MaxFeePerCycle: ptr(types.WeiOf(1)), MaxPriorityFeePerCycle: ptr(types.MaxWei),
+		GBA: &bob})
 	got, _ := Get(&w.p, w.kv, 0, timer.ID)
 	if *got.MaxFeePerCycle != types.WeiOf(1) || *got.MaxPriorityFeePerCycle != types.MaxWei || *got.GBA != bob {
 		t.Fatalf("kept %+v", got)
@@ -735,7 +739,8 @@ func TestGovernanceCancelsAndExtendsWithoutOwningAndSaysSo(t *testing.T) {
 	_, _, err = w.at(1).ExtendByGovernance(timer.ID, 50)
 	wantCode(t, err, CodeExpiresNotLater)
 	change, event, err = w.at(1).CancelByGovernance(timer.ID)
-	if err != nil || change.Status != types.TimerCancelled || change.Reason != ReasonByGovernance || event.Name != "timer.cancelled_by_governance" {
+	if err != nil || change.Status != types.TimerCancelled || change.Reason != ReasonByGovernance ||
+		event.Name != "timer.cancelled_by_governance" {
 		t.Fatal(change, event, err)
 	}
 	_, _, err = w.at(1).CancelByGovernance(timer.ID)
@@ -757,7 +762,7 @@ func TestAnErrorOfTheEnvironmentEndsTheLane(t *testing.T) {
 	w.must(t, alice, program.TimerRequest{Height: 1 + w.now()})
 	w.block()
 	boom := errors.New("the host crashed")
-	_, err := blockOf(&w.p, w.kv, 2).RunLane(Lane{CellsLeft: w.cells, Fire: func(Fire) (Fired, error) { return Fired{}, boom }})
+	_, err := blockOf(&w.p, w.kv, 2).RunLane(LaneHost{CellsLeft: w.cells, Fire: func(Fire) (Fired, error) { return Fired{}, boom }})
 	if !errors.Is(err, boom) {
 		t.Fatal(err)
 	}

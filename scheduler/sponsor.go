@@ -16,7 +16,7 @@ type allowance struct {
 	_      struct{} `cbor:",toarray"`
 	Payer  types.Address
 	Signed types.Wei // what he stated
-	Left   types.Wei // at most Signed
+	Left   types.Wei // what is left of Signed
 	Timers uint64    // pending ones that draw on it, at least 1
 }
 
@@ -31,12 +31,12 @@ func readAllowance(kv KV, transaction types.Hash) (a allowance, ok bool) {
 	return a, true
 }
 
-func (b *Block) writeAllowance(transaction types.Hash, a *allowance) {
+func (b *InBlock) writeAllowance(transaction types.Hash, a *allowance) {
 	b.KV.Set(keyAllowance(transaction), codec.Marshal(a))
 }
 
 // allowanceOf is that of a transaction: whole where no pending timer draws on it.
-func (b *Block) allowanceOf(s *types.Sponsorship) allowance {
+func (b *InBlock) allowanceOf(s *types.Sponsorship) allowance {
 	a, known := readAllowance(b.KV, s.Transaction)
 	if !known {
 		a = allowance{Payer: s.Signer, Signed: s.Most, Left: s.Most}
@@ -46,7 +46,7 @@ func (b *Block) allowanceOf(s *types.Sponsorship) allowance {
 
 // enlist counts a new timer that names the signer in his allowance, and takes
 // its locked bid from that, which lockBid looked for.
-func (b *Block) enlist(t *types.Timer, s *types.Sponsorship) {
+func (b *InBlock) enlist(t *types.Timer, s *types.Sponsorship) {
 	if t.Sponsor == nil {
 		return
 	}
@@ -56,7 +56,7 @@ func (b *Block) enlist(t *types.Timer, s *types.Sponsorship) {
 }
 
 // delist takes a timer that ends out of its allowance, which ends with its last.
-func (b *Block) delist(e *Entry) {
+func (b *InBlock) delist(e *Entry) {
 	if e.Sponsor == nil {
 		return
 	}
@@ -74,7 +74,7 @@ func (b *Block) delist(e *Entry) {
 // means is what payer can spend on a timer now: its balance, and of a signer no
 // more than the timer's allowance has left. Another than the fee payer, under
 // gba, spends nothing that anybody signed for.
-func (b *Block) means(e *Entry, payer types.Address) types.Wei {
+func (b *InBlock) means(e *Entry, payer types.Address) types.Wei {
 	holds := b.Books.Balance(payer)
 	if e.Sponsor == nil || payer != e.FeePayer {
 		return holds
@@ -84,17 +84,17 @@ func (b *Block) means(e *Entry, payer types.Address) types.Wei {
 }
 
 // draw takes from a timer's allowance what payer is charged, which means allows.
-func (b *Block) draw(e *Entry, payer types.Address, amount types.Wei) {
+func (b *InBlock) draw(e *Entry, payer types.Address, amount types.Wei) {
 	b.adjust(e, payer, func(a *allowance) { a.Left = a.Left.Sub(amount) })
 }
 
 // restore gives back what payer was not charged in the end. Where the last timer
 // ended meanwhile there is nobody left to draw on it.
-func (b *Block) restore(e *Entry, payer types.Address, amount types.Wei) {
+func (b *InBlock) restore(e *Entry, payer types.Address, amount types.Wei) {
 	b.adjust(e, payer, func(a *allowance) { a.Left = a.Left.Add(amount) })
 }
 
-func (b *Block) adjust(e *Entry, payer types.Address, by func(*allowance)) {
+func (b *InBlock) adjust(e *Entry, payer types.Address, by func(*allowance)) {
 	if e.Sponsor == nil || payer != e.FeePayer {
 		return
 	}

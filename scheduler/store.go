@@ -9,7 +9,7 @@ import (
 
 // insert writes a timer's record, payload, entry and owner entry. The actor's
 // tally is the caller's. at is its place if it watched nothing.
-func (b *Block) insert(t *types.Timer, at Place) {
+func (b *InBlock) insert(t *types.Timer, at Place) {
 	if t.Watch != nil {
 		at = b.watch(t, at)
 	}
@@ -24,7 +24,7 @@ func (b *Block) insert(t *types.Timer, at Place) {
 }
 
 // remove takes a pending timer out of state and out of its actor's count.
-func (b *Block) remove(e *Entry) {
+func (b *InBlock) remove(e *Entry) {
 	if e.watching() {
 		b.unwatch(e)
 	}

@@ -41,7 +41,7 @@ func newStorm(t *testing.T, expired int) *storm {
 	return s
 }
 
-func (s *storm) step(t *testing.T) Settled {
+func (s *storm) step(t *testing.T) LaneResult {
 	t.Helper()
 	before := s.supply()
 	out, err := s.lane()
@@ -74,7 +74,7 @@ func (s *storm) supply() (sum types.Wei) {
 
 // wantOrder: what fired came by effective priority, as the block tells it, ties
 // by id.
-func (s *storm) wantOrder(t *testing.T, out Settled) {
+func (s *storm) wantOrder(t *testing.T, out LaneResult) {
 	t.Helper()
 	effective := func(c types.TimerChange) *big.Rat {
 		w := new(big.Rat).SetFrac(new(big.Int).SetUint64(c.Weight.Num), new(big.Int).SetUint64(c.Weight.Den))

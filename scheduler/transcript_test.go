@@ -207,7 +207,7 @@ func (s *transcript) scheduled(arg func(string) string, payload string) string {
 
 // answer says what the bidder command said: used=N cycles, then fail=CODE,
 // garbage, or fee=N and tip=N.
-func (s *transcript) answer(_ *world, q Question) Answer {
+func (s *transcript) answer(_ *world, q BidCall) Answer {
 	said, known := s.says[q.Bidder]
 	if !known {
 		return Answer{Fault: "no_actor"}

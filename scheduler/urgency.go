@@ -13,23 +13,23 @@ import (
 // id (decision T10).
 const TieByID = "id"
 
-// turn is a timer in the order of turns: its urgency in 128 bits, the greatest
+// ranked is a timer in the order of turns: its urgency in 128 bits, the greatest
 // where that does not hold it, and the front of what decides ties.
-type turn struct {
+type ranked struct {
 	high, low, tie uint64
 	at             int // place in due
 }
 
 const greatest = ^uint64(0)
 
-func (r *laneRun) turnOf(at int) turn {
-	u := r.urgencyAt(at)
-	t := turn{high: u[1], low: u[0], tie: uint64(at), at: at}
+func (e *eip1559Run) rank(at int) ranked {
+	u := e.urgencyAt(at)
+	t := ranked{high: u[1], low: u[0], tie: uint64(at), at: at}
 	if u[2]|u[3]|u[4]|u[5] != 0 {
 		t.high, t.low = greatest, greatest
 	}
-	if r.Params.TieBreak == TieByID {
-		t.tie = binary.BigEndian.Uint64(r.due[at].ID[:])
+	if e.lane.Params.TieBreak == TieByID {
+		t.tie = binary.BigEndian.Uint64(e.lane.due[at].ID[:])
 	}
 	return t
 }
@@ -37,13 +37,13 @@ func (r *laneRun) turnOf(at int) turn {
 // urgencyAt is (priority_per_cycle + priority_floor) × the numerator of the
 // actor's weight, whole. All weights of a block have one denominator, so urgencies
 // compare as effective priorities do.
-func (r *laneRun) urgencyAt(at int) exact.Wide {
-	d := &r.due[at]
-	return exact.SumTimes(d.price.TipCycle, r.Params.PriorityFloor, d.weight.Num)
+func (e *eip1559Run) urgencyAt(at int) exact.Wide {
+	d := &e.lane.due[at]
+	return exact.SumTimes(d.price.TipCycle, e.lane.Params.PriorityFloor, d.weight.Num)
 }
 
-// compareTurns gives the more urgent first, and never 0.
-func (r *laneRun) compareTurns(a, b *turn) int {
+// compare gives the more urgent first, and never 0.
+func (e *eip1559Run) compare(a, b *ranked) int {
 	if a.high != b.high {
 		return cmp.Compare(b.high, a.high)
 	}
@@ -51,7 +51,7 @@ func (r *laneRun) compareTurns(a, b *turn) int {
 		return cmp.Compare(b.low, a.low)
 	}
 	if a.high&a.low == greatest {
-		u, v := r.urgencyAt(a.at), r.urgencyAt(b.at)
+		u, v := e.urgencyAt(a.at), e.urgencyAt(b.at)
 		if c := v.Compare(&u); c != 0 {
 			return c
 		}
@@ -59,7 +59,7 @@ func (r *laneRun) compareTurns(a, b *turn) int {
 	if a.tie != b.tie {
 		return cmp.Compare(a.tie, b.tie)
 	}
-	return bytes.Compare(r.due[a.at].ID[:], r.due[b.at].ID[:])
+	return bytes.Compare(e.lane.due[a.at].ID[:], e.lane.due[b.at].ID[:])
 }
 
 // byUrgency returns the places of due in the order of turns: by effective
@@ -69,15 +69,15 @@ func (r *laneRun) compareTurns(a, b *turn) int {
 // Spec: CIP-1 §3 steps 6 and 7, decision T10. **Finding**: where no timer tips,
 // weights order nothing; a priority_floor of 1 mends it.
 // Vectors: fixtures/vectors/cip1/3-selection.json.
-func (r *laneRun) byUrgency(ready []int) []int {
-	turns := make([]turn, len(ready))
+func (e *eip1559Run) byUrgency(ready []int) []int {
+	all := make([]ranked, len(ready))
 	for i, at := range ready {
-		turns[i] = r.turnOf(at)
+		all[i] = e.rank(at)
 	}
-	slices.SortFunc(turns, func(a, b turn) int { return r.compareTurns(&a, &b) })
-	order := make([]int, len(turns))
-	for i := range turns {
-		order[i] = turns[i].at
+	slices.SortFunc(all, func(a, b ranked) int { return e.compare(&a, &b) })
+	order := make([]int, len(all))
+	for i := range all {
+		order[i] = all[i].at
 	}
 	return order
 }

@@ -47,23 +47,25 @@ func TestVectorsOfPrices(t *testing.T) {
 		w.p.Policy, w.p.MaxCellsPerFire = EIP1559, c.MaxCells
 		w.fees = Fees{Cycle: c.BaseFeeCycle, Cell: c.BaseFeeCell, Lane: c.BaseFeeLane}
 		w.fund(alice, c.Balance)
-		r := &laneRun{Block: w.blockNow(), policy: eip1559{}}
+		r := &laneRun{InBlock: w.blockNow(), policy: eip1559{}}
 		r.insert(&types.Timer{ID: types.TimerID{1}, Actor: alice, FeePayer: alice, GasLimit: c.GasLimit, ExpiresAt: 100}, Place{Height: 1})
 		r.take()
 		d := &r.due[0]
 		full := bid{c.StatedFee, c.StatedTip}.or(bid{c.GBAFee, c.GBATip})
-		d.price, d.pricedOut = r.lanePrice(full, c.P50)
+		price, pricedOut := r.lanePrice(full, c.P50)
+		d.price = price
 		full = full.or(r.defaultBid(c.P50))
 		cost, payable := r.maxCost(d)
 		class := "ready"
-		if _, ends := r.judge(d); ends {
+		if _, ends := r.insolvency(d); ends {
 			class = "insufficient_funds"
-		} else if d.pricedOut {
+		} else if pricedOut {
 			class = "deferred"
 		}
-		if *full.maxFee != c.MaxFee || *full.priority != c.MaxPriority || d.pricedOut != c.PricedOut ||
+		if *full.maxFee != c.MaxFee || *full.priority != c.MaxPriority || pricedOut != c.PricedOut ||
 			d.price.TipCycle != c.Priority || cost != c.MaxCost || class != c.Class {
-			t.Errorf("%+v:\nbid %s/%s, priced out %v, priority %s, cost %s %v, %s", c, full.maxFee, full.priority, d.pricedOut, d.price.TipCycle, cost, payable, class)
+			t.Errorf("%+v:\nbid %s/%s, priced out %v, priority %s, cost %s %v, %s", c, full.maxFee, full.priority, pricedOut, d.price.TipCycle, cost,
+				payable, class)
 		}
 	}
 }
@@ -79,7 +81,7 @@ func TestVectorsOfHints(t *testing.T) {
 	}](t, "cip1/7.3-hints.json") {
 		w := rich()
 		w.p.Policy, w.head = EIP1559, 7
-		w.at(7).keepP50([]types.Wei{c.P50})
+		keepP50(w.kv, 7, []types.Wei{c.P50})
 		timer := w.must(t, alice, program.TimerRequest{Height: 20, PriorityTier: c.Tier})
 		if *timer.MaxPriorityFeePerCycle != c.Priority {
 			t.Errorf("%s of %s is %s, want %s", c.Tier, c.P50, timer.MaxPriorityFeePerCycle, c.Priority)
@@ -118,7 +120,7 @@ func TestVectorsOfWeights(t *testing.T) {
 		}
 	}](t, "cip1/8-weights.json") {
 		w := newWorld()
-		w.p.Policy, w.p.FairnessWindow, w.p.FairnessCenter = EIP1559, c.Window, c.Center
+		w.p.Policy, w.p.FairnessWindowBlocks, w.p.FairnessCenter = EIP1559, c.Window, c.Center
 		slices.SortStableFunc(c.Fires, func(a, b struct {
 			Height types.Height `json:",string"`
 			Actor  types.Address
@@ -132,21 +134,22 @@ func TestVectorsOfWeights(t *testing.T) {
 				fires = append(fires, actorFires{c.Fires[i].Actor, c.Fires[i].Fires})
 			}
 			if height >= c.Activation && height < c.Height {
-				w.at(height).decayWindow()
-				w.at(height).keepFires(fires)
+				w.at(height).window().decay()
+				w.at(height).window().keep(fires)
 			}
 		}
-		w.at(c.Height).decayWindow()
+		w.at(c.Height).window().decay()
 		if err := Check(&w.p, w.kv); err != nil {
 			t.Fatal(err)
 		}
-		weights := w.at(c.Height).fairnessWeights()
+		weights := w.at(c.Height).window().weights()
 		if weights.center != 1 && !c.Middle.is(types.Weight{Num: weights.center, Den: weights.per}) {
 			t.Errorf("%s: center %d/%d, want %s", c.Name, weights.center, weights.per, c.Middle.RatString())
 		}
 		for _, want := range c.Weights {
 			if got := weights.of(want.Actor); !want.Weight.is(got) || recentFires(w.kv, want.Actor) != want.Recent {
-				t.Errorf("%s: %s has %d and %s, want %d and %s", c.Name, want.Actor, recentFires(w.kv, want.Actor), got, want.Recent, want.Weight.RatString())
+				t.Errorf("%s: %s has %d and %s, want %d and %s", c.Name, want.Actor, recentFires(w.kv, want.Actor), got, want.Recent,
+					want.Weight.RatString())
 			}
 		}
 	}
@@ -198,31 +201,42 @@ type weighed struct {
 	order *[]types.Seq
 }
 
-func (p weighed) quote(r *laneRun) error {
-	if err := p.eip1559.quote(r); err != nil {
+func (p weighed) open(r *laneRun) policyRun {
+	return &weighedRun{p.eip1559.open(r).(*eip1559Run), p}
+}
+
+// weighedRun is weighed in one block.
+type weighedRun struct {
+	*eip1559Run
+	weighed weighed
+}
+
+func (p *weighedRun) quote() error {
+	if err := p.eip1559Run.quote(); err != nil {
 		return err
 	}
+	r := p.lane
 	common := big.NewInt(1)
 	for i := range r.due {
-		d := p.of[r.due[i].ID].Denom()
+		d := p.weighed.of[r.due[i].ID].Denom()
 		common.Mul(common, new(big.Int).Div(d, new(big.Int).GCD(nil, nil, common, d)))
 	}
 	for i := range r.due {
-		n := new(big.Rat).Mul(&p.of[r.due[i].ID].Rat, new(big.Rat).SetInt(common))
+		n := new(big.Rat).Mul(&p.weighed.of[r.due[i].ID].Rat, new(big.Rat).SetInt(common))
 		r.due[i].weight = types.Weight{Num: n.Num().Uint64(), Den: common.Uint64()}
 	}
 	return nil
 }
 
-func (p weighed) fill(r *laneRun, ready []int) error {
-	for _, at := range r.byUrgency(slices.Clone(ready)) {
-		*p.order = append(*p.order, r.due[at].Seq)
+func (p *weighedRun) fill(ready []int) plan {
+	for _, at := range p.byUrgency(slices.Clone(ready)) {
+		*p.weighed.order = append(*p.weighed.order, p.lane.due[at].Seq)
 	}
-	return p.eip1559.fill(r, ready)
+	return p.eip1559Run.fill(ready)
 }
 
 // play puts the timers of a vector into a world and runs its block.
-func play(t *testing.T, w *world, timers []vectorTimer) (out Settled, order []types.Seq) {
+func play(t *testing.T, w *world, timers []vectorTimer) (out LaneResult, order []types.Seq) {
 	t.Helper()
 	policy := weighed{of: make(map[types.TimerID]*ratio), order: &order}
 	policies["vector"], w.p.Policy = policy, "vector"
@@ -273,9 +287,9 @@ func play(t *testing.T, w *world, timers []vectorTimer) (out Settled, order []ty
 
 // vectorAnswers are the bidders' of the timers: each call has its own asker in a
 // vector, the first in sequence whose it can be.
-func vectorAnswers(t *testing.T, timers []vectorTimer) func(*world, Question) Answer {
+func vectorAnswers(t *testing.T, timers []vectorTimer) func(*world, BidCall) Answer {
 	heard := make(map[types.Seq]bool)
-	return func(w *world, q Question) Answer {
+	return func(w *world, q BidCall) Answer {
 		var asked GBAContext
 		if err := codec.Unmarshal(q.Context, 1000, &asked); err != nil {
 			t.Fatal(err)
@@ -300,8 +314,9 @@ func vectorAnswers(t *testing.T, timers []vectorTimer) func(*world, Question) An
 }
 
 func TestVectorsOfSelection(t *testing.T) {
-	reasons := map[string]string{"priced_out": ReasonPricedOut, "over_cap": ReasonOverCap, "lane_full": ReasonLaneFull, "cells_full": ReasonCellsFull,
-		"gc_full": ReasonGCFull}
+	reasons := map[string]string{"priced_out": ReasonPricedOut, "over_cap": ReasonOverCap, "lane_full": ReasonLaneFull,
+		"cells_full": ReasonCellsFull,
+		"gc_full":    ReasonGCFull}
 	for _, c := range casesOf[struct {
 		Name          string
 		Height        types.Height `json:",string"`
@@ -364,8 +379,10 @@ func TestVectorsOfSelection(t *testing.T) {
 					t.Errorf("timer %d: %q, want %q", want.Seq, outcome[want.Seq], text)
 				}
 			}
-			if !slices.Equal(order, []types.Seq(c.Order)) || !slices.Equal(fired, c.Fired) || out.Cycles != c.CyclesUsed || out.Cells != c.CellsUsed {
-				t.Errorf("order %v fired %v used %d and %d, want %v %v %d %d", order, fired, out.Cycles, out.Cells, c.Order, c.Fired, c.CyclesUsed, c.CellsUsed)
+			if !slices.Equal(order, []types.Seq(c.Order)) || !slices.Equal(fired, c.Fired) || out.Cycles != c.CyclesUsed ||
+				out.Cells != c.CellsUsed {
+				t.Errorf("order %v fired %v used %d and %d, want %v %v %d %d", order, fired, out.Cycles, out.Cells, c.Order, c.Fired, c.CyclesUsed,
+					c.CellsUsed)
 			}
 			if got := previousP50(w.kv, w.now()); got != c.P50Next {
 				t.Errorf("p50 %s, want %s", got, c.P50Next)
@@ -447,12 +464,14 @@ func TestVectorsOfSettlement(t *testing.T) {
 				if change.Status != types.TimerFired {
 					continue
 				}
-				if len(fires) == 0 || change.Timer.Seq != fires[0].Seq || change.Priority != fires[0].Priority || change.TipPaid != fires[0].TipPaid || change.FeePaid != fires[0].FeePaid {
+				if len(fires) == 0 || change.Timer.Seq != fires[0].Seq || change.Priority != fires[0].Priority || change.TipPaid != fires[0].TipPaid ||
+					change.FeePaid != fires[0].FeePaid {
 					t.Fatalf("fired %+v, want %+v", change, fires)
 				}
 				o := w.orders[len(c.Fires)-len(fires)]
 				cost, _ := o.Price.Cost(change.CyclesUsed, change.CellsUsed)
-				if o.MaxCost != fires[0].MaxCost || cost.BurnedCycle != fires[0].BurnCycle || cost.BurnedLane != fires[0].BurnLane || cost.BurnedCell != fires[0].BurnCell {
+				if o.MaxCost != fires[0].MaxCost || cost.BurnedCycle != fires[0].BurnCycle || cost.BurnedLane != fires[0].BurnLane ||
+					cost.BurnedCell != fires[0].BurnCell {
 					t.Errorf("%+v, cost %+v, want %+v", o, cost, fires[0])
 				}
 				fires = fires[1:]
@@ -471,7 +490,8 @@ func TestVectorsOfSettlement(t *testing.T) {
 			}
 			if !slices.Equal(order, []types.Seq(c.Order)) || len(fires) > 0 || len(w.asked) != len(c.Calls) || out.AskCycles != used ||
 				out.GCCycles != c.GCUsed || out.Cycles != c.CyclesUsed {
-				t.Errorf("order %v, %d fires missing, %d asked with %d cycles, cleanup %d, used %d; want %+v", order, len(fires), len(w.asked), out.AskCycles, out.GCCycles, out.Cycles, c)
+				t.Errorf("order %v, %d fires missing, %d asked with %d cycles, cleanup %d, used %d; want %+v", order, len(fires), len(w.asked),
+					out.AskCycles, out.GCCycles, out.Cycles, c)
 			}
 		})
 	}
@@ -504,10 +524,11 @@ func TestVectorsOfBidders(t *testing.T) {
 			for _, b := range c.Balances {
 				w.fund(b.Address, b.Before)
 			}
-			r := &laneRun{Block: w.blockNow(), lane: Lane{Ask: w.ask}, policy: eip1559{}}
+			r := &laneRun{InBlock: w.blockNow(), host: LaneHost{Ask: w.ask}, policy: eip1559{}}
 			for i := range c.Timers {
 				v := &c.Timers[i]
-				d := dueTimer{payer: *v.FeePayer, Entry: Entry{Place: Place{Height: v.Height, Seq: v.Seq}, Actor: v.Actor, FeePayer: *v.FeePayer, ExpiresAt: *v.ExpiresAt,
+				d := dueTimer{payer: *v.FeePayer, Entry: Entry{Place: Place{Height: v.Height, Seq: v.Seq}, Actor: v.Actor, FeePayer: *v.FeePayer,
+					ExpiresAt:      *v.ExpiresAt,
 					MaxFeePerCycle: v.MaxFee, MaxPriorityFeePerCycle: v.MaxPriority}}
 				if v.GBA != nil {
 					d.GBA = &v.GBA.Bidder
@@ -515,7 +536,7 @@ func TestVectorsOfBidders(t *testing.T) {
 				r.due = append(r.due, d)
 			}
 			w.answer = vectorAnswers(t, c.Timers)
-			said, err := r.askBidders(laneAgents(types.Wei{}))
+			said, err := r.askBidders(laneBids(types.Wei{}))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -39,8 +39,9 @@ func TestVectorsOfScheduling(t *testing.T) {
 		if c.BidRejected != nil {
 			w.p.BidRejectedFrom = *c.BidRejected
 		}
-		timer, events, err := w.blockNow().Schedule(alice, nil, program.TimerRequest{Height: c.Height, GasLimit: c.GasLimit, ExpiresAt: c.ExpiresAt,
-			MaxFeePerCycle: c.MaxFee, MaxPriorityFeePerCycle: c.MaxPriority, Bid: c.Bid})
+		timer, events, err := w.blockNow().Schedule(alice, nil,
+			program.TimerRequest{Height: c.Height, GasLimit: c.GasLimit, ExpiresAt: c.ExpiresAt,
+				MaxFeePerCycle: c.MaxFee, MaxPriorityFeePerCycle: c.MaxPriority, Bid: c.Bid})
 		if c.Error != nil {
 			if err == nil || strings.HasPrefix(*c.Error, "Timer") && codeOf(err) != *c.Error {
 				t.Errorf("%+v: %v, want %s", c.Name, err, *c.Error)
@@ -51,7 +52,8 @@ func TestVectorsOfScheduling(t *testing.T) {
 			t.Errorf("%+v: %v", c, err)
 			continue
 		}
-		if got, _ := Get(&w.p, w.kv, w.head, timer.ID); !same(got.MaxFeePerCycle, c.Stored.MaxFee) || !same(got.MaxPriorityFeePerCycle, c.Stored.MaxPriority) ||
+		if got, _ := Get(&w.p, w.kv, w.head, timer.ID); !same(got.MaxFeePerCycle, c.Stored.MaxFee) ||
+			!same(got.MaxPriorityFeePerCycle, c.Stored.MaxPriority) ||
 			got.GasLimit != c.Stored.GasLimit || got.ExpiresAt != c.Stored.ExpiresAt {
 			t.Errorf("%+v: stored %+v", c, got)
 		}
@@ -68,7 +70,8 @@ func TestVectorsOfScheduling(t *testing.T) {
 				warned = true
 			}
 		}
-		if warned != c.BidWarned || (told == nil) != (c.Clamped == nil) || told != nil && (told.Stated != c.Clamped.Stated || told.Clamped != c.Clamped.Clamped) {
+		if warned != c.BidWarned || (told == nil) != (c.Clamped == nil) || told != nil &&
+			(told.Stated != c.Clamped.Stated || told.Clamped != c.Clamped.Clamped) {
 			t.Errorf("%+v: warned %v, clamped %+v", c, warned, told)
 		}
 	}

@@ -28,13 +28,13 @@ func (r *laneRun) classify() (ready []int, ending []endingAt) {
 		if d.waiting != "" && !d.expired(r.Height) {
 			continue // what it would cost is not known: its bidder was passed over
 		}
-		v, ends := r.judge(d)
+		v, ends := r.insolvency(d)
 		switch {
 		case ends:
 			ending = append(ending, endingAt{i, v})
 		case d.waiting != "":
-		case d.pricedOut:
-			d.waiting = ReasonPricedOut
+		case d.pricedOut != "":
+			d.waiting = d.pricedOut
 		default:
 			ready = append(ready, i)
 		}
@@ -42,9 +42,10 @@ func (r *laneRun) classify() (ready []int, ending []endingAt) {
 	return ready, ending
 }
 
-// judge looks whether a timer ends now. Under a policy in which insolvency does
-// not end it, an insolvent one waits.
-func (r *laneRun) judge(d *dueTimer) (verdict, bool) {
+// insolvency looks whether a timer ends now, having expired or for want of
+// money. Under a policy in which insolvency does not end it, an insolvent one
+// waits.
+func (r *laneRun) insolvency(d *dueTimer) (verdict, bool) {
 	if d.expired(r.Height) {
 		return verdict{expired: true}, true
 	}
@@ -97,7 +98,7 @@ func (r *laneRun) end(at int, v *verdict) {
 	}
 	r.out.GCCycles += r.Params.GCCyclesPerTimer
 	d.waiting = ""
-	change := types.TimerChange{Timer: load(r.KV, &d.Entry, uint64(r.Height-d.Height)), At: r.Height,
+	change := types.TimerChange{Kind: types.ChangeEnded, Timer: load(r.KV, &d.Entry, uint64(r.Height-d.Height)), At: r.Height,
 		Priority: d.offered(), Weight: lowestTerms(d.weight)}
 	r.remove(&d.Entry)
 	r.release(&d.Entry, d.Bid)

@@ -69,7 +69,7 @@ func watcherOf(w *types.Watch, height types.Height, seq types.Seq) []byte {
 // state-triggered timers.
 //
 // Spec: CIP-5 §9.8, decisions T26, T27.
-func (b *Block) resolveWatch(t *types.Timer, stated *types.Watch) error {
+func (b *InBlock) resolveWatch(t *types.Timer, stated *types.Watch) error {
 	if stated == nil {
 		return nil
 	}
@@ -78,8 +78,9 @@ func (b *Block) resolveWatch(t *types.Timer, stated *types.Watch) error {
 		return refuse(CodeWatchUnsupported, "CIP-5 §9.8, T26", "under %s a timer watches nothing: give a height, or use a chain under %s or %s",
 			p.Policy, Fifo, EIP1559)
 	}
-	if uint64(len(stated.Key)) > p.MaxStateKey {
-		return refuse(CodeWatchUnsupported, "T26", "the watched key has %d bytes; keys of state have at most %d", len(stated.Key), p.MaxStateKey)
+	if uint64(len(stated.Key)) > p.MaxStateKeyBytes {
+		return refuse(CodeWatchUnsupported, "T26", "the watched key has %d bytes; keys of state have at most %d", len(stated.Key),
+			p.MaxStateKeyBytes)
 	}
 	if err := hasHeightBehind(t.ExpiresAt); err != nil {
 		return err
@@ -98,14 +99,14 @@ func hasHeightBehind(expiresAt types.Height) error {
 
 // watch enters a new timer that watches a key, and returns its place in the
 // calendar.
-func (b *Block) watch(t *types.Timer, at Place) Place {
+func (b *InBlock) watch(t *types.Timer, at Place) Place {
 	b.remember(t.ID, watcherOf(t.Watch, t.Height, t.Seq))
 	at.Height = t.ExpiresAt + 1
 	return at
 }
 
 // remember puts a watcher into t/k, if it is not there.
-func (b *Block) remember(id types.TimerID, key []byte) {
+func (b *InBlock) remember(id types.TimerID, key []byte) {
 	if b.KV.Get(key) != nil {
 		return
 	}
@@ -114,13 +115,13 @@ func (b *Block) remember(id types.TimerID, key []byte) {
 }
 
 // unwatch forgets a timer that ends before its key changed.
-func (b *Block) unwatch(e *Entry) {
+func (b *InBlock) unwatch(e *Entry) {
 	r := mustReadRecord(b.KV.Get(keyRecord(e.ID)))
 	b.forget(&r, e.Seq)
 }
 
 // forget takes a watcher out of t/k, if it is there.
-func (b *Block) forget(r *record, seq types.Seq) {
+func (b *InBlock) forget(r *record, seq types.Seq) {
 	key := watcherOf(r.Watch, r.Height, seq)
 	if b.KV.Get(key) == nil {
 		return
@@ -135,7 +136,7 @@ var keyWatchers = []byte("t/z")
 func readWatchers(kv KV) uint64 { return readNumber(kv, keyWatchers) }
 
 // place moves a timer within the calendar.
-func (b *Block) place(r *record, e *Entry, height types.Height) {
+func (b *InBlock) place(r *record, e *Entry, height types.Height) {
 	b.calendar().Remove(e.Place)
 	e.Height, r.At = height, height
 	b.calendar().Insert(*e)
@@ -157,7 +158,7 @@ func WatchesWait(kv KV) bool { return holdsAny(kv, "t/x/") || holdsAny(kv, "t/y/
 // this block so far, each once.
 //
 // Spec: CIP-5 §9.8, decisions T4, T26, T27.
-func (b *Block) Trigger(written []StorageWrite) []types.TimerChange {
+func (b *InBlock) Trigger(written []StorageWrite) []types.TimerChange {
 	late := b.takeLate()
 	watched := b.watched(b.Height, len(written))
 	var changed []watchedKey
@@ -188,7 +189,7 @@ func (b *Block) Trigger(written []StorageWrite) []types.TimerChange {
 // NoteLate keeps the changes of watched keys that were made after the
 // transactions of this block, for the next one. written are the keys written
 // since, each once.
-func (b *Block) NoteLate(written []StorageWrite) {
+func (b *InBlock) NoteLate(written []StorageWrite) {
 	watched := b.watched(b.Height+1, len(written))
 	var late []int
 	for i := range written {
@@ -214,7 +215,7 @@ func digest(value []byte) []byte {
 
 // takeLate empties t/y. A key in it has another value now than it says, unless
 // this block wrote it again.
-func (b *Block) takeLate() map[watchedKey][]byte {
+func (b *InBlock) takeLate() map[watchedKey][]byte {
 	late := map[watchedKey][]byte{}
 	scan(b.KV, []byte("t/y/"), func(key, value []byte) bool {
 		late[watchedKey(key[keyPrefixBytes:])] = append([]byte(nil), value...)
@@ -229,7 +230,7 @@ func (b *Block) takeLate() map[watchedKey][]byte {
 // watched returns a question that is to be asked so many times: whether a key has
 // a watcher of a height up to now. It reads all watchers once, or those of each
 // key, whatever is less.
-func (b *Block) watched(now types.Height, times int) func(watchedKey) bool {
+func (b *InBlock) watched(now types.Height, times int) func(watchedKey) bool {
 	if readWatchers(b.KV) > uint64(times) {
 		return func(key watchedKey) bool { return len(b.watchers(key, now, 1)) > 0 }
 	}
@@ -246,7 +247,7 @@ func (b *Block) watched(now types.Height, times int) func(watchedKey) bool {
 
 // watchers lists at most limit watchers of a key whose heights are up to now, by
 // height, then sequence.
-func (b *Block) watchers(key watchedKey, now types.Height, limit uint64) (ids []types.TimerID) {
+func (b *InBlock) watchers(key watchedKey, now types.Height, limit uint64) (ids []types.TimerID) {
 	b.KV.Scan(keyWatcher(key, 0, 0), keyWatcher(key, now, math.MaxUint64), func(_, id []byte) bool {
 		ids = append(ids, types.TimerID(id))
 		return uint64(len(ids)) < limit
@@ -255,7 +256,7 @@ func (b *Block) watchers(key watchedKey, now types.Height, limit uint64) (ids []
 }
 
 // wake works off t/x, at most max_triggered_per_block keys and timers.
-func (b *Block) wake() (changes []types.TimerChange) {
+func (b *InBlock) wake() (changes []types.TimerChange) {
 	left := b.Params.MaxTriggered
 	for _, key := range b.changedKeys(left) {
 		if left == 0 {
@@ -274,7 +275,7 @@ func (b *Block) wake() (changes []types.TimerChange) {
 	return changes
 }
 
-func (b *Block) changedKeys(limit uint64) (keys [][]byte) {
+func (b *InBlock) changedKeys(limit uint64) (keys [][]byte) {
 	scan(b.KV, []byte("t/x/"), func(key, _ []byte) bool {
 		keys = append(keys, append([]byte(nil), key...))
 		return uint64(len(keys)) < limit
@@ -284,7 +285,7 @@ func (b *Block) changedKeys(limit uint64) (keys [][]byte) {
 
 // trigger makes a watcher due now. One whose time is over stays where the
 // cleanup lane finds it, and watches again if it is extended.
-func (b *Block) trigger(id types.TimerID) []types.TimerChange {
+func (b *InBlock) trigger(id types.TimerID) []types.TimerChange {
 	r, e, ok := find(b.calendar(), b.KV, id)
 	if !ok {
 		panic("scheduler: timer " + id.String() + " watches a key and is not pending")
@@ -294,7 +295,8 @@ func (b *Block) trigger(id types.TimerID) []types.TimerChange {
 		return nil
 	}
 	b.place(&r, &e, b.Height)
-	return []types.TimerChange{{Timer: assemble(&r, &e, 0), Status: types.TimerPending, At: b.Height, Reason: ReasonTriggered}}
+	return []types.TimerChange{{Kind: types.ChangeTriggered, Timer: assemble(&r, &e, 0), Status: types.TimerPending, At: b.Height,
+		Reason: ReasonTriggered}}
 }
 
 // checkWatch says what is wrong with a pending timer's watch, or nil.

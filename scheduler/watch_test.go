@@ -118,7 +118,8 @@ func TestT26AWatchedKeyMakesATimerDue(t *testing.T) {
 	if !slices.Equal(triggered, []types.TimerID{timer.ID}) || !slices.Equal(fired, triggered) {
 		t.Fatalf("triggered %v, fired %v", triggered, fired)
 	}
-	if got := w.orders[0].Timer; got.Height != 2 || got.Watch == nil || got.Watch.Actor != alice || string(got.Watch.Key) != "price" || got.Deferrals != 0 {
+	if got := w.orders[0].Timer; got.Height != 2 || got.Watch == nil || got.Watch.Actor != alice || string(got.Watch.Key) != "price" ||
+		got.Deferrals != 0 {
 		t.Errorf("%+v", got)
 	}
 	w.write("price", "8")
@@ -348,7 +349,7 @@ func TestT26WhereNothingIsWatched(t *testing.T) {
 		} else {
 			wantCode(t, err, CodeWatchUnsupported)
 		}
-		_, err = w.schedule(alice, program.TimerRequest{Height: 2, Watch: &types.Watch{Key: make(types.Bytes, w.p.MaxStateKey+1)}})
+		_, err = w.schedule(alice, program.TimerRequest{Height: 2, Watch: &types.Watch{Key: make(types.Bytes, w.p.MaxStateKeyBytes+1)}})
 		wantCode(t, err, CodeWatchUnsupported)
 	}
 }
@@ -430,7 +431,8 @@ func TestWatchersEqualTheTwin(t *testing.T) {
 
 func (w *watchWorld) drawWatch(t testing.TB, rt *rapid.T) types.Timer {
 	height := w.now() + types.Height(rapid.IntRange(1, 4).Draw(rt, "ahead"))
-	return w.watch(t, rapid.SampledFrom([]string{"a", "b"}).Draw(rt, "watched"), height, height+types.Height(rapid.IntRange(0, 5).Draw(rt, "life")))
+	return w.watch(t, rapid.SampledFrom([]string{"a", "b"}).Draw(rt, "watched"), height,
+		height+types.Height(rapid.IntRange(0, 5).Draw(rt, "life")))
 }
 
 // BenchmarkTrigger is what a block pays that wrote 10,000 keys, none of them

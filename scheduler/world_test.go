@@ -24,8 +24,8 @@ type world struct {
 	tips   types.Wei // of it, until its lane is over
 	// answer is what the bidders say, whose cycles the payer pays; nil is a
 	// bidder that is no actor.
-	answer func(w *world, q Question) Answer
-	asked  []Question // in the last block
+	answer func(w *world, q BidCall) Answer
+	asked  []BidCall // in the last block
 	// passes says why fires and questions of bidders are passed over, by timer and
 	// by bidder; by is the proposer.
 	passes  map[types.TimerID]string
@@ -56,7 +56,7 @@ func (w *world) schedule(actor types.Address, req program.TimerRequest) (types.T
 }
 
 // block ends the block: it runs the lane and moves on.
-func (w *world) block() Settled {
+func (w *world) block() LaneResult {
 	out, err := w.lane()
 	if err != nil {
 		panic(err)
@@ -69,17 +69,18 @@ func (w *world) block() Settled {
 	return out
 }
 
-func (w *world) lane() (Settled, error) {
+func (w *world) lane() (LaneResult, error) {
 	w.orders, w.asked = nil, nil
 	w.blockNow().Maintain() // again where a test skipped heights
-	out, err := w.blockNow().RunLane(Lane{CellsLeft: w.cells, LastCycles: w.last, Proposer: w.by, Validators: &w.set, Ask: w.ask, Fire: w.fire})
+	out, err := w.blockNow().RunLane(LaneHost{CellsLeft: w.cells, LastCycles: w.last, Proposer: w.by, Validators: &w.set, Ask: w.ask,
+		Fire: w.fire})
 	w.balances[proposer] = w.balances[proposer].Add(w.tips) // when all fires are settled, as the ledger does
 	w.tips = types.Wei{}
 	return out, err
 }
 
 // ask charges as decision T15 says.
-func (w *world) ask(q Question) (Answer, error) {
+func (w *world) ask(q BidCall) (Answer, error) {
 	if reason := w.unasked[q.Bidder]; reason != "" && !q.Failed {
 		return Answer{Passed: reason}, nil
 	}
@@ -98,11 +99,11 @@ func (w *world) ask(q Question) (Answer, error) {
 }
 
 // at is the block of a height; blockNow is the one being made.
-func (w *world) at(height types.Height) *Block {
-	return &Block{Params: &w.p, KV: w.kv, Height: height, Fees: w.fees, Books: w}
+func (w *world) at(height types.Height) *InBlock {
+	return &InBlock{Params: &w.p, KV: w.kv, Height: height, Fees: w.fees, Books: w}
 }
 
-func (w *world) blockNow() *Block { return w.at(w.now()) }
+func (w *world) blockNow() *InBlock { return w.at(w.now()) }
 
 // Balance and Move are Books.
 func (w *world) Balance(a types.Address) types.Wei { return w.balances[a] }

@@ -1,66 +1,78 @@
 package validators
 
 import (
-	"github.com/asynkron/protoactor-go/actor"
 	"github.com/cowboyinc/devnet/internal/base/plant"
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/environment/roles"
+	"github.com/cowboyinc/devnet/validators/catchup"
 	"github.com/cowboyinc/devnet/validators/history"
 )
 
 // maxCommitBlocks bounds the blocks of one transaction of the store.
 const maxCommitBlocks = 256
 
+// archiveEvent is what the archive role is told.
+type archiveEvent interface{ forArchive() }
+
 // Events of the archive role.
 type (
 	// finalized hands over blocks, oldest first; the last is what the
 	// certificates name.
-	finalized struct {
+	archiveRequest struct {
 		history.Final
 		batch uint64 // of catch-up; 0 for what consensus finalized
 	}
 	// flush writes what has gathered; it stands behind all that was queued
 	// before it, so one commit takes them together.
 	flush struct{}
-	// archived tells consensus up to where the store holds the chain.
-	archived struct {
-		view  *View
-		batch uint64              // of catch-up; 0 for what consensus finalized
-		next  *types.ValidatorSet // where the block is its epoch's last
+	// rangeRequest asks for finalized blocks on behalf of a peer.
+	rangeRequest struct {
+		from    types.Address
+		request *catchup.RangeRequest
 	}
 )
 
-func (f *finalized) view() *View {
+func (archiveRequest) forArchive() {}
+func (flush) forArchive()          {}
+func (rangeRequest) forArchive()   {}
+
+func (f *archiveRequest) head() *Head {
 	tip := f.Tip()
-	return &View{State: tip.State, Block: tip.Block, Hash: tip.Hash, Finalization: f.Finalization, Notarization: f.Notarization}
+	return &Head{State: tip.State, Block: tip.Block, Hash: tip.Hash, Finalization: f.Finalization, Notarization: f.Notarization}
 }
 
 // archiving is the role that owns the store.
 type archiving struct {
 	v       *Validator
-	waiting []finalized
+	waiting []archiveRequest
 	blocks  int
 	posted  bool // a flush is under way
 	writer  *history.Writer
 }
 
-func (a *archiving) receive(ctx actor.Context) {
-	switch event := ctx.Message().(type) {
-	case finalized:
+func (v *Validator) newArchive() (roles.Steps[archiveEvent], error) {
+	a := &archiving{v: v, writer: history.NewWriter(v.history, v.config.History, v.memo.blockWrites)}
+	return roles.Steps[archiveEvent]{Each: a.receive, Last: a.commit}, nil
+}
+
+func (a *archiving) receive(event archiveEvent) {
+	switch event := event.(type) {
+	case archiveRequest:
 		a.waiting = append(a.waiting, event)
 		a.blocks += len(event.Results)
 		if a.blocks >= maxCommitBlocks {
 			a.commit()
 		} else if !a.posted {
 			a.posted = true
-			a.v.post(a.v.archive, flush{})
+			a.v.archive.Post(flush{})
 		}
 	case rangeRequest:
 		a.serve(event)
 	case flush:
 		a.posted = false
 		a.commit()
-	case *actor.Stopping:
-		a.commit()
+	default:
+		panic(unknown("archive", event))
 	}
 }
 
@@ -95,7 +107,7 @@ func (a *archiving) commit() {
 	}
 	for i := range a.waiting {
 		if event := &a.waiting[i]; event.batch != 0 || i == len(a.waiting)-1 {
-			a.v.post(a.v.consensus, archived{event.view(), event.batch, event.Tip().NextSet})
+			a.v.consensus.Post(archived{event.head(), event.batch, event.Tip().NextSet})
 		}
 	}
 	a.waiting, a.blocks = nil, 0

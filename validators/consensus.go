@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/asynkron/protoactor-go/actor"
 	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/plant"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/env"
+	"github.com/cowboyinc/devnet/internal/environment/roles"
 	"github.com/cowboyinc/devnet/validators/catchup"
 	"github.com/cowboyinc/devnet/validators/simplex"
 )
@@ -21,18 +21,42 @@ const DefaultRewriteBytes = 8 << 20
 // blocks: two for the way, the others for reading and for the size.
 const answerDelays = 8
 
-// Events of the consensus role, beside those of its two machines.
+// consensusEvent is what the consensus role is told.
+type consensusEvent interface{ forConsensus() }
+
+// Events of the consensus role.
 type (
-	// rang says that the alarm is due.
-	rang struct{}
-	// ahead says that a peer is in an epoch unknown here.
-	ahead struct {
+	// simplexEvent and catchupEvent are for its two machines.
+	simplexEvent struct{ event simplex.Event }
+	catchupEvent struct{ event catchup.Event }
+	// alarmFired says that the alarm is due.
+	alarmFired struct{}
+	// peerAhead says that a peer is in an epoch unknown here.
+	peerAhead struct {
 		from  types.Address
 		epoch types.Epoch
 	}
 	// broadcast is for all peers.
-	broadcast struct{ message any }
+	broadcast struct{ message *transactions }
+	// archived tells up to where the store holds the chain.
+	archived struct {
+		head  *Head
+		batch uint64              // of catch-up; 0 for what consensus finalized
+		next  *types.ValidatorSet // where the block is its epoch's last
+	}
 )
+
+func (simplexEvent) forConsensus() {}
+func (catchupEvent) forConsensus() {}
+func (begin) forConsensus()        {}
+func (alarmFired) forConsensus()   {}
+func (peerAhead) forConsensus()    {}
+func (broadcast) forConsensus()    {}
+func (archived) forConsensus()     {}
+
+// agree is an event for the Simplex machine, synchronize one for that of catch-up.
+func agree(event simplex.Event) consensusEvent       { return simplexEvent{event} }
+func synchronize(event catchup.Event) consensusEvent { return catchupEvent{event} }
 
 // consensus is the role that owns the Simplex machine, the catch-up machine
 // and the log.
@@ -45,13 +69,22 @@ type consensus struct {
 	limit   int64          // bytes of the log from which on it is rewritten
 }
 
-func newConsensus(v *Validator) (*consensus, error) {
+func (v *Validator) newConsensus() (roles.Steps[consensusEvent], error) {
+	c, err := resume(v)
+	if err != nil {
+		return roles.Steps[consensusEvent]{}, fmt.Errorf("its consensus cannot be resumed: %w", err)
+	}
+	return roles.Steps[consensusEvent]{Each: c.receive, Last: c.stop}, nil
+}
+
+// resume makes the role as its log has it.
+func resume(v *Validator) (*consensus, error) {
 	records, err := v.records()
 	if err != nil {
 		return nil, err
 	}
-	view := v.head.Load()
-	params := view.State.NextParams()
+	head := v.head.Load()
+	params := head.State.NextParams()
 	timing := timingOf(params)
 	machine, err := simplex.New(simplex.Config{
 		ChainID:   v.genesis.ChainID,
@@ -59,17 +92,17 @@ func newConsensus(v *Validator) (*consensus, error) {
 		BlockTime: timing.BlockTime,
 		LinkDelay: timing.LinkDelay,
 		Auto:      timing.Auto,
-		Set:       *view.State.Validators(),
-		Previous:  view.State.PreviousValidators(),
-		Root:      view.root(),
-		Lost:      len(records) == 0 && (v.config.Lost || view.Block.Header.Height > 0),
+		Set:       *head.State.Validators(),
+		Previous:  head.State.PreviousValidators(),
+		Root:      head.root(),
+		Lost:      len(records) == 0 && (v.config.Lost || head.Block.Header.Height > 0),
 	}, records)
 	if err != nil {
 		return nil, err
 	}
 	c := &consensus{v: v, machine: machine, timing: timing, limit: v.config.RewriteBytes}
 	c.sync = catchup.New(catchup.Config{Self: v.node.Signer.Address(),
-		Timeout: answerDelays * timing.LinkDelay, Root: view.syncRoot()})
+		Timeout: answerDelays * timing.LinkDelay, Root: head.syncRoot()})
 	c.publish()
 	return c, nil
 }
@@ -96,45 +129,51 @@ func timingOf(p *params.Params) simplex.Timing {
 	return timing
 }
 
-func (view *View) root() simplex.Root {
-	return simplex.Root{Block: view.Block, Hash: view.Hash, Finalization: view.Finalization, Notarization: view.Notarization}
+func (head *Head) root() simplex.Root {
+	return simplex.Root{Block: head.Block, Hash: head.Hash, Finalization: head.Finalization, Notarization: head.Notarization}
 }
 
-func (view *View) syncRoot() catchup.Root {
-	return catchup.Root{Block: view.Block, Hash: view.Hash, Finalization: view.Finalization,
-		Set: *view.State.Validators(), Previous: view.State.PreviousValidators()}
+func (head *Head) syncRoot() catchup.Root {
+	return catchup.Root{Block: head.Block, Hash: head.Hash, Finalization: head.Finalization,
+		Set: *head.State.Validators(), Previous: head.State.PreviousValidators()}
 }
 
-func (c *consensus) receive(ctx actor.Context) {
-	if _, begins := ctx.Message().(begin); !begins && c.alarm == nil {
-		return // the transport was a moment earlier: what comes before the beginning is as if it was lost
+func (c *consensus) receive(event consensusEvent) {
+	if _, begins := event.(begin); !begins && c.alarm == nil {
+		return // the mesh was a moment earlier: what comes before the beginning is as if it was lost
 	}
-	switch event := ctx.Message().(type) {
+	switch event := event.(type) {
 	case begin:
-		c.alarm = c.v.node.Clock.NewAlarm(func() { c.v.post(c.v.consensus, rang{}) })
+		c.alarm = c.v.node.Clock.NewAlarm(func() { c.v.consensus.Post(alarmFired{}) })
 		c.step(simplex.Start{})
-	case rang:
-		c.rang()
-	case simplex.Event:
-		c.step(event)
-	case catchup.Event:
-		c.stepSync(event)
-		if is, moved := event.(catchup.Finalized); moved {
+	case alarmFired:
+		c.onAlarm()
+	case simplexEvent:
+		c.step(event.event)
+	case catchupEvent:
+		c.stepSync(event.event)
+		if is, moved := event.event.(catchup.Finalized); moved {
 			c.follow(is.Root) // what catch-up brought may be told in this way alone: it was not waited for any more
 		}
 	case broadcast:
 		c.send(nil, event.message)
-	case ahead:
+	case peerAhead:
 		last := types.Height(uint64(event.epoch) * c.v.head.Load().State.NextParams().EpochBlocks)
 		c.stepSync(catchup.Behind{Peer: event.from, Height: last})
 	case archived:
 		c.archived(event)
-	case *actor.Stopping:
+	default:
+		panic(unknown("consensus", event))
+	}
+}
+
+func (c *consensus) stop() {
+	if c.alarm != nil {
 		c.alarm.Set(types.Never)
 	}
 }
 
-func (c *consensus) rang() {
+func (c *consensus) onAlarm() {
 	now := c.v.node.Clock.Now()
 	if c.machine.Deadline() <= now {
 		c.step(simplex.Tick{})
@@ -173,16 +212,16 @@ func (c *consensus) perform(out simplex.Output) {
 	for _, ask := range out.Ask {
 		switch ask := ask.(type) {
 		case simplex.Build:
-			c.v.post(c.v.execution, build{ask})
+			c.v.execution.Post(build{ask})
 		case simplex.Execute:
-			c.v.post(c.v.execution, execute{ask})
+			c.v.execution.Post(execute{ask})
 		}
 	}
 	for _, report := range out.Report {
 		c.report(report)
 	}
 	if len(out.Forget) > 0 {
-		c.v.post(c.v.execution, forget{out.Forget})
+		c.v.execution.Post(forget{out.Forget})
 	}
 }
 
@@ -191,13 +230,13 @@ func (c *consensus) send(to *types.Address, message any) {
 	frame := encodeFrame(message)
 	if to != nil {
 		c.v.door.asks(*to, message)
-		c.v.node.Transport.Send(*to, frame)
+		c.v.node.Mesh.Send(*to, frame)
 		return
 	}
 	self := c.v.node.Signer.Address()
 	for _, member := range c.machine.Sets()[0].Members {
 		if member.Address != self {
-			c.v.node.Transport.Send(member.Address, frame)
+			c.v.node.Mesh.Send(member.Address, frame)
 		}
 	}
 }
@@ -218,7 +257,7 @@ func (c *consensus) report(report simplex.Report) {
 		c.v.count.nullified.Add(1)
 		c.v.log.Info("a view was nullified", "view", report.Certificate.View)
 	case simplex.Finalized:
-		c.v.post(c.v.execution, finality{report})
+		c.v.execution.Post(finalizeReport{report})
 		c.publish()
 	case simplex.Behind:
 		c.stepSync(catchup.Behind{Peer: report.From, Height: report.Certificate.Height, Proven: true})
@@ -232,7 +271,8 @@ func (c *consensus) report(report simplex.Report) {
 		c.v.count.evidence.Add(1)
 		c.v.log.Warn("a validator signed two messages that contradict each other", "offender", report.Offender)
 	case simplex.Conflict:
-		c.v.fail("a finalization contradicts what is final here", fmt.Errorf("view %d, height %d, block %s", report.Certificate.View, report.Certificate.Height, report.Certificate.Block))
+		c.v.fail("a finalization contradicts what is final here",
+			fmt.Errorf("view %d, height %d, block %s", report.Certificate.View, report.Certificate.Height, report.Certificate.Block))
 	}
 }
 
@@ -245,13 +285,11 @@ func (c *consensus) publish() {
 	}
 	sets = c.v.memo.same(sets)
 	c.v.sets.Store(&sets)
-	if c.v.intake != nil {
-		c.v.post(c.v.intake, newSets{})
-	}
+	c.v.intake.Post(newSets{}) // which is not there yet where consensus is being made: it begins with the sets
 }
 
 // rewrite drops from a log that has grown long what the store holds already.
-func (c *consensus) rewrite(stored *View) {
+func (c *consensus) rewrite(stored *Head) {
 	if c.v.node.Log.Size() < c.limit {
 		return
 	}
@@ -272,23 +310,24 @@ func (c *consensus) rewrite(stored *View) {
 // archived goes on from what the store holds. Where catch-up brought it, the
 // Simplex machine has to hear of it too.
 func (c *consensus) archived(event archived) {
-	if timing := timingOf(event.view.State.NextParams()); timing != c.timing {
+	if timing := timingOf(event.head.State.NextParams()); timing != c.timing {
 		c.timing = timing
 		c.step(timing)
 	}
-	c.v.setPeers(event.view.State)
+	c.v.setPeers(event.head.State)
 	if event.batch == 0 {
-		c.stepSync(catchup.Finalized{Root: event.view.syncRoot()})
+		c.stepSync(catchup.Finalized{Root: event.head.syncRoot()})
 	} else {
 		c.stepSync(catchup.Applied{ID: event.batch, Next: event.next})
 	}
-	c.rewrite(event.view)
+	c.rewrite(event.head)
 }
 
 // follow has the Simplex machine stand on a root that it may not have reached
 // itself.
 func (c *consensus) follow(root catchup.Root) {
-	c.step(simplex.CaughtUp{Root: simplex.Root{Block: root.Block, Hash: root.Hash, Finalization: root.Finalization}, Set: root.Set, Previous: root.Previous})
+	c.step(simplex.CaughtUp{Root: simplex.Root{Block: root.Block, Hash: root.Hash, Finalization: root.Finalization}, Set: root.Set,
+		Previous: root.Previous})
 	c.publish()
 }
 
@@ -300,9 +339,9 @@ func (c *consensus) stepSync(event catchup.Event) {
 	for _, ask := range out.Ask {
 		switch ask := ask.(type) {
 		case catchup.Verify:
-			c.v.post(c.v.intake, verify{ask})
+			c.v.intake.Post(verify{ask})
 		case catchup.Apply:
-			c.v.post(c.v.execution, catchUp{ask})
+			c.v.execution.Post(catchUp{ask})
 		}
 	}
 	for _, report := range out.Report {

@@ -10,9 +10,11 @@
 //	execution   owns the states of blocks not yet final, and the mempool
 //	archive     owns the store: finalized state, and history for those who ask
 //
-// A role is given its loop by the environment; what crosses between roles is a
-// value. Under execution there is one more proto-actor for each on-chain actor
-// in use (onchain.go).
+// A role is given its loop by the environment, and has an inbox that takes its own
+// events alone. These are plain data, which can be written down and read back; who
+// asks something from outside gets a ticket, and is answered at the desk (desk.go).
+// Under execution there is one more proto-actor for each on-chain actor in use
+// (onchain.go).
 //
 // Persist before send (decision C5) is enforced in one function,
 // consensus.perform.

@@ -13,7 +13,7 @@ import (
 )
 
 // door is where frames come in: it keeps them for the intake role as rations
-// allow, and whom it connects with. Transports call it on goroutines of their own.
+// allow, and whom it connects with. Meshes call it on goroutines of their own.
 type door struct {
 	v *Validator
 
@@ -23,14 +23,6 @@ type door struct {
 	members   []types.Validator
 	alarm     env.Alarm // when the next peer may come back
 }
-
-// Events of the intake role.
-type (
-	// attend says that frames wait.
-	attend struct{}
-	// reopen says that a peer that was shut out may come back.
-	reopen struct{}
-)
 
 func newDoor(v *Validator) *door { return &door{v: v, rations: rations.New()} }
 
@@ -83,7 +75,7 @@ func (d *door) receive(from types.Address, data []byte) {
 	}
 	if !d.attending {
 		d.attending = true
-		d.v.post(d.v.intake, attend{})
+		d.v.intake.Post(attend{})
 	}
 }
 
@@ -98,7 +90,7 @@ func (d *door) next() (rations.Frame, bool) {
 	f, ok := d.rations.Next()
 	d.attending = d.rations.Waiting() > 0
 	if d.attending {
-		d.v.post(d.v.intake, attend{})
+		d.v.intake.Post(attend{})
 	}
 	return f, ok
 }
@@ -161,13 +153,13 @@ func (d *door) shut(peer types.Address, due bool) {
 // the others come back.
 func (d *door) open() {
 	now := d.v.node.Clock.Now()
-	d.v.node.Transport.SetPeers(slices.DeleteFunc(slices.Clone(d.members), func(m types.Validator) bool { return d.rations.Shut(now, m.Address) }))
+	d.v.node.Mesh.SetPeers(slices.DeleteFunc(slices.Clone(d.members), func(m types.Validator) bool { return d.rations.Shut(now, m.Address) }))
 	at := d.rations.Deadline(now)
 	if d.alarm == nil {
 		if at == types.Never {
 			return
 		}
-		d.alarm = d.v.node.Clock.NewAlarm(func() { d.v.post(d.v.intake, reopen{}) })
+		d.alarm = d.v.node.Clock.NewAlarm(func() { d.v.intake.Post(reopen{}) })
 	}
 	d.alarm.Set(at)
 }

@@ -7,24 +7,43 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/env"
+	"github.com/cowboyinc/devnet/internal/environment/roles"
+	"github.com/cowboyinc/devnet/runners/selection"
 	"github.com/cowboyinc/devnet/validators/catchup"
 	"github.com/cowboyinc/devnet/validators/history"
 	"github.com/cowboyinc/devnet/validators/ledger"
 	"github.com/cowboyinc/devnet/validators/simplex"
 )
 
+// executionEvent is what the execution role is told.
+type executionEvent interface{ forExecution() }
+
 // Events of the execution role.
 type (
-	build     struct{ ask simplex.Build }
-	execute   struct{ ask simplex.Execute }
-	finality  struct{ report simplex.Finalized }
-	catchUp   struct{ ask catchup.Apply }   // finalized blocks from a peer
-	forget    struct{ blocks []types.Hash } // whose results nobody will ask for
-	admission struct {                      // transactions whose form and signature were checked
-		txs   []*ledger.Checked
-		local func(types.Hash, error) // of a transaction that came in here; else nil
+	build          struct{ ask simplex.Build }
+	execute        struct{ ask simplex.Execute }
+	finalizeReport struct{ report simplex.Finalized }
+	catchUp        struct{ ask catchup.Apply }   // finalized blocks from a peer
+	forget         struct{ blocks []types.Hash } // whose results nobody will ask for
+	admission      struct {                      // transactions whose form and signature were checked
+		txs    []*ledger.Checked
+		ticket ticket // of an admitted, for a transaction that came in here; else 0
 	}
+	// skipTo says that the blocks after from, up to a height, skip what they may.
+	skipTo struct{ from, height types.Height }
+	// again says that what was put off may be tried.
+	again struct{}
 )
+
+func (begin) forExecution()          {}
+func (build) forExecution()          {}
+func (execute) forExecution()        {}
+func (finalizeReport) forExecution() {}
+func (catchUp) forExecution()        {}
+func (forget) forExecution()         {}
+func (admission) forExecution()      {}
+func (skipTo) forExecution()         {}
+func (again) forExecution()          {}
 
 // execution is the role that owns the states of blocks not yet final, and the
 // mempool.
@@ -32,7 +51,7 @@ type execution struct {
 	v        *Validator
 	onchain  *onchain
 	executor *ledger.Executor
-	pool     *Pool
+	pool     *pool
 	results  map[types.Hash]*ledger.Result // executed, not final: of blocks that consensus holds, or was just handed
 	working  bool                          // what consensus was told last
 	target   skipTo
@@ -41,29 +60,30 @@ type execution struct {
 	patience patience
 }
 
-func newExecution(v *Validator) *execution {
-	return &execution{v: v, pool: newPool(), results: map[types.Hash]*ledger.Result{}, tries: ledger.NewTries()}
+func (v *Validator) newExecution() (roles.Steps[executionEvent], error) {
+	e := &execution{v: v, pool: newPool(v.config.Dropped), results: map[types.Hash]*ledger.Result{}, tries: ledger.NewTries()}
+	return roles.Steps[executionEvent]{First: e.start, Each: e.receive, Last: e.stop}, nil
 }
 
 var errUnknownParent = errors.New("its parent was not executed here")
 
-func (e *execution) receive(ctx actor.Context) {
-	switch event := ctx.Message().(type) {
-	case *actor.Started:
-		e.start(ctx)
-	case *actor.Stopping:
-		e.stop()
+func (e *execution) receive(event executionEvent) {
+	switch event := event.(type) {
 	case begin:
 		e.tellWork()
 	case admission:
 		e.admit(event)
-	case poolQuestion:
-		event.ask(e.pool)
+	case askNonce:
+		e.v.desk.answer(event.ticket, e.pool.NextNonce(event.account, event.final))
+	case askWaiting:
+		e.v.desk.answer(event.ticket, e.pool.transaction(event.hash))
+	case askCaughtOn:
+		e.v.desk.answer(event.ticket, nil)
 	case build:
 		e.build(event.ask)
 	case execute:
 		e.execute(event.ask)
-	case finality:
+	case finalizeReport:
 		e.finalize(event)
 	case catchUp:
 		e.catchUp(event)
@@ -73,6 +93,8 @@ func (e *execution) receive(ctx actor.Context) {
 		e.tryAgain()
 	case skipTo:
 		e.target = event
+	default:
+		panic(unknown("execution", event))
 	}
 }
 
@@ -90,14 +112,14 @@ func (e *execution) start(ctx actor.Context) {
 		return
 	}
 	e.onchain = onchain
-	e.executor = &ledger.Executor{Programs: e.v.node.Programs, Verifier: e.v.node.Verifier, Runner: onchain,
+	e.executor = &ledger.Executor{Programs: e.v.node.Programs, Verifier: e.v.node.Verifier, Carrier: onchain,
 		Worked: func(cycles types.Cycles) { e.v.did(env.Cycles, uint64(cycles)) }}
 }
 
 // parent returns the state a block stands on, or nil.
 func (e *execution) parent(hash types.Hash) *ledger.State {
-	if view := e.v.head.Load(); view.Hash == hash {
-		return view.State
+	if head := e.v.head.Load(); head.Hash == hash {
+		return head.State
 	}
 	if result := e.results[hash]; result != nil {
 		return result.State
@@ -107,7 +129,7 @@ func (e *execution) parent(hash types.Hash) *ledger.State {
 
 func (e *execution) build(ask simplex.Build) {
 	built := simplex.Built{Epoch: ask.Epoch, View: ask.View}
-	defer func() { e.v.post(e.v.consensus, built) }()
+	defer func() { e.v.consensus.Post(agree(built)) }()
 	parent := e.parent(ask.ParentHash)
 	if parent == nil {
 		e.v.log.Error("asked to build on a block that was not executed", "parent", ask.ParentHash)
@@ -123,7 +145,7 @@ func (e *execution) build(ask simplex.Build) {
 		proposal.Timestamp = ledger.StampSkipping(parent, proposal.Skipped, now)
 	}
 	made, err := e.executor.Build(parent, proposal, e.pending(parent), e.pace(ask, parent))
-	e.onchain.cast.EndRound(idleBlocks)
+	e.onchain.pool.EndRound(idleBlocks)
 	if made != nil {
 		for i := range made.Dropped {
 			e.leaveOut(&made.Dropped[i])
@@ -172,9 +194,9 @@ func (e *execution) tellFailures(failures []*ledger.EnvironmentError) {
 
 func (e *execution) execute(ask simplex.Execute) {
 	answer := simplex.Executed{Hash: ask.Hash}
-	defer func() { e.v.post(e.v.consensus, answer) }()
+	defer func() { e.v.consensus.Post(agree(answer)) }()
 	if result := e.results[ask.Hash]; result != nil && result.Block == ask.Block { // its own
-		answer.Valid, answer.Next = true, result.NextSet
+		answer.Valid, answer.Next, answer.Bitmap = true, result.NextSet, bitmapFor(result)
 		return
 	}
 	parent := e.parent(ask.ParentHash)
@@ -197,14 +219,20 @@ func (e *execution) execute(ask simplex.Execute) {
 		return
 	}
 	e.results[result.Hash] = result
-	answer.Valid, answer.Next = true, result.NextSet
+	answer.Valid, answer.Next, answer.Bitmap = true, result.NextSet, bitmapFor(result)
+}
+
+// bitmapFor is what this validator votes of runners on a block: it lets none in, and
+// has none to show.
+func bitmapFor(result *ledger.Result) []byte {
+	return selection.NewBitmap(result.State.VoteBits()).Bytes()
 }
 
 func (e *execution) apply(parent *ledger.State, block *types.Block) (*ledger.Result, error) {
 	own := false // another validator of the process may have done it; it takes as long
 	result, err := e.v.memo.apply(e.v.life, parent.Root(), block, func() (*ledger.Result, error) {
 		own = true
-		defer e.onchain.cast.EndRound(idleBlocks)
+		defer e.onchain.pool.EndRound(idleBlocks)
 		return e.executor.Apply(parent, block)
 	})
 	if err != nil {
@@ -219,13 +247,13 @@ func (e *execution) apply(parent *ledger.State, block *types.Block) (*ledger.Res
 // finalize makes executed blocks final, oldest first: all of them or none, since
 // the finalization names the last. It reports false where it is put off, because
 // the environment fails.
-func (e *execution) finalize(event finality) bool {
+func (e *execution) finalize(event finalizeReport) bool {
 	if len(e.patience.waiting) > 0 {
 		e.putOff(event)
 		return false
 	}
 	report := event.report
-	done := finalized{Final: history.Final{Finalization: report.Finalization, Notarization: report.Notarization}}
+	done := archiveRequest{Final: history.Final{Finalization: report.Finalization, Notarization: report.Notarization}}
 	for i, block := range report.Blocks {
 		if block.Header.Height <= e.v.head.Load().Block.Header.Height {
 			continue // catch-up brought it
@@ -241,8 +269,8 @@ func (e *execution) finalize(event finality) bool {
 		done.Results = append(done.Results, result)
 	}
 	if len(done.Results) > 0 {
-		e.v.head.Store(done.view())
-		e.settle(done)
+		e.v.head.Store(done.head())
+		e.handOver(done)
 	}
 	return true
 }
@@ -263,11 +291,11 @@ func (e *execution) finalResult(block *types.Block, hash types.Hash) (*ledger.Re
 	return result, err
 }
 
-// settle hands finalized blocks on and forgets what they leave behind.
-func (e *execution) settle(done finalized) {
+// handOver hands finalized blocks on and forgets what they leave behind.
+func (e *execution) handOver(done archiveRequest) {
 	height := done.Tip().Block.Header.Height
 	e.v.since.Store(int64(e.v.node.Clock.Now()))
-	e.v.post(e.v.archive, done)
+	e.v.archive.Post(done)
 	for _, result := range done.Results {
 		e.confirm(result)
 	}
@@ -297,7 +325,7 @@ func (e *execution) catchUp(event catchUp) bool {
 		return false
 	}
 	batch := event.ask.Batch
-	done := finalized{Final: history.Final{Finalization: batch.Finalization()}, batch: event.ask.ID}
+	done := archiveRequest{Final: history.Final{Finalization: batch.Finalization()}, batch: event.ask.ID}
 	for i, block := range batch.Blocks() {
 		if block.Header.Height <= e.v.head.Load().Block.Header.Height {
 			continue
@@ -308,17 +336,17 @@ func (e *execution) catchUp(event catchUp) bool {
 		}
 		if err != nil {
 			e.v.log.Warn("a finalized block does not execute", "height", block.Header.Height, "error", err)
-			e.v.post(e.v.consensus, catchup.Rejected{ID: event.ask.ID})
+			e.v.consensus.Post(synchronize(catchup.Rejected{ID: event.ask.ID}))
 			return true
 		}
 		done.Results = append(done.Results, result)
 	}
 	if len(done.Results) == 0 {
-		e.v.post(e.v.consensus, catchup.Finalized{Root: e.v.head.Load().syncRoot()})
+		e.v.consensus.Post(synchronize(catchup.Finalized{Root: e.v.head.Load().syncRoot()}))
 		return true
 	}
-	e.v.head.Store(done.view())
-	e.settle(done)
+	e.v.head.Store(done.head())
+	e.handOver(done)
 	return true
 }
 
@@ -329,7 +357,7 @@ func (e *execution) tellWork() {
 	working := e.v.head.Load().State.HasWork() || e.hasPending()
 	if working != e.working {
 		e.working = working
-		e.v.post(e.v.consensus, simplex.Work{Pending: working})
+		e.v.consensus.Post(agree(simplex.Work{Pending: working}))
 	}
 }
 

@@ -66,14 +66,16 @@ type headers func(h *types.Header)
 
 func forge(change headers) *forged {
 	f := &forged{former: forgedSet(formerEpoch, 7), present: forgedSet(presentEpoch, 4)}
-	at := &types.Block{Header: types.Header{ChainID: forgedChain, Height: rootHeight, View: 20, Epoch: formerEpoch, SetEpoch: formerEpoch, NextSet: f.present.Hash()}}
+	at := &types.Block{Header: types.Header{ChainID: forgedChain, Height: rootHeight, View: 20, Epoch: formerEpoch, SetEpoch: formerEpoch,
+		NextSet: f.present.Hash()}}
 	f.root = catchup.Root{Block: at, Hash: at.Hash(), Set: f.present, Previous: &f.former}
 	f.root.Finalization = f.certificate(types.Finalize, &at.Header, 5)
 	f.batch = &catchup.Batch{From: rootHeight + 1}
 	for height := rootHeight + 1; height <= lastHeight; height++ {
 		parent := &at.Header
-		at = &types.Block{Header: types.Header{ChainID: forgedChain, Height: parent.Height + 1, View: parent.View + 1, Epoch: presentEpoch, SetEpoch: presentEpoch,
-			Parent: parent.Hash(), Transactions: types.TransactionsHash(nil), Passed: types.PassedHash(nil)}}
+		at = &types.Block{Header: types.Header{ChainID: forgedChain, Height: parent.Height + 1, View: parent.View + 1, Epoch: presentEpoch,
+			SetEpoch: presentEpoch,
+			Parent:   parent.Hash(), Transactions: types.TransactionsHash(nil), Passed: types.PassedHash(nil)}}
 		if change != nil && height > rootHeight {
 			change(&at.Header)
 		}
@@ -117,7 +119,11 @@ func signedCertificate(c *types.Certificate, chainID uint64, keys ...*crypto.Key
 	signed := *c
 	signed.Votes = nil
 	for i, key := range keys {
-		signed.Votes = append(signed.Votes, types.CertificateVote{Validator: key.Address()})
+		vote := types.CertificateVote{Validator: key.Address()}
+		if c.Kind == types.Notarize {
+			vote.Bitmap = []byte{}
+		}
+		signed.Votes = append(signed.Votes, vote)
 		v := signed.Vote(i)
 		signed.Votes[i].Signature = key.Sign(v.Digest(chainID))
 	}
@@ -212,7 +218,8 @@ func TestForgedBatchesAreRefused(t *testing.T) {
 	add("a height too high", "wrong_height", forge(only(13, func(h *types.Header) { h.Height++ })).unlinked())
 	add("a link's height too high", "wrong_height", forge(only(15, func(h *types.Header) { h.Height++ })))
 	add("a skip without its heights", "wrong_height", forge(only(13, func(h *types.Header) { h.Skipped = 7 })).unlinked())
-	add("a height around the end of all heights", "wrong_height", forge(only(13, func(h *types.Header) { h.Skipped, h.Height = ^uint64(0), 12 })).unlinked())
+	add("a height around the end of all heights", "wrong_height",
+		forge(only(13, func(h *types.Header) { h.Skipped, h.Height = ^uint64(0), 12 })).unlinked())
 
 	add("decided by the set before", "wrong_epoch", forge(only(13, func(h *types.Header) { h.SetEpoch = formerEpoch })).unlinked())
 	add("decided by a set to come", "wrong_epoch", forge(only(13, func(h *types.Header) { h.SetEpoch++ })).unlinked())
@@ -248,7 +255,8 @@ func TestForgedBatchesAreRefused(t *testing.T) {
 		carries("a finalization as notarization", "wrong_certificates", func(_ *forged, c *types.Certificate) { c.Kind = types.Finalize }, right)
 		carries("a notarization of another block", "wrong_certificates", func(_ *forged, c *types.Certificate) { c.Block[5]++ }, right)
 		carries("a notarization of another height", "wrong_certificates", func(_ *forged, c *types.Certificate) { c.Height++ }, right)
-		carries("a notarization by the other set", "wrong_certificates", func(_ *forged, c *types.Certificate) { c.Epoch = presentEpoch + formerEpoch - c.Epoch },
+		carries("a notarization by the other set", "wrong_certificates",
+			func(_ *forged, c *types.Certificate) { c.Epoch = presentEpoch + formerEpoch - c.Epoch },
 			func(f *forged) []*crypto.Key {
 				return [][]*crypto.Key{signers(&f.present, 0, 1, 2), signers(&f.former, 0, 1, 2, 3, 4)}[place]
 			})
@@ -314,7 +322,8 @@ func TestABatchFromGenesis(t *testing.T) {
 		Transactions: types.TransactionsHash(nil), Passed: types.PassedHash(nil)}}
 	end := &types.Certificate{Kind: types.Finalize, View: 1, Height: 1, Block: first.Hash()}
 	f := &forged{root: catchup.Root{Block: genesis, Hash: genesis.Hash(), Set: set},
-		batch: &catchup.Batch{From: 1, Blocks: []*types.Block{first}, Finalization: signedCertificate(end, forgedChain, signers(&set, 0, 1, 2)...)}}
+		batch: &catchup.Batch{From: 1, Blocks: []*types.Block{first},
+			Finalization: signedCertificate(end, forgedChain, signers(&set, 0, 1, 2)...)}}
 	if code, looked := f.verdict(); code != "" || looked != 3 {
 		t.Errorf("%q after %d votes", code, looked)
 	}

@@ -3,27 +3,44 @@ package validators
 import (
 	"errors"
 
-	"github.com/asynkron/protoactor-go/actor"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/env"
+	"github.com/cowboyinc/devnet/internal/environment/roles"
 	"github.com/cowboyinc/devnet/validators/catchup"
 	"github.com/cowboyinc/devnet/validators/ledger"
 	"github.com/cowboyinc/devnet/validators/rations"
 	"github.com/cowboyinc/devnet/validators/simplex"
 )
 
-// submission is a transaction that came in at this validator.
-type submission struct {
-	raw    []byte
-	answer func(types.Hash, error)
-}
+// intakeEvent is what the intake role is told.
+type intakeEvent interface{ forIntake() }
 
-// verify asks to check finalized blocks that a peer sent.
-type verify struct{ ask catchup.Verify }
+// Events of the intake role.
+type (
+	// submission is a transaction that came in at this validator.
+	submission struct {
+		raw    []byte
+		ticket ticket // of an admitted
+	}
+	// verify asks to check finalized blocks that a peer sent.
+	verify struct{ ask catchup.Verify }
+	// attend says that frames wait.
+	attend struct{}
+	// reopen says that a peer that was shut out may come back.
+	reopen struct{}
+	// newSets says that the validator sets have changed.
+	newSets struct{}
+)
+
+func (submission) forIntake() {}
+func (verify) forIntake()     {}
+func (attend) forIntake()     {}
+func (reopen) forIntake()     {}
+func (newSets) forIntake()    {}
 
 // intake is the role that meets the outside: nothing passes it that is
 // malformed or not signed by whom it names, but for what is marked as unchecked
-// (catchup.Answer, ahead).
+// (catchup.Answer, peerAhead).
 type intake struct {
 	v    *Validator
 	held map[types.Address]*held
@@ -36,25 +53,27 @@ type held struct {
 	size   int // in bytes
 }
 
-// Limits of the frames of sets to come that wait. A crowd of them hints that
-// this validator does not come to those by itself.
+// Limits of the frames of sets to come that wait. Many of them hint that this
+// validator does not come to those by itself.
 const (
-	maxHeld      = 256                                   // of one peer
-	maxHeldBytes = 32 << 20                              // of all peers together, in equal shares,
-	minHeldBytes = maxTransactionsFrame                  // each at least so many
-	maxHeldEach  = types.MaxBlockBytes + maxRequestFrame // and at most a block's
-	crowd        = 32
+	maxHeld        = 256                                   // of one peer
+	maxHeldBytes   = 32 << 20                              // of all peers together, in equal shares,
+	minHeldBytes   = maxTransactionsFrame                  // each at least so many
+	maxHeldEach    = types.MaxBlockBytes + maxRequestFrame // and at most a block's
+	aheadHintEvery = 32                                    // of one peer: that many are a hint
 )
 
 // maxBacklog bounds the frames that wait for another role beyond which intake
 // loses more: the role cannot keep up, and will not by being given more.
 const maxBacklog = 1024
 
-// newSets says that the validator sets have changed.
-type newSets struct{}
+func (v *Validator) newIntake() (roles.Steps[intakeEvent], error) {
+	in := &intake{v: v}
+	return roles.Steps[intakeEvent]{Each: in.receive, Last: v.door.close}, nil
+}
 
-func (in *intake) receive(ctx actor.Context) {
-	switch event := ctx.Message().(type) {
+func (in *intake) receive(event intakeEvent) {
+	switch event := event.(type) {
 	case attend:
 		if f, ok := in.v.door.next(); ok {
 			in.frame(f.From, f.Data)
@@ -67,8 +86,8 @@ func (in *intake) receive(ctx actor.Context) {
 		in.v.door.reopen()
 	case newSets:
 		in.resume()
-	case *actor.Stopping:
-		in.v.door.close()
+	default:
+		panic(unknown("intake", event))
 	}
 }
 
@@ -84,12 +103,12 @@ func (in *intake) frame(from types.Address, data []byte) {
 		in.transactions(from, message)
 	case *catchup.RangeRequest:
 		if in.v.door.spend(from, rations.Ranges, 1) && in.v.door.spend(from, rations.Served, 1) {
-			in.pass(in.v.archive, rangeRequest{from, message})
+			pass[archiveEvent](in, in.v.archive, rangeRequest{from, message})
 		} else {
 			in.v.count.refusedFrames.Add(1)
 		}
 	case *catchup.Batch:
-		in.pass(in.v.consensus, catchup.Answer{From: from, Batch: message})
+		pass(in, in.v.consensus, synchronize(catchup.Answer{From: from, Batch: message}))
 	default:
 		in.consensus(from, data, read)
 	}
@@ -97,8 +116,8 @@ func (in *intake) frame(from types.Address, data []byte) {
 
 // pass hands on what came from outside, or loses it where the role that it is
 // for is too far behind.
-func (in *intake) pass(to *actor.PID, event any) {
-	if in.v.runtime.Waiting(to) >= maxBacklog || !in.v.runtime.Offer(to, event) {
+func pass[E any](in *intake, to roles.Inbox[E], event E) {
+	if to.Waiting() >= maxBacklog || !to.Offer(event) {
 		in.v.count.refusedFrames.Add(1)
 	}
 }
@@ -121,20 +140,20 @@ func (in *intake) consensus(from types.Address, data []byte, read *reading) {
 	case errors.Is(err, errRation):
 		in.v.count.refusedFrames.Add(1)
 	case errors.As(err, &unknown):
-		in.ahead(from, data, unknown)
+		in.noteAhead(from, data, unknown)
 	case err != nil:
 		in.refuse(from, err)
 	default:
-		in.pass(in.v.consensus, simplex.Received{From: from, Message: verified})
+		pass(in, in.v.consensus, agree(simplex.Received{From: from, Message: verified}))
 	}
 }
 
-// ahead keeps a message of a set to come until that is known: whoever is a few
+// noteAhead keeps a message of a set to come until that is known: whoever is a few
 // blocks late at a border must lose nothing, or a view that it leads waits for it
-// in vain. A peer's first of them, and each crowd, hints that this validator lags
-// behind their sender. A peer has a share of its own: what it sends too much
-// drives out its own frames and nobody else's.
-func (in *intake) ahead(from types.Address, data []byte, unknown *simplex.UnknownEpoch) {
+// in vain. A peer's first of them, and one in aheadHintEvery, hints that this
+// validator lags behind their sender. A peer has a share of its own: what it sends
+// too much drives out its own frames and nobody else's.
+func (in *intake) noteAhead(from types.Address, data []byte, unknown *simplex.UnknownEpoch) {
 	if unknown.Epoch <= unknown.Current {
 		return
 	}
@@ -142,8 +161,8 @@ func (in *intake) ahead(from types.Address, data []byte, unknown *simplex.Unknow
 	if len(kept.frames) >= maxHeld || kept.size+len(data) > in.share() {
 		*kept = held{}
 	}
-	if len(kept.frames)%crowd == 0 {
-		in.pass(in.v.consensus, ahead{from, unknown.Epoch})
+	if len(kept.frames)%aheadHintEvery == 0 {
+		pass[consensusEvent](in, in.v.consensus, peerAhead{from, unknown.Epoch})
 	}
 	kept.frames = append(kept.frames, data)
 	kept.size += len(data)
@@ -185,15 +204,16 @@ func (in *intake) verify(ask catchup.Verify) {
 	if err != nil {
 		in.v.count.refusedFrames.Add(1)
 		in.v.log.Warn("finalized blocks were refused", "error", err)
-		in.v.post(in.v.consensus, catchup.Refused{ID: ask.ID})
+		in.v.consensus.Post(synchronize(catchup.Refused{ID: ask.ID}))
 		return
 	}
-	in.v.post(in.v.consensus, catchup.Verified{ID: ask.ID, Batch: batch})
+	in.v.consensus.Post(synchronize(catchup.Verified{ID: ask.ID, Batch: batch}))
 }
 
 // checkBatch verifies finalized blocks that go on from root: each certificate by
 // the set of its own epoch. count is told of the votes looked at.
-func checkBatch(chainID uint64, rec simplex.Recoverer, batch *catchup.Batch, root *catchup.Root, count func(votes int)) (catchup.VerifiedBatch, error) {
+func checkBatch(chainID uint64, rec simplex.Recoverer, batch *catchup.Batch, root *catchup.Root,
+	count func(votes int)) (catchup.VerifiedBatch, error) {
 	sets := simplex.Sets{root.Set}
 	if root.Previous != nil {
 		sets = append(sets, *root.Previous)
@@ -210,7 +230,7 @@ func (in *intake) transactions(from types.Address, message *transactions) {
 		in.refuse(from, errors.New("too many transactions in one frame"))
 		return
 	}
-	if in.v.runtime.Waiting(in.v.execution) >= maxBacklog || !in.v.door.spend(from, rations.Transactions, len(message.Raw)) {
+	if in.v.execution.Waiting() >= maxBacklog || !in.v.door.spend(from, rations.Transactions, len(message.Raw)) {
 		in.v.count.refusedFrames.Add(1)
 		return
 	}
@@ -229,7 +249,7 @@ func (in *intake) transactions(from types.Address, message *transactions) {
 		checked = append(checked, tx)
 	}
 	if len(checked) > 0 {
-		in.pass(in.v.execution, admission{txs: checked})
+		pass[executionEvent](in, in.v.execution, admission{txs: checked})
 	}
 }
 
@@ -246,11 +266,11 @@ func (in *intake) submission(s submission) {
 	tx, err := in.v.admitter.Admit(in.v.head.Load().State, s.raw)
 	if err != nil {
 		in.v.count.refusedTransactions.Add(1)
-		s.answer(types.Hash{}, err)
+		in.v.desk.answer(s.ticket, admitted{err: err})
 		return
 	}
-	if !in.v.runtime.Offer(in.v.execution, admission{txs: []*ledger.Checked{tx}, local: s.answer}) {
-		s.answer(types.Hash{}, ErrBusy)
+	if !in.v.execution.Offer(admission{txs: []*ledger.Checked{tx}, ticket: s.ticket}) {
+		in.v.desk.answer(s.ticket, admitted{err: ErrBusy})
 	}
 }
 

@@ -85,7 +85,8 @@ func (l *late) refuses(sender types.Address, hash types.Hash, height types.Heigh
 		return ErrLate
 	}
 	if until := l.senders.of[sender].until; now < until {
-		return &HostRefusal{fmt.Sprintf("a transaction of this sender crashed the host of programs or took too long; send another in %v, or from another account",
+		return &HostRefusal{fmt.Sprintf("a transaction of this sender crashed the host of programs or took too long; send another in %v, or "+
+			"from another account",
 			time.Duration(until-now).Round(time.Second)+time.Second)}
 	}
 	return nil

@@ -86,8 +86,8 @@ func TestMemoForgetsWithALife(t *testing.T) {
 	apply(alive, shared)
 	memo.end(dead)
 	apply(dead, blockOf(5))
-	if len(memo.entries) != 1 || len(memo.order) != 1 {
-		t.Errorf("%d results in %d places are left", len(memo.entries), len(memo.order))
+	if n := memo.results.Len(); n != 1 {
+		t.Errorf("%d results are left", n)
 	}
 	executed = 0
 	apply(&life{}, shared)
@@ -122,17 +122,17 @@ func TestMemoIsBounded(t *testing.T) {
 		block := blockOf(h + 1)
 		memo.put(&life{}, types.Hash{}, &ledger.Result{Block: block, Hash: block.Hash()})
 	}
-	if len(memo.entries) != memoResults || len(memo.order) != memoResults {
-		t.Errorf("it holds %d results in %d places", len(memo.entries), len(memo.order))
+	if n := memo.results.Len(); n != memoResults {
+		t.Errorf("it holds %d results", n)
 	}
 }
 
 func TestMemoForgetsWhatResultsLeft(t *testing.T) {
 	memo := NewMemo()
 	for range 3 * memoResults {
-		memo.remains(&ledger.Result{}, func() *history.Remains { return &history.Remains{} })
+		memo.blockWrites(&ledger.Result{}, func() *history.BlockWrites { return &history.BlockWrites{} })
 	}
-	if len(memo.left) != memoResults || len(memo.leaving) != memoResults {
-		t.Errorf("it holds %d in %d places", len(memo.left), len(memo.leaving))
+	if n := memo.writes.Len(); n != memoResults {
+		t.Errorf("it holds %d", n)
 	}
 }

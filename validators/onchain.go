@@ -18,7 +18,7 @@ const (
 // onchain runs each message to an on-chain actor through a proto-actor of its
 // own, in place and in the order of the block.
 type onchain struct {
-	cast *roles.Cast
+	pool *roles.ActorPool
 }
 
 // delivery is what an on-chain actor's proto-actor receives.
@@ -36,11 +36,11 @@ type handled struct {
 }
 
 func newOnchain(rt *roles.Runtime, parent actor.Context) (*onchain, error) {
-	cast, err := rt.NewCast(parent, maxOnchainActors, func(string) func(any) any { return handle })
+	pool, err := rt.NewActorPool(parent, maxOnchainActors, func(string) func(any) any { return handle })
 	if err != nil {
 		return nil, err
 	}
-	return &onchain{cast: cast}, nil
+	return &onchain{pool: pool}, nil
 }
 
 func handle(message any) any {
@@ -49,9 +49,9 @@ func handle(message any) any {
 	return handled{outcome, err}
 }
 
-// Run implements actors.Runner. A program that panics is a failed receipt.
+// Run implements actors.Carrier. A program that panics is a failed receipt.
 func (o *onchain) Run(session program.Session, ctx program.Context, code program.Code, msg program.Message) (program.Outcome, error) {
-	reply, err := o.cast.Ask(msg.Self.String(), delivery{session, ctx, code, msg})
+	reply, err := o.pool.Ask(msg.Self.String(), delivery{session, ctx, code, msg})
 	if panicked, ok := err.(*roles.ActorPanic); ok {
 		return program.Outcome{Status: types.StatusFailed,
 			Fault: &types.Fault{Code: "panic", Message: fmt.Sprintf("the program panicked: %v", panicked.Value)}}, nil

@@ -16,23 +16,22 @@ const (
 	mostPatience  = 64 * leastPatience
 )
 
-// again says that what was put off may be tried.
-type again struct{}
-
 // patience is what the execution role puts off because its environment failed
 // over a finalized block: that block's event, and all that came behind.
 type patience struct {
-	waiting []any // finality and catchUp events, oldest first
+	waiting []executionEvent // finalizeReport and catchUp events, oldest first
 	wait    time.Duration
 	alarm   env.Alarm
 }
 
 // putOff keeps an event behind those that wait already.
-func (e *execution) putOff(event any) { e.patience.waiting = append(e.patience.waiting, event) }
+func (e *execution) putOff(event executionEvent) {
+	e.patience.waiting = append(e.patience.waiting, event)
+}
 
 // mustWait puts an event off over which the environment failed, and reports
 // whether it did. It is called while nothing else waits.
-func (e *execution) mustWait(event any, err error) bool {
+func (e *execution) mustWait(event executionEvent, err error) bool {
 	var environment *ledger.EnvironmentError
 	if !errors.As(err, &environment) {
 		return false
@@ -45,7 +44,7 @@ func (e *execution) mustWait(event any, err error) bool {
 	e.v.log.Warn("a final block cannot be executed here, and is tried again: the host of programs fails",
 		"height", e.v.head.Load().Block.Header.Height+1, "in", p.wait, "error", err)
 	if p.alarm == nil {
-		p.alarm = e.v.node.Clock.NewAlarm(func() { e.v.post(e.v.execution, again{}) })
+		p.alarm = e.v.node.Clock.NewAlarm(func() { e.v.execution.Post(again{}) })
 	}
 	p.alarm.Set(e.v.node.Clock.Now().Add(p.wait))
 	return true
@@ -58,7 +57,7 @@ func (e *execution) tryAgain() {
 	for i, event := range waiting {
 		var done bool
 		switch event := event.(type) {
-		case finality:
+		case finalizeReport:
 			done = e.finalize(event)
 		case catchUp:
 			done = e.catchUp(event)

@@ -14,45 +14,36 @@ const (
 	maxResend    = 256 // transactions sent again after one block
 )
 
-// Pool is the mempool of a validator, with what it must remember beside it. It
+// pool is the mempool of a validator, with what it must remember beside it. It
 // belongs to the execution role.
-type Pool struct {
+type pool struct {
 	*mempool.Pool[*ledger.Checked]
-	sent  map[types.Hash]types.Height // of those that came in here: height at which they were last sent on
-	local []types.Hash                // the same in the order they came
-	// OnDrop is told of transactions that no block can hold any more, and why; it
-	// must only hand them on. What one pool lacks room for is not among them:
-	// another's may have it. AskPool sets it.
-	OnDrop func(hash types.Hash, why string)
+	reports reports                           // runner transactions
+	sent    map[types.Hash]types.Height       // of those that came in here: height at which they were last sent on
+	local   []types.Hash                      // the same in the order they came
+	dropped func(hash types.Hash, why string) // Config.Dropped
 }
 
-func (p *Pool) gaveUp(gone []mempool.Entry[*ledger.Checked], why string) {
+func (p *pool) gaveUp(gone []mempool.Entry[*ledger.Checked], why string) {
 	for i := range gone {
-		if p.OnDrop != nil {
-			p.OnDrop(gone[i].Hash, why)
+		if p.dropped != nil {
+			p.dropped(gone[i].Hash, why)
 		}
 	}
 }
 
-func newPool() *Pool {
-	return &Pool{Pool: mempool.New[*ledger.Checked](mempool.DefaultLimits), sent: map[types.Hash]types.Height{}}
+func newPool(dropped func(types.Hash, string)) *pool {
+	return &pool{Pool: mempool.New[*ledger.Checked](mempool.DefaultLimits), sent: map[types.Hash]types.Height{}, dropped: dropped}
 }
 
-// Transaction returns a transaction that waits in the pool, or nil.
-func (p *Pool) Transaction(hash types.Hash) *ledger.Checked {
+// transaction returns a transaction that waits in the pool, or nil.
+func (p *pool) transaction(hash types.Hash) *ledger.Checked {
 	entry, held := p.Get(hash)
 	if !held {
-		return nil
+		return p.reports.get(hash)
 	}
 	return entry.Value
 }
-
-// AskPool runs question on the execution role's loop. It is not run when the
-// validator stops.
-func (v *Validator) AskPool(question func(*Pool)) { v.post(v.execution, poolQuestion{question}) }
-
-// poolQuestion is AskPool's.
-type poolQuestion struct{ ask func(*Pool) }
 
 // admit takes transactions into the pool, and sends on those that came in here.
 func (e *execution) admit(event admission) {
@@ -60,31 +51,37 @@ func (e *execution) admit(event admission) {
 	for _, tx := range event.txs {
 		if why := e.late.refuses(tx.Sender, tx.Hash, state.Height(), e.v.node.Clock.Now()); why != nil {
 			e.v.count.refusedTransactions.Add(1)
-			if event.local != nil {
-				event.local(tx.Hash, why)
-			}
+			e.v.desk.answer(event.ticket, admitted{tx.Hash, why})
 			continue
 		}
-		entry := mempool.EntryOf(tx.Tx, tx.Hash, tx.Sender, tx.Size, tx)
-		_, err := e.pool.Add(state.Height(), entry, state.Account(tx.Sender).Nonce)
-		if event.local != nil {
-			event.local(tx.Hash, err)
-		}
+		err := e.hold(state, tx)
+		e.v.desk.answer(event.ticket, admitted{tx.Hash, err})
 		if err != nil {
 			e.v.count.refusedTransactions.Add(1)
 			continue
 		}
-		if event.local != nil {
+		if event.ticket != 0 {
 			e.pool.sent[tx.Hash] = state.Height()
 			e.pool.local = append(e.pool.local, tx.Hash)
-			e.v.post(e.v.consensus, broadcast{&transactions{Raw: [][]byte{tx.Tx.Encode()}}})
+			e.v.consensus.Post(broadcast{&transactions{Raw: [][]byte{tx.Tx.Encode()}}})
 		}
 	}
 	e.tellWork()
 }
 
+// hold puts a transaction where it waits for a block.
+func (e *execution) hold(state *ledger.State, tx *ledger.Checked) error {
+	if tx.IsReport() {
+		return e.pool.reports.add(state.Height(), tx)
+	}
+	entry := mempool.EntryOf(tx.Tx, tx.Hash, tx.Sender, tx.Size, tx)
+	_, err := e.pool.Add(state.Height(), entry, state.Account(tx.Sender).Nonce)
+	return err
+}
+
 // drop forgets a transaction that no block can hold.
 func (e *execution) drop(hash types.Hash, why error) {
+	e.pool.reports.drop(hash)
 	if entry, held := e.pool.Drop(hash); held {
 		e.pool.gaveUp([]mempool.Entry[*ledger.Checked]{entry}, why.Error())
 		e.v.log.Info("a transaction was dropped", "hash", hash, "reason", why)
@@ -110,6 +107,7 @@ func (e *execution) confirm(result *ledger.Result) {
 			used = append(used, entry)
 		}
 	}
+	e.pool.reports.confirm(result.Block.Header.Height, included)
 	e.pool.gaveUp(used, "another transaction of its sender used its nonce")
 	e.pool.Expire(result.Block.Header.Height)
 }
@@ -120,27 +118,28 @@ func (e *execution) resend(height types.Height) {
 	again := &transactions{}
 	size := 0
 	for _, hash := range e.pool.local {
-		entry, held := e.pool.Get(hash)
-		if !held {
+		tx := e.pool.transaction(hash)
+		if tx == nil {
 			delete(e.pool.sent, hash)
 			continue
 		}
 		kept = append(kept, hash)
-		if height < e.pool.sent[hash]+resendBlocks || len(again.Raw) >= maxResend || size+entry.Size > maxTransactionsFrame/2 {
+		if height < e.pool.sent[hash]+resendBlocks || len(again.Raw) >= maxResend || size+tx.Size > maxTransactionsFrame/2 {
 			continue
 		}
 		e.pool.sent[hash] = height
-		again.Raw = append(again.Raw, entry.Value.Tx.Encode())
-		size += entry.Size
+		again.Raw = append(again.Raw, tx.Tx.Encode())
+		size += tx.Size
 	}
 	e.pool.local = kept
 	if len(again.Raw) > 0 {
-		e.v.post(e.v.consensus, broadcast{again})
+		e.v.consensus.Post(broadcast{again})
 	}
 }
 
-// pending yields what a block on the given state can hold, best first; those of
-// senders who took the proposer's time for nothing come behind all others.
+// pending yields what a block on the given state can hold: runner transactions, to
+// which a part of it is kept, then the others, best first; those of senders who took
+// the proposer's time for nothing come behind all others.
 func (e *execution) pending(state *ledger.State) iter.Seq[*ledger.Checked] {
 	base := state.NextBaseFees()
 	nonce := func(a types.Address) types.Nonce { return state.Account(a).Nonce }
@@ -155,6 +154,11 @@ func (e *execution) pending(state *ledger.State) iter.Seq[*ledger.Checked] {
 		return others, true
 	}
 	return func(yield func(*ledger.Checked) bool) {
+		for _, one := range e.pool.reports.waiting {
+			if !yield(one.tx) {
+				return
+			}
+		}
 		if others, more := each(false, yield); others && more {
 			each(true, yield)
 		}

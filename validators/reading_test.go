@@ -35,7 +35,7 @@ func TestMemoReadsABroadcastOnce(t *testing.T) {
 	if first, second := read(memo, request), read(memo, request); first == second {
 		t.Error("a request was kept")
 	}
-	if first, second := read(nil, vote), read(nil, vote); first == second {
+	if first, second := read(new(Memo), vote), read(new(Memo), vote); first == second {
 		t.Error("a vote was kept without a memo")
 	}
 	for range 2 {
@@ -89,26 +89,38 @@ func TestMemoChecksBySetsOnce(t *testing.T) {
 }
 
 func TestMemoForgetsFrames(t *testing.T) {
-	for _, size := range []int{0, 1 << 20} {
-		memo := NewMemo()
-		for i := range memoFrames + 100 {
-			if size > 0 && i > 50 {
-				break
-			}
-			frame := append(fmt.Append(nil, i), make([]byte, size)...)
-			memo.heard.keep(frame, &reading{})
-			memo.heard.keep(frame, &reading{})
+	memo, first := NewMemo(), voteFrame(0)
+	kept, err := memo.read(first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for view := range types.View(memoFrames) {
+		if _, err := memo.read(voteFrame(view + 1)); err != nil {
+			t.Fatal(err)
 		}
-		bytes := 0
-		for frame := range memo.heard.frames {
-			bytes += len(frame)
+	}
+	if n := memo.frames.Len(); n != memoFrames {
+		t.Errorf("%d frames are kept", n)
+	}
+	if again, _ := memo.read(first); again == kept {
+		t.Error("the oldest is still there")
+	}
+}
+
+// Frames that cannot be read push out none that can.
+func TestMemoIsNotEmptiedByGarbage(t *testing.T) {
+	memo, vote := NewMemo(), voteFrame(1)
+	kept, err := memo.read(vote)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 2 * memoFrames {
+		if _, err := memo.read(append(fmt.Append([]byte{vote[0]}, i), 0xff)); err == nil {
+			t.Fatal("garbage was read")
 		}
-		if len(memo.heard.frames) > memoFrames || len(memo.heard.frames) != len(memo.heard.order) || bytes > memoFrameBytes || bytes != memo.heard.bytes {
-			t.Errorf("%d frames in %d places, %d bytes counted as %d", len(memo.heard.frames), len(memo.heard.order), bytes, memo.heard.bytes)
-		}
-		if memo.heard.frames["0"+string(make([]byte, size))] != nil {
-			t.Error("the oldest is still there")
-		}
+	}
+	if again, _ := memo.read(vote); again != kept || memo.frames.Len() != 1 {
+		t.Errorf("of %d frames the vote is none", memo.frames.Len())
 	}
 }
 
@@ -119,7 +131,7 @@ func TestMemoKnowsEqualSets(t *testing.T) {
 	}
 	memo := NewMemo()
 	first := memo.same(sets(0))
-	for epoch := range types.Epoch(maxSets) {
+	for epoch := range types.Epoch(memoSets) {
 		if got := memo.same(sets(epoch)); &got[0] != &memo.same(sets(epoch))[0] || got[0].Epoch != epoch {
 			t.Errorf("epoch %d: %+v", epoch, got)
 		}
@@ -127,11 +139,11 @@ func TestMemoKnowsEqualSets(t *testing.T) {
 	if &memo.same(sets(0))[0] != &first[0] {
 		t.Error("the first were forgotten")
 	}
-	if memo.same(sets(maxSets)); len(memo.sets) != maxSets || &memo.same(sets(0))[0] == &first[0] {
-		t.Errorf("%d sets are known", len(memo.sets))
+	if memo.same(sets(memoSets)); memo.sets.Len() != memoSets || &memo.same(sets(0))[0] == &first[0] {
+		t.Errorf("%d sets are known", memo.sets.Len())
 	}
 	own := sets(0)
-	if got := (*Memo)(nil).same(own); &got[0] != &own[0] {
+	if got := new(Memo).same(own); &got[0] != &own[0] {
 		t.Error("without a memo there is nobody to share with")
 	}
 }

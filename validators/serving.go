@@ -8,23 +8,17 @@ import (
 	"github.com/cowboyinc/devnet/validators/rations"
 )
 
-// rangeRequest asks the archive role for finalized blocks on behalf of a peer.
-type rangeRequest struct {
-	from    types.Address
-	request *catchup.RangeRequest
-}
-
 // serve answers a peer that lacks finalized blocks. What the answer weighs is
 // charged to its rations; the request was already.
 func (a *archiving) serve(event rangeRequest) {
-	source := &served{archive: a.v.history, tip: a.v.View().Block.Header.Height}
+	source := &served{archive: a.v.history, tip: a.v.Head().Block.Header.Height}
 	if kept, err := a.v.history.Kept(); err == nil {
 		source.first = kept.From
 	}
 	batch := catchup.Serve(event.request, source)
 	frame := encodeFrame(batch)
 	a.v.door.owe(event.from, rations.Served, len(frame))
-	a.v.node.Transport.Send(event.from, frame)
+	a.v.node.Mesh.Send(event.from, frame)
 }
 
 // served is the finalized chain as catchup.Serve reads it. What cannot be read

@@ -9,7 +9,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/asynkron/protoactor-go/actor"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/environment/roles"
@@ -37,28 +36,32 @@ type Config struct {
 	Lost bool
 	// Observe is told of blocks that are final and in the store, on the archive
 	// role's loop; it must only hand them on. It may be nil.
-	Observe func(Finality)
+	Observe func(FinalBlocks)
 	// Booted is told what the validator begins with, before it finalizes anything.
 	// It may be nil.
-	Booted func(*View)
+	Booted func(*Head)
 	// Tell is told what consensus reports, on its loop and before anything comes of
 	// it; it must only hand it on. It may be nil.
 	Tell func(name string, report simplex.Report)
+	// Dropped is told, on the execution role's loop, of transactions that no block can
+	// hold any more, and why; it must only hand them on. What one mempool lacks room
+	// for is not among them: another's may have it. It may be nil.
+	Dropped func(hash types.Hash, why string)
 	// OnFailure is told once when the validator stops by itself: its disk
 	// failed, or it found a bug of ours. It may be nil.
 	OnFailure func(error)
 }
 
-// Finality is blocks that became final together, oldest first.
-type Finality struct {
+// FinalBlocks are blocks that became final together, oldest first.
+type FinalBlocks struct {
 	Validator    string
 	Results      []*ledger.Result
 	Finalization *types.Certificate
 }
 
-// View is the highest finalized block and the state after it. It is never
+// Head is the highest finalized block and the state after it. It is never
 // changed.
-type View struct {
+type Head struct {
 	State        *ledger.State
 	Block        *types.Block
 	Hash         types.Hash
@@ -70,8 +73,9 @@ type View struct {
 type Validator struct {
 	name     string
 	genesis  *ledger.Genesis
-	node     env.Node
+	node     env.Validator
 	runtime  *roles.Runtime
+	crew     *roles.Crew
 	memo     *Memo
 	life     *life // of this run, as memo knows it
 	log      *slog.Logger
@@ -79,14 +83,18 @@ type Validator struct {
 	history  *history.Archive
 	admitter *ledger.Executor // admits transactions; executes nothing
 
-	intake, consensus, execution, archive *actor.PID
+	intake    roles.Inbox[intakeEvent]
+	consensus roles.Inbox[consensusEvent]
+	execution roles.Inbox[executionEvent]
+	archive   roles.Inbox[archiveEvent]
 
 	door  *door
+	desk  desk
 	peers []types.Validator // what setPeers made its last list of
 
 	sets  atomic.Pointer[simplex.Sets]
-	head  atomic.Pointer[View] // final
-	shown atomic.Pointer[View] // final, and in the store: what readers see
+	head  atomic.Pointer[Head] // final
+	shown atomic.Pointer[Head] // final, and in the store: what readers see
 	round atomic.Pointer[Round]
 	pool  atomic.Int64 // transactions in the mempool
 	since atomic.Int64 // when the last block became final here, types.Time
@@ -106,8 +114,10 @@ type Round struct {
 
 // counters count what the outside did wrong and what failed here.
 type counters struct {
-	refusedFrames, refusedTransactions, refusedBlocks, buildFailures, hostFailures, nullified, evidence, shutPeers atomic.Uint64
-	gaveUp                                                                                                         [simplex.Causes]atomic.Uint64
+	refusedFrames, refusedTransactions, refusedBlocks atomic.Uint64
+	buildFailures, hostFailures                       atomic.Uint64
+	nullified, evidence, shutPeers                    atomic.Uint64
+	gaveUp                                            [simplex.Causes]atomic.Uint64
 }
 
 // GivenUp is a view for which a validator voted nullify, and why.
@@ -156,81 +166,68 @@ func (e *StoreError) Unwrap() error { return e.Cause }
 
 // Start brings a validator up on its environment: from its store and its log
 // where they hold something, else from genesis.
-func Start(rt *roles.Runtime, cfg Config, node env.Node) (*Validator, error) {
+func Start(rt *roles.Runtime, cfg Config, node env.Validator) (*Validator, error) {
 	if cfg.RewriteBytes <= 0 {
 		cfg.RewriteBytes = DefaultRewriteBytes
 	}
-	v := &Validator{name: cfg.Name, genesis: cfg.Genesis, node: node, runtime: rt, memo: cfg.Memo, life: &life{}, config: cfg,
-		log: cfg.Log.With("node", cfg.Name), history: history.Of(node.Store), admitter: &ledger.Executor{Verifier: node.Verifier}}
-	view, err := v.restore()
+	if cfg.Memo == nil {
+		cfg.Memo = new(Memo)
+	}
+	v := &Validator{name: cfg.Name, genesis: cfg.Genesis, node: node, runtime: rt, crew: roles.NewCrew(rt), memo: cfg.Memo, life: &life{},
+		config: cfg,
+		log:    cfg.Log.With("node", cfg.Name), history: history.Of(node.Store), admitter: &ledger.Executor{Verifier: node.Verifier}}
+	head, err := v.restore()
 	if err != nil {
 		return nil, &StoreError{cfg.Name, err}
 	}
 	v.door = newDoor(v)
-	v.head.Store(view)
-	v.shown.Store(view)
+	v.head.Store(head)
+	v.shown.Store(head)
 	if cfg.Booted != nil {
-		cfg.Booted(view)
+		cfg.Booted(head)
 	}
 	v.since.Store(int64(node.Clock.Now()))
-	c, err := newConsensus(v)
-	if err != nil {
-		return nil, fmt.Errorf("%s: its consensus cannot be resumed: %w", cfg.Name, err)
+	if err := v.crew.Start(cfg.Name, node.Loops.Loop, v.roles()); err != nil {
+		return nil, fmt.Errorf("%s: %w", cfg.Name, err)
 	}
-	e := newExecution(v)
-	if err := v.spawn(c, e); err != nil {
-		return nil, err
-	}
-	v.setPeers(view.State)
-	if err := node.Transport.Start(v.door.receive); err != nil {
+	v.setPeers(head.State)
+	if err := node.Mesh.Start(v.door.receive); err != nil {
 		v.Stop()
 		return nil, fmt.Errorf("%s: %w", cfg.Name, err)
 	}
-	v.post(v.execution, begin{})
-	v.post(v.consensus, begin{})
+	v.execution.Post(begin{})
+	v.consensus.Post(begin{})
 	return v, nil
 }
 
 // begin tells a role that all others are there.
 type begin struct{}
 
-func (v *Validator) spawn(c *consensus, e *execution) error {
-	for _, role := range []struct {
-		name    string
-		pid     **actor.PID
-		receive func(actor.Context)
-	}{
-		{"archive", &v.archive, (&archiving{v: v, writer: history.NewWriter(v.history, v.config.History, v.memo.remains)}).receive},
-		{"execution", &v.execution, e.receive},
-		{"consensus", &v.consensus, c.receive},
-		{"intake", &v.intake, (&intake{v: v}).receive},
-	} {
-		pid, err := v.runtime.Spawn(v.name+"/"+role.name, v.node.Loops.Loop(role.name), role.receive)
-		if err != nil {
-			v.stopRoles()
-			return fmt.Errorf("%s: %w", v.name, err)
-		}
-		*role.pid = pid
+// roles lists the roles in the order in which they start; they stop the other way
+// round, the archive last, so that nothing finalized is lost.
+func (v *Validator) roles() []roles.Part {
+	return []roles.Part{
+		roles.As("archive", &v.archive, v.newArchive),
+		roles.As("execution", &v.execution, v.newExecution),
+		roles.As("consensus", &v.consensus, v.newConsensus),
+		roles.As("intake", &v.intake, v.newIntake),
 	}
-	return nil
 }
 
-// Stop ends the roles, the archive last so that nothing finalized is lost. The
-// environment is left to its owner, but for the transport, which is closed.
+// unknown is what a role panics with that is told what it does not know: a bug.
+func unknown(role string, event any) string {
+	return fmt.Sprintf("validators: %s does not know what to do with a %T", role, event)
+}
+
+// Stop ends the roles. The environment is left to its owner, but for the mesh, which
+// is closed.
 func (v *Validator) Stop() {
-	if err := v.node.Transport.Close(); err != nil {
+	if err := v.node.Mesh.Close(); err != nil {
 		v.log.Warn("the transport did not close cleanly", "error", err)
 	}
-	v.stopRoles()
+	v.crew.Stop()
+	v.desk.close()
 	v.memo.end(v.life) // where the roles were killed, nobody told them
-}
-
-func (v *Validator) stopRoles() {
-	for _, pid := range []*actor.PID{v.intake, v.consensus, v.execution, v.archive} {
-		if pid != nil {
-			v.runtime.Stop(pid)
-		}
-	}
 }
 
 // fail stops a validator that cannot go on.
@@ -238,11 +235,7 @@ func (v *Validator) fail(what string, err error) {
 	v.once.Do(func() {
 		failure := fmt.Errorf("%s stops: %s: %w", v.name, what, err)
 		v.log.Error("the validator stops", "what", what, "error", err)
-		for _, pid := range []*actor.PID{v.intake, v.consensus, v.execution, v.archive} {
-			if pid != nil {
-				v.runtime.Dismiss(pid)
-			}
-		}
+		v.crew.Dismiss()
 		if v.config.OnFailure != nil {
 			v.config.OnFailure(failure)
 		}
@@ -250,7 +243,7 @@ func (v *Validator) fail(what string, err error) {
 }
 
 // restore reads the last finalized block and its state from the store.
-func (v *Validator) restore() (*View, error) {
+func (v *Validator) restore() (*Head, error) {
 	stored, err := v.history.Tip()
 	if err != nil {
 		return nil, err
@@ -260,7 +253,7 @@ func (v *Validator) restore() (*View, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &View{State: state, Block: block, Hash: block.Hash()}, v.node.Store.Commit(history.GenesisWrites(state))
+		return &Head{State: state, Block: block, Hash: block.Hash()}, v.node.Store.Commit(history.GenesisWrites(state))
 	}
 	var changes []ledger.Change
 	err = history.ScanState(v.node.Store, func(key, value []byte) {
@@ -273,11 +266,12 @@ func (v *Validator) restore() (*View, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &View{State: state, Block: stored.Block, Hash: stored.Hash, Finalization: stored.Finalization, Notarization: stored.Notarization}, nil
+	return &Head{State: state, Block: stored.Block, Hash: stored.Hash, Finalization: stored.Finalization, Notarization: stored.Notarization},
+		nil
 }
 
-// View returns the highest block that is final and in the store, and its state.
-func (v *Validator) View() *View { return v.shown.Load() }
+// Head returns the highest block that is final and in the store, and its state.
+func (v *Validator) Head() *Head { return v.shown.Load() }
 
 // Archive returns the finalized history.
 func (v *Validator) Archive() *history.Archive { return v.history }
@@ -288,24 +282,17 @@ func (v *Validator) Name() string { return v.name }
 // ErrBusy refuses a transaction while too much from outside is waiting.
 var ErrBusy = errors.New("busy: too many transactions are waiting to be checked; send it again in a moment")
 
-// Submit hands in an encoded transaction. answer is called once, on a loop of
-// the validator, with its hash or with why it was not taken.
-func (v *Validator) Submit(raw []byte, answer func(types.Hash, error)) {
-	if !v.runtime.Offer(v.intake, submission{raw, answer}) {
-		answer(types.Hash{}, ErrBusy)
-	}
-}
-
 // Status returns how the validator stands.
 func (v *Validator) Status() Status {
-	s := Status{Name: v.name, Address: v.node.Signer.Address(), Height: v.View().Block.Header.Height,
-		Pool: int(v.pool.Load()), Connected: v.node.Transport.Connected()}
+	s := Status{Name: v.name, Address: v.node.Signer.Address(), Height: v.Head().Block.Header.Height,
+		Pool: int(v.pool.Load()), Connected: v.node.Mesh.Connected()}
 	if round := v.round.Load(); round != nil {
 		s.Round = *round
 	}
 	s.Refused = Refused{Frames: v.count.refusedFrames.Load(), Transactions: v.count.refusedTransactions.Load(),
 		Blocks: v.count.refusedBlocks.Load(), Builds: v.count.buildFailures.Load(),
-		Nullified: v.count.nullified.Load(), Evidence: v.count.evidence.Load(), Hosts: v.count.hostFailures.Load(), Peers: v.count.shutPeers.Load()}
+		Nullified: v.count.nullified.Load(), Evidence: v.count.evidence.Load(), Hosts: v.count.hostFailures.Load(),
+		Peers: v.count.shutPeers.Load()}
 	s.LastBlock, s.Trouble, s.GaveUp = types.Time(v.since.Load()), v.trouble.last.Load(), v.gaveUp.Load()
 	for c := range s.GivenUp {
 		s.GivenUp[c] = v.count.gaveUp[c].Load()
@@ -319,8 +306,6 @@ func (v *Validator) did(what env.Labour, n uint64) {
 		v.node.Work.Did(what, n)
 	}
 }
-
-func (v *Validator) post(pid *actor.PID, event any) { v.runtime.Post(pid, event) }
 
 // setPeers connects with the validators of the state's set, with those of the
 // set before, who may lack the last block they decided on, and with those that
@@ -353,9 +338,9 @@ func (v *Validator) setPeers(state *ledger.State) {
 }
 
 // show lets readers see what is in the store now.
-func (v *Validator) show(event *finalized) {
-	v.shown.Store(event.view())
+func (v *Validator) show(event *archiveRequest) {
+	v.shown.Store(event.head())
 	if v.config.Observe != nil {
-		v.config.Observe(Finality{Validator: v.name, Results: event.Results, Finalization: event.Finalization})
+		v.config.Observe(FinalBlocks{Validator: v.name, Results: event.Results, Finalization: event.Finalization})
 	}
 }

@@ -73,7 +73,8 @@ func TestMuxAsksTheOtherHostOnlyForItsCode(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d, err := session.Inspect(program.Code{Source: Code("heartbeat")}); err != nil || len(d.Handlers) != 4 || d.Handlers[0].Name != "extend" {
+	if d, err := session.Inspect(program.Code{Source: Code("heartbeat")}); err != nil || len(d.Handlers) != 4 ||
+		d.Handlers[0].Name != "extend" {
 		t.Errorf("%v %v", d, err)
 	}
 	outcome, err := session.Handle(nil, program.Code{Source: Code("counter")}, program.Message{Handler: "nothing"})
@@ -84,7 +85,8 @@ func TestMuxAsksTheOtherHostOnlyForItsCode(t *testing.T) {
 		if d, err := session.Inspect(program.Code{Source: []byte("import pvm_host")}); err != nil || d.Handlers[0].Name != "other" {
 			t.Error(err)
 		}
-		if outcome, err := session.Handle(nil, program.Code{Source: []byte("g")}, program.Message{}); err != nil || outcome.Status != types.StatusReverted {
+		if outcome, err := session.Handle(nil, program.Code{Source: []byte("g")}, program.Message{}); err != nil ||
+			outcome.Status != types.StatusReverted {
 			t.Error(err)
 		}
 	}

@@ -1,30 +1,60 @@
-// Package system is the instructions of the system key: what governance tells
-// the chain to do (CIP-1 §12, cip-5's newer revision, decision C6), and where
-// parameters and the validator set stand in state.
+// Package system is the system actors that know runners and jobs: 0x01, the
+// registry of runners; 0x02, the dispatcher of jobs; 0x03, the verifier of results
+// (CIP-2, CIP-11 §9). The chain itself answers for their addresses.
 //
-//	48  SYS_CANCEL_TIMER         {timer_id}
-//	49  SYS_UPDATE_TIMER_CONFIG  {config: {max_ttl_blocks?, max_cycles_per_fire?, …}}
-//	50  SYS_EXTEND_TIMER         {timer_id, new_expires_at}
-//	64  SYS_SET_PARAMETER        {key, value, height}
-//	65  SYS_JOIN_VALIDATOR       {public_key, endpoint}
-//	66  SYS_LEAVE_VALIDATOR      {address}
+// # A job
 //
-// 48 to 50 are the specs'; 64 to 66 are our own. An instruction that is refused
-// is a failed receipt; one that cannot be read is no valid transaction.
+//	submit    pays max_price, tip and the callback's limits into escrow; it waits
+//	draw      at the end of the block: a committee of those who pass the filters, by
+//	          runners/selection; else it goes on waiting, until its timeout
+//	commit    a committee of several: what validators bring binds each to its result
+//	reveal    the result, with the runner's signature; a single runner's comes at once
+//	conclude  when nothing more can come, or behind the deadline: completed where
+//	          enough agree, failed where all came and do not, else drawn anew
+//	callback  a message of 0x02 with the result or the error, in the next block
 //
-// A parameter changes at the start of a block: SetParameter only registers the
-// change. One of class block holds from any later height, one of class epoch
-// from the first block of a later epoch, one of class genesis never changes.
-// The validator set changes after the last block of an epoch.
+// Transactions and actors reach the first and cancel by handlers of 0x01 and 0x02;
+// results and heartbeats are Reports, brought by validators in runner transactions,
+// which are free and of which none counts twice. Advance is the end of a block.
 //
-// Keys of state, all beginning with g:
+// # State
 //
-//	g/k                 the system key's address
-//	g/p/<height_be8>key the value that a parameter gets at a height
-//	g/v                 the validator set of the next block
-//	g/u                 the one before the last rotation
-//	g/w/<address>       a validator that joins or leaves at the epoch's end
+// In the storage of 0x01, where 'a' is a 20-byte address and 'i' four bytes:
 //
-// The parameters in force stand in the storage of actor 0x09, under
-// system:<group>:<name>.
+//	registered     Size, how many there ever were
+//	index/i        the address of the i-th runner
+//	runner/a       Profile, what its owner says of it
+//	standing/a     Standing: health, stake, reputation, jobs, heartbeat
+//	rotation       selection.Rotation, the subsets in force
+//
+// of 0x02, where 'j' is a job's id, 'k' a byte, 'n' eight:
+//
+//	jobs           Jobs, counters of all of them
+//	job/j          Job, while it is open
+//	spec/j         its JobSpec, canonical, which runners get
+//	nonce/a        how many jobs an address submitted, eight bytes
+//	mru/ak         selection.MRU of submitter and kind
+//	callback/n     who gets what a callback leaves, by its message's number
+//
+// and of 0x03:
+//
+//	commitments/ja the Commitments for a member
+//	result/ja      the result that it revealed
+//
+// Beside them stand j/w and j/d, the jobs that wait and all open ones by deadline:
+// storage has no order, and these have. They follow from the jobs. What an ended job
+// had in state is gone.
+//
+// # Who pays for what
+//
+// A handler charges its payload's reading, its writes and a cell for each byte that
+// it keeps; submit also the runners that its draws look at, those of retries too. A
+// report takes of the runner lane, and of half of a block's cells.
+// A draw costs as many looks as runners are available; a block has so many of them,
+// whatever the registry holds, and the roster is carried from block to block.
+//
+// # Invariants
+//
+// They are Audit's: stakes are in the balance of 0x01 and escrows in that of 0x02;
+// each job ends once; a runner counts as active the committees that it is in.
 package system

@@ -41,7 +41,8 @@ func actorCommand() *cli.Command {
 					&cli.StringFlag{Name: "value", Value: "0", Usage: "`CBY` to move along"},
 					&cli.StringFlag{Name: "sponsor", Value: "0", Usage: "at most `CBY` that timers of the actor may cost the caller"},
 					&cli.Uint64Flag{Name: "cycles", DefaultText: grouped(uint64(wallet.DefaultCycles)), Usage: "at most `N` cycles may be used"},
-					&cli.Uint64Flag{Name: "cells", DefaultText: "the payload's and " + grouped(uint64(wallet.DefaultCells)), Usage: "at most `N` cells may be used"},
+					&cli.Uint64Flag{Name: "cells", DefaultText: "the payload's and " + grouped(uint64(wallet.DefaultCells)),
+						Usage: "at most `N` cells may be used"},
 					&cli.BoolFlag{Name: "dry-run", Usage: "only say what it would do"},
 					fromFlag, jsonFlag, httpFlag},
 				Action: actorCall},
@@ -52,10 +53,12 @@ func actorCommand() *cli.Command {
 			{Name: "state", Usage: "an actor's state", ArgsUsage: "ACTOR [PREFIX]", Description: "Example: devnet actor state hb",
 				Flags: append(append([]cli.Flag{}, reads...), pageFlags...), Action: actorState},
 			{Name: "logs", Usage: "the last lines an actor printed", ArgsUsage: "ACTOR", Description: "Example: devnet actor logs hb -f",
-				Flags:  append(append([]cli.Flag{&cli.BoolFlag{Name: "follow", Aliases: []string{"f"}, Usage: "go on with new lines until Ctrl-C"}, oldestFlag}, reads...), pageFlags...),
+				Flags: append(append([]cli.Flag{&cli.BoolFlag{Name: "follow", Aliases: []string{"f"}, Usage: "go on with new lines until Ctrl-C"},
+					oldestFlag}, reads...), pageFlags...),
 				Action: actorLogs},
-			{Name: "show", Usage: "an actor: owner, code, handlers, balance, timers", ArgsUsage: "ACTOR", Description: "Example: devnet actor show hb",
-				Flags: reads, Action: actorShow},
+			{Name: "show", Usage: "an actor: owner, code, handlers, balance, timers", ArgsUsage: "ACTOR",
+				Description: "Example: devnet actor show hb",
+				Flags:       reads, Action: actorShow},
 			{Name: "list", Usage: "the deployed actors", Description: "Example: devnet actor list",
 				Flags: append(append([]cli.Flag{}, reads...), pageFlags...), Action: actorList},
 		},
@@ -131,7 +134,8 @@ func actorCall(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	request := model.SendRequest{From: c.String("from"), To: args[0], Handler: args[1], Payload: args[2], Value: &value, Sponsor: &sponsor, DryRun: c.Bool("dry-run")}
+	request := model.SendRequest{From: c.String("from"), To: args[0], Handler: args[1], Payload: args[2], Value: &value, Sponsor: &sponsor,
+		DryRun: c.Bool("dry-run")}
 	if c.IsSet("cycles") {
 		limit := types.Cycles(c.Uint64("cycles"))
 		request.CyclesLimit = &limit

@@ -239,7 +239,8 @@ func printExecution(w io.Writer, names *naming, t *model.Transaction, r *model.R
 		if t.To != nil {
 			to = names.of(*t.To) + "  " + t.To.String()
 		}
-		head = []string{"hash", t.Hash.String(), "from", names.of(t.Sender) + "  " + t.Sender.String(), "to", to, "nonce", strconv.FormatUint(uint64(t.Nonce), 10), "kind", t.Kind}
+		head = []string{"hash", t.Hash.String(), "from", names.of(t.Sender) + "  " + t.Sender.String(), "to", to, "nonce",
+			strconv.FormatUint(uint64(t.Nonce), 10), "kind", t.Kind}
 		head = append(head, instruction(t)...)
 		sponsor := "" // most transactions state none
 		if !t.Sponsor.IsZero() {
@@ -268,7 +269,8 @@ func instruction(t *model.Transaction) []string {
 	case *types.Execute:
 		return []string{"handler", printable(in.Handler), "payload", value(model.Text(in.Payload), in.Payload)}
 	case *types.Deploy:
-		return []string{"name", printable(in.Manifest.Name), "code", fmt.Sprintf("%d bytes", len(in.Code)), "init", value(model.Text(in.Init), in.Init)}
+		return []string{"name", printable(in.Manifest.Name), "code", fmt.Sprintf("%d bytes", len(in.Code)), "init",
+			value(model.Text(in.Init), in.Init)}
 	case *types.System:
 		return []string{"opcode", strconv.Itoa(int(in.Opcode)), "arguments", eventData(types.Bytes(in.Args))}
 	}
@@ -342,7 +344,8 @@ func account(c *cli.Context) error {
 		return err
 	}
 	return emit(c, a, func(w io.Writer) {
-		facts(w, "address", a.Address.String(), "name", printable(a.Name), "nonce", strconv.FormatUint(uint64(a.Nonce), 10), "balance", cby(a.Balance))
+		facts(w, "address", a.Address.String(), "name", printable(a.Name), "nonce", strconv.FormatUint(uint64(a.Nonce), 10), "balance",
+			cby(a.Balance))
 	})
 }
 
@@ -366,7 +369,8 @@ func paramsCommand() *cli.Command {
 		}, {
 			Name: "set", Usage: "give a parameter a value from a height on", ArgsUsage: "KEY VALUE",
 			Description: "Example: devnet params set cip3.min_basefee 10 --at 500",
-			Flags: []cli.Flag{&cli.Uint64Flag{Name: "at", Usage: "from height `H` on; else the next block's or, where its class is epoch, the next epoch's first"},
+			Flags: []cli.Flag{&cli.Uint64Flag{Name: "at", Usage: "from height `H` on; else the next block's or, where its class is epoch, the " +
+				"next epoch's first"},
 				jsonFlag, httpFlag},
 			Action: paramsSet,
 		}},

@@ -11,15 +11,16 @@ import (
 
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/home"
-	"github.com/cowboyinc/devnet/internal/worlds/box"
+	"github.com/cowboyinc/devnet/internal/worlds/audit"
 )
 
 func checkCommand() *cli.Command {
 	return &cli.Command{
 		Name: "check", Usage: "audit a home: executes every block again, checks certificates, votes, roots, supply", ArgsUsage: "[HOME]",
-		Description: "Example: devnet check .devnet\nThe network must not run. Where older blocks were dropped (up --history), the others are not executed. Exit code 1 when something is wrong.",
-		Flags:       []cli.Flag{jsonFlag},
-		Action:      check,
+		Description: "Example: devnet check .devnet\nThe network must not run. Where older blocks were dropped (up --history), the others are " +
+			"not executed. Exit code 1 when something is wrong.",
+		Flags:  []cli.Flag{jsonFlag},
+		Action: check,
 	}
 }
 
@@ -32,11 +33,12 @@ func check(c *cli.Context) error {
 	if dir == "" {
 		dir = defaultHome
 	}
-	report, err := box.Check(dir, "", progress(c.App.ErrWriter))
+	report, err := audit.Home(dir, "", progress(c.App.ErrWriter))
 	if err != nil {
 		var inUse *home.InUseError
 		if errors.As(err, &inUse) {
-			return failed("Stop the network first (Ctrl-C where it runs).", "%s is in use by process %d, and changes while it is audited", dir, inUse.PID)
+			return failed("Stop the network first (Ctrl-C where it runs).", "%s is in use by process %d, and changes while it is audited", dir,
+				inUse.PID)
 		}
 		return failed("", "the audit cannot be made: %v", err)
 	}
@@ -53,7 +55,8 @@ func check(c *cli.Context) error {
 		table(w, "The home holds no nodes.", "NODE HEIGHT BLOCKS_EXECUTED VOTES RESULT", rows)
 		for _, n := range report.Nodes {
 			if n.From > 1 {
-				fmt.Fprintf(w, "%s: kept from height %s on (--history): links, certificates, the last state's root, supply and votes are checked, no block is executed\n", n.Name, height(n.From))
+				fmt.Fprintf(w, "%s: kept from height %s on (--history): links, certificates, the last state's root, supply and votes are checked, "+
+					"no block is executed\n", n.Name, height(n.From))
 			}
 			for _, p := range n.Problems {
 				fmt.Fprintf(w, "%s: %s\n", n.Name, p)

@@ -146,7 +146,8 @@ func python(ctx context.Context) finding {
 			continue
 		}
 		short, cancel := context.WithTimeout(ctx, pythonPatience)
-		out, err := exec.CommandContext(short, path, "-I", "-S", "-c", "import sys; print(*sys.version_info[:3], sep='.'); sys.exit(sys.version_info < (3, 11))").Output()
+		out, err := exec.CommandContext(short, path, "-I", "-S", "-c",
+			"import sys; print(*sys.version_info[:3], sep='.'); sys.exit(sys.version_info < (3, 11))").Output()
 		cancel()
 		if err == nil {
 			return finding{What: "python", OK: true, Is: fmt.Sprintf("%s, %s", strings.TrimSpace(string(out)), path)}

@@ -35,7 +35,8 @@ func TestAnEventIsShownAsWhatItHolds(t *testing.T) {
 	}
 	out.Reset()
 	failed := codec.Marshal(map[string]any{"reason": "type_error", "bidder": make([]byte, 2)})
-	printBlock(&out, model.Block{Events: slices.Repeat([]model.Event{{Name: "timer.gas_bid_failed", Data: failed}}, maxShownEvents+3)}, nil, newNaming(t.Context(), client.New("127.0.0.1:1")))
+	printBlock(&out, model.Block{Events: slices.Repeat([]model.Event{{Name: "timer.gas_bid_failed", Data: failed}}, maxShownEvents+3)}, nil,
+		newNaming(t.Context(), client.New("127.0.0.1:1")))
 	if text := out.String(); strings.Count(text, "event timer.gas_bid_failed bidder 0x0000, reason type_error\n") != maxShownEvents ||
 		!strings.HasSuffix(text, "\n… and 3 more events: --json\n") {
 		t.Errorf("%s", text)

@@ -1,13 +1,16 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
@@ -16,114 +19,165 @@ func faultCommand() *cli.Command {
 	group := &cli.Command{
 		Name: "fault", Usage: "make a fault of a validator or of links",
 		Description: "Example: devnet fault partition v0,v1 / v2,v3",
-		Subcommands: []*cli.Command{
-			validatorFaults(plain),
-			{Name: "partition", Usage: "let nodes reach those of their own group only", ArgsUsage: "NODES / NODES …",
-				Description: "Example: devnet fault partition v0,v1 / v2,v3\nNodes that are not named form one more group. It replaces the partition or bridge before.",
-				Flags:       plain, Action: faultPartition},
-			{Name: "bridge", Usage: "cut two sides apart, but for a node that reaches both", ArgsUsage: "NODE NODES / NODES",
-				Description: "Example: devnet fault bridge v0 v1 / v2,v3\nIt replaces the partition or bridge before.",
-				Flags:       plain, Action: faultBridge},
-			{Name: "link", Usage: "set what happens to packets between two nodes", ArgsUsage: "NODE NODE",
-				Description: "Example: devnet fault link v0 v1 --latency 80ms --jitter 20ms --loss 0.05",
-				Flags: append([]cli.Flag{
-					&cli.DurationFlag{Name: "latency", Usage: "each packet takes `TIME` longer"},
-					&cli.DurationFlag{Name: "jitter", Usage: "and up to `TIME` more"},
-					&cli.Float64Flag{Name: "loss", Usage: "lose this `PART` of the packets, 0 to 1"},
-					&cli.Float64Flag{Name: "duplicate", Usage: "send this `PART` twice"},
-					&cli.Float64Flag{Name: "reorder", Usage: "let this `PART` be overtaken"},
-					&cli.Int64Flag{Name: "bandwidth", Usage: "at most `BYTES` a second"},
-					&cli.BoolFlag{Name: "one-way", Usage: "from the first to the second only"}}, plain...),
-				Action: faultLink},
-			{Name: "list", Usage: "the faults so far, and what each did", Description: "Example: devnet fault list", Flags: plain, Action: faultList},
-		},
+		Subcommands: []*cli.Command{validatorFaults(plain)},
 	}
-	for _, c := range validatorFaults(plain).Subcommands { // as scenarios say it: v.crash()
-		c.Hidden, c.Description = true, strings.Replace(c.Description, "devnet fault validator ", "devnet fault ", 1)
+	for _, v := range faultsTyped(false) {
+		group.Subcommands = append(group.Subcommands, faultOf(v, "devnet fault ", plain))
+	}
+	group.Subcommands = append(group.Subcommands, &cli.Command{Name: "list", Usage: "the faults so far, and what each did",
+		Description: "Example: devnet fault list", Flags: plain, Action: faultList})
+	for _, v := range faultsTyped(true) { // as scenarios say it: v.crash()
+		c := faultOf(v, "devnet fault ", plain)
+		c.Hidden = true
 		group.Subcommands = append(group.Subcommands, c)
 	}
 	return group
 }
 
-// validatorFaults are the verbs that take a node alone, and misbehave.
-func validatorFaults(flags []cli.Flag) *cli.Command {
-	group := &cli.Command{Name: "validator", Usage: "crash, restart, freeze, thaw, wipe, misbehave",
-		Description: "Example: devnet fault validator crash v2\nThe word validator may be left out: devnet fault crash v2."}
-	for _, verb := range []struct{ name, usage string }{
-		{"crash", "end a validator as kill -9 ends a process"},
-		{"restart", "start one that is down; it goes on from its files"},
-		{"freeze", "stop a validator's roles; frames wait for it"},
-		{"thaw", "let a frozen validator go on"},
-		{"wipe", "lose the files of a validator that is down"},
-	} {
-		group.Subcommands = append(group.Subcommands, &cli.Command{Name: verb.name, Usage: verb.usage, ArgsUsage: "NODE",
-			Description: "Example: devnet fault validator " + verb.name + " v2", Flags: flags,
-			Action: func(c *cli.Context) error {
-				args, err := arguments(c, "NODE")
-				if err != nil {
-					return err
-				}
-				return makeFault(c, model.FaultRequest{Verb: verb.name, Node: args[0]})
-			}})
+// faultsTyped are the verbs of validators, or of links, that the command line has.
+func faultsTyped(ofNode bool) (verbs []*fault.Verb) {
+	for i := range fault.Verbs() {
+		if v := &fault.Verbs()[i]; v.OfNode == ofNode && v.Command != "" {
+			verbs = append(verbs, v)
+		}
 	}
-	group.Subcommands = append(group.Subcommands, &cli.Command{Name: "misbehave", Usage: "make a validator lie to the others", ArgsUsage: "NODE KIND",
-		Description: "Example: devnet fault validator misbehave v2 equivocate\n" +
-			"The kinds are equivocate, withhold_votes, silent_leader, bad_state_root, tamper_body, withhold_body,\n" +
-			"impersonate, passes_over, forge and flood, and honest, which ends it.",
-		Flags: flags,
-		Action: func(c *cli.Context) error {
-			args, err := arguments(c, "NODE", "KIND")
-			if err != nil {
-				return err
-			}
-			return makeFault(c, model.FaultRequest{Verb: "misbehave", Node: args[0], Kind: args[1]})
-		}})
+	return verbs
+}
+
+// validatorFaults are the verbs of validators.
+func validatorFaults(flags []cli.Flag) *cli.Command {
+	group := &cli.Command{Name: "validator",
+		Description: "Example: devnet fault validator crash v2\nThe word validator may be left out: devnet fault crash v2."}
+	var names []string
+	for _, v := range faultsTyped(true) {
+		names = append(names, v.Name)
+		group.Subcommands = append(group.Subcommands, faultOf(v, "devnet fault validator ", flags))
+	}
+	group.Usage = strings.Join(names, ", ")
 	return group
 }
 
-func faultPartition(c *cli.Context) error {
-	groups, err := groupsOf(c.Args().Slice())
-	if err != nil || len(groups) == 0 {
-		return usage("Usage: devnet fault partition v0,v1 / v2,v3", "a group is missing: separate them by /")
+// faultOf is the command of a verb, called by a path.
+func faultOf(v *fault.Verb, path string, flags []cli.Flag) *cli.Command {
+	c := &cli.Command{Name: v.Name, Usage: v.Command, Flags: flags, Description: "Example: " + path + v.Name + " " + v.Example}
+	if v.Note != "" {
+		c.Description += "\n" + v.Note
 	}
-	return makeFault(c, model.FaultRequest{Verb: "partition", Groups: groups})
+	var takes []string
+	for _, a := range v.Takes {
+		takes = append(takes, faultWords[a].names...)
+		c.Flags = slices.Concat(faultWords[a].flags, c.Flags)
+	}
+	c.ArgsUsage = strings.Join(takes, " ")
+	c.Action = func(c *cli.Context) error {
+		r, err := typedFault(c, v)
+		if err != nil {
+			return err
+		}
+		return makeFault(c, r)
+	}
+	return c
 }
 
-func faultBridge(c *cli.Context) error {
-	const example = "Usage: devnet fault bridge v0 v1 / v2,v3"
-	if c.NArg() == 0 {
+// faultWord is an argument of a fault's verb as it is typed: as so many words, as
+// all that are left, or by flags.
+type faultWord struct {
+	names []string // of its words, in usages
+	flags []cli.Flag
+	set   func(r *model.FaultRequest, words []string) // of a word each
+	rest  func(r *model.FaultRequest, groups [][]string) error
+	read  func(*cli.Context, *model.FaultRequest) // of flags
+}
+
+var faultWords = map[fault.Argument]faultWord{
+	fault.Node: {names: []string{"NODE"}, set: func(r *model.FaultRequest, w []string) { r.Node = w[0] }},
+	fault.Kind: {names: []string{"KIND"}, set: func(r *model.FaultRequest, w []string) { r.Kind = w[0] }},
+	fault.Groups: {names: []string{"NODES / NODES …"}, rest: func(r *model.FaultRequest, groups [][]string) error {
+		if len(groups) == 0 {
+			return errors.New("a group is missing: separate them by /")
+		}
+		r.Groups = groups
+		return nil
+	}},
+	fault.Sides: {names: []string{"NODES / NODES"}, rest: func(r *model.FaultRequest, groups [][]string) error {
+		if len(groups) != 2 {
+			return errors.New("a bridge has two sides, separated by /")
+		}
+		r.Left, r.Right = groups[0], groups[1]
+		return nil
+	}},
+	fault.Ends: {names: []string{"NODE", "NODE"}, set: func(r *model.FaultRequest, w []string) { r.A, r.B = w[0], w[1] }},
+	fault.Properties: {flags: []cli.Flag{
+		&cli.DurationFlag{Name: "latency", Usage: "each packet takes `TIME` longer"},
+		&cli.DurationFlag{Name: "jitter", Usage: "and up to `TIME` more"},
+		&cli.Float64Flag{Name: "loss", Usage: "lose this `PART` of the packets, 0 to 1"},
+		&cli.Float64Flag{Name: "duplicate", Usage: "send this `PART` twice"},
+		&cli.Float64Flag{Name: "reorder", Usage: "let this `PART` be overtaken"},
+		&cli.Int64Flag{Name: "bandwidth", Usage: "at most `BYTES` a second"},
+		&cli.BoolFlag{Name: "one-way", Usage: "from the first to the second only"},
+	}, read: func(c *cli.Context, r *model.FaultRequest) {
+		r.Latency, r.Jitter = span(c.Duration("latency")), span(c.Duration("jitter"))
+		r.Loss, r.Duplicate, r.Reorder = c.Float64("loss"), c.Float64("duplicate"), c.Float64("reorder")
+		r.Bandwidth, r.OneWay = c.Int64("bandwidth"), c.Bool("one-way")
+	}},
+}
+
+// typedFault reads the arguments of a verb.
+func typedFault(c *cli.Context, v *fault.Verb) (model.FaultRequest, error) {
+	r := model.FaultRequest{Verb: v.Name}
+	var names []string
+	var rest *faultWord
+	for _, a := range v.Takes {
+		if word := faultWords[a]; word.rest != nil {
+			rest = &word
+		} else {
+			names = append(names, word.names...)
+		}
+	}
+	given := c.Args().Slice()
+	if rest == nil {
+		if _, err := arguments(c, names...); err != nil {
+			return r, err
+		}
+	} else if err := restOf(rest, v, &r, given, len(names)); err != nil {
+		return r, err
+	}
+	for _, a := range v.Takes {
+		word := faultWords[a]
+		if word.set != nil {
+			word.set(&r, given[:len(word.names)])
+			given = given[len(word.names):]
+		}
+		if word.read != nil {
+			word.read(c, &r)
+		}
+	}
+	return r, nil
+}
+
+// restOf reads groups of nodes behind so many words.
+func restOf(word *faultWord, v *fault.Verb, r *model.FaultRequest, given []string, words int) error {
+	example := "Usage: devnet fault " + v.Name + " " + v.Example
+	if len(given) < words {
 		return usage(example, "the node that reaches both sides is missing")
 	}
-	groups, err := groupsOf(c.Args().Tail())
-	if err != nil || len(groups) != 2 {
-		return usage(example, "a bridge has two sides, separated by /")
+	if err := word.rest(r, groupsOf(given[words:])); err != nil {
+		return usage(example, "%v", err)
 	}
-	return makeFault(c, model.FaultRequest{Verb: "bridge", Node: c.Args().First(), Left: groups[0], Right: groups[1]})
+	return nil
 }
 
 // groupsOf reads names in groups: those of one are separated by commas or
-// spaces, groups by slashes.
-func groupsOf(words []string) (groups [][]string, err error) {
-	if len(words) == 0 {
-		return nil, nil
-	}
+// spaces, groups by slashes. There are none where one of them has no name.
+func groupsOf(words []string) (groups [][]string) {
 	for _, text := range strings.Split(strings.Join(words, " "), "/") {
 		group := strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' })
 		if len(group) == 0 {
-			return nil, fmt.Errorf("a group without a node")
+			return nil
 		}
 		groups = append(groups, group)
 	}
-	return groups, nil
-}
-
-func faultLink(c *cli.Context) error {
-	args, err := arguments(c, "NODE", "NODE")
-	if err != nil {
-		return err
-	}
-	return makeFault(c, model.FaultRequest{Verb: "link", A: args[0], B: args[1], Latency: span(c.Duration("latency")), Jitter: span(c.Duration("jitter")),
-		Loss: c.Float64("loss"), Duplicate: c.Float64("duplicate"), Reorder: c.Float64("reorder"), Bandwidth: c.Int64("bandwidth"), OneWay: c.Bool("one-way")})
+	return groups
 }
 
 func span(d time.Duration) string {

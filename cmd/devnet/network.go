@@ -15,7 +15,8 @@ const defaultHTTP = "127.0.0.1:4000"
 // defaultHome is the folder of a network's files.
 const defaultHome = ".devnet"
 
-var httpFlag = &cli.StringFlag{Name: "http", EnvVars: []string{"DEVNET_HTTP"}, Usage: "`ADDRESS` of the network (else the .devnet home here, else " + defaultHTTP + ")"}
+var httpFlag = &cli.StringFlag{Name: "http", EnvVars: []string{"DEVNET_HTTP"},
+	Usage: "`ADDRESS` of the network (else the .devnet home here, else " + defaultHTTP + ")"}
 
 var nodeFlag = &cli.StringFlag{Name: "node", Usage: "read `NODE`'s state instead of the highest final one"}
 

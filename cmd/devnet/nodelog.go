@@ -28,7 +28,8 @@ type nodeLogs struct {
 }
 
 func newNodeLogs(s settings, stderr io.Writer) *nodeLogs {
-	l := &nodeLogs{dir: s.Home, files: map[string]*cappedFile{}, stderr: slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelError})}
+	l := &nodeLogs{dir: s.Home, files: map[string]*cappedFile{},
+		stderr: slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelError})}
 	if s.Ephemeral {
 		l.dir = ""
 	}

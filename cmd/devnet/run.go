@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/cowboyinc/devnet/internal/worlds/batch"
 )
 
 // Limits of a run of scenarios.
@@ -25,7 +27,8 @@ func runCommand() *cli.Command {
 			"One seed runs here and prints what the script prints; many run in processes of their own.\n" +
 			"Exit code 1 when a scenario fails, 2 when a script is wrong, 3 when a network cannot start.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "backend", Value: backendSim, Usage: "`WORLD`: sim (virtual time, one seed is one run) or live (this process, wall clock, real QUIC)"},
+			&cli.StringFlag{Name: "backend", Value: batch.Sim,
+				Usage: "`WORLD`: sim (virtual time, one seed is one run) or live (this process, wall clock, real QUIC)"},
 			&cli.StringFlag{Name: "seed", Usage: "`N`, instead of the script's own; with --seeds the first"},
 			&cli.StringFlag{Name: "seeds", Usage: "`N` seeds instead of one"},
 			&cli.StringFlag{Name: "block-time", Usage: "`TIME` between blocks like 100ms, or auto, instead of the script's own"},
@@ -43,7 +46,7 @@ func runCommand() *cli.Command {
 // plan is what devnet run was asked for.
 type plan struct {
 	files []string
-	world
+	batch.World
 	seed  *uint64 // of --seed
 	seeds []uint64
 	many  bool // --seeds was given
@@ -54,7 +57,8 @@ type plan struct {
 }
 
 func readPlan(c *cli.Context) (*plan, error) {
-	p := &plan{files: c.Args().Slice(), world: world{c.String("backend"), c.String("block-time")}, junit: c.String("junit"), trace: c.String("trace"),
+	p := &plan{files: c.Args().Slice(), World: batch.World{Backend: c.String("backend"), BlockTime: c.String("block-time")},
+		junit: c.String("junit"), trace: c.String("trace"),
 		check: c.Bool("check"), json: c.Bool("json")}
 	if len(p.files) == 0 {
 		return nil, usage("Usage: devnet run SCENARIO.star…", "SCENARIO.star is missing")
@@ -64,7 +68,7 @@ func readPlan(c *cli.Context) (*plan, error) {
 			return nil, err
 		}
 	}
-	if err := p.world.judge(); err != nil {
+	if err := checkWorld(p.World); err != nil {
 		return nil, err
 	}
 	if err := p.readSeeds(c.String("seed"), c.String("seeds"), c.String("shard")); err != nil {
@@ -144,7 +148,7 @@ func readShard(text string) (index, of uint64, err error) {
 // runScenarios is the command.
 func runScenarios(c *cli.Context) error {
 	if c.Bool(batchFlag) {
-		return work(c)
+		return workBatch(c)
 	}
 	p, err := readPlan(c)
 	if err != nil {
@@ -195,8 +199,8 @@ func (p *plan) checked(c *cli.Context) error {
 }
 
 // replay is the command that runs one seed of a scenario again.
-func replay(file string, w world, seed uint64) string {
-	words := append([]string{os.Args[0], "run", file, "--seed", fmt.Sprint(seed)}, w.flags()...)
+func replay(file string, w batch.World, seed uint64) string {
+	words := append([]string{os.Args[0], "run", file, "--seed", fmt.Sprint(seed)}, worldFlags(w)...)
 	for i, word := range words {
 		words[i] = quoted(word)
 	}

@@ -12,6 +12,8 @@ import (
 	"github.com/urfave/cli/v2"
 	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/decor"
+
+	"github.com/cowboyinc/devnet/internal/worlds/batch"
 )
 
 // show is what a person sees while many runs go on: a bar on a terminal, and a
@@ -61,14 +63,14 @@ func (s *show) words(done, of int64, spent time.Duration) string {
 }
 
 // add shows one more verdict.
-func (s *show) add(v *verdict) {
-	if v.failed() {
+func (s *show) add(v *batch.Verdict) {
+	if v.Failed() {
 		s.mu.Lock()
 		s.failures++
 		s.mu.Unlock()
 		if s.lines != nil {
 			var text strings.Builder
-			v.complain(&text)
+			v.Complain(&text)
 			fmt.Fprint(s.lines, text.String())
 		}
 	}

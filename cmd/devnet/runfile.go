@@ -7,8 +7,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/home"
 )
 
-// running is run.json: where the process on a home answers.
-type running struct {
+// runFile is run.json: where the process on a home answers.
+type runFile struct {
 	HTTP    string `json:"http"` // host:port
 	PID     int    `json:"pid"`
 	ChainID uint64 `json:"chain_id"`
@@ -23,14 +23,14 @@ func homeHTTP(dir string) string {
 	if err != nil {
 		return ""
 	}
-	var r running
+	var r runFile
 	if json.Unmarshal(data, &r) != nil {
 		return ""
 	}
 	return r.HTTP
 }
 
-func writeRunFile(dir string, r running) error {
+func writeRunFile(dir string, r runFile) error {
 	data, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {
 		return err

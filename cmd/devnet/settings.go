@@ -51,18 +51,23 @@ func defaultSettings() settings {
 func upFlags() []cli.Flag {
 	d := defaultSettings()
 	return []cli.Flag{
-		&cli.StringSliceFlag{Name: "actor", Usage: "deploy `FILE` at the first start under the file's name, fund it with 100 CBY, call its start; may be given again, or name several files"},
+		&cli.StringSliceFlag{Name: "actor", Usage: "deploy `FILE` at the first start under the file's name, fund it with 100 CBY, call its " +
+			"start; may be given again, or name several files"},
 		&cli.IntFlag{Name: "validators", DefaultText: "4", Usage: fmt.Sprintf("`N` validators, 1 to %d", box.MaxValidators)},
-		&cli.StringFlag{Name: "block-time", DefaultText: "1s", Usage: "`TIME` between blocks, like 1s or 200ms; 0s: as fast as it goes; auto: when there is something to do"},
+		&cli.StringFlag{Name: "block-time", DefaultText: "1s",
+			Usage: "`TIME` between blocks, like 1s or 200ms; 0s: as fast as it goes; auto: when there is something to do"},
 		&cli.StringFlag{Name: "home", Value: d.Home, Usage: "`DIR` that keeps the network's state"},
 		&cli.StringFlag{Name: "http", EnvVars: []string{"DEVNET_HTTP"}, Value: d.HTTP, Usage: "`ADDRESS` of the HTTP API; port 0: any"},
-		&cli.StringFlag{Name: "policy", DefaultText: params.Defaults().Policy, Usage: "`NAME` of the timer lane's policy: " + strings.Join(policies(), ", ")},
+		&cli.StringFlag{Name: "policy", DefaultText: params.Defaults().Policy,
+			Usage: "`NAME` of the timer lane's policy: " + strings.Join(policies(), ", ")},
 		&cli.Uint64Flag{Name: "seed", Usage: "`N` from which keys and accounts are made (else random for a new network)"},
 		&cli.StringFlag{Name: "config", Usage: "`FILE` with settings, as TOML; flags win over it"},
 		&cli.BoolFlag{Name: "reset", Usage: "start over: remove what the home holds"},
 		&cli.BoolFlag{Name: "ephemeral", Usage: "keep no files"},
 		&cli.StringFlag{Name: "durability", Value: d.Durability, Usage: "what state survives: `KIND` process (kill -9) or disk (power loss)"},
-		&cli.Int64Flag{Name: "history", DefaultText: "all", Usage: fmt.Sprintf("keep the last `BLOCKS` blocks and what was in them, at least %d; who lacks older ones cannot join or come back", history.MinHistory)},
+		&cli.Int64Flag{Name: "history", DefaultText: "all",
+			Usage: fmt.Sprintf("keep the last `BLOCKS` blocks and what was in them, at least %d; who lacks older ones cannot join or come back",
+				history.MinHistory)},
 		&cli.BoolFlag{Name: "strict", Usage: "no cheats: no faucet, nothing under /devnet"},
 		&cli.StringFlag{Name: "config-out", Usage: "write accounts, keys and addresses to `FILE` as JSON"},
 		&cli.BoolFlag{Name: "json", Usage: "print JSON lines: the network first, then each transaction, message and fire"},
@@ -114,7 +119,7 @@ func readSettings(c *cli.Context) (settings, error) {
 		}
 		s.Actors = append(s.Actors, rest...)
 	}
-	return s, s.judge()
+	return s, s.validate()
 }
 
 func (s *settings) readFile(path string) error {
@@ -129,13 +134,14 @@ func (s *settings) readFile(path string) error {
 		return usage("", "--config: %s: %v", path, err)
 	}
 	if unknown := meta.Undecoded(); len(unknown) > 0 {
-		return usage("The settings are validators, block_time, home, http, policy, seed, chain_id, durability, history, ephemeral, strict, actors, config_out and [params].",
+		return usage("The settings are validators, block_time, home, http, policy, seed, chain_id, durability, history, ephemeral, strict, "+
+			"actors, config_out and [params].",
 			"--config: %s has the unknown setting %s", path, unknown[0])
 	}
 	return nil
 }
 
-func (s *settings) judge() error {
+func (s *settings) validate() error {
 	if s.Validators < 0 || s.Validators > box.MaxValidators || s.Validators == 0 && s.asked {
 		return usage("", "--validators: %d is not between 1 and %d", s.Validators, box.MaxValidators)
 	}
@@ -155,7 +161,8 @@ func (s *settings) judge() error {
 		return usage("Give process or disk.", "--durability: %q is neither", s.Durability)
 	}
 	if s.History != 0 && s.History < history.MinHistory {
-		return usage("Give 0 to keep all blocks.", "--history: %d blocks are too few: a validator that missed some must find them at the others, in the last %d", s.History, history.MinHistory)
+		return usage("Give 0 to keep all blocks.", "--history: %d blocks are too few: a validator that missed some must find them at the "+
+			"others, in the last %d", s.History, history.MinHistory)
 	}
 	if s.Ephemeral && s.Home != defaultHome {
 		return usage("Leave one of them out.", "--ephemeral keeps no files, so there is no --home %s", s.Home)

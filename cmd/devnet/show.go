@@ -14,7 +14,7 @@ import (
 const maxShownFires = 20
 
 // banner prints what is there, and what to type next.
-func (u *upped) banner(ready model.Ready, python probed) error {
+func (u *running) banner(ready model.Ready, python probed) error {
 	ctx := u.Context.Context
 	validators, err := u.client.Validators(ctx)
 	if err != nil {
@@ -36,14 +36,16 @@ func (u *upped) banner(ready model.Ready, python probed) error {
 			Python     string                `json:"python"` // "" where it is missing
 			Accounts   []model.DevnetAccount `json:"accounts"`
 			Validators []model.Validator     `json:"validators"`
-		}{"up", u.client.Address(), ready.ChainID, ready.Height, u.home(), python.version, append([]model.DevnetAccount{}, accounts...), validators})
+		}{"up", u.client.Address(), ready.ChainID, ready.Height, u.home(), python.version, append([]model.DevnetAccount{}, accounts...),
+			validators})
 	}
 	w := u.App.Writer
 	where := u.home()
 	if where == "" {
 		where = "none, nothing is kept"
 	}
-	facts(w, "HTTP API", u.client.Address(), "chain id", fmt.Sprint(ready.ChainID), "height", height(ready.Height), "home", where, "python", python.version)
+	facts(w, "HTTP API", u.client.Address(), "chain id", fmt.Sprint(ready.ChainID), "height", height(ready.Height), "home", where, "python",
+		python.version)
 	if python.missing != nil {
 		fmt.Fprintf(w, "\nActors cannot run: %v.\n", python.missing)
 	}
@@ -64,7 +66,7 @@ func (u *upped) banner(ready model.Ready, python probed) error {
 }
 
 // next are three commands worth typing.
-func (u *upped) next() []string {
+func (u *running) next() []string {
 	commands := []string{"status", "actor list", "timer list"}
 	if len(u.settings.Actors) > 0 {
 		name := baseName(u.settings.Actors[0])
@@ -98,7 +100,7 @@ type executed struct {
 
 // follow shows what becomes final, until ctx is done. A stream that falls behind
 // is begun anew behind the last event seen.
-func (u *upped) follow() <-chan error {
+func (u *running) follow() <-chan error {
 	done := make(chan error, 1)
 	f := &shownBlocks{u: u, names: newNaming(u.Context.Context, u.client)}
 	go func() {
@@ -121,7 +123,7 @@ func (u *upped) follow() <-chan error {
 // shownBlocks prints what blocks did: a line for each call, deploy, transfer,
 // message and fire, and below it what that printed and why it failed.
 type shownBlocks struct {
-	u        *upped
+	u        *running
 	names    *naming
 	height   types.Height           // of the block that is being shown
 	lines    int                    // shown of it

@@ -88,7 +88,8 @@ func validatorTable(w io.Writer, validators []model.Validator) {
 			running = "stopped"
 		}
 		rows = append(rows, []string{v.Name, short(v.Address.String()), v.Status, running,
-			strconv.FormatUint(uint64(v.Height), 10), strconv.FormatUint(uint64(v.View), 10), strconv.Itoa(v.Connections), short(v.StateRoot.String())})
+			strconv.FormatUint(uint64(v.Height), 10), strconv.FormatUint(uint64(v.View), 10), strconv.Itoa(v.Connections),
+			short(v.StateRoot.String())})
 	}
 	table(w, "The validator set is empty.", "NAME ADDRESS STATUS NODE HEIGHT VIEW PEERS STATE_ROOT", rows)
 }

@@ -52,7 +52,8 @@ func printAdvance(w io.Writer, a model.Advance) {
 		"timers", fmt.Sprintf("%d fired, %d ended otherwise, deferred %d times", a.Fired, a.Ended-a.Fired, a.Deferred))
 	var rows [][]string
 	for _, t := range a.Timers {
-		rows = append(rows, []string{short(t.ID.String()), short(t.Actor.String()), height(t.Due), height(t.At), strconv.FormatUint(t.Late, 10), t.Status})
+		rows = append(rows, []string{short(t.ID.String()), short(t.Actor.String()), height(t.Due), height(t.At), strconv.FormatUint(t.Late, 10),
+			t.Status})
 	}
 	table(w, "No timer was due on the way.", "ID ACTOR DUE AT LATE STATUS", rows)
 	if left := a.Ended - uint64(len(a.Timers)); left > 0 {
@@ -63,7 +64,8 @@ func printAdvance(w io.Writer, a model.Advance) {
 func paceCommand(pause bool) *cli.Command {
 	command := &cli.Command{Name: "resume", Usage: "let blocks be made again", Description: "Example: devnet resume"}
 	if pause {
-		command = &cli.Command{Name: "pause", Usage: "stop the making of blocks; transactions wait in the pool", Description: "Example: devnet pause"}
+		command = &cli.Command{Name: "pause", Usage: "stop the making of blocks; transactions wait in the pool",
+			Description: "Example: devnet pause"}
 	}
 	command.Flags = []cli.Flag{jsonFlag, httpFlag}
 	command.Action = func(c *cli.Context) error {
@@ -102,8 +104,9 @@ func moveCommands() []*cli.Command {
 				}
 				return emit(c, m, func(w io.Writer) { printMove(w, m) })
 			}},
-		{Name: "leave", Usage: "have a validator leave the set at the epoch's end", ArgsUsage: "NAME", Description: "Example: devnet validator leave v3",
-			Flags: []cli.Flag{jsonFlag, httpFlag},
+		{Name: "leave", Usage: "have a validator leave the set at the epoch's end", ArgsUsage: "NAME",
+			Description: "Example: devnet validator leave v3",
+			Flags:       []cli.Flag{jsonFlag, httpFlag},
 			Action: func(c *cli.Context) error {
 				args, err := arguments(c, "NAME")
 				if err != nil {

@@ -51,7 +51,8 @@ func timerCommand() *cli.Command {
 		Name: "timer", Usage: "timers, pending and ended",
 		Description: "Example: devnet timer lane --last 20",
 		Subcommands: []*cli.Command{
-			{Name: "list", Usage: "timers by due height, the latest first", Description: "Example: devnet timer list --actor heartbeat --status pending\nAn ID may be shortened wherever one is asked for.",
+			{Name: "list", Usage: "timers by due height, the latest first",
+				Description: "Example: devnet timer list --actor heartbeat --status pending\nAn ID may be shortened wherever one is asked for.",
 				Flags: append([]cli.Flag{
 					&cli.StringFlag{Name: "actor", Usage: "only those of `ACTOR`, by address or name"},
 					&cli.Uint64Flag{Name: "due-by", Usage: "only those due at height `H` or before"},

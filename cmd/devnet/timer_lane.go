@@ -19,7 +19,8 @@ import (
 
 func timerLaneCommand() *cli.Command {
 	return &cli.Command{Name: "lane", Usage: "what the timer lane of the last blocks did, as a picture",
-		Description: "Example: devnet timer lane --last 20\n½ is half of the lane's budget, around which its base fee moves. Blocks with nothing due are drawn as one line.",
+		Description: "Example: devnet timer lane --last 20\n½ is half of the lane's budget, around which its base fee moves. Blocks with " +
+			"nothing due are drawn as one line.",
 		Flags: []cli.Flag{&cli.IntFlag{Name: "last", Value: 40, Usage: "`N` blocks, up to 1000"},
 			&cli.BoolFlag{Name: "follow", Aliases: []string{"f"}, Usage: "go on with each new block"}, jsonFlag, httpFlag, nodeFlag},
 		Action: timerLane}
@@ -285,7 +286,8 @@ func laneTotals(w io.Writer, lane []model.LaneBlock) {
 	for i, reason := range order {
 		why[i] = grouped(reasons[reason]) + " " + reason
 	}
-	fmt.Fprintf(w, "\n%s: %s fired, %s deferred, %s expired, %s unpaid\n", blocks(uint64(len(lane))), grouped(counts[0]), grouped(counts[1]), grouped(counts[2]), grouped(counts[3]))
+	fmt.Fprintf(w, "\n%s: %s fired, %s deferred, %s expired, %s unpaid\n", blocks(uint64(len(lane))), grouped(counts[0]), grouped(counts[1]),
+		grouped(counts[2]), grouped(counts[3]))
 	if len(why) > 0 {
 		fmt.Fprintf(w, "deferred: %s\n", strings.Join(why, ", "))
 	}

@@ -15,7 +15,8 @@ import (
 
 func timerShowCommand() *cli.Command {
 	return &cli.Command{Name: "show", Usage: "a timer's whole story", ArgsUsage: "ID",
-		Description: "Example: devnet timer show 0x2f…9c\nIts terms, its moves between tiers, each block it was due in and why it was deferred, what its fire paid and to whom.",
+		Description: "Example: devnet timer show 0x2f…9c\nIts terms, its moves between tiers, each block it was due in and why it was " +
+			"deferred, what its fire paid and to whom.",
 		Flags: []cli.Flag{&cli.Uint64Flag{Name: "from", Usage: "tell the blocks that deferred it from height `H` on"},
 			&cli.IntFlag{Name: "limit", Value: 1000, Usage: "at most `N` of these blocks, up to 10000"}, jsonFlag, httpFlag, nodeFlag},
 		Action: timerShow}
@@ -87,7 +88,7 @@ func terms(w io.Writer, s *model.TimerStory, actor string) {
 		bid = cby(t.Bid) + ", locked"
 	}
 	facts(w, "timer", t.ID.String(), "actor", actor, "handler", printable(t.Handler), "payload", value(model.Text(t.Payload), t.Payload),
-		"status", standing(s), "due", due, "watches", watches, "expires at", grouped(uint64(t.ExpiresAt)),
+		"status", statusLine(s), "due", due, "watches", watches, "expires at", grouped(uint64(t.ExpiresAt)),
 		"gas limit", grouped(uint64(t.GasLimit))+" cycles", "max fee", perCycle(t.MaxFeePerCycle), "max tip", perCycle(t.MaxPriorityFeePerCycle),
 		"bid", bid, "gas bidder", gba, "fee payer", payer)
 }
@@ -99,8 +100,8 @@ func perCycle(w *types.Wei) string {
 	return groupedWei(*w) + " wei a cycle"
 }
 
-// standing says in one line where the timer stands.
-func standing(s *model.TimerStory) string {
+// statusLine says in one line where the timer stands.
+func statusLine(s *model.TimerStory) string {
 	t := &s.Timer
 	late := ""
 	if t.Deferrals > 0 {

@@ -92,21 +92,27 @@ func ref[T any](v T) *T { return &v }
 
 // A story is told in lines that a person can follow to the wei.
 func TestTheStoryOfATimer(t *testing.T) {
-	s := model.TimerStory{Height: 130, Timer: model.Timer{ID: types.Hash{7}, Status: "fired", Height: 120, EndedAt: ref(types.Height(126)), Deferrals: 6,
-		FeePaid: types.WeiOf(2_895_344_000)}}
+	s := model.TimerStory{Height: 130, Timer: model.Timer{ID: types.Hash{7}, Status: "fired", Height: 120, EndedAt: ref(types.Height(126)),
+		Deferrals: 6,
+		FeePaid:   types.WeiOf(2_895_344_000)}}
 	fee := func(first, last, least, most uint64) *model.FeeRange {
 		return &model.FeeRange{First: types.WeiOf(first), Last: types.WeiOf(last), Least: types.WeiOf(least), Most: types.WeiOf(most)}
 	}
 	s.Story = []model.StoryEntry{
 		{Kind: model.StoryScheduled, From: 4, To: 4, Blocks: 1, Tier: "ring", ExpiresAt: ref(types.Height(2_592_004))},
 		{Kind: model.StoryExtended, From: 9, To: 9, Blocks: 1, Reason: "extended_by_governance", ExpiresAt: ref(types.Height(2_592_009))},
-		{Kind: model.StoryDeferred, From: 120, To: 124, Blocks: 5, Reason: "lane_full", Policy: "eip1559", Priority: ref(types.WeiOf(3)), Weight: "3/2", LaneFee: fee(1000, 1125, 1000, 1250)},
+		{Kind: model.StoryDeferred, From: 120, To: 124, Blocks: 5, Reason: "lane_full", Policy: "eip1559", Priority: ref(types.WeiOf(3)),
+			Weight: "3/2", LaneFee: fee(1000, 1125, 1000, 1250)},
 		{Kind: model.StoryBidFailed, From: 125, To: 125, Blocks: 1, Reason: "out_of_cycles", Bidder: &types.Address{9}},
-		{Kind: model.StoryDeferred, From: 125, To: 125, Blocks: 1, Reason: "not_examined", Policy: "eip1559", LaneFee: fee(1000, 1000, 1000, 1000)},
-		{Kind: model.StoryFired, From: 126, To: 126, Blocks: 1, Policy: "eip1559", Priority: ref(types.WeiOf(2)), Weight: "1/1", LaneFee: fee(16, 16, 16, 16),
-			Paid: &model.Settlement{Status: "ok", Payer: types.Address{1}, ProposerName: "v1", CyclesUsed: 100_000, CyclesLimit: 250_000, CellsUsed: 8, CellsLimit: 550_000,
-				PerCycle: types.WeiOf(7), PerCycleLane: types.WeiOf(16), PerCell: types.WeiOf(7), Burned: model.Split{Cycle: types.WeiOf(700_000), LaneTimer: types.WeiOf(1_600_000), Cell: types.WeiOf(56)},
-				Tip: types.WeiOf(200_000), FeePaid: types.WeiOf(2_500_056), MaxCost: types.WeiOf(10_100_000), Refund: types.WeiOf(7_599_944)}},
+		{Kind: model.StoryDeferred, From: 125, To: 125, Blocks: 1, Reason: "not_examined", Policy: "eip1559",
+			LaneFee: fee(1000, 1000, 1000, 1000)},
+		{Kind: model.StoryFired, From: 126, To: 126, Blocks: 1, Policy: "eip1559", Priority: ref(types.WeiOf(2)), Weight: "1/1",
+			LaneFee: fee(16, 16, 16, 16),
+			Paid: &model.Settlement{Status: "ok", Payer: types.Address{1}, ProposerName: "v1", CyclesUsed: 100_000, CyclesLimit: 250_000,
+				CellsUsed: 8, CellsLimit: 550_000,
+				PerCycle: types.WeiOf(7), PerCycleLane: types.WeiOf(16), PerCell: types.WeiOf(7),
+				Burned: model.Split{Cycle: types.WeiOf(700_000), LaneTimer: types.WeiOf(1_600_000), Cell: types.WeiOf(56)},
+				Tip:    types.WeiOf(200_000), FeePaid: types.WeiOf(2_500_056), MaxCost: types.WeiOf(10_100_000), Refund: types.WeiOf(7_599_944)}},
 	}
 	const want = `block 4         scheduled, into the ring, expires at 2,592,004
 block 9         extended by governance, expires at 2,592,009
@@ -132,21 +138,23 @@ block 126       fired: ok, priority 2, weight 1/1, lane base fee 16
 	if tell(&b, &s); !strings.Contains(b.String(), "…  devnet timer show "+s.Timer.ID.String()+" --from 125\nblock 126 ") {
 		t.Error(b.String())
 	}
-	if got := standing(&s); got != "fired in block 126, 6 blocks late, for 2.895344 CBY" {
+	if got := statusLine(&s); got != "fired in block 126, 6 blocks late, for 2.895344 CBY" {
 		t.Error(got)
 	}
 	s.Story[5].Paid.Status = "no_handler"
-	if got := standing(&s); got != "fired in block 126, 6 blocks late, for 2.895344 CBY; its handler failed: no_handler" {
+	if got := statusLine(&s); got != "fired in block 126, 6 blocks late, for 2.895344 CBY; its handler failed: no_handler" {
 		t.Error(got)
 	}
 	for want, timer := range map[string]model.Timer{
-		"pending in the epoch queue, due in 10 blocks":     {Status: "pending", Height: 140, Tier: ref("epoch")},
-		"pending in the carry, 1 block late: lane_full":    {Status: "pending", Height: 130, Tier: ref("carry"), Deferrals: 1, Reason: "lane_full"},
-		"pending, until what it watches changes":           {Status: "pending", Height: 140, Tier: ref("overflow"), Watch: &model.Watch{}},
-		"expired in block 125":                             {Status: "expired", Height: 124, EndedAt: ref(types.Height(125))},
-		"insufficient_funds in block 1,250, 3 blocks late": {Status: "insufficient_funds", Height: 124, EndedAt: ref(types.Height(1250)), Deferrals: 3},
+		"pending in the epoch queue, due in 10 blocks": {Status: "pending", Height: 140, Tier: ref("epoch")},
+		"pending in the carry, 1 block late: lane_full": {Status: "pending", Height: 130, Tier: ref("carry"), Deferrals: 1,
+			Reason: "lane_full"},
+		"pending, until what it watches changes": {Status: "pending", Height: 140, Tier: ref("overflow"), Watch: &model.Watch{}},
+		"expired in block 125":                   {Status: "expired", Height: 124, EndedAt: ref(types.Height(125))},
+		"insufficient_funds in block 1,250, 3 blocks late": {Status: "insufficient_funds", Height: 124, EndedAt: ref(types.Height(1250)),
+			Deferrals: 3},
 	} {
-		if got := standing(&model.TimerStory{Height: 130, Timer: timer}); got != want {
+		if got := statusLine(&model.TimerStory{Height: 130, Timer: timer}); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}

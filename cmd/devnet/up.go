@@ -61,7 +61,8 @@ func up(c *cli.Context) (err error) {
 		_ = listener.Close()
 		return notUp(err)
 	}
-	u := &upped{Context: c, settings: s, network: n, address: reachable(listener.Addr().String()), python: make(chan probed, 1), told: map[types.Hash]bool{}}
+	u := &running{Context: c, settings: s, network: n, address: reachable(listener.Addr().String()), python: make(chan probed, 1),
+		told: map[types.Hash]bool{}}
 	go func() {
 		version, err := n.Probe()
 		u.python <- probed{version, err}
@@ -86,7 +87,8 @@ func up(c *cli.Context) (err error) {
 // config is what the box is asked for.
 func (s *settings) config(logs *nodeLogs) box.Config {
 	return box.Config{Version: version, Validators: s.Validators, BlockTime: s.blockTime, Auto: s.auto, Home: s.Home,
-		Ephemeral: s.Ephemeral, Reset: s.Reset, Seed: s.Seed, ChainID: s.ChainID, Durability: s.durability, History: uint64(s.History), Strict: s.Strict,
+		Ephemeral: s.Ephemeral, Reset: s.Reset, Seed: s.Seed, ChainID: s.ChainID, Durability: s.durability, History: uint64(s.History),
+		Strict: s.Strict,
 		Params: s.Params, Log: logs.logger()}
 }
 
@@ -140,8 +142,8 @@ func quietly(ctx context.Context, err error) error {
 	return err
 }
 
-// upped is a network that is up, and who shows it.
-type upped struct {
+// running is a network that is up, and who shows it.
+type running struct {
 	*cli.Context
 	settings settings
 	network  *box.Network
@@ -162,13 +164,13 @@ type probed struct {
 
 // introduce waits for the network, deploys what was asked for, and prints what
 // there is.
-func (u *upped) introduce() error {
+func (u *running) introduce() error {
 	u.client = client.New(u.address)
 	if err := u.asked(); err != nil {
 		return err
 	}
 	if dir := u.home(); dir != "" {
-		if err := writeRunFile(dir, running{HTTP: u.address, PID: os.Getpid(), ChainID: u.network.Config().ChainID}); err != nil {
+		if err := writeRunFile(dir, runFile{HTTP: u.address, PID: os.Getpid(), ChainID: u.network.Config().ChainID}); err != nil {
 			return noStart("", "%v", err)
 		}
 	}
@@ -198,7 +200,7 @@ func (u *upped) introduce() error {
 }
 
 // home is the directory of the network's files, "" when it keeps none.
-func (u *upped) home() string {
+func (u *running) home() string {
 	if h := u.network.Home(); h != nil {
 		return h.Dir()
 	}
@@ -206,7 +208,7 @@ func (u *upped) home() string {
 }
 
 // asked refuses a home whose network is not the one that was asked for.
-func (u *upped) asked() error {
+func (u *running) asked() error {
 	have := u.network.Config()
 	if u.settings.BlockTime != "" && (have.BlockTime != u.settings.blockTime || have.Auto != u.settings.auto) {
 		was := have.BlockTime.String()
@@ -218,7 +220,7 @@ func (u *upped) asked() error {
 	return nil
 }
 
-func (u *upped) wait() (model.Ready, error) {
+func (u *running) wait() (model.Ready, error) {
 	ctx, cancel := context.WithTimeout(u.Context.Context, readyPatience)
 	defer cancel()
 	for {
@@ -238,7 +240,7 @@ func (u *upped) wait() (model.Ready, error) {
 
 // deploy deploys a file under its base name, funds the actor and calls its
 // start, unless an actor of that name is there from an earlier run.
-func (u *upped) deploy(file string) error {
+func (u *running) deploy(file string) error {
 	ctx, name := u.Context.Context, baseName(file)
 	there, err := u.client.Actor(ctx, name)
 	var refused *client.Error
@@ -286,7 +288,7 @@ func (u *upped) deploy(file string) error {
 
 // goesOn says that an actor is there already; it runs the code that was deployed,
 // which is no longer that of a file that was edited since.
-func (u *upped) goesOn(file string, actor model.Actor) error {
+func (u *running) goesOn(file string, actor model.Actor) error {
 	code, err := readFile(file)
 	if err != nil {
 		return err
@@ -301,14 +303,15 @@ func (u *upped) goesOn(file string, actor model.Actor) error {
 }
 
 // note puts a line into every node's log.
-func (u *upped) note(what string) {
+func (u *running) note(what string) {
 	for _, node := range u.network.Nodes() {
-		u.network.Config().Log.With("node", node.Name).Info(what, "height", uint64(node.Height), "address", node.Validator.Address, "quic", node.Validator.Endpoint)
+		u.network.Config().Log.With("node", node.Name).Info(what, "height", uint64(node.Height), "address", node.Validator.Address, "quic",
+			node.Validator.Endpoint)
 	}
 }
 
 // stop ends the network in good order.
-func (u *upped) stop() error {
+func (u *running) stop() error {
 	u.note("the node stops")
 	if u.shown {
 		u.say("\nStopping…")
@@ -335,7 +338,7 @@ type configAccount struct {
 	Key       types.Hash      `json:"private_key"`
 }
 
-func (u *upped) writeConfig() error {
+func (u *running) writeConfig() error {
 	validators, err := u.client.Validators(u.Context.Context)
 	if err != nil {
 		return err
@@ -356,7 +359,7 @@ func (u *upped) writeConfig() error {
 }
 
 // say prints a line for people; with --json there are none.
-func (u *upped) say(format string, args ...any) {
+func (u *running) say(format string, args ...any) {
 	if !u.settings.JSON {
 		fmt.Fprintf(u.App.Writer, format+"\n", args...)
 	}

@@ -11,7 +11,7 @@ const livenessEvery = time.Second
 
 // watchLiveness says once when blocks cease to be made, and why, and when they
 // come again.
-func (u *upped) watchLiveness() {
+func (u *running) watchLiveness() {
 	tick := time.NewTicker(livenessEvery)
 	defer tick.Stop()
 	var w livenessWords

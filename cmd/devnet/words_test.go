@@ -94,7 +94,8 @@ func TestLawAmountsReadWhatTheyWrite(t *testing.T) {
 }
 
 func TestAmountsThatAreNoneAreRefused(t *testing.T) {
-	for text, want := range map[string]string{"1": "1000000000", "0.5": "500000000", ".5": "500000000", "2.": "2000000000", "0.000000001": "1", "1 CBY": "1000000000", "007": "7000000000"} {
+	for text, want := range map[string]string{"1": "1000000000", "0.5": "500000000", ".5": "500000000", "2.": "2000000000", "0.000000001": "1",
+		"1 CBY": "1000000000", "007": "7000000000"} {
 		if got, err := parseCBY("fund", text); err != nil || got.String() != want {
 			t.Errorf("%q is %s (%v), want %s", text, got, err, want)
 		}

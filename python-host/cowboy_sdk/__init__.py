@@ -14,16 +14,13 @@ Under @actor a handler without @public or @callable_by refuses every caller;
 the chain itself still runs init, deploy, timers' handlers and get_gas_bid.
 """
 
-import chain
-import exact
-import meter
-import own
+from host import chain, exact, meter, own, shown
+from host.bids import CONTEXT, PARAMS, TIERS, GBAContext, TxFeeParams
+from host.sealed import Sealed, library
+
 import pvm_host
-import shown
 from cowboy_sdk import runtime
-from cowboy_sdk.bids import CONTEXT, PARAMS, TIERS, GBAContext, TxFeeParams
 from pvm_host import schedule_timer
-from sealed import Sealed, library
 
 __all__ = (
     "actor public callable_by OWNER SELF call send ActorRef Storage runtime schedule_timer PriorityTier GBAContext "
@@ -91,7 +88,7 @@ def actor(cls):
     if not own.is_class(cls):
         raise TypeError("@actor stands over a class of this file")
     cls._host_actor = True
-    cls.address = chain.now.me
+    cls.address = chain.now.about.me
     cls.storage = Storage()
     return cls
 
@@ -122,7 +119,7 @@ def callable_by(*callers):
 
 def may_call(access):
     """Whether the sender of this message is among access."""
-    m = chain.now
+    m = chain.now.about
     for who in access:
         if m.sender == (m.owner if who is OWNER else m.me if who is SELF else who):
             return True

@@ -1,7 +1,6 @@
 """pvm_host under the SDK's names, and what is known of the message."""
 
-import chain
-import meter
+from host import chain, meter
 from pvm_host import *  # noqa: F403: it mirrors them all
 from pvm_host import __all__ as _names
 
@@ -11,28 +10,28 @@ __all__ = list(_names) + "get_sender get_block_height get_timestamp_ms get_tx_ha
 def get_sender():
     """Who called, or sent; of a timer the actor itself."""
     meter.charge(1)
-    return chain.now.sender
+    return chain.now.about.sender
 
 
 def get_block_height():
     """The height of the block this message runs in."""
     meter.charge(1)
-    return chain.now.height
+    return chain.now.about.height
 
 
 def get_timestamp_ms():
     """That block's time, in milliseconds since 1970."""
     meter.charge(1)
-    return chain.now.timestamp
+    return chain.now.about.timestamp
 
 
 def get_tx_hash():
     """The transaction's hash; 32 zeros when a timer fires."""
     meter.charge(1)
-    return chain.now.tx_hash
+    return chain.now.about.tx_hash
 
 
 def get_actor_address():
     """This actor's address."""
     meter.charge(1)
-    return chain.now.me
+    return chain.now.about.me

@@ -6,15 +6,10 @@ A tool's, not the chain's: nothing here decides what may be deployed.
 
 import ast
 
-import chain
-import check
-import extent
-import imports
-import program
-from rewrite import Rewriter
-from wire import U32, item
+from host import check, extent, imports, program
+from host.protocol import MAX_ADVICE
+from host.rewrite import Rewriter
 
-MAX_FOUND = 100  # findings that are told
 PACKAGES = ("pvm_host", "cowboy_sdk", "cowboy_sdk.runtime")
 HANDLER_OF = {"schedule_timer": "handle_timer"}  # what takes the name of a handler of this actor
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -56,7 +51,7 @@ def advise(source):
             program.load(source, imports.exported)
     except check.Refusal as r:
         found.append(("error", r.line, r.reason))
-    return sorted(set(found), key=lambda f: (f[1], f[0], f[2]))[:MAX_FOUND]
+    return sorted(set(found), key=lambda f: (f[1], f[0], f[2]))[:MAX_ADVICE]
 
 
 def handlers_of(tree, found):
@@ -239,10 +234,3 @@ def own_names(node):
     if isinstance(node, ast.MatchMapping) and node.rest:
         return {node.rest}
     return set()
-
-
-def answer(frame):
-    """The frame V: source; answers findings: kind, line, words."""
-    found = advise(frame[1:])
-    chain.pipe.write(b"V", b"".join(
-        item(kind.encode()) + U32.pack(line) + item(words.encode("utf-8", "replace")[:4096]) for kind, line, words in found))

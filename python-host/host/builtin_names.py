@@ -1,23 +1,14 @@
 """The built-in names of actors, each charged by CIP-3's table."""
 
 import builtins
-import enum
 import operator
 import types
-from decimal import Decimal
 
-import check
-import known
-import matching
-import methods
-import ops
-import own
-import sealed
-import surface
-import text
-from costs import table
-from meter import INT_BITS, charge, lazy, meter
-from ops import drain, iterate, key, source, weigh
+from host import builtin_types, check, known, matching, methods, ops, own, sealed, surface, text
+from host.costs import table
+from host.meter import INT_BITS, charge, deep, down, enter, lazy, meter, out, tick, up
+from host.ops import drain, iterate, key, source
+from host.weights import SETS, SIZED, weigh
 
 MAX_BASES = 64  # of a class; each attribute that is absent is looked for in all
 ROWS = frozenset((list, tuple))  # whose elements are at hand by their index
@@ -136,7 +127,7 @@ def enumerate_of(values, start=0):
 
 
 def reversed_of(values):
-    if isinstance(values, ops.SETS):
+    if isinstance(values, SETS):
         raise TypeError("a set has no order")
     return lazy(reversed(values))
 
@@ -144,7 +135,7 @@ def reversed_of(values):
 def iterator(value, *sentinel):
     if sentinel:
         return lazy(iter(value, *sentinel))
-    if type(value) in ops.SIZED or isinstance(value, ops.SETS):
+    if type(value) in SIZED or isinstance(value, SETS):
         return source(value)
     return iter(value) if type(value) is types.GeneratorType or type(value) in own.PLAIN else source(value)
 
@@ -242,9 +233,8 @@ EXCEPTIONS = (
 
 def operators():
     """The names rewritten code uses, which no source can spell."""
-    import meter as m
     return {
-        "$m": meter, "$out": m.out, "$deep": m.deep, "$tick": m.tick, "$enter": m.enter, "$up": m.up, "$down": m.down,
+        "$m": meter, "$out": out, "$deep": deep, "$tick": tick, "$enter": enter, "$up": up, "$down": down,
         "$lazy": lazy, "$weighed": ops.weighed, "$key": key, "$moved": ops.moved, "$iter": iterate, "$unpack": ops.unpack,
         "$spread": ops.spread, "$sequence": ops.sequence, "$mapping": ops.mapping, "$slice": ops.slice_of,
         "$in": ops.contains, "$add": ops.add, "$mul": ops.mul, "$div": ops.div,
@@ -300,7 +290,6 @@ ABSTRACT = (types.FunctionType, property, staticmethod, classmethod)
 
 def namespace():
     """The built-ins of every actor: one dictionary, out of its reach."""
-    import builtin_types
     own.BASES.update(getattr(builtins, e) for e in EXCEPTIONS)
     names = {**plain_names(), **operators(), **builtin_types.proxies()}
     for e in EXCEPTIONS:

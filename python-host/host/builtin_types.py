@@ -1,17 +1,14 @@
 """The built-in types of actors: their constructors charged before they make."""
 
-import operator
-import types
 from decimal import Decimal
 
-import hashing
-import sealed
-import text
-import weights
-from costs import table
-from meter import INT_BITS, charge
-from ops import SETS, VIEWS, drain, key, mapping, weigh
-from sealed import Type
+from host import hashing, methods, sealed, text, weights
+from host.costs import table
+from host.listed import TABLE
+from host.meter import INT_BITS, charge
+from host.ops import drain, mapping
+from host.sealed import Type
+from host.weights import SETS, weigh
 
 MAX_MADE = 1 << 26  # bytes that one constructor may make
 
@@ -37,18 +34,16 @@ def make_int(*args, base=None):
 
 def make_str(value="", encoding=None, errors="strict"):
     if encoding is not None:
-        from methods import decode
-        return decode(value, encoding, errors)
+        return methods.decode(value, encoding, errors)
     return text.to_str(value)
 
 
 def byte_maker(kind):
     def make(value=b"", encoding=None, errors="strict"):
         if isinstance(value, str):
-            from methods import encode
             if encoding is None:
                 raise TypeError("string argument without an encoding")
-            return kind(encode(value, encoding, errors))
+            return kind(methods.encode(value, encoding, errors))
         if isinstance(value, int):
             charge(table.str + max(value, 0))
             if value > MAX_MADE:
@@ -154,9 +149,8 @@ def make_trans(*args):
 
 def unbound(t):
     """str.lower and the like, as a function of the value."""
-    import methods
     found = {}
-    for name, f in methods.TABLE.get(t, {}).items():
+    for name, f in TABLE.get(t, {}).items():
         found[name] = sealed.Function(checked(t, f))
     return found
 

@@ -3,8 +3,8 @@ the chain: maps of text to unsigned integers, bytes and texts. Both directions
 are charged as serialising is: a base and a cycle a byte.
 """
 
-from costs import table
-from meter import charge
+from host.costs import table
+from host.meter import charge
 
 UINT, BYTES, TEXT, MAP = 0, 2, 3, 5
 BIGNUM = 0xC2  # tag 2: an unsigned integer above 2^64-1
@@ -13,6 +13,8 @@ MAX_ENTRIES = 64  # of a map
 
 class Malformed(ValueError):
     """What was to be read is no deterministic CBOR of these kinds."""
+
+    __module__ = "cbor"  # the text of the class names it
 
 
 def head(major, n):

@@ -7,39 +7,62 @@ the program whatever was batched. A refused effect ends the message.
 """
 
 import re
+from functools import partial
 from struct import Struct
 
-import exact
-import meter
-from costs import table
-from wire import NO_VALUE, U32, items
+from host import errors, exact, meter, protocol, text, wire
+from host.costs import table
+from host.protocol import ANSWER, MAX_EFFECTS, REQUEST
+from host.wire import FORMS, MAPS, NAMES, NAMES_OF_BYTES, pairs
+from host.wire import value as value_of
 
-GET, BALANCE, CALL, KECCAK, RANDOMNESS, SCHEDULE, CANCEL, EXTEND, TRANSFER, SEND, FLUSH, BIDDER = range(1, 13)
-SET, DELETE, EMIT, LOG, READ = range(20, 25)
-BARE = (KECCAK, RANDOMNESS, BALANCE)  # whose answer the chain charges less for than waiting for it takes
-WAITING = 4  # calls that waiting for such an answer costs
-MAX_EFFECTS = 64  # buffered before a flush
+
+class Operation:
+    """What the chain is asked or told, by its name in protocol."""
+
+    __slots__ = ("raised", "start", "head", "first", "second")
+
+    def __init__(self, name, raised=errors.HostError):
+        form = FORMS[name]
+        self.raised = raised  # where it is refused
+        self.start = wire.name("op") + wire.name(name) + wire.name("steps") + bytes((wire.NUMBER64,))
+        if form:  # all up to the first field's bytes, and what the second's begin with
+            start, self.first = MAPS[2 + len(form)] + self.start, NAMES_OF_BYTES[form[0]]
+            self.head = partial(Struct(">%dsQ%dsI" % (len(start), len(self.first))).pack, start)
+            self.second = NAMES_OF_BYTES[form[1]] if len(form) == 2 else None
+
+
+GET = Operation("get_state", errors.StateError)
+BALANCE = Operation("get_balance", errors.TransferError)
+CALL = Operation("call_actor", errors.CallError)
+KECCAK, RANDOMNESS = Operation("keccak256"), Operation("randomness")
+SCHEDULE, CANCEL, EXTEND, BIDDER = (
+    Operation(n, errors.TimerError) for n in ("schedule_timer", "cancel_timer", "extend_timer", "set_gas_bidder"))
+TRANSFER = Operation("transfer", errors.TransferError)
+SEND = Operation("send_message", errors.SendError)
+FLUSH = Operation("flush")
+SET, DELETE, EMIT, LOG, READ = map(Operation, ("set_state", "delete_state", "emit_event", "print", "read"))
+ENDS = {name: Operation(name) for name in protocol.ENDS}
+WAITING = 4  # calls that an answer costs which the chain charges less for than waiting for it takes
 MAX_EFFECT_BYTES = 256 << 10
 MAX_PAYLOAD = 16 << 20
 MAX_STEPS = 1 << 62  # that an operation reports
 MAX_LOG = 4096  # bytes of a printed line
 HEX_ADDRESS = re.compile("0x([0-9a-fA-F]{40})")
-HEAD = Struct("<BQB")
-HEAD_OF_ITEM = Struct("<BQBI")  # and the length of the one item
-NO_EFFECTS = U32.pack(0)
-ANSWER = Struct("<BBQQ")
-KINDS = {1: "init", 2: "call", 3: "timer", 4: "read"}
+COUNT, SIZE = Struct(">Q"), Struct(">I")
+ANSWERED = wire.Beginning(protocol.ANSWER_BEGINS)
 
 
 class Message:
     """One message and what it did that the chain was not told yet."""
 
-    __slots__ = ("kind", "sender", "me", "owner", "height", "timestamp", "chain_id", "tx_hash", "effects", "bytes",
-                 "known", "modules", "lines")
+    __slots__ = ("about", "kind", "effects", "bytes", "known", "modules", "lines")
 
-    def __init__(self):
+    def __init__(self, about=None, kind=None, known=None):
+        self.about = about  # what a call begins with, by its names
+        self.kind = kind
         self.effects, self.bytes = [], 0
-        self.known = {}  # key → value: read or written in this message
+        self.known = {} if known is None else pairs(known)  # key → value: read or written in this message
         self.modules = {}
         self.lines = ""  # printed and not ended yet
 
@@ -50,45 +73,48 @@ serve = None  # runs a message that arrives while this one waits
 now = Message()
 
 
-def error_class(op):
-    import pvm_host
-    return {GET: pvm_host.StateError, CALL: pvm_host.CallError, SEND: pvm_host.SendError, SCHEDULE: pvm_host.TimerError,
-            CANCEL: pvm_host.TimerError, EXTEND: pvm_host.TimerError, BIDDER: pvm_host.TimerError,
-            TRANSFER: pvm_host.TransferError,
-            BALANCE: pvm_host.TransferError}.get(op, pvm_host.HostError)
-
-
-def packed(op, args):
-    """One operation: u8 op, u64 steps since the last, u8 count, items. Its
-    arguments are bytes by now, so that no step is reported and then lost."""
+def steps_made():
+    """Steps since the last operation, as one can be told."""
     steps = meter.report()
-    if not 0 <= steps <= MAX_STEPS:
-        steps = max(0, min(steps, MAX_STEPS))
-    n = len(args)
-    if n == 1 and args[0] is not None:
-        return HEAD_OF_ITEM.pack(op, steps, 1, len(args[0])) + args[0]
-    parts = [HEAD.pack(op, steps, n)]
-    for a in args:
-        if a is None:
-            parts.append(NO_VALUE)
-        else:
-            parts.append(U32.pack(len(a)))
-            parts.append(a)
+    return steps if 0 <= steps <= MAX_STEPS else max(0, min(steps, MAX_STEPS))
+
+
+def packed(op, fields):
+    """One operation, with the steps since the last. Its fields are numbers and
+    bytes by now, so that no step is reported and then lost."""
+    parts, n = [b"", op.start, COUNT.pack(steps_made())], 2
+    for name, v in fields.items():
+        if v is not None:
+            n += 1
+            parts += (NAMES[name], value_of(v))
+    parts[0] = MAPS[n]
     return b"".join(parts)
+
+
+def packed_bytes(op, value):
+    """The same of one whose only field are bytes, at once."""
+    return op.head(steps_made(), op.first, len(value)) + value
+
+
+def packed_pair(op, first, second):
+    """The same of one whose two fields are bytes."""
+    return op.head(steps_made(), op.first, len(first)) + first + op.second + SIZE.pack(len(second)) + second
+
+
+END_PACKED = (None, packed_bytes, packed_pair)  # by how many fields an end has
 
 
 def take_effects():
     m = now
     if not m.effects:
-        return NO_EFFECTS
-    blob = U32.pack(len(m.effects)) + b"".join(m.effects)
+        return b""
+    blob = b"".join(m.effects)
     m.effects, m.bytes = [], 0
     return blob
 
 
-def effect(op, *args):
-    meter.charge(table.call)
-    record = packed(op, args)
+def effect(record):
+    """Tell the chain, with what is told next; record is packed, and paid for."""
     size = len(record)
     if size > MAX_PAYLOAD:
         raise ValueError("more than %d bytes" % MAX_PAYLOAD)
@@ -96,40 +122,64 @@ def effect(op, *args):
     m.effects.append(record)
     m.bytes += size
     if len(m.effects) >= MAX_EFFECTS or m.bytes >= MAX_EFFECT_BYTES:
-        request(FLUSH)
+        ask(FLUSH, packed(FLUSH, {}))
 
 
-def request(op, *args):
-    """Ask the chain; return the answer's items or raise."""
-    global now
-    meter.charge(0 if op == FLUSH else table.call * (WAITING if op in BARE else 1))
-    for a in args:
-        if a is not None and len(a) > MAX_PAYLOAD:
-            raise ValueError("more than %d bytes" % MAX_PAYLOAD)
-    last = packed(op, args)
-    pipe.write(b"Q", take_effects() + last)
+def told(op, value):
+    """An effect of bytes."""
+    meter.charge(table.call)
+    effect(packed_bytes(op, value))
+
+
+def told_pair(op, first, second):
+    """An effect of two."""
+    meter.charge(table.call)
+    effect(packed_pair(op, first, second))
+
+
+def request(op, **fields):
+    """Ask the chain; return the value it answers, or raise."""
+    meter.charge(table.call)
+    for v in fields.values():
+        if type(v) is bytes:
+            bounded(v)
+    return ask(op, packed(op, fields))
+
+
+def request_of(op, value, calls=1):
+    """The same of what has bytes alone; waiting for the answer costs so many calls."""
+    meter.charge(calls * table.call)
+    return ask(op, packed_bytes(op, bounded(value)))
+
+
+def bounded(value):
+    if len(value) > MAX_PAYLOAD:
+        raise ValueError("more than %d bytes" % MAX_PAYLOAD)
+    return value
+
+
+def ask(op, record):
+    pipe.write(REQUEST, take_effects() + record)
     while True:
         kind, frame = pipe.read()
-        if kind == 65:
+        if kind == ANSWER:
             break
         serve(kind, frame)
-    _, status, cycles, _cells = ANSWER.unpack_from(frame)
-    meter.refill(cycles)
-    found = items(frame, ANSWER.size)
-    if status == 0:
-        return found
-    if status == 2:
+    rest = ANSWERED.rest(frame)
+    if b"over" in rest:
         meter.stop()
-    code, text = (found[i].decode("utf-8", "replace") for i in (0, 1))
-    raise error_class(op)(code, text)
+    meter.refill(ANSWERED.read(frame)[0])
+    if b"code" in rest:
+        raise op.raised(*(rest[n].decode("utf-8", "replace") for n in (b"code", b"message")))
+    return rest.get(b"value")
 
 
 def number(value, bits=64, what="a number"):
-    """An unsigned integer as 8 or 32 bytes, big endian."""
+    """An unsigned integer of so many bits."""
     value = exact.integer(value, what)
     if not 0 <= value < 1 << bits:
         raise ValueError("%s lies outside 0..2^%d-1" % (what, bits))
-    return value.to_bytes(bits // 8, "big")
+    return value
 
 
 def optional(value, bits, what):
@@ -175,22 +225,22 @@ def get(key):
     key = state_key(key)
     known = now.known
     if key in known:
-        effect(READ, key)
+        told(READ, key)
         return known[key]
-    value = request(GET, key)[0]
+    value = request_of(GET, key)
     known[key] = value
     return value
 
 
 def put(key, value):
     key, value = state_key(key), data(value, "the value")
-    effect(SET, key, value)
+    told_pair(SET, key, value)
     now.known[key] = value
 
 
 def delete(key):
     key = state_key(key)
-    effect(DELETE, key)
+    told(DELETE, key)
     now.known[key] = None
 
 
@@ -208,12 +258,11 @@ def log(line):
     raw = line.encode("utf-8", "replace")
     if len(raw) > MAX_LOG:
         raw = raw[:MAX_LOG].decode("utf-8", "ignore").encode() + " …".encode()
-    effect(LOG, raw)
+    told(LOG, raw)
 
 
 def show(*values, sep=" ", end="\n"):
     """print: to the actor's log, a line for each line."""
-    import text
     sep, end = (exact.string(s, "what print puts between and after") for s in (" " if sep is None else sep, "\n" if end is None else end))
     shown = text.joined([p for v in values for p in (text.to_str(v), sep)][:-1] + [end] if values else [end])
     m = now

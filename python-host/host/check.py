@@ -6,7 +6,7 @@ holds the lists. A Refusal carries the author's line and says what to do.
 
 import ast
 
-from meter import INT_BITS
+from host.meter import INT_BITS
 
 MODULES = frozenset(
     "collections dataclasses enum functools itertools json re struct math decimal typing abc "

@@ -6,7 +6,7 @@ more code weigh more. The measure depends on the source alone.
 
 import ast
 
-import check
+from host import check
 
 MAX_UNITS = 65_536  # below a second; an actor of 2,000 lines has some 30,000
 WEIGHTS = {

@@ -17,8 +17,8 @@ from collections import deque
 from decimal import Decimal
 from enum import Enum
 
-from meter import charge, meter
-from weights import SETS, size, weigh
+from host.meter import charge, meter
+from host.weights import SETS, size, weigh
 
 FEW = 16  # entries that a look-up's own price covers
 LONG = 256  # bytes of a text whose comparison is charged
@@ -138,8 +138,10 @@ def put(v, c, k):
         seek(dict.__len__(c), k)
     elif type(c) is deque:
         charge(len(c) >> 8)
-    elif type(k) not in INDICES:
-        weigh(k)
+    else:
+        changeable(c, "__setitem__", "assignment")
+        if type(k) not in INDICES:
+            weigh(k)
     c[k] = v
 
 
@@ -150,12 +152,21 @@ def delete(c, k):
         del c[k]
         shrunk(c)
         return
+    changeable(c, "__delitem__", "deletion")
     charge(size(c) >> 4)
     del c[k]
 
 
+def changeable(c, method, what):
+    """Refuses what has no items to change. Python looks at the index first where the type was
+    made at run time, and of which types that is true is for each version to say."""
+    if not hasattr(type(c), method):
+        raise TypeError("'%s' object does not support item %s" % (type(c).__name__, what))
+
+
 def target(c):
     """c of c[k] among several targets, whose key is not seen: the dearest kind of number."""
+    changeable(c, "__setitem__", "assignment")
     charge(table(c) >> 3)
     return c
 

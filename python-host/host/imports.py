@@ -1,29 +1,23 @@
 """What import gives: a sealed library, made once, paid for by each message."""
 
-# What the standard library imports when first needed: later no file can be read.
-import encodings.ascii
-import encodings.latin_1
-import encodings.utf_8
-import heapq
-import linecache
-import unicodedata
+import importlib
+import types
 
-import program
-import builtin_names
-import chain
-import libraries
-import libraries_data
-import own
-import patterns
-import pvm_host
+from host import builtin_names, chain, libraries, libraries_data, own, patterns, program, sealed
+from host.costs import table
+from host.known import BUILTINS
+from host.listed import TABLE
+from host.meter import charge
+from host.sealed import library
+from host.shims import SOURCES
+
 import cowboy_sdk
+import pvm_host
 from cowboy_sdk import runtime
-from costs import table
-from known import BUILTINS
-from meter import charge
-import sealed
-from sealed import library
-from shims import SOURCES
+
+# What the standard library imports when first needed: later no file can be read.
+for _module in "encodings.ascii encodings.latin_1 encodings.utf_8 heapq linecache unicodedata".split():
+    importlib.import_module(_module)
 
 MAKERS = {
     "collections": libraries.collections_names, "dataclasses": libraries.dataclass_names, "enum": libraries.enum_names,
@@ -96,6 +90,13 @@ def exported(module, name):
     return name in type(made(module)).__dict__ and not name.startswith("_")
 
 
+def as_named(functions):
+    """Python's errors name a function by its module, for whose package no author has a use."""
+    for f in functions:
+        if isinstance(f, types.FunctionType):
+            f.__module__ = f.__module__.removeprefix("host.")
+
+
 def install():
     names = builtin_names.namespace()
     names["$import"] = bring
@@ -105,3 +106,7 @@ def install():
         names["$$" + name] = function = sealed.called(names[name])
         function.__module__, function.__qualname__ = "builtins", name  # Python's errors name it
     program.NAMES = names
+    for name in MAKERS:
+        as_named(v.__func__ if isinstance(v, staticmethod) else v for v in type(made(name)).__dict__.values())
+    for methods in TABLE.values():
+        as_named(methods.values())

@@ -7,19 +7,15 @@ import functools
 import itertools
 import operator
 import string
-import typing
 
-import builtin_types
-import exact
-import hashing
-import ops
-import own
-import sealed
-import shown
-from costs import table
-from meter import charge, lazy
-from ops import drain, source, weigh
-from sealed import Function, HINT, Type, library
+from host import builtin_types, exact, hashing, ops, own, sealed, shown
+from host.builtin_names import get_attribute
+from host.costs import table
+from host.meter import charge, down, lazy, up
+from host.methods import update
+from host.ops import drain, source
+from host.sealed import Function, HINT, Type, library
+from host.weights import weigh
 
 HINTS = (
     "Any Optional Union List Dict Tuple Set FrozenSet Callable Iterable Iterator Sequence Mapping MutableMapping Type "
@@ -167,15 +163,6 @@ def _field(*, default=dataclasses.MISSING, default_factory=dataclasses.MISSING, 
                              compare=bool(compare), kw_only=kw_only, hash=None if hash is None else bool(hash))
 
 
-def _weighed_first(f):
-    def call(value, *args, **kwargs):
-        weigh(value)
-        weigh(value)
-        return f(value, *args, **kwargs)
-    call.__name__ = f.__name__
-    return call
-
-
 def _field_names(value):
     return tuple(f.name for f in dataclasses.fields(value))
 
@@ -220,12 +207,11 @@ class partial(sealed.Sealed):
 
     def __call__(self, *args, **kwargs):
         charge(table.call)
-        import meter
-        meter.up()
+        up()
         try:
             return self._host_f(*self._host_a, *args, **{**self._host_k, **kwargs})
         finally:
-            meter.down()
+            down()
 
 
 def _partial(f, *args, **kwargs):
@@ -398,7 +384,6 @@ def _deque(values=(), maxlen=None):
 
 def _counter(*args, **kwargs):
     made = collections.Counter()
-    from methods import update
     charge(table.dict_base)
     update(made, *args, **kwargs)
     return made
@@ -460,7 +445,6 @@ def _getter(read):
 
 
 def _read_attribute(value, name):
-    from builtin_names import get_attribute
     for part in exact.string(name, "the name of an attribute").split("."):
         value = get_attribute(value, part)
     return value

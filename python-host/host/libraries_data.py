@@ -7,22 +7,18 @@ import hashlib
 import hmac
 import json
 import math
-import operator
 import re
 import struct
 import types
 
-import exact
-import ops
-import own
-import sealed
-import surface
-from costs import table
-from hashing import fill
-from meter import INT_BITS, NESTING, charge
-from ops import drain, weigh
-from sealed import Function, Type
-from weights import size, whole
+from host import exact, ops, own, sealed
+from host.costs import table
+from host.hashing import fill
+from host.listed import lists
+from host.meter import INT_BITS, NESTING, charge
+from host.ops import drain
+from host.sealed import Type
+from host.weights import bits, parts, size, weigh, whole
 
 MAX_PACKED = 1 << 20  # bytes of one struct
 MAX_DIGITS = 1000  # of a Decimal's text and exponent
@@ -97,7 +93,7 @@ def _text_sizes(value):
         elif isinstance(v, int) and int.bit_length(v) > 64:
             charge((int.bit_length(v) >> 4) ** 2 >> 4)
         else:
-            for part in ops.parts(v):
+            for part in parts(v):
                 stack += part
 
 
@@ -186,7 +182,7 @@ class Digest(sealed.Sealed):
     digest_size = property(lambda self: self._host_hash.digest_size)
 
 
-surface.lists(Digest, "update digest hexdigest copy name digest_size")
+lists(Digest, "update digest hexdigest copy name digest_size")
 
 
 def words(data):
@@ -248,7 +244,7 @@ def hmac_names():
 def _integers(f):
     def call(*values):
         for v in map(whole, values):
-            ops.bits(v)
+            bits(v)
             charge(1 + (v.bit_length() >> 6) ** 2)
         return f(*map(whole, values))
     call.__name__ = f.__name__

@@ -1,10 +1,8 @@
 """Classes in patterns, and managers in with: where Python reads attributes or
 hands out objects by itself."""
 
-import own
-import sealed
-import surface
-from meter import charge
+from host import own, sealed, surface
+from host.meter import charge
 
 FITTED = 50  # cycles of preparing a class for patterns, once a message
 

@@ -1,34 +1,41 @@
 """The methods of built-in types, each charged for what it reads and makes.
 
-TABLE is what surface lets actors read of a built-in value; what it lacks they
-cannot.
+They fill listed.TABLE: what it lacks actors cannot read of a built-in value.
 """
 
 import collections
 import decimal
-import re
 import types
 
-import hashing
-import own
-import text
-from costs import table
-from hashing import fill, renew, seek, shrunk
-from meter import charge
-from ops import SETS, VIEWS, drain, logarithm, mapping
-from weights import BASES, HELD, size, weigh, whole
+from host import own, text
+from host.costs import table
+from host.hashing import fill, renew, seek, shrunk
+from host.listed import TABLE
+from host.meter import charge
+from host.ops import drain, logarithm, mapping
+from host.weights import HELD, SETS, VIEWS, size, weigh, whole
 
 MAX_FILL = 1 << 24  # characters that padding may make
 CODECS = frozenset("utf-8 utf8 ascii latin-1 latin1 iso-8859-1".split())
-TABLE = {}
 
 
 def entry(types_, names):
+    """Over a method of these types, under each of these names."""
     def put(function):
         for t in types_:
             for n in names.split():
-                TABLE.setdefault(t, {})[n] = function(n) if function.__name__ == "make" else function
+                TABLE.setdefault(t, {})[n] = function
         return function
+    return put
+
+
+def entries(types_, names):
+    """Over a function that makes the method of a name, given the name."""
+    def put(make):
+        for t in types_:
+            for n in names.split():
+                TABLE.setdefault(t, {})[n] = make(n)
+        return make
     return put
 
 
@@ -178,8 +185,8 @@ def decode(value, encoding="utf-8", errors="strict"):
 entry((str,), "format")(text.str_format)
 
 
-@entry((list, bytearray, collections.deque), "extend extendleft")
-def make(name):
+@entries((list, bytearray, collections.deque), "extend extendleft")
+def extending(name):
     def extend(value, items):
         items = drain(items)
         charge(table.list * len(items))
@@ -214,8 +221,8 @@ def weigh_times(values, times):
             return
 
 
-@entry((list, tuple, collections.deque), "index count remove")
-def make(name):
+@entries((list, tuple, collections.deque), "index count remove")
+def searching(name):
     def search(value, x, *rest):
         weigh(value)
         weigh(x)
@@ -229,8 +236,8 @@ def make(name):
     return search
 
 
-@entry((range,), "index count")
-def make(name):
+@entries((range,), "index count")
+def searching_range(name):
     def search(value, x):
         if type(x) not in (int, bool):
             raise ValueError("not in range")
@@ -309,8 +316,8 @@ def subtract(value, other=()):
     value.subtract(other)
 
 
-@entry((set,), "add discard remove")
-def make(name):
+@entries((set,), "add discard remove")
+def changing(name):
     def change(value, x):
         charge(5)
         seek(len(value), x)
@@ -328,9 +335,9 @@ def pop(value):
     return value.pop()
 
 
-@entry((set, frozenset), "update union intersection difference symmetric_difference difference_update "
-       "intersection_update symmetric_difference_update issubset issuperset isdisjoint")
-def make(name):
+@entries((set, frozenset), "update union intersection difference symmetric_difference difference_update "
+         "intersection_update symmetric_difference_update issubset issuperset isdisjoint")
+def combining(name):
     def combine(value, *others):
         charge(5 * (len(value) + 1))
         weigh(value)
@@ -366,32 +373,3 @@ def to_bytes(value, length=1, byteorder="big", *, signed=False):
         raise OverflowError("more than 1 MiB for an integer")
     charge(table.str + max(length, 0))
     return whole(value).to_bytes(length, byteorder, signed=signed)
-
-
-# Attributes that are values, not methods.
-PROPERTIES = {
-    collections.deque: {"maxlen"}, range: {"start", "stop", "step"},
-    int: {"real", "imag", "numerator", "denominator"},
-}
-
-
-FOUND = {}
-
-
-def find(t, name):
-    """How an instance of a type of the host's answers name: "value", a function, or None."""
-    found = FOUND.get((t, name))
-    if found is None:
-        found = search(t, name)
-        if found is not None:
-            FOUND[t, name] = found
-    return found
-
-
-def search(t, name):
-    for base in t.__mro__:
-        if name in TABLE.get(base, ()):
-            return TABLE[base][name]
-        if name in PROPERTIES.get(base, ()):
-            return "value"
-    return None

@@ -10,12 +10,14 @@ import sys
 from collections import Counter, deque
 from decimal import Decimal
 
-import hashing
-from costs import table
-from hashing import fill, renew, seek
-from meter import INT_BITS, Crash, charge, lazy, meter, stop
-from own import settable
-from weights import (ATOMS, BASES, HELD, MOVED, SETS, SIZED, SMALL, VIEWS, bits, parts, size, weigh, weigh_atom, whole)
+from host import hashing
+from host.costs import table
+from host.hashing import fill, renew, seek
+from host.meter import INT_BITS, Crash, charge, lazy, meter, stop
+from host.own import settable
+from host.surface import attr
+from host.text import percent
+from host.weights import (ATOMS, BASES, HELD, MOVED, SETS, SIZED, SMALL, VIEWS, bits, size, weigh, weigh_atom, whole)
 
 
 def weighed(value):
@@ -46,6 +48,8 @@ def key(value):
 
 def moved(value):
     """A change in the middle of a sequence moves what follows."""
+    if isinstance(value, dict):
+        raise TypeError("a dict has no slices")  # 3.12 hashes a slice, 3.11 does not
     charge(size(value) // HELD)
     return value
 
@@ -292,7 +296,6 @@ _modulo = divide(operator.mod)
 
 def mod(a, b, do=operator.mod):
     if isinstance(a, (str, bytes, bytearray)):
-        from text import percent
         return percent(a, b)
     return _modulo(a, b, do)
 
@@ -396,7 +399,6 @@ def in_place_item(name, where, index, value):
 
 
 def in_place_attribute(name, where, attribute, value):
-    from surface import attr
     settable(where, attribute)
     setattr(where, attribute, in_place(name, attr(where, attribute), value))
 

@@ -5,22 +5,18 @@ of the host, which would end: so it catches all there is, and what it says of an
 error it says without running the actor's code.
 """
 
-import chain
-import check
-import meter
-import own
-import program
-
-OK, REVERTED, OVER, NO_HANDLER, REFUSED, CRASHED = range(6)
+from host import chain, check, meter, own, program
+from host.protocol import MAX_MESSAGE
 
 
 def outcome(code_of, hash, kind, handler, payload):
-    """(status, items) of one message; code_of(hash) gives the actor's code."""
+    """(end, its fields) of one message, as protocol.ENDS has them; code_of(hash)
+    gives the actor's code."""
     mark = len(own.MADE)
     try:
         return ended(code_of, hash, kind, handler, payload)
     except MemoryError:
-        return CRASHED, (b"crash", b"out of memory")
+        return crashed(b"out of memory")
     finally:
         own.forget(mark)
 
@@ -31,20 +27,29 @@ def ended(code_of, hash, kind, handler, payload):
         if chain.now.lines:
             chain.log(chain.now.lines)
         if not meter.account.over:
-            return OK, (output,)
+            return "ok", (output,)
     except meter.Abort as e:
-        return OVER, (program.place(e),)
+        return over(program.place(e))
     except meter.Crash as e:
-        return CRASHED, (b"crash", str(e).encode("utf-8", "replace")[:500])
+        return crashed(str(e).encode("utf-8", "replace")[:500])
     except MemoryError:
-        return CRASHED, (b"crash", b"out of memory")
+        return crashed(b"out of memory")
     except check.Refusal as e:
-        return REFUSED, (b"invalid_code", ("line %d: %s" % (e.line, e.reason)).encode("utf-8", "replace")[:4096])
+        message = ("line %d: %s" % (e.line, e.reason)).encode("utf-8", "replace")[:MAX_MESSAGE]
+        return "invalid_code", (b"invalid_code", message)
     except program.Fault as e:
-        return NO_HANDLER if e.status == "no_handler" else REVERTED, (e.code.encode(), e.message.encode("utf-8", "replace"))
+        return e.status, (e.code.encode(), e.message.encode("utf-8", "replace"))
     except BaseException as e:
         if not meter.account.over:
             code, message = program.explain(e)
-            return REVERTED, (code.encode(), message.encode())
-        return OVER, (program.place(e),)
-    return OVER, (b"",)
+            return "reverted", (code.encode(), message.encode())
+        return over(program.place(e))
+    return over(b"")
+
+
+def over(where):
+    return "out_of_cycles", (where,)
+
+
+def crashed(message):
+    return "crashed", (message,)

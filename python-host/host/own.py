@@ -22,7 +22,7 @@ _FREE = frozenset("__init__ __repr__ __str__ __doc__".split())
 _NUMBER = (frozenset(dir(int)) | {"is_integer"}) - _FREE
 _TEXT = frozenset(dir(str)) - _FREE
 ROW = frozenset("__len__ __iter__ __getitem__ __contains__ __reversed__ __mul__ __rmul__ __imul__ _fields _field_defaults _make _asdict "
-    "_replace".split())
+                "_replace".split())
 _ERROR = frozenset("args add_note with_traceback".split())
 RELIED = ((int, _NUMBER), (str, _TEXT), (tuple, ROW), (BaseException, _ERROR))
 NAMED_TUPLE = typing.NamedTuple.__mro_entries__((typing.NamedTuple,))[0]  # whose metaclass makes a class on tuple

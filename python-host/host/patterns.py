@@ -10,15 +10,13 @@ exponential. A quarter of the bound is charged.
 import re
 import re._constants as c
 import re._parser as parser
-import types
 
-import exact
-import methods
-import own
-from costs import table
-from meter import charge, lazy
-from sealed import HINT
-from weights import size, whole
+from host import exact, methods, own
+from host.costs import table
+from host.listed import PROPERTIES, TABLE
+from host.meter import charge, lazy
+from host.sealed import HINT
+from host.weights import size
 
 MAX_PATTERN = 512
 MAX_STEPS = 1 << 24  # of the bound
@@ -168,6 +166,8 @@ def substitute_counted(pattern, by, subject, count=0):
 
 
 def expand(m, template):
+    if isinstance(template, str) != isinstance(m.string, str):
+        raise TypeError("a template is text for text, and bytes for bytes")  # 3.12 lets one without groups pass
     escape = "\\" if isinstance(template, str) else b"\\"
     groups = template.count(escape)
     charge(len(template) * 2 + groups * len(m.string))
@@ -175,15 +175,15 @@ def expand(m, template):
 
 
 def attach():
-    t = methods.TABLE.setdefault(re.Pattern, {})
+    t = TABLE.setdefault(re.Pattern, {})
     t.update(search=matcher("search", False), match=matcher("match", True), fullmatch=matcher("fullmatch", True),
              findall=find_all, finditer=find_each, split=split, sub=substitute, subn=substitute_counted)
-    methods.PROPERTIES[re.Pattern] = {"pattern", "groups", "groupindex", "flags"}
-    m = methods.TABLE.setdefault(re.Match, {})
+    PROPERTIES[re.Pattern] = {"pattern", "groups", "groupindex", "flags"}
+    m = TABLE.setdefault(re.Match, {})
     for n in ("group", "groups", "groupdict", "start", "end", "span"):
         m[n] = methods._plain(getattr(re.Match, n), lambda v, a: 4 + (1 + len(a)) * len(v.string) // 16)
     m["expand"] = expand
-    methods.PROPERTIES[re.Match] = {"string", "lastindex", "lastgroup", "pos", "endpos"}
+    PROPERTIES[re.Match] = {"string", "lastindex", "lastgroup", "pos", "endpos"}
 
 
 attach()
@@ -201,7 +201,7 @@ def _escape(pattern):
 
 
 def names():
-    t = methods.TABLE[re.Pattern]
+    t = TABLE[re.Pattern]
     found = {n: module_function(f) for n, f in t.items()}
     own.BASES.add(re.error)
     re.error.__name__ = re.error.__qualname__ = "error"  # Python 3.13 calls it PatternError

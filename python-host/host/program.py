@@ -7,25 +7,15 @@ no hidden state, and then one handler.
 import ast
 import types
 
-import builtin_names
-import chain
-import check
-import cowboy_sdk
-import extent
-import held
-import meter
-import own
-import pvm_host
-import shown
-import surface
-from cowboy_sdk import bids
-from rewrite import Rewriter
+from host import bids, builtin_names, chain, check, errors, extent, held, meter, own, shown, surface
+from host.protocol import BID_HANDLER, GOVERNANCE, MAX_MESSAGE
+from host.rewrite import Rewriter
 
-BID_HANDLER = "get_gas_bid"  # program.BidHandler
-CHAIN = bytes(19) + b"\x09"  # who calls it for the chain: the governance actor
+import cowboy_sdk
+
 DEFAULT_INIT = ("init", "deploy")
+CALLED = ("call", "read")  # kinds of messages that somebody else than the chain begins
 FILE = "actor.py"
-MAX_MESSAGE = 4096  # bytes of a fault's message (types.MaxFaultBytes)
 MAX_OUTPUT = 16 << 20  # bytes that a handler returns
 MAX_FRAMES = 20  # lines of a traceback
 
@@ -174,7 +164,7 @@ def fresh():
 
 def run(code, kind, handler, payload):
     """Run one message; returns its output or raises."""
-    init = kind == 1
+    init = kind == "init"
     if init:
         handler = next((h for h in DEFAULT_INIT if h in code.handlers), None)
     space = fresh()
@@ -187,8 +177,8 @@ def run(code, kind, handler, payload):
             raise Fault("no_handler", "no_handler", "the actor has no handler %s; it has %s"
                         % (handler[:100], ", ".join(sorted(code.handlers)[:50]) or "none"))
         target = find(code, space, handler)
-        bid = handler == BID_HANDLER and kind in (2, 4)
-        if kind in (2, 4) and not (bid and chain.now.sender == CHAIN):
+        bid = handler == BID_HANDLER and kind in CALLED
+        if kind in CALLED and not (bid and chain.now.about.sender == GOVERNANCE):
             permit(target, handler, code, space)
         meter.charge(10)
         if not takes[0]:
@@ -261,7 +251,7 @@ def explain(error):
     """(code, message): the author's lines, innermost last. None of his code
     runs here, where nothing would charge or catch it."""
     kind = type(error)
-    code = pvm_host.code_of(error) or snake(kind.__name__)
+    code = errors.code_of(error) or snake(kind.__name__)
     frames = places(error)
     if len(frames) > MAX_FRAMES:
         frames = frames[:MAX_FRAMES // 2] + ["…"] + frames[-MAX_FRAMES // 2:]

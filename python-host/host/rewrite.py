@@ -2,11 +2,10 @@
 
 import ast
 
-import check
-import held
-from costs import table
-from known import TYPES
-from rewrite_expressions import LOAD, STORE, OPERATORS, Expressions, call, cell, charge, const, is_int, name, short
+from host import check, held
+from host.costs import table
+from host.known import TYPES
+from host.rewrite_expressions import LOAD, STORE, Expressions, call, cell, charge, const, is_int, name, short
 
 MAX_COPIES = 20_000  # nodes that the finally of one try may compile to
 ASYNC = "async is not available to actors before continuations are"

@@ -12,12 +12,11 @@ Names that begin with $ are the host's; no source can spell them.
 
 import ast
 
-import check
-import held
-from costs import table
-from known import BUILTINS, METHOD_NAMES, TYPES
-from rewrite_scopes import LOAD, Scopes, call
-from weights import SMALL
+from host import check, held
+from host.costs import table
+from host.known import BUILTINS, METHOD_NAMES
+from host.rewrite_scopes import LOAD, Scopes, call
+from host.weights import SMALL
 
 STORE = ast.Store()
 OPERATORS = {
@@ -301,4 +300,3 @@ class Expressions(Scopes):
             else:
                 parts.append(p)
         return call("$text", ast.Tuple(parts, LOAD))
-

@@ -2,9 +2,8 @@
 
 import ast
 
-import check
-import held
-from costs import table
+from host import check, held
+from host.costs import table
 
 LOAD = ast.Load()
 

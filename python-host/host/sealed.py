@@ -3,9 +3,9 @@ methods, types and libraries as sealed objects."""
 
 import types
 
-import own
-from meter import INT_BITS, charge
-from costs import table
+from host import own
+from host.listed import lists
+from host.meter import INT_BITS, charge
 
 
 class Sealed:
@@ -14,7 +14,8 @@ class Sealed:
     def __setattr__(self, name, value):
         raise AttributeError("a library cannot be changed")
 
-    __delattr__ = lambda self, name: self.__setattr__(name, None)
+    def __delattr__(self, name):
+        self.__setattr__(name, None)
 
     def __repr__(self):
         return "<%s>" % type(self).__name__
@@ -189,8 +190,7 @@ class Library(Sealed):
 def made(cls, shown=""):
     """cls of the host's as actors see it: it can be called and tested for, and
     not built on. Its instances show the names in shown."""
-    import surface
-    surface.lists(cls, shown)
+    lists(cls, shown)
     return Type(cls, cls)
 
 

@@ -11,15 +11,14 @@ errors explained whose message is over.
 """
 
 import collections
+import dataclasses
 import decimal
 import enum
 import types
 
-import own
-import sealed
-import surface
-from meter import NESTING, charge, deep, meter
-from weights import VIEWS, WALKED
+from host import own, sealed, surface
+from host.meter import NESTING, charge, deep, meter
+from host.weights import VIEWS, WALKED
 
 
 def no_text(t):
@@ -265,8 +264,6 @@ def held(v, name):
 
 
 def _field_type():
-    import dataclasses
-
     @dataclasses.dataclass
     class One:
         x: int

@@ -2,36 +2,23 @@
 
 attr is how rewritten code, getattr and operator's getters read every
 attribute. Of what an actor made it may read all that it put there; of a
-built-in value what methods.TABLE charges for; of anything else what SURFACE
-lists. What is in no list is refused, whatever it is.
+built-in value what listed.TABLE charges for; of anything else what
+listed.SURFACE has. What is in no list is refused, whatever it is.
 """
 
 import collections
 import decimal
 import enum
-import json
 import re
 import types
 
-import own
-import sealed
-from exact import plain
-from methods import PROPERTIES, TABLE, find
+from host import own, sealed
+from host.exact import plain
+from host.listed import ERRORS, PROPERTIES, SURFACE, TABLE, VALUE, find, lists
 
-VALUE = "value"
 NAMED = ("__name__", "__doc__")
 GROWING = frozenset((list, collections.deque, bytearray))  # whose append is charged by its call
-SURFACE = {}  # type of the host's → names that may be read of its instances
-ERRORS = {
-    BaseException: ("add_note",), StopIteration: ("value",), UnicodeError: ("start", "end", "reason", "encoding", "object"),
-    json.JSONDecodeError: ("msg", "doc", "pos", "lineno", "colno"), re.error: ("msg", "pattern", "pos", "lineno", "colno"),
-}  # and args, shown by arguments
 ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
-
-
-def lists(cls, names):
-    """Instances of cls show these names."""
-    SURFACE[cls] = frozenset(names.split())
 
 
 def no(value, name):

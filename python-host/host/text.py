@@ -7,11 +7,11 @@ import operator
 import re
 import string
 
-import shown
-from costs import table
-from exact import plain
-from meter import charge
-from ops import weigh
+from host import shown
+from host.costs import table
+from host.exact import plain
+from host.meter import charge
+from host.weights import weigh
 
 MAX_WIDTH = 4096
 SPEC = re.compile(r"\d+")
@@ -172,7 +172,3 @@ def one_percent(kind, value, flags, width, precision, how):
     if kind is not str and how == "b":
         return made((spec.encode() % (bytes(value),)).decode("latin-1"))
     return made(spec % (value,))
-
-
-def attach(names):
-    names.update({"$format": f_string, "$text": joined})

@@ -23,7 +23,6 @@ import os
 import resource
 import signal
 import sys
-
 from struct import Struct
 
 # The numbers: x86-64, arm64. None: the machine has no such call.
@@ -102,7 +101,7 @@ class Wall:
             self.lack("%s has none" % sys.platform, "privileges", "files", "calls")
             return
         try:
-            import ctypes
+            import ctypes  # here, since a Python may lack it, and build() forgets it
         except ImportError:
             self.lack("this Python has no ctypes", "privileges", "files", "calls")
             return

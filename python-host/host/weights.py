@@ -8,7 +8,7 @@ import operator
 from collections import deque
 from decimal import Decimal
 
-from meter import INT_BITS, NESTING, charge
+from host.meter import INT_BITS, NESTING, charge
 
 ATOMS = frozenset((int, bool, str, bytes, type(None), Decimal))
 SETS = (set, frozenset)

@@ -1,18 +1,24 @@
 """Frames between the chain and this host, on stdin and stdout.
 
-A frame is a u32 of its length (little endian), a u8 of its type and items. An
-item is a u32 of its length and its bytes; length 0xffffffff means no value.
-The Go side, internal/environment/pyhost, documents the conversation.
+A frame is a u32 of its length (little endian), a u8 of its type and CBOR maps
+(RFC 8949), one after the other. Their names, and what each map has, stand in
+protocol; the Go side, internal/environment/pyhost, documents the conversation.
+Numbers are written in eight bytes and lengths in four, which is faster than the
+fewest, and read in any.
 """
 
 import os
+from collections import namedtuple
 from struct import Struct
 
-U32 = Struct("<I")
-U64 = Struct("<Q")
-NONE = 0xFFFFFFFF
-NO_VALUE = U32.pack(NONE)
-MAX_FRAME = 64 << 20
+from host import protocol
+from host.protocol import MAX_FRAME
+
+LENGTH = Struct("<I")  # of a frame
+HEAD = Struct("<IB")  # and its type
+NUMBER = Struct(">BQ")
+BYTES = Struct(">BI")
+NUMBER64, BYTES32, BIG, NULL, MAP = 0x1B, 0x5A, b"\xc2", 0xF6, 0xA0  # the first bytes of values
 
 
 class Pipe:
@@ -26,57 +32,128 @@ class Pipe:
         """What was read beyond a frame is another's, who has the pipe now."""
         self.buffer = b""
 
-    def more(self, n):
-        while len(self.buffer) < n:
-            chunk = os.read(self.source, max(65536, n - len(self.buffer)))
-            if not chunk:
-                os._exit(0)  # the parent is gone
-            self.buffer = self.buffer + chunk if self.buffer else chunk
+    def some(self, most):
+        chunk = os.read(self.source, most)
+        if not chunk:
+            os._exit(0)  # the parent is gone
+        return chunk
 
     def read(self):
-        """The next frame: (type, items' bytes)."""
-        self.more(4)
-        n = U32.unpack_from(self.buffer)[0]
+        """The next frame: (type, frame); its maps begin at 1."""
+        data = self.buffer or self.some(65536)
+        while len(data) < 4:
+            data += self.some(65536)
+        n = LENGTH.unpack_from(data)[0]
+        end = n + 4
         if n == 0 or n > MAX_FRAME:
             os._exit(3)
-        if len(self.buffer) < n + 4:
-            if n > 65536:
-                parts, have = [self.buffer], len(self.buffer)
-                while have < n + 4:
-                    chunk = os.read(self.source, n + 4 - have)
-                    if not chunk:
-                        os._exit(0)
-                    parts.append(chunk)
-                    have += len(chunk)
-                self.buffer = b"".join(parts)
-            else:
-                self.more(n + 4)
-        frame = self.buffer[4:n + 4]
-        self.buffer = self.buffer[n + 4:]
+        if len(data) < end:
+            parts, have = [data], len(data)
+            while have < end:
+                parts.append(self.some(max(65536, end - have)))
+                have += len(parts[-1])
+            data = b"".join(parts)
+        frame = data[4:end]
+        self.buffer = data[end:]
         return frame[0], frame
 
-    def write(self, kind, payload):
-        data = U32.pack(len(payload) + 1) + kind + payload
+    def write(self, kind, maps):
+        data = HEAD.pack(len(maps) + 1, kind) + maps
         sent = os.write(self.sink, data)
         while sent < len(data):
             sent += os.write(self.sink, data[sent:])
 
 
-def item(value):
-    if value is None:
-        return NO_VALUE
-    return U32.pack(len(value)) + value
+MAPS = [bytes((MAP | n,)) for n in range(24)]  # the head of a map of n entries
 
 
-def items(frame, at=1):
-    """All items of a frame from at."""
-    found, unpack, end = [], U32.unpack_from, len(frame)
-    while at < end:
-        n = unpack(frame, at)[0]
-        at += 4
-        if n == NONE:
-            found.append(None)
-            continue
-        found.append(frame[at:at + n])
-        at += n
+def name(text):
+    """A name as a text."""
+    raw = text.encode()
+    return (bytes((0x60 | len(raw),)) if len(raw) < 24 else bytes((0x78, len(raw)))) + raw
+
+
+FORMS = {**protocol.REQUESTS, **protocol.EFFECTS, **protocol.ENDS, **protocol.TOLD}
+NAMES = {n: name(n) for form in FORMS.values() for n in form}
+NAMES_OF_BYTES = {n: raw + bytes((BYTES32,)) for n, raw in NAMES.items()}  # with the first byte of their value
+
+
+def value(v):
+    """An unsigned number or bytes."""
+    if type(v) is bytes:
+        return BYTES.pack(BYTES32, len(v)) + v
+    if v < 1 << 64:
+        return NUMBER.pack(NUMBER64, v)
+    raw = v.to_bytes((v.bit_length() + 7) // 8, "big")
+    return BIG + BYTES.pack(BYTES32, len(raw)) + raw
+
+
+def record(**fields):
+    """A map of names to numbers and bytes."""
+    return MAPS[len(fields)] + b"".join([NAMES[n] + value(v) for n, v in fields.items()])
+
+
+class Beginning:
+    """What every map of a kind begins with, the first of its frame: the same
+    names in the same order, of the same sizes, so that all is read at once."""
+
+    def __init__(self, fields):
+        layout = ">2x"  # the type of the frame, and the head of the map
+        for n, size in fields:
+            layout += "%dx" % (len(n) + (3 if size > 23 else 2)) + ("%ds" % size if size else "Q")
+        held = Struct(layout)
+        self.read, self.size, self.count = held.unpack_from, held.size, MAP + len(fields)
+        self.named = namedtuple("Beginning", [n for n, _ in fields])._make
+
+    def rest(self, frame):
+        """The other entries."""
+        return entries(frame, self.size, frame[1] - self.count)
+
+
+def entries(frame, at=2, n=None):
+    """Entries of a map, the first of its frame unless said: names, as bytes, to
+    numbers and bytes. What the chain writes is well formed, and its names shorter
+    than 24 bytes."""
+    found = {}
+    for _ in range(frame[1] - MAP if n is None else n):
+        end = at + 1 + (frame[at] & 31)
+        key = frame[at + 1:end]
+        first = frame[end]
+        at = end + 1
+        n = first & 31
+        if n > 23:
+            if n == 24:
+                n = frame[at]
+                at += 1
+            else:
+                end = at + (1 << n - 24)
+                n = int.from_bytes(frame[at:end], "big")
+                at = end
+        if first < 0x40:
+            found[key] = n
+        else:
+            found[key] = frame[at:at + n]
+            at += n
     return found
+
+
+def pairs(raw):
+    """A map of bytes to bytes or nothing."""
+    at, n, found = 1, raw[0] & 31, {}
+    for _ in range(n):
+        key, at = piece(raw, at)
+        found[key], at = piece(raw, at)
+    return found
+
+
+def piece(raw, at):
+    """Bytes or nothing, and where they end."""
+    first, n = raw[at], raw[at] & 31
+    at += 1
+    if first == NULL:
+        return None, at
+    if n > 23:
+        size = 1 << n - 24
+        n = int.from_bytes(raw[at:at + size], "big")
+        at += size
+    return raw[at:at + n], at + n

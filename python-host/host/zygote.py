@@ -19,26 +19,21 @@ A child that ends otherwise takes the fork server with it: the exit code says ho
 import gc
 import os
 
-import chain
-import imports
-import main
-import wall
-from wire import item
-
-SIGNALLED = 64  # and the signal: the exit code when a child was killed
+from host import chain, imports, protocol, rehearsal, serving, wall
+from host.wire import record
 
 
 def keep(frame):
     """Load code, compiled if it can be; what cannot is the child's to refuse."""
-    main.load(frame)
+    hash = serving.load(frame)
     try:
-        main.code_of(frame[1:33])
+        serving.code_of(hash)
     except Exception:
         pass
 
 
 def set_costs(frame):
-    main.set_costs(frame)
+    serving.set_costs(frame)
     imports.warm()
 
 
@@ -48,13 +43,14 @@ def fork(frame):
     child = os.fork()
     if child == 0:
         standing.narrow(me)
-        chain.pipe.write(b"F", b"")
-        main.serve_all({**main.HANDLERS, ord("E"): lambda frame: os._exit(0)})
+        rehearsal.rehearse()
+        chain.pipe.write(protocol.FORK, b"")
+        serving.serve_all({**serving.HANDLERS, protocol.END: lambda frame: os._exit(0)})
     chain.pipe.forget()
     _, status = os.waitpid(child, 0)
     if status != 0:
-        os._exit(SIGNALLED + os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status))
-    chain.pipe.write(b"Z", b"")
+        os._exit(protocol.SIGNALLED + os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status))
+    chain.pipe.write(protocol.ENDED, b"")
 
 
 def try_all(frame):
@@ -66,12 +62,14 @@ def try_all(frame):
             standing.narrow(me)
             wall.attempt(do)
         _, status = os.waitpid(child, 0)
-        ended = -os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
-        found += [item(name.encode()), item(b"%d" % ended)]
-    chain.pipe.write(b"T", b"".join(found))
+        ended = {"signal": os.WTERMSIG(status)} if os.WIFSIGNALED(status) else {"exit": os.WEXITSTATUS(status)}
+        found.append(record(name=name.encode(), **ended))
+    chain.pipe.write(protocol.TRY, b"".join(found))
 
 
-HANDLERS = {ord("T"): try_all, ord("L"): keep, ord("X"): main.drop, ord("P"): set_costs, ord("F"): fork}
+HANDLERS = {
+    protocol.TRY: try_all, protocol.LOAD: keep, protocol.DROP: serving.drop, protocol.COSTS: set_costs, protocol.FORK: fork,
+}
 standing = None
 
 
@@ -80,6 +78,6 @@ def run(sink):
     global standing
     standing = wall.Wall(sink)
     standing.build()
-    parts = [b for name, why in standing.parts.items() for b in (item(name.encode()), item(why.encode()))]
-    chain.pipe.write(b"H", b"".join([item(main.VERSION)] + parts))
-    main.serve_all(HANDLERS)
+    parts = [record(name=name.encode(), missing=why.encode()) for name, why in standing.parts.items()]
+    chain.pipe.write(protocol.HELLO, b"".join([record(version=serving.VERSION)] + parts))
+    serving.serve_all(HANDLERS)

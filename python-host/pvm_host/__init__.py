@@ -7,17 +7,14 @@ set_state, delete_state and emit_event ends the message, since they wait for no
 answer.
 """
 
-import chain
-import exact
-import meter
-import own
-import shown
-import surface
-from chain import address as _address
-from chain import data as _data
-from chain import name as _name
-from chain import number as _number
-from chain import optional as _optional
+from host import chain, exact, meter, own, surface
+from host.bids import Tier
+from host.chain import address as _address
+from host.chain import data as _data
+from host.chain import name as _name
+from host.chain import number as _number
+from host.chain import optional as _optional
+from host.errors import CallError, HostError, NotAvailable, SendError, StateError, TimerError, TransferError
 
 __all__ = (
     "HostError StateError TimerError CallError SendError TransferError NotAvailable schedule_timer schedule_timer_ex "
@@ -27,54 +24,6 @@ __all__ = (
 
 SEND_CYCLES = 100_000  # prepaid for the delivery of a message unless given
 SEND_CELLS = 10_000
-
-
-class HostError(Exception):
-    """A refusal of the chain: code is its name, message says more."""
-
-    def __init__(self, code, message=""):
-        super().__init__(code, message)
-        self.code = code
-        self.message = message
-
-    def __str__(self):
-        return "%s: %s" % (self.code, self.message)
-
-
-class StateError(HostError):
-    """get_state was refused."""
-
-
-class TimerError(HostError):
-    """A timer was not scheduled, extended or cancelled."""
-
-
-class CallError(HostError):
-    """The call of another actor failed; code is the callee's."""
-
-
-class SendError(HostError):
-    """A message was not accepted."""
-
-
-class TransferError(HostError):
-    """Nothing was transferred."""
-
-
-class NotAvailable(HostError):
-    """This chain does not have it."""
-
-
-ERRORS = frozenset((HostError, StateError, TimerError, CallError, SendError, TransferError, NotAvailable))
-own.BASES.update(ERRORS)
-surface.ERRORS[HostError] = ("code", "message")
-shown.ERRORS[HostError] = lambda text, e: "%s: %s" % tuple(text.str(e.__dict__.get(n)) for n in ("code", "message"))
-
-
-def code_of(error):
-    """The code of a refusal that nobody caught; None of any other error."""
-    code = error.__dict__.get("code") if type(error) in ERRORS else None
-    return code if type(code) is str else None
 
 
 def schedule_timer(height, payload=b"", fee_payer=None, gas_limit=None, expires_at=None, max_fee_per_cycle=None,
@@ -94,11 +43,12 @@ def schedule_timer(height, payload=b"", fee_payer=None, gas_limit=None, expires_
         gas_limit = cycles_limit
     watched, key = _watched(watch)
     return chain.request(
-        chain.SCHEDULE, _number(height, 64, "the height"), _data(payload), _name(handler or "", "the handler"),
-        None if fee_payer is None else _address(fee_payer, "fee_payer"), _optional(gas_limit, 64, "gas_limit"),
-        _optional(expires_at, 64, "expires_at"), _optional(max_fee_per_cycle, 256, "max_fee_per_cycle"),
-        _optional(max_priority_fee_per_cycle, 256, "max_priority_fee_per_cycle"), _optional(bid, 256, "bid"),
-        None if gba is None else _address(gba, "gba"), _tier(priority_tier_hint), watched, key)[0]
+        chain.SCHEDULE, height=_number(height, 64, "the height"), payload=_data(payload), handler=_name(handler or "", "the handler"),
+        fee_payer=None if fee_payer is None else _address(fee_payer, "fee_payer"), gas_limit=_optional(gas_limit, 64, "gas_limit"),
+        expires_at=_optional(expires_at, 64, "expires_at"), max_fee_per_cycle=_optional(max_fee_per_cycle, 256, "max_fee_per_cycle"),
+        max_priority_fee_per_cycle=_optional(max_priority_fee_per_cycle, 256, "max_priority_fee_per_cycle"),
+        bid=_optional(bid, 256, "bid"), gba=None if gba is None else _address(gba, "gba"),
+        priority_tier_hint=_tier(priority_tier_hint), watched=watched, key=key)
 
 
 def _tier(hint):
@@ -112,7 +62,6 @@ def _tier(hint):
 
 def tier_value(hint):
     """What a tier stands for: nothing that its class computes."""
-    from cowboy_sdk.bids import Tier
     if type(hint) is Tier:
         return hint.value
     kind = own.known(type(hint))
@@ -126,7 +75,7 @@ def _watched(watch):
         if len(watch) != 2:
             raise ValueError("watch is a key of this actor's state, or (actor, key)")
         return _address(watch[0], "the watched actor"), chain.state_key(watch[1])
-    return chain.now.me, chain.state_key(watch)
+    return chain.now.about.me, chain.state_key(watch)
 
 
 def schedule_timer_ex(height, payload, fee_payer=None, gas_limit=None, expires_at=None):
@@ -143,17 +92,17 @@ def _timer(timer_id):
 
 def extend_timer(timer_id, new_expires_at):
     """Let a timer of this actor live until new_expires_at."""
-    chain.request(chain.EXTEND, _timer(timer_id), _number(new_expires_at, 64, "new_expires_at"))
+    chain.request(chain.EXTEND, timer_id=_timer(timer_id), new_expires_at=_number(new_expires_at, 64, "new_expires_at"))
 
 
 def cancel_timer(timer_id):
     """End a timer of this actor before it fires."""
-    chain.request(chain.CANCEL, _timer(timer_id))
+    chain.request_of(chain.CANCEL, _timer(timer_id))
 
 
 def set_gas_bidder(bidder=None):
     """Let bidder's get_gas_bid price this actor's timers from now on; None: the protocol's own agent."""
-    chain.request(chain.BIDDER, None if bidder is None else _address(bidder, "the bidder"))
+    chain.request(chain.BIDDER, bidder=None if bidder is None else _address(bidder, "the bidder"))
 
 
 def get_state(key):
@@ -173,19 +122,19 @@ def delete_state(key):
 
 def emit_event(name, payload=b""):
     """Write an event into the receipt."""
-    chain.effect(chain.EMIT, _name(name, "the event's name"), _data(payload))
+    chain.told_pair(chain.EMIT, _name(name, "the event's name"), _data(payload))
 
 
 def send_message(target, payload=b"", handler="handle_message", cycles_limit=SEND_CYCLES, cells_limit=SEND_CELLS):
     """Deliver payload to target's handler in the next block, prepaid."""
-    chain.request(chain.SEND, _address(target, "the target"), _name(handler, "the handler"), _data(payload),
-                  _number(cycles_limit, 64, "cycles_limit"), _number(cells_limit, 64, "cells_limit"))
+    chain.request(chain.SEND, target=_address(target, "the target"), handler=_name(handler, "the handler"), payload=_data(payload),
+                  cycles_limit=_number(cycles_limit, 64, "cycles_limit"), cells_limit=_number(cells_limit, 64, "cells_limit"))
 
 
 def call_actor(target, method, payload=b"", cycles_limit=0):
     """Run a handler of target now, with at most cycles_limit cycles (0: all that remain)."""
-    return chain.request(chain.CALL, _address(target, "the target"), _name(method, "the method"), _data(payload),
-                         _number(cycles_limit, 64, "cycles_limit"))[0]
+    return chain.request(chain.CALL, target=_address(target, "the target"), method=_name(method, "the method"),
+                         payload=_data(payload), cycles_limit=_number(cycles_limit, 64, "cycles_limit"))
 
 
 def submit_job(payload):
@@ -196,31 +145,31 @@ def submit_job(payload):
 def block_height():
     """The height of the block this message runs in."""
     meter.charge(1)
-    return chain.now.height
+    return chain.now.about.height
 
 
 def self_address():
     """This actor's address."""
     meter.charge(1)
-    return chain.now.me
+    return chain.now.about.me
 
 
 def context():
     """All that is known of the message and its block."""
     meter.charge(20)
-    m = chain.now
+    m = chain.now.about
     return {"chain_id": m.chain_id, "block_height": m.height, "timestamp_ms": m.timestamp, "tx_hash": m.tx_hash,
-            "sender": m.sender, "self": m.me, "owner": m.owner, "kind": chain.KINDS[m.kind]}
+            "sender": m.sender, "self": m.me, "owner": m.owner, "kind": chain.now.kind}
 
 
 def keccak256(data):
     """keccak256 of data, as Ethereum has it."""
-    return chain.request(chain.KECCAK, _data(data, "what is hashed"))[0]
+    return chain.request_of(chain.KECCAK, _data(data, "what is hashed"), chain.WAITING)
 
 
 def randomness(domain=b""):
     """32 bytes that nobody knew before the parent block, by block, actor and domain."""
-    return chain.request(chain.RANDOMNESS, _data(domain, "the domain"))[0]
+    return chain.request_of(chain.RANDOMNESS, _data(domain, "the domain"), chain.WAITING)
 
 
 def charge_gas(amount):
@@ -233,9 +182,10 @@ def charge_gas(amount):
 
 def get_balance(address=None):
     """The balance of address, or of this actor, in wei."""
-    return int.from_bytes(chain.request(chain.BALANCE, chain.now.me if address is None else _address(address))[0], "big")
+    of = chain.now.about.me if address is None else _address(address)
+    return int.from_bytes(chain.request_of(chain.BALANCE, of, chain.WAITING), "big")
 
 
 def transfer(to, amount):
     """Give amount wei of this actor's balance to to."""
-    chain.request(chain.TRANSFER, _address(to, "the receiver"), _number(amount, 256, "the amount"))
+    chain.request(chain.TRANSFER, to=_address(to, "the receiver"), amount=_number(amount, 256, "the amount"))

@@ -25,7 +25,7 @@ const (
 	valueBytes = 86 // an entry of package scheduler
 )
 
-var benchSizes = Sizes{Ring: 4096, EpochBlocks: 3600, QueueEpochs: 168, MaxMoves: 10_000}
+var benchSizes = Sizes{Ring: 4096, EpochBlocks: 3600, QueueEpochs: 168, MaxMigrations: 10_000}
 
 func pendings() []int {
 	if os.Getenv("DEVNET_BENCH_LARGE") != "" {
@@ -377,7 +377,7 @@ func BenchmarkBacklog(b *testing.B) {
 // BenchmarkMaintain is a full block of a rollover, without and with the root.
 func BenchmarkMaintain(b *testing.B) {
 	for _, root := range []bool{false, true} {
-		b.Run(fmt.Sprintf("moves=%d/calendar%s", benchSizes.MaxMoves, rooted[root]), func(b *testing.B) {
+		b.Run(fmt.Sprintf("moves=%d/calendar%s", benchSizes.MaxMigrations, rooted[root]), func(b *testing.B) {
 			cal, batch := Of(newMemory(), benchSizes), []trie.Change{{Key: keyCursor, Value: cursor{3599, 3599}.encode()}}
 			for i := range 100_000 {
 				p := at(3700+types.Height(i*7919%3000), types.Seq(i))
@@ -386,7 +386,7 @@ func BenchmarkMaintain(b *testing.B) {
 			tree := trie.Build(batch)
 			tree.Root()
 			kv := onTree(tree)
-			timed(b, int(benchSizes.MaxMoves), func() {
+			timed(b, int(benchSizes.MaxMigrations), func() {
 				if n := len(Of(kv, benchSizes).Maintain(3600)); n != 10_000 {
 					b.Fatal(n)
 				}

@@ -18,7 +18,7 @@
 // Where an entry belongs follows from its height and from the height to which
 // the calendar is maintained: below that, the carry; in its epoch (the running
 // one), the ring; up to QueueEpochs epochs ahead, the epoch queue (decision
-// T27); beyond, the overflow. Maintain brings entries there, at most MaxMoves a
+// T27); beyond, the overflow. Maintain brings entries there, at most MaxMigrations a
 // height: first what the ring holds of heights gone by, then what the epoch
 // queue holds of the running epoch, then what has come into the epoch queue's
 // reach. So a rollover of any size is spread over blocks.
@@ -65,19 +65,19 @@ type KV interface {
 // MaxRing is the greatest number of slots that a key can tell apart.
 const MaxRing = 1 << 16
 
-// Sizes are the parameters of the calendar. All but MaxMoves are genesis only;
-// MaxMoves may change from block to block.
+// Sizes are the parameters of the calendar. All but MaxMigrations are genesis only;
+// MaxMigrations may change from block to block.
 type Sizes struct {
-	Ring        uint64 // slots, 1 to MaxRing; RING_BUFFER_SIZE, 4,096 (CIP-1 §2.1)
-	EpochBlocks uint64 // blocks an epoch, at least 1; 3,600 (decision T7)
-	QueueEpochs uint64 // epochs ahead of the running one that the epoch queue holds; 168 (decisions T7, T27)
-	MaxMoves    uint64 // entries that Maintain moves a height; with 0 nothing moves and nothing is late
+	Ring          uint64 // slots, 1 to MaxRing; RING_BUFFER_SIZE, 4,096 (CIP-1 §2.1)
+	EpochBlocks   uint64 // blocks an epoch, at least 1; 3,600 (decision T7)
+	QueueEpochs   uint64 // epochs ahead of the running one that the epoch queue holds; 168 (decisions T7, T27)
+	MaxMigrations uint64 // entries that Maintain moves a height; with 0 nothing moves and nothing is late
 }
 
 // Place is where an entry stands in every order of the calendar. It never
 // changes while the entry is in.
 type Place struct {
-	Height types.Height // at which it is due
+	Height types.Height // the height at which it is due
 	Rank   uint64       // the higher goes first (decision T16: the stated tip, saturated)
 	Seq    types.Seq    // unique; the lower goes first among equal ranks
 }

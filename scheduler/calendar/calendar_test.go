@@ -10,7 +10,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-var realSizes = Sizes{Ring: 4096, EpochBlocks: 3600, QueueEpochs: 168, MaxMoves: 10_000}
+var realSizes = Sizes{Ring: 4096, EpochBlocks: 3600, QueueEpochs: 168, MaxMigrations: 10_000}
 
 func at(h types.Height, seq types.Seq) Place { return Place{Height: h, Seq: seq} }
 
@@ -50,7 +50,7 @@ func TestTiersByDistance(t *testing.T) {
 
 // Nothing wraps where the epoch queue reaches beyond all heights.
 func TestReachBeyondAllHeights(t *testing.T) {
-	cal := Of(newMemory(), Sizes{Ring: 1, EpochBlocks: 1, QueueEpochs: ^uint64(0) - 1, MaxMoves: 1})
+	cal := Of(newMemory(), Sizes{Ring: 1, EpochBlocks: 1, QueueEpochs: ^uint64(0) - 1, MaxMigrations: 1})
 	cal.Insert(at(maxHeight, 1), number(0))
 	cal.Insert(at(maxHeight, 2), number(0))
 	if _, tier, _ := cal.Find(at(maxHeight, 1)); tier != Overflow {
@@ -107,7 +107,8 @@ func TestCursorIsDeterministicCBOR(t *testing.T) {
 			}
 		}
 	}
-	for _, bad := range []string{"", "82", "8201", "820102ff", "830102", "82180102", "82011902", "8219000102", "821a0000ffff01", "822001", "82f601", "811c"} {
+	for _, bad := range []string{"", "82", "8201", "820102ff", "830102", "82180102", "82011902", "8219000102", "821a0000ffff01", "822001",
+		"82f601", "811c"} {
 		if got, ok := decodeCursor([]byte(unhex(bad))); ok {
 			t.Errorf("%s is read as %v", bad, got)
 		}
@@ -117,7 +118,7 @@ func TestCursorIsDeterministicCBOR(t *testing.T) {
 // T16: the highest rank first, then the sequence, wherever the due stand.
 func TestDueGoesByRankThenSequence(t *testing.T) {
 	sizes := smallSizes
-	sizes.MaxMoves = 1 // all of them for the carry, so that the other tiers fall behind
+	sizes.MaxMigrations = 1 // all of them for the carry, so that the other tiers fall behind
 	kv := newMemory()
 	cal := Of(kv, sizes)
 	for i := range 40 {
@@ -155,7 +156,7 @@ func TestDueGoesByRankThenSequence(t *testing.T) {
 // T7: a rollover is spread over blocks and never late, even where it moves one
 // entry a block and its bucket has thousands.
 func TestNeverLateWithOneMoveABlock(t *testing.T) {
-	sizes := Sizes{Ring: 128, EpochBlocks: 100, QueueEpochs: 3, MaxMoves: 1}
+	sizes := Sizes{Ring: 128, EpochBlocks: 100, QueueEpochs: 3, MaxMigrations: 1}
 	kv := newMemory()
 	cal := Of(kv, sizes)
 	byHeight := map[types.Height]int{}
@@ -193,7 +194,7 @@ func TestNeverLateWithOneMoveABlock(t *testing.T) {
 // in the order of heights, then ranks, then sequences.
 func TestRolloverIsSpread(t *testing.T) {
 	sizes := realSizes
-	sizes.MaxMoves = 1000
+	sizes.MaxMigrations = 1000
 	cal := Of(newMemory(), sizes)
 	for i := range 4500 {
 		cal.Insert(Place{Height: 3700 + types.Height(i*37%3000), Rank: uint64(i % 3), Seq: types.Seq(i)}, number(0))
@@ -221,7 +222,7 @@ func TestRolloverIsSpread(t *testing.T) {
 func TestSkippingIsQuick(t *testing.T) {
 	const far = 1_000_000_000
 	still := realSizes
-	still.MaxMoves = 0
+	still.MaxMigrations = 0
 	for name, c := range map[string]struct {
 		sizes   Sizes
 		entries []types.Height
@@ -287,7 +288,7 @@ func TestSkippingPassesNothingTwice(t *testing.T) {
 // at any height and where a rollover begins that will take long.
 func TestReadingFollowsFromWhatIsDue(t *testing.T) {
 	sizes := realSizes
-	sizes.MaxMoves = 10
+	sizes.MaxMigrations = 10
 	cost := func(now types.Height, pending int) string {
 		kv := newMemory()
 		cal := Of(kv, sizes)
@@ -337,7 +338,7 @@ func TestReadingIsBoundedByTheLimit(t *testing.T) {
 // behind the ring.
 func TestHeightsShareASlot(t *testing.T) {
 	sizes := smallSizes
-	sizes.MaxMoves = 0
+	sizes.MaxMigrations = 0
 	kv := newMemory()
 	cal := Of(kv, sizes)
 	for h := types.Height(0); h < 80; h++ { // as each is running
@@ -357,7 +358,7 @@ func TestHeightsShareASlot(t *testing.T) {
 	if next, _ := cal.Next(); next != 20 {
 		t.Errorf("next is %d, more than a ring behind", next)
 	}
-	sizes.MaxMoves = 25
+	sizes.MaxMigrations = 25
 	if moves := Of(kv, sizes).Maintain(80); len(moves) != 25 || moves[0].Height != 20 || moves[24].Height != 44 {
 		t.Errorf("moved %v", moves)
 	}
@@ -423,15 +424,24 @@ func TestCheckFindsDamage(t *testing.T) {
 		t.Fatal(Check(kv, realSizes), len(kv.dump()))
 	}
 	for want, damage := range map[string]func(kv *memory, cal Calendar){
-		"the cursor 82 is damaged":                           func(kv *memory, _ Calendar) { kv.Set(keyCursor, []byte{0x82}) },
-		"the cursor 820506 is damaged":                       func(kv *memory, _ Calendar) { kv.Set(keyCursor, cursor{5, 6}.encode()) },
-		"has 29 bytes, not 28":                               func(kv *memory, cal Calendar) { kv.Set(append(cal.key(Epoch, at(4000, 9)), 0), number(0)) },
-		"sequence 1 stands in the ring and in the epoch":     func(kv *memory, cal Calendar) { kv.Set(cal.key(Epoch, at(3000, 1)), number(0)) },
-		"sequence 9 of height 3600 stands in the ring":       func(kv *memory, cal Calendar) { kv.Set(cal.key(Ring, at(3600, 9)), number(0)) },
-		"sequence 9 of height 2999 stands in the ring":       func(kv *memory, cal Calendar) { kv.Set(cal.key(Ring, at(2999, 9)), number(0)) },
-		"sequence 9 of height 608400 stands in the epoch":    func(kv *memory, cal Calendar) { kv.Set(cal.key(Epoch, at(169*3600, 9)), number(0)) },
-		"sequence 9 of height 3000 stands in the carry":      func(kv *memory, cal Calendar) { kv.Set(cal.key(Carry, at(3000, 9)), number(0)) },
-		"sequence 9 of height 3001 stands in the slot of an": func(kv *memory, cal Calendar) { kv.Set(append(atSlot(7, 3001), number2(^uint64(0), 9)...), number(0)) },
+		"the cursor 82 is damaged":     func(kv *memory, _ Calendar) { kv.Set(keyCursor, []byte{0x82}) },
+		"the cursor 820506 is damaged": func(kv *memory, _ Calendar) { kv.Set(keyCursor, cursor{5, 6}.encode()) },
+		"has 29 bytes, not 28": func(kv *memory,
+			cal Calendar) {
+			kv.Set(append(cal.key(Epoch, at(4000, 9)), 0), number(0))
+		},
+		"sequence 1 stands in the ring and in the epoch": func(kv *memory, cal Calendar) { kv.Set(cal.key(Epoch, at(3000, 1)), number(0)) },
+		"sequence 9 of height 3600 stands in the ring":   func(kv *memory, cal Calendar) { kv.Set(cal.key(Ring, at(3600, 9)), number(0)) },
+		"sequence 9 of height 2999 stands in the ring":   func(kv *memory, cal Calendar) { kv.Set(cal.key(Ring, at(2999, 9)), number(0)) },
+		"sequence 9 of height 608400 stands in the epoch": func(kv *memory,
+			cal Calendar) {
+			kv.Set(cal.key(Epoch, at(169*3600, 9)), number(0))
+		},
+		"sequence 9 of height 3000 stands in the carry": func(kv *memory, cal Calendar) { kv.Set(cal.key(Carry, at(3000, 9)), number(0)) },
+		"sequence 9 of height 3001 stands in the slot of an": func(kv *memory,
+			cal Calendar) {
+			kv.Set(append(atSlot(7, 3001), number2(^uint64(0), 9)...), number(0))
+		},
 	} {
 		kv, cal := clean()
 		damage(kv, cal)

@@ -48,7 +48,7 @@ func (r *run) each(do func(Calendar)) {
 // some.
 func (r *run) block(skipped types.Height, fires uint64, inserts int) {
 	r.now += 1 + skipped
-	bound := uint64(skipped+1) * r.sizes.MaxMoves
+	bound := uint64(skipped+1) * r.sizes.MaxMigrations
 	r.each(func(c Calendar) {
 		moves := c.Maintain(r.now)
 		r.mostMove = max(r.mostMove, len(moves))
@@ -114,7 +114,8 @@ func (r *run) fire(limit uint64) {
 
 // insert schedules near, some epochs ahead or far.
 func (r *run) insert() {
-	reach := []uint64{4, r.sizes.EpochBlocks, r.sizes.EpochBlocks * r.sizes.QueueEpochs, 3 * r.sizes.EpochBlocks * r.sizes.QueueEpochs}[r.random.IntN(4)]
+	reach := []uint64{4, r.sizes.EpochBlocks, r.sizes.EpochBlocks * r.sizes.QueueEpochs,
+		3 * r.sizes.EpochBlocks * r.sizes.QueueEpochs}[r.random.IntN(4)]
 	p := Place{Height: r.now + 1 + types.Height(r.random.Uint64N(reach)), Rank: r.random.Uint64N(5), Seq: r.seq}
 	r.seq++
 	r.each(func(c Calendar) { c.Insert(p, number(uint64(p.Seq))) })
@@ -151,9 +152,9 @@ func TestLongRun(t *testing.T) {
 		operations = 100_000
 	}
 	kv := newMemory()
-	r := newRun(t, 1, Sizes{Ring: 64, EpochBlocks: 50, QueueEpochs: 6, MaxMoves: 40}, kv)
+	r := newRun(t, 1, Sizes{Ring: 64, EpochBlocks: 50, QueueEpochs: 6, MaxMigrations: 40}, kv)
 	for r.done < operations {
-		r.sizes.MaxMoves = []uint64{3, 40, 40, 200}[r.now/500%4]
+		r.sizes.MaxMigrations = []uint64{3, 40, 40, 200}[r.now/500%4]
 		fires := uint64(400)
 		if r.now%300 < 40 {
 			fires = 2 // a queue forms
@@ -168,7 +169,8 @@ func TestLongRun(t *testing.T) {
 	if err := Check(kv, r.sizes); err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("%d operations in %d blocks, at most %d moves; cancelled by tier: %v; %d pending", r.done, r.now, r.mostMove, r.tiers, r.pending.Len()+r.due.Len())
+	t.Logf("%d operations in %d blocks, at most %d moves; cancelled by tier: %v; %d pending", r.done, r.now, r.mostMove, r.tiers,
+		r.pending.Len()+r.due.Len())
 	for tier, n := range r.tiers {
 		if n == 0 {
 			t.Errorf("nothing was cancelled in the %s", Tier(tier))
@@ -179,7 +181,7 @@ func TestLongRun(t *testing.T) {
 // Nothing is kept between calls: a calendar goes on from its state alone, in the
 // middle of a rollover too, in another process and on the state trie.
 func TestRestartsInTheMiddleOfARollover(t *testing.T) {
-	sizes := Sizes{Ring: 64, EpochBlocks: 50, QueueEpochs: 3, MaxMoves: 7}
+	sizes := Sizes{Ring: 64, EpochBlocks: 50, QueueEpochs: 3, MaxMigrations: 7}
 	kept, tree := newMemory(), trie.Empty
 	r := newRun(t, 2, sizes, kept, nil)
 	middles := 0

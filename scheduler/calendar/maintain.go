@@ -3,7 +3,7 @@ package calendar
 import "github.com/cowboyinc/devnet/internal/base/types"
 
 // Maintain is the epoch maintenance at the start of block now (CIP-1 §3 step 2).
-// It returns what it moved, at most MaxMoves entries a height. Where the header
+// It returns what it moved, at most MaxMigrations entries a height. Where the header
 // skips heights (decision C8) it does for each of them what it would have done
 // had they been blocks, and takes no time for those at which nothing is to do.
 // For a height that is maintained already it does nothing.
@@ -35,7 +35,7 @@ type upkeep struct {
 // next to it.
 func (u *upkeep) step(height types.Height) {
 	held := u.lastOf(u.epoch(u.at.maintained)) // the greatest height the ring can hold
-	u.at.maintained, u.left = height, u.sizes.MaxMoves
+	u.at.maintained, u.left = height, u.sizes.MaxMigrations
 	u.sweep(min(height-1, held))
 	running := u.epoch(height)
 	u.advance(Epoch, u.lastOf(running))
@@ -95,7 +95,7 @@ func (u *upkeep) move(t Tier, from, to []byte) (rest []byte) {
 // next returns the first height behind the one just maintained, and at most now,
 // at which there may be something to move.
 func (u *upkeep) next(now types.Height) types.Height {
-	if u.sizes.MaxMoves == 0 {
+	if u.sizes.MaxMigrations == 0 {
 		return now
 	}
 	if u.left == 0 { // perhaps it was not enough

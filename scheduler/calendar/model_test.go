@@ -109,7 +109,7 @@ func newTwins(fail func(string, ...any), s Sizes) *twins {
 	return &twins{fail: fail, kv: newMemory(), sizes: s, m: &twin{ring: s.Ring, epoch: s.EpochBlocks, queue: s.QueueEpochs}}
 }
 
-var smallSizes = Sizes{Ring: 8, EpochBlocks: 5, QueueEpochs: 3, MaxMoves: 2}
+var smallSizes = Sizes{Ring: 8, EpochBlocks: 5, QueueEpochs: 3, MaxMigrations: 2}
 
 func (x *twins) calendar() Calendar { return Of(x.kv, x.sizes) }
 
@@ -125,7 +125,7 @@ func (x *twins) do(kind, a, b byte) {
 	case 6:
 		x.maintain(types.Height(a % 40)) // skipping, also what is due
 	case 7:
-		x.sizes.MaxMoves = []uint64{0, 1, 1, 2, 3, 7, 100}[a%7]
+		x.sizes.MaxMigrations = []uint64{0, 1, 1, 2, 3, 7, 100}[a%7]
 		x.maintain(0)
 	case 8:
 		x.due(x.m.now+types.Height(a%20)-min(10, x.m.now), uint64(b%24))
@@ -173,10 +173,10 @@ func (x *twins) maintain(skipped types.Height) {
 	walked := x.kv.clone()
 	var steps, want []string
 	for range skipped + 1 {
-		want = append(want, x.m.step(x.sizes.MaxMoves)...)
+		want = append(want, x.m.step(x.sizes.MaxMigrations)...)
 		moves := Of(walked, x.sizes).Maintain(x.m.now)
-		if uint64(len(moves)) > x.sizes.MaxMoves {
-			x.fail("%d moves at height %d, at most %d", len(moves), x.m.now, x.sizes.MaxMoves)
+		if uint64(len(moves)) > x.sizes.MaxMigrations {
+			x.fail("%d moves at height %d, at most %d", len(moves), x.m.now, x.sizes.MaxMigrations)
 		}
 		steps = append(steps, told(moves)...)
 	}
@@ -243,7 +243,7 @@ func TestTheCalendarIsASortedList(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		sizes := smallSizes
 		sizes.Ring = rapid.SampledFrom([]uint64{8, 5, 2}).Draw(t, "ring") // a ring below an epoch costs, and is right
-		sizes.MaxMoves = rapid.Uint64Range(0, 4).Draw(t, "moves")
+		sizes.MaxMigrations = rapid.Uint64Range(0, 4).Draw(t, "moves")
 		x := newTwins(t.Fatalf, sizes)
 		for range rapid.IntRange(1, 500).Draw(t, "operations") {
 			x.do(rapid.Byte().Draw(t, "kind"), rapid.Byte().Draw(t, "a"), rapid.Byte().Draw(t, "b"))

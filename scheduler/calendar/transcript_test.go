@@ -43,7 +43,7 @@ func (s *transcript) run(t *testing.T, d *datadriven.TestData) string {
 	cal := Of(s.kv, s.sizes)
 	switch d.Cmd {
 	case "sizes":
-		s.sizes = Sizes{Ring: arg("ring"), EpochBlocks: arg("epoch"), QueueEpochs: arg("queue"), MaxMoves: arg("moves")}
+		s.sizes = Sizes{Ring: arg("ring"), EpochBlocks: arg("epoch"), QueueEpochs: arg("queue"), MaxMigrations: arg("moves")}
 		return "ok"
 	case "insert":
 		return s.insert(cal, d.CmdArgs[0].Key, types.Height(arg("at")), arg("rank"))

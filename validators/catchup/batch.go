@@ -19,7 +19,7 @@ type RangeRequest struct {
 // empty batch says that there is nothing to give.
 type Batch struct {
 	_            struct{}     `cbor:",toarray"`
-	From         types.Height // as in the request
+	From         types.Height // the first height, as in the request
 	Blocks       []*types.Block
 	Links        []types.Header
 	Finalization *types.Certificate
@@ -38,7 +38,7 @@ type Root struct {
 type VerifiedBatch struct {
 	blocks       []*types.Block
 	hashes       []types.Hash
-	finalization *types.Certificate // of the last block; nil where links follow
+	finalization *types.Certificate // that of the last block; nil where links follow
 }
 
 // Blocks returns the blocks, not to be changed.
@@ -95,7 +95,8 @@ func Check(b *Batch, root *Root, certificate func(*types.Certificate) error) (Ve
 
 func checkSizes(b *Batch) error {
 	if len(b.Blocks) == 0 || len(b.Blocks) > MaxBatchBlocks || len(b.Links) > MaxLinks || b.Finalization == nil {
-		return invalid("bad_size", "%d blocks (1 to %d), %d links (at most %d) and a finalization make a batch", len(b.Blocks), MaxBatchBlocks, len(b.Links), MaxLinks)
+		return invalid("bad_size", "%d blocks (1 to %d), %d links (at most %d) and a finalization make a batch", len(b.Blocks), MaxBatchBlocks,
+			len(b.Links), MaxLinks)
 	}
 	for _, block := range b.Blocks {
 		if block == nil {
@@ -109,7 +110,7 @@ func checkSizes(b *Batch) error {
 type chain struct {
 	header *types.Header
 	hash   types.Hash
-	epoch  types.Epoch // of the set that decides on all that follows the root
+	epoch  types.Epoch // the epoch of the set that decides on all that follows the root
 }
 
 func (c *chain) follow(h *types.Header) error {

@@ -55,7 +55,8 @@ func changed(b *Batch, change func(*types.Block)) *Batch {
 	}
 	altered := *b.Blocks[last]
 	change(&altered)
-	return &Batch{From: b.From, Blocks: append(append([]*types.Block(nil), b.Blocks[:last]...), &altered), Links: b.Links, Finalization: b.Finalization}
+	return &Batch{From: b.From, Blocks: append(append([]*types.Block(nil), b.Blocks[:last]...), &altered), Links: b.Links,
+		Finalization: b.Finalization}
 }
 
 // One honest peer is enough, whatever the others do; only right blocks are

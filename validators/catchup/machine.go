@@ -10,7 +10,7 @@ import (
 // Config is what a machine is made of.
 type Config struct {
 	Self    types.Address
-	Timeout time.Duration // for an answer to a request, above 0
+	Timeout time.Duration // how long an answer may take, above 0
 	Root    Root
 }
 
@@ -24,7 +24,7 @@ type Machine struct {
 
 	pollAt types.Time   // when who is no member asks again whether there is more
 	proven types.Height // a certificate names a final block this high
-	peers  []peer       // in the order they became known
+	peers  []peer       // who can be asked, in the order they became known
 	turn   int
 
 	fetching *fetch // one ahead of working
@@ -88,7 +88,7 @@ func (m *Machine) Step(now types.Time, event Event) Output {
 	case Finalized:
 		m.finalized(e.Root)
 	}
-	m.settle()
+	m.goOn()
 	m.out = nil
 	return out
 }
@@ -119,7 +119,9 @@ func (m *Machine) Deadline() types.Time {
 	return at
 }
 
-func (m *Machine) settle() {
+// goOn does what the state allows: it gives up who is late, hands on a batch that
+// came, asks for the next, and ends where nobody has more.
+func (m *Machine) goOn() {
 	if m.outside() && m.now >= m.pollAt && m.fetching == nil && m.working == nil && !m.wanting(m.next()) {
 		m.poll()
 	}

@@ -53,7 +53,8 @@ func newChain(length int) *testChain {
 	for h := types.Height(1); h <= types.Height(length); h++ {
 		parent := &c.blocks[h-1].Header
 		b := &types.Block{Header: types.Header{Height: h, View: types.View(h), Epoch: types.Epoch((h - 1) / testEpochBlocks),
-			SetEpoch: types.Epoch((h - 1) / testEpochBlocks), Parent: c.hashes[h-1], Transactions: types.TransactionsHash(nil), Passed: types.PassedHash(nil)}}
+			SetEpoch: types.Epoch((h - 1) / testEpochBlocks), Parent: c.hashes[h-1], Transactions: types.TransactionsHash(nil),
+			Passed: types.PassedHash(nil)}}
 		if h > 1 {
 			b.Parent = testCertificate(types.Notarize, parent, c.hashes[h-1])
 			if parent.Border() {

@@ -84,13 +84,23 @@ func ScanState(store env.Store, each func(key, value []byte)) error {
 	})
 }
 
-// Tip is the last block committed; nil before the first.
+// Tip is the last block committed; nil before the first. One that is not what it
+// is called is an error: whoever went on from it would stand alone for ever, since
+// no block of the chain follows it.
 func (a *Archive) Tip() (*Stored, error) {
 	key, err := a.store.Get(bucketMeta, keyTip)
 	if err != nil || key == nil {
 		return nil, err
 	}
-	return a.Block(types.Height(binary.BigEndian.Uint64(key)))
+	h := types.Height(binary.BigEndian.Uint64(key))
+	stored, err := a.Block(h)
+	if err != nil {
+		return nil, err
+	}
+	if stored == nil || stored.Block.Header.Height != h || stored.Block.Hash() != stored.Hash {
+		return nil, fmt.Errorf("the last block stored, of height %d, is damaged or gone", h)
+	}
+	return stored, nil
 }
 
 // Block returns the finalized block of height h, or nil.
@@ -159,7 +169,8 @@ func (a *Archive) execution(hash types.Hash) (stored *Stored, index int, err err
 	}
 	index = int(binary.BigEndian.Uint32(key[8:]))
 	if index >= len(stored.Receipts) {
-		return nil, 0, fmt.Errorf("the index names receipt %d of height %d, which has %d", index, stored.Block.Header.Height, len(stored.Receipts))
+		return nil, 0, fmt.Errorf("the index names receipt %d of height %d, which has %d", index, stored.Block.Header.Height,
+			len(stored.Receipts))
 	}
 	return stored, index, nil
 }
@@ -172,6 +183,15 @@ func (s *Stored) Printed(execution types.Hash) (lines []string) {
 		}
 	}
 	return lines
+}
+
+// PrintedBy is what each of its executions printed.
+func (s *Stored) PrintedBy() map[types.Hash][]string {
+	printed := map[types.Hash][]string{}
+	for _, l := range s.Logs {
+		printed[l.Cause] = append(printed[l.Cause], l.Line)
+	}
+	return printed
 }
 
 // Execution returns a receipt and the lines its execution printed, or nil.
@@ -204,9 +224,10 @@ func (a *Archive) Hashes(of HashKind, first, last types.Hash, each func(types.Ha
 }
 
 // Logs lists the lines an actor printed, oldest first or newest first.
-func (a *Archive) Logs(actor types.Address, newest bool, offset, limit int) (lines []LogLine, err error) {
+func (a *Archive) Logs(actor types.Address, p Page) (lines []LogLine, err error) {
+	offset, limit := p.Offset, p.Limit
 	var keys [][]byte
-	err = a.store.Scan(bucketLogs, actor[:], after(actor[:]), newest, func(key, _ []byte) bool {
+	err = a.store.Scan(bucketLogs, actor[:], after(actor[:]), p.Newest, func(key, _ []byte) bool {
 		if offset > 0 {
 			offset--
 			return true

@@ -6,9 +6,11 @@ import (
 	"testing"
 
 	"github.com/cowboyinc/devnet/actors"
+	"github.com/cowboyinc/devnet/internal/base/codec"
 	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/environment/store/mem"
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
@@ -70,11 +72,12 @@ func TestArchiveFollowsATimer(t *testing.T) {
 	extended := brief
 	extended.ExpiresAt, extended.Deferrals = 95, 2
 	life := []*ledger.Result{
-		at(1, types.TimerChange{Timer: timer, Status: types.TimerPending, At: 1}),
-		at(5, types.TimerChange{Timer: brief, Status: types.TimerPending, At: 5, Reason: "lane_full"}),
-		at(6, types.TimerChange{Timer: extended, Status: types.TimerPending, At: 6, Reason: "extended"},
-			types.TimerChange{Timer: extended, Status: types.TimerPending, At: 6, Reason: "block_cells_full"}),
-		at(7, types.TimerChange{Timer: extended, Status: types.TimerFired, At: 7, CyclesUsed: 11, FeePaid: types.WeiOf(12), Result: types.StatusOK}),
+		at(1, types.TimerChange{Kind: types.ChangeScheduled, Timer: timer, Status: types.TimerPending, At: 1}),
+		at(5, types.TimerChange{Kind: types.ChangeDeferred, Timer: brief, Status: types.TimerPending, At: 5, Reason: "lane_full"}),
+		at(6, types.TimerChange{Kind: types.ChangeExtended, Timer: extended, Status: types.TimerPending, At: 6, Reason: "extended"},
+			types.TimerChange{Kind: types.ChangeDeferred, Timer: extended, Status: types.TimerPending, At: 6, Reason: "block_cells_full"}),
+		at(7, types.TimerChange{Kind: types.ChangeEnded, Timer: extended, Status: types.TimerFired, At: 7, CyclesUsed: 11,
+			FeePaid: types.WeiOf(12), Result: types.StatusOK}),
 	}
 	for _, commits := range []int{1, len(life)} {
 		t.Run(fmt.Sprint(commits, " commits"), func(t *testing.T) {
@@ -104,12 +107,14 @@ func TestArchiveListsTimers(t *testing.T) {
 	var want []types.Seq
 	result := at(1)
 	for i := range 3 * timerChunk {
-		timer := types.Timer{ID: types.Keccak([]byte{byte(i), byte(i >> 8)}), Actor: types.Address{byte(i % 2)}, Height: types.Height(2 + i/10), Seq: types.Seq(i)}
+		timer := types.Timer{ID: types.Keccak([]byte{byte(i), byte(i >> 8)}), Actor: types.Address{byte(i % 2)}, Height: types.Height(2 + i/10),
+			Seq: types.Seq(i)}
 		status := types.TimerPending
-		result.Timers = append(result.Timers, types.TimerChange{Timer: timer, Status: types.TimerPending})
+		result.Timers = append(result.Timers, types.TimerChange{Kind: types.ChangeScheduled, Timer: timer, Status: types.TimerPending})
 		if i%3 == 0 {
 			status = types.TimerCancelled
-			result.Timers = append(result.Timers, types.TimerChange{Timer: timer, Status: status, At: 1, Reason: "cancelled_by_owner"})
+			result.Timers = append(result.Timers, types.TimerChange{Kind: types.ChangeEnded, Timer: timer, Status: status, At: 1,
+				Reason: "cancelled_by_owner"})
 		}
 		if i%2 == 1 && status == types.TimerPending && timer.Height <= 70 {
 			want = append(want, timer.Seq)
@@ -117,7 +122,7 @@ func TestArchiveListsTimers(t *testing.T) {
 	}
 	chronicle(t, archive, result)
 	due := types.Height(70)
-	filter := TimerFilter{Actor: &types.Address{1}, DueBy: &due, Status: types.TimerPending, Limit: 50}
+	filter := TimerFilter{Actor: &types.Address{1}, DueBy: &due, Status: types.TimerPending, Page: Page{Limit: 50}}
 	var got []types.Seq
 	for {
 		filter.Offset = len(got)
@@ -147,7 +152,7 @@ func TestArchiveKeepsLines(t *testing.T) {
 		}
 		chronicle(t, archive, result)
 	}
-	lines, err := archive.Logs(actor, false, 1, 4)
+	lines, err := archive.Logs(actor, Page{Offset: 1, Limit: 4})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,8 +163,38 @@ func TestArchiveKeepsLines(t *testing.T) {
 	if text != "1:1.2 2:2.0 2:2.2 3:3.0 " {
 		t.Errorf("lines: %q", text)
 	}
-	newest, err := archive.Logs(actor, true, 0, 2)
+	newest, err := archive.Logs(actor, Page{Newest: true, Limit: 2})
 	if err != nil || len(newest) != 2 || newest[0].Line != "3.2" || newest[1].Line != "3.0" {
 		t.Errorf("the newest lines: %v, %v", newest, err)
+	}
+}
+
+// A tip whose block is not the one it is called, or not of its height, is refused:
+// from any other the validator would go on alone.
+func TestATipThatIsNotWhatItIsCalledIsRefused(t *testing.T) {
+	for what, spoil := range map[string]func(*Stored){
+		"another header": func(s *Stored) { s.Block.Header.Timestamp++ },
+		"another hash":   func(s *Stored) { s.Hash[0] ^= 1 },
+		"another height": func(s *Stored) { s.Block.Header.Height++; s.Hash = s.Block.Hash() },
+	} {
+		store := mem.NewStore()
+		block := &types.Block{Header: types.Header{Height: 7}}
+		stored := Stored{Block: block, Hash: block.Hash()}
+		commit := func() {
+			data := codec.Marshal(&stored)
+			if err := store.Commit([]env.Write{{Bucket: bucketBlocks, Key: heightKey(7), Value: data},
+				{Bucket: bucketMeta, Key: keyTip, Value: heightKey(7)}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		commit()
+		if tip, err := Of(store).Tip(); err != nil || tip.Hash != block.Hash() {
+			t.Fatalf("the tip itself: %v", err)
+		}
+		spoil(&stored)
+		commit()
+		if _, err := Of(store).Tip(); err == nil {
+			t.Errorf("%s: taken for the tip", what)
+		}
 	}
 }

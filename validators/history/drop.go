@@ -118,7 +118,7 @@ func (a *Archive) oldest(limit int) (blocks []*Stored, err error) {
 	return blocks, err
 }
 
-// remove drops all that a block left beside state: what remains has put, but for
+// remove drops all that a block left beside state: what BlockWrites put, but for
 // the timers that it scheduled; those go with the block that ended them.
 func (a *Archive) remove(w *writes, stored *Stored) error {
 	height := heightKey(stored.Block.Header.Height)

@@ -105,7 +105,8 @@ func TestABoundedArchiveIsTheEndOfAWholeOne(t *testing.T) {
 	const bound = 100
 	blocks, timers, ends := busyChain(700, 3)
 	random := rand.New(rand.NewPCG(4, 4))
-	for name, perCommit := range map[string]func() int{"one by one": func() int { return 1 }, "in batches": func() int { return 1 + random.IntN(30) }} {
+	for name, perCommit := range map[string]func() int{"one by one": func() int { return 1 },
+		"in batches": func() int { return 1 + random.IntN(30) }} {
 		t.Run(name, func(t *testing.T) {
 			whole := bounded(t, blocks, 0, func() int { return 50 })
 			part := bounded(t, blocks, bound, perCommit)

@@ -76,18 +76,20 @@ func (w *writes) lane(result *ledger.Result) {
 	reasons := map[string]uint64{}
 	for i := range result.Timers {
 		c := &result.Timers[i]
-		switch kindOf(c) {
-		case changeDeferred:
+		switch c.Kind {
+		case types.ChangeDeferred:
 			reasons[c.Reason]++
-		case changeScheduled:
+		case types.ChangeScheduled:
 			record.Scheduled++
 			continue
-		case changeNoted:
+		case types.ChangeExtended, types.ChangeTriggered:
 			continue
-		case changeEnded:
+		case types.ChangeEnded:
 			if !record.ended(c.Status) {
 				continue
 			}
+		default:
+			panic(fmt.Sprintf("history: the change of timer %s at height %d is of no kind", c.Timer.ID, c.At))
 		}
 		examined.add(c.Timer.Seq, verdict{c.Status, c.Reason, c.Priority, c.Weight})
 	}

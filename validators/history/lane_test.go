@@ -12,8 +12,24 @@ import (
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
 
+// kindOf is what a change with such a status and reason is.
+func kindOf(status types.TimerStatus, reason string) types.ChangeKind {
+	switch {
+	case status != types.TimerPending:
+		return types.ChangeEnded
+	case reason == "":
+		return types.ChangeScheduled
+	case reason == scheduler.ReasonTriggered:
+		return types.ChangeTriggered
+	case reason == scheduler.ReasonExtended:
+		return types.ChangeExtended
+	}
+	return types.ChangeDeferred
+}
+
 func change(t types.Timer, at types.Height, status types.TimerStatus, reason string, priority uint64) types.TimerChange {
-	return types.TimerChange{Timer: t, Status: status, At: at, Reason: reason, Priority: types.WeiOf(priority), Weight: types.Weight{Num: 3, Den: 2}}
+	return types.TimerChange{Kind: kindOf(status, reason), Timer: t, Status: status, At: at, Reason: reason, Priority: types.WeiOf(priority),
+		Weight: types.Weight{Num: 3, Den: 2}}
 }
 
 // The life of two timers under eip1559: a is moved twice, waits over five blocks
@@ -27,7 +43,8 @@ func storyChain() (a, b types.Timer, blocks []*ledger.Result) {
 	fired := extended
 	fired.Deferrals = 5
 	end := change(fired, 10, types.TimerFired, "", 4)
-	end.CyclesUsed, end.CellsUsed, end.FeePaid, end.TipPaid, end.Result = 100, 2, types.WeiOf(100*(10+6+4)+2*7), types.WeiOf(400), types.StatusOK
+	end.CyclesUsed, end.CellsUsed, end.FeePaid, end.TipPaid, end.Result = 100, 2, types.WeiOf(100*(10+6+4)+2*7), types.WeiOf(400),
+		types.StatusOK
 	wait := types.TimerPending
 	blocks = []*ledger.Result{
 		at(1, change(a, 1, wait, "", 0), change(b, 1, wait, "", 0)),
@@ -44,13 +61,16 @@ func storyChain() (a, b types.Timer, blocks []*ledger.Result) {
 		h := &r.Block.Header
 		h.BaseFeeCycle, h.BaseFeeCell, h.BaseFeeLaneTimer = types.WeiOf(10), types.WeiOf(7), types.WeiOf(uint64(10+i/3))
 		h.Proposer, r.State = types.Address{9}, state
-		r.Lane = ledger.Lane{Policy: "eip1559", Examined: 2, Cycles: 1_900_000}
+		r.Lane = ledger.LaneSummary{Policy: "eip1559", Examined: 2, Cycles: 1_900_000}
 	}
 	blocks[3].Lane.Moves = []types.TimerMove{{Seq: 3, From: "epoch", To: "ring"}}
 	blocks[6].Lane.Moves = []types.TimerMove{{Seq: 2, From: "ring", To: "carry"}, {Seq: 3, From: "ring", To: "carry"}}
-	failed := codec.Marshal(&scheduler.GasBidFailed{Bidder: types.Address{1}, Actor: types.Address{1}, TriggerBlockHeight: 5, Reason: "reverted"})
-	other := codec.Marshal(&scheduler.GasBidFailed{Bidder: types.Address{2}, Actor: types.Address{2}, TriggerBlockHeight: 5, Reason: "reverted"})
-	blocks[8].Events = []types.Event{{Name: "TimerExpired"}, {Name: scheduler.EventGasBidFailed, Data: other}, {Name: scheduler.EventGasBidFailed, Data: failed}}
+	failed := codec.Marshal(&scheduler.GasBidFailed{Bidder: types.Address{1}, Actor: types.Address{1}, TriggerBlockHeight: 5,
+		Reason: "reverted"})
+	other := codec.Marshal(&scheduler.GasBidFailed{Bidder: types.Address{2}, Actor: types.Address{2}, TriggerBlockHeight: 5,
+		Reason: "reverted"})
+	blocks[8].Events = []types.Event{{Name: "TimerExpired"}, {Name: scheduler.EventGasBidFailed, Data: other},
+		{Name: scheduler.EventGasBidFailed, Data: failed}}
 	return a, b, blocks
 }
 
@@ -62,7 +82,8 @@ func tell(s *Story) (text string) {
 		text += fmt.Sprintf("note %d %s %d\n", n.At, n.Reason, n.ExpiresAt)
 	}
 	for _, w := range s.Waits {
-		text += fmt.Sprintf("waits %d-%d %s %s %s fee %s-%s spare %d\n", w.From, w.To, w.Reason, w.Priority, w.Weight, w.FirstFee, w.LastFee, w.LeastSpare)
+		text += fmt.Sprintf("waits %d-%d %s %s %s fee %s-%s spare %d\n", w.From, w.To, w.Reason, w.Priority, w.Weight, w.FirstFee, w.LastFee,
+			w.LeastSpare)
 	}
 	for _, f := range s.Failures {
 		text += fmt.Sprintf("failed %d %s\n", f.At, f.Reason)
@@ -121,7 +142,8 @@ failed 9 reverted
 		t.Error("a timer that never was has a story", s, err)
 	}
 	record, err := archive.Timer(b.ID)
-	if err != nil || record.Timer.Deferrals != 6 || record.Reason != "lane_full" || record.Priority != types.WeiOf(1) || record.Weight.String() != "3/2" {
+	if err != nil || record.Timer.Deferrals != 6 || record.Reason != "lane_full" || record.Priority != types.WeiOf(1) ||
+		record.Weight.String() != "3/2" {
 		t.Errorf("%+v %v", record, err)
 	}
 }
@@ -136,7 +158,8 @@ func TestAWatchingTimerIsDueWhenItIsTriggered(t *testing.T) {
 	if err != nil || record.DueAt != 0 || record.Timer.Deferrals != 0 || record.Examined {
 		t.Fatalf("before: %+v %v", record, err)
 	}
-	chronicle(t, archive, at(4, change(w, 4, types.TimerPending, scheduler.ReasonTriggered, 0), change(w, 4, types.TimerPending, "lane_full", 5)),
+	chronicle(t, archive, at(4, change(w, 4, types.TimerPending, scheduler.ReasonTriggered, 0),
+		change(w, 4, types.TimerPending, "lane_full", 5)),
 		at(5, change(w, 5, types.TimerPending, "lane_full", 5)))
 	record, err = archive.Timer(w.ID)
 	if err != nil || record.DueAt != 4 || record.Timer.Deferrals != 2 || record.Reason != "lane_full" {
@@ -158,7 +181,8 @@ func TestAnExpiredWatcherThatWaitsForTheCleanupLaneIsDeferred(t *testing.T) {
 	if record, err := archive.Timer(w.ID); err != nil || record.Timer.Deferrals != 0 || record.Reason != "" {
 		t.Fatalf("at its expires_at: %+v %v", record, err)
 	}
-	chronicle(t, archive, at(4, change(w, 4, types.TimerPending, "gc_lane_full", 0)), at(5, change(w, 5, types.TimerPending, "gc_lane_full", 0)))
+	chronicle(t, archive, at(4, change(w, 4, types.TimerPending, "gc_lane_full", 0)),
+		at(5, change(w, 5, types.TimerPending, "gc_lane_full", 0)))
 	if record, err := archive.Timer(w.ID); err != nil || record.DueAt != 0 || record.Timer.Deferrals != 2 || record.Reason != "gc_lane_full" {
 		t.Fatalf("%+v %v", record, err)
 	}
@@ -198,7 +222,8 @@ func TestTheLastLanesAreListedNewestLast(t *testing.T) {
 		t.Fatal(lanes, err)
 	}
 	l, err := archive.Lane(10)
-	if err != nil || l.Fired != 1 || l.Deferrals() != 1 || l.Budget != 2_000_000 || l.BaseFeeLane != types.WeiOf(13) || l.FireCycles != 250_000 {
+	if err != nil || l.Fired != 1 || l.Deferrals() != 1 || l.Budget != 2_000_000 || l.BaseFeeLane != types.WeiOf(13) ||
+		l.FireCycles != 250_000 {
 		t.Errorf("%+v %v", l, err)
 	}
 	if l, err := archive.Lane(11); l != nil || err != nil {
@@ -236,12 +261,14 @@ func BenchmarkArchiveStorm(b *testing.B) {
 	result := at(9)
 	result.State = someState
 	for i := range types.Seq(50_000) {
-		result.Timers = append(result.Timers, types.TimerChange{Timer: types.Timer{ID: types.Keccak(seqKey(i)), Actor: types.Address{byte(i % 100)}, Height: 9, Seq: i},
-			Status: types.TimerPending, At: 9, Reason: "lane_full", Priority: types.WeiOf(uint64(i % 10)), Weight: types.Weight{Num: 100 + uint64(i%100), Den: 100}})
+		result.Timers = append(result.Timers, types.TimerChange{Kind: types.ChangeDeferred,
+			Timer:  types.Timer{ID: types.Keccak(seqKey(i)), Actor: types.Address{byte(i % 100)}, Height: 9, Seq: i},
+			Status: types.TimerPending, At: 9, Reason: "lane_full", Priority: types.WeiOf(uint64(i % 10)),
+			Weight: types.Weight{Num: 100 + uint64(i%100), Den: 100}})
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		left := remainsOf(&Stored{Block: result.Block}, result)
+		left := writesOf(&Stored{Block: result.Block}, result)
 		bytes := 0
 		for _, w := range left.writes {
 			bytes += len(w.Value)

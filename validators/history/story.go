@@ -102,9 +102,9 @@ func (s *Story) addMoves(a *Archive, p *params.Params, last types.Height) error 
 	if s.Timer.Watch != nil {
 		height = s.Timer.ExpiresAt + 1 // there it stands until what it watches changes
 	}
-	epoch := uint64(height) / p.TimerEpoch
-	starts := []types.Height{types.Height(epoch-min(epoch, p.QueueEpochs)) * types.Height(p.TimerEpoch),
-		types.Height(epoch) * types.Height(p.TimerEpoch), height}
+	epoch := uint64(height) / p.CalendarEpochBlocks
+	starts := []types.Height{types.Height(epoch-min(epoch, p.QueueEpochs)) * types.Height(p.CalendarEpochBlocks),
+		types.Height(epoch) * types.Height(p.CalendarEpochBlocks), height}
 	if s.DueAt != 0 {
 		starts = append(starts, s.DueAt)
 	}

@@ -12,19 +12,19 @@ import (
 
 // TimerRecord is a timer in any state.
 type TimerRecord struct {
-	Timer      types.Timer // with its expiry and its deferrals as they are now
-	Status     types.TimerStatus
-	DueAt      types.Height // from which it was or is due; 0 where what it watches has not changed
-	EndedAt    types.Height // 0 while pending
-	Reason     string       // of the last deferral or of its end
-	Priority   types.Wei    // a cycle, when a block examined it last
-	Weight     types.Weight // that this block gave its actor
-	Examined   bool         // whether any block has, so that Priority and Weight say something
-	CyclesUsed types.Cycles
-	CellsUsed  types.Cells
-	FeePaid    types.Wei // all of it, tip included
-	TipPaid    types.Wei
-	Result     types.Status // of the handler, once fired
+	types.Timer // with its expiry and its deferrals as they are now
+	Status      types.TimerStatus
+	DueAt       types.Height // from which it was or is due; 0 where what it watches has not changed
+	EndedAt     types.Height // 0 while pending
+	Reason      string       // of the last deferral or of its end
+	Priority    types.Wei    // a cycle, when a block examined it last
+	Weight      types.Weight // that this block gave its actor
+	Examined    bool         // whether any block has, so that Priority and Weight say something
+	CyclesUsed  types.Cycles
+	CellsUsed   types.Cells
+	FeePaid     types.Wei // all of it, tip included
+	TipPaid     types.Wei
+	Result      types.Status // of the handler, once fired
 
 	firstExpiry types.Height
 }
@@ -56,44 +56,24 @@ type Note struct {
 	ExpiresAt types.Height // from then on
 }
 
-// kindOfChange says what a change of a timer was.
-type kindOfChange int
-
-const (
-	changeScheduled kindOfChange = iota
-	changeNoted
-	changeDeferred
-	changeEnded
-)
-
-func kindOf(c *types.TimerChange) kindOfChange {
-	if c.Status != types.TimerPending {
-		return changeEnded
-	}
-	switch c.Reason {
-	case "":
-		return changeScheduled
-	case scheduler.ReasonExtended, scheduler.ReasonExtendedGov, scheduler.ReasonTriggered:
-		return changeNoted
-	}
-	return changeDeferred
-}
+// Triggered says that what the timer watches changed; else its expiry was moved.
+func (n *Note) Triggered() bool { return n.Reason == scheduler.ReasonTriggered }
 
 // timer keeps one change of a timer. Deferrals are no business of a timer's own
 // record: a block may make fifty thousand of them, and the lane's record has them.
 func (w *writes) timer(c *types.TimerChange, index int) {
 	t := &c.Timer
-	switch kindOf(c) {
-	case changeScheduled:
+	switch c.Kind {
+	case types.ChangeScheduled:
 		order := orderKey(t)
 		w.put(bucketTimers, t.ID[:], codec.Marshal(t))
 		w.put(bucketTimerSeqs, seqKey(t.Seq), append(append([]byte{}, t.ID[:]...), t.Actor[:]...))
 		w.put(bucketTimerOrder, order, t.ID[:])
 		w.put(bucketActorTimers, append(append([]byte{}, t.Actor[:]...), order...), t.ID[:])
-	case changeNoted:
+	case types.ChangeExtended, types.ChangeTriggered:
 		key := binary.BigEndian.AppendUint32(append(seqKey(t.Seq), heightKey(c.At)...), uint32(index))
 		w.put(bucketTimerNotes, key, codec.Marshal(&Note{At: c.At, Reason: c.Reason, ExpiresAt: t.ExpiresAt}))
-	case changeEnded:
+	case types.ChangeEnded:
 		w.put(bucketTimerEnds, t.ID[:], codec.Marshal(&timerEnd{Status: c.Status, At: c.At, ExpiresAt: t.ExpiresAt, Deferrals: t.Deferrals,
 			Reason: c.Reason, Priority: c.Priority, Weight: c.Weight, CyclesUsed: c.CyclesUsed, CellsUsed: c.CellsUsed,
 			FeePaid: c.FeePaid, TipPaid: c.TipPaid, Result: c.Result}))
@@ -169,7 +149,7 @@ func (t *TimerRecord) note(notes []Note) {
 	}
 	for i := range notes {
 		t.Timer.ExpiresAt = notes[i].ExpiresAt
-		if notes[i].Reason == scheduler.ReasonTriggered {
+		if notes[i].Triggered() {
 			t.DueAt = notes[i].At
 		}
 	}
@@ -267,7 +247,12 @@ type TimerFilter struct {
 	Actor  *types.Address
 	DueBy  *types.Height // due at this height or before
 	Status types.TimerStatus
-	Newest bool // the latest due height first
+	Page   // Newest: the latest due height first
+}
+
+// Page selects a part of a list that the chain makes longer.
+type Page struct {
+	Newest bool // first; else the oldest
 	Offset int
 	Limit  int
 }

@@ -36,13 +36,13 @@ func (f *Final) Tip() *ledger.Result { return f.Results[len(f.Results)-1] }
 type Writer struct {
 	// Share gives what a result leaves in a store, by make where nobody has made
 	// it yet; nil makes it always.
-	Share func(result *ledger.Result, make func() *Remains) *Remains
+	Share func(result *ledger.Result, make func() *BlockWrites) *BlockWrites
 	dropping
 }
 
 // NewWriter returns a writer for an archive that keeps the last bound blocks, or
 // all where bound is 0.
-func NewWriter(archive *Archive, bound uint64, share func(*ledger.Result, func() *Remains) *Remains) *Writer {
+func NewWriter(archive *Archive, bound uint64, share func(*ledger.Result, func() *BlockWrites) *BlockWrites) *Writer {
 	return &Writer{Share: share, dropping: dropping{archive: archive, bound: bound}}
 }
 
@@ -53,7 +53,8 @@ func (w *Writer) Writes(finals []Final) ([]env.Write, error) {
 	blocks := 0
 	for _, final := range finals {
 		for i, result := range final.Results {
-			stored := &Stored{Block: result.Block, Hash: result.Hash, Receipts: result.Receipts, Logs: result.Logs, Burned: result.Burned, Tips: result.Tips}
+			stored := &Stored{Block: result.Block, Hash: result.Hash, Receipts: result.Receipts, Logs: result.Logs, Burned: result.Burned,
+				Tips: result.Tips}
 			if i == len(final.Results)-1 {
 				stored.Finalization, stored.Notarization = final.Finalization, final.Notarization
 			}
@@ -79,18 +80,18 @@ func GenesisWrites(state *ledger.State) []env.Write {
 	return all
 }
 
-// Remains is what a finalized block leaves in a store. All of it but the
+// BlockWrites is what a finalized block leaves in a store. All of it but the
 // certificates follows from executing the block, so that the validators of one
 // process may share it (Writer.Share). It is not changed once it is made.
-type Remains struct {
+type BlockWrites struct {
 	writes
 	before, behind []byte // the certificates in the encoding of Stored
 }
 
 // block adds all that one finalized block leaves behind.
 func (w *Writer) block(all *writes, stored *Stored, result *ledger.Result) {
-	make := func() *Remains { return remainsOf(stored, result) }
-	var left *Remains
+	make := func() *BlockWrites { return writesOf(stored, result) }
+	var left *BlockWrites
 	if w.Share != nil {
 		left = w.Share(result, make)
 	} else {
@@ -104,8 +105,8 @@ func (w *Writer) block(all *writes, stored *Stored, result *ledger.Result) {
 // certificates, and the tip.
 const ownWrites = 2
 
-func remainsOf(stored *Stored, result *ledger.Result) *Remains {
-	left := &Remains{}
+func writesOf(stored *Stored, result *ledger.Result) *BlockWrites {
+	left := &BlockWrites{}
 	height := heightKey(stored.Block.Header.Height)
 	for _, change := range result.Changes {
 		left.put(bucketState, change.Key, change.Value)
@@ -118,10 +119,11 @@ func remainsOf(stored *Stored, result *ledger.Result) *Remains {
 	plain.Finalization, plain.Notarization = nil, nil
 	for i := range result.Timers {
 		change := &result.Timers[i]
-		if kindOf(change) == changeDeferred {
+		if change.Kind == types.ChangeDeferred {
 			continue // the lane's record has it
 		}
-		plain.Timers = append(plain.Timers, TimerMark{ID: change.Timer.ID, Actor: change.Timer.Actor, Status: change.Status, Reason: change.Reason})
+		plain.Timers = append(plain.Timers, TimerMark{ID: change.Timer.ID, Actor: change.Timer.Actor, Status: change.Status,
+			Reason: change.Reason})
 		left.timer(change, i)
 	}
 	left.lane(result)
@@ -142,7 +144,7 @@ func (s *Stored) parts() (before, behind []byte) {
 }
 
 // stored is the encoding of the block with certificates, which may be nil.
-func (r *Remains) stored(finalization, notarization *types.Certificate) []byte {
+func (r *BlockWrites) stored(finalization, notarization *types.Certificate) []byte {
 	certificates := codec.Append(codec.Marshal(finalization), notarization)
 	out := make([]byte, 0, len(r.before)+len(certificates)+len(r.behind))
 	return append(append(append(out, r.before...), certificates...), r.behind...)

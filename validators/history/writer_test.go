@@ -13,7 +13,7 @@ import (
 
 // fires is a block with something in all that it leaves.
 func fires(h types.Height) *ledger.Result {
-	result := at(h, types.TimerChange{Timer: types.Timer{ID: types.Hash{7}}, Status: types.TimerFired, At: h})
+	result := at(h, types.TimerChange{Kind: types.ChangeEnded, Timer: types.Timer{ID: types.Hash{7}}, Status: types.TimerFired, At: h})
 	result.State = someState
 	result.Hash = result.Block.Hash()
 	result.Receipts = []types.Receipt{{Hash: types.Hash{8}}}
@@ -28,8 +28,8 @@ func TestAStoredBlockIsItsEncodingWhateverCertificatesItHas(t *testing.T) {
 	one := &types.Certificate{Kind: types.Finalize, View: 3, Votes: []types.CertificateVote{{Validator: types.Address{1}}}}
 	other := &types.Certificate{Kind: types.Notarize, View: 3, Votes: []types.CertificateVote{{Bitmap: []byte{5}}, {}}}
 	result := fires(4)
-	var shared *Remains
-	w := NewWriter(Of(mem.NewStore()), 0, func(_ *ledger.Result, make func() *Remains) *Remains {
+	var shared *BlockWrites
+	w := NewWriter(Of(mem.NewStore()), 0, func(_ *ledger.Result, make func() *BlockWrites) *BlockWrites {
 		if shared == nil {
 			shared = make()
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/cowboyinc/devnet/actors"
+	"github.com/cowboyinc/devnet/actors/system"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/scheduler"
 )
@@ -11,7 +12,7 @@ import (
 // Audit reads all of a state and returns the first thing in it that must not
 // be: a supply that does not add up (decision C15), damaged timers, bids that the
 // escrow does not hold (CIP-5 §9.7), a validator set that its header does not
-// name.
+// name, stakes and jobs that the books of the system actors contradict.
 func Audit(state *State) error {
 	var held types.Wei
 	state.accounts(func(_ types.Address, account actors.Account) bool {
@@ -36,6 +37,9 @@ func Audit(state *State) error {
 	escrow := actors.AccountOf(reader{state.tree}, types.TimerEscrow).Balance
 	if bids := scheduler.LockedBids(state.params, reader{state.tree}); escrow.Less(bids) {
 		return fmt.Errorf("ledger: height %d: the escrow holds %s wei, and the pending timers' bids are %s", state.Height(), escrow, bids)
+	}
+	if err := system.Audit(reader{state.tree}, state.Height()); err != nil {
+		return fmt.Errorf("ledger: height %d: %w", state.Height(), err)
 	}
 	return nil
 }

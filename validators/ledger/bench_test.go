@@ -160,7 +160,8 @@ func (s idleSession) Handle(ctx program.Context, code program.Code, msg program.
 // stormDue returns a block in which all timers of so many actors fire, and the
 // state before it.
 func stormDue(b *testing.B, policy string, actors, each int) (*State, *types.Block, *Executor) {
-	w := newWorld(b, params.Overrides{"cip1.policy": policy, "cip3.block_cycles_limit": "100000000", "cip1.lane_timer_cycles": "40000000", "cip3.lane_user_cycles": "20000000", "cip3.block_cells_limit": "10000000",
+	w := newWorld(b, params.Overrides{"cip1.policy": policy, "cip3.block_cycles_limit": "100000000", "cip1.lane_timer_cycles": "40000000",
+		"cip3.lane_user_cycles": "20000000", "cip3.block_cells_limit": "10000000",
 		"cip5.max_cells_per_fire": "2000"})
 	w.executor.Programs = idle{}
 	var storms []*Checked

@@ -4,15 +4,12 @@ import (
 	"errors"
 	"iter"
 
-	"github.com/cowboyinc/devnet/actors/system"
+	"github.com/cowboyinc/devnet/actors/governance"
 	"github.com/cowboyinc/devnet/internal/base/program"
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/runners/selection"
 	"github.com/cowboyinc/devnet/scheduler"
 )
-
-// emptyPresence is the header's presence while there are no runners: the hash of
-// P(H) without a bit.
-var emptyPresence = types.Keccak()
 
 // randomnessAtGenesis is R(0) = keccak256(chain id), in eight bytes (decision C9).
 func randomnessAtGenesis(chainID uint64) types.Hash {
@@ -24,12 +21,12 @@ func randomnessAtGenesis(chainID uint64) types.Hash {
 }
 
 // headerOf is the header of a block on parent before it is executed.
-func headerOf(parent *State, proposal Proposal) types.Header {
+func headerOf(parent *State, proposal Proposal, presence *selection.Bitmap) types.Header {
 	height := parent.header.Height + 1 + types.Height(proposal.Skipped)
 	return types.Header{
 		ChainID: parent.header.ChainID, Height: height, Skipped: proposal.Skipped, View: proposal.View,
-		Epoch: system.EpochOf(parent.next, height), SetEpoch: parent.set.Epoch, Parent: parent.hash, Proposer: proposal.Proposer,
-		Timestamp: proposal.Timestamp, Presence: emptyPresence, SubsetEpoch: parent.header.SubsetEpoch,
+		Epoch: governance.EpochOf(parent.next, height), SetEpoch: parent.set.Epoch, Parent: parent.hash, Proposer: proposal.Proposer,
+		Timestamp: proposal.Timestamp, Presence: presence.Hash(), SubsetEpoch: parent.header.SubsetEpoch,
 		Randomness: types.Keccak(parent.header.Randomness[:], parent.hash[:]), // R(Height) (decision C9)
 	}
 }
@@ -45,7 +42,8 @@ func checkProposal(parent *State, proposal Proposal) *Invalid {
 	case proposal.View <= parent.header.View:
 		return invalid(CodeBadView, "C1", "view %d is not after the parent's, %d", proposal.View, parent.header.View)
 	case proposal.Proposer != parent.set.Leader(proposal.View):
-		return invalid(CodeBadProposer, "C1", "%s is not the leader of view %d, who is %s", proposal.Proposer, proposal.View, parent.set.Leader(proposal.View))
+		return invalid(CodeBadProposer, "C1", "%s is not the leader of view %d, who is %s", proposal.Proposer, proposal.View,
+			parent.set.Leader(proposal.View))
 	case proposal.Timestamp <= parent.header.Timestamp:
 		return invalid(CodeBadTimestamp, "C7", "%d ms is not after the parent's %d", proposal.Timestamp, parent.header.Timestamp)
 	}
@@ -74,7 +72,11 @@ func (x *Executor) Apply(parent *State, block *types.Block) (*Result, error) {
 	if refusal := checkProposal(parent, proposal); refusal != nil {
 		return nil, refusal
 	}
-	r := x.open(parent, headerOf(parent, proposal), program.ForBlock)
+	presence, refusal := parent.presence(proposal.Parent)
+	if refusal != nil {
+		return nil, refusal
+	}
+	r := x.open(parent, headerOf(parent, proposal, presence), presence, program.ForBlock)
 	if refusal := checkOpened(claimed, &r.header); refusal != nil {
 		return nil, refusal
 	}
@@ -84,7 +86,7 @@ func (x *Executor) Apply(parent *State, block *types.Block) (*Result, error) {
 	case claimed.Passed != own:
 		return nil, invalid(CodeBadPassed, "C18", "the header commits to another list of what was passed over: %s, not %s", claimed.Passed, own)
 	}
-	r.passing.judge(block.Passed)
+	r.passing.follow(block.Passed)
 	result, err := r.transition(func() error { return r.includeAll(block.Transactions) })
 	if err != nil {
 		return nil, err
@@ -180,7 +182,11 @@ func (x *Executor) Build(parent *State, proposal Proposal, txs iter.Seq[*Checked
 	if refusal := checkProposal(parent, proposal); refusal != nil {
 		return nil, refusal
 	}
-	r := x.open(parent, headerOf(parent, proposal), program.ForBlock)
+	presence, refusal := parent.presence(proposal.Parent)
+	if refusal != nil {
+		return nil, refusal
+	}
+	r := x.open(parent, headerOf(parent, proposal, presence), presence, program.ForBlock)
 	r.pace.Pace = pace
 	built := new(Built)
 	result, err := r.transition(func() error {
@@ -200,7 +206,7 @@ func (x *Executor) Build(parent *State, proposal Proposal, txs iter.Seq[*Checked
 func (r *run) choose(txs iter.Seq[*Checked]) (dropped []Dropped) {
 	r.pace.begin(r.parent, r.header.Height, r.afterTransactions()...)
 	for c := range txs {
-		if r.pace.over() || r.params.LaneUserCycles.Sub(r.used.user) < r.params.CostTransaction {
+		if r.pace.over() || r.left(laneUser) < r.params.CostTransaction {
 			break
 		}
 		if r.pace.knows(c.Hash, r.header.Height) && !r.pace.lendable(c.Hash, r.header.Height, chancesOfSends) {
@@ -230,5 +236,5 @@ func mayFitLater(err error) bool {
 	if !errors.As(err, &refusal) {
 		return false
 	}
-	return refusal.Code == CodeNoRoom || refusal.Code == CodeNonceTooHigh || refusal.Code == CodeFeeTooLow
+	return refusal.Code == CodeNoRoom || refusal.Code == CodeNonceTooHigh || refusal.Code == CodeFeeTooLow || refusal.Code == CodeEarlyReport
 }

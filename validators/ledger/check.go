@@ -4,7 +4,7 @@ import (
 	"errors"
 
 	"github.com/cowboyinc/devnet/actors"
-	"github.com/cowboyinc/devnet/actors/system"
+	"github.com/cowboyinc/devnet/actors/governance"
 	"github.com/cowboyinc/devnet/internal/base/codec"
 	"github.com/cowboyinc/devnet/internal/base/feemarket"
 	"github.com/cowboyinc/devnet/internal/base/params"
@@ -25,9 +25,13 @@ func (x *Executor) Admit(state *State, raw []byte) (*Checked, error) {
 	}
 	c, refusal := x.check(state.next, tx, raw)
 	if refusal == nil {
-		_, refusal = judge(reader{state.tree}, state.next, state.fees, c)
+		if c.report != nil {
+			refusal = state.precheckReport(c)
+		} else {
+			_, refusal = precheck(reader{state.tree}, state.next, state.fees, c)
+		}
 	}
-	if refusal != nil && refusal.Code != CodeNonceTooHigh {
+	if refusal != nil && refusal.Code != CodeNonceTooHigh && refusal.Code != CodeEarlyReport {
 		return nil, refusal
 	}
 	return c, nil
@@ -44,6 +48,9 @@ func (x *Executor) check(p *params.Params, tx *types.Transaction, raw []byte) (*
 		return nil, invalid(CodeWrongChain, "C10", "the transaction is for chain %d, this is %d", tx.ChainID, p.ChainID)
 	}
 	if refusal := c.decode(); refusal != nil {
+		return nil, refusal
+	}
+	if refusal := x.checkReport(c); refusal != nil {
 		return nil, refusal
 	}
 	if tx.Signature == nil {
@@ -85,7 +92,7 @@ func (c *Checked) undecodable(err error) *Invalid {
 	}
 	if codec.UnmarshalPartial(c.Tx.Payload, types.MaxTransactionBytes, &head) == nil {
 		switch head.Kind {
-		case types.KindTransfer, types.KindDeploy, types.KindExecute, types.KindSystem:
+		case types.KindTransfer, types.KindDeploy, types.KindExecute, types.KindSystem, types.KindRunner:
 		default:
 			return invalid(CodeUnknownKind, "C11", "%v", err)
 		}
@@ -97,14 +104,14 @@ func (c *Checked) decodeSystem(in *types.System) *Invalid {
 	if c.Tx.To != nil || !c.Tx.Value.IsZero() {
 		return invalid(CodeMalformed, "CIP-1 §12", "a system instruction has no address in to and moves no value")
 	}
-	decoded, err := system.Decode(in.Opcode, in.Args)
-	if unknown := (*system.UnknownOpcode)(nil); errors.As(err, &unknown) {
+	decoded, err := governance.Decode(in.Opcode, in.Args)
+	if unknown := (*governance.UnknownOpcode)(nil); errors.As(err, &unknown) {
 		return invalid(CodeUnknownOpcode, "CIP-1 §12", "%v", err)
 	}
 	if err != nil {
 		return invalid(CodeMalformed, "CIP-1 §12", "%v", err)
 	}
-	c.system = decoded
+	c.lane, c.system = laneSystem, decoded
 	return nil
 }
 
@@ -118,16 +125,18 @@ func (c *Checked) intrinsic(p *params.Params) (cycles types.Cycles, cells types.
 	if c.system != nil {
 		cycles += c.system.Cycles(p)
 	}
+	if c.report != nil {
+		cycles += c.report.Cycles(p)
+	}
 	return cycles, types.Cells(len(c.Tx.Payload))
 }
 
-// judge tells whether the next transaction of a block may be c, and what it
+// precheck tells whether the next transaction of a block may be c, and what it
 // pays then: limits at the price of the block, before it runs.
 //
 // Spec: CIP-3, decision C14.
-func judge(state actors.Reader, p *params.Params, fees BaseFees, c *Checked) (feemarket.Charge, *Invalid) {
+func precheck(state actors.Reader, p *params.Params, fees BaseFees, c *Checked) (feemarket.Charge, *Invalid) {
 	tx := c.Tx
-	lane, cellsLimit := p.LaneUserCycles, p.CellsLimit
 	account := actors.AccountOf(state, c.Sender)
 	if account == (actors.Account{}) {
 		// Recovery finds a signer for nearly every signature, a stranger where
@@ -136,17 +145,16 @@ func judge(state actors.Reader, p *params.Params, fees BaseFees, c *Checked) (fe
 			"something else was signed, or the account was never funded", c.Sender)
 	}
 	if c.system != nil {
-		lane = p.LaneSystemCycles
-		if key := system.Key(state); c.Sender != key || key.IsZero() {
+		if key := governance.Key(state); c.Sender != key || key.IsZero() {
 			return feemarket.Charge{}, invalid(CodeNotSystem, "CIP-1 §12", "%s is not the system key", c.Sender)
 		}
 	}
 	if tx.Nonce < account.Nonce {
 		return feemarket.Charge{}, invalid(CodeNonceTooLow, "C10", "nonce %d was used; the next of %s is %d", tx.Nonce, c.Sender, account.Nonce)
 	}
-	if tx.CyclesLimit > lane || tx.CellsLimit > cellsLimit {
+	if limit := c.lane.limit(p); tx.CyclesLimit > limit || tx.CellsLimit > p.CellsLimit {
 		return feemarket.Charge{}, invalid(CodeLimitTooHigh, "CIP-3", "limits of %d cycles and %d cells, at most %d and %d",
-			tx.CyclesLimit, tx.CellsLimit, lane, cellsLimit)
+			tx.CyclesLimit, tx.CellsLimit, limit, p.CellsLimit)
 	}
 	if cycles, cells := c.intrinsic(p); tx.CyclesLimit < cycles || tx.CellsLimit < cells {
 		return feemarket.Charge{}, invalid(CodeLimitTooLow, "CIP-3", "limits of %d cycles and %d cells; the transaction alone takes %d and %d",
@@ -157,7 +165,8 @@ func judge(state actors.Reader, p *params.Params, fees BaseFees, c *Checked) (fe
 		return feemarket.Charge{}, refusal
 	}
 	if needed, ok := charge.Total.AddOk(tx.Value); !ok || account.Balance.Less(needed) {
-		return feemarket.Charge{}, invalid(CodeInsufficientFunds, "C14", "%s holds %s wei; the limits and the value take %s", c.Sender, account.Balance, orMore(needed, ok))
+		return feemarket.Charge{}, invalid(CodeInsufficientFunds, "C14", "%s holds %s wei; the limits and the value take %s", c.Sender,
+			account.Balance, orMore(needed, ok))
 	}
 	if tx.Nonce > account.Nonce {
 		return charge, invalid(CodeNonceTooHigh, "C10", "nonce %d; the next of %s is %d", tx.Nonce, c.Sender, account.Nonce)

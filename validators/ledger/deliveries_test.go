@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"github.com/cowboyinc/devnet/actors"
+	"github.com/cowboyinc/devnet/actors/governance"
 	"github.com/cowboyinc/devnet/actors/samples"
-	"github.com/cowboyinc/devnet/actors/system"
 	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
@@ -45,7 +45,7 @@ func TestC16ADeliveryIsChargedAtItsPrepaidPricesAndRefundedOnce(t *testing.T) {
 	for _, clamped := range []bool{false, true} {
 		var others []*Checked
 		if clamped {
-			others = append(others, w.instruct(system.OpSetParameter, &system.SetParameter{Key: "cip3.lane_system_cycles", Value: "100000"}))
+			others = append(others, w.instruct(governance.OpSetParameter, &governance.SetParameter{Key: "cip3.lane_system_cycles", Value: "100000"}))
 		}
 		w.send(1, 3_000_000, others...)
 		m, before := w.waiting()[0], w.balance("r")

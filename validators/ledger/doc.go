@@ -8,20 +8,12 @@
 //
 // # What a block may hold
 //
-// Lanes, in cycles, by the limits that a transaction reserves before it runs and
-// by its use after it ran (CIP-3):
-//
-//	user    lane_user_cycles    transfer, deploy, execute
-//	system  lane_system_cycles  system instructions, then deferred messages, which
-//	                            may also take what the user lane leaves
-//	timer   lane_timer_cycles   fires; the scheduler counts them. Before the
-//	                            transactions under gba, else after (decision T3)
-//	runner  lane_runner_cycles  commitments, reveals and heartbeats, when there are runners
-//
-// All of them together, and all cells, stay within the block's limits. What gas
-// bidding agents use, at most gba_cycles_per_block, counts in the block's cycles
-// and in no lane: a full block may pass its limit by that much, and its base fee
-// rises no further for it.
+// Each lane has a limit of cycles (lanes.go): a transaction reserves its limits
+// before it runs, and after it ran its use is counted (CIP-3). All of them
+// together, and all cells, stay within the block's limits, but for the bidders'
+// lane: what gas bidding agents use, at most gba_cycles_per_block, counts in the
+// block's cycles, so a full block may pass its limit by that much, and its base
+// fee rises no further for it.
 //
 // # Money
 //

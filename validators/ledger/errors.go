@@ -11,7 +11,7 @@ import (
 // whoever made it, for good as far as this state goes.
 type Invalid struct {
 	Code    string // one of the Code constants
-	Section string // of the specs or the decisions
+	Section string // the section of a spec, or the decision
 	Detail  string // what is wrong and what would be right
 }
 
@@ -31,6 +31,9 @@ const (
 	CodeUnknownOpcode     = "unknown_opcode"
 	CodeBadSignature      = "bad_signature"
 	CodeNotSystem         = "not_system"
+	CodeNotValidator      = "not_validator"
+	CodeRefusedReport     = "refused_report"
+	CodeEarlyReport       = "early_report" // a runner transaction that a later block may hold
 	CodeNonceTooLow       = "nonce_too_low"
 	CodeNonceTooHigh      = "nonce_too_high"
 	CodeLimitTooHigh      = "limit_too_high"
@@ -70,7 +73,7 @@ type EnvironmentError struct {
 	What     string // what was executed
 	Attempts int    // how often in this block, each with a fresh host
 	Late     int    // in how many blocks the proposer's time was over before its end; 0: it failed otherwise
-	Err      error  // of the last
+	Err      error  // how the last attempt ended
 }
 
 func (e *EnvironmentError) Error() string {

@@ -13,7 +13,7 @@ import (
 type Executor struct {
 	Programs program.Host // nil: this node can run none
 	Verifier Verifier
-	Runner   actors.Runner // nil: actors.Direct
+	Carrier  actors.Carrier // nil: actors.Direct
 	// Worked is told the cycles of each execution once it is over, so that its time
 	// may pass before the next. It may be nil.
 	Worked func(types.Cycles)
@@ -64,11 +64,11 @@ func (s *sessions) close() {
 	}
 }
 
-func (x *Executor) runner() actors.Runner {
-	if x.Runner == nil {
+func (x *Executor) carrier() actors.Carrier {
+	if x.Carrier == nil {
 		return actors.Direct{}
 	}
-	return x.Runner
+	return x.Carrier
 }
 
 func (x *Executor) worked(done *actors.Execution) {

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/cowboyinc/devnet/actors/governance"
 	"github.com/cowboyinc/devnet/actors/samples"
-	"github.com/cowboyinc/devnet/actors/system"
 	"github.com/cowboyinc/devnet/internal/base/codec"
 	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/program"
@@ -101,7 +101,8 @@ func TestFindingAFireThatUsesNothingIsFreeAndUnbounded(t *testing.T) {
 		cost  string
 		fires int
 	}{{"0", 500}, {"100", 11}} { // the eleventh still fits: 1,000 of 2,000 cycles are left
-		w := newWorld(t, params.Overrides{"cip1.policy": scheduler.EIP1559, "cip1.lane_timer_cycles": "2000", "cip5.max_cycles_per_fire": "2000", "cip3.cycles_actor_call": c.cost})
+		w := newWorld(t, params.Overrides{"cip1.policy": scheduler.EIP1559, "cip1.lane_timer_cycles": "2000", "cip5.max_cycles_per_fire": "2000",
+			"cip3.cycles_actor_call": c.cost})
 		w.block(w.deploy("alice", "storm", "st", types.CBY))
 		order := w.call("alice", "st", "make", []byte(`{"count":500,"in":1,"gas_limit":1000,"handler":"init"}`))
 		order.Tx.CyclesLimit, order.Tx.CellsLimit = 1_000_000, 200_000
@@ -143,9 +144,9 @@ func TestFindingADeliveredPayloadCostsNothing(t *testing.T) {
 // the use of the block before against the new budget: 45 % of the old one lowers the
 // base fee, and the same cycles, 75 % of the new one, raise it.
 func TestFindingANewBudgetJudgesTheUseOfTheOldOne(t *testing.T) {
-	const opcode = system.OpUpdateTimerConfig
+	const opcode = governance.OpUpdateTimerConfig
 	for name, fine := range map[string]bool{"max_ttl_blocks": true, "lane_timer_cycles": false} {
-		_, err := system.Decode(opcode, codec.Marshal(map[string]map[string]uint64{"config": {name: 1_200_000}}))
+		_, err := governance.Decode(opcode, codec.Marshal(map[string]map[string]uint64{"config": {name: 1_200_000}}))
 		if (err == nil) != fine {
 			t.Errorf("TimerConfig with %s: %v", name, err)
 		}
@@ -156,7 +157,8 @@ func TestFindingANewBudgetJudgesTheUseOfTheOldOne(t *testing.T) {
 		gas := types.Cycles(250_000)
 		w.block(w.call("bob", "storm", "make", encodeStorm(t, samples.Storm{Count: 4, In: 2, GasLimit: &gas, Use: 225_000})))
 		w.ok()
-		w.block(w.instruct(system.OpSetParameter, &system.SetParameter{Key: "cip1.lane_timer_cycles", Value: budget, Height: w.head.Height() + 3}))
+		w.block(w.instruct(governance.OpSetParameter, &governance.SetParameter{Key: "cip1.lane_timer_cycles", Value: budget,
+			Height: w.head.Height() + 3}))
 		w.ok()
 		w.block()
 		before, used := w.head.Header().BaseFeeLaneTimer, w.last.Lane.Cycles

@@ -11,7 +11,7 @@ import (
 )
 
 // schedulerBlock lends the scheduler this block.
-func (r *run) schedulerBlock() *scheduler.Block { return r.programTimers().block(r.state) }
+func (r *run) schedulerBlock() *scheduler.InBlock { return r.programTimers().block(r.state) }
 
 // books is a state's balances as the scheduler sees them: scheduler.Books.
 type books struct{ state *actors.State }
@@ -24,7 +24,7 @@ func (b books) Move(from, to types.Address, amount types.Wei) bool {
 
 // fireTimers is the timer lane: it lends the scheduler the programs as well.
 func (r *run) fireTimers() error {
-	settled, err := r.schedulerBlock().RunLane(scheduler.Lane{
+	settled, err := r.schedulerBlock().RunLane(scheduler.LaneHost{
 		CellsLeft:  r.params.CellsLimit.Sub(r.used.cells),
 		LastCycles: r.cyclesBefore(),
 		Proposer:   r.header.Proposer,
@@ -41,16 +41,16 @@ func (r *run) fireTimers() error {
 		r.timers = append(r.timers, settled.Changes...)
 	}
 	r.events = append(r.events, settled.Events...)
-	r.used.timer += settled.Cycles
+	r.spend(laneTimer, settled.Cycles)
+	r.spend(laneBidders, settled.AskCycles)
 	r.used.cells += settled.Cells
-	r.used.bidders += settled.AskCycles
-	r.lane.Policy, r.lane.Examined = r.params.Policy, uint64(settled.Examined)
-	if r.lane.Examined >= r.params.MaxExamined {
-		r.lane.Unexamined = r.timersDue() - uint64(settled.Deferred)
+	r.summary.Policy, r.summary.Examined = r.params.Policy, uint64(settled.Examined)
+	if r.summary.Examined >= r.params.MaxExamined {
+		r.summary.Unexamined = r.timersDue() - uint64(settled.Deferred)
 	}
 	r.laneOver = true
 	r.shared.Timers = r.programTimers()
-	r.lane.Cycles, r.lane.GCCycles, r.lane.AskCycles = settled.Cycles, settled.GCCycles, settled.AskCycles
+	r.summary.Cycles, r.summary.GCCycles, r.summary.AskCycles = settled.Cycles, settled.GCCycles, settled.AskCycles
 	return nil
 }
 
@@ -75,7 +75,7 @@ func (r *run) cyclesBefore() types.Cycles {
 // Its error is an *EnvironmentError.
 //
 // Spec: CIP-1 §7, decisions C18, T14, T15, T27.
-func (r *run) ask(q scheduler.Question) (answer scheduler.Answer, err error) {
+func (r *run) ask(q scheduler.BidCall) (answer scheduler.Answer, err error) {
 	if q.Failed {
 		charge := r.priceOf(q)
 		cost, _ := charge.Settle(q.Cycles, 0)
@@ -94,7 +94,7 @@ func (r *run) ask(q scheduler.Question) (answer scheduler.Answer, err error) {
 }
 
 // priceOf charges the payer of a question for all that it may use.
-func (r *run) priceOf(q scheduler.Question) feemarket.Charge {
+func (r *run) priceOf(q scheduler.BidCall) feemarket.Charge {
 	charge, ok := feemarket.NewCharge(feemarket.Price{BaseFeeCycle: r.header.BaseFeeCycle}, q.Cycles, 0)
 	if !ok || !r.state.Debit(q.Payer, charge.Total) {
 		panic(fmt.Sprintf("ledger: %s was to hold the price of asking %s, and does not", q.Payer, q.Bidder))
@@ -103,10 +103,12 @@ func (r *run) priceOf(q scheduler.Question) feemarket.Charge {
 }
 
 // call asks a bidder and settles what it used.
-func (r *run) call(q scheduler.Question) (scheduler.Answer, error) {
+func (r *run) call(q scheduler.BidCall) (scheduler.Answer, error) {
 	charge := r.priceOf(q)
-	msg := program.Message{Kind: program.Read, Sender: types.GovernanceAddress, Self: q.Bidder, Handler: program.BidHandler, Payload: q.Context}
-	x, outcome, err := r.attempt(func() string { return "gas bidder " + q.Bidder.String() }, actors.Cause{Origin: types.OriginTimer, ReadOnly: true}, q.Cycles, types.Cells(q.Cycles),
+	msg := program.Message{Kind: program.Read, Sender: types.GovernanceAddress, Self: q.Bidder, Handler: program.BidHandler,
+		Payload: q.Context}
+	x, outcome, err := r.attempt(func() string { return "gas bidder " + q.Bidder.String() },
+		actors.Cause{Origin: types.OriginTimer, ReadOnly: true}, q.Cycles, types.Cells(q.Cycles),
 		r.calling(msg))
 	if err != nil {
 		return scheduler.Answer{}, err
@@ -210,5 +212,6 @@ func (r *run) settleFire(order scheduler.Fire, charge feemarket.Charge, cycles t
 }
 
 func receiptOfFire(t *types.Timer, fired *scheduler.Fired) types.Receipt {
-	return types.Receipt{Hash: t.ID, Origin: types.OriginTimer, Sender: t.Actor, To: t.Actor, Handler: t.Handler, Fee: fired.FeePaid, Tip: fired.TipPaid}
+	return types.Receipt{Hash: t.ID, Origin: types.OriginTimer, Sender: t.Actor, To: t.Actor, Handler: t.Handler, Fee: fired.FeePaid,
+		Tip: fired.TipPaid}
 }

@@ -40,7 +40,8 @@ func FuzzAdmit(f *testing.F) {
 // of the input is one of them: bytes over a payload, at an offset, with limits.
 func FuzzApply(f *testing.F) {
 	w := stage(f, "paid", scheduler.EIP1559)
-	seeds := []*Checked{w.call("alice", "c", "increment", nil), w.deploy("alice", "counter", "x", 1), w.call("alice", "hb", "start", samples.Number(1)),
+	seeds := []*Checked{w.call("alice", "c", "increment", nil), w.deploy("alice", "counter", "x", 1),
+		w.call("alice", "hb", "start", samples.Number(1)),
 		w.call("alice", "r", "send", (&samples.Order{Target: w.address("c"), Handler: "h", Payload: []byte{}, Cycles: 9, Cells: 9}).Encode()),
 		w.call("alice", "st", "make", []byte(`{"count":2,"in":1,"priority":3,"use":9}`)),
 		w.transfer("alice", "bob", 1), w.instruct(64, map[string]any{"key": "cip3.min_basefee", "value": "1", "height": 0})}

@@ -7,12 +7,14 @@ import (
 	"slices"
 
 	"github.com/cowboyinc/devnet/actors"
+	"github.com/cowboyinc/devnet/actors/governance"
 	"github.com/cowboyinc/devnet/actors/system"
 	"github.com/cowboyinc/devnet/internal/base/codec"
 	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/trie"
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/runners/selection"
 )
 
 // Genesis is what a chain begins with. Networks with the same Hash are the same
@@ -21,9 +23,10 @@ type Genesis struct {
 	_          struct{}           `cbor:",toarray"`
 	ChainID    uint64             `json:"chain_id"`
 	Timestamp  types.Millis       `json:"timestamp_ms"` // three block times before the start (decision C7)
-	Validators types.ValidatorSet `json:"validators"`   // of epoch 0
+	Validators types.ValidatorSet `json:"validators"`   // the set of epoch 0
 	Accounts   []Funding          `json:"accounts"`     // by address, each once
 	SystemKey  types.Address      `json:"system_key"`   // whose instructions count; zero: nobody's
+	Runners    []system.Enrolment `json:"runners"`      // in the order of the registry (decision J20)
 	Params     params.Overrides   `json:"params"`       // what differs from the defaults; not chain.id
 }
 
@@ -36,6 +39,19 @@ type Funding struct {
 
 // Hash is the keccak256 of the genesis's canonical bytes.
 func (g *Genesis) Hash() types.Hash { return types.Keccak(codec.Marshal(g)) }
+
+// maxGenesisBytes bounds a genesis in CBOR: 100 validators and thousands of
+// accounts.
+const maxGenesisBytes = 1 << 20
+
+// DecodeGenesis reads what codec.Marshal made of a genesis.
+func DecodeGenesis(data []byte) (*Genesis, error) {
+	g := new(Genesis)
+	if err := codec.Unmarshal(data, maxGenesisBytes, g); err != nil {
+		return nil, err
+	}
+	return g, nil
+}
 
 // Parameters are those in force from genesis on. The error names what is wrong
 // with the overrides.
@@ -69,17 +85,34 @@ func (g *Genesis) State() (*State, *types.Block, error) {
 		supply.Genesis = supply.Genesis.Add(f.Balance)
 		state.Credit(f.Address, f.Balance)
 	}
-	state.Set(keySupply, codec.Marshal(&supply))
-	system.SetSystemKey(state, g.SystemKey)
-	system.SetValidators(state, &g.Validators)
+	governance.SetSystemKey(state, g.SystemKey)
+	governance.SetValidators(state, &g.Validators)
 	storeParams(state, p, nil)
+	if err := g.enrol(state, p, &supply); err != nil {
+		return nil, nil, fmt.Errorf("genesis: %w", err)
+	}
+	state.Set(keySupply, codec.Marshal(&supply))
 	tree, _ := state.Seal()
 	block := g.block(p, tree.Root())
-	return newState(tree, block.Header, block.Hash(), p, 0), block, nil
+	return newState(tree, block.Header, block.Hash(), p, 0, registryOf(tree)), block, nil
+}
+
+// enrol enters the runners, whose stakes are part of the supply, and the first
+// assignment of subsets.
+func (g *Genesis) enrol(state *actors.State, p *params.Params, supply *Supply) error {
+	b := system.InBlock{Params: p, State: state}
+	system.SetRotation(state, &selection.Rotation{Current: selection.Assignment{Members: g.Validators.Members, Constants: constantsOf(p)}})
+	for _, runner := range g.Runners {
+		var ok bool
+		if supply.Genesis, ok = supply.Genesis.AddOk(runner.Stake); !ok {
+			return errors.New("its balances and stakes exceed 2^256")
+		}
+	}
+	return b.Enrol(g.Runners)
 }
 
 func storeParams(state *actors.State, p, before *params.Params) {
-	system.Store(p, before, func(stateKey string, value []byte) {
+	governance.Store(p, before, func(stateKey string, value []byte) {
 		state.SetStorage(types.GovernanceAddress, []byte(stateKey), value)
 	})
 }
@@ -90,8 +123,9 @@ func (g *Genesis) block(p *params.Params, root types.Hash) *types.Block {
 	return &types.Block{Header: types.Header{
 		ChainID: g.ChainID, Timestamp: g.Timestamp,
 		Parent:       g.Hash(), // so that the block's hash covers all of genesis
-		Transactions: types.TransactionsHash(nil), Passed: types.PassedHash(nil), Presence: emptyPresence, ReceiptsRoot: receiptsRoot(nil),
-		Randomness: randomnessAtGenesis(g.ChainID), StateRoot: root,
+		Transactions: types.TransactionsHash(nil), Passed: types.PassedHash(nil), Presence: selection.NewBitmap(0).Hash(),
+		ReceiptsRoot: receiptsRoot(nil),
+		Randomness:   randomnessAtGenesis(g.ChainID), StateRoot: root,
 		BaseFeeCycle: p.InitialBaseFeeCycle, BaseFeeCell: p.InitialBaseFeeCell, BaseFeeLaneTimer: p.InitialBaseFeeCycle,
 	}}
 }
@@ -112,8 +146,8 @@ func (g *Genesis) check(p *params.Params) error {
 		if address, err := crypto.AddressOf(v.PublicKey); err != nil || address != v.Address {
 			return fmt.Errorf("validator %s does not have the address of its public key", v.Address)
 		}
-		if len(v.Endpoint) > system.MaxEndpointBytes {
-			return fmt.Errorf("validator %s has an endpoint of more than %d bytes", v.Address, system.MaxEndpointBytes)
+		if len(v.Endpoint) > governance.MaxEndpointBytes {
+			return fmt.Errorf("validator %s has an endpoint of more than %d bytes", v.Address, governance.MaxEndpointBytes)
 		}
 		if i > 0 && members[i-1].Address.Compare(v.Address) >= 0 {
 			return errors.New("its validators are not sorted by address, each once")

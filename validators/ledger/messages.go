@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/cowboyinc/devnet/actors"
+	"github.com/cowboyinc/devnet/actors/system"
 	"github.com/cowboyinc/devnet/internal/base/codec"
 	"github.com/cowboyinc/devnet/internal/base/feemarket"
 	"github.com/cowboyinc/devnet/internal/base/plant"
@@ -25,7 +26,7 @@ func (r *run) deliverMessages() error {
 	for _, m := range r.sentBefore() {
 		// A limit that was fine when it was sent may exceed what a block has by
 		// now; it is then clamped, or the queue would stand still for ever.
-		cycles, cells := min(m.Cycles, r.params.LaneSystemCycles), min(m.Cells, r.params.CellsLimit)
+		cycles, cells := min(m.Cycles, laneSystem.limit(r.params)), min(m.Cells, r.params.CellsLimit)
 		if cycles > r.messageRoom() || cells > r.params.CellsLimit.Sub(r.used.cells) {
 			break
 		}
@@ -53,7 +54,8 @@ func (r *run) blame(m *actors.Message, cycles types.Cycles, cells types.Cells) {
 	}
 	r.dequeue(m)
 	fee := r.settleMessage(m, cycles, cells)
-	r.recordFailed(types.Receipt{Hash: m.Hash(), Origin: types.OriginMessage, Sender: m.From, To: m.To, Handler: m.Handler, Fee: fee}, cycles, cells)
+	r.recordFailed(types.Receipt{Hash: m.Hash(), Origin: types.OriginMessage, Sender: m.From, To: m.To, Handler: m.Handler, Fee: fee}, cycles,
+		cells)
 	r.events = append(r.events, types.Event{Actor: types.GovernanceAddress, Name: EventMessageFailed,
 		Data: codec.Marshal(MessageFailed{Hash: m.Hash(), Validators: by})})
 }
@@ -108,7 +110,7 @@ func (r *run) sentBefore() (messages []*actors.Message) {
 
 // messageRoom is what the system lane and the user lane have left together.
 func (r *run) messageRoom() types.Cycles {
-	return r.params.LaneSystemCycles.Sub(r.used.system).Add(r.params.LaneUserCycles.Sub(r.used.user))
+	return r.left(laneSystem).Add(r.left(laneUser))
 }
 
 // deliver runs one message. It was paid for when it was sent; what it does not
@@ -134,7 +136,8 @@ func (r *run) deliver(m *actors.Message, cycles types.Cycles, cells types.Cells)
 }
 
 // settleMessage burns what a message used of what was paid for it, returns the
-// rest to who sent it, and counts it.
+// rest to who sent it, of a job's callback to the submitter (decision J7), and
+// counts it.
 func (r *run) settleMessage(m *actors.Message, cycles types.Cycles, cells types.Cells) (fee types.Wei) {
 	if plant.Planted == plant.PriceOfToday {
 		m.PriceCycle = m.PriceCycle.Min(r.header.BaseFeeCycle)
@@ -142,11 +145,15 @@ func (r *run) settleMessage(m *actors.Message, cycles types.Cycles, cells types.
 	charge := feemarket.Charge{Price: feemarket.Price{BaseFeeCycle: m.PriceCycle, BaseFeeCell: m.PriceCell},
 		Cycles: m.Cycles, Cells: m.Cells, Total: m.Prepaid()}
 	cost, refund := charge.Settle(cycles, cells)
-	r.state.Credit(m.From, refund)
+	payer := m.From
+	if payer == types.DispatcherAddress {
+		payer = system.TakeCallback(r.state, m.Seq)
+	}
+	r.state.Credit(payer, refund)
 	r.burn(cost)
-	fromSystem := min(cycles, r.params.LaneSystemCycles.Sub(r.used.system))
-	r.used.system += fromSystem
-	r.used.user += cycles - fromSystem
+	fromSystem := min(cycles, r.left(laneSystem))
+	r.spend(laneSystem, fromSystem)
+	r.spend(laneUser, cycles-fromSystem)
 	r.used.cells += cells
 	return cost.Total()
 }

@@ -3,8 +3,8 @@ package ledger
 import (
 	"testing"
 
+	"github.com/cowboyinc/devnet/actors/governance"
 	"github.com/cowboyinc/devnet/actors/samples"
-	"github.com/cowboyinc/devnet/actors/system"
 	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/scheduler"
@@ -14,7 +14,8 @@ import (
 // due in the next block: the second is deferred in it.
 func oneFits(t *testing.T, policy string) *world {
 	w := newWorld(t, params.Overrides{"cip1.policy": policy, "cip1.lane_timer_cycles": "550000"})
-	w.block(w.deploy("alice", "relay", "relay", types.CBY), w.deploy("alice", "heartbeat", "first", types.CBY), w.deploy("alice", "heartbeat", "second", types.CBY))
+	w.block(w.deploy("alice", "relay", "relay", types.CBY), w.deploy("alice", "heartbeat", "first", types.CBY),
+		w.deploy("alice", "heartbeat", "second", types.CBY))
 	w.block(w.call("bob", "first", "start", samples.Number(2)), w.call("carol", "second", "start", samples.Number(2)))
 	w.ok()
 	return w
@@ -58,16 +59,17 @@ func TestT9WhatTheLaneDeferredIsCountedBehindIt(t *testing.T) {
 		"gba, cancelled by the system key": {policy: scheduler.GBA, idle: true, ends: true,
 			what: func(w *world) []*Checked {
 				id := w.head.Timers(w.address("second"))[0].ID
-				return []*Checked{w.instruct(system.OpCancelTimer, &system.CancelTimer{TimerID: id})}
+				return []*Checked{w.instruct(governance.OpCancelTimer, &governance.CancelTimer{TimerID: id})}
 			}},
 		"gba, extended by the system key": {policy: scheduler.GBA, idle: true,
 			what: func(w *world) []*Checked {
 				id := w.head.Timers(w.address("second"))[0].ID
-				return []*Checked{w.instruct(system.OpExtendTimer, &system.ExtendTimer{TimerID: id, NewExpiresAt: latest + 3})}
+				return []*Checked{w.instruct(governance.OpExtendTimer, &governance.ExtendTimer{TimerID: id, NewExpiresAt: latest + 3})}
 			}},
-		"gba, cancelled by a delivery":      {policy: scheduler.GBA, ends: true, deliver: func(w *world) { w.sendTo("second", "stop", nil) }},
-		"fifo, cancelled by a delivery":     {policy: scheduler.Fifo, ends: true, deliver: func(w *world) { w.sendTo("second", "stop", nil) }},
-		"fifo, extended by a delivery":      {policy: scheduler.Fifo, deliver: func(w *world) { w.sendTo("second", "extend", samples.Number(uint64(latest+3))) }},
+		"gba, cancelled by a delivery":  {policy: scheduler.GBA, ends: true, deliver: func(w *world) { w.sendTo("second", "stop", nil) }},
+		"fifo, cancelled by a delivery": {policy: scheduler.Fifo, ends: true, deliver: func(w *world) { w.sendTo("second", "stop", nil) }},
+		"fifo, extended by a delivery": {policy: scheduler.Fifo,
+			deliver: func(w *world) { w.sendTo("second", "extend", samples.Number(uint64(latest+3))) }},
 		"bias-vcg, cancelled by a delivery": {policy: scheduler.BiasVCG, ends: true, deliver: func(w *world) { w.sendTo("second", "stop", nil) }},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -97,7 +99,8 @@ func TestT9WhatTheLaneDeferredIsCountedBehindIt(t *testing.T) {
 				t.Fatalf("%+v", w.changesOf("second"))
 			}
 			if deferred.Timer.Deferrals != 1 || after.Timer.Deferrals != 1 {
-				t.Errorf("the block deferred it once; the deferral counts %d, and what came behind the lane %d", deferred.Timer.Deferrals, after.Timer.Deferrals)
+				t.Errorf("the block deferred it once; the deferral counts %d, and what came behind the lane %d", deferred.Timer.Deferrals,
+					after.Timer.Deferrals)
 			}
 			if w.last.Lane.Unexamined != 0 {
 				t.Errorf("%d are said not to be examined", w.last.Lane.Unexamined)
@@ -121,7 +124,8 @@ func TestT9WhatIsCancelledBeforeTheLaneWasNotDeferredByItsBlock(t *testing.T) {
 // that are cancelled behind it and of what a restored state begins with.
 func TestT9TimersThatALaneDidNotComeToAreCounted(t *testing.T) {
 	w := newWorld(t, params.Overrides{"cip1.policy": scheduler.Fifo, "cip1.max_examined_timers": "2", "cip1.lane_timer_cycles": "550000"})
-	w.block(w.deploy("alice", "relay", "relay", types.CBY), w.deploy("alice", "storm", "storm", 10*types.CBY), w.deploy("alice", "heartbeat", "last", types.CBY))
+	w.block(w.deploy("alice", "relay", "relay", types.CBY), w.deploy("alice", "storm", "storm", 10*types.CBY),
+		w.deploy("alice", "heartbeat", "last", types.CBY))
 	gas := types.Cycles(550_000)
 	w.block(w.call("bob", "storm", "make", encodeStorm(t, samples.Storm{Count: 4, In: 2, GasLimit: &gas, Use: 500_000})),
 		w.call("carol", "last", "start", samples.Number(2)))

@@ -59,7 +59,7 @@ func (p phase) waits(parent *State, height types.Height) bool {
 // pacer is a Pace in a block under way.
 type pacer struct {
 	*Pace
-	reserved time.Duration // for the phases to come; below 0 it is lent beyond the share
+	reserved time.Duration // what the phases to come are sure of; below 0 it is lent beyond the share
 	lent     bool          // whether something in this block had a share of its own
 }
 
@@ -158,15 +158,15 @@ const (
 type Tries struct {
 	of    map[types.Hash]*try
 	order []types.Hash // oldest first
-	rests types.Height // below it no transaction is lent a share
+	rests types.Height // no transaction is lent a share below this height
 }
 
 // try is what is known of one item.
 type try struct {
-	times  int          // that it was given up
-	lends  int          // of them with a share of its own
-	failed bool         // it had all of them
-	until  types.Height // remembered below it
+	times  int          // how often it was given up
+	lends  int          // how often with a share of its own
+	failed bool         // it had all of its chances
+	until  types.Height // it is remembered below this height
 }
 
 // NewTries returns an empty memory.

@@ -13,8 +13,8 @@ import (
 // finds out what that is; everybody else does as the body says, and holds it
 // against what there was to pass over.
 type passing struct {
-	claimed   *types.Passed // of somebody else's block
-	judged    bool          // whether the block is somebody else's
+	claimed   *types.Passed // what somebody else's block says it passed over
+	foreign   bool          // whether the block is somebody else's
 	questions passed[types.AgentQuestion]
 	fires     passed[types.TimerID]
 	messages  passed[types.Seq]
@@ -27,9 +27,9 @@ type passed[T comparable] struct {
 	begun   uint64
 }
 
-// judge has the block passed over what its body says.
-func (p *passing) judge(claimed *types.Passed) {
-	p.judged, p.claimed = true, claimed
+// follow has the block pass over what its body says.
+func (p *passing) follow(claimed *types.Passed) {
+	p.foreign, p.claimed = true, claimed
 	if claimed != nil {
 		p.questions.claimed, p.fires.claimed, p.messages.claimed = claimed.Questions, claimed.Fires, claimed.Messages
 	}
@@ -63,12 +63,12 @@ func clipped(data []byte) []byte { return data[:min(len(data), 256)] }
 // Spec: decision C18.
 func attempting[T comparable](r *run, l *passed[T], which T, item types.Hash, do func() error) (reason string, err error) {
 	switch {
-	case r.passing.judged && l.claimed.Begun != nil && *l.claimed.Begun == l.begun,
-		!r.passing.judged && (r.pace.over() || len(l.Failed) == types.MaxPassed):
+	case r.passing.foreign && l.claimed.Begun != nil && *l.claimed.Begun == l.begun,
+		!r.passing.foreign && (r.pace.over() || len(l.Failed) == types.MaxPassed):
 		return l.stop(), nil
-	case r.passing.judged && len(l.Failed) < len(l.claimed.Failed) && l.claimed.Failed[len(l.Failed)] == which:
+	case r.passing.foreign && len(l.Failed) < len(l.claimed.Failed) && l.claimed.Failed[len(l.Failed)] == which:
 		return l.fail(which), nil
-	case r.passing.judged:
+	case r.passing.foreign:
 		l.begun++
 		return "", do()
 	}

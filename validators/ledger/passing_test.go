@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cowboyinc/devnet/actors/governance"
 	"github.com/cowboyinc/devnet/actors/samples"
-	"github.com/cowboyinc/devnet/actors/system"
 	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/program"
 	"github.com/cowboyinc/devnet/internal/base/types"
@@ -160,7 +160,8 @@ func TestAMessageOverWhichTheHostFailsIsPassedOverAndEnds(t *testing.T) {
 		t.Error("the sender was charged")
 	}
 	w.block()
-	if len(w.last.Receipts) != 1 || w.last.Receipts[0].To != bad || w.last.Receipts[0].Status != types.StatusHostFailed || !w.hasEvent(EventMessageFailed) {
+	if len(w.last.Receipts) != 1 || w.last.Receipts[0].To != bad || w.last.Receipts[0].Status != types.StatusHostFailed ||
+		!w.hasEvent(EventMessageFailed) {
 		t.Fatalf("%+v", w.last.Receipts)
 	}
 	if w.head.Account(w.address("relay")).Balance != afterGood || w.last.Receipts[0].Fee.IsZero() {
@@ -324,7 +325,8 @@ func TestWhatIsLateAgainAndAgainFailed(t *testing.T) {
 // twice, or more than is there makes an invalid block".
 func TestWhatABodyMayNotSayItPassedOver(t *testing.T) {
 	w := newWorld(t, nil)
-	w.block(w.deploy("alice", "heartbeat", "one", types.CBY), w.deploy("alice", "heartbeat", "two", types.CBY), w.deploy("alice", "counter", "c", 0), w.deploy("alice", "relay", "relay", types.CBY))
+	w.block(w.deploy("alice", "heartbeat", "one", types.CBY), w.deploy("alice", "heartbeat", "two", types.CBY),
+		w.deploy("alice", "counter", "c", 0), w.deploy("alice", "relay", "relay", types.CBY))
 	w.block(w.call("alice", "one", "start", samples.Number(1)), w.call("alice", "two", "start", samples.Number(1)),
 		w.call("alice", "relay", "send", relayTo(w.address("c"))))
 	w.ok()
@@ -399,7 +401,7 @@ func TestATimerThatWasPassedOverMayBeCancelled(t *testing.T) {
 	h.crashes[w.address("hb")] = true
 	w.block()
 	timer := w.last.Block.Passed.Fires.Failed[0]
-	w.block(w.instruct(system.OpCancelTimer, &system.CancelTimer{TimerID: timer}))
+	w.block(w.instruct(governance.OpCancelTimer, &governance.CancelTimer{TimerID: timer}))
 	if w.last.Block.Passed != nil || w.head.FailedOver(timer) != nil {
 		t.Errorf("%+v", w.last.Block.Passed)
 	}

@@ -1,7 +1,7 @@
 package ledger
 
 import (
-	"github.com/cowboyinc/devnet/actors/system"
+	"github.com/cowboyinc/devnet/actors/governance"
 	"github.com/cowboyinc/devnet/internal/base/codec"
 	"github.com/cowboyinc/devnet/internal/base/plant"
 	"github.com/cowboyinc/devnet/internal/base/types"
@@ -10,19 +10,18 @@ import (
 
 // transition runs the phases of a block on an opened run. fill includes the
 // transactions. Its error is fill's, or an *EnvironmentError.
-//
-// The phases that CIP-1 §3 has and that do nothing yet are left out: presence
-// (there are no runners, so P is empty), jobs.
 func (r *run) transition(fill func() error) (*Result, error) {
 	defer r.sessions.close()
 	for _, phase := range []func() error{
 		r.enactParameters,  // decision T9: they hold from the first step of their block
+		r.rotateSubsets,    // CIP-11 §5.3, decision J10
 		r.maintainCalendar, // CIP-1 §3 step 2
 		r.fireBefore,       // decision T3: under gba
 		fill,               // CIP-1 §3 step 3
 		r.triggerWatches,   // decision T26
 		r.fireAfter,        // CIP-1 §3 steps 4 to 10, decision T3
 		r.deliverMessages,  // decision C16
+		r.advanceJobs,      // CIP-1 §3 step 11, decisions J4, J6
 		r.noteLateWrites,   // decision T26
 		r.endEpoch,         // decision C6
 		r.settleBooks,      // decisions C14, C15
@@ -41,7 +40,7 @@ func (r *run) enactParameters() error {
 	}
 	before := r.parent.params
 	storeParams(r.state, r.params, before)
-	system.Settle(r.state, r.due)
+	governance.Enact(r.state, r.due)
 	if scheduler.ConfigOf(r.params) != scheduler.ConfigOf(before) {
 		r.events = append(r.events, scheduler.ConfigUpdated(r.params))
 	}
@@ -50,7 +49,7 @@ func (r *run) enactParameters() error {
 
 // maintainCalendar moves timers between the tiers of the calendar.
 func (r *run) maintainCalendar() error {
-	r.lane.Moves = r.schedulerBlock().Maintain()
+	r.summary.Moves = r.schedulerBlock().Maintain()
 	return nil
 }
 
@@ -75,8 +74,8 @@ func (r *run) fireAfter() error {
 // endEpoch makes the next validator set in the last block of an epoch at whose
 // end somebody joins or leaves; else the present one goes on, and no border is.
 func (r *run) endEpoch() error {
-	if system.LastOfEpoch(r.params, r.header.Height) {
-		r.nextSet = system.Rotate(r.state, r.header.Epoch+1)
+	if governance.LastOfEpoch(r.params, r.header.Height) {
+		r.nextSet = governance.Rotate(r.state, r.header.Epoch+1)
 	}
 	return nil
 }
@@ -108,17 +107,17 @@ func (r *run) seal() *Result {
 	passed := r.passing.made()
 	h.Passed = types.PassedHash(passed)
 	h.ReceiptsRoot = receiptsRoot(r.receipts)
-	h.CyclesUsed, h.CellsUsed, h.TimerCyclesUsed = r.used.cycles(), r.used.cells, r.used.timer
+	h.CyclesUsed, h.CellsUsed, h.TimerCyclesUsed = r.used.total(), r.used.cells, r.used.cycles[laneTimer]
 	h.StateRoot = tree.Root()
 	if r.nextSet != nil {
 		h.NextSet = r.nextSet.Hash()
 	}
 	hash := h.Hash()
-	state := newState(tree, *h, hash, r.params, due)
+	state := newState(tree, *h, hash, r.params, due, r.registry())
 	result := &Result{
 		Block: &types.Block{Header: *h, Transactions: r.txs, Passed: passed}, Hash: hash, State: state,
 		Receipts: r.receipts, Timers: r.timers, Events: r.events, Logs: r.logs,
-		Burned: r.burned, Tips: r.tips, Lane: r.lane, NextSet: r.nextSet, HasWork: state.HasWork(),
+		Burned: r.burned, Tips: r.tips, Lane: r.summary, NextSet: r.nextSet, HasWork: state.HasWork(),
 	}
 	for _, c := range changes {
 		result.Changes = append(result.Changes, Change{Key: c.Key, Value: c.Value})

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/cowboyinc/devnet/actors/governance"
 	"github.com/cowboyinc/devnet/actors/samples"
-	"github.com/cowboyinc/devnet/actors/system"
 	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"pgregory.net/rapid"
@@ -14,9 +14,11 @@ import (
 // stage is a world with one actor of each sample, and small lanes, so that
 // blocks get full and queues form.
 func stage(t testing.TB, fees, policy string) *world {
-	w := newWorld(t, params.Overrides{"cip5.fees": fees, "cip1.policy": policy, "cip1.gba_cycles_per_block": "50000", "cip1.ring_buffer_size": "4",
-		"cip1.epoch_blocks": "3", "cip1.queue_epochs": "2", "cip1.max_migrations_per_block": "2", "cip1.fairness_window_blocks": "4",
-		"cip5.max_triggered_per_block": "2", "cip5.bias_control_blocks": "3", "cip1.gba_starvation_deferrals": "2", "chain.epoch_blocks": "5", "cip3.lane_user_cycles": "150000",
+	w := newWorld(t, params.Overrides{"cip5.fees": fees, "cip1.policy": policy, "cip1.gba_cycles_per_block": "50000",
+		"cip1.ring_buffer_size": "4",
+		"cip1.epoch_blocks":     "3", "cip1.queue_epochs": "2", "cip1.max_migrations_per_block": "2", "cip1.fairness_window_blocks": "4",
+		"cip5.max_triggered_per_block": "2", "cip5.bias_control_blocks": "3", "cip1.gba_starvation_deferrals": "2", "chain.epoch_blocks": "5",
+		"cip3.lane_user_cycles":   "150000",
 		"cip3.lane_system_cycles": "60000", "chain.max_deferred_messages_per_block": "3", "cip1.lane_timer_cycles": "12000",
 		"cip5.max_cycles_per_fire": "4000", "cip5.max_cells_per_fire": "2000", "cip5.gc_cycles_per_block": "5000",
 		"cip3.block_cells_limit": "60000", "cip5.max_ttl_blocks": "6"})
@@ -48,7 +50,8 @@ func (w *world) draw(t *rapid.T) *Checked {
 		address := w.address(target)
 		c = w.call(from, "s", "pay", append(address[:], number(types.CBY/2)...))
 	case 6, 7:
-		order := samples.Order{Target: w.address(target), Handler: rapid.SampledFrom([]string{"increment", "fail", "start", "fill"}).Draw(t, "handler"),
+		order := samples.Order{Target: w.address(target),
+			Handler: rapid.SampledFrom([]string{"increment", "fail", "start", "fill"}).Draw(t, "handler"),
 			Payload: number(3), Cycles: types.Cycles(rapid.Uint64Range(0, 70_000).Draw(t, "limit")), Cells: 500}
 		c = w.call(from, "r", rapid.SampledFrom([]string{"call", "try", "send"}).Draw(t, "verb"), order.Encode())
 	case 8:
@@ -80,17 +83,22 @@ func (w *world) draw(t *rapid.T) *Checked {
 func (w *world) drawInstruction(t *rapid.T, from string) *Checked {
 	switch rapid.IntRange(0, 4).Draw(t, "opcode") {
 	case 0:
-		key := rapid.SampledFrom([]string{"cip3.min_basefee", "cip3.cycles_transaction", "cip5.max_cells_per_fire", "chain.max_validators", "chain.id"}).Draw(t, "key")
-		return w.instructBy(from, system.OpSetParameter, &system.SetParameter{Key: key, Value: rapid.SampledFrom([]string{"1", "5", "1500", "x"}).Draw(t, "value"),
-			Height: types.Height(rapid.Uint64Range(0, 30).Draw(t, "height"))})
+		key := rapid.SampledFrom([]string{"cip3.min_basefee", "cip3.cycles_transaction", "cip5.max_cells_per_fire", "chain.max_validators",
+			"chain.id"}).Draw(t, "key")
+		return w.instructBy(from, governance.OpSetParameter,
+			&governance.SetParameter{Key: key, Value: rapid.SampledFrom([]string{"1", "5", "1500", "x"}).Draw(t, "value"),
+				Height: types.Height(rapid.Uint64Range(0, 30).Draw(t, "height"))})
 	case 1:
-		return w.instructBy(from, system.OpJoinValidator, &system.JoinValidator{PublicKey: w.key(rapid.SampledFrom([]string{"v0", "v7", "v8"}).Draw(t, "who")).PublicKey()})
+		return w.instructBy(from, governance.OpJoinValidator,
+			&governance.JoinValidator{PublicKey: w.key(rapid.SampledFrom([]string{"v0", "v7", "v8"}).Draw(t, "who")).PublicKey()})
 	case 2:
-		return w.instructBy(from, system.OpLeaveValidator, &system.LeaveValidator{Address: w.address(rapid.SampledFrom([]string{"v0", "v1", "v7"}).Draw(t, "who"))})
+		return w.instructBy(from, governance.OpLeaveValidator,
+			&governance.LeaveValidator{Address: w.address(rapid.SampledFrom([]string{"v0", "v1", "v7"}).Draw(t, "who"))})
 	case 3:
-		return w.instructBy(from, system.OpCancelTimer, &system.CancelTimer{TimerID: w.anyTimer()})
+		return w.instructBy(from, governance.OpCancelTimer, &governance.CancelTimer{TimerID: w.anyTimer()})
 	}
-	return w.instructBy(from, system.OpExtendTimer, &system.ExtendTimer{TimerID: w.anyTimer(), NewExpiresAt: types.Height(rapid.Uint64Range(0, 40).Draw(t, "height"))})
+	return w.instructBy(from, governance.OpExtendTimer,
+		&governance.ExtendTimer{TimerID: w.anyTimer(), NewExpiresAt: types.Height(rapid.Uint64Range(0, 40).Draw(t, "height"))})
 }
 
 func (w *world) anyTimer() types.TimerID {

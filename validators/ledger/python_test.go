@@ -124,7 +124,8 @@ func TestTheVestingReleasesInParts(t *testing.T) {
 		w.block(grant)
 		w.ok()
 		timers := w.head.Timers(w.address("vesting"))
-		if len(timers) != 3 || timers[0].FeePayer != w.address("alice") || timers[2].Height != 8 || timers[2].ExpiresAt != 508 || timers[0].GasLimit != 20_000 {
+		if len(timers) != 3 || timers[0].FeePayer != w.address("alice") || timers[2].Height != 8 || timers[2].ExpiresAt != 508 ||
+			timers[0].GasLimit != 20_000 {
 			t.Fatalf("%+v", timers)
 		}
 		before, payer := w.balance("bob"), w.balance("alice")
@@ -136,7 +137,8 @@ func TestTheVestingReleasesInParts(t *testing.T) {
 				payer = payer.Sub(c.FeePaid)
 			}
 		}
-		if !slices.Equal(released, []string{"333", "333", "334"}) || w.balance("bob") != before.Add(types.WeiOf(1000)) || !w.balance("vesting").IsZero() {
+		if !slices.Equal(released, []string{"333", "333", "334"}) || w.balance("bob") != before.Add(types.WeiOf(1000)) ||
+			!w.balance("vesting").IsZero() {
 			t.Errorf("%s: released %q", policy, released)
 		}
 		if w.balance("alice") != payer {
@@ -180,11 +182,13 @@ func TestTheStormInPython(t *testing.T) {
 		w.call("alice", "storm", "make", []byte(`{"count":2,"height":4,"tier":"urgent"}`)))
 	w.ok()
 	timers := w.head.Timers(w.address("storm"))
-	if len(timers) != 5 || timers[0].GasLimit != 20_000 || timers[0].ExpiresAt != 14 || timers[0].Height != 4 || timers[3].MaxPriorityFeePerCycle == nil {
+	if len(timers) != 5 || timers[0].GasLimit != 20_000 || timers[0].ExpiresAt != 14 || timers[0].Height != 4 ||
+		timers[3].MaxPriorityFeePerCycle == nil {
 		t.Fatalf("%+v", timers)
 	}
 	w.blocks(2)
-	if fires := w.fired(); len(fires) != 5 || fires[0].Priority != types.WeiOf(7) || fires[0].CyclesUsed < 3000 || fires[0].Result != types.StatusOK {
+	if fires := w.fired(); len(fires) != 5 || fires[0].Priority != types.WeiOf(7) || fires[0].CyclesUsed < 3000 ||
+		fires[0].Result != types.StatusOK {
 		t.Errorf("%+v", fires)
 	}
 	if w.block(); len(w.fired()) != 3 {

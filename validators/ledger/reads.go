@@ -4,6 +4,7 @@ import (
 	"github.com/cowboyinc/devnet/actors"
 	"github.com/cowboyinc/devnet/internal/base/program"
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/runners/selection"
 )
 
 // Call is a read-only call of a handler.
@@ -26,14 +27,15 @@ type ReadResult struct {
 // Read runs a handler on a state, refusing it every side effect. It sees the
 // height and time of the state's block. Its error is an *EnvironmentError.
 func (x *Executor) Read(state *State, call Call) (ReadResult, error) {
-	r := x.open(state, state.header, program.ForRead)
+	r := x.open(state, state.header, selection.NewBitmap(0), program.ForRead)
 	defer r.sessions.close()
 	r.shared.Params = state.params
 	if call.Cycles == 0 || call.Cycles > state.params.LaneUserCycles {
 		call.Cycles = state.params.LaneUserCycles
 	}
 	msg := program.Message{Kind: program.Read, Sender: call.Sender, Self: call.Actor, Handler: call.Handler, Payload: call.Payload}
-	e, outcome, err := r.attempt(func() string { return "a read of " + call.Actor.String() }, actors.Cause{ReadOnly: true}, call.Cycles, state.params.CellsLimit,
+	e, outcome, err := r.attempt(func() string { return "a read of " + call.Actor.String() }, actors.Cause{ReadOnly: true}, call.Cycles,
+		state.params.CellsLimit,
 		func(e *actors.Execution) (program.Outcome, error) { return e.Deliver(msg, types.Wei{}) })
 	if err != nil {
 		return ReadResult{}, err
@@ -54,6 +56,9 @@ func (x *Executor) Simulate(state *State, sender types.Address, tx *types.Transa
 	if refusal := c.decode(); refusal != nil {
 		return nil, nil, refusal
 	}
+	if _, report := c.Instruction.(*types.Report); report {
+		return nil, nil, invalid(CodeNotValidator, "J15", "a runner transaction is a validator's: it cannot be tried for another sender")
+	}
 	if cycles, cells := c.intrinsic(state.next); tx.CyclesLimit < cycles || tx.CellsLimit < cells {
 		return nil, nil, invalid(CodeLimitTooLow, "CIP-3", "limits of %d cycles and %d cells; the transaction alone takes %d and %d",
 			tx.CyclesLimit, tx.CellsLimit, cycles, cells)
@@ -62,7 +67,8 @@ func (x *Executor) Simulate(state *State, sender types.Address, tx *types.Transa
 	if refusal != nil {
 		return nil, nil, refusal
 	}
-	r := x.open(state, headerOf(state, Proposal{Timestamp: state.header.Timestamp + 1}), program.ForRead)
+	presence := selection.NewBitmap(0) // a dry run draws nothing
+	r := x.open(state, headerOf(state, Proposal{Timestamp: state.header.Timestamp + 1}, presence), presence, program.ForRead)
 	defer r.sessions.close()
 	e, to, outcome, err := r.execute(c)
 	if err != nil {

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"github.com/cowboyinc/devnet/actors"
+	"github.com/cowboyinc/devnet/actors/governance"
 	"github.com/cowboyinc/devnet/actors/system"
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
@@ -10,16 +11,16 @@ import (
 type Result struct {
 	Block    *types.Block
 	Hash     types.Hash
-	State    *State // after the block
+	State    *State // the state after the block
 	Receipts []types.Receipt
 	Timers   []types.TimerChange // in the order they happened
 	Events   []types.Event       // the chain's own that belong to no receipt: timers that ended without a fire
 	Logs     []actors.LogLine    // what programs printed; part of no consensus
 	Burned   Burned
 	Tips     Tips
-	Lane     Lane
+	Lane     LaneSummary
 	Changes  []Change            // what a store must write: state that differs from the parent's, by key
-	NextSet  *types.ValidatorSet // of the next epoch, in the last block of each (decision C6)
+	NextSet  *types.ValidatorSet // the next epoch's set, in the last block of each (decision C6)
 	// HasWork tells that something is due at the next height: deferred messages,
 	// timers or changes of watched keys. A chain whose block time is auto makes a block for it.
 	HasWork bool
@@ -40,17 +41,17 @@ type Tips struct {
 	Timers       types.Wei `json:"timers"`
 }
 
-// Lane is what the timer lane of a block did, beside the changes of its timers.
-type Lane struct {
+// LaneSummary is what the timer lane of a block did, beside the changes of its timers.
+type LaneSummary struct {
 	_        struct{} `cbor:",toarray"`
 	Policy   string
 	Examined uint64
 	// Unexamined is how many due timers the lane did not come to (decision T16):
 	// they are deferred, and in no change.
 	Unexamined uint64
-	Cycles     types.Cycles // of fires: the utilisation (decision T11)
-	GCCycles   types.Cycles // of the cleanup lane (decision T19)
-	AskCycles  types.Cycles // of gas bidding agents (decision T15)
+	Cycles     types.Cycles // what fires used: the utilisation (decision T11)
+	GCCycles   types.Cycles // what the cleanup lane used (decision T19)
+	AskCycles  types.Cycles // what gas bidding agents used (decision T15)
 	Moves      []types.TimerMove
 }
 
@@ -87,5 +88,7 @@ type Checked struct {
 	Sender      types.Address
 	Size        int // bytes of its encoding
 
-	system system.Instruction // where it is one
+	lane   lane
+	system governance.Instruction // the instruction, in the system lane
+	report system.Report          // what is reported, in the runner lane
 }

@@ -4,64 +4,60 @@ import (
 	"slices"
 
 	"github.com/cowboyinc/devnet/actors"
-	"github.com/cowboyinc/devnet/actors/system"
+	"github.com/cowboyinc/devnet/actors/governance"
 	"github.com/cowboyinc/devnet/internal/base/codec"
 	"github.com/cowboyinc/devnet/internal/base/feemarket"
 	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/program"
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/runners/selection"
 )
 
 // run is a block in the making: the writes over its parent's state, its
 // figures, and what it reports.
 type run struct {
-	x        *Executor
-	parent   *State
-	state    *actors.State
-	params   *params.Params
-	due      []system.Change // the parameter changes of this block
-	header   types.Header    // complete once the run is sealed
-	txs      []types.Transaction
-	txHashes []byte
-	txBytes  uint64
-	sessions sessions
-	pace     pacer   // of a proposer
-	passing  passing // over what the environment fails
-	failures []*EnvironmentError
-	shared   actors.Block
-	used     use
-	burned   Burned
-	tips     Tips
-	lane     Lane
-	laneOver bool // the timer lane has run
-	filled   int  // snapshot of the state after the transactions
-	receipts []types.Receipt
-	timers   []types.TimerChange
-	events   []types.Event
-	logs     []actors.LogLine
-	nextSet  *types.ValidatorSet
+	x           *Executor
+	parent      *State
+	state       *actors.State
+	params      *params.Params
+	presence    *selection.Bitmap   // P(parent) (decision C3)
+	rotation    *selection.Rotation // of subsets, in force in this block
+	due         []governance.Change // the parameter changes of this block
+	header      types.Header        // complete once the run is sealed
+	txs         []types.Transaction
+	txHashes    []byte
+	txBytes     uint64
+	sessions    sessions
+	pace        pacer   // the time that a proposer has
+	passing     passing // what the block passes over
+	failures    []*EnvironmentError
+	shared      actors.BlockContext
+	used        use
+	burned      Burned
+	tips        Tips
+	summary     LaneSummary
+	laneOver    bool        // the timer lane has run
+	runnerCells types.Cells // what runner transactions took
+	filled      int         // snapshot of the state after the transactions
+	receipts    []types.Receipt
+	timers      []types.TimerChange
+	events      []types.Event
+	logs        []actors.LogLine
+	nextSet     *types.ValidatorSet
 }
-
-// use is what a block has used so far.
-type use struct {
-	user, system, timer types.Cycles
-	bidders             types.Cycles // get_gas_bid (decision T15)
-	cells               types.Cells
-}
-
-func (u *use) cycles() types.Cycles { return u.user + u.system + u.timer + u.bidders }
 
 // open begins a block with a header that was checked.
-func (x *Executor) open(parent *State, header types.Header, purpose program.Purpose) *run {
+func (x *Executor) open(parent *State, header types.Header, presence *selection.Bitmap, purpose program.Purpose) *run {
 	state := actors.NewState(parent.tree)
-	p, due := system.InForce(reader{parent.tree}, parent.params, header.Height)
-	r := &run{x: x, parent: parent, state: state, params: p, due: due, header: header}
+	p, due := governance.InForce(reader{parent.tree}, parent.params, header.Height)
+	r := &run{x: x, parent: parent, state: state, params: p, due: due, header: header, presence: presence}
+	r.rotate()
 	r.sessions = sessions{host: x.Programs, purpose: purpose, pace: &r.pace}
 	fees := parent.feesAfter(header.Skipped, p)
 	r.header.BaseFeeCycle, r.header.BaseFeeCell, r.header.BaseFeeLaneTimer = fees.Cycle, fees.Cell, fees.LaneTimer
-	r.shared = actors.Block{Params: p, ChainID: header.ChainID, Height: header.Height, Timestamp: header.Timestamp,
+	r.shared = actors.BlockContext{Params: p, ChainID: header.ChainID, Height: header.Height, Timestamp: header.Timestamp,
 		Randomness: header.Randomness, BaseFeeCycle: fees.Cycle, BaseFeeCell: fees.Cell,
-		Timers: r.programTimers(), Runner: x.runner(), Sessions: &r.sessions}
+		Timers: r.programTimers(), System: systemActors{r}, Carrier: x.carrier(), Sessions: &r.sessions}
 	return r
 }
 

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cowboyinc/devnet/actors/governance"
 	"github.com/cowboyinc/devnet/actors/samples"
-	"github.com/cowboyinc/devnet/actors/system"
 	"github.com/cowboyinc/devnet/internal/base/codec"
 	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/program"
@@ -21,7 +21,8 @@ func TestTheOrderOfABlock(t *testing.T) {
 	w := newWorld(t, nil)
 	w.block(w.deploy("alice", "heartbeat", "hb", types.CBY), w.deploy("alice", "relay", "r", types.CBY), w.deploy("alice", "counter", "c", 0))
 	w.block(w.call("alice", "hb", "start", samples.Number(1)),
-		w.call("alice", "r", "send", (&samples.Order{Target: w.address("c"), Handler: "increment", Payload: []byte{}, Cycles: 2000, Cells: 100}).Encode()))
+		w.call("alice", "r", "send", (&samples.Order{Target: w.address("c"), Handler: "increment", Payload: []byte{}, Cycles: 2000,
+			Cells: 100}).Encode()))
 	w.block(w.transfer("alice", "bob", 1))
 	var origins []types.Origin
 	for i, r := range w.last.Receipts {
@@ -88,7 +89,8 @@ func TestWhatAFireIsTold(t *testing.T) {
 	last := len(host.infos) - 1
 	told, info := host.messages[last], host.infos[last]
 	if told.Kind != program.Timer || told.Sender != w.address("hb") || told.Self != w.address("hb") || told.Handler != "handle_timer" ||
-		told.Owner != w.address("alice") || !info.TxHash.IsZero() || info.Height != 3 || info.TimestampMS != w.head.Timestamp() || info.ChainID != 8011 {
+		told.Owner != w.address("alice") || !info.TxHash.IsZero() || info.Height != 3 || info.TimestampMS != w.head.Timestamp() ||
+		info.ChainID != 8011 {
 		t.Errorf("%+v %+v", told, info)
 	}
 	if host.infos[last-2].TxHash != call.Hash || host.messages[last-2].Sender != w.address("bob") {
@@ -135,7 +137,7 @@ func TestTheSupplyFallsByWhatIsBurned(t *testing.T) {
 // Audit finds a supply that does not add up.
 func TestAuditFindsMoneyFromNowhere(t *testing.T) {
 	w := newWorld(t, nil)
-	r := w.executor.open(w.head, headerOf(w.head, w.proposal()), program.ForBlock)
+	r := w.executor.open(w.head, headerOf(w.head, w.proposal(), noPresence), noPresence, program.ForBlock)
 	r.state.Credit(w.address("bob"), types.WeiOf(1))
 	if err := Audit(r.seal().State); err == nil || !strings.Contains(err.Error(), "genesis + minted - burned") {
 		t.Error(err)
@@ -145,7 +147,7 @@ func TestAuditFindsMoneyFromNowhere(t *testing.T) {
 // CIP-5 §9.7: the escrow holds what the pending timers bid.
 func TestAuditFindsABidThatIsNotThere(t *testing.T) {
 	w := newWorld(t, params.Overrides{"cip1.policy": "bias-vcg"})
-	r := w.executor.open(w.head, headerOf(w.head, w.proposal()), program.ForBlock)
+	r := w.executor.open(w.head, headerOf(w.head, w.proposal(), noPresence), noPresence, program.ForBlock)
 	bob, bid := w.address("bob"), types.WeiOf(7)
 	if _, _, err := r.schedulerBlock().Schedule(bob, nil, program.TimerRequest{Height: 9, Bid: &bid}); err != nil {
 		t.Fatal(err)
@@ -187,16 +189,18 @@ func TestSkippingEqualsEmptyBlocks(t *testing.T) {
 		proposal := skipped.proposal()
 		proposal.Skipped = uint64(n - 1)
 		skipped.propose(proposal)
-		if walked.head.Height() != skipped.head.Height() || walked.head.Root() != skipped.head.Root() || walked.head.header.BaseFeeCycle != skipped.head.header.BaseFeeCycle {
+		if walked.head.Height() != skipped.head.Height() || walked.head.Root() != skipped.head.Root() ||
+			walked.head.header.BaseFeeCycle != skipped.head.header.BaseFeeCycle {
 			t.Errorf("%d heights: the states differ", n)
 		}
 	}
 	parameter := newWorld(t, nil)
-	parameter.block(parameter.instruct(system.OpSetParameter, &system.SetParameter{Key: "cip3.min_basefee", Value: "900", Height: 10}))
+	parameter.block(parameter.instruct(governance.OpSetParameter, &governance.SetParameter{Key: "cip3.min_basefee", Value: "900", Height: 10}))
 	if parameter.head.Skippable() != 8 {
 		t.Errorf("%d heights may be skipped before a parameter changes", parameter.head.Skippable())
 	}
-	for name, w := range map[string]*world{"timer": start(300), "parameter": parameter, "epoch": newWorld(t, params.Overrides{"chain.epoch_blocks": "300"}), "strict": newWorld(t, params.Overrides{"chain.cheats": "false"})} {
+	for name, w := range map[string]*world{"timer": start(300), "parameter": parameter,
+		"epoch": newWorld(t, params.Overrides{"chain.epoch_blocks": "300"}), "strict": newWorld(t, params.Overrides{"chain.cheats": "false"})} {
 		proposal := w.proposal()
 		proposal.Skipped = w.head.Skippable() + 1
 		_, err := w.executor.Build(w.head, proposal, slices.Values([]*Checked(nil)), nil)
@@ -212,7 +216,7 @@ func TestSkippingEqualsEmptyBlocks(t *testing.T) {
 // Decision T9: "Parameters hold from the first step of their block."
 func TestParametersHoldFromTheFirstStepOfTheirBlock(t *testing.T) {
 	w := newWorld(t, nil)
-	w.block(w.instruct(system.OpSetParameter, &system.SetParameter{Key: "cip3.cycles_transaction", Value: "5000", Height: 3}))
+	w.block(w.instruct(governance.OpSetParameter, &governance.SetParameter{Key: "cip3.cycles_transaction", Value: "5000", Height: 3}))
 	for _, want := range []types.Cycles{1200, 5200, 5200} {
 		w.block(w.transfer("alice", "bob", 1))
 		if got := w.last.Receipts[0].Cycles; got != want {
@@ -279,7 +283,8 @@ func TestAHostThatFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	result, dropped := built.Result, built.Dropped
-	if len(result.Receipts) != 2 || len(dropped) != 1 || dropped[0].Transaction.Hash != txs[0].Hash || !errors.As(dropped[0].Err, &environment) {
+	if len(result.Receipts) != 2 || len(dropped) != 1 || dropped[0].Transaction.Hash != txs[0].Hash ||
+		!errors.As(dropped[0].Err, &environment) {
 		t.Errorf("Build: %v, dropped %v", err, dropped)
 	}
 	if err := Audit(result.State); err != nil {
@@ -304,7 +309,8 @@ func TestBuildStopsWhenToldTo(t *testing.T) {
 			}
 		}
 	}
-	built, err := w.executor.Build(w.head, w.proposal(), offered, &Pace{Share: 100 * time.Millisecond, Left: func() time.Duration { return left }})
+	built, err := w.executor.Build(w.head, w.proposal(), offered,
+		&Pace{Share: 100 * time.Millisecond, Left: func() time.Duration { return left }})
 	if err != nil || len(built.Result.Block.Transactions) != 2 || len(built.Dropped) != 0 {
 		t.Errorf("%d transactions, %v", len(built.Result.Block.Transactions), err)
 	}
@@ -353,14 +359,15 @@ func TestEpochs(t *testing.T) {
 	for h := types.Height(1); h <= 17; h++ {
 		var txs []*Checked
 		if h == 10 {
-			txs = append(txs, w.instructBy("system", system.OpJoinValidator, &system.JoinValidator{PublicKey: w.key("v7").PublicKey()}))
+			txs = append(txs, w.instructBy("system", governance.OpJoinValidator, &governance.JoinValidator{PublicKey: w.key("v7").PublicKey()}))
 		}
 		w.block(txs...)
 		header, since := w.last.Block.Header, types.Epoch(0)
 		if h > 12 {
 			since = 3
 		}
-		if header.Epoch != types.Epoch((h-1)/4) || header.SetEpoch != since || header.Border() != (h == 12) || (w.last.NextSet != nil) != (h == 12) {
+		if header.Epoch != types.Epoch((h-1)/4) || header.SetEpoch != since || header.Border() != (h == 12) ||
+			(w.last.NextSet != nil) != (h == 12) {
 			t.Errorf("height %d: epoch %d, decided by the set of %d, next set %v", h, header.Epoch, header.SetEpoch, w.last.NextSet)
 		}
 		if header.Border() && (header.NextSet != w.last.NextSet.Hash() || len(w.last.NextSet.Members) != 5) {
@@ -383,7 +390,7 @@ func TestC8AnEndWithoutAChangeBoundsNoLeap(t *testing.T) {
 	if got := w.head.SkipTo(1_000_001); got != 999_999 {
 		t.Errorf("%d heights may be skipped on the way to 1,000,001", got)
 	}
-	w.block(w.instructBy("system", system.OpJoinValidator, &system.JoinValidator{PublicKey: w.key("v7").PublicKey()}))
+	w.block(w.instructBy("system", governance.OpJoinValidator, &governance.JoinValidator{PublicKey: w.key("v7").PublicKey()}))
 	if got := w.head.Skippable(); got != 1 {
 		t.Errorf("%d heights may be skipped with the epoch's end, 4, a border", got)
 	}

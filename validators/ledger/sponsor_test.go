@@ -106,7 +106,8 @@ func TestT28ASponsorOfNothingIsLeftOut(t *testing.T) {
 	w := newWorld(t, nil)
 	w.block(w.deploy("alice", "counter", "c", 0))
 	to := w.address("c")
-	tx := w.sign("bob", w.tx("bob", &to, &types.Execute{Kind: types.KindExecute, Handler: "increment", Payload: []byte{}, Sponsor: &types.Wei{}}))
+	tx := w.sign("bob", w.tx("bob", &to, &types.Execute{Kind: types.KindExecute, Handler: "increment", Payload: []byte{},
+		Sponsor: &types.Wei{}}))
 	if _, err := w.executor.Admit(w.head, tx.Encode()); err == nil || codeOf(t, err) != CodeMalformed {
 		t.Errorf("%v", err)
 	}
@@ -233,7 +234,7 @@ func TestAuditFindsAnAllowanceThatGrew(t *testing.T) {
 	w.ok()
 	hash := w.last.Receipts[0].Hash
 	tampered := func(payer types.Address, signed, left types.Wei, timers uint64) error {
-		r := w.executor.open(w.head, headerOf(w.head, w.proposal()), 0)
+		r := w.executor.open(w.head, headerOf(w.head, w.proposal(), noPresence), noPresence, 0)
 		r.state.Set(append([]byte("t/j/"), hash[:]...), codec.Marshal([]any{payer, signed, left, timers}))
 		return Audit(r.seal().State)
 	}

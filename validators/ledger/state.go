@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/cowboyinc/devnet/actors"
-	"github.com/cowboyinc/devnet/actors/system"
+	"github.com/cowboyinc/devnet/actors/governance"
 	"github.com/cowboyinc/devnet/internal/base/codec"
 	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/trie"
@@ -16,16 +16,17 @@ import (
 // State is the chain after a block. It never changes.
 type State struct {
 	tree    *trie.Tree
-	header  types.Header // of the block
+	header  types.Header // the block's header
 	hash    types.Hash
-	params  *params.Params // in force in the block
-	next    *params.Params // in force in the block after it
+	params  *params.Params // those in force in the block
+	next    *params.Params // those in force in the block after it
 	set     *types.ValidatorSet
-	fees    BaseFees // in force in the block after it
+	fees    BaseFees // those of the block after it
 	hasWork bool
 	due     uint64 // timers whose height has come and that have not ended
 
-	changesWait bool // of watched keys, for the block after it
+	changesWait bool     // changes of watched keys wait for the block after it
+	runners     registry // what it says of runners
 }
 
 // Supply is what was made and burned since genesis, in wei (decision C15).
@@ -49,7 +50,7 @@ func (s *Supply) Burned() types.Wei { return s.BurnedCycle.Add(s.BurnedCell).Add
 // keySupply holds the Supply.
 var keySupply = []byte("x/supply")
 
-// reader reads a tree as actors and system read a state.
+// reader reads a tree as actors and governance read a state.
 type reader struct{ tree *trie.Tree }
 
 func (r reader) Get(key []byte) []byte {
@@ -86,16 +87,16 @@ func Restore(content []Change, block *types.Block) (*State, error) {
 		return nil, err
 	}
 	due := scheduler.CountDue(&p, reader{tree}, block.Header.Height)
-	return newState(tree, block.Header, block.Hash(), &p, due), nil
+	return newState(tree, block.Header, block.Hash(), &p, due, registryOf(tree)), nil
 }
 
-func newState(tree *trie.Tree, header types.Header, hash types.Hash, p *params.Params, due uint64) *State {
-	s := &State{tree: tree, header: header, hash: hash, params: p, due: due, set: system.Validators(reader{tree})}
-	s.next, _ = system.InForce(reader{tree}, p, header.Height+1)
+func newState(tree *trie.Tree, header types.Header, hash types.Hash, p *params.Params, due uint64, runners registry) *State {
+	s := &State{tree: tree, header: header, hash: hash, params: p, due: due, runners: runners, set: governance.Validators(reader{tree})}
+	s.next, _ = governance.InForce(reader{tree}, p, header.Height+1)
 	s.fees = s.feesAfter(0, s.next)
 	next, pending := scheduler.NextDue(p, reader{tree})
 	s.changesWait = scheduler.WatchesWait(reader{tree})
-	s.hasWork = pending && next <= header.Height+1 || s.messagesWait() || s.changesWait
+	s.hasWork = pending && next <= header.Height+1 || s.messagesWait() || s.changesWait || s.jobsDue()
 	return s
 }
 
@@ -140,11 +141,11 @@ func (s *State) PreviousValidators() *types.ValidatorSet {
 	if !s.header.Border() {
 		return nil
 	}
-	return system.Previous(reader{s.tree})
+	return governance.Previous(reader{s.tree})
 }
 
 // NextEpoch is the epoch of the block after it.
-func (s *State) NextEpoch() types.Epoch { return system.EpochOf(s.next, s.header.Height+1) }
+func (s *State) NextEpoch() types.Epoch { return governance.EpochOf(s.next, s.header.Height+1) }
 
 // FormerValidators is the set before the present one in the first epoch of that,
 // else nil: some of them may still lack the last block they decided on.
@@ -152,17 +153,17 @@ func (s *State) FormerValidators() *types.ValidatorSet {
 	if s.NextEpoch() != s.set.Epoch {
 		return nil
 	}
-	return system.Previous(reader{s.tree})
+	return governance.Previous(reader{s.tree})
 }
 
 // Moves lists who joins and leaves at the end of the epoch.
-func (s *State) Moves() []system.Move { return system.Moves(reader{s.tree}) }
+func (s *State) Moves() []governance.Move { return governance.Moves(reader{s.tree}) }
 
 // PendingParams lists the parameter changes that wait for their height.
-func (s *State) PendingParams() []system.Change { return system.Pending(reader{s.tree}) }
+func (s *State) PendingParams() []governance.Change { return governance.Pending(reader{s.tree}) }
 
 // HasWork reports whether something is due in the next block: a timer, a
-// deferred message, or a change of a watched key.
+// deferred message, a change of a watched key, or a job whose deadline is behind.
 func (s *State) HasWork() bool { return s.hasWork }
 
 // Supply is what was made and burned since genesis.
@@ -247,19 +248,23 @@ func (s *State) Len() int { return s.tree.Len() }
 
 // Skippable is how many heights the next block may skip at most (decision C8):
 // none without cheats or while a message or a change of a watched key waits, and
-// no height at which a timer is due, a parameter changes or an epoch ends at
-// whose end somebody joins or leaves.
+// no height at which a timer is due, a parameter changes, an epoch ends at whose
+// end somebody joins or leaves, or which is a job's deadline or the one after it
+// (decision J20).
 func (s *State) Skippable() uint64 {
 	first := s.header.Height + 1
 	if !s.next.Cheats || s.messagesWait() || s.changesWait {
 		return 0
 	}
 	last := types.Height(math.MaxUint64)
-	if system.MovesWait(reader{s.tree}) {
-		last = system.EndOfEpoch(s.next, first)
+	if governance.MovesWait(reader{s.tree}) {
+		last = governance.EndOfEpoch(s.next, first)
 	}
 	if due, pending := s.NextTimer(); pending {
 		last = min(last, due)
+	}
+	if deadline, open := s.nextDeadline(); open {
+		last = min(last, deadline)
 	}
 	for _, change := range s.PendingParams() {
 		last = min(last, change.At)

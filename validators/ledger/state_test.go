@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cowboyinc/devnet/actors/governance"
 	"github.com/cowboyinc/devnet/actors/samples"
-	"github.com/cowboyinc/devnet/actors/system"
 	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
@@ -26,7 +26,7 @@ func TestRestoreIsTheSameState(t *testing.T) {
 		}
 	}
 	keep(w.block(w.deploy("alice", "heartbeat", "hb", types.CBY), w.call("alice", "hb", "start", samples.Number(2))))
-	keep(w.block(w.instruct(system.OpSetParameter, &system.SetParameter{Key: "cip3.min_basefee", Value: "4"})))
+	keep(w.block(w.instruct(governance.OpSetParameter, &governance.SetParameter{Key: "cip3.min_basefee", Value: "4"})))
 	keep(w.block())
 	keep(w.block(w.call("alice", "hb", "stop", nil)))
 	var content []Change
@@ -37,7 +37,8 @@ func TestRestoreIsTheSameState(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if state.Root() != w.head.Root() || state.Hash() != w.head.Hash() || *state.Params() != *w.head.Params() || state.HasWork() != w.head.HasWork() ||
+	if state.Root() != w.head.Root() || state.Hash() != w.head.Hash() || *state.Params() != *w.head.Params() ||
+		state.HasWork() != w.head.HasWork() ||
 		state.NextBaseFees() != w.head.NextBaseFees() || state.Params().MinBaseFee != types.WeiOf(4) {
 		t.Error("the restored state differs")
 	}
@@ -57,10 +58,12 @@ func TestReadsAndSimulationsChangeNothing(t *testing.T) {
 	if err != nil || string(read.Outcome.Output) != string(samples.Number(1)) || read.Cycles != 10 {
 		t.Errorf("%+v %v", read, err)
 	}
-	if read, _ := w.executor.Read(w.head, Call{Actor: w.address("c"), Handler: "increment"}); read.Outcome.Fault == nil || read.Outcome.Fault.Code != "read_only" {
+	if read, _ := w.executor.Read(w.head, Call{Actor: w.address("c"), Handler: "increment"}); read.Outcome.Fault == nil ||
+		read.Outcome.Fault.Code != "read_only" {
 		t.Errorf("%+v", read)
 	}
-	if read, _ := w.executor.Read(w.head, Call{Actor: w.address("c"), Handler: "get", Cycles: 5}); read.Outcome.Status != types.StatusOutOfCycles {
+	if read, _ := w.executor.Read(w.head, Call{Actor: w.address("c"), Handler: "get",
+		Cycles: 5}); read.Outcome.Status != types.StatusOutOfCycles {
 		t.Errorf("%+v", read)
 	}
 	call := w.call("bob", "c", "increment", nil)

@@ -18,8 +18,9 @@ var allPolicies = []string{scheduler.Fifo, scheduler.EIP1559, scheduler.GBA, sch
 // small that they fill, empty and turn over within some blocks.
 func harbour(t testing.TB, policy string, funds uint64) *world {
 	w := newWorld(t, params.Overrides{"cip1.policy": policy, "cip1.lane_timer_cycles": "12000", "cip5.max_cycles_per_fire": "4000",
-		"cip5.max_cells_per_fire": "2000", "cip1.gba_cycles_per_call": "1000", "cip1.gba_cycles_per_block": "4000", "cip5.gc_cycles_per_block": "10000",
-		"cip1.ring_buffer_size": "4", "cip1.epoch_blocks": "3", "cip1.queue_epochs": "2", "cip1.max_migrations_per_block": "2",
+		"cip5.max_cells_per_fire": "2000", "cip1.gba_cycles_per_call": "1000", "cip1.gba_cycles_per_block": "4000",
+		"cip5.gc_cycles_per_block": "10000",
+		"cip1.ring_buffer_size":    "4", "cip1.epoch_blocks": "3", "cip1.queue_epochs": "2", "cip1.max_migrations_per_block": "2",
 		"cip1.fairness_window_blocks": "4", "cip5.max_triggered_per_block": "2", "cip5.bias_control_blocks": "3",
 		"cip1.gba_starvation_deferrals": "2", "cip1.max_examined_timers": "12", "cip1.bid_rejected_from": "1000000"})
 	w.block(w.deploy("alice", "counter", "c", 0), w.deploy("alice", "bidder", "b", types.CBY))
@@ -121,7 +122,8 @@ func TestAnyStorm(t *testing.T) {
 			}
 		}
 	}
-	for _, what := range []string{"eip1559 tipped", "eip1559 lane burned", "eip1559 asked", "eip1559 pending triggered", "fifo pending triggered",
+	for _, what := range []string{"eip1559 tipped", "eip1559 lane burned", "eip1559 asked", "eip1559 pending triggered",
+		"fifo pending triggered",
 		"gba tipped", "gba asked", "gba lane burned none", "bias-vcg tipped", "bias-first-price tipped", "not examined"} {
 		if seen[what] == 0 {
 			t.Errorf("never: %s", what)
@@ -202,7 +204,8 @@ func TestSkippingEqualsWalkingAfterAnyStorm(t *testing.T) {
 		w.head = parent
 		w.blocks(int(proposal.Skipped) + 1)
 		if w.head.Height() != skipped.Height() || w.head.Root() != skipped.Root() || w.head.NextBaseFees() != skipped.NextBaseFees() {
-			rt.Fatalf("%s: %d heights skipped at %d lead to another state: %s", policy, proposal.Skipped, parent.Height(), firstDifference(w.head, skipped))
+			rt.Fatalf("%s: %d heights skipped at %d lead to another state: %s", policy, proposal.Skipped, parent.Height(),
+				firstDifference(w.head, skipped))
 		}
 	})
 	if runs >= 100 && skips < runs/4 {

@@ -25,12 +25,12 @@ func (r *run) programTimers() timers {
 	return timers{p: r.params, height: r.header.Height, fees: fees, laneOver: r.laneOver}
 }
 
-func (t timers) block(s *actors.State) *scheduler.Block {
-	return &scheduler.Block{Params: t.p, KV: s, Height: t.height, Fees: t.fees, Books: books{s}, LaneOver: t.laneOver}
+func (t timers) block(s *actors.State) *scheduler.InBlock {
+	return &scheduler.InBlock{Params: t.p, KV: s, Height: t.height, Fees: t.fees, Books: books{s}, LaneOver: t.laneOver}
 }
 
 // counting is block over a state that counts what is written (decision T29).
-func (t timers) counting(s *actors.State) (*scheduler.Block, *scheduler.Written) {
+func (t timers) counting(s *actors.State) (*scheduler.InBlock, *scheduler.Written) {
 	block, written := t.block(s), &scheduler.Written{KV: s}
 	block.KV = written
 	return block, written
@@ -46,7 +46,8 @@ func (t timers) Schedule(s *actors.State, by actors.TimerCaller, request program
 	if err != nil {
 		return actors.TimerEffect{}, refusal(err)
 	}
-	return actors.TimerEffect{ID: timer.ID, Changes: []types.TimerChange{scheduler.Scheduled(timer)}, Events: events, Cells: written.Cells}, nil
+	return actors.TimerEffect{ID: timer.ID, Changes: []types.TimerChange{scheduler.Scheduled(timer)}, Events: events, Cells: written.Cells},
+		nil
 }
 
 // Cancel implements actors.Timers.
@@ -55,7 +56,8 @@ func (t timers) Cancel(s *actors.State, by actors.TimerCaller, id types.TimerID)
 }
 
 // Extend implements actors.Timers.
-func (t timers) Extend(s *actors.State, by actors.TimerCaller, id types.TimerID, expiresAt types.Height) (actors.TimerEffect, *program.Fault) {
+func (t timers) Extend(s *actors.State, by actors.TimerCaller, id types.TimerID,
+	expiresAt types.Height) (actors.TimerEffect, *program.Fault) {
 	block, written := t.counting(s)
 	effect, fault := changed(block.Extend(by.Actor, id, expiresAt))
 	effect.Cells = written.Cells
@@ -103,13 +105,13 @@ func reason(err error) *types.Fault {
 	return &types.Fault{Code: refused.Code, Message: refused.Message}
 }
 
-// governedTimers is the scheduler as the system key reaches it: system.Timers.
+// governedTimers is the scheduler as the system key reaches it: governance.Timers.
 type governedTimers struct {
 	timers
 	state *actors.State
 }
 
-// Cancel implements system.Timers.
+// Cancel implements governance.Timers.
 func (t governedTimers) Cancel(id types.TimerID) (types.TimerChange, types.Event, *types.Fault) {
 	change, event, err := t.block(t.state).CancelByGovernance(id)
 	if err != nil {
@@ -118,7 +120,7 @@ func (t governedTimers) Cancel(id types.TimerID) (types.TimerChange, types.Event
 	return change, event, nil
 }
 
-// Extend implements system.Timers.
+// Extend implements governance.Timers.
 func (t governedTimers) Extend(id types.TimerID, expiresAt types.Height) (types.TimerChange, types.Event, *types.Fault) {
 	change, event, err := t.block(t.state).ExtendByGovernance(id, expiresAt)
 	if err != nil {

@@ -2,7 +2,7 @@ package ledger
 
 import (
 	"github.com/cowboyinc/devnet/actors"
-	"github.com/cowboyinc/devnet/actors/system"
+	"github.com/cowboyinc/devnet/actors/governance"
 	"github.com/cowboyinc/devnet/internal/base/feemarket"
 	"github.com/cowboyinc/devnet/internal/base/plant"
 	"github.com/cowboyinc/devnet/internal/base/program"
@@ -14,9 +14,12 @@ import (
 //
 // Spec: CIP-1 §3 step 3, CIP-3, decision C14.
 func (r *run) include(c *Checked) error {
-	charge, refusal := judge(r.state, r.params, r.fees(), c)
+	if c.report != nil {
+		return r.includeReport(c)
+	}
+	charge, refusal := precheck(r.state, r.params, r.fees(), c)
 	if refusal == nil {
-		refusal = r.room(c)
+		refusal = r.misfit(c)
 	}
 	if refusal != nil {
 		return refusal
@@ -46,19 +49,15 @@ func (r *run) include(c *Checked) error {
 	return nil
 }
 
-// room tells whether a transaction's limits fit into what its lane and the
-// block have left.
-func (r *run) room(c *Checked) *Invalid {
-	lane, limit, used := "user", r.params.LaneUserCycles, r.used.user
-	if c.system != nil {
-		lane, limit, used = "system", r.params.LaneSystemCycles, r.used.system
-	}
+// misfit is why a transaction's limits do not fit into what its lane and the
+// block have left, or nil.
+func (r *run) misfit(c *Checked) *Invalid {
 	p := r.params
 	switch {
-	case c.Tx.CyclesLimit > limit.Sub(used):
-		return invalid(CodeNoRoom, "CIP-3", "a limit of %d cycles; the %s lane has %d left", c.Tx.CyclesLimit, lane, limit.Sub(used))
-	case c.Tx.CyclesLimit > p.CyclesLimit.Sub(r.used.cycles()):
-		return invalid(CodeNoRoom, "CIP-3", "a limit of %d cycles; the block has %d left", c.Tx.CyclesLimit, p.CyclesLimit.Sub(r.used.cycles()))
+	case c.Tx.CyclesLimit > r.left(c.lane):
+		return invalid(CodeNoRoom, "CIP-3", "a limit of %d cycles; the %s lane has %d left", c.Tx.CyclesLimit, c.lane, r.left(c.lane))
+	case c.Tx.CyclesLimit > p.CyclesLimit.Sub(r.used.total()):
+		return invalid(CodeNoRoom, "CIP-3", "a limit of %d cycles; the block has %d left", c.Tx.CyclesLimit, p.CyclesLimit.Sub(r.used.total()))
 	case c.Tx.CellsLimit > p.CellsLimit.Sub(r.used.cells):
 		return invalid(CodeNoRoom, "CIP-3", "a limit of %d cells; the block has %d left", c.Tx.CellsLimit, p.CellsLimit.Sub(r.used.cells))
 	case r.txBytes+uint64(c.Size) > p.MaxBlockBytes:
@@ -70,11 +69,7 @@ func (r *run) room(c *Checked) *Invalid {
 // count adds what a transaction used, and the transaction itself.
 func (r *run) count(c *Checked, x *actors.Execution) {
 	cycles, cells := x.Used()
-	if c.system != nil {
-		r.used.system += cycles
-	} else {
-		r.used.user += cycles
-	}
+	r.spend(c.lane, cycles)
 	r.used.cells += cells
 	r.txs = append(r.txs, *c.Tx)
 	r.txHashes = append(r.txHashes, c.Hash[:]...)
@@ -126,9 +121,9 @@ func (r *run) transfer(from, to types.Address, value types.Wei) program.Outcome 
 }
 
 // govern executes a system instruction: all of it or nothing.
-func (r *run) govern(x *actors.Execution, in system.Instruction) program.Outcome {
+func (r *run) govern(x *actors.Execution, in governance.Instruction) program.Outcome {
 	before := r.state.Snapshot()
-	effect, refused := in.Execute(system.Chain{KV: r.state, Params: r.params, Height: r.header.Height,
+	effect, refused := in.Execute(governance.Chain{KV: r.state, Params: r.params, Height: r.header.Height,
 		Timers: governedTimers{r.programTimers(), r.state}})
 	if refused != nil {
 		r.state.Revert(before)

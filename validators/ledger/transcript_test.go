@@ -11,8 +11,8 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 	"github.com/cowboyinc/devnet/actors"
+	"github.com/cowboyinc/devnet/actors/governance"
 	"github.com/cowboyinc/devnet/actors/samples"
-	"github.com/cowboyinc/devnet/actors/system"
 	"github.com/cowboyinc/devnet/internal/base/codec"
 	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/types"
@@ -58,7 +58,8 @@ func TestTranscripts(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				return fmt.Sprintf("%s%s output=%s cycles=%d cells=%d\n", result.Outcome.Status, because(result.Outcome.Fault), text(result.Outcome.Output), result.Cycles, result.Cells)
+				return fmt.Sprintf("%s%s output=%s cycles=%d cells=%d\n", result.Outcome.Status, because(result.Outcome.Fault),
+					text(result.Outcome.Output), result.Cycles, result.Cells)
 			}
 			t.Fatalf("unknown command %s", d.Cmd)
 			return ""
@@ -222,7 +223,8 @@ func (w *world) made(t *testing.T, f []string) *Checked {
 	case "call":
 		return w.call(from, f[2], f[3], payload(4))
 	case "relay":
-		order := samples.Order{Target: w.address(f[4]), Handler: f[5], Cycles: types.Cycles(number(6)), Cells: types.Cells(number(7)), Payload: payload(8)}
+		order := samples.Order{Target: w.address(f[4]), Handler: f[5], Cycles: types.Cycles(number(6)), Cells: types.Cells(number(7)),
+			Payload: payload(8)}
 		return w.call(from, f[2], f[3], order.Encode())
 	case "nest": // r1, r2, then c or, one deeper, r3 and c
 		inner := samples.Order{Target: w.address("c"), Handler: "increment", Payload: []byte{}}
@@ -232,14 +234,15 @@ func (w *world) made(t *testing.T, f []string) *Checked {
 		middle := samples.Order{Target: w.address("r2"), Handler: "call", Payload: inner.Encode()}
 		return w.call(from, "r1", "call", middle.Encode())
 	case "set":
-		return w.instructBy(from, system.OpSetParameter, &system.SetParameter{Key: f[2], Value: f[3], Height: types.Height(number(4))})
+		return w.instructBy(from, governance.OpSetParameter, &governance.SetParameter{Key: f[2], Value: f[3], Height: types.Height(number(4))})
 	case "config":
 		value := number(3)
-		return w.instructBy(from, system.OpUpdateTimerConfig, map[string]any{"config": map[string]uint64{f[2]: value}})
+		return w.instructBy(from, governance.OpUpdateTimerConfig, map[string]any{"config": map[string]uint64{f[2]: value}})
 	case "cancel":
-		return w.instructBy(from, system.OpCancelTimer, &system.CancelTimer{TimerID: w.firstTimer(t, f[2])})
+		return w.instructBy(from, governance.OpCancelTimer, &governance.CancelTimer{TimerID: w.firstTimer(t, f[2])})
 	case "extend":
-		return w.instructBy(from, system.OpExtendTimer, &system.ExtendTimer{TimerID: w.firstTimer(t, f[2]), NewExpiresAt: types.Height(number(3))})
+		return w.instructBy(from, governance.OpExtendTimer,
+			&governance.ExtendTimer{TimerID: w.firstTimer(t, f[2]), NewExpiresAt: types.Height(number(3))})
 	case "watch":
 		expires := types.Height(number(5))
 		watched := types.Watch{Actor: w.address(f[3]), Key: types.Bytes(f[4])}
@@ -252,9 +255,9 @@ func (w *world) made(t *testing.T, f []string) *Checked {
 		}
 		return w.call(from, f[2], "set_gas_bidder", bidder)
 	case "join":
-		return w.instructBy(from, system.OpJoinValidator, &system.JoinValidator{PublicKey: w.key(f[2]).PublicKey()})
+		return w.instructBy(from, governance.OpJoinValidator, &governance.JoinValidator{PublicKey: w.key(f[2]).PublicKey()})
 	case "leave":
-		return w.instructBy(from, system.OpLeaveValidator, &system.LeaveValidator{Address: w.address(f[2])})
+		return w.instructBy(from, governance.OpLeaveValidator, &governance.LeaveValidator{Address: w.address(f[2])})
 	}
 	t.Fatalf("unknown transaction %v", f)
 	return nil
@@ -276,7 +279,8 @@ func (w *world) report() string {
 	if h.Skipped > 0 {
 		fmt.Fprintf(&b, " (skipped %d)", h.Skipped)
 	}
-	fmt.Fprintf(&b, " base fees %s %s, used %d cycles %d cells, timers %d\n", h.BaseFeeCycle, h.BaseFeeCell, h.CyclesUsed, h.CellsUsed, h.TimerCyclesUsed)
+	fmt.Fprintf(&b, " base fees %s %s, used %d cycles %d cells, timers %d\n", h.BaseFeeCycle, h.BaseFeeCell, h.CyclesUsed, h.CellsUsed,
+		h.TimerCyclesUsed)
 	if r.Lane.Policy != scheduler.Fifo {
 		fmt.Fprintf(&b, "lane %s: base fee %s, examined %d, used %d, cleanup %d, agents %d\n", r.Lane.Policy, h.BaseFeeLaneTimer,
 			r.Lane.Examined, r.Lane.Cycles, r.Lane.GCCycles, r.Lane.AskCycles)
@@ -290,7 +294,8 @@ func (w *world) report() string {
 	}
 	for i := range r.Timers {
 		c := &r.Timers[i]
-		fmt.Fprintf(&b, "timer %s of %s: %s due %d expires %d", c.Timer.ID.Short(), w.name(c.Timer.Actor), c.Status, c.Timer.Height, c.Timer.ExpiresAt)
+		fmt.Fprintf(&b, "timer %s of %s: %s due %d expires %d", c.Timer.ID.Short(), w.name(c.Timer.Actor), c.Status, c.Timer.Height,
+			c.Timer.ExpiresAt)
 		if c.Reason != "" {
 			fmt.Fprintf(&b, " (%s)", c.Reason)
 		}
@@ -312,7 +317,8 @@ func (w *world) report() string {
 		fmt.Fprintf(&b, "log of %s: %s\n", w.name(l.Actor), l.Line)
 	}
 	if r.Burned != (Burned{}) || r.Tips != (Tips{}) {
-		fmt.Fprintf(&b, "burned %s + %s + %s, tips %s + %s\n", r.Burned.Cycle, r.Burned.Cell, r.Burned.LaneTimer, r.Tips.Transactions, r.Tips.Timers)
+		fmt.Fprintf(&b, "burned %s + %s + %s, tips %s + %s\n", r.Burned.Cycle, r.Burned.Cell, r.Burned.LaneTimer, r.Tips.Transactions,
+			r.Tips.Timers)
 	}
 	if r.NextSet != nil {
 		fmt.Fprintf(&b, "the next epoch is %d, of %d validators\n", r.NextSet.Epoch, len(r.NextSet.Members))
@@ -404,7 +410,8 @@ func (w *world) show(d *datadriven.TestData) string {
 			}
 		case "supply":
 			s := w.head.Supply()
-			fmt.Fprintf(&b, "genesis %s, burned %s + %s + %s, circulating %s\n", s.Genesis, s.BurnedCycle, s.BurnedCell, s.BurnedLaneTimer, s.Circulating())
+			fmt.Fprintf(&b, "genesis %s, burned %s + %s + %s, circulating %s\n", s.Genesis, s.BurnedCycle, s.BurnedCell, s.BurnedLaneTimer,
+				s.Circulating())
 		case "validators":
 			fmt.Fprintf(&b, "epoch %d:", w.head.Validators().Epoch)
 			for _, v := range w.head.Validators().Members {

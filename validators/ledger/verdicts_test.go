@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cowboyinc/devnet/actors/system"
+	"github.com/cowboyinc/devnet/actors/governance"
 	"github.com/cowboyinc/devnet/internal/base/codec"
 	"github.com/cowboyinc/devnet/internal/base/program"
 	"github.com/cowboyinc/devnet/internal/base/types"
@@ -39,9 +39,11 @@ func bad(w *world) map[string]struct {
 		"not canonical": {append([]byte{0x98, 12}, fine[1:]...), CodeMalformed},
 		"oversized":     {append(fine, slices.Repeat([]byte{0}, types.MaxTransactionBytes)...), CodeTooLarge},
 		"other chain":   {make("alice", func(tx *types.Transaction) { tx.ChainID = 1 }), CodeWrongChain},
-		"unknown kind":  {make("alice", func(tx *types.Transaction) { tx.Payload = codec.Marshal(map[string]any{"kind": "mint"}) }), CodeUnknownKind},
-		"bad payload":   {make("alice", func(tx *types.Transaction) { tx.Payload = codec.Marshal(map[string]any{"kind": "transfer", "x": 1}) }), CodeMalformed},
-		"no address":    {make("alice", func(tx *types.Transaction) { tx.To = nil }), CodeMalformed},
+		"unknown kind": {make("alice", func(tx *types.Transaction) { tx.Payload = codec.Marshal(map[string]any{"kind": "mint"}) }),
+			CodeUnknownKind},
+		"bad payload": {make("alice", func(tx *types.Transaction) { tx.Payload = codec.Marshal(map[string]any{"kind": "transfer", "x": 1}) }),
+			CodeMalformed},
+		"no address": {make("alice", func(tx *types.Transaction) { tx.To = nil }), CodeMalformed},
 		"deploy to": {make("alice", func(tx *types.Transaction) {
 			tx.Payload = codec.Marshal(&types.Deploy{Kind: types.KindDeploy, Code: []byte{}, Init: []byte{}})
 		}), CodeMalformed},
@@ -50,30 +52,34 @@ func bad(w *world) map[string]struct {
 		}), CodeMalformed},
 		"system with value": {make("system", func(tx *types.Transaction) {
 			tx.To, tx.Value = nil, types.WeiOf(1)
-			tx.Payload = codec.Marshal(&types.System{Kind: types.KindSystem, Opcode: 48, Args: codec.Marshal(&system.CancelTimer{})})
+			tx.Payload = codec.Marshal(&types.System{Kind: types.KindSystem, Opcode: 48, Args: codec.Marshal(&governance.CancelTimer{})})
 		}), CodeMalformed},
 		"system args": {make("system", func(tx *types.Transaction) {
-			tx.To, tx.Payload = nil, codec.Marshal(&types.System{Kind: types.KindSystem, Opcode: 48, Args: codec.Marshal(map[string]int{"timer": 1})})
+			tx.To, tx.Payload = nil, codec.Marshal(&types.System{Kind: types.KindSystem, Opcode: 48,
+				Args: codec.Marshal(map[string]int{"timer": 1})})
 		}), CodeMalformed},
 		"unknown opcode": {make("system", func(tx *types.Transaction) {
 			tx.To, tx.Payload = nil, codec.Marshal(&types.System{Kind: types.KindSystem, Opcode: 47, Args: codec.Marshal(map[string]int{})})
 		}), CodeUnknownOpcode},
 		"not system": {make("alice", func(tx *types.Transaction) {
-			tx.To, tx.Payload = nil, codec.Marshal(&types.System{Kind: types.KindSystem, Opcode: 48, Args: codec.Marshal(&system.CancelTimer{})})
+			tx.To, tx.Payload = nil, codec.Marshal(&types.System{Kind: types.KindSystem, Opcode: 48, Args: codec.Marshal(&governance.CancelTimer{})})
 		}), CodeNotSystem},
-		"unsigned":         {unsigned(func(tx *types.Transaction) { tx.Signature = nil }), CodeBadSignature},
-		"wrong v":          {unsigned(func(tx *types.Transaction) { tx.Signature[64] = 9 }), CodeBadSignature},
-		"changed":          {unsigned(func(tx *types.Transaction) { tx.Value = types.WeiOf(5) }), CodeBadSignature}, // that of a stranger
-		"replayed":         {w.last.Block.Transactions[0].Encode(), CodeNonceTooLow},
-		"cycles too high":  {make("alice", func(tx *types.Transaction) { tx.CyclesLimit = 10_000_001 }), CodeLimitTooHigh},
-		"cells too high":   {make("alice", func(tx *types.Transaction) { tx.CellsLimit = 1_000_001 }), CodeLimitTooHigh},
-		"cycles too low":   {make("alice", func(tx *types.Transaction) { tx.CyclesLimit = 1_199 }), CodeLimitTooLow},
-		"cells too low":    {make("alice", func(tx *types.Transaction) { tx.CellsLimit = 1 }), CodeLimitTooLow},
-		"cheap cycles":     {make("alice", func(tx *types.Transaction) { tx.MaxFeePerCycle = types.WeiOf(1) }), CodeFeeTooLow},
-		"cheap cells":      {make("alice", func(tx *types.Transaction) { tx.MaxFeePerCell = types.WeiOf(1) }), CodeFeeTooLow},
-		"value":            {make("alice", func(tx *types.Transaction) { tx.Value = types.MaxWei }), CodeInsufficientFunds},
-		"never funded":     {make("stranger", func(*types.Transaction) {}), CodeBadSignature},
-		"endless priority": {make("alice", func(tx *types.Transaction) { tx.MaxFeePerCycle, tx.MaxPriorityFeePerCycle = types.MaxWei, types.MaxWei }), CodeInsufficientFunds},
+		"unsigned":        {unsigned(func(tx *types.Transaction) { tx.Signature = nil }), CodeBadSignature},
+		"wrong v":         {unsigned(func(tx *types.Transaction) { tx.Signature[64] = 9 }), CodeBadSignature},
+		"changed":         {unsigned(func(tx *types.Transaction) { tx.Value = types.WeiOf(5) }), CodeBadSignature}, // that of a stranger
+		"replayed":        {w.last.Block.Transactions[0].Encode(), CodeNonceTooLow},
+		"cycles too high": {make("alice", func(tx *types.Transaction) { tx.CyclesLimit = 10_000_001 }), CodeLimitTooHigh},
+		"cells too high":  {make("alice", func(tx *types.Transaction) { tx.CellsLimit = 1_000_001 }), CodeLimitTooHigh},
+		"cycles too low":  {make("alice", func(tx *types.Transaction) { tx.CyclesLimit = 1_199 }), CodeLimitTooLow},
+		"cells too low":   {make("alice", func(tx *types.Transaction) { tx.CellsLimit = 1 }), CodeLimitTooLow},
+		"cheap cycles":    {make("alice", func(tx *types.Transaction) { tx.MaxFeePerCycle = types.WeiOf(1) }), CodeFeeTooLow},
+		"cheap cells":     {make("alice", func(tx *types.Transaction) { tx.MaxFeePerCell = types.WeiOf(1) }), CodeFeeTooLow},
+		"value":           {make("alice", func(tx *types.Transaction) { tx.Value = types.MaxWei }), CodeInsufficientFunds},
+		"never funded":    {make("stranger", func(*types.Transaction) {}), CodeBadSignature},
+		"endless priority": {make("alice", func(tx *types.Transaction) {
+			tx.MaxFeePerCycle, tx.MaxPriorityFeePerCycle = types.MaxWei,
+				types.MaxWei
+		}), CodeInsufficientFunds},
 	}
 }
 
@@ -129,7 +135,7 @@ func TestANonceAheadMayWait(t *testing.T) {
 
 // opened is a block on a state with all that is known before it is executed.
 func (w *world) opened(parent *State) *types.Block {
-	r := w.executor.open(parent, headerOf(parent, proposalOn(parent)), program.ForBlock)
+	r := w.executor.open(parent, headerOf(parent, proposalOn(parent), noPresence), noPresence, program.ForBlock)
 	r.header.Passed = types.PassedHash(nil)
 	return &types.Block{Header: r.header}
 }

@@ -3,8 +3,8 @@ package ledger
 import (
 	"testing"
 
+	"github.com/cowboyinc/devnet/actors/governance"
 	"github.com/cowboyinc/devnet/actors/samples"
-	"github.com/cowboyinc/devnet/actors/system"
 	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
@@ -16,7 +16,7 @@ func TestAParameterCanBeWatched(t *testing.T) {
 	w.block(w.deploy("alice", "storm", "st", 10*types.CBY))
 	key := types.Watch{Actor: types.GovernanceAddress, Key: types.Bytes(params.StateKey("cip3.min_basefee"))}
 	w.block(w.call("alice", "st", "make", encodeStorm(t, samples.Storm{Count: 1, In: 1, Watch: &key})),
-		w.instruct(system.OpSetParameter, &system.SetParameter{Key: "cip3.min_basefee", Value: "2", Height: 5}))
+		w.instruct(governance.OpSetParameter, &governance.SetParameter{Key: "cip3.min_basefee", Value: "2", Height: 5}))
 	w.ok()
 	for range 2 {
 		if w.block(); len(w.fired()) != 0 {

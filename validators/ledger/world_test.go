@@ -13,6 +13,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/program"
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/runners/selection"
 	"github.com/cowboyinc/devnet/scheduler"
 )
 
@@ -75,6 +76,9 @@ func (w *world) key(name string) crypto.Signer {
 	return w.keys[name]
 }
 
+// noPresence is P where nobody ever registered.
+var noPresence = selection.NewBitmap(0)
+
 // forget takes the nonces of all accounts from the state again.
 func (w *world) forget() { w.nonces = map[string]types.Nonce{} }
 
@@ -120,7 +124,8 @@ func (w *world) call(from, actor, handler string, payload []byte) *Checked {
 
 // deploy makes the deploy of a sample under a name of its own.
 func (w *world) deploy(from, sample, name string, fund uint64) *Checked {
-	d := &types.Deploy{Kind: types.KindDeploy, Code: samples.Code(sample), Salt: types.Keccak([]byte(name)), Manifest: types.Manifest{Name: name}}
+	d := &types.Deploy{Kind: types.KindDeploy, Code: samples.Code(sample), Salt: types.Keccak([]byte(name)),
+		Manifest: types.Manifest{Name: name}}
 	w.named(name, actors.ActorAddress(w.key(from).Address(), d.Salt, d.Code))
 	tx := w.tx(from, nil, d)
 	tx.Value = types.WeiOf(fund)

@@ -9,7 +9,7 @@ import (
 // returns the transactions that it displaced: the one whose nonce it takes, and
 // those given up for want of room. A refusal is an *Error, and changes nothing.
 func (p *Pool[T]) Add(now types.Height, e Entry[T], account types.Nonce) (displaced []Entry[T], err error) {
-	if err := p.judge(&e, account); err != nil {
+	if err := p.admissible(&e, account); err != nil {
 		return nil, err
 	}
 	h := &held[T]{Entry: e, bid: e.bid(), came: now, arrival: p.arrival}
@@ -29,8 +29,8 @@ func (p *Pool[T]) Add(now types.Height, e Entry[T], account types.Nonce) (displa
 	return displaced, nil
 }
 
-// judge looks at the transaction for itself.
-func (p *Pool[T]) judge(e *Entry[T], account types.Nonce) error {
+// admissible looks at the transaction for itself.
+func (p *Pool[T]) admissible(e *Entry[T], account types.Nonce) error {
 	if p.byHash[e.Hash] != nil {
 		return refuse(CodeAlreadyKnown, "transaction %s is in the pool already", e.Hash)
 	}

@@ -33,9 +33,9 @@ import (
 // Limits bound a pool. They are a node's own, not the chain's.
 type Limits struct {
 	Count       int    // transactions
-	Bytes       int    // of their encodings
+	Bytes       int    // the sum of their encodings
 	SenderCount int    // transactions of one sender
-	SenderBytes int    // of one sender
+	SenderBytes int    // the same of one sender
 	NonceAhead  uint64 // how far a nonce may be from its account's
 	AgeBlocks   uint64 // blocks after which one that came is given up
 }

@@ -103,7 +103,8 @@ func (m *twin) add(now types.Height, e Entry[int], account types.Nonce) (displac
 	}
 	for len(m.txs)+1 > m.limits.Count || m.bytes()+e.Size > m.limits.Bytes {
 		victim, found := m.cheapestTail()
-		if !found || len(displaced) == MaxDisplaced || stated(&victim.Entry) >= stated(&e) || victim.Sender == e.Sender && victim.Nonce < e.Nonce {
+		if !found || len(displaced) == MaxDisplaced || stated(&victim.Entry) >= stated(&e) || victim.Sender == e.Sender &&
+			victim.Nonce < e.Nonce {
 			return fail(CodePoolFull)
 		}
 		give(victim)
@@ -251,7 +252,8 @@ func TestThePoolIsASortedList(t *testing.T) {
 				if pool.Len() != len(m.txs) || pool.Bytes() != m.bytes() || len(pool.Held()) != len(m.txs) {
 					t.Fatalf("%d transactions of %d bytes, with the twin %d of %d", pool.Len(), pool.Bytes(), len(m.txs), m.bytes())
 				}
-				fees := Fees{Cycle: types.WeiOf(rapid.Uint64Range(0, 6).Draw(t, "base")), Cell: types.WeiOf(rapid.Uint64Range(0, 3).Draw(t, "cell base"))}
+				fees := Fees{Cycle: types.WeiOf(rapid.Uint64Range(0, 6).Draw(t, "base")),
+					Cell: types.WeiOf(rapid.Uint64Range(0, 3).Draw(t, "cell base"))}
 				var got []types.Hash
 				for e := range pool.Pending(fees, func(a types.Address) types.Nonce { return account[a] }) {
 					got = append(got, e.Hash)

@@ -14,7 +14,7 @@ type Pool[T any] struct {
 	byHash  map[types.Hash]*held[T]
 	senders map[types.Address]*queue[T]
 	tails   tailHeap[T] // all queues, that with the cheapest last transaction on top
-	byAge   []*held[T]  // in order of arrival; those that left are still in it for a while
+	byAge   []*held[T]  // all by their arrival; those that left are still in it for a while
 	arrival uint64
 	bytes   int
 }
@@ -33,7 +33,7 @@ type queue[T any] struct {
 	sender types.Address
 	txs    []*held[T]
 	bytes  int
-	index  int // in tails
+	index  int // its place in tails
 }
 
 func (q *queue[T]) tail() *held[T] { return q.txs[len(q.txs)-1] }

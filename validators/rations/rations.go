@@ -34,7 +34,7 @@ type Frame struct {
 // Rations is what the peers of a validator may use of it.
 type Rations struct {
 	accounts map[types.Address]*account
-	order    []*account // as they became known
+	order    []*account // all, as they became known
 	turn     [classes]int
 	passed   [classes]int // frames of more urgent classes since the last of this
 	bytes    int          // waiting, of all
@@ -50,8 +50,8 @@ type account struct {
 	bytes    int // waiting
 	frames   int
 	expected [answers]int
-	shut     types.Time // until then; 0: never was
-	shuts    int        // in a row
+	shut     types.Time // it is shut out until then; 0: it never was
+	shuts    int        // how often in a row
 }
 
 // level is what a ration holds, since a time and a view. It may be in debt.

@@ -34,9 +34,10 @@ func signedCertificate(kind types.VoteKind, voters ...int) *types.Certificate {
 	for _, i := range voters {
 		v := types.Vote{Kind: kind, View: c.View, Height: c.Height, Block: c.Block, Validator: testAddress(i)}
 		if kind == types.Notarize {
-			v.Bitmap = []byte{byte(i)}
+			v.Bitmap = bitmapOf(byte(i))
 		}
-		c.Votes = append(c.Votes, types.CertificateVote{Validator: v.Validator, Bitmap: v.Bitmap, Signature: testKey{v.Validator}.Sign(v.Digest(testChain))})
+		c.Votes = append(c.Votes, types.CertificateVote{Validator: v.Validator, Bitmap: v.Bitmap,
+			Signature: testKey{v.Validator}.Sign(v.Digest(testChain))})
 	}
 	return c
 }
@@ -220,7 +221,7 @@ func (s *solo) requested() (peers []types.Address) {
 func TestUnaskedBodiesAreNotKept(t *testing.T) {
 	s := newSolo(t, 4, nil)
 	s.receive(1, &BlockAnswer{Block: s.child(nil, 1)})
-	if len(s.m.nodes) != 0 {
+	if len(s.m.bodies.nodes) != 0 {
 		t.Error("a body is kept")
 	}
 }

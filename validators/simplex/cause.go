@@ -70,7 +70,7 @@ func (m *Machine) lateness(r *round, mine bool) (Cause, string) {
 		switch {
 		case !mine:
 			return NoProposal, ""
-		case r.asked:
+		case r.buildRequested:
 			return BuildOverdue, ""
 		}
 		return ParentMissing, "a block to build on"
@@ -78,11 +78,11 @@ func (m *Machine) lateness(r *round, mine bool) (Cause, string) {
 	if r.ownVote(types.Notarize) != nil {
 		return TooFewVotes, fmt.Sprintf("%d of %d", r.votesFor(r.hash), quorum(m.set))
 	}
-	n := m.nodes[r.hash]
+	n := m.bodies.nodes[r.hash]
 	if n != nil && n.status == failed {
 		return ExecutionOverdue, "the host of programs failed"
 	}
-	if n != nil && n.status == asked {
+	if n != nil && n.status == executing {
 		return ExecutionOverdue, ""
 	}
 	return ParentMissing, m.missing(r)
@@ -101,7 +101,7 @@ func (r *round) votesFor(hash types.Hash) (count int) {
 // missing names what a proposal that is not being executed waits for.
 func (m *Machine) missing(r *round) string {
 	h := &r.proposal.Block.Header
-	parent, ready := m.parentOf(r.proposal.Block)
+	parent, ready := m.bodies.parentOf(r.proposal.Block, &m.root)
 	switch {
 	case parent == nil:
 		return fmt.Sprintf("the block below %d", h.Height)

@@ -1,84 +1,31 @@
 package simplex
 
-import (
-	"bytes"
-	"slices"
-	"time"
+import "github.com/cowboyinc/devnet/internal/base/types"
 
-	"github.com/cowboyinc/devnet/internal/base/types"
-)
-
-// status is how far the execution of a body is.
-type status uint8
-
-const (
-	held   status = iota // not asked for yet
-	asked                // Execute is out
-	valid                // executed, and right
-	failed               // the environment failed over it; asked again at retryAt
-)
-
-// node is a body above the root.
-type node struct {
-	block     *types.Block
-	hash      types.Hash
-	from      types.Address // who sent it
-	status    status
-	patience  time.Duration // of the last retryAt
-	retryAt   types.Time    // where failed
-	notarized bool
-	persisted bool
-	bitmap    []byte              // of this validator, once valid
-	next      *types.ValidatorSet // the set after a border, once valid
-}
-
-// attach takes a body, unless it is held or there is no room.
+// attach takes a body, unless it is held, is none that this set decides on, or
+// there is no room.
 func (m *Machine) attach(b *types.Block, hash types.Hash, from types.Address) *node {
-	if n := m.nodes[hash]; n != nil {
+	if n := m.bodies.nodes[hash]; n != nil {
 		return n
 	}
-	if len(m.nodes) >= MaxOpenBlocks || b.Header.Height <= m.rootHeight() || b.Header.SetEpoch != m.set.Epoch {
+	if b.Header.Height <= m.rootHeight() || b.Header.SetEpoch != m.set.Epoch {
 		return nil
 	}
-	n := &node{block: b, hash: hash, from: from}
-	m.nodes[hash] = n
-	m.children[b.Header.Parent] = append(m.children[b.Header.Parent], n)
-	return n
+	return m.bodies.attach(b, hash, from)
 }
 
 // detach drops a body, and what came of it.
 func (m *Machine) detach(n *node) {
-	delete(m.nodes, n.hash)
-	m.out.Forget = append(m.out.Forget, n.hash)
-	siblings := m.children[n.block.Header.Parent]
-	for i := range siblings {
-		if siblings[i] == n {
-			siblings = append(siblings[:i:i], siblings[i+1:]...)
-			break
-		}
-	}
-	if len(siblings) == 0 {
-		delete(m.children, n.block.Header.Parent)
-	} else {
-		m.children[n.block.Header.Parent] = siblings
-	}
+	m.bodies.detach(n)
+	m.forget(n.hash)
 }
 
-// parentOf returns the header of a block's parent, and whether that is final or
-// was executed. A nil header is of a parent that is not held.
-func (m *Machine) parentOf(b *types.Block) (header *types.Header, ready bool) {
-	if b.Header.Parent == m.root.Hash {
-		return &m.root.Block.Header, true
-	}
-	if p := m.nodes[b.Header.Parent]; p != nil {
-		return &p.block.Header, p.status == valid
-	}
-	return nil, false
-}
+// forget tells the application what it need not keep for this machine.
+func (m *Machine) forget(hashes ...types.Hash) { m.out.Forget = append(m.out.Forget, hashes...) }
 
-// judge returns what is wrong with a block as the child of its parent, or "".
-// It judges all of a header that does not take execution.
-func (m *Machine) judge(b *types.Block, parent *types.Header) string {
+// headerFault returns what is wrong with a block as the child of its parent, or
+// "": in all of a header that does not take execution.
+func (m *Machine) headerFault(b *types.Block, parent *types.Header) string {
 	h := &b.Header
 	switch {
 	case h.ChainID != m.cfg.ChainID:
@@ -94,10 +41,12 @@ func (m *Machine) judge(b *types.Block, parent *types.Header) string {
 	case h.Timestamp <= parent.Timestamp:
 		return "timestamp is not after the parent's"
 	}
-	return m.judgeCarried(b, parent)
+	return m.carriedFault(b, parent)
 }
 
-func (m *Machine) judgeCarried(b *types.Block, parent *types.Header) string {
+// carriedFault returns what is wrong with the certificates that a block carries,
+// or "".
+func (m *Machine) carriedFault(b *types.Block, parent *types.Header) string {
 	if parent.Height == 0 {
 		if b.Parent != nil || b.Finalization != nil {
 			return "a child of genesis carries certificates"
@@ -129,29 +78,29 @@ func certifies(c *types.Certificate, kind types.VoteKind, hash types.Hash, h *ty
 // execute asks for the execution of a body whose parent is ready. A body that
 // does not fit its parent is dropped.
 func (m *Machine) execute(n *node) {
-	parent, ready := m.parentOf(n.block)
-	if n.status != held || !ready {
+	parent, ready := m.bodies.parentOf(n.block, &m.root)
+	if n.status != pending || !ready {
 		return
 	}
-	if reason := m.judge(n.block, parent); reason != "" {
+	if reason := m.headerFault(n.block, parent); reason != "" {
 		m.discard(n, reason)
 		return
 	}
-	n.status = asked
+	n.status = executing
 	m.ask(Execute{Block: n.block, Hash: n.hash, ParentHash: n.block.Header.Parent})
 }
 
 // executed takes an answer, and goes on with what waited for it.
 func (m *Machine) executed(e Executed) {
-	n := m.nodes[e.Hash]
-	if n == nil || n.status != asked {
+	n := m.bodies.nodes[e.Hash]
+	if n == nil || n.status != executing {
 		return
 	}
 	if e.Failed {
 		m.failedOver(n, e.Reason)
 		return
 	}
-	if !e.Valid || len(e.Bitmap) > MaxBitmapBytes {
+	if !e.Valid || checkBitmap(types.Notarize, e.Bitmap) != nil {
 		m.discard(n, e.Reason)
 		return
 	}
@@ -167,10 +116,7 @@ func (m *Machine) executed(e Executed) {
 // after a while, each time twice as long, at most maxPatience: where it is
 // notarized or final this validator cannot go on before (decision C18).
 func (m *Machine) failedOver(n *node, reason string) {
-	n.status = failed
-	n.patience = min(max(2*n.patience, m.resendInterval()), maxPatience*m.resendInterval())
-	n.retryAt = m.now.Add(n.patience)
-	m.failing = append(m.failing, n)
+	m.bodies.fail(n, min(max(2*n.patience, m.resendInterval()), maxPatience*m.resendInterval()), m.now)
 	if r := m.rounds[m.view]; r != nil && r.proposal != nil && r.hash == n.hash {
 		m.report(Rejected{View: r.view, Hash: n.hash, Reason: "not executed here: " + reason})
 	}
@@ -178,25 +124,15 @@ func (m *Machine) failedOver(n *node, reason string) {
 
 // retryFailing executes again what it is time for and still above the root.
 func (m *Machine) retryFailing() {
-	kept := m.failing[:0]
-	for _, n := range m.failing {
-		switch {
-		case m.nodes[n.hash] != n || n.status != failed:
-		case m.now < n.retryAt:
-			kept = append(kept, n)
-		default:
-			n.status = held
-			if n.notarized {
-				m.execute(n)
-			}
+	for _, n := range m.bodies.retry(m.now) {
+		if n.notarized {
+			m.execute(n)
 		}
 	}
-	clear(m.failing[len(kept):])
-	m.failing = kept
 }
 
 func (m *Machine) executeChildren(of types.Hash) {
-	for _, child := range append([]*node(nil), m.children[of]...) {
+	for _, child := range append([]*node(nil), m.bodies.children[of]...) {
 		if child.notarized {
 			m.execute(child)
 		}
@@ -212,7 +148,7 @@ func (m *Machine) discard(n *node, reason string) {
 	}
 	if n.notarized {
 		if c := m.certificateFor(n); c != nil {
-			m.wantLater(c)
+			m.fetcher.add(c, m.now.Add(m.resendInterval()))
 		}
 	}
 }
@@ -225,7 +161,7 @@ func (m *Machine) certificateFor(n *node) *types.Certificate {
 	if m.final != nil && m.final.Block == n.hash {
 		return m.final
 	}
-	for _, child := range m.children[n.hash] {
+	for _, child := range m.bodies.children[n.hash] {
 		if child.notarized && child.block.Parent != nil {
 			return child.block.Parent
 		}
@@ -257,7 +193,7 @@ func (m *Machine) finalizeNext() bool {
 	done.Notarization = m.notarizationOf(tip, c.View)
 	m.report(done)
 	m.moveRoot(Root{Block: tip.block, Hash: tip.hash, Finalization: c, Notarization: done.Notarization})
-	m.remember(path)
+	m.bodies.remember(path)
 	if tip.next != nil {
 		m.upcoming = tip.next
 	}
@@ -275,10 +211,10 @@ func (m *Machine) pathTo(c *types.Certificate) (path []*node, complete bool) {
 			m.final = nil
 			return nil, false
 		}
-		n := m.nodes[c.Block]
+		n := m.bodies.nodes[c.Block]
 		if n == nil {
-			m.need(c, m.finalFrom)
-			if m.far(m.final) || m.unanswered(c.Block) {
+			m.requestBody(c, m.finalFrom)
+			if m.far(m.final) || m.fetcher.unanswered(c.Block, len(m.set.Members)) {
 				m.behind(m.final, m.finalFrom)
 			}
 			return nil, false
@@ -309,7 +245,7 @@ func (m *Machine) notarizationOf(n *node, v types.View) *types.Certificate {
 			return r.fullNotarization(m.set)
 		}
 	}
-	for _, child := range m.children[n.hash] {
+	for _, child := range m.bodies.children[n.hash] {
 		if child.block.Parent != nil {
 			return child.block.Parent
 		}
@@ -326,58 +262,6 @@ func (m *Machine) moveRoot(root Root) {
 			delete(m.rounds, v)
 		}
 	}
-	nodes, children := map[types.Hash]*node{}, map[types.Hash][]*node{}
-	m.keep(nodes, children, root.Hash)
-	for hash, n := range m.nodes { // order: orphans are no descendants of each other, so each is judged alike
-		if m.nodes[n.block.Header.Parent] == nil && n.block.Header.Height > root.Block.Header.Height+1 && nodes[hash] == nil {
-			nodes[hash] = n
-			children[n.block.Header.Parent] = m.children[n.block.Header.Parent]
-			m.keep(nodes, children, hash)
-		}
-	}
-	m.hold(nodes, children)
-	kept := m.wants[:0]
-	for _, w := range m.wants {
-		if w.certificate.Height > root.Block.Header.Height {
-			kept = append(kept, w)
-		}
-	}
-	m.wants = kept
-}
-
-// hold replaces the bodies that are held. What stood above the root and is held no
-// longer is forgotten; what is final is not.
-func (m *Machine) hold(nodes map[types.Hash]*node, children map[types.Hash][]*node) {
-	before := len(m.out.Forget)
-	for hash, n := range m.nodes { // order: sorted below
-		if nodes[hash] == nil && n.block.Header.Height > m.rootHeight() {
-			m.out.Forget = append(m.out.Forget, hash)
-		}
-	}
-	slices.SortFunc(m.out.Forget[before:], func(a, b types.Hash) int { return bytes.Compare(a[:], b[:]) })
-	m.nodes, m.children = nodes, children
-}
-
-func (m *Machine) keep(nodes map[types.Hash]*node, children map[types.Hash][]*node, hash types.Hash) {
-	open := []types.Hash{hash}
-	for len(open) > 0 {
-		hash, open = open[0], open[1:]
-		if len(m.children[hash]) > 0 {
-			children[hash] = m.children[hash]
-		}
-		for _, child := range m.children[hash] {
-			nodes[child.hash] = child
-			open = append(open, child.hash)
-		}
-	}
-}
-
-// remember keeps the newest finalized bodies for peers.
-func (m *Machine) remember(path []*node) {
-	for i := len(path) - 1; i >= 0; i-- {
-		m.recent = append(m.recent, path[i])
-	}
-	if over := len(m.recent) - MaxRecentBlocks; over > 0 {
-		m.recent = append([]*node(nil), m.recent[over:]...)
-	}
+	m.forget(m.bodies.moveRoot(&root)...)
+	m.fetcher.dropUpTo(root.Block.Header.Height)
 }

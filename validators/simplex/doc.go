@@ -38,7 +38,8 @@
 //
 // On a notarization, it votes finalize unless it voted nullify in that view, and
 // enters the next view. A body it lacks it asks for, first from who sent the
-// certificate, then from one peer after the other.
+// certificate, then from one peer after the other. Who keeps that body no more
+// answers with its root's finalization.
 //
 // On a nullification, it enters the next view, where timeouts are doubled for
 // each view nullified in a row, up to 16 times.

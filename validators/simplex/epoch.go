@@ -16,24 +16,24 @@ func (m *Machine) ended() bool {
 	if m.final == nil {
 		return false
 	}
-	n := m.nodes[m.final.Block]
+	n := m.bodies.nodes[m.final.Block]
 	return n != nil && n.block.Header.Border()
 }
 
-// beginEpoch goes over a border once the set behind it is known. Consensus
+// beginEpoch goes over a border, whose block told the set behind it when it was
+// executed (Machine.executed judges that set by the header). Consensus
 // starts anew there: its views are numbered on from the last block's own, and no
 // certificate of the old set says anything about them.
 func (m *Machine) beginEpoch() bool {
-	h := &m.root.Block.Header
-	if m.upcoming == nil || !h.Border() || m.set.Epoch != h.SetEpoch || !h.Precedes(m.upcoming) {
+	if m.upcoming == nil {
 		return false
 	}
 	m.previous, m.edge = m.set, m.root
 	set := m.upcoming
 	m.install(set)
 	m.newest = m.rootView()
-	m.hold(map[types.Hash]*node{}, map[types.Hash][]*node{})
-	m.wants = nil
+	m.forget(m.bodies.dropAll(&m.root)...)
+	m.fetcher.wants = nil
 	m.resume()
 	m.enter(m.resumeView(), m.root.Finalization)
 	return true
@@ -61,8 +61,8 @@ func (m *Machine) caughtUp(e CaughtUp) {
 	if e.Previous != nil && e.Root.Block.Header.Border() {
 		m.edge = e.Root
 	}
-	m.hold(map[types.Hash]*node{}, map[types.Hash][]*node{})
-	m.wants = nil
+	m.forget(m.bodies.dropAll(&m.root)...)
+	m.fetcher.wants = nil
 	m.install(&set)
 	m.newest = m.rootView()
 	m.resume()
@@ -78,7 +78,7 @@ func (m *Machine) rejoin() {
 	m.enter(view, m.bestCertificate())
 	for _, r := range m.sortedRounds() {
 		if c := r.notarization; c != nil {
-			m.need(c, m.self)
+			m.requestBody(c, m.self)
 		}
 	}
 	for back := min(resendBack, view-1); back > 0; back-- {

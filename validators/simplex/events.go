@@ -55,13 +55,11 @@ type (
 	// spite of Hold. Only up to it does the validator vote for blocks that skip
 	// heights (decision C8).
 	Goal struct{ Height types.Height }
-	// NextSet tells the set behind the border, where Executed could not.
-	NextSet struct{ Set types.ValidatorSet }
 	// CaughtUp says that finality moved to Root by other means.
 	CaughtUp struct {
 		Root     Root
-		Set      types.ValidatorSet  // of the epoch of the block after Root
-		Previous *types.ValidatorSet // of Root's own epoch, where that is another
+		Set      types.ValidatorSet  // the set that decides on the block after Root
+		Previous *types.ValidatorSet // the set of Root's own epoch, where that is another
 	}
 )
 
@@ -74,7 +72,6 @@ func (Work) event()     {}
 func (Timing) event()   {}
 func (Hold) event()     {}
 func (Goal) event()     {}
-func (NextSet) event()  {}
 func (CaughtUp) event() {}
 
 // Output is what has to be done, in this order.
@@ -105,7 +102,7 @@ type (
 		Parent       *types.Block // header is enough: that is all there is of the block a machine started on
 		ParentHash   types.Hash
 		Notarization *types.Certificate // every notarize vote held for the parent; nil where that is genesis
-		Finalization *types.Certificate // of the parent, for an epoch's first block but the first's
+		Finalization *types.Certificate // the parent's, for an epoch's first block but the first's
 		By           types.Time         // when to stop filling it (decision C4)
 	}
 	// Execute asks for a block to be executed on its parent, which was executed
@@ -149,8 +146,8 @@ type (
 	Finalized struct {
 		Blocks       []*types.Block
 		Hashes       []types.Hash
-		Finalization *types.Certificate // of the last one
-		Notarization *types.Certificate // of the last one; nil when the finalization alone came
+		Finalization *types.Certificate // that of the last one
+		Notarization *types.Certificate // that of the last one; nil when the finalization alone came
 	}
 	// Behind says that a certificate names a block too far above the finalized
 	// one to be asked for block by block, or that peers did not give what lies

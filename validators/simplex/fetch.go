@@ -9,19 +9,94 @@ type want struct {
 	turn        int // whom to ask next, counted from this validator's place
 }
 
-// lack is the certificates that were last asked for in this resend interval.
-type lack struct {
+// certRequest is the certificates of a range of views, or a block's notarization.
+type certRequest struct {
 	from, to types.View
 	block    types.Hash
 }
 
-// need marks a body as notarized: it is executed where it is held, and asked
-// for where it is not. A gap too wide is reported instead.
-func (m *Machine) need(c *types.Certificate, from types.Address) {
+// fetcher is what the machine lacks and has asked its peers for.
+type fetcher struct {
+	wants    []want      // the bodies asked for, at most MaxWanted
+	last     certRequest // what was last asked for in this resend interval
+	turn     int         // whom to ask for certificates next, counted from this validator's place
+	behindAt types.Time  // no earlier is Behind reported again
+}
+
+// find returns the want of a body, or nil.
+func (f *fetcher) find(hash types.Hash) *want {
+	for i := range f.wants {
+		if f.wants[i].certificate.Block == hash {
+			return &f.wants[i]
+		}
+	}
+	return nil
+}
+
+// takes reports whether a body may be wanted that is not yet.
+func (f *fetcher) takes(hash types.Hash) bool { return f.find(hash) == nil && len(f.wants) < MaxWanted }
+
+// unanswered reports whether a body was asked for all around a set of so many in
+// vain: peers keep MaxRecentBlocks, and none across a restart.
+func (f *fetcher) unanswered(hash types.Hash, members int) bool {
+	w := f.find(hash)
+	return w != nil && w.turn > members
+}
+
+// add has a body asked for at a time: what came was not valid.
+func (f *fetcher) add(c *types.Certificate, at types.Time) {
+	if f.takes(c.Block) {
+		f.wants = append(f.wants, want{certificate: c, retryAt: at})
+	}
+}
+
+// drop wants a body no longer.
+func (f *fetcher) drop(hash types.Hash) {
+	for i := range f.wants {
+		if f.wants[i].certificate.Block == hash {
+			f.wants = append(f.wants[:i], f.wants[i+1:]...)
+			return
+		}
+	}
+}
+
+// dropUpTo wants no bodies up to a height.
+func (f *fetcher) dropUpTo(height types.Height) {
+	kept := f.wants[:0]
+	for _, w := range f.wants {
+		if w.certificate.Height > height {
+			kept = append(kept, w)
+		}
+	}
+	f.wants = kept
+}
+
+// retryAt is when a body is to be asked for again at the earliest.
+func (f *fetcher) retryAt() types.Time {
+	at := types.Never
+	for i := range f.wants {
+		at = min(at, f.wants[i].retryAt)
+	}
+	return at
+}
+
+// repeats notes a request for certificates, and reports whether it is the one
+// before once more.
+func (f *fetcher) repeats(r certRequest) bool {
+	if f.last == r && (r.from != 0 || r.to != 0) {
+		return true
+	}
+	f.last = r
+	return false
+}
+
+// requestBody marks a body as notarized: it is executed where it is held, and
+// asked for where it is not. A gap too wide is reported instead.
+func (m *Machine) requestBody(c *types.Certificate, from types.Address) {
 	if c.Block == m.root.Hash || c.Height <= m.rootHeight() {
 		return
 	}
-	if n := m.nodes[c.Block]; n != nil {
+	if n := m.bodies.nodes[c.Block]; n != nil {
 		n.notarized = true
 		m.execute(n)
 		return
@@ -30,7 +105,7 @@ func (m *Machine) need(c *types.Certificate, from types.Address) {
 		m.behind(c, from)
 		return
 	}
-	if m.wanted(c.Block) || len(m.wants) >= MaxWanted {
+	if !m.fetcher.takes(c.Block) {
 		return
 	}
 	w := want{certificate: c, retryAt: m.now.Add(m.resendInterval())}
@@ -41,12 +116,12 @@ func (m *Machine) need(c *types.Certificate, from types.Address) {
 	} else {
 		m.askNext(&w)
 	}
-	m.wants = append(m.wants, w)
+	m.fetcher.wants = append(m.fetcher.wants, w)
 }
 
 func (m *Machine) behind(c *types.Certificate, from types.Address) {
-	if m.started && m.now >= m.behindAt {
-		m.behindAt = m.now.Add(m.resendInterval())
+	if m.started && m.now >= m.fetcher.behindAt {
+		m.fetcher.behindAt = m.now.Add(m.resendInterval())
 		m.report(Behind{Certificate: c, From: from})
 	}
 }
@@ -65,51 +140,13 @@ func (m *Machine) tooFarBehind() bool {
 		return true
 	}
 	r := m.rounds[m.newest]
-	return r != nil && r.notarization != nil && m.nodes[r.notarization.Block] == nil && m.far(r.notarization)
-}
-
-func (m *Machine) wanted(hash types.Hash) bool {
-	for i := range m.wants {
-		if m.wants[i].certificate.Block == hash {
-			return true
-		}
-	}
-	return false
-}
-
-// unanswered reports whether a body was asked for all around the set in vain:
-// peers keep MaxRecentBlocks, and none across a restart.
-func (m *Machine) unanswered(hash types.Hash) bool {
-	for i := range m.wants {
-		if w := &m.wants[i]; w.certificate.Block == hash {
-			return w.turn > len(m.set.Members)
-		}
-	}
-	return false
-}
-
-func (m *Machine) unwant(hash types.Hash) {
-	for i := range m.wants {
-		if m.wants[i].certificate.Block == hash {
-			m.wants = append(m.wants[:i], m.wants[i+1:]...)
-			return
-		}
-	}
-}
-
-// wantLater asks for a body again when an interval has passed: what came was
-// not valid.
-func (m *Machine) wantLater(c *types.Certificate) {
-	if m.wanted(c.Block) || len(m.wants) >= MaxWanted {
-		return
-	}
-	m.wants = append(m.wants, want{certificate: c, retryAt: m.now.Add(m.resendInterval())})
+	return r != nil && r.notarization != nil && m.bodies.nodes[r.notarization.Block] == nil && m.far(r.notarization)
 }
 
 // retryWants asks another peer for each body that did not come.
 func (m *Machine) retryWants() {
-	for i := range m.wants {
-		if w := &m.wants[i]; m.now >= w.retryAt {
+	for i := range m.fetcher.wants {
+		if w := &m.fetcher.wants[i]; m.now >= w.retryAt {
 			w.retryAt = m.now.Add(m.resendInterval())
 			m.askNext(w)
 		}
@@ -134,16 +171,15 @@ func (m *Machine) nextPeer(turn *int) (types.Address, bool) {
 	return types.Address{}, false
 }
 
-// seek asks for the certificates of a range of views, or for a block's
-// notarization, once per resend interval and range.
-func (m *Machine) seek(from, to types.View, block types.Hash, peer types.Address) {
-	if m.lack.from == from && m.lack.to == to && m.lack.block == block && (from != 0 || to != 0) {
+// requestCertificates asks for the certificates of a range of views, or for a
+// block's notarization, once per resend interval and range.
+func (m *Machine) requestCertificates(from, to types.View, block types.Hash, peer types.Address) {
+	if m.fetcher.repeats(certRequest{from, to, block}) {
 		return
 	}
-	m.lack.from, m.lack.to, m.lack.block = from, to, block
-	m.turn++
-	if m.turn%2 == 0 || peer == m.self {
-		next, ok := m.nextPeer(&m.turn)
+	m.fetcher.turn++
+	if m.fetcher.turn%2 == 0 || peer == m.self {
+		next, ok := m.nextPeer(&m.fetcher.turn)
 		if !ok {
 			return
 		}
@@ -158,37 +194,35 @@ func (m *Machine) seek(from, to types.View, block types.Hash, peer types.Address
 
 // receiveBlock takes a body that was asked for.
 func (m *Machine) receiveBlock(from types.Address, b VerifiedBlock) {
-	if !m.wanted(b.hash) || b.block.Parent == nil && b.block.Header.Parent != m.root.Hash {
+	if m.fetcher.find(b.hash) == nil || b.block.Parent == nil && b.block.Header.Parent != m.root.Hash {
 		return
 	}
-	m.unwant(b.hash)
+	m.fetcher.drop(b.hash)
 	n := m.attach(b.block, b.hash, from)
 	if n == nil {
 		return
 	}
 	n.notarized = true
 	m.learnCarried(b.block, from)
-	if _, ready := m.parentOf(b.block); ready {
+	if _, ready := m.bodies.parentOf(b.block, &m.root); ready {
 		m.execute(n)
 	} else if b.block.Parent != nil {
-		m.need(b.block.Parent, from)
+		m.requestBody(b.block.Parent, from)
 	}
 }
 
-// answerBlock sends a body that is held.
+// answerBlock sends a body that is held. Whoever asks for another may ask for one
+// that was final long ago, and know nothing of that: where it alone missed the
+// finalization, and its vote is needed for the next, it would ask for ever. So it
+// is sent the root's, by which it fetches the range.
 func (m *Machine) answerBlock(to types.Address, request *BlockRequest) {
 	if !m.spend(to) {
 		return
 	}
-	if n := m.nodes[request.Hash]; n != nil {
-		m.sendTo(to, &BlockAnswer{Block: n.block})
-		return
-	}
-	for _, n := range m.recent {
-		if n.hash == request.Hash {
-			m.sendTo(to, &BlockAnswer{Block: n.block})
-			return
-		}
+	if block := m.bodies.find(request.Hash); block != nil {
+		m.sendTo(to, &BlockAnswer{Block: block})
+	} else if m.root.Finalization != nil {
+		m.sendTo(to, m.root.Finalization)
 	}
 }
 
@@ -204,7 +238,7 @@ func (m *Machine) answerCertificates(to types.Address, request *CertificateReque
 		return
 	}
 	if request.Epoch != m.set.Epoch {
-		m.help(to, request.Epoch, request.From)
+		m.sendMissingCertificate(to, request.Epoch, request.From)
 		return
 	}
 	sent := 0
@@ -232,7 +266,7 @@ func (m *Machine) notarizationHeld(hash types.Hash) *types.Certificate {
 		}
 		return m.root.Notarization
 	}
-	if n := m.nodes[hash]; n != nil {
+	if n := m.bodies.nodes[hash]; n != nil {
 		return m.certificateFor(n)
 	}
 	return nil

@@ -23,7 +23,7 @@ func voteOf(epoch types.Epoch, kind types.VoteKind, member int) *types.Vote {
 	case types.Nullify:
 		v.Height, v.Block = 0, types.Hash{}
 	case types.Notarize:
-		v.Bitmap = []byte{byte(member)}
+		v.Bitmap = bitmapOf(byte(member))
 	}
 	v.Signature = signedBy(member, v.Digest(testChain))
 	return v
@@ -42,8 +42,10 @@ func certificateOf(epoch types.Epoch, kind types.VoteKind, members ...int) *type
 
 // blockAfter is a block of view 7 on the block that certificates of view 6 name.
 func blockAfter() *types.Block {
-	return &types.Block{Header: types.Header{ChainID: testChain, Epoch: presentEpoch, SetEpoch: presentEpoch, View: 7, Height: 10, Parent: types.Hash{7},
-		Proposer: testAddress(3), Transactions: noTransactions, Passed: types.PassedHash(nil)}, Parent: certificateOf(presentEpoch, types.Notarize, 0, 1, 2)}
+	return &types.Block{Header: types.Header{ChainID: testChain, Epoch: presentEpoch, SetEpoch: presentEpoch, View: 7, Height: 10,
+		Parent:   types.Hash{7},
+		Proposer: testAddress(3), Transactions: noTransactions, Passed: types.PassedHash(nil)},
+		Parent: certificateOf(presentEpoch, types.Notarize, 0, 1, 2)}
 }
 
 // proposalOf is block b for a view, signed by a member.
@@ -114,12 +116,17 @@ func TestForgedVotesAreRefused(t *testing.T) {
 			forge("for no block", "malformed", func(v *types.Vote) { v.Block = types.Hash{}; sign(v, 1) })
 			forge("turned into the other kind", "bad_signature", func(v *types.Vote) {
 				v.Kind, v.Bitmap = types.Notarize+types.Finalize-v.Kind, nil
+				if v.Kind == types.Notarize {
+					v.Bitmap = []byte{}
+				}
 			})
 		} else {
 			forge("of a block", "malformed", func(v *types.Vote) { v.Height, v.Block = 9, types.Hash{7}; sign(v, 1) })
 		}
 		if kind == types.Notarize {
-			forge("with another bitmap", "bad_signature", func(v *types.Vote) { v.Bitmap = []byte{9} })
+			forge("with another bitmap", "bad_signature", func(v *types.Vote) { v.Bitmap = bitmapOf(9) })
+			forge("with a misshapen bitmap", "malformed", func(v *types.Vote) { v.Bitmap = []byte{0, 0, 0, 3, 8}; sign(v, 1) })
+			forge("with a bitmap of null", "malformed", func(v *types.Vote) { v.Bitmap = nil; sign(v, 1) })
 			forge("with a long bitmap", "bitmap_too_long", func(v *types.Vote) { v.Bitmap = make([]byte, MaxBitmapBytes+1); sign(v, 1) })
 		} else {
 			forge("with a bitmap", "malformed", func(v *types.Vote) { v.Bitmap = []byte{1}; sign(v, 1) })
@@ -155,7 +162,8 @@ func certificateForgeries(kind types.VoteKind) []forgery {
 				c.Votes[i].Signature = signedBy(1, v.Digest(testChain))
 			}
 		}, 0, 1, 2), "bad_signature"},
-		{"the last in another's name", altered(presentEpoch, func(c *types.Certificate) { c.Votes[2].Validator = testAddress(3) }, 0, 1, 2), "bad_signature"},
+		{"the last in another's name", altered(presentEpoch, func(c *types.Certificate) { c.Votes[2].Validator = testAddress(3) }, 0, 1, 2),
+			"bad_signature"},
 		{"of another chain", altered(presentEpoch, func(c *types.Certificate) {
 			for i := range c.Votes {
 				v := c.Vote(i)

@@ -17,8 +17,8 @@ func TestWhatIsExecutedWithoutFinalityIsBounded(t *testing.T) {
 		for _, hash := range out.Forget {
 			delete(held, hash)
 		}
-		if most = max(most, len(held)); len(held) > len(s.m.nodes) {
-			t.Fatalf("view %d: the application holds %d blocks, the machine %d", s.m.view, len(held), len(s.m.nodes))
+		if most = max(most, len(held)); len(held) > len(s.m.bodies.nodes) {
+			t.Fatalf("view %d: the application holds %d blocks, the machine %d", s.m.view, len(held), len(s.m.bodies.nodes))
 		}
 	}
 	builds, executed := 0, 0
@@ -31,12 +31,12 @@ func TestWhatIsExecutedWithoutFinalityIsBounded(t *testing.T) {
 			s.wait(s.cfg.BlockTime)
 			late = &Built{View: view, Block: s.child(nil, view)}
 			builds++
-		} else if note(s.propose(view, s.child(nil, view))); len(s.m.nodes) < MaxOpenBlocks {
+		} else if note(s.propose(view, s.child(nil, view))); len(s.m.bodies.nodes) < MaxOpenBlocks {
 			for _, ask := range s.out.Ask {
 				if a, ok := ask.(Execute); ok {
 					executed++
 					held[a.Hash] = true
-					note(s.step(Executed{Hash: a.Hash, Valid: true}))
+					note(s.step(Executed{Hash: a.Hash, Valid: true, Bitmap: []byte{}}))
 				}
 			}
 		}

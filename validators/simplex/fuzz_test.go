@@ -63,11 +63,12 @@ func (s *hostileStream) forge() Message {
 			v.Height, v.Block = types.Height(s.next()), s.hash()
 		}
 		if v.Kind == types.Notarize {
-			v.Bitmap = []byte{s.next()}
+			v.Bitmap = bitmapOf(s.next())
 		}
 		return s.w.resign(v, 1)
 	case 3:
-		h := types.Header{ChainID: testChain, Epoch: epoch, View: view, Proposer: testAddress(1), Parent: s.hash(), Transactions: s.body(), Passed: types.PassedHash(nil),
+		h := types.Header{ChainID: testChain, Epoch: epoch, View: view, Proposer: testAddress(1), Parent: s.hash(), Transactions: s.body(),
+			Passed: types.PassedHash(nil),
 			Height: types.Height(s.next()), Skipped: uint64(s.next() % 2), Timestamp: types.Millis(s.next()) << (s.next() % 56)}
 		b := &types.Block{Header: h}
 		for _, d := range s.honest {
@@ -83,7 +84,8 @@ func (s *hostileStream) forge() Message {
 	case 5:
 		return &CertificateRequest{Epoch: epoch, From: view, To: view + types.View(s.next())<<(s.next()%60), Block: types.Hash{s.next() % 2}}
 	}
-	return &BlockAnswer{Block: &types.Block{Header: types.Header{ChainID: testChain, Parent: s.hash(), Transactions: s.body(), Passed: types.PassedHash(nil), Height: types.Height(s.next())}}}
+	return &BlockAnswer{Block: &types.Block{Header: types.Header{ChainID: testChain, Parent: s.hash(), Transactions: s.body(),
+		Passed: types.PassedHash(nil), Height: types.Height(s.next())}}}
 }
 
 func (s *hostileStream) event() Event {
@@ -116,7 +118,7 @@ func (s *hostileStream) event() Event {
 		case Build:
 			return Built{Epoch: a.Epoch, View: a.View, Block: s.w.build(n, a)}
 		case Execute:
-			return Executed{Hash: a.Hash, Valid: s.next()%4 != 0, Bitmap: []byte{0}}
+			return Executed{Hash: a.Hash, Valid: s.next()%4 != 0, Bitmap: bitmapOf(0)}
 		}
 	}
 	return Work{Pending: s.next()%2 == 0}
@@ -178,8 +180,9 @@ func checkBounds(t *testing.T, m *Machine) {
 			votes += len(r.ballots[i].tallies)
 		}
 	}
-	if len(m.nodes) > MaxOpenBlocks || len(m.wants) > MaxWanted || len(m.rounds) > MaxOpenViews || len(m.recent) > MaxRecentBlocks {
-		t.Fatalf("%d nodes, %d wants, %d rounds, %d recent", len(m.nodes), len(m.wants), len(m.rounds), len(m.recent))
+	if len(m.bodies.nodes) > MaxOpenBlocks || len(m.fetcher.wants) > MaxWanted || len(m.rounds) > MaxOpenViews ||
+		len(m.bodies.recent) > MaxRecentBlocks {
+		t.Fatalf("%d nodes, %d wants, %d rounds, %d recent", len(m.bodies.nodes), len(m.fetcher.wants), len(m.rounds), len(m.bodies.recent))
 	}
 	if proposals > MaxPastViews+MaxFutureProposals+2 {
 		t.Fatalf("%d proposals are kept", proposals)

@@ -69,3 +69,29 @@ func TestBehindWhenNobodyAnswers(t *testing.T) {
 		t.Errorf("asks no more before %v", d)
 	}
 }
+
+// Who asks for a body that nobody keeps any more is sent the root's finalization.
+// One that alone missed that, and whose vote is needed for the next block, would
+// else ask for ever (campaign seed 54982).
+func TestWhoAsksForAnOldBodyLearnsThatItIsFinal(t *testing.T) {
+	s := newSolo(t, 4, func(c *Config) { c.BlockTime = 0 })
+	asked := func(hash types.Hash) (sent []any) {
+		for _, send := range s.receive(2, &BlockRequest{Hash: hash}).Send {
+			sent = append(sent, send.Message)
+		}
+		return sent
+	}
+	old := types.Hash{1}
+	if sent := asked(old); len(sent) != 0 {
+		t.Fatalf("nothing is final, and it answers %v", sent)
+	}
+	b := s.settled()
+	f := s.certificate(types.Finalize, 1, b, 1, 2, 3)
+	s.receive(1, f)
+	if sent := asked(b.Hash()); len(sent) != 1 {
+		t.Errorf("it answers the request for a body that it keeps with %v", sent)
+	}
+	if sent := asked(old); len(sent) != 1 || sent[0] != any(f) {
+		t.Errorf("it answers the request for one that it does not keep with %v", sent)
+	}
+}

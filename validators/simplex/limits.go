@@ -30,7 +30,8 @@ const (
 	MaxRequests = 2 * MaxFetchBlocks
 	// MaxCertificatesPerAnswer is the certificates it sends for one request.
 	MaxCertificatesPerAnswer = 32
-	// MaxBitmapBytes bounds a presence bitmap: 65,536 runners.
+	// MaxBitmapBytes bounds a presence bitmap: 65,504 runners and its length (decision
+	// J12).
 	MaxBitmapBytes = 8192
 	// maxPatience is how many resend intervals it waits at most before a body is
 	// executed again over which the environment failed.

@@ -17,7 +17,7 @@ type Signer interface {
 type Config struct {
 	ChainID   uint64
 	Signer    Signer
-	BlockTime time.Duration       // from one block to the next; 0: at once
+	BlockTime time.Duration       // the time from one block to the next; 0: none
 	LinkDelay time.Duration       // Δ of decision C4, above 0
 	Auto      bool                // make blocks only when there is work (decision C7)
 	Set       types.ValidatorSet  // which decides on the block after Root
@@ -39,53 +39,45 @@ type Root struct {
 type Machine struct {
 	cfg      Config
 	self     types.Address
-	previous *types.ValidatorSet // before the last border; nil when not known
+	previous *types.ValidatorSet // the set before the last border; nil when not known
 	set      *types.ValidatorSet
 	sets     Sets
-	index    map[types.Address]int // in set
+	index    map[types.Address]int // each member's place in set
 	me       int                   // own index in set, -1 for who only follows, or sits out
 	begun    bool                  // the log says that this validator has begun
-	sitsOut  types.Millis          // until a block stamped later than this is final; 0: it takes part
-	upcoming *types.ValidatorSet   // behind the border that the root stands before
+	sitsOut  types.Millis          // it sits out until a block stamped later than this is final; 0: it takes part
+	upcoming *types.ValidatorSet   // the set behind the border that the root stands before
 
 	now     types.Time
 	started bool
 	out     *Output
 
 	// The finalized block, and what peers that lack it are given.
-	root   Root
-	edge   Root // the block before the last border
-	recent []*node
+	root Root
+	edge Root // the block before the last border
 
 	// The views of the current set above the root's.
 	rounds      map[types.View]*round
 	view        types.View
 	entered     types.Time
 	armed       bool               // timeouts run
-	armedAt     types.Time         // since when
+	armedAt     types.Time         // when they began
 	resendAt    types.Time         // next time that votes are sent again
 	newest      types.View         // the highest with a notarization or finalization
 	consecutive int                // views without a notarization before this one, at most maxDoublings
-	heard       []types.View       // by index: the view in which it was heard last
+	heard       []types.View       // the view in which each member was heard last, by index
 	top         *types.Certificate // allows a later view
 	final       *types.Certificate // the highest finalization that is not reported yet
 	finalFrom   types.Address
 
-	// The blocks above the root.
-	nodes    map[types.Hash]*node
-	children map[types.Hash][]*node // by parent
-	wants    []want
-	failing  []*node // over which the environment failed, at most all of nodes
-	lack     lack
-	turn     int        // of seek
-	behindAt types.Time // no earlier is Behind reported again
-
+	bodies  bodies
+	fetcher fetcher
 	peers   map[types.Address]*peer
-	pending bool // the application has work
-	held    bool // by Hold
-	goal    types.Height
-	later   []record // of sets to come, from the log
-	broken  bool     // Conflict was reported
+	hasWork bool         // the application has something to put into a block
+	paused  bool         // no blocks are made, by Hold
+	goal    types.Height // blocks are asked for up to it
+	later   []record     // records of sets to come, from the log
+	broken  bool         // Conflict was reported
 }
 
 // peer is what one sender may still ask for.
@@ -104,7 +96,7 @@ func New(cfg Config, replay [][]byte) (*Machine, error) {
 	}
 	m := &Machine{
 		cfg: cfg, self: cfg.Signer.Address(), root: cfg.Root,
-		nodes: map[types.Hash]*node{}, children: map[types.Hash][]*node{},
+		bodies: newBodies(),
 	}
 	if cfg.Previous != nil {
 		m.previous = cfg.Previous
@@ -169,7 +161,7 @@ func (m *Machine) install(set *types.ValidatorSet) {
 	for i := range m.heard {
 		m.heard[i] = m.view
 	}
-	m.consecutive, m.top, m.final, m.lack, m.upcoming = 0, nil, nil, lack{}, nil
+	m.consecutive, m.top, m.final, m.fetcher.last, m.upcoming = 0, nil, nil, certRequest{}, nil
 }
 
 // Sets are those that messages can be checked against now. The result is never
@@ -198,7 +190,7 @@ func (m *Machine) Step(now types.Time, event Event) Output {
 		m.handle(event)
 	}
 	if m.started {
-		m.settle()
+		m.runToFixpoint()
 	}
 	m.out = nil
 	return out
@@ -213,18 +205,14 @@ func (m *Machine) handle(event Event) {
 	case Executed:
 		m.executed(e)
 	case Work:
-		m.pending = e.Pending
+		m.hasWork = e.Pending
 		m.disarmIdle()
-	case NextSet:
-		if set := e.Set; set.Epoch == m.set.Epoch+1 && len(set.Members) > 0 && checkSorted(&set) == nil {
-			m.upcoming = &set
-		}
 	case Timing:
 		if e.LinkDelay > 0 && e.BlockTime >= 0 {
 			m.cfg.BlockTime, m.cfg.LinkDelay, m.cfg.Auto = e.BlockTime, e.LinkDelay, e.Auto
 		}
 	case Hold:
-		m.held = e.On
+		m.paused = e.On
 		m.disarmIdle()
 	case Goal:
 		m.goal = e.Height
@@ -234,10 +222,10 @@ func (m *Machine) handle(event Event) {
 	}
 }
 
-// settle does what the state allows until nothing is left: each pass either
-// finalizes, moves to a later view, votes or asks, and none of these can be
-// done twice.
-func (m *Machine) settle() {
+// runToFixpoint does what the state allows until nothing is left: each pass
+// either finalizes, moves to a later view, votes or asks, and none of these can
+// be done twice.
+func (m *Machine) runToFixpoint() {
 	m.retryFailing()
 	for m.comeBack() || m.finalizeNext() || m.beginEpoch() || m.advance() || m.timeOut() || m.consider() || m.propose() {
 	}

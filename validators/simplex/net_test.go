@@ -129,7 +129,7 @@ func (a *application) final(height types.Height) {
 // that its memory has no bound but finality.
 func (a *application) judge(m *Machine) string {
 	for hash, height := range a.results {
-		if m.nodes[hash] == nil && !a.building[hash] && height > m.rootHeight() {
+		if m.bodies.nodes[hash] == nil && !a.building[hash] && height > m.rootHeight() {
 			return fmt.Sprintf("block %s of height %d is held by the application, and by nobody else", hash, height)
 		}
 	}
@@ -399,7 +399,7 @@ func (w *world) answer(n *member, a Ask) {
 		}
 		w.post(delivery{to: n.id, event: built, life: n.machine}, w.execution)
 	case Execute:
-		done := Executed{Hash: a.Hash, Valid: true, Bitmap: []byte{byte(n.id)}}
+		done := Executed{Hash: a.Hash, Valid: true, Bitmap: bitmapOf(byte(n.id))}
 		if n.invalid != nil && n.invalid(a.Block) {
 			done.Valid, done.Reason = false, "wrong state root"
 		}
@@ -419,7 +419,8 @@ func (w *world) build(n *member, a Build) *types.Block {
 	h := &a.Parent.Header
 	b := &types.Block{
 		Header: types.Header{ChainID: testChain, Height: h.Height + 1, View: a.View, Epoch: w.epochOf(h.Height + 1), SetEpoch: a.Epoch,
-			Parent: a.ParentHash, Proposer: n.key.address, Transactions: noTransactions, Passed: types.PassedHash(nil), Timestamp: max(w.now.Millis(), h.Timestamp+1)},
+			Parent: a.ParentHash, Proposer: n.key.address, Transactions: noTransactions, Passed: types.PassedHash(nil),
+			Timestamp: max(w.now.Millis(), h.Timestamp+1)},
 		Parent: a.Notarization, Finalization: a.Finalization,
 	}
 	if w.border(b.Header.Height) {
@@ -458,7 +459,8 @@ func (w *world) told(n *member, r Report) {
 
 func (w *world) finalize(n *member, b *types.Block, hash types.Hash) {
 	h := b.Header.Height
-	if hash != b.Hash() || b.Header.Parent != n.root.Hash && len(n.hashes) == 0 || len(n.hashes) > 0 && b.Header.Parent != n.hashes[len(n.hashes)-1] {
+	if hash != b.Hash() || b.Header.Parent != n.root.Hash && len(n.hashes) == 0 || len(n.hashes) > 0 &&
+		b.Header.Parent != n.hashes[len(n.hashes)-1] {
 		w.violation = fmt.Sprintf("v%d finalizes a block %d that does not follow", n.id, h)
 	}
 	if at, ok := w.finalized[h]; ok && at != hash {

@@ -65,7 +65,8 @@ func describeWorld(w *world) string {
 			continue
 		}
 		m := n.machine
-		s += fmt.Sprintf("; v%d height %d view %d epoch %d armed %v ended %v wants %d newest %d final %v deadline %v", n.id, len(n.chain), m.view, m.set.Epoch, m.armed, m.ended(), len(m.wants), m.newest, m.final != nil, time.Duration(m.Deadline()))
+		s += fmt.Sprintf("; v%d height %d view %d epoch %d armed %v ended %v wants %d newest %d final %v deadline %v", n.id, len(n.chain), m.view,
+			m.set.Epoch, m.armed, m.ended(), len(m.fetcher.wants), m.newest, m.final != nil, time.Duration(m.Deadline()))
 	}
 	return s
 }
@@ -106,7 +107,8 @@ func TestAgreementAndLiveness(t *testing.T) {
 				t.Fatalf("seed %d: evidence against %s, who is honest: %s, %s", seed, name(e.Offender), describe(e.First), describe(e.Second))
 			}
 			if !w.run(bound, func() bool { return w.minHeight() >= before+3 }) {
-				t.Fatalf("seed %d, %d validators, epochs of %d, auto %v: from height %d no 3 more within %v of healing; violation %q\n%s\nreplay: go test ./validators/simplex -run TestAgreementAndLiveness -simplex.seed %d",
+				t.Fatalf("seed %d, %d validators, epochs of %d, auto %v: from height %d no 3 more within %v of healing; violation %q\n%s\nreplay: "+
+					"go test ./validators/simplex -run TestAgreementAndLiveness -simplex.seed %d",
 					seed, n, w.epochBlocks, w.cfg.Auto, before, bound, w.violation, describeWorld(w), seed)
 			}
 		}

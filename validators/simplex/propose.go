@@ -9,7 +9,7 @@ import (
 // leading reports whether this validator still has to propose in the view.
 func (m *Machine) leading(r *round) bool {
 	return m.me >= 0 && !m.ended() && m.armed && m.leaderIndex(r.view) == m.me &&
-		!r.asked && r.proposal == nil && r.ownVote(types.Nullify) == nil
+		!r.buildRequested && r.proposal == nil && r.ownVote(types.Nullify) == nil
 }
 
 // propose asks for a block, or proposes the one before a border again, when this
@@ -32,7 +32,7 @@ func (m *Machine) propose() bool {
 	if parent.block.Header.Border() {
 		build.Finalization = m.root.Finalization
 	}
-	r.asked = true
+	r.buildRequested = true
 	m.ask(build)
 	return true
 }
@@ -59,7 +59,7 @@ func (m *Machine) buildAt() types.Time {
 // newestNode is the body that was notarized in the highest view, or nil.
 func (m *Machine) newestNode() *node {
 	if r := m.rounds[m.newest]; r != nil && r.notarization != nil {
-		return m.nodes[r.notarization.Block]
+		return m.bodies.nodes[r.notarization.Block]
 	}
 	return nil
 }
@@ -71,19 +71,19 @@ func (m *Machine) choose() (*node, *types.Certificate) {
 	for v := m.view - 1; v > m.rootView(); v-- {
 		r := m.rounds[v]
 		if r != nil && r.notarization != nil {
-			n := m.nodes[r.notarization.Block]
+			n := m.bodies.nodes[r.notarization.Block]
 			if n != nil && n.status == valid {
 				return n, r.fullNotarization(m.set)
 			}
 			if n == nil {
-				m.need(r.notarization, m.self)
+				m.requestBody(r.notarization, m.self)
 			} else {
 				m.execute(n)
 			}
 		}
 		if r == nil || r.nullification == nil {
 			if r == nil || r.notarization == nil {
-				m.seek(m.rootView()+1, v, types.Hash{}, m.self)
+				m.requestCertificates(m.rootView()+1, v, types.Hash{}, m.self)
 			}
 			return nil, nil
 		}
@@ -96,7 +96,7 @@ func (m *Machine) choose() (*node, *types.Certificate) {
 		return root, r.fullNotarization(m.set)
 	}
 	if m.root.Notarization == nil {
-		m.seek(m.rootView(), m.rootView(), m.root.Hash, m.self)
+		m.requestCertificates(m.rootView(), m.rootView(), m.root.Hash, m.self)
 		return nil, nil
 	}
 	return root, m.root.Notarization
@@ -108,8 +108,8 @@ func (m *Machine) built(e Built) {
 	if e.Block == nil {
 		return
 	}
-	if hash := e.Block.Hash(); m.nodes[hash] == nil {
-		m.out.Forget = append(m.out.Forget, hash)
+	if hash := e.Block.Hash(); m.bodies.nodes[hash] == nil {
+		m.forget(hash)
 	}
 }
 
@@ -118,7 +118,8 @@ func (m *Machine) built(e Built) {
 // is sent again.
 func (m *Machine) proposeBuilt(e Built) {
 	r := m.rounds[m.view]
-	if r == nil || e.Epoch != m.set.Epoch || e.View != m.view || !r.asked || r.proposal != nil || m.ended() || r.ownVote(types.Nullify) != nil {
+	if r == nil || e.Epoch != m.set.Epoch || e.View != m.view || !r.buildRequested || r.proposal != nil ||
+		m.ended() || r.ownVote(types.Nullify) != nil {
 		return
 	}
 	if e.Block == nil {
@@ -126,12 +127,12 @@ func (m *Machine) proposeBuilt(e Built) {
 		return
 	}
 	hash := e.Block.Hash()
-	parent, ready := m.parentOf(e.Block)
+	parent, ready := m.bodies.parentOf(e.Block, &m.root)
 	if !ready {
 		m.refuse(r, hash, "the block was built on another parent than asked for")
 		return
 	}
-	if reason := m.judge(e.Block, parent); reason != "" {
+	if reason := m.headerFault(e.Block, parent); reason != "" {
 		m.refuse(r, hash, "the block built here is not valid: "+reason)
 		return
 	}
@@ -175,12 +176,12 @@ func (m *Machine) persistBody(n *node) {
 func (m *Machine) receiveProposal(from types.Address, p VerifiedProposal) {
 	view, header := p.proposal.View, &p.proposal.Block.Header
 	if header.SetEpoch != m.set.Epoch || view <= m.rootView() {
-		m.help(from, header.SetEpoch, view)
+		m.sendMissingCertificate(from, header.SetEpoch, view)
 		return
 	}
 	if from != m.set.Leader(view) || view < m.view || view > m.view+MaxFutureProposals {
 		if view < m.view {
-			m.help(from, header.SetEpoch, view)
+			m.sendMissingCertificate(from, header.SetEpoch, view)
 		}
 		return
 	}
@@ -190,15 +191,15 @@ func (m *Machine) receiveProposal(from types.Address, p VerifiedProposal) {
 		return
 	}
 	if r.proposal != nil {
-		if r.hash != p.hash && !r.doubled {
-			r.doubled = true
+		if r.hash != p.hash && !r.equivocated {
+			r.equivocated = true
 			m.report(Evidence{Offender: from, First: r.proposal, Second: p.proposal})
 		}
 		return
 	}
 	r.proposal, r.hash = p.proposal, p.hash
 	n := m.attach(p.proposal.Block, p.hash, from)
-	m.unwant(p.hash)
+	m.fetcher.drop(p.hash)
 	if n != nil && n.notarized {
 		m.execute(n)
 	}
@@ -227,7 +228,7 @@ func (m *Machine) consider() bool {
 		r.ownVote(types.Notarize) != nil || r.ownVote(types.Nullify) != nil || r.ownVote(types.Finalize) != nil {
 		return false
 	}
-	n := m.nodes[r.hash]
+	n := m.bodies.nodes[r.hash]
 	if n == nil {
 		if n = m.attach(r.proposal.Block, r.hash, m.set.Leader(r.view)); n == nil {
 			m.refuse(r, r.hash, "the proposal is not above the finalized block, or too many blocks wait for finality")
@@ -237,16 +238,16 @@ func (m *Machine) consider() bool {
 	if n.block.Header.View != r.view {
 		return m.considerAgain(r, n)
 	}
-	parent, ready := m.parentOf(n.block)
+	parent, ready := m.bodies.parentOf(n.block, &m.root)
 	if parent == nil {
 		if n.block.Parent == nil || n.block.Parent.Height <= m.rootHeight() {
 			m.refuse(r, r.hash, "the parent is not on the finalized chain")
 			return true
 		}
-		m.need(n.block.Parent, m.set.Leader(r.view))
+		m.requestBody(n.block.Parent, m.set.Leader(r.view))
 		return false
 	}
-	if reason := m.judgeProposal(n, parent); reason != "" {
+	if reason := m.proposalFault(n, parent); reason != "" {
 		m.refuse(r, r.hash, reason)
 		return true
 	}
@@ -254,7 +255,7 @@ func (m *Machine) consider() bool {
 		return false // nobody asked this validator for that travel, or not yet
 	}
 	if !ready {
-		if p := m.nodes[n.block.Header.Parent]; p != nil {
+		if p := m.bodies.nodes[n.block.Header.Parent]; p != nil {
 			m.execute(p)
 		}
 		return false
@@ -270,12 +271,12 @@ func (m *Machine) drift() time.Duration {
 	return max(m.cfg.BlockTime, driftDelays*m.cfg.LinkDelay)
 }
 
-// judgeProposal adds to judge what concerns the moment of voting.
-func (m *Machine) judgeProposal(n *node, parent *types.Header) string {
-	if reason := m.judge(n.block, parent); reason != "" {
+// proposalFault adds to headerFault what concerns the moment of voting.
+func (m *Machine) proposalFault(n *node, parent *types.Header) string {
+	if reason := m.headerFault(n.block, parent); reason != "" {
 		return reason
 	}
-	if n.status == held && n.block.Header.Timestamp > m.now.Add(m.drift()).Millis() {
+	if n.status == pending && n.block.Header.Timestamp > m.now.Add(m.drift()).Millis() {
 		return "timestamp is too far in the future"
 	}
 	return ""
@@ -296,7 +297,7 @@ func (m *Machine) considerAgain(r *round, n *node) bool {
 			return m.voteOnceExecuted(r, n)
 		}
 		if at == nil || at.nullification == nil {
-			m.seek(v, v, types.Hash{}, m.set.Leader(r.view))
+			m.requestCertificates(v, v, types.Hash{}, m.set.Leader(r.view))
 			return false
 		}
 	}
@@ -309,7 +310,7 @@ func (m *Machine) considerAgain(r *round, n *node) bool {
 func (m *Machine) gapNullified(parent types.View, r *round) bool {
 	for v := r.view - 1; v > parent; v-- {
 		if !m.nullified(v) {
-			m.seek(parent+1, v, types.Hash{}, m.set.Leader(r.view))
+			m.requestCertificates(parent+1, v, types.Hash{}, m.set.Leader(r.view))
 			return false
 		}
 	}
@@ -317,7 +318,7 @@ func (m *Machine) gapNullified(parent types.View, r *round) bool {
 }
 
 func (m *Machine) voteOnceExecuted(r *round, n *node) bool {
-	if n.status == held {
+	if n.status == pending {
 		m.execute(n)
 		return false
 	}

@@ -43,7 +43,8 @@ type sentProposal struct {
 }
 
 func bodyRecord(b *types.Block, hash types.Hash) record {
-	return record{Kind: bodyKind, Epoch: b.Header.SetEpoch, View: b.Header.View, Height: b.Header.Height, Block: hash, Content: codec.Marshal(b)}
+	return record{Kind: bodyKind, Epoch: b.Header.SetEpoch, View: b.Header.View, Height: b.Header.Height, Block: hash,
+		Content: codec.Marshal(b)}
 }
 
 func voteRecord(v *types.Vote) record {
@@ -169,7 +170,7 @@ func (m *Machine) restore(r *record) error {
 		if err := codec.UnmarshalLoose(r.Content, maxRecordBytes, &p); err != nil {
 			return err
 		}
-		if n, at := m.nodes[r.Block], m.open(r.View); n != nil && at != nil {
+		if n, at := m.bodies.nodes[r.Block], m.open(r.View); n != nil && at != nil {
 			at.proposal, at.hash = &types.Proposal{View: r.View, Block: n.block, Signature: p.Signature}, r.Block
 		}
 	default:
@@ -207,7 +208,7 @@ func (m *Machine) restoreCertificate(c *types.Certificate) {
 	}
 	if c.Kind != types.Nullify {
 		m.newest = max(m.newest, c.View)
-		if n := m.nodes[c.Block]; n != nil {
+		if n := m.bodies.nodes[c.Block]; n != nil {
 			n.notarized = true
 		}
 	}

@@ -8,15 +8,15 @@ import (
 
 // round is what is known of one view of the current epoch.
 type round struct {
-	view     types.View
-	proposal *types.Proposal // the first one of the leader
-	hash     types.Hash      // of its block
-	rejected bool            // the proposal is not voted for
-	reason   string          // why it is not
-	asked    bool            // Build is asked for
-	doubled  bool            // the leader was reported for a second proposal
+	view           types.View
+	proposal       *types.Proposal // the first one of the leader
+	hash           types.Hash      // the hash of the proposal's block
+	rejected       bool            // the proposal is not voted for
+	reason         string          // why it is not
+	buildRequested bool            // Build is out
+	equivocated    bool            // the leader was reported for a second proposal
 
-	ballots [3]ballot // by kind
+	ballots [3]ballot // the votes by kind
 	own     [3]*types.Vote
 	sent    types.Time // when own votes or the own proposal were last sent
 
@@ -27,9 +27,9 @@ type round struct {
 
 // ballot is the votes of one kind in one view, the first of each validator.
 type ballot struct {
-	votes   []*types.Vote // by index in the set; nil before the first vote
-	tallies []tally       // one per content, at most one per validator
-	doubled []bool        // validators reported for a second vote
+	votes       []*types.Vote // each member's vote, by index in the set; nil before the first
+	tallies     []tally       // one per content, at most one per validator
+	equivocated []bool        // validators reported for a second vote
 }
 
 // tally counts equal votes.
@@ -89,13 +89,14 @@ func (b *ballot) add(v *types.Vote, index, members int) (count int, earlier *typ
 	return 1, nil
 }
 
-// double reports whether this is the first time that the member is caught.
-func (b *ballot) double(index, members int) bool {
-	if b.doubled == nil {
-		b.doubled = make([]bool, members)
+// equivocates notes that the member voted twice, and reports whether it is caught
+// for the first time.
+func (b *ballot) equivocates(index, members int) bool {
+	if b.equivocated == nil {
+		b.equivocated = make([]bool, members)
 	}
-	first := !b.doubled[index]
-	b.doubled[index] = true
+	first := !b.equivocated[index]
+	b.equivocated[index] = true
 	return first
 }
 

@@ -72,7 +72,7 @@ func (s *solo) execute(valid bool) Output {
 	s.t.Helper()
 	for i := len(s.all.Ask) - 1; i >= 0; i-- {
 		if a, ok := s.all.Ask[i].(Execute); ok {
-			return s.step(Executed{Hash: a.Hash, Valid: valid, Bitmap: []byte{7}})
+			return s.step(Executed{Hash: a.Hash, Valid: valid, Bitmap: bitmapOf(7)})
 		}
 	}
 	s.t.Fatal("no execution was asked for")
@@ -96,7 +96,7 @@ func (s *solo) vote(kind types.VoteKind, view types.View, b *types.Block, by int
 		v.Height, v.Block = b.Header.Height, b.Hash()
 	}
 	if kind == types.Notarize {
-		v.Bitmap = []byte{byte(by)}
+		v.Bitmap = bitmapOf(byte(by))
 	}
 	v.Signature = testKey{v.Validator}.Sign(v.Digest(testChain))
 	return v
@@ -116,7 +116,8 @@ func (s *solo) certificate(kind types.VoteKind, view types.View, b *types.Block,
 
 // child makes a block of a view's leader; the parent is genesis where nil.
 func (s *solo) child(parent *types.Block, view types.View) *types.Block {
-	b := &types.Block{Header: types.Header{ChainID: testChain, Height: 1, View: view, Epoch: s.m.set.Epoch, SetEpoch: s.m.set.Epoch, Parent: testGenesis(time.Second).Hash,
+	b := &types.Block{Header: types.Header{ChainID: testChain, Height: 1, View: view, Epoch: s.m.set.Epoch, SetEpoch: s.m.set.Epoch,
+		Parent:   testGenesis(time.Second).Hash,
 		Proposer: s.m.set.Leader(view), Transactions: noTransactions, Passed: types.PassedHash(nil), Timestamp: s.now.Millis()}}
 	if parent != nil {
 		b.Header.Height, b.Header.Parent = parent.Header.Height+1, parent.Hash()
@@ -156,3 +157,6 @@ func (s *solo) lastBuild() *Build {
 	}
 	return nil
 }
+
+// bitmapOf is a presence bitmap of eight runners.
+func bitmapOf(bits byte) []byte { return []byte{0, 0, 0, 8, bits} }

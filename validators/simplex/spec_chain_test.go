@@ -122,7 +122,7 @@ func TestC6NextEpoch(t *testing.T) {
 	b := s.child(nil, 1)
 	s.propose(1, b)
 	hash := b.Hash()
-	s.step(Executed{Hash: hash, Valid: true, Next: &next})
+	s.step(Executed{Hash: hash, Valid: true, Bitmap: []byte{}, Next: &next})
 	s.receive(1, s.certificate(types.Notarize, 1, b, 1, 2, 3))
 	s.receive(1, s.certificate(types.Nullify, 2, nil, 1, 2, 3))
 	s.receive(1, s.certificate(types.Notarize, 3, b, 1, 2, 3))
@@ -135,7 +135,8 @@ func TestC6NextEpoch(t *testing.T) {
 		s.receive(1, s.certificate(types.Nullify, view, nil, 1, 2, 3))
 	}
 	build := s.lastBuild()
-	if build == nil || build.View != 4 || build.Epoch != 1 || build.Finalization != f || build.Notarization == nil || build.ParentHash != hash {
+	if build == nil || build.View != 4 || build.Epoch != 1 || build.Finalization != f || build.Notarization == nil ||
+		build.ParentHash != hash {
 		t.Fatalf("build %+v", build)
 	}
 }
@@ -148,7 +149,7 @@ func TestC6FirstBlockNeedsTheFinalization(t *testing.T) {
 		s.epochBlocks = 1
 		b := s.child(nil, 1)
 		s.propose(1, b)
-		s.step(Executed{Hash: b.Hash(), Valid: true, Next: &next})
+		s.step(Executed{Hash: b.Hash(), Valid: true, Bitmap: []byte{}, Next: &next})
 		notarization := s.certificate(types.Notarize, 1, b, 1, 2, 3)
 		f := s.certificate(types.Finalize, 1, b, 1, 2, 3)
 		s.receive(1, notarization)
@@ -160,7 +161,7 @@ func TestC6FirstBlockNeedsTheFinalization(t *testing.T) {
 		}
 		s.propose(2, first)
 		if with {
-			s.step(Executed{Hash: first.Hash(), Valid: true, Next: &types.ValidatorSet{Epoch: 2, Members: next.Members}})
+			s.step(Executed{Hash: first.Hash(), Valid: true, Bitmap: []byte{}, Next: &types.ValidatorSet{Epoch: 2, Members: next.Members}})
 		}
 		if s.voted(types.Notarize, 2) != with {
 			t.Errorf("with the finalization %v: voted %v", with, !with)
@@ -301,21 +302,33 @@ func TestTimingChanges(t *testing.T) {
 	}
 }
 
-// An epoch's set may be told apart from the block's execution.
-func TestNextSetToldLater(t *testing.T) {
-	s := newSolo(t, 4, func(c *Config) { c.BlockTime = 0 })
-	s.epochBlocks = 1
-	b := s.settled()
-	s.receive(1, s.certificate(types.Finalize, 1, b, 1, 2, 3))
-	if s.m.Sets()[0].Epoch != 0 || s.m.Root().Hash != b.Hash() {
-		t.Fatal("the epoch changed without a set")
-	}
-	s.wait(time.Minute)
-	if s.voted(types.Nullify, 2) {
-		t.Error("it votes on in an epoch that is over")
-	}
-	s.step(NextSet{Set: testSet(1, 4)})
-	if s.m.Sets()[0].Epoch != 1 || s.m.View() != 2 {
-		t.Errorf("epoch %d, view %d", s.m.Sets()[0].Epoch, s.m.View())
+// C6: a set takes over behind a border and nowhere else, and no other than the
+// one that the last block's header commits to, whatever an execution tells.
+func TestC6ASetTakesOverBehindItsBorderAlone(t *testing.T) {
+	for _, c := range []struct {
+		what   string
+		border bool // the block is the last of its set
+		told   types.ValidatorSet
+		epoch  types.Epoch // of the set afterwards
+	}{
+		{"the header's own", true, testSet(1, 4), 1},
+		{"another than the header's", true, testSet(1, 3), 0},
+		{"one in the middle of an epoch", false, testSet(1, 4), 0},
+	} {
+		s := newSolo(t, 4, func(c *Config) { c.BlockTime = 0 })
+		if c.border {
+			s.epochBlocks = 1
+		}
+		b := s.child(nil, 1)
+		s.propose(1, b)
+		s.step(Executed{Hash: b.Hash(), Valid: true, Bitmap: []byte{}, Next: &c.told})
+		s.receive(1, s.certificate(types.Notarize, 1, b, 1, 2, 3))
+		s.receive(1, s.certificate(types.Finalize, 1, b, 1, 2, 3))
+		if s.m.Root().Hash != b.Hash() || b.Header.Border() != c.border {
+			t.Fatalf("%s: the block is not final, or border is %v", c.what, b.Header.Border())
+		}
+		if got := s.m.Sets()[0].Epoch; got != c.epoch {
+			t.Errorf("%s: the set of epoch %d decides", c.what, got)
+		}
 	}
 }

@@ -169,7 +169,7 @@ func TestC3CarriesEveryVote(t *testing.T) {
 	if build == nil || build.View != 4 || len(build.Notarization.Votes) != 3 {
 		t.Fatalf("build %+v", build)
 	}
-	if own := s.votes(types.Notarize, 3)[0]; !slices.Equal(own.Bitmap, []byte{7}) {
+	if own := s.votes(types.Notarize, 3)[0]; !slices.Equal(own.Bitmap, bitmapOf(7)) {
 		t.Errorf("the vote has bitmap %v", own.Bitmap)
 	}
 	r := s.m.rounds[3]

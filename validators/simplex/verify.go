@@ -6,6 +6,7 @@ import (
 
 	"github.com/cowboyinc/devnet/internal/base/plant"
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/runners/selection"
 )
 
 // Recoverer judges signatures.
@@ -112,7 +113,8 @@ func CheckCertificate(chainID uint64, rec Recoverer, sets Sets, c *types.Certifi
 		return VerifiedCertificate{}, err
 	}
 	if len(c.Votes) < quorum(set) || len(c.Votes) > len(set.Members) {
-		return VerifiedCertificate{}, invalid("no_quorum", "a certificate of view %d holds %d votes of %d; it takes %d", c.View, len(c.Votes), len(set.Members), set.Quorum())
+		return VerifiedCertificate{}, invalid("no_quorum", "a certificate of view %d holds %d votes of %d; it takes %d", c.View, len(c.Votes),
+			len(set.Members), set.Quorum())
 	}
 	if err := checkMembers(set, c); err != nil {
 		return VerifiedCertificate{}, err
@@ -127,7 +129,8 @@ func CheckCertificate(chainID uint64, rec Recoverer, sets Sets, c *types.Certifi
 			digest = vote.Digest(chainID) // votes of one certificate differ in their bitmaps alone
 		}
 		if signer, ok := rec.Recover(digest, vote.Signature); plant.Planted != plant.AnyonesCertificate && (!ok || signer != vote.Validator) {
-			return VerifiedCertificate{}, invalid("bad_signature", "vote %d of a %s certificate of view %d is not signed by %s", i, c.Kind, c.View, vote.Validator)
+			return VerifiedCertificate{}, invalid("bad_signature", "vote %d of a %s certificate of view %d is not signed by %s", i, c.Kind, c.View,
+				vote.Validator)
 		}
 	}
 	return VerifiedCertificate{c}, nil
@@ -150,7 +153,8 @@ func checkMembers(set *types.ValidatorSet, c *types.Certificate) error {
 			m++
 		}
 		if m == len(set.Members) {
-			return invalid("bad_voters", "vote %d of a certificate of view %d is by %s: no member, or out of order, or there twice", i, c.View, validator)
+			return invalid("bad_voters", "vote %d of a certificate of view %d is by %s: no member, or out of order, or there twice", i, c.View,
+				validator)
 		}
 		m++
 	}
@@ -236,12 +240,20 @@ func checkContent(kind types.VoteKind, view types.View, height types.Height, blo
 	return nil
 }
 
+// checkBitmap judges the form of a presence bitmap, which is one (docs/WIRE.md).
+// Its length is no matter here: one of another registry counts as CIP-11 §8.4 says.
 func checkBitmap(kind types.VoteKind, bitmap []byte) error {
-	if kind != types.Notarize && bitmap != nil {
-		return invalid("malformed", "a %s vote has a bitmap", kind)
+	if kind != types.Notarize {
+		if bitmap != nil {
+			return invalid("malformed", "a %s vote has a bitmap", kind)
+		}
+		return nil
 	}
 	if len(bitmap) > MaxBitmapBytes {
 		return invalid("bitmap_too_long", "%d bytes, at most %d", len(bitmap), MaxBitmapBytes)
+	}
+	if _, err := selection.ParseBitmap(bitmap); err != nil {
+		return invalid("malformed", "%v", err)
 	}
 	return nil
 }

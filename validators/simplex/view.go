@@ -44,7 +44,7 @@ func (m *Machine) enter(v types.View, by *types.Certificate) {
 	}
 	m.view, m.entered, m.armed = v, m.now, false
 	m.consecutive = int(min(v-1-min(v-1, max(m.newest, m.rootView())), maxDoublings))
-	m.lack = lack{}
+	m.fetcher.last = certRequest{}
 	if by != nil {
 		m.broadcast(by)
 	}
@@ -70,7 +70,7 @@ func (m *Machine) retire(v types.View) {
 		return
 	}
 	r.forgetVotes()
-	if n := m.nodes[r.hash]; n != nil && r.proposal != nil && !n.notarized && r.ownVote(types.Notarize) == nil {
+	if n := m.bodies.nodes[r.hash]; n != nil && r.proposal != nil && !n.notarized && r.ownVote(types.Notarize) == nil {
 		m.detach(n)
 	}
 	r.proposal = nil
@@ -114,7 +114,7 @@ func (m *Machine) active() bool {
 
 // inDemand reports whether another block is to be made.
 func (m *Machine) inDemand() bool {
-	return m.tip().Height < m.goal || !m.held && (!m.cfg.Auto || m.pending)
+	return m.tip().Height < m.goal || !m.paused && (!m.cfg.Auto || m.hasWork)
 }
 
 // tip is the header of the block notarized last or, where that is not held, of
@@ -137,7 +137,7 @@ func (m *Machine) othersActive() bool {
 
 // disarmIdle stops timeouts that only work had started.
 func (m *Machine) disarmIdle() {
-	if r := m.rounds[m.view]; m.armed && r != nil && !r.asked && !m.active() {
+	if r := m.rounds[m.view]; m.armed && r != nil && !r.buildRequested && !m.active() {
 		m.armed = false
 	}
 }
@@ -145,7 +145,7 @@ func (m *Machine) disarmIdle() {
 // unfinished reports whether a notarized block above the root waits for
 // finality, or a body for its fetching.
 func (m *Machine) unfinished() bool {
-	return m.final != nil || len(m.wants) > 0 || m.newest > m.rootView()
+	return m.final != nil || len(m.fetcher.wants) > 0 || m.newest > m.rootView()
 }
 
 // factor doubles timeouts with each nullification in a row, up to 16 times.
@@ -181,13 +181,7 @@ func (m *Machine) Deadline() types.Time {
 	if !m.started {
 		return types.Never
 	}
-	at := types.Never
-	for i := range m.wants {
-		at = min(at, m.wants[i].retryAt)
-	}
-	for _, n := range m.failing {
-		at = min(at, n.retryAt)
-	}
+	at := min(m.fetcher.retryAt(), m.bodies.retryAt())
 	if m.ended() {
 		return at
 	}
@@ -222,7 +216,7 @@ func (m *Machine) resend() {
 		return
 	}
 	m.resendAt = m.now.Add(m.resendInterval())
-	m.lack = lack{}
+	m.fetcher.last = certRequest{}
 	m.resendRound(m.rounds[m.view])
 	for back := types.View(1); back <= resendBack && back < m.view; back++ {
 		if v := m.view - back; v > m.rootView() {

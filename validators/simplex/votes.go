@@ -25,11 +25,11 @@ func (m *Machine) receive(from types.Address, message Verified) {
 
 func (m *Machine) receiveVote(from types.Address, v *types.Vote) {
 	if v.Epoch != m.set.Epoch || v.View < m.rootView() {
-		m.help(from, v.Epoch, v.View)
+		m.sendMissingCertificate(from, v.Epoch, v.View)
 		return
 	}
 	if v.View+MaxPastViews < m.view {
-		m.help(from, v.Epoch, v.View)
+		m.sendMissingCertificate(from, v.Epoch, v.View)
 		return
 	}
 	index, member := m.index[v.Validator]
@@ -44,7 +44,7 @@ func (m *Machine) receiveVote(from types.Address, v *types.Vote) {
 		return
 	}
 	if repeated := m.count(r, v, index, from); repeated && from == v.Validator {
-		m.help(from, v.Epoch, v.View)
+		m.sendMissingCertificate(from, v.Epoch, v.View)
 	}
 }
 
@@ -60,15 +60,15 @@ func (m *Machine) count(r *round, v *types.Vote, index int, from types.Address) 
 		m.accuse(ballot, index, earlier, v)
 		return false
 	}
-	m.judgeKinds(r, v, index)
+	m.catchBoth(r, v, index)
 	if count >= quorum(m.set) && *r.certificate(v.Kind) == nil {
 		m.learn(ballot.collect(v), from)
 	}
 	return false
 }
 
-// judgeKinds finds who both nullified and finalized a view, which C1 forbids.
-func (m *Machine) judgeKinds(r *round, v *types.Vote, index int) {
+// catchBoth finds who both nullified and finalized a view, which C1 forbids.
+func (m *Machine) catchBoth(r *round, v *types.Vote, index int) {
 	other := types.Finalize
 	switch v.Kind {
 	case types.Notarize:
@@ -82,7 +82,7 @@ func (m *Machine) judgeKinds(r *round, v *types.Vote, index int) {
 }
 
 func (m *Machine) accuse(b *ballot, index int, first, second *types.Vote) {
-	if index != m.me && b.double(index, len(m.set.Members)) {
+	if index != m.me && b.equivocates(index, len(m.set.Members)) {
 		m.report(Evidence{Offender: second.Validator, First: first, Second: second})
 	}
 }
@@ -111,7 +111,7 @@ func (m *Machine) receiveCertificate(from types.Address, c *types.Certificate) {
 		return
 	}
 	if c.Epoch != m.set.Epoch || c.View < m.rootView() {
-		m.help(from, c.Epoch, c.View)
+		m.sendMissingCertificate(from, c.Epoch, c.View)
 		return
 	}
 	m.learn(c, from)
@@ -153,10 +153,8 @@ func (m *Machine) contradicts(c *types.Certificate) bool {
 	if c.Height == root.Height {
 		return true
 	}
-	for _, n := range m.recent { // catch-up leaves gaps
-		if n.block.Header.Height == c.Height {
-			return n.hash != c.Block
-		}
+	if n := m.bodies.finalAt(c.Height); n != nil {
+		return n.hash != c.Block
 	}
 	return c.Epoch == root.SetEpoch && root.Height > 0 && (c.View == root.View || c.Height > root.Height != (c.View > root.View))
 }
@@ -170,7 +168,7 @@ func (m *Machine) follow(r *round, c *types.Certificate, from types.Address) {
 	case types.Notarize:
 		m.newest = max(m.newest, c.View)
 		m.report(Notarized{c})
-		m.need(c, from)
+		m.requestBody(c, from)
 		if m.me >= 0 && r.ownVote(types.Nullify) == nil && r.ownVote(types.Finalize) == nil && c.View > m.rootView() {
 			m.vote(r, &types.Vote{Kind: types.Finalize, Height: c.Height, Block: c.Block})
 		}
@@ -181,7 +179,7 @@ func (m *Machine) follow(r *round, c *types.Certificate, from types.Address) {
 		if c.Height > m.rootHeight() && (m.final == nil || c.Height > m.final.Height) {
 			m.final, m.finalFrom = c, from
 		}
-		m.need(c, from)
+		m.requestBody(c, from)
 	}
 }
 
@@ -199,7 +197,7 @@ func (m *Machine) merge(r *round, c *types.Certificate) {
 		}
 		v := c.Vote(i)
 		ballot.add(&v, index, len(m.set.Members))
-		m.judgeKinds(r, &v, index)
+		m.catchBoth(r, &v, index)
 	}
 }
 
@@ -210,9 +208,9 @@ func (m *Machine) conflict(c *types.Certificate) {
 	}
 }
 
-// help gives a peer that is at an earlier view what it needs to go on, once per
-// resend interval.
-func (m *Machine) help(to types.Address, epoch types.Epoch, v types.View) {
+// sendMissingCertificate gives a peer that is at an earlier view what it needs to
+// go on, once per resend interval.
+func (m *Machine) sendMissingCertificate(to types.Address, epoch types.Epoch, v types.View) {
 	p := m.budget(to)
 	if p == nil || p.helped {
 		return

@@ -85,7 +85,8 @@ func TestASecretIsNeverPrinted(t *testing.T) {
 		t.Fatalf("the secret of %s leads to %v, %v", key, again, err)
 	}
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s"} {
-		if text := fmt.Sprintf(verb, key); strings.Contains(text, fmt.Sprintf("%x", secret[:4])) || !strings.Contains(text, key.Address().String()) {
+		if text := fmt.Sprintf(verb, key); strings.Contains(text, fmt.Sprintf("%x", secret[:4])) ||
+			!strings.Contains(text, key.Address().String()) {
 			t.Errorf("%s prints %s", verb, text)
 		}
 	}

@@ -84,7 +84,8 @@ func TestNoUseMovesAFeeByMoreThanAnEighthOrBelowTheFloor(t *testing.T) {
 
 func TestCostAndRefundAddUpToTheCharge(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		price := Price{amounts.Draw(t, "cycle"), amounts.Draw(t, "lane"), amounts.Draw(t, "cell"), amounts.Draw(t, "tip"), amounts.Draw(t, "tip cell")}
+		price := Price{amounts.Draw(t, "cycle"), amounts.Draw(t, "lane"), amounts.Draw(t, "cell"), amounts.Draw(t, "tip"),
+			amounts.Draw(t, "tip cell")}
 		cycles, cells := rapid.Uint64().Draw(t, "cycles"), rapid.Uint64().Draw(t, "cells")
 		perCycle := new(big.Int).Add(price.BaseFeeCycle.Big(), price.BaseFeeLane.Big())
 		perCycle.Add(perCycle, price.TipCycle.Big()).Mul(perCycle, new(big.Int).SetUint64(cycles))

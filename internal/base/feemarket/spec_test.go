@@ -126,7 +126,8 @@ func TestCIP1Section3Step8ChargeAndRefund(t *testing.T) {
 		t.Fatalf("charge %s, %v, want %s", charge.Total, ok, want)
 	}
 	cost, refund := charge.Settle(100_000, 64)
-	want := Cost{BurnedCycle: types.WeiOf(100_000_000), BurnedLane: types.WeiOf(30_000_000), BurnedCell: types.WeiOf(448), Tip: types.WeiOf(2_000_000)}
+	want := Cost{BurnedCycle: types.WeiOf(100_000_000), BurnedLane: types.WeiOf(30_000_000), BurnedCell: types.WeiOf(448),
+		Tip: types.WeiOf(2_000_000)}
 	if cost != want {
 		t.Errorf("cost %v, want %v", cost, want)
 	}

@@ -17,7 +17,7 @@ func (p *Params) Check() error {
 			wrong = append(wrong, e.refuse(e.text(p)))
 		}
 	}
-	return errors.Join(append(wrong, p.checkLanes(), p.checkTimers())...)
+	return errors.Join(append(wrong, p.checkLanes(), p.checkTimers(), p.checkJobs())...)
 }
 
 // checkLanes: what the lanes may use together fits into a block (CIP-3 §2.2).
@@ -45,10 +45,20 @@ func (p *Params) checkTimers() error {
 		atMost("cip1.min_gas_limit", p.MinGasLimit, "cip1.lane_timer_cycles", p.LaneTimerCycles),
 		atMost("cip5.gc_cycles_per_timer", p.GCCyclesPerTimer, "cip5.gc_cycles_per_block", p.GCCyclesPerBlock),
 		atMost("cip1.min_gas_limit", p.MinGasLimit, "cip1.max_cycles_per_fire_auction_phase", p.MaxCyclesPerFireLane),
-		atMost("cip1.epoch_blocks", p.TimerEpoch, "cip1.ring_buffer_size", p.RingSlots), // the running epoch is in the ring
+		atMost("cip1.epoch_blocks", p.CalendarEpochBlocks, "cip1.ring_buffer_size", p.RingSlots), // the running epoch is in the ring
 		atMost("cip1.fairness_weight_min", p.WeightMin, "cip1.fairness_weight_max", p.WeightMax),
 		atMost("cip1.gba_weight_min", p.GBAWeightMin, "cip1.gba_weight_max", p.GBAWeightMax),
 		atMost("cip5.bias_lambda_min", p.BiasLambdaMin, "cip5.bias_lambda_max", p.BiasLambdaMax),
+	)
+}
+
+// checkJobs: a new runner can be drawn (decision J6), and the pings that a
+// validator hands on keep a runner from being stale (J18).
+func (p *Params) checkJobs() error {
+	return errors.Join(
+		atMost("cip2.min_reputation", p.MinReputation, "cip2.initial_reputation", p.InitialReputation),
+		atMost("cip11.heartbeat_tx_blocks", p.HeartbeatTxBlocks, "cip11.stale_heartbeat_blocks", p.StaleHeartbeatBlocks),
+		atMost("cip11.min_subset", p.MinSubset, "cip11.max_subset", p.MaxSubset),
 	)
 }
 

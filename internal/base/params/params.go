@@ -38,21 +38,21 @@ const PolicyEIP1559 = "eip1559"
 // (inclusive) or words; amounts are in wei, times in milliseconds.
 type Params struct {
 	// Chain.
-	ChainID       uint64    `param:"chain.id" class:"genesis" default:"8011" min:"1"`
-	Cheats        bool      `param:"chain.cheats" class:"genesis" default:"true"`             // time travel, faucet, devnet keys
-	EpochBlocks   uint64    `param:"chain.epoch_blocks" class:"genesis" default:"64" min:"2"` // decision C6
-	BlockTimeMS   uint64    `param:"chain.block_time_ms" class:"block" default:"1000" max:"3600000"`
-	BlockTimeAuto bool      `param:"chain.block_time_auto" class:"genesis" default:"false"`                    // blocks are made when there is something to do (decision C7)
-	LinkDelayMS   uint64    `param:"chain.link_delay_ms" class:"block" default:"250" min:"1" max:"60000"`      // Δ of decision C4
-	LeastExecMS   uint64    `param:"chain.least_execution_ms" class:"block" default:"250" min:"1" max:"60000"` // a proposer's share at least (decision C18)
-	MaxBlockBytes uint64    `param:"chain.max_block_bytes" class:"block" default:"2097152" min:"65536" max:"3145728"`
-	CallDepth     uint64    `param:"chain.call_depth" class:"block" default:"32" min:"1" max:"64"`
-	FaucetWei     types.Wei `param:"chain.faucet_wei" class:"block" default:"5000000000000"`
-	MaxStateKey   uint64    `param:"chain.max_state_key_bytes" class:"block" default:"256" min:"1" max:"2048"` // the trie's keys have room for it
-	MaxStateValue uint64    `param:"chain.max_state_value_bytes" class:"block" default:"1048576" min:"1"`
-	MaxCodeBytes  uint64    `param:"chain.max_code_bytes" class:"block" default:"131072" min:"1"`
-	MaxEvents     uint64    `param:"chain.max_events_per_message" class:"block" default:"256" min:"1"`
-	MaxDeferred   uint64    `param:"chain.max_deferred_messages_per_block" class:"block" default:"1024" min:"1"`
+	ChainID            uint64    `param:"chain.id" class:"genesis" default:"8011" min:"1"`
+	Cheats             bool      `param:"chain.cheats" class:"genesis" default:"true"`             // time travel, faucet, devnet keys
+	EpochBlocks        uint64    `param:"chain.epoch_blocks" class:"genesis" default:"64" min:"2"` // decision C6
+	BlockTimeMS        uint64    `param:"chain.block_time_ms" class:"block" default:"1000" max:"3600000"`
+	BlockTimeAuto      bool      `param:"chain.block_time_auto" class:"genesis" default:"false"`                    // blocks are made when there is something to do (decision C7)
+	LinkDelayMS        uint64    `param:"chain.link_delay_ms" class:"block" default:"250" min:"1" max:"60000"`      // Δ of decision C4
+	LeastExecMS        uint64    `param:"chain.least_execution_ms" class:"block" default:"250" min:"1" max:"60000"` // a proposer's share at least (decision C18)
+	MaxBlockBytes      uint64    `param:"chain.max_block_bytes" class:"block" default:"2097152" min:"65536" max:"3145728"`
+	CallDepth          uint64    `param:"chain.call_depth" class:"block" default:"32" min:"1" max:"64"`
+	FaucetWei          types.Wei `param:"chain.faucet_wei" class:"block" default:"5000000000000"`
+	MaxStateKeyBytes   uint64    `param:"chain.max_state_key_bytes" class:"block" default:"256" min:"1" max:"2048"` // the trie's keys have room for it
+	MaxStateValueBytes uint64    `param:"chain.max_state_value_bytes" class:"block" default:"1048576" min:"1"`
+	MaxCodeBytes       uint64    `param:"chain.max_code_bytes" class:"block" default:"131072" min:"1"`
+	MaxEvents          uint64    `param:"chain.max_events_per_message" class:"block" default:"256" min:"1"`
+	MaxDeferred        uint64    `param:"chain.max_deferred_messages_per_block" class:"block" default:"1024" min:"1"`
 
 	// Validators (decision C6).
 	MaxValidators     uint64 `param:"chain.max_validators" class:"epoch" default:"100" min:"1" max:"1000"`
@@ -112,10 +112,10 @@ type Params struct {
 	TieBreak             string       `param:"cip1.tie_break" class:"block" default:"id" oneof:"id,age"`
 
 	// CIP-1 §2: the calendar queue (decision T7).
-	RingSlots    uint64 `param:"cip1.ring_buffer_size" class:"genesis" default:"4096" min:"2" max:"65536"`
-	TimerEpoch   uint64 `param:"cip1.epoch_blocks" class:"genesis" default:"3600" min:"1"` // of gba, too
-	QueueEpochs  uint64 `param:"cip1.queue_epochs" class:"genesis" default:"168" min:"1" max:"1000000"`
-	MaxMigration uint64 `param:"cip1.max_migrations_per_block" class:"block" default:"10000" min:"1"` // timers that maintenance moves from tier to tier
+	RingSlots             uint64 `param:"cip1.ring_buffer_size" class:"genesis" default:"4096" min:"2" max:"65536"`
+	CalendarEpochBlocks   uint64 `param:"cip1.epoch_blocks" class:"genesis" default:"3600" min:"1"` // of gba, too
+	QueueEpochs           uint64 `param:"cip1.queue_epochs" class:"genesis" default:"168" min:"1" max:"1000000"`
+	MaxMigrationsPerBlock uint64 `param:"cip1.max_migrations_per_block" class:"block" default:"10000" min:"1"` // timers that maintenance moves from tier to tier
 
 	// CIP-1 §7: gas bidding agents (decisions T14, T15).
 	DefaultFeeMultiple uint64       `param:"cip1.default_gba_fee_multiple" class:"block" default:"2" min:"1" max:"1000000"` // of the lane's base fee; under gba of the cycles'
@@ -130,10 +130,10 @@ type Params struct {
 	TierUrgent         uint64       `param:"cip1.priority_tier_multipliers.urgent" class:"block" default:"2500" max:"1000000"`
 
 	// CIP-1 §8: fairness (decision T21).
-	FairnessWindow uint64 `param:"cip1.fairness_window_blocks" class:"block" default:"1000" min:"1" max:"1000000"`
-	FairnessCenter string `param:"cip1.fairness_center" class:"block" default:"median" oneof:"median,mean"`
-	WeightMin      uint64 `param:"cip1.fairness_weight_min" class:"block" default:"1" min:"1" max:"1000"`
-	WeightMax      uint64 `param:"cip1.fairness_weight_max" class:"block" default:"2" min:"1" max:"1000"`
+	FairnessWindowBlocks uint64 `param:"cip1.fairness_window_blocks" class:"block" default:"1000" min:"1" max:"1000000"`
+	FairnessCenter       string `param:"cip1.fairness_center" class:"block" default:"median" oneof:"median,mean"`
+	WeightMin            uint64 `param:"cip1.fairness_weight_min" class:"block" default:"1" min:"1" max:"1000"`
+	WeightMax            uint64 `param:"cip1.fairness_weight_max" class:"block" default:"2" min:"1" max:"1000"`
 
 	// CIP-1's first revision, the policy gba (decision T23). Weights in permille.
 	GBAWeightStart  uint64 `param:"cip1.gba_weight_start" class:"block" default:"1000" min:"1" max:"1000000"`
@@ -168,4 +168,36 @@ type Params struct {
 
 	// CIP-5 §9.8 phase 6: state-triggered timers (decision T26).
 	MaxTriggered uint64 `param:"cip5.max_triggered_per_block" class:"block" default:"10000" min:"1"`
+
+	// CIP-2: jobs (decisions J1 to J7, J15, J19) and runners (J18, J20).
+	MinStake            types.Wei    `param:"cip2.min_stake" class:"block" default:"10000000000000" min:"1"` // the unit of weights (decision J3)
+	InitialReputation   uint64       `param:"cip2.initial_reputation" class:"block" default:"75" max:"100"`
+	MinReputation       uint64       `param:"cip2.min_reputation" class:"block" default:"50" max:"100"`
+	TimeoutPenalty      uint64       `param:"cip2.timeout_penalty" class:"block" default:"5" max:"100"`
+	SuccessReward       uint64       `param:"cip2.success_reward" class:"block" default:"1" max:"100"`
+	MaxRetries          uint64       `param:"cip2.max_retries" class:"block" default:"3" max:"100"`
+	CommitPermille      uint64       `param:"cip2.commit_permille" class:"block" default:"600" max:"999"` // of the timeout; reveals need the rest
+	RunnerSharePermille uint64       `param:"cip2.runner_share_permille" class:"block" default:"990" max:"1000"`
+	StakeCoverPermille  uint64       `param:"cip2.stake_cover_permille" class:"block" default:"1500" max:"1000000"` // of max_price
+	MaxDraws            uint64       `param:"cip2.max_draws_per_block" class:"block" default:"256" min:"1" max:"4096"`
+	MaxCommittee        uint64       `param:"cip2.max_committee" class:"block" default:"31" min:"1" max:"31"` // results are held against one another
+	MaxTimeoutBlocks    uint64       `param:"cip2.max_timeout_blocks" class:"block" default:"100000" min:"2" max:"1000000000"`
+	MaxOpenJobs         uint64       `param:"cip2.max_open_jobs" class:"block" default:"4096" min:"1" max:"65536"`
+	MaxSpecBytes        uint64       `param:"cip2.max_spec_bytes" class:"block" default:"262144" min:"1" max:"524288"` // a JobAssignment has room for it
+	MaxResultBytes      uint64       `param:"cip2.max_result_bytes" class:"block" default:"262144" min:"1" max:"524288"`
+	CallbackCycles      types.Cycles `param:"cip2.callback_cycles" class:"block" default:"500000" min:"1"`
+	CallbackCells       types.Cells  `param:"cip2.callback_cells" class:"block" default:"20000"`
+
+	// CIP-11: presence, selection and delivery (decisions J8 to J14).
+	Push                 string `param:"cip11.push" class:"block" default:"hot" oneof:"off,shadow,hot,sunset"`
+	StaleHeartbeatBlocks uint64 `param:"cip11.stale_heartbeat_blocks" class:"block" default:"1024" min:"1"`
+	MRUTTLBlocks         uint64 `param:"cip11.mru_ttl_blocks" class:"block" default:"256"`
+	MRUWeightMultiplier  uint64 `param:"cip11.mru_weight_multiplier" class:"block" default:"4" min:"1" max:"1000000"`
+	HeartbeatTxBlocks    uint64 `param:"cip11.heartbeat_tx_blocks" class:"block" default:"100" min:"1"`
+	MaxRunners           uint64 `param:"cip11.max_runners" class:"block" default:"65504" max:"65504"` // what a bitmap holds (decision J12)
+	PresenceRule         string `param:"cip11.presence_rule" class:"epoch" default:"quorum" oneof:"quorum,validator-set,subset,safe"`
+	MinSubset            uint64 `param:"cip11.min_subset" class:"epoch" default:"3" min:"1" max:"1000"`
+	MaxSubset            uint64 `param:"cip11.max_subset" class:"epoch" default:"8" min:"1" max:"1000"`
+	SubsetEpochBlocks    uint64 `param:"cip11.subset_epoch_blocks" class:"epoch" default:"8192" min:"1"`
+	ChurnPermille        uint64 `param:"cip11.validator_churn_threshold_permille" class:"epoch" default:"100" max:"1000"`
 }

@@ -82,7 +82,8 @@ func TestTextAndStateRoundTripForEveryParameter(t *testing.T) {
 			if err := decoded.Decode(info.Key, data); err != nil || decoded != p {
 				t.Fatalf("%s = %s came back from %x as %v, %v", info.Key, text, data, decoded.Changed(), err)
 			}
-			if changed := p.Changed(); text != info.Default && (len(changed) != 1 || changed[info.Key] != text) || text == info.Default && len(changed) != 0 {
+			if changed := p.Changed(); text != info.Default && (len(changed) != 1 || changed[info.Key] != text) || text == info.Default &&
+				len(changed) != 0 {
 				t.Fatalf("%s = %s changed %v", info.Key, text, changed)
 			}
 		})
@@ -181,11 +182,15 @@ func TestCheckFindsBrokenRulesBetweenParameters(t *testing.T) {
 		{func(p *Params) { p.MinGasLimit = p.MaxCyclesPerFire + 1 }, "cip1.min_gas_limit is 550001, more than cip5.max_cycles_per_fire, 550000"},
 		{func(p *Params) { p.LaneTimerCycles = 999 }, "cip1.min_gas_limit is 1000, more than cip1.lane_timer_cycles, 999"},
 		{func(p *Params) { p.CellsLimit = 500_000 }, "cip5.max_cells_per_fire is 550000, more than cip3.block_cells_limit, 500000"},
-		{func(p *Params) { p.LaneTimerCycles = 200_000 }, "cip1.max_cycles_per_fire_auction_phase is 250000, more than cip1.lane_timer_cycles, 200000"},
-		{func(p *Params) { p.Policy, p.LaneTimerCycles = "fifo", 500_000 }, "cip5.max_cycles_per_fire is 550000, more than cip1.lane_timer_cycles, 500000"},
-		{func(p *Params) { p.MaxCyclesPerFire, p.LaneTimerCycles = 100_000, 99_999 }, "cip5.max_cycles_per_fire is 100000, more than cip1.lane_timer_cycles, 99999"},
+		{func(p *Params) { p.LaneTimerCycles = 200_000 },
+			"cip1.max_cycles_per_fire_auction_phase is 250000, more than cip1.lane_timer_cycles, 200000"},
+		{func(p *Params) { p.Policy, p.LaneTimerCycles = "fifo", 500_000 },
+			"cip5.max_cycles_per_fire is 550000, more than cip1.lane_timer_cycles, 500000"},
+		{func(p *Params) { p.MaxCyclesPerFire, p.LaneTimerCycles = 100_000, 99_999 },
+			"cip5.max_cycles_per_fire is 100000, more than cip1.lane_timer_cycles, 99999"},
 		{func(p *Params) { p.CostActorCall = 2000 }, "cip3.cycles_actor_call is 2000, more than cip1.min_gas_limit, 1000"},
-		{func(p *Params) { p.GCCyclesPerTimer = p.GCCyclesPerBlock + 1 }, "cip5.gc_cycles_per_timer is 5000001, more than cip5.gc_cycles_per_block, 5000000"},
+		{func(p *Params) { p.GCCyclesPerTimer = p.GCCyclesPerBlock + 1 },
+			"cip5.gc_cycles_per_timer is 5000001, more than cip5.gc_cycles_per_block, 5000000"},
 		{func(p *Params) { p.Policy = "lottery" }, `cip1.policy: "lottery" is not one of fifo`},
 		{func(p *Params) { p.LinkDelayMS = 0 }, `chain.link_delay_ms: "0" is not an integer`},
 	} {
@@ -235,8 +240,9 @@ func TestRangesStayWithinFixedLimits(t *testing.T) {
 		}
 	}
 	const restOfTimer = 1024 // its other fields
-	if n := greatest.MaxTimerPayload + greatest.MaxTimerHandler + greatest.MaxStateKey; n > types.MaxTransactionBytes+4096-restOfTimer {
-		t.Errorf("payload, handler and watched key of a timer may have %d bytes; its record in a history has %d", n, types.MaxTransactionBytes+4096)
+	if n := greatest.MaxTimerPayload + greatest.MaxTimerHandler + greatest.MaxStateKeyBytes; n > types.MaxTransactionBytes+4096-restOfTimer {
+		t.Errorf("payload, handler and watched key of a timer may have %d bytes; its record in a history has %d", n,
+			types.MaxTransactionBytes+4096)
 	}
 }
 

@@ -3,7 +3,7 @@ package params
 import "github.com/cowboyinc/devnet/internal/base/types"
 
 // StepCosts is the part of CIP-3's table that a host of programs charges for a
-// program's own steps, in the order of python-host/host/costs.py.
+// program's own steps, in the order of its names (internal/environment/pyhost/protocol.go).
 type StepCosts [16]types.Cycles
 
 // StepCosts takes that part from the parameters in force.

@@ -117,6 +117,10 @@ type Context interface {
 	ScheduleTimer(TimerRequest) (types.TimerID, error)
 	CancelTimer(types.TimerID) error
 	ExtendTimer(id types.TimerID, expiresAt types.Height) error
+	// SubmitJob submits a job, whose outcome comes as a message from 0x02, and returns
+	// its id. spec is a canonical JobSpec without submitter and submitted_at. The
+	// actor pays max_price, tip and the callback's limits into escrow (decision J7).
+	SubmitJob(spec []byte) (types.Hash, error)
 	// SetGasBidder names the actor that prices this actor's timers from now on;
 	// nil is the protocol's own bidder (CIP-1 §7).
 	SetGasBidder(bidder *types.Address) error

@@ -92,7 +92,8 @@ func TestACertificateHoldsWholeVotes(t *testing.T) {
 // Decision C1: f = floor((n-1)/3), certificates of n - f, leaders in the order
 // of addresses.
 func TestC1QuorumsAndLeaders(t *testing.T) {
-	for n, want := range map[int][2]int{1: {0, 1}, 2: {0, 2}, 3: {0, 3}, 4: {1, 3}, 5: {1, 4}, 6: {1, 5}, 7: {2, 5}, 10: {3, 7}, 100: {33, 67}} {
+	for n, want := range map[int][2]int{1: {0, 1}, 2: {0, 2}, 3: {0, 3}, 4: {1, 3}, 5: {1, 4}, 6: {1, 5}, 7: {2, 5}, 10: {3, 7},
+		100: {33, 67}} {
 		set := &ValidatorSet{Members: make([]Validator, n)}
 		if set.MaxFaulty() != want[0] || set.Quorum() != want[1] {
 			t.Errorf("n %d: f %d, quorum %d, want %v", n, set.MaxFaulty(), set.Quorum(), want)

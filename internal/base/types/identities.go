@@ -1,6 +1,7 @@
 package types
 
 import (
+	"bytes"
 	"encoding/hex"
 	"fmt"
 	"strings"
@@ -41,7 +42,7 @@ var (
 func (a Address) InSystemBand() bool { return [19]byte(a[:19]) == [19]byte{} }
 
 // Compare orders addresses as big-endian numbers.
-func (a Address) Compare(b Address) int { return strings.Compare(string(a[:]), string(b[:])) }
+func (a Address) Compare(b Address) int { return bytes.Compare(a[:], b[:]) }
 
 func (a Address) IsZero() bool   { return a == Address{} }
 func (h Hash) IsZero() bool      { return h == Hash{} }

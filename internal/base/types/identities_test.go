@@ -41,7 +41,8 @@ func TestIdentitiesAsTextAndCBOR(t *testing.T) {
 				t.Fatalf("%s: %x came back with %v", what, data, err)
 			}
 		})
-		for _, bad := range []string{"", "0x", strings.Repeat("0", 2*c.length+2), "0x" + strings.Repeat("0", 2*c.length-1), "0x" + strings.Repeat("0", 2*c.length+2), "0x" + strings.Repeat("g", 2*c.length), strings.Repeat("x", 10_000)} {
+		for _, bad := range []string{"", "0x", strings.Repeat("0", 2*c.length+2), "0x" + strings.Repeat("0", 2*c.length-1),
+			"0x" + strings.Repeat("0", 2*c.length+2), "0x" + strings.Repeat("g", 2*c.length), strings.Repeat("x", 10_000)} {
 			if err := c.blank().UnmarshalText([]byte(bad)); err == nil || !strings.Contains(err.Error(), what) || len(err.Error()) > 300 {
 				t.Errorf("%s: %q gave %v", what, bad, err)
 			}

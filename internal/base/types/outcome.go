@@ -135,11 +135,24 @@ const (
 	TimerCancelled         TimerStatus = "cancelled"
 )
 
-// TimerChange is what a block did to one timer: scheduled it, deferred it,
-// triggered it, extended it or ended it. Block results list them in the order they happened.
+// ChangeKind is what a block did to a timer.
+type ChangeKind uint8
+
+// The kinds of change. Who makes one says which; the zero value is none of them.
+const (
+	ChangeScheduled ChangeKind = iota + 1
+	ChangeExtended             // its expires_at was moved
+	ChangeTriggered            // what it watches changed (decision T26)
+	ChangeDeferred             // it was due, and was left for a later block
+	ChangeEnded                // its status says how
+)
+
+// TimerChange is what a block did to one timer. Block results list them in the
+// order they happened. It is nowhere encoded: what stores and faces keep of it is
+// theirs.
 type TimerChange struct {
-	_          struct{} `cbor:",toarray"`
-	Timer      Timer    // after the change
+	Kind       ChangeKind
+	Timer      Timer // after the change
 	Status     TimerStatus
 	At         Height
 	Reason     string // of a deferral, a trigger, an extension or an end; "" when scheduled or fired

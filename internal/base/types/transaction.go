@@ -36,6 +36,7 @@ const (
 	KindDeploy   = "deploy"
 	KindExecute  = "execute"
 	KindSystem   = "system"
+	KindRunner   = "runner"
 )
 
 // Transfer moves the transaction's value.
@@ -105,7 +106,16 @@ type System struct {
 	Args   codec.RawMessage `cbor:"args"` // a map, by opcode
 }
 
-// Instruction is a decoded payload: *Transfer, *Deploy, *Execute or *System.
+// Report is what a validator brings of a runner (decision J15). Its transaction is
+// free: to is null, nonce, value, limits and fees are 0.
+type Report struct {
+	Kind string           `cbor:"kind"`
+	Op   string           `cbor:"op"`
+	Args codec.RawMessage `cbor:"args"` // a map, by op
+}
+
+// Instruction is a decoded payload: *Transfer, *Deploy, *Execute, *System or
+// *Report.
 type Instruction any
 
 // SigningDigest is what the sender signs.
@@ -148,8 +158,10 @@ func (tx *Transaction) Instruction() (Instruction, error) {
 		in = new(Execute)
 	case KindSystem:
 		in = new(System)
+	case KindRunner:
+		in = new(Report)
 	default:
-		return nil, fmt.Errorf("payload: kind %q is none of transfer, deploy, execute, system", clip([]byte(head.Kind)))
+		return nil, fmt.Errorf("payload: kind %q is none of transfer, deploy, execute, system, runner", clip([]byte(head.Kind)))
 	}
 	if err := codec.Unmarshal(tx.Payload, MaxTransactionBytes, in); err != nil {
 		return nil, fmt.Errorf("payload of kind %s: %w", head.Kind, err)

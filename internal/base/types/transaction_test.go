@@ -22,9 +22,11 @@ var instructions = rapid.Custom(func(t *rapid.T) any {
 	case 0:
 		return &Transfer{Kind: KindTransfer}
 	case 1:
-		return &Deploy{Kind: KindDeploy, Code: data.Draw(t, "code"), Salt: Hash{1}, Init: data.Draw(t, "init"), Manifest: Manifest{rapid.String().Draw(t, "name")}}
+		return &Deploy{Kind: KindDeploy, Code: data.Draw(t, "code"), Salt: Hash{1}, Init: data.Draw(t, "init"),
+			Manifest: Manifest{rapid.String().Draw(t, "name")}}
 	case 2:
-		return &Execute{Kind: KindExecute, Handler: rapid.String().Draw(t, "handler"), Payload: data.Draw(t, "payload"), Sponsor: SponsorOf(amounts.Draw(t, "sponsor"))}
+		return &Execute{Kind: KindExecute, Handler: rapid.String().Draw(t, "handler"), Payload: data.Draw(t, "payload"),
+			Sponsor: SponsorOf(amounts.Draw(t, "sponsor"))}
 	}
 	return &System{Kind: KindSystem, Opcode: rapid.Uint16().Draw(t, "opcode"), Args: codec.Marshal(map[string]uint64{"n": 5})}
 })
@@ -146,7 +148,8 @@ func TestDecodeTransactionRefuses(t *testing.T) {
 		{"bytes behind", append(bytes.Clone(good), 0), codec.ErrMalformed},
 		{"a cut", good[:len(good)-1], codec.ErrMalformed},
 		{"too long", big.Encode(), codec.ErrTooLong},
-		{"the nonce in two bytes", bytes.Replace(good, []byte{0x19, 0x1f, 0x4b, 0x03}, []byte{0x19, 0x1f, 0x4b, 0x18, 0x03}, 1), codec.ErrNotCanonical},
+		{"the nonce in two bytes", bytes.Replace(good, []byte{0x19, 0x1f, 0x4b, 0x03}, []byte{0x19, 0x1f, 0x4b, 0x18, 0x03}, 1),
+			codec.ErrNotCanonical},
 		{"a map", codec.Marshal(map[string]uint64{"nonce": 1}), codec.ErrMalformed},
 	} {
 		if tx, err := DecodeTransaction(c.data); !errors.Is(err, c.want) || !strings.HasPrefix(err.Error(), "transaction: ") {
@@ -168,10 +171,12 @@ func TestInstructionRefuses(t *testing.T) {
 		{"no kind", codec.Marshal(map[string]uint64{"n": 1}), `kind "" is none of transfer, deploy, execute, system`},
 		{"another kind", codec.Marshal(&Transfer{Kind: "burn"}), `kind "burn" is none of`},
 		{"a kind that is a number", codec.Marshal(map[string]uint64{"kind": 1}), "malformed"},
-		{"an unknown field", codec.Marshal(map[string]string{"kind": "transfer", "to": "bob"}), "payload of kind transfer: codec: input is malformed"},
+		{"an unknown field", codec.Marshal(map[string]string{"kind": "transfer", "to": "bob"}),
+			"payload of kind transfer: codec: input is malformed"},
 		{"a missing field", codec.Marshal(map[string]string{"kind": "execute", "handler": "h"}), "not in canonical form"},
 		{"a long head", []byte{0xb8, 1, 0x64, 'k', 'i', 'n', 'd', 0x68, 't', 'r', 'a', 'n', 's', 'f', 'e', 'r'}, "not in canonical form"},
-		{"a salt too short", codec.Marshal(map[string]any{"kind": "deploy", "code": []byte{1}, "salt": []byte{1}, "init": []byte{}, "manifest": map[string]string{"name": ""}}), "a hash is a byte string of 32 bytes"},
+		{"a salt too short", codec.Marshal(map[string]any{"kind": "deploy", "code": []byte{1}, "salt": []byte{1}, "init": []byte{},
+			"manifest": map[string]string{"name": ""}}), "a hash is a byte string of 32 bytes"},
 		{"null", nil, `kind "" is none of`},
 		{"an array", codec.Marshal([]uint64{1}), "malformed"},
 	} {
@@ -189,7 +194,8 @@ func TestInstructionRefuses(t *testing.T) {
 			t.Errorf("%s: %v, %v, want %s", c.what, in, err, c.want)
 		}
 	}
-	for _, in := range []any{&Transfer{Kind: KindTransfer}, &Execute{Kind: KindExecute, Handler: "h", Payload: []byte{}, Sponsor: SponsorOf(WeiOf(7))}} {
+	for _, in := range []any{&Transfer{Kind: KindTransfer},
+		&Execute{Kind: KindExecute, Handler: "h", Payload: []byte{}, Sponsor: SponsorOf(WeiOf(7))}} {
 		tx := sampleTransaction()
 		tx.To, tx.Payload = nil, codec.Marshal(in)
 		if got, err := tx.Instruction(); err == nil {

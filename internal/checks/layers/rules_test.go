@@ -23,7 +23,8 @@ var absent = []struct {
 }
 
 // notListed is the reason for a package that is neither on a list nor above.
-const notListed = "it is not on this layer's list in internal/checks/layers/table_test.go; add it if its results follow from its arguments alone"
+const notListed = "it is not on this layer's list in internal/checks/layers/table_test.go; add it if its results follow from its " +
+	"arguments alone"
 
 // What deterministic code may use of package time: lengths, and no moment, for
 // that is printed in the machine's zone.
@@ -33,7 +34,8 @@ var (
 )
 
 // What deterministic code may use of package fmt: what gives a text back.
-var formatting = []string{"Errorf", "Sprint", "Sprintf", "Sprintln", "Append", "Appendf", "Appendln", "Fprint", "Fprintf", "Fprintln", "Sscanf", "Stringer", "Formatter", "State"}
+var formatting = []string{"Errorf", "Sprint", "Sprintf", "Sprintln", "Append", "Appendf", "Appendln", "Fprint", "Fprintf", "Fprintln",
+	"Sscanf", "Stringer", "Formatter", "State"}
 
 // What package math/rand has besides its global generator.
 var ownRandom = []string{"New", "NewSource", "NewPCG", "NewChaCha8", "NewZipf", "Rand", "Source", "Source64", "PCG", "ChaCha8", "Zipf"}
@@ -42,8 +44,9 @@ const (
 	clockReason  = "there is no clock here; now is an argument"
 	randomReason = "a run must follow from its seed; a generator is an argument"
 	floatReason  = "floats differ between machines and compilers; use integers"
-	mapReason    = "the order of a map differs from run to run; sort the keys, or end the line with // order: and the reason why it does not matter"
-	chanReason   = "concurrency lives in shells and in the environment"
+	mapReason    = "the order of a map differs from run to run; sort the keys, or end the line with // order: and the reason why it does " +
+		"not matter"
+	chanReason = "concurrency lives in shells and in the environment"
 )
 
 // outside finds what reaches past the environment's interfaces: imports and

@@ -35,19 +35,26 @@ type layer struct {
 // The folders of internal are layers themselves; of those outside it, and of the
 // parts of a folder that may do less, the names are here.
 var (
-	base        = []string{"internal/base/..."}
-	cores       = []string{"scheduler/...", "actors/...", "validators/simplex", "validators/catchup", "validators/mempool", "validators/rations", "runners/selection", "runners/worker"}
+	base  = []string{"internal/base/..."}
+	cores = []string{"scheduler/...", "actors/...", "validators/simplex", "validators/catchup", "validators/mempool", "validators/rations",
+		"validators/gateway",
+		"runners/selection", "runners/session", "runners/worker"}
 	composition = []string{"validators/ledger/..."}
 	history     = []string{"validators/history"}
 	shells      = []string{"validators", "runners"}
-	interfaces  = []string{"internal/environment/env", "internal/environment/fault", "internal/environment/roles", "internal/environment/store"}
-	environment = []string{"internal/environment/clock", "internal/environment/home", "internal/environment/pyhost/...", "internal/environment/store/...",
+	interfaces  = []string{"internal/environment/env", "internal/environment/fault", "internal/environment/roles",
+		"internal/environment/store"}
+	environment = []string{"internal/environment/clock", "internal/environment/home", "internal/environment/pyhost/...",
+		"internal/environment/store/...",
 		"internal/environment/transport/...", "internal/environment/executor/...", "python-host"}
 	carried  = []string{"fixtures", "fixtures/attacks"}
 	oracles  = []string{"internal/faces/oracle"}
-	shown    = []string{"internal/faces/view"}
+	shown    = []string{"internal/faces/readmodel"}
 	faces    = []string{"internal/faces/api/...", "internal/faces/scenario", "internal/faces/dashboard"}
 	bridges  = []string{"internal/worlds/byzantine", "internal/worlds/observe"}
+	audits   = []string{"internal/worlds/audit"}
+	batches  = []string{"internal/worlds/batch"}
+	nodes    = []string{"internal/worlds/node"}
 	worlds   = []string{"internal/worlds/sim/...", "internal/worlds/box/..."}
 	commands = []string{"cmd/..."}
 	checks   = []string{"internal/checks/..."}
@@ -57,8 +64,10 @@ var (
 	// deterministic is what code may use whose result its arguments alone decide:
 	// nothing that reads a clock, a zone, a seed of the process, the machine or
 	// the outside, and nothing that makes floats unasked.
-	deterministic = []string{"bytes", "cmp", "container/heap", "encoding", "encoding/base64", "encoding/binary", "encoding/hex", "errors", "fmt", "io", "iter",
-		"maps", "math", "math/big", "math/bits", "math/rand", "math/rand/v2", "reflect", "slices", "sort", "strconv", "strings", "time", "unicode/utf16", "unicode/utf8"}
+	deterministic = []string{"bytes", "cmp", "container/heap", "encoding", "encoding/base64", "encoding/binary", "encoding/hex", "errors",
+		"fmt", "io", "iter",
+		"maps", "math", "math/big", "math/bits", "math/rand", "math/rand/v2", "reflect", "slices", "sort", "strconv", "strings", "time",
+		"unicode/utf16", "unicode/utf8"}
 	// baseOnly is what the base needs besides: hashes, and locks for its caches.
 	baseOnly = []string{"crypto/subtle", "hash", "sync", "sync/atomic"}
 	// shellOnly is what a shell needs besides.
@@ -72,14 +81,18 @@ var below = join(base, cores, composition, history, interfaces)
 // that names it.
 var table = []layer{
 	{name: "base", packages: base, imports: base, pure: true, standard: join(deterministic, baseOnly),
-		libraries: []string{"github.com/fxamacker/cbor/v2", "github.com/holiman/uint256", "golang.org/x/crypto/sha3", "github.com/decred/dcrd/dcrec/secp256k1/v4/..."},
-		why:       "the base imports the base, the standard library and the libraries made for it"},
+		libraries: []string{"github.com/fxamacker/cbor/v2", "github.com/holiman/uint256", "golang.org/x/crypto/sha3",
+			"github.com/decred/dcrd/dcrec/secp256k1/v4/..."},
+		why: "the base imports the base, the standard library and the libraries made for it"},
 	{name: "composition", packages: composition, imports: join(base, cores), pure: true, standard: deterministic,
 		why: "the state transition imports cores and the base"},
-	{name: "samples", packages: []string{"actors/samples"}, imports: join(base, []string{"actors"}), pure: true, standard: join(deterministic, []string{"encoding/json"}),
-		why: "a program in Go sees what one in Python sees; its payloads are JSON"},
-	{name: "history", packages: history, imports: join(base, []string{"actors", "scheduler", "validators/ledger", "validators/catchup", "internal/environment/env"}), pure: true, standard: deterministic,
-		why: "what is read of a chain knows its blocks and results, and the store as an interface"},
+	{name: "samples", packages: []string{"actors/samples"}, imports: join(base, []string{"actors"}), pure: true,
+		standard: join(deterministic, []string{"encoding/json"}),
+		why:      "a program in Go sees what one in Python sees; its payloads are JSON"},
+	{name: "history", packages: history, imports: join(base,
+		[]string{"actors", "scheduler", "validators/ledger", "validators/catchup", "internal/environment/env"}), pure: true,
+		standard: deterministic,
+		why:      "what is read of a chain knows its blocks and results, and the store as an interface"},
 	{name: "core", packages: cores, imports: join(base, []string{"runners/selection"}), pure: true, standard: deterministic,
 		why: "a core imports the base, and no other core but runners/selection; what it needs of another is an argument"},
 	{name: "shell", packages: shells, imports: below, clockless: true, standard: join(deterministic, shellOnly),
@@ -87,21 +100,32 @@ var table = []layer{
 		why:       "a shell imports env, roles and cores: no implementation of the environment, no world, no other shell"},
 	{name: "environment", packages: interfaces, imports: base, libraries: anyLibrary,
 		why: "the environment's interfaces know the base alone"},
-	{name: "environment's implementation", packages: environment, imports: join(base, interfaces, []string{"python-host"}), libraries: anyLibrary,
-		why: "an implementation knows env and the base, and no other implementation"},
+	{name: "environment's implementation", packages: environment, imports: join(base, interfaces, []string{"python-host"}),
+		libraries: anyLibrary,
+		why:       "an implementation knows env and the base, and no other implementation"},
 	{name: "fixtures", packages: carried, why: "the files of fixtures, for those who read them, and no code"},
 	{name: "oracle", packages: oracles, imports: []string{"internal/base/types", "internal/base/codec"}, libraries: anyLibrary,
 		why: "an oracle imports types and their encoding, so that it shares no code with what it judges"},
-	{name: "view", packages: shown, imports: join(below, shells, faces), libraries: anyLibrary,
-		why: "a view shows a validator to a face, for every world"},
-	{name: "face", packages: faces, imports: join(below, carried, []string{"internal/faces/api", "internal/faces/api/model"}), libraries: anyLibrary,
-		why: "a face imports the base, env, what it shows, and the names of the API: no shell, no world, no implementation of the environment"},
+	{name: "read model", packages: shown, imports: join(below, shells, faces), libraries: anyLibrary,
+		why: "the read model shows a validator to a face, for every world"},
+	{name: "face", packages: faces, imports: join(below, carried, []string{"internal/faces/api", "internal/faces/api/model"}),
+		libraries: anyLibrary,
+		why: "a face imports the base, env, what it shows, and the names of the API: no shell, no world, no implementation of the " +
+			"environment"},
 	{name: "bridge", packages: bridges, imports: join(below, shells, oracles), libraries: anyLibrary,
 		why: "what worlds share knows validators and oracles, and no world"},
-	{name: "world", packages: worlds, imports: join(below, shells, environment, carried, faces, oracles, shown, bridges), libraries: anyLibrary,
-		why: "a world imports what is below it, and no other world"},
-	{name: "command", packages: commands, imports: join(base, interfaces, environment, history, shells, faces, worlds), libraries: anyLibrary,
-		why: "a command works with worlds and faces, and knows no core"},
+	{name: "node", packages: nodes, imports: join(below, shells, environment), libraries: anyLibrary,
+		why: "a node wires a shell to its environment, alone in a process or with others: it knows no world and no face"},
+	{name: "batch", packages: batches, imports: join(base, faces), libraries: anyLibrary,
+		why: "a batch makes runs of scenarios in worlds that it is given, and knows none"},
+	{name: "audit", packages: audits, imports: join(below, environment), libraries: anyLibrary,
+		why: "an audit reads a home and executes its blocks: it knows no shell, no face and no world"},
+	{name: "world", packages: worlds, imports: join(below, shells, environment, carried, faces, oracles, shown, bridges, nodes, audits),
+		libraries: anyLibrary,
+		why:       "a world imports what is below it, and no other world"},
+	{name: "command", packages: commands, imports: join(base, interfaces, environment, history, shells, faces, audits, batches, worlds),
+		libraries: anyLibrary,
+		why:       "a command works with worlds and faces, and knows no core"},
 	{name: "check", packages: checks, libraries: anyLibrary,
 		why: "what judges the sources, or builds them, is no part of them"},
 }
@@ -112,6 +136,7 @@ var lockAllowed = map[string]string{
 	"internal/base/types/hashing.go":    "a pool of keccak states, each reset before use",
 	"internal/base/trie/hash.go":        "a pool of hashers, each reset before use",
 	"internal/base/trie/node.go":        "publishes a hash that every goroutine computes alike",
+	"internal/base/memo/once.go":        "remembers results of pure functions, whoever computes them",
 	"internal/base/crypto/memory.go":    "remembers results of a pure function",
 	"internal/base/crypto/keyedhash.go": "remembers results of a pure function",
 	"internal/base/codec/plan.go":       "keeps plans that every goroutine makes alike, and a pool of buffers",

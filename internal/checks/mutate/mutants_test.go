@@ -16,6 +16,11 @@ var (
 	laggingTests  = []suite{{pkg: "./internal/worlds/sim", run: "TestALogIsNotRewrittenBeyondTheStore"}}
 	typesTests    = []suite{{pkg: "./internal/base/types"}}
 	hostTests     = []suite{{pkg: "./internal/environment/pyhost"}}
+	pickTests     = []suite{{pkg: "./runners/selection"}}
+	pushTests     = []suite{{pkg: "./internal/base/wire/push"}}
+	gatewayCore   = []suite{{pkg: "./validators/gateway"}}
+	runnerCores   = []suite{{pkg: "./runners/session"}, {pkg: "./runners/worker"}}
+	quicTests     = []suite{{pkg: "./internal/environment/transport/quic"}}
 
 	// worldTests see what only a whole network shows; killTests a whole process.
 	worldTests = []suite{
@@ -31,27 +36,34 @@ var (
 var mutants = []mutant{
 	// What is signed, counted and voted for.
 	{name: "S01", what: "duplicate votes add to the tally", tests: consensusCore, edits: []edit{
-		{"validators/simplex/round.go", "if b.votes[index] != nil {\n\t\treturn 0, b.votes[index]", "if b.votes[index] != nil && !sameVote(b.votes[index], v) {\n\t\treturn 0, b.votes[index]"}}},
+		{"validators/simplex/round.go", "if b.votes[index] != nil {\n\t\treturn 0, b.votes[index]",
+			"if b.votes[index] != nil && !sameVote(b.votes[index], v) {\n\t\treturn 0, b.votes[index]"}}},
 	{name: "S02", what: "n - f - 1 votes are a certificate", tests: consensusCore, edits: []edit{
 		{"validators/simplex/verify.go", "\t}\n\treturn set.Quorum()\n}", "\t}\n\treturn set.Quorum() - 1\n}"}}},
 	{name: "S03", what: "the view after the parent's need not be nullified", tests: consensusCore, edits: []edit{
 		{"validators/simplex/propose.go", "v > parent; v-- {", "v > parent+1; v-- {"}}},
 	{name: "S04", what: "no notarization of the parent", tests: consensusCore, edits: []edit{
-		{"validators/simplex/chain.go", "if !certifies(b.Parent, types.Notarize, b.Header.Parent, parent) {", "if b.Parent == nil && parent.Height > 1<<60 {"}}},
+		{"validators/simplex/chain.go", "if !certifies(b.Parent, types.Notarize, b.Header.Parent, parent) {",
+			"if b.Parent == nil && parent.Height > 1<<60 {"}}},
 	{name: "S05", what: "finalize after nullify", tests: consensusCore, edits: []edit{
-		{"validators/simplex/votes.go", "if m.me >= 0 && r.ownVote(types.Nullify) == nil && r.ownVote(types.Finalize) == nil", "if m.me >= 0 && r.ownVote(types.Finalize) == nil"}}},
+		{"validators/simplex/votes.go", "if m.me >= 0 && r.ownVote(types.Nullify) == nil && r.ownVote(types.Finalize) == nil",
+			"if m.me >= 0 && r.ownVote(types.Finalize) == nil"}}},
 	{name: "S06", what: "nullify after finalize", tests: consensusCore, edits: []edit{
-		{"validators/simplex/view.go", "m.me < 0 || r.ownVote(types.Nullify) != nil || r.ownVote(types.Finalize) != nil {", "m.me < 0 || r.ownVote(types.Nullify) != nil {"}}},
+		{"validators/simplex/view.go", "m.me < 0 || r.ownVote(types.Nullify) != nil || r.ownVote(types.Finalize) != nil {",
+			"m.me < 0 || r.ownVote(types.Nullify) != nil {"}}},
 	{name: "S07", what: "any member signs any view's proposal", tests: consensusCore, edits: []edit{
 		{"validators/simplex/verify.go", "!ok || signer != set.Leader(p.View) {", "!ok || set.Index(signer) < 0 {"}}},
 	{name: "S08", what: "nothing is sent again", tests: consensusCore, edits: []edit{
-		{"validators/simplex/view.go", "\tm.lack = lack{}\n\tm.resendRound(m.rounds[m.view])", "\tm.lack = lack{}\n\treturn\n\tm.resendRound(m.rounds[m.view])"}}},
+		{"validators/simplex/view.go", "\tm.fetcher.last = certRequest{}\n\tm.resendRound(m.rounds[m.view])",
+			"\tm.fetcher.last = certRequest{}\n\treturn\n\tm.resendRound(m.rounds[m.view])"}}},
 	{name: "S09", what: "finalize votes of past views are not sent again", tests: consensusCore, edits: []edit{
 		{"validators/simplex/view.go", "m.resendFinalize(m.rounds[v])", "_ = m.rounds[v]"}}},
 	{name: "S10", what: "an epoch's views begin after the finalization's", tests: consensusCore, edits: []edit{
-		{"validators/simplex/epoch.go", "m.enter(m.resumeView(), m.root.Finalization)", "m.enter(max(m.resumeView(), m.root.Finalization.View+1), m.root.Finalization)"}}},
+		{"validators/simplex/epoch.go", "m.enter(m.resumeView(), m.root.Finalization)",
+			"m.enter(max(m.resumeView(), m.root.Finalization.View+1), m.root.Finalization)"}}},
 	{name: "S11", what: "a set takes over where no border is", tests: consensusCore, edits: []edit{
-		{"validators/simplex/epoch.go", "m.upcoming == nil || !h.Border() || m.set.Epoch != h.SetEpoch || !h.Precedes(m.upcoming)", "m.upcoming == nil || m.set.Epoch != h.SetEpoch"}}},
+		{"validators/simplex/chain.go", "e.Next != nil && n.block.Header.Border() && checkSet(e.Next, &n.block.Header) == nil",
+			"e.Next != nil"}}},
 	{name: "S12", what: "timeouts do not double", tests: consensusCore, edits: []edit{
 		{"validators/simplex/view.go", "return 1 << m.consecutive }", "return 1 }"}}},
 	{name: "S13", what: "the own proposal is not kept", tests: consensusCore, edits: []edit{
@@ -65,9 +77,11 @@ var mutants = []mutant{
 	{name: "S18", what: "a vote's digest is without its view", tests: append(typesTests, consensusCore...), edits: []edit{
 		{"internal/base/types/consensus.go", "\tbinary.BigEndian.PutUint64(content[9:], uint64(v.View))\n", ""}}},
 	{name: "S19", what: "certificates that a block carries are not checked", tests: consensusCore, edits: []edit{
-		{"validators/simplex/verify.go", "if _, err := CheckCertificate(chainID, rec, sets, c); err != nil {", "if _, err := CheckCertificate(chainID, rec, sets, c); err != nil && c == nil {"}}},
+		{"validators/simplex/verify.go", "if _, err := CheckCertificate(chainID, rec, sets, c); err != nil {",
+			"if _, err := CheckCertificate(chainID, rec, sets, c); err != nil && c == nil {"}}},
 	{name: "S20", what: "of the own votes only the first view's is restored", tests: consensusCore, edits: []edit{
-		{"validators/simplex/records.go", "if r == nil || me < 0 || plant.Planted", "if r == nil || me < 0 || v.View > m.rootView()+1 || plant.Planted"}}},
+		{"validators/simplex/records.go", "if r == nil || me < 0 || plant.Planted",
+			"if r == nil || me < 0 || v.View > m.rootView()+1 || plant.Planted"}}},
 	{name: "S22", what: "an unheard leader is waited for", tests: consensusCore, edits: []edit{
 		{"validators/simplex/cause.go", "r.view > m.heard[leader]+unheardViews:", "r.view > m.heard[leader]+unheardViews+1<<40:"}}},
 	{name: "S23", what: "stamps may lie far ahead", tests: consensusCore, edits: []edit{
@@ -92,19 +106,22 @@ var mutants = []mutant{
 	{name: "C03", what: "a batch's transactions are not checked", tests: catchupCore, edits: []edit{
 		{"validators/catchup/batch.go", "if err := b.CheckBody(); err != nil {", "if err := b.CheckBody(); err != nil && h == nil {"}}},
 	{name: "M01", what: "a replacement for the same fee", tests: poolCore, edits: []edit{
-		{"validators/mempool/admit.go", "if sum, ok := fee.AddOk(step); ok {\n\t\treturn sum", "if _, ok := fee.AddOk(step); ok {\n\t\treturn fee"}}},
+		{"validators/mempool/admit.go", "if sum, ok := fee.AddOk(step); ok {\n\t\treturn sum",
+			"if _, ok := fee.AddOk(step); ok {\n\t\treturn fee"}}},
 	{name: "M02", what: "one nonce too many", tests: poolCore, edits: []edit{
 		{"validators/mempool/admit.go", "> p.limits.NonceAhead {", "> p.limits.NonceAhead+1 {"}}},
 
 	// What is paid.
 	{name: "L01", what: "a second refund where a message's limit was clamped", tests: ledgerTests, edits: []edit{
-		{"validators/ledger/messages.go", "\tusedCycles, usedCells := x.Used()\n", "\tusedCycles, usedCells := x.Used()\n\tif cycles < m.Cycles {\n\t\tr.state.Credit(m.From, m.PriceCycle.Mul(uint64(m.Cycles-cycles)))\n\t}\n"}}},
+		{"validators/ledger/messages.go", "\tusedCycles, usedCells := x.Used()\n",
+			"\tusedCycles, usedCells := x.Used()\n\tif cycles < m.Cycles {\n\t\tr.state.Credit(m.From, " +
+				"m.PriceCycle.Mul(uint64(m.Cycles-cycles)))\n\t}\n"}}},
 	{name: "L02", what: "tips go to who proposed the block before", tests: ledgerTests, edits: []edit{
 		{"validators/ledger/phases.go", "if plant.Planted == plant.TipsBefore && ", "if plant.Planted == plant.None && "}}},
 	{name: "L04", what: "a delivery pays today's price, not the prepaid one", tests: ledgerTests, edits: []edit{
 		{"validators/ledger/messages.go", "if plant.Planted == plant.PriceOfToday {", "if plant.Planted == plant.None {"}}},
 	{name: "L05", what: "deliveries beyond the system lane are not counted", tests: ledgerTests, edits: []edit{
-		{"validators/ledger/messages.go", "\tr.used.user += cycles - fromSystem\n", ""}}},
+		{"validators/ledger/messages.go", "\tr.spend(laneUser, cycles-fromSystem)\n", ""}}},
 	{name: "L06", what: "a fire's refund goes to the actor", tests: ledgerTests, edits: []edit{
 		{"validators/ledger/firing.go", "r.state.Credit(order.Timer.FeePayer, refund)", "r.state.Credit(order.Timer.Actor, refund)"}}},
 	{name: "L07", what: "one due height may be skipped", tests: ledgerTests, edits: []edit{
@@ -114,13 +131,14 @@ var mutants = []mutant{
 	{name: "T01", what: "the tier's border is one epoch early", tests: calendarCore, edits: []edit{
 		{"scheduler/calendar/calendar.go", "case epoch-running <= c.sizes.QueueEpochs:", "case epoch-running < c.sizes.QueueEpochs:"}}},
 	{name: "T02", what: "an actor's weight is ignored where the budget is parted", tests: schedulerCore[1:], edits: []edit{
-		{"scheduler/gba.go", "uint64(r.Params.LaneTimerCycles), d.weight.Num)", "uint64(r.Params.LaneTimerCycles), min(d.weight.Num, 1))"}}},
+		{"scheduler/gba.go", "uint64(g.lane.Params.LaneTimerCycles), d.weight.Num)",
+			"uint64(g.lane.Params.LaneTimerCycles), min(d.weight.Num, 1))"}}},
 	{name: "T03", what: "the cleanup lane has no end", tests: schedulerCore[1:], edits: []edit{
 		{"scheduler/verdict.go", "> r.Params.GCCyclesPerBlock.Sub(r.out.GCCycles) {", "> r.Params.GCCyclesPerBlock {"}}},
 	{name: "T04", what: "the fairness window is one block too long", tests: schedulerCore[1:], edits: []edit{
-		{"scheduler/fairness.go", "types.Height(b.Params.FairnessWindow))", "types.Height(b.Params.FairnessWindow+1))"}}},
+		{"scheduler/fairness.go", "types.Height(w.params.FairnessWindowBlocks))", "types.Height(w.params.FairnessWindowBlocks+1))"}}},
 	{name: "T05", what: "a timer that was cancelled in its block fires", tests: schedulerCore[1:], edits: []edit{
-		{"scheduler/lane.go", "\tif !r.ran {\n\t\treturn true", "\tif r != nil {\n\t\treturn true"}}},
+		{"scheduler/turns.go", "\tif !r.ran {\n\t\treturn true", "\tif r != nil {\n\t\treturn true"}}},
 	{name: "T06", what: "the ring is swept a block late", tests: calendarCore, edits: []edit{
 		{"scheduler/calendar/maintain.go", "u.sweep(min(height-1, held))", "u.sweep(min(max(height, 2)-2, held))"}}},
 
@@ -129,13 +147,15 @@ var mutants = []mutant{
 	{name: "T08", what: "an agent is told the use of a block that is long gone", tests: ledgerTests, edits: []edit{
 		{"validators/ledger/firing.go", "\tif r.header.Skipped > 0 {\n\t\treturn 0", "\tif r.header.Skipped > 1<<40 {\n\t\treturn 0"}}},
 	{name: "T09", what: "a fire may use half of its cycles", tests: ledgerTests, edits: []edit{
-		{"validators/ledger/firing.go", "cause, order.Cycles, order.Cells, r.calling(msg))", "cause, order.Cycles/2, order.Cells, r.calling(msg))"}}},
+		{"validators/ledger/firing.go", "cause, order.Cycles, order.Cells, r.calling(msg))",
+			"cause, order.Cycles/2, order.Cells, r.calling(msg))"}}},
 	{name: "T10", what: "a watcher misses the change of its own height", tests: schedulerCore[1:], edits: []edit{
 		{"scheduler/watch.go", "binary.BigEndian.Uint64(key[keyBytes:])) <= now {", "binary.BigEndian.Uint64(key[keyBytes:])) < now {"}}},
 	{name: "T11", what: "PriorityTier.FAST is urgent", tests: hostTests, edits: []edit{
-		{"python-host/cowboy_sdk/bids.py", "Tier(n, n.lower())", "Tier(n, n.lower().replace('fast', 'urgent'))"}}},
+		{"python-host/host/bids.py", "Tier(n, n.lower())", "Tier(n, n.lower().replace('fast', 'urgent'))"}}},
 	{name: "T12", what: "scheduling takes a wei into the escrow", tests: append(schedulerCore[1:], ledgerTests...), edits: []edit{
-		{"scheduler/schedule.go", "\ttimer.Seq = readSequence(b.KV)\n", "\tb.Books.Move(actor, types.TimerEscrow, types.WeiOf(1))\n\ttimer.Seq = readSequence(b.KV)\n"}}},
+		{"scheduler/schedule.go", "\ttimer.Seq = readSequence(b.KV)\n",
+			"\tb.Books.Move(actor, types.TimerEscrow, types.WeiOf(1))\n\ttimer.Seq = readSequence(b.KV)\n"}}},
 	{name: "T13", what: "what the lane deferred is not counted behind it", tests: ledgerTests, edits: []edit{
 		{"scheduler/block.go", "\tif b.LaneOver {", "\tif b.LaneOver && b.Height == 0 {"}}},
 	{name: "T14", what: "what a lane did not come to is counted without what was written", tests: ledgerTests, edits: []edit{
@@ -165,27 +185,33 @@ var mutants = []mutant{
 
 	// Parts that came later than the review.
 	{name: "passed-list", what: "what a block passed over is not compared (C18)", tests: ledgerTests, edits: []edit{
-		{"validators/ledger/passing.go", "if types.PassedHash(p.claimed) != types.PassedHash(p.made()) {", "if p.claimed == nil && p.made() != nil {"}}},
+		{"validators/ledger/passing.go", "if types.PassedHash(p.claimed) != types.PassedHash(p.made()) {",
+			"if p.claimed == nil && p.made() != nil {"}}},
 	{name: "passed-header", what: "the header's hash of what was passed over is not judged at first (C18)", tests: ledgerTests, edits: []edit{
 		{"validators/ledger/blocks.go", "case claimed.Passed != own:", "case claimed.Passed != own && own.IsZero():"}}},
-	{name: "blame-early", what: "f validators end a timer or message, not f + 1 (C18)", tests: append(typesTests, ledgerTests...), edits: []edit{
-		{"internal/base/types/passed.go", "len(after) > s.MaxFaulty()", "len(after) >= s.MaxFaulty()"}}},
+	{name: "blame-early", what: "f validators end a timer or message, not f + 1 (C18)", tests: append(typesTests, ledgerTests...),
+		edits: []edit{
+			{"internal/base/types/passed.go", "len(after) > s.MaxFaulty()", "len(after) >= s.MaxFaulty()"}}},
 	{name: "sponsor-undrawn", what: "fires draw nothing of what was signed for (T28)", tests: schedulerCore[1:], edits: []edit{
 		{"scheduler/sponsor.go", "a.Left = a.Left.Sub(amount) })", "a.Left = a.Left.Sub(types.Wei{}) })"}}},
 	{name: "sponsor-unbounded", what: "a fire is judged by the payer's balance alone (T28)", tests: schedulerCore[1:], edits: []edit{
 		{"scheduler/sponsor.go", "return holds.Min(a.Left)", "return holds.Min(holds.Add(a.Left))"}}},
-	{name: "sponsor-foreign", what: "any address can be made to pay (T2, T28)", tests: append(schedulerCore[1:], ledgerTests...), edits: []edit{
-		{"scheduler/schedule.go", "case signed == nil || t.FeePayer != signed.Signer:", "case signed == nil:"}}},
+	{name: "sponsor-foreign", what: "any address can be made to pay (T2, T28)", tests: append(schedulerCore[1:], ledgerTests...),
+		edits: []edit{
+			{"scheduler/schedule.go", "case signed == nil || t.FeePayer != signed.Signer:", "case signed == nil:"}}},
 	{name: "lost-returns", what: "who lost its log votes again at the first final block (C5)", tests: consensusCore, edits: []edit{
 		{"validators/simplex/lost.go", "m.root.Block.Header.Timestamp <= m.sitsOut {", "m.root.Block.Header.Timestamp == 0 {"}}},
 	{name: "lost-forgets", what: "a crash ends the sitting out (C5)", tests: consensusCore, edits: []edit{
 		{"validators/simplex/lost.go", "View: types.View(m.sitsOut), Content", "View: types.View(0 * m.sitsOut), Content"}}},
-	{name: "lost-unseen", what: "a log that is gone is not noticed (C5)", tests: shellTests, further: []suite{{pkg: "./internal/worlds/box", run: "TestAHomeWithoutALog"}}, edits: []edit{
-		{"validators/consensus.go", "len(records) == 0 && (v.config.Lost || view.Block.Header.Height > 0),", "false,"}}},
+	{name: "lost-unseen", what: "a log that is gone is not noticed (C5)", tests: shellTests,
+		further: []suite{{pkg: "./internal/worlds/box", run: "TestAHomeWithoutALog"}}, edits: []edit{
+			{"validators/consensus.go", "len(records) == 0 && (v.config.Lost || head.Block.Header.Height > 0),", "false,"}}},
 	{name: "store-page-twice", what: "a page that is used twice is not noticed", tests: boltTests, edits: []edit{
-		{"internal/environment/store/bolt/verify.go", "if w.seen[at/64]&(1<<(at%64)) != 0 {", "if w.seen[at/64]&(1<<(at%64)) != 0 && w.page == 0 {"}}},
+		{"internal/environment/store/bolt/verify.go", "if w.seen[at/64]&(1<<(at%64)) != 0 {",
+			"if w.seen[at/64]&(1<<(at%64)) != 0 && w.page == 0 {"}}},
 	{name: "store-value", what: "a value's checksum is not compared", tests: boltTests, edits: []edit{
-		{"internal/environment/store/bolt/bolt.go", "if len(stored) < sumBytes || binary.LittleEndian.Uint32(stored) != sumOf(string(bucket), key, stored[sumBytes:]) {", "if len(stored) < sumBytes {"}}},
+		{"internal/environment/store/bolt/bolt.go", "if len(stored) < sumBytes || binary.LittleEndian.Uint32(stored) != sumOf(string(bucket), " +
+			"key, stored[sumBytes:]) {", "if len(stored) < sumBytes {"}}},
 	{name: "ration-free", what: "what a peer spends is not taken from its ration", tests: rationsCore, edits: []edit{
 		{"validators/rations/rations.go", "\tl.left -= int64(n)\n\treturn true, false", "\treturn true, false"}}},
 	{name: "ration-turns", what: "peers do not take turns", tests: rationsCore, edits: []edit{
@@ -196,4 +222,42 @@ var mutants = []mutant{
 		{"validators/catchup/batch.go", "case h.SetEpoch != c.epoch:", "case h.SetEpoch > c.epoch:"}}},
 	{name: "next-set", what: "the set behind a border is not the header's (C6)", tests: append(typesTests, consensusCore...), edits: []edit{
 		{"internal/base/types/consensus.go", "return set.Epoch > h.SetEpoch && set.Hash() == h.NextSet", "return set.Epoch > h.SetEpoch"}}},
+
+	// Connections between runners and validators.
+	{name: "hard-failure", what: "a runner that answers no job stays present (CIP-11 §10.6)", tests: gatewayCore, edits: []edit{
+		{"validators/gateway/delivery.go", "\tp.present = false\n", ""}}},
+	{name: "fast-blocks", what: "pings age by blocks alone (J13)", tests: gatewayCore, edits: []edit{
+		{"validators/gateway/pulse.go", " || now < m.until(since, blocks)", ""}}},
+	{name: "push-again", what: "open assignments are not pushed behind the next Hello (J13)", tests: gatewayCore, edits: []edit{
+		{"validators/gateway/greeting.go", "\tm.deliver(p)\n", ""}}},
+	{name: "overlap-left", what: "a runner leaves its former subset at once (CIP-11 §5.3)", tests: runnerCores, edits: []edit{
+		{"runners/session/chain.go", "if h.Rotation.Overlaps(h.Height, h.Pace) {", "if false {"}}},
+	{name: "executed-twice", what: "each delivery of an assignment is executed (CIP-11 §10.1)", tests: runnerCores, edits: []edit{
+		{"runners/worker/assignment.go", "if j := m.jobs[id]; j != nil {", "if j := m.jobs[id]; j != nil && false {"}}},
+	{name: "guest-streams", what: "a peer of the mesh may open streams both ways", tests: quicTests, edits: []edit{
+		{"internal/environment/transport/quic/session.go", "\ts.wg.Go(s.refuseStreams)\n", ""}}},
+
+	// Runners: who is drawn, and what is read of them.
+	{name: "subset-overlap", what: "former subsets hold a block too long (J10)", tests: pickTests, edits: []edit{
+		{"runners/selection/rotation.go", "< p.OverlapBlocks", "<= p.OverlapBlocks"}}},
+	{name: "subset-stale", what: "a rotation keeps places that others would take (§5.2)", tests: pickTests, edits: []edit{
+		{"runners/selection/table.go", "if len(stayed) < next.k {", "if len(stayed) < min(next.k, t.k)-1 {"}}},
+	{name: "bitmap-beyond", what: "a bitmap may have a bit beyond its length (C3, J12)", tests: pickTests, edits: []edit{
+		{"runners/selection/bitmap.go", "body[len(body)-1]>>(length%8) != 0", "body[len(body)-1]>>(length%8) > 1"}}},
+	{name: "presence-carry", what: "a carry of three votes is lost", tests: pickTests, edits: []edit{
+		{"runners/selection/presence.go", "half ^ c, a&b | half&c", "half ^ c, a&b | a&c"}}},
+	{name: "favour-moved", what: "a favoured runner that is swapped away is not followed (§9.3)", tests: pickTests, edits: []edit{
+		{"runners/selection/draw.go", "\tcase i:\n\t\tu.favoured = found\n", ""}}},
+	{name: "stake-rounded", what: "the cover of a price is rounded down (§9.1)", tests: pickTests, edits: []edit{
+		{"runners/selection/filter.go", "big.NewInt(999)", "big.NewInt(0)"}}},
+	{name: "push-keys", what: "a key may stand twice in a frame (J14)", tests: pushTests, edits: []edit{
+		{"internal/base/wire/push/item.go", "if bytes.Equal(keys[i], keys[i-1]) {", "if i > 99 && bytes.Equal(keys[i], keys[i-1]) {"}}},
+	{name: "push-depth", what: "frames nest one deeper (J14)", tests: pushTests, edits: []edit{
+		{"internal/base/wire/push/item.go", "skip(data, MaxDepth)\n\tif err == nil", "skip(data, MaxDepth+1)\n\tif err == nil"}}},
+	{name: "push-missing", what: "a field may be missing", tests: pushTests, edits: []edit{
+		{"internal/base/wire/push/form.go", "if !seen[each.index] {", "if !seen[each.index] && each.name != \"nonce\" {"}}},
+	{name: "push-amount", what: "an amount below 2^64 may have a tag", tests: pushTests, edits: []edit{
+		{"internal/base/wire/push/form.go", "h.argument <= short ||", "h.argument < short ||"}}},
+	{name: "push-deadline", what: "an assignment's deadline is not signed", tests: pushTests, edits: []edit{
+		{"internal/base/wire/push/sign.go", "f.JobID[:], be8(f.DeadlineBlock), spec[:])", "f.JobID[:], be8(f.BlockHeight), spec[:])"}}},
 }

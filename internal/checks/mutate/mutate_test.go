@@ -81,7 +81,8 @@ func (m *mutant) mutate() (map[string]string, error) {
 			text = string(data)
 		}
 		if n := strings.Count(text, e.before); n != 1 {
-			return nil, fmt.Errorf("%s holds the text that %s replaces %d times, and must hold it once: change the table\n%s", e.file, m.name, n, e.before)
+			return nil, fmt.Errorf("%s holds the text that %s replaces %d times, and must hold it once: change the table\n%s", e.file, m.name, n,
+				e.before)
 		}
 		files[e.file] = strings.Replace(text, e.before, e.after, 1)
 	}

@@ -34,6 +34,9 @@ func (c *comparison) answers() (int, error) {
 	if err := record(c.before, home, c.before.tree); err != nil {
 		return 0, fmt.Errorf("recording: %w", err)
 	}
+	if err := reopen(c.before, home); err != nil {
+		return 0, fmt.Errorf("opening what was recorded: %w", err)
+	}
 	before, err := ask(c.before, home, c.dir+"/home-before")
 	if err != nil {
 		return 0, err
@@ -48,6 +51,20 @@ func (c *comparison) answers() (int, error) {
 		}
 	}
 	return len(before), nil
+}
+
+// reopen lets a home come to rest once more: what was under way when it was
+// stopped becomes a block at the next start, and would be another on each side.
+func reopen(s side, home string) error {
+	up, err := start(s, home)
+	if err != nil {
+		return err
+	}
+	if err := up.settled(); err != nil {
+		up.stop()
+		return err
+	}
+	return up.stop()
 }
 
 // ask starts a command on a copy of a home and asks all that the home can answer.

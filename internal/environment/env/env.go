@@ -6,8 +6,11 @@ package env
 import (
 	"github.com/asynkron/protoactor-go/actor"
 
+	"github.com/cowboyinc/devnet/internal/base/execution"
 	"github.com/cowboyinc/devnet/internal/base/program"
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/connection"
+	"github.com/cowboyinc/devnet/internal/base/wire/push"
 )
 
 // Clock is a node's time.
@@ -24,11 +27,13 @@ type Alarm interface {
 	Set(types.Time)
 }
 
-// Transport carries frames between validators, at most once each. Large frames
+// Mesh carries frames between validators, at most once each. Large frames
 // and small ones may overtake each other; those of one kind come in order while
 // a connection lasts. It authenticates the peer (decision J8) and nothing more: a
-// frame is hostile until it is verified.
-type Transport interface {
+// frame is hostile until it is verified. Who is no validator has no place in it:
+// what a runner dials, and what listens for runners, are interfaces of their own
+// beside it (CIP-11), so that no frame of theirs can come to consensus.
+type Mesh interface {
 	// Start delivers what arrives to receive, which must only hand it on.
 	Start(receive func(from types.Address, frame []byte)) error
 	// Send queues a frame. It never blocks; when the queue of that peer is full
@@ -43,6 +48,19 @@ type Transport interface {
 
 // MaxFrameBytes bounds a frame between validators: a block and its framing.
 const MaxFrameBytes = types.MaxBlockBytes + 64<<10
+
+// Connections are those between runners and validators, at one end: at a
+// runner's, which dials, or at a validator's, whose peers come by themselves. It
+// authenticates the peer (decision J8) and nothing more: anybody may connect, and
+// what comes is hostile until it is verified. Package connection has the promises.
+type Connections interface {
+	// Start begins to tell what happens. receive must only hand it on; it is
+	// called from several goroutines, and from one at a time for each connection.
+	Start(receive func(connection.Event)) error
+	// Do never blocks. Verbs of one connection are done in the order of the calls.
+	Do(connection.Verb)
+	Close() error
+}
 
 // Log is an append-only file of records with checksums: votes and block bodies
 // (decision C5). A torn tail is cut off at Replay; damage before it is an
@@ -126,15 +144,42 @@ type Work interface {
 	Did(what Labour, n uint64)
 }
 
-// Node is everything one validator is given.
-type Node struct {
-	Work      Work // nil: time passes by itself
-	Clock     Clock
-	Loops     Loops
-	Transport Transport
-	Log       Log
-	Store     Store
-	Signer    Signer
-	Verifier  Verifier
-	Programs  program.Host
+// Executor does the work of a runner's jobs, outside of everything that is
+// deterministic. A job comes from a stranger: what it asks for is hostile until
+// Accepts has judged it, and bounded by its own bounds and the runner's after that.
+type Executor interface {
+	// Capabilities and Entitlements are what the runner may say it has, each sorted,
+	// in the words of a CapabilityDelta.
+	Capabilities() []string
+	Entitlements() []string
+	// Accepts says why a job is not taken, nil where it is. It does no work.
+	Accepts(*push.JobSpec) *execution.Refusal
+	// Execute begins work and returns at once. tell gets what becomes of it, from
+	// other goroutines, one call after the other, Done or Failed last; it must only
+	// hand it on. A job that is not accepted is told as Failed. Work that is under
+	// way is not begun again.
+	Execute(id execution.ID, spec *push.JobSpec, tell func(execution.Report))
+	// Cancel ends work. What is told of it from then on was under way already.
+	Cancel(execution.ID)
+	// Close ends all work, and waits until nothing of it is left.
+	Close()
+}
+
+// Base is what a node of any kind is given. The next kind is a struct like
+// Validator: its Base, and what it has beside that.
+type Base struct {
+	Work     Work // nil: time passes by itself
+	Clock    Clock
+	Loops    Loops
+	Signer   Signer
+	Verifier Verifier
+	Log      Log
+}
+
+// Validator is everything one validator is given.
+type Validator struct {
+	Base
+	Mesh     Mesh
+	Store    Store
+	Programs program.Host
 }

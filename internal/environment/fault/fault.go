@@ -1,7 +1,8 @@
-// Package fault holds the words that every world's faults share: what a link
-// does to what passes, the verbs, and the receipt by which a fault says what it
-// did. A world makes faults; whoever asked for one reads its receipt and judges
-// whether it had an effect (Idle).
+// Package fault is what an operator may do to the nodes and links of a network, in
+// any world. A fault is an Order: data, judged alike everywhere by its Check, and
+// described to every face by the table of verbs. A World does orders, and says by
+// an Effect what each did; whoever ordered it judges whether that was anything
+// (Idle).
 package fault
 
 import (
@@ -75,17 +76,17 @@ func (l Link) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// Receipt says what a fault did so far.
-type Receipt struct {
-	Verb   string // crash, freeze, wipe, disk_fail, host_fail, clock_skew, misbehave, partition, bridge, link
-	Detail string // whom and how
+// Effect says what a fault did so far.
+type Effect struct {
+	Verb   string
+	Detail string // whom and how, as Order.Detail has it
 	Did    string // "3 connections cut, 41 packets dropped"; "" when nothing yet
 	Idle   bool   // it had no effect so far
 	Ended  bool   // it can have none any more
 }
 
-// Groups is how a partition, or the sides of a bridge, are told.
-func Groups(groups ...[]string) string {
+// Divided is how a partition, or the sides of a bridge, are told.
+func Divided(groups ...[]string) string {
 	texts := make([]string, len(groups))
 	for i, g := range groups {
 		texts[i] = strings.Join(g, ",")
@@ -93,9 +94,9 @@ func Groups(groups ...[]string) string {
 	return strings.Join(texts, " / ")
 }
 
-// Sides numbers the groups in which nodes are named, from 1; others have 0, those
+// SideOf numbers the groups in which nodes are named, from 1; others have 0, those
 // that join later too.
-func Sides(groups ...[]string) func(name string) int {
+func SideOf(groups ...[]string) func(name string) int {
 	return func(name string) int {
 		return 1 + slices.IndexFunc(groups, func(g []string) bool { return slices.Contains(g, name) })
 	}
@@ -122,7 +123,8 @@ func (c *Counts) String(passing string) string {
 	}{
 		{&c.Cut, "connections cut"}, {&c.Ended, "processes ended"}, {&c.Dropped, passing + " dropped"},
 		{&c.Held, passing + " held"}, {&c.Delayed, passing + " delayed"}, {&c.Duplicated, passing + " duplicated"},
-		{&c.Reordered, passing + " reordered"}, {&c.Lost, "bytes lost"}, {&c.Forged, "frames forged"}, {&c.Withheld, "frames withheld"}, {&c.Failed, "programs failed"},
+		{&c.Reordered, passing + " reordered"}, {&c.Lost, "bytes lost"}, {&c.Forged, "frames forged"}, {&c.Withheld, "frames withheld"},
+		{&c.Failed, "programs failed"},
 	} {
 		if n := e.n.Load(); n > 0 {
 			parts = append(parts, Counted(int(n), e.what))
@@ -132,7 +134,8 @@ func (c *Counts) String(passing string) string {
 }
 
 // singular is one of what is counted.
-var singular = strings.NewReplacer("connections ", "connection ", "processes ", "process ", "frames ", "frame ", "programs ", "program ", "packets ", "packet ",
+var singular = strings.NewReplacer("connections ", "connection ", "processes ", "process ", "frames ", "frame ", "programs ", "program ",
+	"packets ", "packet ",
 	"bytes ", "byte ", "events ", "event ", "records ", "record ", "uses ", "use ", "bits ", "bit ", "clocks ", "clock ")
 
 // Counted is n of what, which is given as many: "1 process ended", "2 frames

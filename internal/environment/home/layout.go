@@ -114,7 +114,8 @@ func removeAll(dir string) error {
 		files := NodeFiles(dir, node)
 		doomed = append(doomed, files.Votes, files.Votes+newSuffix, files.State, filepath.Dir(files.State))
 	}
-	for _, name := range []string{logsDir, nodesDir, runFile, runFile + newSuffix, clockFile, clockFile + newSuffix, genesisFile, genesisFile + newSuffix, metaFile + newSuffix, metaFile, lockFile} {
+	for _, name := range []string{logsDir, nodesDir, runFile, runFile + newSuffix, clockFile, clockFile + newSuffix, genesisFile,
+		genesisFile + newSuffix, metaFile + newSuffix, metaFile, lockFile} {
 		doomed = append(doomed, filepath.Join(dir, name))
 	}
 	for _, path := range doomed {

@@ -11,9 +11,6 @@ type Advice struct {
 	What    string `json:"what"`
 }
 
-// maxAdvice bounds what is taken of a host (host/advice.py tells at most 100).
-const maxAdvice = 128
-
 // Advise returns all that a deploy would refuse of code, where Inspect tells the
 // first of it, and what a run would stumble over, in the order of its lines. It
 // decides nothing. Its error is a *program.HostError.
@@ -29,7 +26,7 @@ func (p *Pool) Advise(source []byte) ([]Advice, error) {
 		return nil, err
 	}
 	h := s.host
-	h.enc.begin(frameAdvice).raw(source)
+	h.enc.begin(frameAdvice, 1).bytes("source", source)
 	if err := h.send(); err != nil {
 		return nil, h.fail(during, err)
 	}
@@ -38,11 +35,13 @@ func (p *Pool) Advise(source []byte) ([]Advice, error) {
 		return nil, h.fail(during, err)
 	}
 	d, found := &decoder{data: body}, []Advice{}
-	for len(d.data) > 0 && d.err == nil && len(found) < maxAdvice {
-		found = append(found, Advice{Refused: text(d.item()) == "error", Line: int(d.u32()), What: text(d.item())})
+	for len(d.data) > 0 && len(found) < maxAdvice {
+		a := &arguments{record: d.record(adviceForm)}
+		found = append(found, Advice{Refused: text(a.data("kind")) == "error", Line: int(a.number("line")), What: text(a.data("words"))})
+		d.keep(a.err)
 	}
-	if d.err != nil || len(d.data) > 0 {
-		return nil, h.fail(during, errFrame)
+	if d.end(); d.err != nil {
+		return nil, h.fail(during, d.err)
 	}
 	return found, nil
 }

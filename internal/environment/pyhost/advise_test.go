@@ -56,9 +56,11 @@ func TestAdviceTellsAllAtOnce(t *testing.T) {
 		refused bool
 		says    string
 	}{
-		{2, true, "import of socket"}, {7, true, "1.5 is a float"}, {10, false, "global N"}, {12, false, "pvm_host has no set_stat: perhaps set_state"},
+		{2, true, "import of socket"}, {7, true, "1.5 is a float"}, {10, false, "global N"},
+		{12, false, "pvm_host has no set_stat: perhaps set_state"},
 		{13, false, "call tick, which is no handler"}, {14, false, "call handle_timer (unless"},
-		{15, false, "cowboy_sdk.runtime has no get_sendr: perhaps get_sender"}, {16, true, "eval runs text"}, {16, false, "undefined_name is not defined"},
+		{15, false, "cowboy_sdk.runtime has no get_sendr: perhaps get_sender"}, {16, true, "eval runs text"},
+		{16, false, "undefined_name is not defined"},
 		{21, false, "LIMIT is not defined"},
 	}
 	for i, f := range found {
@@ -74,8 +76,10 @@ func TestAdviceTellsAllAtOnce(t *testing.T) {
 // What is refused first is what the deploy refuses; what it takes has no error.
 func TestAdviceAgreesWithTheDeploy(t *testing.T) {
 	p := openPool(t, Config{})
-	sources := map[string]string{"faulty": faulty, "text": "def f(:", "bytes": "\xff", "deep": strings.Repeat("(", 500) + strings.Repeat(")", 500),
-		"empty": "", "two classes": "class A:\n    pass\nclass B:\n    pass\n", "return": "return 1\n", "async": "async def f():\n    await g()\n",
+	sources := map[string]string{"faulty": faulty, "text": "def f(:", "bytes": "\xff",
+		"deep":  strings.Repeat("(", 500) + strings.Repeat(")", 500),
+		"empty": "", "two classes": "class A:\n    pass\nclass B:\n    pass\n", "return": "return 1\n",
+		"async": "async def f():\n    await g()\n",
 		"break": "def f():\n    break\n"}
 	files, err := filepath.Glob("../../../fixtures/actors/*.py")
 	if err != nil || len(files) == 0 {

@@ -65,7 +65,8 @@ func TestDecoratorsSayWhoMayCall(t *testing.T) {
 	w := openWorld(t)
 	at := w.deploy(1, fixture(t, "vault.py"))
 	send := func(kind program.Kind, from types.Address, handler, payload string) program.Outcome {
-		out, _, err := w.handle(program.Message{Kind: kind, Sender: from, Self: at, Handler: handler, Payload: []byte(payload), Owner: owner}, plenty)
+		out, _, err := w.handle(program.Message{Kind: kind, Sender: from, Self: at, Handler: handler, Payload: []byte(payload), Owner: owner},
+			plenty)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -100,7 +101,8 @@ func TestCallsWithinCalls(t *testing.T) {
 	expect(t, first(w.call(t, caller, "relay", string(counter[:])+"7")), types.StatusOK, "7")
 	expect(t, first(w.call(t, caller, "attempt", string(counter[:])+"x")), types.StatusOK, "value_error")
 	out, _ := w.call(t, caller, "relay", string(counter[:])+"x")
-	if out.Status != types.StatusReverted || out.Fault.Code != "value_error" || !strings.Contains(out.Fault.Message, "line 9, in relay: CallError") {
+	if out.Status != types.StatusReverted || out.Fault.Code != "value_error" ||
+		!strings.Contains(out.Fault.Message, "line 9, in relay: CallError") {
 		t.Errorf("got %v", out.Fault)
 	}
 	var chain string

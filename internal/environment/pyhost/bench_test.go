@@ -53,7 +53,8 @@ func benchmark(b *testing.B, source string, kind program.Kind, handler string, p
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "calls/s")
 }
 
-const readWrite = "import pvm_host\ndef f(p):\n    n = int(pvm_host.get_state(b'n') or b'0')\n    pvm_host.set_state(b'n', str(n + 1).encode())\n"
+const readWrite = "import pvm_host\ndef f(p):\n    n = int(pvm_host.get_state(b'n') or b'0')\n    pvm_host.set_state(b'n', str(n + " +
+	"1).encode())\n"
 
 func BenchmarkEmptyHandler(b *testing.B) { benchmark(b, "def f(p): pass\n", program.Call, "f", false) }
 func BenchmarkReadWrite(b *testing.B)    { benchmark(b, readWrite, program.Call, "f", false) }

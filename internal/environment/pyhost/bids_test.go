@@ -99,7 +99,8 @@ func TestTheLiquidatorBidsUnderTheFirstRevisionToo(t *testing.T) {
 	}
 	revision := codec.Marshal(map[string]any{"trigger_block_height": 97, "current_block_height": 100, "basefee_cycle": 50, "basefee_cell": 3,
 		"last_block_cycle_usage": 7, "owner_actor_balance": 9})
-	want := codec.Marshal(map[string]any{"max_fee_per_cycle": 2*50 + 40, "max_priority_fee_per_cycle": 40}) // 10, and 10 for each block of lateness
+	// 10, and 10 for each block of lateness
+	want := codec.Marshal(map[string]any{"max_fee_per_cycle": 2*50 + 40, "max_priority_fee_per_cycle": 40})
 	if out, _ := w.ask(t, w.deploy(1, string(code)), revision); out.Status != types.StatusOK || string(out.Output) != string(want) {
 		t.Errorf("%s %v %x, want %x", out.Status, out.Fault, out.Output, want)
 	}
@@ -124,7 +125,8 @@ func TestGasBidsThatFail(t *testing.T) {
 			t.Errorf("%s: %s %v", body, out.Status, out.Fault)
 		}
 	}
-	printing := w.deploy(1, "def get_gas_bid(c):\n    print('late by', c.current_block_height - c.trigger_block_height)\n    raise ValueError\n")
+	printing := w.deploy(1, "def get_gas_bid(c):\n    print('late by', c.current_block_height - c.trigger_block_height)\n    raise "+
+		"ValueError\n")
 	if out, _ := w.ask(t, printing, told); out.Status != types.StatusReverted || len(w.logs) != 1 || w.logs[0] != "late by 10" {
 		t.Errorf("%s, and its author reads %q", out.Status, w.logs)
 	}

@@ -26,7 +26,7 @@ def run(code, kind, handler, payload):
 // breached returns a pool whose first wall has a hole.
 func breached(t testing.TB, config Config) *Pool {
 	p := openPool(t, config)
-	p.sources = amended(t, p.sources, "program", breach)
+	p.sources = amended(t, p.sources, "host.program", breach)
 	return p
 }
 
@@ -49,7 +49,8 @@ func amended(t testing.TB, archive []byte, module, text string) []byte {
 
 // through runs Python in place of a program.
 func (w *world) through(at types.Address, python string) (program.Outcome, error) {
-	out, _, err := w.handle(program.Message{Kind: program.Call, Sender: alice, Self: at, Handler: "breach", Payload: []byte(python), Owner: owner}, plenty)
+	out, _, err := w.handle(program.Message{Kind: program.Call, Sender: alice, Self: at, Handler: "breach", Payload: []byte(python),
+		Owner: owner}, plenty)
 	return out, err
 }
 
@@ -68,7 +69,7 @@ func TestBehindTheFirstWallIsAnother(t *testing.T) {
 	}
 	for name, c := range map[string]struct{ python, want string }{
 		"compute":            {"out = sum(range(100))", "4950"},
-		"the wall's own":     {"import zygote\nout = (zygote.standing.libc, zygote.standing.filters)", "(None, {})"},
+		"the wall's own":     {"from host import zygote\nout = (zygote.standing.libc, zygote.standing.filters)", "(None, {})"},
 		"environment":        {"import os\nout = sorted(os.environ)", "['LC_ALL', 'PYTHONHASHSEED', 'PYTHONUTF8']"},
 		"open":               {"open('/etc/passwd')", "permission_error"},
 		"create":             {"open('/tmp/devnet-breach', 'w')", "permission_error"},
@@ -120,7 +121,8 @@ func code(out program.Outcome) string {
 func TestNothingOutlivesABlock(t *testing.T) {
 	p := breached(t, Config{Hosts: 1})
 	const leak = `
-import program, pvm_host, sys
+import pvm_host, sys
+from host import program
 program.LEAK.append(1)
 old = getattr(sys, "mark", "none")
 sys.mark = pvm_host.CallError.__init__ = "evil"
@@ -180,11 +182,33 @@ func TestTheForkServerCompilesItself(t *testing.T) {
 		}
 		return out
 	}
-	const look = "import main\nout = sorted(type(c).__name__ for c in main.sources.values())"
-	if got := string(visit("breach", look+"\nfor k in main.sources: main.sources[k] = b'def f(): return b\"evil\"'").Output); got != "['Code']" {
+	const look = "from host import serving\nout = sorted(type(c).__name__ for c in serving.sources.values())"
+	const spoil = "\nfor k in serving.sources: serving.sources[k] = b'def f(): return b\"evil\"'"
+	if got := string(visit("breach", look+spoil).Output); got != "['Code']" {
 		t.Errorf("the first block's child has %s", got)
 	}
 	if got := string(visit("breach", look).Output); got != "['Code']" {
 		t.Errorf("the next block's child begins with %s", got)
 	}
+}
+
+// A child rehearses a message before its first, to the end, and keeps nothing of
+// it: one that failed would touch little of what others touch.
+func TestTheRehearsalPlaysToItsEnd(t *testing.T) {
+	w := worldOn(t, breached(t, Config{}))
+	const again = `
+from host import chain, own, rehearsal, serving
+heard, before = [], (chain.now, chain.pipe, len(own.MADE))
+class Listener(rehearsal.Nobody):
+    def write(self, kind, maps): heard.append(bytes((kind,)) + maps)
+rehearsal.Nobody = Listener
+rehearsal.rehearse()
+same = before == (chain.now, chain.pipe, len(own.MADE)) and rehearsal.CODE not in serving.sources
+out = (same, [h[:1] for h in heard], b"ok" in heard[-1] and b"played" in heard[-1])
+`
+	out, err := w.through(w.deploy(1, "def f(): pass\n"), again)
+	if err != nil {
+		t.Fatal(err)
+	}
+	expect(t, out, types.StatusOK, "(True, [b'Q', b'R'], True)")
 }

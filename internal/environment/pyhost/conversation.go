@@ -3,52 +3,13 @@ package pyhost
 import (
 	"errors"
 	"fmt"
-	"math/big"
 	"strings"
 
 	"github.com/cowboyinc/devnet/internal/base/program"
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// The operations, as in chain.py.
 const (
-	opGet = 1 + iota
-	opBalance
-	opCall
-	opKeccak
-	opRandomness
-	opSchedule
-	opCancel
-	opExtend
-	opTransfer
-	opSend
-	opFlush
-	opBidder
-)
-
-// The effects, as in chain.py.
-const (
-	effectSet = 20 + iota
-	effectDelete
-	effectEmit
-	effectLog
-	effectRead // of a value the host already has: charged, not answered
-)
-
-// The statuses of a reply, as in main.py.
-const (
-	endOK = iota
-	endReverted
-	endOver
-	endNoHandler
-	endRefused
-	endCrashed
-)
-
-const (
-	answerOK      = 0
-	answerFault   = 1
-	answerOver    = 2
 	maxFaultCode  = 64
 	maxFaultWhere = 256
 )
@@ -118,26 +79,46 @@ func (c *conversation) ends(err error) error {
 }
 
 // effect performs what waits for no answer. After the end nothing is.
-func (c *conversation) effect(op operation) error {
+func (c *conversation) effect(op *record) error {
 	if err := c.spend(op.steps); err != nil || c.over != nil {
 		return err
 	}
-	switch {
-	case op.code == effectSet && len(op.args) == 2:
-		return c.ends(c.ctx.Set(op.args[0], notNil(op.args[1])))
-	case op.code == effectDelete && len(op.args) == 1:
-		return c.ends(c.ctx.Delete(op.args[0]))
-	case op.code == effectEmit && len(op.args) == 2:
-		return c.ends(c.ctx.Emit(text(op.args[0]), notNil(op.args[1])))
-	case op.code == effectLog && len(op.args) == 1:
-		c.ctx.Log(text(op.args[0]))
-		return nil
-	case op.code == effectRead && len(op.args) == 1:
-		c.remember(op.args[0])
-		_, _, err := c.ctx.Get(op.args[0])
-		return c.ends(err)
+	a := &arguments{record: op}
+	perform := c.prepareEffect(a)
+	if a.err != nil {
+		return a.err
 	}
-	return fmt.Errorf("%w: effect %d with %d arguments", errFrame, op.code, len(op.args))
+	return c.ends(perform())
+}
+
+// prepareEffect reads all arguments and returns what is to be done with them.
+func (c *conversation) prepareEffect(a *arguments) func() error {
+	switch a.form.name {
+	case effectSet:
+		key, value := a.data("key"), a.data("value")
+		return func() error { return c.ctx.Set(key, value) }
+	case effectDelete:
+		key := a.data("key")
+		return func() error { return c.ctx.Delete(key) }
+	case effectEmit:
+		name, payload := text(a.data("name")), a.data("payload")
+		return func() error { return c.ctx.Emit(name, payload) }
+	case effectLog:
+		line := text(a.data("line"))
+		return func() error {
+			c.ctx.Log(line)
+			return nil
+		}
+	case effectRead:
+		key := a.data("key")
+		c.remember(key)
+		return func() error {
+			_, _, err := c.ctx.Get(key)
+			return err
+		}
+	}
+	a.fail("it waits for an answer")
+	return nil
 }
 
 // remember notes a key for the next call of this handler.
@@ -154,7 +135,7 @@ func (c *conversation) remember(key []byte) {
 }
 
 // answer performs a request and sends its answer.
-func (c *conversation) answer(op operation) error {
+func (c *conversation) answer(op *record) error {
 	var result []byte
 	var found bool
 	var err error
@@ -169,21 +150,18 @@ func (c *conversation) answer(op operation) error {
 			}
 		}
 	}
-	cycles, cells := c.ctx.Remaining()
-	e := c.host.enc.begin(frameAnswer)
+	cycles, _ := c.ctx.Remaining()
+	e := &c.host.enc
 	var fault *program.Fault
 	switch {
 	case c.over != nil:
-		e.u8(answerOver).u64(0).u64(0)
+		e.begin(frameAnswer, 2).number("cycles", 0).number("over", 1)
 	case errors.As(err, &fault):
-		e.u8(answerFault).u64(clampCycles(cycles)).u64(uint64(cells)).item([]byte(fault.Code)).item([]byte(fault.Message))
+		e.begin(frameAnswer, 3).number("cycles", clampCycles(cycles)).bytes("code", []byte(fault.Code)).bytes("message", []byte(fault.Message))
+	case found:
+		e.begin(frameAnswer, 2).number("cycles", clampCycles(cycles)).bytes("value", result)
 	default:
-		e.u8(answerOK).u64(clampCycles(cycles)).u64(uint64(cells))
-		if found {
-			e.item(result)
-		} else {
-			e.none()
-		}
+		e.begin(frameAnswer, 1).number("cycles", clampCycles(cycles))
 	}
 	if err := c.host.send(); err != nil {
 		return c.host.fail("answer", err)
@@ -192,28 +170,33 @@ func (c *conversation) answer(op operation) error {
 }
 
 // outcome is what the reply means.
-func (c *conversation) outcome(op operation) (program.Outcome, error) {
+func (c *conversation) outcome(op *record) (program.Outcome, error) {
+	a := &arguments{record: op}
+	out, err := c.ended(a)
+	if a.err != nil {
+		return program.Outcome{}, a.err
+	}
+	return out, err
+}
+
+func (c *conversation) ended(a *arguments) (program.Outcome, error) {
 	if c.over != nil {
 		out := program.Outcome{Status: c.over.Status, Fault: fault(c.over.Code, c.over.Message)}
-		if op.code == endOver && len(op.args) == 1 {
-			out.Where = clip(text(op.args[0]), maxFaultWhere)
+		if a.form.name == endOver {
+			out.Where = clip(text(a.data("where")), maxFaultWhere)
 		}
 		return out, nil
 	}
-	if op.code == endOK && len(op.args) == 1 {
-		return program.Outcome{Status: types.StatusOK, Output: notNil(op.args[0])}, nil
+	switch end := a.form.name; end {
+	case endOK:
+		return program.Outcome{Status: types.StatusOK, Output: a.data("output")}, nil
+	case endReverted, endNoHandler, endRefused:
+		return program.Outcome{Status: types.Status(end), Fault: fault(text(a.data("code")), text(a.data("message")))}, nil
+	case endCrashed:
+		return program.Outcome{}, c.host.fail("message", fmt.Errorf("%w: %s", errFullHost, text(a.data("message"))))
+	default: // with endOver the host ended for want of cycles which the Context still had
+		return program.Outcome{}, fmt.Errorf("%w: an end with %s", errFrame, end)
 	}
-	status := map[byte]types.Status{
-		endReverted: types.StatusReverted, endNoHandler: types.StatusNoHandler, endRefused: types.StatusInvalidCode,
-	}[op.code]
-	if len(op.args) == 2 && op.code == endCrashed {
-		return program.Outcome{}, c.host.fail("message", fmt.Errorf("%w: %s", errFullHost, text(op.args[1])))
-	}
-	if len(op.args) != 2 || status == "" {
-		// The host ended for want of cycles which the Context still had.
-		return program.Outcome{}, fmt.Errorf("%w: an end with status %d", errFrame, op.code)
-	}
-	return program.Outcome{Status: status, Fault: fault(text(op.args[0]), text(op.args[1]))}, nil
 }
 
 // fault bounds what goes into a receipt.
@@ -227,12 +210,3 @@ func clip(s string, n int) string {
 	}
 	return strings.ToValidUTF8(s[:n], "")
 }
-
-func notNil(b []byte) []byte {
-	if b == nil {
-		return []byte{}
-	}
-	return b
-}
-
-func wei(b []byte) (types.Wei, bool) { return types.WeiFromBig(new(big.Int).SetBytes(b)) }

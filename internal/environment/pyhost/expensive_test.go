@@ -14,10 +14,14 @@ var expensive = []struct{ name, body string }{
 	{"equal hashes of Decimals", "    d = {}\n    for i in range(10**7): d[decimal.Decimal(i * (2**61 - 1))] = 0\n"},
 	{"equal hashes of objects", "    class K:\n        def __hash__(self): return 1\n    d = {}\n    for i in range(10**7): d[K()] = 0\n"},
 	{"equal hashes in a Counter", "    while True: collections.Counter([i * (2**61 - 1) for i in range(1000)])\n"},
-	{"equal hashes in a literal", "    x = 2**61 - 1\n    while True: {0: 1, x: 1, 2 * x: 1, 3 * x: 1, 4 * x: 1, 5 * x: 1, 6 * x: 1, 7 * x: 1, 8 * x: 1, 9 * x: 1}\n"},
-	{"a run of occupied slots", "    d, s = {}, 0\n    for i in range(20000):\n        d[s] = 0\n        s = (5 * s + 1) % 65536\n    k = 65536 * 3\n    for i in range(10**7): d.get(k + i)\n"},
-	{"a dict of deleted keys", "    d, s = {}, 0\n    for i in range(10000):\n        d[s] = 0\n        s = (5 * s + 1) % 32768\n    for k in list(d): del d[k]\n    k = 32768 * 3\n    for i in range(10**7): d.get(k + i)\n"},
-	{"a set of discarded elements", "    d, s = set(), 0\n    for i in range(10000):\n        d.add(s)\n        s = (5 * s + 1) % 32768\n    for k in sorted(d): d.discard(k)\n    k = 32768 * 3\n    for i in range(10**7): k + i in d\n"},
+	{"equal hashes in a literal", "    x = 2**61 - 1\n    while True: {0: 1, x: 1, 2 * x: 1, 3 * x: 1, 4 * x: 1, 5 * x: 1, 6 * x: 1, 7 * " +
+		"x: 1, 8 * x: 1, 9 * x: 1}\n"},
+	{"a run of occupied slots", "    d, s = {}, 0\n    for i in range(20000):\n        d[s] = 0\n        s = (5 * s + 1) % 65536\n    k = " +
+		"65536 * 3\n    for i in range(10**7): d.get(k + i)\n"},
+	{"a dict of deleted keys", "    d, s = {}, 0\n    for i in range(10000):\n        d[s] = 0\n        s = (5 * s + 1) % 32768\n    for k " +
+		"in list(d): del d[k]\n    k = 32768 * 3\n    for i in range(10**7): d.get(k + i)\n"},
+	{"a set of discarded elements", "    d, s = set(), 0\n    for i in range(10000):\n        d.add(s)\n        s = (5 * s + 1) % 32768\n  " +
+		"  for k in sorted(d): d.discard(k)\n    k = 32768 * 3\n    for i in range(10**7): k + i in d\n"},
 	{"shift of a big int", "    x = (1 << 65000) + 1\n    while True: x >> 1\n"},
 	{"lookup by a big int", "    x = (1 << 65000) + 1\n    d = {x: 1}\n    while True: d[x]\n"},
 	{"a big int less one", "    x = (1 << 65000) + 1\n    while True: x - 1\n"},
@@ -42,14 +46,17 @@ var expensive = []struct{ name, body string }{
 	{"a big int of bytes", "    x = b'7' * 8000\n    while True: int.from_bytes(x, 'big')\n"},
 	{"bits counted", "    x = (1 << 65000) - 1\n    while True: x.bit_count()\n"},
 	{"a class in a loop", "    while True:\n        class A: pass\n"},
-	{"a class with methods in a loop", "    while True:\n        class A:\n            def a(self): pass\n            def b(self): pass\n            x = 1\n"},
+	{"a class with methods in a loop", "    while True:\n        class A:\n            def a(self): pass\n            def b(self): pass\n  " +
+		"          x = 1\n"},
 	{"a dataclass in a loop", "    while True:\n        @dataclasses.dataclass\n        class A: a: int\n"},
-	{"an ordered frozen dataclass in a loop", "    while True:\n        @dataclasses.dataclass(order=True, frozen=True)\n        class A:\n            a: int\n            b: int\n"},
+	{"an ordered frozen dataclass in a loop", "    while True:\n        @dataclasses.dataclass(order=True, frozen=True)\n        class " +
+		"A:\n            a: int\n            b: int\n"},
 	{"an Enum in a loop", "    while True:\n        class A(enum.Enum): B = 1\n"},
 	{"a Flag in a loop", "    while True:\n        class A(enum.Flag):\n            B = 1\n            C = 2\n            D = 4\n"},
 	{"a namedtuple in a loop", "    while True: collections.namedtuple('A', 'a b c')\n"},
 	{"a NamedTuple in a loop", "    while True:\n        class A(typing.NamedTuple): a: int\n"},
-	{"total_ordering in a loop", "    while True:\n        @functools.total_ordering\n        class A:\n            def __lt__(self, o): return True\n            def __eq__(self, o): return True\n"},
+	{"total_ordering in a loop", "    while True:\n        @functools.total_ordering\n        class A:\n            def __lt__(self, o): " +
+		"return True\n            def __eq__(self, o): return True\n"},
 	{"an ABC in a loop", "    while True:\n        class A(abc.ABC): pass\n"},
 	{"slices of a list, kept", "    L, K = [0] * 1000, []\n    while True: K.append(L[:])\n"},
 	{"slices of wide text, kept", "    s, K = '\\U0001f600' * 1000, []\n    while True: K.append(s[1:])\n"},
@@ -57,7 +64,8 @@ var expensive = []struct{ name, body string }{
 	{"steps of a slice", "    L = list(range(10000))\n    while True: L[::-1]\n"},
 	{"a slice assigned", "    L = [0] * 10000\n    while True: L[0:1] = [1, 2]\n"},
 	{"map objects, kept", "    def g(x): return x\n    K, L = [], [0]\n    while True: K.append(map(g, L))\n"},
-	{"generators, kept", "    def g():\n        yield 1\n    K = []\n    while True:\n        x = g()\n        next(x)\n        K.append(x)\n"},
+	{"generators, kept", "    def g():\n        yield 1\n    K = []\n    while True:\n        x = g()\n        next(x)\n        " +
+		"K.append(x)\n"},
 	{"objects, kept", "    class A:\n        def __init__(self): self.a = 1\n    K = []\n    while True: K.append(A())\n"},
 	{"empty sets, kept", "    return [set() for i in range(10**7)]\n"},
 	{"empty dicts, kept", "    return [{1: 1} for i in range(10**7)]\n"},
@@ -71,12 +79,15 @@ var expensive = []struct{ name, body string }{
 	{"deep lists compared", "    a = b = 0\n    for i in range(90): a, b = [a], [b]\n    while True: a == b\n"},
 	{"wide nests compared", "    a, b = 0, 0\n    for i in range(12): a, b = [a, a], [b, b]\n    while True: a == b\n"},
 	{"strings compared", "    a, b = 'x' * 100000 + 'y', 'x' * 100000 + 'z'\n    while True: a == b\n"},
-	{"objects compared in a list", "    class A:\n        def __eq__(self, o): return False\n    L, a = [A() for i in range(1000)], A()\n    while True: a in L\n"},
-	{"dataclasses compared", "    @dataclasses.dataclass\n    class A:\n        a: int\n        b: int\n    x, y = A(1, 2), A(1, 3)\n    while True: x == y\n"},
+	{"objects compared in a list", "    class A:\n        def __eq__(self, o): return False\n    L, a = [A() for i in range(1000)], A()\n  " +
+		"  while True: a in L\n"},
+	{"dataclasses compared", "    @dataclasses.dataclass\n    class A:\n        a: int\n        b: int\n    x, y = A(1, 2), A(1, 3)\n    " +
+		"while True: x == y\n"},
 	{"sorts of texts", "    L = ['x' * 1000 + str(i) for i in range(500)]\n    while True: sorted(L)\n"},
 	{"sorts by key", "    L = [(7 * i) % 1001 for i in range(1000)]\n    while True: L.sort(key=lambda v: v)\n"},
 	{"sorts by long keys", "    L = [(7 * i) % 101 for i in range(100)]\n    while True: L.sort(key=lambda v: 'x' * 1000 + str(v))\n"},
-	{"sorts by cmp_to_key", "    L = [(7 * i) % 1001 for i in range(1000)]\n    while True: sorted(L, key=functools.cmp_to_key(lambda a, b: a - b))\n"},
+	{"sorts by cmp_to_key", "    L = [(7 * i) % 1001 for i in range(1000)]\n    while True: sorted(L, key=functools.cmp_to_key(lambda a, " +
+		"b: a - b))\n"},
 	{"sorts of tuples", "    L = [((7 * i) % 1001, 'x') for i in range(1000)]\n    while True: sorted(L)\n"},
 	{"sorts of numbers", "    L = [(7 * i) % 10001 for i in range(10000)]\n    while True: sorted(L)\n"},
 	{"min by key", "    L = list(range(1000))\n    while True: min(L, key=lambda v: -v)\n"},
@@ -188,15 +199,20 @@ var expensive = []struct{ name, body string }{
 	{"properties", "    class A:\n        @property\n        def m(self): return 1\n    a = A()\n    while True: a.m\n"},
 	{"isinstance of many", "    t = (int, str, bytes, list, dict, set, tuple)\n    while True: isinstance(None, t)\n"},
 	{"getattr", "    class A: x = 1\n    a = A()\n    while True: getattr(a, 'x')\n"},
-	{"attributes of a long base", "    class A: pass\n    for i in range(40):\n        class A(A): pass\n    a = A()\n    while True: hasattr(a, 'x')\n"},
-	{"match of a sequence", "    v = [1, 2, 3]\n    while True:\n        match v:\n            case [1, 2, 4]: pass\n            case [1, *r]: pass\n"},
-	{"match of a mapping", "    v = {'a': 1}\n    while True:\n        match v:\n            case {'b': 1}: pass\n            case {'a': 1, **r}: pass\n"},
+	{"attributes of a long base", "    class A: pass\n    for i in range(40):\n        class A(A): pass\n    a = A()\n    while True: " +
+		"hasattr(a, 'x')\n"},
+	{"match of a sequence", "    v = [1, 2, 3]\n    while True:\n        match v:\n            case [1, 2, 4]: pass\n            case [1, " +
+		"*r]: pass\n"},
+	{"match of a mapping", "    v = {'a': 1}\n    while True:\n        match v:\n            case {'b': 1}: pass\n            case {'a': " +
+		"1, **r}: pass\n"},
 	{"cached calls", "    @functools.cache\n    def g(x): return x\n    while True: g(1)\n"},
 	{"cached calls of equal hashes", "    @functools.cache\n    def g(x): return x\n    for i in range(10**7): g(i * (2**61 - 1))\n"},
 	{"attrgetter", "    class A: x = 1\n    a, g = A(), operator.attrgetter('x')\n    while True: g(a)\n"},
 	{"heap", "    h = []\n    for i in range(10**7): heapq.heappush(h, -i)\n"},
-	{"asdict", "    @dataclasses.dataclass\n    class A:\n        a: int\n        b: list\n    x = A(1, [1] * 100)\n    while True: dataclasses.asdict(x)\n"},
-	{"replace of a dataclass", "    @dataclasses.dataclass\n    class A:\n        a: int\n        b: int\n    x = A(1, 2)\n    while True: dataclasses.replace(x, a=2)\n"},
+	{"asdict", "    @dataclasses.dataclass\n    class A:\n        a: int\n        b: list\n    x = A(1, [1] * 100)\n    while True: " +
+		"dataclasses.asdict(x)\n"},
+	{"replace of a dataclass", "    @dataclasses.dataclass\n    class A:\n        a: int\n        b: int\n    x = A(1, 2)\n    while True: " +
+		"dataclasses.replace(x, a=2)\n"},
 	{"keccak of nothing", "    while True: pvm_host.keccak256(b'')\n"},
 	{"state read", "    while True: pvm_host.get_state(b'k')\n"},
 	{"state reads of many keys", "    for i in range(10**7): pvm_host.get_state(b'%d' % i)\n"},
@@ -210,5 +226,6 @@ var expensive = []struct{ name, body string }{
 	{"Enum iterated", "    class A(enum.Enum):\n        B = 1\n        C = 2\n    while True: list(A)\n"},
 }
 
-const expensiveHead = "import abc, base64, bisect, collections, dataclasses, decimal, enum, functools, hashlib, heapq, hmac, itertools, json, math, operator, re, string, struct, typing\nimport pvm_host\ndef f(payload):\n"
+const expensiveHead = "import abc, base64, bisect, collections, dataclasses, decimal, enum, functools, hashlib, heapq, hmac, itertools, " +
+	"json, math, operator, re, string, struct, typing\nimport pvm_host\ndef f(payload):\n"
 const plainLoop = "    for i in range(10**9): pass\n"

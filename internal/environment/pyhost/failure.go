@@ -38,11 +38,8 @@ func failure(during string, cause error, bounded bool, said string) error {
 	return &program.HostError{Failure: kind, During: "Python host, " + during, Err: text}
 }
 
-// The exit codes of a host beyond those of zygote.py's children.
-const (
-	exitSignalled = 64 // and the signal that ended the child (zygote.py)
-	endPatience   = time.Second
-)
+// endPatience is how long the end of a host whose pipes are closed is waited for.
+const endPatience = time.Second
 
 // cause says of a host whose pipes are closed how it ended.
 func (h *host) cause(err error) error {

@@ -177,7 +177,8 @@ func (c *fakeContext) Call(to types.Address, handler string, payload []byte, lim
 	if limit == 0 || limit > c.cycles {
 		limit = c.cycles
 	}
-	inner := c.w.context(program.Message{Kind: program.Call, Sender: c.m.Self, Self: to, Handler: handler, Payload: payload, Owner: owner}, limit)
+	inner := c.w.context(program.Message{Kind: program.Call, Sender: c.m.Self, Self: to, Handler: handler, Payload: payload, Owner: owner},
+		limit)
 	inner.depth = c.depth + 1
 	out, err := c.w.session.Handle(inner, c.w.actors[to].code, inner.m)
 	if err != nil {
@@ -199,6 +200,7 @@ func (c *fakeContext) CancelTimer(types.TimerID) error { return c.write("cancel"
 func (c *fakeContext) ExtendTimer(_ types.TimerID, h types.Height) error {
 	return c.write(fmt.Sprint("extend ", h))
 }
+func (c *fakeContext) SubmitJob([]byte) (types.Hash, error) { return types.Hash{}, c.write("submit") }
 func (c *fakeContext) SetGasBidder(bidder *types.Address) error {
 	return c.write(fmt.Sprint("bidder ", bidder))
 }

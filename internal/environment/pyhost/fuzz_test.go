@@ -70,53 +70,79 @@ func (w *writer) fill(form string) string {
 }
 
 func (w *writer) number() string {
-	return w.pick("0", "1", "2", "7", "-1", "-3", "16", "63", "255", "1000", "2**31", "2**61 - 1", "3 * (2**61 - 1)", "2**64", "-2**70", "1 << 300",
+	return w.pick("0", "1", "2", "7", "-1", "-3", "16", "63", "255", "1000", "2**31", "2**61 - 1", "3 * (2**61 - 1)", "2**64", "-2**70",
+		"1 << 300",
 		"(1 << 5000) + 1", "-(1 << 60000)", "10**30", "len(b) if isinstance(b, (list, str, dict)) else 5", fmt.Sprint(w.IntN(100000)))
 }
 
 func (w *writer) text() string {
-	return w.pick("''", "'a'", "'abc'", "'a' * 100", "'ab' * 999", "'\\u1234' * 50", "b''", "b'xyz'", "b'x' * 2000", "'1,2,3'", "'{\"a\": [1, 2, {\"b\": null}]}'",
+	return w.pick("''", "'a'", "'abc'", "'a' * 100", "'ab' * 999", "'\\u1234' * 50", "b''", "b'xyz'", "b'x' * 2000", "'1,2,3'",
+		"'{\"a\": [1, 2, {\"b\": null}]}'",
 		"'%d' % 5", "'{} {}'", "'[1, 2.5]'", "bytearray(b'abc')", "'12345678901234567890'", "' x y '", "str(c)", "'a+b'", "'(a|b)c[d-f]?'")
 }
 
 func (w *writer) key() string {
-	return w.pick("$0", "'k'", "b'k'", "(1, 2)", "(i, 'x')", "i * (2**61 - 1)", "i", "-i", "None", "True", "frozenset((i, 1))", "decimal.Decimal(i)",
+	return w.pick("$0", "'k'", "b'k'", "(1, 2)", "(i, 'x')", "i * (2**61 - 1)", "i", "-i", "None", "True", "frozenset((i, 1))",
+		"decimal.Decimal(i)",
 		"E.A", "O()", "P(i, 2)", "str(i)", "(i << 45) + 3", "((i, i), (2,))", "1 << 200 + i % 7")
 }
 
 func (w *writer) list() string {
-	return w.pick("[]", "[1, 2, 3]", "list(range(50))", "[i * 7 % 31 for i in range(40)]", "['x' + str(i) for i in range(30)]", "[(i % 3, i) for i in range(30)]",
-		"{i: i for i in range(30)}", "set(range(20))", "[[1], [2]]", "('a', 'b')", "range(100)", "[O(), O()]", "list(E)", "collections.deque(range(9))",
+	return w.pick("[]", "[1, 2, 3]", "list(range(50))", "[i * 7 % 31 for i in range(40)]", "['x' + str(i) for i in range(30)]",
+		"[(i % 3, i) for i in range(30)]",
+		"{i: i for i in range(30)}", "set(range(20))", "[[1], [2]]", "('a', 'b')", "range(100)", "[O(), O()]", "list(E)",
+		"collections.deque(range(9))",
 		"[None, 1, 'x']", "'hello'", "b'hello'", "[P(1, 2), P(1, 3)]", "(v for v in range(9))", "map(str, range(9))", "[decimal.Decimal(1), 2]")
 }
 
 var expressions = []string{
-	"$N", "$V", "$T", "$L", "$N $O $N", "$V $O $V", "$V $O $N", "$X $C $X", "-$V", "~$V", "abs($V)", "not $V", "$V[$N:$N]", "$V[::$N]", "$V[$N]", "$V[$K]",
-	"sorted($L, key=$F)", "sorted($L)", "sum($L)", "max($L, key=$F)", "min($V, default=0)", "list(map($F, $L))", "list(zip($L, $L))", "list(filter($F, $L))",
-	"[x for x in $L]", "{x for x in $L}", "{x: $N for x in $L}", "{$K: 1 for i in range(60)}", "{$K for i in range(60)}", "set($L)", "dict(enumerate($L))",
-	"tuple($L)", "len($V)", "str($V)", "repr($V)", "int($T)", "int($V)", "bytes($V)", "bool($V)", "hex($V)", "bin($N)", "round($V, -2)", "divmod($V, $N)",
-	"pow($N, 3, 1009)", "pow($V, 2)", "f'{$V}'", "f'{$V!r:>{20}}'", "f'{$N:,}'", "$T % $V", "'%s %r' % ($V, $V)", "'{} {}'.format($V, $V)", "$T.join($L)",
-	"$T.split()", "$T.split($T)", "$T.replace($T, $T)", "$T.find($T)", "$T.count($T)", "$T.upper()", "$T.strip($T)", "$T.encode()", "$T.decode()", "$T.zfill($N)",
-	"json.dumps($V)", "json.dumps($L, sort_keys=True, default=str)", "json.loads($T)", "re.findall($T, $T)", "re.sub($T, 'z', $T)", "re.split($T, $T)",
-	"re.match($T, $T) is None", "struct.pack('<IQ', $N, $N)", "struct.unpack('<4B', $V)", "hashlib.sha256($T).hexdigest()", "base64.b64encode($V)",
-	"math.gcd($N, $N)", "math.isqrt($V)", "math.factorial(20)", "math.comb(50, $N)", "decimal.Decimal($T)", "decimal.Decimal($N) / 7", "decimal.Decimal($V) * 3",
+	"$N", "$V", "$T", "$L", "$N $O $N", "$V $O $V", "$V $O $N", "$X $C $X", "-$V", "~$V", "abs($V)", "not $V", "$V[$N:$N]", "$V[::$N]",
+	"$V[$N]", "$V[$K]",
+	"sorted($L, key=$F)", "sorted($L)", "sum($L)", "max($L, key=$F)", "min($V, default=0)", "list(map($F, $L))", "list(zip($L, $L))",
+	"list(filter($F, $L))",
+	"[x for x in $L]", "{x for x in $L}", "{x: $N for x in $L}", "{$K: 1 for i in range(60)}", "{$K for i in range(60)}", "set($L)",
+	"dict(enumerate($L))",
+	"tuple($L)", "len($V)", "str($V)", "repr($V)", "int($T)", "int($V)", "bytes($V)", "bool($V)", "hex($V)", "bin($N)", "round($V, -2)",
+	"divmod($V, $N)",
+	"pow($N, 3, 1009)", "pow($V, 2)", "f'{$V}'", "f'{$V!r:>{20}}'", "f'{$N:,}'", "$T % $V", "'%s %r' % ($V, $V)", "'{} {}'.format($V, $V)",
+	"$T.join($L)",
+	"$T.split()", "$T.split($T)", "$T.replace($T, $T)", "$T.find($T)", "$T.count($T)", "$T.upper()", "$T.strip($T)", "$T.encode()",
+	"$T.decode()", "$T.zfill($N)",
+	"json.dumps($V)", "json.dumps($L, sort_keys=True, default=str)", "json.loads($T)", "re.findall($T, $T)", "re.sub($T, 'z', $T)",
+	"re.split($T, $T)",
+	"re.match($T, $T) is None", "struct.pack('<IQ', $N, $N)", "struct.unpack('<4B', $V)", "hashlib.sha256($T).hexdigest()",
+	"base64.b64encode($V)",
+	"math.gcd($N, $N)", "math.isqrt($V)", "math.factorial(20)", "math.comb(50, $N)", "decimal.Decimal($T)", "decimal.Decimal($N) / 7",
+	"decimal.Decimal($V) * 3",
 	"collections.Counter($L)", "collections.Counter($L).most_common(3)", "collections.OrderedDict(enumerate($L))", "collections.deque($L, 5)",
 	"list(itertools.chain($L, $L))", "list(itertools.islice($L, 5))", "list(itertools.combinations($L, 2))", "list(itertools.accumulate($L))",
-	"list(itertools.product($L, repeat=2))", "[(k, list(v)) for k, v in itertools.groupby($L)]", "functools.reduce(lambda x, y: x, $L)", "heapq.nsmallest(3, $L)",
-	"bisect.bisect($L, $N)", "operator.itemgetter($N)($V)", "isinstance($V, (int, str))", "hasattr($V, 'x')", "getattr($V, 'x', $N)", "callable($V)", "P($X, $X)",
-	"dataclasses.asdict(P($V, $L))", "dataclasses.replace(P(1, 2), x=$V)", "E(2)", "E.A.name", "Q($X, $X)", "Q(1, 2)._asdict() if False else Q(1, 2).a",
-	"O() == O()", "O() < O()", "O() + $V", "O()[$V]", "(lambda v: $X)($X)", "h($X)", "rec($N)", "any($L)", "all($L)", "list(reversed($L))", "next(iter($L))",
-	"$V or $X", "$V if $V else $X", "[*$L, *$L]", "{**{'a': 1}, 'b': $X}", "{*$L}", "S('x' + 'y').upper()", "I(5) + $N", "pvm_host.block_height()",
-	"pvm_host.get_state($T)", "pvm_host.keccak256($T)", "pvm_host.context()['height']", "type($V).__name__", "$V.copy()", "$V.keys()", "dict.fromkeys($L)",
-	"set($L) & set($L)", "set($L) - set($L)", "frozenset($L)", "[1] * $N", "'x' * $N", "$L + $L", "int.from_bytes($T, 'big')", "($V).to_bytes(40, 'big')",
+	"list(itertools.product($L, repeat=2))", "[(k, list(v)) for k, v in itertools.groupby($L)]", "functools.reduce(lambda x, y: x, $L)",
+	"heapq.nsmallest(3, $L)",
+	"bisect.bisect($L, $N)", "operator.itemgetter($N)($V)", "isinstance($V, (int, str))", "hasattr($V, 'x')", "getattr($V, 'x', $N)",
+	"callable($V)", "P($X, $X)",
+	"dataclasses.asdict(P($V, $L))", "dataclasses.replace(P(1, 2), x=$V)", "E(2)", "E.A.name", "Q($X, $X)",
+	"Q(1, 2)._asdict() if False else Q(1, 2).a",
+	"O() == O()", "O() < O()", "O() + $V", "O()[$V]", "(lambda v: $X)($X)", "h($X)", "rec($N)", "any($L)", "all($L)", "list(reversed($L))",
+	"next(iter($L))",
+	"$V or $X", "$V if $V else $X", "[*$L, *$L]", "{**{'a': 1}, 'b': $X}", "{*$L}", "S('x' + 'y').upper()", "I(5) + $N",
+	"pvm_host.block_height()",
+	"pvm_host.get_state($T)", "pvm_host.keccak256($T)", "pvm_host.context()['height']", "type($V).__name__", "$V.copy()", "$V.keys()",
+	"dict.fromkeys($L)",
+	"set($L) & set($L)", "set($L) - set($L)", "frozenset($L)", "[1] * $N", "'x' * $N", "$L + $L", "int.from_bytes($T, 'big')",
+	"($V).to_bytes(40, 'big')",
 }
 
 var statements = []string{
-	"$V = $X", "$V = $X", "$V = $X", "$V += $X", "$V *= $N", "$V -= $X", "$V |= $X", "$V[$K] = $X", "$V[$N] = $X", "del $V[$K]", "$V.append($X)", "$V.extend($L)",
-	"$V.add($K)", "$V.update($L)", "$V.pop()", "$V.sort(key=$F)", "$V.insert(0, $X)", "$V.remove($N)", "$V.clear()", "$V.setdefault($K, $X)", "$V.x = $X",
-	"$V, *$V = $L", "$V, $V = $L", "assert $X", "raise ValueError($X)", "pvm_host.set_state(b'k', $X)", "print($V, $X)", "pvm_host.emit_event('e', $X)",
-	"for i in range(300): $V[$K] = i", "for i in range(50): $V.append($V)", "for i in range(30): $V = $V $O $N", "for i, x in enumerate($L): $V = x", "for i in range(200): $V.get($K)",
-	"for i in range(60): $V.add($K)", "for x in $V: $V = $X", "while $V: $V = $V >> 1", "for i in range(9): $V = [$V, $V]", "for i in range(99): $V += $V",
+	"$V = $X", "$V = $X", "$V = $X", "$V += $X", "$V *= $N", "$V -= $X", "$V |= $X", "$V[$K] = $X", "$V[$N] = $X", "del $V[$K]",
+	"$V.append($X)", "$V.extend($L)",
+	"$V.add($K)", "$V.update($L)", "$V.pop()", "$V.sort(key=$F)", "$V.insert(0, $X)", "$V.remove($N)", "$V.clear()", "$V.setdefault($K, $X)",
+	"$V.x = $X",
+	"$V, *$V = $L", "$V, $V = $L", "assert $X", "raise ValueError($X)", "pvm_host.set_state(b'k', $X)", "print($V, $X)",
+	"pvm_host.emit_event('e', $X)",
+	"for i in range(300): $V[$K] = i", "for i in range(50): $V.append($V)", "for i in range(30): $V = $V $O $N",
+	"for i, x in enumerate($L): $V = x", "for i in range(200): $V.get($K)",
+	"for i in range(60): $V.add($K)", "for x in $V: $V = $X", "while $V: $V = $V >> 1", "for i in range(9): $V = [$V, $V]",
+	"for i in range(99): $V += $V",
 	"for i in range(20): $V = $X", "for i in range(9): $V = $X == $X",
 }
 
@@ -176,7 +202,8 @@ func write(seed uint64, notes string) string {
 		statement := w.fill(w.pick(statements...))
 		fmt.Fprintf(&w.out, "    try:\n        %s\n    except Exception as error: log.append(%s)\n", statement, notes)
 	}
-	fmt.Fprintf(&w.out, "    for v in (a, b, c, d, e, g):\n        try: log.append(repr(v)[:200])\n        except Exception as error: log.append(%s)\n", notes)
+	fmt.Fprintf(&w.out, "    for v in (a, b, c, d, e, g):\n        try: log.append(repr(v)[:200])\n        except Exception as error: "+
+		"log.append(%s)\n", notes)
 	w.out.WriteString("    return repr(log).encode()\n")
 	return w.out.String()
 }

@@ -61,8 +61,7 @@ var sources = sync.OnceValue(func() []byte {
 			return err
 		}
 		text, err := pythonhost.Files.ReadFile(p)
-		name := strings.TrimPrefix(strings.TrimSuffix(p, ".py"), "host/")
-		name = strings.ReplaceAll(strings.TrimSuffix(name, "/__init__"), "/", ".")
+		name := moduleOf(p)
 		names, files[name] = append(names, name), text
 		return err
 	}
@@ -78,6 +77,11 @@ var sources = sync.OnceValue(func() []byte {
 	}
 	return out
 })
+
+// moduleOf is the name by which Python imports a file.
+func moduleOf(file string) string {
+	return strings.ReplaceAll(strings.TrimSuffix(strings.TrimSuffix(file, ".py"), "/__init__"), "/", ".")
+}
 
 // startHost runs python with the embedded sources. Its environment is empty
 // but for a seed of hashes that nobody knows (host/hashing.py), and it finds no
@@ -136,10 +140,13 @@ func (h *host) hello() error {
 		return err
 	}
 	d := &decoder{data: body}
-	d.item() // its version
-	for len(d.data) > 0 && d.err == nil && len(h.wall) < maxItems {
-		h.wall = append(h.wall, Part{Name: text(d.item()), Missing: text(d.item())})
+	d.record(helloForm) // its version
+	for len(d.data) > 0 && len(h.wall) < maxParts {
+		a := &arguments{record: d.record(partForm)}
+		h.wall = append(h.wall, Part{Name: text(a.data("name")), Missing: text(a.data("missing"))})
+		d.keep(a.err)
 	}
+	d.end()
 	return d.err
 }
 
@@ -157,7 +164,7 @@ func (h *host) fork() error {
 	if h.forked {
 		return nil
 	}
-	h.enc.begin(frameFork)
+	h.enc.bare(frameFork)
 	if err := h.send(); err != nil {
 		return err
 	}
@@ -170,7 +177,7 @@ func (h *host) fork() error {
 // code this one was given: it compiles it itself, since it takes nothing from
 // who has run programs.
 func (h *host) renew() error {
-	h.enc.begin(frameEnd)
+	h.enc.bare(frameEnd)
 	if err := h.send(); err != nil {
 		return err
 	}
@@ -183,9 +190,9 @@ func (h *host) renew() error {
 		case n.costs != nil:
 			h.writeCosts(n.costs)
 		case n.source != nil:
-			h.enc.begin(frameLoad).raw(n.hash[:]).raw(n.source)
+			h.writeLoad(n.hash, n.source)
 		default:
-			h.enc.begin(frameDrop).raw(n.hash[:])
+			h.writeDrop(n.hash)
 		}
 		if err := h.send(); err != nil {
 			return err
@@ -196,11 +203,17 @@ func (h *host) renew() error {
 }
 
 func (h *host) writeCosts(costs []uint64) {
-	h.enc.begin(frameCosts)
-	for _, c := range costs {
-		h.enc.u64(c)
+	h.enc.begin(frameCosts, len(costs))
+	for i, c := range costs {
+		h.enc.number(costNames[i], c)
 	}
 }
+
+func (h *host) writeLoad(hash types.Hash, source []byte) {
+	h.enc.begin(frameLoad, 2).bytes("code", hash[:]).bytes("source", source)
+}
+
+func (h *host) writeDrop(hash types.Hash) { h.enc.begin(frameDrop, 1).bytes("code", hash[:]) }
 
 // until gives what the host is asked next a deadline: its caller's, or the pool's.
 func (h *host) until(deadline time.Time, bounded bool) {
@@ -269,7 +282,7 @@ func (h *host) ensure(hash types.Hash, source []byte) error {
 		h.recent.MoveToFront(e)
 		return nil
 	}
-	h.enc.begin(frameLoad).raw(hash[:]).raw(source)
+	h.writeLoad(hash, source)
 	if err := h.send(); err != nil {
 		return err
 	}
@@ -281,7 +294,7 @@ func (h *host) ensure(hash types.Hash, source []byte) error {
 	oldest := h.recent.Remove(h.recent.Back()).(types.Hash)
 	delete(h.codes, oldest)
 	h.news = append(h.news, news{hash: oldest})
-	h.enc.begin(frameDrop).raw(oldest[:])
+	h.writeDrop(oldest)
 	return h.send()
 }
 

@@ -101,7 +101,8 @@ func TestTablesArePaidByWhatTheirKeysCanDo(t *testing.T) {
 		"    collections.defaultdict(int)\n    collections.OrderedDict([(k, 0) for k in K])\n", "    D.keys() & S\n",
 	} {
 		cost := func(key string, n int) types.Cycles {
-			setup := fmt.Sprintf("    K = [%s for i in range(%d)]\n    D = {k: 0 for k in K}\n    D2 = {k: 0 for k in K}\n    S = set(K)\n    S2 = set(K)\n", key, n)
+			setup := fmt.Sprintf("    K = [%s for i in range(%d)]\n    D = {k: 0 for k in K}\n    D2 = {k: 0 for k in K}\n    S = set(K)\n    S2 "+
+				"= set(K)\n", key, n)
 			return spent(t, w, setup, way, 1)
 		}
 		if few, many := cost("i * (2**61 - 1)", 100), cost("i * (2**61 - 1)", 800); many < 14*few {
@@ -117,7 +118,8 @@ func TestTablesArePaidByWhatTheirKeysCanDo(t *testing.T) {
 // anew: it is, so that a small table is a small one again.
 func TestDeletedKeysDoNotSlowATable(t *testing.T) {
 	w := openWorld(t)
-	fill := "    d, s = {}, 0\n    for i in range(20000):\n        d[s] = 0\n        s = (5 * s + 1) % 65536\n    for k in list(d): DELETE\n    k = 65536 * 3\n"
+	fill := "    d, s = {}, 0\n    for i in range(20000):\n        d[s] = 0\n        s = (5 * s + 1) % 65536\n    for k in list(d): " +
+		"DELETE\n    k = 65536 * 3\n"
 	for _, way := range []string{"del d[k]", "d.pop(k)", "d.popitem()"} {
 		p, err := w.price(way, expensiveHead+strings.ReplaceAll(fill, "DELETE", way)+"    for i in range(10000): d.get(k + i)\n", 1<<40)
 		if err != nil || p.failure != "" {
@@ -156,7 +158,8 @@ func TestMemoryIsPaidByTheByteSoak(t *testing.T) {
 func TestCompilingIsMeasuredAndBounded(t *testing.T) {
 	w := openWorld(t)
 	for _, line := range []string{
-		"def f(p):0\n", "class A:0\n", "x=lambda:0\n", "x={a for a in b}\n", "try:0\nexcept:0\nfinally:0\n", "x=a.b(c,d[e])\n", "if a:b\n", "assert a,b\n",
+		"def f(p):0\n", "class A:0\n", "x=lambda:0\n", "x={a for a in b}\n", "try:0\nexcept:0\nfinally:0\n", "x=a.b(c,d[e])\n", "if a:b\n",
+		"assert a,b\n",
 	} {
 		const most = 131_072 // chain.max_code_bytes
 		var refusal *program.Refusal

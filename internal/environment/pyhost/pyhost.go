@@ -8,17 +8,16 @@
 //
 // # Conversation
 //
-// Frames go both ways over pipes: u32 length, u8 type, body, all little endian.
-// An item is u32 length and bytes, length 0xffffffff meaning no value. An
-// operation is u8 code, u64 steps of the program since the operation before, u8
-// count, items.
+// Frames go both ways over pipes: u32 length (little endian), u8 type, and maps in
+// CBOR (RFC 8949), one after the other, of names to numbers and bytes. The types,
+// the maps and their names stand in protocol.go, and Python has them from there.
 //
-//	C  →  kind, code hash, sender, self, owner, height, timestamp, chain id,
-//	      transaction hash, cycles, cells; handler, payload; then keys and values
+//	C  →  a message: what it is about, handler and payload, and keys and values
 //	      that the program is likely to read
-//	Q  ←  u32 count and effects; one request
-//	A  →  status (0 answer, 1 refused, 2 over), cycles and cells left; items
-//	R  ←  u32 count and effects; one operation whose code is the status
+//	Q  ←  effects, then one request; each says its op, and the steps before it
+//	A  →  the cycles left and a value, or a refusal's code and message, or that
+//	      the message is over
+//	R  ←  effects, then the end, whose op is a status
 //	L, X, P, I → load code, drop code, costs, inspect;  H, N, D ← hello, refusal, description
 //	V          → advice about code;  V ← kinds, lines, words
 //	F, E, T    → fork, end, try;  F, Z, T ← forked, ended, tried

@@ -2,79 +2,94 @@ package pyhost
 
 import (
 	"fmt"
+	"math/big"
 
 	"github.com/cowboyinc/devnet/internal/base/program"
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// arity is how many arguments each request has.
-var arity = map[byte]int{
-	opGet: 1, opBalance: 1, opCall: 4, opKeccak: 1, opRandomness: 1, opSchedule: 13, opCancel: 1, opExtend: 2, opTransfer: 2,
-	opSend: 5, opFlush: 0, opBidder: 1,
-}
-
-// arguments reads a request's items; the first malformed one stays as err.
+// arguments reads the fields of an operation; the first that is not of its kind
+// stays as err.
 type arguments struct {
-	op  operation
+	*record
 	err error
 }
 
-func (a *arguments) bad(i int) {
+func (a *arguments) fail(what string) {
 	if a.err == nil {
-		a.err = fmt.Errorf("%w: argument %d of request %d", errFrame, i, a.op.code)
+		a.err = fmt.Errorf("%w: %s: %s", errFrame, a.form.name, what)
 	}
 }
 
-func (a *arguments) bytes(i int) []byte { return notNil(a.op.args[i]) }
-
-func (a *arguments) address(i int) (to types.Address) {
-	if len(a.op.args[i]) != len(to) {
-		a.bad(i)
+// field returns a field that is there, or an empty one.
+func (a *arguments) field(name string) field {
+	for _, f := range a.fields {
+		if f.name == name {
+			return f
+		}
 	}
-	copy(to[:], a.op.args[i])
+	return field{name: name}
+}
+
+func (a *arguments) data(name string) []byte {
+	f := a.field(name)
+	if f.bytes == nil || f.big {
+		a.fail(name + " is no bytes")
+	}
+	return f.bytes
+}
+
+// fixed fills to with a field of its length.
+func (a *arguments) fixed(name string, to []byte) {
+	if data := a.data(name); copy(to, data) != len(to) || len(data) != len(to) {
+		a.fail(fmt.Sprintf("%s is not of %d bytes", name, len(to)))
+	}
+}
+
+func (a *arguments) address(name string) (to types.Address) {
+	a.fixed(name, to[:])
 	return to
 }
 
-func (a *arguments) hash(i int) (h types.Hash) {
-	if len(a.op.args[i]) != len(h) {
-		a.bad(i)
-	}
-	copy(h[:], a.op.args[i])
+func (a *arguments) hash(name string) (h types.Hash) {
+	a.fixed(name, h[:])
 	return h
 }
 
-func (a *arguments) u64(i int) uint64 {
-	v, ok := u64(a.op.args[i])
-	if !ok {
-		a.bad(i)
+func (a *arguments) number(name string) uint64 {
+	f := a.field(name)
+	if f.bytes != nil {
+		a.fail(name + " is no number below 2^64")
+	}
+	return f.number
+}
+
+func (a *arguments) wei(name string) types.Wei {
+	f := a.field(name)
+	whole := new(big.Int).SetUint64(f.number)
+	if f.big {
+		whole.SetBytes(f.bytes)
+	}
+	v, ok := types.WeiFromBig(whole)
+	if !ok || f.bytes != nil && !f.big {
+		a.fail(name + " is no number below 2^256")
 	}
 	return v
 }
 
-func (a *arguments) wei(i int) types.Wei {
-	v, ok := wei(a.op.args[i])
-	if !ok {
-		a.bad(i)
-	}
-	return v
-}
-
-// optional returns nil for an item without value, else what read makes of it.
-func optional[T any](a *arguments, i int, read func(int) T) *T {
-	if a.op.args[i] == nil {
+// optional returns nil for a field that is not there, else what read makes of it.
+func optional[T any](a *arguments, name string, read func(string) T) *T {
+	if a.count(name) == 0 {
 		return nil
 	}
-	v := read(i)
+	v := read(name)
 	return &v
 }
 
 // request performs what waits for an answer. found is false where the answer
 // has no value.
-func (c *conversation) request(op operation) (result []byte, found bool, err error) {
-	if n, ok := arity[op.code]; !ok || n != len(op.args) {
-		return nil, false, fmt.Errorf("%w: request %d with %d arguments", errFrame, op.code, len(op.args))
-	}
-	a := &arguments{op: op}
+func (c *conversation) request(op *record) (result []byte, found bool, err error) {
+	a := &arguments{record: op}
 	perform := c.prepare(a)
 	if a.err != nil {
 		return nil, false, a.err
@@ -84,49 +99,61 @@ func (c *conversation) request(op operation) (result []byte, found bool, err err
 
 // prepare reads all arguments and returns what is to be done with them.
 func (c *conversation) prepare(a *arguments) func() ([]byte, bool, error) {
-	switch a.op.code {
+	switch a.form.name {
 	case opGet:
-		c.remember(a.bytes(0))
-		return func() ([]byte, bool, error) { return c.ctx.Get(a.bytes(0)) }
+		key := a.data("key")
+		c.remember(key)
+		return func() ([]byte, bool, error) { return c.ctx.Get(key) }
 	case opBalance:
-		of := a.address(0)
+		of := a.address("address")
 		return func() ([]byte, bool, error) {
 			balance, err := c.ctx.Balance(of)
 			return balance.Big().Bytes(), true, err
 		}
 	case opCall:
-		target, limit := a.address(0), types.Cycles(a.u64(3))
+		target, method, payload, limit := a.address("target"), text(a.data("method")), a.data("payload"), types.Cycles(a.number("cycles_limit"))
 		return func() ([]byte, bool, error) {
-			out, err := c.ctx.Call(target, text(a.bytes(1)), a.bytes(2), limit)
+			out, err := c.ctx.Call(target, method, payload, limit)
 			return out, true, err
 		}
 	case opKeccak:
-		return hashOf(c.ctx.Keccak, a.bytes(0))
+		return hashOf(c.ctx.Keccak, a.data("data"))
 	case opRandomness:
-		return hashOf(c.ctx.Randomness, a.bytes(0))
+		return hashOf(c.ctx.Randomness, a.data("domain"))
 	case opSchedule:
 		request := timerRequest(a)
 		return func() ([]byte, bool, error) {
 			id, err := c.ctx.ScheduleTimer(request)
 			return id[:], true, err
 		}
-	case opCancel:
-		id := a.hash(0)
-		return nothing(func() error { return c.ctx.CancelTimer(id) })
-	case opBidder:
-		bidder := optional(a, 0, a.address)
-		return nothing(func() error { return c.ctx.SetGasBidder(bidder) })
-	case opExtend:
-		id, height := a.hash(0), types.Height(a.u64(1))
-		return nothing(func() error { return c.ctx.ExtendTimer(id, height) })
-	case opTransfer:
-		to, amount := a.address(0), a.wei(1)
-		return nothing(func() error { return c.ctx.Transfer(to, amount) })
-	case opSend:
-		target, cycles, cells := a.address(0), types.Cycles(a.u64(3)), types.Cells(a.u64(4))
-		return nothing(func() error { return c.ctx.Send(target, text(a.bytes(1)), a.bytes(2), cycles, cells) })
 	}
-	return nothing(func() error { return nil }) // a flush
+	return nothing(c.prepareChange(a))
+}
+
+// prepareChange does the same for what is answered without a value.
+func (c *conversation) prepareChange(a *arguments) func() error {
+	switch a.form.name {
+	case opCancel:
+		id := a.hash("timer_id")
+		return func() error { return c.ctx.CancelTimer(id) }
+	case opBidder:
+		bidder := optional(a, "bidder", a.address)
+		return func() error { return c.ctx.SetGasBidder(bidder) }
+	case opExtend:
+		id, height := a.hash("timer_id"), types.Height(a.number("new_expires_at"))
+		return func() error { return c.ctx.ExtendTimer(id, height) }
+	case opTransfer:
+		to, amount := a.address("to"), a.wei("amount")
+		return func() error { return c.ctx.Transfer(to, amount) }
+	case opSend:
+		target, handler, payload := a.address("target"), text(a.data("handler")), a.data("payload")
+		cycles, cells := types.Cycles(a.number("cycles_limit")), types.Cells(a.number("cells_limit"))
+		return func() error { return c.ctx.Send(target, handler, payload, cycles, cells) }
+	case opFlush:
+		return func() error { return nil }
+	}
+	a.fail("it waits for no answer")
+	return nil
 }
 
 func hashOf(hash func([]byte) (types.Hash, error), data []byte) func() ([]byte, bool, error) {
@@ -142,21 +169,23 @@ func nothing(do func() error) func() ([]byte, bool, error) {
 
 func timerRequest(a *arguments) program.TimerRequest {
 	r := program.TimerRequest{
-		Height: types.Height(a.u64(0)), Payload: a.bytes(1), Handler: text(a.bytes(2)),
-		FeePayer:               optional(a, 3, a.address),
-		MaxFeePerCycle:         optional(a, 6, a.wei),
-		MaxPriorityFeePerCycle: optional(a, 7, a.wei),
-		Bid:                    optional(a, 8, a.wei),
-		GBA:                    optional(a, 9, a.address),
-		PriorityTier:           text(a.bytes(10)),
+		Height: types.Height(a.number("height")), Payload: a.data("payload"), Handler: text(a.data("handler")),
+		FeePayer:               optional(a, "fee_payer", a.address),
+		MaxFeePerCycle:         optional(a, "max_fee_per_cycle", a.wei),
+		MaxPriorityFeePerCycle: optional(a, "max_priority_fee_per_cycle", a.wei),
+		Bid:                    optional(a, "bid", a.wei),
+		GBA:                    optional(a, "gba", a.address),
 	}
-	if actor := optional(a, 11, a.address); actor != nil {
-		r.Watch = &types.Watch{Actor: *actor, Key: a.bytes(12)}
+	if tier := optional(a, "priority_tier_hint", a.data); tier != nil {
+		r.PriorityTier = text(*tier)
 	}
-	if limit := optional(a, 4, a.u64); limit != nil {
+	if actor := optional(a, "watched", a.address); actor != nil {
+		r.Watch = &types.Watch{Actor: *actor, Key: a.data("key")}
+	}
+	if limit := optional(a, "gas_limit", a.number); limit != nil {
 		r.GasLimit = (*types.Cycles)(limit)
 	}
-	if at := optional(a, 5, a.u64); at != nil {
+	if at := optional(a, "expires_at", a.number); at != nil {
 		r.ExpiresAt = (*types.Height)(at)
 	}
 	return r

@@ -1,7 +1,6 @@
 package pyhost
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
@@ -98,7 +97,7 @@ func (s *session) Inspect(code program.Code) (program.Description, error) {
 	if limit == 0 {
 		limit = math.MaxUint64
 	}
-	h.enc.begin(frameInspect).u64(limit).raw(code.Source)
+	h.enc.begin(frameInspect, 2).number("limit", limit).bytes("source", code.Source)
 	if err := h.send(); err != nil {
 		return program.Description{}, h.fail(during, err)
 	}
@@ -109,20 +108,38 @@ func (s *session) Inspect(code program.Code) (program.Description, error) {
 	d := &decoder{data: body}
 	switch kind {
 	case frameNo:
-		refusal := &program.Refusal{Units: d.u64(), Line: int(d.u32()), Reason: text(d.item())}
-		if d.err == nil {
+		refusal := d.refusal()
+		if d.end(); d.err == nil {
 			return program.Description{}, refusal
 		}
 	case frameFine:
-		found := program.Description{Units: d.u64()}
-		for len(d.data) > 0 && d.err == nil && len(found.Handlers) <= maxHandlers {
-			found.Handlers = append(found.Handlers, program.Handler{Name: text(d.item()), Doc: text(d.item())})
-		}
-		if d.err == nil && len(d.data) == 0 {
+		found := d.description()
+		if d.end(); d.err == nil {
 			return found, nil
 		}
+	default:
+		d.fail("a frame %q", kind)
 	}
-	return program.Description{}, h.fail(during, errFrame)
+	return program.Description{}, h.fail(during, d.err)
+}
+
+func (d *decoder) refusal() *program.Refusal {
+	a := &arguments{record: d.record(refusalForm)}
+	found := &program.Refusal{Units: a.number("units"), Line: int(a.number("line")), Reason: text(a.data("reason"))}
+	d.keep(a.err)
+	return found
+}
+
+func (d *decoder) description() program.Description {
+	a := &arguments{record: d.record(descriptionForm)}
+	found := program.Description{Units: a.number("units")}
+	d.keep(a.err)
+	for len(d.data) > 0 && len(found.Handlers) <= maxHandlers {
+		a := &arguments{record: d.record(handlerForm)}
+		found.Handlers = append(found.Handlers, program.Handler{Name: text(a.data("name")), Doc: text(a.data("doc"))})
+		d.keep(a.err)
+	}
+	return found
 }
 
 // Handle runs one message. Its error is a *program.HostError, or what the Context
@@ -163,37 +180,55 @@ func (s *session) Handle(ctx program.Context, code program.Code, m program.Messa
 	return out, nil
 }
 
-// writeCall builds the frame of a call, with the values the handler is likely
-// to read where the Context can show them.
+// writeCall builds the frame of a call: what running it takes, what the program
+// may ask about it, and the values it is likely to read where the Context can
+// show them.
 func (s *session) writeCall(ctx program.Context, hash types.Hash, m program.Message, c *conversation) {
+	cycles, _ := ctx.Remaining()
+	known := s.known(ctx, c.site)
+	entries := len(callFixed) + 2
+	if len(known) > 0 {
+		entries++
+	}
 	b := ctx.Block()
-	cycles, cells := ctx.Remaining()
-	e := s.host.enc.begin(frameCall).u8(byte(m.Kind)).raw(hash[:]).raw(m.Sender[:]).raw(m.Self[:]).raw(m.Owner[:])
-	e.u64(uint64(b.Height)).u64(uint64(b.TimestampMS)).u64(b.ChainID).raw(b.TxHash[:])
-	e.u64(clampCycles(cycles)).u64(uint64(cells)).item([]byte(m.Handler)).item(m.Payload)
-	peeker, ok := ctx.(Peeker)
-	if !ok {
+	e := s.host.enc.begin(frameCall, entries).number("kind", uint64(m.Kind)).bytes("code", hash[:]).number("cycles", clampCycles(cycles))
+	e.bytes("sender", m.Sender[:]).bytes("me", m.Self[:]).bytes("owner", m.Owner[:]).bytes("tx_hash", b.TxHash[:])
+	e.number("height", uint64(b.Height)).number("timestamp", uint64(b.TimestampMS)).number("chain_id", b.ChainID)
+	e.bytes("handler", []byte(m.Handler)).bytes("payload", m.Payload)
+	if len(known) == 0 {
 		return
 	}
-	for _, key := range s.pool.hints.get(c.site) {
-		value, found := peeker.Peek(key)
-		e.item(key)
-		if found {
-			e.item(value)
+	at := e.open("known", len(known))
+	for _, k := range known {
+		e.value(k.key)
+		if k.found {
+			e.value(k.value)
 		} else {
-			e.none()
+			e.null()
 		}
 	}
+	e.close(at)
+}
+
+// seen is a value that a handler is likely to read.
+type seen struct {
+	key, value []byte
+	found      bool
+}
+
+func (s *session) known(ctx program.Context, at site) (all []seen) {
+	peeker, ok := ctx.(Peeker)
+	if !ok {
+		return nil
+	}
+	for _, key := range s.pool.hints.get(at) {
+		value, found := peeker.Peek(key)
+		all = append(all, seen{key, value, found})
+	}
+	return all
 }
 
 // clampCycles keeps what the host counts within a signed 62-bit number.
 func clampCycles(c types.Cycles) uint64 { return min(uint64(c), 1<<61) }
 
 func text(b []byte) string { return strings.ToValidUTF8(string(b), "\ufffd") }
-
-func u64(b []byte) (uint64, bool) {
-	if len(b) != 8 {
-		return 0, false
-	}
-	return binary.BigEndian.Uint64(b), true
-}

@@ -58,7 +58,8 @@ func TestVersionsCountTheSame(t *testing.T) {
 
 // measure runs code of every kind and says what each cost and answered.
 func measure(t *testing.T, w *world) (results []string) {
-	counter, heart, vault := w.deploy(1, fixture(t, "counter.py")), w.deploy(2, fixture(t, "heartbeat.py")), w.deploy(3, fixture(t, "vault.py"))
+	counter, heart, vault := w.deploy(1, fixture(t, "counter.py")), w.deploy(2, fixture(t, "heartbeat.py")),
+		w.deploy(3, fixture(t, "vault.py"))
 	for _, m := range []program.Message{
 		{Kind: program.Call, Self: counter, Handler: "add", Payload: []byte("5")},
 		{Kind: program.Call, Self: heart, Handler: "start"},
@@ -81,6 +82,36 @@ func measure(t *testing.T, w *world) (results []string) {
 }
 
 var measured = []string{`
+import re
+def f(p):
+    log = []
+    for g in (lambda: re.sub(b'x', 'z', b'x'), lambda: re.sub('x', b'z', 'x'), lambda: re.match(b'x', b'x').expand('z')):
+        try: g()
+        except Exception as error: log.append(type(error).__name__)
+    return str(log).encode()
+`, `
+def f(p):
+    log = []
+    d = {1: 2}
+    try: d[0:1] = 1
+    except Exception as error: log.append(type(error).__name__ + str(error))
+    try: del d[0:1]
+    except Exception as error: log.append(type(error).__name__ + str(error))
+    return (str(log) + str(len(d))).encode()
+`, `
+import decimal
+def f(p):
+    log, a, k = [], decimal.Decimal(1), 1 << 200
+    def put(): a[k] = 1
+    def delete(): del a[k]
+    def several(): a[k], b = 1, 2
+    def slices(): a[k:] = 1
+    def more(): a[k] += 1
+    for g in put, delete, several, slices, more:
+        try: g()
+        except Exception as error: log.append(type(error).__name__)
+    return str(log).encode()
+`, `
 def f(p):
     return [1 // n
             for n in (2, 1,

@@ -1,8 +1,6 @@
 package pyhost
 
 import (
-	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/cowboyinc/devnet/internal/base/program"
@@ -32,9 +30,6 @@ const (
 // Compute names the attempt at what a program needs.
 const Compute = "compute"
 
-// maxAttempts bounds what a host tells of them.
-const maxAttempts = 64
-
 // Wall starts a host of its own, tells what its wall is made of and what became
 // of trying to get through it. Its error is a *program.HostError.
 func (p *Pool) Wall() ([]Part, []Attempt, error) {
@@ -57,7 +52,7 @@ func (p *Pool) Wall() ([]Part, []Attempt, error) {
 
 // try has the fork server's children make every attempt.
 func (h *host) try() ([]Attempt, error) {
-	h.enc.begin(frameTry)
+	h.enc.bare(frameTry)
 	if err := h.send(); err != nil {
 		return nil, err
 	}
@@ -67,29 +62,26 @@ func (h *host) try() ([]Attempt, error) {
 	}
 	var attempts []Attempt
 	d := &decoder{data: body}
-	for len(d.data) > 0 && d.err == nil && len(attempts) < maxAttempts {
-		name, status := text(d.item()), text(d.item())
-		end, err := endOf(status)
-		if err != nil {
-			return nil, fmt.Errorf("%w: the attempt %s ended with %s", errFrame, name, status)
-		}
-		attempts = append(attempts, Attempt{Name: name, End: end})
+	for len(d.data) > 0 && len(attempts) < maxAttempts {
+		a := &arguments{record: d.record(attemptForm)}
+		attempts = append(attempts, Attempt{Name: text(a.data("name")), End: a.end()})
+		d.keep(a.err)
 	}
+	d.end()
 	return attempts, d.err
 }
 
-// endOf reads an exit code, or a signal as a negative number.
-func endOf(status string) (End, error) {
-	n, err := strconv.Atoi(status)
+// end reads the exit code of an attempt, or the signal that ended it.
+func (a *arguments) end() End {
+	code, signal := optional(a, "exit", a.number), optional(a, "signal", a.number)
 	switch {
-	case err != nil:
-		return "", err
-	case n < 0:
-		return Killed, nil
-	case n == 0:
-		return Allowed, nil
-	case n == 1:
-		return Refused, nil
+	case code == nil && signal != nil:
+		return Killed
+	case code != nil && signal == nil && *code == 0:
+		return Allowed
+	case code != nil && signal == nil && *code == 1:
+		return Refused
 	}
-	return "", errFrame
+	a.fail("an end that no attempt has")
+	return ""
 }

@@ -8,38 +8,6 @@ import (
 	"io"
 )
 
-// The types of frames.
-const (
-	frameLoad    = 'L' // hash, source: kept until dropped
-	frameDrop    = 'X' // hash
-	frameCosts   = 'P' // u64s, in the order of costs.py
-	frameInspect = 'I' // source
-	frameCall    = 'C' // callHead, handler, payload, then keys and values known
-	frameAnswer  = 'A' // u8 status, u64 cycles, u64 cells, items
-	frameHello   = 'H' // version, then names of the wall's parts and why they are missing
-	frameRequest = 'Q' // effects, operation
-	frameReply   = 'R' // effects, u8 status, u64 steps, u8 count, items
-	frameNo      = 'N' // u32 line, reason
-	frameFine    = 'D' // names and documentation of handlers
-	frameFork    = 'F' // to the fork server; and from its child, which has the pipes now
-	frameTry     = 'T' // to the fork server; from it, attempts and how they ended
-	frameEnd     = 'E' // to the child
-	frameAdvice  = 'V' // source; from the host, findings: kind, u32 line, words
-	frameEnded   = 'Z' // from the fork server, which has them again
-)
-
-// Limits of what a host may send, which is trusted no more than the actor in it.
-const (
-	MaxFrameBytes   = 64 << 20
-	MaxEffects      = 64 // in one frame
-	maxItems        = 16 // of one operation
-	maxHandlers     = 4096
-	maxStderrBytes  = 4096
-	noItem          = 0xffffffff
-	frameHeadBytes  = 4
-	bufferedReading = 64 << 10
-)
-
 var errFrame = errors.New("the host sent a malformed frame")
 
 // reader reads frames; a frame is valid until the next.
@@ -75,15 +43,52 @@ func (r *reader) next() (byte, []byte, error) {
 	return r.buf[0], r.buf[1:], nil
 }
 
-// decoder reads the fields of a frame; the first failure stays.
+// The kinds of CBOR's values (RFC 8949 §3.1) that cross the pipe, and its
+// first bytes. A number is written in eight bytes, whatever it is, and a host
+// writes lengths in four, since that is faster; both are read in any.
+const (
+	majorNumber = 0
+	majorBytes  = 2
+	majorText   = 3
+	majorMap    = 5
+	bigNumber   = 0xc2 // tag 2, and bytes
+	null        = 0xf6
+	number64    = majorNumber<<5 | 27
+	bytes32     = majorBytes<<5 | 26
+	shortest    = 24 // from here on a number is not within its first byte
+)
+
+// decoder reads the maps of a frame, one after the other. What is wrong with the
+// first that is wrong stays as err.
 type decoder struct {
 	data []byte
 	err  error
 }
 
-func (d *decoder) take(n int) []byte {
-	if d.err != nil || n < 0 || n > len(d.data) {
-		d.err = errFrame
+func (d *decoder) fail(format string, args ...any) {
+	if d.err == nil {
+		d.err = fmt.Errorf("%w: %s", errFrame, fmt.Sprintf(format, args...))
+	}
+	d.data = nil
+}
+
+// keep takes over what was wrong with a record.
+func (d *decoder) keep(err error) {
+	if err != nil {
+		d.fail("%v", err)
+	}
+}
+
+// end refuses what follows.
+func (d *decoder) end() {
+	if len(d.data) > 0 {
+		d.fail("more than was to come")
+	}
+}
+
+func (d *decoder) take(n uint64) []byte {
+	if n > uint64(len(d.data)) {
+		d.fail("it ends within a value")
 		return nil
 	}
 	b := d.data[:n]
@@ -91,102 +96,227 @@ func (d *decoder) take(n int) []byte {
 	return b
 }
 
-func (d *decoder) u8() byte {
-	if b := d.take(1); b != nil {
-		return b[0]
+// head reads the kind of a value and the number in its head.
+func (d *decoder) head() (major byte, n uint64) {
+	first := d.take(1)
+	if first == nil {
+		return 0, 0
 	}
-	return 0
+	major, n = first[0]>>5, uint64(first[0]&31)
+	if n < shortest {
+		return major, n
+	}
+	if n > 27 {
+		d.fail("a length that is not definite")
+		return 0, 0
+	}
+	var whole [8]byte
+	size := 1 << (n - shortest)
+	copy(whole[8-size:], d.take(uint64(size)))
+	return major, binary.BigEndian.Uint64(whole[:])
 }
 
-func (d *decoder) u32() uint32 {
-	if b := d.take(4); b != nil {
-		return binary.LittleEndian.Uint32(b)
-	}
-	return 0
-}
-
-func (d *decoder) u64() uint64 {
-	if b := d.take(8); b != nil {
-		return binary.LittleEndian.Uint64(b)
-	}
-	return 0
-}
-
-// item returns a copy of the next item, nil where it has no value.
-func (d *decoder) item() []byte {
-	n := d.u32()
-	if d.err != nil || n == noItem {
+// text reads a text and returns its bytes, which are the frame's.
+func (d *decoder) text() []byte {
+	major, n := d.head()
+	if major != majorText {
+		d.fail("a name that is no text")
 		return nil
 	}
-	b := d.take(int(n))
-	if b == nil {
-		return nil
-	}
-	return append(make([]byte, 0, len(b)), b...)
+	return d.take(n)
 }
 
-// operation is one thing a program asked for: an effect, a request or its end.
-type operation struct {
-	code  byte
-	steps uint64 // of the program since the operation before
-	args  [][]byte
+// field is an entry of a map: a number, bytes, or with big bytes that are a number.
+type field struct {
+	name   string
+	number uint64
+	bytes  []byte // nil where it is a number; a copy
+	big    bool
 }
 
-func (d *decoder) operation() operation {
-	op := operation{code: d.u8(), steps: d.u64()}
-	n := int(d.u8())
-	if n > maxItems {
-		d.err = errFrame
+func (d *decoder) field() field {
+	key := d.text()
+	name, known := fieldNames[string(key)]
+	if !known {
+		d.fail("the name %.32q", key)
+		return field{}
 	}
-	for i := 0; i < n && d.err == nil; i++ {
-		op.args = append(op.args, d.item())
+	f := field{name: name}
+	if len(d.data) > 0 && d.data[0] == bigNumber {
+		d.data, f.big = d.data[1:], true
 	}
-	return op
+	major, n := d.head()
+	switch {
+	case major == majorNumber && !f.big:
+		f.number = n
+	case major == majorBytes:
+		f.bytes = append([]byte{}, d.take(n)...)
+	default:
+		d.fail("%s is no number and no bytes", name)
+	}
+	return f
 }
 
-// operations decodes the body of a request or a reply: the effects in order,
-// and what ends the frame.
-func decodeOperations(frame []byte) ([]operation, operation, error) {
+// record is a map whose names are those of its form, each once.
+type record struct {
+	form   *form
+	steps  uint64 // of an operation: the program's, since the operation before
+	fields []field
+}
+
+// entries reads the head of a map and says how many entries follow.
+func (d *decoder) entries() int {
+	major, n := d.head()
+	if major != majorMap || n >= shortest {
+		d.fail("no map of less than %d entries", shortest)
+		return 0
+	}
+	return int(n)
+}
+
+// record reads a map of a form that is known beforehand.
+func (d *decoder) record(of *form) *record {
+	n := d.entries()
+	r := &record{form: of, fields: make([]field, 0, n)}
+	for range n {
+		r.fields = append(r.fields, d.field())
+	}
+	d.judge(r)
+	return r
+}
+
+// operation reads a map that says itself, first of all, what it is.
+func (d *decoder) operation() *record {
+	n := d.entries()
+	if string(d.text()) != fieldOperation {
+		d.fail("a map that does not begin with its %s", fieldOperation)
+	}
+	name := d.text()
+	r := &record{form: operations[string(name)]}
+	if r.form == nil {
+		d.fail("the operation %.32q", name)
+		return r
+	}
+	r.fields = make([]field, 0, n)
+	for range n - 1 {
+		f := d.field()
+		if f.name == fieldSteps && f.bytes == nil {
+			r.steps = f.number
+		} else {
+			r.fields = append(r.fields, f)
+		}
+	}
+	d.judge(r)
+	return r
+}
+
+// judge refuses a map that lacks a field of its form, has one twice or another.
+func (d *decoder) judge(r *record) {
+	if d.err != nil {
+		return
+	}
+	found := 0
+	for _, f := range r.form.fields {
+		switch have := r.count(f.name); {
+		case have > 1:
+			d.fail("%s has %s more than once", r.form.name, f.name)
+		case have == 0 && f.needed:
+			d.fail("%s lacks %s", r.form.name, f.name)
+		default:
+			found += have
+		}
+	}
+	if found != len(r.fields) {
+		d.fail("%s has more than its fields", r.form.name)
+	}
+}
+
+func (r *record) count(name string) (n int) {
+	for i := range r.fields {
+		if r.fields[i].name == name {
+			n++
+		}
+	}
+	return n
+}
+
+// decodeOperations decodes the body of a request or a reply: the effects in
+// order, and what ends the frame.
+func decodeOperations(frame []byte) ([]*record, *record, error) {
 	d := &decoder{data: frame}
-	n := d.u32()
-	if n > MaxEffects {
-		return nil, operation{}, fmt.Errorf("%w: %d effects", errFrame, n)
+	var all []*record
+	for len(d.data) > 0 {
+		if len(all) > MaxEffects {
+			return nil, nil, fmt.Errorf("%w: more than %d effects", errFrame, MaxEffects)
+		}
+		all = append(all, d.operation())
 	}
-	var effects []operation
-	for i := 0; i < int(n) && d.err == nil; i++ {
-		effects = append(effects, d.operation())
+	if d.err == nil && len(all) == 0 {
+		d.fail("no operation")
 	}
-	last := d.operation()
-	if d.err == nil && len(d.data) != 0 {
-		d.err = errFrame
+	if d.err != nil {
+		return nil, nil, d.err
 	}
-	return effects, last, d.err
+	last := len(all) - 1
+	return all[:last], all[last], nil
 }
 
-// encoder builds one frame.
+// encoder builds one frame, of one map.
 type encoder struct{ buf []byte }
 
-func (e *encoder) begin(kind byte) *encoder {
+// begin starts a frame; n is how many entries its map will have.
+func (e *encoder) begin(kind byte, n int) *encoder {
+	e.buf = append(e.buf[:0], 0, 0, 0, 0, kind, majorMap<<5|byte(n))
+	return e
+}
+
+// bare starts a frame without a map.
+func (e *encoder) bare(kind byte) *encoder {
 	e.buf = append(e.buf[:0], 0, 0, 0, 0, kind)
 	return e
 }
 
-func (e *encoder) u8(v byte) *encoder { e.buf = append(e.buf, v); return e }
-func (e *encoder) u64(v uint64) *encoder {
-	e.buf = binary.LittleEndian.AppendUint64(e.buf, v)
-	return e
-}
-func (e *encoder) raw(b []byte) *encoder { e.buf = append(e.buf, b...); return e }
-
-func (e *encoder) item(b []byte) *encoder {
-	e.buf = binary.LittleEndian.AppendUint32(e.buf, uint32(len(b)))
-	e.buf = append(e.buf, b...)
+// name writes a name of less than shortest bytes.
+func (e *encoder) name(name string) *encoder {
+	e.buf = append(e.buf, majorText<<5|byte(len(name)))
+	e.buf = append(e.buf, name...)
 	return e
 }
 
-func (e *encoder) none() *encoder {
-	e.buf = binary.LittleEndian.AppendUint32(e.buf, noItem)
+func (e *encoder) number(name string, v uint64) *encoder {
+	e.name(name)
+	e.buf = binary.BigEndian.AppendUint64(append(e.buf, number64), v)
 	return e
+}
+
+func (e *encoder) bytes(name string, v []byte) *encoder { return e.name(name).value(v) }
+
+// value writes bytes with their length in its shortest form, which Python reads fastest.
+func (e *encoder) value(v []byte) *encoder {
+	switch n := len(v); {
+	case n < shortest:
+		e.buf = append(e.buf, majorBytes<<5|byte(n))
+	case n < 1<<8:
+		e.buf = append(e.buf, majorBytes<<5|shortest, byte(n))
+	default:
+		e.buf = binary.BigEndian.AppendUint32(append(e.buf, bytes32), uint32(n))
+	}
+	e.buf = append(e.buf, v...)
+	return e
+}
+
+func (e *encoder) null() { e.buf = append(e.buf, null) }
+
+// open begins bytes that are a map themselves, of n entries; close ends them.
+func (e *encoder) open(name string, n int) (at int) {
+	e.name(name)
+	at = len(e.buf)
+	e.buf = append(e.buf, bytes32, 0, 0, 0, 0, majorMap<<5|byte(n))
+	return at
+}
+
+func (e *encoder) close(at int) {
+	binary.BigEndian.PutUint32(e.buf[at+1:], uint32(len(e.buf)-at-5))
 }
 
 func (e *encoder) frame() []byte {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"os/exec"
+	"strings"
 	"testing"
 
 	"github.com/cowboyinc/devnet/internal/base/program"
@@ -22,23 +24,112 @@ func TestFalseLengthMakesNoMemory(t *testing.T) {
 	}
 }
 
+// done writes a map as a host does: its operation first.
+func (e *encoder) done(operation string, steps uint64, n int) *encoder {
+	e.buf = append(e.buf, majorMap<<5|byte(n+2))
+	e.name(fieldOperation).name(operation)
+	return e.number(fieldSteps, steps)
+}
+
+// asked is a frame of a host's.
+func asked(kind byte, write func(*encoder)) []byte {
+	e := &encoder{}
+	write(e.bare(kind))
+	return e.frame()
+}
+
+// played is a host that has written these bytes and ended.
+func played(t testing.TB, data []byte) *host {
+	h := &host{cmd: &exec.Cmd{}, read: newReader(bytes.NewReader(data)), broken: true, in: devNull(t), stderr: &tail{},
+		gone: make(chan struct{})}
+	close(h.gone)
+	t.Cleanup(func() { h.in.Close() })
+	return h
+}
+
+// A map has the names of its form, each once, and its values their kinds; what
+// has not is the host's fault, and reaches no Context.
+func TestMapsAreOfTheirForms(t *testing.T) {
+	address, id := make([]byte, 20), make([]byte, 32)
+	for _, c := range []struct {
+		name  string
+		write func(*encoder)
+		want  string // of the error; "" is none
+	}{
+		{"as it should be", func(e *encoder) { e.done(opTransfer, 0, 2).bytes("to", address).number("amount", 1) }, ""},
+		{"in another order", func(e *encoder) { e.done(opTransfer, 0, 2).number("amount", 1).bytes("to", address) }, ""},
+		{"a big number", func(e *encoder) {
+			e.done(opTransfer, 0, 2).bytes("to", address).name("amount").buf = append(e.buf, bigNumber)
+			e.value(bytes.Repeat([]byte{255}, 32))
+		}, ""},
+		{"one too big", func(e *encoder) {
+			e.done(opTransfer, 0, 2).bytes("to", address).name("amount").buf = append(e.buf, bigNumber)
+			e.value(bytes.Repeat([]byte{255}, 33))
+		}, "transfer: amount is no number below 2^256"},
+		{"bytes for a number", func(e *encoder) { e.done(opTransfer, 0, 2).bytes("to", address).bytes("amount", nil) }, "amount is no number"},
+		{"a number for bytes", func(e *encoder) { e.done(opGet, 0, 1).number("key", 1) }, "get_state: key is no bytes"},
+		{"an address too short", func(e *encoder) { e.done(opBalance, 0, 1).bytes("address", address[1:]) }, "address is not of 20 bytes"},
+		{"an address too long", func(e *encoder) { e.done(opBalance, 0, 1).bytes("address", id) }, "address is not of 20 bytes"},
+		{"a field is missing", func(e *encoder) { e.done(opTransfer, 0, 1).bytes("to", address) }, "transfer lacks amount"},
+		{"a field twice", func(e *encoder) { e.done(opGet, 0, 2).bytes("key", nil).bytes("key", nil) }, "get_state has key more than once"},
+		{"another's field", func(e *encoder) { e.done(opGet, 0, 2).bytes("key", nil).bytes("value", nil) }, "get_state has more than its fields"},
+		{"a name that is none", func(e *encoder) { e.done(opGet, 0, 1).bytes("kez", nil) }, `the name "kez"`},
+		{"an operation that is none", func(e *encoder) { e.done("get", 0, 1).bytes("key", nil) }, `the operation "get"`},
+		{"an effect that is asked", func(e *encoder) { e.done(effectDelete, 0, 1).bytes("key", nil) }, "delete_state: it waits for no answer"},
+		{"an end that is asked", func(e *encoder) { e.done(endOK, 0, 1).bytes("output", nil) }, "ok: it waits for no answer"},
+		{"a watched actor without its key", func(e *encoder) {
+			e.done(opSchedule, 0, 4).number("height", 1).bytes("payload", nil).bytes("handler", nil).bytes("watched", address)
+		}, "schedule_timer: key is no bytes"},
+		{"the steps as bytes", func(e *encoder) {
+			e.buf = append(e.buf, majorMap<<5|3)
+			e.name(fieldOperation).name(opGet).bytes(fieldSteps, nil).bytes("key", nil)
+		}, "get_state has more than its fields"},
+		{"no operation", func(e *encoder) {}, "no operation"},
+		{"no map", func(e *encoder) { e.value(nil) }, "no map of less than 24 entries"},
+		{"a map too large", func(e *encoder) { e.buf = append(e.buf, majorMap<<5|shortest, 200) }, "no map of less than 24 entries"},
+		{"a map without end", func(e *encoder) { e.buf = append(e.buf, 0xbf) }, "a length that is not definite"},
+		{"bytes that lie about their length", func(e *encoder) {
+			e.done(opGet, 0, 1).name("key").buf = append(e.buf, bytes32, 255, 255, 255, 255)
+		}, "it ends within a value"},
+		{"an effect of another frame", func(e *encoder) {
+			e.done(opGet, 0, 1).bytes("key", nil).done(opGet, 0, 1).bytes("key", nil)
+		}, "get_state: it waits for an answer"},
+		{"too many effects", func(e *encoder) {
+			for range MaxEffects + 2 {
+				e.done(effectDelete, 0, 1).bytes("key", nil)
+			}
+		}, "more than 64 effects"},
+	} {
+		w := newWorld(nil)
+		at := w.deploy(1, "")
+		frame := asked(frameRequest, c.write)
+		end := asked(frameReply, func(e *encoder) { e.done(endOK, 0, 1).bytes("output", nil) })
+		h := played(t, append(frame, end...))
+		conversation := &conversation{session: &session{}, host: h, ctx: noPeek{w.context(program.Message{Self: at}, 10_000)}}
+		_, err := conversation.run()
+		if c.want == "" && err != nil || c.want != "" && (!errors.Is(err, errFrame) || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s: got %v, want %q", c.name, err, c.want)
+		}
+	}
+}
+
 // FuzzFrames hands a conversation whatever a hostile host may write: no panic,
 // and nothing beyond the limits reaches the Context.
 func FuzzFrames(f *testing.F) {
-	var e encoder
-	frame := append([]byte{}, e.begin(frameReply).raw([]byte{0, 0, 0, 0}).u8(endOK).u64(5).u8(1).item([]byte("x")).frame()...)
-	f.Add(frame)
-	op := e.begin(frameRequest).raw([]byte{1, 0, 0, 0}).u8(effectSet).u64(1).u8(2).item([]byte("k")).item([]byte("v"))
-	f.Add(append(append([]byte{}, op.u8(opGet).u64(2).u8(1).item([]byte("k")).frame()...), frame...))
-	op = e.begin(frameRequest).raw(make([]byte, 4)).u8(opSchedule).u64(2).u8(10).item(make([]byte, 8)).item(nil).item(nil)
-	f.Add(op.none().none().none().item(make([]byte, 33)).none().none().none().frame())
+	reply := asked(frameReply, func(e *encoder) { e.done(endOK, 5, 1).bytes("output", []byte("x")) })
+	f.Add(reply)
+	f.Add(append(asked(frameRequest, func(e *encoder) {
+		e.done(effectSet, 1, 2).bytes("key", []byte("k")).bytes("value", []byte("v")).done(opGet, 2, 1).bytes("key", []byte("k"))
+	}), reply...))
+	f.Add(append(asked(frameRequest, func(e *encoder) {
+		e.done(opSchedule, 2, 7).number("height", 9).bytes("payload", nil).bytes("handler", nil).bytes("watched", make([]byte, 20))
+		e.bytes("key", nil).number("bid", 7).bytes("priority_tier_hint", []byte("fast"))
+	}), reply...))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		w := newWorld(nil)
 		at := w.deploy(1, "")
 		ctx := w.context(program.Message{Self: at}, 10_000)
-		h := &host{read: newReader(bytes.NewReader(data)), broken: true, in: devNull(t)}
-		defer h.in.Close()
-		h.stderr = &tail{}
+		h := played(t, data)
 		c := &conversation{session: &session{}, host: h, ctx: noPeek{ctx}}
 		out, err := c.run()
 		if err == nil && out.Status == "" {

@@ -13,7 +13,7 @@ func BenchmarkRole(b *testing.B) {
 	loop := NewLoop()
 	done := make(chan struct{})
 	left := b.N
-	pid, err := r.Spawn("sink", loop, func(ctx actor.Context) {
+	pid, err := r.spawn("sink", loop, func(ctx actor.Context) {
 		if _, ok := ctx.Message().(*int); ok {
 			if left--; left == 0 {
 				close(done)
@@ -27,9 +27,9 @@ func BenchmarkRole(b *testing.B) {
 	b.ReportAllocs()
 	b.ResetTimer()
 	for i := range b.N {
-		for i%1024 == 0 && r.Waiting(pid) > MaxOffered {
+		for i%1024 == 0 && r.waiting(pid) > MaxOffered {
 		}
-		r.Post(pid, event)
+		r.post(pid, event)
 	}
 	<-done
 	b.StopTimer()
@@ -62,12 +62,12 @@ func BenchmarkPingPong(b *testing.B) {
 	left := b.N
 	var pids [2]*actor.PID
 	for i, name := range []string{"a", "b"} {
-		pid, err := r.Spawn(name, loop, func(ctx actor.Context) {
+		pid, err := r.spawn(name, loop, func(ctx actor.Context) {
 			if event, ok := ctx.Message().(*int); ok {
 				if left--; left == 0 {
 					close(done)
 				} else if left > 0 {
-					r.Post(pids[1-i], event)
+					r.post(pids[1-i], event)
 				}
 			}
 		})
@@ -78,7 +78,7 @@ func BenchmarkPingPong(b *testing.B) {
 	}
 	b.ReportAllocs()
 	b.ResetTimer()
-	r.Post(pids[0], new(int))
+	r.post(pids[0], new(int))
 	<-done
 	b.StopTimer()
 	r.Close()
@@ -89,11 +89,11 @@ func BenchmarkPingPong(b *testing.B) {
 func BenchmarkAsk(b *testing.B) {
 	r := New(quiet())
 	d := new(scripted)
-	pid, err := r.Spawn("execution", d, func(ctx actor.Context) {
+	pid, err := r.spawn("execution", d, func(ctx actor.Context) {
 		if ctx.Message() != "go" {
 			return
 		}
-		c, err := r.NewCast(ctx, 16, func(string) func(any) any { return func(m any) any { return m } })
+		c, err := r.NewActorPool(ctx, 16, func(string) func(any) any { return func(m any) any { return m } })
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -110,7 +110,7 @@ func BenchmarkAsk(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	r.Post(pid, "go")
+	r.post(pid, "go")
 	d.drain()
 	r.Close()
 }

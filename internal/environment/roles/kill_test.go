@@ -58,9 +58,9 @@ func TestAKilledLoopEndsItsRolesUnawares(t *testing.T) {
 				<-proceed
 			}
 		})
-		r.Post(pid, "step")
+		r.post(pid, "step")
 		<-in
-		r.Post(pid, "dropped")
+		r.post(pid, "dropped")
 		if frozen {
 			loop.Freeze()
 		}
@@ -70,14 +70,14 @@ func TestAKilledLoopEndsItsRolesUnawares(t *testing.T) {
 		}
 		close(proceed)
 		<-killed
-		r.Stop(pid)
+		r.stop(pid)
 		wantEvents(t, got, "*actor.Started", "step")
-		if r.Offer(pid, "late") {
+		if r.offer(pid, "late") {
 			t.Error("the dead take events")
 		}
 		next := NewLoop()
 		again := spawn(t, r, "v0/archive", next, func(actor.Context) {})
-		r.Stop(again)
+		r.stop(again)
 		r.Close()
 		next.Close()
 	}

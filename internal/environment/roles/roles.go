@@ -5,8 +5,10 @@
 // A Runtime holds the one actor system of a process and its root supervisor.
 // Spawn starts a role on a dispatcher of the node's environment (a Loop when
 // live, the seeded loop of the world in the simulator) with a mailbox that
-// handles one event a run: so the dispatcher picks who steps next. A Cast holds
-// the on-chain actors of one execution role, which run in place.
+// handles one event a run: so the dispatcher picks who steps next. A role is told
+// of events through its Inbox, which takes those alone that the role knows; a Crew
+// is all roles of a node, started by a list. An ActorPool holds the on-chain actors
+// of one execution role, which run in place.
 //
 // What always holds: the events of a role are handled one at a time, in the
 // order in which they were posted; a role that panics is reported with its stack
@@ -88,11 +90,9 @@ func New(log *slog.Logger) *Runtime {
 	return r
 }
 
-// Spawn starts a role under the root supervisor, on the dispatcher d. receive
-// gets *actor.Started first, then each event that is posted, and at the end
-// *actor.Stopping and *actor.Stopped. The name is unique in the process: node
-// and role. On InPlace, receive must not spawn in its Started.
-func (r *Runtime) Spawn(name string, d actor.Dispatcher, receive func(actor.Context)) (*actor.PID, error) {
+// spawn is Spawn for whatever events: receive gets *actor.Started first, then each
+// event that is posted, and at the end *actor.Stopping and *actor.Stopped.
+func (r *Runtime) spawn(name string, d actor.Dispatcher, receive func(actor.Context)) (*actor.PID, error) {
 	one := &role{runtime: r, name: name, receive: receive, done: make(chan struct{})}
 	one.mailbox = newMailbox(func(value any, stack []byte) { r.report(name, value, stack) })
 	order := &spawnOrder{role: one, dispatcher: d, done: make(chan error, 1)}
@@ -109,10 +109,8 @@ func (r *Runtime) Spawn(name string, d actor.Dispatcher, receive func(actor.Cont
 	return one.pid, nil
 }
 
-// Post tells a role of an event of the node's own. For a role that has stopped
-// it does nothing. It never blocks; events from outside the node go through
-// Offer.
-func (r *Runtime) Post(pid *actor.PID, event any) {
+// post is Inbox.Post.
+func (r *Runtime) post(pid *actor.PID, event any) {
 	one := r.find(pid)
 	if one == nil {
 		return
@@ -126,34 +124,33 @@ func (r *Runtime) Post(pid *actor.PID, event any) {
 	one.mailbox.PostUserMessage(event)
 }
 
-// Offer tells a role of an event from outside: it is refused, with false, when
-// the role has stopped or MaxOffered events wait for it.
-func (r *Runtime) Offer(pid *actor.PID, event any) bool {
+// offer is Inbox.Offer.
+func (r *Runtime) offer(pid *actor.PID, event any) bool {
 	one := r.find(pid)
 	return one != nil && one.mailbox.offer(event, MaxOffered, false)
 }
 
-// Waiting is the number of events that wait for a role.
-func (r *Runtime) Waiting(pid *actor.PID) int {
+// waiting is Inbox.Waiting.
+func (r *Runtime) waiting(pid *actor.PID) int {
 	if one := r.find(pid); one != nil {
 		return one.mailbox.UserMessageCount()
 	}
 	return 0
 }
 
-// Dismiss tells a role to stop after its present step and does not wait. A role
+// dismiss tells a role to stop after its present step and does not wait. A role
 // may call it, for itself too.
-func (r *Runtime) Dismiss(pid *actor.PID) {
+func (r *Runtime) dismiss(pid *actor.PID) {
 	if r.find(pid) != nil {
 		r.system.Root.Stop(pid)
 	}
 }
 
-// Stop stops roles in the given order, each after its present step and with its
+// stop stops roles in the given order, each after its present step and with its
 // children; the events that wait are dropped. It returns when they have stopped.
 // On an Inline dispatcher it stops them in the caller; elsewhere a step of the
-// same loop must not call it (Dismiss is for that).
-func (r *Runtime) Stop(pids ...*actor.PID) {
+// same loop must not call it (dismiss is for that).
+func (r *Runtime) stop(pids ...*actor.PID) {
 	for _, pid := range pids {
 		if one := r.find(pid); one != nil {
 			r.system.Root.Stop(pid)
@@ -173,7 +170,7 @@ func (r *Runtime) StopOn(which func(actor.Dispatcher) bool) {
 		}
 	}
 	r.mu.Unlock()
-	r.Stop(named...)
+	r.stop(named...)
 }
 
 func (one *role) wait() {
@@ -205,7 +202,7 @@ func (r *Runtime) Close() {
 		all = append(all, r.order[i].pid)
 	}
 	r.mu.Unlock()
-	r.Stop(all...)
+	r.stop(all...)
 	r.system.Root.Stop(r.supervisor)
 	<-r.ended
 }

@@ -54,7 +54,7 @@ func wantEvents(t *testing.T, got []string, want ...string) {
 
 func spawn(t *testing.T, r *Runtime, name string, d actor.Dispatcher, receive func(actor.Context)) *actor.PID {
 	t.Helper()
-	pid, err := r.Spawn(name, d, receive)
+	pid, err := r.spawn(name, d, receive)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,15 +67,15 @@ func TestOneEventARun(t *testing.T) {
 	d := new(scripted)
 	var got []string
 	pid := spawn(t, r, "a", d, events(&got))
-	r.Post(pid, "1")
-	r.Post(pid, "2")
+	r.post(pid, "1")
+	r.post(pid, "2")
 	if len(d.waiting) != 1 {
 		t.Fatalf("%d runs are scheduled for one mailbox, want 1", len(d.waiting))
 	}
 	d.step()
 	wantEvents(t, got, "*actor.Started", "1")
-	if r.Waiting(pid) != 1 {
-		t.Fatalf("%d events wait, want 1", r.Waiting(pid))
+	if r.waiting(pid) != 1 {
+		t.Fatalf("%d events wait, want 1", r.waiting(pid))
 	}
 	d.step()
 	wantEvents(t, got, "*actor.Started", "1", "2")
@@ -95,7 +95,7 @@ func TestABatchIsOneEvent(t *testing.T) {
 	d := new(scripted)
 	var got []string
 	pid := spawn(t, r, "a", d, events(&got))
-	r.Post(pid, batch{"1", "2"})
+	r.post(pid, batch{"1", "2"})
 	d.drain()
 	wantEvents(t, got, "*actor.Started", "roles.batch")
 }
@@ -137,13 +137,13 @@ func TestAPanicIsReportedAndEndsTheRole(t *testing.T) {
 			panic("a bug")
 		}
 	})
-	r.Post(pid, "bad")
-	r.Post(pid, "later")
+	r.post(pid, "bad")
+	r.post(pid, "later")
 	d.drain()
 	wantEvents(t, got, "*actor.Started", "bad", "*actor.Stopping", "*actor.Stopped")
 	wantEvents(t, reported, "v0/consensus: a bug")
-	r.Post(pid, "too late")
-	if r.Offer(pid, "too late") {
+	r.post(pid, "too late")
+	if r.offer(pid, "too late") {
 		t.Error("a stopped role took an event")
 	}
 	d.drain()
@@ -161,7 +161,7 @@ func TestAPanicWhileStoppingDoesNotKeepTheRole(t *testing.T) {
 			panic("a bug")
 		}
 	})
-	r.Stop(pid)
+	r.stop(pid)
 	r.Close()
 	loop.Close()
 	if reported != 2 {
@@ -182,13 +182,13 @@ func TestKilledEndsARoleWithoutAReport(t *testing.T) {
 			panic(Killed{})
 		}
 	})
-	r.Post(pid, "kill")
-	r.Post(pid, "dropped")
+	r.post(pid, "kill")
+	r.post(pid, "dropped")
 	d.drain()
-	r.Post(pid, "never")
+	r.post(pid, "never")
 	d.drain()
 	wantEvents(t, got, "*actor.Started", "kill")
-	r.Stop(pid)
+	r.stop(pid)
 	wantEvents(t, got, "*actor.Started", "kill", "*actor.Stopping", "*actor.Stopped")
 }
 
@@ -200,9 +200,9 @@ func TestStopInlineStepsNoOtherRole(t *testing.T) {
 	first := spawn(t, r, "a", d, events(&a))
 	second := spawn(t, r, "b", d, events(&b))
 	d.drain()
-	r.Post(first, "dropped")
-	r.Post(second, "waits")
-	r.Stop(first)
+	r.post(first, "dropped")
+	r.post(second, "waits")
+	r.stop(first)
 	wantEvents(t, a, "*actor.Started", "*actor.Stopping", "*actor.Stopped")
 	wantEvents(t, b, "*actor.Started")
 	d.drain()
@@ -219,12 +219,12 @@ func TestADismissedRoleStopsAfterItsStep(t *testing.T) {
 	pid := spawn(t, r, "a", d, func(ctx actor.Context) {
 		note(ctx)
 		if ctx.Message() == "enough" {
-			r.Dismiss(ctx.Self())
+			r.dismiss(ctx.Self())
 			note(ctx)
 		}
 	})
-	r.Post(pid, "enough")
-	r.Post(pid, "dropped")
+	r.post(pid, "enough")
+	r.post(pid, "dropped")
 	d.drain()
 	wantEvents(t, got, "*actor.Started", "enough", "enough", "*actor.Stopping", "*actor.Stopped")
 }
@@ -235,7 +235,7 @@ func TestANameIsUnique(t *testing.T) {
 	d := new(scripted)
 	var got []string
 	spawn(t, r, "a", d, events(&got))
-	if _, err := r.Spawn("a", d, events(&got)); err == nil || !strings.Contains(err.Error(), "roles: a: ") {
+	if _, err := r.spawn("a", d, events(&got)); err == nil || !strings.Contains(err.Error(), "roles: a: ") {
 		t.Fatalf("a second role of one name: %v", err)
 	}
 }
@@ -249,22 +249,22 @@ func TestOfferRefusesBeforePost(t *testing.T) {
 	var got []string
 	pid := spawn(t, r, "a", d, events(&got))
 	for i := range MaxOffered {
-		if !r.Offer(pid, "frame") {
+		if !r.offer(pid, "frame") {
 			t.Fatalf("event %d was refused", i)
 		}
 	}
-	if r.Offer(pid, "frame") {
+	if r.offer(pid, "frame") {
 		t.Fatalf("more than %d events from outside were taken", MaxOffered)
 	}
 	for range MaxQueued - MaxOffered {
-		r.Post(pid, "own")
+		r.post(pid, "own")
 	}
-	if reported != 0 || r.Waiting(pid) != MaxQueued {
-		t.Fatalf("%d wait, %d reports", r.Waiting(pid), reported)
+	if reported != 0 || r.waiting(pid) != MaxQueued {
+		t.Fatalf("%d wait, %d reports", r.waiting(pid), reported)
 	}
-	r.Post(pid, "one too many")
-	if reported != 1 || r.Waiting(pid) != MaxQueued {
-		t.Fatalf("past the limit %d wait, %d reports", r.Waiting(pid), reported)
+	r.post(pid, "one too many")
+	if reported != 1 || r.waiting(pid) != MaxQueued {
+		t.Fatalf("past the limit %d wait, %d reports", r.waiting(pid), reported)
 	}
 	d.drain()
 	if len(got) != 1+MaxQueued {
@@ -296,7 +296,7 @@ func TestLiveLoopKeepsTheOrderOfEachPoster(t *testing.T) {
 	for p := range posters {
 		wait.Go(func() {
 			for i := range each {
-				r.Post(pid, [2]int{p, i})
+				r.post(pid, [2]int{p, i})
 			}
 		})
 	}
@@ -305,7 +305,7 @@ func TestLiveLoopKeepsTheOrderOfEachPoster(t *testing.T) {
 	r.Close()
 	r.Close() // does nothing
 	loop.Close()
-	if _, err := r.Spawn("late", loop, func(actor.Context) {}); err == nil {
+	if _, err := r.spawn("late", loop, func(actor.Context) {}); err == nil {
 		t.Error("a closed runtime spawned a role")
 	}
 }
@@ -318,7 +318,7 @@ func TestRolesSpawnAndStopFromManyGoroutines(t *testing.T) {
 		wait.Go(func() {
 			for i := range 50 {
 				got := make(chan struct{}, 1)
-				pid, err := r.Spawn(fmt.Sprintf("v%d/%d", g, i), loop, func(ctx actor.Context) {
+				pid, err := r.spawn(fmt.Sprintf("v%d/%d", g, i), loop, func(ctx actor.Context) {
 					if ctx.Message() == "ping" {
 						got <- struct{}{}
 					}
@@ -327,9 +327,9 @@ func TestRolesSpawnAndStopFromManyGoroutines(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				r.Post(pid, "ping")
+				r.post(pid, "ping")
 				<-got
-				r.Stop(pid)
+				r.stop(pid)
 			}
 		})
 	}
@@ -343,5 +343,5 @@ func TestStopDoesNotWaitForAClosedLoop(t *testing.T) {
 	loop := NewLoop()
 	pid := spawn(t, r, "a", loop, func(actor.Context) {})
 	loop.Close()
-	r.Stop(pid)
+	r.stop(pid)
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
+	"github.com/cowboyinc/devnet/validators/history"
 )
 
 func (s *Server) registerActors() {
@@ -31,7 +32,7 @@ type listInput struct {
 }
 
 func (s *Server) listActors(_ context.Context, in *listInput) ([]model.Actor, error) {
-	v, err := s.view(in.OnNode)
+	v, err := s.readerOf(in.OnNode)
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +52,7 @@ func (s *Server) listActors(_ context.Context, in *listInput) ([]model.Actor, er
 }
 
 func (s *Server) getActor(_ context.Context, in *AddressInput) (m model.Actor, err error) {
-	v, err := s.view(in.OnNode)
+	v, err := s.readerOf(in.OnNode)
 	if err != nil {
 		return m, err
 	}
@@ -62,7 +63,7 @@ func (s *Server) getActor(_ context.Context, in *AddressInput) (m model.Actor, e
 	return actorModel(v, actor)
 }
 
-func actorModel(v View, a *Actor) (m model.Actor, err error) {
+func actorModel(v Reader, a *Actor) (m model.Actor, err error) {
 	account, err := v.Account(a.Address)
 	if err != nil {
 		return m, err
@@ -72,7 +73,7 @@ func actorModel(v View, a *Actor) (m model.Actor, err error) {
 	for _, h := range a.Handlers {
 		m.Handlers = append(m.Handlers, model.Handler{Name: h.Name, Doc: h.Doc})
 	}
-	next, err := v.Timers(TimerFilter{Actor: &a.Address, Status: types.TimerPending, Order: Order{Limit: 1}})
+	next, err := v.Timers(history.TimerFilter{Actor: &a.Address, Status: types.TimerPending, Page: history.Page{Limit: 1}})
 	if err == nil && len(next) == 1 {
 		m.Timers.NextDue = &next[0].Height
 	}
@@ -86,7 +87,7 @@ type stateInput struct {
 }
 
 func (s *Server) actorState(_ context.Context, in *stateInput) ([]model.StateEntry, error) {
-	v, err := s.view(in.OnNode)
+	v, err := s.readerOf(in.OnNode)
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +116,7 @@ type logsInput struct {
 }
 
 func (s *Server) actorLogs(_ context.Context, in *logsInput) ([]model.LogLine, error) {
-	v, err := s.view(in.OnNode)
+	v, err := s.readerOf(in.OnNode)
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +124,7 @@ func (s *Server) actorLogs(_ context.Context, in *logsInput) ([]model.LogLine, e
 	if err != nil {
 		return nil, err
 	}
-	lines, err := v.Logs(actor.Address, in.order())
+	lines, err := v.Logs(actor.Address, in.page())
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +141,7 @@ type readInput struct {
 }
 
 func (s *Server) readActor(ctx context.Context, in *readInput) (m model.ReadResult, err error) {
-	v, err := s.view(in.OnNode)
+	v, err := s.readerOf(in.OnNode)
 	if err != nil {
 		return m, err
 	}

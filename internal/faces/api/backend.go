@@ -6,7 +6,9 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/program"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/env"
+	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
+	"github.com/cowboyinc/devnet/validators/history"
 )
 
 // Backend is a network as the API needs it. All methods are safe for
@@ -16,9 +18,9 @@ type Backend interface {
 	Info() Info
 	// Nodes lists the validators in the order of their names.
 	Nodes() []Node
-	// View returns a node's latest finalized state and history; for "" that of
+	// Reader returns a node's latest finalized state and history; for "" that of
 	// the running node with the highest final block.
-	View(node string) (View, error)
+	Reader(node string) (Reader, error)
 	// Submit hands a signed transaction to the pool and returns once it was
 	// admitted or refused.
 	Submit(ctx context.Context, raw []byte) (types.Hash, error)
@@ -38,18 +40,18 @@ type Backend interface {
 	Subscribe(each func(types.Height)) (cancel func())
 	// Liveness tells whether blocks are made.
 	Liveness() Liveness
-	// Faults is what may be done to nodes and links.
-	Faults() Faults
+	// World makes faults of nodes and links.
+	fault.World
 	// Steer is what the operator may do.
 	Steer() Steering
 }
 
-// View is one node's latest final state and the blocks before it. It does not
+// Reader is one node's latest final state and the blocks before it. It does not
 // change while it is held, but for its history, which grows, and loses its oldest
 // blocks where it is bounded.
-type View interface {
+type Reader interface {
 	Head() Head
-	Kept() (Kept, error)
+	Kept() (history.Kept, error)
 	Block(types.Height) (*Block, error)                    // genesis for 0; nil when there is none; not_kept when it was dropped
 	HeightOf(block types.Hash) (types.Height, bool, error) // of a final block
 	Transaction(types.Hash) (*types.Transaction, types.Height, error)
@@ -61,9 +63,9 @@ type View interface {
 	// Addresses lists the addresses of actors from first to last.
 	Addresses(first, last types.Address) ([]types.Address, error)
 	State(actor types.Address, prefix []byte, offset, limit int) ([]Entry, error)
-	Logs(actor types.Address, order Order) ([]LogLine, error)
+	Logs(actor types.Address, page history.Page) ([]history.LogLine, error)
 	Timer(types.TimerID) (*Timer, error)
-	Timers(TimerFilter) ([]Timer, error)
+	Timers(history.TimerFilter) ([]Timer, error)
 	// Story tells the life of a timer; of the blocks that deferred it those from
 	// a height on, at most so many. It is nil where there is no such timer.
 	Story(id types.TimerID, from types.Height, blocks int) (*Story, error)
@@ -76,7 +78,7 @@ type View interface {
 	Simulate(ctx context.Context, tx *types.Transaction) (*Receipt, error)
 	// Hashes calls each for the hashes of a kind from first to last, in order,
 	// until it returns false.
-	Hashes(of HashKind, first, last types.Hash, each func(types.Hash) bool) error
+	Hashes(of history.HashKind, first, last types.Hash, each func(types.Hash) bool) error
 }
 
 // Info does not change while the network runs.
@@ -129,69 +131,17 @@ type Head struct {
 	NextBaseFeeLane  types.Wei
 }
 
-// Kept is which blocks are still there: genesis, and all from a height on.
-type Kept struct {
-	From   types.Height // 1 where none was dropped
-	Blocks uint64       // the bound by which others were dropped
-}
-
 // Block is a final block with all that executing it gave.
 type Block struct {
-	Block    *types.Block
-	Hash     types.Hash
-	Receipts []types.Receipt
-	Timers   []TimerMark   // what it did to timers, but for deferrals
-	Deferred []TimerMark   // the timers that it examined and left
-	Events   []types.Event // the chain's own that belong to no receipt
-	Logs     []LogLine
-	Burned   [3]types.Wei // by cycles, cells, timer lane
-	Tips     [2]types.Wei // of transactions, of timers
-}
-
-// Printed is what each of its executions printed.
-func (b *Block) Printed() map[types.Hash][]string {
-	printed := map[types.Hash][]string{}
-	for _, l := range b.Logs {
-		printed[l.Hash] = append(printed[l.Hash], l.Line)
-	}
-	return printed
-}
-
-// TimerMark is what a block did to a timer, in the order it happened.
-type TimerMark struct {
-	ID     types.TimerID
-	Actor  types.Address
-	Status types.TimerStatus
-	Reason string
+	history.Stored
+	Deferred []history.TimerMark // the timers that it examined and left
+	Events   []types.Event       // the chain's own that belong to no receipt
 }
 
 // Receipt is how one execution ended, and what it printed.
 type Receipt struct {
 	types.Receipt
 	Logs []string
-}
-
-// Order selects a part of a list that history makes longer.
-type Order struct {
-	Newest        bool // first; else the oldest
-	Offset, Limit int
-}
-
-// HashKind is what a hash stands for.
-type HashKind int
-
-const (
-	TimerHash     HashKind = iota // a timer's id
-	ExecutionHash                 // of a receipt
-	BlockHash
-)
-
-// LogLine is one line an actor printed.
-type LogLine struct {
-	Actor  types.Address
-	Height types.Height
-	Hash   types.Hash
-	Line   string
 }
 
 // NamedAccount is an account that the devnet holds the key of.
@@ -223,19 +173,8 @@ type Entry struct{ Key, Value []byte }
 
 // Timer is a timer in any state.
 type Timer struct {
-	types.Timer
-	Status     types.TimerStatus
-	EndedAt    types.Height // 0 while pending
-	Reason     string
-	Tier       string       // "" once it ended
-	Result     types.Status // of the handler, once it fired
-	Examined   bool         // by a block, whose Priority and Weight are the latest
-	Priority   types.Wei
-	Weight     types.Weight
-	CyclesUsed types.Cycles
-	CellsUsed  types.Cells
-	FeePaid    types.Wei
-	TipPaid    types.Wei
+	history.TimerRecord
+	Tier string // "" once it ended
 }
 
 // Story is the life of a timer. The names of proposers are left out: who knows
@@ -244,14 +183,6 @@ type Story struct {
 	Timer   Timer
 	Entries []model.StoryEntry
 	Next    types.Height // 0 where all is told
-}
-
-// TimerFilter selects timers; zero fields select all.
-type TimerFilter struct {
-	Actor  *types.Address
-	DueBy  *types.Height
-	Status types.TimerStatus
-	Order
 }
 
 // Param is one parameter in force.

@@ -5,6 +5,7 @@ import (
 	"net/http/httptest"
 	"testing"
 
+	"github.com/cowboyinc/devnet/actors"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
@@ -22,7 +23,8 @@ func BenchmarkAnswer(b *testing.B) {
 	for _, c := range []struct {
 		name, path string
 		handler    http.Handler
-	}{{"baseline", "/height", bare}, {"height", "/height", s.Handler()}, {"account", "/account/alice", s.Handler()}, {"block", "/block/latest", s.Handler()}} {
+	}{{"baseline", "/height", bare}, {"height", "/height", s.Handler()}, {"account", "/account/alice", s.Handler()},
+		{"block", "/block/latest", s.Handler()}} {
 		b.Run(c.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
@@ -46,7 +48,7 @@ func BenchmarkEvents(b *testing.B) {
 	chain.mine()
 	block := chain.blocks[0]
 	for i := range 50 {
-		block.Logs = append(block.Logs, LogLine{Height: 1, Line: model.EventLog, Hash: [32]byte{byte(i)}})
+		block.Logs = append(block.Logs, actors.LogLine{Line: model.EventLog, Cause: [32]byte{byte(i)}})
 	}
 	b.ReportAllocs()
 	for b.Loop() {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
+	"github.com/cowboyinc/devnet/validators/history"
 )
 
 func (s *Server) registerChain() {
@@ -26,7 +27,8 @@ func (s *Server) registerChain() {
 		description: "404 with code not_final while the transaction waits in a pool.",
 		errors:      []int{400, 404, 409}, response: exampleReceipt}, s.receipt)
 	serve(s, operation{id: "account", method: http.MethodGet, path: "/account/{address}", tag: tagChain,
-		summary: "Nonce and balance of an account or actor, by address or name", errors: []int{400, 404, 409}, response: exampleAccount}, s.account)
+		summary: "Nonce and balance of an account or actor, by address or name", errors: []int{400, 404, 409}, response: exampleAccount},
+		s.account)
 	serve(s, operation{id: "basefee", method: http.MethodGet, path: "/basefee", tag: tagChain,
 		summary: "The base fees of the next block", errors: []int{404, 409}, response: exampleBaseFee}, s.baseFee)
 	serve(s, operation{id: "params", method: http.MethodGet, path: "/params", tag: tagChain,
@@ -38,7 +40,7 @@ func (s *Server) health(context.Context, *struct{}) (model.Health, error) {
 }
 
 func (s *Server) height(_ context.Context, in *OnNode) (model.Height, error) {
-	v, err := s.view(*in)
+	v, err := s.readerOf(*in)
 	if err != nil {
 		return model.Height{}, err
 	}
@@ -52,7 +54,7 @@ type BlockInput struct {
 }
 
 func (s *Server) block(_ context.Context, in *BlockInput) (model.Block, error) {
-	v, err := s.view(in.OnNode)
+	v, err := s.readerOf(in.OnNode)
 	if err != nil {
 		return model.Block{}, err
 	}
@@ -70,14 +72,14 @@ func (s *Server) block(_ context.Context, in *BlockInput) (model.Block, error) {
 	return blockModel(b), nil
 }
 
-func blockHeight(v View, id string) (types.Height, error) {
+func blockHeight(v Reader, id string) (types.Height, error) {
 	if id == "latest" {
 		return v.Head().Height, nil
 	}
 	if n, err := strconv.ParseUint(id, 10, 64); err == nil {
 		return types.Height(n), nil
 	}
-	h, err := find(v, BlockHash, id, "id")
+	h, err := find(v, history.BlockHash, id, "id")
 	var refused *Error
 	if errors.As(err, &refused) && refused.Body.Code == "invalid_hash" {
 		return 0, Refuse(http.StatusBadRequest, "invalid_block", "%q is not a height, a block hash or latest", clip(id)).At("id")
@@ -92,7 +94,7 @@ func blockHeight(v View, id string) (types.Height, error) {
 	return height, err
 }
 
-func noBlock(v View, h types.Height) *Error {
+func noBlock(v Reader, h types.Height) *Error {
 	head := v.Head().Height
 	e := Refuse(http.StatusNotFound, "unknown_block", "there is no final block of height %d; the latest is %d", h, head).At("id")
 	if h < head {
@@ -108,7 +110,7 @@ type blocksInput struct {
 }
 
 func (s *Server) blocks(_ context.Context, in *blocksInput) ([]model.Block, error) {
-	v, err := s.view(in.OnNode)
+	v, err := s.readerOf(in.OnNode)
 	if err != nil {
 		return nil, err
 	}
@@ -148,11 +150,11 @@ type hashInput struct {
 }
 
 func (s *Server) transaction(_ context.Context, in *hashInput) (m model.Transaction, err error) {
-	v, err := s.view(in.OnNode)
+	v, err := s.readerOf(in.OnNode)
 	if err != nil {
 		return m, err
 	}
-	h, err := find(v, ExecutionHash, in.Hash, "hash")
+	h, err := find(v, history.ExecutionHash, in.Hash, "hash")
 	if err != nil {
 		return m, err
 	}
@@ -175,17 +177,17 @@ func (s *Server) transaction(_ context.Context, in *hashInput) (m model.Transact
 	return m, unknownTransaction(v, h)
 }
 
-func unknownTransaction(v View, h types.Hash) error {
+func unknownTransaction(v Reader, h types.Hash) error {
 	return orDropped(v, Refuse(http.StatusNotFound, "unknown_transaction", "no final block and no pool holds the transaction %s", h).
 		Hint("It may have been refused, or given up when its sender could no longer pay.").At("hash"))
 }
 
 func (s *Server) receipt(_ context.Context, in *hashInput) (m model.Receipt, err error) {
-	v, err := s.view(in.OnNode)
+	v, err := s.readerOf(in.OnNode)
 	if err != nil {
 		return m, err
 	}
-	h, err := find(v, ExecutionHash, in.Hash, "hash")
+	h, err := find(v, history.ExecutionHash, in.Hash, "hash")
 	if err != nil {
 		return m, err
 	}
@@ -209,7 +211,7 @@ type AddressInput struct {
 }
 
 func (s *Server) account(_ context.Context, in *AddressInput) (m model.Account, err error) {
-	v, err := s.view(in.OnNode)
+	v, err := s.readerOf(in.OnNode)
 	if err != nil {
 		return m, err
 	}
@@ -235,7 +237,7 @@ func (s *Server) account(_ context.Context, in *AddressInput) (m model.Account, 
 }
 
 func (s *Server) baseFee(_ context.Context, in *OnNode) (m model.BaseFee, err error) {
-	v, err := s.view(*in)
+	v, err := s.readerOf(*in)
 	if err != nil {
 		return m, err
 	}
@@ -245,7 +247,7 @@ func (s *Server) baseFee(_ context.Context, in *OnNode) (m model.BaseFee, err er
 }
 
 func (s *Server) params(_ context.Context, in *OnNode) ([]model.Param, error) {
-	v, err := s.view(*in)
+	v, err := s.readerOf(*in)
 	if err != nil {
 		return nil, err
 	}

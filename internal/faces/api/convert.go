@@ -3,6 +3,7 @@ package api
 import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
+	"github.com/cowboyinc/devnet/validators/history"
 )
 
 func blockModel(b *Block) model.Block {
@@ -12,9 +13,9 @@ func blockModel(b *Block) model.Block {
 		TimestampMS: h.Timestamp, CyclesUsed: h.CyclesUsed, CellsUsed: h.CellsUsed,
 		BaseFeeCycle: h.BaseFeeCycle, BaseFeeCell: h.BaseFeeCell, BaseFeeLaneTimer: h.BaseFeeLaneTimer,
 		TimerCyclesUsed: h.TimerCyclesUsed, StateRoot: h.StateRoot, SubsetEpoch: h.SubsetEpoch, Skipped: h.Skipped,
-		Burned:       model.Split{Cycle: b.Burned[0], Cell: b.Burned[1], LaneTimer: b.Burned[2]},
+		Burned:       model.Split{Cycle: b.Burned.Cycle, Cell: b.Burned.Cell, LaneTimer: b.Burned.LaneTimer},
 		Passed:       passedModel(b.Block.Passed),
-		Tips:         model.Tips{Transactions: b.Tips[0], Timers: b.Tips[1]},
+		Tips:         model.Tips{Transactions: b.Tips.Transactions, Timers: b.Tips.Timers},
 		Transactions: []types.Hash{}, TimersFired: []types.Hash{}, TimersDeferred: []types.Hash{},
 		TimersExpired: []types.Hash{}, TimersInsufficient: []types.Hash{}, Events: []model.Event{}, Votes: []model.Vote{},
 	}
@@ -141,6 +142,6 @@ func timerModel(t *Timer) model.Timer {
 	return m
 }
 
-func logModel(l LogLine) model.LogLine {
-	return model.LogLine{Actor: l.Actor, Height: l.Height, Hash: l.Hash, Line: l.Line}
+func logModel(l history.LogLine) model.LogLine {
+	return model.LogLine{Actor: l.Actor, Height: l.Height, Hash: l.Cause, Line: l.Line}
 }

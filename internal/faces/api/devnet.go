@@ -47,7 +47,7 @@ func (s *Server) accounts(_ context.Context, in *OnNode) ([]model.DevnetAccount,
 	if err := s.cheat("/devnet/accounts"); err != nil {
 		return nil, err
 	}
-	v, err := s.view(*in)
+	v, err := s.readerOf(*in)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +68,7 @@ func (s *Server) faucet(ctx context.Context, in *faucetInput) (m model.Faucet, e
 	if err := s.cheat("the faucet"); err != nil {
 		return m, err
 	}
-	v, err := s.backend.View("")
+	v, err := s.backend.Reader("")
 	if err != nil {
 		return m, err
 	}
@@ -98,7 +98,7 @@ func (s *Server) send(ctx context.Context, in *sendInput) (m model.Receipt, err 
 	if err := s.cheat("/devnet/send"); err != nil {
 		return m, err
 	}
-	v, err := s.backend.View("")
+	v, err := s.backend.Reader("")
 	if err != nil {
 		return m, err
 	}
@@ -139,7 +139,7 @@ func (s *Server) send(ctx context.Context, in *sendInput) (m model.Receipt, err 
 	return receiptModel(&r.Receipt, r.Logs), nil
 }
 
-func (s *Server) simulate(ctx context.Context, v View, key env.Signer, d wallet.Draft) (*Receipt, error) {
+func (s *Server) simulate(ctx context.Context, v Reader, key env.Signer, d wallet.Draft) (*Receipt, error) {
 	free, err := s.reader()
 	if err != nil {
 		return nil, err
@@ -158,7 +158,7 @@ func (s *Server) deploy(ctx context.Context, in *deployInput) (m model.Deployed,
 	if err := s.cheat("/devnet/deploy"); err != nil {
 		return m, err
 	}
-	v, err := s.backend.View("")
+	v, err := s.backend.Reader("")
 	if err != nil {
 		return m, err
 	}
@@ -196,7 +196,7 @@ func (s *Server) deploy(ctx context.Context, in *deployInput) (m model.Deployed,
 
 // runnable refuses a deploy that no validator here could execute, since it
 // would wait for one without end. What the code itself does is not judged.
-func (s *Server) runnable(ctx context.Context, v View, key env.Signer, d wallet.Draft) error {
+func (s *Server) runnable(ctx context.Context, v Reader, key env.Signer, d wallet.Draft) error {
 	_, err := s.simulate(ctx, v, key, d)
 	var refused *Error
 	if errors.As(err, &refused) && (refused.Body.Code == CodeNoProgramHost || refused.Body.Code == CodeHostFailed) {
@@ -207,11 +207,12 @@ func (s *Server) runnable(ctx context.Context, v View, key env.Signer, d wallet.
 
 // claim holds a name while an actor is deployed under it, and refuses one that
 // is taken: its owner alone may have another actor take it over.
-func (s *Server) claim(v View, name string, owner types.Address, replace bool) (release func(), err error) {
+func (s *Server) claim(v Reader, name string, owner types.Address, replace bool) (release func(), err error) {
 	taken := Refuse(http.StatusConflict, "name_taken", "the name %q is taken", clip(name)).
 		Hint("Choose another name, or have the new actor take it over with replace: true.").At("name")
 	if strings.HasPrefix(name, "0x") || strings.ContainsAny(name, "/?#% \t\r\n") {
-		return nil, Refuse(http.StatusBadRequest, "invalid_name", "the name %q begins with 0x or has a space or one of / ? # %%", clip(name)).At("name")
+		return nil, Refuse(http.StatusBadRequest, "invalid_name", "the name %q begins with 0x or has a space or one of / ? # %%",
+			clip(name)).At("name")
 	}
 	for _, account := range s.backend.Accounts() {
 		if account.Name == name {
@@ -262,7 +263,7 @@ func (s *Server) key(name string) (env.Signer, error) {
 }
 
 // sign signs a transaction, submits it and waits for its receipt.
-func (s *Server) sign(ctx context.Context, v View, key env.Signer, d wallet.Draft) (*Receipt, error) {
+func (s *Server) sign(ctx context.Context, v Reader, key env.Signer, d wallet.Draft) (*Receipt, error) {
 	if err := s.moving(); err != nil {
 		return nil, err
 	}

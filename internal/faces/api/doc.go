@@ -8,7 +8,7 @@
 //
 // What always holds:
 //
-//   - Reads come from a View: one node's final state, unchanging while it is
+//   - Reads come from a Reader: one node's final state, unchanging while it is
 //     held. Without node= it is the highest among running nodes.
 //   - An answer that is no success is {"error": {code, message, hint, field}}
 //     with the right status (Error). Only GET /ready adds its own fields to it.

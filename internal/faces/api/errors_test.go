@@ -75,15 +75,22 @@ func TestEveryErrorHasItsStatusAndCode(t *testing.T) {
 		{"submit_wait of no transaction", 400, "malformed", "", "POST", "/submit_wait", "\x01\x02"},
 		{"send by a stranger", 404, "unknown_signer", "from", "POST", "/devnet/send", send(func(r *model.SendRequest) { r.From = "mallory" })},
 		{"send to nobody", 404, "unknown_name", "to", "POST", "/devnet/send", send(func(r *model.SendRequest) { r.To = "nobody" })},
-		{"send of half a byte", 400, "invalid_bytes", "payload", "POST", "/devnet/send", send(func(r *model.SendRequest) { r.Payload = "0xabc" })},
-		{"payload without handler", 400, "invalid_request", "handler", "POST", "/devnet/send", send(func(r *model.SendRequest) { r.Handler, r.Payload = "", "x" })},
-		{"sponsor without handler", 400, "invalid_request", "sponsor", "POST", "/devnet/send", send(func(r *model.SendRequest) { r.Handler, r.Payload, r.Sponsor = "", "", new(types.WeiOf(1)) })},
+		{"send of half a byte", 400, "invalid_bytes", "payload", "POST", "/devnet/send",
+			send(func(r *model.SendRequest) { r.Payload = "0xabc" })},
+		{"payload without handler", 400, "invalid_request", "handler", "POST", "/devnet/send",
+			send(func(r *model.SendRequest) { r.Handler, r.Payload = "", "x" })},
+		{"sponsor without handler", 400, "invalid_request", "sponsor", "POST", "/devnet/send",
+			send(func(r *model.SendRequest) { r.Handler, r.Payload, r.Sponsor = "", "", new(types.WeiOf(1)) })},
 		{"amount that is none", 422, "invalid_request", "", "POST", "/devnet/send", `{"from":"alice","to":"bob","value":"much"}`},
 		{"deploy of nothing", 422, "invalid_request", "code", "POST", "/devnet/deploy", deploy(func(r *model.DeployRequest) { r.Code = "" })},
-		{"deploy by a stranger", 404, "unknown_signer", "from", "POST", "/devnet/deploy", deploy(func(r *model.DeployRequest) { r.From = "mallory" })},
-		{"deploy under a taken name", 409, "name_taken", "name", "POST", "/devnet/deploy", deploy(func(r *model.DeployRequest) { r.Name = "ping" })},
-		{"deploy under an account's name", 409, "name_taken", "name", "POST", "/devnet/deploy", deploy(func(r *model.DeployRequest) { r.Name = "bob" })},
-		{"deploy under an address", 400, "invalid_name", "name", "POST", "/devnet/deploy", deploy(func(r *model.DeployRequest) { r.Name = "0xbeef" })},
+		{"deploy by a stranger", 404, "unknown_signer", "from", "POST", "/devnet/deploy",
+			deploy(func(r *model.DeployRequest) { r.From = "mallory" })},
+		{"deploy under a taken name", 409, "name_taken", "name", "POST", "/devnet/deploy",
+			deploy(func(r *model.DeployRequest) { r.Name = "ping" })},
+		{"deploy under an account's name", 409, "name_taken", "name", "POST", "/devnet/deploy",
+			deploy(func(r *model.DeployRequest) { r.Name = "bob" })},
+		{"deploy under an address", 400, "invalid_name", "name", "POST", "/devnet/deploy",
+			deploy(func(r *model.DeployRequest) { r.Name = "0xbeef" })},
 		{"deploy under a path", 400, "invalid_name", "name", "POST", "/devnet/deploy", deploy(func(r *model.DeployRequest) { r.Name = "a/b" })},
 		{"init of half a byte", 400, "invalid_bytes", "init", "POST", "/devnet/deploy", deploy(func(r *model.DeployRequest) { r.Init = "0x1" })},
 	} {
@@ -147,7 +154,8 @@ func TestPagesOfOtherSitesAreRefused(t *testing.T) {
 	for _, host := range []string{"evil.example", "evil.example:4000", "127.0.0.1.evil.example", "localhost.evil.example", ""} {
 		w.refused(403, "forbidden_host", "GET", "/height", nil, "Host", host)
 	}
-	for _, host := range []string{"localhost", "localhost:4000", "LOCALHOST:1", "127.0.0.1", "[::1]:4000", "10.0.0.7:4000", "devnet.localhost"} {
+	for _, host := range []string{"localhost", "localhost:4000", "LOCALHOST:1", "127.0.0.1", "[::1]:4000", "10.0.0.7:4000",
+		"devnet.localhost"} {
 		if status, body := w.call("GET", "/health", nil, "Host", host); status != 200 {
 			t.Errorf("Host %q: %d %s", host, status, body)
 		}

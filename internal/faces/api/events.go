@@ -32,7 +32,8 @@ func (s *Server) registerEvents() {
 	op := operation{id: "events", method: http.MethodGet, path: "/events", tag: tagChain,
 		summary: "Follow final blocks as server-sent events",
 		description: "Events of type block (a Block), tx (a Receipt), timer (what a block did to a timer, with the receipt of a fire), " +
-			"log (a line an actor printed) and fault (what somebody did to nodes and links, told with the next final block). Each has an id; a reader that comes back with Last-Event-ID misses nothing. " +
+			"log (a line an actor printed) and fault (what somebody did to nodes and links, told with the next final block). Each has an id; a " +
+			"reader that comes back with Last-Event-ID misses nothing. " +
 			"The last event of a stream the server ends is of type dropped and says why.",
 		errors:   []int{400, 404, 409},
 		response: "id: 12.1\nevent: tx\ndata: {\"hash\":\"0x11…\",\"status\":\"ok\",…}\n\n"}
@@ -85,7 +86,7 @@ func (s *Server) newReader(in *eventsInput) (*reader, error) {
 		r.kinds = kinds[1:]
 	}
 	if in.Actor != "" {
-		v, err := s.backend.View("")
+		v, err := s.backend.Reader("")
 		if err != nil {
 			return nil, err
 		}
@@ -106,13 +107,13 @@ func (s *Server) newReader(in *eventsInput) (*reader, error) {
 
 // stillKept refuses to begin with a block that was dropped.
 func (s *Server) stillKept(h types.Height) error {
-	v, err := s.backend.View("")
+	v, err := s.backend.Reader("")
 	if err != nil {
 		return err
 	}
 	kept, err := v.Kept()
 	if err == nil && h < kept.From {
-		err = kept.NotKept(h).At("from")
+		err = NotKept(kept, h).At("from")
 	}
 	return err
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api/client"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
+	"github.com/cowboyinc/devnet/validators/history"
 )
 
 // settle waits until the feed has taken a height.
@@ -60,7 +61,8 @@ func busyWorld(t *testing.T) (*world, types.Address) {
 	w := newWorld(t)
 	actor := w.deploy("ping").Address
 	post[model.Receipt](w, "/devnet/send", model.SendRequest{From: "bob", To: "ping", Handler: "echo"})
-	w.chain.mine(TimerMark{ID: types.Hash{1}, Actor: actor, Status: types.TimerFired}, TimerMark{ID: types.Hash{2}, Actor: types.Address{4}, Status: types.TimerExpired})
+	w.chain.mine(history.TimerMark{ID: types.Hash{1}, Actor: actor, Status: types.TimerFired},
+		history.TimerMark{ID: types.Hash{2}, Actor: types.Address{4}, Status: types.TimerExpired})
 	return w, actor
 }
 
@@ -83,7 +85,8 @@ func TestEventsAreFilteredByTypeAndActor(t *testing.T) {
 	expect(t, follow(t, w, client.Follow{From: 1, Kinds: []string{"tx", "log"}}, 3), "1.1 tx", "2.1 tx", "2.2 log")
 	expect(t, follow(t, w, client.Follow{From: 1, Actor: "ping"}, 4), "1.1 tx", "2.1 tx", "2.2 log", "3.1 timer")
 	expect(t, follow(t, w, client.Follow{From: 2, Actor: "bob"}, 1), "2.1 tx")
-	expect(t, follow(t, w, client.Follow{From: 2, Actor: actor.String(), Kinds: []string{"block", "timer"}}, 3), "2.0 block", "3.0 block", "3.1 timer")
+	expect(t, follow(t, w, client.Follow{From: 2, Actor: actor.String(), Kinds: []string{"block", "timer"}}, 3), "2.0 block", "3.0 block",
+		"3.1 timer")
 }
 
 func TestAReaderWithoutAStartSeesWhatComesNext(t *testing.T) {
@@ -99,7 +102,8 @@ func TestAFireEventHasItsReceipt(t *testing.T) {
 	w, actor := busyWorld(t)
 	b, _ := (&memoryView{w.chain}).Block(3)
 	var fired model.TimerEvent
-	if err := json.Unmarshal(eventsOf(b)[1].data, &fired); err != nil || fired.Receipt == nil || fired.Receipt.Origin != "timer" || fired.Actor != actor {
+	if err := json.Unmarshal(eventsOf(b)[1].data, &fired); err != nil || fired.Receipt == nil || fired.Receipt.Origin != "timer" ||
+		fired.Actor != actor {
 		t.Fatalf("%v %+v", err, fired)
 	}
 }

@@ -24,17 +24,20 @@ var (
 		Votes:  []model.Vote{{Validator: exampleAddress, Bitmap: types.Bytes{}}}}
 	exampleReceipt = model.Receipt{Hash: exampleHash, Origin: "transaction", Height: 12, Sender: exampleAddress, To: exampleActorAt,
 		Handler: "start", Status: "ok", Cycles: 1850, Cells: 64, CyclesUsed: 1850, CellsUsed: 64, Fee: types.WeiOf(1_914_000),
-		Events: []model.Event{{Actor: exampleActorAt, Name: "started", Data: types.Bytes{0xa0}}}, Output: types.Bytes("pong"), Logs: []string{"started"}}
+		Events: []model.Event{{Actor: exampleActorAt, Name: "started", Data: types.Bytes{0xa0}}}, Output: types.Bytes("pong"),
+		Logs: []string{"started"}}
 	// A timer of block 12, due in 22, fired in 25 when the lane had room.
 	exampleFire = model.Receipt{Hash: exampleTimerID, Origin: "timer", Height: 25, Sender: exampleActorAt, To: exampleActorAt,
-		Handler: "handle_timer", Status: "ok", Cycles: 900, CyclesUsed: 900, Fee: types.WeiOf(2_183_400), Tip: types.WeiOf(2700), Events: []model.Event{}, Logs: []string{}}
+		Handler: "handle_timer", Status: "ok", Cycles: 900, CyclesUsed: 900, Fee: types.WeiOf(2_183_400), Tip: types.WeiOf(2700),
+		Events: []model.Event{}, Logs: []string{}}
 	exampleTransaction = model.Transaction{Hash: exampleHash, Status: "final", Height: &exampleHeight, Sender: exampleAddress,
 		ChainID: 8011, To: &exampleActorAt, CyclesLimit: 2_000_000, CellsLimit: 100_000, MaxFeePerCycle: types.WeiOf(2000),
 		MaxFeePerCell: types.WeiOf(2000), Kind: "execute", Handler: "start", Payload: types.Bytes{0xa3}}
 	exampleAccount = model.Account{Address: exampleAddress, Name: "alice", Nonce: 3, Balance: types.WeiOf(999_990_000_000)}
-	exampleBaseFee = model.BaseFee{Height: 13, BaseFeeCycle: types.WeiOf(1000), BaseFeeCell: types.WeiOf(1000), BaseFeeLaneTimer: types.WeiOf(1000)}
-	exampleParam   = model.Param{Key: "cip5.max_timers_per_actor", Value: "1024", Class: "block", Default: "1024"}
-	exampleActor   = model.Actor{Address: exampleActorAt, Name: "heartbeat", Owner: exampleAddress, CodeHash: exampleHash,
+	exampleBaseFee = model.BaseFee{Height: 13, BaseFeeCycle: types.WeiOf(1000), BaseFeeCell: types.WeiOf(1000),
+		BaseFeeLaneTimer: types.WeiOf(1000)}
+	exampleParam = model.Param{Key: "cip5.max_timers_per_actor", Value: "1024", Class: "block", Default: "1024"}
+	exampleActor = model.Actor{Address: exampleActorAt, Name: "heartbeat", Owner: exampleAddress, CodeHash: exampleHash,
 		Balance: types.WeiOf(100 * types.CBY), DeployedAt: 2, Handlers: []model.Handler{{Name: "handle_timer", Doc: "Counts and goes on."}},
 		Timers: model.ActorTimers{Pending: 1, NextDue: &exampleHeight}}
 	exampleEntry = model.StateEntry{Key: types.Bytes("count"), Value: types.Bytes("3"), Text: "3"}
@@ -44,8 +47,10 @@ var (
 		GasLimit: 250_000, ExpiresAt: exampleExpiry, MaxPriorityFeePerCycle: &exampleTip, Status: "fired", ScheduledAt: exampleHeight,
 		EndedAt: &exampleEnd, Deferrals: 3, Reason: "lane_full", Priority: exampleTip, Weight: "3/2", CyclesUsed: 900,
 		FeePaid: types.WeiOf(2_183_400), TipPaid: types.WeiOf(2700)}
-	exampleLane = model.LaneBlock{Height: 22, Proposer: exampleAddress, Policy: "eip1559", BaseFeeCycle: types.WeiOf(1000), BaseFeeCell: types.WeiOf(1000),
-		BaseFeeLaneTimer: types.WeiOf(1125), Budget: 2_000_000, TimerCyclesUsed: 1_750_000, Utilisation: 875, GCBudget: 5_000_000, GBABudget: 2_000_000,
+	exampleLane = model.LaneBlock{Height: 22, Proposer: exampleAddress, Policy: "eip1559", BaseFeeCycle: types.WeiOf(1000),
+		BaseFeeCell:      types.WeiOf(1000),
+		BaseFeeLaneTimer: types.WeiOf(1125), Budget: 2_000_000, TimerCyclesUsed: 1_750_000, Utilisation: 875, GCBudget: 5_000_000,
+		GBABudget:  2_000_000,
 		CyclesUsed: 1_790_000, Examined: 40, Fired: 7, Deferred: 33, DeferredFor: []model.LaneDeferral{{Reason: "lane_full", Count: 33}},
 		BurnedLaneTimer: types.WeiOf(1_968_750_000), Tips: types.WeiOf(3_500_000)}
 	exampleTip   = types.WeiOf(3)
@@ -57,7 +62,8 @@ var (
 			LaneFee: &model.FeeRange{First: types.WeiOf(1423), Last: types.WeiOf(1423), Least: types.WeiOf(1423), Most: types.WeiOf(1423)},
 			Paid: &model.Settlement{Status: "ok", Payer: exampleActorAt, Proposer: exampleAddress, ProposerName: "v1", CyclesUsed: 900,
 				CyclesLimit: 250_000, CellsLimit: 550_000, PerCycle: types.WeiOf(1000), PerCycleLane: types.WeiOf(1423), PerCell: types.WeiOf(1000),
-				Burned: model.Split{Cycle: types.WeiOf(900_000), LaneTimer: types.WeiOf(1_280_700)}, Tip: types.WeiOf(2700), FeePaid: types.WeiOf(2_183_400),
+				Burned: model.Split{Cycle: types.WeiOf(900_000), LaneTimer: types.WeiOf(1_280_700)}, Tip: types.WeiOf(2700),
+				FeePaid: types.WeiOf(2_183_400),
 				MaxCost: types.WeiOf(1_156_500_000), Refund: types.WeiOf(1_154_316_600)}}}}
 	exampleExpiry    = types.Height(2_592_012)
 	exampleEnd       = types.Height(25)
@@ -81,7 +87,8 @@ var exampleErrors = map[string]model.ErrorBody{
 	"404": {Code: "unknown_name", Message: "no account and no actor is named \"bobby\"",
 		Hint: "GET /devnet/accounts and GET /actors list the names; an address is 0x and 40 hexadecimal digits.", Field: "actor"},
 	"408": {Code: "too_slow", Message: "the body did not arrive in time", Hint: fmt.Sprintf("A body has to arrive within %s.", BodyTimeout)},
-	"409": {Code: "ambiguous_name", Message: "2 actors are named \"st\", " + exampleAddress.String() + " and " + exampleActorAt.String() + " among them",
+	"409": {Code: "ambiguous_name", Message: "2 actors are named \"st\", " + exampleAddress.String() + " and " + exampleActorAt.String() +
+		" among them",
 		Hint: "Use the address.", Field: "actor"},
 	"413": {Code: "too_large", Message: "the body is too long", Hint: fmt.Sprintf("A request has at most %d bytes.", MaxBodyBytes)},
 	"415": {Code: "unsupported_media_type", Message: "unknown content type: text/plain", Hint: "Send the body as application/json."},

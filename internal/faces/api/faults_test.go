@@ -2,49 +2,43 @@ package api
 
 import (
 	"encoding/json"
+	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/faces/api/client"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
-func (m *memory) Faults() Faults { return &faulty{m} }
-
-// faulty notes each verb as it is called.
-type faulty struct{ m *memory }
-
-func (f *faulty) made(verb string, words ...string) error {
-	f.m.mu.Lock()
-	defer f.m.mu.Unlock()
-	if words[0] == "v9" {
-		return Refuse(http.StatusNotFound, "unknown_node", "no node is called v9").At("node")
+// Do notes each order as it is given.
+func (m *memory) Do(o fault.Order) (fault.Effect, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err := o.Check(); err != nil {
+		return fault.Effect{}, err
 	}
-	f.m.faults = append(f.m.faults, fault.Receipt{Verb: verb, Detail: strings.Join(words, " "), Idle: true})
-	return nil
+	v := fault.Lookup(o.Verb)
+	switch {
+	case v.NotLive != "":
+		return fault.Effect{}, &fault.Unsupported{Verb: o.Verb, Why: v.NotLive}
+	case o.Node == "v9":
+		return fault.Effect{}, Refuse(http.StatusNotFound, "unknown_node", "no node is called v9").At("node")
+	case o.Node == "v8":
+		return fault.Effect{}, errors.New("v8 does not run")
+	case v.Mends:
+		return o.Done(), nil
+	}
+	m.faults = append(m.faults, fault.Effect{Verb: o.Verb, Detail: o.Detail(), Idle: true})
+	return m.faults[len(m.faults)-1], nil
 }
 
-func (f *faulty) Crash(n string) error                  { return f.made("crash", n) }
-func (f *faulty) Restart(n string) error                { return nil }
-func (f *faulty) Freeze(n string) error                 { return f.made("freeze", n) }
-func (f *faulty) Thaw(n string) error                   { return nil }
-func (f *faulty) Wipe(n string) error                   { return f.made("wipe", n) }
-func (f *faulty) Misbehave(n, kind string) error        { return f.made("misbehave", n, kind) }
-func (f *faulty) Heal() error                           { return nil }
-func (f *faulty) FaultReceipts() []fault.Receipt        { return f.m.faults }
-func (f *faulty) Partition(groups [][]string) error     { return f.made("partition", groups[0]...) }
-func (f *faulty) Link(a, b string, to fault.Link) error { return f.made("link", a, b, to.String()) }
-func (f *faulty) Bridge(n string, left, right []string) error {
-	return f.made("bridge", n, left[0], right[0])
-}
-func (f *faulty) ClockSkew(n string, d time.Duration) error {
-	return f.made("clock_skew", n, d.String())
-}
-func (f *faulty) DiskFail(string, bool) error {
-	return &fault.Unsupported{Verb: "disk_fail", Why: "the simulator's alone"}
+func (m *memory) Faults() []fault.Effect {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.faults)
 }
 
 // Each verb reaches the network with its arguments, and what refuses it the
@@ -57,19 +51,29 @@ func TestFaultRoutes(t *testing.T) {
 	}{
 		{model.FaultRequest{Verb: "crash", Node: "v0"}, 200, "v0"},
 		{model.FaultRequest{Verb: "crash", Node: "v9"}, 404, "unknown_node"},
+		{model.FaultRequest{Verb: "crash", Node: "v8"}, 409, "fault_refused"},
 		{model.FaultRequest{Verb: "restart", Node: "v0"}, 200, "v0"},
 		{model.FaultRequest{Verb: "freeze", Node: "v1"}, 200, "v1"},
 		{model.FaultRequest{Verb: "thaw", Node: "v1"}, 200, "v1"},
 		{model.FaultRequest{Verb: "wipe", Node: "v1"}, 200, "v1"},
 		{model.FaultRequest{Verb: "misbehave", Node: "v1", Kind: "equivocate"}, 200, "v1 equivocate"},
-		{model.FaultRequest{Verb: "partition", Groups: [][]string{{"v0", "v1"}}}, 200, "v0 v1"},
-		{model.FaultRequest{Verb: "bridge", Node: "v0", Left: []string{"v1"}, Right: []string{"v2"}}, 200, "v0 v1 v2"},
-		{model.FaultRequest{Verb: "link", A: "v0", B: "v1", Latency: "20ms", Jitter: "1ms", Loss: 0.5, OneWay: true}, 200, "v0 v1 latency 20ms, jitter 1ms, loss 0.5, one way"},
+		{model.FaultRequest{Verb: "misbehave", Node: "v1", Kind: "melt"}, 400, `"unknown_kind","message":"there is no misbehaviour \"melt\": they are equivocate`},
+		{model.FaultRequest{Verb: "misbehave", Node: "v1", Kind: "suppress_presence"}, 400, "presence needs runners"},
+		{model.FaultRequest{Verb: "partition", Groups: [][]string{{"v0", "v1"}}}, 200, "v0,v1"},
+		{model.FaultRequest{Verb: "partition", Groups: [][]string{{"v0"}, {"v0"}}}, 400, "v0 is named twice"},
+		{model.FaultRequest{Verb: "bridge", Node: "v0", Left: []string{"v1"}, Right: []string{"v2"}}, 200, "v0 v1 / v2"},
+		{model.FaultRequest{Verb: "link", A: "v0", B: "v1", Latency: "20ms", Jitter: "1ms", Loss: 0.5, OneWay: true}, 200,
+			"v0 v1 latency 20ms, jitter 1ms, loss 0.5, one way"},
 		{model.FaultRequest{Verb: "link", A: "v0", B: "v1", Latency: "20"}, 400, "invalid_duration"},
-		{model.FaultRequest{Verb: "clock_skew", Node: "v0", Skew: "-2s"}, 200, "v0 -2s"},
+		{model.FaultRequest{Verb: "link", A: "v0", B: "v0"}, 400, `"field":"b"`},
+		{model.FaultRequest{Verb: "link", A: "v0", B: "v1", Latency: "2m"}, 400, "link v0 v1: latency 2m0s is not within 0 and 1m0s"},
+		{model.FaultRequest{Verb: "clock_skew", Node: "v0", Skew: "2"}, 400, "invalid_duration"},
+		{model.FaultRequest{Verb: "clock_skew", Node: "v0", Skew: "-2s"}, 400, "unsupported"},
 		{model.FaultRequest{Verb: "disk_fail", Node: "v0", On: true}, 400, "unsupported"},
 		{model.FaultRequest{Verb: "link", Loss: 2}, 422, ""},
 		{model.FaultRequest{Verb: "explode"}, 422, ""},
+		{model.FaultRequest{Verb: "host_fail", Node: "v0"}, 422, ""},
+		{model.FaultRequest{Verb: "heal"}, 422, ""},
 	} {
 		w := newWorld(t)
 		status, data := w.call("POST", "/devnet/fault", c.body)
@@ -77,7 +81,8 @@ func TestFaultRoutes(t *testing.T) {
 			t.Errorf("%+v: %d %s", c.body, status, data)
 		}
 		w.chain.strict = true
-		if status, data := newWorld(t, func(m *memory) { m.strict = true }).call("POST", "/devnet/fault", c.body); c.status == 200 && status != http.StatusForbidden {
+		if status, data := newWorld(t, func(m *memory) { m.strict = true }).call("POST", "/devnet/fault", c.body); c.status == 200 &&
+			status != http.StatusForbidden {
 			t.Errorf("strict: %+v: %d %s", c.body, status, data)
 		}
 	}
@@ -113,5 +118,31 @@ func TestFaultsAreEvents(t *testing.T) {
 		w.server.feed.maxCount = 1 // the second time from the archive
 		w.chain.mine()
 		w.server.feed.settle(t, 3)
+	}
+}
+
+// Whatever verb the table has can be asked for: its arguments can be given, and the
+// description says what it takes.
+func TestEachVerbCanBeAskedFor(t *testing.T) {
+	parts := strings.Split(told(), "; ")
+	for _, v := range fault.Verbs() {
+		of := slices.IndexFunc(parts, func(part string) bool {
+			return slices.Contains(strings.Fields(strings.ReplaceAll(part, ",", "")), v.Name)
+		})
+		if of >= 0 == v.Hidden {
+			t.Errorf("%s is told of in %q", v.Name, parts)
+		}
+		for _, a := range v.Takes {
+			switch known := arguments[a].read != nil; {
+			case v.Hidden:
+			case !known:
+				t.Errorf("%s takes an argument that no request has", v.Name)
+			case v.NotLive == "" && of >= 0 && !strings.Contains(parts[of], arguments[a].fields[0]):
+				t.Errorf("%q does not say that %s takes %s", parts[of], v.Name, arguments[a].fields[0])
+			}
+		}
+	}
+	if !slices.Contains(parts, "misbehave takes node and kind") || !slices.Contains(parts, "disk_fail and clock_skew are the simulator's") {
+		t.Errorf("the verbs are told as %q", parts)
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
+	"github.com/cowboyinc/devnet/validators/history"
 )
 
 // feed turns final blocks into events, once for all readers, and keeps the
@@ -53,7 +54,7 @@ func newFeed(b Backend) *feed {
 
 // start begins with the block after the latest final one.
 func (f *feed) start() {
-	if v, err := f.backend.View(""); err == nil {
+	if v, err := f.backend.Reader(""); err == nil {
 		f.head = v.Head().Height
 	}
 	f.target, f.oldest = f.head, f.head+1
@@ -137,7 +138,7 @@ func (f *feed) take(h types.Height) {
 }
 
 func (f *feed) load(h types.Height) ([]event, *Block, error) {
-	v, err := f.backend.View("")
+	v, err := f.backend.Reader("")
 	if err != nil {
 		return nil, nil, err
 	}
@@ -201,7 +202,7 @@ func eventsOf(b *Block) (events []event) {
 			actors: actors, data: must(json.Marshal(v))})
 	}
 	add(model.EventBlock, blockModel(b))
-	printed := b.Printed()
+	printed := b.PrintedBy()
 	fires := map[types.Hash]*types.Receipt{}
 	for i := range b.Receipts {
 		r := &b.Receipts[i]
@@ -216,7 +217,8 @@ func eventsOf(b *Block) (events []event) {
 		add(model.EventTx, receiptModel(r, printed[r.Hash]), about...)
 	}
 	for _, t := range b.Timers {
-		m := model.TimerEvent{ID: t.ID, Actor: t.Actor, Height: b.Block.Header.Height, Status: string(t.Status), Reason: t.Reason, Logs: []string{}}
+		m := model.TimerEvent{ID: t.ID, Actor: t.Actor, Height: b.Block.Header.Height, Status: string(t.Status), Reason: t.Reason,
+			Logs: []string{}}
 		if r := fires[t.ID]; r != nil && t.Status == types.TimerFired {
 			receipt := receiptModel(r, printed[t.ID])
 			m.Receipt, m.Logs = &receipt, append(m.Logs, printed[t.ID]...)
@@ -228,7 +230,7 @@ func eventsOf(b *Block) (events []event) {
 			Reason: t.Reason, Logs: []string{}}, t.Actor)
 	}
 	for _, l := range b.Logs {
-		add(model.EventLog, logModel(l), l.Actor)
+		add(model.EventLog, logModel(history.LogLine{Height: b.Block.Header.Height, LogLine: l}), l.Actor)
 	}
 	return events
 }

@@ -5,10 +5,11 @@ import (
 	"net/http"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/validators/history"
 )
 
 // NotKept refuses a height whose block was dropped.
-func (k Kept) NotKept(h types.Height) *Error {
+func NotKept(k history.Kept, h types.Height) *Error {
 	return Refuse(http.StatusNotFound, CodeNotKept, "height %d is no longer kept: this network keeps %d blocks (--history)", h, k.Blocks).
 		Hint("The first block that is kept has height %d.", k.From).At("id")
 }
@@ -21,7 +22,7 @@ func isNotKept(err error) bool {
 
 // orDropped adds to a refusal of something unknown that it may have been known
 // before: of a hash nobody can tell.
-func orDropped(v View, refused *Error) error {
+func orDropped(v Reader, refused *Error) error {
 	kept, err := v.Kept()
 	if err != nil {
 		return err

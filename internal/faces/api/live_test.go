@@ -53,7 +53,8 @@ func (l *live) heartbeat() (model.Deployed, []model.TimerEvent) {
 	if err != nil || d.Receipt.Status != "ok" {
 		l.Fatalf("%v %+v", err, d)
 	}
-	if r, err := l.client.Send(l.ctx, model.SendRequest{From: "bob", To: "hb", Handler: "start", Payload: "0x000000000000000a"}); err != nil || r.Status != "ok" {
+	if r, err := l.client.Send(l.ctx, model.SendRequest{From: "bob", To: "hb", Handler: "start", Payload: "0x000000000000000a"}); err != nil ||
+		r.Status != "ok" {
 		l.Fatalf("%v %+v", err, r)
 	}
 	var fires []model.TimerEvent
@@ -82,9 +83,12 @@ func (l *live) heartbeat() (model.Deployed, []model.TimerEvent) {
 func TestARealNetworkAnswersAsDocumented(t *testing.T) {
 	l := newLive(t, 2)
 	d, fires := l.heartbeat()
-	for _, path := range []string{"/health", "/height", "/block/latest", "/block/1", "/blocks?from=1&limit=1000", "/transaction/" + d.Receipt.Hash.String(),
-		"/transaction/" + d.Receipt.Hash.String() + "/receipt", "/transaction/" + fires[0].ID.String() + "/receipt", "/account/hb", "/account/alice",
-		"/actor/hb", "/actor/hb/state", "/actor/hb/logs", "/actors", "/basefee", "/ready", "/timers", "/timers?actor=hb&status=fired", "/timers?status=pending",
+	for _, path := range []string{"/health", "/height", "/block/latest", "/block/1", "/blocks?from=1&limit=1000",
+		"/transaction/" + d.Receipt.Hash.String(),
+		"/transaction/" + d.Receipt.Hash.String() + "/receipt", "/transaction/" + fires[0].ID.String() + "/receipt", "/account/hb",
+		"/account/alice",
+		"/actor/hb", "/actor/hb/state", "/actor/hb/logs", "/actors", "/basefee", "/ready", "/timers", "/timers?actor=hb&status=fired",
+		"/timers?status=pending",
 		"/timer/" + fires[0].ID.String(), "/timer/" + fires[0].ID.String() + "/story", "/timer/" + fires[0].ID.String() + "/story?from=5&limit=1",
 		"/timers/lane", "/timers/lane?last=5", "/validators", "/params", "/devnet/accounts", "/account/hb?node=v1"} {
 		recorder := httptest.NewRecorder()

@@ -7,12 +7,14 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/cowboyinc/devnet/actors"
 	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/base/program"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
+	"github.com/cowboyinc/devnet/validators/history"
 )
 
 // memory is a network without consensus and programs: every transaction it
@@ -34,14 +36,14 @@ type memory struct {
 	pool     []*types.Transaction
 	senders  map[types.Hash]types.Address
 	timers   []Timer
-	logs     []LogLine
+	logs     []history.LogLine
 	nodes    []Node
 	hear     []func(types.Height)
 	changed  chan struct{}
 	refuse   func(*types.Transaction) error // runs before a transaction is taken
 	broken   error                          // what every read fails with
 	submits  int
-	faults   []fault.Receipt
+	faults   []fault.Effect
 	liveness Liveness
 	paused   bool
 	drops    bool // what it admitted
@@ -60,8 +62,9 @@ func newMemory() *memory {
 	}
 	for _, name := range []string{"v0", "v1"} {
 		key := crypto.DeriveKey(1, name)
-		m.nodes = append(m.nodes, Node{Name: name, Counts: []Count{{CountGivenUp, "no_proposal", 3}, {CountRefused, "peers", 2}}, Validator: types.Validator{Address: key.Address(), PublicKey: key.PublicKey(),
-			Endpoint: "127.0.0.1:1"}, Status: "active", Running: true, Connections: 1})
+		m.nodes = append(m.nodes, Node{Name: name, Counts: []Count{{CountGivenUp, "no_proposal", 3}, {CountRefused, "peers", 2}},
+			Validator: types.Validator{Address: key.Address(), PublicKey: key.PublicKey(),
+				Endpoint: "127.0.0.1:1"}, Status: "active", Running: true, Connections: 1})
 	}
 	return m
 }
@@ -97,7 +100,7 @@ func (m *memory) Subscribe(each func(types.Height)) func() {
 	return func() {}
 }
 
-func (m *memory) View(node string) (View, error) {
+func (m *memory) Reader(node string) (Reader, error) {
 	if m.broken != nil {
 		return nil, m.broken
 	}
@@ -202,7 +205,7 @@ func (m *memory) printed(r *types.Receipt) *Receipt {
 	}
 	out := &Receipt{Receipt: *r}
 	for _, l := range m.logs {
-		if l.Hash == r.Hash {
+		if l.Cause == r.Hash {
 			out.Logs = append(out.Logs, l.Line)
 		}
 	}
@@ -221,16 +224,16 @@ func (m *memory) receipt(hash types.Hash) *types.Receipt {
 }
 
 // mine makes a block of what waits.
-func (m *memory) mine(marks ...TimerMark) {
+func (m *memory) mine(marks ...history.TimerMark) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.mineLocked(marks...)
 }
 
-func (m *memory) mineLocked(marks ...TimerMark) {
+func (m *memory) mineLocked(marks ...history.TimerMark) {
 	height := types.Height(len(m.blocks) + 1)
-	b := &Block{Block: &types.Block{Header: types.Header{ChainID: testChain, Height: height, View: types.View(height),
-		Timestamp: types.Millis(height) * 1000}}}
+	b := &Block{Stored: history.Stored{Block: &types.Block{Header: types.Header{ChainID: testChain, Height: height, View: types.View(height),
+		Timestamp: types.Millis(height) * 1000}}}}
 	for _, mark := range marks {
 		if mark.Status == types.TimerPending && mark.Reason != "" && mark.Reason != "extended" {
 			b.Deferred = append(b.Deferred, mark)
@@ -283,8 +286,8 @@ func (m *memory) execute(tx *types.Transaction, height types.Height, b *Block) t
 			Handlers: []program.Handler{{Name: "ping"}}}
 	case *types.Execute:
 		r.Handler, r.Output = in.Handler, in.Payload
-		b.Logs = append(b.Logs, LogLine{Actor: r.To, Height: height, Hash: r.Hash, Line: "ran " + in.Handler})
-		m.logs = append(m.logs, b.Logs[len(b.Logs)-1])
+		b.Logs = append(b.Logs, actors.LogLine{Actor: r.To, Cause: r.Hash, Line: "ran " + in.Handler})
+		m.logs = append(m.logs, history.LogLine{Height: height, LogLine: b.Logs[len(b.Logs)-1]})
 		switch {
 		case m.actors[r.To] == nil:
 			r.Status, r.Error = types.StatusNoActor, &types.Fault{Code: "no_actor", Message: "no actor there"}

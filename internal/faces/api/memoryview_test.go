@@ -11,6 +11,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/program"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
+	"github.com/cowboyinc/devnet/validators/history"
 )
 
 // memoryView reads through to the network: tests hold none across a block.
@@ -28,21 +29,21 @@ func (v *memoryView) Head() Head {
 	return h
 }
 
-func (v *memoryView) Kept() (Kept, error) {
+func (v *memoryView) Kept() (history.Kept, error) {
 	defer v.lock()()
-	return Kept{From: max(1, v.m.keptFrom), Blocks: 100}, nil
+	return history.Kept{From: max(1, v.m.keptFrom), Blocks: 100}, nil
 }
 
 func (v *memoryView) Block(h types.Height) (*Block, error) {
 	defer v.lock()()
 	if h == 0 {
-		return &Block{Block: &types.Block{Header: types.Header{ChainID: testChain}}}, nil
+		return &Block{Stored: history.Stored{Block: &types.Block{Header: types.Header{ChainID: testChain}}}}, nil
 	}
 	if int(h) > len(v.m.blocks) {
 		return nil, nil
 	}
 	if h < v.m.keptFrom {
-		return nil, Kept{From: v.m.keptFrom, Blocks: 100}.NotKept(h)
+		return nil, NotKept(history.Kept{From: v.m.keptFrom, Blocks: 100}, h)
 	}
 	return v.m.blocks[h-1], nil
 }
@@ -74,20 +75,20 @@ func (v *memoryView) Receipt(hash types.Hash) (*Receipt, error) {
 	return v.m.printed(v.m.receipt(hash)), nil
 }
 
-func (v *memoryView) Hashes(of HashKind, first, last types.Hash, each func(types.Hash) bool) error {
+func (v *memoryView) Hashes(of history.HashKind, first, last types.Hash, each func(types.Hash) bool) error {
 	defer v.lock()()
 	var all []types.Hash
 	for _, b := range v.m.blocks {
 		switch of {
-		case BlockHash:
+		case history.BlockHash:
 			all = append(all, b.Hash)
-		case ExecutionHash:
+		case history.ExecutionHash:
 			for i := range b.Receipts {
 				all = append(all, b.Receipts[i].Hash)
 			}
 		}
 	}
-	if of == TimerHash {
+	if of == history.TimerHash {
 		for i := range v.m.timers {
 			all = append(all, v.m.timers[i].ID)
 		}
@@ -152,7 +153,7 @@ func (v *memoryView) State(a types.Address, prefix []byte, offset, limit int) (o
 	return cut(out, offset, limit), nil
 }
 
-func (v *memoryView) Logs(a types.Address, o Order) (out []LogLine, err error) {
+func (v *memoryView) Logs(a types.Address, o history.Page) (out []history.LogLine, err error) {
 	defer v.lock()()
 	for _, l := range v.m.logs {
 		if l.Actor == a {
@@ -172,14 +173,14 @@ func (v *memoryView) Timer(id types.TimerID) (*Timer, error) {
 	return nil, nil
 }
 
-func (v *memoryView) Timers(f TimerFilter) (out []Timer, err error) {
+func (v *memoryView) Timers(f history.TimerFilter) (out []Timer, err error) {
 	defer v.lock()()
 	for _, t := range v.m.timers {
 		if (f.Actor == nil || *f.Actor == t.Actor) && (f.DueBy == nil || t.Height <= *f.DueBy) && (f.Status == "" || f.Status == t.Status) {
 			out = append(out, t)
 		}
 	}
-	return ordered(out, f.Order), nil
+	return ordered(out, f.Page), nil
 }
 
 func (v *memoryView) Story(id types.TimerID, from types.Height, blocks int) (*Story, error) {
@@ -202,7 +203,8 @@ func (v *memoryView) Story(id types.TimerID, from types.Height, blocks int) (*St
 func (v *memoryView) Lane(last int) (lane []model.LaneBlock, err error) {
 	defer v.lock()()
 	for h := max(1, len(v.m.blocks)-last+1); h <= len(v.m.blocks); h++ {
-		lane = append(lane, model.LaneBlock{Height: types.Height(h), Policy: "fifo", Budget: 2000, TimerCyclesUsed: 500, DeferredFor: []model.LaneDeferral{}})
+		lane = append(lane, model.LaneBlock{Height: types.Height(h), Policy: "fifo", Budget: 2000, TimerCyclesUsed: 500,
+			DeferredFor: []model.LaneDeferral{}})
 	}
 	return lane, nil
 }
@@ -225,10 +227,11 @@ func (v *memoryView) Simulate(_ context.Context, tx *types.Transaction) (*Receip
 	if v.m.hostless {
 		return nil, Refuse(http.StatusServiceUnavailable, CodeNoProgramHost, "no python3")
 	}
-	return &Receipt{Receipt: types.Receipt{Hash: tx.Hash(), Origin: types.OriginTransaction, Status: types.StatusOK, Cycles: 42}, Logs: []string{"dry"}}, nil
+	return &Receipt{Receipt: types.Receipt{Hash: tx.Hash(), Origin: types.OriginTransaction, Status: types.StatusOK, Cycles: 42},
+		Logs: []string{"dry"}}, nil
 }
 
-func ordered[T any](all []T, o Order) []T {
+func ordered[T any](all []T, o history.Page) []T {
 	if o.Newest {
 		slices.Reverse(all)
 	}
@@ -245,7 +248,8 @@ func (m *memory) addTimer(actor types.Address, due types.Height, status types.Ti
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	id := types.Keccak(actor[:], binary.BigEndian.AppendUint64(nil, uint64(len(m.timers))))
-	t := Timer{Timer: types.Timer{ID: id, Actor: actor, Height: due, Handler: "handle_timer", FeePayer: actor}, Status: status}
+	t := Timer{TimerRecord: history.TimerRecord{Timer: types.Timer{ID: id, Actor: actor, Height: due, Handler: "handle_timer",
+		FeePayer: actor}, Status: status}}
 	if status != types.TimerPending {
 		t.EndedAt = due
 	}

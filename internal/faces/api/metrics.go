@@ -54,16 +54,21 @@ func newMetrics(b Backend, f *feed) *metrics {
 		givenUp: prometheus.NewDesc("devnet_views_given_up_total",
 			"Views for which the node voted nullify since it started, by cause (docs/SCENARIOS.md lists them).", []string{"node", "cause"}, nil),
 		refused: prometheus.NewDesc("devnet_refused_total",
-			"What the node turned away since it started: frames, transactions, blocks, blocks of its own, signers that contradicted themselves, executions over which the host of programs failed, peers shut out.",
+			"What the node turned away since it started: frames, transactions, blocks, blocks of its own, signers that contradicted themselves, "+
+				"executions over which the host of programs failed, peers shut out.",
 			[]string{"node", "what"}, nil),
-		pending:    prometheus.NewDesc("devnet_timers_pending", "Timers that have not ended, at the latest final block.", nil, nil),
-		fee:        prometheus.NewDesc("devnet_basefee_wei", "Base fee of the next block.", []string{"resource"}, nil),
-		budget:     prometheus.NewDesc("devnet_lane_budget_cycles", "Cycles that timers may use in a block, at the latest final block.", nil, nil),
-		laneCycles: prometheus.NewDesc("devnet_lane_cycles", "Cycles that timers used in the latest final block, by what for.", []string{"use"}, nil),
-		use:        prometheus.NewDesc("devnet_lane_utilisation_ratio", "Share of the lane's budget that fires used in the latest final block.", nil, nil),
+		pending: prometheus.NewDesc("devnet_timers_pending", "Timers that have not ended, at the latest final block.", nil, nil),
+		fee:     prometheus.NewDesc("devnet_basefee_wei", "Base fee of the next block.", []string{"resource"}, nil),
+		budget: prometheus.NewDesc("devnet_lane_budget_cycles", "Cycles that timers may use in a block, at the latest final block.", nil,
+			nil),
+		laneCycles: prometheus.NewDesc("devnet_lane_cycles", "Cycles that timers used in the latest final block, by what for.", []string{"use"},
+			nil),
+		use: prometheus.NewDesc("devnet_lane_utilisation_ratio", "Share of the lane's budget that fires used in the latest final block.", nil,
+			nil),
 		seconds: prometheus.NewHistogram(prometheus.HistogramOpts{Name: "devnet_block_seconds",
 			Help: "Time between the timestamps of final blocks.", Buckets: prometheus.ExponentialBuckets(0.001, 2, 16)}),
-		age: prometheus.NewDesc("devnet_last_block_age_seconds", "Time since the latest block became final here, by this machine's clock.", nil, nil),
+		age: prometheus.NewDesc("devnet_last_block_age_seconds", "Time since the latest block became final here, by this machine's clock.", nil,
+			nil),
 		nullified: prometheus.NewCounter(prometheus.CounterOpts{Name: "devnet_views_nullified_total",
 			Help: "Views that made no block, between final blocks of one epoch."}),
 		seen:   time.Now(),
@@ -73,7 +78,8 @@ func newMetrics(b Backend, f *feed) *metrics {
 		timers: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "devnet_timers_total",
 			Help: "What blocks did to timers: scheduled, deferred, or how they ended."}, []string{"outcome"}),
 		cycles: prometheus.NewCounter(prometheus.CounterOpts{Name: "devnet_cycles_total", Help: "Cycles used by final blocks."}),
-		fires:  prometheus.NewCounter(prometheus.CounterOpts{Name: "devnet_timer_cycles_total", Help: "Cycles used by fires of timers in final blocks."}),
+		fires: prometheus.NewCounter(prometheus.CounterOpts{Name: "devnet_timer_cycles_total",
+			Help: "Cycles used by fires of timers in final blocks."}),
 	}
 	m.registry.MustRegister(m, m.seconds, m.blocks, m.receipts, m.timers, m.cycles, m.fires, m.nullified,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
@@ -84,7 +90,8 @@ func newMetrics(b Backend, f *feed) *metrics {
 
 // Describe and Collect are prometheus.Collector's.
 func (m *metrics) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{m.height, m.view, m.running, m.pooled, m.connections, m.pending, m.fee, m.budget, m.laneCycles, m.use, m.age, m.givenUp, m.refused} {
+	for _, d := range []*prometheus.Desc{m.height, m.view, m.running, m.pooled, m.connections, m.pending, m.fee, m.budget, m.laneCycles, m.use,
+		m.age, m.givenUp, m.refused} {
 		out <- d
 	}
 }
@@ -115,13 +122,14 @@ func (m *metrics) Collect(out chan<- prometheus.Metric) {
 	age := time.Since(m.seen).Seconds()
 	m.mu.Unlock()
 	gauge(m.age, age)
-	v, err := m.backend.View("")
+	v, err := m.backend.Reader("")
 	if err != nil {
 		return // no node runs: its figures are absent, not zero
 	}
 	head := v.Head()
 	gauge(m.pending, float64(head.TimersPending))
-	for resource, fee := range map[string]types.Wei{"cycle": head.NextBaseFeeCycle, "cell": head.NextBaseFeeCell, "lane_timer": head.NextBaseFeeLane} {
+	for resource, fee := range map[string]types.Wei{"cycle": head.NextBaseFeeCycle, "cell": head.NextBaseFeeCell,
+		"lane_timer": head.NextBaseFeeLane} {
 		value, _ := fee.Big().Float64()
 		gauge(m.fee, value, resource)
 	}

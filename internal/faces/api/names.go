@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/validators/history"
 )
 
 // OnNode is the parameter of every read.
@@ -12,7 +13,7 @@ type OnNode struct {
 	Node string `query:"node" maxLength:"64" example:"v0" doc:"Read this validator's state instead of the highest final one."`
 }
 
-func (s *Server) view(n OnNode) (View, error) { return s.backend.View(n.Node) }
+func (s *Server) readerOf(n OnNode) (Reader, error) { return s.backend.Reader(n.Node) }
 
 // Page is the parameters of every list.
 type Page struct {
@@ -26,13 +27,13 @@ type OrderedPage struct {
 	Order string `query:"order" enum:"oldest,newest" default:"oldest" doc:"What the list begins with."`
 }
 
-func (p OrderedPage) order() Order {
-	return Order{Newest: p.Order == "newest", Offset: p.Offset, Limit: p.Limit}
+func (p OrderedPage) page() history.Page {
+	return history.Page{Newest: p.Order == "newest", Offset: p.Offset, Limit: p.Limit}
 }
 
 // address finds what a client calls by an address or a name: a devnet account,
 // else the actor deployed under that name. field is what an error points at.
-func (s *Server) address(v View, name, field string) (types.Address, error) {
+func (s *Server) address(v Reader, name, field string) (types.Address, error) {
 	if a, ok := abbreviation(name, len(types.Address{})); ok {
 		return s.findAddress(v, a, field)
 	}
@@ -59,7 +60,8 @@ func (s *Server) address(v View, name, field string) (types.Address, error) {
 		if newest, err := newestOfOneOwner(v, found); err != nil || !newest.IsZero() {
 			return newest, err
 		}
-		return types.Address{}, Refuse(http.StatusConflict, "ambiguous_name", "%d actors are named %q, %s and %s among them", len(found), clip(name), found[0], found[1]).
+		return types.Address{}, Refuse(http.StatusConflict, "ambiguous_name", "%d actors are named %q, %s and %s among them", len(found),
+			clip(name), found[0], found[1]).
 			Hint("Use the address.").At(field)
 	}
 	return found[0], nil
@@ -67,7 +69,7 @@ func (s *Server) address(v View, name, field string) (types.Address, error) {
 
 // newestOfOneOwner is the actor that replaced the others of its name: the last
 // deployed, where one account deployed them all. It is zero where nobody can say.
-func newestOfOneOwner(v View, found []types.Address) (newest types.Address, err error) {
+func newestOfOneOwner(v Reader, found []types.Address) (newest types.Address, err error) {
 	var last *Actor
 	for _, a := range found {
 		actor, err := v.Actor(a)
@@ -87,7 +89,7 @@ func newestOfOneOwner(v View, found []types.Address) (newest types.Address, err 
 }
 
 // actor finds an actor by its address or name.
-func (s *Server) actor(v View, name, field string) (*Actor, error) {
+func (s *Server) actor(v Reader, name, field string) (*Actor, error) {
 	a, err := s.address(v, name, field)
 	if err != nil {
 		return nil, err

@@ -42,7 +42,8 @@ func newNonces(b Backend) *nonces {
 
 // submit signs and submits a transaction under the sender's next free nonce.
 // When somebody else used that nonce meanwhile it signs anew with the next.
-func (n *nonces) submit(ctx context.Context, from types.Address, head types.Height, sign func(types.Nonce) []byte) (types.Hash, types.Nonce, error) {
+func (n *nonces) submit(ctx context.Context, from types.Address, head types.Height,
+	sign func(types.Nonce) []byte) (types.Hash, types.Nonce, error) {
 	s := n.sender(from)
 	s.mu.Lock()
 	defer s.mu.Unlock()

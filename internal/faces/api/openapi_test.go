@@ -14,18 +14,24 @@ import (
 // routes are all that is served now, and nothing else: a path without anything
 // behind it would be a promise.
 var routes = []string{
-	"GET /account/{address}", "GET /actor/{address}", "GET /actor/{address}/logs", "GET /actor/{address}/receipts", "GET /actor/{address}/state", "GET /actors",
-	"GET /basefee", "GET /block/{id}", "GET /block/{id}/receipts", "GET /blocks", "GET /devnet/accounts", "GET /devnet/faults", "GET /events", "GET /health", "GET /height",
-	"GET /metrics", "GET /openapi.json", "GET /params", "GET /ready", "GET /timer/{id}", "GET /timer/{id}/story", "GET /timers", "GET /timers/lane", "GET /transaction/{hash}",
-	"GET /transaction/{hash}/receipt", "GET /validators", "POST /actor/read", "POST /devnet/advance", "POST /devnet/deploy", "POST /devnet/fault", "POST /devnet/heal",
-	"POST /devnet/params", "POST /devnet/pause", "POST /devnet/resume", "POST /devnet/send", "POST /devnet/timer/cancel", "POST /devnet/timer/extend", "POST /devnet/validator/join", "POST /devnet/validator/leave",
+	"GET /account/{address}", "GET /actor/{address}", "GET /actor/{address}/logs", "GET /actor/{address}/receipts",
+	"GET /actor/{address}/state", "GET /actors",
+	"GET /basefee", "GET /block/{id}", "GET /block/{id}/receipts", "GET /blocks", "GET /devnet/accounts", "GET /devnet/faults", "GET /events",
+	"GET /health", "GET /height",
+	"GET /metrics", "GET /openapi.json", "GET /params", "GET /ready", "GET /timer/{id}", "GET /timer/{id}/story", "GET /timers",
+	"GET /timers/lane", "GET /transaction/{hash}",
+	"GET /transaction/{hash}/receipt", "GET /validators", "POST /actor/read", "POST /devnet/advance", "POST /devnet/deploy",
+	"POST /devnet/fault", "POST /devnet/heal",
+	"POST /devnet/params", "POST /devnet/pause", "POST /devnet/resume", "POST /devnet/send", "POST /devnet/timer/cancel",
+	"POST /devnet/timer/extend", "POST /devnet/validator/join", "POST /devnet/validator/leave",
 	"POST /faucet", "POST /submit", "POST /submit_wait",
 }
 
 func operations(api *huma.OpenAPI) map[string]*huma.Operation {
 	all := map[string]*huma.Operation{}
 	for path, item := range api.Paths {
-		for method, op := range map[string]*huma.Operation{"GET": item.Get, "POST": item.Post, "PUT": item.Put, "DELETE": item.Delete, "PATCH": item.Patch} {
+		for method, op := range map[string]*huma.Operation{"GET": item.Get, "POST": item.Post, "PUT": item.Put, "DELETE": item.Delete,
+			"PATCH": item.Patch} {
 			if op != nil {
 				all[method+" "+path] = op
 			}

@@ -55,7 +55,7 @@ func CheckParameter(now *params.Params, height types.Height, key, value string, 
 
 // CheckTimer judges an order to change a timer by what is final: it was scheduled,
 // and is pending. The chain judges it anew in the instruction's block.
-func CheckTimer(v View, id types.TimerID) (*Timer, error) {
+func CheckTimer(v Reader, id types.TimerID) (*Timer, error) {
 	t, err := v.Timer(id)
 	if err != nil {
 		return nil, err

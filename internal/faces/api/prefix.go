@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/validators/history"
 )
 
 // minPrefix is how many hexadecimal digits stand at least for a whole: fewer
@@ -58,15 +59,17 @@ func one[T fmt.Stringer](a abbreviated, found []T, what, field string) (id T, er
 	case 1:
 		return found[0], nil
 	}
-	return id, Refuse(http.StatusConflict, "ambiguous_prefix", "more than one %s begins with %s: %s and %s among them", what, clip(a.text), found[0], found[1]).
+	return id, Refuse(http.StatusConflict, "ambiguous_prefix", "more than one %s begins with %s: %s and %s among them", what, clip(a.text),
+		found[0], found[1]).
 		Hint("Give more of its digits.").At(field)
 }
 
 // hashNames are what people call what hashes stand for.
-var hashNames = map[HashKind]string{TimerHash: "timer", ExecutionHash: "execution", BlockHash: "final block"}
+var hashNames = map[history.HashKind]string{history.TimerHash: "timer", history.ExecutionHash: "execution",
+	history.BlockHash: "final block"}
 
 // find reads a hash, or finds the one of a kind that a client shortened.
-func find(v View, of HashKind, text, field string) (types.Hash, error) {
+func find(v Reader, of history.HashKind, text, field string) (types.Hash, error) {
 	a, ok := abbreviation(text, len(types.Hash{}))
 	if !ok {
 		return hash(text, field)
@@ -92,7 +95,7 @@ func find(v View, of HashKind, text, field string) (types.Hash, error) {
 }
 
 // findAddress finds the account or actor whose address a client shortened.
-func (s *Server) findAddress(v View, a abbreviated, field string) (types.Address, error) {
+func (s *Server) findAddress(v Reader, a abbreviated, field string) (types.Address, error) {
 	var found []types.Address
 	var first, last types.Address
 	a.bounds(first[:], last[:])

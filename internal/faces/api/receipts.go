@@ -25,7 +25,7 @@ type blockReceiptsInput struct {
 }
 
 func (s *Server) blockReceipts(_ context.Context, in *blockReceiptsInput) ([]model.Receipt, error) {
-	v, err := s.view(in.OnNode)
+	v, err := s.readerOf(in.OnNode)
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +41,7 @@ func (s *Server) blockReceipts(_ context.Context, in *blockReceiptsInput) ([]mod
 		return nil, noBlock(v, height)
 	}
 	out := []model.Receipt{}
-	printed := b.Printed()
+	printed := b.PrintedBy()
 	for i := min(in.Offset, len(b.Receipts)); i < len(b.Receipts) && len(out) < in.Limit; i++ {
 		out = append(out, receiptModel(&b.Receipts[i], printed[b.Receipts[i].Hash]))
 	}
@@ -56,7 +56,7 @@ type actorReceiptsInput struct {
 }
 
 func (s *Server) actorReceipts(_ context.Context, in *actorReceiptsInput) ([]model.Receipt, error) {
-	v, err := s.view(in.OnNode)
+	v, err := s.readerOf(in.OnNode)
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +74,7 @@ func (s *Server) actorReceipts(_ context.Context, in *actorReceiptsInput) ([]mod
 		if err != nil {
 			return nil, err
 		}
-		printed := b.Printed()
+		printed := b.PrintedBy()
 		for i := range slices.Backward(b.Receipts) {
 			r := &b.Receipts[i]
 			if r.To != actor || in.Failed && r.Status == types.StatusOK {

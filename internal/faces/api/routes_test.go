@@ -10,6 +10,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
+	"github.com/cowboyinc/devnet/validators/history"
 )
 
 // TestFieldsAreThoseThatScriptsRead holds the JSON names against the list that
@@ -22,8 +23,10 @@ func TestFieldsAreThoseThatScriptsRead(t *testing.T) {
 		"/block/latest": "height, view, epoch, hash, parent, proposer, timestamp_ms, transactions, cycles_used, cells_used, basefee_cycle, " +
 			"basefee_cell, basefee_lane_timer, timer_cycles_used, timers_fired, timers_deferred, timers_expired, timers_insufficient, " +
 			"passed, burned, tips, state_root, subset_epoch, skipped, votes",
-		"/transaction/" + ping.Receipt.Hash.String() + "/receipt": "hash, height, status, cycles, cells, fee, events, error, output, cycles_used, cells_used",
-		"/timer/" + id.String(): "id, actor, height, handler, payload, fee_payer, sponsor, gas_limit, expires_at, max_fee_per_cycle, max_priority_fee_per_cycle, bid, gba, " +
+		"/transaction/" + ping.Receipt.Hash.String() + "/receipt": "hash, height, status, cycles, cells, fee, events, error, output, " +
+			"cycles_used, cells_used",
+		"/timer/" + id.String(): "id, actor, height, handler, payload, fee_payer, sponsor, gas_limit, expires_at, max_fee_per_cycle, " +
+			"max_priority_fee_per_cycle, bid, gba, " +
 			"status, tier, scheduled_at, ended_at, deferrals, reason, priority, weight, cycles_used, cells_used, fee_paid, tip_paid",
 		"/account/alice": "address, nonce, balance",
 		"/height":        "height",
@@ -36,7 +39,8 @@ func TestFieldsAreThoseThatScriptsRead(t *testing.T) {
 		}
 	}
 	validator := get[[]map[string]any](w, "/validators")[0]
-	for _, field := range strings.Split("index, name, address, public_key, quic_address, height, state_root, status, running, connections", ", ") {
+	for _, field := range strings.Split("index, name, address, public_key, quic_address, height, state_root, status, running, connections",
+		", ") {
 		if _, there := validator[field]; !there {
 			t.Errorf("GET /validators has no field %s", field)
 		}
@@ -71,7 +75,8 @@ func TestBlocksAreFoundByHeightHashAndLatest(t *testing.T) {
 	if latest := get[model.Block](w, "/block/latest"); latest.Height != 5 || len(latest.Votes) != 1 {
 		t.Fatalf("%+v", latest)
 	}
-	for query, want := range map[string][]types.Height{"": {1, 2, 3, 4, 5}, "?limit=2": {4, 5}, "?from=2&limit=2": {2, 3}, "?from=0": {0, 1, 2, 3, 4, 5}, "?from=9": {}} {
+	for query, want := range map[string][]types.Height{"": {1, 2, 3, 4, 5}, "?limit=2": {4, 5}, "?from=2&limit=2": {2, 3},
+		"?from=0": {0, 1, 2, 3, 4, 5}, "?from=9": {}} {
 		got := []types.Height{}
 		for _, b := range get[[]model.Block](w, "/blocks"+query) {
 			got = append(got, b.Height)
@@ -85,9 +90,10 @@ func TestBlocksAreFoundByHeightHashAndLatest(t *testing.T) {
 func TestBlocksSayWhatBecameOfTimers(t *testing.T) {
 	w := newWorld(t)
 	id := func(n byte) types.Hash { return types.Hash{n} }
-	w.chain.mine(TimerMark{ID: id(1), Status: types.TimerPending}, TimerMark{ID: id(2), Status: types.TimerFired},
-		TimerMark{ID: id(3), Status: types.TimerPending, Reason: "lane_full"}, TimerMark{ID: id(4), Status: types.TimerExpired},
-		TimerMark{ID: id(5), Status: types.TimerInsufficientFunds}, TimerMark{ID: id(6), Status: types.TimerFired}, TimerMark{ID: id(7), Status: types.TimerCancelled})
+	w.chain.mine(history.TimerMark{ID: id(1), Status: types.TimerPending}, history.TimerMark{ID: id(2), Status: types.TimerFired},
+		history.TimerMark{ID: id(3), Status: types.TimerPending, Reason: "lane_full"}, history.TimerMark{ID: id(4), Status: types.TimerExpired},
+		history.TimerMark{ID: id(5), Status: types.TimerInsufficientFunds}, history.TimerMark{ID: id(6), Status: types.TimerFired},
+		history.TimerMark{ID: id(7), Status: types.TimerCancelled})
 	b := get[model.Block](w, "/block/1")
 	for _, c := range []struct {
 		name      string
@@ -109,12 +115,14 @@ func TestABlockTellsWhatWasPassedOver(t *testing.T) {
 		Messages:  types.PassedMessages{Failed: []types.Seq{7}},
 		Questions: types.PassedQuestions{Failed: []types.AgentQuestion{{Bidder: types.Address{3}, Actor: types.Address{4}, Trigger: 5}}},
 	}
-	got := blockModel(&Block{Block: &types.Block{Passed: p}}).Passed
+	got := blockModel(&Block{Stored: history.Stored{Block: &types.Block{Passed: p}}}).Passed
 	if !slices.Equal(got.Timers, []types.TimerID{{1}, {2}}) || !slices.Equal(got.Messages, []types.Seq{7}) ||
-		!slices.Equal(got.Agents, []model.Asked{{Bidder: types.Address{3}, Actor: types.Address{4}, TriggerHeight: 5}}) || !slices.Equal(got.Stopped, []string{"timers"}) {
+		!slices.Equal(got.Agents, []model.Asked{{Bidder: types.Address{3}, Actor: types.Address{4}, TriggerHeight: 5}}) ||
+		!slices.Equal(got.Stopped, []string{"timers"}) {
 		t.Errorf("%+v", got)
 	}
-	if none := blockModel(&Block{Block: &types.Block{}}).Passed; none.Timers == nil || none.Messages == nil || none.Agents == nil || len(none.Stopped) != 0 {
+	if none := blockModel(&Block{Stored: history.Stored{Block: &types.Block{}}}).Passed; none.Timers == nil || none.Messages == nil ||
+		none.Agents == nil || len(none.Stopped) != 0 {
 		t.Errorf("a block that passed over nothing: %+v", none)
 	}
 }
@@ -139,7 +147,8 @@ func TestATransactionMayBeSubmittedInBothForms(t *testing.T) {
 	status, data = w.call("POST", "/submit_wait", sign(), "Content-Type", "text/plain")
 	decode[model.Receipt](w, "/submit_wait", status, data)
 	tx := get[model.Transaction](w, "/transaction/"+types.Keccak(raw).String())
-	if tx.Status != "final" || *tx.Height != 1 || tx.Sender != w.chain.keys["bob"].Address() || tx.Value != types.WeiOf(5) || tx.Kind != "transfer" {
+	if tx.Status != "final" || *tx.Height != 1 || tx.Sender != w.chain.keys["bob"].Address() || tx.Value != types.WeiOf(5) ||
+		tx.Kind != "transfer" {
 		t.Fatalf("%+v", tx)
 	}
 	w.refused(409, CodeNonceTooLow, "POST", "/submit", raw)
@@ -166,7 +175,8 @@ func TestActorsAreFoundByNameAndShowWhatTheyAre(t *testing.T) {
 	if account := get[model.Account](w, "/account/ping"); account.Name != "ping" || account.Balance != fund {
 		t.Fatalf("%+v", account)
 	}
-	r := post[model.Receipt](w, "/devnet/send", model.SendRequest{From: w.chain.keys["bob"].Address().String(), To: "ping", Handler: "set", Payload: "a=1"})
+	r := post[model.Receipt](w, "/devnet/send", model.SendRequest{From: w.chain.keys["bob"].Address().String(), To: "ping", Handler: "set",
+		Payload: "a=1"})
 	post[model.Receipt](w, "/devnet/send", model.SendRequest{From: "bob", To: "ping", Handler: "set", Payload: "0x623d32"})
 	if r.Sender != w.chain.keys["bob"].Address() {
 		t.Fatalf("%+v", r)
@@ -212,13 +222,15 @@ func TestADryRunChangesNothing(t *testing.T) {
 func TestLimitsOfASendAreThoseAskedFor(t *testing.T) {
 	w := newWorld(t)
 	cycles, cells, amount := types.Cycles(5000), types.Cells(700), types.WeiOf(9)
-	r := post[model.Receipt](w, "/devnet/send", model.SendRequest{From: "alice", To: "bob", Value: &amount, CyclesLimit: &cycles, CellsLimit: &cells})
+	r := post[model.Receipt](w, "/devnet/send", model.SendRequest{From: "alice", To: "bob", Value: &amount, CyclesLimit: &cycles,
+		CellsLimit: &cells})
 	tx := get[model.Transaction](w, "/transaction/"+r.Hash.String())
 	if tx.CyclesLimit != 5000 || tx.CellsLimit != 700 || tx.Value != amount || tx.MaxFeePerCycle != types.WeiOf(2000) {
 		t.Fatalf("%+v", tx)
 	}
 	r = post[model.Receipt](w, "/devnet/send", model.SendRequest{From: "alice", To: "bob"})
-	if tx := get[model.Transaction](w, "/transaction/"+r.Hash.String()); tx.CyclesLimit != wallet.DefaultCycles || tx.CellsLimit < wallet.DefaultCells {
+	if tx := get[model.Transaction](w, "/transaction/"+r.Hash.String()); tx.CyclesLimit != wallet.DefaultCycles ||
+		tx.CellsLimit < wallet.DefaultCells {
 		t.Fatalf("%+v", tx)
 	}
 }
@@ -246,8 +258,9 @@ func TestTimersAreFilteredAndShowTheReceiptOfTheirFire(t *testing.T) {
 	actor := w.deploy("ping").Address
 	pending, fired := w.chain.addTimer(actor, 30, types.TimerPending), w.chain.addTimer(actor, 10, types.TimerFired)
 	w.chain.addTimer(types.Address{3}, 20, types.TimerPending)
-	w.chain.mine(TimerMark{ID: fired, Actor: actor, Status: types.TimerFired})
-	for query, want := range map[string]int{"": 3, "?actor=ping": 2, "?actor=ping&status=pending": 1, "?due_by=20": 2, "?due_by=0": 0, "?limit=1&offset=2": 1} {
+	w.chain.mine(history.TimerMark{ID: fired, Actor: actor, Status: types.TimerFired})
+	for query, want := range map[string]int{"": 3, "?actor=ping": 2, "?actor=ping&status=pending": 1, "?due_by=20": 2, "?due_by=0": 0,
+		"?limit=1&offset=2": 1} {
 		if got := get[[]model.Timer](w, "/timers"+query); len(got) != want {
 			t.Errorf("/timers%s lists %d, want %d", query, len(got), want)
 		}
@@ -264,7 +277,8 @@ func TestReadyTellsPerNodeWhatIsMissing(t *testing.T) {
 	w := newWorld(t)
 	status, data := w.call("GET", "/ready", nil)
 	var ready model.Ready
-	if err := json.Unmarshal(data, &ready); err != nil || status != 503 || ready.Ready || ready.Error.Code != "not_ready" || ready.Nodes[0].Missing[0] != "no block is final yet" {
+	if err := json.Unmarshal(data, &ready); err != nil || status != 503 || ready.Ready || ready.Error.Code != "not_ready" ||
+		ready.Nodes[0].Missing[0] != "no block is final yet" {
 		t.Fatalf("%d %s", status, data)
 	}
 	w.chain.mine()
@@ -274,7 +288,8 @@ func TestReadyTellsPerNodeWhatIsMissing(t *testing.T) {
 	w.chain.nodes[1].Running = false
 	status, data = w.call("GET", "/ready", nil)
 	ready = model.Ready{}
-	if err := json.Unmarshal(data, &ready); err != nil || status != 503 || !ready.Nodes[0].Ready || ready.Nodes[1].Ready || ready.Error.Message != "v1: the node is stopped" {
+	if err := json.Unmarshal(data, &ready); err != nil || status != 503 || !ready.Nodes[0].Ready || ready.Nodes[1].Ready ||
+		ready.Error.Message != "v1: the node is stopped" {
 		t.Fatalf("%d %s", status, data)
 	}
 }
@@ -290,8 +305,9 @@ func TestValidatorsAreSortedByAddress(t *testing.T) {
 func TestMetricsTellOfNodesBlocksAndTimers(t *testing.T) {
 	w := newWorld(t)
 	w.deploy("ping")
-	w.chain.mine(TimerMark{ID: types.Hash{1}, Status: types.TimerFired}, TimerMark{ID: types.Hash{2}, Status: types.TimerPending, Reason: "late"},
-		TimerMark{ID: types.Hash{3}, Status: types.TimerPending, Reason: "extended"})
+	w.chain.mine(history.TimerMark{ID: types.Hash{1}, Status: types.TimerFired},
+		history.TimerMark{ID: types.Hash{2}, Status: types.TimerPending, Reason: "late"},
+		history.TimerMark{ID: types.Hash{3}, Status: types.TimerPending, Reason: "extended"})
 	w.server.feed.settle(t, 2)
 	status, data := w.call("GET", "/metrics", nil)
 	for _, line := range []string{`devnet_height{node="v0"} 2`, `devnet_timers_total{outcome="fired"} 1`, `devnet_timers_total{outcome="deferred"} 1`, `devnet_timers_total{outcome="extended"} 1`,
@@ -319,7 +335,8 @@ func TestMetricsTellOfTheProcessAndHowOldTheLastBlockIs(t *testing.T) {
 func TestViewsThatMadeNoBlockAreCounted(t *testing.T) {
 	w := newWorld(t)
 	for _, header := range []types.Header{{View: 3}, {View: 4}, {View: 9}, {View: 2, Epoch: 1}} {
-		w.server.metrics.observe(&Block{Block: &types.Block{Header: types.Header{View: header.View, Epoch: header.Epoch, Timestamp: 1}}})
+		w.server.metrics.observe(&Block{Stored: history.Stored{Block: &types.Block{Header: types.Header{View: header.View, Epoch: header.Epoch,
+			Timestamp: 1}}}})
 	}
 	if _, data := w.call("GET", "/metrics", nil); !strings.Contains(string(data), "\ndevnet_views_nullified_total 4\n") {
 		t.Errorf("%s", data)

@@ -41,7 +41,6 @@ type Server struct {
 	bodyTime time.Duration   // BodyTimeout
 	mu       sync.Mutex      // of claims
 	claims   map[string]bool // names an actor is being deployed under
-	faulting sync.Mutex      // of making a fault
 	nonces   *nonces
 	feed     *feed
 	metrics  *metrics

@@ -51,23 +51,27 @@ var ownRefusal = regexp.MustCompile(`^HTTP/1\.1 ([45]\d\d) [^\r\n]*\r\nContent-T
 
 // ownWords are the codes and remedies of what net/http refuses, by status.
 var ownWords = map[int]struct{ code, hint string }{
-	http.StatusRequestHeaderFieldsTooLarge: {"headers_too_large", fmt.Sprintf("The headers of a request have at most %d bytes.", MaxHeaderBytes)},
-	http.StatusRequestTimeout:              {"too_slow", fmt.Sprintf("Headers have to arrive within %s.", HeaderTimeout)},
-	http.StatusNotImplemented:              {"unsupported_encoding", "Send the body with its length, or in chunks."},
-	http.StatusHTTPVersionNotSupported:     {"unsupported_version", "Speak HTTP/1.1."},
+	http.StatusRequestHeaderFieldsTooLarge: {"headers_too_large",
+		fmt.Sprintf("The headers of a request have at most %d bytes.", MaxHeaderBytes)},
+	http.StatusRequestTimeout:          {"too_slow", fmt.Sprintf("Headers have to arrive within %s.", HeaderTimeout)},
+	http.StatusNotImplemented:          {"unsupported_encoding", "Send the body with its length, or in chunks."},
+	http.StatusHTTPVersionNotSupported: {"unsupported_version", "Speak HTTP/1.1."},
 }
 
 func reshaped(refusal [][]byte) []byte {
 	status, _ := strconv.Atoi(string(refusal[1]))
 	words, known := ownWords[status]
 	if !known {
-		words.code, words.hint = "malformed_request", "A request has a method, a path, HTTP/1.1, one Host header, and the body that its Content-Length says."
+		words.code, words.hint = "malformed_request", "A request has a method, a path, HTTP/1.1, one Host header, and the body that its "+
+			"Content-Length says."
 	}
 	message := string(bytes.TrimPrefix(refusal[2], fmt.Appendf(nil, "%d ", status)))
-	body, err := json.Marshal(model.Error{Error: model.ErrorBody{Code: words.code, Message: clip("the request cannot be read: " + message), Hint: words.hint}})
+	body, err := json.Marshal(model.Error{Error: model.ErrorBody{Code: words.code, Message: clip("the request cannot be read: " + message),
+		Hint: words.hint}})
 	if err != nil {
 		return refusal[0] // of three strings: it does not happen
 	}
-	return fmt.Appendf(nil, "HTTP/1.1 %d %s\r\nContent-Type: application/json\r\nX-Content-Type-Options: nosniff\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s",
+	return fmt.Appendf(nil, "HTTP/1.1 %d %s\r\nContent-Type: application/json\r\nX-Content-Type-Options: nosniff\r\nContent-Length: "+
+		"%d\r\nConnection: close\r\n\r\n%s",
 		status, http.StatusText(status), len(body), body)
 }

@@ -3,6 +3,7 @@ package api
 import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
+	"github.com/cowboyinc/devnet/validators/history"
 )
 
 // What scripts read is what HTTP shows, by the same names: the forms below are
@@ -18,7 +19,7 @@ func ShowReceipt(r *types.Receipt, printed []string) model.Receipt { return rece
 func ShowTimer(t *Timer) model.Timer { return timerModel(t) }
 
 // ShowLog is a printed line as GET /actor/{address}/logs shows it.
-func ShowLog(l LogLine) model.LogLine { return logModel(l) }
+func ShowLog(l history.LogLine) model.LogLine { return logModel(l) }
 
 // ShowValidator is a validator as GET /validators shows it; index is its
 // position in the set by address.

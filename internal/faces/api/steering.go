@@ -8,6 +8,7 @@ import (
 
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
+	"github.com/cowboyinc/devnet/validators/history"
 )
 
 // Steering is what the operator of a devnet may do to it. Its methods refuse
@@ -16,8 +17,9 @@ type Steering interface {
 	Paused() bool
 	// SetPaused stops the making of blocks, or lets it go on.
 	SetPaused(on bool) error
-	// Advance travels to a height; it returns once that is final.
-	Advance(context.Context, model.AdvanceRequest) (model.Advance, error)
+	// Advance travels to a height; it returns once that is final. It refuses by a
+	// *history.TravelError.
+	Advance(context.Context, history.Target) (*history.Advance, error)
 	// Join and Leave return once the instruction is final.
 	Join(ctx context.Context, name string) (model.Move, error)
 	Leave(ctx context.Context, name string) (model.Move, error)
@@ -78,7 +80,7 @@ func (s *Server) pace(on bool) (m model.Pace, err error) {
 	if err := steering.SetPaused(on); err != nil {
 		return m, err
 	}
-	v, err := s.backend.View("")
+	v, err := s.backend.Reader("")
 	if err != nil {
 		return m, err
 	}
@@ -90,15 +92,49 @@ type advanceInput struct{ Body model.AdvanceRequest }
 func (s *Server) advance(ctx context.Context, in *advanceInput) (m model.Advance, err error) {
 	ctx, cancel := context.WithTimeout(ctx, AdvanceTimeout)
 	defer cancel()
-	m, err = s.backend.Steer().Advance(ctx, in.Body)
-	if errors.Is(err, context.DeadlineExceeded) {
+	receipt, err := s.backend.Steer().Advance(ctx, history.Target{Blocks: in.Body.Blocks, To: in.Body.To, NextTimer: in.Body.ToNextTimer})
+	var refused *history.TravelError
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
 		return m, Refuse(http.StatusGatewayTimeout, "not_final", "the advance is still under way after %s", AdvanceTimeout).
 			Hint("GET /height tells how far it is.")
+	case errors.As(err, &refused):
+		return m, travelRefused(refused)
+	case err != nil:
+		return m, err
 	}
-	if m.Timers == nil {
-		m.Timers = []model.AdvanceTimer{}
+	return advanceModel(receipt), nil
+}
+
+// travelRefused answers why an advance was not made.
+func travelRefused(refusal *history.TravelError) *Error {
+	conflict := Refuse(http.StatusConflict, refusal.Code, "%s", refusal.Message)
+	switch refusal.Code {
+	case history.CodeStrict:
+		return StrictRefusal("time travel")
+	case history.CodeNoTimer:
+		return conflict.Hint("GET /timers lists timers.")
+	case history.CodeHeightPassed:
+		return conflict.Hint("GET /height tells the latest.")
 	}
-	return m, err
+	return Refuse(http.StatusBadRequest, refusal.Code, "%s", refusal.Message)
+}
+
+// StrictRefusal refuses a cheat of a network that has none.
+func StrictRefusal(what string) *Error {
+	return Refuse(http.StatusForbidden, "strict", "%s is off: this network runs with --strict", what).
+		Hint("Start the network without --strict.")
+}
+
+func advanceModel(a *history.Advance) model.Advance {
+	m := model.Advance{From: a.From, To: a.To, Blocks: a.Blocks, Skipped: a.Skipped, ClockMS: a.Clock.Milliseconds(),
+		Fired: a.Fired, Ended: a.Ended, Deferred: a.Deferred, Timers: []model.AdvanceTimer{}}
+	for i := range a.Timers {
+		t := &a.Timers[i]
+		m.Timers = append(m.Timers, model.AdvanceTimer{ID: t.ID, Actor: t.Actor, Due: t.Due, At: t.At, Late: t.Late(),
+			Status: string(t.Status), Reason: t.Reason})
+	}
+	return m
 }
 
 type paramInput struct{ Body model.ParamRequest }

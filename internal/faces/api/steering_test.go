@@ -11,6 +11,7 @@ import (
 
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
+	"github.com/cowboyinc/devnet/validators/history"
 )
 
 func (m *memory) Steer() Steering { return steered{m} }
@@ -37,8 +38,8 @@ func (s steered) SetPaused(on bool) error {
 	return nil
 }
 
-func (s steered) Advance(_ context.Context, r model.AdvanceRequest) (model.Advance, error) {
-	return model.Advance{To: r.To + types.Height(r.Blocks)}, s.refuse()
+func (s steered) Advance(_ context.Context, t history.Target) (*history.Advance, error) {
+	return &history.Advance{To: t.To + types.Height(t.Blocks)}, s.refuse()
 }
 
 func (s steered) Join(_ context.Context, name string) (model.Move, error) {
@@ -118,14 +119,16 @@ func TestReadyTellsThatItIsPaused(t *testing.T) {
 // cause and what to do; GET /ready says so with since when.
 func TestCallsFailAtOnceWithoutBlocks(t *testing.T) {
 	w := newWorld(t)
-	w.chain.liveness = Liveness{Since: 12300 * time.Millisecond, Blocked: true, Cause: "no quorum: 2 of 4 validators run, 3 are needed", Hint: "start one"}
+	w.chain.liveness = Liveness{Since: 12300 * time.Millisecond, Blocked: true, Cause: "no quorum: 2 of 4 validators run, 3 are needed",
+		Hint: "start one"}
 	e := w.refused(503, CodeNoBlocks, "POST", "/devnet/send", model.SendRequest{From: "alice", To: "bob", Value: &types.Wei{}})
 	if !strings.Contains(e.Message, "no block for 12.3s: no quorum: 2 of 4") || e.Hint != "start one" {
 		t.Errorf("%+v", e)
 	}
 	var ready model.Ready
 	status, data := w.call("GET", "/ready", nil)
-	if err := json.Unmarshal(data, &ready); err != nil || status != 503 || ready.Ready || ready.SinceMS != 12300 || ready.Error == nil || !strings.Contains(ready.Error.Message, "no quorum") {
+	if err := json.Unmarshal(data, &ready); err != nil || status != 503 || ready.Ready || ready.SinceMS != 12300 || ready.Error == nil ||
+		!strings.Contains(ready.Error.Message, "no quorum") {
 		t.Errorf("%d %+v", status, ready)
 	}
 }
@@ -164,4 +167,14 @@ func TestTheSystemKeyChangesAnyTimer(t *testing.T) {
 	strict := newWorld(t, func(m *memory) { m.strict = true })
 	strict.refused(403, "strict", "POST", "/devnet/timer/cancel", model.TimerRequest{ID: id.String()})
 	strict.refused(403, "strict", "POST", "/devnet/timer/extend", model.ExtendRequest{ID: id.String(), By: 1})
+}
+
+// Travel is refused with the status of its reason.
+func TestTravelIsRefusedWithAStatus(t *testing.T) {
+	for code, want := range map[string]int{history.CodeStrict: 403, history.CodeNoTimer: 409, history.CodeHeightPassed: 409,
+		history.CodeBadTarget: 400, history.CodeTooFar: 400} {
+		if got := travelRefused(&history.TravelError{Code: code, Message: "no"}); got.Status != want || got.Body.Code != code {
+			t.Errorf("%s: %d %+v", code, got.Status, got.Body)
+		}
+	}
 }

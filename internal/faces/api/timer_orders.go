@@ -7,6 +7,7 @@ import (
 
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
+	"github.com/cowboyinc/devnet/validators/history"
 )
 
 // What the system key may do to any actor's timer (CIP-1 §12).
@@ -25,11 +26,11 @@ func (s *Server) registerTimerOrders() {
 
 // pending is the timer that an order names, by its id or enough of it.
 func (s *Server) pending(text string) (*Timer, error) {
-	v, err := s.backend.View("")
+	v, err := s.backend.Reader("")
 	if err != nil {
 		return nil, err
 	}
-	id, err := find(v, TimerHash, text, "id")
+	id, err := find(v, history.TimerHash, text, "id")
 	if err != nil {
 		return nil, err
 	}

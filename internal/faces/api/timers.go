@@ -6,6 +6,7 @@ import (
 
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
+	"github.com/cowboyinc/devnet/validators/history"
 )
 
 func (s *Server) registerTimers() {
@@ -16,15 +17,18 @@ func (s *Server) registerTimers() {
 		summary: "A timer, with the receipt of its fire", errors: []int{400, 404, 409},
 		response: model.TimerDetail{Timer: exampleTimer, Receipt: &exampleFire}}, s.getTimer)
 	serve(s, operation{id: "timer_story", method: http.MethodGet, path: "/timer/{id}/story", tag: tagTimers,
-		summary: "All that blocks did to a timer: moves between tiers, each block it was due in and why it was deferred, what its fire paid and to whom",
-		description: "Blocks in a row that deferred it for the same reason, at the same offer, are one entry. A timer deferred by more than limit " +
+		summary: "All that blocks did to a timer: moves between tiers, each block it was due in and why it was deferred, what its fire paid " +
+			"and to whom",
+		description: "Blocks in a row that deferred it for the same reason, at the same offer, are one entry. A timer deferred by more than " +
+			"limit " +
 			"blocks is told in parts: next is the height from which to ask on.",
 		errors: []int{400, 404, 409}, response: exampleStory}, s.story)
 	serve(s, operation{id: "lane", method: http.MethodGet, path: "/timers/lane", tag: tagTimers,
-		summary:     "What the timer lane of the last blocks did, newest last",
-		description: "Base fees, use of the budget, and how many timers fired, were deferred and why, expired or could not be paid for. A block without due timers is listed too.",
-		errors:      []int{404, 409},
-		response:    []model.LaneBlock{exampleLane}}, s.lane)
+		summary: "What the timer lane of the last blocks did, newest last",
+		description: "Base fees, use of the budget, and how many timers fired, were deferred and why, expired or could not be paid for. A " +
+			"block without due timers is listed too.",
+		errors:   []int{404, 409},
+		response: []model.LaneBlock{exampleLane}}, s.lane)
 }
 
 type timersInput struct {
@@ -36,11 +40,11 @@ type timersInput struct {
 }
 
 func (s *Server) listTimers(_ context.Context, in *timersInput) ([]model.Timer, error) {
-	v, err := s.view(in.OnNode)
+	v, err := s.readerOf(in.OnNode)
 	if err != nil {
 		return nil, err
 	}
-	filter := TimerFilter{Status: types.TimerStatus(in.Status), Order: in.order()}
+	filter := history.TimerFilter{Status: types.TimerStatus(in.Status), Page: in.page()}
 	if in.Actor != "" {
 		a, err := s.address(v, in.Actor, "actor")
 		if err != nil {
@@ -69,11 +73,11 @@ type TimerInput struct {
 }
 
 func (s *Server) getTimer(_ context.Context, in *TimerInput) (m model.TimerDetail, err error) {
-	v, err := s.view(in.OnNode)
+	v, err := s.readerOf(in.OnNode)
 	if err != nil {
 		return m, err
 	}
-	id, err := find(v, TimerHash, in.ID, "id")
+	id, err := find(v, history.TimerHash, in.ID, "id")
 	if err != nil {
 		return m, err
 	}
@@ -98,7 +102,7 @@ func (s *Server) getTimer(_ context.Context, in *TimerInput) (m model.TimerDetai
 	return m, nil
 }
 
-func unknownTimer(v View, id types.TimerID) error {
+func unknownTimer(v Reader, id types.TimerID) error {
 	return orDropped(v, Refuse(http.StatusNotFound, "unknown_timer", "no final block scheduled a timer %s", id).
 		Hint("GET /timers lists those that are known.").At("id"))
 }
@@ -110,11 +114,11 @@ type storyInput struct {
 }
 
 func (s *Server) story(_ context.Context, in *storyInput) (m model.TimerStory, err error) {
-	v, err := s.view(in.OnNode)
+	v, err := s.readerOf(in.OnNode)
 	if err != nil {
 		return m, err
 	}
-	id, err := find(v, TimerHash, in.ID, "id")
+	id, err := find(v, history.TimerHash, in.ID, "id")
 	if err != nil {
 		return m, err
 	}
@@ -153,7 +157,7 @@ type laneInput struct {
 }
 
 func (s *Server) lane(_ context.Context, in *laneInput) ([]model.LaneBlock, error) {
-	v, err := s.view(in.OnNode)
+	v, err := s.readerOf(in.OnNode)
 	if err != nil {
 		return nil, err
 	}

@@ -29,7 +29,8 @@ func TestABodyThatStopsComingIsAnsweredInTime(t *testing.T) {
 	}
 	defer conn.Close()
 	_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
-	if _, err := io.WriteString(conn, "POST /submit HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"); err != nil {
+	if _, err := io.WriteString(conn, "POST /submit HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: "+
+		"100\r\n\r\n{"); err != nil {
 		t.Fatal(err)
 	}
 	answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
@@ -98,7 +99,8 @@ func TestReceiptsAreListedByBlockAndActor(t *testing.T) {
 	if len(sent.Logs) != 1 || sent.Logs[0] != "ran go" {
 		t.Errorf("the call printed %q", sent.Logs)
 	}
-	if dry := post[model.Receipt](w, "/devnet/send", model.SendRequest{From: "alice", To: "one", Handler: "go", DryRun: true}); len(dry.Logs) != 1 {
+	if dry := post[model.Receipt](w, "/devnet/send", model.SendRequest{From: "alice", To: "one", Handler: "go",
+		DryRun: true}); len(dry.Logs) != 1 {
 		t.Errorf("the dry run printed %q", dry.Logs)
 	}
 	in := get[[]model.Receipt](w, "/block/latest/receipts")
@@ -107,9 +109,11 @@ func TestReceiptsAreListedByBlockAndActor(t *testing.T) {
 	}
 	w.chain.mu.Lock()
 	last := w.chain.blocks[len(w.chain.blocks)-1]
-	last.Receipts = append(last.Receipts, types.Receipt{Hash: types.Hash{9}, Origin: types.OriginMessage, To: a, Handler: "boom", Status: types.StatusReverted})
+	last.Receipts = append(last.Receipts, types.Receipt{Hash: types.Hash{9}, Origin: types.OriginMessage, To: a, Handler: "boom",
+		Status: types.StatusReverted})
 	w.chain.mu.Unlock()
-	if failed := get[[]model.Receipt](w, "/actor/one/receipts?failed=true"); len(failed) != 1 || failed[0].Handler != "boom" || failed[0].Origin != "message" {
+	if failed := get[[]model.Receipt](w, "/actor/one/receipts?failed=true"); len(failed) != 1 || failed[0].Handler != "boom" ||
+		failed[0].Origin != "message" {
 		t.Errorf("failed: %+v", failed)
 	}
 	all := get[[]model.Receipt](w, "/actor/one/receipts")

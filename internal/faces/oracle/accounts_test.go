@@ -30,15 +30,17 @@ const (
 func moneyRules() Rules {
 	r := rules()
 	r.EpochBlocks, r.SystemKey = 4, governor
-	r.Accounts = []Account{{Address: alice, Balance: types.WeiOf(900_000)}, {Address: bob, Balance: types.WeiOf(90_000)}, {Address: governor, Balance: types.WeiOf(10_000)}}
+	r.Accounts = []Account{{Address: alice, Balance: types.WeiOf(900_000)}, {Address: bob, Balance: types.WeiOf(90_000)},
+		{Address: governor, Balance: types.WeiOf(10_000)}}
 	r.AddressOf = func(key types.PublicKey) (types.Address, bool) { return types.Address{key[0]}, true }
 	return r
 }
 
 func signed(from types.Address, nonce types.Nonce, to *types.Address, value uint64, payload any) types.Transaction {
 	tx := types.Transaction{ChainID: chainID, Nonce: nonce, To: to, Value: types.WeiOf(value), CyclesLimit: 500, CellsLimit: 50,
-		MaxFeePerCycle: types.WeiOf(12), MaxPriorityFeePerCycle: types.WeiOf(3), MaxFeePerCell: types.WeiOf(100), MaxPriorityFeePerCell: types.WeiOf(1),
-		Payload: codec.Marshal(payload)}
+		MaxFeePerCycle: types.WeiOf(12), MaxPriorityFeePerCycle: types.WeiOf(3), MaxFeePerCell: types.WeiOf(100),
+		MaxPriorityFeePerCell: types.WeiOf(1),
+		Payload:               codec.Marshal(payload)}
 	signature := sign(from, tx.SigningDigest())
 	tx.Signature = &signature
 	return tx
@@ -88,7 +90,8 @@ func moneyChain(spoil func(h types.Height, o *Observation)) []Observation {
 	leave := signed(governor, 1, nil, 0, system(opLeave, map[string]any{"address": validators[1]}))
 	failing := signed(bob, 1, &alice, 40, types.Transfer{Kind: types.KindTransfer})
 
-	b := &bank{balance: map[types.Address]uint64{alice: 900_000, bob: 90_000, governor: 10_000}, nonce: map[types.Address]types.Nonce{}, told: map[types.Address]Account{}}
+	b := &bank{balance: map[types.Address]uint64{alice: 900_000, bob: 90_000, governor: 10_000}, nonce: map[types.Address]types.Nonce{},
+		told: map[types.Address]Account{}}
 	burned := types.Address{0xff}
 	pay := func(from types.Address, h int, fee, tip uint64) {
 		b.balance[from] -= fee
@@ -113,8 +116,9 @@ func moneyChain(spoil func(h types.Height, o *Observation)) []Observation {
 	b.nonce[alice], b.nonce[governor] = 1, 1
 	one.Accounts = account()
 
-	two := Observation{Block: &types.Block{Transactions: []types.Transaction{call}}, Receipts: []types.Receipt{receiptOf(&call, bob, deployed, 2)},
-		Timers: []types.TimerChange{{Timer: lent, Status: types.TimerPending, At: 2}}, Sent: []Sent{message}}
+	two := Observation{Block: &types.Block{Transactions: []types.Transaction{call}},
+		Receipts: []types.Receipt{receiptOf(&call, bob, deployed, 2)},
+		Timers:   []types.TimerChange{{Kind: types.ChangeScheduled, Timer: lent, Status: types.TimerPending, At: 2}}, Sent: []Sent{message}}
 	pay(bob, 2, txFee, txTip)
 	b.move(deployed, bob, 50)
 	b.balance[deployed] -= 100*10 + 2*20
@@ -130,7 +134,8 @@ func moneyChain(spoil func(h types.Height, o *Observation)) []Observation {
 	three.Accounts = account()
 
 	four := Observation{Block: &types.Block{Transactions: []types.Transaction{failing}}, Receipts: []types.Receipt{refusal},
-		NextSet: &types.ValidatorSet{Epoch: 1, Members: []types.Validator{{Address: validators[0]}, {Address: validators[2]}, {Address: validators[3]}, joining}}}
+		NextSet: &types.ValidatorSet{Epoch: 1, Members: []types.Validator{{Address: validators[0]}, {Address: validators[2]},
+			{Address: validators[3]}, joining}}}
 	pay(bob, 4, txFee, txTip)
 	b.nonce[bob] = 2
 	four.Accounts = account()
@@ -200,10 +205,12 @@ func TestPlantedMoneyIsFound(t *testing.T) {
 		oracle string
 		text   string
 	}{
-		{"a tip to another validator", 2, func(o *Observation) { held(o, validators[2], validators[1], txTip) }, "accounts", "holds 205 wei less"},
+		{"a tip to another validator", 2, func(o *Observation) { held(o, validators[2], validators[1], txTip) }, "accounts",
+			"holds 205 wei less"},
 		{"a refund to the actor and not to who paid", 3, func(o *Observation) { held(o, bob, deployed, 400) }, "accounts", "holds 400 wei less"},
 		{"money from nowhere", 2, func(o *Observation) { held(o, types.Address{0xee}, bob, 1) }, "accounts", "balances hold -1 wei less"},
-		{"a second refund of a delivery", 3, func(o *Observation) { held(o, types.Address{0xee}, deployed, 520) }, "accounts", "balances hold -520 wei less"},
+		{"a second refund of a delivery", 3, func(o *Observation) { held(o, types.Address{0xee}, deployed, 520) }, "accounts",
+			"balances hold -520 wei less"},
 		{"a failed transfer that moved its value", 4, func(o *Observation) { held(o, bob, alice, 40) }, "accounts", "holds 40 wei less"},
 		{"a program's gift from one who is no actor", 2, func(o *Observation) { held(o, bob, alice, 60) }, "accounts", "holds 10 wei less"},
 		{"a delivery at another price", 3, func(o *Observation) { o.Receipts[2].Fee = types.WeiOf(521) }, "accounts", "and costs 520"},
@@ -212,7 +219,8 @@ func TestPlantedMoneyIsFound(t *testing.T) {
 		{"a delivery over its limit", 3, func(o *Observation) { o.Receipts[2].Cycles = 101 }, "accounts", "used 101 cycles"},
 		{"a receipt in another's name", 2, func(o *Observation) { o.Receipts[0].Sender = alice }, "accounts", "says it is from"},
 		{"a receipt of another actor", 2, func(o *Observation) { o.Receipts[0].To = alice }, "accounts", "says it is from"},
-		{"a timer at the expense of one who signed nothing", 2, func(o *Observation) { o.Timers[0].Timer.FeePayer = alice }, "accounts", "signed no transaction"},
+		{"a timer at the expense of one who signed nothing", 2, func(o *Observation) { o.Timers[0].Timer.FeePayer = alice }, "accounts",
+			"signed no transaction"},
 		{"a timer that changes who pays", 3, func(o *Observation) { o.Timers[0].Timer.FeePayer = alice }, "accounts", "became one for which"},
 		{"an unsigned transaction", 2, func(o *Observation) { o.Block.Transactions[0].Signature = nil }, "accounts", "is not signed"},
 		{"a signature that nobody made", 2, func(o *Observation) { o.Block.Transactions[0].Signature[50] ^= 1 }, "accounts", "signed by nobody"},
@@ -231,11 +239,13 @@ func TestPlantedMoneyIsFound(t *testing.T) {
 
 		{"nobody joins", 4, func(o *Observation) { o.NextSet.Members = o.NextSet.Members[:3] }, "nextset", "and by the instructions"},
 		{"who was to leave stays", 4, func(o *Observation) {
-			o.NextSet.Members = []types.Validator{{Address: validators[0]}, {Address: validators[1]}, {Address: validators[2]}, {Address: validators[3]}, joining}
+			o.NextSet.Members = []types.Validator{{Address: validators[0]}, {Address: validators[1]}, {Address: validators[2]},
+				{Address: validators[3]}, joining}
 		}, "nextset", "and by the instructions"},
 		{"a set of another epoch", 4, func(o *Observation) { o.NextSet.Epoch = 2 }, "nextset", "a set of epoch 2"},
 		{"no set where one changes", 4, func(o *Observation) { o.NextSet = nil }, "nextset", "1 validators join and 1 leave"},
-		{"a set in the middle of an epoch", 2, func(o *Observation) { o.NextSet = &types.ValidatorSet{Epoch: 1} }, "nextset", "announced in epoch 0"},
+		{"a set in the middle of an epoch", 2, func(o *Observation) { o.NextSet = &types.ValidatorSet{Epoch: 1} }, "nextset",
+			"announced in epoch 0"},
 		{"an instruction of anybody", 1, func(o *Observation) { o.Receipts[1].Sender = alice }, "nextset", "not the system key"},
 
 		{"an epoch too early", 3, func(o *Observation) { o.Block.Header.Epoch = 1 }, "leader", "it is of epoch 0"},
@@ -273,10 +283,13 @@ func TestWhatABootBeginsWithIsJudged(t *testing.T) {
 	}{
 		{"at what was kept", func(j *Judge) { j.Booted(validators[0], header(2), blocks[2].Hash, header(2).StateRoot) }, ""},
 		{"above it", func(j *Judge) { j.Booted(validators[0], header(3), blocks[3].Hash, header(3).StateRoot) }, ""},
-		{"below it", func(j *Judge) { j.Booted(validators[0], header(1), blocks[1].Hash, header(1).StateRoot) }, "boots at height 2, and had kept"},
-		{"at genesis again", func(j *Judge) { j.Booted(validators[0], &genesis().Header, types.Hash{}, genesis().Header.StateRoot) }, "boots at height 0"},
+		{"below it", func(j *Judge) { j.Booted(validators[0], header(1), blocks[1].Hash, header(1).StateRoot) },
+			"boots at height 2, and had kept"},
+		{"at genesis again", func(j *Judge) { j.Booted(validators[0], &genesis().Header, types.Hash{}, genesis().Header.StateRoot) },
+			"boots at height 0"},
 		{"with another block", func(j *Judge) { j.Booted(validators[0], header(2), types.Hash{1}, header(2).StateRoot) }, "and had kept"},
-		{"with a block of no chain", func(j *Judge) { j.Booted(validators[1], header(2), types.Hash{1}, header(2).StateRoot) }, "is final at that height"},
+		{"with a block of no chain", func(j *Judge) { j.Booted(validators[1], header(2), types.Hash{1}, header(2).StateRoot) },
+			"is final at that height"},
 		{"with another state", func(j *Judge) { j.Booted(validators[0], header(2), blocks[2].Hash, types.Hash{1}) }, "with a state of root"},
 		{"at genesis, wiped", func(j *Judge) {
 			j.Lost(validators[0])

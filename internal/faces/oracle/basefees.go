@@ -9,7 +9,7 @@ import (
 // feesBefore is the block before, from which base fees follow.
 type feesBefore struct {
 	header *types.Header
-	lane   Lane
+	lane   LaneRules
 }
 
 // baseFees judges the base fees of a block: each is that of the block before,
@@ -25,7 +25,7 @@ func (j *Judge) baseFees(o *Observation) {
 	p := before.header
 	cycle, cell, lane := p.BaseFeeCycle.Big(), p.BaseFeeCell.Big(), p.BaseFeeLaneTimer.Big()
 	used := [3]uint64{uint64(p.CyclesUsed), uint64(p.CellsUsed), uint64(p.TimerCyclesUsed)}
-	step := func(to *Lane) {
+	step := func(to *LaneRules) {
 		own := lane
 		cycle = moved(cycle, used[0], uint64(to.CyclesLimit), to.FeeDivisor, 1, to.MinBaseFee)
 		cell = moved(cell, used[1], uint64(to.CellsLimit), to.FeeDivisor, 1, to.MinBaseFee)
@@ -45,7 +45,8 @@ func (j *Judge) baseFees(o *Observation) {
 	step(&o.Lane)
 	j.seen.BaseFees++
 	if h.BaseFeeCycle.Big().Cmp(cycle) != 0 || h.BaseFeeCell.Big().Cmp(cell) != 0 || h.BaseFeeLaneTimer.Big().Cmp(lane) != 0 {
-		j.report("basefees", h.Height, types.Address{}, "the base fees are %s a cycle, %s a cell and %s for the lane; after block %d they are %s, %s and %s",
+		j.report("basefees", h.Height, types.Address{}, "the base fees are %s a cycle, %s a cell and %s for the lane; after block %d they are "+
+			"%s, %s and %s",
 			h.BaseFeeCycle, h.BaseFeeCell, h.BaseFeeLaneTimer, p.Height, cycle, cell, lane)
 	}
 }

@@ -12,6 +12,7 @@ func (j *Judge) certify(o *Observation) {
 	if o.NextSet != nil {
 		if _, known := j.sets[o.NextSet.Epoch]; !known {
 			j.sets[o.NextSet.Epoch] = *o.NextSet
+			clear(j.inForce)
 		}
 	}
 	if parent := h.Height - types.Height(h.Skipped) - 1; parent > 0 {
@@ -28,7 +29,8 @@ func (j *Judge) certify(o *Observation) {
 }
 
 // quorum judges that a certificate holds enough distinct valid votes.
-func (j *Judge) quorum(c *types.Certificate, kind types.VoteKind, h types.Height, block types.Hash, what string, wrong func(string, ...any)) {
+func (j *Judge) quorum(c *types.Certificate, kind types.VoteKind, h types.Height, block types.Hash, what string,
+	wrong func(string, ...any)) {
 	if c == nil {
 		wrong("%s is missing", what)
 		return

@@ -88,7 +88,8 @@ func (j *Judge) charge(o *Observation) {
 // chargeTransaction judges a transaction's fee: for each cycle and cell used
 // the base fee, and the tip that fits under the maximum.
 func (j *Judge) chargeTransaction(h *types.Header, tx *types.Transaction, r *types.Receipt, wrong func(string, ...any)) {
-	cycle, cell := tip(tx.MaxFeePerCycle, tx.MaxPriorityFeePerCycle, h.BaseFeeCycle), tip(tx.MaxFeePerCell, tx.MaxPriorityFeePerCell, h.BaseFeeCell)
+	cycle, cell := tip(tx.MaxFeePerCycle, tx.MaxPriorityFeePerCycle, h.BaseFeeCycle),
+		tip(tx.MaxFeePerCell, tx.MaxPriorityFeePerCell, h.BaseFeeCell)
 	if cycle.Sign() < 0 || cell.Sign() < 0 {
 		wrong("transaction %s is in a block whose base fees exceed its maxima", r.Hash)
 		return
@@ -156,7 +157,7 @@ func (j *Judge) chargeFire(o *Observation, c *types.TimerChange, r *types.Receip
 
 // lanePrice is what a cycle of a fire pays for the lane: its base fee times the
 // multiplier, rounded down.
-func (l *Lane) lanePrice(h *types.Header) *big.Int {
+func (l *LaneRules) lanePrice(h *types.Header) *big.Int {
 	price := times(h.BaseFeeLaneTimer.Big(), l.FeePermille)
 	return price.Quo(price, big.NewInt(1000))
 }
@@ -188,7 +189,7 @@ func (j *Judge) tipped(base *big.Int, c *types.TimerChange, wrong func(string, .
 
 // payment judges an auction's payment: at most the bid, and the bid itself where
 // the first price is paid; at least the reserve price where the bid reaches it.
-func (j *Judge) payment(l *Lane, c *types.TimerChange, r *types.Receipt, wrong func(string, ...any)) {
+func (j *Judge) payment(l *LaneRules, c *types.TimerChange, r *types.Receipt, wrong func(string, ...any)) {
 	known := j.timers.pending[c.Timer.ID]
 	if known == nil {
 		return // age accuses it

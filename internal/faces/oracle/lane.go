@@ -50,7 +50,7 @@ func (j *Judge) lane(o *Observation) {
 type laneOf struct {
 	*Judge
 	o     *Observation
-	rules *Lane
+	rules *LaneRules
 	wrong func(string, ...any)
 	fires []*types.TimerChange
 	waits []*types.TimerChange // examined and deferred
@@ -73,7 +73,7 @@ func (r *laneOf) part() {
 			if l := r.timers.pending[c.Timer.ID]; l != nil && l.isDue(c.At) {
 				r.gone++
 			}
-		case c.Reason == reasonTrigger:
+		case c.Kind == types.ChangeTriggered:
 			r.woken[c.Timer.ID] = c.At
 		case r.isDeferral(c):
 			r.waits = append(r.waits, c)
@@ -83,11 +83,7 @@ func (r *laneOf) part() {
 
 // isDeferral tells a deferral from what else can happen to a pending timer.
 func (j *Judge) isDeferral(c *types.TimerChange) bool {
-	switch c.Reason {
-	case "", reasonTrigger, reasonExtended, reasonExtendedGov:
-		return false
-	}
-	return c.Status == types.TimerPending && j.timers.pending[c.Timer.ID] != nil
+	return c.Kind == types.ChangeDeferred && j.timers.pending[c.Timer.ID] != nil
 }
 
 // timer is the timer of a change as it was scheduled: a deferral tells only what
@@ -166,7 +162,7 @@ func (r *laneOf) ahead(a, b *types.TimerChange) bool {
 
 // urgency is (priority + floor) × weight of c, times the denominator of the
 // weight that it is compared with.
-func urgency(l *Lane, c, other *types.TimerChange) *big.Int {
+func urgency(l *LaneRules, c, other *types.TimerChange) *big.Int {
 	u := new(big.Int).Add(c.Priority.Big(), l.PriorityFloor.Big())
 	u.Mul(u, new(big.Int).SetUint64(c.Weight.Num))
 	return u.Mul(u, new(big.Int).SetUint64(max(1, other.Weight.Den)))
@@ -195,7 +191,8 @@ func (r *laneOf) greed() {
 		limit := r.rules.limit(r.timer(c))
 		fits := limit <= r.rules.LaneBudget.Sub(r.used[turn])
 		if c.Reason == reasonLaneFull && fits || c.Reason == reasonCells && (!fits || r.rules.FireCells <= left.Sub(r.cells[turn])) {
-			r.wrong("timer %s with a limit of %d cycles waits (%s) though at its turn the lane had used %d of %d cycles, and the block had %d cells left",
+			r.wrong("timer %s with a limit of %d cycles waits (%s) though at its turn the lane had used %d of %d cycles, and the block had %d "+
+				"cells left",
 				c.Timer.ID, limit, c.Reason, r.used[turn], r.rules.LaneBudget, left.Sub(r.cells[turn]))
 		}
 	}

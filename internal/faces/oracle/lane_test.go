@@ -25,7 +25,7 @@ func tipped(who types.Address, due types.Height, nonce uint64, seq types.Seq, ti
 // a lane base fee, and a tip.
 func tippedFire(t types.Timer, at types.Height, laneFee, tip uint64, weight types.Weight) (types.TimerChange, types.Receipt) {
 	fee, tips := types.WeiOf(100*(10+laneFee/2+tip)+20), types.WeiOf(100*tip)
-	return types.TimerChange{Timer: t, Status: types.TimerFired, At: at, Priority: types.WeiOf(tip), Weight: weight,
+	return types.TimerChange{Kind: types.ChangeEnded, Timer: t, Status: types.TimerFired, At: at, Priority: types.WeiOf(tip), Weight: weight,
 			CyclesUsed: 100, CellsUsed: 1, FeePaid: fee, TipPaid: tips, Result: types.StatusOK},
 		types.Receipt{Hash: t.ID, Origin: types.OriginTimer, Height: at, Cycles: 100, Cells: 1, Fee: fee, Tip: tips, Status: types.StatusOK}
 }
@@ -45,15 +45,17 @@ func laneChain(spoil func(h types.Height, o *Observation)) []Observation {
 	fireWatch, receiptWatch := tippedFire(watch, 4, 11, 0, one)
 	all := []Observation{
 		{Block: &types.Block{}},
-		{Block: &types.Block{Header: types.Header{CyclesUsed: 30}}, Receipts: []types.Receipt{receiptP, receiptQ}, Timers: []types.TimerChange{fireP, fireQ,
-			{Timer: late, Status: types.TimerPending, At: 2, Reason: "lane_full", Priority: types.WeiOf(1), Weight: two}}},
+		{Block: &types.Block{Header: types.Header{CyclesUsed: 30}}, Receipts: []types.Receipt{receiptP, receiptQ},
+			Timers: []types.TimerChange{fireP, fireQ,
+				{Kind: types.ChangeDeferred, Timer: late, Status: types.TimerPending, At: 2, Reason: "lane_full", Priority: types.WeiOf(1),
+					Weight: two}}},
 		{Block: &types.Block{}, Receipts: []types.Receipt{receiptR, receiptAgain}, Timers: []types.TimerChange{fireR, fireAgain}},
 		{Block: &types.Block{}, Receipts: []types.Receipt{receiptWatch}, Timers: []types.TimerChange{
-			{Timer: watch, Status: types.TimerPending, At: 4, Reason: "triggered"}, fireWatch}},
+			{Kind: types.ChangeTriggered, Timer: watch, Status: types.TimerPending, At: 4, Reason: "triggered"}, fireWatch}},
 		{Block: &types.Block{}},
 	}
 	for _, t := range []types.Timer{p, q, r, again, watch} {
-		all[0].Timers = append(all[0].Timers, types.TimerChange{Timer: t, Status: types.TimerPending, At: 1})
+		all[0].Timers = append(all[0].Timers, types.TimerChange{Kind: types.ChangeScheduled, Timer: t, Status: types.TimerPending, At: 1})
 	}
 	parent := laneGenesis()
 	fee := uint64(16)
@@ -70,7 +72,7 @@ func laneChain(spoil func(h types.Height, o *Observation)) []Observation {
 	return all
 }
 
-func laneParameters() Lane {
+func laneParameters() LaneRules {
 	l := parameters()
 	l.Policy, l.LaneBudget = eip1559, 1150
 	return l
@@ -112,7 +114,8 @@ func TestPlantedLanesAreFound(t *testing.T) {
 		oracle string
 		text   string
 	}{
-		{"a lane fee that stands", 3, func(o *Observation) { o.Block.Header.BaseFeeLaneTimer = types.WeiOf(13) }, "basefees", "they are 10, 20 and 12"},
+		{"a lane fee that stands", 3, func(o *Observation) { o.Block.Header.BaseFeeLaneTimer = types.WeiOf(13) }, "basefees",
+			"they are 10, 20 and 12"},
 		{"a fire without the lane's fee", 2, func(o *Observation) { o.Receipts[0].Fee = types.WeiOf(1320) }, "fees", "want 1920, tip 300"},
 		{"a tip below what is stated", 2, func(o *Observation) {
 			o.Timers[1].Priority, o.Timers[1].TipPaid, o.Timers[1].FeePaid = types.WeiOf(1), types.WeiOf(100), types.WeiOf(1720)
@@ -126,14 +129,17 @@ func TestPlantedLanesAreFound(t *testing.T) {
 			o.Receipts[0], o.Receipts[1] = o.Receipts[1], o.Receipts[0]
 		}, "lane", "(priority 3, weight 2/1, due 2, sequence 1) fired after"},
 		{"a light actor first", 3, swapFires, "lane", "fired after"},
-		{"a weight for one who fired", 3, func(o *Observation) { o.Timers[1].Weight = types.Weight{Num: 3, Den: 2} }, "lane", "is 3/2; with 1 fires in the window of a network at 1 it is 1"},
+		{"a weight for one who fired", 3, func(o *Observation) { o.Timers[1].Weight = types.Weight{Num: 3, Den: 2} }, "lane",
+			"is 3/2; with 1 fires in the window of a network at 1 it is 1"},
 		{"a fire without a weight", 3, func(o *Observation) { o.Timers[1].Weight = types.Weight{} }, "lane", "without a weight"},
 		{"a window that forgets too soon", 4, func(o *Observation) { o.Lane.Window = 1 }, "lane", "it is 2"},
 		{"passed over by one of less", 2, func(o *Observation) { o.Timers[2].Priority = types.WeiOf(9) }, "lane", "waits (lane_full)"},
 		{"a cap of the auction phase", 2, func(o *Observation) { o.Lane.FireCyclesAuction = 99 }, "lane", "used 100 cycles and 1 cells, of 99"},
 		{"a watcher that nothing triggered", 4, func(o *Observation) { o.Timers = o.Timers[1:] }, "timers", "fired"},
-		{"a watcher triggered twice", 4, func(o *Observation) { o.Timers = append([]types.TimerChange{o.Timers[0]}, o.Timers...) }, "timers", "triggered before at 4"},
-		{"a watcher triggered and forgotten", 4, func(o *Observation) { o.Timers, o.Receipts = o.Timers[:1], nil }, "timers", "due at 4, neither ended nor was deferred"},
+		{"a watcher triggered twice", 4, func(o *Observation) { o.Timers = append([]types.TimerChange{o.Timers[0]}, o.Timers...) }, "timers",
+			"triggered before at 4"},
+		{"a watcher triggered and forgotten", 4, func(o *Observation) { o.Timers, o.Receipts = o.Timers[:1], nil }, "timers",
+			"due at 4, neither ended nor was deferred"},
 	} {
 		j := judgeLane(laneChain(func(h types.Height, o *Observation) {
 			if h == test.at {
@@ -151,9 +157,10 @@ func swapFires(o *Observation) {
 
 // Ties go by id, or by age where the parameter says so.
 func TestTiesAreJudgedByTheParameter(t *testing.T) {
-	a, b := &types.TimerChange{Timer: types.Timer{ID: types.Hash{2}, Height: 1, Seq: 1}}, &types.TimerChange{Timer: types.Timer{ID: types.Hash{1}, Height: 1, Seq: 2}}
+	a, b := &types.TimerChange{Kind: types.ChangeEnded, Timer: types.Timer{ID: types.Hash{2}, Height: 1, Seq: 1}},
+		&types.TimerChange{Kind: types.ChangeEnded, Timer: types.Timer{ID: types.Hash{1}, Height: 1, Seq: 2}}
 	for _, byAge := range []bool{false, true} {
-		r := &laneOf{Judge: judge(), rules: &Lane{Policy: eip1559, TieByAge: byAge}}
+		r := &laneOf{Judge: judge(), rules: &LaneRules{Policy: eip1559, TieByAge: byAge}}
 		if r.ahead(a, b) != byAge || r.ahead(b, a) == byAge {
 			t.Errorf("by age %v: wrong", byAge)
 		}
@@ -182,7 +189,7 @@ func TestPlantedAuctionsAreFound(t *testing.T) {
 		bidder.Bid = types.WeiOf(50)
 		won, receipt := fire(bidder, 2)
 		all := []Observation{
-			{Block: &types.Block{}, Timers: []types.TimerChange{{Timer: bidder, Status: types.TimerPending, At: 1}},
+			{Block: &types.Block{}, Timers: []types.TimerChange{{Kind: types.ChangeScheduled, Timer: bidder, Status: types.TimerPending, At: 1}},
 				Money: &Money{Balances: []types.Wei{types.WeiOf(1_000_000)}, Bids: types.WeiOf(50)}},
 			{Block: &types.Block{}, Timers: []types.TimerChange{won}, Receipts: []types.Receipt{receipt},
 				Money: &Money{Burned: types.WeiOf(1020), Balances: []types.Wei{types.WeiOf(998_980)}}},

@@ -54,10 +54,16 @@ func (j *Judge) Proposed(from types.Address, b *types.Block) {
 	}
 }
 
-// setOf is the set of an epoch: the one announced last up to it.
+// setOf is the set of an epoch: the one announced last up to it. It is remembered
+// until another is announced, since most epochs have no set of their own.
 func (j *Judge) setOf(epoch types.Epoch) *types.ValidatorSet {
+	if set, known := j.inForce[epoch]; known {
+		return set
+	}
 	for e := epoch; ; e-- {
-		if set, known := j.sets[e]; known {
+		if _, known := j.sets[e]; known {
+			set := j.sets[e]
+			j.inForce[epoch] = &set
 			return &set
 		}
 		if e == 0 {

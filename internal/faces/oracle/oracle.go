@@ -48,7 +48,7 @@ type Observation struct {
 	Timers       []types.TimerChange // in the order they happened
 	Finalization *types.Certificate  // of this block, or nil where a later one finalized it
 	NextSet      *types.ValidatorSet // of the next epoch, in the last block of each
-	Lane         Lane                // the parameters in force in it
+	Lane         LaneRules           // the parameters in force in it
 	State        []Entry             // all of the state, at sampled heights; else nil
 	Money        *Money              // at sampled heights; else nil
 	Accounts     []Account           // that the block wrote, as they are after it
@@ -74,7 +74,7 @@ type Rules struct {
 	Set      types.ValidatorSet // of epoch 0
 	Supply   types.Wei          // the sum of all balances at genesis
 	FreeFees bool               // fees = free (decision T2): fires under fifo cost nothing
-	Lane     Lane               // the parameters in force at genesis
+	Lane     LaneRules          // the parameters in force at genesis
 	// Accounts are those of genesis. Nil: nonces and accounts are not judged.
 	Accounts    []Account
 	EpochBlocks uint64        // of an epoch; 0: epochs are not judged
@@ -108,7 +108,8 @@ type Judge struct {
 	chain      map[types.Height]*judged      // by height
 	children   map[types.Hash][]types.Height // finalized heights by parent
 	sets       map[types.Epoch]types.ValidatorSet
-	tip        types.Height // up to where the chain was judged in order
+	inForce    map[types.Epoch]*types.ValidatorSet // what setOf found
+	tip        types.Height                        // up to where the chain was judged in order
 	tipHash    types.Hash
 	votes      votes
 	supply     supply
@@ -158,6 +159,7 @@ func New(rules Rules) *Judge {
 		chain:    make(map[types.Height]*judged),
 		children: make(map[types.Hash][]types.Height),
 		sets:     map[types.Epoch]types.ValidatorSet{0: rules.Set},
+		inForce:  map[types.Epoch]*types.ValidatorSet{},
 		tipHash:  hashHeader(&rules.Genesis.Header),
 		votes:    newVotes(),
 		timers:   newTimers(),

@@ -46,8 +46,10 @@ func timer(due types.Height, nonce uint64, seq types.Seq) types.Timer {
 }
 
 func fire(t types.Timer, at types.Height) (types.TimerChange, types.Receipt) {
-	return types.TimerChange{Timer: t, Status: types.TimerFired, At: at, CyclesUsed: 100, CellsUsed: 1, FeePaid: types.WeiOf(1020), Result: types.StatusOK},
-		types.Receipt{Hash: t.ID, Origin: types.OriginTimer, Height: at, Sender: t.Actor, To: t.Actor, Cycles: 100, Cells: 1, Fee: types.WeiOf(1020), Status: types.StatusOK}
+	return types.TimerChange{Kind: types.ChangeEnded, Timer: t, Status: types.TimerFired, At: at, CyclesUsed: 100, CellsUsed: 1,
+			FeePaid: types.WeiOf(1020), Result: types.StatusOK},
+		types.Receipt{Hash: t.ID, Origin: types.OriginTimer, Height: at, Sender: t.Actor, To: t.Actor, Cycles: 100, Cells: 1,
+			Fee: types.WeiOf(1020), Status: types.StatusOK}
 }
 
 func transaction() types.Transaction {
@@ -65,8 +67,9 @@ func genesis() *types.Block {
 // parameters under which one timer of these tests fits into the lane beside
 // another, and base fees of cycles and cells stand still: a thousandth of them is
 // less than a wei.
-func parameters() Lane {
-	return Lane{Policy: fifo, CyclesLimit: 20_000, SystemCycles: 4000, LaneBudget: 1050, GCBudget: 10, GCPerTimer: 10, AskBudget: 30, CellsLimit: 100, FeeDivisor: 1000,
+func parameters() LaneRules {
+	return LaneRules{Policy: fifo, CyclesLimit: 20_000, SystemCycles: 4000, LaneBudget: 1050, GCBudget: 10, GCPerTimer: 10, AskBudget: 30,
+		CellsLimit: 100, FeeDivisor: 1000,
 		LaneFeeDivisor: 8, MinBaseFee: types.WeiOf(1), FeePermille: 500, FireCycles: 2000, FireCyclesAuction: 1500, FireCells: 5, Examined: 10,
 		Window: 2, WeightMin: 1, WeightMax: 2, Reserve: types.WeiOf(10), FiresBlock: 3, FiresActor: 2}
 }
@@ -136,16 +139,18 @@ func chain(spoil func(h types.Height, o *Observation)) []Observation {
 			Escrows: []types.Wei{types.WeiOf(10_000)}}
 	}
 	scheduled := func(t types.Timer) types.TimerChange {
-		return types.TimerChange{Timer: t, Status: types.TimerPending, At: 1}
+		return types.TimerChange{Kind: types.ChangeScheduled, Timer: t, Status: types.TimerPending, At: 1}
 	}
 	all := []Observation{
 		{Block: &types.Block{Transactions: []types.Transaction{tx}}, Receipts: []types.Receipt{paid},
 			Timers: []types.TimerChange{scheduled(a), scheduled(b), scheduled(c)}, Money: money(3140)},
 		{Block: &types.Block{}, Receipts: []types.Receipt{receiptA}, Timers: []types.TimerChange{fireA,
-			{Timer: deferred, Status: types.TimerPending, At: 2, Reason: "lane_full"}}},
+			{Kind: types.ChangeDeferred, Timer: deferred, Status: types.TimerPending, At: 2, Reason: "lane_full"}}},
 		{Block: &types.Block{}, Receipts: []types.Receipt{receiptB}, Timers: []types.TimerChange{
-			{Timer: extended, Status: types.TimerPending, At: 3, Reason: "extended"}, fireB}, Money: money(3140 + 2*1020)},
-		{Block: &types.Block{}, Timers: []types.TimerChange{{Timer: extended, Status: types.TimerCancelled, At: 4, Reason: "cancelled_by_owner"}}},
+			{Kind: types.ChangeExtended, Timer: extended, Status: types.TimerPending, At: 3, Reason: "extended"}, fireB},
+			Money: money(3140 + 2*1020)},
+		{Block: &types.Block{}, Timers: []types.TimerChange{{Kind: types.ChangeEnded, Timer: extended, Status: types.TimerCancelled, At: 4,
+			Reason: "cancelled_by_owner"}}},
 		{Block: &types.Block{}, Money: money(3140 + 2*1020)},
 	}
 	parent := genesis()
@@ -214,7 +219,8 @@ func TestPlantedContentIsFound(t *testing.T) {
 		{"more cycles than the limit", 1, func(o *Observation) { o.Receipts[0].Cycles = 501 }, "fees", "used 501 cycles"},
 		{"receipt of nothing", 1, func(o *Observation) { o.Receipts[0].Hash = types.Hash{1} }, "fees", "of no transaction"},
 		{"transaction without receipt", 1, func(o *Observation) { o.Receipts = nil }, "fees", "has no receipt"},
-		{"transaction paid twice", 1, func(o *Observation) { o.Receipts = append(o.Receipts, o.Receipts[0]) }, "fees", "or of one that has a receipt"},
+		{"transaction paid twice", 1, func(o *Observation) { o.Receipts = append(o.Receipts, o.Receipts[0]) }, "fees",
+			"or of one that has a receipt"},
 		{"wrong origin", 1, func(o *Observation) { o.Receipts[0].Origin = "gift" }, "fees", `origin "gift"`},
 		{"fire for too little", 2, func(o *Observation) { o.Receipts[0].Fee = types.WeiOf(1019) }, "fees", "want 1020"},
 		{"fire with a tip under fifo", 2, func(o *Observation) { o.Receipts[0].Tip = types.WeiOf(1) }, "fees", "tip 1; want 1020, tip 0"},
@@ -247,14 +253,19 @@ func TestPlantedContentIsFound(t *testing.T) {
 			o.Timers, o.Lane.Examined = o.Timers[1:], 1
 			o.Receipts = nil
 		}, "timers", "neither ended nor was deferred"},
-		{"timer triggered that watches nothing", 2, func(o *Observation) { o.Timers[1].Reason = "triggered" }, "timers", "is triggered"},
+		{"timer triggered that watches nothing", 2, func(o *Observation) { o.Timers[1].Kind = types.ChangeTriggered }, "timers", "is triggered"},
+		{"change of no kind", 2, func(o *Observation) { o.Timers[1].Kind = 0 }, "timers", "scheduled again"},
+		{"end of another kind", 2, func(o *Observation) { o.Timers[0].Kind = types.ChangeDeferred }, "timers", "its change is of kind 4"},
+		{"extension that does not lengthen", 3, func(o *Observation) { o.Timers[0].Timer.ExpiresAt = 19 }, "timers",
+			"is extended to 19, and expires at 19"},
+		{"deferral that lengthens", 2, func(o *Observation) { o.Timers[1].Timer.ExpiresAt++ }, "timers", "expires at 13, and did at 12"},
 		{"timer forgotten", 2, func(o *Observation) { o.Timers = o.Timers[:1] }, "timers", "neither ended nor was deferred"},
 		{"timer ends twice", 4, func(o *Observation) { o.Timers = append(o.Timers, o.Timers[0]) }, "timers", "had ended: cancelled"},
 		{"fired timer scheduled again", 4, func(o *Observation) {
-			o.Timers = append(o.Timers, types.TimerChange{Timer: timer(2, 0, 1), Status: types.TimerPending, At: 4})
+			o.Timers = append(o.Timers, types.TimerChange{Kind: types.ChangeScheduled, Timer: timer(2, 0, 1), Status: types.TimerPending, At: 4})
 		}, "timers", "had ended: fired"},
 		{"fire before its height", 3, func(o *Observation) {
-			o.Timers[0].Status, o.Timers[0].Reason, o.Timers[0].Timer.ExpiresAt = types.TimerFired, "", 19
+			o.Timers[0].Kind, o.Timers[0].Status, o.Timers[0].Reason, o.Timers[0].Timer.ExpiresAt = types.ChangeEnded, types.TimerFired, "", 19
 		}, "timers", "due at 9 and expiring at 19, fired"},
 		{"fires out of order", 2, func(o *Observation) {
 			second, receipt := fire(timer(2, 1, 2), 2)
@@ -267,7 +278,8 @@ func TestPlantedContentIsFound(t *testing.T) {
 			o.Receipts = append(o.Receipts, receipt)
 		}, "lane", "fired when 100 of the lane's 1050 were used"},
 		{"passed over though it fits", 2, func(o *Observation) { o.Lane.LaneBudget = 1100 }, "lane", "waits (lane_full)"},
-		{"passed over for cells that are there", 2, func(o *Observation) { o.Timers[1].Reason = "block_cells_full" }, "lane", "waits (block_cells_full)"},
+		{"passed over for cells that are there", 2, func(o *Observation) { o.Timers[1].Reason = "block_cells_full" }, "lane",
+			"waits (block_cells_full)"},
 		{"more cells than the block has", 2, func(o *Observation) { o.Lane.CellsLimit = 4 }, "lane", "had 4 cells left"},
 		{"more cycles than the lane has", 2, func(o *Observation) { o.Timers[0].CyclesUsed = 1051 }, "lane", "fires used 1051 cycles"},
 		{"more examined than there may be", 2, func(o *Observation) { o.Lane.Examined = 1 }, "lane", "2 due timers were looked at, at most 1"},
@@ -276,25 +288,27 @@ func TestPlantedContentIsFound(t *testing.T) {
 			o.Lane.GCBudget = 9
 			o.Timers[1].Status = types.TimerInsufficientFunds
 		}, "lane", "1 timers ended unfired"},
-		{"a base fee that moves by itself", 2, func(o *Observation) { o.Lane.MinBaseFee = types.WeiOf(11) }, "basefees", "they are 11, 20 and 11"},
+		{"a base fee that moves by itself", 2, func(o *Observation) { o.Lane.MinBaseFee = types.WeiOf(11) }, "basefees",
+			"they are 11, 20 and 11"},
 		{"bids that nobody locked", 3, func(o *Observation) { o.Money.Bids = types.WeiOf(1) }, "supply", "and 1 are locked"},
 		{"expired in time", 4, func(o *Observation) { o.Timers[0].Status = types.TimerExpired }, "timers", "which expires at 24, is expired"},
-		{"insufficient before its height", 4, func(o *Observation) { o.Timers[0].Status = types.TimerInsufficientFunds }, "timers", "for want of funds"},
+		{"insufficient before its height", 4, func(o *Observation) { o.Timers[0].Status = types.TimerInsufficientFunds }, "timers",
+			"for want of funds"},
 		{"an end that is none", 4, func(o *Observation) { o.Timers[0].Status = "lost" }, "timers", `is "lost"`},
 		{"deferred before its height", 4, func(o *Observation) {
-			o.Timers[0].Status, o.Timers[0].Reason = types.TimerPending, "lane_full"
+			o.Timers[0].Kind, o.Timers[0].Status, o.Timers[0].Reason = types.ChangeDeferred, types.TimerPending, "lane_full"
 		}, "timers", "is deferred"},
 		{"deferred twice in a block", 2, func(o *Observation) { o.Timers = append(o.Timers, o.Timers[1]) }, "timers", "deferred twice"},
 		{"deferred without a reason", 2, func(o *Observation) { o.Timers[1].Reason = "" }, "timers", "without a reason"},
 		{"deferrals miscounted", 2, func(o *Observation) { o.Timers[1].Timer.Deferrals = 2 }, "timers", "counts 2 deferrals"},
 		{"deferred and ended", 2, func(o *Observation) {
 			end := o.Timers[1]
-			end.Status = types.TimerExpired
+			end.Kind, end.Status = types.ChangeEnded, types.TimerExpired
 			o.Timers = append(o.Timers, end)
 		}, "timers", "deferred and ends in one block"},
 		{"deferred, cancelled behind the lane, and miscounted", 2, func(o *Observation) {
 			end := o.Timers[1]
-			end.Status, end.Reason, end.Timer.Deferrals = types.TimerCancelled, "cancelled_by_owner", 0
+			end.Kind, end.Status, end.Reason, end.Timer.Deferrals = types.ChangeEnded, types.TimerCancelled, "cancelled_by_owner", 0
 			o.Timers = append(o.Timers, end)
 		}, "timers", "counts 0 deferrals, want 1"},
 		{"timer that changes its owner", 4, func(o *Observation) { o.Timers[0].Timer.Actor = types.Address{1} }, "timers", "became one of"},
@@ -323,12 +337,14 @@ func TestPlantedFormIsFound(t *testing.T) {
 		{"another chain", func(o *Observation) { o.Block.Header.ChainID = 8 }, "agreement", "of chain 8"},
 		{"time that stands", func(o *Observation) { o.Block.Header.Timestamp = 2000 }, "agreement", "not after its parent's"},
 		{"other randomness", func(o *Observation) { o.Block.Header.Randomness = types.Hash{} }, "agreement", "randomness"},
-		{"a transaction too many", func(o *Observation) { o.Block.Transactions = append(o.Block.Transactions, transaction()) }, "agreement", "transactions hash to"},
+		{"a transaction too many", func(o *Observation) { o.Block.Transactions = append(o.Block.Transactions, transaction()) }, "agreement",
+			"transactions hash to"},
 		{"a receipt too few", func(o *Observation) { o.Receipts = nil }, "agreement", "receipts hash to"},
 		{"more skipped than there is", func(o *Observation) { o.Block.Header.Skipped = 3 }, "agreement", "has no parent"},
 
 		{"no certificate", func(o *Observation) { o.Block.Parent = nil }, "certificates", "notarization of its parent is missing"},
-		{"too few votes", func(o *Observation) { o.Finalization.Votes = o.Finalization.Votes[1:] }, "certificates", "2 valid votes, needs 3 of 4"},
+		{"too few votes", func(o *Observation) { o.Finalization.Votes = o.Finalization.Votes[1:] }, "certificates",
+			"2 valid votes, needs 3 of 4"},
 		{"one vote twice", func(o *Observation) { o.Finalization.Votes[0] = o.Finalization.Votes[1] }, "certificates", "two votes of"},
 		{"a forged vote", func(o *Observation) { o.Finalization.Votes[0].Signature[40] ^= 1 }, "certificates", "did not sign"},
 		{"a stranger's vote", func(o *Observation) {

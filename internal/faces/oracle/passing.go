@@ -110,7 +110,7 @@ func (r *passOf) timers() {
 
 func (r *passOf) wokenNow(id types.TimerID) bool {
 	for i := range r.o.Timers {
-		if c := &r.o.Timers[i]; c.Timer.ID == id && c.Reason == reasonTrigger {
+		if c := &r.o.Timers[i]; c.Timer.ID == id && c.Kind == types.ChangeTriggered {
 			return true
 		}
 	}
@@ -121,7 +121,7 @@ func (r *passOf) wokenNow(id types.TimerID) bool {
 func (r *passOf) settled(id types.TimerID, known *life) {
 	for i := range r.o.Timers {
 		c := &r.o.Timers[i]
-		if c.Timer.ID != id || c.Reason == reasonTrigger {
+		if c.Timer.ID != id || c.Kind == types.ChangeTriggered {
 			continue
 		}
 		switch {
@@ -162,7 +162,8 @@ func (r *passOf) reasons() {
 // asked reports whether an agent that was passed over was asked for a timer.
 func (r *passOf) asked(t *types.Timer) bool {
 	for _, q := range r.passed.Questions.Failed {
-		if known := r.Judge.timers.pending[t.ID]; known != nil && q.Actor == t.Actor && q.Trigger == known.timer.Height || q.Actor == t.Actor && q.Trigger == t.Height {
+		if known := r.Judge.timers.pending[t.ID]; known != nil && q.Actor == t.Actor && q.Trigger == known.timer.Height || q.Actor == t.Actor &&
+			q.Trigger == t.Height {
 			return true
 		}
 	}
@@ -196,7 +197,8 @@ func (r *passOf) messages() {
 		if enough && receipt != nil {
 			r.seen.HostFailed++
 			cycles := min(sent.Cycles, r.o.Lane.SystemCycles) // what was fine when it was sent may be more than there is
-			if cells := min(sent.Cells, r.o.Lane.CellsLimit); receipt.Status != types.StatusHostFailed || receipt.Cycles != cycles || receipt.Cells != cells {
+			if cells := min(sent.Cells, r.o.Lane.CellsLimit); receipt.Status != types.StatusHostFailed || receipt.Cycles != cycles ||
+				receipt.Cells != cells {
 				r.wrong("message %d, over which enough hosts failed, is %s and is charged %d cycles and %d cells; its limits are %d and %d",
 					seq, receipt.Status, receipt.Cycles, receipt.Cells, cycles, cells)
 			}

@@ -18,14 +18,18 @@ func passingChain(spoil func(h types.Height, o *Observation)) []Observation {
 	waits := t
 	waits.Deferrals = 1
 	fee := types.WeiOf(1000*10 + 5*20)
-	fired := types.TimerChange{Timer: waits, Status: types.TimerFired, At: 3, CyclesUsed: 1000, CellsUsed: 5, FeePaid: fee, Result: types.StatusHostFailed}
+	fired := types.TimerChange{Kind: types.ChangeEnded, Timer: waits, Status: types.TimerFired, At: 3, CyclesUsed: 1000, CellsUsed: 5,
+		FeePaid: fee, Result: types.StatusHostFailed}
 	all := []Observation{
-		{Block: &types.Block{}, Timers: []types.TimerChange{{Timer: t, Status: types.TimerPending, At: 1}},
+		{Block: &types.Block{}, Timers: []types.TimerChange{{Kind: types.ChangeScheduled, Timer: t, Status: types.TimerPending, At: 1}},
 			Sent: []Sent{{Seq: 7, Hash: types.Hash{7}, From: actorAddress, Cycles: 100, Cells: 2}}},
-		{Block: &types.Block{Passed: passed()}, Timers: []types.TimerChange{{Timer: waits, Status: types.TimerPending, At: 2, Reason: reasonHostFailed}}},
+		{Block: &types.Block{Passed: passed()}, Timers: []types.TimerChange{{Kind: types.ChangeDeferred, Timer: waits, Status: types.TimerPending,
+			At: 2, Reason: reasonHostFailed}}},
 		{Block: &types.Block{Passed: passed()}, Timers: []types.TimerChange{fired}, Receipts: []types.Receipt{
-			{Hash: t.ID, Origin: types.OriginTimer, Height: 3, Sender: t.Actor, To: t.Actor, Cycles: 1000, Cells: 5, Fee: fee, Status: types.StatusHostFailed},
-			{Hash: types.Hash{7}, Origin: types.OriginMessage, Height: 3, Cycles: 100, Cells: 2, Fee: types.WeiOf(1040), Status: types.StatusHostFailed}}},
+			{Hash: t.ID, Origin: types.OriginTimer, Height: 3, Sender: t.Actor, To: t.Actor, Cycles: 1000, Cells: 5, Fee: fee,
+				Status: types.StatusHostFailed},
+			{Hash: types.Hash{7}, Origin: types.OriginMessage, Height: 3, Cycles: 100, Cells: 2, Fee: types.WeiOf(1040),
+				Status: types.StatusHostFailed}}},
 	}
 	parent := genesis()
 	for i := range all {
@@ -71,7 +75,8 @@ func TestPlantedPassingsAreFound(t *testing.T) {
 		plant func(o *Observation)
 		text  string
 	}{
-		{"a fire charged less than its limits", 3, func(o *Observation) { charge(o, 500, 5) }, "is charged 500 cycles and 5 cells; its limits are 1000 and 5"},
+		{"a fire charged less than its limits", 3, func(o *Observation) { charge(o, 500, 5) },
+			"is charged 500 cycles and 5 cells; its limits are 1000 and 5"},
 		{"a fire charged fewer cells", 3, func(o *Observation) { charge(o, 1000, 1) }, "is charged 1000 cycles and 1 cells"},
 		{"a fire that ended well", 3, func(o *Observation) {
 			o.Timers[0].Result, o.Receipts[0].Status = types.StatusOK, types.StatusOK
@@ -85,11 +90,12 @@ func TestPlantedPassingsAreFound(t *testing.T) {
 		{"no end though enough say so", 3, func(o *Observation) {
 			waits := timer(2, 0, 1)
 			waits.Deferrals = 2
-			o.Timers[0] = types.TimerChange{Timer: waits, Status: types.TimerPending, At: 3, Reason: reasonHostFailed}
+			o.Timers[0] = types.TimerChange{Kind: types.ChangeDeferred, Timer: waits, Status: types.TimerPending, At: 3, Reason: reasonHostFailed}
 			o.Receipts = o.Receipts[1:]
 		}, "passed over by 2 validators, and neither waits for that nor ends"},
 		{"another reason", 2, func(o *Observation) { o.Timers[0].Reason = "lane_full" }, "neither waits for that nor ends"},
-		{"a host that the block does not name", 2, func(o *Observation) { o.Block.Passed.Fires.Failed = nil }, "passes over neither it nor its agent"},
+		{"a host that the block does not name", 2, func(o *Observation) { o.Block.Passed.Fires.Failed = nil },
+			"passes over neither it nor its agent"},
 		{"no time, which the block does not say", 2, func(o *Observation) {
 			o.Block.Passed.Fires.Failed, o.Timers[0].Reason = nil, reasonNotBegun
 		}, "does not say that its proposer had none"},
@@ -100,11 +106,16 @@ func TestPlantedPassingsAreFound(t *testing.T) {
 		{"one that is not due", 1, func(o *Observation) {
 			o.Block.Passed = &types.Passed{Fires: types.PassedFires{Failed: []types.TimerID{timer(2, 0, 1).ID}}}
 		}, "is not due, or twice"},
-		{"another number of fires", 2, func(o *Observation) { o.Block.Passed.Fires.Begun = begun(2) }, "says that 2 fires were begun, and shows 1"},
-		{"another number of deliveries", 2, func(o *Observation) { o.Block.Passed.Messages.Begun = begun(3) }, "says that 3 deliveries were begun, and shows 1"},
-		{"a message of nobody", 2, func(o *Observation) { o.Block.Passed.Messages.Failed = []types.Seq{8} }, "message 8 is passed over, and does not wait"},
-		{"a message charged less", 3, func(o *Observation) { o.Receipts[1].Cycles = 99 }, "is charged 99 cycles and 2 cells; its limits are 100 and 2"},
-		{"a message that does not end", 3, func(o *Observation) { o.Receipts = o.Receipts[:1] }, "message 7 was passed over by 2 validators; delivered: false"},
+		{"another number of fires", 2, func(o *Observation) { o.Block.Passed.Fires.Begun = begun(2) },
+			"says that 2 fires were begun, and shows 1"},
+		{"another number of deliveries", 2, func(o *Observation) { o.Block.Passed.Messages.Begun = begun(3) },
+			"says that 3 deliveries were begun, and shows 1"},
+		{"a message of nobody", 2, func(o *Observation) { o.Block.Passed.Messages.Failed = []types.Seq{8} },
+			"message 8 is passed over, and does not wait"},
+		{"a message charged less", 3, func(o *Observation) { o.Receipts[1].Cycles = 99 },
+			"is charged 99 cycles and 2 cells; its limits are 100 and 2"},
+		{"a message that does not end", 3, func(o *Observation) { o.Receipts = o.Receipts[:1] },
+			"message 7 was passed over by 2 validators; delivered: false"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			j := judgePassing(passingChain(func(h types.Height, o *Observation) {

@@ -2,10 +2,10 @@ package oracle
 
 import "github.com/cowboyinc/devnet/internal/base/types"
 
-// Lane are the parameters in force in a block that tell what the timer lane and
+// LaneRules are the parameters in force in a block that tell what the timer lane and
 // the base fees may do. An Observation shows those of its block, and Rules those
 // of genesis.
-type Lane struct {
+type LaneRules struct {
 	Policy string // decision T25
 
 	SystemCycles                                             types.Cycles // of the deferred messages
@@ -39,16 +39,12 @@ const (
 	reasonLaneFull = "lane_full"
 	reasonCells    = "block_cells_full"
 	reasonGC       = "gc_lane_full"
-	reasonTrigger  = "triggered"
-
-	reasonExtended    = "extended"
-	reasonExtendedGov = "extended_by_governance"
 )
 
-func (l *Lane) auction() bool { return l.Policy == secondPrice || l.Policy == firstPrice }
+func (l *LaneRules) auction() bool { return l.Policy == secondPrice || l.Policy == firstPrice }
 
 // limit is what a fire of a timer may use (decision T5).
-func (l *Lane) limit(t *types.Timer) types.Cycles {
+func (l *LaneRules) limit(t *types.Timer) types.Cycles {
 	if l.Policy == eip1559 {
 		return min(t.GasLimit, l.FireCycles, l.FireCyclesAuction)
 	}

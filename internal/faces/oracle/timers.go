@@ -67,26 +67,33 @@ func (j *Judge) age(o *Observation) {
 			wrong("a change of timer %s says height %d", c.Timer.ID, c.At)
 		}
 		known := j.timers.pending[c.Timer.ID]
+		if (c.Kind == types.ChangeEnded) != (c.Status != types.TimerPending) {
+			wrong("timer %s is %s (%s), and its change is of kind %d", c.Timer.ID, c.Status, c.Reason, c.Kind)
+		}
 		switch {
 		case j.timers.ended[c.Timer.ID] != "":
 			wrong("timer %s is %s (%s), and had ended: %s", c.Timer.ID, c.Status, c.Reason, j.timers.ended[c.Timer.ID])
 		case known == nil:
 			j.scheduled(&o.Lane, c, wrong)
-		case c.Status == types.TimerPending && c.Reason == reasonTrigger:
+		case c.Kind == types.ChangeTriggered:
 			j.woken(known, c, wrong)
-		case c.Status == types.TimerPending:
-			j.kept(known, c, wrong)
-		default:
+		case c.Kind == types.ChangeExtended:
+			j.extended(known, c, wrong)
+		case c.Kind == types.ChangeDeferred:
+			j.deferred(known, c, wrong)
+		case c.Kind == types.ChangeEnded:
 			j.ends(o.Lane.Policy, known, c, wrong)
+		default:
+			wrong("timer %s is scheduled again", c.Timer.ID)
 		}
 	}
 	j.overdue(h, wrong)
 }
 
 // scheduled judges a timer that is new.
-func (j *Judge) scheduled(rules *Lane, c *types.TimerChange, wrong func(string, ...any)) {
+func (j *Judge) scheduled(rules *LaneRules, c *types.TimerChange, wrong func(string, ...any)) {
 	t := &c.Timer
-	if c.Status != types.TimerPending || c.Reason != "" {
+	if c.Kind != types.ChangeScheduled || c.Reason != "" {
 		wrong("timer %s, which nobody scheduled, is %s (%s)", t.ID, c.Status, c.Reason)
 		return
 	}
@@ -123,20 +130,25 @@ func (j *Judge) woken(known *life, c *types.TimerChange, wrong func(string, ...a
 	known.triggered = c.At
 }
 
-// kept judges a change that ends nothing: a deferral, or an extension.
-func (j *Judge) kept(known *life, c *types.TimerChange, wrong func(string, ...any)) {
+// extended judges that expires_at was moved: it only lengthens (decision T18).
+func (j *Judge) extended(known *life, c *types.TimerChange, wrong func(string, ...any)) {
 	j.same(known, c, wrong)
-	if extended := c.Timer.ExpiresAt > known.timer.ExpiresAt; extended {
-		j.counted(known, c, wrong)
-		known.timer.ExpiresAt = c.Timer.ExpiresAt
-		return
+	if c.Timer.ExpiresAt <= known.timer.ExpiresAt {
+		wrong("timer %s is extended to %d, and expires at %d", c.Timer.ID, c.Timer.ExpiresAt, known.timer.ExpiresAt)
 	}
+	j.counted(known, c, wrong)
+	known.timer.ExpiresAt = c.Timer.ExpiresAt
+}
+
+// deferred judges that a block left a timer for a later one.
+func (j *Judge) deferred(known *life, c *types.TimerChange, wrong func(string, ...any)) {
+	j.same(known, c, wrong)
 	j.seen.Deferred++
-	if c.Timer.ExpiresAt < known.timer.ExpiresAt {
+	if c.Timer.ExpiresAt != known.timer.ExpiresAt {
 		wrong("timer %s expires at %d, and did at %d", c.Timer.ID, c.Timer.ExpiresAt, known.timer.ExpiresAt)
 	}
 	if c.Reason == "" {
-		wrong("timer %s is deferred, or scheduled again, without a reason", c.Timer.ID)
+		wrong("timer %s is deferred without a reason", c.Timer.ID)
 	}
 	if !known.isDue(c.At) {
 		wrong("timer %s, scheduled at %d and due at %d, is deferred", c.Timer.ID, known.timer.ScheduledAt, known.due())

@@ -9,6 +9,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/faces/api"
+	"github.com/cowboyinc/devnet/validators/history"
 )
 
 // Config is what network(…) asks a backend for. A zero BlockTime is blocks without
@@ -33,16 +34,16 @@ type Open func(Config) (Backend, error)
 // script calls it from one goroutine. An error that is an *api.Error or made by
 // Unable is the script's to read; every other one is the devnet's own fault.
 //
-// Reads go through api.View, so that a script sees what HTTP shows.
+// Reads go through api.Reader, so that a script sees what HTTP shows.
 type Backend interface {
 	Name() string // sim, live, …
 	Info() api.Info
 	// Nodes lists the validators in the order of their names: v0, v1, …; those
 	// that joined or left included.
 	Nodes() []api.Node
-	// View is a node's latest final state; for "" that of the running honest
+	// Reader is of a node's latest final state; for "" that of the running honest
 	// validator with the highest final block.
-	View(node string) (api.View, error)
+	Reader(node string) (api.Reader, error)
 	Accounts() []api.NamedAccount
 	Signer(name string) env.Signer // of a devnet account, or nil
 	// Python is what keeps this world from running actors in Python, or nil.
@@ -60,24 +61,9 @@ type Backend interface {
 	// NextNonce is the nonce after what is final or waits in the pool.
 	NextNonce(types.Address) types.Nonce
 
-	// Faults of validators. What a node is called is checked before.
-	Crash(node string) error
-	Restart(node string) error
-	Freeze(node string) error
-	Thaw(node string) error
-	Wipe(node string) error
-	DiskFail(node string, on bool) error
-	// HostFail: how is one of package fault's.
-	HostFail(node string, actor types.Address, how string) error
-	ClockSkew(node string, d time.Duration) error
-	Misbehave(node, kind string) error
-	// Faults of links. A partition or bridge replaces the one before.
-	Partition(groups [][]string) error
-	Bridge(node string, left, right []string) error
-	Link(a, b string, link fault.Link) error
-	Heal() error
-	// Faults says what each fault did so far, in the order they were made.
-	Faults() []fault.Receipt
+	// World makes faults of validators and links. What a node is called is checked
+	// before.
+	fault.World
 
 	// Governance and time.
 	Join(name string) error  // "": the next free name
@@ -87,7 +73,8 @@ type Backend interface {
 	ExtendTimer(id types.TimerID, expiresAt types.Height) error
 	Pause() error
 	Resume() error
-	Advance(Target) (Advanced, error)
+	// Advance travels (decision C8): a *history.TravelError where it refuses to.
+	Advance(history.Target) (*history.Advance, error)
 
 	// Violation is the first rule that an oracle saw broken, or the first
 	// validator that stopped by itself; nil while all is well.
@@ -105,7 +92,8 @@ type Backend interface {
 
 // Oracles are the names that Backend.Check takes. The checks queues and
 // liveness are the scenario's own.
-var Oracles = []string{"agreement", "certificates", "roots", "supply", "fees", "basefees", "lane", "timers", "leader", "nonces", "accounts", "nextset", "durable"}
+var Oracles = []string{"agreement", "certificates", "roots", "supply", "fees", "basefees", "lane", "timers", "leader", "nonces", "accounts",
+	"nextset", "durable"}
 
 // NothingJudged says that an oracle had nothing to go by yet.
 func NothingJudged(oracle string) error {
@@ -117,31 +105,9 @@ func NothingJudged(oracle string) error {
 }
 
 // needs is what oracles judge that some blocks alone do not bring.
-var needs = map[string]string{"roots": "it audits some heights; run some more blocks", "supply": "it audits some heights; run some more blocks",
-	"fees": "send a transaction first", "timers": "schedule a timer first", "nextset": "let a validator join or leave first"}
-
-// Target is where to advance to: exactly one field is set.
-type Target struct {
-	Blocks      uint64
-	To          types.Height
-	ToNextTimer bool
-}
-
-// Advanced is the receipt of time travel.
-type Advanced struct {
-	From, To types.Height
-	Skipped  uint64 // heights without a block
-	Fired    []Fire
-}
-
-// Fire is a timer that fired on the way.
-type Fire struct {
-	ID     types.TimerID
-	Actor  types.Address
-	Due    types.Height
-	Height types.Height // at which it fired
-	Late   uint64       // Height - Due
-}
+var needs = map[string]string{"roots": "it audits some heights; run some more blocks",
+	"supply": "it audits some heights; run some more blocks",
+	"fees":   "send a transaction first", "timers": "schedule a timer first", "nextset": "let a validator join or leave first"}
 
 // Queue is how much waits somewhere.
 type Queue struct {

@@ -43,6 +43,7 @@ func (s *sources) check() error {
 		}
 		globals[name] = globalsOf(file)
 		l := &linter{s: s, nets: networksOf(file)}
+		l.nodes = nodesOf(file, l.nets)
 		syntax.Walk(file, l.visit)
 		found = append(found, l.found...)
 		for _, statement := range file.Stmts {
@@ -177,6 +178,7 @@ func calls(call *syntax.CallExpr, name string) bool {
 type linter struct {
 	s     *sources
 	nets  map[string]bool // looked up only
+	nodes []string        // those that there are, nil where that cannot be known
 	found Mistakes
 }
 
@@ -189,6 +191,8 @@ func (l *linter) visit(node syntax.Node) bool {
 				l.report(n.Name.NamePos, "a network has no "+name+otherVerbs(name, known))
 			}
 		}
+	case *syntax.IndexExpr:
+		l.index(n)
 	case *syntax.CallExpr:
 		if v, title := l.verb(n.Fn); v != nil {
 			l.call(v, title, n)
@@ -251,42 +255,12 @@ func (l *linter) call(v *verb, title string, call *syntax.CallExpr) {
 			continue
 		}
 		given[name] = true
-		l.literal(v, title, name, value)
+		l.value(v, title, name, value)
 	}
 	for _, p := range v.params {
 		if p.must && !given[p.name] && !open {
 			l.report(call.Lparen, title+" needs "+p.name+": "+v.String())
 		}
-	}
-}
-
-// literal judges a value that is written out.
-func (l *linter) literal(v *verb, title, name string, value syntax.Expr) {
-	written, ok := value.(*syntax.Literal)
-	if !ok {
-		return
-	}
-	i := slices.IndexFunc(v.params, func(p param) bool { return p.name == name })
-	switch v.params[i].kind {
-	case "party", "node", "hash": // names that only the network knows
-		return
-	}
-	var constant starlark.Value
-	switch x := written.Value.(type) {
-	case string:
-		constant = starlark.String(x)
-		if written.Token == syntax.BYTES {
-			constant = starlark.Bytes(x)
-		}
-	case int64:
-		constant = starlark.MakeInt64(x)
-	case float64:
-		constant = starlark.Float(x)
-	default:
-		return
-	}
-	if _, err := kinds[v.params[i].kind].read(nil, constant); err != nil {
-		l.report(written.TokenPos, title+": "+name+" "+err.Error())
 	}
 }
 

@@ -71,7 +71,7 @@ func (n *network) Attr(name string) (starlark.Value, error) {
 	case "runners":
 		return frozen(nil), nil
 	case "basefee":
-		v, err := n.backend.View("")
+		v, err := n.backend.Reader("")
 		if err != nil {
 			return nil, err
 		}
@@ -101,7 +101,7 @@ func otherVerbs(name string, known []string) string {
 }
 
 func (n *network) params() (starlark.Value, error) {
-	v, err := n.backend.View("")
+	v, err := n.backend.Reader("")
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +121,7 @@ func (n *network) params() (starlark.Value, error) {
 
 // height is the highest final one, 0 where no validator runs.
 func (n *network) height() types.Height {
-	if v, err := n.backend.View(""); err == nil {
+	if v, err := n.backend.Reader(""); err == nil {
 		n.last = v.Head().Height
 	}
 	return n.last // that of who ran last, where nobody runs
@@ -168,8 +168,9 @@ func doNetwork(c *call) (starlark.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := &network{r: r, backend: backend, timeline: config.Timeline, unread: newUnread(), seed: config.Seed, blockTime: config.BlockTime, unsound: map[string]bool{},
-		random: rand.New(rand.NewPCG(config.Seed, 0x5ce4a210))}
+	n := &network{r: r, backend: backend, timeline: config.Timeline, unread: newUnread(), seed: config.Seed, blockTime: config.BlockTime,
+		unsound: map[string]bool{},
+		random:  rand.New(rand.NewPCG(config.Seed, 0x5ce4a210))}
 	if n.blockTime <= 0 {
 		n.blockTime = time.Second // for patience; blocks come as fast as they can
 	}

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/cowboyinc/devnet/internal/environment/fault"
 )
 
 const (
@@ -87,6 +89,25 @@ func TestEveryBuiltinIsDocumentedOnce(t *testing.T) {
 			if !strings.HasSuffix(v.doc, ".") || v.do == nil {
 				t.Errorf("%s: %q", v.name, v.doc)
 			}
+		}
+	}
+}
+
+// Every argument of a fault's verb can be given, and the order that comes of it is
+// the verb's own.
+func TestEveryFaultCanBeOrdered(t *testing.T) {
+	for _, v := range fault.Verbs() {
+		for _, a := range v.Takes {
+			if faultArguments[a].read == nil || faultArguments[a].signature == "" {
+				t.Errorf("%s takes an argument that no script can give", v.Name)
+			}
+		}
+		verbs := networkVerbs
+		if v.OfNode {
+			verbs = validatorVerbs
+		}
+		if find(verbs, v.Name) == nil {
+			t.Errorf("scripts do not have %s", v.Name)
 		}
 	}
 }

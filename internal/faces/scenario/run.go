@@ -48,7 +48,7 @@ type Report struct {
 	Height    types.Height
 	Digest    types.Hash
 	Steps     uint64 // of Starlark
-	Faults    []fault.Receipt
+	Faults    []fault.Effect
 	Sometimes []Sometimes // by first use
 	Timeline  []string    // of a run that failed: what happened last, in lines of 80 columns
 	Unread    []string    // failed receipts that the script did not look at, and where it made them
@@ -173,7 +173,8 @@ func (r *runtime) ended() error {
 			if i < len(r.places) {
 				at = r.places[i]
 			}
-			return &Failure{at, fmt.Sprintf("the fault %s %s had no effect; let it last longer, or call it with may_be_idle = True", fault.Verb, fault.Detail)}
+			return &Failure{at, fmt.Sprintf("the fault %s %s had no effect; let it last longer, or call it with may_be_idle = True", fault.Verb,
+				fault.Detail)}
 		}
 	}
 	return nil

@@ -99,7 +99,8 @@ func (r *runtime) builtin(v *verb, of string, on any) *starlark.Builtin {
 	if of != "" {
 		title = of + "." + v.name
 	}
-	return starlark.NewBuiltin(title, func(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	return starlark.NewBuiltin(title, func(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple,
+		kwargs []starlark.Tuple) (starlark.Value, error) {
 		c := &call{r: r, title: title, on: on, thread: t, values: map[string]any{}}
 		if n := c.ofNetwork(); n != nil && n.closed {
 			return nil, n.open()

@@ -1,5 +1,7 @@
 package scenario
 
+import "slices"
+
 // The tables of all builtins: a signature, what it does, and its function. The
 // reference in docs/SCENARIOS.md is printed from them.
 var (
@@ -15,9 +17,11 @@ type field struct{ name, doc string }
 
 func init() {
 	globalVerbs = []*verb{
-		parse("network(*, validators: count = 4, runners: count = 0, block_time: text = \"1s\", policy: text?, seed: count?, link: link?, params: params?)",
-			"Brings the script's network up, one at a time. block_time is a time or \"auto\"; policy is the parameter cip1.policy; --seed goes before seed; link is every link's.", doNetwork),
-		parse("link(*, latency: duration?, jitter: duration?, loss: chance?, duplicate: chance?, reorder: chance?, bandwidth: count?, one_way: bool?)",
+		parse("network(*, validators: count = 4, runners: count = 0, block_time: text = \"1s\", policy: text?, seed: count?, link: link?, "+
+			"params: params?)",
+			"Brings the script's network up, one at a time. block_time is a time or \"auto\"; policy is the parameter cip1.policy; --seed goes "+
+				"before seed; link is every link's.", doNetwork),
+		parse("link(*, "+linkProperties+")",
 			"A link for network(…): latency, up to jitter more, the chances of loss, of a copy and of being overtaken, and bytes a second.", doLink),
 		parse("expect(condition: value, message: text = \"\")",
 			"Fails the scenario unless the condition is true.", doExpect),
@@ -30,7 +34,8 @@ func init() {
 		parse("sometimes(name: text, condition: value)",
 			"Notes whether the condition was true. Over `--seeds N` the batch fails if it was true in no run.", doSometimes),
 		parse("check(oracles: names)",
-			"Asks the oracles named, or all: those of the table of oracles judge all that happened so far; queues, that no queue is beyond its limit; liveness runs the network until every sound validator has finalized five more blocks, within 120 s of its clock.", doCheck),
+			"Asks the oracles named, or all: those of the table of oracles judge all that happened so far; queues, that no queue is beyond its "+
+				"limit; liveness runs the network until every sound validator has finalized five more blocks, within 120 s of its clock.", doCheck),
 		parse("random(below: count)",
 			"A whole number from 0 to below - 1, drawn from the seed.", doRandom),
 		parse("be8(number: count)",
@@ -51,25 +56,33 @@ func init() {
 		{"backend", "sim or live."},
 		{"digest", "Hash of the whole run so far; on live that of the final chain."},
 	}
-	networkVerbs = []*verb{
+	networkVerbs = slices.Concat([]*verb{
 		parse("run(blocks: count?, *, until: function?, within: count = 50)",
-			"Lets the network go on for so many blocks, or until a function is true, which fails after within blocks. Each ends as well after as many block times without a block. Returns the blocks made.", netRun),
+			"Lets the network go on for so many blocks, or until a function is true, which fails after within blocks. Each ends as well after as "+
+				"many block times without a block. Returns the blocks made.", netRun),
 		parse("advance(*, blocks: count?, to: height?, to_next_timer: bool?)",
-			"Time travel: skips heights at which nothing is due. Returns since, to, skipped and fired [{id, actor, due, height, late}].", netAdvance),
-		parse("close()", "Ends the network as the script's end would: the oracles judge it, each fault must have had an effect. Then network(…) may bring up another, to compare them.", netClose),
+			"Time travel: skips heights at which nothing is due. Returns since, to, skipped and fired [{id, actor, due, height, late}].",
+			netAdvance),
+		parse("close()", "Ends the network as the script's end would: the oracles judge it, each fault must have had an effect. Then "+
+			"network(…) may bring up another, to compare them.", netClose),
 		parse("pause()", "Stops the making of blocks.", netPause),
 		parse("resume()", "Goes on with it.", netResume),
 		parse("deploy(file: text, *, name: text = \"\", fund: amount?, init: bytes?, sender: text = \"alice\", within: count = 50)",
-			"Deploys an actor from a file of the script's folder, from a fixture like \"actors/heartbeat.py\", or a Go sample like \"go:counter\". Returns it once final: address, name, receipt. Fails unless it ended ok.", netDeploy),
-		parse("call(actor: party, handler: text, payload: bytes?, *, sender: text = \"alice\", value: amount?, sponsor: amount?, cycles: count?, cells: count?, within: count = 50)",
-			"Calls a handler by a signed transaction and returns its receipt once final, whatever its status. Timers of the actor may cost the sender at most sponsor.", netCall),
-		parse("send(actor: party, handler: text, payload: bytes?, *, sender: text = \"alice\", value: amount?, sponsor: amount?, cycles: count?, cells: count?)",
+			"Deploys an actor from a file of the script's folder, from a fixture like \"actors/heartbeat.py\", or a Go sample like "+
+				"\"go:counter\". Returns it once final: address, name, receipt. Fails unless it ended ok.", netDeploy),
+		parse("call(actor: party, handler: text, payload: bytes?, *, sender: text = \"alice\", value: amount?, sponsor: amount?, cycles: "+
+			"count?, cells: count?, within: count = 50)",
+			"Calls a handler by a signed transaction and returns its receipt once final, whatever its status. Timers of the actor may cost the "+
+				"sender at most sponsor.", netCall),
+		parse("send(actor: party, handler: text, payload: bytes?, *, sender: text = \"alice\", value: amount?, sponsor: amount?, cycles: "+
+			"count?, cells: count?)",
 			"As call, and does not wait: returns the transaction's hash. It is handed in again until it is final.", netSend),
 		parse("transfer(to: party, amount: amount, *, sender: text = \"alice\", within: count = 50)",
 			"Pays, and returns the receipt once final.", netTransfer),
 		parse("read(actor: party, handler: text, payload: bytes?, *, sender: party?, node: node?)",
 			"Calls a handler read-only on the latest final state: height, status, output, text, cycles, cells, error, logs.", netRead),
-		parse("receipt(hash: hash, *, node: node?)", "The receipt of a transaction, of a timer's fire by the timer's id, or of a message; None while there is none.", netReceipt),
+		parse("receipt(hash: hash, *, node: node?)", "The receipt of a transaction, of a timer's fire by the timer's id, or of a message; "+
+			"None while there is none.", netReceipt),
 		parse("state(actor: party, key: bytes?, *, node: node?)",
 			"An actor's state as a dict, or the value of one key, None where it has none.", netState),
 		parse("balance(of: party, *, node: node?)", "A balance in wei.", netBalance),
@@ -78,7 +91,8 @@ func init() {
 			"Timers in every state, by due height; status is pending, fired, expired, insufficient_funds or cancelled.", netTimers),
 		parse("timer(id: hash, *, node: node?)", "One timer, or None.", netTimer),
 		parse("story(id: hash, *, node: node?)",
-			"What blocks did to a timer, oldest first: its moves between tiers, each row of blocks that deferred it alike and why, what its fire paid; None where no block scheduled it.", netStory),
+			"What blocks did to a timer, oldest first: its moves between tiers, each row of blocks that deferred it alike and why, what its fire "+
+				"paid; None where no block scheduled it.", netStory),
 		parse("lane(last: count = 40, *, node: node?)",
 			"What the timer lane did in each of the last blocks, at most 1000, newest last.", netLane),
 		parse("block(height: height?, *, node: node?)", "A final block, the latest without a height; None where there is none.", netBlock),
@@ -92,36 +106,22 @@ func init() {
 		parse("cancel_timer(id: hash)", "Cancels any actor's timer by an instruction of the system key.", netCancelTimer),
 		parse("extend_timer(id: hash, expires_at: height)",
 			"Moves any actor's timer's expires_at by an instruction of the system key. It only lengthens.", netExtendTimer),
-		parse("join_validator(name: text = \"\")", "Adds a validator by instruction: it starts from nothing, catches up, and votes from the next epoch on.", netJoin),
+		parse("join_validator(name: text = \"\")", "Adds a validator by instruction: it starts from nothing, catches up, and votes from the "+
+			"next epoch on.", netJoin),
 		parse("leave_validator(node: node)", "Removes one at the epoch's end, by instruction.", netLeave),
-		parse("partition(groups: groups, *, may_be_idle: bool = False)", "Nodes reach those of their own group only; those not named form one more. Replaces the partition or bridge before.", netPartition),
-		parse("bridge(node: node, left: nodes, right: nodes, *, may_be_idle: bool = False)", "Cuts left from right; the node reaches both.", netBridge),
-		parse("link(a: node, b: node, *, latency: duration?, jitter: duration?, loss: chance?, duplicate: chance?, reorder: chance?, bandwidth: count?, one_way: bool?, may_be_idle: bool = False)",
-			"Sets the link between two nodes, with one_way that from a to b.", netLink),
-		parse("heal()", "Mends all links. Nodes that are down or frozen stay so.", netHeal),
+	}, faultVerbs(false), []*verb{
 		parse("faults()", "What each fault did so far: verb, detail, did, idle.", netFaults),
 		absent("presence(height: height)", "P(H): per runner the bit.", "runners"),
-		absent("submit_job(*, kind: text, executor: text?, params: bytes?, runners: count?, mode: text?, timeout_blocks: count?)", "Submits a job.", "jobs"),
+		absent("submit_job(*, kind: text, executor: text?, params: bytes?, runners: count?, mode: text?, timeout_blocks: count?)",
+			"Submits a job.", "jobs"),
 		absent("job(id: hash)", "A job.", "jobs"),
 		absent("jobs()", "The jobs.", "jobs"),
 		absent("join_runner(name: text = \"\")", "Adds a runner.", "runners"),
 		absent("leave_runner(name: text)", "Removes a runner.", "runners"),
 		absent("snapshot(name: text)", "Saves the network.", "snapshots"),
 		absent("restore(name: text)", "Goes back to a snapshot.", "snapshots"),
-	}
-	validatorVerbs = []*verb{
-		parse("crash(*, may_be_idle: bool = False)", "Ends its process as kill -9 and a power cut do.", valCrash),
-		parse("restart()", "Starts it again on what its disk kept; one that runs is crashed first.", valRestart),
-		parse("freeze(*, may_be_idle: bool = False)", "Stops its process from running, while frames and time go on.", valFreeze),
-		parse("thaw()", "Lets it run on.", valThaw),
-		parse("wipe(*, may_be_idle: bool = False)", "Empties the disk of one that was crashed.", valWipe),
-		parse("disk_fail(on: bool = True, *, may_be_idle: bool = False)", "Every use of its disk fails, until called with False.", valDiskFail),
-		parse("host_fail(actor: party, how: text, *, may_be_idle: bool = False)",
-			"Its host of programs fails over an actor: it crashes, or hangs until it is given up; \"works\" ends it.", valHostFail),
-		parse("clock_skew(by: duration, *, may_be_idle: bool = False)", "Sets its clock ahead of the others, or behind.", valClockSkew),
-		parse("misbehave(kind: text, *, may_be_idle: bool = False)",
-			"Makes it Byzantine: equivocate, withhold_votes, fabricate_presence, suppress_presence, bad_state_root, silent_leader, tamper_body, withhold_body, impersonate, forge, flood or passes_over; \"\" ends it.", valMisbehave),
-	}
+	})
+	validatorVerbs = faultVerbs(true)
 }
 
 // absent is a verb whose part is not there yet. Calling it says so.
@@ -141,7 +141,8 @@ func globalNames() (names []string) {
 		names = append(names, v.name)
 	}
 	return append(names, "print", "load", "True", "False", "None", "len", "range", "list", "dict", "bytes", "str", "int",
-		"min", "max", "sorted", "any", "all", "enumerate", "zip", "tuple", "set", "bool", "type", "hash", "fail", "abs", "reversed", "repr", "float")
+		"min", "max", "sorted", "any", "all", "enumerate", "zip", "tuple", "set", "bool", "type", "hash", "fail", "abs", "reversed", "repr",
+		"float")
 }
 
 func find(verbs []*verb, name string) *verb {

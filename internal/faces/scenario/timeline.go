@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/validators/simplex"
 )
 
@@ -154,7 +155,8 @@ func (t *Timeline) failures() (failed []failedReceipt, more int) {
 
 // kindOf is what a receipt is of, in words.
 func kindOf(r *types.Receipt) string {
-	what := map[types.Origin]string{types.OriginTransaction: "a call", types.OriginTimer: "a timer's fire", types.OriginMessage: "a message"}[r.Origin]
+	what := map[types.Origin]string{types.OriginTransaction: "a call", types.OriginTimer: "a timer's fire",
+		types.OriginMessage: "a message"}[r.Origin]
 	if what == "" {
 		what = string(r.Origin)
 	}
@@ -294,15 +296,14 @@ func wrapped(head, text string) (lines []string) {
 	return append(lines, line)
 }
 
-// timelineVerbs are those that a timeline tells of: what a script does to the network
-// from outside.
-var timelineVerbs = []string{"partition", "bridge", "link", "heal", "crash", "restart", "freeze", "thaw", "wipe", "disk_fail", "clock_skew",
-	"misbehave", "join_validator", "leave_validator", "set_param", "cancel_timer", "extend_timer", "pause", "resume", "advance"}
+// timelineVerbs are those that a timeline tells of, beside faults: what a script does
+// to the network from outside.
+var timelineVerbs = []string{"join_validator", "leave_validator", "set_param", "cancel_timer", "extend_timer", "pause", "resume", "advance"}
 
 // tellDeed enters a call of a verb, by its line in the script.
 func (c *call) tellDeed(verb string) {
 	n := c.ofNetwork()
-	if n == nil || n.closed || !slices.Contains(timelineVerbs, verb) {
+	if n == nil || n.closed || fault.Lookup(verb) == nil && !slices.Contains(timelineVerbs, verb) {
 		return
 	}
 	at := c.r.sources.innermost(c.thread.CallStack())

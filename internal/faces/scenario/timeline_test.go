@@ -30,7 +30,8 @@ func TestAViewSaysWhatCameOfIt(t *testing.T) {
 	tell(2200, "v1", simplex.Nullified{Certificate: &types.Certificate{View: 2}})
 	tell(2300, "v1", simplex.Nullified{Certificate: &types.Certificate{View: 2}})
 	tell(2200, "v1", simplex.Entered{View: 3, Leader: leader})
-	line.Final(at(2400), 1, []types.Receipt{{Status: types.StatusReverted, Origin: types.OriginTransaction, Handler: "go", Error: &types.Fault{Code: "reverted", Message: "no"}}})
+	line.Final(at(2400), 1, []types.Receipt{{Status: types.StatusReverted, Origin: types.OriginTransaction, Handler: "go",
+		Error: &types.Fault{Code: "reverted", Message: "no"}}})
 	line.Final(at(2500), 1, []types.Receipt{{Status: types.StatusReverted}}) // another validator's word
 	got := strings.Join(line.Lines(strings.NewReplacer(leader.String(), "v9", types.Address{}.String(), "shop").Replace), "\n")
 	want := `the last 3 views, by who led them, in seconds of the network:

@@ -17,6 +17,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
+	"github.com/cowboyinc/devnet/validators/history"
 )
 
 // resubmitAfter is how many blocks a transaction may wait before it is handed in
@@ -41,7 +42,7 @@ func (n *network) pump(now types.Height) error {
 	if len(n.waiting) == 0 {
 		return nil
 	}
-	v, err := n.backend.View("")
+	v, err := n.backend.Reader("")
 	if err != nil {
 		return nil // no validator runs: nothing can be handed in
 	}
@@ -97,7 +98,7 @@ func (c *call) submit(n *network, d wallet.Draft) (types.Hash, error) {
 	if len(n.waiting) >= MaxOutstanding {
 		return types.Hash{}, mistake("%s: %d transactions wait already to be final; run the network", c.title, MaxOutstanding)
 	}
-	v, err := n.backend.View("")
+	v, err := n.backend.Reader("")
 	if err != nil {
 		return types.Hash{}, failure("%s: %v", c.title, err)
 	}
@@ -123,7 +124,7 @@ func (c *call) await(n *network, hash types.Hash) (*api.Receipt, error) {
 	within := c.asked("within", 50)
 	var receipt *api.Receipt
 	_, _, err := n.goOn(within, func() (bool, error) {
-		v, err := n.backend.View("")
+		v, err := n.backend.Reader("")
 		if err != nil {
 			return false, nil // no validator runs just now
 		}
@@ -138,7 +139,7 @@ func (c *call) await(n *network, hash types.Hash) (*api.Receipt, error) {
 
 func netDeploy(c *call) (starlark.Value, error) {
 	n, file, name := netOf(c), get[string](c, "file"), get[string](c, "name")
-	code, err := c.r.code(file)
+	code, err := c.r.sources.code(file)
 	if err != nil {
 		return nil, err
 	}
@@ -164,7 +165,8 @@ func netDeploy(c *call) (starlark.Value, error) {
 		}
 		return nil, failure("%s", text)
 	}
-	a := &actorValue{name: name, code: string(code), address: receipt.To, receipt: recordOf("receipt", api.ShowReceipt(&receipt.Receipt, receipt.Logs))}
+	a := &actorValue{name: name, code: string(code), address: receipt.To,
+		receipt: recordOf("receipt", api.ShowReceipt(&receipt.Receipt, receipt.Logs))}
 	n.actors = append(n.actors, a)
 	return a, nil
 }
@@ -178,11 +180,11 @@ func faultText(f *types.Fault) string {
 
 // code reads what a script deploys: a Go sample, a file of its folder, or a
 // fixture of the repository, which the program carries.
-func (r *runtime) code(file string) ([]byte, error) {
+func (s *sources) code(file string) ([]byte, error) {
 	if name, sample := strings.CutPrefix(file, actors.SamplePrefix); sample {
 		return []byte(file), oneOf("net.deploy: a Go sample", name, slices.Sorted(maps.Keys(samples.All)))
 	}
-	text, err := r.sources.read(file)
+	text, err := s.read(file)
 	if err == nil {
 		return []byte(text), nil
 	}
@@ -200,7 +202,8 @@ func (r *runtime) code(file string) ([]byte, error) {
 
 func (c *call) executeDraft() wallet.Draft {
 	to := get[types.Address](c, "actor")
-	return wallet.Draft{To: &to, Value: get[types.Wei](c, "value"), Cycles: stated[types.Cycles](c, "cycles"), Cells: stated[types.Cells](c, "cells"),
+	return wallet.Draft{To: &to, Value: get[types.Wei](c, "value"), Cycles: stated[types.Cycles](c, "cycles"),
+		Cells: stated[types.Cells](c, "cells"),
 		Payload: types.Execute{Kind: types.KindExecute, Handler: get[string](c, "handler"), Payload: get[[]byte](c, "payload"),
 			Sponsor: types.SponsorOf(get[types.Wei](c, "sponsor"))}}
 }
@@ -240,16 +243,17 @@ func netSend(c *call) (starlark.Value, error) {
 
 func netTransfer(c *call) (starlark.Value, error) {
 	to := get[types.Address](c, "to")
-	hash, err := c.submit(netOf(c), wallet.Draft{To: &to, Value: get[types.Wei](c, "amount"), Payload: types.Transfer{Kind: types.KindTransfer}})
+	hash, err := c.submit(netOf(c), wallet.Draft{To: &to, Value: get[types.Wei](c, "amount"),
+		Payload: types.Transfer{Kind: types.KindTransfer}})
 	if err != nil {
 		return nil, err
 	}
 	return c.receipt(hash)
 }
 
-// view is what a reading verb reads: node's, or the highest.
-func (c *call) view() (api.View, error) {
-	v, err := netOf(c).backend.View(get[string](c, "node"))
+// reader is what a reading verb reads: node's, or the highest.
+func (c *call) reader() (api.Reader, error) {
+	v, err := netOf(c).backend.Reader(get[string](c, "node"))
 	if refused := asRefused(err); refused != nil {
 		return nil, failure("%s: %s", c.title, refused.Body.Message)
 	}
@@ -257,7 +261,7 @@ func (c *call) view() (api.View, error) {
 }
 
 func netRead(c *call) (starlark.Value, error) {
-	v, err := c.view()
+	v, err := c.reader()
 	if err != nil {
 		return nil, err
 	}
@@ -270,7 +274,7 @@ func netRead(c *call) (starlark.Value, error) {
 }
 
 func netReceipt(c *call) (starlark.Value, error) {
-	v, err := c.view()
+	v, err := c.reader()
 	if err != nil {
 		return nil, err
 	}
@@ -286,7 +290,7 @@ func netReceipt(c *call) (starlark.Value, error) {
 const MaxStateKeys = 100_000
 
 func netState(c *call) (starlark.Value, error) {
-	v, err := c.view()
+	v, err := c.reader()
 	if err != nil {
 		return nil, err
 	}
@@ -313,7 +317,7 @@ func netState(c *call) (starlark.Value, error) {
 }
 
 func netBalance(c *call) (starlark.Value, error) {
-	v, err := c.view()
+	v, err := c.reader()
 	if err != nil {
 		return nil, err
 	}
@@ -322,7 +326,7 @@ func netBalance(c *call) (starlark.Value, error) {
 }
 
 func netAccount(c *call) (starlark.Value, error) {
-	v, err := c.view()
+	v, err := c.reader()
 	if err != nil {
 		return nil, err
 	}
@@ -357,11 +361,11 @@ var timerStatuses = []string{string(types.TimerPending), string(types.TimerFired
 	string(types.TimerInsufficientFunds), string(types.TimerCancelled)}
 
 func netTimers(c *call) (starlark.Value, error) {
-	v, err := c.view()
+	v, err := c.reader()
 	if err != nil {
 		return nil, err
 	}
-	filter := api.TimerFilter{Order: api.Order{Limit: MaxListed}}
+	filter := history.TimerFilter{Page: history.Page{Limit: MaxListed}}
 	if c.has("actor") {
 		of := get[types.Address](c, "actor")
 		filter.Actor = &of
@@ -399,7 +403,7 @@ func oneOf(what, word string, known []string) error {
 }
 
 func netTimer(c *call) (starlark.Value, error) {
-	v, err := c.view()
+	v, err := c.reader()
 	if err != nil {
 		return nil, err
 	}
@@ -411,7 +415,7 @@ func netTimer(c *call) (starlark.Value, error) {
 }
 
 func netBlock(c *call) (starlark.Value, error) {
-	v, err := c.view()
+	v, err := c.reader()
 	if err != nil {
 		return nil, err
 	}
@@ -427,7 +431,7 @@ func netBlock(c *call) (starlark.Value, error) {
 }
 
 func netBlocks(c *call) (starlark.Value, error) {
-	v, err := c.view()
+	v, err := c.reader()
 	if err != nil {
 		return nil, err
 	}

@@ -6,12 +6,13 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
+	"github.com/cowboyinc/devnet/validators/history"
 )
 
 var eventTypes = []string{model.EventBlock, model.EventTx, model.EventTimer, model.EventLog}
 
 func netEvents(c *call) (starlark.Value, error) {
-	v, err := c.view()
+	v, err := c.reader()
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +60,7 @@ func eventsOf(b *api.Block, h types.Height, kind string, of *types.Address) (lis
 		}
 	}
 	add(model.EventBlock, nil, api.ShowBlock(b))
-	printed := b.Printed()
+	printed := b.PrintedBy()
 	for i := range b.Receipts {
 		r := &b.Receipts[i]
 		add(model.EventTx, []types.Address{r.To, r.Sender}, api.ShowReceipt(r, printed[r.Hash]))
@@ -68,7 +69,7 @@ func eventsOf(b *api.Block, h types.Height, kind string, of *types.Address) (lis
 		add(model.EventTimer, []types.Address{mark.Actor}, shownMark{mark.ID, mark.Actor, h, string(mark.Status), mark.Reason})
 	}
 	for _, line := range b.Logs {
-		add(model.EventLog, []types.Address{line.Actor}, api.ShowLog(line))
+		add(model.EventLog, []types.Address{line.Actor}, api.ShowLog(history.LogLine{Height: h, LogLine: line}))
 	}
 	return list
 }

@@ -163,7 +163,8 @@ func (n *network) checkLiveness() error {
 			return nil
 		}
 		if n.backend.Now() >= deadline {
-			return failure("check: liveness: %s did not finalize height %d within %v (%s)", strings.Join(behind, ", "), goal, livenessBound, n.stand())
+			return failure("check: liveness: %s did not finalize height %d within %v (%s)", strings.Join(behind, ", "), goal, livenessBound,
+				n.stand())
 		}
 		var err error
 		if at, err = n.next(at, n.blockTime); err != nil {

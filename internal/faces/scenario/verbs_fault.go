@@ -1,22 +1,124 @@
 package scenario
 
 import (
-	"slices"
+	"errors"
+	"strings"
 	"time"
 
 	"go.starlark.net/starlark"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
+	"github.com/cowboyinc/devnet/internal/faces/api"
 )
 
-// fault makes a fault and notes where the script did, for the end, when each
+// faultArgument is an argument of a fault as scripts give it: how signatures have
+// it, by its place or, of properties, by name alone, and how it is read.
+type faultArgument struct {
+	signature string
+	named     bool
+	read      func(*call, *fault.Verb, *fault.Order) error
+}
+
+// faultArguments are those of verbs of links, and of the validators' what is given
+// beside the validator.
+var faultArguments = map[fault.Argument]faultArgument{
+	fault.Node: {signature: "node: node", read: func(c *call, _ *fault.Verb, o *fault.Order) error {
+		o.Node = get[string](c, "node")
+		return nil
+	}},
+	fault.Kind: {signature: "kind: text", read: readKind},
+	fault.Over: {signature: "actor: party, how: text", read: func(c *call, v *fault.Verb, o *fault.Order) error {
+		o.Actor, o.How = get[types.Address](c, "actor"), get[string](c, "how")
+		return oneOf(c.title+": how", o.How, v.Words)
+	}},
+	fault.On: {signature: "on: bool = True", read: func(c *call, _ *fault.Verb, o *fault.Order) error {
+		o.On = !c.has("on") || get[bool](c, "on")
+		return nil
+	}},
+	fault.Skew: {signature: "by: duration", read: func(c *call, _ *fault.Verb, o *fault.Order) error {
+		o.Skew = get[time.Duration](c, "by")
+		return nil
+	}},
+	fault.Groups: {signature: "groups: groups", read: func(c *call, _ *fault.Verb, o *fault.Order) error {
+		o.Groups = get[[][]string](c, "groups")
+		return nil
+	}},
+	fault.Sides: {signature: "left: nodes, right: nodes", read: func(c *call, _ *fault.Verb, o *fault.Order) error {
+		o.Left, o.Right = get[[]string](c, "left"), get[[]string](c, "right")
+		return nil
+	}},
+	fault.Ends: {signature: "a: node, b: node", read: func(c *call, _ *fault.Verb, o *fault.Order) error {
+		o.A, o.B = get[string](c, "a"), get[string](c, "b")
+		return nil
+	}},
+	fault.Properties: {named: true, signature: linkProperties, read: func(c *call, _ *fault.Verb, o *fault.Order) (err error) {
+		if o.A != o.B { // else Check says so
+			o.Link, err = linkOf(c)
+		}
+		return err
+	}},
+}
+
+// linkProperties are the arguments that linkOf reads.
+const linkProperties = "latency: duration?, jitter: duration?, loss: chance?, duplicate: chance?, reorder: chance?, bandwidth: count?, " +
+	"one_way: bool?"
+
+// readKind reads how a validator is to misbehave; "" ends it.
+func readKind(c *call, v *fault.Verb, o *fault.Order) error {
+	if o.Kind = get[string](c, "kind"); o.Kind == "" {
+		o.Kind = fault.Honest
+		return nil
+	}
+	return oneOf(c.title+": kind", o.Kind, v.Words)
+}
+
+// faultVerbs are the verbs of the table of faults that are of validators, or of
+// links.
+func faultVerbs(ofNode bool) (verbs []*verb) {
+	for i := range fault.Verbs() {
+		v := &fault.Verbs()[i]
+		if v.OfNode != ofNode {
+			continue
+		}
+		verbs = append(verbs, parse(signatureOf(v), v.Script, func(c *call) (starlark.Value, error) { return c.fault(v) }))
+	}
+	return verbs
+}
+
+// signatureOf is a fault's verb as scripts call it: on its validator, or on the
+// network.
+func signatureOf(v *fault.Verb) string {
+	var placed, named []string
+	for _, a := range v.Takes {
+		switch argument := faultArguments[a]; {
+		case v.OfNode && a == fault.Node:
+		case argument.named:
+			named = append(named, argument.signature)
+		default:
+			placed = append(placed, argument.signature)
+		}
+	}
+	if !v.Mends {
+		named = append(named, "may_be_idle: bool = False")
+	}
+	if len(named) > 0 {
+		placed = append(append(placed, "*"), named...)
+	}
+	return v.Name + "(" + strings.Join(placed, ", ") + ")"
+}
+
+// fault orders a fault and notes where the script did, for the end, when each
 // must have had an effect.
-func (c *call) fault(make func(Backend) error) (starlark.Value, error) {
-	n := c.r.net
-	before := len(n.backend.Faults())
-	if err := make(n.backend); err != nil {
+func (c *call) fault(v *fault.Verb) (starlark.Value, error) {
+	o, err := c.order(v)
+	if err != nil {
 		return nil, err
+	}
+	n := c.ofNetwork()
+	before := len(n.backend.Faults())
+	if _, err := n.backend.Do(o); err != nil {
+		return nil, faultRefused(c.title, err)
 	}
 	at := c.r.sources.innermost(c.thread.CallStack())
 	for i := before; i < len(n.backend.Faults()); i++ {
@@ -29,32 +131,61 @@ func (c *call) fault(make func(Backend) error) (starlark.Value, error) {
 	return starlark.None, nil
 }
 
-// once refuses a name that stands twice.
-func once(title string, names ...string) error {
-	seen := map[string]bool{}
-	for _, name := range names {
-		if seen[name] {
-			return mistake("%s: %s is named twice", title, name)
+// order is what a call of a fault's verb orders, of a validator that is as the
+// verb needs it.
+func (c *call) order(v *fault.Verb) (fault.Order, error) {
+	o := fault.Order{Verb: v.Name}
+	of, _ := c.on.(*validatorValue)
+	for _, a := range v.Takes {
+		if of != nil && a == fault.Node {
+			o.Node = of.name
+			continue
 		}
-		seen[name] = true
+		if err := faultArguments[a].read(c, v, &o); err != nil {
+			return o, err
+		}
+	}
+	if err := o.Check(); err != nil {
+		return o, faultRefused(c.title, err)
+	}
+	if of == nil {
+		return o, nil
+	}
+	if err := of.ready(c, v); err != nil {
+		return o, err
+	}
+	if v.Unsound != nil {
+		of.mark(v.Unsound(&o))
+	}
+	return o, nil
+}
+
+// ready sees that a validator is as a verb needs it. One that runs and is to be
+// restarted is crashed first.
+func (v *validatorValue) ready(c *call, verb *fault.Verb) error {
+	switch {
+	case verb.Needs == fault.Running && !v.running():
+		return failure("%s: %s does not run", c.title, v.name)
+	case verb.Needs == fault.Down && v.running():
+		return mistake("%s: %s runs: crash it first", c.title, v.name)
+	case verb.Name == "restart" && v.running():
+		_, err := v.n.backend.Do(fault.Order{Verb: "crash", Node: v.name})
+		return faultRefused(c.title, err)
 	}
 	return nil
 }
 
-func netPartition(c *call) (starlark.Value, error) {
-	groups := get[[][]string](c, "groups")
-	if err := once(c.title, slices.Concat(groups...)...); err != nil {
-		return nil, err
+// faultRefused makes why a fault was not made the script's to read.
+func faultRefused(title string, err error) error {
+	var refused *api.Error
+	var missing *fault.Unsupported
+	switch {
+	case err == nil, errors.As(err, &refused):
+		return err
+	case errors.As(err, &missing):
+		return Unable(missing.Verb, missing.Why)
 	}
-	return c.fault(func(b Backend) error { return b.Partition(groups) })
-}
-
-func netBridge(c *call) (starlark.Value, error) {
-	node, left, right := get[string](c, "node"), get[[]string](c, "left"), get[[]string](c, "right")
-	if err := once(c.title, append(slices.Concat(left, right), node)...); err != nil {
-		return nil, err
-	}
-	return c.fault(func(b Backend) error { return b.Bridge(node, left, right) })
+	return mistake("%s: %v", title, err)
 }
 
 // linkOf reads the properties of a link.
@@ -73,20 +204,6 @@ func doLink(c *call) (starlark.Value, error) {
 	return &linkValue{l}, err
 }
 
-func netLink(c *call) (starlark.Value, error) {
-	a, b := get[string](c, "a"), get[string](c, "b")
-	if a == b {
-		return nil, mistake("net.link: %s has no link to itself", a)
-	}
-	l, err := linkOf(c)
-	if err != nil {
-		return nil, err
-	}
-	return c.fault(func(world Backend) error { return world.Link(a, b, l) })
-}
-
-func netHeal(c *call) (starlark.Value, error) { return starlark.None, netOf(c).backend.Heal() }
-
 func netFaults(c *call) (starlark.Value, error) {
 	var list []starlark.Value
 	for _, f := range netOf(c).backend.Faults() {
@@ -103,8 +220,6 @@ type shownFault struct {
 	Ended  bool   `json:"ended"`
 }
 
-func valOf(c *call) *validatorValue { return c.on.(*validatorValue) }
-
 // mark notes whether a validator can be expected to keep up.
 func (v *validatorValue) mark(unsound bool) {
 	if unsound {
@@ -117,85 +232,6 @@ func (v *validatorValue) mark(unsound bool) {
 func (v *validatorValue) running() bool {
 	node, _ := v.node()
 	return node.Running
-}
-
-func valCrash(c *call) (starlark.Value, error) {
-	v := valOf(c)
-	if !v.running() {
-		return nil, failure("%s: %s does not run", c.title, v.name)
-	}
-	v.mark(false)
-	return c.fault(func(b Backend) error { return b.Crash(v.name) })
-}
-
-func valRestart(c *call) (starlark.Value, error) {
-	v := valOf(c)
-	if v.running() {
-		if err := v.n.backend.Crash(v.name); err != nil {
-			return nil, err
-		}
-	}
-	v.mark(false)
-	return starlark.None, v.n.backend.Restart(v.name)
-}
-
-func valFreeze(c *call) (starlark.Value, error) {
-	v := valOf(c)
-	if !v.running() {
-		return nil, failure("%s: %s does not run", c.title, v.name)
-	}
-	v.mark(true)
-	return c.fault(func(b Backend) error { return b.Freeze(v.name) })
-}
-
-func valThaw(c *call) (starlark.Value, error) {
-	v := valOf(c)
-	v.mark(false)
-	return starlark.None, v.n.backend.Thaw(v.name)
-}
-
-func valWipe(c *call) (starlark.Value, error) {
-	v := valOf(c)
-	if v.running() {
-		return nil, mistake("%s: %s runs: crash it first", c.title, v.name)
-	}
-	return c.fault(func(b Backend) error { return b.Wipe(v.name) })
-}
-
-func valDiskFail(c *call) (starlark.Value, error) {
-	v, on := valOf(c), !c.has("on") || get[bool](c, "on")
-	v.mark(on)
-	return c.fault(func(b Backend) error { return b.DiskFail(v.name, on) })
-}
-
-func valHostFail(c *call) (starlark.Value, error) {
-	v, actor, how := valOf(c), get[types.Address](c, "actor"), get[string](c, "how")
-	if err := oneOf(c.title+": how", how, []string{fault.HostCrashes, fault.HostHangs, fault.HostWorks}); err != nil {
-		return nil, err
-	}
-	return c.fault(func(b Backend) error { return b.HostFail(v.name, actor, how) })
-}
-
-func valClockSkew(c *call) (starlark.Value, error) {
-	return c.fault(func(b Backend) error { return b.ClockSkew(valOf(c).name, get[time.Duration](c, "by")) })
-}
-
-// misbehaviours are the words of misbehave.
-var misbehaviours = []string{"equivocate", "withhold_votes", "fabricate_presence", "suppress_presence", "bad_state_root", "silent_leader",
-	"tamper_body", "withhold_body", "impersonate", "forge", "flood", "passes_over"}
-
-func valMisbehave(c *call) (starlark.Value, error) {
-	v, kind := valOf(c), get[string](c, "kind")
-	if kind != "" {
-		if err := oneOf(c.title+": kind", kind, misbehaviours); err != nil {
-			return nil, err
-		}
-		if kind == "fabricate_presence" || kind == "suppress_presence" {
-			return nil, Unable(c.title+`("`+kind+`")`, "presence is not there yet in this version of devnet")
-		}
-	}
-	v.mark(kind != "")
-	return c.fault(func(b Backend) error { return b.Misbehave(v.name, kind) })
 }
 
 func netValidator(c *call) (starlark.Value, error) {

@@ -1,12 +1,14 @@
 package scenario
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
 	"go.starlark.net/starlark"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/validators/history"
 )
 
 // MaxBlocks bounds what one call may wait for.
@@ -115,9 +117,9 @@ func (n *network) stand() string {
 
 func netAdvance(c *call) (starlark.Value, error) {
 	n := netOf(c)
-	target := Target{Blocks: get[uint64](c, "blocks"), To: get[types.Height](c, "to"), ToNextTimer: get[bool](c, "to_next_timer")}
+	target := history.Target{Blocks: get[uint64](c, "blocks"), To: get[types.Height](c, "to"), NextTimer: get[bool](c, "to_next_timer")}
 	given := 0
-	for _, set := range []bool{c.has("blocks"), c.has("to"), target.ToNextTimer} {
+	for _, set := range []bool{c.has("blocks"), c.has("to"), target.NextTimer} {
 		if set {
 			given++
 		}
@@ -126,18 +128,26 @@ func netAdvance(c *call) (starlark.Value, error) {
 		return nil, mistake("net.advance needs one of blocks = …, to = … and to_next_timer = True")
 	}
 	receipt, err := n.backend.Advance(target)
-	if err != nil {
+	var refused *history.TravelError
+	switch {
+	case errors.As(err, &refused):
+		return nil, mistake("%s: %v", c.title, refused)
+	case err != nil:
 		return nil, err
 	}
 	if broken := n.backend.Violation(); broken != nil {
 		return nil, failure("%v", broken)
 	}
 	var fired []starlark.Value
-	for _, f := range receipt.Fired {
-		fired = append(fired, recordOf("fire", shownFire(f)))
+	for i := range receipt.Timers {
+		if t := &receipt.Timers[i]; t.Status == types.TimerFired {
+			fired = append(fired, recordOf("fire", shownFire{t.ID, t.Actor, t.Due, t.At, t.Late()}))
+		}
 	}
 	return &record{kind: "advance", names: []string{"since", "to", "skipped", "fired"}, fields: []starlark.Value{
-		starlark.MakeUint64(uint64(receipt.From)), starlark.MakeUint64(uint64(receipt.To)), starlark.MakeUint64(receipt.Skipped), frozen(fired)}}, nil
+			starlark.MakeUint64(uint64(receipt.From)), starlark.MakeUint64(uint64(receipt.To)), starlark.MakeUint64(receipt.Skipped),
+			frozen(fired)}},
+		nil
 }
 
 type shownFire struct {

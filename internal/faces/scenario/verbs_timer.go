@@ -9,7 +9,7 @@ import (
 // netStory is what HTTP's /timer/{id}/story tells, whole: a row of blocks in which
 // the same happened is one entry, so that a long wait is a short list.
 func netStory(c *call) (starlark.Value, error) {
-	v, err := c.view()
+	v, err := c.reader()
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +41,7 @@ func (n *network) nodeName(a types.Address) string {
 const MaxLaneBlocks = 1000
 
 func netLane(c *call) (starlark.Value, error) {
-	v, err := c.view()
+	v, err := c.reader()
 	if err != nil {
 		return nil, err
 	}

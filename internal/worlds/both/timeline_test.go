@@ -30,7 +30,8 @@ func TestAFailingRunExplainsItself(t *testing.T) {
 net.run(blocks = 9)
 fail("now")
 `
-	for name, open := range map[string]scenario.Open{"sim": simulated.Open, "live": live.Opener(context.Background())} { // order: each is judged alone
+	// order: each is judged alone
+	for name, open := range map[string]scenario.Open{"sim": simulated.Open, "live": live.Opener(context.Background())} {
 		t.Run(name, func(t *testing.T) {
 			text := strings.Join(ended(t, open, script).Timeline, "\n")
 			for _, want := range []string{"v3  nullified after ", "leader unheard (v0 v1 v2)", ", final after 0."} {
@@ -44,7 +45,8 @@ fail("now")
 
 // A failed receipt is told of unless the script looked at it, in both worlds.
 func TestFailedReceiptsThatNobodyReadAreTold(t *testing.T) {
-	for name, open := range map[string]scenario.Open{"sim": simulated.Open, "live": live.Opener(context.Background())} { // order: each is judged alone
+	// order: each is judged alone
+	for name, open := range map[string]scenario.Open{"sim": simulated.Open, "live": live.Opener(context.Background())} {
 		t.Run(name, func(t *testing.T) {
 			text := strings.Join(ended(t, open, "net.call(heart, \"nothing\")\nnet.send(heart, \"nobody\")\nagain(5)\n").Unread, "\n")
 			for _, want := range []string{`a.star:6 net.call(heart, "nothing")`, `a.star:7 net.send(heart, "nobody")`, "no_handler"} {

@@ -11,7 +11,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/faces/api"
-	"github.com/cowboyinc/devnet/internal/faces/view"
+	"github.com/cowboyinc/devnet/internal/faces/readmodel"
 	"github.com/cowboyinc/devnet/validators"
 	"github.com/cowboyinc/devnet/validators/history"
 	"github.com/cowboyinc/devnet/validators/ledger"
@@ -31,12 +31,13 @@ func (n *Network) Info() api.Info {
 	if err != nil {
 		panic("box: the genesis that the network runs on is invalid: " + err.Error())
 	}
-	return api.Info{ChainID: n.genesis.ChainID, Genesis: state.Root(), Version: n.config.Version, Strict: n.config.Strict, Auto: n.config.Auto, Faucet: state.Params().FaucetWei}
+	return api.Info{ChainID: n.genesis.ChainID, Genesis: state.Root(), Version: n.config.Version, Strict: n.config.Strict, Auto: n.config.Auto,
+		Faucet: state.Params().FaucetWei}
 }
 
 // Nodes implements api.Backend.
 func (n *Network) Nodes() []api.Node {
-	best := n.Best().Validator().View().State
+	best := n.Best().Validator().Head().State
 	nodes := make([]api.Node, 0, len(n.List()))
 	for _, node := range n.List() {
 		nodes = append(nodes, node.describe(best))
@@ -46,11 +47,12 @@ func (n *Network) Nodes() []api.Node {
 
 func (node *Node) describe(best *ledger.State) api.Node {
 	out := api.Node{Name: node.Name, Running: node.Running(),
-		Validator: types.Validator{Address: node.Address, PublicKey: wallet.ValidatorKey(node.network.seed, node.Name).PublicKey(), Endpoint: node.endpoint}}
-	out.Status = node.standing(best)
+		Validator: types.Validator{Address: node.Address, PublicKey: wallet.ValidatorKey(node.network.seed, node.Name).PublicKey(),
+			Endpoint: node.network.book.Endpoint(types.Validator{Address: node.Address})}}
+	out.Status = node.status(best)
 	if v := node.Validator(); v != nil {
-		view := v.View()
-		out.Height, out.StateRoot = view.Block.Header.Height, view.State.Root()
+		head := v.Head()
+		out.Height, out.StateRoot = head.Block.Header.Height, head.State.Root()
 	}
 	switch {
 	case out.Status == history.StatusLeft:
@@ -96,8 +98,8 @@ func countsOf(s *validators.Status) (all []api.Count) {
 // quorumPeers is how many peers a validator of n needs to decide with.
 func quorumPeers(n int) int { return n - (n-1)/3 - 1 }
 
-// View implements api.Backend.
-func (n *Network) View(name string) (api.View, error) {
+// Reader implements api.Backend.
+func (n *Network) Reader(name string) (api.Reader, error) {
 	node := n.Best()
 	if name != "" {
 		i := slices.IndexFunc(n.List(), func(node *Node) bool { return node.Name == name })
@@ -130,7 +132,7 @@ func (n *Network) Submit(ctx context.Context, raw []byte) (types.Hash, error) {
 	defer cancel()
 	select {
 	case a := <-answers:
-		return a.hash, view.Refusal(a.err)
+		return a.hash, readmodel.Refusal(a.err)
 	case <-wait.Done():
 		return types.Hash{}, api.Refuse(http.StatusServiceUnavailable, "no_answer", "%s did not answer: %v", node.Name, wait.Err())
 	}
@@ -138,7 +140,8 @@ func (n *Network) Submit(ctx context.Context, raw []byte) (types.Hash, error) {
 
 // Pending implements api.Backend.
 func (n *Network) Pending(hash types.Hash) (*types.Transaction, types.Address) {
-	if found, ok := ask(n, func(p *validators.Pool) *ledger.Checked { return p.Transaction(hash) }); ok && found != nil {
+	found, ok := ask(n, func(v *validators.Validator, answer func(*ledger.Checked)) { v.Waiting(hash, answer) })
+	if ok && found != nil {
 		return found.Tx, found.Sender
 	}
 	return nil, types.Address{}
@@ -146,22 +149,22 @@ func (n *Network) Pending(hash types.Hash) (*types.Transaction, types.Address) {
 
 // NextNonce implements api.Backend.
 func (n *Network) NextNonce(a types.Address) types.Nonce {
-	account := n.Best().Validator().View().State.Account(a).Nonce
-	if next, ok := ask(n, func(p *validators.Pool) types.Nonce { return p.NextNonce(a, account) }); ok {
+	account := n.Best().Validator().Head().State.Account(a).Nonce
+	next, ok := ask(n, func(v *validators.Validator, answer func(types.Nonce)) { v.NextNonce(a, account, answer) })
+	if ok {
 		return next
 	}
 	return account
 }
 
-// ask runs question on the mempool of the best node; ok is false where the node
-// is stopped.
-func ask[T any](n *Network, question func(*validators.Pool) T) (answer T, ok bool) {
+// ask asks the best node's validator; ok is false where the node is stopped.
+func ask[T any](n *Network, question func(v *validators.Validator, answer func(T))) (answer T, ok bool) {
 	node := n.Best()
 	if !node.Running() {
 		return answer, false
 	}
 	answers := make(chan T, 1)
-	node.Validator().AskPool(func(p *validators.Pool) { answers <- question(p) })
+	question(node.Validator(), func(a T) { answers <- a })
 	select {
 	case answer = <-answers:
 		return answer, true
@@ -174,7 +177,7 @@ func ask[T any](n *Network, question func(*validators.Pool) T) (answer T, ok boo
 func (n *Network) Wait(ctx context.Context, hash types.Hash) (*api.Receipt, error) {
 	ends, giveUp := n.finality.wait(hash)
 	defer giveUp()
-	if receipt, err := view.Receipt(n.Best().Validator().Archive(), hash); err != nil || receipt != nil {
+	if receipt, err := readmodel.Receipt(n.Best().Validator().Archive(), hash); err != nil || receipt != nil {
 		return receipt, err
 	}
 	select {

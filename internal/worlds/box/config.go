@@ -48,10 +48,10 @@ type Config struct {
 	Log        *slog.Logger      // nil: none
 	// Observe is told of the blocks that each validator made final, in the order
 	// of its heights, on a loop of that validator. It may be nil.
-	Observe func(validators.Finality)
+	Observe func(validators.FinalBlocks)
 	// Booted is told what each validator begins with, also when it is restarted. It
 	// must only note it. It may be nil.
-	Booted func(validator types.Address, begins *validators.View)
+	Booted func(validator types.Address, begins *validators.Head)
 	// Overhear is told of each frame that a validator sends, once for each peer,
 	// the forged ones included. It may keep the frame, must not change it, and is
 	// called on the loops that send: it must be quick. It may be nil.

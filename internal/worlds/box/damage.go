@@ -39,19 +39,13 @@ func (n *Network) remedy(name string, err error) error {
 		if n.droppedBeside(name) {
 			return &DamagedError{name, err, n.copyState(name)}
 		}
-		return &DamagedError{name, err, fmt.Sprintf("remove %s, and %s fetches its state from the others; or begin anew with --reset", files.State, name)}
+		return &DamagedError{name, err, fmt.Sprintf("remove %s, and %s fetches its state from the others; or begin anew with --reset",
+			files.State, name)}
 	case errors.Is(err, log.ErrDamaged), errors.Is(err, log.ErrFormat):
-		return &DamagedError{name, err, fmt.Sprintf("remove %s, and %s votes again once the others have gone on; or begin anew with --reset", files.Votes, name)}
+		return &DamagedError{name, err, fmt.Sprintf("remove %s, and %s votes again once the others have gone on; or begin anew with --reset",
+			files.Votes, name)}
 	}
 	return err
-}
-
-// tellCut says that a crash had interrupted the last write to the log.
-func (node *Node) tellCut() {
-	if l, ok := node.log.(interface{ Cut() int64 }); ok && l.Cut() > 0 {
-		node.network.log.Warn("a crash had interrupted the last write to the log of votes; what was left of it is cut off",
-			"node", node.Name, "bytes", l.Cut())
-	}
 }
 
 // inOrder lists the nodes as they are to be started: first those that have files,
@@ -79,16 +73,18 @@ func (n *Network) noteLost(node *Node) error {
 	if !n.resumed || node.bare() == 0 || n.reached() == 0 {
 		return nil
 	}
-	node.lost = true
+	node.Lost = true
 	var lost []string
 	for _, other := range n.List() {
-		if other.lost {
+		if other.Lost {
 			lost = append(lost, other.Name)
 		}
 	}
 	if f := n.genesis.Validators.MaxFaulty(); len(lost) > f {
-		return fmt.Errorf("the logs of votes of %s are gone from %s: of %d validators %d can do without, since the others wait until blocks are made again; "+
-			"put %s back, or begin anew with --reset", strings.Join(lost, ", "), filepath.Join(n.home.Dir(), "nodes"), len(n.genesis.Validators.Members), f,
+		return fmt.Errorf("the logs of votes of %s are gone from %s: of %d validators %d can do without, since the others wait until blocks "+
+			"are made again; "+
+			"put %s back, or begin anew with --reset", strings.Join(lost, ", "), filepath.Join(n.home.Dir(), "nodes"),
+			len(n.genesis.Validators.Members), f,
 			home.NodeFiles(n.home.Dir(), node.Name).Votes)
 	}
 	return nil

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/cowboyinc/devnet/internal/environment/home"
+	"github.com/cowboyinc/devnet/internal/worlds/audit"
 )
 
 // ran is a home in which four validators made some blocks.
@@ -97,7 +98,7 @@ func TestADamagedStateIsNamedAndFetchedAgain(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			refusedHome(t, dir, "v2", files.State, "remove", "fetches its state")
-			report, err := Check(dir, "", nil)
+			report, err := audit.Home(dir, "", nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -188,7 +189,7 @@ func TestAnotherGenesisIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	refusedHome(t, dir, path)
-	if _, err := Check(dir, "", nil); !errors.As(err, new(*home.BrokenError)) {
+	if _, err := audit.Home(dir, "", nil); !errors.As(err, new(*home.BrokenError)) {
 		t.Errorf("check: %v", err)
 	}
 }

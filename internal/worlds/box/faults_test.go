@@ -29,6 +29,15 @@ func done(t *testing.T, err error) {
 	}
 }
 
+// order is why an order was not done, or nil.
+func order(n *Network, o fault.Order) error {
+	_, err := n.Do(o)
+	return err
+}
+
+// do orders a verb that takes a node alone.
+func do(n *Network, verb, node string) error { return order(n, fault.Order{Verb: verb, Node: node}) }
+
 // awaitFaulty waits until a node has finalized a height.
 func awaitFaulty(t *testing.T, n *Network, name string, height types.Height) {
 	t.Helper()
@@ -58,8 +67,8 @@ func awaitConnected(t *testing.T, n *Network) {
 	}
 }
 
-func lastFault(n *Network) fault.Receipt {
-	all := n.FaultReceipts()
+func lastFault(n *Network) fault.Effect {
+	all := n.Faults()
 	return all[len(all)-1]
 }
 
@@ -70,16 +79,16 @@ func TestCrashRestartAndWipe(t *testing.T) {
 	config.Ephemeral, config.Home = false, t.TempDir()
 	n := up(t, config)
 	await(t, n, 3)
-	done(t, n.Crash("v1"))
+	done(t, do(n, "crash", "v1"))
 	if n.find("v1").Running() {
 		t.Fatal("v1 runs after its crash")
 	}
-	if err := n.Crash("v1"); err == nil {
+	if err := do(n, "crash", "v1"); err == nil {
 		t.Error("it crashes twice")
 	}
 	await(t, n, n.Best().height()+3)
-	done(t, n.Restart("v1"))
-	if err := n.Restart("v1"); err == nil {
+	done(t, do(n, "restart", "v1"))
+	if err := do(n, "restart", "v1"); err == nil {
 		t.Error("it starts twice")
 	}
 	awaitFaulty(t, n, "v1", n.Best().height())
@@ -87,11 +96,11 @@ func TestCrashRestartAndWipe(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 
-	if err := n.Wipe("v1"); err == nil || !strings.Contains(err.Error(), "crash it first") {
+	if err := do(n, "wipe", "v1"); err == nil || !strings.Contains(err.Error(), "crash it first") {
 		t.Errorf("wiping a node that runs: %v", err)
 	}
-	done(t, n.Crash("v1"))
-	done(t, n.Wipe("v1"))
+	done(t, do(n, "crash", "v1"))
+	done(t, do(n, "wipe", "v1"))
 	if files, err := n.home.Node("v1"); err != nil {
 		t.Error(err)
 	} else if _, err := os.Stat(files.State); !os.IsNotExist(err) {
@@ -100,15 +109,15 @@ func TestCrashRestartAndWipe(t *testing.T) {
 	if r := lastFault(n); r.Verb != "wipe" || r.Idle {
 		t.Errorf("%+v", r)
 	}
-	done(t, n.Restart("v1"))
+	done(t, do(n, "restart", "v1"))
 	awaitFaulty(t, n, "v1", n.Best().height())
 }
 
 func TestFreezeAndThaw(t *testing.T) {
 	n := up(t, quick())
 	await(t, n, 3)
-	done(t, n.Freeze("v2"))
-	if err := n.Freeze("v2"); err == nil {
+	done(t, do(n, "freeze", "v2"))
+	if err := do(n, "freeze", "v2"); err == nil {
 		t.Error("it freezes twice")
 	}
 	at := n.find("v2").height()
@@ -119,19 +128,19 @@ func TestFreezeAndThaw(t *testing.T) {
 	if n.Best().Name == "v2" {
 		t.Error("a frozen node answers for the network")
 	}
-	done(t, n.Thaw("v2"))
+	done(t, do(n, "thaw", "v2"))
 	awaitFaulty(t, n, "v2", n.Best().height())
 	if r := lastFault(n); r.Idle || !r.Ended || !strings.Contains(r.Did, "frames held") {
 		t.Errorf("%+v", r)
 	}
-	if err := n.Thaw("v2"); err == nil {
+	if err := do(n, "thaw", "v2"); err == nil {
 		t.Error("it thaws twice")
 	}
 	// A frozen node can be killed, and the network closed over one.
-	done(t, n.Freeze("v2"))
-	done(t, n.Crash("v2"))
-	done(t, n.Restart("v2"))
-	done(t, n.Freeze("v3"))
+	done(t, do(n, "freeze", "v2"))
+	done(t, do(n, "crash", "v2"))
+	done(t, do(n, "restart", "v2"))
+	done(t, do(n, "freeze", "v3"))
 }
 
 // givenUp counts how often each validator said that it gives a view up.
@@ -192,13 +201,13 @@ func TestPartitionAndHealOverRealQUIC(t *testing.T) {
 	n := up(t, config)
 	await(t, n, 3)
 	awaitConnected(t, n)
-	done(t, n.Partition([][]string{{"v0", "v1"}, {"v2", "v3"}}))
+	done(t, order(n, fault.Order{Verb: "partition", Groups: [][]string{{"v0", "v1"}, {"v2", "v3"}}}))
 	at := n.Best().height()
 	views.await(t, 4, 9) // three times to each of three peers
 	if now := n.Best().height(); now > at+1 {
 		t.Errorf("two of four finalized from %d to %d", at, now)
 	}
-	done(t, n.Heal())
+	done(t, do(n, "heal", ""))
 	await(t, n, n.Best().height()+3)
 	r := lastFault(n)
 	if r.Verb != "partition" || r.Detail != "v0,v1 / v2,v3" || r.Idle || !r.Ended || !strings.Contains(r.Did, "4 connections cut") {
@@ -206,27 +215,28 @@ func TestPartitionAndHealOverRealQUIC(t *testing.T) {
 	}
 
 	// A bridge joins two halves by one node that both reach.
-	done(t, n.Bridge("v0", []string{"v1"}, []string{"v2"}))
+	done(t, order(n, fault.Order{Verb: "bridge", Node: "v0", Left: []string{"v1"}, Right: []string{"v2"}}))
 	await(t, n, n.Best().height()+3)
-	done(t, n.Heal())
+	done(t, do(n, "heal", ""))
 }
 
 func TestLinksLoseAndDelayRealPackets(t *testing.T) {
 	n := up(t, quick())
 	await(t, n, 2)
-	done(t, n.Link("v0", "v1", fault.Link{Latency: 10 * time.Millisecond, Jitter: 5 * time.Millisecond, Loss: 0.1, Duplicate: 0.1, Reorder: 0.1}))
-	done(t, n.Link("v0", "v2", fault.Link{Loss: 1, OneWay: true}))
+	done(t, order(n, fault.Order{Verb: "link", A: "v0", B: "v1",
+		Link: fault.Link{Latency: 10 * time.Millisecond, Jitter: 5 * time.Millisecond, Loss: 0.1, Duplicate: 0.1, Reorder: 0.1}}))
+	done(t, order(n, fault.Order{Verb: "link", A: "v0", B: "v2", Link: fault.Link{Loss: 1, OneWay: true}}))
 	await(t, n, n.Best().height()+10)
-	for _, r := range n.FaultReceipts() {
+	for _, r := range n.Faults() {
 		if r.Idle || r.Ended {
 			t.Errorf("%+v", r)
 		}
 	}
-	if first := n.FaultReceipts()[0]; !strings.Contains(first.Did, "packets delayed") || !strings.Contains(first.Did, "duplicated") {
+	if first := n.Faults()[0]; !strings.Contains(first.Did, "packets delayed") || !strings.Contains(first.Did, "duplicated") {
 		t.Errorf("%+v", first)
 	}
-	done(t, n.Heal())
-	for _, r := range n.FaultReceipts() {
+	done(t, do(n, "heal", ""))
+	for _, r := range n.Faults() {
 		if !r.Ended {
 			t.Errorf("after the heal: %+v", r)
 		}
@@ -240,7 +250,7 @@ func TestOneLiveLiarBreaksNothing(t *testing.T) {
 	heart := deploySample(t, alice, "heartbeat", "hb", 1000*types.CBY)
 	land(t, n, alice.execute(heart, "start", samples.Number(1))) // something to pass over
 	for _, kind := range byzantine.Kinds() {
-		done(t, n.Misbehave("v3", string(kind)))
+		done(t, order(n, fault.Order{Verb: "misbehave", Node: "v3", Kind: string(kind)}))
 		if n.find("v3").Honest() {
 			t.Error("a liar counts as honest")
 		}
@@ -249,7 +259,7 @@ func TestOneLiveLiarBreaksNothing(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 	}
-	done(t, n.Misbehave("v3", "honest"))
+	done(t, order(n, fault.Order{Verb: "misbehave", Node: "v3", Kind: "honest"}))
 	if !n.find("v3").Honest() || !lastFault(n).Ended {
 		t.Error("it lies on")
 	}
@@ -271,23 +281,27 @@ func TestOneLiveLiarBreaksNothing(t *testing.T) {
 func TestWhatALiveNetworkRefuses(t *testing.T) {
 	n := up(t, quick())
 	var unsupported *fault.Unsupported
-	for _, err := range []error{n.DiskFail("v0", true), n.ClockSkew("v0", time.Second), n.Misbehave("v0", "suppress_presence")} {
-		if !errors.As(err, &unsupported) {
-			t.Errorf("%v does not say that it is not there", err)
+	for _, o := range []fault.Order{{Verb: "disk_fail", Node: "v0", On: true}, {Verb: "clock_skew", Node: "v0", Skew: time.Second},
+		{Verb: "misbehave", Node: "v0", Kind: "suppress_presence"}} {
+		if _, err := n.Do(o); !errors.As(err, &unsupported) {
+			t.Errorf("%s: %v does not say that it is not there", &o, err)
 		}
 	}
-	for what, err := range map[string]error{
-		"v9":          n.Crash("v9"),
-		"named twice": n.Partition([][]string{{"v0", "v1"}, {"v1"}}),
-		"itself":      n.Link("v0", "v0", fault.Link{}),
-		"loss":        n.Link("v0", "v1", fault.Link{Loss: 2}),
+	for what, o := range map[string]fault.Order{
+		"v9":                       {Verb: "crash", Node: "v9"},
+		"named twice":              {Verb: "partition", Groups: [][]string{{"v0", "v1"}, {"v1"}}},
+		"itself":                   {Verb: "link", A: "v0", B: "v0"},
+		"loss":                     {Verb: "link", A: "v0", B: "v1", Link: fault.Link{Loss: 2}},
+		`no fault "explode"`:       {Verb: "explode", Node: "v0"},
+		"v0 is not frozen":         {Verb: "thaw", Node: "v0"},
+		"no node is called \"v9\"": {Verb: "partition", Groups: [][]string{{"v0", "v9"}}},
 	} {
-		if err == nil || !strings.Contains(err.Error(), what) {
+		if _, err := n.Do(o); err == nil || !strings.Contains(err.Error(), what) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	if len(n.FaultReceipts()) != 0 {
-		t.Errorf("what was refused is a fault: %+v", n.FaultReceipts())
+	if len(n.Faults()) != 0 {
+		t.Errorf("what was refused is a fault: %+v", n.Faults())
 	}
 }
 
@@ -295,7 +309,9 @@ func TestAStrictNetworkHasNoFaults(t *testing.T) {
 	config := quick()
 	config.Strict = true
 	n := up(t, config)
-	for _, err := range []error{n.Crash("v0"), n.Freeze("v0"), n.Partition([][]string{{"v0"}}), n.Link("v0", "v1", fault.Link{}), n.Heal(), n.Misbehave("v0", "equivocate")} {
+	for _, o := range []fault.Order{{Verb: "crash", Node: "v0"}, {Verb: "freeze", Node: "v0"}, {Verb: "partition", Groups: [][]string{{"v0"}}},
+		{Verb: "link", A: "v0", B: "v1"}, {Verb: "heal"}, {Verb: "misbehave", Node: "v0", Kind: "equivocate"}, {Verb: "explode"}} {
+		_, err := n.Do(o)
 		var refused *api.Error
 		if !errors.As(err, &refused) || refused.Body.Code != "strict" {
 			t.Errorf("%v", err)

@@ -33,7 +33,7 @@ func newFinality() *finality {
 }
 
 // observe is called by each validator, in the order of its heights.
-func (f *finality) observe(seen validators.Finality) {
+func (f *finality) observe(seen validators.FinalBlocks) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, result := range seen.Results {

@@ -35,7 +35,8 @@ func floods(t testing.TB, n *Network) map[string]func(i int) []byte {
 	v3 := n.find("v3")
 	signer := n.verifier.Signer(wallet.ValidatorKey(n.seed, "v3"))
 	vote := func(kind types.VoteKind, i int) *types.Vote {
-		v := &types.Vote{Kind: kind, View: types.View(i + 1), Validator: v3.Address, Signature: types.Signature{1, byte(i), byte(i >> 8), byte(i >> 16)}}
+		v := &types.Vote{Kind: kind, View: types.View(i + 1), Validator: v3.Address,
+			Signature: types.Signature{1, byte(i), byte(i >> 8), byte(i >> 16)}}
 		if kind != types.Nullify {
 			v.Height, v.Block = types.Height(i+1), types.Hash{byte(i)}
 		}
@@ -55,8 +56,9 @@ func floods(t testing.TB, n *Network) map[string]func(i int) []byte {
 	for i := range 8 {
 		var raw [][]byte
 		for k := range 128 {
-			tx := &types.Transaction{ChainID: n.genesis.ChainID, CyclesLimit: 100_000, CellsLimit: 1_000, MaxFeePerCycle: types.WeiOf(1_000), MaxFeePerCell: types.WeiOf(1_000),
-				To: &v3.Address, Payload: codec.Marshal(types.Transfer{Kind: types.KindTransfer})}
+			tx := &types.Transaction{ChainID: n.genesis.ChainID, CyclesLimit: 100_000, CellsLimit: 1_000, MaxFeePerCycle: types.WeiOf(1_000),
+				MaxFeePerCell: types.WeiOf(1_000),
+				To:            &v3.Address, Payload: codec.Marshal(types.Transfer{Kind: types.KindTransfer})}
 			signature := n.verifier.Signer(crypto.DeriveKey(n.seed, fmt.Sprint("nobody", i, k))).Sign(tx.SigningDigest())
 			tx.Signature = &signature
 			raw = append(raw, tx.Encode())
@@ -110,7 +112,7 @@ func flooded(t testing.TB, kind string, lasting time.Duration) (blocks types.Hei
 		if make != nil && i%64 != 0 {
 			frame := make(i)
 			for _, to := range []string{"v0", "v1", "v2"} {
-				n.find("v3").transport.Send(n.find(to).Address, frame)
+				n.find("v3").validator.Socket().Send(n.find(to).Address, frame)
 			}
 			continue
 		}
@@ -123,7 +125,7 @@ func flooded(t testing.TB, kind string, lasting time.Duration) (blocks types.Hei
 }
 
 func sentBy(n *Network, name string) (frames uint64) {
-	for _, s := range n.find(name).transport.Stats() {
+	for _, s := range n.find(name).validator.Socket().Stats() {
 		frames += s.FramesSent
 	}
 	return frames

@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/cowboyinc/devnet/actors/system"
+	"github.com/cowboyinc/devnet/actors/governance"
 	"github.com/cowboyinc/devnet/internal/base/codec"
 	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/types"
@@ -41,9 +41,9 @@ func (n *Network) Join(ctx context.Context, name string) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, err = n.govern(ctx, system.OpJoinValidator, system.JoinValidator{PublicKey: wallet.ValidatorKey(n.seed, node.Name).PublicKey()})
+	_, err = n.govern(ctx, governance.OpJoinValidator, governance.JoinValidator{PublicKey: wallet.ValidatorKey(n.seed, node.Name).PublicKey()})
 	if err != nil {
-		node.joining.Store(false) // the steward stops it, unless the instruction becomes final later
+		node.joining.Store(false) // the reaper stops it, unless the instruction becomes final later
 		return nil, err
 	}
 	return node, nil
@@ -61,11 +61,11 @@ func (n *Network) admitNode(name string) (*Node, error) {
 			name = wallet.ValidatorName(i + 1)
 		}
 	}
-	node, standing := n.find(name), ""
+	node, status := n.find(name), ""
 	if node != nil {
-		standing = node.standing(n.Best().Validator().View().State)
+		status = node.status(n.Best().Validator().Head().State)
 	}
-	if err := api.CheckJoin(name, wallet.Accounts(), standing); err != nil {
+	if err := api.CheckJoin(name, wallet.Accounts(), status); err != nil {
 		return nil, err
 	}
 	if node == nil {
@@ -79,7 +79,7 @@ func (n *Network) admitNode(name string) (*Node, error) {
 		n.add(node)
 	}
 	node.joining.Store(true)
-	if node.running.Load() {
+	if node.Started() {
 		return node, nil
 	}
 	if err := node.start(); err != nil {
@@ -100,7 +100,7 @@ func (n *Network) Leave(ctx context.Context, name string) (*Node, error) {
 		return nil, api.Refuse(http.StatusNotFound, "unknown_node", "no node is called %q", name).
 			Hint("GET /validators lists them.").At("name")
 	}
-	_, err := n.govern(ctx, system.OpLeaveValidator, system.LeaveValidator{Address: node.Address})
+	_, err := n.govern(ctx, governance.OpLeaveValidator, governance.LeaveValidator{Address: node.Address})
 	if err != nil {
 		return nil, err
 	}
@@ -123,18 +123,18 @@ func (n *Network) SetParam(ctx context.Context, key, value string, at types.Heig
 	if n.config.Strict {
 		return nil, strict("setting parameters by the devnet's keys")
 	}
-	state := n.Best().Validator().View().State
+	state := n.Best().Validator().Head().State
 	info, err := api.CheckParameter(state.NextParams(), state.Height(), key, value, at)
 	if err != nil {
 		return nil, err
 	}
-	receipt, err := n.govern(ctx, system.OpSetParameter, system.SetParameter{Key: key, Value: value, Height: at})
+	receipt, err := n.govern(ctx, governance.OpSetParameter, governance.SetParameter{Key: key, Value: value, Height: at})
 	if err != nil {
 		return nil, err
 	}
 	change := &ParamChange{Key: key, Value: value, Class: info.Class, Hash: receipt.Hash}
 	for _, e := range receipt.Events {
-		var set system.ParamSet
+		var set governance.ParamSet
 		if e.Name == "param.set" && codec.Unmarshal(e.Data, types.MaxTransactionBytes, &set) == nil && set.Key == key {
 			change.Height = set.Height
 		}
@@ -145,20 +145,20 @@ func (n *Network) SetParam(ctx context.Context, key, value string, at types.Heig
 // CancelTimer has the system key cancel any actor's timer (CIP-1 §12,
 // SYS_CANCEL_TIMER). It returns the receipt when the instruction is final.
 func (n *Network) CancelTimer(ctx context.Context, id types.TimerID) (*types.Receipt, error) {
-	return n.orderTimer(ctx, id, system.OpCancelTimer, system.CancelTimer{TimerID: id})
+	return n.orderTimer(ctx, id, governance.OpCancelTimer, governance.CancelTimer{TimerID: id})
 }
 
 // ExtendTimer has the system key move any actor's timer's expires_at (CIP-1 §12,
 // SYS_EXTEND_TIMER). It returns the receipt when the instruction is final.
 func (n *Network) ExtendTimer(ctx context.Context, id types.TimerID, expiresAt types.Height) (*types.Receipt, error) {
-	return n.orderTimer(ctx, id, system.OpExtendTimer, system.ExtendTimer{TimerID: id, NewExpiresAt: expiresAt})
+	return n.orderTimer(ctx, id, governance.OpExtendTimer, governance.ExtendTimer{TimerID: id, NewExpiresAt: expiresAt})
 }
 
 func (n *Network) orderTimer(ctx context.Context, id types.TimerID, opcode uint16, args any) (*types.Receipt, error) {
 	if n.config.Strict {
 		return nil, strict("changing timers by the devnet's keys")
 	}
-	v, err := n.View("")
+	v, err := n.Reader("")
 	if err != nil {
 		return nil, err
 	}
@@ -196,7 +196,8 @@ func (n *Network) govern(ctx context.Context, opcode uint16, args any) (*types.R
 }
 
 func (n *Network) instruction(opcode uint16, args any) *types.Transaction {
-	fees, key, cycles, cells := n.Best().Validator().View().State.NextBaseFees(), n.Key(wallet.System), governCycles, governCells
-	draft := wallet.Draft{Cycles: &cycles, Cells: &cells, Payload: types.System{Kind: types.KindSystem, Opcode: opcode, Args: codec.Marshal(args)}}
+	fees, key, cycles, cells := n.Best().Validator().Head().State.NextBaseFees(), n.Key(wallet.System), governCycles, governCells
+	draft := wallet.Draft{Cycles: &cycles, Cells: &cells,
+		Payload: types.System{Kind: types.KindSystem, Opcode: opcode, Args: codec.Marshal(args)}}
 	return draft.Sign(wallet.Times(2, n.genesis.ChainID, fees.Cycle, fees.Cell), key, n.NextNonce(key.Address()))
 }

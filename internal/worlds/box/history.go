@@ -37,7 +37,7 @@ func (n *Network) bounded() string {
 // nothing.
 func (n *Network) keptAbove(h types.Height) (most history.Kept) {
 	for _, node := range n.List() {
-		if !node.running.Load() || node.height() <= h {
+		if !node.Started() || node.height() <= h {
 			continue
 		}
 		if kept, err := node.Validator().Archive().Kept(); err == nil && (most.From == 0 || kept.From < most.From) {
@@ -58,7 +58,8 @@ func (n *Network) cutOff(at types.Height) string {
 // refuseBounded refuses what would have a validator begin from genesis.
 func (n *Network) refuseBounded(who, what string) error {
 	if why := n.bounded(); why != "" {
-		return api.Refuse(http.StatusConflict, "history_bounded", "%s cannot %s: it would have to execute all blocks from genesis, and %s", who, what, why).
+		return api.Refuse(http.StatusConflict, "history_bounded", "%s cannot %s: it would have to execute all blocks from genesis, and %s", who,
+			what, why).
 			Hint("A network brought up without --history keeps all its blocks.")
 	}
 	return nil
@@ -67,7 +68,7 @@ func (n *Network) refuseBounded(who, what string) error {
 // mustFollow refuses a node that lacks blocks which no other keeps, such as one
 // whose state was removed.
 func (n *Network) mustFollow(node *Node) error {
-	tip, err := history.Of(node.store).Tip()
+	tip, err := history.Of(node.validator.Store()).Tip()
 	if err != nil {
 		return nil // starting tells
 	}
@@ -100,7 +101,7 @@ func (n *Network) stateBeside(name string) (path string) {
 		if _, err := os.Stat(files.State); err != nil || node.Name == name {
 			continue
 		}
-		if node.running.Load() && node.height() > 0 {
+		if node.Started() && node.height() > 0 {
 			return files.State
 		}
 		if path == "" {
@@ -118,7 +119,7 @@ func (n *Network) droppedBeside(name string) bool {
 	}
 	for _, node := range n.List() {
 		files := home.NodeFiles(n.home.Dir(), node.Name)
-		if _, err := os.Stat(files.State); err != nil || node.Name == name || node.store != nil {
+		if _, err := os.Stat(files.State); err != nil || node.Name == name || node.validator.Store() != nil {
 			continue
 		}
 		db, err := bolt.Open(files.State, n.config.Durability)

@@ -15,6 +15,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/store"
 	"github.com/cowboyinc/devnet/internal/environment/store/bolt"
 	"github.com/cowboyinc/devnet/internal/faces/api"
+	"github.com/cowboyinc/devnet/internal/worlds/audit"
 	"github.com/cowboyinc/devnet/validators/history"
 )
 
@@ -53,7 +54,7 @@ func TestABoundedHistory(t *testing.T) {
 	if late := sizeOf(t, files.State); late > 2*early {
 		t.Errorf("the file of state grew from %d to %d bytes while the blocks stayed %d", early, late, bound)
 	}
-	view, err := n.View("")
+	view, err := n.Reader("")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,12 +69,12 @@ func TestABoundedHistory(t *testing.T) {
 	}
 	_, err = n.Join(t.Context(), "")
 	refusedAs(t, err, "history_bounded", "genesis")
-	if err := n.Crash("v3"); err != nil {
+	if err := do(n, "crash", "v3"); err != nil {
 		t.Fatal(err)
 	}
-	refusedAs(t, n.Wipe("v3"), "history_bounded", "v3 cannot be wiped")
+	refusedAs(t, do(n, "wipe", "v3"), "history_bounded", "v3 cannot be wiped")
 	await(t, n, n.Best().height()+40)
-	if err := n.Restart("v3"); err != nil {
+	if err := do(n, "restart", "v3"); err != nil {
 		t.Fatal(err)
 	}
 	awaitNode(t, n.find("v3"), n.Best().height()+10)
@@ -110,7 +111,7 @@ func TestABoundedHistory(t *testing.T) {
 // a block taken out of its middle.
 func auditedFromTheBound(t *testing.T, dir string) {
 	t.Helper()
-	report, err := Check(dir, "", nil)
+	report, err := audit.Home(dir, "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +140,7 @@ func auditedFromTheBound(t *testing.T, dir string) {
 		"the stored state is not that of the block": {Bucket: "state", Key: []byte("another"), Value: []byte{1}},
 	} {
 		commit(write)
-		report, err := Check(dir, "", nil)
+		report, err := audit.Home(dir, "", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -167,7 +168,7 @@ func TestABoundBelowTheLeastIsRefused(t *testing.T) {
 func TestAValidatorBehindTheBoundSaysSo(t *testing.T) {
 	n := up(t, Config{Ephemeral: true, BlockTime: 5 * time.Millisecond, History: history.MinHistory})
 	awaitNode(t, n.find("v3"), 3)
-	if err := n.Freeze("v3"); err != nil {
+	if err := do(n, "freeze", "v3"); err != nil {
 		t.Fatal(err)
 	}
 	await(t, n, n.find("v3").height()+history.MinHistory+60)
@@ -177,10 +178,10 @@ func TestAValidatorBehindTheBoundSaysSo(t *testing.T) {
 	if why := n.cutOff(n.Best().height() - types.Height(10)); why != "" {
 		t.Errorf("of one that is within the bound it says %q", why)
 	}
-	if err := n.Crash("v3"); err != nil {
+	if err := do(n, "crash", "v3"); err != nil {
 		t.Fatal(err)
 	}
-	if err := n.Restart("v3"); err == nil || !strings.Contains(err.Error(), "v3: it stands at height") {
+	if err := do(n, "restart", "v3"); err == nil || !strings.Contains(err.Error(), "v3: it stands at height") {
 		t.Errorf("it is started: %v", err)
 	}
 }

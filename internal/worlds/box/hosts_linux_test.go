@@ -84,7 +84,8 @@ func TestKillingTheHostsCostsViewsAlone(t *testing.T) {
 	bob := newPayer(n, "bob")
 	receipt := mustLand(t, n, bob.limited(bob.execute(heart, "start", nil), roomyCycles, 20_000))
 	mustLand(t, n, bob.transfer(n.address("alice"), 1))
-	t.Logf("%d kills in %d blocks and %d calls; the first call afterwards is in block %d: %s", kills, during-began, calls, receipt.Height, receipt.Status)
+	t.Logf("%d kills in %d blocks and %d calls; the first call afterwards is in block %d: %s", kills, during-began, calls, receipt.Height,
+		receipt.Status)
 }
 
 // roomyCycles is what a call needs in Python.

@@ -24,6 +24,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/environment/home"
 	"github.com/cowboyinc/devnet/internal/faces/api"
+	"github.com/cowboyinc/devnet/internal/worlds/audit"
 	"github.com/cowboyinc/devnet/validators/mempool"
 )
 
@@ -263,7 +264,8 @@ func TestKillMinus9(t *testing.T) {
 		sum.stopped, sum.refused = sum.stopped+w.stopped, sum.refused+w.refused
 		sum.full, sum.damaged, sum.final = sum.full+w.full, sum.damaged+w.damaged, sum.final+w.final
 	}
-	t.Logf("%d kills: %d heights, %d acknowledged transactions, %d of them transfers, %d calls of Python, whose timers beat %d times; %d full disks stopped %d validators; "+
+	t.Logf("%d kills: %d heights, %d acknowledged transactions, %d of them transfers, %d calls of Python, whose timers beat %d times; %d "+
+		"full disks stopped %d validators; "+
 		"files were damaged %d times, and %d times refused",
 		kills, sum.final, acknowledged, sum.paid, sum.called, sum.beats, sum.full, sum.stopped, sum.damaged, sum.refused)
 	if acknowledged == 0 || sum.final < types.Height(kills) {
@@ -367,7 +369,7 @@ func (w *witness) damage(t *testing.T) {
 
 // judge audits what the last life left, and looks for all that was acknowledged.
 func (w *witness) judge(t *testing.T) {
-	report, err := Check(w.dir, "", nil)
+	report, err := audit.Home(w.dir, "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -387,7 +389,7 @@ func (w *witness) judge(t *testing.T) {
 			t.Fatalf("the acknowledged transaction %s is lost: %v", hash, err)
 		}
 	}
-	state := best.View().State
+	state := best.Head().State
 	if had, fits := state.Account(payee).Balance.Uint64(); !fits || had < w.paid {
 		t.Errorf("%d transfers of 1 wei were acknowledged, and %s has %d", w.paid, payee, had)
 	}

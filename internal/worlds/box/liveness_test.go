@@ -68,7 +68,8 @@ func TestViewsThatAreGivenUpAreCountedByCause(t *testing.T) {
 	if last == nil {
 		t.Fatal("v0 gave nothing up")
 	}
-	if got := n.gaveUp(last); !strings.HasSuffix(got, ", which v3 led: leader unheard") && !strings.HasSuffix(got, ", which v3 led: no proposal") {
+	if got := n.gaveUp(last); !strings.HasSuffix(got, ", which v3 led: leader unheard") &&
+		!strings.HasSuffix(got, ", which v3 led: no proposal") {
 		t.Error(got)
 	}
 }

@@ -24,7 +24,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/home"
 	"github.com/cowboyinc/devnet/internal/environment/pyhost"
 	"github.com/cowboyinc/devnet/internal/environment/roles"
-	"github.com/cowboyinc/devnet/internal/faces/view"
+	"github.com/cowboyinc/devnet/internal/faces/readmodel"
+	"github.com/cowboyinc/devnet/internal/worlds/node"
 	"github.com/cowboyinc/devnet/validators"
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
@@ -43,10 +44,10 @@ type Network struct {
 	programs program.Host
 	owned    *pyhost.Pool // closed with the network; nil when the programs were given
 	log      *slog.Logger
-	book     *addressBook
+	book     *node.Book
 	finality *finality
 	nodes    atomic.Pointer[[]*Node] // List reads it; a join adds to it
-	views    *view.Source
+	views    *readmodel.Source
 	links    *links
 	faults   faults
 
@@ -55,9 +56,6 @@ type Network struct {
 	steering
 }
 
-// maxGenesisBytes bounds the genesis file of a home.
-const maxGenesisBytes = 1 << 20
-
 // Up brings a network up and returns when all its validators run; blocks come
 // after that (Ready waits for them). ctx bounds the start alone.
 func Up(ctx context.Context, config Config) (*Network, error) {
@@ -65,7 +63,8 @@ func Up(ctx context.Context, config Config) (*Network, error) {
 	if err := config.checkHistory(); err != nil {
 		return nil, err
 	}
-	n := &Network{config: config, clock: clock.New(), verifier: crypto.NewVerifier(!config.NoRemember), log: config.Log, book: newAddressBook(), links: newLinks()}
+	n := &Network{config: config, clock: clock.New(), verifier: crypto.NewVerifier(!config.NoRemember), log: config.Log, book: node.NewBook(),
+		links: newLinks()}
 	if err := n.open(); err != nil {
 		return nil, errors.Join(err, n.Close())
 	}
@@ -151,9 +150,8 @@ func (c *Config) setIdentity() {
 
 // resume goes on with the network of a home. What was asked for must be what it
 // is.
-func (n *Network) resume(data []byte) error {
-	n.genesis = new(ledger.Genesis)
-	if err := codec.Unmarshal(data, maxGenesisBytes, n.genesis); err != nil {
+func (n *Network) resume(data []byte) (err error) {
+	if n.genesis, err = ledger.DecodeGenesis(data); err != nil {
 		return fmt.Errorf("%s cannot be read: %w; begin anew with --reset", n.home.Genesis(), err)
 	}
 	p, err := n.genesis.Parameters()
@@ -192,7 +190,7 @@ func (e *ChangedError) Error() string {
 // sameParameters refuses parameters that the network which goes on has not: they
 // are settled by genesis, and later by the system key.
 func (n *Network) sameParameters() error {
-	have := n.Best().Validator().View().State.NextParams()
+	have := n.Best().Validator().Head().State.NextParams()
 	want := *have
 	if err := want.Apply(params.Overrides(n.config.Params)); err != nil {
 		return err
@@ -260,16 +258,16 @@ func (n *Network) start(ctx context.Context) error {
 			return err
 		}
 	}
-	n.startSteward()
+	n.startReaper()
 	return nil
 }
 
 // booted tells the configuration's Booted of one validator.
-func (n *Network) booted(validator types.Address) func(*validators.View) {
+func (n *Network) booted(validator types.Address) func(*validators.Head) {
 	if n.config.Booted == nil {
 		return nil
 	}
-	return func(view *validators.View) { n.config.Booted(validator, view) }
+	return func(view *validators.Head) { n.config.Booted(validator, view) }
 }
 
 // startPrograms prepares the hosts of programs. Without a fitting Python the
@@ -284,7 +282,7 @@ func (n *Network) startPrograms() {
 		host = samples.Mux{Other: host}
 	}
 	n.programs = host
-	n.views = &view.Source{Genesis: n.genesis, Programs: n.programs, Verifier: n.verifier}
+	n.views = readmodel.NewSource(n.genesis, n.programs, n.verifier)
 }
 
 // Probe returns the version of Python that runs actors, or what is missing. It
@@ -298,7 +296,7 @@ func (n *Network) Probe() (version string, err error) {
 
 // Close stops the nodes and lets the home go.
 func (n *Network) Close() error {
-	n.stopSteward()
+	n.stopReaper()
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.closed {

@@ -31,9 +31,9 @@ func TestHeartbeatBeats(t *testing.T) {
 	if started.Status != types.StatusOK {
 		t.Fatalf("%s: %+v", started.Status, started.Error)
 	}
-	funded := n.Best().Validator().View().State.Account(deployed.To).Balance
+	funded := n.Best().Validator().Head().State.Account(deployed.To).Balance
 	await(t, n, started.Height+30)
-	view := n.Best().Validator().View()
+	view := n.Best().Validator().Head()
 	beats, _ := view.State.Storage(deployed.To, []byte("beats"))
 	if string(beats) != "3" {
 		t.Errorf("beats = %q after 30 blocks", beats)

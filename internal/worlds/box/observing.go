@@ -9,7 +9,7 @@ import (
 
 // observe hands on what a validator made final, to those who wait for it and to
 // whoever judges it.
-func (n *Network) observe(f validators.Finality) {
+func (n *Network) observe(f validators.FinalBlocks) {
 	if n.config.Observe != nil {
 		n.config.Observe(f)
 	}

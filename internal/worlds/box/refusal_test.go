@@ -60,7 +60,8 @@ func TestBadTransactionsAreRefused(t *testing.T) {
 		{"unaffordable", "insufficient_funds", signed("alice", func(tx *types.Transaction) { tx.Value = types.MaxWei })},
 		{"below the base fee", "fee_too_low", signed("alice", func(tx *types.Transaction) { tx.MaxFeePerCycle = types.Wei{} })},
 		{"above the block's limit", "limit_too_high", signed("alice", func(tx *types.Transaction) { tx.CyclesLimit = 1 << 60 })},
-		{"of an unknown kind", "unknown_kind", signed("alice", func(tx *types.Transaction) { tx.Payload = codec.Marshal(map[string]string{"kind": "burn"}) })},
+		{"of an unknown kind", "unknown_kind", signed("alice",
+			func(tx *types.Transaction) { tx.Payload = codec.Marshal(map[string]string{"kind": "burn"}) })},
 		{"an instruction without the system key", "not_system", signed("alice", func(tx *types.Transaction) {
 			tx.To, tx.Value = nil, types.Wei{}
 			tx.Payload = codec.Marshal(types.System{Kind: types.KindSystem, Opcode: 48, Args: codec.Marshal(map[string]types.Hash{"timer_id": {}})})
@@ -75,8 +76,12 @@ func TestBadTransactionsAreRefused(t *testing.T) {
 	if !maps.Equal(before, content(n)) {
 		t.Error("the state has changed")
 	}
-	held, _ := ask(n, func(p *validators.Pool) int { return p.Len() })
-	if held != 0 {
+	var asked *validators.Validator
+	_, answered := ask(n, func(v *validators.Validator, answer func(types.Nonce)) {
+		asked = v
+		v.NextNonce(types.Address{}, 0, answer) // which it hears when it is done with what came before
+	})
+	if held := asked.Status().Pool; !answered || held != 0 {
 		t.Errorf("the mempool holds %d", held)
 	}
 }
@@ -85,7 +90,7 @@ func TestBadTransactionsAreRefused(t *testing.T) {
 // timers is maintained, which follows the height.
 func content(n *Network) map[string]string {
 	all := map[string]string{}
-	n.Best().Validator().View().State.Scan(nil, nil, func(key, value []byte) bool {
+	n.Best().Validator().Head().State.Scan(nil, nil, func(key, value []byte) bool {
 		if string(key) != "t/m" {
 			all[string(key)] = string(value)
 		}

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"os"
 	"sync"
 	"time"
@@ -24,8 +23,8 @@ type steering struct {
 	goal    types.Height // of the latest advance
 
 	wake    chan struct{} // has room for one: there are new blocks
-	ended   chan struct{} // closed when the steward is
-	dismiss func()        // ends the steward; nil before it began
+	ended   chan struct{} // closed when the reaper is
+	dismiss func()        // ends the reaper; nil before it began
 }
 
 // offset is the file by which a restart finds the clock where it was.
@@ -102,14 +101,11 @@ func (n *Network) setPaused(on bool) error {
 	defer n.decided.Unlock()
 	n.paused = on
 	for _, node := range n.List() {
-		if node.running.Load() {
+		if node.Started() {
 			node.Validator().Pause(on)
 		}
 	}
 	return nil
 }
 
-func strict(what string) error {
-	return api.Refuse(http.StatusForbidden, "strict", "%s is off: this network runs with --strict", what).
-		Hint("Start the network without --strict.")
-}
+func strict(what string) error { return api.StrictRefusal(what) }

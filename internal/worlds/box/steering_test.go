@@ -13,14 +13,19 @@ import (
 	"github.com/cowboyinc/devnet/actors/samples"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api"
+	"github.com/cowboyinc/devnet/internal/worlds/audit"
 	"github.com/cowboyinc/devnet/validators/history"
 )
 
 // code is the code of a refusal, "" where there was none.
 func code(err error) string {
 	var refusal *api.Error
-	if errors.As(err, &refusal) {
+	var travel *history.TravelError
+	switch {
+	case errors.As(err, &refusal):
 		return refusal.Body.Code
+	case errors.As(err, &travel):
+		return travel.Code
 	}
 	return ""
 }
@@ -52,7 +57,7 @@ func TestAdvanceLive(t *testing.T) {
 	if err := errors.Join(n.Pause(), n.Pause()); err != nil {
 		t.Fatal(err)
 	}
-	before := n.Best().Validator().View().Block.Header.Timestamp
+	before := n.Best().Validator().Head().Block.Header.Timestamp
 	receipt := travel(t, n, history.Target{Blocks: 5000})
 	if receipt.Fired < 49 || receipt.Fired > 50 || receipt.Latest() != 0 || receipt.Blocks > 75 || receipt.Blocks+receipt.Skipped != 5000 {
 		t.Errorf("%d fired, the latest %d late, %d blocks, %d skipped", receipt.Fired, receipt.Latest(), receipt.Blocks, receipt.Skipped)
@@ -60,7 +65,7 @@ func TestAdvanceLive(t *testing.T) {
 	if receipt.Clock != 5000*time.Second || n.clock.Offset() != receipt.Clock {
 		t.Errorf("the clock was moved by %v, is %v ahead", receipt.Clock, n.clock.Offset())
 	}
-	tip := n.Best().Validator().View().Block.Header
+	tip := n.Best().Validator().Head().Block.Header
 	if took := (tip.Timestamp - before); tip.Height != receipt.To || took < 4_990_000 || took > 5_010_000 {
 		t.Errorf("at height %d after %d ms", tip.Height, took)
 	}
@@ -93,7 +98,7 @@ func auditAll(t *testing.T, n *Network, home string) {
 	if err := n.Close(); err != nil {
 		t.Fatal(err)
 	}
-	report, err := Check(home, "", nil)
+	report, err := audit.Home(home, "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +140,7 @@ func awaitStatus(t testing.TB, n *Network, name, status string, running bool) {
 	t.Helper()
 	for range 400 {
 		node := n.find(name)
-		if got := node.standing(n.Best().Validator().View().State); got == status && node.Running() == running {
+		if got := node.status(n.Best().Validator().Head().State); got == status && node.Running() == running {
 			return
 		}
 		await(t, n, n.Best().height()+1)
@@ -147,7 +152,8 @@ func awaitStatus(t testing.TB, n *Network, name, status string, running bool) {
 // both are what they are after a restart of the network.
 func TestJoinAndLeaveLive(t *testing.T) {
 	home := t.TempDir()
-	n := up(t, Config{Home: home, BlockTime: 50 * time.Millisecond, Params: map[string]string{"chain.epoch_blocks": "16", "chain.link_delay_ms": "50"}})
+	n := up(t, Config{Home: home, BlockTime: 50 * time.Millisecond,
+		Params: map[string]string{"chain.epoch_blocks": "16", "chain.link_delay_ms": "50"}})
 	alice := newPayer(n, "alice")
 	heart := deploySample(t, alice, "heartbeat", "heart", 900_000_000_000)
 	land(t, n, alice.execute(heart, "start", samples.Number(1)))
@@ -197,7 +203,7 @@ func TestJoinAndLeaveLive(t *testing.T) {
 func awaitVote(t testing.TB, n *Network, name string) {
 	t.Helper()
 	for range 400 {
-		for _, vote := range n.Best().Validator().View().Block.Parent.Votes {
+		for _, vote := range n.Best().Validator().Head().Block.Parent.Votes {
 			if vote.Validator == n.find(name).Address {
 				return
 			}
@@ -228,7 +234,7 @@ func TestSetParamLive(t *testing.T) {
 		t.Fatal(change, err)
 	}
 	travel(t, n, history.Target{To: at})
-	if got := n.Best().Validator().View().State.Params().MinBaseFee; got != types.WeiOf(7) {
+	if got := n.Best().Validator().Head().State.Params().MinBaseFee; got != types.WeiOf(7) {
 		t.Errorf("min_basefee is %s", got)
 	}
 }

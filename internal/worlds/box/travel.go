@@ -3,7 +3,6 @@ package box
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"net/http"
 	"sync"
 	"time"
@@ -16,16 +15,17 @@ import (
 
 // Advance is time travel (decision C8): it returns when a height is final that
 // the network gets to by skipping what it may. The clock is moved along. Where
-// ctx ends first the network goes on all the same.
+// ctx ends first the network goes on all the same. It refuses by a
+// *history.TravelError.
 func (n *Network) Advance(ctx context.Context, target history.Target) (*history.Advance, error) {
 	if !n.travelling.TryLock() {
 		return nil, api.Refuse(http.StatusConflict, "advancing", "another advance is under way").Hint("Wait until it has ended.")
 	}
 	defer n.travelling.Unlock()
-	state := n.Best().Validator().View().State
+	state := n.Best().Validator().Head().State
 	to, moved, err := target.Height(state, n.clock.Now())
 	if err != nil {
-		return nil, travelRefusal(err)
+		return nil, err
 	}
 	if err := n.depart(ctx, to, moved); err != nil {
 		return nil, err
@@ -39,22 +39,6 @@ func (n *Network) Advance(ctx context.Context, target history.Target) (*history.
 	}
 	receipt.Clock = moved
 	return receipt, nil
-}
-
-func travelRefusal(err error) error {
-	var refusal *history.TravelError
-	if !errors.As(err, &refusal) {
-		return err
-	}
-	switch refusal.Code {
-	case history.CodeStrict:
-		return strict("time travel")
-	case history.CodeNoTimer:
-		return api.Refuse(http.StatusConflict, refusal.Code, "%s", refusal.Message).Hint("GET /timers lists timers.")
-	case history.CodeHeightPassed:
-		return api.Refuse(http.StatusConflict, refusal.Code, "%s", refusal.Message).Hint("GET /height tells the latest.")
-	}
-	return api.Refuse(http.StatusBadRequest, refusal.Code, "%s", refusal.Message)
 }
 
 // depart tells the validators where to go and, when they know, moves the clock.

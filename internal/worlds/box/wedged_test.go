@@ -65,7 +65,7 @@ func TestATimerThatHangsDoesNotHaltTheChain(t *testing.T) {
 	}
 	heart := run(w.deploy([]byte("hangs"), "hb", 10*types.CBY))
 	run(w.execute(heart, "start", nil))
-	timers := n.Best().Validator().View().State.Timers(heart)
+	timers := n.Best().Validator().Head().State.Timers(heart)
 	if len(timers) == 0 {
 		t.Fatal("the timer has ended before anybody could have failed over it twice")
 	}

@@ -16,7 +16,8 @@ func equivocate(m *Mask, frame []byte, to receiver) [][]byte {
 		twin.Header.Timestamp++
 		// The vote for the twin goes with it: the true vote does not tell of a
 		// block whether this validator proposed it.
-		vote := types.Vote{Kind: types.Notarize, Epoch: twin.Header.Epoch, View: p.View, Height: twin.Header.Height, Block: twin.Hash()}
+		vote := types.Vote{Kind: types.Notarize, Epoch: twin.Header.Epoch, View: p.View, Height: twin.Header.Height, Block: twin.Hash(),
+			Bitmap: emptyBitmap(types.Notarize)}
 		return [][]byte{m.signProposal(types.Proposal{View: p.View, Block: &twin}), m.signVote(vote)}
 	}
 	v := m.vote(frame)

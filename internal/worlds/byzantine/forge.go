@@ -54,13 +54,22 @@ func (m *Mask) madeUp(block *types.Block) *types.Block {
 	return &other
 }
 
+// emptyBitmap is the bitmap of a vote that shows no runner, where votes of a kind
+// have one: what a liar lies about is not its form.
+func emptyBitmap(kind types.VoteKind) []byte {
+	if kind == types.Notarize {
+		return []byte{}
+	}
+	return nil
+}
+
 // inAllNames signs a certificate with its own key, in the names of all others.
 func (m *Mask) inAllNames(c types.Certificate, others []types.Address) *types.Certificate {
-	vote := types.Vote{Kind: c.Kind, Epoch: c.Epoch, View: c.View, Height: c.Height, Block: c.Block}
+	vote := types.Vote{Kind: c.Kind, Epoch: c.Epoch, View: c.View, Height: c.Height, Block: c.Block, Bitmap: emptyBitmap(c.Kind)}
 	signature := m.signer.Sign(vote.Digest(m.chainID))
 	c.Votes = nil
 	for _, name := range others {
-		c.Votes = append(c.Votes, types.CertificateVote{Validator: name, Signature: signature})
+		c.Votes = append(c.Votes, types.CertificateVote{Validator: name, Bitmap: vote.Bitmap, Signature: signature})
 	}
 	return &c
 }

@@ -25,13 +25,14 @@ func impersonate(m *Mask, frame []byte, to receiver) [][]byte {
 		return sent
 	}
 	for _, kind := range []types.VoteKind{types.Notarize, types.Finalize} {
-		forged := types.Vote{Kind: kind, Epoch: v.Epoch, View: v.View, Height: v.Height, Block: types.Keccak(v.Block[:])}
+		forged := types.Vote{Kind: kind, Epoch: v.Epoch, View: v.View, Height: v.Height, Block: types.Keccak(v.Block[:]),
+			Bitmap: emptyBitmap(kind)}
 		c := types.Certificate{Kind: kind, Epoch: v.Epoch, View: v.View, Height: v.Height, Block: forged.Block}
 		signature := m.signer.Sign(forged.Digest(m.chainID))
 		for _, name := range to.others {
 			forged.Validator, forged.Signature = name, signature
 			sent = append(sent, encode(mesh.Vote, &forged))
-			c.Votes = append(c.Votes, types.CertificateVote{Validator: name, Signature: signature})
+			c.Votes = append(c.Votes, types.CertificateVote{Validator: name, Bitmap: forged.Bitmap, Signature: signature})
 		}
 		sent = append(sent, encode(mesh.Certificate, &c))
 	}

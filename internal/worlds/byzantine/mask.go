@@ -18,7 +18,6 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
-	"strings"
 	"sync/atomic"
 
 	"github.com/cowboyinc/devnet/internal/base/codec"
@@ -46,17 +45,11 @@ const (
 )
 
 // Kinds lists the behaviours.
-func Kinds() []Kind {
-	return []Kind{Equivocate, WithholdVotes, SilentLeader, BadStateRoot, PassesOver, TamperBody, WithholdBody, Impersonate, Forge, Flood}
-}
-
-// List is the kinds in one line, for people.
-func List() string {
-	var names []string
-	for _, k := range Kinds() {
-		names = append(names, string(k))
+func Kinds() (kinds []Kind) {
+	for _, k := range fault.Kinds() {
+		kinds = append(kinds, Kind(k))
 	}
-	return strings.Join(names, ", ")
+	return kinds
 }
 
 // behaviour answers which frames go to a peer in place of one.
@@ -82,18 +75,6 @@ var behaviours = map[Kind]behaviour{
 	PassesOver:    passesOver,
 }
 
-// Check says whether a behaviour can be had, and if not why.
-func Check(kind string) error {
-	switch kind {
-	case "fabricate_presence", "suppress_presence":
-		return &fault.Unsupported{Verb: "misbehave " + kind, Why: "presence needs runners, and this devnet has none yet"}
-	}
-	if behaviours[Kind(kind)] == nil {
-		return fmt.Errorf("there is no misbehaviour %q: they are %s", kind, List())
-	}
-	return nil
-}
-
 // Mask is the lying face of one validator.
 type Mask struct {
 	chainID uint64
@@ -111,10 +92,14 @@ type active struct {
 func NewMask(chainID uint64, signer env.Signer) *Mask { return &Mask{chainID: chainID, signer: signer} }
 
 // Behave chooses a behaviour, in place of the one before; its effects are added
-// to counts, Forged and Withheld.
+// to counts, Forged and Withheld. It refuses what fault.CheckKind does, and to be
+// honest, which is Honest's.
 func (m *Mask) Behave(kind string, counts *fault.Counts) error {
-	if err := Check(kind); err != nil {
+	if err := fault.CheckKind(kind); err != nil {
 		return err
+	}
+	if behaviours[Kind(kind)] == nil {
+		return fmt.Errorf("there is no behaviour %q", kind)
 	}
 	m.active.Store(&active{Kind(kind), behaviours[Kind(kind)], counts})
 	return nil
@@ -127,16 +112,16 @@ func (m *Mask) Honest() { m.active.Store(nil) }
 func (m *Mask) Misbehaves() bool { return m.active.Load() != nil }
 
 // Wrap puts the mask before a transport.
-func (m *Mask) Wrap(t env.Transport) env.Transport { return &transport{Transport: t, mask: m} }
+func (m *Mask) Wrap(t env.Mesh) env.Mesh { return &transport{Mesh: t, mask: m} }
 
 // transport is a transport behind a mask.
 type transport struct {
-	env.Transport
+	env.Mesh
 	mask  *Mask
 	peers atomic.Pointer[[]types.Address] // sorted
 }
 
-// SetPeers implements env.Transport.
+// SetPeers implements env.Mesh.
 func (t *transport) SetPeers(peers []types.Validator) {
 	var all []types.Address
 	for _, p := range peers {
@@ -146,14 +131,14 @@ func (t *transport) SetPeers(peers []types.Validator) {
 	}
 	slices.SortFunc(all, func(a, b types.Address) int { return bytes.Compare(a[:], b[:]) })
 	t.peers.Store(&all)
-	t.Transport.SetPeers(peers)
+	t.Mesh.SetPeers(peers)
 }
 
-// Send implements env.Transport.
+// Send implements env.Mesh.
 func (t *transport) Send(to types.Address, frame []byte) {
 	current := t.mask.active.Load()
 	if current == nil {
-		t.Transport.Send(to, frame)
+		t.Mesh.Send(to, frame)
 		return
 	}
 	sent := current.behave(t.mask, frame, t.receiver(to))
@@ -164,7 +149,7 @@ func (t *transport) Send(to types.Address, frame []byte) {
 		if !bytes.Equal(f, frame) {
 			current.counts.Forged.Add(1)
 		}
-		t.Transport.Send(to, f)
+		t.Mesh.Send(to, f)
 	}
 }
 

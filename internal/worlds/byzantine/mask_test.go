@@ -2,7 +2,6 @@ package byzantine
 
 import (
 	"bytes"
-	"errors"
 	"testing"
 
 	"github.com/cowboyinc/devnet/internal/base/codec"
@@ -17,7 +16,7 @@ const chain = 8011
 
 // wire keeps what is sent to each peer.
 type wire struct {
-	env.Transport
+	env.Mesh
 	sent map[types.Address][][]byte
 }
 
@@ -29,7 +28,7 @@ func counts(c *fault.Counts) (forged, withheld int64) { return c.Forged.Load(), 
 
 // masked is a validator that misbehaves, with the peers 1, 2 and 3; the latter
 // two are lied to.
-func masked(t *testing.T, kind Kind) (*wire, env.Transport, *crypto.Key, *fault.Counts) {
+func masked(t *testing.T, kind Kind) (*wire, env.Mesh, *crypto.Key, *fault.Counts) {
 	t.Helper()
 	key := crypto.DeriveKey(1, "v0")
 	signer := crypto.NewVerifier(true).Signer(key)
@@ -44,7 +43,8 @@ func masked(t *testing.T, kind Kind) (*wire, env.Transport, *crypto.Key, *fault.
 
 func proposalBy(key *crypto.Key) *types.Proposal {
 	signer := crypto.NewVerifier(true).Signer(key)
-	p := &types.Proposal{View: 4, Block: &types.Block{Header: types.Header{ChainID: chain, Height: 3, View: 4, Timestamp: 1000, Proposer: key.Address()}}}
+	p := &types.Proposal{View: 4, Block: &types.Block{Header: types.Header{ChainID: chain, Height: 3, View: 4, Timestamp: 1000,
+		Proposer: key.Address()}}}
 	p.Signature = signer.Sign(p.Digest())
 	return p
 }
@@ -178,15 +178,21 @@ func TestAMaskThatIsTakenOffPassesEverything(t *testing.T) {
 	}
 }
 
-func TestPresenceNeedsRunners(t *testing.T) {
-	var missing *fault.Unsupported
-	for _, kind := range []string{"fabricate_presence", "suppress_presence"} {
-		if err := Check(kind); !errors.As(err, &missing) {
-			t.Errorf("%s: %v", kind, err)
+// Every kind that the table of faults knows has its behaviour, and none is left over.
+func TestEachKindHasItsBehaviour(t *testing.T) {
+	mask := NewMask(chain, crypto.NewVerifier(true).Signer(crypto.DeriveKey(1, "v0")))
+	for _, kind := range fault.Kinds() {
+		if err := mask.Behave(kind, new(fault.Counts)); err != nil {
+			t.Error(err)
 		}
 	}
-	if err := Check("nonsense"); err == nil || errors.As(err, &missing) {
-		t.Error("nonsense is a behaviour")
+	if len(behaviours) != len(fault.Kinds()) {
+		t.Errorf("%d behaviours of %d kinds", len(behaviours), len(fault.Kinds()))
+	}
+	for _, kind := range []string{"nonsense", fault.Honest, "suppress_presence"} {
+		if mask.Behave(kind, new(fault.Counts)) == nil {
+			t.Errorf("%s is a behaviour", kind)
+		}
 	}
 }
 
@@ -221,7 +227,8 @@ func TestABodyIsTamperedWithUnderItsHeader(t *testing.T) {
 		p.Block.Transactions = txs
 		p.Block.Header.Transactions, p.Block.Header.Passed = types.TransactionsHash(txs), types.PassedHash(nil)
 		p.Signature = crypto.NewVerifier(true).Signer(key).Sign(p.Digest())
-		for _, frame := range [][]byte{frameOf(mesh.Proposal, p), frameOf(mesh.BlockAnswer, &blockAnswer{Block: p.Block}), frameOf(mesh.Batch, &batch{Blocks: []*types.Block{p.Block}})} {
+		for _, frame := range [][]byte{frameOf(mesh.Proposal, p), frameOf(mesh.BlockAnswer, &blockAnswer{Block: p.Block}),
+			frameOf(mesh.Batch, &batch{Blocks: []*types.Block{p.Block}})} {
 			out.Send(peerAt(1), frame)
 		}
 		if len(w.sent[peerAt(1)]) != 3 {
@@ -231,7 +238,8 @@ func TestABodyIsTamperedWithUnderItsHeader(t *testing.T) {
 		for _, frame := range w.sent[peerAt(1)] {
 			body := tamperedBody(t, frame)
 			if body.Hash() != p.Block.Hash() || body.CheckBody() == nil {
-				t.Errorf("kind %d with %d transactions: header changed %v, body %v", frame[0], len(txs), body.Hash() != p.Block.Hash(), body.CheckBody())
+				t.Errorf("kind %d with %d transactions: header changed %v, body %v", frame[0], len(txs), body.Hash() != p.Block.Hash(),
+					body.CheckBody())
 			}
 		}
 		if p.Block.CheckBody() != nil {

@@ -129,18 +129,19 @@ func addressOf(key types.PublicKey) (types.Address, bool) {
 }
 
 // LaneRules tells the oracles what parameters say of the lane and the base fees.
-func LaneRules(p *params.Params) oracle.Lane {
-	return oracle.Lane{Policy: p.Policy, CyclesLimit: p.CyclesLimit, SystemCycles: p.LaneSystemCycles, LaneBudget: p.LaneTimerCycles, GCBudget: p.GCCyclesPerBlock,
+func LaneRules(p *params.Params) oracle.LaneRules {
+	return oracle.LaneRules{Policy: p.Policy, CyclesLimit: p.CyclesLimit, SystemCycles: p.LaneSystemCycles, LaneBudget: p.LaneTimerCycles,
+		GCBudget:   p.GCCyclesPerBlock,
 		GCPerTimer: p.GCCyclesPerTimer, AskBudget: p.GBABlockCycles, CellsLimit: p.CellsLimit, FeeDivisor: p.BaseFeeDivisor,
 		LaneFeeDivisor: p.LaneFeeDivisor, MinBaseFee: p.MinBaseFee, FeePermille: p.LaneFeePermille, FireCycles: p.MaxCyclesPerFire,
 		FireCyclesAuction: p.MaxCyclesPerFireLane, FireCells: p.MaxCellsPerFire, Examined: p.MaxExamined, PriorityFloor: p.PriorityFloor,
-		TieByAge: p.TieBreak == "age", Window: p.FairnessWindow, ByMean: p.FairnessCenter == "mean", WeightMin: p.WeightMin,
+		TieByAge: p.TieBreak == "age", Window: p.FairnessWindowBlocks, ByMean: p.FairnessCenter == "mean", WeightMin: p.WeightMin,
 		WeightMax: p.WeightMax, Reserve: p.BiasReservePrice, FiresBlock: p.MaxFiresPerBlock, FiresActor: p.MaxFiresPerActor}
 }
 
 // Observations is what the oracles are told of blocks that a validator made
 // final.
-func (a *Audits) Observations(f validators.Finality, who types.Address) []oracle.Observation {
+func (a *Audits) Observations(f validators.FinalBlocks, who types.Address) []oracle.Observation {
 	out := make([]oracle.Observation, 0, len(f.Results))
 	for i, r := range f.Results {
 		audit, wrote := a.of(r), a.entered(r)

@@ -17,18 +17,18 @@ type behaviour struct {
 // worn is a mask, and the receipt of the fault that chose its behaviour.
 type worn struct {
 	mask    *byzantine.Mask
-	receipt *Receipt // nil while it is honest
+	receipt *Effect // nil while it is honest
 }
 
 // masked puts a new process behind a mask.
-func (n *Network) masked(name string, node env.Node) env.Node {
+func (n *Network) masked(name string, node env.Validator) env.Validator {
 	n.unmask(name)
 	mask := byzantine.NewMask(n.config.ChainID, node.Signer)
 	if n.masks == nil {
 		n.masks = map[string]*worn{}
 	}
 	n.masks[name] = &worn{mask: mask}
-	node.Transport = mask.Wrap(node.Transport)
+	node.Mesh = mask.Wrap(node.Mesh)
 	node.Programs = mask.WrapPrograms(node.Programs)
 	return node
 }
@@ -46,25 +46,23 @@ func (n *Network) unmask(name string) {
 // Misbehave makes a running validator lie to the others, with its own key, until
 // it restarts or is told to misbehave as "honest". The kinds are those of
 // package byzantine; what a kind needs that is not there it says by name.
-func (n *Network) Misbehave(name, kind string) (*Receipt, error) {
-	if kind != "honest" {
-		if err := byzantine.Check(kind); err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
-		}
+func (n *Network) Misbehave(name, kind string) (*Effect, error) {
+	if err := fault.CheckKind(kind); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	if !n.Running(name) {
 		return nil, fmt.Errorf("%s does not run: restart it first", name)
 	}
 	n.unmask(name)
-	if kind == "honest" {
+	if kind == fault.Honest {
 		n.trace.fault(n.now, "honest "+name)
 		return nil, nil
 	}
 	r := n.receipt("misbehave", name+" "+kind)
-	r.deeds = new(fault.Counts)
+	r.counts = new(fault.Counts)
 	n.masks[name].receipt = r
 	n.Judge.Excuse(n.keys[name].Address())
-	return r, n.masks[name].mask.Behave(kind, r.deeds)
+	return r, n.masks[name].mask.Behave(kind, r.counts)
 }
 
 // Honest says whether a validator does what the protocol wants, as far as it
@@ -82,16 +80,4 @@ func (n *Network) Restart(name string) error {
 		death.Until = min(death.Until, n.now)
 	}
 	return err
-}
-
-// FaultReceipts says what each fault did so far, in the order they were made.
-// The links as configured are no fault.
-func (w *World) FaultReceipts() []fault.Receipt {
-	var all []fault.Receipt
-	for _, r := range w.receipts {
-		if r != w.defaults.receipt {
-			all = append(all, fault.Receipt{Verb: r.Verb, Detail: r.Detail, Did: r.did(), Idle: r.Idle(), Ended: r.Until <= w.now})
-		}
-	}
-	return all
 }

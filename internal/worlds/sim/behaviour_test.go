@@ -18,7 +18,8 @@ func TestOneLiarOfFourBreaksNothing(t *testing.T) {
 	for _, kind := range byzantine.Kinds() {
 		t.Run(string(kind), func(t *testing.T) {
 			for seed := range uint64(6) {
-				n, err := NewNetwork(NetworkConfig{World: Config{Seed: seed, Link: Link{Latency: 20 * time.Millisecond, Jitter: 30 * time.Millisecond, Loss: 0.02, Reorder: 0.05}}})
+				n, err := NewNetwork(NetworkConfig{World: Config{Seed: seed,
+					Link: Link{Latency: 20 * time.Millisecond, Jitter: 30 * time.Millisecond, Loss: 0.02, Reorder: 0.05}}})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -114,15 +115,15 @@ func TestALiarRestartsHonest(t *testing.T) {
 	if !n.Honest("v2") {
 		t.Error("it still lies")
 	}
-	withheld := receipt.deeds.Withheld.Load()
+	withheld := receipt.counts.Withheld.Load()
 	if err := n.RunToHeight(8, time.Minute); err != nil {
 		t.Fatal(err)
 	}
-	if receipt.deeds.Withheld.Load() != withheld {
+	if receipt.counts.Withheld.Load() != withheld {
 		t.Error("it withholds votes after the restart")
 	}
 	var verbs []string
-	for _, r := range n.FaultReceipts() {
+	for _, r := range n.Faults() {
 		verbs = append(verbs, fmt.Sprint(r.Verb, " ", r.Ended, " ", r.Idle))
 	}
 	if got := strings.Join(verbs, ", "); got != "misbehave true false, crash true false" {
@@ -136,7 +137,9 @@ func TestMisbehaviourThatIsNotThereSaysSo(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer n.Close()
-	for kind, want := range map[string]string{"suppress_presence": "needs runners", "nonsense": "equivocate, withhold_votes, silent_leader, bad_state_root, passes_over, tamper_body, withhold_body, impersonate, forge, flood"} {
+	for kind, want := range map[string]string{"suppress_presence": "needs runners",
+		"nonsense": "equivocate, withhold_votes, silent_leader, bad_state_root, passes_over, tamper_body, withhold_body, impersonate, forge, " +
+			"flood"} {
 		if _, err := n.Misbehave("v0", kind); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", kind, err)
 		}
@@ -173,7 +176,7 @@ func TestTwoLiarsOfSevenUnderFaults(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := n.RunToHeight(n.Tip()+5, 5*time.Minute); err != nil {
-			t.Fatalf("%v\n%v", err, n.FaultReceipts())
+			t.Fatalf("%v\n%v", err, n.Faults())
 		}
 		if err := n.Close(); err != nil {
 			t.Fatal(err)

@@ -14,10 +14,10 @@ func BenchmarkSteps(b *testing.B) {
 	left := b.N
 	w := toys(b, Config{Seed: 1}, 8, func(string) *toy {
 		return &toy{
-			started: func(y *toy) { y.world.Runtime().Post(y.pid, 1) },
+			started: func(y *toy) { y.inbox.Post(1) },
 			event: func(y *toy, event any) {
 				if left--; left > 0 {
-					y.world.Runtime().Post(y.pid, event)
+					y.inbox.Post(event)
 				}
 			},
 		}
@@ -46,7 +46,7 @@ func BenchmarkFrames(b *testing.B) {
 				if to == y.Signer.Address() {
 					to = addresses[(next+1)%8]
 				}
-				y.Transport.Send(to, frame)
+				y.Mesh.Send(to, frame)
 			}
 		}
 		return &toy{started: func(y *toy) { y.alarm.Set(y.Clock.Now().Add(1)) }, ring: func(y *toy) { onward(y, "", nil) }, frame: onward}

@@ -140,7 +140,7 @@ func TestResultsEndWithTheLivesThatKnewThem(t *testing.T) {
 	for _, all := range []bool{true, false} {
 		opened := 0
 		n, err := NewNetwork(NetworkConfig{World: Config{Seed: 4, Link: Link{Latency: 10 * time.Millisecond}},
-			Wrap: func(_ string, node env.Node) env.Node {
+			Wrap: func(_ string, node env.Validator) env.Validator {
 				node.Programs = counted{node.Programs, &opened}
 				return node
 			}})

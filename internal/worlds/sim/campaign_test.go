@@ -337,7 +337,8 @@ func (c *campaign) hostFails(name string) string {
 
 // govern changes a parameter, or a fifo lane's policy.
 func (c *campaign) govern() string {
-	changes := [][2]string{{"chain.block_time_ms", "500"}, {"chain.block_time_ms", "1500"}, {"cip3.min_basefee", "7"}, {"cip3.min_basefee", "2000"},
+	changes := [][2]string{{"chain.block_time_ms", "500"}, {"chain.block_time_ms", "1500"}, {"cip3.min_basefee", "7"},
+		{"cip3.min_basefee", "2000"},
 		{"cip1.priority_floor", "3"}, {"cip5.max_cycles_per_fire", "300000"}, {"cip1.tie_break", "age"}}
 	if c.policy == "fifo" && c.config.Params["cip5.fees"] == "" {
 		changes = append(changes, [2]string{"cip1.policy", "eip1559"})
@@ -575,9 +576,12 @@ func (s *tally) sometimes(t *testing.T) {
 		{s.insufficient, "timers without funds"}, {s.expired, "expired timers"}, {s.deferred, "deferred timers"},
 		{s.crashes, "crashes"}, {s.midstep, "crashes within a step"}, {s.lost, "records lost"},
 		{s.dropped, "frames dropped"}, {s.held, "events held"}, {s.audits, "audits"},
-		{s.rewritten, "rewritten logs"}, {s.apart, "seeds apart"}, {s.sets, "sets announced"}, {s.boots, "boots"}, {s.worked, "milliseconds of work"},
-		{s.did["misbehave"], "liars"}, {s.did["liars"], "seeds that begin with liars"}, {s.did["wipe"], "wipes"}, {s.did["flip"], "flipped bits"}, {s.did["refused"], "damaged disks refused"},
-		{s.did["failing"], "failing disks"}, {s.did["host"], "failing hosts of programs"}, {s.did["parameter"], "parameter changes"}, {s.did["join"], "joins"}, {s.did["leave"], "leaves"},
+		{s.rewritten, "rewritten logs"}, {s.apart, "seeds apart"}, {s.sets, "sets announced"}, {s.boots, "boots"},
+		{s.worked, "milliseconds of work"},
+		{s.did["misbehave"], "liars"}, {s.did["liars"], "seeds that begin with liars"}, {s.did["wipe"], "wipes"}, {s.did["flip"], "flipped bits"},
+		{s.did["refused"], "damaged disks refused"},
+		{s.did["failing"], "failing disks"}, {s.did["host"], "failing hosts of programs"}, {s.did["parameter"], "parameter changes"},
+		{s.did["join"], "joins"}, {s.did["leave"], "leaves"},
 	} {
 		if one.n == 0 {
 			t.Errorf("in no seed there were %s", one.what)
@@ -605,7 +609,7 @@ func (f *forgetful) Append(records ...[]byte) error {
 func TestTheCampaignFindsForgottenVotes(t *testing.T) {
 	for seed := uint64(1); seed <= 60; seed++ {
 		c, err := newCampaign(seed, func(c *NetworkConfig) {
-			c.Wrap = func(_ string, node env.Node) env.Node {
+			c.Wrap = func(_ string, node env.Validator) env.Validator {
 				node.Log = &forgetful{Log: node.Log}
 				return node
 			}

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/cowboyinc/devnet/internal/environment/env"
+	"github.com/cowboyinc/devnet/internal/environment/roles"
 )
 
 // order is an event that tells a toy what to do in one step.
@@ -30,7 +31,7 @@ func puppets(t testing.TB, c Config, n int) (w *World, heard *[]string, do func(
 		current[self] = y
 		return y
 	})
-	do = func(self string, what order) { w.Runtime().Post(current[self].pid, what) }
+	do = func(self string, what order) { current[self].inbox.Post(what) }
 	letRun(t, w, 0)
 	return w, heard, do
 }
@@ -39,7 +40,7 @@ func puppets(t testing.TB, c Config, n int) (w *World, heard *[]string, do func(
 func records(t testing.TB, w *World, self string) []string {
 	t.Helper()
 	all := []string{}
-	l := &nodeLog{&life{node: w.find(self)}}
+	l := &nodeLog{&process{node: w.find(self)}}
 	if err := l.Replay(func(r []byte) error { all = append(all, string(r)); return nil }); err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +139,7 @@ func TestACrashLosesWhatIsNotSyncedYet(t *testing.T) {
 	if got := records(t, w, "n0"); !reflect.DeepEqual(got, []string{"old", "new"}) {
 		t.Errorf("the log holds %v", got)
 	}
-	value, _ := (&nodeStore{&life{node: w.find("n0")}}).Get("b", []byte("k"))
+	value, _ := (&nodeStore{&process{node: w.find("n0")}}).Get("b", []byte("k"))
 	if string(value) != "old" {
 		t.Errorf("the store holds %q, though new was not synced", value)
 	}
@@ -203,8 +204,8 @@ func TestACrashedProcessHasNoEffectAndANewOneStartsFresh(t *testing.T) {
 func TestACrashWithinABootIsAnError(t *testing.T) {
 	w := New(Config{Seed: 1})
 	defer w.Close()
-	w.AddNode("n0", Parts{Signer: name("n0")}, func(e env.Node) (func(), error) {
-		if _, err := w.Runtime().Spawn("n0/early", e.Loops.Loop("early"), (&toy{}).receive); err != nil {
+	w.AddNode("n0", Parts{Signer: name("n0")}, func(e env.Validator) (func(), error) {
+		if _, err := roles.Spawn(w.Runtime(), "n0/early", e.Loops.Loop("early"), (&toy{}).steps()); err != nil {
 			return nil, err
 		}
 		return func() {}, e.Log.Append([]byte("x"))
@@ -342,7 +343,7 @@ func TestTheDiskIsItsModel(t *testing.T) {
 				rt.Fatalf("the log holds %q, want %q", got, log)
 			}
 			found := map[string]string{}
-			s := &nodeStore{&life{node: w.find("n0")}}
+			s := &nodeStore{&process{node: w.find("n0")}}
 			s.Scan("t", nil, nil, false, func(k, v []byte) bool { found[string(k)] = string(v); return true })
 			if !reflect.DeepEqual(found, store) {
 				rt.Fatalf("the store holds %v, want %v", found, store)
@@ -367,7 +368,7 @@ func TestAFlippedBitIsRefusedOrCutOff(t *testing.T) {
 			t.Fatalf("flipped: %v %v", r, err)
 		}
 		var read []string
-		l := &nodeLog{&life{node: w.find("n0")}}
+		l := &nodeLog{&process{node: w.find("n0")}}
 		err := l.Replay(func(r []byte) error { read = append(read, string(r)); return nil })
 		switch {
 		case errors.Is(err, ErrDamaged) && strings.Contains(err.Error(), "of n0's log"):
@@ -396,7 +397,7 @@ func TestAFlippedBitOfTheStoreIsOne(t *testing.T) {
 	if _, err := w.Flip("n0"); err != nil {
 		t.Fatal(err)
 	}
-	value, err := (&nodeStore{&life{node: w.find("n0")}}).Get("b", []byte("k"))
+	value, err := (&nodeStore{&process{node: w.find("n0")}}).Get("b", []byte("k"))
 	if err != nil || len(value) != 1 || bits.OnesCount8(value[0]) != 1 {
 		t.Errorf("the store holds %x, %v", value, err)
 	}

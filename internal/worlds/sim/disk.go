@@ -39,7 +39,7 @@ const recordFrame = 8
 type disk struct {
 	Disk
 	node    *node
-	failing *Receipt
+	failing *Effect
 	fails   int // so many uses from now all fail; 0: none was planned
 	records [][]byte
 	damaged map[int]bool // records whose checksum is wrong, by index; looked up only
@@ -65,7 +65,7 @@ type pending struct {
 func newDisk(n *node, d Disk) *disk { return &disk{Disk: d, node: n} }
 
 // use says whether a process can use the disk.
-func (d *disk) use(l *life) error {
+func (d *disk) use(l *process) error {
 	switch {
 	case l.dead:
 		return ErrCrashed
@@ -95,7 +95,7 @@ func (d *disk) written(undo func()) {
 	}
 	d.free = max(d.free, w.now).Add(d.Latency)
 	d.pending = append(d.pending, pending{d.free, undo})
-	if w.current != nil && w.current.life.node == d.node {
+	if w.current != nil && w.current.process.node == d.node {
 		w.current.busy = max(w.current.busy, d.free)
 	}
 }
@@ -115,8 +115,8 @@ func (d *disk) wipe() {
 }
 
 // flip flips a bit: of a record of the log, or of a value of the store.
-func (d *disk) flip(r *Receipt) {
-	weather := d.node.world.weather
+func (d *disk) flip(r *Effect) {
+	weather := d.node.world.linkRand
 	var full []int
 	for i := range d.buckets {
 		if d.buckets[i].tree.Len() > 0 {
@@ -155,6 +155,10 @@ func (d *disk) flip(r *Receipt) {
 	r.Flipped++
 }
 
+// looksTorn says that the log's last record is damaged, as by a crash in the midst
+// of its writing.
+func (d *disk) looksTorn() bool { return len(d.records) > 0 && d.damaged[len(d.records)-1] }
+
 // cutTail drops damaged records from the end, as Replay of a real log does.
 func (d *disk) cutTail() {
 	for n := len(d.records); n > 0 && d.damaged[n-1]; n-- {
@@ -165,12 +169,12 @@ func (d *disk) cutTail() {
 }
 
 // nodeLog implements env.Log on a node's disk.
-type nodeLog struct{ life *life }
+type nodeLog struct{ process *process }
 
 // Replay implements env.Log.
 func (l *nodeLog) Replay(each func(record []byte) error) error {
-	d := l.life.node.disk
-	if err := d.use(l.life); err != nil {
+	d := l.process.node.disk
+	if err := d.use(l.process); err != nil {
 		return err
 	}
 	d.cutTail()
@@ -187,24 +191,24 @@ func (l *nodeLog) Replay(each func(record []byte) error) error {
 
 // Append implements env.Log.
 func (l *nodeLog) Append(records ...[]byte) error {
-	n := l.life.node
+	n := l.process.node
 	d, w := n.disk, n.world
-	if err := d.use(l.life); err != nil {
+	if err := d.use(l.process); err != nil {
 		return err
 	}
-	w.strike(l.life, BeforeAppend)
+	w.strike(l.process, BeforeAppend)
 	w.trace.content(w.now, kindAppend, n, len(records), w.hashAll(records))
-	if w.planned(l.life, TornAppend) {
+	if w.planned(l.process, TornAppend) {
 		if len(records) > 1 {
-			d.append(records[:w.weather.IntN(len(records))])
+			d.append(records[:w.linkRand.IntN(len(records))])
 		}
-		w.die(l.life)
+		w.die(l.process)
 	}
 	before, size := len(d.records), d.size
 	d.append(records)
-	l.life.Did(env.BytesWritten, uint64(d.size-size))
+	l.process.Did(env.BytesWritten, uint64(d.size-size))
 	d.written(func() { d.tear(before, size) })
-	w.strike(l.life, AfterAppend)
+	w.strike(l.process, AfterAppend)
 	return nil
 }
 
@@ -223,7 +227,7 @@ func (d *disk) tear(before int, size int64) {
 	}
 	keep := before
 	if unsynced := len(d.records) - before; unsynced > 0 {
-		keep += d.node.world.weather.IntN(unsynced)
+		keep += d.node.world.linkRand.IntN(unsynced)
 	}
 	if d.node.death != nil {
 		d.node.death.Lost += len(d.records) - keep
@@ -236,40 +240,40 @@ func (d *disk) tear(before int, size int64) {
 
 // Rewrite implements env.Log.
 func (l *nodeLog) Rewrite(records [][]byte) error {
-	n := l.life.node
+	n := l.process.node
 	d, w := n.disk, n.world
-	if err := d.use(l.life); err != nil {
+	if err := d.use(l.process); err != nil {
 		return err
 	}
-	w.strike(l.life, BeforeAppend)
+	w.strike(l.process, BeforeAppend)
 	w.rewrites++
 	w.trace.content(w.now, kindRewrite, n, len(records), w.hashAll(records))
 	old, size := d.records, d.size
 	d.records, d.size, d.damaged = nil, 0, nil
 	d.append(records)
-	l.life.Did(env.BytesWritten, uint64(d.size))
+	l.process.Did(env.BytesWritten, uint64(d.size))
 	d.written(func() { d.records, d.size = old, size })
-	w.strike(l.life, AfterAppend)
+	w.strike(l.process, AfterAppend)
 	return nil
 }
 
 // Size implements env.Log.
-func (l *nodeLog) Size() int64 { return l.life.node.disk.size }
+func (l *nodeLog) Size() int64 { return l.process.node.disk.size }
 
 // Close implements env.Log.
 func (l *nodeLog) Close() error { return nil }
 
 // nodeStore implements env.Store on a node's disk.
-type nodeStore struct{ life *life }
+type nodeStore struct{ process *process }
 
 // Commit implements env.Store.
 func (s *nodeStore) Commit(writes []env.Write) error {
-	n := s.life.node
+	n := s.process.node
 	d, w := n.disk, n.world
-	if err := d.use(s.life); err != nil {
+	if err := d.use(s.process); err != nil {
 		return err
 	}
-	w.strike(s.life, BeforeCommit)
+	w.strike(s.process, BeforeCommit)
 	w.trace.content(w.now, kindCommit, n, len(writes), w.hashWrites(writes))
 	old := d.buckets
 	d.buckets = slices.Clone(old)
@@ -277,9 +281,9 @@ func (s *nodeStore) Commit(writes []env.Write) error {
 		b := d.bucket(group.bucket)
 		b.tree = w.tables.put(b.tree, group.changes)
 	}
-	s.life.Did(env.BytesWritten, uint64(len(w.hashed)))
+	s.process.Did(env.BytesWritten, uint64(len(w.hashed)))
 	d.written(func() { d.buckets = old })
-	w.strike(s.life, AfterCommit)
+	w.strike(s.process, AfterCommit)
 	return nil
 }
 
@@ -341,8 +345,8 @@ func (d *disk) tree(name env.Bucket) *trie.Tree {
 
 // Get implements env.Store.
 func (s *nodeStore) Get(b env.Bucket, key []byte) ([]byte, error) {
-	d := s.life.node.disk
-	if err := d.use(s.life); err != nil {
+	d := s.process.node.disk
+	if err := d.use(s.process); err != nil {
 		return nil, err
 	}
 	value, found := d.tree(b).Get(key)
@@ -354,8 +358,8 @@ func (s *nodeStore) Get(b env.Bucket, key []byte) ([]byte, error) {
 
 // Scan implements env.Store.
 func (s *nodeStore) Scan(b env.Bucket, from, to []byte, backwards bool, each func(key, value []byte) bool) error {
-	d := s.life.node.disk
-	if err := d.use(s.life); err != nil {
+	d := s.process.node.disk
+	if err := d.use(s.process); err != nil {
 		return err
 	}
 	if backwards {
@@ -393,7 +397,7 @@ func appendPart[T ~string | ~[]byte](dst []byte, part T) []byte {
 }
 
 // die ends the process that is in a step, at this instruction.
-func (w *World) die(l *life) {
+func (w *World) die(l *process) {
 	w.crashNode(l.node, "in the middle of a step")
 	panic(roles.Killed{})
 }

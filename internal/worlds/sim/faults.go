@@ -10,8 +10,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 )
 
-// Receipt says what a fault did so far. It is read between runs.
-type Receipt struct {
+// Effect says what a fault did so far. It is read between runs.
+type Effect struct {
 	Verb       string
 	Detail     string
 	From       types.Time
@@ -27,16 +27,16 @@ type Receipt struct {
 	Refused    int           // uses of a failing disk
 	Flipped    int           // bits of a disk
 	Moved      int           // clocks
-	deeds      *fault.Counts // of a validator that misbehaves, or nil
+	counts     *fault.Counts // of a validator that misbehaves, or nil
 }
 
 // Idle says that a fault had no effect.
-func (r *Receipt) Idle() bool {
+func (r *Effect) Idle() bool {
 	return r.did() == ""
 }
 
 // String lists what the fault did, for people.
-func (r *Receipt) String() string {
+func (r *Effect) String() string {
 	did := r.did()
 	if did == "" {
 		did = "no effect"
@@ -45,7 +45,7 @@ func (r *Receipt) String() string {
 }
 
 // did lists the effects, "" where there were none.
-func (r *Receipt) did() string {
+func (r *Effect) did() string {
 	var parts []string
 	for _, c := range []struct {
 		n    int
@@ -60,8 +60,8 @@ func (r *Receipt) did() string {
 			parts = append(parts, fault.Counted(c.n, c.what))
 		}
 	}
-	if r.deeds != nil {
-		if did := r.deeds.String("frames"); did != "" {
+	if r.counts != nil {
+		if did := r.counts.String("frames"); did != "" {
 			parts = append(parts, did)
 		}
 	}
@@ -69,10 +69,10 @@ func (r *Receipt) did() string {
 }
 
 // Receipts lists the faults so far, the configured links' first.
-func (w *World) Receipts() []*Receipt { return slices.Clone(w.receipts) }
+func (w *World) Receipts() []*Effect { return slices.Clone(w.receipts) }
 
-func (w *World) receipt(verb, detail string) *Receipt {
-	r := &Receipt{Verb: verb, Detail: detail, From: w.now, Until: types.Never}
+func (w *World) receipt(verb, detail string) *Effect {
+	r := &Effect{Verb: verb, Detail: detail, From: w.now, Until: types.Never}
 	w.receipts = append(w.receipts, r)
 	w.trace.fault(w.now, verb+" "+detail)
 	return r
@@ -80,20 +80,20 @@ func (w *World) receipt(verb, detail string) *Receipt {
 
 // Partition lets nodes reach those of their own group only. Nodes that are not
 // named form one more group. It replaces the partition or bridge before.
-func (w *World) Partition(groups ...[]string) *Receipt {
+func (w *World) Partition(groups ...[]string) *Effect {
 	w.known(slices.Concat(groups...)...)
-	side := fault.Sides(groups...)
-	r := w.receipt("partition", fault.Groups(groups...))
+	side := fault.SideOf(groups...)
+	r := w.receipt("partition", fault.Divided(groups...))
 	w.cut(r, func(a, b *node) bool { return side(a.name) != side(b.name) })
 	return r
 }
 
 // Bridge cuts left from right; the node, and those that are not named, reach
 // both. It replaces the partition or bridge before.
-func (w *World) Bridge(name string, left, right []string) *Receipt {
+func (w *World) Bridge(name string, left, right []string) *Effect {
 	w.known(append(slices.Concat(left, right), name)...)
-	side := fault.Sides(left, right)
-	r := w.receipt("bridge", name+" "+fault.Groups(left, right))
+	side := fault.SideOf(left, right)
+	r := w.receipt("bridge", name+" "+fault.Divided(left, right))
 	w.cut(r, func(a, b *node) bool { return a.name != name && b.name != name && side(a.name)*side(b.name) == 2 })
 	return r
 }
@@ -107,7 +107,7 @@ func (w *World) known(names ...string) {
 
 // divided is the partition or bridge in force: it holds for nodes to come as well.
 type divided struct {
-	by    *Receipt
+	by    *Effect
 	apart func(a, b *node) bool
 }
 
@@ -124,14 +124,14 @@ func (w *World) divide(n *node) {
 }
 
 // cut cuts the links between the pairs that apart names, and mends all others.
-func (w *World) cut(r *Receipt, apart func(a, b *node) bool) {
+func (w *World) cut(r *Effect, apart func(a, b *node) bool) {
 	w.divided = divided{r, apart}
 	for _, a := range w.nodes {
 		for _, b := range w.nodes {
 			if a == b {
 				continue
 			}
-			if a.index < b.index && apart(a, b) && a.life != nil && a.life.connected(b) {
+			if a.index < b.index && apart(a, b) && a.process != nil && a.process.connected(b) {
 				r.Cut++
 			}
 		}
@@ -154,7 +154,7 @@ func (w *World) cut(r *Receipt, apart func(a, b *node) bool) {
 }
 
 // Link sets the link between two nodes, or with OneWay that from a to b.
-func (w *World) Link(a, b string, to Link) *Receipt {
+func (w *World) Link(a, b string, to Link) *Effect {
 	r := w.receipt("link", fmt.Sprintf("%s %s %s", a, b, to))
 	w.setLink(w.find(a), w.find(b), to, r)
 	if !to.OneWay {
@@ -164,7 +164,7 @@ func (w *World) Link(a, b string, to Link) *Receipt {
 }
 
 // LinkAll sets every link.
-func (w *World) LinkAll(to Link) *Receipt {
+func (w *World) LinkAll(to Link) *Effect {
 	r := w.receipt("link", fmt.Sprintf("all %s", to))
 	for _, a := range w.nodes {
 		for _, b := range w.nodes {
@@ -176,7 +176,7 @@ func (w *World) LinkAll(to Link) *Receipt {
 	return r
 }
 
-func (w *World) setLink(a, b *node, to Link, r *Receipt) {
+func (w *World) setLink(a, b *node, to Link, r *Effect) {
 	link := w.link(a, b)
 	if link.receipt != w.defaults.receipt {
 		link.receipt.Until = min(link.receipt.Until, w.now)
@@ -188,7 +188,7 @@ func (w *World) setLink(a, b *node, to Link, r *Receipt) {
 // are down or frozen stay so.
 func (w *World) Heal() {
 	w.trace.fault(w.now, "heal")
-	w.cut(&Receipt{}, func(a, b *node) bool { return false })
+	w.cut(&Effect{}, func(a, b *node) bool { return false })
 	for _, a := range w.nodes {
 		for _, b := range w.nodes {
 			if a != b {
@@ -201,27 +201,27 @@ func (w *World) Heal() {
 // Crash ends a node's process as kill -9 and a power cut do: its roles stop at
 // once, what was not synced is lost, its alarms are gone, and so are the frames
 // under way to it. It returns nil where none runs.
-func (w *World) Crash(name string) *Receipt {
+func (w *World) Crash(name string) *Effect {
 	n := w.find(name)
-	if n.life == nil {
+	if n.process == nil {
 		return nil
 	}
 	r := w.crashNode(n, "between steps")
-	w.bury()
+	w.reap()
 	return r
 }
 
-func (w *World) crashNode(n *node, when string) *Receipt {
+func (w *World) crashNode(n *node, when string) *Effect {
 	r := w.receipt("crash", n.name+" "+when)
-	for _, peer := range n.life.peers {
-		if n.life.connected(peer) {
+	for _, peer := range n.process.peers {
+		if n.process.connected(peer) {
 			r.Cut++
 		}
 	}
 	r.Ended = 1
 	n.death = r
 	w.trace.plain(w.now, kindCrash, n)
-	w.kill(n.life)
+	w.kill(n.process)
 	return r
 }
 
@@ -256,7 +256,7 @@ func (w *World) CrashAt(name string, at Moment, n int) {
 
 // planned counts down the crashes planned for a moment, and says whether one is
 // due.
-func (w *World) planned(l *life, at Moment) bool {
+func (w *World) planned(l *process, at Moment) bool {
 	due := false
 	for i := range l.node.crashes {
 		if c := &l.node.crashes[i]; c.at == at {
@@ -267,7 +267,7 @@ func (w *World) planned(l *life, at Moment) bool {
 	return due
 }
 
-func (w *World) strike(l *life, at Moment) {
+func (w *World) strike(l *process, at Moment) {
 	if len(l.node.crashes) > 0 && w.planned(l, at) {
 		w.die(l)
 	}
@@ -278,10 +278,10 @@ const MaxHeld = 4096
 
 // Freeze stops a node's process from running, as SIGSTOP does; frames and
 // alarms wait for it, while its clock runs on.
-func (w *World) Freeze(name string) (*Receipt, error) {
+func (w *World) Freeze(name string) (*Effect, error) {
 	n := w.find(name)
 	switch {
-	case n.life == nil:
+	case n.process == nil:
 		return nil, fmt.Errorf("%s does not run", name)
 	case n.frozen != nil:
 		return nil, fmt.Errorf("%s is frozen already", name)
@@ -289,7 +289,7 @@ func (w *World) Freeze(name string) (*Receipt, error) {
 	n.frozen = w.receipt("freeze", name)
 	kept := w.runnable[:0]
 	for _, r := range w.runnable {
-		if r.loop.life == n.life {
+		if r.loop.process == n.process {
 			n.runs = append(n.runs, r)
 		} else {
 			kept = append(kept, r)
@@ -334,9 +334,9 @@ func (w *World) Thaw(name string) error {
 }
 
 // Wipe empties the disk of a node that does not run.
-func (w *World) Wipe(name string) (*Receipt, error) {
+func (w *World) Wipe(name string) (*Effect, error) {
 	n := w.find(name)
-	if n.life != nil {
+	if n.process != nil {
 		return nil, fmt.Errorf("%s runs: crash it first", name)
 	}
 	r := w.receipt("wipe", name)
@@ -351,9 +351,9 @@ func (w *World) Wipe(name string) (*Receipt, error) {
 
 // Flip flips a bit on the disk of a node that does not run: in a record of the
 // log, or in a value of the store.
-func (w *World) Flip(name string) (*Receipt, error) {
+func (w *World) Flip(name string) (*Effect, error) {
 	n := w.find(name)
-	if n.life != nil {
+	if n.process != nil {
 		return nil, fmt.Errorf("%s runs: crash it first", name)
 	}
 	r := w.receipt("disk_flip", name)
@@ -368,7 +368,7 @@ func (w *World) Flip(name string) (*Receipt, error) {
 func (w *World) DiskFailAt(name string, uses int) { w.find(name).disk.fails = uses }
 
 // DiskFail makes every use of a node's disk fail, until it is called with false.
-func (w *World) DiskFail(name string, on bool) *Receipt {
+func (w *World) DiskFail(name string, on bool) *Effect {
 	n := w.find(name)
 	n.disk.fails = 0
 	if n.disk.failing != nil {
@@ -391,7 +391,7 @@ func (w *World) DiskLatency(name string, d time.Duration) {
 
 // HostFail has a node's host of programs fail over an actor, by "crash" or "hang",
 // until it is told that it "works"; a restart does not mend it.
-func (w *World) HostFail(name string, actor types.Address, how string) (*Receipt, error) {
+func (w *World) HostFail(name string, actor types.Address, how string) (*Effect, error) {
 	if err := fault.CheckHost(how); err != nil {
 		return nil, err
 	}
@@ -410,9 +410,9 @@ func (w *World) HostFail(name string, actor types.Address, how string) (*Receipt
 		return nil, nil
 	}
 	r := w.receipt("host_fail", what)
-	r.deeds = new(fault.Counts)
+	r.counts = new(fault.Counts)
 	n.broken[actor] = r
-	n.programs.Fail(actor, how, r.deeds)
+	n.programs.Fail(actor, how, r.counts)
 	return r, nil
 }
 
@@ -429,15 +429,15 @@ func (w *World) MendHost(name string) {
 }
 
 // ClockSkew sets a node's clock so much ahead of the world's, or behind it.
-func (w *World) ClockSkew(name string, d time.Duration) *Receipt {
+func (w *World) ClockSkew(name string, d time.Duration) *Effect {
 	n := w.find(name)
 	r := w.receipt("clock_skew", fmt.Sprint(name, " ", d))
 	if n.skew != d {
 		r.Moved = 1
 	}
 	n.skew = d
-	if n.life != nil {
-		for _, a := range n.life.alarms {
+	if n.process != nil {
+		for _, a := range n.process.alarms {
 			a.arm()
 		}
 	}

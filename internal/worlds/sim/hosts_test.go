@@ -103,7 +103,8 @@ func TestWhatAllHostsFailOverEnds(t *testing.T) {
 			if err := n.RunToHeight(before+40, 4*time.Minute); err != nil {
 				t.Fatal(err)
 			}
-			passed, results := ends(t, n, map[types.Address]bool{n.Key("v0").Address(): true, n.Key("v1").Address(): true, n.Key("v2").Address(): true, n.Key("v3").Address(): true})
+			passed, results := ends(t, n, map[types.Address]bool{n.Key("v0").Address(): true, n.Key("v1").Address(): true,
+				n.Key("v2").Address(): true, n.Key("v3").Address(): true})
 			if passed != 2 || results[types.StatusHostFailed] != 1 {
 				t.Errorf("%d passed over by name, ended %v", passed, results)
 			}
@@ -116,7 +117,7 @@ func TestWhatAllHostsFailOverEnds(t *testing.T) {
 			if _, err := n.HostFail("v0", heart, "melts"); err == nil {
 				t.Error("a way to fail that there is not")
 			}
-			for _, f := range n.FaultReceipts() {
+			for _, f := range n.Faults() {
 				t.Log(fmt.Sprint(f.Verb, " ", f.Detail, ": ", f.Did))
 			}
 		})

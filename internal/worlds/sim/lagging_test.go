@@ -74,7 +74,7 @@ func TestALogIsNotRewrittenBeyondTheStore(t *testing.T) {
 		}
 		n, err := NewNetwork(NetworkConfig{World: Config{Seed: seed, Disk: Disk{Latency: time.Millisecond}}, Validators: validators, Rewrite: 1,
 			Params: params.Overrides{"chain.block_time_ms": "20", "chain.link_delay_ms": "20"},
-			Wrap: func(name string, node env.Node) env.Node {
+			Wrap: func(name string, node env.Validator) env.Validator {
 				node.Store, node.Log = lagging{node.Store, name, node.Work, after, logs}, rewritten{node.Log, name, logs}
 				return node
 			}})

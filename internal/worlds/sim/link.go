@@ -24,55 +24,55 @@ const MaxBacklogBytes = 16 << 20
 // linkState is the link from one node to another as it stands.
 type linkState struct {
 	Link
-	receipt *Receipt   // of the verb that set it, or of the configuration
-	cut     *Receipt   // of the partition that cuts it, or nil
+	receipt *Effect    // of the verb that set it, or of the configuration
+	cut     *Effect    // of the partition that cuts it, or nil
 	free    types.Time // when its bandwidth is
 	last    types.Time // latest arrival so far, of frames in order
 }
 
 // flight is a frame under way.
 type flight struct {
-	from, to *life
+	from, to *process
 	departs  types.Time
 	frame    []byte
 	hash     uint64
 	link     *linkState
 }
 
-// transport implements env.Transport for one process.
-type transport struct{ life *life }
+// transport implements env.Mesh for one process.
+type transport struct{ process *process }
 
-// Start implements env.Transport.
+// Start implements env.Mesh.
 func (t *transport) Start(receive func(from types.Address, frame []byte)) error {
-	if t.life.dead {
+	if t.process.dead {
 		return ErrCrashed
 	}
-	if t.life.receive != nil {
-		return fmt.Errorf("sim: the transport of %s was started twice", t.life.node.name)
+	if t.process.receive != nil {
+		return fmt.Errorf("sim: the transport of %s was started twice", t.process.node.name)
 	}
-	t.life.receive = receive
+	t.process.receive = receive
 	return nil
 }
 
-// SetPeers implements env.Transport. There is a connection where both list one
+// SetPeers implements env.Mesh. There is a connection where both list one
 // another; an address that is no node's has none.
 func (t *transport) SetPeers(set []types.Validator) {
-	w := t.life.node.world
+	w := t.process.node.world
 	var peers []*node
 	for _, v := range set {
-		if n := w.byAddress[v.Address]; n != nil && n != t.life.node {
+		if n := w.byAddress[v.Address]; n != nil && n != t.process.node {
 			peers = append(peers, n)
 		}
 	}
 	slices.SortFunc(peers, func(a, b *node) int { return bytes.Compare(a.address[:], b.address[:]) })
-	t.life.peers = slices.Compact(peers)
+	t.process.peers = slices.Compact(peers)
 }
 
-// Connected implements env.Transport.
+// Connected implements env.Mesh.
 func (t *transport) Connected() []types.Address {
 	var up []types.Address
-	for _, peer := range t.life.peers {
-		if t.life.connected(peer) {
+	for _, peer := range t.process.peers {
+		if t.process.connected(peer) {
 			up = append(up, peer.address)
 		}
 	}
@@ -80,16 +80,16 @@ func (t *transport) Connected() []types.Address {
 }
 
 // connected says whether frames can pass both ways.
-func (l *life) connected(peer *node) bool {
-	w, other := l.node.world, peer.life
+func (l *process) connected(peer *node) bool {
+	w, other := l.node.world, peer.process
 	return !l.dead && l.receive != nil && other != nil && other.receive != nil &&
 		slices.Contains(l.peers, peer) && slices.Contains(other.peers, l.node) &&
 		w.link(l.node, peer).cut == nil && w.link(peer, l.node).cut == nil
 }
 
-// Send implements env.Transport.
+// Send implements env.Mesh.
 func (t *transport) Send(to types.Address, frame []byte) {
-	l := t.life
+	l := t.process
 	if l.dead {
 		return
 	}
@@ -110,18 +110,18 @@ func (w *World) copied(frame []byte) ([]byte, uint64) {
 	return w.copy, w.copyHash
 }
 
-// Close implements env.Transport.
+// Close implements env.Mesh.
 func (t *transport) Close() error {
-	t.life.receive, t.life.peers = nil, nil
+	t.process.receive, t.process.peers = nil, nil
 	return nil
 }
 
 // send puts a frame on its way, or loses it.
-func (w *World) send(from *life, peer *node, frame []byte) {
+func (w *World) send(from *process, peer *node, frame []byte) {
 	frame, hash := w.copied(frame)
 	w.trace.frame(w.now, kindSend, from.node, peer, hash, frame)
 	departs := w.now
-	if w.current != nil && w.current.life == from {
+	if w.current != nil && w.current.process == from {
 		departs = max(w.now, w.current.busy)
 	}
 	w.show(from, departs, frame)
@@ -135,7 +135,7 @@ func (w *World) send(from *life, peer *node, frame []byte) {
 		w.trace.dropped(w.now, from.node, peer, &flight{frame: frame, hash: hash}, "not connected")
 		return
 	}
-	f := &flight{from: from, to: peer.life, departs: departs, frame: frame, hash: hash, link: link}
+	f := &flight{from: from, to: peer.process, departs: departs, frame: frame, hash: hash, link: link}
 	if w.chance(link.Loss) || !link.admit(f) {
 		link.receipt.Dropped++
 		w.trace.dropped(w.now, from.node, peer, f, "lost")
@@ -150,7 +150,7 @@ func (w *World) send(from *life, peer *node, frame []byte) {
 
 // show lets the tap see a frame when it leaves its node, if it does: one that
 // waits for a disk is gone with a crash.
-func (w *World) show(from *life, departs types.Time, frame []byte) {
+func (w *World) show(from *process, departs types.Time, frame []byte) {
 	switch {
 	case w.tap == nil:
 	case departs <= w.now:
@@ -219,14 +219,14 @@ func (w *World) arrive(e *event) {
 }
 
 // chance is true with probability p. It draws nothing where p is 0.
-func (w *World) chance(p float64) bool { return p > 0 && w.weather.Float64() < p }
+func (w *World) chance(p float64) bool { return p > 0 && w.linkRand.Float64() < p }
 
 // upTo draws a duration from 0 to d.
 func (w *World) upTo(d time.Duration) time.Duration {
 	if d <= 0 {
 		return 0
 	}
-	return time.Duration(w.weather.Int64N(int64(d) + 1))
+	return time.Duration(w.linkRand.Int64N(int64(d) + 1))
 }
 
 // link returns the link from one node to another, made on first use.

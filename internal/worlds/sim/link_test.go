@@ -140,7 +140,7 @@ func TestAOneWayLinkIsSetOneWay(t *testing.T) {
 // ring of everybody who heard n0's one broadcast after each fault.
 func hearers(w *World, t *testing.T, heard map[string]bool) []string {
 	clear(heard)
-	from := w.find("n0").life
+	from := w.find("n0").process
 	for _, to := range names(5)[1:] {
 		w.After(0, func() { w.send(from, w.find(to), []byte("hello")) })
 	}
@@ -182,7 +182,7 @@ func TestPartitionsCutAndReplaceOneAnother(t *testing.T) {
 }
 
 func TestAPartitionDropsWhatIsUnderWay(t *testing.T) {
-	var cut *Receipt
+	var cut *Effect
 	got, _ := stream(t, 1, Link{Latency: time.Second}, 10, 100*time.Millisecond, 0, func(w *World) {
 		w.After(1550*time.Millisecond, func() { cut = w.Partition([]string{"n0"}) })
 	})
@@ -194,7 +194,7 @@ func TestAPartitionDropsWhatIsUnderWay(t *testing.T) {
 func TestConnectedIsWhoCanBeReached(t *testing.T) {
 	w := toys(t, Config{Seed: 1}, 4, func(string) *toy { return &toy{} })
 	connected := func() (all []string) {
-		for _, a := range (&transport{w.find("n0").life}).Connected() {
+		for _, a := range (&transport{w.find("n0").process}).Connected() {
 			all = append(all, nameOf(a))
 		}
 		return all
@@ -215,7 +215,7 @@ func TestConnectedIsWhoCanBeReached(t *testing.T) {
 		t.Fatal(err)
 	}
 	expect("n1", "n2", "n3")
-	(&transport{w.find("n1").life}).SetPeers(nil) // it lists n0 no more
+	(&transport{w.find("n1").process}).SetPeers(nil) // it lists n0 no more
 	expect("n2", "n3")
 }
 
@@ -226,7 +226,7 @@ func TestAnIdleFaultSaysSo(t *testing.T) {
 	if !r.Idle() || r.String() != "link n0 n1 loss 1: no effect" {
 		t.Errorf("%v", r)
 	}
-	w.send(w.find("n0").life, w.find("n1"), []byte(strconv.Itoa(1)))
+	w.send(w.find("n0").process, w.find("n1"), []byte(strconv.Itoa(1)))
 	if r.Idle() || r.Dropped != 1 {
 		t.Errorf("%v", r)
 	}

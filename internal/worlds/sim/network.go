@@ -44,7 +44,7 @@ type NetworkConfig struct {
 	Final func(at types.Time, result *ledger.Result)
 	// Wrap puts something between a validator and its environment: a fault to be
 	// found, or a misbehaviour. It may be nil.
-	Wrap func(name string, node env.Node) env.Node
+	Wrap func(name string, node env.Validator) env.Validator
 }
 
 // Network is validators in a world, the accounts that use them, and the oracles
@@ -64,7 +64,7 @@ type Network struct {
 	system  *crypto.Key
 	tip     types.Height // highest height that any validator finalized
 	failure error
-	last    overheard
+	last    tappedFrame
 	audits  *observe.Audits
 	wiped   map[string]bool // lost their disks at some time
 	behaviour
@@ -75,7 +75,8 @@ type Network struct {
 func NewNetwork(c NetworkConfig) (*Network, error) {
 	c.fill()
 	n := &Network{World: New(c.World), config: c, running: map[string]*validators.Validator{}, wiped: map[string]bool{},
-		keys: map[string]*crypto.Key{}, nonces: map[string]types.Nonce{}, system: crypto.DeriveKey(c.World.Seed, wallet.System), audits: observe.Every(c.Sample)}
+		keys: map[string]*crypto.Key{}, nonces: map[string]types.Nonce{}, system: wallet.AccountKey(c.World.Seed, wallet.System),
+		audits: observe.Every(c.Sample)}
 	n.scheme = crypto.NewKeyedHash(types.Keccak(fmt.Append(nil, "sim", c.World.Seed)))
 	if c.Real {
 		n.scheme = crypto.NewVerifier(true)
@@ -127,7 +128,7 @@ func (n *Network) makeGenesis() {
 		Timestamp: max(begun, 0)} // with block times of an hour the first blocks wait after all
 	for i := range c.Validators {
 		name := wallet.ValidatorName(i)
-		key := crypto.DeriveKey(c.World.Seed, name)
+		key := wallet.ValidatorKey(c.World.Seed, name)
 		n.names, n.keys[name] = append(n.names, name), key
 		n.Genesis.Validators.Members = append(n.Genesis.Validators.Members,
 			types.Validator{Address: key.Address(), PublicKey: key.PublicKey()})
@@ -135,7 +136,7 @@ func (n *Network) makeGenesis() {
 	slices.SortFunc(n.Genesis.Validators.Members, func(a, b types.Validator) int { return a.Address.Compare(b.Address) })
 	n.keys[wallet.System] = n.system
 	for _, name := range append(slices.Clone(c.Accounts), wallet.System) {
-		key := crypto.DeriveKey(c.World.Seed, name)
+		key := wallet.AccountKey(c.World.Seed, name)
 		n.keys[name] = key
 		n.Genesis.Accounts = append(n.Genesis.Accounts, ledger.Funding{Address: key.Address(), Balance: c.Funds})
 	}
@@ -157,8 +158,8 @@ func (n *Network) bootAll() error {
 	return nil
 }
 
-func (n *Network) bootValidator(name string) Boot {
-	return func(node env.Node) (func(), error) {
+func (n *Network) bootValidator(name string) Boot[env.Validator] {
+	return func(node env.Validator) (func(), error) {
 		log := n.config.World.Log
 		if log == nil {
 			log = slog.New(slog.DiscardHandler)
@@ -167,14 +168,15 @@ func (n *Network) bootValidator(name string) Boot {
 			node = n.config.Wrap(name, node)
 		}
 		node = n.masked(name, node)
-		v, err := validators.Start(n.Runtime(), validators.Config{Name: name, Genesis: n.Genesis, Memo: n.memo, Log: log, RewriteBytes: n.config.Rewrite,
-			Bootstrap: n.bootstrap(name), Lost: n.wiped[name], Observe: n.observe, Tell: n.tell, OnFailure: n.failed}, node)
+		v, err := validators.Start(n.Runtime(), validators.Config{Name: name, Genesis: n.Genesis, Memo: n.memo, Log: log,
+			RewriteBytes: n.config.Rewrite,
+			Bootstrap:    n.bootstrap(name), Lost: n.wiped[name], Observe: n.observe, Tell: n.tell, OnFailure: n.failed}, node)
 		if err != nil {
 			return nil, err
 		}
 		n.running[name] = v
-		view := v.View()
-		n.Judge.Booted(n.keys[name].Address(), &view.Block.Header, view.Hash, view.State.Root())
+		head := v.Head()
+		n.Judge.Booted(n.keys[name].Address(), &head.Block.Header, head.Hash, head.State.Root())
 		n.steer(v)
 		return v.Stop, nil
 	}
@@ -206,7 +208,7 @@ func (n *Network) nameOf(a types.Address) string {
 }
 
 // observe tells the oracles what a validator finalized.
-func (n *Network) observe(f validators.Finality) {
+func (n *Network) observe(f validators.FinalBlocks) {
 	for i, o := range n.audits.Observations(f, n.keys[f.Validator].Address()) {
 		r := f.Results[i]
 		n.tip = max(n.tip, r.Block.Header.Height)
@@ -225,9 +227,9 @@ func (n *Network) keep(name string, r *ledger.Result) {
 	one := n.find(name)
 	kept := func() { n.Judge.Kept(one.address, r.Block.Header.Height, r.Hash) }
 	if synced := one.disk.free; synced > n.now {
-		life := one.life
+		process := one.process
 		n.At(synced, func() {
-			if life != nil && !life.dead {
+			if process != nil && !process.dead {
 				kept()
 			}
 		})
@@ -236,25 +238,24 @@ func (n *Network) keep(name string, r *ledger.Result) {
 	kept()
 }
 
-// overheard is the last frame that was overheard: one goes to many.
-type overheard struct {
+// tappedFrame is the last frame that was overheard: one goes to many.
+type tappedFrame struct {
 	from  types.Address
 	frame []byte
-	vote  *types.Vote // in it, or nil
 }
 
 // overhear shows the oracles every vote that is sent, also those that no
 // certificate will hold.
 func (n *Network) overhear(from types.Address, frame []byte) {
-	if n.last.from != from || !bytes.Equal(n.last.frame, frame) {
-		n.last = overheard{from, frame, observe.VoteIn(frame, from, n.config.ChainID, n.scheme.Recover)}
-		if p := observe.ProposalIn(frame); p != nil {
-			n.Judge.Proposed(from, p.Block)
-		}
+	if n.last.from == from && bytes.Equal(n.last.frame, frame) {
+		return // to another peer
 	}
-	if n.last.vote != nil {
-		n.Judge.Vote(*n.last.vote)
-		n.Judge.Sends(n.last.vote, n.byAddress[from].disk.records)
+	n.last = tappedFrame{from, frame}
+	if vote := observe.VoteIn(frame, from, n.config.ChainID, n.scheme.Recover); vote != nil {
+		n.Judge.Vote(*vote)
+		n.Judge.Sends(vote, n.byAddress[from].disk.records)
+	} else if p := observe.ProposalIn(frame); p != nil {
+		n.Judge.Proposed(from, p.Block)
 	}
 }
 
@@ -278,7 +279,7 @@ func (n *Network) Tip() types.Height { return n.tip }
 // Height is what a validator finalized; 0 where it is down.
 func (n *Network) Height(name string) types.Height {
 	if v := n.Validator(name); v != nil {
-		return v.View().Block.Header.Height
+		return v.Head().Block.Header.Height
 	}
 	return 0
 }

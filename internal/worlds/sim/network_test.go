@@ -45,7 +45,8 @@ func TestANetworkFinalizesAndFiresTimers(t *testing.T) {
 	}
 	counts := n.Judge.Counts()
 	t.Logf("%+v, %d steps", counts, n.Steps())
-	if len(refused) > 0 || counts.Ended < 6 || counts.Scheduled != counts.Ended+1 || counts.Receipts < 4 || counts.Summed == 0 || counts.Rehashed < 8 || n.Judge.Tip() < 40 {
+	if len(refused) > 0 || counts.Ended < 6 || counts.Scheduled != counts.Ended+1 || counts.Receipts < 4 || counts.Summed == 0 ||
+		counts.Rehashed < 8 || n.Judge.Tip() < 40 {
 		t.Errorf("refused %v; judged up to %d: %+v", refused, n.Judge.Tip(), counts)
 	}
 }
@@ -69,7 +70,7 @@ func TestAValidatorThatWasDownFor200BlocksCatchesUp(t *testing.T) {
 	if err := n.RunToHeight(n.Tip()+3, time.Minute); err != nil {
 		t.Fatal(err)
 	}
-	down, up := n.Validator("v3").View(), n.Validator("v0").View()
+	down, up := n.Validator("v3").Head(), n.Validator("v0").Head()
 	if down.Block.Header.Height == up.Block.Header.Height && down.State.Root() != up.State.Root() {
 		t.Errorf("v3 has another root than v0 at height %d", up.Block.Header.Height)
 	}

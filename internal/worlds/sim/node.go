@@ -21,23 +21,23 @@ type node struct {
 	name    string
 	parts   Parts
 	address types.Address
-	boot    Boot
+	boot    func(*process) (stop func(), err error)
 	disk    *disk
 	skew    time.Duration
-	life    *life    // nil while no process runs
-	frozen  *Receipt // nil unless it is frozen
-	death   *Receipt // of its latest crash, or nil
+	process *process // nil while no process runs
+	frozen  *Effect  // nil unless it is frozen
+	death   *Effect  // of its latest crash, or nil
 	held    []event  // what happened to it while frozen
 	runs    []run    // roles that can step when it thaws
-	lives   uint32
+	started uint32
 	crashes []crashPoint
 
-	programs *fault.Programs            // nil where there are none
-	broken   map[types.Address]*Receipt // by the actors over which they fail
+	programs *fault.Programs           // nil where there are none
+	broken   map[types.Address]*Effect // by the actors over which they fail
 }
 
-// life is one process on a node, from boot to stop or crash.
-type life struct {
+// process is one run of a node's program, from boot to stop or crash.
+type process struct {
 	node    *node
 	number  uint32
 	dead    bool
@@ -49,13 +49,13 @@ type life struct {
 	peers   []*node // sorted by address
 }
 
-// roleLoop is the world's loop as one role of one life sees it.
+// roleLoop is the world's loop as one role of one process sees it.
 type roleLoop struct {
-	life  *life
-	role  string
-	index int
-	busy  types.Time    // it or its disk is, until then
-	owed  time.Duration // work whose time has not passed yet, less than a quantum
+	process *process
+	role    string
+	index   int
+	busy    types.Time    // it or its disk is, until then
+	owed    time.Duration // work whose time has not passed yet, less than a quantum
 }
 
 // run is a role that can step.
@@ -68,10 +68,10 @@ var _ roles.Inline = (*roleLoop)(nil)
 
 // Schedule implements actor.Dispatcher.
 func (l *roleLoop) Schedule(fn func()) {
-	if l.life.dead {
+	if l.process.dead {
 		return
 	}
-	w := l.life.node.world
+	w := l.process.node.world
 	if l.busy > w.now {
 		w.push(event{at: l.busy, kind: eventRun, run: run{l, fn}})
 		return
@@ -80,9 +80,9 @@ func (l *roleLoop) Schedule(fn func()) {
 }
 
 func (l *roleLoop) ready(fn func()) {
-	n := l.life.node
+	n := l.process.node
 	switch {
-	case l.life.dead:
+	case l.process.dead:
 	case n.frozen != nil:
 		n.runs = append(n.runs, run{l, fn})
 	default:
@@ -96,42 +96,18 @@ func (l *roleLoop) Throughput() int { return 1 }
 // Inline implements roles.Inline.
 func (l *roleLoop) Inline() {}
 
-func (l *roleLoop) label() string { return l.life.node.name + "/" + l.role }
+func (l *roleLoop) label() string { return l.process.node.name + "/" + l.role }
 
 // Loop implements env.Loops.
-func (l *life) Loop(role string) actor.Dispatcher {
+func (l *process) Loop(role string) actor.Dispatcher {
 	for _, one := range l.loops {
 		if one.role == role {
 			return one
 		}
 	}
-	one := &roleLoop{life: l, role: role, index: len(l.loops)}
+	one := &roleLoop{process: l, role: role, index: len(l.loops)}
 	l.loops = append(l.loops, one)
 	return one
-}
-
-// AddNode adds a machine; Boot starts a process on it. The name and the
-// signer's address are unique in the world.
-func (w *World) AddNode(name string, parts Parts, boot Boot) error {
-	address := parts.Signer.Address()
-	switch {
-	case w.byName[name] != nil:
-		return fmt.Errorf("sim: there is a node %s already", name)
-	case w.byAddress[address] != nil:
-		return fmt.Errorf("sim: node %s has the address of %s", name, w.byAddress[address].name)
-	case len(w.nodes) == MaxNodes:
-		return fmt.Errorf("sim: a world has at most %d nodes", MaxNodes)
-	}
-	n := &node{world: w, index: len(w.nodes), name: name, parts: parts, address: address, boot: boot}
-	n.disk = newDisk(n, w.disk)
-	if parts.Programs != nil {
-		n.programs, n.broken = &fault.Programs{Host: parts.Programs, Wait: n.wait}, map[types.Address]*Receipt{}
-	}
-	w.nodes = append(w.nodes, n)
-	w.byName[name], w.byAddress[address] = n, n
-	w.growLinks()
-	w.divide(n)
-	return nil
 }
 
 // host is the node's host of programs, or nil.
@@ -145,7 +121,7 @@ func (n *node) host() program.Host {
 // wait has the role whose step it is wait for a host that hangs.
 func (n *node) wait(d time.Duration) {
 	w := n.world
-	if loop := w.current; loop != nil && loop.life == n.life {
+	if loop := w.current; loop != nil && loop.process == n.process {
 		loop.busy = max(loop.busy, w.now).Add(d)
 	}
 }
@@ -161,22 +137,22 @@ func (w *World) find(name string) *node {
 }
 
 // Running says whether a process runs on a node, frozen or not.
-func (w *World) Running(name string) bool { return w.find(name).life != nil }
+func (w *World) Running(name string) bool { return w.find(name).process != nil }
 
 // Boot starts a process on a node: the first one, or one after a Crash or Stop.
 // It finds on the disk what the one before had synced. A crash that CrashAt
 // planned may strike within it, and is an error that is ErrCrashed.
 func (w *World) Boot(name string) (err error) {
 	n := w.find(name)
-	if n.life != nil {
+	if n.process != nil {
 		return fmt.Errorf("%s runs already", name)
 	}
-	n.lives++
-	l := &life{node: n, number: n.lives}
-	n.life = l
+	n.started++
+	l := &process{node: n, number: n.started}
+	n.process = l
 	w.trace.plain(w.now, kindBoot, n)
 	var stop func()
-	w.guard(func() { stop, err = n.boot(l.env()) })
+	w.guard(func() { stop, err = n.boot(l) })
 	switch {
 	case l.dead:
 		return fmt.Errorf("sim: booting %s: %w", name, ErrCrashed)
@@ -193,7 +169,7 @@ func (w *World) Boot(name string) (err error) {
 // Stop ends a node's process in good order, by what its boot returned.
 func (w *World) Stop(name string) error {
 	n := w.find(name)
-	if n.life == nil {
+	if n.process == nil {
 		return fmt.Errorf("%s does not run", name)
 	}
 	if n.frozen != nil {
@@ -201,12 +177,12 @@ func (w *World) Stop(name string) error {
 	}
 	w.trace.plain(w.now, kindStop, n)
 	w.guard(func() {
-		if n.life.stop != nil {
-			n.life.stop()
+		if n.process.stop != nil {
+			n.process.stop()
 		}
 	})
-	if n.life != nil {
-		w.end(n.life)
+	if n.process != nil {
+		w.end(n.process)
 	}
 	if w.bug != nil {
 		return w.bug
@@ -214,32 +190,22 @@ func (w *World) Stop(name string) error {
 	return nil
 }
 
-// env is the world as one process sees it.
-func (l *life) env() env.Node {
-	n := l.node
-	return env.Node{
-		Work: l, Clock: clock{l}, Loops: l, Transport: &transport{l},
-		Log: &nodeLog{l}, Store: &nodeStore{l},
-		Signer: signer{n.parts.Signer, l}, Verifier: n.parts.Verifier, Programs: n.host(),
-	}
-}
-
 // ErrCrashed is what the dead see of the world.
 var ErrCrashed = errors.New("sim: the node has crashed")
 
 // kill ends a process within its own step, or between steps. Its roles are
-// cleared away by bury when the step is over.
-func (w *World) kill(l *life) {
+// cleared away by reap when the step is over.
+func (w *World) kill(l *process) {
 	if l.dead {
 		return
 	}
 	l.dead, l.diedAt = true, w.now
 	n := l.node
-	n.life, n.held, n.runs, n.frozen, n.crashes = nil, nil, nil, nil, nil
+	n.process, n.held, n.runs, n.frozen, n.crashes = nil, nil, nil, nil, nil
 	n.disk.crash()
 	kept := w.runnable[:0]
 	for _, r := range w.runnable {
-		if r.loop.life != l {
+		if r.loop.process != l {
 			kept = append(kept, r)
 		}
 	}
@@ -249,37 +215,37 @@ func (w *World) kill(l *life) {
 }
 
 // end ends a process whose roles have stopped, or are to.
-func (w *World) end(l *life) {
+func (w *World) end(l *process) {
 	w.kill(l)
-	w.bury()
+	w.reap()
 }
 
-// bury stops the roles of the dead; they run no more code than what proto-actor
+// reap stops the roles of the dead; they run no more code than what proto-actor
 // tells them about their end, and that has no effect on the world.
-func (w *World) bury() {
+func (w *World) reap() {
 	for len(w.crashed) > 0 {
 		l := w.crashed[0]
 		w.crashed = w.crashed[1:]
 		w.runtime.StopOn(func(d actor.Dispatcher) bool {
 			loop, ok := d.(*roleLoop)
-			return ok && loop.life == l
+			return ok && loop.process == l
 		})
 	}
 }
 
 // clock is a node's clock: the world's time, plus what time travel has moved all
 // clocks by, plus its skew.
-type clock struct{ life *life }
+type clock struct{ process *process }
 
 // Now implements env.Clock. Within a step that has worked, or written, it is later
 // than the world's.
 func (c clock) Now() types.Time {
-	w := c.life.node.world
+	w := c.process.node.world
 	now := w.now
-	if w.current != nil && w.current.life == c.life {
+	if w.current != nil && w.current.process == c.process {
 		now = max(now, w.current.busy)
 	}
-	return now.Add(c.life.node.ahead())
+	return now.Add(c.process.node.ahead())
 }
 
 // ahead is by how much the node's clock is before the world's time.
@@ -287,14 +253,14 @@ func (n *node) ahead() time.Duration { return n.world.offset + n.skew }
 
 // NewAlarm implements env.Clock.
 func (c clock) NewAlarm(ring func()) env.Alarm {
-	a := &alarm{life: c.life, ring: ring, at: types.Never, next: types.Never}
-	c.life.alarms = append(c.life.alarms, a)
+	a := &alarm{process: c.process, ring: ring, at: types.Never, next: types.Never}
+	c.process.alarms = append(c.process.alarms, a)
 	return a
 }
 
 // alarm is one deadline. It has at most one event that counts under way.
 type alarm struct {
-	life     *life
+	process  *process
 	ring     func()
 	at       types.Time // in the node's time
 	next     types.Time // the world's time of its event, Never where there is none
@@ -303,7 +269,7 @@ type alarm struct {
 
 // Set implements env.Alarm.
 func (a *alarm) Set(at types.Time) {
-	if a.life.dead || at == a.at {
+	if a.process.dead || at == a.at {
 		return
 	}
 	a.at = at
@@ -316,8 +282,8 @@ func (a *alarm) arm() {
 	if a.at == types.Never {
 		return
 	}
-	w := a.life.node.world
-	at := max(a.at.Add(-a.life.node.ahead()), w.now)
+	w := a.process.node.world
+	at := max(a.at.Add(-a.process.node.ahead()), w.now)
 	if a.next <= at {
 		return
 	}
@@ -327,8 +293,8 @@ func (a *alarm) arm() {
 
 // due rings, unless the alarm was set to another time meanwhile.
 func (a *alarm) due(e *event) {
-	n := a.life.node
-	if a.life.dead || a.sequence != e.sequence {
+	n := a.process.node
+	if a.process.dead || a.sequence != e.sequence {
 		return
 	}
 	if n.frozen != nil {

@@ -12,7 +12,7 @@ func (w *World) Frozen(name string) bool { return w.find(name).frozen != nil }
 
 // Wipe empties the disk of a validator that does not run. One that has lost its
 // votes sits out for a while when it comes back (finding F17).
-func (n *Network) Wipe(name string) (*Receipt, error) {
+func (n *Network) Wipe(name string) (*Effect, error) {
 	r, err := n.World.Wipe(name)
 	if err == nil {
 		n.wiped[name] = true
@@ -21,12 +21,18 @@ func (n *Network) Wipe(name string) (*Receipt, error) {
 	return r, err
 }
 
-// Flip flips a bit on the disk of a validator that does not run. Its votes may be
-// gone with it, and so it is one of the f that may lie from here on.
-func (n *Network) Flip(name string) (*Receipt, error) {
+// Flip flips a bit on the disk of a validator that does not run. A log that is
+// damaged in its midst is refused, and lost with that. One that is damaged at its
+// end looks as if a crash had torn it: it is cut, a vote that was sent may be gone
+// unseen, and its validator is one of the f that may contradict themselves (F17).
+func (n *Network) Flip(name string) (*Effect, error) {
 	r, err := n.World.Flip(name)
-	if err == nil {
-		n.Judge.Lost(n.keys[name].Address())
+	if err != nil {
+		return r, err
 	}
-	return r, err
+	n.Judge.Lost(n.keys[name].Address())
+	if n.World.find(name).disk.looksTorn() {
+		n.Judge.Excuse(n.keys[name].Address())
+	}
+	return r, nil
 }

@@ -6,9 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/cowboyinc/devnet/actors/system"
+	"github.com/cowboyinc/devnet/actors/governance"
 	"github.com/cowboyinc/devnet/internal/base/codec"
-	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
@@ -19,8 +18,8 @@ import (
 
 // Terms of steering, in virtual time.
 const (
-	insistEvery = 10 * time.Second // an instruction that is not final is handed in again
-	insistTimes = 60
+	resubmitEvery = 10 * time.Second // an instruction that is not final is handed in again
+	resubmitTimes = 60
 	// stall is how long an advance goes on without a final block.
 	stall = 5 * time.Minute
 )
@@ -50,7 +49,7 @@ func (n *Network) Join(name string) error {
 		return fmt.Errorf("%s is a validator, or joins already", name)
 	}
 	if !known {
-		key := crypto.DeriveKey(n.config.World.Seed, name)
+		key := wallet.ValidatorKey(n.config.World.Seed, name)
 		parts := Parts{Signer: n.scheme.Signer(key), Verifier: n.scheme, Programs: n.config.Programs}
 		n.keys[name] = key
 		if err := n.AddNode(name, parts, n.bootValidator(name)); err != nil {
@@ -68,7 +67,7 @@ func (n *Network) Join(name string) error {
 			return err
 		}
 	}
-	n.Instruct(system.OpJoinValidator, system.JoinValidator{PublicKey: n.keys[name].PublicKey()})
+	n.Instruct(governance.OpJoinValidator, governance.JoinValidator{PublicKey: n.keys[name].PublicKey()})
 	return nil
 }
 
@@ -79,7 +78,7 @@ func (n *Network) Leave(name string) error {
 		return fmt.Errorf("no validator is called %q", name)
 	}
 	delete(n.joining, name)
-	n.Instruct(system.OpLeaveValidator, system.LeaveValidator{Address: n.keys[name].Address()})
+	n.Instruct(governance.OpLeaveValidator, governance.LeaveValidator{Address: n.keys[name].Address()})
 	return nil
 }
 
@@ -95,7 +94,7 @@ func (n *Network) SetParam(key, value string, at types.Height) (types.Hash, erro
 	if info.Class == params.Genesis {
 		return types.Hash{}, fmt.Errorf("%s is fixed in genesis", key)
 	}
-	return n.Instruct(system.OpSetParameter, system.SetParameter{Key: key, Value: value, Height: at}), nil
+	return n.Instruct(governance.OpSetParameter, governance.SetParameter{Key: key, Value: value, Height: at}), nil
 }
 
 // Instruct hands in an instruction of the system key at all validators, again
@@ -103,26 +102,26 @@ func (n *Network) SetParam(key, value string, at types.Height) (types.Hash, erro
 func (n *Network) Instruct(opcode uint16, args any) types.Hash {
 	tx := n.Sign(wallet.System, nil, types.Wei{}, types.System{Kind: types.KindSystem, Opcode: opcode, Args: codec.Marshal(args)})
 	n.ordered = tx.Hash()
-	n.insist(tx, insistTimes)
+	n.resubmit(tx, resubmitTimes)
 	return n.ordered
 }
 
-func (n *Network) insist(tx *types.Transaction, times int) {
+func (n *Network) resubmit(tx *types.Transaction, times int) {
 	best := n.best()
-	if times == 0 || best != nil && best.View().State.Account(n.system.Address()).Nonce > tx.Nonce {
+	if times == 0 || best != nil && best.Head().State.Account(n.system.Address()).Nonce > tx.Nonce {
 		return
 	}
 	for _, name := range n.names {
 		n.Submit(name, tx, nil)
 	}
-	n.After(insistEvery, func() { n.insist(tx, times-1) })
+	n.After(resubmitEvery, func() { n.resubmit(tx, times-1) })
 }
 
 // best is the running validator with the highest final block, or nil.
 func (n *Network) best() (best *validators.Validator) {
 	for _, name := range n.names {
 		v := n.Validator(name)
-		if v != nil && (best == nil || v.View().Block.Header.Height > best.View().Block.Header.Height) {
+		if v != nil && (best == nil || v.Head().Block.Header.Height > best.Head().Block.Header.Height) {
 			best = v
 		}
 	}
@@ -146,7 +145,7 @@ func (n *Network) isJoining(name string) bool {
 // Status is how a validator stands: joining, active, leaving or left.
 func (n *Network) Status(name string) string {
 	if best := n.best(); best != nil {
-		if status := history.Standing(best.View().State, n.keys[name].Address()); status != history.StatusLeft {
+		if status := history.Membership(best.Head().State, n.keys[name].Address()); status != history.StatusLeft {
 			return status
 		}
 	}
@@ -226,7 +225,7 @@ func (n *Network) Advance(target history.Target) (*history.Advance, error) {
 	if best == nil {
 		return nil, errors.New("no validator is running")
 	}
-	state := best.View().State
+	state := best.Head().State
 	to, clock, err := target.Height(state, n.Now().Add(n.offset))
 	if err != nil {
 		return nil, err
@@ -270,7 +269,7 @@ func (n *Network) reach(to types.Height) error {
 // reached is the highest height that a running validator has finalized.
 func (n *Network) reached() types.Height {
 	if best := n.best(); best != nil {
-		return best.View().Block.Header.Height
+		return best.Head().Block.Header.Height
 	}
 	return 0
 }

@@ -62,12 +62,15 @@ func TestAnAdvanceSkipsAllButWhatIsDue(t *testing.T) {
 				world.Link.Latency = 5 * time.Millisecond
 				n := network(t, NetworkConfig{World: world, Params: c.overrides})
 				pulse(t, n, 100)
-				reach(t, n, 3)
+				scheduled := func() bool { return n.best().Head().State.TimersPending() == 1 } // with auto no block need follow that
+				if err := n.RunUntil(scheduled, n.Now().Add(time.Hour)); err != nil {
+					t.Fatal(err)
+				}
 				if paused {
 					n.Pause()
 					letRun(t, n.World, 10*time.Second)
 				}
-				before := n.best().View().Block.Header
+				before := n.best().Head().Block.Header
 				receipt := advance(t, n, history.Target{Blocks: 2000})
 				if receipt.From != before.Height || receipt.To != before.Height+2000 || receipt.Blocks+receipt.Skipped != 2000 {
 					t.Errorf("%+v", receipt)
@@ -113,7 +116,8 @@ func TestAnAdvanceToTheNextTimer(t *testing.T) {
 	reach(t, n, 3)
 	first := advance(t, n, history.Target{NextTimer: true})
 	second := advance(t, n, history.Target{NextTimer: true})
-	if first.Fired != 1 || second.Fired != 1 || second.To-first.To != 4321 || second.Timers[0].At != second.To || second.Timers[0].Due != second.To {
+	if first.Fired != 1 || second.Fired != 1 || second.To-first.To != 4321 || second.Timers[0].At != second.To ||
+		second.Timers[0].Due != second.To {
 		t.Errorf("%+v, %+v", first, second)
 	}
 }
@@ -160,7 +164,7 @@ func TestAnAdvanceStopsAtAParameter(t *testing.T) {
 	if stored, err := n.best().Archive().Block(1234); err != nil || stored == nil {
 		t.Errorf("height 1234 was skipped: %v", err)
 	}
-	if got := n.best().View().State.Params().MinBaseFee; got != types.WeiOf(77) {
+	if got := n.best().Head().State.Params().MinBaseFee; got != types.WeiOf(77) {
 		t.Errorf("min_basefee is %s", got)
 	}
 	if _, err := n.SetParam("chain.epoch_blocks", "9", 0); err == nil {
@@ -239,7 +243,7 @@ func TestPauseStandsStill(t *testing.T) {
 
 func (n *Network) logged() (bytes int64) {
 	for _, one := range n.nodes {
-		bytes += one.life.env().Log.Size()
+		bytes += one.process.validator().Log.Size()
 	}
 	return bytes
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/env"
+	"github.com/cowboyinc/devnet/internal/environment/roles"
 )
 
 // name is a signer that cannot sign: the worlds of these tests need addresses
@@ -39,25 +40,31 @@ type (
 
 // toy is a process with one role, whose behaviour is given by the test.
 type toy struct {
-	env.Node
+	env.Validator
 	name    string
 	world   *World
 	alarm   env.Alarm
-	pid     *actor.PID
+	inbox   roles.Inbox[any]
 	started func(*toy)
 	frame   func(t *toy, from string, frame []byte)
 	ring    func(*toy)
 	event   func(t *toy, event any)
 }
 
-func (t *toy) send(to string, frame string) { t.Transport.Send(name(to).Address(), []byte(frame)) }
+func (t *toy) send(to string, frame string) { t.Mesh.Send(name(to).Address(), []byte(frame)) }
 
-func (t *toy) receive(ctx actor.Context) {
-	switch event := ctx.Message().(type) {
-	case *actor.Started:
-		if t.started != nil {
-			t.started(t)
-		}
+func (t *toy) steps() roles.Steps[any] {
+	return roles.Steps[any]{First: t.first, Each: t.receive}
+}
+
+func (t *toy) first(actor.Context) {
+	if t.started != nil {
+		t.started(t)
+	}
+}
+
+func (t *toy) receive(event any) {
+	switch event := event.(type) {
 	case arrived:
 		if t.frame != nil {
 			t.frame(t, event.from, event.frame)
@@ -66,7 +73,6 @@ func (t *toy) receive(ctx actor.Context) {
 		if t.ring != nil {
 			t.ring(t)
 		}
-	case *actor.Stopping, *actor.Stopped:
 	default:
 		if t.event != nil {
 			t.event(t, event)
@@ -75,25 +81,25 @@ func (t *toy) receive(ctx actor.Context) {
 }
 
 // boot starts the toy that fresh returns for each life of a node.
-func boot(w *World, self string, peers []string, fresh func() *toy) Boot {
-	return func(e env.Node) (func(), error) {
+func boot(w *World, self string, peers []string, fresh func() *toy) Boot[env.Validator] {
+	return func(e env.Validator) (func(), error) {
 		t := fresh()
-		t.Node, t.name, t.world = e, self, w
-		pid, err := w.Runtime().Spawn(self+"/toy", e.Loops.Loop("toy"), t.receive)
+		t.Validator, t.name, t.world = e, self, w
+		inbox, err := roles.Spawn(w.Runtime(), self+"/toy", e.Loops.Loop("toy"), t.steps())
 		if err != nil {
 			return nil, err
 		}
-		t.pid = pid
-		t.alarm = e.Clock.NewAlarm(func() { w.Runtime().Post(pid, rung{}) })
+		t.inbox = inbox
+		t.alarm = e.Clock.NewAlarm(func() { inbox.Post(rung{}) })
 		var set []types.Validator
 		for _, peer := range peers {
 			set = append(set, types.Validator{Address: name(peer).Address()})
 		}
-		e.Transport.SetPeers(set)
-		err = e.Transport.Start(func(from types.Address, frame []byte) {
-			w.Runtime().Offer(pid, arrived{nameOf(from), frame})
+		e.Mesh.SetPeers(set)
+		err = e.Mesh.Start(func(from types.Address, frame []byte) {
+			inbox.Offer(arrived{nameOf(from), frame})
 		})
-		return func() { w.Runtime().Stop(pid) }, err
+		return inbox.Stop, err
 	}
 }
 
@@ -143,7 +149,7 @@ func gossip(peers []string) func(string) *toy {
 			}
 			for _, peer := range peers {
 				if peer != self {
-					t.Transport.Send(name(peer).Address(), record)
+					t.Mesh.Send(name(peer).Address(), record)
 				}
 			}
 		}

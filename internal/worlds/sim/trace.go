@@ -91,14 +91,14 @@ func (t *trace) extended() [sha256.Size]byte {
 func (t *trace) digest() types.Hash { return types.Hash(t.extended()) }
 
 func (t *trace) run(now types.Time, l *roleLoop) {
-	t.add(now, kindRun, l.life.node.index, l.life.number<<8|uint32(l.index), 0)
+	t.add(now, kindRun, l.process.node.index, l.process.number<<8|uint32(l.index), 0)
 	if t.lines != nil {
-		t.line(now, kindRun, l.life.node, "role", l.role, 0)
+		t.line(now, kindRun, l.process.node, "role", l.role, 0)
 	}
 }
 
 func (t *trace) plain(now types.Time, k kind, n *node) {
-	t.add(now, k, n.index, n.lives, 0)
+	t.add(now, k, n.index, n.started, 0)
 	if t.lines != nil {
 		t.line(now, k, n, "", "", 0)
 	}
@@ -126,7 +126,7 @@ func (t *trace) framed(now types.Time, kind string, n, peer *node, content uint6
 		said += fmt.Sprintf(",\"why\":%q", why)
 	}
 	t.write("{\"time\":%d,\"kind\":%q,\"node\":%q,\"life\":%d,\"peer\":%q%s,\"content\":\"%016x\"}\n",
-		now.Sub(firstInstant), kind, n.name, n.lives, peer.name, said, content)
+		now.Sub(firstInstant), kind, n.name, n.started, peer.name, said, content)
 }
 
 func (t *trace) content(now types.Time, k kind, n *node, count int, content uint64) {
@@ -184,7 +184,7 @@ func (t *trace) report(now types.Time, n *node, report simplex.Report, name func
 	default:
 		return // what is final has a note of its own
 	}
-	t.write("{\"time\":%d,\"kind\":\"view\",\"node\":%q,\"life\":%d,%s}\n", now.Sub(firstInstant), n.name, n.lives, said)
+	t.write("{\"time\":%d,\"kind\":\"view\",\"node\":%q,\"life\":%d,%s}\n", now.Sub(firstInstant), n.name, n.started, said)
 }
 
 // line writes one step as a JSON object; time is in nanoseconds from the start.
@@ -196,7 +196,7 @@ func (t *trace) line(now types.Time, k kind, n *node, key, value string, content
 	if content != 0 {
 		detail += fmt.Sprintf(",\"content\":\"%016x\"", content)
 	}
-	t.write("{\"time\":%d,\"kind\":%q,\"node\":%q,\"life\":%d%s}\n", now.Sub(firstInstant), kindNames[k], n.name, n.lives, detail)
+	t.write("{\"time\":%d,\"kind\":%q,\"node\":%q,\"life\":%d%s}\n", now.Sub(firstInstant), kindNames[k], n.name, n.started, detail)
 }
 
 func (t *trace) write(format string, args ...any) {

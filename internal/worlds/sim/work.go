@@ -64,10 +64,10 @@ func share(each time.Duration, n, per uint64) time.Duration {
 }
 
 // Did implements env.Work: the role whose step it is takes its time.
-func (l *life) Did(what env.Labour, n uint64) {
+func (l *process) Did(what env.Labour, n uint64) {
 	w := l.node.world
 	loop := w.current
-	if loop == nil || loop.life != l {
+	if loop == nil || loop.process != l {
 		return
 	}
 	loop.owed += w.work.takes(what, n)
@@ -89,9 +89,9 @@ func (w *World) later() func(func()) {
 }
 
 func (w *World) untilDone(tell func()) {
-	life := w.current.life
+	process := w.current.process
 	w.At(w.current.busy, func() {
-		if !life.dead {
+		if !process.dead {
 			tell()
 		}
 	})
@@ -103,11 +103,11 @@ func (w *World) Worked() time.Duration { return w.worked }
 // signer is a node's own, whose work takes time.
 type signer struct {
 	env.Signer
-	life *life
+	process *process
 }
 
 // Sign implements env.Signer.
 func (s signer) Sign(digest types.Hash) types.Signature {
-	s.life.Did(env.Signatures, 1)
+	s.process.Did(env.Signatures, 1)
 	return s.Signer.Sign(digest)
 }

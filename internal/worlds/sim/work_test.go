@@ -36,7 +36,8 @@ func TestWorkTakesVirtualTime(t *testing.T) {
 	})
 	letRun(t, w, time.Second)
 	want := []string{"begin 0s", "end 10ms", "other 0s", "next 10ms", "told 10ms"}
-	if !reflect.DeepEqual(slices.Sorted(slices.Values(seen)), slices.Sorted(slices.Values(want))) || !reflect.DeepEqual(*heard, []string{"n1<n0:late"}) || w.Worked() != 10*time.Millisecond {
+	if !reflect.DeepEqual(slices.Sorted(slices.Values(seen)), slices.Sorted(slices.Values(want))) ||
+		!reflect.DeepEqual(*heard, []string{"n1<n0:late"}) || w.Worked() != 10*time.Millisecond {
 		t.Errorf("%q, heard %q, worked %v; want %q", seen, *heard, w.Worked(), want)
 	}
 }
@@ -47,7 +48,7 @@ func TestWorkThatACrashCutsShortIsNotHeardOf(t *testing.T) {
 	do("n0", func(y *toy) {
 		y.Work.Did(env.Cycles, 10_000)
 		y.send("n1", "never")
-		w.Runtime().Post(y.pid, order(func(*toy) { t.Error("the dead told themselves something") }))
+		y.inbox.Post(order(func(*toy) { t.Error("the dead told themselves something") }))
 	})
 	w.After(5*time.Millisecond, func() { w.Crash("n0") })
 	letRun(t, w, time.Second)

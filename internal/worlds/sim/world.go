@@ -44,9 +44,9 @@ type Parts struct {
 	Programs program.Host
 }
 
-// Boot starts what runs in a node, and returns what stops it in good order. It
-// is called at each start; a crash calls no stop.
-type Boot func(env.Node) (stop func(), err error)
+// Boot starts what runs in a node that is given E, and returns what stops it in
+// good order. It is called at each start; a crash calls no stop.
+type Boot[E any] func(E) (stop func(), err error)
 
 // World is a simulated network.
 type World struct {
@@ -54,7 +54,7 @@ type World struct {
 	log      *slog.Logger
 	runtime  *roles.Runtime
 	schedule *rand.Rand // which role steps next
-	weather  *rand.Rand // what links and crashing disks do
+	linkRand *rand.Rand // what links and crashing disks do
 
 	now      types.Time
 	offset   time.Duration // of all clocks, by time travel
@@ -75,9 +75,9 @@ type World struct {
 	rewrites  int            // of logs
 	links     [][]*linkState // by sender, then receiver; nil until used
 	divided   divided
-	receipts  []*Receipt
+	receipts  []*Effect
 	trace     trace
-	crashed   []*life // died within the present step
+	crashed   []*process // died within the present step
 	bug       *Bug
 	tables    shared
 	hashed    []byte // what was hashed last, in memory that is used again
@@ -115,7 +115,7 @@ func New(c Config) *World {
 		seed: c.Seed, log: log, now: firstInstant,
 		runtime:   roles.New(log),
 		schedule:  rand.New(rand.NewPCG(c.Seed, 1)),
-		weather:   rand.New(rand.NewPCG(c.Seed, 2)),
+		linkRand:  rand.New(rand.NewPCG(c.Seed, 2)),
 		byName:    make(map[string]*node),
 		byAddress: make(map[types.Address]*node),
 		disk:      c.Disk,
@@ -143,10 +143,10 @@ func (w *World) Now() types.Time { return w.now }
 func (w *World) MoveClocks(d time.Duration) {
 	w.offset += d
 	for _, n := range w.nodes {
-		if n.life == nil {
+		if n.process == nil {
 			continue
 		}
-		for _, a := range n.life.alarms {
+		for _, a := range n.process.alarms {
 			a.arm()
 		}
 	}
@@ -184,8 +184,8 @@ func (w *World) Rand(stream uint64) *rand.Rand {
 // Close stops all roles. The world cannot be used afterwards.
 func (w *World) Close() error {
 	for _, n := range w.nodes {
-		if n.life != nil {
-			w.end(n.life)
+		if n.process != nil {
+			w.end(n.process)
 		}
 	}
 	w.runtime.Close()
@@ -217,7 +217,7 @@ func (w *World) RunFor(d time.Duration) error {
 // the deadline, with ErrAsleep when nothing does, and with a *Bug.
 func (w *World) RunUntil(cond func() bool, deadline types.Time) error {
 	for {
-		if err := w.settle(); err != nil {
+		if err := w.runToFixpoint(); err != nil {
 			return err
 		}
 		if cond() {
@@ -240,11 +240,12 @@ func (w *World) RunUntil(cond func() bool, deadline types.Time) error {
 	}
 }
 
-// settle steps roles until none can step at this instant.
-func (w *World) settle() error {
+// runToFixpoint steps roles until none can step at this instant.
+func (w *World) runToFixpoint() error {
 	for len(w.runnable) > 0 && w.bug == nil {
 		if w.instant++; w.instant > MaxInstantSteps {
-			return fmt.Errorf("sim: seed %d: more than %d steps within one instant, the last by %s", w.seed, MaxInstantSteps, w.runnable[0].loop.label())
+			return fmt.Errorf("sim: seed %d: more than %d steps within one instant, the last by %s", w.seed, MaxInstantSteps,
+				w.runnable[0].loop.label())
 		}
 		w.step()
 	}
@@ -276,7 +277,7 @@ func (w *World) take(next run) {
 	next.fn() // a mailbox: it recovers from what its role does
 	w.current = nil
 	if len(w.crashed) > 0 {
-		w.bury()
+		w.reap()
 	}
 }
 
@@ -301,6 +302,6 @@ func (w *World) recovered() {
 		}
 	}
 	if len(w.crashed) > 0 {
-		w.bury()
+		w.reap()
 	}
 }

@@ -240,8 +240,8 @@ func TestEndlessStepsInOneInstantAreAnError(t *testing.T) {
 	}
 	w := toys(t, Config{Seed: 1}, 1, func(string) *toy {
 		return &toy{
-			started: func(y *toy) { y.world.Runtime().Post(y.pid, "again") },
-			event:   func(y *toy, event any) { y.world.Runtime().Post(y.pid, event) },
+			started: func(y *toy) { y.inbox.Post("again") },
+			event:   func(y *toy, event any) { y.inbox.Post(event) },
 		}
 	})
 	err := w.RunFor(time.Second)

@@ -133,6 +133,47 @@ func TestDamageIsNamed(t *testing.T) {
 	}
 }
 
+// A page that says to go on into the next, which is another's, is noticed though
+// nothing in it is wrong: bbolt would give both away with it, and write over what
+// the other holds.
+func TestAPageIsUsedOnce(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "state.db")
+	filled(t, path)
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := bytes.NewReader(whole)
+	root, err := newestMeta(file, file.Size())
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &walk{file: file, page: int64(root.pageBytes), end: root.end, seen: make([]uint64, root.end/64+1),
+		value: func(_, _, _ []byte) error { return nil }}
+	if err := w.tree(root.bucket, span{}, nil, 0); err != nil {
+		t.Fatal(err)
+	}
+	begins := func(id uint64) bool { // a page of the tree, and none that another goes on in
+		return id < root.end && w.seen[id/64]&(1<<(id%64)) != 0 && order.Uint64(whole[int64(id)*w.page:]) == id
+	}
+	tried := 0
+	for id := uint64(2); id < root.end; id++ {
+		head := whole[int64(id)*w.page:]
+		if !begins(id) || !begins(id+1) || order.Uint32(head[12:]) != 0 {
+			continue
+		}
+		tried++
+		order.PutUint32(head[12:], 1)
+		if what := verify(file, file.Size(), w.value); !strings.Contains(what, "is used twice") {
+			t.Errorf("page %d goes on into the next: %q", id, what)
+		}
+		order.PutUint32(head[12:], 0)
+	}
+	if tried == 0 {
+		t.Error("no two pages of the file lie beside each other")
+	}
+}
+
 // A file that is damaged while it is open ends the reads, and not the process.
 func TestDamageWhileOpen(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state.db")

@@ -61,7 +61,8 @@ func (l *Log) cutTail(offset int64) error {
 		return fmt.Errorf("log: read %s at %d: %w", l.path, offset, err)
 	}
 	if !isTorn(tail) {
-		return fmt.Errorf("%w: %s at byte %d, with %d bytes after it; take this validator's files from a backup, or start it with none under a new key",
+		return fmt.Errorf("%w: %s at byte %d, with %d bytes after it; take this validator's files from a backup, or start it with none under "+
+			"a new key",
 			ErrDamaged, l.path, offset, rest)
 	}
 	if err := l.file.Truncate(offset); err != nil {

@@ -71,54 +71,56 @@ func TestWithoutARulePacketsPass(t *testing.T) {
 
 func TestLatencyKeepsOrder(t *testing.T) {
 	var counts fault.Counts
-	world(t, Rule{Link: fault.Link{Latency: 20 * time.Millisecond, Jitter: 10 * time.Millisecond}, LinkCounts: &counts}, func(c *Conn, s *sink, send func(string)) {
-		for i := range 100 {
-			send(fmt.Sprint(i))
-			time.Sleep(time.Millisecond)
-		}
-		time.Sleep(time.Second)
-		if len(s.got()) != 100 || counts.Delayed.Load() != 100 {
-			t.Fatalf("%d came, %d were delayed", len(s.wrote), counts.Delayed.Load())
-		}
-		for i, p := range s.wrote {
-			if p != fmt.Sprint(i) {
-				t.Fatalf("packet %s came as number %d", p, i)
+	world(t, Rule{Link: fault.Link{Latency: 20 * time.Millisecond, Jitter: 10 * time.Millisecond}, LinkCounts: &counts},
+		func(c *Conn, s *sink, send func(string)) {
+			for i := range 100 {
+				send(fmt.Sprint(i))
+				time.Sleep(time.Millisecond)
 			}
-			if late := s.at[i] - time.Duration(i)*time.Millisecond; late < 20*time.Millisecond || late > 31*time.Millisecond {
-				t.Errorf("packet %d took %v", i, late)
+			time.Sleep(time.Second)
+			if len(s.got()) != 100 || counts.Delayed.Load() != 100 {
+				t.Fatalf("%d came, %d were delayed", len(s.wrote), counts.Delayed.Load())
 			}
-		}
-	})
+			for i, p := range s.wrote {
+				if p != fmt.Sprint(i) {
+					t.Fatalf("packet %s came as number %d", p, i)
+				}
+				if late := s.at[i] - time.Duration(i)*time.Millisecond; late < 20*time.Millisecond || late > 31*time.Millisecond {
+					t.Errorf("packet %d took %v", i, late)
+				}
+			}
+		})
 }
 
 func TestLossDuplicationAndReordering(t *testing.T) {
 	var counts fault.Counts
-	world(t, Rule{Link: fault.Link{Latency: 5 * time.Millisecond, Loss: 0.2, Duplicate: 0.1, Reorder: 0.1}, LinkCounts: &counts}, func(c *Conn, s *sink, send func(string)) {
-		for i := range 1000 {
-			send(fmt.Sprint(i))
-			time.Sleep(time.Millisecond)
-		}
-		time.Sleep(time.Second)
-		lost, doubled, reordered := counts.Dropped.Load(), counts.Duplicated.Load(), counts.Reordered.Load()
-		if lost < 150 || lost > 250 || doubled < 50 || doubled > 120 || reordered < 50 || reordered > 150 {
-			t.Errorf("%s", counts.String("packets"))
-		}
-		if got := int64(len(s.got())); got != 1000-lost+doubled {
-			t.Errorf("%d came, want %d", got, 1000-lost+doubled)
-		}
-		overtaken := 0
-		for i := 1; i < len(s.wrote); i++ {
-			var a, b int
-			fmt.Sscan(s.wrote[i-1], &a)
-			fmt.Sscan(s.wrote[i], &b)
-			if b < a {
-				overtaken++
+	world(t, Rule{Link: fault.Link{Latency: 5 * time.Millisecond, Loss: 0.2, Duplicate: 0.1, Reorder: 0.1}, LinkCounts: &counts},
+		func(c *Conn, s *sink, send func(string)) {
+			for i := range 1000 {
+				send(fmt.Sprint(i))
+				time.Sleep(time.Millisecond)
 			}
-		}
-		if overtaken == 0 {
-			t.Error("no packet was overtaken")
-		}
-	})
+			time.Sleep(time.Second)
+			lost, doubled, reordered := counts.Dropped.Load(), counts.Duplicated.Load(), counts.Reordered.Load()
+			if lost < 150 || lost > 250 || doubled < 50 || doubled > 120 || reordered < 50 || reordered > 150 {
+				t.Errorf("%s", counts.String("packets"))
+			}
+			if got := int64(len(s.got())); got != 1000-lost+doubled {
+				t.Errorf("%d came, want %d", got, 1000-lost+doubled)
+			}
+			overtaken := 0
+			for i := 1; i < len(s.wrote); i++ {
+				var a, b int
+				fmt.Sscan(s.wrote[i-1], &a)
+				fmt.Sscan(s.wrote[i], &b)
+				if b < a {
+					overtaken++
+				}
+			}
+			if overtaken == 0 {
+				t.Error("no packet was overtaken")
+			}
+		})
 }
 
 func TestBandwidthSpacesPackets(t *testing.T) {
@@ -221,7 +223,8 @@ func TestRulesChangeWhilePacketsFly(t *testing.T) {
 		})
 	}
 	for i := range 200 {
-		c.SetRules(map[netip.AddrPort]Rule{peer: {Link: fault.Link{Latency: time.Duration(i) * time.Microsecond, Loss: 0.1, Reorder: 0.1}, LinkCounts: &counts}})
+		c.SetRules(map[netip.AddrPort]Rule{peer: {Link: fault.Link{Latency: time.Duration(i) * time.Microsecond, Loss: 0.1, Reorder: 0.1},
+			LinkCounts: &counts}})
 		c.SetRules(map[netip.AddrPort]Rule{peer: {Cut: true, CutCounts: &counts}})
 		c.SetRules(nil)
 	}

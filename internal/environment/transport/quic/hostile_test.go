@@ -92,13 +92,16 @@ func TestAHostilePeerIsCutOff(t *testing.T) {
 		code quic.ApplicationErrorCode
 		gets int // frames that the node takes before
 	}{
-		"oversized bulk frame": {func(t *testing.T, r *rawPeer) { r.stream(t, []byte{0}); r.stream(t, []byte{1}, length(bulkBytes+1)) }, codeMalformed, 0},
-		"the greatest length":  {func(t *testing.T, r *rawPeer) { r.stream(t, []byte{0}); r.stream(t, []byte{1}, length(1<<32-1)) }, codeMalformed, 0},
+		"oversized bulk frame": {func(t *testing.T, r *rawPeer) { r.stream(t, []byte{0}); r.stream(t, []byte{1}, length(bulkBytes+1)) },
+			codeMalformed, 0},
+		"the greatest length": {func(t *testing.T, r *rawPeer) { r.stream(t, []byte{0}); r.stream(t, []byte{1}, length(1<<32-1)) }, codeMalformed,
+			0},
 		"oversized prompt frame": {func(t *testing.T, r *rawPeer) {
 			r.stream(t, []byte{1})
 			r.stream(t, []byte{0}, ok, length(promptBytes+1))
 		}, codeMalformed, 1},
-		"empty frame":     {func(t *testing.T, r *rawPeer) { r.stream(t, []byte{1}); r.stream(t, []byte{0}, ok, ok, length(0)) }, codeMalformed, 2},
+		"empty frame": {func(t *testing.T, r *rawPeer) { r.stream(t, []byte{1}); r.stream(t, []byte{0}, ok, ok, length(0)) }, codeMalformed,
+			2},
 		"unknown kind":    {func(t *testing.T, r *rawPeer) { r.stream(t, []byte{0}); r.stream(t, []byte{2}) }, codeMalformed, 0},
 		"one kind twice":  {func(t *testing.T, r *rawPeer) { r.stream(t, []byte{0}); r.stream(t, []byte{0}) }, codeMalformed, 0},
 		"an ended stream": {func(t *testing.T, r *rawPeer) { r.stream(t, []byte{1}); r.stream(t, []byte{0}, ok).Close() }, codeMalformed, 1},

@@ -251,7 +251,8 @@ func TestUseAfterClose(t *testing.T) {
 
 func TestATakenPortIsNamed(t *testing.T) {
 	a := newNode(t, "v0", nil)
-	if _, err := New(Config{Signer: a.key, Listen: a.Addr().String()}); err == nil || !bytes.Contains([]byte(err.Error()), []byte(a.Addr().String())) {
+	if _, err := New(Config{Signer: a.key, Listen: a.Addr().String()}); err == nil ||
+		!bytes.Contains([]byte(err.Error()), []byte(a.Addr().String())) {
 		t.Fatalf("got %v", err)
 	}
 }

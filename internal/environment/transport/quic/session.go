@@ -103,6 +103,15 @@ func (s *session) start() {
 		s.wg.Go(func() { s.write(stream, k) })
 	}
 	s.wg.Go(s.acceptStreams)
+	s.wg.Go(s.refuseStreams)
+}
+
+// refuseStreams ends the connection when the peer opens a stream that goes both ways.
+// A peer that came from elsewhere than its endpoint could be a runner, and is let.
+func (s *session) refuseStreams() {
+	if _, err := s.conn.AcceptStream(s.conn.Context()); err == nil {
+		s.close(codeMalformed, "a stream in both directions")
+	}
 }
 
 func (s *session) close(code quic.ApplicationErrorCode, reason string) {

@@ -1,6 +1,6 @@
-// Package quic is env.Transport over real QUIC: a mesh in which every pair of
-// validators has one connection, authenticated by their secp256k1 keys (package
-// identity, decision J8).
+// Package quic is env.Mesh over real QUIC: every pair of validators has one
+// connection, authenticated by their secp256k1 keys (package identity, decision
+// J8).
 //
 // A Transport owns one UDP socket, on which it listens and from which it dials.
 // Each peer has a queue of small and one of large frames, which outlive its
@@ -14,6 +14,12 @@
 // frames: u32 big-endian length and that many bytes. Frames up to 32 KiB go by
 // the prompt stream, which has priority, so a block in transfer holds up no
 // vote.
+//
+// Runners may dial the same socket, by another protocol (ALPN): their connections
+// are package connections', and no frame of theirs comes here. QUIC's limits of
+// streams are promised before the protocol is known. So a connection from the
+// endpoint of a peer has the mesh's, and any other those of a runner, under which a
+// peer that opens a stream too many is cut off (guests.go).
 //
 // Invariants: nobody is connected who is not a peer named by SetPeers, under
 // the key it is named with. Frames of one kind arrive in the order they were
@@ -33,6 +39,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/netip"
 	"os"
 	"slices"
 	"sync"
@@ -41,6 +48,7 @@ import (
 
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/env"
+	"github.com/cowboyinc/devnet/internal/environment/transport/connections"
 	"github.com/cowboyinc/devnet/internal/environment/transport/identity"
 )
 
@@ -56,7 +64,8 @@ type Config struct {
 	// WrapPacketConn may put itself between QUIC and the socket, to lose, delay
 	// or count packets. What it returns is closed by Close, the socket with it.
 	WrapPacketConn func(net.PacketConn) net.PacketConn
-	Logger         *slog.Logger // of connections, at level debug; nil: none
+	Runners        *connections.Gateway // of the runners that dial this socket; nil: they find nobody
+	Logger         *slog.Logger         // of connections, at level debug; nil: none
 }
 
 // Transport is one validator's end of the mesh.
@@ -68,6 +77,7 @@ type Transport struct {
 	quic   *quic.Transport
 	config *quic.Config
 	client *tls.Config // of every dial, but for whom it accepts
+	guests *guests     // nil: validators alone find anybody here
 
 	ctx    context.Context // ends with Close
 	cancel context.CancelFunc
@@ -79,9 +89,10 @@ type Transport struct {
 	closed    bool
 	byAddress map[types.Address]*peer
 	byKey     map[types.PublicKey]*peer
+	endpoints map[netip.AddrPort]bool // of the peers, where they are addresses
 }
 
-var _ env.Transport = (*Transport)(nil)
+var _ env.Mesh = (*Transport)(nil)
 
 // Errors of use.
 var (
@@ -112,6 +123,11 @@ func New(config Config) (*Transport, error) {
 		signer: config.Signer, alpn: alpnOf(config.Genesis), log: config.Logger, socket: socket, config: connectionConfig(), client: client,
 		quic:      &quic.Transport{Conn: socket, StatelessResetKey: resetKey(config.Signer)},
 		byAddress: map[types.Address]*peer{}, byKey: map[types.PublicKey]*peer{},
+	}
+	if config.Runners != nil {
+		if t.guests, err = newGuests(t, config.Runners); err != nil {
+			return nil, errors.Join(err, socket.Close())
+		}
 	}
 	if t.log == nil {
 		t.log = slog.New(slog.DiscardHandler)
@@ -173,7 +189,7 @@ func (t *Transport) Start(receive func(from types.Address, frame []byte)) error 
 	if t.receive != nil {
 		return ErrStarted
 	}
-	listener, err := t.quic.Listen(tlsConfig, t.config)
+	listener, err := t.quic.Listen(t.guests.tls(tlsConfig), t.guests.quic(t.config))
 	if err != nil {
 		return fmt.Errorf("quic: listen on %v: %w", t.Addr(), err)
 	}
@@ -210,8 +226,13 @@ func (t *Transport) acceptAll() {
 	}
 }
 
-// welcome gives an accepted connection to its peer, if it is one still.
+// welcome gives an accepted connection to its peer, if it is one still, or to whom
+// runners are with.
 func (t *Transport) welcome(conn *quic.Conn) {
+	if t.guests.are(conn) {
+		t.guests.runners.Serve(conn)
+		return
+	}
 	key, err := identity.Of(conn.ConnectionState().TLS)
 	p := t.peerOf(key)
 	if err != nil || p == nil {
@@ -231,6 +252,7 @@ func (t *Transport) SetPeers(validators []types.Validator) {
 	}
 	byAddress := make(map[types.Address]*peer, len(validators))
 	byKey := make(map[types.PublicKey]*peer, len(validators))
+	endpoints := make(map[netip.AddrPort]bool, len(validators))
 	for _, v := range validators {
 		if v.Address == t.signer.Address() {
 			continue
@@ -243,6 +265,9 @@ func (t *Transport) SetPeers(validators []types.Validator) {
 			}
 		}
 		p.setEndpoint(v.Endpoint)
+		if address, err := netip.ParseAddrPort(v.Endpoint); err == nil {
+			endpoints[plain(address)] = true
+		}
 		byAddress[v.Address], byKey[v.PublicKey] = p, p
 	}
 	for a, p := range t.byAddress {
@@ -250,7 +275,7 @@ func (t *Transport) SetPeers(validators []types.Validator) {
 			p.leave()
 		}
 	}
-	t.byAddress, t.byKey = byAddress, byKey
+	t.byAddress, t.byKey, t.endpoints = byAddress, byKey, endpoints
 }
 
 // Send queues a frame for a peer. The frame must not be changed afterwards.
@@ -304,6 +329,9 @@ func (t *Transport) Close() error {
 	t.cancel()
 	if listener != nil {
 		listener.Close()
+	}
+	if t.guests != nil {
+		t.guests.runners.Close()
 	}
 	t.wg.Wait() // sessions have said goodbye by now
 	err := t.quic.Close()

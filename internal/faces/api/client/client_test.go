@@ -62,7 +62,8 @@ func TestEventsAreReadToTheirEnd(t *testing.T) {
 	for name, c := range map[string]struct {
 		stream, want, end string
 	}{
-		"whole":           {": hello\nretry: 1\n\nid: 1.0\nevent: block\ndata: {\"a\":1}\n\n: alive\n\nid: 1.1\nevent: tx\ndata: {}\n\n", `1.0 block {"a":1};1.1 tx {};`, "EOF"},
+		"whole": {": hello\nretry: 1\n\nid: 1.0\nevent: block\ndata: {\"a\":1}\n\n: alive\n\nid: 1.1\nevent: tx\ndata: {}\n\n", `1.0 block {"a":1};1.1 tx {};`,
+			"EOF"},
 		"half at the end": {"id: 1.0\nevent: block\ndata: {}\n\nid: 1.1\nevent: tx\ndata: {}\n", "1.0 block {};", "EOF"},
 		"dropped":         {"event: dropped\ndata: {\"code\":\"slow_reader\",\"message\":\"too slow\"}\n\n", "", "too slow"},
 		"nonsense":        {"event: dropped\ndata: no\n\n", "", "ended the stream"},
@@ -91,7 +92,8 @@ func TestTheQueryIsWhatWasAskedFor(t *testing.T) {
 	_, _ = c.Timers(ctx, TimerFilter{Actor: "a b", Status: "fired", Page: Page{Offset: 3, Limit: 4}})
 	_, _ = c.State(ctx, "x/y", "0x01", Page{})
 	_, _ = c.Validators(ctx)
-	want := []string{"GET /timers?actor=a+b&limit=4&node=v2&offset=3&status=fired", "GET /actor/x%2Fy/state?node=v2&prefix=0x01", "GET /validators"}
+	want := []string{"GET /timers?actor=a+b&limit=4&node=v2&offset=3&status=fired", "GET /actor/x%2Fy/state?node=v2&prefix=0x01",
+		"GET /validators"}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Fatalf("got\n%s", strings.Join(got, "\n"))
 	}

@@ -3,7 +3,7 @@ package model
 // FaultRequest is a fault to make. Which fields a verb reads its description
 // says; the others are empty.
 type FaultRequest struct {
-	Verb      string     `json:"verb" enum:"crash,restart,freeze,thaw,wipe,disk_fail,clock_skew,misbehave,partition,bridge,link"`
+	Verb      string     `json:"verb"`
 	Node      string     `json:"node,omitempty" maxLength:"32" doc:"Of a fault of a validator, and the middle of a bridge."`
 	Kind      string     `json:"kind,omitempty" maxLength:"32" doc:"Of misbehave: equivocate, withhold_votes, silent_leader, bad_state_root, tamper_body, withhold_body, impersonate, forge, flood, passes_over, or honest to end it."`
 	On        bool       `json:"on,omitempty" doc:"Of disk_fail."`

@@ -4,28 +4,21 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"time"
 
-	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/faces/api"
-	"github.com/cowboyinc/devnet/internal/faces/scenario"
 )
 
-// readable makes an error of a fault's verb one that the script's author reads.
+// readable makes an error of the operator's one that the script's author reads.
 func readable(err error) error {
-	var missing *fault.Unsupported
 	var refused *api.Error
-	switch {
-	case err == nil, errors.As(err, &refused):
+	if err == nil || errors.As(err, &refused) {
 		return err
-	case errors.As(err, &missing):
-		return scenario.Unable(missing.Verb, missing.Why)
 	}
 	return api.Refuse(http.StatusConflict, "refused", "%v", err)
 }
 
-// done notes a fault in the trace, or returns why it was not made.
+// done notes what the operator did in the trace, or returns why it was not done.
 func (s *Stage) done(err error, what ...any) error {
 	if err != nil {
 		return readable(err)
@@ -34,70 +27,27 @@ func (s *Stage) done(err error, what ...any) error {
 	return nil
 }
 
-// Crash implements scenario.Backend.
-func (s *Stage) Crash(node string) error { return s.done(s.Network.Crash(node), "crash ", node) }
-
-// Restart implements scenario.Backend.
-func (s *Stage) Restart(node string) error { return s.done(s.Network.Restart(node), "restart ", node) }
-
-// Freeze implements scenario.Backend.
-func (s *Stage) Freeze(node string) error { return s.done(s.Network.Freeze(node), "freeze ", node) }
-
-// Thaw implements scenario.Backend.
-func (s *Stage) Thaw(node string) error { return s.done(s.Network.Thaw(node), "thaw ", node) }
-
-// Wipe implements scenario.Backend.
-func (s *Stage) Wipe(node string) error {
-	s.judge.lose(node)
-	return s.done(s.Network.Wipe(node), "wipe ", node)
-}
-
-// DiskFail implements scenario.Backend.
-func (s *Stage) DiskFail(node string, on bool) error {
-	return s.done(s.Network.DiskFail(node, on), "disk_fail ", node, " ", on)
-}
-
-// HostFail implements scenario.Backend.
-func (s *Stage) HostFail(node string, actor types.Address, how string) error {
-	return s.done(s.Network.HostFail(node, actor, how), "host_fail ", node, " ", how, " over ", actor)
-}
-
-// ClockSkew implements scenario.Backend.
-func (s *Stage) ClockSkew(node string, d time.Duration) error {
-	return s.done(s.Network.ClockSkew(node, d), "clock_skew ", node, " ", d)
-}
-
-// Misbehave implements scenario.Backend.
-func (s *Stage) Misbehave(node, kind string) error {
-	if kind == "" {
-		kind = "honest"
-	} else {
-		s.judge.excuse(node) // before its first lie
+// Do implements fault.World. The oracles are told before a validator lies, or loses
+// its votes. After heal all links are again as network(…) had them.
+func (s *Stage) Do(o fault.Order) (fault.Effect, error) {
+	if err := o.Check(); err != nil {
+		return fault.Effect{}, err
 	}
-	return s.done(s.Network.Misbehave(node, kind), "misbehave ", node, " ", kind)
-}
-
-// Partition implements scenario.Backend.
-func (s *Stage) Partition(groups [][]string) error {
-	return s.done(s.Network.Partition(groups), "partition ", groups)
-}
-
-// Bridge implements scenario.Backend.
-func (s *Stage) Bridge(node string, left, right []string) error {
-	return s.done(s.Network.Bridge(node, left, right), "bridge ", node, left, right)
-}
-
-// Link implements scenario.Backend.
-func (s *Stage) Link(a, b string, link fault.Link) error {
-	return s.done(s.Network.Link(a, b, link), "link ", a, " ", b, " ", link)
-}
-
-// Heal implements scenario.Backend: all links are again as network(…) had them.
-func (s *Stage) Heal() error {
-	if err := s.done(s.Network.Heal(), "heal"); err != nil {
-		return err
+	switch {
+	case o.Verb == "wipe":
+		s.judge.lose(o.Node)
+	case o.Verb == "misbehave" && o.Kind != fault.Honest:
+		s.judge.excuse(o.Node)
 	}
-	return s.linkAll()
+	effect, err := s.Network.Do(o)
+	if err != nil {
+		return effect, err
+	}
+	s.judge.fault(o.String())
+	if o.Verb == "heal" {
+		err = s.linkAll()
+	}
+	return effect, err
 }
 
 // linkAll sets all links as network(…) had them. That is no fault of the
@@ -106,26 +56,26 @@ func (s *Stage) linkAll() error {
 	if s.link == (fault.Link{}) {
 		return nil
 	}
-	before := len(s.FaultReceipts())
+	before := len(s.Network.Faults())
 	nodes := s.List()
 	for i, a := range nodes {
 		for _, b := range nodes[i+1:] {
-			if err := s.Network.Link(a.Name, b.Name, s.link); err != nil {
-				return readable(err)
+			if _, err := s.Network.Do(fault.Order{Verb: "link", A: a.Name, B: b.Name, Link: s.link}); err != nil {
+				return err
 			}
 		}
 	}
-	for i := before; i < len(s.FaultReceipts()); i++ {
+	for i := before; i < len(s.Network.Faults()); i++ {
 		s.given[i] = true
 	}
 	return nil
 }
 
-// Faults implements scenario.Backend.
-func (s *Stage) Faults() (all []fault.Receipt) {
-	for i, r := range s.FaultReceipts() {
+// Faults implements fault.World.
+func (s *Stage) Faults() (all []fault.Effect) {
+	for i, e := range s.Network.Faults() {
 		if !s.given[i] {
-			all = append(all, r)
+			all = append(all, e)
 		}
 	}
 	return all

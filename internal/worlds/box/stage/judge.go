@@ -31,21 +31,21 @@ var poolLimit = mempool.DefaultLimits.Count
 // judge shows the oracles what the validators make final, and writes a line of
 // trace for each block. It is safe for concurrent use.
 type judge struct {
-	votes   hearing
-	mu      sync.Mutex
-	oracles *oracle.Judge // nil until begin
-	network *box.Network  // nil until begin
-	byName  map[string]types.Address
-	recover func(types.Hash, types.Signature) (types.Address, bool)
-	early   []validators.Finality
-	boots   []boot        // before begin
-	trace   *json.Encoder // nil: none
-	told    *scenario.Timeline
-	wrote   error
+	votes    tap
+	mu       sync.Mutex
+	oracles  *oracle.Judge // nil until begin
+	network  *box.Network  // nil until begin
+	byName   map[string]types.Address
+	recover  func(types.Hash, types.Signature) (types.Address, bool)
+	early    []validators.FinalBlocks
+	boots    []boot        // before begin
+	trace    *json.Encoder // nil: none
+	timeline *scenario.Timeline
+	wrote    error
 }
 
 func newJudge(trace io.Writer, told *scenario.Timeline) *judge {
-	j := &judge{told: told, byName: map[string]types.Address{}, recover: crypto.NewVerifier(true).Recover}
+	j := &judge{timeline: told, byName: map[string]types.Address{}, recover: crypto.NewVerifier(true).Recover}
 	if trace != nil {
 		j.trace = json.NewEncoder(trace)
 	}
@@ -90,11 +90,11 @@ func (j *judge) address(name string) types.Address {
 // boot is what a validator began with.
 type boot struct {
 	validator types.Address
-	view      *validators.View
+	view      *validators.Head
 }
 
 // booted implements box.Config.Booted.
-func (j *judge) booted(validator types.Address, view *validators.View) {
+func (j *judge) booted(validator types.Address, view *validators.Head) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.oracles == nil {
@@ -105,7 +105,7 @@ func (j *judge) booted(validator types.Address, view *validators.View) {
 }
 
 // observe implements box.Config.Observe.
-func (j *judge) observe(f validators.Finality) {
+func (j *judge) observe(f validators.FinalBlocks) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.oracles == nil {
@@ -117,10 +117,10 @@ func (j *judge) observe(f validators.Finality) {
 	j.see(f)
 }
 
-func (j *judge) see(f validators.Finality) {
+func (j *judge) see(f validators.FinalBlocks) {
 	j.listen()
 	for _, r := range f.Results {
-		j.told.Final(j.network.Now(), r.Block.Header.Height, r.Receipts)
+		j.timeline.Final(j.network.Now(), r.Block.Header.Height, r.Receipts)
 	}
 	for _, o := range observe.Every(sampleEvery).Observations(f, j.address(f.Validator)) {
 		j.oracles.Observe(o)
@@ -152,11 +152,12 @@ func (j *judge) note(line traced) {
 // tell implements box.Config.Tell. The trace of a live run has the views that were
 // given up, which blocks that became final do not show.
 func (j *judge) tell(at types.Time, name string, report simplex.Report) {
-	j.told.Tell(at, name, report)
+	j.timeline.Tell(at, name, report)
 	if r, gaveUp := report.(simplex.GaveUp); gaveUp {
 		j.mu.Lock()
 		defer j.mu.Unlock()
-		j.note(traced{Time: uint64(at.Millis()), Kind: "gave_up", Node: name, View: r.View, Leader: &r.Leader, What: r.Cause.String(), Detail: r.Detail})
+		j.note(traced{Time: uint64(at.Millis()), Kind: "gave_up", Node: name, View: r.View, Leader: &r.Leader, What: r.Cause.String(),
+			Detail: r.Detail})
 	}
 }
 
@@ -214,7 +215,7 @@ func (j *judge) check(name string) error {
 	switch {
 	case !known:
 		return fmt.Errorf("there is no oracle %q", name)
-	case name == "certificates" && j.votes.deaf():
+	case name == "certificates" && j.votes.overflowed():
 		return fmt.Errorf("the oracle %s missed votes: more than %d were sent between two looks of the script", name, maxHeard)
 	case judged == 0:
 		return scenario.NothingJudged(name)

@@ -9,6 +9,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/codec"
 	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/faces/scenario"
 )
 
@@ -67,7 +68,7 @@ func TestTheJudgeHearsEveryVote(t *testing.T) {
 func TestTheJudgeExcusesTheFaulty(t *testing.T) {
 	s := begin(t)
 	s.says("v2", types.Notarize, 1)
-	for _, err := range []error{s.Misbehave("v2", "equivocate"), s.Misbehave("v2", "")} {
+	for _, err := range []error{order(s, "misbehave", "v2", "equivocate"), order(s, "misbehave", "v2", fault.Honest)} {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -82,7 +83,7 @@ func TestTheJudgeExcusesTheFaulty(t *testing.T) {
 func TestTheJudgeDoesNotExcuseTheWiped(t *testing.T) {
 	s := begin(t)
 	s.says("v1", types.Nullify, 0)
-	for _, err := range []error{s.Crash("v1"), s.Wipe("v1"), s.Restart("v1")} {
+	for _, err := range []error{order(s, "crash", "v1", ""), order(s, "wipe", "v1", ""), order(s, "restart", "v1", "")} {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -91,4 +92,10 @@ func TestTheJudgeDoesNotExcuseTheWiped(t *testing.T) {
 	if err := s.Violation(); err == nil {
 		t.Error("it finalizes the view that it nullified, and nobody says so")
 	}
+}
+
+// order is why a fault of a validator was not made, or nil.
+func order(s *Stage, verb, node, kind string) error {
+	_, err := s.Do(fault.Order{Verb: verb, Node: node, Kind: kind})
+	return err
 }

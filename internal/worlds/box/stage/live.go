@@ -50,7 +50,8 @@ func open(ctx context.Context, c scenario.Config) (scenario.Backend, error) {
 	seed := c.Seed
 	s := &Stage{ctx: ctx, judge: newJudge(c.Trace, c.Timeline), link: c.Link, given: map[int]bool{}}
 	network, err := box.Up(ctx, box.Config{Version: "scenario", Validators: c.Validators, BlockTime: c.BlockTime, Auto: c.Auto,
-		Ephemeral: true, Seed: &seed, Params: c.Params, Observe: s.judge.observe, Tell: s.judge.tell, Booted: s.judge.booted, Overhear: s.judge.votes.hear})
+		Ephemeral: true, Seed: &seed, Params: c.Params, Observe: s.judge.observe, Tell: s.judge.tell, Booted: s.judge.booted,
+		Overhear: s.judge.votes.hear})
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +104,7 @@ func (s *Stage) Next(above types.Height, patience time.Duration) (types.Height, 
 
 func (s *Stage) height() types.Height {
 	if v := s.Best().Validator(); v != nil {
-		return v.View().Block.Header.Height
+		return v.Head().Block.Header.Height
 	}
 	return 0
 }
@@ -123,8 +124,8 @@ func (s *Stage) Signer(name string) env.Signer {
 	return s.Network.Signer(name)
 }
 
-// View implements scenario.Backend.
-func (s *Stage) View(node string) (api.View, error) { return s.Network.View(node) }
+// Reader implements scenario.Backend.
+func (s *Stage) Reader(node string) (api.Reader, error) { return s.Network.Reader(node) }
 
 // Digest implements scenario.Backend: the hash of the highest final block, which
 // stands for all before it.
@@ -133,7 +134,7 @@ func (s *Stage) Digest() (types.Hash, error) {
 	if v == nil {
 		return types.Hash{}, errors.New("live: no validator ever ran")
 	}
-	return v.View().Hash, nil
+	return v.Head().Hash, nil
 }
 
 // Close implements scenario.Backend.

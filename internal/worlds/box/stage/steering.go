@@ -1,8 +1,9 @@
 package stage
 
 import (
+	"fmt"
+
 	"github.com/cowboyinc/devnet/internal/base/types"
-	"github.com/cowboyinc/devnet/internal/faces/scenario"
 	"github.com/cowboyinc/devnet/validators/history"
 )
 
@@ -49,16 +50,10 @@ func (s *Stage) Pause() error { return s.done(s.Network.Pause(), "pause") }
 func (s *Stage) Resume() error { return s.done(s.Network.Resume(), "resume") }
 
 // Advance implements scenario.Backend.
-func (s *Stage) Advance(to scenario.Target) (scenario.Advanced, error) {
-	a, err := s.Network.Advance(s.ctx, history.Target{Blocks: to.Blocks, To: to.To, NextTimer: to.ToNextTimer})
-	if err != nil {
-		return scenario.Advanced{}, readable(err)
+func (s *Stage) Advance(to history.Target) (*history.Advance, error) {
+	a, err := s.Network.Advance(s.ctx, to)
+	if err == nil {
+		s.judge.fault(fmt.Sprint("advance to ", a.To))
 	}
-	out := scenario.Advanced{From: a.From, To: a.To, Skipped: a.Skipped}
-	for _, t := range a.Timers {
-		if t.Status == types.TimerFired {
-			out.Fired = append(out.Fired, scenario.Fire{ID: t.ID, Actor: t.Actor, Due: t.Due, Height: t.At, Late: t.Late()})
-		}
-	}
-	return out, s.done(nil, "advance to ", a.To)
+	return a, err
 }

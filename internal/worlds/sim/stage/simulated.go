@@ -17,10 +17,9 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/environment/pyhost"
 	"github.com/cowboyinc/devnet/internal/faces/api"
+	"github.com/cowboyinc/devnet/internal/faces/readmodel"
 	"github.com/cowboyinc/devnet/internal/faces/scenario"
-	"github.com/cowboyinc/devnet/internal/faces/view"
 	"github.com/cowboyinc/devnet/internal/worlds/sim"
-	"github.com/cowboyinc/devnet/validators"
 	"github.com/cowboyinc/devnet/validators/ledger"
 	"github.com/cowboyinc/devnet/validators/mempool"
 )
@@ -36,7 +35,7 @@ const (
 // Stage is a simulated network as a scenario.Backend.
 type Stage struct {
 	*sim.Network
-	views  *view.Source
+	views  *readmodel.Source
 	hosts  *pyhost.Pool
 	params params.Params
 	auto   bool
@@ -74,7 +73,7 @@ func Open(c scenario.Config) (scenario.Backend, error) {
 		return nil, err
 	}
 	return &Stage{Network: n, hosts: hosts, params: p, auto: c.Auto,
-		views: &view.Source{Genesis: n.Genesis, Programs: samples.Mux{Other: hosts}, Verifier: n.Scheme()}}, nil
+		views: readmodel.NewSource(n.Genesis, samples.Mux{Other: hosts}, n.Scheme())}, nil
 }
 
 // blocksAChild is how many blocks one interpreter serves here; live it is one. A
@@ -106,8 +105,8 @@ func (s *Stage) best() (best string) {
 	return best
 }
 
-// View implements scenario.Backend.
-func (s *Stage) View(node string) (api.View, error) {
+// Reader implements scenario.Backend.
+func (s *Stage) Reader(node string) (api.Reader, error) {
 	if node == "" {
 		node = s.best()
 	}
@@ -129,8 +128,8 @@ func (s *Stage) Nodes() []api.Node {
 		node := api.Node{Name: name, Running: s.Running(name), Status: s.Status(name),
 			Validator: types.Validator{Address: key.Address(), PublicKey: key.PublicKey()}}
 		if v := s.Validator(name); v != nil {
-			view, status := v.View(), v.Status()
-			node.Height, node.StateRoot = view.Block.Header.Height, view.State.Root()
+			head, status := v.Head(), v.Status()
+			node.Height, node.StateRoot = head.Block.Header.Height, head.State.Root()
 			node.View, node.Connections, node.Pooled = status.Round.View, len(status.Connected), status.Pool
 		}
 		nodes = append(nodes, node)
@@ -204,7 +203,7 @@ func (s *Stage) Submit(raw []byte) (hash types.Hash, err error) {
 	if !done {
 		return hash, api.Refuse(http.StatusServiceUnavailable, "no_answer", "%s did not answer", name)
 	}
-	return hash, view.Refusal(err)
+	return hash, readmodel.Refusal(err)
 }
 
 // NextNonce implements scenario.Backend.
@@ -214,9 +213,9 @@ func (s *Stage) NextNonce(a types.Address) types.Nonce {
 		return 0
 	}
 	v := s.Validator(name)
-	final := v.View().State.Account(a).Nonce
+	final := v.Head().State.Account(a).Nonce
 	next, done := final, false
-	v.AskPool(func(p *validators.Pool) { next, done = p.NextNonce(a, final), true })
+	v.NextNonce(a, final, func(n types.Nonce) { next, done = n, true })
 	if err := s.answered(&done); err != nil && s.failed == nil {
 		s.failed = err
 	}

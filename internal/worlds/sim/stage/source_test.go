@@ -19,7 +19,8 @@ func TestTheLineOfAnActorIsShownUnderItsError(t *testing.T) {
 		}
 		return path
 	}
-	write("shop.py", "def buy(payload):\n    prices = {}\n    return prices[payload]\n\ndef spin(payload):\n    while True:\n        payload = payload + b'x'\n")
+	write("shop.py", "def buy(payload):\n    prices = {}\n    return prices[payload]\n\ndef spin(payload):\n    while True:\n        "+
+		"payload = payload + b'x'\n")
 	write("bad.py", "def f(p):\n    return 1.5\n")
 	report, err := scenario.Run(write("a.star", `net = network()
 shop = net.deploy("shop.py", name = "shop")

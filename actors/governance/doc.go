@@ -1,0 +1,30 @@
+// Package governance is the instructions of the system key: what governance
+// tells the chain to do (CIP-1 §12, cip-5's newer revision, decision C6), and
+// where parameters and the validator set stand in state.
+//
+//	48  SYS_CANCEL_TIMER         {timer_id}
+//	49  SYS_UPDATE_TIMER_CONFIG  {config: {max_ttl_blocks?, max_cycles_per_fire?, …}}
+//	50  SYS_EXTEND_TIMER         {timer_id, new_expires_at}
+//	64  SYS_SET_PARAMETER        {key, value, height}
+//	65  SYS_JOIN_VALIDATOR       {public_key, endpoint}
+//	66  SYS_LEAVE_VALIDATOR      {address}
+//
+// 48 to 50 are the specs'; 64 to 66 are our own. An instruction that is refused
+// is a failed receipt; one that cannot be read is no valid transaction.
+//
+// A parameter changes at the start of a block: SetParameter only registers the
+// change. One of class block holds from any later height, one of class epoch
+// from the first block of a later epoch, one of class genesis never changes.
+// The validator set changes after the last block of an epoch.
+//
+// Keys of state, all beginning with g:
+//
+//	g/k                 the system key's address
+//	g/p/<height_be8>key the value that a parameter gets at a height
+//	g/v                 the validator set of the next block
+//	g/u                 the one before the last rotation
+//	g/w/<address>       a validator that joins or leaves at the epoch's end
+//
+// The parameters in force stand in the storage of actor 0x09, under
+// system:<group>:<name>.
+package governance

@@ -1,0 +1,105 @@
+package system
+
+import (
+	"fmt"
+
+	"github.com/cowboyinc/devnet/actors"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/runners/selection"
+)
+
+// Audit reads all of the system actors' state and returns the first thing in it
+// that must not be: stakes or escrows that their balances do not hold, a registry
+// with a gap, a job out of its index, a committee whose runners do not know of it.
+func Audit(s actors.Reader, height types.Height) error {
+	active, err := checkJobs(s, height)
+	if err != nil {
+		return err
+	}
+	var stakes types.Wei
+	at := uint32(0)
+	Runners(s, func(r *Runner) bool {
+		switch {
+		case r.Index != at:
+			err = fmt.Errorf("runner %s has index %d, and stands at %d", r.Address, r.Index, at)
+		case r.ActiveJobs != active[r.Address]:
+			err = fmt.Errorf("runner %s counts %d jobs, and is in %d committees", r.Address, r.ActiveJobs, active[r.Address])
+		case r.Reputation > maxReputation || r.LastHeartbeat > height:
+			err = fmt.Errorf("runner %s has a reputation of %d and a heartbeat of height %d", r.Address, r.Reputation, r.LastHeartbeat)
+		case r.Health == selection.Deregistered && r.ActiveJobs == 0 && !r.Stake.IsZero():
+			err = fmt.Errorf("runner %s is deregistered without a job, and its stake of %s wei was kept", r.Address, r.Stake)
+		}
+		at++
+		stakes = stakes.Add(r.Stake)
+		return err == nil
+	})
+	if held := actors.AccountOf(s, types.RegistryAddress).Balance; err == nil && held.Less(stakes) {
+		return fmt.Errorf("the registry holds %s wei, and the stakes are %s", held, stakes)
+	}
+	return err
+}
+
+// checkJobs counts for each runner the committees it is in.
+func checkJobs(s actors.Reader, height types.Height) (active map[types.Address]uint64, err error) {
+	active = map[types.Address]uint64{}
+	var escrows types.Wei
+	open, waiting := uint64(0), 0
+	s.Scan([]byte(prefixDeadline), after(prefixDeadline), func(key, id []byte) bool {
+		j := JobOf(s, types.Hash(id))
+		if j == nil || string(key) != string(keyDeadline(j.Deadline(), j.Seq)) {
+			err = fmt.Errorf("the index of deadlines names job %x, which is not so", id)
+			return false
+		}
+		if err = j.check(s, height); err != nil {
+			return false
+		}
+		for i := range j.Committee {
+			active[j.Committee[i].Runner]++
+		}
+		if j.Status == Pending {
+			waiting++
+		}
+		open++
+		escrows = escrows.Add(j.Terms.escrow())
+		return true
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.Scan([]byte(prefixWaiting), after(prefixWaiting), func(_, _ []byte) bool { waiting--; return true })
+	stored := uint64(0)
+	actors.ScanStorage(s, types.DispatcherAddress, func(e actors.Entry) bool {
+		if len(e.Key) == len(keyJob(types.Hash{})) && string(e.Key[:4]) == "job/" {
+			stored++
+		}
+		return true
+	})
+	switch held := actors.AccountOf(s, types.DispatcherAddress).Balance; {
+	case waiting != 0 || open != JobsOf(s).Open || open != stored:
+		return nil, fmt.Errorf("%d jobs are open by the counter, %d by the index and %d by their records; %d of those that wait are miscounted",
+			JobsOf(s).Open, open, stored, waiting)
+	case held.Less(escrows):
+		return nil, fmt.Errorf("the dispatcher holds %s wei, and the escrows are %s", held, escrows)
+	}
+	return active, nil
+}
+
+// check looks at one job.
+func (j *Job) check(s actors.Reader, height types.Height) error {
+	pending := j.Status == Pending
+	if listed := s.Get(keyWaiting(j.Seq)) != nil; listed != pending || pending != (len(j.Committee) == 0) {
+		return fmt.Errorf("job %s is %s with a committee of %d; that it waits is said to be %t", j.ID, j.Status, len(j.Committee), listed)
+	}
+	switch {
+	case j.Since > height || !pending && j.Terms.Runners != uint64(len(j.Committee)):
+		return fmt.Errorf("job %s has a committee of %d since height %d; it wants %d", j.ID, len(j.Committee), j.Since, j.Terms.Runners)
+	case RawSpecOf(s, j.ID) == nil:
+		return fmt.Errorf("job %s has no spec", j.ID)
+	}
+	for i := range j.Committee {
+		if m := &j.Committee[i]; (ResultOf(s, j.ID, m.Runner) != nil) != (m.RevealedAt > 0) {
+			return fmt.Errorf("job %s: what %s revealed is not what is kept", j.ID, m.Runner)
+		}
+	}
+	return nil
+}

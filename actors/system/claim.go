@@ -1,0 +1,259 @@
+package system
+
+import (
+	"math/big"
+	"math/bits"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/push"
+)
+
+// Claim is what of a result is held against other results. It is made once, when
+// the result comes, so that settling costs the same whatever results are long.
+type Claim struct {
+	_       struct{}   `cbor:",toarray"`
+	Valid   bool       // false: it agrees with none, its own included
+	Digest  types.Hash // of what has to be equal
+	Numbers []Number   // of what has to be near, one for each Tolerance
+	Sketch  types.Hash // of what has to be similar
+}
+
+// Number is a decimal of a result.
+type Number struct {
+	_        struct{} `cbor:",toarray"`
+	Negative bool
+	Digits   types.Wei // at most 64 digits
+	Shift    uint64    // the exponent of ten and numberShift
+}
+
+// numberShift keeps exponents above 0: no number has a lesser one.
+const numberShift = 256
+
+// claimOf makes the claim of a result under a job's spec.
+//
+// Spec: CIP-2's modes as docs/DRAFTS.md has them, decision J5.
+func claimOf(o *push.JobSpec, result []byte) Claim {
+	v := &o.Verification
+	var value *jsonValue
+	if parsed, err := parseJSON(result); err == nil {
+		value = &parsed
+	}
+	switch o.ResultSchema.DataFormat {
+	case push.FormatJSON:
+		if value == nil {
+			return Claim{}
+		}
+	case push.FormatText:
+		if !utf8.Valid(result) {
+			return Claim{}
+		}
+	}
+	switch v.Mode {
+	case push.MajorityVote:
+		return voteClaim(v.Field, value, result)
+	case push.StructuredMatch:
+		return matchClaim(v.Checks, value)
+	case push.SemanticSimilarity:
+		return Claim{Valid: utf8.Valid(result), Sketch: sketch(result)}
+	}
+	return Claim{Valid: true, Digest: types.Keccak(result)}
+}
+
+// voteClaim is the value of one field, or the whole result where none is named.
+func voteClaim(field *string, value *jsonValue, result []byte) Claim {
+	if field == nil {
+		return Claim{Valid: true, Digest: types.Keccak(result)}
+	}
+	if value == nil {
+		return Claim{}
+	}
+	at := value.at(*field)
+	if at == nil {
+		return Claim{}
+	}
+	return Claim{Valid: true, Digest: at.hash()}
+}
+
+// matchClaim judges what a result must stand alone, and gathers what it must share
+// with others.
+func matchClaim(checks []push.Check, value *jsonValue) Claim {
+	if value == nil {
+		return Claim{}
+	}
+	c := Claim{Valid: true, Numbers: []Number{}}
+	var equal []byte
+	for i := range checks {
+		switch check := &checks[i]; {
+		case check.Schema != nil:
+			s, err := parseSchema(*check.Schema)
+			c.Valid = c.Valid && err == nil && s.allows(value)
+		case check.Range != nil:
+			n := value.at(check.Range.Pointer)
+			c.Valid = c.Valid && n != nil && n.kind == jsonNumber &&
+				n.number.cmp(decimalOf(check.Range.Min)) >= 0 && n.number.cmp(decimalOf(check.Range.Max)) <= 0
+		case check.Tolerance != nil:
+			n := value.at(check.Tolerance.Pointer)
+			if n == nil || n.kind != jsonNumber {
+				return Claim{}
+			}
+			c.Numbers = append(c.Numbers, numberOf(n.number))
+		default:
+			for _, pointer := range *check.Equal {
+				one := value.at(pointer)
+				if one == nil {
+					return Claim{}
+				}
+				form := one.hash()
+				equal = append(equal, form[:]...)
+			}
+		}
+	}
+	if !c.Valid {
+		return Claim{}
+	}
+	c.Digest = types.Keccak(equal)
+	return c
+}
+
+func numberOf(d jsonDecimal) Number {
+	digits, _ := types.WeiFromBig(new(big.Int).Abs(d.mantissa)) // 64 digits have at most 213 bits
+	return Number{Negative: d.mantissa.Sign() < 0, Digits: digits, Shift: uint64(d.exponent + numberShift)}
+}
+
+func (n *Number) decimal() jsonDecimal {
+	mantissa := n.Digits.Big()
+	if n.Negative {
+		mantissa.Neg(mantissa)
+	}
+	return jsonDecimal{mantissa, int(n.Shift) - numberShift}
+}
+
+// near reports whether two numbers differ by at most so many thousandths of the
+// greater of them without its sign. Nothing is rounded.
+func near(a, b *Number, permilles uint64) bool {
+	x, y := a.decimal().common(b.decimal())
+	greater := new(big.Int).Abs(x)
+	if other := new(big.Int).Abs(y); other.Cmp(greater) > 0 {
+		greater = other
+	}
+	apart := new(big.Int).Sub(x, y)
+	apart.Abs(apart).Mul(apart, big.NewInt(permille))
+	return apart.Cmp(greater.Mul(greater, new(big.Int).SetUint64(permilles))) <= 0
+}
+
+// agrees reports whether two results say the same under a job's terms.
+func (t *Terms) agrees(a, b *Claim) bool {
+	if !a.Valid || !b.Valid || a.Digest != b.Digest || len(a.Numbers) != len(b.Numbers) {
+		return false
+	}
+	for i := range a.Numbers {
+		if !near(&a.Numbers[i], &b.Numbers[i], t.Tolerances[i]) {
+			return false
+		}
+	}
+	return t.Mode != push.SemanticSimilarity || apart(&a.Sketch, &b.Sketch) <= maxApart
+}
+
+// maxApart is in how many of its 256 bits a sketch may differ from one that it
+// agrees with: a quarter. Texts that share no word differ in about half.
+const maxApart = 64
+
+func apart(a, b *types.Hash) (n int) {
+	for i := range a {
+		n += bits.OnesCount8(a[i] ^ b[i])
+	}
+	return n
+}
+
+// sketch is a simhash of a text's words: bit i is set where more of its words have
+// bit i in their hash than have not. Words are runs of ASCII letters, digits and
+// whatever is not ASCII, in small letters, counted as often as they occur; their
+// hash is FNV-1a of 64 bits, from which splitmix64 makes four words. It measures in
+// integers how many words two texts share, and knows nothing of what they mean.
+//
+// Builder's choice (decision J19): no draft says how SemanticSimilarity measures.
+func sketch(text []byte) (s types.Hash) {
+	var counts [256]int32
+	hash, begun := uint64(fnvOffset), false
+	for i := 0; i <= len(text); i++ {
+		letter, inWord := byte(0), false
+		if i < len(text) {
+			letter, inWord = lettered(text[i])
+		}
+		if inWord {
+			hash, begun = (hash^uint64(letter))*fnvPrime, true
+			continue
+		}
+		if begun {
+			count(&counts, hash)
+		}
+		hash, begun = fnvOffset, false
+	}
+	for i, n := range counts {
+		if n > 0 {
+			s[i/8] |= 1 << (i % 8)
+		}
+	}
+	return s
+}
+
+// The constants of FNV-1a.
+const (
+	fnvOffset = 14695981039346656037
+	fnvPrime  = 1099511628211
+)
+
+// lettered is a byte of a word in small letters, and whether it is one.
+func lettered(c byte) (byte, bool) {
+	if c >= 'A' && c <= 'Z' {
+		c += 'a' - 'A'
+	}
+	return c, c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c >= utf8.RuneSelf
+}
+
+// count adds a word: splitmix64 draws 256 bits from its hash.
+func count(counts *[256]int32, hash uint64) {
+	for limb := range 4 {
+		hash += 0x9e3779b97f4a7c15
+		mixed := (hash ^ hash>>30) * 0xbf58476d1ce4e5b9
+		mixed = (mixed ^ mixed>>27) * 0x94d049bb133111eb
+		mixed ^= mixed >> 31
+		for bit := range 64 {
+			counts[64*limb+bit] += int32(mixed>>bit&1)*2 - 1
+		}
+	}
+}
+
+// agreeing are the members whose results agree with one another: the greatest
+// group around one of them, of equal ones that of the lowest address. They are
+// sorted by address.
+//
+// Spec: decision J5.
+func (j *Job) agreeing() (best []*Member) {
+	revealed := j.revealed()
+	for _, one := range revealed {
+		var group []*Member
+		for _, other := range revealed {
+			if j.Terms.agrees(&one.Claim, &other.Claim) {
+				group = append(group, other)
+			}
+		}
+		if len(group) > len(best) {
+			best = group
+		}
+	}
+	return best
+}
+
+// revealed are the members whose result came, sorted by address.
+func (j *Job) revealed() (members []*Member) {
+	for i := range j.Committee {
+		if j.Committee[i].RevealedAt > 0 {
+			members = append(members, &j.Committee[i])
+		}
+	}
+	slices.SortFunc(members, func(a, b *Member) int { return a.Runner.Compare(b.Runner) })
+	return members
+}

@@ -1,0 +1,184 @@
+package system
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/push"
+)
+
+func text(s string) *string { return &s }
+
+// agreed are the positions of the results that agree with one another, all of them
+// being of a committee in the order of addresses.
+func agreed(mode push.Verification, format push.DataFormat, results ...string) (positions []int) {
+	s := &push.JobSpec{Verification: mode, ResultSchema: push.ResultSchema{DataFormat: format}}
+	j := &Job{Terms: Terms{Mode: mode.Mode}}
+	for _, check := range mode.Checks {
+		if check.Tolerance != nil {
+			j.Terms.Tolerances = append(j.Terms.Tolerances, check.Tolerance.Permille)
+		}
+	}
+	for i, result := range results {
+		j.Committee = append(j.Committee, Member{Runner: types.Address{byte(i)}, RevealedAt: 1, Claim: claimOf(s, []byte(result))})
+	}
+	for _, m := range j.agreeing() {
+		positions = append(positions, int(m.Runner[0]))
+	}
+	return positions
+}
+
+// J5: the six modes, and formats, by what of results they hold against one another.
+func TestJ5Modes(t *testing.T) {
+	match := func(checks ...push.Check) push.Verification {
+		return push.Verification{Mode: push.StructuredMatch, Checks: checks}
+	}
+	pointers := func(p ...string) *[]string { return &p }
+	vote := push.Verification{Mode: push.MajorityVote, Field: text("/answer")}
+	near := match(push.Check{Tolerance: &push.Tolerance{Pointer: "/n", Permille: 100}})
+	for name, c := range map[string]struct {
+		mode    push.Verification
+		format  push.DataFormat
+		results []string
+		want    []int
+	}{
+		"one result":           {push.Verification{Mode: push.None}, push.FormatBytes, []string{"\xff"}, []int{0}},
+		"a bond is one result": {push.Verification{Mode: push.EconomicBond}, push.FormatText, []string{"x"}, []int{0}},
+		"text that is none":    {push.Verification{Mode: push.None}, push.FormatText, []string{"\xff"}, nil},
+		"json that is none":    {push.Verification{Mode: push.None}, push.FormatJSON, []string{"{"}, nil},
+		"bytes that are equal": {push.Verification{Mode: push.Deterministic}, push.FormatBytes, []string{"a", "b", "b"}, []int{1, 2}},
+		"a tie is the lowest address's": {push.Verification{Mode: push.Deterministic}, push.FormatBytes, []string{"b", "a", "b", "a"},
+			[]int{0, 2}},
+		"a field alone":               {vote, push.FormatJSON, []string{`{"answer":1,"x":2}`, `{"answer":2}`, `{"x":5,"answer":1.0e0}`}, []int{0, 2}},
+		"a field that is missing":     {vote, push.FormatJSON, []string{`{"x":1}`, `{"x":1}`, `{"answer":null}`}, []int{2}},
+		"the whole without a field":   {push.Verification{Mode: push.MajorityVote}, push.FormatBytes, []string{"1", "1.0", "1"}, []int{0, 2}},
+		"equal fields":                {match(push.Check{Equal: pointers("/a", "/b/0")}), push.FormatJSON, []string{`{"a":"x","b":[1]}`, `{"b":[1,7],"a":"x"}`, `{"a":"x","b":[2]}`}, []int{0, 1}},
+		"equal fields, one missing":   {match(push.Check{Equal: pointers("/a")}), push.FormatJSON, []string{`{}`, `{}`}, nil},
+		"a tenth apart":               {near, push.FormatJSON, []string{`{"n":100}`, `{"n":90}`, `{"n":80}`}, []int{0, 1}},
+		"of either sign":              {near, push.FormatJSON, []string{`{"n":-100}`, `{"n":100}`, `{"n":-90.0}`}, []int{0, 2}},
+		"near zero only zero is near": {near, push.FormatJSON, []string{`{"n":0}`, `{"n":1e-9}`, `{"n":0.0}`}, []int{0, 2}},
+		"no number is near none":      {near, push.FormatJSON, []string{`{"n":"1"}`, `{"n":1}`}, []int{1}},
+		"a range, both ends": {match(push.Check{Range: &push.Range{Pointer: "", Min: 2, Max: 4}}, push.Check{Equal: pointers()}),
+			push.FormatJSON, []string{"2", "4.0", "4.01", "1.999"}, []int{0, 1}},
+		"a schema": {match(push.Check{Schema: text(`{"type":"object","required":["a"],"properties":{"a":{"type":"integer","minimum":3}},"additionalProperties":false}`)}), push.FormatJSON, []string{`{"a":3}`, `{"a":2}`, `{"a":3,"b":1}`, `{}`, `{"a":4}`, `[3]`}, []int{0, 4}},
+		"similar words": {push.Verification{Mode: push.SemanticSimilarity}, push.FormatText,
+			[]string{"The quick brown fox jumps over the lazy dog today.", "the quick brown fox jumps over the lazy dog, today",
+				"Prices of wheat fell sharply in the north last week"}, []int{0, 1}},
+		"similarity is of text": {push.Verification{Mode: push.SemanticSimilarity}, push.FormatBytes, []string{"a b c", "\xff\xfe", "a b c"},
+			[]int{0, 2}},
+	} {
+		if got := agreed(c.mode, c.format, c.results...); fmt.Sprint(got) != fmt.Sprint(c.want) {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+}
+
+// A result is JSON in one reading or in none.
+func TestJSONIsReadInOneWay(t *testing.T) {
+	for _, bad := range []string{"", " ", "{", `{"a":1,"a":2}`, `{"a":1,}`, "[1,]", "01", "1.", ".5", "+1", "1e", "nul", "1 2", `"\x"`, `"\ud800"`, `"\udc00\ud800"`, "\"\n\"",
+		`"`, `"\`, `"\u12`, "NaN", "Infinity", "1e65", strings.Repeat("9", 65), strings.Repeat("[", 40) + strings.Repeat("]", 40), "\xff", "'a'", "[1}",
+		`{1:2}`, "-"} {
+		if v, err := parseJSON([]byte(bad)); err == nil {
+			t.Errorf("%q is read as %+v", bad, v)
+		}
+	}
+	for _, same := range [][]string{{"1", "1.0", "10e-1", " 1 "}, {"0", "-0", "0.00e5"}, {`"é"`, `"\u00e9"`}, {`"😀"`, `"\ud83d\ude00"`},
+		{`{"a":1,"b":[]}`, `{ "b" : [ ] , "a" : 1e0 }`}, {"12300", "1.23e4"}, {"[true,false,null]", "[ true , false , null ]"}} {
+		first, err := parseJSON([]byte(same[0]))
+		if err != nil {
+			t.Fatal(same[0], err)
+		}
+		for _, other := range same[1:] {
+			if v, err := parseJSON([]byte(other)); err != nil || v.hash() != first.hash() {
+				t.Errorf("%s and %s differ: %v", same[0], other, err)
+			}
+		}
+	}
+	for _, apart := range [][2]string{{"1", `"1"`}, {"[]", "{}"}, {"[1,2]", "[12]"}, {`["a","b"]`, `["ab"]`}, {"null", "false"}, {`{"a":1}`, `{"a":-1}`}, {"1", "10"}} {
+		a, _ := parseJSON([]byte(apart[0]))
+		b, _ := parseJSON([]byte(apart[1]))
+		if a.hash() == b.hash() {
+			t.Errorf("%s and %s are one", apart[0], apart[1])
+		}
+	}
+}
+
+// RFC 6901's own examples.
+func TestPointersAreThoseOfRFC6901(t *testing.T) {
+	v, err := parseJSON([]byte(`{"foo":["bar","baz"],"":0,"a/b":1,"m~n":8,"~1":9}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for pointer, want := range map[string]string{"/foo/0": `"bar"`, "/": "0", "/a~1b": "1", "/m~0n": "8", "/~01": "9"} {
+		expected, _ := parseJSON([]byte(want))
+		if got := v.at(pointer); got == nil || got.hash() != expected.hash() {
+			t.Errorf("%s leads to %+v", pointer, got)
+		}
+	}
+	for _, nowhere := range []string{"/foo/2", "/foo/00", "/foo/-", "/x", "/foo/0/0"} {
+		if v.at(nowhere) != nil {
+			t.Errorf("%s leads somewhere", nowhere)
+		}
+	}
+}
+
+// A claim has one encoding, whatever a result says, and never panics.
+func FuzzClaim(f *testing.F) {
+	for _, seed := range []string{`{"n":1.5e3,"a":["x"]}`, "words and words", "\xff", `{"n":-0.001}`, `"\ud83d\ude00"`} {
+		f.Add([]byte(seed))
+	}
+	pointers := []string{"/a", ""}
+	modes := []push.Verification{{Mode: push.Deterministic}, {Mode: push.MajorityVote, Field: text("/a")}, {Mode: push.SemanticSimilarity},
+		{Mode: push.StructuredMatch, Checks: []push.Check{{Equal: &pointers}, {Tolerance: &push.Tolerance{Pointer: "/n", Permille: 10}},
+			{Range: &push.Range{Pointer: "/n", Max: 5}}, {Schema: text(`{"properties":{"a":{"items":{"maxLength":2}}}}`)}}}}
+	f.Fuzz(func(t *testing.T, result []byte) {
+		for _, mode := range modes {
+			s := &push.JobSpec{Verification: mode}
+			terms := Terms{Mode: mode.Mode, Tolerances: []uint64{10}}
+			claim := claimOf(s, bytes.Clone(result))
+			if claim.Valid != terms.agrees(&claim, &claim) {
+				t.Fatalf("%s: %q is valid %t, and that it agrees with itself is not", mode.Mode, result, claim.Valid)
+			}
+		}
+	})
+}
+
+// FuzzSchema: what is read as a schema judges any value.
+func FuzzSchema(f *testing.F) {
+	f.Add(`{"type":["object","null"],"enum":[1],"items":{"minItems":1}}`, `[1]`)
+	f.Fuzz(func(t *testing.T, text, value string) {
+		s, err := parseSchema(text)
+		v, wrong := parseJSON([]byte(value))
+		if err == nil && wrong == nil {
+			s.allows(&v)
+		}
+	})
+}
+
+// Numbers survive their way through state, and nearness is symmetric.
+func TestNumbersKeepTheirValueInState(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		draw := func(name string) jsonDecimal {
+			written := fmt.Sprintf("%d.%de%d", rapid.Int64().Draw(t, name), rapid.Uint32().Draw(t, name), rapid.IntRange(-64, 64).Draw(t, name))
+			v, err := parseJSON([]byte(written))
+			if err != nil {
+				t.Fatal(written, err)
+			}
+			return v.number
+		}
+		x, y := draw("x"), draw("y")
+		a, b := numberOf(x), numberOf(y)
+		if a.decimal().cmp(x) != 0 || a.decimal().cmp(y) != x.cmp(y) {
+			t.Fatal("a number is another in state")
+		}
+		permilles := rapid.Uint64Range(0, 1000).Draw(t, "permille")
+		if near(&a, &b, permilles) != near(&b, &a, permilles) || !near(&a, &a, 0) {
+			t.Fatal("nearness has a direction")
+		}
+	})
+}

@@ -1,0 +1,179 @@
+package system
+
+import (
+	"encoding/binary"
+
+	"github.com/cowboyinc/devnet/actors"
+	"github.com/cowboyinc/devnet/internal/base/codec"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/push"
+	"github.com/cowboyinc/devnet/runners/selection"
+)
+
+// permille is what a share of 1 is in thousandths.
+const permille = 1000
+
+// wordBytes is how many bytes make a token, as the chain counts them (decision
+// J19).
+const wordBytes = 4
+
+// JobEvent is the data of the dispatcher's events about a job: what is not of its
+// time is null.
+type JobEvent struct {
+	ID        types.Hash      `cbor:"id"`
+	Attempt   uint32          `cbor:"attempt"` // draws made
+	Committee []types.Address `cbor:"committee"`
+	Runner    *types.Address  `cbor:"runner"`    // who committed, revealed or won
+	Validator *types.Address  `cbor:"validator"` // who sent the commitment or the result
+	Price     *types.Wei      `cbor:"price"`
+	Error     *string         `cbor:"error"`
+}
+
+func (j *Job) told() JobEvent {
+	return JobEvent{ID: j.ID, Attempt: j.Attempts, Committee: j.committee()}
+}
+
+func (j *Job) committee() []types.Address {
+	committee := make([]types.Address, len(j.Committee))
+	for i := range j.Committee {
+		committee[i] = j.Committee[i].Runner
+	}
+	return committee
+}
+
+// submit enters a job, whose submitter pays all that it may cost. It is drawn when
+// the block's jobs are attended to.
+//
+// Spec: CIP-2, decisions J1, J7, J19.
+func (b *InBlock) submit(submitter types.Address, payload []byte) (Effect, *types.Fault) {
+	spec, fault := b.parseSpec(payload, submitter)
+	if fault != nil {
+		return Effect{}, fault
+	}
+	jobs := JobsOf(b.State)
+	if jobs.Open >= b.Params.MaxOpenJobs {
+		return Effect{}, refusef("too_many_jobs", "%d jobs are open, at most %d", jobs.Open, b.Params.MaxOpenJobs)
+	}
+	j := &Job{Seq: jobs.Next, Submitter: submitter, At: b.Height, Since: b.Height, Status: Pending, Kind: spec.JobType.Kind(),
+		Terms: b.terms(spec)}
+	escrow, ok := j.Terms.escrowOk()
+	if !ok || !b.State.Move(submitter, types.DispatcherAddress, escrow) {
+		return Effect{}, refusef("insufficient_funds", "%s cannot pay max_price, tip and the callback's limits into escrow", submitter)
+	}
+	j.ID = push.JobID(submitter, b.nextNonce(submitter), b.Height)
+	b.State.SetStorage(types.DispatcherAddress, keySpec(j.ID), codec.Marshal(spec))
+	b.put(j)
+	b.index(j)
+	jobs.Next++
+	jobs.Open++
+	b.setJobs(jobs)
+	effect := Effect{Output: j.ID[:]}
+	effect.Cycles, effect.Cells = b.costOf(j)
+	effect.event(types.DispatcherAddress, "job.submitted", j.told())
+	return effect, nil
+}
+
+// nextNonce counts a submitter's jobs; the first is 0.
+func (b *InBlock) nextNonce(submitter types.Address) (nonce uint64) {
+	if data, found := actors.StorageOf(b.State, types.DispatcherAddress, keyNonce(submitter)); found {
+		nonce = binary.BigEndian.Uint64(data)
+	}
+	b.State.SetStorage(types.DispatcherAddress, keyNonce(submitter), binary.BigEndian.AppendUint64(nil, nonce+1))
+	return nonce
+}
+
+// terms are what of a spec decides how its job goes on, under the parameters of
+// now.
+func (b *InBlock) terms(o *push.JobSpec) Terms {
+	v := &o.Verification
+	t := Terms{Subject: subjectOf(&o.JobType), TEE: v.TEERequired, Runners: v.Runners, Threshold: (2*v.Runners + 2) / 3, Mode: v.Mode,
+		MaxPrice: o.MaxPrice, Tip: o.Tip, TimeoutBlocks: o.TimeoutBlocks, MaxRetries: min(o.Bounds.MaxRetries, b.Params.MaxRetries),
+		CommitBlocks: max(1, o.TimeoutBlocks*b.Params.CommitPermille/permille), MaxReturn: o.ResultSchema.MaxReturnBytes}
+	if o.RequiredRunnerPool != nil {
+		t.Pool = *o.RequiredRunnerPool
+	}
+	if v.Threshold != nil {
+		t.Threshold = *v.Threshold
+	}
+	for _, check := range v.Checks {
+		if check.Tolerance != nil {
+			t.Tolerances = append(t.Tolerances, check.Tolerance.Permille)
+		}
+	}
+	if o.Callback != nil {
+		t.Callback, t.PriceCycle, t.PriceCell = true, b.BaseFeeCycle, b.BaseFeeCell
+		t.Cycles = min(b.Params.CallbackCycles, b.Params.LaneSystemCycles) // what any delivery may have
+		t.Cells = min(b.Params.CallbackCells, b.Params.CellsLimit)
+	}
+	t.Usage = Usage{Seconds: ceil(o.ResultSchema.ExpectedExecutionMS, 1000), MemoryMB: o.Bounds.MaxMemoryMB}
+	if llm := o.JobType.Llm; llm != nil {
+		t.Usage.InputTokens = ceil(uint64(len(llm.Prompt)), wordBytes)
+		if llm.SystemPrompt != nil {
+			t.Usage.InputTokens += ceil(uint64(len(*llm.SystemPrompt)), wordBytes)
+		}
+	}
+	return t
+}
+
+// ceil is n / d rounded up, also next to 2^64.
+func ceil(n, d uint64) uint64 {
+	if n == 0 {
+		return 0
+	}
+	return (n-1)/d + 1
+}
+
+// cancel ends a job for its submitter, who gets all of the escrow back.
+//
+// Spec: decision J19.
+func (b *InBlock) cancel(sender types.Address, payload []byte) (Effect, *types.Fault) {
+	if len(payload) != len(types.Hash{}) {
+		return Effect{}, refusef("malformed", "the payload of cancel is the 32 bytes of a job's id")
+	}
+	j := JobOf(b.State, types.Hash(payload))
+	switch {
+	case j == nil:
+		return Effect{}, refusef("no_job", "there is no open job %s: it ended, or never was", types.Hash(payload))
+	case j.Submitter != sender:
+		return Effect{}, refusef("not_submitter", "job %s was submitted by %s", j.ID, j.Submitter)
+	}
+	var effect Effect
+	b.unindex(j)
+	b.release(j, &effect)
+	b.move(types.DispatcherAddress, j.Submitter, j.Terms.escrow())
+	b.forget(j)
+	event, code := j.told(), ErrorCancelled
+	event.Error = &code
+	effect.event(types.DispatcherAddress, "job.cancelled", event)
+	return effect, nil
+}
+
+// release takes a job from its committee, and with it what it did.
+func (b *InBlock) release(j *Job, effect *Effect) {
+	for _, m := range j.Committee {
+		s := standingOf(b.State, m.Runner)
+		s.ActiveJobs--
+		if s.Health == selection.Deregistered {
+			r := &Runner{Address: m.Runner, Profile: *load[Profile](b.State, types.RegistryAddress, keyProfile(m.Runner)), Standing: *s}
+			b.returnStake(r, effect)
+			s = &r.Standing
+		}
+		b.setStanding(m.Runner, s)
+		if m.Committed > 0 {
+			b.State.DeleteStorage(types.VerifierAddress, keyCommitments(j.ID, m.Runner))
+		}
+		if m.RevealedAt > 0 {
+			b.State.DeleteStorage(types.VerifierAddress, keyResult(j.ID, m.Runner))
+		}
+	}
+}
+
+// forget takes an ended job out of state. Its money and its committee are settled,
+// and it is out of the indexes.
+func (b *InBlock) forget(j *Job) {
+	b.State.DeleteStorage(types.DispatcherAddress, keyJob(j.ID))
+	b.State.DeleteStorage(types.DispatcherAddress, keySpec(j.ID))
+	jobs := JobsOf(b.State)
+	jobs.Open--
+	b.setJobs(jobs)
+}

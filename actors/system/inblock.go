@@ -1,0 +1,45 @@
+package system
+
+import (
+	"github.com/cowboyinc/devnet/actors"
+	"github.com/cowboyinc/devnet/internal/base/codec"
+	"github.com/cowboyinc/devnet/internal/base/params"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/runners/selection"
+)
+
+// InBlock is a block in the making, as the state transition lends it. Its methods
+// are what can be done to runners and jobs in a block.
+type InBlock struct {
+	Params *params.Params
+	State  *actors.State
+	Height types.Height
+	Parent types.Hash // of the parent: what first draws take their seed from (decision J2)
+	// Presence is P(parent) (decision C3). Only Advance reads it.
+	Presence *selection.Bitmap
+	// Roster is that of the parent's state; nil has it read anew. Only Advance
+	// reads it.
+	Roster       *Roster
+	BaseFeeCycle types.Wei // what callbacks are prepaid at
+	BaseFeeCell  types.Wei
+}
+
+// Effect is what something did beside its writes.
+type Effect struct {
+	Output []byte
+	Events []types.Event
+	Cycles types.Cycles // that it takes beside Cost
+	Cells  types.Cells
+}
+
+// event adds an event of a system actor.
+func (e *Effect) event(of types.Address, name string, data any) {
+	e.Events = append(e.Events, types.Event{Actor: of, Name: name, Data: codec.Marshal(data)})
+}
+
+// move moves an amount that is known to be there.
+func (b *InBlock) move(from, to types.Address, amount types.Wei) {
+	if !b.State.Move(from, to, amount) {
+		panic("system: " + from.String() + " does not hold what its books say, " + amount.String() + " wei")
+	}
+}

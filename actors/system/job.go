@@ -1,0 +1,209 @@
+package system
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"github.com/cowboyinc/devnet/actors"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/push"
+	"github.com/cowboyinc/devnet/runners/selection"
+)
+
+// Status is where a job stands. One that ended is no longer in state.
+type Status string
+
+// The states of a job (CIP-2).
+const (
+	Pending   Status = "Pending"   // it waits to be drawn
+	Assigned  Status = "Assigned"  // a committee has it
+	Executing Status = "Executing" // somebody committed (decision J5)
+	Completed Status = "Completed"
+	Failed    Status = "Failed"
+)
+
+// The errors of failed jobs (decision J19).
+const (
+	ErrorTimeout      = "timeout"
+	ErrorNoCandidates = "no_candidates"
+	ErrorDisagreement = "disagreement"
+	ErrorCancelled    = "cancelled"
+)
+
+// Job is an open job. Its spec stands beside it, and is not read to draw it.
+type Job struct {
+	_         struct{} `cbor:",toarray"`
+	ID        types.Hash
+	Seq       types.Seq // in the order of submission
+	Submitter types.Address
+	At        types.Height // of submission
+	Terms     Terms
+	Status    Status
+	Attempts  uint32          // draws made
+	Seed      types.Hash      // of the first draw, zero before it
+	Since     types.Height    // of the last draw, or since when it waits
+	Committee []Member        // in the order drawn; empty while Pending
+	Excluded  []types.Address // sorted: who was silent (decision J6)
+	Kind      types.JobKind
+}
+
+// Terms are what of a spec decides how a job goes on.
+type Terms struct {
+	_             struct{} `cbor:",toarray"`
+	Subject       string
+	TEE           bool
+	Pool          string
+	Runners       uint64
+	Threshold     uint64
+	Mode          push.Mode
+	MaxPrice      types.Wei
+	Tip           types.Wei
+	TimeoutBlocks uint64
+	CommitBlocks  uint64 // of TimeoutBlocks, as the parameter was at submission
+	MaxRetries    uint64
+	MaxReturn     uint64
+	Usage         Usage
+	Tolerances    []uint64 // of StructuredMatch, in permille
+	Callback      bool
+	PriceCycle    types.Wei // base fees of submission, for the callback
+	PriceCell     types.Wei
+	Cycles        types.Cycles // of the callback
+	Cells         types.Cells
+}
+
+// Usage is what of a job's price is known when it is submitted.
+type Usage struct {
+	_           struct{} `cbor:",toarray"`
+	Seconds     uint64
+	InputTokens uint64
+	MemoryMB    uint64
+}
+
+// Member is a runner of a committee, and what it did.
+type Member struct {
+	_          struct{} `cbor:",toarray"`
+	Runner     types.Address
+	Card       RateCard     // when it was drawn: what it is paid by
+	Committed  types.Height // of its first commitment; 0: none
+	RevealedAt types.Height // 0: not
+	Claim      Claim
+	Bytes      uint64 // of its result
+}
+
+// JobOf returns an open job, or nil.
+func JobOf(s actors.Reader, id types.Hash) *Job {
+	return load[Job](s, types.DispatcherAddress, keyJob(id))
+}
+
+// Deadline is the last height that takes results, or at which a job that waits may
+// still be drawn (decisions J4, J6).
+func (j *Job) Deadline() types.Height { return j.Since + types.Height(j.Terms.TimeoutBlocks) }
+
+// CommitDeadline is the last height that takes commitments (decision J15).
+func (j *Job) CommitDeadline() types.Height { return j.Since + types.Height(j.Terms.CommitBlocks) }
+
+// member returns a runner of the committee, or nil.
+func (j *Job) member(runner types.Address) *Member {
+	i := slices.IndexFunc(j.Committee, func(m Member) bool { return m.Runner == runner })
+	if i < 0 {
+		return nil
+	}
+	return &j.Committee[i]
+}
+
+// revealing reports whether reveals are taken in a block: every member committed
+// in an earlier one, or the commit deadline passed (decision J15).
+func (j *Job) revealing(height types.Height) bool {
+	return height > j.CommitDeadline() ||
+		!slices.ContainsFunc(j.Committee, func(m Member) bool { return m.Committed == 0 || m.Committed >= height })
+}
+
+// demand is what its runners must pass.
+func (j *Job) demand() selection.Demand {
+	return selection.Demand{Kind: j.Kind, Subject: j.Terms.Subject, TEE: j.Terms.TEE, Pool: j.Terms.Pool, MaxPrice: j.Terms.MaxPrice}
+}
+
+// callbackCost is what the callback's limits cost: they were paid, so it fits.
+func (t *Terms) callbackCost() types.Wei {
+	if !t.Callback {
+		return types.Wei{}
+	}
+	return t.PriceCycle.Mul(uint64(t.Cycles)).Add(t.PriceCell.Mul(uint64(t.Cells)))
+}
+
+// escrow is what a job holds of the balance of 0x02 (decision J7).
+func (t *Terms) escrow() types.Wei { return t.MaxPrice.Add(t.Tip).Add(t.callbackCost()) }
+
+// escrowOk is escrow before it was paid; ok is false from 2^256 on.
+func (t *Terms) escrowOk() (sum types.Wei, ok bool) {
+	if t.Callback {
+		cycles, fits := t.PriceCycle.MulOk(uint64(t.Cycles))
+		cells, fitsToo := t.PriceCell.MulOk(uint64(t.Cells))
+		if sum, ok = cycles.AddOk(cells); !fits || !fitsToo || !ok {
+			return types.Wei{}, false
+		}
+	}
+	if sum, ok = sum.AddOk(t.MaxPrice); !ok {
+		return types.Wei{}, false
+	}
+	return sum.AddOk(t.Tip)
+}
+
+// put writes an open job.
+func (b *InBlock) put(j *Job) { b.store(types.DispatcherAddress, keyJob(j.ID), j) }
+
+// index enters a job among those that wait, or not, and under its deadline.
+func (b *InBlock) index(j *Job) {
+	if j.Status == Pending {
+		b.State.Set(keyWaiting(j.Seq), j.ID[:])
+	}
+	b.State.Set(keyDeadline(j.Deadline(), j.Seq), j.ID[:])
+}
+
+// unindex takes it out again. It is called before the status or the deadline moves.
+func (b *InBlock) unindex(j *Job) {
+	if j.Status == Pending {
+		b.State.Set(keyWaiting(j.Seq), nil)
+	}
+	b.State.Set(keyDeadline(j.Deadline(), j.Seq), nil)
+}
+
+// Jobs is what the dispatcher keeps of all jobs together.
+type Jobs struct {
+	_      struct{}  `cbor:",toarray"`
+	Next   types.Seq // of the next job
+	Open   uint64
+	Cursor types.Seq // where the draws of waiting jobs go on
+}
+
+// JobsOf returns it.
+func JobsOf(s actors.Reader) Jobs {
+	if jobs := load[Jobs](s, types.DispatcherAddress, keyJobs); jobs != nil {
+		return *jobs
+	}
+	return Jobs{}
+}
+
+func (b *InBlock) setJobs(jobs Jobs) { b.store(types.DispatcherAddress, keyJobs, &jobs) }
+
+// NextDeadline is the least deadline of an open job; ok is false where none is
+// open. In the block after it something is due.
+func NextDeadline(s actors.Reader) (deadline types.Height, ok bool) {
+	s.Scan([]byte(prefixDeadline), after(prefixDeadline), func(key, _ []byte) bool {
+		deadline, ok = types.Height(binary.BigEndian.Uint64(key[len(prefixDeadline):])), true
+		return false
+	})
+	return deadline, ok
+}
+
+// OpenJobs calls each for every open job, by deadline, until it returns false.
+func OpenJobs(s actors.Reader, each func(*Job) bool) {
+	s.Scan([]byte(prefixDeadline), after(prefixDeadline), func(_, id []byte) bool { return each(JobOf(s, types.Hash(id))) })
+}
+
+// after is the least key above all with a prefix.
+func after(prefix string) []byte {
+	end := []byte(prefix)
+	end[len(end)-1]++
+	return end
+}

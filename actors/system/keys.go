@@ -1,0 +1,79 @@
+package system
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/cowboyinc/devnet/actors"
+	"github.com/cowboyinc/devnet/internal/base/codec"
+	"github.com/cowboyinc/devnet/internal/base/types"
+)
+
+// maxRecordBytes bounds what this package reads back from its own state: the
+// greatest spec or result, with room.
+const maxRecordBytes = 1 << 21
+
+// Keys in the storage of the registry, 0x01.
+func keyProfile(a types.Address) []byte  { return append([]byte("runner/"), a[:]...) }
+func keyStanding(a types.Address) []byte { return append([]byte("standing/"), a[:]...) }
+func keyIndex(i uint32) []byte           { return binary.BigEndian.AppendUint32([]byte("index/"), i) }
+
+var (
+	keyRegistered = []byte("registered")
+	keyRotation   = []byte("rotation")
+)
+
+// Keys in the storage of the dispatcher, 0x02.
+func keyJob(id types.Hash) []byte     { return append([]byte("job/"), id[:]...) }
+func keySpec(id types.Hash) []byte    { return append([]byte("spec/"), id[:]...) }
+func keyNonce(a types.Address) []byte { return append([]byte("nonce/"), a[:]...) }
+func keyCallback(seq types.Seq) []byte {
+	return binary.BigEndian.AppendUint64([]byte("callback/"), uint64(seq))
+}
+func keyMRU(m types.Address, k types.JobKind) []byte {
+	return append(append([]byte("mru/"), m[:]...), byte(k))
+}
+
+var keyJobs = []byte("jobs")
+
+// Keys in the storage of the verifier, 0x03.
+func keyCommitments(id types.Hash, member types.Address) []byte {
+	return append(append([]byte("commitments/"), id[:]...), member[:]...)
+}
+
+func keyResult(id types.Hash, member types.Address) []byte {
+	return append(append([]byte("result/"), id[:]...), member[:]...)
+}
+
+// Keys outside of all storage, whose order is that of their bytes. What stands
+// under them follows from the jobs, and Audit sees that it does.
+const (
+	prefixWaiting  = "j/w" // ‖ sequence number_be8 → id: jobs that wait to be drawn, in the order they were submitted
+	prefixDeadline = "j/d" // ‖ height_be8 ‖ sequence number_be8 → id: open jobs by deadline
+)
+
+func keyWaiting(seq types.Seq) []byte {
+	return binary.BigEndian.AppendUint64([]byte(prefixWaiting), uint64(seq))
+}
+
+func keyDeadline(deadline types.Height, seq types.Seq) []byte {
+	return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64([]byte(prefixDeadline), uint64(deadline)), uint64(seq))
+}
+
+// load reads a record from the storage of a system actor; nil where there is
+// none. State that does not decode is a bug of ours, or a store that lied.
+func load[T any](s actors.Reader, of types.Address, key []byte) *T {
+	data, found := actors.StorageOf(s, of, key)
+	if !found {
+		return nil
+	}
+	record := new(T)
+	if err := codec.UnmarshalLoose(data, maxRecordBytes, record); err != nil {
+		panic(fmt.Sprintf("system: state holds a %T under %q that does not decode: %v", record, key, err))
+	}
+	return record
+}
+
+func (b *InBlock) store(of types.Address, key []byte, record any) {
+	b.State.SetStorage(of, key, codec.Marshal(record))
+}

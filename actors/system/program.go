@@ -1,0 +1,85 @@
+package system
+
+import (
+	"github.com/cowboyinc/devnet/internal/base/codec"
+	"github.com/cowboyinc/devnet/internal/base/params"
+	"github.com/cowboyinc/devnet/internal/base/program"
+	"github.com/cowboyinc/devnet/internal/base/types"
+)
+
+// Answers reports whether the chain itself answers for an address: the three
+// system actors of this package.
+func Answers(a types.Address) bool {
+	return a == types.RegistryAddress || a == types.DispatcherAddress || a == types.VerifierAddress
+}
+
+// handlers are what transactions and actors may call. The verifier has none: what
+// it does comes in runner transactions.
+var handlers = map[types.Address]map[string]func(*InBlock, program.Message) (Effect, *types.Fault){
+	types.RegistryAddress: {
+		"register":   reading((*InBlock).register),
+		"update":     reading((*InBlock).update),
+		"pause":      reading((*InBlock).pause),
+		"resume":     reading((*InBlock).resume),
+		"add_stake":  reading((*InBlock).addStake),
+		"deregister": reading((*InBlock).deregister),
+	},
+	types.DispatcherAddress: {
+		"submit": func(b *InBlock, m program.Message) (Effect, *types.Fault) { return b.submit(m.Sender, m.Payload) },
+		"cancel": func(b *InBlock, m program.Message) (Effect, *types.Fault) { return b.cancel(m.Sender, m.Payload) },
+	},
+}
+
+// maxPayloadBytes bounds what the registry reads: an offer, with room.
+const maxPayloadBytes = 4 * maxOfferBytes
+
+// reading decodes a handler's payload, a canonical CBOR map.
+func reading[T any](do func(*InBlock, types.Address, *T) (Effect, *types.Fault)) func(*InBlock, program.Message) (Effect, *types.Fault) {
+	return func(b *InBlock, m program.Message) (Effect, *types.Fault) {
+		in := new(T)
+		if err := codec.Unmarshal(m.Payload, maxPayloadBytes, in); err != nil {
+			return Effect{}, refusef("malformed", "the payload of %s: %v", m.Handler, err)
+		}
+		return do(b, m.Sender, in)
+	}
+}
+
+// recordBytes is what a handler keeps in state at most beside its payload and a
+// committee: keys, counters and the figures of a record.
+const recordBytes = 512
+
+// memberBytes is what a job keeps of one member of its committee.
+const memberBytes = 320
+
+// runnersPerRead is how many runners a draw looks at for the price of one read.
+const runnersPerRead = 64
+
+// Cost is what a handler takes before it begins, whatever becomes of it: cycles for
+// the reading of its payload and the records that it writes, and a cell for each
+// byte that it may keep.
+func Cost(p *params.Params, m program.Message) (types.Cycles, types.Cells) {
+	n := len(m.Payload)
+	cycles := types.Cycles(n)*p.CostStringChar + types.Cycles((n+31)/32)*p.CostKeccakWord + 4*p.CostStorageWrite
+	return cycles, types.Cells(n + recordBytes)
+}
+
+// costOf is what a job takes beside Cost: its draws, also those again, look at
+// every runner, and each writes of every member.
+func (b *InBlock) costOf(j *Job) (types.Cycles, types.Cells) {
+	draws := types.Cycles(1 + j.Terms.MaxRetries)
+	reads := types.Cycles(ceil(uint64(Registered(b.State).Count), runnersPerRead)) * b.Params.CostStorageRead
+	writes := types.Cycles(j.Terms.Runners) * 2 * b.Params.CostStorageWrite
+	return draws * (reads + writes), types.Cells(j.Terms.Runners * memberBytes)
+}
+
+// Handle runs a handler. A fault means that the caller must undo its writes.
+func (b *InBlock) Handle(m program.Message) (Effect, *types.Fault) {
+	handle := handlers[m.Self][m.Handler]
+	if handle == nil {
+		return Effect{}, refusef(CodeNoHandler, "%s has no handler %.80q", m.Self, m.Handler)
+	}
+	return handle(b, m)
+}
+
+// CodeNoHandler is the code of Handle for a handler that is none.
+const CodeNoHandler = "no_handler"

@@ -1,0 +1,244 @@
+package system
+
+import (
+	"fmt"
+
+	"github.com/cowboyinc/devnet/actors"
+	"github.com/cowboyinc/devnet/internal/base/crypto"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/runners/selection"
+)
+
+// Registration is the payload of register. Whoever sends it pays the stake, and
+// is the owner (decision J20).
+type Registration struct {
+	PublicKey types.PublicKey `cbor:"public_key"`
+	Stake     types.Wei       `cbor:"stake"`
+	Offer
+}
+
+// Amendment is the payload of update.
+type Amendment struct {
+	Runner types.Address `cbor:"runner"`
+	Offer
+}
+
+// Naming is the payload of pause, resume and deregister.
+type Naming struct {
+	Runner types.Address `cbor:"runner"`
+}
+
+// Addition is the payload of add_stake.
+type Addition struct {
+	Runner types.Address `cbor:"runner"`
+	Amount types.Wei     `cbor:"amount"`
+}
+
+// Size is how many runners were ever registered: what bitmaps are long.
+type Size struct {
+	_      struct{} `cbor:",toarray"`
+	Count  uint32
+	Before uint32       // at the end of the block before At
+	At     types.Height // of the last registration
+}
+
+// Registered is the size of the registry.
+func Registered(s actors.Reader) Size {
+	if size := load[Size](s, types.RegistryAddress, keyRegistered); size != nil {
+		return *size
+	}
+	return Size{}
+}
+
+// AtParent is the size at the parent of the block that the state is of, which
+// has a height: what the votes on that block have bits for (CIP-11 §8.4).
+func (s Size) AtParent(height types.Height) uint32 {
+	if s.At == height {
+		return s.Before
+	}
+	return s.Count
+}
+
+func refusef(code, format string, args ...any) *types.Fault {
+	return &types.Fault{Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// register enters a runner.
+func (b *InBlock) register(owner types.Address, in *Registration) (Effect, *types.Fault) {
+	address, err := crypto.AddressOf(in.PublicKey)
+	size := Registered(b.State)
+	switch {
+	case err != nil:
+		return Effect{}, refusef("bad_public_key", "%s is no compressed secp256k1 key", in.PublicKey)
+	case load[Profile](b.State, types.RegistryAddress, keyProfile(address)) != nil:
+		return Effect{}, refusef("already_registered", "the key of %s was registered before, and is for ever", address)
+	case uint64(size.Count) >= b.Params.MaxRunners:
+		return Effect{}, refusef("registry_full", "the registry has %d runners, at most %d", size.Count, b.Params.MaxRunners)
+	case in.Stake.Less(b.Params.MinStake):
+		return Effect{}, refusef("stake_too_low", "a stake of %s wei, at least %s", in.Stake, b.Params.MinStake)
+	}
+	if fault := in.Offer.check(); fault != nil {
+		return Effect{}, fault
+	}
+	if !b.State.Move(owner, types.RegistryAddress, in.Stake) {
+		return Effect{}, refusef("insufficient_funds", "%s cannot pay a stake of %s wei", owner, in.Stake)
+	}
+	b.enter(address, &Profile{PublicKey: in.PublicKey, Owner: owner, Offer: in.Offer}, in.Stake)
+	effect := Effect{Output: address[:]}
+	effect.event(types.RegistryAddress, "runner.registered", RunnerEvent{Runner: address, Owner: owner, Index: size.Count, Stake: in.Stake})
+	return effect, nil
+}
+
+// RunnerEvent is the data of the registry's events.
+type RunnerEvent struct {
+	Runner types.Address `cbor:"runner"`
+	Owner  types.Address `cbor:"owner"`
+	Index  uint32        `cbor:"index"`
+	Stake  types.Wei     `cbor:"stake"` // after the event; of stake_returned, what was returned
+}
+
+// enter writes a new runner, whose stake is in the registry's balance already.
+func (b *InBlock) enter(address types.Address, profile *Profile, stake types.Wei) {
+	size := Registered(b.State)
+	if size.At != b.Height || size.Count == 0 {
+		size.At, size.Before = b.Height, size.Count
+	}
+	profile.Index, profile.RegisteredAt = size.Count, b.Height
+	size.Count++
+	b.store(types.RegistryAddress, keyRegistered, &size)
+	b.State.SetStorage(types.RegistryAddress, keyIndex(profile.Index), address[:])
+	b.store(types.RegistryAddress, keyProfile(address), profile)
+	b.store(types.RegistryAddress, keyStanding(address), &Standing{Health: selection.Healthy, Stake: stake,
+		Reputation: b.Params.InitialReputation, LastHeartbeat: b.Height})
+}
+
+// owned returns a runner that is not deregistered, for its owner alone.
+func (b *InBlock) owned(sender, runner types.Address) (*Runner, *types.Fault) {
+	r := RunnerOf(b.State, runner)
+	switch {
+	case r == nil:
+		return nil, refusef("not_registered", "there is no runner %s", runner)
+	case r.Owner != sender:
+		return nil, refusef("not_owner", "runner %s belongs to %s, not to %s", runner, r.Owner, sender)
+	case r.Health == selection.Deregistered:
+		return nil, refusef("deregistered", "runner %s was deregistered, for ever", runner)
+	}
+	return r, nil
+}
+
+// update replaces a runner's offer.
+func (b *InBlock) update(sender types.Address, in *Amendment) (Effect, *types.Fault) {
+	r, fault := b.owned(sender, in.Runner)
+	if fault == nil {
+		fault = in.Offer.check()
+	}
+	if fault != nil {
+		return Effect{}, fault
+	}
+	r.Offer = in.Offer
+	b.store(types.RegistryAddress, keyProfile(r.Address), &r.Profile)
+	return r.told("runner.updated"), nil
+}
+
+// told is an event of a runner.
+func (r *Runner) told(name string) (effect Effect) {
+	effect.event(types.RegistryAddress, name, RunnerEvent{Runner: r.Address, Owner: r.Owner, Index: r.Index, Stake: r.Stake})
+	return effect
+}
+
+// pause keeps a runner out of draws until resume; jobs that it has go on.
+func (b *InBlock) pause(sender types.Address, in *Naming) (Effect, *types.Fault) {
+	return b.setHealth(sender, in, selection.Healthy, selection.Paused, "runner.paused")
+}
+
+func (b *InBlock) resume(sender types.Address, in *Naming) (Effect, *types.Fault) {
+	return b.setHealth(sender, in, selection.Paused, selection.Healthy, "runner.resumed")
+}
+
+func (b *InBlock) setHealth(sender types.Address, in *Naming, from, to selection.Health, event string) (Effect, *types.Fault) {
+	r, fault := b.owned(sender, in.Runner)
+	if fault != nil {
+		return Effect{}, fault
+	}
+	if r.Health != from {
+		return Effect{}, refusef("no_change", "runner %s is so already", in.Runner)
+	}
+	r.Health = to
+	b.setStanding(r.Address, &r.Standing)
+	return r.told(event), nil
+}
+
+// addStake adds to a stake, from the owner's balance.
+func (b *InBlock) addStake(sender types.Address, in *Addition) (Effect, *types.Fault) {
+	r, fault := b.owned(sender, in.Runner)
+	switch {
+	case fault != nil:
+		return Effect{}, fault
+	case in.Amount.IsZero():
+		return Effect{}, refusef("no_change", "an amount of 0 wei adds nothing")
+	case !b.State.Move(sender, types.RegistryAddress, in.Amount):
+		return Effect{}, refusef("insufficient_funds", "%s cannot pay %s wei", sender, in.Amount)
+	}
+	r.Stake = r.Stake.Add(in.Amount)
+	b.setStanding(r.Address, &r.Standing)
+	return r.told("runner.stake_added"), nil
+}
+
+// deregister takes a runner out of draws for ever. Its stake returns when the
+// last of its jobs ended: at once where it has none (decision J20).
+func (b *InBlock) deregister(sender types.Address, in *Naming) (Effect, *types.Fault) {
+	r, fault := b.owned(sender, in.Runner)
+	if fault != nil {
+		return Effect{}, fault
+	}
+	r.Health = selection.Deregistered
+	effect := r.told("runner.deregistered")
+	b.returnStake(r, &effect)
+	b.setStanding(r.Address, &r.Standing)
+	return effect, nil
+}
+
+// returnStake gives the owner its stake back where the runner is deregistered and
+// its last job ended. The caller writes the standing.
+func (b *InBlock) returnStake(r *Runner, effect *Effect) {
+	if r.Health != selection.Deregistered || r.ActiveJobs > 0 || r.Stake.IsZero() {
+		return
+	}
+	b.move(types.RegistryAddress, r.Owner, r.Stake)
+	effect.event(types.RegistryAddress, "runner.stake_returned",
+		RunnerEvent{Runner: r.Address, Owner: r.Owner, Index: r.Index, Stake: r.Stake})
+	r.Stake = types.Wei{}
+}
+
+// Enrolment is a runner of genesis (decision J20).
+type Enrolment struct {
+	_         struct{}        `cbor:",toarray"`
+	PublicKey types.PublicKey `json:"public_key"`
+	Owner     types.Address   `json:"owner"`
+	Stake     types.Wei       `json:"stake"`
+	Offer     Offer           `json:"offer"`
+}
+
+// Enrol enters the runners of genesis, whose stakes it mints into the registry.
+// Its error says which one cannot stand there, and why.
+func (b *InBlock) Enrol(runners []Enrolment) error {
+	for i, in := range runners {
+		address, err := crypto.AddressOf(in.PublicKey)
+		fault := in.Offer.check()
+		switch {
+		case err != nil:
+			return fmt.Errorf("runner %d: %s is no compressed secp256k1 key", i, in.PublicKey)
+		case fault != nil:
+			return fmt.Errorf("runner %d, %s: %s", i, address, fault.Message)
+		case in.Stake.Less(b.Params.MinStake):
+			return fmt.Errorf("runner %d, %s: a stake of %s wei, at least cip2.min_stake, %s", i, address, in.Stake, b.Params.MinStake)
+		case uint64(i) >= b.Params.MaxRunners:
+			return fmt.Errorf("there are %d runners, at most cip11.max_runners, %d", len(runners), b.Params.MaxRunners)
+		case load[Profile](b.State, types.RegistryAddress, keyProfile(address)) != nil:
+			return fmt.Errorf("runner %d: %s stands there twice", i, address)
+		}
+		b.State.Credit(types.RegistryAddress, in.Stake)
+		b.enter(address, &Profile{PublicKey: in.PublicKey, Owner: in.Owner, Offer: in.Offer}, in.Stake)
+	}
+	return nil
+}

@@ -1,0 +1,293 @@
+package system
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/cowboyinc/devnet/actors"
+	"github.com/cowboyinc/devnet/internal/base/codec"
+	"github.com/cowboyinc/devnet/internal/base/params"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/push"
+)
+
+// Report is what a validator brings of a runner: the decoded arguments of a runner
+// transaction, whose runner's signature was checked.
+type Report interface {
+	// Of is the runner.
+	Of() types.Address
+	// To is the system actor that it is for.
+	To() types.Address
+	// Cycles is what it takes of the runner lane beside the transaction's own part.
+	Cycles(*params.Params) types.Cycles
+	// Precheck tells why a block cannot hold it when this validator sends it; nil
+	// where it can.
+	Precheck(*InBlock, types.Address) *types.Fault
+	// Perform does what Precheck found nothing against.
+	Perform(*InBlock, types.Address) Effect
+
+	signed() (digest func(chainID uint64) types.Hash, sig *types.Signature)
+}
+
+// The operations of runner transactions.
+const (
+	OpHeartbeat = "heartbeat"
+	OpCommit    = "commit"
+	OpReveal    = "reveal"
+	OpResult    = "result"
+)
+
+// Heartbeat is a runner's ping, with its signature (decision J18).
+type Heartbeat struct {
+	Runner      types.Address   `cbor:"runner"`
+	BlockHeight types.Height    `cbor:"block_height"`
+	Nonce       uint64          `cbor:"nonce"`
+	Signed      types.Signature `cbor:"signed"`
+}
+
+// Commit is the commitment to a result. Nothing in it proves who made it: that is
+// seen when the result comes (decision J15).
+type Commit struct {
+	JobID      types.Hash    `cbor:"job_id"`
+	Runner     types.Address `cbor:"runner"`
+	Commitment types.Hash    `cbor:"commitment"`
+}
+
+// Reveal is a result with the runner's signature. One is a reveal for a committee,
+// and a result for a single runner.
+type Reveal struct {
+	JobID        types.Hash      `cbor:"job_id"`
+	Runner       types.Address   `cbor:"runner"`
+	Result       []byte          `cbor:"result"`
+	RunnerSigned types.Signature `cbor:"runner_signed"`
+
+	single bool
+}
+
+// maxArgsBytes bounds the arguments of a report: the longest result there can be.
+const maxArgsBytes = types.MaxTransactionBytes
+
+// DecodeReport reads the arguments of a runner transaction and checks the runner's
+// signature, by recovery. Its error is the sender's fault, whatever the state.
+func DecodeReport(op string, args []byte, chainID uint64,
+	recovered func(types.Hash, types.Signature) (types.Address, bool)) (Report, error) {
+	var report Report
+	switch op {
+	case OpHeartbeat:
+		report = new(Heartbeat)
+	case OpCommit:
+		report = new(Commit)
+	case OpReveal, OpResult:
+		report = &Reveal{single: op == OpResult}
+	default:
+		return nil, fmt.Errorf("op %.80q is none of heartbeat, commit, reveal, result", op)
+	}
+	if err := codec.Unmarshal(args, maxArgsBytes, report); err != nil {
+		return nil, fmt.Errorf("arguments of %s: %w", op, err)
+	}
+	if reveal, ok := report.(*Reveal); ok && reveal.Result == nil {
+		return nil, errors.New("a result is a byte string")
+	}
+	if digest, sig := report.signed(); sig != nil {
+		if signer, ok := recovered(digest(chainID), *sig); !ok || signer != report.Of() {
+			return nil, fmt.Errorf("the signature in %s is not that of runner %s", op, report.Of())
+		}
+	}
+	return report, nil
+}
+
+// Of implements Report.
+func (h *Heartbeat) Of() types.Address { return h.Runner }
+func (c *Commit) Of() types.Address    { return c.Runner }
+func (r *Reveal) Of() types.Address    { return r.Runner }
+
+// To implements Report.
+func (*Heartbeat) To() types.Address { return types.RegistryAddress }
+func (*Commit) To() types.Address    { return types.VerifierAddress }
+func (*Reveal) To() types.Address    { return types.VerifierAddress }
+
+// Cycles implements Report.
+func (*Heartbeat) Cycles(p *params.Params) types.Cycles { return p.CostVerify + p.CostStorageWrite }
+func (*Commit) Cycles(p *params.Params) types.Cycles    { return 2 * p.CostStorageWrite }
+
+// Cycles of a result are for its signature, its hash, the reading of it, and what
+// it may settle.
+func (r *Reveal) Cycles(p *params.Params) types.Cycles {
+	n := uint64(len(r.Result))
+	words := (n + 31) / 32
+	return p.CostVerify + 4*p.CostStorageWrite + types.Cycles(words)*p.CostKeccakWord + types.Cycles(n)*p.CostStringChar
+}
+
+func (h *Heartbeat) signed() (func(uint64) types.Hash, *types.Signature) {
+	ping := push.HeartbeatPing{BlockHeight: h.BlockHeight, Nonce: h.Nonce}
+	return ping.Digest, &h.Signed
+}
+
+func (*Commit) signed() (func(uint64) types.Hash, *types.Signature) { return nil, nil }
+
+func (r *Reveal) signed() (func(uint64) types.Hash, *types.Signature) {
+	result := push.JobResult{JobID: r.JobID, ResultData: r.Result}
+	return result.Digest, &r.RunnerSigned
+}
+
+// Judge implements Report: decision J18.
+func (h *Heartbeat) Precheck(b *InBlock, _ types.Address) *types.Fault {
+	r := RunnerOf(b.State, h.Runner)
+	switch {
+	case r == nil:
+		return refusef("not_registered", "there is no runner %s", h.Runner)
+	case h.BlockHeight > b.Height:
+		return refusef("from_the_future", "a ping at height %d in block %d", h.BlockHeight, b.Height)
+	case h.BlockHeight < r.LastHeartbeat || uint64(h.BlockHeight-r.LastHeartbeat) < b.Params.HeartbeatTxBlocks:
+		return refusef("too_soon", "a ping at height %d, the last heartbeat is %d: %d blocks lie between two",
+			h.BlockHeight, r.LastHeartbeat, b.Params.HeartbeatTxBlocks)
+	}
+	return nil
+}
+
+// Perform implements Report.
+func (h *Heartbeat) Perform(b *InBlock, _ types.Address) Effect {
+	r := RunnerOf(b.State, h.Runner)
+	r.LastHeartbeat = h.BlockHeight
+	b.setStanding(r.Address, &r.Standing)
+	return Effect{}
+}
+
+// Commitment is one that a validator sent. A member has at most one of each.
+type Commitment struct {
+	_          struct{}      `cbor:",toarray"`
+	Validator  types.Address `json:"validator"`
+	Height     types.Height  `json:"height"`
+	Commitment types.Hash    `json:"commitment"`
+}
+
+// CommitmentsOf lists the commitments for a member of an open job's committee, in
+// the order they came.
+func CommitmentsOf(s actors.Reader, job types.Hash, member types.Address) []Commitment {
+	if list := load[[]Commitment](s, types.VerifierAddress, keyCommitments(job, member)); list != nil {
+		return *list
+	}
+	return nil
+}
+
+// ResultOf is the result that a member of an open job's committee revealed; nil
+// where none was.
+func ResultOf(s actors.Reader, job types.Hash, member types.Address) []byte {
+	result, _ := actors.StorageOf(s, types.VerifierAddress, keyResult(job, member))
+	return result
+}
+
+// standing returns a job and the member of its committee that a report is of.
+func (b *InBlock) standing(id types.Hash, runner types.Address) (*Job, *Member, *types.Fault) {
+	j := JobOf(b.State, id)
+	if j == nil {
+		return nil, nil, refusef("no_job", "there is no open job %s: it ended, or never was", id)
+	}
+	m := j.member(runner)
+	if m == nil {
+		return nil, nil, refusef("not_of_committee", "%s is not in the committee of job %s", runner, id)
+	}
+	if m.RevealedAt > 0 {
+		return nil, nil, refusef("revealed", "the result of %s for job %s came in block %d", runner, id, m.RevealedAt)
+	}
+	return j, m, nil
+}
+
+// Judge implements Report: decision J15.
+func (c *Commit) Precheck(b *InBlock, validator types.Address) *types.Fault {
+	j, _, fault := b.standing(c.JobID, c.Runner)
+	switch {
+	case fault != nil:
+		return fault
+	case j.Terms.Runners == 1:
+		return refusef("no_commitment", "a single runner's result comes in one step: send op result")
+	case b.Height > j.CommitDeadline():
+		return refusef("late", "commitments of job %s were due by block %d", j.ID, j.CommitDeadline())
+	}
+	for _, made := range CommitmentsOf(b.State, c.JobID, c.Runner) {
+		if made.Validator == validator {
+			return refusef("committed", "%s sent a commitment of %s for job %s in block %d", validator, c.Runner, j.ID, made.Height)
+		}
+	}
+	return nil
+}
+
+// Perform implements Report.
+func (c *Commit) Perform(b *InBlock, validator types.Address) (effect Effect) {
+	j, m, _ := b.standing(c.JobID, c.Runner)
+	list := append(CommitmentsOf(b.State, c.JobID, c.Runner), Commitment{Validator: validator, Height: b.Height, Commitment: c.Commitment})
+	b.store(types.VerifierAddress, keyCommitments(c.JobID, c.Runner), list)
+	j.Status = Executing
+	if m.Committed == 0 {
+		m.Committed = b.Height
+	}
+	b.put(j)
+	event := j.told()
+	event.Runner, event.Validator = &c.Runner, &validator
+	effect.event(types.VerifierAddress, "job.committed", event)
+	return effect
+}
+
+// Judge implements Report: decision J15.
+func (r *Reveal) Precheck(b *InBlock, _ types.Address) *types.Fault {
+	j, _, fault := b.standing(r.JobID, r.Runner)
+	switch {
+	case fault != nil:
+		return fault
+	case r.single != (j.Terms.Runners == 1):
+		return refusef("wrong_op", "job %s has %d runners: op is result for one, else reveal", j.ID, j.Terms.Runners)
+	case b.Height > j.Deadline():
+		return refusef("late", "results of job %s were due by block %d", j.ID, j.Deadline())
+	case uint64(len(r.Result)) > j.Terms.MaxReturn:
+		return refusef("result_too_long", "a result of %d bytes, at most %d", len(r.Result), j.Terms.MaxReturn)
+	case r.single:
+		return nil
+	case !j.revealing(b.Height):
+		return refusef("too_soon", "job %s takes reveals when all committed in earlier blocks, or above block %d", j.ID, j.CommitDeadline())
+	}
+	commitment := push.Commitment(r.Result, r.RunnerSigned)
+	for _, made := range CommitmentsOf(b.State, r.JobID, r.Runner) {
+		if made.Height < b.Height && made.Commitment == commitment {
+			return nil
+		}
+	}
+	return refusef("not_committed", "%s made no commitment to this result before block %d", r.Runner, b.Height)
+}
+
+// Perform implements Report. It settles the job where nothing more can come.
+func (r *Reveal) Perform(b *InBlock, validator types.Address) (effect Effect) {
+	j, m, _ := b.standing(r.JobID, r.Runner)
+	m.RevealedAt, m.Bytes, m.Claim = b.Height, uint64(len(r.Result)), claimOf(SpecOf(b.State, r.JobID), r.Result)
+	j.Status = Executing
+	b.State.SetStorage(types.VerifierAddress, keyResult(r.JobID, r.Runner), r.Result)
+	event := j.told()
+	event.Runner, event.Validator = &r.Runner, &validator
+	effect.event(types.VerifierAddress, "job.revealed", event)
+	b.put(j)
+	if j.complete(b.Height) {
+		b.conclude(j, &effect)
+	}
+	return effect
+}
+
+// complete reports whether nothing more can come: the commit phase is over, and
+// who committed has revealed (decision J19).
+func (j *Job) complete(height types.Height) bool {
+	open := j.Terms.Runners > 1 && !j.revealing(height)
+	for i := range j.Committee {
+		m := &j.Committee[i]
+		open = open || m.RevealedAt == 0 && (m.Committed > 0 || j.Terms.Runners == 1)
+	}
+	return !open
+}
+
+// MayComeLater reports whether a block can hold a report later that Precheck has this
+// against now: the sender knew of a block that the reader did not, or a phase is to
+// come.
+func MayComeLater(fault *types.Fault) bool {
+	switch fault.Code {
+	case "too_soon", "not_committed", "from_the_future", "no_job", "not_of_committee":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,178 @@
+package system
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/cowboyinc/devnet/actors"
+	"github.com/cowboyinc/devnet/internal/base/codec"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/runners/selection"
+)
+
+// RateCard is what a runner asks, in wei (CIP-2).
+type RateCard struct {
+	ComputeSecond   types.Wei `cbor:"compute_second" json:"compute_second"`
+	LLMInputToken   types.Wei `cbor:"llm_input_token" json:"llm_input_token"`
+	LLMOutputToken  types.Wei `cbor:"llm_output_token" json:"llm_output_token"`
+	HTTPRequestBase types.Wei `cbor:"http_request_base" json:"http_request_base"`
+	MCPCallBase     types.Wei `cbor:"mcp_call_base" json:"mcp_call_base"`
+	MemoryMB        types.Wei `cbor:"memory_mb" json:"memory_mb"`
+}
+
+// Offer is what a runner says that it does, and for what. Its owner may change
+// it; what a job pays was fixed when it was drawn.
+type Offer struct {
+	RateCard          RateCard `cbor:"rate_card" json:"rate_card"`
+	Capabilities      []string `cbor:"capabilities" json:"capabilities"` // sorted, each once
+	Entitlements      []string `cbor:"entitlements" json:"entitlements"` // sorted, each once
+	MaxConcurrentJobs uint64   `cbor:"max_concurrent_jobs" json:"max_concurrent_jobs"`
+}
+
+// Limits of an offer. A draw looks at every runner's.
+const (
+	maxWords          = 64        // capabilities, and as many entitlements
+	maxWordBytes      = 1_024     // of each: the wire's limit of free text
+	maxOfferBytes     = 16 << 10  // of all together, since a block may read thousands
+	maxConcurrentJobs = 1_000_000 // more is a slip of the pen
+)
+
+// Profile is the part of a runner's record that only its owner changes.
+type Profile struct {
+	_            struct{} `cbor:",toarray"`
+	Index        uint32   // in the order of registration (decision J12)
+	PublicKey    types.PublicKey
+	Owner        types.Address // who registered it (decision J20)
+	RegisteredAt types.Height
+	Offer        Offer
+}
+
+// Standing is the part of a runner's record that jobs change.
+type Standing struct {
+	_             struct{} `cbor:",toarray"`
+	Health        selection.Health
+	Stake         types.Wei // part of the balance of 0x01 (decision J19)
+	Reputation    uint64    // 0 to 100
+	ActiveJobs    uint64    // jobs in whose committee it is
+	LastHeartbeat types.Height
+}
+
+// Runner is a registered runner.
+type Runner struct {
+	Address types.Address
+	Profile
+	Standing
+}
+
+// RunnerOf returns the runner with an address, or nil.
+func RunnerOf(s actors.Reader, a types.Address) *Runner {
+	profile := load[Profile](s, types.RegistryAddress, keyProfile(a))
+	if profile == nil {
+		return nil
+	}
+	return &Runner{Address: a, Profile: *profile, Standing: *standingOf(s, a)}
+}
+
+// standingOf is the standing of a registered runner: all that the end of a job reads
+// of most.
+func standingOf(s actors.Reader, a types.Address) *Standing {
+	return load[Standing](s, types.RegistryAddress, keyStanding(a))
+}
+
+// RunnerAt returns the address of the runner with an index of the registry.
+func RunnerAt(s actors.Reader, index uint32) types.Address {
+	data, found := actors.StorageOf(s, types.RegistryAddress, keyIndex(index))
+	if !found {
+		panic("system: an index of the registry beyond its end")
+	}
+	return types.Address(data)
+}
+
+// Runners calls each for every runner in the order of the registry, deregistered
+// ones too, until it returns false.
+func Runners(s actors.Reader, each func(*Runner) bool) {
+	for i := range Registered(s).Count {
+		if !each(RunnerOf(s, RunnerAt(s, i))) {
+			return
+		}
+	}
+}
+
+// setStanding writes what changed of a runner.
+func (b *InBlock) setStanding(a types.Address, s *Standing) {
+	b.store(types.RegistryAddress, keyStanding(a), s)
+}
+
+// seen is the runner as a draw sees it.
+func (r *Runner) seen() selection.Runner {
+	seen := selection.Runner{Address: r.Address, Index: int(r.Index), Health: r.Health, LastHeartbeat: r.LastHeartbeat,
+		Reputation: r.Reputation, Stake: r.Stake, ComputeSecond: r.Offer.RateCard.ComputeSecond,
+		ActiveJobs: r.ActiveJobs, MaxJobs: r.Offer.MaxConcurrentJobs, Entitlements: r.Offer.Entitlements}
+	for _, word := range r.Offer.Capabilities {
+		if kind, ok := kinds[word]; ok {
+			seen.Kinds = append(seen.Kinds, kind)
+			continue
+		}
+		switch what, name, _ := strings.Cut(word, ":"); what {
+		case "model":
+			seen.Models = append(seen.Models, name)
+		case "domain":
+			seen.Domains = append(seen.Domains, name)
+		case "server":
+			seen.Servers = append(seen.Servers, name)
+		case "tee":
+			seen.TEE = true
+		}
+	}
+	return seen
+}
+
+// kinds are the capabilities that name a kind of jobs, in the wire's words.
+var kinds = map[string]types.JobKind{"llm": types.JobLLM, "http": types.JobHTTP, "mcp": types.JobMCP,
+	"ethsend": types.JobEthSend, "custom": types.JobCustom}
+
+// check judges an offer: words of the wire's form, sorted, each once.
+func (o *Offer) check() *types.Fault {
+	bytes := 0
+	for _, list := range [][]string{o.Capabilities, o.Entitlements} {
+		if len(list) > maxWords {
+			return refusef("too_many_words", "%d capabilities or entitlements, at most %d of each", len(list), maxWords)
+		}
+		for i, word := range list {
+			bytes += len(word)
+			switch {
+			case len(word) == 0 || len(word) > maxWordBytes || !utf8.ValidString(word):
+				return refusef("bad_word", "a capability or entitlement of %d bytes; it is text of 1 to %d", len(word), maxWordBytes)
+			case i > 0 && list[i-1] >= word:
+				return refusef("bad_word", "capabilities and entitlements are sorted, each once: %.80q stands behind %.80q", word, list[i-1])
+			}
+		}
+	}
+	for _, word := range o.Capabilities {
+		what, name, named := strings.Cut(word, ":")
+		_, kind := kinds[word]
+		if !kind && !(named && name != "" && slices.Contains([]string{"model", "domain", "server", "region", "tee"}, what)) {
+			return refusef("unknown_capability", "%.80q is none of custom, ethsend, http, llm, mcp, "+
+				"nor model:, domain:, server:, region: or tee: and a name", word)
+		}
+	}
+	switch {
+	case bytes > maxOfferBytes:
+		return refusef("offer_too_long", "capabilities and entitlements have %d bytes, at most %d", bytes, maxOfferBytes)
+	case o.MaxConcurrentJobs == 0 || o.MaxConcurrentJobs > maxConcurrentJobs:
+		return refusef("bad_max_concurrent_jobs", "max_concurrent_jobs is %d, not 1 to %d", o.MaxConcurrentJobs, maxConcurrentJobs)
+	}
+	return nil
+}
+
+// RotationOf is the subsets in force (CIP-11 §5.3): part of the registry's storage
+// from genesis on.
+func RotationOf(s actors.Reader) *selection.Rotation {
+	return load[selection.Rotation](s, types.RegistryAddress, keyRotation)
+}
+
+// SetRotation writes the subsets that begin with a block.
+func SetRotation(s *actors.State, rotation *selection.Rotation) {
+	s.SetStorage(types.RegistryAddress, keyRotation, codec.Marshal(rotation))
+}

@@ -1,0 +1,168 @@
+package system
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// schema is a JSON Schema of the keywords below and no others: a validator that
+// passed over a keyword would accept what its author meant to refuse.
+type schema struct {
+	kinds      []string // of "type", none: any
+	enum       []jsonValue
+	required   []string
+	names      []string // of "properties", sorted
+	properties []*schema
+	closed     bool // "additionalProperties": false
+	items      *schema
+	limits     [6]*jsonDecimal // of schemaLimits
+}
+
+// schemaLimits are the keywords that bound a number, the characters of a text or
+// the items of a list.
+var schemaLimits = [6]string{"minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems"}
+
+var schemaKinds = []string{"null", "boolean", "number", "string", "array", "object", "integer"}
+
+// parseSchema reads a schema. Its error is its author's fault.
+func parseSchema(text string) (*schema, error) {
+	v, err := parseJSON([]byte(text))
+	if err != nil {
+		return nil, err
+	}
+	return schemaOf(&v)
+}
+
+func schemaOf(v *jsonValue) (*schema, error) {
+	if v.kind != jsonObject {
+		return nil, errors.New("a schema is an object")
+	}
+	s := new(schema)
+	for i, keyword := range v.names {
+		if err := s.read(keyword, &v.items[i]); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+func (s *schema) read(keyword string, v *jsonValue) (err error) {
+	wrong := fmt.Errorf("the keyword %.80q has another form in a schema", keyword)
+	if i := slices.Index(schemaLimits[:], keyword); i >= 0 {
+		if v.kind != jsonNumber {
+			return wrong
+		}
+		s.limits[i] = &v.number
+		return nil
+	}
+	switch keyword {
+	case "type":
+		s.kinds, err = textsOf(v)
+		for _, kind := range s.kinds {
+			if !slices.Contains(schemaKinds, kind) {
+				return wrong
+			}
+		}
+		return err
+	case "enum":
+		if v.kind != jsonArray {
+			return wrong
+		}
+		s.enum = v.items
+	case "required":
+		s.required, err = textsOf(v)
+		return err
+	case "additionalProperties":
+		if v.kind != jsonBool {
+			return wrong
+		}
+		s.closed = !v.truth
+	case "items":
+		s.items, err = schemaOf(v)
+		return err
+	case "properties":
+		if v.kind != jsonObject {
+			return wrong
+		}
+		s.names = v.names
+		for i := range v.items {
+			property, err := schemaOf(&v.items[i])
+			if err != nil {
+				return err
+			}
+			s.properties = append(s.properties, property)
+		}
+	case "$schema", "title", "description": // they judge nothing
+	default:
+		return fmt.Errorf("the keyword %.80q is none of type, enum, required, properties, additionalProperties, items, minimum, maximum, "+
+			"minLength, maxLength, minItems, maxItems, title, description", keyword)
+	}
+	return nil
+}
+
+// textsOf reads a text or a list of texts.
+func textsOf(v *jsonValue) (texts []string, err error) {
+	items := []jsonValue{*v}
+	if v.kind == jsonArray {
+		items = v.items
+	}
+	for i := range items {
+		if items[i].kind != jsonString {
+			return nil, errors.New("a schema has texts in type and required")
+		}
+		texts = append(texts, items[i].text)
+	}
+	return texts, nil
+}
+
+// allows reports whether a value fits the schema.
+func (s *schema) allows(v *jsonValue) bool {
+	if len(s.kinds) > 0 && !slices.ContainsFunc(s.kinds, v.is) {
+		return false
+	}
+	if s.enum != nil {
+		form := v.hash()
+		if !slices.ContainsFunc(s.enum, func(one jsonValue) bool { return one.hash() == form }) {
+			return false
+		}
+	}
+	switch v.kind {
+	case jsonNumber:
+		return s.within(0, v.number)
+	case jsonString:
+		return s.within(2, decimalOf(uint64(len([]rune(v.text)))))
+	case jsonArray:
+		return s.within(4, decimalOf(uint64(len(v.items)))) &&
+			(s.items == nil || !slices.ContainsFunc(v.items, func(one jsonValue) bool { return !s.items.allows(&one) }))
+	case jsonObject:
+		return s.allowsObject(v)
+	}
+	return true
+}
+
+// is reports whether a value has a type by its name in a schema.
+func (v *jsonValue) is(kind string) bool {
+	return schemaKinds[v.kind] == kind || kind == "integer" && v.kind == jsonNumber && v.number.exponent >= 0
+}
+
+// within reports whether a number keeps to the limits i and i + 1.
+func (s *schema) within(i int, n jsonDecimal) bool {
+	least, most := s.limits[i], s.limits[i+1]
+	return (least == nil || n.cmp(*least) >= 0) && (most == nil || n.cmp(*most) <= 0)
+}
+
+func (s *schema) allowsObject(v *jsonValue) bool {
+	for _, name := range s.required {
+		if v.member(name) == nil {
+			return false
+		}
+	}
+	for i, name := range v.names {
+		at, known := slices.BinarySearch(s.names, name)
+		if known && !s.properties[at].allows(&v.items[i]) || !known && s.closed {
+			return false
+		}
+	}
+	return true
+}

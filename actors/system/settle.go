@@ -1,0 +1,193 @@
+package system
+
+import (
+	"math/big"
+
+	"github.com/cowboyinc/devnet/actors"
+	"github.com/cowboyinc/devnet/internal/base/codec"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/runners/selection"
+)
+
+// maxReputation is the best there is; the least is 0 (decision J20).
+const maxReputation = 100
+
+// conclude ends an attempt: the job is completed where enough results agree, failed
+// where all came and do not, else drawn anew. Who was silent is punished either way.
+//
+// Spec: decisions J5, J6, J19.
+func (b *InBlock) conclude(j *Job, effect *Effect) {
+	b.unindex(j)
+	agreeing := j.agreeing()
+	switch {
+	case uint64(len(agreeing)) >= j.Terms.Threshold:
+		b.complete(j, agreeing, effect)
+	case len(j.revealed()) == len(j.Committee):
+		b.release(j, effect)
+		b.fail(j, ErrorDisagreement, effect)
+	default:
+		b.punish(j)
+		b.release(j, effect)
+		b.retry(j, effect)
+	}
+}
+
+// punish takes reputation from the silent, and excludes them.
+func (b *InBlock) punish(j *Job) {
+	for i := range j.Committee {
+		m := &j.Committee[i]
+		if m.RevealedAt > 0 {
+			continue
+		}
+		s := standingOf(b.State, m.Runner)
+		s.Reputation -= min(s.Reputation, b.Params.TimeoutPenalty)
+		b.setStanding(m.Runner, s)
+		j.Excluded = selection.Exclude(j.Excluded, m.Runner)
+	}
+}
+
+// retry lets a job wait for another committee, or fails it.
+func (b *InBlock) retry(j *Job, effect *Effect) {
+	if uint64(j.Attempts) > min(j.Terms.MaxRetries, b.Params.MaxRetries) {
+		b.fail(j, ErrorTimeout, effect)
+		return
+	}
+	event := j.told()
+	j.Status, j.Since, j.Committee = Pending, b.Height, nil
+	b.index(j)
+	b.put(j)
+	effect.event(types.DispatcherAddress, "job.retried", event)
+}
+
+// complete pays the runners that agree, and calls back with the winner's result.
+//
+// Spec: decisions J7, J16, J19, CIP-11 §9.4.
+func (b *InBlock) complete(j *Job, agreeing []*Member, effect *Effect) {
+	winner := agreeing[0].Runner
+	result := ResultOf(b.State, j.ID, winner)
+	price := j.price(agreeing)
+	b.pay(j, agreeing, price)
+	b.punish(j)
+	b.reward(agreeing)
+	b.release(j, effect)
+	b.store(types.DispatcherAddress, keyMRU(j.Submitter, j.Kind), &selection.MRU{Runner: winner, SetAt: b.Height})
+	b.callBack(j, Completed, result, nil)
+	b.forget(j)
+	event := j.told()
+	event.Runner, event.Price = &winner, &price
+	effect.event(types.DispatcherAddress, "job.completed", event)
+}
+
+// pay divides the escrow but for the callback's part: the runners' share in equal
+// parts, what is left of the price to the treasury, the tip to the winner, the rest
+// back.
+func (b *InBlock) pay(j *Job, agreeing []*Member, price types.Wei) {
+	all, _ := price.MulDiv(types.WeiOf(b.Params.RunnerSharePermille), types.WeiOf(permille)) // at most the price
+	part := all.Div(uint64(len(agreeing)))
+	for _, m := range agreeing {
+		b.move(types.DispatcherAddress, m.Runner, part)
+	}
+	b.move(types.DispatcherAddress, types.TreasuryAddress, price.Sub(part.Mul(uint64(len(agreeing)))))
+	b.move(types.DispatcherAddress, agreeing[0].Runner, j.Terms.Tip)
+	b.move(types.DispatcherAddress, j.Submitter, j.Terms.MaxPrice.Sub(price))
+}
+
+// price is what the agreeing runners ask together, at most max_price. What they
+// ask may be any number, so it is added up without bounds.
+func (j *Job) price(agreeing []*Member) types.Wei {
+	sum := new(big.Int)
+	add := func(amount types.Wei, times uint64) {
+		sum.Add(sum, new(big.Int).Mul(amount.Big(), new(big.Int).SetUint64(times)))
+	}
+	for _, m := range agreeing {
+		add(m.Card.ComputeSecond, j.Terms.Usage.Seconds)
+		add(m.Card.MemoryMB, j.Terms.Usage.MemoryMB)
+		switch j.Kind {
+		case types.JobLLM:
+			add(m.Card.LLMInputToken, j.Terms.Usage.InputTokens)
+			add(m.Card.LLMOutputToken, ceil(m.Bytes, wordBytes))
+		case types.JobHTTP:
+			add(m.Card.HTTPRequestBase, 1)
+		case types.JobMCP:
+			add(m.Card.MCPCallBase, 1)
+		}
+	}
+	if price, ok := types.WeiFromBig(sum); ok {
+		return price.Min(j.Terms.MaxPrice)
+	}
+	return j.Terms.MaxPrice
+}
+
+// reward raises the reputation of the runners that agree.
+func (b *InBlock) reward(agreeing []*Member) {
+	for _, m := range agreeing {
+		s := standingOf(b.State, m.Runner)
+		s.Reputation = min(s.Reputation+b.Params.SuccessReward, maxReputation)
+		b.setStanding(m.Runner, s)
+	}
+}
+
+// fail ends a job without a result: the escrow returns, and the actor hears of it.
+// Its committee is released, and it is out of the indexes.
+func (b *InBlock) fail(j *Job, code string, effect *Effect) {
+	b.move(types.DispatcherAddress, j.Submitter, j.Terms.escrow().Sub(j.Terms.callbackCost()))
+	b.callBack(j, Failed, nil, &JobError{Code: code, Message: jobErrors[code]})
+	b.forget(j)
+	event := j.told()
+	event.Error = &code
+	effect.event(types.DispatcherAddress, "job.failed", event)
+}
+
+// jobErrors says what the codes of failed jobs mean.
+var jobErrors = map[string]string{
+	ErrorTimeout:      "too few runners answered in time, in the first draw and in every retry",
+	ErrorNoCandidates: "there were too few runners that may do it until its timeout",
+	ErrorDisagreement: "all runners answered, and fewer than the threshold agree",
+	ErrorCancelled:    "its submitter cancelled it",
+}
+
+// JobError is why a job failed.
+type JobError struct {
+	Code    string `cbor:"code"`
+	Message string `cbor:"message"`
+}
+
+// Answer is the payload of a callback (decision J19).
+type Answer struct {
+	JobID         types.Hash `cbor:"job_id"`
+	Status        Status     `cbor:"status"`
+	Result        []byte     `cbor:"result"` // the winner's; null where it failed
+	Error         *JobError  `cbor:"error"`
+	CorrelationID []byte     `cbor:"correlation_id"`
+	Context       []byte     `cbor:"context"`
+}
+
+// callBack sends the outcome to the actor that the spec names, with the limits
+// that the escrow holds (decision J16).
+func (b *InBlock) callBack(j *Job, status Status, result []byte, why *JobError) {
+	if !j.Terms.Callback {
+		return
+	}
+	to := SpecOf(b.State, j.ID).Callback
+	answer := Answer{JobID: j.ID, Status: status, Result: result, Error: why, CorrelationID: to.CorrelationID, Context: to.Context}
+	message := &actors.Message{SentAt: b.Height, Cause: j.ID, From: types.DispatcherAddress, To: to.Actor, Handler: to.Handler,
+		Payload: codec.Marshal(&answer), Cycles: j.Terms.Cycles, Cells: j.Terms.Cells, PriceCycle: j.Terms.PriceCycle,
+		PriceCell: j.Terms.PriceCell}
+	if !b.State.Debit(types.DispatcherAddress, message.Prepaid()) {
+		panic("system: the escrow does not hold the callback of job " + j.ID.String())
+	}
+	b.State.Enqueue(message)
+	b.State.SetStorage(types.DispatcherAddress, keyCallback(message.Seq), j.Submitter[:])
+}
+
+// TakeCallback returns who gets what the delivery of a message of 0x02 leaves of
+// its limits: the submitter of the job, who paid them. It is remembered no longer.
+func TakeCallback(s *actors.State, seq types.Seq) types.Address {
+	key := keyCallback(seq)
+	data, found := actors.StorageOf(s, types.DispatcherAddress, key)
+	if !found {
+		panic("system: a message of 0x02 is no callback")
+	}
+	s.DeleteStorage(types.DispatcherAddress, key)
+	return types.Address(data)
+}

@@ -1,0 +1,150 @@
+package system
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/cowboyinc/devnet/actors"
+	"github.com/cowboyinc/devnet/internal/base/codec"
+	"github.com/cowboyinc/devnet/internal/base/params"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/push"
+)
+
+// Limits of a spec beside those of parameters.
+const (
+	maxChecks       = 16    // of StructuredMatch: each is a look at every result
+	maxPointers     = 16    // of one Equal
+	maxPointerBytes = 1_024 // of each JSON pointer: the wire's limit of free text
+)
+
+// parseSpec reads a submitted spec and judges it. A fault is the submitter's.
+func (b *InBlock) parseSpec(data []byte, submitter types.Address) (*push.JobSpec, *types.Fault) {
+	if uint64(len(data)) > b.Params.MaxSpecBytes {
+		return nil, refusef("spec_too_long", "a job of %d bytes, at most %d", len(data), b.Params.MaxSpecBytes)
+	}
+	spec, err := push.ParseOrder(data, submitter, b.Height)
+	if err != nil {
+		return nil, refusef("malformed", "the payload is no JobSpec without submitter and submitted_at: %v", err)
+	}
+	if err := spec.Check(); err != nil {
+		return nil, refusef("bad_spec", "%v", err)
+	}
+	if wrong := excess(spec, b.Params); wrong != "" {
+		return nil, refusef("bad_spec", "%s", wrong)
+	}
+	return spec, nil
+}
+
+// excess says what of a spec is more than parameters and limits allow, or cannot be
+// judged when results come; "" where nothing is.
+func excess(s *push.JobSpec, p *params.Params) string {
+	v := &s.Verification
+	switch {
+	case s.TimeoutBlocks > p.MaxTimeoutBlocks:
+		return fmt.Sprintf("timeout_blocks is %d, at most %d", s.TimeoutBlocks, p.MaxTimeoutBlocks)
+	case v.Runners > p.MaxCommittee:
+		return fmt.Sprintf("runners is %d, at most %d", v.Runners, p.MaxCommittee)
+	case s.ResultSchema.MaxReturnBytes == 0 || s.ResultSchema.MaxReturnBytes > mostResult(p):
+		return fmt.Sprintf("max_return_bytes is %d, not 1 to %d", s.ResultSchema.MaxReturnBytes, mostResult(p))
+	case s.Callback != nil && (s.Callback.Handler == "" || len(s.Callback.Handler) > types.MaxNameBytes):
+		return fmt.Sprintf("the callback's handler has %d bytes, not 1 to %d", len(s.Callback.Handler), types.MaxNameBytes)
+	case s.JobType.Http != nil && hostOf(s.JobType.Http.URL) == "":
+		return "the url has no host: write https://host/path"
+	case v.Field != nil && len(*v.Field) > maxPointerBytes, len(v.Checks) > maxChecks, slices.ContainsFunc(v.Checks, tooMuch):
+		return fmt.Sprintf("at most %d checks, of at most %d pointers, of at most %d bytes each, and 1,000 permille", maxChecks, maxPointers,
+			maxPointerBytes)
+	}
+	for _, check := range v.Checks {
+		if check.Schema == nil {
+			continue
+		}
+		if _, err := parseSchema(*check.Schema); err != nil {
+			return err.Error()
+		}
+	}
+	return ""
+}
+
+// tooMuch reports whether a check is beyond the limits.
+func tooMuch(c push.Check) bool {
+	long := func(pointer string) bool { return len(pointer) > maxPointerBytes }
+	return c.Equal != nil && (len(*c.Equal) > maxPointers || slices.ContainsFunc(*c.Equal, long)) ||
+		c.Tolerance != nil && (long(c.Tolerance.Pointer) || c.Tolerance.Permille > permille) ||
+		c.Range != nil && long(c.Range.Pointer)
+}
+
+// mostResult is the longest result that a job may ask for: one that its
+// transaction can bring into the cells that runners have of a block.
+func mostResult(p *params.Params) uint64 {
+	const frame = 1_024 // what stands around a result in its transaction
+	return min(p.MaxResultBytes, uint64(RunnerCells(p).Sub(frame)))
+}
+
+// RunnerCells is how many cells of a block runner transactions may take, which are
+// free: half of them, so that they and who pays leave one another room.
+func RunnerCells(p *params.Params) types.Cells { return p.CellsLimit / 2 }
+
+// subjectOf is what a runner that names models, domains or servers has to name.
+func subjectOf(t *push.JobType) string {
+	switch {
+	case t.Llm != nil:
+		return t.Llm.Model
+	case t.Http != nil:
+		return hostOf(t.Http.URL)
+	case t.Mcp != nil:
+		return t.Mcp.Server
+	}
+	return ""
+}
+
+// hostOf is the host of a URL with a scheme, in small letters and without port; ""
+// where there is none.
+func hostOf(url string) string {
+	_, rest, found := strings.Cut(url, "://")
+	if !found {
+		return ""
+	}
+	if end := strings.IndexAny(rest, "/?#\\"); end >= 0 {
+		rest = rest[:end]
+	}
+	rest = rest[strings.LastIndexByte(rest, '@')+1:]
+	if strings.HasPrefix(rest, "[") { // an IPv6 address
+		host, _, closed := strings.Cut(rest[1:], "]")
+		if !closed {
+			return ""
+		}
+		return strings.Map(small, host)
+	}
+	host, _, _ := strings.Cut(rest, ":")
+	return strings.Map(small, host)
+}
+
+// small is a letter of ASCII in its small form; names of hosts have no others that
+// two tables could write differently.
+func small(r rune) rune {
+	if r >= 'A' && r <= 'Z' {
+		return r + 'a' - 'A'
+	}
+	return r
+}
+
+// SpecOf returns the spec of an open job, or nil.
+func SpecOf(s actors.Reader, id types.Hash) *push.JobSpec {
+	data := RawSpecOf(s, id)
+	if data == nil {
+		return nil
+	}
+	spec := new(push.JobSpec)
+	if err := codec.Unmarshal(data, maxRecordBytes, spec); err != nil {
+		panic(fmt.Sprintf("system: the spec of job %s does not decode: %v", id, err))
+	}
+	return spec
+}
+
+// RawSpecOf returns the canonical bytes of an open job's spec, or nil.
+func RawSpecOf(s actors.Reader, id types.Hash) []byte {
+	spec, _ := actors.StorageOf(s, types.DispatcherAddress, keySpec(id))
+	return spec
+}

@@ -1,0 +1,597 @@
+package system
+
+import (
+	"testing"
+
+	"github.com/cowboyinc/devnet/actors"
+	"github.com/cowboyinc/devnet/internal/base/codec"
+	"github.com/cowboyinc/devnet/internal/base/params"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/push"
+	"github.com/cowboyinc/devnet/runners/selection"
+)
+
+// J7, J16, J19: a single runner's result completes the job in its own block; the
+// price is by its card, 99 % of it the runner's, the tip too, the rest comes back.
+func TestJ7ASingleRunnersJobIsPaidToTheWei(t *testing.T) {
+	w := newWorld(t)
+	w.register("r0")
+	before := w.balance(w.address("bob"))
+	id := w.drawn(spec(1))
+	if paid := before.Sub(w.balance(w.address("bob"))); paid != types.WeiOf(1_000_077) || w.balance(types.DispatcherAddress) != paid {
+		t.Fatalf("the escrow is %s", paid)
+	}
+	w.must(w.reveal(OpResult, id, "r0", "done"))
+	// two seconds of 100 wei; 198 for the runner, 2 for the treasury.
+	for who, want := range map[types.Address]uint64{w.address("r0"): 198 + 77, types.TreasuryAddress: 2, types.DispatcherAddress: 0} {
+		if got := w.balance(who); got != types.WeiOf(want) {
+			t.Errorf("%s holds %s, want %d", w.name(who), got, want)
+		}
+	}
+	if got := before.Sub(w.balance(w.address("bob"))); got != types.WeiOf(277) {
+		t.Errorf("bob paid %s", got)
+	}
+	if r := w.runner("r0"); r.Reputation != 76 || r.ActiveJobs != 0 || w.job(id) != nil || !w.happened("job.completed") {
+		t.Errorf("%+v, %+v", r, w.past)
+	}
+	w.end()
+}
+
+// J7: what agreeing runners ask together never exceeds max_price, however much it
+// is, and remainders go to the treasury.
+func TestJ7ThePriceIsAtMostMaxPrice(t *testing.T) {
+	w := newWorld(t)
+	w.register("r0", "r1", "r2")
+	for _, name := range []string{"r0", "r1", "r2"} {
+		dear := offer()
+		dear.RateCard.MemoryMB = types.MaxWei
+		w.must(w.registry("alice", "update", Amendment{Runner: w.address(name), Offer: dear}))
+	}
+	w.end()
+	s := spec(3)
+	s.MaxPrice = types.WeiOf(1001)
+	w.finish(w.drawn(s), "same", "same", "same")
+	for _, name := range []string{"r0", "r1", "r2"} {
+		if got, want := w.balance(w.address(name)), uint64(330); got != types.WeiOf(want) && got != types.WeiOf(want+77) {
+			t.Errorf("%s got %s", name, got)
+		}
+	}
+	if got := w.balance(types.TreasuryAddress); got != types.WeiOf(1001-990) {
+		t.Errorf("the treasury got %s", got)
+	}
+}
+
+// finish has a committee commit and reveal, in the order of its addresses; "" is
+// silent.
+func (w *world) finish(id types.Hash, results ...string) {
+	w.t.Helper()
+	names := w.committee(id)
+	for i, result := range results {
+		if result != "" {
+			w.must(w.commit("v0", id, names[i], result))
+		}
+	}
+	for all := w.job(id).CommitDeadline(); w.block.Height <= all && !w.job(id).revealing(w.block.Height); {
+		w.end()
+	}
+	for i, result := range results {
+		if result != "" {
+			w.must(w.reveal(OpReveal, id, names[i], result))
+		}
+	}
+	w.end()
+}
+
+// J5: two of three that agree complete the job; the lowest address of them wins,
+// and who disagrees is neither paid nor punished.
+func TestJ5TheLowestAddressOfThoseThatAgreeWins(t *testing.T) {
+	w := newWorld(t)
+	w.register("r0", "r1", "r2")
+	id := w.drawn(spec(3))
+	names := w.committee(id)
+	w.finish(id, "other", "same", "same")
+	if !w.happened("job.completed") {
+		t.Fatalf("%+v", w.past)
+	}
+	if other := w.runner(names[0]); other.Reputation != 75 || !w.balance(other.Address).IsZero() {
+		t.Errorf("who disagrees has reputation %d and %s wei", other.Reputation, w.balance(other.Address))
+	}
+	if winner, second := w.balance(w.address(names[1])), w.balance(w.address(names[2])); winner != second.Add(types.WeiOf(77)) {
+		t.Errorf("the winner has %s, the second %s", winner, second)
+	}
+	mru := load[selection.MRU](w.state, types.DispatcherAddress, keyMRU(w.address("bob"), types.JobCustom))
+	if mru == nil || mru.Runner != w.address(names[1]) {
+		t.Errorf("the MRU record is %+v", mru)
+	}
+}
+
+// J19: when all revealed and too few agree, the job fails, and the escrow returns.
+func TestJ19DisagreementFailsTheJob(t *testing.T) {
+	w := newWorld(t)
+	w.register("r0", "r1", "r2")
+	before := w.balance(w.address("bob"))
+	w.finish(w.drawn(spec(3)), "a", "b", "c")
+	if !w.happened("job.failed") || w.balance(w.address("bob")) != before {
+		t.Errorf("%+v; bob has %s of %s", w.events, w.balance(w.address("bob")), before)
+	}
+	for _, name := range []string{"r0", "r1", "r2"} {
+		if r := w.runner(name); r.Reputation != 75 {
+			t.Errorf("%s has reputation %d", name, r.Reputation)
+		}
+	}
+}
+
+// J15, J19: the silent member costs itself 5 and no one else anything: the others
+// settle when the commit phase is over.
+func TestJ19TwoOfThreeSettleWithoutTheSilent(t *testing.T) {
+	w := newWorld(t)
+	w.register("r0", "r1", "r2")
+	id := w.drawn(spec(3))
+	names, deadline := w.committee(id), w.job(id).Deadline()
+	w.finish(id, "same", "", "same")
+	if !w.happened("job.completed") || w.block.Height > deadline {
+		t.Fatalf("height %d: %+v", w.block.Height, w.past)
+	}
+	if r := w.runner(names[1]); r.Reputation != 70 || r.ActiveJobs != 0 {
+		t.Errorf("the silent one is %+v", r.Standing)
+	}
+}
+
+// J6: the deadline's own block takes results; the block after punishes, and draws
+// without the silent by the retry's seed, which goes back to the first draw's.
+func TestJ6TimeoutsDrawAnewWithoutTheSilent(t *testing.T) {
+	w := newWorld(t)
+	w.register("r0", "r1", "r2", "r3")
+	id := w.drawn(spec(1))
+	first := w.job(id)
+	for w.block.Height <= first.Deadline() {
+		w.end()
+	}
+	if w.happened("job.retried") {
+		t.Error("the deadline's own block gave the job up")
+	}
+	if code := w.reveal(OpResult, id, w.name(first.Committee[0].Runner), "late"); code != "late" {
+		t.Errorf("a result behind the deadline: %q", code)
+	}
+	w.end()
+	second := w.job(id)
+	if !w.happened("job.retried") || !w.happened("job.drawn") || second.Attempts != 2 || second.Seed != first.Seed {
+		t.Fatalf("%+v, %+v", second, w.past)
+	}
+	silent := w.runner(w.name(first.Committee[0].Runner))
+	if silent.Reputation != 70 || silent.ActiveJobs != 0 || second.Committee[0].Runner == silent.Address {
+		t.Errorf("the silent one is %+v, the committee %v", silent, second.committee())
+	}
+	var candidates []selection.Candidate
+	for _, r := range w.roster.runners {
+		if r.Address != silent.Address {
+			candidates = append(candidates, selection.Candidate{Address: r.Address, Weight: 2})
+		}
+	}
+	want, _ := selection.Draw(selection.RetrySeed(first.Seed, 1), candidates, 1, selection.Favour{})
+	if second.Committee[0].Runner != want[0] {
+		t.Errorf("the retry drew %s, want %s", second.Committee[0].Runner, want[0])
+	}
+	for w.job(id) != nil {
+		w.end()
+	}
+	if !w.happened("job.failed") || w.runner("r0").Reputation+w.runner("r1").Reputation+w.runner("r2").Reputation+
+		w.runner("r3").Reputation != 300-20 {
+		t.Errorf("after three retries: %+v", w.past)
+	}
+}
+
+// J6: bounds.max_retries makes them fewer.
+func TestJ6FewerRetriesByTheSpec(t *testing.T) {
+	w := newWorld(t)
+	w.register("r0", "r1", "r2", "r3")
+	s := spec(1)
+	s.Bounds.MaxRetries = 1
+	id := w.drawn(s)
+	for w.job(id) != nil {
+		w.end()
+	}
+	if r := w.params.InitialReputation*4 - 10; w.runner("r0").Reputation+w.runner("r1").Reputation+w.runner("r2").Reputation+
+		w.runner("r3").Reputation != r {
+		t.Error("there was more than one retry")
+	}
+}
+
+// J4: a job without candidates waits, is drawn when there are, by the parent's hash
+// of that block, and else fails a timeout after it began to wait.
+func TestJ4TooFewCandidatesWait(t *testing.T) {
+	w := newWorld(t)
+	id, _ := w.submit("bob", spec(1))
+	lost, _ := w.submit("bob", spec(3))
+	w.end()
+	if j := w.job(id); j.Status != Pending || len(j.Committee) != 0 {
+		t.Fatalf("%+v", j)
+	}
+	w.end()
+	w.register("r0")
+	parent, height := w.block.Parent, w.block.Height
+	w.end()
+	if j := w.job(id); j.Status != Assigned || j.Since != height || j.Seed != selection.Seed(parent, id, 1) {
+		t.Errorf("%+v", j)
+	}
+	for w.block.Height <= w.job(lost).Deadline() {
+		w.end()
+	}
+	if w.job(lost) == nil {
+		t.Fatal("it was given up at its deadline's own height")
+	}
+	w.end()
+	if w.job(lost) != nil || !w.happened("job.failed") {
+		t.Errorf("%+v", w.past)
+	}
+}
+
+// J4: at most so many draws a block, in the order of submission, and those that
+// nobody can do keep none of the others from its turn.
+func TestJ4AMultitudeThatNobodyCanDoStopsNoOne(t *testing.T) {
+	w := newWorld(t, func(p *params.Params) { p.MaxDraws = 4 })
+	w.register("r0")
+	for range 11 {
+		tooMany := spec(3)
+		tooMany.TimeoutBlocks = 1000
+		if _, code := w.submit("carol", tooMany); code != "" {
+			t.Fatal(code)
+		}
+	}
+	id, _ := w.submit("bob", spec(1))
+	for range 3 {
+		w.end()
+	}
+	if w.job(id).Status != Assigned {
+		t.Error("the job is not drawn within as many blocks as its turn takes")
+	}
+}
+
+// J15: whoever sends it, a reveal counts that matches one of the commitments for
+// its member; false ones by other validators block nothing.
+func TestJ15FalseCommitmentsBlockNothing(t *testing.T) {
+	w := newWorld(t)
+	w.register("r0", "r1", "r2")
+	id := w.drawn(spec(3))
+	names := w.committee(id)
+	for _, name := range names {
+		w.must(w.report("liar", OpCommit, Commit{JobID: id, Runner: w.address(name), Commitment: types.Hash{1}}))
+	}
+	if code := w.report("liar", OpCommit, Commit{JobID: id, Runner: w.address(names[0]), Commitment: types.Hash{2}}); code != "committed" {
+		t.Errorf("a second commitment of one validator: %q", code)
+	}
+	w.end()
+	for _, name := range names {
+		w.must(w.commit("v1", id, name, "same"))
+	}
+	if code := w.reveal(OpReveal, id, names[0], "same"); code != "not_committed" {
+		t.Errorf("a reveal in its commitment's own block: %q", code)
+	}
+	w.end()
+	for _, name := range names {
+		w.must(w.reveal(OpReveal, id, name, "same"))
+	}
+	if w.job(id) != nil || !w.happened("job.completed") {
+		t.Error("the job did not settle with its last reveal")
+	}
+	w.end()
+}
+
+// J15: wrong, early, late, doubled and overlong results are refused, and leave no
+// trace.
+func TestJ15WhatNoBlockTakesOfResults(t *testing.T) {
+	w := newWorld(t)
+	w.register("r0", "r1", "r2", "r3")
+	single, id := w.drawn(spec(1)), w.drawn(spec(2))
+	names, one := w.committee(id), w.committee(single)[0]
+	outsider := ""
+	for _, name := range []string{"r0", "r1", "r2", "r3"} {
+		if w.job(id).member(w.address(name)) == nil {
+			outsider = name
+		}
+	}
+	root := func() types.Hash { tree, _ := w.state.Seal(); return tree.Root() }
+	before := root()
+	long := make([]byte, 1001)
+	for what, got := range map[string][2]string{
+		"a commitment by nobody of the committee": {w.commit("v0", id, outsider, "x"), "not_of_committee"},
+		"a commitment for a single runner":        {w.commit("v0", single, one, "x"), "no_commitment"},
+		"a reveal before all committed":           {w.reveal(OpReveal, id, names[0], "x"), "too_soon"},
+		"a reveal of a single runner":             {w.reveal(OpReveal, single, one, "x"), "wrong_op"},
+		"a single result of a committee":          {w.reveal(OpResult, id, names[0], "x"), "wrong_op"},
+		"a result that is too long":               {w.reveal(OpResult, single, one, string(long)), "result_too_long"},
+		"a result of no job":                      {w.reveal(OpResult, types.Hash{5}, one, "x"), "no_job"},
+		"a result that another runner signed": {w.report("v0", OpResult, Reveal{JobID: single, Runner: w.address(one), Result: []byte("x"),
+			RunnerSigned: w.signed("stranger", single, "x")}), "malformed"},
+		"a result that is not the signed one": {w.report("v0", OpResult, Reveal{JobID: single, Runner: w.address(one), Result: []byte("y"),
+			RunnerSigned: w.signed(one, single, "x")}), "malformed"},
+		"a result signed for another job": {w.report("v0", OpResult, Reveal{JobID: single, Runner: w.address(one), Result: []byte("x"),
+			RunnerSigned: w.signed(one, id, "x")}), "malformed"},
+		"no result": {w.report("v0", OpResult, Reveal{JobID: single, Runner: w.address(one)}), "malformed"},
+		"no op":     {w.report("v0", "guess", Commit{}), "malformed"},
+	} {
+		if got[0] != got[1] {
+			t.Errorf("%s: %q, want %q", what, got[0], got[1])
+		}
+	}
+	if root() != before {
+		t.Fatal("what was refused changed the state")
+	}
+	w.must(w.commit("v0", id, names[0], "x"))
+	w.must(w.commit("v1", id, names[0], "equivocal"))
+	for w.block.Height <= w.job(id).CommitDeadline() {
+		w.end()
+	}
+	if code := w.commit("v0", id, names[1], "x"); code != "late" {
+		t.Errorf("a late commitment: %q", code)
+	}
+	w.must(w.reveal(OpReveal, id, names[0], "equivocal"))
+	if code := w.reveal(OpReveal, id, names[0], "x"); code != "not_of_committee" && code != "revealed" && code != "no_job" {
+		t.Errorf("a second result of one runner: %q", code)
+	}
+	w.end()
+}
+
+// J18: a ping is a heartbeat once in so many blocks, never from the future, never
+// again, and never of a key that signed something else.
+func TestJ18HeartbeatsOnceInAHundredBlocks(t *testing.T) {
+	w := newWorld(t)
+	w.register("r0")
+	ping := func(height types.Height, nonce uint64) Heartbeat {
+		digest := (&push.HeartbeatPing{BlockHeight: height, Nonce: nonce}).Digest(testChain)
+		return Heartbeat{Runner: w.address("r0"), BlockHeight: height, Nonce: nonce, Signed: w.verifier.Signer(w.key("r0")).Sign(digest)}
+	}
+	w.end(199) // registered in 1, this is 201
+	for _, c := range []struct {
+		beat Heartbeat
+		want string
+	}{{ping(100, 1), "too_soon"}, {ping(202, 1), "from_the_future"}, {ping(101, 1), ""}, {ping(101, 1), "too_soon"},
+		{ping(200, 2), "too_soon"}, {ping(201, 3), ""}} {
+		if got := w.report("v0", OpHeartbeat, c.beat); got != c.want {
+			t.Errorf("a ping of height %d in block %d: %q, want %q", c.beat.BlockHeight, w.block.Height, got, c.want)
+		}
+	}
+	forged := ping(201, 9)
+	forged.Nonce = 10
+	if got := w.report("v0", OpHeartbeat, forged); got != "malformed" {
+		t.Errorf("a ping with another nonce: %q", got)
+	}
+	stranger := ping(201, 9)
+	stranger.Runner = w.address("r9")
+	if got := w.report("v0", OpHeartbeat, stranger); got != "malformed" {
+		t.Errorf("a ping of another runner: %q", got)
+	}
+	if w.runner("r0").LastHeartbeat != 201 {
+		t.Error(w.runner("r0").LastHeartbeat)
+	}
+	w.end(1024)
+	id, _ := w.submit("bob", spec(1))
+	w.end()
+	if w.job(id).Status != Pending {
+		t.Error("a runner was drawn that is stale")
+	}
+}
+
+// J20: the owner alone changes a runner, a key registers once, for ever, and a
+// stake returns when the last job ended.
+func TestJ20OwnersAndStakes(t *testing.T) {
+	w := newWorld(t)
+	w.register("r0")
+	again := Registration{PublicKey: w.key("r0").PublicKey(), Stake: w.params.MinStake, Offer: offer()}
+	naming := Naming{Runner: w.address("r0")}
+	for what, got := range map[string][2]string{
+		"again":              {w.registry("alice", "register", again), "already_registered"},
+		"a stranger's pause": {w.registry("bob", "pause", naming), "not_owner"},
+		"the runner's own":   {w.registry("r0", "pause", naming), "not_owner"},
+		"a resume of none":   {w.registry("alice", "resume", naming), "no_change"},
+		"nobody's":           {w.registry("alice", "pause", Naming{Runner: w.address("r9")}), "not_registered"},
+		"too little": {w.registry("alice", "register",
+			Registration{PublicKey: w.key("r1").PublicKey(), Stake: w.params.MinStake.Sub(types.WeiOf(1)), Offer: offer()}), "stake_too_low"},
+		"no key": {w.registry("alice", "register", Registration{Stake: w.params.MinStake, Offer: offer()}), "bad_public_key"},
+		"more than she has": {w.registry("alice", "register",
+			Registration{PublicKey: w.key("r1").PublicKey(), Stake: types.MaxWei, Offer: offer()}), "insufficient_funds"},
+		"no stake more":       {w.registry("alice", "add_stake", Addition{Runner: w.address("r0")}), "no_change"},
+		"words out of order":  {w.registry("alice", "update", Amendment{Runner: w.address("r0"), Offer: offer("llm", "custom")}), "bad_word"},
+		"a word that is none": {w.registry("alice", "update", Amendment{Runner: w.address("r0"), Offer: offer("magic")}), "unknown_capability"},
+		"no such handler":     {w.registry("alice", "steal", naming), CodeNoHandler},
+	} {
+		if got[0] != got[1] {
+			t.Errorf("%s: %q, want %q", what, got[0], got[1])
+		}
+	}
+	w.must(w.registry("alice", "add_stake", Addition{Runner: w.address("r0"), Amount: types.WeiOf(5)}))
+	id := w.drawn(spec(1))
+	before := w.balance(w.address("alice"))
+	w.must(w.registry("alice", "deregister", naming))
+	if w.balance(w.address("alice")) != before {
+		t.Error("a stake returned while the runner has a job")
+	}
+	w.end()
+	w.must(w.reveal(OpResult, id, "r0", "done"))
+	if got := w.balance(w.address("alice")).Sub(before); got != w.params.MinStake.Add(types.WeiOf(5)) || !w.happened("runner.stake_returned") {
+		t.Errorf("%s wei returned", got)
+	}
+	if code := w.registry("alice", "resume", naming); code != "deregistered" {
+		t.Errorf("a resume of a deregistered runner: %q", code)
+	}
+	w.end()
+	if id, _ := w.submit("bob", spec(1)); w.job(id) == nil {
+		t.Fatal("no job")
+	}
+	w.end()
+	if Registered(w.state).Count != 1 {
+		t.Error("a deregistered runner left the registry (J12)")
+	}
+}
+
+// Finding J20: nothing proves the key. A stranger who registers it first owns the
+// runner, and its operator never can.
+func TestFindingJ20AStrangerCanRegisterAKeyFirst(t *testing.T) {
+	w := newWorld(t)
+	mine := Registration{PublicKey: w.key("r0").PublicKey(), Stake: w.params.MinStake, Offer: offer()}
+	w.must(w.registry("carol", "register", mine))
+	if code := w.registry("alice", "register", mine); code != "already_registered" {
+		t.Errorf("the operator's own registration: %q", code)
+	}
+	if w.runner("r0").Owner != w.address("carol") {
+		t.Error("the stranger does not own the runner")
+	}
+}
+
+// J19: the submitter alone cancels, until the job settles, and all of the escrow
+// returns, the callback's limits too.
+func TestJ19CancelReturnsAllOfTheEscrow(t *testing.T) {
+	w := newWorld(t)
+	w.register("r0")
+	before := w.balance(w.address("bob"))
+	s := spec(1)
+	s.Callback = &push.Callback{Actor: types.Address{9}, Handler: "done", CorrelationID: []byte{}, Context: []byte{}}
+	id := w.drawn(s)
+	if _, code := w.call("carol", types.DispatcherAddress, "cancel", id[:]); code != "not_submitter" {
+		t.Errorf("a stranger's cancel: %q", code)
+	}
+	_, code := w.call("bob", types.DispatcherAddress, "cancel", id[:])
+	w.must(code)
+	if w.balance(w.address("bob")) != before || w.runner("r0").ActiveJobs != 0 || w.runner("r0").Reputation != 75 || w.job(id) != nil {
+		t.Errorf("bob has %s of %s", w.balance(w.address("bob")), before)
+	}
+	if _, code := w.call("bob", types.DispatcherAddress, "cancel", id[:]); code != "no_job" {
+		t.Errorf("a second cancel: %q", code)
+	}
+	if code := w.reveal(OpResult, id, "r0", "done"); code != "no_job" {
+		t.Errorf("a result behind a cancel: %q", code)
+	}
+	w.end()
+}
+
+// J16, J19: a callback is a message of 0x02 with the limits that were paid, and the
+// map of J19; what it leaves goes to the submitter.
+func TestJ16TheCallbackIsAMessageOfTheDispatcher(t *testing.T) {
+	w := newWorld(t)
+	w.register("r0")
+	s := spec(1)
+	s.Callback = &push.Callback{Actor: types.Address{9}, Handler: "done", CorrelationID: []byte("c"), Context: []byte("x")}
+	id := w.drawn(s)
+	if escrow := w.job(id).Terms.escrow(); escrow != types.WeiOf(1_000_077+500_000*2+20_000*3) {
+		t.Errorf("the escrow is %s", escrow)
+	}
+	w.must(w.reveal(OpResult, id, "r0", "done"))
+	var found *actors.Message
+	actors.ScanMessages(w.state, func(m *actors.Message) bool { found = m; return false })
+	if found == nil || found.From != types.DispatcherAddress || found.To != s.Callback.Actor || found.Handler != "done" ||
+		found.SentAt != w.block.Height ||
+		found.Prepaid() != types.WeiOf(500_000*2+20_000*3) {
+		t.Fatalf("%+v", found)
+	}
+	var answer Answer
+	if err := codec.Unmarshal(found.Payload, 1000, &answer); err != nil || answer.Status != Completed || string(answer.Result) != "done" ||
+		answer.Error != nil || string(answer.CorrelationID) != "c" || string(answer.Context) != "x" || answer.JobID != id {
+		t.Errorf("%+v, %v", answer, err)
+	}
+	if who := TakeCallback(w.state, found.Seq); who != w.address("bob") {
+		t.Errorf("the rest goes to %s", w.name(who))
+	}
+	w.end()
+}
+
+// J1: ids follow from submitter, nonce and height; the first nonce is 0, and a
+// refused job counts none.
+func TestJ1IDsCountASubmittersJobs(t *testing.T) {
+	w := newWorld(t)
+	bad := spec(1)
+	bad.MaxPrice = types.MaxWei
+	if _, code := w.submit("bob", bad); code != "insufficient_funds" {
+		t.Errorf("a job nobody can pay: %q", code)
+	}
+	for nonce := range uint64(3) {
+		id, code := w.submit("bob", spec(1))
+		w.must(code)
+		if want := push.JobID(w.address("bob"), nonce, 1); id != want {
+			t.Errorf("job %d is %s, want %s", nonce, id, want)
+		}
+	}
+	w.end()
+}
+
+// CIP-2: a spec beyond a limit is refused, and what it says is wrong with it.
+func TestSpecsBeyondTheLimits(t *testing.T) {
+	w := newWorld(t, func(p *params.Params) { p.MaxOpenJobs = 1; p.MaxSpecBytes = 2000 })
+	pointer := "/" + string(make([]byte, 1100))
+	badSchema := `{"type":"object","format":"email"}`
+	for what, c := range map[string]struct {
+		change func(*push.JobSpec)
+		want   string
+	}{
+		"a timeout of 0":        {func(s *push.JobSpec) { s.TimeoutBlocks = 0 }, "bad_spec"},
+		"a timeout too long":    {func(s *push.JobSpec) { s.TimeoutBlocks = 100_001 }, "bad_spec"},
+		"too large a committee": {func(s *push.JobSpec) { s.Verification.Mode, s.Verification.Runners = push.Deterministic, 32 }, "bad_spec"},
+		"no room for a result":  {func(s *push.JobSpec) { s.ResultSchema.MaxReturnBytes = 0 }, "bad_spec"},
+		"too long a result":     {func(s *push.JobSpec) { s.ResultSchema.MaxReturnBytes = 262_145 }, "bad_spec"},
+		"a nameless handler":    {func(s *push.JobSpec) { s.Callback = &push.Callback{} }, "bad_spec"},
+		"a url without a host":  {func(s *push.JobSpec) { s.JobType = push.JobType{Http: &push.Http{URL: "mailto:x"}} }, "bad_spec"},
+		"too long a pointer": {func(s *push.JobSpec) {
+			s.Verification = push.Verification{Mode: push.MajorityVote, Runners: 3, Field: &pointer}
+		}, "bad_spec"},
+		"a schema that we mistake": {func(s *push.JobSpec) {
+			s.Verification = push.Verification{Mode: push.StructuredMatch, Runners: 2, Checks: []push.Check{{Schema: &badSchema}}}
+		}, "bad_spec"},
+		"too many bytes": {func(s *push.JobSpec) { s.JobType.Custom.Params = make([]byte, 2000) }, "spec_too_long"},
+	} {
+		s := spec(1)
+		c.change(s)
+		if _, got := w.submit("bob", s); got != c.want {
+			t.Errorf("%s: %q, want %q", what, got, c.want)
+		}
+	}
+	if _, code := w.call("bob", types.DispatcherAddress, "submit", []byte{0xa0}); code != "malformed" {
+		t.Errorf("an empty map: %q", code)
+	}
+	_, code := w.submit("bob", spec(1))
+	w.must(code)
+	if _, code := w.submit("bob", spec(1)); code != "too_many_jobs" {
+		t.Errorf("one job too many: %q", code)
+	}
+	w.end()
+}
+
+// CIP-11 §9.3, §9.4: the runner of the last completed job weighs more in the first
+// step, for so many blocks; then its record goes.
+func TestSection94RecordsExpireWhenTheyAreRead(t *testing.T) {
+	w := newWorld(t)
+	w.register("r0")
+	w.must(w.reveal(OpResult, w.drawn(spec(1)), "r0", "done"))
+	key := keyMRU(w.address("bob"), types.JobCustom)
+	w.end()
+	if favour := w.block.favour(&Job{Submitter: w.address("bob"), Kind: types.JobCustom}); favour.Runner != w.address("r0") ||
+		favour.Multiplier != 4 {
+		t.Errorf("%+v", favour)
+	}
+	w.end(256)
+	if favour := w.block.favour(&Job{Submitter: w.address("bob"), Kind: types.JobCustom}); favour != (selection.Favour{}) {
+		t.Errorf("%+v", favour)
+	}
+	if load[selection.MRU](w.state, types.DispatcherAddress, key) != nil {
+		t.Error("an expired record was kept")
+	}
+}
+
+// CIP-11 §9.1, filter 6: a runner that jobs of the same block fill is drawn no more.
+func TestSection91ABlocksOwnDrawsMakeARunnerBusy(t *testing.T) {
+	w := newWorld(t)
+	w.register("r0")
+	for range 5 { // it takes four at once
+		_, code := w.submit("bob", spec(1))
+		w.must(code)
+	}
+	w.end()
+	waiting := 0
+	OpenJobs(w.state, func(j *Job) bool {
+		if j.Status == Pending {
+			waiting++
+		}
+		return true
+	})
+	if r := w.runner("r0"); r.ActiveJobs != 4 || waiting != 1 {
+		t.Errorf("r0 has %d jobs, %d wait", r.ActiveJobs, waiting)
+	}
+}

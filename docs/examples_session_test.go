@@ -1,0 +1,161 @@
+package docs
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/base/crypto"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/connection"
+	"github.com/cowboyinc/devnet/internal/base/wire/push"
+	"github.com/cowboyinc/devnet/runners/selection"
+	"github.com/cowboyinc/devnet/runners/session"
+	"github.com/cowboyinc/devnet/runners/worker"
+	"github.com/cowboyinc/devnet/validators/gateway"
+)
+
+func init() { examples["session"] = workedSession }
+
+// conversation is the machines of both ends, on a connection that takes no time.
+type conversation struct {
+	*lines
+	now     types.Time
+	gateway *gateway.Machine
+	session *session.Machine
+	worker  *worker.Machine
+	height  types.Height
+	landed  bool
+	waiting []func() // what was said and not heard yet, oldest first
+}
+
+// workedSession is a runner's day: it comes, does a job and leaves.
+func workedSession(l *lines) {
+	verifier := crypto.NewVerifier(false)
+	c := &conversation{lines: l, height: 100}
+	c.gateway, _ = gateway.New(gateway.Config{ChainID: chainID, Signer: validator, Verifier: verifier, Chance: rand.New(rand.NewPCG(1, 1))},
+		c.gatewayHead())
+	c.session = session.New(session.Config{ChainID: chainID, Signer: runner, Verifier: verifier, Chance: rand.New(rand.NewPCG(1, 2))})
+	c.worker = worker.New(worker.Config{ChainID: chainID, Signer: runner, Verifier: verifier, MaxJobs: 4,
+		Offer: worker.Offer{Capabilities: []string{"llm"}}},
+		&worker.Head{Height: 100, View: c})
+	c.runner(c.sessionHead())
+	c.work(&worker.Head{Height: 100, View: c})
+	c.later()
+	c.block() // in which the job is drawn
+	c.work(worker.Finished{ID: worker.ID{Job: jobID, Drawn: 101}, Result: []byte(result)})
+	c.later()
+	c.landed = true
+	c.block()
+	c.runner(session.Stop{})
+	c.later()
+}
+
+// later lets everybody hear what was said, and then some time pass.
+func (c *conversation) later() {
+	for len(c.waiting) > 0 {
+		next := c.waiting[0]
+		c.waiting = c.waiting[1:]
+		next()
+	}
+	c.now = c.now.Add(100 * time.Millisecond)
+}
+
+func (c *conversation) block() {
+	c.height++
+	c.validator(c.gatewayHead())
+	c.later()
+	c.runner(c.sessionHead())
+	c.work(&worker.Head{Height: c.height, View: c})
+	c.later()
+}
+
+func (c *conversation) validator(e gateway.Event) { c.do("v0", c.gateway.Step(c.now, e).Do) }
+
+func (c *conversation) runner(e session.Event) {
+	out := c.session.Step(c.now, e)
+	c.do("r0", out.Do)
+	for _, s := range out.Jobs {
+		c.work(worker.Stream{Validator: s.Validator, Event: s.Event})
+	}
+}
+
+func (c *conversation) work(e worker.Event) {
+	if out := c.worker.Step(c.now, e); len(out.Do) > 0 {
+		c.runner(session.Answers{Do: out.Do})
+	}
+}
+
+// do writes what an end does and lets the other hear of it.
+func (c *conversation) do(who string, verbs []connection.Verb) {
+	for _, v := range verbs {
+		switch v := v.(type) {
+		case connection.Dial:
+			c.hear("v0", connection.Up{ID: 1, Peer: validator.PublicKey()})
+			c.hear("r0", connection.Up{ID: 1, Peer: runner.PublicKey()})
+		case connection.Open:
+			c.hear(who, connection.Opened{ID: 1, Stream: v.Stream})
+		case connection.Send:
+			frame := append([]byte{0, 0, byte(len(v.Frame) >> 8), byte(len(v.Frame))}, v.Frame...)
+			c.add(fmt.Sprintf("%s, %d: %s", who, v.Stream, push.Type(v.Frame[0])), frame)
+			c.hear(who, connection.Came{ID: 1, Stream: v.Stream, Frame: v.Frame})
+		case connection.End:
+			fmt.Fprintf(c, "%s, %d: end\n", who, v.Stream)
+			c.hear(who, connection.Ended{ID: 1, Stream: v.Stream})
+		case connection.Close:
+			fmt.Fprintf(c, "%s: close with %d\n", who, v.Code)
+		}
+	}
+}
+
+// hear gives an event to the other end.
+func (c *conversation) hear(from string, e connection.Event) {
+	c.waiting = append(c.waiting, func() {
+		if from == "v0" {
+			c.runner(session.Connection{Event: e})
+		} else {
+			c.validator(gateway.Connection{Event: e})
+		}
+	})
+}
+
+var sessionRotation = &selection.Rotation{Current: selection.Assignment{Constants: selection.Constants{MinSubset: 3, MaxSubset: 8,
+	Rule: selection.Quorum},
+	Members: []types.Validator{{Address: validator.Address(), PublicKey: validator.PublicKey(), Endpoint: "v0"}}}}
+
+var sessionPace = selection.Pace{EpochBlocks: 8192, OverlapBlocks: 32}
+
+func (c *conversation) gatewayHead() *gateway.Head {
+	return &gateway.Head{Height: c.height, Rotation: sessionRotation, Pace: sessionPace, Reader: c, Params: gateway.Params{Push: selection.Hot,
+		PresenceTimeoutBlocks: 3, AckTimeoutBlocks: 3, HeartbeatTxBlocks: 100, MinBlock: 100 * time.Millisecond, HelloTimeout: 5 * time.Second,
+		WriteTimeout: 2 * time.Second, GoodbyeGrace: 500 * time.Millisecond, HelloPerIdentity: 5, HelloPerAddress: 1000,
+		ControlFramesPerSecond: 20}}
+}
+
+func (c *conversation) sessionHead() *session.Head {
+	return &session.Head{Height: c.height, Registered: true, Staked: true, Rotation: sessionRotation, Pace: sessionPace,
+		Params: session.Params{
+			Push: selection.Hot, BlockTime: time.Second, HeartbeatBlocks: 1, HelloTimeout: 5 * time.Second, WriteTimeout: 2 * time.Second,
+			GoodbyeGrace: 500 * time.Millisecond, ControlFramesPerSecond: 20}}
+}
+
+// Runner and the others are the chain of the session: r0 alone, with one job.
+func (c *conversation) Runner(types.PublicKey) *gateway.Registration {
+	return &gateway.Registration{MaxJobs: 4, LastHeartbeat: 100}
+}
+
+func (c *conversation) Assignments(types.PublicKey) []gateway.Assignment {
+	if c.height < 101 || c.landed {
+		return nil
+	}
+	return []gateway.Assignment{{AssignmentID: gateway.AssignmentID{Job: jobID, Drawn: 101}, Spec: jobSpec(), Deadline: 121, CommitEnd: 113,
+		Committee: 1}}
+}
+
+func (c *conversation) Ending(types.PublicKey, gateway.AssignmentID) gateway.Ending {
+	return gateway.Landed
+}
+
+func (c *conversation) Assignment(worker.ID) worker.Standing {
+	return worker.Standing{Open: c.height >= 101 && !c.landed, SpecHash: jobSpec().Hash(), Deadline: 121, Alone: true}
+}

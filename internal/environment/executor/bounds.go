@@ -1,0 +1,73 @@
+package executor
+
+import (
+	"fmt"
+	"time"
+	"unicode/utf8"
+
+	"github.com/cowboyinc/devnet/internal/base/wire/push"
+)
+
+// Limits of any job, whatever its own bounds say.
+const (
+	// MaxWall is the longest that work may take: what takes longer than an hour holds
+	// up a place among max_concurrent_jobs for the whole day.
+	MaxWall = time.Hour
+	// MaxResultBytes is the longest result: what a frame carries beside the rest of
+	// its map.
+	MaxResultBytes = push.MaxFrame - 1<<10
+	// MaxMemory bounds what any job is given, in bytes: beyond it a number of MiB is
+	// no bound.
+	MaxMemory = 64 << 30
+	// bytesPerToken is what usage counts by (decision J19).
+	bytesPerToken = 4
+)
+
+// ReturnBytes is the longest result that a job may have.
+func ReturnBytes(spec *push.JobSpec) int {
+	return int(min(spec.ResultSchema.MaxReturnBytes, MaxResultBytes))
+}
+
+// MemoryBytes is what a job may use of memory.
+func MemoryBytes(spec *push.JobSpec) uint64 {
+	return min(spec.Bounds.MaxMemoryMB, MaxMemory>>20) << 20
+}
+
+// AnswerBytes is the longest answer of somebody else's that is kept for a job, of
+// which its result is made: its memory, and at most most.
+func AnswerBytes(spec *push.JobSpec, most int) int {
+	return int(min(MemoryBytes(spec), uint64(most)))
+}
+
+// Tokens are how many tokens texts count as: four bytes each, rounded up (J19).
+func Tokens(texts ...string) uint64 {
+	var bytes uint64
+	for _, t := range texts {
+		bytes += uint64(len(t))
+	}
+	return (bytes + bytesPerToken - 1) / bytesPerToken
+}
+
+// wall is how long a job may take: by itself, and by its runner.
+func wall(spec *push.JobSpec, most time.Duration) time.Duration {
+	asked := time.Duration(min(spec.Bounds.MaxWallTimeSeconds, uint64(MaxWall/time.Second))) * time.Second
+	return min(asked, most)
+}
+
+// Judge says what is wrong with a result.
+func Judge(spec *push.JobSpec, result []byte) error {
+	if most := ReturnBytes(spec); len(result) > most {
+		return fmt.Errorf("the result has %d bytes, and the job takes %d", len(result), most)
+	}
+	switch spec.ResultSchema.DataFormat {
+	case push.FormatText:
+		if !utf8.Valid(result) {
+			return fmt.Errorf("the result is no UTF-8, and the job takes text")
+		}
+	case push.FormatJSON:
+		if _, err := ParseJSON(result); err != nil {
+			return fmt.Errorf("the result is no JSON, and the job takes that: %w", err)
+		}
+	}
+	return nil
+}

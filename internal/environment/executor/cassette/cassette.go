@@ -1,0 +1,211 @@
+// Package cassette records what was answered to requests over HTTP, and replays it
+// without a network: a job's result is the same on every runner and every day.
+//
+// # The file
+//
+// JSON lines, the first {"cassette":1}, each further one an exchange:
+//
+//	{"request":{"method":…,"url":…,"headers":[[name,value]…],"body":…},"response":{"status":…,"body":…}}
+//
+// Bodies are base64. Lines stand in the order of their requests' bytes, so that a
+// file is the same whatever order its requests came in. A request is what a job
+// asked for: what the runner adds, its keys for a start, is not in it, and nothing
+// of an answer is but what a result can be made of.
+package cassette
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+)
+
+// Limits of a file: what a person can look through, and hold in memory.
+const (
+	MaxExchanges = 4096
+	MaxFile      = 64 << 20 // bytes
+)
+
+// Mode is what a cassette is for.
+type Mode string
+
+// The modes.
+const (
+	Record Mode = "record" // ask, and keep the answer, in the place of a former one
+	Replay Mode = "replay" // never ask
+)
+
+// Request is what was asked.
+type Request struct {
+	Method  string      `json:"method"`
+	URL     string      `json:"url"`
+	Headers [][2]string `json:"headers"`
+	Body    []byte      `json:"body"`
+}
+
+// Response is what was answered.
+type Response struct {
+	Status int    `json:"status"`
+	Body   []byte `json:"body"`
+}
+
+type exchange struct {
+	Request  Request  `json:"request"`
+	Response Response `json:"response"`
+}
+
+// Cassette holds exchanges and keeps them in a file. It is safe for concurrent use.
+type Cassette struct {
+	path      string
+	mode      Mode
+	mu        sync.Mutex
+	exchanges []exchange // by the bytes of their requests
+}
+
+// Open reads a file; to Record, one need not be there. What is no cassette is
+// refused with its line.
+func Open(path string, mode Mode) (*Cassette, error) {
+	if mode != Record && mode != Replay {
+		return nil, fmt.Errorf("a cassette is there to %s or %s, and not to %.20q", Record, Replay, mode)
+	}
+	c := &Cassette{path: path, mode: mode}
+	if info, err := os.Stat(path); err == nil && info.Size() > MaxFile {
+		return nil, fmt.Errorf("the cassette %s has %d bytes, at most %d", path, info.Size(), MaxFile)
+	}
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) && mode == Record {
+		return c, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the cassette: %w", err)
+	}
+	if err := c.read(text); err != nil {
+		return nil, fmt.Errorf("the cassette %s, %w", path, err)
+	}
+	return c, nil
+}
+
+const heading = `{"cassette":1}`
+
+func (c *Cassette) read(text []byte) error {
+	lines := bytes.Split(bytes.TrimSuffix(text, []byte("\n")), []byte("\n"))
+	if string(lines[0]) != heading {
+		return fmt.Errorf("line 1: it is not %s", heading)
+	}
+	if len(lines) > MaxExchanges+1 {
+		return fmt.Errorf("line %d: more than %d exchanges", MaxExchanges+2, MaxExchanges)
+	}
+	for i, line := range lines[1:] {
+		var e exchange
+		d := json.NewDecoder(bytes.NewReader(line))
+		d.DisallowUnknownFields()
+		if err := d.Decode(&e); err != nil || d.More() {
+			return fmt.Errorf("line %d: it is no exchange: %v", i+2, err)
+		}
+		if at, twice := c.find(e.Request); twice || at != len(c.exchanges) {
+			return fmt.Errorf("line %d: it is not behind the line before, in the order of requests", i+2)
+		}
+		c.exchanges = append(c.exchanges, e)
+	}
+	return nil
+}
+
+func (r Request) bytes() []byte {
+	if r.Headers == nil {
+		r.Headers = [][2]string{}
+	}
+	if r.Body == nil {
+		r.Body = []byte{}
+	}
+	return must(r)
+}
+
+// must is the JSON of what always has one.
+func must(v any) []byte {
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		panic("cassette: " + err.Error())
+	}
+	return bytes.TrimSuffix(out.Bytes(), []byte("\n"))
+}
+
+func (c *Cassette) find(r Request) (int, bool) {
+	key := r.bytes()
+	return slices.BinarySearchFunc(c.exchanges, key, func(e exchange, key []byte) int { return bytes.Compare(e.Request.bytes(), key) })
+}
+
+// MissingError says that a cassette that is replayed lacks a request.
+type MissingError struct {
+	Path    string
+	Request Request
+}
+
+func (e *MissingError) Error() string {
+	return fmt.Sprintf("the cassette %s has no %.20s %.200s with these %d headers and %d bytes of body: record it",
+		e.Path, e.Request.Method, e.Request.URL, len(e.Request.Headers), len(e.Request.Body))
+}
+
+// Do answers a request from the cassette, or, to Record, by asking and keeping the
+// answer. A nil cassette only asks.
+func (c *Cassette) Do(r Request, ask func() (Response, error)) (Response, error) {
+	if c == nil {
+		return ask()
+	}
+	if c.mode == Replay {
+		if at, there := c.find(r); there {
+			return c.exchanges[at].Response, nil
+		}
+		return Response{}, &MissingError{c.path, r}
+	}
+	answer, err := ask()
+	if err != nil {
+		return Response{}, err
+	}
+	return answer, c.keep(exchange{r, answer})
+}
+
+// keep writes the file anew, so that at any moment it is whole.
+func (c *Cassette) keep(e exchange) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	kept := slices.Clone(c.exchanges)
+	at, there := c.find(e.Request)
+	if there {
+		kept[at] = e
+	} else {
+		kept = slices.Insert(kept, at, e)
+	}
+	text := []byte(heading + "\n")
+	for _, each := range kept {
+		text = append(append(text, `{"request":`...), each.Request.bytes()...)
+		text = append(append(append(text, `,"response":`...), must(each.Response)...), "}\n"...)
+	}
+	if len(kept) > MaxExchanges || len(text) > MaxFile {
+		return fmt.Errorf("the cassette %s is full (%d exchanges, %d bytes at most): take another file", c.path, MaxExchanges, MaxFile)
+	}
+	if err := replace(c.path, text); err != nil {
+		return fmt.Errorf("the cassette: %w", err)
+	}
+	c.exchanges = kept
+	return nil
+}
+
+func replace(path string, text []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".cassette-")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name()) // nothing is there where it was renamed
+	_, err = f.Write(text)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}

@@ -1,0 +1,76 @@
+// Package custom does jobs of the kind custom (CIP-2): each names an executor by
+// the keccak256 of its name, and gives it parameters.
+//
+//	echo     the parameters, as they are
+//	sha256   their SHA-256, 32 bytes
+//	manual   what a person or script answers (Manual)
+//
+// and what a runner's configuration names: a Python function (Python), a program
+// of the machine (Command). A job chooses among these and can name nothing else.
+package custom
+
+import (
+	"context"
+	"crypto/sha256"
+
+	"github.com/cowboyinc/devnet/internal/base/execution"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/push"
+	"github.com/cowboyinc/devnet/internal/environment/executor"
+)
+
+// Executor does what a custom job of its name asks for.
+type Executor interface {
+	accepts(*push.JobSpec) *execution.Refusal
+	do(ctx context.Context, job types.Hash, spec *push.JobSpec) ([]byte, error)
+}
+
+// Hash is how a job names an executor.
+func Hash(name string) types.Hash { return types.Keccak([]byte(name)) }
+
+// Kind is the executors of a runner.
+type Kind struct{ byHash map[types.Hash]Executor }
+
+var _ executor.Kind = (*Kind)(nil)
+
+// New offers executors by their names.
+func New(byName map[string]Executor) *Kind {
+	k := &Kind{make(map[types.Hash]Executor)}
+	for name, does := range byName {
+		k.byHash[Hash(name)] = does
+	}
+	return k
+}
+
+// Capabilities implements executor.Kind: the wire has no words for executors.
+func (k *Kind) Capabilities() []string { return nil }
+
+// Accepts implements executor.Kind.
+func (k *Kind) Accepts(spec *push.JobSpec) *execution.Refusal {
+	hash := spec.JobType.Custom.ExecutorHash
+	does, offered := k.byHash[hash]
+	if !offered {
+		return execution.Refuse(push.Unsupported, "this runner has no executor whose name has the keccak256 %s", hash)
+	}
+	return does.accepts(spec)
+}
+
+// Do implements executor.Kind.
+func (k *Kind) Do(ctx context.Context, job *executor.Job) ([]byte, error) {
+	return k.byHash[job.Spec.JobType.Custom.ExecutorHash].do(ctx, job.ID.Job, job.Spec)
+}
+
+// pure is an executor that computes in an instant.
+type pure func(params []byte) []byte
+
+// Echo returns the parameters, Sha256 their digest.
+var (
+	Echo   Executor = pure(func(params []byte) []byte { return params })
+	Sha256 Executor = pure(func(params []byte) []byte { digest := sha256.Sum256(params); return digest[:] })
+)
+
+func (p pure) accepts(*push.JobSpec) *execution.Refusal { return nil }
+
+func (p pure) do(_ context.Context, _ types.Hash, spec *push.JobSpec) ([]byte, error) {
+	return p(spec.JobType.Custom.Params), nil
+}

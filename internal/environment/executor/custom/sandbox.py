@@ -1,0 +1,115 @@
+"""Runs one call of one function behind the walls of host/wall.py, and ends.
+
+Standard input: u64 bytes of memory, u8 (1: run without a wall that is missing),
+then three fields of u32 length each, little endian: the source of the wall, the
+function's module, the parameters. Standard output: the result's bytes, alone.
+
+The function is the runner's owner's; its parameters come from a stranger. So the
+libraries that the module names are imported before the walls stand, and the module
+itself runs behind them. Exit codes: 0 done; 3 the walls are not whole; 4 the
+module or the function failed, with a line on standard error.
+"""
+
+import os
+import sys
+
+LIBRARIES = (
+    "array", "base64", "binascii", "bisect", "calendar", "cmath", "collections", "collections.abc", "contextlib", "copy", "csv",
+    "dataclasses", "datetime", "decimal", "difflib", "enum", "fractions", "functools", "hashlib", "heapq", "hmac", "html", "io",
+    "ipaddress", "itertools", "json", "math", "numbers", "operator", "random", "re", "statistics", "string", "struct", "textwrap",
+    "time", "types", "typing", "unicodedata", "urllib.parse", "uuid", "zlib", "__future__",
+)
+UNSEEN = ("_strptime", "encodings.ascii", "encodings.latin_1", "encodings.utf_8")  # what libraries import by themselves
+EXIT_WALL, EXIT_FAILED = 3, 4
+
+
+def read(n):
+    data = b""
+    while len(data) < n:
+        chunk = os.read(0, min(n - len(data), 1 << 20))
+        if not chunk:
+            end(EXIT_FAILED, "the input ended")
+        data += chunk
+    return data
+
+
+def number(n):
+    return int.from_bytes(read(n), "little")
+
+
+def end(code, words):
+    os.write(2, words.encode("utf-8", "replace")[:400])
+    os._exit(code)
+
+
+def imported(tree, ast):
+    """The names of the libraries that a module imports, wherever it does."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield "." * node.level + (node.module or "")
+
+
+def prepare(source):
+    """The module as code, with its libraries imported."""
+    import ast
+    import importlib
+    tree = ast.parse(source, "<function>")
+    for name in imported(tree, ast):
+        if name not in LIBRARIES:
+            raise ImportError("%.40r is none of what a function may import: %s" % (name, ", ".join(LIBRARIES)))
+        importlib.import_module(name)
+    for name in UNSEEN:
+        importlib.import_module(name)
+    return compile(tree, "<function>", "exec", dont_inherit=True)
+
+
+def result_of(value):
+    if isinstance(value, (bytes, bytearray)):
+        return bytes(value)
+    if isinstance(value, str):
+        return value.encode()
+    import json  # imported before the walls stood
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
+
+
+def build(text, memory, unwalled):
+    """Build the walls, and leave no way back to what built them."""
+    module = {"__name__": "wall"}
+    exec(compile(text, "<wall>", "exec"), module)
+    parent = os.getppid()
+    module["only"](2)
+    module["bound_memory"](memory, memory)
+    standing = module["Wall"](1)
+    standing.build()
+    standing.narrow(parent)
+    # Files cannot be opened where the calls are listed, landlock or not.
+    missing = ["%s (%s)" % part for part in standing.parts.items() if part[1] and part[0] != "files"]
+    if missing and not unwalled:
+        end(EXIT_WALL, "this system has no wall of %s" % ", ".join(missing))
+
+
+def main():
+    import json  # noqa: F401: for results
+    memory, unwalled = number(8), number(1)
+    wall, source, params = (read(number(4)) for _ in range(3))
+    sys.stdout = sys.stderr  # standard output is the result's alone
+    try:
+        code = prepare(source)
+        build(wall, memory, unwalled)
+        module = {"__name__": "function"}
+        exec(code, module)
+        result = result_of(module["run"](params))
+    except KeyError as e:
+        end(EXIT_FAILED, "KeyError: %s" % e if e.args != ("run",) else "the module has no function run(params)")
+    except MemoryError:
+        end(EXIT_FAILED, "the function ran out of max_memory_mb")
+    except BaseException as e:
+        end(EXIT_FAILED, "%s: %s" % (type(e).__name__, e))
+    while result:
+        result = result[os.write(1, result):]
+    os._exit(0)
+
+
+main()

@@ -1,0 +1,193 @@
+// Package ethsend does jobs of the kind ethsend (CIP-2): it hands a signed
+// transaction to an Ethereum node over JSON-RPC, and its result is the
+// transaction's hash: 32 bytes, or as text or JSON its hexadecimal form.
+//
+// The hash is keccak256 of the signed bytes, so that nothing an endpoint says
+// decides it. All runners of a committee send the same transaction; whom the others
+// were quicker than finds it known, and that is as good as having sent it.
+package ethsend
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/base/execution"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/push"
+	"github.com/cowboyinc/devnet/internal/environment/executor"
+	"github.com/cowboyinc/devnet/internal/environment/executor/outbound"
+)
+
+const (
+	// MaxTransaction is the longest transaction that nodes take without blobs, in bytes.
+	MaxTransaction = 128 << 10
+	// maxAnswer bounds what an endpoint answers: a block's worth of a receipt's logs.
+	maxAnswer = 4 << 20
+	// receiptEvery is how often a receipt is asked for: several times a block of the
+	// quickest chains that a person would name here.
+	receiptEvery = 500 * time.Millisecond
+)
+
+// Chain is how to reach a chain.
+type Chain struct {
+	Endpoint string
+	Receipt  bool // a job is done when its transaction is in a block, whether it succeeded there or not
+}
+
+// Kind does ethsend jobs.
+type Kind struct {
+	chains map[uint64]Chain
+	client *http.Client
+}
+
+var _ executor.Kind = (*Kind)(nil)
+
+// New makes the kind, for chains by their ids. An endpoint that is no URL is
+// refused.
+func New(chains map[uint64]Chain) (*Kind, error) {
+	for id, c := range chains {
+		if u, err := url.Parse(c.Endpoint); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+			return nil, fmt.Errorf("the endpoint %.80q of chain %d is no URL", c.Endpoint, id)
+		}
+	}
+	return &Kind{chains, outbound.Client()}, nil
+}
+
+// Capabilities implements executor.Kind: the wire has no words for chains.
+func (k *Kind) Capabilities() []string { return nil }
+
+// Accepts implements executor.Kind.
+func (k *Kind) Accepts(spec *push.JobSpec) *execution.Refusal {
+	job := spec.JobType.EthSend
+	if _, offered := k.chains[job.Chain]; !offered {
+		return execution.Refuse(push.Unsupported, "this runner reaches no chain %d", job.Chain)
+	}
+	if n := len(job.SignedTransaction); n == 0 || n > MaxTransaction {
+		return execution.Refuse(push.BadSpec, "signed_transaction has %d bytes; it has 1 to %d", n, MaxTransaction)
+	}
+	if first := job.SignedTransaction[0]; first == 0 || first > 0x7f && first < 0xc0 {
+		return execution.Refuse(push.BadSpec, "signed_transaction begins with 0x%02x, as no transaction does (EIP-2718)", first)
+	}
+	return nil
+}
+
+// Do implements executor.Kind.
+func (k *Kind) Do(ctx context.Context, job *executor.Job) ([]byte, error) {
+	asked := job.Spec.JobType.EthSend
+	chain, hash := k.chains[asked.Chain], types.Keccak(asked.SignedTransaction)
+	if err := k.checkChain(ctx, chain, asked.Chain); err != nil {
+		return nil, err
+	}
+	if err := k.send(ctx, chain, asked.SignedTransaction, hash); err != nil {
+		return nil, err
+	}
+	if chain.Receipt {
+		job.Progress(50, "sent "+hash.String())
+		if err := k.await(ctx, chain, hash); err != nil {
+			return nil, err
+		}
+	}
+	switch job.Spec.ResultSchema.DataFormat {
+	case push.FormatText:
+		return []byte(hash.String()), nil
+	case push.FormatJSON:
+		return executor.CanonicalJSON(hash.String()), nil
+	}
+	return hash[:], nil
+}
+
+// checkChain asks an endpoint which chain it is of: one that was exchanged must not
+// get what was signed for another.
+func (k *Kind) checkChain(ctx context.Context, c Chain, want uint64) error {
+	result, err := k.call(ctx, c, "eth_chainId")
+	if err != nil {
+		return err
+	}
+	if named := fmt.Sprintf(`"0x%x"`, want); string(result) != named {
+		return fmt.Errorf("the endpoint is of the chain %.40s, and not %s", result, named)
+	}
+	return nil
+}
+
+// send is done when the node has the transaction, from whomever.
+func (k *Kind) send(ctx context.Context, c Chain, signed types.Bytes, hash types.Hash) error {
+	result, err := k.call(ctx, c, "eth_sendRawTransaction", signed.String())
+	refused := (*rpcError)(nil)
+	if errors.As(err, &refused) {
+		if known, asking := k.call(ctx, c, "eth_getTransactionByHash", hash.String()); asking == nil && string(known) != "null" {
+			return nil
+		}
+	}
+	if err == nil && string(result) != `"`+hash.String()+`"` {
+		return fmt.Errorf("the endpoint says that it has %.80s, and the transaction is %s", result, hash)
+	}
+	return err
+}
+
+// await returns when the transaction is in a block.
+func (k *Kind) await(ctx context.Context, c Chain, hash types.Hash) error {
+	again := time.NewTicker(receiptEvery)
+	defer again.Stop()
+	for {
+		receipt, err := k.call(ctx, c, "eth_getTransactionReceipt", hash.String())
+		refused := (*rpcError)(nil)
+		if err != nil && !errors.As(err, &refused) { // a node may refuse while it files its transactions
+			return err
+		}
+		if err == nil && string(receipt) != "null" {
+			return nil
+		}
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// rpcError is what a node answers that refuses.
+type rpcError struct {
+	Code    int    `json:"code"`
+	Message string `json:"message"`
+}
+
+func (e *rpcError) Error() string {
+	return fmt.Sprintf("the node refuses (%d): %.200s", e.Code, e.Message)
+}
+
+// call returns the compact result of a call, "null" where there is none.
+func (k *Kind) call(ctx context.Context, c Chain, method string, params ...any) ([]byte, error) {
+	if params == nil {
+		params = []any{}
+	}
+	body, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
+	if err != nil {
+		return nil, err
+	}
+	status, text, err := outbound.PostJSON(ctx, k.client, c.Endpoint, body, nil, maxAnswer)
+	if err != nil {
+		return nil, err
+	}
+	var answer struct {
+		Result json.RawMessage `json:"result"`
+		Error  *rpcError       `json:"error"`
+	}
+	if _, bad := executor.ParseJSON(text); bad != nil || json.Unmarshal(text, &answer) != nil {
+		return nil, fmt.Errorf("the endpoint answered %s with the status %d and no JSON-RPC", method, status)
+	}
+	if answer.Error != nil {
+		return nil, answer.Error
+	}
+	if answer.Result == nil {
+		return []byte("null"), nil
+	}
+	var compact bytes.Buffer
+	err = json.Compact(&compact, answer.Result)
+	return compact.Bytes(), err
+}

@@ -1,0 +1,174 @@
+// Package httpjob does jobs of the kind http (CIP-2): requests to the places that
+// a runner offers as domains. What a job asks for is judged before, what answers
+// is bounded; package outbound has where it may lead.
+//
+// The result is the body of an answer with a status of 200 to 299, or what
+// extraction leads to in it: a text as it is, where the job takes bytes or text,
+// and everything else as canonical JSON. Any other status is a failure.
+package httpjob
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"github.com/cowboyinc/devnet/internal/base/execution"
+	"github.com/cowboyinc/devnet/internal/base/wire/push"
+	"github.com/cowboyinc/devnet/internal/environment/executor"
+	"github.com/cowboyinc/devnet/internal/environment/executor/cassette"
+	"github.com/cowboyinc/devnet/internal/environment/executor/outbound"
+)
+
+// Limits of a request's header: names of real services are short, and tokens that
+// they take are not.
+const (
+	MaxHeaders     = 32
+	MaxHeaderName  = 128     // bytes
+	MaxHeaderValue = 4 << 10 // bytes
+)
+
+// methods and headers are what a job may ask with. A header that steers the
+// connection, names the host or asks for a packed answer is not among them; one
+// that begins with x- is its service's own.
+var (
+	methods = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
+	headers = []string{
+		"accept", "accept-language", "authorization", "cache-control", "content-language", "content-type", "cookie", "idempotency-key",
+		"if-match", "if-modified-since", "if-none-match", "if-unmodified-since", "origin", "pragma", "prefer", "range", "referer", "user-agent",
+	}
+)
+
+// Config is where jobs may go.
+type Config struct {
+	Domains   []string       // places, as outbound.NewFence has them
+	Addresses []netip.Prefix // that may be dialled though they are not public
+	Headers   []string       // allowed beside the usual ones, in lower case
+	Cassette  *cassette.Cassette
+}
+
+// Kind does http jobs.
+type Kind struct {
+	config Config
+	fence  *outbound.Fence
+	client *http.Client
+}
+
+var _ executor.Kind = (*Kind)(nil)
+
+// New makes the kind.
+func New(config Config) (*Kind, error) {
+	fence, err := outbound.NewFence(config.Domains, config.Addresses)
+	if err != nil {
+		return nil, err
+	}
+	return &Kind{config, fence, fence.Client()}, nil
+}
+
+// Capabilities implements executor.Kind: the domains.
+func (k *Kind) Capabilities() (all []string) {
+	for _, domain := range k.config.Domains {
+		all = append(all, "domain:"+strings.ToLower(domain))
+	}
+	return all
+}
+
+// Accepts implements executor.Kind.
+func (k *Kind) Accepts(spec *push.JobSpec) *execution.Refusal {
+	job := spec.JobType.Http
+	if !slices.Contains(methods, job.Method) {
+		return execution.Refuse(push.BadSpec, "the method %.20q is none of %s", job.Method, strings.Join(methods, ", "))
+	}
+	if job.Body != nil && (job.Method == http.MethodGet || job.Method == http.MethodHead) {
+		return execution.Refuse(push.BadSpec, "a %s has no body", job.Method)
+	}
+	if len(job.Headers) > MaxHeaders {
+		return execution.Refuse(push.BadSpec, "%d headers, at most %d", len(job.Headers), MaxHeaders)
+	}
+	for _, header := range job.Headers {
+		if refusal := k.judgeHeader(header[0], header[1]); refusal != nil {
+			return refusal
+		}
+	}
+	_, err := k.fence.Judge(job.URL)
+	if forbidden := (*outbound.ForbiddenError)(nil); errors.As(err, &forbidden) {
+		return execution.Refuse(push.Unsupported, "%v", err)
+	}
+	if err != nil {
+		return execution.Refuse(push.BadSpec, "%v", err)
+	}
+	return nil
+}
+
+func (k *Kind) judgeHeader(name, value string) *execution.Refusal {
+	const token = "abcdefghijklmnopqrstuvwxyz0123456789-_"
+	lower := strings.ToLower(name)
+	if name == "" || len(name) > MaxHeaderName || strings.Trim(lower, token) != "" {
+		return execution.Refuse(push.BadSpec, "%.40q is no name of a header", name)
+	}
+	notPrinted := func(r rune) bool { return r < ' ' && r != '\t' || r >= 0x7f }
+	if len(value) > MaxHeaderValue || strings.ContainsFunc(value, notPrinted) {
+		return execution.Refuse(push.BadSpec, "the header %.40s has more than %d bytes, or others than printed ASCII", name, MaxHeaderValue)
+	}
+	if !strings.HasPrefix(lower, "x-") && !slices.Contains(headers, lower) && !slices.Contains(k.config.Headers, lower) {
+		return execution.Refuse(push.Unsupported, "this runner sends no header %.40q", name)
+	}
+	return nil
+}
+
+// Do implements executor.Kind.
+func (k *Kind) Do(ctx context.Context, job *executor.Job) ([]byte, error) {
+	spec, asked := job.Spec, job.Spec.JobType.Http
+	request := cassette.Request{Method: asked.Method, URL: asked.URL, Headers: asked.Headers}
+	if asked.Body != nil {
+		request.Body = *asked.Body
+	}
+	most := executor.AnswerBytes(spec, outbound.MaxBody)
+	answer, err := k.config.Cassette.Do(request, func() (cassette.Response, error) { return k.ask(ctx, request, most) })
+	if err != nil {
+		return nil, err
+	}
+	if answer.Status < 200 || answer.Status > 299 {
+		return nil, fmt.Errorf("the server answered with the status %d", answer.Status)
+	}
+	if asked.Extraction == nil {
+		return answer.Body, nil
+	}
+	v, err := executor.ParseJSON(answer.Body)
+	if err != nil {
+		return nil, fmt.Errorf("the answer is no JSON to extract from: %w", err)
+	}
+	if v, err = executor.Extract(v, *asked.Extraction); err != nil {
+		return nil, err
+	}
+	return executor.Render(v, spec.ResultSchema.DataFormat), nil
+}
+
+func (k *Kind) ask(ctx context.Context, r cassette.Request, most int) (cassette.Response, error) {
+	var none cassette.Response
+	request, err := http.NewRequestWithContext(ctx, r.Method, r.URL, bytes.NewReader(r.Body))
+	if err != nil {
+		return none, err
+	}
+	request.Header.Set("User-Agent", "cowboy-runner")
+	given := map[string]bool{}
+	for _, header := range r.Headers {
+		name := http.CanonicalHeaderKey(header[0])
+		if !given[name] {
+			request.Header.Del(name)
+		}
+		given[name] = true
+		request.Header.Add(name, header[1])
+	}
+	request.Header.Set("Accept-Encoding", "identity")
+	answer, err := k.client.Do(request)
+	if err != nil {
+		return none, err
+	}
+	body, err := outbound.ReadBody(answer, most)
+	return cassette.Response{Status: answer.StatusCode, Body: body}, err
+}

@@ -1,0 +1,195 @@
+package httpjob
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/cowboyinc/devnet/internal/base/execution"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/push"
+	"github.com/cowboyinc/devnet/internal/environment/executor"
+	"github.com/cowboyinc/devnet/internal/environment/executor/cassette"
+)
+
+func job(url string, change ...func(*push.Http)) *push.JobSpec {
+	h := &push.Http{URL: url, Method: "GET"}
+	for _, c := range change {
+		c(h)
+	}
+	return &push.JobSpec{
+		JobType: push.JobType{Http: h}, Bounds: push.Bounds{MaxMemoryMB: 1},
+		ResultSchema: push.ResultSchema{MaxReturnBytes: 1 << 20, DataFormat: push.FormatBytes},
+	}
+}
+
+func with(header, value string) func(*push.Http) {
+	return func(h *push.Http) { h.Headers = append(h.Headers, [2]string{header, value}) }
+}
+
+func extract(pointer string) func(*push.Http) { return func(h *push.Http) { h.Extraction = &pointer } }
+
+func do(t *testing.T, k *Kind, spec *push.JobSpec) (string, error) {
+	t.Helper()
+	if r := k.Accepts(spec); r != nil {
+		t.Fatal(r)
+	}
+	result, err := k.Do(t.Context(), executor.NewJob(execution.ID{}, spec, nil))
+	return string(result), err
+}
+
+// local serves, and makes the kind that may go there.
+func local(t *testing.T, answer http.HandlerFunc, c *cassette.Cassette) (*Kind, string) {
+	t.Helper()
+	s := httptest.NewServer(answer)
+	t.Cleanup(s.Close)
+	k, err := New(Config{
+		Domains:   []string{strings.TrimPrefix(s.URL, "http://")},
+		Addresses: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Headers: []string{"metadata"}, Cassette: c,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k, s.URL
+}
+
+func TestARequestIsSentAsAsked(t *testing.T) {
+	k, url := local(t, func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		fmt.Fprintf(w, "%s %s %s %v %s %s|%s", r.Method, r.URL, body, r.Header["X-Key"], r.Header.Get("User-Agent"),
+			r.Header.Get("Accept-Encoding"), r.Host)
+	}, nil)
+	body := types.Bytes("a body")
+	got, err := do(t, k, job(url+"/p?q=1", with("x-key", "1"), with("X-Key", "2"), with("user-agent", "me"),
+		func(h *push.Http) { h.Method, h.Body = "POST", &body }))
+	if want := "POST /p?q=1 a body [1 2] me identity|" + strings.TrimPrefix(url, "http://"); err != nil || got != want {
+		t.Errorf("%q, %v", got, err)
+	}
+	if got, err := do(t, k, job(url)); err != nil || !strings.HasPrefix(got, "GET /  [] cowboy-runner identity") {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
+func TestExtraction(t *testing.T) {
+	k, url := local(t, func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/deep":
+			fmt.Fprint(w, strings.Repeat("[", 100_000))
+		case "/html":
+			fmt.Fprint(w, "<p>")
+		default:
+			fmt.Fprint(w, ` {"price": {"usd": 42.50, "name":"é"}, "a": [1, 2]} `)
+		}
+	}, nil)
+	for pointer, want := range map[string]string{"/price/usd": "42.50", "/price/name": "é",
+		"/price": `{"name":"é","usd":42.50}`, "/a/1": "2", "": `{"a":[1,2],"price":{"name":"é","usd":42.50}}`} {
+		if got, err := do(t, k, job(url, extract(pointer))); err != nil || got != want {
+			t.Errorf("%s: %q, %v", pointer, got, err)
+		}
+	}
+	for path, pointer := range map[string]string{"/": "/no", "/html": "", "/deep": ""} {
+		if got, err := do(t, k, job(url+path, extract(pointer))); err == nil {
+			t.Errorf("%s: %q", path, got)
+		}
+	}
+}
+
+func TestAFailureIsNoResult(t *testing.T) {
+	k, url := local(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/huge" {
+			w.Write(make([]byte, 1<<20+1))
+			return
+		}
+		w.WriteHeader(http.StatusNotFound)
+	}, nil)
+	for path, want := range map[string]string{"/": "status 404", "/huge": "more than 1048576 bytes"} {
+		if got, err := do(t, k, job(url+path)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%d bytes, %v", len(got), err)
+		}
+	}
+}
+
+func TestWhatIsRefusedBeforeItIsSent(t *testing.T) {
+	k, url := local(t, func(http.ResponseWriter, *http.Request) { t.Error("it was sent") }, nil)
+	body := types.Bytes("x")
+	for name, c := range map[string]struct {
+		spec *push.JobSpec
+		want push.RejectReason
+	}{
+		"another domain":      {job("http://example.org"), push.Unsupported},
+		"no URL":              {job("://"), push.BadSpec},
+		"a scheme":            {job("file:///etc/passwd"), push.BadSpec},
+		"a user":              {job("http://a:b@" + strings.TrimPrefix(url, "http://")), push.BadSpec},
+		"a method":            {job(url, func(h *push.Http) { h.Method = "CONNECT" }), push.BadSpec},
+		"a method in parts":   {job(url, func(h *push.Http) { h.Method = "GET / HTTP/1.1\r\nX: y" }), push.BadSpec},
+		"a body of a GET":     {job(url, func(h *push.Http) { h.Body = &body }), push.BadSpec},
+		"a header in parts":   {job(url, with("X-A\r\nX-B", "v")), push.BadSpec},
+		"a value in parts":    {job(url, with("X-A", "v\r\nX-B: w")), push.BadSpec},
+		"a value with a zero": {job(url, with("X-A", "\x00")), push.BadSpec},
+		"a header without":    {job(url, with("", "v")), push.BadSpec},
+		"the host":            {job(url, with("Host", "other")), push.Unsupported},
+		"the length":          {job(url, with("Content-Length", "5")), push.Unsupported},
+		"the transfer":        {job(url, with("Transfer-Encoding", "chunked")), push.Unsupported},
+		"the connection":      {job(url, with("connection", "upgrade")), push.Unsupported},
+		"the packing":         {job(url, with("accept-encoding", "gzip")), push.Unsupported},
+		"a proxy":             {job(url, with("Proxy-Authorization", "x")), push.Unsupported},
+		"a cloud's password":  {job(url, with("Metadata-Flavor", "x")), push.Unsupported},
+		"a long value":        {job(url, with("X-A", strings.Repeat("a", MaxHeaderValue+1))), push.BadSpec},
+		"a long name":         {job(url, with("X-"+strings.Repeat("a", MaxHeaderName), "a")), push.BadSpec},
+		"too many":            {job(url, func(h *push.Http) { h.Headers = make([][2]string, MaxHeaders+1) }), push.BadSpec},
+	} {
+		if r := k.Accepts(c.spec); r == nil || r.Reason != c.want {
+			t.Errorf("%s: %v", name, r)
+		}
+	}
+	if r := k.Accepts(job(url, with("Metadata", "configured"))); r != nil {
+		t.Error(r)
+	}
+	if got := k.Capabilities(); !slices.Equal(got, []string{"domain:" + strings.TrimPrefix(url, "http://")}) {
+		t.Errorf("%v", got)
+	}
+}
+
+func TestACassetteNeedsNoNetwork(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "c.jsonl")
+	record, err := cassette.Open(path, cassette.Record)
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := 0
+	k, url := local(t, func(w http.ResponseWriter, _ *http.Request) { asked++; fmt.Fprint(w, `{"n":1}`) }, record)
+	if got, err := do(t, k, job(url, extract("/n"))); err != nil || got != "1" {
+		t.Fatalf("%q, %v", got, err)
+	}
+	replay, err := cassette.Open(path, cassette.Replay)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k.config.Cassette = replay
+	if got, err := do(t, k, job(url, extract("/n"))); err != nil || got != "1" || asked != 1 {
+		t.Errorf("%q, %v, asked %d times", got, err, asked)
+	}
+	if _, err := do(t, k, job(url+"/other")); err == nil || !strings.Contains(err.Error(), "/other") || asked != 1 {
+		t.Errorf("%v, asked %d times", err, asked)
+	}
+}
+
+func TestAServerThatNeverAnswersEndsWithTheJob(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	k, url := local(t, func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprint(w, "the beginning")
+		w.(http.Flusher).Flush()
+		cancel()
+		<-r.Context().Done()
+	}, nil)
+	if result, err := k.Do(ctx, executor.NewJob(execution.ID{}, job(url), nil)); err == nil {
+		t.Errorf("%q", result)
+	}
+}

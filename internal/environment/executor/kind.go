@@ -1,0 +1,40 @@
+package executor
+
+import (
+	"context"
+
+	"github.com/cowboyinc/devnet/internal/base/execution"
+	"github.com/cowboyinc/devnet/internal/base/wire/push"
+)
+
+// Kind does jobs of one kind. It is safe for concurrent use.
+type Kind interface {
+	// Capabilities are the words that say what it offers, beside the kind's own.
+	Capabilities() []string
+	// Accepts says why it does not take a job of its kind, nil where it does. The
+	// job is sound by itself (push.JobSpec.Check).
+	Accepts(*push.JobSpec) *execution.Refusal
+	// Do returns the result of a job that it accepts. It returns soon after the
+	// context has ended, and leaves nothing behind.
+	Do(context.Context, *Job) ([]byte, error)
+}
+
+// Job is work under way.
+type Job struct {
+	ID   execution.ID
+	Spec *push.JobSpec
+	tell func(fraction uint8, detail string)
+}
+
+// NewJob makes the work of a job; tell may be nil.
+func NewJob(id execution.ID, spec *push.JobSpec, tell func(fraction uint8, detail string)) *Job {
+	return &Job{ID: id, Spec: spec, tell: tell}
+}
+
+// Progress tells how far the work is, in percent. What does not exceed the last is
+// not told.
+func (j *Job) Progress(fraction uint8, detail string) {
+	if j.tell != nil {
+		j.tell(fraction, detail)
+	}
+}

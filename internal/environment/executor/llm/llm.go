@@ -1,0 +1,188 @@
+// Package llm does jobs of the kind llm (CIP-2): it asks a language model behind an
+// endpoint that speaks OpenAI's chat completions, or the offline one.
+//
+// A job names a model, and the runner's owner which endpoint that is; a job cannot
+// name an endpoint. Its result is the text of the answer.
+package llm
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/cowboyinc/devnet/internal/base/execution"
+	"github.com/cowboyinc/devnet/internal/base/wire/push"
+	"github.com/cowboyinc/devnet/internal/environment/executor"
+	"github.com/cowboyinc/devnet/internal/environment/executor/cassette"
+	"github.com/cowboyinc/devnet/internal/environment/executor/outbound"
+)
+
+const (
+	// MaxTemperature is the hottest that endpoints take, in thousandths.
+	MaxTemperature = 2000
+	// maxTokenBytes is the longest a token gets where an endpoint does not say how many
+	// it used: none of the usual vocabularies has longer ones in a text of any length.
+	maxTokenBytes = 32
+	// maxAnswer bounds an endpoint's answer, in bytes: a result, escaped, and around it.
+	maxAnswer = outbound.MaxBody
+)
+
+// Model is where the jobs that name a model go.
+type Model struct {
+	Endpoint    string // such as https://example.org/v1, to which /chat/completions is added; "" for the offline model
+	Key         string // sent as a bearer token; "" for none
+	Name        string // at the endpoint
+	TokensField string // of the request: max_tokens where it is ""
+}
+
+// Config is the models of a runner.
+type Config struct {
+	Models   map[string]Model // by the name that jobs give
+	Default  string           // the one of Models for every other name; "": other names are refused
+	Cassette *cassette.Cassette
+}
+
+// Kind does llm jobs.
+type Kind struct {
+	config Config
+	client *http.Client
+}
+
+var _ executor.Kind = (*Kind)(nil)
+
+// New makes the kind. A model's endpoint that is no URL is refused.
+func New(config Config) (*Kind, error) {
+	for name, m := range config.Models {
+		u, err := url.Parse(m.Endpoint)
+		if m.Endpoint != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "") {
+			return nil, fmt.Errorf("the endpoint %.80q of the model %.80q is no URL", m.Endpoint, name)
+		}
+	}
+	if _, there := config.Models[config.Default]; config.Default != "" && !there {
+		return nil, fmt.Errorf("the default %.80q is none of the models", config.Default)
+	}
+	return &Kind{config, outbound.Client()}, nil
+}
+
+// Capabilities implements executor.Kind: the models.
+func (k *Kind) Capabilities() (all []string) {
+	for name := range k.config.Models {
+		all = append(all, "model:"+name)
+	}
+	slices.Sort(all)
+	return all
+}
+
+// model is the one for a name.
+func (k *Kind) model(name string) (m Model, offered bool) {
+	if m, offered = k.config.Models[name]; !offered {
+		m, offered = k.config.Models[k.config.Default]
+	}
+	return m, offered
+}
+
+// Accepts implements executor.Kind.
+func (k *Kind) Accepts(spec *push.JobSpec) *execution.Refusal {
+	job := spec.JobType.Llm
+	if _, offered := k.model(job.Model); !offered {
+		return execution.Refuse(push.Unsupported, "this runner has no model %.80q", job.Model)
+	}
+	if job.MaxTokens == 0 || job.Temperature > MaxTemperature {
+		return execution.Refuse(push.BadSpec, "max_tokens is %d and temperature %d thousandths; they are 1 or more, and at most %d",
+			job.MaxTokens, job.Temperature, MaxTemperature)
+	}
+	if n := executor.Tokens(texts(job)...); n > spec.Bounds.MaxInputTokens {
+		return execution.Refuse(push.BadSpec, "the prompts count as %d tokens, and bounds.max_input_tokens is %d", n, spec.Bounds.MaxInputTokens)
+	}
+	return nil
+}
+
+func texts(job *push.Llm) []string {
+	if job.SystemPrompt == nil {
+		return []string{job.Prompt}
+	}
+	return []string{*job.SystemPrompt, job.Prompt}
+}
+
+// tokens is how many an answer may have.
+func tokens(spec *push.JobSpec) uint64 {
+	const most = executor.MaxResultBytes // a token has a byte or more
+	return min(spec.JobType.Llm.MaxTokens, spec.Bounds.MaxOutputTokens, most)
+}
+
+// Do implements executor.Kind.
+func (k *Kind) Do(ctx context.Context, job *executor.Job) ([]byte, error) {
+	spec, asked := job.Spec, job.Spec.JobType.Llm
+	m, _ := k.model(asked.Model)
+	if m.Endpoint == "" {
+		return offline(asked, spec.ResultSchema.DataFormat, tokens(spec))
+	}
+	to := strings.TrimSuffix(m.Endpoint, "/") + "/chat/completions"
+	request := cassette.Request{Method: http.MethodPost, URL: to, Body: question(m, spec)}
+	answer, err := k.config.Cassette.Do(request, func() (cassette.Response, error) {
+		headers := map[string]string{}
+		if m.Key != "" {
+			headers["Authorization"] = "Bearer " + m.Key
+		}
+		status, body, err := outbound.PostJSON(ctx, k.client, request.URL, request.Body, headers, executor.AnswerBytes(spec, maxAnswer))
+		return cassette.Response{Status: status, Body: body}, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if answer.Status != http.StatusOK {
+		return nil, fmt.Errorf("the model's endpoint answered with the status %d", answer.Status)
+	}
+	return textOf(answer.Body, tokens(spec))
+}
+
+// question is the request's body, deterministic.
+func question(m Model, spec *push.JobSpec) []byte {
+	job := spec.JobType.Llm
+	messages := []map[string]string{}
+	if job.SystemPrompt != nil {
+		messages = append(messages, map[string]string{"role": "system", "content": *job.SystemPrompt})
+	}
+	messages = append(messages, map[string]string{"role": "user", "content": job.Prompt})
+	field := m.TokensField
+	if field == "" {
+		field = "max_tokens"
+	}
+	return marshal(map[string]any{
+		"model": m.Name, "messages": messages, field: tokens(spec),
+		"temperature": json.Number(fmt.Sprintf("%d.%03d", job.Temperature/1000, job.Temperature%1000)),
+	})
+}
+
+// textOf reads an answer, which is a stranger's: one choice with a text, and of no
+// more tokens than it may have.
+func textOf(body []byte, most uint64) ([]byte, error) {
+	if _, err := executor.ParseJSON(body); err != nil {
+		return nil, fmt.Errorf("the model's endpoint answered no JSON: %w", err)
+	}
+	var answer struct {
+		Choices []struct {
+			Message struct {
+				Content *string `json:"content"`
+			} `json:"message"`
+		} `json:"choices"`
+		Usage struct {
+			CompletionTokens *uint64 `json:"completion_tokens"`
+		} `json:"usage"`
+	}
+	if err := json.Unmarshal(body, &answer); err != nil || len(answer.Choices) == 0 || answer.Choices[0].Message.Content == nil {
+		return nil, fmt.Errorf("the model's endpoint answered without a text in choices")
+	}
+	text := *answer.Choices[0].Message.Content
+	if used := answer.Usage.CompletionTokens; used != nil && *used > most {
+		return nil, fmt.Errorf("the model took %d tokens, at most %d", *used, most)
+	}
+	if uint64(len(text)) > most*maxTokenBytes {
+		return nil, fmt.Errorf("the model's text has %d bytes, which are more than %d tokens", len(text), most)
+	}
+	return []byte(text), nil
+}

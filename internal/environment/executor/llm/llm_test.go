@@ -1,0 +1,212 @@
+package llm
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/cowboyinc/devnet/internal/base/execution"
+	"github.com/cowboyinc/devnet/internal/base/wire/push"
+	"github.com/cowboyinc/devnet/internal/environment/executor"
+	"github.com/cowboyinc/devnet/internal/environment/executor/cassette"
+)
+
+func job(model, prompt string, change ...func(*push.JobSpec)) *push.JobSpec {
+	s := &push.JobSpec{
+		JobType:      push.JobType{Llm: &push.Llm{Model: model, Prompt: prompt, Temperature: 700, MaxTokens: 100}},
+		Bounds:       push.Bounds{MaxInputTokens: 100, MaxOutputTokens: 1000, MaxMemoryMB: 1},
+		ResultSchema: push.ResultSchema{MaxReturnBytes: 1 << 20, DataFormat: push.FormatText},
+	}
+	for _, c := range change {
+		c(s)
+	}
+	return s
+}
+
+func do(t *testing.T, k *Kind, spec *push.JobSpec) (string, error) {
+	t.Helper()
+	if r := k.Accepts(spec); r != nil {
+		t.Fatal(r)
+	}
+	result, err := k.Do(t.Context(), executor.NewJob(execution.ID{}, spec, nil))
+	return string(result), err
+}
+
+func kind(t *testing.T, config Config) *Kind {
+	t.Helper()
+	k, err := New(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+func TestTheOfflineModelSaysWhatItIsAndAlwaysTheSame(t *testing.T) {
+	k := kind(t, Config{Models: map[string]Model{Offline: {}}, Default: Offline})
+	system := "a system prompt"
+	seen := map[string]bool{}
+	for _, spec := range []*push.JobSpec{
+		job(Offline, "a"), job(Offline, "b"), job("any-other-model", "a"),
+		job(Offline, "a", func(s *push.JobSpec) { s.JobType.Llm.Temperature = 0 }),
+		job(Offline, "a", func(s *push.JobSpec) { s.JobType.Llm.SystemPrompt = &system }),
+		job(Offline, "a", func(s *push.JobSpec) { s.ResultSchema.DataFormat = push.FormatJSON }),
+	} {
+		got, err := do(t, k, spec)
+		again, _ := do(t, k, spec)
+		if err != nil || got != again || !strings.Contains(got, "no language model") || seen[got] {
+			t.Errorf("%q and %q, %v, seen %t", got, again, err, seen[got])
+		}
+		seen[got] = true
+	}
+	short := func(s *push.JobSpec) { s.Bounds.MaxOutputTokens = 3 }
+	if got, err := do(t, k, job(Offline, "a", short)); err != nil || len(got) != 12 {
+		t.Errorf("three tokens are twelve bytes: %q, %v", got, err)
+	}
+	inJSON := func(s *push.JobSpec) { s.ResultSchema.DataFormat = push.FormatJSON }
+	if got, err := do(t, k, job(Offline, "a", short, inJSON)); err == nil {
+		t.Errorf("JSON cannot be cut: %q", got)
+	}
+	if got, _ := do(t, k, job(Offline, "a", inJSON)); !strings.HasPrefix(got, `{"digest":"0x`) {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestWhatAModelDoesNotTake(t *testing.T) {
+	k := kind(t, Config{Models: map[string]Model{Offline: {}, "m": {Endpoint: "http://127.0.0.1:1"}}})
+	for _, c := range []struct {
+		spec *push.JobSpec
+		want push.RejectReason
+	}{
+		{job("other", "a"), push.Unsupported},
+		{job(Offline, strings.Repeat("a", 401)), push.BadSpec},
+		{job(Offline, "a", func(s *push.JobSpec) { s.JobType.Llm.MaxTokens = 0 }), push.BadSpec},
+		{job(Offline, "a", func(s *push.JobSpec) { s.JobType.Llm.Temperature = 2001 }), push.BadSpec},
+	} {
+		if r := k.Accepts(c.spec); r == nil || r.Reason != c.want {
+			t.Errorf("%v", r)
+		}
+	}
+	if got := k.Capabilities(); !slices.Equal(got, []string{"model:m", "model:offline"}) {
+		t.Errorf("%v", got)
+	}
+	for _, endpoint := range []string{"x", "ftp://a", "http://", "http://a b"} {
+		if _, err := New(Config{Models: map[string]Model{"m": {Endpoint: endpoint}}}); err == nil {
+			t.Errorf("%q is an endpoint", endpoint)
+		}
+	}
+	if _, err := New(Config{Default: "m"}); err == nil {
+		t.Error("a default that there is not")
+	}
+}
+
+// endpoint answers as OpenAI's API does.
+func endpoint(t *testing.T, answer func(body string) (int, string)) string {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		if r.URL.Path != "/v1/chat/completions" || r.Header.Get("Authorization") != "Bearer secret" ||
+			r.Header.Get("Content-Type") != "application/json" {
+			t.Errorf("%s with %v", r.URL, r.Header)
+		}
+		status, text := answer(string(body))
+		w.WriteHeader(status)
+		io.WriteString(w, text)
+	}))
+	t.Cleanup(s.Close)
+	return s.URL + "/v1"
+}
+
+func says(text string) string {
+	return fmt.Sprintf(`{"id":"x","choices":[{"index":0,"message":{"role":"assistant","content":%q},"finish_reason":"stop"}],"usage":{"completion_tokens":5}}`, text)
+}
+
+func TestAnEndpointIsAsked(t *testing.T) {
+	asked := ""
+	url := endpoint(t, func(body string) (int, string) { asked = body; return 200, says("the answer") })
+	k := kind(t, Config{Models: map[string]Model{"m": {Endpoint: url + "/", Key: "secret", Name: "real-name",
+		TokensField: "max_completion_tokens"}}})
+	system := "be <brief>"
+	got, err := do(t, k, job("m", "why?", func(s *push.JobSpec) { s.JobType.Llm.SystemPrompt, s.Bounds.MaxOutputTokens = &system, 50 }))
+	const want = `{"max_completion_tokens":50,"messages":[{"content":"be <brief>","role":"system"},{"content":"why?","role":"user"}],"model":"real-name","temperature":0.700}`
+	if err != nil || got != "the answer" || asked != want {
+		t.Errorf("%q, %v\n%s", got, err, asked)
+	}
+}
+
+func TestAnswersOfAnEndpointAreAStrangers(t *testing.T) {
+	for name, c := range map[string]struct {
+		status int
+		answer string
+		want   string
+	}{
+		"a status":        {500, says("x"), "status 500"},
+		"no JSON":         {200, "<html>", "no JSON"},
+		"no choice":       {200, `{"choices":[]}`, "without a text"},
+		"no text":         {200, `{"choices":[{"message":{"content":null}}]}`, "without a text"},
+		"another type":    {200, `{"choices":{"message":5}}`, "without a text"},
+		"too many tokens": {200, `{"choices":[{"message":{"content":"x"}}],"usage":{"completion_tokens":101}}`, "took 101 tokens"},
+		"too long a text": {200, `{"choices":[{"message":{"content":"` + strings.Repeat("x", 3201) + `"}}]}`, "more than 100 tokens"},
+		"too long at all": {200, strings.Repeat(" ", 1<<20+1), "more than 1048576 bytes"},
+		"deep":            {200, strings.Repeat("[", 100_000), "no JSON"},
+	} {
+		url := endpoint(t, func(string) (int, string) { return c.status, c.answer })
+		k := kind(t, Config{Models: map[string]Model{"m": {Endpoint: url, Key: "secret"}}})
+		if got, err := do(t, k, job("m", "a")); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %d bytes, %v", name, len(got), err)
+		}
+	}
+}
+
+func TestARedirectDoesNotTakeTheKeyAway(t *testing.T) {
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("it was followed") }))
+	defer other.Close()
+	s := httptest.NewServer(http.RedirectHandler(other.URL, http.StatusTemporaryRedirect))
+	defer s.Close()
+	k := kind(t, Config{Models: map[string]Model{"m": {Endpoint: s.URL, Key: "secret"}}})
+	if got, err := do(t, k, job("m", "a")); err == nil || !strings.Contains(err.Error(), "redirect") {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
+func TestACassetteHoldsNoKey(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "c.jsonl")
+	record, err := cassette.Open(path, cassette.Record)
+	if err != nil {
+		t.Fatal(err)
+	}
+	models := map[string]Model{"m": {Endpoint: endpoint(t, func(string) (int, string) { return 200, says("recorded") }), Key: "secret"}}
+	if got, err := do(t, kind(t, Config{Models: models, Cassette: record}), job("m", "a")); err != nil || got != "recorded" {
+		t.Fatalf("%q, %v", got, err)
+	}
+	replay, err := cassette.Open(path, cassette.Replay)
+	if err != nil {
+		t.Fatal(err)
+	}
+	models["m"] = Model{Endpoint: models["m"].Endpoint} // and needs none
+	k := kind(t, Config{Models: models, Cassette: replay})
+	if got, err := do(t, k, job("m", "a")); err != nil || got != "recorded" {
+		t.Errorf("%q, %v", got, err)
+	}
+	if _, err := do(t, k, job("m", "b")); err == nil {
+		t.Error("another prompt is another request")
+	}
+}
+
+func TestAnEndpointThatNeverAnswersEndsWithTheJob(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		io.Copy(io.Discard, r.Body)
+		cancel()
+		<-r.Context().Done()
+	}))
+	defer s.Close()
+	k := kind(t, Config{Models: map[string]Model{"m": {Endpoint: s.URL}}})
+	if result, err := k.Do(ctx, executor.NewJob(execution.ID{}, job("m", "a"), nil)); err == nil {
+		t.Errorf("%q", result)
+	}
+}

@@ -1,0 +1,51 @@
+package llm
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/push"
+)
+
+// Offline is the name of the model that needs no network.
+const Offline = "offline"
+
+// offline is no language model. It says so, and tells what it was asked by size and
+// digest: the same question has the same answer on every runner, at any
+// temperature, and another question another.
+func offline(job *push.Llm, format push.DataFormat, tokens uint64) ([]byte, error) {
+	system := ""
+	if job.SystemPrompt != nil {
+		system = *job.SystemPrompt
+	}
+	asked := fmt.Appendf(nil, "%d:%s%d:%s%d:%s%d", len(job.Model), job.Model, len(system), system, len(job.Prompt),
+		job.Prompt, job.Temperature)
+	digest := types.Keccak(asked)
+	const note = "This is devnet's offline model: no language model, but a text that follows from the prompt."
+	room := tokens * 4 // decision J19: a token is four bytes
+	if format == push.FormatJSON {
+		text := marshal(map[string]any{"digest": digest, "model": Offline, "note": note, "prompt_bytes": len(job.Prompt)})
+		if uint64(len(text)) > room {
+			return nil, fmt.Errorf("the offline model's JSON has %d bytes, and %d tokens hold %d", len(text), tokens, room)
+		}
+		return text, nil
+	}
+	text := fmt.Sprintf("%s The prompt has %d bytes; with its settings its digest is %s.", note, len(job.Prompt), digest)
+	if uint64(len(text)) > room {
+		text = text[:room] // ASCII throughout
+	}
+	return []byte(text), nil
+}
+
+// marshal is the JSON of what always has one.
+func marshal(v any) []byte {
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		panic("llm: " + err.Error())
+	}
+	return bytes.TrimSuffix(out.Bytes(), []byte("\n"))
+}

@@ -1,0 +1,225 @@
+// Package mcpjob does jobs of the kind mcp (CIP-2): it calls a tool of an MCP
+// server, over the server's standard input and output or over streamable HTTP.
+//
+// A job names a server and a tool; which program or address a server is, its
+// runner's owner says. Each job has a session of its own, which ends with it.
+//
+// The result is canonical JSON of what the tool answered: content, and
+// structuredContent and isError where they are there. A tool that fails says so in
+// isError: that is a result. Numbers go through the SDK's doubles.
+package mcpjob
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/cowboyinc/devnet/internal/base/execution"
+	"github.com/cowboyinc/devnet/internal/base/wire/push"
+	"github.com/cowboyinc/devnet/internal/environment/executor"
+	"github.com/cowboyinc/devnet/internal/environment/executor/outbound"
+	"github.com/cowboyinc/devnet/internal/environment/executor/process"
+)
+
+// grace is how long a server may take to end when its session does, beyond which it
+// is ended.
+const grace = 2 * time.Second
+
+// Server is how to reach a server: a program, or a URL.
+type Server struct {
+	Argv    []string
+	Env     []string // NAME=VALUE; nothing else is in the program's environment
+	URL     string
+	Headers map[string]string // sent to URL
+	Tools   []string          // that jobs may call; nil: all
+}
+
+// Kind does mcp jobs.
+type Kind struct {
+	servers map[string]Server
+	client  *http.Client
+}
+
+var _ executor.Kind = (*Kind)(nil)
+
+// New makes the kind, for servers by their names. A server that is neither program
+// nor URL, or both, is refused, and so is a program that is not there.
+func New(servers map[string]Server) (*Kind, error) {
+	k := &Kind{make(map[string]Server), outbound.Client()}
+	for name, s := range servers {
+		if (s.URL == "") == (len(s.Argv) == 0) {
+			return nil, fmt.Errorf("the server %.80q has a program or a URL, and not both", name)
+		}
+		if s.URL != "" {
+			if u, err := url.Parse(s.URL); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+				return nil, fmt.Errorf("the server %.80q has no URL in %.80q", name, s.URL)
+			}
+		} else {
+			path, err := exec.LookPath(s.Argv[0])
+			if err == nil {
+				path, err = filepath.Abs(path) // it runs in a folder of its own
+			}
+			if err != nil {
+				return nil, fmt.Errorf("the server %.80q: there is no program %.80q", name, s.Argv[0])
+			}
+			s.Argv = append([]string{path}, s.Argv[1:]...)
+		}
+		k.servers[name] = s
+	}
+	return k, nil
+}
+
+// Capabilities implements executor.Kind: the servers.
+func (k *Kind) Capabilities() (all []string) {
+	for name := range k.servers {
+		all = append(all, "server:"+name)
+	}
+	slices.Sort(all)
+	return all
+}
+
+// Accepts implements executor.Kind.
+func (k *Kind) Accepts(spec *push.JobSpec) *execution.Refusal {
+	job := spec.JobType.Mcp
+	server, offered := k.servers[job.Server]
+	if !offered {
+		return execution.Refuse(push.Unsupported, "this runner has no server %.80q", job.Server)
+	}
+	if job.Tool == "" || server.Tools != nil && !slices.Contains(server.Tools, job.Tool) {
+		return execution.Refuse(push.Unsupported, "this runner calls no tool %.80q of %.80q", job.Tool, job.Server)
+	}
+	v, err := executor.ParseJSON([]byte(job.Arguments))
+	if err != nil {
+		return execution.Refuse(push.BadSpec, "the arguments are no JSON: %v", err)
+	}
+	if _, named := v.(map[string]any); !named {
+		return execution.Refuse(push.BadSpec, "the arguments are no JSON object")
+	}
+	return nil
+}
+
+// Do implements executor.Kind.
+func (k *Kind) Do(ctx context.Context, job *executor.Job) ([]byte, error) {
+	server := k.servers[job.Spec.JobType.Mcp.Server]
+	if server.URL != "" {
+		return k.overHTTP(ctx, server, job.Spec)
+	}
+	return overPipes(ctx, server, job.Spec)
+}
+
+// overPipes starts a server, and ends it with the job.
+func overPipes(ctx context.Context, server Server, spec *push.JobSpec) ([]byte, error) {
+	p, err := process.Start(ctx, process.Command{Argv: server.Argv, Env: server.Env, Memory: executor.MemoryBytes(spec)})
+	if err != nil {
+		return nil, err
+	}
+	most := executor.AnswerBytes(spec, outbound.MaxBody)
+	output := struct {
+		io.Reader
+		io.Closer
+	}{io.LimitReader(p.Stdout, int64(most)), io.NopCloser(nil)} // Wait closes it
+	result, err := call(ctx, &mcp.IOTransport{Reader: output, Writer: p.Stdin, MaxLineLength: most}, spec)
+	late := time.AfterFunc(grace, p.Kill)
+	defer late.Stop()
+	if ended := p.Wait(); err != nil && ended != nil {
+		err = fmt.Errorf("%w; the server: %w", err, ended)
+	}
+	return result, err
+}
+
+func (k *Kind) overHTTP(ctx context.Context, server Server, spec *push.JobSpec) ([]byte, error) {
+	life, end := context.WithCancel(ctx)
+	defer end()
+	bounded := *k.client
+	bounded.Transport = &bounds{k.client.Transport, life, server.Headers, executor.AnswerBytes(spec, outbound.MaxBody)}
+	transport := &mcp.StreamableClientTransport{Endpoint: server.URL, HTTPClient: &bounded, MaxRetries: -1, DisableStandaloneSSE: true}
+	return callAnd(ctx, transport, spec, func() { time.AfterFunc(grace, end) })
+}
+
+func call(ctx context.Context, transport mcp.Transport, spec *push.JobSpec) ([]byte, error) {
+	return callAnd(ctx, transport, spec, func() {})
+}
+
+// callAnd opens a session, calls the tool and ends the session, before which it
+// says so.
+func callAnd(ctx context.Context, transport mcp.Transport, spec *push.JobSpec, ends func()) ([]byte, error) {
+	job := spec.JobType.Mcp
+	nothing := &mcp.ClientOptions{Capabilities: &mcp.ClientCapabilities{}} // that a server could ask of us
+	client := mcp.NewClient(&mcp.Implementation{Name: "cowboy-runner", Version: "1"}, nothing)
+	session, err := client.Connect(ctx, transport, nil)
+	if err != nil {
+		return nil, fmt.Errorf("the server %.80q does not open a session: %w", job.Server, err)
+	}
+	defer session.Close()
+	defer ends()
+	answer, err := session.CallTool(ctx, &mcp.CallToolParams{Name: job.Tool, Arguments: json.RawMessage(job.Arguments)})
+	if err != nil {
+		return nil, fmt.Errorf("the tool %.80q: %w", job.Tool, err)
+	}
+	return render(answer)
+}
+
+// render is the result of what a tool answered.
+func render(answer *mcp.CallToolResult) ([]byte, error) {
+	text, err := json.Marshal(answer)
+	if err != nil {
+		return nil, err
+	}
+	v, err := executor.ParseJSON(text)
+	if err != nil {
+		return nil, fmt.Errorf("what the tool answered: %w", err)
+	}
+	result := map[string]any{}
+	for _, name := range []string{"content", "structuredContent", "isError"} {
+		if part, there := v.(map[string]any)[name]; there {
+			result[name] = part
+		}
+	}
+	return executor.CanonicalJSON(result), nil
+}
+
+// bounds is a transport whose answers are bounded, and end with a context.
+type bounds struct {
+	inner   http.RoundTripper
+	life    context.Context
+	headers map[string]string
+	most    int
+}
+
+func (b *bounds) RoundTrip(request *http.Request) (*http.Response, error) {
+	ctx, cancel := context.WithCancel(request.Context())
+	stop := context.AfterFunc(b.life, cancel)
+	request = request.Clone(ctx)
+	for name, value := range b.headers {
+		request.Header.Set(name, value)
+	}
+	request.Header.Set("Accept-Encoding", "identity")
+	answer, err := b.inner.RoundTrip(request)
+	if err != nil {
+		stop()
+		cancel()
+		return nil, err
+	}
+	answer.Body = &boundedBody{io.LimitReader(answer.Body, int64(b.most)), answer.Body, func() { stop(); cancel() }}
+	return answer, nil
+}
+
+type boundedBody struct {
+	io.Reader
+	io.Closer
+	done func()
+}
+
+func (b *boundedBody) Close() error {
+	defer b.done()
+	return b.Closer.Close()
+}

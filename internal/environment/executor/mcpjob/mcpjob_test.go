@@ -1,0 +1,213 @@
+package mcpjob
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/cowboyinc/devnet/internal/base/execution"
+	"github.com/cowboyinc/devnet/internal/base/wire/push"
+	"github.com/cowboyinc/devnet/internal/environment/executor"
+)
+
+// As a child of a test this program is an MCP server, of one kind or another.
+func TestMain(m *testing.M) {
+	switch os.Getenv("MCPJOB_SERVER") {
+	case "":
+		os.Exit(m.Run())
+	case "real":
+		server().Run(context.Background(), &mcp.StdioTransport{})
+	case "flood":
+		for {
+			os.Stdout.WriteString(strings.Repeat("a", 1<<16))
+		}
+	case "silent":
+		io.Copy(io.Discard, os.Stdin)
+		select {}
+	case "dies":
+		os.Stderr.WriteString("no such luck")
+		os.Exit(7)
+	}
+}
+
+type numbers struct {
+	A int    `json:"a"`
+	B int    `json:"b"`
+	S string `json:"s,omitempty"`
+}
+
+type sum struct {
+	Sum int      `json:"sum"`
+	All []string `json:"all"`
+}
+
+// server is one of the official SDK.
+func server() *mcp.Server {
+	s := mcp.NewServer(&mcp.Implementation{Name: "test", Version: "1"}, nil)
+	mcp.AddTool(s, &mcp.Tool{Name: "add"}, func(_ context.Context, _ *mcp.CallToolRequest, in numbers) (*mcp.CallToolResult, sum, error) {
+		return nil, sum{in.A + in.B, []string{"<", in.S}}, nil
+	})
+	mcp.AddTool(s, &mcp.Tool{Name: "fail"}, func(context.Context, *mcp.CallToolRequest, struct{}) (*mcp.CallToolResult, any, error) {
+		return nil, nil, errors.New("the tool says no")
+	})
+	return s
+}
+
+func job(server, tool, arguments string) *push.JobSpec {
+	return &push.JobSpec{
+		JobType:      push.JobType{Mcp: &push.Mcp{Server: server, Tool: tool, Arguments: arguments}},
+		Bounds:       push.Bounds{MaxMemoryMB: 4096},
+		ResultSchema: push.ResultSchema{MaxReturnBytes: 1 << 16, DataFormat: push.FormatJSON},
+	}
+}
+
+func kind(t *testing.T, servers map[string]Server) *Kind {
+	t.Helper()
+	k, err := New(servers)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+func do(t *testing.T, k *Kind, spec *push.JobSpec) (string, error) {
+	t.Helper()
+	if r := k.Accepts(spec); r != nil {
+		t.Fatal(r)
+	}
+	result, err := k.Do(t.Context(), executor.NewJob(execution.ID{}, spec, nil))
+	return string(result), err
+}
+
+// program is this program as a server of a kind.
+func program(t *testing.T, which string) Server {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("TMPDIR", t.TempDir())
+	return Server{Argv: []string{self}, Env: []string{"MCPJOB_SERVER=" + which}}
+}
+
+func listening(t *testing.T, serves http.Handler) string {
+	s := httptest.NewServer(serves)
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+func TestAToolIsCalled(t *testing.T) {
+	authorized := 0
+	streamable := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server() }, nil)
+	url := listening(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") == "Bearer x" {
+			authorized++
+		}
+		streamable.ServeHTTP(w, r)
+	}))
+	k := kind(t, map[string]Server{"program": program(t, "real"), "http": {URL: url,
+		Headers: map[string]string{"Authorization": "Bearer x"}, Tools: []string{"add", "fail", "no"}}})
+	for _, name := range []string{"program", "http"} {
+		got, err := do(t, k, job(name, "add", `{"b":2,"a":40,"s":"é"}`))
+		const want = `{"content":[{"text":"{\"all\":[\"\\u003c\",\"é\"],\"sum\":42}","type":"text"}],"structuredContent":{"all":["<","é"],"sum":42}}`
+		if err != nil || got != want {
+			t.Errorf("%s: %s, %v", name, got, err)
+		}
+		if got, err := do(t, k, job(name, "fail", `{}`)); err != nil ||
+			got != `{"content":[{"text":"the tool says no","type":"text"}],"isError":true}` {
+			t.Errorf("%s: what a tool says is a result: %s, %v", name, got, err)
+		}
+		if got, err := do(t, k, job(name, "no", `{}`)); err == nil || !strings.Contains(err.Error(), `the tool "no"`) {
+			t.Errorf("%s: %s, %v", name, got, err)
+		}
+	}
+	if authorized == 0 {
+		t.Error("the header was not sent")
+	}
+}
+
+func TestServersAreBoundedAndEnd(t *testing.T) {
+	endless := listening(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		for {
+			if _, err := w.Write([]byte(strings.Repeat("[", 1<<16))); err != nil {
+				return
+			}
+		}
+	}))
+	k := kind(t, map[string]Server{"flood": program(t, "flood"), "dies": program(t, "dies"), "endless": {URL: endless},
+		"gone": {URL: "http://127.0.0.1:1"}})
+	for name, want := range map[string]string{"flood": "does not open a session", "dies": "no such luck",
+		"endless": "does not open a session", "gone": "refused"} {
+		spec := job(name, "add", "{}")
+		if got, err := do(t, k, spec); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %.80s, %.300v", name, got, err)
+		}
+	}
+	if left, err := os.ReadDir(os.Getenv("TMPDIR")); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+func TestAServerThatNeverAnswersEndsWithTheJob(t *testing.T) {
+	asked := make(chan bool, 9)
+	url := listening(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		io.Copy(io.Discard, r.Body)
+		asked <- true
+		<-r.Context().Done()
+	}))
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() { <-asked; cancel() }()
+	k := kind(t, map[string]Server{"silent": program(t, "silent"), "http": {URL: url}})
+	if got, err := k.Do(ctx, executor.NewJob(execution.ID{}, job("http", "add", "{}"), nil)); err == nil {
+		t.Errorf("%s", got)
+	}
+	short, cancel := context.WithTimeout(t.Context(), 200_000_000)
+	defer cancel()
+	if got, err := k.Do(short, executor.NewJob(execution.ID{}, job("silent", "add", "{}"), nil)); err == nil {
+		t.Errorf("%s", got)
+	}
+}
+
+func TestWhatIsRefusedBeforeASessionOpens(t *testing.T) {
+	k := kind(t, map[string]Server{"s": {URL: "http://127.0.0.1:1", Tools: []string{"add"}}})
+	for _, c := range []struct {
+		spec *push.JobSpec
+		want push.RejectReason
+	}{
+		{job("/bin/sh", "add", "{}"), push.Unsupported}, {job("s", "other", "{}"), push.Unsupported}, {job("s", "", "{}"), push.Unsupported},
+		{job("s", "add", ""), push.BadSpec}, {job("s", "add", "[]"), push.BadSpec}, {job("s", "add", `{"a":1,"a":2}`), push.BadSpec},
+		{job("s", "add", strings.Repeat(`{"a":`, 1000)), push.BadSpec},
+	} {
+		if r := k.Accepts(c.spec); r == nil || r.Reason != c.want {
+			t.Errorf("%v", r)
+		}
+	}
+	if got := k.Capabilities(); !slices.Equal(got, []string{"server:s"}) {
+		t.Errorf("%v", got)
+	}
+	for _, s := range []Server{{}, {URL: "x"}, {URL: "http://a", Argv: []string{"sh"}}, {Argv: []string{"no-such-program"}}} {
+		if _, err := New(map[string]Server{"s": s}); err == nil {
+			t.Errorf("%+v is a server", s)
+		}
+	}
+}
+
+func TestOnlyWhatAToolAnsweredIsTheResult(t *testing.T) {
+	var answer mcp.CallToolResult
+	if err := json.Unmarshal([]byte(`{"_meta":{"time":5},"content":[],"isError":false,"structuredContent":[1]}`), &answer); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := render(&answer); err != nil || string(got) != `{"content":[],"structuredContent":[1]}` {
+		t.Errorf("%s, %v", got, err)
+	}
+}

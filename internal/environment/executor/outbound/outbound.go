@@ -1,0 +1,198 @@
+// Package outbound goes out over HTTP for a job, where somebody else says where to
+// (Fence), and where the runner's owner does (Client).
+//
+// Behind a fence a URL is judged by what it says, and each connection by the
+// address that it goes to, at dial, after names were resolved: whoever owns a name
+// may answer a private address for it, or another one the second time it is asked.
+// A redirect is judged like the first request.
+package outbound
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Limits of what goes out and comes back.
+const (
+	MaxURL           = 8 << 10          // bytes: what servers take
+	MaxBody          = 8 << 20          // bytes of an answer: a few results, of which one is cut out
+	maxRedirects     = 5                // what no honest server exceeds
+	maxHeader        = 64 << 10         // bytes of an answer's header
+	dialTimeout      = 10 * time.Second // of the job's own time
+	handshakeTimeout = 10 * time.Second
+)
+
+// Fence is where jobs may go.
+type Fence struct {
+	places    []place
+	addresses []netip.Prefix // allowed beside the public ones
+	dialer    net.Dialer
+}
+
+// NewFence makes a fence of places and of addresses that may be dialled though they
+// are not public. A place is a name as example.org, the names below it as
+// *.example.org, any name as *, an address as 192.0.2.1 or [2001:db8::1], each with
+// a port where that is another than the scheme's, as example.org:8080.
+func NewFence(places []string, addresses []netip.Prefix) (*Fence, error) {
+	f := &Fence{addresses: addresses, dialer: net.Dialer{Timeout: dialTimeout}}
+	f.dialer.ControlContext = func(_ context.Context, _, address string, _ syscall.RawConn) error { return f.dials(address) }
+	for _, text := range places {
+		p, err := parsePlace(text)
+		if err != nil {
+			return nil, err
+		}
+		f.places = append(f.places, p)
+	}
+	return f, nil
+}
+
+// ForbiddenError says that a job may not go somewhere.
+type ForbiddenError struct{ Where, Why string }
+
+func (e *ForbiddenError) Error() string { return fmt.Sprintf("%.80q: %s", e.Where, e.Why) }
+
+// Judge reads a URL and says why no job may go there, with a *ForbiddenError for
+// what other runners may allow.
+func (f *Fence) Judge(text string) (*url.URL, error) {
+	if len(text) > MaxURL {
+		return nil, fmt.Errorf("the URL has %d bytes, at most %d", len(text), MaxURL)
+	}
+	if strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r >= 0x7f || r == '\\' }) {
+		return nil, errors.New("the URL has a character that none has: write it as %XX")
+	}
+	u, err := url.Parse(text)
+	if err != nil {
+		return nil, errors.New("the URL cannot be read")
+	}
+	return u, f.judge(u)
+}
+
+func (f *Fence) judge(u *url.URL) error {
+	switch {
+	case u.Scheme != "http" && u.Scheme != "https":
+		return fmt.Errorf("the URL's scheme is %.20q, and only http and https are requested", u.Scheme)
+	case u.User != nil:
+		return errors.New("the URL has a user or password in it: they go into a header")
+	case u.Opaque != "" || u.Host == "":
+		return errors.New("the URL names no host")
+	}
+	asked, err := hostOf(u)
+	if err != nil {
+		return err
+	}
+	for _, p := range f.places {
+		if p.covers(asked, u.Scheme) {
+			return nil
+		}
+	}
+	return &ForbiddenError{u.Host, "this runner does not go there"}
+}
+
+// dials judges an address and port that is about to be dialled.
+func (f *Fence) dials(address string) error {
+	to, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return &ForbiddenError{address, "it is no address"}
+	}
+	ip := to.Addr().Unmap()
+	if public(ip) || ip.Zone() == "" && slices.ContainsFunc(f.addresses, func(p netip.Prefix) bool { return p.Contains(ip) }) {
+		return nil
+	}
+	return &ForbiddenError{ip.String(), "it is no public address, and this runner does not allow it"}
+}
+
+// Client follows redirects inside the fence. A redirect to another host, or from
+// https to http, takes none of the job's headers along, which may hold a secret for
+// the first; nor does any tell where it came from.
+func (f *Fence) Client() *http.Client {
+	return &http.Client{Transport: transport(f.dialer.DialContext), CheckRedirect: func(next *http.Request, before []*http.Request) error {
+		if len(before) > maxRedirects {
+			return fmt.Errorf("more than %d redirects", maxRedirects)
+		}
+		if len(next.URL.String()) > MaxURL {
+			return fmt.Errorf("a redirect to a URL of more than %d bytes", MaxURL)
+		}
+		if err := f.judge(next.URL); err != nil {
+			return fmt.Errorf("a redirect: %w", err)
+		}
+		next.Header.Del("Referer")
+		first := before[0].URL
+		if next.URL.Host != first.Host || first.Scheme == "https" && next.URL.Scheme != "https" {
+			next.Header = http.Header{"Accept-Encoding": {"identity"}, "User-Agent": {""}}
+			if next.Body != nil && next.Body != http.NoBody {
+				return errors.New("a redirect of a body to another host, or out of https")
+			}
+		}
+		return nil
+	}}
+}
+
+// Client goes where the runner's owner said, and follows no redirect.
+func Client() *http.Client {
+	dialer := net.Dialer{Timeout: dialTimeout}
+	return &http.Client{Transport: transport(dialer.DialContext), CheckRedirect: func(*http.Request, []*http.Request) error {
+		return errors.New("a redirect, which is not followed: configure where it leads")
+	}}
+}
+
+// transport keeps no connection, for the next job's address is judged anew; it
+// takes no proxy from the environment, and unpacks nothing.
+func transport(dial func(context.Context, string, string) (net.Conn, error)) *http.Transport {
+	return &http.Transport{
+		DialContext: dial, TLSHandshakeTimeout: handshakeTimeout, MaxResponseHeaderBytes: maxHeader,
+		DisableKeepAlives: true, DisableCompression: true,
+	}
+}
+
+// TooLongError says that an answer was longer than it may be.
+type TooLongError struct{ Most int }
+
+func (e *TooLongError) Error() string {
+	return fmt.Sprintf("the answer has more than %d bytes", e.Most)
+}
+
+// ReadBody reads and closes an answer's body of at most most bytes. What is packed
+// is refused: unpacked it has no bound.
+func ReadBody(answer *http.Response, most int) ([]byte, error) {
+	defer answer.Body.Close()
+	if packed := answer.Header.Get("Content-Encoding"); packed != "" && !strings.EqualFold(packed, "identity") {
+		return nil, fmt.Errorf("the answer is packed (%.20q), though that was not asked for", packed)
+	}
+	body, err := io.ReadAll(io.LimitReader(answer.Body, int64(most)+1))
+	if len(body) > most {
+		return nil, &TooLongError{most}
+	}
+	return body, err
+}
+
+// PostJSON posts a body to a place of the runner's owner's and returns what it
+// answers, of at most most bytes, with the HTTP status.
+func PostJSON(ctx context.Context, client *http.Client, to string, body []byte, headers map[string]string, most int) (int, []byte, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, to, bytes.NewReader(body))
+	if err != nil {
+		return 0, nil, err
+	}
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("Accept", "application/json")
+	request.Header.Set("Accept-Encoding", "identity")
+	for name, value := range headers {
+		request.Header.Set(name, value)
+	}
+	answer, err := client.Do(request)
+	if err != nil {
+		return 0, nil, err
+	}
+	text, err := ReadBody(answer, most)
+	return answer.StatusCode, text, err
+}

@@ -1,0 +1,38 @@
+package process
+
+import (
+	"errors"
+	"os/exec"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// contain makes the program a process group, and has the kernel kill it should
+// this process die without a word.
+func contain(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+}
+
+// kill ends a program that was started, and its group.
+func kill(cmd *exec.Cmd) { _ = unix.Kill(-cmd.Process.Pid, unix.SIGKILL) }
+
+// await returns when a program that was started has ended, and keeps it a zombie:
+// so long its group's number is nobody else's.
+func await(cmd *exec.Cmd) {
+	for unix.Waitid(unix.P_PID, cmd.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil) == unix.EINTR {
+	}
+}
+
+// limit bounds the address space of a program that was started. It has got nothing
+// of the job yet: that comes over its standard input, after this.
+func limit(pid int, memory uint64) error {
+	err := unix.Prlimit(pid, unix.RLIMIT_CORE, &unix.Rlimit{}, nil)
+	if err == nil && memory > 0 {
+		err = unix.Prlimit(pid, unix.RLIMIT_AS, &unix.Rlimit{Cur: memory, Max: memory}, nil)
+	}
+	if errors.Is(err, unix.ESRCH) {
+		return nil // it has ended already
+	}
+	return err
+}

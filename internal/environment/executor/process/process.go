@@ -1,0 +1,192 @@
+// Package process runs programs of this machine for a job: with an empty
+// environment but for what it is given, in a folder of its own that is removed
+// with all that is in it, in a process group that is killed as a whole.
+//
+// What a program may use is bounded: the bytes it prints, its memory where the
+// system can (Linux), its time by the context. Input reaches it only when its
+// bounds are in force. A program that leaves its process group gets away from the
+// killing; which programs run is the runner's owner's to say.
+package process
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Command is a program with all that it is given.
+type Command struct {
+	Argv   []string // the program's path, and its arguments as they are: there is no shell
+	Env    []string // NAME=VALUE; nothing of this process's own
+	Memory uint64   // bytes of address space of each process; 0: not bounded
+}
+
+const (
+	// waitDelay is how long the end of a program is waited for when something that it
+	// left still holds its output.
+	waitDelay = time.Second
+	// maxStderr is what is kept of a program's last words, for messages.
+	maxStderr = 512
+)
+
+// Process is a program that was started.
+type Process struct {
+	Stdin  io.WriteCloser
+	Stdout io.Reader
+	cmd    *exec.Cmd
+	output *os.File // what Stdout reads
+	folder string
+	stderr tail
+	stop   func() bool // of the context's watch
+	mu     sync.Mutex
+	reaped bool // its number, and its group's, may be another's
+}
+
+// Start starts a program. It is killed with its group when the context ends; Wait
+// must be called in any case.
+func Start(ctx context.Context, c Command) (*Process, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	folder, err := os.MkdirTemp("", "devnet-job-")
+	if err != nil {
+		return nil, fmt.Errorf("a folder for %s: %w", c.Argv[0], err)
+	}
+	p := &Process{folder: folder, cmd: exec.Command(c.Argv[0], c.Argv[1:]...)}
+	p.cmd.Dir, p.cmd.Env, p.cmd.Stderr, p.cmd.WaitDelay = folder, append([]string{"TMPDIR=" + folder}, c.Env...), &p.stderr, waitDelay
+	contain(p.cmd)
+	if err := p.start(c.Memory); err != nil {
+		os.RemoveAll(folder)
+		return nil, fmt.Errorf("start %s: %w", c.Argv[0], err)
+	}
+	p.stop = context.AfterFunc(ctx, p.Kill)
+	return p, nil
+}
+
+func (p *Process) start(memory uint64) error {
+	childIn, in, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer childIn.Close()
+	out, childOut, err := os.Pipe()
+	if err != nil {
+		in.Close()
+		return err
+	}
+	defer childOut.Close()
+	p.cmd.Stdin, p.cmd.Stdout, p.Stdin, p.Stdout, p.output = childIn, childOut, in, out, out
+	if err = p.cmd.Start(); err == nil {
+		if err = limit(p.cmd.Process.Pid, memory); err != nil {
+			kill(p.cmd)
+			p.cmd.Wait()
+		}
+	}
+	if err != nil {
+		in.Close()
+		out.Close()
+	}
+	return err
+}
+
+// Kill ends the program and all of its group. What reads its output meets the end
+// then, whoever still holds it.
+func (p *Process) Kill() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.reaped {
+		kill(p.cmd)
+	}
+	p.output.SetReadDeadline(time.Now().Add(waitDelay))
+}
+
+// Wait waits for the end of the program, ends what it left of its group and removes
+// its folder. Its error tells how the program ended, with its last words. A second
+// time is nothing.
+func (p *Process) Wait() error {
+	if p.reaped {
+		return nil
+	}
+	p.Stdin.Close()
+	p.output.Close()
+	await(p.cmd)
+	p.mu.Lock()
+	kill(p.cmd)
+	err := p.cmd.Wait()
+	p.reaped = true
+	p.mu.Unlock()
+	p.stop()
+	removed := os.RemoveAll(p.folder)
+	if errors.Is(err, exec.ErrWaitDelay) {
+		err = nil // what holds its standard error has left the group
+	}
+	if words := p.stderr.String(); err != nil && words != "" {
+		err = fmt.Errorf("%w: %s", err, words)
+	}
+	return errors.Join(err, removed)
+}
+
+// ErrFlood says that a program printed more than it may.
+var ErrFlood = errors.New("the program printed more than the job may return")
+
+// Run runs a program to its end and returns what it printed. Its errors are that
+// of the context, ErrFlood, or how the program ended.
+func Run(ctx context.Context, c Command, input []byte, most int) ([]byte, error) {
+	p, err := Start(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	defer p.Wait()
+	go func() { // a program need not read its input
+		p.Stdin.Write(input)
+		p.Stdin.Close()
+	}()
+	output, err := io.ReadAll(io.LimitReader(p.Stdout, int64(most)+1))
+	if len(output) > most {
+		p.Kill()
+		return nil, ErrFlood
+	}
+	if ended := ctx.Err(); ended != nil {
+		return nil, ended
+	}
+	if err != nil {
+		p.Kill()
+		return nil, err
+	}
+	if err := p.ended(ctx); err != nil {
+		return nil, fmt.Errorf("%s: %w", c.Argv[0], err)
+	}
+	return output, nil
+}
+
+// ended waits for a program that closed its output; the context may still kill it.
+func (p *Process) ended(ctx context.Context) error {
+	err := p.Wait()
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return err
+}
+
+// tail keeps the end of what is written to it.
+type tail struct{ kept []byte }
+
+func (t *tail) Write(data []byte) (int, error) {
+	t.kept = append(t.kept, data[max(0, len(data)-maxStderr):]...)
+	if len(t.kept) > maxStderr {
+		t.kept = append([]byte{}, t.kept[len(t.kept)-maxStderr:]...)
+	}
+	return len(data), nil
+}
+
+// String is the kept text on one line. It is read when the program has ended.
+func (t *tail) String() string {
+	return strings.Join(strings.Fields(string(bytes.ToValidUTF8(t.kept, []byte("?")))), " ")
+}

@@ -1,0 +1,159 @@
+package process
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// own gives the test a folder for the jobs' folders, and looks after it.
+func own(t *testing.T) {
+	folder := t.TempDir()
+	t.Setenv("TMPDIR", folder)
+	t.Cleanup(func() {
+		if left, err := os.ReadDir(folder); err != nil || len(left) > 0 {
+			t.Errorf("left behind: %v, %v", left, err)
+		}
+	})
+}
+
+func sh(script string) Command { return Command{Argv: []string{"/bin/sh", "-c", script}} }
+
+func TestAProgramGetsWhatItIsGivenAlone(t *testing.T) {
+	own(t)
+	t.Setenv("SECRET", "of this process")
+	c := sh(`cat; echo "$# $1 $SECRET $GIVEN"; echo x > left; ls`)
+	c.Argv, c.Env = append(c.Argv, "name", "a b; echo no"), []string{"GIVEN=given", "PATH=/usr/bin:/bin"}
+	output, err := Run(context.Background(), c, []byte("input\n"), 100)
+	if want := "input\n1 a b; echo no  given\nleft\n"; err != nil || string(output) != want {
+		t.Errorf("%q, %v", output, err)
+	}
+}
+
+func TestHowAProgramEnds(t *testing.T) {
+	own(t)
+	for _, c := range []struct{ script, want string }{
+		{"echo why >&2; exit 3", "exit status 3: why"},
+		{"kill -9 $$", "signal: killed"},
+		{"exec 1>&-; exit 5", "exit status 5"},
+		{"head -c 100000 /dev/zero | tr '\\0' x >&2; exit 1", "exit status 1: xxx"},
+	} {
+		output, err := Run(context.Background(), sh(c.script), nil, 100)
+		if err == nil || !strings.Contains(err.Error(), c.want) || len(err.Error()) > 2*maxStderr {
+			t.Errorf("%s: %q, %v", c.script, output, err)
+		}
+	}
+	if _, err := Run(context.Background(), Command{Argv: []string{"/no/such/program"}}, nil, 1); err == nil ||
+		!strings.Contains(err.Error(), "/no/such/program") {
+		t.Errorf("%v", err)
+	}
+	if _, err := Run(context.Background(), sh("true"), make([]byte, 1<<20), 1); err != nil {
+		t.Errorf("input that nobody reads: %v", err)
+	}
+}
+
+func TestAFloodEndsAProgramAtOnce(t *testing.T) {
+	own(t)
+	for _, script := range []string{"yes", "yes >&2 & yes", "printf 12345"} {
+		if output, err := Run(context.Background(), sh(script), nil, 4); !errors.Is(err, ErrFlood) || output != nil {
+			t.Errorf("%s: %q, %v", script, output, err)
+		}
+	}
+	if output, err := Run(context.Background(), sh("printf 1234"), nil, 4); string(output) != "1234" {
+		t.Errorf("%q, %v", output, err)
+	}
+}
+
+// gone reports whether a process has ended, or is about to: it waits for that, for
+// who was killed dies on his own time.
+func gone(pid int) bool {
+	fd, err := unix.PidfdOpen(pid, 0)
+	if err != nil {
+		return errors.Is(err, unix.ESRCH)
+	}
+	defer unix.Close(fd)
+	for {
+		n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 10_000)
+		if !errors.Is(err, unix.EINTR) {
+			return n == 1
+		}
+	}
+}
+
+// A program, what it started and what that started end with its context, and
+// whoever holds the output does not hold up the job.
+func TestTheEndOfTheTimeEndsTheGroup(t *testing.T) {
+	own(t)
+	for name, script := range map[string]string{
+		"waits":            `sleep 1000 & echo $$ $!; wait`,
+		"ignores signals":  `trap '' TERM INT HUP; sleep 1000 & echo $$ $!; while :; do wait; done`,
+		"ended before":     `sleep 1000 & echo $$ $!`,
+		"never reads":      `sleep 1000 <&- & echo $$ $!; exec sleep 1000`,
+		"holds the output": `(sleep 1000; sleep 1000) & echo $$ $!; wait`,
+	} {
+		ctx, cancel := context.WithCancel(context.Background())
+		p, err := Start(ctx, sh(script))
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := bufio.NewReader(p.Stdout)
+		var leader, child int
+		line, _ := lines.ReadString('\n')
+		if _, err := fmt.Sscan(line, &leader, &child); err != nil {
+			t.Fatalf("%s: %q, %v", name, line, err)
+		}
+		cancel()
+		lines.ReadString('\n') // returns when the output's end is met
+		p.Wait()
+		if !gone(leader) {
+			t.Errorf("%s: the program goes on", name)
+		}
+		if !gone(child) {
+			t.Errorf("%s: its child goes on", name)
+		}
+		if err := p.Wait(); err != nil {
+			t.Errorf("a second Wait: %v", err)
+		}
+		p.Kill() // of what has ended is nothing
+	}
+}
+
+func TestWhatAProgramLeftEndsWithIt(t *testing.T) {
+	own(t)
+	output, err := Run(context.Background(), sh(`sleep 1000 >/dev/null 2>&1 & echo $!`), nil, 100)
+	var child int
+	if _, scan := fmt.Sscan(string(output), &child); err != nil || scan != nil {
+		t.Fatalf("%q, %v, %v", output, err, scan)
+	}
+	if !gone(child) {
+		t.Errorf("process %d goes on", child)
+	}
+}
+
+func TestMemoryIsBoundedBeforeInputComes(t *testing.T) {
+	own(t)
+	c := sh(`read go; ulimit -v; ulimit -c`)
+	c.Memory = 512 << 20
+	output, err := Run(context.Background(), c, []byte("go\n"), 100)
+	if err != nil || string(output) != "524288\n0\n" {
+		t.Errorf("%q, %v", output, err)
+	}
+}
+
+func TestNothingStartsAfterTheEnd(t *testing.T) {
+	own(t)
+	mark := filepath.Join(t.TempDir(), "mark")
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	_, err := Run(ctx, sh("touch "+mark), nil, 1)
+	if _, there := os.Stat(mark); !errors.Is(err, context.Canceled) || there == nil {
+		t.Errorf("%v; the mark: %v", err, there)
+	}
+}

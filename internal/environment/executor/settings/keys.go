@@ -1,0 +1,96 @@
+package settings
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+
+	"github.com/cowboyinc/devnet/internal/base/typo"
+)
+
+// nearest says of a key that there is not which there are, the nearest first.
+func nearest(key toml.Key) string {
+	at := reflect.TypeFor[file]()
+	for _, name := range key {
+		for at.Kind() == reflect.Pointer || at.Kind() == reflect.Map {
+			if at.Kind() == reflect.Map { // of a table whose names are the owner's
+				at = at.Elem()
+				name = ""
+				break
+			}
+			at = at.Elem()
+		}
+		if name == "" {
+			continue
+		}
+		if at.Kind() != reflect.Struct {
+			break
+		}
+		field, names := fieldOf(at, name)
+		if field == nil {
+			return unknown(name, names)
+		}
+		at = field.Type
+	}
+	return "there is no such setting"
+}
+
+// fieldOf returns the field with a name, nil where there is none, and all names.
+func fieldOf(t reflect.Type, name string) (found *reflect.StructField, names []string) {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		tag := f.Tag.Get("toml")
+		if names = append(names, tag); tag == name {
+			found = &f
+		}
+	}
+	return found, names
+}
+
+func unknown(name string, names []string) string {
+	best := names[0]
+	for _, n := range names {
+		if typo.Distance(name, n) < typo.Distance(name, best) {
+			best = n
+		}
+	}
+	text := "there is no such setting; there are " + strings.Join(names, ", ")
+	if typo.Distance(name, best) <= (len(name)+1)/2 {
+		text = fmt.Sprintf("there is no such setting; %s may be meant, of %s", best, strings.Join(names, ", "))
+	}
+	return text
+}
+
+// lineOf is the line, from 1, on which a key or the nearest table around it is
+// written; 0 where none of it is.
+func lineOf(text string, key []string) int {
+	for n := len(key); n > 0; n-- {
+		if line := findLine(text, toml.Key(key[:n]).String()); line > 0 {
+			return line
+		}
+	}
+	return 0
+}
+
+// findLine looks for a key as a line that sets it or heads its table, or one within. Quoted parts
+// are found as toml.Key writes them, which is how people write them.
+func findLine(text, key string) int {
+	table := ""
+	for i, line := range strings.Split(text, "\n") {
+		line = strings.TrimSpace(line)
+		if head, is := strings.CutPrefix(line, "["); is {
+			table = strings.TrimSpace(strings.SplitN(strings.TrimPrefix(head, "["), "]", 2)[0])
+			table += "."
+			if strings.HasPrefix(table, key+".") {
+				return i + 1
+			}
+			continue
+		}
+		if name, _, sets := strings.Cut(line, "="); sets && table+strings.TrimSpace(name) == key {
+			return i + 1
+		}
+	}
+	return 0
+}

@@ -1,0 +1,288 @@
+package settings
+
+import (
+	"fmt"
+	"maps"
+	"net/netip"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/environment/executor"
+	"github.com/cowboyinc/devnet/internal/environment/executor/cassette"
+	"github.com/cowboyinc/devnet/internal/environment/executor/custom"
+	"github.com/cowboyinc/devnet/internal/environment/executor/ethsend"
+	"github.com/cowboyinc/devnet/internal/environment/executor/httpjob"
+	"github.com/cowboyinc/devnet/internal/environment/executor/llm"
+	"github.com/cowboyinc/devnet/internal/environment/executor/mcpjob"
+)
+
+// manualName is how jobs name the executor that people answer.
+const manualName = "manual"
+
+type customTable struct {
+	Executors *[]string                `toml:"executors"` // of the built-in ones; absent: all
+	Python    string                   `toml:"python"`
+	Unwalled  bool                     `toml:"unwalled"`
+	Functions map[string]functionTable `toml:"functions"`
+	Commands  map[string]commandTable  `toml:"commands"`
+}
+
+type functionTable struct {
+	File string `toml:"file"`
+	Hash string `toml:"hash"` // keccak256 of the file; "" for any
+}
+
+type commandTable struct {
+	Argv []string `toml:"argv"`
+	Env  []string `toml:"env"`
+}
+
+type httpTable struct {
+	Domains   []string `toml:"domains"`
+	Addresses []string `toml:"addresses"`
+	Headers   []string `toml:"headers"`
+	Cassette  string   `toml:"cassette"`
+	Mode      string   `toml:"mode"`
+}
+
+type llmTable struct {
+	Default  string                `toml:"default"`
+	Models   map[string]modelTable `toml:"models"`
+	Cassette string                `toml:"cassette"`
+	Mode     string                `toml:"mode"`
+}
+
+type modelTable struct {
+	Endpoint    string `toml:"endpoint"`
+	Name        string `toml:"name"`
+	KeyFile     string `toml:"key_file"`
+	KeyEnv      string `toml:"key_env"`
+	TokensField string `toml:"tokens_field"`
+}
+
+type mcpTable struct {
+	Servers map[string]serverTable `toml:"servers"`
+}
+
+type serverTable struct {
+	Argv    []string          `toml:"argv"`
+	Env     []string          `toml:"env"`
+	URL     string            `toml:"url"`
+	Headers map[string]string `toml:"headers"`
+	Tools   []string          `toml:"tools"`
+}
+
+type ethsendTable struct {
+	Chains map[string]chainTable `toml:"chains"`
+}
+
+type chainTable struct {
+	Endpoint string `toml:"endpoint"`
+	Receipt  bool   `toml:"receipt"`
+}
+
+// kinds opens the kinds whose tables are there. A runner without any is refused.
+func (o *opener) kinds() (map[types.JobKind]executor.Kind, error) {
+	all := map[types.JobKind]executor.Kind{}
+	for _, each := range []struct {
+		kind  types.JobKind
+		there bool
+		open  func() (executor.Kind, error)
+	}{
+		{types.JobCustom, o.file.Custom != nil, o.custom},
+		{types.JobHTTP, o.file.HTTP != nil, o.http},
+		{types.JobLLM, o.file.LLM != nil, o.llm},
+		{types.JobMCP, o.file.MCP != nil, o.mcp},
+		{types.JobEthSend, o.file.EthSend != nil, o.ethsend},
+	} {
+		if !each.there {
+			continue
+		}
+		kind, err := each.open()
+		if err != nil {
+			return nil, err
+		}
+		all[each.kind] = kind
+	}
+	if len(all) == 0 {
+		return nil, o.fault("it has no executor: add a table [custom], [http], [llm], [mcp] or [ethsend]")
+	}
+	return all, nil
+}
+
+func (o *opener) custom() (executor.Kind, error) {
+	table := o.file.Custom
+	builtIn := map[string]custom.Executor{"echo": custom.Echo, "sha256": custom.Sha256, manualName: custom.NewManual()}
+	offered := maps.Clone(builtIn)
+	if table.Executors != nil {
+		clear(offered)
+		for _, name := range *table.Executors {
+			does, there := builtIn[name]
+			if !there {
+				return nil, o.fault(fmt.Sprintf("%.40q is none of echo, sha256 and manual", name), "custom", "executors")
+			}
+			offered[name] = does
+		}
+	}
+	if m, there := offered[manualName]; there {
+		o.manual = m.(*custom.Manual)
+	}
+	for _, name := range slices.Sorted(maps.Keys(table.Functions)) {
+		does, err := o.function(table.Functions[name])
+		if err != nil {
+			return nil, o.fault(err.Error(), "custom", "functions", name)
+		}
+		if offered[name] != nil {
+			return nil, o.fault("there is an executor of this name", "custom", "functions", name)
+		}
+		offered[name] = does
+	}
+	for _, name := range slices.Sorted(maps.Keys(table.Commands)) {
+		does, err := custom.Command(table.Commands[name].Argv, table.Commands[name].Env)
+		if err != nil {
+			return nil, o.fault(err.Error(), "custom", "commands", name)
+		}
+		if offered[name] != nil {
+			return nil, o.fault("there is an executor of this name", "custom", "commands", name)
+		}
+		offered[name] = does
+	}
+	return custom.New(offered), nil
+}
+
+func (o *opener) function(f functionTable) (custom.Executor, error) {
+	source, err := os.ReadFile(o.beside(f.File))
+	if err != nil {
+		return nil, err
+	}
+	if is := types.Keccak(source).String(); f.Hash != "" && !strings.EqualFold(f.Hash, is) {
+		return nil, fmt.Errorf("the keccak256 of %s is %s, and not hash", f.File, is)
+	}
+	return custom.Python(o.file.Custom.Python, source, o.file.Custom.Unwalled)
+}
+
+func (o *opener) http() (executor.Kind, error) {
+	table := o.file.HTTP
+	config := httpjob.Config{Domains: table.Domains}
+	if len(table.Domains) == 0 {
+		return nil, o.fault(`name the domains that jobs may go to, or "*" for all`, "http", "domains")
+	}
+	for _, text := range table.Addresses {
+		prefix, err := netip.ParsePrefix(text)
+		if err != nil {
+			return nil, o.fault(fmt.Sprintf("%.40q is no range of addresses, as 127.0.0.0/8 is", text), "http", "addresses")
+		}
+		config.Addresses = append(config.Addresses, prefix)
+	}
+	for _, name := range table.Headers {
+		config.Headers = append(config.Headers, strings.ToLower(name))
+	}
+	var err error
+	if config.Cassette, err = o.cassette(table.Cassette, table.Mode, "http"); err != nil {
+		return nil, err
+	}
+	kind, err := httpjob.New(config)
+	if err != nil {
+		return nil, o.fault(err.Error(), "http", "domains")
+	}
+	return kind, nil
+}
+
+// cassette opens the cassette of a table, nil where it names none.
+func (o *opener) cassette(path, mode, table string) (*cassette.Cassette, error) {
+	if path == "" && mode == "" {
+		return nil, nil
+	}
+	if path == "" {
+		return nil, o.fault("it is of a cassette, and none is named", table, "mode")
+	}
+	c, err := cassette.Open(o.beside(path), cassette.Mode(mode))
+	if err != nil {
+		return nil, o.fault(err.Error(), table, "cassette")
+	}
+	return c, nil
+}
+
+func (o *opener) llm() (executor.Kind, error) {
+	table := o.file.LLM
+	config := llm.Config{Models: map[string]llm.Model{llm.Offline: {}}, Default: table.Default}
+	for _, name := range slices.Sorted(maps.Keys(table.Models)) {
+		m := table.Models[name]
+		key, err := o.secret(m)
+		if err == nil && m.Endpoint == "" {
+			err = fmt.Errorf("a model has an endpoint; %s is there without being named", llm.Offline)
+		}
+		if err != nil {
+			return nil, o.fault(err.Error(), "llm", "models", name)
+		}
+		if m.Name == "" {
+			m.Name = name
+		}
+		config.Models[name] = llm.Model{Endpoint: m.Endpoint, Key: key, Name: m.Name, TokensField: m.TokensField}
+	}
+	var err error
+	if config.Cassette, err = o.cassette(table.Cassette, table.Mode, "llm"); err != nil {
+		return nil, err
+	}
+	kind, err := llm.New(config)
+	if err != nil {
+		return nil, o.fault(err.Error(), "llm")
+	}
+	return kind, nil
+}
+
+// secret reads the key of a model's endpoint: from a file, or a variable of the
+// environment, so that no configuration has to hold it.
+func (o *opener) secret(m modelTable) (string, error) {
+	switch {
+	case m.KeyFile != "" && m.KeyEnv != "":
+		return "", fmt.Errorf("give key_file or key_env, not both")
+	case m.KeyFile != "":
+		text, err := os.ReadFile(o.beside(m.KeyFile))
+		return strings.TrimSpace(string(text)), err
+	case m.KeyEnv != "":
+		key, there := os.LookupEnv(m.KeyEnv)
+		if !there {
+			return "", fmt.Errorf("the variable %s is not in the environment", m.KeyEnv)
+		}
+		return key, nil
+	}
+	return "", nil
+}
+
+func (o *opener) mcp() (executor.Kind, error) {
+	servers := map[string]mcpjob.Server{}
+	for name, s := range o.file.MCP.Servers {
+		servers[name] = mcpjob.Server{Argv: s.Argv, Env: s.Env, URL: s.URL, Headers: s.Headers, Tools: s.Tools}
+	}
+	if len(servers) == 0 {
+		return nil, o.fault("name a server, in a table [mcp.servers.NAME]", "mcp")
+	}
+	kind, err := mcpjob.New(servers)
+	if err != nil {
+		return nil, o.fault(err.Error(), "mcp")
+	}
+	return kind, nil
+}
+
+func (o *opener) ethsend() (executor.Kind, error) {
+	chains := map[uint64]ethsend.Chain{}
+	for name, c := range o.file.EthSend.Chains {
+		id, err := strconv.ParseUint(name, 10, 64)
+		if err != nil {
+			return nil, o.fault("a chain is named by its id, a number", "ethsend", "chains", name)
+		}
+		chains[id] = ethsend.Chain{Endpoint: c.Endpoint, Receipt: c.Receipt}
+	}
+	if len(chains) == 0 {
+		return nil, o.fault("name a chain, in a table [ethsend.chains.ID]", "ethsend")
+	}
+	kind, err := ethsend.New(chains)
+	if err != nil {
+		return nil, o.fault(err.Error(), "ethsend")
+	}
+	return kind, nil
+}

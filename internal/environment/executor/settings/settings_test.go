@@ -1,0 +1,214 @@
+package settings
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/cowboyinc/devnet/internal/base/execution"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/push"
+	"github.com/cowboyinc/devnet/internal/environment/executor/custom"
+)
+
+const (
+	secret = "0x4646464646464646464646464646464646464646464646464646464646464646"
+	head   = "name = \"r9\"\nkey = \"" + secret + "\"\napi = \"http://127.0.0.1:4000\"\n"
+	page   = "../../../../docs/RUNNERS.md"
+)
+
+// write writes a configuration and files beside it.
+func write(t *testing.T, text string, beside map[string]string) string {
+	t.Helper()
+	folder := t.TempDir()
+	for name, content := range beside {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	path := filepath.Join(folder, "runner.toml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// fenced is the n-th fenced part of a page in a language.
+func fenced(t *testing.T, language string) string {
+	t.Helper()
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(text), "```"+language+"\n")
+	part, _, found := strings.Cut(rest, "```")
+	if !found {
+		t.Fatalf("the page has no %s", language)
+	}
+	return strings.ReplaceAll("\n"+part, "\n  ", "\n") // indented in a list
+}
+
+func TestTheConfigurationOfThePageOpens(t *testing.T) {
+	path := write(t, strings.TrimSpace(fenced(t, "toml")), map[string]string{"r9.key": secret + "\n",
+		"median.py": fenced(t, "python"), "small.key": "k"})
+	r, err := Open(path)
+	if err != nil && strings.Contains(err.Error(), "CPython") && os.Getenv("DEVNET_PYTHON") == "" {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Executor.Close()
+	want := []string{"custom", "domain:*.example.net", "domain:127.0.0.1:8080", "domain:api.example.org", "ethsend", "http", "llm", "mcp",
+		"model:offline", "model:small", "server:files", "server:search"}
+	if got := r.Executor.Capabilities(); !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+	if r.Name != "r9" || r.Jobs != 4 || r.API != "http://127.0.0.1:4000" || r.Manual == nil || r.Key == nil ||
+		!slices.Equal(r.Executor.Entitlements(), []string{"eu"}) {
+		t.Errorf("%+v", r)
+	}
+	told := make(chan execution.Report, 1)
+	r.Executor.Execute(execution.ID{}, job("median", "[3, 1, 2]"), func(report execution.Report) { told <- report })
+	if report := <-told; string(report.Result) != `{"median":2}` {
+		t.Errorf("%+v", report)
+	}
+}
+
+func job(name, params string) *push.JobSpec {
+	return &push.JobSpec{
+		JobType:       push.JobType{Custom: &push.Custom{ExecutorHash: custom.Hash(name), Params: []byte(params)}},
+		Bounds:        push.Bounds{MaxInputTokens: 1, MaxOutputTokens: 1, MaxWallTimeSeconds: 60, MaxMemoryMB: 256, MaxRetries: 1},
+		Verification:  push.Verification{Mode: push.None, Runners: 1},
+		MaxPrice:      types.WeiOf(1),
+		TimeoutBlocks: 1,
+		ResultSchema:  push.ResultSchema{MaxReturnBytes: 100, DataFormat: push.FormatBytes},
+	}
+}
+
+func TestWhatIsWrongIsSaidWithLineAndSetting(t *testing.T) {
+	for _, c := range []struct {
+		text string // behind the head's three lines
+		line int
+		want string // the key, and behind a colon part of the detail
+	}{
+		{"[custom = 5", 4, ""},
+		{"max_concurrent_jobs = \"x\"\n[custom]", 4, "max_concurrent_jobs"},
+		{"max_concurent_jobs = 5\n[custom]", 4, "max_concurent_jobs: max_concurrent_jobs may be meant"},
+		{"\n[custom]\nexecutor = []", 6, "custom.executor: executors may be meant"},
+		{"[htpp]\ndomains = []", 4, "htpp: http may be meant"},
+		{"[custom.functions.f]\nfiel = 'x'", 5, "custom.functions.f.fiel: file may be meant"},
+		{"[http]\ndomains = ['a.test']\nzzzzzzzzzzzzz = 1", 6, "http.zzzzzzzzzzzzz: there are domains, addresses"},
+		{"", 0, ": it has no executor"},
+		{"max_concurrent_jobs = 1025\n[custom]", 4, "max_concurrent_jobs: between 1 and 1024"},
+		{"max_concurrent_jobs = -1\n[custom]", 4, "max_concurrent_jobs: between"},
+		{"max_wall_time = '2h'\n[custom]", 4, "max_wall_time: no time from 1s"},
+		{"key_file = 'k'\n[custom]", 4, "key_file: not both"},
+		{"[custom]\nexecutors = ['sh']", 5, "custom.executors: none of echo"},
+		{"[custom.functions.f]\nfile = 'none.py'", 4, "custom.functions.f: no such file"},
+		{"[custom.functions.f]\nfile = 'f.py'\nhash = '0x00'", 4, "custom.functions.f: the keccak256 of f.py is 0x"},
+		{"[custom.commands.c]\nargv = []", 4, "custom.commands.c: names no program"},
+		{"[custom.commands.echo]\nargv = ['wc']", 4, "custom.commands.echo: an executor of this name"},
+		{"[http]", 4, "http.domains: name the domains"},
+		{"[http]\ndomains = ['http://a.test']", 5, "http.domains: no place"},
+		{"[http]\ndomains = ['a.test']\naddresses = ['127.0.0.1']", 6, "http.addresses: no range"},
+		{"[http]\ndomains = ['a.test']\nmode = 'replay'", 6, "http.mode: none is named"},
+		{"[http]\ndomains = ['a.test']\ncassette = 'none'\nmode = 'replay'", 6, "http.cassette: no such file"},
+		{"[http]\ndomains = ['a.test']\ncassette = 'none'", 6, "http.cassette: to record or replay"},
+		{"[llm]\ndefault = 'x'", 4, "llm: none of the models"},
+		{"[llm.models.m]\nname = 'x'", 4, "llm.models.m: has an endpoint"},
+		{"[llm.models.\"m 1\"]\nendpoint = 'http://a'\nkey_env = 'NO_SUCH_VARIABLE'", 4, "llm.models.\"m 1\": NO_SUCH_VARIABLE"},
+		{"[llm.models.m]\nendpoint = 'http://a'\nkey_env = 'A'\nkey_file = 'b'", 4, "llm.models.m: not both"},
+		{"[mcp]", 4, "mcp: name a server"},
+		{"[mcp.servers.s]\nargv = ['no-such-program']", 4, "mcp: no program"},
+		{"[ethsend]", 4, "ethsend: name a chain"},
+		{"[ethsend.chains.main]\nendpoint = 'http://a'", 4, "ethsend.chains.main: by its id"},
+		{"[ethsend.chains.1]\nendpoint = 'a'", 4, "ethsend: no URL"},
+	} {
+		path := write(t, head+c.text, map[string]string{"f.py": "def run(params): return params\n"})
+		r, err := Open(path)
+		key, detail, _ := strings.Cut(c.want, ": ")
+		wrong := (*Error)(nil)
+		if !errors.As(err, &wrong) || wrong.Line != c.line || key != "" && wrong.Key != strings.TrimPrefix(key, ":") ||
+			!strings.Contains(err.Error(), strings.TrimPrefix(detail, ": ")) {
+			t.Errorf("%q: line %d wanted: %v, %v", c.text, c.line, err, r)
+		}
+	}
+}
+
+func TestWhatEveryRunnerHas(t *testing.T) {
+	for text, want := range map[string]string{
+		"[custom]":                                  "name",
+		"name = 'r'\napi = 'x'\n[custom]":           "api",
+		"name = 'r'\napi = 'http://a'\n[custom]":    "key",
+		strings.Replace(head, "46", "", 1):          "key",
+		strings.Replace(head, "0x", "", 1):          "key",
+		strings.ReplaceAll(head, "46", "ff"):        "key",
+		strings.Replace(head, "key", "key_file", 1): "key_file",
+	} {
+		_, err := Open(write(t, text, nil))
+		if wrong := (*Error)(nil); !errors.As(err, &wrong) || wrong.Key != want || !strings.Contains(err.Error(), "runner.toml") {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	if _, err := Open(filepath.Join(t.TempDir(), "none")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("%v", err)
+	}
+	if _, err := Open(write(t, strings.Repeat("#", MaxFile+1), nil)); err == nil || !strings.Contains(err.Error(), "at most") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestASecretIsInNoMessage(t *testing.T) {
+	r, err := Open(write(t, head+"[custom]\nexecutors = ['echo']", nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Executor.Close()
+	if text := fmt.Sprintf("%v %+v", r, r.Key); strings.Contains(text, "4646") {
+		t.Error(text)
+	}
+	if r.Manual != nil || r.Jobs != DefaultJobs {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestWhatADevnetsOwnRunnerDoes(t *testing.T) {
+	set, manual := Own()
+	defer set.Close()
+	if got := set.Capabilities(); !slices.Equal(got, []string{"custom", "llm", "model:offline"}) {
+		t.Errorf("%q", got)
+	}
+	told := make(chan execution.Report, 1)
+	set.Execute(execution.ID{Job: types.Hash{1}}, job("echo", "x"), func(r execution.Report) { told <- r })
+	if r := <-told; string(r.Result) != "x" {
+		t.Errorf("%+v", r)
+	}
+	if len(manual.Waiting()) != 0 {
+		t.Error("nothing waits")
+	}
+	other := job("", "")
+	other.JobType = push.JobType{Llm: &push.Llm{Model: "any", Prompt: "a", MaxTokens: 1}}
+	if r := set.Accepts(other); r != nil {
+		t.Error(r)
+	}
+}
+
+func FuzzOpen(f *testing.F) {
+	f.Add(head + "[custom]")
+	f.Add(head + "[http]\ndomains = ['a.test']\n[llm]\ndefault = 'offline'\n[ethsend.chains.1]\nendpoint = 'http://a'")
+	f.Add("[a.b]\nc = 1\n[[x]]")
+	f.Fuzz(func(t *testing.T, text string) {
+		if strings.Contains(text, "custom") { // whose programs would be started to be looked at
+			return
+		}
+		r, err := Open(write(t, text, nil))
+		if err == nil {
+			r.Executor.Close()
+		}
+	})
+}

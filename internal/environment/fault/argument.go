@@ -1,0 +1,95 @@
+package fault
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Argument is something that verbs take.
+type Argument int
+
+// The arguments, and which fields of an Order they are.
+const (
+	Node       Argument = iota // Node
+	Kind                       // Kind
+	Over                       // Actor and How
+	On                         // On
+	Skew                       // Skew
+	Groups                     // Groups
+	Sides                      // Left and Right
+	Ends                       // A and B
+	Properties                 // Link
+)
+
+// argument is how an argument is judged and told.
+type argument struct {
+	nodes func(*Order) []string // that it names
+	check func(*Order) error
+	text  func(*Order) string // of Detail; "" tells nothing
+}
+
+var arguments = map[Argument]argument{
+	Node: {nodes: func(o *Order) []string { return []string{o.Node} }, check: anything, text: func(o *Order) string { return o.Node }},
+	Kind: {nodes: none, check: func(o *Order) error { return CheckKind(o.Kind) }, text: func(o *Order) string { return o.Kind }},
+	Over: {nodes: none, check: checkHow, text: func(o *Order) string { return o.How + " over " + o.Actor.String() }},
+	On:   {nodes: none, check: anything, text: func(*Order) string { return "" }},
+	Skew: {nodes: none, check: anything, text: func(o *Order) string { return o.Skew.String() }},
+	Groups: {nodes: func(o *Order) []string { return slices.Concat(o.Groups...) }, check: anything,
+		text: func(o *Order) string { return Divided(o.Groups...) }},
+	Sides: {nodes: func(o *Order) []string { return slices.Concat(o.Left, o.Right) }, check: anything,
+		text: func(o *Order) string { return Divided(o.Left, o.Right) }},
+	Ends: {nodes: func(o *Order) []string { return []string{o.A, o.B} }, check: checkEnds,
+		text: func(o *Order) string { return o.A + " " + o.B }},
+	Properties: {nodes: none, check: checkLink, text: func(o *Order) string { return o.Link.String() }},
+}
+
+func none(*Order) []string  { return nil }
+func anything(*Order) error { return nil }
+
+func checkHow(o *Order) error {
+	if err := CheckHost(o.How); err != nil {
+		return &Invalid{CodeUnknownKind, "how", err.Error()}
+	}
+	return nil
+}
+
+func checkEnds(o *Order) error {
+	if o.A == o.B {
+		return &Invalid{CodeInvalid, "b", o.A + " has no link to itself"}
+	}
+	return nil
+}
+
+func checkLink(o *Order) error {
+	if err := o.Link.Check(); err != nil {
+		return &Invalid{CodeInvalid, "", fmt.Sprintf("link %s %s: %v", o.A, o.B, err)}
+	}
+	return nil
+}
+
+// Honest is the kind of misbehave that ends it.
+const Honest = "honest"
+
+// kinds are the ways in which a validator can misbehave; package byzantine does
+// them.
+var kinds = []string{"equivocate", "withhold_votes", "silent_leader", "bad_state_root", "passes_over", "tamper_body",
+	"withhold_body", "impersonate", "forge", "flood"}
+
+// unbuilt are kinds of the drafts that need what is not built.
+var unbuilt = []string{"fabricate_presence", "suppress_presence"}
+
+// Kinds lists the ways in which a validator can misbehave.
+func Kinds() []string { return slices.Clone(kinds) }
+
+// CheckKind says why a validator cannot misbehave in a way, or nil.
+func CheckKind(kind string) error {
+	switch {
+	case kind == Honest || slices.Contains(kinds, kind):
+		return nil
+	case slices.Contains(unbuilt, kind):
+		return &Unsupported{Verb: "misbehave " + kind, Why: "presence needs runners, and this devnet has none yet"}
+	}
+	return &Invalid{CodeUnknownKind, "kind", fmt.Sprintf("there is no misbehaviour %.*q: they are %s", maxShown, kind,
+		strings.Join(kinds, ", "))}
+}

@@ -1,0 +1,112 @@
+package fault
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+)
+
+// Order is a fault to make, or to end, as data: a verb of the table Verbs, and
+// the arguments that it takes. What it does not take is not read.
+type Order struct {
+	Verb        string
+	Node        string        // a validator's fault: whose. bridge: the node that reaches both sides
+	Kind        string        // misbehave: how it lies, or Honest to end that
+	How         string        // host_fail: HostCrashes, HostHangs, or HostWorks to end that
+	Actor       types.Address // host_fail: the actor that the host fails over
+	On          bool          // disk_fail: whether the disk fails, or works again
+	Skew        time.Duration // clock_skew: how far ahead of the others; negative is behind
+	Groups      [][]string    // partition: who reaches whom
+	Left, Right []string      // bridge: the nodes on either side
+	A, B        string        // link: its ends
+	Link        Link          // link: what happens to what passes
+}
+
+// World is a network of which faults are ordered.
+type World interface {
+	// Do does an order and returns what that did so far. Where the order mends, and
+	// has no effect of its own, this is the effect that it ended, or one that says
+	// that it is done. Its error is an *Invalid or an *Unsupported, or says why this
+	// order is refused now; then nothing was done.
+	Do(Order) (Effect, error)
+	// Faults says what each fault did so far, in the order they were made.
+	Faults() []Effect
+}
+
+// Invalid is an order that no network takes. It is the fault of whoever made it.
+type Invalid struct {
+	Code    string // one of those below
+	Field   string // the argument at fault; "" where it is no single one
+	Message string
+}
+
+// Codes of Invalid.
+const (
+	CodeUnknownVerb = "unknown_verb"
+	CodeUnknownKind = "unknown_kind"
+	CodeInvalid     = "invalid_fault"
+)
+
+func (e *Invalid) Error() string { return e.Message }
+
+// maxShown bounds what a message repeats of a word that nobody knows.
+const maxShown = 40
+
+// Check says what is wrong with an order, whichever network it is for, or nil: an
+// *Invalid, or an *Unsupported for a kind whose part is not built. Whether its
+// nodes are there, and run, its world knows.
+func (o *Order) Check() error {
+	v := Lookup(o.Verb)
+	if v == nil {
+		return &Invalid{CodeUnknownVerb, "verb", fmt.Sprintf("there is no fault %.*q", maxShown, o.Verb)}
+	}
+	for _, a := range v.Takes {
+		if err := arguments[a].check(o); err != nil {
+			return err
+		}
+	}
+	seen := map[string]bool{}
+	for _, name := range o.Nodes() {
+		if seen[name] {
+			return &Invalid{CodeInvalid, "", name + " is named twice"}
+		}
+		seen[name] = true
+	}
+	return nil
+}
+
+// Nodes lists the nodes that an order names, those that its verb takes.
+func (o *Order) Nodes() (names []string) {
+	for _, a := range o.takes() {
+		names = append(names, arguments[a].nodes(o)...)
+	}
+	return names
+}
+
+// Detail is whom an order is about, and how, for people: "v0,v1 / v2,v3".
+func (o *Order) Detail() string {
+	var parts []string
+	for _, a := range o.takes() {
+		if text := arguments[a].text(o); text != "" {
+			parts = append(parts, text)
+		}
+	}
+	return strings.Join(parts, " ")
+}
+
+// String is the verb and the detail.
+func (o *Order) String() string { return strings.TrimSpace(o.Verb + " " + o.Detail()) }
+
+// Done is the effect of an order that leaves nothing to count.
+func (o *Order) Done() Effect {
+	return Effect{Verb: o.Verb, Detail: o.Node, Did: "done", Ended: true}
+}
+
+func (o *Order) takes() []Argument {
+	if v := Lookup(o.Verb); v != nil {
+		return v.Takes
+	}
+	return nil
+}

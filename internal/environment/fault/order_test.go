@@ -1,0 +1,111 @@
+package fault
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+)
+
+// sample is an order of each verb, as it may be.
+var sample = map[string]Order{
+	"crash": {Node: "v0"}, "restart": {Node: "v0"}, "freeze": {Node: "v0"}, "thaw": {Node: "v0"}, "wipe": {Node: "v0"},
+	"disk_fail": {Node: "v0", On: true}, "host_fail": {Node: "v0", Actor: types.Address{7}, How: HostHangs},
+	"clock_skew": {Node: "v0", Skew: -time.Second}, "misbehave": {Node: "v0", Kind: "forge"},
+	"partition": {Groups: [][]string{{"v0", "v1"}, {"v2"}}}, "bridge": {Node: "v0", Left: []string{"v1"}, Right: []string{"v2", "v3"}},
+	"link": {A: "v0", B: "v1", Link: Link{Loss: 0.5, OneWay: true}}, "heal": {},
+}
+
+// Each verb's order is sound, names its nodes, and tells whom and how.
+func TestOrdersAreToldAsReceiptsHaveThem(t *testing.T) {
+	for verb, want := range map[string]string{
+		"crash": "crash v0", "restart": "restart v0", "freeze": "freeze v0", "thaw": "thaw v0", "wipe": "wipe v0", "disk_fail": "disk_fail v0",
+		"host_fail":  "host_fail v0 hang over 0x0700000000000000000000000000000000000000",
+		"clock_skew": "clock_skew v0 -1s", "misbehave": "misbehave v0 forge", "partition": "partition v0,v1 / v2",
+		"bridge": "bridge v0 v1 / v2,v3",
+		"link":   "link v0 v1 loss 0.5, one way", "heal": "heal",
+	} {
+		o := sample[verb]
+		o.Verb = verb
+		if err := o.Check(); err != nil || o.String() != want {
+			t.Errorf("%s: %q, %v", verb, o.String(), err)
+		}
+	}
+	for _, v := range Verbs() {
+		if _, told := sample[v.Name]; !told {
+			t.Errorf("there is no order of %s", v.Name)
+		}
+	}
+	bridge := sample["bridge"]
+	bridge.Verb = "bridge"
+	if got := strings.Join(bridge.Nodes(), " "); got != "v0 v1 v2 v3" {
+		t.Errorf("a bridge names %s", got)
+	}
+}
+
+func TestAnOrderThatNoNetworkTakesIsInvalid(t *testing.T) {
+	for _, c := range []struct {
+		order             Order
+		code, field, want string
+	}{
+		{Order{Verb: "explode"}, CodeUnknownVerb, "verb", `there is no fault "explode"`},
+		{Order{Verb: strings.Repeat("x", 1000)}, CodeUnknownVerb, "verb", `"` + strings.Repeat("x", maxShown) + `"`},
+		{Order{}, CodeUnknownVerb, "verb", `""`},
+		{Order{Verb: "misbehave", Kind: "melt"}, CodeUnknownKind, "kind", `no misbehaviour "melt": they are equivocate, `},
+		{Order{Verb: "misbehave"}, CodeUnknownKind, "kind", `""`},
+		{Order{Verb: "host_fail", How: "melts"}, CodeUnknownKind, "how", `"melts"`},
+		{Order{Verb: "partition", Groups: [][]string{{"v0"}, {"v1", "v0"}}}, CodeInvalid, "", "v0 is named twice"},
+		{Order{Verb: "bridge", Node: "v0", Left: []string{"v0"}}, CodeInvalid, "", "v0 is named twice"},
+		{Order{Verb: "bridge", Node: "v0", Left: []string{"v1"}, Right: []string{"v1"}}, CodeInvalid, "", "v1 is named twice"},
+		{Order{Verb: "link", A: "v0", B: "v0"}, CodeInvalid, "b", "v0 has no link to itself"},
+		{Order{Verb: "link", A: "v0", B: "v1", Link: Link{Loss: 2}}, CodeInvalid, "", "link v0 v1: loss 2 is not within 0 and 1"},
+	} {
+		var invalid *Invalid
+		if err := c.order.Check(); !errors.As(err, &invalid) || invalid.Code != c.code || invalid.Field != c.field ||
+			!strings.Contains(invalid.Message, c.want) {
+			t.Errorf("%+v: %v", c.order, err)
+		}
+	}
+	var missing *Unsupported
+	if err := (&Order{Verb: "misbehave", Kind: "fabricate_presence"}).Check(); !errors.As(err, &missing) {
+		t.Errorf("what needs runners: %v", err)
+	}
+}
+
+// What a verb does not take is not judged, and not told.
+func TestWhatAVerbDoesNotTakeIsNotRead(t *testing.T) {
+	o := Order{Verb: "crash", Node: "v0", A: "v1", B: "v1", Kind: "melt", Link: Link{Loss: 9}, Groups: [][]string{{"v0", "v0"}}}
+	if err := o.Check(); err != nil || o.String() != "crash v0" || len(o.Nodes()) != 1 {
+		t.Errorf("%q, %v", o.String(), err)
+	}
+}
+
+// Every face finds what it tells of a verb, and where kinds are listed none is
+// forgotten.
+func TestVerbsAreDescribed(t *testing.T) {
+	for _, v := range Verbs() {
+		if v.Script == "" || v.OfNode && (len(v.Takes) == 0 || v.Takes[0] != Node) || (v.Command == "") != (v.Example == "") {
+			t.Errorf("%s lacks a sentence, its validator or an example", v.Name)
+		}
+	}
+	misbehave := Lookup("misbehave")
+	for _, kind := range append(Kinds(), unbuilt...) {
+		if !slices.Contains(misbehave.Words, kind) || !strings.Contains(misbehave.Script, kind) {
+			t.Errorf("scripts are not told of %s", kind)
+		}
+		if slices.Contains(kinds, kind) && !strings.Contains(misbehave.Note, kind) {
+			t.Errorf("the command line does not tell of %s", kind)
+		}
+	}
+	if len(misbehave.Words) != len(kinds)+len(unbuilt) {
+		t.Error("scripts are told of kinds that are none")
+	}
+	for _, how := range Lookup("host_fail").Words {
+		if err := CheckHost(how); err != nil {
+			t.Error(err)
+		}
+	}
+}

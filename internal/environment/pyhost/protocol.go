@@ -1,0 +1,219 @@
+package pyhost
+
+import (
+	"strings"
+
+	"github.com/cowboyinc/devnet/internal/base/program"
+	"github.com/cowboyinc/devnet/internal/base/types"
+)
+
+// This file is the one place for what both sides of the pipe have to know:
+// python-host/host/protocol.py is written from it (TestProtocolIsWhatPythonReads
+// -rewrite), so that a name or a number stands once.
+
+// The types of frames.
+const (
+	frameLoad    = 'L' // code that is kept until it is dropped
+	frameDrop    = 'X'
+	frameCosts   = 'P' // the table of costs
+	frameInspect = 'I'
+	frameCall    = 'C' // a message
+	frameAnswer  = 'A' // to a request
+	frameHello   = 'H' // of the fork server, with what its wall is made of
+	frameRequest = 'Q' // effects, and what waits for an answer
+	frameReply   = 'R' // effects, and how the message ended
+	frameNo      = 'N' // why code is refused
+	frameFine    = 'D' // what code offers
+	frameFork    = 'F' // to the fork server; and from its child, which has the pipes now
+	frameTry     = 'T' // to the fork server; from it, attempts and how they ended
+	frameEnd     = 'E' // to the child
+	frameAdvice  = 'V' // source; from the host, what its author is told
+	frameEnded   = 'Z' // from the fork server, which has the pipes again
+)
+
+var frames = []struct {
+	name string
+	kind byte
+}{
+	{"LOAD", frameLoad}, {"DROP", frameDrop}, {"COSTS", frameCosts}, {"INSPECT", frameInspect}, {"CALL", frameCall},
+	{"ANSWER", frameAnswer}, {"HELLO", frameHello}, {"REQUEST", frameRequest}, {"REPLY", frameReply}, {"NO", frameNo},
+	{"FINE", frameFine}, {"FORK", frameFork}, {"TRY", frameTry}, {"END", frameEnd}, {"ADVICE", frameAdvice}, {"ENDED", frameEnded},
+}
+
+// Limits of what a host may send, which is trusted no more than the actor in it.
+const (
+	MaxFrameBytes   = 64 << 20
+	MaxEffects      = 64 // in one frame
+	maxHandlers     = 4096
+	maxParts        = 16  // of a wall
+	maxAttempts     = 64  // to get through it
+	maxAdvice       = 100 // that an author is told of one file
+	maxStderrBytes  = 4096
+	frameHeadBytes  = 4
+	bufferedReading = 64 << 10
+	exitSignalled   = 64 // and the signal that ended the child: the exit code of its fork server
+)
+
+var limits = []struct {
+	name  string
+	value int
+}{
+	{"MAX_FRAME", MaxFrameBytes}, {"MAX_EFFECTS", MaxEffects}, {"MAX_ADVICE", maxAdvice}, {"MAX_MESSAGE", types.MaxFaultBytes},
+	{"SIGNALLED", exitSignalled},
+}
+
+// form is a map that crosses the pipe: what it is called, and what is in it.
+type form struct {
+	name   string
+	fields []formField
+}
+
+type formField struct {
+	name   string
+	needed bool
+}
+
+// newForm takes the names of fields as words; one that ends in ? may be missing.
+func newForm(name, fields string) *form {
+	f := &form{name: name}
+	for _, word := range strings.Fields(fields) {
+		field, optional := strings.CutSuffix(word, "?")
+		f.fields = append(f.fields, formField{field, !optional})
+	}
+	return f
+}
+
+// requests wait for an answer. They and the effects have the names of pvm_host.
+var requests = []*form{
+	newForm(opGet, "key"),
+	newForm(opBalance, "address"),
+	newForm(opCall, "target method payload cycles_limit"),
+	newForm(opKeccak, "data"),
+	newForm(opRandomness, "domain"),
+	newForm(opSchedule, "height payload handler fee_payer? gas_limit? expires_at? max_fee_per_cycle? max_priority_fee_per_cycle? bid? gba? "+
+		"priority_tier_hint? watched? key?"),
+	newForm(opCancel, "timer_id"),
+	newForm(opExtend, "timer_id new_expires_at"),
+	newForm(opTransfer, "to amount"),
+	newForm(opSend, "target handler payload cycles_limit cells_limit"),
+	newForm(opFlush, ""),
+	newForm(opBidder, "bidder?"),
+}
+
+const (
+	opGet        = "get_state"
+	opBalance    = "get_balance"
+	opCall       = "call_actor"
+	opKeccak     = "keccak256"
+	opRandomness = "randomness"
+	opSchedule   = "schedule_timer"
+	opCancel     = "cancel_timer"
+	opExtend     = "extend_timer"
+	opTransfer   = "transfer"
+	opSend       = "send_message"
+	opFlush      = "flush" // asks for nothing but that the effects be performed
+	opBidder     = "set_gas_bidder"
+)
+
+// effects wait for none.
+var effects = []*form{
+	newForm(effectSet, "key value"), newForm(effectDelete, "key"), newForm(effectEmit, "name payload"), newForm(effectLog, "line"),
+	newForm(effectRead, "key"),
+}
+
+const (
+	effectSet    = "set_state"
+	effectDelete = "delete_state"
+	effectEmit   = "emit_event"
+	effectLog    = "print"
+	effectRead   = "read" // of a value the host already has: charged, not answered
+)
+
+// ends are how a message ends: by a status of its receipt, or by the host's own end.
+var ends = []*form{
+	newForm(endOK, "output"), newForm(endReverted, "code message"), newForm(endOver, "where"), newForm(endNoHandler, "code message"),
+	newForm(endRefused, "code message"),
+	newForm(endCrashed, "message"),
+}
+
+const (
+	endOK        = string(types.StatusOK)
+	endReverted  = string(types.StatusReverted)
+	endOver      = string(types.StatusOutOfCycles)
+	endNoHandler = string(types.StatusNoHandler)
+	endRefused   = string(types.StatusInvalidCode)
+	endCrashed   = "crashed"
+)
+
+// The maps beside those of a conversation: from the host, and to it.
+var (
+	helloForm       = newForm("hello", "version")
+	partForm        = newForm("part", "name missing")
+	refusalForm     = newForm("refusal", "units line reason")
+	descriptionForm = newForm("description", "units")
+	handlerForm     = newForm("handler", "name doc")
+	attemptForm     = newForm("attempt", "name exit? signal?")
+	adviceForm      = newForm("advice", "kind line words")
+
+	fromHost = []*form{helloForm, partForm, refusalForm, descriptionForm, handlerForm, attemptForm, adviceForm}
+)
+
+// fixed is what begins every map of a kind, always the same names in the same
+// order and of the same sizes, so that Python reads all of it at once.
+type fixed struct {
+	name string
+	size int // of bytes; 0 is a number
+}
+
+// The beginnings of a call and of an answer. What follows in a call is its
+// handler, payload and the values it is likely to read; in an answer a value, a
+// refusal's code and message, or that it is over.
+var (
+	callFixed = []fixed{
+		{"kind", 0}, {"code", 32}, {"cycles", 0}, {"sender", 20}, {"me", 20}, {"owner", 20}, {"tx_hash", 32}, {"height", 0}, {"timestamp", 0},
+		{"chain_id", 0},
+	}
+	answerFixed = []fixed{{"cycles", 0}}
+)
+
+// kindNames are the words for why a message is handled, as context() has them, by
+// their numbers.
+var kindNames = [...]string{program.Init: "init", program.Call: "call", program.Timer: "timer", program.Read: "read"}
+
+// costNames are the names of params.StepCosts, in its order.
+var costNames = strings.Fields("arithmetic call dict list char len reduce sort str list_base set_base dict_base import_first " +
+	"import_again " +
+	"serialise keccak_word")
+
+// operations are what may stand in a request or a reply, by name.
+var operations = byName(requests, effects, ends)
+
+func byName(groups ...[]*form) map[string]*form {
+	found := map[string]*form{}
+	for _, forms := range groups {
+		for _, f := range forms {
+			found[f.name] = f
+		}
+	}
+	return found
+}
+
+// fieldNames are all names of fields that a host may send: a map with another is
+// refused, and none makes a string of its own.
+var fieldNames = func() map[string]string {
+	found := map[string]string{fieldOperation: fieldOperation, fieldSteps: fieldSteps}
+	for _, forms := range [][]*form{requests, effects, ends, fromHost} {
+		for _, f := range forms {
+			for _, field := range f.fields {
+				found[field.name] = field.name
+			}
+		}
+	}
+	return found
+}()
+
+// What every map of a conversation has beside its own fields.
+const (
+	fieldOperation = "op"
+	fieldSteps     = "steps" // of the program since the operation before
+)

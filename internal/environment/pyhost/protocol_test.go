@@ -1,0 +1,163 @@
+package pyhost
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/cowboyinc/devnet/internal/base/params"
+	"github.com/cowboyinc/devnet/internal/base/program"
+	"github.com/cowboyinc/devnet/internal/base/types"
+)
+
+const protocolFile = "../../../python-host/host/protocol.py"
+
+// written is protocol.go as Python reads it.
+func written() string {
+	var out strings.Builder
+	line := func(format string, args ...any) { fmt.Fprintf(&out, format+"\n", args...) }
+	line(`"""What both sides of the pipe have to know, by name.
+
+Written from internal/environment/pyhost/protocol.go, never by hand:
+
+    go test ./internal/environment/pyhost -run TestProtocolIsWhatPythonReads -rewrite
+"""
+`)
+	line("# The types of frames.")
+	for _, f := range frames {
+		line("%s = %d  # %c", f.name, f.kind, f.kind)
+	}
+	line("\n# Limits that both sides keep.")
+	for _, l := range limits {
+		line("%s = %d", l.name, l.value)
+	}
+	for _, group := range []struct {
+		name, what string
+		forms      []*form
+	}{
+		{"REQUESTS", "What waits for an answer, and the names of its fields.", requests},
+		{"EFFECTS", "What waits for none.", effects},
+		{"ENDS", "How a message ends.", ends},
+		{"TOLD", "What a host tells beside that.", fromHost},
+	} {
+		line("\n# %s\n%s = {", group.what, group.name)
+		for _, f := range group.forms {
+			var names []string
+			for _, field := range f.fields {
+				names = append(names, field.name)
+			}
+			line("    %q: %s,", f.name, quoted(names))
+		}
+		line("}")
+	}
+	for _, group := range []struct {
+		name, what string
+		fields     []fixed
+	}{
+		{"CALL_BEGINS", "What every call begins with: names, and how many bytes; 0 is a number.", callFixed},
+		{"ANSWER_BEGINS", "What every answer begins with.", answerFixed},
+	} {
+		line("\n# %s\n%s = (", group.what, group.name)
+		for _, f := range group.fields {
+			line("    (%q, %d),", f.name, f.size)
+		}
+		line(")")
+	}
+	line("\n# Why a message is handled, by its number.\nKINDS = %s", quoted(kindNames[:]))
+	line("\n# CIP-3's table, as it is before the chain says what is in force.\nDEFAULT_COSTS = {")
+	defaults := params.Defaults()
+	for i, cost := range defaults.StepCosts() {
+		line("    %q: %d,", costNames[i], cost)
+	}
+	line("}")
+	line("\nBID_HANDLER = %q", program.BidHandler)
+	line("GOVERNANCE = bytes.fromhex(%q)  # who calls it for the chain", fmt.Sprintf("%x", types.GovernanceAddress[:]))
+	return out.String()
+}
+
+// quoted is a tuple of texts, in lines that fit.
+func quoted(words []string) string {
+	const inLine = 5
+	var lines []string
+	for chunk := range slices.Chunk(words, inLine) {
+		lines = append(lines, `"`+strings.Join(chunk, `", "`)+`"`)
+	}
+	switch {
+	case len(words) == 1:
+		return "(" + lines[0] + ",)"
+	case len(words) <= inLine:
+		return "(" + strings.Join(lines, "") + ")"
+	}
+	return "(\n        " + strings.Join(lines, ",\n        ") + ",\n    )"
+}
+
+// What stands in protocol.go is what Python has: nothing is typed twice.
+func TestProtocolIsWhatPythonReads(t *testing.T) {
+	if rewrite := flag.Lookup("rewrite"); rewrite != nil && rewrite.Value.String() == "true" {
+		if err := os.WriteFile(protocolFile, []byte(written()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	have, err := os.ReadFile(protocolFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(have) != written() {
+		t.Errorf("%s is not what protocol.go says; -rewrite writes it", protocolFile)
+	}
+	if len(costNames) != len(params.StepCosts{}) {
+		t.Errorf("%d names of %d costs", len(costNames), len(params.StepCosts{}))
+	}
+	if len(operations) != len(requests)+len(effects)+len(ends) {
+		t.Error("two operations have one name")
+	}
+	for _, name := range costNames {
+		if len(name) >= shortest {
+			t.Errorf("the name %s is too long for one byte of length", name)
+		}
+	}
+}
+
+// Python reads what a call and an answer begin with by its place, so each has
+// these names first, in this order and of these sizes.
+func TestMapsBeginAsPythonReadsThem(t *testing.T) {
+	w := newWorld(nil)
+	ctx := w.context(program.Message{Kind: program.Call, Self: w.deploy(1, ""), Handler: "f"}, 7)
+	h := &host{in: devNull(t)}
+	defer h.in.Close()
+	s := &session{pool: &Pool{hints: newHints()}, host: h}
+	c := &conversation{session: s, host: h, ctx: ctx}
+	s.writeCall(ctx, types.Hash{1}, ctx.m, c)
+	begins(t, h.enc.frame(), callFixed)
+	for _, over := range []*program.Fault{nil, {}} {
+		c.over = over
+		if err := c.answer(&record{form: operations[opFlush]}); err != nil {
+			t.Fatal(err)
+		}
+		begins(t, h.enc.frame(), answerFixed)
+	}
+}
+
+func begins(t *testing.T, frame []byte, want []fixed) {
+	t.Helper()
+	d := &decoder{data: frame[frameHeadBytes+1:]}
+	if n := d.entries(); n < len(want) {
+		t.Fatalf("%d entries", n)
+	}
+	for _, f := range want {
+		name := string(d.text())
+		major, n := d.head()
+		if name != f.name || (major == majorNumber) != (f.size == 0) || f.size != 0 && n != uint64(f.size) {
+			t.Errorf("%s of kind %d and size %d, not %s of %d", name, major, n, f.name, f.size)
+		}
+		if major == majorBytes {
+			d.take(n)
+		}
+	}
+	if d.err != nil {
+		t.Error(d.err)
+	}
+}

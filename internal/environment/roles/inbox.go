@@ -1,0 +1,77 @@
+package roles
+
+import (
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// Steps is what a role does. E is the events it knows: mostly a sealed interface,
+// whose types are plain data that can be written down and read back.
+type Steps[E any] struct {
+	First func(actor.Context) // its first step, before any event; may be nil
+	Each  func(E)             // one event
+	Last  func()              // its last step; may be nil
+}
+
+// Inbox is how a role is told of events, and by its type of none that the role does
+// not know. The zero Inbox is that of no role: what is told it is lost. It is safe
+// for concurrent use.
+type Inbox[E any] struct {
+	runtime *Runtime
+	pid     *actor.PID
+}
+
+// Spawn starts a role under the root supervisor of r, on the dispatcher d. The name
+// is unique in the process: node and role. On InPlace, its First must not spawn.
+func Spawn[E any](r *Runtime, name string, d actor.Dispatcher, steps Steps[E]) (Inbox[E], error) {
+	pid, err := r.spawn(name, d, func(ctx actor.Context) {
+		switch event := ctx.Message().(type) {
+		case *actor.Started:
+			if steps.First != nil {
+				steps.First(ctx)
+			}
+		case *actor.Stopping:
+			if steps.Last != nil {
+				steps.Last()
+			}
+		case *actor.Stopped:
+		case E:
+			steps.Each(event)
+		}
+	})
+	if err != nil {
+		return Inbox[E]{}, err
+	}
+	return Inbox[E]{r, pid}, nil
+}
+
+// Post tells the role of an event of the node's own. For a role that has stopped
+// it does nothing. It never blocks; events from outside the node go through
+// Offer.
+func (b Inbox[E]) Post(event E) {
+	if b.runtime != nil {
+		b.runtime.post(b.pid, event)
+	}
+}
+
+// Offer tells the role of an event from outside: it is refused, with false, when
+// the role has stopped or MaxOffered events wait for it.
+func (b Inbox[E]) Offer(event E) bool {
+	return b.runtime != nil && b.runtime.offer(b.pid, event)
+}
+
+// Waiting is the number of events that wait for the role.
+func (b Inbox[E]) Waiting() int {
+	if b.runtime == nil {
+		return 0
+	}
+	return b.runtime.waiting(b.pid)
+}
+
+// Stop stops the role after its present step, with its children; the events that
+// wait are dropped. It returns when the role has stopped. On an Inline dispatcher it
+// stops it in the caller; elsewhere a step of the same loop must not call it.
+func (b Inbox[E]) Stop() {
+	if b.runtime != nil {
+		b.runtime.stop(b.pid)
+	}
+}

@@ -1,0 +1,240 @@
+package connections
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"unicode/utf8"
+
+	"github.com/quic-go/quic-go"
+
+	"github.com/cowboyinc/devnet/internal/base/wire/connection"
+)
+
+// conn is one connection at one end.
+type conn struct {
+	host     *end
+	id       connection.ID
+	admitted atomic.Bool
+	untaken  chan struct{}      // a place for each frame that was told and not taken
+	giveUp   context.CancelFunc // of dialling
+
+	telling sync.Mutex // one event at a time
+	over    bool       // Down was told
+
+	mu      sync.Mutex
+	wg      sync.WaitGroup // readers and writers
+	ended   bool           // no more of them begin
+	dropped bool           // closed before it was up
+	quic    *quic.Conn     // nil before it is up
+	streams map[connection.Stream]*stream
+	opening []*stream // that the peer does not allow yet
+	frames  int       // that wait to be written
+	bytes   int
+	large   []bool // of the frames that were told and not taken: whether each has a token
+	stuck   bool   // it was told
+}
+
+// add makes a connection known under its name, or returns nil where this end does
+// not serve, or the name is taken.
+func (e *end) add(id connection.ID, giveUp context.CancelFunc) *conn {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closed || e.receive == nil || e.conns[id] != nil {
+		return nil
+	}
+	c := &conn{host: e, id: id, untaken: make(chan struct{}, connection.MaxUntaken), giveUp: giveUp, streams: map[connection.Stream]*stream{}}
+	e.conns[id] = c
+	return c
+}
+
+// spawn begins a reader or writer, unless the connection is over. The caller holds
+// mu.
+func (c *conn) spawn(run func()) {
+	if !c.ended {
+		c.wg.Go(run)
+	}
+}
+
+// attach gives a connection its QUIC one, unless it was closed before.
+func (c *conn) attach(q *quic.Conn) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.dropped {
+		q.CloseWithError(quic.ApplicationErrorCode(connection.CodeDone), "")
+		return false
+	}
+	c.quic = q
+	c.spawn(func() { c.acceptStreams(q) })
+	c.spawn(func() { c.acceptUniStreams(q) })
+	return true
+}
+
+// tell hands an event on, unless the connection is over.
+func (c *conn) tell(event connection.Event) {
+	c.telling.Lock()
+	defer c.telling.Unlock()
+	if !c.over {
+		c.host.receive(event)
+	}
+}
+
+// tellFrame hands a frame on, which has a token where it is large.
+func (c *conn) tellFrame(number connection.Stream, frame []byte, large bool) {
+	c.telling.Lock()
+	defer c.telling.Unlock()
+	if c.over {
+		c.host.release(large)
+		return
+	}
+	c.mu.Lock()
+	c.large = append(c.large, large)
+	c.mu.Unlock()
+	c.host.receive(connection.Came{ID: c.id, Stream: number, Frame: frame})
+}
+
+// down tells that the connection is over, once and last, and waits for its
+// goroutines.
+func (c *conn) down(cause error) {
+	e := connection.Down{ID: c.id}
+	var closed *quic.ApplicationError
+	if errors.As(cause, &closed) {
+		e.Closed, e.Code, e.Reason = closed.Remote, uint64(closed.ErrorCode), clip(closed.ErrorMessage)
+	} else if cause != nil {
+		e.Reason = clip(cause.Error())
+	}
+	c.telling.Lock()
+	c.over = true
+	c.host.receive(e)
+	c.telling.Unlock()
+	c.host.forget(c)
+	c.mu.Lock()
+	c.ended = true
+	for _, large := range c.large {
+		c.host.release(large)
+	}
+	c.large = nil
+	c.mu.Unlock()
+	c.wg.Wait()
+}
+
+// clip bounds a reason that the peer gave.
+func clip(reason string) string {
+	reason = strings.ToValidUTF8(reason, "�")
+	if len(reason) <= connection.MaxReasonBytes {
+		return reason
+	}
+	end := connection.MaxReasonBytes
+	for !utf8.RuneStart(reason[end]) {
+		end--
+	}
+	return reason[:end]
+}
+
+// close ends the connection at once; one that is not up yet never will be.
+func (c *conn) close(code uint64, reason string) {
+	c.mu.Lock()
+	q := c.quic
+	c.dropped = true
+	c.mu.Unlock()
+	if q == nil {
+		c.giveUp()
+		return
+	}
+	q.CloseWithError(quic.ApplicationErrorCode(code), reason)
+}
+
+// acceptStreams takes the streams that the peer opens in both directions. Their
+// number is bounded by what QUIC lets it open.
+func (c *conn) acceptStreams(q *quic.Conn) {
+	for {
+		opened, err := q.AcceptStream(q.Context())
+		if err != nil {
+			return // over
+		}
+		s := &stream{conn: c, number: connection.Stream(opened.StreamID())}
+		c.tell(connection.Opened{ID: c.id, Stream: s.number})
+		c.mu.Lock()
+		c.streams[s.number] = s
+		s.begin(opened)
+		c.mu.Unlock()
+	}
+}
+
+// acceptUniStreams tells of streams that the peer opened in one direction. The wire
+// has none, and nothing is read from them.
+func (c *conn) acceptUniStreams(q *quic.Conn) {
+	for {
+		opened, err := q.AcceptUniStream(q.Context())
+		if err != nil {
+			return // over
+		}
+		c.tell(connection.Opened{ID: c.id, Stream: connection.Stream(opened.StreamID())})
+	}
+}
+
+// open opens a stream, at once where the peer allows it.
+func (c *conn) open(number connection.Stream) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.quic == nil || c.streams[number] != nil {
+		return
+	}
+	s := &stream{conn: c, number: number}
+	c.streams[number] = s
+	if c.opening = append(c.opening, s); len(c.opening) > 1 {
+		return // it has its turn behind those that wait
+	}
+	if opened, err := c.quic.OpenStream(); err == nil {
+		c.opening = nil
+		s.begin(opened)
+		return
+	}
+	c.spawn(c.openWaiting)
+}
+
+// openWaiting opens streams, in their order, as the peer allows them. One that it
+// does not allow for as long as a write may be blocked is a write that is blocked.
+func (c *conn) openWaiting() {
+	for {
+		ctx, cancel := context.WithTimeout(c.quic.Context(), c.host.writeTime())
+		opened, err := c.quic.OpenStreamSync(ctx)
+		cancel()
+		if err != nil {
+			c.tellStuck()
+			return
+		}
+		c.mu.Lock()
+		c.opening[0].begin(opened)
+		c.opening = c.opening[1:]
+		done := len(c.opening) == 0
+		c.mu.Unlock()
+		if done {
+			return
+		}
+	}
+}
+
+// tellStuck tells once that the peer takes nothing.
+func (c *conn) tellStuck() {
+	c.mu.Lock()
+	told := c.stuck
+	c.stuck = true
+	c.mu.Unlock()
+	if !told {
+		c.tell(connection.Stuck{ID: c.id})
+	}
+}
+
+// taken makes room for a frame.
+func (c *conn) taken() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.large) > 0 {
+		c.host.release(c.large[0])
+		c.large = c.large[1:]
+		<-c.untaken
+	}
+}

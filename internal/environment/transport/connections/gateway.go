@@ -1,0 +1,120 @@
+package connections
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"log/slog"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/quic-go/quic-go"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/connection"
+	"github.com/cowboyinc/devnet/internal/base/wire/push"
+	"github.com/cowboyinc/devnet/internal/environment/env"
+	"github.com/cowboyinc/devnet/internal/environment/transport/identity"
+)
+
+// Gateway is a validator's end. The socket is that of its mesh: package quic asks
+// Refuses of whoever comes, and hands over who speaks the runners' protocol.
+type Gateway struct {
+	end
+	signer env.Signer
+
+	counting sync.Mutex
+	lastID   connection.ID
+	under    int // handshakes and connections under way
+	served   int // of them the connections
+	since    time.Time
+	began    map[connection.Address]int // handshakes since then
+}
+
+var _ env.Connections = (*Gateway)(nil)
+
+// Why a connection is refused before it is one.
+var (
+	errFull  = errors.New("connections: there are too many")
+	errStorm = errors.New("connections: too many handshakes of one address")
+)
+
+// NewGateway returns a validator's end, which lets nobody in before Start.
+func NewGateway(signer env.Signer, log *slog.Logger) *Gateway {
+	g := &Gateway{signer: signer, began: map[connection.Address]int{}}
+	g.init(log)
+	return g
+}
+
+// Start implements env.Connections.
+func (g *Gateway) Start(receive func(connection.Event)) error { return g.start(receive) }
+
+// Close implements env.Connections.
+func (g *Gateway) Close() error {
+	g.shut()
+	return nil
+}
+
+// TLS returns the configuration for the runners' protocol. Any key is let in: who it
+// is, is judged behind Hello.
+func (g *Gateway) TLS() (*tls.Config, error) {
+	return identity.ServerConfig(g.signer, push.ALPN, func(types.PublicKey) error { return nil })
+}
+
+// QUIC returns the configuration for a connection whose protocol is not known yet.
+func (g *Gateway) QUIC() *quic.Config { return quicConfig(maxPeerStreams, maxPeerStreams) }
+
+// Refuses counts a handshake that begins, until ctx ends with its connection, and
+// says why it is refused, nil where it is not.
+func (g *Gateway) Refuses(ctx context.Context, remote net.Addr) error {
+	g.counting.Lock()
+	defer g.counting.Unlock()
+	if now := time.Now(); now.Sub(g.since) >= time.Second {
+		g.since = now
+		clear(g.began)
+	}
+	address := addressOf(remote)
+	switch {
+	case g.under >= MaxConnections:
+		return errFull
+	case g.began[address] >= maxPerAddress, g.began[address] == 0 && len(g.began) >= maxAddresses:
+		return errStorm
+	}
+	g.began[address]++
+	g.under++
+	context.AfterFunc(ctx, func() {
+		g.counting.Lock()
+		defer g.counting.Unlock()
+		g.under--
+	})
+	return nil
+}
+
+// Strained reports whether addresses have to prove themselves before a handshake.
+func (g *Gateway) Strained() bool {
+	g.counting.Lock()
+	defer g.counting.Unlock()
+	return g.under-g.served > maxHandshakes
+}
+
+// Serve runs a connection that came up, to its end.
+func (g *Gateway) Serve(q *quic.Conn) {
+	key, err := identity.Of(q.ConnectionState().TLS)
+	g.counting.Lock()
+	g.lastID++
+	g.served++
+	id := g.lastID
+	g.counting.Unlock()
+	defer func() {
+		g.counting.Lock()
+		defer g.counting.Unlock()
+		g.served--
+	}()
+	c := g.add(id, nil)
+	if c == nil || err != nil {
+		q.CloseWithError(quic.ApplicationErrorCode(connection.CodeDone), string(push.Shutdown))
+		return
+	}
+	g.serve(c, q, key)
+}

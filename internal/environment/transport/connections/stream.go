@@ -1,0 +1,282 @@
+package connections
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/quic-go/quic-go"
+
+	"github.com/cowboyinc/devnet/internal/base/wire/connection"
+)
+
+// headerBytes is the length before every frame: u32 big-endian.
+const headerBytes = 4
+
+// stream is one that goes both ways. Its connection's mu guards it.
+type stream struct {
+	conn   *conn
+	number connection.Stream
+	quic   *quic.Stream // nil while the peer does not allow it
+
+	queue   [][]byte // frames to be written, oldest first
+	ending  bool     // our side ends behind the queue
+	writing bool     // a writer is at work
+	dead    bool     // nothing is written any more
+	wrote   bool     // our side is over
+	read    bool     // the peer's side is over
+}
+
+// begin gives a stream its QUIC one, and reads and writes on it. The numbers that
+// verbs give are those that QUIC gives, or the streams of two jobs would be mixed up.
+func (s *stream) begin(opened *quic.Stream) {
+	if number := connection.Stream(opened.StreamID()); number != s.number {
+		panic(fmt.Sprintf("connections: stream %d was opened as %d", number, s.number))
+	}
+	s.quic = opened
+	if s.dead { // it was broken off before it was opened
+		s.breakOff(connection.CodeDone)
+		return
+	}
+	s.conn.spawn(s.readFrames)
+	s.wake()
+}
+
+// wake lets a writer work, where there is something to write.
+func (s *stream) wake() {
+	if s.quic != nil && !s.writing && !s.dead && (len(s.queue) > 0 || s.ending) {
+		s.writing = true
+		s.conn.spawn(s.write)
+	}
+}
+
+// send queues a frame.
+func (c *conn) send(number connection.Stream, frame []byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := c.streams[number]
+	if s == nil || s.ending || s.dead {
+		return
+	}
+	if c.frames >= queueFrames || c.bytes+len(frame) > queueBytes {
+		c.spawn(c.tellStuck)
+		return
+	}
+	s.queue = append(s.queue, frame)
+	c.frames, c.bytes = c.frames+1, c.bytes+len(frame)
+	s.wake()
+}
+
+// end ends our side behind what is queued.
+func (c *conn) end(number connection.Stream) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if s := c.streams[number]; s != nil {
+		s.ending = true
+		s.wake()
+	}
+}
+
+// reset breaks both sides off.
+func (c *conn) reset(number connection.Stream, code uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := c.streams[number]
+	if s == nil {
+		return
+	}
+	s.die()
+	if s.quic != nil {
+		s.breakOff(code)
+	}
+}
+
+// breakOff breaks both sides of an open stream off and forgets it.
+func (s *stream) breakOff(code uint64) {
+	s.quic.CancelWrite(quic.StreamErrorCode(code))
+	s.quic.CancelRead(quic.StreamErrorCode(code))
+	delete(s.conn.streams, s.number)
+}
+
+// die drops what is queued.
+func (s *stream) die() {
+	s.dead = true
+	for _, frame := range s.queue {
+		s.conn.frames, s.conn.bytes = s.conn.frames-1, s.conn.bytes-len(frame)
+	}
+	s.queue = nil
+}
+
+// over forgets a stream whose sides are both over.
+func (s *stream) over() {
+	if s.wrote && s.read {
+		delete(s.conn.streams, s.number)
+	}
+}
+
+// next takes the oldest frame; without one the writer is done.
+func (s *stream) next() (frame []byte, ok bool) {
+	c := s.conn
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(s.queue) == 0 {
+		s.writing = false
+		if s.ending && !s.dead {
+			s.quic.Close()
+			s.dead, s.wrote = true, true
+			s.over()
+		}
+		return nil, false
+	}
+	frame, s.queue = s.queue[0], s.queue[1:]
+	c.frames, c.bytes = c.frames-1, c.bytes-len(frame)
+	return frame, true
+}
+
+// write writes what is queued.
+func (s *stream) write() {
+	for {
+		frame, ok := s.next()
+		if !ok {
+			return
+		}
+		if err := s.writeFrame(frame); err != nil {
+			s.conn.mu.Lock()
+			s.die()
+			s.wrote = true
+			s.over()
+			s.conn.mu.Unlock()
+			if errors.Is(err, os.ErrDeadlineExceeded) {
+				s.conn.tellStuck()
+			}
+			return // else the peer broke it off, or the connection is over
+		}
+	}
+}
+
+// writeFrame fails where the peer takes no chunk in time.
+func (s *stream) writeFrame(frame []byte) error {
+	first := min(len(frame), chunkBytes)
+	chunk := binary.BigEndian.AppendUint32(make([]byte, 0, headerBytes+first), uint32(len(frame)))
+	chunk = append(chunk, frame[:first]...)
+	for rest := frame[first:]; ; {
+		deadline := time.Now().Add(s.conn.host.writeTime())
+		s.quic.SetWriteDeadline(deadline)
+		_, err := s.quic.Write(chunk)
+		if err == nil && !time.Now().Before(deadline) {
+			err = os.ErrDeadlineExceeded // QUIC took in what it could not send
+		}
+		if err != nil || len(rest) == 0 {
+			return err
+		}
+		next := min(len(rest), chunkBytes)
+		chunk, rest = rest[:next], rest[next:]
+	}
+}
+
+// readFrames tells of what comes until the peer's side is over.
+func (s *stream) readFrames() {
+	r := bufio.NewReaderSize(s.quic, readBuffer)
+	for s.readFrame(r) {
+	}
+	s.conn.mu.Lock()
+	s.read = true
+	s.over()
+	s.conn.mu.Unlock()
+}
+
+// readFrame reads one frame and tells of it, or of why there is none, and reports
+// whether more may come.
+func (s *stream) readFrame(r *bufio.Reader) bool {
+	c := s.conn
+	if _, err := r.Peek(1); err != nil { // a stream may be silent for long
+		s.tellEnd(err, false)
+		return false
+	}
+	s.quic.SetReadDeadline(time.Now().Add(frameTime))
+	defer s.quic.SetReadDeadline(time.Time{})
+	var header [headerBytes]byte
+	if _, err := io.ReadFull(r, header[:]); err != nil {
+		s.tellEnd(err, true)
+		return false
+	}
+	long := connection.TooLong{ID: c.id, Stream: s.number, Length: binary.BigEndian.Uint32(header[:])}
+	if long.Length == 0 || long.Length > connection.MaxFrameBytes {
+		c.tell(long)
+		return false
+	}
+	if long.Length > connection.MaxGreetingBytes && !c.admitted.Load() {
+		first, err := r.Peek(1)
+		if err != nil {
+			s.tellEnd(err, true)
+			return false
+		}
+		long.Type = first[0]
+		c.tell(long)
+		return false
+	}
+	return s.readBody(r, int(long.Length))
+}
+
+// readBody reads what follows the length and tells of it.
+func (s *stream) readBody(r io.Reader, size int) bool {
+	c, large := s.conn, size > smallBytes
+	over := c.quic.Context().Done()
+	if large {
+		select {
+		case c.host.large <- struct{}{}:
+			s.quic.SetReadDeadline(time.Now().Add(frameTime)) // it may have waited
+		case <-over:
+			return false
+		}
+	}
+	frame, err := readAll(r, size)
+	if err != nil {
+		c.host.release(large)
+		s.tellEnd(err, true)
+		return false
+	}
+	select {
+	case c.untaken <- struct{}{}:
+		c.tellFrame(s.number, frame, large)
+		return true
+	case <-over:
+		c.host.release(large)
+		return false
+	}
+}
+
+// tellEnd tells why nothing more is read. Where the connection is over, or our side
+// broke the stream off, that is known.
+func (s *stream) tellEnd(err error, within bool) {
+	c := s.conn
+	var broken *quic.StreamError
+	switch {
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		c.tell(connection.Ended{ID: c.id, Stream: s.number, Torn: within})
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		c.tell(connection.Stalled{ID: c.id, Stream: s.number})
+	case errors.As(err, &broken) && broken.Remote:
+		c.tell(connection.Cut{ID: c.id, Stream: s.number})
+	}
+}
+
+// readAll reads so many bytes. Memory is taken as they come, so that a claimed
+// length costs nothing.
+func readAll(r io.Reader, size int) ([]byte, error) {
+	frame := make([]byte, min(size, smallBytes))
+	for done := 0; ; {
+		n, err := io.ReadFull(r, frame[done:])
+		done += n
+		if err != nil || done == size {
+			return frame, err
+		}
+		grown := make([]byte, min(size, 2*done)) // doubling: what is copied stays below what is read
+		copy(grown, frame)
+		frame = grown
+	}
+}

@@ -1,0 +1,90 @@
+package quic
+
+import (
+	"context"
+	"crypto/tls"
+	"net"
+	"net/netip"
+	"slices"
+
+	"github.com/quic-go/quic-go"
+
+	"github.com/cowboyinc/devnet/internal/base/wire/push"
+	"github.com/cowboyinc/devnet/internal/environment/transport/connections"
+)
+
+// guests are the runners that come to the mesh's socket: quic-go has one listener a
+// socket, and asks in three places who it is that comes.
+type guests struct {
+	transport *Transport
+	runners   *connections.Gateway
+	config    *tls.Config
+}
+
+// newGuests prepares a transport for runners, before it listens.
+func newGuests(t *Transport, runners *connections.Gateway) (*guests, error) {
+	config, err := runners.TLS()
+	if err != nil {
+		return nil, err
+	}
+	g := &guests{t, runners, config}
+	t.quic.ConnContext = g.admit
+	t.quic.VerifySourceAddress = func(from net.Addr) bool { return !t.isPeers(from) && runners.Strained() }
+	return g, nil
+}
+
+// admit counts who comes from elsewhere than a peer's endpoint, so that a storm of
+// handshakes takes nothing from the mesh.
+func (g *guests) admit(ctx context.Context, from *quic.ClientInfo) (context.Context, error) {
+	if g.transport.isPeers(from.RemoteAddr) {
+		return ctx, nil
+	}
+	return ctx, g.runners.Refuses(ctx, from.RemoteAddr)
+}
+
+// tls picks the configuration by what the client speaks. Nil guests leave it.
+func (g *guests) tls(mesh *tls.Config) *tls.Config {
+	if g == nil {
+		return mesh
+	}
+	both := mesh.Clone()
+	both.GetConfigForClient = func(hello *tls.ClientHelloInfo) (*tls.Config, error) {
+		if slices.Contains(hello.SupportedProtos, push.ALPN) && !slices.Contains(hello.SupportedProtos, g.transport.alpn) {
+			return g.config, nil
+		}
+		return mesh, nil
+	}
+	return both
+}
+
+// quic picks the limits by where the client is. Nil guests leave them.
+func (g *guests) quic(mesh *quic.Config) *quic.Config {
+	if g == nil {
+		return mesh
+	}
+	both := mesh.Clone()
+	both.GetConfigForClient = func(from *quic.ClientInfo) (*quic.Config, error) {
+		if g.transport.isPeers(from.RemoteAddr) {
+			return mesh, nil
+		}
+		return g.runners.QUIC(), nil
+	}
+	return both
+}
+
+// are reports whether a connection is a runner's.
+func (g *guests) are(conn *quic.Conn) bool {
+	return g != nil && conn.ConnectionState().TLS.NegotiatedProtocol == push.ALPN
+}
+
+// isPeers reports whether an address is the endpoint of a peer. It proves nothing,
+// but that the limits for runners need not be.
+func (t *Transport) isPeers(address net.Addr) bool {
+	udp, is := address.(*net.UDPAddr)
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return is && t.endpoints[plain(udp.AddrPort())]
+}
+
+// plain is an address as endpoints are compared: IPv4 in IPv6 is IPv4.
+func plain(a netip.AddrPort) netip.AddrPort { return netip.AddrPortFrom(a.Addr().Unmap(), a.Port()) }

@@ -1,0 +1,154 @@
+package api
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/environment/fault"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
+)
+
+// given is an argument of a fault's verb as a request has it: what its fields are
+// called, and how they are read.
+type given struct {
+	fields []string
+	read   func(*model.FaultRequest, *fault.Order) error
+}
+
+// arguments are those that a request can have.
+var arguments = map[fault.Argument]given{
+	fault.Node: {[]string{"node"}, func(r *model.FaultRequest, o *fault.Order) error {
+		o.Node = r.Node
+		return nil
+	}},
+	fault.Kind: {[]string{"kind"}, func(r *model.FaultRequest, o *fault.Order) error {
+		o.Kind = r.Kind
+		return nil
+	}},
+	fault.On: {[]string{"on"}, func(r *model.FaultRequest, o *fault.Order) error {
+		o.On = r.On
+		return nil
+	}},
+	fault.Skew: {[]string{"skew"}, func(r *model.FaultRequest, o *fault.Order) (err error) {
+		o.Skew, err = duration(r.Skew, "skew")
+		return err
+	}},
+	fault.Groups: {[]string{"groups"}, func(r *model.FaultRequest, o *fault.Order) error {
+		o.Groups = r.Groups
+		return nil
+	}},
+	fault.Sides: {[]string{"left", "right"}, func(r *model.FaultRequest, o *fault.Order) error {
+		o.Left, o.Right = r.Left, r.Right
+		return nil
+	}},
+	fault.Ends: {[]string{"a", "b"}, func(r *model.FaultRequest, o *fault.Order) error {
+		o.A, o.B = r.A, r.B
+		return nil
+	}},
+	fault.Properties: {[]string{"what happens to packets between them"}, func(r *model.FaultRequest, o *fault.Order) (err error) {
+		o.Link = fault.Link{Loss: r.Loss, Duplicate: r.Duplicate, Reorder: r.Reorder, Bandwidth: r.Bandwidth, OneWay: r.OneWay}
+		if o.Link.Latency, err = duration(r.Latency, "latency"); err != nil {
+			return err
+		}
+		o.Link.Jitter, err = duration(r.Jitter, "jitter")
+		return err
+	}},
+}
+
+// orderOf reads the order of a request: the arguments that its verb takes.
+func orderOf(r *model.FaultRequest) (fault.Order, error) {
+	o := fault.Order{Verb: r.Verb}
+	v := fault.Lookup(r.Verb)
+	if v == nil || v.Hidden {
+		return o, Refuse(http.StatusBadRequest, fault.CodeUnknownVerb, "there is no fault %q", clip(r.Verb)).At("verb")
+	}
+	for _, a := range v.Takes {
+		if err := arguments[a].read(r, &o); err != nil {
+			return o, err
+		}
+	}
+	return o, nil
+}
+
+// duration reads a duration; none is 0.
+func duration(text, field string) (time.Duration, error) {
+	if text == "" {
+		return 0, nil
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		return 0, Refuse(http.StatusBadRequest, "invalid_duration", "%q is no duration", clip(text)).
+			Hint("Write it with its unit: 20ms, 1.5s.").At(field)
+	}
+	return d, nil
+}
+
+// enumerateVerbs has requests take the verbs of the table and no other.
+func (s *Server) enumerateVerbs() {
+	schema := s.api.OpenAPI().Components.Schemas.Map()["FaultRequest"]
+	verb := schema.Properties["verb"]
+	for _, v := range fault.Verbs() {
+		if !v.Hidden {
+			verb.Enum = append(verb.Enum, v.Name)
+		}
+	}
+	schema.PrecomputeMessages()
+}
+
+// told says what each verb takes: validators' first, and of each kind those of
+// every network first. Verbs that take the same are told together.
+func told() string {
+	var parts []string
+	for _, ofNode := range []bool{true, false} {
+		parts = append(parts, toldOf(ofNode, false)...)
+		parts = append(parts, toldOf(ofNode, true)...)
+	}
+	return strings.Join(parts, "; ")
+}
+
+func toldOf(ofNode, simulated bool) (parts []string) {
+	var names []string
+	var takes []fault.Argument
+	tell := func() {
+		verb := " takes "
+		if len(names) > 1 {
+			verb = " take "
+		}
+		switch {
+		case simulated && len(names) > 0:
+			parts = append(parts, enumerated(names)+" are the simulator's")
+		case len(names) > 0:
+			parts = append(parts, enumerated(names)+verb+enumerated(fieldsOf(takes)))
+		}
+		names = nil
+	}
+	for _, v := range fault.Verbs() {
+		if v.Hidden || v.OfNode != ofNode || (v.NotLive != "") != simulated {
+			continue
+		}
+		if !simulated && !slices.Equal(v.Takes, takes) {
+			tell()
+		}
+		names, takes = append(names, v.Name), v.Takes
+	}
+	tell()
+	return parts
+}
+
+func fieldsOf(takes []fault.Argument) (fields []string) {
+	for _, a := range takes {
+		fields = append(fields, arguments[a].fields...)
+	}
+	return fields
+}
+
+// enumerated is a list for people: "a, b and c".
+func enumerated(words []string) string {
+	last := len(words) - 1
+	if last < 1 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:last], ", ") + " and " + words[last]
+}

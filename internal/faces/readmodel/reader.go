@@ -1,0 +1,344 @@
+// Package readmodel shows one validator's latest final state and history as the
+// faces read it: an api.Reader over a validators.Validator, the same for every
+// world.
+package readmodel
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+
+	"github.com/cowboyinc/devnet/actors"
+	"github.com/cowboyinc/devnet/internal/base/memo"
+	"github.com/cowboyinc/devnet/internal/base/params"
+	"github.com/cowboyinc/devnet/internal/base/program"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/environment/env"
+	"github.com/cowboyinc/devnet/internal/faces/api"
+	"github.com/cowboyinc/devnet/validators"
+	"github.com/cowboyinc/devnet/validators/history"
+	"github.com/cowboyinc/devnet/validators/ledger"
+	"github.com/cowboyinc/devnet/validators/mempool"
+)
+
+// Source makes the readers of one network's validators. It is safe for concurrent
+// use.
+type Source struct {
+	genesis   *ledger.Genesis
+	programs  program.Host
+	verifier  env.Verifier
+	described *memo.Once[types.Hash, described] // by the hash of code
+}
+
+// maxDescribed bounds the codes whose description is remembered.
+const maxDescribed = 1024
+
+// described is what code offers, or why nobody can say.
+type described struct {
+	program.Description
+	err error
+}
+
+// NewSource returns what makes the readers of a network with that genesis, whose
+// programs run and whose signatures are checked there.
+func NewSource(genesis *ledger.Genesis, programs program.Host, verifier env.Verifier) *Source {
+	return &Source{genesis: genesis, programs: programs, verifier: verifier,
+		described: memo.New[types.Hash, described](memo.Bound{Count: maxDescribed}, nil)}
+}
+
+// reader is one validator's latest final state.
+type reader struct {
+	source   *Source
+	state    *ledger.State
+	archive  *history.Archive
+	executor ledger.Executor // for reads and dry runs
+}
+
+// Of returns a validator as it stands now.
+func (s *Source) Of(v *validators.Validator) api.Reader {
+	return &reader{source: s, state: v.Head().State, archive: v.Archive(),
+		executor: ledger.Executor{Programs: s.programs, Verifier: s.verifier}}
+}
+
+func (v *reader) Head() api.Head {
+	fees := v.state.NextBaseFees()
+	return api.Head{Height: v.state.Height(), Hash: v.state.Hash(), Timestamp: v.state.Timestamp(), TimersPending: v.state.TimersPending(),
+		NextBaseFeeCycle: fees.Cycle, NextBaseFeeCell: fees.Cell, NextBaseFeeLane: fees.LaneTimer}
+}
+
+func (v *reader) Block(h types.Height) (*api.Block, error) {
+	if h == 0 {
+		_, genesis, err := v.source.genesis.State()
+		if err != nil {
+			return nil, err
+		}
+		return &api.Block{Stored: history.Stored{Block: genesis, Hash: genesis.Hash()}}, nil
+	}
+	stored, err := v.archive.Block(h)
+	if err == nil && stored == nil {
+		err = v.stillKept(h)
+	}
+	if err != nil || stored == nil {
+		return nil, err
+	}
+	block := &api.Block{Stored: *stored}
+	if block.Deferred, err = v.archive.Deferred(h); err != nil {
+		return nil, err
+	}
+	if block.Events, err = v.archive.Events(h); err != nil {
+		return nil, err
+	}
+	return block, nil
+}
+
+func (v *reader) Kept() (history.Kept, error) { return v.archive.Kept() }
+
+// stillKept refuses a height whose block was dropped.
+func (v *reader) stillKept(h types.Height) error {
+	kept, err := v.Kept()
+	if err == nil && h < kept.From {
+		err = api.NotKept(kept, h)
+	}
+	return err
+}
+
+func (v *reader) HeightOf(block types.Hash) (types.Height, bool, error) {
+	return v.archive.HeightOf(block)
+}
+
+func (v *reader) Transaction(hash types.Hash) (*types.Transaction, types.Height, error) {
+	tx, receipt, err := v.archive.Transaction(hash)
+	if err != nil || tx == nil {
+		return nil, 0, err
+	}
+	return tx, receipt.Height, nil
+}
+
+func (v *reader) Receipt(hash types.Hash) (*api.Receipt, error) { return Receipt(v.archive, hash) }
+
+// Receipt returns the receipt of an execution with what it printed, or nil.
+func Receipt(archive *history.Archive, hash types.Hash) (*api.Receipt, error) {
+	receipt, lines, err := archive.Execution(hash)
+	if err != nil || receipt == nil {
+		return nil, err
+	}
+	return &api.Receipt{Receipt: *receipt, Logs: lines}, nil
+}
+
+func (v *reader) Hashes(of history.HashKind, first, last types.Hash, each func(types.Hash) bool) error {
+	return v.archive.Hashes(of, first, last, each)
+}
+
+func (v *reader) Account(a types.Address) (api.Account, error) {
+	account := v.state.Account(a)
+	return api.Account{Nonce: account.Nonce, Balance: account.Balance}, nil
+}
+
+func (v *reader) Actor(a types.Address) (*api.Actor, error) {
+	record := v.state.Actor(a)
+	if record == nil {
+		return nil, nil
+	}
+	actor := v.brief(a, record)
+	described, err := v.source.describe(record.CodeHash, v.state)
+	if err != nil {
+		actor.Undescribed = err.Error() // all else is known all the same
+	}
+	actor.Handlers = described.Handlers
+	return &actor, nil
+}
+
+func (v *reader) brief(a types.Address, record *actors.Actor) api.Actor {
+	return api.Actor{Address: a, Name: record.Name, Owner: record.Owner, CodeHash: record.CodeHash,
+		DeployedAt: record.DeployedAt, TimersPending: uint64(len(v.state.Timers(a)))}
+}
+
+func (v *reader) Actors(offset, limit int) (out []api.Actor, err error) {
+	v.state.Actors(types.Address{}, func(a types.Address, record *actors.Actor) bool {
+		if offset > 0 {
+			offset--
+			return true
+		}
+		out = append(out, v.brief(a, record))
+		return len(out) < limit
+	})
+	return out, nil
+}
+
+func (v *reader) Named(name string) (out []types.Address, err error) {
+	v.state.Actors(types.Address{}, func(a types.Address, record *actors.Actor) bool {
+		if record.Name == name {
+			out = append(out, a)
+		}
+		return true
+	})
+	return out, nil
+}
+
+func (v *reader) Addresses(first, last types.Address) (out []types.Address, err error) {
+	v.state.Actors(first, func(a types.Address, _ *actors.Actor) bool {
+		if a.Compare(last) > 0 {
+			return false
+		}
+		out = append(out, a)
+		return true
+	})
+	return out, nil
+}
+
+func (v *reader) State(actor types.Address, prefix []byte, offset, limit int) (out []api.Entry, err error) {
+	v.state.ScanStorage(actor, func(e actors.Entry) bool {
+		if bytes.HasPrefix(e.Key, prefix) {
+			out = append(out, api.Entry{Key: e.Key, Value: e.Value})
+		}
+		return true
+	})
+	slices.SortFunc(out, func(a, b api.Entry) int { return bytes.Compare(a.Key, b.Key) })
+	out = out[min(offset, len(out)):]
+	return out[:min(limit, len(out))], nil
+}
+
+func (v *reader) Logs(actor types.Address, p history.Page) ([]history.LogLine, error) {
+	return v.archive.Logs(actor, p)
+}
+
+func (v *reader) Params() (out []api.Param, err error) {
+	p, defaults := v.state.NextParams(), params.Defaults()
+	for _, info := range params.Keys() {
+		value, err := p.Get(info.Key)
+		if err != nil {
+			return nil, err
+		}
+		usual, err := defaults.Get(info.Key)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, api.Param{Key: info.Key, Value: value, Class: string(info.Class), Default: usual})
+	}
+	return out, nil
+}
+
+func (v *reader) Read(_ context.Context, call api.Call) (api.Result, error) {
+	result, err := v.executor.Read(v.state, ledger.Call{Actor: call.Actor, Sender: call.Sender, Handler: call.Handler, Payload: call.Payload})
+	if err != nil {
+		return api.Result{}, environment(err)
+	}
+	out := api.Result{Outcome: result.Outcome, Cycles: result.Cycles, Cells: result.Cells}
+	for _, line := range result.Logs {
+		out.Logs = append(out.Logs, line.Line)
+	}
+	return out, nil
+}
+
+func (v *reader) Simulate(_ context.Context, tx *types.Transaction) (*api.Receipt, error) {
+	if tx.Signature == nil {
+		return nil, api.Refuse(http.StatusBadRequest, "bad_signature", "the transaction is not signed")
+	}
+	sender, ok := v.source.verifier.Recover(tx.SigningDigest(), *tx.Signature)
+	if !ok {
+		return nil, api.Refuse(http.StatusBadRequest, "bad_signature", "nobody can have made this signature")
+	}
+	receipt, printed, err := v.executor.Simulate(v.state, sender, tx)
+	var missing *ledger.EnvironmentError
+	switch {
+	case errors.As(err, &missing):
+		return nil, environment(err)
+	case err != nil:
+		return nil, Refusal(err)
+	}
+	out := &api.Receipt{Receipt: *receipt}
+	for i := range printed {
+		out.Logs = append(out.Logs, printed[i].Line)
+	}
+	return out, nil
+}
+
+// Refusal turns what admission says into an answer for a client.
+func Refusal(err error) error {
+	var invalid *ledger.Invalid
+	var full *mempool.Error
+	var late *validators.HostRefusal
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &late):
+		return api.Refuse(http.StatusServiceUnavailable, api.CodeHostFailed, "%s", late.Message)
+	case errors.As(err, &invalid):
+		return api.Refuse(statusOf(invalid.Code), invalid.Code, "%s", invalid.Detail)
+	case errors.As(err, &full):
+		return api.Refuse(statusOf(full.Code), full.Code, "%s", full.Message)
+	case errors.Is(err, validators.ErrBusy):
+		return api.Refuse(http.StatusTooManyRequests, "busy", "%v", err)
+	}
+	return err
+}
+
+func statusOf(code string) int {
+	switch code {
+	case api.CodeNonceTooLow, api.CodeNonceTaken, api.CodeNonceGap, mempool.CodeAlreadyKnown:
+		return http.StatusConflict
+	case mempool.CodePoolFull, mempool.CodeSenderFull:
+		return http.StatusTooManyRequests
+	case ledger.CodeTooLarge:
+		return http.StatusRequestEntityTooLarge
+	}
+	return http.StatusBadRequest
+}
+
+// environment answers for programs that could not be run here: this machine has
+// no host of programs, or the program makes it fail. What the host wrote is for
+// the logs.
+func environment(err error) error {
+	var host *program.HostError
+	if !errors.As(err, &host) || host.Failure == program.Missing {
+		return api.Refuse(http.StatusServiceUnavailable, api.CodeNoProgramHost, "this machine cannot run programs: %v", err).
+			Hint("%s", remedy(err))
+	}
+	return api.Refuse(http.StatusServiceUnavailable, api.CodeHostFailed, "the host of programs failed over it: it %s", verb[host.Failure]).
+		Hint("%s", remedy(err))
+}
+
+// remedy says what may help where a host gave no outcome.
+func remedy(err error) string {
+	var host *program.HostError
+	if !errors.As(err, &host) {
+		return "See the node's log."
+	}
+	switch host.Failure {
+	case program.Missing:
+		return "devnet doctor tells what is missing."
+	case program.Late, program.Stopped:
+		return "It took longer than it may here: try again when the machine is less busy, or let the program do less at once."
+	}
+	return "The program's host ended; the next one is fresh: try again."
+}
+
+var verb = map[program.Failure]string{program.Stopped: "was stopped", program.Late: "took too long", program.Crashed: "crashed"}
+
+// maxDescribing is how often a host is asked what code offers: one may have been
+// killed, and a fresh one is sound.
+const maxDescribing = 2
+
+// describe returns what the code of an actor offers.
+func (s *Source) describe(hash types.Hash, state *ledger.State) (program.Description, error) {
+	d := s.described.Do(nil, hash, func() (d described, keep bool) {
+		for range maxDescribing {
+			if d.Description, d.err = s.inspect(program.Code{Hash: hash, Source: state.Code(hash)}); d.err == nil {
+				return d, true
+			}
+		}
+		return described{err: environment(d.err)}, false
+	})
+	return d.Description, d.err
+}
+
+func (s *Source) inspect(code program.Code) (program.Description, error) {
+	session, err := s.programs.Open(program.ForRead)
+	if err != nil {
+		return program.Description{}, err
+	}
+	defer session.Close()
+	return session.Inspect(code)
+}

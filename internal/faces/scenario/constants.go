@@ -1,0 +1,285 @@
+package scenario
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"go.starlark.net/resolve"
+	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
+
+	"github.com/cowboyinc/devnet/internal/base/params"
+	"github.com/cowboyinc/devnet/internal/base/wallet"
+)
+
+// constant is the value of an expression that is written out: a literal, a
+// negative number, True, False, None, and lists, tuples and dicts of them.
+func constant(e syntax.Expr) (starlark.Value, bool) {
+	switch e := e.(type) {
+	case *syntax.Literal:
+		return literal(e)
+	case *syntax.Ident:
+		if b, ok := e.Binding.(*resolve.Binding); !ok || b.Scope != resolve.Universal {
+			return nil, false
+		}
+		v := starlark.Universe[e.Name]
+		_, isFunction := v.(starlark.Callable)
+		return v, !isFunction
+	case *syntax.ParenExpr:
+		return constant(e.X)
+	case *syntax.UnaryExpr:
+		if v, ok := constant(e.X); ok && e.Op == syntax.MINUS {
+			negative, err := starlark.Unary(e.Op, v)
+			return negative, err == nil
+		}
+	case *syntax.ListExpr:
+		return constants(e.List)
+	case *syntax.TupleExpr:
+		return constants(e.List)
+	case *syntax.DictExpr:
+		return constantDict(e)
+	}
+	return nil, false
+}
+
+func literal(e *syntax.Literal) (starlark.Value, bool) {
+	switch x := e.Value.(type) {
+	case string:
+		if e.Token == syntax.BYTES {
+			return starlark.Bytes(x), true
+		}
+		return starlark.String(x), true
+	case int64:
+		return starlark.MakeInt64(x), true
+	case float64:
+		return starlark.Float(x), true
+	}
+	return nil, false
+}
+
+func constants(list []syntax.Expr) (starlark.Value, bool) {
+	var values []starlark.Value
+	for _, e := range list {
+		v, ok := constant(e)
+		if !ok {
+			return nil, false
+		}
+		values = append(values, v)
+	}
+	return starlark.NewList(values), true
+}
+
+func constantDict(e *syntax.DictExpr) (starlark.Value, bool) {
+	d := starlark.NewDict(len(e.List))
+	for _, one := range e.List {
+		entry := one.(*syntax.DictEntry)
+		key, isConstant := constant(entry.Key)
+		value, valueToo := constant(entry.Value)
+		if !isConstant || !valueToo || d.SetKey(key, value) != nil {
+			return nil, false
+		}
+	}
+	return d, true
+}
+
+// maxTold is how much of a file's own text an error shows.
+const maxTold = 40
+
+// value judges what stands for an argument, as far as it is written out.
+func (l *linter) value(v *verb, title, name string, e syntax.Expr) {
+	p := v.params[slices.IndexFunc(v.params, func(p param) bool { return p.name == name })]
+	if p.kind == "function" && isComparison(e) {
+		l.report(start(e), fmt.Sprintf("%s: %s is %s; this one is true or false at once: write lambda: before it", title, name,
+			kinds[p.kind].doc))
+		return
+	}
+	written, ok := constant(e)
+	if !ok || written == starlark.None && !p.must {
+		return
+	}
+	if err := l.judge(title, p, written); err != nil {
+		l.report(start(e), title+": "+name+" "+err.Error())
+	}
+}
+
+func start(e syntax.Expr) syntax.Position {
+	from, _ := e.Span()
+	return from
+}
+
+// isComparison says that an expression is True or False whatever it is about.
+func isComparison(e syntax.Expr) bool {
+	switch e := e.(type) {
+	case *syntax.ParenExpr:
+		return isComparison(e.X)
+	case *syntax.UnaryExpr:
+		return e.Op == syntax.NOT
+	case *syntax.BinaryExpr:
+		switch e.Op {
+		case syntax.EQL, syntax.NEQ, syntax.LT, syntax.GT, syntax.LE, syntax.GE, syntax.IN, syntax.NOT_IN:
+			return true
+		}
+	}
+	return false
+}
+
+// judge says why a constant is none for the argument; nil also where only the
+// running network knows.
+func (l *linter) judge(title string, p param, v starlark.Value) error {
+	switch p.kind {
+	case "party": // an actor's name may be any
+		return nil
+	case "node", "nodes", "groups":
+		return l.unknownNode(v)
+	}
+	read, err := kinds[p.kind].read(nil, v)
+	if err != nil {
+		return err
+	}
+	text, _ := read.(string)
+	switch title + " " + p.name {
+	case "network params":
+		return knownParams(read.(map[string]string))
+	case "network policy":
+		return knownParams(map[string]string{"cip1.policy": text})
+	case "network block_time":
+		if _, err := ParsePace(text); err != nil {
+			return fmt.Errorf("is %w", err)
+		}
+	case "net.set_param key":
+		if _, err := params.Lookup(text); err != nil {
+			return fmt.Errorf("names no parameter: %w", err)
+		}
+	case "net.deploy file":
+		if _, err := l.s.code(text); err != nil {
+			return fmt.Errorf("names nothing to deploy: %s", strings.TrimPrefix(whatOf(err), "net.deploy: "))
+		}
+	case "net.deploy sender", "net.call sender", "net.send sender", "net.transfer sender":
+		if known := wallet.Accounts(); !slices.Contains(known, text) {
+			return fmt.Errorf("names %q, and no account is called so%s", text, meant(text, known))
+		}
+	}
+	return nil
+}
+
+func whatOf(err error) string {
+	if m, ok := err.(*Mistake); ok {
+		return m.What
+	}
+	return err.Error()
+}
+
+// knownParams says which of the parameters there is not, or has no such value.
+// Those that are wrong together only are judged when the network is made, with
+// all that are given.
+func knownParams(given map[string]string) error {
+	p := params.Defaults()
+	if err := p.Apply(params.Overrides(given)); err != nil {
+		return fmt.Errorf("cannot be: %w", err)
+	}
+	return nil
+}
+
+// unknownNode finds a name that no node has, in a list of lists of names too.
+func (l *linter) unknownNode(v starlark.Value) error {
+	switch v := v.(type) {
+	case starlark.String:
+		if l.nodes != nil && !slices.Contains(l.nodes, string(v)) {
+			return fmt.Errorf("names %q, and there is no such node; the nodes are %s", string(v), strings.Join(brief(l.nodes), ", "))
+		}
+	case *starlark.List:
+		for _, one := range elements(v) {
+			if err := l.unknownNode(one); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// brief is a list of names with its middle left out where it is long.
+func brief(names []string) []string {
+	const most = 6
+	if len(names) <= most {
+		return names
+	}
+	return append(slices.Clone(names[:2]), "…", names[len(names)-1])
+}
+
+// nodesOf are the nodes of a file's network, or nil where they cannot be known:
+// their number is computed, some may join, or the network comes from another file.
+func nodesOf(file *syntax.File, nets map[string]bool) (names []string) {
+	made, unknown := 0, len(nets) == 0
+	syntax.Walk(file, func(node syntax.Node) bool {
+		switch n := node.(type) {
+		case *syntax.LoadStmt:
+			unknown = true
+		case *syntax.DotExpr:
+			unknown = unknown || strings.HasPrefix(n.Name.Name, "join_")
+		case *syntax.CallExpr:
+			if calls(n, "network") {
+				validators, known := validatorsOf(n)
+				made, unknown = max(made, validators), unknown || !known
+			}
+		}
+		return true
+	})
+	if unknown || made < 1 || made > MaxValidators {
+		return nil
+	}
+	for i := range made {
+		names = append(names, wallet.ValidatorName(i))
+	}
+	return names
+}
+
+// validatorsOf is how many validators a call of network(…) has, where that is
+// written out and no runner comes with them.
+func validatorsOf(call *syntax.CallExpr) (validators int, known bool) {
+	validators = 4
+	for _, arg := range call.Args {
+		given, ok := arg.(*syntax.BinaryExpr)
+		if !ok || given.Op != syntax.EQ {
+			return 0, false
+		}
+		switch given.X.(*syntax.Ident).Name {
+		case "validators":
+			written, _ := constant(given.Y)
+			number, isInt := written.(starlark.Int)
+			small, fits := int64(0), false
+			if isInt {
+				small, fits = number.Int64()
+			}
+			if !fits || small < 1 || small > MaxValidators {
+				return 0, false
+			}
+			validators = int(small)
+		case "runners":
+			return 0, false
+		}
+	}
+	return validators, true
+}
+
+// index looks at what is read of the list of validators.
+func (l *linter) index(e *syntax.IndexExpr) {
+	list, ok := e.X.(*syntax.DotExpr)
+	if !ok || l.net(list) != "validators" {
+		return
+	}
+	written, ok := constant(e.Y)
+	if !ok {
+		return
+	}
+	switch at := written.(type) {
+	case starlark.Int:
+		if i, ok := at.Int64(); ok && l.nodes != nil && (i >= int64(len(l.nodes)) || i < -int64(len(l.nodes))) {
+			l.report(start(e.Y), fmt.Sprintf("there is no validator %d: the first of %d is 0", i, len(l.nodes)))
+		}
+	default:
+		text := at.String()
+		l.report(start(e.Y), fmt.Sprintf("the validators are a list, read by number: net.validators[0]; by name it is net.validator(%s)",
+			text[:min(len(text), maxTold)]))
+	}
+}

@@ -1,0 +1,110 @@
+// Package audit checks the home of a network that stands still: it trusts no
+// header, certificate, receipt or state in it, and no vote in a log, but only the
+// genesis.
+package audit
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/cowboyinc/devnet/actors/samples"
+	"github.com/cowboyinc/devnet/internal/base/crypto"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wallet"
+	"github.com/cowboyinc/devnet/internal/environment/home"
+	"github.com/cowboyinc/devnet/internal/environment/pyhost"
+	"github.com/cowboyinc/devnet/validators/ledger"
+)
+
+// Report is what an audit found.
+type Report struct {
+	Nodes []NodeReport `json:"nodes"`
+}
+
+// NodeReport is what the audit of one node found.
+type NodeReport struct {
+	Name     string       `json:"name"`
+	Height   types.Height `json:"height"`
+	From     types.Height `json:"from"`   // of the first block that is kept, where others were dropped; else 0
+	Blocks   int          `json:"blocks"` // executed again
+	Votes    int          `json:"votes"`  // in its log
+	Problems []string     `json:"problems"`
+}
+
+// maxProblems bounds what is listed of one node: after the first few the others
+// follow from them.
+const maxProblems = 20
+
+// Clean reports whether nothing was found.
+func (r *Report) Clean() bool {
+	for i := range r.Nodes {
+		if len(r.Nodes[i].Problems) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// Home audits the home of a network that does not run: for every node it
+// executes every block again from genesis and compares header, receipts and
+// final state; it counts the signers of every certificate; it checks that the
+// supply adds up, that no validator's log contradicts itself, and that all
+// nodes have the same blocks. progress, which may be nil, is told of each block.
+// Of a node whose older blocks were dropped (--history) it executes none: it
+// follows their links, counts the certificates of the epochs whose sets the state
+// still knows, and compares the state's root with the last block's.
+// An error means that the audit could not be made.
+func Home(dir string, python string, progress func(node string, height, tip types.Height)) (*Report, error) {
+	if _, err := home.ReadMeta(dir); err != nil {
+		if errors.Is(err, os.ErrNotExist) {
+			return nil, fmt.Errorf("%s holds no network: devnet up --home %s makes one", dir, dir)
+		}
+		return nil, err
+	}
+	if pid, running := home.User(dir); running {
+		return nil, &home.InUseError{Dir: dir, PID: pid}
+	}
+	data, err := home.ReadGenesis(dir)
+	if err != nil {
+		return nil, err
+	}
+	genesis, err := ledger.DecodeGenesis(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: genesis.cbor: %w", dir, err)
+	}
+	pool := pyhost.New(pyhost.Config{Python: python})
+	defer pool.Close()
+	verifier := crypto.NewVerifier(true)
+	chain := map[types.Height]types.Hash{}
+	report := &Report{}
+	names, err := nodesOf(dir, genesis)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		a := &node{genesis: genesis, verifier: verifier, chain: chain, progress: progress,
+			executor: &ledger.Executor{Programs: samples.Mux{Other: pool}, Verifier: verifier}}
+		a.report.Name, a.report.Problems = name, []string{}
+		if err := a.audit(home.NodeFiles(dir, name)); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		report.Nodes = append(report.Nodes, a.report)
+	}
+	return report, nil
+}
+
+// nodesOf lists the validators of genesis, then those that joined.
+func nodesOf(dir string, genesis *ledger.Genesis) (names []string, err error) {
+	for i := range genesis.Validators.Members {
+		names = append(names, wallet.ValidatorName(i))
+	}
+	others, err := home.Nodes(dir)
+	for _, name := range others {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names, err
+}

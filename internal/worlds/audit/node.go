@@ -1,0 +1,258 @@
+package audit
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/cowboyinc/devnet/internal/base/codec"
+	"github.com/cowboyinc/devnet/internal/base/crypto"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/environment/env"
+	"github.com/cowboyinc/devnet/internal/environment/home"
+	"github.com/cowboyinc/devnet/internal/environment/store"
+	"github.com/cowboyinc/devnet/internal/environment/store/bolt"
+	"github.com/cowboyinc/devnet/internal/environment/store/log"
+	"github.com/cowboyinc/devnet/validators/history"
+	"github.com/cowboyinc/devnet/validators/ledger"
+	"github.com/cowboyinc/devnet/validators/simplex"
+)
+
+// node is the audit of one node.
+type node struct {
+	genesis  *ledger.Genesis
+	verifier *crypto.Verifier
+	executor *ledger.Executor
+	chain    map[types.Height]types.Hash // as the nodes before have it
+	progress func(string, types.Height, types.Height)
+	report   NodeReport
+}
+
+func (a *node) problem(format string, args ...any) {
+	if len(a.report.Problems) < maxProblems {
+		a.report.Problems = append(a.report.Problems, fmt.Sprintf(format, args...))
+	}
+}
+
+// damage tells of a file that cannot be used, and lets the audit of the other
+// nodes go on; any other error ends it.
+func (a *node) damage(err error) error {
+	if errors.As(err, new(*store.DamagedError)) || errors.Is(err, log.ErrDamaged) || errors.Is(err, log.ErrFormat) {
+		a.problem("%v", err)
+		return nil
+	}
+	return err
+}
+
+func (a *node) audit(files home.Node) error {
+	if _, err := os.Stat(files.State); errors.Is(err, os.ErrNotExist) {
+		return nil // it never ran
+	}
+	db, err := bolt.Open(files.State, store.Process)
+	if err != nil {
+		return a.damage(err)
+	}
+	defer db.Close()
+	if info, err := os.Stat(files.Votes); err != nil || info.Size() == 0 {
+		a.problem("its log of votes, %s, is gone: it may contradict what it voted", files.Votes)
+	}
+	votes, err := log.Open(files.Votes, store.Process)
+	if err != nil {
+		return err
+	}
+	defer votes.Close()
+	archive := history.Of(db)
+	kept, err := archive.Kept()
+	if err != nil {
+		return err
+	}
+	if kept.From > 1 {
+		a.report.From = kept.From
+		if err := a.end(archive, db, kept); err != nil {
+			return err
+		}
+		return a.votes(votes)
+	}
+	state, err := a.blocks(archive)
+	if err != nil {
+		return err
+	}
+	if state != nil {
+		a.state(db, state)
+	}
+	return a.votes(votes)
+}
+
+// blocks executes the chain again and returns the state at its end, nil where a
+// block does not execute.
+func (a *node) blocks(archive *history.Archive) (*ledger.State, error) {
+	tip, err := archive.Tip()
+	if err != nil {
+		return nil, err
+	}
+	state, _, err := a.genesis.State()
+	if err != nil || tip == nil {
+		return nil, err
+	}
+	a.report.Height = tip.Block.Header.Height
+	for h := types.Height(1); h <= a.report.Height; {
+		stored, err := archive.Block(h)
+		if err != nil {
+			return nil, err
+		}
+		if stored == nil { // skipped, or missing: the next block's height tells
+			next, err := archive.Next(h)
+			if err != nil {
+				return nil, err
+			}
+			if next == 0 {
+				break // the tip is missing, which is told below
+			}
+			h = next
+			continue
+		}
+		if state = a.block(state, stored); state == nil {
+			return nil, nil
+		}
+		if a.progress != nil {
+			a.progress(a.report.Name, h, a.report.Height)
+		}
+		h++
+	}
+	if tip.Hash != state.Hash() {
+		a.problem("height %d: the tip is block %s, the chain ends with %s", a.report.Height, tip.Hash, state.Hash())
+	}
+	return state, nil
+}
+
+func (a *node) block(parent *ledger.State, stored *history.Stored) *ledger.State {
+	h, hash := stored.Block.Header.Height, stored.Block.Hash()
+	a.identity(stored, hash)
+	set := parent.Validators()
+	if c := stored.Finalization; c != nil {
+		a.certificate(c, types.Finalize, hash, set)
+	}
+	if c := stored.Block.Parent; c != nil {
+		a.certificate(c, types.Notarize, stored.Block.Header.Parent, setOf(parent, c.Epoch))
+	} else if h > 1 && parent.Height() > 0 {
+		a.problem("height %d: the block carries no notarization of its parent", h)
+	}
+	result, err := a.executor.Apply(parent, stored.Block)
+	if err != nil {
+		a.problem("height %d: the block does not execute: %v", h, err)
+		return nil
+	}
+	a.report.Blocks++
+	if !bytes.Equal(codec.Marshal(result.Receipts), codec.Marshal(stored.Receipts)) {
+		a.problem("height %d: the stored receipts are not what executing gives", h)
+	}
+	return result.State
+}
+
+// identity compares a block with its record, and with the other nodes'.
+func (a *node) identity(stored *history.Stored, hash types.Hash) {
+	h := stored.Block.Header.Height
+	if hash != stored.Hash {
+		a.problem("height %d: the block stored as %s has the hash %s", h, stored.Hash, hash)
+	}
+	if other, known := a.chain[h]; known && other != hash {
+		a.problem("height %d: block %s is final here, and %s at another node", h, hash, other)
+	}
+	a.chain[h] = hash
+}
+
+// setOf is the set that decides from an epoch on, as the state before a border or
+// any later one knows it.
+func setOf(s *ledger.State, epoch types.Epoch) *types.ValidatorSet {
+	if previous := s.PreviousValidators(); previous != nil && previous.Epoch == epoch {
+		return previous
+	}
+	return s.Validators()
+}
+
+// certificate counts a certificate's signers for itself.
+func (a *node) certificate(c *types.Certificate, kind types.VoteKind, block types.Hash, set *types.ValidatorSet) {
+	if c.Kind != kind || c.Block != block || c.Epoch != set.Epoch {
+		a.problem("height %d: a %s certificate of epoch %d for %s stands where one of kind %s, epoch %d, for %s belongs",
+			c.Height, c.Kind, c.Epoch, c.Block, kind, set.Epoch, block)
+		return
+	}
+	signers := map[types.Address]bool{}
+	for i := range c.Votes {
+		vote := c.Vote(i)
+		signer, ok := a.verifier.Recover(vote.Digest(a.genesis.ChainID), vote.Signature)
+		if ok && signer == vote.Validator && set.Index(signer) >= 0 {
+			signers[signer] = true
+		}
+	}
+	n := len(set.Members)
+	if need := n - (n-1)/3; len(signers) < need {
+		a.problem("height %d: a %s certificate has %d valid signers of %d, it takes %d", c.Height, c.Kind, len(signers), n, need)
+	}
+}
+
+// state compares the stored state with the one that executing gave, key by key.
+func (a *node) state(db env.Store, state *ledger.State) {
+	if err := ledger.Audit(state); err != nil {
+		a.problem("height %d: %v", state.Height(), err)
+	}
+	stored := map[string][]byte{}
+	err := history.ScanState(db, func(key, value []byte) {
+		stored[string(key)] = bytes.Clone(value)
+	})
+	if err != nil {
+		a.problem("the stored state cannot be read: %v", err)
+		return
+	}
+	state.Scan(nil, nil, func(key, value []byte) bool {
+		if have, ok := stored[string(key)]; !ok || !bytes.Equal(have, value) {
+			a.problem("the stored state differs at key %q", key)
+		}
+		delete(stored, string(key))
+		return true
+	})
+	if len(stored) > 0 {
+		a.problem("the stored state has %d keys that executing does not give", len(stored))
+	}
+}
+
+// votes looks for votes that contradict each other: two notarize votes of a
+// view, or a nullify and a finalize vote of one (decision C1). A view belongs to
+// its epoch: who saw an epoch's last block final in one view begins the next
+// epoch in the view in which others proposed it again.
+func (a *node) votes(file env.Log) error {
+	var records [][]byte
+	err := file.Replay(func(record []byte) error {
+		records = append(records, bytes.Clone(record))
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	votes, err := simplex.OwnVotes(records)
+	if err != nil {
+		return err
+	}
+	a.report.Votes = len(votes)
+	type place struct {
+		kind  types.VoteKind
+		epoch types.Epoch
+		view  types.View
+	}
+	seen := map[place]types.Hash{}
+	for i := range votes {
+		v := &votes[i]
+		at := place{v.Kind, v.Epoch, v.View}
+		if block, voted := seen[at]; voted && block != v.Block {
+			a.problem("epoch %d, view %d: two %s votes, for %s and %s", v.Epoch, v.View, v.Kind, block, v.Block)
+		}
+		seen[at] = v.Block
+	}
+	for at := range seen {
+		if _, finalized := seen[place{types.Finalize, at.epoch, at.view}]; finalized && at.kind == types.Nullify {
+			a.problem("epoch %d, view %d: a nullify vote and a finalize vote", at.epoch, at.view)
+		}
+	}
+	return nil
+}

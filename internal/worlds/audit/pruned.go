@@ -1,0 +1,105 @@
+package audit
+
+import (
+	"bytes"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/environment/env"
+	"github.com/cowboyinc/devnet/validators/history"
+	"github.com/cowboyinc/devnet/validators/ledger"
+)
+
+// end audits a node that has the end of the chain alone.
+func (a *node) end(archive *history.Archive, db env.Store, kept history.Kept) error {
+	tip, err := archive.Tip()
+	if err != nil {
+		return err
+	}
+	if tip == nil {
+		a.problem("it keeps blocks from height %d on, and has no tip", kept.From)
+		return nil
+	}
+	a.report.Height = tip.Block.Header.Height
+	state := a.restore(db, tip)
+	var before *history.Stored
+	for h := kept.From; ; {
+		next, err := archive.Next(h)
+		if err != nil {
+			return err
+		}
+		if next == 0 {
+			break
+		}
+		stored, err := archive.Block(next)
+		if err != nil {
+			return err
+		}
+		a.follows(stored, before, state)
+		if a.progress != nil {
+			a.progress(a.report.Name, next, a.report.Height)
+		}
+		before, h = stored, next+1
+	}
+	if before == nil || before.Hash != tip.Hash {
+		a.problem("height %d: the tip is block %s, and the chain does not end with it", a.report.Height, tip.Hash)
+	}
+	return nil
+}
+
+// restore makes the stored state anew, whose root must be the tip's; nil where it
+// is not.
+func (a *node) restore(db env.Store, tip *history.Stored) *ledger.State {
+	var changes []ledger.Change
+	err := history.ScanState(db, func(key, value []byte) {
+		changes = append(changes, ledger.Change{Key: bytes.Clone(key), Value: bytes.Clone(value)})
+	})
+	if err != nil {
+		a.problem("the stored state cannot be read: %v", err)
+		return nil
+	}
+	state, err := ledger.Restore(changes, tip.Block)
+	if err != nil {
+		a.problem("height %d: the stored state is not that of the block: %v", tip.Block.Header.Height, err)
+		return nil
+	}
+	if err := ledger.Audit(state); err != nil {
+		a.problem("height %d: %v", state.Height(), err)
+	}
+	return state
+}
+
+// follows checks a block's record, its link to the one before and, where the set
+// of their epochs is known, its certificates.
+func (a *node) follows(stored, before *history.Stored, state *ledger.State) {
+	h, hash := &stored.Block.Header, stored.Block.Hash()
+	a.identity(stored, hash)
+	if before != nil && (h.Parent != before.Hash || before.Block.Header.Height+1+types.Height(h.Skipped) != h.Height) {
+		a.problem("height %d: the block does not follow on that of height %d", h.Height, before.Block.Header.Height)
+	}
+	if c := stored.Finalization; c != nil {
+		a.knownCertificate(c, types.Finalize, hash, state)
+	}
+	switch c := stored.Block.Parent; {
+	case c != nil:
+		a.knownCertificate(c, types.Notarize, h.Parent, state)
+	default:
+		a.problem("height %d: the block carries no notarization of its parent", h.Height)
+	}
+}
+
+// knownCertificate counts a certificate's signers where the state knows who they
+// may be: of the sets of older epochs nothing is left.
+func (a *node) knownCertificate(c *types.Certificate, kind types.VoteKind, block types.Hash, state *ledger.State) {
+	if state == nil {
+		return
+	}
+	for _, set := range []*types.ValidatorSet{state.Validators(), state.PreviousValidators(), state.FormerValidators()} {
+		if set != nil && set.Epoch == c.Epoch {
+			a.certificate(c, kind, block, set)
+			return
+		}
+	}
+	if c.Kind != kind || c.Block != block {
+		a.problem("height %d: a %s certificate for %s stands where one of kind %s for %s belongs", c.Height, c.Kind, c.Block, kind, block)
+	}
+}

@@ -1,0 +1,143 @@
+package batch
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/faces/scenario"
+)
+
+// Limits of a run that are looked at from outside of it: nothing inside the
+// process stops a step of Starlark.
+const (
+	// lookEvery is how often memory and script are looked at.
+	lookEvery = 20 * time.Millisecond
+	// gentlePatience is how long the usual ending of a run may take. It needs
+	// memory, which the collector grants to nobody while the script copies
+	// gigabytes in one step.
+	gentlePatience = 2 * time.Second
+)
+
+// stepEnv is the environment variable that sets another limit than
+// scenario.MaxStepTime, as a duration.
+const stepEnv = "DEVNET_RUN_STEP"
+
+// overrun tells of a run that is beyond a limit.
+type overrun struct {
+	gently  func(Verdict) int                   // as ever; the process ends with the code it returns
+	bluntly func(Verdict) (fd int, text []byte) // what is written where that takes too long; asked before the run
+}
+
+// atMark stands for a place in a script that is not known yet.
+const atMark = "@AT@"
+
+// lastWord is a verdict on a run beyond a limit, written without any memory.
+type lastWord struct {
+	fd, code      int
+	before, after []byte // of the place
+	placed        bool   // there is one
+}
+
+func (e *overrun) lastWord(v Verdict) lastWord {
+	fd, text := e.bluntly(v)
+	before, after, placed := bytes.Cut(text, []byte(atMark))
+	return lastWord{fd, v.Code, before, after, placed}
+}
+
+// say writes it and ends the process. It allocates nothing where the buffer is
+// large enough.
+func (w *lastWord) say(buffer []byte, at scenario.Position) {
+	_, _ = syscall.Write(w.fd, w.text(buffer, at))
+	syscall.Exit(w.code)
+}
+
+// text is it with its place.
+func (w *lastWord) text(buffer []byte, at scenario.Position) []byte {
+	buffer = append(buffer[:0], w.before...)
+	if w.placed && at.Line > 0 {
+		buffer = append(append(buffer, at.File...), ':')
+		buffer = append(strconv.AppendInt(buffer, int64(at.Line), 10), ':')
+		buffer = strconv.AppendInt(buffer, int64(at.Column), 10)
+	}
+	return append(buffer, w.after...)
+}
+
+// over is the verdict on a run beyond a limit.
+func (r *Runner) over(v Verdict, code int, what string) Verdict {
+	v.Code, v.Error = code, what
+	v.Replay = r.Replay(v.File, v.World, v.Seed)
+	return v
+}
+
+// limit bounds the memory of this process, and the time that one step of the
+// script takes, until stop is called. A run beyond ends the process.
+func (r *Runner) limit(v Verdict, pulse *scenario.Pulse, e overrun) (stop func()) {
+	memory, restore := limitMemory()
+	step := scenario.MaxStepTime
+	if d, err := time.ParseDuration(os.Getenv(stepEnv)); err == nil && d > 0 {
+		step = d
+	}
+	hungry, slow := e.lastWord(r.over(v, Failed, outOfMemory(memory))), e.lastWord(r.over(v, Mistaken, stuck(atMark, step)))
+	buffer := make([]byte, 0, 4096+len(slow.before)+len(slow.after)+len(hungry.before))
+	done, beyond := make(chan struct{}), make(chan *lastWord, 1)
+	place := scenario.Position{}
+	go func() { // the usual ending
+		select {
+		case <-done:
+		case w := <-beyond:
+			what := outOfMemory(memory)
+			if w == &slow {
+				what = stuck(place.String(), step)
+			}
+			os.Exit(e.gently(r.over(v, w.code, what)))
+		}
+	}()
+	go func() {
+		look := time.NewTicker(lookEvery)
+		defer look.Stop()
+		last, since := uint64(0), time.Now()
+		var word *lastWord
+		for {
+			select {
+			case <-done:
+				return
+			case <-look.C:
+			}
+			beats, alone, at := pulse.Look()
+			switch {
+			case word != nil:
+				if time.Since(since) > gentlePatience {
+					word.say(buffer, place)
+				}
+				continue
+			case scenario.Heap() > memory:
+				word = &hungry
+			case !alone || beats != last:
+				last, since = beats, time.Now()
+				continue
+			case time.Since(since) > step:
+				word = &slow
+			default:
+				continue
+			}
+			place, since = at, time.Now()
+			beyond <- word
+		}
+	}()
+	return func() {
+		close(done)
+		restore()
+	}
+}
+
+// stuck is what a run fails with whose script does not get on.
+func stuck(at string, limit time.Duration) string {
+	return fmt.Sprintf("%s: one step of the script takes more than %v: does it compare, hash or print a list that holds itself many times "+
+		"over, or reckon with huge numbers?",
+		strings.TrimSpace(at), limit)
+}

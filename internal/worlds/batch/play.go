@@ -1,0 +1,145 @@
+package batch
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"syscall"
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/faces/scenario"
+)
+
+// Alone makes one run in this process, with its trace in a file where one is
+// named; out is given what the script prints as it does. Where the run is beyond
+// a limit, ends is told its verdict, and the process ends with the code it returns.
+// The error is that it was interrupted.
+func (r *Runner) Alone(ctx context.Context, w World, j Job, trace string, out io.Writer, ends func(Verdict) int) (Verdict, error) {
+	kept := &tail{}
+	v := r.play(ctx, j, w, trace, io.MultiWriter(kept, out), overrun{ends, func(v Verdict) (int, []byte) {
+		var text bytes.Buffer
+		v.Complain(&text)
+		return syscall.Stderr, text.Bytes()
+	}})
+	if err := ctx.Err(); err != nil {
+		return v, err
+	}
+	v.Output = kept.String()
+	if v.Failed() {
+		v.Unstable = r.reproduce(ctx, &v)
+	}
+	return v, nil
+}
+
+// play makes one run here. Where it takes too much memory, or a step of the script
+// too much time, the process ends: exceeded is told the verdict first, from
+// another goroutine.
+func (r *Runner) play(ctx context.Context, j Job, w World, trace string, out io.Writer, exceeded overrun) Verdict {
+	v := Verdict{File: j.File, World: w}
+	if j.Seed != nil {
+		v.Seed = *j.Seed
+	}
+	pulse := &scenario.Pulse{}
+	defer r.limit(v, pulse, exceeded)()
+	pace, err := w.Pace()
+	if err != nil {
+		v.Code, v.Error = Mistaken, err.Error()
+		return v
+	}
+	lines, flush, err := traceTo(trace)
+	if err != nil {
+		v.Code, v.Error = Mistaken, err.Error()
+		return v
+	}
+	stage := &timed{open: r.Open(ctx, w)}
+	began := time.Now()
+	seen, err := scenario.Run(j.File, scenario.Options{Open: stage.Open, Seed: j.Seed, Pace: pace, Out: out, Trace: lines, Stop: ctx,
+		Pulse: pulse})
+	wall := time.Since(began)
+	if problem := flush(); err == nil {
+		err = problem
+	}
+	if seen.Backend != "" {
+		v.Seed, v.Height, v.Digest = seen.Seed, uint64(seen.Height), seen.Digest.String()
+	}
+	v.Virtual, v.Wall = seconds(stage.lasted), seconds(wall)
+	v.Unread = seen.Unread
+	for _, s := range seen.Sometimes {
+		v.Moments = append(v.Moments, Sometimes{Name: s.Name, Where: j.File, True: s.True})
+	}
+	if err != nil {
+		v.Code, v.Error = stage.codeOf(err), err.Error()
+		v.Replay = r.Replay(v.File, v.World, v.Seed)
+		if v.Code == Failed {
+			v.Timeline = seen.Timeline
+		}
+	}
+	return v
+}
+
+// timed opens a world and notes how long its clock ran, and whether it could be
+// opened at all.
+type timed struct {
+	open    scenario.Open
+	lasted  time.Duration
+	refused error
+}
+
+// Open implements scenario.Open.
+func (t *timed) Open(c scenario.Config) (scenario.Backend, error) {
+	b, err := t.open(c)
+	if err != nil {
+		t.refused = err
+		return nil, err
+	}
+	return &timedBackend{b, t, b.Now()}, nil
+}
+
+// codeOf is the exit code of a run's error.
+func (t *timed) codeOf(err error) int {
+	var wrong *scenario.Mistake
+	var missing *scenario.Unavailable
+	var python *scenario.NoPython
+	switch {
+	case t.refused != nil && !errors.As(t.refused, &missing):
+		return NotStarted
+	case errors.As(err, &python):
+		return NotStarted
+	case errors.As(err, &wrong):
+		return Mistaken
+	}
+	return Failed
+}
+
+type timedBackend struct {
+	scenario.Backend
+	timed *timed
+	began types.Time
+}
+
+// Close implements scenario.Backend.
+func (b *timedBackend) Close() error {
+	b.timed.lasted += b.Now().Sub(b.began)
+	return b.Backend.Close()
+}
+
+// traceTo opens the file of --trace.
+func traceTo(path string) (lines io.Writer, flush func() error, err error) {
+	if path == "" {
+		return nil, func() error { return nil }, nil
+	}
+	file, err := os.Create(path)
+	if err != nil {
+		return nil, nil, fmt.Errorf("--trace: %w", err)
+	}
+	return file, func() error {
+		if err := file.Close(); err != nil {
+			return fmt.Errorf("--trace: %w", err)
+		}
+		return nil
+	}, nil
+}

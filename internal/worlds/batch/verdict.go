@@ -1,0 +1,120 @@
+package batch
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+)
+
+// The codes of verdicts: the exit codes of a program that makes one run.
+const (
+	Passed     = 0
+	Failed     = 1
+	Mistaken   = 2 // the script is wrong
+	NotStarted = 3 // the network cannot start
+)
+
+// Verdict is how a scenario went with one seed. A process of a batch writes it
+// as a line of JSON.
+type Verdict struct {
+	File string `json:"file"`
+	World
+	Seed     uint64      `json:"seed"`
+	Code     int         `json:"code"`            // the exit code it would have alone
+	Error    string      `json:"error,omitempty"` // with file and line
+	Hint     string      `json:"hint,omitempty"`
+	Digest   string      `json:"digest,omitempty"`
+	Height   uint64      `json:"height"`
+	Virtual  float64     `json:"seconds"`      // of the network's clock
+	Wall     float64     `json:"wall_seconds"` // of ours
+	Moments  []Sometimes `json:"sometimes,omitempty"`
+	Output   string      `json:"output,omitempty"`          // what it printed, the last of it
+	Unread   []string    `json:"unread_failures,omitempty"` // failed receipts that the script did not look at
+	Replay   string      `json:"replay,omitempty"`
+	Timeline []string    `json:"timeline,omitempty"`         // what happened last, of the first failing runs of a batch
+	Unstable string      `json:"not_reproducible,omitempty"` // where two runs of the seed differ
+}
+
+// Sometimes is a condition of the script that need not hold in each seed, but in
+// one of the batch.
+type Sometimes struct {
+	Name  string `json:"name"`
+	Where string `json:"where"`
+	True  bool   `json:"true"`
+}
+
+// Failed reports whether anything was wrong.
+func (v *Verdict) Failed() bool { return v.Code != Passed }
+
+// Never lists the conditions that held in no seed, by file.
+func Never(verdicts []Verdict) (out []Sometimes) {
+	held := map[Sometimes]bool{}
+	var order []Sometimes
+	for i := range verdicts {
+		for _, m := range verdicts[i].Moments {
+			key := Sometimes{Name: m.Name, Where: m.Where}
+			if _, known := held[key]; !known {
+				order = append(order, key)
+			}
+			held[key] = held[key] || m.True
+		}
+	}
+	for _, key := range order {
+		if !held[key] {
+			out = append(out, key)
+		}
+	}
+	return out
+}
+
+// Line is a verdict for people.
+func (v *Verdict) Line() string {
+	digest := ""
+	if v.Digest != "" {
+		digest = ", digest " + short(v.Digest)
+	}
+	return fmt.Sprintf("%s with seed %d: %d blocks, %.1f seconds of the network in %.2f%s", v.File, v.Seed, v.Height, v.Virtual, v.Wall,
+		digest)
+}
+
+// Complain prints a failing run: what was wrong and where, and the command that
+// runs it again.
+func (v *Verdict) Complain(w io.Writer) {
+	fmt.Fprintf(w, "FAILED %s with seed %d: %s\n", v.File, v.Seed, strings.TrimRight(v.Error, "\n"))
+	if v.Hint != "" {
+		fmt.Fprintf(w, "  %s\n", v.Hint)
+	}
+	for i, line := range v.Timeline {
+		if i > 0 {
+			line = "  " + line
+		}
+		fmt.Fprintf(w, "%s\n", line)
+	}
+	v.Overlooked(w)
+	if v.Replay != "" {
+		fmt.Fprintf(w, "  replay: %s\n", v.Replay)
+	}
+	if v.Unstable != "" {
+		fmt.Fprintf(w, "  not reproducible: %s\n", v.Unstable)
+	}
+}
+
+// Overlooked prints the failed receipts that the script did not look at.
+func (v *Verdict) Overlooked(w io.Writer) {
+	if len(v.Unread) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "failed, and the script never looked at the receipt:\n")
+	for _, text := range v.Unread {
+		fmt.Fprintln(w, text)
+	}
+}
+
+// seconds rounds a duration for people and for JUnit.
+func seconds(d time.Duration) float64 { return float64(d.Milliseconds()) / 1000 }
+
+// shownDigest is how much of a digest people are shown.
+const shownDigest = 10
+
+func short(digest string) string { return digest[:min(len(digest), shownDigest)] }

@@ -1,0 +1,64 @@
+package stage
+
+import (
+	"sync"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/worlds/observe"
+)
+
+// maxHeard bounds the frames that wait to be judged. They are judged with each
+// final block and whenever the script looks, so that no script gets near.
+const maxHeard = 1 << 17
+
+// tap keeps what validators send until somebody has the time to judge it: who
+// sends a vote must not wait for the audit of a state. It is safe for concurrent
+// use.
+type tap struct {
+	mu     sync.Mutex
+	heard  []sentFrame
+	last   map[types.Address]*byte // of each sender's latest frame; looked up only
+	missed bool                    // there were more than maxHeard
+}
+
+type sentFrame struct {
+	from  types.Address
+	frame []byte
+}
+
+// hear implements box.Config.Overhear. A frame that goes to all peers in turn is
+// kept once.
+func (h *tap) hear(from types.Address, frame []byte) {
+	if len(frame) == 0 || len(frame) > observe.MaxVoteBytes {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.last[from] == &frame[0] {
+		return
+	}
+	if h.last == nil {
+		h.last = map[types.Address]*byte{}
+	}
+	h.last[from] = &frame[0]
+	if len(h.heard) == maxHeard {
+		h.missed = true
+		return
+	}
+	h.heard = append(h.heard, sentFrame{from, frame})
+}
+
+// take returns what was heard since it was last called.
+func (h *tap) take() (heard []sentFrame) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	heard, h.heard = h.heard, nil
+	return heard
+}
+
+// overflowed says whether a frame was ever missed.
+func (h *tap) overflowed() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.missed
+}

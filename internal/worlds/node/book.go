@@ -1,0 +1,56 @@
+package node
+
+import (
+	"sync"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/environment/env"
+	"github.com/cowboyinc/devnet/internal/environment/transport/quic"
+)
+
+// Book knows where validators listen: the chain's own record may have no endpoints
+// for them, since ports are the system's choice. It is safe for concurrent use.
+type Book struct {
+	mu        sync.Mutex
+	endpoints map[types.Address]string
+}
+
+// NewBook returns an empty book.
+func NewBook() *Book { return &Book{endpoints: map[types.Address]string{}} }
+
+// Enter notes where a validator listens, host:port, in place of what was noted.
+func (b *Book) Enter(a types.Address, endpoint string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.endpoints[a] = endpoint
+}
+
+// Endpoint is where a validator listens: as noted here, or else as the chain has
+// it; "" where neither knows.
+func (b *Book) Endpoint(v types.Validator) string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if endpoint, ok := b.endpoints[v.Address]; ok {
+		return endpoint
+	}
+	return v.Endpoint
+}
+
+// mesh returns t with peers looked up in the book.
+func (b *Book) mesh(t *quic.Transport) env.Mesh { return bookedMesh{t, b} }
+
+type bookedMesh struct {
+	*quic.Transport
+	book *Book
+}
+
+// SetPeers implements env.Mesh. Whom nobody knows an endpoint of is left out.
+func (m bookedMesh) SetPeers(peers []types.Validator) {
+	found := make([]types.Validator, 0, len(peers))
+	for _, peer := range peers {
+		if peer.Endpoint = m.book.Endpoint(peer); peer.Endpoint != "" {
+			found = append(found, peer)
+		}
+	}
+	m.Transport.SetPeers(found)
+}

@@ -1,0 +1,163 @@
+// Package node is one node in this process: the machine it runs on, and what a
+// node of each kind opens there. A live network is some of them and the book of
+// where they listen; a process of its own can be one.
+//
+// A Machine knows no kind. It has the loops of the roles, the disk and the gate
+// through which frames come in, and so what can happen to a node whatever it is:
+// it is frozen, killed, loses its files, or stops by itself. A Validator is opened
+// on one from key, genesis, files, socket and peers; the next kind does as it does.
+//
+// Nothing here is a decision of the protocol, and nothing is a fault that somebody
+// has asked for: a world counts those, and says who may ask.
+package node
+
+import (
+	"fmt"
+	"sync/atomic"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/environment/env"
+	"github.com/cowboyinc/devnet/internal/environment/fault"
+	"github.com/cowboyinc/devnet/internal/environment/home"
+	"github.com/cowboyinc/devnet/internal/environment/store"
+)
+
+// Parts is what a machine is made of.
+type Parts struct {
+	Name     string // v0, v1, …: unique in the process
+	Signer   env.Signer
+	Verifier env.Verifier
+	Clock    env.Clock
+	// Files names its files, and makes their directory; nil: memory stands for them,
+	// as long as the Machine lasts.
+	Files      func() (home.Node, error)
+	Durability store.Durability
+	// Overhear is told of each frame that leaves the node, once for each peer. It may
+	// keep the frame, must not change it, and is called on the loops that send: it
+	// must be quick. It may be nil.
+	Overhear func(from types.Address, frame []byte)
+}
+
+// Machine is what a node of any kind runs on. It outlives the processes that run
+// there one after the other. Started, Running, Frozen and Failure may be asked by
+// anybody; the rest is for one caller at a time.
+type Machine struct {
+	Name    string
+	Address types.Address
+	// Lost says that a node of this key has run before, and that its files are gone.
+	Lost bool
+
+	parts   Parts
+	disk    disk
+	started atomic.Bool
+	frozen  atomic.Bool
+	failure atomic.Pointer[error]
+	past    *error // the failure of the process before, while one boots
+	loops   *loops // nil while no process runs
+	gate    *gate  // of the process that runs, or ran last; nil before the first
+}
+
+// assemble makes the machine of a node, which has it in itself. Nothing is opened yet.
+func (m *Machine) assemble(p Parts) {
+	m.Name, m.Address, m.parts = p.Name, p.Signer.Address(), p
+	m.disk = disk{name: p.Name, files: p.Files, durability: p.Durability}
+}
+
+// boot begins a process: with loops of its own, and a gate that is open. The log
+// must be open.
+func (m *Machine) boot() env.Base {
+	m.past = m.failure.Swap(nil)
+	m.loops, m.gate = newLoops(), &gate{}
+	return env.Base{Clock: m.parts.Clock, Loops: m.loops, Signer: m.parts.Signer, Verifier: m.parts.Verifier, Log: m.disk.log}
+}
+
+// begun says that the process's roles run.
+func (m *Machine) begun() {
+	m.past = nil
+	m.started.Store(true)
+}
+
+// ending says that the process is to end, and whether its roles had begun.
+func (m *Machine) ending() (begun bool) {
+	m.Thaw()
+	return m.started.Swap(false)
+}
+
+// halt ends what a process leaves when its roles have stopped: loops and files. One
+// that never began leaves the failure of the process before as it was.
+func (m *Machine) halt() error {
+	if m.past != nil {
+		m.failure.CompareAndSwap(nil, m.past)
+		m.past = nil
+	}
+	if m.loops != nil {
+		m.loops.close()
+		m.loops = nil
+	}
+	return m.disk.close()
+}
+
+// Started reports whether a process was started and not stopped since. It may have
+// stopped by itself.
+func (m *Machine) Started() bool { return m.started.Load() }
+
+// Running reports whether the node takes part, frozen or not.
+func (m *Machine) Running() bool { return m.Started() && m.failure.Load() == nil }
+
+// Frozen reports whether the node is frozen.
+func (m *Machine) Frozen() bool { return m.frozen.Load() }
+
+// Fail notes why the node stops by itself: its disk failed, or a bug of ours.
+func (m *Machine) Fail(err error) { m.failure.Store(&err) }
+
+// Failure is why the node stopped by itself, or nil.
+func (m *Machine) Failure() error {
+	if err := m.failure.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
+// Kill ends the roles as kill -9 ends a process: after the step they are in, all at
+// once, and they are not told. Who calls it stops the node then, which writes and
+// sends nothing any more.
+func (m *Machine) Kill() {
+	if m.loops != nil {
+		m.loops.kill()
+	}
+}
+
+// Freeze stops the roles after the step they are in. Frames wait for the node up to
+// MaxHeld and MaxHeldBytes, and are lost beyond; both are counted. Its connections
+// stay.
+func (m *Machine) Freeze(counts *fault.Counts) error {
+	switch {
+	case !m.Running():
+		return fmt.Errorf("%s does not run", m.Name)
+	case m.frozen.Swap(true):
+		return fmt.Errorf("%s is frozen already", m.Name)
+	}
+	m.gate.freeze(counts)
+	m.loops.freeze()
+	return nil
+}
+
+// Thaw lets a frozen node go on: with what it was about to do, then with what came
+// meanwhile. It reports whether the node was frozen.
+func (m *Machine) Thaw() bool {
+	if !m.frozen.Swap(false) {
+		return false
+	}
+	m.gate.thaw()
+	m.loops.thaw()
+	return true
+}
+
+// Wipe loses the files of a node that does not run, and returns their bytes.
+func (m *Machine) Wipe() (lost int64, err error) {
+	if m.Started() {
+		return 0, fmt.Errorf("%s runs: crash it first", m.Name)
+	}
+	m.Lost = true
+	return m.disk.wipe()
+}

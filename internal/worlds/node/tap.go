@@ -1,0 +1,27 @@
+package node
+
+import (
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/environment/env"
+)
+
+// tap is a mesh whose frames somebody overhears, as they leave the node.
+type tap struct {
+	env.Mesh
+	from types.Address
+	hear func(from types.Address, frame []byte)
+}
+
+// Send implements env.Mesh.
+func (t tap) Send(to types.Address, frame []byte) {
+	t.hear(t.from, frame)
+	t.Mesh.Send(to, frame)
+}
+
+// tapped lets Parts.Overhear hear what the node sends through a mesh.
+func (m *Machine) tapped(mesh env.Mesh) env.Mesh {
+	if hear := m.parts.Overhear; hear != nil {
+		return tap{mesh, m.Address, hear}
+	}
+	return mesh
+}

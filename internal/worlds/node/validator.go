@@ -1,0 +1,139 @@
+package node
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"sync/atomic"
+
+	"github.com/cowboyinc/devnet/internal/base/program"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/environment/env"
+	"github.com/cowboyinc/devnet/internal/environment/roles"
+	"github.com/cowboyinc/devnet/internal/environment/transport/quic"
+	"github.com/cowboyinc/devnet/validators"
+)
+
+// Config is what one validator is opened from.
+type Config struct {
+	Parts
+	// Shell has the genesis and what the validator is told beside its environment. Of
+	// its fields, Name, Log, Bootstrap, Lost and OnFailure are filled in here.
+	Shell   validators.Config
+	Runtime *roles.Runtime
+	// Listen is host:port of its socket; port 0 takes a free one, which it keeps when
+	// it is started again.
+	Listen   string
+	Book     *Book // where its peers listen; it enters itself
+	Programs program.Host
+	Log      *slog.Logger
+	// WrapConn may put itself between the mesh and its socket. It may be nil.
+	WrapConn func(net.PacketConn) net.PacketConn
+	// Wrap may put itself between the validator and its environment, at each start.
+	// It may be nil.
+	Wrap func(env.Validator) env.Validator
+}
+
+// Validator is one validator and its machine.
+type Validator struct {
+	Machine
+	config Config
+	listen string
+	socket *quic.Transport                      // nil while it is closed
+	shell  atomic.Pointer[validators.Validator] // stays readable when the node is stopped
+}
+
+// NewValidator makes a validator and opens its socket, so that others know where it
+// is before any of them dials. Nothing else is opened before Open.
+func NewValidator(c Config) (*Validator, error) {
+	v := &Validator{config: c, listen: c.Listen}
+	v.assemble(c.Parts)
+	if err := v.openSocket(); err != nil {
+		return nil, err
+	}
+	return v, nil
+}
+
+func (v *Validator) openSocket() error {
+	c := &v.config
+	socket, err := quic.New(quic.Config{Signer: c.Signer, Genesis: c.Shell.Genesis.Hash(), Listen: v.listen,
+		WrapPacketConn: c.WrapConn, Logger: c.Log.With("node", v.Name)})
+	if err != nil {
+		return fmt.Errorf("%s cannot listen: %w", v.Name, err)
+	}
+	v.socket, v.listen = socket, socket.Addr().String()
+	c.Book.Enter(v.Address, v.listen)
+	return nil
+}
+
+// Open opens the files, and the socket where Stop has closed it. Where that fails
+// everything is closed again.
+func (v *Validator) Open() error {
+	if v.socket == nil {
+		if err := v.openSocket(); err != nil {
+			return err
+		}
+	}
+	if err := v.disk.openLog(); err != nil {
+		return v.closed(err)
+	}
+	if err := v.disk.openStore(); err != nil {
+		return v.closed(err)
+	}
+	return nil
+}
+
+// Start starts the roles on what Open has opened. Bootstrap are validators that it
+// may connect with before it knows of them. Where that fails everything is closed
+// again.
+func (v *Validator) Start(bootstrap []types.Validator) error {
+	c := &v.config
+	given := env.Validator{Base: v.boot(), Mesh: v.tapped(c.Book.mesh(v.socket)), Store: v.disk.store, Programs: c.Programs}
+	if c.Wrap != nil {
+		given = c.Wrap(given)
+	}
+	given.Mesh = v.gate.mesh(given.Mesh)
+	shell := c.Shell
+	shell.Name, shell.Log, shell.Bootstrap, shell.Lost, shell.OnFailure = v.Name, c.Log, bootstrap, v.Lost, v.Fail
+	started, err := validators.Start(c.Runtime, shell, given)
+	if err != nil {
+		return v.closed(err)
+	}
+	if cut := v.disk.cut(); cut > 0 {
+		c.Log.Warn("a crash had interrupted the last write to the log of votes; what was left of it is cut off", "node", v.Name, "bytes", cut)
+	}
+	v.shell.Store(started)
+	v.begun()
+	return nil
+}
+
+// closed stops a validator that does not come up, for the reason given.
+func (v *Validator) closed(why error) error {
+	if err := v.Stop(); err != nil {
+		return errors.Join(why, err)
+	}
+	return why
+}
+
+// Stop ends the node in good order, or what Kill or a failure has left of it. Its
+// last view stays readable where it is in memory.
+func (v *Validator) Stop() (err error) {
+	if v.ending() {
+		v.shell.Load().Stop()
+	}
+	if v.socket != nil {
+		err = v.socket.Close()
+		v.socket = nil
+	}
+	return errors.Join(err, v.halt())
+}
+
+// Shell is the running validator, or the one that ran last; nil before the first.
+func (v *Validator) Shell() *validators.Validator { return v.shell.Load() }
+
+// Store is the open store, or nil: memory is open from the first Open on.
+func (v *Validator) Store() env.Store { return v.disk.store }
+
+// Socket is its end of the mesh, for what that has counted; nil while it is closed.
+func (v *Validator) Socket() *quic.Transport { return v.socket }

@@ -1,0 +1,51 @@
+package sim
+
+import (
+	"fmt"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/environment/env"
+	"github.com/cowboyinc/devnet/internal/environment/fault"
+)
+
+// base is the world as one process of any kind sees it.
+func (l *process) base() env.Base {
+	parts := &l.node.parts
+	return env.Base{Work: l, Clock: clock{l}, Loops: l, Signer: signer{parts.Signer, l}, Verifier: parts.Verifier, Log: &nodeLog{l}}
+}
+
+// validator is the world as a validator sees it.
+func (l *process) validator() env.Validator {
+	return env.Validator{Base: l.base(), Mesh: &transport{l}, Store: &nodeStore{l}, Programs: l.node.host()}
+}
+
+// AddNode adds a machine for a validator; World.Boot starts a process on it. The
+// name and the signer's address are unique in the world.
+func (w *World) AddNode(name string, parts Parts, boot Boot[env.Validator]) error {
+	return add(w, name, parts, (*process).validator, boot)
+}
+
+// add adds a machine for a node of any kind: given is the world as a process of
+// that kind sees it. What happens to machines, faults included, knows no kind.
+func add[E any](w *World, name string, parts Parts, given func(*process) E, boot Boot[E]) error {
+	address := parts.Signer.Address()
+	switch {
+	case w.byName[name] != nil:
+		return fmt.Errorf("sim: there is a node %s already", name)
+	case w.byAddress[address] != nil:
+		return fmt.Errorf("sim: node %s has the address of %s", name, w.byAddress[address].name)
+	case len(w.nodes) == MaxNodes:
+		return fmt.Errorf("sim: a world has at most %d nodes", MaxNodes)
+	}
+	n := &node{world: w, index: len(w.nodes), name: name, parts: parts, address: address}
+	n.boot = func(l *process) (func(), error) { return boot(given(l)) }
+	n.disk = newDisk(n, w.disk)
+	if parts.Programs != nil {
+		n.programs, n.broken = &fault.Programs{Host: parts.Programs, Wait: n.wait}, map[types.Address]*Effect{}
+	}
+	w.nodes = append(w.nodes, n)
+	w.byName[name], w.byAddress[address] = n, n
+	w.growLinks()
+	w.divide(n)
+	return nil
+}

@@ -1,0 +1,100 @@
+"""Gas bidding agents and priority tiers (CIP-1 §7).
+
+    def get_gas_bid(context):
+        late = context.current_block_height - context.trigger_block_height
+        tip = 10 * (1 + late)
+        return TxFeeParams(max_fee_per_cycle=2 * context.basefee_lane_timer + tip,
+                           max_priority_fee_per_cycle=tip)
+
+The chain calls get_gas_bid read-only when a timer is due. What the answer
+leaves out the protocol's own agent fills in. One that fails is not asked again in
+that block, and the protocol's own counts; what it printed is in the actor's log.
+
+Under the policy gba the context has neither basefee_lane_timer nor
+previous_block_p50_priority_tip_per_cycle, as in CIP-1's first revision: an agent
+for both asks with getattr(context, name, default).
+"""
+
+from host import cbor, exact, meter, shown
+from host.listed import lists
+from host.sealed import Sealed
+
+CONTEXT = (
+    "trigger_block_height current_block_height basefee_cycle basefee_cell basefee_lane_timer last_block_cycle_usage "
+    "previous_block_p50_priority_tip_per_cycle owner_actor_balance"
+).split()
+PARAMS = "max_fee_per_cycle max_priority_fee_per_cycle max_fee_per_cell max_priority_fee_per_cell".split()
+MAX_WEI = (1 << 256) - 1
+
+
+class _Record(Sealed):
+    """Named numbers that cannot be changed."""
+
+    __slots__ = ()
+
+
+def _given(text, record):
+    given = ((n, getattr(record, n, None)) for n in record.__slots__)
+    return shown.fields(type(record).__name__, [(n, text.repr(v)) for n, v in given if v is not None])
+
+
+class GBAContext(_Record):
+    """What the chain tells an agent: heights in blocks, amounts in wei."""
+
+    __slots__ = tuple(CONTEXT)
+
+    def __init__(self, **known):
+        meter.charge(len(known))
+        for n, v in known.items():
+            if n not in CONTEXT:
+                raise TypeError("GBAContext has no %s" % n)
+            object.__setattr__(self, n, exact.plain(v))
+
+
+class TxFeeParams(_Record):
+    """An agent's answer, in wei a unit; what is None is left to the protocol."""
+
+    __slots__ = tuple(PARAMS)
+
+    def __init__(self, max_fee_per_cycle=None, max_priority_fee_per_cycle=None, max_fee_per_cell=None,
+                 max_priority_fee_per_cell=None):
+        meter.charge(len(PARAMS))
+        for n, v in zip(PARAMS, (max_fee_per_cycle, max_priority_fee_per_cycle, max_fee_per_cell, max_priority_fee_per_cell)):
+            if v is not None:
+                if not isinstance(v, int) or isinstance(v, bool):
+                    raise TypeError("%s is an int, in wei, not %s" % (n, type(v).__name__))
+                v = exact.integer(v)
+                if not 0 <= v <= MAX_WEI:
+                    raise ValueError("%s lies outside 0..2^256-1" % n)
+            object.__setattr__(self, n, v)
+
+
+class Tier(_Record):
+    """A hint how urgent a timer is."""
+
+    __slots__ = ("name", "value")
+
+    def __init__(self, name, value):
+        object.__setattr__(self, "name", name)
+        object.__setattr__(self, "value", value)
+
+
+shown.RECORDS.update({GBAContext: _given, TxFeeParams: _given, Tier: lambda _text, tier: "PriorityTier." + tier.name})
+lists(Tier, "name value")
+TIERS = {n: Tier(n, n.lower()) for n in ("ECONOMY", "STANDARD", "FAST", "URGENT")}
+
+
+def context(payload):
+    """The GBAContext that the chain sent."""
+    try:
+        told = cbor.decode(payload)
+    except cbor.Malformed as e:
+        raise cbor.Malformed("get_gas_bid is given its context by the chain, as a CBOR map, and this is none: %s" % e) from None
+    return GBAContext(**{n: told[n] for n in CONTEXT if n in told})
+
+
+def answer(found):
+    """What the chain reads of a handler's TxFeeParams; anything else is as it is."""
+    if type(found) is not TxFeeParams:
+        return found
+    return cbor.encode({n: getattr(found, n) for n in PARAMS if getattr(found, n) is not None})

@@ -1,0 +1,53 @@
+"""What the chain refuses, as an actor may catch it: pvm_host's errors."""
+
+from host import listed, own, shown
+
+
+class HostError(Exception):
+    """A refusal of the chain: code is its name, message says more."""
+
+    def __init__(self, code, message=""):
+        super().__init__(code, message)
+        self.code = code
+        self.message = message
+
+    def __str__(self):
+        return "%s: %s" % (self.code, self.message)
+
+
+class StateError(HostError):
+    """get_state was refused."""
+
+
+class TimerError(HostError):
+    """A timer was not scheduled, extended or cancelled."""
+
+
+class CallError(HostError):
+    """The call of another actor failed; code is the callee's."""
+
+
+class SendError(HostError):
+    """A message was not accepted."""
+
+
+class TransferError(HostError):
+    """Nothing was transferred."""
+
+
+class NotAvailable(HostError):
+    """This chain does not have it."""
+
+
+ERRORS = frozenset((HostError, StateError, TimerError, CallError, SendError, TransferError, NotAvailable))
+for _error in ERRORS:
+    _error.__module__ = "pvm_host"  # where authors have it from: the text of the class names it
+own.BASES.update(ERRORS)
+listed.ERRORS[HostError] = ("code", "message")
+shown.ERRORS[HostError] = lambda text, e: "%s: %s" % tuple(text.str(e.__dict__.get(n)) for n in ("code", "message"))
+
+
+def code_of(error):
+    """The code of a refusal that nobody caught; None of any other error."""
+    code = error.__dict__.get("code") if type(error) in ERRORS else None
+    return code if type(code) is str else None

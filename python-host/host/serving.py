@@ -1,0 +1,106 @@
+"""What a host does for each frame: load, drop, costs, inspect, call, advise."""
+
+import gc
+import os
+import sys
+import traceback
+
+from host import advice, chain, check, costs, imports, meter, program, protocol
+from host.outcome import outcome
+from host.wire import Beginning, entries, record
+
+COLLECT_EVERY = 512  # messages
+COLLECT_CYCLES = 1_000_000  # of messages: what they left behind in circles is collected, so that no other pays for it
+CALLED = Beginning(protocol.CALL_BEGINS)
+sources = {}  # hash → source or Code; the chain says what to drop
+handled = 0
+uncollected = 0  # cycles of the messages since the last collection
+
+
+def code_of(hash):
+    found = sources[hash]
+    if type(found) is bytes:
+        found = sources[hash] = program.load(found, imports.exported)
+    return found
+
+
+def load(frame):
+    """Keeps code, and returns its hash."""
+    told = entries(frame)
+    sources[told[b"code"]] = told[b"source"]
+    return told[b"code"]
+
+
+def drop(frame):
+    sources.pop(entries(frame)[b"code"], None)
+
+
+def set_costs(frame):
+    costs.install({n.decode(): cost for n, cost in entries(frame).items()})
+    for h in list(sources):
+        sources.pop(h)
+    imports.SHIMS.clear()
+
+
+def inspect(frame):
+    told = entries(frame)
+    try:
+        code = program.load(told[b"source"], imports.exported, told[b"limit"])
+    except check.Refusal as e:
+        reason = e.reason.encode("utf-8", "replace")[:4096]
+        chain.pipe.write(protocol.NO, record(units=e.units, line=e.line, reason=reason))
+        return
+    found = [record(name=n.encode(), doc=d.encode()[:512]) for n, (_, d) in code.handlers.items()]
+    chain.pipe.write(protocol.FINE, record(units=code.units) + b"".join(found))
+
+
+def call(frame):
+    """One message. Answers how it ended, after the effects that the chain was not told yet."""
+    global handled, uncollected
+    about, told = CALLED.named(CALLED.read(frame)), CALLED.rest(frame)
+    kind = protocol.KINDS[about.kind]
+    outer, chain.now = chain.now, chain.Message(about, kind, told.get(b"known"))
+    saved = meter.begin(about.cycles)
+    try:
+        ended, fields = outcome(code_of, about.code, kind, told[b"handler"].decode("utf-8", "replace"), told[b"payload"])
+        reply = chain.take_effects() + chain.END_PACKED[len(fields)](chain.ENDS[ended], *fields)
+    finally:
+        uncollected += about.cycles - max(meter.meter[0], 0)
+        meter.end(saved)
+        chain.now = outer
+    chain.pipe.write(protocol.REPLY, reply)
+    handled += 1
+    if (handled % COLLECT_EVERY == 0 or uncollected > COLLECT_CYCLES) and saved[0][1] == 0:
+        uncollected = 0
+        gc.collect()
+
+
+def advise(frame):
+    """What an author is told of a file."""
+    found = [
+        record(kind=kind.encode(), line=line, words=words.encode("utf-8", "replace")[:protocol.MAX_MESSAGE])
+        for kind, line, words in advice.advise(entries(frame)[b"source"])]
+    chain.pipe.write(protocol.ADVICE, b"".join(found))
+
+
+HANDLERS = {
+    protocol.LOAD: load, protocol.DROP: drop, protocol.COSTS: set_costs, protocol.INSPECT: inspect, protocol.CALL: call,
+    protocol.ADVICE: advise,
+}
+VERSION = b"%d.%d.%d" % sys.version_info[:3]
+
+
+def serve(kind, frame):
+    HANDLERS[kind](frame)
+
+
+def serve_all(handlers):
+    """Serve until the chain is gone."""
+    try:
+        while True:
+            kind, frame = chain.pipe.read()
+            handlers[kind](frame)
+    except BaseException as e:
+        sys.stderr.write("".join(traceback.format_exception(e))[-4000:])
+        sys.stderr.flush()
+        os._exit(4)

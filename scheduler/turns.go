@@ -1,0 +1,153 @@
+package scheduler
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+
+	"github.com/cowboyinc/devnet/internal/base/plant"
+	"github.com/cowboyinc/devnet/internal/base/types"
+)
+
+// greedy gives the timers of a plan their turns in its order, passing over what
+// does not fit (decision T11). Its error is the environment's.
+func (r *laneRun) greedy(p plan) error {
+	for _, one := range p.passed {
+		r.due[one.at].waiting = one.reason
+	}
+	turns := p.turns
+	if plant.Planted == plant.MapOrder {
+		turns = shuffled(turns)
+	}
+	for t := range turns {
+		if r.over {
+			r.due[t.at].waiting = ReasonNotBegun
+			continue
+		}
+		if reason := r.misfit(t.at); reason != "" {
+			r.due[t.at].waiting = reason
+			continue
+		}
+		if err := r.turn(t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// shuffled is a planted fault.
+func shuffled(turns iter.Seq[turn]) iter.Seq[turn] {
+	in := slices.Collect(turns)
+	places := make([]int, len(in))
+	for i := range places {
+		places[i] = i
+	}
+	out := make([]turn, 0, len(in))
+	for _, i := range plant.Shuffled(places) {
+		out = append(out, in[i])
+	}
+	return slices.Values(out)
+}
+
+// misfit is why a timer does not fit into what the lane and the block have left,
+// or "" (decisions T11, T27).
+func (r *laneRun) misfit(at int) string {
+	cycles, cells := r.policy.limits(r.Params, r.due[at].GasLimit)
+	switch {
+	case cycles > r.Params.LaneTimerCycles.Sub(r.out.Cycles):
+		return ReasonLaneFull
+	case cells > r.host.CellsLeft.Sub(r.out.Cells):
+		return ReasonCellsFull
+	}
+	return ""
+}
+
+// turn fires a timer that fits, unless an earlier fire of the block cancelled it
+// or emptied its payer (decisions T9, T13).
+func (r *laneRun) turn(t turn) error {
+	d := &r.due[t.at]
+	if !r.pending(d) {
+		return nil
+	}
+	d.waiting = ""
+	v, ends := r.insolvency(d)
+	if ends {
+		r.end(t.at, &v)
+	}
+	if ends || d.waiting != "" {
+		return nil
+	}
+	order := r.orderOf(d, v.required, t.payment)
+	fired, err := r.fire(d, &order)
+	if err != nil {
+		return err
+	}
+	if fired.Passed != "" {
+		d.waiting, r.over = fired.Passed, fired.Passed == ReasonNotBegun
+		return nil
+	}
+	r.ran, d.fired = true, true
+	r.restore(&d.Entry, d.payer, order.MaxCost.Sub(fired.FeePaid.Sub(order.Payment)))
+	r.release(&d.Entry, d.Bid.Sub(t.payment))
+	r.reportFire(d, order.Timer, &fired)
+	return nil
+}
+
+// orderOf is the fire of a timer, which its payer can pay.
+func (r *laneRun) orderOf(d *dueTimer, maxCost, payment types.Wei) Fire {
+	order := Fire{Timer: load(r.KV, &d.Entry, uint64(r.Height-d.Height)), Price: d.price, MaxCost: maxCost, Payment: payment}
+	order.Cycles, order.Cells = r.policy.limits(r.Params, d.GasLimit)
+	order.Timer.FeePayer, order.Timer.Payload = d.payer, readPayload(r.KV, d.ID)
+	order.Take = func() {
+		r.draw(&d.Entry, d.payer, order.MaxCost)
+		r.remove(&d.Entry)
+	}
+	return order
+}
+
+// fire has the handler run, or ends the timer at its full price where enough
+// hosts failed over it (decision C18).
+func (r *laneRun) fire(d *dueTimer, order *Fire) (Fired, error) {
+	fired, err := r.host.Fire(*order)
+	if err == nil && fired.Passed == ReasonHostFailed && r.blame(d.ID) {
+		order.Failed = true
+		fired, err = r.host.Fire(*order)
+	}
+	if err != nil {
+		return Fired{}, fmt.Errorf("timer %s of actor %s: %w", d.ID, d.Actor, err)
+	}
+	if fired.Cycles > order.Cycles || fired.Cells > order.Cells {
+		return Fired{}, fmt.Errorf("timer %s used %d cycles and %d cells of %d and %d: a bug of whoever ran it",
+			d.ID, fired.Cycles, fired.Cells, order.Cycles, order.Cells)
+	}
+	return fired, nil
+}
+
+// reportFire reports a fire and counts what it used.
+func (r *laneRun) reportFire(d *dueTimer, t types.Timer, fired *Fired) {
+	t.Payload = nil
+	d.used = fired.Cycles
+	r.out.Cycles += fired.Cycles
+	r.out.Cells += fired.Cells
+	r.out.Changes = append(r.out.Changes, types.TimerChange{Kind: types.ChangeEnded,
+		Timer: t, Status: types.TimerFired, At: r.Height, Priority: d.offered(), Weight: lowestTerms(d.weight),
+		CyclesUsed: fired.Cycles, CellsUsed: fired.Cells, FeePaid: fired.FeePaid, TipPaid: fired.TipPaid, Result: fired.Result,
+	})
+	r.out.Changes = append(r.out.Changes, fired.Changes...)
+}
+
+// pending looks whether a due timer still is, and brings its entry up to date:
+// a handler of the block may have cancelled or extended it.
+func (r *laneRun) pending(d *dueTimer) bool {
+	if d.fired {
+		return false
+	}
+	if !r.ran {
+		return true
+	}
+	current, pending := r.calendar().Find(d.Place)
+	if pending {
+		d.Entry = current
+	}
+	return pending
+}

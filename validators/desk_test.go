@@ -1,0 +1,41 @@
+package validators
+
+import "testing"
+
+// Who waits is answered once, with what was said of his ticket.
+func TestATicketIsAnsweredOnce(t *testing.T) {
+	var d desk
+	var heard []any
+	first := d.enter(func(a any) { heard = append(heard, a) })
+	second := d.enter(func(a any) { heard = append(heard, a) })
+	d.answer(second, "b")
+	d.answer(second, "again")
+	d.answer(0, "nobody's")
+	d.answer(first, "a")
+	if len(heard) != 2 || heard[0] != "b" || heard[1] != "a" {
+		t.Errorf("heard %v", heard)
+	}
+}
+
+// No more wait than there is room for, and nobody at a desk that has closed.
+func TestADesksRoomIsLimited(t *testing.T) {
+	var d desk
+	never := func(any) { t.Error("somebody was answered") }
+	for range maxTickets - 1 {
+		d.enter(never)
+	}
+	heard := 0
+	last := d.enter(func(any) { heard++ })
+	if last == 0 || d.enter(never) != 0 {
+		t.Errorf("the limit of %d is not kept", maxTickets)
+	}
+	d.answer(last, nil)
+	if d.enter(never) == 0 || heard != 1 {
+		t.Error("an answer makes no room")
+	}
+	d.close()
+	d.answer(1, nil)
+	if d.enter(never) != 0 {
+		t.Error("somebody waits at a desk that has closed")
+	}
+}

@@ -1,0 +1,70 @@
+package ledger
+
+import (
+	"github.com/cowboyinc/devnet/actors"
+	"github.com/cowboyinc/devnet/actors/system"
+	"github.com/cowboyinc/devnet/internal/base/program"
+	"github.com/cowboyinc/devnet/internal/base/types"
+)
+
+// systemBlock lends the system actors this block.
+func (r *run) systemBlock() *system.InBlock {
+	return &system.InBlock{Params: r.params, State: r.state, Height: r.header.Height, Parent: r.header.Parent, Presence: r.presence,
+		Roster: r.parent.runners.roster, BaseFeeCycle: r.header.BaseFeeCycle, BaseFeeCell: r.header.BaseFeeCell}
+}
+
+// systemActors is the system actors as programs and transactions reach them in a
+// block: actors.System.
+type systemActors struct{ run *run }
+
+// Answers implements actors.System.
+func (systemActors) Answers(a types.Address) bool { return system.Answers(a) }
+
+// Cost implements actors.System.
+func (s systemActors) Cost(m program.Message) (types.Cycles, types.Cells) {
+	return system.Cost(s.run.params, m)
+}
+
+// Handle implements actors.System.
+func (s systemActors) Handle(state *actors.State, m program.Message) (actors.SystemEffect, *program.Fault) {
+	block := s.run.systemBlock()
+	block.State = state
+	effect, fault := block.Handle(m)
+	if fault != nil {
+		status := types.StatusReverted
+		if fault.Code == system.CodeNoHandler {
+			status = types.StatusNoHandler
+		}
+		return actors.SystemEffect{}, &program.Fault{Status: status, Code: fault.Code, Message: fault.Message}
+	}
+	return actors.SystemEffect(effect), nil
+}
+
+// advanceJobs ends what is overdue and draws committees: behind everything that can
+// submit a job in this block.
+func (r *run) advanceJobs() error {
+	r.events = append(r.events, r.systemBlock().Advance().Events...)
+	return nil
+}
+
+// nextDeadline is the least deadline of an open job.
+func (s *State) nextDeadline() (types.Height, bool) { return system.NextDeadline(reader{s.tree}) }
+
+// jobsDue reports whether jobs have to be attended to in the next block: one whose
+// deadline is behind, or those that the draws of this block did not come to.
+func (s *State) jobsDue() bool {
+	deadline, open := s.nextDeadline()
+	return open && (deadline <= s.header.Height || system.JobsOf(reader{s.tree}).Cursor > 0)
+}
+
+// OpenJobs is how many jobs have not ended.
+func (s *State) OpenJobs() uint64 { return system.JobsOf(reader{s.tree}).Open }
+
+// Job returns an open job, or nil.
+func (s *State) Job(id types.Hash) *system.Job { return system.JobOf(reader{s.tree}, id) }
+
+// JobSpec returns the canonical JobSpec of an open job, or nil.
+func (s *State) JobSpec(id types.Hash) []byte { return system.RawSpecOf(reader{s.tree}, id) }
+
+// Jobs calls each for every open job, by deadline, until it returns false.
+func (s *State) Jobs(each func(*system.Job) bool) { system.OpenJobs(reader{s.tree}, each) }

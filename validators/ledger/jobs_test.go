@@ -1,0 +1,325 @@
+package ledger
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/cowboyinc/devnet/actors/system"
+	"github.com/cowboyinc/devnet/internal/base/codec"
+	"github.com/cowboyinc/devnet/internal/base/params"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/push"
+	"github.com/cowboyinc/devnet/runners/selection"
+)
+
+// newRunnerWorld is a world with runners r0, r1, … in its genesis, whose votes show
+// all of them.
+func newRunnerWorld(t testing.TB, runners int, overrides params.Overrides) *world {
+	w := newWorld(t, overrides)
+	for i := range runners {
+		key := w.key(runnerName(i))
+		w.genesis.Runners = append(w.genesis.Runners, system.Enrolment{PublicKey: key.PublicKey(), Owner: key.Address(),
+			Stake: types.WeiOf(20_000 * types.CBY), Offer: system.Offer{Capabilities: []string{"custom"}, Entitlements: []string{},
+				MaxConcurrentJobs: 4,
+				RateCard:          system.RateCard{ComputeSecond: types.WeiOf(100)}}})
+	}
+	state, _, err := w.genesis.State()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.head = state
+	return w
+}
+
+func runnerName(i int) string { return "r" + string(rune('0'+i)) }
+
+// shown is the next proposal, with votes on the head that show every runner but
+// some.
+func (w *world) shown(absent ...int) Proposal {
+	proposal := w.proposal()
+	bitmap := selection.NewBitmap(w.head.VoteBits())
+	for i := range bitmap.Len() {
+		bitmap.Set(i, !slices.Contains(absent, i))
+	}
+	proposal.Parent = &types.Certificate{Kind: types.Notarize, View: w.head.header.View, Height: w.head.Height(), Block: w.head.Hash()}
+	for _, v := range w.head.set.Members {
+		proposal.Parent.Votes = append(proposal.Parent.Votes, types.CertificateVote{Validator: v.Address, Bitmap: bitmap.Bytes()})
+	}
+	return proposal
+}
+
+func (w *world) step(txs ...*Checked) *Result {
+	w.t.Helper()
+	return w.propose(w.shown(), txs...)
+}
+
+func jobSpec(runners uint64) *push.JobSpec {
+	mode := push.Deterministic
+	if runners == 1 {
+		mode = push.None
+	}
+	return &push.JobSpec{JobType: push.JobType{Custom: &push.Custom{Params: []byte("hello")}},
+		Bounds:       push.Bounds{MaxInputTokens: 1, MaxOutputTokens: 1, MaxWallTimeSeconds: 1, MaxMemoryMB: 1, MaxRetries: 3},
+		Verification: push.Verification{Mode: mode, Runners: runners}, MaxPrice: types.WeiOf(1_000_000), Tip: types.WeiOf(77),
+		TimeoutBlocks: 10, ResultSchema: push.ResultSchema{MaxReturnBytes: 1000, ExpectedExecutionMS: 1500, DataFormat: push.FormatBytes}}
+}
+
+func (w *world) submit(from string, s *push.JobSpec) *Checked {
+	to := types.DispatcherAddress
+	return w.checked(from, w.tx(from, &to, &types.Execute{Kind: types.KindExecute, Handler: "submit", Payload: s.Order()}))
+}
+
+// reporting is a runner transaction of a validator.
+func (w *world) reporting(validator, op string, args any) *Checked {
+	tx := &types.Transaction{ChainID: 8011, Payload: codec.Marshal(&types.Report{Kind: types.KindRunner, Op: op, Args: codec.Marshal(args)})}
+	return w.checked(validator, tx)
+}
+
+func (w *world) signedResult(runner types.Address, id types.Hash, result string) types.Signature {
+	return w.key(w.name(runner)).Sign((&push.JobResult{JobID: id, ResultData: []byte(result)}).Digest(8011))
+}
+
+func (w *world) result(validator, op string, id types.Hash, runner types.Address, result string) *Checked {
+	return w.reporting(validator, op, system.Reveal{JobID: id, Runner: runner, Result: []byte(result),
+		RunnerSigned: w.signedResult(runner, id, result)})
+}
+
+func (w *world) commitment(validator string, id types.Hash, runner types.Address, result string) *Checked {
+	return w.reporting(validator, system.OpCommit, system.Commit{JobID: id, Runner: runner,
+		Commitment: push.Commitment([]byte(result), w.signedResult(runner, id, result))})
+}
+
+// onlyJob is the one that is open.
+func (w *world) onlyJob() (job *system.Job) {
+	w.head.Jobs(func(j *system.Job) bool { job = j; return false })
+	return job
+}
+
+// J16: a job of one runner: submitted and drawn in H, its result in H+1, the actor
+// called in H+2; what the callback leaves of its limits goes to the submitter.
+func TestJ16TheBlocksOfAJobOfOneRunner(t *testing.T) {
+	w := newRunnerWorld(t, 2, nil)
+	w.step(w.deploy("alice", "counter", "c", 1000))
+	w.ok()
+	s := jobSpec(1)
+	s.Callback = &push.Callback{Actor: w.address("c"), Handler: "increment", CorrelationID: []byte{}, Context: []byte{}}
+	w.step(w.submit("bob", s))
+	w.ok()
+	job := w.onlyJob()
+	if job == nil || job.Status != system.Assigned || job.Since != w.head.Height() ||
+		!w.head.HasWork() == (job.Deadline() <= w.head.Height()) {
+		t.Fatalf("%+v", job)
+	}
+	before := w.balance("bob")
+	supplied := w.balance("v0")
+	w.step(w.result("v0", system.OpResult, job.ID, job.Committee[0].Runner, "done"))
+	w.ok()
+	if len(w.last.Receipts) != 1 || w.last.Receipts[0].Handler != system.OpResult || !w.last.Receipts[0].Fee.IsZero() ||
+		w.head.OpenJobs() != 0 {
+		t.Fatalf("%+v", w.last.Receipts)
+	}
+	if w.balance("v0") != supplied {
+		t.Error("a validator paid for a runner transaction")
+	}
+	back := w.balance("bob").Sub(before)
+	if !w.head.HasWork() || back != types.WeiOf(1_000_000-200) {
+		t.Errorf("bob got %s back", back)
+	}
+	w.step()
+	w.ok()
+	receipt := w.last.Receipts[0]
+	if receipt.Origin != types.OriginMessage || receipt.Sender != types.DispatcherAddress || receipt.To != w.address("c") {
+		t.Fatalf("%+v", receipt)
+	}
+	if rest := w.balance("bob").Sub(before).Sub(back); rest.IsZero() || !w.head.Account(types.DispatcherAddress).Balance.IsZero() {
+		t.Errorf("of the callback's limits %s came back, %s stayed", rest, w.head.Account(types.DispatcherAddress).Balance)
+	}
+}
+
+// J15, J16: a committee takes one block more; commitments and reveals are free, any
+// validator's, in the runner lane.
+func TestJ15ACommitteeCommitsAndReveals(t *testing.T) {
+	w := newRunnerWorld(t, 3, nil)
+	w.step()
+	w.step(w.submit("bob", jobSpec(3)))
+	job := w.onlyJob()
+	var commits, reveals []*Checked
+	for i, m := range job.Committee {
+		commits = append(commits, w.commitment("v1", job.ID, m.Runner, "same"))
+		reveals = append(reveals, w.result([]string{"v0", "v2", "v3"}[i], system.OpReveal, job.ID, m.Runner, "same"))
+	}
+	w.step(append(commits, reveals...)...)
+	if len(w.last.Receipts) != 3 || w.onlyJob().Status != system.Executing || len(w.dropped) != 0 {
+		t.Fatalf("%+v, %v", w.last.Receipts, w.dropped)
+	}
+	if cycles := w.last.Block.Header.CyclesUsed; cycles == 0 || cycles != 3*(w.head.params.CostTransaction+2*w.head.params.CostStorageWrite) {
+		t.Errorf("%d cycles", cycles)
+	}
+	w.step(reveals...)
+	w.ok()
+	if w.head.OpenJobs() != 0 {
+		t.Errorf("%+v", w.onlyJob())
+	}
+}
+
+// J15: who is no validator of the set, what pays, what is refused and what comes
+// again is in no block.
+func TestJ15RunnerTransactionsAreTheValidatorsAlone(t *testing.T) {
+	w := newRunnerWorld(t, 1, nil)
+	w.step()
+	w.step(w.submit("bob", jobSpec(1)))
+	job := w.onlyJob()
+	good := w.result("v0", system.OpResult, job.ID, job.Committee[0].Runner, "done")
+	for what, c := range map[string]struct {
+		tx   *Checked
+		want string
+	}{
+		"by alice":     {w.result("alice", system.OpResult, job.ID, job.Committee[0].Runner, "done"), CodeNotValidator},
+		"of no job":    {w.result("v0", system.OpResult, types.Hash{1}, job.Committee[0].Runner, "done"), CodeEarlyReport},
+		"of wrong op":  {w.result("v0", system.OpReveal, job.ID, job.Committee[0].Runner, "done"), CodeRefusedReport},
+		"as it should": {good, ""},
+	} {
+		got := ""
+		if refusal := w.head.precheckReport(c.tx); refusal != nil {
+			got = codeOf(t, refusal)
+		}
+		if got != c.want {
+			t.Errorf("a result %s: %q, want %q", what, got, c.want)
+		}
+	}
+	for what, change := range map[string]func(*types.Transaction){
+		"a nonce": func(tx *types.Transaction) { tx.Nonce = 1 }, "a value": func(tx *types.Transaction) { tx.Value = types.WeiOf(1) },
+		"a limit":    func(tx *types.Transaction) { tx.CellsLimit = 1 },
+		"a fee":      func(tx *types.Transaction) { tx.MaxPriorityFeePerCell = types.WeiOf(1) },
+		"an address": func(tx *types.Transaction) { tx.To = &types.VerifierAddress },
+	} {
+		tx := *good.Tx
+		change(&tx)
+		w.sign("v0", &tx)
+		if _, err := w.executor.Admit(w.head, tx.Encode()); err == nil || codeOf(t, err) != CodeMalformed {
+			t.Errorf("a runner transaction with %s: %v", what, err)
+		}
+	}
+	w.step(good, good)
+	if len(w.last.Receipts) != 1 {
+		t.Errorf("%d receipts", len(w.last.Receipts))
+	}
+}
+
+// C3, J12: a header holds the hash of P(parent), as long as the registry at the
+// parent's parent; other votes than those it was made from are another block.
+func TestC3TheHeaderHoldsPresence(t *testing.T) {
+	w := newRunnerWorld(t, 3, nil)
+	w.step() // P(0) is empty
+	if got := w.head.header.Presence; got != selection.NewBitmap(0).Hash() {
+		t.Error("P(0) is not empty")
+	}
+	w.propose(w.shown(1))
+	want := selection.NewBitmap(3)
+	want.Set(0, true)
+	want.Set(2, true)
+	if w.head.header.Presence != want.Hash() {
+		t.Error("the header does not hold P(1)")
+	}
+	block := *w.last.Block
+	parent := *block.Parent
+	parent.Votes = nil
+	block.Parent = &parent
+	w2 := newRunnerWorld(t, 3, nil)
+	w2.step()
+	if _, err := w2.executor.Apply(w2.head, &block); err == nil || codeOf(t, err) != CodeBadPresence {
+		t.Errorf("a block without its votes: %v", err)
+	}
+	parent.Votes = []types.CertificateVote{{Bitmap: []byte{1}}}
+	if _, err := w2.executor.Apply(w2.head, &block); err == nil || codeOf(t, err) != CodeBadCertificate {
+		t.Errorf("a misshapen bitmap: %v", err)
+	}
+}
+
+// CIP-11 §9.1: who is not in P(parent) is not drawn in hot and sunset, and is in
+// shadow.
+func TestSection91PresenceFiltersInHotAlone(t *testing.T) {
+	for phase, drawn := range map[string]bool{"off": true, "shadow": true, "hot": false, "sunset": false} {
+		w := newRunnerWorld(t, 2, params.Overrides{"cip11.push": phase})
+		w.step()
+		w.propose(w.shown(0, 1), w.submit("bob", jobSpec(1)))
+		if got := w.onlyJob().Status == system.Assigned; got != drawn {
+			t.Errorf("%s: drawn is %t", phase, got)
+		}
+	}
+}
+
+// C8, J20: travel goes to a job's deadline, to the block after it, and no further.
+func TestC8TravelStopsAtDeadlines(t *testing.T) {
+	w := newRunnerWorld(t, 1, nil)
+	w.step()
+	w.step(w.submit("bob", jobSpec(1)))
+	deadline := w.onlyJob().Deadline()
+	proposal := w.shown()
+	proposal.Skipped = w.head.Skippable()
+	w.propose(proposal)
+	if w.head.Height() != deadline || w.head.Skippable() != 0 || !w.head.HasWork() {
+		t.Fatalf("height %d, deadline %d, %d skippable, work %t", w.head.Height(), deadline, w.head.Skippable(), w.head.HasWork())
+	}
+	w.step()
+	if job := w.onlyJob(); job.Attempts != 1 || job.Status != system.Pending || w.head.Runner(w.key("r0").Address()).Reputation != 70 {
+		t.Errorf("%+v", job)
+	}
+}
+
+// J10: the subset epoch is in the header, and its set in state, through rotations
+// by time.
+func TestJ10TheSubsetEpochIsInTheHeader(t *testing.T) {
+	w := newRunnerWorld(t, 1, params.Overrides{"cip11.subset_epoch_blocks": "3"})
+	for height := 1; height <= 7; height++ {
+		w.step()
+		if got := w.head.header.SubsetEpoch; got != uint64(height/3) || w.head.Rotation().Epoch != got {
+			t.Errorf("height %d is of subset epoch %d", height, got)
+		}
+	}
+	if restored, err := Restore(contentOf(w.head), w.last.Block); err != nil || restored.Rotation().Epoch != 2 {
+		t.Errorf("%v", err)
+	}
+}
+
+func contentOf(s *State) (content []Change) {
+	s.Scan(nil, nil, func(key, value []byte) bool {
+		content = append(content, Change{Key: key, Value: value})
+		return true
+	})
+	return content
+}
+
+// An actor may call the dispatcher, and a transaction may not pay it by value.
+func TestSystemActorsTakeNoValue(t *testing.T) {
+	w := newRunnerWorld(t, 1, nil)
+	to := types.DispatcherAddress
+	tx := w.tx("bob", &to, &types.Execute{Kind: types.KindExecute, Handler: "submit", Payload: jobSpec(1).Order()})
+	tx.Value = types.WeiOf(5)
+	w.step(w.checked("bob", tx))
+	if r := w.last.Receipts[0]; r.Status != types.StatusReverted || r.Error.Code != "no_value" {
+		t.Errorf("%+v", r)
+	}
+	w.step(w.call("bob", "nobody", "x", nil), w.checked("bob", w.tx("bob", &to, &types.Execute{Kind: types.KindExecute, Handler: "destroy"})))
+	if r := w.last.Receipts[1]; r.Status != types.StatusNoHandler {
+		t.Errorf("%+v", r)
+	}
+}
+
+// A genesis whose runners cannot stand there is refused, and says which one.
+func TestGenesisRefusesRunners(t *testing.T) {
+	for what, change := range map[string]func(*system.Enrolment){
+		"without a stake": func(e *system.Enrolment) { e.Stake = types.Wei{} },
+		"without a key":   func(e *system.Enrolment) { e.PublicKey = types.PublicKey{} },
+		"twice":           func(e *system.Enrolment) { e.PublicKey = crypto0(t) },
+		"of no jobs":      func(e *system.Enrolment) { e.Offer.MaxConcurrentJobs = 0 },
+	} {
+		w := newRunnerWorld(t, 2, nil)
+		change(&w.genesis.Runners[1])
+		if _, _, err := w.genesis.State(); err == nil {
+			t.Errorf("a runner %s stands in genesis", what)
+		}
+	}
+}
+
+func crypto0(t testing.TB) types.PublicKey { return newWorld(t, nil).key("r0").PublicKey() }

@@ -1,0 +1,68 @@
+package ledger
+
+import (
+	"fmt"
+
+	"github.com/cowboyinc/devnet/internal/base/params"
+	"github.com/cowboyinc/devnet/internal/base/types"
+)
+
+// lane is a part of a block's cycles that some of what a block executes shares
+// (CIP-3). A limit is reserved before something runs, its use counted after.
+type lane uint8
+
+// The lanes. A transaction belongs to one (Checked.lane); what the others hold
+// is on their lines.
+const (
+	laneUser    lane = iota // transfer, deploy, execute
+	laneRunner              // runner transactions, which are free
+	laneSystem              // system instructions, then deferred messages, which may also take what the user lane leaves
+	laneTimer               // fires, before the transactions under gba, else after (decision T3)
+	laneBidders             // questions to gas bidding agents (decision T15): no part of the block's limit
+	lanes
+)
+
+// laneTable has of each lane its name and its limit in a block. The limits of
+// all but the bidders' are parts of the block's (params.Check). The scheduler
+// keeps to those of timer and bidders as it goes; spend holds it to them.
+var laneTable = [lanes]struct {
+	name  string
+	limit func(*params.Params) types.Cycles
+}{
+	laneUser:    {"user", func(p *params.Params) types.Cycles { return p.LaneUserCycles }},
+	laneRunner:  {"runner", func(p *params.Params) types.Cycles { return p.LaneRunnerCycles }},
+	laneSystem:  {"system", func(p *params.Params) types.Cycles { return p.LaneSystemCycles }},
+	laneTimer:   {"timer", func(p *params.Params) types.Cycles { return p.LaneTimerCycles }},
+	laneBidders: {"bidders", func(p *params.Params) types.Cycles { return p.GBABlockCycles }},
+}
+
+// String returns the lane's name, as refusals say it.
+func (l lane) String() string { return laneTable[l].name }
+
+// limit is how many cycles of a block the lane may use.
+func (l lane) limit(p *params.Params) types.Cycles { return laneTable[l].limit(p) }
+
+// use is what a block has used so far.
+type use struct {
+	cycles [lanes]types.Cycles
+	cells  types.Cells
+}
+
+// total is the cycles of all lanes.
+func (u *use) total() (sum types.Cycles) {
+	for _, used := range u.cycles {
+		sum += used
+	}
+	return sum
+}
+
+// left is how many cycles a lane has left.
+func (r *run) left(l lane) types.Cycles { return l.limit(r.params).Sub(r.used.cycles[l]) }
+
+// spend counts what was used in a lane, which had room for it.
+func (r *run) spend(l lane, cycles types.Cycles) {
+	if cycles > r.left(l) {
+		panic(fmt.Sprintf("ledger: %d cycles in the %s lane, which has %d left", cycles, l, r.left(l)))
+	}
+	r.used.cycles[l] += cycles
+}

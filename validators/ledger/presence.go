@@ -1,0 +1,119 @@
+package ledger
+
+import (
+	"github.com/cowboyinc/devnet/actors/system"
+	"github.com/cowboyinc/devnet/internal/base/params"
+	"github.com/cowboyinc/devnet/internal/base/trie"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/runners/selection"
+)
+
+// registry is what a state says of runners, carried from block to block so that no
+// block reads it anew.
+type registry struct {
+	size     system.Size
+	rotation *selection.Rotation // of the subsets, in force in the state's block
+	roster   *system.Roster      // nil where nobody ever registered
+}
+
+func registryOf(tree *trie.Tree) registry {
+	s := reader{tree}
+	runners := registry{size: system.Registered(s), rotation: system.RotationOf(s)}
+	if runners.size.Count > 0 {
+		runners.roster = system.NewRoster(s)
+	}
+	return runners
+}
+
+// registry is that of the block in the making.
+func (r *run) registry() registry {
+	runners := registry{size: system.Registered(r.state), rotation: r.rotation}
+	switch {
+	case r.parent.runners.roster != nil:
+		runners.roster = r.parent.runners.roster.After(r.state)
+	case runners.size.Count > 0:
+		runners.roster = system.NewRoster(r.state)
+	}
+	return runners
+}
+
+// presence is P of a state's block, from the votes on it that the block after it
+// carries: by the rule and the assignment that were in force in it, as long as the
+// registry of its own parent was. Its error is about those votes.
+//
+// Spec: CIP-11 §8, decisions C3, J9, J12.
+func (s *State) presence(carried *types.Certificate) (*selection.Bitmap, *Invalid) {
+	length := s.VoteBits()
+	if length == 0 || carried == nil {
+		return selection.NewBitmap(length), nil
+	}
+	votes := make([]*selection.Bitmap, len(carried.Votes))
+	for i := range carried.Votes {
+		bitmap, err := selection.ParseBitmap(carried.Votes[i].Bitmap)
+		if err != nil {
+			return nil, invalid(CodeBadCertificate, "CIP-11 §12.3", "the vote of %s: %v", carried.Votes[i].Validator, err)
+		}
+		votes[i] = bitmap
+	}
+	voters := s.set
+	if former := s.PreviousValidators(); former != nil {
+		voters = former
+	}
+	rule := s.runners.rotation.Current.Constants.Rule
+	threshold := rule.Threshold(selection.Electorate{Votes: len(votes), Validators: len(voters.Members),
+		SubsetSize: s.runners.rotation.Current.SubsetSize()})
+	return selection.Presence(votes, length, threshold), nil
+}
+
+// Presence is P of the state's block, from the votes on it that the block after it
+// carries, and how many of them a runner needed.
+func (s *State) Presence(carried *types.Certificate) (*selection.Bitmap, error) {
+	bitmap, refusal := s.presence(carried)
+	if refusal != nil {
+		return nil, refusal
+	}
+	return bitmap, nil
+}
+
+// constantsOf are what subsets depend on besides the validators.
+func constantsOf(p *params.Params) selection.Constants {
+	return selection.Constants{MinSubset: p.MinSubset, MaxSubset: p.MaxSubset, Rule: selection.Rule(p.PresenceRule)}
+}
+
+// rotate finds what subsets are in force in the block, for its header.
+//
+// Spec: CIP-11 §5.3, decision J10.
+func (r *run) rotate() {
+	r.rotation = r.parent.runners.rotation
+	moment := selection.Moment{Height: r.header.Height, BeginsEpoch: r.header.Epoch != r.parent.header.Epoch,
+		Members: r.parent.set.Members, Constants: constantsOf(r.params)}
+	pace := selection.Pace{EpochBlocks: r.params.SubsetEpochBlocks, ChurnPermille: r.params.ChurnPermille}
+	if r.header.Height > r.parent.header.Height && r.rotation.Due(moment, pace) != selection.NotDue {
+		next := r.rotation.Advanced(moment)
+		r.rotation = &next
+	}
+	r.header.SubsetEpoch = r.rotation.Epoch
+}
+
+// rotateSubsets writes the subsets that begin with the block.
+func (r *run) rotateSubsets() error {
+	if r.rotation != r.parent.runners.rotation {
+		system.SetRotation(r.state, r.rotation)
+	}
+	return nil
+}
+
+// Rotation is the subsets in force in the state's block, and those before them.
+// They must not be changed.
+func (s *State) Rotation() *selection.Rotation { return s.runners.rotation }
+
+// VoteBits is how many runners were ever registered at the parent of the state's
+// block: what bitmaps in votes on it are long (CIP-11 §8.4).
+func (s *State) VoteBits() int { return int(s.runners.size.AtParent(s.header.Height)) }
+
+// Runner returns a registered runner, or nil.
+func (s *State) Runner(a types.Address) *system.Runner { return system.RunnerOf(reader{s.tree}, a) }
+
+// Runners calls each for every runner in the order of the registry, until it
+// returns false.
+func (s *State) Runners(each func(*system.Runner) bool) { system.Runners(reader{s.tree}, each) }

@@ -1,0 +1,96 @@
+package ledger
+
+import (
+	"github.com/cowboyinc/devnet/actors"
+	"github.com/cowboyinc/devnet/actors/system"
+	"github.com/cowboyinc/devnet/internal/base/program"
+	"github.com/cowboyinc/devnet/internal/base/types"
+)
+
+// IsReport reports whether a transaction is a runner's: free, and without nonce.
+func (c *Checked) IsReport() bool { return c.report != nil }
+
+// checkReport reads a runner transaction: what depends on no state. It is free, so
+// nothing in it may say that it pays, and it has no nonce, since no report is taken
+// twice.
+//
+// Spec: decision J15.
+func (x *Executor) checkReport(c *Checked) *Invalid {
+	in, ok := c.Instruction.(*types.Report)
+	if !ok {
+		return nil
+	}
+	tx := *c.Tx
+	tx.Payload, tx.Signature = nil, nil
+	if blank := (types.Transaction{ChainID: tx.ChainID}); !sameFields(&tx, &blank) {
+		return invalid(CodeMalformed, "J15", "of a runner transaction to is null, nonce, value, limits and fees are 0")
+	}
+	report, err := system.DecodeReport(in.Op, in.Args, tx.ChainID, x.Verifier.Recover)
+	if err != nil {
+		return invalid(CodeMalformed, "J15", "%v", err)
+	}
+	c.lane, c.report = laneRunner, report
+	return nil
+}
+
+// sameFields compares transactions without payload and signature.
+func sameFields(a, b *types.Transaction) bool {
+	return a.To == b.To && a.Nonce == b.Nonce && a.Value == b.Value && a.CyclesLimit == b.CyclesLimit && a.CellsLimit == b.CellsLimit &&
+		a.MaxFeePerCycle == b.MaxFeePerCycle && a.MaxFeePerCell == b.MaxFeePerCell &&
+		a.MaxPriorityFeePerCycle == b.MaxPriorityFeePerCycle && a.MaxPriorityFeePerCell == b.MaxPriorityFeePerCell
+}
+
+// precheckReport tells whether the block after the state may hold a runner
+// transaction.
+func (s *State) precheckReport(c *Checked) *Invalid {
+	return precheckReport(&system.InBlock{Params: s.next, State: actors.NewState(s.tree), Height: s.header.Height + 1}, s.set, c)
+}
+
+// precheckReport tells whether the next transaction of a block may be a runner's: a
+// validator of the set that decides on the block sends it, and the chain has no
+// reason against it.
+func precheckReport(b *system.InBlock, set *types.ValidatorSet, c *Checked) *Invalid {
+	if set.Index(c.Sender) < 0 {
+		return invalid(CodeNotValidator, "J15", "%s is no validator of the set that decides on the block", c.Sender)
+	}
+	switch fault := c.report.Precheck(b, c.Sender); {
+	case fault == nil:
+		return nil
+	case system.MayComeLater(fault):
+		return invalid(CodeEarlyReport, "J15", "%s: %s", fault.Code, fault.Message)
+	default:
+		return invalid(CodeRefusedReport, "J15", "%s: %s", fault.Code, fault.Message)
+	}
+}
+
+// includeReport makes a runner transaction the next of the block. It is free, and
+// takes cycles of the runner lane and of the block's cells half at most.
+//
+// Spec: decisions J15, J18, J19.
+func (r *run) includeReport(c *Checked) error {
+	block := r.systemBlock()
+	if refusal := precheckReport(block, r.parent.set, c); refusal != nil {
+		return refusal
+	}
+	cycles, cells := c.intrinsic(r.params)
+	free := system.RunnerCells(r.params).Sub(r.runnerCells)
+	switch {
+	case cycles > r.left(laneRunner):
+		return invalid(CodeNoRoom, "CIP-3", "%d cycles; the runner lane has %d left", cycles, r.left(laneRunner))
+	case cells > free || cells > r.params.CellsLimit.Sub(r.used.cells):
+		return invalid(CodeNoRoom, "CIP-3", "%d cells; the block has %d left, and %d of them for runners", cells,
+			r.params.CellsLimit.Sub(r.used.cells), free)
+	case r.txBytes+uint64(c.Size) > r.params.MaxBlockBytes:
+		return invalid(CodeNoRoom, "C11", "%d bytes; the block has %d left", c.Size, r.params.MaxBlockBytes-r.txBytes)
+	}
+	x := actors.Start(&r.shared, r.state, actors.Cause{Origin: types.OriginTransaction, Hash: c.Hash, TxHash: c.Hash}, cycles, cells)
+	x.Spend(cycles, cells)
+	effect := c.report.Perform(block, c.Sender)
+	x.Events = effect.Events
+	r.runnerCells += cells
+	r.count(c, x)
+	receipt := types.Receipt{Hash: c.Hash, Origin: types.OriginTransaction, Sender: c.Sender, To: c.report.To(),
+		Handler: c.Instruction.(*types.Report).Op}
+	r.record(receipt, x, program.Outcome{Status: types.StatusOK})
+	return nil
+}

@@ -1,0 +1,202 @@
+package simplex
+
+import (
+	"bytes"
+	"slices"
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+)
+
+// status is how far the execution of a body is.
+type status uint8
+
+const (
+	pending   status = iota // execution is not asked for yet
+	executing               // Execute is out
+	valid                   // it was executed, and is right
+	failed                  // the environment failed over it; asked again at retryAt
+)
+
+// node is a body above the root.
+type node struct {
+	block     *types.Block
+	hash      types.Hash
+	from      types.Address // who sent it
+	status    status
+	patience  time.Duration // how long the last retryAt was ahead
+	retryAt   types.Time    // when it is executed again, where that failed
+	notarized bool
+	persisted bool
+	bitmap    []byte              // what this validator votes with, once valid
+	next      *types.ValidatorSet // the set after a border, once valid
+}
+
+// bodies are those above the root that are held, by hash and by parent, and the
+// newest final ones, for peers that lack them.
+type bodies struct {
+	nodes    map[types.Hash]*node // what is held, at most MaxOpenBlocks
+	children map[types.Hash][]*node
+	failing  []*node // the environment failed over them; at most all of nodes
+	recent   []*node // final ones, the oldest first, at most MaxRecentBlocks
+}
+
+func newBodies() bodies {
+	return bodies{nodes: map[types.Hash]*node{}, children: map[types.Hash][]*node{}}
+}
+
+// attach takes a body that is not held; nil: there is no room.
+func (b *bodies) attach(block *types.Block, hash types.Hash, from types.Address) *node {
+	if len(b.nodes) >= MaxOpenBlocks {
+		return nil
+	}
+	n := &node{block: block, hash: hash, from: from}
+	b.nodes[hash] = n
+	b.children[block.Header.Parent] = append(b.children[block.Header.Parent], n)
+	return n
+}
+
+// detach drops a body.
+func (b *bodies) detach(n *node) {
+	delete(b.nodes, n.hash)
+	siblings := b.children[n.block.Header.Parent]
+	for i := range siblings {
+		if siblings[i] == n {
+			siblings = append(siblings[:i:i], siblings[i+1:]...)
+			break
+		}
+	}
+	if len(siblings) == 0 {
+		delete(b.children, n.block.Header.Parent)
+	} else {
+		b.children[n.block.Header.Parent] = siblings
+	}
+}
+
+// parentOf returns the header of a block's parent, and whether that is the root
+// or was executed. A nil header is of a parent that is not held.
+func (b *bodies) parentOf(block *types.Block, root *Root) (header *types.Header, ready bool) {
+	if block.Header.Parent == root.Hash {
+		return &root.Block.Header, true
+	}
+	if p := b.nodes[block.Header.Parent]; p != nil {
+		return &p.block.Header, p.status == valid
+	}
+	return nil, false
+}
+
+// find returns a body for a peer that asks, or nil.
+func (b *bodies) find(hash types.Hash) *types.Block {
+	if n := b.nodes[hash]; n != nil {
+		return n.block
+	}
+	for _, n := range b.recent {
+		if n.hash == hash {
+			return n.block
+		}
+	}
+	return nil
+}
+
+// finalAt returns a recent block by its height, or nil: catch-up leaves gaps.
+func (b *bodies) finalAt(height types.Height) *node {
+	for _, n := range b.recent {
+		if n.block.Header.Height == height {
+			return n
+		}
+	}
+	return nil
+}
+
+// remember keeps the newest final bodies, of a path from the newest down.
+func (b *bodies) remember(path []*node) {
+	for i := len(path) - 1; i >= 0; i-- {
+		b.recent = append(b.recent, path[i])
+	}
+	if over := len(b.recent) - MaxRecentBlocks; over > 0 {
+		b.recent = append([]*node(nil), b.recent[over:]...)
+	}
+}
+
+// fail keeps for another try a body over which the environment failed.
+func (b *bodies) fail(n *node, patience time.Duration, now types.Time) {
+	n.status, n.patience, n.retryAt = failed, patience, now.Add(patience)
+	b.failing = append(b.failing, n)
+}
+
+// retry makes pending again what failed, is still held and has waited long
+// enough.
+func (b *bodies) retry(now types.Time) (due []*node) {
+	kept := b.failing[:0]
+	for _, n := range b.failing {
+		switch {
+		case b.nodes[n.hash] != n || n.status != failed:
+		case now < n.retryAt:
+			kept = append(kept, n)
+		default:
+			n.status = pending
+			due = append(due, n)
+		}
+	}
+	clear(b.failing[len(kept):])
+	b.failing = kept
+	return due
+}
+
+// retryAt is when retry has something to do at the earliest.
+func (b *bodies) retryAt() types.Time {
+	at := types.Never
+	for _, n := range b.failing {
+		at = min(at, n.retryAt)
+	}
+	return at
+}
+
+// moveRoot drops what is no descendant of a later root, but for what it cannot
+// tell yet: bodies higher than a child of the root whose parents are not held. It
+// returns what it dropped above the root, in the order of hashes.
+func (b *bodies) moveRoot(root *Root) (dropped []types.Hash) {
+	height := root.Block.Header.Height
+	kept := newBodies()
+	kept.copyBelow(root.Hash, b)
+	for hash, n := range b.nodes { // order: orphans are no descendants of each other, so each is judged alike
+		if b.nodes[n.block.Header.Parent] == nil && n.block.Header.Height > height+1 && kept.nodes[hash] == nil {
+			kept.nodes[hash] = n
+			kept.children[n.block.Header.Parent] = b.children[n.block.Header.Parent]
+			kept.copyBelow(hash, b)
+		}
+	}
+	return b.replace(kept, height)
+}
+
+// dropAll drops all but the final ones, and returns what of it stood above the
+// root, in the order of hashes.
+func (b *bodies) dropAll(root *Root) (dropped []types.Hash) {
+	return b.replace(newBodies(), root.Block.Header.Height)
+}
+
+func (b *bodies) replace(kept bodies, height types.Height) (dropped []types.Hash) {
+	for hash, n := range b.nodes { // order: sorted below
+		if kept.nodes[hash] == nil && n.block.Header.Height > height {
+			dropped = append(dropped, hash)
+		}
+	}
+	slices.SortFunc(dropped, func(a, b types.Hash) int { return bytes.Compare(a[:], b[:]) })
+	b.nodes, b.children = kept.nodes, kept.children
+	return dropped
+}
+
+// copyBelow takes over the descendants of a block.
+func (b *bodies) copyBelow(hash types.Hash, from *bodies) {
+	open := []types.Hash{hash}
+	for len(open) > 0 {
+		hash, open = open[0], open[1:]
+		if len(from.children[hash]) > 0 {
+			b.children[hash] = from.children[hash]
+		}
+		for _, child := range from.children[hash] {
+			b.nodes[child.hash] = child
+			open = append(open, child.hash)
+		}
+	}
+}
