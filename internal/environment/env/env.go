@@ -179,7 +179,8 @@ type Base struct {
 // Validator is everything one validator is given.
 type Validator struct {
 	Base
-	Mesh     Mesh
-	Store    Store
-	Programs program.Host
+	Mesh        Mesh
+	Connections Connections // with runners; nil: it lets none in
+	Store       Store
+	Programs    program.Host
 }
