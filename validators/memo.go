@@ -33,6 +33,7 @@ const (
 // The zero Memo remembers nothing.
 type Memo struct {
 	results *memo.Once[memoKey, verdict]
+	bodies  *memo.Once[*types.Block, types.Hash]
 	writes  *memo.Once[*ledger.Result, *history.BlockWrites]
 	frames  *memo.Once[string, decoded]
 	sets    *memo.Once[types.Hash, simplex.Sets]
@@ -45,6 +46,7 @@ type Memo struct {
 func NewMemo() *Memo {
 	return &Memo{
 		results: memo.New[memoKey, verdict](memo.Bound{Count: memoResults}, nil),
+		bodies:  memo.New[*types.Block, types.Hash](memo.Bound{Count: memoResults}, nil),
 		writes:  memo.New[*ledger.Result, *history.BlockWrites](memo.Bound{Count: memoResults}, nil),
 		frames:  memo.New[string, decoded](memo.Bound{Count: memoFrames, Weight: memoFrameBytes}, func(frame string) int { return len(frame) }),
 		sets:    memo.New[types.Hash, simplex.Sets](memo.Bound{Count: memoSets}, nil),
@@ -65,8 +67,10 @@ func (m *Memo) end(l *life) { m.results.End(l) }
 // covers its header alone, so that bodies are told apart by all their bytes.
 type memoKey struct{ parentRoot, block types.Hash }
 
-func keyOf(parentRoot types.Hash, block *types.Block) memoKey {
-	return memoKey{parentRoot, types.Keccak(codec.Marshal(block))}
+// keyOf hashes a block's bytes once: validators that read one frame have one block,
+// which is never changed.
+func (m *Memo) keyOf(parentRoot types.Hash, block *types.Block) memoKey {
+	return memoKey{parentRoot, m.bodies.Do(nil, block, func() (types.Hash, bool) { return types.Keccak(codec.Marshal(block)), true })}
 }
 
 // verdict is what executing a block gave.
@@ -82,7 +86,7 @@ func (m *Memo) apply(l *life, parentRoot types.Hash, block *types.Block, execute
 	if m.results == nil {
 		return execute()
 	}
-	v := m.results.Do(l, keyOf(parentRoot, block), func() (verdict, bool) {
+	v := m.results.Do(l, m.keyOf(parentRoot, block), func() (verdict, bool) {
 		result, err := execute()
 		return verdict{result, err}, err == nil || isInvalid(err)
 	})
@@ -92,7 +96,7 @@ func (m *Memo) apply(l *life, parentRoot types.Hash, block *types.Block, execute
 // put keeps the result that a proposer has of its own block.
 func (m *Memo) put(l *life, parentRoot types.Hash, result *ledger.Result) {
 	if m.results != nil {
-		m.results.Do(l, keyOf(parentRoot, result.Block), func() (verdict, bool) { return verdict{result: result}, true })
+		m.results.Do(l, m.keyOf(parentRoot, result.Block), func() (verdict, bool) { return verdict{result: result}, true })
 	}
 }
 

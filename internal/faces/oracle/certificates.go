@@ -1,6 +1,8 @@
 package oracle
 
 import (
+	"slices"
+
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
@@ -40,6 +42,9 @@ func (j *Judge) quorum(c *types.Certificate, kind types.VoteKind, h types.Height
 		wrong("%s is a %s certificate of %s at height %d, want %s of %s at %d", what, c.Kind, c.Block, c.Height, kind, block, h)
 		return
 	}
+	if slices.Contains(j.sound[:], c) {
+		return // what is observed is never changed, and validators that read one frame have one certificate
+	}
 	set, known := j.sets[c.Epoch]
 	if !known {
 		wrong("%s is of epoch %d, whose set nobody announced", what, c.Epoch)
@@ -71,6 +76,8 @@ func (j *Judge) quorum(c *types.Certificate, kind types.VoteKind, h types.Height
 	n := len(set.Members)
 	if f := (n - 1) / 3; valid < n-f {
 		wrong("%s has %d valid votes, needs %d of %d", what, valid, n-f, n)
+	} else if valid == len(c.Votes) {
+		j.sound[j.seen.Certificates%len(j.sound)] = c
 	}
 }
 

@@ -38,6 +38,10 @@ import (
 // one that reports much hides no other.
 const MaxViolations = 100
 
+// maxSound bounds the certificates that are known by their place in memory: those of
+// a few heights, of all validators that share them.
+const maxSound = 16
+
 // Observation is one block as one validator finalized it.
 type Observation struct {
 	Validator    types.Address
@@ -112,6 +116,7 @@ type Judge struct {
 	tip        types.Height                        // up to where the chain was judged in order
 	tipHash    types.Hash
 	votes      votes
+	sound      [maxSound]*types.Certificate // some that hold enough votes and no wrong one
 	supply     supply
 	timers     timers
 	sponsors   sponsors
