@@ -6,6 +6,7 @@ package env
 import (
 	"github.com/asynkron/protoactor-go/actor"
 
+	"github.com/cowboyinc/devnet/internal/base/chainview"
 	"github.com/cowboyinc/devnet/internal/base/execution"
 	"github.com/cowboyinc/devnet/internal/base/program"
 	"github.com/cowboyinc/devnet/internal/base/types"
@@ -165,6 +166,26 @@ type Executor interface {
 	Close()
 }
 
+// ChainView is what a runner learns of the chain, beside what validators say on its
+// connections (decision J13): over HTTP where the runner is a process of its own, from
+// the final state of a validator in the same process, over frames in the simulator.
+// It is made for one runner. What it tells is a stranger's: bounded as package
+// chainview says, and no more than one validator's word.
+type ChainView interface {
+	// Start begins to tell heads: soon the first, then each newer one, and the same
+	// again where what it says has changed. Heights never fall. Where heads come
+	// faster than they can be fetched, those between are left out. receive must only
+	// hand it on; it is called from one goroutine at a time. Where nobody answers
+	// nothing is told, and the view goes on asking, others too where it knows any.
+	Start(receive func(*chainview.Head)) error
+	// Follow names the assignments that heads are to tell of from now on, in place of
+	// those named before, at most chainview.MaxFollowed. It never blocks. A head that
+	// has them comes soon, also where its height is no other.
+	Follow([]execution.ID)
+	// Close ends it; nothing is told afterwards.
+	Close() error
+}
+
 // Base is what a node of any kind is given. The next kind is a struct like
 // Validator: its Base, and what it has beside that.
 type Base struct {
@@ -183,4 +204,14 @@ type Validator struct {
 	Connections Connections // with runners; nil: it lets none in
 	Store       Store
 	Programs    program.Host
+}
+
+// Runner is everything one runner is given. It keeps nothing but its key: who
+// restarts has forgotten its jobs, is given them anew by the validators, and does
+// them again. So it has no log.
+type Runner struct {
+	Base        // Log is nil
+	Connections Connections
+	Chain       ChainView
+	Executor    Executor
 }
