@@ -52,13 +52,15 @@ func (p *Params) checkTimers() error {
 	)
 }
 
-// checkJobs: a new runner can be drawn (decision J6), and the pings that a
-// validator hands on keep a runner from being stale (J18).
+// checkJobs: a new runner can be drawn (decision J6), the pings that a validator
+// hands on keep a runner from being stale (J18), and the next ping comes before the
+// last is too old (CIP-11 §6.3).
 func (p *Params) checkJobs() error {
 	return errors.Join(
 		atMost("cip2.min_reputation", p.MinReputation, "cip2.initial_reputation", p.InitialReputation),
 		atMost("cip11.heartbeat_tx_blocks", p.HeartbeatTxBlocks, "cip11.stale_heartbeat_blocks", p.StaleHeartbeatBlocks),
 		atMost("cip11.min_subset", p.MinSubset, "cip11.max_subset", p.MaxSubset),
+		below("cip11.heartbeat_blocks", p.HeartbeatBlocks, "cip11.presence_timeout_blocks", p.PresenceTimeoutBlocks),
 	)
 }
 
@@ -74,6 +76,13 @@ func (p *Params) fireCap() (key string, most types.Cycles) {
 func atMost[T types.Cycles | types.Cells | uint64](key string, value T, limitKey string, limit T) error {
 	if value > limit {
 		return fmt.Errorf("%s is %d, more than %s, %d", key, value, limitKey, limit)
+	}
+	return nil
+}
+
+func below(key string, value uint64, limitKey string, limit uint64) error {
+	if value >= limit {
+		return fmt.Errorf("%s is %d, not below %s, %d", key, value, limitKey, limit)
 	}
 	return nil
 }

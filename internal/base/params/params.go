@@ -200,4 +200,17 @@ type Params struct {
 	MaxSubset            uint64 `param:"cip11.max_subset" class:"epoch" default:"8" min:"1" max:"1000"`
 	SubsetEpochBlocks    uint64 `param:"cip11.subset_epoch_blocks" class:"epoch" default:"8192" min:"1"`
 	ChurnPermille        uint64 `param:"cip11.validator_churn_threshold_permille" class:"epoch" default:"100" max:"1000"`
+	OverlapBlocks        uint64 `param:"cip11.overlap_blocks" class:"epoch" default:"32" max:"1000000"`
+
+	// CIP-11: the connections of runners and validators. Longer than a minute nobody waits for anybody.
+	HeartbeatBlocks        uint64 `param:"cip11.heartbeat_blocks" class:"block" default:"1" min:"1" max:"1000"`
+	PresenceTimeoutBlocks  uint64 `param:"cip11.presence_timeout_blocks" class:"block" default:"3" min:"2" max:"1000000"`
+	AckTimeoutBlocks       uint64 `param:"cip11.ack_timeout_blocks" class:"block" default:"3" min:"1" max:"1000000"`
+	MinBlockMS             uint64 `param:"cip11.min_block_ms" class:"block" default:"100" min:"1" max:"60000"` // when ages are judged (decision J13)
+	HelloTimeoutMS         uint64 `param:"cip11.hello_timeout_ms" class:"block" default:"5000" min:"100" max:"60000"`
+	HelloPerIdentity       uint64 `param:"cip11.hello_per_identity" class:"block" default:"5" min:"1" max:"1000"`        // a second
+	HelloPerAddress        uint64 `param:"cip11.hello_per_address" class:"block" default:"1000" min:"1" max:"65536"`     // a second
+	ControlFramesPerSecond uint64 `param:"cip11.control_frames_per_second" class:"block" default:"20" min:"4" max:"100"` // each is remembered
+	WriteTimeoutMS         uint64 `param:"cip11.write_timeout_ms" class:"block" default:"2000" min:"100" max:"60000"`
+	GoodbyeGraceMS         uint64 `param:"cip11.goodbye_grace_ms" class:"block" default:"500" min:"10" max:"60000"`
 }

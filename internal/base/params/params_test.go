@@ -188,6 +188,7 @@ func TestCheckFindsBrokenRulesBetweenParameters(t *testing.T) {
 			"cip5.max_cycles_per_fire is 550000, more than cip1.lane_timer_cycles, 500000"},
 		{func(p *Params) { p.MaxCyclesPerFire, p.LaneTimerCycles = 100_000, 99_999 },
 			"cip5.max_cycles_per_fire is 100000, more than cip1.lane_timer_cycles, 99999"},
+		{func(p *Params) { p.HeartbeatBlocks = 3 }, "cip11.heartbeat_blocks is 3, not below cip11.presence_timeout_blocks, 3"},
 		{func(p *Params) { p.CostActorCall = 2000 }, "cip3.cycles_actor_call is 2000, more than cip1.min_gas_limit, 1000"},
 		{func(p *Params) { p.GCCyclesPerTimer = p.GCCyclesPerBlock + 1 },
 			"cip5.gc_cycles_per_timer is 5000001, more than cip5.gc_cycles_per_block, 5000000"},
