@@ -39,6 +39,7 @@ KECCAK, RANDOMNESS = Operation("keccak256"), Operation("randomness")
 SCHEDULE, CANCEL, EXTEND, BIDDER = (
     Operation(n, errors.TimerError) for n in ("schedule_timer", "cancel_timer", "extend_timer", "set_gas_bidder"))
 TRANSFER = Operation("transfer", errors.TransferError)
+SUBMIT = Operation("submit_job", errors.JobError)
 SEND = Operation("send_message", errors.SendError)
 FLUSH = Operation("flush")
 SET, DELETE, EMIT, LOG, READ = map(Operation, ("set_state", "delete_state", "emit_event", "print", "read"))

@@ -35,11 +35,19 @@ class TransferError(HostError):
     """Nothing was transferred."""
 
 
-class NotAvailable(HostError):
-    """This chain does not have it."""
+class JobError(HostError):
+    """A job was not submitted or cancelled."""
 
 
-ERRORS = frozenset((HostError, StateError, TimerError, CallError, SendError, TransferError, NotAvailable))
+class RunnerError(HostError):
+    """A job failed; code is why: timeout, no_candidates, disagreement or bad_result."""
+
+
+class RunnerTimeout(RunnerError):
+    """A continuation waited longer than its timeout_blocks; code is continuation_timeout."""
+
+
+ERRORS = frozenset((HostError, StateError, TimerError, CallError, SendError, TransferError, JobError, RunnerError, RunnerTimeout))
 for _error in ERRORS:
     _error.__module__ = "pvm_host"  # where authors have it from: the text of the class names it
 own.BASES.update(ERRORS)

@@ -48,6 +48,7 @@ REQUESTS = {
     "send_message": ("target", "handler", "payload", "cycles_limit", "cells_limit"),
     "flush": (),
     "set_gas_bidder": ("bidder",),
+    "submit_job": ("payload",),
 }
 
 # What waits for none.
@@ -124,3 +125,4 @@ DEFAULT_COSTS = {
 
 BID_HANDLER = "get_gas_bid"
 GOVERNANCE = bytes.fromhex("0000000000000000000000000000000000000009")  # who calls it for the chain
+DISPATCHER = bytes.fromhex("0000000000000000000000000000000000000002")  # who tells how jobs ended

@@ -14,10 +14,10 @@ from host.chain import data as _data
 from host.chain import name as _name
 from host.chain import number as _number
 from host.chain import optional as _optional
-from host.errors import CallError, HostError, NotAvailable, SendError, StateError, TimerError, TransferError
+from host.errors import CallError, HostError, JobError, SendError, StateError, TimerError, TransferError
 
 __all__ = (
-    "HostError StateError TimerError CallError SendError TransferError NotAvailable schedule_timer schedule_timer_ex "
+    "HostError StateError TimerError CallError SendError TransferError JobError schedule_timer schedule_timer_ex "
     "extend_timer cancel_timer set_gas_bidder get_state set_state delete_state emit_event send_message call_actor submit_job "
     "block_height self_address context keccak256 randomness charge_gas get_balance transfer"
 ).split()
@@ -138,8 +138,14 @@ def call_actor(target, method, payload=b"", cycles_limit=0):
 
 
 def submit_job(payload):
-    """Off-chain jobs (CIP-2, CIP-11)."""
-    raise NotAvailable("jobs_not_available", "submit_job: this chain has no runners' jobs yet")
+    """Submit a job to the runners: a JobSpec in deterministic CBOR, without submitter and submitted_at. Returns its id.
+
+    max_price, tip and the limits of the callback go from this actor's balance
+    into escrow. Anyone's job may call any handler back: who reads an outcome
+    compares the sender with 0x02 and the job's id with what this returned.
+    cowboy_sdk's runner writes the spec and does both.
+    """
+    return chain.request_of(chain.SUBMIT, _data(payload, "the job"))
 
 
 def block_height():

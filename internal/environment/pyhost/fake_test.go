@@ -9,6 +9,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/program"
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/push"
 )
 
 // world is a chain in memory: actors by address, each with code and state.
@@ -18,6 +19,7 @@ type world struct {
 	trace   []string // every operation of every context, in order
 	sent    []string
 	timers  []program.TimerRequest
+	jobs    []*push.JobSpec
 	logs    []string
 	peeks   bool
 	costs   *params.StepCosts
@@ -200,7 +202,23 @@ func (c *fakeContext) CancelTimer(types.TimerID) error { return c.write("cancel"
 func (c *fakeContext) ExtendTimer(_ types.TimerID, h types.Height) error {
 	return c.write(fmt.Sprint("extend ", h))
 }
-func (c *fakeContext) SubmitJob([]byte) (types.Hash, error) { return types.Hash{}, c.write("submit") }
+
+// SubmitJob reads a job as the dispatcher does, and takes any that is one.
+func (c *fakeContext) SubmitJob(spec []byte) (types.Hash, error) {
+	if err := c.write(fmt.Sprint("submit ", len(spec))); err != nil {
+		return types.Hash{}, err
+	}
+	job, err := push.ParseOrder(spec, c.m.Self, 100)
+	if err != nil {
+		return types.Hash{}, &program.Fault{Status: types.StatusReverted, Code: "malformed",
+			Message: "the payload is no JobSpec without submitter and submitted_at: " + err.Error()}
+	}
+	if err := job.Check(); err != nil {
+		return types.Hash{}, &program.Fault{Status: types.StatusReverted, Code: "bad_spec", Message: err.Error()}
+	}
+	c.w.jobs = append(c.w.jobs, job)
+	return keccak([]byte("job"), []byte{byte(len(c.w.jobs))}), nil
+}
 func (c *fakeContext) SetGasBidder(bidder *types.Address) error {
 	return c.write(fmt.Sprint("bidder ", bidder))
 }

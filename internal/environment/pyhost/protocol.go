@@ -98,6 +98,7 @@ var requests = []*form{
 	newForm(opSend, "target handler payload cycles_limit cells_limit"),
 	newForm(opFlush, ""),
 	newForm(opBidder, "bidder?"),
+	newForm(opSubmit, "payload"),
 }
 
 const (
@@ -113,6 +114,7 @@ const (
 	opSend       = "send_message"
 	opFlush      = "flush" // asks for nothing but that the effects be performed
 	opBidder     = "set_gas_bidder"
+	opSubmit     = "submit_job"
 )
 
 // effects wait for none.

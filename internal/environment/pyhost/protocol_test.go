@@ -75,6 +75,7 @@ Written from internal/environment/pyhost/protocol.go, never by hand:
 	line("}")
 	line("\nBID_HANDLER = %q", program.BidHandler)
 	line("GOVERNANCE = bytes.fromhex(%q)  # who calls it for the chain", fmt.Sprintf("%x", types.GovernanceAddress[:]))
+	line("DISPATCHER = bytes.fromhex(%q)  # who tells how jobs ended", fmt.Sprintf("%x", types.DispatcherAddress[:]))
 	return out.String()
 }
 

@@ -126,6 +126,8 @@ func (c *conversation) prepare(a *arguments) func() ([]byte, bool, error) {
 			id, err := c.ctx.ScheduleTimer(request)
 			return id[:], true, err
 		}
+	case opSubmit:
+		return hashOf(c.ctx.SubmitJob, a.data("payload"))
 	}
 	return nothing(c.prepareChange(a))
 }
