@@ -6,45 +6,30 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// event is what happens at a virtual time.
+// event is something that happens at a virtual time.
 type event struct {
 	at       types.Time
 	sequence uint64 // orders events of one time: first in, first out
-	kind     eventKind
-	flight   *flight
-	alarm    *alarm
-	run      run
-	call     func()
+	what     happening
 }
 
-type eventKind uint8
+// happening is what an event is: a frame that arrives, an alarm that rings, a role
+// that can step again, what comes over a connection, or a call.
+type happening interface{ happen(*World, *event) }
 
-const (
-	eventFrame eventKind = iota // a frame arrives
-	eventAlarm                  // an alarm rings
-	eventRun                    // a role whose disk was busy can step again
-	eventCall                   // a test acts
-)
+// call is what a test does, or a world by itself.
+type call func()
+
+func (c call) happen(*World, *event) { c() }
+
+// happen lets the role step again whose work or disk kept it.
+func (r run) happen(*World, *event) { r.loop.ready(r.fn) }
 
 // push enters an event, after all of its time that were entered before.
 func (w *World) push(e event) {
 	w.sequence++
 	e.sequence = w.sequence
 	w.events.push(e)
-}
-
-// happen lets an event happen, or be held where its node is frozen.
-func (w *World) happen(e *event) {
-	switch e.kind {
-	case eventFrame:
-		w.arrive(e)
-	case eventAlarm:
-		e.alarm.due(e)
-	case eventRun:
-		e.run.loop.ready(e.run.fn)
-	case eventCall:
-		e.call()
-	}
 }
 
 // eventHeap is a binary heap by time, then sequence.

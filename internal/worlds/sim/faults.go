@@ -111,44 +111,26 @@ type divided struct {
 	apart func(a, b *node) bool
 }
 
-// divide cuts a new node's links as the partition in force has it.
-func (w *World) divide(n *node) {
-	if w.divided.by == nil {
-		return
-	}
-	for _, other := range w.nodes {
-		if other != n && w.divided.apart(n, other) {
-			w.link(n, other).cut, w.link(other, n).cut = w.divided.by, w.divided.by
-		}
-	}
-}
-
 // cut cuts the links between the pairs that apart names, and mends all others.
 func (w *World) cut(r *Effect, apart func(a, b *node) bool) {
-	w.divided = divided{r, apart}
+	if before := w.divided.by; before != nil {
+		before.Until = min(before.Until, w.now)
+	}
 	for _, a := range w.nodes {
-		for _, b := range w.nodes {
-			if a == b {
-				continue
-			}
-			if a.index < b.index && apart(a, b) && a.process != nil && a.process.connected(b) {
+		if a.process == nil {
+			continue
+		}
+		for _, b := range a.process.peers {
+			if a.index < b.index && apart(a, b) && a.process.connected(b) {
 				r.Cut++
 			}
 		}
 	}
-	for _, a := range w.nodes {
-		for _, b := range w.nodes {
-			if a == b {
-				continue
-			}
-			link := w.link(a, b)
-			if link.cut != nil {
-				link.cut.Until = min(link.cut.Until, w.now)
-				link.cut = nil
-			}
-			if r != nil && apart(a, b) {
-				link.cut = r
-			}
+	w.divided = divided{r, apart}
+	for _, link := range w.made {
+		link.cut = nil
+		if apart(link.from, link.to) {
+			link.cut = r
 		}
 	}
 }
@@ -156,9 +138,9 @@ func (w *World) cut(r *Effect, apart func(a, b *node) bool) {
 // Link sets the link between two nodes, or with OneWay that from a to b.
 func (w *World) Link(a, b string, to Link) *Effect {
 	r := w.receipt("link", fmt.Sprintf("%s %s %s", a, b, to))
-	w.setLink(w.find(a), w.find(b), to, r)
+	w.setLink(w.link(w.find(a), w.find(b)), to, r)
 	if !to.OneWay {
-		w.setLink(w.find(b), w.find(a), to, r)
+		w.setLink(w.link(w.find(b), w.find(a)), to, r)
 	}
 	return r
 }
@@ -166,18 +148,19 @@ func (w *World) Link(a, b string, to Link) *Effect {
 // LinkAll sets every link.
 func (w *World) LinkAll(to Link) *Effect {
 	r := w.receipt("link", fmt.Sprintf("all %s", to))
-	for _, a := range w.nodes {
-		for _, b := range w.nodes {
-			if a != b {
-				w.setLink(a, b, to, r)
-			}
-		}
-	}
+	w.setAll(to, r)
 	return r
 }
 
-func (w *World) setLink(a, b *node, to Link, r *Effect) {
-	link := w.link(a, b)
+// setAll sets every link, those that nobody has used yet included.
+func (w *World) setAll(to Link, r *Effect) {
+	for _, link := range w.made {
+		w.setLink(link, to, r)
+	}
+	w.setLink(&w.fresh, to, r)
+}
+
+func (w *World) setLink(link *linkState, to Link, r *Effect) {
 	if link.receipt != w.defaults.receipt {
 		link.receipt.Until = min(link.receipt.Until, w.now)
 	}
@@ -189,13 +172,7 @@ func (w *World) setLink(a, b *node, to Link, r *Effect) {
 func (w *World) Heal() {
 	w.trace.fault(w.now, "heal")
 	w.cut(&Effect{}, func(a, b *node) bool { return false })
-	for _, a := range w.nodes {
-		for _, b := range w.nodes {
-			if a != b {
-				w.setLink(a, b, w.defaults.Link, w.defaults.receipt)
-			}
-		}
-	}
+	w.setAll(w.defaults.Link, w.defaults.receipt)
 }
 
 // Crash ends a node's process as kill -9 and a power cut do: its roles stop at
@@ -302,7 +279,7 @@ func (w *World) Freeze(name string) (*Effect, error) {
 
 // hold keeps an event for a frozen node.
 func (n *node) hold(e event) {
-	if e.kind == eventFrame && len(n.held) >= MaxHeld {
+	if _, frame := e.what.(*flight); frame && len(n.held) >= MaxHeld {
 		n.frozen.Dropped++
 		return
 	}
@@ -323,12 +300,12 @@ func (w *World) Thaw(name string) error {
 	held := n.held
 	n.runs, n.held = nil, nil
 	for _, e := range held {
-		if e.kind == eventAlarm {
-			e.alarm.next = types.Never
-			e.alarm.arm()
+		if a, is := e.what.(*alarm); is {
+			a.next = types.Never
+			a.arm()
 			continue
 		}
-		w.push(event{at: w.now, kind: e.kind, flight: e.flight})
+		w.push(event{at: w.now, what: e.what})
 	}
 	return nil
 }

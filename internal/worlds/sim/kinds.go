@@ -37,7 +37,7 @@ func add[E any](w *World, name string, parts Parts, given func(*process) E, boot
 	case len(w.nodes) == MaxNodes:
 		return fmt.Errorf("sim: a world has at most %d nodes", MaxNodes)
 	}
-	n := &node{world: w, index: len(w.nodes), name: name, parts: parts, address: address}
+	n := &node{world: w, index: len(w.nodes), name: name, parts: parts, address: address, links: map[*node]*linkState{}}
 	n.boot = func(l *process) (func(), error) { return boot(given(l)) }
 	n.disk = newDisk(n, w.disk)
 	if parts.Programs != nil {
@@ -45,7 +45,5 @@ func add[E any](w *World, name string, parts Parts, given func(*process) E, boot
 	}
 	w.nodes = append(w.nodes, n)
 	w.byName[name], w.byAddress[address] = n, n
-	w.growLinks()
-	w.divide(n)
 	return nil
 }

@@ -24,10 +24,11 @@ const MaxBacklogBytes = 16 << 20
 // linkState is the link from one node to another as it stands.
 type linkState struct {
 	Link
-	receipt *Effect    // of the verb that set it, or of the configuration
-	cut     *Effect    // of the partition that cuts it, or nil
-	free    types.Time // when its bandwidth is
-	last    types.Time // latest arrival so far, of frames in order
+	from, to *node
+	receipt  *Effect    // of the verb that set it, or of the configuration
+	cut      *Effect    // of the partition that cuts it, or nil
+	free     types.Time // when its bandwidth is
+	last     types.Time // latest arrival so far, of frames in order
 }
 
 // flight is a frame under way.
@@ -141,10 +142,10 @@ func (w *World) send(from *process, peer *node, frame []byte) {
 		w.trace.dropped(w.now, from.node, peer, f, "lost")
 		return
 	}
-	w.push(event{at: w.arrival(f), kind: eventFrame, flight: f})
+	w.push(event{at: w.arrival(f), what: f})
 	if w.chance(link.Duplicate) {
 		link.receipt.Duplicated++
-		w.push(event{at: w.arrival(f).Add(w.upTo(link.Latency + link.Jitter)), kind: eventFrame, flight: f})
+		w.push(event{at: w.arrival(f).Add(w.upTo(link.Latency + link.Jitter)), what: f})
 	}
 }
 
@@ -196,10 +197,9 @@ func (w *World) arrival(f *flight) types.Time {
 	return l.last
 }
 
-// arrive delivers a frame to the process it was sent to, if that still lives
+// happen delivers a frame to the process it was sent to, if that still lives
 // and the link was not cut meanwhile.
-func (w *World) arrive(e *event) {
-	f := e.flight
+func (f *flight) happen(w *World, e *event) {
 	to := f.to.node
 	switch {
 	case f.link.cut != nil:
@@ -231,17 +231,15 @@ func (w *World) upTo(d time.Duration) time.Duration {
 
 // link returns the link from one node to another, made on first use.
 func (w *World) link(from, to *node) *linkState {
-	row := w.links[from.index]
-	if row[to.index] == nil {
-		fresh := w.defaults
-		row[to.index] = &fresh
+	link := from.links[to]
+	if link == nil {
+		link = new(w.fresh)
+		link.from, link.to = from, to
+		if w.divided.by != nil && w.divided.apart(from, to) {
+			link.cut = w.divided.by
+		}
+		from.links[to] = link
+		w.made = append(w.made, link)
 	}
-	return row[to.index]
-}
-
-func (w *World) growLinks() {
-	for i := range w.links {
-		w.links[i] = append(w.links[i], nil)
-	}
-	w.links = append(w.links, make([]*linkState, len(w.nodes)))
+	return link
 }

@@ -23,6 +23,7 @@ type node struct {
 	address types.Address
 	boot    func(*process) (stop func(), err error)
 	disk    *disk
+	links   map[*node]*linkState // to others; looked up only
 	skew    time.Duration
 	process *process // nil while no process runs
 	frozen  *Effect  // nil unless it is frozen
@@ -73,7 +74,7 @@ func (l *roleLoop) Schedule(fn func()) {
 	}
 	w := l.process.node.world
 	if l.busy > w.now {
-		w.push(event{at: l.busy, kind: eventRun, run: run{l, fn}})
+		w.push(event{at: l.busy, what: run{l, fn}})
 		return
 	}
 	l.ready(fn)
@@ -287,12 +288,12 @@ func (a *alarm) arm() {
 	if a.next <= at {
 		return
 	}
-	w.push(event{at: at, kind: eventAlarm, alarm: a})
+	w.push(event{at: at, what: a})
 	a.next, a.sequence = at, w.sequence
 }
 
-// due rings, unless the alarm was set to another time meanwhile.
-func (a *alarm) due(e *event) {
+// happen rings, unless the alarm was set to another time meanwhile.
+func (a *alarm) happen(_ *World, e *event) {
 	n := a.process.node
 	if a.process.dead || a.sequence != e.sequence {
 		return

@@ -16,8 +16,8 @@ import (
 
 // Limits of a world.
 const (
-	// MaxNodes bounds the nodes of a world; links are kept for every pair.
-	MaxNodes = 1024
+	// MaxNodes bounds the nodes of a world: ten thousand runners and their validators.
+	MaxNodes = 16_384
 	// MaxInstantSteps bounds the steps within one virtual instant: roles that
 	// feed one another without end are a bug, and not a test that hangs.
 	MaxInstantSteps = 5_000_000
@@ -71,9 +71,10 @@ type World struct {
 	defaults  linkState
 	disk      Disk
 	work      Work
-	worked    time.Duration  // by all roles
-	rewrites  int            // of logs
-	links     [][]*linkState // by sender, then receiver; nil until used
+	worked    time.Duration // by all roles
+	rewrites  int           // of logs
+	fresh     linkState     // what a link is when it is made
+	made      []*linkState  // all links that were used
 	divided   divided
 	receipts  []*Effect
 	trace     trace
@@ -123,6 +124,7 @@ func New(c Config) *World {
 		trace:     newTrace(c.Seed, c.Trace),
 	}
 	w.defaults = linkState{Link: c.Link, receipt: w.receipt("network", "the links as configured")}
+	w.fresh = w.defaults
 	w.runtime.Later = w.later
 	w.runtime.OnPanic = func(role string, value any, stack []byte) {
 		if w.bug == nil {
@@ -195,7 +197,7 @@ func (w *World) Close() error {
 // At calls fn at a virtual time, between steps: transactions, faults and
 // readings of a test.
 func (w *World) At(t types.Time, fn func()) {
-	w.push(event{at: max(t, w.now), kind: eventCall, call: fn})
+	w.push(event{at: max(t, w.now), what: call(fn)})
 }
 
 // After calls fn when d has passed.
@@ -285,7 +287,7 @@ func (w *World) take(next run) {
 func (w *World) occur() {
 	defer w.recovered()
 	e := w.events.pop()
-	w.happen(&e)
+	e.what.happen(w, &e)
 }
 
 // guard runs what happens outside a role's step, and turns a crash within it
