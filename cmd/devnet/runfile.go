@@ -5,6 +5,7 @@ import (
 	"os"
 
 	"github.com/cowboyinc/devnet/internal/environment/home"
+	"github.com/cowboyinc/devnet/internal/environment/store"
 )
 
 // runFile is run.json: where the process on a home answers.
@@ -35,5 +36,5 @@ func writeRunFile(dir string, r runFile) error {
 	if err != nil {
 		return err
 	}
-	return home.WriteFile(home.RunFile(dir), append(data, '\n'))
+	return home.WriteFile(home.RunFile(dir), append(data, '\n'), store.Process) // no longer than the process
 }

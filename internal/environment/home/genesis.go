@@ -12,7 +12,7 @@ import (
 // WriteGenesis keeps the genesis of a new home, and what it hashes to: another
 // genesis in its place would be another chain's, and is refused.
 func (h *Home) WriteGenesis(data []byte) error {
-	if err := WriteFile(filepath.Join(h.dir, genesisFile), data); err != nil {
+	if err := WriteFile(filepath.Join(h.dir, genesisFile), data, h.durability); err != nil {
 		return err
 	}
 	return h.sealGenesis(data)
@@ -20,7 +20,7 @@ func (h *Home) WriteGenesis(data []byte) error {
 
 func (h *Home) sealGenesis(data []byte) error {
 	h.Meta.Genesis = hashOf(data)
-	return writeMeta(h.dir, h.Meta)
+	return h.writeMeta(h.Meta)
 }
 
 // ReadGenesis returns the genesis; os.ErrNotExist says that none was made yet. One

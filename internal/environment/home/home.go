@@ -25,6 +25,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/cowboyinc/devnet/internal/environment/store"
 )
 
 // Names of the layout.
@@ -48,6 +50,8 @@ type Want struct {
 	ChainID uint64    // 0: that of the home
 	Seed    *uint64   // nil: that of the home
 	Now     time.Time // when a new home is created
+	// Durability is what its own files and the names of its directories survive.
+	Durability store.Durability
 }
 
 // Home is an open home directory.
@@ -56,6 +60,8 @@ type Home struct {
 	New  bool // it was made by this Open
 	dir  string
 	lock *os.File
+
+	durability store.Durability
 }
 
 // Open opens the home at dir, or makes it where there is nothing. The errors
@@ -69,14 +75,14 @@ func Open(dir string, want Want) (*Home, error) {
 	if err := refuseForeign(dir); err != nil {
 		return nil, err
 	}
-	if err := makeDir(dir); err != nil {
+	if err := makeDir(dir, want.Durability); err != nil {
 		return nil, err
 	}
 	lock, err := takeLock(dir)
 	if err != nil {
 		return nil, err
 	}
-	h := &Home{dir: dir, lock: lock}
+	h := &Home{dir: dir, lock: lock, durability: want.Durability}
 	if err := h.prepare(want); err != nil {
 		return nil, errors.Join(err, h.unlock())
 	}
@@ -92,7 +98,7 @@ func (h *Home) prepare(want Want) error {
 		if want.Seed != nil {
 			meta.Seed = *want.Seed
 		}
-		if err := writeMeta(h.dir, meta); err != nil {
+		if err := h.writeMeta(meta); err != nil {
 			return err
 		}
 		h.New = true
@@ -104,7 +110,7 @@ func (h *Home) prepare(want Want) error {
 	}
 	h.Meta = meta
 	for _, name := range []string{logsDir, nodesDir} {
-		if err := makeDir(filepath.Join(h.dir, name)); err != nil {
+		if err := makeDir(filepath.Join(h.dir, name), h.durability); err != nil {
 			return err
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/cowboyinc/devnet/internal/environment/store"
 )
 
 var (
@@ -69,7 +71,7 @@ func TestANewHomeIsMadeAndFoundAgain(t *testing.T) {
 	if h.Genesis() != filepath.Join(dir, "genesis.cbor") || h.NodeLog("v0") != filepath.Join(dir, "logs/v0.log") {
 		t.Fatal("other paths")
 	}
-	if err := WriteFile(h.RunFile(), []byte("{}")); err != nil {
+	if err := WriteFile(h.RunFile(), []byte("{}"), store.Process); err != nil {
 		t.Fatal(err)
 	}
 	if err := h.Close(); err != nil {

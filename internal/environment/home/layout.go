@@ -46,19 +46,22 @@ func (h *Home) Node(name string) (Node, error) {
 		return Node{}, fmt.Errorf("home: %.40q is no name of a node: 1 to 32 lower-case letters, digits and hyphens", name)
 	}
 	dir := filepath.Join(h.dir, nodesDir, name)
-	if err := makeDir(dir); err != nil {
+	if err := makeDir(dir, h.durability); err != nil {
 		return Node{}, err
 	}
 	return NodeFiles(h.dir, name), nil
 }
 
-// makeDir makes a directory, and its name survive a loss of power.
-func makeDir(dir string) error {
+// makeDir makes a directory, whose name survives what is asked for.
+func makeDir(dir string, durability store.Durability) error {
 	if _, err := os.Stat(dir); err == nil {
 		return nil
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("home: %w", err)
+	}
+	if durability != store.Disk {
+		return nil
 	}
 	return store.SyncDir(filepath.Dir(dir))
 }

@@ -69,28 +69,30 @@ func ReadMeta(dir string) (Meta, error) {
 	return m, nil
 }
 
-// writeMeta writes home.json whole or not at all, synced: it is written once.
-func writeMeta(dir string, m Meta) error {
+// writeMeta writes home.json whole or not at all.
+func (h *Home) writeMeta(m Meta) error {
 	data, err := json.MarshalIndent(m, "", "  ")
 	if err != nil {
 		return fmt.Errorf("home: encode %s: %w", metaFile, err)
 	}
-	return WriteFile(filepath.Join(dir, metaFile), append(data, '\n'))
+	return WriteFile(filepath.Join(h.dir, metaFile), append(data, '\n'), h.durability)
 }
 
-// WriteFile replaces a file of the home by data: a reader, a crash and a loss of
-// power see the old content or the new.
-func WriteFile(path string, data []byte) error {
+// WriteFile replaces a file of the home by data: a reader and a crash see the old
+// content or the new, and so does, with store.Disk, a loss of power.
+func WriteFile(path string, data []byte, durability store.Durability) error {
 	f, err := os.OpenFile(path+newSuffix, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return fmt.Errorf("home: %w", err)
 	}
 	_, err = f.Write(data)
-	err = errors.Join(err, f.Sync(), f.Close())
-	if err == nil {
+	if err == nil && durability == store.Disk {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
 		err = os.Rename(f.Name(), path)
 	}
-	if err == nil {
+	if err == nil && durability == store.Disk {
 		err = store.SyncDir(filepath.Dir(path))
 	}
 	if err != nil {

@@ -96,7 +96,8 @@ func (n *Network) open() error {
 	if _, err := home.ReadMeta(n.config.Home); errors.Is(err, os.ErrNotExist) {
 		n.config.setIdentity()
 	}
-	h, err := home.Open(n.config.Home, home.Want{Version: n.config.Version, ChainID: n.config.ChainID, Seed: n.config.Seed, Now: time.Now()})
+	h, err := home.Open(n.config.Home, home.Want{Version: n.config.Version, ChainID: n.config.ChainID, Seed: n.config.Seed, Now: time.Now(),
+		Durability: n.config.Durability})
 	if err != nil {
 		return err
 	}

@@ -57,7 +57,7 @@ func (n *Network) depart(ctx context.Context, to types.Height, moved time.Durati
 	if n.home != nil {
 		data, err := json.Marshal(offset{n.clock.Offset() + moved})
 		if err == nil {
-			err = home.WriteFile(n.home.Clock(), append(data, '\n'))
+			err = home.WriteFile(n.home.Clock(), append(data, '\n'), n.config.Durability)
 		}
 		if err != nil {
 			return err
