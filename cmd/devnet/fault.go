@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -17,16 +18,17 @@ import (
 func faultCommand() *cli.Command {
 	plain := []cli.Flag{jsonFlag, httpFlag}
 	group := &cli.Command{
-		Name: "fault", Usage: "make a fault of a validator or of links",
+		Name: "fault", Usage: "make a fault of a validator, of a runner or of links",
 		Description: "Example: devnet fault partition v0,v1 / v2,v3",
-		Subcommands: []*cli.Command{validatorFaults(plain)},
+		Subcommands: []*cli.Command{nodeFaults("validator", "crash v2", fault.Validators, plain),
+			nodeFaults("runner", "drop r1", fault.Runners, plain)},
 	}
-	for _, v := range faultsTyped(false) {
+	for _, v := range faultsTyped(0) {
 		group.Subcommands = append(group.Subcommands, faultOf(v, "devnet fault ", plain))
 	}
 	group.Subcommands = append(group.Subcommands, &cli.Command{Name: "list", Usage: "the faults so far, and what each did",
 		Description: "Example: devnet fault list", Flags: plain, Action: faultList})
-	for _, v := range faultsTyped(true) { // as scenarios say it: v.crash()
+	for _, v := range faultsTyped(fault.Validators | fault.Runners) { // as scenarios say it: v.crash()
 		c := faultOf(v, "devnet fault ", plain)
 		c.Hidden = true
 		group.Subcommands = append(group.Subcommands, c)
@@ -34,28 +36,36 @@ func faultCommand() *cli.Command {
 	return group
 }
 
-// faultsTyped are the verbs of validators, or of links, that the command line has.
-func faultsTyped(ofNode bool) (verbs []*fault.Verb) {
+// faultsTyped are the verbs of kinds of node, or where none is given of links, that
+// the command line has.
+func faultsTyped(of fault.Whose) (verbs []*fault.Verb) {
 	for i := range fault.Verbs() {
-		if v := &fault.Verbs()[i]; v.OfNode == ofNode && v.Command != "" {
+		if v := &fault.Verbs()[i]; (v.Of.Has(of) || of == 0 && !v.OfNode()) && v.Command != "" {
 			verbs = append(verbs, v)
 		}
 	}
 	return verbs
 }
 
-// validatorFaults are the verbs of validators.
-func validatorFaults(flags []cli.Flag) *cli.Command {
-	group := &cli.Command{Name: "validator",
-		Description: "Example: devnet fault validator crash v2\nThe word validator may be left out: devnet fault crash v2."}
+// nodeFaults are the verbs of a kind of node.
+func nodeFaults(kind, example string, of fault.Whose, flags []cli.Flag) *cli.Command {
+	group := &cli.Command{Name: kind,
+		Description: fmt.Sprintf("Example: devnet fault %s %s\nThe word %s may be left out: devnet fault %s.", kind, example, kind, example)}
 	var names []string
-	for _, v := range faultsTyped(true) {
+	for _, v := range faultsTyped(of) {
 		names = append(names, v.Name)
-		group.Subcommands = append(group.Subcommands, faultOf(v, "devnet fault validator ", flags))
+		shown := *v
+		if of == fault.Runners {
+			shown.Example = ofRunner.Replace(v.Example)
+		}
+		group.Subcommands = append(group.Subcommands, faultOf(&shown, "devnet fault "+kind+" ", flags))
 	}
 	group.Usage = strings.Join(names, ", ")
 	return group
 }
+
+// ofRunner makes the example of a verb that both kinds of node have one of a runner.
+var ofRunner = strings.NewReplacer("v2 equivocate", "r1 wrong_result", "v2", "r1")
 
 // faultOf is the command of a verb, called by a path.
 func faultOf(v *fault.Verb, path string, flags []cli.Flag) *cli.Command {
@@ -84,14 +94,41 @@ func faultOf(v *fault.Verb, path string, flags []cli.Flag) *cli.Command {
 type faultWord struct {
 	names []string // of its words, in usages
 	flags []cli.Flag
-	set   func(r *model.FaultRequest, words []string) // of a word each
+	set   func(r *model.FaultRequest, words []string) error // of a word each
 	rest  func(r *model.FaultRequest, groups [][]string) error
 	read  func(*cli.Context, *model.FaultRequest) // of flags
 }
 
 var faultWords = map[fault.Argument]faultWord{
-	fault.Node: {names: []string{"NODE"}, set: func(r *model.FaultRequest, w []string) { r.Node = w[0] }},
-	fault.Kind: {names: []string{"KIND"}, set: func(r *model.FaultRequest, w []string) { r.Kind = w[0] }},
+	fault.Node: {names: []string{"NODE"}, set: func(r *model.FaultRequest, w []string) error {
+		r.Node = w[0]
+		return nil
+	}},
+	fault.Kind: {names: []string{"KIND"}, set: func(r *model.FaultRequest, w []string) error {
+		r.Kind = w[0]
+		return nil
+	}},
+	fault.On: {flags: []cli.Flag{&cli.BoolFlag{Name: "off", Usage: "end it"}},
+		read: func(c *cli.Context, r *model.FaultRequest) { r.On = !c.Bool("off") }},
+	fault.Delay: {names: []string{"DELAY"}, set: func(r *model.FaultRequest, w []string) error {
+		r.Delay = w[0]
+		return nil
+	}},
+	fault.Flapping: {names: []string{"UP", "DOWN", "TIMES"}, set: func(r *model.FaultRequest, w []string) (err error) {
+		r.Up, r.Down = w[0], w[1]
+		if r.Times, err = strconv.Atoi(w[2]); err != nil || r.Times < 1 {
+			return fmt.Errorf("%.40q is not how often connections go: write a whole number of at least 1", w[2])
+		}
+		return nil
+	}},
+	fault.Rejoining: {names: []string{"BLOCKS"},
+		flags: []cli.Flag{&cli.BoolFlag{Name: "new-identity", Usage: "under another key, which is registered then"}},
+		set: func(r *model.FaultRequest, w []string) (err error) {
+			if r.AfterBlocks, err = strconv.ParseUint(w[0], 10, 32); err != nil {
+				return fmt.Errorf("%.40q is no number of blocks", w[0])
+			}
+			return nil
+		}, read: func(c *cli.Context, r *model.FaultRequest) { r.NewIdentity = c.Bool("new-identity") }},
 	fault.Groups: {names: []string{"NODES / NODES …"}, rest: func(r *model.FaultRequest, groups [][]string) error {
 		if len(groups) == 0 {
 			return errors.New("a group is missing: separate them by /")
@@ -106,7 +143,10 @@ var faultWords = map[fault.Argument]faultWord{
 		r.Left, r.Right = groups[0], groups[1]
 		return nil
 	}},
-	fault.Ends: {names: []string{"NODE", "NODE"}, set: func(r *model.FaultRequest, w []string) { r.A, r.B = w[0], w[1] }},
+	fault.Ends: {names: []string{"NODE", "NODE"}, set: func(r *model.FaultRequest, w []string) error {
+		r.A, r.B = w[0], w[1]
+		return nil
+	}},
 	fault.Properties: {flags: []cli.Flag{
 		&cli.DurationFlag{Name: "latency", Usage: "each packet takes `TIME` longer"},
 		&cli.DurationFlag{Name: "jitter", Usage: "and up to `TIME` more"},
@@ -145,7 +185,9 @@ func typedFault(c *cli.Context, v *fault.Verb) (model.FaultRequest, error) {
 	for _, a := range v.Takes {
 		word := faultWords[a]
 		if word.set != nil {
-			word.set(&r, given[:len(word.names)])
+			if err := word.set(&r, given[:len(word.names)]); err != nil {
+				return r, usage("Usage: devnet fault "+v.Name+" "+v.Example, "%v", err)
+			}
 			given = given[len(word.names):]
 		}
 		if word.read != nil {

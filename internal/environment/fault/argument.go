@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Argument is something that verbs take.
@@ -20,6 +21,9 @@ const (
 	Sides                      // Left and Right
 	Ends                       // A and B
 	Properties                 // Link
+	Delay                      // Delay
+	Flapping                   // Up, Down and Times
+	Rejoining                  // AfterBlocks and NewIdentity
 )
 
 // argument is how an argument is judged and told.
@@ -42,6 +46,51 @@ var arguments = map[Argument]argument{
 	Ends: {nodes: func(o *Order) []string { return []string{o.A, o.B} }, check: checkEnds,
 		text: func(o *Order) string { return o.A + " " + o.B }},
 	Properties: {nodes: none, check: checkLink, text: func(o *Order) string { return o.Link.String() }},
+	Delay:      {nodes: none, check: checkDelay, text: func(o *Order) string { return o.Delay.String() }},
+	Flapping: {nodes: none, check: checkFlapping,
+		text: func(o *Order) string { return fmt.Sprintf("%v up, %v down, %d times", o.Up, o.Down, o.Times) }},
+	Rejoining: {nodes: none, check: checkRejoining, text: func(o *Order) string {
+		text := Counted(int(o.AfterBlocks), "blocks later")
+		if o.NewIdentity {
+			text += ", under another key"
+		}
+		return text
+	}},
+}
+
+// Limits of faults of runners: what lasts longer is another fault.
+const (
+	MaxFlaps       = 1_000
+	MaxRejoinAfter = 1_000_000 // blocks
+)
+
+func checkDelay(o *Order) error { return within("delay", o.Delay, 0) }
+
+func checkFlapping(o *Order) error {
+	if err := within("up", o.Up, time.Millisecond); err != nil {
+		return err
+	}
+	if err := within("down", o.Down, time.Millisecond); err != nil {
+		return err
+	}
+	if o.Times < 1 || o.Times > MaxFlaps {
+		return &Invalid{CodeInvalid, "times", fmt.Sprintf("times %d is not within 1 and %d", o.Times, MaxFlaps)}
+	}
+	return nil
+}
+
+func checkRejoining(o *Order) error {
+	if o.AfterBlocks > MaxRejoinAfter {
+		return &Invalid{CodeInvalid, "after_blocks", fmt.Sprintf("after_blocks %d is above %d", o.AfterBlocks, MaxRejoinAfter)}
+	}
+	return nil
+}
+
+func within(field string, d, least time.Duration) error {
+	if d < least || d > MaxDelay {
+		return &Invalid{CodeInvalid, field, fmt.Sprintf("%s %v is not within %v and %v", field, d, least, MaxDelay)}
+	}
+	return nil
 }
 
 func none(*Order) []string  { return nil }
@@ -79,13 +128,33 @@ var kinds = []string{"equivocate", "withhold_votes", "silent_leader", "bad_state
 // unbuilt are kinds of the drafts that need what is not built.
 var unbuilt = []string{"fabricate_presence", "suppress_presence"}
 
-// Kinds lists the ways in which a validator can misbehave.
-func Kinds() []string { return slices.Clone(kinds) }
+// kindsOfRunners are the ways in which a runner can misbehave. no_reveal is to work
+// and to say no result: who says one has its commitment revealed by validators.
+var kindsOfRunners = []string{"wrong_result", "late_result", "duplicate_result", "no_reveal", "bad_signature", "replay_nonce", "reject"}
 
-// CheckKind says why a validator cannot misbehave in a way, or nil.
+// Kinds lists the ways in which a validator can misbehave.
+func Kinds() []string { return KindsOf(Validators) }
+
+// KindsOf lists the ways in which a node of a kind can misbehave.
+func KindsOf(kind Whose) []string {
+	if kind == Runners {
+		return slices.Clone(kindsOfRunners)
+	}
+	return slices.Clone(kinds)
+}
+
+// String is what nodes of the kind are called.
+func (w Whose) String() string {
+	if w == Runners {
+		return "runners"
+	}
+	return "validators"
+}
+
+// CheckKind says why no node can misbehave in a way, or nil.
 func CheckKind(kind string) error {
 	switch {
-	case kind == Honest || slices.Contains(kinds, kind):
+	case kind == Honest || slices.Contains(kinds, kind) || slices.Contains(kindsOfRunners, kind):
 		return nil
 	case slices.Contains(unbuilt, kind):
 		return &Unsupported{Verb: "misbehave " + kind, Why: "presence needs runners, and this devnet has none yet"}

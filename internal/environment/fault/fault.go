@@ -135,7 +135,7 @@ func (c *Counts) String(passing string) string {
 
 // singular is one of what is counted.
 var singular = strings.NewReplacer("connections ", "connection ", "processes ", "process ", "frames ", "frame ", "programs ", "program ",
-	"packets ", "packet ",
+	"packets ", "packet ", "blocks ", "block ",
 	"bytes ", "byte ", "events ", "event ", "records ", "record ", "uses ", "use ", "bits ", "bit ", "clocks ", "clock ")
 
 // Counted is n of what, which is given as many: "1 process ended", "2 frames

@@ -2,6 +2,7 @@ package fault
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,11 +13,16 @@ import (
 // the arguments that it takes. What it does not take is not read.
 type Order struct {
 	Verb        string
-	Node        string        // a validator's fault: whose. bridge: the node that reaches both sides
+	Node        string        // a node's fault: whose. bridge: the node that reaches both sides
 	Kind        string        // misbehave: how it lies, or Honest to end that
 	How         string        // host_fail: HostCrashes, HostHangs, or HostWorks to end that
 	Actor       types.Address // host_fail: the actor that the host fails over
-	On          bool          // disk_fail: whether the disk fails, or works again
+	On          bool          // disk_fail, blackhole, saturate: whether it begins, or ends
+	Delay       time.Duration // slow: how much longer work takes; 0 ends it
+	Up, Down    time.Duration // flap: how long connections stay, and are gone
+	Times       int           // flap: how often
+	AfterBlocks uint64        // rejoin: how many blocks later
+	NewIdentity bool          // rejoin: under another key
 	Skew        time.Duration // clock_skew: how far ahead of the others; negative is behind
 	Groups      [][]string    // partition: who reaches whom
 	Left, Right []string      // bridge: the nodes on either side
@@ -73,6 +79,21 @@ func (o *Order) Check() error {
 			return &Invalid{CodeInvalid, "", name + " is named twice"}
 		}
 		seen[name] = true
+	}
+	return nil
+}
+
+// CheckOf says why an order cannot be of a node of a kind, or nil: an *Invalid.
+func (o *Order) CheckOf(kind Whose) error {
+	v := Lookup(o.Verb)
+	switch {
+	case v == nil || !v.OfNode():
+		return nil
+	case !v.Of.Has(kind):
+		return &Invalid{CodeInvalid, "node", fmt.Sprintf("%s is no fault of %s, and %s is one", o.Verb, kind, o.Node)}
+	case slices.Contains(v.Takes, Kind) && o.Kind != Honest && !slices.Contains(KindsOf(kind), o.Kind):
+		return &Invalid{CodeUnknownKind, "kind", fmt.Sprintf("there is no misbehaviour %.*q of %s: they are %s", maxShown, o.Kind, kind,
+			strings.Join(KindsOf(kind), ", "))}
 	}
 	return nil
 }

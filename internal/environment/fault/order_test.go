@@ -17,6 +17,8 @@ var sample = map[string]Order{
 	"clock_skew": {Node: "v0", Skew: -time.Second}, "misbehave": {Node: "v0", Kind: "forge"},
 	"partition": {Groups: [][]string{{"v0", "v1"}, {"v2"}}}, "bridge": {Node: "v0", Left: []string{"v1"}, Right: []string{"v2", "v3"}},
 	"link": {A: "v0", B: "v1", Link: Link{Loss: 0.5, OneWay: true}}, "heal": {},
+	"drop": {Node: "r0"}, "blackhole": {Node: "r0", On: true}, "slow": {Node: "r0", Delay: time.Second}, "saturate": {Node: "r0", On: true},
+	"flap": {Node: "r0", Up: 2 * time.Second, Down: time.Second, Times: 5}, "rejoin": {Node: "r0", AfterBlocks: 1, NewIdentity: true},
 }
 
 // Each verb's order is sound, names its nodes, and tells whom and how.
@@ -27,6 +29,8 @@ func TestOrdersAreToldAsReceiptsHaveThem(t *testing.T) {
 		"clock_skew": "clock_skew v0 -1s", "misbehave": "misbehave v0 forge", "partition": "partition v0,v1 / v2",
 		"bridge": "bridge v0 v1 / v2,v3",
 		"link":   "link v0 v1 loss 0.5, one way", "heal": "heal",
+		"drop": "drop r0", "blackhole": "blackhole r0", "slow": "slow r0 1s", "saturate": "saturate r0",
+		"flap": "flap r0 2s up, 1s down, 5 times", "rejoin": "rejoin r0 1 block later, under another key",
 	} {
 		o := sample[verb]
 		o.Verb = verb
@@ -61,6 +65,11 @@ func TestAnOrderThatNoNetworkTakesIsInvalid(t *testing.T) {
 		{Order{Verb: "bridge", Node: "v0", Left: []string{"v0"}}, CodeInvalid, "", "v0 is named twice"},
 		{Order{Verb: "bridge", Node: "v0", Left: []string{"v1"}, Right: []string{"v1"}}, CodeInvalid, "", "v1 is named twice"},
 		{Order{Verb: "link", A: "v0", B: "v0"}, CodeInvalid, "b", "v0 has no link to itself"},
+		{Order{Verb: "slow", Node: "r0", Delay: -1}, CodeInvalid, "delay", "is not within 0s and 1m0s"},
+		{Order{Verb: "flap", Node: "r0", Down: 1, Up: time.Second, Times: 1}, CodeInvalid, "down", "is not within 1ms and 1m0s"},
+		{Order{Verb: "flap", Node: "r0", Down: time.Second, Up: time.Hour, Times: 1}, CodeInvalid, "up", "is not within 1ms and 1m0s"},
+		{Order{Verb: "flap", Node: "r0", Down: time.Second, Up: time.Second}, CodeInvalid, "times", "is not within 1 and 1000"},
+		{Order{Verb: "rejoin", Node: "r0", AfterBlocks: MaxRejoinAfter + 1}, CodeInvalid, "after_blocks", "is above 1000000"},
 		{Order{Verb: "link", A: "v0", B: "v1", Link: Link{Loss: 2}}, CodeInvalid, "", "link v0 v1: loss 2 is not within 0 and 1"},
 	} {
 		var invalid *Invalid
@@ -72,6 +81,28 @@ func TestAnOrderThatNoNetworkTakesIsInvalid(t *testing.T) {
 	var missing *Unsupported
 	if err := (&Order{Verb: "misbehave", Kind: "fabricate_presence"}).Check(); !errors.As(err, &missing) {
 		t.Errorf("what needs runners: %v", err)
+	}
+}
+
+// Verbs, and ways to misbehave, are of validators, of runners, or of both.
+func TestAnOrderIsOfTheKindOfItsNode(t *testing.T) {
+	for _, c := range []struct {
+		order Order
+		kind  Whose
+		code  string // "": it is fine
+	}{
+		{Order{Verb: "restart"}, Validators, ""}, {Order{Verb: "restart"}, Runners, ""},
+		{Order{Verb: "crash"}, Validators, ""}, {Order{Verb: "crash"}, Runners, CodeInvalid},
+		{Order{Verb: "drop"}, Validators, CodeInvalid}, {Order{Verb: "drop"}, Runners, ""},
+		{Order{Verb: "misbehave", Kind: "forge"}, Validators, ""}, {Order{Verb: "misbehave", Kind: "forge"}, Runners, CodeUnknownKind},
+		{Order{Verb: "misbehave", Kind: "reject"}, Validators, CodeUnknownKind}, {Order{Verb: "misbehave", Kind: "reject"}, Runners, ""},
+		{Order{Verb: "misbehave", Kind: Honest}, Validators, ""}, {Order{Verb: "misbehave", Kind: Honest}, Runners, ""},
+		{Order{Verb: "bridge"}, Runners, ""},
+	} {
+		var invalid *Invalid
+		if err := c.order.CheckOf(c.kind); (c.code == "") != (err == nil) || err != nil && (!errors.As(err, &invalid) || invalid.Code != c.code) {
+			t.Errorf("%+v of %v: %v", c.order, c.kind, err)
+		}
 	}
 }
 
@@ -87,7 +118,7 @@ func TestWhatAVerbDoesNotTakeIsNotRead(t *testing.T) {
 // forgotten.
 func TestVerbsAreDescribed(t *testing.T) {
 	for _, v := range Verbs() {
-		if v.Script == "" || v.OfNode && (len(v.Takes) == 0 || v.Takes[0] != Node) || (v.Command == "") != (v.Example == "") {
+		if v.Script == "" || v.OfNode() && (len(v.Takes) == 0 || v.Takes[0] != Node) || (v.Command == "") != (v.Example == "") {
 			t.Errorf("%s lacks a sentence, its validator or an example", v.Name)
 		}
 	}
@@ -97,6 +128,11 @@ func TestVerbsAreDescribed(t *testing.T) {
 			t.Errorf("scripts are not told of %s", kind)
 		}
 		if slices.Contains(kinds, kind) && !strings.Contains(misbehave.Note, kind) {
+			t.Errorf("the command line does not tell of %s", kind)
+		}
+	}
+	for _, kind := range kindsOfRunners {
+		if !strings.Contains(misbehave.Note, kind) {
 			t.Errorf("the command line does not tell of %s", kind)
 		}
 	}

@@ -5,22 +5,22 @@ package fault
 type Verb struct {
 	Name  string
 	Takes []Argument // in the order in which they are given
-	// OfNode says that it is a fault of the validator Node: a verb of validators in
-	// scripts. The others are of links.
-	OfNode bool
+	// Of says of which kinds of node it is a fault, whose name is Node: a verb of
+	// theirs in scripts. Where it is of none it is of links.
+	Of Whose
 	// Mends says that it ends what others did, and has no effect that could be idle.
 	Mends bool
 	// Hidden says that POST /devnet/fault does not take it.
 	Hidden bool
-	// Needs is what its validator must be for it.
+	// Needs is what its node must be for it.
 	Needs State
-	// Unsound says whether its validator cannot be expected to keep up from then on;
-	// nil leaves that as it was.
+	// Unsound says whether its node cannot be expected to keep up from then on; nil
+	// leaves that as it was.
 	Unsound func(*Order) bool
 	// NotLive is why a live network does not have it; "" where it does.
 	NotLive string
 	// Script is its sentence in the reference of scripts, and Words are what its kind
-	// may be there.
+	// may be there, of a validator.
 	Script string
 	Words  []string
 	// Command is its phrase on the command line, "" where it is not there; Example are
@@ -28,7 +28,22 @@ type Verb struct {
 	Command, Example, Note string
 }
 
-// State is what a verb needs of its validator.
+// Whose says of which kinds of node a fault is.
+type Whose uint8
+
+// The kinds of node.
+const (
+	Validators Whose = 1 << iota
+	Runners
+)
+
+// Has reports whether a fault is of a kind of node.
+func (w Whose) Has(kind Whose) bool { return w&kind != 0 }
+
+// OfNode says that a verb is of one node, and not of links.
+func (v *Verb) OfNode() bool { return v.Of != 0 }
+
+// State is what a verb needs of its node.
 type State int
 
 // The states.
@@ -44,38 +59,59 @@ func never(*Order) bool  { return false }
 
 // verbs is the table of all verbs, in the order in which they are told.
 var verbs = []Verb{
-	{Name: "crash", OfNode: true, Takes: []Argument{Node}, Needs: Running, Unsound: never,
+	{Name: "crash", Of: Validators, Takes: []Argument{Node}, Needs: Running, Unsound: never,
 		Script:  "Ends its process as kill -9 and a power cut do.",
 		Command: "end a validator as kill -9 ends a process", Example: "v2"},
-	{Name: "restart", OfNode: true, Takes: []Argument{Node}, Mends: true, Unsound: never,
+	{Name: "restart", Of: Validators | Runners, Takes: []Argument{Node}, Mends: true, Unsound: never,
 		Script:  "Starts it again on what its disk kept; one that runs is crashed first.",
-		Command: "start one that is down; it goes on from its files", Example: "v2"},
-	{Name: "freeze", OfNode: true, Takes: []Argument{Node}, Needs: Running, Unsound: always,
+		Command: "start one that is down; a validator goes on from its files", Example: "v2"},
+	{Name: "freeze", Of: Validators | Runners, Takes: []Argument{Node}, Needs: Running, Unsound: always,
 		Script:  "Stops its process from running, while frames and time go on.",
-		Command: "stop a validator's roles; frames wait for it", Example: "v2"},
-	{Name: "thaw", OfNode: true, Takes: []Argument{Node}, Mends: true, Unsound: never,
+		Command: "stop a node's roles; frames wait for it", Example: "v2"},
+	{Name: "thaw", Of: Validators | Runners, Takes: []Argument{Node}, Mends: true, Unsound: never,
 		Script:  "Lets it run on.",
-		Command: "let a frozen validator go on", Example: "v2"},
-	{Name: "wipe", OfNode: true, Takes: []Argument{Node}, Needs: Down,
+		Command: "let a frozen node go on", Example: "v2"},
+	{Name: "wipe", Of: Validators, Takes: []Argument{Node}, Needs: Down,
 		Script:  "Empties the disk of one that was crashed.",
 		Command: "lose the files of a validator that is down", Example: "v2"},
-	{Name: "disk_fail", OfNode: true, Takes: []Argument{Node, On}, Unsound: func(o *Order) bool { return o.On },
+	{Name: "disk_fail", Of: Validators, Takes: []Argument{Node, On}, Unsound: func(o *Order) bool { return o.On },
 		NotLive: "a live node writes to this machine's disk, which does not fail on demand; it is there with --backend sim",
 		Script:  "Every use of its disk fails, until called with False."},
-	{Name: "host_fail", OfNode: true, Takes: []Argument{Node, Over}, Hidden: true,
+	{Name: "host_fail", Of: Validators, Takes: []Argument{Node, Over}, Hidden: true,
 		Script: "Its host of programs fails over an actor: it crashes, or hangs until it is given up; \"works\" ends it.",
 		Words:  []string{HostCrashes, HostHangs, HostWorks}},
-	{Name: "clock_skew", OfNode: true, Takes: []Argument{Node, Skew},
+	{Name: "clock_skew", Of: Validators, Takes: []Argument{Node, Skew},
 		NotLive: "live nodes share this machine's clock; it is there with --backend sim",
 		Script:  "Sets its clock ahead of the others, or behind."},
-	{Name: "misbehave", OfNode: true, Takes: []Argument{Node, Kind}, Unsound: func(o *Order) bool { return o.Kind != Honest },
+	{Name: "misbehave", Of: Validators | Runners, Takes: []Argument{Node, Kind}, Unsound: func(o *Order) bool { return o.Kind != Honest },
 		Script: "Makes it Byzantine: equivocate, withhold_votes, fabricate_presence, suppress_presence, bad_state_root, silent_leader, " +
 			"tamper_body, withhold_body, impersonate, forge, flood or passes_over; \"\" ends it.",
 		Words: []string{"equivocate", "withhold_votes", "fabricate_presence", "suppress_presence", "bad_state_root", "silent_leader",
 			"tamper_body", "withhold_body", "impersonate", "forge", "flood", "passes_over"},
-		Command: "make a validator lie to the others", Example: "v2 equivocate",
+		Command: "make a node lie to the others", Example: "v2 equivocate",
 		Note: "The kinds are equivocate, withhold_votes, silent_leader, bad_state_root, tamper_body, withhold_body,\n" +
-			"impersonate, passes_over, forge and flood, and honest, which ends it."},
+			"impersonate, passes_over, forge and flood, of a runner wrong_result, late_result, duplicate_result,\n" +
+			"no_reveal, bad_signature, replay_nonce and reject, and honest, which ends it."},
+	{Name: "drop", Of: Runners, Takes: []Argument{Node}, Needs: Running, Unsound: never,
+		Script:  "Ends its process; its connections close without a Goodbye.",
+		Command: "end a runner's process, and with it its connections", Example: "r1"},
+	{Name: "blackhole", Of: Runners, Takes: []Argument{Node, On}, Needs: Running, Unsound: func(o *Order) bool { return o.On },
+		Script:  "Its pings go on and its jobs get no answer, until called with False.",
+		Command: "leave a runner's jobs without an answer", Example: "r1"},
+	{Name: "slow", Of: Runners, Takes: []Argument{Node, Delay}, Needs: Running, Unsound: func(o *Order) bool { return o.Delay > 0 },
+		Script:  "Its work on each job takes so much longer; 0 ends it.",
+		Command: "have a runner's work take longer; 0s ends it", Example: "r1 2s"},
+	{Name: "flap", Of: Runners, Takes: []Argument{Node, Flapping}, Needs: Running,
+		Script:  "Its connections come and go: so many times they stay for up, and are gone for down.",
+		Command: "let a runner's connections come and go", Example: "r1 2s 1s 5",
+		Note: "They stay for UP and are gone for DOWN, so many TIMES."},
+	{Name: "saturate", Of: Runners, Takes: []Argument{Node, On}, Needs: Running,
+		Script:  "It says that it takes no new jobs, and takes none, until called with False.",
+		Command: "have a runner take no new jobs", Example: "r1"},
+	{Name: "rejoin", Of: Runners, Takes: []Argument{Node, Rejoining}, Needs: Running, Unsound: never,
+		Script: "Ends its process, as drop does, and starts it again so many blocks later; with new_identity under another key, " +
+			"which is registered then.",
+		Command: "end a runner's process, and start it again some blocks later", Example: "r1 10 --new-identity"},
 	{Name: "partition", Takes: []Argument{Groups},
 		Script:  "Nodes reach those of their own group only; those not named form one more. Replaces the partition or bridge before.",
 		Command: "let nodes reach those of their own group only", Example: "v0,v1 / v2,v3",

@@ -47,6 +47,22 @@ var arguments = map[fault.Argument]given{
 		o.A, o.B = r.A, r.B
 		return nil
 	}},
+	fault.Delay: {[]string{"delay"}, func(r *model.FaultRequest, o *fault.Order) (err error) {
+		o.Delay, err = duration(r.Delay, "delay")
+		return err
+	}},
+	fault.Flapping: {[]string{"up", "down", "times"}, func(r *model.FaultRequest, o *fault.Order) (err error) {
+		o.Times = r.Times
+		if o.Up, err = duration(r.Up, "up"); err != nil {
+			return err
+		}
+		o.Down, err = duration(r.Down, "down")
+		return err
+	}},
+	fault.Rejoining: {[]string{"after_blocks", "new_identity"}, func(r *model.FaultRequest, o *fault.Order) error {
+		o.AfterBlocks, o.NewIdentity = r.AfterBlocks, r.NewIdentity
+		return nil
+	}},
 	fault.Properties: {[]string{"what happens to packets between them"}, func(r *model.FaultRequest, o *fault.Order) (err error) {
 		o.Link = fault.Link{Loss: r.Loss, Duplicate: r.Duplicate, Reorder: r.Reorder, Bandwidth: r.Bandwidth, OneWay: r.OneWay}
 		if o.Link.Latency, err = duration(r.Latency, "latency"); err != nil {
@@ -97,7 +113,7 @@ func (s *Server) enumerateVerbs() {
 	schema.PrecomputeMessages()
 }
 
-// told says what each verb takes: validators' first, and of each kind those of
+// told says what each verb takes: those of nodes first, and of each kind those of
 // every network first. Verbs that take the same are told together.
 func told() string {
 	var parts []string
@@ -111,10 +127,14 @@ func told() string {
 func toldOf(ofNode, simulated bool) (parts []string) {
 	var names []string
 	var takes []fault.Argument
+	var of fault.Whose
 	tell := func() {
 		verb := " takes "
 		if len(names) > 1 {
 			verb = " take "
+		}
+		if of == fault.Runners && len(names) > 0 {
+			verb = " of a runner" + verb
 		}
 		switch {
 		case simulated && len(names) > 0:
@@ -125,13 +145,13 @@ func toldOf(ofNode, simulated bool) (parts []string) {
 		names = nil
 	}
 	for _, v := range fault.Verbs() {
-		if v.Hidden || v.OfNode != ofNode || (v.NotLive != "") != simulated {
+		if v.Hidden || v.OfNode() != ofNode || (v.NotLive != "") != simulated {
 			continue
 		}
-		if !simulated && !slices.Equal(v.Takes, takes) {
+		if !simulated && (!slices.Equal(v.Takes, takes) || v.Of != of && (v.Of == fault.Runners || of == fault.Runners)) {
 			tell()
 		}
-		names, takes = append(names, v.Name), v.Takes
+		names, takes, of = append(names, v.Name), v.Takes, v.Of
 	}
 	tell()
 	return parts

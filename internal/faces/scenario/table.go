@@ -1,6 +1,10 @@
 package scenario
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/cowboyinc/devnet/internal/environment/fault"
+)
 
 // The tables of all builtins: a signature, what it does, and its function. The
 // reference in docs/SCENARIOS.md is printed from them.
@@ -109,7 +113,7 @@ func init() {
 		parse("join_validator(name: text = \"\")", "Adds a validator by instruction: it starts from nothing, catches up, and votes from the "+
 			"next epoch on.", netJoin),
 		parse("leave_validator(node: node)", "Removes one at the epoch's end, by instruction.", netLeave),
-	}, faultVerbs(false), []*verb{
+	}, faultVerbs(0), []*verb{
 		parse("faults()", "What each fault did so far: verb, detail, did, idle.", netFaults),
 		absent("presence(height: height)", "P(H): per runner the bit.", "runners"),
 		absent("submit_job(*, kind: text, executor: text?, params: bytes?, runners: count?, mode: text?, timeout_blocks: count?)",
@@ -121,7 +125,7 @@ func init() {
 		absent("snapshot(name: text)", "Saves the network.", "snapshots"),
 		absent("restore(name: text)", "Goes back to a snapshot.", "snapshots"),
 	})
-	validatorVerbs = faultVerbs(true)
+	validatorVerbs = faultVerbs(fault.Validators)
 }
 
 // absent is a verb whose part is not there yet. Calling it says so.

@@ -52,6 +52,18 @@ var faultArguments = map[fault.Argument]faultArgument{
 		o.A, o.B = get[string](c, "a"), get[string](c, "b")
 		return nil
 	}},
+	fault.Delay: {signature: "delay: duration", read: func(c *call, _ *fault.Verb, o *fault.Order) error {
+		o.Delay = get[time.Duration](c, "delay")
+		return nil
+	}},
+	fault.Flapping: {signature: "up: duration, down: duration, times: count", read: func(c *call, _ *fault.Verb, o *fault.Order) error {
+		o.Up, o.Down, o.Times = get[time.Duration](c, "up"), get[time.Duration](c, "down"), int(min(get[uint64](c, "times"), 1<<30))
+		return nil
+	}},
+	fault.Rejoining: {signature: "after_blocks: count, new_identity: bool = False", read: func(c *call, _ *fault.Verb, o *fault.Order) error {
+		o.AfterBlocks, o.NewIdentity = get[uint64](c, "after_blocks"), get[bool](c, "new_identity")
+		return nil
+	}},
 	fault.Properties: {named: true, signature: linkProperties, read: func(c *call, _ *fault.Verb, o *fault.Order) (err error) {
 		if o.A != o.B { // else Check says so
 			o.Link, err = linkOf(c)
@@ -73,12 +85,12 @@ func readKind(c *call, v *fault.Verb, o *fault.Order) error {
 	return oneOf(c.title+": kind", o.Kind, v.Words)
 }
 
-// faultVerbs are the verbs of the table of faults that are of validators, or of
-// links.
-func faultVerbs(ofNode bool) (verbs []*verb) {
+// faultVerbs are the verbs of the table of faults that are of a kind of node, or
+// where none is given of links.
+func faultVerbs(of fault.Whose) (verbs []*verb) {
 	for i := range fault.Verbs() {
 		v := &fault.Verbs()[i]
-		if v.OfNode != ofNode {
+		if v.OfNode() != (of != 0) || v.OfNode() && !v.Of.Has(of) {
 			continue
 		}
 		verbs = append(verbs, parse(signatureOf(v), v.Script, func(c *call) (starlark.Value, error) { return c.fault(v) }))
@@ -92,7 +104,7 @@ func signatureOf(v *fault.Verb) string {
 	var placed, named []string
 	for _, a := range v.Takes {
 		switch argument := faultArguments[a]; {
-		case v.OfNode && a == fault.Node:
+		case v.OfNode() && a == fault.Node:
 		case argument.named:
 			named = append(named, argument.signature)
 		default:

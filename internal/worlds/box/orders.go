@@ -37,6 +37,9 @@ func (n *Network) order(o *fault.Order) (*Fault, error) {
 			return nil, n.unknown(name)
 		}
 	}
+	if err := o.CheckOf(fault.Validators); err != nil {
+		return nil, err
+	}
 	return n.do(o)
 }
 

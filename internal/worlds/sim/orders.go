@@ -19,6 +19,9 @@ func (n *Network) Do(o fault.Order) (fault.Effect, error) {
 			return fault.Effect{}, fmt.Errorf("no node is called %q", name)
 		}
 	}
+	if err := o.CheckOf(fault.Validators); err != nil {
+		return fault.Effect{}, err
+	}
 	r, err := n.do(&o)
 	switch {
 	case err != nil:

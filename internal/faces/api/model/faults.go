@@ -3,11 +3,19 @@ package model
 // FaultRequest is a fault to make. Which fields a verb reads its description
 // says; the others are empty.
 type FaultRequest struct {
-	Verb      string     `json:"verb"`
-	Node      string     `json:"node,omitempty" maxLength:"32" doc:"Of a fault of a validator, and the middle of a bridge."`
-	Kind      string     `json:"kind,omitempty" maxLength:"32" doc:"Of misbehave: equivocate, withhold_votes, silent_leader, bad_state_root, tamper_body, withhold_body, impersonate, forge, flood, passes_over, or honest to end it."`
-	On        bool       `json:"on,omitempty" doc:"Of disk_fail."`
-	Skew      string     `json:"skew,omitempty" maxLength:"32" doc:"Of clock_skew: a duration."`
+	Verb  string `json:"verb"`
+	Node  string `json:"node,omitempty" maxLength:"32" doc:"Of a fault of a node, and the middle of a bridge."`
+	Kind  string `json:"kind,omitempty" maxLength:"32" doc:"Of misbehave: equivocate, withhold_votes, silent_leader, bad_state_root, tamper_body, withhold_body, impersonate, forge, flood, passes_over; of a runner wrong_result, late_result, duplicate_result, no_reveal, bad_signature, replay_nonce, reject; or honest to end it."`
+	On    bool   `json:"on,omitempty" doc:"Of disk_fail, blackhole and saturate: true begins it, false ends it."`
+	Skew  string `json:"skew,omitempty" maxLength:"32" doc:"Of clock_skew: a duration."`
+	Delay string `json:"delay,omitempty" maxLength:"32" doc:"Of slow: a duration; 0s ends it."`
+	Up    string `json:"up,omitempty" maxLength:"32" doc:"Of flap: how long connections stay, a duration."`
+	Down  string `json:"down,omitempty" maxLength:"32" doc:"Of flap: how long they are gone, a duration."`
+	Times int    `json:"times,omitempty" minimum:"0" maximum:"1000" doc:"Of flap: how often."`
+
+	AfterBlocks uint64 `json:"after_blocks,omitempty" maximum:"1000000" doc:"Of rejoin: how many blocks later."`
+	NewIdentity bool   `json:"new_identity,omitempty" doc:"Of rejoin: under another key, which is registered then."`
+
 	Groups    [][]string `json:"groups,omitempty" maxItems:"100" doc:"Of partition: who reaches whom. Nodes that are not named form one more group."`
 	Left      []string   `json:"left,omitempty" maxItems:"100" doc:"Of bridge: the nodes on one side."`
 	Right     []string   `json:"right,omitempty" maxItems:"100" doc:"Of bridge: the nodes on the other side."`
