@@ -1,6 +1,7 @@
 package system
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -28,43 +29,56 @@ func (b *InBlock) parseSpec(data []byte, submitter types.Address) (*push.JobSpec
 	if err != nil {
 		return nil, refusef("malformed", "the payload is no JobSpec without submitter and submitted_at: %v", err)
 	}
-	if err := spec.Check(); err != nil {
-		return nil, refusef("bad_spec", "%v", err)
-	}
-	if wrong := excess(spec, b.Params); wrong != "" {
-		return nil, refusef("bad_spec", "%s", wrong)
+	if wrong := CheckSpec(spec, b.Params); wrong != nil {
+		return nil, refusef("bad_spec", "%v", wrong)
 	}
 	return spec, nil
 }
 
-// excess says what of a spec is more than parameters and limits allow, or cannot be
-// judged when results come; "" where nothing is.
-func excess(s *push.JobSpec, p *params.Params) string {
+// CheckSpec says what of a spec makes no job, is more than parameters and limits
+// allow, or cannot be judged when results come; nil where nothing is. The bytes that
+// it has are not judged here.
+//
+// Spec: CIP-2, decision J19.
+func CheckSpec(s *push.JobSpec, p *params.Params) *push.SpecError {
+	var wrong *push.SpecError
+	if errors.As(s.Check(), &wrong) {
+		return wrong
+	}
+	refuse := func(field, format string, args ...any) *push.SpecError {
+		return &push.SpecError{Field: field, Detail: fmt.Sprintf(format, args...)}
+	}
+	most := mostResult(p)
 	v := &s.Verification
 	switch {
 	case s.TimeoutBlocks > p.MaxTimeoutBlocks:
-		return fmt.Sprintf("timeout_blocks is %d, at most %d", s.TimeoutBlocks, p.MaxTimeoutBlocks)
+		return refuse("timeout_blocks", "it is %d, at most %d", s.TimeoutBlocks, p.MaxTimeoutBlocks)
 	case v.Runners > p.MaxCommittee:
-		return fmt.Sprintf("runners is %d, at most %d", v.Runners, p.MaxCommittee)
-	case s.ResultSchema.MaxReturnBytes == 0 || s.ResultSchema.MaxReturnBytes > mostResult(p):
-		return fmt.Sprintf("max_return_bytes is %d, not 1 to %d", s.ResultSchema.MaxReturnBytes, mostResult(p))
+		return refuse("verification.runners", "there are %d, at most %d", v.Runners, p.MaxCommittee)
+	case s.ResultSchema.MaxReturnBytes == 0 || s.ResultSchema.MaxReturnBytes > most:
+		return refuse("result_schema.max_return_bytes", "it is %d, not 1 to %d", s.ResultSchema.MaxReturnBytes, most)
 	case s.Callback != nil && (s.Callback.Handler == "" || len(s.Callback.Handler) > types.MaxNameBytes):
-		return fmt.Sprintf("the callback's handler has %d bytes, not 1 to %d", len(s.Callback.Handler), types.MaxNameBytes)
+		return refuse("callback.handler", "it has %d bytes, not 1 to %d", len(s.Callback.Handler), types.MaxNameBytes)
 	case s.JobType.Http != nil && hostOf(s.JobType.Http.URL) == "":
-		return "the url has no host: write https://host/path"
-	case v.Field != nil && len(*v.Field) > maxPointerBytes, len(v.Checks) > maxChecks, slices.ContainsFunc(v.Checks, tooMuch):
-		return fmt.Sprintf("at most %d checks, of at most %d pointers, of at most %d bytes each, and 1,000 permille", maxChecks, maxPointers,
-			maxPointerBytes)
+		return refuse("job_type.Http.url", "it has no host: write https://host/path")
+	case v.Field != nil && len(*v.Field) > maxPointerBytes:
+		return refuse("verification.field", "it has %d bytes, at most %d", len(*v.Field), maxPointerBytes)
+	case len(v.Checks) > maxChecks:
+		return refuse("verification.checks", "there are %d, at most %d", len(v.Checks), maxChecks)
 	}
-	for _, check := range v.Checks {
+	for i, check := range v.Checks {
+		field := fmt.Sprintf("verification.checks.%d", i)
+		if tooMuch(check) {
+			return refuse(field, "at most %d pointers, of at most %d bytes each, and %d permille", maxPointers, maxPointerBytes, permille)
+		}
 		if check.Schema == nil {
 			continue
 		}
 		if _, err := parseSchema(*check.Schema); err != nil {
-			return err.Error()
+			return refuse(field, "%v", err)
 		}
 	}
-	return ""
+	return nil
 }
 
 // tooMuch reports whether a check is beyond the limits.

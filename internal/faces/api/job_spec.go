@@ -1,0 +1,274 @@
+package api
+
+import (
+	"encoding/json"
+	"math"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/cowboyinc/devnet/actors/system"
+	"github.com/cowboyinc/devnet/internal/base/params"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/push"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
+)
+
+// What a job has that says nothing of it.
+const (
+	defaultTimeout     = 30 * time.Second
+	leastTimeoutBlocks = 12
+	leastBlockTime     = 100 * time.Millisecond // cip11.min_block_ms: of blocks that come as fast as they can
+	defaultTemperature = 700
+)
+
+var jobModes = map[string]push.Mode{"": push.None, "none": push.None, "economic_bond": push.EconomicBond,
+	"majority_vote": push.MajorityVote, "structured_match": push.StructuredMatch,
+	"deterministic": push.Deterministic, "semantic_similarity": push.SemanticSimilarity}
+
+// JobSpec returns the spec that a request asks for, which nobody has submitted yet.
+// now are the parameters of the next block; find is the address of an actor that
+// the request calls by its name or address. An error is an *Error at the field of the
+// request that is wrong, with whose name its message begins; it is find's own where
+// that fails.
+//
+// Spec: CIP-2; decision J19.
+func JobSpec(r *model.JobRequest, now *params.Params, find func(actor string) (types.Address, error)) (*push.JobSpec, error) {
+	f := &form{request: r}
+	spec := &push.JobSpec{JobType: f.jobType(), Bounds: f.bounds(), Verification: f.verification(),
+		MaxPrice: or(r.MaxPrice, types.WeiOf(types.CBY)), Tip: or(r.Tip, types.Wei{}),
+		TimeoutBlocks: or(r.TimeoutBlocks, timeoutBlocks(now)), RequiredRunnerPool: r.Pool,
+		ResultSchema: push.ResultSchema{MaxReturnBytes: or(r.MaxReturnBytes, 65_536), ExpectedExecutionMS: or(r.ExpectedMS, 1_000),
+			DataFormat: f.dataFormat()}}
+	actor := f.callback(spec)
+	f.belongs()
+	if f.err != nil {
+		return nil, f.err
+	}
+	if spec.Callback != nil {
+		address, err := find(actor)
+		if err != nil {
+			return nil, err
+		}
+		spec.Callback.Actor = address
+	}
+	if wrong := system.CheckSpec(spec, now); wrong != nil {
+		return nil, badJob(fieldOf(wrong.Field), "%s", wrong.Detail)
+	}
+	if n := len(spec.Order()); uint64(n) > now.MaxSpecBytes {
+		return nil, badJob(longest[r.Kind], "the job has %d bytes with it, at most %d", n, now.MaxSpecBytes)
+	}
+	return spec, nil
+}
+
+// ParamsOf are the parameters of the next block, as a reader tells them.
+func ParamsOf(v Reader) (*params.Params, error) {
+	list, err := v.Params()
+	if err != nil {
+		return nil, err
+	}
+	now := params.Defaults()
+	for _, p := range list {
+		if err := now.Set(p.Key, p.Value); err != nil {
+			return nil, err
+		}
+	}
+	return &now, nil
+}
+
+// timeoutBlocks is what a job's timeout is that states none.
+func timeoutBlocks(now *params.Params) uint64 {
+	each := max(time.Duration(now.BlockTimeMS)*time.Millisecond, leastBlockTime)
+	return min(max(uint64(defaultTimeout/each), leastTimeoutBlocks), now.MaxTimeoutBlocks)
+}
+
+// badJob refuses a request for a job.
+func badJob(field, message string, args ...any) *Error {
+	return Refuse(http.StatusBadRequest, "invalid_job", field+": "+message, args...).At(field)
+}
+
+// fieldOf is the field of a request behind that of a spec.
+func fieldOf(path string) string {
+	words := strings.Split(path, ".")
+	switch last := words[len(words)-1]; {
+	case words[0] == "callback":
+		return "callback"
+	case len(words) > 1 && words[1] == "checks":
+		return "check"
+	case last == "max_wall_time_seconds":
+		return "max_wall_time"
+	case last == "job_type":
+		return "kind"
+	default:
+		return last
+	}
+}
+
+// form is a request that is read; the first fault in it stays.
+type form struct {
+	request *model.JobRequest
+	err     error
+}
+
+func (f *form) refuse(field, message string, args ...any) {
+	if f.err == nil {
+		f.err = badJob(field, message, args...)
+	}
+}
+
+// bytes reads a field that is text, or 0x and hexadecimal digits.
+func (f *form) bytes(field, text string) []byte {
+	b, err := model.Payload(text)
+	if err != nil {
+		f.refuse(field, "%v", err)
+	}
+	return b
+}
+
+// needs refuses a field of text that its kind has to have.
+func (f *form) needs(field, text string) {
+	if text == "" {
+		f.refuse(field, "a job of the kind %s needs it", f.request.Kind)
+	}
+}
+
+func (f *form) bounds() push.Bounds {
+	r := f.request
+	return push.Bounds{MaxInputTokens: or(r.MaxInputTokens, 4_096), MaxOutputTokens: or(r.MaxOutputTokens, 1_024),
+		MaxWallTimeSeconds: f.wallTime(), MaxMemoryMB: or(r.MaxMemoryMB, 256), MaxRetries: or(r.MaxRetries, 3)}
+}
+
+func (f *form) wallTime() uint64 {
+	text := f.request.MaxWallTime
+	if text == "" {
+		return uint64(defaultTimeout / time.Second)
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d < time.Second || d%time.Second != 0 {
+		f.refuse("max_wall_time", "%q is no time of whole seconds: write 30s or 2m", clip(text))
+		return 0
+	}
+	return uint64(d / time.Second)
+}
+
+func (f *form) dataFormat() push.DataFormat {
+	switch format := push.DataFormat(f.request.DataFormat); format {
+	case "":
+		return push.FormatBytes
+	case push.FormatBytes, push.FormatText, push.FormatJSON:
+		return format
+	}
+	f.refuse("data_format", "%q is none of bytes, text, json", clip(f.request.DataFormat))
+	return ""
+}
+
+func (f *form) verification() push.Verification {
+	r := f.request
+	v := push.Verification{Runners: or(r.Runners, 1), Threshold: r.Threshold, Field: r.Field, TEERequired: r.TEE}
+	mode, known := jobModes[r.Mode]
+	if v.Mode = mode; !known {
+		f.refuse("mode", "%q is none of none, economic_bond, majority_vote, structured_match, deterministic, semantic_similarity", clip(r.Mode))
+	}
+	for _, raw := range r.Check {
+		v.Checks = append(v.Checks, f.check(raw))
+	}
+	return v
+}
+
+// check reads one of four, a JSON object of one entry.
+func (f *form) check(raw json.RawMessage) (c push.Check) {
+	const want = `it is one of {"Schema": …}, {"Equal": [pointer, …]}, {"Tolerance": {"pointer": …, "permille": …}}, ` +
+		`{"Range": {"pointer": …, "min": …, "max": …}}`
+	var one struct {
+		Schema    json.RawMessage
+		Equal     *[]string
+		Tolerance *struct {
+			Pointer  *string `json:"pointer"`
+			Permille *uint64 `json:"permille"`
+		}
+		Range *struct {
+			Pointer *string `json:"pointer"`
+			Min     *uint64 `json:"min"`
+			Max     *uint64 `json:"max"`
+		}
+	}
+	var entries map[string]json.RawMessage
+	text := plainJSON(raw)
+	if strict(text, &one) != nil || json.Unmarshal(text, &entries) != nil || len(entries) != 1 {
+		f.refuse("check", "%s is no check: %s", clip(string(text)), want)
+		return c
+	}
+	switch {
+	case one.Schema != nil:
+		schema := string(plainJSON(one.Schema))
+		c.Schema = &schema
+	case one.Equal != nil:
+		c.Equal = one.Equal
+	case one.Tolerance != nil && one.Tolerance.Pointer != nil && one.Tolerance.Permille != nil:
+		c.Tolerance = &push.Tolerance{Pointer: *one.Tolerance.Pointer, Permille: *one.Tolerance.Permille}
+	case one.Range != nil && one.Range.Pointer != nil && one.Range.Min != nil && one.Range.Max != nil:
+		c.Range = &push.Range{Pointer: *one.Range.Pointer, Min: *one.Range.Min, Max: *one.Range.Max}
+	default:
+		f.refuse("check", "%s is no check: %s", clip(string(text)), want)
+	}
+	return c
+}
+
+// plainJSON is JSON that was given as it is, or as the text of a string.
+func plainJSON(raw json.RawMessage) []byte {
+	var text string
+	if json.Unmarshal(raw, &text) == nil {
+		return []byte(text)
+	}
+	return raw
+}
+
+// strict reads JSON whose objects have no other fields, and nothing behind it.
+func strict(text []byte, into any) error {
+	decoder := json.NewDecoder(strings.NewReader(string(text)))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(into); err != nil {
+		return err
+	}
+	if !json.Valid(text) {
+		return strconv.ErrSyntax
+	}
+	return nil
+}
+
+// callback reads ACTOR.HANDLER, and returns the actor, which is to be found yet.
+func (f *form) callback(spec *push.JobSpec) string {
+	r := f.request
+	if r.Callback == "" {
+		if r.CorrelationID != "" {
+			f.refuse("correlation_id", "it is of a job with a callback")
+		}
+		if r.Context != "" {
+			f.refuse("context", "it is of a job with a callback")
+		}
+		return ""
+	}
+	at := strings.LastIndexByte(r.Callback, '.')
+	if at < 1 || at == len(r.Callback)-1 {
+		f.refuse("callback", "%q is no ACTOR.HANDLER", clip(r.Callback))
+		return ""
+	}
+	spec.Callback = &push.Callback{Handler: r.Callback[at+1:], CorrelationID: f.bytes("correlation_id", r.CorrelationID),
+		Context: f.bytes("context", r.Context)}
+	return r.Callback[:at]
+}
+
+// thousandths reads a number of at most three decimals.
+func (f *form) thousandths(field string, given *float64) uint64 {
+	if given == nil {
+		return defaultTemperature
+	}
+	text := strconv.FormatFloat(*given, 'f', -1, 64)
+	whole, part, _ := strings.Cut(text, ".")
+	n, err := strconv.ParseUint(whole+part+strings.Repeat("0", max(0, 3-len(part))), 10, 64)
+	if err != nil || len(part) > 3 || n > math.MaxUint32 {
+		f.refuse(field, "%s is no number from 0 on with at most three decimals", text)
+	}
+	return n
+}

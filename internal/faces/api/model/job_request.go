@@ -1,0 +1,57 @@
+package model
+
+import (
+	"encoding/json"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+)
+
+// JobRequest asks for a job, by the names of the flags of devnet job submit. What is
+// left out is what its description says; bytes are text, or 0x and hexadecimal digits.
+type JobRequest struct {
+	From            string            `json:"from,omitempty" maxLength:"64" example:"alice" doc:"The devnet account that submits and pays; left out: alice."`
+	Kind            string            `json:"kind" enum:"custom,http,llm,mcp,ethsend"`
+	Runners         *uint64           `json:"runners,omitempty" doc:"The size of the committee; left out: 1."`
+	Mode            string            `json:"mode,omitempty" enum:"none,economic_bond,majority_vote,structured_match,deterministic,semantic_similarity" doc:"How results are judged; left out: none."`
+	TimeoutBlocks   *uint64           `json:"timeout_blocks,omitempty" doc:"Left out: what 30 seconds hold, and at least 12."`
+	MaxPrice        *types.Wei        `json:"max_price,omitempty" doc:"In wei, for the whole committee; left out: 1 CBY."`
+	Tip             *types.Wei        `json:"tip,omitempty" doc:"In wei, to the winner; left out: 0."`
+	Threshold       *uint64           `json:"threshold,omitempty" doc:"How many have to agree; left out: two thirds, rounded up."`
+	Field           *string           `json:"field,omitempty" doc:"Of majority_vote: a JSON pointer to what is compared; left out: the whole result."`
+	Check           []json.RawMessage `json:"check,omitempty" doc:"Of structured_match, each with one entry: {\"Schema\": a JSON schema}, {\"Equal\": [pointer, …]}, {\"Tolerance\": {\"pointer\", \"permille\"}} or {\"Range\": {\"pointer\", \"min\", \"max\"}}."`
+	TEE             bool              `json:"tee,omitempty" doc:"Only runners with a trusted execution environment."`
+	Pool            *string           `json:"pool,omitempty" doc:"Only runners with this entitlement."`
+	Callback        string            `json:"callback,omitempty" example:"prices.on_price" doc:"ACTOR.HANDLER, the actor by name or address; left out: none."`
+	CorrelationID   string            `json:"correlation_id,omitempty" doc:"Bytes that the callback gets back."`
+	Context         string            `json:"context,omitempty" doc:"Bytes that the callback gets back."`
+	MaxInputTokens  *uint64           `json:"max_input_tokens,omitempty" doc:"Left out: 4,096."`
+	MaxOutputTokens *uint64           `json:"max_output_tokens,omitempty" doc:"Left out: 1,024."`
+	MaxWallTime     string            `json:"max_wall_time,omitempty" example:"30s" doc:"Whole seconds; left out: 30s."`
+	MaxMemoryMB     *uint64           `json:"max_memory_mb,omitempty" doc:"Left out: 256."`
+	MaxRetries      *uint64           `json:"max_retries,omitempty" doc:"Draws after the first; left out: 3."`
+	MaxReturnBytes  *uint64           `json:"max_return_bytes,omitempty" doc:"Left out: 65,536."`
+	ExpectedMS      *uint64           `json:"expected_ms,omitempty" doc:"Milliseconds of work, by which its price is reckoned; left out: 1,000."`
+	DataFormat      string            `json:"data_format,omitempty" enum:"bytes,text,json" doc:"What a result has to be; left out: bytes."`
+
+	Executor string `json:"executor,omitempty" doc:"Of custom: the executor's name."`
+	Params   string `json:"params,omitempty" doc:"Of custom: bytes."`
+
+	URL        string   `json:"url,omitempty" doc:"Of http."`
+	Method     string   `json:"method,omitempty" doc:"Of http; left out: GET."`
+	Header     []string `json:"header,omitempty" example:"[\"accept: application/json\"]" doc:"Of http, each NAME: VALUE."`
+	Body       *string  `json:"body,omitempty" doc:"Of http: bytes; left out: none."`
+	Extraction *string  `json:"extraction,omitempty" doc:"Of http: a JSON pointer into the answer; left out: the whole."`
+
+	Model        string   `json:"model,omitempty" doc:"Of llm."`
+	Prompt       string   `json:"prompt,omitempty" doc:"Of llm."`
+	SystemPrompt *string  `json:"system_prompt,omitempty" doc:"Of llm; left out: none."`
+	Temperature  *float64 `json:"temperature,omitempty" doc:"Of llm, with at most three decimals; left out: 0.7."`
+	MaxTokens    *uint64  `json:"max_tokens,omitempty" doc:"Of llm; left out: 256."`
+
+	Server    string          `json:"server,omitempty" doc:"Of mcp."`
+	Tool      string          `json:"tool,omitempty" doc:"Of mcp."`
+	Arguments json.RawMessage `json:"arguments,omitempty" doc:"Of mcp: a JSON object, or its text; left out: {}."`
+
+	Chain             *uint64 `json:"chain,omitempty" doc:"Of ethsend: the chain's number."`
+	SignedTransaction string  `json:"signed_transaction,omitempty" doc:"Of ethsend: 0x and hexadecimal digits."`
+}
