@@ -34,6 +34,9 @@ type Config struct {
 	// Lost says that a validator of this key has run before: an empty log was
 	// lost. Where a store is there it tells.
 	Lost bool
+	// Head is what the store holds, where its owner has it in memory, so that it is not
+	// read from there; nil: it is read.
+	Head *Head
 	// Observe is told of blocks that are final and in the store, on the archive
 	// role's loop; it must only hand them on. It may be nil.
 	Observe func(FinalBlocks)
@@ -244,6 +247,9 @@ func (v *Validator) fail(what string, err error) {
 
 // restore reads the last finalized block and its state from the store.
 func (v *Validator) restore() (*Head, error) {
+	if v.config.Head != nil {
+		return v.config.Head, nil
+	}
 	stored, err := v.history.Tip()
 	if err != nil {
 		return nil, err

@@ -50,7 +50,7 @@ var (
 	carried  = []string{"fixtures", "fixtures/attacks"}
 	oracles  = []string{"internal/faces/oracle"}
 	shown    = []string{"internal/faces/readmodel"}
-	faces    = []string{"internal/faces/api/...", "internal/faces/scenario", "internal/faces/dashboard"}
+	faces    = []string{"internal/faces/api/...", "internal/faces/bench", "internal/faces/scenario", "internal/faces/dashboard"}
 	bridges  = []string{"internal/worlds/byzantine", "internal/worlds/observe"}
 	audits   = []string{"internal/worlds/audit"}
 	batches  = []string{"internal/worlds/batch"}

@@ -97,3 +97,13 @@ func (s *sender) free(next types.Nonce, head types.Height) types.Nonce {
 		next++
 	}
 }
+
+// Reverted tells the server that its network is an earlier state of itself again:
+// nonces that were taken since are free.
+func (s *Server) Reverted() { s.nonces.forget() }
+
+func (n *nonces) forget() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	clear(n.senders)
+}

@@ -38,6 +38,8 @@ type NetworkConfig struct {
 	Apart      bool             // every validator executes every block itself
 	Rewrite    int64            // bytes of a log from which on it is rewritten; validators.DefaultRewriteBytes
 	Sample     types.Height     // heights between full audits by the oracles; 16
+	Unjudged   bool             // no oracle watches
+	From       *Rest            // begin as that network of an equal configuration was at rest, unjudged; nil: at genesis
 	// Tell is told what a validator's consensus reported, and Final of the blocks
 	// that each made final. They may be nil.
 	Tell  func(at types.Time, name string, report simplex.Report)
@@ -57,6 +59,7 @@ type Network struct {
 	config  NetworkConfig
 	scheme  crypto.Scheme
 	memo    *validators.Memo
+	rules   oracle.Rules
 	names   []string
 	running map[string]*validators.Validator // looked up only
 	keys    map[string]*crypto.Key           // looked up only
@@ -84,14 +87,21 @@ func NewNetwork(c NetworkConfig) (*Network, error) {
 	if !c.Apart {
 		n.memo = validators.NewMemo()
 	}
+	if c.From != nil {
+		n.wake(c.From)
+		n.Judge = oracle.New(c.From.rules)
+		return n, n.bootAll()
+	}
 	n.makeGenesis()
 	rules, err := observe.RulesOf(n.Genesis, n.scheme.Recover)
 	if err != nil {
 		return nil, err
 	}
 	rules.Hears = true
-	n.Judge = oracle.New(rules)
-	n.Tap(n.overhear)
+	n.rules, n.Judge = rules, oracle.New(rules)
+	if !c.Unjudged {
+		n.Tap(n.overhear)
+	}
 	return n, n.bootAll()
 }
 
@@ -114,6 +124,7 @@ func (c *NetworkConfig) fill() {
 	if c.World.Work == (Work{}) && !c.Timeless {
 		c.World.Work = MeasuredWork
 	}
+	c.Unjudged = c.Unjudged || c.From != nil // the oracles would have to know what was before
 	c.Programs = samples.Mux{Other: c.Programs}
 }
 
@@ -150,6 +161,12 @@ func (n *Network) bootAll() error {
 			return err
 		}
 	}
+	if n.config.From != nil {
+		for i := range n.config.From.disks {
+			d := &n.config.From.disks[i]
+			n.find(d.name).disk.hold(d)
+		}
+	}
 	for _, name := range n.names {
 		if err := n.Boot(name); err != nil {
 			return err
@@ -169,14 +186,16 @@ func (n *Network) bootValidator(name string) Boot[env.Validator] {
 		}
 		node = n.masked(name, node)
 		v, err := validators.Start(n.Runtime(), validators.Config{Name: name, Genesis: n.Genesis, Memo: n.memo, Log: log,
-			RewriteBytes: n.config.Rewrite,
-			Bootstrap:    n.bootstrap(name), Lost: n.wiped[name], Observe: n.observe, Tell: n.tell, OnFailure: n.failed}, node)
+			RewriteBytes: n.config.Rewrite, Head: n.woken(name),
+			Bootstrap: n.bootstrap(name), Lost: n.wiped[name], Observe: n.observe, Tell: n.tell, OnFailure: n.failed}, node)
 		if err != nil {
 			return nil, err
 		}
 		n.running[name] = v
 		head := v.Head()
-		n.Judge.Booted(n.keys[name].Address(), &head.Block.Header, head.Hash, head.State.Root())
+		if !n.config.Unjudged {
+			n.Judge.Booted(n.keys[name].Address(), &head.Block.Header, head.Hash, head.State.Root())
+		}
 		n.steer(v)
 		return v.Stop, nil
 	}
@@ -209,17 +228,24 @@ func (n *Network) nameOf(a types.Address) string {
 
 // observe tells the oracles what a validator finalized.
 func (n *Network) observe(f validators.FinalBlocks) {
-	for i, o := range n.audits.Observations(f, n.keys[f.Validator].Address()) {
-		r := f.Results[i]
+	var seen []oracle.Observation
+	if !n.config.Unjudged {
+		seen = n.audits.Observations(f, n.keys[f.Validator].Address())
+	}
+	for i, r := range f.Results {
 		n.tip = max(n.tip, r.Block.Header.Height)
 		n.Note(f.Validator, "final", r.Hash[:])
-		n.Judge.Observe(o)
+		if seen != nil {
+			n.Judge.Observe(seen[i])
+		}
 		n.follow(r)
 		if n.config.Final != nil {
 			n.config.Final(n.now, r)
 		}
 	}
-	n.keep(f.Validator, f.Results[len(f.Results)-1])
+	if seen != nil {
+		n.keep(f.Validator, f.Results[len(f.Results)-1])
+	}
 }
 
 // keep tells the oracles of a block that a validator has stored, once it is synced.

@@ -35,6 +35,7 @@ const (
 // Stage is a simulated network as a scenario.Backend.
 type Stage struct {
 	*sim.Network
+	config sim.NetworkConfig
 	views  *readmodel.Source
 	hosts  *pyhost.Pool
 	params params.Params
@@ -48,6 +49,15 @@ var _ scenario.Backend = (*Stage)(nil)
 // Open makes a world for a script. Python starts when the first Python actor is
 // deployed.
 func Open(c scenario.Config) (scenario.Backend, error) {
+	s, err := open(c, sim.NetworkConfig{Accounts: wallet.Users(), Sample: sampleEvery})
+	if err != nil {
+		return nil, err // a nil *Stage would be no nil Backend
+	}
+	return s, nil
+}
+
+// open makes the world of a script's configuration, and of more that is settled.
+func open(c scenario.Config, settled sim.NetworkConfig) (*Stage, error) {
 	overrides := params.Overrides{}
 	for key, value := range c.Params { // order: a map to a map
 		overrides[key] = value
@@ -64,15 +74,16 @@ func Open(c scenario.Config) (scenario.Backend, error) {
 	}
 	hosts := pyhost.New(pyhost.Config{Blocks: blocksAChild})
 	told := c.Timeline
-	n, err := sim.NewNetwork(sim.NetworkConfig{Tell: told.Tell,
-		Final:      func(at types.Time, r *ledger.Result) { told.Final(at, r.Block.Header.Height, r.Receipts) },
-		World:      sim.Config{Seed: c.Seed, Link: c.Link, Trace: c.Trace},
-		Validators: c.Validators, Params: overrides, Accounts: wallet.Users(), Programs: hosts, Sample: sampleEvery})
+	settled.Tell = told.Tell
+	settled.Final = func(at types.Time, r *ledger.Result) { told.Final(at, r.Block.Header.Height, r.Receipts) }
+	settled.World = sim.Config{Seed: c.Seed, Link: c.Link, Trace: c.Trace}
+	settled.Validators, settled.Params, settled.Programs = c.Validators, overrides, hosts
+	n, err := sim.NewNetwork(settled)
 	if err != nil {
 		hosts.Close()
 		return nil, err
 	}
-	return &Stage{Network: n, hosts: hosts, params: p, auto: c.Auto,
+	return &Stage{Network: n, config: settled, hosts: hosts, params: p, auto: c.Auto,
 		views: readmodel.NewSource(n.Genesis, samples.Mux{Other: hosts}, n.Scheme())}, nil
 }
 

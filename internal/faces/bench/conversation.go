@@ -1,0 +1,313 @@
+package bench
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/faces/api"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
+)
+
+// Limits of a conversation.
+const (
+	// Version is that of the frames; who opens says which it speaks.
+	Version = 1
+	// MaxFrameBytes bounds a frame that is read: the largest request, and its frame.
+	MaxFrameBytes = api.MaxBodyBytes + 64<<10
+	// MaxSnapshots bounds what a network can go back to.
+	MaxSnapshots = 1024
+	// MaxValidators bounds the validators of a network.
+	MaxValidators = 100
+)
+
+// Config is what a network is asked for.
+type Config struct {
+	Version    uint64            `json:"version"`
+	Seed       uint64            `json:"seed"`
+	Validators int               `json:"validators"` // 0: 1
+	BlockTime  string            `json:"block_time"` // a duration, or auto; "": auto
+	Params     map[string]string `json:"params"`     // what differs from the defaults
+	// Apart has every validator execute every block itself, with interpreters of its
+	// own, so that what is not deterministic divides them.
+	Apart bool `json:"apart"`
+}
+
+// Network is a network of virtual time as the conversation needs it. One goroutine
+// uses it.
+type Network interface {
+	api.Backend
+	// Awaits says whether Wait waits. Where it does not, its error is Submitted's.
+	Awaits(bool)
+	// Snapshot keeps the network as it is; revert, at any later time and any number
+	// of times, makes it that again.
+	Snapshot() (revert func() error, err error)
+	Close() error
+}
+
+// Submitted is that a transaction was handed in, and nobody waits for its end.
+func Submitted(hash types.Hash) error {
+	return api.Refuse(http.StatusAccepted, "submitted", "%s", hash)
+}
+
+// Open brings a network up. Its error is an *api.Error where the opening is at fault.
+type Open func(Config) (Network, error)
+
+// frame is what is read.
+type frame struct {
+	ID       uint64          `json:"id"`
+	Do       string          `json:"do"`
+	Open     *Config         `json:"open"`
+	Method   string          `json:"method"`
+	Path     string          `json:"path"`
+	Body     json.RawMessage `json:"body"`
+	Wait     *bool           `json:"wait"`
+	Snapshot int             `json:"snapshot"`
+}
+
+// answer is what is written.
+type answer struct {
+	ID     uint64          `json:"id"`
+	Status int             `json:"status"`
+	Body   json.RawMessage `json:"body"`
+}
+
+// Conversation is one, with the network that it opened.
+type Conversation struct {
+	open    Open
+	network Network
+	server  *api.Server
+	reverts []func() error
+}
+
+// Hold holds a conversation until in ends. Its error is a stream's, or that of a
+// frame that is no frame, which was answered before.
+func Hold(ctx context.Context, in io.Reader, out io.Writer, open Open) (err error) {
+	c := &Conversation{open: open}
+	defer func() { err = errors.Join(err, c.close()) }()
+	lines := bufio.NewReaderSize(in, 64<<10)
+	for {
+		line, err := readLine(lines)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return errors.Join(err, write(out, refused(0, err)))
+		}
+		if err := write(out, c.answer(ctx, line)); err != nil {
+			return err
+		}
+	}
+}
+
+// readLine reads a line within MaxFrameBytes. io.EOF is the end between frames.
+func readLine(r *bufio.Reader) ([]byte, error) {
+	var line []byte
+	for {
+		part, err := r.ReadSlice('\n')
+		line = append(line, part...)
+		switch {
+		case len(line) > MaxFrameBytes:
+			return nil, api.Refuse(http.StatusRequestEntityTooLarge, "too_large", "a frame has at most %d bytes", MaxFrameBytes)
+		case err == nil:
+			return line, nil
+		case errors.Is(err, io.EOF) && len(line) > 0:
+			return nil, api.Refuse(http.StatusBadRequest, "invalid_request", "the stream ends within a frame")
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return nil, err
+		}
+	}
+}
+
+func write(out io.Writer, a answer) error {
+	data, err := json.Marshal(a)
+	if err != nil {
+		return err
+	}
+	_, err = out.Write(append(data, '\n'))
+	return err
+}
+
+// answer answers a frame.
+func (c *Conversation) answer(ctx context.Context, line []byte) answer {
+	var f frame
+	decoder := json.NewDecoder(bytes.NewReader(line))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&f); err != nil {
+		return refused(f.ID, api.Refuse(http.StatusBadRequest, "invalid_request", "this is no frame: %v", err))
+	}
+	var body any
+	var err error
+	switch {
+	case f.Do == "open":
+		body, err = c.begin(f.Open)
+	case c.network == nil:
+		err = api.Refuse(http.StatusConflict, "not_open", "there is no network yet").Hint("Begin with open.").At("do")
+	case f.Do == "request":
+		return c.request(ctx, &f)
+	case f.Do == "snapshot":
+		body, err = c.snapshot()
+	case f.Do == "revert":
+		body, err = c.revert(f.Snapshot)
+	default:
+		err = api.Refuse(http.StatusBadRequest, "unknown_verb", "there is no verb %.40q", f.Do).
+			Hint("There are: open, request, snapshot, revert.").At("do")
+	}
+	if err != nil {
+		return refused(f.ID, err)
+	}
+	return answered(f.ID, body)
+}
+
+func answered(id uint64, body any) answer {
+	data, err := json.Marshal(body)
+	if err != nil {
+		return refused(id, err)
+	}
+	return answer{id, http.StatusOK, data}
+}
+
+// refused answers an error: one made for the asker as it is, every other as the
+// fault of the devnet that it is.
+func refused(id uint64, err error) answer {
+	var known *api.Error
+	if !errors.As(err, &known) {
+		known = api.Refuse(http.StatusInternalServerError, "internal", "the devnet failed: %v", err).
+			Hint("This is a fault of the devnet and not of the test.")
+	}
+	data, err := json.Marshal(known)
+	if err != nil {
+		panic("bench: an error that cannot be written: " + err.Error())
+	}
+	return answer{id, known.Status, data}
+}
+
+// opened is the answer to open.
+type opened struct {
+	Version   uint64            `json:"version"`
+	Devnet    string            `json:"devnet"`
+	ChainID   uint64            `json:"chain_id"`
+	Accounts  map[string]string `json:"accounts"`
+	Validator []string          `json:"validators"`
+}
+
+func (c *Conversation) begin(config *Config) (any, error) {
+	switch {
+	case c.network != nil:
+		return nil, api.Refuse(http.StatusConflict, "open", "the network is open already").Hint("Start another bench for another one.").At("do")
+	case config == nil:
+		return nil, api.Refuse(http.StatusBadRequest, "invalid_request", "open is missing").At("open")
+	case config.Version != Version:
+		return nil, api.Refuse(http.StatusBadRequest, "version", "this bench speaks version %d, and version %d was asked for", Version,
+			config.Version).Hint("Use the devnet and the cowboy_sdk of one release.").At("version")
+	case config.Validators < 0 || config.Validators > MaxValidators:
+		return nil, api.Refuse(http.StatusBadRequest, "invalid_request", "validators is 1 to %d, and got %d", MaxValidators,
+			config.Validators).At("validators")
+	}
+	network, err := c.open(*config)
+	if err != nil {
+		return nil, err
+	}
+	c.network, c.server = network, api.New(network, api.Config{})
+	o := opened{Version: Version, Devnet: network.Info().Version, ChainID: network.Info().ChainID, Accounts: map[string]string{}}
+	for _, a := range network.Accounts() {
+		o.Accounts[a.Name] = a.Address.String()
+	}
+	for _, n := range network.Nodes() {
+		o.Validator = append(o.Validator, n.Name)
+	}
+	return o, nil
+}
+
+// request has the HTTP API serve a request.
+func (c *Conversation) request(ctx context.Context, f *frame) answer {
+	if path, _, _ := strings.Cut(f.Path, "?"); path == "/events" || path == "/metrics" {
+		return refused(f.ID, api.Refuse(http.StatusBadRequest, "no_stream", "%s is not for a bench, whose requests are answered once", path).
+			Hint("GET /block/{id}/receipts tells what a block did.").At("path"))
+	}
+	r, err := http.NewRequestWithContext(ctx, f.Method, "http://localhost"+f.Path, bytes.NewReader(f.Body))
+	if err != nil || !strings.HasPrefix(f.Path, "/") {
+		return refused(f.ID, api.Refuse(http.StatusBadRequest, "invalid_request", "this is no request: %.60q %.200q", f.Method,
+			f.Path).At("path"))
+	}
+	if f.Body != nil {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	c.network.Awaits(f.Wait == nil || *f.Wait)
+	w := &recorder{header: http.Header{}, status: http.StatusOK}
+	c.server.Handler().ServeHTTP(w, r)
+	if !json.Valid(w.body.Bytes()) {
+		return refused(f.ID, api.Refuse(http.StatusBadRequest, "invalid_request", "%.200q does not answer in JSON", f.Path).At("path"))
+	}
+	if w.status == http.StatusAccepted {
+		return submitted(f.ID, w.body.Bytes())
+	}
+	return answer{f.ID, w.status, w.body.Bytes()}
+}
+
+// submitted answers for a transaction that nobody waits for, by its hash alone, as
+// POST /submit does.
+func submitted(id uint64, body []byte) answer {
+	var told model.Error
+	err := json.Unmarshal(body, &told)
+	if err != nil {
+		return refused(id, err)
+	}
+	hash, err := types.ParseHash(told.Error.Message)
+	if err != nil {
+		return refused(id, err)
+	}
+	a := answered(id, model.Submitted{Hash: hash})
+	a.Status = http.StatusAccepted
+	return a
+}
+
+// recorder is an answer of the HTTP API.
+type recorder struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+func (r *recorder) Header() http.Header                { return r.header }
+func (r *recorder) WriteHeader(status int)             { r.status = status }
+func (r *recorder) Write(data []byte) (n int, e error) { return r.body.Write(data) }
+
+func (c *Conversation) snapshot() (any, error) {
+	if len(c.reverts) == MaxSnapshots {
+		return nil, api.Refuse(http.StatusConflict, "too_many_snapshots", "a bench keeps at most %d snapshots", MaxSnapshots).
+			Hint("Revert to one again and again, or start another bench.")
+	}
+	revert, err := c.network.Snapshot()
+	if err != nil {
+		return nil, err
+	}
+	c.reverts = append(c.reverts, revert)
+	return struct {
+		Snapshot int `json:"snapshot"`
+	}{len(c.reverts)}, nil
+}
+
+func (c *Conversation) revert(number int) (any, error) {
+	if number < 1 || number > len(c.reverts) {
+		return nil, api.Refuse(http.StatusNotFound, "unknown_snapshot", "there is no snapshot %d", number).At("snapshot")
+	}
+	if err := c.reverts[number-1](); err != nil {
+		return nil, err
+	}
+	c.server.Reverted()
+	return struct{}{}, nil
+}
+
+func (c *Conversation) close() error {
+	if c.network == nil {
+		return nil
+	}
+	return errors.Join(c.server.Close(), c.network.Close())
+}

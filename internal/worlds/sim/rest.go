@@ -1,0 +1,117 @@
+package sim
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/base/crypto"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/faces/oracle"
+	"github.com/cowboyinc/devnet/validators"
+	"github.com/cowboyinc/devnet/validators/ledger"
+)
+
+// Rest is a network as its validators' disks have it, with the clock, and with what
+// was decided beside the chain. It never changes: any number of networks begin from
+// it, one after the other, and each is that of its seed again.
+type Rest struct {
+	genesis  *ledger.Genesis
+	scheme   crypto.Scheme
+	memo     *validators.Memo
+	rules    oracle.Rules
+	keys     map[string]*crypto.Key // looked up only
+	now      types.Time
+	offset   time.Duration
+	disks    []restedDisk // in the order of the nodes
+	heads    map[string]*validators.Head
+	nonces   map[string]types.Nonce
+	wiped    map[string]bool
+	steering steering
+	tip      types.Height
+}
+
+// restedDisk is what a validator's disk holds. Its tables are persistent trees,
+// and its records never change.
+type restedDisk struct {
+	name    string
+	records [][]byte
+	size    int64
+	buckets []bucket
+}
+
+// UnrestError says why a network cannot be kept as it is now.
+type UnrestError struct{ Why, Remedy string }
+
+func (e *UnrestError) Error() string { return e.Why + ". " + e.Remedy }
+
+// Rest keeps the network as it is now, for networks to begin from
+// (NetworkConfig.From). Every validator's next life begins as after a power cut:
+// what its disk holds is kept, and nothing that was under way. The error is an
+// *UnrestError where a fault is in force, a validator is down, or a transaction
+// waits.
+func (n *Network) Rest() (*Rest, error) {
+	if err := n.Err(); err != nil {
+		return nil, err
+	}
+	if err := n.restless(); err != nil {
+		return nil, err
+	}
+	r := &Rest{genesis: n.Genesis, scheme: n.scheme, memo: n.memo, rules: n.rules, keys: maps.Clone(n.keys), now: n.now, offset: n.offset,
+		nonces: maps.Clone(n.nonces), wiped: maps.Clone(n.wiped), steering: n.steering, tip: n.tip, heads: map[string]*validators.Head{}}
+	r.steering.joining = maps.Clone(n.joining)
+	for _, name := range n.names {
+		d := n.find(name).disk
+		r.disks = append(r.disks, restedDisk{name, slices.Clip(d.records), d.size, d.buckets})
+		r.heads[name] = n.running[name].Head()
+	}
+	return r, nil
+}
+
+// restless says what keeps the network from being kept, or nil.
+func (n *Network) restless() error {
+	for _, name := range n.names {
+		switch v := n.Validator(name); {
+		case v == nil:
+			return &UnrestError{name + " does not run", "Restart it first."}
+		case v.Status().Pool > 0:
+			return &UnrestError{"transactions wait to be in a block", "Let them become final first: advance by some blocks."}
+		case !n.Honest(name):
+			return &UnrestError{name + " misbehaves", "Make it honest first."}
+		}
+	}
+	if n.paused {
+		return &UnrestError{"the network is paused", "Resume it first."}
+	}
+	for _, r := range n.receipts {
+		if r != n.defaults.receipt && r.Until > n.now {
+			return &UnrestError{fmt.Sprintf("the fault %s %s is in force", r.Verb, r.Detail), "End it first: heal, thaw, or give the disk back."}
+		}
+	}
+	return nil
+}
+
+// wake makes a new network that one at rest.
+func (n *Network) wake(r *Rest) {
+	n.Genesis, n.keys, n.nonces, n.wiped = r.genesis, maps.Clone(r.keys), maps.Clone(r.nonces), maps.Clone(r.wiped)
+	n.scheme, n.memo, n.rules, n.tip = r.scheme, r.memo, r.rules, r.tip
+	n.now, n.offset = r.now, r.offset
+	n.steering = r.steering
+	n.joining = maps.Clone(r.steering.joining)
+	for _, d := range r.disks {
+		n.names = append(n.names, d.name)
+	}
+}
+
+// hold has a disk hold what one held at rest.
+func (d *disk) hold(r *restedDisk) { d.records, d.size, d.buckets = r.records, r.size, r.buckets }
+
+// woken is the head that a validator had at rest, where it boots from that for the
+// first time; else nil.
+func (n *Network) woken(name string) *validators.Head {
+	if n.config.From == nil || n.find(name).started > 1 {
+		return nil
+	}
+	return n.config.From.heads[name]
+}

@@ -1,0 +1,194 @@
+package stage
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/cowboyinc/devnet/actors/samples"
+	"github.com/cowboyinc/devnet/internal/base/program"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wallet"
+	"github.com/cowboyinc/devnet/internal/faces/api"
+	"github.com/cowboyinc/devnet/internal/faces/bench"
+	"github.com/cowboyinc/devnet/internal/faces/readmodel"
+	"github.com/cowboyinc/devnet/internal/faces/scenario"
+	"github.com/cowboyinc/devnet/internal/worlds/sim"
+	"github.com/cowboyinc/devnet/validators/ledger"
+)
+
+// Terms of a bench, in virtual time.
+const (
+	// benchPatience is how long a transaction may take to become final: a dozen of
+	// the longest views.
+	benchPatience = 6 * time.Minute
+	// benchRound is after how long one that is not is handed in again: a validator
+	// that crashed forgets its pool.
+	benchRound = 10 * time.Second
+)
+
+// Bench is a simulated network behind the HTTP API. Whoever waits drives it.
+type Bench struct {
+	*Stage
+	version string
+	awaits  bool
+	waiting map[types.Hash][]byte // handed in, and perhaps not final; looked up only
+}
+
+var _ bench.Network = (*Bench)(nil)
+
+// OpenBench returns what makes networks for benches of a devnet of that version.
+func OpenBench(version string) bench.Open {
+	return func(c bench.Config) (bench.Network, error) {
+		pace := scenario.Pace{Auto: true}
+		if c.BlockTime != "" {
+			var err error
+			if pace, err = scenario.ParsePace(c.BlockTime); err != nil {
+				return nil, api.Refuse(http.StatusBadRequest, "invalid_request", "block_time is %v", err).At("block_time")
+			}
+		}
+		if c.Validators == 0 {
+			c.Validators = 1
+		}
+		settled := sim.NetworkConfig{Accounts: wallet.Users(), Unjudged: true, Apart: c.Apart}
+		s, err := open(scenario.Config{Seed: c.Seed, Validators: c.Validators, BlockTime: pace.BlockTime, Auto: pace.Auto,
+			Params: c.Params}, settled)
+		if err != nil {
+			return nil, api.Refuse(http.StatusBadRequest, "invalid_request", "%v", err).At("params")
+		}
+		s.views = readmodel.NewSource(s.Genesis, samples.Mux{Other: inBlocks{s.hosts}}, s.Scheme())
+		return &Bench{Stage: s, version: version, awaits: true, waiting: map[types.Hash][]byte{}}, nil
+	}
+}
+
+// inBlocks has reads share the interpreters of blocks: nothing is executed at once
+// here, and each further Python is a quarter of a second before the first test.
+type inBlocks struct{ program.Host }
+
+// Open implements program.Host.
+func (h inBlocks) Open(program.Purpose) (program.Session, error) {
+	return h.Host.Open(program.ForBlock)
+}
+
+// Awaits implements bench.Network.
+func (b *Bench) Awaits(on bool) { b.awaits = on }
+
+// Info implements api.Backend.
+func (b *Bench) Info() api.Info {
+	info := b.Stage.Info()
+	info.Version = b.version
+	if state, _, err := b.Genesis.State(); err == nil { // a network runs on it
+		info.Genesis = state.Root()
+	}
+	return info
+}
+
+// Submit implements api.Backend.
+func (b *Bench) Submit(_ context.Context, raw []byte) (types.Hash, error) {
+	hash, err := b.Stage.Submit(raw)
+	if err == nil {
+		b.waiting[hash] = slices.Clone(raw)
+	}
+	return hash, err
+}
+
+// Pending implements api.Backend.
+func (b *Bench) Pending(hash types.Hash) (tx *types.Transaction, sender types.Address) {
+	name := b.best()
+	if name == "" {
+		return nil, sender
+	}
+	done := false
+	b.Validator(name).Waiting(hash, func(c *ledger.Checked) {
+		if done = true; c != nil {
+			tx, sender = c.Tx, c.Sender
+		}
+	})
+	if err := b.answered(&done); err != nil {
+		b.failed = err
+	}
+	return tx, sender
+}
+
+// Wait implements api.Backend: it drives the network.
+func (b *Bench) Wait(ctx context.Context, hash types.Hash) (*api.Receipt, error) {
+	if !b.awaits {
+		return nil, bench.Submitted(hash)
+	}
+	until, again := b.Now().Add(benchPatience), b.Now().Add(benchRound)
+	for {
+		receipt, err := b.receipt(hash)
+		switch {
+		case receipt != nil || err != nil:
+			delete(b.waiting, hash)
+			return receipt, err
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case b.Now() >= until:
+			return nil, api.Refuse(http.StatusGatewayTimeout, "not_final", "the transaction %s is not final after %v of the network's time", hash,
+				benchPatience).Hint("Advance the network, or see what keeps it: validators that are down or cut off.")
+		}
+		if _, err := b.Next(b.height(), benchRound); err != nil {
+			return nil, err
+		}
+		if err := b.Violation(); err != nil {
+			return nil, err
+		}
+		if raw := b.waiting[hash]; raw != nil && b.Now() >= again {
+			again = b.Now().Add(benchRound)
+			_, _ = b.Stage.Submit(raw) // that it is known already is no news
+		}
+	}
+}
+
+func (b *Bench) receipt(hash types.Hash) (*api.Receipt, error) {
+	v, err := b.Reader("")
+	if err != nil {
+		return nil, nil // nobody runs just now
+	}
+	return v.Receipt(hash)
+}
+
+// Subscribe implements api.Backend. Nobody follows a bench: its requests are
+// answered once.
+func (b *Bench) Subscribe(func(types.Height)) (cancel func()) { return func() {} }
+
+// Liveness implements api.Backend.
+func (b *Bench) Liveness() api.Liveness {
+	switch {
+	case b.Paused():
+		return api.Liveness{Blocked: true, Cause: "the network is paused", Hint: "Let it go on with resume."}
+	case b.best() == "":
+		return api.Liveness{Blocked: true, Cause: "no validator is running", Hint: "Restart one."}
+	}
+	return api.Liveness{}
+}
+
+// Snapshot implements bench.Network.
+func (b *Bench) Snapshot() (revert func() error, err error) {
+	rest, err := b.Rest()
+	if err != nil {
+		var unrest *sim.UnrestError
+		if errors.As(err, &unrest) {
+			return nil, api.Refuse(http.StatusConflict, "not_at_rest", "no snapshot: %s", unrest.Why).Hint("%s", unrest.Remedy)
+		}
+		return nil, err
+	}
+	last := b.last
+	return func() error {
+		if err := b.Network.Close(); err != nil {
+			return err
+		}
+		from := b.config
+		from.From = rest
+		n, err := sim.NewNetwork(from)
+		if err != nil {
+			return err
+		}
+		b.Network, b.failed, b.last = n, nil, last
+		clear(b.waiting)
+		return nil
+	}, nil
+}

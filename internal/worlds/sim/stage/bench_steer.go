@@ -1,0 +1,121 @@
+package stage
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+
+	"github.com/cowboyinc/devnet/actors/governance"
+	"github.com/cowboyinc/devnet/internal/base/codec"
+	"github.com/cowboyinc/devnet/internal/base/params"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wallet"
+	"github.com/cowboyinc/devnet/internal/faces/api"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
+	"github.com/cowboyinc/devnet/validators/history"
+)
+
+// Steer implements api.Backend.
+func (b *Bench) Steer() api.Steering { return operator{b} }
+
+// operator is the verbs of governance and time as the HTTP API has them.
+type operator struct{ bench *Bench }
+
+// Paused implements api.Steering.
+func (o operator) Paused() bool { return o.bench.Paused() }
+
+// SetPaused implements api.Steering.
+func (o operator) SetPaused(on bool) error {
+	if on {
+		return o.bench.Pause()
+	}
+	return o.bench.Resume()
+}
+
+// Advance implements api.Steering.
+func (o operator) Advance(_ context.Context, to history.Target) (*history.Advance, error) {
+	return o.bench.Advance(to)
+}
+
+// Join implements api.Steering.
+func (o operator) Join(_ context.Context, name string) (m model.Move, err error) {
+	if name == "" {
+		name = wallet.ValidatorName(len(o.bench.Names()))
+	}
+	if err := o.bench.Join(name); err != nil {
+		return m, err
+	}
+	return o.move(name), nil
+}
+
+// Leave implements api.Steering.
+func (o operator) Leave(_ context.Context, name string) (m model.Move, err error) {
+	if !slices.Contains(o.bench.Names(), name) {
+		return m, api.Refuse(http.StatusNotFound, "unknown_node", "no node is called %.40q", name).Hint("GET /validators lists them.").At("name")
+	}
+	if err := o.bench.Leave(name); err != nil {
+		return m, err
+	}
+	return o.move(name), nil
+}
+
+// move says where a decided move stands.
+func (o operator) move(name string) model.Move {
+	b := o.bench
+	state := b.Validator(b.best()).Head().State
+	m := model.Move{Name: name, Address: b.Key(name).Address(), Status: b.Status(name), Epoch: state.NextEpoch()}
+	if m.Status == history.StatusJoining || m.Status == history.StatusLeaving {
+		m.Epoch++
+	}
+	m.Height = types.Height(uint64(m.Epoch)*state.NextParams().EpochBlocks + 1)
+	return m
+}
+
+// SetParam implements api.Steering.
+func (o operator) SetParam(_ context.Context, r model.ParamRequest) (m model.ParamChange, err error) {
+	if err := o.bench.SetParam(r.Key, r.Value, r.At); err != nil {
+		return m, err
+	}
+	receipt, err := o.judged()
+	if err != nil {
+		return m, err
+	}
+	info, err := params.Lookup(r.Key)
+	if err != nil {
+		return m, err
+	}
+	m = model.ParamChange{Key: r.Key, Value: r.Value, Class: string(info.Class), Hash: receipt.Hash}
+	for _, e := range receipt.Events {
+		var set governance.ParamSet
+		if e.Name == "param.set" && codec.Unmarshal(e.Data, types.MaxTransactionBytes, &set) == nil && set.Key == r.Key {
+			m.Height = set.Height
+		}
+	}
+	return m, nil
+}
+
+// CancelTimer implements api.Steering.
+func (o operator) CancelTimer(_ context.Context, id types.TimerID) (*types.Receipt, error) {
+	if err := o.bench.CancelTimer(id); err != nil {
+		return nil, err
+	}
+	return o.judged()
+}
+
+// ExtendTimer implements api.Steering.
+func (o operator) ExtendTimer(_ context.Context, id types.TimerID, expiresAt types.Height) (*types.Receipt, error) {
+	if err := o.bench.ExtendTimer(id, expiresAt); err != nil {
+		return nil, err
+	}
+	return o.judged()
+}
+
+// judged is the receipt of the instruction given last, which is final.
+func (o operator) judged() (*types.Receipt, error) {
+	receipt, err := o.bench.Validator(o.bench.best()).Archive().Receipt(o.bench.Ordered())
+	if err == nil && receipt == nil {
+		err = fmt.Errorf("the instruction %s has no receipt", o.bench.Ordered())
+	}
+	return receipt, err
+}
