@@ -23,6 +23,14 @@ var (
 	FaucetFunds = types.WeiOf(1_000_000_000).Mul(types.CBY)
 )
 
+// What a runner that a devnet starts has at genesis, beside its entry in the
+// registry: its stake (decision J20) and, since it is its own owner, what the
+// transactions cost by which an owner pauses and deregisters it.
+var (
+	RunnerStake = types.WeiOf(20_000).Mul(types.CBY)
+	RunnerFunds = types.WeiOf(100).Mul(types.CBY)
+)
+
 // users are the accounts of users, in the order in which they are listed.
 var users = []string{"alice", "bob", "carol", "dave", "erin", "frank", "grace", "heidi", "ivan", "judy"}
 
@@ -39,6 +47,9 @@ func Listed() []string { return append(Users(), System) }
 // ValidatorName is the name of the i-th validator, from 0.
 func ValidatorName(i int) string { return fmt.Sprintf("v%d", i) }
 
+// RunnerName is the name of the i-th runner that a devnet starts, from 0.
+func RunnerName(i int) string { return fmt.Sprintf("r%d", i) }
+
 // AccountKey derives the key of a named account.
 func AccountKey(seed uint64, name string) *crypto.Key {
 	return crypto.DeriveKey(seed, "account/"+name)
@@ -47,4 +58,9 @@ func AccountKey(seed uint64, name string) *crypto.Key {
 // ValidatorKey derives the key of a validator.
 func ValidatorKey(seed uint64, name string) *crypto.Key {
 	return crypto.DeriveKey(seed, "validator/"+name)
+}
+
+// RunnerKey derives the key of a runner, which is its owner's as well.
+func RunnerKey(seed uint64, name string) *crypto.Key {
+	return crypto.DeriveKey(seed, "runner/"+name)
 }

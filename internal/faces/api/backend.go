@@ -33,7 +33,11 @@ type Backend interface {
 	Wait(ctx context.Context, hash types.Hash) (*Receipt, error)
 	// Accounts lists the funded accounts, and system.
 	Accounts() []NamedAccount
-	// Signer returns the key of a devnet account or of the faucet, or nil.
+	// Runners lists the runners that the devnet has the keys of, in the order of their
+	// names, registered or not.
+	Runners() []NamedAccount
+	// Signer returns the key of a devnet account, of the faucet or of such a runner,
+	// or nil.
 	Signer(name string) env.Signer
 	// Subscribe calls each with every newly final height, in order, until
 	// cancel; each must not block.

@@ -55,7 +55,7 @@ const testChain = 8011
 func newMemory() *memory {
 	m := &memory{auto: true, keys: map[string]*crypto.Key{}, accounts: map[types.Address]*Account{}, actors: map[types.Address]*Actor{},
 		state: map[types.Address]map[string][]byte{}, senders: map[types.Hash]types.Address{}, changed: make(chan struct{})}
-	for _, name := range []string{"alice", "bob", "system", wallet.Faucet} {
+	for _, name := range []string{"alice", "bob", "system", wallet.Faucet, "r0"} {
 		key := crypto.DeriveKey(1, name)
 		m.keys[name] = key
 		m.accounts[key.Address()] = &Account{Balance: types.WeiOf(1_000_000 * types.CBY)}
@@ -84,6 +84,10 @@ func (m *memory) Accounts() (out []NamedAccount) {
 		out = append(out, NamedAccount{name, m.keys[name].Address()})
 	}
 	return out
+}
+
+func (m *memory) Runners() []NamedAccount {
+	return []NamedAccount{{"r0", m.keys["r0"].Address()}}
 }
 
 func (m *memory) Signer(name string) env.Signer {

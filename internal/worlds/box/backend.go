@@ -201,6 +201,9 @@ func (n *Network) Accounts() []api.NamedAccount {
 	return out
 }
 
+// Runners implements api.Backend: no network in this process starts any.
+func (n *Network) Runners() []api.NamedAccount { return nil }
+
 // Signer implements api.Backend.
 func (n *Network) Signer(name string) env.Signer {
 	if key := n.Key(name); key != nil {
