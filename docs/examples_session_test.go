@@ -5,7 +5,9 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/cowboyinc/devnet/internal/base/chainview"
 	"github.com/cowboyinc/devnet/internal/base/crypto"
+	"github.com/cowboyinc/devnet/internal/base/execution"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wire/connection"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
@@ -37,10 +39,9 @@ func workedSession(l *lines) {
 		c.gatewayHead())
 	c.session = session.New(session.Config{ChainID: chainID, Signer: runner, Verifier: verifier, Chance: rand.New(rand.NewPCG(1, 2))})
 	c.worker = worker.New(worker.Config{ChainID: chainID, Signer: runner, Verifier: verifier, MaxJobs: 4,
-		Offer: worker.Offer{Capabilities: []string{"llm"}}},
-		&worker.Head{Height: 100, View: c})
-	c.runner(c.sessionHead())
-	c.work(&worker.Head{Height: 100, View: c})
+		Accepts: func(*push.JobSpec) *execution.Refusal { return nil }})
+	c.runner(session.Head{Head: c.runnersHead()})
+	c.work(worker.Head{Head: c.runnersHead()})
 	c.later()
 	c.block() // in which the job is drawn
 	c.work(worker.Finished{ID: worker.ID{Job: jobID, Drawn: 101}, Result: []byte(result)})
@@ -65,8 +66,8 @@ func (c *conversation) block() {
 	c.height++
 	c.validator(c.gatewayHead())
 	c.later()
-	c.runner(c.sessionHead())
-	c.work(&worker.Head{Height: c.height, View: c})
+	c.runner(session.Head{Head: c.runnersHead()})
+	c.work(worker.Head{Head: c.runnersHead()})
 	c.later()
 }
 
@@ -132,10 +133,13 @@ func (c *conversation) gatewayHead() *gateway.Head {
 		ControlFramesPerSecond: 20}}
 }
 
-func (c *conversation) sessionHead() *session.Head {
-	return &session.Head{Height: c.height, Registered: true, Staked: true, Rotation: sessionRotation, Pace: sessionPace,
-		Params: session.Params{
-			Push: selection.Hot, BlockTime: time.Second, HeartbeatBlocks: 1, HelloTimeout: 5 * time.Second, WriteTimeout: 2 * time.Second,
+func (c *conversation) runnersHead() *chainview.Head {
+	return &chainview.Head{Height: c.height, Registered: true, Staked: true,
+		Validators: sessionRotation.Serving(runner.PublicKey(), c.height, sessionPace),
+		Assignments: map[execution.ID]chainview.Standing{{Job: jobID, Drawn: 101}: {
+			Open: c.height >= 101 && !c.landed, SpecHash: jobSpec().Hash(), Deadline: 121, Alone: true}},
+		Params: chainview.Params{
+			Push: string(selection.Hot), BlockTime: time.Second, HeartbeatBlocks: 1, HelloTimeout: 5 * time.Second, WriteTimeout: 2 * time.Second,
 			GoodbyeGrace: 500 * time.Millisecond, ControlFramesPerSecond: 20}}
 }
 
@@ -154,8 +158,4 @@ func (c *conversation) Assignments(types.PublicKey) []gateway.Assignment {
 
 func (c *conversation) Ending(types.PublicKey, gateway.AssignmentID) gateway.Ending {
 	return gateway.Landed
-}
-
-func (c *conversation) Assignment(worker.ID) worker.Standing {
-	return worker.Standing{Open: c.height >= 101 && !c.landed, SpecHash: jobSpec().Hash(), Deadline: 121, Alone: true}
 }

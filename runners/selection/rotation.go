@@ -1,6 +1,8 @@
 package selection
 
 import (
+	"slices"
+
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
@@ -99,6 +101,29 @@ func (r *Rotation) Overlaps(height types.Height, p Pace) bool {
 // §5.3 worthless (deviation, decision J10).
 func (r *Rotation) Attests(runner types.PublicKey, validator types.Address, height types.Height, p Pace) bool {
 	return r.Current.serves(runner, validator) || r.Overlaps(height, p) && r.Former.serves(runner, validator)
+}
+
+// Serving lists the validators that a runner belongs to in a block: its subset, and
+// during the overlap behind it those of the former one that are in it alone.
+//
+// Spec: CIP-11 §5.3.
+func (r *Rotation) Serving(runner types.PublicKey, height types.Height, p Pace) []types.Validator {
+	serving := r.Current.subset(runner, nil)
+	if r.Overlaps(height, p) {
+		serving = r.Former.subset(runner, serving)
+	}
+	return serving
+}
+
+// subset adds the validators of a runner's subset that are not there yet.
+func (a *Assignment) subset(runner types.PublicKey, to []types.Validator) []types.Validator {
+	for _, i := range a.Subset(runner) {
+		v := a.Members[i]
+		if !slices.ContainsFunc(to, func(other types.Validator) bool { return other.Address == v.Address }) {
+			to = append(to, v)
+		}
+	}
+	return to
 }
 
 // serves reports whether a validator is in a runner's subset.

@@ -9,7 +9,7 @@ import (
 // Event is what happens to a machine.
 type Event interface{ event() }
 
-// The events, besides *Head.
+// The events, besides Head.
 type (
 	// Connection is an event of a connection. What it brings is hostile.
 	Connection struct{ connection.Event }
@@ -36,7 +36,7 @@ type (
 	Tick struct{}
 )
 
-func (*Head) event()      {}
+func (Head) event()       {}
 func (Connection) event() {}
 func (Fault) event()      {}
 func (Answers) event()    {}

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cowboyinc/devnet/internal/base/chainview"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wire/connection"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
@@ -67,7 +68,7 @@ func (l *line) play(what, detail byte) {
 	case 5:
 		l.pass(time.Duration(detail) * 20 * time.Millisecond)
 	case 6:
-		l.newHead(func(h *Head) { h.Staked = detail%2 == 0 })
+		l.newHead(func(h *chainview.Head) { h.Staked = detail%2 == 0 })
 	case 7:
 		l.step(Connection{connection.Opened{ID: l.id, Stream: stream}})
 	case 8:

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/cowboyinc/devnet/internal/base/chainview"
 	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wire/connection"
@@ -30,7 +31,7 @@ type Config struct {
 // Machine is all connections of one runner.
 type Machine struct {
 	config   Config
-	head     *Head // nil before the first
+	head     *chainview.Head // nil before the first
 	standing standing
 	stopped  bool
 
@@ -55,8 +56,8 @@ func New(config Config) *Machine {
 func (m *Machine) Step(now types.Time, e Event) Output {
 	m.now = now
 	switch e := e.(type) {
-	case *Head:
-		m.onHead(e)
+	case Head:
+		m.onHead(e.Head)
 	case Connection:
 		m.connection(e.Event)
 	case Fault:
@@ -97,7 +98,7 @@ func (m *Machine) do(v connection.Verb) { m.out.Do = append(m.out.Do, v) }
 func (m *Machine) report(r Report)      { m.out.Report = append(m.out.Report, r) }
 
 // onHead takes note of whom the runner belongs to.
-func (m *Machine) onHead(h *Head) {
+func (m *Machine) onHead(h *chainview.Head) {
 	first := m.head == nil
 	if !first && h.Height < m.head.Height {
 		panic(fmt.Sprintf("session: the head falls from height %d to %d", m.head.Height, h.Height))
@@ -107,7 +108,7 @@ func (m *Machine) onHead(h *Head) {
 	}
 	m.head = h
 	was := m.standing
-	m.standing = h.standing()
+	m.standing = standingOf(h)
 	if m.stopped {
 		return
 	}
@@ -117,7 +118,7 @@ func (m *Machine) onHead(h *Head) {
 			p.refused, p.failures, p.next = false, 0, m.now
 		}
 	}
-	for _, v := range h.wanted(m.config.Signer.PublicKey()) {
+	for _, v := range wanted(h) {
 		m.want(v)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cowboyinc/devnet/internal/base/chainview"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wire/connection"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
@@ -15,8 +16,8 @@ func TestSection51ARunnerDialsItsSubset(t *testing.T) {
 		w := newWorld(t, n)
 		w.begin()
 		want := map[string]bool{}
-		for _, i := range w.head.Rotation.Current.Subset(signerOf("r0").PublicKey()) {
-			want[w.head.Rotation.Current.Members[i].Endpoint] = true
+		for _, i := range w.rotation.Current.Subset(signerOf("r0").PublicKey()) {
+			want[w.rotation.Current.Members[i].Endpoint] = true
 		}
 		for _, d := range w.dials {
 			if !want[d.endpoint] {
@@ -319,7 +320,7 @@ func TestWhoHasNoPlaceComesBackLateOrWhenTheChainChanged(t *testing.T) {
 		if len(w.dials) != 1 {
 			t.Errorf("%s: a head that changes nothing for it made it dial", why)
 		}
-		w.newHead(func(h *Head) { h.Staked = false })
+		w.newHead(func(h *chainview.Head) { h.Staked = false })
 		if again := len(w.dials) == 2; again != (why != push.Shutdown) {
 			t.Errorf("%s: dialled again at a change: %v", why, again)
 		}
@@ -334,9 +335,10 @@ func TestSection53BothSubsetsDuringTheOverlap(t *testing.T) {
 	idle, busy := lines[0].live(), lines[1].live()
 	stream := connection.Job(0)
 	w.step(Connection{connection.Opened{ID: busy.id, Stream: stream}})
-	next := w.head.Rotation.Advanced(selection.Moment{Height: 101, Members: w.assignment(2, 4).Members,
-		Constants: w.head.Rotation.Current.Constants})
-	w.newHead(func(h *Head) { h.Rotation = &next })
+	next := w.rotation.Advanced(selection.Moment{Height: 101, Members: w.assignment(2, 4).Members,
+		Constants: w.rotation.Current.Constants})
+	w.rotate(&next)
+	w.newHead(nil)
 	if len(w.dials) != 4 || idle.done || busy.done {
 		t.Fatalf("%d dialled; left %v, %v", len(w.dials), idle.done, busy.done)
 	}
@@ -370,12 +372,12 @@ func TestSection53BothSubsetsDuringTheOverlap(t *testing.T) {
 func TestPhaseOffAndStopLeaveEverybody(t *testing.T) {
 	w := newWorld(t, 1)
 	l := w.begin()[0].live()
-	w.newHead(func(h *Head) { h.Params.Push = selection.Off })
+	w.newHead(func(h *chainview.Head) { h.Params.Push = string(selection.Off) })
 	if why := l.goodbye(); why != push.Shutdown {
 		t.Fatalf("left for %s", why)
 	}
 	w.pass(time.Minute)
-	w.newHead(func(h *Head) { h.Params.Push = selection.Hot })
+	w.newHead(func(h *chainview.Head) { h.Params.Push = string(selection.Hot) })
 	again := w.lines[w.dials[1].id].live()
 	w.step(Stop{})
 	if why := again.goodbye(); why != push.Shutdown {
@@ -390,12 +392,12 @@ func TestPhaseOffAndStopLeaveEverybody(t *testing.T) {
 
 func TestAnEndpointThatMovedIsDialledThere(t *testing.T) {
 	w := newWorld(t, 1)
-	w.head.Rotation.Current.Members[0].Endpoint = ""
+	w.head.Validators[0].Endpoint = ""
 	w.begin()
 	if len(w.dials) != 0 || w.Deadline() != types.Never {
 		t.Fatal("it dials nowhere")
 	}
-	w.newHead(func(h *Head) { h.Endpoints = map[types.Address]string{signerOf("v0").Address(): "v0"} })
+	w.newHead(nil)
 	if len(w.dials) != 1 || w.dials[0].endpoint != "v0" {
 		t.Fatalf("dialled %v", w.dials)
 	}

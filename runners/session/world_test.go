@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cowboyinc/devnet/internal/base/chainview"
 	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wire/connection"
@@ -24,7 +25,8 @@ type world struct {
 	testing.TB
 	*Machine
 	now        types.Time
-	head       *Head
+	head       *chainview.Head
+	rotation   *selection.Rotation
 	validators map[string]crypto.Signer // by endpoint
 	dials      []dialled
 	lines      map[connection.ID]*line
@@ -54,13 +56,27 @@ type line struct {
 // are few.
 func newWorld(t testing.TB, validators int) *world {
 	w := &world{TB: t, validators: map[string]crypto.Signer{}, lines: map[connection.ID]*line{}}
-	w.head = &Head{Height: 100, Registered: true, Staked: true, Pace: selection.Pace{EpochBlocks: 1000, OverlapBlocks: 32},
-		Params: Params{Push: selection.Hot, BlockTime: time.Second, HeartbeatBlocks: 1, HelloTimeout: 5 * time.Second,
+	w.head = &chainview.Head{Height: 100, Registered: true, Staked: true,
+		Params: chainview.Params{Push: string(selection.Hot), BlockTime: time.Second, HeartbeatBlocks: 1, HelloTimeout: 5 * time.Second,
 			WriteTimeout: 2 * time.Second,
-			GoodbyeGrace: 500 * time.Millisecond, ControlFramesPerSecond: 20},
-		Rotation: &selection.Rotation{Current: w.assignment(0, validators)}}
+			GoodbyeGrace: 500 * time.Millisecond, ControlFramesPerSecond: 20}}
+	w.rotate(&selection.Rotation{Current: w.assignment(0, validators)})
 	w.Machine = New(Config{ChainID: chainID, Signer: signerOf("r0"), Verifier: signatures, Chance: rand.New(rand.NewPCG(1, 2))})
 	return w
+}
+
+var pace = selection.Pace{EpochBlocks: 1000, OverlapBlocks: 32}
+
+// rotate has the next heads tell of other subsets.
+func (w *world) rotate(r *selection.Rotation) {
+	w.rotation = r
+	w.told(w.head)
+}
+
+// told has a head tell whom the runner belongs to.
+func (w *world) told(h *chainview.Head) {
+	h.Epoch, h.Overlaps = w.rotation.Epoch, w.rotation.Overlaps(h.Height, pace)
+	h.Validators = w.rotation.Serving(signerOf("r0").PublicKey(), h.Height, pace)
 }
 
 // assignment is one over the validators from a number to another.
@@ -132,21 +148,22 @@ func (w *world) pass(d time.Duration) {
 	}
 }
 
-func (w *world) newHead(change func(*Head)) {
+func (w *world) newHead(change func(*chainview.Head)) {
 	w.Helper()
 	next := *w.head
 	next.Height++
+	w.told(&next)
 	if change != nil {
 		change(&next)
 	}
 	w.head = &next
-	w.step(&next)
+	w.step(Head{&next})
 }
 
 // begin gives the machine its first head and returns the lines it dialled.
 func (w *world) begin() []*line {
 	w.Helper()
-	w.step(w.head)
+	w.step(Head{w.head})
 	var lines []*line
 	for _, d := range w.dials {
 		lines = append(lines, w.lines[d.id])

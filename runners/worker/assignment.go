@@ -80,7 +80,7 @@ func (m *Machine) onAssignment(s *stream, f *push.JobAssignment) {
 		m.fault(s, push.BadSignature)
 		return
 	}
-	id := ID{f.JobID, f.BlockHeight}
+	id := ID{Job: f.JobID, Drawn: f.BlockHeight}
 	s.assigned, s.of = true, id
 	said := claim{s.validator, &f.JobSpec, f.JobSpec.Hash(), f.DeadlineBlock}
 	if j := m.jobs[id]; j != nil {
@@ -94,6 +94,7 @@ func (m *Machine) onAssignment(s *stream, f *push.JobAssignment) {
 	j := &job{ID: id, spec: said, specs: []claim{said}}
 	m.jobs[id], s.job = j, j
 	m.order = append(m.order, j)
+	m.moved = true
 	m.acknowledge(s, id, push.AckStatus{Accepted: true}, "")
 	m.ask(Execute{ID: id, Spec: said.spec, Deadline: said.deadline})
 	m.look(j)
@@ -125,8 +126,8 @@ func (m *Machine) again(s *stream, j *job, said claim) {
 // refuses says why an assignment is not accepted, "" where it is.
 func (m *Machine) refuses(s *stream, id ID, said *claim) (why push.RejectReason, detail string) {
 	late := said.deadline <= m.head.Height
-	if m.head.Height >= id.Drawn && !late {
-		late = !m.head.View.Assignment(id).Open
+	if s, told := m.standing(id); told {
+		late = late || !s.Open
 	}
 	switch {
 	case late:
@@ -134,8 +135,8 @@ func (m *Machine) refuses(s *stream, id ID, said *claim) (why push.RejectReason,
 	case id.Drawn > m.head.Height && uint64(id.Drawn-m.head.Height) > maxAhead:
 		return push.BadSpec, "it was drawn far above the head"
 	}
-	if why, detail = m.config.Offer.refuses(said.spec); why != "" {
-		return why, detail
+	if refusal := m.config.Accepts(said.spec); refusal != nil {
+		return refusal.Reason, refusal.Detail
 	}
 	switch {
 	case m.draining != "":

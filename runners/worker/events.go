@@ -9,7 +9,7 @@ import (
 // Event is what happens to a machine.
 type Event interface{ event() }
 
-// The events, besides *Head.
+// The events, besides Head.
 type (
 	// Stream is an event on a job's stream of a live connection with a validator,
 	// or the Down of such a connection. What it brings is hostile.
@@ -40,7 +40,7 @@ type (
 	}
 )
 
-func (*Head) event()    {}
+func (Head) event()     {}
 func (Stream) event()   {}
 func (Advanced) event() {}
 func (Finished) event() {}
@@ -52,6 +52,9 @@ type Output struct {
 	Do     []connection.Verb // on streams of jobs
 	Faults []Fault
 	Ask    []Ask
+	// Follow are the assignments that the view is to tell of from now on, where they
+	// changed: not nil then.
+	Follow []ID
 	Load   *push.BackpressureSignal // where it changed
 	Report []Report
 }

@@ -21,7 +21,7 @@ func FuzzMachine(f *testing.F) {
 		working := map[ID]bool{}
 		for ; len(script) >= 2; script = script[2:] {
 			what, detail := script[0]%12, script[1]
-			id := ID{types.Hash{detail % 5}, types.Height(100 + detail%3)}
+			id := ID{Job: types.Hash{detail % 5}, Drawn: types.Height(100 + detail%3)}
 			l := line{}
 			if len(lines) > 0 {
 				l = lines[int(detail)%len(lines)]

@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/cowboyinc/devnet/internal/base/chainview"
 	"github.com/cowboyinc/devnet/internal/base/crypto"
+	"github.com/cowboyinc/devnet/internal/base/execution"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wire/connection"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
@@ -20,28 +22,30 @@ type Config struct {
 	ChainID  uint64
 	Signer   crypto.Signer // of the runner
 	Verifier Verifier
-	Offer    Offer
-	MaxJobs  uint32 // at once, as registered; at least 1
+	// Accepts says why a job cannot be done here, nil where it can. It does no work,
+	// and the same job has the same answer.
+	Accepts func(*push.JobSpec) *execution.Refusal
+	MaxJobs uint32 // at once, as registered; at least 1
 }
 
 // Machine is all assignments of one runner, and the streams they came on.
 type Machine struct {
 	config   Config
-	head     *Head
+	head     *chainview.Head
 	streams  []*stream // as they were opened
 	jobs     map[ID]*job
 	order    []*job                  // as they were accepted
 	draining string                  // why; empty where it is not
 	load     push.BackpressureSignal // that was told last
+	moved    bool                    // other assignments are to be followed
 
 	now types.Time
 	out Output
 }
 
-// New returns a machine without assignments, at the newest final block its view
-// knows of.
-func New(config Config, head *Head) *Machine {
-	return &Machine{config: config, head: head, jobs: map[ID]*job{},
+// New returns a machine without assignments, which knows of no chain yet.
+func New(config Config) *Machine {
+	return &Machine{config: config, head: new(chainview.Head), jobs: map[ID]*job{},
 		load: push.BackpressureSignal{MaxConcurrent: config.MaxJobs, AcceptingNew: true}}
 }
 
@@ -49,8 +53,8 @@ func New(config Config, head *Head) *Machine {
 func (m *Machine) Step(now types.Time, e Event) Output {
 	m.now = now
 	switch e := e.(type) {
-	case *Head:
-		m.onHead(e)
+	case Head:
+		m.onHead(e.Head)
 	case Stream:
 		m.onStream(e)
 	case Advanced:
@@ -68,6 +72,7 @@ func (m *Machine) Step(now types.Time, e Event) Output {
 		panic(fmt.Sprintf("worker: an event of type %T", e))
 	}
 	m.tellLoad()
+	m.follow()
 	out := m.out
 	m.out = Output{}
 	return out
@@ -86,6 +91,18 @@ func (m *Machine) running() (n uint32) {
 		}
 	}
 	return n
+}
+
+// follow says of which assignments the view is to tell, where that changed.
+func (m *Machine) follow() {
+	if !m.moved {
+		return
+	}
+	m.moved = false
+	m.out.Follow = make([]ID, 0, len(m.order))
+	for _, j := range m.order {
+		m.out.Follow = append(m.out.Follow, j.ID)
+	}
 }
 
 // tellLoad says whether more would be accepted, where that changed (CIP-11 §6.4).
@@ -109,7 +126,7 @@ func (m *Machine) full() bool {
 }
 
 // onHead looks up what became of each assignment.
-func (m *Machine) onHead(h *Head) {
+func (m *Machine) onHead(h *chainview.Head) {
 	if h.Height < m.head.Height {
 		panic(fmt.Sprintf("worker: the head falls from height %d to %d", m.head.Height, h.Height))
 	}
@@ -122,11 +139,11 @@ func (m *Machine) onHead(h *Head) {
 // look asks the chain about an assignment: whether it is over, which of its specs is
 // the true one, and whether its result arrived.
 func (m *Machine) look(j *job) {
-	if m.head.Height < j.Drawn {
-		return // the view is late
-	}
-	s := m.head.View.Assignment(j.ID)
-	if !s.Open {
+	s, told := m.standing(j.ID)
+	switch {
+	case !told:
+		return
+	case !s.Open:
 		m.over(j, "it is not open on chain")
 		return
 	}
@@ -173,6 +190,7 @@ func (m *Machine) forget(j *job, why string) {
 	}
 	m.sweep()
 	delete(m.jobs, j.ID)
+	m.moved = true
 	m.order = slices.DeleteFunc(m.order, func(other *job) bool { return other == j })
 	m.report(Over{ID: j.ID, Why: why})
 }

@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -49,15 +50,13 @@ func TestSection102WhyAJobIsRejected(t *testing.T) {
 		{"another kind", func(_ *world, _ ID, f *push.JobAssignment) {
 			f.JobSpec.JobType = push.JobType{Mcp: &push.Mcp{Server: "s", Arguments: "{}"}}
 		}, push.Unsupported},
-		{"another domain", func(_ *world, _ ID, f *push.JobAssignment) {
-			f.JobSpec.JobType = push.JobType{Http: &push.Http{URL: "https://example.org@elsewhere.org/", Method: "GET"}}
-		}, push.Unsupported},
-		{"trusted execution", func(_ *world, _ ID, f *push.JobAssignment) { f.JobSpec.Verification.TEERequired = true }, push.Unsupported},
-		{"another pool", func(_ *world, _ ID, f *push.JobAssignment) { pool := "vip"; f.JobSpec.RequiredRunnerPool = &pool },
-			push.MissingEntitlement},
 		{"no spec", func(_ *world, _ ID, f *push.JobAssignment) { f.JobSpec.Verification.Runners = 7 }, push.BadSpec},
 		{"its deadline is the head", func(w *world, id ID, f *push.JobAssignment) { f.DeadlineBlock = w.head.Height }, push.PastDeadline},
-		{"the chain does not know it", func(w *world, id ID, f *push.JobAssignment) { delete(w.chain, id) }, push.PastDeadline},
+		{"the chain does not know it", func(w *world, id ID, f *push.JobAssignment) { w.chain[id] = Standing{} }, push.PastDeadline},
+		{"the view does not tell of it, and it is late", func(w *world, id ID, f *push.JobAssignment) {
+			delete(w.chain, id)
+			f.DeadlineBlock = w.head.Height
+		}, push.PastDeadline},
 		{"far above the head", func(w *world, id ID, f *push.JobAssignment) {
 			f.BlockHeight, f.DeadlineBlock = w.head.Height+maxAhead+1, w.head.Height+1000
 		}, push.BadSpec},
@@ -76,35 +75,6 @@ func TestSection102WhyAJobIsRejected(t *testing.T) {
 				t.Fatalf("%d streams, faults %v", len(w.streams), w.faults)
 			}
 		})
-	}
-	w := newWorld(t)
-	for _, fine := range []func(*push.JobAssignment){
-		func(f *push.JobAssignment) {
-			f.JobSpec.JobType = push.JobType{Http: &push.Http{URL: "https://user@Example.ORG:8443/x", Method: "GET"}}
-		},
-		func(f *push.JobAssignment) { pool := "pool"; f.JobSpec.RequiredRunnerPool = &pool },
-	} {
-		id := w.drawn(byte(len(w.jobs) + 1))
-		f := &push.JobAssignment{JobSpec: spec()}
-		fine(f)
-		standing := w.chain[id]
-		standing.SpecHash = f.JobSpec.Hash()
-		w.chain[id] = standing
-		if _, status := w.deliver(1, id, fine); !status.Accepted {
-			t.Fatalf("%+v, %v", status, w.reports)
-		}
-	}
-}
-
-func TestHostsOfURLs(t *testing.T) {
-	for url, want := range map[string]string{
-		"https://example.org": "example.org", "http://EXAMPLE.org:80/a?b#c": "example.org", "https://a@b@c.org/": "c.org",
-		"https://c.org\\@example.org/": "c.org", "https://c.org?@example.org": "c.org", "https://c.org#@example.org": "c.org",
-		"https://[::1]:8080/": "::1", "example.org": "", "": "", "https://": "",
-	} {
-		if got := host(url); got != want {
-			t.Errorf("the host of %q is %q, want %q", url, got, want)
-		}
 	}
 }
 
@@ -196,7 +166,7 @@ func TestJ15AResultThatDoesNotLandGoesToAnotherValidator(t *testing.T) {
 		t.Fatalf("it is %+v", status)
 	}
 	expect[*push.JobResult](w, late)
-	delete(w.chain, id)
+	w.chain[id] = Standing{}
 	w.block()
 	if len(w.jobs) != 0 {
 		t.Fatal("what landed is remembered")
@@ -259,7 +229,7 @@ func TestSection105ACancelEndsItsStreamAndWhatIsOverOnChain(t *testing.T) {
 	l, _ := w.deliver(1, id, nil)
 	other, _ := w.deliver(2, id, nil)
 	w.asked()
-	delete(w.chain, id)
+	w.chain[id] = Standing{}
 	w.cancel(l, id.Job)
 	if got := w.asked(); got != "abandon 2 " || !w.ended[l] || !w.ended[other] {
 		t.Fatalf("asked %q, ended %v", got, w.ended)
@@ -281,7 +251,7 @@ func TestWhatIsOverOnChainIsStoppedWithoutAWord(t *testing.T) {
 	if w.asked() != "" {
 		t.Fatal("an open job was stopped")
 	}
-	delete(w.chain, id)
+	w.chain[id] = Standing{}
 	w.block()
 	if got := w.asked(); got != "abandon 1 " || !w.ended[l] {
 		t.Fatalf("asked %q", got)
@@ -292,11 +262,33 @@ func TestWhatIsOverOnChainIsStoppedWithoutAWord(t *testing.T) {
 	}
 }
 
+// TestWhatIsAcceptedIsFollowedUntilItIsOver: the view is asked for no more and no
+// less, and tells of it a while later.
+func TestWhatIsAcceptedIsFollowedUntilItIsOver(t *testing.T) {
+	w := newWorld(t)
+	id := w.drawn(1)
+	delete(w.chain, id) // not told yet
+	l, status := w.deliver(1, id, nil)
+	if !status.Accepted || !slices.Equal(w.followed, []ID{id}) {
+		t.Fatalf("%+v, followed %v", status, w.followed)
+	}
+	w.followed = nil
+	w.deliver(2, id, nil)
+	if w.followed != nil {
+		t.Fatal("another delivery changes nothing that is followed")
+	}
+	w.followed = []ID{id}
+	w.block() // the view tells that there is no such assignment
+	if !w.ended[l] || len(w.jobs) != 0 || w.followed == nil || len(w.followed) != 0 {
+		t.Fatalf("ended %v, followed %v", w.ended[l], w.followed)
+	}
+}
+
 // TestALiarsJobsFillAPartAndForAWhile: what the chain does not show yet may be a
 // late view's, and is bounded for each validator.
 func TestALiarsJobsFillAPartAndForAWhile(t *testing.T) {
 	w := newWorld(t)
-	ahead := func(job byte) ID { return ID{types.Hash{job}, w.head.Height + 2} }
+	ahead := func(job byte) ID { return ID{Job: types.Hash{job}, Drawn: w.head.Height + 2} }
 	if _, status := w.deliver(1, ahead(1), nil); !status.Accepted {
 		t.Fatalf("what a late view does not show is %+v", status)
 	}
@@ -321,7 +313,7 @@ func TestOfTwoSpecsTheChainsIsWorkedBy(t *testing.T) {
 	w := newWorld(t)
 	id := w.drawn(1)
 	id.Drawn++ // the view is late by a block
-	w.chain[id] = w.chain[ID{id.Job, id.Drawn - 1}]
+	w.chain[id] = w.chain[ID{Job: id.Job, Drawn: id.Drawn - 1}]
 	s := w.chain[id]
 	s.Deadline++
 	w.chain[id] = s
@@ -344,7 +336,7 @@ func TestOfTwoSpecsTheChainsIsWorkedBy(t *testing.T) {
 	}
 	// Where it is found in time, the result goes to who told the truth.
 	w = newWorld(t)
-	id = ID{types.Hash{1}, 101}
+	id = ID{Job: types.Hash{1}, Drawn: 101}
 	w.chain[id] = s
 	first, _ := w.deliver(1, id, other)
 	second, _ := w.deliver(2, id, nil)
@@ -360,7 +352,7 @@ func TestOfTwoSpecsTheChainsIsWorkedBy(t *testing.T) {
 	// Where the chain shows it already, the liar's is begun and given up at once;
 	// its specs are bounded.
 	w = newWorld(t)
-	id = ID{types.Hash{5}, 101}
+	id = ID{Job: types.Hash{5}, Drawn: 101}
 	for n := range byte(MaxSpecs + 1) {
 		_, status := w.deliver(1, id, func(f *push.JobAssignment) { f.JobSpec.JobType.Custom.Params = []byte{n} })
 		if rejected := status.Reject != nil; rejected != (n >= MaxSpecs) {

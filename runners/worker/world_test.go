@@ -4,7 +4,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cowboyinc/devnet/internal/base/chainview"
 	"github.com/cowboyinc/devnet/internal/base/crypto"
+	"github.com/cowboyinc/devnet/internal/base/execution"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wire/connection"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
@@ -21,17 +23,18 @@ func signerOf(name string) crypto.Signer { return signatures.Signer(crypto.Deriv
 type world struct {
 	testing.TB
 	*Machine
-	now     types.Time
-	head    *Head
-	chain   map[ID]Standing
-	sent    map[line][]push.Frame
-	ended   map[line]bool
-	reset   map[line]bool
-	faults  []Fault
-	asks    []Ask
-	loads   []push.BackpressureSignal
-	reports []Report
-	opens   map[connection.ID]uint64
+	now      types.Time
+	head     *chainview.Head
+	chain    map[ID]Standing
+	sent     map[line][]push.Frame
+	ended    map[line]bool
+	reset    map[line]bool
+	faults   []Fault
+	asks     []Ask
+	loads    []push.BackpressureSignal
+	reports  []Report
+	opens    map[connection.ID]uint64
+	followed []ID
 }
 
 // line is a stream by its connection and number.
@@ -40,15 +43,36 @@ type line struct {
 	stream connection.Stream
 }
 
-func (w *world) Assignment(id ID) Standing { return w.chain[id] }
+// accepts takes what a runner with some words can do.
+func accepts(spec *push.JobSpec) *execution.Refusal {
+	if err := spec.Check(); err != nil {
+		return execution.Refuse(push.BadSpec, "%v", err)
+	}
+	if spec.JobType.Custom == nil {
+		return execution.Refuse(push.Unsupported, "no custom job")
+	}
+	return nil
+}
 
 func newWorld(t testing.TB) *world {
 	w := &world{TB: t, chain: map[ID]Standing{}, sent: map[line][]push.Frame{}, ended: map[line]bool{}, reset: map[line]bool{},
 		opens: map[connection.ID]uint64{}}
-	w.head = &Head{Height: 100, View: w}
-	w.Machine = New(Config{ChainID: chainID, Signer: signerOf("r0"), Verifier: signatures, MaxJobs: 4,
-		Offer: Offer{Capabilities: []string{"custom", "http", "domain:example.org", "a later word"}, Entitlements: []string{"pool"}}}, w.head)
+	w.Machine = New(Config{ChainID: chainID, Signer: signerOf("r0"), Verifier: signatures, MaxJobs: 4, Accepts: accepts})
+	w.tell(100)
 	return w
+}
+
+// tell tells a head, which says of what is followed and not there that it is over.
+// Tests change its assignments behind it, as a view that tells the same again.
+func (w *world) tell(height types.Height) {
+	w.Helper()
+	for _, id := range w.followed {
+		if _, told := w.chain[id]; !told {
+			w.chain[id] = Standing{}
+		}
+	}
+	w.head = &chainview.Head{Height: height, Assignments: w.chain}
+	w.step(Head{w.head})
 }
 
 func (w *world) step(e Event) {
@@ -57,6 +81,9 @@ func (w *world) step(e Event) {
 	w.faults = append(w.faults, out.Faults...)
 	w.asks = append(w.asks, out.Ask...)
 	w.reports = append(w.reports, out.Report...)
+	if out.Follow != nil {
+		w.followed = out.Follow
+	}
 	if out.Load != nil {
 		w.loads = append(w.loads, *out.Load)
 	}
@@ -87,8 +114,7 @@ func (w *world) step(e Event) {
 
 func (w *world) block() {
 	w.Helper()
-	w.head = &Head{Height: w.head.Height + 1, View: w}
-	w.step(w.head)
+	w.tell(w.head.Height + 1)
 }
 
 func (w *world) blocks(n int) {
@@ -146,7 +172,7 @@ func (w *world) assignmentOf(l line, id ID, change func(*push.JobAssignment)) *p
 
 // drawn puts an assignment on chain, as the honest deliver it.
 func (w *world) drawn(job byte) ID {
-	id := ID{types.Hash{job}, w.head.Height}
+	id := ID{Job: types.Hash{job}, Drawn: w.head.Height}
 	f := spec()
 	w.chain[id] = Standing{Open: true, SpecHash: f.Hash(), Deadline: id.Drawn + 20, Alone: true}
 	return id

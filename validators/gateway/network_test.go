@@ -8,7 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cowboyinc/devnet/internal/base/chainview"
 	"github.com/cowboyinc/devnet/internal/base/crypto"
+	"github.com/cowboyinc/devnet/internal/base/execution"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wire/connection"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
@@ -439,26 +441,23 @@ func (v view) Ending(key types.PublicKey, a gateway.AssignmentID) gateway.Ending
 	return gateway.Expired
 }
 
-// runnersView is one runner's view of the chain at a height.
-type runnersView struct {
-	view
-	of *runner
-}
-
-func (v runnersView) Assignment(id worker.ID) worker.Standing {
+// standings are those of one runner's assignments at a height.
+func (v view) standings(of *runner) map[worker.ID]worker.Standing {
+	all := map[worker.ID]worker.Standing{}
 	for _, j := range v.jobs {
-		if j.id == id && j.open(v.of, v.at) {
-			s := worker.Standing{Open: true, SpecHash: j.spec.Hash(), Deadline: j.deadline, Alone: len(j.committee) == 1,
-				Commitments: j.commitments(v.of, v.at)}
+		s := worker.Standing{}
+		if j.open(of, v.at) {
+			s = worker.Standing{Open: true, SpecHash: j.spec.Hash(), Deadline: j.deadline, Alone: len(j.committee) == 1,
+				Commitments: j.commitments(of, v.at)}
 			if at := j.commitEnd(); v.at >= at {
 				s.Reveals = at + 1
 			} else if j.allCommitted(v.at) {
 				s.Reveals = v.at + 1
 			}
-			return s
 		}
+		all[j.id] = s
 	}
-	return worker.Standing{}
+	return all
 }
 
 const blockTime = time.Second
@@ -473,9 +472,11 @@ func (c *chain) gatewayHead(at types.Height, rotation *selection.Rotation) *gate
 
 var pace = selection.Pace{EpochBlocks: 1000, OverlapBlocks: 8}
 
-func sessionHead(at types.Height, rotation *selection.Rotation) *session.Head {
-	return &session.Head{Height: at, Registered: true, Staked: true, Rotation: rotation, Pace: pace,
-		Params: session.Params{Push: selection.Hot, BlockTime: blockTime,
+// runnersHead is a head as a runner's view tells it.
+func (c *chain) runnersHead(r *runner, at types.Height, rotation *selection.Rotation) *chainview.Head {
+	return &chainview.Head{Height: at, Registered: true, Staked: true, Epoch: rotation.Epoch, Overlaps: rotation.Overlaps(at, pace),
+		Validators: rotation.Serving(r.signer.PublicKey(), at, pace), Assignments: view{c, at}.standings(r),
+		Params: chainview.Params{Push: string(selection.Hot), BlockTime: blockTime,
 			HeartbeatBlocks: 1, HelloTimeout: 5 * time.Second, WriteTimeout: 2 * time.Second, GoodbyeGrace: 500 * time.Millisecond,
 			ControlFramesPerSecond: 20}}
 }
@@ -496,8 +497,9 @@ func (c *chain) block() {
 		r.after(c.upTo(c.lag), func() {
 			if at > r.height {
 				r.height = at
-				r.step(sessionHead(at, rotation))
-				r.work(&worker.Head{Height: at, View: runnersView{view{c, at}, r}})
+				head := c.runnersHead(r, at, rotation)
+				r.step(session.Head{Head: head})
+				r.work(worker.Head{Head: head})
 			}
 		})
 	}
@@ -530,7 +532,7 @@ func newNetwork(t testing.TB, seed uint64, validators, inSet, runners int) *netw
 		r.session = session.New(session.Config{ChainID: chainID, Signer: r.signer, Verifier: signatures,
 			Chance: rand.New(rand.NewPCG(seed, uint64(100+i)))})
 		r.worker = worker.New(worker.Config{ChainID: chainID, Signer: r.signer, Verifier: signatures, MaxJobs: 64,
-			Offer: worker.Offer{Capabilities: []string{"custom"}}}, &worker.Head{Height: 1, View: runnersView{view{n.chain, 1}, r}})
+			Accepts: func(*push.JobSpec) *execution.Refusal { return nil }})
 		n.runners = append(n.runners, r)
 	}
 	for i, v := range n.validators {
@@ -542,7 +544,7 @@ func newNetwork(t testing.TB, seed uint64, validators, inSet, runners int) *netw
 	}
 	for _, r := range n.runners {
 		r.height = 1
-		r.step(sessionHead(1, n.chain.rotation))
+		r.step(session.Head{Head: n.chain.runnersHead(r, 1, n.chain.rotation)})
 	}
 	return n
 }

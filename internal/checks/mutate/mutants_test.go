@@ -231,7 +231,7 @@ var mutants = []mutant{
 	{name: "push-again", what: "open assignments are not pushed behind the next Hello (J13)", tests: gatewayCore, edits: []edit{
 		{"validators/gateway/greeting.go", "\tm.deliver(p)\n", ""}}},
 	{name: "overlap-left", what: "a runner leaves its former subset at once (CIP-11 §5.3)", tests: runnerCores, edits: []edit{
-		{"runners/session/chain.go", "if h.Rotation.Overlaps(h.Height, h.Pace) {", "if false {"}}},
+		{"runners/selection/rotation.go", "if r.Overlaps(height, p) {", "if false {"}}},
 	{name: "executed-twice", what: "each delivery of an assignment is executed (CIP-11 §10.1)", tests: runnerCores, edits: []edit{
 		{"runners/worker/assignment.go", "if j := m.jobs[id]; j != nil {", "if j := m.jobs[id]; j != nil && false {"}}},
 	{name: "guest-streams", what: "a peer of the mesh may open streams both ways", tests: quicTests, edits: []edit{

@@ -78,6 +78,9 @@ func (s *Set) Accepts(spec *push.JobSpec) *execution.Refusal {
 	if !offered {
 		return execution.Refuse(push.Unsupported, "this runner does no jobs of the kind %s", names[kind])
 	}
+	if spec.Verification.TEERequired {
+		return execution.Refuse(push.Unsupported, "this runner has no trusted execution")
+	}
 	if pool := spec.RequiredRunnerPool; pool != nil && !slices.Contains(s.config.Entitlements, *pool) {
 		return execution.Refuse(push.MissingEntitlement, "this runner is not in the pool %.80q", *pool)
 	}
