@@ -59,6 +59,7 @@ type System interface {
 type SystemEffect struct {
 	Output []byte
 	Events []types.Event
+	Jobs   []types.JobChange
 	Cycles types.Cycles // that it takes beside Cost
 	Cells  types.Cells
 }
@@ -110,6 +111,7 @@ const (
 type Execution struct {
 	Events []types.Event
 	Timers []types.TimerChange
+	Jobs   []types.JobChange
 	Logs   []LogLine
 
 	block       *BlockContext
@@ -230,14 +232,17 @@ func (x *Execution) push(parent *frame, msg program.Message, purse types.Cycles)
 }
 
 // mark is a point to revert to. Logs stay: they tell why something failed.
-type mark struct{ state, events, timers int }
+type mark struct{ state, events, timers, jobs int }
 
-func (x *Execution) mark() mark { return mark{x.state.Snapshot(), len(x.Events), len(x.Timers)} }
+func (x *Execution) mark() mark {
+	return mark{x.state.Snapshot(), len(x.Events), len(x.Timers), len(x.Jobs)}
+}
 
 func (x *Execution) revert(m mark) {
 	x.state.Revert(m.state)
 	x.Events = x.Events[:m.events]
 	x.Timers = x.Timers[:m.timers]
+	x.Jobs = x.Jobs[:m.jobs]
 }
 
 func (x *Execution) log(actor types.Address, line string) {

@@ -36,5 +36,6 @@ func (f *frame) handleSystem() program.Outcome {
 		return failed(fault.Status, fault.Code, fault.Message)
 	}
 	f.x.Events = append(f.x.Events, effect.Events...)
+	f.x.Jobs = append(f.x.Jobs, effect.Jobs...)
 	return program.Outcome{Status: types.StatusOK, Output: effect.Output}
 }

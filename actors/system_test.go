@@ -66,6 +66,25 @@ func TestWhatSubmittingAJobCosts(t *testing.T) {
 	}
 }
 
+// What an execution did to jobs is told where it stayed, and not where it was undone.
+func TestWhatWasDoneToJobsIsUndoneWithTheRest(t *testing.T) {
+	effect := SystemEffect{Output: make([]byte, len(types.Hash{})), Jobs: []types.JobChange{{Kind: types.JobChangeSubmitted}}}
+	for _, fails := range []bool{false, true} {
+		x, _, _, _ := play(t, func(ctx program.Context, _ program.Message) (program.Outcome, error) {
+			if _, err := ctx.SubmitJob([]byte("a job")); err != nil {
+				t.Error(err)
+			}
+			if fails {
+				return program.Outcome{Status: types.StatusReverted, Fault: &types.Fault{Code: "no"}}, nil
+			}
+			return fine()
+		}, func(b *BlockContext, _ *Cause) { b.System = dispatching{effect: effect} })
+		if told := len(x.Jobs) > 0; told == fails {
+			t.Errorf("it fails: %t, and jobs are told: %t", fails, told)
+		}
+	}
+}
+
 // The limit that a caller gives holds for a system actor too.
 func TestACallsLimitHoldsForSystemActors(t *testing.T) {
 	x, _, _, _ := play(t, func(ctx program.Context, _ program.Message) (program.Outcome, error) {

@@ -61,7 +61,8 @@ func (b *InBlock) submit(submitter types.Address, payload []byte) (Effect, *type
 		return Effect{}, refusef("insufficient_funds", "%s cannot pay max_price, tip and the callback's limits into escrow", submitter)
 	}
 	j.ID = push.JobID(submitter, b.nextNonce(submitter), b.Height)
-	b.State.SetStorage(types.DispatcherAddress, keySpec(j.ID), codec.Marshal(spec))
+	encoded := codec.Marshal(spec)
+	b.State.SetStorage(types.DispatcherAddress, keySpec(j.ID), encoded)
 	b.put(j)
 	b.index(j)
 	jobs.Next++
@@ -69,7 +70,10 @@ func (b *InBlock) submit(submitter types.Address, payload []byte) (Effect, *type
 	b.setJobs(jobs)
 	effect := Effect{Output: j.ID[:]}
 	effect.Cycles, effect.Cells = b.costOf(j)
-	effect.event(types.DispatcherAddress, "job.submitted", j.told())
+	change := j.change(types.JobChangeSubmitted, b.Height)
+	change.Submitted = &types.JobSubmission{Submitter: submitter, Spec: encoded, Escrow: escrow, TimeoutBlocks: j.Terms.TimeoutBlocks,
+		CommitBlocks: j.Terms.CommitBlocks}
+	effect.changed(types.DispatcherAddress, change, j.told())
 	return effect, nil
 }
 
@@ -142,9 +146,7 @@ func (b *InBlock) cancel(sender types.Address, payload []byte) (Effect, *types.F
 	b.release(j, &effect)
 	b.move(types.DispatcherAddress, j.Submitter, j.Terms.escrow())
 	b.forget(j)
-	event, code := j.told(), ErrorCancelled
-	event.Error = &code
-	effect.event(types.DispatcherAddress, "job.cancelled", event)
+	b.end(j, types.JobChangeCancelled, ErrorCancelled, &effect)
 	return effect, nil
 }
 

@@ -153,7 +153,7 @@ func (b *InBlock) draw(j *Job, d *drawing, effect *Effect) {
 	}
 	committee, _ := selection.Draw(seed, candidates, int(j.Terms.Runners), b.favour(j))
 	b.assign(j, committee, d)
-	effect.event(types.DispatcherAddress, "job.drawn", j.told())
+	effect.changed(types.DispatcherAddress, j.change(types.JobChangeDrawn, b.Height), j.told())
 }
 
 // assign makes runners a job's committee.

@@ -28,6 +28,7 @@ type InBlock struct {
 type Effect struct {
 	Output []byte
 	Events []types.Event
+	Jobs   []types.JobChange
 	Cycles types.Cycles // that it takes beside Cost
 	Cells  types.Cells
 }
@@ -35,6 +36,12 @@ type Effect struct {
 // event adds an event of a system actor.
 func (e *Effect) event(of types.Address, name string, data any) {
 	e.Events = append(e.Events, types.Event{Actor: of, Name: name, Data: codec.Marshal(data)})
+}
+
+// changed adds what became of a job, and its event.
+func (e *Effect) changed(of types.Address, c types.JobChange, data JobEvent) {
+	e.Jobs = append(e.Jobs, c)
+	e.event(of, "job."+string(c.Kind), data)
 }
 
 // move moves an amount that is known to be there.

@@ -11,22 +11,22 @@ import (
 )
 
 // Status is where a job stands. One that ended is no longer in state.
-type Status string
+type Status = types.JobStatus
 
 // The states of a job (CIP-2).
 const (
-	Pending   Status = "Pending"   // it waits to be drawn
-	Assigned  Status = "Assigned"  // a committee has it
-	Executing Status = "Executing" // somebody committed (decision J5)
-	Completed Status = "Completed"
-	Failed    Status = "Failed"
+	Pending   = types.JobPending
+	Assigned  = types.JobAssigned
+	Executing = types.JobExecuting
+	Completed = types.JobCompleted
+	Failed    = types.JobFailed
 )
 
 // The errors of failed jobs (decision J19).
 const (
 	ErrorTimeout      = "timeout"
 	ErrorNoCandidates = "no_candidates"
-	ErrorDisagreement = "disagreement"
+	ErrorDisagreement = types.JobDisagreement
 	ErrorCancelled    = "cancelled"
 )
 
@@ -101,6 +101,12 @@ func (j *Job) Deadline() types.Height { return j.Since + types.Height(j.Terms.Ti
 
 // CommitDeadline is the last height that takes commitments (decision J15).
 func (j *Job) CommitDeadline() types.Height { return j.Since + types.Height(j.Terms.CommitBlocks) }
+
+// change is what a block did to the job, as it stands now.
+func (j *Job) change(kind types.JobChangeKind, at types.Height) types.JobChange {
+	return types.JobChange{Kind: kind, ID: j.ID, Seq: j.Seq, At: at, Status: j.Status, Attempts: j.Attempts, Since: j.Since,
+		Committee: j.committee()}
+}
 
 // member returns a runner of the committee, or nil.
 func (j *Job) member(runner types.Address) *Member {

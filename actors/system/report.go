@@ -224,7 +224,9 @@ func (c *Commit) Perform(b *InBlock, validator types.Address) (effect Effect) {
 	b.put(j)
 	event := j.told()
 	event.Runner, event.Validator = &c.Runner, &validator
-	effect.event(types.VerifierAddress, "job.committed", event)
+	change := j.change(types.JobChangeCommitted, b.Height)
+	change.Runner, change.Validator, change.Commitment = &c.Runner, &validator, c.Commitment
+	effect.changed(types.VerifierAddress, change, event)
 	return effect
 }
 
@@ -262,7 +264,9 @@ func (r *Reveal) Perform(b *InBlock, validator types.Address) (effect Effect) {
 	b.State.SetStorage(types.VerifierAddress, keyResult(r.JobID, r.Runner), r.Result)
 	event := j.told()
 	event.Runner, event.Validator = &r.Runner, &validator
-	effect.event(types.VerifierAddress, "job.revealed", event)
+	change := j.change(types.JobChangeRevealed, b.Height)
+	change.Runner, change.Validator, change.Result = &r.Runner, &validator, r.Result
+	effect.changed(types.VerifierAddress, change, event)
 	b.put(j)
 	if j.complete(b.Height) {
 		b.conclude(j, &effect)

@@ -52,11 +52,13 @@ func (b *InBlock) retry(j *Job, effect *Effect) {
 		b.fail(j, ErrorTimeout, effect)
 		return
 	}
-	event := j.told()
+	event, committee := j.told(), j.committee()
 	j.Status, j.Since, j.Committee = Pending, b.Height, nil
 	b.index(j)
 	b.put(j)
-	effect.event(types.DispatcherAddress, "job.retried", event)
+	change := j.change(types.JobChangeRetried, b.Height)
+	change.Committee = committee
+	effect.changed(types.DispatcherAddress, change, event)
 }
 
 // complete pays the runners that agree, and calls back with the winner's result.
@@ -75,7 +77,12 @@ func (b *InBlock) complete(j *Job, agreeing []*Member, effect *Effect) {
 	b.forget(j)
 	event := j.told()
 	event.Runner, event.Price = &winner, &price
-	effect.event(types.DispatcherAddress, "job.completed", event)
+	change := j.change(types.JobChangeCompleted, b.Height)
+	change.Status, change.Runner, change.Price = Completed, &winner, price
+	for _, m := range agreeing {
+		change.Agreed = append(change.Agreed, m.Runner)
+	}
+	effect.changed(types.DispatcherAddress, change, event)
 }
 
 // pay divides the escrow but for the callback's part: the runners' share in equal
@@ -133,9 +140,15 @@ func (b *InBlock) fail(j *Job, code string, effect *Effect) {
 	b.move(types.DispatcherAddress, j.Submitter, j.Terms.escrow().Sub(j.Terms.callbackCost()))
 	b.callBack(j, Failed, nil, &JobError{Code: code, Message: jobErrors[code]})
 	b.forget(j)
-	event := j.told()
+	b.end(j, types.JobChangeFailed, code, effect)
+}
+
+// end tells that a job ended without a result.
+func (b *InBlock) end(j *Job, kind types.JobChangeKind, code string, effect *Effect) {
+	event, change := j.told(), j.change(kind, b.Height)
 	event.Error = &code
-	effect.event(types.DispatcherAddress, "job.failed", event)
+	change.Status, change.Error = Failed, &types.Fault{Code: code, Message: jobErrors[code]}
+	effect.changed(types.DispatcherAddress, change, event)
 }
 
 // jobErrors says what the codes of failed jobs mean.

@@ -7,7 +7,6 @@ import (
 	"github.com/cowboyinc/devnet/actors/governance"
 	"github.com/cowboyinc/devnet/internal/base/program"
 	"github.com/cowboyinc/devnet/internal/base/types"
-	"github.com/cowboyinc/devnet/runners/selection"
 	"github.com/cowboyinc/devnet/scheduler"
 )
 
@@ -21,12 +20,12 @@ func randomnessAtGenesis(chainID uint64) types.Hash {
 }
 
 // headerOf is the header of a block on parent before it is executed.
-func headerOf(parent *State, proposal Proposal, presence *selection.Bitmap) types.Header {
+func headerOf(parent *State, proposal Proposal, presence Presence) types.Header {
 	height := parent.header.Height + 1 + types.Height(proposal.Skipped)
 	return types.Header{
 		ChainID: parent.header.ChainID, Height: height, Skipped: proposal.Skipped, View: proposal.View,
 		Epoch: governance.EpochOf(parent.next, height), SetEpoch: parent.set.Epoch, Parent: parent.hash, Proposer: proposal.Proposer,
-		Timestamp: proposal.Timestamp, Presence: presence.Hash(), SubsetEpoch: parent.header.SubsetEpoch,
+		Timestamp: proposal.Timestamp, Presence: presence.Bitmap.Hash(), SubsetEpoch: parent.header.SubsetEpoch,
 		Randomness: types.Keccak(parent.header.Randomness[:], parent.hash[:]), // R(Height) (decision C9)
 	}
 }

@@ -9,7 +9,7 @@ import (
 
 // systemBlock lends the system actors this block.
 func (r *run) systemBlock() *system.InBlock {
-	return &system.InBlock{Params: r.params, State: r.state, Height: r.header.Height, Parent: r.header.Parent, Presence: r.presence,
+	return &system.InBlock{Params: r.params, State: r.state, Height: r.header.Height, Parent: r.header.Parent, Presence: r.presence.Bitmap,
 		Roster: r.parent.runners.roster, BaseFeeCycle: r.header.BaseFeeCycle, BaseFeeCell: r.header.BaseFeeCell}
 }
 
@@ -43,8 +43,34 @@ func (s systemActors) Handle(state *actors.State, m program.Message) (actors.Sys
 // advanceJobs ends what is overdue and draws committees: behind everything that can
 // submit a job in this block.
 func (r *run) advanceJobs() error {
-	r.events = append(r.events, r.systemBlock().Advance().Events...)
+	effect := r.systemBlock().Advance()
+	r.events = append(r.events, effect.Events...)
+	r.jobs = append(r.jobs, effect.Jobs...)
+	r.tellWaiting()
 	return nil
+}
+
+// tellWaiting tells of the jobs that wait for runners from this block on: those
+// that were submitted, or taken from a committee, and that nobody was drawn for.
+func (r *run) tellWaiting() {
+	last := map[types.Hash]int{}
+	for i := range r.jobs {
+		last[r.jobs[i].ID] = i
+	}
+	for i, c := range r.jobs[:len(r.jobs):len(r.jobs)] {
+		if last[c.ID] == i && c.Status == system.Pending {
+			r.jobs = append(r.jobs, types.JobChange{Kind: types.JobChangeWaiting, ID: c.ID, Seq: c.Seq, At: c.At, Status: c.Status,
+				Attempts: c.Attempts, Since: c.Since})
+		}
+	}
+}
+
+// tellCallback tells that a job's outcome was delivered, and of the fault of the
+// handler that did not take it. Nobody else sends as 0x02.
+func (r *run) tellCallback(m *actors.Message, fault *types.Fault) {
+	if m.From == types.DispatcherAddress {
+		r.jobs = append(r.jobs, types.JobChange{Kind: types.JobChangeCalledBack, ID: m.Cause, At: r.header.Height, Error: fault})
+	}
 }
 
 // nextDeadline is the least deadline of an open job.

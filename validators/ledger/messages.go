@@ -56,6 +56,7 @@ func (r *run) blame(m *actors.Message, cycles types.Cycles, cells types.Cells) {
 	fee := r.settleMessage(m, cycles, cells)
 	r.recordFailed(types.Receipt{Hash: m.Hash(), Origin: types.OriginMessage, Sender: m.From, To: m.To, Handler: m.Handler, Fee: fee}, cycles,
 		cells)
+	r.tellCallback(m, r.receipts[len(r.receipts)-1].Error)
 	r.events = append(r.events, types.Event{Actor: types.GovernanceAddress, Name: EventMessageFailed,
 		Data: codec.Marshal(MessageFailed{Hash: m.Hash(), Validators: by})})
 }
@@ -132,6 +133,7 @@ func (r *run) deliver(m *actors.Message, cycles types.Cycles, cells types.Cells)
 	fee := r.settleMessage(m, usedCycles, usedCells)
 	r.timers = append(r.timers, x.Timers...)
 	r.record(types.Receipt{Hash: hash, Origin: types.OriginMessage, Sender: m.From, To: m.To, Handler: m.Handler, Fee: fee}, x, outcome)
+	r.tellCallback(m, outcome.Fault)
 	return nil
 }
 

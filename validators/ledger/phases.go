@@ -116,7 +116,7 @@ func (r *run) seal() *Result {
 	state := newState(tree, *h, hash, r.params, due, r.registry())
 	result := &Result{
 		Block: &types.Block{Header: *h, Transactions: r.txs, Passed: passed}, Hash: hash, State: state,
-		Receipts: r.receipts, Timers: r.timers, Events: r.events, Logs: r.logs,
+		Receipts: r.receipts, Timers: r.timers, Jobs: r.jobs, Presence: r.presence, Events: r.events, Logs: r.logs,
 		Burned: r.burned, Tips: r.tips, Lane: r.summary, NextSet: r.nextSet, HasWork: state.HasWork(),
 	}
 	for _, c := range changes {

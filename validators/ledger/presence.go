@@ -37,42 +37,54 @@ func (r *run) registry() registry {
 	return runners
 }
 
+// Presence is P of a block, and how it follows from the votes on it that the block
+// after it carries.
+type Presence struct {
+	Bitmap    *selection.Bitmap
+	Rule      selection.Rule // decision J9
+	Threshold int            // how many votes a runner needs
+}
+
+// noPresence is for what draws nothing: reads and dry runs.
+var noPresence = Presence{Bitmap: selection.NewBitmap(0)}
+
 // presence is P of a state's block, from the votes on it that the block after it
 // carries: by the rule and the assignment that were in force in it, as long as the
 // registry of its own parent was. Its error is about those votes.
 //
 // Spec: CIP-11 §8, decisions C3, J9, J12.
-func (s *State) presence(carried *types.Certificate) (*selection.Bitmap, *Invalid) {
-	length := s.VoteBits()
-	if length == 0 || carried == nil {
-		return selection.NewBitmap(length), nil
+func (s *State) presence(carried *types.Certificate) (Presence, *Invalid) {
+	var votes []*selection.Bitmap
+	if length := s.VoteBits(); length > 0 && carried != nil {
+		votes = make([]*selection.Bitmap, len(carried.Votes))
 	}
-	votes := make([]*selection.Bitmap, len(carried.Votes))
-	for i := range carried.Votes {
+	for i := range votes {
 		bitmap, err := selection.ParseBitmap(carried.Votes[i].Bitmap)
 		if err != nil {
-			return nil, invalid(CodeBadCertificate, "CIP-11 §12.3", "the vote of %s: %v", carried.Votes[i].Validator, err)
+			return Presence{}, invalid(CodeBadCertificate, "CIP-11 §12.3", "the vote of %s: %v", carried.Votes[i].Validator, err)
 		}
 		votes[i] = bitmap
 	}
-	voters := s.set
+	p := Presence{Rule: s.runners.rotation.Current.Constants.Rule, Threshold: s.threshold(carried)}
+	p.Bitmap = selection.Presence(votes, s.VoteBits(), p.Threshold)
+	return p, nil
+}
+
+// threshold is how many of the votes carried on the state's block must show a
+// runner.
+//
+// Spec: CIP-11 §8.2, decision J9.
+func (s *State) threshold(carried *types.Certificate) int {
+	voters, votes := s.set, 0
 	if former := s.PreviousValidators(); former != nil {
 		voters = former
 	}
-	rule := s.runners.rotation.Current.Constants.Rule
-	threshold := rule.Threshold(selection.Electorate{Votes: len(votes), Validators: len(voters.Members),
-		SubsetSize: s.runners.rotation.Current.SubsetSize()})
-	return selection.Presence(votes, length, threshold), nil
-}
-
-// Presence is P of the state's block, from the votes on it that the block after it
-// carries, and how many of them a runner needed.
-func (s *State) Presence(carried *types.Certificate) (*selection.Bitmap, error) {
-	bitmap, refusal := s.presence(carried)
-	if refusal != nil {
-		return nil, refusal
+	if carried != nil {
+		votes = len(carried.Votes)
 	}
-	return bitmap, nil
+	current := &s.runners.rotation.Current
+	return current.Constants.Rule.Threshold(selection.Electorate{Votes: votes, Validators: len(voters.Members),
+		SubsetSize: current.SubsetSize()})
 }
 
 // constantsOf are what subsets depend on besides the validators.

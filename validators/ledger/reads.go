@@ -4,7 +4,6 @@ import (
 	"github.com/cowboyinc/devnet/actors"
 	"github.com/cowboyinc/devnet/internal/base/program"
 	"github.com/cowboyinc/devnet/internal/base/types"
-	"github.com/cowboyinc/devnet/runners/selection"
 )
 
 // Call is a read-only call of a handler.
@@ -27,7 +26,7 @@ type ReadResult struct {
 // Read runs a handler on a state, refusing it every side effect. It sees the
 // height and time of the state's block. Its error is an *EnvironmentError.
 func (x *Executor) Read(state *State, call Call) (ReadResult, error) {
-	r := x.open(state, state.header, selection.NewBitmap(0), program.ForRead)
+	r := x.open(state, state.header, noPresence, program.ForRead)
 	defer r.sessions.close()
 	r.shared.Params = state.params
 	if call.Cycles == 0 || call.Cycles > state.params.LaneUserCycles {
@@ -67,8 +66,7 @@ func (x *Executor) Simulate(state *State, sender types.Address, tx *types.Transa
 	if refusal != nil {
 		return nil, nil, refusal
 	}
-	presence := selection.NewBitmap(0) // a dry run draws nothing
-	r := x.open(state, headerOf(state, Proposal{Timestamp: state.header.Timestamp + 1}, presence), presence, program.ForRead)
+	r := x.open(state, headerOf(state, Proposal{Timestamp: state.header.Timestamp + 1}, noPresence), noPresence, program.ForRead)
 	defer r.sessions.close()
 	e, to, outcome, err := r.execute(c)
 	if err != nil {

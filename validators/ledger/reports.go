@@ -86,7 +86,7 @@ func (r *run) includeReport(c *Checked) error {
 	x := actors.Start(&r.shared, r.state, actors.Cause{Origin: types.OriginTransaction, Hash: c.Hash, TxHash: c.Hash}, cycles, cells)
 	x.Spend(cycles, cells)
 	effect := c.report.Perform(block, c.Sender)
-	x.Events = effect.Events
+	x.Events, x.Jobs = effect.Events, effect.Jobs
 	r.runnerCells += cells
 	r.count(c, x)
 	receipt := types.Receipt{Hash: c.Hash, Origin: types.OriginTransaction, Sender: c.Sender, To: c.report.To(),

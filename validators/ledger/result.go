@@ -14,6 +14,8 @@ type Result struct {
 	State    *State // the state after the block
 	Receipts []types.Receipt
 	Timers   []types.TimerChange // in the order they happened
+	Jobs     []types.JobChange   // in the order they happened
+	Presence Presence            // P of the parent
 	Events   []types.Event       // the chain's own that belong to no receipt: timers that ended without a fire
 	Logs     []actors.LogLine    // what programs printed; part of no consensus
 	Burned   Burned

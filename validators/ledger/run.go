@@ -20,7 +20,7 @@ type run struct {
 	parent      *State
 	state       *actors.State
 	params      *params.Params
-	presence    *selection.Bitmap   // P(parent) (decision C3)
+	presence    Presence            // of the parent (decision C3)
 	rotation    *selection.Rotation // of subsets, in force in this block
 	due         []governance.Change // the parameter changes of this block
 	header      types.Header        // complete once the run is sealed
@@ -41,13 +41,14 @@ type run struct {
 	filled      int         // snapshot of the state after the transactions
 	receipts    []types.Receipt
 	timers      []types.TimerChange
+	jobs        []types.JobChange
 	events      []types.Event
 	logs        []actors.LogLine
 	nextSet     *types.ValidatorSet
 }
 
 // open begins a block with a header that was checked.
-func (x *Executor) open(parent *State, header types.Header, presence *selection.Bitmap, purpose program.Purpose) *run {
+func (x *Executor) open(parent *State, header types.Header, presence Presence, purpose program.Purpose) *run {
 	state := actors.NewState(parent.tree)
 	p, due := governance.InForce(reader{parent.tree}, parent.params, header.Height)
 	r := &run{x: x, parent: parent, state: state, params: p, due: due, header: header, presence: presence}
@@ -84,7 +85,8 @@ func (r *run) attempt(what func() string, cause actors.Cause, cycles types.Cycle
 	}
 }
 
-// record adds the receipt of an execution, which bears who, what and the fee.
+// record adds the receipt of an execution, which bears who, what and the fee, and
+// what became of jobs in it.
 func (r *run) record(receipt types.Receipt, x *actors.Execution, outcome program.Outcome) {
 	receipt.Height, receipt.Index = r.header.Height, uint32(len(r.receipts))
 	receipt.Status, receipt.Error, receipt.Output = outcome.Status, outcome.Fault, outcome.Output
@@ -94,6 +96,7 @@ func (r *run) record(receipt types.Receipt, x *actors.Execution, outcome program
 		r.receipts = slices.Grow(r.receipts, len(r.receipts)+1) // they are large, and there may be thousands
 	}
 	r.receipts = append(r.receipts, receipt)
+	r.jobs = append(r.jobs, x.Jobs...)
 	r.logs = append(r.logs, x.Logs...)
 }
 

@@ -13,7 +13,6 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/program"
 	"github.com/cowboyinc/devnet/internal/base/types"
-	"github.com/cowboyinc/devnet/runners/selection"
 	"github.com/cowboyinc/devnet/scheduler"
 )
 
@@ -75,9 +74,6 @@ func (w *world) key(name string) crypto.Signer {
 	}
 	return w.keys[name]
 }
-
-// noPresence is P where nobody ever registered.
-var noPresence = selection.NewBitmap(0)
 
 // forget takes the nonces of all accounts from the state again.
 func (w *world) forget() { w.nonces = map[string]types.Nonce{} }

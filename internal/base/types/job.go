@@ -12,3 +12,70 @@ const (
 	JobEthSend
 	JobCustom
 )
+
+// JobStatus is where a job stands (CIP-2).
+type JobStatus string
+
+// The states of a job. It ends once, as Completed or Failed.
+const (
+	JobPending   JobStatus = "Pending"   // it waits to be drawn
+	JobAssigned  JobStatus = "Assigned"  // a committee has it
+	JobExecuting JobStatus = "Executing" // somebody committed (decision J5)
+	JobCompleted JobStatus = "Completed"
+	JobFailed    JobStatus = "Failed"
+)
+
+// Ended reports whether nothing more becomes of it.
+func (s JobStatus) Ended() bool { return s == JobCompleted || s == JobFailed }
+
+// JobDisagreement is the error of a job whose results all came, and fewer agree than
+// it asks for (decision J19). All other failures judged none.
+const JobDisagreement = "disagreement"
+
+// JobChangeKind is what a block did to a job.
+type JobChangeKind string
+
+// The kinds of change, by the names that faces show.
+const (
+	JobChangeSubmitted  JobChangeKind = "submitted"
+	JobChangeWaiting    JobChangeKind = "waiting" // the block that submitted it, or took it from a committee, drew nobody
+	JobChangeDrawn      JobChangeKind = "drawn"
+	JobChangeCommitted  JobChangeKind = "committed"
+	JobChangeRevealed   JobChangeKind = "revealed"
+	JobChangeRetried    JobChangeKind = "retried" // its committee was released; Committee has who that was
+	JobChangeCancelled  JobChangeKind = "cancelled"
+	JobChangeCompleted  JobChangeKind = "completed"
+	JobChangeFailed     JobChangeKind = "failed"
+	JobChangeCalledBack JobChangeKind = "called_back" // the outcome was delivered; ID, At and Error alone are set
+)
+
+// JobChange is what a block did to one job. Block results list them in the order
+// they happened. It is nowhere encoded: what stores and faces keep of it is theirs.
+type JobChange struct {
+	Kind      JobChangeKind
+	ID        Hash
+	Seq       Seq
+	At        Height
+	Status    JobStatus // after the change
+	Attempts  uint32    // draws made
+	Since     Height    // of the last draw, or since when it waits
+	Committee []Address // in the order drawn; of what ends an attempt, who that was
+	Submitted *JobSubmission
+	Runner    *Address // who committed, revealed or won
+	Validator *Address // who brought the commitment or the result
+	// Commitment is of committed, Result of revealed.
+	Commitment Hash
+	Result     []byte
+	Agreed     []Address // of completed: the members whose results agree
+	Price      Wei       // of completed
+	Error      *Fault    // of cancelled and failed; of called_back why the handler failed, nil where it did not
+}
+
+// JobSubmission is what a job is from its beginning on.
+type JobSubmission struct {
+	Submitter     Address
+	Spec          []byte // canonical
+	Escrow        Wei    // that the submitter paid
+	TimeoutBlocks uint64
+	CommitBlocks  uint64 // of these, for commitments; a single runner makes none
+}
