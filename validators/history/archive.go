@@ -14,22 +14,32 @@ import (
 // The tables of a validator's store. State is consensus state; all others are
 // derived from finalized blocks and can be made again by executing them.
 const (
-	bucketMeta          env.Bucket = "meta"         // "tip" → height of the last block committed; "kept" → Kept
-	bucketState         env.Bucket = "state"        // key → value
-	bucketBlocks        env.Bucket = "blocks"       // height → Stored
-	bucketHashes        env.Bucket = "hashes"       // block hash → height
-	bucketExecutions    env.Bucket = "executions"   // receipt hash → height ‖ index
-	bucketTimers        env.Bucket = "timers"       // timer id → Timer, as it was scheduled
-	bucketTimerSeqs     env.Bucket = "timer_seqs"   // seq → timer id ‖ actor
-	bucketTimerOrder    env.Bucket = "timer_order"  // due height ‖ seq → timer id
-	bucketActorTimers   env.Bucket = "actor_timers" // actor ‖ due height ‖ seq → timer id
-	bucketTimerNotes    env.Bucket = "timer_notes"  // seq ‖ height ‖ index → Note
-	bucketTimerEnds     env.Bucket = "timer_ends"   // timer id → timerEnd
-	bucketLanes         env.Bucket = "lanes"        // height → LaneRecord
-	bucketLaneTimers    env.Bucket = "lane_timers"  // height → the timers it examined, where there are any
-	bucketLaneMoves     env.Bucket = "lane_moves"   // height → the timers that changed their tier, where there are any
-	bucketEvents        env.Bucket = "events"       // height → the chain's own events, where there are any
-	bucketLogs          env.Bucket = "logs"         // actor ‖ height ‖ line number → LogLine
+	bucketMeta          env.Bucket = "meta"           // "tip" → height of the last block committed; "kept" → Kept
+	bucketState         env.Bucket = "state"          // key → value
+	bucketBlocks        env.Bucket = "blocks"         // height → Stored
+	bucketHashes        env.Bucket = "hashes"         // block hash → height
+	bucketExecutions    env.Bucket = "executions"     // receipt hash → height ‖ index
+	bucketTimers        env.Bucket = "timers"         // timer id → Timer, as it was scheduled
+	bucketTimerSeqs     env.Bucket = "timer_seqs"     // seq → timer id ‖ actor
+	bucketTimerOrder    env.Bucket = "timer_order"    // due height ‖ seq → timer id
+	bucketActorTimers   env.Bucket = "actor_timers"   // actor ‖ due height ‖ seq → timer id
+	bucketTimerNotes    env.Bucket = "timer_notes"    // seq ‖ height ‖ index → Note
+	bucketTimerEnds     env.Bucket = "timer_ends"     // timer id → timerEnd
+	bucketLanes         env.Bucket = "lanes"          // height → LaneRecord
+	bucketLaneTimers    env.Bucket = "lane_timers"    // height → the timers it examined, where there are any
+	bucketLaneMoves     env.Bucket = "lane_moves"     // height → the timers that changed their tier, where there are any
+	bucketEvents        env.Bucket = "events"         // height → the chain's own events, where there are any
+	bucketLogs          env.Bucket = "logs"           // actor ‖ height ‖ line number → LogLine
+	bucketPresence      env.Bucket = "presence"       // height → presenceRecord of its parent
+	bucketJobs          env.Bucket = "jobs"           // job id → JobEntry
+	bucketJobStandings  env.Bucket = "job_standings"  // job id → JobStanding
+	bucketJobOrder      env.Bucket = "job_order"      // seq → job id
+	bucketSubmitterJobs env.Bucket = "submitter_jobs" // submitter ‖ seq → job id
+	bucketRunnerJobs    env.Bucket = "runner_jobs"    // runner of a committee ‖ seq → job id
+	bucketStatusJobs    env.Bucket = "status_jobs"    // number of the status ‖ seq → job id
+	bucketJobNotes      env.Bucket = "job_notes"      // job id ‖ height ‖ index → JobNote
+	bucketJobResults    env.Bucket = "job_results"    // job id ‖ attempt ‖ runner → the result revealed
+	bucketJobMarks      env.Bucket = "job_marks"      // height → what it did to jobs, where it did something
 	maxStoredBytes                 = types.MaxBlockBytes + 64<<20
 	maxTimerRecordBytes            = types.MaxTransactionBytes + 4096
 )
@@ -204,13 +214,15 @@ func (a *Archive) Execution(hash types.Hash) (*types.Receipt, []string, error) {
 }
 
 // indexes are the indexes of hashes, by what they lead to.
-var indexes = map[HashKind]env.Bucket{TimerHash: bucketTimers, ExecutionHash: bucketExecutions, BlockHash: bucketHashes}
+var indexes = map[HashKind]env.Bucket{TimerHash: bucketTimers, JobHash: bucketJobs, ExecutionHash: bucketExecutions,
+	BlockHash: bucketHashes}
 
 // HashKind is what a hash stands for.
 type HashKind int
 
 const (
 	TimerHash     HashKind = iota // a timer's id
+	JobHash                       // a job's
 	ExecutionHash                 // of a receipt
 	BlockHash
 )

@@ -12,6 +12,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/environment/store/mem"
+	"github.com/cowboyinc/devnet/runners/selection"
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
 
@@ -60,7 +61,8 @@ func commit(t *testing.T, archive *Archive, w *Writer, blocks ...*ledger.Result)
 }
 
 func at(h types.Height, changes ...types.TimerChange) *ledger.Result {
-	return &ledger.Result{Block: &types.Block{Header: types.Header{Height: h}}, Timers: changes}
+	return &ledger.Result{Block: &types.Block{Header: types.Header{Height: h}}, Timers: changes,
+		Presence: ledger.Presence{Bitmap: selection.NewBitmap(0)}}
 }
 
 // A timer's record follows its life: its payload from when it was scheduled,
@@ -106,7 +108,7 @@ func TestArchiveListsTimers(t *testing.T) {
 	archive := Of(mem.NewStore())
 	var want []types.Seq
 	result := at(1)
-	for i := range 3 * timerChunk {
+	for i := range 3 * idChunk {
 		timer := types.Timer{ID: types.Keccak([]byte{byte(i), byte(i >> 8)}), Actor: types.Address{byte(i % 2)}, Height: types.Height(2 + i/10),
 			Seq: types.Seq(i)}
 		status := types.TimerPending

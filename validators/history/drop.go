@@ -119,10 +119,11 @@ func (a *Archive) oldest(limit int) (blocks []*Stored, err error) {
 }
 
 // remove drops all that a block left beside state: what BlockWrites put, but for
-// the timers that it scheduled; those go with the block that ended them.
+// the timers that it scheduled and the jobs submitted in it; those go with the
+// block that ended them.
 func (a *Archive) remove(w *writes, stored *Stored) error {
 	height := heightKey(stored.Block.Header.Height)
-	for _, bucket := range []env.Bucket{bucketBlocks, bucketLanes, bucketLaneTimers, bucketLaneMoves, bucketEvents} {
+	for _, bucket := range []env.Bucket{bucketBlocks, bucketLanes, bucketLaneTimers, bucketLaneMoves, bucketEvents, bucketPresence} {
 		w.remove(bucket, height)
 	}
 	w.remove(bucketHashes, stored.Hash[:])
@@ -139,7 +140,7 @@ func (a *Archive) remove(w *writes, stored *Stored) error {
 			}
 		}
 	}
-	return nil
+	return a.removeJobs(w, stored.Block.Header.Height)
 }
 
 // removeTimer drops the record of a timer that has ended.
@@ -158,9 +159,13 @@ func (a *Archive) removeTimer(w *writes, id types.TimerID) error {
 	w.remove(bucketTimerOrder, order)
 	w.remove(bucketActorTimers, append(append([]byte{}, t.Actor[:]...), order...))
 	w.remove(bucketTimerEnds, id[:])
-	from := seqKey(t.Seq)
-	return a.store.Scan(bucketTimerNotes, from, after(from), false, func(key, _ []byte) bool {
-		w.remove(bucketTimerNotes, append([]byte{}, key...))
+	return a.removeAll(w, bucketTimerNotes, seqKey(t.Seq))
+}
+
+// removeAll drops all rows of a bucket whose keys begin alike.
+func (a *Archive) removeAll(w *writes, bucket env.Bucket, prefix []byte) error {
+	return a.store.Scan(bucket, prefix, after(prefix), false, func(key, _ []byte) bool {
+		w.remove(bucket, append([]byte{}, key...))
 		return true
 	})
 }

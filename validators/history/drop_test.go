@@ -17,7 +17,8 @@ import (
 // busyChain is n blocks with gaps between heights, in which timers are
 // scheduled, extended, deferred, moved, fired and cancelled, and actors print.
 // ends tells where each timer ended.
-func busyChain(n int, seed uint64) (blocks []*ledger.Result, timers []types.Timer, ends map[types.TimerID]types.Height) {
+func busyChain(n int, seed uint64) (blocks []*ledger.Result, timers []types.Timer, ends map[types.TimerID]types.Height, jobs *jobMaker) {
+	jobs = newJobMaker()
 	random := rand.New(rand.NewPCG(seed, 1))
 	ends = map[types.TimerID]types.Height{}
 	var pending []types.Timer
@@ -55,13 +56,14 @@ func busyChain(n int, seed uint64) (blocks []*ledger.Result, timers []types.Time
 			left = append(left, t)
 		}
 		pending = left
+		result.Jobs = jobs.block(h, random)
 		if random.IntN(3) == 0 {
 			result.Events = []types.Event{{Name: "TimerExpired", Data: []byte{1}}}
 		}
 		result.Changes = []ledger.Change{{Key: []byte(fmt.Sprint("key", random.IntN(50))), Value: []byte(fmt.Sprint(h))}}
 		blocks = append(blocks, result)
 	}
-	return blocks, timers, ends
+	return blocks, timers, ends, jobs
 }
 
 // bounded commits blocks as the archive role does, with a bound.
@@ -84,7 +86,9 @@ func bounded(t *testing.T, blocks []*ledger.Result, bound uint64, perCommit func
 }
 
 var allBuckets = []env.Bucket{bucketState, bucketBlocks, bucketHashes, bucketExecutions, bucketTimers, bucketTimerSeqs, bucketTimerOrder,
-	bucketActorTimers, bucketTimerNotes, bucketTimerEnds, bucketLanes, bucketLaneTimers, bucketLaneMoves, bucketEvents, bucketLogs}
+	bucketActorTimers, bucketTimerNotes, bucketTimerEnds, bucketLanes, bucketLaneTimers, bucketLaneMoves, bucketEvents, bucketLogs,
+	bucketPresence, bucketJobs, bucketJobStandings, bucketJobOrder, bucketSubmitterJobs, bucketRunnerJobs, bucketStatusJobs, bucketJobNotes,
+	bucketJobResults, bucketJobMarks}
 
 func rowsIn(t *testing.T, a *Archive, bucket env.Bucket) map[string][]byte {
 	t.Helper()
@@ -103,7 +107,7 @@ func rowsIn(t *testing.T, a *Archive, bucket env.Bucket) map[string][]byte {
 // blocks, the timers that are pending or ended in these, and the whole state.
 func TestABoundedArchiveIsTheEndOfAWholeOne(t *testing.T) {
 	const bound = 100
-	blocks, timers, ends := busyChain(700, 3)
+	blocks, timers, ends, jobs := busyChain(700, 3)
 	random := rand.New(rand.NewPCG(4, 4))
 	for name, perCommit := range map[string]func() int{"one by one": func() int { return 1 },
 		"in batches": func() int { return 1 + random.IntN(30) }} {
@@ -123,7 +127,8 @@ func TestABoundedArchiveIsTheEndOfAWholeOne(t *testing.T) {
 			forget := func(b env.Bucket, key []byte) { gone[string(b)+string(key)] = true }
 			for _, r := range blocks[:len(blocks)-bound] {
 				h := heightKey(r.Block.Header.Height)
-				for _, b := range []env.Bucket{bucketBlocks, bucketLanes, bucketLaneTimers, bucketLaneMoves, bucketEvents} {
+				for _, b := range []env.Bucket{bucketBlocks, bucketLanes, bucketLaneTimers, bucketLaneMoves, bucketEvents,
+					bucketPresence, bucketJobMarks} {
 					forget(b, h)
 				}
 				forget(bucketHashes, r.Hash[:])
@@ -140,15 +145,28 @@ func TestABoundedArchiveIsTheEndOfAWholeOne(t *testing.T) {
 					forget(bucketTimerSeqs, seqKey(timer.Seq))
 				}
 			}
+			jobsOver := map[types.Hash]bool{}
+			for id, end := range jobs.ends {
+				if end < first {
+					jobsOver[id] = true
+					forget(bucketJobs, id[:])
+					forget(bucketJobStandings, id[:])
+					forget(bucketJobOrder, seqKey(jobs.seqs[id]))
+				}
+			}
 			for _, bucket := range allBuckets {
 				want, got := rowsIn(t, whole, bucket), rowsIn(t, part, bucket)
-				for key := range want {
+				for key, value := range want {
 					dropped := gone[string(bucket)+key]
 					switch bucket {
 					case bucketTimerOrder, bucketActorTimers:
 						dropped = ended[types.Seq(bigEndian(key[len(key)-8:]))]
 					case bucketTimerNotes:
 						dropped = ended[types.Seq(bigEndian(key[:8]))]
+					case bucketSubmitterJobs, bucketRunnerJobs, bucketStatusJobs:
+						dropped = jobsOver[types.Hash([]byte(value))]
+					case bucketJobNotes, bucketJobResults:
+						dropped = jobsOver[types.Hash([]byte(key[:32]))]
 					case bucketLogs:
 						dropped = types.Height(bigEndian(key[20:28])) < first
 					}

@@ -272,47 +272,34 @@ func (a *Archive) Timers(f TimerFilter) (records []TimerRecord, err error) {
 		to = after(append(append([]byte{}, from...), heightKey(*f.DueBy)...))
 	}
 	skip := f.Offset
-	for len(records) < f.Limit {
-		ids, next, err := a.timerIDs(bucket, from, to, f.Newest)
-		if err != nil {
-			return nil, err
+	err = a.eachOf(bucket, from, to, f.Newest, func(id types.Hash) (bool, error) {
+		if len(records) >= f.Limit {
+			return false, nil
 		}
-		for _, id := range ids {
-			record, err := r.timer(id)
-			if err != nil {
-				return nil, err
-			}
-			if record == nil || f.Status != "" && record.Status != f.Status {
-				continue
-			}
-			if skip > 0 {
-				skip--
-			} else if len(records) < f.Limit {
-				records = append(records, *record)
-			}
+		record, err := r.timer(id)
+		if err != nil || record == nil || f.Status != "" && record.Status != f.Status {
+			return true, err
 		}
-		if next == nil {
-			break
+		if skip > 0 {
+			skip--
+			return true, nil
 		}
-		if f.Newest {
-			to = next
-		} else {
-			from = next
-		}
-	}
-	return records, nil
+		records = append(records, *record)
+		return len(records) < f.Limit, nil
+	})
+	return records, err
 }
 
-// timerChunk is how many timers are looked up between two scans: a scan's
+// idChunk is how many ids are looked up between two scans: a scan's
 // callback must not use the store.
-const timerChunk = 256
+const idChunk = 256
 
-// timerIDs returns the next ids of an index and where to go on, nil at its end:
+// indexedIDs returns the next ids of an index and where to go on, nil at its end:
 // from there, or backwards up to it.
-func (a *Archive) timerIDs(bucket env.Bucket, from, to []byte, backwards bool) (ids []types.TimerID, next []byte, err error) {
+func (a *Archive) indexedIDs(bucket env.Bucket, from, to []byte, backwards bool) (ids []types.Hash, next []byte, err error) {
 	var last []byte
 	err = a.store.Scan(bucket, from, to, backwards, func(key, id []byte) bool {
-		if len(ids) == timerChunk {
+		if len(ids) == idChunk {
 			next = append([]byte{}, key...)
 			if backwards {
 				next = last
@@ -320,7 +307,7 @@ func (a *Archive) timerIDs(bucket env.Bucket, from, to []byte, backwards bool) (
 			return false
 		}
 		ids = append(ids, types.Hash(id))
-		if len(ids) == timerChunk {
+		if len(ids) == idChunk {
 			last = append([]byte{}, key...)
 		}
 		return true

@@ -127,6 +127,8 @@ func writesOf(stored *Stored, result *ledger.Result) *BlockWrites {
 		left.timer(change, i)
 	}
 	left.lane(result)
+	left.jobs(result)
+	left.presence(result)
 	for i, line := range result.Logs {
 		left.put(bucketLogs, lineKey(line.Actor, height, i), []byte{})
 	}

@@ -90,7 +90,7 @@ var table = []layer{
 		standard: join(deterministic, []string{"encoding/json"}),
 		why:      "a program in Go sees what one in Python sees; its payloads are JSON"},
 	{name: "history", packages: history, imports: join(base,
-		[]string{"actors", "scheduler", "validators/ledger", "validators/catchup", "internal/environment/env"}), pure: true,
+		[]string{"actors", "scheduler", "validators/ledger", "validators/catchup", "internal/environment/env", "runners/selection"}), pure: true,
 		standard: deterministic,
 		why:      "what is read of a chain knows its blocks and results, and the store as an interface"},
 	{name: "core", packages: cores, imports: join(base, []string{"runners/selection"}), pure: true, standard: deterministic,

@@ -112,7 +112,7 @@ func (a *node) blocks(archive *history.Archive) (*ledger.State, error) {
 			h = next
 			continue
 		}
-		if state = a.block(state, stored); state == nil {
+		if state = a.block(archive, state, stored); state == nil {
 			return nil, nil
 		}
 		if a.progress != nil {
@@ -126,7 +126,7 @@ func (a *node) blocks(archive *history.Archive) (*ledger.State, error) {
 	return state, nil
 }
 
-func (a *node) block(parent *ledger.State, stored *history.Stored) *ledger.State {
+func (a *node) block(archive *history.Archive, parent *ledger.State, stored *history.Stored) *ledger.State {
 	h, hash := stored.Block.Header.Height, stored.Block.Hash()
 	a.identity(stored, hash)
 	set := parent.Validators()
@@ -146,6 +146,11 @@ func (a *node) block(parent *ledger.State, stored *history.Stored) *ledger.State
 	a.report.Blocks++
 	if !bytes.Equal(codec.Marshal(result.Receipts), codec.Marshal(stored.Receipts)) {
 		a.problem("height %d: the stored receipts are not what executing gives", h)
+	}
+	if what, err := archive.Differs(result); err != nil {
+		a.problem("height %d: %v", h, err)
+	} else if what != "" {
+		a.problem("height %d: what is kept of jobs and presence is not what executing gives: %s", h, what)
 	}
 	return result.State
 }

@@ -1,0 +1,155 @@
+package model
+
+import "github.com/cowboyinc/devnet/internal/base/types"
+
+// Job is a job in any state.
+type Job struct {
+	ID             types.Hash      `json:"id"`
+	Kind           string          `json:"kind" enum:"llm,http,mcp,ethsend,custom"`
+	Submitter      types.Address   `json:"submitter"`
+	Mode           string          `json:"mode" enum:"none,economic_bond,majority_vote,structured_match,deterministic,semantic_similarity"`
+	Runners        uint64          `json:"runners" doc:"How many it asks for: the size of its committee."`
+	Status         string          `json:"status" enum:"Pending,Assigned,Executing,Completed,Failed"`
+	Committee      []types.Address `json:"committee" doc:"Runners in the order drawn; empty while it is Pending."`
+	Attempts       uint32          `json:"attempts" doc:"Draws made."`
+	SubmittedAt    types.Height    `json:"submitted_at"`
+	AssignedAt     *types.Height   `json:"assigned_at" doc:"Of the last draw; null before the first."`
+	Deadline       types.Height    `json:"deadline" doc:"The last height that takes results, or at which a job that waits may be drawn."`
+	CommitDeadline *types.Height   `json:"commit_deadline" doc:"The last height that takes commitments; null while it waits, and of one runner."`
+	CompletedAt    *types.Height   `json:"completed_at" doc:"Also of a failure; null while it is open."`
+	Result         *types.Bytes    `json:"result" nullable:"true" doc:"The winner's."`
+	Winner         *types.Address  `json:"winner" nullable:"true"`
+	Error          *Fault          `json:"error" doc:"Why it failed: timeout, no_candidates, disagreement or cancelled."`
+	TimeoutBlocks  uint64          `json:"timeout_blocks"`
+	MaxPrice       types.Wei       `json:"max_price"`
+	Tip            types.Wei       `json:"tip"`
+	Escrow         types.Wei       `json:"escrow" doc:"What its submitter paid in: max_price, tip and the callback's limits (decision J7)."`
+	Price          *types.Wei      `json:"price" nullable:"true" doc:"What its runners got, and the treasury; null unless it is Completed."`
+	Callback       *JobCallback    `json:"callback" doc:"Null where it has none."`
+	Spec           types.Bytes     `json:"spec" doc:"The canonical JobSpec as CBOR, with submitter and submitted_at."`
+}
+
+// JobCallback is who gets the outcome of a job.
+type JobCallback struct {
+	_       struct{}      `nullable:"true"`
+	Actor   types.Address `json:"actor"`
+	Handler string        `json:"handler"`
+}
+
+// JobStatus is the answer of GET /job/{id}/status.
+type JobStatus struct {
+	ID     types.Hash `json:"id"`
+	Status string     `json:"status" enum:"Pending,Assigned,Executing,Completed,Failed"`
+}
+
+// The outcomes of a runner of a committee, of all draws.
+const (
+	RunnerPending   = "pending"
+	RunnerAgreed    = "agreed"
+	RunnerDisagreed = "disagreed"
+	RunnerSilent    = "silent"
+)
+
+// JobRunner is a runner of one draw, and what it did.
+type JobRunner struct {
+	Address     types.Address `json:"address"`
+	Attempt     uint32        `json:"attempt" doc:"Of draws, from 1."`
+	CommittedAt *types.Height `json:"committed_at" doc:"Of its first commitment; null without, and of a single runner."`
+	RevealedAt  *types.Height `json:"revealed_at" doc:"Of its result; null without."`
+	Outcome     string        `json:"outcome" enum:"pending,agreed,disagreed,silent" doc:"silent: no result came of it in that attempt; pending also where the job was cancelled meanwhile."`
+}
+
+// JobResult is what the chain got of a runner in one draw.
+type JobResult struct {
+	Runner      types.Address   `json:"runner"`
+	Attempt     uint32          `json:"attempt"`
+	Commitments []JobCommitment `json:"commitments" doc:"In the order they came."`
+	RevealedAt  *types.Height   `json:"revealed_at"`
+	Result      *types.Bytes    `json:"result" nullable:"true" doc:"Null before it is revealed."`
+}
+
+// JobCommitment is one that a validator brought.
+type JobCommitment struct {
+	Validator  types.Address `json:"validator"`
+	Height     types.Height  `json:"height"`
+	Commitment types.Hash    `json:"commitment"`
+}
+
+// JobVerified is the answer of GET /job/{id}/verified.
+type JobVerified struct {
+	ID       types.Hash     `json:"id"`
+	Verified bool           `json:"verified" doc:"It is Completed: enough results agree."`
+	Result   *types.Bytes   `json:"result" nullable:"true"`
+	Winner   *types.Address `json:"winner" nullable:"true"`
+}
+
+// What happens to a job, in blocks and beside them.
+const (
+	JobSubmitted   = "submitted"
+	JobWaiting     = "waiting"
+	JobDrawn       = "drawn"
+	JobPushed      = "pushed"
+	JobAcked       = "acked"
+	JobProgressed  = "progress"
+	JobResulted    = "result"
+	JobCommitted   = "committed"
+	JobRevealed    = "revealed"
+	JobRetried     = "retried"
+	JobCancelled   = "cancelled"
+	JobCompleted   = "completed"
+	JobFailed      = "failed"
+	JobCalledBack  = "called_back"
+	JobHardFailure = "hard_failure"
+)
+
+// JobEvent is something that happened to a job: what a block did, or what a
+// validator saw beside the chain. Fields that say nothing of it are null.
+type JobEvent struct {
+	ID        types.Hash      `json:"id"`
+	Height    types.Height    `json:"height" doc:"Of the block; of what a validator saw, of the block that is told next."`
+	What      string          `json:"what" enum:"submitted,waiting,drawn,pushed,acked,progress,result,committed,revealed,retried,cancelled,completed,failed,called_back,hard_failure"`
+	Attempt   uint32          `json:"attempt" doc:"Draws made; 0 where who saw it does not know."`
+	Committee []types.Address `json:"committee" doc:"Of the attempt; empty where there is none, and where who saw it does not know."`
+	Runner    *types.Address  `json:"runner" nullable:"true"`
+	Validator *types.Address  `json:"validator" nullable:"true" doc:"Who brought it, or saw it."`
+	Outcome   *string         `json:"outcome" enum:"Success,Duplicate,SoftFailure,HardFailure" nullable:"true" doc:"Of a delivery (CIP-11 §10.6)."`
+	Fraction  *uint8          `json:"fraction" nullable:"true" doc:"Of progress, in hundredths."`
+	Detail    *string         `json:"detail" nullable:"true"`
+	Error     *Fault          `json:"error"`
+}
+
+// JobStory is all that final blocks did to a job.
+type JobStory struct {
+	Job    Job          `json:"job"`
+	Height types.Height `json:"height" doc:"Of the latest final block: up to there it is told."`
+	Story  []JobEvent   `json:"story" doc:"In the order of the blocks."`
+	Next   *int         `json:"next" doc:"The offset from which to ask on; null where all is told."`
+}
+
+// PolledJob is an assignment as GET /runner/{addr}/jobs tells it.
+type PolledJob struct {
+	JobID         types.Hash   `json:"job_id"`
+	JobSpec       types.Bytes  `json:"job_spec" doc:"The canonical JobSpec as CBOR."`
+	BlockHeight   types.Height `json:"block_height" doc:"Of the draw."`
+	DeadlineBlock types.Height `json:"deadline_block" doc:"The last block that takes a result."`
+}
+
+// HeartbeatRequest is the body of POST /runner/{addr}/heartbeat: a HeartbeatPing.
+type HeartbeatRequest struct {
+	BlockHeight types.Height    `json:"block_height"`
+	Nonce       uint64          `json:"nonce"`
+	Signed      types.Signature `json:"signed" doc:"As of a HeartbeatPing on the wire."`
+}
+
+// ResultRequest is the body of POST /runner/{addr}/job_result: a JobResult.
+type ResultRequest struct {
+	JobID        types.Hash      `json:"job_id"`
+	ResultData   types.Bytes     `json:"result_data"`
+	RunnerSigned types.Signature `json:"runner_signed" doc:"As of a JobResult on the wire."`
+}
+
+// Reported is the answer to what a runner brings by polling.
+type Reported struct {
+	Op   string     `json:"op" enum:"heartbeat,commit,reveal,result,none" doc:"What the validator sent for it: none where the chain has it, or will not take it before cip11.heartbeat_tx_blocks. Behind a commit the reveal follows by itself when its time has come."`
+	Hash types.Hash `json:"hash" doc:"Of the runner transaction; zero of none."`
+}

@@ -1,0 +1,93 @@
+package model
+
+import (
+	"github.com/cowboyinc/devnet/actors/system"
+	"github.com/cowboyinc/devnet/internal/base/types"
+)
+
+// The healths of a runner.
+const (
+	RunnerHealthy      = "Healthy"
+	RunnerUnhealthy    = "Unhealthy"
+	RunnerPaused       = "Paused"
+	RunnerDeregistered = "Deregistered"
+)
+
+// Runner is a registered runner, as the latest final block has it.
+type Runner struct {
+	Index             uint32          `json:"index" doc:"In the order of registration; of its bit in presence bitmaps (decision J12)."`
+	Name              string          `json:"name" doc:"Of the devnet's own runners; else empty."`
+	Address           types.Address   `json:"address"`
+	PublicKey         types.PublicKey `json:"public_key"`
+	Owner             types.Address   `json:"owner" doc:"Who registered it, paid its stake and may change it (decision J20)."`
+	Stake             types.Wei       `json:"stake" doc:"In wei."`
+	Reputation        uint64          `json:"reputation" doc:"0 to 100."`
+	Health            string          `json:"health" enum:"Healthy,Unhealthy,Paused,Deregistered" doc:"Unhealthy: its last heartbeat is older than cip11.stale_heartbeat_blocks (decision J18)."`
+	Connected         []types.Address `json:"connected" doc:"The validators that it is connected to now, as they say; by address."`
+	Present           bool            `json:"present" doc:"In the latest P, of the block before the latest final one (CIP-11 §8)."`
+	Subset            []types.Address `json:"subset" doc:"The validators that it belongs to, in the order of its keys (CIP-11 §5.1); empty once it is deregistered."`
+	ActiveJobs        uint64          `json:"active_jobs" doc:"Jobs in whose committee it is."`
+	MaxConcurrentJobs uint64          `json:"max_concurrent_jobs"`
+	Accepting         bool            `json:"accepting" doc:"It is healthy, and told none of its validators that it takes no new jobs."`
+	Capabilities      []string        `json:"capabilities"`
+	Entitlements      []string        `json:"entitlements"`
+	RateCard          system.RateCard `json:"rate_card" doc:"What it asks, in wei."`
+	RegisteredAt      types.Height    `json:"registered_at"`
+	LastHeartbeat     types.Height    `json:"last_heartbeat" doc:"The last height that it signed in a heartbeat of the chain; registering is the first (decision J18)."`
+}
+
+// Subsets is the rotation of subsets in force (CIP-11 §5.3): from it anybody
+// computes any runner's subset.
+type Subsets struct {
+	SubsetEpoch   uint64       `json:"subset_epoch"`
+	Height        types.Height `json:"height" doc:"Of the block in which it began."`
+	OverlapBlocks uint64       `json:"overlap_blocks" doc:"For so many blocks from height on the former subsets hold as well."`
+	Current       SubsetBasis  `json:"current"`
+	Former        *SubsetBasis `json:"former" doc:"Those before; null before the first rotation."`
+}
+
+// SubsetBasis is what one rotation's subsets follow from.
+type SubsetBasis struct {
+	_            struct{}       `nullable:"true"`
+	MinSubset    uint64         `json:"min_subset"`
+	MaxSubset    uint64         `json:"max_subset"`
+	PresenceRule string         `json:"presence_rule"`
+	SubsetSize   int            `json:"subset_size" doc:"How many validators each runner belongs to."`
+	Validators   []SubsetMember `json:"validators" doc:"The set at that rotation, by address."`
+}
+
+// SubsetMember is a validator of that set.
+type SubsetMember struct {
+	Address     types.Address   `json:"address"`
+	PublicKey   types.PublicKey `json:"public_key"`
+	QUICAddress string          `json:"quic_address" doc:"Where it listens now; as it was at the rotation where nobody knows better."`
+}
+
+// Presence is P(H) and the votes that it follows from.
+type Presence struct {
+	Height    types.Height     `json:"height"`
+	Rule      string           `json:"rule" doc:"cip11.presence_rule in force in the block (decision J9)."`
+	Threshold int              `json:"threshold" doc:"How many of the votes have to show a runner."`
+	Votes     []Vote           `json:"votes" doc:"On the block, as the next one carries them."`
+	Runners   []RunnerPresence `json:"runners" doc:"By index, deregistered ones too."`
+}
+
+// RunnerPresence is one bit of P.
+type RunnerPresence struct {
+	Index      int             `json:"index"`
+	Address    types.Address   `json:"address"`
+	Name       string          `json:"name" doc:"Of the devnet's own runners; else empty."`
+	Present    bool            `json:"present"`
+	Count      int             `json:"count" doc:"Votes that show it."`
+	Validators []types.Address `json:"validators" doc:"Whose votes they are."`
+}
+
+// PresenceEvent is a bit of P that differs from that of the block before: that of
+// a runner which had none before was 0.
+type PresenceEvent struct {
+	Height  types.Height  `json:"height" doc:"H of P(H): of the block that was voted on, the parent of the block that tells."`
+	Index   int           `json:"index"`
+	Runner  types.Address `json:"runner"`
+	Present bool          `json:"present"`
+	Count   int           `json:"count" doc:"Votes that show it."`
+}

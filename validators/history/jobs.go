@@ -1,0 +1,223 @@
+package history
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"github.com/cowboyinc/devnet/internal/base/codec"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/validators/ledger"
+)
+
+// JobRecord is a job in any state.
+type JobRecord struct {
+	JobEntry
+	JobStanding
+	DrawnAt types.Height // of the last draw; 0: none was made
+}
+
+// JobEntry is what a job is from its beginning on.
+type JobEntry struct {
+	_             struct{} `cbor:",toarray"`
+	ID            types.Hash
+	Seq           types.Seq // in the order of submission
+	Submitter     types.Address
+	SubmittedAt   types.Height
+	Spec          []byte    // canonical
+	Escrow        types.Wei // that the submitter paid
+	TimeoutBlocks uint64
+	CommitBlocks  uint64
+}
+
+// JobStanding is where a job stands. Of one that ended it has the last attempt.
+type JobStanding struct {
+	_         struct{} `cbor:",toarray"`
+	Status    types.JobStatus
+	Attempts  uint32          // draws made
+	Since     types.Height    // of the last draw, or since when it waits or waited
+	Committee []types.Address // in the order drawn; empty while it waits
+	EndedAt   types.Height    // 0: it is open
+	Winner    *types.Address
+	Price     *types.Wei
+	Error     *types.Fault
+}
+
+// Deadline is the last height that takes results, or at which a job that waits may
+// still be drawn.
+func (r *JobRecord) Deadline() types.Height { return r.Since + types.Height(r.TimeoutBlocks) }
+
+// CommitDeadline is the last height that takes commitments.
+func (r *JobRecord) CommitDeadline() types.Height { return r.Since + types.Height(r.CommitBlocks) }
+
+// JobNote is one thing that a block did to a job. Results stand apart.
+type JobNote struct {
+	_          struct{} `cbor:",toarray"`
+	Kind       types.JobChangeKind
+	ID         types.Hash
+	At         types.Height
+	Attempt    uint32          // draws made
+	Committee  []types.Address // of drawn, and of what ended an attempt
+	Runner     *types.Address
+	Validator  *types.Address
+	Commitment types.Hash      // of committed
+	Agreed     []types.Address // of completed
+	Error      *types.Fault
+}
+
+// judged reports whether the note ends an attempt in which enough results came to
+// tell who agrees: of too few nobody can (decision J19).
+func (n *JobNote) judged() bool {
+	return n.Kind == types.JobChangeCompleted || n.Kind == types.JobChangeFailed && n.Error.Code == types.JobDisagreement
+}
+
+// jobMark is what a block did to a job, in the order it happened.
+type jobMark struct {
+	_    struct{} `cbor:",toarray"`
+	ID   types.Hash
+	Kind types.JobChangeKind
+}
+
+const (
+	maxJobBytes     = types.MaxTransactionBytes + 4096 // of a record: its spec came in a transaction
+	maxJobNoteBytes = 64 << 10
+	maxJobMarkBytes = types.MaxBlockBytes
+)
+
+// jobStatuses number the states in the index of them.
+var jobStatuses = []types.JobStatus{types.JobPending, types.JobAssigned, types.JobExecuting, types.JobCompleted, types.JobFailed}
+
+func statusKey(s types.JobStatus, seq types.Seq) []byte {
+	return append([]byte{byte(slices.Index(jobStatuses, s))}, seqKey(seq)...)
+}
+
+func ofAddress(a types.Address, seq types.Seq) []byte {
+	return append(append([]byte{}, a[:]...), seqKey(seq)...)
+}
+
+func noteKey(id types.Hash, height []byte, index int) []byte {
+	return binary.BigEndian.AppendUint32(append(append([]byte{}, id[:]...), height...), uint32(index))
+}
+
+func resultKey(id types.Hash, attempt uint32, runner types.Address) []byte {
+	return append(binary.BigEndian.AppendUint32(append([]byte{}, id[:]...), attempt), runner[:]...)
+}
+
+// jobs keeps what a block did to jobs.
+func (w *writes) jobs(result *ledger.Result) {
+	if len(result.Jobs) == 0 {
+		return
+	}
+	height := heightKey(result.Block.Header.Height)
+	marks := make([]jobMark, len(result.Jobs))
+	last := map[types.Hash]int{} // what each job stands as behind the block
+	for i := range result.Jobs {
+		c := &result.Jobs[i]
+		marks[i] = jobMark{ID: c.ID, Kind: c.Kind}
+		w.job(c, height, i)
+		if c.Kind != types.JobChangeCalledBack {
+			last[c.ID] = i
+		}
+	}
+	w.put(bucketJobMarks, height, codec.Marshal(marks))
+	for i := range result.Jobs {
+		if c := &result.Jobs[i]; c.Kind != types.JobChangeCalledBack && last[c.ID] == i {
+			w.standing(c)
+		}
+	}
+}
+
+// job keeps one change of a job.
+func (w *writes) job(c *types.JobChange, height []byte, index int) {
+	note := JobNote{Kind: c.Kind, ID: c.ID, At: c.At, Attempt: c.Attempts, Runner: c.Runner, Validator: c.Validator,
+		Commitment: c.Commitment, Agreed: c.Agreed, Error: c.Error}
+	switch c.Kind {
+	case types.JobChangeSubmitted:
+		s := c.Submitted
+		w.put(bucketJobs, c.ID[:], codec.Marshal(&JobEntry{ID: c.ID, Seq: c.Seq, Submitter: s.Submitter, SubmittedAt: c.At, Spec: s.Spec,
+			Escrow: s.Escrow, TimeoutBlocks: s.TimeoutBlocks, CommitBlocks: s.CommitBlocks}))
+		w.put(bucketJobOrder, seqKey(c.Seq), c.ID[:])
+		w.put(bucketSubmitterJobs, ofAddress(s.Submitter, c.Seq), c.ID[:])
+	case types.JobChangeDrawn:
+		note.Committee = c.Committee
+		for _, runner := range c.Committee {
+			w.put(bucketRunnerJobs, ofAddress(runner, c.Seq), c.ID[:])
+		}
+	case types.JobChangeRevealed:
+		w.put(bucketJobResults, resultKey(c.ID, c.Attempts, *c.Runner), c.Result)
+	case types.JobChangeRetried, types.JobChangeCancelled, types.JobChangeCompleted, types.JobChangeFailed:
+		note.Committee = c.Committee
+	case types.JobChangeWaiting, types.JobChangeCommitted, types.JobChangeCalledBack:
+	default:
+		panic(fmt.Sprintf("history: the change of job %s at height %d is of no kind", c.ID, c.At))
+	}
+	w.put(bucketJobNotes, noteKey(c.ID, height, index), codec.Marshal(&note))
+}
+
+// standing keeps where a job stands behind the last change of a block.
+func (w *writes) standing(c *types.JobChange) {
+	s := JobStanding{Status: c.Status, Attempts: c.Attempts, Since: c.Since, Committee: c.Committee, Error: c.Error}
+	if c.Status == types.JobPending {
+		s.Committee = nil
+	}
+	if c.Status.Ended() {
+		s.EndedAt = c.At
+	}
+	if c.Kind == types.JobChangeCompleted {
+		s.Winner, s.Price = c.Runner, &c.Price
+	}
+	w.put(bucketJobStandings, c.ID[:], codec.Marshal(&s))
+	for _, status := range jobStatuses {
+		if status == c.Status {
+			w.put(bucketStatusJobs, statusKey(status, c.Seq), c.ID[:])
+		} else {
+			w.remove(bucketStatusJobs, statusKey(status, c.Seq))
+		}
+	}
+}
+
+// removeJobs drops what a block did to jobs: of those that it ended all there is.
+func (a *Archive) removeJobs(w *writes, h types.Height) error {
+	marks, err := a.jobMarks(h)
+	if err != nil {
+		return err
+	}
+	w.remove(bucketJobMarks, heightKey(h))
+	for i, mark := range marks {
+		switch mark.Kind {
+		case types.JobChangeCancelled, types.JobChangeCompleted, types.JobChangeFailed:
+			err = a.removeJob(w, mark.ID)
+		case types.JobChangeCalledBack:
+			w.remove(bucketJobNotes, noteKey(mark.ID, heightKey(h), i)) // its job may be gone before it
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *Archive) removeJob(w *writes, id types.Hash) error {
+	record, err := a.Job(id)
+	if err != nil || record == nil {
+		return err
+	}
+	err = a.eachNote(id, false, func(n *JobNote) bool {
+		for _, runner := range n.Committee {
+			w.remove(bucketRunnerJobs, ofAddress(runner, record.Seq))
+		}
+		return true
+	})
+	if err != nil {
+		return err
+	}
+	w.remove(bucketJobs, id[:])
+	w.remove(bucketJobStandings, id[:])
+	w.remove(bucketJobOrder, seqKey(record.Seq))
+	w.remove(bucketSubmitterJobs, ofAddress(record.Submitter, record.Seq))
+	w.remove(bucketStatusJobs, statusKey(record.Status, record.Seq))
+	if err := a.removeAll(w, bucketJobNotes, id[:]); err != nil {
+		return err
+	}
+	return a.removeAll(w, bucketJobResults, id[:])
+}

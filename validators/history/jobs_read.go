@@ -1,0 +1,261 @@
+package history
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+
+	"github.com/cowboyinc/devnet/internal/base/codec"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/environment/env"
+	"github.com/cowboyinc/devnet/validators/ledger"
+)
+
+// Job returns a job in any state, or nil.
+func (a *Archive) Job(id types.Hash) (*JobRecord, error) {
+	entry, err := a.store.Get(bucketJobs, id[:])
+	if err != nil || entry == nil {
+		return nil, err
+	}
+	standing, err := a.store.Get(bucketJobStandings, id[:])
+	if err != nil {
+		return nil, err
+	}
+	record := new(JobRecord)
+	if err := codec.Unmarshal(entry, maxJobBytes, &record.JobEntry); err != nil {
+		return nil, fmt.Errorf("the stored job %s: %w", id, err)
+	}
+	if err := codec.Unmarshal(standing, maxJobNoteBytes, &record.JobStanding); err != nil {
+		return nil, fmt.Errorf("the stored standing of job %s: %w", id, err)
+	}
+	return record, a.drawn(record)
+}
+
+// drawn finds when a job was drawn last.
+func (a *Archive) drawn(r *JobRecord) error {
+	switch {
+	case r.Attempts == 0:
+	case len(r.Committee) > 0:
+		r.DrawnAt = r.Since
+	default: // it was taken from that committee, and waits or waited for another
+		return a.eachNote(r.ID, true, func(n *JobNote) bool {
+			r.DrawnAt = n.At
+			return n.Kind != types.JobChangeDrawn
+		})
+	}
+	return nil
+}
+
+// JobFilter selects jobs; zero fields select all.
+type JobFilter struct {
+	Status    types.JobStatus
+	Submitter *types.Address
+	Runner    *types.Address // in a committee of which it is or was
+	Page
+}
+
+// Jobs lists jobs in the order they were submitted, or in the opposite one.
+func (a *Archive) Jobs(f JobFilter) (records []JobRecord, err error) {
+	bucket, from := bucketJobOrder, []byte{}
+	switch {
+	case f.Runner != nil:
+		bucket, from = bucketRunnerJobs, f.Runner[:]
+	case f.Submitter != nil:
+		bucket, from = bucketSubmitterJobs, f.Submitter[:]
+	case f.Status != "":
+		bucket, from = bucketStatusJobs, statusKey(f.Status, 0)[:1]
+	}
+	skip := f.Offset
+	err = a.eachOf(bucket, from, after(from), f.Newest, func(id types.Hash) (bool, error) {
+		if len(records) >= f.Limit {
+			return false, nil
+		}
+		record, err := a.Job(id)
+		if err != nil || record == nil || !f.selects(record) {
+			return true, err
+		}
+		if skip > 0 {
+			skip--
+			return true, nil
+		}
+		records = append(records, *record)
+		return len(records) < f.Limit, nil
+	})
+	return records, err
+}
+
+func (f *JobFilter) selects(r *JobRecord) bool {
+	return (f.Status == "" || r.Status == f.Status) && (f.Submitter == nil || r.Submitter == *f.Submitter)
+}
+
+// eachOf calls each for the ids of an index in order, until it returns false; each
+// may use the store.
+func (a *Archive) eachOf(bucket env.Bucket, from, to []byte, backwards bool, each func(types.Hash) (more bool, err error)) error {
+	for {
+		ids, next, err := a.indexedIDs(bucket, from, to, backwards)
+		if err != nil {
+			return err
+		}
+		for _, id := range ids {
+			if more, err := each(id); err != nil || !more {
+				return err
+			}
+		}
+		if next == nil {
+			return nil
+		}
+		if backwards {
+			to = next
+		} else {
+			from = next
+		}
+	}
+}
+
+// JobNotes lists what blocks did to a job, oldest first or newest first.
+func (a *Archive) JobNotes(id types.Hash, p Page) (notes []JobNote, err error) {
+	skip := p.Offset
+	err = a.eachNote(id, p.Newest, func(n *JobNote) bool {
+		if skip--; skip < 0 && len(notes) < p.Limit {
+			notes = append(notes, *n)
+		}
+		return len(notes) < p.Limit
+	})
+	return notes, err
+}
+
+// eachNote calls each for what blocks did to a job until it returns false. each must
+// not use the store.
+func (a *Archive) eachNote(id types.Hash, backwards bool, each func(*JobNote) bool) error {
+	var bad error
+	err := a.store.Scan(bucketJobNotes, id[:], after(id[:]), backwards, func(_, value []byte) bool {
+		var n JobNote
+		bad = codec.Unmarshal(value, maxJobNoteBytes, &n)
+		return bad == nil && each(&n)
+	})
+	if err == nil && bad != nil {
+		err = fmt.Errorf("a stored note of job %s: %w", id, bad)
+	}
+	return err
+}
+
+// JobResult is what a runner revealed for a job in one attempt; nil where it did
+// not.
+func (a *Archive) JobResult(id types.Hash, attempt uint32, runner types.Address) ([]byte, error) {
+	return a.store.Get(bucketJobResults, resultKey(id, attempt, runner))
+}
+
+// JobTurn is a runner of one draw, and what came of it.
+type JobTurn struct {
+	Attempt     uint32
+	Runner      types.Address
+	Commitments []JobNote    // in the order they came
+	RevealedAt  types.Height // 0: not
+	Agreed      bool         // its result is one of those that agree
+	Judged      bool         // all results that came were held against one another
+	Concluded   bool         // the attempt is over, and not since the job was cancelled
+}
+
+// JobTurns lists the runners of all draws of a job, in the order drawn.
+func (a *Archive) JobTurns(id types.Hash) (turns []JobTurn, err error) {
+	first := 0 // of the last draw
+	var bad error
+	err = a.eachNote(id, false, func(n *JobNote) bool {
+		switch n.Kind {
+		case types.JobChangeDrawn:
+			first = len(turns)
+			for _, runner := range n.Committee {
+				turns = append(turns, JobTurn{Attempt: n.Attempt, Runner: runner})
+			}
+		case types.JobChangeCommitted, types.JobChangeRevealed:
+			i := slices.IndexFunc(turns[first:], func(t JobTurn) bool { return n.Runner != nil && t.Runner == *n.Runner })
+			if i < 0 {
+				bad = fmt.Errorf("a stored note of job %s, of height %d, is of no runner that was drawn", id, n.At)
+				return false
+			}
+			turns[first+i].add(n)
+		case types.JobChangeRetried, types.JobChangeFailed, types.JobChangeCompleted:
+			if len(n.Committee) > 0 { // else it waited in vain
+				conclude(turns[first:], n)
+			}
+		}
+		return true
+	})
+	if err == nil {
+		err = bad
+	}
+	return turns, err
+}
+
+// add takes what a runner did.
+func (t *JobTurn) add(n *JobNote) {
+	if n.Kind == types.JobChangeRevealed {
+		t.RevealedAt = n.At
+		return
+	}
+	t.Commitments = append(t.Commitments, *n)
+}
+
+// conclude ends an attempt.
+func conclude(turns []JobTurn, n *JobNote) {
+	for i := range turns {
+		turns[i].Concluded, turns[i].Judged = true, n.judged()
+		turns[i].Agreed = slices.Contains(n.Agreed, turns[i].Runner)
+	}
+}
+
+func (a *Archive) jobMarks(h types.Height) (marks []jobMark, err error) {
+	data, err := a.store.Get(bucketJobMarks, heightKey(h))
+	if err != nil || data == nil {
+		return nil, err
+	}
+	if err := codec.Unmarshal(data, maxJobMarkBytes, &marks); err != nil {
+		return nil, fmt.Errorf("the stored marks of jobs of height %d: %w", h, err)
+	}
+	return marks, nil
+}
+
+// JobsOf lists what the block of a height did to jobs, in the order it did it: of
+// jobs that are kept.
+func (a *Archive) JobsOf(h types.Height) (notes []JobNote, err error) {
+	marks, err := a.jobMarks(h)
+	if err != nil {
+		return nil, err
+	}
+	for i, mark := range marks {
+		data, err := a.store.Get(bucketJobNotes, noteKey(mark.ID, heightKey(h), i))
+		if err != nil {
+			return nil, err
+		}
+		if data == nil {
+			continue // dropped since, or before
+		}
+		var n JobNote
+		if err := codec.Unmarshal(data, maxJobNoteBytes, &n); err != nil {
+			return nil, fmt.Errorf("a stored note of job %s: %w", mark.ID, err)
+		}
+		notes = append(notes, n)
+	}
+	return notes, nil
+}
+
+// jobRows are the buckets of jobs and presence in which a row is written once.
+var jobRows = []env.Bucket{bucketPresence, bucketJobs, bucketJobOrder, bucketSubmitterJobs, bucketRunnerJobs, bucketJobNotes, bucketJobResults,
+	bucketJobMarks}
+
+// Differs says what of a block's jobs and presence is not kept as executing it gives
+// it, "" where all is; for an archive that keeps all blocks.
+func (a *Archive) Differs(result *ledger.Result) (what string, err error) {
+	var want writes
+	want.jobs(result)
+	want.presence(result)
+	for _, row := range want {
+		if !slices.Contains(jobRows, row.Bucket) {
+			continue
+		}
+		if got, err := a.store.Get(row.Bucket, row.Key); err != nil || !bytes.Equal(got, row.Value) {
+			return fmt.Sprintf("a row of %s", row.Bucket), err
+		}
+	}
+	return "", nil
+}
