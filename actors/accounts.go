@@ -135,6 +135,16 @@ func AccountIn(key, value []byte) (at types.Address, account Account, ok bool) {
 	return types.Address(key[1:]), decodeAccount(value), true
 }
 
+// StorageIn reads a key of state and its value as an entry of an actor's storage; ok
+// is false where the key is something else's, or the entry is gone.
+func StorageIn(key, value []byte) (actor types.Address, entry Entry, ok bool) {
+	if len(key) != len(storageKey(actor, nil)) || key[0] != prefixStorage || value == nil {
+		return actor, entry, false
+	}
+	decode(value, &entry)
+	return types.Address(key[1:]), entry, true
+}
+
 // ActorOf returns the record of the actor at an address, or nil.
 func ActorOf(s Reader, at types.Address) *Actor {
 	data := s.Get(addressKey(prefixActor, at))

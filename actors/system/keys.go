@@ -1,6 +1,7 @@
 package system
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 
@@ -43,6 +44,27 @@ func keyCommitments(id types.Hash, member types.Address) []byte {
 
 func keyResult(id types.Hash, member types.Address) []byte {
 	return append(append([]byte("result/"), id[:]...), member[:]...)
+}
+
+// RunnerIn returns the runner of whose record a key in the storage of a system actor
+// is a part.
+func RunnerIn(of types.Address, key []byte) (runner types.Address, ok bool) {
+	for _, prefix := range []string{"runner/", "standing/"} {
+		if address, found := bytes.CutPrefix(key, []byte(prefix)); found && of == types.RegistryAddress {
+			return types.Address(address), true
+		}
+	}
+	return runner, false
+}
+
+// SpecIn returns the job whose spec stands under a key in the storage of a system
+// actor.
+func SpecIn(of types.Address, key []byte) (job types.Hash, ok bool) {
+	id, found := bytes.CutPrefix(key, []byte("spec/"))
+	if !found || of != types.DispatcherAddress {
+		return job, false
+	}
+	return types.Hash(id), true
 }
 
 // Keys outside of all storage, whose order is that of their bytes. What stands

@@ -1,7 +1,6 @@
 package system
 
 import (
-	"bytes"
 	"slices"
 
 	"github.com/cowboyinc/devnet/actors"
@@ -31,10 +30,8 @@ func byAddress(r selection.Runner, a types.Address) int { return r.Address.Compa
 func (r *Roster) After(s *actors.State) *Roster {
 	var changed []types.Address
 	for _, key := range s.StorageWritten(types.RegistryAddress) {
-		for _, prefix := range []string{"runner/", "standing/"} {
-			if address, ok := bytes.CutPrefix(key, []byte(prefix)); ok {
-				changed = append(changed, types.Address(address))
-			}
+		if address, ok := RunnerIn(types.RegistryAddress, key); ok {
+			changed = append(changed, address)
 		}
 	}
 	if len(changed) == 0 {

@@ -18,11 +18,14 @@ type Account struct {
 
 // Sent is a message that a block put into the queue.
 type Sent struct {
-	Seq    types.Seq
-	Hash   types.Hash
-	From   types.Address
-	Cycles types.Cycles // limits of its delivery
-	Cells  types.Cells
+	Seq      types.Seq
+	Hash     types.Hash
+	Cause    types.Hash // of the execution that sent it; of a callback the job
+	From, To types.Address
+	Handler  string
+	Payload  []byte
+	Cycles   types.Cycles // limits of its delivery
+	Cells    types.Cells
 }
 
 // books are all accounts as this package counts them.
@@ -37,10 +40,12 @@ type account struct {
 	balance *big.Int // never changed in place
 }
 
-// prepaid is a message that waits, and what was paid for it (decision C16).
+// prepaid is a message that waits, what was paid for it (decision C16), and who gets
+// what is left of that.
 type prepaid struct {
 	Sent
 	cycle, cell types.Wei
+	payer       types.Address
 }
 
 func newBooks(genesis []Account) books {
@@ -60,8 +65,9 @@ func (b *books) balance(of types.Address) *big.Int {
 
 // moves is what a block did to balances, as its receipts and timers tell it.
 type moves struct {
-	by  map[types.Address]*big.Int
-	ran bool // a program did
+	by   map[types.Address]*big.Int
+	ran  bool                   // a program did
+	jobs map[types.Address]bool // whose money moved for runners and jobs
 }
 
 func (m *moves) add(to types.Address, amount *big.Int) {
@@ -83,7 +89,12 @@ func (m *moves) take(from types.Address, amount *big.Int) { m.add(from, new(big.
 func (j *Judge) account(o *Observation) {
 	h := &o.Block.Header
 	wrong := func(format string, args ...any) { j.report("accounts", h.Height, types.Address{}, format, args...) }
-	m := &moves{by: map[types.Address]*big.Int{}}
+	m := &moves{by: map[types.Address]*big.Int{}, jobs: map[types.Address]bool{}}
+	for _, t := range j.work.moved {
+		m.take(t.from, t.amount)
+		m.add(t.to, t.amount)
+		m.jobs[t.from], m.jobs[t.to] = true, true
+	}
 	j.transacted(o, m, wrong)
 	j.timed(o, m, wrong)
 	j.delivered(o, m, wrong)
@@ -109,6 +120,9 @@ func (j *Judge) transacted(o *Observation, m *moves, wrong func(string, ...any))
 		if tx.Signature == nil {
 			wrong("transaction %s is not signed", hash)
 			continue
+		}
+		if j.reportOf(tx) != nil {
+			continue // free, and without nonce: the oracle of jobs judges it
 		}
 		signer, ok := j.rules.Recover(tx.SigningDigest(), *tx.Signature)
 		if !ok {
@@ -225,10 +239,14 @@ func (j *Judge) delivered(o *Observation, m *moves, wrong func(string, ...any)) 
 			wrong("the delivery %s for %s used %d cycles and %d cells for %s; it was sent by %s, with %d and %d, and costs %s",
 				r.Hash, r.Sender, r.Cycles, r.Cells, r.Fee, sent.From, sent.Cycles, sent.Cells, fee)
 		}
-		m.add(sent.From, new(big.Int).Sub(sent.paid(), r.Fee.Big()))
+		m.add(sent.payer, new(big.Int).Sub(sent.paid(), r.Fee.Big()))
 	}
 	for _, s := range o.Sent {
-		p := prepaid{s, h.BaseFeeCycle, h.BaseFeeCell}
+		p := prepaid{s, h.BaseFeeCycle, h.BaseFeeCell, s.From}
+		if c := j.work.callers[s.Hash]; c != nil { // at the prices of the job's submission, from its escrow
+			p.cycle, p.cell, p.payer = c.cycle, c.cell, c.job.spec.Submitter
+			delete(j.work.callers, s.Hash)
+		}
 		j.books.queue[s.Hash] = p
 		m.take(s.From, p.paid())
 	}
@@ -255,6 +273,12 @@ func (j *Judge) compare(o *Observation, m *moves, wrong func(string, ...any)) {
 		lacks := m.by[at]
 		j.seen.Accounts++
 		open.Add(open, lacks)
+		held := at == types.RegistryAddress || at == types.DispatcherAddress // to the wei, and by no program
+		if lacks.Sign() != 0 && held || lacks.Sign() > 0 && m.jobs[at] {
+			j.report("jobs", o.Block.Header.Height, types.Address{}, "%s holds %s wei less than stakes, escrows and payments leave it with",
+				at, lacks)
+			continue
+		}
 		if lacks.Sign() <= 0 || m.ran && j.books.actors[at] || askers[at] && lacks.Cmp(asked) <= 0 {
 			continue
 		}

@@ -88,6 +88,12 @@ func (j *Judge) charge(o *Observation) {
 // chargeTransaction judges a transaction's fee: for each cycle and cell used
 // the base fee, and the tip that fits under the maximum.
 func (j *Judge) chargeTransaction(h *types.Header, tx *types.Transaction, r *types.Receipt, wrong func(string, ...any)) {
+	if j.reportOf(tx) != nil {
+		if !r.Fee.IsZero() || !r.Tip.IsZero() {
+			wrong("the runner transaction %s, which is free, paid %s", r.Hash, r.Fee)
+		}
+		return
+	}
 	cycle, cell := tip(tx.MaxFeePerCycle, tx.MaxPriorityFeePerCycle, h.BaseFeeCycle),
 		tip(tx.MaxFeePerCell, tx.MaxPriorityFeePerCell, h.BaseFeeCell)
 	if cycle.Sign() < 0 || cell.Sign() < 0 {

@@ -22,6 +22,10 @@
 //	nextset       the set that follows, counted from the instructions (C6)
 //	durable       what a boot begins with was committed, and all that was; a vote that
 //	              leaves is in the log (C5)
+//	jobs          each ends once, at its height, drawn and judged again here; what it
+//	              escrows and pays, to the wei; who calls back; runners' standing
+//	presence      P by the rule from the votes that a block carries, the subset epochs;
+//	              nobody present without a real connection (J9)
 //
 // What only one chain can have (supply and what follows) is judged once a height,
 // in the order of the chain, on the first observation of that height; that the
@@ -57,6 +61,10 @@ type Observation struct {
 	Money        *Money              // at sampled heights; else nil
 	Accounts     []Account           // that the block wrote, as they are after it
 	Sent         []Sent              // messages that it put into the queue
+	Jobs         JobRules            // the parameters in force in it
+	Events       []types.Event       // the chain's own, of no receipt
+	Runners      []Runner            // that the block wrote, as they are after it
+	Specs        []Spec              // of jobs that it left open and the block before did not
 }
 
 // Entry is one key of state.
@@ -84,6 +92,10 @@ type Rules struct {
 	EpochBlocks uint64        // of an epoch; 0: epochs are not judged
 	SystemKey   types.Address // whose instructions count
 	Hears       bool          // Proposed is told of every proposal that leaves its proposer
+	Jobs        JobRules      // the parameters in force at genesis
+	// Runners are those of genesis. Nil: jobs and presence are not judged.
+	Runners  []Runner
+	Connects bool // Connected is told of every connection of a runner, Disconnected of its end
 	// AddressOf returns the address of a public key. Nil: sets are not judged.
 	AddressOf func(types.PublicKey) (types.Address, bool)
 	// Recover returns who signed a digest.
@@ -125,6 +137,8 @@ type Judge struct {
 	before     feesBefore
 	books      books
 	turnover   turnover
+	work       *work
+	attendance presences
 	durable    durable
 	proposed   map[types.Hash]bool // blocks that their proposers sent
 	parent     *types.Header       // of the block that is judged next
@@ -148,18 +162,20 @@ type Counts struct {
 	Triggered, Lanes, Weights, Asked, BaseFees                                         int
 	Passed, HostFailed                                                                 int // by name; of them at their end
 	Leaders, Nonces, Accounts, Deliveries, Sets, Boots, Persisted                      int
+	Jobs, JobsEnded, Draws, Presences, Present                                         int // P, and the bits set in them
 }
 
 // Of is how much each oracle has judged, by its name.
 func (c Counts) Of() map[string]int {
 	return map[string]int{"agreement": c.Heights, "certificates": c.Certificates, "roots": c.Rehashed, "supply": c.Summed,
 		"fees": c.Receipts, "basefees": c.BaseFees, "lane": c.Lanes, "passing": c.Heights, "timers": c.Scheduled, "leader": c.Leaders,
-		"nonces": c.Nonces, "accounts": c.Accounts, "nextset": c.Heights, "durable": c.Boots + c.Persisted}
+		"nonces": c.Nonces, "accounts": c.Accounts, "nextset": c.Heights, "durable": c.Boots + c.Persisted, "jobs": c.Jobs,
+		"presence": c.Presences}
 }
 
 // New returns a judge of a chain that began with these rules.
 func New(rules Rules) *Judge {
-	return &Judge{
+	j := &Judge{
 		rules:    rules,
 		chain:    make(map[types.Height]*judged),
 		children: make(map[types.Hash][]types.Height),
@@ -178,6 +194,8 @@ func New(rules Rules) *Judge {
 		reported: map[string]int{},
 		parent:   &rules.Genesis.Header,
 	}
+	j.attendance, j.work = newPresences(&rules), newWork(j)
+	return j
 }
 
 // Observe judges one block of one validator. Blocks of a validator come in the
@@ -221,6 +239,9 @@ func (j *Judge) advance() {
 		j.seen.Heights++
 		j.leads(&next.first, j.parent)
 		j.parent = &next.first.Block.Header
+		if j.rules.Runners != nil {
+			j.work.employ(&next.first)
+		}
 		if j.rules.Accounts != nil {
 			j.account(&next.first)
 		}

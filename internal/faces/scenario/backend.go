@@ -90,10 +90,14 @@ type Backend interface {
 	Close() error
 }
 
-// Oracles are the names that Backend.Check takes. The checks queues and
-// liveness are the scenario's own.
-var Oracles = []string{"agreement", "certificates", "roots", "supply", "fees", "basefees", "lane", "timers", "leader", "nonces", "accounts",
-	"nextset", "durable"}
+// Oracles are the names that Backend.Check takes; those of runners have something to
+// judge in a network that has some. The checks queues and liveness are the
+// scenario's own.
+var (
+	Oracles = []string{"agreement", "certificates", "roots", "supply", "fees", "basefees", "lane", "timers", "leader", "nonces", "accounts",
+		"nextset", "durable"}
+	OraclesOfRunners = []string{"jobs", "presence"}
+)
 
 // NothingJudged says that an oracle had nothing to go by yet.
 func NothingJudged(oracle string) error {
@@ -107,7 +111,8 @@ func NothingJudged(oracle string) error {
 // needs is what oracles judge that some blocks alone do not bring.
 var needs = map[string]string{"roots": "it audits some heights; run some more blocks",
 	"supply": "it audits some heights; run some more blocks",
-	"fees":   "send a transaction first", "timers": "schedule a timer first", "nextset": "let a validator join or leave first"}
+	"fees":   "send a transaction first", "timers": "schedule a timer first", "nextset": "let a validator join or leave first",
+	"jobs": "submit a job first", "presence": "bring runners up, and run some blocks first"}
 
 // Queue is how much waits somewhere.
 type Queue struct {

@@ -102,11 +102,8 @@ func doSometimes(c *call) (starlark.Value, error) {
 	return starlark.None, nil
 }
 
-// ownChecks are judged here; checksAbsent are of parts that are not there yet.
-var (
-	ownChecks    = []string{"queues", "liveness"}
-	checksAbsent = []string{"jobs", "presence"}
-)
+// ownChecks are judged here.
+var ownChecks = []string{"queues", "liveness"}
 
 func doCheck(c *call) (starlark.Value, error) {
 	n, err := c.world()
@@ -115,13 +112,10 @@ func doCheck(c *call) (starlark.Value, error) {
 	}
 	asked := get[[]string](c, "oracles")
 	if len(asked) == 0 {
-		asked = append(slices.Clone(Oracles), ownChecks...)
+		asked = slices.Concat(Oracles, ownChecks)
 	}
 	for _, name := range asked {
-		if slices.Contains(checksAbsent, name) {
-			return nil, Unable(`check("`+name+`")`, name+" are not there yet in this version of devnet")
-		}
-		if err := oneOf("check: an oracle", name, append(slices.Clone(Oracles), ownChecks...)); err != nil {
+		if err := oneOf("check: an oracle", name, slices.Concat(Oracles, OraclesOfRunners, ownChecks)); err != nil {
 			return nil, err
 		}
 	}

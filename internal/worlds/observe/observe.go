@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/cowboyinc/devnet/actors"
+	"github.com/cowboyinc/devnet/actors/system"
 	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/types"
@@ -32,11 +33,14 @@ type Audits struct {
 // Every shows all of the state and the money of every sample-th height.
 func Every(sample types.Height) *Audits { return &Audits{sample: sample} }
 
-// entered is what a block wrote into accounts and into the queue of messages.
+// entered is what a block wrote into accounts, into the queue of messages, and of
+// runners and jobs.
 type entered struct {
 	of       *ledger.Result
 	accounts []oracle.Account
 	sent     []oracle.Sent
+	runners  []oracle.Runner
+	specs    []oracle.Spec
 }
 
 // entered returns what a block wrote of money, read once where validators share
@@ -47,12 +51,24 @@ func (a *Audits) entered(r *ledger.Result) *entered {
 		return place
 	}
 	*place = entered{of: r}
+	var runners []types.Address
 	for _, change := range r.Changes {
 		if at, account, ok := actors.AccountIn(change.Key, change.Value); ok {
 			place.accounts = append(place.accounts, oracle.Account{Address: at, Nonce: account.Nonce, Balance: account.Balance})
 		} else if m := actors.MessageIn(change.Key, change.Value); m != nil {
-			place.sent = append(place.sent, oracle.Sent{Seq: m.Seq, Hash: m.Hash(), From: m.From, Cycles: m.Cycles, Cells: m.Cells})
+			place.sent = append(place.sent, oracle.Sent{Seq: m.Seq, Hash: m.Hash(), Cause: m.Cause, From: m.From, To: m.To, Handler: m.Handler,
+				Payload: m.Payload, Cycles: m.Cycles, Cells: m.Cells})
+		} else if of, entry, ok := actors.StorageIn(change.Key, change.Value); ok {
+			if runner, ok := system.RunnerIn(of, entry.Key); ok {
+				runners = append(runners, runner)
+			} else if job, ok := system.SpecIn(of, entry.Key); ok {
+				place.specs = append(place.specs, oracle.Spec{Job: job, Spec: entry.Value})
+			}
 		}
+	}
+	slices.SortFunc(runners, types.Address.Compare)
+	for _, runner := range slices.Compact(runners) {
+		place.runners = append(place.runners, runnerOf(r.State.Runner(runner)))
 	}
 	return place
 }
@@ -120,6 +136,15 @@ func RulesOf(g *ledger.Genesis, recover func(types.Hash, types.Signature) (types
 		rules.Supply = rules.Supply.Add(a.Balance)
 		rules.Accounts = append(rules.Accounts, oracle.Account{Address: a.Address, Balance: a.Balance})
 	}
+	rules.Jobs, rules.Runners = JobRules(p), []oracle.Runner{}
+	var stakes types.Wei
+	state.Runners(func(r *system.Runner) bool {
+		stakes = stakes.Add(r.Stake)
+		rules.Runners = append(rules.Runners, runnerOf(r))
+		return true
+	})
+	rules.Supply = rules.Supply.Add(stakes)
+	rules.Accounts = append(rules.Accounts, oracle.Account{Address: types.RegistryAddress, Balance: stakes})
 	return rules, nil
 }
 
@@ -147,7 +172,8 @@ func (a *Audits) Observations(f validators.FinalBlocks, who types.Address) []ora
 		audit, wrote := a.of(r), a.entered(r)
 		o := oracle.Observation{Validator: who, Block: r.Block, Hash: r.Hash, StateRoot: r.State.Root(), Receipts: r.Receipts,
 			Timers: r.Timers, Lane: LaneRules(r.State.Params()), NextSet: r.NextSet,
-			State: audit.state, Money: audit.money, Accounts: wrote.accounts, Sent: wrote.sent}
+			State: audit.state, Money: audit.money, Accounts: wrote.accounts, Sent: wrote.sent,
+			Jobs: JobRules(r.State.Params()), Events: r.Events, Runners: wrote.runners, Specs: wrote.specs}
 		if i == len(f.Results)-1 {
 			o.Finalization = f.Finalization
 		}

@@ -1,0 +1,182 @@
+package oracle
+
+import (
+	"hash/fnv"
+	"math/big"
+	"math/bits"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/cowboyinc/devnet/internal/base/codec"
+	"github.com/cowboyinc/devnet/internal/base/types"
+)
+
+// claim is what of a result is held against others under one of the six modes
+// (CIP-2, decisions J5, J19): which must be equal as a text, which numbers near one
+// another, and of SemanticSimilarity which words.
+type claim struct {
+	valid   bool
+	equal   string
+	numbers []*big.Rat
+	shares  []uint64 // of each number, in permille
+	sketch  [4]uint64
+	sounds  bool // it is held by its sketch
+}
+
+// maxApart is in how many of the 256 bits of their sketches texts may differ: a
+// quarter.
+const maxApart = 64
+
+func (c *claim) agrees(other *claim) bool {
+	if !c.valid || !other.valid || c.equal != other.equal || len(c.numbers) != len(other.numbers) {
+		return false
+	}
+	for i := range c.numbers {
+		if !near(c.numbers[i], other.numbers[i], c.shares[i]) {
+			return false
+		}
+	}
+	apart := 0
+	for i := range c.sketch {
+		apart += bits.OnesCount64(c.sketch[i] ^ other.sketch[i])
+	}
+	return !c.sounds || apart <= maxApart
+}
+
+// near reports whether numbers differ by at most a share of the greater of them.
+func near(a, b *big.Rat, share uint64) bool {
+	x, y := new(big.Rat).Abs(a), new(big.Rat).Abs(b)
+	if x.Cmp(y) < 0 {
+		x = y
+	}
+	apart := new(big.Rat).Sub(a, b)
+	apart.Abs(apart)
+	allowed := new(big.Rat).SetFrac(new(big.Int).SetUint64(share), big.NewInt(permille))
+	return apart.Cmp(allowed.Mul(allowed, x)) <= 0
+}
+
+// claimOf makes the claim of a result.
+func claimOf(s *spec, result []byte) claim {
+	tree, isJSON := readJSON(string(result))
+	switch s.ResultSchema.DataFormat {
+	case "json":
+		if !isJSON {
+			return claim{}
+		}
+	case "text":
+		if !utf8.Valid(result) {
+			return claim{}
+		}
+	}
+	v := &s.Verification
+	switch {
+	case v.Mode == "MajorityVote" && v.Field != nil:
+		at, found := pointed(tree, *v.Field)
+		return claim{valid: isJSON && found, equal: formOf(at)}
+	case v.Mode == "StructuredMatch":
+		if !isJSON {
+			return claim{}
+		}
+		return matched(v.Checks, tree)
+	case v.Mode == "SemanticSimilarity":
+		return claim{valid: utf8.Valid(result), sounds: true, sketch: sketched(string(result))}
+	}
+	return claim{valid: true, equal: string(result)}
+}
+
+// matched judges a result's checks, and gathers what it must share with others.
+func matched(checks []map[string]codec.RawMessage, tree any) claim {
+	c := claim{valid: true}
+	for _, check := range checks {
+		for name, raw := range check { // order: there is one
+			c.valid = c.check(name, raw, tree) && c.valid
+		}
+	}
+	return c
+}
+
+func (c *claim) check(name string, raw codec.RawMessage, tree any) bool {
+	var in struct {
+		Pointer  string `cbor:"pointer"`
+		Permille uint64 `cbor:"permille"`
+		Min      uint64 `cbor:"min"`
+		Max      uint64 `cbor:"max"`
+	}
+	switch name {
+	case "Schema":
+		var text string
+		if codec.Unmarshal(raw, types.MaxTransactionBytes, &text) != nil {
+			return false
+		}
+		schema, ok := readJSON(text)
+		return ok && fits(schema, tree)
+	case "Equal":
+		var pointers []string
+		err := codec.Unmarshal(raw, types.MaxTransactionBytes, &pointers)
+		for _, pointer := range pointers {
+			at, found := pointed(tree, pointer)
+			if !found {
+				return false
+			}
+			c.equal += formOf(at) + ";"
+		}
+		return err == nil
+	}
+	if codec.UnmarshalPartial(raw, types.MaxTransactionBytes, &in) != nil {
+		return false
+	}
+	at, _ := pointed(tree, in.Pointer)
+	n, isNumber := at.(*big.Rat)
+	if !isNumber {
+		return false
+	}
+	if name == "Tolerance" {
+		c.numbers, c.shares = append(c.numbers, n), append(c.shares, in.Permille)
+		return true
+	}
+	least, most := new(big.Int).SetUint64(in.Min), new(big.Int).SetUint64(in.Max)
+	return n.Cmp(new(big.Rat).SetInt(least)) >= 0 && n.Cmp(new(big.Rat).SetInt(most)) <= 0
+}
+
+// sketched is the simhash of a text's words: a bit is set where more of its words
+// have it in their 256 bits than have not.
+func sketched(text string) (sketch [4]uint64) {
+	words := strings.FieldsFunc(text, func(r rune) bool {
+		return r < utf8.RuneSelf && !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9')
+	})
+	var votes [256]int
+	for _, word := range words {
+		small := []byte(word)
+		for i, c := range small {
+			if 'A' <= c && c <= 'Z' {
+				small[i] += 'a' - 'A'
+			}
+		}
+		h := fnv.New64a()
+		h.Write(small)
+		state := h.Sum64()
+		for i := range votes {
+			if i%64 == 0 {
+				state += 0x9e3779b97f4a7c15
+			}
+			if splitmix(state)>>(i%64)&1 == 1 {
+				votes[i]++
+			} else {
+				votes[i]--
+			}
+		}
+	}
+	for i, n := range votes {
+		if n > 0 {
+			sketch[i/64] |= 1 << (i % 64)
+		}
+	}
+	return sketch
+}
+
+// splitmix is the finalizer of splitmix64.
+func splitmix(z uint64) uint64 {
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return z ^ z>>31
+}

@@ -1,0 +1,196 @@
+package oracle
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"math/big"
+	"slices"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+)
+
+// favourKey is of whom and what kind a completed job was, favour who completed it
+// (CIP-11 §9.4).
+type favourKey struct {
+	submitter types.Address
+	kind      types.JobKind
+}
+
+type favour struct {
+	runner types.Address
+	at     types.Height
+}
+
+// maxLooked is how many runners the draws of one block look at together.
+const maxLooked = 4_000_000
+
+// advance carries on what the end of a block has to: first the jobs whose deadline
+// is behind, by deadline, then the draws, in the order of submission (decisions J4,
+// J6, CIP-11 §11.2).
+func (w *work) advance(o *Observation) {
+	late := w.inOrder(func(j *job) bool { return j.deadline() < w.height && j.spec.TimeoutBlocks > 0 },
+		func(a, b *job) int { return cmp.Or(cmp.Compare(a.deadline(), b.deadline()), bySeq(a, b)) })
+	for _, j := range late[:min(len(late), int(w.rules.Draws))] {
+		if j.pending {
+			w.fail(j, "no_candidates")
+		} else {
+			w.conclude(j)
+		}
+	}
+	w.drawAll(o)
+}
+
+// drawAll draws for the jobs that wait, from where the last block left off.
+func (w *work) drawAll(o *Observation) {
+	waiting := w.inOrder(func(j *job) bool { return j.pending && j.spec.TimeoutBlocks > 0 }, bySeq)
+	if len(waiting) == 0 {
+		return
+	}
+	from := slices.IndexFunc(waiting, func(j *job) bool { return j.seq >= w.cursor })
+	if from > 0 {
+		waiting = append(slices.Clone(waiting[from:]), waiting[:from]...)
+	}
+	waiting = waiting[:min(len(waiting), int(w.rules.Draws))]
+	d := drawing{work: w, runners: w.available(), few: map[demand]int{}}
+	all := uint64(len(waiting)) < w.rules.Draws
+	var last *job
+	for _, j := range waiting {
+		if d.looked >= maxLooked {
+			all = false
+			break
+		}
+		last = j
+		d.draw(j, o.Block.Header.Parent)
+	}
+	w.cursor = 0
+	if !all && last != nil {
+		w.cursor = last.seq + 1
+	}
+}
+
+// demand is what decides who may be drawn beside exclusion.
+type demand struct {
+	kind    types.JobKind
+	subject string
+	tee     bool
+	pool    string
+	price   types.Wei
+}
+
+func (j *job) demand() demand {
+	d := demand{kind: j.spec.kind, subject: j.spec.subject, tee: j.spec.Verification.TEERequired, price: j.spec.MaxPrice}
+	if j.spec.Pool != nil {
+		d.pool = *j.spec.Pool
+	}
+	return d
+}
+
+// drawing is the draws of one block.
+type drawing struct {
+	*work
+	runners []*Runner      // who passes what no job decides, by address
+	few     map[demand]int // candidates there were, where they were too few; a block only makes them fewer
+	looked  int
+}
+
+// available are the runners that pass filters 1, 1.5 and 2 of CIP-11 §9.1.
+func (w *work) available() (out []*Runner) {
+	for _, at := range w.runners.order {
+		r := w.runners.known[at]
+		silent := w.height > r.LastHeartbeat && uint64(w.height-r.LastHeartbeat) > w.rules.StaleBlocks
+		absent := int(r.Index) >= len(w.present) || w.present[r.Index] == 0
+		switch {
+		case r.Health != Healthy, silent && w.rules.Push != "sunset":
+		case absent && (w.rules.Push == "hot" || w.rules.Push == "sunset"):
+		case r.Reputation < w.rules.MinReputation:
+		default:
+			out = append(out, r)
+		}
+	}
+	slices.SortFunc(out, func(a, b *Runner) int { return bytes.Compare(a.Address[:], b.Address[:]) })
+	return out
+}
+
+// candidates are those who pass all filters of a job, by address.
+func (d *drawing) candidates(j *job) (out []*Runner) {
+	d.looked += len(d.runners)
+	want := j.demand()
+	cover := new(big.Int).Mul(want.price.Big(), new(big.Int).SetUint64(d.rules.CoverPermille))
+	for _, r := range d.runners {
+		funds := new(big.Int).Mul(r.Stake.Big(), big.NewInt(permille))
+		switch {
+		case j.excluded[r.Address], !r.Offer.can(want.kind, want.subject), want.tee && !r.Offer.trusted():
+		case want.price.Less(r.Offer.ComputeSecond), r.ActiveJobs >= r.Offer.MaxJobs:
+		case want.pool != "" && !slices.Contains(r.Offer.Entitlements, want.pool), funds.Cmp(cover) < 0:
+		default:
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// draw gives a job a committee where there are enough candidates (decisions J2, J4).
+func (d *drawing) draw(j *job, parent types.Hash) {
+	wanted := int(j.spec.Verification.Runners)
+	if found, tried := d.few[j.demand()]; tried && found < wanted {
+		return
+	}
+	candidates := d.candidates(j)
+	if len(candidates) < wanted {
+		if len(j.excluded) == 0 {
+			d.few[j.demand()] = len(candidates)
+		}
+		return
+	}
+	seed := keccak(j.seed[:], []byte("retry:"), le4(j.attempts))
+	if j.attempts == 0 {
+		seed = keccak(parent[:], []byte("cowboy-runner-select-v2:"), j.id[:], le8(uint64(j.spec.SubmittedAt)))
+		j.seed = seed
+	}
+	key := favourKey{j.spec.Submitter, j.spec.kind}
+	last, known := d.mru[key]
+	if known && uint64(d.height-last.at) > d.rules.MRUBlocks {
+		delete(d.mru, key)
+		known = false
+	}
+	j.pending, j.since, j.attempts, j.committee = false, d.height, j.attempts+1, nil
+	for _, r := range shuffled(seed, candidates, wanted, func(r *Runner, step int) uint64 {
+		weight := stakeWeight(r.Stake, d.rules.MinStake)
+		if known && step == 0 && r.Address == last.runner {
+			weight *= d.rules.MRUMultiplier
+		}
+		return weight
+	}) {
+		r.ActiveJobs++
+		j.committee = append(j.committee, &member{runner: r.Address, offer: r.Offer})
+	}
+	d.seen.Draws++
+	d.tell("job.drawn", j, nil, nil, types.DispatcherAddress)
+}
+
+// shuffled is the weighted Fisher-Yates of CIP-11 §9.2, walked step by step.
+func shuffled(seed types.Hash, from []*Runner, wanted int, weight func(*Runner, int) uint64) []*Runner {
+	urn := slices.Clone(from)
+	for step := range wanted {
+		seed = keccak(seed[:], le8(uint64(step)))
+		total := uint64(0)
+		for _, r := range urn[step:] {
+			total += weight(r, step)
+		}
+		ticket := binary.LittleEndian.Uint64(seed[:8]) % total
+		at := step
+		for ; ticket >= weight(urn[at], step); at++ {
+			ticket -= weight(urn[at], step)
+		}
+		urn[step], urn[at] = urn[at], urn[step]
+	}
+	return urn[:wanted]
+}
+
+// stakeWeight is floor(log2(stake / least + 1)) + 1, which is how many binary digits
+// the quotient and one has (decision J3).
+func stakeWeight(stake, least types.Wei) uint64 {
+	n := new(big.Int).Div(stake.Big(), least.Big())
+	return uint64(n.Add(n, big.NewInt(1)).BitLen())
+}

@@ -1,0 +1,161 @@
+package oracle
+
+import (
+	"encoding/binary"
+
+	"github.com/cowboyinc/devnet/internal/base/codec"
+	"github.com/cowboyinc/devnet/internal/base/types"
+)
+
+// report is a runner transaction: what a validator brings of a runner.
+type report struct {
+	op        string
+	validator types.Address
+	args      []byte
+}
+
+// reportOf reads a transaction as a runner's, which names no limits; nil where it is
+// another.
+func (j *Judge) reportOf(tx *types.Transaction) *report {
+	var in types.Report
+	if tx.To != nil || tx.CyclesLimit != 0 || tx.Signature == nil {
+		return nil
+	}
+	if codec.Unmarshal(tx.Payload, types.MaxTransactionBytes, &in) != nil || in.Kind != types.KindRunner {
+		return nil
+	}
+	validator, _ := j.rules.Recover(tx.SigningDigest(), *tx.Signature)
+	return &report{in.Op, validator, in.Args}
+}
+
+// bring follows one report (decisions J15, J18), and tells what is wrong where no
+// block may hold it.
+func (w *work) bring(r *report) {
+	set := w.setOf(w.epoch)
+	if set == nil || set.Index(r.validator) < 0 {
+		w.wrong("%s is no validator, and brings a %s", r.validator, r.op)
+	}
+	switch r.op {
+	case "heartbeat":
+		w.beat(r)
+	case "commit":
+		w.commit(r)
+	case "reveal", "result":
+		w.reveal(r)
+	default:
+		w.wrong("a report of op %q", r.op)
+	}
+}
+
+// read decodes the arguments of a report.
+func (w *work) read(r *report, into any) bool {
+	err := codec.Unmarshal(r.args, types.MaxTransactionBytes, into)
+	if err != nil {
+		w.wrong("the arguments of a %s do not decode: %v", r.op, err)
+	}
+	return err == nil
+}
+
+// signs judges that a runner signed a frame: its name, the chain and the content.
+func (w *work) signs(runner types.Address, s types.Signature, frame string, content ...[]byte) {
+	text := append([][]byte{[]byte("cowboy/" + frame + "/1"), be8(w.Judge.rules.ChainID)}, content...)
+	if signer, ok := w.Judge.rules.Recover(keccak(text...), s); !ok || signer != runner {
+		w.wrong("a %s of runner %s is not signed by it", frame, runner)
+	}
+}
+
+func (w *work) beat(r *report) {
+	var in struct {
+		Runner      types.Address   `cbor:"runner"`
+		BlockHeight types.Height    `cbor:"block_height"`
+		Nonce       uint64          `cbor:"nonce"`
+		Signed      types.Signature `cbor:"signed"`
+	}
+	if !w.read(r, &in) {
+		return
+	}
+	w.signs(in.Runner, in.Signed, "HeartbeatPing", be8(uint64(in.BlockHeight)), be8(in.Nonce))
+	runner := w.runners.known[in.Runner]
+	if runner == nil || in.BlockHeight > w.height || in.BlockHeight < runner.LastHeartbeat+types.Height(w.rules.HeartbeatBlocks) {
+		w.wrong("a heartbeat of runner %s at height %d comes too soon, or is of nobody", in.Runner, in.BlockHeight)
+		return
+	}
+	runner.LastHeartbeat = in.BlockHeight
+}
+
+// of finds the open job and the member of its committee that a report is of, who
+// has not revealed.
+func (w *work) of(r *report, id types.Hash, runner types.Address) (*job, *member) {
+	job := w.open[id]
+	if job == nil {
+		w.wrong("a %s for job %s, which is not open", r.op, id)
+		return nil, nil
+	}
+	m := job.member(runner)
+	if m == nil || m.revealed > 0 {
+		w.wrong("a %s of %s for job %s, in whose committee it is not, or revealed", r.op, runner, id)
+		return nil, nil
+	}
+	return job, m
+}
+
+func (w *work) commit(r *report) {
+	var in struct {
+		JobID      types.Hash    `cbor:"job_id"`
+		Runner     types.Address `cbor:"runner"`
+		Commitment types.Hash    `cbor:"commitment"`
+	}
+	if !w.read(r, &in) {
+		return
+	}
+	job, m := w.of(r, in.JobID, in.Runner)
+	if m == nil {
+		return
+	}
+	if job.spec.Verification.Runners == 1 || w.height > job.commitDeadline() {
+		w.wrong("a commitment of %s for job %s of %d runners, due by %d", in.Runner, job.id, job.spec.Verification.Runners, job.commitDeadline())
+	}
+	for _, c := range m.commitments {
+		if c.validator == r.validator {
+			w.wrong("%s brings a second commitment of %s for job %s", r.validator, in.Runner, job.id)
+		}
+	}
+	m.commitments = append(m.commitments, commitment{r.validator, w.height, in.Commitment})
+	w.tell("job.committed", job, &in.Runner, &r.validator, types.VerifierAddress)
+}
+
+func (w *work) reveal(r *report) {
+	var in struct {
+		JobID        types.Hash      `cbor:"job_id"`
+		Runner       types.Address   `cbor:"runner"`
+		Result       []byte          `cbor:"result"`
+		RunnerSigned types.Signature `cbor:"runner_signed"`
+	}
+	if !w.read(r, &in) {
+		return
+	}
+	job, m := w.of(r, in.JobID, in.Runner)
+	if m == nil {
+		return
+	}
+	hash := keccak(in.Result)
+	w.signs(in.Runner, in.RunnerSigned, "JobResult", in.JobID[:], hash[:])
+	single := job.spec.Verification.Runners == 1
+	if (r.op == "result") != single || w.height > job.deadline() || uint64(len(in.Result)) > job.spec.ResultSchema.MaxReturnBytes {
+		w.wrong("a %s of %s for job %s of %d runners, of %d bytes, due by %d", r.op, in.Runner, job.id, job.spec.Verification.Runners,
+			len(in.Result), job.deadline())
+	}
+	if !single && !(job.revealing(w.height) && m.committed(keccak(in.Result, in.RunnerSigned[:]), w.height)) {
+		w.wrong("the result of %s for job %s comes before its time, or it never committed to it", in.Runner, job.id)
+	}
+	m.revealed, m.claim, m.bytes = w.height, claimOf(&job.spec, in.Result), uint64(len(in.Result))
+	m.result = in.Result
+	w.tell("job.revealed", job, &in.Runner, &r.validator, types.VerifierAddress)
+	if job.done(w.height) {
+		w.conclude(job)
+	}
+}
+
+func le8(n uint64) []byte { return binary.LittleEndian.AppendUint64(nil, n) }
+
+func le4(n uint32) []byte { return binary.LittleEndian.AppendUint32(nil, n) }

@@ -1,0 +1,203 @@
+package oracle
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/cowboyinc/devnet/internal/base/codec"
+	"github.com/cowboyinc/devnet/internal/base/types"
+)
+
+// Runner is one runner after a block, as the registry holds it.
+type Runner struct {
+	Address, Owner types.Address
+	Index          uint32
+	Health         string // one of those below
+	Stake          types.Wei
+	Reputation     uint64 // 0 to 100
+	ActiveJobs     uint64
+	LastHeartbeat  types.Height
+	Offer          Offer
+}
+
+// The kinds of health that the registry keeps.
+const (
+	Healthy      = "Healthy"
+	Paused       = "Paused"
+	Deregistered = "Deregistered"
+)
+
+// Offer is what its owner says of a runner.
+type Offer struct {
+	ComputeSecond, InputToken, OutputToken, Request, Call, MemoryMB types.Wei // what it asks for each
+
+	MaxJobs      uint64
+	Capabilities []string
+	Entitlements []string
+}
+
+func (o *Offer) equal(other *Offer) bool {
+	return o.MaxJobs == other.MaxJobs && o.ComputeSecond == other.ComputeSecond && o.InputToken == other.InputToken &&
+		o.OutputToken == other.OutputToken && o.Request == other.Request && o.Call == other.Call && o.MemoryMB == other.MemoryMB &&
+		slices.Equal(o.Capabilities, other.Capabilities) && slices.Equal(o.Entitlements, other.Entitlements)
+}
+
+// JobRules are the parameters in force in a block that tell what becomes of runners
+// and jobs, and who is present.
+type JobRules struct {
+	MinStake                                                        types.Wei
+	InitialReputation, MinReputation, TimeoutPenalty, SuccessReward uint64
+	MaxRetries, CommitPermille, SharePermille, CoverPermille, Draws uint64
+	CallbackCycles                                                  types.Cycles
+	CallbackCells                                                   types.Cells
+	Push                                                            string // decision J11
+	StaleBlocks, HeartbeatBlocks, MRUBlocks, MRUMultiplier          uint64
+	PresenceRule                                                    string // decision J9
+	MinSubset, MaxSubset, SubsetEpochBlocks, ChurnPermille          uint64
+}
+
+const (
+	permille      = 1000
+	maxReputation = 100
+)
+
+// runnerEvent is the data of the registry's events.
+type runnerEvent struct {
+	Runner types.Address `cbor:"runner"`
+	Owner  types.Address `cbor:"owner"`
+	Index  uint32        `cbor:"index"`
+	Stake  types.Wei     `cbor:"stake"`
+}
+
+// registry is all runners as this package counts them.
+type registry struct {
+	known map[types.Address]*Runner
+	order []types.Address // in that of registration
+}
+
+// register enters a runner; its offer is what the state shows, which no event does.
+func (w *work) register(e *runnerEvent) {
+	if w.runners.known[e.Runner] != nil {
+		w.wrong("runner %s is registered twice", e.Runner)
+		return
+	}
+	if e.Index != uint32(len(w.runners.order)) {
+		w.wrong("runner %s has the index %d, and is the %d. of the registry", e.Runner, e.Index, len(w.runners.order))
+	}
+	if e.Stake.Less(w.rules.MinStake) {
+		w.wrong("runner %s is registered with a stake of %s; the least is %s", e.Runner, e.Stake, w.rules.MinStake)
+	}
+	w.move(e.Owner, types.RegistryAddress, e.Stake.Big())
+	w.enter(&Runner{Address: e.Runner, Owner: e.Owner, Index: e.Index, Health: Healthy, Stake: e.Stake,
+		Reputation: w.rules.InitialReputation, LastHeartbeat: w.height})
+	w.amend(e.Runner)
+}
+
+func (w *work) enter(r *Runner) {
+	w.runners.known[r.Address] = r
+	w.runners.order = append(w.runners.order, r.Address)
+}
+
+// amend takes the offer that the block left a runner with.
+func (w *work) amend(runner types.Address) {
+	r, written := w.runners.known[runner], w.written[runner]
+	if r == nil || written == nil {
+		w.wrong("runner %s was amended, and the state does not show it", runner)
+		return
+	}
+	r.Offer = written.Offer
+}
+
+// ownersWord follows one event of the registry that the owner of a runner caused.
+func (w *work) ownersWord(name string, e *runnerEvent) {
+	if name == "runner.registered" {
+		w.register(e)
+		return
+	}
+	r := w.runners.known[e.Runner]
+	if r == nil || r.Health == Deregistered || r.Owner != e.Owner {
+		w.wrong("%s of %s by %s, who owns no such runner", name, e.Runner, e.Owner)
+		return
+	}
+	switch name {
+	case "runner.updated":
+		w.amend(e.Runner)
+	case "runner.paused":
+		w.turn(r, Healthy, Paused)
+	case "runner.resumed":
+		w.turn(r, Paused, Healthy)
+	case "runner.stake_added":
+		if !r.Stake.Less(e.Stake) {
+			w.wrong("the stake of %s grew from %s to %s", r.Address, r.Stake, e.Stake)
+			return
+		}
+		w.move(r.Owner, types.RegistryAddress, e.Stake.Sub(r.Stake).Big())
+		r.Stake = e.Stake
+	case "runner.deregistered":
+		r.Health = Deregistered
+		w.returnStake(r)
+	default:
+		w.wrong("the registry tells %q, which no owner can cause", name)
+	}
+}
+
+func (w *work) turn(r *Runner, from, to string) {
+	if r.Health != from {
+		w.wrong("runner %s was %s, and becomes %s", r.Address, r.Health, to)
+	}
+	r.Health = to
+}
+
+// returnStake gives a deregistered runner's stake to its owner when its last job
+// ended (decision J20).
+func (w *work) returnStake(r *Runner) {
+	if r.Health != Deregistered || r.ActiveJobs > 0 || r.Stake.IsZero() {
+		return
+	}
+	w.move(types.RegistryAddress, r.Owner, r.Stake.Big())
+	w.expect(types.RegistryAddress, "runner.stake_returned",
+		codec.Marshal(&runnerEvent{Runner: r.Address, Owner: r.Owner, Index: r.Index, Stake: r.Stake}))
+	r.Stake = types.Wei{}
+}
+
+// stands judges what the block wrote of runners against what it was to do.
+func (w *work) stands(o *Observation) {
+	for i := range o.Runners {
+		is := &o.Runners[i]
+		want := w.runners.known[is.Address]
+		switch {
+		case want == nil:
+			w.wrong("runner %s stands in the registry, and nobody registered it", is.Address)
+		case !want.Offer.equal(&is.Offer):
+			w.wrong("the offer of runner %s changed, and its owner did not change it", is.Address)
+		case want.Owner != is.Owner || want.Index != is.Index || want.Health != is.Health || want.Stake != is.Stake ||
+			want.Reputation != is.Reputation || want.ActiveJobs != is.ActiveJobs || want.LastHeartbeat != is.LastHeartbeat:
+			w.wrong("runner %s is %s with stake %s, reputation %d, %d jobs and a heartbeat of %d; want %s, %s, %d, %d and %d", is.Address,
+				is.Health, is.Stake, is.Reputation, is.ActiveJobs, is.LastHeartbeat, want.Health, want.Stake, want.Reputation, want.ActiveJobs,
+				want.LastHeartbeat)
+		}
+	}
+}
+
+// can reports whether a runner serves a job of a kind about a subject: a model, a
+// host or a server (CIP-11 §9.1, filter 3).
+func (o *Offer) can(kind types.JobKind, subject string) bool {
+	names := map[types.JobKind][2]string{types.JobLLM: {"llm", "model:"}, types.JobHTTP: {"http", "domain:"},
+		types.JobMCP: {"mcp", "server:"}, types.JobEthSend: {"ethsend", ""}, types.JobCustom: {"custom", ""}}[kind]
+	if !slices.Contains(o.Capabilities, names[0]) {
+		return false
+	}
+	restricted := false
+	for _, word := range o.Capabilities {
+		if names[1] != "" && strings.HasPrefix(word, names[1]) {
+			if restricted = true; word == names[1]+subject {
+				return true
+			}
+		}
+	}
+	return !restricted
+}
+
+func (o *Offer) trusted() bool {
+	return slices.ContainsFunc(o.Capabilities, func(word string) bool { return strings.HasPrefix(word, "tee:") })
+}
