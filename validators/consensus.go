@@ -36,8 +36,6 @@ type (
 		from  types.Address
 		epoch types.Epoch
 	}
-	// broadcast is for all peers.
-	broadcast struct{ message *transactions }
 	// archived tells up to where the store holds the chain.
 	archived struct {
 		head  *Head
@@ -51,7 +49,6 @@ func (catchupEvent) forConsensus() {}
 func (begin) forConsensus()        {}
 func (alarmFired) forConsensus()   {}
 func (peerAhead) forConsensus()    {}
-func (broadcast) forConsensus()    {}
 func (archived) forConsensus()     {}
 
 // agree is an event for the Simplex machine, synchronize one for that of catch-up.
@@ -155,8 +152,6 @@ func (c *consensus) receive(event consensusEvent) {
 		if is, moved := event.event.(catchup.Finalized); moved {
 			c.follow(is.Root) // what catch-up brought may be told in this way alone: it was not waited for any more
 		}
-	case broadcast:
-		c.send(nil, event.message)
 	case peerAhead:
 		last := types.Height(uint64(event.epoch) * c.v.head.Load().State.NextParams().EpochBlocks)
 		c.stepSync(catchup.Behind{Peer: event.from, Height: last})
@@ -233,12 +228,7 @@ func (c *consensus) send(to *types.Address, message any) {
 		c.v.node.Mesh.Send(*to, frame)
 		return
 	}
-	self := c.v.node.Signer.Address()
-	for _, member := range c.machine.Sets()[0].Members {
-		if member.Address != self {
-			c.v.node.Mesh.Send(member.Address, frame)
-		}
-	}
+	c.v.sendAll(frame, c.machine.Sets()[0].Members)
 }
 
 func (c *consensus) report(report simplex.Report) {

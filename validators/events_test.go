@@ -24,7 +24,7 @@ import (
 // variants are what may stand where an event has an interface: all types of each sum.
 var variants = map[reflect.Type][]reflect.Type{
 	sum[intakeEvent]():    these(submission{}, verify{}, attend{}, reopen{}, newSets{}),
-	sum[consensusEvent](): these(simplexEvent{}, catchupEvent{}, begin{}, alarmFired{}, peerAhead{}, broadcast{}, archived{}),
+	sum[consensusEvent](): these(simplexEvent{}, catchupEvent{}, begin{}, alarmFired{}, peerAhead{}, archived{}),
 	sum[executionEvent](): these(begin{}, build{}, execute{}, finalizeReport{}, catchUp{}, forget{}, admission{}, skipTo{}, again{},
 		askNonce{}, askWaiting{}, askCaughtOn{}),
 	sum[archiveEvent](): these(archiveRequest{}, flush{}, rangeRequest{}),

@@ -63,7 +63,7 @@ func (e *execution) admit(event admission) {
 		if event.ticket != 0 {
 			e.pool.sent[tx.Hash] = state.Height()
 			e.pool.local = append(e.pool.local, tx.Hash)
-			e.v.consensus.Post(broadcast{&transactions{Raw: [][]byte{tx.Tx.Encode()}}})
+			e.v.gossip([][]byte{tx.Tx.Encode()})
 		}
 	}
 	e.tellWork()
@@ -115,7 +115,7 @@ func (e *execution) confirm(result *ledger.Result) {
 // resend sends on again what came in here and has waited too long.
 func (e *execution) resend(height types.Height) {
 	kept := e.pool.local[:0]
-	again := &transactions{}
+	var again [][]byte
 	size := 0
 	for _, hash := range e.pool.local {
 		tx := e.pool.transaction(hash)
@@ -124,16 +124,33 @@ func (e *execution) resend(height types.Height) {
 			continue
 		}
 		kept = append(kept, hash)
-		if height < e.pool.sent[hash]+resendBlocks || len(again.Raw) >= maxResend || size+tx.Size > maxTransactionsFrame/2 {
+		if height < e.pool.sent[hash]+resendBlocks || len(again) >= maxResend || size+tx.Size > maxTransactionsFrame/2 {
 			continue
 		}
 		e.pool.sent[hash] = height
-		again.Raw = append(again.Raw, tx.Tx.Encode())
+		again = append(again, tx.Tx.Encode())
 		size += tx.Size
 	}
 	e.pool.local = kept
-	if len(again.Raw) > 0 {
-		e.v.consensus.Post(broadcast{again})
+	if len(again) > 0 {
+		e.v.gossip(again)
+	}
+}
+
+// gossip sends transactions to the validators that decide now.
+func (v *Validator) gossip(raw [][]byte) {
+	if sets := v.sets.Load(); sets != nil { // nil: consensus is being made yet, and they are sent again
+		v.sendAll(encodeFrame(&transactions{Raw: raw}), (*sets)[0].Members)
+	}
+}
+
+// sendAll sends a frame to validators, itself excluded.
+func (v *Validator) sendAll(frame []byte, to []types.Validator) {
+	self := v.node.Signer.Address()
+	for i := range to {
+		if to[i].Address != self {
+			v.node.Mesh.Send(to[i].Address, frame)
+		}
 	}
 }
 
