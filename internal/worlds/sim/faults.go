@@ -126,13 +126,23 @@ func (w *World) cut(r *Effect, apart func(a, b *node) bool) {
 			}
 		}
 	}
+	w.eachSide(func(s *side) {
+		if s.dialed && s.up && s.out.cut == nil && apart(s.host.process.node, s.far) {
+			r.Cut++
+		}
+	})
 	w.divided = divided{r, apart}
 	for _, link := range w.made {
-		link.cut = nil
-		if apart(link.from, link.to) {
+		was := link.cut != nil
+		if link.cut = nil; apart(link.from, link.to) {
 			link.cut = r
+			if !was {
+				link.since = w.now
+			}
 		}
 	}
+	w.silence()
+	w.mend()
 }
 
 // Link sets the link between two nodes, or with OneWay that from a to b.
@@ -195,6 +205,7 @@ func (w *World) crashNode(n *node, when string) *Effect {
 			r.Cut++
 		}
 	}
+	r.Cut += n.process.live()
 	r.Ended = 1
 	n.death = r
 	w.trace.plain(w.now, kindCrash, n)

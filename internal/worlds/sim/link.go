@@ -27,6 +27,7 @@ type linkState struct {
 	from, to *node
 	receipt  *Effect    // of the verb that set it, or of the configuration
 	cut      *Effect    // of the partition that cuts it, or nil
+	since    types.Time // when that began
 	free     types.Time // when its bandwidth is
 	last     types.Time // latest arrival so far, of frames in order
 }
@@ -121,10 +122,7 @@ func (t *transport) Close() error {
 func (w *World) send(from *process, peer *node, frame []byte) {
 	frame, hash := w.copied(frame)
 	w.trace.frame(w.now, kindSend, from.node, peer, hash, frame)
-	departs := w.now
-	if w.current != nil && w.current.process == from {
-		departs = max(w.now, w.current.busy)
-	}
+	departs := from.present()
 	w.show(from, departs, frame)
 	link := w.link(from.node, peer)
 	if link.cut != nil {
@@ -236,7 +234,7 @@ func (w *World) link(from, to *node) *linkState {
 		link = new(w.fresh)
 		link.from, link.to = from, to
 		if w.divided.by != nil && w.divided.apart(from, to) {
-			link.cut = w.divided.by
+			link.cut, link.since = w.divided.by, w.now
 		}
 		from.links[to] = link
 		w.made = append(w.made, link)

@@ -18,8 +18,8 @@ type delivery struct {
 	at     time.Duration
 }
 
-// stream sends count frames from n0 to n1, one a gap, and returns what arrived.
-func stream(t testing.TB, seed uint64, l Link, count int, gap time.Duration, size int, during func(*World)) ([]delivery, *World) {
+// streamed sends count frames from n0 to n1, one a gap, and returns what arrived.
+func streamed(t testing.TB, seed uint64, l Link, count int, gap time.Duration, size int, during func(*World)) ([]delivery, *World) {
 	var got []delivery
 	pad := make([]byte, size)
 	w := toys(t, Config{Seed: seed, Link: l}, 2, func(self string) *toy {
@@ -57,7 +57,7 @@ func inOrder(got []delivery) bool {
 }
 
 func TestALinkDelaysAndKeepsTheOrder(t *testing.T) {
-	got, _ := stream(t, 1, Link{Latency: 20 * time.Millisecond, Jitter: 10 * time.Millisecond}, 2000, time.Millisecond, 0, nil)
+	got, _ := streamed(t, 1, Link{Latency: 20 * time.Millisecond, Jitter: 10 * time.Millisecond}, 2000, time.Millisecond, 0, nil)
 	if len(got) != 2000 || !inOrder(got) {
 		t.Fatalf("%d frames arrived, in order: %v", len(got), inOrder(got))
 	}
@@ -71,7 +71,7 @@ func TestALinkDelaysAndKeepsTheOrder(t *testing.T) {
 }
 
 func TestALinkLosesItsShare(t *testing.T) {
-	got, w := stream(t, 1, Link{Loss: 0.1}, 10_000, time.Millisecond, 0, nil)
+	got, w := streamed(t, 1, Link{Loss: 0.1}, 10_000, time.Millisecond, 0, nil)
 	if lost := 10_000 - len(got); lost < 850 || lost > 1150 || w.Receipts()[0].Dropped != lost {
 		t.Errorf("%d of 10,000 frames were lost at 10 %%, the receipt says %d", lost, w.Receipts()[0].Dropped)
 	}
@@ -81,14 +81,14 @@ func TestALinkLosesItsShare(t *testing.T) {
 }
 
 func TestALinkDuplicatesItsShare(t *testing.T) {
-	got, w := stream(t, 1, Link{Latency: 5 * time.Millisecond, Duplicate: 0.2}, 5000, time.Millisecond, 0, nil)
+	got, w := streamed(t, 1, Link{Latency: 5 * time.Millisecond, Duplicate: 0.2}, 5000, time.Millisecond, 0, nil)
 	if more := len(got) - 5000; more < 850 || more > 1150 || w.Receipts()[0].Duplicated != more {
 		t.Errorf("%d frames came twice at 20 %%, the receipt says %d", more, w.Receipts()[0].Duplicated)
 	}
 }
 
 func TestALinkReordersItsShare(t *testing.T) {
-	got, w := stream(t, 1, Link{Latency: 20 * time.Millisecond, Reorder: 0.1}, 5000, time.Millisecond, 0, nil)
+	got, w := streamed(t, 1, Link{Latency: 20 * time.Millisecond, Reorder: 0.1}, 5000, time.Millisecond, 0, nil)
 	overtaken, highest := 0, -1
 	for _, d := range got {
 		if d.number < highest {
@@ -103,7 +103,7 @@ func TestALinkReordersItsShare(t *testing.T) {
 
 func TestALinkHasItsBandwidth(t *testing.T) {
 	const size = 10_000 // at 100 kB/s a tenth of a second each
-	got, _ := stream(t, 1, Link{Bandwidth: 100_000}, 50, time.Millisecond, size, nil)
+	got, _ := streamed(t, 1, Link{Bandwidth: 100_000}, 50, time.Millisecond, size, nil)
 	if len(got) != 50 || !inOrder(got) {
 		t.Fatalf("%d frames arrived", len(got))
 	}
@@ -114,7 +114,7 @@ func TestALinkHasItsBandwidth(t *testing.T) {
 
 func TestABacklogIsBounded(t *testing.T) {
 	const size = 1 << 20
-	got, w := stream(t, 1, Link{Bandwidth: 1000}, 40, time.Millisecond, size, nil)
+	got, w := streamed(t, 1, Link{Bandwidth: 1000}, 40, time.Millisecond, size, nil)
 	if len(got) >= 16 || w.Receipts()[0].Dropped != 40-15 {
 		t.Errorf("%d of 40 MiB waited for a slow link, %d dropped", len(got), w.Receipts()[0].Dropped)
 	}
@@ -183,7 +183,7 @@ func TestPartitionsCutAndReplaceOneAnother(t *testing.T) {
 
 func TestAPartitionDropsWhatIsUnderWay(t *testing.T) {
 	var cut *Effect
-	got, _ := stream(t, 1, Link{Latency: time.Second}, 10, 100*time.Millisecond, 0, func(w *World) {
+	got, _ := streamed(t, 1, Link{Latency: time.Second}, 10, 100*time.Millisecond, 0, func(w *World) {
 		w.After(1550*time.Millisecond, func() { cut = w.Partition([]string{"n0"}) })
 	})
 	if len(got) != 5 || cut.Dropped != 5 || cut.Cut != 1 {

@@ -48,6 +48,8 @@ type process struct {
 	stop    func()
 	receive func(from types.Address, frame []byte)
 	peers   []*node // sorted by address
+	// connections are those with runners or validators; nil where there are none.
+	connections *connections
 }
 
 // roleLoop is the world's loop as one role of one process sees it.
@@ -181,6 +183,9 @@ func (w *World) Stop(name string) error {
 		if n.process.stop != nil {
 			n.process.stop()
 		}
+		if n.process != nil && n.process.connections != nil {
+			n.process.connections.Close()
+		}
 	})
 	if n.process != nil {
 		w.end(n.process)
@@ -199,6 +204,9 @@ var ErrCrashed = errors.New("sim: the node has crashed")
 func (w *World) kill(l *process) {
 	if l.dead {
 		return
+	}
+	if l.connections != nil {
+		l.connections.sever()
 	}
 	l.dead, l.diedAt = true, w.now
 	n := l.node
@@ -241,12 +249,7 @@ type clock struct{ process *process }
 // Now implements env.Clock. Within a step that has worked, or written, it is later
 // than the world's.
 func (c clock) Now() types.Time {
-	w := c.process.node.world
-	now := w.now
-	if w.current != nil && w.current.process == c.process {
-		now = max(now, w.current.busy)
-	}
-	return now.Add(c.process.node.ahead())
+	return c.process.present().Add(c.process.node.ahead())
 }
 
 // ahead is by how much the node's clock is before the world's time.

@@ -10,6 +10,8 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/connection"
+	"github.com/cowboyinc/devnet/internal/base/wire/push"
 	"github.com/cowboyinc/devnet/validators/simplex"
 )
 
@@ -29,9 +31,11 @@ const (
 	kindCrash
 	kindFault // another fault verb
 	kindNote
+	kindSaid // a frame was sent to or by a runner
+	kindTold // something of a connection was told
 )
 
-var kindNames = [...]string{"run", "frame", "alarm", "send", "append", "rewrite", "commit", "boot", "stop", "crash", "fault", "note"}
+var kindNames = [...]string{"run", "frame", "alarm", "send", "append", "rewrite", "commit", "boot", "stop", "crash", "fault", "note", "said", "told"}
 
 // trace is the hash chain over all steps, and the lines of JSON where somebody
 // reads them. A step is 23 bytes; every chunkSteps of them extend the chain by
@@ -108,6 +112,49 @@ func (t *trace) frame(now types.Time, k kind, n, peer *node, content uint64, fra
 	t.add(now, k, n.index, uint32(peer.index), content)
 	if t.lines != nil {
 		t.framed(now, kindNames[k], n, peer, content, frame, "")
+	}
+}
+
+// said enters a frame that is sent over a connection.
+func (t *trace) said(now types.Time, n, peer *node, frame []byte) {
+	content := xxhash.Sum64(frame)
+	t.add(now, kindSaid, n.index, uint32(peer.index), content)
+	if t.lines != nil && len(frame) > 0 {
+		t.write("{\"time\":%d,\"kind\":\"said\",\"node\":%q,\"life\":%d,\"peer\":%q,\"what\":%q,\"content\":\"%016x\"}\n",
+			now.Sub(firstInstant), n.name, n.started, peer.name, push.Type(frame[0]), content)
+	}
+}
+
+// told enters what is told of a connection, but frames to readers: these are lines
+// where they were said, and their contents in the chain.
+func (t *trace) told(now types.Time, n, peer *node, e connection.Event) {
+	what, on := "down", uint64(0)
+	switch e := e.(type) {
+	case connection.Up:
+		what, on = "up", 1
+	case connection.Opened:
+		what, on = "opened", 2|uint64(e.Stream)<<8
+	case connection.Came:
+		what, on = "", 3|uint64(e.Stream)<<8
+	case connection.Ended:
+		what, on = "ended", 4|uint64(e.Stream)<<8
+	case connection.Cut:
+		what, on = "cut", 5|uint64(e.Stream)<<8
+	case connection.TooLong:
+		what, on = "too_long", 6|uint64(e.Stream)<<8
+	case connection.Stalled:
+		what, on = "stalled", 7|uint64(e.Stream)<<8
+	case connection.Stuck:
+		what, on = "stuck", 8
+	}
+	at, name := -1, ""
+	if peer != nil {
+		at, name = peer.index, peer.name
+	}
+	t.add(now, kindTold, n.index, uint32(at), on)
+	if t.lines != nil && what != "" {
+		t.write("{\"time\":%d,\"kind\":\"told\",\"node\":%q,\"life\":%d,\"peer\":%q,\"what\":%q}\n",
+			now.Sub(firstInstant), n.name, n.started, name, what)
 	}
 }
 

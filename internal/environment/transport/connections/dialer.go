@@ -62,7 +62,7 @@ func NewDialer(config DialerConfig) (*Dialer, error) {
 		socket = config.WrapPacketConn(socket)
 	}
 	d := &Dialer{socket: socket, quic: &quic.Transport{Conn: socket}, tls: client,
-		config: quicConfig(int64(max(config.JobStreams, leastJobStreams)), 1)}
+		config: quicConfig(int64(max(config.JobStreams, connection.LeastJobStreams)), 1)}
 	d.config.KeepAlivePeriod = keepAlive
 	d.init(config.Logger)
 	return d, nil
@@ -81,7 +81,7 @@ func (d *Dialer) Do(v connection.Verb) {
 		d.end.Do(v)
 		return
 	}
-	ctx, cancel := context.WithTimeout(d.ctx, handshakeTimeout)
+	ctx, cancel := context.WithTimeout(d.ctx, connection.HandshakeTime)
 	c := d.add(dial.ID, cancel)
 	if c == nil {
 		cancel()

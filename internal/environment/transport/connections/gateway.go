@@ -63,7 +63,9 @@ func (g *Gateway) TLS() (*tls.Config, error) {
 }
 
 // QUIC returns the configuration for a connection whose protocol is not known yet.
-func (g *Gateway) QUIC() *quic.Config { return quicConfig(maxPeerStreams, maxPeerStreams) }
+func (g *Gateway) QUIC() *quic.Config {
+	return quicConfig(connection.MaxPeerStreams, connection.MaxPeerStreams)
+}
 
 // Refuses counts a handshake that begins, until ctx ends with its connection, and
 // says why it is refused, nil where it is not.
@@ -76,7 +78,7 @@ func (g *Gateway) Refuses(ctx context.Context, remote net.Addr) error {
 	}
 	address := addressOf(remote)
 	switch {
-	case g.under >= MaxConnections:
+	case g.under >= connection.MaxConnections:
 		return errFull
 	case g.began[address] >= maxPerAddress, g.began[address] == 0 && len(g.began) >= maxAddresses:
 		return errStorm

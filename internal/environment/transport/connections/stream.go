@@ -62,7 +62,7 @@ func (c *conn) send(number connection.Stream, frame []byte) {
 	if s == nil || s.ending || s.dead {
 		return
 	}
-	if c.frames >= queueFrames || c.bytes+len(frame) > queueBytes {
+	if c.frames >= connection.QueueFrames || c.bytes+len(frame) > connection.QueueBytes {
 		c.spawn(c.tellStuck)
 		return
 	}
@@ -197,7 +197,7 @@ func (s *stream) readFrame(r *bufio.Reader) bool {
 		s.tellEnd(err, false)
 		return false
 	}
-	s.quic.SetReadDeadline(time.Now().Add(frameTime))
+	s.quic.SetReadDeadline(time.Now().Add(connection.FrameTime))
 	defer s.quic.SetReadDeadline(time.Time{})
 	var header [headerBytes]byte
 	if _, err := io.ReadFull(r, header[:]); err != nil {
@@ -229,7 +229,7 @@ func (s *stream) readBody(r io.Reader, size int) bool {
 	if large {
 		select {
 		case c.host.large <- struct{}{}:
-			s.quic.SetReadDeadline(time.Now().Add(frameTime)) // it may have waited
+			s.quic.SetReadDeadline(time.Now().Add(connection.FrameTime)) // it may have waited
 		case <-over:
 			return false
 		}

@@ -1,6 +1,8 @@
 package quic
 
 import (
+	"github.com/cowboyinc/devnet/internal/environment/transport/memnet"
+
 	"bytes"
 	"context"
 	"crypto/tls"
@@ -94,11 +96,11 @@ func guest(t testing.TB, name string, socket net.PacketConn) *far {
 }
 
 // met returns a validator and a runner with a live control stream.
-func met(t testing.TB, memory *memNet, with func(*Config)) (n *node, gateway, runner *far, id connection.ID) {
+func met(t testing.TB, memory *memnet.Net, with func(*Config)) (n *node, gateway, runner *far, id connection.ID) {
 	t.Helper()
 	n, gateway = host(t, with)
 	n.start(t)
-	runner = guest(t, "r0", memory.listen(0))
+	runner = guest(t, "r0", memory.Listen(0))
 	runner.Do(connection.Dial{ID: 7, Endpoint: n.Addr().String()})
 	if up := next[connection.Up](t, runner); up.ID != 7 || up.Peer != n.key.PublicKey() {
 		t.Fatalf("the runner is connected with %v", up)
@@ -119,7 +121,7 @@ func met(t testing.TB, memory *memNet, with func(*Config)) (n *node, gateway, ru
 }
 
 func TestARunnerAndAValidatorExchangeFramesOfEverySize(t *testing.T) {
-	virtual(t, func(t *testing.T, memory *memNet, with func(*Config)) {
+	virtual(t, func(t *testing.T, memory *memnet.Net, with func(*Config)) {
 		_, gateway, runner, id := met(t, memory, with)
 		for end, far := range map[connection.ID]*far{id: gateway, 7: runner} {
 			far.Do(connection.Admit{ID: end})
@@ -178,7 +180,7 @@ func TestARunnerAndAValidatorExchangeFramesOfEverySize(t *testing.T) {
 
 // TestRunnersAndPeersShareASocket: neither hears of the other.
 func TestRunnersAndPeersShareASocket(t *testing.T) {
-	virtual(t, func(t *testing.T, memory *memNet, with func(*Config)) {
+	virtual(t, func(t *testing.T, memory *memnet.Net, with func(*Config)) {
 		n, gateway, _, _ := met(t, memory, with)
 		peer := newNode(t, "v1", with)
 		name(n, peer)
@@ -200,9 +202,9 @@ func TestRunnersAndPeersShareASocket(t *testing.T) {
 // TestTheMeshIsAsStrictWithRunners as without: at the endpoint of a peer by QUIC, and
 // elsewhere by our own count.
 func TestTheMeshIsAsStrictWithRunners(t *testing.T) {
-	virtual(t, func(t *testing.T, memory *memNet, with func(*Config)) {
+	virtual(t, func(t *testing.T, memory *memnet.Net, with func(*Config)) {
 		n, gateway := host(t, with)
-		r := &rawPeer{key: crypto.DeriveKey(1, "raw"), socket: memory.listen(0)}
+		r := &rawPeer{key: crypto.DeriveKey(1, "raw"), socket: memory.Listen(0)}
 		r.transport = &quic.Transport{Conn: r.socket}
 		t.Cleanup(func() { r.transport.Close(); r.socket.Close() })
 		peer := types.Validator{Address: r.key.Address(), PublicKey: r.key.PublicKey()}
@@ -250,9 +252,9 @@ type rough struct {
 }
 
 // roughly dials a validator by hand, changed as the test says.
-func roughly(t *testing.T, memory *memNet, n *node, change func(*tls.Config)) (*rough, error) {
+func roughly(t *testing.T, memory *memnet.Net, n *node, change func(*tls.Config)) (*rough, error) {
 	t.Helper()
-	socket := memory.listen(0)
+	socket := memory.Listen(0)
 	transport := &quic.Transport{Conn: socket}
 	t.Cleanup(func() { transport.Close(); socket.Close() })
 	config, err := identity.ClientConfig(crypto.DeriveKey(1, "r0"), push.ALPN, func(types.PublicKey) error { return nil })
@@ -276,7 +278,7 @@ func roughly(t *testing.T, memory *memNet, n *node, change func(*tls.Config)) (*
 }
 
 // said is a rough runner that has said something on its control stream.
-func said(t *testing.T, memory *memNet, with func(*Config), parts ...[]byte) (*far, *rough, connection.ID) {
+func said(t *testing.T, memory *memnet.Net, with func(*Config), parts ...[]byte) (*far, *rough, connection.ID) {
 	t.Helper()
 	n, gateway := host(t, with)
 	n.start(t)
@@ -292,7 +294,7 @@ func said(t *testing.T, memory *memNet, with func(*Config), parts ...[]byte) (*f
 }
 
 func TestOnlyTheRunnersProtocolAndAProvenKey(t *testing.T) {
-	virtual(t, func(t *testing.T, memory *memNet, with func(*Config)) {
+	virtual(t, func(t *testing.T, memory *memnet.Net, with func(*Config)) {
 		n, gateway := host(t, with)
 		n.start(t)
 		stolen, err := identity.Certificate(crypto.DeriveKey(1, "r1"))
@@ -366,7 +368,7 @@ func TestWhatIsNoFrameIsAnEvent(t *testing.T) {
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			virtual(t, func(t *testing.T, memory *memNet, with func(*Config)) {
+			virtual(t, func(t *testing.T, memory *memnet.Net, with func(*Config)) {
 				gateway, r, id := said(t, memory, with, framed("first"), c.says)
 				if e := next[connection.Came](t, gateway); string(e.Frame) != "first" {
 					t.Fatalf("came %v", e)
@@ -390,7 +392,7 @@ func TestWhatIsNoFrameIsAnEvent(t *testing.T) {
 }
 
 func TestASilentStreamDoesNotStall(t *testing.T) {
-	virtual(t, func(t *testing.T, memory *memNet, with func(*Config)) {
+	virtual(t, func(t *testing.T, memory *memnet.Net, with func(*Config)) {
 		gateway, r, _ := said(t, memory, with, framed("first"))
 		next[connection.Came](t, gateway)
 		time.Sleep(10 * time.Minute)
@@ -401,7 +403,7 @@ func TestASilentStreamDoesNotStall(t *testing.T) {
 }
 
 func TestARunnerOpensOneStreamTooManyOfEachKindAndNoMore(t *testing.T) {
-	virtual(t, func(t *testing.T, memory *memNet, with func(*Config)) {
+	virtual(t, func(t *testing.T, memory *memnet.Net, with func(*Config)) {
 		_, r, _ := said(t, memory, with, framed("first"))
 		var limit *quic.StreamLimitReachedError
 		opened := 1
@@ -424,13 +426,13 @@ func TestARunnerOpensOneStreamTooManyOfEachKindAndNoMore(t *testing.T) {
 
 // TestWhatIsNotTakenHoldsItsSenderUp, and nobody else.
 func TestWhatIsNotTakenHoldsItsSenderUp(t *testing.T) {
-	virtual(t, func(t *testing.T, memory *memNet, with func(*Config)) {
+	virtual(t, func(t *testing.T, memory *memnet.Net, with func(*Config)) {
 		n, gateway, runner, id := met(t, memory, with)
 		gateway.hold = true
 		for i := range 100 {
 			runner.Do(connection.Send{ID: 7, Stream: connection.Control, Frame: []byte{byte(i)}})
 		}
-		other := guest(t, "r1", memory.listen(0))
+		other := guest(t, "r1", memory.Listen(0))
 		time.Sleep(time.Second)
 		if len(gateway.events) != connection.MaxUntaken {
 			t.Fatalf("%d frames were told and not taken", len(gateway.events))
@@ -456,7 +458,7 @@ func TestWhatIsNotTakenHoldsItsSenderUp(t *testing.T) {
 }
 
 func TestASlowReaderIsStuckInTime(t *testing.T) {
-	virtual(t, func(t *testing.T, memory *memNet, with func(*Config)) {
+	virtual(t, func(t *testing.T, memory *memnet.Net, with func(*Config)) {
 		gateway, _, id := said(t, memory, with, framed("first")) // it reads nothing
 		next[connection.Came](t, gateway)
 		gateway.Do(connection.Patience{Write: 300 * time.Millisecond})
@@ -471,7 +473,7 @@ func TestASlowReaderIsStuckInTime(t *testing.T) {
 		gateway.Do(connection.Close{ID: id, Code: 1, Reason: "slow_reader"})
 		next[connection.Down](t, gateway)
 	})
-	virtual(t, func(t *testing.T, memory *memNet, with func(*Config)) {
+	virtual(t, func(t *testing.T, memory *memnet.Net, with func(*Config)) {
 		gateway, _, id := said(t, memory, with, framed("first"))
 		next[connection.Came](t, gateway)
 		for range 5 { // more than the queue holds, at once
@@ -481,7 +483,7 @@ func TestASlowReaderIsStuckInTime(t *testing.T) {
 		time.Sleep(time.Minute)
 		gateway.nothing(t) // it is told once
 	})
-	virtual(t, func(t *testing.T, memory *memNet, with func(*Config)) {
+	virtual(t, func(t *testing.T, memory *memnet.Net, with func(*Config)) {
 		gateway, _, id := said(t, memory, with, framed("first"))
 		next[connection.Came](t, gateway)
 		for i := range uint64(3) { // it allows two
@@ -494,7 +496,7 @@ func TestASlowReaderIsStuckInTime(t *testing.T) {
 
 // TestAStreamThatIsNotAllowedYetWaits for one to end.
 func TestAStreamThatIsNotAllowedYetWaits(t *testing.T) {
-	virtual(t, func(t *testing.T, memory *memNet, with func(*Config)) {
+	virtual(t, func(t *testing.T, memory *memnet.Net, with func(*Config)) {
 		_, gateway, runner, id := met(t, memory, with)
 		const allowed = 16
 		for i := range uint64(allowed + 2) {
@@ -533,10 +535,10 @@ func TestAStreamThatIsNotAllowedYetWaits(t *testing.T) {
 // TestARunnerThatMovesStaysConnected: its packets come from another address, as
 // behind a network that gave it a new one (CIP-11 §6.1).
 func TestARunnerThatMovesStaysConnected(t *testing.T) {
-	virtual(t, func(t *testing.T, memory *memNet, with func(*Config)) {
+	virtual(t, func(t *testing.T, memory *memnet.Net, with func(*Config)) {
 		n, gateway := host(t, with)
 		n.start(t)
-		socket := memory.listen(0)
+		socket := memory.Listen(0)
 		runner := guest(t, "r0", socket)
 		runner.Do(connection.Dial{ID: 1, Endpoint: n.Addr().String()})
 		id := next[connection.Up](t, gateway).ID
@@ -545,7 +547,7 @@ func TestARunnerThatMovesStaysConnected(t *testing.T) {
 		runner.Do(connection.Send{ID: 1, Stream: connection.Control, Frame: []byte("here")})
 		next[connection.Opened](t, gateway)
 		next[connection.Came](t, gateway)
-		memory.move(socket)
+		memory.Move(socket)
 		runner.Do(connection.Send{ID: 1, Stream: connection.Control, Frame: []byte("there")})
 		if e := next[connection.Came](t, gateway); string(e.Frame) != "there" {
 			t.Fatalf("came %v", e)
@@ -561,20 +563,10 @@ func TestARunnerThatMovesStaysConnected(t *testing.T) {
 	})
 }
 
-// move gives a socket another port: what is sent to the one it had is lost.
-func (n *memNet) move(c *memConn) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	delete(n.conns, c.addr.String())
-	n.next++
-	c.addr = &net.UDPAddr{IP: c.addr.IP, Port: n.next}
-	n.conns[c.addr.String()] = c
-}
-
 func TestALostRunnerIsNoticedAndAKilledValidatorDialledInVain(t *testing.T) {
-	virtual(t, func(t *testing.T, memory *memNet, with func(*Config)) {
+	virtual(t, func(t *testing.T, memory *memnet.Net, with func(*Config)) {
 		n, gateway, runner, _ := met(t, memory, with)
-		memory.setJudge(func(string, string, int) (time.Duration, bool) { return 0, true })
+		memory.SetJudge(func(string, string, int) (time.Duration, bool) { return 0, true })
 		began := time.Now()
 		if e := next[connection.Down](t, gateway); e.Closed || e.Reason == "" {
 			t.Fatalf("told %v", e)
@@ -593,7 +585,7 @@ func TestALostRunnerIsNoticedAndAKilledValidatorDialledInVain(t *testing.T) {
 			runner.Do(connection.Dial{ID: connection.ID(20 + i), Endpoint: endpoint})
 			next[connection.Down](t, runner)
 		}
-		memory.setJudge(nil)
+		memory.SetJudge(nil)
 		runner.Do(connection.Dial{ID: 9, Endpoint: n.Addr().String()})
 		runner.Do(connection.Close{ID: 9}) // before it is up
 		if e := next[connection.Down](t, runner); e.ID != 9 {
@@ -604,11 +596,11 @@ func TestALostRunnerIsNoticedAndAKilledValidatorDialledInVain(t *testing.T) {
 
 // TestAGatewayThatDoesNotServeLetsNobodyIn.
 func TestAGatewayThatDoesNotServeLetsNobodyIn(t *testing.T) {
-	virtual(t, func(t *testing.T, memory *memNet, with func(*Config)) {
+	virtual(t, func(t *testing.T, memory *memnet.Net, with func(*Config)) {
 		for _, runners := range []*connections.Gateway{nil, connections.NewGateway(crypto.DeriveKey(1, "v0"), nil)} {
 			n := newNode(t, "v0", func(c *Config) { with(c); c.Runners = runners })
 			n.start(t)
-			runner := guest(t, "r0", memory.listen(0))
+			runner := guest(t, "r0", memory.Listen(0))
 			runner.Do(connection.Dial{ID: 1, Endpoint: n.Addr().String()})
 			for {
 				if _, over := next[connection.Event](t, runner).(connection.Down); over {
@@ -620,7 +612,7 @@ func TestAGatewayThatDoesNotServeLetsNobodyIn(t *testing.T) {
 }
 
 func TestAStormOfHandshakesIsBounded(t *testing.T) {
-	virtual(t, func(t *testing.T, memory *memNet, with func(*Config)) {
+	virtual(t, func(t *testing.T, memory *memnet.Net, with func(*Config)) {
 		gateway := connections.NewGateway(crypto.DeriveKey(1, "v0"), nil)
 		ctx, cancel := context.WithCancel(context.Background())
 		let := func(a, b byte) int {
@@ -643,7 +635,7 @@ func TestAStormOfHandshakesIsBounded(t *testing.T) {
 		for b := range byte(40) {
 			total += let(1, b)
 		}
-		if total != connections.MaxConnections {
+		if total != connection.MaxConnections {
 			t.Fatalf("%d connections", total)
 		}
 		cancel() // they all fail
@@ -658,7 +650,7 @@ func TestAStormOfHandshakesIsBounded(t *testing.T) {
 // TestAHandshakeUnderStrainProvesItsAddress: by one round trip more, and a peer's
 // does not.
 func TestAHandshakeUnderStrainProvesItsAddress(t *testing.T) {
-	virtual(t, func(t *testing.T, memory *memNet, with func(*Config)) {
+	virtual(t, func(t *testing.T, memory *memnet.Net, with func(*Config)) {
 		gateway := connections.NewGateway(crypto.DeriveKey(1, "v0"), nil)
 		n := newNode(t, "v0", func(c *Config) { with(c); c.Runners = gateway })
 		far := newFar(t, gateway)
@@ -667,7 +659,7 @@ func TestAHandshakeUnderStrainProvesItsAddress(t *testing.T) {
 		defer cancel()
 		took := func(name string) time.Duration {
 			began := time.Now()
-			runner := guest(t, name, memory.listen(0))
+			runner := guest(t, name, memory.Listen(0))
 			runner.Do(connection.Dial{ID: 1, Endpoint: n.Addr().String()})
 			next[connection.Up](t, runner)
 			next[connection.Up](t, far)

@@ -1,6 +1,8 @@
 package quic
 
 import (
+	"github.com/cowboyinc/devnet/internal/environment/transport/memnet"
+
 	"bytes"
 	"context"
 	"encoding/binary"
@@ -28,10 +30,10 @@ type rawPeer struct {
 }
 
 // raw returns a node, and a named peer of its that has dialled it by hand.
-func raw(t *testing.T, net *memNet, with func(*Config)) (*node, *rawPeer) {
+func raw(t *testing.T, net *memnet.Net, with func(*Config)) (*node, *rawPeer) {
 	t.Helper()
 	n := newNode(t, "v0", with)
-	r := &rawPeer{key: crypto.DeriveKey(1, "raw"), socket: net.listen(0)}
+	r := &rawPeer{key: crypto.DeriveKey(1, "raw"), socket: net.Listen(0)}
 	n.SetPeers([]types.Validator{{Address: r.key.Address(), PublicKey: r.key.PublicKey()}})
 	n.start(t)
 	r.transport = &quic.Transport{Conn: r.socket}
@@ -114,7 +116,7 @@ func TestAHostilePeerIsCutOff(t *testing.T) {
 		"half a hello":   {func(t *testing.T, r *rawPeer) { r.stream(t, []byte{0}) }, codeNoHello, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			virtual(t, func(t *testing.T, net *memNet, with func(*Config)) {
+			virtual(t, func(t *testing.T, net *memnet.Net, with func(*Config)) {
 				n, r := raw(t, net, with)
 				c.act(t, r)
 				if got := r.closedWith(t); got != c.code {
@@ -130,7 +132,7 @@ func TestAHostilePeerIsCutOff(t *testing.T) {
 }
 
 func TestAPeerOpensTwoStreamsAndNoMore(t *testing.T) {
-	virtual(t, func(t *testing.T, net *memNet, with func(*Config)) {
+	virtual(t, func(t *testing.T, net *memnet.Net, with func(*Config)) {
 		_, r := raw(t, net, with)
 		r.stream(t, []byte{0})
 		r.stream(t, []byte{1})
@@ -145,7 +147,7 @@ func TestAPeerOpensTwoStreamsAndNoMore(t *testing.T) {
 }
 
 func TestAPeerHoldsFewConnectionsWithoutHello(t *testing.T) {
-	virtual(t, func(t *testing.T, net *memNet, with func(*Config)) {
+	virtual(t, func(t *testing.T, net *memnet.Net, with func(*Config)) {
 		n, r := raw(t, net, with)
 		for range maxPending - 1 {
 			r.dial(t, n)
@@ -168,7 +170,7 @@ func TestAPeerHoldsFewConnectionsWithoutHello(t *testing.T) {
 }
 
 func TestAPeerThatReadsNothingIsCutOff(t *testing.T) {
-	virtual(t, func(t *testing.T, net *memNet, with func(*Config)) {
+	virtual(t, func(t *testing.T, net *memnet.Net, with func(*Config)) {
 		n, r := raw(t, net, with)
 		r.stream(t, []byte{0})
 		r.stream(t, []byte{1})
@@ -188,7 +190,7 @@ func TestAPeerThatReadsNothingIsCutOff(t *testing.T) {
 
 // TestAStrangerIsRefusedByTLS, before it can open a stream.
 func TestAStrangerIsRefusedByTLS(t *testing.T) {
-	virtual(t, func(t *testing.T, net *memNet, with func(*Config)) {
+	virtual(t, func(t *testing.T, net *memnet.Net, with func(*Config)) {
 		n, r := raw(t, net, with)
 		r.key = crypto.DeriveKey(1, "stranger")
 		conn := r.dial(t, n)
@@ -201,7 +203,7 @@ func TestAStrangerIsRefusedByTLS(t *testing.T) {
 }
 
 func TestAnotherProtocolIsRefused(t *testing.T) {
-	virtual(t, func(t *testing.T, net *memNet, with func(*Config)) {
+	virtual(t, func(t *testing.T, net *memnet.Net, with func(*Config)) {
 		n, r := raw(t, net, with)
 		config, err := identity.ClientConfig(r.key, "cowboy-p2p/2", func(types.PublicKey) error { return nil })
 		if err != nil {

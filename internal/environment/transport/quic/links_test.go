@@ -1,6 +1,8 @@
 package quic
 
 import (
+	"github.com/cowboyinc/devnet/internal/environment/transport/memnet"
+
 	"bytes"
 	"math/rand/v2"
 	"slices"
@@ -12,10 +14,10 @@ import (
 )
 
 func TestALossyLinkLosesNoFrame(t *testing.T) {
-	virtual(t, func(t *testing.T, net *memNet, with func(*Config)) {
+	virtual(t, func(t *testing.T, net *memnet.Net, with func(*Config)) {
 		nodes := pair(t, with)
 		random := rand.New(rand.NewPCG(1, 2))
-		net.setJudge(func(string, string, int) (time.Duration, bool) {
+		net.SetJudge(func(string, string, int) (time.Duration, bool) {
 			return time.Duration(5+random.IntN(10)) * time.Millisecond, random.IntN(10) == 0
 		})
 		const count = 200
@@ -33,9 +35,9 @@ func TestALossyLinkLosesNoFrame(t *testing.T) {
 // TestABlockHoldsUpNoVote: on a link of 1 MB/s a block of 2 MB takes two
 // seconds; a vote sent right behind it arrives in a fraction of that.
 func TestABlockHoldsUpNoVote(t *testing.T) {
-	virtual(t, func(t *testing.T, net *memNet, with func(*Config)) {
+	virtual(t, func(t *testing.T, net *memnet.Net, with func(*Config)) {
 		nodes := pair(t, with)
-		net.setJudge(bandwidth(1<<20, 10*time.Millisecond))
+		net.SetJudge(bandwidth(1<<20, 10*time.Millisecond))
 		to := nodes[1].key.Address()
 		start := time.Now()
 		nodes[0].Send(to, make([]byte, 2<<20))
@@ -59,9 +61,9 @@ func TestABlockHoldsUpNoVote(t *testing.T) {
 // TestSmallFramesComeFirst: many of them, a megabyte in all, have the link to
 // themselves while a block waits.
 func TestSmallFramesComeFirst(t *testing.T) {
-	virtual(t, func(t *testing.T, net *memNet, with func(*Config)) {
+	virtual(t, func(t *testing.T, net *memnet.Net, with func(*Config)) {
 		nodes := pair(t, with)
-		net.setJudge(bandwidth(1<<20, 10*time.Millisecond))
+		net.SetJudge(bandwidth(1<<20, 10*time.Millisecond))
 		to := nodes[1].key.Address()
 		nodes[0].Send(to, make([]byte, 3<<20))
 		time.Sleep(500 * time.Millisecond)
@@ -103,7 +105,7 @@ func bandwidth(perSecond int, latency time.Duration) func(from, to string, size 
 // within writeTimeout of its windows filling, what it would have got is
 // bounded and counted, and the third node gets everything meanwhile.
 func TestAStalledReceiverHoldsUpNoOther(t *testing.T) {
-	virtual(t, func(t *testing.T, net *memNet, with func(*Config)) {
+	virtual(t, func(t *testing.T, net *memnet.Net, with func(*Config)) {
 		nodes := []*node{newNode(t, "v0", with), newNode(t, "v1", with), newNode(t, "v2", with)}
 		name(nodes...)
 		sender, stalled, sound := nodes[0], nodes[1], nodes[2]

@@ -1,6 +1,8 @@
 package quic
 
 import (
+	"github.com/cowboyinc/devnet/internal/environment/transport/memnet"
+
 	"fmt"
 	"testing"
 	"testing/synctest"
@@ -14,10 +16,10 @@ import (
 // leaves none.
 
 // virtual runs a test on a fresh network.
-func virtual(t *testing.T, test func(t *testing.T, net *memNet, with func(*Config))) {
+func virtual(t *testing.T, test func(t *testing.T, net *memnet.Net, with func(*Config))) {
 	synctest.Test(t, func(t *testing.T) {
-		net := newMemNet()
-		test(t, net, func(c *Config) { c.PacketConn = net.listen(0) })
+		net := memnet.New()
+		test(t, net, func(c *Config) { c.PacketConn = net.Listen(0) })
 	})
 }
 
@@ -35,7 +37,7 @@ func pair(t *testing.T, with func(*Config)) []*node {
 }
 
 func TestFourNodesAreConnectedInFourRoundTrips(t *testing.T) {
-	virtual(t, func(t *testing.T, net *memNet, with func(*Config)) {
+	virtual(t, func(t *testing.T, net *memnet.Net, with func(*Config)) {
 		nodes := mesh(t, 4, with) // a packet travels a millisecond
 		time.Sleep(8 * time.Millisecond)
 		synctest.Wait()
@@ -48,7 +50,7 @@ func TestFourNodesAreConnectedInFourRoundTrips(t *testing.T) {
 }
 
 func TestWhatIsSentBeforeTheConnectionArrives(t *testing.T) {
-	virtual(t, func(t *testing.T, net *memNet, with func(*Config)) {
+	virtual(t, func(t *testing.T, net *memnet.Net, with func(*Config)) {
 		a, b := newNode(t, "v0", with), newNode(t, "v1", with)
 		name(a, b)
 		a.start(t)
@@ -62,7 +64,7 @@ func TestWhatIsSentBeforeTheConnectionArrives(t *testing.T) {
 }
 
 func TestWhatWaitsTooLongForAConnectionIsLost(t *testing.T) {
-	virtual(t, func(t *testing.T, net *memNet, with func(*Config)) {
+	virtual(t, func(t *testing.T, net *memnet.Net, with func(*Config)) {
 		a, b := newNode(t, "v0", with), newNode(t, "v1", with)
 		name(a, b)
 		a.start(t)
@@ -80,7 +82,7 @@ func TestWhatWaitsTooLongForAConnectionIsLost(t *testing.T) {
 }
 
 func TestAStrangerIsRefused(t *testing.T) {
-	virtual(t, func(t *testing.T, net *memNet, with func(*Config)) {
+	virtual(t, func(t *testing.T, net *memnet.Net, with func(*Config)) {
 		nodes := pair(t, with)
 		for _, stranger := range []string{"x0", "x1", "x2"} { // above and below in address
 			s := newNode(t, stranger, with)
@@ -99,7 +101,7 @@ func TestAStrangerIsRefused(t *testing.T) {
 }
 
 func TestAnotherKeyAtTheEndpointIsRefused(t *testing.T) {
-	virtual(t, func(t *testing.T, net *memNet, with func(*Config)) {
+	virtual(t, func(t *testing.T, net *memnet.Net, with func(*Config)) {
 		nodes := mesh(t, 3, with)
 		low, mid, high := nodes[0], nodes[1], nodes[2]
 		time.Sleep(50 * time.Millisecond)
@@ -115,7 +117,7 @@ func TestAnotherKeyAtTheEndpointIsRefused(t *testing.T) {
 }
 
 func TestAPeerThatIsNamedNoMoreIsDisconnected(t *testing.T) {
-	virtual(t, func(t *testing.T, net *memNet, with func(*Config)) {
+	virtual(t, func(t *testing.T, net *memnet.Net, with func(*Config)) {
 		nodes := pair(t, with)
 		for i, n := range nodes {
 			n.SetPeers(nil)
@@ -133,7 +135,7 @@ func TestAPeerThatIsNamedNoMoreIsDisconnected(t *testing.T) {
 }
 
 func TestNamingThePeersAgainKeepsTheConnection(t *testing.T) {
-	virtual(t, func(t *testing.T, net *memNet, with func(*Config)) {
+	virtual(t, func(t *testing.T, net *memnet.Net, with func(*Config)) {
 		nodes := pair(t, with)
 		name(nodes...)
 		moved := nodes[1].validator()
@@ -147,16 +149,16 @@ func TestNamingThePeersAgainKeepsTheConnection(t *testing.T) {
 }
 
 func TestASilentPeerIsNoticedInTime(t *testing.T) {
-	virtual(t, func(t *testing.T, net *memNet, with func(*Config)) {
+	virtual(t, func(t *testing.T, net *memnet.Net, with func(*Config)) {
 		nodes := pair(t, with)
-		net.setJudge(func(string, string, int) (time.Duration, bool) { return 0, true })
+		net.SetJudge(func(string, string, int) (time.Duration, bool) { return 0, true })
 		time.Sleep(idleTimeout + keepAlive)
 		for _, n := range nodes {
 			if len(n.Connected()) != 0 {
 				t.Fatalf("still connected: %+v", n.Stats())
 			}
 		}
-		net.setJudge(nil)
+		net.SetJudge(nil)
 		time.Sleep(maxBackoff + maxDialTimeout)
 		for _, n := range nodes {
 			if s := n.Stats()[0]; !s.Connected || s.Connects != 2 {
@@ -167,7 +169,7 @@ func TestASilentPeerIsNoticedInTime(t *testing.T) {
 }
 
 func TestAnIdleConnectionStays(t *testing.T) {
-	virtual(t, func(t *testing.T, net *memNet, with func(*Config)) {
+	virtual(t, func(t *testing.T, net *memnet.Net, with func(*Config)) {
 		nodes := pair(t, with)
 		time.Sleep(10 * time.Minute)
 		if s := nodes[0].Stats()[0]; !s.Connected || s.Connects != 1 {
@@ -179,13 +181,13 @@ func TestAnIdleConnectionStays(t *testing.T) {
 func TestAKilledPeerIsBackAtOnce(t *testing.T) {
 	for _, killed := range []int{0, 1} {
 		t.Run(fmt.Sprint(killed), func(t *testing.T) {
-			virtual(t, func(t *testing.T, net *memNet, with func(*Config)) {
+			virtual(t, func(t *testing.T, net *memnet.Net, with func(*Config)) {
 				nodes := pair(t, with)
 				stays, dies := nodes[1-killed], nodes[killed]
-				socket := dies.socket.(*memConn)
+				socket := dies.socket.(*memnet.Conn)
 				socket.Close() // no goodbye gets out
 				dies.close()
-				again := newNode(t, "unused", func(c *Config) { c.Signer, c.PacketConn = dies.key, net.listen(socket.addr.Port) })
+				again := newNode(t, "unused", func(c *Config) { c.Signer, c.PacketConn = dies.key, net.Listen(socket.Port()) })
 				again.key = dies.key
 				name(again, stays)
 				again.start(t)
@@ -200,7 +202,7 @@ func TestAKilledPeerIsBackAtOnce(t *testing.T) {
 }
 
 func TestTheGreaterAddressDialsWhenTheLowerCannot(t *testing.T) {
-	virtual(t, func(t *testing.T, net *memNet, with func(*Config)) {
+	virtual(t, func(t *testing.T, net *memnet.Net, with func(*Config)) {
 		nodes := mesh(t, 2, with)
 		hidden := nodes[1].validator()
 		hidden.Endpoint = ""
@@ -219,7 +221,7 @@ func TestTheGreaterAddressDialsWhenTheLowerCannot(t *testing.T) {
 // long that it waits long between attempts.
 func TestAPeerThatComesLateIsMetSoon(t *testing.T) {
 	for _, late := range []int{0, 1} {
-		virtual(t, func(t *testing.T, net *memNet, with func(*Config)) {
+		virtual(t, func(t *testing.T, net *memnet.Net, with func(*Config)) {
 			nodes := []*node{newNode(t, "v0", with), newNode(t, "v1", with)}
 			name(nodes...)
 			nodes[1-late].start(t)
@@ -236,7 +238,7 @@ func TestAPeerThatComesLateIsMetSoon(t *testing.T) {
 }
 
 func TestBothDialAtOnceAndOneConnectionStays(t *testing.T) {
-	virtual(t, func(t *testing.T, net *memNet, with func(*Config)) {
+	virtual(t, func(t *testing.T, net *memnet.Net, with func(*Config)) {
 		nodes := mesh(t, 2, with)
 		for range 20 {
 			for i, n := range nodes {
@@ -263,7 +265,7 @@ func TestBothDialAtOnceAndOneConnectionStays(t *testing.T) {
 // TestOfTwoConnectionsOneStays: the lower address's before the greater's, and
 // of one side's the newer, in whatever order they come up.
 func TestOfTwoConnectionsOneStays(t *testing.T) {
-	virtual(t, func(t *testing.T, net *memNet, with func(*Config)) {
+	virtual(t, func(t *testing.T, net *memnet.Net, with func(*Config)) {
 		nodes := mesh(t, 2, with)
 		for i, n := range nodes {
 			p := newPeer(n.Transport, nodes[1-i].validator())

@@ -1,0 +1,241 @@
+package sim
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/connection"
+	"github.com/cowboyinc/devnet/internal/environment/env"
+)
+
+// connections implements env.Connections for one process, over the links of the
+// world: at a runner's end, which dials, or at a validator's. What QUIC does below is
+// cut off: loss costs the time of sending again, duplicates are not seen, and what is
+// overtaken waits for its stream.
+type connections struct {
+	process    *process
+	dials      bool // it is a runner's
+	jobStreams int  // that a validator may have open here, if it is
+	receive    func(connection.Event)
+	closed     bool
+	sides      map[connection.ID]*side // looked up only
+	first      *side                   // of those in the order in which they began
+	last       *side
+	lastID     connection.ID
+	patience   time.Duration // for how long a write may be blocked
+}
+
+// gateway is a validator's end.
+func (l *process) gateway() env.Connections { return l.newConnections(&connections{}) }
+
+// dialer is a runner's end, where a validator may have so many jobs' streams open.
+func (l *process) dialer(jobStreams int) env.Connections {
+	return l.newConnections(&connections{dials: true, jobStreams: max(jobStreams, connection.LeastJobStreams)})
+}
+
+func (l *process) newConnections(c *connections) env.Connections {
+	c.process, c.sides, c.patience = l, map[connection.ID]*side{}, 2*time.Second
+	l.connections = c
+	return c
+}
+
+// Endpoint is where the node of a name lets runners dial.
+func Endpoint(name string) string { return name }
+
+// remote is the address of a machine: each has one of its own.
+func (n *node) remote() connection.Address {
+	return connection.Address{10: 0xff, 11: 0xff, 12: 10, 13: byte(n.index >> 16), 14: byte(n.index >> 8), 15: byte(n.index)}
+}
+
+// Start implements env.Connections.
+func (c *connections) Start(receive func(connection.Event)) error {
+	switch {
+	case c.process.dead:
+		return ErrCrashed
+	case c.receive != nil || c.closed:
+		return fmt.Errorf("sim: the connections of %s were started twice, or after their end", c.process.node.name)
+	}
+	c.receive = receive
+	return nil
+}
+
+// serves says whether connections come up here.
+func (c *connections) serves() bool { return c.receive != nil && !c.closed && !c.process.dead }
+
+// Do implements env.Connections.
+func (c *connections) Do(v connection.Verb) {
+	if !c.serves() {
+		return
+	}
+	switch v := v.(type) {
+	case connection.Patience:
+		c.patience = v.Write
+	case connection.Dial:
+		c.dial(v)
+	case connection.Admit:
+		c.with(v.ID, func(s *side) { s.admitted = true })
+	case connection.Open:
+		c.with(v.ID, func(s *side) { s.openStream(v.Stream) })
+	case connection.Send:
+		c.process.node.world.strike(c.process, BeforeSend)
+		c.with(v.ID, func(s *side) { s.send(v.Stream, v.Frame) })
+		c.process.node.world.strike(c.process, AfterSend)
+	case connection.End:
+		c.with(v.ID, func(s *side) { s.end(v.Stream) })
+	case connection.Reset:
+		c.with(v.ID, func(s *side) { s.reset(v.Stream, v.Code) })
+	case connection.Close:
+		if s := c.sides[v.ID]; s != nil && !s.closing {
+			s.close(v.Code, v.Reason)
+		}
+	case connection.Taken:
+		c.with(v.ID, (*side).taken)
+	default:
+		panic(fmt.Sprintf("sim: connections do no %T", v))
+	}
+}
+
+// with does something to a connection that is up and stays so.
+func (c *connections) with(id connection.ID, do func(*side)) {
+	if s := c.sides[id]; s != nil && s.up && !s.closing {
+		do(s)
+	}
+}
+
+// Close implements env.Connections: the peers are told.
+func (c *connections) Close() error {
+	if c.closed {
+		return nil
+	}
+	for s := c.first; s != nil; s = s.next {
+		s.close(connection.CodeDone, "shutdown")
+	}
+	for c.first != nil {
+		c.first.down(connection.Down{Code: connection.CodeDone, Reason: "shutdown"})
+	}
+	c.closed = true
+	return nil
+}
+
+// add makes a connection known.
+func (c *connections) add(s *side) {
+	c.sides[s.id] = s
+	if s.previous = c.last; s.previous == nil {
+		c.first = s
+	} else {
+		s.previous.next = s
+	}
+	c.last = s
+}
+
+// forget takes one that is over from those that are known.
+func (c *connections) forget(s *side) {
+	delete(c.sides, s.id)
+	if s.previous == nil {
+		c.first = s.next
+	} else {
+		s.previous.next = s.next
+	}
+	if s.next == nil {
+		c.last = s.previous
+	} else {
+		s.next.previous = s.previous
+	}
+}
+
+// live counts the connections that are up.
+func (l *process) live() (n int) {
+	if l.connections != nil {
+		for s := l.connections.first; s != nil; s = s.next {
+			if s.up && !s.closing {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// dial begins a connection with whoever listens at an endpoint.
+func (c *connections) dial(v connection.Dial) {
+	if !c.dials {
+		panic("sim: a validator's end does not dial")
+	}
+	if c.sides[v.ID] != nil {
+		return
+	}
+	w := c.process.node.world
+	s := &side{host: c, id: v.ID, dialed: true}
+	c.add(s)
+	fail := func(reason string) {
+		if !s.up && !s.over {
+			s.down(connection.Down{Reason: reason})
+		}
+	}
+	at := c.process.present()
+	target := w.byName[v.Endpoint]
+	if target == nil || target == c.process.node {
+		w.At(at, func() { fail(fmt.Sprintf("the endpoint %.40q: nobody is there", v.Endpoint)) })
+		return
+	}
+	s.far, s.out = target, w.link(c.process.node, target)
+	s.depart(&parcel{what: toDial})
+	w.At(at.Add(connection.HandshakeTime), func() { fail("timeout: handshake did not complete in time") })
+}
+
+// answer makes a validator's side of a connection that somebody dials.
+func (s *side) answer() {
+	var host *connections
+	if s.far.process != nil {
+		host = s.far.process.connections
+	}
+	switch {
+	case s.over || s.far.process == nil: // the dialler's time passes
+	case host == nil || host.dials:
+		s.far.world.After(s.far.world.link(s.far, s.host.process.node).Latency, func() {
+			if !s.up && !s.over {
+				s.down(connection.Down{Closed: true, Reason: "no runner is let in here"})
+			}
+		})
+	default:
+		peer := &side{host: host, peer: s, far: s.host.process.node, out: s.far.world.link(s.far, s.host.process.node)}
+		peer.depart(&parcel{what: toAnswer, to: s})
+	}
+}
+
+// rise brings a dialler's side up, whose handshake the peer has answered, and then
+// the peer's.
+func (s *side) rise(peer *side) {
+	if s.over || s.up {
+		return
+	}
+	s.peer, s.up = peer, true
+	s.depart(&parcel{what: toFinish, to: peer})
+	s.tell(connection.Up{ID: s.id, Peer: peer.host.process.node.parts.Signer.PublicKey(), Remote: s.far.remote()})
+}
+
+// arrive brings a validator's side up.
+func (s *side) arrive() {
+	c := s.host
+	switch {
+	case !c.serves():
+		s.depart(&parcel{what: toClose, to: s.peer, code: connection.CodeDone, reason: "shutdown"})
+	case len(c.sides) >= connection.MaxConnections:
+		s.depart(&parcel{what: toClose, to: s.peer, code: connection.CodeDone, reason: "there are too many"})
+	default:
+		c.lastID++
+		s.id, s.up = c.lastID, true
+		c.add(s)
+		s.tell(connection.Up{ID: s.id, Peer: s.peer.host.process.node.parts.Signer.PublicKey(), Remote: s.far.remote()})
+	}
+}
+
+// present is when what a process does takes effect: behind the work of the role whose
+// step it is.
+func (l *process) present() types.Time {
+	w := l.node.world
+	if w.current != nil && w.current.process == l {
+		return max(w.now, w.current.busy)
+	}
+	return w.now
+}

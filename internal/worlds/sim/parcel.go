@@ -1,0 +1,220 @@
+package sim
+
+import (
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/connection"
+)
+
+// parcel is what travels over a connection.
+type parcel struct {
+	what    matter
+	from    *side
+	to      *side   // nil of toDial
+	of      *stream // of the sender, of what is of a stream
+	stream  connection.Stream
+	frame   []byte
+	code    uint64
+	reason  string
+	departs types.Time
+}
+
+// matter is what a parcel brings.
+type matter uint8
+
+const (
+	toDial   matter = iota // a runner begins a handshake
+	toAnswer               // a validator answers it
+	toFinish               // the runner ends it
+	toFrame                // a frame
+	toStall                // a frame that does not come whole in time
+	toEnd                  // the end of one side of a stream
+	toCut                  // both sides of a stream are broken off
+	toClose                // the connection is
+)
+
+// leastProbe is how long it takes at least until what is lost is sent again: what a
+// peer may delay its acknowledgement by (RFC 9002 §6.2).
+const leastProbe = 25 * time.Millisecond
+
+// depart puts a parcel on its way. What is lost is sent again, later each time; what
+// is lost for too long ends the connection.
+func (s *side) depart(p *parcel) {
+	l := s.host.process
+	w := l.node.world
+	p.from, p.departs = s, l.present()
+	if p.what == toFrame {
+		w.trace.said(w.now, l.node, s.far, p.frame)
+	}
+	first, whole, lost := s.out.carry(w, p)
+	switch {
+	case lost:
+		w.At(p.departs.Add(connection.IdleTime), s.loseBoth)
+		return
+	case p.what == toFrame && whole.Sub(first) > connection.FrameTime:
+		p.what, whole = toStall, first.Add(connection.FrameTime)
+	}
+	at := max(whole, s.floor)
+	if p.what == toFinish {
+		s.floor = at
+	}
+	if p.of != nil { // in the order of its stream
+		at = max(at, p.of.last)
+		p.of.last = at
+	}
+	w.push(event{at: at, what: p})
+}
+
+// loseBoth ends both sides of a connection on which nothing passes any more.
+func (s *side) loseBoth() {
+	s.lost()
+	if s.peer != nil {
+		s.peer.lost()
+	}
+}
+
+// carry draws when the first and the last byte of a parcel arrive.
+func (l *linkState) carry(w *World, p *parcel) (first, whole types.Time, lost bool) {
+	first = p.departs
+	whole = first
+	if l.Bandwidth > 0 {
+		if first = max(first, l.free); first > p.departs {
+			l.receipt.Delayed++
+		}
+		l.free = first.Add(time.Duration(int64(len(p.frame)) * int64(time.Second) / l.Bandwidth))
+		whole = l.free
+	}
+	travel := l.Latency + w.upTo(l.Jitter)
+	if travel > 0 {
+		l.receipt.Delayed++
+	}
+	if w.chance(l.Reorder) {
+		l.receipt.Reordered++
+		travel += w.upTo(l.Latency + l.Jitter)
+	}
+	if w.chance(l.Duplicate) {
+		l.receipt.Duplicated++
+	}
+	for probe := leastProbe + 2*(l.Latency+l.Jitter); w.chance(l.Loss); probe *= 2 {
+		l.receipt.Dropped++
+		if travel += probe; travel > connection.IdleTime {
+			return first, whole, true
+		}
+	}
+	return first.Add(travel), whole.Add(travel), false
+}
+
+// happen lets a parcel arrive, unless the link is cut: then it comes when that is
+// mended, if the connection is there still.
+func (p *parcel) happen(w *World, _ *event) {
+	s := p.from
+	if s.host.process.dead && p.departs > s.host.process.diedAt {
+		return
+	}
+	if cut := s.out.cut; cut != nil {
+		cut.Dropped++
+		if p.to != nil {
+			p.to.stalled = append(p.to.stalled, p)
+		}
+		return
+	}
+	switch {
+	case p.what == toDial:
+		s.answer()
+	case p.to.host.process.dead:
+		if p.what == toFinish {
+			s.loseIn(w.now)
+		}
+		if death := p.to.host.process.node.death; death != nil && p.to.host.process.node.process == nil {
+			death.Dropped++
+		}
+	case p.what == toAnswer:
+		p.to.rise(s)
+	case p.what == toFinish:
+		p.to.arrive()
+		p.to.unstall()
+	case p.to.over:
+	case !p.to.up: // it overtook the end of the handshake
+		p.to.stalled = append(p.to.stalled, p)
+	default:
+		p.to.take(p)
+	}
+}
+
+// take takes what arrived at a side that is up.
+func (s *side) take(p *parcel) {
+	switch p.what {
+	case toClose:
+		s.down(connection.Down{Closed: true, Code: p.code, Reason: p.reason})
+	case toCut:
+		s.broken(p.stream)
+	default:
+		at := s.heard(p.stream)
+		switch {
+		case at == nil || at.read:
+			if p.what == toFrame { // nobody wants it
+				p.of.credit(len(p.frame))
+			}
+		case len(s.inbox) == 0 && (p.what != toFrame || s.untaken < connection.MaxUntaken):
+			s.read(p)
+		default:
+			s.inbox = append(s.inbox, p)
+		}
+	}
+}
+
+// unstall lets come what has waited.
+func (s *side) unstall() {
+	waited := s.stalled
+	s.stalled = nil
+	for _, p := range waited {
+		s.far.world.push(event{at: s.far.world.now, what: p})
+	}
+}
+
+// silence ends, in time, the connections over links that were cut just now.
+func (w *World) silence() {
+	var cut []*side
+	w.eachSide(func(s *side) {
+		if s.out.cut != nil && s.out.since == w.now {
+			cut = append(cut, s)
+		}
+	})
+	if len(cut) > 0 {
+		w.After(connection.IdleTime, func() {
+			for _, s := range cut {
+				if s.out.cut != nil && s.out.since <= w.now.Add(-connection.IdleTime) {
+					s.lost()
+				}
+			}
+		})
+	}
+}
+
+// mend lets come what waited for links that were cut.
+func (w *World) mend() {
+	w.eachSide(func(s *side) {
+		if s.peer == nil || s.peer.out.cut != nil {
+			return
+		}
+		if len(s.stalled) > 0 {
+			s.unstall()
+		}
+		if s.dialed && len(s.peer.stalled) > 0 { // its side may not be up yet
+			s.peer.unstall()
+		}
+	})
+}
+
+// eachSide goes over all connections of all processes that run.
+func (w *World) eachSide(do func(*side)) {
+	for _, n := range w.nodes {
+		if n.process == nil || n.process.connections == nil {
+			continue
+		}
+		for s := n.process.connections.first; s != nil; s = s.next {
+			do(s)
+		}
+	}
+}

@@ -1,0 +1,175 @@
+package sim
+
+import (
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/connection"
+)
+
+// side is one side of a connection.
+type side struct {
+	host    *connections
+	id      connection.ID
+	peer    *side // nil before somebody answered
+	far     *node // the peer's machine
+	out     *linkState
+	dialed  bool       // it is the runner's
+	floor   types.Time // the handshake is over at the peer: nothing comes there sooner
+	up      bool
+	closing bool // by itself: nothing is asked of it any more
+	over    bool // Down was told
+
+	admitted bool
+	untaken  int // frames that were told and not Taken
+	inbox    []*parcel
+	stalled  []*parcel // that come when the link is mended
+
+	control stream // it is there if it has a side
+	streams []*stream
+	opening []*stream         // that the peer does not allow yet
+	own     uint64            // streams opened
+	allowed int               // of them those that count at the peer
+	theirs  connection.Stream // the next that the peer opens
+	waiting int               // frames that the peer has no room for yet
+	bytes   int               // of them
+	unread  int               // bytes that were sent and not told
+	stuck   bool              // it was told
+
+	previous, next *side // of the same process
+}
+
+// tell hands an event on, unless the connection is over or its process is dead.
+func (s *side) tell(e connection.Event) {
+	c := s.host
+	if s.over || c.process.dead || c.receive == nil {
+		return
+	}
+	c.process.node.world.trace.told(c.process.node.world.now, c.process.node, s.far, e)
+	if frozen := c.process.node.frozen; frozen != nil {
+		frozen.Held++
+	}
+	c.receive(e)
+}
+
+// down ends a side, once.
+func (s *side) down(e connection.Down) {
+	if s.host.sides[s.id] != s { // it is over, or was never up
+		return
+	}
+	e.ID = s.id
+	s.tell(e)
+	s.over, s.closing = true, true
+	s.inbox, s.stalled, s.streams, s.opening = nil, nil, nil, nil
+	s.host.forget(s)
+}
+
+// lost ends a side that has heard nothing for too long.
+func (s *side) lost() { s.down(connection.Down{Reason: "timeout: no recent network activity"}) }
+
+// close ends both sides: this one at once.
+func (s *side) close(code uint64, reason string) {
+	if s.closing {
+		return
+	}
+	s.closing = true
+	w := s.host.process.node.world
+	mine := connection.Down{Code: code, Reason: reason}
+	if !s.up {
+		mine = connection.Down{Reason: "given up"}
+	} else {
+		s.depart(&parcel{what: toClose, to: s.peer, code: code, reason: reason})
+		s.peer.loseIn(s.host.process.present()) // where that does not come
+	}
+	w.At(s.host.process.present(), func() { s.down(mine) })
+}
+
+// loseIn ends a side whose peer says nothing from a time on.
+func (s *side) loseIn(silent types.Time) {
+	s.host.process.node.world.At(silent.Add(connection.IdleTime), s.lost)
+}
+
+// sever has the peers of a process that died find it out.
+func (c *connections) sever() {
+	w := c.process.node.world
+	var peers []*side
+	for s := c.first; s != nil; s = s.next {
+		if s.peer != nil {
+			peers = append(peers, s.peer)
+		}
+	}
+	if len(peers) > 0 {
+		w.After(connection.IdleTime, func() {
+			for _, s := range peers {
+				s.lost()
+			}
+		})
+	}
+}
+
+// deliver tells what came, in order, as far as it is taken.
+func (s *side) deliver() {
+	for len(s.inbox) > 0 && !s.over {
+		p := s.inbox[0]
+		if p.what == toFrame && s.untaken >= connection.MaxUntaken {
+			return
+		}
+		if s.inbox = s.inbox[1:]; len(s.inbox) == 0 {
+			s.inbox = nil
+		}
+		s.read(p)
+	}
+}
+
+// taken makes room for a frame.
+func (s *side) taken() {
+	if s.untaken > 0 {
+		s.untaken--
+		s.deliver()
+	}
+}
+
+// read tells of one parcel, unless the peer's side of its stream is over.
+func (s *side) read(p *parcel) {
+	at := s.find(p.stream)
+	if at == nil || at.read {
+		return
+	}
+	number := at.number
+	switch p.what {
+	case toFrame:
+		length := len(p.frame)
+		long := connection.TooLong{ID: s.id, Stream: number, Length: uint32(length)}
+		switch {
+		case length == 0 || length > connection.MaxFrameBytes:
+			s.finish(at)
+			s.tell(long)
+		case length > connection.MaxGreetingBytes && !s.admitted:
+			long.Type = p.frame[0]
+			s.finish(at)
+			s.tell(long)
+		default:
+			s.untaken++
+			p.of.credit(length)
+			s.tell(connection.Came{ID: s.id, Stream: number, Frame: p.frame})
+		}
+	case toStall:
+		s.finish(at)
+		s.tell(connection.Stalled{ID: s.id, Stream: number})
+	case toEnd:
+		s.finish(at)
+		s.tell(connection.Ended{ID: s.id, Stream: number})
+	}
+}
+
+// broken is that the peer broke a stream off.
+func (s *side) broken(number connection.Stream) {
+	at := s.heard(number)
+	if at == nil {
+		return
+	}
+	over := at.read
+	at.die() // ours is over when we say so, or write
+	s.finish(at)
+	if !over {
+		s.tell(connection.Cut{ID: s.id, Stream: number})
+	}
+}
