@@ -77,7 +77,7 @@ func (b *InBlock) register(owner types.Address, in *Registration) (Effect, *type
 	case in.Stake.Less(b.Params.MinStake):
 		return Effect{}, refusef("stake_too_low", "a stake of %s wei, at least %s", in.Stake, b.Params.MinStake)
 	}
-	if fault := in.Offer.check(); fault != nil {
+	if fault := in.Offer.Check(); fault != nil {
 		return Effect{}, fault
 	}
 	if !b.State.Move(owner, types.RegistryAddress, in.Stake) {
@@ -130,7 +130,7 @@ func (b *InBlock) owned(sender, runner types.Address) (*Runner, *types.Fault) {
 func (b *InBlock) update(sender types.Address, in *Amendment) (Effect, *types.Fault) {
 	r, fault := b.owned(sender, in.Runner)
 	if fault == nil {
-		fault = in.Offer.check()
+		fault = in.Offer.Check()
 	}
 	if fault != nil {
 		return Effect{}, fault
@@ -224,7 +224,7 @@ type Enrolment struct {
 func (b *InBlock) Enrol(runners []Enrolment) error {
 	for i, in := range runners {
 		address, err := crypto.AddressOf(in.PublicKey)
-		fault := in.Offer.check()
+		fault := in.Offer.Check()
 		switch {
 		case err != nil:
 			return fmt.Errorf("runner %d: %s is no compressed secp256k1 key", i, in.PublicKey)

@@ -132,8 +132,8 @@ func (r *Runner) seen() selection.Runner {
 var kinds = map[string]types.JobKind{"llm": types.JobLLM, "http": types.JobHTTP, "mcp": types.JobMCP,
 	"ethsend": types.JobEthSend, "custom": types.JobCustom}
 
-// check judges an offer: words of the wire's form, sorted, each once.
-func (o *Offer) check() *types.Fault {
+// Check judges an offer: words of the wire's form, sorted, each once.
+func (o *Offer) Check() *types.Fault {
 	bytes := 0
 	for _, list := range [][]string{o.Capabilities, o.Entitlements} {
 		if len(list) > maxWords {

@@ -214,8 +214,8 @@ func (s *Server) claim(v Reader, name string, owner types.Address, replace bool)
 		return nil, Refuse(http.StatusBadRequest, "invalid_name", "the name %q begins with 0x or has a space or one of / ? # %%",
 			clip(name)).At("name")
 	}
-	for _, account := range s.backend.Accounts() {
-		if account.Name == name {
+	for _, known := range s.named() {
+		if known.Name == name {
 			return nil, taken
 		}
 	}

@@ -2,6 +2,7 @@ package api
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
@@ -31,8 +32,8 @@ func (p OrderedPage) page() history.Page {
 	return history.Page{Newest: p.Order == "newest", Offset: p.Offset, Limit: p.Limit}
 }
 
-// address finds what a client calls by an address or a name: a devnet account,
-// else the actor deployed under that name. field is what an error points at.
+// address finds what a client calls by an address or a name: a devnet account or
+// runner, else the actor deployed under that name. field is what an error points at.
 func (s *Server) address(v Reader, name, field string) (types.Address, error) {
 	if a, ok := abbreviation(name, len(types.Address{})); ok {
 		return s.findAddress(v, a, field)
@@ -44,9 +45,9 @@ func (s *Server) address(v Reader, name, field string) (types.Address, error) {
 		}
 		return a, nil
 	}
-	for _, account := range s.backend.Accounts() {
-		if account.Name == name {
-			return account.Address, nil
+	for _, known := range s.named() {
+		if known.Name == name {
+			return known.Address, nil
 		}
 	}
 	found, err := v.Named(name)
@@ -102,11 +103,16 @@ func (s *Server) actor(v Reader, name, field string) (*Actor, error) {
 	return actor, err
 }
 
-// nameOf is the devnet's name of an account, or "".
+// named are the accounts and the runners that the devnet has the keys of.
+func (s *Server) named() []NamedAccount {
+	return slices.Concat(s.backend.Accounts(), s.backend.Runners())
+}
+
+// nameOf is the devnet's name of an account or runner, or "".
 func (s *Server) nameOf(a types.Address) string {
-	for _, account := range s.backend.Accounts() {
-		if account.Address == a {
-			return account.Name
+	for _, known := range s.named() {
+		if known.Address == a {
+			return known.Name
 		}
 	}
 	return ""

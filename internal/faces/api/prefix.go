@@ -99,8 +99,8 @@ func (s *Server) findAddress(v Reader, a abbreviated, field string) (types.Addre
 	var found []types.Address
 	var first, last types.Address
 	a.bounds(first[:], last[:])
-	for _, account := range s.backend.Accounts() {
-		if in := account.Address; first.Compare(in) <= 0 && in.Compare(last) <= 0 && a.fits(in) {
+	for _, known := range s.named() {
+		if in := known.Address; first.Compare(in) <= 0 && in.Compare(last) <= 0 && a.fits(in) {
 			found = append(found, in)
 		}
 	}

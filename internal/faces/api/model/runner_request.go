@@ -1,0 +1,33 @@
+package model
+
+import "github.com/cowboyinc/devnet/internal/base/types"
+
+// RunnerRequest asks for a runner's registration. With a public key it is of a runner
+// that the devnet does not start; without one the devnet starts a runner of its own,
+// which offers what its settings say, so that only from, name and stake may be given.
+type RunnerRequest struct {
+	From          string               `json:"from,omitempty" maxLength:"64" example:"alice" doc:"The devnet account that pays fee and stake and owns the runner; left out: alice."`
+	Name          string               `json:"name,omitempty" maxLength:"32" doc:"Of a runner that the devnet starts; left out: the next of r0, r1, … that is free."`
+	PublicKey     string               `json:"public_key,omitempty" doc:"Compressed secp256k1: 0x and 66 hexadecimal digits."`
+	Stake         *types.Wei           `json:"stake,omitempty" doc:"In wei; left out: 20,000 CBY."`
+	Capability    []string             `json:"capability,omitempty" example:"[\"custom\",\"http\",\"domain:example.org\"]" doc:"custom, http, llm, mcp, ethsend, or one of model:, domain:, server:, region:, tee: and a name; left out: custom."`
+	Entitlement   []string             `json:"entitlement,omitempty" doc:"The pools that it is in."`
+	MaxConcurrent *uint64              `json:"max_concurrent,omitempty" doc:"Jobs at a time; left out: 4."`
+	Rate          map[string]types.Wei `json:"rate,omitempty" doc:"In wei: compute_second, llm_input_token, llm_output_token, http_request_base, mcp_call_base, memory_mb; 0 where left out."`
+}
+
+// RunnerOrder names a registered runner that is to leave, pause or resume.
+type RunnerOrder struct {
+	Runner string `json:"runner" maxLength:"64" example:"r0" doc:"Its name, or its address or enough of its first digits."`
+}
+
+// JobOrder names a job that is to be cancelled.
+type JobOrder struct {
+	ID string `json:"id" doc:"The job's id, or enough of its first digits."`
+}
+
+// AnswerRequest is the result of a job of the executor manual, given by hand.
+type AnswerRequest struct {
+	ID     string `json:"id" doc:"The job's id, or enough of its first digits."`
+	Result string `json:"result" doc:"Bytes: text, or 0x and hexadecimal digits."`
+}
