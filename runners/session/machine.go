@@ -94,6 +94,9 @@ func (m *Machine) Deadline() types.Time {
 	return at
 }
 
+// Open is how many connections are begun and not over.
+func (m *Machine) Open() int { return len(m.byID) }
+
 func (m *Machine) do(v connection.Verb) { m.out.Do = append(m.out.Do, v) }
 func (m *Machine) report(r Report)      { m.out.Report = append(m.out.Report, r) }
 

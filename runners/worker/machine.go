@@ -105,8 +105,8 @@ func (m *Machine) follow() {
 	}
 }
 
-// tellLoad says whether more would be accepted, where that changed (CIP-11 §6.4).
-func (m *Machine) tellLoad() {
+// Load is what the runner has to do.
+func (m *Machine) Load() push.BackpressureSignal {
 	load := push.BackpressureSignal{ActiveJobs: m.running(), MaxConcurrent: m.config.MaxJobs, AcceptingNew: true}
 	switch {
 	case m.draining != "":
@@ -115,6 +115,12 @@ func (m *Machine) tellLoad() {
 		why := "at capacity"
 		load.AcceptingNew, load.Reason = false, &why
 	}
+	return load
+}
+
+// tellLoad says whether more would be accepted, where that changed (CIP-11 §6.4).
+func (m *Machine) tellLoad() {
+	load := m.Load()
 	if load.AcceptingNew != m.load.AcceptingNew {
 		m.load = load
 		m.out.Load = &load

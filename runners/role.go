@@ -1,0 +1,247 @@
+package runners
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/cowboyinc/devnet/internal/base/chainview"
+	"github.com/cowboyinc/devnet/internal/base/execution"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/connection"
+	"github.com/cowboyinc/devnet/internal/environment/env"
+	"github.com/cowboyinc/devnet/internal/environment/roles"
+	"github.com/cowboyinc/devnet/runners/session"
+	"github.com/cowboyinc/devnet/runners/worker"
+)
+
+// event is what the role is told: plain data.
+type event interface{ forRunner() }
+
+// The events.
+type (
+	// connectionEvent is what happened on a connection.
+	connectionEvent struct{ event connection.Event }
+	// headTold is what the view told.
+	headTold struct{ head *chainview.Head }
+	// worked is what the executor tells of the execution with a number.
+	worked struct {
+		number uint64
+		report execution.Report
+	}
+	// alarmFired says that the alarm is due.
+	alarmFired struct{}
+	// drain and leave are Drain and Leave.
+	drain struct {
+		on     bool
+		reason string
+	}
+	leave struct{ finish bool }
+)
+
+func (connectionEvent) forRunner() {}
+func (headTold) forRunner()        {}
+func (worked) forRunner()          {}
+func (alarmFired) forRunner()      {}
+func (drain) forRunner()           {}
+func (leave) forRunner()           {}
+
+// role is the one role of a runner.
+type role struct {
+	r       *Runner
+	session *session.Machine
+	worker  *worker.Machine
+	alarm   env.Alarm
+	height  types.Height
+
+	executions uint64                  // begun so far
+	current    map[execution.ID]uint64 // the number of each under way
+
+	finishing bool // it leaves when nothing is open any more
+	leaving   bool
+}
+
+func (r *Runner) newRole() (roles.Steps[event], error) {
+	verifier := working{r.node.Verifier, r.node.Work}
+	one := &role{r: r, current: map[execution.ID]uint64{},
+		session: session.New(session.Config{ChainID: r.config.ChainID, Signer: r.node.Signer, Verifier: verifier, Chance: r.chance()}),
+		worker: worker.New(worker.Config{ChainID: r.config.ChainID, Signer: r.node.Signer, Verifier: verifier,
+			Accepts: r.node.Executor.Accepts, MaxJobs: r.config.MaxJobs}),
+	}
+	one.alarm = r.node.Clock.NewAlarm(func() { r.inbox.Post(alarmFired{}) })
+	return roles.Steps[event]{Each: one.receive, Last: func() { one.alarm.Set(types.Never) }}, nil
+}
+
+// chance makes the nonces that validators sign, and spreads attempts to dial: it
+// follows from a signature that this runner never sends, so that nobody outside can
+// foresee it, and no two starts have the same.
+func (r *Runner) chance() *rand.Rand {
+	now := r.node.Clock.Now()
+	seed := r.node.Signer.Sign(types.Keccak([]byte("cowboy-runner/1"), binary.BigEndian.AppendUint64(nil, uint64(now))))
+	return rand.New(rand.NewChaCha8([32]byte(types.Keccak(seed[:]))))
+}
+
+// working is a verifier whose work takes time.
+type working struct {
+	env.Verifier
+	work env.Work
+}
+
+// Recover implements env.Verifier.
+func (v working) Recover(digest types.Hash, sig types.Signature) (types.Address, bool) {
+	if v.work != nil {
+		v.work.Did(env.Recoveries, 1)
+	}
+	return v.Verifier.Recover(digest, sig)
+}
+
+func (o *role) receive(e event) {
+	switch e := e.(type) {
+	case connectionEvent:
+		o.read(e.event)
+		o.stepSession(session.Connection{Event: e.event})
+	case headTold:
+		o.onHead(e.head)
+	case worked:
+		o.onWorked(e)
+	case alarmFired:
+		o.stepSession(session.Tick{})
+	case drain:
+		o.stepWorker(worker.Drain{On: e.on, Reason: e.reason})
+	case leave:
+		o.finishing, o.leaving = o.finishing || e.finish, o.leaving || !e.finish
+		o.stepWorker(worker.Drain{On: true, Reason: "leaving"})
+		if o.leaving {
+			o.stepSession(session.Stop{})
+		}
+	default:
+		panic(fmt.Sprintf("runners: the role does not know what to do with a %T", e))
+	}
+	o.conclude()
+}
+
+// conclude ends a step: it leaves when it may, sets the alarm, and lets others see
+// how the runner stands.
+func (o *role) conclude() {
+	load := o.worker.Load()
+	if open := o.r.status.Load().Open; o.finishing && !o.leaving && len(open) == 0 {
+		o.leaving = true
+		o.stepSession(session.Stop{})
+	}
+	if o.leaving && o.session.Open() == 0 {
+		o.r.left()
+	}
+	o.alarm.Set(o.session.Deadline())
+	o.r.show(func(s *Status) { s.Height, s.Running, s.Accepting = o.height, load.ActiveJobs, load.AcceptingNew })
+}
+
+// read tells of the work that a frame is.
+func (o *role) read(e connection.Event) {
+	if came, is := e.(connection.Came); is && o.r.node.Work != nil {
+		o.r.node.Work.Did(env.BytesRead, uint64(len(came.Frame)))
+	}
+}
+
+// onHead takes a head. A view whose heights fall breaks its promise, and is not
+// listened to until they have risen again.
+func (o *role) onHead(h *chainview.Head) {
+	if h.Height < o.height {
+		return
+	}
+	o.height = h.Height
+	o.stepSession(session.Head{Head: h})
+	o.stepWorker(worker.Head{Head: h})
+}
+
+// stepSession steps the core of the connections, and does what it asks.
+func (o *role) stepSession(e session.Event) {
+	out := o.session.Step(o.r.node.Clock.Now(), e)
+	for _, v := range out.Do {
+		o.r.node.Connections.Do(v)
+	}
+	for _, report := range out.Report {
+		o.meet(report)
+		o.r.tell(report)
+	}
+	for _, s := range out.Jobs {
+		o.stepWorker(worker.Stream{Validator: s.Validator, Event: s.Event})
+	}
+}
+
+// meet takes note of whom the runner is connected with.
+func (o *role) meet(report session.Report) {
+	switch report := report.(type) {
+	case session.Arrived:
+		o.r.show(func(s *Status) {
+			at, _ := slices.BinarySearchFunc(s.Connected, report.Validator, types.Address.Compare)
+			s.Connected = slices.Insert(slices.Clone(s.Connected), at, report.Validator)
+		})
+	case session.Left:
+		if report.Live {
+			o.r.show(func(s *Status) {
+				s.Connected = slices.DeleteFunc(slices.Clone(s.Connected), func(a types.Address) bool { return a == report.Validator })
+			})
+		}
+	}
+}
+
+// stepWorker steps the core of the jobs, and does what it asks, in its order.
+func (o *role) stepWorker(e worker.Event) {
+	out := o.worker.Step(o.r.node.Clock.Now(), e)
+	if len(out.Do) > 0 {
+		o.stepSession(session.Answers{Do: out.Do})
+	}
+	for _, f := range out.Faults {
+		o.stepSession(session.Fault{ID: f.ID, Reason: f.Reason})
+	}
+	for _, ask := range out.Ask {
+		o.ask(ask)
+	}
+	if out.Follow != nil {
+		o.r.node.Chain.Follow(out.Follow)
+		o.r.show(func(s *Status) { s.Open = out.Follow })
+	}
+	if out.Load != nil {
+		o.stepSession(session.Load{Signal: *out.Load})
+	}
+	for _, report := range out.Report {
+		if _, is := report.(worker.Sent); is {
+			o.r.show(func(s *Status) { s.Done++ })
+		}
+		o.r.tell(report)
+	}
+}
+
+// ask asks the executor. What it tells bears the number of the execution, so that
+// nothing of one that was given up counts for the next of the same assignment.
+func (o *role) ask(a worker.Ask) {
+	switch a := a.(type) {
+	case worker.Execute:
+		o.executions++
+		number := o.executions
+		o.current[a.ID] = number
+		o.r.node.Executor.Execute(a.ID, a.Spec, func(report execution.Report) { o.r.inbox.Post(worked{number, report}) })
+	case worker.Abandon:
+		delete(o.current, a.ID)
+		o.r.node.Executor.Cancel(a.ID)
+	}
+}
+
+// onWorked takes what the executor tells.
+func (o *role) onWorked(e worked) {
+	id := e.report.ID
+	if o.current[id] != e.number {
+		return
+	}
+	switch e.report.What {
+	case execution.Progress:
+		o.stepWorker(worker.Advanced{ID: id, Fraction: e.report.Fraction, Detail: e.report.Detail})
+	case execution.Done:
+		delete(o.current, id)
+		o.stepWorker(worker.Finished{ID: id, Result: e.report.Result})
+	case execution.Failed:
+		delete(o.current, id)
+		o.stepWorker(worker.Broke{ID: id, Why: e.report.Detail})
+	}
+}

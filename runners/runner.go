@@ -1,0 +1,189 @@
+package runners
+
+import (
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+
+	"github.com/cowboyinc/devnet/internal/base/chainview"
+	"github.com/cowboyinc/devnet/internal/base/execution"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/connection"
+	"github.com/cowboyinc/devnet/internal/base/wire/push"
+	"github.com/cowboyinc/devnet/internal/environment/env"
+	"github.com/cowboyinc/devnet/internal/environment/roles"
+	"github.com/cowboyinc/devnet/runners/session"
+	"github.com/cowboyinc/devnet/runners/worker"
+)
+
+// Config is what a runner is told beside its environment.
+type Config struct {
+	Name    string // r0, r1, …: unique in the process
+	ChainID uint64
+	MaxJobs uint32 // at once, as registered; at least 1
+	Log     *slog.Logger
+	// Tell is told what the runner did, on its loop; it must only hand it on. It may
+	// be nil.
+	Tell func(name string, report Report)
+}
+
+// Report is what a runner did: one of the reports of package session or worker.
+type Report any
+
+// Runner is one running runner.
+type Runner struct {
+	config  Config
+	node    env.Runner
+	crew    *roles.Crew
+	inbox   roles.Inbox[event]
+	log     *slog.Logger
+	stopped atomic.Bool
+	status  atomic.Pointer[Status]
+
+	mu   sync.Mutex
+	gone []func() // told when it has left
+}
+
+// Status is a runner as it stands.
+type Status struct {
+	Name      string
+	Address   types.Address
+	PublicKey types.PublicKey
+	Height    types.Height    // of the newest final block that its view told of; 0 before
+	Connected []types.Address // of validators, sorted
+	Running   uint32          // jobs that the executor works on
+	MaxJobs   uint32
+	Accepting bool           // it takes new jobs
+	Open      []execution.ID // what it accepted and is not over yet, as they came
+	Done      uint64         // results that it has sent
+}
+
+// Start brings a runner up on its environment. The environment's connections, view
+// and executor are of this run alone: Stop closes them.
+func Start(rt *roles.Runtime, cfg Config, node env.Runner) (*Runner, error) {
+	cfg.MaxJobs = max(cfg.MaxJobs, 1)
+	r := &Runner{config: cfg, node: node, crew: roles.NewCrew(rt), log: cfg.Log.With("node", cfg.Name)}
+	r.status.Store(&Status{Name: cfg.Name, Address: node.Signer.Address(), PublicKey: node.Signer.PublicKey(), MaxJobs: cfg.MaxJobs,
+		Accepting: true})
+	if err := r.crew.Start(cfg.Name, node.Loops.Loop, []roles.Part{roles.As("runner", &r.inbox, r.newRole)}); err != nil {
+		return nil, fmt.Errorf("%s: %w", cfg.Name, err)
+	}
+	if err := node.Connections.Start(func(e connection.Event) { r.inbox.Post(connectionEvent{e}) }); err != nil {
+		return nil, r.failed(err)
+	}
+	if err := node.Chain.Start(func(h *chainview.Head) { r.inbox.Post(headTold{h}) }); err != nil {
+		return nil, r.failed(err)
+	}
+	return r, nil
+}
+
+// failed stops a runner that does not come up, for the reason given.
+func (r *Runner) failed(why error) error {
+	r.Stop()
+	return fmt.Errorf("%s: %w", r.config.Name, why)
+}
+
+// Drain has the runner take no new jobs, for a reason that validators are told, or
+// take them again.
+func (r *Runner) Drain(on bool, reason string) { r.inbox.Post(drain{on, reason}) }
+
+// Leave says Goodbye to all validators, and tells gone when the last connection is
+// over, on the runner's loop, or when it is stopped before. With finish it takes no
+// new jobs from now on, and says Goodbye when what it accepted is over on chain.
+func (r *Runner) Leave(finish bool, gone func()) {
+	r.mu.Lock()
+	if r.stopped.Load() {
+		r.mu.Unlock()
+		gone()
+		return
+	}
+	r.gone = append(r.gone, gone)
+	r.mu.Unlock()
+	r.inbox.Post(leave{finish})
+}
+
+// left tells those who wait for the end.
+func (r *Runner) left() {
+	r.mu.Lock()
+	gone := r.gone
+	r.gone = nil
+	r.mu.Unlock()
+	for _, tell := range gone {
+		tell()
+	}
+}
+
+// Stop ends the runner at once, without Goodbye: its view and connections are closed,
+// the role stops after its present step, and all work ends. A second Stop does
+// nothing.
+func (r *Runner) Stop() {
+	if r.stopped.Swap(true) {
+		return
+	}
+	r.close("its view of the chain", r.node.Chain.Close)
+	r.close("its connections", r.node.Connections.Close)
+	r.crew.Stop()
+	r.node.Executor.Close()
+	r.show(func(s *Status) { s.Connected, s.Open, s.Running, s.Accepting = nil, nil, 0, false })
+	r.left()
+}
+
+func (r *Runner) close(what string, close func() error) {
+	if err := close(); err != nil {
+		r.log.Warn(what+" did not close cleanly", "error", err)
+	}
+}
+
+// Status is how the runner stands, or stood when it was stopped. It must not be
+// changed.
+func (r *Runner) Status() Status { return *r.status.Load() }
+
+// show lets others see a change of the status.
+func (r *Runner) show(change func(*Status)) {
+	s := *r.status.Load()
+	change(&s)
+	r.status.Store(&s)
+}
+
+// tell tells of what the cores report.
+func (r *Runner) tell(report Report) {
+	switch report := report.(type) {
+	case session.Arrived:
+		r.log.Info("connected with a validator", "validator", report.Validator)
+	case session.Left:
+		r.logLeft(report)
+	case worker.Answered:
+		r.log.Info("a job came", "job", report.ID.Job, "drawn", report.ID.Drawn, "answer", answer(report.Status), "why", report.Why)
+	case worker.Sent:
+		r.log.Info("a result is sent", "job", report.ID.Job, "drawn", report.ID.Drawn, "try", report.Try)
+	case worker.Over:
+		r.log.Info("a job is over", "job", report.ID.Job, "drawn", report.ID.Drawn, "why", report.Why)
+	case worker.Conflict:
+		r.log.Warn("two validators signed other specs for one job", "job", report.ID.Job, "drawn", report.ID.Drawn)
+	}
+	if r.config.Tell != nil {
+		r.config.Tell(r.config.Name, report)
+	}
+}
+
+// logLeft logs the end of a connection; that of an attempt, which comes again and
+// again, for who wants to know all.
+func (r *Runner) logLeft(report session.Left) {
+	log := r.log.Debug
+	if report.Live {
+		log = r.log.Info
+	}
+	log("a connection is over", "validator", report.Validator, "why", report.Reason, "ours", report.Ours)
+}
+
+// answer is an ack, for people.
+func answer(s push.AckStatus) string {
+	switch {
+	case s.Accepted:
+		return "accepted"
+	case s.Duplicate:
+		return "duplicate"
+	}
+	return "rejected: " + string(*s.Reject)
+}
