@@ -48,9 +48,9 @@ func (m *Machine) cause(r *round) (Cause, string) {
 		return ProposalRejected, r.reason
 	case r.gaveUp(leader):
 		return LeaderGaveUp, ""
-	case mine && m.armed && m.tooFarBehind():
+	case mine && m.pace.armed && m.tooFarBehind():
 		return LeaderBehind, ""
-	case !mine && m.armed && r.proposal == nil && r.view > m.heard[leader]+unheardViews:
+	case !mine && m.pace.armed && r.proposal == nil && r.view > m.heard[leader]+unheardViews:
 		return LeaderUnheard, ""
 	case m.overdue(r):
 		return m.lateness(r, mine)

@@ -116,7 +116,7 @@ func (m *Machine) executed(e Executed) {
 // after a while, each time twice as long, at most maxPatience: where it is
 // notarized or final this validator cannot go on before (decision C18).
 func (m *Machine) failedOver(n *node, reason string) {
-	m.bodies.fail(n, min(max(2*n.patience, m.resendInterval()), maxPatience*m.resendInterval()), m.now)
+	m.bodies.fail(n, min(max(2*n.patience, m.pace.resendInterval()), maxPatience*m.pace.resendInterval()), m.now)
 	if r := m.rounds[m.view]; r != nil && r.proposal != nil && r.hash == n.hash {
 		m.report(Rejected{View: r.view, Hash: n.hash, Reason: "not executed here: " + reason})
 	}
@@ -148,7 +148,7 @@ func (m *Machine) discard(n *node, reason string) {
 	}
 	if n.notarized {
 		if c := m.certificateFor(n); c != nil {
-			m.fetcher.add(c, m.now.Add(m.resendInterval()))
+			m.fetcher.add(c, m.now.Add(m.pace.resendInterval()))
 		}
 	}
 }

@@ -108,7 +108,7 @@ func (m *Machine) requestBody(c *types.Certificate, from types.Address) {
 	if !m.fetcher.takes(c.Block) {
 		return
 	}
-	w := want{certificate: c, retryAt: m.now.Add(m.resendInterval())}
+	w := want{certificate: c, retryAt: m.now.Add(m.pace.resendInterval())}
 	if !m.started {
 		w.retryAt = m.now
 	} else if from != m.self {
@@ -121,7 +121,7 @@ func (m *Machine) requestBody(c *types.Certificate, from types.Address) {
 
 func (m *Machine) behind(c *types.Certificate, from types.Address) {
 	if m.started && m.now >= m.fetcher.behindAt {
-		m.fetcher.behindAt = m.now.Add(m.resendInterval())
+		m.fetcher.behindAt = m.now.Add(m.pace.resendInterval())
 		m.report(Behind{Certificate: c, From: from})
 	}
 }
@@ -147,7 +147,7 @@ func (m *Machine) tooFarBehind() bool {
 func (m *Machine) retryWants() {
 	for i := range m.fetcher.wants {
 		if w := &m.fetcher.wants[i]; m.now >= w.retryAt {
-			w.retryAt = m.now.Add(m.resendInterval())
+			w.retryAt = m.now.Add(m.pace.resendInterval())
 			m.askNext(w)
 		}
 	}

@@ -57,11 +57,11 @@ func TestBehindWhenTheChainOutgrowsTheGap(t *testing.T) {
 func TestBehindWhenNobodyAnswers(t *testing.T) {
 	s := newSolo(t, 4, nil)
 	s.lateBy(3)
-	s.wait(s.m.resendInterval())
+	s.wait(s.m.pace.resendInterval())
 	if h := s.behind(); h != 0 {
 		t.Errorf("behind block %d before the others were asked", h)
 	}
-	s.wait(8 * s.m.resendInterval())
+	s.wait(8 * s.m.pace.resendInterval())
 	if h := s.behind(); h != 3 {
 		t.Errorf("behind block %d, want 3", h)
 	}

@@ -27,7 +27,7 @@ func (m *Machine) begin() {
 	}
 	m.begun = true
 	if m.cfg.Lost && m.set.MaxFaulty() > 0 {
-		m.sitsOut = m.now.Add(driftsOut * m.drift()).Millis()
+		m.sitsOut = m.now.Add(driftsOut * m.pace.drift()).Millis()
 		m.me = m.place()
 		m.report(SitsOut{Until: m.sitsOut})
 	}

@@ -57,18 +57,15 @@ type Machine struct {
 	edge Root // the block before the last border
 
 	// The views of the current set above the root's.
-	rounds      map[types.View]*round
-	view        types.View
-	entered     types.Time
-	armed       bool               // timeouts run
-	armedAt     types.Time         // when they began
-	resendAt    types.Time         // next time that votes are sent again
-	newest      types.View         // the highest with a notarization or finalization
-	consecutive int                // views without a notarization before this one, at most maxDoublings
-	heard       []types.View       // the view in which each member was heard last, by index
-	top         *types.Certificate // allows a later view
-	final       *types.Certificate // the highest finalization that is not reported yet
-	finalFrom   types.Address
+	rounds    map[types.View]*round
+	view      types.View
+	entered   types.Time
+	pace      pacemaker
+	newest    types.View         // the highest with a notarization or finalization
+	heard     []types.View       // the view in which each member was heard last, by index
+	top       *types.Certificate // allows a later view
+	final     *types.Certificate // the highest finalization that is not reported yet
+	finalFrom types.Address
 
 	bodies  bodies
 	fetcher fetcher
@@ -97,6 +94,7 @@ func New(cfg Config, replay [][]byte) (*Machine, error) {
 	m := &Machine{
 		cfg: cfg, self: cfg.Signer.Address(), root: cfg.Root,
 		bodies: newBodies(),
+		pace:   pacemaker{Timing: Timing{BlockTime: cfg.BlockTime, LinkDelay: cfg.LinkDelay, Auto: cfg.Auto}},
 	}
 	if cfg.Previous != nil {
 		m.previous = cfg.Previous
@@ -161,7 +159,7 @@ func (m *Machine) install(set *types.ValidatorSet) {
 	for i := range m.heard {
 		m.heard[i] = m.view
 	}
-	m.consecutive, m.top, m.final, m.fetcher.last, m.upcoming = 0, nil, nil, certRequest{}, nil
+	m.pace.doublings, m.top, m.final, m.fetcher.last, m.upcoming = 0, nil, nil, certRequest{}, nil
 }
 
 // Sets are those that messages can be checked against now. The result is never
@@ -209,7 +207,7 @@ func (m *Machine) handle(event Event) {
 		m.disarmIdle()
 	case Timing:
 		if e.LinkDelay > 0 && e.BlockTime >= 0 {
-			m.cfg.BlockTime, m.cfg.LinkDelay, m.cfg.Auto = e.BlockTime, e.LinkDelay, e.Auto
+			m.pace.Timing = e
 		}
 	case Hold:
 		m.paused = e.On

@@ -1,14 +1,10 @@
 package simplex
 
-import (
-	"time"
-
-	"github.com/cowboyinc/devnet/internal/base/types"
-)
+import "github.com/cowboyinc/devnet/internal/base/types"
 
 // leading reports whether this validator still has to propose in the view.
 func (m *Machine) leading(r *round) bool {
-	return m.me >= 0 && !m.ended() && m.armed && m.leaderIndex(r.view) == m.me &&
+	return m.me >= 0 && !m.ended() && m.pace.armed && m.leaderIndex(r.view) == m.me &&
 		!r.buildRequested && r.proposal == nil && r.ownVote(types.Nullify) == nil
 }
 
@@ -28,7 +24,7 @@ func (m *Machine) propose() bool {
 		return true
 	}
 	build := Build{Epoch: m.set.Epoch, View: m.view, Parent: parent.block, ParentHash: parent.hash, Notarization: cert,
-		By: m.now.Add(m.leaderTimeout() / fillingFraction)}
+		By: m.now.Add(m.pace.leaderTimeout() / fillingFraction)}
 	if parent.block.Header.Border() {
 		build.Finalization = m.root.Finalization
 	}
@@ -44,14 +40,14 @@ func (m *Machine) propose() bool {
 // half of the drift that they allow. The block before a border waits half a link
 // delay more, in which it should have become final.
 func (m *Machine) buildAt() types.Time {
-	at := m.entered.Add(m.cfg.BlockTime)
+	at := m.entered.Add(m.pace.BlockTime)
 	header := m.tip()
-	if due := header.Timestamp.Time().Add(m.cfg.BlockTime); due < at {
+	if due := header.Timestamp.Time().Add(m.pace.BlockTime); due < at {
 		at = due
 	}
-	at = max(at, (header.Timestamp + 1).Time().Add(-m.drift()/2))
+	at = max(at, (header.Timestamp + 1).Time().Add(-m.pace.drift()/2))
 	if header.Height > m.rootHeight() && header.Border() {
-		at = max(at, m.entered.Add(m.cfg.LinkDelay/2))
+		at = max(at, m.entered.Add(m.pace.LinkDelay/2))
 	}
 	return at
 }
@@ -266,17 +262,12 @@ func (m *Machine) consider() bool {
 	return m.voteOnceExecuted(r, n)
 }
 
-// drift is how far ahead of a voter's clock a timestamp may lie (decision C7).
-func (m *Machine) drift() time.Duration {
-	return max(m.cfg.BlockTime, driftDelays*m.cfg.LinkDelay)
-}
-
 // proposalFault adds to headerFault what concerns the moment of voting.
 func (m *Machine) proposalFault(n *node, parent *types.Header) string {
 	if reason := m.headerFault(n.block, parent); reason != "" {
 		return reason
 	}
-	if n.status == pending && n.block.Header.Timestamp > m.now.Add(m.drift()).Millis() {
+	if n.status == pending && n.block.Header.Timestamp > m.now.Add(m.pace.drift()).Millis() {
 		return "timestamp is too far in the future"
 	}
 	return ""

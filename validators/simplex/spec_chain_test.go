@@ -293,11 +293,11 @@ func TestTimingChanges(t *testing.T) {
 	s := newSolo(t, 4, nil)
 	s.step(Timing{BlockTime: 0, LinkDelay: 100 * time.Millisecond})
 	s.receive(1, s.certificate(types.Nullify, 1, nil, 1, 2, 3))
-	if got := s.m.leaderDeadline().Sub(s.now); got != 2*200*time.Millisecond {
+	if got := s.m.pace.leaderDeadline().Sub(s.now); got != 2*200*time.Millisecond {
 		t.Errorf("leader timeout %v", got)
 	}
 	s.step(Timing{LinkDelay: 0})
-	if s.m.cfg.LinkDelay == 0 {
+	if s.m.pace.LinkDelay == 0 {
 		t.Error("a link delay of 0 is taken")
 	}
 }

@@ -213,10 +213,10 @@ func TestC4Doubling(t *testing.T) {
 		if got, want := s.m.Deadline(), s.now.Add(500*time.Millisecond); got != want {
 			t.Errorf("view %d: first deadline %v, want the resend at %v", view, got, want)
 		}
-		if got := s.m.leaderDeadline().Sub(s.now); got != factor*1500*time.Millisecond {
+		if got := s.m.pace.leaderDeadline().Sub(s.now); got != factor*1500*time.Millisecond {
 			t.Errorf("view %d: leader timeout %v", view, got)
 		}
-		if got := s.m.viewDeadline().Sub(s.now); got != factor*1750*time.Millisecond {
+		if got := s.m.pace.viewDeadline().Sub(s.now); got != factor*1750*time.Millisecond {
 			t.Errorf("view %d: view timeout %v", view, got)
 		}
 		s.now = s.now.Add(time.Minute)
@@ -224,7 +224,7 @@ func TestC4Doubling(t *testing.T) {
 		factor = min(2*factor, 16)
 	}
 	s.receive(1, s.certificate(types.Notarize, 9, s.child(nil, 9), voters...))
-	if got := s.m.leaderDeadline().Sub(s.now); got != 1500*time.Millisecond {
+	if got := s.m.pace.leaderDeadline().Sub(s.now); got != 1500*time.Millisecond {
 		t.Errorf("after a notarization: leader timeout %v", got)
 	}
 }
@@ -296,7 +296,7 @@ func TestC4StopsFilling(t *testing.T) {
 // Timeouts are those of the views nullified in a row, also after a restart and
 // for who skipped views that others saw nullified.
 func TestC4DoublingIsRestored(t *testing.T) {
-	leader := func(s *solo) time.Duration { return s.m.leaderTimeout() }
+	leader := func(s *solo) time.Duration { return s.m.pace.leaderTimeout() }
 	s := newSolo(t, 4, nil)
 	first := leader(s)
 	for view := types.View(1); view <= 3; view++ {

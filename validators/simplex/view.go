@@ -1,10 +1,6 @@
 package simplex
 
-import (
-	"time"
-
-	"github.com/cowboyinc/devnet/internal/base/types"
-)
+import "github.com/cowboyinc/devnet/internal/base/types"
 
 // open returns the round of a view above the root's, or nil when there are too
 // many.
@@ -42,8 +38,8 @@ func (m *Machine) enter(v types.View, by *types.Certificate) {
 	if v > m.view+1 {
 		m.hearAll(v)
 	}
-	m.view, m.entered, m.armed = v, m.now, false
-	m.consecutive = int(min(v-1-min(v-1, max(m.newest, m.rootView())), maxDoublings))
+	m.view, m.entered = v, m.now
+	m.pace.begin(uint64(v - 1 - min(v-1, max(m.newest, m.rootView()))))
 	m.fetcher.last = certRequest{}
 	if by != nil {
 		m.broadcast(by)
@@ -93,15 +89,14 @@ func (m *Machine) timeOut() bool {
 }
 
 func (m *Machine) overdue(r *round) bool {
-	return m.now >= m.viewDeadline() || r.proposal == nil && m.now >= m.leaderDeadline()
+	return m.now >= m.pace.viewDeadline() || r.proposal == nil && m.now >= m.pace.leaderDeadline()
 }
 
 // arm starts the timeouts of the view: at once, or with Config.Auto or Hold when
 // there is something to do.
 func (m *Machine) arm() {
-	if !m.armed && !m.ended() && m.active() {
-		m.armed, m.armedAt = true, m.now
-		m.resendAt = m.now.Add(m.resendInterval())
+	if !m.pace.armed && !m.ended() && m.active() {
+		m.pace.arm(m.now)
 	}
 }
 
@@ -109,12 +104,12 @@ func (m *Machine) arm() {
 // else who began, or for a resend interval a block that did not become final.
 func (m *Machine) active() bool {
 	return m.inDemand() || m.othersActive() ||
-		m.unfinished() && m.now >= m.entered.Add(m.resendInterval())
+		m.unfinished() && m.now >= m.entered.Add(m.pace.resendInterval())
 }
 
 // inDemand reports whether another block is to be made.
 func (m *Machine) inDemand() bool {
-	return m.tip().Height < m.goal || !m.paused && (!m.cfg.Auto || m.hasWork)
+	return m.tip().Height < m.goal || !m.paused && (!m.pace.Auto || m.hasWork)
 }
 
 // tip is the header of the block notarized last or, where that is not held, of
@@ -137,8 +132,8 @@ func (m *Machine) othersActive() bool {
 
 // disarmIdle stops timeouts that only work had started.
 func (m *Machine) disarmIdle() {
-	if r := m.rounds[m.view]; m.armed && r != nil && !r.buildRequested && !m.active() {
-		m.armed = false
+	if r := m.rounds[m.view]; m.pace.armed && r != nil && !r.buildRequested && !m.active() {
+		m.pace.armed = false
 	}
 }
 
@@ -147,34 +142,6 @@ func (m *Machine) disarmIdle() {
 func (m *Machine) unfinished() bool {
 	return m.final != nil || len(m.fetcher.wants) > 0 || m.newest > m.rootView()
 }
-
-// factor doubles timeouts with each nullification in a row, up to 16 times.
-func (m *Machine) factor() time.Duration { return 1 << m.consecutive }
-
-func (m *Machine) leaderTimeout() time.Duration {
-	return m.factor() * (m.cfg.BlockTime + leaderDelays*m.cfg.LinkDelay)
-}
-
-func (m *Machine) viewTimeout() time.Duration {
-	return m.factor() * (m.cfg.BlockTime + viewDelays*m.cfg.LinkDelay)
-}
-
-// The deadlines of a view that is not armed do not come.
-func (m *Machine) leaderDeadline() types.Time {
-	if !m.armed {
-		return types.Never
-	}
-	return m.armedAt.Add(m.leaderTimeout())
-}
-
-func (m *Machine) viewDeadline() types.Time {
-	if !m.armed {
-		return types.Never
-	}
-	return m.armedAt.Add(m.viewTimeout())
-}
-
-func (m *Machine) resendInterval() time.Duration { return resendDelays * m.cfg.LinkDelay }
 
 // Deadline is when Step wants a Tick, or types.Never.
 func (m *Machine) Deadline() types.Time {
@@ -185,21 +152,21 @@ func (m *Machine) Deadline() types.Time {
 	if m.ended() {
 		return at
 	}
-	if !m.armed {
+	if !m.pace.armed {
 		if m.unfinished() {
-			at = min(at, m.entered.Add(m.resendInterval()))
+			at = min(at, m.entered.Add(m.pace.resendInterval()))
 		}
 		return at
 	}
-	at = min(at, m.resendAt)
+	at = min(at, m.pace.resendAt)
 	r := m.rounds[m.view]
 	if r == nil {
 		return at
 	}
 	if m.me >= 0 && r.ownVote(types.Nullify) == nil && r.ownVote(types.Finalize) == nil {
-		at = min(at, m.viewDeadline())
+		at = min(at, m.pace.viewDeadline())
 		if r.proposal == nil {
-			at = min(at, m.leaderDeadline())
+			at = min(at, m.pace.leaderDeadline())
 		}
 	}
 	if m.leading(r) && m.now < m.buildAt() {
@@ -212,10 +179,10 @@ func (m *Machine) Deadline() types.Time {
 // finalize votes of views that are not final, and, when the view is late, the
 // best certificate.
 func (m *Machine) resend() {
-	if !m.armed || m.now < m.resendAt {
+	if !m.pace.armed || m.now < m.pace.resendAt {
 		return
 	}
-	m.resendAt = m.now.Add(m.resendInterval())
+	m.pace.resendAt = m.now.Add(m.pace.resendInterval())
 	m.fetcher.last = certRequest{}
 	m.resendRound(m.rounds[m.view])
 	for back := types.View(1); back <= resendBack && back < m.view; back++ {
@@ -223,7 +190,7 @@ func (m *Machine) resend() {
 			m.resendFinalize(m.rounds[v])
 		}
 	}
-	if m.now >= m.armedAt.Add(m.cfg.BlockTime+leaderDelays*m.cfg.LinkDelay) {
+	if m.pace.late(m.now) {
 		if best := m.bestCertificate(); best != nil {
 			m.broadcast(best)
 		}
@@ -248,7 +215,7 @@ func (m *Machine) resendRound(r *round) {
 // dueAgain reports whether a round's messages were last sent an interval ago,
 // or in an earlier run.
 func (m *Machine) dueAgain(r *round) bool {
-	return r.sent == 0 || m.now >= r.sent.Add(m.resendInterval())
+	return r.sent == 0 || m.now >= r.sent.Add(m.pace.resendInterval())
 }
 
 func (m *Machine) resendFinalize(r *round) {

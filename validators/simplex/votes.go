@@ -237,7 +237,7 @@ func (m *Machine) sendMissingCertificate(to types.Address, epoch types.Epoch, v 
 // no member.
 func (m *Machine) budget(of types.Address) *peer {
 	p := m.peers[of]
-	if p != nil && m.now >= p.since.Add(m.resendInterval()) {
+	if p != nil && m.now >= p.since.Add(m.pace.resendInterval()) {
 		*p = peer{since: m.now}
 	}
 	return p
