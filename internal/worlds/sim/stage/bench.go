@@ -85,6 +85,9 @@ func (b *Bench) Info() api.Info {
 	return info
 }
 
+// Runners implements api.Backend: a bench starts none.
+func (b *Bench) Runners() []api.NamedAccount { return nil }
+
 // Submit implements api.Backend.
 func (b *Bench) Submit(_ context.Context, raw []byte) (types.Hash, error) {
 	hash, err := b.Stage.Submit(raw)
