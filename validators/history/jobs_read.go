@@ -240,8 +240,8 @@ func (a *Archive) JobsOf(h types.Height) (notes []JobNote, err error) {
 }
 
 // jobRows are the buckets of jobs and presence in which a row is written once.
-var jobRows = []env.Bucket{bucketPresence, bucketJobs, bucketJobOrder, bucketSubmitterJobs, bucketRunnerJobs, bucketJobNotes, bucketJobResults,
-	bucketJobMarks}
+var jobRows = []env.Bucket{bucketPresence, bucketJobs, bucketJobOrder, bucketSubmitterJobs, bucketRunnerJobs, bucketJobNotes,
+	bucketJobResults, bucketJobMarks}
 
 // Differs says what of a block's jobs and presence is not kept as executing it gives
 // it, "" where all is; for an archive that keeps all blocks.

@@ -35,7 +35,8 @@ const (
 	kindTold // something of a connection was told
 )
 
-var kindNames = [...]string{"run", "frame", "alarm", "send", "append", "rewrite", "commit", "boot", "stop", "crash", "fault", "note", "said", "told"}
+var kindNames = [...]string{"run", "frame", "alarm", "send", "append", "rewrite", "commit", "boot", "stop", "crash", "fault", "note",
+	"said", "told"}
 
 // trace is the hash chain over all steps, and the lines of JSON where somebody
 // reads them. A step is 23 bytes; every chunkSteps of them extend the chain by
