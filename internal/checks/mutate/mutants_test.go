@@ -65,7 +65,7 @@ var mutants = []mutant{
 		{"validators/simplex/chain.go", "e.Next != nil && n.block.Header.Border() && checkSet(e.Next, &n.block.Header) == nil",
 			"e.Next != nil"}}},
 	{name: "S12", what: "timeouts do not double", tests: consensusCore, edits: []edit{
-		{"validators/simplex/view.go", "return 1 << m.consecutive }", "return 1 }"}}},
+		{"validators/simplex/pacemaker.go", " << p.doublings", ""}}},
 	{name: "S13", what: "the own proposal is not kept", tests: consensusCore, edits: []edit{
 		{"validators/simplex/propose.go", "\tm.persist(proposalRecord(p, n.hash))\n", ""}}},
 	{name: "S14", what: "the own nullify vote is not kept", tests: consensusCore, edits: []edit{
@@ -85,9 +85,9 @@ var mutants = []mutant{
 	{name: "S22", what: "an unheard leader is waited for", tests: consensusCore, edits: []edit{
 		{"validators/simplex/cause.go", "r.view > m.heard[leader]+unheardViews:", "r.view > m.heard[leader]+unheardViews+1<<40:"}}},
 	{name: "S23", what: "stamps may lie far ahead", tests: consensusCore, edits: []edit{
-		{"validators/simplex/propose.go", "m.now.Add(m.drift()).Millis()", "m.now.Add(1000 * m.drift()).Millis()"}}},
+		{"validators/simplex/propose.go", "m.now.Add(m.pace.drift()).Millis()", "m.now.Add(1000 * m.pace.drift()).Millis()"}}},
 	{name: "S25", what: "doubled timeouts are not taken back", tests: consensusCore, edits: []edit{
-		{"validators/simplex/view.go", "max(m.newest, m.rootView())), maxDoublings", "0*m.newest), maxDoublings"}}},
+		{"validators/simplex/view.go", "max(m.newest, m.rootView()))))", "0*m.newest)))"}}},
 	{name: "S27", what: "proposals are taken from anybody", tests: consensusCore, edits: []edit{
 		{"validators/simplex/propose.go", "if from != m.set.Leader(view) || view < m.view", "if view < m.view"}}},
 	{name: "S31", what: "a member's signature is good for a vote of any other", tests: consensusCore, edits: []edit{
