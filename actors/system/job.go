@@ -119,9 +119,19 @@ func (j *Job) member(runner types.Address) *Member {
 
 // revealing reports whether reveals are taken in a block: every member committed
 // in an earlier one, or the commit deadline passed (decision J15).
-func (j *Job) revealing(height types.Height) bool {
-	return height > j.CommitDeadline() ||
-		!slices.ContainsFunc(j.Committee, func(m Member) bool { return m.Committed == 0 || m.Committed >= height })
+func (j *Job) revealing(height types.Height) bool { return height >= j.Reveals() }
+
+// Reveals is the first height whose block takes reveals, as the chain stands: behind
+// the time to commit, or behind the block in which the last of the committee did.
+func (j *Job) Reveals() types.Height {
+	last := types.Height(0)
+	for i := range j.Committee {
+		if j.Committee[i].Committed == 0 {
+			return j.CommitDeadline() + 1
+		}
+		last = max(last, j.Committee[i].Committed)
+	}
+	return min(last, j.CommitDeadline()) + 1
 }
 
 // demand is what its runners must pass.

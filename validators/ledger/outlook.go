@@ -1,0 +1,112 @@
+package ledger
+
+import (
+	"slices"
+	"time"
+
+	"github.com/cowboyinc/devnet/actors/system"
+	"github.com/cowboyinc/devnet/internal/base/chainview"
+	"github.com/cowboyinc/devnet/internal/base/crypto"
+	"github.com/cowboyinc/devnet/internal/base/execution"
+	"github.com/cowboyinc/devnet/internal/base/params"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/runners/selection"
+)
+
+// Outlook is a final state as runners see it (decision J13). The open jobs are read
+// once for all runners. It is not safe for concurrent use.
+type Outlook struct {
+	state *State
+	pace  selection.Pace
+	open  map[types.Address]map[execution.ID]chainview.Standing
+}
+
+// Outlook returns the state as runners see it.
+func (s *State) Outlook() *Outlook {
+	o := &Outlook{state: s, pace: s.Pace(), open: map[types.Address]map[execution.ID]chainview.Standing{}}
+	s.Jobs(func(j *system.Job) bool {
+		o.enter(j)
+		return true
+	})
+	return o
+}
+
+// Pace is when subsets rotate behind the state's block, and for how long the former
+// ones hold.
+func (s *State) Pace() selection.Pace {
+	return selection.Pace{EpochBlocks: s.next.SubsetEpochBlocks, ChurnPermille: s.next.ChurnPermille, OverlapBlocks: s.next.OverlapBlocks}
+}
+
+// enter takes note of an open job for each of its committee whose result is not final.
+func (o *Outlook) enter(j *system.Job) {
+	if len(j.Committee) == 0 {
+		return
+	}
+	spec := types.Keccak(o.state.JobSpec(j.ID))
+	for i := range j.Committee {
+		m := &j.Committee[i]
+		if m.RevealedAt > 0 {
+			continue
+		}
+		s := chainview.Standing{Open: true, SpecHash: spec, Deadline: j.Deadline(), Alone: len(j.Committee) == 1, Reveals: j.Reveals()}
+		if m.Committed > 0 {
+			for _, made := range system.CommitmentsOf(reader{o.state.tree}, j.ID, m.Runner) {
+				s.Commitments = append(s.Commitments, made.Commitment)
+			}
+		}
+		if o.open[m.Runner] == nil {
+			o.open[m.Runner] = map[execution.ID]chainview.Standing{}
+		}
+		o.open[m.Runner][execution.ID{Job: j.ID, Drawn: j.Since}] = s
+	}
+}
+
+// Head is what a runner's view tells it of the state: all its open assignments, and
+// that those it follows beside them are over. The endpoints of validators are those
+// that the chain has.
+func (o *Outlook) Head(runner types.PublicKey, followed []execution.ID) *chainview.Head {
+	address, err := crypto.AddressOf(runner)
+	if err != nil {
+		panic("ledger: a runner's view of a key that is none")
+	}
+	s := o.state
+	rotation, height := s.runners.rotation, s.header.Height
+	h := &chainview.Head{Height: height, Params: viewedParams(s.next), Epoch: rotation.Epoch,
+		Overlaps: rotation.Overlaps(height, o.pace), Validators: rotation.Serving(runner, height, o.pace), Assignments: o.open[address]}
+	if r := s.Runner(address); r != nil && r.Health != selection.Deregistered {
+		h.Registered, h.Staked = true, r.Stake.Cmp(s.next.MinStake) >= 0
+	}
+	own := false
+	for _, id := range followed {
+		if _, open := h.Assignments[id]; open || id.Drawn > height {
+			continue
+		}
+		if !own {
+			h.Assignments, own = clone(h.Assignments), true
+		}
+		h.Assignments[id] = chainview.Standing{}
+	}
+	h.Validators = slices.Clip(h.Validators)
+	return h
+}
+
+// clone copies the assignments of a head.
+func clone(from map[execution.ID]chainview.Standing) map[execution.ID]chainview.Standing {
+	to := make(map[execution.ID]chainview.Standing, len(from)+1)
+	for id, standing := range from { // order: what is copied has none
+		to[id] = standing
+	}
+	return to
+}
+
+// viewedParams are the parameters that runners read.
+func viewedParams(p *params.Params) chainview.Params {
+	ms := func(n uint64) time.Duration { return time.Duration(n) * time.Millisecond }
+	viewed := chainview.Params{Push: p.Push, BlockTime: ms(p.BlockTimeMS), HeartbeatBlocks: p.HeartbeatBlocks,
+		HelloTimeout: ms(p.HelloTimeoutMS), WriteTimeout: ms(p.WriteTimeoutMS), GoodbyeGrace: ms(p.GoodbyeGraceMS),
+		ControlFramesPerSecond: int(p.ControlFramesPerSecond)}
+	if p.BlockTimeAuto {
+		viewed.BlockTime = 0
+	}
+	return viewed
+}
