@@ -144,18 +144,20 @@ func (c *conversation) runnersHead() *chainview.Head {
 }
 
 // Runner and the others are the chain of the session: r0 alone, with one job.
-func (c *conversation) Runner(types.PublicKey) *gateway.Registration {
+func (c *conversation) Runner(types.Address) *gateway.Registration {
 	return &gateway.Registration{MaxJobs: 4, LastHeartbeat: 100}
 }
 
-func (c *conversation) Assignments(types.PublicKey) []gateway.Assignment {
+func (c *conversation) Assignments(types.Address) []gateway.Assignment {
 	if c.height < 101 || c.landed {
 		return nil
 	}
-	return []gateway.Assignment{{AssignmentID: gateway.AssignmentID{Job: jobID, Drawn: 101}, Spec: jobSpec(), Deadline: 121, CommitEnd: 113,
+	return []gateway.Assignment{{AssignmentID: gateway.AssignmentID{Job: jobID, Drawn: 101}, MaxReturn: 1000, Deadline: 121, CommitEnd: 113,
 		Committee: 1}}
 }
 
-func (c *conversation) Ending(types.PublicKey, gateway.AssignmentID) gateway.Ending {
+func (c *conversation) Spec(types.Hash) *push.JobSpec { return jobSpec() }
+
+func (c *conversation) Ending(types.Address, gateway.AssignmentID) gateway.Ending {
 	return gateway.Landed
 }

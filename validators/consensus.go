@@ -10,6 +10,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/environment/roles"
 	"github.com/cowboyinc/devnet/validators/catchup"
+	"github.com/cowboyinc/devnet/validators/gateway"
 	"github.com/cowboyinc/devnet/validators/simplex"
 )
 
@@ -36,6 +37,8 @@ type (
 		from  types.Address
 		epoch types.Epoch
 	}
+	// attested is what changed of what the gateway attests of runners.
+	attested struct{ changes []gateway.Attests }
 	// archived tells up to where the store holds the chain.
 	archived struct {
 		head  *Head
@@ -49,6 +52,7 @@ func (catchupEvent) forConsensus() {}
 func (begin) forConsensus()        {}
 func (alarmFired) forConsensus()   {}
 func (peerAhead) forConsensus()    {}
+func (attested) forConsensus()     {}
 func (archived) forConsensus()     {}
 
 // agree is an event for the Simplex machine, synchronize one for that of catch-up.
@@ -61,6 +65,7 @@ type consensus struct {
 	v       *Validator
 	machine *simplex.Machine
 	sync    *catchup.Machine
+	runners gateway.Attested // as the gateway told it last
 	alarm   env.Alarm
 	timing  simplex.Timing // as the parameters had it last
 	limit   int64          // bytes of the log from which on it is rewritten
@@ -83,7 +88,8 @@ func resume(v *Validator) (*consensus, error) {
 	head := v.head.Load()
 	params := head.State.NextParams()
 	timing := timingOf(params)
-	machine, err := simplex.New(simplex.Config{
+	c := &consensus{v: v, timing: timing, limit: v.config.RewriteBytes}
+	c.machine, err = simplex.New(simplex.Config{
 		ChainID:   v.genesis.ChainID,
 		Signer:    v.node.Signer,
 		BlockTime: timing.BlockTime,
@@ -93,15 +99,20 @@ func resume(v *Validator) (*consensus, error) {
 		Previous:  head.State.PreviousValidators(),
 		Root:      head.root(),
 		Lost:      len(records) == 0 && (v.config.Lost || head.Block.Header.Height > 0),
+		Presence:  c.presence,
 	}, records)
 	if err != nil {
 		return nil, err
 	}
-	c := &consensus{v: v, machine: machine, timing: timing, limit: v.config.RewriteBytes}
 	c.sync = catchup.New(catchup.Config{Self: v.node.Signer.Address(),
 		Timeout: answerDelays * timing.LinkDelay, Root: head.syncRoot()})
 	c.publish()
 	return c, nil
+}
+
+// presence is what the gateway attests, as a vote has it.
+func (c *consensus) presence(now types.Time, runners int) []byte {
+	return c.runners.Bitmap(now, runners).Bytes()
 }
 
 // records reads the log, oldest first.
@@ -152,6 +163,8 @@ func (c *consensus) receive(event consensusEvent) {
 		if is, moved := event.event.(catchup.Finalized); moved {
 			c.follow(is.Root) // what catch-up brought may be told in this way alone: it was not waited for any more
 		}
+	case attested:
+		c.runners.Take(event.changes)
 	case peerAhead:
 		last := types.Height(uint64(event.epoch) * c.v.head.Load().State.NextParams().EpochBlocks)
 		c.stepSync(catchup.Behind{Peer: event.from, Height: last})

@@ -17,16 +17,20 @@ import (
 	"github.com/cowboyinc/devnet/actors/governance"
 	"github.com/cowboyinc/devnet/actors/system"
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/connection"
 	"github.com/cowboyinc/devnet/validators/catchup"
 	"github.com/cowboyinc/devnet/validators/simplex"
 )
 
 // variants are what may stand where an event has an interface: all types of each sum.
 var variants = map[reflect.Type][]reflect.Type{
-	sum[intakeEvent]():    these(submission{}, verify{}, attend{}, reopen{}, newSets{}),
-	sum[consensusEvent](): these(simplexEvent{}, catchupEvent{}, begin{}, alarmFired{}, peerAhead{}, archived{}),
+	sum[intakeEvent]():    these(submission{}, ownReport{}, verify{}, attend{}, reopen{}, newSets{}),
+	sum[consensusEvent](): these(simplexEvent{}, catchupEvent{}, begin{}, alarmFired{}, peerAhead{}, attested{}, archived{}),
 	sum[executionEvent](): these(begin{}, build{}, execute{}, finalizeReport{}, catchUp{}, forget{}, admission{}, skipTo{}, again{},
-		askNonce{}, askWaiting{}, askCaughtOn{}),
+		lookAtJobs{}, askNonce{}, askWaiting{}, askCaughtOn{}),
+	sum[gatewayEvent](): these(begin{}, connected{}, newHead{}, polled{}, overdue{}),
+	sum[connection.Event](): these(connection.Up{}, connection.Opened{}, connection.Came{}, connection.TooLong{}, connection.Stalled{},
+		connection.Ended{}, connection.Cut{}, connection.Stuck{}, connection.Down{}),
 	sum[archiveEvent](): these(archiveRequest{}, flush{}, rangeRequest{}),
 	sum[simplex.Event](): these(simplex.Start{}, simplex.Tick{}, simplex.Received{}, simplex.Built{}, simplex.Executed{}, simplex.Work{},
 		simplex.Timing{}, simplex.Hold{}, simplex.Goal{}, simplex.CaughtUp{}),
@@ -63,6 +67,8 @@ var marks = []mark{
 	{sum[consensusEvent](), ".", "forConsensus", "consensus"},
 	{sum[executionEvent](), ".", "forExecution", "execution"},
 	{sum[archiveEvent](), ".", "forArchive", "archiving"},
+	{sum[gatewayEvent](), ".", "forGateway", "connecting"},
+	{sum[connection.Event](), "../internal/base/wire/connection", "event", ""},
 	{sum[simplex.Event](), "simplex", "event", ""},
 	{sum[simplex.Verified](), "simplex", "verified", ""},
 	{sum[catchup.Event](), "catchup", "event", ""},

@@ -8,7 +8,6 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/environment/roles"
-	"github.com/cowboyinc/devnet/runners/selection"
 	"github.com/cowboyinc/devnet/validators/catchup"
 	"github.com/cowboyinc/devnet/validators/history"
 	"github.com/cowboyinc/devnet/validators/ledger"
@@ -27,10 +26,13 @@ type (
 	forget         struct{ blocks []types.Hash } // whose results nobody will ask for
 	admission      struct {                      // transactions whose form and signature were checked
 		txs    []*ledger.Checked
+		here   bool   // they came in at this validator
 		ticket ticket // of an admitted, for a transaction that came in here; else 0
 	}
 	// skipTo says that the blocks after from, up to a height, skip what they may.
 	skipTo struct{ from, height types.Height }
+	// lookAtJobs says that it may be time for what open jobs ask for.
+	lookAtJobs struct{}
 	// again says that what was put off may be tried.
 	again struct{}
 )
@@ -43,6 +45,7 @@ func (catchUp) forExecution()        {}
 func (forget) forExecution()         {}
 func (admission) forExecution()      {}
 func (skipTo) forExecution()         {}
+func (lookAtJobs) forExecution()     {}
 func (again) forExecution()          {}
 
 // execution is the role that owns the states of blocks not yet final, and the
@@ -58,6 +61,7 @@ type execution struct {
 	tries    *ledger.Tries // what it gave up as a proposer
 	late     late
 	patience patience
+	jobs     env.Alarm // for lookAtJobs; nil until it was needed
 }
 
 func (v *Validator) newExecution() (roles.Steps[executionEvent], error) {
@@ -69,7 +73,7 @@ var errUnknownParent = errors.New("its parent was not executed here")
 
 func (e *execution) receive(event executionEvent) {
 	switch event := event.(type) {
-	case begin:
+	case begin, lookAtJobs:
 		e.tellWork()
 	case admission:
 		e.admit(event)
@@ -100,8 +104,10 @@ func (e *execution) receive(event executionEvent) {
 
 func (e *execution) stop() {
 	e.v.memo.end(e.v.life)
-	if e.patience.alarm != nil {
-		e.patience.alarm.Set(types.Never)
+	for _, alarm := range []env.Alarm{e.patience.alarm, e.jobs} {
+		if alarm != nil {
+			alarm.Set(types.Never)
+		}
 	}
 }
 
@@ -196,7 +202,7 @@ func (e *execution) execute(ask simplex.Execute) {
 	answer := simplex.Executed{Hash: ask.Hash}
 	defer func() { e.v.consensus.Post(agree(answer)) }()
 	if result := e.results[ask.Hash]; result != nil && result.Block == ask.Block { // its own
-		answer.Valid, answer.Next, answer.Bitmap = true, result.NextSet, bitmapFor(result)
+		answer.Valid, answer.Next, answer.Runners = true, result.NextSet, result.State.VoteBits()
 		return
 	}
 	parent := e.parent(ask.ParentHash)
@@ -219,13 +225,7 @@ func (e *execution) execute(ask simplex.Execute) {
 		return
 	}
 	e.results[result.Hash] = result
-	answer.Valid, answer.Next, answer.Bitmap = true, result.NextSet, bitmapFor(result)
-}
-
-// bitmapFor is what this validator votes of runners on a block: it lets none in, and
-// has none to show.
-func bitmapFor(result *ledger.Result) []byte {
-	return selection.NewBitmap(result.State.VoteBits()).Bytes()
+	answer.Valid, answer.Next, answer.Runners = true, result.NextSet, result.State.VoteBits()
 }
 
 func (e *execution) apply(parent *ledger.State, block *types.Block) (*ledger.Result, error) {
@@ -296,6 +296,9 @@ func (e *execution) handOver(done archiveRequest) {
 	height := done.Tip().Block.Header.Height
 	e.v.since.Store(int64(e.v.node.Clock.Now()))
 	e.v.archive.Post(done)
+	if e.v.node.Connections != nil {
+		e.v.gateway.Post(newHead{done.Results})
+	}
 	for _, result := range done.Results {
 		e.confirm(result)
 	}
@@ -354,11 +357,33 @@ func (e *execution) catchUp(event catchUp) bool {
 // a block for.
 func (e *execution) tellWork() {
 	e.v.pool.Store(int64(e.pool.Len()))
-	working := e.v.head.Load().State.HasWork() || e.hasPending()
+	state := e.v.head.Load().State
+	working := state.HasWork() || e.hasPending() || e.jobsDue(state)
 	if working != e.working {
 		e.working = working
 		e.v.consensus.Post(agree(simplex.Work{Pending: working}))
 	}
+}
+
+// jobPace is how often an open job is something to do where blocks wait for work
+// (decision J19).
+const jobPace = time.Second
+
+// jobsDue reports whether it is time for the block that an open job asks for; before
+// that it sees to it that this is asked again.
+func (e *execution) jobsDue(state *ledger.State) bool {
+	if state.OpenJobs() == 0 || !state.NextParams().BlockTimeAuto {
+		return false
+	}
+	due := types.Time(e.v.since.Load()).Add(jobPace)
+	if e.v.node.Clock.Now() >= due {
+		return true
+	}
+	if e.jobs == nil {
+		e.jobs = e.v.node.Clock.NewAlarm(func() { e.v.execution.Post(lookAtJobs{}) })
+	}
+	e.jobs.Set(due)
+	return false
 }
 
 func isInvalid(err error) bool {

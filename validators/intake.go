@@ -22,6 +22,8 @@ type (
 		raw    []byte
 		ticket ticket // of an admitted
 	}
+	// ownReport is a runner transaction of this validator.
+	ownReport struct{ raw []byte }
 	// verify asks to check finalized blocks that a peer sent.
 	verify struct{ ask catchup.Verify }
 	// attend says that frames wait.
@@ -33,6 +35,7 @@ type (
 )
 
 func (submission) forIntake() {}
+func (ownReport) forIntake()  {}
 func (verify) forIntake()     {}
 func (attend) forIntake()     {}
 func (reopen) forIntake()     {}
@@ -80,6 +83,8 @@ func (in *intake) receive(event intakeEvent) {
 		}
 	case submission:
 		in.submission(event)
+	case ownReport:
+		in.ownReport(event)
 	case verify:
 		in.verify(event.ask)
 	case reopen:
@@ -269,9 +274,22 @@ func (in *intake) submission(s submission) {
 		in.v.desk.answer(s.ticket, admitted{err: err})
 		return
 	}
-	if !in.v.execution.Offer(admission{txs: []*ledger.Checked{tx}, ticket: s.ticket}) {
+	if !in.v.execution.Offer(admission{txs: []*ledger.Checked{tx}, here: true, ticket: s.ticket}) {
 		in.v.desk.answer(s.ticket, admitted{err: ErrBusy})
 	}
+}
+
+// ownReport checks what this validator's own gateway brings, which nobody waits for:
+// the chain may have moved on since.
+func (in *intake) ownReport(event ownReport) {
+	in.v.did(env.Recoveries, 1)
+	tx, err := in.v.admitter.Admit(in.v.head.Load().State, event.raw)
+	if err != nil {
+		in.v.count.refusedTransactions.Add(1)
+		in.v.log.Debug("a runner transaction of its own is of no use", "error", err)
+		return
+	}
+	in.v.execution.Post(admission{txs: []*ledger.Checked{tx}, here: true})
 }
 
 // refuse counts what a peer sent that no honest peer sends, and blames it.

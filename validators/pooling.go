@@ -60,7 +60,7 @@ func (e *execution) admit(event admission) {
 			e.v.count.refusedTransactions.Add(1)
 			continue
 		}
-		if event.ticket != 0 {
+		if event.here {
 			e.pool.sent[tx.Hash] = state.Height()
 			e.pool.local = append(e.pool.local, tx.Hash)
 			e.v.gossip([][]byte{tx.Tx.Encode()})
@@ -107,7 +107,7 @@ func (e *execution) confirm(result *ledger.Result) {
 			used = append(used, entry)
 		}
 	}
-	e.pool.reports.confirm(result.Block.Header.Height, included)
+	e.pool.reports.confirm(result.Block.Header.Height, func(tx *ledger.Checked) bool { return included[tx.Hash] || result.State.Spends(tx) })
 	e.pool.gaveUp(used, "another transaction of its sender used its nonce")
 	e.pool.Expire(result.Block.Header.Height)
 }

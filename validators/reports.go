@@ -78,9 +78,10 @@ func (r *reports) drop(hash types.Hash) {
 	}
 }
 
-// confirm takes out what a final block includes, and what waited too long.
-func (r *reports) confirm(height types.Height, included map[types.Hash]bool) {
+// confirm takes out what waited too long when a block is final, and what no block
+// will hold any more: this one does, or others brought it as well.
+func (r *reports) confirm(height types.Height, spent func(*ledger.Checked) bool) {
 	if len(r.waiting) > 0 {
-		r.forget(func(one report) bool { return included[one.tx.Hash] || height >= one.came+reportAge })
+		r.forget(func(one report) bool { return height >= one.came+reportAge || spent(one.tx) })
 	}
 }

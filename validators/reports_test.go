@@ -30,14 +30,14 @@ func TestReportsAreBoundedForEachValidator(t *testing.T) {
 		t.Error("one validator's flood keeps another out")
 	}
 	r.drop(types.Hash{1, 3})
-	r.confirm(7, map[types.Hash]bool{{1, 0}: true})
+	r.confirm(7, func(c *ledger.Checked) bool { return c.Hash == types.Hash{1, 0} })
 	if r.get(types.Hash{1, 0}) != nil || r.get(types.Hash{1, 3}) != nil || r.get(types.Hash{1, 1}) == nil {
 		t.Error("what a block includes, or none can hold, is kept; or another was taken for it")
 	}
 	if err := r.add(7, reportOf(1, 9, maxReportBytes/2)); err != nil {
 		t.Error("what left made no room")
 	}
-	r.confirm(7+reportAge, nil)
+	r.confirm(7+reportAge, func(*ledger.Checked) bool { return false })
 	if len(r.waiting)+len(r.known)+len(r.count)+len(r.bytes) != 0 {
 		t.Errorf("too old, and kept: %+v", r)
 	}

@@ -10,8 +10,10 @@ import (
 	"sync/atomic"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/connection"
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/environment/roles"
+	"github.com/cowboyinc/devnet/validators/gateway"
 	"github.com/cowboyinc/devnet/validators/history"
 	"github.com/cowboyinc/devnet/validators/ledger"
 	"github.com/cowboyinc/devnet/validators/simplex"
@@ -46,6 +48,9 @@ type Config struct {
 	// Tell is told what consensus reports, on its loop and before anything comes of
 	// it; it must only hand it on. It may be nil.
 	Tell func(name string, report simplex.Report)
+	// TellRunners is told what the gateway reports of runners, on its loop; it must only
+	// hand it on. It may be nil.
+	TellRunners func(name string, report gateway.Report)
 	// Dropped is told, on the execution role's loop, of transactions that no block can
 	// hold any more, and why; it must only hand them on. What one mempool lacks room
 	// for is not among them: another's may have it. It may be nil.
@@ -86,6 +91,7 @@ type Validator struct {
 	history  *history.Archive
 	admitter *ledger.Executor // admits transactions; executes nothing
 
+	gateway   roles.Inbox[gatewayEvent]
 	intake    roles.Inbox[intakeEvent]
 	consensus roles.Inbox[consensusEvent]
 	execution roles.Inbox[executionEvent]
@@ -95,13 +101,14 @@ type Validator struct {
 	desk  desk
 	peers []types.Validator // what setPeers made its last list of
 
-	sets  atomic.Pointer[simplex.Sets]
-	head  atomic.Pointer[Head] // final
-	shown atomic.Pointer[Head] // final, and in the store: what readers see
-	round atomic.Pointer[Round]
-	pool  atomic.Int64 // transactions in the mempool
-	since atomic.Int64 // when the last block became final here, types.Time
-	count counters
+	sets        atomic.Pointer[simplex.Sets]
+	head        atomic.Pointer[Head] // final
+	shown       atomic.Pointer[Head] // final, and in the store: what readers see
+	round       atomic.Pointer[Round]
+	pool        atomic.Int64 // transactions in the mempool
+	connections atomic.Pointer[[]gateway.Live]
+	since       atomic.Int64 // when the last block became final here, types.Time
+	count       counters
 
 	trouble troubles
 	gaveUp  atomic.Pointer[GivenUp] // the last view that it gave up
@@ -121,6 +128,7 @@ type counters struct {
 	buildFailures, hostFailures                       atomic.Uint64
 	nullified, evidence, shutPeers                    atomic.Uint64
 	gaveUp                                            [simplex.Causes]atomic.Uint64
+	runners                                           runnerCounters
 }
 
 // GivenUp is a view for which a validator voted nullify, and why.
@@ -144,6 +152,7 @@ type Status struct {
 	LastBlock types.Time             // when a block became final here last, by the node's clock; when it started, before the first
 	Trouble   *Trouble               // what went wrong last; nil: nothing yet
 	GaveUp    *GivenUp               // the last view that it gave up; nil: none yet
+	Runners   Runners                // what happened to runners here
 	GivenUp   [simplex.Causes]uint64 // views that it gave up since it started, by cause
 }
 
@@ -200,6 +209,13 @@ func Start(rt *roles.Runtime, cfg Config, node env.Validator) (*Validator, error
 	}
 	v.execution.Post(begin{})
 	v.consensus.Post(begin{})
+	if v.node.Connections != nil {
+		v.gateway.Post(begin{})
+		if err := v.node.Connections.Start(func(e connection.Event) { v.gateway.Post(connected{e}) }); err != nil {
+			v.Stop()
+			return nil, fmt.Errorf("%s: %w", cfg.Name, err)
+		}
+	}
 	return v, nil
 }
 
@@ -214,6 +230,7 @@ func (v *Validator) roles() []roles.Part {
 		roles.As("execution", &v.execution, v.newExecution),
 		roles.As("consensus", &v.consensus, v.newConsensus),
 		roles.As("intake", &v.intake, v.newIntake),
+		roles.As("gateway", &v.gateway, v.newGateway),
 	}
 }
 
@@ -222,9 +239,16 @@ func unknown(role string, event any) string {
 	return fmt.Sprintf("validators: %s does not know what to do with a %T", role, event)
 }
 
-// Stop ends the roles. The environment is left to its owner, but for the mesh, which
-// is closed.
+// Stop ends the roles, the gateway's first, which says Goodbye to runners. The
+// environment is left to its owner, but for the mesh and the connections with
+// runners, which are closed.
 func (v *Validator) Stop() {
+	v.gateway.Stop()
+	if v.node.Connections != nil {
+		if err := v.node.Connections.Close(); err != nil {
+			v.log.Warn("the connections with runners did not close cleanly", "error", err)
+		}
+	}
 	if err := v.node.Mesh.Close(); err != nil {
 		v.log.Warn("the transport did not close cleanly", "error", err)
 	}
@@ -300,6 +324,7 @@ func (v *Validator) Status() Status {
 		Nullified: v.count.nullified.Load(), Evidence: v.count.evidence.Load(), Hosts: v.count.hostFailures.Load(),
 		Peers: v.count.shutPeers.Load()}
 	s.LastBlock, s.Trouble, s.GaveUp = types.Time(v.since.Load()), v.trouble.last.Load(), v.gaveUp.Load()
+	s.Runners = v.count.runners.read()
 	for c := range s.GivenUp {
 		s.GivenUp[c] = v.count.gaveUp[c].Load()
 	}

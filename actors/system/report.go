@@ -139,7 +139,7 @@ func (h *Heartbeat) Precheck(b *InBlock, _ types.Address) *types.Fault {
 	case h.BlockHeight > b.Height:
 		return refusef("from_the_future", "a ping at height %d in block %d", h.BlockHeight, b.Height)
 	case h.BlockHeight < r.LastHeartbeat || uint64(h.BlockHeight-r.LastHeartbeat) < b.Params.HeartbeatTxBlocks:
-		return refusef("too_soon", "a ping at height %d, the last heartbeat is %d: %d blocks lie between two",
+		return refusef("not_due", "a ping at height %d, the last heartbeat is %d: %d blocks lie between two",
 			h.BlockHeight, r.LastHeartbeat, b.Params.HeartbeatTxBlocks)
 	}
 	return nil

@@ -52,6 +52,14 @@ func (r *Roster) After(s *actors.State) *Roster {
 	return next
 }
 
+// Runner returns one of them, or nil. It must not be changed.
+func (r *Roster) Runner(a types.Address) *selection.Runner {
+	if at, known := slices.BinarySearchFunc(r.runners, a, byAddress); known {
+		return &r.runners[at]
+	}
+	return nil
+}
+
 // Available returns those who pass the filters that are the same for every job: a
 // copy, which is the caller's.
 func (r *Roster) Available(filter *selection.Filter) (available []selection.Runner) {

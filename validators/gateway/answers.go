@@ -89,7 +89,7 @@ func (m *Machine) isOf(p *peer, d *delivery, is bool) bool {
 // Spec: CIP-11 §10.4.
 func (m *Machine) onProgress(p *peer, d *delivery, f *push.JobProgress) {
 	if m.isOf(p, d, f.JobID == d.Job) {
-		m.report(Progressed{Runner: p.key, Assignment: d.AssignmentID, Fraction: f.Fraction, Detail: f.Detail})
+		m.report(Progressed{Runner: p.address, Assignment: d.AssignmentID, Fraction: f.Fraction, Detail: f.Detail})
 	}
 }
 
@@ -106,5 +106,5 @@ func (m *Machine) onResult(p *peer, d *delivery, f *push.JobResult) {
 	}
 	d.result = true
 	m.classify(p, d, Success)
-	m.hold(p.key, d.AssignmentID, f)
+	m.hold(p.address, d.AssignmentID, f)
 }

@@ -22,14 +22,16 @@ func crowd(b *testing.B, runners int) (*world, []*crypto.Key) {
 	keys := make([]*crypto.Key, runners)
 	for i := range keys {
 		keys[i] = crypto.DeriveKey(1, fmt.Sprint("r", i))
-		w.runners[keys[i].PublicKey()] = &Registration{Index: i, Stake: types.WeiOf(100), MaxJobs: 4, LastHeartbeat: w.head.Height}
+		w.runners[keys[i].Address()] = &Registration{Index: i, Stake: types.WeiOf(100), MaxJobs: 4, LastHeartbeat: w.head.Height}
 		id := connection.ID(i + 1)
 		w.Step(w.now, Connection{connection.Up{ID: id, Peer: keys[i].PublicKey(), Remote: connection.Address{byte(i), byte(i >> 8)}}})
 		p := w.peers[id]
 		w.place(p) // as its Hello and HelloAck do
 		p.stage, p.opened = live, true
 		w.Machine.live[p.key] = p
-		p.ping, p.present = w.mark(), true
+		p.ping, p.present, p.accepting = w.mark(), true, true
+		w.attest(p)
+		w.attested.Take(w.taken().Attest)
 	}
 	return w, keys
 }
@@ -77,7 +79,7 @@ func BenchmarkBitmap(b *testing.B) {
 		b.Run(fmt.Sprint(runners), func(b *testing.B) {
 			w, _ := crowd(b, runners)
 			for b.Loop() {
-				if w.Bitmap(w.now, runners).Count() != runners {
+				if w.attested.Bitmap(w.now, runners).Count() != runners {
 					b.Fatal("somebody is not there")
 				}
 			}

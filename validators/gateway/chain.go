@@ -46,14 +46,17 @@ type Head struct {
 // Reader reads the state of a head. The same question has the same answer as long as
 // the head stands. What it returns is not changed by anybody.
 type Reader interface {
-	// Runner returns the registration of a key, nil where there is none.
-	Runner(types.PublicKey) *Registration
+	// Runner returns a runner's registration, nil where there is none.
+	Runner(types.Address) *Registration
 	// Assignments lists those of a runner that are open, in the order in which they
 	// were drawn: it is in the committee, and neither its result nor its reveal is
 	// final.
-	Assignments(types.PublicKey) []Assignment
-	// Ending says how an assignment that is not open any more came to its end.
-	Ending(runner types.PublicKey, a AssignmentID) Ending
+	Assignments(types.Address) []Assignment
+	// Spec returns the JobSpec of an open job.
+	Spec(job types.Hash) *push.JobSpec
+	// Ending says how an assignment came to its end that was open at the head before
+	// and is not at this one.
+	Ending(runner types.Address, a AssignmentID) Ending
 }
 
 // Registration is what the registry (0x01) knows of a runner.
@@ -75,7 +78,7 @@ type AssignmentID struct {
 // Assignment is a job for one runner of its committee.
 type Assignment struct {
 	AssignmentID
-	Spec         *push.JobSpec
+	MaxReturn    uint64       // bytes of its result, at most
 	Deadline     types.Height // the last block that takes a result
 	CommitEnd    types.Height // the last block that takes a commitment (decision J15)
 	Committee    int          // how many runners the job has; one of one commits nothing

@@ -64,7 +64,7 @@ func (m *Machine) deliver(p *peer) {
 		return
 	}
 	open, room := p.openStreams(), p.room()
-	for _, a := range m.head.Reader.Assignments(p.key) {
+	for _, a := range m.head.Reader.Assignments(p.address) {
 		if open >= room || len(p.deliveries) >= MaxJobStreams {
 			return
 		}
@@ -80,7 +80,7 @@ func (m *Machine) push(p *peer, a *Assignment) {
 	d := &delivery{AssignmentID: a.AssignmentID, stream: connection.Job(p.opens), sent: m.mark()}
 	p.opens++
 	p.deliveries = append(p.deliveries, d)
-	f := &push.JobAssignment{JobID: a.Job, JobSpec: *a.Spec, BlockHeight: a.Drawn, DeadlineBlock: a.Deadline}
+	f := &push.JobAssignment{JobID: a.Job, JobSpec: *m.head.Reader.Spec(a.Job), BlockHeight: a.Drawn, DeadlineBlock: a.Deadline}
 	f.ValidatorSigned = m.sign(f.Digest(m.config.ChainID))
 	m.do(connection.Open{ID: p.id, Stream: d.stream})
 	m.send(p, d.stream, f)
@@ -90,7 +90,7 @@ func (m *Machine) push(p *peer, a *Assignment) {
 // settle looks at each delivery of a runner: whether its assignment ended, and
 // whether its answer is overdue.
 func (m *Machine) settle(p *peer) {
-	open := m.head.Reader.Assignments(p.key)
+	open := m.head.Reader.Assignments(p.address)
 	p.deliveries = slices.DeleteFunc(p.deliveries, func(d *delivery) bool {
 		is := slices.ContainsFunc(open, func(a Assignment) bool { return a.AssignmentID == d.AssignmentID })
 		if is {
@@ -109,7 +109,7 @@ func (m *Machine) settle(p *peer) {
 //
 // Spec: CIP-11 §10.5.
 func (m *Machine) endDelivery(p *peer, d *delivery) {
-	if ending := m.head.Reader.Ending(p.key, d.AssignmentID); ending != Landed && !d.rejected {
+	if ending := m.head.Reader.Ending(p.address, d.AssignmentID); ending != Landed && !d.rejected {
 		f := &push.JobCancel{JobID: d.Job, Reason: cancelled(ending)}
 		f.ValidatorSigned = m.sign(f.Digest(m.config.ChainID))
 		m.send(p, d.stream, f)
@@ -158,7 +158,7 @@ func (m *Machine) classify(p *peer, d *delivery, outcome Outcome) {
 	d.answered = d.answered || outcome != HardFailure
 	if d.outcome == Pending {
 		d.outcome = outcome
-		m.report(Classified{Runner: p.key, Assignment: d.AssignmentID, Outcome: outcome})
+		m.report(Classified{Runner: p.address, Assignment: d.AssignmentID, Outcome: outcome})
 	}
 }
 

@@ -336,7 +336,7 @@ func TestNoMoreStreamsThanARunnerAllows(t *testing.T) {
 	if p.opens != minJobStreams+1 {
 		t.Fatalf("%d streams, when one ended", p.opens)
 	}
-	w.runners[e.signer.PublicKey()].MaxJobs = 1000
+	w.runners[e.signer.Address()].MaxJobs = 1000
 	w.block(nil)
 	if p.opens != minJobStreams+2 {
 		t.Fatalf("%d streams, when the runner registered more", p.opens)
@@ -399,7 +399,7 @@ func TestJ15TheCommitmentAtOnceAndThenTheReveal(t *testing.T) {
 	t.Run("behind the time to commit", func(t *testing.T) {
 		w, e, id := pushed(t, 3)
 		commitment := result(e, id)
-		if len(w.submits) != 1 || w.submits[0] != (Commit{Runner: e.signer.PublicKey(), Assignment: id, Commitment: commitment}) {
+		if len(w.submits) != 1 || w.submits[0] != (Commit{Runner: e.signer.Address(), Assignment: id, Commitment: commitment}) {
 			t.Fatalf("submitted %v", w.submits)
 		}
 		submitted(w)
@@ -483,14 +483,12 @@ func TestAResultThatIsNotTaken(t *testing.T) {
 func TestResultsThatWaitAreBounded(t *testing.T) {
 	w := newWorld(t, nil)
 	e := w.live("r0")
-	w.runners[e.signer.PublicKey()].MaxJobs = 100
+	w.runners[e.signer.Address()].MaxJobs = 100
 	const size = push.MaxFrame - 1024
 	var ids []AssignmentID
 	for job := range byte(MaxHeldBytes/size + 1) {
 		id := w.assign(e.signer, job+1, 3)
-		large := spec()
-		large.ResultSchema.MaxReturnBytes = size
-		w.at(e.signer, id).Spec = large
+		w.at(e.signer, id).MaxReturn = size
 		ids = append(ids, id)
 	}
 	w.block(nil)

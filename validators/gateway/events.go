@@ -13,6 +13,12 @@ type Event interface{ event() }
 type (
 	// Connection is an event of a connection. What it brings is hostile.
 	Connection struct{ connection.Event }
+	// Polled is a result that a runner brought without a connection (decision J11).
+	// Nothing of it is checked.
+	Polled struct {
+		Runner types.Address
+		Result *push.JobResult
+	}
 	// Stop says Goodbye to everybody.
 	Stop struct{}
 	// Tick says that the deadline has passed.
@@ -20,6 +26,7 @@ type (
 )
 
 func (Connection) event() {}
+func (Polled) event()     {}
 func (Stop) event()       {}
 func (Tick) event()       {}
 func (*Head) event()      {}
@@ -28,6 +35,7 @@ func (*Head) event()      {}
 type Output struct {
 	Submit []Submission
 	Do     []connection.Verb
+	Attest []Attests // what it attests of runners from now on
 	Report []Report
 }
 
@@ -39,19 +47,19 @@ type Submission interface{ submission() }
 type (
 	// Heartbeat brings a ping on chain (decision J18).
 	Heartbeat struct {
-		Runner types.PublicKey
+		Runner types.Address
 		Ping   push.HeartbeatPing
 	}
 	// Commit brings the commitment to a result.
 	Commit struct {
-		Runner     types.PublicKey
+		Runner     types.Address
 		Assignment AssignmentID
 		Commitment types.Hash
 	}
 	// Reveal brings a result whose commitment is final, or, of a committee of one,
 	// that has none.
 	Reveal struct {
-		Runner     types.PublicKey
+		Runner     types.Address
 		Assignment AssignmentID
 		Result     push.JobResult
 		Alone      bool // there was no commitment to make
@@ -69,36 +77,36 @@ type Report interface{ report() }
 type (
 	// Arrived says that a runner's connection is live.
 	Arrived struct {
-		Runner types.PublicKey
+		Runner types.Address
 		Remote connection.Address
 	}
 	// Left says that it is live no more.
 	Left struct {
-		Runner types.PublicKey
+		Runner types.Address
 		Reason string // of our Goodbye, or of its own; empty where the connection was lost
 	}
 	// Refused says that a connection that was not live ended with a Goodbye of ours.
 	Refused struct {
-		Peer   types.PublicKey
+		Peer   types.Address // of the key that its certificate proved
 		Remote connection.Address
 		Reason push.Reason
 	}
 	// Classified is a delivery's outcome (CIP-11 §10.6).
 	Classified struct {
-		Runner     types.PublicKey
+		Runner     types.Address
 		Assignment AssignmentID
 		Outcome    Outcome
 	}
 	// Progressed is a runner's word on how far it is (CIP-11 §10.4).
 	Progressed struct {
-		Runner     types.PublicKey
+		Runner     types.Address
 		Assignment AssignmentID
 		Fraction   uint8 // of a hundred
 		Detail     *string
 	}
 	// NotTaken is a result that was dropped, and why.
 	NotTaken struct {
-		Runner     types.PublicKey
+		Runner     types.Address
 		Assignment AssignmentID
 		Why        string
 	}
@@ -121,6 +129,8 @@ const (
 	Duplicate                  // another validator's came before
 	SoftFailure                // any other answer: the runner is alive
 	HardFailure                // no answer in time
+
+	Outcomes = int(HardFailure) + 1 // that there are
 )
 
 func (o Outcome) String() string {

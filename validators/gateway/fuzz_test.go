@@ -83,7 +83,7 @@ func (e *end) play(what, detail byte, job *byte) {
 		*job++
 		e.assign(e.signer, *job%8, int(detail%3)+1)
 	case 13:
-		if open := e.open[e.signer.PublicKey()]; len(open) > 0 {
+		if open := e.open[e.signer.Address()]; len(open) > 0 {
 			e.finish(e.signer, open[0].AssignmentID, Ending(detail%4))
 		}
 	case 14:

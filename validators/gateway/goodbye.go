@@ -33,7 +33,7 @@ func (m *Machine) leaveWithout(p *peer, why push.Reason) {
 // told reports why a connection is left.
 func (m *Machine) told(p *peer, why push.Reason) {
 	if p.stage < live {
-		m.report(Refused{Peer: p.key, Remote: p.remote, Reason: why})
+		m.report(Refused{Peer: p.address, Remote: p.remote, Reason: why})
 		return
 	}
 	m.notLive(p, string(why))
@@ -43,7 +43,7 @@ func (m *Machine) told(p *peer, why push.Reason) {
 func (m *Machine) notLive(p *peer, why string) {
 	if m.live[p.key] == p {
 		delete(m.live, p.key)
-		m.report(Left{Runner: p.key, Reason: why})
+		m.report(Left{Runner: p.address, Reason: why})
 	}
 }
 
@@ -64,5 +64,6 @@ func (m *Machine) onGoodbye(p *peer, f *push.Goodbye) {
 func (m *Machine) shutdown() {
 	for _, p := range m.order {
 		m.leave(p, push.Shutdown)
+		m.attest(p)
 	}
 }

@@ -135,11 +135,12 @@ func (m *Machine) onHelloAck(p *peer, f *push.HelloAck) {
 	}
 	if former := m.live[p.key]; former != nil {
 		m.leave(former, push.Replaced)
+		m.attest(former) // before the bit of the new one, which is the same
 	}
-	p.stage = live
+	p.stage, p.since = live, m.now
 	m.live[p.key] = p
 	m.do(connection.Admit{ID: p.id})
-	m.report(Arrived{Runner: p.key, Remote: p.remote})
+	m.report(Arrived{Runner: p.address, Remote: p.remote})
 	m.place(p) // a head may have come since its Hello
 	m.deliver(p)
 	m.leaveDrained(p)

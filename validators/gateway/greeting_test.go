@@ -38,7 +38,7 @@ func TestSection62TheHelloExchangeProvesBothKeys(t *testing.T) {
 	if e2.hello.ChallengeNonce == e.hello.ChallengeNonce || e2.hello.BlockHeight != w.head.Height || e2.hello.PartyRole != push.Validator {
 		t.Fatalf("the validator's Hello is %+v", e2.hello)
 	}
-	if got := reported[Arrived](w); len(got) != 1 || got[0].Runner != e.signer.PublicKey() {
+	if got := reported[Arrived](w); len(got) != 1 || got[0].Runner != e.signer.Address() {
 		t.Fatalf("arrived: %v", got)
 	}
 }
@@ -81,12 +81,12 @@ func TestHelloIsJudgedInTheWiresOrder(t *testing.T) {
 		{"deregistered", func(e *end) {
 			w := e.world
 			w.register("r0")
-			*w.runners[e.signer.PublicKey()] = Registration{Deregistered: true}
+			*w.runners[e.signer.Address()] = Registration{Deregistered: true}
 			e.say(0, e.helloOf())
 		}, push.NotRegistered},
 		{"stake", func(e *end) {
 			e.register("r0")
-			e.runners[e.signer.PublicKey()].Stake = types.WeiOf(99)
+			e.runners[e.signer.Address()].Stake = types.WeiOf(99)
 			e.noSubset()
 			e.say(0, e.helloOf())
 		}, push.InsufficientStake},

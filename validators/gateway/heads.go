@@ -31,6 +31,7 @@ func (m *Machine) onHead(h *Head) {
 			m.deliver(p)
 			m.leaveDrained(p)
 		}
+		m.attest(p)
 	}
 	m.advanceAll()
 }
@@ -54,7 +55,7 @@ func (m *Machine) place(p *peer) {
 		p.membership = now
 		p.member = rotation.Attests(p.key, m.config.Signer.Address(), m.head.Height, m.head.Pace)
 	}
-	registered := m.head.Reader.Runner(p.key)
+	registered := m.head.Reader.Runner(p.address)
 	standing := push.Standing{InSubset: p.member}
 	if registered != nil {
 		standing.Registered = !registered.Deregistered
@@ -91,7 +92,7 @@ func (m *Machine) pong(p *peer) {
 }
 
 // assignment finds an open assignment of a runner.
-func (m *Machine) assignment(runner types.PublicKey, id AssignmentID) *Assignment {
+func (m *Machine) assignment(runner types.Address, id AssignmentID) *Assignment {
 	all := m.head.Reader.Assignments(runner)
 	for i := range all {
 		if all[i].AssignmentID == id {

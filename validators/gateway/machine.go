@@ -63,6 +63,8 @@ func (m *Machine) Step(now types.Time, e Event) Output {
 		m.connection(e.Event)
 	case *Head:
 		m.onHead(e)
+	case Polled:
+		m.onPolled(e)
 	case Stop:
 		m.shutdown()
 	case Tick:
@@ -100,6 +102,7 @@ func (m *Machine) ring() {
 		case lingerDone:
 			m.endLinger(p, p.delivery(a.stream))
 		}
+		m.attest(p)
 	}
 }
 
@@ -147,6 +150,7 @@ func (m *Machine) connection(e connection.Event) {
 	default:
 		panic(fmt.Sprintf("gateway: an event of type %T", e))
 	}
+	m.attest(p)
 }
 
 // onUp begins to wait for a runner's Hello.

@@ -81,7 +81,7 @@ func TestPresenceIsWhatTheDumbTwinSays(t *testing.T) {
 			case what == "connect":
 				ends[i] = w.reconnect(names[i])
 				*s = story{live: true, accepting: true}
-				for n, a := range w.open[ends[i].signer.PublicKey()] { // pushed again
+				for n, a := range w.open[ends[i].signer.Address()] { // pushed again
 					if n < minJobStreams {
 						s.pushes = append(s.pushes, pushOf{now(), connection.Job(uint64(n)), a.AssignmentID, false, false})
 					}
@@ -111,7 +111,7 @@ func TestPresenceIsWhatTheDumbTwinSays(t *testing.T) {
 			case what == "down":
 				w.step(Connection{connection.Down{ID: e.id}})
 				s.live = false
-			case what == "job" && len(w.open[e.signer.PublicKey()]) < minJobStreams:
+			case what == "job" && len(w.open[e.signer.Address()]) < minJobStreams:
 				job++
 				id := w.assign(e.signer, job, 1)
 				w.at(e.signer, id).Deadline += 100_000

@@ -113,6 +113,7 @@ func (n *node) alarm(deadline types.Time, tick func()) {
 type validator struct {
 	node
 	*gateway.Machine
+	attested gateway.Attested
 	ids      connection.ID
 	ends     map[connection.ID]*line
 	outcomes map[gateway.Outcome]int
@@ -126,6 +127,7 @@ func (v *validator) perform(out gateway.Output) {
 	if err := v.Check(); err != nil {
 		v.Fatal(err)
 	}
+	v.attested.Take(out.Attest)
 	for _, s := range out.Submit {
 		v.chain.take(v, s)
 	}
@@ -393,11 +395,11 @@ func (c *chain) take(v *validator, s gateway.Submission) {
 	}
 }
 
-func (c *chain) find(a gateway.AssignmentID, key types.PublicKey) (*task, *runner) {
+func (c *chain) find(a gateway.AssignmentID, key types.Address) (*task, *runner) {
 	for _, j := range c.jobs {
 		if j.id == (worker.ID{Job: a.Job, Drawn: a.Drawn}) {
 			for _, r := range c.runners {
-				if r.signer.PublicKey() == key {
+				if r.signer.Address() == key {
 					return j, r
 				}
 			}
@@ -412,20 +414,20 @@ type view struct {
 	at types.Height
 }
 
-func (v view) runnerOf(key types.PublicKey) int {
-	return slices.IndexFunc(v.runners, func(r *runner) bool { return r.signer.PublicKey() == key })
+func (v view) runnerOf(a types.Address) int {
+	return slices.IndexFunc(v.runners, func(r *runner) bool { return r.signer.Address() == a })
 }
 
-func (v view) Runner(key types.PublicKey) *gateway.Registration {
-	i := v.runnerOf(key)
+func (v view) Runner(a types.Address) *gateway.Registration {
+	i := v.runnerOf(a)
 	return &gateway.Registration{Index: i, Stake: types.WeiOf(100), MaxJobs: 8, LastHeartbeat: v.at}
 }
 
-func (v view) Assignments(key types.PublicKey) (all []gateway.Assignment) {
-	r := v.runners[v.runnerOf(key)]
+func (v view) Assignments(a types.Address) (all []gateway.Assignment) {
+	r := v.runners[v.runnerOf(a)]
 	for _, j := range v.jobs {
 		if j.open(r, v.at) {
-			all = append(all, gateway.Assignment{AssignmentID: gateway.AssignmentID{Job: j.id.Job, Drawn: j.id.Drawn}, Spec: &j.spec,
+			all = append(all, gateway.Assignment{AssignmentID: gateway.AssignmentID{Job: j.id.Job, Drawn: j.id.Drawn}, MaxReturn: 100,
 				Deadline:  j.deadline,
 				CommitEnd: j.commitEnd(), Committee: len(j.committee), AllCommitted: j.allCommitted(v.at), Commitments: j.commitments(r, v.at)})
 		}
@@ -433,8 +435,12 @@ func (v view) Assignments(key types.PublicKey) (all []gateway.Assignment) {
 	return all
 }
 
-func (v view) Ending(key types.PublicKey, a gateway.AssignmentID) gateway.Ending {
-	j, r := v.find(a, key)
+func (v view) Spec(job types.Hash) *push.JobSpec {
+	return &v.jobs[slices.IndexFunc(v.jobs, func(j *task) bool { return j.id.Job == job })].spec
+}
+
+func (v view) Ending(runner types.Address, a gateway.AssignmentID) gateway.Ending {
+	j, r := v.find(a, runner)
 	if landed, is := j.reveals[r]; is && landed <= v.at {
 		return gateway.Landed
 	}
@@ -580,7 +586,7 @@ func (n *network) submit(committee ...*runner) *task {
 func (n *network) present(r *runner, among []*validator) (count int) {
 	index := slices.Index(n.runners, r)
 	for _, v := range among {
-		if v.Bitmap(n.now, len(n.runners)).Has(index) {
+		if v.attested.Bitmap(n.now, len(n.runners)).Has(index) {
 			count++
 		}
 	}

@@ -25,6 +25,7 @@ type peer struct {
 	remote  connection.Address
 
 	stage     stage
+	since     types.Time  // when it became live
 	opened    bool        // there is a control stream to write on
 	challenge types.Hash  // of our Hello
 	reason    push.Reason // of our Goodbye
@@ -39,10 +40,11 @@ type peer struct {
 	// Of its pulse.
 	frames    recent
 	nonce     uint64
-	pinged    bool // nonce is one that came
-	ping      mark // of the last ping
-	present   bool // there was a ping, and no hard failure since
-	accepting bool // it did not say otherwise last
+	pinged    bool       // nonce is one that came
+	ping      mark       // of the last ping
+	present   bool       // there was a ping, and no hard failure since
+	accepting bool       // it did not say otherwise last
+	attested  types.Time // what was told last of its bit
 	beat      types.Height
 	beaten    bool   // a heartbeat was submitted, at the head of height beat
 	ponged    []byte // the frame of our pong

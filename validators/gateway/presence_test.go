@@ -171,7 +171,7 @@ func TestAPongTellsTheHeadForThisRunner(t *testing.T) {
 func TestJ18AnOldHeartbeatIsBroughtOnChain(t *testing.T) {
 	w := newWorld(t, nil)
 	e := w.live("r0")
-	r := w.runners[e.signer.PublicKey()]
+	r := w.runners[e.signer.Address()]
 	submitted := func() int {
 		n := len(w.submits)
 		w.submits = nil
@@ -194,7 +194,7 @@ func TestJ18AnOldHeartbeatIsBroughtOnChain(t *testing.T) {
 	f := e.pingOf()
 	e.say(0, f)
 	e.sent[0] = nil
-	if len(w.submits) != 1 || w.submits[0] != (Heartbeat{Runner: e.signer.PublicKey(), Ping: *f}) {
+	if len(w.submits) != 1 || w.submits[0] != (Heartbeat{Runner: e.signer.Address(), Ping: *f}) {
 		t.Fatalf("submitted %v", w.submits)
 	}
 	submitted()
@@ -295,7 +295,7 @@ func TestABitmapHasTheLengthThatIsAskedFor(t *testing.T) {
 		w.live(name).ping()
 	}
 	for n := range 4 {
-		bitmap := w.Bitmap(w.now, n)
+		bitmap := w.attested.Bitmap(w.now, n)
 		if bitmap.Len() != n || bitmap.Count() != min(n, 2) {
 			t.Fatalf("%d of %d bits for a registry of %d", bitmap.Count(), bitmap.Len(), n)
 		}

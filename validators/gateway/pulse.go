@@ -57,7 +57,7 @@ func (m *Machine) onPing(p *peer, f *push.HeartbeatPing) {
 // heartbeat brings a ping on chain where the last heartbeat there is old enough
 // (decision J18). In sunset nobody asks for one (CIP-11 §14).
 func (m *Machine) heartbeat(p *peer, f *push.HeartbeatPing) {
-	registered := m.head.Reader.Runner(p.key)
+	registered := m.head.Reader.Runner(p.address)
 	if registered == nil || registered.Deregistered || m.params().Push == selection.Sunset {
 		return
 	}
@@ -68,30 +68,5 @@ func (m *Machine) heartbeat(p *peer, f *push.HeartbeatPing) {
 		return
 	}
 	p.beat, p.beaten = m.head.Height, true
-	m.submit(Heartbeat{Runner: p.key, Ping: *f})
-}
-
-// Bitmap returns what this validator attests at a time, for a registry of so many
-// runners: the bits of those that are there. The index of a runner never changes
-// (decision J12), so that the registry of the block voted on may have more runners
-// than that of the head.
-//
-// Spec: CIP-11 §7.2.
-func (m *Machine) Bitmap(now types.Time, registered int) *selection.Bitmap {
-	bitmap := selection.NewBitmap(registered)
-	for _, p := range m.order {
-		if p.index < registered && m.attests(p, now) {
-			bitmap.Set(p.index, true)
-		}
-	}
-	return bitmap
-}
-
-// attests is the four conditions of CIP-11 §7.2 in their order, and that no hard
-// failure came since the last ping.
-func (m *Machine) attests(p *peer, now types.Time) bool {
-	return p.stage == live &&
-		p.present && m.within(now, p.ping, m.params().PresenceTimeoutBlocks) &&
-		p.accepting &&
-		p.serves()
+	m.submit(Heartbeat{Runner: p.address, Ping: *f})
 }

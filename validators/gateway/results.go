@@ -5,11 +5,12 @@ import (
 
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
+	"github.com/cowboyinc/devnet/runners/selection"
 )
 
 // heldID names a result: of a runner, for an assignment.
 type heldID struct {
-	runner types.PublicKey
+	runner types.Address
 	AssignmentID
 }
 
@@ -25,14 +26,14 @@ type held struct {
 
 // hold takes a result, the first of a runner for an assignment. What came too late,
 // or is longer than the job allows, is dropped.
-func (m *Machine) hold(runner types.PublicKey, id AssignmentID, f *push.JobResult) {
+func (m *Machine) hold(runner types.Address, id AssignmentID, f *push.JobResult) {
 	of, size := heldID{runner, id}, len(f.ResultData)
 	a := m.assignment(runner, id)
 	refuse := func(why string) { m.report(NotTaken{Runner: runner, Assignment: id, Why: why}) }
 	switch {
 	case a == nil:
 		refuse("its assignment is over")
-	case uint64(size) > a.Spec.ResultSchema.MaxReturnBytes:
+	case uint64(size) > a.MaxReturn:
 		refuse("it is longer than the job's max_return_bytes")
 	case m.held[of] != nil:
 		refuse("the runner's result is held already")
@@ -44,6 +45,27 @@ func (m *Machine) hold(runner types.PublicKey, id AssignmentID, f *push.JobResul
 		m.heldOrder = append(m.heldOrder, h)
 		m.heldBytes += size
 		m.advance(h, a)
+	}
+}
+
+// onPolled takes a result that came without a connection, as if it had come by one.
+//
+// Spec: decisions J11, J15.
+func (m *Machine) onPolled(e Polled) {
+	id := AssignmentID{Job: e.Result.JobID}
+	for _, a := range m.head.Reader.Assignments(e.Runner) {
+		if a.Job == e.Result.JobID {
+			id = a.AssignmentID
+		}
+	}
+	signer, ok := m.config.Verifier.Recover(e.Result.Digest(m.config.ChainID), e.Result.RunnerSigned)
+	switch {
+	case m.params().Push == selection.Sunset:
+		m.report(NotTaken{Runner: e.Runner, Assignment: id, Why: "results come over connections alone by now"})
+	case !ok || signer != e.Runner:
+		m.report(NotTaken{Runner: e.Runner, Assignment: id, Why: "the runner did not sign it"})
+	default:
+		m.hold(e.Runner, id, e.Result)
 	}
 }
 

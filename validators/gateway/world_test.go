@@ -32,11 +32,12 @@ func defaults() Params {
 type world struct {
 	testing.TB
 	*Machine
-	now     types.Time
-	head    *Head
-	runners map[types.PublicKey]*Registration
-	open    map[types.PublicKey][]Assignment
-	endings map[AssignmentID]Ending
+	attested Attested
+	now      types.Time
+	head     *Head
+	runners  map[types.Address]*Registration
+	open     map[types.Address][]Assignment
+	endings  map[AssignmentID]Ending
 
 	reports []Report
 	submits []Submission
@@ -44,15 +45,16 @@ type world struct {
 	lastID  connection.ID
 }
 
-func (w *world) Runner(key types.PublicKey) *Registration { return w.runners[key] }
-func (w *world) Assignments(key types.PublicKey) []Assignment {
-	return w.open[key]
+func (w *world) Runner(a types.Address) *Registration { return w.runners[a] }
+func (w *world) Assignments(a types.Address) []Assignment {
+	return w.open[a]
 }
-func (w *world) Ending(_ types.PublicKey, a AssignmentID) Ending { return w.endings[a] }
+func (w *world) Spec(types.Hash) *push.JobSpec                 { return spec() }
+func (w *world) Ending(_ types.Address, a AssignmentID) Ending { return w.endings[a] }
 
 // newWorld has validator v0 alone, so that it is in everybody's subset.
 func newWorld(t testing.TB, change func(*Params)) *world {
-	w := &world{TB: t, runners: map[types.PublicKey]*Registration{}, open: map[types.PublicKey][]Assignment{},
+	w := &world{TB: t, runners: map[types.Address]*Registration{}, open: map[types.Address][]Assignment{},
 		endings: map[AssignmentID]Ending{}, ends: map[connection.ID]*end{}}
 	params := defaults()
 	if change != nil {
@@ -87,8 +89,8 @@ type end struct {
 // register puts a runner into the registry.
 func (w *world) register(name string) crypto.Signer {
 	s := signerOf(name)
-	if w.runners[s.PublicKey()] == nil {
-		w.runners[s.PublicKey()] = &Registration{Index: len(w.runners), Stake: types.WeiOf(100), MaxJobs: 4, LastHeartbeat: w.head.Height}
+	if w.runners[s.Address()] == nil {
+		w.runners[s.Address()] = &Registration{Index: len(w.runners), Stake: types.WeiOf(100), MaxJobs: 4, LastHeartbeat: w.head.Height}
 	}
 	return s
 }
@@ -115,6 +117,7 @@ func (w *world) step(event Event) {
 func (w *world) take(out Output) {
 	w.Helper()
 	w.submits = append(w.submits, out.Submit...)
+	w.attested.Take(out.Attest)
 	w.reports = append(w.reports, out.Report...)
 	for _, v := range out.Do {
 		switch v := v.(type) {
@@ -289,7 +292,7 @@ func (e *end) left() push.Reason {
 
 // bits are the names of the runners whose bit is set.
 func (w *world) bits() string {
-	bitmap, text := w.Bitmap(w.now, len(w.runners)), ""
+	bitmap, text := w.attested.Bitmap(w.now, len(w.runners)), ""
 	for i := range bitmap.Len() {
 		if bitmap.Has(i) {
 			text += fmt.Sprint(i)
@@ -321,19 +324,19 @@ func spec() *push.JobSpec {
 // assign draws a runner for a job at the head.
 func (w *world) assign(to crypto.Signer, job byte, committee int) AssignmentID {
 	id := AssignmentID{Job: types.Hash{job}, Drawn: w.head.Height}
-	w.open[to.PublicKey()] = append(w.open[to.PublicKey()], Assignment{AssignmentID: id, Spec: spec(), Committee: committee,
+	w.open[to.Address()] = append(w.open[to.Address()], Assignment{AssignmentID: id, MaxReturn: 100, Committee: committee,
 		Deadline: w.head.Height + 10, CommitEnd: w.head.Height + 6})
 	return id
 }
 
 // at finds an open assignment to change it.
 func (w *world) at(to crypto.Signer, id AssignmentID) *Assignment {
-	return w.assignment(to.PublicKey(), id)
+	return w.assignment(to.Address(), id)
 }
 
 // finish ends an assignment.
 func (w *world) finish(to crypto.Signer, id AssignmentID, how Ending) {
-	w.open[to.PublicKey()] = slices.DeleteFunc(w.open[to.PublicKey()], func(a Assignment) bool { return a.AssignmentID == id })
+	w.open[to.Address()] = slices.DeleteFunc(w.open[to.Address()], func(a Assignment) bool { return a.AssignmentID == id })
 	w.endings[id] = how
 }
 

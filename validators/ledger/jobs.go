@@ -5,6 +5,7 @@ import (
 	"github.com/cowboyinc/devnet/actors/system"
 	"github.com/cowboyinc/devnet/internal/base/program"
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/push"
 )
 
 // systemBlock lends the system actors this block.
@@ -91,6 +92,15 @@ func (s *State) Job(id types.Hash) *system.Job { return system.JobOf(reader{s.tr
 
 // JobSpec returns the canonical JobSpec of an open job, or nil.
 func (s *State) JobSpec(id types.Hash) []byte { return system.RawSpecOf(reader{s.tree}, id) }
+
+// Spec returns the JobSpec of an open job, or nil.
+func (s *State) Spec(id types.Hash) *push.JobSpec { return system.SpecOf(reader{s.tree}, id) }
+
+// Commitments lists those for a member of an open job's committee, in the order they
+// came.
+func (s *State) Commitments(id types.Hash, member types.Address) []system.Commitment {
+	return system.CommitmentsOf(reader{s.tree}, id, member)
+}
 
 // Jobs calls each for every open job, by deadline, until it returns false.
 func (s *State) Jobs(each func(*system.Job) bool) { system.OpenJobs(reader{s.tree}, each) }

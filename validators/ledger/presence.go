@@ -126,6 +126,15 @@ func (s *State) VoteBits() int { return int(s.runners.size.AtParent(s.header.Hei
 // Runner returns a registered runner, or nil.
 func (s *State) Runner(a types.Address) *system.Runner { return system.RunnerOf(reader{s.tree}, a) }
 
+// Listed returns a registered runner as a draw sees it, or nil: nothing is read from
+// the tree for it. It must not be changed.
+func (s *State) Listed(a types.Address) *selection.Runner {
+	if s.runners.roster == nil {
+		return nil
+	}
+	return s.runners.roster.Runner(a)
+}
+
 // Runners calls each for every runner in the order of the registry, until it
 // returns false.
 func (s *State) Runners(each func(*system.Runner) bool) { system.Runners(reader{s.tree}, each) }

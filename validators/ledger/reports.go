@@ -46,6 +46,13 @@ func (s *State) precheckReport(c *Checked) *Invalid {
 	return precheckReport(&system.InBlock{Params: s.next, State: actors.NewState(s.tree), Height: s.header.Height + 1}, s.set, c)
 }
 
+// Spends reports whether no block after the state will hold a runner transaction: it
+// is on chain already, or its time is over.
+func (s *State) Spends(c *Checked) bool {
+	refusal := s.precheckReport(c)
+	return refusal != nil && refusal.Code != CodeEarlyReport
+}
+
 // precheckReport tells whether the next transaction of a block may be a runner's: a
 // validator of the set that decides on the block sends it, and the chain has no
 // reason against it.

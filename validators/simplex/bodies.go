@@ -28,7 +28,7 @@ type node struct {
 	retryAt   types.Time    // when it is executed again, where that failed
 	notarized bool
 	persisted bool
-	bitmap    []byte              // what this validator votes with, once valid
+	runners   int                 // how many a vote on it has a bit for, once valid
 	next      *types.ValidatorSet // the set after a border, once valid
 }
 

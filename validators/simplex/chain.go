@@ -100,11 +100,11 @@ func (m *Machine) executed(e Executed) {
 		m.failedOver(n, e.Reason)
 		return
 	}
-	if !e.Valid || checkBitmap(types.Notarize, e.Bitmap) != nil {
+	if !e.Valid {
 		m.discard(n, e.Reason)
 		return
 	}
-	n.status, n.bitmap = valid, e.Bitmap
+	n.status, n.runners = valid, e.Runners
 	if e.Next != nil && n.block.Header.Border() && checkSet(e.Next, &n.block.Header) == nil {
 		n.next = e.Next
 	}

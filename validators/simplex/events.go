@@ -31,12 +31,12 @@ type (
 	// same hash may be. Failed is neither: this validator's environment could not
 	// tell, and may be asked again (decision C18).
 	Executed struct {
-		Hash   types.Hash
-		Valid  bool
-		Failed bool
-		Reason string              // why it is not valid
-		Bitmap []byte              // this validator's presence bitmap, to vote with (decision C3)
-		Next   *types.ValidatorSet // the next epoch's set, where the block is its epoch's last
+		Hash    types.Hash
+		Valid   bool
+		Failed  bool
+		Reason  string              // why it is not valid
+		Runners int                 // how many votes on it have a bit for (CIP-11 §8.4)
+		Next    *types.ValidatorSet // the next epoch's set, where the block is its epoch's last
 	}
 	// Work says whether the application has something to put into a block.
 	// Only machines with Config.Auto need to be told.

@@ -36,7 +36,7 @@ func TestWhatIsExecutedWithoutFinalityIsBounded(t *testing.T) {
 				if a, ok := ask.(Execute); ok {
 					executed++
 					held[a.Hash] = true
-					note(s.step(Executed{Hash: a.Hash, Valid: true, Bitmap: []byte{}}))
+					note(s.step(Executed{Hash: a.Hash, Valid: true}))
 				}
 			}
 		}

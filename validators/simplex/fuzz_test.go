@@ -118,7 +118,7 @@ func (s *hostileStream) event() Event {
 		case Build:
 			return Built{Epoch: a.Epoch, View: a.View, Block: s.w.build(n, a)}
 		case Execute:
-			return Executed{Hash: a.Hash, Valid: s.next()%4 != 0, Bitmap: bitmapOf(0)}
+			return Executed{Hash: a.Hash, Valid: s.next()%4 != 0, Runners: 8}
 		}
 	}
 	return Work{Pending: s.next()%2 == 0}

@@ -24,6 +24,10 @@ type Config struct {
 	Previous  *types.ValidatorSet // which decided on Root, where a border follows it
 	Root      Root
 	Lost      bool // the log of an earlier life is gone: it may have sent votes that nobody here knows of
+	// Presence returns what this validator attests at a time, for a registry of so many
+	// runners, as votes have it (decision C3). It is asked at the moment of each vote for
+	// a block. nil: it lets no runner in.
+	Presence func(now types.Time, runners int) []byte
 }
 
 // Root is the finalized block a machine stands on: genesis, or what the store

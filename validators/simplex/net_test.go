@@ -190,6 +190,7 @@ func newWorld(seed uint64, n int, change func(*world)) *world {
 func (w *world) start(n *member) {
 	cfg := w.cfg
 	cfg.Signer, cfg.Root, cfg.Lost = n.key, n.root, n.lost && len(n.log) == 0
+	cfg.Presence = attesting(byte(n.id))
 	cfg.Set, cfg.Previous = w.setsAfter(&n.root.Block.Header)
 	m, err := New(cfg, n.log)
 	if err != nil {
@@ -399,7 +400,7 @@ func (w *world) answer(n *member, a Ask) {
 		}
 		w.post(delivery{to: n.id, event: built, life: n.machine}, w.execution)
 	case Execute:
-		done := Executed{Hash: a.Hash, Valid: true, Bitmap: bitmapOf(byte(n.id))}
+		done := Executed{Hash: a.Hash, Valid: true, Runners: 8}
 		if n.invalid != nil && n.invalid(a.Block) {
 			done.Valid, done.Reason = false, "wrong state root"
 		}

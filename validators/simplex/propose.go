@@ -1,6 +1,9 @@
 package simplex
 
-import "github.com/cowboyinc/devnet/internal/base/types"
+import (
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/runners/selection"
+)
 
 // leading reports whether this validator still has to propose in the view.
 func (m *Machine) leading(r *round) bool {
@@ -317,6 +320,14 @@ func (m *Machine) voteOnceExecuted(r *round, n *node) bool {
 		return false
 	}
 	m.persistBody(n)
-	m.vote(r, &types.Vote{Kind: types.Notarize, Height: n.block.Header.Height, Block: n.hash, Bitmap: n.bitmap})
+	m.vote(r, &types.Vote{Kind: types.Notarize, Height: n.block.Header.Height, Block: n.hash, Bitmap: m.presence(n.runners)})
 	return true
+}
+
+// presence is what this validator attests of so many runners now.
+func (m *Machine) presence(runners int) []byte {
+	if m.cfg.Presence == nil {
+		return selection.NewBitmap(runners).Bytes()
+	}
+	return m.cfg.Presence(m.now, runners)
 }

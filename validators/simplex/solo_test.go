@@ -21,7 +21,7 @@ type solo struct {
 
 func newSolo(t *testing.T, n int, change func(*Config)) *solo {
 	s := &solo{t: t, epochBlocks: 64, cfg: Config{ChainID: testChain, Signer: testKey{testAddress(0)}, BlockTime: time.Second,
-		LinkDelay: 250 * time.Millisecond, Set: testSet(0, n), Root: testGenesis(time.Second)}}
+		LinkDelay: 250 * time.Millisecond, Set: testSet(0, n), Root: testGenesis(time.Second), Presence: attesting(7)}}
 	if change != nil {
 		change(&s.cfg)
 	}
@@ -72,7 +72,7 @@ func (s *solo) execute(valid bool) Output {
 	s.t.Helper()
 	for i := len(s.all.Ask) - 1; i >= 0; i-- {
 		if a, ok := s.all.Ask[i].(Execute); ok {
-			return s.step(Executed{Hash: a.Hash, Valid: valid, Bitmap: bitmapOf(7)})
+			return s.step(Executed{Hash: a.Hash, Valid: valid, Runners: 8})
 		}
 	}
 	s.t.Fatal("no execution was asked for")
@@ -156,6 +156,11 @@ func (s *solo) lastBuild() *Build {
 		}
 	}
 	return nil
+}
+
+// attesting is a validator that attests always the same of eight runners.
+func attesting(bits byte) func(types.Time, int) []byte {
+	return func(types.Time, int) []byte { return bitmapOf(bits) }
 }
 
 // bitmapOf is a presence bitmap of eight runners.

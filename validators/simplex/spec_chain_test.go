@@ -122,7 +122,7 @@ func TestC6NextEpoch(t *testing.T) {
 	b := s.child(nil, 1)
 	s.propose(1, b)
 	hash := b.Hash()
-	s.step(Executed{Hash: hash, Valid: true, Bitmap: []byte{}, Next: &next})
+	s.step(Executed{Hash: hash, Valid: true, Next: &next})
 	s.receive(1, s.certificate(types.Notarize, 1, b, 1, 2, 3))
 	s.receive(1, s.certificate(types.Nullify, 2, nil, 1, 2, 3))
 	s.receive(1, s.certificate(types.Notarize, 3, b, 1, 2, 3))
@@ -149,7 +149,7 @@ func TestC6FirstBlockNeedsTheFinalization(t *testing.T) {
 		s.epochBlocks = 1
 		b := s.child(nil, 1)
 		s.propose(1, b)
-		s.step(Executed{Hash: b.Hash(), Valid: true, Bitmap: []byte{}, Next: &next})
+		s.step(Executed{Hash: b.Hash(), Valid: true, Next: &next})
 		notarization := s.certificate(types.Notarize, 1, b, 1, 2, 3)
 		f := s.certificate(types.Finalize, 1, b, 1, 2, 3)
 		s.receive(1, notarization)
@@ -161,7 +161,7 @@ func TestC6FirstBlockNeedsTheFinalization(t *testing.T) {
 		}
 		s.propose(2, first)
 		if with {
-			s.step(Executed{Hash: first.Hash(), Valid: true, Bitmap: []byte{}, Next: &types.ValidatorSet{Epoch: 2, Members: next.Members}})
+			s.step(Executed{Hash: first.Hash(), Valid: true, Next: &types.ValidatorSet{Epoch: 2, Members: next.Members}})
 		}
 		if s.voted(types.Notarize, 2) != with {
 			t.Errorf("with the finalization %v: voted %v", with, !with)
@@ -321,7 +321,7 @@ func TestC6ASetTakesOverBehindItsBorderAlone(t *testing.T) {
 		}
 		b := s.child(nil, 1)
 		s.propose(1, b)
-		s.step(Executed{Hash: b.Hash(), Valid: true, Bitmap: []byte{}, Next: &c.told})
+		s.step(Executed{Hash: b.Hash(), Valid: true, Next: &c.told})
 		s.receive(1, s.certificate(types.Notarize, 1, b, 1, 2, 3))
 		s.receive(1, s.certificate(types.Finalize, 1, b, 1, 2, 3))
 		if s.m.Root().Hash != b.Hash() || b.Header.Border() != c.border {

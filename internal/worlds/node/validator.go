@@ -11,6 +11,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/environment/roles"
+	"github.com/cowboyinc/devnet/internal/environment/transport/connections"
 	"github.com/cowboyinc/devnet/internal/environment/transport/quic"
 	"github.com/cowboyinc/devnet/validators"
 )
@@ -38,10 +39,11 @@ type Config struct {
 // Validator is one validator and its machine.
 type Validator struct {
 	Machine
-	config Config
-	listen string
-	socket *quic.Transport                      // nil while it is closed
-	shell  atomic.Pointer[validators.Validator] // stays readable when the node is stopped
+	config  Config
+	listen  string
+	socket  *quic.Transport                      // nil while it is closed
+	runners *connections.Gateway                 // of the runners that dial the socket
+	shell   atomic.Pointer[validators.Validator] // stays readable when the node is stopped
 }
 
 // NewValidator makes a validator and opens its socket, so that others know where it
@@ -57,12 +59,14 @@ func NewValidator(c Config) (*Validator, error) {
 
 func (v *Validator) openSocket() error {
 	c := &v.config
+	log := c.Log.With("node", v.Name)
+	runners := connections.NewGateway(c.Signer, log)
 	socket, err := quic.New(quic.Config{Signer: c.Signer, Genesis: c.Shell.Genesis.Hash(), Listen: v.listen,
-		WrapPacketConn: c.WrapConn, Logger: c.Log.With("node", v.Name)})
+		WrapPacketConn: c.WrapConn, Runners: runners, Logger: log})
 	if err != nil {
 		return fmt.Errorf("%s cannot listen: %w", v.Name, err)
 	}
-	v.socket, v.listen = socket, socket.Addr().String()
+	v.socket, v.runners, v.listen = socket, runners, socket.Addr().String()
 	c.Book.Enter(v.Address, v.listen)
 	return nil
 }
@@ -89,7 +93,8 @@ func (v *Validator) Open() error {
 // again.
 func (v *Validator) Start(bootstrap []types.Validator) error {
 	c := &v.config
-	given := env.Validator{Base: v.boot(), Mesh: v.tapped(c.Book.mesh(v.socket)), Store: v.disk.store, Programs: c.Programs}
+	given := env.Validator{Base: v.boot(), Mesh: v.tapped(c.Book.mesh(v.socket)), Connections: v.runners,
+		Store: v.disk.store, Programs: c.Programs}
 	if c.Wrap != nil {
 		given = c.Wrap(given)
 	}

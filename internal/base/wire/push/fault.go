@@ -28,7 +28,7 @@ const (
 )
 
 // Reasons lists them all. A reader lets others pass: they only inform.
-var Reasons = []Reason{UnsupportedVersion, WrongRole, IdentityMismatch, NotRegistered, InsufficientStake, NotInSubset, RateLimited,
+var Reasons = [...]Reason{UnsupportedVersion, WrongRole, IdentityMismatch, NotRegistered, InsufficientStake, NotInSubset, RateLimited,
 	BadSignature, BadNonce,
 	Malformed, FrameTooLarge, UnknownFrame, UnexpectedFrame, UnexpectedStream, SlowReader, Timeout, Replaced, Shutdown}
 

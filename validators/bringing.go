@@ -1,0 +1,72 @@
+package validators
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/cowboyinc/devnet/actors/system"
+	"github.com/cowboyinc/devnet/internal/base/codec"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/push"
+	"github.com/cowboyinc/devnet/validators/gateway"
+)
+
+// reportOf is the signed runner transaction of what the gateway submits.
+//
+// Spec: decision J15.
+func (v *Validator) reportOf(s gateway.Submission) []byte {
+	switch s := s.(type) {
+	case gateway.Heartbeat:
+		return v.report(system.OpHeartbeat, system.Heartbeat{Runner: s.Runner, BlockHeight: s.Ping.BlockHeight, Nonce: s.Ping.Nonce,
+			Signed: s.Ping.Signed})
+	case gateway.Commit:
+		return v.report(system.OpCommit, system.Commit{JobID: s.Assignment.Job, Runner: s.Runner, Commitment: s.Commitment})
+	case gateway.Reveal:
+		op := system.OpReveal
+		if s.Alone {
+			op = system.OpResult
+		}
+		return v.report(op, system.Reveal{JobID: s.Assignment.Job, Runner: s.Runner, Result: s.Result.ResultData,
+			RunnerSigned: s.Result.RunnerSigned})
+	}
+	panic(fmt.Sprintf("validators: the gateway submits a %T", s))
+}
+
+// report is a signed runner transaction.
+func (v *Validator) report(op string, args any) []byte {
+	tx := &types.Transaction{ChainID: v.genesis.ChainID,
+		Payload: codec.Marshal(&types.Report{Kind: types.KindRunner, Op: op, Args: codec.Marshal(args)})}
+	signature := v.node.Signer.Sign(tx.SigningDigest())
+	tx.Signature = &signature
+	return tx.Encode()
+}
+
+// BringHeartbeat hands in the ping of a runner that polls (decision J11), as a runner
+// transaction of this validator. answer is called once, on a loop of the validator,
+// with its hash or with why it was not taken.
+func (v *Validator) BringHeartbeat(runner types.Address, ping *push.HeartbeatPing, answer func(types.Hash, error)) {
+	v.Submit(v.reportOf(gateway.Heartbeat{Runner: runner, Ping: *ping}), answer)
+}
+
+// ErrNoGateway refuses a result where no runner finds anybody.
+var ErrNoGateway = errors.New("no_gateway: this validator has no connections with runners; hand the result to another")
+
+// NotTakenError is why the gateway did not take a result.
+type NotTakenError struct{ Why string }
+
+func (e *NotTakenError) Error() string { return "not_taken: " + e.Why }
+
+// BringResult hands in the result of a runner that polls: it goes the way of one that
+// came over a connection, its commitment first (decisions J11, J15). answer is called
+// once, on a loop of the validator, with nil or with why it was not taken.
+func (v *Validator) BringResult(runner types.Address, result *push.JobResult, answer func(error)) {
+	t := v.desk.enter(func(a any) { err, _ := a.(error); answer(err) })
+	switch {
+	case v.node.Connections == nil:
+		v.desk.answer(t, ErrNoGateway)
+	case t == 0:
+		answer(ErrBusy)
+	case !v.gateway.Offer(polled{runner, result, t}):
+		v.desk.answer(t, ErrBusy)
+	}
+}

@@ -1,0 +1,214 @@
+package validators
+
+import (
+	"math/rand/v2"
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/base/codec"
+	"github.com/cowboyinc/devnet/internal/base/params"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/connection"
+	"github.com/cowboyinc/devnet/internal/base/wire/push"
+	"github.com/cowboyinc/devnet/internal/environment/env"
+	"github.com/cowboyinc/devnet/internal/environment/roles"
+	"github.com/cowboyinc/devnet/runners/selection"
+	"github.com/cowboyinc/devnet/validators/gateway"
+	"github.com/cowboyinc/devnet/validators/ledger"
+)
+
+// gatewayEvent is what the gateway role is told.
+type gatewayEvent interface{ forGateway() }
+
+// Events of the gateway role.
+type (
+	// connected is what happens on a connection with a runner. What it brings is
+	// hostile. Each connection has only few of them under way (connection.MaxUntaken).
+	connected struct{ event connection.Event }
+	// newHead hands over blocks that became final, oldest first.
+	newHead struct{ results []*ledger.Result }
+	// polled is a result that a runner brought without a connection.
+	polled struct {
+		runner types.Address
+		result *push.JobResult
+		ticket ticket // of an error, or nil
+	}
+	// overdue says that the machine's deadline is due.
+	overdue struct{}
+)
+
+func (begin) forGateway()     {}
+func (connected) forGateway() {}
+func (newHead) forGateway()   {}
+func (polled) forGateway()    {}
+func (overdue) forGateway()   {}
+
+// connecting is the role that owns the connections with runners.
+type connecting struct {
+	v       *Validator
+	machine *gateway.Machine // nil where runners find nobody here
+	docket  *docket
+	first   gateway.Output // of making the machine
+	alarm   env.Alarm
+	armed   types.Time
+	changed bool // what is shown of the connections is not as they are
+}
+
+func (v *Validator) newGateway() (roles.Steps[gatewayEvent], error) {
+	c := &connecting{v: v, armed: types.Never}
+	if v.node.Connections != nil {
+		head := v.head.Load()
+		c.docket = newDocket(head.State)
+		c.machine, c.first = gateway.New(gateway.Config{ChainID: v.genesis.ChainID, Signer: v.node.Signer, Verifier: recovering{v},
+			Chance: chanceOf(v, head)}, headOf(head.State, 0, c.docket))
+	}
+	return roles.Steps[gatewayEvent]{Each: c.receive, Last: c.stop}, nil
+}
+
+// chanceOf is what nobody outside can foresee: it follows from a signature that this
+// validator never sends. No two starts have the same.
+func chanceOf(v *Validator, head *Head) *rand.Rand {
+	now := v.node.Clock.Now()
+	seed := v.node.Signer.Sign(types.Keccak([]byte("cowboy-gateway/1"), head.Hash[:], codec.Marshal(uint64(now))))
+	return rand.New(rand.NewChaCha8([32]byte(types.Keccak(seed[:]))))
+}
+
+// headOf is a final state as the machine takes it.
+func headOf(state *ledger.State, skipped uint64, reader gateway.Reader) *gateway.Head {
+	p := state.NextParams()
+	return &gateway.Head{Height: state.Height(), Skipped: skipped, Params: gatewayParams(p), Rotation: state.Rotation(),
+		Pace:   selection.Pace{EpochBlocks: p.SubsetEpochBlocks, ChurnPermille: p.ChurnPermille, OverlapBlocks: p.OverlapBlocks},
+		Reader: reader}
+}
+
+func gatewayParams(p *params.Params) gateway.Params {
+	ms := func(n uint64) time.Duration { return time.Duration(n) * time.Millisecond }
+	return gateway.Params{Push: selection.Phase(p.Push), MinStake: p.MinStake, PresenceTimeoutBlocks: p.PresenceTimeoutBlocks,
+		AckTimeoutBlocks: p.AckTimeoutBlocks, HeartbeatTxBlocks: p.HeartbeatTxBlocks, MinBlock: ms(p.MinBlockMS),
+		HelloTimeout: ms(p.HelloTimeoutMS), WriteTimeout: ms(p.WriteTimeoutMS), GoodbyeGrace: ms(p.GoodbyeGraceMS),
+		HelloPerIdentity: int(p.HelloPerIdentity), HelloPerAddress: int(p.HelloPerAddress),
+		ControlFramesPerSecond: int(p.ControlFramesPerSecond)}
+}
+
+func (c *connecting) receive(event gatewayEvent) {
+	switch event := event.(type) {
+	case begin:
+		c.alarm = c.v.node.Clock.NewAlarm(func() { c.v.gateway.Post(overdue{}) })
+		c.perform(c.first)
+	case connected:
+		if came, is := event.event.(connection.Came); is {
+			c.v.did(env.BytesRead, uint64(len(came.Frame)))
+		}
+		c.step(gateway.Connection{Event: event.event})
+	case newHead:
+		c.onHead(event.results)
+	case polled:
+		c.polled(event)
+	case overdue:
+		c.armed = types.Never
+		c.step(gateway.Tick{})
+	default:
+		panic(unknown("gateway", event))
+	}
+}
+
+// stop says Goodbye to all runners. It is not told of a crash.
+func (c *connecting) stop() {
+	if c.alarm == nil {
+		return
+	}
+	for _, verb := range c.machine.Step(c.v.node.Clock.Now(), gateway.Stop{}).Do {
+		c.v.node.Connections.Do(verb)
+	}
+	c.alarm.Set(types.Never)
+}
+
+// onHead goes on to the state behind blocks that became final.
+func (c *connecting) onHead(results []*ledger.Result) {
+	skipped := uint64(0)
+	for _, result := range results {
+		skipped += result.Block.Header.Skipped
+	}
+	c.docket.follow(results)
+	c.changed = true
+	c.step(headOf(c.docket.state, skipped, c.docket))
+}
+
+// polled takes a result that came by HTTP, and answers.
+func (c *connecting) polled(event polled) {
+	out := c.machine.Step(c.v.node.Clock.Now(), gateway.Polled{Runner: event.runner, Result: event.result})
+	var answer error
+	for _, report := range out.Report {
+		if not, is := report.(gateway.NotTaken); is {
+			answer = &NotTakenError{not.Why}
+		}
+	}
+	c.perform(out)
+	c.v.desk.answer(event.ticket, answer)
+}
+
+func (c *connecting) step(event gateway.Event) {
+	c.perform(c.machine.Step(c.v.node.Clock.Now(), event))
+}
+
+// perform does what the machine asks, in the order it must be done.
+func (c *connecting) perform(out gateway.Output) {
+	for _, s := range out.Submit {
+		c.v.intake.Post(ownReport{c.v.reportOf(s)})
+	}
+	for _, verb := range out.Do {
+		c.v.node.Connections.Do(verb)
+	}
+	if len(out.Attest) > 0 {
+		c.v.consensus.Post(attested{out.Attest})
+	}
+	for _, report := range out.Report {
+		c.report(report)
+	}
+	if at := c.machine.Deadline(); at != c.armed {
+		c.armed = at
+		c.alarm.Set(at)
+	}
+	if c.changed && c.v.gateway.Waiting() == 0 { // a storm of connections is shown when it is over
+		live := c.machine.Live()
+		c.v.connections.Store(&live)
+		c.changed = false
+	}
+}
+
+// report tells others what happened to runners here.
+func (c *connecting) report(report gateway.Report) {
+	c.v.count.runners.note(report)
+	switch report := report.(type) {
+	case gateway.Arrived:
+		c.changed = true
+		c.v.log.Debug("a runner is connected", "runner", report.Runner)
+	case gateway.Left:
+		c.changed = true
+		c.v.log.Debug("a runner is connected no more", "runner", report.Runner, "reason", report.Reason)
+	case gateway.Refused:
+		c.v.log.Debug("a runner is not let in", "runner", report.Peer, "reason", report.Reason)
+	case gateway.NotTaken:
+		c.v.log.Info("a result was not taken", "runner", report.Runner, "job", report.Assignment.Job, "reason", report.Why)
+	}
+	if c.v.config.TellRunners != nil {
+		c.v.config.TellRunners(c.v.name, report)
+	}
+}
+
+// Connections lists the live connections with runners, in the order they came up, as
+// they were at the last head or change. The list must not be changed.
+func (v *Validator) Connections() []gateway.Live {
+	if live := v.connections.Load(); live != nil {
+		return *live
+	}
+	return nil
+}
+
+// recovering is the verifier of the gateway role, which tells what it takes.
+type recovering struct{ v *Validator }
+
+// Recover implements gateway.Verifier.
+func (r recovering) Recover(digest types.Hash, sig types.Signature) (types.Address, bool) {
+	r.v.did(env.Recoveries, 1)
+	return r.v.node.Verifier.Recover(digest, sig)
+}

@@ -1,0 +1,214 @@
+package validators
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/cowboyinc/devnet/actors/system"
+	"github.com/cowboyinc/devnet/internal/base/codec"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/push"
+	"github.com/cowboyinc/devnet/runners/selection"
+	"github.com/cowboyinc/devnet/validators/gateway"
+	"github.com/cowboyinc/devnet/validators/ledger"
+)
+
+// docket is a final state as the gateway reads it: the open jobs by the runners that
+// have them. It is carried from head to head, by what blocks say of jobs, so that a
+// head costs what changed and not what is open. It implements gateway.Reader.
+type docket struct {
+	state *ledger.State
+	jobs  map[types.Hash]*system.Job // open, with a committee
+	of    map[types.Address][]gateway.Assignment
+	ended map[types.Hash]attempt // between the head before and this one
+
+	spec   *push.JobSpec // the one that was asked for last
+	specOf types.Hash
+}
+
+// attempt is how the committee of a job came to its end.
+type attempt struct {
+	drawn    types.Height
+	how      gateway.Ending
+	revealed []types.Address // whose result is final
+}
+
+// newDocket reads the docket of a state.
+func newDocket(state *ledger.State) *docket {
+	d := &docket{state: state, jobs: map[types.Hash]*system.Job{}, of: map[types.Address][]gateway.Assignment{},
+		ended: map[types.Hash]attempt{}}
+	var open []*system.Job
+	state.Jobs(func(j *system.Job) bool { open = append(open, j); return true })
+	slices.SortFunc(open, func(a, b *system.Job) int {
+		if a.Since != b.Since {
+			return int(a.Since) - int(b.Since)
+		}
+		return int(a.Seq) - int(b.Seq)
+	})
+	for _, j := range open {
+		d.put(j)
+	}
+	return d
+}
+
+// follow goes on to the state behind blocks, by what happened to jobs in them.
+func (d *docket) follow(results []*ledger.Result) {
+	d.state = results[len(results)-1].State
+	clear(d.ended)
+	var touched []types.Hash
+	for _, result := range results {
+		each := func(events []types.Event) {
+			for i := range events {
+				if job, of := jobEvent(&events[i]); of {
+					touched = append(touched, job.ID)
+					d.note(events[i].Name, &job)
+				}
+			}
+		}
+		for i := range result.Receipts {
+			each(result.Receipts[i].Events)
+		}
+		each(result.Events)
+	}
+	seen := map[types.Hash]bool{}
+	for _, id := range touched {
+		if !seen[id] {
+			seen[id] = true
+			d.read(id)
+		}
+	}
+}
+
+// jobEvent reads what an event says of a job, where it is the chain's own.
+func jobEvent(e *types.Event) (job system.JobEvent, is bool) {
+	if e.Actor != types.DispatcherAddress && e.Actor != types.VerifierAddress || !strings.HasPrefix(e.Name, "job.") {
+		return job, false
+	}
+	if err := codec.Unmarshal(e.Data, types.MaxBlockBytes, &job); err != nil {
+		panic("validators: an event of a job: " + err.Error())
+	}
+	return job, true
+}
+
+// note remembers how the committee that the head before had comes to its end.
+func (d *docket) note(what string, job *system.JobEvent) {
+	before := d.jobs[job.ID]
+	if before == nil {
+		return
+	}
+	end, over := d.ended[job.ID]
+	if over && end.how != gateway.Landed {
+		return // what comes now is of another committee
+	}
+	end.drawn = before.Since
+	switch what {
+	case "job.revealed":
+		end.revealed = append(end.revealed, *job.Runner)
+	case "job.retried":
+		end.how = gateway.Reassigned
+	case "job.completed":
+		end.how = gateway.Expired
+	case "job.failed":
+		end.how = gateway.Expired
+		if *job.Error != system.ErrorTimeout {
+			end.how = gateway.Failed
+		}
+	case "job.cancelled":
+		end.how = gateway.Failed
+	default:
+		return
+	}
+	d.ended[job.ID] = end
+}
+
+// read takes a job as the state has it now.
+func (d *docket) read(id types.Hash) {
+	if before := d.jobs[id]; before != nil {
+		for i := range before.Committee {
+			d.take(before.Committee[i].Runner, id, before.Since)
+		}
+		delete(d.jobs, id)
+	}
+	if d.specOf == id {
+		d.spec = nil
+	}
+	if now := d.state.Job(id); now != nil {
+		d.put(now)
+	}
+}
+
+// put enters a job for each of its committee whose result is not final.
+func (d *docket) put(j *system.Job) {
+	if len(j.Committee) == 0 {
+		return
+	}
+	d.jobs[j.ID] = j
+	committed := !slices.ContainsFunc(j.Committee, func(m system.Member) bool { return m.Committed == 0 })
+	for i := range j.Committee {
+		m := &j.Committee[i]
+		if m.RevealedAt > 0 {
+			continue
+		}
+		a := gateway.Assignment{AssignmentID: gateway.AssignmentID{Job: j.ID, Drawn: j.Since}, MaxReturn: j.Terms.MaxReturn,
+			Deadline: j.Deadline(), CommitEnd: j.CommitDeadline(), Committee: len(j.Committee), AllCommitted: committed}
+		if m.Committed > 0 {
+			for _, made := range d.state.Commitments(j.ID, m.Runner) {
+				a.Commitments = append(a.Commitments, made.Commitment)
+			}
+		}
+		d.of[m.Runner] = inOrder(d.of[m.Runner], a)
+	}
+}
+
+// inOrder enters an assignment where it was drawn.
+func inOrder(all []gateway.Assignment, a gateway.Assignment) []gateway.Assignment {
+	at := len(all)
+	for at > 0 && all[at-1].Drawn > a.Drawn {
+		at--
+	}
+	return slices.Insert(slices.Clone(all), at, a)
+}
+
+// take takes an assignment from a runner.
+func (d *docket) take(runner types.Address, job types.Hash, drawn types.Height) {
+	id := gateway.AssignmentID{Job: job, Drawn: drawn}
+	rest := slices.DeleteFunc(slices.Clone(d.of[runner]), func(a gateway.Assignment) bool { return a.AssignmentID == id })
+	if len(rest) == 0 {
+		delete(d.of, runner)
+	} else {
+		d.of[runner] = rest
+	}
+}
+
+// Runner implements gateway.Reader.
+func (d *docket) Runner(a types.Address) *gateway.Registration {
+	r := d.state.Listed(a)
+	if r == nil {
+		return nil
+	}
+	return &gateway.Registration{Index: r.Index, Deregistered: r.Health == selection.Deregistered, Stake: r.Stake, MaxJobs: r.MaxJobs,
+		LastHeartbeat: r.LastHeartbeat}
+}
+
+// Assignments implements gateway.Reader.
+func (d *docket) Assignments(runner types.Address) []gateway.Assignment { return d.of[runner] }
+
+// Spec implements gateway.Reader.
+func (d *docket) Spec(job types.Hash) *push.JobSpec {
+	if d.spec == nil || d.specOf != job {
+		d.spec, d.specOf = d.state.Spec(job), job
+	}
+	return d.spec
+}
+
+// Ending implements gateway.Reader.
+func (d *docket) Ending(runner types.Address, a gateway.AssignmentID) gateway.Ending {
+	end, known := d.ended[a.Job]
+	switch {
+	case !known || end.drawn != a.Drawn:
+		return gateway.Failed
+	case slices.Contains(end.revealed, runner):
+		return gateway.Landed
+	}
+	return end.how
+}

@@ -1,0 +1,28 @@
+package gateway
+
+import (
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/connection"
+)
+
+// Live is a live connection, as others see it.
+type Live struct {
+	Runner    types.Address
+	Remote    connection.Address
+	Since     types.Time // when the exchange of Hellos was done
+	Pinged    types.Time // when the last ping came; 0: none yet
+	Accepting bool       // it did not say otherwise last
+	Streams   int        // for jobs, that are open
+}
+
+// Live lists the live connections, in the order they came up.
+func (m *Machine) Live() []Live {
+	shown := make([]Live, 0, len(m.live))
+	for _, p := range m.order {
+		if p.stage == live {
+			shown = append(shown, Live{Runner: p.address, Remote: p.remote, Since: p.since, Pinged: p.ping.at, Accepting: p.accepting,
+				Streams: p.openStreams()})
+		}
+	}
+	return shown
+}
