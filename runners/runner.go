@@ -60,14 +60,15 @@ type Status struct {
 }
 
 // Start brings a runner up on its environment. The environment's connections, view
-// and executor are of this run alone: Stop closes them.
+// and executor are of this run alone: Stop closes them, and so does a start that
+// fails.
 func Start(rt *roles.Runtime, cfg Config, node env.Runner) (*Runner, error) {
 	cfg.MaxJobs = max(cfg.MaxJobs, 1)
 	r := &Runner{config: cfg, node: node, crew: roles.NewCrew(rt), log: cfg.Log.With("node", cfg.Name)}
 	r.status.Store(&Status{Name: cfg.Name, Address: node.Signer.Address(), PublicKey: node.Signer.PublicKey(), MaxJobs: cfg.MaxJobs,
 		Accepting: true})
 	if err := r.crew.Start(cfg.Name, node.Loops.Loop, []roles.Part{roles.As("runner", &r.inbox, r.newRole)}); err != nil {
-		return nil, fmt.Errorf("%s: %w", cfg.Name, err)
+		return nil, r.failed(err)
 	}
 	if err := node.Connections.Start(func(e connection.Event) { r.inbox.Post(connectionEvent{e}) }); err != nil {
 		return nil, r.failed(err)

@@ -2,8 +2,11 @@ package node
 
 import (
 	"sync"
+	"sync/atomic"
 
+	"github.com/cowboyinc/devnet/internal/base/chainview"
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/connection"
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 )
@@ -14,8 +17,8 @@ const (
 	MaxHeldBytes = 64 << 20
 )
 
-// gate is where frames come into a process, whatever brings them. It can keep back
-// what arrives.
+// gate is where what happens outside comes into a process, whatever brings it. It can
+// keep back what arrives.
 type gate struct {
 	mu     sync.Mutex
 	frozen *fault.Counts // nil while the gate is open
@@ -23,12 +26,8 @@ type gate struct {
 	bytes  int
 }
 
-// arrival is a frame that was kept back, and for whom.
-type arrival struct {
-	receive func(types.Address, []byte)
-	from    types.Address
-	frame   []byte
-}
+// arrival lets in what was kept back.
+type arrival func()
 
 // arrive lets a frame in, or keeps it back, or loses it.
 func (g *gate) arrive(receive func(types.Address, []byte), from types.Address, frame []byte) {
@@ -40,10 +39,26 @@ func (g *gate) arrive(receive func(types.Address, []byte), from types.Address, f
 	case len(g.held) >= MaxHeld || g.bytes+len(frame) > MaxHeldBytes:
 		g.frozen.Dropped.Add(1)
 	default:
-		g.frozen.Held.Add(1)
-		g.held = append(g.held, arrival{receive, from, frame})
 		g.bytes += len(frame)
+		g.keep(func() { receive(from, frame) })
 	}
+}
+
+// hold lets something in, or keeps it back: what its source bounds by itself, and may
+// not be lost.
+func (g *gate) hold(comes arrival) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.frozen == nil {
+		comes()
+		return
+	}
+	g.keep(comes)
+}
+
+func (g *gate) keep(a arrival) {
+	g.frozen.Held.Add(1)
+	g.held = append(g.held, a)
 }
 
 // freeze keeps back what arrives from now on.
@@ -57,8 +72,8 @@ func (g *gate) freeze(counts *fault.Counts) {
 func (g *gate) thaw() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for _, a := range g.held {
-		a.receive(a.from, a.frame)
+	for _, comes := range g.held {
+		comes()
 	}
 	g.frozen, g.held, g.bytes = nil, nil, 0
 }
@@ -75,4 +90,38 @@ type gatedMesh struct {
 // Start implements env.Mesh.
 func (m gatedMesh) Start(receive func(types.Address, []byte)) error {
 	return m.Mesh.Start(func(from types.Address, frame []byte) { m.gate.arrive(receive, from, frame) })
+}
+
+// connections puts the gate before connections with runners, or with validators: of
+// one that is not attended to they tell only so much (connection.MaxUntaken).
+func (g *gate) connections(c env.Connections) env.Connections { return gatedConnections{c, g} }
+
+// gatedConnections are connections behind a gate.
+type gatedConnections struct {
+	env.Connections
+	gate *gate
+}
+
+// Start implements env.Connections.
+func (c gatedConnections) Start(receive func(connection.Event)) error {
+	return c.Connections.Start(func(e connection.Event) { c.gate.hold(func() { receive(e) }) })
+}
+
+// chain puts the gate before a view of the chain. The newest head is all that waits.
+func (g *gate) chain(v env.ChainView) env.ChainView { return &gatedView{ChainView: v, gate: g} }
+
+// gatedView is a view behind a gate.
+type gatedView struct {
+	env.ChainView
+	gate   *gate
+	newest atomic.Pointer[chainview.Head] // that waits at the gate; nil where none does
+}
+
+// Start implements env.ChainView.
+func (v *gatedView) Start(receive func(*chainview.Head)) error {
+	return v.ChainView.Start(func(h *chainview.Head) {
+		if v.newest.Swap(h) == nil {
+			v.gate.hold(func() { receive(v.newest.Swap(nil)) })
+		}
+	})
 }

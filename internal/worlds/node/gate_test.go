@@ -1,9 +1,13 @@
 package node
 
 import (
+	"slices"
 	"testing"
 
+	"github.com/cowboyinc/devnet/internal/base/chainview"
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/connection"
+	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 )
 
@@ -36,4 +40,57 @@ func TestAGateKeepsNoMoreThanItsLimits(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What connections and views tell a frozen node waits for it: all of the connections,
+// and of heads the newest.
+func TestAGateKeepsWhatRunnersAreTold(t *testing.T) {
+	var g gate
+	var counts fault.Counts
+	var told []connection.Event
+	var heads []types.Height
+	links, sight := &toldConnections{}, &toldView{}
+	if err := g.connections(links).Start(func(e connection.Event) { told = append(told, e) }); err != nil {
+		t.Fatal(err)
+	}
+	if err := g.chain(sight).Start(func(h *chainview.Head) { heads = append(heads, h.Height) }); err != nil {
+		t.Fatal(err)
+	}
+	sight.receive(&chainview.Head{Height: 1})
+	g.freeze(&counts)
+	for i := range MaxHeld + 1 {
+		links.receive(connection.Down{ID: connection.ID(i)})
+		sight.receive(&chainview.Head{Height: types.Height(i)})
+	}
+	if len(told) != 0 || len(heads) != 1 || counts.Held.Load() != MaxHeld+2 {
+		t.Fatalf("told %d events and %v; %d are held", len(told), heads, counts.Held.Load())
+	}
+	g.thaw()
+	if len(told) != MaxHeld+1 || told[MaxHeld].Of() != MaxHeld || !slices.Equal(heads, []types.Height{1, MaxHeld}) {
+		t.Fatalf("told %d events and %v", len(told), heads)
+	}
+	sight.receive(&chainview.Head{Height: MaxHeld + 1})
+	if len(heads) != 3 {
+		t.Fatal("it tells no more")
+	}
+}
+
+type toldConnections struct {
+	env.Connections
+	receive func(connection.Event)
+}
+
+func (c *toldConnections) Start(receive func(connection.Event)) error {
+	c.receive = receive
+	return nil
+}
+
+type toldView struct {
+	env.ChainView
+	receive func(*chainview.Head)
+}
+
+func (v *toldView) Start(receive func(*chainview.Head)) error {
+	v.receive = receive
+	return nil
 }

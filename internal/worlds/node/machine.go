@@ -5,7 +5,9 @@
 // A Machine knows no kind. It has the loops of the roles, the disk and the gate
 // through which frames come in, and so what can happen to a node whatever it is:
 // it is frozen, killed, loses its files, or stops by itself. A Validator is opened
-// on one from key, genesis, files, socket and peers; the next kind does as it does.
+// on one from key, genesis, files, socket and peers, a Runner from key, socket, a view
+// of the chain and an executor. A Watch shows the validators' final states to the
+// runners beside them.
 //
 // Nothing here is a decision of the protocol, and nothing is a fault that somebody
 // has asked for: a world counts those, and says who may ask.
