@@ -6,6 +6,7 @@ import (
 
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
 // longest is the field of each kind that makes a job long.
@@ -23,7 +24,7 @@ func (f *form) jobType() (t push.JobType) {
 	case "llm":
 		f.needs("model", r.Model)
 		f.needs("prompt", r.Prompt)
-		t.Llm = &push.Llm{Model: r.Model, Prompt: r.Prompt, SystemPrompt: r.SystemPrompt, MaxTokens: or(r.MaxTokens, 256),
+		t.Llm = &push.Llm{Model: r.Model, Prompt: r.Prompt, SystemPrompt: r.SystemPrompt, MaxTokens: or(r.MaxTokens, model.JobMaxTokens),
 			Temperature: f.thousandths("temperature", r.Temperature)}
 	case "mcp":
 		f.needs("server", r.Server)

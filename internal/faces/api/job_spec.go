@@ -15,12 +15,10 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
-// What a job has that says nothing of it.
+// How long a job waits for its results that says nothing of it.
 const (
 	defaultTimeout     = 30 * time.Second
 	leastTimeoutBlocks = 12
-	leastBlockTime     = 100 * time.Millisecond // cip11.min_block_ms: of blocks that come as fast as they can
-	defaultTemperature = 700
 )
 
 var jobModes = map[string]push.Mode{"": push.None, "none": push.None, "economic_bond": push.EconomicBond,
@@ -39,8 +37,9 @@ func JobSpec(r *model.JobRequest, now *params.Params, find func(actor string) (t
 	spec := &push.JobSpec{JobType: f.jobType(), Bounds: f.bounds(), Verification: f.verification(),
 		MaxPrice: or(r.MaxPrice, types.WeiOf(types.CBY)), Tip: or(r.Tip, types.Wei{}),
 		TimeoutBlocks: or(r.TimeoutBlocks, timeoutBlocks(now)), RequiredRunnerPool: r.Pool,
-		ResultSchema: push.ResultSchema{MaxReturnBytes: or(r.MaxReturnBytes, 65_536), ExpectedExecutionMS: or(r.ExpectedMS, 1_000),
-			DataFormat: f.dataFormat()}}
+		ResultSchema: push.ResultSchema{MaxReturnBytes: or(r.MaxReturnBytes, model.JobMaxReturnBytes),
+			ExpectedExecutionMS: or(r.ExpectedMS, model.JobExpectedMS),
+			DataFormat:          f.dataFormat()}}
 	actor := f.callback(spec)
 	f.belongs()
 	if f.err != nil {
@@ -77,9 +76,10 @@ func ParamsOf(v Reader) (*params.Params, error) {
 	return &now, nil
 }
 
-// timeoutBlocks is what a job's timeout is that states none.
+// timeoutBlocks is what a job's timeout is that states none. Blocks that come as fast
+// as they can count as cip11.min_block_ms.
 func timeoutBlocks(now *params.Params) uint64 {
-	each := max(time.Duration(now.BlockTimeMS)*time.Millisecond, leastBlockTime)
+	each := time.Duration(max(now.BlockTimeMS, now.MinBlockMS)) * time.Millisecond
 	return min(max(uint64(defaultTimeout/each), leastTimeoutBlocks), now.MaxTimeoutBlocks)
 }
 
@@ -135,14 +135,15 @@ func (f *form) needs(field, text string) {
 
 func (f *form) bounds() push.Bounds {
 	r := f.request
-	return push.Bounds{MaxInputTokens: or(r.MaxInputTokens, 4_096), MaxOutputTokens: or(r.MaxOutputTokens, 1_024),
-		MaxWallTimeSeconds: f.wallTime(), MaxMemoryMB: or(r.MaxMemoryMB, 256), MaxRetries: or(r.MaxRetries, 3)}
+	return push.Bounds{MaxInputTokens: or(r.MaxInputTokens, model.JobMaxInputTokens),
+		MaxOutputTokens:    or(r.MaxOutputTokens, model.JobMaxOutputTokens),
+		MaxWallTimeSeconds: f.wallTime(), MaxMemoryMB: or(r.MaxMemoryMB, model.JobMaxMemoryMB), MaxRetries: or(r.MaxRetries, model.JobMaxRetries)}
 }
 
 func (f *form) wallTime() uint64 {
 	text := f.request.MaxWallTime
 	if text == "" {
-		return uint64(defaultTimeout / time.Second)
+		return uint64(model.JobMaxWallTime / time.Second)
 	}
 	d, err := time.ParseDuration(text)
 	if err != nil || d < time.Second || d%time.Second != 0 {
@@ -262,7 +263,7 @@ func (f *form) callback(spec *push.JobSpec) string {
 // thousandths reads a number of at most three decimals.
 func (f *form) thousandths(field string, given *float64) uint64 {
 	if given == nil {
-		return defaultTemperature
+		return model.JobTemperature
 	}
 	text := strconv.FormatFloat(*given, 'f', -1, 64)
 	whole, part, _ := strings.Cut(text, ".")

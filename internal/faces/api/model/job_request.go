@@ -2,8 +2,22 @@ package model
 
 import (
 	"encoding/json"
+	"time"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
+)
+
+// What a job has whose request says nothing of it.
+const (
+	JobMaxInputTokens  = 4_096
+	JobMaxOutputTokens = 1_024
+	JobMaxWallTime     = 30 * time.Second
+	JobMaxMemoryMB     = 256
+	JobMaxRetries      = 3
+	JobMaxReturnBytes  = 65_536
+	JobExpectedMS      = 1_000
+	JobTemperature     = 700 // in thousandths
+	JobMaxTokens       = 256
 )
 
 // JobRequest asks for a job, by the names of the flags of devnet job submit. What is
