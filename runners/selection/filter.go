@@ -154,7 +154,15 @@ func (f *Filter) judge(r *Runner, cover *types.Wei) Reason {
 // stale reports whether the last heartbeat on chain is too old. In the phase
 // sunset none is asked for (CIP-11 §14).
 func (f *Filter) stale(r *Runner) bool {
-	return f.Phase != Sunset && f.Height > r.LastHeartbeat && uint64(f.Height-r.LastHeartbeat) > f.Limits.StaleHeartbeatBlocks
+	return Stale(f.Phase, r.LastHeartbeat, f.Height, f.Limits.StaleHeartbeatBlocks)
+}
+
+// Stale reports whether a last heartbeat on chain is too old at a height: more than
+// limit blocks, and never in the phase sunset.
+//
+// Spec: CIP-11 §9.1, §14, decision J18.
+func Stale(phase Phase, heartbeat, height types.Height, limit uint64) bool {
+	return phase != Sunset && height > heartbeat && uint64(height-heartbeat) > limit
 }
 
 // serves reports whether a runner takes jobs of a kind, and where it names models,

@@ -135,6 +135,18 @@ func (s *State) Listed(a types.Address) *selection.Runner {
 	return s.runners.roster.Runner(a)
 }
 
+// Registered is how many runners were ever registered.
+func (s *State) Registered() int { return int(s.runners.size.Count) }
+
+// RunnerAt returns the address of the runner with an index of the registry, zero
+// where there is none.
+func (s *State) RunnerAt(index int) types.Address {
+	if index < 0 || index >= s.Registered() {
+		return types.Address{}
+	}
+	return system.RunnerAt(reader{s.tree}, uint32(index))
+}
+
 // Runners calls each for every runner in the order of the registry, until it
 // returns false.
 func (s *State) Runners(each func(*system.Runner) bool) { system.Runners(reader{s.tree}, each) }

@@ -13,6 +13,17 @@ const (
 	JobCustom
 )
 
+var jobKinds = [...]string{JobLLM: "llm", JobHTTP: "http", JobMCP: "mcp", JobEthSend: "ethsend", JobCustom: "custom"}
+
+// String is the kind as capabilities, the command line and scripts name it; "" of
+// none.
+func (k JobKind) String() string {
+	if int(k) < len(jobKinds) {
+		return jobKinds[k]
+	}
+	return ""
+}
+
 // JobStatus is where a job stands (CIP-2).
 type JobStatus string
 

@@ -76,6 +76,24 @@ type Reader interface {
 	// Lane lists what the timer lane of the last so many blocks did, newest last.
 	Lane(last int) ([]model.LaneBlock, error)
 	Params() ([]Param, error)
+	// Runner is a registered runner, nil where there is none. What the chain does not
+	// know of it, its name and its connections, is for who knows the nodes to add; so
+	// it is in all that tells of runners.
+	Runner(types.Address) (*model.Runner, error)
+	// RunnerAddresses lists the addresses of runners from first to last.
+	RunnerAddresses(first, last types.Address) []types.Address
+	// Runners lists them in the order of the registry.
+	Runners(RunnerFilter) ([]model.Runner, error)
+	Subsets() model.Subsets
+	// Presence is P(H), nil where no block after H is final, or H has none.
+	Presence(types.Height) (*model.Presence, error)
+	Job(types.Hash) (*model.Job, error)          // nil where there is none
+	Jobs(history.JobFilter) ([]model.Job, error) // in the order of submission
+	JobRunners(types.Hash) ([]model.JobRunner, error)
+	JobResults(types.Hash, history.Page) ([]model.JobResult, error)
+	JobStory(types.Hash, history.Page) ([]model.JobEvent, error)
+	// Assignments lists what a runner has to do: none of who is not registered.
+	Assignments(runner types.Address) []model.PolledJob
 	// Read runs a handler read-only on this state.
 	Read(ctx context.Context, call Call) (Result, error)
 	// Simulate executes a transaction on this state and forgets it.
@@ -83,6 +101,14 @@ type Reader interface {
 	// Hashes calls each for the hashes of a kind from first to last, in order,
 	// until it returns false.
 	Hashes(of history.HashKind, first, last types.Hash, each func(types.Hash) bool) error
+}
+
+// RunnerFilter selects runners; zero fields select all.
+type RunnerFilter struct {
+	Health    string // one of model's
+	Available bool   // who a draw would look at
+	Offset    int
+	Limit     int
 }
 
 // Info does not change while the network runs.
@@ -105,9 +131,16 @@ type Node struct {
 	StateRoot   types.Hash
 	View        types.View
 	Connections int
-	Pooled      int      // transactions in its mempool
-	Missing     []string // what it waits for, in words; empty when it is ready
-	Counts      []Count  // of what it met since it started; nil while it does not run
+	Runners     []Connected // the runners that are connected to it
+	Pooled      int         // transactions in its mempool
+	Missing     []string    // what it waits for, in words; empty when it is ready
+	Counts      []Count     // of what it met since it started; nil while it does not run
+}
+
+// Connected is a runner's connection, as its validator knows it.
+type Connected struct {
+	Runner    types.Address
+	Accepting bool // it takes new jobs
 }
 
 // Count is how often a validator met something since it started: a view that it gave
@@ -140,6 +173,8 @@ type Block struct {
 	history.Stored
 	Deferred []history.TimerMark // the timers that it examined and left
 	Events   []types.Event       // the chain's own that belong to no receipt
+	Jobs     []model.JobEvent    // what it did to jobs
+	Presence []model.PresenceEvent
 }
 
 // Receipt is how one execution ended, and what it printed.

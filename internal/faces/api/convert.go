@@ -3,6 +3,7 @@ package api
 import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
+	"github.com/cowboyinc/devnet/runners/selection"
 	"github.com/cowboyinc/devnet/validators/history"
 )
 
@@ -39,11 +40,22 @@ func blockModel(b *Block) model.Block {
 		m.Events = append(m.Events, model.Event{Actor: e.Actor, Name: e.Name, Data: e.Data})
 	}
 	if b.Block.Parent != nil {
-		for _, v := range b.Block.Parent.Votes {
-			m.Votes = append(m.Votes, model.Vote{Validator: v.Validator, Bitmap: v.Bitmap})
-		}
+		m.Votes = ShowVotes(b.Block.Parent.Votes)
 	}
 	return m
+}
+
+// ShowVotes is the votes of a certificate as blocks and presence show them: a bitmap
+// without its length, which stands beside it.
+func ShowVotes(votes []types.CertificateVote) []model.Vote {
+	out := make([]model.Vote, len(votes))
+	for i, v := range votes {
+		out[i] = model.Vote{Validator: v.Validator, Bitmap: types.Bytes{}}
+		if bitmap, err := selection.ParseBitmap(v.Bitmap); err == nil && bitmap.Len() > 0 {
+			out[i].BitLength, out[i].Bitmap = bitmap.Len(), types.Bytes(v.Bitmap[len(v.Bitmap)-(bitmap.Len()+7)/8:])
+		}
+	}
+	return out
 }
 
 func passedModel(p *types.Passed) model.Passed {

@@ -25,6 +25,16 @@ var jobModes = map[string]push.Mode{"": push.None, "none": push.None, "economic_
 	"majority_vote": push.MajorityVote, "structured_match": push.StructuredMatch,
 	"deterministic": push.Deterministic, "semantic_similarity": push.SemanticSimilarity}
 
+// ModeName is a mode as people and scripts write it.
+func ModeName(mode push.Mode) string {
+	for name, of := range jobModes {
+		if of == mode && name != "" {
+			return name
+		}
+	}
+	return ""
+}
+
 // JobSpec returns the spec that a request asks for, which nobody has submitted yet.
 // now are the parameters of the next block; find is the address of an actor that
 // the request calls by its name or address. An error is an *Error at the field of the

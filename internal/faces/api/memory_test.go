@@ -47,7 +47,8 @@ type memory struct {
 	liveness Liveness
 	paused   bool
 	drops    bool // what it admitted
-	gaps     bool // before a nonce are admitted, as a pool does that hopes for the rest
+	labour
+	gaps bool // before a nonce are admitted, as a pool does that hopes for the rest
 }
 
 const testChain = 8011

@@ -90,7 +90,13 @@ func (v *reader) Block(h types.Height) (*api.Block, error) {
 	if block.Events, err = v.archive.Events(h); err != nil {
 		return nil, err
 	}
-	return block, nil
+	jobs, err := v.archive.JobsOf(h)
+	if err != nil {
+		return nil, err
+	}
+	block.Jobs = jobEvents(jobs)
+	block.Presence, err = v.presenceEvents(h)
+	return block, err
 }
 
 func (v *reader) Kept() (history.Kept, error) { return v.archive.Kept() }

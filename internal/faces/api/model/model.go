@@ -50,7 +50,8 @@ type Tips struct {
 // Vote is one notarize vote on the parent, as a block carries it (decision C3).
 type Vote struct {
 	Validator types.Address `json:"validator"`
-	Bitmap    types.Bytes   `json:"bitmap"`
+	BitLength int           `json:"bit_length" doc:"Of its presence bitmap: the registry's length at the block's parent (CIP-11 §8.4)."`
+	Bitmap    types.Bytes   `json:"bitmap" doc:"Without its length; bit i is bit i mod 8, from the least, of byte i / 8 (CIP-11 §12.3)."`
 }
 
 // Block is a final block and what executing it did.
@@ -290,6 +291,7 @@ type Validator struct {
 	Status      string          `json:"status" enum:"joining,active,leaving,left"`
 	Running     bool            `json:"running"`
 	Connections int             `json:"connections" doc:"Live connections to other validators."`
+	Runners     int             `json:"runners" doc:"Runners that are connected to it."`
 }
 
 // Param is one protocol parameter in force.
@@ -345,15 +347,17 @@ type Deployed struct {
 }
 
 // The types of GET /events; each is the SSE event name. The data of block is a
-// Block, of tx a Receipt, of timer a TimerEvent, of log a LogLine, of fault a
-// FaultReceipt and of dropped an ErrorBody.
+// Block, of tx a Receipt, of timer a TimerEvent, of log a LogLine, of job a JobEvent,
+// of presence a PresenceEvent, of fault a FaultReceipt and of dropped an ErrorBody.
 const (
-	EventBlock   = "block"
-	EventTx      = "tx"
-	EventTimer   = "timer"
-	EventLog     = "log"
-	EventFault   = "fault"
-	EventDropped = "dropped"
+	EventBlock    = "block"
+	EventTx       = "tx"
+	EventTimer    = "timer"
+	EventLog      = "log"
+	EventJob      = "job"
+	EventPresence = "presence"
+	EventFault    = "fault"
+	EventDropped  = "dropped"
 )
 
 // TimerEvent is what a block did to a timer.

@@ -1,0 +1,95 @@
+package api
+
+import (
+	"slices"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
+	"github.com/cowboyinc/devnet/validators/history"
+)
+
+// labour is what a network in memory knows of runners and jobs: what a test says.
+type labour struct {
+	runners     []model.Runner
+	jobs        []model.Job
+	turns       []model.JobRunner
+	results     []model.JobResult
+	story       []model.JobEvent
+	assignments map[types.Address][]model.PolledJob
+	presence    map[types.Height]*model.Presence
+}
+
+func paged[T any](all []T, offset, limit int) []T {
+	all = all[min(offset, len(all)):]
+	return slices.Clone(all[:min(limit, len(all))])
+}
+
+func (v *memoryView) Runner(a types.Address) (*model.Runner, error) {
+	i := slices.IndexFunc(v.m.runners, func(r model.Runner) bool { return r.Address == a })
+	if i < 0 {
+		return nil, nil
+	}
+	r := v.m.runners[i]
+	return &r, nil
+}
+
+func (v *memoryView) RunnerAddresses(first, last types.Address) (out []types.Address) {
+	for _, r := range v.m.runners {
+		if first.Compare(r.Address) <= 0 && r.Address.Compare(last) <= 0 {
+			out = append(out, r.Address)
+		}
+	}
+	return out
+}
+
+func (v *memoryView) Runners(f RunnerFilter) (out []model.Runner, err error) {
+	for _, r := range v.m.runners {
+		if (f.Health == "" || r.Health == f.Health) && (!f.Available || r.Present) {
+			out = append(out, r)
+		}
+	}
+	return paged(out, f.Offset, f.Limit), nil
+}
+
+func (v *memoryView) Subsets() model.Subsets {
+	return model.Subsets{SubsetEpoch: 3, Current: model.SubsetBasis{Validators: []model.SubsetMember{
+		{Address: v.m.nodes[0].Validator.Address, QUICAddress: "127.0.0.1:9"}, {Address: types.Address{9}, QUICAddress: "127.0.0.1:8"}}}}
+}
+
+func (v *memoryView) Presence(h types.Height) (*model.Presence, error) { return v.m.presence[h], nil }
+
+func (v *memoryView) Job(id types.Hash) (*model.Job, error) {
+	i := slices.IndexFunc(v.m.jobs, func(j model.Job) bool { return j.ID == id })
+	if i < 0 {
+		return nil, nil
+	}
+	j := v.m.jobs[i]
+	return &j, nil
+}
+
+func (v *memoryView) Jobs(f history.JobFilter) (out []model.Job, err error) {
+	for _, j := range v.m.jobs {
+		if (f.Status == "" || j.Status == string(f.Status)) && (f.Submitter == nil || j.Submitter == *f.Submitter) &&
+			(f.Runner == nil || slices.Contains(j.Committee, *f.Runner)) {
+			out = append(out, j)
+		}
+	}
+	if f.Newest {
+		slices.Reverse(out)
+	}
+	return paged(out, f.Offset, f.Limit), nil
+}
+
+func (v *memoryView) JobRunners(types.Hash) ([]model.JobRunner, error) { return v.m.turns, nil }
+
+func (v *memoryView) JobResults(_ types.Hash, p history.Page) ([]model.JobResult, error) {
+	return paged(v.m.results, p.Offset, p.Limit), nil
+}
+
+func (v *memoryView) JobStory(_ types.Hash, p history.Page) ([]model.JobEvent, error) {
+	return paged(v.m.story, p.Offset, p.Limit), nil
+}
+
+func (v *memoryView) Assignments(runner types.Address) []model.PolledJob {
+	return v.m.assignments[runner]
+}

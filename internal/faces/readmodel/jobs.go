@@ -1,0 +1,160 @@
+package readmodel
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/cowboyinc/devnet/actors/system"
+	"github.com/cowboyinc/devnet/internal/base/codec"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/push"
+	"github.com/cowboyinc/devnet/internal/faces/api"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
+	"github.com/cowboyinc/devnet/validators/history"
+)
+
+func (v *reader) Job(id types.Hash) (*model.Job, error) {
+	record, err := v.archive.Job(id)
+	if err != nil || record == nil {
+		return nil, err
+	}
+	return v.jobOf(record)
+}
+
+func (v *reader) Jobs(f history.JobFilter) (out []model.Job, err error) {
+	records, err := v.archive.Jobs(f)
+	for i := range records {
+		m, err := v.jobOf(&records[i])
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, *m)
+	}
+	return out, err
+}
+
+func (v *reader) jobOf(r *history.JobRecord) (*model.Job, error) {
+	var spec push.JobSpec
+	if err := codec.Unmarshal(r.Spec, len(r.Spec), &spec); err != nil {
+		return nil, fmt.Errorf("the stored spec of job %s: %w", r.ID, err)
+	}
+	m := &model.Job{ID: r.ID, Kind: spec.JobType.Kind().String(), Submitter: r.Submitter, Mode: api.ModeName(spec.Verification.Mode),
+		Runners: spec.Verification.Runners, Status: string(r.Status), Committee: slices.Concat([]types.Address{}, r.Committee),
+		Attempts: r.Attempts, SubmittedAt: r.SubmittedAt, AssignedAt: known(r.DrawnAt), Deadline: r.Deadline(), CompletedAt: known(r.EndedAt),
+		Winner: r.Winner, Error: faultOf(r.Error), TimeoutBlocks: r.TimeoutBlocks, MaxPrice: spec.MaxPrice, Tip: spec.Tip, Escrow: r.Escrow,
+		Price: r.Price, Spec: r.Spec}
+	if c := spec.Callback; c != nil {
+		m.Callback = &model.JobCallback{Actor: c.Actor, Handler: c.Handler}
+	}
+	if len(r.Committee) > 0 && m.Runners > 1 {
+		m.CommitDeadline = known(r.CommitDeadline())
+	}
+	if r.Winner != nil {
+		result, err := v.archive.JobResult(r.ID, r.Attempts, *r.Winner)
+		if err != nil {
+			return nil, err
+		}
+		m.Result = (*types.Bytes)(&result)
+	}
+	return m, nil
+}
+
+func known(h types.Height) *types.Height {
+	if h == 0 {
+		return nil
+	}
+	return &h
+}
+
+func faultOf(f *types.Fault) *model.Fault {
+	if f == nil {
+		return nil
+	}
+	return &model.Fault{Code: f.Code, Message: f.Message}
+}
+
+// JobRunners implements api.Reader: those of all draws, in the order drawn.
+func (v *reader) JobRunners(id types.Hash) (out []model.JobRunner, err error) {
+	turns, err := v.archive.JobTurns(id)
+	for i := range turns {
+		t := &turns[i]
+		m := model.JobRunner{Address: t.Runner, Attempt: t.Attempt, RevealedAt: known(t.RevealedAt), Outcome: outcomeOf(t)}
+		if len(t.Commitments) > 0 {
+			m.CommittedAt = known(t.Commitments[0].At)
+		}
+		out = append(out, m)
+	}
+	return out, err
+}
+
+func outcomeOf(t *history.JobTurn) string {
+	switch {
+	case t.Concluded && t.RevealedAt == 0:
+		return model.RunnerSilent
+	case !t.Judged:
+		return model.RunnerPending
+	case t.Agreed:
+		return model.RunnerAgreed
+	}
+	return model.RunnerDisagreed
+}
+
+// JobResults implements api.Reader: what came of those runners, and nothing of who
+// sent nothing.
+func (v *reader) JobResults(id types.Hash, p history.Page) (out []model.JobResult, err error) {
+	turns, err := v.archive.JobTurns(id)
+	if err != nil {
+		return nil, err
+	}
+	turns = slices.DeleteFunc(turns, func(t history.JobTurn) bool { return len(t.Commitments) == 0 && t.RevealedAt == 0 })
+	turns = turns[min(p.Offset, len(turns)):]
+	for i := range turns[:min(p.Limit, len(turns))] {
+		t := &turns[i]
+		m := model.JobResult{Runner: t.Runner, Attempt: t.Attempt, RevealedAt: known(t.RevealedAt), Commitments: []model.JobCommitment{}}
+		for _, c := range t.Commitments {
+			m.Commitments = append(m.Commitments, model.JobCommitment{Validator: *c.Validator, Height: c.At, Commitment: c.Commitment})
+		}
+		if t.RevealedAt > 0 {
+			result, err := v.archive.JobResult(id, t.Attempt, t.Runner)
+			if err != nil {
+				return nil, err
+			}
+			m.Result = (*types.Bytes)(&result)
+		}
+		out = append(out, m)
+	}
+	return out, nil
+}
+
+// JobStory implements api.Reader.
+func (v *reader) JobStory(id types.Hash, p history.Page) ([]model.JobEvent, error) {
+	notes, err := v.archive.JobNotes(id, p)
+	return jobEvents(notes), err
+}
+
+func jobEvents(notes []history.JobNote) []model.JobEvent {
+	events := make([]model.JobEvent, len(notes))
+	for i := range notes {
+		n := &notes[i]
+		events[i] = model.JobEvent{ID: n.ID, Height: n.At, What: string(n.Kind), Attempt: n.Attempt, Runner: n.Runner, Validator: n.Validator,
+			Committee: slices.Concat([]types.Address{}, n.Committee), Error: faultOf(n.Error)}
+	}
+	return events
+}
+
+// Assignments implements api.Reader: the open jobs in whose committee a runner is,
+// and for which no result of it is final, by deadline.
+func (v *reader) Assignments(runner types.Address) (out []model.PolledJob) {
+	if r := v.state.Runner(runner); r == nil || r.ActiveJobs == 0 {
+		return nil
+	}
+	v.state.Jobs(func(j *system.Job) bool {
+		for i := range j.Committee {
+			if m := &j.Committee[i]; m.Runner == runner && m.RevealedAt == 0 {
+				out = append(out, model.PolledJob{JobID: j.ID, JobSpec: v.state.JobSpec(j.ID), BlockHeight: j.Since, DeadlineBlock: j.Deadline()})
+			}
+		}
+		return true
+	})
+	return out
+}

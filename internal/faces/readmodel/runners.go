@@ -1,0 +1,165 @@
+package readmodel
+
+import (
+	"slices"
+
+	"github.com/cowboyinc/devnet/actors/system"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/faces/api"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
+	"github.com/cowboyinc/devnet/runners/selection"
+)
+
+func (v *reader) Runner(a types.Address) (*model.Runner, error) {
+	r := v.state.Runner(a)
+	if r == nil {
+		return nil, nil
+	}
+	latest, err := v.archive.LatestPresence(v.state.Height())
+	if err != nil {
+		return nil, err
+	}
+	m := v.runnerOf(r, latest.Bitmap)
+	return &m, nil
+}
+
+func (v *reader) Runners(f api.RunnerFilter) (out []model.Runner, err error) {
+	latest, err := v.archive.LatestPresence(v.state.Height())
+	if err != nil {
+		return nil, err
+	}
+	v.state.Runners(func(r *system.Runner) bool {
+		switch {
+		case f.Health != "" && v.healthOf(r) != f.Health, f.Available && !v.available(r, latest.Bitmap):
+		case f.Offset > 0:
+			f.Offset--
+		default:
+			out = append(out, v.runnerOf(r, latest.Bitmap))
+		}
+		return len(out) < f.Limit
+	})
+	return out, nil
+}
+
+// RunnerAddresses implements api.Reader.
+func (v *reader) RunnerAddresses(first, last types.Address) (out []types.Address) {
+	for i := range v.state.Registered() {
+		if a := v.state.RunnerAt(i); first.Compare(a) <= 0 && a.Compare(last) <= 0 {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+// available reports whether a draw in the next block would look at a runner at all:
+// the filters that are the same for every job (CIP-11 §9.1).
+func (v *reader) available(r *system.Runner, latest *selection.Bitmap) bool {
+	p := v.state.NextParams()
+	phase := selection.Phase(p.Push)
+	hot := phase == selection.Hot || phase == selection.Sunset
+	return v.healthOf(r) == model.RunnerHealthy && (!hot || latest.Has(int(r.Index))) && r.Reputation >= p.MinReputation
+}
+
+func (v *reader) runnerOf(r *system.Runner, latest *selection.Bitmap) model.Runner {
+	health := v.healthOf(r)
+	m := model.Runner{Index: r.Index, Address: r.Address, PublicKey: r.PublicKey, Owner: r.Owner, Stake: r.Stake, Reputation: r.Reputation,
+		Health: health, Connected: []types.Address{}, Present: latest.Has(int(r.Index)), Subset: []types.Address{}, ActiveJobs: r.ActiveJobs,
+		MaxConcurrentJobs: r.Offer.MaxConcurrentJobs, Accepting: health == model.RunnerHealthy,
+		Capabilities: slices.Concat([]string{}, r.Offer.Capabilities), Entitlements: slices.Concat([]string{}, r.Offer.Entitlements),
+		RateCard: r.Offer.RateCard, RegisteredAt: r.RegisteredAt, LastHeartbeat: r.LastHeartbeat}
+	if health != model.RunnerDeregistered {
+		current := &v.state.Rotation().Current
+		for _, i := range current.Subset(r.PublicKey) {
+			m.Subset = append(m.Subset, current.Members[i].Address)
+		}
+	}
+	return m
+}
+
+var healths = map[selection.Health]string{selection.Healthy: model.RunnerHealthy, selection.Paused: model.RunnerPaused,
+	selection.Deregistered: model.RunnerDeregistered}
+
+func (v *reader) healthOf(r *system.Runner) string {
+	p := v.state.Params()
+	if r.Health == selection.Healthy && selection.Stale(selection.Phase(p.Push), r.LastHeartbeat, v.state.Height(), p.StaleHeartbeatBlocks) {
+		return model.RunnerUnhealthy
+	}
+	return healths[r.Health]
+}
+
+func (v *reader) Subsets() model.Subsets {
+	r := v.state.Rotation()
+	m := model.Subsets{SubsetEpoch: r.Epoch, Height: r.Height, OverlapBlocks: v.state.Params().OverlapBlocks, Current: basisOf(&r.Current)}
+	if r.Former != nil {
+		former := basisOf(r.Former)
+		m.Former = &former
+	}
+	return m
+}
+
+func basisOf(a *selection.Assignment) model.SubsetBasis {
+	m := model.SubsetBasis{MinSubset: a.Constants.MinSubset, MaxSubset: a.Constants.MaxSubset, PresenceRule: string(a.Constants.Rule),
+		SubsetSize: a.SubsetSize(), Validators: []model.SubsetMember{}}
+	for i := range a.Members {
+		v := &a.Members[i]
+		m.Validators = append(m.Validators, model.SubsetMember{Address: v.Address, PublicKey: v.PublicKey, QUICAddress: v.Endpoint})
+	}
+	return m
+}
+
+// Presence implements api.Reader. Where P is not known it says why.
+func (v *reader) Presence(h types.Height) (*model.Presence, error) {
+	if h >= v.state.Height() {
+		return nil, nil
+	}
+	p, err := v.archive.Presence(h)
+	if err == nil && p == nil {
+		err = v.stillKept(h + 1)
+	}
+	if err != nil || p == nil {
+		return nil, err
+	}
+	m := &model.Presence{Height: h, Rule: string(p.Rule), Threshold: p.Threshold, Votes: api.ShowVotes(p.Votes),
+		Runners: make([]model.RunnerPresence, p.Bitmap.Len())}
+	for i := range m.Runners {
+		m.Runners[i] = model.RunnerPresence{Index: i, Address: v.state.RunnerAt(i), Present: p.Bitmap.Has(i), Validators: []types.Address{}}
+	}
+	for _, vote := range p.Votes {
+		bitmap, err := selection.ParseBitmap(vote.Bitmap)
+		if err != nil {
+			return nil, err
+		}
+		for i := range m.Runners {
+			if r := &m.Runners[i]; bitmap.Has(i) {
+				r.Count++
+				r.Validators = append(r.Validators, vote.Validator)
+			}
+		}
+	}
+	return m, nil
+}
+
+// presenceEvents lists the bits of P that a block told anew.
+func (v *reader) presenceEvents(h types.Height) (events []model.PresenceEvent, err error) {
+	p, bits, err := v.archive.Changed(h)
+	if err != nil || len(bits) == 0 {
+		return nil, err
+	}
+	counts := make([]int, p.Bitmap.Len())
+	for _, vote := range p.Votes {
+		bitmap, err := selection.ParseBitmap(vote.Bitmap)
+		if err != nil {
+			return nil, err
+		}
+		for _, i := range bits {
+			if bitmap.Has(i) {
+				counts[i]++
+			}
+		}
+	}
+	for _, i := range bits {
+		events = append(events, model.PresenceEvent{Height: p.Height, Index: i, Runner: v.state.RunnerAt(i), Present: p.Bitmap.Has(i),
+			Count: counts[i]})
+	}
+	return events, nil
+}
