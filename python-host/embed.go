@@ -1,6 +1,6 @@
 // Package pythonhost carries the Python host of actors inside the binary: the
 // host process (host/), and the packages its authors import, pvm_host and
-// cowboy_sdk. Package internal/environment/pyhost starts it.
+// cowboy_sdk, with what tests them. Package internal/environment/pyhost starts it.
 package pythonhost
 
 import "embed"
@@ -9,3 +9,8 @@ import "embed"
 //
 //go:embed bootstrap.py host/*.py pvm_host/*.py cowboy_sdk/*.py
 var Files embed.FS
+
+// Testing holds cowboy_sdk.testing, which runs beside authors' tests and in no host.
+//
+//go:embed cowboy_sdk/testing/*.py
+var Testing embed.FS

@@ -57,6 +57,7 @@ func TestScripts(t *testing.T) {
 				return err
 			}
 			e.Setenv("ACTORS", root+"/fixtures/actors")
+			e.Setenv("SUITES", root+"/fixtures/suites")
 			// A network of one run must never be found by another's commands.
 			e.Setenv("DEVNET_HTTP", "")
 			return nil

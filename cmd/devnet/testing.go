@@ -1,0 +1,206 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/cowboyinc/devnet/internal/environment/pyhost"
+)
+
+const (
+	// maxTestSeeds bounds --seeds: each is every test once more.
+	maxTestSeeds = 100_000
+	// endPatience is how long tests that were interrupted may take to end.
+	endPatience = 10 * time.Second
+)
+
+func testCommand() *cli.Command {
+	return &cli.Command{Name: "test", Usage: "run the tests of actors, on simulated networks", ArgsUsage: "[PATH…]",
+		Description: "Example: devnet test tests -k transfer --gas-report\n" +
+			"Runs pytest with cowboy_sdk.testing and its fixture chain; docs/ACTORS.md tells how tests are written.\n" +
+			"Exit code 1 when a test fails, 2 when the tests cannot be read, 3 when there is no Python or no pytest.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "k", Usage: "run the tests whose names match `EXPR`"},
+			&cli.StringFlag{Name: "seed", Usage: "the seed `N` of the networks, or the first of them (default: 1)"},
+			&cli.StringFlag{Name: "seeds", Usage: "run each test with `N` seeds"},
+			&cli.BoolFlag{Name: "gas-report", Usage: "list what each handler cost"},
+			&cli.StringFlag{Name: "snapshot", Usage: "fail where costs differ from `FILE`; write it where it is missing"},
+			&cli.BoolFlag{Name: "unittest", Usage: "run them with unittest, which every Python has"},
+			&cli.BoolFlag{Name: "watch", Usage: "run them again when a Python file below changes"},
+			&cli.StringFlag{Name: "python", Usage: "the Python `FILE` that runs the tests (default: the python3 on PATH)"},
+		},
+		Action: testActors}
+}
+
+// tests is what devnet test was asked for.
+type tests struct {
+	python, folder string
+	words          []string // of the command behind the interpreter
+	environment    []string
+	paths          []string
+}
+
+func testActors(c *cli.Context) error {
+	t, err := readTesting(c)
+	if err != nil {
+		return err
+	}
+	if c.Bool("watch") {
+		return t.watch(c)
+	}
+	return t.run(c)
+}
+
+func readTesting(c *cli.Context) (*tests, error) {
+	seed, seeds, err := testSeeds(c)
+	if err != nil {
+		return nil, err
+	}
+	t := &tests{}
+	for _, path := range c.Args().Slice() {
+		file, _, _ := strings.Cut(path, "::")
+		if _, err := os.Stat(file); err != nil && !c.Bool("unittest") {
+			return nil, usage("Name a file or folder of tests, or file.py::test_name.", "%v", err)
+		}
+		t.paths = append(t.paths, path)
+	}
+	if t.python, err = pyhost.Interpreter(c.String("python")); err != nil {
+		return nil, noStart("", "%v", err)
+	}
+	if t.folder, err = unpack(); err != nil {
+		return nil, noStart("", "the SDK cannot be unpacked: %v", err)
+	}
+	self, err := ownPath()
+	if err != nil {
+		return nil, err
+	}
+	t.environment = append(os.Environ(), "DEVNET="+self, "DEVNET_TEST="+told(t.paths), "DEVNET_SEED="+seed,
+		"PYTHONPATH="+strings.Join(append([]string{t.folder}, filepath.SplitList(os.Getenv("PYTHONPATH"))...), string(os.PathListSeparator)))
+	if c.Bool("unittest") {
+		return t, t.unittest(c)
+	}
+	return t, t.pytest(c, seed, seeds)
+}
+
+// told are paths as a shell reads them.
+func told(paths []string) string {
+	words := make([]string, len(paths))
+	for i, path := range paths {
+		words[i] = quoted(path)
+	}
+	return strings.Join(words, " ")
+}
+
+// ownPath is this program by the name that it was started by.
+func ownPath() (string, error) {
+	found, err := exec.LookPath(os.Args[0])
+	if err != nil {
+		return os.Executable()
+	}
+	return filepath.Abs(found)
+}
+
+func testSeeds(c *cli.Context) (seed, seeds string, err error) {
+	seed, seeds = c.String("seed"), c.String("seeds")
+	if seed == "" {
+		seed = "1"
+	}
+	if _, err := strconv.ParseUint(seed, 0, 64); err != nil {
+		return "", "", usage("Give a whole number from 0 to 2^64 - 1.", "--seed: %q is no seed", seed)
+	}
+	if seeds == "" {
+		return seed, "1", nil
+	}
+	if n, err := strconv.ParseUint(seeds, 10, 64); err != nil || n == 0 || n > maxTestSeeds {
+		return "", "", usage(fmt.Sprintf("Give a number from 1 to %d.", maxTestSeeds), "--seeds: %q is no number of seeds", seeds)
+	}
+	return seed, seeds, nil
+}
+
+// unpack puts what tests import where caches are kept, or, where this user has no
+// such place, where temporary files are.
+func unpack() (string, error) {
+	if cache, err := os.UserCacheDir(); err == nil {
+		if folder, err := pyhost.Unpack(filepath.Join(cache, "devnet")); err == nil {
+			return folder, nil
+		}
+	}
+	return pyhost.Unpack(filepath.Join(os.TempDir(), fmt.Sprintf("devnet-%d", os.Getuid())))
+}
+
+func (t *tests) pytest(c *cli.Context, seed, seeds string) error {
+	look := exec.CommandContext(c.Context, t.python, "-c", "import sys, importlib.util as u; sys.exit(u.find_spec('pytest') is None)")
+	look.Env = t.environment
+	if err := look.Run(); err != nil {
+		return noStart(fmt.Sprintf("Install it with: %s -m pip install pytest. Tests that are unittest's run without it: devnet test --unittest.",
+			t.python), "pytest is missing in %s", t.python)
+	}
+	t.words = []string{"-m", "pytest", "-p", "cowboy_sdk.testing.plugin", "--devnet-seed", seed, "--devnet-seeds", seeds}
+	if c.Bool("gas-report") {
+		t.words = append(t.words, "--devnet-gas-report")
+	}
+	if file := c.String("snapshot"); file != "" {
+		t.words = append(t.words, "--devnet-gas-snapshot", file)
+	}
+	if k := c.String("k"); k != "" {
+		t.words = append(t.words, "-k", k)
+	}
+	t.words = append(t.words, t.paths...)
+	return nil
+}
+
+// unittest runs what is named, or finds the tests below here.
+func (t *tests) unittest(c *cli.Context) error {
+	for _, flag := range []string{"seeds", "gas-report", "snapshot"} {
+		if c.IsSet(flag) {
+			return usage("Leave out --unittest, or --"+flag+".", "--%s is pytest's", flag)
+		}
+	}
+	t.words = []string{"-m", "unittest"}
+	if len(t.paths) == 1 {
+		if info, err := os.Stat(t.paths[0]); err == nil && info.IsDir() {
+			t.words, t.paths = append(t.words, "discover", "-s", t.paths[0]), nil
+		}
+	}
+	if k := c.String("k"); k != "" {
+		t.words = append(t.words, "-k", k)
+	}
+	t.words = append(t.words, t.paths...)
+	return nil
+}
+
+// The exit codes of pytest that are not those of devnet.
+const (
+	pytestInterrupted = 2
+	pytestNoTests     = 5
+)
+
+// run runs the tests, which print for themselves.
+func (t *tests) run(c *cli.Context) error {
+	command := exec.CommandContext(c.Context, t.python, t.words...)
+	command.Env = t.environment
+	command.Stdin, command.Stdout, command.Stderr = os.Stdin, c.App.Writer, c.App.ErrWriter
+	// Ctrl-C reaches the tests from the terminal: they end by themselves and say how.
+	command.Cancel, command.WaitDelay = func() error { return nil }, endPatience
+	err := command.Run()
+	var ended *exec.ExitError
+	switch {
+	case err == nil:
+		return nil
+	case !errors.As(err, &ended):
+		return noStart("", "the tests cannot be run: %v", err)
+	case ended.ExitCode() == pytestNoTests:
+		return failed("A test is a function test_… in a file test_….py.", "no test was found")
+	case ended.ExitCode() == pytestInterrupted || ended.ExitCode() == 1 || ended.ExitCode() < 0:
+		return &failure{code: exitFailed}
+	}
+	return &failure{code: exitUsage}
+}

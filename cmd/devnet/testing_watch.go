@@ -1,0 +1,88 @@
+package main
+
+import (
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+)
+
+// Terms of --watch.
+const (
+	// watchEvery is how often the files are looked at.
+	watchEvery = 300 * time.Millisecond
+	// maxWatched bounds the files that are looked at, so that a folder with all of a
+	// disk below it is refused and not walked for ever.
+	maxWatched = 20_000
+)
+
+// watch runs the tests, and again when a Python file has changed, until Ctrl-C.
+func (t *tests) watch(c *cli.Context) error {
+	folders := []string{"."}
+	for _, path := range t.paths {
+		file, _, _ := strings.Cut(path, "::")
+		folders = append(folders, file)
+	}
+	seen, err := changedLast(folders)
+	if err != nil {
+		return err
+	}
+	ticker := time.NewTicker(watchEvery)
+	defer ticker.Stop()
+	for {
+		err := t.run(c)
+		if c.Context.Err() != nil {
+			return err
+		}
+		fmt.Fprintln(c.App.Writer, "The tests run again when a file changes; Ctrl-C ends it.")
+		now := seen
+		for now == seen {
+			select {
+			case <-c.Context.Done():
+				return err
+			case <-ticker.C:
+			}
+			var wrong error
+			if now, wrong = changedLast(folders); wrong != nil {
+				return wrong
+			}
+		}
+		seen = now
+	}
+}
+
+// stamp is how files stand: how many, and when one changed last.
+type stamp struct {
+	files int
+	last  time.Time
+}
+
+// changedLast looks at the Python files below folders, hidden ones apart.
+func changedLast(folders []string) (s stamp, err error) {
+	for _, folder := range folders {
+		err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
+			switch {
+			case err != nil:
+				return nil // it is gone again
+			case d.IsDir() && (strings.HasPrefix(d.Name(), ".") && d.Name() != "." && d.Name() != ".." || d.Name() == "__pycache__"):
+				return fs.SkipDir
+			case d.IsDir() || filepath.Ext(path) != ".py":
+				return nil
+			}
+			if s.files++; s.files > maxWatched {
+				return usage("Name the folder of the tests.", "--watch: there are more than %d Python files below %s", maxWatched, folder)
+			}
+			if info, err := d.Info(); err == nil && info.ModTime().After(s.last) {
+				s.last = info.ModTime()
+			}
+			return nil
+		})
+		if err != nil {
+			return s, err
+		}
+	}
+	return s, nil
+}

@@ -1,0 +1,84 @@
+package pyhost
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	pythonhost "github.com/cowboyinc/devnet/python-host"
+)
+
+// Interpreter returns the path of the Python that a pool with that name of one would
+// run, or a *MissingError.
+func Interpreter(named string) (string, error) {
+	found, err := find(named, nil)
+	return found.path, err
+}
+
+// Unpack writes what tests of actors import (pvm_host, cowboy_sdk with its testing,
+// and the host below them) into a folder in dir, whose name is their hash, and
+// returns it. What stands there already is left as it is; processes may do it at once.
+func Unpack(dir string) (folder string, err error) {
+	files, hash, err := unpacked()
+	if err != nil {
+		return "", err
+	}
+	folder = filepath.Join(dir, fmt.Sprintf("sdk-%x", hash[:8]))
+	if _, err := os.Stat(folder); err == nil {
+		return folder, nil
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", err
+	}
+	made, err := os.MkdirTemp(dir, "sdk-new-")
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(made)
+	for _, f := range files {
+		path := filepath.Join(made, filepath.FromSlash(f.name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return "", err
+		}
+		if err := os.WriteFile(path, f.text, 0o644); err != nil {
+			return "", err
+		}
+	}
+	if err := os.Chmod(made, 0o755); err != nil {
+		return "", err
+	}
+	err = os.Rename(made, folder)
+	if errors.Is(err, fs.ErrExist) { // another process was first
+		err = nil
+	}
+	return folder, err
+}
+
+type packed struct {
+	name string
+	text []byte
+}
+
+// unpacked lists the files in the order of their names, and their hash.
+func unpacked() (files []packed, hash types.Hash, err error) {
+	var all [][]byte
+	for _, from := range []embed.FS{pythonhost.Files, pythonhost.Testing} {
+		err := fs.WalkDir(from, ".", func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || path == "bootstrap.py" {
+				return err
+			}
+			text, err := from.ReadFile(path)
+			files = append(files, packed{path, text})
+			all = append(all, []byte(path), []byte{0}, text, []byte{0})
+			return err
+		})
+		if err != nil {
+			return nil, hash, err
+		}
+	}
+	return files, types.Keccak(all...), nil
+}

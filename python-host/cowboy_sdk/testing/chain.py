@@ -1,0 +1,460 @@
+"""Chain: a whole network in virtual time, for tests of actors."""
+
+import atexit
+import weakref
+from urllib.parse import quote, urlencode
+
+from cowboy_sdk.testing import mocks, sources
+from cowboy_sdk.testing.conversation import Bench, DevnetError
+from cowboy_sdk.testing.errors import Reverted
+from cowboy_sdk.testing.nodes import Network
+from cowboy_sdk.testing.values import ADDRESS, Event, Receipt, Record, read, show, to_bytes, to_hex, wei
+
+PAGE = 1000  # entries of a list at once
+CBY = 10**9  # wei
+OPEN = weakref.WeakSet()  # chains whose devnet runs
+
+
+@atexit.register
+def _close():
+    for chain in list(OPEN):
+        chain.close()
+
+
+class Chain(Network):
+    """A network of validators, funded accounts, and the actors that a test deploys.
+
+    seed decides every key and every moment of it: one seed is one run. validators is
+    how many there are; block_time is "auto" (a block when there is something to do) or
+    a duration like "1s"; params are protocol parameters that differ from the
+    defaults, policy is that of the timer lane. With apart every validator executes
+    all by itself. It is closed by close, at the end of with, or of the process.
+    """
+
+    def __init__(self, seed=1, validators=1, block_time="auto", params=None, policy=None, apart=False):
+        params = {key: str(value) for key, value in (params or {}).items()}
+        if policy is not None:
+            params["cip1.policy"] = policy
+        self.options = {"validators": validators, "block_time": block_time, "params": params, "apart": apart}
+        self.seed = seed
+        self.bench = Bench(seed=seed, **self.options)
+        OPEN.add(self)
+        self.accounts = {name: bytes.fromhex(a[2:]) for name, a in self.bench.opened["accounts"].items()}
+        self.actors = {}  # address → Actor
+        self.costs = None  # is told of each receipt: a gas report
+        self._told = 0  # height up to which costs knows all
+        self._made = {}  # what was deployed on the first snapshot, in order → snapshot and actors
+        self._so_far = None  # deploys since the first snapshot, while there was nothing else
+        self._first = None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def close(self):
+        OPEN.discard(self)
+        self.bench.close()
+
+    def __repr__(self):
+        return "<chain of seed %d at height %d>" % (self.seed, self.height)
+
+    # What it is now.
+
+    @property
+    def height(self):
+        """Of the latest final block."""
+        return self.get("/height")["height"]
+
+    @property
+    def block(self):
+        """The latest final block."""
+        return read("block", self.get("/block/latest"))
+
+    @property
+    def time_ms(self):
+        """The latest block's, in milliseconds since 1970."""
+        return self.block.timestamp_ms
+
+    @property
+    def basefee(self):
+        """The next block's base fees, in wei."""
+        return read("basefee", self.get("/basefee"))
+
+    @property
+    def params(self):
+        """The protocol parameters in force, by name."""
+        return {p["key"]: p["value"] for p in self.get("/params")}
+
+    def set_param(self, key, value, at=0):
+        """Set a protocol parameter from a height on; 0 is the next it may hold from."""
+        return read("change", self.post("/devnet/params", {"key": key, "value": str(value), "at": at}))
+
+    def address(self, of):
+        """The address of an account's name, an actor, or an address in any form."""
+        if isinstance(of, Actor):
+            return of.address
+        if isinstance(of, (bytes, bytearray)) and len(of) == ADDRESS:
+            return bytes(of)
+        if isinstance(of, str) and of in self.accounts:
+            return self.accounts[of]
+        if isinstance(of, str) and of.startswith("0x") and len(of) == 2 + 2 * ADDRESS:
+            return bytes.fromhex(of[2:])
+        for actor in self.actors.values():
+            if actor.name and actor.name == of:
+                return actor.address
+        raise ValueError("%r is no account, actor or address; the accounts are %s" % (of, ", ".join(self.accounts)))
+
+    def name(self, address):
+        """What the test calls an address: an account's or actor's name, else hexadecimal."""
+        for name, known in self.accounts.items():
+            if known == address:
+                return name
+        actor = self.actors.get(address)
+        return actor.name if actor and actor.name else "0x" + address.hex()
+
+    def balance(self, of):
+        """In wei."""
+        return int(self.get("/account/" + self.path(of))["balance"])
+
+    # What is done on it.
+
+    def deploy(self, source, name="", init=b"", fund=0, sender="alice", cycles=None, cells=None):
+        """Deploy an actor from a file, the text of one, a module, a class or an instance. Returns it, or raises Reverted."""
+        origin, text = sources.read(source)
+        if name == "" and origin:
+            name = origin
+        key = (text, name, to_bytes(init), fund, self.address(sender), cycles, cells)
+        prefix = self._so_far
+        if prefix is not None and prefix + (key,) in self._made:
+            snapshot, actors = self._made[prefix + (key,)]
+            self._restore(snapshot)
+            self.actors, self._so_far = dict(actors), prefix + (key,)
+            return list(actors.values())[-1]
+        body = {"from": self.sender(sender), "code": to_hex(text, "code"), "init": to_hex(init), "fund": wei(fund), "name": self._free(name)}
+        actor = Actor(self, None, name, text, origin)
+        receipt = self._sent("deploy of " + (name or "an actor"), self.post("/devnet/deploy", _limits(body, cycles, cells)), actor)
+        actor.address, actor.deployed = receipt.to, receipt
+        self.actors[actor.address] = actor
+        if prefix is not None:
+            self._so_far = prefix + (key,)
+            self._made[self._so_far] = (self.bench.ask("snapshot")["snapshot"], dict(self.actors))
+        return actor
+
+    def _free(self, name):
+        """The name, or none where an actor before has it: the test knows both by what deploy returned."""
+        return "" if any(a.name == name for a in self.actors.values()) else name
+
+    def call(self, to, handler, payload=b"", sender="alice", value=0, sponsor=0, cycles=None, cells=None):
+        """A transaction that calls a handler, once it is final: its Receipt, or Reverted."""
+        __tracebackhide__ = True  # pytest then shows the test's own line
+        body = self._execute(to, handler, payload, sender, value, sponsor, cycles, cells)
+        return self._sent("%s(%s)" % (handler, show(to_bytes(payload))), self.post("/devnet/send", body), self._actor(to))
+
+    def dry_run(self, to, handler, payload=b"", sender="alice", value=0, sponsor=0, cycles=None, cells=None):
+        """What call would end with on the latest state, which it does not change."""
+        body = dict(self._execute(to, handler, payload, sender, value, sponsor, cycles, cells), dry_run=True)
+        return Receipt(self.get("/devnet/send", body))
+
+    def send(self, to, handler, payload=b"", sender="alice", value=0, sponsor=0, cycles=None, cells=None):
+        """Hand in a transaction and go on: its hash, for receipt. Several of them may be in one block."""
+        body = self._execute(to, handler, payload, sender, value, sponsor, cycles, cells)
+        return bytes.fromhex(self.post("/devnet/send", body, wait=False)["hash"][2:])
+
+    def transfer(self, to, amount, sender="alice"):
+        """Pay; its Receipt, or Reverted."""
+        body = {"from": self.sender(sender), "to": self.path(to), "value": wei(amount)}
+        return self._sent("a transfer", self.post("/devnet/send", body))
+
+    def read(self, actor, handler, payload=b"", sender=None):
+        """The output of a handler that is run read-only, or Reverted."""
+        __tracebackhide__ = True
+        body = {"actor": self.path(actor), "handler": handler, "payload": to_hex(payload)}
+        if sender is not None:
+            body["from"] = self.path(sender)
+        result = self.get("/actor/read", body)
+        if result["status"] != "ok":
+            error = result["error"] or {"code": result["status"], "message": ""}
+            raise Reverted("read of " + handler, result["status"], error["code"], error["message"], source=self._lines(actor))
+        return bytes.fromhex(result["output"][2:])
+
+    def receipt(self, hash):
+        """The receipt of a transaction, a fire or a message by its hash, or None while it is not final."""
+        try:
+            return Receipt(self.get("/transaction/0x%s/receipt" % hash.hex()))
+        except DevnetError as error:
+            if error.status == 404:
+                return None
+            raise
+
+    def advance(self, blocks=None, to=None, to_next_timer=False):
+        """Time travel: by so many blocks, to a height, or to where the next timer is due. All that is due on the way happens."""
+        given = {"blocks": blocks, "to": to, "to_next_timer": to_next_timer or None}
+        asked = {k: v for k, v in given.items() if v is not None}
+        if len(asked) != 1:
+            raise TypeError("advance takes one of blocks, to and to_next_timer")
+        travelled = read("advance", self.post("/devnet/advance", asked))
+        self._count()
+        return travelled
+
+    # What became of it.
+
+    def blocks(self, since=1):
+        """Final blocks from a height on."""
+        head, found = self.height, []
+        while since <= head:
+            page = self.get("/blocks?" + urlencode({"from": since, "limit": PAGE}))
+            if not page:
+                break
+            found += (read("block", b) for b in page)
+            since = page[-1]["height"] + 1
+        return found
+
+    def receipts(self, since=1, of=None):
+        """What the blocks from a height on executed, in order: transactions, fires and messages; with of an actor's alone."""
+        mine = None if of is None else self.address(of)
+        found = []
+        for block in self.blocks(since):
+            found += (Receipt(r) for r in self.pages("/block/%d/receipts" % block.height))
+        return [r for r in found if mine is None or mine in (r.to, r.sender)]
+
+    def events(self, actor=None, name=None, since=1):
+        """What actors told by emit_event since a height, in order."""
+        mine = None if actor is None else self.address(actor)
+        return [e for r in self.receipts(since) for e in r.events
+                if (mine is None or e.actor == mine) and (name is None or e.name == name)]
+
+    def chain_events(self, since=1):
+        """The chain's own events, which belong to no receipt: timers that ended unfired, parameters that changed."""
+        return [Event(e.name, e.data, e.actor, b.height) for b in self.blocks(since) for e in b.events]
+
+    def timers(self, actor=None, status=None, due_by=None):
+        """Timers in any state, oldest first."""
+        asked = {"actor": None if actor is None else self.path(actor), "status": status, "due_by": due_by}
+        query = {k: v for k, v in asked.items() if v is not None}
+        return [Timer(self, t) for t in self.pages("/timers", query)]
+
+    # Snapshots.
+
+    def snapshot(self):
+        """The network as it is now, for revert. It refuses while a fault is in force or a transaction waits."""
+        return Snapshot(self, self.bench.ask("snapshot")["snapshot"], dict(self.actors))
+
+    def revert(self, snapshot):
+        """Make it that network again: every revert to one snapshot begins the same run."""
+        self._restore(snapshot.number)
+        self.actors = dict(snapshot.actors)
+        self._so_far = None
+
+    def restart(self):
+        """Begin anew, at genesis. Deploys that then come first are remembered, so that each is made once."""
+        if self._first is None:
+            self._first = self.bench.ask("snapshot")["snapshot"]
+        self._restore(self._first)
+        self.actors, self._so_far = {}, ()
+
+    def _restore(self, number):
+        self.bench.ask("revert", snapshot=number)
+        self._told = 0 if self.costs is None else self.height
+
+    def check_determinism(self, scenario):
+        """Run scenario(chain) twice from here, and on a network of four validators that each execute all by themselves.
+
+        Raises AssertionError where any of them ends with other receipts or another
+        state. It needs a chain at rest; the scenario deploys what it uses.
+        """
+        runs = []
+        here = self.snapshot()
+        for _ in range(2):
+            self.revert(here)
+            since = self.height + 1
+            scenario(self)
+            runs.append(self._remains(since))
+        if runs[0] != runs[1]:
+            raise AssertionError("the scenario ended differently when it ran again:\n  %s\n  %s" % tuple(runs))
+        with Chain(self.seed, 4, self.options["block_time"], self.options["params"], apart=True) as other:
+            scenario(other)
+            other.advance(blocks=1)
+            if len({v.state_root for v in other.validators if v.height == other.height}) != 1:
+                raise AssertionError("validators that execute by themselves do not agree on the state")
+
+    def _remains(self, since):
+        return [(r.handler, r.status, r.output, r.cycles, r.cells, [(e.name, e.data) for e in r.events]) for r in self.receipts(since)]
+
+    # Others.
+
+    def mock(self, name, handlers):
+        """An actor of others: an actor that answers each handler with bytes, or reverts (mocks.reverts), or a list of these in turn.
+
+        It is deployed as every actor is; calls of it are listed by its calls().
+        """
+        return mocks.Mock(self, name, handlers)
+
+    def mock_runner(self, *_, **__):
+        raise NotImplementedError("mock_runner needs runners, which the simulated network of this devnet does not have yet: "
+                                  "deliver the result yourself, by calling the handler that the job would call back")
+
+    deliver_result = mock_runner
+
+    # How it is asked.
+
+    def get(self, path, body=None):
+        """A request that changes nothing."""
+        return self.bench.request("GET" if body is None else "POST", path, body)[1]
+
+    def post(self, path, body, wait=True):
+        """A request that may change something."""
+        self._so_far = None
+        return self.bench.request("POST", path, body, wait)[1]
+
+    def pages(self, path, query=None):
+        """All entries of a list."""
+        found = []
+        while True:
+            page = self.get(path + "?" + urlencode(dict(query or {}, offset=len(found), limit=PAGE)))
+            found += page
+            if len(page) < PAGE:
+                return found
+
+    def path(self, of):
+        return "0x" + self.address(of).hex()
+
+    def sender(self, of):
+        """The account that signs."""
+        address = self.address(of)
+        if address not in self.accounts.values():
+            raise ValueError("%s has no key here: who sends is one of %s" % (self.name(address), ", ".join(self.accounts)))
+        return "0x" + address.hex()
+
+    def _execute(self, to, handler, payload, sender, value, sponsor, cycles, cells):
+        body = {"from": self.sender(sender), "to": self.path(to), "handler": handler, "payload": to_hex(payload), "value": wei(value)}
+        if sponsor:
+            body["sponsor"] = wei(sponsor)
+        return _limits(body, cycles, cells)
+
+    def _sent(self, what, form, actor=None):
+        __tracebackhide__ = True
+        receipt = Receipt(form.get("receipt", form))
+        self._count(receipt, actor)
+        if not receipt.ok:
+            error = receipt.error or Record("error", {"code": receipt.status, "message": ""})
+            raise Reverted(what, receipt.status, error.code, error.message, receipt, actor and actor.lines())
+        return receipt
+
+    def _actor(self, of):
+        return of if isinstance(of, Actor) else self.actors.get(self.address(of))
+
+    def _lines(self, of):
+        actor = self._actor(of)
+        return actor and actor.lines()
+
+    def _count(self, receipt=None, actor=None):
+        """Tell the gas report of what was executed since it was told last."""
+        if self.costs is None:
+            return
+        if receipt is not None and receipt.height <= self._told + 1:
+            self.costs.add(actor, receipt)
+            self._told = max(self._told, receipt.height)
+            return
+        for one in self.receipts(self._told + 1):
+            self.costs.add(actor if receipt is not None and one.hash == receipt.hash else self.actors.get(one.to), one)
+        self._told = self.height
+
+
+def _limits(body, cycles, cells):
+    if cycles is not None:
+        body["cycles_limit"] = cycles
+    if cells is not None:
+        body["cells_limit"] = cells
+    return body
+
+
+class Snapshot:
+    """A network that revert can make again."""
+
+    def __init__(self, chain, number, actors):
+        self.chain, self.number, self.actors = chain, number, actors
+
+
+class Timer(Record):
+    """A timer in any state; story tells what blocks did to it."""
+
+    def __init__(self, chain, form):
+        super().__init__("timer", read("timer", form).__dict__)
+        self.__dict__["_chain"] = chain
+
+    @property
+    def story(self):
+        return [read(e["kind"], e) for e in self._chain.get("/timer/0x%s/story" % self.id.hex())["story"]]
+
+    def cancel(self):
+        """By the system key, as governance may."""
+        return Receipt(self._chain.post("/devnet/timer/cancel", {"id": "0x" + self.id.hex()}))
+
+
+class Actor:
+    """A deployed actor."""
+
+    def __init__(self, chain, address, name, source, origin):
+        self.chain, self.address, self.name, self.source, self.origin = chain, address, name, source, origin
+        self.deployed = None  # its deploy's receipt
+
+    def __repr__(self):
+        return "<actor %s>" % (self.name or show(self.address))
+
+    def lines(self):
+        return (self.origin or self.name or "the actor") + ".py", self.source.splitlines()
+
+    def call(self, handler, payload=b"", sender="alice", **more):
+        """As Chain.call."""
+        __tracebackhide__ = True
+        return self.chain.call(self, handler, payload, sender, **more)
+
+    def dry_run(self, handler, payload=b"", sender="alice", **more):
+        """As Chain.dry_run."""
+        return self.chain.dry_run(self, handler, payload, sender, **more)
+
+    def send(self, handler, payload=b"", sender="alice", **more):
+        """As Chain.send."""
+        return self.chain.send(self, handler, payload, sender, **more)
+
+    def read(self, handler, payload=b"", sender=None):
+        """As Chain.read."""
+        __tracebackhide__ = True
+        return self.chain.read(self, handler, payload, sender)
+
+    @property
+    def balance(self):
+        return self.chain.balance(self)
+
+    @property
+    def timers(self):
+        """Those that are pending."""
+        return self.chain.timers(self, "pending")
+
+    @property
+    def logs(self):
+        """The lines it printed, oldest first."""
+        return [line["line"] for line in self.chain.pages("/actor/%s/logs" % self.chain.path(self))]
+
+    def events(self, name=None, since=1):
+        return self.chain.events(self, name, since)
+
+    def state(self, key=None):
+        """The value of a key, or None; without a key all of them."""
+        if key is None:
+            return self.entries()
+        key = to_bytes(key, "a key")
+        return self.entries(key).get(key)
+
+    def state_int(self, key, default=0):
+        """A number that the SDK's set_int keeps."""
+        value = self.state(key)
+        return default if value is None else int.from_bytes(value, "big", signed=True)
+
+    def entries(self, prefix=b""):
+        """Keys and values of its state."""
+        query = {"prefix": to_hex(prefix, "a prefix")} if prefix else {}
+        found = self.chain.pages("/actor/%s/state" % quote(self.chain.path(self)), query)
+        return {bytes.fromhex(e["key"][2:]): bytes.fromhex(e["value"][2:]) for e in found}

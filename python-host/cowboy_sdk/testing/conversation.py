@@ -1,0 +1,92 @@
+"""The conversation with a devnet: `devnet bench` beside the test, in frames of JSON, one a line.
+
+Its other end is internal/faces/bench, whose package comment has the frames. A
+request is one of the HTTP API (docs: GET /openapi.json of a devnet).
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import threading
+
+VERSION = 1  # of the frames
+MAX_ANSWER = 256 << 20  # bytes
+
+
+class DevnetError(Exception):
+    """The devnet refused what the test asked for; code is for programs."""
+
+    def __init__(self, status, code, message, hint="", field=""):
+        super().__init__("%s: %s%s" % (code, message, "\n  " + hint if hint else ""))
+        self.status, self.code, self.message, self.hint, self.field = status, code, message, hint, field
+
+
+class DevnetGone(Exception):
+    """There is no devnet to speak to, or it ended."""
+
+
+def program():
+    """The devnet to start: $DEVNET, which `devnet test` sets, or the one on PATH."""
+    named = os.environ.get("DEVNET")
+    found = shutil.which(named or "devnet")
+    if found is None:
+        raise DevnetGone("there is no %s: run the tests with `devnet test`, put devnet on PATH, or name it by the variable DEVNET"
+                         % (named or "devnet on PATH"))
+    return found
+
+
+class Bench:
+    """One network in virtual time, in a process of its own. Threads may share it."""
+
+    def __init__(self, **config):
+        self.lock, self.asked = threading.Lock(), 0
+        self.process = subprocess.Popen([program(), "bench"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        try:
+            self.opened = self.ask("open", open=dict(config, version=VERSION))
+        except BaseException:
+            self.close()
+            raise
+
+    def ask(self, do, **fields):
+        """The body of the answer to a frame, or a DevnetError."""
+        return self.exchange(do, fields)[1]
+
+    def request(self, method, path, body=None, wait=True):
+        """Status and body of a request of the HTTP API. Without wait a transaction is handed in, and its end not waited for."""
+        fields = {"method": method, "path": path}
+        if body is not None:
+            fields["body"] = body
+        if not wait:
+            fields["wait"] = False
+        return self.exchange("request", fields)
+
+    def exchange(self, do, fields):
+        with self.lock:
+            self.asked += 1
+            frame = json.dumps(dict(fields, id=self.asked, do=do)).encode() + b"\n"
+            try:
+                self.process.stdin.write(frame)
+                self.process.stdin.flush()
+                line = self.process.stdout.readline(MAX_ANSWER)
+            except (OSError, ValueError) as error:
+                raise DevnetGone("the devnet of this chain has ended: %s" % error) from None
+            if not line.endswith(b"\n"):
+                raise DevnetGone("the devnet of this chain ended in the middle of a conversation; what it printed stands above")
+            answer = json.loads(line)
+        body = answer["body"]
+        if answer["status"] >= 400:
+            raise DevnetError(answer["status"], **body["error"])
+        return answer["status"], body
+
+    def close(self):
+        """End the network. It may be called again."""
+        with self.lock:
+            if self.process.poll() is None:
+                self.process.stdin.close()
+                try:
+                    self.process.wait(10)
+                except subprocess.TimeoutExpired:
+                    self.process.kill()
+                    self.process.wait()
+            self.process.stdout.close()

@@ -1,0 +1,60 @@
+"""What a test expects, and how it is told where it did not come."""
+
+import re
+from contextlib import contextmanager
+
+LINE = re.compile(r"\bline (\d+)\b")
+
+
+class Reverted(AssertionError):
+    """An execution ended otherwise than ok. code and message are the chain's; receipt is None where it was a read."""
+
+    def __init__(self, what, status, code, message, receipt=None, source=None):
+        self.status, self.code, self.message, self.receipt = status, code, message, receipt
+        text = "%s ended with %s: %s: %s" % (what, status, code, message)
+        found = LINE.search(message)
+        if source and found:
+            name, lines = source
+            number = int(found[1])
+            if 0 < number <= len(lines):
+                text += "\n    %s:%d: %s" % (name, number, lines[number - 1].strip())
+        super().__init__(text)
+
+
+@contextmanager
+def expect_revert(code=None, match=None):
+    """Within it an execution ends with that code (user_error, out_of_cycles, …, or the status), and a message that match is found in."""
+    caught = Caught()
+    try:
+        yield caught
+    except Reverted as reverted:
+        if code is not None and code not in (reverted.code, reverted.status):
+            raise AssertionError("expected a revert with %s, and it was %s: %s" % (code, reverted.code, reverted.message)) from reverted
+        if match is not None and not re.search(match, reverted.message):
+            raise AssertionError("expected a revert whose message has %r, and it was %r" % (match, reverted.message)) from reverted
+        caught.error = reverted
+    else:
+        raise AssertionError("expected a revert%s, and nothing reverted" % (" with " + code if code else ""))
+
+
+class Caught:
+    """The Reverted that expect_revert waited for."""
+
+    error = None
+
+
+@contextmanager
+def expect_event(chain, name, data=None, actor=None):
+    """Within it an event of that name is emitted, with that data and by that actor where they are given."""
+    from cowboy_sdk.testing.values import to_bytes
+
+    before = chain.height
+    found = []
+    yield found
+    events = chain.events(since=before + 1)
+    for event in events:
+        if event.name == name and (data is None or event.data == to_bytes(data)) and (actor is None or event.actor == chain.address(actor)):
+            found.append(event)
+    if not found:
+        told = ", ".join("%s %r" % (e.name, e.data) for e in events) or "none"
+        raise AssertionError("expected the event %s%s; there were: %s" % (name, "" if data is None else " %r" % to_bytes(data), told))

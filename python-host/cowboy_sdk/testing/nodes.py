@@ -1,0 +1,83 @@
+"""Validators and links, and what can be done to them: the faults of the scenarios, by their names (docs/SCENARIOS.md)."""
+
+from cowboy_sdk.testing.values import Record, read
+
+
+class Network:
+    """What a chain has of validators and links."""
+
+    @property
+    def validators(self):
+        """By name: v0, v1, …; each as it stands now."""
+        found = (Validator(self, form) for form in self.get("/validators"))
+        return sorted(found, key=lambda v: (len(v.name), v.name))
+
+    def fault(self, verb, **arguments):
+        """Make a fault, as POST /devnet/fault takes it; what it did so far."""
+        return read("fault", self.post("/devnet/fault", dict(arguments, verb=verb)))
+
+    def faults(self):
+        """Those so far, and what each did."""
+        return [read("fault", f) for f in self.get("/devnet/faults")]
+
+    def partition(self, *groups):
+        """Nodes reach those of their own group only."""
+        return self.fault("partition", groups=[[_name(n) for n in group] for group in groups])
+
+    def bridge(self, node, left, right):
+        """left and right reach one another through node alone."""
+        return self.fault("bridge", node=_name(node), left=[_name(n) for n in left], right=[_name(n) for n in right])
+
+    def link(self, a, b, **properties):
+        """What happens to what passes between a and b: latency="20ms", jitter, loss, duplicate, reorder, bandwidth, one_way."""
+        return self.fault("link", a=_name(a), b=_name(b), **properties)
+
+    def heal(self):
+        """Mend all links."""
+        return [read("fault", f) for f in self.post("/devnet/heal", {})]
+
+    def join_validator(self, name=""):
+        return read("move", self.post("/devnet/validator/join", {"name": name} if name else {}))
+
+    def leave_validator(self, name):
+        return read("move", self.post("/devnet/validator/leave", {"name": _name(name)}))
+
+
+def _name(node):
+    return node.name if isinstance(node, Validator) else node
+
+
+class Validator(Record):
+    """A validator as it stood when it was asked for, and its faults."""
+
+    def __init__(self, chain, form):
+        super().__init__("validator", read("validator", form).__dict__)
+        self.__dict__["_chain"] = chain
+
+    def crash(self):
+        """Its process ends, and what its disk had not synced is lost."""
+        return self._chain.fault("crash", node=self.name)
+
+    def restart(self):
+        return self._chain.fault("restart", node=self.name)
+
+    def freeze(self):
+        return self._chain.fault("freeze", node=self.name)
+
+    def thaw(self):
+        return self._chain.fault("thaw", node=self.name)
+
+    def wipe(self):
+        """Empty the disk of one that does not run."""
+        return self._chain.fault("wipe", node=self.name)
+
+    def disk_fail(self, on=True):
+        return self._chain.fault("disk_fail", node=self.name, on=on)
+
+    def clock_skew(self, skew):
+        """How far ahead of the others its clock is: "2s"."""
+        return self._chain.fault("clock_skew", node=self.name, skew=skew)
+
+    def misbehave(self, kind):
+        """Lie, as docs/SCENARIOS.md lists it; "honest" ends it."""
+        return self._chain.fault("misbehave", node=self.name, kind=kind)

@@ -1,0 +1,110 @@
+"""The pytest plugin: the fixture chain, seeds, and the gas report. A wheel registers it; `devnet test` names it by -p."""
+
+import pytest
+
+from cowboy_sdk.testing.chain import Chain
+from cowboy_sdk.testing.gas import Costs
+from cowboy_sdk.testing.seeds import replay
+
+MAX_OPEN = 8  # networks that are kept for the next test: a process each
+opened = {}  # options and seed → Chain, the least recently used first
+costs = Costs()
+
+
+def pytest_addoption(parser):
+    group = parser.getgroup("devnet", "tests of actors on a simulated network")
+    group.addoption("--devnet-seed", type=lambda text: int(text, 0), default=1, metavar="N", help="the seed of chains, or the first of them")
+    group.addoption("--devnet-seeds", type=int, default=1, metavar="N", help="run each test that uses a chain with so many seeds")
+    group.addoption("--devnet-gas-report", action="store_true", help="list what each handler cost")
+    group.addoption("--devnet-gas-snapshot", metavar="FILE", help="fail where the medians differ from FILE; write it where it is missing")
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "devnet(validators, block_time, params, policy, apart): the network of a test's chain")
+    if config.getoption("--devnet-seeds") < 1:
+        raise pytest.UsageError("--devnet-seeds: a number from 1 on")
+
+
+def pytest_generate_tests(metafunc):
+    if "devnet_seed" in metafunc.fixturenames:
+        first, count = metafunc.config.getoption("--devnet-seed"), metafunc.config.getoption("--devnet-seeds")
+        if count > 1:
+            metafunc.parametrize("devnet_seed", range(first, first + count), ids=lambda n: "seed%d" % n, indirect=True)
+
+
+@pytest.fixture
+def devnet_seed(request):
+    """The seed of this test's chain."""
+    return getattr(request, "param", request.config.getoption("--devnet-seed"))
+
+
+@pytest.fixture
+def chain(request, devnet_seed):
+    """A network at genesis, of its own for this test; the marker devnet says which one. Deploys that come first are made once."""
+    marker = request.node.get_closest_marker("devnet")
+    options = dict(marker.kwargs) if marker else {}
+    if marker and marker.args:
+        raise pytest.UsageError("the marker devnet takes names: devnet(validators=4)")
+    key = (devnet_seed, repr(sorted(options.items())))
+    network = opened.pop(key, None)
+    if network is None:
+        network = Chain(devnet_seed, **options)
+        while len(opened) >= MAX_OPEN:
+            opened.pop(next(iter(opened))).close()
+    opened[key] = network
+    try:
+        network.restart()
+    except Exception:  # its process is gone, by the doing of the test before
+        del opened[key]
+        network.close()
+        network = opened[key] = Chain(devnet_seed, **options)
+        network.restart()
+    if request.config.getoption("--devnet-gas-report") or request.config.getoption("--devnet-gas-snapshot"):
+        network.costs = costs
+    return network
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    report = (yield).get_result()
+    seed = getattr(item, "funcargs", {}).get("devnet_seed")
+    if report.failed and seed is not None:
+        test = item.nodeid.replace("[seed%d]" % seed, "").replace("[seed%d-" % seed, "[")
+        report.sections.append(("devnet", replay(seed, test)))
+
+
+def pytest_sessionfinish(session, exitstatus):
+    for network in opened.values():
+        network.close()
+    opened.clear()
+    config = session.config
+    output = getattr(config, "workeroutput", None)
+    if output is not None:  # a worker of xdist tells its controller
+        output["devnet_costs"] = costs.calls
+        return
+    path = config.getoption("--devnet-gas-snapshot")
+    changed = costs.compare(path) if path and costs.calls else []
+    if changed:
+        config.stash[CHANGED] = changed
+        session.exitstatus = max(int(exitstatus), pytest.ExitCode.TESTS_FAILED)
+
+
+CHANGED = pytest.StashKey()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node, error):
+    costs.merge(getattr(node, "workeroutput", {}).get("devnet_costs", {}))
+
+
+def pytest_terminal_summary(terminalreporter, exitstatus, config):
+    if config.getoption("--devnet-gas-report") and costs.calls:
+        terminalreporter.section("gas report")
+        for line in costs.table():
+            terminalreporter.write_line(line)
+    changed = config.stash.get(CHANGED, None)
+    if changed:
+        terminalreporter.section("gas snapshot: %s differs" % config.getoption("--devnet-gas-snapshot"))
+        for line in changed:
+            terminalreporter.write_line(line)
+        terminalreporter.write_line("Where this is meant, remove the file: the next run writes it anew.")

@@ -1,0 +1,18 @@
+"""How a failure says with which seed it fails again."""
+
+import os
+import shlex
+
+
+def replay(seed, test, unit=False):
+    """Seed and command, for the end of a failure."""
+    tested = os.environ.get("DEVNET_TEST")  # the paths that `devnet test` was given
+    if tested is not None and unit:
+        command = "devnet test --unittest --seed %d -k %s %s" % (seed, shlex.quote(test), tested)
+    elif tested is not None:
+        command = "devnet test --seed %d %s" % (seed, shlex.quote(test))
+    elif unit:
+        command = "DEVNET_SEED=%d python3 -m unittest %s" % (seed, shlex.quote(test))
+    else:
+        command = "pytest --devnet-seed %d %s" % (seed, shlex.quote(test))
+    return "seed %d; again: %s" % (seed, command)

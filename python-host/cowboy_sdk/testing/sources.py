@@ -1,0 +1,35 @@
+"""The source of an actor, whatever a test has of it."""
+
+import inspect
+import os
+import types
+
+
+def read(source):
+    """Name and text of a file, a module, a class, an instance; of text itself the name is None."""
+    if isinstance(source, bytes):
+        source = source.decode()
+    if isinstance(source, str) and ("\n" in source or source.startswith("go:")):
+        return None, source
+    if isinstance(source, (str, os.PathLike)):
+        path = os.fspath(source)
+    elif isinstance(source, types.ModuleType):
+        path = source.__file__
+    else:
+        path = inspect.getsourcefile(source if isinstance(source, type) else type(source))
+    with open(_found(path), encoding="utf-8") as file:
+        return os.path.splitext(os.path.basename(path))[0], file.read()
+
+
+def _found(path):
+    """A relative path is of the working directory, or else of the folder of the test that names it."""
+    if os.path.isabs(path) or os.path.exists(path):
+        return path
+    frame = inspect.currentframe()
+    here = os.path.dirname(os.path.abspath(__file__))
+    while frame is not None:
+        folder = os.path.dirname(os.path.abspath(frame.f_code.co_filename))
+        if folder != here and os.path.exists(os.path.join(folder, path)):
+            return os.path.join(folder, path)
+        frame = frame.f_back
+    return path

@@ -1,0 +1,116 @@
+"""What the chain answers, as Python values: bytes, integers, and records that read as their author wrote them."""
+
+import json
+
+# The fields of the HTTP API's forms that are bytes, and those that are amounts in wei.
+BYTES = frozenset(
+    "actor address arguments block code_hash data fee_payer gba hash id key output owner parent payload proposer public_key sender "
+    "sponsor state_root to value".split())
+AMOUNTS = frozenset(
+    "amount balance basefee_cell basefee_cycle basefee_lane_timer bid burned cell cycle fee fee_paid lane_timer max_fee_per_cycle "
+    "max_priority_fee_per_cycle priority sponsor tip tip_paid tips timers transactions value".split())
+ADDRESS = 20
+
+
+def to_bytes(value, what="a payload"):
+    """A payload or key as bytes: str is UTF-8, a dict or list is JSON."""
+    if value is None:
+        return b""
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        return bytes(value)
+    if isinstance(value, str):
+        return value.encode()
+    if isinstance(value, (dict, list)):
+        return json.dumps(value, separators=(",", ":")).encode()
+    raise TypeError("%s is bytes, str, or a dict or list as JSON; got %r: say which bytes it is, str(n) or n.to_bytes(8, \"big\")"
+                    % (what, value))
+
+
+def to_hex(value, what="a payload"):
+    return "0x" + to_bytes(value, what).hex()
+
+
+def wei(value):
+    """An amount as the API takes it."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise TypeError("an amount is a whole number of wei, and not %r" % (value,))
+    return str(value)
+
+
+class Record:
+    """Something the chain answered, by its names."""
+
+    def __init__(self, kind, fields):
+        self.__dict__.update(fields)
+        self.__dict__["_kind"] = kind
+
+    def __repr__(self):
+        shown = ("%s=%s" % (k, show(v)) for k, v in self.__dict__.items() if not k.startswith("_"))
+        return "%s(%s)" % (self._kind, ", ".join(shown))
+
+    def __eq__(self, other):
+        return isinstance(other, Record) and self.__dict__ == other.__dict__
+
+    def __hash__(self):
+        return hash(self._kind)
+
+
+def read(kind, form):
+    """The record of one of the API's forms."""
+    return Record(kind, {_name(k): value(k, v) for k, v in form.items()})
+
+
+def _name(key):
+    return key + "_" if key == "from" else key  # a word of Python
+
+
+def value(key, v):
+    if isinstance(v, dict):
+        return read(key, v)
+    if isinstance(v, list):
+        return [value(key[:-1] if key.endswith("s") else key, one) for one in v]
+    if isinstance(v, str):
+        if key in BYTES and v.startswith("0x"):
+            return bytes.fromhex(v[2:])
+        if key in AMOUNTS and v.isdigit():
+            return int(v)
+    return v
+
+
+def show(v):
+    """A value as an author writes it: an address in hexadecimal, text as bytes."""
+    if isinstance(v, bytes) and len(v) >= ADDRESS and not printable(v):
+        return "0x" + v.hex()
+    return repr(v)
+
+
+def printable(data):
+    try:
+        return data.decode().isprintable()
+    except UnicodeDecodeError:
+        return False
+
+
+class Event(Record):
+    """What an actor told by emit_event."""
+
+    def __init__(self, name, data, actor, height):
+        super().__init__("event", {"name": name, "data": data, "actor": actor, "height": height})
+
+
+class Receipt(Record):
+    """How one execution ended: status, output, cycles, cells, fee, events, logs, error (code and message, or None)."""
+
+    def __init__(self, form):
+        fields = read("receipt", form).__dict__
+        fields["events"] = [Event(e.name, e.data, e.actor, fields["height"]) for e in fields["events"]]
+        super().__init__("receipt", fields)
+
+    @property
+    def ok(self):
+        return self.status == "ok"
+
+    def __repr__(self):
+        ended = repr(self.output) if self.ok else "%s: %s: %s" % (self.status, self.error.code, self.error.message)
+        return "<%s at height %d: %s, %d cycles, %d cells, fee %d>" % (
+            self.handler or self.origin, self.height, ended, self.cycles, self.cells, self.fee)
