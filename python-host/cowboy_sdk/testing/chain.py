@@ -132,7 +132,8 @@ class Chain(Network):
             self._restore(snapshot)
             self.actors, self._so_far = dict(actors), prefix + (key,)
             return list(actors.values())[-1]
-        body = {"from": self.sender(sender), "code": to_hex(text, "code"), "init": to_hex(init), "fund": wei(fund), "name": self._free(name)}
+        body = {"from": self.sender(sender), "code": to_hex(text, "code"), "init": to_hex(init), "fund": wei(fund),
+                "name": self._free(name)}
         actor = Actor(self, None, name, text, origin)
         receipt = self._sent("deploy of " + (name or "an actor"), self.post("/devnet/deploy", _limits(body, cycles, cells)), actor)
         actor.address, actor.deployed = receipt.to, receipt

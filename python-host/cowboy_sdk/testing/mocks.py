@@ -40,7 +40,8 @@ def source(name, handlers):
         answers = answers if isinstance(answers, list) else [answers]
         if not answers:
             raise ValueError("%s has no answer: give bytes, or reverts(…)" % handler)
-        text += HANDLER % {"handler": handler, "answers": tuple(a.text if isinstance(a, reverts) else to_bytes(a, "an answer") for a in answers)}
+        told = tuple(a.text if isinstance(a, reverts) else to_bytes(a, "an answer") for a in answers)
+        text += HANDLER % {"handler": handler, "answers": told}
     return text
 
 

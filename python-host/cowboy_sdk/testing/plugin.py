@@ -13,10 +13,10 @@ costs = Costs()
 
 def pytest_addoption(parser):
     group = parser.getgroup("devnet", "tests of actors on a simulated network")
-    group.addoption("--devnet-seed", type=lambda text: int(text, 0), default=1, metavar="N", help="the seed of chains, or the first of them")
+    group.addoption("--devnet-seed", type=lambda text: int(text, 0), default=1, metavar="N", help="the seed of chains, or the first")
     group.addoption("--devnet-seeds", type=int, default=1, metavar="N", help="run each test that uses a chain with so many seeds")
     group.addoption("--devnet-gas-report", action="store_true", help="list what each handler cost")
-    group.addoption("--devnet-gas-snapshot", metavar="FILE", help="fail where the medians differ from FILE; write it where it is missing")
+    group.addoption("--devnet-gas-snapshot", metavar="FILE", help="fail where medians differ from FILE; write it where it is missing")
 
 
 def pytest_configure(config):
