@@ -80,6 +80,7 @@ var also = map[string]string{
 	"OWNER": "For `callable_by`: who deployed the actor.", "SELF": "For `callable_by`: the actor itself.",
 	"runtime": "`schedule_timer`, `set_timer` and their like, as CIP-6 names them.", "schedule_timer": "As `pvm_host.schedule_timer`.",
 	"PriorityTier": "`ECONOMY`, `STANDARD`, `FAST` and `URGENT`: hints of how a timer is priced.",
+	"runner":       "Jobs for runners: `cowboy_sdk.runner`, below.",
 	"GBAContext":   "What `get_gas_bid` is told: heights in blocks, amounts in wei.",
 	"TxFeeParams":  "What `get_gas_bid` answers, in wei a unit.",
 }
@@ -132,7 +133,8 @@ func TestActorsPageIsWhatTheCodeOffers(t *testing.T) {
 	text := string(data)
 	for part, want := range map[string]string{
 		"context": contextKeys(t), "imports": imports(t), "limits": limits(t),
-		"reference": reference(t, "pvm_host", "pvm_host/__init__.py", "host/errors.py") + reference(t, "cowboy_sdk", "cowboy_sdk/__init__.py"),
+		"reference": reference(t, "pvm_host", "pvm_host/__init__.py", "host/errors.py") + reference(t, "cowboy_sdk", "cowboy_sdk/__init__.py") +
+			reference(t, "cowboy_sdk.runner", "cowboy_sdk/runner.py", "host/errors.py"),
 	} {
 		begin, end := "<!-- "+part+": go test ./docs -update -->\n", "<!-- end of "+part+" -->"
 		before, rest, found := strings.Cut(text, begin)

@@ -11,7 +11,8 @@
         def reset(self, payload): ...
 
 Under @actor a handler without @public or @callable_by refuses every caller;
-the chain itself still runs init, deploy, timers' handlers and get_gas_bid.
+the chain itself still runs init, deploy, timers' handlers, get_gas_bid,
+on_runner_result and what goes on behind an await.
 """
 
 from host import chain, exact, meter, own, shown
@@ -19,12 +20,12 @@ from host.bids import CONTEXT, PARAMS, TIERS, GBAContext, TxFeeParams
 from host.sealed import Sealed, library
 
 import pvm_host
-from cowboy_sdk import runtime
+from cowboy_sdk import runner, runtime
 from pvm_host import schedule_timer
 
 __all__ = (
-    "actor public callable_by OWNER SELF call send ActorRef Storage runtime schedule_timer PriorityTier GBAContext "
-    "TxFeeParams"
+    "actor public callable_by OWNER SELF call send ActorRef Storage runtime runner capture schedule_timer PriorityTier "
+    "GBAContext TxFeeParams"
 ).split()
 
 PriorityTier = library("PriorityTier", TIERS)
@@ -134,6 +135,11 @@ def call(target, method, args=b"", cycles_limit=100_000):
 def send(target, payload=b"", handler="handle_message"):
     """Deliver payload to target in the next block."""
     pvm_host.send_message(target, payload, handler)
+
+
+def capture(**names):
+    """In a continuation, ctx = capture(): its attributes are what outlives an await."""
+    raise RuntimeError("capture() stands by itself in a continuation, as in ctx = capture()")
 
 
 class ActorRef(Sealed):

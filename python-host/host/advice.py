@@ -6,13 +6,13 @@ A tool's, not the chain's: nothing here decides what may be deployed.
 
 import ast
 
-from host import check, extent, imports, program
+from host import awaits, check, extent, imports, program
 from host.protocol import MAX_ADVICE
 from host.rewrite import Rewriter
+from host.scopes import COMPREHENSIONS, arguments, bound_in, outer
 
-PACKAGES = ("pvm_host", "cowboy_sdk", "cowboy_sdk.runtime")
+PACKAGES = ("pvm_host", "cowboy_sdk", "cowboy_sdk.runtime", "cowboy_sdk.runner")
 HANDLER_OF = {"schedule_timer": "handle_timer"}  # what takes the name of a handler of this actor
-COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 class Every(Rewriter):
@@ -45,8 +45,10 @@ def advise(source):
         tree = program.parse(source)
         check.nesting(tree)
         extent.within(extent.units(tree), extent.MAX_UNITS)
-        warnings(tree, handlers_of(tree, found), found)
-        errors(tree, found)  # last: it rewrites the tree
+        lowered = program.parse(source)
+        awaits.lower(lowered, lambda r: found.append(("error", r.line, r.reason)))
+        warnings(tree, handlers_of(lowered, found), found)
+        errors(lowered, found)
         if not any(kind == "error" for kind, _, _ in found):
             program.load(source, imports.exported)
     except check.Refusal as r:
@@ -192,45 +194,5 @@ def without_class(scopes):
     return [s for s in scopes if not isinstance(s, ClassScope)]
 
 
-def outer(a):
-    """The defaults of arguments, which are read where the function is made."""
-    return a.defaults + [d for d in a.kw_defaults if d is not None]
-
-
-def arguments(a):
-    return {n.arg for n in a.posonlyargs + a.args + a.kwonlyargs + [x for x in (a.vararg, a.kwarg) if x]}
-
-
 def declared(tree):
     return {n for node in ast.walk(tree) if isinstance(node, ast.Global) for n in node.names}
-
-
-def bound_in(nodes):
-    """What nodes bind in their own scope; := within a comprehension too."""
-    names, todo = set(), list(nodes)
-    while todo:
-        node = todo.pop()
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            names.add(node.name)
-            continue
-        if isinstance(node, ast.Lambda):
-            continue
-        if isinstance(node, COMPREHENSIONS):
-            todo += [n for n in ast.walk(node) if isinstance(n, ast.NamedExpr)]
-            continue
-        names |= own_names(node)
-        todo += ast.iter_child_nodes(node)
-    return names
-
-
-def own_names(node):
-    """What one node binds, without those below."""
-    if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-        return {node.id}
-    if isinstance(node, ast.alias):
-        return {(node.asname or node.name).split(".")[0]}
-    if isinstance(node, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)) and node.name:
-        return {node.name}
-    if isinstance(node, ast.MatchMapping) and node.rest:
-        return {node.rest}
-    return set()

@@ -4,7 +4,7 @@ import builtins
 import operator
 import types
 
-from host import builtin_types, check, known, matching, methods, ops, own, sealed, surface, text
+from host import builtin_types, check, continuations, known, matching, methods, ops, own, sealed, surface, text
 from host.costs import table
 from host.meter import INT_BITS, charge, deep, down, enter, lazy, meter, out, tick, up
 from host.ops import drain, iterate, key, source
@@ -245,7 +245,7 @@ def operators():
         "$plain": own.PLAIN, "$open": own.OPEN, "$growing": surface.GROWING, "$type": type,
         "$fit": matching.fit, "$box": matching.Box, "$manager": matching.Manager, "$format": text.f_string,
         "$text": text.joined, "$caught": ops.caught, "$Exception": Exception, "$any": object,
-        **ops.NAMES,
+        **ops.NAMES, **continuations.OPERATORS,
     }
 
 

@@ -1,14 +1,18 @@
-"""Deterministic CBOR (RFC 8949 §4.2) of what gas bidding agents exchange with
-the chain: maps of text to unsigned integers, bytes and texts. Both directions
-are charged as serialising is: a base and a cycle a byte.
+"""Deterministic CBOR (RFC 8949 §4.2): of what gas bidding agents exchange with
+the chain, which are maps of text to unsigned integers, bytes and texts; and of
+jobs, their outcomes and what continuations keep, which have more kinds. Both
+directions are charged as serialising is: a base and a cycle a byte.
 """
 
 from host.costs import table
 from host.meter import charge
 
-UINT, BYTES, TEXT, MAP = 0, 2, 3, 5
-BIGNUM = 0xC2  # tag 2: an unsigned integer above 2^64-1
-MAX_ENTRIES = 64  # of a map
+UINT, NEGATIVE, BYTES, TEXT, ARRAY, MAP = 0, 1, 2, 3, 4, 5
+BIGNUM, NEGATIVE_BIGNUM = 0xC2, 0xC3  # tags 2 and 3: an integer above 2^64-1, or below -2^64
+SIMPLE = {b"\xf6": None, b"\xf4": False, b"\xf5": True}
+MAX_ENTRIES = 64  # of a map that an agent is given
+MAX_DEPTH = 16  # of lists and dictionaries in one another
+KINDS = frozenset((type(None), bool, int, bytes, str, list, dict))
 
 
 class Malformed(ValueError):
@@ -121,3 +125,126 @@ class Reader:
         if major == TEXT:
             return self.raw_text(n)
         raise Malformed("a value that is no number, bytes or text")
+
+
+def wrong_kind(what, v):
+    raise TypeError("%s is of None, bool, int, bytes, str, list and dict alone: this is %s" % (what, type(v).__name__))
+
+
+class Writer:
+    """The encoding of values of exactly these kinds, charged as it grows."""
+
+    __slots__ = ("parts", "left", "what", "limit")
+
+    def __init__(self, what, limit):
+        self.parts, self.what = [], what
+        self.limit = self.left = limit
+
+    def put(self, raw):
+        charge(1 + len(raw))
+        self.left -= len(raw)
+        if self.left < 0:
+            raise ValueError("%s is more than %d bytes" % (self.what, self.limit))
+        self.parts.append(raw)
+
+    def add(self, v, depth=0):
+        t = type(v)
+        if v is None:
+            self.put(b"\xf6")
+        elif t is bool:
+            self.put(b"\xf5" if v else b"\xf4")
+        elif t is int:
+            self.number(v)
+        elif t is bytes:
+            self.text(BYTES, v)
+        elif t is str:
+            self.text(TEXT, v.encode())
+        elif depth == MAX_DEPTH:
+            raise ValueError("%s is nested deeper than %d levels" % (self.what, MAX_DEPTH))
+        elif t is list:
+            self.put(head(ARRAY, len(v)))
+            for x in v:
+                self.add(x, depth + 1)
+        elif t is dict:
+            self.map(v, depth + 1)
+        else:
+            wrong_kind(self.what, v)
+
+    def text(self, major, raw):
+        self.put(head(major, len(raw)))
+        self.put(raw)
+
+    def number(self, v):
+        below = v < 0
+        n = ~v if below else v
+        if n < 1 << 64:
+            self.put(head(NEGATIVE if below else UINT, n))
+            return
+        self.put(bytes((NEGATIVE_BIGNUM if below else BIGNUM,)))
+        self.text(BYTES, n.to_bytes((n.bit_length() + 7) // 8, "big"))
+
+    def map(self, v, depth):
+        self.put(head(MAP, len(v)))
+        keys = []
+        for k in v:
+            if type(k) is not str:
+                raise TypeError("a key in %s is a str, not %s" % (self.what, type(k).__name__))
+            charge(1 + len(k))
+            raw = k.encode()
+            keys.append((head(TEXT, len(raw)) + raw, k))
+        for raw, k in sorted(keys):
+            self.put(raw)
+            self.add(v[k], depth)
+
+
+def packed(v, what, limit):
+    """v in at most limit bytes; what is how errors call it."""
+    charge(table.serialise)
+    writer = Writer(what, limit)
+    writer.add(v)
+    return b"".join(writer.parts)
+
+
+def unpacked(data):
+    """The value that packed made data of, or that the chain did."""
+    charge(table.serialise + len(data))
+    reader = Whole(data)
+    found = reader.value()
+    if reader.at != len(data):
+        raise Malformed("something follows the value")
+    return found
+
+
+class Whole(Reader):
+    """Reads all of the kinds. What it is given the host or the chain wrote."""
+
+    __slots__ = ("depth",)
+
+    def __init__(self, data):
+        super().__init__(data)
+        self.depth = 0
+
+    def value(self):
+        first = self.data[self.at:self.at + 1]
+        if first in SIMPLE:
+            self.at += 1
+            return SIMPLE[first]
+        if first in (b"\xc2", b"\xc3"):
+            self.at += 1
+            n = int.from_bytes(self.take(self.head()[1]), "big")
+            return n if first == b"\xc2" else ~n
+        major, n = self.head()
+        if major == UINT:
+            return n
+        if major == NEGATIVE:
+            return ~n
+        if major == BYTES:
+            return self.take(n)
+        if major == TEXT:
+            return self.raw_text(n)
+        if major not in (ARRAY, MAP) or self.depth == MAX_DEPTH or n > len(self.data):
+            raise Malformed("a value of another kind")
+        self.depth += 1
+        found = [self.value() for _ in range(n)] if major == ARRAY else {self.text(): self.value() for _ in range(n)}
+        self.depth -= 1
+        return found

@@ -39,16 +39,18 @@ KECCAK, RANDOMNESS = Operation("keccak256"), Operation("randomness")
 SCHEDULE, CANCEL, EXTEND, BIDDER = (
     Operation(n, errors.TimerError) for n in ("schedule_timer", "cancel_timer", "extend_timer", "set_gas_bidder"))
 TRANSFER = Operation("transfer", errors.TransferError)
-SUBMIT = Operation("submit_job", errors.JobError)
+SUBMIT, CANCEL_JOB = Operation("submit_job", errors.JobError), Operation("call_actor", errors.JobError)
 SEND = Operation("send_message", errors.SendError)
 FLUSH = Operation("flush")
 SET, DELETE, EMIT, LOG, READ = map(Operation, ("set_state", "delete_state", "emit_event", "print", "read"))
+HARMLESS = frozenset((GET, BALANCE, KECCAK, RANDOMNESS, FLUSH))  # requests that change nothing
 ENDS = {name: Operation(name) for name in protocol.ENDS}
 WAITING = 4  # calls that an answer costs which the chain charges less for than waiting for it takes
 MAX_EFFECT_BYTES = 256 << 10
 MAX_PAYLOAD = 16 << 20
 MAX_STEPS = 1 << 62  # that an operation reports
 MAX_LOG = 4096  # bytes of a printed line
+RESERVED = b"\0runner/"  # begins the keys under which the SDK remembers what it waits for
 HEX_ADDRESS = re.compile("0x([0-9a-fA-F]{40})")
 COUNT, SIZE = Struct(">Q"), Struct(">I")
 ANSWERED = wire.Beginning(protocol.ANSWER_BEGINS)
@@ -57,7 +59,7 @@ ANSWERED = wire.Beginning(protocol.ANSWER_BEGINS)
 class Message:
     """One message and what it did that the chain was not told yet."""
 
-    __slots__ = ("about", "kind", "effects", "bytes", "known", "modules", "lines")
+    __slots__ = ("about", "kind", "effects", "bytes", "known", "modules", "lines", "changes", "continuations", "resumed")
 
     def __init__(self, about=None, kind=None, known=None):
         self.about = about  # what a call begins with, by its names
@@ -66,6 +68,9 @@ class Message:
         self.known = {} if known is None else pairs(known)  # key → value: read or written in this message
         self.modules = {}
         self.lines = ""  # printed and not ended yet
+        self.changes = 0  # that it asked for and told of, printed lines apart
+        self.continuations = {}  # name → (function, timeout): those of the running module
+        self.resumed = None  # the continuation that this message resumes, until it has begun
 
 
 ActorRef = None  # cowboy_sdk's class, which knows this module
@@ -129,12 +134,15 @@ def effect(record):
 def told(op, value):
     """An effect of bytes."""
     meter.charge(table.call)
+    if op is DELETE:
+        now.changes += 1
     effect(packed_bytes(op, value))
 
 
 def told_pair(op, first, second):
     """An effect of two."""
     meter.charge(table.call)
+    now.changes += 1
     effect(packed_pair(op, first, second))
 
 
@@ -160,6 +168,8 @@ def bounded(value):
 
 
 def ask(op, record):
+    if op not in HARMLESS:
+        now.changes += 1
     pipe.write(REQUEST, take_effects() + record)
     while True:
         kind, frame = pipe.read()
@@ -234,15 +244,28 @@ def get(key):
 
 
 def put(key, value):
-    key, value = state_key(key), data(value, "the value")
+    keep(free(state_key(key)), data(value, "the value"))
+
+
+def keep(key, value):
     told_pair(SET, key, value)
     now.known[key] = value
 
 
 def delete(key):
-    key = state_key(key)
+    forget(free(state_key(key)))
+
+
+def forget(key):
     told(DELETE, key)
     now.known[key] = None
+
+
+def free(key):
+    """A key that an actor may write: those of the SDK are none of its own."""
+    if key[:len(RESERVED)] == RESERVED:
+        raise ValueError("keys that begin with \\0runner/ are the SDK's: what waits for runners stands there")
+    return key
 
 
 def state_key(key):

@@ -11,7 +11,7 @@ from host.meter import INT_BITS
 MODULES = frozenset(
     "collections dataclasses enum functools itertools json re struct math decimal typing abc "
     "hashlib base64 hmac heapq bisect string operator pvm_host cowboy_sdk "
-    "collections.abc cowboy_sdk.runtime __future__".split()
+    "collections.abc cowboy_sdk.runtime cowboy_sdk.runner __future__".split()
 )
 MAX_NESTING = 300  # nodes within nodes
 FORBIDDEN_NAMES = {

@@ -13,11 +13,15 @@ WEIGHTS = {
     ast.FunctionDef: 60, ast.ClassDef: 25, ast.Lambda: 20, ast.ListComp: 25, ast.SetComp: 25, ast.DictComp: 25,
     ast.GeneratorExp: 25, ast.comprehension: 5, ast.Try: 40, ast.ExceptHandler: 15, ast.With: 40, ast.If: 20,
     ast.While: 20, ast.For: 25, ast.Match: 20, ast.match_case: 20, ast.Yield: 25, ast.JoinedStr: 5, ast.arg: 3,
+    ast.AsyncFunctionDef: 120, ast.Await: 80,
 }
 
 
 def units(tree):
-    return sum(WEIGHTS.get(type(node), 1) for node in ast.walk(tree))
+    """Of a module. What awaits is gone through twice (awaits.py)."""
+    owners = [tree] + [s for s in tree.body if isinstance(s, ast.ClassDef)]
+    waiting = [s for owner in owners for s in owner.body if isinstance(s, ast.AsyncFunctionDef)]
+    return sum(WEIGHTS.get(type(node), 1) for root in [tree, *waiting] for node in ast.walk(root))
 
 
 def within(found, limit):

@@ -13,7 +13,7 @@ from host.shims import SOURCES
 
 import cowboy_sdk
 import pvm_host
-from cowboy_sdk import runtime
+from cowboy_sdk import runner, runtime
 
 # What the standard library imports when first needed: later no file can be read.
 for _module in "encodings.ascii encodings.latin_1 encodings.utf_8 heapq linecache unicodedata".split():
@@ -28,8 +28,10 @@ MAKERS = {
     "math": libraries_data.math_names, "decimal": libraries_data.decimal_names, "re": patterns.names,
     "pvm_host": lambda: of_package(pvm_host),
     "cowboy_sdk.runtime": lambda: of_package(runtime),
-    "cowboy_sdk": lambda: {**of_package(cowboy_sdk), "runtime": made("cowboy_sdk.runtime")},
+    "cowboy_sdk.runner": lambda: of_package(runner),
+    "cowboy_sdk": lambda: {**of_package(cowboy_sdk), **{n: made("cowboy_sdk." + n) for n in PARTS}},
 }
+PARTS = ("runtime", "runner")  # of cowboy_sdk, each a library of its own
 MADE = {}
 SHIMS = {}
 CLASSES = {cls: sealed.made(cls, shown) for cls, shown in cowboy_sdk.CLASSES.items()}
@@ -37,7 +39,7 @@ CLASSES = {cls: sealed.made(cls, shown) for cls, shown in cowboy_sdk.CLASSES.ite
 
 def of_package(package):
     """What a package of the host's exports: its classes as actors see them."""
-    names = {n: getattr(package, n) for n in package.__all__ if n != "runtime"}
+    names = {n: getattr(package, n) for n in package.__all__ if n not in PARTS}
     return {n: CLASSES.get(v, v) if isinstance(v, type) else v for n, v in names.items()}
 
 

@@ -13,6 +13,7 @@ import typing
 PENDING = []  # class statements being carried out: (name, bases, Kind)
 PLAIN = {}  # classes whose instances have nothing but what their actor gave them
 OPEN = {}  # these, and types of libraries: all may be read of them whose names begin with no underscore
+GIVING = set()  # types of the host's whose attributes an actor may set, as they let it
 KINDS = {}  # every class made by a running message → its Kind
 MADE = []  # the same, in order, so that a message forgets its own at its end
 BUILTINS = []  # the one namespace of built-in names, by which own functions are known
@@ -157,6 +158,6 @@ def settable(value, name):
             if issubclass(cls, value) and (kind.enumeration and sunder(name) or any(name in kept for _, kept in kind.relied)):
                 refuse_attribute(value, name)
         return value
-    if is_function(value):
+    if is_function(value) or t in GIVING:
         return value
     raise AttributeError("an attribute of %s cannot be set" % t.__name__)

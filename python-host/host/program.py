@@ -7,8 +7,8 @@ no hidden state, and then one handler.
 import ast
 import types
 
-from host import bids, builtin_names, chain, check, errors, extent, held, meter, own, shown, surface
-from host.protocol import BID_HANDLER, GOVERNANCE, MAX_MESSAGE
+from host import awaits, bids, builtin_names, chain, check, continuations, errors, extent, held, jobs, meter, own, shown, surface
+from host.protocol import BID_HANDLER, DISPATCHER, GOVERNANCE, MAX_MESSAGE
 from host.rewrite import Rewriter
 
 import cowboy_sdk
@@ -23,10 +23,11 @@ MAX_FRAMES = 20  # lines of a traceback
 class Code:
     """Compiled code and what is known of it without running it."""
 
-    __slots__ = ("program", "actor", "handlers", "sdk", "units")
+    __slots__ = ("program", "actor", "handlers", "sdk", "units", "resumes")
 
-    def __init__(self, program, actor, handlers, sdk, units):
+    def __init__(self, program, actor, handlers, sdk, units, resumes):
         self.units = units  # of compiling: extent
+        self.resumes = resumes  # what wakes a continuation → (its name, whether it is a method)
         self.program = program
         self.actor = actor  # the name of the actor's class, None for bare functions
         self.handlers = handlers  # name → (takes a payload, first line of its documentation)
@@ -63,7 +64,9 @@ def load(source, exported, limit=extent.MAX_UNITS):
 
 
 def compiled(tree, exported, measured):
+    waiting = awaits.lower(tree)
     actor, handlers, sdk = describe(tree)
+    resumes = resumed_by(tree, actor, waiting)
     rewriter = Rewriter(check.bound_names(tree))
     rewriter.exported = exported
     try:
@@ -73,7 +76,20 @@ def compiled(tree, exported, measured):
         raise check.Refusal(e.lineno or 0, "syntax: %s" % e.msg) from None
     except (RecursionError, MemoryError):
         raise check.Refusal(0, "the code is nested too deeply") from None
-    return Code(program, actor, handlers, sdk, measured)
+    return Code(program, actor, handlers, sdk, measured, resumes)
+
+
+def resumed_by(tree, actor, waiting):
+    """What wakes the continuations of a file, by the names that the dispatcher and the watchdog call."""
+    classes = {s.name: s for s in tree.body if isinstance(s, ast.ClassDef)}
+    mine = {c.name for c in lineage(classes, classes.get(actor))}
+    found = {}
+    for name, cls in waiting:
+        if cls is not None and cls not in mine:
+            check.refuse(classes[cls], "the continuation %s of %s, which is not the actor's class" % (name, cls))
+        for end in (continuations.RESUME, continuations.TIMEOUT):
+            found[name + end] = name, cls is not None
+    return found
 
 
 def shim(source):
@@ -108,13 +124,18 @@ def describe(tree):
         return None, found, sdk
     else:
         chosen = plain_class(classes)
-    body, seen, current = [], set(), chosen
-    while current is not None and current.name not in seen:
-        seen.add(current.name)
-        body = [s for s in current.body if is_public(s)] + body
+    body = [s for c in reversed(lineage(classes, chosen)) for s in c.body if is_public(s)]
+    return chosen.name, collect(body, 1), sdk
+
+
+def lineage(classes, current):
+    """A class of the file and those that it is built on."""
+    found = []
+    while current is not None and current not in found:
+        found.append(current)
         bases = [b.id for b in current.bases if isinstance(b, ast.Name) and b.id in classes]
         current = classes[bases[0]] if bases else None
-    return chosen.name, collect(body, 1), sdk
+    return found
 
 
 def plain_class(classes):
@@ -172,13 +193,17 @@ def run(code, kind, handler, payload):
         exec(code.program, space)
         if handler is None:
             return b""
+        if handler in code.resumes:
+            return output(resume(code, space, kind, handler, payload))
         takes = code.handlers.get(handler)
         if takes is None:
             raise Fault("no_handler", "no_handler", "the actor has no handler %s; it has %s"
                         % (handler[:100], ", ".join(sorted(code.handlers)[:50]) or "none"))
         target = find(code, space, handler)
         bid = handler == BID_HANDLER and kind in CALLED
-        if kind in CALLED and not (bid and chain.now.about.sender == GOVERNANCE):
+        if handler == jobs.HANDLER:
+            payload = told(kind, payload)
+        elif kind in CALLED and not (bid and chain.now.about.sender == GOVERNANCE):
             permit(target, handler, code, space)
         meter.charge(10)
         if not takes[0]:
@@ -204,6 +229,49 @@ def find(code, space, handler):
     if not callable(target):
         raise Fault("no_handler", "no_handler", "the handler %s is no function any more" % handler)
     return target
+
+
+def told(kind, payload):
+    """The outcome that on_runner_result is given."""
+    from_dispatcher(kind, jobs.HANDLER)
+    result = jobs.result(payload)
+    if result is None:
+        raise Fault("reverted", "not_callable", "%s is given the outcomes of this actor's own jobs: this is none that waits" % jobs.HANDLER)
+    return result
+
+
+def from_dispatcher(kind, handler):
+    if kind != "call" or chain.now.about.sender != DISPATCHER:
+        raise Fault("reverted", "not_callable", "%s is called by the dispatcher alone, when a job ended" % handler)
+
+
+def resume(code, space, kind, handler, payload):
+    """Go on with a continuation behind the await where it stands."""
+    name, method = code.resumes[handler]
+    if handler.endswith(continuations.RESUME):
+        from_dispatcher(kind, handler)
+        run = continuations.resumed(name, payload)
+    elif kind == "timer":
+        run = continuations.timed_out(name, payload)
+    else:
+        raise Fault("reverted", "not_callable", "%s is called by the watchdog alone" % handler)
+    if run is None:
+        return None
+    f = chain.now.continuations.get(name, (None,))[0]
+    if f is None:
+        raise Fault("no_handler", "no_handler", "%s is no continuation any more" % name)
+    me = [space[code.actor]()] if method and own.is_class(space.get(code.actor)) else []
+    chain.now.resumed = run
+    meter.charge(10)
+    try:
+        found = f(*me, *[None] * (f.__code__.co_argcount - len(me)))
+    except errors.RunnerError as e:
+        if not continuations.untouched(run, e):
+            raise
+        continuations.failed(run, explain(e)[1])
+        return None
+    continuations.ended(run)
+    return found
 
 
 def is_actor(cls):

@@ -8,7 +8,8 @@ from host.known import TYPES
 from host.rewrite_expressions import LOAD, STORE, Expressions, call, cell, charge, const, is_int, name, short
 
 MAX_COPIES = 20_000  # nodes that the finally of one try may compile to
-ASYNC = "async is not available to actors before continuations are"
+ASYNC = ("async stands before def alone: of the actor's method, or of a function at the top of a file of functions, under "
+         "@runner.continuation")
 
 
 class Yields(ast.NodeVisitor):

@@ -94,6 +94,14 @@ class Expressions(Scopes):
             check.refuse(node, "super is called where it stands: super().name")
         return node
 
+    def visit_Host(self, node):
+        """What awaits.py asks for."""
+        self.cost += table.call
+        return call(node.name, *self.each(node.args))
+
+    def visit_Await(self, node):
+        check.refuse(node, "await outside of a continuation: an async def under @runner.continuation")
+
     def visit_NamedExpr(self, node):
         self.cost += table.arithmetic
         self.visit(node.target)

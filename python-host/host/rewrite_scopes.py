@@ -63,7 +63,7 @@ class Scopes:
         outer, self.in_comprehension = self.in_comprehension, True
         for i, g in enumerate(generators):
             if g.is_async:
-                check.refuse(g.iter, "async is not available to actors before continuations are")
+                check.refuse(g.iter, "async in a comprehension")
             if i == 0:
                 iterable = call("$iter", self.visit(g.iter))
             else:

@@ -20,6 +20,7 @@ type world struct {
 	sent    []string
 	timers  []program.TimerRequest
 	jobs    []*push.JobSpec
+	height  types.Height // of the block, beyond 100
 	logs    []string
 	peeks   bool
 	costs   *params.StepCosts
@@ -93,7 +94,7 @@ func (c *fakeContext) write(op string) error {
 }
 
 func (c *fakeContext) Block() program.BlockInfo {
-	return program.BlockInfo{ChainID: 8011, Height: 100, TimestampMS: 1_700_000_000_000, TxHash: types.Hash{0: 9}}
+	return program.BlockInfo{ChainID: 8011, Height: 100 + c.w.height, TimestampMS: 1_700_000_000_000, TxHash: types.Hash{0: 9}}
 }
 func (c *fakeContext) Message() program.Message               { return c.m }
 func (c *fakeContext) Remaining() (types.Cycles, types.Cells) { return c.cycles, c.cells }
@@ -170,6 +171,9 @@ func (c *fakeContext) Call(to types.Address, handler string, payload []byte, lim
 	if err := c.charge("call "+handler, 100); err != nil {
 		return nil, err
 	}
+	if to == types.DispatcherAddress && handler == "cancel" {
+		return nil, c.write(fmt.Sprintf("cancel job %x", payload[:4]))
+	}
 	if c.w.actors[to] == nil {
 		return nil, c.fail("no_actor")
 	}
@@ -217,8 +221,11 @@ func (c *fakeContext) SubmitJob(spec []byte) (types.Hash, error) {
 		return types.Hash{}, &program.Fault{Status: types.StatusReverted, Code: "bad_spec", Message: err.Error()}
 	}
 	c.w.jobs = append(c.w.jobs, job)
-	return keccak([]byte("job"), []byte{byte(len(c.w.jobs))}), nil
+	return jobID(len(c.w.jobs)), nil
 }
+
+// jobID is the id of the n-th job, counted from 1.
+func jobID(n int) types.Hash { return keccak([]byte("job"), []byte{byte(n)}) }
 func (c *fakeContext) SetGasBidder(bidder *types.Address) error {
 	return c.write(fmt.Sprint("bidder ", bidder))
 }

@@ -18,8 +18,14 @@ import (
 //	inspect            source → what it offers, or line and reason of a refusal
 //	value              an expression → its repr, or how it ends
 //	bounded            an expression, or indented statements → how it ends
-//	run [limit=N] [handler=NAME] [payload=TEXT] [kind=K] [cost] [state] [trace]
+//	run [limit=N] [handler=NAME] [payload=TEXT] [kind=K] [at=HEIGHT] [cost] [state] [trace]
 //	                   source → outcome of a handler, with what is asked for
+//	answer [job=N] [result=TEXT] [error=CODE] [stranger] [handler=NAME] [from=alice] [kind=K] [cost] [trace]
+//	                   the outcome of a job, the last unless N says which → what came of it
+//	fire [timer=N] [at=HEIGHT] [cost] [trace]
+//	                   a timer that was set, the last unless N says which → the same
+//	state              what the actor keeps
+//	jobs [whole]       what was submitted
 type transcript struct {
 	t *testing.T
 	w *world
@@ -35,6 +41,14 @@ func (tr *transcript) command(d *datadriven.TestData) string {
 		return tr.value(d)
 	case "bounded":
 		return tr.bounded(d)
+	case "answer":
+		return tr.answer(d)
+	case "fire":
+		return tr.fire(d)
+	case "state":
+		return tr.state()
+	case "jobs":
+		return tr.jobs(d)
 	}
 	tr.t.Fatalf("%s: unknown command %s", d.Pos, d.Cmd)
 	return ""
@@ -67,10 +81,21 @@ func (tr *transcript) run(d *datadriven.TestData) string {
 	at := types.Address{0: 0xaa, 19: 1}
 	if source := strings.TrimSpace(d.Input); source != "" {
 		tr.w.deploy(1, d.Input+"\n")
+		tr.w.jobs, tr.w.timers, tr.w.height = nil, nil, 0
 	}
-	tr.w.trace, tr.w.logs = nil, nil
+	if d.HasArg("at") {
+		var height uint64
+		d.ScanArgs(tr.t, "at", &height)
+		tr.w.height = types.Height(height) - 100
+	}
 	m := program.Message{Kind: kinds[kind], Sender: alice, Self: at, Handler: handler, Payload: []byte(payload), Owner: owner}
-	out, used, err := tr.w.handle(m, types.Cycles(limit))
+	return tr.handled(d, m, types.Cycles(limit))
+}
+
+// handled runs a message, and says how it ended.
+func (tr *transcript) handled(d *datadriven.TestData, m program.Message, limit types.Cycles) string {
+	tr.w.trace, tr.w.logs = nil, nil
+	out, used, err := tr.w.handle(m, limit)
 	if err != nil {
 		tr.t.Fatalf("%s: %v", d.Pos, err)
 	}

@@ -73,6 +73,7 @@ func measure(t *testing.T, w *world) (results []string) {
 		}
 		results = append(results, fmt.Sprint(out.Status, string(out.Output), used))
 	}
+	results = append(results, w.waits(t, w.deploy(9, fixture(t, "summarizer.py")))...)
 	for i, source := range measured {
 		at := w.deploy(byte(10+i), source)
 		out, used := w.call(t, at, "f", "")

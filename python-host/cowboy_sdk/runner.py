@@ -1,0 +1,99 @@
+"""Jobs for runners, from within an actor (CIP-2, CIP-6).
+
+    @actor
+    class Oracle:
+        @public
+        @runner.continuation
+        async def refresh(self, payload):
+            ctx = capture()
+            ctx.pair = payload.decode()
+            price = await runner.http("https://example.org/" + ctx.pair, runners=3)
+            self.storage[ctx.pair] = price.encode()
+
+What stands before an await runs in the message that calls the handler, which
+returns the job's id. What stands behind it runs some blocks later, when the job
+ended. Then no argument and no local name is there any more, but self, what
+ctx = capture() gave, and all that is set behind the await. An await raises
+RunnerError where the job failed, RunnerTimeout where no outcome came in time.
+
+Every job takes, beside its kind's own:
+
+    runners=1            how many do it
+    mode=None            how results are judged: none, economic_bond, majority_vote, structured_match, deterministic or
+                         semantic_similarity; None: none for one runner, else what fits the kind
+    threshold, field, checks, tee                   of that mode, as CIP-2 has them
+    max_price=10**9, tip=0                          in wei, from the actor's balance; what is not used comes back
+    timeout_blocks=30, max_retries=3                of each draw of runners
+    pool=None            the runners that may do it
+    max_input_tokens=4096, max_output_tokens=1024, max_wall_time=30 (seconds), max_memory_mb=256, max_return_bytes=65536,
+    expected_ms=1000     bounds of the work
+    data_format          what an await gives: "text" a str, "bytes" bytes, "json" what json.loads makes of it
+"""
+
+from host import chain, continuations, jobs
+from host.errors import RunnerError, RunnerTimeout
+from host.libraries_data import _dumps as dumps
+
+__all__ = ("llm http mcp ethsend custom continuation cancel RunnerError RunnerTimeout").split()
+
+
+def llm(prompt, *, model="offline", system_prompt=None, max_tokens=256, temperature=0, **terms):
+    """A job: what a language model answers, as text. temperature is in thousandths: 700 is 0.7."""
+    asked = {
+        "model": jobs.text(model, "the model"), "prompt": jobs.text(prompt, "the prompt"),
+        "system_prompt": jobs.maybe(jobs.text, system_prompt, "the system_prompt"),
+        "temperature": chain.number(temperature, 64, "the temperature, in thousandths,"),
+        "max_tokens": chain.number(max_tokens, 64, "max_tokens"),
+    }
+    return jobs.task("Llm", asked, "text", "SemanticSimilarity", terms)
+
+
+def http(url, method="GET", *, headers=None, body=None, extraction=None, **terms):
+    """A job: the body of what a URL answers, or what the JSON pointer extraction leads to in it, as text. headers is a dict."""
+    if headers is not None and type(headers) is not dict:
+        raise TypeError("headers is a dict of names and values")
+    asked = {
+        "url": jobs.text(url, "the url"), "method": jobs.text(method, "the method"),
+        "headers": [[jobs.text(k, "a header's name"), jobs.text(v, "a header's value")] for k, v in (headers or {}).items()],
+        "body": jobs.maybe(chain.data, body, "the body"), "extraction": jobs.maybe(jobs.text, extraction, "the extraction"),
+    }
+    return jobs.task("Http", asked, "text", "Deterministic", terms)
+
+
+def mcp(server, tool, arguments=None, **terms):
+    """A job: what a tool of an MCP server answers, as the text of its JSON. arguments is a dict, or JSON."""
+    arguments = {} if arguments is None else arguments
+    if type(arguments) is dict:
+        arguments = dumps(arguments, sort_keys=True, separators=(",", ":"))
+    asked = {"server": jobs.text(server, "the server"), "tool": jobs.text(tool, "the tool"),
+             "arguments": jobs.text(arguments, "arguments")}
+    return jobs.task("Mcp", asked, "text", "Deterministic", terms)
+
+
+def ethsend(chain_id, signed_transaction, **terms):
+    """A job: send a transaction that is signed already to another chain. Its hash, as bytes."""
+    asked = {"chain": chain.number(chain_id, 64, "the chain's id"), "signed_transaction": chain.data(signed_transaction, "the transaction")}
+    return jobs.task("EthSend", asked, "bytes", "Deterministic", terms)
+
+
+def custom(executor, params=b"", **terms):
+    """A job: what an executor of this name makes of params, as bytes."""
+    name = jobs.text(executor, "the executor").encode()
+    asked = {"executor_hash": chain.request_of(chain.KECCAK, name, chain.WAITING), "params": chain.data(params, "params")}
+    return jobs.task("Custom", asked, "bytes", "Deterministic", terms)
+
+
+def continuation(function=None, *, timeout_blocks=None):
+    """Over an async def: let it await runners' jobs, each for at most timeout_blocks (unless given, as long as the job may take)."""
+    blocks = continuations.timeout(timeout_blocks)
+    if function is not None:
+        return continuations.mark(function, blocks)
+    return lambda f: continuations.mark(f, blocks)
+
+
+def cancel(job_id):
+    """End a job of this actor's; its escrow comes back. An await of it ends with its watchdog."""
+    job_id = chain.data(job_id, "the job's id")
+    if len(job_id) != 32:
+        raise ValueError("a job's id is 32 bytes")
+    jobs.cancel(job_id)

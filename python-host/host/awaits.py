@@ -1,0 +1,387 @@
+"""Compiles continuations: an async function becomes one that can begin behind
+any of its awaits.
+
+    async def f(self, p):                    def f(self, p):
+        ctx = capture()                          run = …; at = where it goes on, 0 for the beginning
+        ctx.p = p                                ctx = what was captured
+        while ctx.p:                             if at == 0: ctx.p = p
+            x = await job(ctx.p)                 while at == 1 or at == 0 and ctx.p:
+            ctx.p = x                                if at == 0: return suspend(1, job(ctx.p))
+                                                     at = 0
+                                                     x = what the job gave
+                                                     ctx.p = x
+
+What stands before an await is passed over when the run begins behind it, and of
+if, while and try the way that leads to it is taken. Nothing else is kept: a
+local name that is read behind an await, and was not set again behind it, is
+refused with both lines.
+"""
+
+import ast
+
+from host import check
+from host.continuations import MAX_AWAITS, RESUME, TIMEOUT
+from host.scopes import FUNCTIONS, bound_in, own_names, parameters, read_in
+
+LOAD, STORE = ast.Load(), ast.Store()
+MAX_LOOPS = 3  # around an await: each doubles what is gone through to see what is lost
+DECORATOR, OTHERS = "continuation", frozenset(("staticmethod", "classmethod", "property"))
+HERE = "an await stands in the function itself, in if, while or try; "
+FORBIDDEN = {
+    ast.For: HERE + "loop with while, and count in what capture() keeps", ast.With: HERE + "not in with",
+    ast.Match: HERE + "not in match: use if",
+}
+
+
+class Host(ast.expr):
+    """A call of what the host has under a name."""
+
+    _fields = ("name", "args")
+
+
+def names_of(decorators):
+    for d in decorators:
+        d = d.func if isinstance(d, ast.Call) else d
+        yield d.attr if isinstance(d, ast.Attribute) else getattr(d, "id", "")
+
+
+def lower(tree, tell=None):
+    """Makes plain functions of the continuations in a module and its classes. Of
+    what is refused tell hears, and the body is left out; without it that is raised.
+    Returns each as (name, whether it is a method, its class)."""
+    found = {}
+    for owner in [tree] + [s for s in tree.body if isinstance(s, ast.ClassDef)]:
+        for i, node in enumerate(owner.body):
+            if not isinstance(node, FUNCTIONS):
+                continue
+            try:
+                owner.body[i] = lowered(node, owner, found)
+            except check.Refusal as r:
+                if tell is None:
+                    raise
+                tell(r)
+                owner.body[i] = plain(node, [ast.copy_location(ast.Pass(), node)])
+    return [(name, cls) for name, cls in found.items()]
+
+
+def lowered(node, owner, found):
+    marked = DECORATOR in names_of(node.decorator_list)
+    if isinstance(node, ast.FunctionDef):
+        if marked:
+            check.refuse(node, "@runner.continuation stands over an async def")
+        return node
+    if not marked:
+        check.refuse(node, "async def is for continuations: decorate it with @runner.continuation of cowboy_sdk")
+    others = OTHERS.intersection(names_of(node.decorator_list))
+    if others or check.dunder(node.name):
+        check.refuse(node, "a continuation is a plain method or function: no %s" % (sorted(others) or [node.name])[0])
+    if node.name in found:
+        check.refuse(node, "a second continuation called %s" % node.name)
+    method = isinstance(owner, ast.ClassDef)
+    found[node.name] = owner.name if method else None
+    for other in owner.body:
+        if isinstance(other, FUNCTIONS) and other.name in (node.name + RESUME, node.name + TIMEOUT):
+            check.refuse(other, "the name %s belongs to the continuation %s" % (other.name, node.name))
+    return plain(node, Lowering(node, method).body)
+
+
+def plain(node, body):
+    new = ast.FunctionDef(node.name, node.args, body, node.decorator_list, None)
+    new.type_params = []
+    return ast.copy_location(new, node)
+
+
+def awaits_in(node, found):
+    """Into found: each node with an await in it → the first of them; by their ids. Returns the first."""
+    first = node if isinstance(node, ast.Await) else None
+    for child in ast.iter_child_nodes(node):
+        below = awaits_in(child, found)
+        first = first or below
+    if first is not None:
+        found[id(node)] = first
+    return first
+
+
+def at_least(n, line):
+    """n, and what is new in it, at line's place."""
+    if not hasattr(n, "lineno"):
+        ast.copy_location(n, line)
+        for child in ast.iter_child_nodes(n):
+            at_least(child, line)
+    return n
+
+
+class Lowering:
+    """One continuation."""
+
+    def __init__(self, node, method):
+        self.count, self.context, self.inside = 0, None, {}
+        awaits_in(node, self.inside)
+        a = node.args
+        if a.kwonlyargs or a.vararg or a.kwarg:
+            check.refuse(node, "a continuation takes arguments by position alone")
+        every = list(ast.walk(node))
+        if any(isinstance(n, (ast.Yield, ast.YieldFrom)) for n in every):
+            check.refuse(node, "yield in a continuation")
+        awaits = [n for n in every if isinstance(n, ast.Await)]
+        if len(awaits) > MAX_AWAITS:
+            check.refuse(awaits[MAX_AWAITS], "more than %d awaits in one continuation" % MAX_AWAITS)
+        if method and not a.posonlyargs + a.args:
+            check.refuse(node, "a method without self")
+        kept = {parameters(a)[0].arg} if method else set()
+        self.local = {p.arg for p in parameters(a)} | bound_in(node.body)
+        self.local -= {name for n in every if isinstance(n, (ast.Global, ast.Nonlocal)) for name in n.names}
+        self.find_capture(every, {p.arg for p in parameters(a)}, kept)
+        Lost(self.local - kept, self.inside).body(node.body, {})
+        documented = ast.get_docstring(node, clean=False) is not None
+        statements = node.body[documented:]
+        start = [self.set("$run", self.host("$activation", ast.Constant(node.name))), self.set("$at", self.host("$position", self.run()))]
+        if self.context:
+            start.append(self.set(self.context, self.host("$kept", self.run())))
+        start = [at_least(s, node) for s in start]
+        self.body = node.body[:documented] + start + self.suite(statements)
+
+    def find_capture(self, every, given, kept):
+        """ctx = capture(): which name has what outlives the awaits."""
+        captures = [n for n in every if is_capture(n)]
+        for n in captures:
+            if len(captures) > 1:
+                check.refuse(captures[1], "a second capture(): a continuation has one")
+            if any(k.arg is None for k in n.value.keywords):
+                check.refuse(n, "capture() takes names with values: ** is none")
+            self.context = n.targets[0].id
+        targets = {id(n.targets[0]) for n in captures}
+        if self.context in given:
+            check.refuse(captures[0], "%s is an argument already: give what capture() returns another name" % self.context)
+        kept |= {self.context} - {None}
+        for n in every:
+            if id(n) not in targets and own_names(n) & kept:
+                check.refuse(n, "%s keeps its value in a continuation: it is not assigned again" % sorted(own_names(n) & kept)[0])
+
+    def host(self, name, *args):
+        return Host(name, list(args))
+
+    @staticmethod
+    def run():
+        return ast.Name("$run", LOAD)
+
+    @staticmethod
+    def set(name, value):
+        return ast.Assign([ast.Name(name, STORE)], value)
+
+    @staticmethod
+    def at(*positions):
+        """Whether the run begins at one of these, 0 being the beginning."""
+        tests = [ast.Compare(ast.Name("$at", LOAD), [ast.Eq()], [ast.Constant(p)]) for p in positions]
+        return tests[0] if len(tests) == 1 else ast.BoolOp(ast.Or(), tests)
+
+    def waits(self, node):
+        return id(node) in self.inside
+
+    def suite(self, statements):
+        out, straight = [], []
+        for s in statements:
+            if not self.waits(s):
+                straight.append(self.captures(s))
+                continue
+            if straight:
+                out.append(at_least(ast.If(self.at(0), straight, []), straight[0]))
+            straight = []
+            out += [at_least(n, s) for n in self.waiting(s)]
+        return out + straight
+
+    def captures(self, s):
+        if is_capture(s):
+            keys = [ast.Constant(k.arg) for k in s.value.keywords]
+            s.value = at_least(self.host("$capture", self.run(), ast.Dict(keys, [k.value for k in s.value.keywords])), s.value)
+            return s
+        for field in ("body", "orelse", "finalbody"):
+            if not isinstance(s, FUNCTIONS + (ast.ClassDef,)) and isinstance(getattr(s, field, None), list):
+                setattr(s, field, [self.captures(b) for b in getattr(s, field)])
+        for h in getattr(s, "handlers", ()):
+            h.body = [self.captures(b) for b in h.body]
+        return s
+
+    def waiting(self, s):
+        """A statement with an await in it."""
+        if type(s) in (ast.If, ast.While, ast.Try):
+            first = self.count + 1
+            new = getattr(self, "do_" + type(s).__name__)(s, first)
+            return [ast.If(self.at(0, *range(first, self.count + 1)), [ast.copy_location(new, s)], [])]
+        value = getattr(s, "value", None)
+        others = [*getattr(s, "targets", ()), getattr(s, "target", None), getattr(value, "value", None)]
+        if type(s) not in (ast.Expr, ast.Assign, ast.AnnAssign, ast.Return) or type(value) is not ast.Await or any(map(self.waits, others)):
+            check.refuse(self.inside[id(s)], FORBIDDEN.get(type(s), "await stands alone: as in x = await runner.http(url)"))
+        self.count += 1
+        number = self.count
+        task = ast.Return(self.host("$suspend", self.run(), ast.Constant(number), value.value))
+        s.value = ast.copy_location(self.host("$awaited", self.run()), value)
+        return [ast.If(self.at(0), [task], []), ast.If(self.at(number), [self.set("$at", ast.Constant(0)), s], [])]
+
+    def condition(self, test, first):
+        """test, at the beginning; or that the run begins at an await of the body."""
+        fresh, within = ast.BoolOp(ast.And(), [self.at(0), test]), range(first, self.count + 1)
+        return ast.BoolOp(ast.Or(), [self.at(*within), fresh]) if within else fresh
+
+    def do_If(self, s, first):
+        self.no_await([s.test])
+        body = self.suite(s.body)
+        test = at_least(self.condition(s.test, first), s.test)
+        return ast.If(test, body, self.suite(s.orelse))
+
+    def do_While(self, s, first):
+        self.no_await([s.test] + s.orelse)
+        body = self.suite(s.body)
+        return ast.While(at_least(self.condition(s.test, first), s.test), body, [self.captures(o) for o in s.orelse])
+
+    def do_Try(self, s, first):
+        self.no_await(s.handlers + s.orelse + s.finalbody)
+        if s.finalbody:
+            check.refuse(s.finalbody[0], "an await in a try with finally, which would run at every await")
+        body = self.suite(s.body)
+        for h in s.handlers:
+            h.body = [self.captures(b) for b in h.body]
+        return ast.Try(body, s.handlers, [self.captures(o) for o in s.orelse], [])
+
+    def no_await(self, nodes):
+        for n in nodes:
+            if self.waits(n):
+                check.refuse(self.inside[id(n)], HERE + "not in a condition, in except, or in the else of while or try")
+
+
+def is_capture(n):
+    """ctx = capture(…)"""
+    if not isinstance(n, ast.Assign) or len(n.targets) != 1 or not isinstance(n.targets[0], ast.Name):
+        return False
+    f = n.value.func if isinstance(n.value, ast.Call) and not n.value.args else None
+    return isinstance(f, ast.Name) and f.id == "capture" or isinstance(f, ast.Attribute) and f.attr == "capture"
+
+
+class Lost:
+    """Finds local names that are read behind an await which forgot them. lost is
+    name → the await's line, along one way; None where no way leads on."""
+
+    def __init__(self, names, inside):
+        self.names, self.inside = names, inside
+        self.loops = []  # of each loop around: what leaves it by break, and what goes on by continue
+
+    def body(self, statements, lost):
+        for s in statements:
+            if lost is None:
+                return None
+            lost = getattr(self, "at_" + type(s).__name__, self.at_other)(s, lost)
+        return lost
+
+    def forgotten(self, node):
+        """What the awaits in a node forget."""
+        first = self.inside.get(id(node))
+        return {} if first is None else {name: first.lineno for name in self.names}
+
+    def read(self, nodes, lost):
+        for node in nodes:
+            here = {n.target.id for n in ast.walk(node) if isinstance(n, ast.NamedExpr)}
+            for name, n in read_in(node):
+                if name in lost and name not in here:
+                    check.refuse(n, "%s does not outlive the await of line %d: keep it in what capture() gives, as in ctx.%s = %s"
+                                 % (name, lost[name], name, name))
+            self.bind(here, lost)
+
+    @staticmethod
+    def bind(names, lost):
+        for name in names:
+            lost.pop(name, None)
+
+    def at_other(self, s, lost):
+        targets = getattr(s, "targets", [])
+        target = getattr(s, "target", None)
+        if isinstance(s, ast.AugAssign) and isinstance(target, ast.Name):
+            self.read([ast.copy_location(ast.Name(target.id, LOAD), target)], lost)
+        value = getattr(s, "value", None)
+        if isinstance(value, ast.Await):
+            self.read([value], lost)
+            lost.update(self.forgotten(value))
+            self.read(targets + [target] * (target is not None), lost)
+        else:
+            self.read([s], lost)
+        self.bind(bound_in([s]), lost)
+        return None if isinstance(s, (ast.Return, ast.Raise)) else lost
+
+    @staticmethod
+    def join(*ways):
+        ways = [w for w in ways if w is not None]
+        return {name: line for w in ways for name, line in w.items()} if ways else None
+
+    def at_FunctionDef(self, s, lost):
+        self.bind({s.name}, lost)  # it may call itself
+        return self.at_other(s, lost)
+
+    def at_Break(self, s, lost):
+        self.leave(0, lost)
+
+    def at_Continue(self, s, lost):
+        self.leave(1, lost)
+
+    def leave(self, way, lost):
+        if self.loops:
+            self.loops[-1][way].append(lost)
+
+    def at_If(self, s, lost):
+        self.read([s.test], lost)
+        return self.join(self.body(s.body, dict(lost)), self.body(s.orelse, lost))
+
+    def loop(self, s, head, begin):
+        """A loop that awaits is gone through twice, and so each loop within it."""
+        waits = id(s) in self.inside
+        if waits and sum(1 for loop in self.loops if loop[2]) == MAX_LOOPS:
+            check.refuse(self.inside[id(s)], "an await in more than %d loops" % MAX_LOOPS)
+        for _ in range(1 + waits):
+            self.loops.append(([], [], waits))
+            end = self.body(s.body, begin(dict(head)))
+            left, on, _ = self.loops.pop()
+            head = self.join(head, end, *on)
+        return self.join(self.body(s.orelse, begin(dict(head))), *left)
+
+    def at_While(self, s, lost):
+        def begin(lost):
+            self.read([s.test], lost)
+            return lost
+        return self.loop(s, lost, begin)
+
+    def at_For(self, s, lost):
+        self.read([s.iter], lost)
+
+        def begin(lost):
+            self.bind(bound_in([s.target]), lost)
+            return lost
+        return self.loop(s, lost, begin)
+
+    def at_Try(self, s, lost):
+        end = self.body(s.body, dict(lost))
+        thrown = self.join(lost, end, *map(self.forgotten, s.body))
+        ends = [None if end is None else self.body(s.orelse, end)]
+        for h in s.handlers:
+            caught = dict(thrown)
+            if h.type is not None:
+                self.read([h.type], caught)
+            self.bind({h.name}, caught)
+            ends.append(self.body(h.body, caught))
+        after = self.join(*ends)
+        return self.body(s.finalbody, after if after is not None else thrown) if s.finalbody else after
+
+    def at_With(self, s, lost):
+        for item in s.items:
+            self.read([item.context_expr], lost)
+            self.bind(bound_in([item.optional_vars] * (item.optional_vars is not None)), lost)
+        return self.body(s.body, lost)
+
+    def at_Match(self, s, lost):
+        self.read([s.subject], lost)
+        ends = [lost]
+        for case in s.cases:
+            way = dict(lost)
+            self.read([case.pattern], way)
+            self.bind(bound_in([case.pattern]), way)
+            if case.guard is not None:
+                self.read([case.guard], way)
+            ends.append(self.body(case.body, way))
+        return self.join(*ends)

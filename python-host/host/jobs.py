@@ -1,0 +1,186 @@
+"""Jobs for runners: what is asked, how it is submitted, and what became of it.
+
+An outcome comes as a call of the dispatcher's, but anyone may submit a job that
+has it call any handler of any actor. So nothing of an outcome is read before its
+job's id is one that this actor was given when it submitted, which stands in its
+state, under keys that are the SDK's.
+"""
+
+from host import cbor, chain, errors, exact, meter, shown
+from host.libraries_data import _loads as loads
+from host.listed import lists
+from host.protocol import DISPATCHER
+from host.sealed import Sealed
+
+HANDLER = "on_runner_result"  # what the outcome of Task.submit is given to
+MAX_SPEC = 1 << 20  # bytes; the chain's own bound is a parameter, and lower
+MAX_CONTEXT = 1 << 16  # bytes that a job keeps for its outcome
+MAX_TEXT = 1 << 20
+CBY = 10**9  # wei
+MODES = {
+    "none": "None", "economic_bond": "EconomicBond", "majority_vote": "MajorityVote", "structured_match": "StructuredMatch",
+    "deterministic": "Deterministic", "semantic_similarity": "SemanticSimilarity",
+}
+MODES.update({v: v for v in list(MODES.values())})
+FORMATS = ("bytes", "text", "json")
+TERMS = {  # what every job takes beside its kind's own, and what it is unless given
+    "runners": 1, "mode": None, "threshold": None, "field": None, "checks": None, "tee": False, "max_price": CBY, "tip": 0,
+    "timeout_blocks": 30, "pool": None, "max_input_tokens": 4096, "max_output_tokens": 1024, "max_wall_time": 30,
+    "max_memory_mb": 256, "max_retries": 3, "max_return_bytes": 65536, "expected_ms": 1000, "data_format": None,
+}
+
+
+def text(value, what):
+    value = exact.string(value, what)
+    meter.charge(len(value) // 16)
+    if len(value) > MAX_TEXT:
+        raise ValueError("%s has more than %d characters" % (what, MAX_TEXT))
+    return value
+
+
+def maybe(read, value, *more):
+    return None if value is None else read(value, *more)
+
+
+class Task(Sealed):
+    """A job that is not submitted yet: await it in a continuation, or submit it."""
+
+    __slots__ = ("_host_spec", "_host_format", "_host_life")
+
+    def __init__(self, spec, data_format, life):
+        object.__setattr__(self, "_host_spec", spec)  # without callback
+        object.__setattr__(self, "_host_format", data_format)
+        object.__setattr__(self, "_host_life", life)  # blocks after which it has ended, whatever happens
+
+    def submit(self, context=b""):
+        """Submit it; on_runner_result is given its outcome, with context. Returns the job's id."""
+        context = chain.data(context, "the context")
+        if len(context) > MAX_CONTEXT:
+            raise ValueError("the context has more than %d bytes" % MAX_CONTEXT)
+        job = submitted(self, HANDLER, b"")
+        chain.keep(key_of(job), cbor.packed([self._host_format, context], "the context", 2 * MAX_CONTEXT))
+        return job
+
+
+lists(Task, "submit")
+shown.RECORDS[Task] = lambda _text, task: "<a job of %s>" % next(iter(task._host_spec["job_type"]))
+
+
+def key_of(job):
+    return chain.RESERVED + b"job/" + job
+
+
+def task(kind, asked, data_format, mode, given):
+    """A Task of a kind that asks for this, with the terms that its author gave."""
+    meter.charge(4 * len(TERMS))
+    for name in given:
+        if name not in TERMS:
+            raise TypeError("a job takes no %s; beside its kind's own it takes %s" % (name, ", ".join(TERMS)))
+    t = {**TERMS, "data_format": data_format, **given}
+
+    def number(name, bits=64):
+        return chain.number(t[name], bits, name)
+    runners, timeout, retries = number("runners"), number("timeout_blocks"), number("max_retries")
+    verification = {
+        "mode": choice(t["mode"] if t["mode"] is not None else "None" if runners == 1 else mode, MODES, "the mode"), "runners": runners,
+        "threshold": maybe(chain.number, t["threshold"], 64, "threshold"), "field": maybe(text, t["field"], "the field"),
+        "checks": [] if t["checks"] is None else t["checks"], "tee_required": flag(t["tee"], "tee"),
+    }
+    form = choice(t["data_format"], {f: f for f in FORMATS}, "the data_format")
+    spec = {
+        "job_type": {kind: asked}, "verification": verification, "max_price": number("max_price", 256), "tip": number("tip", 256),
+        "timeout_blocks": timeout, "required_runner_pool": maybe(text, t["pool"], "the pool"),
+        "bounds": {
+            "max_input_tokens": number("max_input_tokens"), "max_output_tokens": number("max_output_tokens"),
+            "max_wall_time_seconds": number("max_wall_time"), "max_memory_mb": number("max_memory_mb"), "max_retries": retries,
+        },
+        "result_schema": {
+            "max_return_bytes": number("max_return_bytes"), "expected_execution_ms": number("expected_ms"), "data_format": form,
+        },
+    }
+    return Task(spec, form, 2 * timeout * (1 + min(retries, 1 << 16)) + 2)
+
+
+def choice(value, words, what):
+    value = exact.string(value, what)
+    if value not in words:
+        raise ValueError("%s is one of %s" % (what, ", ".join(words)))
+    return words[value]
+
+
+def flag(value, what):
+    if type(value) is not bool:
+        raise TypeError("%s is True or False" % what)
+    return value
+
+
+def submitted(job, handler, correlation):
+    """The id of a job, which calls handler of this actor back."""
+    callback = {"actor": chain.now.about.me, "handler": handler, "correlation_id": correlation, "context": b""}
+    return chain.request_of(chain.SUBMIT, cbor.packed({**job._host_spec, "callback": callback}, "the job", MAX_SPEC))
+
+
+def cancel(job):
+    """End a job of this actor's at the dispatcher, which returns its escrow."""
+    chain.request(chain.CANCEL_JOB, target=DISPATCHER, method=b"cancel", payload=job, cycles_limit=0)
+
+
+class Outcome:
+    """How a job ended: what the dispatcher tells (decision J19)."""
+
+    __slots__ = ("job", "status", "result", "error", "correlation")
+
+    def __init__(self, payload):
+        told = cbor.unpacked(payload)
+        self.job, self.status, self.result, self.error = told["job_id"], told["status"], told["result"], told["error"]
+        self.correlation = told["correlation_id"]
+
+    def value(self, data_format):
+        """The result as the job's author asked for it, or a RunnerError."""
+        if self.status != "Completed":
+            raise errors.RunnerError(self.error["code"], self.error["message"])
+        try:
+            if data_format == "json":
+                return loads(self.result)
+            if data_format == "text":
+                meter.charge(len(self.result) // 16)
+                return self.result.decode()
+        except ValueError as e:
+            raise errors.RunnerError("bad_result", "the result is no %s: %s" % (data_format, shown.explained(e))) from None
+        return self.result
+
+
+def outcome(payload):
+    """What the dispatcher tells; None of anything that it did not write."""
+    try:
+        return Outcome(payload)
+    except (cbor.Malformed, KeyError, TypeError):
+        return None
+
+
+class Result(Sealed):
+    """What on_runner_result is given: how a job ended."""
+
+    __slots__ = tuple("job_id ok value code message context".split())
+
+    def __init__(self, *values):
+        for n, v in zip(self.__slots__, values):
+            object.__setattr__(self, n, v)
+
+
+lists(Result, " ".join(Result.__slots__))
+shown.RECORDS[Result] = lambda t, r: shown.fields("Result", [(n, t.repr(getattr(r, n))) for n in Result.__slots__])
+
+
+def result(payload):
+    """The Result of a job that this actor submitted, once; None of any other."""
+    told = outcome(payload)
+    kept = None if told is None else chain.get(key_of(told.job))
+    if kept is None:
+        return None
+    chain.forget(key_of(told.job))
+    data_format, context = cbor.unpacked(kept)
+    try:
+        return Result(told.job, True, told.value(data_format), None, None, context)
+    except errors.RunnerError as e:
+        return Result(told.job, False, None, e.code, e.message, context)
