@@ -45,6 +45,11 @@ type Backend interface {
 	// validator with the highest final block.
 	Reader(node string) (api.Reader, error)
 	Accounts() []api.NamedAccount
+	// Runners lists the runners that the network runs itself, in the order of their
+	// names: r0, r1, …; those that joined included.
+	Runners() []api.NamedAccount
+	// RunnerRuns reports whether one of them does.
+	RunnerRuns(name string) bool
 	Signer(name string) env.Signer // of a devnet account, or nil
 	// Python is what keeps this world from running actors in Python, or nil.
 	Python() error
@@ -68,6 +73,12 @@ type Backend interface {
 	// Governance and time.
 	Join(name string) error  // "": the next free name
 	Leave(name string) error // at the epoch's end
+	// JoinRunner starts a runner, which is registered then; "" is the next free name.
+	JoinRunner(name string) error
+	LeaveRunner(name string) error // it is deregistered, and stops
+	// Answer gives the result of a job of the executor manual to the runners that have
+	// it.
+	Answer(job types.Hash, result []byte) error
 	SetParam(key, value string, at types.Height) error
 	CancelTimer(types.TimerID) error
 	ExtendTimer(id types.TimerID, expiresAt types.Height) error

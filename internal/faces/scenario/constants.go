@@ -155,7 +155,15 @@ func (l *linter) judge(title string, p param, v starlark.Value) error {
 		if _, err := l.s.code(text); err != nil {
 			return fmt.Errorf("names nothing to deploy: %s", strings.TrimPrefix(whatOf(err), "net.deploy: "))
 		}
-	case "net.deploy sender", "net.call sender", "net.send sender", "net.transfer sender":
+	case "net.submit_job kind", "net.submit_job mode", "net.submit_job data_format":
+		if words := jobWords[p.name]; !slices.Contains(words, text) {
+			return fmt.Errorf("is one of %s; got %q%s", strings.Join(words, ", "), text, meant(text, words))
+		}
+	case "net.jobs status":
+		if !slices.Contains(jobStatuses, text) {
+			return fmt.Errorf("is one of %s; got %q%s", strings.Join(jobStatuses, ", "), text, meant(text, jobStatuses))
+		}
+	case "net.deploy sender", "net.call sender", "net.send sender", "net.transfer sender", "net.submit_job sender":
 		if known := wallet.Accounts(); !slices.Contains(known, text) {
 			return fmt.Errorf("names %q, and no account is called so%s", text, meant(text, known))
 		}
@@ -210,7 +218,7 @@ func brief(names []string) []string {
 // nodesOf are the nodes of a file's network, or nil where they cannot be known:
 // their number is computed, some may join, or the network comes from another file.
 func nodesOf(file *syntax.File, nets map[string]bool) (names []string) {
-	made, unknown := 0, len(nets) == 0
+	made, run, unknown := 0, 0, len(nets) == 0
 	syntax.Walk(file, func(node syntax.Node) bool {
 		switch n := node.(type) {
 		case *syntax.LoadStmt:
@@ -219,54 +227,65 @@ func nodesOf(file *syntax.File, nets map[string]bool) (names []string) {
 			unknown = unknown || strings.HasPrefix(n.Name.Name, "join_")
 		case *syntax.CallExpr:
 			if calls(n, "network") {
-				validators, known := validatorsOf(n)
-				made, unknown = max(made, validators), unknown || !known
+				validators, known := numberIn(n, "validators", 4)
+				runners, knownToo := numberIn(n, "runners", 0)
+				made, run, unknown = max(made, validators), max(run, runners), unknown || !known || !knownToo
 			}
 		}
 		return true
 	})
-	if unknown || made < 1 || made > MaxValidators {
+	if unknown || made < 1 || made > MaxValidators || run > MaxRunners {
 		return nil
 	}
 	for i := range made {
 		names = append(names, wallet.ValidatorName(i))
 	}
+	for i := range run {
+		names = append(names, wallet.RunnerName(i))
+	}
 	return names
 }
 
-// validatorsOf is how many validators a call of network(…) has, where that is
-// written out and no runner comes with them.
-func validatorsOf(call *syntax.CallExpr) (validators int, known bool) {
-	validators = 4
+// numberIn is an argument of a call of network(…), where that is written out.
+func numberIn(call *syntax.CallExpr, name string, otherwise int) (n int, known bool) {
+	n = otherwise
 	for _, arg := range call.Args {
 		given, ok := arg.(*syntax.BinaryExpr)
 		if !ok || given.Op != syntax.EQ {
 			return 0, false
 		}
-		switch given.X.(*syntax.Ident).Name {
-		case "validators":
-			written, _ := constant(given.Y)
-			number, isInt := written.(starlark.Int)
-			small, fits := int64(0), false
-			if isInt {
-				small, fits = number.Int64()
-			}
-			if !fits || small < 1 || small > MaxValidators {
-				return 0, false
-			}
-			validators = int(small)
-		case "runners":
+		if given.X.(*syntax.Ident).Name != name {
+			continue
+		}
+		written, _ := constant(given.Y)
+		number, isInt := written.(starlark.Int)
+		if !isInt {
 			return 0, false
 		}
+		small, fits := number.Int64()
+		if !fits || small < 0 || small > MaxRunners {
+			return 0, false
+		}
+		n = int(small)
 	}
-	return validators, true
+	return n, true
 }
 
-// index looks at what is read of the list of validators.
+// index looks at what is read of the lists of nodes.
 func (l *linter) index(e *syntax.IndexExpr) {
 	list, ok := e.X.(*syntax.DotExpr)
-	if !ok || l.net(list) != "validators" {
+	if !ok {
 		return
+	}
+	kind := strings.TrimSuffix(l.net(list), "s")
+	if kind != "validator" && kind != "runner" {
+		return
+	}
+	count := 0
+	for _, name := range l.nodes {
+		if name[0] == kind[0] {
+			count++
+		}
 	}
 	written, ok := constant(e.Y)
 	if !ok {
@@ -274,12 +293,12 @@ func (l *linter) index(e *syntax.IndexExpr) {
 	}
 	switch at := written.(type) {
 	case starlark.Int:
-		if i, ok := at.Int64(); ok && l.nodes != nil && (i >= int64(len(l.nodes)) || i < -int64(len(l.nodes))) {
-			l.report(start(e.Y), fmt.Sprintf("there is no validator %d: the first of %d is 0", i, len(l.nodes)))
+		if i, ok := at.Int64(); ok && l.nodes != nil && (i >= int64(count) || i < -int64(count)) {
+			l.report(start(e.Y), fmt.Sprintf("there is no %s %d: the first of %d is 0", kind, i, count))
 		}
 	default:
 		text := at.String()
-		l.report(start(e.Y), fmt.Sprintf("the validators are a list, read by number: net.validators[0]; by name it is net.validator(%s)",
+		l.report(start(e.Y), fmt.Sprintf("the %ss are a list, read by number: net.%ss[0]; by name it is net.%s(%s)", kind, kind, kind,
 			text[:min(len(text), maxTold)]))
 	}
 }

@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/big"
@@ -8,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	starlarkjson "go.starlark.net/lib/json"
 	"go.starlark.net/starlark"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
@@ -37,14 +39,18 @@ func init() {
 		{"text", "a string", readText},
 		{"bytes", `bytes like b"hello"; a string stands for its UTF-8 bytes`, readBytes},
 		{"amount", `an amount: a string like "100 CBY" or "5 wei", or a whole number of wei`, readAmount},
-		{"party", "an account or actor: its name, its address as bytes or 0x-hex, an actor or a validator", readParty},
-		{"node", `a node: its name like "v0", or a validator`, readNode},
+		{"party", "an account or actor: its name, its address as bytes or 0x-hex, an actor, a validator or a runner", readParty},
+		{"node", `a node: its name like "v0" or "r0", a validator or a runner`, readNode},
 		{"nodes", `a list of nodes, like ["v0", "v1"]`, readNodes},
 		{"groups", `a list of lists of nodes, like [["v0", "v1"], ["v2", "v3"]]`, readGroups},
 		{"function", "a function without arguments, like lambda: net.height > 5", readFunction},
 		{"params", `a dict of parameters, like {"cip1.policy": "fifo"}`, readParams},
 		{"link", "what link(…) returns", readLink},
-		{"hash", "a hash or id: 32 bytes, or 0x-hex", readHash},
+		{"hash", "a hash or id: 32 bytes, or 0x-hex, or what has one, like a timer or a job", readHash},
+		{"number", "a number, like 0.7", readNumber},
+		{"texts", `a list of strings, like ["accept: text/html"]`, readTexts},
+		{"json", `a dict of what JSON has, or its text, like {"city": "Oslo"}`, readJSON},
+		{"jsons", `a list of dicts of what JSON has, like [{"Equal": ["/city"]}]`, readJSONs},
 		{"value", "any value", func(_ *call, v starlark.Value) (any, error) { return v, nil }},
 		{"names", "names of oracles, each a string", readText},
 	}
@@ -117,6 +123,53 @@ func readText(_ *call, v starlark.Value) (any, error) {
 	return nil, want("text", v)
 }
 
+func readNumber(_ *call, v starlark.Value) (any, error) {
+	if f, ok := starlark.AsFloat(v); ok {
+		return f, nil
+	}
+	return nil, want("number", v)
+}
+
+func readTexts(_ *call, v starlark.Value) (any, error) {
+	list, ok := v.(starlark.Iterable)
+	if !ok {
+		return nil, want("texts", v)
+	}
+	texts := []string{}
+	for _, one := range elements(list) {
+		text, ok := one.(starlark.String)
+		if !ok {
+			return nil, want("texts", v)
+		}
+		texts = append(texts, string(text))
+	}
+	return texts, nil
+}
+
+func readJSON(_ *call, v starlark.Value) (any, error) {
+	text, err := starlark.Call(new(starlark.Thread), starlarkjson.Module.Members["encode"], starlark.Tuple{v}, nil)
+	if err != nil {
+		return nil, want("json", v)
+	}
+	return json.RawMessage(text.(starlark.String)), nil
+}
+
+func readJSONs(c *call, v starlark.Value) (any, error) {
+	list, ok := v.(starlark.Iterable)
+	if !ok {
+		return nil, want("jsons", v)
+	}
+	var all []json.RawMessage
+	for _, one := range elements(list) {
+		text, err := readJSON(c, one)
+		if err != nil {
+			return nil, want("jsons", v)
+		}
+		all = append(all, text.(json.RawMessage))
+	}
+	return all, nil
+}
+
 func readBytes(_ *call, v starlark.Value) (any, error) {
 	switch v := v.(type) {
 	case starlark.Bytes:
@@ -152,6 +205,8 @@ func readHash(_ *call, v starlark.Value) (any, error) {
 		if h, err := types.ParseHash(string(v)); err == nil {
 			return h, nil
 		}
+	case *jobValue:
+		return v.id, nil
 	case *record:
 		if id, err := v.Attr("id"); err == nil && id != nil {
 			return readHash(nil, id)
@@ -245,6 +300,8 @@ func readParty(c *call, v starlark.Value) (any, error) {
 		return v.address, nil
 	case *validatorValue:
 		return v.address(), nil
+	case *runnerValue:
+		return v.at, nil
 	case starlark.Bytes:
 		if len(v) == len(types.Address{}) {
 			return types.Address([]byte(v)), nil
@@ -280,6 +337,12 @@ func (n *network) named(name string) (types.Address, error) {
 		}
 		known = append(known, node.Name)
 	}
+	for _, r := range n.backend.Runners() {
+		if r.Name == name {
+			return r.Address, nil
+		}
+		known = append(known, r.Name)
+	}
 	for _, a := range n.actors {
 		if a.name == name && name != "" {
 			return a.address, nil
@@ -292,18 +355,30 @@ func (n *network) named(name string) (types.Address, error) {
 func readNode(c *call, v starlark.Value) (any, error) {
 	switch v := v.(type) {
 	case *validatorValue:
-		return v.name, nil
-	case starlark.String:
-		var known []string
-		for _, node := range c.network().backend.Nodes() {
-			known = append(known, node.Name)
+		return v.called, nil
+	case *runnerValue:
+		if name := v.name(); name != "" {
+			return name, nil
 		}
+	case starlark.String:
+		known := c.network().nodeNames()
 		if slices.Contains(known, string(v)) {
 			return string(v), nil
 		}
-		return nil, fmt.Errorf("names %s, and there is no such node; the nodes are %s", v, strings.Join(known, ", "))
+		return nil, fmt.Errorf("names %s, and there is no such node; the nodes are %s", v, strings.Join(brief(known), ", "))
 	}
 	return nil, want("node", v)
+}
+
+// nodeNames are those of all nodes, validators first.
+func (n *network) nodeNames() (names []string) {
+	for _, node := range n.backend.Nodes() {
+		names = append(names, node.Name)
+	}
+	for _, r := range n.backend.Runners() {
+		names = append(names, r.Name)
+	}
+	return names
 }
 
 func readNodes(c *call, v starlark.Value) (any, error) {

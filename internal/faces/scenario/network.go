@@ -69,7 +69,7 @@ func (n *network) Attr(name string) (starlark.Value, error) {
 		}
 		return frozen(list), nil
 	case "runners":
-		return frozen(nil), nil
+		return n.netRunners()
 	case "basefee":
 		v, err := n.backend.Reader("")
 		if err != nil {
@@ -133,10 +133,8 @@ func doNetwork(c *call) (starlark.Value, error) {
 	if r.net != nil {
 		return nil, mistake("a script has one network at a time: end the one before with net.close()")
 	}
-	if get[uint64](c, "runners") > 0 {
-		return nil, Unable("network(runners = …)", "runners are not there yet in this version of devnet")
-	}
-	config := Config{Seed: get[uint64](c, "seed"), Validators: 4, Params: map[string]string{}, Link: get[fault.Link](c, "link"),
+	config := Config{Seed: get[uint64](c, "seed"), Validators: 4, Runners: int(min(get[uint64](c, "runners"), 1<<20)),
+		Params: map[string]string{}, Link: get[fault.Link](c, "link"),
 		BlockTime: DefaultBlockTime, Trace: r.options.Trace}
 	if r.options.Seed != nil {
 		config.Seed = *r.options.Seed
@@ -146,6 +144,9 @@ func doNetwork(c *call) (starlark.Value, error) {
 	}
 	if config.Validators < 1 || config.Validators > MaxValidators {
 		return nil, mistake("network: validators is 1 to %d, and got %d", MaxValidators, config.Validators)
+	}
+	if config.Runners > MaxRunners {
+		return nil, mistake("network: runners is 0 to %d, and got %d", MaxRunners, config.Runners)
 	}
 	for key, value := range get[map[string]string](c, "params") { // order: a map to a map
 		config.Params[key] = value
@@ -179,8 +180,11 @@ func doNetwork(c *call) (starlark.Value, error) {
 	return n, nil
 }
 
-// MaxValidators bounds the validators of a script's network.
-const MaxValidators = 100
+// MaxValidators and MaxRunners bound a script's network.
+const (
+	MaxValidators = 100
+	MaxRunners    = 10_000
+)
 
 func (config *Config) readBlockTime(c *call) error {
 	if !c.has("block_time") {
@@ -196,17 +200,18 @@ func (config *Config) readBlockTime(c *call) error {
 
 // validatorValue is one validator. Its fields are read when they are asked for.
 type validatorValue struct {
-	n    *network
-	name string
+	n      *network
+	called string
 }
 
 var _ starlark.HasAttrs = (*validatorValue)(nil)
 
-func (v *validatorValue) String() string        { return v.name }
+func (v *validatorValue) String() string        { return v.called }
+func (v *validatorValue) name() string          { return v.called }
 func (v *validatorValue) Type() string          { return "validator" }
 func (v *validatorValue) Freeze()               {}
 func (v *validatorValue) Truth() starlark.Bool  { return true }
-func (v *validatorValue) Hash() (uint32, error) { return starlark.String(v.name).Hash() }
+func (v *validatorValue) Hash() (uint32, error) { return starlark.String(v.called).Hash() }
 
 func (v *validatorValue) AttrNames() []string {
 	return append(slices.Clone(v.fields().names), attributes(validatorVerbs, nil)...)
@@ -214,7 +219,7 @@ func (v *validatorValue) AttrNames() []string {
 
 // CompareSameType implements starlark.Comparable.
 func (v *validatorValue) CompareSameType(op syntaxToken, other starlark.Value, _ int) (bool, error) {
-	return compared(op, v.name == other.(*validatorValue).name, "validator")
+	return compared(op, v.called == other.(*validatorValue).called, "validator")
 }
 
 // Attr implements starlark.HasAttrs.
@@ -223,7 +228,7 @@ func (v *validatorValue) Attr(name string) (starlark.Value, error) {
 		return nil, err
 	}
 	if verb := find(validatorVerbs, name); verb != nil {
-		return v.n.r.builtin(verb, v.name, v), nil
+		return v.n.r.builtin(verb, v.called, v), nil
 	}
 	fields := v.fields()
 	if i := slices.Index(fields.names, name); i >= 0 {
@@ -234,11 +239,11 @@ func (v *validatorValue) Attr(name string) (starlark.Value, error) {
 
 func (v *validatorValue) node() (api.Node, int) {
 	for i, node := range byAddress(v.n.backend.Nodes()) {
-		if node.Name == v.name {
+		if node.Name == v.called {
 			return node, i
 		}
 	}
-	return api.Node{Name: v.name, Status: "left"}, -1
+	return api.Node{Name: v.called, Status: "left"}, -1
 }
 
 func (v *validatorValue) fields() *record {

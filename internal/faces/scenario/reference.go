@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
@@ -23,6 +24,11 @@ func Reference() string {
 	verbsTo(&b, "net.", networkVerbs)
 	b.WriteString("### Validators\n\nWhat `net.validators[0]` and `net.validator(\"v0\")` are. Verbs:\n\n")
 	verbsTo(&b, "v.", validatorVerbs)
+	b.WriteString("### Runners\n\nWhat `net.runners[0]`, `net.runner(\"r0\")` and the members of `job.committee` are. Verbs, of those " +
+		"that the devnet runs itself; misbehave takes " + strings.Join(fault.KindsOf(fault.Runners), ", ") + ":\n\n")
+	verbsTo(&b, "r.", runnerVerbs)
+	b.WriteString("### Jobs\n\nWhat `net.submit_job(…)` and `net.job(id)` return. Verbs:\n\n")
+	verbsTo(&b, "job.", jobVerbs)
 	b.WriteString(
 		"### Fields\n\nThe same names as in JSON over HTTP, but since for from, a word that Starlark reserves; bytes, hashes and addresses " +
 			"are `bytes`, amounts whole numbers of wei, what has no value `None`.\n\n")
@@ -32,7 +38,8 @@ func Reference() string {
 	}{
 		{"account", model.Account{}}, {"block", model.Block{}}, {"receipt", model.Receipt{}}, {"timer", model.Timer{}},
 		{"story entry", model.StoryEntry{}}, {"lane", model.LaneBlock{}},
-		{"validator", model.Validator{}}, {"result", model.ReadResult{}}, {"fault", shownFault{}},
+		{"validator", model.Validator{}}, {"runner", model.Runner{}}, {"job", model.Job{}}, {"job event", model.JobEvent{}},
+		{"presence event", model.PresenceEvent{}}, {"result", model.ReadResult{}}, {"fault", shownFault{}},
 	} {
 		fmt.Fprintf(&b, "- **%s**: %s\n", shown.kind, strings.Join(fieldNames(reflect.TypeOf(shown.value)), ", "))
 	}
@@ -101,7 +108,7 @@ func verbsTo(b *strings.Builder, prefix string, verbs []*verb) {
 
 // used says whether a signature names a kind.
 func used(kind string) bool {
-	for _, verbs := range [][]*verb{globalVerbs, networkVerbs, validatorVerbs} {
+	for _, verbs := range [][]*verb{globalVerbs, networkVerbs, validatorVerbs, runnerVerbs, jobVerbs} {
 		for _, v := range verbs {
 			for _, p := range v.params {
 				if p.kind == kind {

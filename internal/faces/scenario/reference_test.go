@@ -79,7 +79,7 @@ func holds(t *testing.T, begin, end, want, run string) {
 
 // Everything a script can call is documented, and nothing twice.
 func TestEveryBuiltinIsDocumentedOnce(t *testing.T) {
-	for _, verbs := range [][]*verb{globalVerbs, networkVerbs, validatorVerbs} {
+	for _, verbs := range [][]*verb{globalVerbs, networkVerbs, validatorVerbs, runnerVerbs, jobVerbs} {
 		seen := map[string]bool{}
 		for _, v := range verbs {
 			if seen[v.name] {
@@ -102,15 +102,10 @@ func TestEveryFaultCanBeOrdered(t *testing.T) {
 				t.Errorf("%s takes an argument that no script can give", v.Name)
 			}
 		}
-		verbs := networkVerbs
-		if v.OfNode() {
-			verbs = validatorVerbs
-		}
-		if v.Of == fault.Runners {
-			continue
-		}
-		if find(verbs, v.Name) == nil {
-			t.Errorf("scripts do not have %s", v.Name)
+		for whose, verbs := range map[fault.Whose][]*verb{0: networkVerbs, fault.Validators: validatorVerbs, fault.Runners: runnerVerbs} {
+			if v.OfNode() == (whose != 0) && (whose == 0 || v.Of.Has(whose)) && find(verbs, v.Name) == nil {
+				t.Errorf("scripts do not have %s of %s", v.Name, whose)
+			}
 		}
 	}
 }

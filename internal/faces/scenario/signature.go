@@ -125,7 +125,7 @@ func (r *runtime) builtin(v *verb, of string, on any) *starlark.Builtin {
 type call struct {
 	r      *runtime
 	title  string
-	on     any // the network or node whose verb it is
+	on     any // the network, node or job whose verb it is
 	thread *starlark.Thread
 	values map[string]any // converted, by parameter; looked up only
 }
@@ -137,6 +137,10 @@ func (c *call) ofNetwork() *network {
 	case *network:
 		return on
 	case *validatorValue:
+		return on.n
+	case *runnerValue:
+		return on.n
+	case *jobValue:
 		return on.n
 	}
 	return nil

@@ -12,6 +12,8 @@ var (
 	globalVerbs    []*verb
 	networkVerbs   []*verb
 	validatorVerbs []*verb
+	runnerVerbs    []*verb
+	jobVerbs       []*verb
 	// networkFields are read without parentheses.
 	networkFields []field
 )
@@ -52,7 +54,8 @@ func init() {
 	networkFields = []field{
 		{"height", "Height of the highest final block among running honest validators."},
 		{"validators", "The validators by name: v0, v1, …; each has the fields and verbs below."},
-		{"runners", "The runners. Their part is not there yet: empty."},
+		{"runners", "The runners in the order of the registry, deregistered ones too: r0, r1, … and those of others; each has the fields and " +
+			"verbs below."},
 		{"basefee", "The prices of the next block: height, basefee_cycle, basefee_cell, basefee_lane_timer."},
 		{"params", "The parameters in force: a dict of strings."},
 		{"time_ms", "The network's clock, in milliseconds."},
@@ -102,7 +105,8 @@ func init() {
 		parse("block(height: height?, *, node: node?)", "A final block, the latest without a height; None where there is none.", netBlock),
 		parse("blocks(first: height?, limit: count = 50, *, node: node?)", "Final blocks from a height on; without one the latest.", netBlocks),
 		parse("events(*, type: text?, actor: party?, since: height?)",
-			"What happened, oldest first: each has type (block, tx, timer or log), height, and data as HTTP's /events has it.", netEvents),
+			"What happened, oldest first: each has type (block, tx, timer, log, job or presence), height, and data as HTTP's /events has it.",
+			netEvents),
 		parse("validator(name: party)", "A validator by its name or address, the proposer of a block say.", netValidator),
 		parse("leader()", "The validator that leads the present view, as the highest running one sees it.", netLeader),
 		parse("set_param(key: text, value: value, *, at: height?)",
@@ -115,17 +119,28 @@ func init() {
 		parse("leave_validator(node: node)", "Removes one at the epoch's end, by instruction.", netLeave),
 	}, faultVerbs(0), []*verb{
 		parse("faults()", "What each fault did so far: verb, detail, did, idle.", netFaults),
-		absent("presence(height: height)", "P(H): per runner the bit.", "runners"),
-		absent("submit_job(*, kind: text, executor: text?, params: bytes?, runners: count?, mode: text?, timeout_blocks: count?)",
-			"Submits a job.", "jobs"),
-		absent("job(id: hash)", "A job.", "jobs"),
-		absent("jobs()", "The jobs.", "jobs"),
-		absent("join_runner(name: text = \"\")", "Adds a runner.", "runners"),
-		absent("leave_runner(name: text)", "Removes a runner.", "runners"),
+		parse("presence(height: height, *, node: node?)", "P(height): a bool a runner, by index; None before the block above it is final.",
+			netPresence),
+		parse("submit_job(*, "+jobArguments+", sender: text = \"alice\", within: count = 50)",
+			"Submits a job by a signed transaction, and returns it once that is final. The arguments are the flags of devnet job submit; "+
+				"callback is \"ACTOR.HANDLER\".", netSubmitJob),
+		parse("job(id: hash, *, node: node?)", "A job by its id, or None.", netJob),
+		parse("jobs(*, status: text?, submitter: party?, runner: party?, node: node?)",
+			"Jobs in the order they were submitted; status is Pending, Assigned, Executing, Completed or Failed; runner is or was in a committee.",
+			netJobs),
+		parse("runner(name: party)", "A runner by its name or address.", netRunner),
+		parse("join_runner(name: text = \"\")", "Starts a runner, and returns it once it is registered.", netJoinRunner),
+		parse("leave_runner(runner: party)", "Deregisters a runner of the devnet's own, which says Goodbye and stops.", netLeaveRunner),
 		absent("snapshot(name: text)", "Saves the network.", "snapshots"),
 		absent("restore(name: text)", "Goes back to a snapshot.", "snapshots"),
 	})
-	validatorVerbs = faultVerbs(fault.Validators)
+	validatorVerbs, runnerVerbs = faultVerbs(fault.Validators), faultVerbs(fault.Runners)
+	jobVerbs = []*verb{
+		parse("answer(result: bytes)", "Gives the result of a job of the executor manual, by hand, to the runners that have it.", jobAnswer),
+		parse("cancel(*, sender: text?, within: count = 50)", "Cancels it by a transaction of its submitter, and returns the receipt.",
+			jobCancel),
+		parse("story()", "What blocks did to it, oldest first: events like those of net.events(type = \"job\").", jobStory),
+	}
 }
 
 // absent is a verb whose part is not there yet. Calling it says so.

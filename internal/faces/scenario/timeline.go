@@ -298,7 +298,8 @@ func wrapped(head, text string) (lines []string) {
 
 // timelineVerbs are those that a timeline tells of, beside faults: what a script does
 // to the network from outside.
-var timelineVerbs = []string{"join_validator", "leave_validator", "set_param", "cancel_timer", "extend_timer", "pause", "resume", "advance"}
+var timelineVerbs = []string{"join_validator", "leave_validator", "set_param", "cancel_timer", "extend_timer", "pause", "resume", "advance",
+	"submit_job", "cancel", "answer", "join_runner", "leave_runner"}
 
 // tellDeed enters a call of a verb, by its line in the script.
 func (c *call) tellDeed(verb string) {
@@ -310,11 +311,14 @@ func (c *call) tellDeed(verb string) {
 	n.timeline.Do(n.backend.Now(), fmt.Sprintf("%s:%d  %s", at.File, at.Line, strings.TrimSpace(at.Source)))
 }
 
-// names replaces the addresses of validators and actors in a text by their names.
+// names replaces the addresses of nodes and actors in a text by their names.
 func (n *network) names() func(string) string {
 	var pairs []string
 	for _, node := range n.backend.Nodes() {
 		pairs = append(pairs, node.Validator.Address.String(), node.Name)
+	}
+	for _, r := range n.backend.Runners() {
+		pairs = append(pairs, r.Address.String(), r.Name)
 	}
 	for _, a := range n.actors {
 		if a.name != "" {

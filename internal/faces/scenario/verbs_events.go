@@ -9,7 +9,7 @@ import (
 	"github.com/cowboyinc/devnet/validators/history"
 )
 
-var eventTypes = []string{model.EventBlock, model.EventTx, model.EventTimer, model.EventLog}
+var eventTypes = []string{model.EventBlock, model.EventTx, model.EventTimer, model.EventLog, model.EventJob, model.EventPresence}
 
 func netEvents(c *call) (starlark.Value, error) {
 	v, err := c.reader()
@@ -71,7 +71,21 @@ func eventsOf(b *api.Block, h types.Height, kind string, of *types.Address) (lis
 	for _, line := range b.Logs {
 		add(model.EventLog, []types.Address{line.Actor}, api.ShowLog(history.LogLine{Height: h, LogLine: line}))
 	}
+	for i := range b.Jobs {
+		add(model.EventJob, concerned(&b.Jobs[i]), b.Jobs[i])
+	}
+	for i := range b.Presence {
+		add(model.EventPresence, []types.Address{b.Presence[i].Runner}, b.Presence[i])
+	}
 	return list
+}
+
+// concerned are the runners that an event of a job is about.
+func concerned(e *model.JobEvent) []types.Address {
+	if e.Runner != nil {
+		return []types.Address{*e.Runner}
+	}
+	return e.Committee
 }
 
 // shownMark is a timer's event without the receipt, which net.receipt(id) has.

@@ -76,13 +76,24 @@ var faultArguments = map[fault.Argument]faultArgument{
 const linkProperties = "latency: duration?, jitter: duration?, loss: chance?, duplicate: chance?, reorder: chance?, bandwidth: count?, " +
 	"one_way: bool?"
 
-// readKind reads how a validator is to misbehave; "" ends it.
+// readKind reads how a node is to misbehave; "" ends it.
 func readKind(c *call, v *fault.Verb, o *fault.Order) error {
 	if o.Kind = get[string](c, "kind"); o.Kind == "" {
 		o.Kind = fault.Honest
 		return nil
 	}
-	return oneOf(c.title+": kind", o.Kind, v.Words)
+	words := v.Words
+	if _, runner := c.on.(*runnerValue); runner {
+		words = fault.KindsOf(fault.Runners)
+	}
+	return oneOf(c.title+": kind", o.Kind, words)
+}
+
+// nodeOf is a node whose verbs are faults.
+type nodeOf interface {
+	name() string
+	// ready sees that it is as a verb needs it.
+	ready(*call, *fault.Verb) error
 }
 
 // faultVerbs are the verbs of the table of faults that are of a kind of node, or
@@ -147,10 +158,10 @@ func (c *call) fault(v *fault.Verb) (starlark.Value, error) {
 // verb needs it.
 func (c *call) order(v *fault.Verb) (fault.Order, error) {
 	o := fault.Order{Verb: v.Name}
-	of, _ := c.on.(*validatorValue)
+	of, isNode := c.on.(nodeOf)
 	for _, a := range v.Takes {
-		if of != nil && a == fault.Node {
-			o.Node = of.name
+		if isNode && a == fault.Node {
+			o.Node = of.name()
 			continue
 		}
 		if err := faultArguments[a].read(c, v, &o); err != nil {
@@ -160,13 +171,13 @@ func (c *call) order(v *fault.Verb) (fault.Order, error) {
 	if err := o.Check(); err != nil {
 		return o, faultRefused(c.title, err)
 	}
-	if of == nil {
+	if !isNode {
 		return o, nil
 	}
 	if err := of.ready(c, v); err != nil {
 		return o, err
 	}
-	if v.Unsound != nil {
+	if of, validator := of.(*validatorValue); validator && v.Unsound != nil {
 		of.mark(v.Unsound(&o))
 	}
 	return o, nil
@@ -177,11 +188,11 @@ func (c *call) order(v *fault.Verb) (fault.Order, error) {
 func (v *validatorValue) ready(c *call, verb *fault.Verb) error {
 	switch {
 	case verb.Needs == fault.Running && !v.running():
-		return failure("%s: %s does not run", c.title, v.name)
+		return failure("%s: %s does not run", c.title, v.called)
 	case verb.Needs == fault.Down && v.running():
-		return mistake("%s: %s runs: crash it first", c.title, v.name)
+		return mistake("%s: %s runs: crash it first", c.title, v.called)
 	case verb.Name == "restart" && v.running():
-		_, err := v.n.backend.Do(fault.Order{Verb: "crash", Node: v.name})
+		_, err := v.n.backend.Do(fault.Order{Verb: "crash", Node: v.called})
 		return faultRefused(c.title, err)
 	}
 	return nil
@@ -235,9 +246,9 @@ type shownFault struct {
 // mark notes whether a validator can be expected to keep up.
 func (v *validatorValue) mark(unsound bool) {
 	if unsound {
-		v.n.unsound[v.name] = true
+		v.n.unsound[v.called] = true
 	} else {
-		delete(v.n.unsound, v.name)
+		delete(v.n.unsound, v.called)
 	}
 }
 

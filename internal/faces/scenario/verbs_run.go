@@ -14,8 +14,8 @@ import (
 // MaxBlocks bounds what one call may wait for.
 const MaxBlocks = 10_000_000
 
-// netOf is the network whose verb a call is.
-func netOf(c *call) *network { return c.on.(*network) }
+// netOf is the network that a call of a verb is about.
+func netOf(c *call) *network { return c.ofNetwork() }
 
 // asked is a count argument as it was given, or otherwise.
 func (c *call) asked(name string, otherwise uint64) uint64 {

@@ -36,7 +36,7 @@ def again(n): net.run(blocks = n)
 var onlySimulated = []string{"disk_fail", "clock_skew"}
 
 // notThere are verbs whose part is not built; they say so before any world is asked.
-var notThere = []string{"presence", "submit_job", "job", "jobs", "join_runner", "leave_runner", "snapshot", "restore"}
+var notThere = []string{"join_runner", "leave_runner", "answer", "snapshot", "restore"}
 
 // scripts are one odd or plain use of a verb each; what they print and how they end
 // is compared, figures apart.
@@ -97,6 +97,24 @@ var scripts = []string{
 	`v3.misbehave("passes_over", may_be_idle = True); again(4); v3.misbehave(""); print("honest")`,
 	`[v.crash() for v in [v0, v1, v2, v3]]; print(net.height > 0, net.run(blocks = 1, within = 3))`,
 	`[v.crash() for v in [v0, v1, v2, v3]]; net.call(heart, "start", be8(3))`, `[v.crash() for v in [v0, v1, v2, v3]]; net.set_param("cip3.min_basefee", 3)`,
+	// jobs
+	`j = net.submit_job(kind = "custom", executor = "echo", params = "hi", timeout_blocks = 2); again(4); print(j.status, j.error.code, j == net.job(j.id), j.committee)`,
+	`j = net.submit_job(kind = "custom", executor = "echo", callback = "heart.start", sender = "bob"); print(j.kind, j.mode, j.runners, j.attempts, j.submitter == net.account("bob").address, j.callback.handler)`,
+	`j = net.submit_job(kind = "custom", executor = "echo"); print(j.cancel().status, j.status, j.error.code, j.cancel().error.code)`,
+	`j = net.submit_job(kind = "custom", executor = "echo"); print(j.cancel(sender = "bob").error.code, j.status); again(1); print([e.what for e in j.story()])`,
+	`j = net.submit_job(kind = "custom", executor = "echo"); print([e.data.what for e in net.events(type = "job")], net.jobs() == [j], net.jobs(status = "Failed"), net.jobs(submitter = "bob"))`,
+	`net.submit_job(kind = "odd")`, `net.submit_job(kind = "custom")`, `net.submit_job(kind = "custom", executor = "echo", url = "x")`, `net.submit_job(executor = "echo")`,
+	`net.submit_job(kind = "custom", executor = "echo", runners = 99)`, `net.submit_job(kind = "custom", executor = "echo", runners = 3)`, `net.submit_job(kind = "custom", executor = "echo", mode = "vote")`,
+	`net.submit_job(kind = "custom", executor = "echo", callback = "nobody.start")`, `net.submit_job(kind = "custom", executor = "echo", callback = "heart")`, `net.submit_job(kind = "custom", executor = "echo", max_price = "9999999999 CBY")`,
+	`net.submit_job(kind = "http", url = "nowhere")`, `net.submit_job(kind = "http", url = "https://a.b/c", header = "x")`, `net.submit_job(kind = "http", url = "https://a.b/c", header = ["x"])`, `net.submit_job(kind = "llm", model = "m", prompt = "p", temperature = -1)`,
+	`print(net.submit_job(kind = "llm", model = "m", prompt = "p", temperature = 0.7, max_wall_time = "2m", expected_ms = 10).kind)`, `net.submit_job(kind = "llm", model = "m", prompt = "p", max_wall_time = "2ms")`,
+	`print(net.submit_job(kind = "mcp", server = "s", tool = "t", arguments = {"a": [1, "b"]}).kind)`, `net.submit_job(kind = "mcp", server = "s", tool = "t", arguments = [1])`,
+	`print(net.submit_job(kind = "ethsend", chain = 1, signed_transaction = b"\x01").kind)`, `net.submit_job(kind = "ethsend", chain = 1)`,
+	`print(net.submit_job(kind = "custom", executor = "e", runners = 3, mode = "structured_match", check = [{"Equal": ["/a"]}, {"Range": {"pointer": "/n", "min": 1, "max": 2}}], data_format = "json").mode)`,
+	`net.submit_job(kind = "custom", executor = "e", runners = 3, mode = "structured_match", check = [{"Odd": 1}])`,
+	`print(net.job(bytes("12345678901234567890123456789012")))`, `net.job("x")`, `net.jobs(status = "odd")`, `j = net.submit_job(kind = "custom", executor = "echo"); j.drop()`, `net.pause(); net.submit_job(kind = "custom", executor = "echo", within = 3)`,
+	// runners and presence, where there are none
+	`print(net.runners, net.presence(1), net.presence(100000))`, `net.runner("r0")`, `net.runner("alice")`, `net.presence(-1)`, `check("jobs")`, `check("presence")`, `net.partition([["v0", "r0"]])`,
 	// the script's own
 	`check("agreement")`, `check("nonsense")`, `check("timers")`, `expect(net.height > 100000, "no")`, `expect_eq(1, 2)`, `eventually(lambda: False, within = 2)`,
 	`always(lambda: net.height > 0, blocks = 2); print("always")`, `sometimes("odd", False)`, `print(net.queues if hasattr(net, "queues") else "none")`,

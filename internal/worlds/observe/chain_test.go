@@ -174,6 +174,9 @@ func (c *chain) block() {
 	for _, d := range built.Dropped {
 		c.t.Fatal(d.Err)
 	}
+	if n := len(built.Result.Block.Transactions); n != len(c.waiting) {
+		c.t.Fatalf("%d transactions in the block, of %d", n, len(c.waiting))
+	}
 	c.waiting, c.nonces = nil, map[string]types.Nonce{}
 	c.last, c.head = built.Result, built.Result.State
 	for i := range c.last.Receipts {

@@ -132,6 +132,7 @@ func (c *chain) owners() {
 	registry("alice", "add_stake", &system.Addition{Runner: late.Address(), Amount: types.WeiOf(5)})
 	c.block()
 	registry("r0", "resume", &system.Naming{Runner: r0})
+	c.block()
 	ping := push.HeartbeatPing{BlockHeight: c.head.Height(), Nonce: 3}
 	c.report("v3", system.OpHeartbeat, system.Heartbeat{Runner: late.Address(), BlockHeight: ping.BlockHeight, Nonce: ping.Nonce,
 		Signed: late.Sign(ping.Digest(chainID))})

@@ -49,6 +49,9 @@ var _ scenario.Backend = (*Stage)(nil)
 // Open makes a world for a script. Python starts when the first Python actor is
 // deployed.
 func Open(c scenario.Config) (scenario.Backend, error) {
+	if c.Runners > 0 {
+		return nil, scenario.Unable("network(runners = …)", noRunners)
+	}
 	s, err := open(c, sim.NetworkConfig{Accounts: wallet.Users(), Sample: sampleEvery})
 	if err != nil {
 		return nil, err // a nil *Stage would be no nil Backend

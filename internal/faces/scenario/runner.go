@@ -1,0 +1,195 @@
+package scenario
+
+import (
+	"slices"
+
+	"go.starlark.net/starlark"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/environment/fault"
+	"github.com/cowboyinc/devnet/internal/faces/api"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
+)
+
+// runnerValue is one registered runner. Its fields are read when they are asked for.
+type runnerValue struct {
+	n  *network
+	at types.Address
+}
+
+var _ starlark.HasAttrs = (*runnerValue)(nil)
+
+func (v *runnerValue) String() string {
+	if name := v.name(); name != "" {
+		return name
+	}
+	return v.at.String()
+}
+func (v *runnerValue) Type() string          { return "runner" }
+func (v *runnerValue) Freeze()               {}
+func (v *runnerValue) Truth() starlark.Bool  { return true }
+func (v *runnerValue) Hash() (uint32, error) { return starlark.Bytes(v.at[:]).Hash() }
+
+func (v *runnerValue) AttrNames() []string {
+	return append(recordOf("runner", model.Runner{}).names, attributes(runnerVerbs, nil)...)
+}
+
+// CompareSameType implements starlark.Comparable.
+func (v *runnerValue) CompareSameType(op syntaxToken, other starlark.Value, _ int) (bool, error) {
+	return compared(op, v.at == other.(*runnerValue).at, "runner")
+}
+
+// Attr implements starlark.HasAttrs.
+func (v *runnerValue) Attr(name string) (starlark.Value, error) {
+	if err := v.n.open(); err != nil {
+		return nil, err
+	}
+	if verb := find(runnerVerbs, name); verb != nil {
+		return v.n.r.builtin(verb, v.String(), v), nil
+	}
+	if !slices.Contains(v.AttrNames(), name) {
+		return nil, mistake("a runner has no %s%s", name, otherVerbs(name, v.AttrNames()))
+	}
+	switch name { // known also of one that is not registered yet, or where nobody runs
+	case "name":
+		return starlark.String(v.name()), nil
+	case "address":
+		return address(v.at), nil
+	}
+	reader, err := v.n.backend.Reader("")
+	if err != nil {
+		return nil, readable(v.String(), err)
+	}
+	shown, err := reader.Runner(v.at)
+	if err != nil {
+		return nil, &internal{err}
+	}
+	if shown == nil {
+		return nil, failure("%s is not registered", v)
+	}
+	return recordOf("runner", v.n.completed(*shown)).Attr(name)
+}
+
+// completed adds what the chain does not know of a runner: its name, and the
+// validators that say it is connected.
+func (n *network) completed(r model.Runner) model.Runner {
+	r.Name = (&runnerValue{n, r.Address}).name()
+	for _, node := range byAddress(n.backend.Nodes()) {
+		at := slices.IndexFunc(node.Runners, func(c api.Connected) bool { return c.Runner == r.Address })
+		if at >= 0 {
+			r.Connected = append(r.Connected, node.Validator.Address)
+			r.Accepting = r.Accepting && node.Runners[at].Accepting
+		}
+	}
+	return r
+}
+
+// name is that of a runner of the devnet's own, or "".
+func (v *runnerValue) name() string {
+	for _, known := range v.n.backend.Runners() {
+		if known.Address == v.at {
+			return known.Name
+		}
+	}
+	return ""
+}
+
+// readable is an error of the backend for the script.
+func readable(title string, err error) error {
+	if refused := asRefused(err); refused != nil {
+		return failure("%s: %s", title, refused.Body.Message)
+	}
+	return &internal{err}
+}
+
+// ready sees that a runner is as a fault's verb needs it: one of the devnet's own,
+// that runs. One that runs and is to be restarted is dropped first.
+func (v *runnerValue) ready(c *call, verb *fault.Verb) error {
+	name := v.name()
+	if name == "" {
+		return mistake("%s: the devnet does not run %s: faults are of its own runners, r0, r1, …", c.title, v.at)
+	}
+	running := v.n.backend.RunnerRuns(name)
+	switch {
+	case verb.Needs == fault.Running && !running:
+		return failure("%s: %s does not run", c.title, name)
+	case verb.Name == "restart" && running:
+		_, err := v.n.backend.Do(fault.Order{Verb: "drop", Node: name})
+		return faultRefused(c.title, err)
+	}
+	return nil
+}
+
+// netRunners lists the runners of the registry in its order, deregistered ones too.
+func (n *network) netRunners() (starlark.Value, error) {
+	v, err := n.backend.Reader("")
+	if err != nil {
+		return nil, readable("net.runners", err)
+	}
+	all, err := v.Runners(api.RunnerFilter{Limit: MaxListed})
+	if err != nil {
+		return nil, &internal{err}
+	}
+	var list []starlark.Value
+	for i := range all {
+		list = append(list, &runnerValue{n, all[i].Address})
+	}
+	return frozen(list), nil
+}
+
+func netRunner(c *call) (starlark.Value, error) {
+	n, who := netOf(c), get[types.Address](c, "name")
+	v, err := c.reader()
+	if err != nil {
+		return nil, err
+	}
+	known, err := v.Runner(who)
+	switch {
+	case err != nil:
+		return nil, err
+	case known == nil:
+		return nil, mistake("net.runner: no runner has the address %s", who)
+	}
+	return &runnerValue{n, who}, nil
+}
+
+// netPresence is P(H), a bool a runner by index; None before block H + 1 is final.
+func netPresence(c *call) (starlark.Value, error) {
+	v, err := c.reader()
+	if err != nil {
+		return nil, err
+	}
+	p, err := v.Presence(get[types.Height](c, "height"))
+	if err != nil || p == nil {
+		return starlark.None, err
+	}
+	list := make([]starlark.Value, len(p.Runners))
+	for i := range p.Runners {
+		list[i] = starlark.Bool(p.Runners[i].Present)
+	}
+	return frozen(list), nil
+}
+
+func netJoinRunner(c *call) (starlark.Value, error) {
+	n := netOf(c)
+	name := get[string](c, "name")
+	before := n.backend.Runners()
+	if err := n.backend.JoinRunner(name); err != nil {
+		return nil, err
+	}
+	for _, r := range n.backend.Runners() {
+		if r.Name == name || name == "" && !slices.Contains(before, r) {
+			return &runnerValue{n, r.Address}, nil
+		}
+	}
+	return nil, failure("net.join_runner: the runner left again")
+}
+
+func netLeaveRunner(c *call) (starlark.Value, error) {
+	of := &runnerValue{netOf(c), get[types.Address](c, "runner")}
+	name := of.name()
+	if name == "" {
+		return nil, mistake("net.leave_runner: the devnet does not run %s, and who owns it deregisters it", of.at)
+	}
+	return starlark.None, netOf(c).backend.LeaveRunner(name)
+}
