@@ -22,7 +22,24 @@ func (l *process) validator() env.Validator {
 // AddNode adds a machine for a validator; World.Boot starts a process on it. The
 // name and the signer's address are unique in the world.
 func (w *World) AddNode(name string, parts Parts, boot Boot[env.Validator]) error {
-	return add(w, name, parts, (*process).validator, boot)
+	if err := add(w, name, parts, (*process).validator, boot); err != nil {
+		return err
+	}
+	w.hosts = append(w.hosts, w.byName[name])
+	return nil
+}
+
+// runner is the world as a runner sees it.
+func (l *process) runner() env.Runner {
+	base := l.base()
+	base.Log = nil
+	return env.Runner{Base: base, Connections: l.dialer(l.node.parts.MaxJobs), Chain: l.newView(), Executor: l.newExecutor()}
+}
+
+// AddRunner adds a machine for a runner, as AddNode does for a validator. The
+// validators that it asks for heads are those that were there before it.
+func (w *World) AddRunner(name string, parts Parts, boot Boot[env.Runner]) error {
+	return add(w, name, parts, (*process).runner, boot)
 }
 
 // add adds a machine for a node of any kind: given is the world as a process of

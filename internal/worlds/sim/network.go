@@ -18,6 +18,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/faces/oracle"
 	"github.com/cowboyinc/devnet/internal/worlds/observe"
+	"github.com/cowboyinc/devnet/runners"
 	"github.com/cowboyinc/devnet/validators"
 	"github.com/cowboyinc/devnet/validators/ledger"
 	"github.com/cowboyinc/devnet/validators/simplex"
@@ -28,6 +29,7 @@ import (
 type NetworkConfig struct {
 	World      Config
 	Validators int              // 4
+	Runners    int              // none
 	ChainID    uint64           // 8011
 	Params     params.Overrides // what differs from the defaults
 	Accounts   []string         // funded, by name; alice and bob
@@ -44,6 +46,8 @@ type NetworkConfig struct {
 	// that each made final. They may be nil.
 	Tell  func(at types.Time, name string, report simplex.Report)
 	Final func(at types.Time, result *ledger.Result)
+	// Told is told what a runner reported. It may be nil.
+	Told func(name string, report runners.Report)
 	// Wrap puts something between a validator and its environment: a fault to be
 	// found, or a misbehaviour. It may be nil.
 	Wrap func(name string, node env.Validator) env.Validator
@@ -72,6 +76,7 @@ type Network struct {
 	wiped   map[string]bool // lost their disks at some time
 	behaviour
 	steering
+	crew
 }
 
 // NewNetwork makes a world of validators and boots them all.
@@ -79,7 +84,7 @@ func NewNetwork(c NetworkConfig) (*Network, error) {
 	c.fill()
 	n := &Network{World: New(c.World), config: c, running: map[string]*validators.Validator{}, wiped: map[string]bool{},
 		keys: map[string]*crypto.Key{}, nonces: map[string]types.Nonce{}, system: wallet.AccountKey(c.World.Seed, wallet.System),
-		audits: observe.Every(c.Sample)}
+		audits: observe.Every(c.Sample), crew: crew{working: map[string]*runners.Runner{}, states: map[string]*ledger.State{}}}
 	n.scheme = crypto.NewKeyedHash(types.Keccak(fmt.Append(nil, "sim", c.World.Seed)))
 	if c.Real {
 		n.scheme = crypto.NewVerifier(true)
@@ -151,6 +156,7 @@ func (n *Network) makeGenesis() {
 		n.keys[name] = key
 		n.Genesis.Accounts = append(n.Genesis.Accounts, ledger.Funding{Address: key.Address(), Balance: c.Funds})
 	}
+	n.enrol()
 	slices.SortFunc(n.Genesis.Accounts, func(a, b ledger.Funding) int { return a.Address.Compare(b.Address) })
 }
 
@@ -167,7 +173,12 @@ func (n *Network) bootAll() error {
 			n.find(d.name).disk.hold(d)
 		}
 	}
-	for _, name := range n.names {
+	for _, name := range n.runners {
+		if err := n.addRunner(name); err != nil {
+			return err
+		}
+	}
+	for _, name := range slices.Concat(n.names, n.runners) {
 		if err := n.Boot(name); err != nil {
 			return err
 		}
@@ -184,6 +195,9 @@ func (n *Network) bootValidator(name string) Boot[env.Validator] {
 		if n.config.Wrap != nil {
 			node = n.config.Wrap(name, node)
 		}
+		if n.config.Runners == 0 && len(n.runners) == 0 {
+			node.Connections = nil
+		}
 		node = n.masked(name, node)
 		v, err := validators.Start(n.Runtime(), validators.Config{Name: name, Genesis: n.Genesis, Memo: n.memo, Log: log,
 			RewriteBytes: n.config.Rewrite, Head: n.woken(name),
@@ -196,6 +210,7 @@ func (n *Network) bootValidator(name string) Boot[env.Validator] {
 		if !n.config.Unjudged {
 			n.Judge.Booted(n.keys[name].Address(), &head.Block.Header, head.Hash, head.State.Root())
 		}
+		n.host(name, head.State)
 		n.steer(v)
 		return v.Stop, nil
 	}
@@ -244,7 +259,9 @@ func (n *Network) observe(f validators.FinalBlocks) {
 		}
 	}
 	if seen != nil {
-		n.keep(f.Validator, f.Results[len(f.Results)-1])
+		last := f.Results[len(f.Results)-1]
+		n.keep(f.Validator, last)
+		n.answerViews(f.Validator, last.State)
 	}
 }
 
@@ -324,8 +341,8 @@ func (n *Network) Err() error {
 // fails when the time is over first, or when something went wrong.
 func (n *Network) RunToHeight(h types.Height, within time.Duration) error {
 	err := n.RunUntil(func() bool {
-		if n.Err() != nil {
-			return true
+		if n.Err() != nil || n.tip < h {
+			return n.Err() != nil
 		}
 		for _, name := range n.names {
 			if n.Running(name) && n.Honest(name) && n.find(name).frozen == nil && n.Height(name) < h {

@@ -7,6 +7,8 @@ import (
 
 	"github.com/asynkron/protoactor-go/actor"
 
+	"github.com/cowboyinc/devnet/internal/base/chainview"
+	"github.com/cowboyinc/devnet/internal/base/execution"
 	"github.com/cowboyinc/devnet/internal/base/program"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/env"
@@ -50,6 +52,11 @@ type process struct {
 	peers   []*node // sorted by address
 	// connections are those with runners or validators; nil where there are none.
 	connections *connections
+	// views is what a validator tells a runner's view; nil where it tells nothing.
+	views  func(runner *node, follow []execution.ID) *chainview.Head
+	parked []*question // of views that wait for the next head
+	// executor does a runner's jobs; nil where none is.
+	executor *doer
 }
 
 // roleLoop is the world's loop as one role of one process sees it.

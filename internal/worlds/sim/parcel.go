@@ -47,7 +47,7 @@ func (s *side) depart(p *parcel) {
 	if p.what == toFrame {
 		w.trace.said(w.now, l.node, s.far, p.frame)
 	}
-	first, whole, lost := s.out.carry(w, p)
+	first, whole, lost := s.out.carry(w, p.departs, len(p.frame))
 	switch {
 	case lost:
 		w.At(p.departs.Add(connection.IdleTime), s.loseBoth)
@@ -74,15 +74,16 @@ func (s *side) loseBoth() {
 	}
 }
 
-// carry draws when the first and the last byte of a parcel arrive.
-func (l *linkState) carry(w *World, p *parcel) (first, whole types.Time, lost bool) {
-	first = p.departs
+// carry draws when the first and the last of so many bytes arrive, of what is sent
+// again where it is lost.
+func (l *linkState) carry(w *World, departs types.Time, bytes int) (first, whole types.Time, lost bool) {
+	first = departs
 	whole = first
 	if l.Bandwidth > 0 {
-		if first = max(first, l.free); first > p.departs {
+		if first = max(first, l.free); first > departs {
 			l.receipt.Delayed++
 		}
-		l.free = first.Add(time.Duration(int64(len(p.frame)) * int64(time.Second) / l.Bandwidth))
+		l.free = first.Add(time.Duration(int64(bytes) * int64(time.Second) / l.Bandwidth))
 		whole = l.free
 	}
 	travel := l.Latency + w.upTo(l.Jitter)

@@ -102,19 +102,20 @@ func (n *Network) SetParam(key, value string, at types.Height) (types.Hash, erro
 func (n *Network) Instruct(opcode uint16, args any) types.Hash {
 	tx := n.Sign(wallet.System, nil, types.Wei{}, types.System{Kind: types.KindSystem, Opcode: opcode, Args: codec.Marshal(args)})
 	n.ordered = tx.Hash()
-	n.resubmit(tx, resubmitTimes)
+	n.resubmit(wallet.System, tx, resubmitTimes)
 	return n.ordered
 }
 
-func (n *Network) resubmit(tx *types.Transaction, times int) {
+// resubmit hands a transaction in at all validators, until it is final.
+func (n *Network) resubmit(from string, tx *types.Transaction, times int) {
 	best := n.best()
-	if times == 0 || best != nil && best.Head().State.Account(n.system.Address()).Nonce > tx.Nonce {
+	if times == 0 || best != nil && best.Head().State.Account(n.keys[from].Address()).Nonce > tx.Nonce {
 		return
 	}
 	for _, name := range n.names {
 		n.Submit(name, tx, nil)
 	}
-	n.After(resubmitEvery, func() { n.resubmit(tx, times-1) })
+	n.After(resubmitEvery, func() { n.resubmit(from, tx, times-1) })
 }
 
 // best is the running validator with the highest final block, or nil.

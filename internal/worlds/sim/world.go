@@ -41,7 +41,8 @@ type Config struct {
 type Parts struct {
 	Signer   env.Signer
 	Verifier env.Verifier
-	Programs program.Host
+	Programs program.Host // of a validator
+	MaxJobs  int          // of a runner, at once
 }
 
 // Boot starts what runs in a node that is given E, and returns what stops it in
@@ -66,6 +67,7 @@ type World struct {
 	instant  int // steps since the clock moved last
 
 	nodes     []*node
+	hosts     []*node                 // that runners' views may ask
 	byName    map[string]*node        // looked up only
 	byAddress map[types.Address]*node // looked up only
 	defaults  linkState

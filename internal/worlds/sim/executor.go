@@ -1,0 +1,168 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/base/execution"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/push"
+	"github.com/cowboyinc/devnet/internal/environment/executor"
+	"github.com/cowboyinc/devnet/internal/environment/executor/custom"
+	"github.com/cowboyinc/devnet/internal/environment/executor/llm"
+)
+
+// JobTime is how long a runner of the simulator works on a job.
+const JobTime = 50 * time.Millisecond
+
+// manual is how a job names the executor whose results are given by hand.
+var manual = custom.Hash("manual")
+
+// offered are the kinds of jobs that runners of the simulator do: those whose results
+// follow from the job, and those that are given by hand. What else a live runner does
+// goes out into a world that a seed does not have.
+var offered = func() map[types.JobKind]executor.Kind {
+	model, err := llm.New(llm.Config{Models: map[string]llm.Model{llm.Offline: {}}, Default: llm.Offline})
+	if err != nil {
+		panic(err)
+	}
+	return map[types.JobKind]executor.Kind{types.JobLLM: model,
+		types.JobCustom: custom.New(map[string]custom.Executor{"echo": custom.Echo, "sha256": custom.Sha256, "manual": custom.NewManual()})}
+}()
+
+// judge says which jobs they take.
+var judge = executor.New(executor.Config{Kinds: offered})
+
+// doer implements env.Executor for one process, in virtual time.
+type doer struct {
+	process *process
+	under   map[execution.ID]*work // looked up only, but for what waits
+	order   []*work
+	slow    time.Duration // how much longer work takes, by a fault
+	slowed  *Effect       // which, or nil
+}
+
+// work is work under way.
+type work struct {
+	id   execution.ID
+	spec *push.JobSpec
+	tell func(execution.Report)
+	over bool
+}
+
+func (l *process) newExecutor() *doer {
+	d := &doer{process: l, under: map[execution.ID]*work{}}
+	l.executor = d
+	return d
+}
+
+// Capabilities implements env.Executor.
+func (d *doer) Capabilities() []string { return judge.Capabilities() }
+
+// Entitlements implements env.Executor.
+func (d *doer) Entitlements() []string { return judge.Entitlements() }
+
+// Accepts implements env.Executor.
+func (d *doer) Accepts(spec *push.JobSpec) *execution.Refusal { return judge.Accepts(spec) }
+
+// Execute implements env.Executor.
+func (d *doer) Execute(id execution.ID, spec *push.JobSpec, tell func(execution.Report)) {
+	if d.under[id] != nil || d.process.dead {
+		return
+	}
+	w := d.process.node.world
+	one := &work{id: id, spec: spec, tell: tell}
+	d.under[id] = one
+	d.order = append(d.order, one)
+	began := d.process.present()
+	limit := min(time.Duration(spec.Bounds.MaxWallTimeSeconds)*time.Second, executor.MaxWall)
+	w.At(began.Add(limit), func() { d.end(one, nil, fmt.Errorf("the work was not done within %v", limit)) })
+	if isManual(spec) {
+		return
+	}
+	takes := JobTime + d.slow
+	if d.slowed != nil {
+		d.slowed.Delayed++
+	}
+	w.At(began.Add(takes), func() {
+		if !one.over {
+			result, err := offered[spec.JobType.Kind()].Do(context.Background(), executor.NewJob(id, spec, nil))
+			d.end(one, result, err)
+		}
+	})
+}
+
+func isManual(spec *push.JobSpec) bool {
+	return spec.JobType.Custom != nil && spec.JobType.Custom.ExecutorHash == manual
+}
+
+// end tells what became of work, once.
+func (d *doer) end(one *work, result []byte, err error) {
+	if one.over || d.process.dead {
+		return
+	}
+	if err == nil {
+		err = executor.Judge(one.spec, result)
+	}
+	d.forget(one)
+	if err != nil {
+		one.tell(execution.Report{ID: one.id, What: execution.Failed, Detail: execution.Clip(err.Error())})
+		return
+	}
+	one.tell(execution.Report{ID: one.id, What: execution.Done, Result: result})
+}
+
+func (d *doer) forget(one *work) {
+	one.over = true
+	delete(d.under, one.id)
+	kept := d.order[:0]
+	for _, other := range d.order {
+		if other != one {
+			kept = append(kept, other)
+		}
+	}
+	clear(d.order[len(kept):])
+	d.order = kept
+}
+
+// Cancel implements env.Executor.
+func (d *doer) Cancel(id execution.ID) {
+	if one := d.under[id]; one != nil {
+		d.forget(one)
+	}
+}
+
+// Close implements env.Executor.
+func (d *doer) Close() {
+	for len(d.order) > 0 {
+		d.forget(d.order[0])
+	}
+}
+
+// Answer gives the result of a job by hand, to all runners that wait for one. It is an
+// error where none does, and where the job does not take the result.
+func (w *World) Answer(job types.Hash, result []byte) error {
+	var waiting []*work
+	var whose []*doer
+	for _, n := range w.nodes {
+		if n.process == nil || n.process.executor == nil {
+			continue
+		}
+		for _, one := range n.process.executor.order {
+			if one.id.Job == job && isManual(one.spec) {
+				waiting, whose = append(waiting, one), append(whose, n.process.executor)
+			}
+		}
+	}
+	if len(waiting) == 0 {
+		return fmt.Errorf("job %s does not wait for an answer here", job)
+	}
+	if err := executor.Judge(waiting[0].spec, result); err != nil {
+		return fmt.Errorf("job %s: %w", job, err)
+	}
+	for i, one := range waiting {
+		whose[i].end(one, result, nil)
+	}
+	return nil
+}

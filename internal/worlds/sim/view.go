@@ -1,0 +1,236 @@
+package sim
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/base/chainview"
+	"github.com/cowboyinc/devnet/internal/base/execution"
+	"github.com/cowboyinc/devnet/internal/base/types"
+)
+
+// Times of a view.
+const (
+	// viewWait is for how long a validator keeps a question until it has a newer head
+	// to answer it with; then it answers with the one it has.
+	viewWait = 2 * time.Second
+	// viewPatience is how long a view waits for an answer, before it asks another
+	// validator; viewPause is how long it waits where one does not listen.
+	viewPatience = 4 * time.Second
+	viewPause    = 500 * time.Millisecond
+)
+
+// view implements env.ChainView for one process (decision J13): it asks one validator
+// of the world for the next head, over the links and under their faults, and another
+// where that does not answer.
+type view struct {
+	process *process
+	receive func(*chainview.Head)
+	closed  bool
+	whom    int    // of the world's hosts
+	asked   uint64 // the number of the question under way
+	since   types.Time
+	follow  []execution.ID
+	fresh   bool // what is followed has changed since the last answer
+	told    types.Height
+	began   bool
+}
+
+// question is what a view asks: for a head above a height, or any where fresh is.
+type question struct {
+	view    *view
+	number  uint64
+	above   types.Height
+	fresh   bool
+	follow  []execution.ID
+	departs types.Time
+	arrived types.Time
+	link    *linkState
+	answer  *chainview.Head
+	refused bool
+	back    bool // it is the answer that is under way
+}
+
+// newView is the view of a runner's process.
+func (l *process) newView() *view {
+	v := &view{process: l}
+	if hosts := len(l.node.world.hosts); hosts > 0 {
+		v.whom = l.node.index % hosts
+	}
+	return v
+}
+
+// Start implements env.ChainView.
+func (v *view) Start(receive func(*chainview.Head)) error {
+	switch {
+	case v.process.dead:
+		return ErrCrashed
+	case v.receive != nil || v.closed:
+		return fmt.Errorf("sim: the view of %s was started twice, or after its end", v.process.node.name)
+	}
+	v.receive = receive
+	v.ask()
+	v.watch()
+	return nil
+}
+
+// Follow implements env.ChainView.
+func (v *view) Follow(ids []execution.ID) {
+	v.follow, v.fresh = slices.Clone(ids[:min(len(ids), chainview.MaxFollowed)]), true
+	if v.receive != nil {
+		v.ask()
+	}
+}
+
+// Close implements env.ChainView.
+func (v *view) Close() error {
+	v.closed = true
+	return nil
+}
+
+// over says that nobody hears what is answered.
+func (v *view) over() bool { return v.closed || v.process.dead }
+
+// ask asks for the next head, in place of what was asked before.
+func (v *view) ask() {
+	w := v.process.node.world
+	v.asked++
+	v.since = v.process.present()
+	if v.over() || len(w.hosts) == 0 {
+		return
+	}
+	to := w.hosts[v.whom%len(w.hosts)]
+	q := &question{view: v, number: v.asked, above: v.told, fresh: v.fresh || !v.began, follow: v.follow, departs: v.since,
+		link: w.link(v.process.node, to)}
+	q.travel(w, 64+40*len(q.follow))
+}
+
+// travel puts a question or its answer on its way. It is lost where the link is cut
+// or loses too much: whoever waits for it asks again.
+func (q *question) travel(w *World, bytes int) {
+	if _, whole, lost := q.link.carry(w, q.departs, bytes); !lost {
+		w.push(event{at: whole, what: q})
+	}
+}
+
+// watch asks another validator where one has not answered in time.
+func (v *view) watch() {
+	w := v.process.node.world
+	w.At(max(v.since, w.now).Add(viewPatience), func() {
+		if v.over() {
+			return
+		}
+		if w.now.Sub(v.since) >= viewPatience {
+			v.whom++
+			v.ask()
+		}
+		v.watch()
+	})
+}
+
+// happen lets a question come to the validator, or its answer to the runner.
+func (q *question) happen(w *World, _ *event) {
+	if q.link.cut != nil {
+		q.link.cut.Dropped++
+		return
+	}
+	if q.back {
+		q.view.take(q)
+		return
+	}
+	to := q.link.to
+	switch {
+	case to.process == nil || to.process.views == nil:
+		q.refused = true
+		q.reply(w, to)
+	case to.frozen != nil:
+		to.frozen.Held++ // who asks has asked another by then
+	default:
+		q.arrived = w.now
+		if l := to.process; !l.answerOne(q, q.fresh) {
+			if l.parked = append(l.parked, q); len(l.parked) == 1 {
+				l.hurry()
+			}
+		}
+	}
+}
+
+// answer answers the questions that wait, those for a newer head or those that have
+// waited for long enough.
+func (l *process) answer() {
+	now := l.node.world.now
+	waiting := l.parked[:0]
+	for _, q := range l.parked {
+		if !l.answerOne(q, now.Sub(q.arrived) >= viewWait) {
+			waiting = append(waiting, q)
+		}
+	}
+	clear(l.parked[len(waiting):])
+	l.parked = waiting
+}
+
+// hurry answers, in time, what waits for long enough.
+func (l *process) hurry() {
+	l.node.world.At(l.parked[0].arrived.Add(viewWait), func() {
+		if l.dead || l.node.frozen != nil {
+			return
+		}
+		if l.answer(); len(l.parked) > 0 {
+			l.hurry()
+		}
+	})
+}
+
+// answerOne answers a question with a head that is new to who asked, or with any.
+func (l *process) answerOne(q *question, anyHead bool) bool {
+	if q.view.over() {
+		return true
+	}
+	head := l.views(q.view.process.node, q.follow)
+	if head == nil || !anyHead && head.Height <= q.above {
+		return false
+	}
+	q.answer = head
+	q.reply(l.node.world, l.node)
+	return true
+}
+
+func (q *question) reply(w *World, from *node) {
+	bytes := 200
+	if q.answer != nil {
+		bytes += 120*len(q.answer.Assignments) + 100*len(q.answer.Validators)
+	}
+	q.back, q.departs, q.link = true, w.now, w.link(from, q.view.process.node)
+	q.travel(w, bytes)
+}
+
+// take takes an answer: it tells a head that is none before the last.
+func (v *view) take(q *question) {
+	if v.over() || q.number != v.asked {
+		return
+	}
+	if q.refused {
+		v.whom++
+		v.asked++
+		number := v.asked
+		v.process.node.world.After(viewPause, func() {
+			if v.asked == number {
+				v.ask()
+			}
+		})
+		return
+	}
+	if h := q.answer; h.Height > v.told || q.fresh && h.Height == v.told || !v.began {
+		v.told, v.began = h.Height, true
+		if q.fresh {
+			v.fresh = false
+		}
+		v.receive(h)
+	} else if h.Height < v.told { // it is behind
+		v.whom++
+	}
+	if v.process.node.frozen == nil { // else it asks when it is missed
+		v.ask()
+	}
+}
