@@ -19,16 +19,53 @@ type Outlook struct {
 	state *State
 	pace  selection.Pace
 	open  map[types.Address]map[execution.ID]chainview.Standing
+	known map[types.PublicKey]belonging // by key, of one epoch; looked up only
+}
+
+// belonging is what of a runner's view is the same in most blocks.
+type belonging struct {
+	address    types.Address
+	validators []types.Validator
 }
 
 // Outlook returns the state as runners see it.
 func (s *State) Outlook() *Outlook {
-	o := &Outlook{state: s, pace: s.Pace(), open: map[types.Address]map[execution.ID]chainview.Standing{}}
+	o := &Outlook{state: s, pace: s.Pace(), open: map[types.Address]map[execution.ID]chainview.Standing{},
+		known: map[types.PublicKey]belonging{}}
 	s.Jobs(func(j *system.Job) bool {
 		o.enter(j)
 		return true
 	})
 	return o
+}
+
+// Next returns a later state as runners see it: where the subsets are still those of
+// this one, they are not worked out again.
+func (o *Outlook) Next(s *State) *Outlook {
+	next := s.Outlook()
+	if s.runners.rotation.Epoch == o.state.runners.rotation.Epoch && next.overlaps() == o.overlaps() {
+		next.known = o.known
+	}
+	return next
+}
+
+// overlaps says whether former subsets hold as well.
+func (o *Outlook) overlaps() bool {
+	return o.state.runners.rotation.Overlaps(o.state.header.Height, o.pace)
+}
+
+// belonging is where a runner belongs.
+func (o *Outlook) belonging(runner types.PublicKey) belonging {
+	b, known := o.known[runner]
+	if !known {
+		address, err := crypto.AddressOf(runner)
+		if err != nil {
+			panic("ledger: a runner's view of a key that is none")
+		}
+		b = belonging{address, slices.Clip(o.state.runners.rotation.Serving(runner, o.state.header.Height, o.pace))}
+		o.known[runner] = b
+	}
+	return b
 }
 
 // Pace is when subsets rotate behind the state's block, and for how long the former
@@ -61,19 +98,18 @@ func (o *Outlook) enter(j *system.Job) {
 	}
 }
 
+// Of is the hash of the state's block.
+func (o *Outlook) Of() types.Hash { return o.state.Hash() }
+
 // Head is what a runner's view tells it of the state: all its open assignments, and
 // that those it follows beside them are over. The endpoints of validators are those
 // that the chain has.
 func (o *Outlook) Head(runner types.PublicKey, followed []execution.ID) *chainview.Head {
-	address, err := crypto.AddressOf(runner)
-	if err != nil {
-		panic("ledger: a runner's view of a key that is none")
-	}
-	s := o.state
-	rotation, height := s.runners.rotation, s.header.Height
-	h := &chainview.Head{Height: height, Params: viewedParams(s.next), Epoch: rotation.Epoch,
-		Overlaps: rotation.Overlaps(height, o.pace), Validators: rotation.Serving(runner, height, o.pace), Assignments: o.open[address]}
-	if r := s.Runner(address); r != nil && r.Health != selection.Deregistered {
+	b, s := o.belonging(runner), o.state
+	height := s.header.Height
+	h := &chainview.Head{Height: height, Params: viewedParams(s.next), Epoch: s.runners.rotation.Epoch,
+		Overlaps: o.overlaps(), Validators: b.validators, Assignments: o.open[b.address]}
+	if r := s.Runner(b.address); r != nil && r.Health != selection.Deregistered {
 		h.Registered, h.Staked = true, r.Stake.Cmp(s.next.MinStake) >= 0
 	}
 	own := false
@@ -86,7 +122,6 @@ func (o *Outlook) Head(runner types.PublicKey, followed []execution.ID) *chainvi
 		}
 		h.Assignments[id] = chainview.Standing{}
 	}
-	h.Validators = slices.Clip(h.Validators)
 	return h
 }
 

@@ -30,6 +30,7 @@ type NetworkConfig struct {
 	World      Config
 	Validators int              // 4
 	Runners    int              // none
+	Open       bool             // to runners that join, where there are none at first
 	ChainID    uint64           // 8011
 	Params     params.Overrides // what differs from the defaults
 	Accounts   []string         // funded, by name; alice and bob
@@ -147,7 +148,7 @@ func (n *Network) makeGenesis() {
 		key := wallet.ValidatorKey(c.World.Seed, name)
 		n.names, n.keys[name] = append(n.names, name), key
 		n.Genesis.Validators.Members = append(n.Genesis.Validators.Members,
-			types.Validator{Address: key.Address(), PublicKey: key.PublicKey()})
+			types.Validator{Address: key.Address(), PublicKey: key.PublicKey(), Endpoint: n.endpoint(name)})
 	}
 	slices.SortFunc(n.Genesis.Validators.Members, func(a, b types.Validator) int { return a.Address.Compare(b.Address) })
 	n.keys[wallet.System] = n.system
@@ -195,7 +196,7 @@ func (n *Network) bootValidator(name string) Boot[env.Validator] {
 		if n.config.Wrap != nil {
 			node = n.config.Wrap(name, node)
 		}
-		if n.config.Runners == 0 && len(n.runners) == 0 {
+		if !n.open() {
 			node.Connections = nil
 		}
 		node = n.masked(name, node)

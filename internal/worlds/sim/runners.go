@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -12,7 +13,6 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/environment/env"
-	"github.com/cowboyinc/devnet/internal/faces/readmodel"
 	"github.com/cowboyinc/devnet/runners"
 	"github.com/cowboyinc/devnet/runners/selection"
 	"github.com/cowboyinc/devnet/validators/ledger"
@@ -26,12 +26,23 @@ type crew struct {
 	runners []string                   // by name, in the order of the registry
 	working map[string]*runners.Runner // looked up only
 	states  map[string]*ledger.State   // the newest final one of each validator; looked up only
-	views   []*readmodel.Views         // of the latest blocks, the newest last
+	looks   []*ledger.Outlook          // of the latest blocks, the newest last
 }
 
-// keptViews is of how many blocks the views are kept: validators are seldom further
+// keptLooks is of how many blocks the outlooks are kept: validators are seldom further
 // apart, and who is has one made.
-const keptViews = 4
+const keptLooks = 4
+
+// open says whether validators let runners in.
+func (n *Network) open() bool { return n.config.Open || n.config.Runners > 0 }
+
+// endpoint is where a validator listens for runners; "" where it lets none in.
+func (n *Network) endpoint(name string) string {
+	if n.open() {
+		return Endpoint(name)
+	}
+	return ""
+}
 
 // enrol enters the runners into genesis, each as its own owner (decision J20).
 func (n *Network) enrol() {
@@ -69,12 +80,12 @@ func (n *Network) bootRunner(name string) Boot[env.Runner] {
 
 // host lets runners' views ask a validator that has just started.
 func (n *Network) host(name string, head *ledger.State) {
-	if len(n.runners) == 0 {
+	if !n.open() {
 		return
 	}
 	n.states[name] = head
 	n.find(name).process.views = func(runner *node, follow []execution.ID) *chainview.Head {
-		return n.viewsOf(n.states[name]).Head(runner.parts.Signer.PublicKey(), runner.address, follow)
+		return n.outlook(n.states[name]).Head(runner.parts.Signer.PublicKey(), follow)
 	}
 }
 
@@ -86,22 +97,20 @@ func (n *Network) answerViews(name string, head *ledger.State) {
 	}
 }
 
-// viewsOf are the views of a state.
-func (n *Network) viewsOf(s *ledger.State) *readmodel.Views {
-	for _, v := range slices.Backward(n.crew.views) {
-		if v.Hash() == s.Hash() {
-			return v
+// outlook is how runners see a state.
+func (n *Network) outlook(s *ledger.State) *ledger.Outlook {
+	for _, o := range slices.Backward(n.looks) {
+		if o.Of() == s.Hash() {
+			return o
 		}
 	}
-	var before *readmodel.Views
-	if last := len(n.crew.views) - 1; last >= 0 {
-		before = n.crew.views[last]
+	made := s.Outlook
+	if last := len(n.looks) - 1; last >= 0 {
+		made = func() *ledger.Outlook { return n.looks[last].Next(s) }
 	}
-	made := readmodel.ViewsOf(s, before, func(v types.Validator) string { return Endpoint(n.nameOf(v.Address)) })
-	if n.crew.views = append(n.crew.views, made); len(n.crew.views) > keptViews {
-		n.crew.views = n.crew.views[1:]
-	}
-	return made
+	n.looks = append(n.looks, made())
+	n.looks = n.looks[max(0, len(n.looks)-keptLooks):]
+	return n.looks[len(n.looks)-1]
 }
 
 // Runners are the runners' names, in the order of the registry.
@@ -123,8 +132,11 @@ func (n *Network) JoinRunner(name string) error {
 			name = free
 		}
 	}
-	if n.keys[name] != nil {
+	switch {
+	case n.keys[name] != nil:
 		return fmt.Errorf("%s is there already", name)
+	case !n.open():
+		return errors.New("this network lets no runners in: make it with runners, or open to them")
 	}
 	n.keys[name] = wallet.RunnerKey(n.config.World.Seed, name)
 	if err := n.addRunner(name); err != nil {
@@ -132,11 +144,6 @@ func (n *Network) JoinRunner(name string) error {
 		return err
 	}
 	n.runners = append(n.runners, name)
-	for _, v := range n.names {
-		if running := n.Validator(v); running != nil {
-			n.host(v, running.Head().State)
-		}
-	}
 	n.register(name)
 	return n.Boot(name)
 }

@@ -4,6 +4,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cowboyinc/devnet/internal/base/wire/push"
+	"github.com/cowboyinc/devnet/internal/environment/executor/custom"
+	"github.com/cowboyinc/devnet/validators/ledger"
+
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
@@ -39,4 +43,101 @@ func TestRunnersHearOfTheChain(t *testing.T) {
 		t.Fatal(err)
 	}
 	behind(n.Tip())
+}
+
+// echo is a job for so many runners, whose result is its parameters.
+func echo(runners uint64, mode push.Mode) *push.JobSpec {
+	return &push.JobSpec{JobType: push.JobType{Custom: &push.Custom{ExecutorHash: custom.Hash("echo"), Params: []byte("hello")}},
+		Bounds:       push.Bounds{MaxInputTokens: 16, MaxOutputTokens: 16, MaxWallTimeSeconds: 30, MaxMemoryMB: 16, MaxRetries: 3},
+		Verification: push.Verification{Mode: mode, Runners: runners},
+		MaxPrice:     types.WeiOf(1).Mul(types.CBY), TimeoutBlocks: 12,
+		ResultSchema: push.ResultSchema{MaxReturnBytes: 1024, ExpectedExecutionMS: 50, DataFormat: push.FormatBytes}}
+}
+
+// labour is a network with runners, and what its blocks did to jobs and presence.
+type labour struct {
+	*testing.T
+	*Network
+	changes  []types.JobChange
+	presence map[types.Height]*ledger.Presence // of the block before
+}
+
+func labouring(t *testing.T, c NetworkConfig) *labour {
+	t.Helper()
+	l := &labour{T: t, presence: map[types.Height]*ledger.Presence{}}
+	final := c.Final
+	c.Final = func(at types.Time, r *ledger.Result) {
+		if final != nil {
+			final(at, r)
+		}
+		if h := r.Block.Header.Height; l.presence[h] == nil {
+			l.presence[h] = &r.Presence
+			l.changes = append(l.changes, r.Jobs...)
+			for _, receipt := range r.Receipts {
+				if receipt.Status != types.StatusOK && receipt.Error != nil {
+					l.Logf("block %d: %s", h, receipt.Error)
+				}
+			}
+		}
+	}
+	l.Network = network(t, c)
+	return l
+}
+
+// reach runs to so many blocks from now.
+func (l *labour) blocks(count types.Height) {
+	l.Helper()
+	if err := l.RunToHeight(l.Tip()+count, time.Duration(count+20)*10*time.Second); err != nil {
+		l.Fatal(err)
+	}
+}
+
+// submit hands a job in.
+func (l *labour) submit(spec *push.JobSpec) {
+	l.Submit("v0", l.Execute("alice", types.DispatcherAddress, "submit", spec.Order()), func(_ types.Hash, err error) {
+		if err != nil {
+			l.Errorf("the job is refused: %v", err)
+		}
+	})
+}
+
+// present counts the runners that the newest P shows.
+func (l *labour) present() (n int) {
+	p := l.presence[l.Tip()]
+	for i := range l.runners {
+		if p.Bitmap.Has(i) {
+			n++
+		}
+	}
+	return n
+}
+
+// did counts the changes of a kind.
+func (l *labour) did(kind types.JobChangeKind) (n int) {
+	for _, c := range l.changes {
+		if c.Kind == kind {
+			n++
+		}
+	}
+	return n
+}
+
+func TestRunnersArePresentAndDoJobs(t *testing.T) {
+	loose := Link{Latency: 20 * time.Millisecond, Jitter: 20 * time.Millisecond, Loss: 0.02, Reorder: 0.1, Duplicate: 0.1}
+	for _, link := range []Link{{}, loose} {
+		l := labouring(t, NetworkConfig{World: Config{Seed: 1, Link: link}, Runners: 6})
+		l.blocks(6)
+		if got := l.present(); got != 6 {
+			t.Fatalf("%d of 6 runners are present", got)
+		}
+		l.submit(echo(1, push.None))
+		l.submit(echo(3, push.Deterministic))
+		l.blocks(12)
+		if got := l.did(types.JobChangeCompleted); got != 2 {
+			t.Fatalf("%d of 2 jobs are completed: %+v", got, l.changes)
+		}
+		if l.did(types.JobChangeRetried) != 0 {
+			t.Error("a committee was silent")
+		}
+	}
 }

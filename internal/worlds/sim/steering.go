@@ -67,7 +67,7 @@ func (n *Network) Join(name string) error {
 			return err
 		}
 	}
-	n.Instruct(governance.OpJoinValidator, governance.JoinValidator{PublicKey: n.keys[name].PublicKey()})
+	n.Instruct(governance.OpJoinValidator, governance.JoinValidator{PublicKey: n.keys[name].PublicKey(), Endpoint: n.endpoint(name)})
 	return nil
 }
 
