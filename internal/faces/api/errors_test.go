@@ -142,6 +142,10 @@ func TestAStrictNetworkRefusesEveryCheat(t *testing.T) {
 	w := newWorld(t, func(m *memory) { m.strict = true })
 	w.refused(403, "strict", "POST", "/faucet", model.FaucetRequest{Address: "alice"})
 	w.refused(403, "strict", "GET", "/devnet/accounts", nil)
+	w.refused(403, "strict", "POST", "/devnet/job/submit", model.JobRequest{Kind: "custom", Executor: "echo"})
+	w.refused(403, "strict", "POST", "/devnet/job/cancel", model.JobOrder{ID: "0x11"})
+	w.refused(403, "strict", "POST", "/devnet/runner/join", model.RunnerRequest{})
+	w.refused(403, "strict", "POST", "/devnet/runner/leave", model.RunnerOrder{Runner: "r0"})
 	w.refused(403, "strict", "POST", "/devnet/send", model.SendRequest{From: "alice", To: "bob"})
 	w.refused(403, "strict", "POST", "/devnet/deploy", model.DeployRequest{From: "alice", Code: "x"})
 	if w.chain.submits != 0 {

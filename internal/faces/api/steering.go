@@ -71,6 +71,8 @@ func (s *Server) registerSteering() {
 		request:  model.ParamRequest{Key: "cip3.min_basefee", Value: "10"},
 		response: model.ParamChange{Key: "cip3.min_basefee", Value: "10", Class: "block", Height: 14, Hash: exampleHash}}, s.setParam)
 	s.registerTimerOrders()
+	s.registerJobOrders()
+	s.registerRunnerOrders()
 }
 
 type moveInput struct{ Body model.MoveRequest }

@@ -1,0 +1,164 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wallet"
+	"github.com/cowboyinc/devnet/internal/environment/env"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
+	"github.com/cowboyinc/devnet/validators/history"
+)
+
+// What submitters order: transactions to the dispatcher, signed by the devnet.
+func (s *Server) registerJobOrders() {
+	executor := model.JobRequest{From: "alice", Kind: "custom", Executor: "echo", Params: "hello"}
+	serve(s, operation{id: "job_submit", method: http.MethodPost, path: "/devnet/job/submit", tag: tagDevnet,
+		summary: "Submit a job; answers it once its submission is final",
+		description: "from pays max_price, tip and what a callback costs into escrow. 400 with invalid_job names the field that makes no job " +
+			"(CIP-2).",
+		errors: []int{404, 409, 429, 504}, request: executor, response: exampleJob}, s.submitJob)
+	serve(s, operation{id: "job_cancel", method: http.MethodPost, path: "/devnet/job/cancel", tag: tagDevnet,
+		summary:     "Cancel a job for its submitter, a devnet account; answers it once that is final",
+		description: "All of its escrow returns. A job that ended first is left as it ended: 409.",
+		errors:      []int{404, 409, 429, 504}, request: model.JobOrder{ID: exampleHash.String()}, response: exampleJob}, s.cancelJob)
+}
+
+// order has a devnet account call a handler of a system actor, and returns the
+// receipt, or why the chain refused.
+func (s *Server) order(ctx context.Context, v Reader, key env.Signer, to types.Address, handler string, payload []byte) (*Receipt, error) {
+	r, err := s.sign(ctx, v, key, wallet.Draft{To: &to, Payload: types.Execute{Kind: types.KindExecute, Handler: handler, Payload: payload}})
+	if err != nil {
+		return nil, err
+	}
+	return r, Judged(&r.Receipt)
+}
+
+// after returns a reader of a state that has a final height.
+func (s *Server) after(ctx context.Context, h types.Height) (Reader, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.patience)
+	defer cancel()
+	for {
+		v, err := s.backend.Reader("")
+		if err != nil || v.Head().Height >= h {
+			return v, err
+		}
+		if _, at := s.feed.next(ctx, v.Head().Height+1); at == ended {
+			return nil, Refuse(http.StatusServiceUnavailable, "stopped", "block %d is final, and no validator here shows it", h)
+		}
+	}
+}
+
+// keyOf is the key of an address, or nil where the devnet has it not.
+func (s *Server) keyOf(a types.Address) env.Signer {
+	if name := s.nameOf(a); name != "" {
+		return s.backend.Signer(name)
+	}
+	return nil
+}
+
+type submitJobInput struct{ Body model.JobRequest }
+
+func (s *Server) submitJob(ctx context.Context, in *submitJobInput) (m model.Job, err error) {
+	if err := s.cheat("/devnet/job/submit"); err != nil {
+		return m, err
+	}
+	v, err := s.backend.Reader("")
+	if err != nil {
+		return m, err
+	}
+	key, err := s.key(orFirst(in.Body.From))
+	if err != nil {
+		return m, err
+	}
+	now, err := ParamsOf(v)
+	if err != nil {
+		return m, err
+	}
+	spec, err := JobSpec(&in.Body, now, func(name string) (types.Address, error) {
+		actor, err := s.actor(v, name, "callback")
+		if err != nil {
+			return types.Address{}, err
+		}
+		return actor.Address, nil
+	})
+	if err != nil {
+		return m, err
+	}
+	r, err := s.order(ctx, v, key, types.DispatcherAddress, "submit", spec.Order())
+	if err != nil {
+		return m, err
+	}
+	return s.jobAfter(ctx, r, types.Hash(r.Output))
+}
+
+// orFirst is the account that signs where none is named.
+func orFirst(name string) string {
+	if name == "" {
+		return wallet.Users()[0]
+	}
+	return name
+}
+
+// jobAfter is a job as the block of a receipt or a later one left it.
+func (s *Server) jobAfter(ctx context.Context, r *Receipt, id types.Hash) (m model.Job, err error) {
+	v, err := s.after(ctx, r.Height)
+	if err != nil {
+		return m, err
+	}
+	j, err := findJob(v, id.String())
+	if err != nil {
+		return m, err
+	}
+	return *j, nil
+}
+
+// findJob finds a job in any state by its id or enough of it.
+func findJob(v Reader, text string) (*model.Job, error) {
+	id, err := find(v, history.JobHash, text, "id")
+	if err != nil {
+		return nil, err
+	}
+	j, err := v.Job(id)
+	if err == nil && j == nil {
+		err = Refuse(http.StatusNotFound, "unknown_job", "there is no job %s", id).Hint("GET /jobs lists those that are final.").At("id")
+	}
+	return j, err
+}
+
+// openJob finds a job that has not ended.
+func openJob(v Reader, text string) (*model.Job, error) {
+	j, err := findJob(v, text)
+	if err == nil && types.JobStatus(j.Status).Ended() {
+		err = Refuse(http.StatusConflict, "job_ended", "job %s has ended: it is %s", j.ID, j.Status).Hint("GET /job/%s/story tells how.", j.ID).
+			At("id")
+	}
+	return j, err
+}
+
+type cancelJobInput struct{ Body model.JobOrder }
+
+func (s *Server) cancelJob(ctx context.Context, in *cancelJobInput) (m model.Job, err error) {
+	if err := s.cheat("/devnet/job/cancel"); err != nil {
+		return m, err
+	}
+	v, err := s.backend.Reader("")
+	if err != nil {
+		return m, err
+	}
+	j, err := openJob(v, in.Body.ID)
+	if err != nil {
+		return m, err
+	}
+	key := s.keyOf(j.Submitter)
+	if key == nil {
+		return m, Refuse(http.StatusConflict, "not_submitter", "job %s was submitted by %s, whose key the devnet has not", j.ID, j.Submitter).
+			Hint("Only its submitter cancels it, by calling cancel of %s.", types.DispatcherAddress).At("id")
+	}
+	r, err := s.order(ctx, v, key, types.DispatcherAddress, "cancel", j.ID[:])
+	if err != nil {
+		return m, err
+	}
+	return s.jobAfter(ctx, r, j.ID)
+}

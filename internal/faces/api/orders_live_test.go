@@ -1,0 +1,114 @@
+package api_test
+
+import (
+	"errors"
+	"strconv"
+	"testing"
+
+	"github.com/cowboyinc/devnet/internal/base/crypto"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/faces/api/client"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
+)
+
+// refused wants an answer that is an error, by its code and its field.
+func (l *live) refused(err error, code, field string) {
+	l.Helper()
+	var answer *client.Error
+	if !errors.As(err, &answer) || answer.Code != code || answer.Field != field {
+		l.Errorf("%v (%+v), want %s at %s", err, answer, code, field)
+	}
+}
+
+func TestAJobIsSubmittedAndCancelledByItsSubmitter(t *testing.T) {
+	l := newLive(t, 1)
+	before := l.balance("bob")
+	blocks, price, tip := uint64(5_000), types.WeiOf(7), types.WeiOf(5)
+	j, err := l.client.SubmitJob(l.ctx, model.JobRequest{From: "bob", Kind: "custom", Executor: "echo", Params: "hello",
+		TimeoutBlocks: &blocks, MaxPrice: &price, Tip: &tip})
+	if err != nil || j.Status != "Pending" || j.Kind != "custom" || j.Escrow != types.WeiOf(12) || j.TimeoutBlocks != 5_000 {
+		t.Fatalf("%+v, %v", j, err)
+	}
+	if bob, err := l.client.Account(l.ctx, "bob"); err != nil || bob.Address != j.Submitter {
+		t.Errorf("%+v, %v", bob, err)
+	}
+	c, err := l.client.CancelJob(l.ctx, j.ID.String()[:12])
+	if err != nil || c.ID != j.ID || c.Status != "Failed" || c.Error == nil || c.Error.Code != "cancelled" {
+		t.Fatalf("%+v, %v", c, err)
+	}
+	fees := types.Wei{}
+	for h := j.SubmittedAt; h <= *c.CompletedAt; h++ {
+		receipts, err := l.client.BlockReceipts(l.ctx, strconv.FormatUint(uint64(h), 10), client.Page{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range receipts {
+			fees = fees.Add(r.Fee)
+		}
+	}
+	if after := l.balance("bob"); before.Sub(after) != fees {
+		t.Errorf("bob had %s, has %s, and paid fees of %s: the escrow did not return", before, after, fees)
+	}
+	_, err = l.client.CancelJob(l.ctx, j.ID.String())
+	l.refused(err, "job_ended", "id")
+	_, err = l.client.CancelJob(l.ctx, types.Hash{1}.String())
+	l.refused(err, "unknown_job", "id")
+	_, err = l.client.SubmitJob(l.ctx, model.JobRequest{Kind: "custom", Executor: "echo", Mode: "majority_vote"})
+	l.refused(err, "invalid_job", "runners")
+	_, err = l.client.SubmitJob(l.ctx, model.JobRequest{Kind: "custom", Executor: "echo", Callback: "nobody.on"})
+	l.refused(err, "unknown_name", "callback")
+	_, err = l.client.SubmitJob(l.ctx, model.JobRequest{From: "mallory", Kind: "custom", Executor: "echo"})
+	l.refused(err, "unknown_signer", "from")
+	much := types.WeiOf(2_000_000).Mul(types.CBY)
+	_, err = l.client.SubmitJob(l.ctx, model.JobRequest{Kind: "custom", Executor: "echo", MaxPrice: &much})
+	l.refused(err, "insufficient_funds", "")
+}
+
+func (l *live) balance(name string) types.Wei {
+	l.Helper()
+	a, err := l.client.Account(l.ctx, name)
+	if err != nil {
+		l.Fatal(err)
+	}
+	return a.Balance
+}
+
+func TestARunnerIsRegisteredAndLedByItsOwner(t *testing.T) {
+	l := newLive(t, 1)
+	key := crypto.DeriveKey(9, "stranger")
+	little, stake := types.WeiOf(9_999).Mul(types.CBY), types.WeiOf(15_000).Mul(types.CBY)
+	request := model.RunnerRequest{From: "carol", PublicKey: key.PublicKey().String(), Stake: &little,
+		Capability: []string{"http", "domain:a.b"}, Entitlement: []string{"eu"}, Rate: map[string]types.Wei{"compute_second": types.WeiOf(3)}}
+	_, err := l.client.JoinRunner(l.ctx, request)
+	l.refused(err, "stake_too_low", "")
+	request.Stake = &stake
+	r, err := l.client.JoinRunner(l.ctx, request)
+	if err != nil || r.Address != key.Address() || r.PublicKey != key.PublicKey() || r.Stake != stake || r.Health != model.RunnerHealthy ||
+		r.MaxConcurrentJobs != 4 || len(r.Capabilities) != 2 || r.Entitlements[0] != "eu" || r.RateCard.ComputeSecond != types.WeiOf(3) {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	if carol, err := l.client.Account(l.ctx, "carol"); err != nil || carol.Address != r.Owner {
+		t.Errorf("%+v, %v", carol, err)
+	}
+	_, err = l.client.JoinRunner(l.ctx, request)
+	l.refused(err, "already_registered", "")
+	if r, err = l.client.PauseRunner(l.ctx, r.Address.String()[:14]); err != nil || r.Health != model.RunnerPaused {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	_, err = l.client.PauseRunner(l.ctx, r.Address.String())
+	l.refused(err, "no_change", "")
+	if r, err = l.client.ResumeRunner(l.ctx, r.Address.String()); err != nil || r.Health != model.RunnerHealthy {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	if r, err = l.client.LeaveRunner(l.ctx, r.Address.String()); err != nil || r.Health != model.RunnerDeregistered || !r.Stake.IsZero() {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	_, err = l.client.ResumeRunner(l.ctx, r.Address.String())
+	l.refused(err, "deregistered", "")
+	_, err = l.client.LeaveRunner(l.ctx, "0x00000000000000000000000000000000000000aa")
+	l.refused(err, "unknown_runner", "runner")
+	_, err = l.client.LeaveRunner(l.ctx, "nobody")
+	l.refused(err, "unknown_name", "runner")
+	_, err = l.client.JoinRunner(l.ctx, model.RunnerRequest{PublicKey: "0x02"})
+	l.refused(err, "invalid_runner", "public_key")
+}

@@ -1,0 +1,143 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"slices"
+
+	"github.com/cowboyinc/devnet/actors/system"
+	"github.com/cowboyinc/devnet/internal/base/codec"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
+)
+
+// What owners of runners order: transactions to the registry, signed by the devnet.
+func (s *Server) registerRunnerOrders() {
+	key := types.PublicKey{0: 2, 32: 7}
+	serve(s, operation{id: "runner_join", method: http.MethodPost, path: "/devnet/runner/join", tag: tagDevnet,
+		summary: "Register a runner; answers it once its registration is final",
+		description: "With public_key that of a runner which somebody else starts. from pays fee and stake, and owns it: less than " +
+			"cip2.min_stake is refused. A key is registered once, for ever.",
+		errors:   []int{404, 409, 429, 504},
+		request:  model.RunnerRequest{From: "alice", PublicKey: key.String(), Capability: []string{"custom"}},
+		response: exampleRunner}, s.joinRunner)
+	for _, one := range []struct{ verb, summary, description string }{
+		{"leave", "Deregister a runner for its owner, for ever; answers it once that is final",
+			"Its stake returns to its owner when the last of its jobs ended."},
+		{"pause", "Keep a runner out of draws for its owner; answers it once that is final", "Jobs that it has go on."},
+		{"resume", "Let a paused runner be drawn again; answers it once that is final", ""},
+	} {
+		serve(s, operation{id: "runner_" + one.verb, method: http.MethodPost, path: "/devnet/runner/" + one.verb, tag: tagDevnet,
+			summary: one.summary, description: one.description, errors: []int{404, 409, 429, 504},
+			request: model.RunnerOrder{Runner: "r0"}, response: exampleRunner},
+			func(ctx context.Context, in *runnerOrderInput) (model.Runner, error) {
+				return s.orderRunner(ctx, one.verb, in.Body.Runner)
+			})
+	}
+}
+
+type joinRunnerInput struct{ Body model.RunnerRequest }
+
+func (s *Server) joinRunner(ctx context.Context, in *joinRunnerInput) (m model.Runner, err error) {
+	if err := s.cheat("/devnet/runner/join"); err != nil {
+		return m, err
+	}
+	v, err := s.backend.Reader("")
+	if err != nil {
+		return m, err
+	}
+	key, err := s.key(orFirst(in.Body.From))
+	if err != nil {
+		return m, err
+	}
+	registration, err := Registration(&in.Body)
+	if err != nil {
+		return m, err
+	}
+	r, err := s.order(ctx, v, key, types.RegistryAddress, "register", codec.Marshal(registration))
+	if err != nil {
+		return m, err
+	}
+	return s.runnerAfter(ctx, r, types.Address(r.Output))
+}
+
+// runnerAfter is a runner as the block of a receipt or a later one left it.
+func (s *Server) runnerAfter(ctx context.Context, r *Receipt, a types.Address) (m model.Runner, err error) {
+	v, err := s.after(ctx, r.Height)
+	if err != nil {
+		return m, err
+	}
+	return s.findRunner(v, a.String())
+}
+
+// findRunner finds a registered runner by its name, its address or enough of it.
+func (s *Server) findRunner(v Reader, text string) (m model.Runner, err error) {
+	a, err := s.runnerAddress(v, text)
+	if err != nil {
+		return m, err
+	}
+	r, err := v.Runner(a)
+	if err == nil && r == nil {
+		err = Refuse(http.StatusNotFound, "unknown_runner", "%s is no registered runner", a).Hint("GET /runners lists them.").At("runner")
+	}
+	if err != nil {
+		return m, err
+	}
+	return s.nodesOf(*r), nil
+}
+
+func (s *Server) runnerAddress(v Reader, text string) (types.Address, error) {
+	short, ok := abbreviation(text, len(types.Address{}))
+	if !ok {
+		return s.address(v, text, "runner")
+	}
+	var first, last types.Address
+	short.bounds(first[:], last[:])
+	found := slices.DeleteFunc(v.RunnerAddresses(first, last), func(a types.Address) bool { return !short.fits(a) })
+	return one(short, found, "runner", "runner")
+}
+
+// nodesOf completes a runner by what its own node and the validators know.
+func (s *Server) nodesOf(r model.Runner) model.Runner {
+	r.Name = s.nameOf(r.Address)
+	for _, n := range s.backend.Nodes() {
+		for _, c := range n.Runners {
+			if c.Runner == r.Address {
+				r.Connected = append(r.Connected, n.Validator.Address)
+				r.Accepting = r.Accepting && c.Accepting
+			}
+		}
+	}
+	slices.SortFunc(r.Connected, types.Address.Compare)
+	return r
+}
+
+type runnerOrderInput struct{ Body model.RunnerOrder }
+
+// runnerHandlers are the registry's handlers by the devnet's verbs.
+var runnerHandlers = map[string]string{"leave": "deregister", "pause": "pause", "resume": "resume"}
+
+// orderRunner has a runner's owner give an order about it.
+func (s *Server) orderRunner(ctx context.Context, verb, name string) (m model.Runner, err error) {
+	if err := s.cheat("/devnet/runner/" + verb); err != nil {
+		return m, err
+	}
+	v, err := s.backend.Reader("")
+	if err != nil {
+		return m, err
+	}
+	runner, err := s.findRunner(v, name)
+	if err != nil {
+		return m, err
+	}
+	key := s.keyOf(runner.Owner)
+	if key == nil {
+		return m, Refuse(http.StatusConflict, "not_owner", "runner %s belongs to %s, whose key the devnet has not", runner.Address,
+			runner.Owner).Hint("Only its owner may: by calling %s of %s.", runnerHandlers[verb], types.RegistryAddress).At("runner")
+	}
+	r, err := s.order(ctx, v, key, types.RegistryAddress, runnerHandlers[verb], codec.Marshal(system.Naming{Runner: runner.Address}))
+	if err != nil {
+		return m, err
+	}
+	return s.runnerAfter(ctx, r, runner.Address)
+}
