@@ -5,7 +5,7 @@ GO ?= go
 # No test is skipped for want of Python here (internal/environment/pyhost/needed).
 export DEVNET_PYTHON = required
 
-.PHONY: up test vet race bench soak plants fuzz peers all-checks build python
+.PHONY: up test vet race bench soak plants fuzz peers all-checks build python wheel
 
 # More flags: make up ARGS="--policy fifo --http 127.0.0.1:4001". On a terminal the
 # network is a job of its own, so that Ctrl-C ends it alone, and make with 0.
@@ -60,3 +60,7 @@ build:
 
 python:
 	@scripts/ensure-python
+
+# cowboy_sdk with its testing, for Python environments of authors: needs no index.
+wheel: python
+	@scripts/make-wheel

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"fmt"
 	"os"
+	"os/exec"
 	"slices"
 	"testing"
 	"time"
@@ -61,6 +63,12 @@ func TestScripts(t *testing.T) {
 			// A network of one run must never be found by another's commands.
 			e.Setenv("DEVNET_HTTP", "")
 			return nil
+		},
+		Condition: func(name string) (bool, error) {
+			if name != "pytest" {
+				return false, fmt.Errorf("there is no condition %q", name)
+			}
+			return exec.Command("python3", "-c", "import pytest").Run() == nil, nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"await":  await,

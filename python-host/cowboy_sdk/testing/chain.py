@@ -11,6 +11,7 @@ from cowboy_sdk.testing.nodes import Network
 from cowboy_sdk.testing.values import ADDRESS, Event, Receipt, Record, read, show, to_bytes, to_hex, wei
 
 PAGE = 1000  # entries of a list at once
+MAX_MADE = 256  # deploys that are remembered; a bench keeps four times as many snapshots
 CBY = 10**9  # wei
 OPEN = weakref.WeakSet()  # chains whose devnet runs
 
@@ -138,7 +139,7 @@ class Chain(Network):
         receipt = self._sent("deploy of " + (name or "an actor"), self.post("/devnet/deploy", _limits(body, cycles, cells)), actor)
         actor.address, actor.deployed = receipt.to, receipt
         self.actors[actor.address] = actor
-        if prefix is not None:
+        if prefix is not None and len(self._made) < MAX_MADE:
             self._so_far = prefix + (key,)
             self._made[self._so_far] = (self.bench.ask("snapshot")["snapshot"], dict(self.actors))
         return actor

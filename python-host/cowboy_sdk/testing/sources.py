@@ -22,8 +22,8 @@ def read(source):
 
 
 def _found(path):
-    """A relative path is of the working directory, or else of the folder of the test that names it."""
-    if os.path.isabs(path) or os.path.exists(path):
+    """A relative path is of the folder of the test that names it, or else of the working directory."""
+    if os.path.isabs(path):
         return path
     frame = inspect.currentframe()
     here = os.path.dirname(os.path.abspath(__file__))
