@@ -11,6 +11,7 @@ UINT, NEGATIVE, BYTES, TEXT, ARRAY, MAP = 0, 1, 2, 3, 4, 5
 BIGNUM, NEGATIVE_BIGNUM = 0xC2, 0xC3  # tags 2 and 3: an integer above 2^64-1, or below -2^64
 SIMPLE = {b"\xf6": None, b"\xf4": False, b"\xf5": True}
 MAX_ENTRIES = 64  # of a map that an agent is given
+EACH = 2  # cycles of a value beside its bytes: our own, the table has none
 MAX_DEPTH = 16  # of lists and dictionaries in one another
 KINDS = frozenset((type(None), bool, int, bytes, str, list, dict))
 
@@ -141,7 +142,7 @@ class Writer:
         self.limit = self.left = limit
 
     def put(self, raw):
-        charge(1 + len(raw))
+        charge(EACH + len(raw))
         self.left -= len(raw)
         if self.left < 0:
             raise ValueError("%s is more than %d bytes" % (self.what, self.limit))
@@ -184,12 +185,13 @@ class Writer:
         self.text(BYTES, n.to_bytes((n.bit_length() + 7) // 8, "big"))
 
     def map(self, v, depth):
+        charge(2 * EACH)
         self.put(head(MAP, len(v)))
         keys = []
         for k in v:
             if type(k) is not str:
                 raise TypeError("a key in %s is a str, not %s" % (self.what, type(k).__name__))
-            charge(1 + len(k))
+            charge(EACH + len(k))
             raw = k.encode()
             keys.append((head(TEXT, len(raw)) + raw, k))
         for raw, k in sorted(keys):
@@ -225,6 +227,7 @@ class Whole(Reader):
         self.depth = 0
 
     def value(self):
+        charge(2 * EACH)
         first = self.data[self.at:self.at + 1]
         if first in SIMPLE:
             self.at += 1

@@ -27,6 +27,7 @@ class Captured:
     """What outlives the awaits of a continuation: its attributes."""
 
     def __setattr__(self, name, value):
+        meter.charge(5)
         if name.startswith("_"):
             raise AttributeError("what capture() keeps has a name that begins with a letter, not %s" % name)
         if type(value) not in cbor.KINDS:

@@ -32,7 +32,7 @@ TERMS = {  # what every job takes beside its kind's own, and what it is unless g
 
 def text(value, what):
     value = exact.string(value, what)
-    meter.charge(len(value) // 16)
+    meter.charge(10 + len(value) // 16)
     if len(value) > MAX_TEXT:
         raise ValueError("%s has more than %d characters" % (what, MAX_TEXT))
     return value

@@ -213,6 +213,11 @@ var expensive = []struct{ name, body string }{
 		"dataclasses.asdict(x)\n"},
 	{"replace of a dataclass", "    @dataclasses.dataclass\n    class A:\n        a: int\n        b: int\n    x = A(1, 2)\n    while True: " +
 		"dataclasses.replace(x, a=2)\n"},
+	{"jobs of many headers", "    from cowboy_sdk import runner\n    h = {'a%d' % i: 'b' for i in range(1000)}\n    while True: " +
+		"runner.http('x', headers=h)\n"},
+	{"jobs of many checks", "    from cowboy_sdk import runner\n    t = runner.custom('echo', checks=[1] * 30000)\n    while True:\n  " +
+		"      try: t.submit()\n        except pvm_host.JobError: pass\n"},
+	{"jobs made", "    from cowboy_sdk import runner\n    while True: runner.llm('x')\n"},
 	{"keccak of nothing", "    while True: pvm_host.keccak256(b'')\n"},
 	{"state read", "    while True: pvm_host.get_state(b'k')\n"},
 	{"state reads of many keys", "    for i in range(10**7): pvm_host.get_state(b'%d' % i)\n"},

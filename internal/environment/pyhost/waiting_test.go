@@ -129,3 +129,53 @@ func (tr *transcript) jobs(d *datadriven.TestData) string {
 	}
 	return b.String()
 }
+
+// The actors of fixtures/actors that ask runners, gone through.
+func TestExamplesThatAskRunners(t *testing.T) {
+	w := openWorld(t)
+	at := w.deploy(1, fixture(t, "oracle.py"))
+	tell := func(kind program.Kind, from types.Address, handler string, payload []byte) string {
+		t.Helper()
+		out, _, err := w.handle(program.Message{Kind: kind, Self: at, Sender: from, Owner: owner, Handler: handler, Payload: payload}, plenty)
+		if err != nil || out.Status != types.StatusOK {
+			t.Fatalf("%s: %+v, %v", handler, out, err)
+		}
+		return string(out.Output)
+	}
+	tell(program.Init, owner, "init", []byte(`"https://api.test/price/"`))
+	for i, c := range []struct{ result, code, price string }{
+		{"42000.515", "", "42000515000"}, {"1e3", "", "1000000000"}, {"no number", "", "1000000000"}, {"NaN", "", "1000000000"},
+		{"", "disagreement", "1000000000"},
+	} {
+		tell(program.Call, owner, "refresh", []byte("btc"))
+		if asked := w.jobs[i].JobType.Http; asked.URL != "https://api.test/price/btc" || w.jobs[i].Verification.Runners != 3 {
+			t.Errorf("%+v", asked)
+		}
+		told := w.ended(i+1, c.result, c.code)
+		tell(program.Call, types.DispatcherAddress, "refresh__resume", codec.Marshal(&told))
+		if got := tell(program.Read, alice, "price", []byte("btc")); got != c.price {
+			t.Errorf("after %q %s the price is %s, want %s", c.result, c.code, got, c.price)
+		}
+		if failed := w.actors[at].state["failed/btc"]; (failed != nil) != (i > 1) {
+			t.Errorf("after %q %s failed is %q", c.result, c.code, failed)
+		}
+	}
+}
+
+// What awaits is compiled in two steps, and pays for both.
+func TestWhatAwaitsIsMeasuredTwice(t *testing.T) {
+	w := openWorld(t)
+	body := "def f(p):\n" + strings.Repeat("    a = p\n", 1000)
+	units := func(source string) uint64 {
+		t.Helper()
+		found, err := w.session.Inspect(codeOf(source))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return found.Units
+	}
+	plain, awaits := units(body), units("from cowboy_sdk import runner\n@runner.continuation\nasync "+body+"    await runner.custom('echo')\n")
+	if awaits < 2*plain {
+		t.Errorf("%d units, and %d of what awaits", plain, awaits)
+	}
+}
