@@ -155,7 +155,11 @@ func (r *Runner) tell(report Report) {
 	case session.Left:
 		r.logLeft(report)
 	case worker.Answered:
-		r.log.Info("a job came", "job", report.ID.Job, "drawn", report.ID.Drawn, "answer", answer(report.Status), "why", report.Why)
+		log := r.log.Info
+		if report.Status.Duplicate {
+			log = r.log.Debug
+		}
+		log("a job came", "job", report.ID.Job, "drawn", report.ID.Drawn, "answer", answer(report.Status), "why", report.Why)
 	case worker.Sent:
 		r.log.Info("a result is sent", "job", report.ID.Job, "drawn", report.ID.Drawn, "try", report.Try)
 	case worker.Over:

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -21,6 +22,7 @@ import (
 // --config, over the defaults.
 type settings struct {
 	Validators int               `toml:"validators"` // 0: those of the home, 4 for a new network
+	Runners    *int              `toml:"runners"`    // nil: those of the home, 4 for a new network
 	BlockTime  string            `toml:"block_time"` // "": that of the home, 1s for a new network
 	Home       string            `toml:"home"`
 	HTTP       string            `toml:"http"`
@@ -44,6 +46,9 @@ type settings struct {
 	asked      bool // for a number of validators
 }
 
+// defaultRunners is how many runners a new network has.
+const defaultRunners = 4
+
 func defaultSettings() settings {
 	return settings{Home: defaultHome, HTTP: defaultHTTP, Durability: "process"}
 }
@@ -54,6 +59,8 @@ func upFlags() []cli.Flag {
 		&cli.StringSliceFlag{Name: "actor", Usage: "deploy `FILE` at the first start under the file's name, fund it with 100 CBY, call its " +
 			"start; may be given again, or name several files"},
 		&cli.IntFlag{Name: "validators", DefaultText: "4", Usage: fmt.Sprintf("`N` validators, 1 to %d", box.MaxValidators)},
+		&cli.IntFlag{Name: "runners", DefaultText: strconv.Itoa(defaultRunners),
+			Usage: fmt.Sprintf("`N` runners, which do jobs, 0 to %d", box.MaxRunners)},
 		&cli.StringFlag{Name: "block-time", DefaultText: "1s",
 			Usage: "`TIME` between blocks, like 1s or 200ms; 0s: as fast as it goes; auto: when there is something to do"},
 		&cli.StringFlag{Name: "home", Value: d.Home, Usage: "`DIR` that keeps the network's state"},
@@ -95,6 +102,7 @@ func readSettings(c *cli.Context) (settings, error) {
 	}
 	given := map[string]func(){
 		"validators": func() { s.Validators, s.asked = c.Int("validators"), true },
+		"runners":    func() { count := c.Int("runners"); s.Runners = &count },
 		"block-time": func() { s.BlockTime = c.String("block-time") },
 		"home":       func() { s.Home = c.String("home") },
 		"http":       func() { s.HTTP = c.String("http") },
@@ -134,8 +142,8 @@ func (s *settings) readFile(path string) error {
 		return usage("", "--config: %s: %v", path, err)
 	}
 	if unknown := meta.Undecoded(); len(unknown) > 0 {
-		return usage("The settings are validators, block_time, home, http, policy, seed, chain_id, durability, history, ephemeral, strict, "+
-			"actors, config_out and [params].",
+		return usage("The settings are validators, runners, block_time, home, http, policy, seed, chain_id, durability, history, ephemeral, "+
+			"strict, actors, config_out and [params].",
 			"--config: %s has the unknown setting %s", path, unknown[0])
 	}
 	return nil
@@ -144,6 +152,9 @@ func (s *settings) readFile(path string) error {
 func (s *settings) validate() error {
 	if s.Validators < 0 || s.Validators > box.MaxValidators || s.Validators == 0 && s.asked {
 		return usage("", "--validators: %d is not between 1 and %d", s.Validators, box.MaxValidators)
+	}
+	if s.Runners != nil && (*s.Runners < 0 || *s.Runners > box.MaxRunners) {
+		return usage("", "--runners: %d is not between 0 and %d", *s.Runners, box.MaxRunners)
 	}
 	switch s.BlockTime {
 	case "auto":

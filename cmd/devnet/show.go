@@ -45,7 +45,7 @@ func (u *running) banner(ready model.Ready, python probed) error {
 		where = "none, nothing is kept"
 	}
 	facts(w, "HTTP API", u.client.Address(), "chain id", fmt.Sprint(ready.ChainID), "height", height(ready.Height), "home", where, "python",
-		python.version)
+		python.version, "runners", runnersOf(ready))
 	if python.missing != nil {
 		fmt.Fprintf(w, "\nActors cannot run: %v.\n", python.missing)
 	}

@@ -53,7 +53,8 @@ func status(c *cli.Context) error {
 			last += ": " + ready.Stalled
 		}
 		facts(w, "network", fmt.Sprintf("%s, %s", n.Address(), state), "chain id", strconv.FormatUint(ready.ChainID, 10),
-			"height", strconv.FormatUint(uint64(ready.Height), 10), "last block", last, "version", ready.Version)
+			"height", strconv.FormatUint(uint64(ready.Height), 10), "last block", last, "runners", runnersOf(ready),
+			"version", ready.Version)
 		fmt.Fprintln(w)
 		validatorTable(w, validators)
 		for _, node := range ready.Nodes {
@@ -69,6 +70,32 @@ func status(c *cli.Context) error {
 		return failed("", "the network is not ready")
 	}
 	return err
+}
+
+// runnersOf says which runners the devnet has, and how many of them are not ready.
+func runnersOf(ready model.Ready) string {
+	var names []string
+	waiting := 0
+	for _, node := range ready.Nodes {
+		if node.Kind != "runner" {
+			continue
+		}
+		names = append(names, node.Name)
+		if !node.Ready {
+			waiting++
+		}
+	}
+	text := "none"
+	switch {
+	case len(names) == 1:
+		text = names[0]
+	case len(names) > 1:
+		text = fmt.Sprintf("%d, %s to %s", len(names), names[0], names[len(names)-1])
+	}
+	if waiting > 0 {
+		text += fmt.Sprintf("; %d not ready", waiting)
+	}
+	return text
 }
 
 // since says how long ago something was, to a tenth of a second.

@@ -86,7 +86,12 @@ func up(c *cli.Context) (err error) {
 
 // config is what the box is asked for.
 func (s *settings) config(logs *nodeLogs) box.Config {
-	return box.Config{Version: version, Validators: s.Validators, BlockTime: s.blockTime, Auto: s.auto, Home: s.Home,
+	runners, asked := defaultRunners, s.Runners != nil
+	if asked {
+		runners = *s.Runners
+	}
+	return box.Config{Version: version, Validators: s.Validators, Runners: runners, AsRunners: asked, BlockTime: s.blockTime,
+		Auto: s.auto, Home: s.Home,
 		Ephemeral: s.Ephemeral, Reset: s.Reset, Seed: s.Seed, ChainID: s.ChainID, Durability: s.durability, History: uint64(s.History),
 		Strict: s.Strict,
 		Params: s.Params, Log: logs.logger()}
@@ -307,6 +312,9 @@ func (u *running) note(what string) {
 	for _, node := range u.network.Nodes() {
 		u.network.Config().Log.With("node", node.Name).Info(what, "height", uint64(node.Height), "address", node.Validator.Address, "quic",
 			node.Validator.Endpoint)
+	}
+	for _, r := range u.network.RunnerNodes() {
+		u.network.Config().Log.With("node", r.Name).Info(what, "address", r.Address)
 	}
 }
 

@@ -36,6 +36,9 @@ type Backend interface {
 	// Runners lists the runners that the devnet has the keys of, in the order of their
 	// names, registered or not.
 	Runners() []NamedAccount
+	// RunnerNodes lists the runners that run beside the validators, or did, in the order
+	// of their names.
+	RunnerNodes() []RunnerNode
 	// Signer returns the key of a devnet account, of the faucet or of such a runner,
 	// or nil.
 	Signer(name string) env.Signer
@@ -141,6 +144,19 @@ type Node struct {
 type Connected struct {
 	Runner    types.Address
 	Accepting bool // it takes new jobs
+}
+
+// RunnerNode is a runner of the devnet's own, and how it does.
+type RunnerNode struct {
+	Name      string
+	Address   types.Address
+	Running   bool
+	Left      bool            // it was deregistered, and has no part in the network any more
+	Height    types.Height    // of the newest final block that it knows of
+	Connected []types.Address // of validators, as the runner has it
+	Open      int             // assignments that it accepted and that are not over
+	Accepting bool            // it takes new jobs
+	Missing   []string        // what it waits for, in words; empty when it is ready
 }
 
 // Count is how often a validator met something since it started: a view that it gave

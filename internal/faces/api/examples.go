@@ -70,7 +70,7 @@ var (
 	exampleValidator = model.Validator{Name: "v0", Address: exampleAddress, QUICAddress: "127.0.0.1:40001", Height: 12, StateRoot: exampleHash,
 		View: 13, Status: "active", Running: true, Connections: 3}
 	exampleReady = model.Ready{Ready: true, ChainID: 8011, Genesis: exampleHash, Height: 12, Version: "0.1.0",
-		Nodes: []model.ReadyNode{{Name: "v0", Ready: true, Height: 12, Missing: []string{}}}, Trouble: []string{}}
+		Nodes: []model.ReadyNode{{Name: "v0", Kind: "validator", Ready: true, Height: 12, Missing: []string{}}}, Trouble: []string{}}
 )
 
 var (

@@ -91,6 +91,8 @@ func (m *memory) Runners() []NamedAccount {
 	return []NamedAccount{{"r0", m.keys["r0"].Address()}}
 }
 
+func (m *memory) RunnerNodes() []RunnerNode { return nil }
+
 func (m *memory) Signer(name string) env.Signer {
 	if key := m.keys[name]; key != nil {
 		return key

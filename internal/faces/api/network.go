@@ -35,7 +35,7 @@ func (s *Server) registerReady() {
 	h.Errors = slices.DeleteFunc(h.Errors, func(status int) bool { return status == http.StatusServiceUnavailable })
 	schema := s.api.OpenAPI().Components.Schemas.Schema(readyType, true, "")
 	waiting := exampleReady
-	waiting.Ready, waiting.Nodes = false, []model.ReadyNode{{Name: "v3", Missing: []string{"the node is stopped"}}}
+	waiting.Ready, waiting.Nodes = false, []model.ReadyNode{{Name: "v3", Kind: "validator", Missing: []string{"the node is stopped"}}}
 	waiting.Error = notReady(waiting.Nodes)
 	h.Responses = map[string]*huma.Response{strconv.Itoa(http.StatusServiceUnavailable): {
 		Description: http.StatusText(http.StatusServiceUnavailable),
@@ -66,11 +66,19 @@ func (s *Server) ready() model.Ready {
 		if n.Running && n.Height == 0 && !info.Auto && n.Status != "joining" && len(missing) == 0 {
 			missing = append(missing, "no block is final yet")
 		}
-		m.Nodes = append(m.Nodes, model.ReadyNode{Name: n.Name, Ready: len(missing) == 0, Height: n.Height, Missing: missing})
+		m.Nodes = append(m.Nodes, model.ReadyNode{Name: n.Name, Kind: "validator", Ready: len(missing) == 0, Height: n.Height, Missing: missing})
 		m.Ready = m.Ready && len(missing) == 0
 		if n.Running {
 			m.Height = max(m.Height, n.Height)
 		}
+	}
+	for _, r := range s.backend.RunnerNodes() {
+		if r.Left {
+			continue
+		}
+		missing := append([]string{}, r.Missing...)
+		m.Nodes = append(m.Nodes, model.ReadyNode{Name: r.Name, Kind: "runner", Ready: len(missing) == 0, Height: r.Height, Missing: missing})
+		m.Ready = m.Ready && len(missing) == 0
 	}
 	if !m.Ready {
 		m.Error = notReady(m.Nodes)

@@ -201,9 +201,6 @@ func (n *Network) Accounts() []api.NamedAccount {
 	return out
 }
 
-// Runners implements api.Backend: no network in this process starts any.
-func (n *Network) Runners() []api.NamedAccount { return nil }
-
 // Signer implements api.Backend.
 func (n *Network) Signer(name string) env.Signer {
 	if key := n.Key(name); key != nil {

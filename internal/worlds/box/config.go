@@ -17,6 +17,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/environment/store"
+	"github.com/cowboyinc/devnet/runners"
 	"github.com/cowboyinc/devnet/validators"
 	"github.com/cowboyinc/devnet/validators/ledger"
 	"github.com/cowboyinc/devnet/validators/simplex"
@@ -31,6 +32,8 @@ const MaxValidators = 100
 type Config struct {
 	Version    string // of this binary, for the home
 	Validators int    // 0: 4
+	Runners    int    // that a new network begins with
+	AsRunners  bool   // a network that goes on must have begun with as many
 	BlockTime  time.Duration
 	Auto       bool // blocks are made when there is something to do
 	Home       string
@@ -59,6 +62,10 @@ type Config struct {
 	// Tell is told what a validator's consensus reports and when, by the network's
 	// clock, on a loop of that validator; it must only hand it on. It may be nil.
 	Tell func(at types.Time, name string, report simplex.Report)
+
+	// TellRunner is told what the network's own runners did, on a loop of each; it must
+	// only hand it on. It may be nil.
+	TellRunner func(name string, report runners.Report)
 
 	// The switches that benchmarks turn off.
 	NoMemo     bool // every validator executes every block itself
@@ -92,6 +99,7 @@ func (c *Config) newGenesis(seed uint64, now time.Time) (*ledger.Genesis, error)
 		g.Accounts = append(g.Accounts, ledger.Funding{Address: wallet.AccountKey(seed, name).Address(), Balance: wallet.Funds})
 	}
 	g.Accounts = append(g.Accounts, ledger.Funding{Address: wallet.AccountKey(seed, wallet.Faucet).Address(), Balance: wallet.FaucetFunds})
+	enrol(g, seed, c.Runners)
 	slices.SortFunc(g.Accounts, func(a, b ledger.Funding) int { return a.Address.Compare(b.Address) })
 	if _, _, err := g.State(); err != nil {
 		return nil, err

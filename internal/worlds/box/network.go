@@ -47,9 +47,14 @@ type Network struct {
 	book     *node.Book
 	finality *finality
 	nodes    atomic.Pointer[[]*Node] // List reads it; a join adds to it
-	views    *readmodel.Source
-	links    *links
-	faults   faults
+	watch    *node.Watch             // of final states, by the runners
+
+	ownRunners atomic.Pointer[[]*Runner] // RunnerList reads it; a join adds to it
+	presence   atomic.Pointer[shownPresence]
+
+	views  *readmodel.Source
+	links  *links
+	faults faults
 
 	mu     sync.Mutex // of starting and stopping nodes
 	closed bool
@@ -122,6 +127,9 @@ func (n *Network) create(keep func(*ledger.Genesis) error) error {
 	if c.Validators < 1 || c.Validators > MaxValidators {
 		return fmt.Errorf("box: %d validators: a network in one process has 1 to %d", c.Validators, MaxValidators)
 	}
+	if c.Runners < 0 || c.Runners > MaxRunners {
+		return fmt.Errorf("box: %d runners: a network in one process has 0 to %d", c.Runners, MaxRunners)
+	}
 	if n.home == nil {
 		c.setIdentity()
 		n.seed = *c.Seed
@@ -163,6 +171,10 @@ func (n *Network) resume(data []byte) (err error) {
 		return &ChangedError{Home: n.config.Home, What: "validators", Have: fmt.Sprint(have), Want: fmt.Sprint(n.config.Validators)}
 	}
 	n.config.Validators = len(n.genesis.Validators.Members)
+	if have, want := len(n.genesis.Runners), n.config.Runners; n.config.AsRunners && want != have {
+		return &ChangedError{Home: n.config.Home, What: "runners", Have: fmt.Sprint(have), Want: fmt.Sprint(want)}
+	}
+	n.config.Runners = len(n.genesis.Runners)
 	if n.config.Strict && p.Cheats {
 		return &ChangedError{Home: n.config.Home, What: "strict", Have: "false", Want: "true"}
 	}
@@ -223,6 +235,7 @@ func (n *Network) start(ctx context.Context) error {
 	}
 	n.startPrograms()
 	n.finality = newFinality()
+	n.watch = node.NewWatch(n.book)
 	n.runtime = roles.New(n.log)
 	n.runtime.OnPanic = func(name string, value any, stack []byte) {
 		n.log.Error("a bug of devnet: a role panicked", "role", name, "panic", value, "stack", string(stack))
@@ -260,7 +273,7 @@ func (n *Network) start(ctx context.Context) error {
 		}
 	}
 	n.startReaper()
-	return nil
+	return n.startRunners()
 }
 
 // booted tells the configuration's Booted of one validator.
@@ -304,7 +317,10 @@ func (n *Network) Close() error {
 		return nil
 	}
 	n.closed = true
-	var errs []error
+	errs := n.stopRunners()
+	if n.watch != nil {
+		n.watch.Close()
+	}
 	for _, node := range n.List() {
 		errs = append(errs, node.stop())
 	}
@@ -368,12 +384,16 @@ func (n *Network) Config() Config { return n.config }
 // Home is the directory of the network's files, "" when it is ephemeral.
 func (n *Network) Home() *home.Home { return n.home }
 
-// Key returns the key of an account, system and the faucet included, or nil.
+// Key returns the key of an account, system and the faucet included, or of a runner of
+// the network's own, or nil.
 func (n *Network) Key(name string) crypto.Signer {
 	for _, known := range wallet.Accounts() {
 		if name == known {
 			return n.verifier.Signer(wallet.AccountKey(n.seed, name))
 		}
+	}
+	if r := n.findRunner(name); r != nil {
+		return n.verifier.Signer(r.key)
 	}
 	return nil
 }

@@ -101,6 +101,9 @@ func (n *Network) roleFailed(role string, err error) {
 			node.Fail(err)
 		}
 	}
+	if r := n.findRunner(name); r != nil {
+		r.Fail(err)
+	}
 }
 
 // Validator is the running validator, or the one that ran last.

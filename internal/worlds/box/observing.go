@@ -14,6 +14,7 @@ func (n *Network) observe(f validators.FinalBlocks) {
 		n.config.Observe(f)
 	}
 	n.finality.observe(f)
+	n.noteRunners(f.Results[len(f.Results)-1])
 }
 
 // tell hands on what a validator's consensus reported.

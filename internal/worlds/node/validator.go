@@ -98,7 +98,7 @@ func (v *Validator) Start(bootstrap []types.Validator) error {
 	if c.Wrap != nil {
 		given = c.Wrap(given)
 	}
-	given.Mesh = v.gate.mesh(given.Mesh)
+	given.Mesh, given.Connections = v.gate.mesh(given.Mesh), v.gate.connections(given.Connections)
 	shell := c.Shell
 	shell.Name, shell.Log, shell.Bootstrap, shell.Lost, shell.OnFailure = v.Name, c.Log, bootstrap, v.Lost, v.Fail
 	started, err := validators.Start(c.Runtime, shell, given)

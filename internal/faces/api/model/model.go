@@ -313,6 +313,7 @@ type DevnetAccount struct {
 // ReadyNode is one node's part of GET /ready.
 type ReadyNode struct {
 	Name    string       `json:"name"`
+	Kind    string       `json:"kind" enum:"validator,runner"`
 	Ready   bool         `json:"ready"`
 	Height  types.Height `json:"height"`
 	Missing []string     `json:"missing" doc:"What this node waits for, in words; empty when it is ready."`

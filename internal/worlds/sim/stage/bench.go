@@ -88,6 +88,9 @@ func (b *Bench) Info() api.Info {
 // Runners implements api.Backend: a bench starts none.
 func (b *Bench) Runners() []api.NamedAccount { return nil }
 
+// RunnerNodes implements api.Backend.
+func (b *Bench) RunnerNodes() []api.RunnerNode { return nil }
+
 // Submit implements api.Backend.
 func (b *Bench) Submit(_ context.Context, raw []byte) (types.Hash, error) {
 	hash, err := b.Stage.Submit(raw)

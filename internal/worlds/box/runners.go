@@ -1,0 +1,304 @@
+package box
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/cowboyinc/devnet/actors/system"
+	"github.com/cowboyinc/devnet/internal/base/crypto"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wallet"
+	"github.com/cowboyinc/devnet/internal/environment/env"
+	"github.com/cowboyinc/devnet/internal/environment/executor/custom"
+	"github.com/cowboyinc/devnet/internal/environment/executor/settings"
+	"github.com/cowboyinc/devnet/internal/faces/api"
+	"github.com/cowboyinc/devnet/internal/worlds/node"
+	"github.com/cowboyinc/devnet/runners"
+	"github.com/cowboyinc/devnet/runners/selection"
+	"github.com/cowboyinc/devnet/validators/ledger"
+)
+
+// MaxRunners bounds the runners of a network in one process: each has a socket, a
+// connection with each validator of its subset, and some goroutines.
+const MaxRunners = 2_000
+
+// RunnerJobs is how many jobs a runner of the devnet's own does at once.
+const RunnerJobs = 16
+
+// goodbye is how long runners may take to say Goodbye when the network ends: the
+// validators' grace, and some more.
+const goodbye = 2 * time.Second
+
+// Runner is one runner of the network.
+type Runner struct {
+	machine
+	runner *node.Runner
+	key    *crypto.Key
+	manual atomic.Pointer[custom.Manual] // of the run under way
+}
+
+// ownOffer is what a runner of the devnet's own says that it does.
+func ownOffer() system.Offer {
+	does, _ := settings.Own()
+	defer does.Close()
+	return system.Offer{Capabilities: does.Capabilities(), Entitlements: does.Entitlements(), MaxConcurrentJobs: RunnerJobs}
+}
+
+// enrol enters runners into a genesis, each as its own owner (decision J20).
+func enrol(g *ledger.Genesis, seed uint64, count int) {
+	if count == 0 {
+		return
+	}
+	offer := ownOffer()
+	for i := range count {
+		key := wallet.RunnerKey(seed, wallet.RunnerName(i))
+		g.Runners = append(g.Runners, system.Enrolment{PublicKey: key.PublicKey(), Owner: key.Address(), Stake: wallet.RunnerStake, Offer: offer})
+		g.Accounts = append(g.Accounts, ledger.Funding{Address: key.Address(), Balance: wallet.RunnerFunds})
+	}
+}
+
+// identity is the n-th key of a runner: its own, and from 1 on those under which it
+// came again (fault rejoin).
+func identity(seed uint64, name string, n int) *crypto.Key {
+	if n > 0 {
+		name = fmt.Sprintf("%s/%d", name, n)
+	}
+	return wallet.RunnerKey(seed, name)
+}
+
+// latest is the last key of a runner that is registered in a state; nil where none is.
+func (n *Network) latest(state *ledger.State, name string) (key *crypto.Key) {
+	for i := 0; ; i++ {
+		next := identity(n.seed, name, i)
+		if state.Runner(next.Address()) == nil {
+			return key
+		}
+		key = next
+	}
+}
+
+// startRunners starts the runners of genesis and those that joined since, but for
+// those that were deregistered.
+func (n *Network) startRunners() error {
+	n.watch.Show(n.Best().Validator().Head().State)
+	state := n.Best().Validator().Head().State
+	for i := 0; ; i++ {
+		name := wallet.RunnerName(i)
+		key := n.latest(state, name)
+		if key == nil {
+			return nil
+		}
+		r := n.newRunner(name, key)
+		n.addRunner(r)
+		if state.Runner(key.Address()).Health == selection.Deregistered {
+			continue
+		}
+		if err := r.start(); err != nil {
+			return err
+		}
+	}
+}
+
+// newRunner makes a runner under a key.
+func (n *Network) newRunner(name string, key *crypto.Key) *Runner {
+	one := &Runner{key: key}
+	one.runner = node.NewRunner(node.RunnerConfig{
+		Parts:   node.Parts{Name: name, Signer: n.verifier.Signer(key), Verifier: n.verifier, Clock: n.clock},
+		Shell:   runners.Config{ChainID: n.genesis.ChainID, MaxJobs: RunnerJobs, Tell: n.config.TellRunner},
+		Runtime: n.runtime, Log: n.log, WrapConn: n.lossy(name),
+		Chain: func() (env.ChainView, error) { return n.watch.View(key.PublicKey()), nil },
+		Executor: func() (env.Executor, error) {
+			does, manual := settings.Own()
+			one.manual.Store(manual)
+			return does, nil
+		},
+	})
+	one.machine = machine{Machine: &one.runner.Machine, network: n, process: one}
+	return one
+}
+
+func (r *Runner) start() error { return r.runner.Start() }
+
+func (r *Runner) stop() error {
+	r.thaw()
+	return r.runner.Stop()
+}
+
+func (r *Runner) connections() int { return len(r.Status().Connected) }
+
+// Status is how a runner stands, or stood when it was stopped.
+func (r *Runner) Status() runners.Status {
+	if shell := r.runner.Shell(); shell != nil {
+		return shell.Status()
+	}
+	return runners.Status{Name: r.Name, Address: r.Address, PublicKey: r.key.PublicKey()}
+}
+
+// Manual is the executor of a running runner whose jobs are answered by hand; nil
+// where it does not run.
+func (r *Runner) Manual() *custom.Manual {
+	if !r.Running() {
+		return nil
+	}
+	return r.manual.Load()
+}
+
+// RunnerList is the network's own runners, in the order of their names, those that are
+// stopped too.
+func (n *Network) RunnerList() []*Runner {
+	if list := n.ownRunners.Load(); list != nil {
+		return *list
+	}
+	return nil
+}
+
+func (n *Network) addRunner(r *Runner) {
+	list := append(slices.Clone(n.RunnerList()), r)
+	n.ownRunners.Store(&list)
+}
+
+func (n *Network) findRunner(name string) *Runner {
+	for _, r := range n.RunnerList() {
+		if r.Name == name {
+			return r
+		}
+	}
+	return nil
+}
+
+// changeRunner runs do on a runner, with all others standing as they are.
+func (n *Network) changeRunner(name string, do func(*Runner) error) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.closed {
+		return errors.New("the network is closed")
+	}
+	if r := n.findRunner(name); r != nil {
+		return do(r)
+	}
+	return n.unknown(name)
+}
+
+// StopRunner stops one runner, which says Goodbye first, as if its process had ended
+// in good order.
+func (n *Network) StopRunner(name string) error {
+	return n.changeRunner(name, func(r *Runner) error {
+		leave([]*Runner{r})
+		return r.stop()
+	})
+}
+
+// StartRunner starts it again.
+func (n *Network) StartRunner(name string) error { return n.changeRunner(name, (*Runner).start) }
+
+// leave has runners say Goodbye, all at once, and waits until they have, or for as
+// long as that may take.
+func leave(all []*Runner) {
+	gone := make(chan struct{}, len(all))
+	waiting := 0
+	for _, r := range all {
+		if r.Running() && !r.Frozen() {
+			waiting++
+			r.runner.Leave(false, func() { gone <- struct{}{} })
+		}
+	}
+	late := time.NewTimer(goodbye)
+	defer late.Stop()
+	for range waiting {
+		select {
+		case <-gone:
+		case <-late.C:
+			return
+		}
+	}
+}
+
+// stopRunners ends all runners in good order.
+func (n *Network) stopRunners() (errs []error) {
+	leave(n.RunnerList())
+	for _, r := range n.RunnerList() {
+		errs = append(errs, r.stop())
+	}
+	return errs
+}
+
+// Runners implements api.Backend.
+func (n *Network) Runners() []api.NamedAccount {
+	var all []api.NamedAccount
+	for _, r := range n.RunnerList() {
+		all = append(all, api.NamedAccount{Name: r.Name, Address: r.Address})
+	}
+	return all
+}
+
+// RunnerNodes implements api.Backend.
+func (n *Network) RunnerNodes() []api.RunnerNode {
+	state := n.Best().Validator().Head().State
+	var all []api.RunnerNode
+	for _, r := range n.RunnerList() {
+		all = append(all, r.describe(state))
+	}
+	return all
+}
+
+func (r *Runner) describe(state *ledger.State) api.RunnerNode {
+	status := r.Status()
+	out := api.RunnerNode{Name: r.Name, Address: r.Address, Running: r.Running(), Height: status.Height, Connected: status.Connected,
+		Open: len(status.Open), Accepting: status.Accepting}
+	registered := state.Runner(r.Address)
+	switch {
+	case registered == nil:
+		out.Missing = append(out.Missing, "it is not registered")
+	case registered.Health == selection.Deregistered:
+		out.Left = true
+	case r.Failure() != nil:
+		out.Missing = append(out.Missing, r.Failure().Error())
+	case !out.Running:
+		out.Missing = append(out.Missing, "the runner is stopped")
+	case r.Frozen():
+		out.Missing = append(out.Missing, "the runner is frozen")
+	case len(status.Connected) == 0:
+		out.Missing = append(out.Missing, "a connection with a validator")
+	case registered.Health == selection.Paused || !status.Accepting: // no validator attests who takes no jobs
+	case !r.network.config.Auto && !r.network.present(int(registered.Index)):
+		out.Missing = append(out.Missing, "it is not present in the votes yet")
+	}
+	return out
+}
+
+// present reports whether a runner is in the latest P that is known.
+func (n *Network) present(index int) bool {
+	p := n.presence.Load()
+	return p != nil && p.bitmap.Has(index)
+}
+
+// shownPresence is P of a block.
+type shownPresence struct {
+	of     types.Height
+	bitmap *selection.Bitmap
+}
+
+// notePresence takes note of the newest P, and shows the newest state to runners.
+func (n *Network) noteRunners(result *ledger.Result) {
+	height := result.Block.Header.Height
+	for {
+		before := n.presence.Load()
+		if before != nil && before.of >= height {
+			return
+		}
+		if n.presence.CompareAndSwap(before, &shownPresence{height, result.Presence.Bitmap}) {
+			n.watch.Show(result.State)
+			return
+		}
+	}
+}
+
+// unknownRunner says that there is no runner of a name.
+func (n *Network) unknownRunner(name string) error {
+	return api.Refuse(http.StatusNotFound, "unknown_runner", "no runner of this devnet is called %q", name).
+		Hint("GET /runners lists them.").At("name")
+}
