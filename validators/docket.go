@@ -2,10 +2,8 @@ package validators
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/cowboyinc/devnet/actors/system"
-	"github.com/cowboyinc/devnet/internal/base/codec"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
 	"github.com/cowboyinc/devnet/runners/selection"
@@ -29,8 +27,9 @@ type docket struct {
 // attempt is how the committee of a job came to its end.
 type attempt struct {
 	drawn    types.Height
+	revealed []types.Address // whose result became final
+	over     bool            // for those who did not reveal too:
 	how      gateway.Ending
-	revealed []types.Address // whose result is final
 }
 
 // newDocket reads the docket of a state.
@@ -57,18 +56,10 @@ func (d *docket) follow(results []*ledger.Result) {
 	clear(d.ended)
 	var touched []types.Hash
 	for _, result := range results {
-		each := func(events []types.Event) {
-			for i := range events {
-				if job, of := jobEvent(&events[i]); of {
-					touched = append(touched, job.ID)
-					d.note(events[i].Name, &job)
-				}
-			}
+		for i := range result.Jobs {
+			touched = append(touched, result.Jobs[i].ID)
+			d.note(&result.Jobs[i])
 		}
-		for i := range result.Receipts {
-			each(result.Receipts[i].Events)
-		}
-		each(result.Events)
 	}
 	seen := map[types.Hash]bool{}
 	for _, id := range touched {
@@ -79,46 +70,36 @@ func (d *docket) follow(results []*ledger.Result) {
 	}
 }
 
-// jobEvent reads what an event says of a job, where it is the chain's own.
-func jobEvent(e *types.Event) (job system.JobEvent, is bool) {
-	if e.Actor != types.DispatcherAddress && e.Actor != types.VerifierAddress || !strings.HasPrefix(e.Name, "job.") {
-		return job, false
-	}
-	if err := codec.Unmarshal(e.Data, types.MaxBlockBytes, &job); err != nil {
-		panic("validators: an event of a job: " + err.Error())
-	}
-	return job, true
-}
-
-// note remembers how the committee that the head before had comes to its end.
-func (d *docket) note(what string, job *system.JobEvent) {
-	before := d.jobs[job.ID]
+// note remembers how a committee that the head before had comes to its end.
+func (d *docket) note(change *types.JobChange) {
+	before := d.jobs[change.ID]
 	if before == nil {
 		return
 	}
-	end, over := d.ended[job.ID]
-	if over && end.how != gateway.Landed {
+	end := d.ended[change.ID]
+	if end.over {
 		return // what comes now is of another committee
 	}
-	end.drawn = before.Since
-	switch what {
-	case "job.revealed":
-		end.revealed = append(end.revealed, *job.Runner)
-	case "job.retried":
+	end.drawn, end.over = before.Since, true
+	switch change.Kind {
+	case types.JobChangeRevealed:
+		end.over = false
+		end.revealed = append(end.revealed, *change.Runner)
+	case types.JobChangeRetried:
 		end.how = gateway.Reassigned
-	case "job.completed":
+	case types.JobChangeCompleted:
 		end.how = gateway.Expired
-	case "job.failed":
-		end.how = gateway.Expired
-		if *job.Error != system.ErrorTimeout {
-			end.how = gateway.Failed
-		}
-	case "job.cancelled":
+	case types.JobChangeCancelled:
 		end.how = gateway.Failed
+	case types.JobChangeFailed:
+		end.how = gateway.Failed
+		if change.Error.Code == system.ErrorTimeout {
+			end.how = gateway.Expired
+		}
 	default:
 		return
 	}
-	d.ended[job.ID] = end
+	d.ended[change.ID] = end
 }
 
 // read takes a job as the state has it now.
