@@ -162,15 +162,17 @@ type RunnerNode struct {
 // Count is how often a validator met something since it started: a view that it gave
 // up, by cause, or what it turned away, by kind.
 type Count struct {
-	Of   string // CountGivenUp or CountRefused
+	Of   string // CountGivenUp and so on
 	What string
 	N    uint64
 }
 
 // What is counted.
 const (
-	CountGivenUp = "given_up" // views, by the cause of its vote to nullify
-	CountRefused = "refused"  // frames, transactions, blocks, …: what came from outside and was turned away
+	CountGivenUp   = "given_up"  // views, by the cause of its vote to nullify
+	CountRunners   = "runners"   // what happened to runners: connections, deliveries by outcome, results that were not taken
+	CountStrangers = "strangers" // connections of runners that were not let in, by the reason of Goodbye
+	CountRefused   = "refused"   // frames, transactions, blocks, …: what came from outside and was turned away
 )
 
 // Head is the latest final block and what the next one starts from.

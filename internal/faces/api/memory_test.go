@@ -63,7 +63,8 @@ func newMemory() *memory {
 	}
 	for _, name := range []string{"v0", "v1"} {
 		key := crypto.DeriveKey(1, name)
-		m.nodes = append(m.nodes, Node{Name: name, Counts: []Count{{CountGivenUp, "no_proposal", 3}, {CountRefused, "peers", 2}},
+		m.nodes = append(m.nodes, Node{Name: name, Counts: []Count{{CountGivenUp, "no_proposal", 3}, {CountRefused, "peers", 2},
+			{CountRunners, "hard_failure", 4}, {CountStrangers, "not_in_subset", 5}},
 			Validator: types.Validator{Address: key.Address(), PublicKey: key.PublicKey(),
 				Endpoint: "127.0.0.1:1"}, Status: "active", Running: true, Connections: 1})
 	}

@@ -25,7 +25,7 @@ type metrics struct {
 
 	height, view, running, pooled, connections *prometheus.Desc
 	pending, fee, budget, laneCycles, use, age *prometheus.Desc
-	givenUp, refused                           *prometheus.Desc
+	counts                                     map[string]*prometheus.Desc // by Count.Of
 
 	mu        sync.Mutex
 	timestamp types.Millis // of the block before
@@ -51,12 +51,17 @@ func newMetrics(b Backend, f *feed) *metrics {
 		running:     prometheus.NewDesc("devnet_node_running", "1 while the node runs.", node, nil),
 		pooled:      prometheus.NewDesc("devnet_mempool_transactions", "Transactions in the node's pool.", node, nil),
 		connections: prometheus.NewDesc("devnet_connections", "The node's live connections to other validators.", node, nil),
-		givenUp: prometheus.NewDesc("devnet_views_given_up_total",
+		counts: map[string]*prometheus.Desc{CountGivenUp: prometheus.NewDesc("devnet_views_given_up_total",
 			"Views for which the node voted nullify since it started, by cause (docs/SCENARIOS.md lists them).", []string{"node", "cause"}, nil),
-		refused: prometheus.NewDesc("devnet_refused_total",
-			"What the node turned away since it started: frames, transactions, blocks, blocks of its own, signers that contradicted themselves, "+
-				"executions over which the host of programs failed, peers shut out.",
-			[]string{"node", "what"}, nil),
+			CountRunners: prometheus.NewDesc("devnet_runners_total",
+				"What happened to runners at the node since it started: connections that arrived and left, deliveries of jobs by outcome, "+
+					"words of progress, results that were not taken.", []string{"node", "what"}, nil),
+			CountStrangers: prometheus.NewDesc("devnet_runners_refused_total",
+				"Connections of runners that were not let in since the node started, by the reason of the Goodbye.", []string{"node", "reason"}, nil),
+			CountRefused: prometheus.NewDesc("devnet_refused_total",
+				"What the node turned away since it started: frames, transactions, blocks, blocks of its own, signers that contradicted themselves, "+
+					"executions over which the host of programs failed, peers shut out.",
+				[]string{"node", "what"}, nil)},
 		pending: prometheus.NewDesc("devnet_timers_pending", "Timers that have not ended, at the latest final block.", nil, nil),
 		fee:     prometheus.NewDesc("devnet_basefee_wei", "Base fee of the next block.", []string{"resource"}, nil),
 		budget: prometheus.NewDesc("devnet_lane_budget_cycles", "Cycles that timers may use in a block, at the latest final block.", nil,
@@ -91,7 +96,10 @@ func newMetrics(b Backend, f *feed) *metrics {
 // Describe and Collect are prometheus.Collector's.
 func (m *metrics) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{m.height, m.view, m.running, m.pooled, m.connections, m.pending, m.fee, m.budget, m.laneCycles, m.use,
-		m.age, m.givenUp, m.refused} {
+		m.age} {
+		out <- d
+	}
+	for _, d := range m.counts {
 		out <- d
 	}
 }
@@ -111,11 +119,7 @@ func (m *metrics) Collect(out chan<- prometheus.Metric) {
 		gauge(m.pooled, float64(n.Pooled), n.Name)
 		gauge(m.connections, float64(n.Connections), n.Name)
 		for _, c := range n.Counts {
-			of := m.refused
-			if c.Of == CountGivenUp {
-				of = m.givenUp
-			}
-			out <- prometheus.MustNewConstMetric(of, prometheus.CounterValue, float64(c.N), n.Name, c.What)
+			out <- prometheus.MustNewConstMetric(m.counts[c.Of], prometheus.CounterValue, float64(c.N), n.Name, c.What)
 		}
 	}
 	m.mu.Lock()

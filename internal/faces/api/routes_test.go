@@ -314,6 +314,7 @@ func TestMetricsTellOfNodesBlocksAndTimers(t *testing.T) {
 		`devnet_lane_budget_cycles 2000`, `devnet_lane_cycles{use="fires"} 500`, `devnet_lane_utilisation_ratio 0.25`, `devnet_basefee_wei{resource="lane_timer"} 1000`,
 		`devnet_timer_cycles_total 0`,
 		`devnet_views_nullified_total 0`, `devnet_views_given_up_total{cause="no_proposal",node="v0"} 3`, `devnet_refused_total{node="v0",what="peers"} 2`,
+		`devnet_runners_total{node="v0",what="hard_failure"} 4`, `devnet_runners_refused_total{node="v0",reason="not_in_subset"} 5`,
 		`devnet_blocks_total 2`, `devnet_block_seconds_sum 1`, `devnet_basefee_wei{resource="cycle"} 1000`, `devnet_mempool_transactions{node="v1"} 0`,
 		`devnet_receipts_total{origin="transaction",status="ok"} 1`} {
 		if status != 200 || !strings.Contains(string(data), line+"\n") {
