@@ -52,6 +52,7 @@ func (j *Judge) Lost(validator types.Address) {
 // that its header commits to.
 func (j *Judge) Booted(validator types.Address, block *types.Header, hash, stateRoot types.Hash) {
 	j.seen.Boots++
+	j.unlink(validator)
 	wrong := func(format string, args ...any) { j.report("durable", block.Height, validator, format, args...) }
 	if kept := j.durable.kept[validator]; block.Height < kept.height {
 		wrong("it boots at height %d, and had kept block %s of height %d", block.Height, kept.hash, kept.height)

@@ -198,6 +198,15 @@ func (j *Judge) Disconnected(validator, runner types.Address) {
 	}
 }
 
+// unlink ends the connections that a validator's process had before it boots.
+func (j *Judge) unlink(validator types.Address) {
+	for at := range j.attendance.links { // order: each is ended alone
+		for at.validator == validator && j.attendance.links[at] > 0 {
+			j.Disconnected(at.validator, at.runner)
+		}
+	}
+}
+
 // reachable judges that a runner who is present has a real connection with an honest
 // validator that says so. While fewer of who voted lie than make a runner present,
 // there is one; with more the rule claims nothing (decision J9).

@@ -3,8 +3,10 @@ package observe
 import (
 	"github.com/cowboyinc/devnet/actors/system"
 	"github.com/cowboyinc/devnet/internal/base/params"
+	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/oracle"
 	"github.com/cowboyinc/devnet/runners/selection"
+	"github.com/cowboyinc/devnet/validators/gateway"
 )
 
 // JobRules tells the oracles what parameters say of runners, jobs and presence.
@@ -28,4 +30,15 @@ func runnerOf(r *system.Runner) oracle.Runner {
 		Offer: oracle.Offer{ComputeSecond: card.ComputeSecond, InputToken: card.LLMInputToken, OutputToken: card.LLMOutputToken,
 			Request: card.HTTPRequestBase, Call: card.MCPCallBase, MemoryMB: card.MemoryMB, MaxJobs: r.Offer.MaxConcurrentJobs,
 			Capabilities: r.Offer.Capabilities, Entitlements: r.Offer.Entitlements}}
+}
+
+// Connection tells the oracles of a runner's connection with a validator, as the
+// validator's gateway reports it.
+func Connection(j *oracle.Judge, validator types.Address, report gateway.Report) {
+	switch report := report.(type) {
+	case gateway.Arrived:
+		j.Connected(validator, report.Runner)
+	case gateway.Left:
+		j.Disconnected(validator, report.Runner)
+	}
 }

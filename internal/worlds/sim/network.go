@@ -20,6 +20,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/worlds/observe"
 	"github.com/cowboyinc/devnet/runners"
 	"github.com/cowboyinc/devnet/validators"
+	"github.com/cowboyinc/devnet/validators/gateway"
 	"github.com/cowboyinc/devnet/validators/ledger"
 	"github.com/cowboyinc/devnet/validators/simplex"
 )
@@ -103,7 +104,7 @@ func NewNetwork(c NetworkConfig) (*Network, error) {
 	if err != nil {
 		return nil, err
 	}
-	rules.Hears = true
+	rules.Hears, rules.Connects = true, true
 	n.rules, n.Judge = rules, oracle.New(rules)
 	if !c.Unjudged {
 		n.Tap(n.overhear)
@@ -202,7 +203,8 @@ func (n *Network) bootValidator(name string) Boot[env.Validator] {
 		node = n.masked(name, node)
 		v, err := validators.Start(n.Runtime(), validators.Config{Name: name, Genesis: n.Genesis, Memo: n.memo, Log: log,
 			RewriteBytes: n.config.Rewrite, Head: n.woken(name),
-			Bootstrap: n.bootstrap(name), Lost: n.wiped[name], Observe: n.observe, Tell: n.tell, OnFailure: n.failed}, node)
+			Bootstrap: n.bootstrap(name), Lost: n.wiped[name], Observe: n.observe, Tell: n.tell, TellRunners: n.tellRunners,
+			OnFailure: n.failed}, node)
 		if err != nil {
 			return nil, err
 		}
@@ -300,6 +302,13 @@ func (n *Network) overhear(from types.Address, frame []byte) {
 		n.Judge.Sends(vote, n.byAddress[from].disk.records)
 	} else if p := observe.ProposalIn(frame); p != nil {
 		n.Judge.Proposed(from, p.Block)
+	}
+}
+
+// tellRunners tells the oracles of the connections of runners.
+func (n *Network) tellRunners(name string, report gateway.Report) {
+	if !n.config.Unjudged {
+		observe.Connection(n.Judge, n.keys[name].Address(), report)
 	}
 }
 

@@ -49,10 +49,7 @@ var _ scenario.Backend = (*Stage)(nil)
 // Open makes a world for a script. Python starts when the first Python actor is
 // deployed.
 func Open(c scenario.Config) (scenario.Backend, error) {
-	if c.Runners > 0 {
-		return nil, scenario.Unable("network(runners = …)", noRunners)
-	}
-	s, err := open(c, sim.NetworkConfig{Accounts: wallet.Users(), Sample: sampleEvery})
+	s, err := open(c, sim.NetworkConfig{Accounts: wallet.Users(), Sample: sampleEvery, Runners: c.Runners, Open: true})
 	if err != nil {
 		return nil, err // a nil *Stage would be no nil Backend
 	}
@@ -145,6 +142,7 @@ func (s *Stage) Nodes() []api.Node {
 			head, status := v.Head(), v.Status()
 			node.Height, node.StateRoot = head.Block.Header.Height, head.State.Root()
 			node.View, node.Connections, node.Pooled = status.Round.View, len(status.Connected), status.Pool
+			node.Runners = connected(v)
 		}
 		nodes = append(nodes, node)
 	}
