@@ -123,10 +123,8 @@ const Honest = "honest"
 // kinds are the ways in which a validator can misbehave; package byzantine does
 // them.
 var kinds = []string{"equivocate", "withhold_votes", "silent_leader", "bad_state_root", "passes_over", "tamper_body",
-	"withhold_body", "impersonate", "forge", "flood"}
-
-// unbuilt are kinds of the drafts that need what is not built.
-var unbuilt = []string{"fabricate_presence", "suppress_presence"}
+	"withhold_body", "impersonate", "forge", "flood", "fabricate_presence", "suppress_presence", "false_commit", "false_cancel",
+	"withhold_result"}
 
 // kindsOfRunners are the ways in which a runner can misbehave. no_reveal is to work
 // and to say no result: who says one has its commitment revealed by validators.
@@ -153,11 +151,8 @@ func (w Whose) String() string {
 
 // CheckKind says why no node can misbehave in a way, or nil.
 func CheckKind(kind string) error {
-	switch {
-	case kind == Honest || slices.Contains(kinds, kind) || slices.Contains(kindsOfRunners, kind):
+	if kind == Honest || slices.Contains(kinds, kind) || slices.Contains(kindsOfRunners, kind) {
 		return nil
-	case slices.Contains(unbuilt, kind):
-		return &Unsupported{Verb: "misbehave " + kind, Why: "presence needs runners, and this devnet has none yet"}
 	}
 	return &Invalid{CodeUnknownKind, "kind", fmt.Sprintf("there is no misbehaviour %.*q: they are %s", maxShown, kind,
 		strings.Join(kinds, ", "))}

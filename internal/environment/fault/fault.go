@@ -110,7 +110,7 @@ func (e *Unsupported) Error() string { return e.Verb + ": " + e.Why }
 // Counts are the effects of one fault, counted where they happen by any
 // goroutine.
 type Counts struct {
-	Cut, Ended, Dropped, Held, Delayed, Duplicated, Reordered, Lost, Forged, Withheld, Failed atomic.Int64
+	Cut, Ended, Dropped, Held, Delayed, Duplicated, Reordered, Lost, Forged, Withheld, Failed, Signalled atomic.Int64
 }
 
 // String lists the effects that are not 0; passing is what passes on the links:
@@ -124,7 +124,7 @@ func (c *Counts) String(passing string) string {
 		{&c.Cut, "connections cut"}, {&c.Ended, "processes ended"}, {&c.Dropped, passing + " dropped"},
 		{&c.Held, passing + " held"}, {&c.Delayed, passing + " delayed"}, {&c.Duplicated, passing + " duplicated"},
 		{&c.Reordered, passing + " reordered"}, {&c.Lost, "bytes lost"}, {&c.Forged, "frames forged"}, {&c.Withheld, "frames withheld"},
-		{&c.Failed, "programs failed"},
+		{&c.Failed, "programs failed"}, {&c.Signalled, "signals sent"},
 	} {
 		if n := e.n.Load(); n > 0 {
 			parts = append(parts, Counted(int(n), e.what))
@@ -134,9 +134,9 @@ func (c *Counts) String(passing string) string {
 }
 
 // singular is one of what is counted.
-var singular = strings.NewReplacer("connections ", "connection ", "processes ", "process ", "frames ", "frame ", "programs ", "program ",
-	"packets ", "packet ", "blocks ", "block ",
-	"bytes ", "byte ", "events ", "event ", "records ", "record ", "uses ", "use ", "bits ", "bit ", "clocks ", "clock ")
+var singular = strings.NewReplacer("connections ", "connection ", "processes ", "process ", "frames ", "frame ", "signals ", "signal ",
+	"programs ", "program ", "packets ", "packet ", "blocks ", "block ", "bytes ", "byte ", "events ", "event ", "records ", "record ",
+	"uses ", "use ", "bits ", "bit ", "clocks ", "clock ")
 
 // Counted is n of what, which is given as many: "1 process ended", "2 frames
 // dropped".

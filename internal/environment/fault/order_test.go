@@ -78,10 +78,6 @@ func TestAnOrderThatNoNetworkTakesIsInvalid(t *testing.T) {
 			t.Errorf("%+v: %v", c.order, err)
 		}
 	}
-	var missing *Unsupported
-	if err := (&Order{Verb: "misbehave", Kind: "fabricate_presence"}).Check(); !errors.As(err, &missing) {
-		t.Errorf("what needs runners: %v", err)
-	}
 }
 
 // Verbs, and ways to misbehave, are of validators, of runners, or of both.
@@ -123,11 +119,11 @@ func TestVerbsAreDescribed(t *testing.T) {
 		}
 	}
 	misbehave := Lookup("misbehave")
-	for _, kind := range append(Kinds(), unbuilt...) {
+	for _, kind := range Kinds() {
 		if !slices.Contains(misbehave.Words, kind) || !strings.Contains(misbehave.Script, kind) {
 			t.Errorf("scripts are not told of %s", kind)
 		}
-		if slices.Contains(kinds, kind) && !strings.Contains(misbehave.Note, kind) {
+		if !strings.Contains(misbehave.Note, kind) {
 			t.Errorf("the command line does not tell of %s", kind)
 		}
 	}
@@ -136,7 +132,7 @@ func TestVerbsAreDescribed(t *testing.T) {
 			t.Errorf("the command line does not tell of %s", kind)
 		}
 	}
-	if len(misbehave.Words) != len(kinds)+len(unbuilt) {
+	if len(misbehave.Words) != len(kinds) {
 		t.Error("scripts are told of kinds that are none")
 	}
 	for _, how := range Lookup("host_fail").Words {

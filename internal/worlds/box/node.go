@@ -44,6 +44,7 @@ func (n *Network) newNode(name string) (*Node, error) {
 		Runtime: n.runtime, Book: n.book, Programs: one.programs, Log: n.log, WrapConn: n.lossy(name),
 		Wrap: func(given env.Validator) env.Validator {
 			given.Mesh, given.Programs = one.mask.Wrap(given.Mesh), one.mask.WrapPrograms(given.Programs)
+			given.Connections = one.mask.WrapConnections(given.Connections)
 			return given
 		},
 	}

@@ -42,6 +42,12 @@ const (
 	Forge         Kind = "forge"          // its answers, batches, certificates and transactions are made up
 	Flood         Kind = "flood"          // it sends heaps of what is bad, stale or not asked for
 	PassesOver    Kind = "passes_over"    // its blocks say that its host failed over whatever needs a program
+
+	FabricatePresence Kind = "fabricate_presence" // it votes that every runner is there
+	SuppressPresence  Kind = "suppress_presence"  // it votes that none is
+	FalseCommit       Kind = "false_commit"       // it commits runners to results that they do not have
+	FalseCancel       Kind = "false_cancel"       // it cancels each job that it pushes
+	WithholdResult    Kind = "withhold_result"    // it sits on what runners bring
 )
 
 // Kinds lists the behaviours.
@@ -73,6 +79,12 @@ var behaviours = map[Kind]behaviour{
 	Forge:         forge,
 	Flood:         flood,
 	PassesOver:    passesOver,
+
+	FabricatePresence: fabricatePresence,
+	SuppressPresence:  suppressPresence,
+	FalseCommit:       truthful,
+	FalseCancel:       truthful,
+	WithholdResult:    truthful,
 }
 
 // Mask is the lying face of one validator.
@@ -80,6 +92,7 @@ type Mask struct {
 	chainID uint64
 	signer  env.Signer
 	active  atomic.Pointer[active]
+	behind  atomic.Pointer[transport] // the mesh, where it was put before one
 }
 
 type active struct {
@@ -112,7 +125,11 @@ func (m *Mask) Honest() { m.active.Store(nil) }
 func (m *Mask) Misbehaves() bool { return m.active.Load() != nil }
 
 // Wrap puts the mask before a transport.
-func (m *Mask) Wrap(t env.Mesh) env.Mesh { return &transport{Mesh: t, mask: m} }
+func (m *Mask) Wrap(t env.Mesh) env.Mesh {
+	behind := &transport{Mesh: t, mask: m}
+	m.behind.Store(behind)
+	return behind
+}
 
 // transport is a transport behind a mask.
 type transport struct {

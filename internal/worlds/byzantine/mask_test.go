@@ -189,7 +189,7 @@ func TestEachKindHasItsBehaviour(t *testing.T) {
 	if len(behaviours) != len(fault.Kinds()) {
 		t.Errorf("%d behaviours of %d kinds", len(behaviours), len(fault.Kinds()))
 	}
-	for _, kind := range []string{"nonsense", fault.Honest, "suppress_presence"} {
+	for _, kind := range []string{"nonsense", fault.Honest, "reject"} {
 		if mask.Behave(kind, new(fault.Counts)) == nil {
 			t.Errorf("%s is a behaviour", kind)
 		}

@@ -30,6 +30,7 @@ func (n *Network) masked(name string, node env.Validator) env.Validator {
 	n.masks[name] = &worn{mask: mask}
 	node.Mesh = mask.Wrap(node.Mesh)
 	node.Programs = mask.WrapPrograms(node.Programs)
+	node.Connections = mask.WrapConnections(node.Connections)
 	return node
 }
 

@@ -137,7 +137,7 @@ func TestMisbehaviourThatIsNotThereSaysSo(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer n.Close()
-	for kind, want := range map[string]string{"suppress_presence": "needs runners",
+	for kind, want := range map[string]string{
 		"nonsense": "equivocate, withhold_votes, silent_leader, bad_state_root, passes_over, tamper_body, withhold_body, impersonate, forge, " +
 			"flood"} {
 		if _, err := n.Misbehave("v0", kind); err == nil || !strings.Contains(err.Error(), want) {

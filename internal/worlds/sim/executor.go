@@ -39,8 +39,6 @@ type doer struct {
 	process *process
 	under   map[execution.ID]*work // looked up only, but for what waits
 	order   []*work
-	slow    time.Duration // how much longer work takes, by a fault
-	slowed  *Effect       // which, or nil
 }
 
 // work is work under way.
@@ -81,11 +79,7 @@ func (d *doer) Execute(id execution.ID, spec *push.JobSpec, tell func(execution.
 	if isManual(spec) {
 		return
 	}
-	takes := JobTime + d.slow
-	if d.slowed != nil {
-		d.slowed.Delayed++
-	}
-	w.At(began.Add(takes), func() {
+	w.At(began.Add(JobTime), func() {
 		if !one.over {
 			result, err := offered[spec.JobType.Kind()].Do(context.Background(), executor.NewJob(id, spec, nil))
 			d.end(one, result, err)

@@ -86,7 +86,8 @@ func NewNetwork(c NetworkConfig) (*Network, error) {
 	c.fill()
 	n := &Network{World: New(c.World), config: c, running: map[string]*validators.Validator{}, wiped: map[string]bool{},
 		keys: map[string]*crypto.Key{}, nonces: map[string]types.Nonce{}, system: wallet.AccountKey(c.World.Seed, wallet.System),
-		audits: observe.Every(c.Sample), crew: crew{working: map[string]*runners.Runner{}, states: map[string]*ledger.State{}}}
+		audits: observe.Every(c.Sample), crew: crew{working: map[string]*runners.Runner{}, states: map[string]*ledger.State{},
+			faces: map[string]*face{}}}
 	n.scheme = crypto.NewKeyedHash(types.Keccak(fmt.Append(nil, "sim", c.World.Seed)))
 	if c.Real {
 		n.scheme = crypto.NewVerifier(true)
@@ -265,6 +266,7 @@ func (n *Network) observe(f validators.FinalBlocks) {
 		last := f.Results[len(f.Results)-1]
 		n.keep(f.Validator, last)
 		n.answerViews(f.Validator, last.State)
+		n.rejoined()
 	}
 }
 

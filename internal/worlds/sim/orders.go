@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
@@ -19,10 +20,17 @@ func (n *Network) Do(o fault.Order) (fault.Effect, error) {
 			return fault.Effect{}, fmt.Errorf("no node is called %q", name)
 		}
 	}
-	if err := o.CheckOf(fault.Validators); err != nil {
+	kind, do := fault.Validators, n.do
+	if slices.Contains(n.runners, o.Node) {
+		kind = fault.Runners
+	}
+	if err := o.CheckOf(kind); err != nil {
 		return fault.Effect{}, err
 	}
-	r, err := n.do(&o)
+	if kind == fault.Runners && !ofMachine[o.Verb] {
+		do = n.falter
+	}
+	r, err := do(&o)
 	switch {
 	case err != nil:
 		return fault.Effect{}, err
@@ -31,6 +39,9 @@ func (n *Network) Do(o fault.Order) (fault.Effect, error) {
 	}
 	return r.effect(n.now), nil
 }
+
+// ofMachine are the verbs that do the same to a node of any kind, or to links.
+var ofMachine = map[string]bool{"freeze": true, "thaw": true, "bridge": true}
 
 // do does an order that is sound, of nodes that are there. The receipt is nil
 // where the verb leaves none.

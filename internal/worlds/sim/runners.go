@@ -26,7 +26,9 @@ type crew struct {
 	runners []string                   // by name, in the order of the registry
 	working map[string]*runners.Runner // looked up only
 	states  map[string]*ledger.State   // the newest final one of each validator; looked up only
-	looks   []*ledger.Outlook          // of the latest blocks, the newest last
+	faces   map[string]*face           // of their present processes; looked up only
+	rejoins []rejoining
+	looks   []*ledger.Outlook // of the latest blocks, the newest last
 }
 
 // keptLooks is of how many blocks the outlooks are kept: validators are seldom further
@@ -68,6 +70,7 @@ func (n *Network) bootRunner(name string) Boot[env.Runner] {
 		if log == nil {
 			log = slog.New(slog.DiscardHandler)
 		}
+		node = n.faced(name, node)
 		r, err := runners.Start(n.Runtime(), runners.Config{Name: name, ChainID: n.config.ChainID, MaxJobs: runnerJobs, Log: log,
 			Tell: n.config.Told}, node)
 		if err != nil {

@@ -1,0 +1,294 @@
+package byzantine
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/base/execution"
+	"github.com/cowboyinc/devnet/internal/base/wire/connection"
+	"github.com/cowboyinc/devnet/internal/base/wire/push"
+	"github.com/cowboyinc/devnet/internal/environment/env"
+	"github.com/cowboyinc/devnet/internal/environment/fault"
+)
+
+// The ways in which a runner misbehaves.
+const (
+	WrongResult     Kind = "wrong_result"     // it signs another result than its executor's
+	LateResult      Kind = "late_result"      // it says its result when the assignment is over
+	DuplicateResult Kind = "duplicate_result" // it says each result twice
+	NoReveal        Kind = "no_reveal"        // it works, and says no result
+	BadSignature    Kind = "bad_signature"    // its results bear a signature that nobody made
+	ReplayNonce     Kind = "replay_nonce"     // it says each ping twice
+	Reject          Kind = "reject"           // it rejects every job
+)
+
+// RunnerMask is the lying, the slow or the faltering face of one process of a runner:
+// it stands between the runner and its environment. The runner behind it stays honest
+// and notices nothing. It works alike in the simulator and live, and is safe for
+// concurrent use.
+type RunnerMask struct {
+	chainID uint64
+	signer  env.Signer
+	clock   env.Clock
+
+	mu     sync.Mutex
+	kind   Kind          // "": it is honest
+	lies   *fault.Counts // of the kind
+	hole   *fault.Counts // of the black hole that it is, or nil
+	full   *fault.Counts // of saying that it takes nothing, or nil
+	delay  time.Duration // of work
+	slowed *fault.Counts
+	flap   flapping
+	links  connections
+}
+
+// NewRunnerMask makes a mask for a runner with that environment, and puts it on.
+func NewRunnerMask(chainID uint64, node env.Runner) (*RunnerMask, env.Runner) {
+	m := &RunnerMask{chainID: chainID, signer: node.Signer, clock: node.Clock}
+	m.links = connections{Connections: node.Connections, mask: m, up: map[connection.ID]bool{}}
+	node.Connections, node.Executor = &m.links, &doing{node.Executor, m}
+	return m, node
+}
+
+// Behave chooses how it misbehaves, in place of what it did before: its effects are
+// added to counts. It refuses what is no way of a runner.
+func (m *RunnerMask) Behave(kind string, counts *fault.Counts) error {
+	if !slices.Contains(fault.KindsOf(fault.Runners), kind) {
+		return fmt.Errorf("there is no behaviour %.40q of runners", kind)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.kind, m.lies = Kind(kind), counts
+	return nil
+}
+
+// Honest ends that.
+func (m *RunnerMask) Honest() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.kind, m.links.late = "", nil
+}
+
+// Swallow lets nothing out on the streams of jobs, until counts are nil.
+func (m *RunnerMask) Swallow(counts *fault.Counts) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.hole = counts
+}
+
+// Saturate counts what is said of being full, until counts are nil. That it is, is for
+// who owns the runner to tell it (runners.Runner.Drain).
+func (m *RunnerMask) Saturate(counts *fault.Counts) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.full = counts
+}
+
+// Slow has work that begins from now on take so much longer.
+func (m *RunnerMask) Slow(delay time.Duration, counts *fault.Counts) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.delay, m.slowed = delay, counts
+}
+
+// does says whether it misbehaves in a way, and counts that it did.
+func (m *RunnerMask) does(kind Kind) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.kind != kind {
+		return false
+	}
+	m.lies.Forged.Add(1)
+	return true
+}
+
+// doing is an executor behind a mask.
+type doing struct {
+	env.Executor
+	mask *RunnerMask
+}
+
+// Accepts implements env.Executor.
+func (d *doing) Accepts(spec *push.JobSpec) *execution.Refusal {
+	if d.mask.does(Reject) {
+		return execution.Refuse(push.Capacity, "this runner rejects whatever comes")
+	}
+	return d.Executor.Accepts(spec)
+}
+
+// Execute implements env.Executor.
+func (d *doing) Execute(id execution.ID, spec *push.JobSpec, tell func(execution.Report)) {
+	d.mask.mu.Lock()
+	delay, counts := d.mask.delay, d.mask.slowed
+	d.mask.mu.Unlock()
+	if delay <= 0 {
+		d.Executor.Execute(id, spec, tell)
+		return
+	}
+	d.Executor.Execute(id, spec, func(report execution.Report) {
+		counts.Delayed.Add(1)
+		d.mask.clock.NewAlarm(func() { tell(report) }).Set(d.mask.clock.Now().Add(delay))
+	})
+}
+
+// connections is the runner's connections behind a mask.
+type connections struct {
+	env.Connections
+	mask    *RunnerMask
+	receive func(connection.Event)
+
+	// The mask's mu guards these.
+	up   map[connection.ID]bool
+	late []connection.Send // results that wait until their time is over
+}
+
+// Start implements env.Connections.
+func (c *connections) Start(receive func(connection.Event)) error {
+	c.receive = receive
+	return c.Connections.Start(c.hear)
+}
+
+// hear passes on what happens, behind what the mask does about it.
+func (c *connections) hear(e connection.Event) {
+	for _, v := range c.heard(e) {
+		c.Connections.Do(v)
+	}
+	c.receive(e)
+}
+
+// heard takes note of what happens, and returns what is late enough to be said.
+func (c *connections) heard(e connection.Event) (say []connection.Verb) {
+	m := c.mask
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	switch e := e.(type) {
+	case connection.Up:
+		c.up[e.ID] = true
+	case connection.Down:
+		delete(c.up, e.ID)
+		c.late = slices.DeleteFunc(c.late, func(s connection.Send) bool { return s.ID == e.ID })
+	case connection.Came:
+		if len(e.Frame) == 0 || push.Type(e.Frame[0]) != push.TypeJobCancel {
+			break
+		}
+		c.late = slices.DeleteFunc(c.late, func(s connection.Send) bool {
+			mine := s.ID == e.ID && s.Stream == e.Stream
+			if mine {
+				say = append(say, s)
+			}
+			return mine
+		})
+	}
+	return say
+}
+
+// Do implements env.Connections.
+func (c *connections) Do(v connection.Verb) {
+	switch v := v.(type) {
+	case connection.Dial:
+		if c.mask.gone() {
+			c.receive(connection.Down{ID: v.ID, Reason: "its connections are gone for a while"})
+			return
+		}
+		c.Connections.Do(v)
+	case connection.Send:
+		for _, said := range c.mask.says(v) {
+			c.Connections.Do(said)
+		}
+	default:
+		c.Connections.Do(v)
+	}
+}
+
+// maxLate bounds the results that wait; one beyond is said in time.
+const maxLate = 1_024
+
+// says returns what is sent in place of a frame.
+func (m *RunnerMask) says(v connection.Send) []connection.Verb {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	as := []connection.Verb{v}
+	if len(v.Frame) == 0 {
+		return as
+	}
+	if m.hole != nil && v.Stream.IsJob() {
+		m.hole.Withheld.Add(1)
+		return nil
+	}
+	switch push.Type(v.Frame[0]) {
+	case push.TypeBackpressureSignal:
+		if m.full != nil {
+			m.full.Signalled.Add(1)
+		}
+	case push.TypeHeartbeatPing:
+		if m.kind == ReplayNonce {
+			m.lies.Forged.Add(1)
+			return append(as, v)
+		}
+	case push.TypeJobResult:
+		return m.result(v)
+	}
+	return as
+}
+
+// result is what is sent in place of a result.
+func (m *RunnerMask) result(v connection.Send) []connection.Verb {
+	as := []connection.Verb{v}
+	switch m.kind {
+	case NoReveal:
+		m.lies.Withheld.Add(1)
+		return nil
+	case LateResult:
+		if len(m.links.late) < maxLate {
+			m.lies.Held.Add(1)
+			m.links.late = append(m.links.late, v)
+			return nil
+		}
+	case DuplicateResult:
+		m.lies.Forged.Add(1)
+		return append(as, v)
+	case WrongResult, BadSignature:
+		if forged := m.forged(v.Frame); forged != nil {
+			m.lies.Forged.Add(1)
+			v.Frame = forged
+			return []connection.Verb{v}
+		}
+	}
+	return as
+}
+
+// forged is the frame of another result, or of the same under a signature that nobody
+// made; nil where the frame is no result.
+func (m *RunnerMask) forged(frame []byte) []byte {
+	f, err := push.Decode(push.Raw{Type: push.Type(frame[0]), Payload: frame[1:]})
+	if err != nil {
+		return nil
+	}
+	result, is := f.(*push.JobResult)
+	if !is {
+		return nil
+	}
+	if m.kind == BadSignature {
+		result.RunnerSigned[0] ^= 1
+	} else {
+		result.ResultData = slices.Clone(result.ResultData)
+		if len(result.ResultData) > 0 {
+			result.ResultData[0] ^= 1
+		} else {
+			result.ResultData = []byte{1}
+		}
+		result.RunnerSigned = m.signer.Sign(result.Digest(m.chainID))
+	}
+	return framed(result)
+}
+
+// framed is a frame without its length, as connections take it.
+func framed(f push.Frame) []byte {
+	whole, err := push.Encode(f)
+	if err != nil {
+		panic(err) // we made it
+	}
+	return whole[4:]
+}

@@ -1,0 +1,110 @@
+package byzantine
+
+import (
+	"sync"
+
+	"github.com/cowboyinc/devnet/actors/system"
+	"github.com/cowboyinc/devnet/internal/base/codec"
+	"github.com/cowboyinc/devnet/internal/base/crypto"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/connection"
+	"github.com/cowboyinc/devnet/internal/base/wire/mesh"
+	"github.com/cowboyinc/devnet/internal/base/wire/push"
+	"github.com/cowboyinc/devnet/internal/environment/env"
+)
+
+// WrapConnections puts the mask before a validator's connections with runners. There
+// may be none.
+func (m *Mask) WrapConnections(c env.Connections) env.Connections {
+	if c == nil {
+		return nil
+	}
+	return &talks{Connections: c, mask: m, runners: map[connection.ID]types.Address{}}
+}
+
+// talks is a validator's connections with runners, behind a mask.
+type talks struct {
+	env.Connections
+	mask *Mask
+
+	mu      sync.Mutex
+	runners map[connection.ID]types.Address // by connections that are up
+}
+
+// Start implements env.Connections.
+func (t *talks) Start(receive func(connection.Event)) error {
+	return t.Connections.Start(func(e connection.Event) {
+		if t.hears(e) {
+			receive(e)
+		}
+	})
+}
+
+// hears takes note of who is there, and says whether the validator hears of it.
+func (t *talks) hears(e connection.Event) bool {
+	switch e := e.(type) {
+	case connection.Up:
+		if at, err := crypto.AddressOf(e.Peer); err == nil {
+			t.mu.Lock()
+			t.runners[e.ID] = at
+			t.mu.Unlock()
+		}
+	case connection.Down:
+		t.mu.Lock()
+		delete(t.runners, e.ID)
+		t.mu.Unlock()
+	case connection.Came:
+		current := t.mask.active.Load()
+		if current != nil && current.kind == WithholdResult && len(e.Frame) > 0 && push.Type(e.Frame[0]) == push.TypeJobResult {
+			current.counts.Withheld.Add(1)
+			t.Connections.Do(connection.Taken{ID: e.ID})
+			return false
+		}
+	}
+	return true
+}
+
+// Do implements env.Connections.
+func (t *talks) Do(v connection.Verb) {
+	t.Connections.Do(v)
+	send, is := v.(connection.Send)
+	current := t.mask.active.Load()
+	if !is || current == nil || len(send.Frame) == 0 || push.Type(send.Frame[0]) != push.TypeJobAssignment {
+		return
+	}
+	f, err := push.Decode(push.Raw{Type: push.TypeJobAssignment, Payload: send.Frame[1:]})
+	if err != nil {
+		return
+	}
+	assignment := f.(*push.JobAssignment)
+	switch current.kind {
+	case FalseCancel:
+		current.counts.Forged.Add(1)
+		cancel := &push.JobCancel{JobID: assignment.JobID, Reason: push.Failed}
+		cancel.ValidatorSigned = t.mask.signer.Sign(cancel.Digest(t.mask.chainID))
+		t.Connections.Do(connection.Send{ID: send.ID, Stream: send.Stream, Frame: framed(cancel)})
+	case FalseCommit:
+		t.mu.Lock()
+		runner, known := t.runners[send.ID]
+		t.mu.Unlock()
+		if known {
+			current.counts.Forged.Add(1)
+			t.mask.commit(assignment.JobID, runner)
+		}
+	}
+}
+
+// commit brings, to all peers, the commitment to a result that a runner never had.
+func (m *Mask) commit(job types.Hash, runner types.Address) {
+	args := codec.Marshal(system.Commit{JobID: job, Runner: runner, Commitment: types.Keccak(job[:], runner[:])})
+	report := codec.Marshal(&types.Report{Kind: types.KindRunner, Op: system.OpCommit, Args: args})
+	tx := &types.Transaction{ChainID: m.chainID, Payload: report}
+	signature := m.signer.Sign(tx.SigningDigest())
+	tx.Signature = &signature
+	frame := encode(mesh.Transactions, &transactions{Raw: [][]byte{tx.Encode()}})
+	if behind := m.behind.Load(); behind != nil {
+		for _, peer := range behind.receiver(types.Address{}).others {
+			behind.Mesh.Send(peer, frame)
+		}
+	}
+}

@@ -1,0 +1,248 @@
+package sim
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wallet"
+	"github.com/cowboyinc/devnet/internal/base/wire/push"
+	"github.com/cowboyinc/devnet/internal/environment/fault"
+)
+
+// order does an order, and returns its receipt.
+func (l *labour) order(o fault.Order) *Effect {
+	l.Helper()
+	if _, err := l.Do(o); err != nil {
+		l.Fatalf("%s: %v", o.String(), err)
+	}
+	return l.receipts[len(l.receipts)-1]
+}
+
+// done submits a job and returns its end: who agreed, nil where it failed.
+func (l *labour) done(spec *push.JobSpec) (agreed []types.Address, over bool) {
+	l.Helper()
+	l.submit(spec)
+	seen := len(l.changes)
+	for range 40 {
+		l.blocks(1)
+		for _, c := range l.changes[seen:] {
+			switch c.Kind {
+			case types.JobChangeCompleted:
+				return c.Agreed, true
+			case types.JobChangeFailed:
+				return nil, true
+			}
+		}
+		seen = len(l.changes)
+	}
+	return nil, false
+}
+
+// crewOfSix is a network whose six runners are present.
+func crewOfSix(t *testing.T) *labour {
+	l := labouring(t, NetworkConfig{World: quick(1), Runners: 6})
+	l.blocks(5)
+	if l.present() != 6 {
+		t.Fatalf("%d of 6 runners are present", l.present())
+	}
+	return l
+}
+
+// A job for all six runners is completed by the five that are sound, whatever the
+// sixth does; when that is over it is served as they are.
+func TestOneRunnerOfSixFalters(t *testing.T) {
+	misbehave := func(kind string) fault.Order { return fault.Order{Verb: "misbehave", Node: "r0", Kind: kind} }
+	for _, c := range []struct {
+		order  fault.Order
+		agrees bool
+		did    string
+	}{
+		{fault.Order{Verb: "blackhole", Node: "r0", On: true}, false, "withheld"},
+		{fault.Order{Verb: "slow", Node: "r0", Delay: time.Second}, true, "1 frame delayed"},
+		{fault.Order{Verb: "slow", Node: "r0", Delay: time.Minute}, false, ""},
+		{misbehave("wrong_result"), false, "forged"},
+		{misbehave("late_result"), false, "held"},
+		{misbehave("duplicate_result"), true, "forged"},
+		{misbehave("no_reveal"), false, "withheld"},
+		{misbehave("bad_signature"), false, "forged"},
+		{misbehave("reject"), false, "forged"},
+	} {
+		t.Run(c.order.String(), func(t *testing.T) {
+			l := crewOfSix(t)
+			r := l.order(c.order)
+			if !r.Idle() {
+				t.Errorf("before any job it did %v", r)
+			}
+			agreed, over := l.done(echo(6, push.Deterministic))
+			if !over || len(agreed) < 5 {
+				t.Fatalf("over: %v, %d agreed", over, len(agreed))
+			}
+			if got := slices.Contains(agreed, l.find("r0").address); got != c.agrees {
+				t.Errorf("its result is among those that agree: %v", got)
+			}
+			l.blocks(14) // whatever comes late
+			if !strings.Contains(r.String(), c.did) {
+				t.Errorf("%v, want %q", r, c.did)
+			}
+			over6 := c.order
+			over6.On, over6.Delay = false, 0
+			if over6.Kind != "" {
+				over6.Kind = fault.Honest
+			}
+			l.order(over6)
+			if r.Until == types.Never {
+				t.Error("it lasts")
+			}
+			l.blocks(3)
+			if agreed, _ := l.done(echo(6, push.Deterministic)); len(agreed) != 6 {
+				t.Errorf("behind it %d of 6 agree", len(agreed))
+			}
+		})
+	}
+}
+
+// What takes a runner's presence takes it out of draws, and gives it back.
+func TestARunnerComesAndGoes(t *testing.T) {
+	gone := func(l *labour, r *Effect) {
+		l.Helper()
+		if l.present() != 5 || r.Idle() {
+			l.Errorf("%d are present; %v", l.present(), r)
+		}
+		agreed, _ := l.done(echo(5, push.Deterministic))
+		if len(agreed) != 5 || slices.Contains(agreed, l.find("r0").address) {
+			l.Errorf("without it %d agree", len(agreed))
+		}
+	}
+	back := func(l *labour) {
+		l.Helper()
+		l.blocks(6)
+		if agreed, _ := l.done(echo(6, push.Deterministic)); len(agreed) != 6 {
+			l.Errorf("with it %d agree, %d are present", len(agreed), l.present())
+		}
+	}
+	t.Run("drop", func(t *testing.T) {
+		l := crewOfSix(t)
+		r := l.order(fault.Order{Verb: "drop", Node: "r0"})
+		l.blocks(2)
+		gone(l, r)
+		if err := l.Restart("r0"); err != nil {
+			t.Fatal(err)
+		}
+		back(l)
+	})
+	t.Run("saturate", func(t *testing.T) {
+		l := crewOfSix(t)
+		r := l.order(fault.Order{Verb: "saturate", Node: "r0", On: true})
+		l.blocks(3)
+		gone(l, r)
+		l.order(fault.Order{Verb: "saturate", Node: "r0"})
+		back(l)
+	})
+	t.Run("replay_nonce", func(t *testing.T) {
+		l := crewOfSix(t)
+		r := l.order(fault.Order{Verb: "misbehave", Node: "r0", Kind: "replay_nonce"})
+		l.blocks(8)
+		gone(l, r)
+		l.order(fault.Order{Verb: "misbehave", Node: "r0", Kind: fault.Honest})
+		l.blocks(30) // it dials as late as every 30 s by now
+		back(l)
+	})
+	t.Run("freeze", func(t *testing.T) {
+		l := crewOfSix(t)
+		r := l.order(fault.Order{Verb: "freeze", Node: "r0"})
+		l.blocks(6)
+		gone(l, r)
+		l.order(fault.Order{Verb: "thaw", Node: "r0"})
+		l.blocks(10)
+		back(l)
+	})
+	t.Run("flap", func(t *testing.T) {
+		l := crewOfSix(t)
+		r := l.order(fault.Order{Verb: "flap", Node: "r0", Up: 2 * time.Second, Down: 5 * time.Second, Times: 2})
+		seen := map[int]bool{}
+		for range 16 {
+			l.blocks(1)
+			seen[l.present()] = true
+		}
+		if !seen[5] || !seen[6] || r.Idle() || r.Until == types.Never {
+			t.Errorf("%v were present; %v", seen, r)
+		}
+		l.blocks(6)
+		back(l)
+	})
+	for _, fresh := range []bool{false, true} {
+		t.Run("rejoin", func(t *testing.T) {
+			l := crewOfSix(t)
+			before := l.find("r0").address
+			r := l.order(fault.Order{Verb: "rejoin", Node: "r0", AfterBlocks: 14, NewIdentity: fresh})
+			l.blocks(3)
+			gone(l, r)
+			l.blocks(20)
+			back(l)
+			if (l.find("r0").address != before) != fresh {
+				t.Error("it came back as somebody else, or not")
+			}
+		})
+	}
+}
+
+// Runners join and leave a network that runs.
+func TestRunnersJoinAndLeave(t *testing.T) {
+	l := labouring(t, NetworkConfig{World: quick(1), Open: true})
+	l.blocks(2)
+	if err := l.JoinRunner(""); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.JoinRunner("r5"); err != nil || l.JoinRunner("r5") == nil {
+		t.Fatal(err)
+	}
+	l.blocks(8)
+	if got := l.Runners(); l.present() != 2 || !slices.Equal(got, []string{"r0", "r5"}) {
+		t.Fatalf("%d are present of %v", l.present(), got)
+	}
+	if agreed, _ := l.done(echo(2, push.Deterministic)); len(agreed) != 2 {
+		t.Errorf("%d agree", len(agreed))
+	}
+	if err := l.LeaveRunner("r0"); err != nil {
+		t.Fatal(err)
+	}
+	l.blocks(6)
+	if l.Running("r0") || l.present() != 1 || l.LeaveRunner("r0") == nil {
+		t.Errorf("who left runs: %v; %d are present", l.Running("r0"), l.present())
+	}
+	closed := network(t, NetworkConfig{World: quick(1)})
+	if err := closed.JoinRunner(""); err == nil {
+		t.Error("a network that lets nobody in was joined")
+	}
+}
+
+// A job of the executor manual waits for who answers it.
+func TestAManualJobIsAnsweredByHand(t *testing.T) {
+	l := crewOfSix(t)
+	spec := echo(3, push.Deterministic)
+	spec.JobType.Custom.ExecutorHash = manual
+	l.submit(spec)
+	l.blocks(4)
+	if l.did(types.JobChangeCompleted) != 0 || l.Answer(types.Hash{1}, []byte("x")) == nil {
+		t.Fatal("it is completed, or another job was answered")
+	}
+	if err := l.Answer(l.changes[0].ID, make([]byte, 1025)); err == nil {
+		t.Error("an answer that is too long was taken")
+	}
+	if err := l.Answer(l.changes[0].ID, []byte("by hand")); err != nil {
+		t.Fatal(err)
+	}
+	l.blocks(6)
+	if l.did(types.JobChangeCompleted) != 1 {
+		t.Errorf("%+v", l.changes)
+	}
+	if _, err := l.Do(fault.Order{Verb: "drop", Node: "v0"}); err == nil {
+		t.Error("a validator was dropped")
+	}
+	if _, err := l.Do(fault.Order{Verb: "crash", Node: wallet.RunnerName(0)}); err == nil {
+		t.Error("a runner crashed")
+	}
+}
