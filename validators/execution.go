@@ -61,7 +61,8 @@ type execution struct {
 	tries    *ledger.Tries // what it gave up as a proposer
 	late     late
 	patience patience
-	jobs     env.Alarm // for lookAtJobs; nil until it was needed
+	attended types.Time // when a block was executed here last
+	jobs     env.Alarm  // for lookAtJobs; nil until it was needed
 }
 
 func (v *Validator) newExecution() (roles.Steps[executionEvent], error) {
@@ -166,6 +167,7 @@ func (e *execution) build(ask simplex.Build) {
 	}
 	e.v.memo.put(e.v.life, parent.Root(), made.Result)
 	e.results[made.Result.Hash] = made.Result
+	e.attendToJobs()
 	built.Block = made.Result.Block
 }
 
@@ -225,6 +227,7 @@ func (e *execution) execute(ask simplex.Execute) {
 		return
 	}
 	e.results[result.Hash] = result
+	e.attendToJobs()
 	answer.Valid, answer.Next, answer.Runners = true, result.NextSet, result.State.VoteBits()
 }
 
@@ -369,13 +372,22 @@ func (e *execution) tellWork() {
 // (decision J19).
 const jobPace = time.Second
 
+// attendToJobs takes note that a block is under way: open jobs ask for no other before
+// it is final.
+func (e *execution) attendToJobs() {
+	e.attended = e.v.node.Clock.Now()
+	if e.jobs != nil {
+		e.tellWork()
+	}
+}
+
 // jobsDue reports whether it is time for the block that an open job asks for; before
 // that it sees to it that this is asked again.
 func (e *execution) jobsDue(state *ledger.State) bool {
 	if state.OpenJobs() == 0 || !state.NextParams().BlockTimeAuto {
 		return false
 	}
-	due := types.Time(e.v.since.Load()).Add(jobPace)
+	due := max(types.Time(e.v.since.Load()), e.attended).Add(jobPace)
 	if e.v.node.Clock.Now() >= due {
 		return true
 	}

@@ -34,6 +34,7 @@ type farEnd struct {
 	last    connection.ID
 	of      map[connection.ID]*hand
 	closed  bool
+	runs    func() bool
 }
 
 func (f *farEnd) Start(receive func(connection.Event)) error {
@@ -43,6 +44,9 @@ func (f *farEnd) Start(receive func(connection.Event)) error {
 func (f *farEnd) Close() error { f.closed = true; return nil }
 
 func (f *farEnd) Do(v connection.Verb) {
+	if !f.runs() {
+		return // the process is dead
+	}
 	switch v := v.(type) {
 	case connection.Send:
 		f.of[v.ID].hear(v.Stream, v.Frame)
@@ -82,9 +86,9 @@ func newBench(t *testing.T, validators, runners int, overrides params.Overrides)
 	b := &bench{T: t, ends: map[string]*farEnd{}, runners: map[string]crypto.Signer{}}
 	var err error
 	b.Network, err = sim.NewNetwork(sim.NetworkConfig{World: sim.Config{Seed: 1}, Validators: validators, Params: overrides,
-		Programs: samples.Mux{}, Timeless: true,
+		Programs: samples.Mux{}, Timeless: true, Open: true,
 		Wrap: func(name string, node env.Validator) env.Validator {
-			b.ends[name] = &farEnd{of: map[connection.ID]*hand{}}
+			b.ends[name] = &farEnd{of: map[connection.ID]*hand{}, runs: func() bool { return b.Running(name) }}
 			node.Connections = b.ends[name]
 			return node
 		},
@@ -119,9 +123,15 @@ func (b *bench) send(tx *types.Transaction) {
 	})
 }
 
-// blocks lets some blocks become final.
+// blocks lets some blocks become final; where they wait for work, some seconds pass.
 func (b *bench) blocks(n types.Height) {
 	b.Helper()
+	if b.Genesis.Params["chain.block_time_auto"] == "true" {
+		if err := b.RunFor(time.Duration(n) * time.Second); err != nil {
+			b.Fatal(err)
+		}
+		return
+	}
 	if err := b.RunToHeight(b.Tip()+n, time.Duration(n+60)*time.Second); err != nil {
 		b.Fatal(err)
 	}
@@ -244,7 +254,7 @@ func (b *bench) present() (indexes []int) {
 func (b *bench) submit(runners uint64, back types.Address) {
 	s := &push.JobSpec{JobType: push.JobType{Custom: &push.Custom{Params: []byte("hello")}},
 		Bounds:       push.Bounds{MaxInputTokens: 1, MaxOutputTokens: 1, MaxWallTimeSeconds: 1, MaxMemoryMB: 1, MaxRetries: 1},
-		Verification: push.Verification{Mode: push.Deterministic, Runners: runners}, MaxPrice: types.WeiOf(1), TimeoutBlocks: 12,
+		Verification: push.Verification{Mode: push.Deterministic, Runners: runners}, MaxPrice: types.WeiOf(1), TimeoutBlocks: 30,
 		ResultSchema: push.ResultSchema{MaxReturnBytes: 100, DataFormat: push.FormatBytes},
 		Callback:     &push.Callback{Actor: back, Handler: "increment", CorrelationID: []byte{}, Context: []byte{}}}
 	if runners == 1 {
