@@ -87,6 +87,13 @@ func (n *Network) sever(f *Fault, apart func(a, b string) bool) *Fault {
 	for _, node := range n.List() {
 		names[node.Address] = node.Name
 	}
+	for _, r := range n.RunnerList() {
+		for _, peer := range r.Status().Connected {
+			if apart(r.Name, names[peer]) {
+				f.counts.Cut.Add(1)
+			}
+		}
+	}
 	for _, node := range n.List() {
 		if !node.Running() {
 			continue

@@ -56,6 +56,10 @@ type Network struct {
 	links  *links
 	faults faults
 
+	ending    context.Context // of the network
+	end       context.CancelFunc
+	returning sync.WaitGroup // of runners that are to come back
+
 	mu     sync.Mutex // of starting and stopping nodes
 	closed bool
 	steering
@@ -70,6 +74,7 @@ func Up(ctx context.Context, config Config) (*Network, error) {
 	}
 	n := &Network{config: config, clock: clock.New(), verifier: crypto.NewVerifier(!config.NoRemember), log: config.Log, book: node.NewBook(),
 		links: newLinks()}
+	n.ending, n.end = context.WithCancel(context.Background())
 	if err := n.open(); err != nil {
 		return nil, errors.Join(err, n.Close())
 	}
@@ -311,6 +316,8 @@ func (n *Network) Probe() (version string, err error) {
 // Close stops the nodes and lets the home go.
 func (n *Network) Close() error {
 	n.stopReaper()
+	n.end()
+	n.returning.Wait()
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.closed {

@@ -2,6 +2,7 @@ package box
 
 import (
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"strings"
@@ -145,6 +146,10 @@ func (n *Network) find(name string) *Node {
 }
 
 func (n *Network) unknown(name string) error {
+	there := fmt.Sprintf("%s to %s", n.List()[0].Name, n.List()[len(n.List())-1].Name)
+	if all := n.RunnerList(); len(all) > 0 {
+		there += fmt.Sprintf(" and %s to %s", all[0].Name, all[len(all)-1].Name)
+	}
 	return api.Refuse(http.StatusNotFound, "unknown_node", "no node is called %q", name).
-		Hint("They are %s to %s; GET /validators lists them.", n.List()[0].Name, n.List()[len(n.List())-1].Name).At("node")
+		Hint("They are %s; GET /ready lists them.", there).At("node")
 }

@@ -33,9 +33,15 @@ func (n *Network) order(o *fault.Order) (*Fault, error) {
 		return nil, &fault.Unsupported{Verb: o.Verb, Why: why}
 	}
 	for _, name := range o.Nodes() {
-		if n.find(name) == nil {
+		if n.find(name) == nil && n.findRunner(name) == nil {
 			return nil, n.unknown(name)
 		}
+	}
+	if fault.Lookup(o.Verb).OfNode() && n.findRunner(o.Node) != nil {
+		if err := o.CheckOf(fault.Runners); err != nil {
+			return nil, err
+		}
+		return n.falter(o)
 	}
 	if err := o.CheckOf(fault.Validators); err != nil {
 		return nil, err

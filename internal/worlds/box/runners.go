@@ -3,7 +3,6 @@ package box
 import (
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -36,6 +35,7 @@ const goodbye = 2 * time.Second
 // Runner is one runner of the network.
 type Runner struct {
 	machine
+	faltering
 	runner *node.Runner
 	key    *crypto.Key
 	manual atomic.Pointer[custom.Manual] // of the run under way
@@ -106,10 +106,14 @@ func (n *Network) startRunners() error {
 // newRunner makes a runner under a key.
 func (n *Network) newRunner(name string, key *crypto.Key) *Runner {
 	one := &Runner{key: key}
+	wrap := func(given env.Runner) env.Runner { return one.wrap(n.genesis.ChainID, given) }
+	if n.config.Strict { // nobody can ask for a fault
+		wrap = nil
+	}
 	one.runner = node.NewRunner(node.RunnerConfig{
 		Parts:   node.Parts{Name: name, Signer: n.verifier.Signer(key), Verifier: n.verifier, Clock: n.clock},
 		Shell:   runners.Config{ChainID: n.genesis.ChainID, MaxJobs: RunnerJobs, Tell: n.config.TellRunner},
-		Runtime: n.runtime, Log: n.log, WrapConn: n.lossy(name),
+		Runtime: n.runtime, Log: n.log, WrapConn: n.lossy(name), Wrap: wrap,
 		Chain: func() (env.ChainView, error) { return n.watch.View(key.PublicKey()), nil },
 		Executor: func() (env.Executor, error) {
 			does, manual := settings.Own()
@@ -125,6 +129,7 @@ func (r *Runner) start() error { return r.runner.Start() }
 
 func (r *Runner) stop() error {
 	r.thaw()
+	r.endAll()
 	return r.runner.Stop()
 }
 
@@ -158,6 +163,17 @@ func (n *Network) RunnerList() []*Runner {
 
 func (n *Network) addRunner(r *Runner) {
 	list := append(slices.Clone(n.RunnerList()), r)
+	n.ownRunners.Store(&list)
+}
+
+// replaceRunner puts a runner in the place of the one of its name.
+func (n *Network) replaceRunner(r *Runner) {
+	list := slices.Clone(n.RunnerList())
+	for i := range list {
+		if list[i].Name == r.Name {
+			list[i] = r
+		}
+	}
 	n.ownRunners.Store(&list)
 }
 
@@ -282,7 +298,7 @@ type shownPresence struct {
 	bitmap *selection.Bitmap
 }
 
-// notePresence takes note of the newest P, and shows the newest state to runners.
+// noteRunners takes note of the newest P, and shows the newest state to runners.
 func (n *Network) noteRunners(result *ledger.Result) {
 	height := result.Block.Header.Height
 	for {
@@ -295,10 +311,4 @@ func (n *Network) noteRunners(result *ledger.Result) {
 			return
 		}
 	}
-}
-
-// unknownRunner says that there is no runner of a name.
-func (n *Network) unknownRunner(name string) error {
-	return api.Refuse(http.StatusNotFound, "unknown_runner", "no runner of this devnet is called %q", name).
-		Hint("GET /runners lists them.").At("name")
 }

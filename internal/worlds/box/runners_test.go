@@ -1,6 +1,7 @@
 package box
 
 import (
+	"runtime"
 	"sync"
 	"testing"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
 	"github.com/cowboyinc/devnet/internal/environment/executor/custom"
+	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/validators"
 )
 
@@ -120,5 +122,204 @@ func TestRunnersDoAJob(t *testing.T) {
 	})
 	if value, _ := n.Best().Validator().Head().State.Storage(counter, []byte("n")); len(value) == 0 {
 		t.Error("the callback wrote nothing")
+	}
+}
+
+func kindIs(kind types.JobChangeKind) func([]types.JobChange) bool {
+	return func(of []types.JobChange) bool {
+		for _, c := range of {
+			if c.Kind == kind {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+// drawn waits until a job was drawn so many times, and returns its last committee.
+func (b *docket) drawn(t testing.TB, n *Network, job types.Hash, times uint32) (committee []*Runner) {
+	t.Helper()
+	of := b.await(t, job, "drawn", func(of []types.JobChange) bool {
+		return len(of) > 0 && of[len(of)-1].Attempts >= times && len(of[len(of)-1].Committee) > 0
+	})
+	for _, a := range of[len(of)-1].Committee {
+		for _, r := range n.RunnerList() {
+			if r.Address == a {
+				committee = append(committee, r)
+			}
+		}
+	}
+	return committee
+}
+
+// answer gives the result of a manual job, when the runner works on it.
+func (r *Runner) answer(t testing.TB, job types.Hash, result string) {
+	t.Helper()
+	for late := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
+		err := r.Manual().Answer(job, []byte(result))
+		if err == nil {
+			return
+		}
+		if time.Now().After(late) {
+			t.Fatal(err)
+		}
+	}
+}
+
+func orderOf(t testing.TB, n *Network, o fault.Order) fault.Effect {
+	t.Helper()
+	effect, err := n.Do(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return effect
+}
+
+// A runner that dies while it works is replaced when its time is over; one that comes
+// back is drawn again.
+func TestARunnerThatDiesAtWorkIsReplaced(t *testing.T) {
+	b := newDocket()
+	n := up(t, Config{Ephemeral: true, Runners: 2, BlockTime: 100 * time.Millisecond, Observe: b.observe})
+	ready(t, n)
+	alice := newPayer(n, "alice")
+	counter := deploySample(t, alice, "counter", "counter", 0)
+	spec := customJob("manual", "", 1, counter)
+	spec.TimeoutBlocks = 12
+	job := alice.submit(t, spec)
+	first := b.drawn(t, n, job, 1)[0]
+	if effect := orderOf(t, n, fault.Order{Verb: "drop", Node: first.Name}); effect.Idle || first.Running() {
+		t.Fatalf("%+v", effect)
+	}
+	second := b.drawn(t, n, job, 2)[0]
+	if second == first {
+		t.Fatal("the dead runner was drawn again")
+	}
+	second.answer(t, job, "done")
+	b.await(t, job, "called back", kindIs(types.JobChangeCalledBack))
+	orderOf(t, n, fault.Order{Verb: "restart", Node: first.Name})
+	ready(t, n)
+}
+
+// A validator that is killed between commit and reveal leaves nobody without a result.
+func TestAValidatorThatDiesBetweenCommitAndReveal(t *testing.T) {
+	b := newDocket()
+	n := up(t, Config{Ephemeral: true, Runners: 3, BlockTime: 100 * time.Millisecond, Observe: b.observe})
+	ready(t, n)
+	alice := newPayer(n, "alice")
+	counter := deploySample(t, alice, "counter", "counter", 0)
+	job := alice.submit(t, customJob("manual", "", 3, counter))
+	committee := b.drawn(t, n, job, 1)
+	committee[0].answer(t, job, "done")
+	of := b.await(t, job, "committed", kindIs(types.JobChangeCommitted))
+	for _, c := range of {
+		for _, node := range n.List() {
+			if c.Kind == types.JobChangeCommitted && *c.Validator == node.Address && node.Running() {
+				orderOf(t, n, fault.Order{Verb: "crash", Node: node.Name})
+			}
+		}
+	}
+	committee[1].answer(t, job, "done")
+	committee[2].answer(t, job, "done")
+	of = b.await(t, job, "called back", kindIs(types.JobChangeCalledBack))
+	for _, c := range of {
+		if c.Kind == types.JobChangeCompleted && len(c.Agreed) != 3 {
+			t.Errorf("%d agreed", len(c.Agreed))
+		}
+		if c.Kind == types.JobChangeFailed || c.Kind == types.JobChangeRetried {
+			t.Errorf("it is %s: %+v", c.Kind, c.Error)
+		}
+	}
+}
+
+// Each fault of a runner that has an effect on its connections, and what ends it.
+func TestRunnersFalter(t *testing.T) {
+	b := newDocket()
+	n := up(t, Config{Ephemeral: true, Runners: 2, BlockTime: 100 * time.Millisecond, Observe: b.observe})
+	ready(t, n)
+	for _, o := range []fault.Order{{Verb: "crash", Node: "r0"}, {Verb: "drop", Node: "v0"}, {Verb: "misbehave", Node: "r0", Kind: "forge"},
+		{Verb: "thaw", Node: "r0"}, {Verb: "drop", Node: "r7"}} {
+		if _, err := n.Do(o); err == nil {
+			t.Errorf("%v is taken", o.String())
+		}
+	}
+	orderOf(t, n, fault.Order{Verb: "freeze", Node: "r0"})
+	await(t, n, n.Best().height()+5)
+	if n.present(0) || !n.present(1) {
+		t.Errorf("frozen, r0 is present %v, r1 %v", n.present(0), n.present(1))
+	}
+	orderOf(t, n, fault.Order{Verb: "thaw", Node: "r0"})
+	ready(t, n)
+	orderOf(t, n, fault.Order{Verb: "saturate", Node: "r0", On: true})
+	await(t, n, n.Best().height()+5)
+	if n.present(0) {
+		t.Error("saturated, it is present")
+	}
+	if effect := orderOf(t, n, fault.Order{Verb: "saturate", Node: "r0"}); effect.Idle || !effect.Ended {
+		t.Errorf("%+v", effect)
+	}
+	ready(t, n)
+	before := n.findRunner("r0").Address
+	orderOf(t, n, fault.Order{Verb: "rejoin", Node: "r0", AfterBlocks: 2, NewIdentity: true})
+	for late := time.Now().Add(patience); n.findRunner("r0").Address == before; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(late) {
+			t.Fatal("it did not come again")
+		}
+	}
+	ready(t, n)
+}
+
+// A runner joins a network that runs, does work, leaves, and is known when the network
+// goes on from its home.
+func TestRunnersJoinAndLeaveAndComeBack(t *testing.T) {
+	home := t.TempDir() + "/home"
+	config := Config{Home: home, Runners: 1, BlockTime: 100 * time.Millisecond, Seed: testSeed()}
+	n, err := Up(t.Context(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ready(t, n)
+	if _, err := n.JoinRunner(t.Context(), "r5"); err == nil {
+		t.Error("a name that is not the next is taken")
+	}
+	name, err := n.JoinRunner(t.Context(), "")
+	if err != nil || name != "r1" {
+		t.Fatal(name, err)
+	}
+	ready(t, n)
+	if err := n.LeaveRunner(t.Context(), "r0"); err != nil {
+		t.Fatal(err)
+	}
+	if err := n.LeaveRunner(t.Context(), "r0"); err == nil {
+		t.Error("it leaves twice")
+	}
+	if err := n.Close(); err != nil {
+		t.Fatal(err)
+	}
+	again := up(t, Config{Home: home, BlockTime: 100 * time.Millisecond, Seed: testSeed()})
+	ready(t, again)
+	list := again.RunnerNodes()
+	if len(list) != 2 || !list[0].Left || list[0].Running || !list[1].Running {
+		t.Errorf("they are %+v", list)
+	}
+}
+
+// A network with runners leaves no goroutine behind.
+func TestRunnersLeaveNoGoroutine(t *testing.T) {
+	before := runtime.NumGoroutine()
+	n, err := Up(t.Context(), Config{Ephemeral: true, Runners: 3, BlockTime: 100 * time.Millisecond, Seed: testSeed()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ready(t, n)
+	orderOf(t, n, fault.Order{Verb: "freeze", Node: "r0"})
+	orderOf(t, n, fault.Order{Verb: "rejoin", Node: "r1", AfterBlocks: 1_000})
+	if err := n.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for late := time.Now().Add(10 * time.Second); runtime.NumGoroutine() > before; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(late) {
+			stacks := make([]byte, 1<<20)
+			t.Fatalf("%d goroutines, and %d before:\n%s", runtime.NumGoroutine(), before, stacks[:runtime.Stack(stacks, true)])
+		}
 	}
 }
