@@ -67,6 +67,7 @@ func (m *Machine) onAck(p *peer, d *delivery, f *push.JobAck) {
 	d.acked, d.answered = true, true
 	switch {
 	case f.Status.Accepted:
+		m.report(Accepted{Runner: p.address, Assignment: d.AssignmentID})
 	case f.Status.Duplicate:
 		m.classify(p, d, Duplicate)
 	default:

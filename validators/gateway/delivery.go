@@ -84,6 +84,7 @@ func (m *Machine) push(p *peer, a *Assignment) {
 	f.ValidatorSigned = m.sign(f.Digest(m.config.ChainID))
 	m.do(connection.Open{ID: p.id, Stream: d.stream})
 	m.send(p, d.stream, f)
+	m.report(Pushed{Runner: p.address, Assignment: a.AssignmentID})
 	m.alarms.set(alarm{at: m.until(d.sent, m.params().AckTimeoutBlocks), id: p.id, stream: d.stream, why: ackDue})
 }
 

@@ -91,6 +91,17 @@ type (
 		Remote connection.Address
 		Reason push.Reason
 	}
+	// Pushed says that an assignment was sent to its runner.
+	Pushed struct {
+		Runner     types.Address
+		Assignment AssignmentID
+	}
+	// Accepted says that the runner took it (CIP-11 §10.2). Every other answer is an
+	// outcome.
+	Accepted struct {
+		Runner     types.Address
+		Assignment AssignmentID
+	}
 	// Classified is a delivery's outcome (CIP-11 §10.6).
 	Classified struct {
 		Runner     types.Address
@@ -115,6 +126,8 @@ type (
 func (Arrived) report()    {}
 func (Left) report()       {}
 func (Refused) report()    {}
+func (Pushed) report()     {}
+func (Accepted) report()   {}
 func (Classified) report() {}
 func (Progressed) report() {}
 func (NotTaken) report()   {}
