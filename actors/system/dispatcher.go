@@ -71,7 +71,7 @@ func (b *InBlock) submit(submitter types.Address, payload []byte) (Effect, *type
 	effect := Effect{Output: j.ID[:]}
 	effect.Cycles, effect.Cells = b.costOf(j)
 	change := j.change(types.JobChangeSubmitted, b.Height)
-	change.Submitted = &types.JobSubmission{Submitter: submitter, Spec: encoded, Escrow: escrow, TimeoutBlocks: j.Terms.TimeoutBlocks,
+	change.Submitted = &types.JobSubmission{Spec: encoded, Escrow: escrow, TimeoutBlocks: j.Terms.TimeoutBlocks,
 		CommitBlocks: j.Terms.CommitBlocks}
 	effect.changed(types.DispatcherAddress, change, j.told())
 	return effect, nil

@@ -56,6 +56,7 @@ type JobNote struct {
 	Kind       types.JobChangeKind
 	ID         types.Hash
 	At         types.Height
+	Submitter  *types.Address  // of called_back, who was called
 	Attempt    uint32          // draws made
 	Committee  []types.Address // of drawn, and of what ended an attempt
 	Runner     *types.Address
@@ -129,15 +130,15 @@ func (w *writes) jobs(result *ledger.Result) {
 
 // job keeps one change of a job.
 func (w *writes) job(c *types.JobChange, height []byte, index int) {
-	note := JobNote{Kind: c.Kind, ID: c.ID, At: c.At, Attempt: c.Attempts, Runner: c.Runner, Validator: c.Validator,
+	note := JobNote{Kind: c.Kind, ID: c.ID, At: c.At, Submitter: c.Submitter, Attempt: c.Attempts, Runner: c.Runner, Validator: c.Validator,
 		Commitment: c.Commitment, Agreed: c.Agreed, Error: c.Error}
 	switch c.Kind {
 	case types.JobChangeSubmitted:
 		s := c.Submitted
-		w.put(bucketJobs, c.ID[:], codec.Marshal(&JobEntry{ID: c.ID, Seq: c.Seq, Submitter: s.Submitter, SubmittedAt: c.At, Spec: s.Spec,
+		w.put(bucketJobs, c.ID[:], codec.Marshal(&JobEntry{ID: c.ID, Seq: c.Seq, Submitter: *c.Submitter, SubmittedAt: c.At, Spec: s.Spec,
 			Escrow: s.Escrow, TimeoutBlocks: s.TimeoutBlocks, CommitBlocks: s.CommitBlocks}))
 		w.put(bucketJobOrder, seqKey(c.Seq), c.ID[:])
-		w.put(bucketSubmitterJobs, ofAddress(s.Submitter, c.Seq), c.ID[:])
+		w.put(bucketSubmitterJobs, ofAddress(*c.Submitter, c.Seq), c.ID[:])
 	case types.JobChangeDrawn:
 		note.Committee = c.Committee
 		for _, runner := range c.Committee {

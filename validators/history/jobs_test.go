@@ -38,7 +38,8 @@ func (m *jobMaker) block(h types.Height, random *rand.Rand) (all []types.JobChan
 		id := types.Keccak([]byte(fmt.Sprint("job ", seq)))
 		m.seqs[id] = seq
 		m.open = append(m.open, types.JobChange{Kind: types.JobChangeSubmitted, ID: id, Seq: seq, Status: types.JobPending, Since: h,
-			Submitted: &types.JobSubmission{Submitter: types.Address{byte(random.IntN(3))}, Spec: []byte("spec"), TimeoutBlocks: 10}})
+			Submitter: &types.Address{byte(random.IntN(3))},
+			Submitted: &types.JobSubmission{Spec: []byte("spec"), TimeoutBlocks: 10}})
 		last := m.open[len(m.open)-1]
 		last.At = h
 		all = append(all, last)
@@ -106,8 +107,9 @@ func jobLife() (id types.Hash, blocks []*ledger.Result) {
 		blocks = append(blocks, r)
 	}
 	first, second := []types.Address{b, a}, []types.Address{c, a}
-	add(1, types.JobChange{Kind: types.JobChangeSubmitted, Status: types.JobPending, Since: 1, Submitted: &types.JobSubmission{
-		Submitter: types.Address{8}, Spec: []byte("spec"), Escrow: types.WeiOf(177), TimeoutBlocks: 10, CommitBlocks: 6}},
+	add(1, types.JobChange{Kind: types.JobChangeSubmitted, Status: types.JobPending, Since: 1, Submitter: &types.Address{8},
+		Submitted: &types.JobSubmission{
+			Spec: []byte("spec"), Escrow: types.WeiOf(177), TimeoutBlocks: 10, CommitBlocks: 6}},
 		types.JobChange{Kind: types.JobChangeDrawn, Status: types.JobAssigned, Since: 1, Attempts: 1, Committee: first})
 	add(3, types.JobChange{Kind: types.JobChangeCommitted, Status: types.JobExecuting, Since: 1, Attempts: 1, Committee: first, Runner: &a,
 		Validator: &v, Commitment: types.Hash{77}})

@@ -45,7 +45,7 @@ func TestABlockTellsWhatItDidToJobs(t *testing.T) {
 	w.propose(w.shown(), w.submit("bob", s))
 	w.expectChanges("submitted Pending 0, drawn Assigned 1")
 	job, submitted := w.onlyJob(), w.last.Jobs[0].Submitted
-	if string(submitted.Spec) != string(w.head.JobSpec(job.ID)) || submitted.Submitter != w.address("bob") ||
+	if string(submitted.Spec) != string(w.head.JobSpec(job.ID)) || *w.last.Jobs[0].Submitter != w.address("bob") ||
 		submitted.TimeoutBlocks != 10 || submitted.CommitBlocks != 6 || before.Less(submitted.Escrow) || submitted.Escrow.IsZero() {
 		t.Errorf("%+v", submitted)
 	}

@@ -60,7 +60,8 @@ func (r *run) tellWaiting() {
 	}
 	for i, c := range r.jobs[:len(r.jobs):len(r.jobs)] {
 		if last[c.ID] == i && c.Status == system.Pending {
-			r.jobs = append(r.jobs, types.JobChange{Kind: types.JobChangeWaiting, ID: c.ID, Seq: c.Seq, At: c.At, Status: c.Status,
+			r.jobs = append(r.jobs, types.JobChange{Kind: types.JobChangeWaiting, ID: c.ID, Seq: c.Seq, Submitter: c.Submitter, At: c.At,
+				Status:   c.Status,
 				Attempts: c.Attempts, Since: c.Since})
 		}
 	}
@@ -70,7 +71,8 @@ func (r *run) tellWaiting() {
 // handler that did not take it. Nobody else sends as 0x02.
 func (r *run) tellCallback(m *actors.Message, fault *types.Fault) {
 	if m.From == types.DispatcherAddress {
-		r.jobs = append(r.jobs, types.JobChange{Kind: types.JobChangeCalledBack, ID: m.Cause, At: r.header.Height, Error: fault})
+		r.jobs = append(r.jobs, types.JobChange{Kind: types.JobChangeCalledBack, ID: m.Cause, Submitter: &m.To, At: r.header.Height,
+			Error: fault})
 	}
 }
 

@@ -57,7 +57,7 @@ const (
 	JobChangeCancelled  JobChangeKind = "cancelled"
 	JobChangeCompleted  JobChangeKind = "completed"
 	JobChangeFailed     JobChangeKind = "failed"
-	JobChangeCalledBack JobChangeKind = "called_back" // the outcome was delivered; ID, At and Error alone are set
+	JobChangeCalledBack JobChangeKind = "called_back" // the outcome was delivered; ID, At, Error and, as Submitter, who was called, alone are set
 )
 
 // JobChange is what a block did to one job. Block results list them in the order
@@ -66,6 +66,7 @@ type JobChange struct {
 	Kind      JobChangeKind
 	ID        Hash
 	Seq       Seq
+	Submitter *Address
 	At        Height
 	Status    JobStatus // after the change
 	Attempts  uint32    // draws made
@@ -84,7 +85,6 @@ type JobChange struct {
 
 // JobSubmission is what a job is from its beginning on.
 type JobSubmission struct {
-	Submitter     Address
 	Spec          []byte // canonical
 	Escrow        Wei    // that the submitter paid
 	TimeoutBlocks uint64
