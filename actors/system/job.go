@@ -104,7 +104,8 @@ func (j *Job) CommitDeadline() types.Height { return j.Since + types.Height(j.Te
 
 // change is what a block did to the job, as it stands now.
 func (j *Job) change(kind types.JobChangeKind, at types.Height) types.JobChange {
-	return types.JobChange{Kind: kind, ID: j.ID, Seq: j.Seq, Submitter: &j.Submitter, At: at, Status: j.Status, Attempts: j.Attempts, Since: j.Since,
+	return types.JobChange{Kind: kind, ID: j.ID, Seq: j.Seq, Submitter: &j.Submitter, At: at,
+		Status: j.Status, Attempts: j.Attempts, Since: j.Since,
 		Committee: j.committee()}
 }
 

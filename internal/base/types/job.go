@@ -57,7 +57,7 @@ const (
 	JobChangeCancelled  JobChangeKind = "cancelled"
 	JobChangeCompleted  JobChangeKind = "completed"
 	JobChangeFailed     JobChangeKind = "failed"
-	JobChangeCalledBack JobChangeKind = "called_back" // the outcome was delivered; ID, At, Error and, as Submitter, who was called, alone are set
+	JobChangeCalledBack JobChangeKind = "called_back" // the outcome was delivered; it has ID, At, Error, and as Submitter who was called
 )
 
 // JobChange is what a block did to one job. Block results list them in the order

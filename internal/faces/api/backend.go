@@ -5,6 +5,7 @@ import (
 
 	"github.com/cowboyinc/devnet/internal/base/program"
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/push"
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
@@ -45,6 +46,14 @@ type Backend interface {
 	// Subscribe calls each with every newly final height, in order, until
 	// cancel; each must not block.
 	Subscribe(each func(types.Height)) (cancel func())
+	// Sightings calls each with what validators see of jobs beside the chain, until
+	// cancel; each must not block. Nobody knows the height of such an event yet.
+	Sightings(each func(model.JobEvent)) (cancel func())
+	// BringHeartbeat and BringResult hand to a validator, "" for any that runs, what a
+	// runner brings that polls (decision J11): the first sends it to the chain, the
+	// second commits to it and reveals it.
+	BringHeartbeat(ctx context.Context, node string, runner types.Address, ping *push.HeartbeatPing) (types.Hash, error)
+	BringResult(ctx context.Context, node string, runner types.Address, result *push.JobResult) error
 	// Liveness tells whether blocks are made.
 	Liveness() Liveness
 	// World makes faults of nodes and links.
@@ -95,6 +104,8 @@ type Reader interface {
 	JobRunners(types.Hash) ([]model.JobRunner, error)
 	JobResults(types.Hash, history.Page) ([]model.JobResult, error)
 	JobStory(types.Hash, history.Page) ([]model.JobEvent, error)
+	// Phase is cip11.push (decision J11).
+	Phase() string
 	// Assignments lists what a runner has to do: none of who is not registered.
 	Assignments(runner types.Address) []model.PolledJob
 	// Read runs a handler read-only on this state.

@@ -34,7 +34,7 @@ func TestEveryErrorHasItsStatusAndCode(t *testing.T) {
 		body         any
 	}{
 		{"unknown path", 404, "unknown_path", "", "GET", "/nothing", nil},
-		{"path of a later part", 404, "unknown_path", "", "GET", "/runners", nil},
+		{"path of nothing", 404, "unknown_path", "", "GET", "/dashboards", nil},
 		{"wrong method", 405, "method_not_allowed", "", "POST", "/height", "{}"},
 		{"unsupported method", 405, "method_not_allowed", "", "DELETE", "/faucet", nil},
 		{"unknown query parameter", 422, "invalid_request", "colour", "GET", "/height?colour=red", nil},

@@ -19,11 +19,12 @@ import (
 )
 
 // kinds are the types of events a reader may ask for.
-var kinds = []string{model.EventBlock, model.EventTx, model.EventTimer, model.EventLog, model.EventFault}
+var kinds = []string{model.EventBlock, model.EventTx, model.EventTimer, model.EventLog, model.EventJob, model.EventPresence,
+	model.EventFault}
 
 type eventsInput struct {
 	From        optional[types.Height] `query:"from" doc:"Begin with this height; without it with the next final block."`
-	Type        string                 `query:"type" maxLength:"64" example:"timer,log" doc:"Only these types, separated by commas: block, tx, timer, log, fault."`
+	Type        string                 `query:"type" maxLength:"64" example:"timer,log" doc:"Only these types, separated by commas: block, tx, timer, log, job, presence, fault."`
 	Actor       string                 `query:"actor" maxLength:"256" doc:"Only what is about this account or actor; blocks then only where type names them."`
 	LastEventID string                 `header:"Last-Event-ID" maxLength:"64" doc:"Go on behind this event; wins over from."`
 }
@@ -32,7 +33,9 @@ func (s *Server) registerEvents() {
 	op := operation{id: "events", method: http.MethodGet, path: "/events", tag: tagChain,
 		summary: "Follow final blocks as server-sent events",
 		description: "Events of type block (a Block), tx (a Receipt), timer (what a block did to a timer, with the receipt of a fire), " +
-			"log (a line an actor printed) and fault (what somebody did to nodes and links, told with the next final block). Each has an id; a " +
+			"log (a line an actor printed), job (what a block did to a job, and told with the next final block what validators saw of it beside " +
+			"the chain), presence (a bit of P that changed) and fault (what somebody did to nodes and links, told with the next final block). " +
+			"Each has an id; a " +
 			"reader that comes back with Last-Event-ID misses nothing. " +
 			"The last event of a stream the server ends is of type dropped and says why.",
 		errors:   []int{400, 404, 409},

@@ -69,6 +69,18 @@ var (
 	exampleEnd       = types.Height(25)
 	exampleValidator = model.Validator{Name: "v0", Address: exampleAddress, QUICAddress: "127.0.0.1:40001", Height: 12, StateRoot: exampleHash,
 		View: 13, Status: "active", Running: true, Connections: 3}
+	exampleJobID     = types.Hash{0: 0x33, 31: 0x33}
+	exampleCommit    = types.Height(14)
+	exampleReveal    = types.Height(16)
+	exampleJobResult = model.JobResult{Runner: exampleAddress, Attempt: 1, RevealedAt: &exampleReveal, Result: &exampleResult,
+		Commitments: []model.JobCommitment{{Validator: exampleAddress, Height: 14, Commitment: exampleHash}}}
+	exampleJobEvent = model.JobEvent{ID: exampleJobID, Height: 12, What: model.JobDrawn, Attempt: 1,
+		Committee: []types.Address{exampleAddress}}
+	exampleSubsets = model.Subsets{OverlapBlocks: 32, Current: model.SubsetBasis{MinSubset: 3, MaxSubset: 8, PresenceRule: "quorum",
+		SubsetSize: 3, Validators: []model.SubsetMember{{Address: exampleAddress, QUICAddress: "127.0.0.1:40001"}}}}
+	examplePresence = model.Presence{Height: 12, Rule: "quorum", Threshold: 2,
+		Votes:   []model.Vote{{Validator: exampleActorAt, BitLength: 1, Bitmap: types.Bytes{1}}},
+		Runners: []model.RunnerPresence{{Address: exampleAddress, Name: "r0", Count: 1, Validators: []types.Address{exampleActorAt}}}}
 	exampleReady = model.Ready{Ready: true, ChainID: 8011, Genesis: exampleHash, Height: 12, Version: "0.1.0",
 		Nodes: []model.ReadyNode{{Name: "v0", Kind: "validator", Ready: true, Height: 12, Missing: []string{}}}, Trouble: []string{}}
 )
@@ -90,6 +102,8 @@ var exampleErrors = map[string]model.ErrorBody{
 	"409": {Code: "ambiguous_name", Message: "2 actors are named \"st\", " + exampleAddress.String() + " and " + exampleActorAt.String() +
 		" among them",
 		Hint: "Use the address.", Field: "actor"},
+	"410": {Code: "polling_ended", Message: "cip11.push is sunset: runners are pushed to over QUIC, and none polls any more",
+		Hint: "Connect to the validators of GET /runner/r0: docs/WIRE.md has the protocol."},
 	"413": {Code: "too_large", Message: "the body is too long", Hint: fmt.Sprintf("A request has at most %d bytes.", MaxBodyBytes)},
 	"415": {Code: "unsupported_media_type", Message: "unknown content type: text/plain", Hint: "Send the body as application/json."},
 	"422": {Code: "invalid_request", Message: "limit: expected number <= 1000",

@@ -19,7 +19,7 @@ type feed struct {
 	backend  Backend
 	maxCount int
 	maxBytes int
-	cancel   func()
+	cancels  []func()
 	observe  []func(*Block) // in the order of blocks, from the feed's goroutine
 	done     chan struct{}
 
@@ -58,13 +58,13 @@ func (f *feed) start() {
 		f.head = v.Head().Height
 	}
 	f.target, f.oldest = f.head, f.head+1
-	f.cancel = f.backend.Subscribe(f.hear)
+	f.cancels = []func(){f.backend.Subscribe(f.hear), f.backend.Sightings(f.sight)}
 	go f.run()
 }
 
 func (f *feed) close() {
-	if f.cancel != nil {
-		f.cancel()
+	for _, cancel := range f.cancels {
+		cancel()
 	}
 	f.mu.Lock()
 	if !f.closed {
@@ -72,7 +72,7 @@ func (f *feed) close() {
 		close(f.news)
 	}
 	f.mu.Unlock()
-	if f.cancel != nil {
+	if f.cancels != nil {
 		<-f.done
 	}
 }
@@ -195,7 +195,8 @@ func size(events []event) (n int) {
 }
 
 // eventsOf lists what a block did: the block, its transactions and delivered
-// messages in their order, then timers in theirs, then what actors printed.
+// messages in their order, then timers in theirs, then what actors printed, then
+// what it did to jobs, and the bits of presence that it changed.
 func eventsOf(b *Block) (events []event) {
 	add := func(kind string, v any, actors ...types.Address) {
 		events = append(events, event{height: b.Block.Header.Height, number: len(events), kind: kind,
@@ -232,5 +233,23 @@ func eventsOf(b *Block) (events []event) {
 	for _, l := range b.Logs {
 		add(model.EventLog, logModel(history.LogLine{Height: b.Block.Header.Height, LogLine: l}), l.Actor)
 	}
+	for i := range b.Jobs {
+		j := &b.Jobs[i]
+		add(model.EventJob, j, aboutJob(j)...)
+	}
+	for i := range b.Presence {
+		add(model.EventPresence, &b.Presence[i], b.Presence[i].Runner)
+	}
 	return events
+}
+
+// aboutJob lists whom an event of a job is about.
+func aboutJob(e *model.JobEvent) []types.Address {
+	about := append([]types.Address{}, e.Committee...)
+	for _, a := range []*types.Address{e.Runner, e.Validator, e.Submitter} {
+		if a != nil {
+			about = append(about, *a)
+		}
+	}
+	return about
 }

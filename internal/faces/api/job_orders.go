@@ -8,7 +8,6 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
-	"github.com/cowboyinc/devnet/validators/history"
 )
 
 // What submitters order: transactions to the dispatcher, signed by the devnet.
@@ -107,29 +106,16 @@ func (s *Server) jobAfter(ctx context.Context, r *Receipt, id types.Hash) (m mod
 	if err != nil {
 		return m, err
 	}
-	j, err := findJob(v, id.String())
+	j, err := findJob(v, id.String(), "id")
 	if err != nil {
 		return m, err
 	}
 	return *j, nil
 }
 
-// findJob finds a job in any state by its id or enough of it.
-func findJob(v Reader, text string) (*model.Job, error) {
-	id, err := find(v, history.JobHash, text, "id")
-	if err != nil {
-		return nil, err
-	}
-	j, err := v.Job(id)
-	if err == nil && j == nil {
-		err = Refuse(http.StatusNotFound, "unknown_job", "there is no job %s", id).Hint("GET /jobs lists those that are final.").At("id")
-	}
-	return j, err
-}
-
 // openJob finds a job that has not ended.
 func openJob(v Reader, text string) (*model.Job, error) {
-	j, err := findJob(v, text)
+	j, err := findJob(v, text, "id")
 	if err == nil && types.JobStatus(j.Status).Ended() {
 		err = Refuse(http.StatusConflict, "job_ended", "job %s has ended: it is %s", j.ID, j.Status).Hint("GET /job/%s/story tells how.", j.ID).
 			At("id")

@@ -1,9 +1,12 @@
 package api
 
 import (
+	"context"
+	"fmt"
 	"slices"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/push"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 	"github.com/cowboyinc/devnet/validators/history"
 )
@@ -17,7 +20,33 @@ type labour struct {
 	story       []model.JobEvent
 	assignments map[types.Address][]model.PolledJob
 	presence    map[types.Height]*model.Presence
+	phase       string
+	does        []model.JobEvent // what blocks do from now on
+	shows       []model.PresenceEvent
+	sighted     func(model.JobEvent)
+	brought     []string // what a runner brought, to whom
+	notTaken    error
 }
+
+// Sightings implements Backend.
+func (m *memory) Sightings(each func(model.JobEvent)) func() {
+	m.sighted = each
+	return func() {}
+}
+
+// BringHeartbeat implements Backend.
+func (m *memory) BringHeartbeat(_ context.Context, node string, runner types.Address, ping *push.HeartbeatPing) (types.Hash, error) {
+	m.brought = append(m.brought, fmt.Sprint(node, " ", runner, " ", ping.BlockHeight, " ", ping.Nonce, " ", ping.Signed[0]))
+	return types.Hash{8}, m.notTaken
+}
+
+// BringResult implements Backend.
+func (m *memory) BringResult(_ context.Context, node string, runner types.Address, result *push.JobResult) error {
+	m.brought = append(m.brought, fmt.Sprintf("%s %s %s %s %d", node, runner, result.JobID, result.ResultData, result.RunnerSigned[0]))
+	return m.notTaken
+}
+
+func (v *memoryView) Phase() string { return v.m.phase }
 
 func paged[T any](all []T, offset, limit int) []T {
 	all = all[min(offset, len(all)):]

@@ -242,6 +242,7 @@ func (m *memory) mineLocked(marks ...history.TimerMark) {
 	height := types.Height(len(m.blocks) + 1)
 	b := &Block{Stored: history.Stored{Block: &types.Block{Header: types.Header{ChainID: testChain, Height: height, View: types.View(height),
 		Timestamp: types.Millis(height) * 1000}}}}
+	b.Jobs, b.Presence = m.does, m.shows
 	for _, mark := range marks {
 		if mark.Status == types.TimerPending && mark.Reason != "" && mark.Reason != "extended" {
 			b.Deferred = append(b.Deferred, mark)

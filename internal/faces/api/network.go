@@ -123,9 +123,7 @@ func (s *Server) validators(context.Context, *struct{}) ([]model.Validator, erro
 	})
 	out := []model.Validator{}
 	for i, n := range nodes {
-		out = append(out, model.Validator{Index: i, Name: n.Name, Address: n.Validator.Address,
-			PublicKey: n.Validator.PublicKey, QUICAddress: n.Validator.Endpoint, Height: n.Height, StateRoot: n.StateRoot,
-			View: n.View, Status: n.Status, Running: n.Running, Connections: n.Connections})
+		out = append(out, ShowValidator(i, n))
 	}
 	return out, nil
 }

@@ -107,6 +107,8 @@ func (s *Server) describe() huma.Config {
 		{Name: tagChain, Description: "Blocks, transactions, accounts and prices."},
 		{Name: tagActors, Description: "Actors: their code, state, logs, and read-only calls."},
 		{Name: tagTimers, Description: "Timers in every state."},
+		{Name: tagJobs, Description: "Jobs in every state, and what became of them."},
+		{Name: tagRunners, Description: "Runners, their presence, and what those that poll ask and bring."},
 		{Name: tagNetwork, Description: "The nodes and how they do."},
 		{Name: tagDevnet, Description: "What only a devnet has: funded keys. Refused with --strict."},
 	}
@@ -117,6 +119,8 @@ const (
 	tagChain   = "chain"
 	tagActors  = "actors"
 	tagTimers  = "timers"
+	tagJobs    = "jobs"
+	tagRunners = "runners"
 	tagNetwork = "network"
 	tagDevnet  = "devnet"
 )

@@ -65,7 +65,7 @@ func one[T fmt.Stringer](a abbreviated, found []T, what, field string) (id T, er
 }
 
 // hashNames are what people call what hashes stand for.
-var hashNames = map[history.HashKind]string{history.TimerHash: "timer", history.ExecutionHash: "execution",
+var hashNames = map[history.HashKind]string{history.TimerHash: "timer", history.JobHash: "job", history.ExecutionHash: "execution",
 	history.BlockHash: "final block"}
 
 // find reads a hash, or finds the one of a kind that a client shortened.

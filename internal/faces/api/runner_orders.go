@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"net/http"
-	"slices"
 
 	"github.com/cowboyinc/devnet/actors/system"
 	"github.com/cowboyinc/devnet/internal/base/codec"
@@ -67,49 +66,7 @@ func (s *Server) runnerAfter(ctx context.Context, r *Receipt, a types.Address) (
 	if err != nil {
 		return m, err
 	}
-	return s.findRunner(v, a.String())
-}
-
-// findRunner finds a registered runner by its name, its address or enough of it.
-func (s *Server) findRunner(v Reader, text string) (m model.Runner, err error) {
-	a, err := s.runnerAddress(v, text)
-	if err != nil {
-		return m, err
-	}
-	r, err := v.Runner(a)
-	if err == nil && r == nil {
-		err = Refuse(http.StatusNotFound, "unknown_runner", "%s is no registered runner", a).Hint("GET /runners lists them.").At("runner")
-	}
-	if err != nil {
-		return m, err
-	}
-	return s.nodesOf(*r), nil
-}
-
-func (s *Server) runnerAddress(v Reader, text string) (types.Address, error) {
-	short, ok := abbreviation(text, len(types.Address{}))
-	if !ok {
-		return s.address(v, text, "runner")
-	}
-	var first, last types.Address
-	short.bounds(first[:], last[:])
-	found := slices.DeleteFunc(v.RunnerAddresses(first, last), func(a types.Address) bool { return !short.fits(a) })
-	return one(short, found, "runner", "runner")
-}
-
-// nodesOf completes a runner by what its own node and the validators know.
-func (s *Server) nodesOf(r model.Runner) model.Runner {
-	r.Name = s.nameOf(r.Address)
-	for _, n := range s.backend.Nodes() {
-		for _, c := range n.Runners {
-			if c.Runner == r.Address {
-				r.Connected = append(r.Connected, n.Validator.Address)
-				r.Accepting = r.Accepting && c.Accepting
-			}
-		}
-	}
-	slices.SortFunc(r.Connected, types.Address.Compare)
-	return r
+	return s.findRunner(v, a.String(), "runner")
 }
 
 type runnerOrderInput struct{ Body model.RunnerOrder }
@@ -126,7 +83,7 @@ func (s *Server) orderRunner(ctx context.Context, verb, name string) (m model.Ru
 	if err != nil {
 		return m, err
 	}
-	runner, err := s.findRunner(v, name)
+	runner, err := s.findRunner(v, name, "runner")
 	if err != nil {
 		return m, err
 	}

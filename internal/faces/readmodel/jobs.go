@@ -137,10 +137,13 @@ func jobEvents(notes []history.JobNote) []model.JobEvent {
 	for i := range notes {
 		n := &notes[i]
 		events[i] = model.JobEvent{ID: n.ID, Height: n.At, What: string(n.Kind), Attempt: n.Attempt, Runner: n.Runner, Validator: n.Validator,
-			Committee: slices.Concat([]types.Address{}, n.Committee), Error: faultOf(n.Error)}
+			Committee: slices.Concat([]types.Address{}, n.Committee), Error: faultOf(n.Error), Submitter: n.Submitter}
 	}
 	return events
 }
+
+// Phase implements api.Reader.
+func (v *reader) Phase() string { return v.state.Params().Push }
 
 // Assignments implements api.Reader: the open jobs in whose committee a runner is,
 // and for which no result of it is final, by deadline.

@@ -266,6 +266,7 @@ func Refusal(err error) error {
 	var invalid *ledger.Invalid
 	var full *mempool.Error
 	var late *validators.HostRefusal
+	var notTaken *validators.NotTakenError
 	switch {
 	case err == nil:
 		return nil
@@ -275,6 +276,11 @@ func Refusal(err error) error {
 		return api.Refuse(statusOf(invalid.Code), invalid.Code, "%s", invalid.Detail)
 	case errors.As(err, &full):
 		return api.Refuse(statusOf(full.Code), full.Code, "%s", full.Message)
+	case errors.As(err, &notTaken):
+		return api.Refuse(http.StatusConflict, "not_taken", "the result was not taken: %s", notTaken.Why)
+	case errors.Is(err, validators.ErrNoGateway):
+		return api.Refuse(http.StatusServiceUnavailable, "no_gateway", "this validator takes no results of runners").
+			Hint("Hand it to another, by node.")
 	case errors.Is(err, validators.ErrBusy):
 		return api.Refuse(http.StatusTooManyRequests, "busy", "%v", err)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
@@ -69,6 +68,9 @@ func (node *Node) describe(best *ledger.State) api.Node {
 		status := node.Validator().Status()
 		out.View, out.Connections, out.Pooled = status.Round.View, len(status.Connected), status.Pool
 		out.Counts = countsOf(&status)
+		for _, c := range node.Validator().Connections() {
+			out.Runners = append(out.Runners, api.Connected{Runner: c.Runner, Accepting: c.Accepting})
+		}
 		if out.Height == 0 && !node.network.config.Auto { // with auto no block is made before there is something to do
 			out.Missing = append(out.Missing, "the first block is not final here")
 		}
@@ -119,17 +121,16 @@ func quorumPeers(n int) int { return n - (n-1)/3 - 1 }
 
 // Reader implements api.Backend.
 func (n *Network) Reader(name string) (api.Reader, error) {
-	node := n.Best()
 	if name != "" {
-		i := slices.IndexFunc(n.List(), func(node *Node) bool { return node.Name == name })
-		if i < 0 {
-			return nil, api.Refuse(http.StatusNotFound, "unknown_node", "no node is called %q", name).
-				Hint("GET /validators lists them.").At("node")
+		node, err := n.running(name)
+		if err != nil {
+			return nil, err
 		}
-		node = n.List()[i]
+		return n.views.Of(node.Validator()), nil
 	}
+	node := n.Best()
 	v := node.Validator()
-	if v == nil || name != "" && !node.Running() {
+	if v == nil {
 		return nil, api.Refuse(http.StatusServiceUnavailable, "node_stopped", "%s is not running", node.Name).At("node")
 	}
 	return n.views.Of(v), nil
@@ -145,16 +146,13 @@ func (n *Network) Submit(ctx context.Context, raw []byte) (types.Hash, error) {
 		hash types.Hash
 		err  error
 	}
-	answers := make(chan answer, 1)
-	node.Validator().Submit(raw, func(hash types.Hash, err error) { answers <- answer{hash, err} })
-	wait, cancel := context.WithTimeout(ctx, answerTimeout)
-	defer cancel()
-	select {
-	case a := <-answers:
-		return a.hash, readmodel.Refusal(a.err)
-	case <-wait.Done():
-		return types.Hash{}, api.Refuse(http.StatusServiceUnavailable, "no_answer", "%s did not answer: %v", node.Name, wait.Err())
+	a, err := awaited(ctx, node, func(done func(answer)) {
+		node.Validator().Submit(raw, func(hash types.Hash, err error) { done(answer{hash, err}) })
+	})
+	if err == nil {
+		err = readmodel.Refusal(a.err)
 	}
+	return a.hash, err
 }
 
 // Pending implements api.Backend.

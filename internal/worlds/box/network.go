@@ -46,8 +46,9 @@ type Network struct {
 	log      *slog.Logger
 	book     *node.Book
 	finality *finality
-	nodes    atomic.Pointer[[]*Node] // List reads it; a join adds to it
-	watch    *node.Watch             // of final states, by the runners
+	sightings
+	nodes atomic.Pointer[[]*Node] // List reads it; a join adds to it
+	watch *node.Watch             // of final states, by the runners
 
 	ownRunners atomic.Pointer[[]*Runner] // RunnerList reads it; a join adds to it
 	presence   atomic.Pointer[shownPresence]

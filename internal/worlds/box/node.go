@@ -41,7 +41,8 @@ func (n *Network) newNode(name string) (*Node, error) {
 		Parts: node.Parts{Name: name, Signer: signer, Verifier: n.verifier, Clock: n.clock, Durability: n.config.Durability,
 			Overhear: n.config.Overhear},
 		Shell: validators.Config{Genesis: n.genesis, Memo: n.memo, History: n.config.History,
-			Booted: n.booted(signer.Address()), Observe: n.observe, Tell: n.tell, Dropped: n.finality.drop},
+			Booted: n.booted(signer.Address()), Observe: n.observe, Tell: n.tell,
+			TellRunners: n.sightings.of(signer.Address()), Dropped: n.finality.drop},
 		Runtime: n.runtime, Book: n.book, Programs: one.programs, Log: n.log, WrapConn: n.lossy(name),
 		Wrap: func(given env.Validator) env.Validator {
 			given.Mesh, given.Programs = one.mask.Wrap(given.Mesh), one.mask.WrapPrograms(given.Programs)

@@ -116,6 +116,10 @@ type JobEvent struct {
 	Fraction  *uint8          `json:"fraction" nullable:"true" doc:"Of progress, in hundredths."`
 	Detail    *string         `json:"detail" nullable:"true"`
 	Error     *Fault          `json:"error"`
+
+	// Submitter is whose job it is, for who selects events; nil where who saw it does
+	// not know.
+	Submitter *types.Address `json:"-"`
 }
 
 // JobStory is all that final blocks did to a job.
@@ -148,8 +152,7 @@ type ResultRequest struct {
 	RunnerSigned types.Signature `json:"runner_signed" doc:"As of a JobResult on the wire."`
 }
 
-// Reported is the answer to what a runner brings by polling.
+// Reported is the answer to what a runner brings that polls: a validator took it.
 type Reported struct {
-	Op   string     `json:"op" enum:"heartbeat,commit,reveal,result,none" doc:"What the validator sent for it: none where the chain has it, or will not take it before cip11.heartbeat_tx_blocks. Behind a commit the reveal follows by itself when its time has come."`
-	Hash types.Hash `json:"hash" doc:"Of the runner transaction; zero of none."`
+	Hash *types.Hash `json:"hash,omitempty" nullable:"true" doc:"Of the runner transaction of a heartbeat; absent of a result, whose commitment and reveal follow."`
 }

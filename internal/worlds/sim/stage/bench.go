@@ -11,11 +11,14 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/program"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
+	"github.com/cowboyinc/devnet/internal/base/wire/push"
 	"github.com/cowboyinc/devnet/internal/faces/api"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
 	"github.com/cowboyinc/devnet/internal/faces/bench"
 	"github.com/cowboyinc/devnet/internal/faces/readmodel"
 	"github.com/cowboyinc/devnet/internal/faces/scenario"
 	"github.com/cowboyinc/devnet/internal/worlds/sim"
+	"github.com/cowboyinc/devnet/validators"
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
 
@@ -90,6 +93,46 @@ func (b *Bench) Runners() []api.NamedAccount { return nil }
 
 // RunnerNodes implements api.Backend.
 func (b *Bench) RunnerNodes() []api.RunnerNode { return nil }
+
+// Sightings implements api.Backend: without runners there is nothing to see.
+func (b *Bench) Sightings(func(model.JobEvent)) (cancel func()) { return func() {} }
+
+// BringHeartbeat implements api.Backend.
+func (b *Bench) BringHeartbeat(_ context.Context, node string, runner types.Address, ping *push.HeartbeatPing) (types.Hash, error) {
+	var hash types.Hash
+	refused := b.bring(node, func(v *validators.Validator, done func(error)) {
+		v.BringHeartbeat(runner, ping, func(h types.Hash, err error) {
+			hash = h
+			done(err)
+		})
+	})
+	return hash, refused
+}
+
+// BringResult implements api.Backend.
+func (b *Bench) BringResult(_ context.Context, node string, runner types.Address, result *push.JobResult) error {
+	return b.bring(node, func(v *validators.Validator, done func(error)) { v.BringResult(runner, result, done) })
+}
+
+// bring hands something to a validator, and drives the world until it answers.
+func (b *Bench) bring(node string, hand func(v *validators.Validator, done func(error))) error {
+	if node == "" {
+		node = b.best()
+	}
+	v := b.Validator(node)
+	if v == nil {
+		return api.Refuse(http.StatusServiceUnavailable, "node_stopped", "%s is not running", node).At("node")
+	}
+	answered, refused := false, error(nil)
+	hand(v, func(err error) { refused, answered = err, true })
+	if err := b.answered(&answered); err != nil {
+		return err
+	}
+	if !answered {
+		return api.Refuse(http.StatusServiceUnavailable, "no_answer", "%s did not answer", node)
+	}
+	return readmodel.Refusal(refused)
+}
 
 // Submit implements api.Backend.
 func (b *Bench) Submit(_ context.Context, raw []byte) (types.Hash, error) {

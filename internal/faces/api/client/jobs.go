@@ -1,0 +1,73 @@
+package client
+
+import (
+	"context"
+	"net/url"
+	"strconv"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
+)
+
+// JobFilter selects jobs; zero fields select all.
+type JobFilter struct {
+	Status    string
+	Submitter string // by name or address
+	Runner    string // by name or address: who was drawn for them
+	Page
+}
+
+// Jobs lists jobs in the order they were submitted.
+func (c *Client) Jobs(ctx context.Context, f JobFilter) ([]model.Job, error) {
+	q := f.Page.query()
+	for name, value := range map[string]string{"status": f.Status, "submitter": f.Submitter, "runner": f.Runner} {
+		if value != "" {
+			q.Set(name, value)
+		}
+	}
+	return read[[]model.Job](ctx, c, "/jobs", q)
+}
+
+// Job returns a job by its id, or enough of it.
+func (c *Client) Job(ctx context.Context, id string) (model.Job, error) {
+	return read[model.Job](ctx, c, "/job/"+url.PathEscape(id), nil)
+}
+
+// JobStory tells what blocks did to a job, from an entry on, at most so many.
+func (c *Client) JobStory(ctx context.Context, id string, offset, limit int) (model.JobStory, error) {
+	return read[model.JobStory](ctx, c, "/job/"+url.PathEscape(id)+"/story", Page{Offset: offset, Limit: limit}.query())
+}
+
+// JobRunners lists the runners of all draws of a job.
+func (c *Client) JobRunners(ctx context.Context, id string, p Page) ([]model.JobRunner, error) {
+	return read[[]model.JobRunner](ctx, c, "/job/"+url.PathEscape(id)+"/runners", p.query())
+}
+
+// JobResults lists what the chain got of them.
+func (c *Client) JobResults(ctx context.Context, id string, p Page) ([]model.JobResult, error) {
+	return read[[]model.JobResult](ctx, c, "/job/"+url.PathEscape(id)+"/results", p.query())
+}
+
+// Runners lists runners in the order of the registry: those of a health, or all.
+func (c *Client) Runners(ctx context.Context, health string, p Page) ([]model.Runner, error) {
+	q := p.query()
+	if health != "" {
+		q.Set("status", health)
+	}
+	return read[[]model.Runner](ctx, c, "/runners", q)
+}
+
+// Runner returns a runner by its name, its address, or enough of that.
+func (c *Client) Runner(ctx context.Context, name string) (model.Runner, error) {
+	return read[model.Runner](ctx, c, "/runner/"+url.PathEscape(name), nil)
+}
+
+// Subsets returns from what every runner's subset follows.
+func (c *Client) Subsets(ctx context.Context) (model.Subsets, error) {
+	return read[model.Subsets](ctx, c, "/subsets", nil)
+}
+
+// Presence returns P(H).
+func (c *Client) Presence(ctx context.Context, h types.Height) (model.Presence, error) {
+	return read[model.Presence](ctx, c, "/presence/"+strconv.FormatUint(uint64(h), 10), nil)
+}

@@ -1,0 +1,167 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
+	"github.com/cowboyinc/devnet/validators/history"
+)
+
+func (s *Server) registerJobs() {
+	errors := []int{400, 404, 409}
+	serve(s, operation{id: "jobs", method: http.MethodGet, path: "/jobs", tag: tagJobs,
+		summary: "Jobs in every state, in the order of submission, or the other way round", errors: errors,
+		response: []model.Job{exampleJob}}, s.listJobs)
+	serve(s, operation{id: "job", method: http.MethodGet, path: "/job/{id}", tag: tagJobs,
+		summary: "A job", errors: errors, response: exampleJob}, s.getJob)
+	serve(s, operation{id: "job_status", method: http.MethodGet, path: "/job/{id}/status", tag: tagJobs,
+		summary: "Where a job stands", errors: errors, response: model.JobStatus{ID: exampleJobID, Status: "Completed"}}, s.jobStatus)
+	serve(s, operation{id: "job_runners", method: http.MethodGet, path: "/job/{id}/runners", tag: tagJobs,
+		summary: "The runners of all draws of a job, in the order drawn, and what came of them", errors: errors,
+		response: []model.JobRunner{{Address: exampleAddress, Attempt: 1, CommittedAt: &exampleCommit, RevealedAt: &exampleReveal,
+			Outcome: model.RunnerAgreed}}}, s.jobRunners)
+	serve(s, operation{id: "job_results", method: http.MethodGet, path: "/job/{id}/results", tag: tagJobs,
+		summary: "What the chain got of the runners of all draws of a job: commitments and results", errors: errors,
+		response: []model.JobResult{exampleJobResult}}, s.jobResults)
+	serve(s, operation{id: "job_verified", method: http.MethodGet, path: "/job/{id}/verified", tag: tagJobs,
+		summary: "The verified result of a job", errors: errors,
+		response: model.JobVerified{ID: exampleJobID, Verified: true, Result: &exampleResult, Winner: &exampleAddress}}, s.jobVerified)
+	serve(s, operation{id: "job_story", method: http.MethodGet, path: "/job/{id}/story", tag: tagJobs,
+		summary: "All that final blocks did to a job, from its submission to its callback", errors: errors,
+		response: model.JobStory{Job: exampleJob, Height: 20, Story: []model.JobEvent{exampleJobEvent}}}, s.jobStory)
+}
+
+type jobsInput struct {
+	OnNode
+	OrderedPage
+	Status    string `query:"status" enum:"Pending,Assigned,Executing,Completed,Failed" doc:"Only those in this state."`
+	Submitter string `query:"submitter" maxLength:"256" doc:"Only this account's or actor's, by address or name."`
+	Runner    string `query:"runner" maxLength:"256" doc:"Only those that this runner was drawn for, by address or name."`
+}
+
+func (s *Server) listJobs(_ context.Context, in *jobsInput) ([]model.Job, error) {
+	v, err := s.readerOf(in.OnNode)
+	if err != nil {
+		return nil, err
+	}
+	filter := history.JobFilter{Status: types.JobStatus(in.Status), Page: in.page()}
+	if in.Submitter != "" {
+		a, err := s.address(v, in.Submitter, "submitter")
+		if err != nil {
+			return nil, err
+		}
+		filter.Submitter = &a
+	}
+	if in.Runner != "" {
+		a, err := s.runnerAddress(v, in.Runner, "runner")
+		if err != nil {
+			return nil, err
+		}
+		filter.Runner = &a
+	}
+	jobs, err := v.Jobs(filter)
+	return append([]model.Job{}, jobs...), err
+}
+
+// JobInput is the parameter of what is asked about one job.
+type JobInput struct {
+	OnNode
+	ID string `path:"id" maxLength:"80" example:"0x3333333333333333333333333333333333333333333333333333333333333333" doc:"As its submission answered it, and GET /jobs lists it."`
+}
+
+// job finds the job that is asked about.
+func (s *Server) job(in *JobInput) (Reader, *model.Job, error) {
+	v, err := s.readerOf(in.OnNode)
+	if err != nil {
+		return nil, nil, err
+	}
+	j, err := findJob(v, in.ID, "id")
+	return v, j, err
+}
+
+// findJob finds a job by its id, or enough of it. field is what an error points at.
+func findJob(v Reader, text, field string) (*model.Job, error) {
+	id, err := find(v, history.JobHash, text, field)
+	if err != nil {
+		return nil, err
+	}
+	j, err := v.Job(id)
+	if err == nil && j == nil {
+		err = orDropped(v, Refuse(http.StatusNotFound, "unknown_job", "no final block took a job %s", id).
+			Hint("GET /jobs lists those that are known.").At(field))
+	}
+	return j, err
+}
+
+func (s *Server) getJob(_ context.Context, in *JobInput) (m model.Job, err error) {
+	_, j, err := s.job(in)
+	if err != nil {
+		return m, err
+	}
+	return *j, nil
+}
+
+func (s *Server) jobStatus(_ context.Context, in *JobInput) (m model.JobStatus, err error) {
+	_, j, err := s.job(in)
+	if err != nil {
+		return m, err
+	}
+	return model.JobStatus{ID: j.ID, Status: j.Status}, nil
+}
+
+func (s *Server) jobVerified(_ context.Context, in *JobInput) (m model.JobVerified, err error) {
+	_, j, err := s.job(in)
+	if err != nil {
+		return m, err
+	}
+	return model.JobVerified{ID: j.ID, Verified: j.Status == string(types.JobCompleted), Result: j.Result, Winner: j.Winner}, nil
+}
+
+func (s *Server) jobRunners(_ context.Context, in *jobPageInput) ([]model.JobRunner, error) {
+	v, j, err := s.job(&in.JobInput)
+	if err != nil {
+		return nil, err
+	}
+	all, err := v.JobRunners(j.ID)
+	all = all[min(in.Offset, len(all)):]
+	return append([]model.JobRunner{}, all[:min(in.Limit, len(all))]...), err
+}
+
+type jobPageInput struct {
+	JobInput
+	Page
+}
+
+func (s *Server) jobResults(_ context.Context, in *jobPageInput) ([]model.JobResult, error) {
+	v, j, err := s.job(&in.JobInput)
+	if err != nil {
+		return nil, err
+	}
+	results, err := v.JobResults(j.ID, history.Page{Offset: in.Offset, Limit: in.Limit})
+	return append([]model.JobResult{}, results...), err
+}
+
+type jobStoryInput struct {
+	JobInput
+	Offset int `query:"offset" minimum:"0" maximum:"1000000000" default:"0" doc:"Entries to leave out."`
+	Limit  int `query:"limit" minimum:"1" maximum:"10000" default:"1000" doc:"At most so many entries."`
+}
+
+func (s *Server) jobStory(_ context.Context, in *jobStoryInput) (m model.JobStory, err error) {
+	v, j, err := s.job(&in.JobInput)
+	if err != nil {
+		return m, err
+	}
+	entries, err := v.JobStory(j.ID, history.Page{Offset: in.Offset, Limit: in.Limit + 1})
+	if err != nil {
+		return m, err
+	}
+	m = model.JobStory{Job: *j, Height: v.Head().Height, Story: append([]model.JobEvent{}, entries...)}
+	if len(entries) > in.Limit {
+		next := in.Offset + in.Limit
+		m.Story, m.Next = m.Story[:in.Limit], &next
+	}
+	return m, nil
+}

@@ -1,0 +1,84 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/push"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
+	"github.com/cowboyinc/devnet/runners/selection"
+)
+
+// Runners that poll (CIP-11 §14, decision J11): in every phase but sunset.
+func (s *Server) registerPolling() {
+	const gone = "410 in the phase sunset of cip11.push."
+	serve(s, operation{id: "runner_jobs", method: http.MethodGet, path: "/runner/{address}/jobs", tag: tagRunners,
+		summary: "What a runner that polls has to do: jobs drawn for it whose result is not final, by deadline", description: gone,
+		errors: []int{400, 404, 409, 410}, response: []model.PolledJob{{JobID: exampleJobID, JobSpec: types.Bytes{0xab}, BlockHeight: 12,
+			DeadlineBlock: 42}}}, s.polledJobs)
+	serve(s, operation{id: "runner_heartbeat", method: http.MethodPost, path: "/runner/{address}/heartbeat", tag: tagRunners,
+		summary:     "Bring a runner's heartbeat, a HeartbeatPing as it signs it on the wire; answers once a validator sent it to the chain",
+		description: "One in cip11.heartbeat_tx_blocks blocks is taken. " + gone, errors: []int{400, 404, 409, 410, 429},
+		request: model.HeartbeatRequest{BlockHeight: 112, Nonce: 1}, response: model.Reported{Hash: &exampleHash}}, s.polledHeartbeat)
+	serve(s, operation{id: "runner_job_result", method: http.MethodPost, path: "/runner/{address}/job_result", tag: tagRunners,
+		summary: "Bring a runner's result, a JobResult as it signs it on the wire; answers once a validator took it",
+		description: "The validator commits to it, and reveals it when its time has come (decision J15): see GET /job/{id}/results. Where " +
+			"it does not land, hand it to another, by node. " + gone,
+		errors: []int{400, 404, 409, 410, 429}, request: model.ResultRequest{JobID: exampleJobID, ResultData: types.Bytes("hello")},
+		response: model.Reported{}}, s.polledResult)
+}
+
+// polling finds the runner that polls, where it may.
+func (s *Server) polling(in *RunnerInput) (v Reader, r model.Runner, err error) {
+	if v, err = s.readerOf(in.OnNode); err != nil {
+		return v, r, err
+	}
+	if v.Phase() == string(selection.Sunset) {
+		return v, r, Refuse(http.StatusGone, "polling_ended",
+			"cip11.push is sunset: runners are pushed to over QUIC, and none polls any more").
+			Hint("Connect to the validators of GET /runner/%s: docs/WIRE.md has the protocol.", clip(in.Address))
+	}
+	r, err = s.findRunner(v, in.Address, "address")
+	if err == nil && r.Health == model.RunnerDeregistered {
+		err = Refuse(http.StatusConflict, "deregistered", "runner %s was deregistered, for ever", r.Address).At("address")
+	}
+	return v, r, err
+}
+
+func (s *Server) polledJobs(_ context.Context, in *RunnerInput) ([]model.PolledJob, error) {
+	v, r, err := s.polling(in)
+	if err != nil {
+		return nil, err
+	}
+	return append([]model.PolledJob{}, v.Assignments(r.Address)...), nil
+}
+
+type heartbeatInput struct {
+	RunnerInput
+	Body model.HeartbeatRequest
+}
+
+func (s *Server) polledHeartbeat(ctx context.Context, in *heartbeatInput) (m model.Reported, err error) {
+	_, r, err := s.polling(&in.RunnerInput)
+	if err != nil {
+		return m, err
+	}
+	ping := &push.HeartbeatPing{BlockHeight: in.Body.BlockHeight, Nonce: in.Body.Nonce, Signed: in.Body.Signed}
+	hash, err := s.backend.BringHeartbeat(ctx, in.Node, r.Address, ping)
+	return model.Reported{Hash: &hash}, err
+}
+
+type resultInput struct {
+	RunnerInput
+	Body model.ResultRequest
+}
+
+func (s *Server) polledResult(ctx context.Context, in *resultInput) (m model.Reported, err error) {
+	_, r, err := s.polling(&in.RunnerInput)
+	if err != nil {
+		return m, err
+	}
+	result := &push.JobResult{JobID: in.Body.JobID, ResultData: in.Body.ResultData, RunnerSigned: in.Body.RunnerSigned}
+	return m, s.backend.BringResult(ctx, in.Node, r.Address, result)
+}

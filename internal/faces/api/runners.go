@@ -1,0 +1,200 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"slices"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
+)
+
+func (s *Server) registerRunners() {
+	serve(s, operation{id: "runners", method: http.MethodGet, path: "/runners", tag: tagRunners,
+		summary: "Runners in the order of the registry, deregistered ones too", errors: []int{404, 409},
+		response: []model.Runner{exampleRunner}}, s.listRunners)
+	serve(s, operation{id: "runners_active", method: http.MethodGet, path: "/runners/active", tag: tagRunners,
+		summary: "The runners that the next draw looks at: healthy, present where jobs are pushed, of enough reputation",
+		errors:  []int{404, 409}, response: []model.Runner{exampleRunner}}, s.activeRunners)
+	serve(s, operation{id: "runner", method: http.MethodGet, path: "/runner/{address}", tag: tagRunners,
+		summary: "A runner", errors: []int{400, 404, 409}, response: exampleRunner}, s.getRunner)
+	serve(s, operation{id: "subsets", method: http.MethodGet, path: "/subsets", tag: tagRunners,
+		summary:     "From what every runner's subset of validators follows (CIP-11 §5)",
+		description: "Of the validators in it the first subset_size by keccak256(runner's key ‖ validator's key) are a runner's.",
+		errors:      []int{404, 409}, response: exampleSubsets}, s.subsets)
+	serve(s, operation{id: "presence", method: http.MethodGet, path: "/presence/{height}", tag: tagRunners,
+		summary:     "P(H), which runners are present at a height, and the votes that it follows from (CIP-11 §8)",
+		description: "It is known once the block after it is final: that carries the votes.",
+		errors:      []int{404, 409}, response: examplePresence}, s.presence)
+}
+
+type runnersInput struct {
+	OnNode
+	Page
+	Status string `query:"status" enum:"Healthy,Unhealthy,Paused,Deregistered" doc:"Only those of this health."`
+}
+
+func (s *Server) listRunners(_ context.Context, in *runnersInput) ([]model.Runner, error) {
+	return s.runners(in.OnNode, RunnerFilter{Health: in.Status, Offset: in.Offset, Limit: in.Limit})
+}
+
+type activeInput struct {
+	OnNode
+	Page
+}
+
+func (s *Server) activeRunners(_ context.Context, in *activeInput) ([]model.Runner, error) {
+	return s.runners(in.OnNode, RunnerFilter{Available: true, Offset: in.Offset, Limit: in.Limit})
+}
+
+func (s *Server) runners(on OnNode, f RunnerFilter) ([]model.Runner, error) {
+	v, err := s.readerOf(on)
+	if err != nil {
+		return nil, err
+	}
+	found, err := v.Runners(f)
+	if err != nil {
+		return nil, err
+	}
+	known := WhoRuns(s.backend.Runners(), s.backend.Nodes())
+	for i := range found {
+		known.Complete(&found[i])
+	}
+	return append([]model.Runner{}, found...), nil
+}
+
+// RunnerInput is the parameter of what is asked about one runner.
+type RunnerInput struct {
+	OnNode
+	Address string `path:"address" maxLength:"256" example:"r0" doc:"0x and 40 hexadecimal digits, enough of them, or the name of one of the devnet's own."`
+}
+
+func (s *Server) getRunner(_ context.Context, in *RunnerInput) (m model.Runner, err error) {
+	v, err := s.readerOf(in.OnNode)
+	if err != nil {
+		return m, err
+	}
+	return s.findRunner(v, in.Address, "address")
+}
+
+// findRunner finds a registered runner by its address, enough of it, or its name in
+// the devnet. field is what an error points at.
+func (s *Server) findRunner(v Reader, text, field string) (m model.Runner, err error) {
+	a, err := s.runnerAddress(v, text, field)
+	if err != nil {
+		return m, err
+	}
+	r, err := v.Runner(a)
+	if err != nil {
+		return m, err
+	}
+	if r == nil {
+		return m, Refuse(http.StatusNotFound, "unknown_runner", "no runner is registered at %s", a).
+			Hint("GET /runners lists those that are.").At(field)
+	}
+	WhoRuns(s.backend.Runners(), s.backend.Nodes()).Complete(r)
+	return *r, nil
+}
+
+func (s *Server) runnerAddress(v Reader, text, field string) (types.Address, error) {
+	short, ok := abbreviation(text, len(types.Address{}))
+	if !ok {
+		return s.address(v, text, field)
+	}
+	var first, last types.Address
+	short.bounds(first[:], last[:])
+	found := slices.DeleteFunc(v.RunnerAddresses(first, last), func(a types.Address) bool { return !short.fits(a) })
+	return one(short, found, "runner", field)
+}
+
+// Known is what no chain knows of runners.
+type Known struct {
+	names     map[types.Address]string
+	connected map[types.Address][]types.Address
+	sated     map[types.Address]bool // it told somebody that it takes no new jobs
+}
+
+// WhoRuns gathers what the devnet's own runners are called, and who is connected to
+// whom.
+func WhoRuns(own []NamedAccount, nodes []Node) *Known {
+	k := &Known{names: map[types.Address]string{}, connected: map[types.Address][]types.Address{}, sated: map[types.Address]bool{}}
+	for _, r := range own {
+		k.names[r.Address] = r.Name
+	}
+	for _, n := range nodes {
+		for _, c := range n.Runners {
+			k.connected[c.Runner] = append(k.connected[c.Runner], n.Validator.Address)
+			k.sated[c.Runner] = k.sated[c.Runner] || !c.Accepting
+		}
+	}
+	for _, validators := range k.connected {
+		slices.SortFunc(validators, types.Address.Compare)
+	}
+	return k
+}
+
+// Complete adds it to a runner.
+func (k *Known) Complete(r *model.Runner) {
+	r.Name = k.names[r.Address]
+	r.Connected = append([]types.Address{}, k.connected[r.Address]...)
+	r.Accepting = r.Accepting && !k.sated[r.Address]
+}
+
+func (s *Server) subsets(_ context.Context, in *OnNode) (m model.Subsets, err error) {
+	v, err := s.readerOf(*in)
+	if err != nil {
+		return m, err
+	}
+	m = v.Subsets()
+	listens := map[types.Address]string{}
+	for _, n := range s.backend.Nodes() {
+		listens[n.Validator.Address] = n.Validator.Endpoint
+	}
+	for _, basis := range []*model.SubsetBasis{&m.Current, m.Former} {
+		if basis == nil {
+			continue
+		}
+		for i := range basis.Validators {
+			if now := listens[basis.Validators[i].Address]; now != "" {
+				basis.Validators[i].QUICAddress = now
+			}
+		}
+	}
+	return m, nil
+}
+
+type presenceInput struct {
+	OnNode
+	Height types.Height `path:"height" example:"12" doc:"Of the block that was voted on."`
+}
+
+func (s *Server) presence(_ context.Context, in *presenceInput) (m model.Presence, err error) {
+	v, err := s.readerOf(in.OnNode)
+	if err != nil {
+		return m, err
+	}
+	p, err := v.Presence(in.Height)
+	if err != nil {
+		return m, err
+	}
+	if p == nil {
+		return m, noPresence(v, in.Height)
+	}
+	known := WhoRuns(s.backend.Runners(), nil)
+	for i := range p.Runners {
+		p.Runners[i].Name = known.names[p.Runners[i].Address]
+	}
+	return *p, nil
+}
+
+func noPresence(v Reader, h types.Height) *Error {
+	switch head := v.Head().Height; {
+	case h > head:
+		return Refuse(http.StatusNotFound, "unknown_block", "there is no final block of height %d; the latest is %d", h, head).At("height")
+	case h == head:
+		return Refuse(http.StatusNotFound, "not_final", "the votes on block %d are in the block after it, which is not final yet", h).
+			Hint("Ask again after the next block.").At("height")
+	}
+	return Refuse(http.StatusNotFound, "unknown_block", "there is no block of height %d", h).
+		Hint("Time travel skipped that height: the next block tells in its field skipped.").At("height")
+}
