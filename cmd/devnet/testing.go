@@ -35,6 +35,7 @@ func testCommand() *cli.Command {
 			&cli.StringFlag{Name: "snapshot", Usage: "fail where costs differ from `FILE`; write it where it is missing"},
 			&cli.BoolFlag{Name: "unittest", Usage: "run them with unittest, which every Python has"},
 			&cli.BoolFlag{Name: "watch", Usage: "run them again when a Python file below changes"},
+			&cli.StringFlag{Name: "http", Usage: "run them on the live network at `HOST:PORT`, one after another"},
 			&cli.StringFlag{Name: "python", Usage: "the Python `FILE` that runs the tests (default: the python3 on PATH)"},
 		},
 		Action: testActors}
@@ -83,6 +84,7 @@ func readTesting(c *cli.Context) (*tests, error) {
 		return nil, err
 	}
 	t.environment = append(os.Environ(), "DEVNET="+self, "DEVNET_TEST="+told(t.paths), "DEVNET_SEED="+seed,
+		"DEVNET_TEST_HTTP="+c.String("http"),
 		"PYTHONPATH="+strings.Join(append([]string{t.folder}, filepath.SplitList(os.Getenv("PYTHONPATH"))...), string(os.PathListSeparator)))
 	if c.Bool("unittest") {
 		return t, t.unittest(c)

@@ -5,7 +5,7 @@ import weakref
 from urllib.parse import quote, urlencode
 
 from cowboy_sdk.testing import mocks, sources
-from cowboy_sdk.testing.conversation import Bench, DevnetError
+from cowboy_sdk.testing.conversation import Bench, DevnetError, Live
 from cowboy_sdk.testing.errors import Reverted
 from cowboy_sdk.testing.nodes import Network
 from cowboy_sdk.testing.values import ADDRESS, Event, Receipt, Record, read, show, to_bytes, to_hex, wei
@@ -30,15 +30,19 @@ class Chain(Network):
     a duration like "1s"; params are protocol parameters that differ from the
     defaults, policy is that of the timer lane. With apart every validator executes
     all by itself. It is closed by close, at the end of with, or of the process.
+
+    http is the address of a network that runs, which is then used as it is: it has no
+    snapshots, send waits as call does, and what was before the test is not listed.
     """
 
-    def __init__(self, seed=1, validators=1, block_time="auto", params=None, policy=None, apart=False):
+    def __init__(self, seed=1, validators=1, block_time="auto", params=None, policy=None, apart=False, http=None):
         params = {key: str(value) for key, value in (params or {}).items()}
         if policy is not None:
             params["cip1.policy"] = policy
         self.options = {"validators": validators, "block_time": block_time, "params": params, "apart": apart}
         self.seed = seed
-        self.bench = Bench(seed=seed, **self.options)
+        self.live = bool(http)
+        self.bench = Live(http) if self.live else Bench(seed=seed, **self.options)
         OPEN.add(self)
         self.accounts = {name: bytes.fromhex(a[2:]) for name, a in self.bench.opened["accounts"].items()}
         self.actors = {}  # address → Actor
@@ -47,6 +51,7 @@ class Chain(Network):
         self._made = {}  # what was deployed on the first snapshot, in order → snapshot and actors
         self._so_far = None  # deploys since the first snapshot, while there was nothing else
         self._first = None
+        self._begun = self.height if self.live else 0  # what was before is not the test's
 
     def __enter__(self):
         return self
@@ -145,8 +150,8 @@ class Chain(Network):
         return actor
 
     def _free(self, name):
-        """The name, or none where an actor before has it: the test knows both by what deploy returned."""
-        return "" if any(a.name == name for a in self.actors.values()) else name
+        """The name, or none where an actor before may have it: the test knows both by what deploy returned."""
+        return "" if self.live or any(a.name == name for a in self.actors.values()) else name
 
     def call(self, to, handler, payload=b"", sender="alice", value=0, sponsor=0, cycles=None, cells=None):
         """A transaction that calls a handler, once it is final: its Receipt, or Reverted."""
@@ -162,6 +167,8 @@ class Chain(Network):
     def send(self, to, handler, payload=b"", sender="alice", value=0, sponsor=0, cycles=None, cells=None):
         """Hand in a transaction and go on: its hash, for receipt. Several of them may be in one block."""
         body = self._execute(to, handler, payload, sender, value, sponsor, cycles, cells)
+        if self.live:
+            return Receipt(self.post("/devnet/send", body)).hash
         return bytes.fromhex(self.post("/devnet/send", body, wait=False)["hash"][2:])
 
     def transfer(self, to, amount, sender="alice"):
@@ -204,7 +211,7 @@ class Chain(Network):
 
     def blocks(self, since=1):
         """Final blocks from a height on."""
-        head, found = self.height, []
+        head, found, since = self.height, [], max(since, self._begun + 1)
         while since <= head:
             page = self.get("/blocks?" + urlencode({"from": since, "limit": PAGE}))
             if not page:
@@ -250,7 +257,10 @@ class Chain(Network):
         self._so_far = None
 
     def restart(self):
-        """Begin anew, at genesis. Deploys that then come first are remembered, so that each is made once."""
+        """Begin anew, at genesis. Deploys that then come first are remembered, so that each is made once. A live network goes on."""
+        if self.live:
+            self.actors, self._begun = {}, self.height
+            return
         if self._first is None:
             self._first = self.bench.ask("snapshot")["snapshot"]
         self._restore(self._first)

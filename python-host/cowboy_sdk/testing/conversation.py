@@ -4,6 +4,7 @@ Its other end is internal/faces/bench, whose package comment has the frames. A
 request is one of the HTTP API (docs: GET /openapi.json of a devnet).
 """
 
+import http.client
 import json
 import os
 import shutil
@@ -11,6 +12,7 @@ import subprocess
 import threading
 
 VERSION = 1  # of the frames
+PATIENCE = 300  # seconds that a live network may take over a request: an advance takes minutes
 MAX_ANSWER = 256 << 20  # bytes
 
 
@@ -90,3 +92,34 @@ class Bench:
                     self.process.kill()
                     self.process.wait()
             self.process.stdout.close()
+
+
+class Live:
+    """A network that runs: the same requests over HTTP. It cannot go back, and whoever sends waits."""
+
+    def __init__(self, address):
+        self.connection = http.client.HTTPConnection(address.removeprefix("http://").rstrip("/"), timeout=PATIENCE)
+        self.lock = threading.Lock()
+        found = self.request("GET", "/devnet/accounts")[1]
+        self.opened = {"accounts": {a["name"]: a["address"] for a in found}}
+
+    def ask(self, do, **_):
+        raise DevnetError(409, "live", "a live network has no %s" % do, "Run this test on simulated ones: without --http.", "do")
+
+    def request(self, method, path, body=None, wait=True):
+        """As Bench.request; wait is not looked at."""
+        with self.lock:
+            try:
+                self.connection.request(method, path, None if body is None else json.dumps(body), {"Content-Type": "application/json"})
+                answer = self.connection.getresponse()
+                status, text = answer.status, answer.read(MAX_ANSWER)
+            except (OSError, http.client.HTTPException) as error:
+                self.connection.close()
+                raise DevnetGone("no network answers at %s: %s" % (self.connection.host, error)) from None
+        body = json.loads(text)
+        if status >= 400:
+            raise DevnetError(status, **body["error"])
+        return status, body
+
+    def close(self):
+        self.connection.close()

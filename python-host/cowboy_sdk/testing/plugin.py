@@ -1,5 +1,7 @@
 """The pytest plugin: the fixture chain, seeds, and the gas report. A wheel registers it; `devnet test` names it by -p."""
 
+import os
+
 import pytest
 
 from cowboy_sdk.testing.chain import Chain
@@ -15,6 +17,7 @@ def pytest_addoption(parser):
     group = parser.getgroup("devnet", "tests of actors on a simulated network")
     group.addoption("--devnet-seed", type=lambda text: int(text, 0), default=1, metavar="N", help="the seed of chains, or the first")
     group.addoption("--devnet-seeds", type=int, default=1, metavar="N", help="run each test that uses a chain with so many seeds")
+    group.addoption("--devnet-http", metavar="HOST:PORT", default=os.environ.get("DEVNET_TEST_HTTP"), help="a live network for all tests")
     group.addoption("--devnet-gas-report", action="store_true", help="list what each handler cost")
     group.addoption("--devnet-gas-snapshot", metavar="FILE", help="fail where medians differ from FILE; write it where it is missing")
 
@@ -45,6 +48,11 @@ def chain(request, devnet_seed):
     options = dict(marker.kwargs) if marker else {}
     if marker and marker.args:
         raise pytest.UsageError("the marker devnet takes names: devnet(validators=4)")
+    http = request.config.getoption("--devnet-http")
+    if http:
+        if options:
+            pytest.skip("it asks for a network of its own, and the tests run on the one at " + http)
+        options["http"] = http
     key = (devnet_seed, repr(sorted(options.items())))
     network = opened.pop(key, None)
     if network is None:

@@ -19,7 +19,10 @@ class TestCase(unittest.TestCase):
     def setUpClass(cls):
         super().setUpClass()
         cls.seed = int(os.environ.get("DEVNET_SEED", "1"), 0)
-        cls.chain = Chain(cls.seed, **cls.options)
+        http = os.environ.get("DEVNET_TEST_HTTP")
+        if http and cls.options:
+            raise unittest.SkipTest("it asks for a network of its own, and the tests run on the one at " + http)
+        cls.chain = Chain(cls.seed, http=http, **cls.options)
         cls.addClassCleanup(cls.chain.close)
 
     def setUp(self):
