@@ -23,7 +23,7 @@ const (
 )
 
 func testCommand() *cli.Command {
-	return &cli.Command{Name: "test", Usage: "run the tests of actors, on simulated networks", ArgsUsage: "[PATH…]",
+	return &cli.Command{Name: "test", Usage: "run the tests of actors, on simulated networks", ArgsUsage: "[PATH…] [-- PYTEST-ARGUMENT…]",
 		Description: "Example: devnet test tests -k transfer --gas-report\n" +
 			"Runs pytest with cowboy_sdk.testing and its fixture chain; docs/ACTORS.md tells how tests are written.\n" +
 			"Exit code 1 when a test fails, 2 when the tests cannot be read, 3 when there is no Python or no pytest.",
@@ -47,10 +47,15 @@ type tests struct {
 	words          []string // of the command behind the interpreter
 	environment    []string
 	paths          []string
+	more           []string // of the runner of tests, as they were given
+	remove         func()   // what is gone when it is over
 }
 
 func testActors(c *cli.Context) error {
 	t, err := readTesting(c)
+	if t != nil {
+		defer t.remove()
+	}
 	if err != nil {
 		return err
 	}
@@ -65,8 +70,12 @@ func readTesting(c *cli.Context) (*tests, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &tests{}
-	for _, path := range c.Args().Slice() {
+	t := &tests{remove: func() {}}
+	for i, path := range c.Args().Slice() {
+		if strings.HasPrefix(path, "-") {
+			t.more = c.Args().Slice()[i:]
+			break
+		}
 		file, _, _ := strings.Cut(path, "::")
 		if _, err := os.Stat(file); err != nil && !c.Bool("unittest") {
 			return nil, usage("Name a file or folder of tests, or file.py::test_name.", "%v", err)
@@ -76,8 +85,8 @@ func readTesting(c *cli.Context) (*tests, error) {
 	if t.python, err = pyhost.Interpreter(c.String("python")); err != nil {
 		return nil, noStart("", "%v", err)
 	}
-	if t.folder, err = unpack(); err != nil {
-		return nil, noStart("", "the SDK cannot be unpacked: %v", err)
+	if err := t.unpack(); err != nil {
+		return t, noStart("", "the SDK cannot be unpacked: %v", err)
 	}
 	self, err := ownPath()
 	if err != nil {
@@ -128,14 +137,20 @@ func testSeeds(c *cli.Context) (seed, seeds string, err error) {
 }
 
 // unpack puts what tests import where caches are kept, or, where this user has no
-// such place, where temporary files are.
-func unpack() (string, error) {
+// such place, into a folder of this run.
+func (t *tests) unpack() (err error) {
 	if cache, err := os.UserCacheDir(); err == nil {
-		if folder, err := pyhost.Unpack(filepath.Join(cache, "devnet")); err == nil {
-			return folder, nil
+		if t.folder, err = pyhost.Unpack(filepath.Join(cache, "devnet")); err == nil {
+			return nil
 		}
 	}
-	return pyhost.Unpack(filepath.Join(os.TempDir(), fmt.Sprintf("devnet-%d", os.Getuid())))
+	temporary, err := os.MkdirTemp("", "devnet-test-")
+	if err != nil {
+		return err
+	}
+	t.remove = func() { os.RemoveAll(temporary) }
+	t.folder, err = pyhost.Unpack(temporary)
+	return err
 }
 
 func (t *tests) pytest(c *cli.Context, seed, seeds string) error {
@@ -155,7 +170,7 @@ func (t *tests) pytest(c *cli.Context, seed, seeds string) error {
 	if k := c.String("k"); k != "" {
 		t.words = append(t.words, "-k", k)
 	}
-	t.words = append(t.words, t.paths...)
+	t.words = append(append(t.words, t.paths...), t.more...)
 	return nil
 }
 
@@ -175,7 +190,7 @@ func (t *tests) unittest(c *cli.Context) error {
 	if k := c.String("k"); k != "" {
 		t.words = append(t.words, "-k", k)
 	}
-	t.words = append(t.words, t.paths...)
+	t.words = append(append(t.words, t.paths...), t.more...)
 	return nil
 }
 

@@ -13,7 +13,8 @@ faults, in a `devnet bench` process beside the test. No actor can import this.
 """
 
 from cowboy_sdk.testing import offchain  # first: it makes an actor's file importable
-from cowboy_sdk.testing.chain import CBY, Actor, Chain, Snapshot, Timer
+from cowboy_sdk.testing.actors import Actor, Timer
+from cowboy_sdk.testing.chain import CBY, Chain, Snapshot
 from cowboy_sdk.testing.conversation import DevnetError, DevnetGone
 from cowboy_sdk.testing.errors import Reverted, expect_event, expect_revert
 from cowboy_sdk.testing.mocks import reverts

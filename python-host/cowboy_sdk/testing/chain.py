@@ -2,9 +2,10 @@
 
 import atexit
 import weakref
-from urllib.parse import quote, urlencode
+from urllib.parse import urlencode
 
-from cowboy_sdk.testing import mocks, sources
+from cowboy_sdk.testing import gas, mocks, sources
+from cowboy_sdk.testing.actors import Actor, Timer
 from cowboy_sdk.testing.conversation import Bench, DevnetError, Live
 from cowboy_sdk.testing.errors import Reverted
 from cowboy_sdk.testing.nodes import Network
@@ -46,7 +47,7 @@ class Chain(Network):
         OPEN.add(self)
         self.accounts = {name: bytes.fromhex(a[2:]) for name, a in self.bench.opened["accounts"].items()}
         self.actors = {}  # address → Actor
-        self.costs = None  # is told of each receipt: a gas report
+        self.costs = gas.report  # is told of each receipt, or None
         self._told = 0  # height up to which costs knows all
         self._made = {}  # what was deployed on the first snapshot, in order → snapshot and actors
         self._so_far = None  # deploys since the first snapshot, while there was nothing else
@@ -141,9 +142,7 @@ class Chain(Network):
         body = {"from": self.sender(sender), "code": to_hex(text, "code"), "init": to_hex(init), "fund": wei(fund),
                 "name": self._free(name)}
         actor = Actor(self, None, name, text, origin)
-        receipt = self._sent("deploy of " + (name or "an actor"), self.post("/devnet/deploy", _limits(body, cycles, cells)), actor)
-        actor.address, actor.deployed = receipt.to, receipt
-        self.actors[actor.address] = actor
+        self._sent("deploy of " + (name or "an actor"), self.post("/devnet/deploy", _limits(body, cycles, cells)), actor)
         if prefix is not None and len(self._made) < MAX_MADE:
             self._so_far = prefix + (key,)
             self._made[self._so_far] = (self.bench.ask("snapshot")["snapshot"], dict(self.actors))
@@ -348,7 +347,10 @@ class Chain(Network):
     def _sent(self, what, form, actor=None):
         __tracebackhide__ = True
         receipt = Receipt(form.get("receipt", form))
-        self._count(receipt, actor)
+        if receipt.ok and actor is not None and actor.address is None:
+            actor.address, actor.deployed = receipt.to, receipt
+            self.actors[actor.address] = actor
+        self._count()
         if not receipt.ok:
             error = receipt.error or Record("error", {"code": receipt.status, "message": ""})
             raise Reverted(what, receipt.status, error.code, error.message, receipt, actor and actor.lines())
@@ -361,16 +363,12 @@ class Chain(Network):
         actor = self._actor(of)
         return actor and actor.lines()
 
-    def _count(self, receipt=None, actor=None):
+    def _count(self):
         """Tell the gas report of what was executed since it was told last."""
         if self.costs is None:
             return
-        if receipt is not None and receipt.height <= self._told + 1:
-            self.costs.add(actor, receipt)
-            self._told = max(self._told, receipt.height)
-            return
-        for one in self.receipts(self._told + 1):
-            self.costs.add(actor if receipt is not None and one.hash == receipt.hash else self.actors.get(one.to), one)
+        for receipt in self.receipts(self._told + 1):
+            self.costs.add(self.actors.get(receipt.to), receipt)
         self._told = self.height
 
 
@@ -387,86 +385,3 @@ class Snapshot:
 
     def __init__(self, chain, number, actors):
         self.chain, self.number, self.actors = chain, number, actors
-
-
-class Timer(Record):
-    """A timer in any state; story tells what blocks did to it."""
-
-    def __init__(self, chain, form):
-        super().__init__("timer", read("timer", form).__dict__)
-        self.__dict__["_chain"] = chain
-
-    @property
-    def story(self):
-        return [read(e["kind"], e) for e in self._chain.get("/timer/0x%s/story" % self.id.hex())["story"]]
-
-    def cancel(self):
-        """By the system key, as governance may."""
-        return Receipt(self._chain.post("/devnet/timer/cancel", {"id": "0x" + self.id.hex()}))
-
-
-class Actor:
-    """A deployed actor."""
-
-    def __init__(self, chain, address, name, source, origin):
-        self.chain, self.address, self.name, self.source, self.origin = chain, address, name, source, origin
-        self.deployed = None  # its deploy's receipt
-
-    def __repr__(self):
-        return "<actor %s>" % (self.name or show(self.address))
-
-    def lines(self):
-        return (self.origin or self.name or "the actor") + ".py", self.source.splitlines()
-
-    def call(self, handler, payload=b"", sender="alice", **more):
-        """As Chain.call."""
-        __tracebackhide__ = True
-        return self.chain.call(self, handler, payload, sender, **more)
-
-    def dry_run(self, handler, payload=b"", sender="alice", **more):
-        """As Chain.dry_run."""
-        return self.chain.dry_run(self, handler, payload, sender, **more)
-
-    def send(self, handler, payload=b"", sender="alice", **more):
-        """As Chain.send."""
-        return self.chain.send(self, handler, payload, sender, **more)
-
-    def read(self, handler, payload=b"", sender=None):
-        """As Chain.read."""
-        __tracebackhide__ = True
-        return self.chain.read(self, handler, payload, sender)
-
-    @property
-    def balance(self):
-        return self.chain.balance(self)
-
-    @property
-    def timers(self):
-        """Those that are pending."""
-        return self.chain.timers(self, "pending")
-
-    @property
-    def logs(self):
-        """The lines it printed, oldest first."""
-        return [line["line"] for line in self.chain.pages("/actor/%s/logs" % self.chain.path(self))]
-
-    def events(self, name=None, since=1):
-        return self.chain.events(self, name, since)
-
-    def state(self, key=None):
-        """The value of a key, or None; without a key all of them."""
-        if key is None:
-            return self.entries()
-        key = to_bytes(key, "a key")
-        return self.entries(key).get(key)
-
-    def state_int(self, key, default=0):
-        """A number that the SDK's set_int keeps."""
-        value = self.state(key)
-        return default if value is None else int.from_bytes(value, "big", signed=True)
-
-    def entries(self, prefix=b""):
-        """Keys and values of its state."""
-        query = {"prefix": to_hex(prefix, "a prefix")} if prefix else {}
-        found = self.chain.pages("/actor/%s/state" % quote(self.chain.path(self)), query)
-        return {bytes.fromhex(e["key"][2:]): bytes.fromhex(e["value"][2:]) for e in found}

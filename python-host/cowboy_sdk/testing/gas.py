@@ -3,6 +3,8 @@
 import json
 from statistics import median
 
+report = None  # the Costs that are told of what chains execute, where somebody asked
+
 
 class Costs:
     """Cycles and cells of each handler's executions that ended ok."""

@@ -4,13 +4,13 @@ import os
 
 import pytest
 
+from cowboy_sdk.testing import gas
 from cowboy_sdk.testing.chain import Chain
-from cowboy_sdk.testing.gas import Costs
 from cowboy_sdk.testing.seeds import replay
 
 MAX_OPEN = 8  # networks that are kept for the next test: a process each
 opened = {}  # options and seed → Chain, the least recently used first
-costs = Costs()
+costs = gas.Costs()
 
 
 def pytest_addoption(parser):
@@ -26,6 +26,8 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "devnet(validators, block_time, params, policy, apart): the network of a test's chain")
     if config.getoption("--devnet-seeds") < 1:
         raise pytest.UsageError("--devnet-seeds: a number from 1 on")
+    if config.getoption("--devnet-gas-report") or config.getoption("--devnet-gas-snapshot"):
+        gas.report = costs
 
 
 def pytest_generate_tests(metafunc):
@@ -67,8 +69,6 @@ def chain(request, devnet_seed):
         network.close()
         network = opened[key] = Chain(devnet_seed, **options)
         network.restart()
-    if request.config.getoption("--devnet-gas-report") or request.config.getoption("--devnet-gas-snapshot"):
-        network.costs = costs
     return network
 
 

@@ -1,0 +1,88 @@
+"""Actors and timers of a chain, as a test has them."""
+
+from urllib.parse import quote
+
+from cowboy_sdk.testing.values import Receipt, Record, read, show, to_bytes, to_hex
+
+
+class Timer(Record):
+    """A timer in any state; story tells what blocks did to it."""
+
+    def __init__(self, chain, form):
+        super().__init__("timer", read("timer", form).__dict__)
+        self.__dict__["_chain"] = chain
+
+    @property
+    def story(self):
+        return [read(e["kind"], e) for e in self._chain.get("/timer/0x%s/story" % self.id.hex())["story"]]
+
+    def cancel(self):
+        """By the system key, as governance may."""
+        return Receipt(self._chain.post("/devnet/timer/cancel", {"id": "0x" + self.id.hex()}))
+
+
+class Actor:
+    """A deployed actor."""
+
+    def __init__(self, chain, address, name, source, origin):
+        self.chain, self.address, self.name, self.source, self.origin = chain, address, name, source, origin
+        self.deployed = None  # its deploy's receipt
+
+    def __repr__(self):
+        return "<actor %s>" % (self.name or show(self.address))
+
+    def lines(self):
+        return (self.origin or self.name or "the actor") + ".py", self.source.splitlines()
+
+    def call(self, handler, payload=b"", sender="alice", **more):
+        """As Chain.call."""
+        __tracebackhide__ = True
+        return self.chain.call(self, handler, payload, sender, **more)
+
+    def dry_run(self, handler, payload=b"", sender="alice", **more):
+        """As Chain.dry_run."""
+        return self.chain.dry_run(self, handler, payload, sender, **more)
+
+    def send(self, handler, payload=b"", sender="alice", **more):
+        """As Chain.send."""
+        return self.chain.send(self, handler, payload, sender, **more)
+
+    def read(self, handler, payload=b"", sender=None):
+        """As Chain.read."""
+        __tracebackhide__ = True
+        return self.chain.read(self, handler, payload, sender)
+
+    @property
+    def balance(self):
+        return self.chain.balance(self)
+
+    @property
+    def timers(self):
+        """Those that are pending."""
+        return self.chain.timers(self, "pending")
+
+    @property
+    def logs(self):
+        """The lines it printed, oldest first."""
+        return [line["line"] for line in self.chain.pages("/actor/%s/logs" % self.chain.path(self))]
+
+    def events(self, name=None, since=1):
+        return self.chain.events(self, name, since)
+
+    def state(self, key=None):
+        """The value of a key, or None; without a key all of them."""
+        if key is None:
+            return self.entries()
+        key = to_bytes(key, "a key")
+        return self.entries(key).get(key)
+
+    def state_int(self, key, default=0):
+        """A number that the SDK's set_int keeps."""
+        value = self.state(key)
+        return default if value is None else int.from_bytes(value, "big", signed=True)
+
+    def entries(self, prefix=b""):
+        """Keys and values of its state."""
+        query = {"prefix": to_hex(prefix, "a prefix")} if prefix else {}
+        found = self.chain.pages("/actor/%s/state" % quote(self.chain.path(self)), query)
+        return {bytes.fromhex(e["key"][2:]): bytes.fromhex(e["value"][2:]) for e in found}
