@@ -44,12 +44,9 @@ func Opener(ctx context.Context) scenario.Open {
 }
 
 func open(ctx context.Context, c scenario.Config) (scenario.Backend, error) {
-	if c.Runners > 0 {
-		return nil, scenario.Unable("runners", "they come with the runner layer, and are not there yet")
-	}
 	seed := c.Seed
 	s := &Stage{ctx: ctx, judge: newJudge(c.Trace, c.Timeline), link: c.Link, given: map[int]bool{}}
-	network, err := box.Up(ctx, box.Config{Version: "scenario", Validators: c.Validators, BlockTime: c.BlockTime, Auto: c.Auto,
+	network, err := box.Up(ctx, box.Config{Version: "scenario", Validators: c.Validators, Runners: c.Runners, BlockTime: c.BlockTime, Auto: c.Auto,
 		Ephemeral: true, Seed: &seed, Params: c.Params, Observe: s.judge.observe, Tell: s.judge.tell, Booted: s.judge.booted,
 		Overhear: s.judge.votes.hear})
 	if err != nil {
