@@ -46,8 +46,8 @@ func Opener(ctx context.Context) scenario.Open {
 func open(ctx context.Context, c scenario.Config) (scenario.Backend, error) {
 	seed := c.Seed
 	s := &Stage{ctx: ctx, judge: newJudge(c.Trace, c.Timeline), link: c.Link, given: map[int]bool{}}
-	network, err := box.Up(ctx, box.Config{Version: "scenario", Validators: c.Validators, Runners: c.Runners, BlockTime: c.BlockTime, Auto: c.Auto,
-		Ephemeral: true, Seed: &seed, Params: c.Params, Observe: s.judge.observe, Tell: s.judge.tell, Booted: s.judge.booted,
+	network, err := box.Up(ctx, box.Config{Version: "scenario", Validators: c.Validators, Runners: c.Runners, BlockTime: c.BlockTime,
+		Auto: c.Auto, Ephemeral: true, Seed: &seed, Params: c.Params, Observe: s.judge.observe, Tell: s.judge.tell, Booted: s.judge.booted,
 		Overhear: s.judge.votes.hear})
 	if err != nil {
 		return nil, err
