@@ -26,7 +26,7 @@ func FuzzMachine(f *testing.F) {
 		}
 		liars := map[string]*end{}
 		for job := byte(0); len(script) >= 2; script = script[2:] {
-			what, detail := script[0]%18, script[1]
+			what, detail := script[0]%19, script[1]
 			name := hostile[int(detail)%len(hostile)]
 			e := liars[name]
 			if e == nil || what == 0 {
@@ -92,6 +92,8 @@ func (e *end) play(what, detail byte, job *byte) {
 		e.pass(time.Duration(detail) * 20 * time.Millisecond)
 	case 16:
 		e.step(Connection{connection.TooLong{ID: e.id, Stream: connection.Stream(detail % 6), Length: uint32(detail) << 13, Type: detail}})
+	case 18:
+		e.step(Polled{Runner: e.signer.Address(), Result: e.resultOf(id.Job, "done")})
 	case 17:
 		e.step(Connection{[]connection.Event{connection.Stuck{ID: e.id}, connection.Stalled{ID: e.id, Stream: stream},
 			connection.Cut{ID: e.id, Stream: stream}, connection.Ended{ID: e.id, Stream: stream, Torn: detail > 200}}[detail%4]})
