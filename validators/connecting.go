@@ -83,7 +83,8 @@ func headOf(state *ledger.State, skipped uint64, reader gateway.Reader) *gateway
 func gatewayParams(p *params.Params) gateway.Params {
 	ms := func(n uint64) time.Duration { return time.Duration(n) * time.Millisecond }
 	return gateway.Params{Push: selection.Phase(p.Push), MinStake: p.MinStake, PresenceTimeoutBlocks: p.PresenceTimeoutBlocks,
-		AckTimeoutBlocks: p.AckTimeoutBlocks, HeartbeatTxBlocks: p.HeartbeatTxBlocks, MinBlock: ms(p.MinBlockMS),
+		AckTimeoutBlocks: p.AckTimeoutBlocks, HeartbeatTxBlocks: p.HeartbeatTxBlocks,
+		StaleHeartbeatBlocks: p.StaleHeartbeatBlocks, MinBlock: ms(p.MinBlockMS),
 		HelloTimeout: ms(p.HelloTimeoutMS), WriteTimeout: ms(p.WriteTimeoutMS), GoodbyeGrace: ms(p.GoodbyeGraceMS),
 		HelloPerIdentity: int(p.HelloPerIdentity), HelloPerAddress: int(p.HelloPerAddress),
 		ControlFramesPerSecond: int(p.ControlFramesPerSecond)}

@@ -16,6 +16,7 @@ type Params struct {
 	PresenceTimeoutBlocks  uint64
 	AckTimeoutBlocks       uint64
 	HeartbeatTxBlocks      uint64
+	StaleHeartbeatBlocks   uint64
 	MinBlock               time.Duration // what a block counts at least when ages are judged
 	HelloTimeout           time.Duration
 	WriteTimeout           time.Duration

@@ -54,6 +54,7 @@ func (m *Machine) place(p *peer) {
 	if p.membership != now { // a hash for each validator of the set
 		p.membership = now
 		p.member = rotation.Attests(p.key, m.config.Signer.Address(), m.head.Height, m.head.Pace)
+		p.turn = m.turnOf(p)
 	}
 	registered := m.head.Reader.Runner(p.address)
 	standing := push.Standing{InSubset: p.member}
@@ -66,6 +67,18 @@ func (m *Machine) place(p *peer) {
 	if err := standing.Check(); err != nil {
 		p.misses = reasonOf(err)
 	}
+}
+
+// turnOf is this validator's place in a runner's subset; behind the last where it is
+// in the former one alone.
+func (m *Machine) turnOf(p *peer) int {
+	subset := m.head.Rotation.Current.Subset(p.key)
+	for i, at := range subset {
+		if m.head.Rotation.Current.Members[at].Address == m.config.Signer.Address() {
+			return i
+		}
+	}
+	return len(subset)
 }
 
 // serves reports whether the runner belonged to this validator at the last look.

@@ -30,7 +30,12 @@ const (
 	// linger is how long a stream waits for the runner to end its side, when ours
 	// has ended: a runner may look at the chain first whether the job is over.
 	linger = 30 * time.Second
+	// heartbeatSpread is over how many blocks more the heartbeats of many runners are
+	// spread, at most; heartbeatTurn how many blocks each validator of a subset leaves
+	// to the one before it.
+	heartbeatSpread = 31
+	heartbeatTurn   = 4
 	// heartbeatAgainBlocks is after how many blocks a heartbeat is submitted again
-	// that is not on chain: others of the subset submit it as well.
+	// that is not on chain.
 	heartbeatAgainBlocks = 8
 )

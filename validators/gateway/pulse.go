@@ -54,6 +54,18 @@ func (m *Machine) onPing(p *peer, f *push.HeartbeatPing) {
 	m.heartbeat(p, f)
 }
 
+// heartbeatBlocks is how old a runner's heartbeat on chain has to be before this
+// validator brings another: cip11.heartbeat_tx_blocks, and more for some runners and
+// for validators that come later in the runner's subset. So those of a thousand
+// runners of genesis come in many blocks, and of each runner one, if nobody fails. What
+// is more is at most half of what it may be before the runner is stale.
+func (m *Machine) heartbeatBlocks(p *peer) uint64 {
+	least := m.params().HeartbeatTxBlocks
+	slack := m.params().StaleHeartbeatBlocks - min(least, m.params().StaleHeartbeatBlocks)
+	spread := uint64(p.index) % (min(least/3, slack/4, heartbeatSpread) + 1)
+	return least + spread + min(min(least/8, heartbeatTurn)*uint64(p.turn), slack/4)
+}
+
 // heartbeat brings a ping on chain where the last heartbeat there is old enough
 // (decision J18). In sunset nobody asks for one (CIP-11 §14).
 func (m *Machine) heartbeat(p *peer, f *push.HeartbeatPing) {
@@ -62,7 +74,7 @@ func (m *Machine) heartbeat(p *peer, f *push.HeartbeatPing) {
 		return
 	}
 	last := registered.LastHeartbeat
-	ripe := f.BlockHeight <= m.head.Height && f.BlockHeight >= last && uint64(f.BlockHeight-last) >= m.params().HeartbeatTxBlocks
+	ripe := f.BlockHeight <= m.head.Height && f.BlockHeight >= last && uint64(f.BlockHeight-last) >= m.heartbeatBlocks(p)
 	onItsWay := p.beaten && p.beat > last && uint64(m.head.Height-p.beat) < heartbeatAgainBlocks
 	if !ripe || onItsWay {
 		return

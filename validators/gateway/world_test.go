@@ -23,7 +23,8 @@ var signatures = crypto.NewKeyedHash([32]byte{1})
 func signerOf(name string) crypto.Signer { return signatures.Signer(crypto.DeriveKey(1, name)) }
 
 func defaults() Params {
-	return Params{Push: selection.Hot, MinStake: types.WeiOf(100), PresenceTimeoutBlocks: 3, AckTimeoutBlocks: 3, HeartbeatTxBlocks: 100,
+	return Params{Push: selection.Hot, MinStake: types.WeiOf(100), PresenceTimeoutBlocks: 3, AckTimeoutBlocks: 3,
+		HeartbeatTxBlocks: 100, StaleHeartbeatBlocks: 1024,
 		MinBlock: 100 * time.Millisecond, HelloTimeout: 5 * time.Second, WriteTimeout: 2 * time.Second, GoodbyeGrace: 500 * time.Millisecond,
 		HelloPerIdentity: 5, HelloPerAddress: 1000, ControlFramesPerSecond: 20}
 }
