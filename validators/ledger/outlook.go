@@ -109,7 +109,7 @@ func (o *Outlook) Head(runner types.PublicKey, followed []execution.ID) *chainvi
 	height := s.header.Height
 	h := &chainview.Head{Height: height, Params: viewedParams(s.next), Epoch: s.runners.rotation.Epoch,
 		Overlaps: o.overlaps(), Validators: b.validators, Assignments: o.open[b.address]}
-	if r := s.Runner(b.address); r != nil && r.Health != selection.Deregistered {
+	if r := s.Listed(b.address); r != nil && r.Health != selection.Deregistered {
 		h.Registered, h.Staked = true, r.Stake.Cmp(s.next.MinStake) >= 0
 	}
 	own := false

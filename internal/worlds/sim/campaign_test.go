@@ -55,6 +55,8 @@ type campaign struct {
 	gone    []string        // were told to leave
 	policy  string
 	did     map[string]int // faults by name
+	hired   *rand.Rand     // of runners; nil where there are none
+	counted types.Height   // the last block whose jobs are counted
 }
 
 func newCampaign(seed uint64, change ...func(*NetworkConfig)) (*campaign, error) {
@@ -91,6 +93,7 @@ func newCampaign(seed uint64, change ...func(*NetworkConfig)) (*campaign, error)
 	if rng.IntN(2) == 0 {
 		c.Params["cip3.min_basefee"] = "1000" // else fires soon cost next to nothing, and nobody runs out of funds
 	}
+	hired := hires(seed, &c)
 	for _, f := range change {
 		f(&c)
 	}
@@ -111,6 +114,9 @@ func newCampaign(seed uint64, change ...func(*NetworkConfig)) (*campaign, error)
 		}
 	}
 	one.traffic()
+	if hired != nil {
+		one.labours(hired)
+	}
 	for at := 2 * time.Second; at < storm; at += time.Duration(500+rng.IntN(4000)) * time.Millisecond {
 		one.After(at, one.fault)
 	}
@@ -453,7 +459,13 @@ func (c *campaign) calm() error {
 		}
 	}
 	c.bootDown()
-	return c.RunToHeight(c.Tip()+liveBlocks, bound)
+	if err := c.soundRunners(); err != nil {
+		return err
+	}
+	if err := c.RunToHeight(c.Tip()+liveBlocks, bound); err != nil {
+		return err
+	}
+	return c.settled()
 }
 
 // TestCampaign: with any faults no oracle finds anything, and once they are over
@@ -582,6 +594,8 @@ func (s *tally) sometimes(t *testing.T) {
 		{s.did["refused"], "damaged disks refused"},
 		{s.did["failing"], "failing disks"}, {s.did["host"], "failing hosts of programs"}, {s.did["parameter"], "parameter changes"},
 		{s.did["join"], "joins"}, {s.did["leave"], "leaves"},
+		{s.did["job completed"], "jobs completed"}, {s.did["job failed"], "jobs that failed"}, {s.did["job retried"], "committees released"},
+		{s.did["runner misbehave"], "runners that lie"}, {s.did["runner drop"], "runners dropped"}, {s.did["runner rejoin"], "runners rejoined"},
 	} {
 		if one.n == 0 {
 			t.Errorf("in no seed there were %s", one.what)
