@@ -46,9 +46,6 @@ type Backend interface {
 	// Subscribe calls each with every newly final height, in order, until
 	// cancel; each must not block.
 	Subscribe(each func(types.Height)) (cancel func())
-	// Sightings calls each with what validators see of jobs beside the chain, until
-	// cancel; each must not block. Nobody knows the height of such an event yet.
-	Sightings(each func(model.JobEvent)) (cancel func())
 	// BringHeartbeat and BringResult hand to a validator, "" for any that runs, what a
 	// runner brings that polls (decision J11): the first sends it to the chain, the
 	// second commits to it and reveals it.
@@ -202,7 +199,9 @@ type Block struct {
 	history.Stored
 	Deferred []history.TimerMark // the timers that it examined and left
 	Events   []types.Event       // the chain's own that belong to no receipt
-	Jobs     []model.JobEvent    // what it did to jobs
+	// Jobs is what it did to jobs, and behind that what validators saw of them beside
+	// the chain since the block before.
+	Jobs     []model.JobEvent
 	Presence []model.PresenceEvent
 }
 

@@ -2,9 +2,11 @@ package api
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 
+	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
@@ -86,4 +88,59 @@ func (s *Server) heal(context.Context, *struct{}) ([]model.FaultReceipt, error) 
 	}
 	s.feed.note(model.FaultReceipt(effect))
 	return s.receipts(), nil
+}
+
+// MaxFaultEvents bounds the faults that the event log remembers; the oldest are
+// forgotten first.
+const MaxFaultEvents = 1024
+
+// noted are faults as events. A fault is no part of a block; it is told with the
+// next one that is final, behind what that did.
+type noted struct {
+	waiting [][]byte // for the next height
+	at      []notedAt
+}
+
+type notedAt struct {
+	height types.Height
+	data   []byte
+}
+
+// note tells of a fault with the next final block.
+func (f *feed) note(m model.FaultReceipt) {
+	data := must(json.Marshal(m))
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.noted.waiting) < MaxFaultEvents {
+		f.noted.waiting = append(f.noted.waiting, data)
+	}
+}
+
+// settle gives the faults that wait their height. It is called with the
+// lock held.
+func (n *noted) settle(h types.Height) {
+	for _, data := range n.waiting {
+		n.at = append(n.at, notedAt{h, data})
+	}
+	n.waiting = nil
+	if over := len(n.at) - MaxFaultEvents; over > 0 {
+		n.at = n.at[over:]
+	}
+}
+
+// with adds the faults of a height to its events.
+func (n *noted) with(h types.Height, events []event) []event {
+	for _, one := range n.at {
+		if one.height == h {
+			events = append(events, event{height: h, number: len(events), kind: model.EventFault, data: one.data})
+		}
+	}
+	return events
+}
+
+// remembered adds the faults of a height to events read from the archive.
+func (f *feed) remembered(h types.Height, events []event) []event {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.noted.with(h, events)
 }

@@ -19,7 +19,7 @@ type feed struct {
 	backend  Backend
 	maxCount int
 	maxBytes int
-	cancels  []func()
+	cancel   func()
 	observe  []func(*Block) // in the order of blocks, from the feed's goroutine
 	done     chan struct{}
 
@@ -58,13 +58,13 @@ func (f *feed) start() {
 		f.head = v.Head().Height
 	}
 	f.target, f.oldest = f.head, f.head+1
-	f.cancels = []func(){f.backend.Subscribe(f.hear), f.backend.Sightings(f.sight)}
+	f.cancel = f.backend.Subscribe(f.hear)
 	go f.run()
 }
 
 func (f *feed) close() {
-	for _, cancel := range f.cancels {
-		cancel()
+	if f.cancel != nil {
+		f.cancel()
 	}
 	f.mu.Lock()
 	if !f.closed {
@@ -72,7 +72,7 @@ func (f *feed) close() {
 		close(f.news)
 	}
 	f.mu.Unlock()
-	if f.cancels != nil {
+	if f.cancel != nil {
 		<-f.done
 	}
 }

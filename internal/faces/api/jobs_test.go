@@ -238,8 +238,7 @@ func sameWords(got, want []string) bool {
 	return slices.Equal(got, want)
 }
 
-// What a block did to jobs and to presence follows what else it did; what a validator
-// saw beside the chain comes with the next block, with its height.
+// What a block did to jobs and to presence follows what else it did.
 func TestEventsTellOfJobsAndPresence(t *testing.T) {
 	w := labouring(t)
 	r0, id := w.chain.keys["r0"].Address(), w.chain.jobs[0].ID
@@ -249,10 +248,9 @@ func TestEventsTellOfJobsAndPresence(t *testing.T) {
 	w.chain.shows = []model.PresenceEvent{{Height: 0, Index: 0, Runner: r0, Present: true, Count: 2}}
 	w.chain.mine()
 	w.server.feed.settle(t, 1)
-	w.chain.does, w.chain.shows = nil, nil
 	half, outcome := uint8(50), "Success"
-	w.chain.sighted(model.JobEvent{ID: id, What: "progress", Runner: &r0, Fraction: &half, Committee: []types.Address{}})
-	w.chain.sighted(model.JobEvent{ID: id, What: "result", Runner: &r0, Outcome: &outcome, Committee: []types.Address{}})
+	w.chain.does, w.chain.shows = []model.JobEvent{{ID: id, Height: 2, What: "progress", Runner: &r0, Fraction: &half,
+		Committee: []types.Address{}}, {ID: id, Height: 2, What: "result", Runner: &r0, Outcome: &outcome, Committee: []types.Address{}}}, nil
 	w.chain.mine()
 	w.server.feed.settle(t, 2)
 	expect(t, follow(t, w, client.Follow{From: 1}, 7), "1.0 block", "1.1 job", "1.2 job", "1.3 presence", "2.0 block", "2.1 job", "2.2 job")
@@ -264,19 +262,5 @@ func TestEventsTellOfJobsAndPresence(t *testing.T) {
 	var seen model.JobEvent
 	if err := json.Unmarshal(events[1].data, &seen); err != nil || seen.Height != 2 || *seen.Fraction != 50 || seen.What != "progress" {
 		t.Errorf("%s, %v", events[1].data, err)
-	}
-}
-
-// However much validators see between two blocks, the feed remembers so much of it.
-func TestSightingsAreBounded(t *testing.T) {
-	var n noted
-	for range MaxSightings + 5 {
-		n.sightings.add(note{data: func(types.Height) any { return 1 }}, MaxSightings)
-	}
-	n.settle(1)
-	n.sightings.add(note{data: func(types.Height) any { return 2 }}, MaxSightings)
-	n.settle(2)
-	if first, second := n.with(1, nil), n.with(2, nil); len(first) != MaxSightings-1 || len(second) != 1 {
-		t.Errorf("%d and %d are remembered", len(first), len(second))
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -28,12 +29,16 @@ type live struct {
 	ctx    context.Context
 }
 
-func newLive(t *testing.T, validators int) *live {
+func newLive(t *testing.T, validators int, change ...func(*box.Config)) *live {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	t.Cleanup(cancel)
 	seed := uint64(1)
-	n, err := box.Up(ctx, box.Config{Version: "test", Validators: validators, BlockTime: 10 * time.Millisecond, Ephemeral: true, Seed: &seed})
+	config := box.Config{Version: "test", Validators: validators, BlockTime: 10 * time.Millisecond, Ephemeral: true, Seed: &seed}
+	for _, c := range change {
+		c(&config)
+	}
+	n, err := box.Up(ctx, config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,31 +88,82 @@ func (l *live) heartbeat() (model.Deployed, []model.TimerEvent) {
 func TestARealNetworkAnswersAsDocumented(t *testing.T) {
 	l := newLive(t, 2)
 	d, fires := l.heartbeat()
-	for _, path := range []string{"/health", "/height", "/block/latest", "/block/1", "/blocks?from=1&limit=1000",
-		"/transaction/" + d.Receipt.Hash.String(),
-		"/transaction/" + d.Receipt.Hash.String() + "/receipt", "/transaction/" + fires[0].ID.String() + "/receipt", "/account/hb",
+	l.answers("/health", "/height", "/block/latest", "/block/1", "/blocks?from=1&limit=1000",
+		"/transaction/"+d.Receipt.Hash.String(),
+		"/transaction/"+d.Receipt.Hash.String()+"/receipt", "/transaction/"+fires[0].ID.String()+"/receipt", "/account/hb",
 		"/account/alice",
 		"/actor/hb", "/actor/hb/state", "/actor/hb/logs", "/actors", "/basefee", "/ready", "/timers", "/timers?actor=hb&status=fired",
 		"/timers?status=pending",
-		"/timer/" + fires[0].ID.String(), "/timer/" + fires[0].ID.String() + "/story", "/timer/" + fires[0].ID.String() + "/story?from=5&limit=1",
-		"/timers/lane", "/timers/lane?last=5", "/validators", "/params", "/devnet/accounts", "/account/hb?node=v1"} {
+		"/timer/"+fires[0].ID.String(), "/timer/"+fires[0].ID.String()+"/story", "/timer/"+fires[0].ID.String()+"/story?from=5&limit=1",
+		"/timers/lane", "/timers/lane?last=5", "/validators", "/params", "/devnet/accounts", "/account/hb?node=v1")
+}
+
+// answers asks paths, and holds what they answer against the document.
+func (l *live) answers(paths ...string) {
+	l.Helper()
+	for _, path := range paths {
 		recorder := httptest.NewRecorder()
 		request := httptest.NewRequest("GET", "http://localhost"+path, nil)
 		l.server.Handler().ServeHTTP(recorder, request)
 		if recorder.Code != 200 {
-			t.Errorf("%s: %d %s", path, recorder.Code, recorder.Body)
+			l.Errorf("%s: %d %s", path, recorder.Code, recorder.Body)
 			continue
 		}
 		var body any
 		if err := json.Unmarshal(recorder.Body.Bytes(), &body); err != nil {
-			t.Fatal(path, err)
+			l.Fatal(path, err)
 		}
 		result := &huma.ValidateResult{}
 		huma.Validate(l.server.OpenAPI().Components.Schemas, l.schema(path), huma.NewPathBuffer(nil, 0), huma.ModeReadFromServer, body, result)
 		for _, err := range result.Errors {
-			t.Errorf("%s: %v", path, err)
+			l.Errorf("%s: %v", path, err)
 		}
 	}
+}
+
+// A job on a real network is followed from its submission to its callback, with what
+// validators see of it on their connections, and every path tells of it as documented.
+func TestAJobOnARealNetworkIsFollowedToItsEnd(t *testing.T) {
+	l := newLive(t, 2, func(c *box.Config) { c.Runners, c.BlockTime = 2, 100*time.Millisecond })
+	d, _ := l.heartbeat()
+	j, err := l.client.SubmitJob(l.ctx, model.JobRequest{From: "bob", Kind: "custom", Executor: "echo", Params: "hello",
+		Callback: d.Address.String() + ".start"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	whats := map[string]bool{}
+	over := errors.New("over")
+	err = l.client.Events(l.ctx, client.Follow{From: j.SubmittedAt, Kinds: []string{model.EventJob}}, func(e client.Event) error {
+		var told model.JobEvent
+		if err := json.Unmarshal(e.Data, &told); err != nil || told.ID != j.ID || told.Height < j.SubmittedAt {
+			return fmt.Errorf("%s: %w", e.Data, err)
+		}
+		whats[told.What] = true
+		if told.What == model.JobCalledBack {
+			return over
+		}
+		return nil
+	})
+	if !errors.Is(err, over) {
+		t.Fatal(err)
+	}
+	for _, what := range []string{model.JobSubmitted, model.JobDrawn, model.JobPushed, model.JobAcked, model.JobResulted, model.JobRevealed,
+		model.JobCompleted} {
+		if !whats[what] {
+			t.Errorf("nobody told that it was %s: %v", what, whats)
+		}
+	}
+	if j, err = l.client.Job(l.ctx, j.ID.String()); err != nil || j.Status != "Completed" || string(*j.Result) != "hello" {
+		t.Errorf("%+v, %v", j, err)
+	}
+	r, err := l.client.Runner(l.ctx, "r0")
+	if err != nil || r.Name != "r0" || !r.Present || len(r.Connected) != 2 || !r.Accepting {
+		t.Errorf("%+v, %v", r, err)
+	}
+	id := "/job/" + j.ID.String()
+	l.answers(id, id+"/status", id+"/runners", id+"/results", id+"/verified", id+"/story", id+"/story?limit=1", "/jobs", "/jobs?status=Failed",
+		"/jobs?runner=r1&submitter=bob", "/runners", "/runners/active", "/runners?status=Healthy", "/runner/r1", "/runner/r1/jobs", "/subsets",
+		"/presence/0", fmt.Sprintf("/presence/%d", j.SubmittedAt), fmt.Sprintf("/block/%d", j.SubmittedAt+1), "/validators")
 }
 
 // schema is what the document says that a path answers.

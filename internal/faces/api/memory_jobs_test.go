@@ -23,15 +23,8 @@ type labour struct {
 	phase       string
 	does        []model.JobEvent // what blocks do from now on
 	shows       []model.PresenceEvent
-	sighted     func(model.JobEvent)
 	brought     []string // what a runner brought, to whom
 	notTaken    error
-}
-
-// Sightings implements Backend.
-func (m *memory) Sightings(each func(model.JobEvent)) func() {
-	m.sighted = each
-	return func() {}
 }
 
 // BringHeartbeat implements Backend.

@@ -39,7 +39,7 @@ func (v *reader) jobOf(r *history.JobRecord) (*model.Job, error) {
 		return nil, fmt.Errorf("the stored spec of job %s: %w", r.ID, err)
 	}
 	m := &model.Job{ID: r.ID, Kind: spec.JobType.Kind().String(), Submitter: r.Submitter, Mode: api.ModeName(spec.Verification.Mode),
-		Runners: spec.Verification.Runners, Status: string(r.Status), Committee: slices.Concat([]types.Address{}, r.Committee),
+		Runners: spec.Verification.Runners, Status: string(r.Status), Committee: append([]types.Address{}, r.Committee...),
 		Attempts: r.Attempts, SubmittedAt: r.SubmittedAt, AssignedAt: known(r.DrawnAt), Deadline: r.Deadline(), CompletedAt: known(r.EndedAt),
 		Winner: r.Winner, Error: faultOf(r.Error), TimeoutBlocks: r.TimeoutBlocks, MaxPrice: spec.MaxPrice, Tip: spec.Tip, Escrow: r.Escrow,
 		Price: r.Price, Spec: r.Spec}
@@ -137,7 +137,7 @@ func jobEvents(notes []history.JobNote) []model.JobEvent {
 	for i := range notes {
 		n := &notes[i]
 		events[i] = model.JobEvent{ID: n.ID, Height: n.At, What: string(n.Kind), Attempt: n.Attempt, Runner: n.Runner, Validator: n.Validator,
-			Committee: slices.Concat([]types.Address{}, n.Committee), Error: faultOf(n.Error), Submitter: n.Submitter}
+			Committee: append([]types.Address{}, n.Committee...), Error: faultOf(n.Error), Submitter: n.Submitter}
 	}
 	return events
 }

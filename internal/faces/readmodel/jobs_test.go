@@ -17,6 +17,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 	"github.com/cowboyinc/devnet/internal/faces/readmodel"
 	"github.com/cowboyinc/devnet/internal/worlds/sim"
+	"github.com/cowboyinc/devnet/validators/gateway"
 	"github.com/cowboyinc/devnet/validators/history"
 )
 
@@ -191,7 +192,8 @@ func TestRunnersAndPresenceAreReadFromTheChain(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 	}
-	if active, err := v.Runners(api.RunnerFilter{Available: true, Offset: 1, Limit: 2}); err != nil || len(active) != 2 || active[0].Index != 1 {
+	if active, err := v.Runners(api.RunnerFilter{Available: true, Offset: 1, Limit: 2}); err != nil || len(active) != 2 ||
+		active[0].Index != 1 {
 		t.Errorf("%+v, %v", active, err)
 	}
 	subsets := v.Subsets()
@@ -269,5 +271,52 @@ func TestAJobThatIsDrawnAgainIsReadSo(t *testing.T) {
 	}
 	if r, err := l.reader().Runner(first); err != nil || r.Reputation != 70 || r.Present {
 		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// What validators see of a job beside the chain comes with the next block, also where
+// that skipped heights, and so much of it is remembered.
+func TestWhatValidatorsSeeComesWithTheNextBlock(t *testing.T) {
+	seen := new(readmodel.Sightings)
+	n, err := sim.NewNetwork(sim.NetworkConfig{World: sim.Config{Seed: 3}, Runners: 4, Saw: seen.Saw})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &labour{T: t, Network: n, source: readmodel.NewSource(n.Genesis, samples.Mux{}, n.Scheme())}
+	l.source.Sightings = seen
+	l.reach(6)
+	j := l.ended(l.submit(1, push.None).ID)
+	var words []string
+	for h := j.SubmittedAt; h <= l.Height("v0"); h++ {
+		b, err := l.reader().Block(h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range b.Jobs {
+			if e.ID != j.ID || e.Height != h {
+				t.Errorf("height %d: %+v", h, e)
+			}
+			if e.Validator == nil || *e.Runner != *j.Winner || e.What == "revealed" {
+				continue
+			}
+			word := e.What
+			if e.Outcome != nil {
+				word += " " + *e.Outcome
+			}
+			words = append(words, word)
+		}
+	}
+	slices.Sort(words)
+	words = slices.Compact(words)
+	if got := strings.Join(words, ", "); got != "acked, acked Duplicate, pushed, result Success" {
+		t.Errorf("%s", got)
+	}
+	for range 2 * readmodel.MaxSightings {
+		seen.Saw(l.Height("v0")+1, types.Address{1}, gateway.Pushed{})
+	}
+	l.reach(l.Height("v0") + 1)
+	if b, err := l.reader().Block(l.Height("v0")); err != nil || len(b.Jobs) < readmodel.MaxSightings/2 ||
+		len(b.Jobs) > readmodel.MaxSightings {
+		t.Errorf("%d events, %v", len(b.Jobs), err)
 	}
 }

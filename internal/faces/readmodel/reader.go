@@ -30,6 +30,8 @@ type Source struct {
 	programs  program.Host
 	verifier  env.Verifier
 	described *memo.Once[types.Hash, described] // by the hash of code
+	// Sightings is what its validators see beside the chain; nil: nobody tells.
+	Sightings *Sightings
 }
 
 // maxDescribed bounds the codes whose description is remembered.
@@ -94,7 +96,7 @@ func (v *reader) Block(h types.Height) (*api.Block, error) {
 	if err != nil {
 		return nil, err
 	}
-	block.Jobs = jobEvents(jobs)
+	block.Jobs = append(jobEvents(jobs), v.source.Sightings.before(h-1-types.Height(stored.Block.Header.Skipped), h)...)
 	block.Presence, err = v.presenceEvents(h)
 	return block, err
 }

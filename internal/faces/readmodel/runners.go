@@ -1,8 +1,6 @@
 package readmodel
 
 import (
-	"slices"
-
 	"github.com/cowboyinc/devnet/actors/system"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api"
@@ -65,7 +63,7 @@ func (v *reader) runnerOf(r *system.Runner, latest *selection.Bitmap) model.Runn
 	m := model.Runner{Index: r.Index, Address: r.Address, PublicKey: r.PublicKey, Owner: r.Owner, Stake: r.Stake, Reputation: r.Reputation,
 		Health: health, Connected: []types.Address{}, Present: latest.Has(int(r.Index)), Subset: []types.Address{}, ActiveJobs: r.ActiveJobs,
 		MaxConcurrentJobs: r.Offer.MaxConcurrentJobs, Accepting: health == model.RunnerHealthy,
-		Capabilities: slices.Concat([]string{}, r.Offer.Capabilities), Entitlements: slices.Concat([]string{}, r.Offer.Entitlements),
+		Capabilities: append([]string{}, r.Offer.Capabilities...), Entitlements: append([]string{}, r.Offer.Entitlements...),
 		RateCard: r.Offer.RateCard, RegisteredAt: r.RegisteredAt, LastHeartbeat: r.LastHeartbeat}
 	if health != model.RunnerDeregistered {
 		current := &v.state.Rotation().Current

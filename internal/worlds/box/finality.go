@@ -55,6 +55,14 @@ func (f *finality) observe(seen validators.FinalBlocks) {
 	}
 }
 
+// between does something before the next block becomes final here, by the first
+// height at which that may be.
+func (f *finality) between(do func(next types.Height)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	do(f.height + 1)
+}
+
 // since is how long ago a block became final here last.
 func (f *finality) since() time.Duration {
 	f.mu.Lock()

@@ -32,23 +32,23 @@ import (
 
 // Network is a live network in this process. It is safe for concurrent use.
 type Network struct {
-	config   Config
-	seed     uint64
-	genesis  *ledger.Genesis
-	home     *home.Home // nil when ephemeral
-	resumed  bool       // it goes on with the network of its home
-	runtime  *roles.Runtime
-	clock    *clock.Clock
-	memo     *validators.Memo
-	verifier *crypto.Verifier
-	programs program.Host
-	owned    *pyhost.Pool // closed with the network; nil when the programs were given
-	log      *slog.Logger
-	book     *node.Book
-	finality *finality
-	sightings
-	nodes atomic.Pointer[[]*Node] // List reads it; a join adds to it
-	watch *node.Watch             // of final states, by the runners
+	config    Config
+	seed      uint64
+	genesis   *ledger.Genesis
+	home      *home.Home // nil when ephemeral
+	resumed   bool       // it goes on with the network of its home
+	runtime   *roles.Runtime
+	clock     *clock.Clock
+	memo      *validators.Memo
+	verifier  *crypto.Verifier
+	programs  program.Host
+	owned     *pyhost.Pool // closed with the network; nil when the programs were given
+	log       *slog.Logger
+	book      *node.Book
+	finality  *finality
+	sightings readmodel.Sightings
+	nodes     atomic.Pointer[[]*Node] // List reads it; a join adds to it
+	watch     *node.Watch             // of final states, by the runners
 
 	ownRunners atomic.Pointer[[]*Runner] // RunnerList reads it; a join adds to it
 	presence   atomic.Pointer[shownPresence]
@@ -303,6 +303,7 @@ func (n *Network) startPrograms() {
 	}
 	n.programs = host
 	n.views = readmodel.NewSource(n.genesis, n.programs, n.verifier)
+	n.views.Sightings = &n.sightings
 }
 
 // Probe returns the version of Python that runs actors, or what is missing. It

@@ -48,6 +48,9 @@ type NetworkConfig struct {
 	// that each made final. They may be nil.
 	Tell  func(at types.Time, name string, report simplex.Report)
 	Final func(at types.Time, result *ledger.Result)
+	// Saw is told what a validator's gateway reported of runners, and the first height
+	// that no block has become final at. It may be nil.
+	Saw func(next types.Height, validator types.Address, report gateway.Report)
 	// Told is told what a runner reported. It may be nil.
 	Told func(name string, report runners.Report)
 	// Wrap puts something between a validator and its environment: a fault to be
@@ -307,8 +310,11 @@ func (n *Network) overhear(from types.Address, frame []byte) {
 	}
 }
 
-// tellRunners tells the oracles of the connections of runners.
+// tellRunners tells the oracles of the connections of runners, and whoever watches.
 func (n *Network) tellRunners(name string, report gateway.Report) {
+	if n.config.Saw != nil {
+		n.config.Saw(n.tip+1, n.keys[name].Address(), report)
+	}
 	if !n.config.Unjudged {
 		observe.Connection(n.Judge, n.keys[name].Address(), report)
 	}

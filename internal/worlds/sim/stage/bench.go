@@ -13,7 +13,6 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
 	"github.com/cowboyinc/devnet/internal/faces/api"
-	"github.com/cowboyinc/devnet/internal/faces/api/model"
 	"github.com/cowboyinc/devnet/internal/faces/bench"
 	"github.com/cowboyinc/devnet/internal/faces/readmodel"
 	"github.com/cowboyinc/devnet/internal/faces/scenario"
@@ -93,9 +92,6 @@ func (b *Bench) Runners() []api.NamedAccount { return nil }
 
 // RunnerNodes implements api.Backend.
 func (b *Bench) RunnerNodes() []api.RunnerNode { return nil }
-
-// Sightings implements api.Backend: without runners there is nothing to see.
-func (b *Bench) Sightings(func(model.JobEvent)) (cancel func()) { return func() {} }
 
 // BringHeartbeat implements api.Backend.
 func (b *Bench) BringHeartbeat(_ context.Context, node string, runner types.Address, ping *push.HeartbeatPing) (types.Hash, error) {

@@ -77,14 +77,17 @@ func open(c scenario.Config, settled sim.NetworkConfig) (*Stage, error) {
 	settled.Tell = told.Tell
 	settled.Final = func(at types.Time, r *ledger.Result) { told.Final(at, r.Block.Header.Height, r.Receipts) }
 	settled.World = sim.Config{Seed: c.Seed, Link: c.Link, Trace: c.Trace}
+	seen := new(readmodel.Sightings)
+	settled.Saw = seen.Saw
 	settled.Validators, settled.Params, settled.Programs = c.Validators, overrides, hosts
 	n, err := sim.NewNetwork(settled)
 	if err != nil {
 		hosts.Close()
 		return nil, err
 	}
-	return &Stage{Network: n, config: settled, hosts: hosts, params: p, auto: c.Auto,
-		views: readmodel.NewSource(n.Genesis, samples.Mux{Other: hosts}, n.Scheme())}, nil
+	views := readmodel.NewSource(n.Genesis, samples.Mux{Other: hosts}, n.Scheme())
+	views.Sightings = seen
+	return &Stage{Network: n, config: settled, hosts: hosts, params: p, auto: c.Auto, views: views}, nil
 }
 
 // blocksAChild is how many blocks one interpreter serves here; live it is one. A

@@ -4,52 +4,18 @@ import (
 	"context"
 	"net/http"
 	"slices"
-	"sync"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
 	"github.com/cowboyinc/devnet/internal/faces/api"
-	"github.com/cowboyinc/devnet/internal/faces/api/model"
 	"github.com/cowboyinc/devnet/internal/faces/readmodel"
 	"github.com/cowboyinc/devnet/validators/gateway"
 )
 
-// sightings hands on what validators see of jobs beside the chain.
-type sightings struct {
-	mu   sync.Mutex
-	each map[int]func(model.JobEvent)
-	last int
-}
-
-// Sightings implements api.Backend.
-func (s *sightings) Sightings(each func(model.JobEvent)) (cancel func()) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.each == nil {
-		s.each = map[int]func(model.JobEvent){}
-	}
-	s.last++
-	id := s.last
-	s.each[id] = each
-	return func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		delete(s.each, id)
-	}
-}
-
-// of is what a validator tells its reports.
-func (s *sightings) of(validator types.Address) func(string, gateway.Report) {
+// saw notes what the gateway of a validator reports, for the next block.
+func (n *Network) saw(validator types.Address) func(string, gateway.Report) {
 	return func(_ string, report gateway.Report) {
-		event, is := readmodel.Sighting(validator, report)
-		if !is {
-			return
-		}
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		for _, each := range s.each {
-			each(event)
-		}
+		n.finality.between(func(next types.Height) { n.sightings.Saw(next, validator, report) })
 	}
 }
 
