@@ -12,6 +12,7 @@ from host.rewrite import Rewriter
 from host.scopes import COMPREHENSIONS, arguments, bound_in, outer
 
 PACKAGES = ("pvm_host", "cowboy_sdk", "cowboy_sdk.runtime", "cowboy_sdk.runner")
+KINDS = ("llm", "http", "mcp", "ethsend", "custom")  # of jobs, by cowboy_sdk.runner's names
 HANDLER_OF = {"schedule_timer": "handle_timer"}  # what takes the name of a handler of this actor
 
 
@@ -91,6 +92,15 @@ def warnings(tree, handlers, found):
                 found.append(("warning", node.lineno, "%s has no %s%s" % (package, node.attr, near(node.attr, package))))
         elif isinstance(node, ast.Call) and handlers is not None:
             named(node, packages, functions, handlers, found)
+        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+            unsubmitted(node.value.func, packages, found)
+
+
+def unsubmitted(f, packages, found):
+    """A job that is made, and then forgotten."""
+    of = packages.get(f.value.id) if isinstance(f, ast.Attribute) and isinstance(f.value, ast.Name) else None
+    if of == "cowboy_sdk.runner" and f.attr in KINDS:
+        found.append(("warning", f.lineno, "the job is never submitted: await it in a continuation, or call its submit()"))
 
 
 def imported(tree):

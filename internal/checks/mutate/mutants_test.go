@@ -16,11 +16,15 @@ var (
 	laggingTests  = []suite{{pkg: "./internal/worlds/sim", run: "TestALogIsNotRewrittenBeyondTheStore"}}
 	typesTests    = []suite{{pkg: "./internal/base/types"}}
 	hostTests     = []suite{{pkg: "./internal/environment/pyhost"}}
-	pickTests     = []suite{{pkg: "./runners/selection"}}
-	pushTests     = []suite{{pkg: "./internal/base/wire/push"}}
-	gatewayCore   = []suite{{pkg: "./validators/gateway"}}
-	runnerCores   = []suite{{pkg: "./runners/session"}, {pkg: "./runners/worker"}}
-	quicTests     = []suite{{pkg: "./internal/environment/transport/quic"}}
+	waitingTests  = []suite{
+		{pkg: "./internal/environment/pyhost", run: "WouldDoAtOnce|LimitsOfContinuations|NoLocalName|ToldOnce|Uncaught"},
+		{pkg: "./validators/ledger", run: "Continuation|Watchdog|LateCallback|OnRunnerResult"},
+	}
+	pickTests   = []suite{{pkg: "./runners/selection"}}
+	pushTests   = []suite{{pkg: "./internal/base/wire/push"}}
+	gatewayCore = []suite{{pkg: "./validators/gateway"}}
+	runnerCores = []suite{{pkg: "./runners/session"}, {pkg: "./runners/worker"}}
+	quicTests   = []suite{{pkg: "./internal/environment/transport/quic"}}
 
 	// worldTests see what only a whole network shows; killTests a whole process.
 	worldTests = []suite{
@@ -182,6 +186,33 @@ var mutants = []mutant{
 		{"python-host/host/methods.py", "    weigh_times(keys, logarithm(n) + 1)\n", ""}}},
 	{name: "P03", what: "slices are not charged by their size", tests: hostTests, edits: []edit{
 		{"python-host/host/ops.py", "charge(made // (MOVED if isinstance(value, (bytes, bytearray)) else HELD) + 1)", "charge(0 * made + 1)"}}},
+
+	// What an actor in Python waits for.
+	{name: "K01", what: "a stranger's job wakes a continuation", tests: waitingTests, edits: []edit{
+		{"python-host/host/continuations.py", " or found[2] != outcome.job", ""}}},
+	{name: "K02", what: "anybody tells how a job ended", tests: waitingTests, edits: []edit{
+		{"python-host/host/program.py", "if kind != \"call\" or chain.now.about.sender != DISPATCHER:", "if kind != \"call\":"}}},
+	{name: "K03", what: "the watchdog lets the job go on", tests: waitingTests, edits: []edit{
+		{"python-host/host/continuations.py", "    stopped(chain.CANCEL_JOB, job)\n", ""}}},
+	{name: "K04", what: "a continuation that ended keeps its place", tests: waitingTests, edits: []edit{
+		{"python-host/host/continuations.py", "PLACE + run.place)\n        give(run.place)\n", "PLACE + run.place)\n"}}},
+	{name: "K05", what: "an actor writes the keys of the SDK", tests: hostTests, edits: []edit{
+		{"python-host/host/chain.py", "if key[:len(RESERVED)] == RESERVED:", "if key == RESERVED:"}}},
+	{name: "K06", what: "a name that an await forgets is read", tests: waitingTests, edits: []edit{
+		{"python-host/host/forgotten.py", "            lost.update(self.forgotten(value))\n", ""}}},
+	{name: "K07", what: "an await's error that nobody catches undoes its message", tests: waitingTests, edits: []edit{
+		{"python-host/host/program.py", "if not continuations.untouched(run, e):", "if True:"}}},
+	{name: "K08", what: "nine awaits in a row", tests: waitingTests, edits: []edit{
+		{"python-host/host/continuations.py", "if run.awaits == MAX_AWAITS:", "if run.awaits > MAX_AWAITS:"}}},
+	{name: "K09", what: "an outcome is told twice", tests: waitingTests, edits: []edit{
+		{"python-host/host/jobs.py", "    chain.forget(key_of(told.job))\n", ""}}},
+	{name: "K10", what: "the watchdog stays when the outcome came", tests: waitingTests, edits: []edit{
+		{"python-host/host/continuations.py", "    stopped(chain.CANCEL, timer)\n", ""}}},
+	{name: "K11", what: "a run that did something ends without its error", tests: waitingTests, edits: []edit{
+		{"python-host/host/continuations.py", " and run.error[1] == chain.now.changes", ""}}},
+	{name: "K12", what: "the way to an await is taken whatever the condition says", tests: waitingTests, edits: []edit{
+		{"python-host/host/awaits.py", "return ast.BoolOp(ast.Or(), [self.at(*within), fresh]) if within else fresh",
+			"return ast.BoolOp(ast.Or(), [self.at(0, *within), fresh]) if within else fresh"}}},
 
 	// Parts that came later than the review.
 	{name: "passed-list", what: "what a block passed over is not compared (C18)", tests: ledgerTests, edits: []edit{

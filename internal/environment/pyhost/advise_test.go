@@ -43,6 +43,18 @@ def fine(payload):
 
 def default(payload=2**9, most=3 * 4):
     return b""
+
+from cowboy_sdk import runner
+def job(payload):
+    runner.custom("echo")
+    runner.custom("echo").submit()
+
+@runner.continuation
+async def waits(payload):
+    n = 1
+    await runner.custom("echo")
+    schedule_timer(9, handler="waits")
+    return n
 `
 
 func TestAdviceTellsAllAtOnce(t *testing.T) {
@@ -61,7 +73,7 @@ func TestAdviceTellsAllAtOnce(t *testing.T) {
 		{13, false, "call tick, which is no handler"}, {14, false, "call handle_timer (unless"},
 		{15, false, "cowboy_sdk.runtime has no get_sendr: perhaps get_sender"}, {16, true, "eval runs text"},
 		{16, false, "undefined_name is not defined"},
-		{21, false, "LIMIT is not defined"},
+		{21, false, "LIMIT is not defined"}, {38, false, "never submitted"}, {46, true, "n does not outlive the await of line 44"},
 	}
 	for i, f := range found {
 		if i >= len(want) || f.Line != want[i].line || f.Refused != want[i].refused || !strings.Contains(f.What, want[i].says) {
