@@ -76,7 +76,7 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 			actorCommand(), timerCommand(), validatorCommand(),
 			blockCommand(), txCommand(), accountCommand(), paramsCommand(),
 			advanceCommand(), paceCommand(true), paceCommand(false), faultCommand(), healCommand(),
-			runCommand(), testCommand(), benchCommand(), checkCommand(), doctorCommand(), versionCommand(),
+			runCommand(), testCommand(), benchCommand(), nodeCommand(), checkCommand(), doctorCommand(), versionCommand(),
 		},
 	}
 	quiet(app.Commands)

@@ -46,7 +46,8 @@ var (
 		"internal/environment/store"}
 	environment = []string{"internal/environment/clock", "internal/environment/home", "internal/environment/pyhost/...",
 		"internal/environment/store/...",
-		"internal/environment/transport/...", "internal/environment/executor/...", "python-host"}
+		"internal/environment/transport/...", "internal/environment/executor/...", "internal/environment/chainhttp", "python-host"}
+	views    = []string{"internal/environment/chainhttp"}
 	carried  = []string{"fixtures", "fixtures/attacks"}
 	oracles  = []string{"internal/faces/oracle"}
 	shown    = []string{"internal/faces/readmodel"}
@@ -100,6 +101,8 @@ var table = []layer{
 		why:       "a shell imports env, roles and cores: no implementation of the environment, no world, no other shell"},
 	{name: "environment", packages: interfaces, imports: base, libraries: anyLibrary,
 		why: "the environment's interfaces know the base alone"},
+	{name: "view", packages: views, imports: join(base, interfaces, []string{"runners/selection"}), libraries: anyLibrary,
+		why: "a runner's view of the chain knows env, the base, and who is asked whom a runner belongs to"},
 	{name: "environment's implementation", packages: environment, imports: join(base, interfaces, []string{"python-host"}),
 		libraries: anyLibrary,
 		why:       "an implementation knows env and the base, and no other implementation"},
@@ -123,9 +126,9 @@ var table = []layer{
 	{name: "world", packages: worlds, imports: join(below, shells, environment, carried, faces, oracles, shown, bridges, nodes, audits),
 		libraries: anyLibrary,
 		why:       "a world imports what is below it, and no other world"},
-	{name: "command", packages: commands, imports: join(base, interfaces, environment, history, shells, faces, audits, batches, worlds),
-		libraries: anyLibrary,
-		why:       "a command works with worlds and faces, and knows no core"},
+	{name: "command", packages: commands, imports: join(base, interfaces, environment, history, shells, faces, audits, batches, nodes,
+		worlds), libraries: anyLibrary,
+		why: "a command works with worlds, nodes and faces, and knows no core"},
 	{name: "check", packages: checks, libraries: anyLibrary,
 		why: "what judges the sources, or builds them, is no part of them"},
 }

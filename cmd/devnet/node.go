@@ -1,0 +1,170 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/cowboyinc/devnet/internal/base/crypto"
+	"github.com/cowboyinc/devnet/internal/environment/chainhttp"
+	"github.com/cowboyinc/devnet/internal/environment/clock"
+	"github.com/cowboyinc/devnet/internal/environment/env"
+	runnerfile "github.com/cowboyinc/devnet/internal/environment/executor/settings"
+	"github.com/cowboyinc/devnet/internal/environment/roles"
+	"github.com/cowboyinc/devnet/internal/faces/api/client"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
+	"github.com/cowboyinc/devnet/internal/worlds/node"
+	"github.com/cowboyinc/devnet/runners"
+)
+
+// How long a runner that is asked to end waits for the jobs that it has, and then for
+// its Goodbyes.
+const (
+	finishPatience  = 30 * time.Second
+	goodbyePatience = 2 * time.Second
+)
+
+func nodeCommand() *cli.Command {
+	return &cli.Command{
+		Name: "node", Usage: "one node in a process of its own", Description: "Example: devnet node runner --config r9.toml",
+		Subcommands: []*cli.Command{{
+			Name: "runner", Usage: "a runner that joins a devnet; Ctrl-C ends it when its jobs are done, a second one at once",
+			Description: "Example: devnet node runner --config r9.toml\n" +
+				"The file has name, key or key_file, api (the devnet's URL), max_concurrent_jobs, and a table for each\n" +
+				"kind of job: docs/RUNNERS.md tells all of it. The runner has to be registered: devnet runner join.",
+			Flags:  []cli.Flag{&cli.StringFlag{Name: "config", Usage: "`FILE` with its settings, as TOML"}},
+			Action: nodeRunner,
+		}},
+	}
+}
+
+func nodeRunner(c *cli.Context) error {
+	if _, err := arguments(c); err != nil {
+		return err
+	}
+	if c.String("config") == "" {
+		return usage("docs/RUNNERS.md has an example of a file.", "--config FILE is missing")
+	}
+	set, err := runnerfile.Open(c.String("config"))
+	var wrong *runnerfile.Error
+	switch {
+	case errors.As(err, &wrong):
+		return noStart("docs/RUNNERS.md has every setting.", "%v", err)
+	case errors.Is(err, os.ErrNotExist):
+		return noStart("", "--config: there is no file %s", c.String("config"))
+	case err != nil:
+		return noStart("", "--config: %v", err)
+	}
+	defer set.Executor.Close() // where it is not started; closing it twice is nothing
+	return runRunner(c, set)
+}
+
+// runRunner runs a runner until the process is asked to end.
+func runRunner(c *cli.Context, set *runnerfile.Runner) error {
+	n := client.New(set.API)
+	ready, err := n.Ready(c.Context)
+	if err != nil {
+		return noStart("Is a devnet up there? The setting api names its HTTP address.", "%v", err)
+	}
+	log := slog.New(slog.NewTextHandler(c.App.ErrWriter, nil))
+	runtime := roles.New(log)
+	defer runtime.Close()
+	failures := make(chan error, 1)
+	runtime.OnPanic = func(name string, value any, stack []byte) {
+		log.Error("a bug of devnet: a role panicked", "role", name, "panic", value, "stack", string(stack))
+		select {
+		case failures <- fmt.Errorf("a bug of devnet: %s panicked: %v", name, value):
+		default:
+		}
+	}
+	verifier := crypto.NewVerifier(true)
+	r := node.NewRunner(node.RunnerConfig{
+		Parts: node.Parts{Name: set.Name, Signer: verifier.Signer(set.Key), Verifier: verifier, Clock: clock.New()},
+		Shell: runners.Config{ChainID: ready.ChainID, MaxJobs: uint32(set.Jobs)}, Runtime: runtime, Listen: listenFor(set.API), Log: log,
+		Chain: func() (env.ChainView, error) {
+			return chainhttp.New(chainhttp.Config{API: set.API, Runner: set.Key.PublicKey(), Log: log})
+		},
+		Executor: func() (env.Executor, error) { return set.Executor, nil },
+	})
+	introduceRunner(c, n, set)
+	if err := r.Start(); err != nil {
+		return noStart("", "%v", err)
+	}
+	select {
+	case err = <-failures:
+		err = failed("", "the runner stopped: %v", err)
+	case <-c.Context.Done():
+		fmt.Fprintf(c.App.Writer, "Leaving: no new jobs are taken. Ctrl-C ends it at once.\n")
+		leaveInTime(r)
+	}
+	return errors.Join(err, r.Stop())
+}
+
+// leaveInTime has a runner end what it has, and say Goodbye.
+func leaveInTime(r *node.Runner) {
+	for _, step := range []struct {
+		finish   bool
+		patience time.Duration
+	}{{true, finishPatience}, {false, goodbyePatience}} {
+		gone := make(chan struct{}, 1)
+		r.Leave(step.finish, func() { gone <- struct{}{} })
+		select {
+		case <-gone:
+			return
+		case <-time.After(step.patience):
+		}
+	}
+}
+
+// listenFor is where a runner's socket is: where only this machine reaches it, if its
+// devnet is there too.
+func listenFor(api string) string {
+	u, err := url.Parse(api)
+	if err != nil {
+		return "127.0.0.1:0"
+	}
+	if ip := net.ParseIP(u.Hostname()); u.Hostname() == "localhost" || ip != nil && ip.IsLoopback() {
+		return "127.0.0.1:0"
+	}
+	return ":0"
+}
+
+// introduceRunner says who the runner is, and what there is to do where the chain does
+// not know it.
+func introduceRunner(c *cli.Context, n *client.Client, set *runnerfile.Runner) {
+	w := c.App.Writer
+	address, err := crypto.AddressOf(set.Key.PublicKey())
+	if err != nil {
+		panic(err) // a key has an address
+	}
+	facts(w, "runner", set.Name, "address", address.String(), "public key", set.Key.PublicKey().String(), "devnet", set.API,
+		"does", strings.Join(set.Executor.Capabilities(), ", "))
+	known, err := n.Runner(c.Context, address.String())
+	var refused *client.Error
+	switch {
+	case errors.As(err, &refused):
+		fmt.Fprintf(w, "\nIt is not registered, and has no jobs before it is. In another terminal:\n  %s\n", joinCommand(set))
+	case err == nil && known.Health != model.RunnerHealthy:
+		fmt.Fprintf(w, "\nIts registration is %s: it has no jobs.\n", known.Health)
+	}
+	fmt.Fprintln(w, "Ctrl-C ends it.")
+}
+
+// joinCommand registers a runner as its settings have it.
+func joinCommand(set *runnerfile.Runner) string {
+	words := []string{self, "runner join --public-key", set.Key.PublicKey().String()}
+	for _, capability := range set.Executor.Capabilities() {
+		words = append(words, "--capability", capability)
+	}
+	for _, entitlement := range set.Executor.Entitlements() {
+		words = append(words, "--entitlement", entitlement)
+	}
+	return strings.Join(append(words, "--max-concurrent", fmt.Sprint(set.Jobs)), " ")
+}

@@ -1,0 +1,249 @@
+package chainhttp
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/base/chainview"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/runners/selection"
+)
+
+// refused is an answer other than 200.
+type refused struct {
+	path   string
+	status int
+	code   string
+}
+
+func (e *refused) Error() string {
+	return strings.TrimSpace(fmt.Sprintf("GET %s: %d %.40s", e.path, e.status, e.code))
+}
+
+// missing reports whether an error says that there is no such thing on the chain.
+func missing(err error) bool {
+	var r *refused
+	return errors.As(err, &r) && r.status == http.StatusNotFound
+}
+
+// get asks for a path and reads its answer.
+func (v *View) get(path string, into any) error {
+	ctx, cancel := context.WithTimeout(v.ctx, askTime)
+	defer cancel()
+	answer, err := v.ask(ctx, path)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	data, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer+1))
+	switch {
+	case err != nil:
+		return fmt.Errorf("GET %s: %w", path, err)
+	case len(data) > maxAnswer:
+		return fmt.Errorf("GET %s: the answer has more than %d bytes", path, maxAnswer)
+	}
+	if answer.StatusCode != http.StatusOK {
+		var e struct{ Error struct{ Code string } }
+		_ = json.Unmarshal(data, &e) // what has no code is told by its status
+		return &refused{path, answer.StatusCode, e.Error.Code}
+	}
+	if err := json.Unmarshal(data, into); err != nil {
+		return fmt.Errorf("GET %s: %w", path, err)
+	}
+	return nil
+}
+
+func (v *View) ask(ctx context.Context, path string) (*http.Response, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, v.base+path, nil)
+	if err != nil {
+		return nil, err
+	}
+	return v.client.Do(request)
+}
+
+// listen wakes the view at each block that the stream of events tells of. Where it
+// breaks off it is begun anew.
+func (v *View) listen() {
+	for v.ctx.Err() == nil {
+		if answer, err := v.ask(v.ctx, "/events?type=block"); err == nil {
+			if answer.StatusCode == http.StatusOK {
+				lines := bufio.NewScanner(answer.Body)
+				lines.Buffer(nil, maxLine)
+				for lines.Scan() {
+					if strings.HasPrefix(lines.Text(), "data:") {
+						v.wake()
+					}
+				}
+			}
+			answer.Body.Close()
+		}
+		v.rest(retryAfter)
+	}
+}
+
+// params reads the parameters, and the least stake.
+func (v *View) params(h *chainview.Head) (minStake types.Wei, err error) {
+	var all []struct{ Key, Value string }
+	if err := v.get("/params", &all); err != nil {
+		return minStake, err
+	}
+	values := map[string]string{}
+	for _, p := range all {
+		values[p.Key] = p.Value
+	}
+	number := func(key string, most uint64) (n uint64) {
+		if err == nil {
+			if n, err = strconv.ParseUint(values[key], 10, 64); err != nil || n > most {
+				err = fmt.Errorf("the parameter %s is %.40q", key, values[key])
+			}
+		}
+		return n
+	}
+	ms := func(key string) time.Duration { return time.Duration(number(key, maxMS)) * time.Millisecond }
+	h.Params = chainview.Params{Push: values["cip11.push"], BlockTime: ms("chain.block_time_ms"),
+		HeartbeatBlocks: number("cip11.heartbeat_blocks", maxBlocks), HelloTimeout: ms("cip11.hello_timeout_ms"),
+		WriteTimeout: ms("cip11.write_timeout_ms"), GoodbyeGrace: ms("cip11.goodbye_grace_ms"),
+		ControlFramesPerSecond: int(number("cip11.control_frames_per_second", maxFrames))}
+	if values["chain.block_time_auto"] == "true" {
+		h.Params.BlockTime = 0
+	}
+	if err == nil {
+		err = minStake.UnmarshalText([]byte(values["cip2.min_stake"]))
+	}
+	return minStake, err
+}
+
+// Limits of parameters: what is more is no devnet's.
+const (
+	maxMS     = 3_600_000
+	maxBlocks = 1_000_000
+	maxFrames = 1_000
+)
+
+// basis is what one rotation's subsets follow from.
+type basis struct {
+	MinSubset    uint64         `json:"min_subset"`
+	MaxSubset    uint64         `json:"max_subset"`
+	PresenceRule selection.Rule `json:"presence_rule"`
+	Validators   []struct {
+		Address     types.Address   `json:"address"`
+		PublicKey   types.PublicKey `json:"public_key"`
+		QUICAddress string          `json:"quic_address"`
+	} `json:"validators"`
+}
+
+// maxEndpoint bounds where a validator listens, in bytes.
+const maxEndpoint = 256
+
+// assignment is the basis as selection has it.
+func (b *basis) assignment() (a selection.Assignment, err error) {
+	if len(b.Validators) > chainview.MaxValidators/2 {
+		return a, fmt.Errorf("%d validators, at most %d", len(b.Validators), chainview.MaxValidators/2)
+	}
+	rules := []selection.Rule{selection.Quorum, selection.ValidatorSet, selection.Subset, selection.Safe}
+	if !slices.Contains(rules, b.PresenceRule) || b.MinSubset > b.MaxSubset {
+		return a, fmt.Errorf("subsets of %d to %d by the rule %.40q", b.MinSubset, b.MaxSubset, string(b.PresenceRule))
+	}
+	a.Constants = selection.Constants{MinSubset: b.MinSubset, MaxSubset: b.MaxSubset, Rule: b.PresenceRule}
+	for _, member := range b.Validators {
+		if len(member.QUICAddress) > maxEndpoint {
+			return a, fmt.Errorf("a validator listens at %.40q…", member.QUICAddress)
+		}
+		a.Members = append(a.Members, types.Validator{Address: member.Address, PublicKey: member.PublicKey, Endpoint: member.QUICAddress})
+	}
+	return a, nil
+}
+
+// subsets reads whom the runner belongs to.
+func (v *View) subsets(h *chainview.Head) error {
+	var s struct {
+		SubsetEpoch   uint64       `json:"subset_epoch"`
+		Height        types.Height `json:"height"`
+		OverlapBlocks uint64       `json:"overlap_blocks"`
+		Current       basis        `json:"current"`
+		Former        *basis       `json:"former"`
+	}
+	if err := v.get("/subsets", &s); err != nil {
+		return err
+	}
+	rotation := selection.Rotation{Epoch: s.SubsetEpoch, Height: min(s.Height, h.Height)}
+	var err error
+	if rotation.Current, err = s.Current.assignment(); err != nil {
+		return fmt.Errorf("GET /subsets: %w", err)
+	}
+	if s.Former != nil {
+		former, err := s.Former.assignment()
+		if err != nil {
+			return fmt.Errorf("GET /subsets: %w", err)
+		}
+		rotation.Former = &former
+	}
+	pace := selection.Pace{OverlapBlocks: s.OverlapBlocks}
+	h.Epoch, h.Overlaps = s.SubsetEpoch, rotation.Overlaps(h.Height, pace)
+	h.Validators = rotation.Serving(v.key, h.Height, pace)
+	return nil
+}
+
+// job is a job as far as its runners need it.
+type job struct {
+	Runners        uint64          `json:"runners"`
+	Committee      []types.Address `json:"committee"`
+	Attempts       uint32          `json:"attempts"`
+	AssignedAt     *types.Height   `json:"assigned_at"`
+	Deadline       types.Height    `json:"deadline"`
+	CommitDeadline *types.Height   `json:"commit_deadline"`
+	CompletedAt    *types.Height   `json:"completed_at"`
+	Spec           types.Bytes     `json:"spec"`
+}
+
+// result is what the chain got of a runner in one draw.
+type result struct {
+	Runner      types.Address `json:"runner"`
+	Attempt     uint32        `json:"attempt"`
+	Commitments []struct {
+		Height     types.Height `json:"height"`
+		Commitment types.Hash   `json:"commitment"`
+	} `json:"commitments"`
+	RevealedAt *types.Height `json:"revealed_at"`
+}
+
+// standing is how an open job's last draw stands for a runner of its committee.
+func (j *job) standing(runner types.Address, all []result) chainview.Standing {
+	s := chainview.Standing{Open: true, SpecHash: types.Keccak(j.Spec), Deadline: j.Deadline, Alone: j.Runners == 1}
+	last, committed := types.Height(0), 0
+	for i := range all {
+		r := &all[i]
+		if r.Attempt != j.Attempts {
+			continue
+		}
+		if len(r.Commitments) > 0 {
+			committed++
+			last = max(last, r.Commitments[0].Height)
+		}
+		if r.Runner != runner {
+			continue
+		}
+		if r.RevealedAt != nil {
+			return chainview.Standing{}
+		}
+		for _, c := range r.Commitments[:min(len(r.Commitments), chainview.MaxCommitments)] {
+			s.Commitments = append(s.Commitments, c.Commitment)
+		}
+	}
+	if j.CommitDeadline != nil {
+		s.Reveals = *j.CommitDeadline + 1
+		if committed >= len(j.Committee) {
+			s.Reveals = min(last, *j.CommitDeadline) + 1
+		}
+	}
+	return s
+}

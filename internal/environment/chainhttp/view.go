@@ -1,0 +1,230 @@
+// Package chainhttp is env.ChainView over a devnet's HTTP API, for a runner that is a
+// process of its own (decision J13): by GET /height, /subsets, /params, /runner/{address},
+// /job/{id} and /job/{id}/results, and by the stream of GET /events, which says when to
+// look.
+//
+// What answers is a stranger: every answer is bounded in bytes and time, judged, and
+// taken whole or not at all. Where one is missing no head is told, and the view asks
+// again. An answer may be of a later block than the height that was asked first, never
+// of an earlier one: what is told of an assignment only ends.
+package chainhttp
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/base/chainview"
+	"github.com/cowboyinc/devnet/internal/base/crypto"
+	"github.com/cowboyinc/devnet/internal/base/execution"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/environment/env"
+)
+
+// Limits of what is asked and taken.
+const (
+	askTime   = 5 * time.Second
+	maxAnswer = 16 << 20 // of results, all members' of all draws
+	maxLine   = 1 << 20  // of the stream of events
+	// lookEvery is how often the view looks where no event says that it should.
+	lookEvery = time.Second
+	// retryAfter is how long it waits for who did not answer.
+	retryAfter = time.Second
+)
+
+// Config is what a view is made of.
+type Config struct {
+	API    string // http:// or https://, host and port
+	Runner types.PublicKey
+	Log    *slog.Logger // of what does not answer; nil: none
+}
+
+// View is a runner's view of the chain.
+type View struct {
+	base    string
+	key     types.PublicKey
+	runner  types.Address
+	log     *slog.Logger
+	client  *http.Client
+	ctx     context.Context
+	cancel  context.CancelFunc
+	wg      sync.WaitGroup
+	wakes   chan struct{} // has room for one
+	receive func(*chainview.Head)
+
+	mu       sync.Mutex
+	followed []execution.ID
+	asks     bool // others are followed since
+}
+
+var _ env.ChainView = (*View)(nil)
+
+// New makes a view. Nobody is asked before Start.
+func New(c Config) (*View, error) {
+	base, err := url.Parse(c.API)
+	if err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Host == "" || base.User != nil {
+		return nil, fmt.Errorf("%.100q is no URL of a devnet, like http://127.0.0.1:4000", c.API)
+	}
+	runner, err := crypto.AddressOf(c.Runner)
+	if err != nil {
+		return nil, err
+	}
+	v := &View{base: strings.TrimSuffix(base.String(), "/"), key: c.Runner, runner: runner, log: c.Log, wakes: make(chan struct{}, 1),
+		client: &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
+	if v.log == nil {
+		v.log = slog.New(slog.DiscardHandler)
+	}
+	v.ctx, v.cancel = context.WithCancel(context.Background())
+	return v, nil
+}
+
+// Start implements env.ChainView.
+func (v *View) Start(receive func(*chainview.Head)) error {
+	v.receive = receive
+	v.wg.Go(v.look)
+	v.wg.Go(v.listen)
+	return nil
+}
+
+// Follow implements env.ChainView.
+func (v *View) Follow(ids []execution.ID) {
+	v.mu.Lock()
+	v.followed, v.asks = ids, true
+	v.mu.Unlock()
+	v.wake()
+}
+
+// Close implements env.ChainView.
+func (v *View) Close() error {
+	v.cancel()
+	v.wg.Wait()
+	v.client.CloseIdleConnections()
+	return nil
+}
+
+func (v *View) wake() {
+	select {
+	case v.wakes <- struct{}{}:
+	default:
+	}
+}
+
+// look tells heads until the end.
+func (v *View) look() {
+	told, failing := types.Height(0), false
+	for first := true; v.ctx.Err() == nil; first = false {
+		v.mu.Lock()
+		followed, asks := v.followed, v.asks
+		v.asks = false
+		v.mu.Unlock()
+		head, err := v.head(told, first || asks, followed)
+		switch {
+		case v.ctx.Err() != nil:
+			return
+		case err != nil:
+			if !failing {
+				v.log.Warn("the devnet does not answer what its chain is", "api", v.base, "error", err)
+			}
+			failing = true
+			v.mu.Lock()
+			v.asks = v.asks || first || asks
+			v.mu.Unlock()
+			v.rest(retryAfter)
+			continue
+		case head != nil:
+			told = head.Height
+			v.receive(head)
+		}
+		if failing {
+			failing = false
+			v.log.Info("the devnet answers again", "api", v.base)
+		}
+		select {
+		case <-v.wakes:
+		case <-v.ctx.Done():
+		case <-time.After(lookEvery):
+		}
+	}
+}
+
+// rest lets time pass.
+func (v *View) rest(d time.Duration) {
+	select {
+	case <-v.ctx.Done():
+	case <-time.After(d):
+	}
+}
+
+// head fetches what is to be told, nil where nothing is: the height is that of the last
+// or below it, and nothing was asked anew.
+func (v *View) head(told types.Height, asked bool, followed []execution.ID) (*chainview.Head, error) {
+	var at struct{ Height types.Height }
+	if err := v.get("/height", &at); err != nil {
+		return nil, err
+	}
+	if at.Height < told || at.Height == told && !asked {
+		return nil, nil
+	}
+	h := &chainview.Head{Height: at.Height, Assignments: map[execution.ID]chainview.Standing{}}
+	minStake, err := v.params(h)
+	if err != nil {
+		return nil, err
+	}
+	if err := v.registration(h, minStake); err != nil {
+		return nil, err
+	}
+	if err := v.subsets(h); err != nil {
+		return nil, err
+	}
+	for _, id := range followed {
+		if id.Drawn > h.Height {
+			continue
+		}
+		standing, err := v.standing(id)
+		if err != nil {
+			return nil, err
+		}
+		h.Assignments[id] = standing
+	}
+	return h, nil
+}
+
+// registration reads what the registry has of the runner.
+func (v *View) registration(h *chainview.Head, minStake types.Wei) error {
+	var r struct {
+		Health string
+		Stake  types.Wei
+	}
+	err := v.get("/runner/"+v.runner.String(), &r)
+	if missing(err) {
+		return nil
+	}
+	if err == nil && r.Health != "Deregistered" {
+		h.Registered, h.Staked = true, r.Stake.Cmp(minStake) >= 0
+	}
+	return err
+}
+
+// standing reads how an assignment stands.
+func (v *View) standing(id execution.ID) (s chainview.Standing, err error) {
+	var j job
+	if err := v.get("/job/"+id.Job.String(), &j); missing(err) {
+		return s, nil
+	} else if err != nil {
+		return s, err
+	}
+	if j.CompletedAt != nil || j.AssignedAt == nil || *j.AssignedAt != id.Drawn || !slices.Contains(j.Committee, v.runner) {
+		return s, nil
+	}
+	var all []result
+	if err := v.get("/job/"+id.Job.String()+"/results?limit=1000", &all); err != nil {
+		return s, err
+	}
+	return j.standing(v.runner, all), nil
+}
