@@ -148,3 +148,31 @@ func TestAValidatorsEndAndItsRunners(t *testing.T) {
 	}
 	b.served(counter)
 }
+
+// Decision J18: a validator brings the pings of its runners on chain, one of each
+// runner when it is due, whoever of the subset comes first.
+func TestJ18PingsComeOnChainOnceInTheirTime(t *testing.T) {
+	const every, blocks = 10, 60
+	b := newBench(t, 4, 2, params.Overrides{"cip11.heartbeat_tx_blocks": "10"})
+	b.everywhere("r0")
+	b.everywhere("r1")
+	b.blocks(2)
+	from := b.Tip()
+	b.blocks(blocks)
+	beats := 0
+	for _, r := range b.final {
+		for i := range r.Receipts {
+			if r.Block.Header.Height > from && r.Receipts[i].Handler == "heartbeat" {
+				beats++
+			}
+		}
+	}
+	if beats > 2*blocks/every || beats < 2*blocks/(every+6) {
+		t.Errorf("%d heartbeats of two runners in %d blocks", beats, blocks)
+	}
+	for name, s := range b.runners {
+		if r := b.Validator("v0").Head().State.Runner(s.Address()); b.Tip()-r.LastHeartbeat > every+8 {
+			t.Errorf("%s: the last heartbeat is of block %d, at %d", name, r.LastHeartbeat, b.Tip())
+		}
+	}
+}
