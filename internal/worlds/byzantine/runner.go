@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/cowboyinc/devnet/internal/base/execution"
@@ -33,6 +34,8 @@ type RunnerMask struct {
 	signer  env.Signer
 	clock   env.Clock
 
+	speaks atomic.Bool // what it says may be another than what the runner says
+
 	mu     sync.Mutex
 	kind   Kind          // "": it is honest
 	lies   *fault.Counts // of the kind
@@ -61,6 +64,7 @@ func (m *RunnerMask) Behave(kind string, counts *fault.Counts) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.kind, m.lies = Kind(kind), counts
+	m.changed()
 	return nil
 }
 
@@ -69,13 +73,19 @@ func (m *RunnerMask) Honest() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.kind, m.links.late = "", nil
+	m.changed()
 }
+
+// changed notes whether frames have to be looked at: of a sound runner none are. The
+// caller holds mu.
+func (m *RunnerMask) changed() { m.speaks.Store(m.kind != "" || m.hole != nil || m.full != nil) }
 
 // Swallow lets nothing out on the streams of jobs, until counts are nil.
 func (m *RunnerMask) Swallow(counts *fault.Counts) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.hole = counts
+	m.changed()
 }
 
 // Saturate counts what is said of being full, until counts are nil. That it is, is for
@@ -84,6 +94,7 @@ func (m *RunnerMask) Saturate(counts *fault.Counts) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.full = counts
+	m.changed()
 }
 
 // Slow has work that begins from now on take so much longer.
@@ -152,13 +163,16 @@ func (c *connections) Start(receive func(connection.Event)) error {
 
 // hear passes on what happens, behind what the mask does about it.
 func (c *connections) hear(e connection.Event) {
-	for _, v := range c.heard(e) {
-		c.Connections.Do(v)
+	if came, is := e.(connection.Came); !is || len(came.Frame) > 0 && push.Type(came.Frame[0]) == push.TypeJobCancel {
+		for _, v := range c.heard(e) {
+			c.Connections.Do(v)
+		}
 	}
 	c.receive(e)
 }
 
-// heard takes note of what happens, and returns what is late enough to be said.
+// heard takes note of what happens, frames being cancels alone, and returns what is
+// late enough to be said.
 func (c *connections) heard(e connection.Event) (say []connection.Verb) {
 	m := c.mask
 	m.mu.Lock()
@@ -170,9 +184,6 @@ func (c *connections) heard(e connection.Event) (say []connection.Verb) {
 		delete(c.up, e.ID)
 		c.late = slices.DeleteFunc(c.late, func(s connection.Send) bool { return s.ID == e.ID })
 	case connection.Came:
-		if len(e.Frame) == 0 || push.Type(e.Frame[0]) != push.TypeJobCancel {
-			break
-		}
 		c.late = slices.DeleteFunc(c.late, func(s connection.Send) bool {
 			mine := s.ID == e.ID && s.Stream == e.Stream
 			if mine {
@@ -194,6 +205,10 @@ func (c *connections) Do(v connection.Verb) {
 		}
 		c.Connections.Do(v)
 	case connection.Send:
+		if !c.mask.speaks.Load() {
+			c.Connections.Do(v)
+			return
+		}
 		for _, said := range c.mask.says(v) {
 			c.Connections.Do(said)
 		}

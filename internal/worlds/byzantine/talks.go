@@ -19,7 +19,7 @@ func (m *Mask) WrapConnections(c env.Connections) env.Connections {
 	if c == nil {
 		return nil
 	}
-	return &talks{Connections: c, mask: m, runners: map[connection.ID]types.Address{}}
+	return &talks{Connections: c, mask: m, runners: map[connection.ID]types.PublicKey{}}
 }
 
 // talks is a validator's connections with runners, behind a mask.
@@ -28,7 +28,7 @@ type talks struct {
 	mask *Mask
 
 	mu      sync.Mutex
-	runners map[connection.ID]types.Address // by connections that are up
+	runners map[connection.ID]types.PublicKey // by connections that are up
 }
 
 // Start implements env.Connections.
@@ -44,11 +44,9 @@ func (t *talks) Start(receive func(connection.Event)) error {
 func (t *talks) hears(e connection.Event) bool {
 	switch e := e.(type) {
 	case connection.Up:
-		if at, err := crypto.AddressOf(e.Peer); err == nil {
-			t.mu.Lock()
-			t.runners[e.ID] = at
-			t.mu.Unlock()
-		}
+		t.mu.Lock()
+		t.runners[e.ID] = e.Peer
+		t.mu.Unlock()
 	case connection.Down:
 		t.mu.Lock()
 		delete(t.runners, e.ID)
@@ -85,9 +83,9 @@ func (t *talks) Do(v connection.Verb) {
 		t.Connections.Do(connection.Send{ID: send.ID, Stream: send.Stream, Frame: framed(cancel)})
 	case FalseCommit:
 		t.mu.Lock()
-		runner, known := t.runners[send.ID]
+		key := t.runners[send.ID]
 		t.mu.Unlock()
-		if known {
+		if runner, err := crypto.AddressOf(key); err == nil {
 			current.counts.Forged.Add(1)
 			t.mask.commit(assignment.JobID, runner)
 		}

@@ -9,7 +9,8 @@
 // checking signatures, reading and writing take it by a model (Work). One seed is one run: the same
 // steps in the same order, and so the same Digest, under the race detector and
 // any GOMAXPROCS. What is simulated is cut off above QUIC: frames are delayed and
-// lost, not packets.
+// lost, not packets. Connections between runners and validators keep what package
+// connection promises, as the real ones do: what is lost there is sent again, later.
 //
 //	World     the loop, the clock, the nodes; RunUntil, RunFor, At
 //	Receipt   what a fault did: frames dropped, held, delayed; nothing, perhaps
