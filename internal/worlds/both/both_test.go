@@ -36,7 +36,7 @@ def again(n): net.run(blocks = n)
 var onlySimulated = []string{"disk_fail", "clock_skew"}
 
 // notThere are verbs whose part is not built; they say so before any world is asked.
-var notThere = []string{"join_runner", "leave_runner", "answer", "snapshot", "restore"}
+var notThere = []string{"snapshot", "restore"}
 
 // scripts are one odd or plain use of a verb each; what they print and how they end
 // is compared, figures apart.
@@ -115,6 +115,19 @@ var scripts = []string{
 	`print(net.job(bytes("12345678901234567890123456789012")))`, `net.job("x")`, `net.jobs(status = "odd")`, `j = net.submit_job(kind = "custom", executor = "echo"); j.drop()`, `net.pause(); net.submit_job(kind = "custom", executor = "echo", within = 3)`,
 	// runners and presence, where there are none
 	`print(net.runners, net.presence(1), net.presence(100000))`, `net.runner("r0")`, `net.runner("alice")`, `net.presence(-1)`, `check("jobs")`, `check("presence")`, `net.partition([["v0", "r0"]])`,
+	// runners of its own
+	`r = net.join_runner(); eventually(lambda: r.present, within = 60); print(r, r.index, r.health, net.runners == [r], net.runner("r0") == r); j = net.submit_job(kind = "custom", executor = "echo", params = "hi"); net.run(until = lambda: j.status == "Completed", within = 40); print(j.result, j.committee == [r], j.attempts)`,
+	`r = net.join_runner("r0"); net.leave_runner(r); print(r.health, r.name, r.stake); net.leave_runner(r)`, `net.join_runner("r0"); net.join_runner("r0")`, `net.join_runner("r5")`, `net.leave_runner("r9")`, `net.leave_runner("alice")`,
+	`net.pause(); net.join_runner()`,
+	`r = net.join_runner(); eventually(lambda: r.present, within = 60); j = net.submit_job(kind = "custom", executor = "manual"); again(4); print(j.status); j.answer("by hand"); net.run(until = lambda: j.status == "Completed", within = 40); print(j.result)`,
+	`j = net.submit_job(kind = "custom", executor = "manual"); j.answer("x")`, `r = net.join_runner(); r.crash()`, `r = net.join_runner(); r.misbehave("equivocate")`, `r = net.join_runner(); r.misbehave("no_reveal", may_be_idle = True); again(2); r.misbehave(""); print("honest")`,
+	`r = net.join_runner(); eventually(lambda: r.present, within = 60); r.drop(); eventually(lambda: not r.present, within = 60); r.restart(); eventually(lambda: r.present, within = 90); print("back")`,
+	`r = net.join_runner(); r.drop(may_be_idle = True); r.drop()`, `r = net.join_runner(); eventually(lambda: r.present, within = 60); r.freeze(); eventually(lambda: not r.present, within = 60); r.thaw(); eventually(lambda: r.present, within = 90); print("on")`,
+	`r = net.join_runner(); eventually(lambda: r.present, within = 60); r.saturate(); eventually(lambda: not r.present, within = 60); print(r.accepting, len(r.connected) > 0); r.saturate(False); eventually(lambda: r.present, within = 60); print(r.accepting)`,
+	`r = net.join_runner(); eventually(lambda: r.present, within = 60); r.blackhole(); j = net.submit_job(kind = "custom", executor = "echo", timeout_blocks = 4); net.run(until = lambda: j.attempts and j.status != "Assigned", within = 40); r.blackhole(False); print("over", r.reputation)`,
+	`r = net.join_runner(); r.slow("-1s")`, `r = net.join_runner(); r.slow("10ms", may_be_idle = True); print([f.verb for f in net.faults()])`, `r = net.join_runner(); r.flap("0s", "1s", 1)`, `r = net.join_runner(); r.flap("1s", "1s", 0)`, `r = net.join_runner(); r.rejoin(99999999)`,
+	`r = net.join_runner(); eventually(lambda: r.present, within = 60); r.flap("200ms", "200ms", 2); again(10); print([f.verb for f in net.faults()])`, `r = net.join_runner(); eventually(lambda: r.present, within = 60); r.rejoin(2); eventually(lambda: r.present, within = 90); print([f.verb for f in net.faults()])`,
+	`r = net.join_runner(); net.partition([["v0", "v1", "v2", "v3"], ["r0"]], may_be_idle = True); again(3); net.heal(); print([f.detail for f in net.faults()])`, `r = net.join_runner(); net.link("v0", "r0", latency = "5ms", may_be_idle = True); print([f.verb for f in net.faults()])`,
 	// the script's own
 	`check("agreement")`, `check("nonsense")`, `check("timers")`, `expect(net.height > 100000, "no")`, `expect_eq(1, 2)`, `eventually(lambda: False, within = 2)`,
 	`always(lambda: net.height > 0, blocks = 2); print("always")`, `sometimes("odd", False)`, `print(net.queues if hasattr(net, "queues") else "none")`,
@@ -229,7 +242,7 @@ func TestEveryVerbIsCompared(t *testing.T) {
 		t.Fatal(err)
 	}
 	all := preamble + strings.Join(scripts, "\n")
-	for _, match := range regexp.MustCompile("(?m)^- \\*\\*`(net|v|validator)\\.(\\w+)\\(").FindAllStringSubmatch(string(page), -1) {
+	for _, match := range regexp.MustCompile("(?m)^- \\*\\*`(net|v|r|job)\\.(\\w+)\\(").FindAllStringSubmatch(string(page), -1) {
 		if verb := match[2]; !strings.Contains(all, "."+verb+"(") && !slices.Contains(onlySimulated, verb) && !slices.Contains(notThere, verb) {
 			t.Errorf("no script uses %s", verb)
 		}

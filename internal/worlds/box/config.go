@@ -19,6 +19,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/store"
 	"github.com/cowboyinc/devnet/runners"
 	"github.com/cowboyinc/devnet/validators"
+	"github.com/cowboyinc/devnet/validators/gateway"
 	"github.com/cowboyinc/devnet/validators/ledger"
 	"github.com/cowboyinc/devnet/validators/simplex"
 )
@@ -63,6 +64,9 @@ type Config struct {
 	// clock, on a loop of that validator; it must only hand it on. It may be nil.
 	Tell func(at types.Time, name string, report simplex.Report)
 
+	// Gateway is told of what a validator's gateway reports, on its loop; it must only
+	// hand it on. It may be nil.
+	Gateway func(validator types.Address, report gateway.Report)
 	// TellRunner is told what the network's own runners did, on a loop of each; it must
 	// only hand it on. It may be nil.
 	TellRunner func(name string, report runners.Report)

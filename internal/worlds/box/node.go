@@ -42,7 +42,7 @@ func (n *Network) newNode(name string) (*Node, error) {
 			Overhear: n.config.Overhear},
 		Shell: validators.Config{Genesis: n.genesis, Memo: n.memo, History: n.config.History,
 			Booted: n.booted(signer.Address()), Observe: n.observe, Tell: n.tell,
-			TellRunners: n.saw(signer.Address()), Dropped: n.finality.drop},
+			TellRunners: n.gateway(signer.Address(), n.saw(signer.Address())), Dropped: n.finality.drop},
 		Runtime: n.runtime, Book: n.book, Programs: one.programs, Log: n.log, WrapConn: n.lossy(name),
 		Wrap: func(given env.Validator) env.Validator {
 			given.Mesh, given.Programs = one.mask.Wrap(given.Mesh), one.mask.WrapPrograms(given.Programs)

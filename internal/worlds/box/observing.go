@@ -3,6 +3,7 @@ package box
 import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/validators"
+	"github.com/cowboyinc/devnet/validators/gateway"
 	"github.com/cowboyinc/devnet/validators/ledger"
 	"github.com/cowboyinc/devnet/validators/simplex"
 )
@@ -21,6 +22,16 @@ func (n *Network) observe(f validators.FinalBlocks) {
 func (n *Network) tell(name string, report simplex.Report) {
 	if n.config.Tell != nil {
 		n.config.Tell(n.clock.Now(), name, report)
+	}
+}
+
+// gateway hands on what a validator's gateway reports.
+func (n *Network) gateway(validator types.Address, to func(string, gateway.Report)) func(string, gateway.Report) {
+	return func(name string, report gateway.Report) {
+		if n.config.Gateway != nil {
+			n.config.Gateway(validator, report)
+		}
+		to(name, report)
 	}
 }
 

@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/faces/api"
+	"github.com/cowboyinc/devnet/internal/worlds/box"
 )
 
 // readable makes an error of the operator's one that the script's author reads.
@@ -36,7 +38,7 @@ func (s *Stage) Do(o fault.Order) (fault.Effect, error) {
 	switch {
 	case o.Verb == "wipe":
 		s.judge.lose(o.Node)
-	case o.Verb == "misbehave" && o.Kind != fault.Honest:
+	case o.Verb == "misbehave" && o.Kind != fault.Honest && s.isValidator(o.Node):
 		s.judge.excuse(o.Node)
 	}
 	effect, err := s.Network.Do(o)
@@ -50,6 +52,10 @@ func (s *Stage) Do(o fault.Order) (fault.Effect, error) {
 	return effect, err
 }
 
+func (s *Stage) isValidator(name string) bool {
+	return slices.ContainsFunc(s.List(), func(n *box.Node) bool { return n.Name == name })
+}
+
 // linkAll sets all links as network(…) had them. That is no fault of the
 // script's, and not among Faults.
 func (s *Stage) linkAll() error {
@@ -57,10 +63,17 @@ func (s *Stage) linkAll() error {
 		return nil
 	}
 	before := len(s.Network.Faults())
-	nodes := s.List()
-	for i, a := range nodes {
+	var nodes []string
+	for _, v := range s.List() {
+		nodes = append(nodes, v.Name)
+	}
+	validators := len(nodes)
+	for _, r := range s.RunnerList() {
+		nodes = append(nodes, r.Name)
+	}
+	for i, a := range nodes[:validators] { // runners send one another nothing
 		for _, b := range nodes[i+1:] {
-			if _, err := s.Network.Do(fault.Order{Verb: "link", A: a.Name, B: b.Name, Link: s.link}); err != nil {
+			if _, err := s.Network.Do(fault.Order{Verb: "link", A: a, B: b, Link: s.link}); err != nil {
 				return err
 			}
 		}

@@ -32,6 +32,7 @@ var poolLimit = mempool.DefaultLimits.Count
 // trace for each block. It is safe for concurrent use.
 type judge struct {
 	votes    tap
+	links    linked
 	mu       sync.Mutex
 	oracles  *oracle.Judge // nil until begin
 	network  *box.Network  // nil until begin
@@ -59,6 +60,7 @@ func (j *judge) begin(n *box.Network) error {
 	if err != nil {
 		return err
 	}
+	rules.Connects = true
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.oracles = oracle.New(rules)
@@ -176,8 +178,12 @@ func (j *judge) err() error {
 }
 
 // listen shows the oracles every vote that was sent since it was last called,
-// also those that no certificate will hold. It is called with the lock held.
+// also those that no certificate will hold, and what became of the connections of
+// runners. It is called with the lock held.
 func (j *judge) listen() {
+	for _, r := range j.links.take() {
+		observe.Connection(j.oracles, r.validator, r.report)
+	}
 	for _, s := range j.votes.take() {
 		if vote := observe.VoteIn(s.frame, s.from, j.network.Genesis().ChainID, j.recover); vote != nil {
 			j.oracles.Vote(*vote)

@@ -48,7 +48,7 @@ func open(ctx context.Context, c scenario.Config) (scenario.Backend, error) {
 	s := &Stage{ctx: ctx, judge: newJudge(c.Trace, c.Timeline), link: c.Link, given: map[int]bool{}}
 	network, err := box.Up(ctx, box.Config{Version: "scenario", Validators: c.Validators, Runners: c.Runners, BlockTime: c.BlockTime,
 		Auto: c.Auto, Ephemeral: true, Seed: &seed, Params: c.Params, Observe: s.judge.observe, Tell: s.judge.tell, Booted: s.judge.booted,
-		Overhear: s.judge.votes.hear})
+		Overhear: s.judge.votes.hear, Gateway: s.judge.links.hear})
 	if err != nil {
 		return nil, err
 	}

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
-	"github.com/cowboyinc/devnet/internal/faces/scenario"
 	"github.com/cowboyinc/devnet/internal/worlds/box"
 )
 
@@ -14,14 +13,18 @@ func (s *Stage) RunnerRuns(name string) bool {
 	return slices.ContainsFunc(s.RunnerList(), func(r *box.Runner) bool { return r.Name == name && r.Running() })
 }
 
-// JoinRunner implements scenario.Backend.
-func (s *Stage) JoinRunner(string) error {
-	return scenario.Unable("net.join_runner", "a live network does not start runners later yet")
+// JoinRunner implements scenario.Backend. It returns when the registration is final.
+func (s *Stage) JoinRunner(name string) error {
+	name, err := s.Network.JoinRunner(s.ctx, name)
+	if err != nil {
+		return readable(err)
+	}
+	return s.done(s.linkAll(), "join ", name)
 }
 
-// LeaveRunner implements scenario.Backend.
-func (s *Stage) LeaveRunner(string) error {
-	return scenario.Unable("net.leave_runner", "a live network does not let its runners go yet")
+// LeaveRunner implements scenario.Backend. It returns when the runner has left.
+func (s *Stage) LeaveRunner(name string) error {
+	return s.done(s.Network.LeaveRunner(s.ctx, name), "leave ", name)
 }
 
 // Answer implements scenario.Backend: to all of the network's own runners that wait.

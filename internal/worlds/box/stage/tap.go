@@ -5,6 +5,7 @@ import (
 
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/worlds/observe"
+	"github.com/cowboyinc/devnet/validators/gateway"
 )
 
 // maxHeard bounds the frames that wait to be judged. They are judged with each
@@ -61,4 +62,35 @@ func (h *tap) overflowed() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.missed
+}
+
+// linked keeps what gateways report of connections until somebody has the time to
+// judge it. It is safe for concurrent use.
+type linked struct {
+	mu    sync.Mutex
+	heard []linkReport
+}
+
+type linkReport struct {
+	validator types.Address
+	report    gateway.Report
+}
+
+// hear implements box.Config.Gateway. Whatever is no arrival and no leave is nothing
+// to the oracles; of those there are as many as runners come and go.
+func (l *linked) hear(validator types.Address, report gateway.Report) {
+	switch report.(type) {
+	case gateway.Arrived, gateway.Left:
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.heard = append(l.heard, linkReport{validator, report})
+	}
+}
+
+// take returns what was heard since it was last called.
+func (l *linked) take() (heard []linkReport) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	heard, l.heard = l.heard, nil
+	return heard
 }

@@ -2,6 +2,7 @@ package stage
 
 import (
 	"errors"
+	"net/http"
 	"slices"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
@@ -25,33 +26,40 @@ func (s *Stage) RunnerRuns(name string) bool { return s.Running(name) }
 
 // JoinRunner implements scenario.Backend.
 func (s *Stage) JoinRunner(name string) error {
-	if name != "" {
-		if err := api.CheckJoin(name, slices.Concat(wallet.Accounts(), s.Names(), s.Network.Runners()), ""); err != nil {
-			return err
-		}
+	all := s.Network.Runners()
+	next := wallet.RunnerName(len(all))
+	switch {
+	case name != "" && slices.Contains(all, name):
+		return api.Refuse(http.StatusConflict, "runner_exists", "there is a runner %s already", name).
+			Hint("A runner that has left does not come again: its key is registered for ever.").At("name")
+	case name != "" && name != next:
+		return api.Refuse(http.StatusBadRequest, "invalid_name", "%.40q is not the name of the next runner, which is %s", name, next).
+			Hint("Give no name, or a public key to register a runner that the devnet does not start.").At("name")
 	}
-	return s.orderRunner(func() error { return s.Network.JoinRunner(name) }, func() string {
-		all := s.Network.Runners()
-		return all[len(all)-1]
-	}, func(r *model.Runner) bool { return r != nil })
+	return s.orderRunner(func() error { return s.Network.JoinRunner(next) }, next, func(r *model.Runner) bool { return r != nil })
 }
 
 // LeaveRunner implements scenario.Backend.
 func (s *Stage) LeaveRunner(name string) error {
-	return s.orderRunner(func() error { return s.Network.LeaveRunner(name) }, func() string { return name },
+	if v, err := s.Reader(""); err == nil {
+		if r, err := v.Runner(s.Key(name).Address()); err == nil && (r == nil || r.Health == model.RunnerDeregistered) {
+			return api.Refuse(http.StatusConflict, "deregistered", "%s has left already", name).At("name")
+		}
+	}
+	return s.orderRunner(func() error { return s.Network.LeaveRunner(name) }, name,
 		func(r *model.Runner) bool { return r.Health == model.RunnerDeregistered })
 }
 
 // orderRunner gives an order about a runner, and runs the world until the chain shows
 // what was wanted.
-func (s *Stage) orderRunner(give func() error, name func() string, done func(*model.Runner) bool) error {
+func (s *Stage) orderRunner(give func() error, name string, done func(*model.Runner) bool) error {
 	if s.Paused() {
 		return api.ErrPausedOrder()
 	}
 	if err := give(); err != nil {
 		return refuse(err)
 	}
-	at, was := s.Key(name()).Address(), false
+	at, was := s.Key(name).Address(), false
 	err := s.RunUntil(func() bool {
 		if v, err := s.Reader(""); err == nil {
 			r, broken := v.Runner(at)
