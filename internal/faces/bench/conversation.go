@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api"
@@ -23,8 +24,11 @@ const (
 	MaxFrameBytes = api.MaxBodyBytes + 64<<10
 	// MaxSnapshots bounds what a network can go back to.
 	MaxSnapshots = 1024
-	// MaxValidators bounds the validators of a network.
+	// MaxValidators and MaxRunners bound the nodes of a network.
 	MaxValidators = 100
+	MaxRunners    = 100
+	// MaxRun bounds the network's time that one frame lets pass.
+	MaxRun = time.Hour
 )
 
 // Config is what a network is asked for.
@@ -32,6 +36,7 @@ type Config struct {
 	Version    uint64            `json:"version"`
 	Seed       uint64            `json:"seed"`
 	Validators int               `json:"validators"` // 0: 1
+	Runners    int               `json:"runners"`
 	BlockTime  string            `json:"block_time"` // a duration, or auto; "": auto
 	Params     map[string]string `json:"params"`     // what differs from the defaults
 	// Apart has every validator execute every block itself, with interpreters of its
@@ -48,6 +53,12 @@ type Network interface {
 	// Snapshot keeps the network as it is; revert, at any later time and any number
 	// of times, makes it that again.
 	Snapshot() (revert func() error, err error)
+	// Run lets so much of the network's time pass, without travel: frames arrive, runners
+	// connect and work.
+	Run(time.Duration) error
+	// Answer gives the result of a job of the executor manual to all runners that wait
+	// for one.
+	Answer(job types.Hash, result []byte) error
 	Close() error
 }
 
@@ -69,6 +80,9 @@ type frame struct {
 	Body     json.RawMessage `json:"body"`
 	Wait     *bool           `json:"wait"`
 	Snapshot int             `json:"snapshot"`
+	For      string          `json:"for"`
+	Job      types.Hash      `json:"job"`
+	Result   types.Bytes     `json:"result"`
 }
 
 // answer is what is written.
@@ -155,9 +169,13 @@ func (c *Conversation) answer(ctx context.Context, line []byte) answer {
 		body, err = c.snapshot()
 	case f.Do == "revert":
 		body, err = c.revert(f.Snapshot)
+	case f.Do == "run":
+		body, err = struct{}{}, c.run(f.For)
+	case f.Do == "answer":
+		body, err = struct{}{}, c.network.Answer(f.Job, f.Result)
 	default:
 		err = api.Refuse(http.StatusBadRequest, "unknown_verb", "there is no verb %.40q", f.Do).
-			Hint("There are: open, request, snapshot, revert.").At("do")
+			Hint("There are: open, request, snapshot, revert, run, answer.").At("do")
 	}
 	if err != nil {
 		return refused(f.ID, err)
@@ -209,6 +227,9 @@ func (c *Conversation) begin(config *Config) (any, error) {
 	case config.Validators < 0 || config.Validators > MaxValidators:
 		return nil, api.Refuse(http.StatusBadRequest, "invalid_request", "validators is 1 to %d, and got %d", MaxValidators,
 			config.Validators).At("validators")
+	case config.Runners < 0 || config.Runners > MaxRunners:
+		return nil, api.Refuse(http.StatusBadRequest, "invalid_request", "runners is 0 to %d, and got %d", MaxRunners,
+			config.Runners).At("runners")
 	}
 	network, err := c.open(*config)
 	if err != nil {
@@ -303,6 +324,15 @@ func (c *Conversation) revert(number int) (any, error) {
 	}
 	c.server.Reverted()
 	return struct{}{}, nil
+}
+
+func (c *Conversation) run(text string) error {
+	d, err := time.ParseDuration(text)
+	if err != nil || d <= 0 || d > MaxRun {
+		return api.Refuse(http.StatusBadRequest, "invalid_duration", "%.40q is no duration up to %v", text, MaxRun).
+			Hint("Write it with its unit: 20ms, 1.5s.").At("for")
+	}
+	return c.network.Run(d)
 }
 
 func (c *Conversation) close() error {

@@ -9,6 +9,8 @@
 //	{"id": 2, "do": "request", "method": "POST", "path": "/devnet/send", "body": {…}}
 //	{"id": 3, "do": "snapshot"}
 //	{"id": 4, "do": "revert", "snapshot": 1}
+//	{"id": 5, "do": "run", "for": "5s"}
+//	{"id": 6, "do": "answer", "job": "0x…", "result": "0x…"}
 //
 //	{"id": 2, "status": 200, "body": {…}}
 //	{"id": 4, "status": 404, "body": {"error": {"code", "message", "hint", "field"}}}

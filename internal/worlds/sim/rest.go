@@ -24,7 +24,8 @@ type Rest struct {
 	keys     map[string]*crypto.Key // looked up only
 	now      types.Time
 	offset   time.Duration
-	disks    []restedDisk // in the order of the nodes
+	disks    []restedDisk // in the order of the validators
+	runners  []string     // who keep nothing but their keys
 	heads    map[string]*validators.Head
 	nonces   map[string]types.Nonce
 	wiped    map[string]bool
@@ -60,7 +61,7 @@ func (n *Network) Rest() (*Rest, error) {
 	}
 	r := &Rest{genesis: n.Genesis, scheme: n.scheme, memo: n.memo, rules: n.rules, keys: maps.Clone(n.keys), now: n.now, offset: n.offset,
 		nonces: maps.Clone(n.nonces), wiped: maps.Clone(n.wiped), steering: n.steering, tip: n.tip, heads: map[string]*validators.Head{}}
-	r.steering.joining = maps.Clone(n.joining)
+	r.steering.joining, r.runners = maps.Clone(n.joining), slices.Clone(n.runners)
 	for _, name := range n.names {
 		d := n.find(name).disk
 		r.disks = append(r.disks, restedDisk{name, slices.Clip(d.records), d.size, d.buckets})
@@ -81,6 +82,14 @@ func (n *Network) restless() error {
 			return &UnrestError{name + " misbehaves", "Make it honest first."}
 		}
 	}
+	for _, name := range n.runners {
+		if !n.Running(name) {
+			return &UnrestError{name + " does not run", "Restart it first."}
+		}
+	}
+	if n.best().Head().State.OpenJobs() > 0 {
+		return &UnrestError{"a job is open", "Let it end first: advance by some blocks, or deliver its result."}
+	}
 	if n.paused {
 		return &UnrestError{"the network is paused", "Resume it first."}
 	}
@@ -99,6 +108,7 @@ func (n *Network) wake(r *Rest) {
 	n.now, n.offset = r.now, r.offset
 	n.steering = r.steering
 	n.joining = maps.Clone(r.steering.joining)
+	n.runners = slices.Clone(r.runners)
 	for _, d := range r.disks {
 		n.names = append(n.names, d.name)
 	}

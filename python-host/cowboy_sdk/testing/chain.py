@@ -30,17 +30,17 @@ class Chain(Network):
     how many there are; block_time is "auto" (a block when there is something to do) or
     a duration like "1s"; params are protocol parameters that differ from the
     defaults, policy is that of the timer lane. With apart every validator executes
-    all by itself. It is closed by close, at the end of with, or of the process.
+    all by itself; so many runners do jobs. It is closed by close, at the end of with, or of the process.
 
     http is the address of a network that runs, which is then used as it is: it has no
     snapshots, send waits as call does, and what was before the test is not listed.
     """
 
-    def __init__(self, seed=1, validators=1, block_time="auto", params=None, policy=None, apart=False, http=None):
+    def __init__(self, seed=1, validators=1, block_time="auto", params=None, policy=None, apart=False, http=None, runners=0):
         params = {key: str(value) for key, value in (params or {}).items()}
         if policy is not None:
             params["cip1.policy"] = policy
-        self.options = {"validators": validators, "block_time": block_time, "params": params, "apart": apart}
+        self.options = {"validators": validators, "block_time": block_time, "params": params, "apart": apart, "runners": runners}
         self.seed = seed
         self.live = bool(http)
         self.bench = Live(http) if self.live else Bench(seed=seed, **self.options)
@@ -302,11 +302,33 @@ class Chain(Network):
         """
         return mocks.Mock(self, name, handlers)
 
-    def mock_runner(self, *_, **__):
-        raise NotImplementedError("mock_runner needs runners, which the simulated network of this devnet does not have yet: "
-                                  "deliver the result yourself, by calling the handler that the job would call back")
+    def run(self, time):
+        """Let so much of the network's time pass, "5s", without travel: runners connect, are drawn, and work."""
+        self._so_far = None
+        self.bench.ask("run", **{"for": time})
+        self._count()
 
-    deliver_result = mock_runner
+    def jobs(self):
+        """Jobs in any state, the latest first."""
+        return [read("job", j) for j in self.get("/jobs")]
+
+    def job(self, id):
+        """A job by its id, as it stands now."""
+        return read("job", self.get("/job/0x" + id.hex()))
+
+    def submit_job(self, **request):
+        """A job of an account, as POST /devnet/job/submit takes it: kind="custom", executor="manual", params="…"."""
+        return read("job", self.post("/devnet/job/submit", request))
+
+    def deliver_result(self, id, result):
+        """The result of a job of the executor manual, from every runner that waits for one; run then brings it to the chain."""
+        self._so_far = None
+        self.bench.ask("answer", job="0x" + id.hex(), result=to_hex(result, "a result"))
+
+    def mock_runner(self, *_, **__):
+        raise NotImplementedError("runners of a bench do llm jobs offline, and custom ones of echo, sha256 and manual; what http, mcp and "
+                                  "ethsend jobs answer cannot be given yet: have the actor's jobs be of manual in a test, and use "
+                                  "deliver_result")
 
     # How it is asked.
 

@@ -4,7 +4,7 @@ import json
 
 # The fields of the HTTP API's forms that are bytes, and those that are amounts in wei.
 BYTES = frozenset(
-    "actor address arguments block code_hash data fee_payer gba hash id key output owner parent payload proposer public_key sender "
+    "actor address arguments block code_hash data fee_payer gba hash id key output owner parent payload proposer public_key result sender "
     "sponsor state_root to value".split())
 AMOUNTS = frozenset(
     "amount balance basefee_cell basefee_cycle basefee_lane_timer bid burned cell cycle fee fee_paid lane_timer max_fee_per_cycle "

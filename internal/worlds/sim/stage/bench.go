@@ -54,7 +54,7 @@ func OpenBench(version string) bench.Open {
 		if c.Validators == 0 {
 			c.Validators = 1
 		}
-		settled := sim.NetworkConfig{Accounts: wallet.Users(), Unjudged: true, Apart: c.Apart}
+		settled := sim.NetworkConfig{Accounts: wallet.Users(), Unjudged: true, Apart: c.Apart, Runners: c.Runners}
 		s, err := open(scenario.Config{Seed: c.Seed, Validators: c.Validators, BlockTime: pace.BlockTime, Auto: pace.Auto,
 			Params: c.Params}, settled)
 		if err != nil {
@@ -87,10 +87,7 @@ func (b *Bench) Info() api.Info {
 	return info
 }
 
-// Runners implements api.Backend: a bench starts none.
-func (b *Bench) Runners() []api.NamedAccount { return nil }
-
-// RunnerNodes implements api.Backend.
+// RunnerNodes implements api.Backend: what GET /ready tells of, which no test waits for.
 func (b *Bench) RunnerNodes() []api.RunnerNode { return nil }
 
 // BringHeartbeat implements api.Backend.
@@ -209,6 +206,14 @@ func (b *Bench) Liveness() api.Liveness {
 		return api.Liveness{Blocked: true, Cause: "no validator is running", Hint: "Restart one."}
 	}
 	return api.Liveness{}
+}
+
+// Run implements bench.Network.
+func (b *Bench) Run(d time.Duration) error {
+	if err := b.RunFor(d); err != nil {
+		return err
+	}
+	return b.Violation()
 }
 
 // Snapshot implements bench.Network.

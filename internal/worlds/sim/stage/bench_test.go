@@ -177,6 +177,28 @@ func TestABenchHasTheScenariosFaults(t *testing.T) {
 	}
 }
 
+// A job waits for its result, and a network with an open job is not at rest; the same
+// runners are there after a revert.
+func TestABenchDeliversTheResultOfAJob(t *testing.T) {
+	c := begin(t)
+	c.must(`"do": "open", "open": {"version": 1, "runners": 2}`, nil)
+	c.must(`"do": "snapshot"`, nil)
+	c.refused(`"do": "answer", "job": "0x`+strings.Repeat("11", 32)+`", "result": "0x01"`, "refused")
+	for range 2 {
+		c.must(`"do": "revert", "snapshot": 1`, nil)
+		var job model.Job
+		c.must(`"do": "request", "method": "POST", "path": "/devnet/job/submit",`+
+			`"body": {"from": "alice", "kind": "custom", "executor": "manual", "params": "hello"}`, &job)
+		c.must(`"do": "run", "for": "5s"`, nil)
+		c.refused(`"do": "snapshot"`, "not_at_rest")
+		c.must(`"do": "answer", "job": "`+job.ID.String()+`", "result": "0x6f6b"`, nil)
+		c.must(`"do": "run", "for": "5s"`, nil)
+		if c.must(get("/job/"+job.ID.String()), &job); job.Status != "Completed" {
+			t.Fatalf("the job is %s", job.Status)
+		}
+	}
+}
+
 func TestABenchRefusesWhatIsNoFrame(t *testing.T) {
 	c := begin(t)
 	c.refused(get("/height"), "not_open")
@@ -189,6 +211,8 @@ func TestABenchRefusesWhatIsNoFrame(t *testing.T) {
 	c.refused(`"do": "open", "open": {"version": 1}`, "open")
 	c.refused(`"do": "dance"`, "unknown_verb")
 	c.refused(`"do": "revert", "snapshot": 1`, "unknown_snapshot")
+	c.refused(`"do": "run", "for": "2h"`, "invalid_duration")
+	c.refused(`"do": "run"`, "invalid_duration")
 	c.refused(get("/events"), "no_stream")
 	c.refused(get("/metrics?x"), "no_stream")
 	c.refused(get("height"), "invalid_request")
