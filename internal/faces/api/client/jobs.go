@@ -71,3 +71,18 @@ func (c *Client) Subsets(ctx context.Context) (model.Subsets, error) {
 func (c *Client) Presence(ctx context.Context, h types.Height) (model.Presence, error) {
 	return read[model.Presence](ctx, c, "/presence/"+strconv.FormatUint(uint64(h), 10), nil)
 }
+
+// PolledJobs lists what a runner has to do that polls (decision J11).
+func (c *Client) PolledJobs(ctx context.Context, runner string) ([]model.PolledJob, error) {
+	return read[[]model.PolledJob](ctx, c, "/runner/"+url.PathEscape(runner)+"/jobs", nil)
+}
+
+// BringHeartbeat hands in the heartbeat of a runner that polls.
+func (c *Client) BringHeartbeat(ctx context.Context, runner string, r model.HeartbeatRequest) (model.Reported, error) {
+	return write[model.Reported](ctx, c, "/runner/"+url.PathEscape(runner)+"/heartbeat", r)
+}
+
+// BringResult hands in its result.
+func (c *Client) BringResult(ctx context.Context, runner string, r model.ResultRequest) (model.Reported, error) {
+	return write[model.Reported](ctx, c, "/runner/"+url.PathEscape(runner)+"/job_result", r)
+}

@@ -1,0 +1,76 @@
+package api_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/base/crypto"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/push"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
+	"github.com/cowboyinc/devnet/internal/worlds/box"
+)
+
+// J11: a runner that only polls does a job of two with another that does the same:
+// what they hand in is committed to, and then revealed, by the validator alone; what
+// is signed by somebody else is not taken, nor a heartbeat that is too soon.
+func TestRunnersThatPollDoAJobOnARealNetwork(t *testing.T) {
+	l := newLive(t, 2, func(c *box.Config) {
+		c.BlockTime, c.Params = 100*time.Millisecond, map[string]string{"cip11.push": "shadow"}
+	})
+	signer := func(name string) crypto.Signer { return crypto.NewVerifier(false).Signer(crypto.DeriveKey(9, name)) }
+	stake := types.WeiOf(20_000).Mul(types.CBY)
+	runners := map[types.Address]crypto.Signer{}
+	for _, name := range []string{"one", "two"} {
+		key := signer(name)
+		runners[key.Address()] = key
+		if _, err := l.client.JoinRunner(l.ctx, model.RunnerRequest{From: "carol", PublicKey: key.PublicKey().String(), Stake: &stake,
+			Capability: []string{"custom"}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	two := uint64(2)
+	j, err := l.client.SubmitJob(l.ctx, model.JobRequest{From: "bob", Kind: "custom", Executor: "echo", Params: "hello", Runners: &two,
+		Mode: "deterministic"})
+	if err != nil || len(j.Committee) != 2 {
+		t.Fatalf("%+v, %v", j, err)
+	}
+	for address, key := range runners {
+		todo, err := l.client.PolledJobs(l.ctx, address.String())
+		if err != nil || len(todo) != 1 || todo[0].JobID != j.ID || todo[0].DeadlineBlock != j.Deadline ||
+			string(todo[0].JobSpec) != string(j.Spec) {
+			t.Fatalf("%+v, %v", todo, err)
+		}
+		result := &push.JobResult{JobID: j.ID, ResultData: []byte("done")}
+		forged := model.ResultRequest{JobID: j.ID, ResultData: result.ResultData, RunnerSigned: signer("mallory").Sign(result.Digest(8011))}
+		_, err = l.client.BringResult(l.ctx, address.String(), forged)
+		l.refused(err, "not_taken", "")
+		forged.RunnerSigned = key.Sign(result.Digest(8011))
+		if _, err := l.client.BringResult(l.ctx, address.String(), forged); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if j, err = l.client.OnNode("").Job(l.ctx, j.ID.String()); err != nil {
+		t.Fatal(err)
+	}
+	for j.CompletedAt == nil {
+		if _, err := l.client.Send(l.ctx, model.SendRequest{From: "dave", To: "alice"}); err != nil { // a block more
+			t.Fatal(err)
+		}
+		if j, err = l.client.Job(l.ctx, j.ID.String()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if j.Status != "Completed" || string(*j.Result) != "done" || runners[*j.Winner] == (crypto.Signer)(nil) {
+		t.Errorf("%+v", j)
+	}
+	ping := &push.HeartbeatPing{BlockHeight: j.SubmittedAt + 1<<40, Nonce: 1}
+	key := runners[*j.Winner]
+	request := model.HeartbeatRequest{BlockHeight: ping.BlockHeight, Nonce: 1, Signed: signer("mallory").Sign(ping.Digest(8011))}
+	_, err = l.client.BringHeartbeat(l.ctx, j.Winner.String(), request)
+	l.refused(err, "malformed", "")
+	ping.BlockHeight = j.SubmittedAt
+	request = model.HeartbeatRequest{BlockHeight: ping.BlockHeight, Nonce: 1, Signed: key.Sign(ping.Digest(8011))}
+	_, err = l.client.BringHeartbeat(l.ctx, j.Winner.String(), request)
+	l.refused(err, "refused_report", "")
+}
