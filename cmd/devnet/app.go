@@ -68,12 +68,14 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 		ErrWriter:       stderr,
 		HideVersion:     true,
 		HideHelpCommand: true,
+		// A header or a check has commas of its own.
+		DisableSliceFlagSeparator: true,
 		// Errors come back to run, which prints them once.
 		ExitErrHandler: func(*cli.Context, error) {},
 		OnUsageError:   misused,
 		Commands: []*cli.Command{
 			upCommand(), statusCommand(), logsCommand(),
-			actorCommand(), timerCommand(), validatorCommand(),
+			actorCommand(), timerCommand(), jobCommand(), runnerCommand(), validatorCommand(),
 			blockCommand(), txCommand(), accountCommand(), paramsCommand(),
 			advanceCommand(), paceCommand(true), paceCommand(false), faultCommand(), healCommand(),
 			runCommand(), testCommand(), benchCommand(), nodeCommand(), checkCommand(), doctorCommand(), versionCommand(),

@@ -14,6 +14,7 @@ import (
 
 	"github.com/cowboyinc/devnet/internal/base/codec"
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/push"
 	"github.com/cowboyinc/devnet/internal/faces/api/client"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
@@ -36,6 +37,10 @@ func blockCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
+			present, err := presenceOf(c, n, &b)
+			if err != nil {
+				return err
+			}
 			executed, err := n.BlockReceipts(c.Context, height(b.Height), client.Page{Limit: maxPage})
 			if err != nil {
 				return err
@@ -43,19 +48,39 @@ func blockCommand() *cli.Command {
 			return emit(c, struct {
 				model.Block
 				Receipts []model.Receipt `json:"receipts"`
-			}{b, executed}, func(w io.Writer) { printBlock(w, b, executed, newNaming(c.Context, n)) })
+			}{b, executed}, func(w io.Writer) { printBlock(w, b, present, executed, newNaming(c.Context, n)) })
 		},
 	}
 }
 
-func printBlock(w io.Writer, b model.Block, executed []model.Receipt, names *naming) {
+// presenceOf says which runners the votes that a block carries show; "" where there
+// are none.
+func presenceOf(c *cli.Context, n *client.Client, b *model.Block) (string, error) {
+	if c.Bool("json") || !slices.ContainsFunc(b.Votes, func(v model.Vote) bool { return v.BitLength > 0 }) {
+		return "", nil
+	}
+	p, err := n.Presence(c.Context, b.Height-1)
+	if err != nil {
+		return "", err
+	}
+	there := 0
+	for _, r := range p.Runners {
+		if r.Present {
+			there++
+		}
+	}
+	return fmt.Sprintf("%d of %d present in block %d: by %s, shown by at least %s", there, len(p.Runners), p.Height, p.Rule,
+		several(p.Threshold, "vote")), nil
+}
+
+func printBlock(w io.Writer, b model.Block, present string, executed []model.Receipt, names *naming) {
 	facts(w, "height", height(b.Height), "hash", b.Hash.String(), "parent", b.Parent.String(), "proposer", names.of(b.Proposer),
 		"time", time.UnixMilli(int64(b.TimestampMS)).UTC().Format(time.RFC3339Nano), "view", strconv.FormatUint(uint64(b.View), 10),
 		"epoch", strconv.FormatUint(uint64(b.Epoch), 10), "state root", b.StateRoot.String(),
 		"used", fmt.Sprintf("%d cycles (%d by timers), %d cells", b.CyclesUsed, b.TimerCyclesUsed, b.CellsUsed),
 		"base fees", fmt.Sprintf("%s wei a cycle, %s a cell, timer lane %s", b.BaseFeeCycle, b.BaseFeeCell, b.BaseFeeLaneTimer),
 		"deferred", timersOf(b.TimersDeferred), "expired", timersOf(b.TimersExpired), "unpaid", timersOf(b.TimersInsufficient),
-		"passed over", passedOver(&b.Passed))
+		"passed over", passedOver(&b.Passed), "runners", present)
 	if len(executed) > 0 {
 		fmt.Fprintln(w)
 		printExecuted(w, names, executed[:min(len(executed), maxShownExecuted)], false)
@@ -267,10 +292,20 @@ func instruction(t *model.Transaction) []string {
 	}
 	switch in := asked.(type) {
 	case *types.Execute:
+		if *t.To == types.DispatcherAddress && in.Handler == "submit" {
+			if spec, err := push.ParseOrder(in.Payload, t.Sender, 0); err == nil {
+				return []string{"handler", in.Handler, "asks", asksFor(spec)}
+			}
+		}
+		if t.To.InSystemBand() {
+			return []string{"handler", printable(in.Handler), "payload", eventData(in.Payload)}
+		}
 		return []string{"handler", printable(in.Handler), "payload", value(model.Text(in.Payload), in.Payload)}
 	case *types.Deploy:
 		return []string{"name", printable(in.Manifest.Name), "code", fmt.Sprintf("%d bytes", len(in.Code)), "init",
 			value(model.Text(in.Init), in.Init)}
+	case *types.Report:
+		return []string{"op", printable(in.Op), "arguments", eventData(types.Bytes(in.Args))}
 	case *types.System:
 		return []string{"opcode", strconv.Itoa(int(in.Opcode)), "arguments", eventData(types.Bytes(in.Args))}
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math/big"
 	"slices"
 	"strings"
 
@@ -36,16 +37,42 @@ func eventData(data types.Bytes) string {
 	}
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(entries)) {
-		text := ""
-		switch v := entries[name].(type) {
-		case []byte:
-			text = types.Bytes(v).String()
-		case string, bool, uint64, int64:
-			text = fmt.Sprint(v)
-		default: // no event of the chain's holds more
+		text, known := entryText(entries[name])
+		if !known {
 			return data.String()
 		}
-		parts = append(parts, printable(name)+" "+printable(text))
+		if text != "" {
+			parts = append(parts, printable(name)+" "+printable(text))
+		}
+	}
+	if len(parts) == 0 {
+		return data.String()
 	}
 	return strings.Join(parts, ", ")
+}
+
+// entryText is an entry of an event as people read it; "" where it is absent. No event
+// of the chain's holds more than is known here.
+func entryText(entry any) (text string, known bool) {
+	switch v := entry.(type) {
+	case nil:
+		return "", true
+	case []byte:
+		return types.Bytes(v).String(), true
+	case string, bool, uint64, int64:
+		return fmt.Sprint(v), true
+	case big.Int: // an amount from 2^64 on
+		return v.String(), true
+	case []any: // addresses, like those of a committee
+		var list []string
+		for _, one := range v {
+			bytes, ok := one.([]byte)
+			if !ok {
+				return "", false
+			}
+			list = append(list, short(types.Bytes(bytes).String()))
+		}
+		return strings.Join(list, " "), true
+	}
+	return "", false
 }

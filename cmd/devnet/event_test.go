@@ -15,6 +15,8 @@ import (
 // The chain's own events are CBOR maps: they are shown as what they hold.
 func TestAnEventIsShownAsWhatItHolds(t *testing.T) {
 	clamped := codec.Marshal(map[string]any{"stated": 30, "clamped": 3, "timer_id": []byte{0xab, 0xcd}})
+	drawn := codec.Marshal(map[string]any{"attempt": 2, "runner": nil, "committee": []types.Address{{7}, {8}},
+		"price": types.WeiOf(1 << 63).Mul(2)})
 	for want, data := range map[string][]byte{
 		"clamped 3, stated 30, timer_id 0xabcd": clamped,
 		"change 1":                              []byte("change 1"),
@@ -28,6 +30,9 @@ func TestAnEventIsShownAsWhatItHolds(t *testing.T) {
 			t.Errorf("%x is shown as %q, want %q", data, got, want)
 		}
 	}
+	if got := eventData(drawn); got != "attempt 2, committee 0x07000000 0x08000000, price 18446744073709551616" {
+		t.Errorf("a draw is shown as %q", got)
+	}
 	var out bytes.Buffer
 	printEvents(&out, []model.Event{{Name: "e"}, {Name: "f", Data: types.Bytes("x")}})
 	if out.String() != "event e\nevent f x\n" {
@@ -35,8 +40,8 @@ func TestAnEventIsShownAsWhatItHolds(t *testing.T) {
 	}
 	out.Reset()
 	failed := codec.Marshal(map[string]any{"reason": "type_error", "bidder": make([]byte, 2)})
-	printBlock(&out, model.Block{Events: slices.Repeat([]model.Event{{Name: "timer.gas_bid_failed", Data: failed}}, maxShownEvents+3)}, nil,
-		newNaming(t.Context(), client.New("127.0.0.1:1")))
+	events := slices.Repeat([]model.Event{{Name: "timer.gas_bid_failed", Data: failed}}, maxShownEvents+3)
+	printBlock(&out, model.Block{Events: events}, "", nil, newNaming(t.Context(), client.New("127.0.0.1:1")))
 	if text := out.String(); strings.Count(text, "event timer.gas_bid_failed bidder 0x0000, reason type_error\n") != maxShownEvents ||
 		!strings.HasSuffix(text, "\n… and 3 more events: --json\n") {
 		t.Errorf("%s", text)

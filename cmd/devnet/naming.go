@@ -7,7 +7,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/api/client"
 )
 
-// naming is what people call accounts and actors. It asks once for each.
+// naming is what people call accounts, actors and nodes. It asks once for each.
 type naming struct {
 	ctx    context.Context
 	client *client.Client
@@ -15,7 +15,15 @@ type naming struct {
 }
 
 func newNaming(ctx context.Context, n *client.Client) *naming {
-	return &naming{ctx: ctx, client: n, known: map[types.Address]string{{}: "the chain"}}
+	names := &naming{ctx: ctx, client: n, known: map[types.Address]string{{}: "the chain",
+		types.RegistryAddress: "registry", types.DispatcherAddress: "dispatcher", types.VerifierAddress: "verifier",
+		types.TreasuryAddress: "treasury", types.GovernanceAddress: "governance"}}
+	if validators, err := n.Validators(ctx); err == nil {
+		for _, v := range validators {
+			names.known[v.Address] = v.Name
+		}
+	}
+	return names
 }
 
 // of is the name of an account or actor, or the beginning of its address. One

@@ -162,7 +162,7 @@ func validatorShow(c *cli.Context) error {
 			facts(w, "name", v.Name, "index", strconv.Itoa(v.Index), "address", v.Address.String(), "public key", v.PublicKey.String(),
 				"QUIC address", v.QUICAddress, "status", v.Status, "running", strconv.FormatBool(v.Running),
 				"height", strconv.FormatUint(uint64(v.Height), 10), "view", strconv.FormatUint(uint64(v.View), 10),
-				"connections", strconv.Itoa(v.Connections), "state root", v.StateRoot.String())
+				"connections", strconv.Itoa(v.Connections), "runners", strconv.Itoa(v.Runners), "state root", v.StateRoot.String())
 		})
 	}
 	return failed("devnet validator list shows them all.", "no validator is %q", args[0])

@@ -22,6 +22,11 @@ func (s *Server) registerJobOrders() {
 		summary:     "Cancel a job for its submitter, a devnet account; answers it once that is final",
 		description: "All of its escrow returns. A job that ended first is left as it ended: 409.",
 		errors:      []int{404, 409, 429, 504}, request: model.JobOrder{ID: exampleHash.String()}, response: exampleJob}, s.cancelJob)
+	serve(s, operation{id: "job_answer", method: http.MethodPost, path: "/devnet/job/answer", tag: tagDevnet,
+		summary: "Give the result of a job of the executor manual; answers the job",
+		description: "Each of the devnet's runners in its committee gets it, once it has the job: that is waited for. 409 with bad_result " +
+			"where the job does not take it.",
+		errors: []int{404, 409}, request: model.AnswerRequest{ID: exampleHash.String(), Result: "42"}, response: exampleJob}, s.answerJob)
 }
 
 // order has a devnet account call a handler of a system actor, and returns the

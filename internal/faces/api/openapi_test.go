@@ -25,7 +25,7 @@ var routes = []string{
 	"GET /timers/lane", "GET /transaction/{hash}",
 	"GET /transaction/{hash}/receipt", "GET /validators", "POST /actor/read", "POST /devnet/advance", "POST /devnet/deploy",
 	"POST /devnet/fault", "POST /devnet/heal",
-	"POST /devnet/job/submit", "POST /devnet/job/cancel",
+	"POST /devnet/job/submit", "POST /devnet/job/cancel", "POST /devnet/job/answer",
 	"POST /devnet/runner/join", "POST /devnet/runner/leave", "POST /devnet/runner/pause", "POST /devnet/runner/resume",
 	"POST /devnet/params", "POST /devnet/pause", "POST /devnet/resume", "POST /devnet/send", "POST /devnet/timer/cancel",
 	"POST /devnet/timer/extend", "POST /devnet/validator/join", "POST /devnet/validator/leave",

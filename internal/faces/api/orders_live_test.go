@@ -7,8 +7,10 @@ import (
 
 	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/faces/api/client"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
+	"github.com/cowboyinc/devnet/internal/worlds/box"
 )
 
 // refused wants an answer that is an error, by its code and its field.
@@ -111,4 +113,93 @@ func TestARunnerIsRegisteredAndLedByItsOwner(t *testing.T) {
 	l.refused(err, "unknown_name", "runner")
 	_, err = l.client.JoinRunner(l.ctx, model.RunnerRequest{PublicKey: "0x02"})
 	l.refused(err, "invalid_runner", "public_key")
+}
+
+func TestAJobByHandIsDoneByTheDevnetsRunners(t *testing.T) {
+	l := newLive(t, 4, func(c *box.Config) { c.Runners = 2 })
+	blocks, committee := uint64(3_000), uint64(2)
+	j, err := l.client.SubmitJob(l.ctx, model.JobRequest{Kind: "custom", Executor: api.Manual, Runners: &committee, Mode: "deterministic",
+		TimeoutBlocks: &blocks, DataFormat: "text"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = l.client.AnswerJob(l.ctx, model.AnswerRequest{ID: j.ID.String(), Result: "0xff"})
+	l.refused(err, "bad_result", "result")
+	if _, err = l.client.AnswerJob(l.ctx, model.AnswerRequest{ID: j.ID.String(), Result: "by hand"}); err != nil {
+		t.Fatal(err)
+	}
+	l.until(func() bool {
+		j, err = l.client.Job(l.ctx, j.ID.String())
+		return err != nil || j.CompletedAt != nil
+	})
+	if err != nil || j.Status != "Completed" || string(*j.Result) != "by hand" || len(j.Committee) != 2 {
+		t.Fatalf("%+v, %v", j, err)
+	}
+	_, err = l.client.AnswerJob(l.ctx, model.AnswerRequest{ID: j.ID.String(), Result: "late"})
+	l.refused(err, "job_ended", "id")
+	other, err := l.client.SubmitJob(l.ctx, model.JobRequest{Kind: "custom", Executor: "nobody's", TimeoutBlocks: &blocks})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = l.client.AnswerJob(l.ctx, model.AnswerRequest{ID: other.ID.String(), Result: "late"})
+	l.refused(err, "not_manual", "id")
+}
+
+// until waits, block by block, until something holds.
+func (l *live) until(holds func() bool) {
+	l.Helper()
+	enough := errors.New("enough")
+	err := l.client.Events(l.ctx, client.Follow{Kinds: []string{model.EventBlock}}, func(client.Event) error {
+		if holds() {
+			return enough
+		}
+		return nil
+	})
+	if !errors.Is(err, enough) {
+		l.Fatalf("it did not come: %v", err)
+	}
+}
+
+func TestOneMoreRunnerOfTheDevnetJoinsAndLeaves(t *testing.T) {
+	l := newLive(t, 4, func(c *box.Config) { c.Runners = 1 })
+	stake := types.WeiOf(12_000).Mul(types.CBY)
+	r, err := l.client.JoinRunner(l.ctx, model.RunnerRequest{From: "dave", Stake: &stake})
+	if err != nil || r.Name != "r1" || r.Index != 1 || r.Stake != stake {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	l.until(func() bool {
+		r, err = l.client.Runner(l.ctx, "r1")
+		return err != nil || r.Present
+	})
+	if err != nil || len(r.Connected) == 0 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	for name, code := range map[string]string{"r0": "already_runner", "r9": "invalid_name"} {
+		_, err = l.client.JoinRunner(l.ctx, model.RunnerRequest{Name: name})
+		l.refused(err, code, "name")
+	}
+	_, err = l.client.JoinRunner(l.ctx, model.RunnerRequest{Capability: []string{"http"}})
+	l.refused(err, "invalid_runner", "capability")
+	if r, err = l.client.PauseRunner(l.ctx, "r0"); err != nil || r.Health != model.RunnerPaused || r.Owner != r.Address {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	if r, err = l.client.LeaveRunner(l.ctx, "r1"); err != nil || r.Health != model.RunnerDeregistered {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	former := r.Address
+	l.until(func() bool {
+		r, err = l.client.Runner(l.ctx, former.String())
+		return err != nil || len(r.Connected) == 0
+	})
+	again, err := l.client.JoinRunner(l.ctx, model.RunnerRequest{Name: "r1"})
+	if err != nil || again.Name != "r1" || again.Address == former || again.Index != 2 {
+		t.Fatalf("%+v, %v", again, err)
+	}
+	l.until(func() bool {
+		again, err = l.client.Runner(l.ctx, "r1")
+		return err != nil || again.Present
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 }

@@ -7,6 +7,8 @@ import (
 	"github.com/cowboyinc/devnet/actors/system"
 	"github.com/cowboyinc/devnet/internal/base/codec"
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wallet"
+	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
@@ -14,9 +16,9 @@ import (
 func (s *Server) registerRunnerOrders() {
 	key := types.PublicKey{0: 2, 32: 7}
 	serve(s, operation{id: "runner_join", method: http.MethodPost, path: "/devnet/runner/join", tag: tagDevnet,
-		summary: "Register a runner; answers it once its registration is final",
-		description: "With public_key that of a runner which somebody else starts. from pays fee and stake, and owns it: less than " +
-			"cip2.min_stake is refused. A key is registered once, for ever.",
+		summary: "Register a runner, and start it where it is the devnet's own; answers it once its registration is final",
+		description: "With public_key that of a runner which somebody else starts; without it one more of the devnet's own. from pays fee and " +
+			"stake, and owns it: less than cip2.min_stake is refused. A key is registered once, for ever.",
 		errors:   []int{404, 409, 429, 504},
 		request:  model.RunnerRequest{From: "alice", PublicKey: key.String(), Capability: []string{"custom"}},
 		response: exampleRunner}, s.joinRunner)
@@ -49,12 +51,47 @@ func (s *Server) joinRunner(ctx context.Context, in *joinRunnerInput) (m model.R
 	if err != nil {
 		return m, err
 	}
+	if in.Body.PublicKey == "" {
+		return s.joinOwn(ctx, v, key, &in.Body)
+	}
+	if in.Body.Name != "" {
+		return m, badRunner("name", "it is of a runner that the devnet starts, which has no public_key")
+	}
 	registration, err := Registration(&in.Body)
 	if err != nil {
 		return m, err
 	}
 	r, err := s.order(ctx, v, key, types.RegistryAddress, "register", codec.Marshal(registration))
 	if err != nil {
+		return m, err
+	}
+	return s.runnerAfter(ctx, r, types.Address(r.Output))
+}
+
+// joinOwn registers a runner of the devnet's own, and starts it.
+func (s *Server) joinOwn(ctx context.Context, v Reader, key env.Signer, asked *model.RunnerRequest) (m model.Runner, err error) {
+	for _, one := range []struct {
+		field string
+		given bool
+	}{{"capability", len(asked.Capability) > 0}, {"entitlement", len(asked.Entitlement) > 0}, {"rate", len(asked.Rate) > 0},
+		{"max_concurrent", asked.MaxConcurrent != nil}} {
+		if one.given {
+			return m, badRunner(one.field, "a runner that the devnet starts offers what all of them do; one with public_key has its own")
+		}
+	}
+	own, err := s.backend.Steer().PrepareRunner(asked.Name)
+	if err != nil {
+		return m, err
+	}
+	registration := system.Registration{PublicKey: own.PublicKey, Stake: or(asked.Stake, wallet.RunnerStake), Offer: own.Offer}
+	r, err := s.order(ctx, v, key, types.RegistryAddress, "register", codec.Marshal(&registration))
+	if err != nil {
+		return m, err
+	}
+	if _, err := s.after(ctx, r.Height); err != nil {
+		return m, err
+	}
+	if err := s.backend.Steer().StartRunner(own.Name); err != nil {
 		return m, err
 	}
 	return s.runnerAfter(ctx, r, types.Address(r.Output))
@@ -95,6 +132,9 @@ func (s *Server) orderRunner(ctx context.Context, verb, name string) (m model.Ru
 	r, err := s.order(ctx, v, key, types.RegistryAddress, runnerHandlers[verb], codec.Marshal(system.Naming{Runner: runner.Address}))
 	if err != nil {
 		return m, err
+	}
+	if verb == "leave" && runner.Name != "" {
+		s.backend.Steer().RetireRunner(runner.Name)
 	}
 	return s.runnerAfter(ctx, r, runner.Address)
 }

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/cowboyinc/devnet/actors/system"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 	"github.com/cowboyinc/devnet/validators/history"
@@ -28,6 +29,23 @@ type Steering interface {
 	// CancelTimer and ExtendTimer return the instruction's receipt once it is final.
 	CancelTimer(context.Context, types.TimerID) (*types.Receipt, error)
 	ExtendTimer(ctx context.Context, id types.TimerID, expiresAt types.Height) (*types.Receipt, error)
+	// AnswerJob gives the result of a job of the executor manual to those of the devnet's
+	// runners that wait for it, and returns them.
+	AnswerJob(job types.Hash, result []byte) ([]types.Address, error)
+	// PrepareRunner returns what a runner of a name, "" for the next that is free, would
+	// register: a new one, or one that has left, which comes again under another key.
+	// StartRunner starts it once that is final.
+	PrepareRunner(name string) (PreparedRunner, error)
+	StartRunner(name string) error
+	// RetireRunner has a runner say Goodbye when what it accepted is over.
+	RetireRunner(name string)
+}
+
+// PreparedRunner is a runner of the devnet's own that is to be registered.
+type PreparedRunner struct {
+	Name      string
+	PublicKey types.PublicKey
+	Offer     system.Offer
 }
 
 // AdvanceTimeout is how long a request waits for time travel to end; the

@@ -54,6 +54,13 @@ func (s steered) SetParam(_ context.Context, r model.ParamRequest) (model.ParamC
 	return model.ParamChange{Key: r.Key, Value: r.Value, Height: r.At}, s.refuse()
 }
 
+func (s steered) AnswerJob(types.Hash, []byte) ([]types.Address, error) { return nil, s.refuse() }
+func (s steered) PrepareRunner(name string) (PreparedRunner, error) {
+	return PreparedRunner{Name: name}, s.refuse()
+}
+func (s steered) StartRunner(string) error { return s.refuse() }
+func (s steered) RetireRunner(string)      {}
+
 func (s steered) CancelTimer(context.Context, types.TimerID) (*types.Receipt, error) {
 	return &types.Receipt{Height: 77}, s.refuse()
 }

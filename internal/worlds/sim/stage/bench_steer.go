@@ -119,3 +119,22 @@ func (o operator) judged() (*types.Receipt, error) {
 	}
 	return receipt, err
 }
+
+// AnswerJob implements api.Steering: a bench has no runners, and none waits.
+func (o operator) AnswerJob(types.Hash, []byte) ([]types.Address, error) { return nil, nil }
+
+// PrepareRunner implements api.Steering.
+func (o operator) PrepareRunner(string) (api.PreparedRunner, error) {
+	return api.PreparedRunner{}, withoutRunners()
+}
+
+// StartRunner implements api.Steering.
+func (o operator) StartRunner(string) error { return withoutRunners() }
+
+// RetireRunner implements api.Steering.
+func (o operator) RetireRunner(string) {}
+
+func withoutRunners() error {
+	return api.Refuse(http.StatusConflict, "no_runners", "a bench starts no runners").
+		Hint("A network does: devnet up, or runners = 1 in a script.")
+}

@@ -1,0 +1,157 @@
+package main
+
+import (
+	"io"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/cowboyinc/devnet/internal/faces/api/client"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
+)
+
+func jobCommand() *cli.Command {
+	reads := []cli.Flag{jsonFlag, httpFlag, nodeFlag}
+	return &cli.Command{
+		Name: "job", Usage: "work that runners do outside of the chain",
+		Description: "Example: devnet job submit --kind custom --executor echo --params hello --wait",
+		Subcommands: []*cli.Command{
+			jobSubmitCommand(),
+			{Name: "show", Usage: "a job, and all that blocks did to it", ArgsUsage: "ID", Description: "Example: devnet job show 0x2f370e1a",
+				Flags: reads, Action: jobShow},
+			{Name: "list", Usage: "jobs in the order they were submitted, the latest first",
+				Description: "Example: devnet job list --status Pending",
+				Flags: append([]cli.Flag{
+					&cli.StringFlag{Name: "status", Usage: "only `STATUS`: Pending, Assigned, Executing, Completed or Failed"},
+					&cli.StringFlag{Name: "submitter", Usage: "only those of `ACCOUNT`, by address or name"},
+					&cli.StringFlag{Name: "runner", Usage: "only those in whose committee `RUNNER` is or was"},
+					oldestFlag, jsonFlag, httpFlag, nodeFlag}, pageFlags...),
+				Action: jobList},
+			{Name: "wait", Usage: "wait until a job ended", ArgsUsage: "ID",
+				Description: "Example: devnet job wait 0x2f370e1a\nExit code 1 when it fails.",
+				Flags:       []cli.Flag{jsonFlag, httpFlag}, Action: jobWait},
+			{Name: "cancel", Usage: "cancel a job for its submitter, who gets all of the escrow back", ArgsUsage: "ID",
+				Description: "Example: devnet job cancel 0x2f370e1a",
+				Flags:       []cli.Flag{jsonFlag, httpFlag},
+				Action: func(c *cli.Context) error {
+					args, err := arguments(c, "ID")
+					if err != nil {
+						return err
+					}
+					j, err := network(c).CancelJob(c.Context, args[0])
+					return shownJob(c, j, err)
+				}},
+			{Name: "answer", Usage: "give the result of a job of the executor manual", ArgsUsage: "ID RESULT",
+				Description: "Example: devnet job answer 0x2f370e1a 42\nRESULT is 0x-hex, or text. It goes to each of the devnet's runners that has " +
+					"the job.",
+				Flags: []cli.Flag{jsonFlag, httpFlag},
+				Action: func(c *cli.Context) error {
+					args, err := arguments(c, "ID", "RESULT")
+					if err != nil {
+						return err
+					}
+					j, err := network(c).AnswerJob(c.Context, model.AnswerRequest{ID: args[0], Result: args[1]})
+					return shownJob(c, j, err)
+				}},
+		},
+	}
+}
+
+// shownJob prints the job that an order answered, if it was not refused.
+func shownJob(c *cli.Context, j model.Job, err error) error {
+	if err != nil {
+		return err
+	}
+	return emit(c, j, func(w io.Writer) { printJob(w, newNaming(c.Context, network(c)), &j) })
+}
+
+// wholeJob is a job with what blocks did to it: what --json prints.
+type wholeJob struct {
+	model.Job
+	Story []model.JobEvent `json:"story"`
+}
+
+func jobShow(c *cli.Context) error {
+	args, err := arguments(c, "ID")
+	if err != nil {
+		return err
+	}
+	n := network(c)
+	story, err := n.JobStory(c.Context, args[0], 0, maxPage)
+	if err != nil {
+		return err
+	}
+	for next := story.Next; next != nil; {
+		more, err := n.JobStory(c.Context, args[0], *next, maxPage)
+		if err != nil {
+			return err
+		}
+		story.Story, next = append(story.Story, more.Story...), more.Next
+	}
+	return emit(c, wholeJob{story.Job, story.Story}, func(w io.Writer) {
+		names := newNaming(c.Context, n)
+		printJob(w, names, &story.Job)
+		printJobStory(w, names, &story.Job, story.Story)
+	})
+}
+
+func jobList(c *cli.Context) error {
+	if _, err := arguments(c); err != nil {
+		return err
+	}
+	n := network(c)
+	filter := client.JobFilter{Status: c.String("status"), Submitter: c.String("submitter"), Runner: c.String("runner")}
+	jobs, more, err := pageOf(c, func(p client.Page) ([]model.Job, error) {
+		filter.Page = p
+		return n.Jobs(c.Context, filter)
+	})
+	if err != nil {
+		return err
+	}
+	return emit(c, jobs, func(w io.Writer) {
+		var rows [][]string
+		names := newNaming(c.Context, n)
+		for i := range jobs {
+			j := &jobs[i]
+			rows = append(rows, []string{short(j.ID.String()), j.Kind, names.of(j.Submitter), height(j.SubmittedAt), jobFate(j),
+				committeeOf(names, j.Committee, shortCommittee), jobPaid(j)})
+		}
+		table(w, "No jobs.", "ID KIND SUBMITTER AT STATUS COMMITTEE PRICE_CBY", rows)
+		cut(w, "more", more, len(jobs), c)
+	})
+}
+
+// jobFate is how a job stands; of one that failed, why.
+func jobFate(j *model.Job) string {
+	if j.Error != nil {
+		return j.Status + ", " + j.Error.Code
+	}
+	return j.Status
+}
+
+// jobPaid is what a job cost beside its tip.
+func jobPaid(j *model.Job) string {
+	if j.Price == nil {
+		return "-"
+	}
+	return paid(*j.Price)
+}
+
+func jobWait(c *cli.Context) error {
+	args, err := arguments(c, "ID")
+	if err != nil {
+		return err
+	}
+	j, err := awaitJob(c, network(c), args[0])
+	if err != nil {
+		return err
+	}
+	return endedJob(c, &j)
+}
+
+// endedJob prints a job that is over; that it failed is the command's failure.
+func endedJob(c *cli.Context, j *model.Job) error {
+	if err := shownJob(c, *j, nil); err != nil || j.Error == nil {
+		return err
+	}
+	return failed(asTyped("devnet job show "+short(j.ID.String())+" tells its story."), "job %s failed: %s", j.ID, j.Error.Code)
+}

@@ -1,0 +1,186 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/cowboyinc/devnet/internal/base/codec"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/push"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
+)
+
+const (
+	// A line of a terminal holds so many runners of a committee, and a table's cell so
+	// many.
+	fullCommittee  = 8
+	shortCommittee = 3
+	// maxShownResult bounds what is shown of a job's result, in bytes.
+	maxShownResult = 1_024
+)
+
+// printJob prints what a job is, and how it stands.
+func printJob(w io.Writer, names *naming, j *model.Job) {
+	callback, winner, result := "", "", ""
+	if j.Callback != nil {
+		callback = names.of(j.Callback.Actor) + "." + printable(j.Callback.Handler)
+	}
+	if j.Winner != nil {
+		winner = names.of(*j.Winner)
+	}
+	if j.Result != nil {
+		result = shownResult(*j.Result)
+	}
+	facts(w, "job", j.ID.String(), "kind", j.Kind, "asks", asksBySpec(j.Spec), "submitter", names.of(j.Submitter)+"  "+j.Submitter.String(),
+		"status", jobStatusLine(j), "mode", fmt.Sprintf("%s, %s", j.Mode, several(int(j.Runners), "runner")),
+		"committee", committeeOf(names, j.Committee, fullCommittee), "price", priceLine(j), "tip", cby(j.Tip), "callback", callback,
+		"winner", winner, "result", result)
+	if j.Error != nil {
+		fmt.Fprintf(w, "%s: %s\n", j.Error.Code, printable(j.Error.Message))
+	}
+}
+
+// shownResult is a result as people read it; of a long one the beginning.
+func shownResult(b types.Bytes) string {
+	switch {
+	case len(b) == 0:
+		return "empty"
+	case len(b) > maxShownResult:
+		return shortBytes(b) + ": --json has all"
+	}
+	return value(printable(model.Text(b)), b)
+}
+
+// jobStatusLine says where a job stands, and until when it may.
+func jobStatusLine(j *model.Job) string {
+	draws := ""
+	if j.Attempts > 1 {
+		draws = fmt.Sprintf(", draw %d", j.Attempts)
+	}
+	switch {
+	case j.CompletedAt != nil:
+		return fmt.Sprintf("%s in block %s, submitted in %s%s", j.Status, grouped(uint64(*j.CompletedAt)), grouped(uint64(j.SubmittedAt)), draws)
+	case j.Status == string(types.JobPending):
+		return fmt.Sprintf("%s: it waits for runners until block %s%s", j.Status, grouped(uint64(j.Deadline)), draws)
+	}
+	return fmt.Sprintf("%s: results are taken until block %s%s", j.Status, grouped(uint64(j.Deadline)), draws)
+}
+
+func priceLine(j *model.Job) string {
+	if j.Price != nil {
+		return cby(*j.Price) + " of at most " + cby(j.MaxPrice)
+	}
+	return "at most " + cby(j.MaxPrice)
+}
+
+// committeeOf names runners, of many the first.
+func committeeOf(names *naming, committee []types.Address, most int) string {
+	if len(committee) == 0 {
+		return "-"
+	}
+	var list []string
+	for _, a := range committee[:min(most, len(committee))] {
+		list = append(list, names.of(a))
+	}
+	text := strings.Join(list, " ")
+	if more := len(committee) - most; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+// knownExecutors are those whose names people give; a job has their hash.
+var knownExecutors = []string{"echo", "sha256", "manual"}
+
+// asksBySpec says what a job asks for, from its spec; "" where that is not understood.
+func asksBySpec(spec types.Bytes) string {
+	var s push.JobSpec
+	if codec.Unmarshal(spec, len(spec), &s) != nil {
+		return ""
+	}
+	return asksFor(&s)
+}
+
+// asksFor says what a job asks for in a line.
+func asksFor(s *push.JobSpec) string {
+	bytes := func(b []byte) string {
+		if text := model.Text(b); text != "" && len(b) <= maxShownText {
+			return strconv.Quote(text)
+		}
+		return shortBytes(b)
+	}
+	text := func(s string) string { return bytes([]byte(s)) }
+	switch t := s.JobType; {
+	case t.Custom != nil:
+		executor := short(t.Custom.ExecutorHash.String())
+		for _, name := range knownExecutors {
+			if types.Keccak([]byte(name)) == t.Custom.ExecutorHash {
+				executor = name
+			}
+		}
+		return executor + " of " + bytes(t.Custom.Params)
+	case t.Http != nil:
+		return printable(t.Http.Method + " " + t.Http.URL)
+	case t.Llm != nil:
+		return printable(t.Llm.Model) + ": " + text(t.Llm.Prompt)
+	case t.Mcp != nil:
+		return printable(t.Mcp.Tool + " of " + t.Mcp.Server + " with " + t.Mcp.Arguments)
+	case t.EthSend != nil:
+		return fmt.Sprintf("a transaction of %d bytes to chain %d", len(t.EthSend.SignedTransaction), t.EthSend.Chain)
+	}
+	return ""
+}
+
+// printJobStory prints a line for each thing that happened to a job.
+func printJobStory(w io.Writer, names *naming, j *model.Job, story []model.JobEvent) {
+	var rows [][]string
+	for i := range story {
+		e := &story[i]
+		rows = append(rows, []string{height(e.Height), e.What, who(names, j, e), strings.Join(detailsOf(names, e), ", ")})
+	}
+	fmt.Fprintln(w)
+	for i, line := range aligned(append([][]string{{"HEIGHT", "WHAT", "WHO", "DETAIL"}}, rows...)) {
+		if i > 0 && len(rows[i-1][3]) == 0 {
+			line = strings.TrimRight(line, " ")
+		}
+		fmt.Fprintln(w, line)
+	}
+}
+
+// who is whose doing an event is.
+func who(names *naming, j *model.Job, e *model.JobEvent) string {
+	switch {
+	case e.Runner != nil:
+		return names.of(*e.Runner)
+	case e.What == model.JobSubmitted || e.What == model.JobCancelled:
+		return names.of(j.Submitter)
+	case e.What == model.JobCalledBack && j.Callback != nil:
+		return names.of(j.Callback.Actor)
+	}
+	return "-"
+}
+
+func detailsOf(names *naming, e *model.JobEvent) (details []string) {
+	switch e.What {
+	case model.JobDrawn, model.JobRetried:
+		details = append(details, fmt.Sprintf("draw %d: %s", e.Attempt, committeeOf(names, e.Committee, fullCommittee)))
+	}
+	if e.Validator != nil {
+		details = append(details, "by "+names.of(*e.Validator))
+	}
+	if e.Outcome != nil {
+		details = append(details, *e.Outcome)
+	}
+	if e.Fraction != nil {
+		details = append(details, fmt.Sprintf("%d %%", *e.Fraction))
+	}
+	if e.Detail != nil {
+		details = append(details, printable(*e.Detail))
+	}
+	if e.Error != nil {
+		details = append(details, e.Error.Code)
+	}
+	return details
+}

@@ -1,0 +1,144 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/urfave/cli/v2"
+	"github.com/vbauerster/mpb/v8"
+	"github.com/vbauerster/mpb/v8/decor"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/faces/api/client"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
+)
+
+// errEnded stops following the events of a job that ended.
+var errEnded = errors.New("the job ended")
+
+// awaitJob follows a job until it ended, with a bar on a terminal. It waits as long
+// as the job may: its deadlines are the chain's.
+func awaitJob(c *cli.Context, n *client.Client, id string) (model.Job, error) {
+	from, err := n.Height(c.Context)
+	if err != nil {
+		return model.Job{}, err
+	}
+	j, err := n.Job(c.Context, id)
+	if err != nil || types.JobStatus(j.Status).Ended() {
+		return j, err
+	}
+	bar := newJobBar(c, &j)
+	defer bar.close()
+	// What block from did is in the job already: what follows it comes as events.
+	follow := client.Follow{From: from + 1, Kinds: []string{model.EventBlock, model.EventJob}}
+	err = n.Events(c.Context, follow, func(e client.Event) error {
+		switch e.Kind {
+		case model.EventBlock:
+			var b struct{ Height types.Height }
+			if err := understood(e, &b); err != nil {
+				return err
+			}
+			bar.block(b.Height)
+		case model.EventJob:
+			var happened model.JobEvent
+			if err := understood(e, &happened); err != nil || happened.ID != j.ID {
+				return err
+			}
+			bar.event(&happened)
+			switch happened.What {
+			case model.JobCompleted, model.JobFailed, model.JobCancelled:
+				return errEnded
+			}
+		}
+		return nil
+	})
+	switch {
+	case errors.Is(err, errEnded):
+		return n.Job(c.Context, j.ID.String())
+	case err == nil:
+		err = c.Context.Err()
+	}
+	return j, err
+}
+
+// jobBar is what a person sees of a job that is under way: how far its committee is.
+// It is nothing where no terminal shows it.
+type jobBar struct {
+	progress *mpb.Progress
+	bar      *mpb.Bar
+	heard    func() bool // stops waiting for an interrupt
+
+	mu       sync.Mutex
+	what     string
+	height   types.Height
+	deadline types.Height
+	runners  uint64
+	timeout  uint64
+	done     map[types.Address]uint8 // of the committee, in percent
+}
+
+func newJobBar(c *cli.Context, j *model.Job) *jobBar {
+	b := &jobBar{what: j.Status, deadline: j.Deadline, runners: j.Runners, timeout: j.TimeoutBlocks, done: map[types.Address]uint8{}}
+	if !isTerminal(c.App.ErrWriter) {
+		return b
+	}
+	b.progress = mpb.New(mpb.WithOutput(c.App.ErrWriter), mpb.WithWidth(32), mpb.WithAutoRefresh())
+	b.bar = b.progress.AddBar(100, mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return b.words() })),
+		mpb.BarRemoveOnComplete())
+	// A terminal shows ^C where the cursor is, and what the bar clears begins there.
+	b.heard = context.AfterFunc(c.Context, func() { fmt.Fprint(c.App.ErrWriter, "\r") })
+	return b
+}
+
+// words stand behind the bar.
+func (b *jobBar) words() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return fmt.Sprintf(" %s, block %d of %d", b.what, b.height, b.deadline)
+}
+
+func (b *jobBar) block(h types.Height) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.height = h
+}
+
+// event takes in what happened: a new draw begins anew, and what a runner gave is all
+// that it had to do.
+func (b *jobBar) event(e *model.JobEvent) {
+	b.mu.Lock()
+	b.what = e.What
+	switch e.What {
+	case model.JobDrawn, model.JobWaiting, model.JobRetried:
+		clear(b.done)
+		b.deadline = e.Height + types.Height(b.timeout)
+	case model.JobResulted, model.JobCommitted, model.JobRevealed:
+		if e.Runner != nil {
+			b.done[*e.Runner] = 100
+		}
+	case model.JobProgressed:
+		if e.Runner != nil && e.Fraction != nil {
+			b.done[*e.Runner] = max(b.done[*e.Runner], min(100, *e.Fraction))
+		}
+	}
+	percent := int64(0)
+	for _, done := range b.done {
+		percent += int64(done)
+	}
+	percent /= int64(max(1, b.runners))
+	b.mu.Unlock()
+	if b.bar != nil {
+		b.bar.SetCurrent(min(99, percent))
+	}
+}
+
+// close takes the bar away.
+func (b *jobBar) close() {
+	if b.progress != nil {
+		b.heard()
+		b.bar.Abort(true)
+		b.progress.Wait()
+	}
+}

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/faces/api"
+	"github.com/cowboyinc/devnet/internal/faces/api/client"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
+)
+
+func runnerCommand() *cli.Command {
+	reads := []cli.Flag{jsonFlag, httpFlag, nodeFlag}
+	return &cli.Command{
+		Name: "runner", Usage: "the runners, who do the work of jobs",
+		Description: "Example: devnet runner list",
+		Subcommands: []*cli.Command{
+			{Name: "list", Usage: "runners in the order of the registry",
+				Description: "Example: devnet runner list --status Healthy",
+				Flags: append([]cli.Flag{
+					&cli.StringFlag{Name: "status", Usage: "only `STATUS`: Healthy, Unhealthy, Paused or Deregistered"},
+					jsonFlag, httpFlag, nodeFlag}, pageFlags...),
+				Action: runnerList},
+			{Name: "show", Usage: "one runner, by name or address", ArgsUsage: "NAME|ADDRESS", Description: "Example: devnet runner show r0",
+				Flags: reads, Action: runnerShow},
+			runnerJoinCommand(),
+			runnerOrderCommand("leave", "deregister a runner for its owner, for ever",
+				"\nIts stake returns to its owner when the last of its jobs ended.", (*client.Client).LeaveRunner),
+			runnerOrderCommand("pause", "keep a runner out of draws; jobs that it has go on", "", (*client.Client).PauseRunner),
+			runnerOrderCommand("resume", "let a paused runner be drawn again", "", (*client.Client).ResumeRunner),
+		},
+	}
+}
+
+func runnerList(c *cli.Context) error {
+	if _, err := arguments(c); err != nil {
+		return err
+	}
+	n := network(c)
+	runners, more, err := pageOf(c, func(p client.Page) ([]model.Runner, error) {
+		return n.Runners(c.Context, c.String("status"), p)
+	})
+	if err != nil {
+		return err
+	}
+	return emit(c, runners, func(w io.Writer) {
+		runnerTable(w, runners)
+		cut(w, "more", more, len(runners), c)
+	})
+}
+
+func runnerTable(w io.Writer, runners []model.Runner) {
+	var rows [][]string
+	for i := range runners {
+		r := &runners[i]
+		name := r.Name
+		if name == "" {
+			name = "-"
+		}
+		rows = append(rows, []string{strconv.FormatUint(uint64(r.Index), 10), name, short(r.Address.String()), r.Health, yes(r.Present),
+			strconv.Itoa(len(r.Connected)) + "/" + strconv.Itoa(len(r.Subset)),
+			strconv.FormatUint(r.ActiveJobs, 10) + "/" + strconv.FormatUint(r.MaxConcurrentJobs, 10),
+			strconv.FormatUint(r.Reputation, 10), paid(r.Stake)})
+	}
+	table(w, "No runners.", "INDEX NAME ADDRESS STATUS PRESENT PEERS JOBS REPUTATION STAKE_CBY", rows)
+}
+
+func yes(is bool) string {
+	if is {
+		return "yes"
+	}
+	return "no"
+}
+
+func runnerShow(c *cli.Context) error {
+	args, err := arguments(c, "NAME|ADDRESS")
+	if err != nil {
+		return err
+	}
+	n := network(c)
+	r, err := n.Runner(c.Context, args[0])
+	return shownRunner(c, r, err)
+}
+
+// shownRunner prints the runner that was asked for or ordered about, if nothing was
+// refused.
+func shownRunner(c *cli.Context, r model.Runner, err error) error {
+	if err != nil {
+		return err
+	}
+	return emit(c, r, func(w io.Writer) { printRunner(w, newNaming(c.Context, network(c)), &r) })
+}
+
+func printRunner(w io.Writer, names *naming, r *model.Runner) {
+	all := func(list []types.Address) string {
+		var out []string
+		for _, a := range list {
+			out = append(out, names.of(a))
+		}
+		return strings.Join(out, " ")
+	}
+	owner := names.of(r.Owner) + "  " + r.Owner.String()
+	if r.Owner == r.Address {
+		owner = "itself"
+	}
+	accepting := ""
+	if r.Health == model.RunnerHealthy && !r.Accepting {
+		accepting = ", takes no new ones"
+	}
+	facts(w, "name", r.Name, "index", strconv.FormatUint(uint64(r.Index), 10), "address", r.Address.String(), "public key",
+		r.PublicKey.String(), "owner", owner, "status", r.Health, "present", yes(r.Present), "stake", cby(r.Stake),
+		"reputation", strconv.FormatUint(r.Reputation, 10)+" of 100",
+		"jobs", fmt.Sprintf("%d of at most %d%s", r.ActiveJobs, r.MaxConcurrentJobs, accepting),
+		"subset", all(r.Subset), "connected", all(r.Connected), "offers", printable(strings.Join(r.Capabilities, " ")),
+		"entitlements", printable(strings.Join(r.Entitlements, " ")), "asks", rates(r), "registered", "in block "+height(r.RegisteredAt),
+		"heartbeat", "of block "+height(r.LastHeartbeat))
+}
+
+// rates are what a runner asks, in wei.
+func rates(r *model.Runner) string {
+	card := &r.RateCard
+	var list []string
+	for i, rate := range []types.Wei{card.ComputeSecond, card.LLMInputToken, card.LLMOutputToken, card.HTTPRequestBase, card.MCPCallBase,
+		card.MemoryMB} {
+		if !rate.IsZero() {
+			list = append(list, api.Rates[i]+" "+groupedWei(rate))
+		}
+	}
+	if len(list) == 0 {
+		return "nothing"
+	}
+	return strings.Join(list, ", ") + " wei"
+}

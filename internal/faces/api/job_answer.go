@@ -1,0 +1,102 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+
+	"github.com/cowboyinc/devnet/internal/base/codec"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/push"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
+)
+
+// Manual is the executor whose jobs wait for a result that is given by hand.
+const Manual = "manual"
+
+// answerBlocks is how long a committee may take to have a job once its first member
+// has it: who comes later than that has no answer, and may be given one.
+const answerBlocks = 3
+
+type answerJobInput struct{ Body model.AnswerRequest }
+
+func (s *Server) answerJob(ctx context.Context, in *answerJobInput) (m model.Job, err error) {
+	if err := s.cheat("/devnet/job/answer"); err != nil {
+		return m, err
+	}
+	result, err := payload(in.Body.Result, "result")
+	if err != nil {
+		return m, err
+	}
+	v, err := s.backend.Reader("")
+	if err != nil {
+		return m, err
+	}
+	j, err := openJob(v, in.Body.ID)
+	if err != nil {
+		return m, err
+	}
+	var spec push.JobSpec
+	if err := codec.Unmarshal(j.Spec, len(j.Spec), &spec); err != nil {
+		return m, err
+	}
+	if c := spec.JobType.Custom; c == nil || c.ExecutorHash != types.Keccak([]byte(Manual)) {
+		return m, Refuse(http.StatusConflict, "not_manual", "job %s is not one of the executor %s", j.ID, Manual).
+			Hint("Only such a job waits for a result by hand.").At("id")
+	}
+	return s.hand(ctx, j, result)
+}
+
+// hand gives a result to each of the devnet's runners in a job's committee, as they
+// have the job: who has not yet is waited for, block by block.
+func (s *Server) hand(ctx context.Context, j *model.Job, result []byte) (m model.Job, err error) {
+	ctx, cancel := context.WithTimeout(ctx, s.patience)
+	defer cancel()
+	var answered []types.Address
+	for until := types.Height(0); ; {
+		given, err := s.backend.Steer().AnswerJob(j.ID, result)
+		if err != nil {
+			return m, err
+		}
+		answered = append(answered, given...)
+		v, err := s.backend.Reader("")
+		if err != nil {
+			return m, err
+		}
+		if j, err = findJob(v, j.ID.String(), "id"); err != nil {
+			return m, err
+		}
+		head := v.Head().Height
+		if len(answered) > 0 && until == 0 {
+			until = head + answerBlocks
+		}
+		if over := types.JobStatus(j.Status).Ended(); over || until > 0 && (head >= until || s.allOwn(j.Committee, answered)) {
+			if len(answered) == 0 {
+				return m, notWaiting(j)
+			}
+			return *j, nil
+		}
+		if _, at := s.feed.next(ctx, head+1); at == ended {
+			if len(answered) == 0 && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+				return m, notWaiting(j)
+			}
+			return *j, nil
+		}
+	}
+}
+
+// allOwn reports whether all of the devnet's runners in a committee are in a list.
+func (s *Server) allOwn(committee, list []types.Address) bool {
+	for _, own := range s.backend.Runners() {
+		if slices.Contains(committee, own.Address) && !slices.Contains(list, own.Address) {
+			return false
+		}
+	}
+	return true
+}
+
+func notWaiting(j *model.Job) error {
+	return Refuse(http.StatusConflict, "not_waiting", "no runner of this devnet waits for an answer to job %s: it is %s", j.ID, j.Status).
+		Hint("GET /job/%s tells who has it.", j.ID).At("id")
+}

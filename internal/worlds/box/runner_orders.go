@@ -1,0 +1,87 @@
+package box
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wallet"
+	"github.com/cowboyinc/devnet/internal/faces/api"
+	"github.com/cowboyinc/devnet/runners/selection"
+)
+
+// AnswerJob implements api.Steering.
+func (h operator) AnswerJob(job types.Hash, result []byte) (answered []types.Address, err error) {
+	if h.network.config.Strict {
+		return nil, strict("answering jobs by hand")
+	}
+	for _, r := range h.network.RunnerList() {
+		manual := r.Manual()
+		if manual == nil || !slices.Contains(manual.Waiting(), job) {
+			continue
+		}
+		if err := manual.Answer(job, result); err != nil {
+			return answered, api.Refuse(http.StatusConflict, "bad_result", "%s: %v", r.Name, err).At("result")
+		}
+		answered = append(answered, r.Address)
+	}
+	return answered, nil
+}
+
+// PrepareRunner implements api.Steering. Names are r0, r1, … without a gap, by which a
+// network that goes on finds its runners again.
+func (h operator) PrepareRunner(name string) (p api.PreparedRunner, err error) {
+	n := h.network
+	if n.config.Strict {
+		return p, strict("starting runners")
+	}
+	next := wallet.RunnerName(len(n.RunnerList()))
+	if name == "" {
+		name = next
+	}
+	state := n.Best().Validator().Head().State
+	identities := 0
+	switch r := n.findRunner(name); {
+	case r == nil && name != next:
+		return p, api.Refuse(http.StatusConflict, "invalid_name", "%q is no name of a runner to start: the next is %s", name, next).
+			Hint("Leave the name out, or give that of a runner that has left.").At("name")
+	case r == nil && len(n.RunnerList()) >= MaxRunners:
+		return p, api.Refuse(http.StatusConflict, "too_many_runners", "a network in one process has at most %d runners", MaxRunners)
+	case r != nil:
+		for state.Runner(identity(n.seed, name, identities).Address()) != nil {
+			identities++
+		}
+		if registered := state.Runner(r.Address); registered == nil || registered.Health != selection.Deregistered {
+			return p, api.Refuse(http.StatusConflict, "already_runner", "%s is a runner already", name).At("name")
+		}
+	}
+	return api.PreparedRunner{Name: name, PublicKey: identity(n.seed, name, identities).PublicKey(), Offer: ownOffer()}, nil
+}
+
+// StartRunner implements api.Steering.
+func (h operator) StartRunner(name string) error {
+	n := h.network
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.closed {
+		return errors.New("the network is closed")
+	}
+	r := n.newRunner(name, n.latest(n.Best().Validator().Head().State, name))
+	if former := n.findRunner(name); former != nil {
+		if err := former.stop(); err != nil {
+			return err
+		}
+		n.replaceRunner(r)
+	} else {
+		n.addRunner(r)
+	}
+	return r.start()
+}
+
+// RetireRunner implements api.Steering.
+func (h operator) RetireRunner(name string) {
+	if r := h.network.findRunner(name); r != nil {
+		r.runner.Leave(true, func() {})
+	}
+}
