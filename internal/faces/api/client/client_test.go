@@ -133,6 +133,30 @@ func TestWhatOnlyOtherProgramsAskFor(t *testing.T) {
 			t.Errorf("asked %q (%v), want %q", asked, err, want)
 		}
 	}
+	answer = "[]"
+	for want, ask := range map[string]func() error{
+		"GET /jobs?runner=r0&status=Failed&submitter=bob": func() error {
+			_, err := c.Jobs(ctx, JobFilter{Status: "Failed", Submitter: "bob", Runner: "r0"})
+			return err
+		},
+		"GET /job/0x01/runners?limit=5":  func() error { _, err := c.JobRunners(ctx, "0x01", Page{Limit: 5}); return err },
+		"GET /job/0x01/results?offset=5": func() error { _, err := c.JobResults(ctx, "0x01", Page{Offset: 5}); return err },
+		"GET /runners?status=Unhealthy":  func() error { _, err := c.Runners(ctx, "Unhealthy", Page{}); return err },
+	} {
+		if err := ask(); err != nil || asked != want {
+			t.Errorf("asked %q (%v), want %q", asked, err, want)
+		}
+	}
+	answer = "{}"
+	for want, ask := range map[string]func() error{
+		"GET /job/0x01/story?limit=3&offset=2": func() error { _, err := c.JobStory(ctx, "0x01", 2, 3); return err },
+		"GET /subsets":                         func() error { _, err := c.Subsets(ctx); return err },
+		"GET /presence/7":                      func() error { _, err := c.Presence(ctx, 7); return err },
+	} {
+		if err := ask(); err != nil || asked != want {
+			t.Errorf("asked %q (%v), want %q", asked, err, want)
+		}
+	}
 	answer = `[{"height":7}]`
 	if blocks, err := c.Blocks(ctx, 7, 2); err != nil || len(blocks) != 1 || blocks[0].Height != 7 || asked != "GET /blocks?from=7&limit=2" {
 		t.Errorf("asked %q: %v %v", asked, blocks, err)
