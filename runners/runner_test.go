@@ -39,6 +39,7 @@ type world struct {
 	sent     map[connection.ID][]push.Frame
 	executed []func(execution.Report) // what each Execute tells
 	canceled []execution.ID
+	ended    []connection.End
 	closed   []string
 }
 
@@ -72,6 +73,8 @@ func (l links) Do(v connection.Verb) {
 			l.Fatal(err)
 		}
 		l.sent[v.ID] = append(l.sent[v.ID], f)
+	case connection.End:
+		l.ended = append(l.ended, v)
 	}
 }
 func (l links) Close() error {
@@ -222,6 +225,24 @@ func TestARunnerDoesWhatItIsGiven(t *testing.T) {
 
 // What an execution tells that was given up is not taken for what the next one of the
 // same assignment tells.
+// A stream's slot is free when this side has ended too (RFC 9000 §3.4): of one that a
+// validator broke off, before the runner was done with its job and behind that.
+func TestABrokenOffStreamIsEnded(t *testing.T) {
+	for _, done := range []bool{false, true} {
+		w := newWorld(t)
+		w.live()
+		dial := w.dials[0]
+		w.deliver(dial, "hello")
+		if done {
+			w.executed[0](execution.Report{ID: job, What: execution.Done, Result: []byte("hello")})
+		}
+		w.receive(connection.Cut{ID: dial.ID, Stream: connection.Job(0)})
+		if want := (connection.End{ID: dial.ID, Stream: connection.Job(0)}); !slices.Equal(w.ended, []connection.End{want}) {
+			t.Errorf("done %v: it ended %v", done, w.ended)
+		}
+	}
+}
+
 func TestWhatWasGivenUpTellsNothing(t *testing.T) {
 	w := newWorld(t)
 	w.live()

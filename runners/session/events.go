@@ -52,8 +52,8 @@ type Output struct {
 	Report []Report
 }
 
-// Stream is an event on the stream of a job, of a connection that is live; or the
-// Down of a connection that was.
+// Stream is an event on the stream of a job, of a connection that is live: Opened, Came
+// or Ended, which stands for Cut too; or the Down of a connection that was.
 type Stream struct {
 	Validator types.PublicKey
 	connection.Event

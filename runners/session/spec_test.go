@@ -162,6 +162,40 @@ func TestStreamsOfAConnectionAreBounded(t *testing.T) {
 	}
 }
 
+// A stream is over when both sides have said so, whichever event says it of the
+// validator's and however early it comes. Until then the worker is asked for ours, or
+// the environment would keep the stream's slot.
+func TestAStreamIsOverWhenBothSidesAre(t *testing.T) {
+	stream := connection.Job(0)
+	for _, early := range []bool{false, true} {
+		for _, cut := range []bool{false, true} {
+			w := newWorld(t, 1)
+			l := w.begin()[0].greeted()
+			prove := func() { l.say(0, l.ackOf()) }
+			if !early {
+				prove()
+			}
+			w.step(Connection{connection.Opened{ID: l.id, Stream: stream}})
+			if w.jobs = nil; cut {
+				w.step(Connection{connection.Cut{ID: l.id, Stream: stream}})
+			} else {
+				w.step(Connection{connection.Ended{ID: l.id, Stream: stream}})
+			}
+			if early {
+				prove()
+			}
+			p := w.byID[l.id]
+			if len(w.jobs) == 0 || w.jobs[len(w.jobs)-1].Event != (connection.Ended{ID: l.id, Stream: stream}) || len(p.streams) != 1 {
+				t.Errorf("early %v, cut %v: handed on %v; %d streams", early, cut, w.jobs, len(p.streams))
+			}
+			w.step(Answers{[]connection.Verb{connection.End{ID: l.id, Stream: stream}}})
+			if len(p.streams) != 0 {
+				t.Errorf("early %v, cut %v: kept behind its end", early, cut)
+			}
+		}
+	}
+}
+
 // TestSection63PingsAtEachHeightAndAtLeastOnceABlockTime, and never more than three
 // quarters of the limit.
 func TestSection63PingsAtEachHeightAndAtLeastOnceABlockTime(t *testing.T) {

@@ -24,21 +24,25 @@ func (m *Machine) onStream(p *peer, s connection.Stream, e connection.Event) {
 	}
 }
 
-// jobs hands on what happens on the stream of a job.
+// jobs hands on what happens on the stream of a job, and takes note of it.
 func (m *Machine) jobs(p *peer, e connection.Event) {
-	if opened, is := e.(connection.Opened); is {
+	switch e := e.(type) {
+	case connection.Opened:
 		if len(p.streams) >= MaxStreams {
 			m.leave(p, push.UnexpectedStream)
 			return
 		}
-		p.streams[opened.Stream] = &sides{}
+		p.streams[e.Stream] = &sides{}
+	case connection.Ended:
+		p.end(e.Stream, sides{theirs: true})
 	}
 	if p.stage == live {
 		m.out.Jobs = append(m.out.Jobs, Stream{p.PublicKey, e})
 	}
 }
 
-// onEnded takes the end of the validator's side of a stream.
+// onEnded takes the end of the validator's side of a stream. That it broke the stream
+// off is one: the slot of a stream is free when our side has ended too.
 func (m *Machine) onEnded(p *peer, e connection.Ended) {
 	switch {
 	case p.stage == leaving:
@@ -50,7 +54,6 @@ func (m *Machine) onEnded(p *peer, e connection.Ended) {
 		m.over(p, "", false)
 	default:
 		m.onStream(p, e.Stream, e)
-		p.end(e.Stream, sides{theirs: true})
 	}
 }
 

@@ -68,14 +68,6 @@ func (m *Machine) onStream(e Stream) {
 		}
 	case connection.Ended:
 		m.onEnded(m.stream(event.ID, event.Stream))
-	case connection.Cut:
-		if s := m.stream(event.ID, event.Stream); s != nil && !s.ours {
-			s.ours = true // the validator broke both sides off; ours follows
-			m.do(connection.Reset{ID: s.id, Stream: s.number, Code: connection.CodeDone})
-			m.onEnded(s)
-		} else {
-			m.onEnded(s)
-		}
 	case connection.Down:
 		m.streams = slices.DeleteFunc(m.streams, func(s *stream) bool { return s.id == event.ID })
 	}

@@ -435,13 +435,13 @@ func TestFaultsOnAJobsStream(t *testing.T) {
 	}
 }
 
-func TestABrokenOffStreamIsForgotten(t *testing.T) {
+func TestAStreamThatTheValidatorEndsIsEndedAndForgotten(t *testing.T) {
 	w := newWorld(t)
 	id := w.drawn(1)
 	l, _ := w.deliver(1, id, nil)
-	w.event(l, connection.Cut{ID: l.id, Stream: l.stream})
-	if len(w.streams) != 0 || !w.reset[l] {
-		t.Fatalf("%d streams, reset %v", len(w.streams), w.reset)
+	w.event(l, connection.Ended{ID: l.id, Stream: l.stream})
+	if len(w.streams) != 0 || !w.ended[l] {
+		t.Fatalf("%d streams, ended %v", len(w.streams), w.ended)
 	}
 	if _, status := w.deliver(1, id, nil); !status.Duplicate {
 		t.Fatalf("delivered again it is %+v", status)
