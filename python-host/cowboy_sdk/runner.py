@@ -34,7 +34,7 @@ from host import chain, continuations, jobs
 from host.errors import RunnerError, RunnerTimeout
 from host.libraries_data import _dumps as dumps
 
-__all__ = ["llm", "http", "mcp", "ethsend", "custom", "continuation", "cancel", "RunnerError", "RunnerTimeout"]
+__all__ = ("llm http mcp ethsend custom continuation cancel RunnerError RunnerTimeout").split()
 
 
 def llm(prompt, *, model="offline", system_prompt=None, max_tokens=256, temperature=0, **terms):
