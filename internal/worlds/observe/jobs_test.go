@@ -18,6 +18,7 @@ func (c *chain) committee(job types.Hash) (all []types.Address) {
 	j := c.head.Job(job)
 	if j == nil {
 		c.t.Fatalf("job %s is not open at %d", job, c.head.Height())
+		return nil
 	}
 	for _, m := range j.Committee {
 		all = append(all, m.Runner)
