@@ -31,6 +31,9 @@ var (
 	RunnerFunds = types.WeiOf(100).Mul(types.CBY)
 )
 
+// RunnerJobs is how many jobs a runner that a devnet starts does at once.
+const RunnerJobs = 16
+
 // users are the accounts of users, in the order in which they are listed.
 var users = []string{"alice", "bob", "carol", "dave", "erin", "frank", "grace", "heidi", "ivan", "judy"}
 
@@ -61,6 +64,13 @@ func ValidatorKey(seed uint64, name string) *crypto.Key {
 }
 
 // RunnerKey derives the key of a runner, which is its owner's as well.
-func RunnerKey(seed uint64, name string) *crypto.Key {
+func RunnerKey(seed uint64, name string) *crypto.Key { return RunnerIdentity(seed, name, 0) }
+
+// RunnerIdentity derives the n-th key of a runner: from 1 on those under which it came
+// again (fault rejoin).
+func RunnerIdentity(seed uint64, name string, n int) *crypto.Key {
+	if n > 0 {
+		name = fmt.Sprintf("%s/%d", name, n)
+	}
 	return crypto.DeriveKey(seed, "runner/"+name)
 }

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/worlds/byzantine"
@@ -212,10 +213,10 @@ func (n *Network) renew(name string) error {
 	before := n.findRunner(name)
 	state := n.Best().Validator().Head().State
 	i := 0
-	for state.Runner(identity(n.seed, name, i).Address()) != nil {
+	for state.Runner(wallet.RunnerIdentity(n.seed, name, i).Address()) != nil {
 		i++
 	}
-	key := identity(n.seed, name, i)
+	key := wallet.RunnerIdentity(n.seed, name, i)
 	ctx, cancel := context.WithTimeout(n.ending, governPatience)
 	defer cancel()
 	if err := n.register(ctx, key); err != nil {

@@ -32,7 +32,7 @@ func (n *Network) JoinRunner(ctx context.Context, name string) (string, error) {
 		return "", api.Refuse(http.StatusBadRequest, "invalid_name", "%.40q is not the name of the next runner, which is %s", name, next).
 			Hint("Give no name, or a public key to register a runner that the devnet does not start.").At("name")
 	}
-	key := identity(n.seed, next, 0)
+	key := wallet.RunnerKey(n.seed, next)
 	if err := n.register(ctx, key); err != nil {
 		return "", err
 	}

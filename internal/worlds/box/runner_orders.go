@@ -49,14 +49,14 @@ func (h operator) PrepareRunner(name string) (p api.PreparedRunner, err error) {
 	case r == nil && len(n.RunnerList()) >= MaxRunners:
 		return p, api.Refuse(http.StatusConflict, "too_many_runners", "a network in one process has at most %d runners", MaxRunners)
 	case r != nil:
-		for state.Runner(identity(n.seed, name, identities).Address()) != nil {
+		for state.Runner(wallet.RunnerIdentity(n.seed, name, identities).Address()) != nil {
 			identities++
 		}
 		if registered := state.Runner(r.Address); registered == nil || registered.Health != selection.Deregistered {
 			return p, api.Refuse(http.StatusConflict, "already_runner", "%s is a runner already", name).At("name")
 		}
 	}
-	return api.PreparedRunner{Name: name, PublicKey: identity(n.seed, name, identities).PublicKey(), Offer: ownOffer()}, nil
+	return api.PreparedRunner{Name: name, PublicKey: wallet.RunnerIdentity(n.seed, name, identities).PublicKey(), Offer: ownOffer()}, nil
 }
 
 // StartRunner implements api.Steering.

@@ -2,7 +2,6 @@ package box
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -25,9 +24,6 @@ import (
 // connection with each validator of its subset, and some goroutines.
 const MaxRunners = 2_000
 
-// RunnerJobs is how many jobs a runner of the devnet's own does at once.
-const RunnerJobs = 16
-
 // goodbye is how long runners may take to say Goodbye when the network ends: the
 // validators' grace, and some more.
 const goodbye = 2 * time.Second
@@ -45,7 +41,7 @@ type Runner struct {
 func ownOffer() system.Offer {
 	does, _ := settings.Own()
 	defer does.Close()
-	return system.Offer{Capabilities: does.Capabilities(), Entitlements: does.Entitlements(), MaxConcurrentJobs: RunnerJobs}
+	return system.Offer{Capabilities: does.Capabilities(), Entitlements: does.Entitlements(), MaxConcurrentJobs: wallet.RunnerJobs}
 }
 
 // enrol enters runners into a genesis, each as its own owner (decision J20).
@@ -61,19 +57,10 @@ func enrol(g *ledger.Genesis, seed uint64, count int) {
 	}
 }
 
-// identity is the n-th key of a runner: its own, and from 1 on those under which it
-// came again (fault rejoin).
-func identity(seed uint64, name string, n int) *crypto.Key {
-	if n > 0 {
-		name = fmt.Sprintf("%s/%d", name, n)
-	}
-	return wallet.RunnerKey(seed, name)
-}
-
 // latest is the last key of a runner that is registered in a state; nil where none is.
 func (n *Network) latest(state *ledger.State, name string) (key *crypto.Key) {
 	for i := 0; ; i++ {
-		next := identity(n.seed, name, i)
+		next := wallet.RunnerIdentity(n.seed, name, i)
 		if state.Runner(next.Address()) == nil {
 			return key
 		}
@@ -112,7 +99,7 @@ func (n *Network) newRunner(name string, key *crypto.Key) *Runner {
 	}
 	one.runner = node.NewRunner(node.RunnerConfig{
 		Parts:   node.Parts{Name: name, Signer: n.verifier.Signer(key), Verifier: n.verifier, Clock: n.clock},
-		Shell:   runners.Config{ChainID: n.genesis.ChainID, MaxJobs: RunnerJobs, Tell: n.config.TellRunner},
+		Shell:   runners.Config{ChainID: n.genesis.ChainID, MaxJobs: wallet.RunnerJobs, Tell: n.config.TellRunner},
 		Runtime: n.runtime, Log: n.log, WrapConn: n.lossy(name), Wrap: wrap,
 		Chain: func() (env.ChainView, error) { return n.watch.View(key.PublicKey()), nil },
 		Executor: func() (env.Executor, error) {

@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
@@ -188,23 +187,20 @@ func (n *Network) comeBack(one rejoining) error {
 		return nil
 	}
 	if one.fresh {
-		if err := n.renew(one.name); err != nil {
-			return err
-		}
+		n.renew(one.name)
 	}
 	return n.Restart(one.name)
 }
 
-// renew gives a runner that is down another key, and has it registered.
-func (n *Network) renew(name string) error {
-	node := n.find(name)
-	key := wallet.RunnerKey(n.config.World.Seed, fmt.Sprintf("%s/%d", name, node.started+1))
-	if n.byAddress[key.Address()] != nil {
-		return errors.New("sim: a runner's new key is known already")
+// renew gives a runner that is down its next key, and has it registered.
+func (n *Network) renew(name string) {
+	node, i := n.find(name), 0
+	for n.byAddress[wallet.RunnerIdentity(n.config.World.Seed, name, i).Address()] != nil {
+		i++
 	}
-	n.keys[name] = key
+	key := wallet.RunnerIdentity(n.config.World.Seed, name, i)
+	n.keys[name], n.nonces[name] = key, 0
 	node.parts.Signer, node.address = n.scheme.Signer(key), key.Address()
 	n.byAddress[node.address] = node
 	n.register(name)
-	return nil
 }

@@ -182,10 +182,24 @@ func TestARunnerComesAndGoes(t *testing.T) {
 			gone(l, r)
 			l.blocks(20)
 			back(l)
-			if (l.find("r0").address != before) != fresh {
-				t.Error("it came back as somebody else, or not")
+			want := before
+			if fresh {
+				want = wallet.RunnerIdentity(1, "r0", 1).Address()
 			}
+			if got := l.find("r0").address; got != want {
+				t.Errorf("it came back as %s, not as %s", got, want)
+			}
+			l.owns("r0")
 		})
+	}
+}
+
+// owns checks that a runner is its own owner, as in every world (decision J20).
+func (l *labour) owns(name string) {
+	l.Helper()
+	at := l.find(name).address
+	if r := l.best().Head().State.Runner(at); r == nil || r.Owner != at {
+		l.Errorf("%s is registered as %+v", name, r)
 	}
 }
 
@@ -203,6 +217,7 @@ func TestRunnersJoinAndLeave(t *testing.T) {
 	if got := l.Runners(); l.present() != 2 || !slices.Equal(got, []string{"r0", "r5"}) {
 		t.Fatalf("%d are present of %v", l.present(), got)
 	}
+	l.owns("r0")
 	if agreed, _ := l.done(echo(2, push.Deterministic)); len(agreed) != 2 {
 		t.Errorf("%d agree", len(agreed))
 	}

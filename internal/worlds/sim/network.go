@@ -265,12 +265,13 @@ func (n *Network) observe(f validators.FinalBlocks) {
 			n.config.Final(n.now, r)
 		}
 	}
+	last := f.Results[len(f.Results)-1]
 	if seen != nil {
-		last := f.Results[len(f.Results)-1]
 		n.keep(f.Validator, last)
-		n.answerViews(f.Validator, last.State)
-		n.rejoined()
 	}
+	n.answerViews(f.Validator, last.State)
+	n.rejoined()
+	n.funded(last.State)
 }
 
 // keep tells the oracles of a block that a validator has stored, once it is synced.

@@ -18,17 +18,15 @@ import (
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
 
-// runnerJobs is how many jobs a runner of a network does at once.
-const runnerJobs = 4
-
 // crew is the runners of a network, and what validators tell their views.
 type crew struct {
-	runners []string                   // by name, in the order of the registry
-	working map[string]*runners.Runner // looked up only
-	states  map[string]*ledger.State   // the newest final one of each validator; looked up only
-	faces   map[string]*face           // of their present processes; looked up only
-	rejoins []rejoining
-	looks   []*ledger.Outlook // of the latest blocks, the newest last
+	runners  []string                   // by name, in the order of the registry
+	working  map[string]*runners.Runner // looked up only
+	states   map[string]*ledger.State   // the newest final one of each validator; looked up only
+	faces    map[string]*face           // of their present processes; looked up only
+	rejoins  []rejoining
+	entering []string          // not registered: they wait for what that takes
+	looks    []*ledger.Outlook // of the latest blocks, the newest last
 }
 
 // keptLooks is of how many blocks the outlooks are kept: validators are seldom further
@@ -60,7 +58,7 @@ func (n *Network) enrol() {
 
 // addRunner adds the machine of a runner, whose key is known.
 func (n *Network) addRunner(name string) error {
-	parts := Parts{Signer: n.scheme.Signer(n.keys[name]), Verifier: n.scheme, MaxJobs: runnerJobs}
+	parts := Parts{Signer: n.scheme.Signer(n.keys[name]), Verifier: n.scheme, MaxJobs: wallet.RunnerJobs}
 	return n.AddRunner(name, parts, n.bootRunner(name))
 }
 
@@ -71,7 +69,7 @@ func (n *Network) bootRunner(name string) Boot[env.Runner] {
 			log = slog.New(slog.DiscardHandler)
 		}
 		node = n.faced(name, node)
-		r, err := runners.Start(n.Runtime(), runners.Config{Name: name, ChainID: n.config.ChainID, MaxJobs: runnerJobs, Log: log,
+		r, err := runners.Start(n.Runtime(), runners.Config{Name: name, ChainID: n.config.ChainID, MaxJobs: wallet.RunnerJobs, Log: log,
 			Tell: n.config.Told}, node)
 		if err != nil {
 			return nil, err
@@ -127,8 +125,8 @@ func (n *Network) Runner(name string) *runners.Runner {
 	return n.working[name]
 }
 
-// JoinRunner starts a runner, the next free name where it is given none, and has the
-// system key register it. That it is registered takes some blocks.
+// JoinRunner starts a runner, the next free name where it is given none, and has it
+// registered. That it is registered takes some blocks.
 func (n *Network) JoinRunner(name string) error {
 	for i := 0; name == ""; i++ {
 		if free := wallet.RunnerName(i); n.keys[free] == nil {
@@ -151,15 +149,32 @@ func (n *Network) JoinRunner(name string) error {
 	return n.Boot(name)
 }
 
-// register has the system key register a runner, which pays its stake and owns it.
+// register has a runner registered, as its own owner: the system's account gives it
+// what that takes.
 func (n *Network) register(name string) {
-	n.order(wallet.System, types.RegistryAddress, "register", system.Registration{PublicKey: n.keys[name].PublicKey(),
-		Stake: wallet.RunnerStake, Offer: offer()})
+	n.follows(wallet.System)
+	n.resubmit(wallet.System, n.Transfer(wallet.System, n.keys[name].Address(), wallet.RunnerStake.Add(wallet.RunnerFunds)), resubmitTimes)
+	n.entering = append(n.entering, name)
+}
+
+// funded has those register who can pay for it in a new final state.
+func (n *Network) funded(s *ledger.State) {
+	n.entering = slices.DeleteFunc(n.entering, func(name string) bool {
+		key := n.keys[name]
+		if s.Account(key.Address()).Balance.Less(wallet.RunnerStake.Add(wallet.RunnerFunds)) {
+			return false
+		}
+		n.After(0, func() {
+			n.order(name, types.RegistryAddress, "register", system.Registration{PublicKey: key.PublicKey(),
+				Stake: wallet.RunnerStake, Offer: offer()})
+		})
+		return true
+	})
 }
 
 // offer is what a runner of a network registers.
 func offer() system.Offer {
-	return system.Offer{Capabilities: judge.Capabilities(), Entitlements: []string{}, MaxConcurrentJobs: runnerJobs}
+	return system.Offer{Capabilities: judge.Capabilities(), Entitlements: []string{}, MaxConcurrentJobs: wallet.RunnerJobs}
 }
 
 // LeaveRunner has the owner of a runner deregister it, and the runner leave when
@@ -174,11 +189,7 @@ func (n *Network) LeaveRunner(name string) error {
 	if r == nil || r.Health == selection.Deregistered {
 		return fmt.Errorf("%s is not registered", name)
 	}
-	owner := wallet.System
-	if r.Owner == n.find(name).address {
-		owner = name
-	}
-	n.order(owner, types.RegistryAddress, "deregister", system.Naming{Runner: r.Address})
+	n.order(name, types.RegistryAddress, "deregister", system.Naming{Runner: r.Address})
 	if one := n.Runner(name); one != nil {
 		one.Leave(true, func() {
 			n.After(0, func() {
@@ -196,8 +207,13 @@ func (n *Network) LeaveRunner(name string) error {
 
 // order has an account call a handler, and hands that in again until it is final.
 func (n *Network) order(from string, to types.Address, handler string, args any) {
-	if best := n.best(); best != nil {
-		n.nonces[from] = max(n.nonces[from], best.Head().State.Account(n.keys[from].Address()).Nonce)
-	}
+	n.follows(from)
 	n.resubmit(from, n.Execute(from, to, handler, codec.Marshal(args)), resubmitTimes)
+}
+
+// follows has an account's next nonce be none that the chain has seen.
+func (n *Network) follows(account string) {
+	if best := n.best(); best != nil {
+		n.nonces[account] = max(n.nonces[account], best.Head().State.Account(n.keys[account].Address()).Nonce)
+	}
 }
