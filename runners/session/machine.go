@@ -42,6 +42,7 @@ type Machine struct {
 	load    push.BackpressureSignal
 	loads   uint64 // versions of it; 0: nothing was said
 	changes changes
+	pinged  push.HeartbeatPing // the last one, of all connections
 
 	now types.Time
 	out Output

@@ -42,14 +42,15 @@ type connected struct {
 	lived     types.Time // since when
 	early     []connection.Event
 
-	said   bool         // a frame behind the exchange
-	spoke  types.Time   // when the last was
-	beat   types.Time   // our last ping
-	pinged types.Height // the height heard of when it was sent
-	heard  types.Height // of by a pong
-	nonce  uint64       // of the last ping
-	loads  uint64       // version of the load that was said last
-	told   uint64       // version of the changes that were told last
+	said   bool                // a frame behind the exchange
+	spoke  types.Time          // when the last was
+	beat   types.Time          // our last ping
+	pinged types.Height        // the height heard of when it was sent
+	heard  types.Height        // of by a pong
+	ponged *push.HeartbeatPong // the last that was good, or nil
+	nonce  uint64              // of the last ping
+	loads  uint64              // version of the load that was said last
+	told   uint64              // version of the changes that were told last
 
 	streams map[connection.Stream]*sides // of jobs
 }

@@ -1,10 +1,12 @@
 package session
 
 import (
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/cowboyinc/devnet/internal/base/chainview"
+	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wire/connection"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
@@ -79,6 +81,7 @@ func TestAValidatorIsJudgedByTheSameRules(t *testing.T) {
 		"another key's HelloAck": {ack(func(f *push.HelloAck) { f.PartyPubkey[5]++ }), push.IdentityMismatch},
 		"no proof":               {ack(func(f *push.HelloAck) { f.SignedChallenge[3]++ }), push.BadSignature},
 		"a forged pong":          {func(l *line) { l.live(); l.say(0, &push.HeartbeatPong{BlockHeight: 5}) }, push.BadSignature},
+		"a forged pong of 0":     {func(l *line) { l.live(); l.say(0, &push.HeartbeatPong{}) }, push.BadSignature},
 		"length 0":               {func(l *line) { l.up(); l.step(Connection{connection.TooLong{ID: l.id}}) }, push.Malformed},
 		"a great length": {func(l *line) { l.up(); l.step(Connection{connection.TooLong{ID: l.id, Length: 1 << 21}}) },
 			push.FrameTooLarge},
@@ -248,6 +251,64 @@ func TestSection63PingsAtEachHeightAndAtLeastOnceABlockTime(t *testing.T) {
 	}
 	if len(l.at) < 40 {
 		t.Fatalf("%d frames in three seconds", len(l.at))
+	}
+}
+
+// counting counts what is signed and judged.
+type counting struct {
+	crypto.Signer
+	Verifier
+	signed, judged int
+}
+
+func (c *counting) Sign(digest types.Hash) types.Signature {
+	c.signed++
+	return c.Signer.Sign(digest)
+}
+
+func (c *counting) Recover(digest types.Hash, sig types.Signature) (types.Address, bool) {
+	c.judged++
+	return c.Verifier.Recover(digest, sig)
+}
+
+// Many connections cost few signatures: one ping is signed for all validators, with a
+// greater nonce each time; a pong that is said again is judged once.
+func TestOnePingIsForAllValidatorsAndAPongIsJudgedOnce(t *testing.T) {
+	w := newWorld(t, 4)
+	lines := w.begin()
+	for _, l := range lines {
+		l.live()
+	}
+	w.pass(100 * time.Millisecond)
+	count := &counting{Signer: signerOf("r0"), Verifier: signatures}
+	w.Machine.config.Signer, w.Machine.config.Verifier = count, count
+	for range 3 {
+		w.newHead(nil)
+		w.pass(100 * time.Millisecond)
+	}
+	w.pass(time.Second) // and once more at the same height
+	for _, l := range lines {
+		var last []uint64
+		for _, f := range l.sent {
+			p := f.(*push.HeartbeatPing)
+			last = append(last, p.Nonce)
+			if signer, ok := signatures.Recover(p.Digest(chainID), p.Signed); !ok || signer != signerOf("r0").Address() {
+				t.Errorf("ping %+v", p)
+			}
+		}
+		if len(last) < 4 || !slices.IsSorted(last) || len(slices.Compact(last)) != len(l.sent) {
+			t.Errorf("nonces %d", last)
+		}
+	}
+	if count.signed != 4 {
+		t.Errorf("signed %d times", count.signed)
+	}
+	pong := &push.HeartbeatPong{BlockHeight: 200}
+	pong.ValidatorSigned = lines[0].signer.Sign(pong.Digest(chainID, signerOf("r0").PublicKey()))
+	lines[0].say(0, pong)
+	lines[0].say(0, pong)
+	if count.judged != 1 {
+		t.Errorf("judged %d times", count.judged)
 	}
 }
 
