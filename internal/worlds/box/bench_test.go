@@ -16,7 +16,8 @@ import (
 )
 
 // What makes a live network fast can be turned off; each benchmark runs with
-// all of it, and with each part off.
+// all of it, and with each part off. These networks have no runners: what those cost is
+// in BenchmarkCrowd, BenchmarkAssignment and BenchmarkCallback.
 var switches = []struct {
 	name string
 	set  func(*Config)

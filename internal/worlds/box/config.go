@@ -16,6 +16,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/program"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
+	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/environment/store"
 	"github.com/cowboyinc/devnet/runners"
 	"github.com/cowboyinc/devnet/validators"
@@ -74,6 +75,10 @@ type Config struct {
 	// The switches that benchmarks turn off.
 	NoMemo     bool // every validator executes every block itself
 	NoRemember bool // every signature is verified each time
+
+	// What benchmarks look through, on the loops of those they look at; each may be nil.
+	tellRunners func(name string, report gateway.Report) // as validators.Config has it
+	wrapRunner  func(env.Runner) env.Runner              // between a runner and its environment
 }
 
 // DefaultBlockTime is one second (decision C7).

@@ -14,7 +14,10 @@ import (
 
 // saw notes what the gateway of a validator reports, for the next block.
 func (n *Network) saw(validator types.Address) func(string, gateway.Report) {
-	return func(_ string, report gateway.Report) {
+	return func(name string, report gateway.Report) {
+		if n.config.tellRunners != nil {
+			n.config.tellRunners(name, report)
+		}
 		n.finality.between(func(next types.Height) { n.sightings.Saw(next, validator, report) })
 	}
 }

@@ -93,9 +93,14 @@ func (n *Network) startRunners() error {
 // newRunner makes a runner under a key.
 func (n *Network) newRunner(name string, key *crypto.Key) *Runner {
 	one := &Runner{key: key}
-	wrap := func(given env.Runner) env.Runner { return one.wrap(n.genesis.ChainID, given) }
-	if n.config.Strict { // nobody can ask for a fault
-		wrap = nil
+	wrap := func(given env.Runner) env.Runner {
+		if n.config.wrapRunner != nil {
+			given = n.config.wrapRunner(given)
+		}
+		if n.config.Strict { // nobody can ask for a fault
+			return given
+		}
+		return one.wrap(n.genesis.ChainID, given)
 	}
 	one.runner = node.NewRunner(node.RunnerConfig{
 		Parts:   node.Parts{Name: name, Signer: n.verifier.Signer(key), Verifier: n.verifier, Clock: n.clock},

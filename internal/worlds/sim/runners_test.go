@@ -4,11 +4,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cowboyinc/devnet/actors/samples"
+	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
 	"github.com/cowboyinc/devnet/internal/environment/executor/custom"
 	"github.com/cowboyinc/devnet/validators/ledger"
-
-	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 // TestRunnersHearOfTheChain, from another validator where one does not answer.
@@ -138,6 +138,40 @@ func TestRunnersArePresentAndDoJobs(t *testing.T) {
 		}
 		if l.did(types.JobChangeRetried) != 0 {
 			t.Error("a committee was silent")
+		}
+	}
+}
+
+// J16: a result is final in the block behind the draw at the earliest, the callback is
+// delivered in the next; a committee takes one block more. Through whole validators and
+// runners, over links: none of it takes a block that it need not take.
+func TestJ16TheBlocksOfACallback(t *testing.T) {
+	link := Link{Latency: 20 * time.Millisecond, Jitter: 20 * time.Millisecond}
+	l := labouring(t, NetworkConfig{World: Config{Seed: 1, Link: link}, Runners: 6})
+	deploy, counter := l.Deploy("alice", samples.Code("counter"), types.Wei{})
+	l.Submit("v0", deploy, func(_ types.Hash, err error) {
+		if err != nil {
+			t.Error(err)
+		}
+	})
+	l.blocks(6)
+	for _, c := range []struct {
+		runners uint64
+		mode    push.Mode
+		blocks  types.Height
+	}{{1, push.None, 2}, {3, push.Deterministic, 3}} {
+		l.changes = nil
+		spec := echo(c.runners, c.mode)
+		spec.Callback = &push.Callback{Actor: counter, Handler: "increment", CorrelationID: []byte{}, Context: []byte{}}
+		l.submit(spec)
+		l.blocks(8)
+		at := map[types.JobChangeKind]types.Height{}
+		for _, change := range l.changes {
+			at[change.Kind] = change.At
+		}
+		drawn := at[types.JobChangeDrawn]
+		if drawn == 0 || at[types.JobChangeCompleted] != drawn+c.blocks-1 || at[types.JobChangeCalledBack] != drawn+c.blocks {
+			t.Errorf("of %d runners: %v", c.runners, at)
 		}
 	}
 }
