@@ -81,9 +81,18 @@ func (g *guests) are(conn *quic.Conn) bool {
 // but that the limits for runners need not be.
 func (t *Transport) isPeers(address net.Addr) bool {
 	udp, is := address.(*net.UDPAddr)
+	if !is {
+		return false
+	}
+	from := plain(udp.AddrPort())
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	return is && t.endpoints[plain(udp.AddrPort())]
+	for _, p := range t.byAddress {
+		if p.at(from) {
+			return true
+		}
+	}
+	return false
 }
 
 // plain is an address as endpoints are compared: IPv4 in IPv6 is IPv4.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -290,5 +291,38 @@ func TestAnotherChainIsRefused(t *testing.T) {
 		}
 		a.close()
 		b.close()
+	}
+}
+
+// Hosts have names: the address behind one is looked up at each attempt, and a peer
+// that comes from there is known for one before it has shown its key.
+func TestPeersAreFoundByHostName(t *testing.T) {
+	nodes := []*node{newNode(t, "v0", nil), newNode(t, "v1", nil)}
+	var named []types.Validator
+	for _, n := range nodes {
+		v := n.validator()
+		v.Endpoint = strings.Replace(v.Endpoint, "127.0.0.1", "localhost", 1)
+		named = append(named, v)
+	}
+	for i, n := range nodes {
+		other := nodes[1-i].Addr()
+		n.SetPeers(named)
+		if n.isPeers(other) {
+			t.Errorf("node %d knows the address before it has looked it up", i)
+		}
+	}
+	for _, n := range nodes {
+		n.start(t)
+	}
+	nodes[0].Send(nodes[1].key.Address(), []byte("a"))
+	if got := nodes[1].next(t); string(got.frame) != "a" {
+		t.Fatalf("got %q", got.frame)
+	}
+	nodes[1].Send(nodes[0].key.Address(), []byte("b"))
+	nodes[0].next(t)
+	for i, n := range nodes {
+		if !n.isPeers(nodes[1-i].Addr()) {
+			t.Errorf("node %d does not know the address of its peer", i)
+		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"sync"
 	"time"
 
@@ -28,10 +29,11 @@ type peer struct {
 
 	mu       sync.Mutex
 	endpoint string
-	queues   [2]queue      // by kind
-	session  *session      // nil without a connection
-	pending  int           // connections without a hello
-	changed  chan struct{} // signals the loop: session or endpoint changed
+	resolved netip.AddrPort // what endpoint named when it was last looked up; zero: nothing
+	queues   [2]queue       // by kind
+	session  *session       // nil without a connection
+	pending  int            // connections without a hello
+	changed  chan struct{}  // signals the loop: session or endpoint changed
 }
 
 func newPeer(t *Transport, v types.Validator) *peer {
@@ -55,8 +57,31 @@ func (p *peer) setEndpoint(endpoint string) {
 	defer p.mu.Unlock()
 	if p.endpoint != endpoint {
 		p.endpoint = endpoint
+		p.resolved, _ = netip.ParseAddrPort(endpoint) // of a host name nothing is known before it is looked up
+		p.resolved = plain(p.resolved)
 		signal(p.changed)
 	}
+}
+
+// lookUp finds out where an endpoint is now: a host that moves keeps its name.
+func (p *peer) lookUp(endpoint string) (*net.UDPAddr, error) {
+	address, err := net.ResolveUDPAddr("udp", endpoint)
+	if err != nil {
+		return nil, fmt.Errorf("quic: endpoint %q of %v: %w", endpoint, p.Address, err)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.endpoint == endpoint {
+		p.resolved = plain(address.AddrPort())
+	}
+	return address, nil
+}
+
+// at reports whether the peer's endpoint is an address, as far as is known.
+func (p *peer) at(address netip.AddrPort) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.resolved == address
 }
 
 // live returns the session, or nil.
@@ -151,7 +176,10 @@ func (p *peer) run() {
 			p.pause(-1)
 		case endpoint == "":
 			p.pause(-1)
-		case wait.first > 0: // give the other side time to dial
+		case wait.first > 0: // give the other side time to dial, and know it by its address
+			if _, err := p.lookUp(endpoint); err != nil {
+				p.transport.log.Debug("not found", "peer", p.Address, "error", err)
+			}
 			if p.pause(wait.first) {
 				wait.first = 0
 			}
@@ -193,9 +221,9 @@ func (p *peer) pause(d time.Duration) (whole bool) {
 // dial makes one connection and stays with it until it ends. It returns for how
 // long it was up, 0 if never, and why it is not any more.
 func (p *peer) dial(endpoint string, timeout time.Duration) (time.Duration, error) {
-	address, err := net.ResolveUDPAddr("udp", endpoint)
+	address, err := p.lookUp(endpoint)
 	if err != nil {
-		return 0, fmt.Errorf("quic: endpoint %q of %v: %w", endpoint, p.Address, err)
+		return 0, err
 	}
 	tlsConfig := identity.Accepting(p.transport.client, p.expect)
 	ctx, cancel := context.WithTimeout(p.gone, timeout)

@@ -39,7 +39,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"net/netip"
 	"os"
 	"slices"
 	"sync"
@@ -89,7 +88,6 @@ type Transport struct {
 	closed    bool
 	byAddress map[types.Address]*peer
 	byKey     map[types.PublicKey]*peer
-	endpoints map[netip.AddrPort]bool // of the peers, where they are addresses
 }
 
 var _ env.Mesh = (*Transport)(nil)
@@ -252,7 +250,6 @@ func (t *Transport) SetPeers(validators []types.Validator) {
 	}
 	byAddress := make(map[types.Address]*peer, len(validators))
 	byKey := make(map[types.PublicKey]*peer, len(validators))
-	endpoints := make(map[netip.AddrPort]bool, len(validators))
 	for _, v := range validators {
 		if v.Address == t.signer.Address() {
 			continue
@@ -265,9 +262,6 @@ func (t *Transport) SetPeers(validators []types.Validator) {
 			}
 		}
 		p.setEndpoint(v.Endpoint)
-		if address, err := netip.ParseAddrPort(v.Endpoint); err == nil {
-			endpoints[plain(address)] = true
-		}
 		byAddress[v.Address], byKey[v.PublicKey] = p, p
 	}
 	for a, p := range t.byAddress {
@@ -275,7 +269,7 @@ func (t *Transport) SetPeers(validators []types.Validator) {
 			p.leave()
 		}
 	}
-	t.byAddress, t.byKey, t.endpoints = byAddress, byKey, endpoints
+	t.byAddress, t.byKey = byAddress, byKey
 }
 
 // Send queues a frame for a peer. The frame must not be changed afterwards.
