@@ -15,6 +15,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/environment/chainhttp"
 	"github.com/cowboyinc/devnet/internal/environment/clock"
+	"github.com/cowboyinc/devnet/internal/environment/configfile"
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	runnerfile "github.com/cowboyinc/devnet/internal/environment/executor/settings"
 	"github.com/cowboyinc/devnet/internal/environment/roles"
@@ -53,7 +54,7 @@ func nodeRunner(c *cli.Context) error {
 		return usage("docs/RUNNERS.md has an example of a file.", "--config FILE is missing")
 	}
 	set, err := runnerfile.Open(c.String("config"))
-	var wrong *runnerfile.Error
+	var wrong *configfile.Error
 	switch {
 	case errors.As(err, &wrong):
 		return noStart("docs/RUNNERS.md has every setting.", "%v", err)

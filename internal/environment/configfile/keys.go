@@ -1,4 +1,4 @@
-package settings
+package configfile
 
 import (
 	"fmt"
@@ -10,9 +10,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/typo"
 )
 
-// nearest says of a key that there is not which there are, the nearest first.
-func nearest(key toml.Key) string {
-	at := reflect.TypeFor[file]()
+// nearest says of a key that a settings type has not which it has, the nearest first.
+func nearest(at reflect.Type, key toml.Key) string {
 	for _, name := range key {
 		for at.Kind() == reflect.Pointer || at.Kind() == reflect.Map {
 			if at.Kind() == reflect.Map { // of a table whose names are the owner's

@@ -108,7 +108,7 @@ func (o *opener) kinds() (map[types.JobKind]executor.Kind, error) {
 		all[each.kind] = kind
 	}
 	if len(all) == 0 {
-		return nil, o.fault("it has no executor: add a table [custom], [http], [llm], [mcp] or [ethsend]")
+		return nil, o.Fault("it has no executor: add a table [custom], [http], [llm], [mcp] or [ethsend]")
 	}
 	return all, nil
 }
@@ -122,7 +122,7 @@ func (o *opener) custom() (executor.Kind, error) {
 		for _, name := range *table.Executors {
 			does, there := builtIn[name]
 			if !there {
-				return nil, o.fault(fmt.Sprintf("%.40q is none of echo, sha256 and manual", name), "custom", "executors")
+				return nil, o.Fault(fmt.Sprintf("%.40q is none of echo, sha256 and manual", name), "custom", "executors")
 			}
 			offered[name] = does
 		}
@@ -133,20 +133,20 @@ func (o *opener) custom() (executor.Kind, error) {
 	for _, name := range slices.Sorted(maps.Keys(table.Functions)) {
 		does, err := o.function(table.Functions[name])
 		if err != nil {
-			return nil, o.fault(err.Error(), "custom", "functions", name)
+			return nil, o.Fault(err.Error(), "custom", "functions", name)
 		}
 		if offered[name] != nil {
-			return nil, o.fault("there is an executor of this name", "custom", "functions", name)
+			return nil, o.Fault("there is an executor of this name", "custom", "functions", name)
 		}
 		offered[name] = does
 	}
 	for _, name := range slices.Sorted(maps.Keys(table.Commands)) {
 		does, err := custom.Command(table.Commands[name].Argv, table.Commands[name].Env)
 		if err != nil {
-			return nil, o.fault(err.Error(), "custom", "commands", name)
+			return nil, o.Fault(err.Error(), "custom", "commands", name)
 		}
 		if offered[name] != nil {
-			return nil, o.fault("there is an executor of this name", "custom", "commands", name)
+			return nil, o.Fault("there is an executor of this name", "custom", "commands", name)
 		}
 		offered[name] = does
 	}
@@ -154,7 +154,7 @@ func (o *opener) custom() (executor.Kind, error) {
 }
 
 func (o *opener) function(f functionTable) (custom.Executor, error) {
-	source, err := os.ReadFile(o.beside(f.File))
+	source, err := os.ReadFile(o.Beside(f.File))
 	if err != nil {
 		return nil, err
 	}
@@ -168,12 +168,12 @@ func (o *opener) http() (executor.Kind, error) {
 	table := o.file.HTTP
 	config := httpjob.Config{Domains: table.Domains}
 	if len(table.Domains) == 0 {
-		return nil, o.fault(`name the domains that jobs may go to, or "*" for all`, "http", "domains")
+		return nil, o.Fault(`name the domains that jobs may go to, or "*" for all`, "http", "domains")
 	}
 	for _, text := range table.Addresses {
 		prefix, err := netip.ParsePrefix(text)
 		if err != nil {
-			return nil, o.fault(fmt.Sprintf("%.40q is no range of addresses, as 127.0.0.0/8 is", text), "http", "addresses")
+			return nil, o.Fault(fmt.Sprintf("%.40q is no range of addresses, as 127.0.0.0/8 is", text), "http", "addresses")
 		}
 		config.Addresses = append(config.Addresses, prefix)
 	}
@@ -186,7 +186,7 @@ func (o *opener) http() (executor.Kind, error) {
 	}
 	kind, err := httpjob.New(config)
 	if err != nil {
-		return nil, o.fault(err.Error(), "http", "domains")
+		return nil, o.Fault(err.Error(), "http", "domains")
 	}
 	return kind, nil
 }
@@ -197,11 +197,11 @@ func (o *opener) cassette(path, mode, table string) (*cassette.Cassette, error) 
 		return nil, nil
 	}
 	if path == "" {
-		return nil, o.fault("it is of a cassette, and none is named", table, "mode")
+		return nil, o.Fault("it is of a cassette, and none is named", table, "mode")
 	}
-	c, err := cassette.Open(o.beside(path), cassette.Mode(mode))
+	c, err := cassette.Open(o.Beside(path), cassette.Mode(mode))
 	if err != nil {
-		return nil, o.fault(err.Error(), table, "cassette")
+		return nil, o.Fault(err.Error(), table, "cassette")
 	}
 	return c, nil
 }
@@ -216,7 +216,7 @@ func (o *opener) llm() (executor.Kind, error) {
 			err = fmt.Errorf("a model has an endpoint; %s is there without being named", llm.Offline)
 		}
 		if err != nil {
-			return nil, o.fault(err.Error(), "llm", "models", name)
+			return nil, o.Fault(err.Error(), "llm", "models", name)
 		}
 		if m.Name == "" {
 			m.Name = name
@@ -229,7 +229,7 @@ func (o *opener) llm() (executor.Kind, error) {
 	}
 	kind, err := llm.New(config)
 	if err != nil {
-		return nil, o.fault(err.Error(), "llm")
+		return nil, o.Fault(err.Error(), "llm")
 	}
 	return kind, nil
 }
@@ -241,7 +241,7 @@ func (o *opener) secret(m modelTable) (string, error) {
 	case m.KeyFile != "" && m.KeyEnv != "":
 		return "", fmt.Errorf("give key_file or key_env, not both")
 	case m.KeyFile != "":
-		text, err := os.ReadFile(o.beside(m.KeyFile))
+		text, err := os.ReadFile(o.Beside(m.KeyFile))
 		return strings.TrimSpace(string(text)), err
 	case m.KeyEnv != "":
 		key, there := os.LookupEnv(m.KeyEnv)
@@ -259,11 +259,11 @@ func (o *opener) mcp() (executor.Kind, error) {
 		servers[name] = mcpjob.Server{Argv: s.Argv, Env: s.Env, URL: s.URL, Headers: s.Headers, Tools: s.Tools}
 	}
 	if len(servers) == 0 {
-		return nil, o.fault("name a server, in a table [mcp.servers.NAME]", "mcp")
+		return nil, o.Fault("name a server, in a table [mcp.servers.NAME]", "mcp")
 	}
 	kind, err := mcpjob.New(servers)
 	if err != nil {
-		return nil, o.fault(err.Error(), "mcp")
+		return nil, o.Fault(err.Error(), "mcp")
 	}
 	return kind, nil
 }
@@ -273,16 +273,16 @@ func (o *opener) ethsend() (executor.Kind, error) {
 	for name, c := range o.file.EthSend.Chains {
 		id, err := strconv.ParseUint(name, 10, 64)
 		if err != nil {
-			return nil, o.fault("a chain is named by its id, a number", "ethsend", "chains", name)
+			return nil, o.Fault("a chain is named by its id, a number", "ethsend", "chains", name)
 		}
 		chains[id] = ethsend.Chain{Endpoint: c.Endpoint, Receipt: c.Receipt}
 	}
 	if len(chains) == 0 {
-		return nil, o.fault("name a chain, in a table [ethsend.chains.ID]", "ethsend")
+		return nil, o.Fault("name a chain, in a table [ethsend.chains.ID]", "ethsend")
 	}
 	kind, err := ethsend.New(chains)
 	if err != nil {
-		return nil, o.fault(err.Error(), "ethsend")
+		return nil, o.Fault(err.Error(), "ethsend")
 	}
 	return kind, nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/execution"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
+	"github.com/cowboyinc/devnet/internal/environment/configfile"
 	"github.com/cowboyinc/devnet/internal/environment/executor/custom"
 )
 
@@ -132,7 +133,7 @@ func TestWhatIsWrongIsSaidWithLineAndSetting(t *testing.T) {
 		path := write(t, head+c.text, map[string]string{"f.py": "def run(params): return params\n"})
 		r, err := Open(path)
 		key, detail, _ := strings.Cut(c.want, ": ")
-		wrong := (*Error)(nil)
+		wrong := (*configfile.Error)(nil)
 		if !errors.As(err, &wrong) || wrong.Line != c.line || key != "" && wrong.Key != strings.TrimPrefix(key, ":") ||
 			!strings.Contains(err.Error(), strings.TrimPrefix(detail, ": ")) {
 			t.Errorf("%q: line %d wanted: %v, %v", c.text, c.line, err, r)
@@ -151,14 +152,14 @@ func TestWhatEveryRunnerHas(t *testing.T) {
 		strings.Replace(head, "key", "key_file", 1): "key_file",
 	} {
 		_, err := Open(write(t, text, nil))
-		if wrong := (*Error)(nil); !errors.As(err, &wrong) || wrong.Key != want || !strings.Contains(err.Error(), "runner.toml") {
+		if wrong := (*configfile.Error)(nil); !errors.As(err, &wrong) || wrong.Key != want || !strings.Contains(err.Error(), "runner.toml") {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
 	if _, err := Open(filepath.Join(t.TempDir(), "none")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("%v", err)
 	}
-	if _, err := Open(write(t, strings.Repeat("#", MaxFile+1), nil)); err == nil || !strings.Contains(err.Error(), "at most") {
+	if _, err := Open(write(t, strings.Repeat("#", configfile.MaxBytes+1), nil)); err == nil || !strings.Contains(err.Error(), "at most") {
 		t.Errorf("%v", err)
 	}
 }

@@ -1,0 +1,126 @@
+// Package configfile reads the TOML file of a node's settings into a struct.
+//
+// What is wrong is refused with file, line and setting; a setting that there is not,
+// with the nearest that there is. What a file names is looked for beside it.
+package configfile
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+
+	"github.com/cowboyinc/devnet/internal/base/crypto"
+)
+
+// MaxBytes bounds a file.
+const MaxBytes = 1 << 20
+
+// File is a file that was read.
+type File struct {
+	path, text string
+}
+
+// Error is what is wrong with a file.
+type Error struct {
+	File   string
+	Line   int    // from 1; 0: none in particular
+	Key    string // with points between tables; "" for none
+	Detail string
+}
+
+func (e *Error) Error() string {
+	text := e.File
+	if e.Line > 0 {
+		text += fmt.Sprintf(", line %d", e.Line)
+	}
+	if e.Key != "" {
+		text += ", " + e.Key
+	}
+	return text + ": " + e.Detail
+}
+
+// Read reads a file into a struct, all of whose fields have toml tags. Its errors are
+// *Error, but for a file that cannot be read.
+func Read(path string, into any) (*File, error) {
+	info, err := os.Stat(path)
+	if err == nil && info.Size() > MaxBytes {
+		return nil, &Error{File: path, Detail: fmt.Sprintf("it has %d bytes, at most %d", info.Size(), MaxBytes)}
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	f := &File{path, string(text)}
+	meta, err := toml.Decode(f.text, into)
+	if bad := (toml.ParseError{}); errors.As(err, &bad) {
+		return nil, &Error{File: path, Line: bad.Position.Line, Key: bad.LastKey, Detail: bad.Message}
+	}
+	if err != nil {
+		return nil, f.mistyped(err)
+	}
+	if unknown := meta.Undecoded(); len(unknown) > 0 {
+		return nil, f.Fault(nearest(reflect.TypeOf(into).Elem(), unknown[0]), unknown[0]...)
+	}
+	return f, nil
+}
+
+// typeError is how the decoder says that a value is of another type than its
+// setting's: a text, unlike what it says of a file that is no TOML.
+var typeError = regexp.MustCompile(`^toml: line (\d+) \(last key "(.*)"\): (.*)$`)
+
+func (f *File) mistyped(err error) *Error {
+	wrong := &Error{File: f.path, Detail: strings.TrimPrefix(err.Error(), "toml: ")}
+	if parts := typeError.FindStringSubmatch(err.Error()); parts != nil {
+		wrong.Line, _ = strconv.Atoi(parts[1])
+		wrong.Key, wrong.Detail = parts[2], parts[3]
+	}
+	return wrong
+}
+
+// Fault says what is wrong with the setting of a key.
+func (f *File) Fault(detail string, key ...string) *Error {
+	return &Error{File: f.path, Line: lineOf(f.text, key), Key: toml.Key(key).String(), Detail: detail}
+}
+
+// Key reads the node's secret: from the file itself, where key has it, or from the
+// file that keyFile names.
+func (f *File) Key(key, keyFile string) (*crypto.Key, error) {
+	text, name := key, "key"
+	if keyFile != "" {
+		if text != "" {
+			return nil, f.Fault("give key or key_file, not both", "key_file")
+		}
+		name = "key_file"
+		held, err := os.ReadFile(f.Beside(keyFile))
+		if err != nil {
+			return nil, f.Fault(err.Error(), name)
+		}
+		text = strings.TrimSpace(string(held))
+	}
+	digits, prefixed := strings.CutPrefix(text, "0x")
+	secret, err := hex.DecodeString(digits)
+	if !prefixed || err != nil || len(secret) != 32 {
+		return nil, f.Fault("a key is 0x and 64 hexadecimal digits", name)
+	}
+	made, err := crypto.NewKey([32]byte(secret))
+	if err != nil {
+		return nil, f.Fault(err.Error(), name)
+	}
+	return made, nil
+}
+
+// Beside is the path of a file that the configuration names.
+func (f *File) Beside(name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(filepath.Dir(f.path), name)
+}
