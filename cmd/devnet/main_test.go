@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -58,6 +59,11 @@ func TestScripts(t *testing.T) {
 			if err != nil {
 				return err
 			}
+			port, err := freePorts(4)
+			if err != nil {
+				return err
+			}
+			e.Setenv("PORT", strconv.Itoa(port))
 			e.Setenv("ACTORS", root+"/fixtures/actors")
 			e.Setenv("SUITES", root+"/fixtures/suites")
 			// A network of one run must never be found by another's commands.

@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"net"
 	"net/url"
-	"os"
 	"strings"
 	"time"
 
@@ -15,7 +14,6 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/environment/chainhttp"
 	"github.com/cowboyinc/devnet/internal/environment/clock"
-	"github.com/cowboyinc/devnet/internal/environment/configfile"
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	runnerfile "github.com/cowboyinc/devnet/internal/environment/executor/settings"
 	"github.com/cowboyinc/devnet/internal/environment/roles"
@@ -35,7 +33,7 @@ const (
 func nodeCommand() *cli.Command {
 	return &cli.Command{
 		Name: "node", Usage: "one node in a process of its own", Description: "Example: devnet node runner --config r9.toml",
-		Subcommands: []*cli.Command{{
+		Subcommands: []*cli.Command{nodeValidatorCommand(), {
 			Name: "runner", Usage: "a runner that joins a devnet; Ctrl-C ends it when its jobs are done, a second one at once",
 			Description: "Example: devnet node runner --config r9.toml\n" +
 				"The file has name, key or key_file, api (the devnet's URL), max_concurrent_jobs, and a table for each\n" +
@@ -54,14 +52,8 @@ func nodeRunner(c *cli.Context) error {
 		return usage("docs/RUNNERS.md has an example of a file.", "--config FILE is missing")
 	}
 	set, err := runnerfile.Open(c.String("config"))
-	var wrong *configfile.Error
-	switch {
-	case errors.As(err, &wrong):
-		return noStart("docs/RUNNERS.md has every setting.", "%v", err)
-	case errors.Is(err, os.ErrNotExist):
-		return noStart("", "--config: there is no file %s", c.String("config"))
-	case err != nil:
-		return noStart("", "--config: %v", err)
+	if err != nil {
+		return misread(c.String("config"), err, "docs/RUNNERS.md has every setting.")
 	}
 	defer set.Executor.Close() // where it is not started; closing it twice is nothing
 	return runRunner(c, set)

@@ -68,7 +68,7 @@ func up(c *cli.Context) (err error) {
 		u.python <- probed{version, err}
 	}()
 	u.note("the node runs")
-	u.server = api.New(n, api.Config{Hosts: hosts(s.HTTP)})
+	u.server = api.New(n, api.Config{Hosts: callable(s.HTTP)})
 	served := make(chan error, 1)
 	go func() { served <- u.server.Serve(listener) }()
 	defer func() { err = errors.Join(err, u.stop()) }()
@@ -105,11 +105,13 @@ func notUp(err error) error {
 	var foreign *home.ForeignError
 	var broken *home.BrokenError
 	var changed *box.ChangedError
+	var owner *home.OwnerError
+	var other *box.OtherGenesisError
 	if errors.As(err, &inUse) {
 		return noStart(fmt.Sprintf("Stop it (Ctrl-C where it runs, or kill %d), or choose another --home.", inUse.PID),
 			"home %s is in use by process %d", inUse.Dir, inUse.PID)
 	}
-	for _, known := range []any{&incompatible, &mismatch, &foreign, &broken, &changed} {
+	for _, known := range []any{&incompatible, &mismatch, &foreign, &broken, &changed, &owner, &other} {
 		if errors.As(err, known) {
 			return noStart("", "%v", err)
 		}
@@ -120,8 +122,8 @@ func notUp(err error) error {
 	return noStart("devnet doctor tells what this machine lacks.", "the network does not start: %v", err)
 }
 
-// hosts are the names by which clients may call a server at address.
-func hosts(address string) []string {
+// callable are the names by which clients may call a server at address.
+func callable(address string) []string {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil || host == "" {
 		return nil

@@ -27,6 +27,22 @@ func (e *MismatchError) Error() string {
 		e.Dir, e.What, e.Home, e.Wanted)
 }
 
+// OwnerError says that the home is another node's, or a whole network's.
+type OwnerError struct {
+	Dir          string
+	Home, Wanted string // nodes; "": a whole network
+}
+
+func (e *OwnerError) Error() string {
+	whose := func(node string) string {
+		if node == "" {
+			return "a whole network"
+		}
+		return node + " alone"
+	}
+	return fmt.Sprintf("home %s is that of %s, not of %s: choose another home", e.Dir, whose(e.Home), whose(e.Wanted))
+}
+
 // InUseError says that a process runs on the home.
 type InUseError struct {
 	Dir string

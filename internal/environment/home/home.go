@@ -50,6 +50,7 @@ type Want struct {
 	ChainID uint64    // 0: that of the home
 	Seed    *uint64   // nil: that of the home
 	Now     time.Time // when a new home is created
+	Node    string    // that has the home for itself; "": a whole network
 	// Durability is what its own files and the names of its directories survive.
 	Durability store.Durability
 }
@@ -65,7 +66,7 @@ type Home struct {
 }
 
 // Open opens the home at dir, or makes it where there is nothing. The errors
-// that a user can mend are *IncompatibleError, *MismatchError, *InUseError,
+// that a user can mend are *IncompatibleError, *MismatchError, *OwnerError, *InUseError,
 // *ForeignError and *BrokenError.
 func Open(dir string, want Want) (*Home, error) {
 	dir, err := filepath.Abs(dir)
@@ -94,7 +95,7 @@ func (h *Home) prepare(want Want) error {
 	meta, err := ReadMeta(h.dir)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		meta = Meta{Format: Format, Version: want.Version, ChainID: want.ChainID, Created: want.Now.UTC()}
+		meta = Meta{Format: Format, Version: want.Version, ChainID: want.ChainID, Node: want.Node, Created: want.Now.UTC()}
 		if want.Seed != nil {
 			meta.Seed = *want.Seed
 		}

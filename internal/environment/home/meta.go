@@ -26,6 +26,7 @@ type Meta struct {
 	ChainID uint64    `json:"chain_id"`
 	Seed    uint64    `json:"seed"`
 	Created time.Time `json:"created"`
+	Node    string    `json:"node,omitempty"`           // whose home it is, where the others' are elsewhere
 	Genesis string    `json:"genesis_sha256,omitempty"` // of genesis.cbor, once that is written
 }
 
@@ -34,6 +35,9 @@ type Meta struct {
 func (m Meta) check(dir string, want Want) error {
 	if m.Format != Format {
 		return &IncompatibleError{Dir: dir, Home: m.Format, WrittenBy: m.Version, Binary: want.Version}
+	}
+	if m.Node != want.Node {
+		return &OwnerError{Dir: dir, Home: m.Node, Wanted: want.Node}
 	}
 	if want.ChainID != 0 && want.ChainID != m.ChainID {
 		return &MismatchError{Dir: dir, What: "chain id", Home: m.ChainID, Wanted: want.ChainID}

@@ -95,8 +95,13 @@ func Home(dir string, python string, progress func(node string, height, tip type
 	return report, nil
 }
 
-// nodesOf lists the validators of genesis, then those that joined.
+// nodesOf lists the validators of genesis, then those that joined; of a home that one
+// has for itself, that one.
 func nodesOf(dir string, genesis *ledger.Genesis) (names []string, err error) {
+	meta, err := home.ReadMeta(dir)
+	if err != nil || meta.Node != "" {
+		return []string{meta.Node}, err
+	}
 	for i := range genesis.Validators.Members {
 		names = append(names, wallet.ValidatorName(i))
 	}

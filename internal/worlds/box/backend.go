@@ -49,7 +49,7 @@ func (n *Network) Nodes() []api.Node {
 
 func (node *Node) describe(best *ledger.State) api.Node {
 	out := api.Node{Name: node.Name, Running: node.Running(),
-		Validator: types.Validator{Address: node.Address, PublicKey: wallet.ValidatorKey(node.network.seed, node.Name).PublicKey(),
+		Validator: types.Validator{Address: node.Address, PublicKey: node.key.PublicKey(),
 			Endpoint: node.network.book.Endpoint(types.Validator{Address: node.Address})}}
 	out.Status = node.status(best)
 	if v := node.Validator(); v != nil {
@@ -212,6 +212,9 @@ func (n *Network) Wait(ctx context.Context, hash types.Hash) (*api.Receipt, erro
 // Accounts implements api.Backend.
 func (n *Network) Accounts() []api.NamedAccount {
 	var out []api.NamedAccount
+	if !n.signs() {
+		return nil
+	}
 	for _, name := range wallet.Listed() {
 		out = append(out, api.NamedAccount{Name: name, Address: n.address(name)})
 	}

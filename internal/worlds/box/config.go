@@ -48,6 +48,7 @@ type Config struct {
 	Strict     bool              // no cheats
 	Params     map[string]string // what differs from the defaults, by key
 	Programs   program.Host      // nil: Python hosts of this network's own
+	Here       *Here             // nil: all of the network runs in this process
 	Python     string            // interpreter; "": the first that fits
 	Slow       func(string)      // is told, in words, of a Python that takes long to start; it may be nil
 	Log        *slog.Logger      // nil: none
@@ -84,8 +85,40 @@ type Config struct {
 // DefaultBlockTime is one second (decision C7).
 const DefaultBlockTime = time.Second
 
-// newGenesis is the genesis of a network that begins at the given time.
-func (c *Config) newGenesis(seed uint64, now time.Time) (*ledger.Genesis, error) {
+// Founders are who a new network begins with.
+type Founders struct {
+	Validators []types.Validator // in any order
+	Runners    []types.PublicKey // each its own owner (decision J20)
+	System     types.Address     // whose instructions count; zero: nobody's
+	Funds      []ledger.Funding  // in any order; those of the runners come to them
+}
+
+// Fund gives the named accounts of a seed what they hold at genesis, and the system
+// key its say.
+func (f *Founders) Fund(seed uint64) {
+	f.System = wallet.AccountKey(seed, wallet.System).Address()
+	for _, name := range wallet.Listed() {
+		f.Funds = append(f.Funds, ledger.Funding{Address: wallet.AccountKey(seed, name).Address(), Balance: wallet.Funds})
+	}
+	f.Funds = append(f.Funds, ledger.Funding{Address: wallet.AccountKey(seed, wallet.Faucet).Address(), Balance: wallet.FaucetFunds})
+}
+
+// founders are those of a network whose keys all follow from its seed.
+func (c *Config) founders(seed uint64) (f Founders) {
+	f.Fund(seed)
+	for i := range c.Validators {
+		key := wallet.ValidatorKey(seed, wallet.ValidatorName(i))
+		f.Validators = append(f.Validators, types.Validator{Address: key.Address(), PublicKey: key.PublicKey()})
+	}
+	for i := range c.Runners {
+		f.Runners = append(f.Runners, wallet.RunnerKey(seed, wallet.RunnerName(i)).PublicKey())
+	}
+	return f
+}
+
+// NewGenesis is the genesis of a network that begins at the given time: by the
+// configuration's chain, pace, parameters and cheats.
+func (c *Config) NewGenesis(f Founders, now time.Time) (*ledger.Genesis, error) {
 	overrides := params.Overrides{}
 	for key, value := range c.Params {
 		overrides[key] = value
@@ -96,19 +129,14 @@ func (c *Config) newGenesis(seed uint64, now time.Time) (*ledger.Genesis, error)
 	g := &ledger.Genesis{
 		ChainID:   c.ChainID,
 		Timestamp: types.Millis(now.Add(-3 * c.BlockTime).UnixMilli()),
-		SystemKey: wallet.AccountKey(seed, wallet.System).Address(),
+		SystemKey: f.System,
 		Params:    overrides,
 	}
-	for i := range c.Validators {
-		key := wallet.ValidatorKey(seed, wallet.ValidatorName(i))
-		g.Validators.Members = append(g.Validators.Members, types.Validator{Address: key.Address(), PublicKey: key.PublicKey()})
+	g.Validators.Members = slices.SortedFunc(slices.Values(f.Validators), func(a, b types.Validator) int { return a.Address.Compare(b.Address) })
+	g.Accounts = slices.Clone(f.Funds)
+	if err := enrol(g, f.Runners); err != nil {
+		return nil, err
 	}
-	slices.SortFunc(g.Validators.Members, func(a, b types.Validator) int { return a.Address.Compare(b.Address) })
-	for _, name := range wallet.Listed() {
-		g.Accounts = append(g.Accounts, ledger.Funding{Address: wallet.AccountKey(seed, name).Address(), Balance: wallet.Funds})
-	}
-	g.Accounts = append(g.Accounts, ledger.Funding{Address: wallet.AccountKey(seed, wallet.Faucet).Address(), Balance: wallet.FaucetFunds})
-	enrol(g, seed, c.Runners)
 	slices.SortFunc(g.Accounts, func(a, b ledger.Funding) int { return a.Address.Compare(b.Address) })
 	if _, _, err := g.State(); err != nil {
 		return nil, err

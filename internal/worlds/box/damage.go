@@ -70,6 +70,9 @@ func (node *Node) bare() int {
 // noteLost marks a node of a network that has final blocks, and whose log is
 // gone. More than f of them cannot sit out: nobody would be left to go on.
 func (n *Network) noteLost(node *Node) error {
+	if n.config.Here != nil {
+		return n.noteLostHere(node)
+	}
 	if !n.resumed || node.bare() == 0 || n.reached() == 0 {
 		return nil
 	}

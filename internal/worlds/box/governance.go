@@ -31,6 +31,9 @@ func (n *Network) Join(ctx context.Context, name string) (*Node, error) {
 	if n.config.Strict {
 		return nil, strict("joining by the devnet's keys")
 	}
+	if err := n.elsewhere("joining by the devnet's keys"); err != nil {
+		return nil, err
+	}
 	if n.Paused() {
 		return nil, api.ErrPausedOrder()
 	}

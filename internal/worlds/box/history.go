@@ -89,6 +89,9 @@ func (n *Network) mustFollow(node *Node) error {
 // copyState is the remedy where the state cannot be fetched from the others:
 // state.db holds nothing that is one validator's own.
 func (n *Network) copyState(name string) string {
+	if n.config.Here != nil {
+		return fmt.Sprintf("copy the state.db of another validator to %s while neither runs", home.NodeFiles(n.home.Dir(), name).State)
+	}
 	return fmt.Sprintf("copy %s to %s while the network does not run; or begin anew with --reset",
 		n.stateBeside(name), home.NodeFiles(n.home.Dir(), name).State)
 }

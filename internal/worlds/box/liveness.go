@@ -36,7 +36,7 @@ func (n *Network) gaveUp(g *validators.GivenUp) string {
 func (n *Network) Liveness() api.Liveness {
 	l := api.Liveness{Since: n.finality.since()}
 	state := n.Best().Validator().Head().State
-	running, members, pooled, nullified := 0, 0, 0, uint64(0)
+	running, connected, members, pooled, nullified := 0, 0, 0, 0, uint64(0)
 	var latest *validators.Trouble
 	var gaveUp *validators.GivenUp
 	for _, node := range n.List() {
@@ -49,6 +49,7 @@ func (n *Network) Liveness() api.Liveness {
 		}
 		running++
 		status := node.Validator().Status()
+		connected = max(connected, len(status.Connected))
 		pooled, nullified = max(pooled, status.Pool), max(nullified, status.Refused.Nullified)
 		if g := status.GaveUp; g != nil && (gaveUp == nil || g.At > gaveUp.At) {
 			gaveUp = g
@@ -66,6 +67,9 @@ func (n *Network) Liveness() api.Liveness {
 	}
 	if _, err := n.Probe(); err != nil {
 		l.Troubles = append(l.Troubles, fmt.Sprintf("Python actors cannot run here, and validators pass over them: %v", err))
+	}
+	if n.config.Here != nil && running > 0 { // of the others it knows who is connected
+		running, members = running+connected, len(state.Validators().Members)
 	}
 	need := quorumPeers(members) + 1
 	switch {

@@ -93,6 +93,9 @@ func (c *Config) setDefaults() {
 
 // open settles which network this is: that of the home, or a new one.
 func (n *Network) open() error {
+	if n.config.Here != nil {
+		return n.openHere()
+	}
 	if n.config.Ephemeral {
 		return n.create(nil)
 	}
@@ -140,7 +143,7 @@ func (n *Network) create(keep func(*ledger.Genesis) error) error {
 		c.setIdentity()
 		n.seed = *c.Seed
 	}
-	g, err := c.newGenesis(n.seed, time.Now())
+	g, err := c.NewGenesis(c.founders(n.seed), time.Now())
 	if err != nil {
 		return err
 	}
@@ -247,8 +250,8 @@ func (n *Network) start(ctx context.Context) error {
 		n.log.Error("a bug of devnet: a role panicked", "role", name, "panic", value, "stack", string(stack))
 		n.roleFailed(name, fmt.Errorf("a bug of devnet: %s panicked: %v", name, value))
 	}
-	for i := range n.config.Validators {
-		node, err := n.newNode(wallet.ValidatorName(i))
+	for _, name := range n.names() {
+		node, err := n.newNode(name)
 		if err != nil {
 			return err
 		}
@@ -397,7 +400,7 @@ func (n *Network) Home() *home.Home { return n.home }
 // the network's own, or nil.
 func (n *Network) Key(name string) crypto.Signer {
 	for _, known := range wallet.Accounts() {
-		if name == known {
+		if name == known && n.signs() {
 			return n.verifier.Signer(wallet.AccountKey(n.seed, name))
 		}
 	}

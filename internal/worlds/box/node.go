@@ -9,8 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/base/types"
-	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/environment/home"
@@ -25,6 +25,7 @@ import (
 type Node struct {
 	machine
 	validator *node.Validator
+	key       *crypto.Key
 	joining   atomic.Bool // asked for, and not yet final
 
 	mask     *byzantine.Mask
@@ -34,8 +35,9 @@ type Node struct {
 }
 
 func (n *Network) newNode(name string) (*Node, error) {
-	signer := n.verifier.Signer(wallet.ValidatorKey(n.seed, name))
-	one := &Node{mask: byzantine.NewMask(n.genesis.ChainID, signer), broken: map[types.Address]*Fault{},
+	key := n.validatorKey(name)
+	signer := n.verifier.Signer(key)
+	one := &Node{key: key, mask: byzantine.NewMask(n.genesis.ChainID, signer), broken: map[types.Address]*Fault{},
 		programs: &fault.Programs{Host: n.programs, Wait: func(d time.Duration) { <-time.After(d) }}}
 	config := node.Config{
 		Parts: node.Parts{Name: name, Signer: signer, Verifier: n.verifier, Clock: n.clock, Durability: n.config.Durability,
@@ -50,6 +52,9 @@ func (n *Network) newNode(name string) (*Node, error) {
 			return given
 		},
 	}
+	if here := n.config.Here; here != nil {
+		config.Listen, config.Announced = here.Listen, here.Endpoint()
+	}
 	if n.home != nil {
 		config.Files = func() (home.Node, error) { return n.home.Node(name) }
 	}
@@ -62,9 +67,9 @@ func (n *Network) newNode(name string) (*Node, error) {
 }
 
 // lossy has the links of this network stand before a node's socket. With strict
-// nobody can ask for a fault of theirs.
+// nobody can ask for a fault of theirs, nor where the other ends are elsewhere.
 func (n *Network) lossy(name string) func(net.PacketConn) net.PacketConn {
-	if n.config.Strict {
+	if n.config.Strict || n.config.Here != nil {
 		return nil
 	}
 	return func(socket net.PacketConn) net.PacketConn {
@@ -147,6 +152,10 @@ func (n *Network) find(name string) *Node {
 }
 
 func (n *Network) unknown(name string) error {
+	if here := n.config.Here; here != nil {
+		return api.Refuse(http.StatusNotFound, "unknown_node", "no node called %q runs in this process, which has %s alone", name, here.Name).
+			Hint("Ask the HTTP API of the process that runs it.").At("node")
+	}
 	there := fmt.Sprintf("%s to %s", n.List()[0].Name, n.List()[len(n.List())-1].Name)
 	if all := n.RunnerList(); len(all) > 0 {
 		there += fmt.Sprintf(" and %s to %s", all[0].Name, all[len(all)-1].Name)

@@ -32,6 +32,11 @@ func (n *Network) order(o *fault.Order) (*Fault, error) {
 	if why := fault.Lookup(o.Verb).NotLive; why != "" {
 		return nil, &fault.Unsupported{Verb: o.Verb, Why: why}
 	}
+	if !fault.Lookup(o.Verb).OfNode() {
+		if err := n.elsewhere("a fault of links"); err != nil {
+			return nil, err
+		}
+	}
 	for _, name := range o.Nodes() {
 		if n.find(name) == nil && n.findRunner(name) == nil {
 			return nil, n.unknown(name)

@@ -21,6 +21,9 @@ func (n *Network) JoinRunner(ctx context.Context, name string) (string, error) {
 	if n.config.Strict {
 		return "", strict("joining by the devnet's keys")
 	}
+	if err := n.elsewhere("a runner without a key of its own"); err != nil {
+		return "", err
+	}
 	next := wallet.RunnerName(len(n.RunnerList()))
 	switch {
 	case len(n.RunnerList()) >= MaxRunners:

@@ -45,16 +45,20 @@ func ownOffer() system.Offer {
 }
 
 // enrol enters runners into a genesis, each as its own owner (decision J20).
-func enrol(g *ledger.Genesis, seed uint64, count int) {
-	if count == 0 {
-		return
+func enrol(g *ledger.Genesis, keys []types.PublicKey) error {
+	if len(keys) == 0 {
+		return nil
 	}
 	offer := ownOffer()
-	for i := range count {
-		key := wallet.RunnerKey(seed, wallet.RunnerName(i))
-		g.Runners = append(g.Runners, system.Enrolment{PublicKey: key.PublicKey(), Owner: key.Address(), Stake: wallet.RunnerStake, Offer: offer})
-		g.Accounts = append(g.Accounts, ledger.Funding{Address: key.Address(), Balance: wallet.RunnerFunds})
+	for _, key := range keys {
+		address, err := crypto.AddressOf(key)
+		if err != nil {
+			return err
+		}
+		g.Runners = append(g.Runners, system.Enrolment{PublicKey: key, Owner: address, Stake: wallet.RunnerStake, Offer: offer})
+		g.Accounts = append(g.Accounts, ledger.Funding{Address: address, Balance: wallet.RunnerFunds})
 	}
+	return nil
 }
 
 // latest is the last key of a runner that is registered in a state; nil where none is.
@@ -72,6 +76,9 @@ func (n *Network) latest(state *ledger.State, name string) (key *crypto.Key) {
 // those that were deregistered.
 func (n *Network) startRunners() error {
 	n.watch.Show(n.Best().Validator().Head().State)
+	if n.config.Here != nil { // each runs in a process of its own
+		return nil
+	}
 	state := n.Best().Validator().Head().State
 	for i := 0; ; i++ {
 		name := wallet.RunnerName(i)

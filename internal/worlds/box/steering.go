@@ -35,7 +35,7 @@ type offset struct {
 // resumeSteering goes on with what a home holds beside genesis: the clock, and
 // the validators that joined.
 func (n *Network) resumeSteering() error {
-	if n.home == nil {
+	if n.home == nil || n.config.Here != nil {
 		return nil
 	}
 	data, err := os.ReadFile(n.home.Clock())
@@ -96,6 +96,9 @@ func (n *Network) Paused() bool {
 func (n *Network) setPaused(on bool) error {
 	if n.config.Strict {
 		return strict("pausing")
+	}
+	if err := n.elsewhere("a pause"); err != nil {
+		return err
 	}
 	n.decided.Lock()
 	defer n.decided.Unlock()

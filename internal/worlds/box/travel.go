@@ -18,6 +18,9 @@ import (
 // ctx ends first the network goes on all the same. It refuses by a
 // *history.TravelError.
 func (n *Network) Advance(ctx context.Context, target history.Target) (*history.Advance, error) {
+	if err := n.elsewhere("time travel"); err != nil {
+		return nil, err
+	}
 	if !n.travelling.TryLock() {
 		return nil, api.Refuse(http.StatusConflict, "advancing", "another advance is under way").Hint("Wait until it has ended.")
 	}

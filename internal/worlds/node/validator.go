@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -25,10 +26,12 @@ type Config struct {
 	Runtime *roles.Runtime
 	// Listen is host:port of its socket; port 0 takes a free one, which it keeps when
 	// it is started again.
-	Listen   string
-	Book     *Book // where its peers listen; it enters itself
-	Programs program.Host
-	Log      *slog.Logger
+	Listen string
+	// Announced is host:port by which others reach that; "": its address.
+	Announced string
+	Book      *Book // where its peers listen; it enters itself
+	Programs  program.Host
+	Log       *slog.Logger
 	// WrapConn may put itself between the mesh and its socket. It may be nil.
 	WrapConn func(net.PacketConn) net.PacketConn
 	// Wrap may put itself between the validator and its environment, at each start.
@@ -67,7 +70,7 @@ func (v *Validator) openSocket() error {
 		return fmt.Errorf("%s cannot listen: %w", v.Name, err)
 	}
 	v.socket, v.runners, v.listen = socket, runners, socket.Addr().String()
-	c.Book.Enter(v.Address, v.listen)
+	c.Book.Enter(v.Address, cmp.Or(c.Announced, v.listen))
 	return nil
 }
 

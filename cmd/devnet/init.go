@@ -1,0 +1,183 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wallet"
+	"github.com/cowboyinc/devnet/internal/worlds/box"
+	"github.com/cowboyinc/devnet/internal/worlds/box/hosts"
+)
+
+// defaultImage is that of the containers of a network.
+const defaultImage = "cowboy-devnet"
+
+// maxPort leaves room for the ports of all validators.
+const maxPort = 65535 - box.MaxValidators
+
+func initCommand() *cli.Command {
+	return &cli.Command{
+		Name: "init", Usage: "make a network whose nodes run in processes of their own: genesis, keys, settings",
+		Description: "Example: devnet init --out net --validators 4 --runners 4\n" +
+			"devnet node validator --config net/v0.toml runs one of them, devnet node runner --config\n" +
+			"net/r0.toml another. With --format compose, docker-compose up in that folder runs all.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "out", Usage: "`DIR` for the files, new or empty"},
+			&cli.IntFlag{Name: "validators", Value: 4, Usage: fmt.Sprintf("`N` validators, 1 to %d", box.MaxValidators)},
+			&cli.IntFlag{Name: "runners", Value: defaultRunners, Usage: fmt.Sprintf("`N` runners, 0 to %d", box.MaxRunners)},
+			&cli.StringFlag{Name: "format", Value: hosts.Processes, Usage: "where nodes run, `KIND` " + strings.Join(hosts.Formats, " or ")},
+			&cli.IntFlag{Name: "port", Value: hosts.Port, Usage: "`PORT` of v0 on this machine; the other validators have the next ones"},
+			&cli.StringFlag{Name: "image", Value: defaultImage, Usage: "`NAME` of the containers' image"},
+			&cli.StringFlag{Name: "block-time", DefaultText: "1s", Usage: "`TIME` between blocks, as of up"},
+			&cli.Uint64Flag{Name: "seed", DefaultText: "random", Usage: "`N` from which the keys of the named accounts are made"},
+			&cli.StringSliceFlag{Name: "param", Usage: "`KEY=VALUE` of a parameter; may be given again"},
+			&cli.BoolFlag{Name: "strict", Usage: "no cheats and no named accounts"},
+			&cli.StringSliceFlag{Name: "account", Usage: "fund `ADDRESS` with 1,000,000 CBY; may be given again"},
+			jsonFlag,
+		},
+		Action: initNetwork,
+	}
+}
+
+// initMade is what init tells of the network that it made.
+type initMade struct {
+	Out        string     `json:"out"`
+	Genesis    types.Hash `json:"genesis"`
+	Seed       *uint64    `json:"seed,omitempty"`
+	Validators []string   `json:"validators"`
+	Runners    []string   `json:"runners"`
+}
+
+func initNetwork(c *cli.Context) error {
+	if _, err := arguments(c); err != nil {
+		return err
+	}
+	out := c.String("out")
+	if out == "" {
+		return usage("Name a new folder.", "--out DIR is missing")
+	}
+	plan, err := planOf(c)
+	if err != nil {
+		return err
+	}
+	network, err := hosts.Make(plan)
+	if err != nil {
+		return usage("", "%v", err)
+	}
+	var taken *hosts.TakenError
+	if err := network.Write(out); errors.As(err, &taken) {
+		return failed("Name a new or empty folder: init overwrites no keys.", "--out: %v", taken)
+	} else if err != nil {
+		return failed("", "--out: %v", err)
+	}
+	made := initMade{Out: out, Genesis: network.Genesis.Hash(), Seed: plan.Seed, Runners: []string{}}
+	for _, v := range network.Validators {
+		made.Validators = append(made.Validators, v.Name)
+	}
+	for _, r := range network.Runners {
+		made.Runners = append(made.Runners, r.Name)
+	}
+	return emit(c, made, func(w io.Writer) { made.tell(w, plan.Format) })
+}
+
+func (m *initMade) tell(w io.Writer, format string) {
+	seed := ""
+	if m.Seed != nil {
+		seed = fmt.Sprint(*m.Seed)
+	}
+	facts(w, "network", m.Out, "genesis", m.Genesis.String(), "validators", ends(m.Validators), "runners", ends(m.Runners), "seed", seed)
+	if format == hosts.Compose {
+		fmt.Fprintf(w, "\nStart it:\n  docker-compose -f %s up\n", filepath.Join(m.Out, "compose.yaml"))
+		return
+	}
+	fmt.Fprintf(w, "\nEach validator runs in a terminal of its own, and then each runner:\n  %s node validator --config %s\n", self,
+		filepath.Join(m.Out, m.Validators[0]+".toml"))
+	if len(m.Runners) > 0 {
+		fmt.Fprintf(w, "  %s node runner --config %s\n", self, filepath.Join(m.Out, m.Runners[0]+".toml"))
+	}
+}
+
+// ends is a list of names in a row, by its ends.
+func ends(names []string) string {
+	if len(names) < 2 {
+		return strings.Join(names, "")
+	}
+	return names[0] + " to " + names[len(names)-1]
+}
+
+// planOf judges what init was asked for.
+func planOf(c *cli.Context) (p hosts.Plan, err error) {
+	runners := c.Int("runners")
+	s := defaultSettings()
+	s.Validators, s.asked, s.Runners, s.BlockTime, s.Strict = c.Int("validators"), true, &runners, c.String("block-time"), c.Bool("strict")
+	if s.Params, err = paramsOf(c.StringSlice("param")); err != nil {
+		return p, err
+	}
+	if err := s.validate(); err != nil {
+		return p, err
+	}
+	p = hosts.Plan{Format: c.String("format"), Port: c.Int("port"), Image: c.String("image"), Now: time.Now(),
+		Chain: box.Config{Validators: s.Validators, Runners: runners, BlockTime: s.blockTime, Auto: s.auto, ChainID: wallet.ChainID,
+			Strict: s.Strict, Params: s.Params}}
+	if !slices.Contains(hosts.Formats, p.Format) {
+		return p, usage("The formats are "+strings.Join(hosts.Formats, " and ")+".", "--format: there is no format %q", p.Format)
+	}
+	if p.Port < 1 || p.Port > maxPort {
+		return p, usage("", "--port: %d is not between 1 and %d", p.Port, maxPort)
+	}
+	if p.Image == "" || strings.ContainsFunc(p.Image, func(r rune) bool { return r <= ' ' || r > '~' || r == '"' || r == '\\' || r == '$' }) {
+		return p, usage("", "--image: %q is no name of an image", p.Image)
+	}
+	for _, text := range c.StringSlice("account") {
+		address, err := types.ParseAddress(text)
+		if err != nil {
+			return p, usage("", "--account: %v", err)
+		}
+		p.Funds = append(p.Funds, address)
+	}
+	return p, seedOf(c, &p)
+}
+
+// seedOf settles who signs for the named accounts: nobody in a strict network.
+func seedOf(c *cli.Context, p *hosts.Plan) error {
+	switch {
+	case p.Chain.Strict && c.IsSet("seed"):
+		return usage("Leave one of them out.", "--strict has no named accounts, whose keys --seed is for")
+	case p.Chain.Strict && len(p.Funds) == 0:
+		return usage("Fund an address of a key of your own.", "--strict has no named accounts: --account ADDRESS is missing")
+	case p.Chain.Strict:
+		return nil
+	}
+	seed := rand.Uint64()
+	if c.IsSet("seed") {
+		seed = c.Uint64("seed")
+	}
+	p.Seed = &seed
+	return nil
+}
+
+// paramsOf reads parameters as a flag has them.
+func paramsOf(given []string) (map[string]string, error) {
+	all := map[string]string{}
+	for _, text := range given {
+		key, value, is := strings.Cut(text, "=")
+		if !is || key == "" {
+			return nil, usage("Give a key and a value, like "+policyKey+"=fifo.", "--param: %s is no KEY=VALUE", strconv.Quote(text))
+		}
+		if _, twice := all[key]; twice {
+			return nil, usage("", "--param: %s is given twice", key)
+		}
+		all[key] = value
+	}
+	return all, nil
+}

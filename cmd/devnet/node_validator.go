@@ -1,0 +1,138 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/cowboyinc/devnet/internal/environment/configfile"
+	"github.com/cowboyinc/devnet/internal/faces/api"
+	"github.com/cowboyinc/devnet/internal/worlds/box"
+	"github.com/cowboyinc/devnet/internal/worlds/box/hosts"
+)
+
+func nodeValidatorCommand() *cli.Command {
+	return &cli.Command{
+		Name: "validator", Usage: "a validator of a network that devnet init made; Ctrl-C stops it, and its state stays in its home",
+		Description: "Example: devnet node validator --config net/v0.toml\n" +
+			"The file has name, key or key_file, genesis, home, listen, http, and where they are wanted seed,\n" +
+			"python, durability and history. It logs to standard error.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "config", Usage: "`FILE` with its settings, as TOML"},
+			&cli.BoolFlag{Name: "lost", Usage: "it has run before, on a home that is gone: it votes once the others have gone on"},
+		},
+		Action: nodeValidator,
+	}
+}
+
+// misread tells why there are no settings of a node.
+func misread(path string, err error, hint string) error {
+	var wrong *configfile.Error
+	switch {
+	case errors.As(err, &wrong):
+		return noStart(hint, "%v", err)
+	case errors.Is(err, os.ErrNotExist):
+		return noStart("", "--config: there is no file %s", path)
+	}
+	return noStart("", "--config: %v", err)
+}
+
+func nodeValidator(c *cli.Context) (err error) {
+	if _, err := arguments(c); err != nil {
+		return err
+	}
+	path := c.String("config")
+	if path == "" {
+		return usage("devnet init makes one for each node.", "--config FILE is missing")
+	}
+	set, err := hosts.Open(path)
+	if err != nil {
+		return misread(path, err, "devnet node validator --help names the settings.")
+	}
+	listener, err := net.Listen("tcp", set.HTTP)
+	if err != nil {
+		return noStart("Stop what listens there, or change http in "+path+".", "the HTTP address %s cannot be listened at: %v", set.HTTP, cause(err))
+	}
+	config := set.Config
+	config.Version, config.Log = version, slog.New(slog.NewTextHandler(c.App.ErrWriter, nil))
+	config.Slow = func(words string) { fmt.Fprintf(c.App.ErrWriter, "%s.\n", words) }
+	config.Here.Lost = c.Bool("lost")
+	n, err := box.Up(c.Context, config)
+	if err != nil {
+		_ = listener.Close()
+		return notUp(err)
+	}
+	v := &loneValidator{c, n, listener.Addr().String()}
+	return v.serve(listener, append(callable(set.HTTP), set.Host))
+}
+
+// loneValidator is a validator in a process of its own, and who shows it.
+type loneValidator struct {
+	*cli.Context
+	network *box.Network
+	address string
+}
+
+// serve answers until the process is asked to end, or the validator stops by itself.
+func (v *loneValidator) serve(listener net.Listener, names []string) (err error) {
+	server := api.New(v.network, api.Config{Hosts: names})
+	defer func() { err = errors.Join(err, server.Close(), v.network.Close()) }()
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(listener) }()
+	run := runFile{HTTP: reachable(v.address), PID: os.Getpid(), ChainID: v.network.Config().ChainID}
+	if err := writeRunFile(v.network.Home().Dir(), run); err != nil {
+		return noStart("", "%v", err)
+	}
+	v.introduce()
+	stopped := make(chan error, 1)
+	go func() { stopped <- v.watch(v.Context.Context) }()
+	select {
+	case err := <-served:
+		return failed("", "the HTTP server stopped: %v", err)
+	case err := <-stopped:
+		if err == nil {
+			fmt.Fprintln(v.App.Writer, "Stopped.")
+		}
+		return err
+	}
+}
+
+func (v *loneValidator) introduce() {
+	node := v.network.Nodes()[0]
+	facts(v.App.Writer, "validator", node.Name, "address", node.Validator.Address.String(), "genesis", v.network.Genesis().Hash().String(),
+		"reached at", node.Validator.Endpoint, "HTTP API", "http://"+reachable(v.address), "home", v.network.Home().Dir())
+	fmt.Fprintln(v.App.Writer, "Ctrl-C stops it.")
+}
+
+// watch says when the validator is ready, when blocks cease and when they come again,
+// until ctx ends. Its error is why the validator stopped by itself.
+func (v *loneValidator) watch(ctx context.Context) error {
+	tick := time.NewTicker(livenessEvery)
+	defer tick.Stop()
+	ready := false
+	var words livenessWords
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+		node := v.network.List()[0]
+		if failure := node.Failure(); failure != nil {
+			return failed("Start it again when that is mended; it goes on from its home.", "%s stopped by itself: %v", node.Name, failure)
+		}
+		if shown := v.network.Nodes()[0]; !ready && len(shown.Missing) == 0 {
+			ready = true
+			fmt.Fprintf(v.App.Writer, "%s is ready at height %d.\n", shown.Name, shown.Height)
+		}
+		if line := words.line(v.network.Liveness()); line != "" {
+			fmt.Fprintln(v.App.Writer, line)
+		}
+	}
+}

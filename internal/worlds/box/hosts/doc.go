@@ -1,0 +1,13 @@
+// Package hosts is a network whose nodes run in processes of their own, on one
+// machine or on many: the folder of files that devnet init makes of it, and the
+// settings by which one validator is opened.
+//
+//	genesis.cbor     what the chain begins with, and where each validator is reached
+//	NAME.toml        the settings of a node
+//	NAME.key         its key, 0x and 64 hexadecimal digits, for its owner's eyes
+//	homes/NAME       what a validator keeps; made by its first start
+//	compose.yaml     of a network in containers
+//
+// Validators and runners have keys of their own, from the system's random source.
+// Only the named accounts, for which a devnet signs, follow from a seed.
+package hosts

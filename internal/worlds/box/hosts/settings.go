@@ -1,0 +1,142 @@
+package hosts
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"strconv"
+
+	"github.com/cowboyinc/devnet/internal/environment/configfile"
+	"github.com/cowboyinc/devnet/internal/worlds/box"
+	"github.com/cowboyinc/devnet/validators/history"
+	"github.com/cowboyinc/devnet/validators/ledger"
+)
+
+// file is the settings of a validator as they are written.
+type file struct {
+	Name       string `toml:"name"`
+	Key        string `toml:"key"`
+	KeyFile    string `toml:"key_file"`
+	Genesis    string `toml:"genesis"`
+	Home       string `toml:"home"`
+	Listen     string `toml:"listen"`
+	HTTP       string `toml:"http"`
+	Seed       string `toml:"seed"` // a text, since a number of TOML ends at 2^63
+	Python     string `toml:"python"`
+	Durability string `toml:"durability"`
+	History    int64  `toml:"history"`
+}
+
+// Validator is a validator as its settings have it.
+type Validator struct {
+	Config box.Config // what a process of its own is brought up by; Version, Slow and Log are left to that
+	HTTP   string     // host:port that its API listens on
+	Host   string     // by which others call it
+}
+
+// Open reads the settings of a validator, and the files that they name. Its errors are
+// *configfile.Error, but for a file that cannot be read.
+func Open(path string) (*Validator, error) {
+	var s file
+	f, err := configfile.Read(path, &s)
+	if err != nil {
+		return nil, err
+	}
+	o := opener{f, &s}
+	v := &Validator{HTTP: s.HTTP}
+	v.Config.Here = &box.Here{Name: s.Name, Listen: s.Listen}
+	v.Config.Python = s.Python
+	for _, step := range []func(*Validator) error{o.named, o.addresses, o.keeps, o.signs, o.joins} {
+		if err := step(v); err != nil {
+			return nil, err
+		}
+	}
+	return v, nil
+}
+
+// opener opens what settings name, a few at a time.
+type opener struct {
+	*configfile.File
+	*file
+}
+
+func (o *opener) named(*Validator) error {
+	if !nodeName(o.Name) {
+		return o.Fault("a validator has a name, by which files and logs know it: 1 to 32 lower-case letters, digits and hyphens", "name")
+	}
+	return nil
+}
+
+// nodeName reports whether a name can be a node's.
+func nodeName(name string) bool {
+	for _, c := range name {
+		if (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' {
+			return false
+		}
+	}
+	return len(name) >= 1 && len(name) <= 32
+}
+
+func (o *opener) addresses(*Validator) error {
+	for _, one := range []struct{ key, value string }{{"listen", o.Listen}, {"http", o.file.HTTP}} {
+		_, port, err := net.SplitHostPort(one.value)
+		if n, wrong := strconv.ParseUint(port, 10, 16); err != nil || wrong != nil || n == 0 && one.key == "listen" {
+			return o.Fault(fmt.Sprintf("%.60q is no HOST:PORT, as 0.0.0.0:%d is", one.value, Port), one.key)
+		}
+	}
+	return nil
+}
+
+func (o *opener) keeps(v *Validator) error {
+	if o.Home == "" {
+		return o.Fault("name the folder of what the validator keeps", "home")
+	}
+	v.Config.Home = o.Beside(o.Home)
+	if o.Durability != "" {
+		if err := v.Config.Durability.UnmarshalText([]byte(o.Durability)); err != nil {
+			return o.Fault(fmt.Sprintf("%.40q is neither process nor disk", o.Durability), "durability")
+		}
+	}
+	if o.History != 0 && o.History < history.MinHistory {
+		return o.Fault(fmt.Sprintf("%d blocks are too few: at least %d, or 0 for all", o.History, history.MinHistory), "history")
+	}
+	v.Config.History = uint64(o.History)
+	return nil
+}
+
+func (o *opener) signs(v *Validator) (err error) {
+	if v.Config.Here.Key, err = o.File.Key(o.file.Key, o.KeyFile); err != nil {
+		return err
+	}
+	if o.Seed == "" {
+		return nil
+	}
+	seed, err := strconv.ParseUint(o.Seed, 10, 64)
+	if err != nil {
+		return o.Fault(fmt.Sprintf("%.40q is no whole number from 0 to 2^64-1", o.Seed), "seed")
+	}
+	v.Config.Seed = &seed
+	return nil
+}
+
+func (o *opener) joins(v *Validator) error {
+	if o.Genesis == "" {
+		return o.Fault("name the file that devnet init made", "genesis")
+	}
+	data, err := os.ReadFile(o.Beside(o.Genesis))
+	if err != nil {
+		return o.Fault(err.Error(), "genesis")
+	}
+	here := v.Config.Here
+	if here.Genesis, err = ledger.DecodeGenesis(data); err != nil {
+		return o.Fault(fmt.Sprintf("%s is no genesis: %v", o.Genesis, err), "genesis")
+	}
+	if err := here.Check(v.Config.Seed); err != nil {
+		return o.Fault(err.Error(), "genesis")
+	}
+	v.Host, _, err = net.SplitHostPort(here.Endpoint())
+	if err != nil {
+		return o.Fault(fmt.Sprintf("it has %s reached at %.60q, which is no HOST:PORT", here.Name, here.Endpoint()), "genesis")
+	}
+	return nil
+}

@@ -1,0 +1,153 @@
+package hosts
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/environment/fault"
+	"github.com/cowboyinc/devnet/internal/environment/home"
+	"github.com/cowboyinc/devnet/internal/worlds/box"
+)
+
+// patience bounds the wait for a block; only a network that stands still lets it pass.
+const patience = time.Minute
+
+// opened reads the settings of a validator; its socket takes any port, since it is
+// alone.
+func opened(t *testing.T, dir string) box.Config {
+	t.Helper()
+	v, err := Open(filepath.Join(dir, "v0.toml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.Config.Here.Listen = "127.0.0.1:0"
+	return v.Config
+}
+
+func start(t *testing.T, c box.Config) *box.Network {
+	t.Helper()
+	n, err := box.Up(context.Background(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { n.Close() })
+	return n
+}
+
+// await waits for a block behind those that are final.
+func await(t *testing.T, n *box.Network) {
+	t.Helper()
+	final := make(chan types.Height, 1024)
+	defer n.Subscribe(func(h types.Height) { final <- h })()
+	select {
+	case <-final:
+	case <-time.After(patience):
+		t.Fatal("no block is made")
+	}
+}
+
+func TestAValidatorGoesOnFromItsHome(t *testing.T) {
+	dir, made := written(t, nil)
+	n := start(t, opened(t, dir))
+	await(t, n)
+	shown := n.Nodes()[0]
+	if shown.Validator != made.Genesis.Validators.Members[0] || shown.Name != "v0" {
+		t.Errorf("it is shown as %+v", shown)
+	}
+	if len(n.Accounts()) == 0 || len(n.RunnerNodes()) != 0 {
+		t.Errorf("accounts %v, runners %v", n.Accounts(), n.RunnerNodes())
+	}
+	reached := shown.Height
+	if err := n.Close(); err != nil {
+		t.Fatal(err)
+	}
+	again := start(t, opened(t, dir))
+	if h := again.Nodes()[0].Height; h < reached {
+		t.Errorf("it begins at %d, and was at %d", h, reached)
+	}
+	await(t, again)
+}
+
+func TestWhatIsOfAWholeNetworkIsRefusedInWords(t *testing.T) {
+	dir, _ := written(t, nil)
+	n := start(t, opened(t, dir))
+	await(t, n)
+	for what, do := range map[string]func() error{
+		"a pause":          n.Pause,
+		"joining":          func() error { _, err := n.Join(t.Context(), ""); return err },
+		"a runner":         func() error { _, err := n.JoinRunner(t.Context(), ""); return err },
+		"a fault of links": func() error { _, err := n.Do(fault.Order{Verb: "heal"}); return err },
+	} {
+		if err := do(); err == nil || !strings.Contains(err.Error(), "only v0 runs in this process") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if _, err := n.Do(fault.Order{Verb: "crash", Node: "v1"}); err == nil || !strings.Contains(err.Error(), "which has v0 alone") {
+		t.Errorf("the crash of another: %v", err)
+	}
+	if _, err := n.Do(fault.Order{Verb: "crash", Node: "v0"}); err != nil {
+		t.Error(err)
+	}
+	if _, err := n.Do(fault.Order{Verb: "restart", Node: "v0"}); err != nil {
+		t.Error(err)
+	}
+	await(t, n)
+}
+
+func TestAHomeIsOneNodesOfOneChain(t *testing.T) {
+	dir, _ := written(t, nil)
+	config := opened(t, dir)
+	if err := start(t, config).Close(); err != nil {
+		t.Fatal(err)
+	}
+	other, _ := written(t, nil)
+	strange := opened(t, other)
+	strange.Home = config.Home
+	if _, err := box.Up(t.Context(), strange); !errors.As(err, new(*box.OtherGenesisError)) {
+		t.Errorf("another chain's genesis: %v", err)
+	}
+	config.Here.Name = "v1"
+	if _, err := box.Up(t.Context(), config); !errors.As(err, new(*home.OwnerError)) {
+		t.Errorf("another node: %v", err)
+	}
+	if _, err := box.Up(t.Context(), box.Config{Home: config.Home}); !errors.As(err, new(*home.OwnerError)) {
+		t.Errorf("a whole network: %v", err)
+	}
+}
+
+// One whose log of votes is gone sits out, known by its home or by being told: here
+// there is nobody else to make a block, so none comes.
+func TestAValidatorWithoutItsLogSitsOut(t *testing.T) {
+	dir, _ := written(t, nil)
+	config := opened(t, dir)
+	config.Here.Lost = true
+	n := start(t, config)
+	if !n.List()[0].Lost {
+		t.Error("it was told that it has lost its home, and does not know")
+	}
+	if err := n.Close(); err != nil {
+		t.Fatal(err)
+	}
+	config = opened(t, dir)
+	config.Here.Lost = true
+	if _, err := box.Up(t.Context(), config); err == nil || !strings.Contains(err.Error(), "it has lost nothing") {
+		t.Errorf("it was told so with its log before it: %v", err)
+	}
+	config.Here.Lost = false
+	if err := os.Remove(home.NodeFiles(config.Home, "v0").Votes); err != nil {
+		t.Fatal(err)
+	}
+	n = start(t, config)
+	if !n.List()[0].Lost {
+		t.Error("its log is gone, and it does not know")
+	}
+	if err := n.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
