@@ -36,6 +36,9 @@ func (h operator) PrepareRunner(name string) (p api.PreparedRunner, err error) {
 	if n.config.Strict {
 		return p, strict("starting runners")
 	}
+	if err := n.elsewhere("a runner without a key of its own"); err != nil {
+		return p, err
+	}
 	next := wallet.RunnerName(len(n.RunnerList()))
 	if name == "" {
 		name = next
