@@ -57,7 +57,8 @@ func nodeValidator(c *cli.Context) (err error) {
 	}
 	listener, err := net.Listen("tcp", set.HTTP)
 	if err != nil {
-		return noStart("Stop what listens there, or change http in "+path+".", "the HTTP address %s cannot be listened at: %v", set.HTTP, cause(err))
+		return noStart("Stop what listens there, or change http in "+path+".",
+			"the HTTP address %s cannot be listened at: %v", set.HTTP, cause(err))
 	}
 	config := set.Config
 	config.Version, config.Log = version, slog.New(slog.NewTextHandler(c.App.ErrWriter, nil))

@@ -42,7 +42,8 @@ var (
 	composition = []string{"validators/ledger/..."}
 	history     = []string{"validators/history"}
 	shells      = []string{"validators", "runners"}
-	interfaces  = []string{"internal/environment/env", "internal/environment/configfile", "internal/environment/fault", "internal/environment/roles",
+	interfaces  = []string{"internal/environment/env", "internal/environment/configfile", "internal/environment/fault",
+		"internal/environment/roles",
 		"internal/environment/store"}
 	environment = []string{"internal/environment/clock", "internal/environment/home", "internal/environment/pyhost/...",
 		"internal/environment/store/...",

@@ -132,7 +132,8 @@ func (c *Config) NewGenesis(f Founders, now time.Time) (*ledger.Genesis, error) 
 		SystemKey: f.System,
 		Params:    overrides,
 	}
-	g.Validators.Members = slices.SortedFunc(slices.Values(f.Validators), func(a, b types.Validator) int { return a.Address.Compare(b.Address) })
+	g.Validators.Members = slices.Clone(f.Validators)
+	slices.SortFunc(g.Validators.Members, func(a, b types.Validator) int { return a.Address.Compare(b.Address) })
 	g.Accounts = slices.Clone(f.Funds)
 	if err := enrol(g, f.Runners); err != nil {
 		return nil, err

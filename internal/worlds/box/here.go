@@ -160,6 +160,7 @@ func (n *Network) elsewhere(what string) error {
 	if n.config.Here == nil {
 		return nil
 	}
-	return api.Refuse(http.StatusConflict, "elsewhere", "%s takes a whole network, and only %s runs in this process", what, n.config.Here.Name).
+	return api.Refuse(http.StatusConflict, "elsewhere", "%s takes a whole network, and only %s runs in this process", what,
+		n.config.Here.Name).
 		Hint("A network that devnet up brings up has all its nodes in one process.")
 }
