@@ -82,10 +82,13 @@ def errors(tree, found):
 def warnings(tree, handlers, found):
     packages, functions = imported(tree)
     Names(found).module(tree)
+    if handlers is not None and not handlers:
+        found.append(("warning", 1, "the actor has no handler to be called: a handler takes one argument, payload, and its name "
+                      "begins with no _"))
     for node in ast.walk(tree):
         if isinstance(node, ast.Global):
-            found.append(("warning", node.lineno, "global %s: every message begins with the module run anew, so what is set "
-                          "here is forgotten; keep it in the state: set_state" % ", ".join(node.names)))
+            found.append(("warning", node.lineno, "global %s: each message begins with the module run anew, so this is "
+                          "forgotten; keep it by set_state" % ", ".join(node.names)))
         elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in packages:
             package = packages[node.value.id]
             if not imports.exported(package, node.attr):

@@ -207,6 +207,8 @@ def data(value, what="the payload"):
         return bytes(value)
     if isinstance(value, str):
         raise TypeError("%s is bytes: encode the text, as in text.encode()" % what)
+    if t is int and what in ("the value", "the payload"):
+        raise TypeError("%s is bytes, not int: encode the number, as in str(n).encode()" % what)
     raise TypeError("%s is bytes, not %s" % (what, t.__name__))
 
 

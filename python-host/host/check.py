@@ -16,7 +16,7 @@ MODULES = frozenset(
 MAX_NESTING = 300  # nodes within nodes
 FORBIDDEN_NAMES = {
     "eval": "runs text as code", "exec": "runs text as code", "compile": "runs text as code",
-    "open": "reaches files", "input": "reads from outside", "breakpoint": "reaches a debugger",
+    "open": "reaches files; what lasts is kept by set_state", "input": "reads from outside", "breakpoint": "reaches a debugger",
     "globals": "reaches the host's names", "locals": "reaches the host's names",
     "vars": "reaches the host's names", "dir": "reaches the host's names",
     "id": "differs between nodes", "hash": "differs between nodes: use pvm_host.keccak256",
@@ -83,7 +83,7 @@ def name(node, name, bound):
     if dunder(name) and not (read and name in DUNDER_NAMES):
         refuse(node, "the name %s is the interpreter's" % name)
     if name in FORBIDDEN_NAMES and name not in bound:
-        refuse(node, "%s %s" % (name, FORBIDDEN_NAMES[name]))
+        refuse(node, "%s is not allowed: it %s" % (name, FORBIDDEN_NAMES[name]))
 
 
 def told(node, target, value):

@@ -286,9 +286,10 @@ def permit(target, handler, code, space):
     if access is UNMARKED:
         if not (code.sdk or code.actor is not None and is_actor(space.get(code.actor))):
             return
-        raise Fault("reverted", "not_callable", "%s has neither @public nor @callable_by" % handler)
+        raise Fault("reverted", "not_callable", "%s has neither @public nor @callable_by: the chain alone calls it" % handler)
     if access is not None and not cowboy_sdk.may_call(access):
-        raise Fault("reverted", "not_callable", "%s refuses this caller" % handler)
+        caller = chain.now.about.sender.hex()
+        raise Fault("reverted", "not_callable", "%s refuses 0x%s: its @callable_by does not name that caller" % (handler, caller))
 
 
 UNMARKED = object()
@@ -303,6 +304,8 @@ def output(value):
         return bytes(value)
     if isinstance(value, str):
         raise TypeError("a handler returns bytes or None: encode the text, as in text.encode()")
+    if type(value) is int:
+        raise TypeError("a handler returns bytes or None: encode the number, as in str(n).encode()")
     raise TypeError("a handler returns bytes or None, not %s" % type(value).__name__)
 
 

@@ -71,7 +71,7 @@ func TestAdviceTellsAllAtOnce(t *testing.T) {
 		{2, true, "import of socket"}, {7, true, "1.5 is a float"}, {10, false, "global N"},
 		{12, false, "pvm_host has no set_stat: perhaps set_state"},
 		{13, false, "call tick, which is no handler"}, {14, false, "call handle_timer (unless"},
-		{15, false, "cowboy_sdk.runtime has no get_sendr: perhaps get_sender"}, {16, true, "eval runs text"},
+		{15, false, "cowboy_sdk.runtime has no get_sendr: perhaps get_sender"}, {16, true, "eval is not allowed"},
 		{16, false, "undefined_name is not defined"},
 		{21, false, "LIMIT is not defined"}, {38, false, "never submitted"}, {46, true, "n does not outlive the await of line 44"},
 	}
