@@ -83,13 +83,23 @@ type hand struct {
 
 // newBench begins a network whose runners r0, r1, … alice registered.
 func newBench(t *testing.T, validators, runners int, overrides params.Overrides) *bench {
+	return newBentBench(t, validators, runners, overrides, nil)
+}
+
+// newBentBench puts a misbehaviour between validators and their environment too, of
+// which the oracles are not told: they do not judge.
+func newBentBench(t *testing.T, validators, runners int, overrides params.Overrides,
+	wrap func(b *bench, name string, node env.Validator) env.Validator) *bench {
 	b := &bench{T: t, ends: map[string]*farEnd{}, runners: map[string]crypto.Signer{}}
 	var err error
 	b.Network, err = sim.NewNetwork(sim.NetworkConfig{World: sim.Config{Seed: 1}, Validators: validators, Params: overrides,
-		Programs: samples.Mux{}, Timeless: true, Open: true,
+		Programs: samples.Mux{}, Timeless: true, Open: true, Unjudged: wrap != nil,
 		Wrap: func(name string, node env.Validator) env.Validator {
 			b.ends[name] = &farEnd{of: map[connection.ID]*hand{}, runs: func() bool { return b.Running(name) }}
 			node.Connections = b.ends[name]
+			if wrap != nil {
+				node = wrap(b, name, node)
+			}
 			return node
 		},
 		Final: func(_ types.Time, r *ledger.Result) {

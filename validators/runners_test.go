@@ -9,7 +9,9 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wire/connection"
+	"github.com/cowboyinc/devnet/internal/base/wire/mesh"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
+	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/validators/gateway"
 )
 
@@ -188,4 +190,69 @@ func (h *hand) leave() {
 // raw says bytes that may be no frame.
 func (h *hand) raw(stream connection.Stream, frame ...byte) {
 	h.end.tell(connection.Came{ID: h.id, Stream: stream, Frame: frame})
+}
+
+// bent is a mesh whose notarize votes bear what a test has them bear.
+type bent struct {
+	env.Mesh
+	bench *bench
+	name  string
+	as    *func(bitmap []byte) []byte // nil: as they are
+}
+
+// Send implements env.Mesh.
+func (m *bent) Send(to types.Address, frame []byte) {
+	var v types.Vote
+	if *m.as != nil && frame[0] == mesh.Vote && codec.Unmarshal(frame[1:], env.MaxFrameBytes, &v) == nil && v.Kind == types.Notarize {
+		key := m.bench.Key(m.name)
+		if v.Bitmap = (*m.as)(v.Bitmap); v.Validator == key.Address() {
+			v.Signature = m.bench.Scheme().Signer(key).Sign(v.Digest(8011))
+			frame = append([]byte{mesh.Vote}, codec.Marshal(&v)...)
+		}
+	}
+	m.Mesh.Send(to, frame)
+}
+
+// CIP-11 §§7.1, 12.3: a vote whose bitmap has another form is none, and counted; one of
+// another length, rightly signed, counts for the runners that there are (§8.4). The chain
+// goes on, nobody's presence is touched, and honest runners are served.
+func TestForgedBitmapsInVotesAreRefusedAndCounted(t *testing.T) {
+	var as func([]byte) []byte
+	b := newBentBench(t, 4, 2, nil, func(b *bench, name string, node env.Validator) env.Validator {
+		if name == "v3" {
+			node.Mesh = &bent{node.Mesh, b, name, &as}
+		}
+		return node
+	})
+	counter := b.deployed()
+	b.everywhere("r0")
+	b.everywhere("r1")
+	b.blocks(4)
+	for _, c := range []struct {
+		what    string
+		as      func([]byte) []byte
+		refused bool
+	}{
+		{"null", func([]byte) []byte { return nil }, true},
+		{"a length alone", func(was []byte) []byte { return was[:4] }, true},
+		{"a byte too many", func(was []byte) []byte { return append(slices.Clone(was), 0) }, true},
+		{"a bit beyond its length", func(was []byte) []byte { return []byte{0, 0, 0, 2, 7} }, true},
+		{"no bits, with their length", func([]byte) []byte { return []byte{0, 0, 0, 0} }, true},
+		{"a length of four thousand million", func([]byte) []byte { return []byte{255, 255, 255, 255, 3} }, true},
+		{"more bytes than any has", func([]byte) []byte { return make([]byte, 1<<16) }, true},
+		{"a runner that is not", func([]byte) []byte { return []byte{0, 0, 0, 3, 7} }, false},
+		{"nobody", func([]byte) []byte { return []byte{} }, false},
+	} {
+		before := b.Validator("v0").Status().Refused.Frames
+		as = c.as
+		b.blocks(4)
+		as = nil
+		if got := b.Validator("v0").Status().Refused.Frames > before; got != c.refused {
+			t.Errorf("%s: refused and counted: %v", c.what, got)
+		}
+		if got := b.present(); !slices.Equal(got, []int{0, 1}) {
+			t.Errorf("%s: present are %v", c.what, got)
+		}
+		b.served(counter)
+	}
 }
