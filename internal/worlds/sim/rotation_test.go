@@ -42,8 +42,8 @@ func TestSection53RotationCostsNobodyPresenceOrAJob(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			l := labouring(t, NetworkConfig{World: quick(52), Validators: 10, Runners: 12, Params: params.Overrides{
-				"cip11.presence_rule": c.rule, "cip11.min_subset": "4", "cip11.max_subset": "4", "cip11.subset_epoch_blocks": c.epoch, "cip11.overlap_blocks": "8",
-				"chain.epoch_blocks": "24"}})
+				"cip11.presence_rule": c.rule, "cip11.subset_epoch_blocks": c.epoch, "cip11.overlap_blocks": "8",
+				"cip11.min_subset": "4", "cip11.max_subset": "4", "chain.epoch_blocks": "24"}})
 			l.blocks(6)
 			from, jobs := l.Tip(), 0
 			for h := range types.Height(72) {
