@@ -3,7 +3,6 @@ package box
 import (
 	"errors"
 	"os"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -251,10 +250,8 @@ func TestOneLiveLiarBreaksNothing(t *testing.T) {
 	alice := newPayer(n, "alice")
 	heart := deploySample(t, alice, "heartbeat", "hb", 1000*types.CBY)
 	land(t, n, alice.execute(heart, "start", samples.Number(1))) // something to pass over
-	aboutRunners := []byzantine.Kind{byzantine.FabricatePresence, byzantine.SuppressPresence, byzantine.FalseCommit, byzantine.FalseCancel,
-		byzantine.WithholdResult}
 	for _, kind := range byzantine.Kinds() {
-		if slices.Contains(aboutRunners, kind) {
+		if kind.AboutRunners() {
 			continue
 		}
 		done(t, order(n, fault.Order{Verb: "misbehave", Node: "v3", Kind: string(kind)}))

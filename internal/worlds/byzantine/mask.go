@@ -58,6 +58,16 @@ func Kinds() (kinds []Kind) {
 	return kinds
 }
 
+// AboutRunners reports whether a behaviour is about runners: without any it has no
+// effect.
+func (k Kind) AboutRunners() bool {
+	switch k {
+	case FabricatePresence, SuppressPresence, FalseCommit, FalseCancel, WithholdResult:
+		return true
+	}
+	return false
+}
+
 // behaviour answers which frames go to a peer in place of one.
 type behaviour func(m *Mask, frame []byte, to receiver) [][]byte
 
