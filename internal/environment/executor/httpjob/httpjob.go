@@ -69,10 +69,11 @@ func New(config Config) (*Kind, error) {
 	return &Kind{config, fence, fence.Client()}, nil
 }
 
-// Capabilities implements executor.Kind: the domains.
+// Capabilities implements executor.Kind: the hosts, without ports, as a draw compares
+// them with a job's; none where every name is allowed (CIP-11 §9.1).
 func (k *Kind) Capabilities() (all []string) {
-	for _, domain := range k.config.Domains {
-		all = append(all, "domain:"+strings.ToLower(domain))
+	for _, host := range k.fence.Hosts() {
+		all = append(all, "domain:"+host)
 	}
 	return all
 }

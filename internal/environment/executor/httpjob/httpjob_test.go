@@ -152,8 +152,23 @@ func TestWhatIsRefusedBeforeItIsSent(t *testing.T) {
 	if r := k.Accepts(job(url, with("Metadata", "configured"))); r != nil {
 		t.Error(r)
 	}
-	if got := k.Capabilities(); !slices.Equal(got, []string{"domain:" + strings.TrimPrefix(url, "http://")}) {
-		t.Errorf("%v", got)
+}
+
+// What a runner registers is compared with a job's host letter by letter, and that has
+// no port; a runner that takes every name says none.
+func TestTheHostsOfADraw(t *testing.T) {
+	for _, c := range []struct{ domains, want []string }{
+		{[]string{"127.0.0.1:8080", "Example.org", "127.0.0.1:8081", "[::1]:80"}, []string{"domain:127.0.0.1", "domain:::1", "domain:example.org"}},
+		{[]string{"a.test", "*.a.test"}, []string{"domain:*.a.test", "domain:a.test"}},
+		{[]string{"a.test", "*"}, nil},
+	} {
+		k, err := New(Config{Domains: c.domains})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := k.Capabilities(); !slices.Equal(got, c.want) {
+			t.Errorf("%q: %q, want %q", c.domains, got, c.want)
+		}
 	}
 }
 

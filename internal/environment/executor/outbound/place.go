@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -13,6 +14,23 @@ type place struct {
 	host string // in lower case; "" for any
 	deep bool   // all that ends in .host, and not host itself
 	port uint16 // 0: the scheme's own
+}
+
+// Hosts are the hosts that the places name, sorted, each once, without ports; *.NAME
+// for all below a name, and nothing where any name is allowed.
+func (f *Fence) Hosts() (hosts []string) {
+	for _, p := range f.places {
+		switch {
+		case p.host == "":
+			return nil
+		case p.deep:
+			hosts = append(hosts, "*."+p.host)
+		default:
+			hosts = append(hosts, p.host)
+		}
+	}
+	slices.Sort(hosts)
+	return slices.Compact(hosts)
 }
 
 func parsePlace(text string) (p place, err error) {

@@ -64,7 +64,7 @@ func TestTheConfigurationOfThePageOpens(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Executor.Close()
-	want := []string{"custom", "domain:*.example.net", "domain:127.0.0.1:8080", "domain:api.example.org", "ethsend", "http", "llm", "mcp",
+	want := []string{"custom", "domain:*.example.net", "domain:127.0.0.1", "domain:api.example.org", "ethsend", "http", "llm", "mcp",
 		"model:offline", "model:small", "server:files", "server:search"}
 	if got := r.Executor.Capabilities(); !slices.Equal(got, want) {
 		t.Errorf("%q", got)
