@@ -36,6 +36,8 @@ func TestMain(m *testing.M) {
 			}
 			os.Exit(run(os.Args, os.Stdout, os.Stderr))
 		},
+		"webserver": webServer,
+		"mcpserver": mcpServer,
 	})
 }
 
@@ -81,6 +83,7 @@ func TestScripts(t *testing.T) {
 			"finish": finish,
 			"exit":   exit,
 			"found":  found,
+			"fill":   fill,
 		},
 	})
 }

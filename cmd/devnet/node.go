@@ -150,14 +150,22 @@ func introduceRunner(c *cli.Context, n *client.Client, set *runnerfile.Runner) {
 	fmt.Fprintln(w, "Ctrl-C ends it.")
 }
 
-// joinCommand registers a runner as its settings have it.
+// joinCommand registers a runner as its settings have it, with the devnet that they
+// name: another terminal stands anywhere.
 func joinCommand(set *runnerfile.Runner) string {
-	words := []string{self, "runner join --public-key", set.Key.PublicKey().String()}
+	words := []string{self, "runner", "join", "--public-key", set.Key.PublicKey().String()}
 	for _, capability := range set.Executor.Capabilities() {
 		words = append(words, "--capability", capability)
 	}
 	for _, entitlement := range set.Executor.Entitlements() {
 		words = append(words, "--entitlement", entitlement)
 	}
-	return strings.Join(append(words, "--max-concurrent", fmt.Sprint(set.Jobs)), " ")
+	words = append(words, "--max-concurrent", fmt.Sprint(set.Jobs))
+	if client.New(set.API).Address() != client.New(defaultHTTP).Address() {
+		words = append(words, "--http", set.API)
+	}
+	for i, word := range words {
+		words[i] = quoted(word)
+	}
+	return strings.Join(words, " ")
 }

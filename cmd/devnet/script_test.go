@@ -169,6 +169,16 @@ func found(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv("FOUND", match[1])
 }
 
+// fill FILE… puts the script's variables into files, where ${NAME} stands.
+func fill(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) == 0 {
+		ts.Fatalf("usage: fill FILE…")
+	}
+	for _, name := range args {
+		ts.Check(os.WriteFile(ts.MkAbs(name), []byte(os.Expand(ts.ReadFile(name), ts.Getenv)), 0o644))
+	}
+}
+
 // repository is the top of this source tree.
 func repository() (string, error) {
 	dir, err := os.Getwd()
