@@ -158,7 +158,8 @@ func TestWhatIsRefusedBeforeItIsSent(t *testing.T) {
 // no port; a runner that takes every name says none.
 func TestTheHostsOfADraw(t *testing.T) {
 	for _, c := range []struct{ domains, want []string }{
-		{[]string{"127.0.0.1:8080", "Example.org", "127.0.0.1:8081", "[::1]:80"}, []string{"domain:127.0.0.1", "domain:::1", "domain:example.org"}},
+		{[]string{"127.0.0.1:8080", "Example.org", "127.0.0.1:8081", "[::1]:80"},
+			[]string{"domain:127.0.0.1", "domain:::1", "domain:example.org"}},
 		{[]string{"a.test", "*.a.test"}, []string{"domain:*.a.test", "domain:a.test"}},
 		{[]string{"a.test", "*"}, nil},
 	} {
