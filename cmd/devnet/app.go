@@ -74,7 +74,7 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 		ExitErrHandler: func(*cli.Context, error) {},
 		OnUsageError:   misused,
 		Commands: []*cli.Command{
-			upCommand(), initCommand(), statusCommand(), logsCommand(),
+			upCommand(), downCommand(), initCommand(), statusCommand(), logsCommand(),
 			actorCommand(), timerCommand(), jobCommand(), runnerCommand(), validatorCommand(),
 			blockCommand(), txCommand(), accountCommand(), paramsCommand(),
 			advanceCommand(), paceCommand(true), paceCommand(false), faultCommand(), healCommand(),

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"syscall"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/cowboyinc/devnet/internal/environment/home"
+)
+
+// How long down waits for a network to end in good order, and how often it looks.
+const (
+	downPatience = 30 * time.Second
+	downEvery    = 20 * time.Millisecond
+)
+
+func downCommand() *cli.Command {
+	return &cli.Command{
+		Name: "down", Usage: "stop the network, or the validator, that runs on a home of this machine; its state stays",
+		Description: "Example: devnet down --home .devnet\nIt returns when the process has let the home go.",
+		Flags:       []cli.Flag{&cli.StringFlag{Name: "home", Value: defaultHome, Usage: "`DIR` of its files"}, jsonFlag},
+		Action:      down,
+	}
+}
+
+// downed is what down tells.
+type downed struct {
+	Home string `json:"home"`
+	PID  int    `json:"pid"`
+}
+
+func down(c *cli.Context) error {
+	if _, err := arguments(c); err != nil {
+		return err
+	}
+	dir := c.String("home")
+	pid, runs := home.User(dir)
+	switch {
+	case !runs:
+		return failed("Name its folder with --home.", "no devnet runs on %s", dir)
+	case pid == 0:
+		return failed("It may be starting: try again.", "the process on %s has not said who it is", dir)
+	}
+	if err := syscall.Kill(pid, syscall.SIGTERM); err != nil {
+		return failed("", "process %d, which runs on %s, cannot be asked to end: %v", pid, dir, err)
+	}
+	late := time.After(downPatience)
+	tick := time.NewTicker(downEvery)
+	defer tick.Stop()
+	for runs {
+		select {
+		case <-tick.C:
+			_, runs = home.User(dir)
+		case <-late:
+			return failed(fmt.Sprintf("kill -9 %d ends it; nothing that is final is lost.", pid), "process %d on %s has not ended after %s",
+				pid, dir, downPatience)
+		case <-c.Context.Done():
+			return c.Context.Err()
+		}
+	}
+	return emit(c, downed{dir, pid}, func(w io.Writer) { fmt.Fprintf(w, "Stopped process %d. The state is in %s.\n", pid, dir) })
+}
