@@ -10,6 +10,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
+	"github.com/cowboyinc/devnet/validators/ledger"
 )
 
 // order does an order, and returns its receipt.
@@ -259,5 +260,44 @@ func TestAManualJobIsAnsweredByHand(t *testing.T) {
 	}
 	if _, err := l.Do(fault.Order{Verb: "crash", Node: wallet.RunnerName(0)}); err == nil {
 		t.Error("a runner crashed")
+	}
+}
+
+// A runner that dies when it is drawn, before its work, is replaced by one draw for all
+// validators; one that dies behind its result is not missed. Either way one result is
+// accepted, and the oracle of jobs judges the escrow to the wei.
+func TestARunnerDiesBeforeAndAfterItsWork(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		at      types.JobChangeKind
+		retried int
+	}{{"before", types.JobChangeDrawn, 1}, {"after", types.JobChangeRevealed, 0}} {
+		t.Run(c.name, func(t *testing.T) {
+			var l *labour
+			var drawn, died types.Address
+			l = labouring(t, NetworkConfig{World: quick(1), Runners: 6, Final: func(_ types.Time, r *ledger.Result) {
+				for _, change := range r.Jobs {
+					if change.Kind == types.JobChangeDrawn {
+						drawn = change.Committee[0]
+					}
+					if change.Kind == c.at && died.IsZero() {
+						died = drawn
+						l.After(0, func() { l.order(fault.Order{Verb: "drop", Node: l.nameOf(died)}) })
+					}
+				}
+			}})
+			l.blocks(5)
+			agreed, over := l.done(echo(1, push.None))
+			if !over || len(agreed) != 1 || (agreed[0] == died) != (c.retried == 0) {
+				t.Errorf("%s died, and %v agreed", died, agreed)
+			}
+			l.blocks(14) // whatever comes late
+			if l.did(types.JobChangeCompleted) != 1 || l.did(types.JobChangeRevealed) != 1 || l.did(types.JobChangeRetried) != c.retried {
+				t.Errorf("the job went %+v", l.changes)
+			}
+			if died.IsZero() || l.present() != 5 {
+				t.Errorf("%d of 5 are present", l.present())
+			}
+		})
 	}
 }
