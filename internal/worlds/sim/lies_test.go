@@ -107,7 +107,7 @@ func TestJ9WhatRulesDoWithoutFaults(t *testing.T) {
 				Params: params.Overrides{"cip11.presence_rule": c.rule}})
 			for i, name := range l.Names() {
 				for _, other := range l.Names()[:i] {
-					l.Link(name, other, Link{Latency: 20 * time.Millisecond, Jitter: 1500 * time.Millisecond})
+					l.Link(name, other, Link{Latency: 20 * time.Millisecond, Jitter: 900 * time.Millisecond})
 				}
 			}
 			l.blocks(6)
