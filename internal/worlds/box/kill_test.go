@@ -462,6 +462,9 @@ func (w *witness) hear(t *testing.T, word, rest string, full bool) {
 	switch word {
 	case "up":
 		h := height(t, rest)
+		if full {
+			break // who had most may have stopped before it was asked: the next life tells
+		}
 		if h < w.floor {
 			t.Errorf("up again at height %d, below the finalized %d", h, w.floor)
 		}

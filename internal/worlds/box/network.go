@@ -365,13 +365,13 @@ func (n *Network) add(node *Node) {
 }
 
 // Best is the running node with the highest final block, neither frozen nor a
-// liar where there is another, or the first.
+// liar where there is another. Where all are stopped it is the one that was highest.
 func (n *Network) Best() *Node {
 	nodes := n.List()
 	best := nodes[0]
 	for _, node := range nodes[1:] {
 		trust, before := node.trust(), best.trust()
-		if trust > before || trust == before && trust > 0 && node.height() > best.height() {
+		if trust > before || trust == before && node.height() > best.height() {
 			best = node
 		}
 	}
