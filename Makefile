@@ -5,7 +5,7 @@ GO ?= go
 # No test is skipped for want of Python here (internal/environment/pyhost/needed).
 export DEVNET_PYTHON = required
 
-.PHONY: up test vet race bench soak plants fuzz peers all-checks build python wheel
+.PHONY: up test vet race bench soak plants fuzz peers all-checks build python wheel image containers testcontainers manifests
 
 # More flags: make up ARGS="--policy fifo --http 127.0.0.1:4001". On a terminal the
 # network is a job of its own, so that Ctrl-C ends it alone, and make with 0.
@@ -64,3 +64,19 @@ python:
 # cowboy_sdk with its testing, for Python environments of authors: needs no index.
 wheel: python
 	@scripts/make-wheel
+
+# The image of containers: IMAGE=NAME calls it so, BASE=IMAGE puts it on another base.
+image:
+	@GO="$(GO)" IMAGE="$(IMAGE)" BASE="$(BASE)" scripts/make-image
+
+# Tests on containers of the image, which they make first.
+containers: testcontainers
+	DEVNET_IMAGE=$(or $(IMAGE),cowboy-devnet) CGO_ENABLED=0 $(GO) test -count 1 ./internal/worlds/cluster/container
+
+testcontainers: image
+	cd testcontainers && DEVNET_IMAGE=$(or $(IMAGE),cowboy-devnet) CGO_ENABLED=0 $(GO) test -count 1 ./...
+
+# The manifests of fixtures/kubernetes by the types of Kubernetes, which are in a module
+# of their own: half a minute to compile the first time.
+manifests:
+	cd fixtures/kubernetes && CGO_ENABLED=0 $(GO) test -count 1 ./...

@@ -13,14 +13,14 @@ type State struct {
 	base    *trie.Tree
 	writes  map[string][]byte // nil: deleted
 	journal []undo
-	order   [256]keyOrder // the order of writes, by a key's first byte
+	order   [256]*keyOrder // the order of writes, by a key's first byte; nil: none
 }
 
 // undo restores one key of writes.
 type undo struct {
 	key   string
 	value []byte
-	known bool // whether writes had the key
+	known bool // writes had the key
 }
 
 // keyOrder sorts the written keys when somebody scans them. It may hold keys
@@ -58,7 +58,11 @@ func (s *State) Set(key, value []byte) {
 	s.journal = append(s.journal, undo{name, old, known})
 	s.writes[name] = value
 	if !known {
-		order := &s.order[key[0]]
+		order := s.order[key[0]]
+		if order == nil {
+			order = &keyOrder{}
+			s.order[key[0]] = order
+		}
 		order.fresh = append(order.fresh, name)
 	}
 }
@@ -144,6 +148,9 @@ func (s *State) written(from, to []byte) (keys []string) {
 		last = int(to[0])
 	}
 	for i := first; i <= last; i++ {
+		if s.order[i] == nil {
+			continue
+		}
 		for _, key := range s.order[i].from(string(from)) {
 			if to != nil && key >= string(to) {
 				break

@@ -1,4 +1,4 @@
-// Package runners is the shell of a runner (docs/ARCHITECTURE.md, "A runner"): a
+// Package runners is the shell of a runner (docs/INSIDE.md, "A runner"): a
 // proto-actor role, told of events by its inbox, that decodes nothing and decides
 // nothing. It steps two cores, and does what they ask of the environment: package
 // session holds the connections with validators, package worker the jobs that come

@@ -58,9 +58,13 @@ type role struct {
 	executions uint64                  // begun so far
 	current    map[execution.ID]uint64 // the number of each under way
 
-	finishing bool // it leaves when nothing is open any more
-	leaving   bool
+	registered bool // at the last head
+	finishing  bool // it leaves when nothing is open any more
+	leaving    bool
 }
+
+// Deregistered is a Report: the runner was in the registry, and is there no more.
+type Deregistered struct{}
 
 func (r *Runner) newRole() (roles.Steps[event], error) {
 	verifier := working{r.node.Verifier, r.node.Work}
@@ -150,6 +154,10 @@ func (o *role) onHead(h *chainview.Head) {
 		return
 	}
 	o.height = h.Height
+	if o.registered && !h.Registered {
+		o.r.tell(Deregistered{})
+	}
+	o.registered = h.Registered
 	o.stepSession(session.Head{Head: h})
 	o.stepWorker(worker.Head{Head: h})
 }

@@ -28,7 +28,8 @@ type Config struct {
 	Tell func(name string, report Report)
 }
 
-// Report is what a runner did: one of the reports of package session or worker.
+// Report is what a runner did: one of the reports of package session or worker, or
+// Deregistered.
 type Report any
 
 // Runner is one running runner.
@@ -162,6 +163,8 @@ func (r *Runner) tell(report Report) {
 		log("a job came", "job", report.ID.Job, "drawn", report.ID.Drawn, "answer", answer(report.Status), "why", report.Why)
 	case worker.Sent:
 		r.log.Info("a result is sent", "job", report.ID.Job, "drawn", report.ID.Drawn, "try", report.Try)
+	case Deregistered:
+		r.log.Info("it is in the registry no more")
 	case worker.Over:
 		r.log.Info("a job is over", "job", report.ID.Job, "drawn", report.ID.Drawn, "why", report.Why)
 	case worker.Conflict:

@@ -12,7 +12,7 @@ import (
 
 // offer is a timer in an auction.
 type offer struct {
-	at     int // its place in due: of equals the lower goes first, being older
+	at     int // the timer's place in due: of equals the lower goes first, being older
 	actor  int // actors by the order in which they appear
 	cycles types.Cycles
 	bid    types.Wei

@@ -498,6 +498,9 @@ func TestT5TimersFromBeforeTheActivationAreClamped(t *testing.T) {
 	if o := w.orders[0]; o.Cycles != 250_000 || o.MaxCost != types.WeiOf(250_000*2000+550_000*1000) {
 		t.Fatalf("%d cycles for %s", o.Cycles, o.MaxCost)
 	}
+	if cycles, cells := FireLimit(&w.p, 550_000); cycles != 250_000 || cells != 550_000 {
+		t.Errorf("it is told as %d cycles and %d cells", cycles, cells)
+	}
 	if at := readLane(w.kv).Activated; at != 2 {
 		t.Fatalf("activated at %d", at)
 	}

@@ -44,13 +44,13 @@ type plan struct {
 
 // turn is one timer's.
 type turn struct {
-	at      int       // its place in laneRun.due
+	at      int       // the timer's place in laneRun.due
 	payment types.Wei // what the proposer gets beside the price, of an auction's winner
 }
 
 // passedOver is a timer that may fire and gets no turn.
 type passedOver struct {
-	at     int    // its place in laneRun.due
+	at     int    // the timer's place in laneRun.due
 	reason string // one of the Reason constants
 }
 

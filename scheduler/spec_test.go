@@ -458,6 +458,9 @@ func TestT18GasLimitBounds(t *testing.T) {
 			wantCode(t, err, c.code)
 		}
 	}
+	if cycles, _ := FireLimit(&w.p, math.MaxUint64); cycles != 550_000 {
+		t.Errorf("a fire may use %d cycles before the activation", cycles)
+	}
 }
 
 func TestT18OnlyTheOwnerCancelsAndExtendsAndExtendingOnlyLengthens(t *testing.T) {
@@ -726,6 +729,9 @@ func TestACapLoweredAfterSchedulingHoldsAtTheFire(t *testing.T) {
 	wantStatuses(t, w.block(), "fired")
 	if w.orders[0].Cycles != 20_000 || w.orders[0].MaxCost != types.WeiOf(20_000*1000+550_000*1000) {
 		t.Fatalf("limit %d, cost %s", w.orders[0].Cycles, w.orders[0].MaxCost)
+	}
+	if cycles, cells := FireLimit(&w.p, 550_000); cycles != w.orders[0].Cycles || cells != 550_000 {
+		t.Errorf("it is told as %d cycles and %d cells", cycles, cells)
 	}
 }
 

@@ -235,8 +235,9 @@ func (p *weighedRun) fill(ready []int) plan {
 	return p.eip1559Run.fill(ready)
 }
 
-// play puts the timers of a vector into a world and runs its block.
-func play(t *testing.T, w *world, timers []vectorTimer) (out LaneResult, order []types.Seq) {
+// play puts the timers of a vector into a world and runs its block. Who pays for
+// another's signed for what signed says, or for all there is.
+func play(t *testing.T, w *world, timers []vectorTimer, signed map[types.Address]types.Wei) (out LaneResult, order []types.Seq) {
 	t.Helper()
 	policy := weighed{of: make(map[types.TimerID]*ratio), order: &order}
 	policies["vector"], w.p.Policy = policy, "vector"
@@ -263,7 +264,11 @@ func play(t *testing.T, w *world, timers []vectorTimer) (out LaneResult, order [
 			timer.Sponsor = ptr(types.Keccak(timer.FeePayer[:]))
 		}
 		b.insert(&timer, at)
-		b.enlist(&timer, signedBy(timer.FeePayer, types.MaxWei))
+		most, stated := signed[timer.FeePayer]
+		if !stated {
+			most = types.MaxWei
+		}
+		b.enlist(&timer, signedBy(timer.FeePayer, most))
 		own := readTally(w.kv, v.Actor)
 		writeTally(w.kv, v.Actor, tally{Pending: own.Pending + 1, Nonce: own.Nonce + 1})
 		if next := timer.Seq + 1; next > readSequence(w.kv) {
@@ -350,7 +355,7 @@ func TestVectorsOfSelection(t *testing.T) {
 				w.fund(v.Actor, types.MaxWei)
 			}
 			w.kv.Set(keyLane, codec.Marshal(&laneState{Activated: c.Activation, At: w.head, P50: c.P50}))
-			out, order := play(t, w, c.Timers)
+			out, order := play(t, w, c.Timers, nil)
 			var fired seqs
 			seqOf, outcome := make(map[types.TimerID]types.Seq), make(map[types.Seq]string)
 			for _, v := range c.Timers {
@@ -396,49 +401,66 @@ type vectorBalance struct {
 	Before, After types.Wei
 }
 
-func TestVectorsOfSettlement(t *testing.T) {
-	for _, c := range casesOf[struct {
-		Name          string
-		Height        types.Height `json:",string"`
-		BaseFeeCycle  types.Wei    `json:"basefee_cycle"`
-		BaseFeeLane   types.Wei    `json:"basefee_lane_timer"`
-		BaseFeeCell   types.Wei    `json:"basefee_cell"`
-		P50           types.Wei    `json:"p50"`
-		LaneBudget    types.Cycles `json:"lane_budget,string"`
-		MaxCells      types.Cells  `json:"max_cells_per_fire,string"`
-		CellsLeft     types.Cells  `json:"cells_left,string"`
-		GCCycles      types.Cycles `json:"gc_cycles,string"`
-		CallLimit     types.Cycles `json:"call_limit,string"`
-		CallBudget    types.Cycles `json:"call_budget,string"`
-		TieBreak      string       `json:"tie_break"`
-		PriorityFloor types.Wei    `json:"priority_floor"`
-		Proposer      types.Address
-		Balances      []vectorBalance
-		Timers        []vectorTimer
-		Order         seqs
-		Calls         []struct {
-			Seq    types.Seq `json:",string"`
-			Payer  types.Address
-			Cycles types.Cycles `json:",string"`
-		}
-		Outcomes []struct {
-			Seq     types.Seq `json:",string"`
-			Outcome string
-		}
-		Fires []struct {
-			Seq       types.Seq `json:",string"`
-			Priority  types.Wei `json:"priority_per_cycle"`
-			MaxCost   types.Wei `json:"max_cost"`
-			TipPaid   types.Wei `json:"tip_paid"`
-			FeePaid   types.Wei `json:"fee_paid"`
-			BurnCycle types.Wei `json:"burned_cycle"`
-			BurnLane  types.Wei `json:"burned_lane_timer"`
-			BurnCell  types.Wei `json:"burned_cell"`
-		}
-		Tips       types.Wei
-		GCUsed     types.Cycles `json:"gc_used,string"`
-		CyclesUsed types.Cycles `json:"cycles_used,string"`
-	}](t, "cip1/3-settlement.json") {
+// settlementCase is a block of the lane with money.
+type settlementCase struct {
+	Name          string
+	Height        types.Height `json:",string"`
+	BaseFeeCycle  types.Wei    `json:"basefee_cycle"`
+	BaseFeeLane   types.Wei    `json:"basefee_lane_timer"`
+	BaseFeeCell   types.Wei    `json:"basefee_cell"`
+	P50           types.Wei    `json:"p50"`
+	LaneBudget    types.Cycles `json:"lane_budget,string"`
+	MaxCells      types.Cells  `json:"max_cells_per_fire,string"`
+	CellsLeft     types.Cells  `json:"cells_left,string"`
+	GCCycles      types.Cycles `json:"gc_cycles,string"`
+	CallLimit     types.Cycles `json:"call_limit,string"`
+	CallBudget    types.Cycles `json:"call_budget,string"`
+	TieBreak      string       `json:"tie_break"`
+	PriorityFloor types.Wei    `json:"priority_floor"`
+	Proposer      types.Address
+	Balances      []vectorBalance
+	Timers        []vectorTimer
+	Order         seqs
+	Calls         []struct {
+		Seq    types.Seq `json:",string"`
+		Payer  types.Address
+		Cycles types.Cycles `json:",string"`
+	}
+	Outcomes []struct {
+		Seq     types.Seq `json:",string"`
+		Outcome string
+	}
+	Fires []struct {
+		Seq       types.Seq `json:",string"`
+		Priority  types.Wei `json:"priority_per_cycle"`
+		MaxCost   types.Wei `json:"max_cost"`
+		TipPaid   types.Wei `json:"tip_paid"`
+		FeePaid   types.Wei `json:"fee_paid"`
+		BurnCycle types.Wei `json:"burned_cycle"`
+		BurnLane  types.Wei `json:"burned_lane_timer"`
+		BurnCell  types.Wei `json:"burned_cell"`
+	}
+	Tips       types.Wei
+	GCUsed     types.Cycles `json:"gc_used,string"`
+	CyclesUsed types.Cycles `json:"cycles_used,string"`
+	Sponsors   []vectorSponsor
+}
+
+// vectorSponsor is what a payer of others' timers signed for, and what the block
+// leaves of it: nil where it ended.
+type vectorSponsor struct {
+	Payer  types.Address
+	Signed types.Wei
+	Left   *types.Wei
+}
+
+func TestVectorsOfSettlement(t *testing.T) { settle(t, "cip1/3-settlement.json") }
+
+// Decision T28.
+func TestVectorsOfSponsors(t *testing.T) { settle(t, "cip1/13-sponsor.json") }
+
+func settle(t *testing.T, file string) {
+	for _, c := range casesOf[settlementCase](t, file) {
 		t.Run(c.Name, func(t *testing.T) {
 			w := newWorld()
 			w.head, w.cells = c.Height-1, c.CellsLeft
@@ -451,7 +473,17 @@ func TestVectorsOfSettlement(t *testing.T) {
 				w.fund(b.Address, b.Before)
 			}
 			w.kv.Set(keyLane, codec.Marshal(&laneState{Activated: 1, At: w.head, P50: c.P50}))
-			out, order := play(t, w, c.Timers)
+			signed := map[types.Address]types.Wei{}
+			for _, sponsor := range c.Sponsors {
+				signed[sponsor.Payer] = sponsor.Signed
+			}
+			out, order := play(t, w, c.Timers, signed)
+			for _, sponsor := range c.Sponsors {
+				a, pending := readAllowance(w.kv, types.Keccak(sponsor.Payer[:]))
+				if pending != (sponsor.Left != nil) || pending && a.Left != *sponsor.Left {
+					t.Errorf("%s has %+v left of %s, want %v", sponsor.Payer, a, sponsor.Signed, sponsor.Left)
+				}
+			}
 			for _, b := range c.Balances {
 				if w.balances[b.Address] != b.After {
 					t.Errorf("%s holds %s, want %s", b.Address, w.balances[b.Address], b.After)

@@ -27,7 +27,9 @@ type consensusEvent interface{ forConsensus() }
 
 // Events of the consensus role.
 type (
-	// simplexEvent and catchupEvent are for its two machines.
+	// received is a message that was checked; simplexEvent is what else the Simplex
+	// machine is told, catchupEvent what that of catch-up is.
+	received     simplex.Received
 	simplexEvent struct{ event simplex.Event }
 	catchupEvent struct{ event catchup.Event }
 	// alarmFired says that the alarm is due.
@@ -47,6 +49,7 @@ type (
 	}
 )
 
+func (received) forConsensus()     {}
 func (simplexEvent) forConsensus() {}
 func (catchupEvent) forConsensus() {}
 func (begin) forConsensus()        {}
@@ -65,9 +68,9 @@ type consensus struct {
 	v       *Validator
 	machine *simplex.Machine
 	sync    *catchup.Machine
-	runners gateway.Attested // as the gateway told it last
+	runners gateway.Attested // what the gateway told last of runners
 	alarm   env.Alarm
-	timing  simplex.Timing // as the parameters had it last
+	timing  simplex.Timing // the timing that the parameters had last
 	limit   int64          // bytes of the log from which on it is rewritten
 }
 
@@ -118,7 +121,7 @@ func (c *consensus) presence(now types.Time, runners int) []byte {
 // records reads the log, oldest first.
 func (v *Validator) records() (records [][]byte, err error) {
 	err = v.node.Log.Replay(func(record []byte) error {
-		records = append(records, append([]byte{}, record...))
+		records = append(records, record)
 		return nil
 	})
 	if plant.Planted == plant.LosesLastWrite && len(records) > 0 {
@@ -156,6 +159,8 @@ func (c *consensus) receive(event consensusEvent) {
 		c.step(simplex.Start{})
 	case alarmFired:
 		c.onAlarm()
+	case received:
+		c.step(simplex.Received(event))
 	case simplexEvent:
 		c.step(event.event)
 	case catchupEvent:

@@ -16,11 +16,11 @@ import (
 // head costs what changed and not what is open. It implements gateway.Reader.
 type docket struct {
 	state *ledger.State
-	jobs  map[types.Hash]*system.Job // open, with a committee
+	jobs  map[types.Hash]*system.Job // the open jobs that have a committee
 	of    map[types.Address][]gateway.Assignment
-	ended map[types.Hash]attempt // between the head before and this one
+	ended map[types.Hash]attempt // the jobs that ended between the head before and this one
 
-	spec   *push.JobSpec // the one that was asked for last
+	spec   *push.JobSpec // the specification that was asked for last
 	specOf types.Hash
 }
 
@@ -28,7 +28,7 @@ type docket struct {
 type attempt struct {
 	drawn    types.Height
 	revealed []types.Address // whose result became final
-	over     bool            // for those who did not reveal too:
+	over     bool            // how holds for those who did not reveal too
 	how      gateway.Ending
 }
 

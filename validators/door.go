@@ -21,7 +21,7 @@ type door struct {
 	rations   *rations.Rations
 	attending bool // intake has an attend before it
 	members   []types.Validator
-	alarm     env.Alarm // when the next peer may come back
+	alarm     env.Alarm // rings when the next peer may come back
 }
 
 func newDoor(v *Validator) *door { return &door{v: v, rations: rations.New()} }

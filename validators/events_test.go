@@ -25,7 +25,7 @@ import (
 // variants are what may stand where an event has an interface: all types of each sum.
 var variants = map[reflect.Type][]reflect.Type{
 	sum[intakeEvent]():    these(submission{}, ownReport{}, verify{}, attend{}, reopen{}, newSets{}),
-	sum[consensusEvent](): these(simplexEvent{}, catchupEvent{}, begin{}, alarmFired{}, peerAhead{}, attested{}, archived{}),
+	sum[consensusEvent](): these(received{}, simplexEvent{}, catchupEvent{}, begin{}, alarmFired{}, peerAhead{}, attested{}, archived{}),
 	sum[executionEvent](): these(begin{}, build{}, execute{}, finalizeReport{}, catchUp{}, forget{}, admission{}, skipTo{}, again{},
 		lookAtJobs{}, askNonce{}, askWaiting{}, askCaughtOn{}),
 	sum[gatewayEvent](): these(begin{}, connected{}, newHead{}, polled{}, overdue{}),

@@ -26,7 +26,7 @@ type (
 	forget         struct{ blocks []types.Hash } // whose results nobody will ask for
 	admission      struct {                      // transactions whose form and signature were checked
 		txs    []*ledger.Checked
-		here   bool   // they came in at this validator
+		here   bool   // the transactions came in at this validator
 		ticket ticket // of an admitted, for a transaction that came in here; else 0
 	}
 	// skipTo says that the blocks after from, up to a height, skip what they may.
@@ -62,7 +62,7 @@ type execution struct {
 	late     late
 	patience patience
 	attended types.Time // when a block was executed here last
-	jobs     env.Alarm  // for lookAtJobs; nil until it was needed
+	jobs     env.Alarm  // rings for lookAtJobs; nil until it was needed
 }
 
 func (v *Validator) newExecution() (roles.Steps[executionEvent], error) {
@@ -91,7 +91,9 @@ func (e *execution) receive(event executionEvent) {
 	case finalizeReport:
 		e.finalize(event)
 	case catchUp:
-		e.catchUp(event)
+		if e.catchUp(event) {
+			e.tryAgain() // what waited for these blocks
+		}
 	case forget:
 		e.forget(event)
 	case again:
@@ -249,9 +251,9 @@ func (e *execution) apply(parent *ledger.State, block *types.Block) (*ledger.Res
 
 // finalize makes executed blocks final, oldest first: all of them or none, since
 // the finalization names the last. It reports false where it is put off, because
-// the environment fails.
+// the environment fails or blocks before these are missing.
 func (e *execution) finalize(event finalizeReport) bool {
-	if len(e.patience.waiting) > 0 {
+	if len(e.patience.waiting) > 0 || e.behind() {
 		e.putOff(event)
 		return false
 	}
@@ -297,11 +299,12 @@ func (e *execution) finalResult(block *types.Block, hash types.Hash) (*ledger.Re
 // handOver hands finalized blocks on and forgets what they leave behind.
 func (e *execution) handOver(done archiveRequest) {
 	height := done.Tip().Block.Header.Height
+	e.patience.wait = 0
 	e.v.since.Store(int64(e.v.node.Clock.Now()))
-	e.v.archive.Post(done)
-	if e.v.node.Connections != nil {
+	if e.v.node.Connections != nil { // runners wait for it, and nobody for the store
 		e.v.gateway.Post(newHead{done.Results})
 	}
+	e.v.archive.Post(done)
 	for _, result := range done.Results {
 		e.confirm(result)
 	}
@@ -326,7 +329,7 @@ func (e *execution) forget(event forget) {
 // none, since its finalization names the last. It reports false where it is put
 // off, because the environment fails.
 func (e *execution) catchUp(event catchUp) bool {
-	if len(e.patience.waiting) > 0 {
+	if e.patience.failing {
 		e.putOff(event)
 		return false
 	}

@@ -73,6 +73,7 @@ type hand struct {
 	signer crypto.Signer
 	to     types.PublicKey // the validator
 	honest bool            // it pings at each pong's new height, takes jobs and does them
+	twice  bool            // it says of every job that another validator brought it before
 	result string
 	nonce  uint64
 	pongs  types.Height
@@ -227,10 +228,10 @@ func (h *hand) hear(stream connection.Stream, frame []byte) {
 
 // work takes a job, and has its result.
 func (h *hand) work(stream connection.Stream, f *push.JobAssignment) {
-	ack := &push.JobAck{JobID: f.JobID, Status: push.AckStatus{Accepted: true}}
+	ack := &push.JobAck{JobID: f.JobID, Status: push.AckStatus{Accepted: !h.twice, Duplicate: h.twice}}
 	ack.Signed = h.signer.Sign(ack.Digest(8011))
 	h.say(stream, ack)
-	if h.result == "" {
+	if h.result == "" || h.twice {
 		return
 	}
 	result := &push.JobResult{JobID: f.JobID, ResultData: []byte(h.result)}

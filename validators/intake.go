@@ -140,16 +140,18 @@ func (in *intake) consensus(from types.Address, data []byte, read *reading) {
 		}
 		return simplex.Check(in.v.genesis.ChainID, in.v.node.Verifier, sets, read.message)
 	})
+	if err == nil {
+		pass[consensusEvent](in, in.v.consensus, received{From: from, Message: verified})
+		return
+	}
 	var unknown *simplex.UnknownEpoch
 	switch {
 	case errors.Is(err, errRation):
 		in.v.count.refusedFrames.Add(1)
 	case errors.As(err, &unknown):
 		in.noteAhead(from, data, unknown)
-	case err != nil:
-		in.refuse(from, err)
 	default:
-		pass(in, in.v.consensus, agree(simplex.Received{From: from, Message: verified}))
+		in.refuse(from, err)
 	}
 }
 

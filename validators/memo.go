@@ -39,7 +39,7 @@ type Memo struct {
 	sets    *memo.Once[types.Hash, simplex.Sets]
 	geneses *memo.Once[*ledger.Genesis, genesisResult]
 
-	checking sync.Mutex // of what readings were checked by
+	checking sync.Mutex // guards what readings were checked by
 }
 
 // NewMemo returns an empty memo.

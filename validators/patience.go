@@ -2,9 +2,12 @@ package validators
 
 import (
 	"errors"
+	"slices"
 	"time"
 
+	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/env"
+	"github.com/cowboyinc/devnet/validators/catchup"
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
 
@@ -16,28 +19,61 @@ const (
 	mostPatience  = 64 * leastPatience
 )
 
+// maxPutOff bounds the final blocks that wait for others to be executed: as many as
+// one answer of catch-up brings. What is beyond is let go, and fetched again.
+const maxPutOff = catchup.MaxBatchBlocks
+
 // patience is what the execution role puts off because its environment failed
-// over a finalized block: that block's event, and all that came behind.
+// over a finalized block, and what came behind.
 type patience struct {
-	waiting []executionEvent // finalizeReport and catchUp events, oldest first
+	waiting []executionEvent // in their order: finalizeReports of at most maxPutOff blocks, which follow one another, and a catchUp
+	lost    types.Height     // up to where reports were let go: catch-up brings those blocks before others follow
+	failing bool             // until it is tried again
 	wait    time.Duration
 	alarm   env.Alarm
 }
 
+// behind reports whether blocks before those that consensus reports are missing here.
+func (e *execution) behind() bool { return e.patience.lost > e.v.head.Load().Block.Header.Height }
+
 // putOff keeps an event behind those that wait already.
 func (e *execution) putOff(event executionEvent) {
 	e.patience.waiting = append(e.patience.waiting, event)
+	e.bound()
+}
+
+// bound lets go the reports that wait where they hold too many blocks, and has
+// catch-up fetch these: it asks for no more at once than is executed here.
+func (e *execution) bound() {
+	p, blocks, last := &e.patience, 0, types.Height(0)
+	for _, event := range p.waiting {
+		if of, is := event.(finalizeReport); is {
+			blocks += len(of.report.Blocks)
+			last = of.report.Blocks[len(of.report.Blocks)-1].Header.Height
+		}
+	}
+	if blocks <= maxPutOff {
+		return
+	}
+	p.lost = last
+	p.waiting = slices.DeleteFunc(p.waiting, func(event executionEvent) bool {
+		_, is := event.(finalizeReport)
+		return is
+	})
+	e.v.consensus.Post(synchronize(catchup.Behind{Peer: e.v.node.Signer.Address(), Height: last, Proven: true}))
 }
 
 // mustWait puts an event off over which the environment failed, and reports
-// whether it did. It is called while nothing else waits.
+// whether it did. It is called while nothing else waits before it.
 func (e *execution) mustWait(event executionEvent, err error) bool {
 	var environment *ledger.EnvironmentError
 	if !errors.As(err, &environment) {
 		return false
 	}
 	p := &e.patience
-	e.putOff(event)
+	p.failing = true
+	p.waiting = slices.Insert(p.waiting, 0, event)
+	e.bound()
 	p.wait = min(max(2*p.wait, leastPatience), mostPatience)
 	e.v.trouble.note(e.v.node.Clock.Now(), "a final block cannot be executed here: "+environment.Brief())
 	e.v.count.hostFailures.Add(1)
@@ -50,10 +86,11 @@ func (e *execution) mustWait(event executionEvent, err error) bool {
 	return true
 }
 
-// tryAgain goes through what was put off, until it fails again.
+// tryAgain goes through what was put off, until it fails again, or lacks blocks that
+// catch-up has to bring first.
 func (e *execution) tryAgain() {
 	waiting := e.patience.waiting
-	e.patience.waiting = nil
+	e.patience.waiting, e.patience.failing = nil, false
 	for i, event := range waiting {
 		var done bool
 		switch event := event.(type) {
@@ -63,9 +100,10 @@ func (e *execution) tryAgain() {
 			done = e.catchUp(event)
 		}
 		if !done {
-			e.patience.waiting = append(e.patience.waiting, waiting[i+1:]...)
+			for _, later := range waiting[i+1:] {
+				e.putOff(later)
+			}
 			return
 		}
 	}
-	e.patience.wait = 0
 }

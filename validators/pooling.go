@@ -19,8 +19,8 @@ const (
 type pool struct {
 	*mempool.Pool[*ledger.Checked]
 	reports reports                           // runner transactions
-	sent    map[types.Hash]types.Height       // of those that came in here: height at which they were last sent on
-	local   []types.Hash                      // the same in the order they came
+	sent    map[types.Hash]types.Height       // the height at which each that came in here was last sent on
+	local   []types.Hash                      // those that came in here, in the order they came
 	dropped func(hash types.Hash, why string) // Config.Dropped
 }
 

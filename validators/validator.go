@@ -85,7 +85,7 @@ type Validator struct {
 	runtime  *roles.Runtime
 	crew     *roles.Crew
 	memo     *Memo
-	life     *life // of this run, as memo knows it
+	life     *life // this run, as memo knows it
 	log      *slog.Logger
 	config   Config
 	history  *history.Archive
@@ -112,7 +112,7 @@ type Validator struct {
 
 	trouble troubles
 	gaveUp  atomic.Pointer[GivenUp] // the last view that it gave up
-	once    sync.Once               // of fail
+	once    sync.Once               // guards fail, which acts once
 }
 
 // Round is where consensus stands.

@@ -1,6 +1,7 @@
 package governance
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -217,6 +218,37 @@ func TestTheSetFollowsASortedMap(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Each opcode stands for one instruction, as WIRE.md has it: the draft's are 48
+// to 50, the devnet's own 64 to 66.
+func TestOpcodesAreThoseOfTheWire(t *testing.T) {
+	for opcode := range uint16(256) {
+		var want Instruction
+		switch opcode {
+		case 48:
+			want = &CancelTimer{}
+		case 49:
+			want = &UpdateTimerConfig{}
+		case 50:
+			want = &ExtendTimer{}
+		case 64:
+			want = &SetParameter{}
+		case 65:
+			want = &JoinValidator{}
+		case 66:
+			want = &LeaveValidator{}
+		default:
+			var unknown *UnknownOpcode
+			if in, err := Decode(opcode, codec.Marshal(map[string]int{})); !errors.As(err, &unknown) || unknown.Opcode != opcode {
+				t.Errorf("opcode %d is read as %T, %v", opcode, in, err)
+			}
+			continue
+		}
+		if in, err := Decode(opcode, codec.Marshal(want)); err != nil || fmt.Sprintf("%T", in) != fmt.Sprintf("%T", want) {
+			t.Errorf("opcode %d is read as %T, %v; want %T", opcode, in, err, want)
+		}
+	}
 }
 
 // FuzzDecode: arguments from outside are read or refused.

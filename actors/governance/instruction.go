@@ -37,7 +37,7 @@ type Timers interface {
 // Chain is what an instruction acts on.
 type Chain struct {
 	KV     KV
-	Params *params.Params // those in force in this block
+	Params *params.Params // the parameters in force in this block
 	Height types.Height
 	Timers Timers
 }

@@ -17,6 +17,17 @@ func (m Mux) Open(purpose program.Purpose) (program.Session, error) {
 	return &muxSession{host: m.Other, purpose: purpose}, nil
 }
 
+// Probing implements program.Prober: samples have no lines, the other host's code has
+// where that host tells of them.
+func (m Mux) Probing(tell func(*program.Probed)) (program.Host, func()) {
+	prober, ok := m.Other.(program.Prober)
+	if !ok {
+		return m, func() {}
+	}
+	other, end := prober.Probing(tell)
+	return Mux{Other: other}, end
+}
+
 type muxSession struct {
 	host    program.Host
 	purpose program.Purpose

@@ -15,9 +15,9 @@ import (
 type Claim struct {
 	_       struct{}   `cbor:",toarray"`
 	Valid   bool       // false: it agrees with none, its own included
-	Digest  types.Hash // of what has to be equal
-	Numbers []Number   // of what has to be near, one for each Tolerance
-	Sketch  types.Hash // of what has to be similar
+	Digest  types.Hash // the hash of what has to be equal
+	Numbers []Number   // what has to be near, one number for each Tolerance
+	Sketch  types.Hash // the sketch of what has to be similar
 }
 
 // Number is a decimal of a result.

@@ -29,14 +29,15 @@ func actorCommand() *cli.Command {
 				Description: "Example: devnet actor deploy fixtures/actors/heartbeat.py --name hb --fund 100",
 				Flags: []cli.Flag{
 					&cli.StringFlag{Name: "name", Usage: "`NAME` that works wherever an address does (else the file's base name)"},
-					&cli.StringFlag{Name: "init", Usage: "`PAYLOAD` of init: JSON or other text, or 0x-hex"},
+					&cli.StringFlag{Name: "init", Usage: "`PAYLOAD` of init: JSON or other text, 0x-hex, @FILE, or - for standard input"},
 					&cli.StringFlag{Name: "fund", Value: "0", Usage: "`CBY` to move to the actor"},
 					&cli.BoolFlag{Name: "replace", Usage: "take the name from the actor that has it, which keeps its state, balance and timers"},
+					&cli.BoolFlag{Name: "watch", Usage: "with --replace, each time that the file changes, until Ctrl-C"},
 					fromFlag, jsonFlag, httpFlag},
 				Action: actorDeploy},
 			actorCheckCommand(),
 			{Name: "call", Usage: "call a handler in a transaction", ArgsUsage: "ACTOR HANDLER [PAYLOAD]",
-				Description: "Example: devnet actor call hb start\nPAYLOAD is 0x-hex, or text. Exit code 1 when the handler fails.",
+				Description: "Example: devnet actor call hb start\n" + payloadHelp + "\nExit code 1 when the handler fails.",
 				Flags: []cli.Flag{
 					&cli.StringFlag{Name: "value", Value: "0", Usage: "`CBY` to move along"},
 					&cli.StringFlag{Name: "sponsor", Value: "0", Usage: "at most `CBY` that timers of the actor may cost the caller"},
@@ -47,9 +48,10 @@ func actorCommand() *cli.Command {
 					fromFlag, jsonFlag, httpFlag},
 				Action: actorCall},
 			{Name: "read", Usage: "call a handler read-only", ArgsUsage: "ACTOR HANDLER [PAYLOAD]",
-				Description: "Example: devnet actor read hb count",
+				Description: "Example: devnet actor read hb count\n" + payloadHelp,
 				Flags:       append([]cli.Flag{&cli.StringFlag{Name: "from", Usage: "`ACCOUNT` that asks"}}, reads...),
 				Action:      actorRead},
+			actorBidCommand(), actorNewCommand(),
 			{Name: "state", Usage: "an actor's state", ArgsUsage: "ACTOR [PREFIX]", Description: "Example: devnet actor state hb",
 				Flags: append(append([]cli.Flag{}, reads...), pageFlags...), Action: actorState},
 			{Name: "logs", Usage: "the last lines an actor printed", ArgsUsage: "ACTOR", Description: "Example: devnet actor logs hb -f",
@@ -78,27 +80,46 @@ func actorDeploy(c *cli.Context) error {
 	if name == "" {
 		name = baseName(args[0])
 	}
-	n := network(c)
-	request := model.DeployRequest{From: c.String("from"), Name: name, Init: c.String("init"), Fund: &fund, Replace: c.Bool("replace")}
-	before := ""
-	if request.Replace {
-		if old, err := n.Actor(c.Context, name); err == nil {
-			before = old.Address.String()
-		}
-	}
-	d, err := deployFile(c.Context, n, c.App.ErrWriter, args[0], request)
+	initial, err := payloadOf(c, c.String("init"))
 	if err != nil {
 		return err
 	}
-	if err := judged(d.Receipt, "the deploy of "+args[0]); err != nil {
+	request := model.DeployRequest{From: c.String("from"), Name: name, Init: initial, Fund: &fund, Replace: c.Bool("replace")}
+	deploy := func() error { return deployNamed(c, args[0], request) }
+	if !c.Bool("watch") {
+		return deploy()
+	}
+	if !request.Replace {
+		return usage("The name moves to each new actor: add --replace.", "--watch: the name %s would be taken", name)
+	}
+	return deployChanges(c, args[0], deploy)
+}
+
+// deployNamed deploys a file and tells what became of it.
+func deployNamed(c *cli.Context, file string, request model.DeployRequest) error {
+	n := network(c)
+	before := ""
+	if request.Replace {
+		if old, err := n.Actor(c.Context, request.Name); err == nil {
+			before = old.Address.String()
+			if old.Timers.Pending > 0 {
+				before += ", which goes on with " + timers(old.Timers.Pending)
+			}
+		}
+	}
+	d, err := deployFile(c.Context, n, c.App.ErrWriter, file, request)
+	if err != nil {
+		return err
+	}
+	if err := judged(d.Receipt, "the deploy of "+file); err != nil {
 		if c.Bool("json") {
 			_ = printJSON(c.App.Writer, d)
 		}
 		return err
 	}
 	return emit(c, d, func(w io.Writer) {
-		facts(w, "name", name, "address", d.Address.String(), "height", height(d.Receipt.Height), "fee", cby(d.Receipt.Fee), "funded", cby(fund),
-			"before", before)
+		facts(w, "name", request.Name, "address", d.Address.String(), "height", height(d.Receipt.Height), "fee", cby(d.Receipt.Fee), "funded",
+			cby(*request.Fund), "before", before)
 		printPrinted(w, d.Receipt)
 	})
 }
@@ -134,7 +155,11 @@ func actorCall(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	request := model.SendRequest{From: c.String("from"), To: args[0], Handler: args[1], Payload: args[2], Value: &value, Sponsor: &sponsor,
+	payload, err := payloadOf(c, args[2])
+	if err != nil {
+		return err
+	}
+	request := model.SendRequest{From: c.String("from"), To: args[0], Handler: args[1], Payload: payload, Value: &value, Sponsor: &sponsor,
 		DryRun: c.Bool("dry-run")}
 	if c.IsSet("cycles") {
 		limit := types.Cycles(c.Uint64("cycles"))
@@ -144,6 +169,9 @@ func actorCall(c *cli.Context) error {
 		limit := types.Cells(c.Uint64("cells"))
 		request.CellsLimit = &limit
 	}
+	if request.DryRun {
+		return dryRun(c, request)
+	}
 	r, err := network(c).Send(c.Context, request)
 	if err != nil {
 		return err
@@ -151,11 +179,6 @@ func actorCall(c *cli.Context) error {
 	if err := emit(c, r, func(w io.Writer) {
 		r := r
 		r.Error = nil // judged says it
-		if request.DryRun {
-			fmt.Fprintln(w, "dry run, nothing was changed")
-			printReceipt(w, r)
-			return
-		}
 		printReceipt(w, r, "hash", r.Hash.String())
 	}); err != nil {
 		return err
@@ -163,12 +186,40 @@ func actorCall(c *cli.Context) error {
 	return judged(r, args[0]+"."+args[1])
 }
 
+// dryRun says what a call would do.
+func dryRun(c *cli.Context, request model.SendRequest) error {
+	n := network(c)
+	r, err := n.Try(c.Context, request)
+	if err != nil {
+		return err
+	}
+	if err := emit(c, r, func(w io.Writer) {
+		fmt.Fprintln(w, "dry run, nothing was changed")
+		shown := r.Receipt
+		shown.Error = nil // judged says it
+		printReceipt(w, shown)
+		if r.Trace == nil {
+			return
+		}
+		names := newNaming(c.Context, n)
+		printChanges(w, r.Trace, names)
+		printScheduled(w, r.Trace, names)
+	}); err != nil {
+		return err
+	}
+	return judged(r.Receipt, request.To+"."+request.Handler)
+}
+
 func actorRead(c *cli.Context) error {
 	args, err := arguments(c, "ACTOR", "HANDLER", "[PAYLOAD]")
 	if err != nil {
 		return err
 	}
-	r, err := network(c).Read(c.Context, model.ReadRequest{Actor: args[0], Handler: args[1], Payload: args[2], From: c.String("from")})
+	payload, err := payloadOf(c, args[2])
+	if err != nil {
+		return err
+	}
+	r, err := network(c).Read(c.Context, model.ReadRequest{Actor: args[0], Handler: args[1], Payload: payload, From: c.String("from")})
 	if err != nil {
 		return err
 	}
@@ -176,7 +227,7 @@ func actorRead(c *cli.Context) error {
 		for _, line := range r.Logs {
 			fmt.Fprintln(c.App.ErrWriter, printable(line))
 		}
-		if out := value(r.Text, r.Output); out != "" {
+		if out := value(r.Output); out != "" {
 			fmt.Fprintln(w, out)
 		}
 	}); err != nil {
@@ -257,7 +308,7 @@ func stateTable(w io.Writer, entries []model.StateEntry) {
 		if e.Int != "" && len(e.Value) <= maxShownInt {
 			number = e.Int
 		}
-		rows = append(rows, []string{value(model.Text(e.Key), e.Key), bytes, number, inQuotes(text)})
+		rows = append(rows, []string{value(e.Key), bytes, number, inQuotes(text)})
 	}
 	table(w, "No state.", "KEY BYTES AS_INT AS_TEXT", rows)
 }
@@ -285,10 +336,15 @@ func actorShow(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	fires, err := firesOf(c.Context, n, &a)
+	if err != nil {
+		return err
+	}
 	return emit(c, struct {
 		model.Actor
 		Failures []model.Receipt `json:"failures"`
-	}{a, failures}, func(w io.Writer) {
+		Fires    *moreFires      `json:"fires"`
+	}{a, failures, fires}, func(w io.Writer) {
 		var handlers []string
 		for _, h := range a.Handlers {
 			handlers = append(handlers, printable(strings.TrimSpace(h.Name+"  "+h.Doc)))
@@ -298,7 +354,8 @@ func actorShow(c *cli.Context) error {
 			timers += ", the next due at " + height(*a.Timers.NextDue)
 		}
 		facts(w, "name", printable(a.Name), "address", a.Address.String(), "owner", a.Owner.String(), "balance", cby(a.Balance),
-			"deployed at", height(a.DeployedAt), "code hash", a.CodeHash.String(), "timers", timers, "handlers", strings.Join(handlers, "\n\t"))
+			"deployed at", height(a.DeployedAt), "code hash", a.CodeHash.String(), "timers", timers, "fires", fires.String(),
+			"handlers", strings.Join(handlers, "\n\t"))
 		if len(failures) > 0 {
 			fmt.Fprintf(w, "\nFailed in the last %d blocks, the latest first:\n", failureBlocks)
 			printExecuted(w, newNaming(c.Context, n), failures, true)

@@ -37,12 +37,6 @@ func actorCheck(c *cli.Context) error {
 	if err != nil {
 		return failed("", "%s cannot be checked: %v", args[0], err)
 	}
-	refused := 0
-	for _, f := range found {
-		if f.Refused {
-			refused++
-		}
-	}
 	if err := emit(c, found, func(w io.Writer) {
 		printAdvice(w, args[0], code, found)
 		if len(found) == 0 {
@@ -51,7 +45,7 @@ func actorCheck(c *cli.Context) error {
 	}); err != nil {
 		return err
 	}
-	if refused > 0 {
+	if refused(found) > 0 {
 		return failed("", "a deploy would refuse %s", args[0])
 	}
 	return nil

@@ -76,9 +76,9 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 		Commands: []*cli.Command{
 			upCommand(), downCommand(), initCommand(), statusCommand(), logsCommand(),
 			actorCommand(), timerCommand(), jobCommand(), runnerCommand(), validatorCommand(),
-			blockCommand(), txCommand(), accountCommand(), paramsCommand(),
+			blockCommand(), txCommand(), debugCommand(), eventsCommand(), accountCommand(), transferCommand(), faucetCommand(), paramsCommand(),
 			advanceCommand(), paceCommand(true), paceCommand(false), faultCommand(), healCommand(),
-			runCommand(), testCommand(), benchCommand(), nodeCommand(), checkCommand(), doctorCommand(), versionCommand(),
+			runCommand(), reportCommand(), testCommand(), benchCommand(), nodeCommand(), checkCommand(), doctorCommand(), versionCommand(),
 		},
 	}
 	quiet(app.Commands)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"runtime/debug"
 
@@ -24,6 +25,12 @@ func benchCommand() *cli.Command {
 				return usage("It reads what it is to do.", "bench takes no arguments")
 			}
 			debug.SetGCPercent(benchGCPercent)
-			return bench.Hold(c.Context, os.Stdin, c.App.Writer, simulated.OpenBench(version))
+			folder := os.Getenv(coverageVariable)
+			if folder == "" {
+				return bench.Hold(c.Context, os.Stdin, c.App.Writer, simulated.OpenBench(version, nil))
+			}
+			ran := newCoverage()
+			err := bench.Hold(c.Context, os.Stdin, c.App.Writer, simulated.OpenBench(version, ran.add))
+			return errors.Join(err, ran.write(folder))
 		}}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/home"
 	"github.com/cowboyinc/devnet/internal/worlds/audit"
+	"github.com/cowboyinc/devnet/internal/worlds/box/hosts"
 )
 
 func checkCommand() *cli.Command {
@@ -33,7 +34,7 @@ func check(c *cli.Context) error {
 	if dir == "" {
 		dir = defaultHome
 	}
-	report, err := audit.Home(dir, "", progress(c.App.ErrWriter))
+	report, err := auditOf(dir, progress(c.App.ErrWriter))
 	if err != nil {
 		var inUse *home.InUseError
 		if errors.As(err, &inUse) {
@@ -70,6 +71,34 @@ func check(c *cli.Context) error {
 		return failed("", "the audit of %s found %d problems", dir, problems)
 	}
 	return err
+}
+
+// auditOf audits a home: of a network whose nodes run in processes of their own each
+// validator's.
+func auditOf(dir string, progress func(string, types.Height, types.Height)) (*audit.Report, error) {
+	if meta, err := home.ReadMeta(dir); err != nil || !meta.Apart {
+		return audit.Home(dir, "", progress)
+	}
+	if pid, running := home.User(dir); running {
+		return nil, &home.InUseError{Dir: dir, PID: pid}
+	}
+	folder, err := hosts.Read(home.NetDir(dir))
+	if err != nil {
+		return nil, err
+	}
+	all := &audit.Report{}
+	for _, name := range folder.Validators {
+		set, err := hosts.Open(hosts.SettingsFile(home.NetDir(dir), name))
+		if err != nil {
+			return nil, err
+		}
+		report, err := audit.Home(set.Config.Home, "", progress)
+		if err != nil {
+			return nil, err
+		}
+		all.Nodes = append(all.Nodes, report.Nodes...)
+	}
+	return all, nil
 }
 
 // progress shows where the audit is, on a terminal; in a pipe it is quiet.

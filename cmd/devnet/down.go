@@ -9,11 +9,12 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/cowboyinc/devnet/internal/environment/home"
+	"github.com/cowboyinc/devnet/internal/worlds/cluster/container"
 )
 
 // How long down waits for a network to end in good order, and how often it looks.
 const (
-	downPatience = 30 * time.Second
+	downPatience = 40 * time.Second
 	downEvery    = 20 * time.Millisecond
 )
 
@@ -21,8 +22,9 @@ func downCommand() *cli.Command {
 	return &cli.Command{
 		Name: "down", Usage: "stop the network, or the validator, that runs on a home of this machine; its state stays",
 		Description: "Example: devnet down --home .devnet\nIt returns when the process has let the home go.",
-		Flags:       []cli.Flag{&cli.StringFlag{Name: "home", Value: defaultHome, Usage: "`DIR` of its files"}, jsonFlag},
-		Action:      down,
+		Flags: []cli.Flag{&cli.StringFlag{Name: "home", Value: defaultHome, Usage: "`DIR` of its files"},
+			&cli.BoolFlag{Name: "containers", Usage: "instead, remove containers that a killed devnet run left on this machine"}, jsonFlag},
+		Action: down,
 	}
 }
 
@@ -35,6 +37,9 @@ type downed struct {
 func down(c *cli.Context) error {
 	if _, err := arguments(c); err != nil {
 		return err
+	}
+	if c.Bool("containers") {
+		return downContainers(c)
 	}
 	dir := c.String("home")
 	pid, runs := home.User(dir)
@@ -62,4 +67,29 @@ func down(c *cli.Context) error {
 		}
 	}
 	return emit(c, downed{dir, pid}, func(w io.Writer) { fmt.Fprintf(w, "Stopped process %d. The state is in %s.\n", pid, dir) })
+}
+
+// downContainers removes what owners of containers left that died.
+func downContainers(c *cli.Context) error {
+	if c.IsSet("home") {
+		return usage("Leave one of them out.", "--containers is about all of this machine, and --home about one network")
+	}
+	if err := container.Available(c.Context); err != nil {
+		return failed("", "%v", err)
+	}
+	folders, err := container.Reap(c.Context)
+	if err != nil {
+		return failed("docker ps --all --filter label=devnet.carrier shows what is there.", "not all could be removed: %v", err)
+	}
+	if folders == nil {
+		folders = []string{}
+	}
+	return emit(c, folders, func(w io.Writer) {
+		if len(folders) == 0 {
+			fmt.Fprintln(w, "No killed devnet left a container here.")
+		}
+		for _, folder := range folders {
+			fmt.Fprintf(w, "Removed the containers, volumes and network of %s.\n", folder)
+		}
+	})
 }

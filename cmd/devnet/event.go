@@ -32,8 +32,8 @@ func printEvents(w io.Writer, events []model.Event) {
 // events have them, or 0x-hex.
 func eventData(data types.Bytes) string {
 	var entries map[string]any
-	if text := model.Text(data); text != "" || codec.UnmarshalLoose(data, maxShownEvent, &entries) != nil || len(entries) == 0 {
-		return value(text, data)
+	if text := model.Text(data); text != "" || codec.UnmarshalLoose(data, maxShownEvent, &entries) != nil {
+		return value(data)
 	}
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(entries)) {

@@ -20,7 +20,7 @@ func TestAnEventIsShownAsWhatItHolds(t *testing.T) {
 	for want, data := range map[string][]byte{
 		"clamped 3, stated 30, timer_id 0xabcd": clamped,
 		"change 1":                              []byte("change 1"),
-		"0xff00":                                {0xff, 0x00},
+		"-256 (0xff00)":                         {0xff, 0x00},
 		"":                                      {},
 		"0xa0":                                  codec.Marshal(map[string]any{}),
 		"0xa1616180":                            codec.Marshal(map[string]any{"a": []int{}}),

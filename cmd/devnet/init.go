@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"net"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -30,22 +31,31 @@ func initCommand() *cli.Command {
 		Name: "init", Usage: "make a network whose nodes run in processes of their own: genesis, keys, settings",
 		Description: "Example: devnet init --out net --validators 4 --runners 4\n" +
 			"devnet node validator --config net/v0.toml runs one of them, devnet node runner --config\n" +
-			"net/r0.toml another. With --format compose, docker-compose up in that folder runs all.",
-		Flags: []cli.Flag{
+			"net/r0.toml another. With --format compose, docker-compose up in that folder runs all; with\n" +
+			"--format kubernetes, kubectl apply of its kubernetes.yaml.",
+		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "out", Usage: "`DIR` for the files, new or empty"},
-			&cli.IntFlag{Name: "validators", Value: 4, Usage: fmt.Sprintf("`N` validators, 1 to %d", box.MaxValidators)},
-			&cli.IntFlag{Name: "runners", Value: defaultRunners, Usage: fmt.Sprintf("`N` runners, 0 to %d", box.MaxRunners)},
-			&cli.StringFlag{Name: "format", Value: hosts.Processes, Usage: "where nodes run, `KIND` " + strings.Join(hosts.Formats, " or ")},
+			&cli.StringFlag{Name: "format", Value: hosts.Processes, Usage: "where nodes run, `KIND` " + alternatives(hosts.Formats)},
 			&cli.IntFlag{Name: "port", Value: hosts.Port, Usage: "`PORT` of v0 on this machine; the other validators have the next ones"},
+			&cli.StringSliceFlag{Name: "host", Usage: fmt.Sprintf("`NAME=HOST` of a validator with a machine of its own, or NAME=HOST:PORT, else "+
+				"port %d; may be given again", hosts.Port)},
 			&cli.StringFlag{Name: "image", Value: defaultImage, Usage: "`NAME` of the containers' image"},
-			&cli.StringFlag{Name: "block-time", DefaultText: "1s", Usage: "`TIME` between blocks, as of up"},
 			&cli.Uint64Flag{Name: "seed", DefaultText: "random", Usage: "`N` from which the keys of the named accounts are made"},
-			&cli.StringSliceFlag{Name: "param", Usage: "`KEY=VALUE` of a parameter; may be given again"},
 			&cli.BoolFlag{Name: "strict", Usage: "no cheats and no named accounts"},
 			&cli.StringSliceFlag{Name: "account", Usage: "fund `ADDRESS` with 1,000,000 CBY; may be given again"},
 			jsonFlag,
-		},
+		}, chainFlags()...),
 		Action: initNetwork,
+	}
+}
+
+// chainFlags say what the chain of a network that runs elsewhere is.
+func chainFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.IntFlag{Name: "validators", Value: 4, Usage: fmt.Sprintf("`N` validators, 1 to %d", box.MaxValidators)},
+		&cli.IntFlag{Name: "runners", Value: defaultRunners, Usage: fmt.Sprintf("`N` runners, 0 to %d", box.MaxRunners)},
+		&cli.StringFlag{Name: "block-time", DefaultText: "1s", Usage: "`TIME` between blocks, as of up"},
+		&cli.StringSliceFlag{Name: "param", Usage: "`KEY=VALUE` of a parameter; may be given again"},
 	}
 }
 
@@ -87,24 +97,40 @@ func initNetwork(c *cli.Context) error {
 	for _, r := range network.Runners {
 		made.Runners = append(made.Runners, r.Name)
 	}
-	return emit(c, made, func(w io.Writer) { made.tell(w, plan.Format) })
+	return emit(c, made, func(w io.Writer) { made.tell(w, plan.Format, len(plan.Hosts) > 0) })
 }
 
-func (m *initMade) tell(w io.Writer, format string) {
+func (m *initMade) tell(w io.Writer, format string, machines bool) {
 	seed := ""
 	if m.Seed != nil {
 		seed = fmt.Sprint(*m.Seed)
 	}
 	facts(w, "network", m.Out, "genesis", m.Genesis.String(), "validators", ends(m.Validators), "runners", ends(m.Runners), "seed", seed)
-	if format == hosts.Compose {
+	switch format {
+	case hosts.Compose:
 		fmt.Fprintf(w, "\nStart it:\n  docker-compose -f %s up\n", filepath.Join(m.Out, "compose.yaml"))
 		return
+	case hosts.Kubernetes:
+		fmt.Fprintf(w, "\nStart it, and reach its API on http://127.0.0.1:4000:\n"+
+			"  kubectl apply -f %s\n  kubectl port-forward service/devnet 4000\n",
+			filepath.Join(m.Out, "kubernetes.yaml"))
+		return
+	}
+	if machines {
+		fmt.Fprintf(w, "\nEach node needs genesis.cbor, its NAME.toml and its NAME.key on its machine, and there UDP and TCP of its port.\n"+
+			"Its API signs for the named accounts: let nobody reach it who may not drive the network.\n")
 	}
 	fmt.Fprintf(w, "\nEach validator runs in a terminal of its own, and then each runner:\n  %s node validator --config %s\n", self,
 		filepath.Join(m.Out, m.Validators[0]+".toml"))
 	if len(m.Runners) > 0 {
 		fmt.Fprintf(w, "  %s node runner --config %s\n", self, filepath.Join(m.Out, m.Runners[0]+".toml"))
 	}
+}
+
+// alternatives is a list of words with or before the last.
+func alternatives(words []string) string {
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
 // ends is a list of names in a row, by its ends.
@@ -115,28 +141,38 @@ func ends(names []string) string {
 	return names[0] + " to " + names[len(names)-1]
 }
 
-// planOf judges what init was asked for.
-func planOf(c *cli.Context) (p hosts.Plan, err error) {
+// chainOf judges what chainFlags say.
+func chainOf(c *cli.Context, strict bool) (chain box.Config, err error) {
 	runners := c.Int("runners")
 	s := defaultSettings()
-	s.Validators, s.asked, s.Runners, s.BlockTime, s.Strict = c.Int("validators"), true, &runners, c.String("block-time"), c.Bool("strict")
+	s.Validators, s.asked, s.Runners, s.BlockTime, s.Strict = c.Int("validators"), true, &runners, c.String("block-time"), strict
 	if s.Params, err = paramsOf(c.StringSlice("param")); err != nil {
-		return p, err
+		return chain, err
 	}
 	if err := s.validate(); err != nil {
+		return chain, err
+	}
+	return box.Config{Validators: s.Validators, Runners: runners, BlockTime: s.blockTime, Auto: s.auto, ChainID: wallet.ChainID,
+		Strict: s.Strict, Params: s.Params}, nil
+}
+
+// planOf judges what init was asked for.
+func planOf(c *cli.Context) (p hosts.Plan, err error) {
+	p = hosts.Plan{Format: c.String("format"), Port: c.Int("port"), Image: c.String("image"), Now: time.Now()}
+	if p.Chain, err = chainOf(c, c.Bool("strict")); err != nil {
 		return p, err
 	}
-	p = hosts.Plan{Format: c.String("format"), Port: c.Int("port"), Image: c.String("image"), Now: time.Now(),
-		Chain: box.Config{Validators: s.Validators, Runners: runners, BlockTime: s.blockTime, Auto: s.auto, ChainID: wallet.ChainID,
-			Strict: s.Strict, Params: s.Params}}
 	if !slices.Contains(hosts.Formats, p.Format) {
-		return p, usage("The formats are "+strings.Join(hosts.Formats, " and ")+".", "--format: there is no format %q", p.Format)
+		return p, usage("The formats are "+alternatives(hosts.Formats)+".", "--format: there is no format %q", p.Format)
 	}
 	if p.Port < 1 || p.Port > maxPort {
 		return p, usage("", "--port: %d is not between 1 and %d", p.Port, maxPort)
 	}
 	if p.Image == "" || strings.ContainsFunc(p.Image, func(r rune) bool { return r <= ' ' || r > '~' || r == '"' || r == '\\' || r == '$' }) {
 		return p, usage("", "--image: %q is no name of an image", p.Image)
+	}
+	if p.Hosts, err = hostsOf(c.StringSlice("host")); err != nil {
+		return p, err
 	}
 	for _, text := range c.StringSlice("account") {
 		address, err := types.ParseAddress(text)
@@ -146,6 +182,25 @@ func planOf(c *cli.Context) (p hosts.Plan, err error) {
 		p.Funds = append(p.Funds, address)
 	}
 	return p, seedOf(c, &p)
+}
+
+// hostsOf reads where validators with machines of their own are reached.
+func hostsOf(given []string) (map[string]string, error) {
+	all := map[string]string{}
+	for _, text := range given {
+		name, at, is := strings.Cut(text, "=")
+		if !is || name == "" || at == "" {
+			return nil, usage("Give a validator and its machine, like v0=v0.example.org.", "--host: %s is no NAME=HOST", strconv.Quote(text))
+		}
+		if _, twice := all[name]; twice {
+			return nil, usage("", "--host: %s is given twice", name)
+		}
+		if _, _, err := net.SplitHostPort(at); err != nil {
+			at = net.JoinHostPort(strings.Trim(at, "[]"), strconv.Itoa(hosts.Port))
+		}
+		all[name] = at
+	}
+	return all, nil
 }
 
 // seedOf settles who signs for the named accounts: nobody in a strict network.

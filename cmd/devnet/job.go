@@ -26,7 +26,7 @@ func jobCommand() *cli.Command {
 					&cli.StringFlag{Name: "runner", Usage: "only those in whose committee `RUNNER` is or was"},
 					oldestFlag, jsonFlag, httpFlag, nodeFlag}, pageFlags...),
 				Action: jobList},
-			{Name: "wait", Usage: "wait until a job ended", ArgsUsage: "ID",
+			{Name: "wait", Usage: "wait until a job ended, and its actor was called back", ArgsUsage: "ID",
 				Description: "Example: devnet job wait 0x2f370e1a\nExit code 1 when it fails.",
 				Flags:       []cli.Flag{jsonFlag, httpFlag}, Action: jobWait},
 			{Name: "cancel", Usage: "cancel a job for its submitter, who gets all of the escrow back", ArgsUsage: "ID",

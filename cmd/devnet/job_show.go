@@ -50,7 +50,7 @@ func shownResult(b types.Bytes) string {
 	case len(b) > maxShownResult:
 		return shortBytes(b) + ": --json has all"
 	}
-	return value(printable(model.Text(b)), b)
+	return value(b)
 }
 
 // jobStatusLine says where a job stands, and until when it may.

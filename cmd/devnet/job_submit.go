@@ -25,7 +25,7 @@ func jobSubmitCommand() *cli.Command {
 var jobFlags = []cli.Flag{
 	&cli.StringFlag{Name: "kind", Usage: "`KIND`: custom, http, llm, mcp or ethsend"},
 	fromFlag,
-	&cli.BoolFlag{Name: "wait", Usage: "wait until the job ended"},
+	&cli.BoolFlag{Name: "wait", Usage: "wait until the job ended, and its actor was called back"},
 	&cli.Uint64Flag{Name: "runners", Value: 1, Usage: "a committee of `N`"},
 	&cli.StringFlag{Name: "mode", Value: "none", Usage: "how results are judged: `MODE` is none, economic_bond, majority_vote, " +
 		"structured_match, deterministic or semantic_similarity"},

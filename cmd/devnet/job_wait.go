@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/urfave/cli/v2"
@@ -15,19 +16,25 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
-// errEnded stops following the events of a job that ended.
-var errEnded = errors.New("the job ended")
+// errEnded stops following the events of a job that is over.
+var errEnded = errors.New("the job is over")
 
-// awaitJob follows a job until it ended, with a bar on a terminal. It waits as long
-// as the job may: its deadlines are the chain's.
+// awaitJob follows a job until it ended and the actor that it names was called back,
+// with a bar on a terminal. It waits as long as the job may: its deadlines are the
+// chain's.
 func awaitJob(c *cli.Context, n *client.Client, id string) (model.Job, error) {
 	from, err := n.Height(c.Context)
 	if err != nil {
 		return model.Job{}, err
 	}
 	j, err := n.Job(c.Context, id)
-	if err != nil || types.JobStatus(j.Status).Ended() {
+	if err != nil {
 		return j, err
+	}
+	if types.JobStatus(j.Status).Ended() {
+		if told, err := calledBack(c, n, &j); told || err != nil {
+			return j, err
+		}
 	}
 	bar := newJobBar(c, &j)
 	defer bar.close()
@@ -49,6 +56,10 @@ func awaitJob(c *cli.Context, n *client.Client, id string) (model.Job, error) {
 			bar.event(&happened)
 			switch happened.What {
 			case model.JobCompleted, model.JobFailed, model.JobCancelled:
+				if j.Callback == nil {
+					return errEnded
+				}
+			case model.JobCalledBack:
 				return errEnded
 			}
 		}
@@ -61,6 +72,24 @@ func awaitJob(c *cli.Context, n *client.Client, id string) (model.Job, error) {
 		err = c.Context.Err()
 	}
 	return j, err
+}
+
+// calledBack reports whether nobody waits any more for the outcome of a job that ended.
+func calledBack(c *cli.Context, n *client.Client, j *model.Job) (bool, error) {
+	for offset := 0; j.Callback != nil; {
+		page, err := n.JobStory(c.Context, j.ID.String(), offset, 0)
+		if err != nil {
+			return false, err
+		}
+		if slices.ContainsFunc(page.Story, func(e model.JobEvent) bool { return e.What == model.JobCalledBack }) {
+			return true, nil
+		}
+		if page.Next == nil {
+			return false, nil
+		}
+		offset = *page.Next
+	}
+	return true, nil
 }
 
 // jobBar is what a person sees of a job that is under way: how far its committee is.

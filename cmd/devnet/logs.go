@@ -83,7 +83,7 @@ func loggedNodes(dir string) (nodes []string, err error) {
 	paths, err := filepath.Glob(home.NodeLog(dir, "*"))
 	for _, path := range paths {
 		node := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
-		if !strings.HasSuffix(node, "-old") {
+		if !strings.HasSuffix(node, "-old") && node != upLog { // what up itself says has no times
 			nodes = append(nodes, node)
 		}
 	}

@@ -79,11 +79,14 @@ func TestScripts(t *testing.T) {
 			return exec.Command("python3", "-c", "import pytest").Run() == nil, nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"await":  await,
-			"finish": finish,
-			"exit":   exit,
-			"found":  found,
-			"fill":   fill,
+			"await":   await,
+			"finish":  finish,
+			"exit":    exit,
+			"found":   found,
+			"fill":    fill,
+			"descend": descend,
+			"gone":    gone,
+			"tidy":    tidy,
 		},
 	})
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/roles"
 	"github.com/cowboyinc/devnet/internal/faces/api/client"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
+	"github.com/cowboyinc/devnet/internal/worlds/cluster/control"
 	"github.com/cowboyinc/devnet/internal/worlds/node"
 	"github.com/cowboyinc/devnet/runners"
 )
@@ -33,12 +34,13 @@ const (
 func nodeCommand() *cli.Command {
 	return &cli.Command{
 		Name: "node", Usage: "one node in a process of its own", Description: "Example: devnet node runner --config r9.toml",
-		Subcommands: []*cli.Command{nodeValidatorCommand(), {
+		Subcommands: []*cli.Command{nodeValidatorCommand(), nodeHealthCommand(), nodeSeededCommand(), {
 			Name: "runner", Usage: "a runner that joins a devnet; Ctrl-C ends it when its jobs are done, a second one at once",
 			Description: "Example: devnet node runner --config r9.toml\n" +
 				"The file has name, key or key_file, api (the devnet's URL), max_concurrent_jobs, and a table for each\n" +
 				"kind of job: docs/RUNNERS.md tells all of it. The runner has to be registered: devnet runner join.",
-			Flags:  []cli.Flag{&cli.StringFlag{Name: "config", Usage: "`FILE` with its settings, as TOML"}},
+			Flags: []cli.Flag{&cli.StringFlag{Name: "config", Usage: "`FILE` with its settings, as TOML"},
+				&cli.BoolFlag{Name: "wait", Usage: "where its devnet does not answer, wait until it does"}, attachedFlag},
 			Action: nodeRunner,
 		}},
 	}
@@ -51,18 +53,23 @@ func nodeRunner(c *cli.Context) error {
 	if c.String("config") == "" {
 		return usage("docs/RUNNERS.md has an example of a file.", "--config FILE is missing")
 	}
-	set, err := runnerfile.Open(c.String("config"))
+	return runnerOf(c, c.String("config"))
+}
+
+// runnerOf runs the runner of a file of settings.
+func runnerOf(c *cli.Context, path string) error {
+	set, err := runnerfile.Open(path)
 	if err != nil {
-		return misread(c.String("config"), err, "docs/RUNNERS.md has every setting.")
+		return misread(path, err, "docs/RUNNERS.md has every setting.")
 	}
 	defer set.Executor.Close() // where it is not started; closing it twice is nothing
+	defer attach(c)()
 	return runRunner(c, set)
 }
 
 // runRunner runs a runner until the process is asked to end.
 func runRunner(c *cli.Context, set *runnerfile.Runner) error {
-	n := client.New(set.API)
-	ready, err := n.Ready(c.Context)
+	n, ready, err := anyAnswering(c, set)
 	if err != nil {
 		return noStart("Is a devnet up there? The setting api names its HTTP address.", "%v", err)
 	}
@@ -77,35 +84,59 @@ func runRunner(c *cli.Context, set *runnerfile.Runner) error {
 		default:
 		}
 	}
-	verifier := crypto.NewVerifier(true)
-	r := node.NewRunner(node.RunnerConfig{
-		Parts: node.Parts{Name: set.Name, Signer: verifier.Signer(set.Key), Verifier: verifier, Clock: clock.New()},
+	verifier, now := crypto.NewVerifier(true), clock.New()
+	config := node.RunnerConfig{
+		Parts: node.Parts{Name: set.Name, Signer: verifier.Signer(set.Key), Verifier: verifier, Clock: now},
 		Shell: runners.Config{ChainID: ready.ChainID, MaxJobs: uint32(set.Jobs)}, Runtime: runtime, Listen: listenFor(set.API), Log: log,
 		Chain: func() (env.ChainView, error) {
-			return chainhttp.New(chainhttp.Config{API: set.API, Runner: set.Key.PublicKey(), Log: log})
+			return chainhttp.New(chainhttp.Config{API: set.API, Also: set.Also, Runner: set.Key.PublicKey(), Log: log})
 		},
 		Executor: func() (env.Executor, error) { return set.Executor, nil },
-	})
+	}
+	retired := make(chan struct{}, 1)
+	var driven *control.DrivenRunner
+	if set.Driver == "" { // who drives it ends it
+		config.Shell.Tell = func(_ string, report runners.Report) {
+			if _, is := report.(runners.Deregistered); is {
+				select {
+				case retired <- struct{}{}:
+				default: // it is told already: a key is registered once, for ever
+				}
+			}
+		}
+	} else {
+		driven = control.DriveRunner(&config, set.Driver, now, set.Manual)
+	}
+	r := node.NewRunner(config)
 	introduceRunner(c, n, set)
 	if err := r.Start(); err != nil {
 		return noStart("", "%v", err)
 	}
+	if err := driven.Begin(r, set.Control); err != nil {
+		return noStart("Stop what listens there, or change the setting control.", "%v", errors.Join(err, r.Stop()))
+	}
 	select {
 	case err = <-failures:
 		err = failed("", "the runner stopped: %v", err)
+	case <-retired:
+		fmt.Fprintf(c.App.Writer, "It has left the registry, for ever: it ends when its jobs are over.\n")
+		leaveInTime(r, true)
 	case <-c.Context.Done():
 		fmt.Fprintf(c.App.Writer, "Leaving: no new jobs are taken. Ctrl-C ends it at once.\n")
-		leaveInTime(r)
+		leaveInTime(r, !abandoned(c.Context))
 	}
-	return errors.Join(err, r.Stop())
+	return errors.Join(err, driven.Close(), r.Stop())
 }
 
-// leaveInTime has a runner end what it has, and say Goodbye.
-func leaveInTime(r *node.Runner) {
+// leaveInTime has a runner end what it has, where it is to finish, and say Goodbye.
+func leaveInTime(r *node.Runner, finish bool) {
 	for _, step := range []struct {
 		finish   bool
 		patience time.Duration
 	}{{true, finishPatience}, {false, goodbyePatience}} {
+		if step.finish && !finish {
+			continue
+		}
 		gone := make(chan struct{}, 1)
 		r.Leave(step.finish, func() { gone <- struct{}{} })
 		select {

@@ -15,16 +15,18 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/worlds/box"
 	"github.com/cowboyinc/devnet/internal/worlds/box/hosts"
+	"github.com/cowboyinc/devnet/internal/worlds/cluster/control"
 )
 
 func nodeValidatorCommand() *cli.Command {
 	return &cli.Command{
 		Name: "validator", Usage: "a validator of a network that devnet init made; Ctrl-C stops it, and its state stays in its home",
 		Description: "Example: devnet node validator --config net/v0.toml\n" +
-			"The file has name, key or key_file, genesis, home, listen, http, and where they are wanted seed,\n" +
-			"python, durability and history. It logs to standard error.",
+			"The file has name, key or key_file, genesis, home, listen, http, and where they are wanted hosts, seed,\n" +
+			"python, durability, history, signs_for and names. It logs to standard error.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "config", Usage: "`FILE` with its settings, as TOML"},
+			attachedFlag,
 			&cli.BoolFlag{Name: "lost", Usage: "it has run before, on a home that is gone: it votes once the others have gone on"},
 		},
 		Action: nodeValidator,
@@ -51,10 +53,16 @@ func nodeValidator(c *cli.Context) (err error) {
 	if path == "" {
 		return usage("devnet init makes one for each node.", "--config FILE is missing")
 	}
+	return validatorOf(c, path)
+}
+
+// validatorOf runs the validator of a file of settings.
+func validatorOf(c *cli.Context, path string) error {
 	set, err := hosts.Open(path)
 	if err != nil {
 		return misread(path, err, "devnet node validator --help names the settings.")
 	}
+	defer attach(c)()
 	listener, err := net.Listen("tcp", set.HTTP)
 	if err != nil {
 		return noStart("Stop what listens there, or change http in "+path+".",
@@ -64,13 +72,14 @@ func nodeValidator(c *cli.Context) (err error) {
 	config.Version, config.Log = version, slog.New(slog.NewTextHandler(c.App.ErrWriter, nil))
 	config.Slow = func(words string) { fmt.Fprintf(c.App.ErrWriter, "%s.\n", words) }
 	config.Here.Lost = c.Bool("lost")
+	seat := seatOf(set, &config)
 	n, err := box.Up(c.Context, config)
 	if err != nil {
 		_ = listener.Close()
 		return notUp(err)
 	}
-	v := &loneValidator{c, n, listener.Addr().String()}
-	return v.serve(listener, append(callable(set.HTTP), set.Host))
+	v := &loneValidator{c, n, listener.Addr().String(), seat}
+	return v.serve(listener, append(callable(set.HTTP), set.Hosts...))
 }
 
 // loneValidator is a validator in a process of its own, and who shows it.
@@ -78,11 +87,18 @@ type loneValidator struct {
 	*cli.Context
 	network *box.Network
 	address string
+	seat    *control.ValidatorSeat // nil: nobody drives it
 }
 
 // serve answers until the process is asked to end, or the validator stops by itself.
 func (v *loneValidator) serve(listener net.Listener, names []string) (err error) {
-	server := api.New(v.network, api.Config{Hosts: names})
+	serve := api.Config{Hosts: names}
+	if v.seat != nil {
+		v.seat.Begin(v.network.Driven())
+		defer v.seat.Close()
+		serve.Node = v.seat
+	}
+	server := api.New(v.network, serve)
 	defer func() { err = errors.Join(err, server.Close(), v.network.Close()) }()
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()

@@ -4,15 +4,10 @@ import (
 	"context"
 	"io"
 	"log/slog"
-	"os"
 	"sync"
 
 	"github.com/cowboyinc/devnet/internal/environment/home"
 )
-
-// maxLogBytes bounds the log of a node; what is older is kept once more under
-// NODE-old.
-const maxLogBytes = 16 << 20
 
 // commonLog takes what no node says.
 const commonLog = "devnet"
@@ -24,11 +19,11 @@ type nodeLogs struct {
 	stderr slog.Handler
 
 	mu    sync.Mutex
-	files map[string]*cappedFile
+	files map[string]*home.LogFile
 }
 
 func newNodeLogs(s settings, stderr io.Writer) *nodeLogs {
-	l := &nodeLogs{dir: s.Home, files: map[string]*cappedFile{},
+	l := &nodeLogs{dir: s.Home, files: map[string]*home.LogFile{},
 		stderr: slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelError})}
 	if s.Ephemeral {
 		l.dir = ""
@@ -48,7 +43,7 @@ func (l *nodeLogs) close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, f := range l.files {
-		f.close()
+		f.Close()
 	}
 }
 
@@ -57,9 +52,9 @@ func (l *nodeLogs) writer(node string) io.Writer {
 	defer l.mu.Unlock()
 	f := l.files[node]
 	if f == nil {
-		f = &cappedFile{}
+		f = &home.LogFile{}
 		if l.dir != "" {
-			f.path, f.old = home.NodeLog(l.dir, node), home.NodeLog(l.dir, node+"-old")
+			f = home.NewLogFile(l.dir, node)
 		}
 		l.files[node] = f
 	}
@@ -100,50 +95,4 @@ func (h *nodeHandler) WithGroup(name string) slog.Handler {
 	with := *h
 	with.file, with.stderr = h.file.WithGroup(name), h.stderr.WithGroup(name)
 	return &with
-}
-
-// cappedFile is a log that begins anew when it is full. What is logged before
-// its folder is there, or when the disk is full, is lost: a log is no reason to
-// stop.
-type cappedFile struct {
-	mu        sync.Mutex
-	path, old string // "": nothing is kept
-	file      *os.File
-	size      int64
-	closed    bool
-}
-
-func (f *cappedFile) Write(line []byte) (int, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.path == "" || f.closed {
-		return len(line), nil
-	}
-	if f.file != nil && f.size+int64(len(line)) > maxLogBytes {
-		_ = f.file.Close()
-		_ = os.Rename(f.path, f.old)
-		f.file = nil
-	}
-	if f.file == nil {
-		file, err := os.OpenFile(f.path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
-		if err != nil {
-			return len(line), nil
-		}
-		f.file, f.size = file, 0
-		if info, err := file.Stat(); err == nil {
-			f.size = info.Size()
-		}
-	}
-	n, _ := f.file.Write(line)
-	f.size += int64(n)
-	return len(line), nil
-}
-
-func (f *cappedFile) close() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.closed = true
-	if f.file != nil {
-		_ = f.file.Close()
-	}
 }

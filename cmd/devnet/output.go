@@ -79,9 +79,12 @@ func cby(w types.Wei) string {
 	return whole + " CBY"
 }
 
-// parseCBY reads an amount a person typed: CBY with at most nine decimals.
-func parseCBY(flag, text string) (types.Wei, error) {
-	bad := usage("Give an amount like 100 or 0.25.", "--%s: %q is not an amount in CBY with at most nine decimals", flag, text)
+// parseCBY reads an amount that a flag was given: CBY with at most nine decimals.
+func parseCBY(flag, text string) (types.Wei, error) { return parseAmount("--"+flag, text) }
+
+// parseAmount reads an amount in CBY that a person typed where what says.
+func parseAmount(what, text string) (types.Wei, error) {
+	bad := usage("Give an amount like 100 or 0.25.", "%s: %q is not an amount in CBY with at most nine decimals", what, text)
 	number := strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(text), "CBY"))
 	whole, part, _ := strings.Cut(number, ".")
 	digits := whole + part
@@ -130,12 +133,4 @@ func cut(w io.Writer, what string, more bool, shown int, c *cli.Context) {
 	if more {
 		fmt.Fprintf(w, "… and %s: --offset %d, or --limit\n", what, c.Int("offset")+shown)
 	}
-}
-
-// value is a byte string as people read it: its text where it has one.
-func value(text string, b types.Bytes) string {
-	if text != "" || len(b) == 0 {
-		return text
-	}
-	return b.String()
 }

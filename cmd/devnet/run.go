@@ -28,11 +28,14 @@ func runCommand() *cli.Command {
 			"Exit code 1 when a scenario fails, 2 when a script is wrong, 3 when a network cannot start.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "backend", Value: batch.Sim,
-				Usage: "`WORLD`: sim (virtual time, one seed is one run) or live (this process, wall clock, real QUIC)"},
+				Usage: "`WORLD`: sim (virtual time, one seed is one run), live (this process, wall clock, real QUIC),\n" +
+					"processes (a process a node) or docker (a container a node); all compares sim, live and docker"},
+			&cli.StringFlag{Name: "image", Value: defaultImage, Usage: "`NAME` of the containers' image, as make image calls it"},
 			&cli.StringFlag{Name: "seed", Usage: "`N`, instead of the script's own; with --seeds the first"},
 			&cli.StringFlag{Name: "seeds", Usage: "`N` seeds instead of one"},
 			&cli.StringFlag{Name: "block-time", Usage: "`TIME` between blocks like 100ms, or auto, instead of the script's own"},
-			&cli.StringFlag{Name: "shard", Usage: "`I/N`: of the seeds, every N-th from the I-th on"},
+			&cli.StringFlag{Name: "shard", Usage: "`I/N`: of all runs, each script with each seed, every N-th from the I-th on; " +
+				"job/N: in an indexed job of Kubernetes; devnet report puts the files of --junit together"},
 			&cli.StringFlag{Name: "junit", Usage: "write the verdicts to `FILE` as JUnit XML"},
 			&cli.StringFlag{Name: "trace", Usage: "write the run to `FILE` as JSON lines (one scenario, one seed)"},
 			&cli.BoolFlag{Name: "check", Usage: "read the scripts and run nothing"},
@@ -50,6 +53,7 @@ type plan struct {
 	seed  *uint64 // of --seed
 	seeds []uint64
 	many  bool // --seeds was given
+	shard batch.Shard
 	junit string
 	trace string
 	check bool
@@ -68,13 +72,19 @@ func readPlan(c *cli.Context) (*plan, error) {
 			return nil, err
 		}
 	}
+	if p.Backend == batch.Docker || p.Backend == backendAll {
+		p.Image = c.String("image")
+	}
 	if err := checkWorld(p.World); err != nil {
 		return nil, err
 	}
 	if err := p.readSeeds(c.String("seed"), c.String("seeds"), c.String("shard")); err != nil {
 		return nil, err
 	}
-	if p.trace != "" && (p.many || len(p.files) > 1) {
+	if p.trace != "" && p.Backend == backendAll {
+		return nil, usage("Name one backend.", "--trace: a trace is of one run")
+	}
+	if p.trace != "" && (p.shard.Of > 1 || p.many || len(p.files) > 1) {
 		return nil, usage("Name one scenario and one --seed.", "--trace: a trace is of one run")
 	}
 	return p, nil
@@ -104,11 +114,15 @@ func (p *plan) readSeeds(seed, seeds, shard string) error {
 		}
 		p.seed, first = &n, n
 	}
+	var err error
+	if p.shard.Index, p.shard.Of, err = readShard(shard); err != nil {
+		return err
+	}
 	if seeds == "" {
-		if shard != "" {
-			return usage("Say how many in all with --seeds.", "--shard parts the seeds of --seeds, which is missing")
+		if p.shard.Of > 1 && len(p.files) == 1 {
+			return usage("Say how many seeds in all with --seeds, or name several scripts.", "--shard %s parts runs, and there is one", shard)
 		}
-		return nil
+		return p.notEmpty(shard)
 	}
 	n, err := strconv.ParseUint(seeds, 10, 64)
 	if err != nil || n == 0 || n > maxRunSeeds {
@@ -117,26 +131,38 @@ func (p *plan) readSeeds(seed, seeds, shard string) error {
 	if first+n-1 < first {
 		return usage("", "--seed %d and --seeds %d: there are no seeds behind 2^64 - 1", first, n)
 	}
-	index, of, err := readShard(shard)
-	if err != nil {
-		return err
-	}
 	p.many = true
-	for i := index - 1; i < n; i += of {
+	for i := range n {
 		p.seeds = append(p.seeds, first+i)
 	}
-	if len(p.seeds) == 0 {
-		return usage("Take fewer shards than seeds.", "--shard %s: of %d seeds none is left for it", shard, n)
+	return p.notEmpty(shard)
+}
+
+// notEmpty refuses a shard for which no run is left.
+func (p *plan) notEmpty(shard string) error {
+	if all := uint64(len(p.files)) * uint64(max(1, len(p.seeds))); p.shard.Index > all {
+		return usage("Take fewer shards than runs.", "--shard %s: of %d runs none is left for it", shard, all)
 	}
 	return nil
 }
 
-// readShard reads I/N, 1/1 where there is none.
+// jobIndex is the variable by which a pod of an indexed job of Kubernetes knows which it
+// is, from 0 on.
+const jobIndex = "JOB_COMPLETION_INDEX"
+
+// readShard reads I/N, 1/1 where there is none; job/N takes I from jobIndex.
 func readShard(text string) (index, of uint64, err error) {
 	if text == "" {
 		return 1, 1, nil
 	}
 	left, right, found := strings.Cut(text, "/")
+	if left == "job" {
+		from0, err := strconv.ParseUint(os.Getenv(jobIndex), 10, 32)
+		if err != nil {
+			return 0, 0, usage("An indexed job of Kubernetes sets it, from 0 on.", "--shard %.20q: %s is %.20q", text, jobIndex, os.Getenv(jobIndex))
+		}
+		left = strconv.FormatUint(from0+1, 10)
+	}
 	index, errLeft := strconv.ParseUint(left, 10, 64)
 	of, errRight := strconv.ParseUint(right, 10, 64)
 	if !found || errLeft != nil || errRight != nil || index == 0 || index > of || of > maxRunShards {
@@ -164,6 +190,9 @@ func runScenarios(c *cli.Context) error {
 		if err := creatable(path); err != nil {
 			return err
 		}
+	}
+	if p.Backend == backendAll {
+		return p.runAll(c)
 	}
 	verdicts, err := p.run(c)
 	if err != nil {

@@ -10,27 +10,38 @@ import (
 	"github.com/cowboyinc/devnet/internal/worlds/batch"
 )
 
-func TestShardsPartTheSeeds(t *testing.T) {
+func TestEveryRunIsInOneShard(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		first, n := rapid.Uint64Range(0, 1000).Draw(t, "seed"), rapid.Uint64Range(1, 60).Draw(t, "seeds")
-		of := rapid.Uint64Range(1, n).Draw(t, "shards")
-		seen := map[uint64]int{}
+		files := []string{"a.star", "b.star", "c.star"}[:rapid.IntRange(1, 3).Draw(t, "files")]
+		of := rapid.Uint64Range(1, n*uint64(len(files))).Draw(t, "shards")
+		type run struct {
+			file string
+			seed uint64
+		}
+		seen := map[run]int{}
 		for i := range of {
-			p := &plan{}
+			p := &plan{files: files}
 			if err := p.readSeeds(decimal(first), decimal(n), decimal(i+1)+"/"+decimal(of)); err != nil {
 				t.Fatal(err)
 			}
-			for _, seed := range p.seeds {
-				seen[seed]++
+			jobs := p.jobs()
+			if len(jobs) == 0 {
+				t.Fatalf("shard %d of %d has no run", i+1, of)
+			}
+			for _, j := range jobs {
+				seen[run{j.File, *j.Seed}]++
 			}
 		}
-		for seed := first; seed < first+n; seed++ {
-			if seen[seed] != 1 {
-				t.Fatalf("seed %d is in %d shards", seed, seen[seed])
+		for _, file := range files {
+			for seed := first; seed < first+n; seed++ {
+				if seen[run{file, seed}] != 1 {
+					t.Fatalf("%s with seed %d is in %d shards", file, seed, seen[run{file, seed}])
+				}
 			}
 		}
-		if uint64(len(seen)) != n {
-			t.Fatalf("%d seeds, want %d", len(seen), n)
+		if len(seen) != int(n)*len(files) {
+			t.Fatalf("%d runs, want %d", len(seen), int(n)*len(files))
 		}
 	})
 }

@@ -7,17 +7,17 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/cowboyinc/devnet/internal/faces/scenario"
 	"github.com/cowboyinc/devnet/internal/worlds/batch"
 	live "github.com/cowboyinc/devnet/internal/worlds/box/stage"
+	clustered "github.com/cowboyinc/devnet/internal/worlds/cluster/stage"
 	simulated "github.com/cowboyinc/devnet/internal/worlds/sim/stage"
 )
-
-// backendDocker is a backend that is not there yet.
-const backendDocker = "docker"
 
 // batchFlag makes devnet run read a batch from its standard input. It is for
 // devnet itself.
@@ -25,12 +25,8 @@ const batchFlag = "batch-on-stdin"
 
 // checkWorld refuses a world that is not there.
 func checkWorld(w batch.World) error {
-	switch w.Backend {
-	case batch.Sim, batch.Live:
-	case backendDocker:
-		return usage("There are: sim, live.", "--backend docker comes with the containers, and is not there yet")
-	default:
-		return usage("There are: sim, live.", "--backend: there is no %q", w.Backend)
+	if !slices.Contains(batch.Backends, w.Backend) && w.Backend != backendAll {
+		return usage("There are: "+strings.Join(batch.Backends, ", ")+", all.", "--backend: there is no %q", w.Backend)
 	}
 	if _, err := w.Pace(); err != nil {
 		return usage("Leave it out for the script's own.", "--block-time is %v", err)
@@ -46,6 +42,9 @@ func worldFlags(w batch.World) (words []string) {
 	if w.Backend != batch.Sim {
 		words = append(words, "--backend", w.Backend)
 	}
+	if w.Backend == batch.Docker && w.Image != defaultImage {
+		words = append(words, "--image", w.Image)
+	}
 	return words
 }
 
@@ -56,8 +55,13 @@ var openSimulated scenario.Open = simulated.Open
 // runner makes runs as devnet run does.
 var runner = &batch.Runner{
 	Open: func(ctx context.Context, w batch.World) scenario.Open {
-		if w.Backend == batch.Live {
+		switch w.Backend {
+		case batch.Live:
 			return live.Opener(ctx)
+		case batch.Processes:
+			return clustered.Processes(ctx, ownCommand)
+		case batch.Docker:
+			return clustered.Containers(ctx, w.Image)
 		}
 		return openSimulated
 	},
@@ -71,6 +75,17 @@ var runner = &batch.Runner{
 		command.Args = []string{os.Args[0], "run", "--" + batchFlag}
 		return command, nil
 	},
+}
+
+// ownCommand is this program with other arguments, not started.
+func ownCommand(args ...string) *exec.Cmd {
+	self, err := os.Executable()
+	if err != nil {
+		self = os.Args[0] // starting it tells
+	}
+	command := exec.Command(self)
+	command.Args = append([]string{os.Args[0]}, args...)
+	return command
 }
 
 // workBatch is a batch's process.
@@ -101,18 +116,25 @@ func inFolder(file, text string) string {
 	return text
 }
 
-// jobs are all runs of the plan: each scenario with each seed.
-func (p *plan) jobs() (all []batch.Job) {
+// jobs are the runs of the plan, each scenario with each seed: those of its shard.
+func (p *plan) jobs() (mine []batch.Job) {
+	at := 0
+	add := func(j batch.Job) {
+		if p.shard.Has(at) {
+			mine = append(mine, j)
+		}
+		at++
+	}
 	for _, file := range p.files {
 		if !p.many {
-			all = append(all, batch.Job{File: file, Seed: p.seed})
+			add(batch.Job{File: file, Seed: p.seed})
 			continue
 		}
 		for i := range p.seeds {
-			all = append(all, batch.Job{File: file, Seed: &p.seeds[i]})
+			add(batch.Job{File: file, Seed: &p.seeds[i]})
 		}
 	}
-	return all
+	return mine
 }
 
 // run makes all runs: one alone here, several in processes of their own.

@@ -3,16 +3,21 @@ package main
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/cowboyinc/devnet/internal/environment/home"
 )
 
 // scriptPatience is how long a script waits for what has to come.
@@ -132,7 +137,7 @@ func finish(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// exit CODE devnet ARGS… runs a command and checks its exit code; stdout and
+// exit CODE devnet ARGS… [<FILE] runs a command and checks its exit code; stdout and
 // stderr are then in the files out and err.
 func exit(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
@@ -140,9 +145,16 @@ func exit(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	path, err := exec.LookPath(args[1])
 	ts.Check(err)
+	input, piped := strings.CutPrefix(args[len(args)-1], "<")
+	if piped {
+		args = args[:len(args)-1]
+	}
 	command := exec.Command(path, args[2:]...)
+	if piped {
+		command.Stdin = strings.NewReader(ts.ReadFile(input))
+	}
 	command.Dir = ts.MkAbs(".")
-	command.Env = append(os.Environ(), "DEVNET_HTTP=")
+	command.Env = append(os.Environ(), "DEVNET_HTTP=", "DEVNET_TEST_LIVE="+ts.Getenv("DEVNET_TEST_LIVE"))
 	var out, errs bytes.Buffer
 	command.Stdout, command.Stderr = &out, &errs
 	err = command.Run()
@@ -192,4 +204,73 @@ func repository() (string, error) {
 		dir = filepath.Dir(dir)
 	}
 	return "", err
+}
+
+// descendants are the processes below those that scripts started, as descend saw them.
+var descendants sync.Map // *testscript.TestScript → []int
+
+// descend notes all processes below the devnet that await started; there must be some.
+func descend(ts *testscript.TestScript, neg bool, args []string) {
+	found, ok := networks.Load(ts)
+	if neg || len(args) > 0 || !ok {
+		ts.Fatalf("usage, after await: descend")
+	}
+	if runtime.GOOS != "linux" {
+		return // there is no list of them
+	}
+	all := below(found.(*background).command.Process.Pid)
+	if len(all) < 6 { // five nodes, and a host of Python at least
+		ts.Fatalf("only the processes %v are below devnet", all)
+	}
+	descendants.Store(ts, all)
+}
+
+// gone waits until every process that descend noted has ended.
+func gone(ts *testscript.TestScript, neg bool, args []string) {
+	all, _ := descendants.Load(ts)
+	pids, _ := all.([]int)
+	end := time.Now().Add(scriptPatience)
+	for _, pid := range pids {
+		for alive(pid) {
+			if time.Now().After(end) {
+				ts.Fatalf("process %d is left of %v", pid, pids)
+			}
+			time.Sleep(5 * time.Millisecond) // it is nobody's child here: there is nothing to wait on
+		}
+	}
+}
+
+// tidy HOME ends what a script leaves running on a home.
+func tidy(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: tidy HOME")
+	}
+	dir := ts.MkAbs(args[0])
+	ts.Defer(func() {
+		if pid, runs := home.User(dir); runs && pid > 0 {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+	})
+}
+
+// below lists the processes that one started, and those that they did.
+func below(pid int) (found []int) {
+	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+	for _, list := range lists {
+		text, _ := os.ReadFile(list)
+		for _, field := range strings.Fields(string(text)) {
+			if child, err := strconv.Atoi(field); err == nil {
+				found = append(append(found, child), below(child)...)
+			}
+		}
+	}
+	return found
+}
+
+// alive reports whether a process runs: not one that waits for nothing but being asked how it
+// ended.
+func alive(pid int) bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	_, after, _ := strings.Cut(string(stat), ") ")
+	return err == nil && !strings.HasPrefix(after, "Z")
 }

@@ -37,8 +37,12 @@ type settings struct {
 	ConfigOut  string            `toml:"config_out"`
 	Params     map[string]string `toml:"params"`
 
-	Reset bool `toml:"-"`
-	JSON  bool `toml:"-"`
+	Processes bool `toml:"processes"`
+
+	Reset  bool `toml:"-"`
+	JSON   bool `toml:"-"`
+	Detach bool `toml:"-"`
+	Wait   bool `toml:"-"`
 
 	blockTime  time.Duration
 	auto       bool
@@ -46,8 +50,11 @@ type settings struct {
 	asked      bool // for a number of validators
 }
 
-// defaultRunners is how many runners a new network has.
-const defaultRunners = 4
+// defaultValidators and defaultRunners are how many a new network has.
+const (
+	defaultValidators = 4
+	defaultRunners    = 4
+)
 
 func defaultSettings() settings {
 	return settings{Home: defaultHome, HTTP: defaultHTTP, Durability: "process"}
@@ -76,6 +83,10 @@ func upFlags() []cli.Flag {
 			Usage: fmt.Sprintf("keep the last `BLOCKS` blocks and what was in them, at least %d; who lacks older ones cannot join or come back",
 				history.MinHistory)},
 		&cli.BoolFlag{Name: "strict", Usage: "no cheats: no faucet, nothing under /devnet"},
+		&cli.BoolFlag{Name: "processes", Usage: "one process a node, each with keys, settings and a home of its own below --home"},
+		&cli.BoolFlag{Name: "detach", Usage: "return when the network is ready, and leave it running: devnet down stops it"},
+		&cli.BoolFlag{Name: "wait", Usage: "the same, and where a network runs on --home already, wait until that is ready"},
+		&cli.BoolFlag{Name: detachedFlag, Hidden: true, Usage: "let the terminal go once the network is ready; for devnet itself"},
 		&cli.StringFlag{Name: "config-out", Usage: "write accounts, keys and addresses to `FILE` as JSON"},
 		&cli.BoolFlag{Name: "json", Usage: "print JSON lines: the network first, then each transaction, message and fire"},
 	}
@@ -113,6 +124,7 @@ func readSettings(c *cli.Context) (settings, error) {
 		"ephemeral":  func() { s.Ephemeral = c.Bool("ephemeral") },
 		"strict":     func() { s.Strict = c.Bool("strict") },
 		"actor":      func() { s.Actors = c.StringSlice("actor") },
+		"processes":  func() { s.Processes = c.Bool("processes") },
 		"config-out": func() { s.ConfigOut = c.String("config-out") },
 	}
 	for flag, set := range given {
@@ -121,6 +133,7 @@ func readSettings(c *cli.Context) (settings, error) {
 		}
 	}
 	s.Reset, s.JSON = c.Bool("reset"), c.Bool("json")
+	s.Detach, s.Wait = c.Bool("detach"), c.Bool("wait")
 	if rest := c.Args().Slice(); len(rest) > 0 {
 		if len(s.Actors) == 0 {
 			return s, usage("Actors are given with --actor FILE.", "%q is one argument too many", rest[0])
@@ -143,7 +156,7 @@ func (s *settings) readFile(path string) error {
 	}
 	if unknown := meta.Undecoded(); len(unknown) > 0 {
 		return usage("The settings are validators, runners, block_time, home, http, policy, seed, chain_id, durability, history, ephemeral, "+
-			"strict, actors, config_out and [params].",
+			"strict, processes, actors, config_out and [params].",
 			"--config: %s has the unknown setting %s", path, unknown[0])
 	}
 	return nil
@@ -177,6 +190,13 @@ func (s *settings) validate() error {
 	}
 	if s.Ephemeral && s.Home != defaultHome {
 		return usage("Leave one of them out.", "--ephemeral keeps no files, so there is no --home %s", s.Home)
+	}
+	if s.Ephemeral && s.Processes {
+		return usage("Leave one of them out.", "--ephemeral keeps no files, and the nodes of --processes each have a home")
+	}
+	if s.Ephemeral && (s.Detach || s.Wait) {
+		return usage("Leave --ephemeral out, or run it in a terminal of its own.",
+			"--ephemeral keeps no files, by which devnet down would find a network that was left running")
 	}
 	if s.Ephemeral && s.Reset {
 		return usage("Leave one of them out.", "--ephemeral keeps no files, so there is nothing to --reset")

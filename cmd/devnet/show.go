@@ -33,10 +33,11 @@ func (u *running) banner(ready model.Ready, python probed) error {
 			ChainID    uint64                `json:"chain_id"`
 			Height     types.Height          `json:"height"`
 			Home       string                `json:"home"`
-			Python     string                `json:"python"` // "" where it is missing
+			Python     string                `json:"python"`        // "" where it is missing
+			Log        string                `json:"log,omitempty"` // of a network that was left running
 			Accounts   []model.DevnetAccount `json:"accounts"`
 			Validators []model.Validator     `json:"validators"`
-		}{"up", u.client.Address(), ready.ChainID, ready.Height, u.home(), python.version, append([]model.DevnetAccount{}, accounts...),
+		}{"up", u.client.Address(), ready.ChainID, ready.Height, u.home(), python.version, u.log(), append([]model.DevnetAccount{}, accounts...),
 			validators})
 	}
 	w := u.App.Writer
@@ -45,7 +46,7 @@ func (u *running) banner(ready model.Ready, python probed) error {
 		where = "none, nothing is kept"
 	}
 	facts(w, "HTTP API", u.client.Address(), "chain id", fmt.Sprint(ready.ChainID), "height", height(ready.Height), "home", where, "python",
-		python.version, "runners", runnersOf(ready))
+		python.version, "runners", runnersOf(ready), "log", u.log())
 	if python.missing != nil {
 		fmt.Fprintf(w, "\nActors cannot run: %v.\n", python.missing)
 	}
@@ -60,7 +61,11 @@ func (u *running) banner(ready model.Ready, python probed) error {
 	for _, command := range u.next() {
 		fmt.Fprintln(w, "  "+command)
 	}
-	fmt.Fprintln(w, "Ctrl-C stops the network.")
+	if u.Bool(detachedFlag) || u.settings.Wait {
+		fmt.Fprintf(w, "%s down%s stops the network.\n", self, u.atHome())
+	} else {
+		fmt.Fprintln(w, "Ctrl-C stops the network.")
+	}
 	fmt.Fprintln(w)
 	return nil
 }
@@ -74,14 +79,26 @@ func (u *running) next() []string {
 	} else if !u.settings.Strict {
 		commands = []string{"status", "actor deploy fixtures/actors/heartbeat.py --fund 100", "timer list"}
 	}
-	suffix := ""
-	if u.address != defaultHTTP && (u.settings.Home != defaultHome || u.settings.Ephemeral) {
-		suffix = " --http " + u.address
-	}
 	for i, c := range commands {
-		commands[i] = self + " " + c + suffix
+		commands[i] = self + " " + c + u.suffix()
 	}
 	return commands
+}
+
+// suffix is what a command needs to find the network.
+func (u *running) suffix() string {
+	if u.address != defaultHTTP && (u.settings.Home != defaultHome || u.settings.Ephemeral) {
+		return " --http " + u.address
+	}
+	return ""
+}
+
+// atHome is what a command needs to find the network's home.
+func (u *running) atHome() string {
+	if u.settings.Home == defaultHome {
+		return ""
+	}
+	return " --home " + quoted(u.settings.Home)
 }
 
 // fire is a line of --json for each fire.

@@ -114,11 +114,23 @@ func validatorTable(w io.Writer, validators []model.Validator) {
 		if !v.Running {
 			running = "stopped"
 		}
+		if v.Elsewhere {
+			rows = append(rows, []string{v.Name, short(v.Address.String()), v.Status, seenElsewhere(v), "-", "-", "-", "-"})
+			continue
+		}
 		rows = append(rows, []string{v.Name, short(v.Address.String()), v.Status, running,
 			strconv.FormatUint(uint64(v.Height), 10), strconv.FormatUint(uint64(v.View), 10), strconv.Itoa(v.Connections),
 			short(v.StateRoot.String())})
 	}
 	table(w, "The validator set is empty.", "NAME ADDRESS STATUS NODE HEIGHT VIEW PEERS STATE_ROOT", rows)
+}
+
+// seenElsewhere is what the validator that answers knows of one in another process.
+func seenElsewhere(v model.Validator) string {
+	if v.Running {
+		return "connected"
+	}
+	return "not connected"
 }
 
 func validatorCommand() *cli.Command {

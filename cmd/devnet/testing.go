@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -13,6 +14,14 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/cowboyinc/devnet/internal/environment/pyhost"
+)
+
+// What Python is told to run. The folder is where tests and actors are imported from,
+// behind Python's own: an actor may be called token.py, as one of Python's files is.
+const (
+	runPytest   = "import os, sys, pytest; sys.path.append(os.getcwd()); sys.exit(pytest.main(sys.argv[1:]))"
+	runUnittest = "import os, sys, unittest, unittest.main; sys.path.append(os.getcwd()); " +
+		"unittest.main(module=None, argv=['devnet test --unittest'] + sys.argv[1:])"
 )
 
 const (
@@ -33,6 +42,8 @@ func testCommand() *cli.Command {
 			&cli.StringFlag{Name: "seeds", Usage: "run each test with `N` seeds"},
 			&cli.BoolFlag{Name: "gas-report", Usage: "list what each handler cost"},
 			&cli.StringFlag{Name: "snapshot", Usage: "fail where costs differ from `FILE`; write it where it is missing"},
+			&cli.BoolFlag{Name: "coverage", Usage: "say which lines and branches of the deployed files ran"},
+			&cli.StringFlag{Name: "coverage-out", Usage: "write the same to `FILE`: JSON where it ends in .json, else lcov"},
 			&cli.BoolFlag{Name: "unittest", Usage: "run them with unittest, which every Python has"},
 			&cli.BoolFlag{Name: "watch", Usage: "run them again when a Python file below changes"},
 			&cli.StringFlag{Name: "http", Usage: "run them on the live network at `HOST:PORT`, one after another"},
@@ -49,6 +60,8 @@ type tests struct {
 	paths          []string
 	more           []string // of the runner of tests, as they were given
 	remove         func()   // what is gone when it is over
+	coverage       bool
+	coverageOut    string // a file, or ""
 }
 
 func testActors(c *cli.Context) error {
@@ -70,7 +83,11 @@ func readTesting(c *cli.Context) (*tests, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &tests{remove: func() {}}
+	t := &tests{remove: func() {}, coverageOut: c.String("coverage-out")}
+	t.coverage = c.Bool("coverage") || t.coverageOut != ""
+	if t.coverage && c.IsSet("http") {
+		return nil, usage("Leave out --http, or --coverage.", "coverage is of simulated networks: a live one tells no lines")
+	}
 	for i, path := range c.Args().Slice() {
 		if strings.HasPrefix(path, "-") {
 			t.more = c.Args().Slice()[i:]
@@ -160,7 +177,7 @@ func (t *tests) pytest(c *cli.Context, seed, seeds string) error {
 		return noStart(fmt.Sprintf("Install it with: %s -m pip install pytest. Tests that are unittest's run without it: devnet test --unittest.",
 			t.python), "pytest is missing in %s", t.python)
 	}
-	t.words = []string{"-m", "pytest", "-p", "cowboy_sdk.testing.plugin", "--devnet-seed", seed, "--devnet-seeds", seeds}
+	t.words = []string{"-P", "-c", runPytest, "-p", "cowboy_sdk.testing.plugin", "--devnet-seed", seed, "--devnet-seeds", seeds}
 	if c.Bool("gas-report") {
 		t.words = append(t.words, "--devnet-gas-report")
 	}
@@ -181,10 +198,13 @@ func (t *tests) unittest(c *cli.Context) error {
 			return usage("Leave out --unittest, or --"+flag+".", "--%s is pytest's", flag)
 		}
 	}
-	t.words = []string{"-m", "unittest"}
+	t.words = []string{"-P", "-c", runUnittest}
 	if len(t.paths) == 1 {
+		// By its folder, since unittest imports a file that it is given from here alone.
 		if info, err := os.Stat(t.paths[0]); err == nil && info.IsDir() {
 			t.words, t.paths = append(t.words, "discover", "-s", t.paths[0]), nil
+		} else if err == nil {
+			t.words, t.paths = append(t.words, "discover", "-s", filepath.Dir(t.paths[0]), "-p", filepath.Base(t.paths[0])), nil
 		}
 	}
 	if k := c.String("k"); k != "" {
@@ -200,10 +220,44 @@ const (
 	pytestNoTests     = 5
 )
 
-// run runs the tests, which print for themselves.
+// run runs the tests, which print for themselves, and tells what they ran.
 func (t *tests) run(c *cli.Context) error {
+	if !t.coverage {
+		return t.play(c, t.environment)
+	}
+	folder, err := os.MkdirTemp("", "devnet-coverage-")
+	if err != nil {
+		return noStart("", "there is no place for what the tests run: %v", err)
+	}
+	defer os.RemoveAll(folder)
+	ended := t.play(c, append(slices.Clip(t.environment), coverageVariable+"="+folder))
+	if err := t.covered(c, folder); err != nil {
+		return errors.Join(ended, err)
+	}
+	return ended
+}
+
+// covered prints and writes what the tests ran.
+func (t *tests) covered(c *cli.Context, folder string) error {
+	pool := pyhost.New(pyhost.Config{Hosts: 1})
+	defer pool.Close()
+	files, err := coverageOf(folder, pool.Points)
+	if err != nil {
+		return failed("", "the coverage cannot be told: %v", err)
+	}
+	printCoverage(c.App.Writer, files)
+	if t.coverageOut != "" {
+		if err := writeCoverage(t.coverageOut, files); err != nil {
+			return failed("", "the coverage cannot be written: %v", err)
+		}
+	}
+	return nil
+}
+
+// play runs the tests.
+func (t *tests) play(c *cli.Context, environment []string) error {
 	command := exec.CommandContext(c.Context, t.python, t.words...)
-	command.Env = t.environment
+	command.Env = environment
 	command.Stdin, command.Stdout, command.Stderr = os.Stdin, c.App.Writer, c.App.ErrWriter
 	// Ctrl-C reaches the tests from the terminal: they end by themselves and say how.
 	command.Cancel, command.WaitDelay = func() error { return nil }, endPatience

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -74,7 +75,7 @@ func terms(w io.Writer, s *model.TimerStory, actor string) {
 		}
 	}
 	if t.Watch != nil {
-		key := value(model.Text(t.Watch.Key), t.Watch.Key)
+		key := value(t.Watch.Key)
 		if key == "" {
 			key = "the empty key"
 		}
@@ -87,7 +88,7 @@ func terms(w io.Writer, s *model.TimerStory, actor string) {
 	if !t.Bid.IsZero() {
 		bid = cby(t.Bid) + ", locked"
 	}
-	facts(w, "timer", t.ID.String(), "actor", actor, "handler", printable(t.Handler), "payload", value(model.Text(t.Payload), t.Payload),
+	facts(w, "timer", t.ID.String(), "actor", actor, "handler", printable(t.Handler), "payload", value(t.Payload),
 		"status", statusLine(s), "due", due, "watches", watches, "expires at", grouped(uint64(t.ExpiresAt)),
 		"gas limit", grouped(uint64(t.GasLimit))+" cycles", "max fee", perCycle(t.MaxFeePerCycle), "max tip", perCycle(t.MaxPriorityFeePerCycle),
 		"bid", bid, "gas bidder", gba, "fee payer", payer)
@@ -197,7 +198,11 @@ func entry(e *model.StoryEntry) string {
 	case model.StoryBidFailed:
 		return fmt.Sprintf("gas bidder %s failed: %s; the default bid counts", short(e.Bidder.String()), printable(e.Reason))
 	case model.StoryDeferred:
-		text := "deferred: " + e.Reason + offer(e)
+		text := "deferred: " + e.Reason
+		if e.Proposer != nil {
+			text += " at " + cmp.Or(e.Node, e.Proposer.String())
+		}
+		text += offer(e)
 		if e.Blocks > 1 {
 			text += ", " + blocks(e.Blocks)
 		}
@@ -273,7 +278,7 @@ func settled(w io.Writer, p *model.Settlement, indent int) {
 // aftermath prints what a fire's handler said.
 func aftermath(w io.Writer, r *model.Receipt) {
 	if len(r.Output) > 0 {
-		fmt.Fprintf(w, "output  %s\n", value(model.Text(r.Output), r.Output))
+		fmt.Fprintf(w, "output  %s\n", value(r.Output))
 	}
 	printEvents(w, r.Events)
 	if r.Error != nil {

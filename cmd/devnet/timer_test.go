@@ -92,8 +92,8 @@ func ref[T any](v T) *T { return &v }
 
 // A story is told in lines that a person can follow to the wei.
 func TestTheStoryOfATimer(t *testing.T) {
-	s := model.TimerStory{Height: 130, Timer: model.Timer{ID: types.Hash{7}, Status: "fired", Height: 120, EndedAt: ref(types.Height(126)),
-		Deferrals: 6,
+	s := model.TimerStory{Height: 130, Timer: model.Timer{ID: types.Hash{7}, Status: "fired", Height: 120, EndedAt: ref(types.Height(127)),
+		Deferrals: 7,
 		FeePaid:   types.WeiOf(2_895_344_000)}}
 	fee := func(first, last, least, most uint64) *model.FeeRange {
 		return &model.FeeRange{First: types.WeiOf(first), Last: types.WeiOf(last), Least: types.WeiOf(least), Most: types.WeiOf(most)}
@@ -106,7 +106,9 @@ func TestTheStoryOfATimer(t *testing.T) {
 		{Kind: model.StoryBidFailed, From: 125, To: 125, Blocks: 1, Reason: "out_of_cycles", Bidder: &types.Address{9}},
 		{Kind: model.StoryDeferred, From: 125, To: 125, Blocks: 1, Reason: "not_examined", Policy: "eip1559",
 			LaneFee: fee(1000, 1000, 1000, 1000)},
-		{Kind: model.StoryFired, From: 126, To: 126, Blocks: 1, Policy: "eip1559", Priority: ref(types.WeiOf(2)), Weight: "1/1",
+		{Kind: model.StoryDeferred, From: 126, To: 126, Blocks: 1, Reason: "host_failed", Policy: "eip1559", LaneFee: fee(16, 16, 16, 16),
+			Proposer: &types.Address{8}, Node: "v2"},
+		{Kind: model.StoryFired, From: 127, To: 127, Blocks: 1, Policy: "eip1559", Priority: ref(types.WeiOf(2)), Weight: "1/1",
 			LaneFee: fee(16, 16, 16, 16),
 			Paid: &model.Settlement{Status: "ok", Payer: types.Address{1}, ProposerName: "v1", CyclesUsed: 100_000, CyclesLimit: 250_000,
 				CellsUsed: 8, CellsLimit: 550_000,
@@ -119,7 +121,8 @@ block 9         extended by governance, expires at 2,592,009
 blocks 120–124  deferred: lane_full, priority 3, weight 3/2, lane base fee 1,000 → 1,125 (1,000 to 1,250), 5 blocks
 block 125       gas bidder 0x09000000 failed: out_of_cycles; the default bid counts
 block 125       deferred: not_examined, lane base fee 1,000
-block 126       fired: ok, priority 2, weight 1/1, lane base fee 16
+block 126       deferred: host_failed at v2, lane base fee 16
+block 127       fired: ok, priority 2, weight 1/1, lane base fee 16
                   used 100,000 of 250,000 cycles and 8 of 550,000 cells
                        0.0007 CBY  burned: cycle base fee, 100,000 × 7 wei
                        0.0016 CBY  burned: lane base fee, 100,000 × 16 wei
@@ -135,14 +138,14 @@ block 126       fired: ok, priority 2, weight 1/1, lane base fee 16
 	}
 	b.Reset()
 	s.Next = ref(types.Height(125))
-	if tell(&b, &s); !strings.Contains(b.String(), "…  devnet timer show "+s.Timer.ID.String()+" --from 125\nblock 126 ") {
+	if tell(&b, &s); !strings.Contains(b.String(), "…  devnet timer show "+s.Timer.ID.String()+" --from 125\nblock 127 ") {
 		t.Error(b.String())
 	}
-	if got := statusLine(&s); got != "fired in block 126, 6 blocks late, for 2.895344 CBY" {
+	if got := statusLine(&s); got != "fired in block 127, 7 blocks late, for 2.895344 CBY" {
 		t.Error(got)
 	}
-	s.Story[5].Paid.Status = "no_handler"
-	if got := statusLine(&s); got != "fired in block 126, 6 blocks late, for 2.895344 CBY; its handler failed: no_handler" {
+	s.Story[6].Paid.Status = "no_handler"
+	if got := statusLine(&s); got != "fired in block 127, 7 blocks late, for 2.895344 CBY; its handler failed: no_handler" {
 		t.Error(got)
 	}
 	for want, timer := range map[string]model.Timer{

@@ -7,13 +7,13 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/home"
-	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/faces/api/client"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 	"github.com/cowboyinc/devnet/internal/worlds/box"
@@ -32,7 +32,8 @@ func upCommand() *cli.Command {
 	return &cli.Command{
 		Name: "up", Usage: "bring a network up in this process; Ctrl-C stops it, and its state stays in --home",
 		Description: "Example: devnet up --actor fixtures/actors/heartbeat.py\n" +
-			"A second up on a home goes on where the first stopped.",
+			"A second up on a home goes on where the first stopped. With --processes each node has a process of its own,\n" +
+			"under this one; none outlives it.",
 		Flags:  upFlags(),
 		Action: up,
 	}
@@ -43,6 +44,10 @@ func up(c *cli.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	if s.Detach || s.Wait {
+		return upElsewhere(c, s)
+	}
+	let := release(c)
 	// The port first: a network that nobody can reach need not start.
 	if _, err := net.ResolveTCPAddr("tcp", s.HTTP); err != nil {
 		return usage("Give HOST:PORT, like 127.0.0.1:4000; port 0: any.", "--http: %q is no address: %v", s.HTTP, cause(err))
@@ -52,28 +57,28 @@ func up(c *cli.Context) (err error) {
 		return noStart("Stop what listens there, or choose another address with --http (port 0: any).",
 			"the HTTP address %s cannot be listened at: %v", s.HTTP, cause(err))
 	}
-	logs := newNodeLogs(s, c.App.ErrWriter)
-	defer logs.close()
-	config := s.config(logs)
-	config.Slow = func(words string) { fmt.Fprintf(c.App.ErrWriter, "%s.\n", words) }
-	n, err := box.Up(c.Context, config)
-	if err != nil {
-		_ = listener.Close()
-		return notUp(err)
-	}
-	u := &running{Context: c, settings: s, network: n, address: reachable(listener.Addr().String()), python: make(chan probed, 1),
+	u := &running{Context: c, settings: s, address: reachable(listener.Addr().String()), python: make(chan probed, 1),
 		told: map[types.Hash]bool{}}
+	bring := u.inThisProcess
+	if s.Processes {
+		bring = u.inProcesses
+	}
+	if err := bring(); err != nil {
+		_ = listener.Close()
+		return err
+	}
 	go func() {
-		version, err := n.Probe()
+		version, err := u.network.Probe()
 		u.python <- probed{version, err}
 	}()
-	u.note("the node runs")
-	u.server = api.New(n, api.Config{Hosts: callable(s.HTTP)})
 	served := make(chan error, 1)
 	go func() { served <- u.server.Serve(listener) }()
 	defer func() { err = errors.Join(err, u.stop()) }()
 	if err := u.introduce(); err != nil {
 		return quietly(c.Context, err)
+	}
+	if err := let(u.home()); err != nil {
+		return err
 	}
 	go u.watchLiveness()
 	select {
@@ -107,11 +112,12 @@ func notUp(err error) error {
 	var changed *box.ChangedError
 	var owner *home.OwnerError
 	var other *box.OtherGenesisError
+	var apart *home.ApartError
 	if errors.As(err, &inUse) {
 		return noStart(fmt.Sprintf("Stop it (Ctrl-C where it runs, or kill %d), or choose another --home.", inUse.PID),
 			"home %s is in use by process %d", inUse.Dir, inUse.PID)
 	}
-	for _, known := range []any{&incompatible, &mismatch, &foreign, &broken, &changed, &owner, &other} {
+	for _, known := range []any{&incompatible, &mismatch, &foreign, &broken, &changed, &owner, &other, &apart} {
 		if errors.As(err, known) {
 			return noStart("", "%v", err)
 		}
@@ -122,11 +128,20 @@ func notUp(err error) error {
 	return noStart("devnet doctor tells what this machine lacks.", "the network does not start: %v", err)
 }
 
-// callable are the names by which clients may call a server at address.
+// callable are the names by which clients may call a server at address. One that
+// listens on all addresses may be called by this machine's own name: so is a container
+// called by its neighbours.
 func callable(address string) []string {
 	host, _, err := net.SplitHostPort(address)
-	if err != nil || host == "" {
+	if err != nil {
 		return nil
+	}
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		name, err := os.Hostname()
+		if err != nil {
+			return nil
+		}
+		return []string{strings.ToLower(name)}
 	}
 	return []string{host}
 }
@@ -153,14 +168,17 @@ func quietly(ctx context.Context, err error) error {
 type running struct {
 	*cli.Context
 	settings settings
-	network  *box.Network
-	server   *api.Server
-	address  string
-	client   *client.Client
-	from     types.Height        // the fires from this height on are shown
-	shown    bool                // people have seen that it is up
-	told     map[types.Hash]bool // executions that were told of already
-	python   chan probed
+	network  upNetwork
+	server   interface {
+		Serve(net.Listener) error
+		Close() error
+	}
+	address string
+	client  *client.Client
+	from    types.Height        // the fires from this height on are shown
+	shown   bool                // people have seen that it is up
+	told    map[types.Hash]bool // executions that were told of already
+	python  chan probed
 }
 
 // probed is the Python that runs actors, or what is missing.
@@ -173,11 +191,11 @@ type probed struct {
 // there is.
 func (u *running) introduce() error {
 	u.client = client.New(u.address)
-	if err := u.asked(); err != nil {
+	if err := u.network.asked(&u.settings); err != nil {
 		return err
 	}
 	if dir := u.home(); dir != "" {
-		if err := writeRunFile(dir, runFile{HTTP: u.address, PID: os.Getpid(), ChainID: u.network.Config().ChainID}); err != nil {
+		if err := writeRunFile(dir, runFile{HTTP: u.address, PID: os.Getpid(), ChainID: u.network.ChainID()}); err != nil {
 			return noStart("", "%v", err)
 		}
 	}
@@ -207,25 +225,7 @@ func (u *running) introduce() error {
 }
 
 // home is the directory of the network's files, "" when it keeps none.
-func (u *running) home() string {
-	if h := u.network.Home(); h != nil {
-		return h.Dir()
-	}
-	return ""
-}
-
-// asked refuses a home whose network is not the one that was asked for.
-func (u *running) asked() error {
-	have := u.network.Config()
-	if u.settings.BlockTime != "" && (have.BlockTime != u.settings.blockTime || have.Auto != u.settings.auto) {
-		was := have.BlockTime.String()
-		if have.Auto {
-			was = "auto"
-		}
-		return notUp(&box.ChangedError{Home: u.settings.Home, What: "block-time", Have: was, Want: u.settings.BlockTime})
-	}
-	return nil
-}
+func (u *running) home() string { return u.network.Dir() }
 
 func (u *running) wait() (model.Ready, error) {
 	ctx, cancel := context.WithTimeout(u.Context.Context, readyPatience)
@@ -233,7 +233,10 @@ func (u *running) wait() (model.Ready, error) {
 	for {
 		ready, err := u.client.Ready(ctx)
 		if err == nil && ready.Ready {
-			return ready, nil
+			return ready, u.network.confirm(ctx, u.client, &u.settings)
+		}
+		if err := u.network.failure(); err != nil {
+			return ready, err
 		}
 		if pause(ctx, readyEvery) {
 			continue
@@ -309,26 +312,19 @@ func (u *running) goesOn(file string, actor model.Actor) error {
 	return nil
 }
 
-// note puts a line into every node's log.
-func (u *running) note(what string) {
-	for _, node := range u.network.Nodes() {
-		u.network.Config().Log.With("node", node.Name).Info(what, "height", uint64(node.Height), "address", node.Validator.Address, "quic",
-			node.Validator.Endpoint)
-	}
-	for _, r := range u.network.RunnerNodes() {
-		u.network.Config().Log.With("node", r.Name).Info(what, "address", r.Address)
-	}
-}
-
 // stop ends the network in good order.
 func (u *running) stop() error {
-	u.note("the node stops")
+	u.network.note("the node stops")
 	if u.shown {
 		u.say("\nStopping…")
 	}
 	err := errors.Join(u.server.Close(), u.network.Close())
 	if dir := u.home(); dir != "" && err == nil && u.shown {
-		u.say("Stopped. The state is in %s; %s up goes on from there.", u.settings.Home, self)
+		how := ""
+		if u.settings.Processes {
+			how = " --processes"
+		}
+		u.say("Stopped. The state is in %s; %s up%s goes on from there.", u.settings.Home, self, how)
 	}
 	return err
 }
@@ -353,11 +349,7 @@ func (u *running) writeConfig() error {
 	if err != nil {
 		return err
 	}
-	out := configOut{HTTP: u.address, ChainID: u.network.Config().ChainID, Accounts: []configAccount{}, Validators: validators}
-	for _, a := range u.network.Accounts() {
-		key := u.network.Key(a.Name)
-		out.Accounts = append(out.Accounts, configAccount{a.Name, a.Address, key.PublicKey(), u.network.Secret(a.Name)})
-	}
+	out := configOut{HTTP: u.address, ChainID: u.network.ChainID(), Accounts: u.network.secrets(), Validators: validators}
 	data, err := json.MarshalIndent(out, "", "  ")
 	if err == nil {
 		err = os.WriteFile(u.settings.ConfigOut, append(data, '\n'), 0o600)

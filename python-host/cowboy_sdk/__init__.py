@@ -15,7 +15,7 @@ the chain itself still runs init, deploy, timers' handlers, get_gas_bid,
 on_runner_result and what goes on behind an await.
 """
 
-from host import chain, exact, meter, own, shown
+from host import actor_code, chain, exact, meter, representation
 from host.bids import CONTEXT, PARAMS, TIERS, GBAContext, TxFeeParams
 from host.sealed import Sealed, library
 
@@ -40,7 +40,7 @@ class _Who(Sealed):
         object.__setattr__(self, "_host_part", part)
 
 
-shown.RECORDS[_Who] = lambda _text, who: who._host_part
+representation.RECORDS[_Who] = lambda _text, who: who._host_part
 OWNER = _Who("OWNER")
 SELF = _Who("SELF")
 
@@ -86,7 +86,7 @@ class Storage(Sealed):
 
 def actor(cls):
     """Make cls this file's actor; it has self.address and self.storage."""
-    if not own.is_class(cls):
+    if not actor_code.is_class(cls):
         raise TypeError("@actor stands over a class of this file")
     cls._host_actor = True
     cls.address = chain.now.about.me
@@ -95,7 +95,7 @@ def actor(cls):
 
 
 def _mark(handler, access):
-    if not own.is_function(handler):
+    if not actor_code.is_function(handler):
         raise TypeError("@public and @callable_by stand over a handler")
     handler._host_access = access
     return handler
@@ -163,7 +163,7 @@ class ActorRef(Sealed):
         send(self.address, payload, handler)
 
 
-shown.RECORDS[ActorRef] = lambda _text, ref: "ActorRef(0x%s)" % ref.address.hex()
+representation.RECORDS[ActorRef] = lambda _text, ref: "ActorRef(0x%s)" % ref.address.hex()
 chain.ActorRef = ActorRef
 # The classes that actors call, and what they may read of an instance.
 CLASSES = {Storage: "get get_int set_int", ActorRef: "address call send", GBAContext: " ".join(CONTEXT), TxFeeParams: " ".join(PARAMS)}

@@ -6,7 +6,7 @@ A tool's, not the chain's: nothing here decides what may be deployed.
 
 import ast
 
-from host import awaits, check, extent, imports, program
+from host import awaits, check, compiling, imports, program
 from host.protocol import MAX_ADVICE
 from host.rewrite import Rewriter
 from host.scopes import COMPREHENSIONS, arguments, bound_in, outer
@@ -16,7 +16,7 @@ KINDS = ("llm", "http", "mcp", "ethsend", "custom")  # of jobs, by cowboy_sdk.ru
 HANDLER_OF = {"schedule_timer": "handle_timer"}  # what takes the name of a handler of this actor
 
 
-class Every(Rewriter):
+class TolerantRewriter(Rewriter):
     """The rewriter of a deploy, which goes on after what it refuses."""
 
     def __init__(self, bound, found):
@@ -45,7 +45,7 @@ def advise(source):
     try:
         tree = program.parse(source)
         check.nesting(tree)
-        extent.within(extent.units(tree), extent.MAX_UNITS)
+        compiling.refuse_beyond(compiling.units(tree), compiling.MAX_UNITS)
         lowered = program.parse(source)
         awaits.lower(lowered, lambda r: found.append(("error", r.line, r.reason)))
         warnings(tree, handlers_of(lowered, found), found)
@@ -68,7 +68,7 @@ def handlers_of(tree, found):
 
 def errors(tree, found):
     """What a deploy refuses of statements and expressions."""
-    every = Every(check.bound_names(tree), found)
+    every = TolerantRewriter(check.bound_names(tree), found)
     every.exported = imports.exported
     try:
         every.module(tree)

@@ -21,7 +21,7 @@ import ast
 
 from host import check
 from host.continuations import MAX_AWAITS, RESUME, TIMEOUT
-from host.forgotten import Lost
+from host.liveness import Liveness
 from host.scopes import FUNCTIONS, bound_in, own_names, parameters
 
 LOAD, STORE = ast.Load(), ast.Store()
@@ -132,7 +132,7 @@ class Lowering:
         self.local = {p.arg for p in parameters(a)} | bound_in(node.body)
         self.local -= {name for n in every if isinstance(n, (ast.Global, ast.Nonlocal)) for name in n.names}
         self.find_capture(every, {p.arg for p in parameters(a)}, kept)
-        Lost(self.local - kept, self.inside).body(node.body, {})
+        Liveness(self.local - kept, self.inside).body(node.body, {})
         documented = ast.get_docstring(node, clean=False) is not None
         statements = node.body[documented:]
         start = [self.set("$run", self.host("$activation", ast.Constant(node.name))), self.set("$at", self.host("$position", self.run()))]

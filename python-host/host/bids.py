@@ -15,8 +15,8 @@ previous_block_p50_priority_tip_per_cycle, as in CIP-1's first revision: an agen
 for both asks with getattr(context, name, default).
 """
 
-from host import cbor, exact, meter, shown
-from host.listed import lists
+from host import cbor, exact, meter, representation
+from host.attribute_tables import lists
 from host.sealed import Sealed
 
 CONTEXT = (
@@ -35,7 +35,7 @@ class _Record(Sealed):
 
 def _given(text, record):
     given = ((n, getattr(record, n, None)) for n in record.__slots__)
-    return shown.fields(type(record).__name__, [(n, text.repr(v)) for n, v in given if v is not None])
+    return representation.fields(type(record).__name__, [(n, text.repr(v)) for n, v in given if v is not None])
 
 
 class GBAContext(_Record):
@@ -79,7 +79,7 @@ class Tier(_Record):
         object.__setattr__(self, "value", value)
 
 
-shown.RECORDS.update({GBAContext: _given, TxFeeParams: _given, Tier: lambda _text, tier: "PriorityTier." + tier.name})
+representation.RECORDS.update({GBAContext: _given, TxFeeParams: _given, Tier: lambda _text, tier: "PriorityTier." + tier.name})
 lists(Tier, "name value")
 TIERS = {n: Tier(n, n.lower()) for n in ("ECONOMY", "STANDARD", "FAST", "URGENT")}
 

@@ -4,9 +4,10 @@ import builtins
 import operator
 import types
 
-from host import builtin_types, check, continuations, known, matching, methods, ops, own, sealed, surface, text
+from host import (
+    actor_code, attributes, builtin_types, check, continuations, formatting, known_names, matching, methods, ops, probe, sealed)
 from host.costs import table
-from host.meter import INT_BITS, charge, deep, down, enter, lazy, meter, out, tick, up
+from host.meter import INT_BITS, charge, enter, enter_level, lazy, leave_level, meter, out, refuse_depth, tick
 from host.ops import drain, iterate, key, source
 from host.weights import SETS, SIZED, weigh
 
@@ -23,20 +24,20 @@ def guard(name):
     return check.spelt(name)
 
 
-def get_attribute(value, name, *default):
+def getattr_of(value, name, *default):
     guard(name)
     charge(table.call + len(type(value).__mro__))
     if default:
         try:
-            return surface.attr(value, name)
+            return attributes.attr(value, name)
         except AttributeError:
             return default[0]
-    return surface.attr(value, name)
+    return attributes.attr(value, name)
 
 
-def has_attribute(value, name):
+def hasattr_of(value, name):
     absent = object()
-    return get_attribute(value, name, absent) is not absent
+    return getattr_of(value, name, absent) is not absent
 
 
 def to_set(name):
@@ -45,15 +46,15 @@ def to_set(name):
     return name
 
 
-def set_attribute(value, name, to):
-    builtins.setattr(own.settable(value, to_set(name)), name, to)
+def setattr_of(value, name, to):
+    builtins.setattr(actor_code.settable(value, to_set(name)), name, to)
 
 
-def delete_attribute(value, name):
-    builtins.delattr(own.settable(value, to_set(name)), name)
+def delattr_of(value, name):
+    builtins.delattr(actor_code.settable(value, to_set(name)), name)
 
 
-def length(value):
+def len_of(value):
     charge(table.len)
     return len(value)
 
@@ -62,7 +63,7 @@ def reduce_cost(values):
     charge(table.reduce + max(len(values) - 1, 0))
 
 
-def total(values, /, start=0):
+def sum_of(values, /, start=0):
     values = drain(values)
     reduce_cost(values)
     if isinstance(start, (str, bytes, bytearray)):
@@ -76,7 +77,7 @@ def total(values, /, start=0):
     return start
 
 
-def extreme(pick):
+def min_or_max(pick):
     def choose(*args, key=None, **default):
         if len(args) == 1:
             values = drain(args[0])
@@ -96,7 +97,7 @@ def extreme(pick):
     return choose
 
 
-def ordered(values, /, *, key=None, reverse=False):
+def sorted_of(values, /, *, key=None, reverse=False):
     return methods.sort_values(drain(values), key, reverse)
 
 
@@ -132,15 +133,15 @@ def reversed_of(values):
     return lazy(reversed(values))
 
 
-def iterator(value, *sentinel):
+def iter_of(value, *sentinel):
     if sentinel:
         return lazy(iter(value, *sentinel))
     if type(value) in SIZED or isinstance(value, SETS):
         return source(value)
-    return iter(value) if type(value) is types.GeneratorType or type(value) in own.PLAIN else source(value)
+    return iter(value) if type(value) is types.GeneratorType or type(value) in actor_code.PLAIN else source(value)
 
 
-def following(it, *default):
+def next_of(it, *default):
     charge(table.arithmetic)
     return next(it, *default)
 
@@ -167,17 +168,17 @@ def type_of(value):
     t = type(value)
     if t in sealed._PROXIES:
         return sealed._PROXIES[t]
-    if own.known(t) is not None or isinstance(value, Exception) or value is None:
+    if actor_code.known(t) is not None or isinstance(value, Exception) or value is None:
         return t
     raise TypeError("type of %s is not available to actors" % t.__name__)
 
 
-def absolute(value):
+def abs_of(value):
     charge(table.arithmetic)
     return ops.absolute(value)
 
 
-def rounded(value, digits=None):
+def round_of(value, digits=None):
     digits = digits if digits is None else operator.index(digits)
     if isinstance(value, int) and digits is not None and -digits > 20000:
         raise OverflowError("too many digits to round")
@@ -189,7 +190,7 @@ def rounded(value, digits=None):
 def digits(f):
     def show(value):
         value = operator.index(value)
-        return text.made(f(value))
+        return formatting.charged(f(value))
     show.__name__ = f.__name__
     return show
 
@@ -210,14 +211,14 @@ def plain_names():
     """Functions by name."""
     f = sealed.Function
     names = {
-        "abs": f(absolute), "all": f(all_of), "any": f(any_of), "ascii": f(text.to_ascii), "bin": f(digits(bin)),
-        "callable": f(is_callable), "chr": f(call_paid(chr)), "delattr": f(delete_attribute), "divmod": f(division),
-        "enumerate": f(enumerate_of), "filter": f(filter_of), "format": f(text.formatted), "getattr": f(get_attribute),
-        "hasattr": f(has_attribute), "hex": f(digits(hex)), "isinstance": f(is_instance), "issubclass": f(is_subclass),
-        "iter": f(iterator), "len": f(length), "map": f(map_of), "max": f(extreme(max)), "min": f(extreme(min)),
-        "next": f(following), "oct": f(digits(oct)), "ord": f(call_paid(ord)), "pow": f(ops.power),
-        "repr": f(text.to_repr), "reversed": f(reversed_of), "round": f(rounded), "setattr": f(set_attribute),
-        "sorted": f(ordered), "sum": f(total), "type": f(type_of), "zip": f(zip_of),
+        "abs": f(abs_of), "all": f(all_of), "any": f(any_of), "ascii": f(formatting.to_ascii), "bin": f(digits(bin)),
+        "callable": f(is_callable), "chr": f(call_paid(chr)), "delattr": f(delattr_of), "divmod": f(division),
+        "enumerate": f(enumerate_of), "filter": f(filter_of), "format": f(formatting.formatted), "getattr": f(getattr_of),
+        "hasattr": f(hasattr_of), "hex": f(digits(hex)), "isinstance": f(is_instance), "issubclass": f(is_subclass),
+        "iter": f(iter_of), "len": f(len_of), "map": f(map_of), "max": f(min_or_max(max)), "min": f(min_or_max(min)),
+        "next": f(next_of), "oct": f(digits(oct)), "ord": f(call_paid(ord)), "pow": f(ops.power),
+        "repr": f(formatting.to_repr), "reversed": f(reversed_of), "round": f(round_of), "setattr": f(setattr_of),
+        "sorted": f(sorted_of), "sum": f(sum_of), "type": f(type_of), "zip": f(zip_of),
     }
     for name, function in names.items():
         object.__setattr__(function, "__name__", name)
@@ -234,17 +235,18 @@ EXCEPTIONS = (
 def operators():
     """The names rewritten code uses, which no source can spell."""
     return {
-        "$m": meter, "$out": out, "$deep": deep, "$tick": tick, "$enter": enter, "$up": up, "$down": down,
+        **probe.NAMES, "$m": meter, "$out": out,
+        "$deep": refuse_depth, "$tick": tick, "$enter": enter, "$up": enter_level, "$down": leave_level,
         "$lazy": lazy, "$weighed": ops.weighed, "$key": key, "$moved": ops.moved, "$iter": iterate, "$unpack": ops.unpack,
         "$spread": ops.spread, "$sequence": ops.sequence, "$mapping": ops.mapping, "$slice": ops.slice_of,
         "$in": ops.contains, "$add": ops.add, "$mul": ops.mul, "$div": ops.div,
         "$floordiv": ops.floordiv, "$mod": ops.mod, "$pow": ops.power, "$lshift": ops.lshift,
         "$rshift": ops.BINARY["rshift"], "$or": ops.BINARY["or"], "$xor": ops.BINARY["xor"], "$and": ops.BINARY["and"],
-        "$i": ops.in_place, "$iitem": ops.in_place_item, "$iattr": ops.in_place_attribute, "$attr": surface.attr,
-        "$own": own.settable, "$int": int, "$rows": ROWS,
-        "$plain": own.PLAIN, "$open": own.OPEN, "$growing": surface.GROWING, "$type": type,
-        "$fit": matching.fit, "$box": matching.Box, "$manager": matching.Manager, "$format": text.f_string,
-        "$text": text.joined, "$caught": ops.caught, "$Exception": Exception, "$any": object,
+        "$i": ops.in_place, "$iitem": ops.in_place_item, "$iattr": ops.in_place_attribute, "$attr": attributes.attr,
+        "$own": actor_code.settable, "$int": int, "$rows": ROWS,
+        "$plain": actor_code.PLAIN, "$open": actor_code.OPEN, "$growing": attributes.GROWING, "$type": type,
+        "$fit": matching.fit, "$box": matching.Box, "$manager": matching.Manager, "$format": formatting.f_string,
+        "$text": formatting.joined, "$caught": ops.caught, "$Exception": Exception, "$any": object,
         **ops.NAMES, **continuations.OPERATORS,
     }
 
@@ -252,13 +254,13 @@ def operators():
 def build_class(function, name, *bases, **keywords):
     """class: what an actor builds on must be its own, or made for it."""
     real = types.resolve_bases(bases) if bases else bases
-    kind = own.define(real, keywords["$names"])
-    own.PENDING.append((name, real or (object,), kind))
+    kind = actor_code.define(real, keywords["$names"])
+    actor_code.PENDING.append((name, real or (object,), kind))
     try:
         cls = builtins.__build_class__(function, name, *bases)
     finally:
-        own.PENDING.pop()
-    own.register(cls, kind)
+        actor_code.PENDING.pop()
+    actor_code.register(cls, kind)
     if not real:
         charge(2 * table.call * len(cls.__mro__))
         return cls
@@ -290,7 +292,7 @@ ABSTRACT = (types.FunctionType, property, staticmethod, classmethod)
 
 def namespace():
     """The built-ins of every actor: one dictionary, out of its reach."""
-    own.BASES.update(getattr(builtins, e) for e in EXCEPTIONS)
+    actor_code.BASES.update(getattr(builtins, e) for e in EXCEPTIONS)
     names = {**plain_names(), **operators(), **builtin_types.proxies()}
     for e in EXCEPTIONS:
         names[e] = getattr(builtins, e)
@@ -298,7 +300,7 @@ def namespace():
         names[n] = getattr(builtins, n)
     names["__build_class__"] = build_class
     names["__name__"] = "actor"
-    for t in known.TYPES:
+    for t in known_names.TYPES:
         names["$T" + t] = getattr(builtins, t)
-    own.BUILTINS[:] = [names]
+    actor_code.BUILTINS[:] = [names]
     return names

@@ -2,9 +2,9 @@
 
 from decimal import Decimal
 
-from host import hashing, methods, sealed, text, weights
+from host import formatting, hashing, methods, sealed, weights
+from host.attribute_tables import TABLE
 from host.costs import table
-from host.listed import TABLE
 from host.meter import INT_BITS, charge
 from host.ops import drain, mapping
 from host.sealed import Type
@@ -35,7 +35,7 @@ def make_int(*args, base=None):
 def make_str(value="", encoding=None, errors="strict"):
     if encoding is not None:
         return methods.decode(value, encoding, errors)
-    return text.to_str(value)
+    return formatting.to_str(value)
 
 
 def byte_maker(kind):
@@ -80,12 +80,12 @@ def set_maker(kind):
         if isinstance(values, SETS):
             charge(5 * len(values))
             weigh(values)
-            hashing.fill(len(values), values)
+            hashing.charge_lookups(len(values), values)
             return kind(values)
         values = drain(values)
         charge(5 * len(values))
         weigh(values)
-        hashing.fill(0, values)
+        hashing.charge_lookups(0, values)
         return kind(values)
     return make
 
@@ -102,7 +102,7 @@ def fill(made, args, kwargs):
         pairs = mapping(a) if hasattr(a, "keys") else [tuple(drain(p)) for p in drain(a)]
         charge(8 * len(pairs))
         weigh(pairs)
-        hashing.fill(0, pairs if isinstance(pairs, dict) else [p[0] for p in pairs if p])
+        hashing.charge_lookups(0, pairs if isinstance(pairs, dict) else [p[0] for p in pairs if p])
         made.update(pairs)
     made.update(kwargs)
     return made
@@ -112,7 +112,7 @@ def dict_from_keys(keys, value=None):
     keys = drain(keys)
     charge(table.dict_base + 8 * len(keys))
     weigh(keys)
-    hashing.fill(0, keys)
+    hashing.charge_lookups(0, keys)
     return dict.fromkeys(keys, value)
 
 

@@ -10,7 +10,7 @@ import re
 from functools import partial
 from struct import Struct
 
-from host import errors, exact, meter, protocol, text, wire
+from host import errors, exact, formatting, meter, probe, protocol, wire
 from host.costs import table
 from host.protocol import ANSWER, MAX_EFFECTS, REQUEST
 from host.wire import FORMS, MAPS, NAMES, NAMES_OF_BYTES, pairs
@@ -42,7 +42,7 @@ TRANSFER = Operation("transfer", errors.TransferError)
 SUBMIT, CANCEL_JOB = Operation("submit_job", errors.JobError), Operation("call_actor", errors.JobError)
 SEND = Operation("send_message", errors.SendError)
 FLUSH = Operation("flush")
-SET, DELETE, EMIT, LOG, READ = map(Operation, ("set_state", "delete_state", "emit_event", "print", "read"))
+SET, DELETE, EMIT, LOG, READ, NOTES = map(Operation, ("set_state", "delete_state", "emit_event", "print", "read", "notes"))
 HARMLESS = frozenset((GET, BALANCE, KECCAK, RANDOMNESS, FLUSH))  # requests that change nothing
 ENDS = {name: Operation(name) for name in protocol.ENDS}
 WAITING = 4  # calls that an answer costs which the chain charges less for than waiting for it takes
@@ -127,11 +127,11 @@ def effect(record):
     m = now
     m.effects.append(record)
     m.bytes += size
-    if len(m.effects) >= MAX_EFFECTS or m.bytes >= MAX_EFFECT_BYTES:
+    if len(m.effects) >= MAX_EFFECTS or m.bytes >= MAX_EFFECT_BYTES or probe.asked:  # its charge is the running line's
         ask(FLUSH, packed(FLUSH, {}))
 
 
-def told(op, value):
+def tell(op, value):
     """An effect of bytes."""
     meter.charge(table.call)
     if op is DELETE:
@@ -139,7 +139,7 @@ def told(op, value):
     effect(packed_bytes(op, value))
 
 
-def told_pair(op, first, second):
+def tell_pair(op, first, second):
     """An effect of two."""
     meter.charge(table.call)
     now.changes += 1
@@ -170,6 +170,7 @@ def bounded(value):
 def ask(op, record):
     if op not in HARMLESS:
         now.changes += 1
+    before = probe.settled() if probe.asked else 0
     pipe.write(REQUEST, take_effects() + record)
     while True:
         kind, frame = pipe.read()
@@ -180,6 +181,8 @@ def ask(op, record):
     if b"over" in rest:
         meter.stop()
     meter.refill(ANSWERED.read(frame)[0])
+    if probe.asked and (op is CALL or op is CANCEL_JOB):
+        probe.called(before)
     if b"code" in rest:
         raise op.raised(*(rest[n].decode("utf-8", "replace") for n in (b"code", b"message")))
     return rest.get(b"value")
@@ -238,7 +241,7 @@ def get(key):
     key = state_key(key)
     known = now.known
     if key in known:
-        told(READ, key)
+        tell(READ, key)
         return known[key]
     value = request_of(GET, key)
     known[key] = value
@@ -250,7 +253,7 @@ def put(key, value):
 
 
 def keep(key, value):
-    told_pair(SET, key, value)
+    tell_pair(SET, key, value)
     now.known[key] = value
 
 
@@ -259,7 +262,7 @@ def delete(key):
 
 
 def forget(key):
-    told(DELETE, key)
+    tell(DELETE, key)
     now.known[key] = None
 
 
@@ -284,13 +287,13 @@ def log(line):
     raw = line.encode("utf-8", "replace")
     if len(raw) > MAX_LOG:
         raw = raw[:MAX_LOG].decode("utf-8", "ignore").encode() + " …".encode()
-    told(LOG, raw)
+    tell(LOG, raw)
 
 
 def show(*values, sep=" ", end="\n"):
     """print: to the actor's log, a line for each line."""
     sep, end = (exact.string(s, "what print puts between and after") for s in (" " if sep is None else sep, "\n" if end is None else end))
-    shown = text.joined([p for v in values for p in (text.to_str(v), sep)][:-1] + [end] if values else [end])
+    shown = formatting.joined([p for v in values for p in (formatting.to_str(v), sep)][:-1] + [end] if values else [end])
     m = now
     whole = m.lines + shown
     *lines, m.lines = whole.split("\n")

@@ -28,7 +28,7 @@ FORBIDDEN_NAMES = {
     "slice": "hides a copy: write a[b:c]", "help": "reaches the host", "exit": "reaches the host",
     "quit": "reaches the host",
 }
-# Which attribute a value has is surface's to say; the source may spell every
+# Which attribute a value has is attributes.py's to say; the source may spell every
 # name but the interpreter's, and of those read these.
 DUNDER_ATTRIBUTES = frozenset(("__init__", "__post_init__", "__name__", "__doc__", "__enter__", "__exit__"))
 DUNDER_METHODS = frozenset(

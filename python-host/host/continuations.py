@@ -11,7 +11,7 @@ continuation ends. Where the message of an outcome and that of the watchdog both
 fail, the place is given to another once its watchdog is long past.
 """
 
-from host import cbor, chain, errors, exact, jobs, meter, own
+from host import actor_code, cbor, chain, errors, exact, jobs, meter
 from host.jobs import Task
 
 LIVE = 100  # continuations of one actor that wait (CIP-6)
@@ -35,8 +35,8 @@ class Captured:
         object.__setattr__(self, name, value)
 
 
-own.OPEN[Captured] = True
-own.GIVING.add(Captured)
+actor_code.OPEN[Captured] = True
+actor_code.GIVING.add(Captured)
 
 
 class Activation:
@@ -95,12 +95,12 @@ def failed(run, words):
     run.waits = False
     ended(run)
     chain.log("%s failed: %s" % (run.name, words))
-    chain.told_pair(chain.EMIT, b"continuation.failed", words.encode())
+    chain.tell_pair(chain.EMIT, b"continuation.failed", words.encode())
 
 
 def mark(f, timeout):
     """@runner.continuation, for f."""
-    if not own.is_function(f):
+    if not actor_code.is_function(f):
         raise TypeError("@runner.continuation stands over an async def")
     chain.now.continuations[f.__name__] = (f, timeout)
     return f
@@ -238,7 +238,7 @@ def timed_out(name, payload):
 
 def late(name):
     """Something came for which nothing waits: the other was first, or a stranger's job sent it."""
-    chain.told_pair(chain.EMIT, b"continuation.late", name.encode())
+    chain.tell_pair(chain.EMIT, b"continuation.late", name.encode())
 
 
 def timeout(blocks):

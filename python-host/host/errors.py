@@ -1,6 +1,6 @@
 """What the chain refuses, as an actor may catch it: pvm_host's errors."""
 
-from host import listed, own, shown
+from host import actor_code, attribute_tables, representation
 
 
 class HostError(Exception):
@@ -50,9 +50,9 @@ class RunnerTimeout(RunnerError):
 ERRORS = frozenset((HostError, StateError, TimerError, CallError, SendError, TransferError, JobError, RunnerError, RunnerTimeout))
 for _error in ERRORS:
     _error.__module__ = "pvm_host"  # where authors have it from: the text of the class names it
-own.BASES.update(ERRORS)
-listed.ERRORS[HostError] = ("code", "message")
-shown.ERRORS[HostError] = lambda text, e: "%s: %s" % tuple(text.str(e.__dict__.get(n)) for n in ("code", "message"))
+actor_code.BASES.update(ERRORS)
+attribute_tables.ERRORS[HostError] = ("code", "message")
+representation.ERRORS[HostError] = lambda text, e: "%s: %s" % tuple(text.str(e.__dict__.get(n)) for n in ("code", "message"))
 
 
 def code_of(error):

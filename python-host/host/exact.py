@@ -1,6 +1,6 @@
 """Values of exact types, made without running any of an author's code.
 
-A class on int or str may not replace their methods (own.define), so these are
+A class on int or str may not replace their methods (actor_code.define), so these are
 a second lock on the same door: what leaves for the chain, or bounds a loop of
 the host's, is an int or a str and nothing that looks like one.
 """

@@ -55,7 +55,7 @@ def kind(key):
     return EQUAL if t in PLAIN else OBJECT
 
 
-def seek(n, key):
+def charge_lookup(n, key):
     """Charges for hashing key and finding it among n entries."""
     t = type(key)
     if t is str or t is bytes:
@@ -80,35 +80,38 @@ def seek(n, key):
         charge(2 * n * (1 + (before - meter[0] >> 3)))
 
 
-def fill(n, keys):
-    """Charges for finding or putting each of keys in a table of n entries or more."""
+def charge_lookups(n, keys):
+    """Charges for finding or putting each of keys in a table of n entries or more.
+
+    Each at what the table may have in the end, so that the order in which keys come,
+    which of a set is the hashes', makes no difference."""
     types = set(map(type, keys))
     if types <= {str, bytes}:
         return
     if types == {int} and -1 << NEAR_BITS < min(keys) and max(keys) < 1 << NEAR_BITS:
         charge(len(keys) * (n + len(keys) >> 6))
         return
+    n += len(keys)
     for key in keys:
-        seek(n, key)
-        n += 1
+        charge_lookup(n, key)
 
 
-def table(c):
+def table_size(c):
     """How many entries of hashes c has; 0 where it has none."""
     if isinstance(c, dict):
         return dict.__len__(c)
     return len(c) if isinstance(c, SETS) else 0
 
 
-def shrunk(c):
+def rebuild_if_shrunk(c):
     """What was deleted from a table still lies in the way: the table is made
     anew each time its size falls to a power of two."""
     n = len(c)
     if n >= FEW and n & (n - 1) == 0:
-        renew(c)
+        rebuild(c)
 
 
-def renew(c):
+def rebuild(c):
     charge(2 * len(c))
     kept = c.copy()
     c.clear()
@@ -121,7 +124,7 @@ def at(c, k):
     if t is list or t is tuple:
         return c[k]
     if isinstance(c, dict):
-        seek(dict.__len__(c), k)
+        charge_lookup(dict.__len__(c), k)
     elif t is deque:
         charge(len(c) >> 8)
     elif type(k) not in INDICES:
@@ -135,7 +138,7 @@ def put(v, c, k):
         c[k] = v
         return
     if isinstance(c, dict):
-        seek(dict.__len__(c), k)
+        charge_lookup(dict.__len__(c), k)
     elif type(c) is deque:
         charge(len(c) >> 8)
     else:
@@ -148,9 +151,9 @@ def put(v, c, k):
 def delete(c, k):
     """del c[k]"""
     if isinstance(c, dict):
-        seek(dict.__len__(c), k)
+        charge_lookup(dict.__len__(c), k)
         del c[k]
-        shrunk(c)
+        rebuild_if_shrunk(c)
         return
     changeable(c, "__delitem__", "deletion")
     charge(size(c) >> 4)
@@ -167,7 +170,7 @@ def changeable(c, method, what):
 def target(c):
     """c of c[k] among several targets, whose key is not seen: the dearest kind of number."""
     changeable(c, "__setitem__", "assignment")
-    charge(table(c) >> 3)
+    charge(table_size(c) >> 3)
     return c
 
 
@@ -175,7 +178,7 @@ def set_of(elements):
     """A set comprehension, element by element."""
     made = set()
     for x in elements:
-        seek(len(made), x)
+        charge_lookup(len(made), x)
         made.add(x)
     return made
 
@@ -184,6 +187,6 @@ def dict_of(pairs):
     """A dict comprehension."""
     made = {}
     for k, v in pairs:
-        seek(len(made), k)
+        charge_lookup(len(made), k)
         made[k] = v
     return made

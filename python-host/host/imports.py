@@ -3,10 +3,10 @@
 import importlib
 import types
 
-from host import builtin_names, chain, libraries, libraries_data, own, patterns, program, sealed
+from host import actor_code, builtin_names, chain, libraries, libraries_data, patterns, program, sealed
+from host.attribute_tables import TABLE
 from host.costs import table
-from host.known import BUILTINS
-from host.listed import TABLE
+from host.known_names import BUILTINS
 from host.meter import charge
 from host.sealed import library
 from host.shims import SOURCES
@@ -46,7 +46,7 @@ def of_package(package):
 def made(name):
     if name not in MADE:
         MADE[name] = library(name.split(".")[-1], MAKERS[name]())
-        own.OPEN[type(MADE[name])] = True
+        actor_code.OPEN[type(MADE[name])] = True
     return MADE[name]
 
 

@@ -6,9 +6,9 @@ job's id is one that this actor was given when it submitted, which stands in its
 state, under keys that are the SDK's.
 """
 
-from host import cbor, chain, errors, exact, meter, shown
+from host import cbor, chain, errors, exact, meter, representation
+from host.attribute_tables import lists
 from host.libraries_data import _loads as loads
-from host.listed import lists
 from host.protocol import DISPATCHER
 from host.sealed import Sealed
 
@@ -63,7 +63,7 @@ class Task(Sealed):
 
 
 lists(Task, "submit")
-shown.RECORDS[Task] = lambda _text, task: "<a job of %s>" % next(iter(task._host_spec["job_type"]))
+representation.RECORDS[Task] = lambda _text, task: "<a job of %s>" % next(iter(task._host_spec["job_type"]))
 
 
 def key_of(job):
@@ -146,7 +146,7 @@ class Outcome:
                 meter.charge(len(self.result) // 16)
                 return self.result.decode()
         except ValueError as e:
-            raise errors.RunnerError("bad_result", "the result is no %s: %s" % (data_format, shown.explained(e))) from None
+            raise errors.RunnerError("bad_result", "the result is no %s: %s" % (data_format, representation.explained(e))) from None
         return self.result
 
 
@@ -169,7 +169,7 @@ class Result(Sealed):
 
 
 lists(Result, " ".join(Result.__slots__))
-shown.RECORDS[Result] = lambda t, r: shown.fields("Result", [(n, t.repr(getattr(r, n))) for n in Result.__slots__])
+representation.RECORDS[Result] = lambda t, r: representation.fields("Result", [(n, t.repr(getattr(r, n))) for n in Result.__slots__])
 
 
 def result(payload):

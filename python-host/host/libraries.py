@@ -8,13 +8,13 @@ import itertools
 import operator
 import string
 
-from host import builtin_types, exact, hashing, ops, own, sealed, shown
-from host.builtin_names import get_attribute
+from host import actor_code, builtin_types, exact, hashing, ops, representation, sealed
+from host.builtin_names import getattr_of
 from host.costs import table
-from host.meter import charge, down, lazy, up
+from host.meter import charge, enter_level, lazy, leave_level
 from host.methods import update
 from host.ops import drain, source
-from host.sealed import Function, HINT, Type, library
+from host.sealed import HINT, Function, Type, library
 from host.weights import weigh
 
 HINTS = (
@@ -47,32 +47,32 @@ class _NamedTuple(sealed.Sealed):
     __slots__ = ()
 
     def __mro_entries__(self, bases):
-        return (own.NAMED_TUPLE,)
+        return (actor_code.NAMED_TUPLE,)
 
 
 def base_only(cls, name=None):
     def refuse(*_args, **_kwargs):
         raise TypeError("%s is a base for a class here; it is not called" % (name or cls.__name__))
     sealed.BASES.add(cls)
-    own.BASES.add(cls)
+    actor_code.BASES.add(cls)
     return Type(cls, refuse, {}, name)
 
 
 def of_file(cls, decorator):
     """A decorator changes a class: one that the actor made."""
-    if not own.is_class(cls):
+    if not actor_code.is_class(cls):
         raise TypeError("%s stands over a class of this file" % decorator)
     return cls
 
 
 def _abstract(f):
-    if not own.is_function(f):
+    if not actor_code.is_function(f):
         raise TypeError("abstractmethod stands over a method, below other decorators")
     f.__isabstractmethod__ = True
     return f
 
 
-own.BASES.add(own.NAMED_TUPLE)
+actor_code.BASES.add(actor_code.NAMED_TUPLE)
 
 
 def abc_names():
@@ -85,7 +85,7 @@ def _refuse_functional(*_args, **_kwargs):
 
 def _member(cls, value, *more, **keywords):
     """Colour(value): looked up by what can be weighed, and never printed by Python."""
-    if not own.is_class(cls):
+    if not actor_code.is_class(cls):
         return _call_enum(cls, value, *more, **keywords)
     if more or keywords:
         _refuse_functional()
@@ -94,11 +94,11 @@ def _member(cls, value, *more, **keywords):
     try:
         return cls.__new__(cls, value)
     except (TypeError, ValueError) as e:
-        if own.is_code(e):
+        if actor_code.is_code(e):
             raise
         if isinstance(e, TypeError):
             raise TypeError("%s has no member for this" % cls.__qualname__) from None
-    raise ValueError("%s is not a valid %s" % (shown.as_repr(value), cls.__qualname__))
+    raise ValueError("%s is not a valid %s" % (representation.as_repr(value), cls.__qualname__))
 
 
 def _quiet(following):
@@ -151,7 +151,7 @@ def _dataclass(cls=None, *, init=True, repr=True, eq=True, order=False, frozen=F
         made = dataclasses.dataclass(cls, init=bool(init), repr=False, eq=bool(eq), order=bool(order), frozen=bool(frozen),
                                      unsafe_hash=bool(unsafe_hash), kw_only=bool(kw_only), match_args=bool(match_args))
         if repr and "__repr__" not in cls.__dict__:
-            made.__repr__ = shown.as_record
+            made.__repr__ = representation.as_record
         return made
     return wrap if cls is None else wrap(cls)
 
@@ -207,11 +207,11 @@ class partial(sealed.Sealed):
 
     def __call__(self, *args, **kwargs):
         charge(table.call)
-        up()
+        enter_level()
         try:
             return self._host_f(*self._host_a, *args, **{**self._host_k, **kwargs})
         finally:
-            down()
+            leave_level()
 
 
 def _partial(f, *args, **kwargs):
@@ -235,7 +235,7 @@ def _cache(f):
     def cached(*args, **kwargs):
         k = (args, tuple(kwargs.items()))
         charge(table.call)
-        hashing.seek(len(known), k)
+        hashing.charge_lookup(len(known), k)
         if k not in known:
             known[k] = f(*args, **kwargs)
         return known[k]
@@ -404,7 +404,7 @@ def _named_tuple(name, fields, *, defaults=None):
     if len(fields) > 255 or not all(isinstance(f, str) and len(f) < 100 for f in fields) or len(name) > 100:
         raise ValueError("namedtuple takes at most 255 fields with short names")
     made = collections.namedtuple(name, fields, defaults=defaults, module="actor")
-    return own.register(made, own.Kind(frozenset(), own.relied_on((tuple,)), False))
+    return actor_code.register(made, actor_code.Kind(frozenset(), actor_code.relied_on((tuple,)), False))
 
 
 def collections_names():
@@ -446,7 +446,7 @@ def _getter(read):
 
 def _read_attribute(value, name):
     for part in exact.string(name, "the name of an attribute").split("."):
-        value = get_attribute(value, part)
+        value = getattr_of(value, part)
     return value
 
 
@@ -465,7 +465,7 @@ def operator_names():
         names[n] = _compared(getattr(operator, n))
     for n in ("not_", "truth", "index", "is_", "is_not"):
         names[n] = sealed.paid(getattr(operator, n), 1)
-    for n, f in (("neg", ops.negated), ("pos", ops.posited), ("invert", ops.inverted), ("abs", ops.absolute)):
+    for n, f in (("neg", ops.negative), ("pos", ops.positive), ("invert", ops.inverted), ("abs", ops.absolute)):
         names[n] = _one(n, f)
     names.update(itemgetter=_getter(hashing.at), attrgetter=_getter(_read_attribute), methodcaller=_caller,
                  contains=lambda y, x: ops.contains(x, y), getitem=lambda v, k: hashing.at(v, k))

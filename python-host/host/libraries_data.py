@@ -11,10 +11,10 @@ import re
 import struct
 import types
 
-from host import exact, ops, own, sealed
+from host import actor_code, exact, ops, sealed
+from host.attribute_tables import lists
 from host.costs import table
-from host.hashing import fill
-from host.listed import lists
+from host.hashing import charge_lookups
 from host.meter import INT_BITS, NESTING, charge
 from host.ops import drain
 from host.sealed import Type
@@ -58,7 +58,7 @@ def _loads(data, *, object_pairs_hook=None, object_hook=None):
 
     def members(pairs):
         charge(table.call)
-        fill(0, [k for k, _ in pairs])
+        charge_lookups(0, [k for k, _ in pairs])
         if object_pairs_hook is not None:
             return object_pairs_hook(pairs)
         return dict(pairs) if object_hook is None else object_hook(dict(pairs))
@@ -97,7 +97,7 @@ def _text_sizes(value):
                 stack += part
 
 
-own.BASES.update((json.JSONDecodeError, struct.error))
+actor_code.BASES.update((json.JSONDecodeError, struct.error))
 
 
 def json_names():
@@ -339,6 +339,6 @@ def decimal_names():
     names = {n: getattr(decimal, n) for n in dir(decimal) if n.startswith("ROUND_")}
     for n in ("InvalidOperation", "DivisionByZero", "Overflow", "DecimalException"):
         names[n] = getattr(decimal, n)
-        own.BASES.add(names[n])
+        actor_code.BASES.add(names[n])
     names["Decimal"] = Type(decimal.Decimal, _decimal)
     return names

@@ -5,16 +5,17 @@ import os
 import sys
 import threading
 
-from host import chain, imports, rehearsal, serving, wall, zygote
+from host import chain, fork_server, imports, probe, serving, wall, warmup
 from host.wire import Pipe
 
 STACK = 256 << 20  # bytes: more than DEPTH_IN_ALL frames of any version need
 
 
-def main(server_bytes, child_bytes):
+def main(server_bytes, child_bytes, notes):
     """Serve until stdin ends. Standard output is the pipe's alone."""
     sink = os.dup(1)
     os.dup2(2, 1)
+    probe.asked = bool(notes)
     wall.only(sink)
     wall.bound_memory(server_bytes, child_bytes)
     sys.setrecursionlimit(50_000)
@@ -22,10 +23,10 @@ def main(server_bytes, child_bytes):
     sys.unraisablehook = lambda _: None
     chain.pipe, chain.serve = Pipe(0, sink), serving.serve
     imports.install()
-    rehearsal.prepare()
+    warmup.prepare()
     gc.disable()
     gc.collect()
     threading.stack_size(STACK)
-    worker = threading.Thread(target=zygote.run, args=(sink,))
+    worker = threading.Thread(target=fork_server.run, args=(sink,))
     worker.start()
     worker.join()

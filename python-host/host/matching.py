@@ -1,7 +1,7 @@
 """Classes in patterns, and managers in with: where Python reads attributes or
 hands out objects by itself."""
 
-from host import own, sealed, surface
+from host import actor_code, attributes, sealed
 from host.meter import charge
 
 FITTED = 50  # cycles of preparing a class for patterns, once a message
@@ -14,7 +14,7 @@ class FitType(type):
         if not isinstance(value, cls._host_real):
             return False
         for name in cls._host_names:
-            if not surface.readable(value, name):
+            if not attributes.readable(value, name):
                 raise TypeError("a pattern cannot read %s of %s" % (name, type(value).__name__))
         return True
 
@@ -35,7 +35,7 @@ def fit(cls, count, names):
         raise TypeError("called match pattern must be a class")
     if not names and (count == 0 or count == 1 and type(cls) is sealed.Type):
         return real
-    kind = own.known(real)
+    kind = actor_code.known(real)
     fits = {} if kind is None else kind.fits
     if (count, names) not in fits:
         charge(FITTED)
@@ -49,7 +49,7 @@ def match_args(cls):
     for base in cls.__mro__:
         if "__match_args__" in base.__dict__:
             found = base.__dict__["__match_args__"]
-            if base in own.KINDS and type(found) is tuple and all(type(n) is str for n in found):
+            if base in actor_code.KINDS and type(found) is tuple and all(type(n) is str for n in found):
                 return found
     return ()
 
@@ -66,7 +66,7 @@ class Manager:
     def bound(self, name):
         value = self.manager
         t = type(value)
-        if own.known(t) is not None:
+        if actor_code.known(t) is not None:
             for base in t.__mro__:
                 if name in base.__dict__:
                     found = base.__dict__[name]

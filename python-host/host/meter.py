@@ -99,19 +99,19 @@ def charge(cost):
         stop()
 
 
-def deep():
+def refuse_depth():
     """The function just entered is one too deep."""
     meter[1] -= 1
     raise RecursionError("calls nest deeper than %d" % DEPTH_PER_CALL)
 
 
-def up():
+def enter_level():
     meter[1] += 1
     if meter[1] > meter[2]:
-        deep()
+        refuse_depth()
 
 
-def down():
+def leave_level():
     meter[1] -= 1
 
 
@@ -120,7 +120,7 @@ def enter(cost):
     meter[0] -= cost
     if meter[0] < 0:
         stop()
-    up()
+    enter_level()
 
 
 ELEMENT = 4  # cycles of one step of an iterator: our own, the table has none
@@ -137,7 +137,7 @@ def lazy(iterator, cost=ELEMENT):
         meter[0] -= cost
         if meter[0] < 0:
             stop()
-        up()
+        enter_level()
         try:
             value = advance()
         except StopIteration:

@@ -1,16 +1,16 @@
 """The methods of built-in types, each charged for what it reads and makes.
 
-They fill listed.TABLE: what it lacks actors cannot read of a built-in value.
+They fill attribute_tables.TABLE: what it lacks actors cannot read of a built-in value.
 """
 
 import collections
 import decimal
 import types
 
-from host import own, text
+from host import actor_code, formatting
+from host.attribute_tables import TABLE
 from host.costs import table
-from host.hashing import fill, renew, seek, shrunk
-from host.listed import TABLE
+from host.hashing import charge_lookup, charge_lookups, rebuild, rebuild_if_shrunk
 from host.meter import charge
 from host.ops import drain, logarithm, mapping
 from host.weights import HELD, SETS, VIEWS, size, weigh, whole
@@ -123,7 +123,7 @@ plain("pop", (list,), lambda v, a: table.list + (len(v) // 16 if a else 0))
 plain("insert reverse copy", (list,), lambda v, _: table.list + len(v) // HELD)
 plain("clear", (list, set, dict), lambda v, _: 1)
 plain("keys values items", (dict,), one)
-plain("copy", (dict, set, frozenset), lambda v, _: table.dict * len(v) + 1 + (fill(0, v) or 0))
+plain("copy", (dict, set, frozenset), lambda v, _: table.dict * len(v) + 1 + (charge_lookups(0, v) or 0))
 plain("bit_length bit_count conjugate is_integer", (int,), lambda v, _: 1 + (int.bit_length(v) >> 4))
 plain("send close", (types.GeneratorType,), one)
 plain("append appendleft pop popleft clear", (collections.deque,), one)
@@ -162,7 +162,7 @@ def translate(value, to):
     if not isinstance(to, dict):
         raise TypeError("translate takes a dict")
     charge(len(to) + size(value) * (2 + max(map(size, dict.values(to)), default=0)))
-    fill(len(to), to)
+    charge_lookups(len(to), to)
     return str.translate(value, to)
 
 
@@ -182,7 +182,7 @@ def decode(value, encoding="utf-8", errors="strict"):
     return value.decode(encoding, errors)
 
 
-entry((str,), "format")(text.str_format)
+entry((str,), "format")(formatting.str_format)
 
 
 @entries((list, bytearray, collections.deque), "extend extendleft")
@@ -229,7 +229,7 @@ def searching(name):
         try:
             return getattr(value, name)(x, *rest)
         except ValueError as e:
-            if own.is_code(e):
+            if actor_code.is_code(e):
                 raise
         kind = "tuple" if isinstance(value, tuple) else type(value).__name__
         raise ValueError("%s.%s(x): x not in %s" % (kind, name, kind))  # Python's would print x its way
@@ -248,23 +248,23 @@ def searching_range(name):
 @entry((dict,), "get")
 def get(value, k, default=None, /):
     charge(table.dict)
-    seek(len(value), k)
+    charge_lookup(len(value), k)
     return value.get(k, default)
 
 
 @entry((dict,), "setdefault")
 def set_default(value, k, default=None, /):
     charge(table.dict)
-    seek(len(value), k)
+    charge_lookup(len(value), k)
     return value.setdefault(k, default)
 
 
 @entry((dict,), "pop")
 def take(value, k, *rest):
     charge(table.dict)
-    seek(len(value), k)
+    charge_lookup(len(value), k)
     found = value.pop(k, *rest)
-    shrunk(value)
+    rebuild_if_shrunk(value)
     return found
 
 
@@ -272,10 +272,10 @@ def take(value, k, *rest):
 def take_last(value, *last):
     charge(table.dict)
     for k in reversed(value):
-        seek(len(value), k)
+        charge_lookup(len(value), k)
         break
     found = value.popitem(*last)
-    shrunk(value)
+    rebuild_if_shrunk(value)
     return found
 
 
@@ -306,7 +306,7 @@ def put_all(value, a):
     if isinstance(value, collections.Counter):
         charge(COUNTED * (4 + len(a)))
     pairs = type(a) is list and not isinstance(value, collections.Counter)
-    fill(len(value), [p[0] for p in a if p] if pairs else a)
+    charge_lookups(len(value), [p[0] for p in a if p] if pairs else a)
 
 
 @entry((collections.Counter,), "subtract")
@@ -320,10 +320,10 @@ def subtract(value, other=()):
 def changing(name):
     def change(value, x):
         charge(5)
-        seek(len(value), x)
+        charge_lookup(len(value), x)
         found = getattr(value, name)(x)
         if name != "add":
-            shrunk(value)
+            rebuild_if_shrunk(value)
         return found
     return change
 
@@ -347,12 +347,12 @@ def combining(name):
             charge(5 * len(o))
             weigh(o)
             n = max(len(value), len(o))
-            fill(n, value)
-            fill(n, o)
+            charge_lookups(n, value)
+            charge_lookups(n, o)
             ready.append(o)
         found = getattr(value, name)(*ready)
         if name.endswith("_update"):
-            renew(value)
+            rebuild(value)
         return found
     return combine
 
@@ -362,7 +362,7 @@ def disjoint(value, other):
     other = drain(other)
     charge(table.dict * (len(value) + len(other)))
     weigh(other)
-    fill(len(value), other)
+    charge_lookups(len(value), other)
     return value.isdisjoint(other)
 
 

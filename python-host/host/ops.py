@@ -11,12 +11,12 @@ from collections import Counter, deque
 from decimal import Decimal
 
 from host import hashing
+from host.actor_code import settable
+from host.attributes import attr
 from host.costs import table
-from host.hashing import fill, renew, seek
+from host.formatting import percent
+from host.hashing import charge_lookup, charge_lookups, rebuild
 from host.meter import INT_BITS, Crash, charge, lazy, meter, stop
-from host.own import settable
-from host.surface import attr
-from host.text import percent
 from host.weights import (ATOMS, BASES, HELD, MOVED, SETS, SIZED, SMALL, VIEWS, bits, size, weigh, weigh_atom, whole)
 
 
@@ -32,9 +32,9 @@ def weighed(value):
         return value
     weigh(value)
     if isinstance(value, SETS) or isinstance(value, dict):
-        fill(hashing.table(value), value)
+        charge_lookups(hashing.table_size(value), value)
     elif t in VIEWS:
-        fill(len(value), value)
+        charge_lookups(len(value), value)
     return value
 
 
@@ -131,7 +131,7 @@ def mapping(value, merged=1):
     if isinstance(value, dict):
         charge(dict.__len__(value) * table.dict)
         for _ in range(merged):
-            fill(0, value)
+            charge_lookups(0, value)
         return value
     if not hasattr(value, "keys"):
         raise TypeError("** takes a mapping")
@@ -157,7 +157,7 @@ def contains(x, y):
         return type(x) in (int, bool) and x in y
     if isinstance(y, (dict, set, frozenset)) or t in VIEWS[:2]:
         charge(table.dict)
-        seek(len(y), x)
+        charge_lookup(len(y), x)
         return x in y
     if isinstance(y, (str, bytes, bytearray)):
         charge(size(y) // MOVED + 1)
@@ -229,9 +229,9 @@ COUNTED = 12  # cycles an element of what Counter does in Python
 
 def counted(a, b):
     charge(COUNTED * (size(a) + size(b)))
-    fill(size(a), a)
+    charge_lookups(size(a), a)
     if isinstance(b, dict):
-        fill(size(a), b)
+        charge_lookups(size(a), b)
 
 
 def subtract(a, b, do=operator.sub):
@@ -354,10 +354,10 @@ def combined(do, shrinks=False):
         elif tables:
             n = max(map(len, tables))
             for v in tables:
-                fill(n, v)
+                charge_lookups(n, v)
         made = do(a, b)
         if made is a and type(a) is set:
-            renew(a)
+            rebuild(a)
         return made
     return combine
 
@@ -372,7 +372,7 @@ def unary(do):
     return of
 
 
-negated, posited, inverted, absolute = map(unary, (operator.neg, operator.pos, operator.invert, abs))
+negative, positive, inverted, absolute = map(unary, (operator.neg, operator.pos, operator.invert, abs))
 combined_sub = combined(operator.sub)
 
 
@@ -418,6 +418,6 @@ def caught():
 # The names that rewritten code calls, beside those of the meter; no source can spell them.
 NAMES = {
     "$at": hashing.at, "$put": hashing.put, "$delete": hashing.delete, "$target": hashing.target,
-    "$set_of": hashing.set_of, "$dict_of": hashing.dict_of, "$neg": negated, "$pos": posited, "$invert": inverted,
+    "$set_of": hashing.set_of, "$dict_of": hashing.dict_of, "$neg": negative, "$pos": positive, "$invert": inverted,
     "$sub": subtract, "$iadd": operator.iadd, "$isub": operator.isub, "$imul": operator.imul,
 }

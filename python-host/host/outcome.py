@@ -5,20 +5,20 @@ of the host, which would end: so it catches all there is, and what it says of an
 error it says without running the actor's code.
 """
 
-from host import chain, check, meter, own, program
+from host import actor_code, chain, check, meter, program
 from host.protocol import MAX_MESSAGE
 
 
 def outcome(code_of, hash, kind, handler, payload):
     """(end, its fields) of one message, as protocol.ENDS has them; code_of(hash)
     gives the actor's code."""
-    mark = len(own.MADE)
+    mark = len(actor_code.MADE)
     try:
         return ended(code_of, hash, kind, handler, payload)
     except MemoryError:
         return crashed(b"out of memory")
     finally:
-        own.forget(mark)
+        actor_code.forget(mark)
 
 
 def ended(code_of, hash, kind, handler, payload):

@@ -11,9 +11,9 @@ import re
 import re._constants as c
 import re._parser as parser
 
-from host import exact, methods, own
+from host import actor_code, exact, methods
+from host.attribute_tables import PROPERTIES, TABLE
 from host.costs import table
-from host.listed import PROPERTIES, TABLE
 from host.meter import charge, lazy
 from host.sealed import HINT
 from host.weights import size
@@ -203,7 +203,7 @@ def _escape(pattern):
 def names():
     t = TABLE[re.Pattern]
     found = {n: module_function(f) for n, f in t.items()}
-    own.BASES.add(re.error)
+    actor_code.BASES.add(re.error)
     re.error.__name__ = re.error.__qualname__ = "error"  # Python 3.13 calls it PatternError
     found.update(compile=compile_pattern, escape=_escape, error=re.error, Pattern=HINT, Match=HINT)
     for n in ("IGNORECASE", "MULTILINE", "DOTALL", "ASCII", "VERBOSE", "I", "M", "S", "A", "X"):

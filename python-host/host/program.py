@@ -7,7 +7,9 @@ no hidden state, and then one handler.
 import ast
 import types
 
-from host import awaits, bids, builtin_names, chain, check, continuations, errors, extent, held, jobs, meter, own, shown, surface
+from host import (
+    actor_code, awaits, bids, builtin_names, chain, check, compiling, constants, continuations, errors, jobs, meter,
+    probe, representation, attributes)
 from host.protocol import BID_HANDLER, DISPATCHER, GOVERNANCE, MAX_MESSAGE
 from host.rewrite import Rewriter
 
@@ -49,14 +51,14 @@ def parse(source):
         raise check.Refusal(0, str(e)) from None
 
 
-def load(source, exported, limit=extent.MAX_UNITS):
+def load(source, exported, limit=compiling.MAX_UNITS):
     """Compile source, or raise a Refusal, which knows what was measured."""
     tree = parse(source)
     measured = 0
     try:
         check.nesting(tree)
-        measured = extent.units(tree)
-        extent.within(measured, limit)
+        measured = compiling.units(tree)
+        compiling.refuse_beyond(measured, limit)
         return compiled(tree, exported, measured)
     except check.Refusal as e:
         e.units = measured
@@ -69,14 +71,27 @@ def compiled(tree, exported, measured):
     resumes = resumed_by(tree, actor, waiting)
     rewriter = Rewriter(check.bound_names(tree))
     rewriter.exported = exported
+    if probe.asked:
+        rewriter.points, rewriter.waiting = probe.Points(runs=True), frozenset(waiting)
     try:
         tree = rewriter.module(tree)
-        program = held.bind(compile(tree, FILE, "exec", dont_inherit=True, optimize=0), NAMES)
+        program = constants.bind(compile(tree, FILE, "exec", dont_inherit=True, optimize=0), NAMES)
     except SyntaxError as e:
         raise check.Refusal(e.lineno or 0, "syntax: %s" % e.msg) from None
     except (RecursionError, MemoryError):
         raise check.Refusal(0, "the code is nested too deeply") from None
     return Code(program, actor, handlers, sdk, measured, resumes)
+
+
+def points(source, exported):
+    """Where the lines and branches of a source are, as a host that notes them has them."""
+    tree = parse(source)
+    check.nesting(tree)
+    waiting = awaits.lower(tree)
+    rewriter = Rewriter(check.bound_names(tree))
+    rewriter.exported, rewriter.points, rewriter.waiting = exported, probe.Points(runs=False), frozenset(waiting)
+    rewriter.module(tree)
+    return rewriter.points
 
 
 def resumed_by(tree, actor, waiting):
@@ -95,7 +110,7 @@ def resumed_by(tree, actor, waiting):
 def shim(source):
     """Compile a library that is written in metered Python."""
     tree = ast.parse(source, "library")
-    return held.bind(compile(Rewriter(check.bound_names(tree)).module(tree), "library", "exec", dont_inherit=True), NAMES)
+    return constants.bind(compile(Rewriter(check.bound_names(tree)).module(tree), "library", "exec", dont_inherit=True), NAMES)
 
 
 def decorator_names(node):
@@ -191,6 +206,8 @@ def run(code, kind, handler, payload):
     space = fresh()
     try:
         exec(code.program, space)
+        if probe.asked:
+            probe.host()
         if handler is None:
             return b""
         if handler in code.resumes:
@@ -215,15 +232,18 @@ def run(code, kind, handler, payload):
         space.clear()
 
 
+probe.stop = run.__code__
+
+
 def find(code, space, handler):
     if code.actor is None:
         target = space.get(handler)
     else:
         cls = space.get(code.actor)
-        if not own.is_class(cls):
+        if not actor_code.is_class(cls):
             raise Fault("reverted", "no_actor_class", "%s is no class any more" % code.actor)
         try:
-            target = surface.attr(cls(), handler)
+            target = attributes.attr(cls(), handler)
         except AttributeError:
             target = None
     if not callable(target):
@@ -260,7 +280,7 @@ def resume(code, space, kind, handler, payload):
     f = chain.now.continuations.get(name, (None,))[0]
     if f is None:
         raise Fault("no_handler", "no_handler", "%s is no continuation any more" % name)
-    me = [space[code.actor]()] if method and own.is_class(space.get(code.actor)) else []
+    me = [space[code.actor]()] if method and actor_code.is_class(space.get(code.actor)) else []
     chain.now.resumed = run
     meter.charge(10)
     try:
@@ -276,13 +296,13 @@ def resume(code, space, kind, handler, payload):
 
 def is_actor(cls):
     """Whether @actor stood over a class."""
-    return own.is_class(cls) and any("_host_actor" in b.__dict__ for b in cls.__mro__)
+    return actor_code.is_class(cls) and any("_host_actor" in b.__dict__ for b in cls.__mro__)
 
 
 def permit(target, handler, code, space):
     """Refuses callers that the SDK's decorators do not let in."""
     f = target.__func__ if type(target) is types.MethodType else target
-    access = f.__dict__.get("_host_access", UNMARKED) if own.is_function(f) else UNMARKED
+    access = f.__dict__.get("_host_access", UNMARKED) if actor_code.is_function(f) else UNMARKED
     if access is UNMARKED:
         if not (code.sdk or code.actor is not None and is_actor(space.get(code.actor))):
             return
@@ -326,7 +346,7 @@ def explain(error):
     frames = places(error)
     if len(frames) > MAX_FRAMES:
         frames = frames[:MAX_FRAMES // 2] + ["…"] + frames[-MAX_FRAMES // 2:]
-    text = shown.explained(error)
+    text = representation.explained(error)
     message = ": ".join(["; ".join(frames)] * bool(frames) + [kind.__name__]) + (": " + text if text else "")
     return clean(code), clipped(message)
 

@@ -21,6 +21,7 @@ FORK = 70  # F
 TRY = 84  # T
 END = 69  # E
 ADVICE = 86  # V
+POINTS = 75  # K
 ENDED = 90  # Z
 
 # Limits that both sides keep.
@@ -29,6 +30,8 @@ MAX_EFFECTS = 64
 MAX_ADVICE = 100
 MAX_MESSAGE = 4096
 SIGNALLED = 64
+MAX_POINTS = 100000
+MAX_NOTES = 20000
 
 # What waits for an answer, and the names of its fields.
 REQUESTS = {
@@ -58,6 +61,7 @@ EFFECTS = {
     "emit_event": ("name", "payload"),
     "print": ("line",),
     "read": ("key",),
+    "notes": ("rows",),
 }
 
 # How a message ends.
@@ -79,6 +83,7 @@ TOLD = {
     "handler": ("name", "doc"),
     "attempt": ("name", "exit", "signal"),
     "advice": ("kind", "line", "words"),
+    "point": ("line", "way", "label"),
 }
 
 # What every call begins with: names, and how many bytes; 0 is a number.

@@ -2,9 +2,9 @@
 
 import ast
 
-from host import check, held
+from host import check, constants
 from host.costs import table
-from host.known import TYPES
+from host.known_names import TYPES
 from host.rewrite_expressions import LOAD, STORE, Expressions, call, cell, charge, const, is_int, name, short
 
 MAX_COPIES = 20_000  # nodes that the finally of one try may compile to
@@ -42,6 +42,10 @@ class Rewriter(Expressions):
         self.bound = bound
         self.function = None  # None, "plain" or "generator"
         self.classes = []  # names of the classes around, for private names
+        self.points = None  # probe.Points, where the code is to note what it does
+        self.metered = True  # a debugger's is not
+        self.branching = True  # branches are the author's
+        self.waiting = frozenset()  # functions that await, with their classes: made of branches that nobody wrote
 
     def module(self, tree):
         future = [s for s in tree.body if isinstance(s, ast.ImportFrom) and s.module == "__future__"]
@@ -49,19 +53,49 @@ class Rewriter(Expressions):
         start = [ast.Assign([ast.Name("$v", STORE)], cell(1, LOAD))]
         return ast.fix_missing_locations(ast.Module(start + self.suite(body), []))
 
-    def suite(self, statements, extra=0):
-        """A charge before each run that ends with the head of a compound one."""
-        out, run, cost = [], [], extra
+    def suite(self, statements, extra=0, head=None):
+        """A charge before each run that ends with the head of a compound one. extra is that of the head around it."""
+        out, run, cost, parts = [], [], extra, [(getattr(head, "lineno", 0), extra)] if extra else []
         for s in statements:
             new, c = self.apart(self.statement, s)
-            run += new
+            run += self.noted(s) + new
             cost += max(c, table.arithmetic)
+            parts.append((getattr(s, "lineno", 0), max(c, table.arithmetic)))
             if isinstance(s, (ast.If, ast.For, ast.While, ast.Try, ast.With, ast.Match)):
-                out += self.located(charge(cost), s) + run
-                run, cost = [], 0
+                out += self.located(self.lump(parts) + self.charge(cost), s) + run
+                run, cost, parts = [], 0, []
         if run:
-            out += self.located(charge(cost), statements[-1]) + run
+            out += self.located(self.lump(parts) + self.charge(cost), statements[-1]) + run
         return out
+
+    def charge(self, cost):
+        return charge(cost) if self.metered else []
+
+    def note(self, *of):
+        """A call of what notes, where something is to be noted."""
+        return [] if self.points is None else [ast.Expr(call(of[0], *map(const, of[1:])))]
+
+    def lump(self, parts):
+        return [] if self.points is None else self.note("$lump", self.points.lump(parts))
+
+    def noted(self, s):
+        """Before a statement; a documentation is none."""
+        if self.points is None or not hasattr(s, "lineno") or isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant):
+            return []
+        self.points.lines.add(s.lineno)
+        return self.located(self.note("$line", s.lineno), s)
+
+    def ways(self, node, *labels):
+        """For each way that a branch goes, what stands at its beginning; None where no branch is noted."""
+        if self.points is None or not self.branching or not hasattr(node, "lineno"):
+            return None
+        first = self.points.branch(node.lineno, labels)
+        return [self.located(self.note("$way", node.lineno, first + i), node) for i in range(len(labels))]
+
+    def two(self, node, body, orelse, labels):
+        """The bodies of a branch, with what notes which way it went."""
+        ways = self.ways(node, *labels)
+        return (body, orelse) if ways is None else (ways[0] + body, ways[1] + orelse)
 
     @staticmethod
     def located(nodes, at):
@@ -167,7 +201,7 @@ class Rewriter(Expressions):
         """How two values are combined into the first: for operation."""
         if kind not in (ast.Add, ast.Sub, ast.Mult):
             return call, "$i", const(function[1:])
-        return lambda a, b: call(function, a, b, held.node("$i" + function[1:])),
+        return lambda a, b: call(function, a, b, constants.node("$i" + function[1:])),
 
     def augmented(self, t, kind, function, node):
         """name.attribute += value, read and set in line where that is plain."""
@@ -181,19 +215,27 @@ class Rewriter(Expressions):
         in_class = self.classes and self.function is None and isinstance(t, ast.Name)
         if in_class and "ClassVar" not in ast.dump(node.annotation):
             self.visit(t)
-            return ast.AnnAssign(t, held.node("$any"), self.maybe(node.value), 1)
+            return ast.AnnAssign(t, constants.node("$any"), self.maybe(node.value), 1)
         if node.value is None:
             return ast.Pass()
         return self.do_Assign(ast.copy_location(ast.Assign([t], node.value), node))
 
     def do_If(self, node):
+        constant = isinstance(node.test, ast.Constant)
         test = self.visit(node.test)
-        return ast.If(test, self.suite(node.body), self.suite(node.orelse) if node.orelse else [])
+        body, orelse = self.suite(node.body), self.suite(node.orelse) if node.orelse else []
+        if not constant:
+            body, orelse = self.two(node, body, orelse, ("true", "false"))
+        return ast.If(test, body, orelse)
 
     def do_While(self, node):
+        constant = isinstance(node.test, ast.Constant)
         test, cost = self.apart(self.visit, node.test)
         self.cost += cost
-        return ast.While(test, self.suite(node.body, cost + table.arithmetic), self.suite(node.orelse) if node.orelse else [])
+        body, orelse = self.suite(node.body, cost + table.arithmetic, node), self.suite(node.orelse) if node.orelse else []
+        if not constant:
+            body, orelse = self.two(node, body, orelse, ("entered", "ended"))
+        return ast.While(test, body, orelse)
 
     def do_For(self, node):
         iterable = call("$iter", self.visit(node.iter))
@@ -205,8 +247,9 @@ class Rewriter(Expressions):
             self.visit(target)
         else:
             check.refuse(node, "a loop variable that is not a name: assign it in the body")
-        body = self.suite(node.body, 2 * table.arithmetic)
-        return ast.For(target, iterable, before + body, self.suite(node.orelse) if node.orelse else [])
+        body, orelse = self.suite(node.body, 2 * table.arithmetic, node), self.suite(node.orelse) if node.orelse else []
+        body, orelse = self.two(node, before + body, orelse, ("entered", "ended"))
+        return ast.For(target, iterable, body, orelse)
 
     def do_Try(self, node):
         if any(yields([s]) for s in node.finalbody):
@@ -214,13 +257,13 @@ class Rewriter(Expressions):
         self.copies(node)
         handlers = []
         for h in node.handlers:
-            kind, cost = (held.node("$Exception"), 0) if h.type is None else self.apart(self.visit, h.type)
+            kind, cost = (constants.node("$Exception"), 0) if h.type is None else self.apart(self.visit, h.type)
             if h.name:
                 check.name(h, h.name, self.bound)
             caught = [ast.copy_location(ast.Expr(call("$caught")), h)]
             if self.function != "generator":
                 caught.append(ast.copy_location(ast.Assign([cell(1, STORE)], name("$v")), h))
-            body = caught + self.suite(h.body, cost + table.arithmetic)
+            body = caught + self.suite(h.body, cost + table.arithmetic, h)
             handlers.append(ast.copy_location(ast.ExceptHandler(kind, h.name, body), h))
         parts = [self.suite(b) if b else [] for b in (node.body, node.orelse, node.finalbody)]
         return ast.Try(parts[0], handlers, parts[1], parts[2])
@@ -253,7 +296,21 @@ class Rewriter(Expressions):
             guard, pattern, fits = self.maybe(c.guard), self.pattern(c.pattern), self.fits
             cases.append(ast.match_case(pattern, guard, self.suite(c.body)))
             self.fits = fits
+        self.cases(node, cases)
         return [ast.copy_location(f, node) for f in self.fits] + [ast.Match(subject, cases)]
+
+    def cases(self, node, cases):
+        """Notes which case is taken, and that none is, where that may be."""
+        last = node.cases[-1]
+        whole = last.guard is None and isinstance(last.pattern, ast.MatchAs) and last.pattern.pattern is None
+        labels = ["case %d" % (i + 1) for i in range(len(cases))] + ([] if whole else ["no case"])
+        ways = self.ways(node, *labels)
+        if ways is None:
+            return
+        for case, noted in zip(cases, ways):
+            case.body = noted + case.body
+        if not whole:
+            cases.append(ast.match_case(ast.copy_location(ast.MatchAs(), node), None, ways[-1]))
 
     def fit(self, p):
         """Has a class pattern ask for what surface lets it read."""
@@ -387,8 +444,10 @@ class Rewriter(Expressions):
             check.refuse(node, "the method %s is the interpreter's" % node.name)
         decorators, args = self.each(node.decorator_list), self.arguments(node.args)
         outer, self.function = self.function, "generator" if yields(node.body) else "plain"
+        branching, self.branching = self.branching, (node.name, self.classes[-1] if self.classes else None) not in self.waiting
         lambda_outer, self.in_lambda = self.in_lambda, False
-        body = self.located(self.prologue(check.dunder(node.name)), node) + [self.guarded(node)]
+        body = self.located(self.note("$into", node.lineno) + self.prologue(check.dunder(node.name)), node) + [self.guarded(node)]
+        self.branching = branching
         if ast.get_docstring(node, clean=False) is not None:
             body.insert(0, node.body[0])
         self.function, self.in_lambda = outer, lambda_outer
@@ -403,7 +462,7 @@ class Rewriter(Expressions):
         # The charge comes first, so that a function entered after the end of
         # cycles ends at once.
         cost = table.call if called_by_operators else table.arithmetic
-        return charge(cost) + [deeper, limit, ast.Assign([ast.Name("$v", STORE)], level)]
+        return self.charge(cost) + [deeper, limit, ast.Assign([ast.Name("$v", STORE)], level)]
 
     def guarded(self, node):
         body = self.suite(node.body)
@@ -411,7 +470,7 @@ class Rewriter(Expressions):
             undo = ast.If(name("$v"), [ast.AugAssign(cell(1, STORE), ast.Sub(), const(1))], [])
         else:
             undo = ast.Assign([cell(1, STORE)], ast.BinOp(name("$v"), ast.Sub(), const(1)))
-        return ast.copy_location(ast.Try(body, [], [], self.located([undo], node)), node)
+        return ast.copy_location(ast.Try(body, [], [], self.located([undo] + self.note("$back"), node)), node)
 
     def visit_Yield(self, node):
         """((yield (value, $v := False, $down())[0]), $v := True, $up())[0]"""
@@ -433,4 +492,7 @@ class Rewriter(Expressions):
         loop = ast.For(ast.Name("$each", STORE), node.value, body, [])
         for n in (loop, *ast.walk(body[0])):
             ast.copy_location(n, node)
-        return self.do_For(loop)
+        branching, self.branching = self.branching, False
+        new = self.do_For(loop)
+        self.branching = branching
+        return new

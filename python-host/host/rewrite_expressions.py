@@ -12,9 +12,9 @@ Names that begin with $ are the host's; no source can spell them.
 
 import ast
 
-from host import check, held
+from host import check, constants
 from host.costs import table
-from host.known import BUILTINS, METHOD_NAMES
+from host.known_names import BUILTINS, METHOD_NAMES
 from host.rewrite_scopes import LOAD, Scopes, call
 from host.weights import SMALL
 
@@ -47,12 +47,12 @@ def is_int(node):
 def small(first, again):
     """Whether a value is an integer that no operator charges for: as it is
     evaluated here, and as it is read again."""
-    whole = ast.Compare(call("$type", first), [ast.Is()], [held.node("$int")])
+    whole = ast.Compare(call("$type", first), [ast.Is()], [constants.node("$int")])
     return ast.BoolOp(ast.And(), [whole, ast.Compare(const(-IN_LINE_BELOW), [ast.Lt(), ast.Lt()], [again, const(IN_LINE_BELOW)])])
 
 
 def cell(i, ctx):
-    return ast.Subscript(held.node("$m"), const(i), ctx)
+    return ast.Subscript(constants.node("$m"), const(i), ctx)
 
 
 def charge(cost):
@@ -187,7 +187,7 @@ class Expressions(Scopes):
                 self.identifier(node, k.arg)
                 keywords.append(ast.keyword(k.arg, self.visit(k.value)))
         called = self.method(f) if isinstance(f, ast.Attribute) else self.visit(f)
-        return ast.Call(ast.copy_location(held.node("$$" + f.id), f) if direct else called, args, keywords)
+        return ast.Call(ast.copy_location(constants.node("$$" + f.id), f) if direct else called, args, keywords)
 
     def spread(self, node):
         if isinstance(node, ast.Starred):
@@ -208,7 +208,7 @@ class Expressions(Scopes):
         made = self.visit_Attribute(node)
         if isinstance(made, ast.IfExp) and node.value.id != "self":
             if node.attr == "append":
-                grows = ast.Compare(call("$type", node.value), [ast.In()], [held.node("$growing")])
+                grows = ast.Compare(call("$type", node.value), [ast.In()], [constants.node("$growing")])
                 made = ast.IfExp(grows, made.body, made.orelse)
             elif node.attr in METHOD_NAMES:
                 made = made.orelse
@@ -219,7 +219,7 @@ class Expressions(Scopes):
         if not isinstance(value, ast.Name):
             return way if isinstance(ctx, ast.Load) else ast.Attribute(way, attr, ctx)
         shows = "$open" if isinstance(ctx, ast.Load) and not attr.startswith("_") else "$plain"
-        plain = ast.Compare(call("$type", value), [ast.In()], [held.node(shows)])
+        plain = ast.Compare(call("$type", value), [ast.In()], [constants.node(shows)])
         if isinstance(ctx, ast.Load):
             return ast.IfExp(plain, ast.Attribute(value, attr, LOAD), way)
         return ast.Attribute(ast.IfExp(plain, value, way), attr, ctx)
@@ -249,7 +249,7 @@ class Expressions(Scopes):
         """value[index], of a list or tuple in line."""
         if type(value) is not ast.Name or not (type(index) is ast.Name or is_int(index)):
             return call("$at", value, index)
-        row = ast.Compare(call("$type", value), [ast.In()], [held.node("$rows")])
+        row = ast.Compare(call("$type", value), [ast.In()], [constants.node("$rows")])
         return ast.IfExp(row, ast.Subscript(value, index, LOAD), call("$at", value, index))
 
     def visit_List(self, node):

@@ -2,7 +2,7 @@
 
 import ast
 
-from host import check, held
+from host import check, constants
 from host.costs import table
 
 LOAD = ast.Load()
@@ -10,7 +10,7 @@ LOAD = ast.Load()
 
 def call(function, *args):
     """A call of what the host has under a name."""
-    return ast.Call(held.node(function), list(args), [])
+    return ast.Call(constants.node(function), list(args), [])
 
 
 class Scopes:

@@ -3,8 +3,8 @@ methods, types and libraries as sealed objects."""
 
 import types
 
-from host import own
-from host.listed import lists
+from host import actor_code
+from host.attribute_tables import lists
 from host.meter import INT_BITS, charge
 
 
@@ -109,8 +109,8 @@ class Abstract:
 
 STAND_INS = {str: Text, int: Integer}
 BASES = set()
-own.BARE.add(Abstract)
-own.BASES.update((Text, Integer))
+actor_code.BARE.add(Abstract)
+actor_code.BASES.update((Text, Integer))
 
 
 class Union(Sealed):

@@ -5,7 +5,7 @@ import os
 import sys
 import traceback
 
-from host import advice, chain, check, costs, imports, meter, program, protocol
+from host import advice, chain, check, costs, imports, meter, probe, program, protocol
 from host.outcome import outcome
 from host.wire import Beginning, entries, record
 
@@ -61,10 +61,16 @@ def call(frame):
     kind = protocol.KINDS[about.kind]
     outer, chain.now = chain.now, chain.Message(about, kind, told.get(b"known"))
     saved = meter.begin(about.cycles)
+    noted = probe.begin(about.cycles) if probe.asked else None
     try:
         ended, fields = outcome(code_of, about.code, kind, told[b"handler"].decode("utf-8", "replace"), told[b"payload"])
-        reply = chain.take_effects() + chain.END_PACKED[len(fields)](chain.ENDS[ended], *fields)
+        reply = chain.take_effects()
+        if probe.asked:
+            reply += chain.packed_bytes(chain.NOTES, probe.report())
+        reply += chain.END_PACKED[len(fields)](chain.ENDS[ended], *fields)
     finally:
+        if probe.asked:
+            probe.end(noted)
         uncollected += about.cycles - max(meter.meter[0], 0)
         meter.end(saved)
         chain.now = outer
@@ -83,9 +89,17 @@ def advise(frame):
     chain.pipe.write(protocol.ADVICE, b"".join(found))
 
 
+def points(frame):
+    """The lines of a source, and the ways of its branches."""
+    found = program.points(entries(frame)[b"source"], imports.exported)
+    rows = [record(line=line) for line in sorted(found.lines)]
+    rows += [record(line=line, way=way, label=label.encode()) for (line, way), label in sorted(found.ways.items())]
+    chain.pipe.write(protocol.POINTS, b"".join(rows[:protocol.MAX_POINTS]))
+
+
 HANDLERS = {
     protocol.LOAD: load, protocol.DROP: drop, protocol.COSTS: set_costs, protocol.INSPECT: inspect, protocol.CALL: call,
-    protocol.ADVICE: advise,
+    protocol.ADVICE: advise, protocol.POINTS: points,
 }
 VERSION = b"%d.%d.%d" % sys.version_info[:3]
 

@@ -16,7 +16,7 @@ broken the first wall, and nothing that he does from then on may become an
 outcome. Opening and looking at files is refused by an error instead, since the
 C library and the interpreter do so by themselves where it is harmless.
 
-The fork server (zygote.py) may fork and wait as well; it never runs a program.
+The fork server (fork_server.py) may fork and wait as well; it never runs a program.
 """
 
 import os

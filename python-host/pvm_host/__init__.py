@@ -7,7 +7,7 @@ set_state, delete_state and emit_event ends the message, since they wait for no
 answer.
 """
 
-from host import chain, exact, meter, own, surface
+from host import actor_code, attributes, chain, exact, meter
 from host.bids import Tier
 from host.chain import address as _address
 from host.chain import data as _data
@@ -64,8 +64,8 @@ def tier_value(hint):
     """What a tier stands for: nothing that its class computes."""
     if type(hint) is Tier:
         return hint.value
-    kind = own.known(type(hint))
-    return surface.object_dict(hint).get("_value_") if kind is not None and kind.enumeration else hint
+    kind = actor_code.known(type(hint))
+    return attributes.object_dict(hint).get("_value_") if kind is not None and kind.enumeration else hint
 
 
 def _watched(watch):
@@ -122,7 +122,7 @@ def delete_state(key):
 
 def emit_event(name, payload=b""):
     """Write an event into the receipt."""
-    chain.told_pair(chain.EMIT, _name(name, "the event's name"), _data(payload))
+    chain.tell_pair(chain.EMIT, _name(name, "the event's name"), _data(payload))
 
 
 def send_message(target, payload=b"", handler="handle_message", cycles_limit=SEND_CYCLES, cells_limit=SEND_CELLS):

@@ -59,7 +59,7 @@ func (m *Machine) onUp(p *peer, e connection.Up) {
 // expects judges type and place of a frame on the control stream.
 func (p *peer) expects(t push.Type) push.Reason {
 	if err := push.Place(t, push.Control, push.Validator); err != nil {
-		return reasonOf(err)
+		return push.ReasonOf(err)
 	}
 	switch {
 	case t == push.TypeGoodbye,
@@ -84,7 +84,7 @@ func (m *Machine) onFrame(p *peer, e connection.Came) {
 		m.leave(p, why)
 		return
 	}
-	read, why := decode(e.Frame)
+	read, why := push.Read(e.Frame)
 	if why != "" {
 		m.leave(p, why)
 		return
@@ -113,7 +113,7 @@ func (m *Machine) onTooLong(p *peer, e connection.TooLong) {
 // onHello answers the validator's Hello.
 func (m *Machine) onHello(p *peer, f *push.Hello) {
 	if err := f.Check(push.Validator, p.PublicKey); err != nil {
-		m.leave(p, reasonOf(err))
+		m.leave(p, push.ReasonOf(err))
 		return
 	}
 	p.greeted = true
@@ -126,7 +126,7 @@ func (m *Machine) onHello(p *peer, f *push.Hello) {
 // onHelloAck judges the validator's proof.
 func (m *Machine) onHelloAck(p *peer, f *push.HelloAck) {
 	if err := f.Check(push.Validator, p.PublicKey); err != nil {
-		m.leave(p, reasonOf(err))
+		m.leave(p, push.ReasonOf(err))
 		return
 	}
 	if !m.signed(p, f.Digest(m.config.ChainID, p.challenge, m.config.Signer.PublicKey()), f.SignedChallenge) {

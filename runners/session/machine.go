@@ -110,7 +110,7 @@ func (m *Machine) onHead(h *chainview.Head) {
 	if first || h.Params.WriteTimeout != m.head.Params.WriteTimeout {
 		m.do(connection.Patience{Write: h.Params.WriteTimeout})
 	}
-	m.head = h
+	m.rise(h)
 	was := m.standing
 	m.standing = standingOf(h)
 	if m.stopped {

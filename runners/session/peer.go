@@ -24,7 +24,7 @@ type peer struct {
 	wanted   bool // it is in the subset, or in the former one that still holds
 	refused  bool // it said that this runner has no place there
 	failures int
-	next     types.Time // to dial
+	next     types.Time // when to dial next
 
 	stage stage
 	connected
@@ -33,21 +33,22 @@ type peer struct {
 // connected is what belongs to one connection, and begins anew with the next.
 type connected struct {
 	id        connection.ID
-	due       types.Time // of the exchange of Hellos, or of the grace of our Goodbye
+	due       types.Time // when the exchange of Hellos, or the grace of our Goodbye, is over
 	reason    push.Reason
 	challenge types.Hash // of our Hello
 	greeted   bool       // the validator's Hello was good
-	proved    bool       // its HelloAck was
-	arrived   bool       // it is live, or was
-	lived     types.Time // since when
+	proved    bool       // the validator's HelloAck was good
+	arrived   bool       // the connection is live, or was
+	lived     types.Time // when the connection became live
 	early     []connection.Event
 
-	said   bool                // a frame behind the exchange
-	spoke  types.Time          // when the last was
+	said   bool                // we sent a frame behind the exchange
+	spoke  types.Time          // when our last frame behind the exchange was sent
 	beat   types.Time          // our last ping
-	pinged types.Height        // the height heard of when it was sent
-	heard  types.Height        // of by a pong
-	ponged *push.HeartbeatPong // the last that was good, or nil
+	pinged types.Height        // the height heard of when our last ping was sent
+	heard  types.Height        // the height that a pong told
+	ripe   types.Time          // when the height heard of last is to be answered by a ping
+	ponged *push.HeartbeatPong // the last good pong, or nil
 	nonce  uint64              // of the last ping
 	loads  uint64              // version of the load that was said last
 	told   uint64              // version of the changes that were told last

@@ -3,6 +3,7 @@ package session
 import (
 	"time"
 
+	"github.com/cowboyinc/devnet/internal/base/chainview"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
 )
@@ -22,12 +23,38 @@ func (m *Machine) rhythm() time.Duration {
 	if each <= 0 {
 		each = onDemand
 	}
-	return each * time.Duration(min(max(m.head.Params.HeartbeatBlocks, 1), uint64(time.Hour/each)+1))
+	return each * time.Duration(min(m.heights(), uint64(time.Hour/each)+1))
 }
 
 // height is the greatest that the runner heard of, by its view or by this
 // validator's pongs. Others' pongs do not count: one liar makes it ping himself alone.
 func (m *Machine) height(p *peer) types.Height { return max(m.head.Height, p.heard) }
+
+// rise goes on to a head of the view. Validators with whom it is news are pinged
+// together, by one signature.
+func (m *Machine) rise(h *chainview.Head) {
+	before := m.head
+	m.head = h
+	if before == nil || h.Height == before.Height {
+		return
+	}
+	at := m.now.Add(m.hush())
+	for _, p := range m.peers {
+		if h.Height > p.heard && uint64(max(before.Height, p.heard)-p.pinged) < m.heights() {
+			p.ripe = at
+		}
+	}
+}
+
+// hush is for how long a runner keeps a new height to itself, by chance: at its final
+// block all runners hear of it at once, and what validators push then goes first.
+func (m *Machine) hush() time.Duration {
+	most := min(m.head.Params.BlockTime/hushPart, maxHush)
+	if most <= 0 {
+		return 0
+	}
+	return time.Duration(m.config.Chance.Int64N(int64(most) + 1))
+}
 
 // speaks is when something is to be said next.
 func (m *Machine) speaks(p *peer) types.Time {
@@ -35,16 +62,23 @@ func (m *Machine) speaks(p *peer) types.Time {
 	if p.said {
 		soonest = p.spoke.Add(m.gap())
 	}
-	if p.loads != m.loads || p.told != m.changes.version || p.nonce == 0 || m.news(p) {
+	if p.loads != m.loads || p.told != m.changes.version || p.nonce == 0 {
 		return soonest
 	}
-	return max(soonest, p.beat.Add(m.rhythm()))
+	due := p.beat.Add(m.rhythm())
+	if m.news(p) {
+		due = min(due, p.ripe)
+	}
+	return max(soonest, due)
 }
 
 // news reports whether a new height asks for a ping.
 func (m *Machine) news(p *peer) bool {
-	return uint64(m.height(p)-p.pinged) >= max(m.head.Params.HeartbeatBlocks, 1)
+	return uint64(m.height(p)-p.pinged) >= m.heights()
 }
+
+// heights is how many new heights ask for a ping.
+func (m *Machine) heights() uint64 { return max(m.head.Params.HeartbeatBlocks, 1) }
 
 // speak says what is due: first what changes the runner's bit, then what it can do,
 // then that it is there.
@@ -89,7 +123,11 @@ func (m *Machine) onPong(p *peer, f *push.HeartbeatPong) {
 		m.leave(p, push.BadSignature)
 		return
 	}
-	p.ponged, p.heard = f, max(p.heard, f.BlockHeight)
+	p.ponged = f
+	if f.BlockHeight > m.height(p) && !m.news(p) {
+		p.ripe = m.now.Add(m.hush())
+	}
+	p.heard = max(p.heard, f.BlockHeight)
 }
 
 // delta is all that changed since the runner started: what was said on a connection

@@ -221,6 +221,7 @@ func TestSection63PingsAtEachHeightAndAtLeastOnceABlockTime(t *testing.T) {
 	l.sent = nil
 	w.pass(500 * time.Millisecond)
 	w.newHead(nil)
+	w.pass(time.Second / hushPart)
 	if p := expect[*push.HeartbeatPing](l); p.BlockHeight != 101 {
 		t.Fatalf("at the new height it said %+v", p)
 	}
@@ -228,6 +229,7 @@ func TestSection63PingsAtEachHeightAndAtLeastOnceABlockTime(t *testing.T) {
 	pong := &push.HeartbeatPong{BlockHeight: 200}
 	pong.ValidatorSigned = l.signer.Sign(pong.Digest(chainID, signerOf("r0").PublicKey()))
 	l.say(0, pong)
+	w.pass(time.Second / hushPart)
 	if p := expect[*push.HeartbeatPing](l); p.BlockHeight != 101 {
 		t.Fatalf("at a height heard of by a pong it said %+v; the height is its own", p)
 	}

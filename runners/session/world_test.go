@@ -188,7 +188,7 @@ func (l *line) say(stream connection.Stream, f push.Frame) {
 	if err != nil {
 		l.Fatal(err)
 	}
-	l.raw(stream, frame[lengthBytes:]...)
+	l.raw(stream, frame[4:]...)
 }
 
 func (l *line) helloOf() *push.Hello {

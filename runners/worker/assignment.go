@@ -1,7 +1,6 @@
 package worker
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -11,19 +10,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
 )
 
-// lengthBytes is the length before a frame, which is the environment's to write.
-const lengthBytes = 4
-
 func addressOf(key types.PublicKey) (types.Address, error) { return crypto.AddressOf(key) }
-
-// encode writes a frame of ours. What it holds is bounded where it came from.
-func encode(f push.Frame) []byte {
-	frame, err := push.Encode(f)
-	if err != nil {
-		panic(fmt.Sprintf("worker: a frame of ours: %v", err))
-	}
-	return frame[lengthBytes:]
-}
 
 // clip makes a text one that the wire takes.
 func clip(text string) string {
@@ -55,13 +42,9 @@ func (m *Machine) onFrame(s *stream, frame []byte) {
 		m.fault(s, push.UnexpectedFrame)
 		return
 	}
-	read, err := push.Decode(push.Raw{Type: t, Payload: frame[1:]})
-	if err != nil {
-		fault, is := err.(*push.Fault)
-		if !is {
-			panic(fmt.Sprintf("worker: a frame is refused for %v", err))
-		}
-		m.fault(s, fault.Reason)
+	read, why := push.Read(frame)
+	if why != "" {
+		m.fault(s, why)
 		return
 	}
 	switch f := read.(type) {

@@ -123,7 +123,7 @@ func (m *Machine) fault(s *stream, why push.Reason) {
 }
 
 // send queues a frame of ours.
-func (m *Machine) send(s *stream, f push.Frame) { m.sendEncoded(s, encode(f)) }
+func (m *Machine) send(s *stream, f push.Frame) { m.sendEncoded(s, push.Write(f)) }
 
 func (m *Machine) sendEncoded(s *stream, frame []byte) {
 	m.do(connection.Send{ID: s.id, Stream: s.number, Frame: frame})

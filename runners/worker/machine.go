@@ -32,9 +32,9 @@ type Config struct {
 type Machine struct {
 	config   Config
 	head     *chainview.Head
-	streams  []*stream // as they were opened
+	streams  []*stream // the streams, in the order they were opened
 	jobs     map[ID]*job
-	order    []*job                  // as they were accepted
+	order    []*job                  // the jobs, in the order they were accepted
 	draining string                  // why; empty where it is not
 	load     push.BackpressureSignal // that was told last
 	moved    bool                    // other assignments are to be followed
@@ -234,7 +234,7 @@ func (m *Machine) onFinished(e Finished) {
 	}
 	f := &push.JobResult{JobID: j.Job, ResultData: e.Result}
 	f.RunnerSigned = m.sign(f.Digest(m.config.ChainID))
-	j.state, j.frame = finished, encode(f)
+	j.state, j.frame = finished, push.Write(f)
 	j.commitment = push.Commitment(f.ResultData, f.RunnerSigned)
 	m.sendResult(j)
 }

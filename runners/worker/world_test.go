@@ -144,7 +144,7 @@ func (w *world) say(l line, f push.Frame) {
 	if err != nil {
 		w.Fatal(err)
 	}
-	w.raw(l, frame[lengthBytes:]...)
+	w.raw(l, frame[4:]...)
 }
 
 func (w *world) raw(l line, frame ...byte) {

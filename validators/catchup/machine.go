@@ -27,7 +27,7 @@ type Machine struct {
 	peers  []peer       // who can be asked, in the order they became known
 	turn   int
 
-	fetching *fetch // one ahead of working
+	fetching *fetch // the range that is fetched, one ahead of working
 	working  *work
 	lastID   uint64
 }
@@ -36,7 +36,7 @@ type Machine struct {
 type peer struct {
 	address types.Address
 	claim   types.Height // how far it says to be
-	until   types.Time   // it is left out before that
+	until   types.Time   // the peer is left out until then
 }
 
 // fetch is a request, and its answer once that came.

@@ -24,7 +24,7 @@ func (m *Machine) onJobFrame(p *peer, s connection.Stream, t push.Type, frame []
 		m.classify(p, d, SoftFailure) // it is passed over, and the runner is alive (decision J17)
 		return
 	}
-	read, why := decode(frame)
+	read, why := push.Read(frame)
 	if why != "" {
 		m.classify(p, d, SoftFailure)
 		m.leave(p, why)

@@ -35,7 +35,7 @@ func (m *Machine) attestsUntil(p *peer) types.Time {
 // Attested is what a machine attests, put together from all that its outputs say:
 // what a validator votes by. The zero Attested is nobody's presence.
 type Attested struct {
-	until []types.Time // by index
+	until []types.Time // until when each bit is attested, by index
 }
 
 // Take notes what an output says.

@@ -44,7 +44,7 @@ func BenchmarkPing(b *testing.B) {
 	for i := range frames {
 		f := &push.HeartbeatPing{BlockHeight: 100, Nonce: uint64(i/runners + 1)}
 		f.Signed = keys[i%runners].Sign(f.Digest(chainID))
-		frames[i] = encode(f)
+		frames[i] = push.Write(f)
 	}
 	b.ResetTimer()
 	for i, frame := range frames {

@@ -62,10 +62,10 @@ type Reader interface {
 
 // Registration is what the registry (0x01) knows of a runner.
 type Registration struct {
-	Index         int // of its bit (decision J12)
+	Index         int // the index of its bit (decision J12)
 	Deregistered  bool
 	Stake         types.Wei
-	MaxJobs       uint64       // at once
+	MaxJobs       uint64       // how many jobs it does at once
 	LastHeartbeat types.Height // on chain (decision J18)
 }
 

@@ -17,7 +17,7 @@ type delivery struct {
 	answered bool // something framed came back
 	acked    bool
 	rejected bool
-	result   bool // it came
+	result   bool // the result came
 	outcome  Outcome
 
 	ended  bool // our side of the stream

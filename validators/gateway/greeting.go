@@ -12,7 +12,7 @@ import (
 // is wrong the connection is left.
 func (m *Machine) expects(p *peer, t push.Type) bool {
 	if err := push.Place(t, push.Control, push.Runner); err != nil {
-		m.leave(p, reasonOf(err))
+		m.leave(p, push.ReasonOf(err))
 		return false
 	}
 	if !p.atItsTime(t) {
@@ -51,7 +51,7 @@ func (m *Machine) onFrame(p *peer, s connection.Stream, frame []byte) {
 	if !m.expects(p, t) || !m.paced(p, t) {
 		return
 	}
-	read, why := decode(frame)
+	read, why := push.Read(frame)
 	if why != "" {
 		m.leave(p, why)
 		return
@@ -99,7 +99,7 @@ func (m *Machine) paced(p *peer, t push.Type) bool {
 func (m *Machine) onHello(p *peer, f *push.Hello) {
 	m.place(p)
 	if err := f.Check(push.Runner, p.key); err != nil {
-		m.leave(p, reasonOf(err))
+		m.leave(p, push.ReasonOf(err))
 		return
 	}
 	if !p.serves() {
@@ -126,7 +126,7 @@ func (m *Machine) nonce() (nonce types.Hash) {
 // onHelloAck makes a connection live, in place of an older one of the same runner.
 func (m *Machine) onHelloAck(p *peer, f *push.HelloAck) {
 	if err := f.Check(push.Runner, p.key); err != nil {
-		m.leave(p, reasonOf(err))
+		m.leave(p, push.ReasonOf(err))
 		return
 	}
 	if !m.signed(p, f.Digest(m.config.ChainID, p.challenge, m.own()), f.SignedChallenge) {

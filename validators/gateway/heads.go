@@ -26,10 +26,12 @@ func (m *Machine) onHead(h *Head) {
 	for _, p := range m.order {
 		if p.stage == live {
 			m.place(p)
-			m.pong(p)
 			m.settle(p)
 			m.deliver(p)
 			m.leaveDrained(p)
+		}
+		if p.stage == live {
+			m.herald.add(m.now, p)
 		}
 		m.attest(p)
 	}
@@ -65,7 +67,7 @@ func (m *Machine) place(p *peer) {
 	}
 	p.misses = ""
 	if err := standing.Check(); err != nil {
-		p.misses = reasonOf(err)
+		p.misses = push.ReasonOf(err)
 	}
 }
 
@@ -99,7 +101,7 @@ func (m *Machine) pong(p *peer) {
 	if p.ponged == nil || p.pongedAt != m.head.Height {
 		f := &push.HeartbeatPong{BlockHeight: m.head.Height}
 		f.ValidatorSigned = m.sign(f.Digest(m.config.ChainID, p.key))
-		p.ponged, p.pongedAt = encode(f), m.head.Height
+		p.ponged, p.pongedAt = push.Write(f), m.head.Height
 	}
 	m.do(connection.Send{ID: p.id, Stream: connection.Control, Frame: p.ponged})
 }

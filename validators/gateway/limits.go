@@ -30,6 +30,13 @@ const (
 	// linger is how long a stream waits for the runner to end its side, when ours
 	// has ended: a runner may look at the chain first whether the job is over.
 	linger = 30 * time.Second
+	// heraldLeast is to how many runners at least a head is announced in one turn, and
+	// heraldTurns in how many turns at most to all: each announcement is a signature, and
+	// what is pushed, and whoever pings, waits for one turn only. heraldTurn is the time
+	// between two, and before the first, so that everybody has heard within 80 ms.
+	heraldLeast = 32
+	heraldTurns = 16
+	heraldTurn  = 5 * time.Millisecond
 	// heartbeatSpread is over how many blocks more the heartbeats of many runners are
 	// spread, at most; heartbeatTurn how many blocks each validator of a subset leaves
 	// to the one before it.

@@ -32,15 +32,16 @@ type Machine struct {
 	blocks uint64 // up to the head, of those the machine heard of; skipped heights are none
 
 	peers  map[connection.ID]*peer
-	order  []*peer                   // as they came up; those that are over may stand in it
-	live   map[types.PublicKey]*peer // whose Hello exchange is done
+	order  []*peer                   // connections as they came up; some may be over
+	live   map[types.PublicKey]*peer // connections whose exchange of Hellos is done
 	alarms alarms
+	herald herald
 
 	byIdentity window[types.PublicKey]
 	byAddress  window[connection.Address]
 
 	held      map[heldID]*held
-	heldOrder []*held // as they came
+	heldOrder []*held // what is held, in the order it came
 	heldBytes int
 
 	now types.Time // of the step
@@ -72,12 +73,13 @@ func (m *Machine) Step(now types.Time, e Event) Output {
 		panic(fmt.Sprintf("gateway: an event of type %T", e))
 	}
 	m.ring()
+	m.announce()
 	m.sweep()
 	return m.taken()
 }
 
 // Deadline is when a Tick is due, or types.Never.
-func (m *Machine) Deadline() types.Time { return m.alarms.next() }
+func (m *Machine) Deadline() types.Time { return min(m.alarms.next(), m.herald.due()) }
 
 // ring looks at what is due.
 func (m *Machine) ring() {

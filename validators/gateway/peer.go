@@ -20,7 +20,7 @@ const (
 // peer is one connection, and the runner behind it.
 type peer struct {
 	id      connection.ID
-	key     types.PublicKey // that the certificate proved
+	key     types.PublicKey // the key that the certificate proved
 	address types.Address   // of the key
 	remote  connection.Address
 
@@ -35,8 +35,8 @@ type peer struct {
 	turn       int         // this validator's place in its subset
 	member     bool        // this validator is in its subset, or in the former one that still holds
 	misses     push.Reason // why it does not belong here; empty where it does
-	index      int         // of its bit
-	mostJobs   uint64      // that it does at once
+	index      int         // the index of its bit
+	mostJobs   uint64      // how many jobs it does at once
 
 	// Of its pulse.
 	frames    recent
@@ -44,12 +44,13 @@ type peer struct {
 	pinged    bool       // nonce is one that came
 	ping      mark       // of the last ping
 	present   bool       // there was a ping, and no hard failure since
-	accepting bool       // it did not say otherwise last
-	attested  types.Time // what was told last of its bit
+	accepting bool       // the runner takes new jobs, as far as it said
+	attested  types.Time // until when its bit is attested, as was told last
 	beat      types.Height
 	beaten    bool   // a heartbeat was submitted, at the head of height beat
 	ponged    []byte // the frame of our pong
 	pongedAt  types.Height
+	unheard   bool // the head was not announced to it yet
 	load      push.BackpressureSignal
 	changed   runtimeChanges
 

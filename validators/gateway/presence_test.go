@@ -161,6 +161,7 @@ func TestAPongTellsTheHeadForThisRunner(t *testing.T) {
 	e.say(0, e.pingOf())
 	check(expect[*push.HeartbeatPong](e, 0))
 	w.block(nil) // and unasked at each new head
+	w.pass(heraldTurn)
 	check(expect[*push.HeartbeatPong](e, 0))
 	e.say(0, e.pingOf())
 	check(expect[*push.HeartbeatPong](e, 0))

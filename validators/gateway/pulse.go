@@ -51,6 +51,9 @@ func (m *Machine) onPing(p *peer, f *push.HeartbeatPing) {
 	p.nonce, p.pinged = f.Nonce, true
 	p.ping, p.present = m.mark(), true // also after a hard failure (CIP-11 §10.6, presence floor)
 	m.pong(p)
+	if p.unheard { // it need not wait for its turn: both frames go out together
+		m.unasked(p)
+	}
 	m.heartbeat(p, f)
 }
 

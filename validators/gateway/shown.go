@@ -11,7 +11,7 @@ type Live struct {
 	Remote    connection.Address
 	Since     types.Time // when the exchange of Hellos was done
 	Pinged    types.Time // when the last ping came; 0: none yet
-	Accepting bool       // it did not say otherwise last
+	Accepting bool       // the runner takes new jobs, as far as it said
 	Streams   int        // for jobs, that are open
 }
 

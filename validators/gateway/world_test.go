@@ -202,7 +202,7 @@ func (e *end) say(stream connection.Stream, f push.Frame) {
 	if err != nil {
 		e.Fatal(err)
 	}
-	e.raw(stream, frame[lengthBytes:]...)
+	e.raw(stream, frame[4:]...)
 }
 
 // helloOf is the Hello of an honest runner.

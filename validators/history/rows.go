@@ -33,7 +33,7 @@ type rows struct {
 	weights  table[types.Weight]
 	verdicts table[verdict]
 	last     verdict // of the timer before
-	lastAt   uint64  // its place
+	lastAt   uint64  // the place of last
 	seq      types.Seq
 	count    uint64
 	timers   []byte

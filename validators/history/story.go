@@ -40,7 +40,8 @@ type Wait struct {
 	Policy             string
 	FirstFee, LastFee  types.Wei // the lane's base fee in the first and in the last block
 	LeastFee, MostFee  types.Wei
-	Budget, LeastSpare types.Cycles // of the lane, and the least that its fires left
+	Budget, LeastSpare types.Cycles  // of the lane, and the least that its fires left
+	Proposer           types.Address // whose host of programs failed over it, where Reason is ReasonHostFailed; else zero
 }
 
 // BidFailure is that a timer's gas bidding agent could not be asked, or gave no
@@ -142,7 +143,7 @@ func (s *Story) addWaits(a *Archive, from, last types.Height, limit int) error {
 	if s.DueAt == 0 || from > last {
 		return nil
 	}
-	told := 0
+	told, proposers := 0, map[types.Height]types.Address{}
 	err := a.rowsOf(bucketLanes, from, last+1, limit+1, func(h types.Height, data []byte) error {
 		if told++; told > limit {
 			s.Next = h
@@ -156,6 +157,7 @@ func (s *Story) addWaits(a *Archive, from, last types.Height, limit int) error {
 			return err
 		}
 		s.Waits = append(s.Waits, waitOf(l))
+		proposers[h] = l.Proposer
 		return nil
 	})
 	if err != nil {
@@ -165,7 +167,7 @@ func (s *Story) addWaits(a *Archive, from, last types.Height, limit int) error {
 	if s.Next != 0 {
 		to = s.Next
 	}
-	if err := s.addVerdicts(a, from, to); err != nil {
+	if err := s.addVerdicts(a, from, to, proposers); err != nil {
 		return err
 	}
 	s.fold()
@@ -177,8 +179,8 @@ func waitOf(l *LaneRecord) Wait {
 		LeastFee: l.BaseFeeLane, MostFee: l.BaseFeeLane, Budget: l.Budget, LeastSpare: l.Budget.Sub(l.Cycles)}
 }
 
-// addVerdicts adds what the blocks said.
-func (s *Story) addVerdicts(a *Archive, from, to types.Height) error {
+// addVerdicts adds what the blocks said, who have these proposers.
+func (s *Story) addVerdicts(a *Archive, from, to types.Height, proposers map[types.Height]types.Address) error {
 	at := 0
 	return a.rowsOf(bucketLaneTimers, from, to, len(s.Waits)+1, func(h types.Height, data []byte) error {
 		for at < len(s.Waits) && s.Waits[at].From < h {
@@ -193,6 +195,9 @@ func (s *Story) addVerdicts(a *Archive, from, to types.Height) error {
 				return true
 			}
 			w.Examined, w.Reason, w.Priority, w.Weight = true, v.Reason, v.Priority, v.Weight
+			if v.Reason == scheduler.ReasonHostFailed {
+				w.Proposer = proposers[h]
+			}
 			return false
 		})
 	})
@@ -213,7 +218,7 @@ func (s *Story) fold() {
 
 func (w *Wait) same(next *Wait) bool {
 	return w.To+1 == next.From && w.Reason == next.Reason && w.Examined == next.Examined && w.Priority == next.Priority &&
-		w.Weight == next.Weight && w.Policy == next.Policy && w.Budget == next.Budget
+		w.Weight == next.Weight && w.Policy == next.Policy && w.Budget == next.Budget && w.Proposer == next.Proposer
 }
 
 func (w *Wait) extend(next *Wait) {

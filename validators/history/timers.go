@@ -53,7 +53,7 @@ type Note struct {
 	_         struct{}     `cbor:",toarray"`
 	At        types.Height // of the block
 	Reason    string       // scheduler.ReasonExtended, ReasonExtendedGov or ReasonTriggered
-	ExpiresAt types.Height // from then on
+	ExpiresAt types.Height // when it expires, from then on
 }
 
 // Triggered says that what the timer watches changed; else its expiry was moved.

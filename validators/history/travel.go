@@ -88,10 +88,10 @@ type Advance struct {
 	To       types.Height  // the height that was asked for, which is final
 	Blocks   uint64        // made on the way
 	Skipped  uint64        // heights without a block
-	Clock    time.Duration // by which the clocks were moved
+	Clock    time.Duration // how far the clocks were moved
 	Timers   []Ended       // in the order they ended, at most MaxReceiptTimers
 	Ended    uint64        // all of them
-	Fired    uint64        // those that fired
+	Fired    uint64        // the timers that fired
 	Deferred uint64        // times that a due timer was left for a later block
 }
 

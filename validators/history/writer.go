@@ -147,7 +147,15 @@ func (s *Stored) parts() (before, behind []byte) {
 
 // stored is the encoding of the block with certificates, which may be nil.
 func (r *BlockWrites) stored(finalization, notarization *types.Certificate) []byte {
-	certificates := codec.Append(codec.Marshal(finalization), notarization)
-	out := make([]byte, 0, len(r.before)+len(certificates)+len(r.behind))
-	return append(append(append(out, r.before...), certificates...), r.behind...)
+	out := make([]byte, 0, len(r.before)+roomFor(finalization)+roomFor(notarization)+len(r.behind))
+	out = codec.Append(append(out, r.before...), finalization)
+	return append(codec.Append(out, notarization), r.behind...)
+}
+
+// roomFor is about the bytes that a certificate takes: what is longer grows.
+func roomFor(c *types.Certificate) int {
+	if c == nil {
+		return 1
+	}
+	return 64 + 96*len(c.Votes)
 }

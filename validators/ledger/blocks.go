@@ -75,7 +75,7 @@ func (x *Executor) Apply(parent *State, block *types.Block) (*Result, error) {
 	if refusal != nil {
 		return nil, refusal
 	}
-	r := x.open(parent, headerOf(parent, proposal, presence), presence, program.ForBlock)
+	r := x.open(parent, headerOf(parent, proposal, presence), presence, x.forBlocks())
 	if refusal := checkOpened(claimed, &r.header); refusal != nil {
 		return nil, refusal
 	}

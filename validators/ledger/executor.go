@@ -17,6 +17,10 @@ type Executor struct {
 	// Worked is told the cycles of each execution once it is over, so that its time
 	// may pass before the next. It may be nil.
 	Worked func(types.Cycles)
+	// Recorder notes what one execution does, and runs its programs; nil notes nothing.
+	Recorder *actors.Recorder
+
+	purpose program.Purpose // of blocks' sessions; 0: program.ForBlock
 }
 
 // Verifier judges signatures; it may remember what it judged.
@@ -65,10 +69,28 @@ func (s *sessions) close() {
 }
 
 func (x *Executor) carrier() actors.Carrier {
-	if x.Carrier == nil {
+	switch {
+	case x.Recorder != nil:
+		return x.Recorder
+	case x.Carrier == nil:
 		return actors.Direct{}
 	}
 	return x.Carrier
+}
+
+// begun tells the recorder, where there is one, which execution begins.
+func (x *Executor) begun(cause actors.Cause) {
+	if x.Recorder != nil {
+		x.Recorder.Begin(cause)
+	}
+}
+
+// forBlocks is what sessions that execute blocks are opened for.
+func (x *Executor) forBlocks() program.Purpose {
+	if x.purpose == 0 {
+		return program.ForBlock
+	}
+	return x.purpose
 }
 
 func (x *Executor) worked(done *actors.Execution) {

@@ -72,6 +72,25 @@ func (g *Genesis) Parameters() (*params.Params, error) {
 //
 // Spec: decisions C7, C9, C12, C15.
 func (g *Genesis) State() (*State, *types.Block, error) {
+	state, p, err := g.entered()
+	if err != nil {
+		return nil, nil, err
+	}
+	storeParams(state, p, nil)
+	tree, _ := state.Seal()
+	block := g.block(p, tree.Root())
+	return newState(tree, block.Header, block.Hash(), p, 0, registryOf(tree)), block, nil
+}
+
+// Check returns the error of State, without making it.
+func (g *Genesis) Check() error {
+	_, _, err := g.entered()
+	return err
+}
+
+// entered returns all that a genesis enters into the state but its parameters, and
+// these.
+func (g *Genesis) entered() (*actors.State, *params.Params, error) {
 	p, err := g.Parameters()
 	if err != nil {
 		return nil, nil, err
@@ -87,14 +106,11 @@ func (g *Genesis) State() (*State, *types.Block, error) {
 	}
 	governance.SetSystemKey(state, g.SystemKey)
 	governance.SetValidators(state, &g.Validators)
-	storeParams(state, p, nil)
 	if err := g.enrol(state, p, &supply); err != nil {
 		return nil, nil, fmt.Errorf("genesis: %w", err)
 	}
 	state.Set(keySupply, codec.Marshal(&supply))
-	tree, _ := state.Seal()
-	block := g.block(p, tree.Root())
-	return newState(tree, block.Header, block.Hash(), p, 0, registryOf(tree)), block, nil
+	return state, p, nil
 }
 
 // enrol enters the runners, whose stakes are part of the supply, and the first

@@ -19,7 +19,7 @@ type Outlook struct {
 	state *State
 	pace  selection.Pace
 	open  map[types.Address]map[execution.ID]chainview.Standing
-	known map[types.PublicKey]belonging // by key, of one epoch; looked up only
+	known map[types.PublicKey]belonging // what is known of one epoch, by key; looked up only
 }
 
 // belonging is what of a runner's view is the same in most blocks.

@@ -60,7 +60,7 @@ func (p phase) waits(parent *State, height types.Height) bool {
 type pacer struct {
 	*Pace
 	reserved time.Duration // what the phases to come are sure of; below 0 it is lent beyond the share
-	lent     bool          // whether something in this block had a share of its own
+	lent     bool          // something in this block had a share of its own
 }
 
 // begin starts a phase. after are those that are still to come.
@@ -158,15 +158,15 @@ const (
 type Tries struct {
 	of    map[types.Hash]*try
 	order []types.Hash // oldest first
-	rests types.Height // no transaction is lent a share below this height
+	rests types.Height // the height below which no transaction is lent a share
 }
 
 // try is what is known of one item.
 type try struct {
 	times  int          // how often it was given up
 	lends  int          // how often with a share of its own
-	failed bool         // it had all of its chances
-	until  types.Height // it is remembered below this height
+	failed bool         // the item had all of its chances
+	until  types.Height // the height below which it is remembered
 }
 
 // NewTries returns an empty memory.

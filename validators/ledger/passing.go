@@ -14,7 +14,7 @@ import (
 // against what there was to pass over.
 type passing struct {
 	claimed   *types.Passed // what somebody else's block says it passed over
-	foreign   bool          // whether the block is somebody else's
+	foreign   bool          // the block is somebody else's
 	questions passed[types.AgentQuestion]
 	fires     passed[types.TimerID]
 	messages  passed[types.Seq]

@@ -71,6 +71,7 @@ func (r *run) attempt(what func() string, cause actors.Cause, cycles types.Cycle
 	do func(*actors.Execution) (program.Outcome, error)) (*actors.Execution, program.Outcome, error) {
 	snapshot := r.state.Snapshot()
 	for attempts := 1; ; attempts++ {
+		r.x.begun(cause)
 		x := actors.Start(&r.shared, r.state, cause, cycles, cells)
 		outcome, err := do(x)
 		if err == nil {

@@ -175,6 +175,48 @@ func TestRandomness(t *testing.T) {
 	}
 }
 
+// drawing is a host whose programs answer with the randomness of their payload.
+type drawing struct{ samples.Host }
+
+func (h drawing) Open(p program.Purpose) (program.Session, error) {
+	s, err := h.Host.Open(p)
+	return drawingSession{s}, err
+}
+
+type drawingSession struct{ program.Session }
+
+func (drawingSession) Handle(ctx program.Context, _ program.Code, msg program.Message) (program.Outcome, error) {
+	drawn, err := ctx.Randomness(msg.Payload)
+	return program.Outcome{Status: types.StatusOK, Output: drawn[:]}, err
+}
+
+// Decision C9: an actor's randomness is keccak256(R(H) ‖ actor ‖ domain), R(H)
+// being that of the block's own header, so that two actors of it differ.
+func TestRandomnessOfAnActor(t *testing.T) {
+	w := newWorld(t, nil)
+	w.executor.Programs = drawing{}
+	w.block(w.deploy("alice", "counter", "one", 0), w.deploy("alice", "counter", "two", 0))
+	calls := []struct {
+		actor  string
+		domain string
+	}{{"one", "dice"}, {"two", "dice"}, {"one", "cards"}, {"one", ""}}
+	for range 2 {
+		var txs []*Checked
+		for _, c := range calls {
+			txs = append(txs, w.call("alice", c.actor, "draw", []byte(c.domain)))
+		}
+		w.block(txs...)
+		w.ok()
+		for i, c := range calls {
+			actor := w.address(c.actor)
+			want := types.Keccak(w.head.header.Randomness[:], actor[:], []byte(c.domain))
+			if got := w.last.Receipts[i].Output; string(got) != string(want[:]) {
+				t.Errorf("block %d: %s draws %s of %q, want %s", w.head.Height(), c.actor, got, c.domain, want)
+			}
+		}
+	}
+}
+
 // Decision C8: heights are skipped only where genesis allows cheats and nothing
 // is due, and what is skipped is what empty blocks would have been.
 func TestSkippingEqualsEmptyBlocks(t *testing.T) {

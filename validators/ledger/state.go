@@ -18,10 +18,10 @@ type State struct {
 	tree    *trie.Tree
 	header  types.Header // the block's header
 	hash    types.Hash
-	params  *params.Params // those in force in the block
-	next    *params.Params // those in force in the block after it
+	params  *params.Params // the parameters in force in the block
+	next    *params.Params // the parameters in force in the block after it
 	set     *types.ValidatorSet
-	fees    BaseFees // those of the block after it
+	fees    BaseFees // the base fees of the block after it
 	hasWork bool
 	due     uint64 // timers whose height has come and that have not ended
 

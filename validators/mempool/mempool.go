@@ -35,7 +35,7 @@ type Limits struct {
 	Count       int    // transactions
 	Bytes       int    // the sum of their encodings
 	SenderCount int    // transactions of one sender
-	SenderBytes int    // the same of one sender
+	SenderBytes int    // the sum of the encodings of one sender's
 	NonceAhead  uint64 // how far a nonce may be from its account's
 	AgeBlocks   uint64 // blocks after which one that came is given up
 }

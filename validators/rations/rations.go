@@ -50,7 +50,7 @@ type account struct {
 	bytes    int // waiting
 	frames   int
 	expected [answers]int
-	shut     types.Time // it is shut out until then; 0: it never was
+	shut     types.Time // the peer is shut out until then; 0: it never was
 	shuts    int        // how often in a row
 }
 

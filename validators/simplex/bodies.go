@@ -114,7 +114,7 @@ func (b *bodies) remember(path []*node) {
 		b.recent = append(b.recent, path[i])
 	}
 	if over := len(b.recent) - MaxRecentBlocks; over > 0 {
-		b.recent = append([]*node(nil), b.recent[over:]...)
+		b.recent = slices.Delete(b.recent, 0, over)
 	}
 }
 

@@ -38,7 +38,7 @@ func (c Cause) String() string {
 
 // cause says why this validator is to vote nullify in its view now (decision C4),
 // or NoCause: it is not to.
-func (m *Machine) cause(r *round) (Cause, string) {
+func (m *synchronizer) cause(r *round) (Cause, string) {
 	leader := m.leaderIndex(r.view)
 	mine := leader == m.me
 	switch {
@@ -65,7 +65,7 @@ func (r *round) gaveUp(index int) bool {
 }
 
 // lateness says what a view whose time is over was waiting for.
-func (m *Machine) lateness(r *round, mine bool) (Cause, string) {
+func (m *synchronizer) lateness(r *round, mine bool) (Cause, string) {
 	if r.proposal == nil {
 		switch {
 		case !mine:
@@ -99,7 +99,7 @@ func (r *round) votesFor(hash types.Hash) (count int) {
 }
 
 // missing names what a proposal that is not being executed waits for.
-func (m *Machine) missing(r *round) string {
+func (m *synchronizer) missing(r *round) string {
 	h := &r.proposal.Block.Header
 	parent, ready := m.bodies.parentOf(r.proposal.Block, &m.root)
 	switch {

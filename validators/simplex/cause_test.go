@@ -1,6 +1,7 @@
 package simplex
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -133,5 +134,49 @@ func TestCausesHaveNames(t *testing.T) {
 	}
 	if Causes.String() != "cause 11" {
 		t.Error(Causes.String())
+	}
+}
+
+// Decision C18: a body over which the environment fails has no vote. Where it is
+// notarized it is executed again, after twice as long each time and at most
+// maxPatience, and what is executed in the end counts.
+func TestWhatTheEnvironmentFailsOverIsExecutedAgain(t *testing.T) {
+	s := newSolo(t, 4, nil)
+	b := s.child(nil, 1)
+	s.propose(1, b)
+	s.receive(1, s.certificate(types.Notarize, 1, b, 1, 2, 3))
+	interval := s.m.pace.resendInterval()
+	asked := func() (n int) {
+		for _, a := range s.all.Ask {
+			if e, is := a.(Execute); is && e.Hash == b.Hash() {
+				n++
+			}
+		}
+		return n
+	}
+	for i, patience := range []time.Duration{1, 2, 4, 8, 16, 32, 64, 64} {
+		s.step(Executed{Hash: b.Hash(), Failed: true, Reason: "it crashed"})
+		s.wait(patience*interval - 1)
+		if n := asked(); n != i+1 {
+			t.Fatalf("failure %d: asked %d times before %d intervals passed", i+1, n, patience)
+		}
+		if s.wait(1); asked() != i+2 {
+			t.Fatalf("failure %d: asked %d times when %d intervals passed", i+1, asked(), patience)
+		}
+	}
+	if s.voted(types.Notarize, 1) {
+		t.Error("it voted for what it could not execute")
+	}
+	next := s.child(b, 2)
+	s.propose(2, next)
+	s.receive(1, s.certificate(types.Notarize, 2, next, 1, 2, 3))
+	executing := func() bool {
+		return slices.ContainsFunc(s.all.Ask, func(a Ask) bool { e, is := a.(Execute); return is && e.Hash == next.Hash() })
+	}
+	if executing() {
+		t.Error("a block is executed whose parent was not")
+	}
+	if s.step(Executed{Hash: b.Hash(), Valid: true, Runners: 8}); !executing() {
+		t.Error("what was executed in the end does not count")
 	}
 }

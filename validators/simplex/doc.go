@@ -72,6 +72,14 @@
 // which the set does not change is no border. Beginning after the view of the finalization would not be safe:
 // a block may have several, and the views between them would be skipped by some.
 //
+// # Parts
+//
+// What a machine knows is its state: seat (the set and this validator's place in it),
+// finalized, views with a round each, bodies, pacemaker, fetcher, demand. What it does
+// lies in parts that share the state, and of which each calls none but those before it:
+// executor, requester, responder, collector (of votes), proposer, voter, finalizer,
+// synchronizer (of views) and recovery. Machine gives them events, and goes over borders.
+//
 // # What always holds
 //
 //   - At most one notarize vote a view, and never both nullify and finalize.

@@ -1,24 +1,8 @@
 package simplex
 
 import (
-	"slices"
-
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
-
-// ended reports whether a border is reached: the block before it is final, and
-// what follows is not known yet. Where only the certificate is there, nobody can
-// tell, and the views go on without a block.
-func (m *Machine) ended() bool {
-	if h := &m.root.Block.Header; h.Border() && h.SetEpoch == m.set.Epoch {
-		return true
-	}
-	if m.final == nil {
-		return false
-	}
-	n := m.bodies.nodes[m.final.Block]
-	return n != nil && n.block.Header.Border()
-}
 
 // beginEpoch goes over a border, whose block told the set behind it when it was
 // executed (Machine.executed judges that set by the header). Consensus
@@ -102,18 +86,4 @@ func (m *Machine) resumeView() types.View {
 		}
 	}
 	return v
-}
-
-func (m *Machine) sortedRounds() []*round {
-	rounds := make([]*round, 0, len(m.rounds))
-	for _, r := range m.rounds {
-		rounds = append(rounds, r)
-	}
-	slices.SortFunc(rounds, func(a, b *round) int {
-		if a.view < b.view {
-			return -1
-		}
-		return 1
-	})
-	return rounds
 }

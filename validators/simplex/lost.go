@@ -1,7 +1,5 @@
 package simplex
 
-import "github.com/cowboyinc/devnet/internal/base/types"
-
 // driftsOut is how many allowed drifts (decision C7) a final block must be
 // stamped after the start of a validator whose log is lost, before it votes
 // again: one for how far ahead of a voter's clock a stamp may be, one for how far
@@ -21,7 +19,7 @@ const driftsOut = 2
 //
 // Where no validator may be missing (f = 0) the network would stand still, so
 // there it votes on (finding F17).
-func (m *Machine) begin() {
+func (m *recovery) begin() {
 	if m.begun {
 		return
 	}
@@ -31,15 +29,12 @@ func (m *Machine) begin() {
 		m.me = m.place()
 		m.report(SitsOut{Until: m.sitsOut})
 	}
-	m.persist(record{Kind: beginKind, View: types.View(m.sitsOut), Content: []byte{null}})
+	m.persist(beginRecord(m.sitsOut))
 }
-
-// null is the CBOR of nothing: the content of a record that is all head.
-const null = 0xf6
 
 // comeBack ends a sitting out when a block made after it began is final, and
 // reports whether it did.
-func (m *Machine) comeBack() bool {
+func (m *recovery) comeBack() bool {
 	if m.sitsOut == 0 || m.root.Block.Header.Timestamp <= m.sitsOut {
 		return false
 	}
@@ -47,12 +42,4 @@ func (m *Machine) comeBack() bool {
 	m.me = m.place()
 	m.report(ComesBack{})
 	return true
-}
-
-// place is this validator's index in the set as far as it takes part.
-func (m *Machine) place() int {
-	if m.sitsOut != 0 {
-		return -1
-	}
-	return m.set.Index(m.self)
 }

@@ -80,16 +80,16 @@ func TestSittingOutSurvivesACrash(t *testing.T) {
 // begins with a sitting out that is over.
 func TestVotesAfterSittingOutSurviveACrash(t *testing.T) {
 	s := newSolo(t, 4, nil)
-	over := record{Kind: beginKind, View: types.View(500), Content: []byte{null}}
+	over := beginRecord(500)
 	s.cfg.Root.Block.Header.Timestamp = 501
 	s.cfg.Root.Hash = s.cfg.Root.Block.Hash()
 	s.all = Output{}
-	s.restart([][]byte{over.encode()})
+	s.restart([][]byte{over})
 	s.wait(time.Minute)
 	if !s.voted(types.Nullify, 1) {
 		t.Fatal("it does not vote though its sitting out is over")
 	}
-	s.restart(append([][]byte{over.encode()}, s.all.Persist...))
+	s.restart(append([][]byte{over}, s.all.Persist...))
 	if own := s.m.open(1).ownVote(types.Nullify); own == nil {
 		t.Error("it forgot that it nullified view 1, and may finalize it")
 	}

@@ -39,53 +39,29 @@ type Root struct {
 	Notarization *types.Certificate // nil for genesis, or where it is not known: peers are asked for it
 }
 
-// Machine is one validator's part in the consensus. It is driven by Step alone.
+// Machine is one validator's part in the consensus. It is driven by Step alone. Of the
+// things that it is composed of, each calls none but those listed before it.
 type Machine struct {
-	cfg      Config
-	self     types.Address
-	previous *types.ValidatorSet // the set before the last border; nil when not known
-	set      *types.ValidatorSet
-	sets     Sets
-	index    map[types.Address]int // each member's place in set
-	me       int                   // own index in set, -1 for who only follows, or sits out
-	begun    bool                  // the log says that this validator has begun
-	sitsOut  types.Millis          // it sits out until a block stamped later than this is final; 0: it takes part
-	upcoming *types.ValidatorSet   // the set behind the border that the root stands before
-
-	now     types.Time
-	started bool
-	out     *Output
-
-	// The finalized block, and what peers that lack it are given.
-	root Root
-	edge Root // the block before the last border
-
-	// The views of the current set above the root's.
-	rounds    map[types.View]*round
-	view      types.View
-	entered   types.Time
-	pace      pacemaker
-	newest    types.View         // the highest with a notarization or finalization
-	heard     []types.View       // the view in which each member was heard last, by index
-	top       *types.Certificate // allows a later view
-	final     *types.Certificate // the highest finalization that is not reported yet
-	finalFrom types.Address
-
-	bodies  bodies
-	fetcher fetcher
-	peers   map[types.Address]*peer
-	hasWork bool         // the application has something to put into a block
-	paused  bool         // no blocks are made, by Hold
-	goal    types.Height // blocks are asked for up to it
-	later   []record     // records of sets to come, from the log
-	broken  bool         // Conflict was reported
+	*state
+	*executor
+	*requester
+	*responder
+	*collector
+	*proposer
+	*voter
+	*finalizer
+	*synchronizer
+	*recovery
 }
 
-// peer is what one sender may still ask for.
-type peer struct {
-	since    types.Time // begin of the interval that is counted
-	requests int
-	helped   bool
+// compose puts the parts of a machine together.
+func compose(s *state) *Machine {
+	executor, responder := &executor{s}, &responder{s}
+	requester := &requester{executor}
+	collector := &collector{requester, responder}
+	return &Machine{state: s, executor: executor, requester: requester, responder: responder, collector: collector,
+		proposer: &proposer{requester}, voter: &voter{collector}, finalizer: &finalizer{requester},
+		synchronizer: &synchronizer{collector}, recovery: &recovery{executor: executor}}
 }
 
 // New returns a machine that stands on cfg.Root and remembers what it persisted
@@ -95,11 +71,11 @@ func New(cfg Config, replay [][]byte) (*Machine, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
 	}
-	m := &Machine{
-		cfg: cfg, self: cfg.Signer.Address(), root: cfg.Root,
+	m := compose(&state{
+		cfg: cfg, seat: seat{self: cfg.Signer.Address()}, finalized: finalized{root: cfg.Root},
 		bodies: newBodies(),
 		pace:   pacemaker{Timing: Timing{BlockTime: cfg.BlockTime, LinkDelay: cfg.LinkDelay, Auto: cfg.Auto}},
-	}
+	})
 	if cfg.Previous != nil {
 		m.previous = cfg.Previous
 		m.edge = cfg.Root
@@ -141,49 +117,10 @@ func checkSorted(set *types.ValidatorSet) error {
 	return nil
 }
 
-// install makes set the current one. Rounds are numbered on from the root's
-// view: the view of the first proposal of the last block, which its hash fixes,
-// so that every validator begins behind the border with the same one.
-func (m *Machine) install(set *types.ValidatorSet) {
-	m.set = set
-	m.sets = Sets{*set}
-	if m.previous != nil {
-		m.sets = append(m.sets, *m.previous)
-	}
-	m.index = make(map[types.Address]int, len(set.Members))
-	m.peers = make(map[types.Address]*peer, len(set.Members))
-	for i := range set.Members {
-		m.index[set.Members[i].Address] = i
-		m.peers[set.Members[i].Address] = &peer{}
-	}
-	m.me = m.place()
-	m.rounds = map[types.View]*round{}
-	m.view = m.rootView()
-	m.heard = make([]types.View, len(set.Members))
-	for i := range m.heard {
-		m.heard[i] = m.view
-	}
-	m.pace.doublings, m.top, m.final, m.fetcher.last, m.upcoming = 0, nil, nil, certRequest{}, nil
-}
-
-// Sets are those that messages can be checked against now. The result is never
-// changed afterwards.
-func (m *Machine) Sets() Sets { return m.sets }
-
-// View is the current view.
-func (m *Machine) View() types.View { return m.view }
-
-// Root is the finalized block the machine stands on.
-func (m *Machine) Root() Root { return m.root }
-
-func (m *Machine) rootView() types.View     { return m.root.Block.Header.View }
-func (m *Machine) rootHeight() types.Height { return m.root.Block.Header.Height }
-
 // Step takes one event at the time now and returns what has to be done. Slices
 // and messages of the output are the caller's to read, not to change.
 func (m *Machine) Step(now types.Time, event Event) Output {
-	var out Output
-	m.out, m.now = &out, max(now, m.now)
+	m.now = max(now, m.now)
 	if _, ok := event.(Start); ok && !m.started {
 		m.started = true
 		m.begin()
@@ -194,7 +131,8 @@ func (m *Machine) Step(now types.Time, event Event) Output {
 	if m.started {
 		m.runToFixpoint()
 	}
-	m.out = nil
+	out := m.out
+	m.out = Output{}
 	return out
 }
 
@@ -235,16 +173,55 @@ func (m *Machine) runToFixpoint() {
 	m.retryWants()
 }
 
-func (m *Machine) persist(r record) { m.out.Persist = append(m.out.Persist, r.encode()) }
-
-func (m *Machine) broadcast(message Message) {
-	m.out.Send = append(m.out.Send, Send{Message: message})
+// receive takes a verified message. Whoever is no member is not listened to.
+func (m *Machine) receive(from types.Address, message Verified) {
+	if m.peers[from] == nil || from == m.self {
+		return
+	}
+	switch msg := message.(type) {
+	case VerifiedVote:
+		m.receiveVote(from, msg.vote)
+	case VerifiedCertificate:
+		m.receiveCertificate(from, msg.certificate)
+	case VerifiedProposal:
+		m.receiveProposal(from, msg)
+	case VerifiedBlock:
+		m.receiveBlock(from, msg)
+	case *BlockRequest:
+		m.answerBlock(from, msg)
+	case *CertificateRequest:
+		m.answerCertificates(from, msg)
+	}
 }
 
-func (m *Machine) sendTo(to types.Address, message Message) {
-	m.out.Send = append(m.out.Send, Send{To: &to, Message: message})
+// Deadline is when Step wants a Tick, or types.Never.
+func (m *Machine) Deadline() types.Time {
+	if !m.started {
+		return types.Never
+	}
+	at := min(m.fetcher.retryAt(), m.bodies.retryAt())
+	if m.ended() {
+		return at
+	}
+	if !m.pace.armed {
+		if m.unfinished() {
+			at = min(at, m.entered.Add(m.pace.resendInterval()))
+		}
+		return at
+	}
+	at = min(at, m.pace.resendAt)
+	r := m.rounds[m.view]
+	if r == nil {
+		return at
+	}
+	if m.me >= 0 && r.ownVote(types.Nullify) == nil && r.ownVote(types.Finalize) == nil {
+		at = min(at, m.pace.viewDeadline())
+		if r.proposal == nil {
+			at = min(at, m.pace.leaderDeadline())
+		}
+	}
+	if m.leading(r) && m.now < m.buildAt() {
+		at = min(at, m.buildAt())
+	}
+	return at
 }
-
-func (m *Machine) ask(a Ask) { m.out.Ask = append(m.out.Ask, a) }
-
-func (m *Machine) report(r Report) { m.out.Report = append(m.out.Report, r) }

@@ -55,7 +55,7 @@ func (o *Once[K, V]) Do(l *Life, key K, compute func() (value V, keep bool)) V {
 		value, _ := compute()
 		return value
 	}
-	e.once.Do(func() { o.settle(key, e, compute) })
+	e.once.Do(func() { o.compute(key, e, compute) })
 	return e.value
 }
 
@@ -66,7 +66,7 @@ func DoBytes[V any](o *Once[string, V], key []byte, compute func() (value V, kee
 		e := o.entries[string(key)]
 		o.mu.Unlock()
 		if e != nil {
-			e.once.Do(func() { o.settle(string(key), e, compute) })
+			e.once.Do(func() { o.compute(string(key), e, compute) })
 			return e.value
 		}
 	}
@@ -98,8 +98,8 @@ func (o *Once[K, V]) find(l *Life, key K) *entry[V] {
 	return e
 }
 
-// settle computes an entry's value, and keeps or drops it.
-func (o *Once[K, V]) settle(key K, e *entry[V], compute func() (V, bool)) {
+// compute makes an entry's value, and keeps or drops it.
+func (o *Once[K, V]) compute(key K, e *entry[V], compute func() (V, bool)) {
 	keep := false
 	defer func() { o.place(key, e, keep) }() // where compute panics too
 	e.value, keep = compute()

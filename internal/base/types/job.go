@@ -1,5 +1,7 @@
 package types
 
+import "fmt"
+
 // JobKind is what a job is, by the number that the chain keeps it under (CIP-11
 // §9.4).
 type JobKind uint8
@@ -22,6 +24,16 @@ func (k JobKind) String() string {
 		return jobKinds[k]
 	}
 	return ""
+}
+
+// ParseJobKind is the kind of that name.
+func ParseJobKind(name string) (JobKind, error) {
+	for kind, known := range jobKinds {
+		if known == name && known != "" {
+			return JobKind(kind), nil
+		}
+	}
+	return 0, fmt.Errorf("there is no kind of jobs %.20q: they are custom, ethsend, http, llm and mcp", name)
 }
 
 // JobStatus is where a job stands (CIP-2).

@@ -58,6 +58,9 @@ var (
 	batches  = []string{"internal/worlds/batch"}
 	nodes    = []string{"internal/worlds/node"}
 	worlds   = []string{"internal/worlds/sim/...", "internal/worlds/box/..."}
+	clusters = []string{"internal/worlds/cluster/..."}
+	clients  = []string{"client"}
+	tests    = []string{"devnettest"}
 	commands = []string{"cmd/..."}
 	checks   = []string{"internal/checks/..."}
 
@@ -120,16 +123,23 @@ var table = []layer{
 		why: "what worlds share knows validators and oracles, and no world"},
 	{name: "node", packages: nodes, imports: join(below, shells, environment), libraries: anyLibrary,
 		why: "a node wires a shell to its environment, alone in a process or with others: it knows no world and no face"},
-	{name: "batch", packages: batches, imports: join(base, faces), libraries: anyLibrary,
-		why: "a batch makes runs of scenarios in worlds that it is given, and knows none"},
+	{name: "batch", packages: batches, imports: join(base, history, faces), libraries: anyLibrary,
+		why: "a batch makes runs of scenarios in worlds that it is given, reads what came of them, and knows none"},
 	{name: "audit", packages: audits, imports: join(below, environment), libraries: anyLibrary,
 		why: "an audit reads a home and executes its blocks: it knows no shell, no face and no world"},
 	{name: "world", packages: worlds, imports: join(below, shells, environment, carried, faces, oracles, shown, bridges, nodes, audits),
 		libraries: anyLibrary,
 		why:       "a world imports what is below it, and no other world"},
+	{name: "cluster", packages: clusters, imports: join(below, shells, environment, carried, faces, oracles, shown, bridges, nodes,
+		[]string{"internal/worlds/box/..."}), libraries: anyLibrary,
+		why: "a network elsewhere is that of box, whose nodes it opens in processes and containers: it knows no other world"},
 	{name: "command", packages: commands, imports: join(base, interfaces, environment, history, shells, faces, audits, batches, nodes,
-		worlds), libraries: anyLibrary,
+		worlds, clusters), libraries: anyLibrary,
 		why: "a command works with worlds, nodes and faces, and knows no core"},
+	{name: "client", packages: clients, imports: []string{"internal/base/types", "internal/faces/api/client", "internal/faces/api/model"},
+		why: "what other people's programs import is light: the words of the chain, and the HTTP API's client"},
+	{name: "network of tests", packages: tests, imports: join(base, clients, shells, faces, worlds), libraries: anyLibrary,
+		why: "it gives worlds to other people's tests, and knows no core"},
 	{name: "check", packages: checks, libraries: anyLibrary,
 		why: "what judges the sources, or builds them, is no part of them"},
 }

@@ -45,62 +45,63 @@ var mutants = []mutant{
 	{name: "S02", what: "n - f - 1 votes are a certificate", tests: consensusCore, edits: []edit{
 		{"validators/simplex/verify.go", "\t}\n\treturn set.Quorum()\n}", "\t}\n\treturn set.Quorum() - 1\n}"}}},
 	{name: "S03", what: "the view after the parent's need not be nullified", tests: consensusCore, edits: []edit{
-		{"validators/simplex/propose.go", "v > parent; v-- {", "v > parent+1; v-- {"}}},
+		{"validators/simplex/voter.go", "v > parent; v-- {", "v > parent+1; v-- {"}}},
 	{name: "S04", what: "no notarization of the parent", tests: consensusCore, edits: []edit{
-		{"validators/simplex/chain.go", "if !certifies(b.Parent, types.Notarize, b.Header.Parent, parent) {",
+		{"validators/simplex/headers.go", "if !certifies(b.Parent, types.Notarize, b.Header.Parent, parent) {",
 			"if b.Parent == nil && parent.Height > 1<<60 {"}}},
 	{name: "S05", what: "finalize after nullify", tests: consensusCore, edits: []edit{
-		{"validators/simplex/votes.go", "if m.me >= 0 && r.ownVote(types.Nullify) == nil && r.ownVote(types.Finalize) == nil",
+		{"validators/simplex/collector.go", "if m.me >= 0 && r.ownVote(types.Nullify) == nil && r.ownVote(types.Finalize) == nil",
 			"if m.me >= 0 && r.ownVote(types.Finalize) == nil"}}},
 	{name: "S06", what: "nullify after finalize", tests: consensusCore, edits: []edit{
-		{"validators/simplex/view.go", "m.me < 0 || r.ownVote(types.Nullify) != nil || r.ownVote(types.Finalize) != nil {",
+		{"validators/simplex/synchronizer.go", "m.me < 0 || r.ownVote(types.Nullify) != nil || r.ownVote(types.Finalize) != nil {",
 			"m.me < 0 || r.ownVote(types.Nullify) != nil {"}}},
 	{name: "S07", what: "any member signs any view's proposal", tests: consensusCore, edits: []edit{
 		{"validators/simplex/verify.go", "!ok || signer != set.Leader(p.View) {", "!ok || set.Index(signer) < 0 {"}}},
 	{name: "S08", what: "nothing is sent again", tests: consensusCore, edits: []edit{
-		{"validators/simplex/view.go", "\tm.fetcher.last = certRequest{}\n\tm.resendRound(m.rounds[m.view])",
+		{"validators/simplex/synchronizer.go", "\tm.fetcher.last = certRequest{}\n\tm.resendRound(m.rounds[m.view])",
 			"\tm.fetcher.last = certRequest{}\n\treturn\n\tm.resendRound(m.rounds[m.view])"}}},
 	{name: "S09", what: "finalize votes of past views are not sent again", tests: consensusCore, edits: []edit{
-		{"validators/simplex/view.go", "m.resendFinalize(m.rounds[v])", "_ = m.rounds[v]"}}},
+		{"validators/simplex/synchronizer.go", "m.resendFinalize(m.rounds[v])", "_ = m.rounds[v]"}}},
 	{name: "S10", what: "an epoch's views begin after the finalization's", tests: consensusCore, edits: []edit{
 		{"validators/simplex/epoch.go", "m.enter(m.resumeView(), m.root.Finalization)",
 			"m.enter(max(m.resumeView(), m.root.Finalization.View+1), m.root.Finalization)"}}},
 	{name: "S11", what: "a set takes over where no border is", tests: consensusCore, edits: []edit{
-		{"validators/simplex/chain.go", "e.Next != nil && n.block.Header.Border() && checkSet(e.Next, &n.block.Header) == nil",
+		{"validators/simplex/executor.go", "e.Next != nil && n.block.Header.Border() && checkSet(e.Next, &n.block.Header) == nil",
 			"e.Next != nil"}}},
 	{name: "S12", what: "timeouts do not double", tests: consensusCore, edits: []edit{
 		{"validators/simplex/pacemaker.go", " << p.doublings", ""}}},
 	{name: "S13", what: "the own proposal is not kept", tests: consensusCore, edits: []edit{
-		{"validators/simplex/propose.go", "\tm.persist(proposalRecord(p, n.hash))\n", ""}}},
+		{"validators/simplex/proposer.go", "\tm.persist(proposalRecord(p, n.hash))\n", ""}}},
 	{name: "S14", what: "the own nullify vote is not kept", tests: consensusCore, edits: []edit{
-		{"validators/simplex/votes.go", "\tm.persist(voteRecord(v))\n", "\tif v.Kind != types.Nullify {\n\t\tm.persist(voteRecord(v))\n\t}\n"}}},
+		{"validators/simplex/collector.go", "\tm.persist(voteRecord(v))\n",
+			"\tif v.Kind != types.Nullify {\n\t\tm.persist(voteRecord(v))\n\t}\n"}}},
 	{name: "S15", what: "frames leave before the log is written", tests: shellTests, edits: []edit{
 		{"validators/consensus.go", "if plant.Planted == plant.SendsBeforeLog {", "if plant.Planted == plant.None {"}}},
 	{name: "S16", what: "who enters a view forwards no certificate", tests: consensusCore, edits: []edit{
-		{"validators/simplex/view.go", "\tif by != nil {\n\t\tm.broadcast(by)\n\t}\n", ""}}},
+		{"validators/simplex/synchronizer.go", "\tif by != nil {\n\t\tm.broadcast(by)\n\t}\n", ""}}},
 	{name: "S18", what: "a vote's digest is without its view", tests: append(typesTests, consensusCore...), edits: []edit{
 		{"internal/base/types/consensus.go", "\tbinary.BigEndian.PutUint64(content[9:], uint64(v.View))\n", ""}}},
 	{name: "S19", what: "certificates that a block carries are not checked", tests: consensusCore, edits: []edit{
 		{"validators/simplex/verify.go", "if _, err := CheckCertificate(chainID, rec, sets, c); err != nil {",
 			"if _, err := CheckCertificate(chainID, rec, sets, c); err != nil && c == nil {"}}},
 	{name: "S20", what: "of the own votes only the first view's is restored", tests: consensusCore, edits: []edit{
-		{"validators/simplex/records.go", "if r == nil || me < 0 || plant.Planted",
+		{"validators/simplex/recovery.go", "if r == nil || me < 0 || plant.Planted",
 			"if r == nil || me < 0 || v.View > m.rootView()+1 || plant.Planted"}}},
 	{name: "S22", what: "an unheard leader is waited for", tests: consensusCore, edits: []edit{
 		{"validators/simplex/cause.go", "r.view > m.heard[leader]+unheardViews:", "r.view > m.heard[leader]+unheardViews+1<<40:"}}},
 	{name: "S23", what: "stamps may lie far ahead", tests: consensusCore, edits: []edit{
-		{"validators/simplex/propose.go", "m.now.Add(m.pace.drift()).Millis()", "m.now.Add(1000 * m.pace.drift()).Millis()"}}},
+		{"validators/simplex/voter.go", "m.now.Add(m.pace.drift()).Millis()", "m.now.Add(1000 * m.pace.drift()).Millis()"}}},
 	{name: "S25", what: "doubled timeouts are not taken back", tests: consensusCore, edits: []edit{
-		{"validators/simplex/view.go", "max(m.newest, m.rootView()))))", "0*m.newest)))"}}},
+		{"validators/simplex/synchronizer.go", "max(m.newest, m.rootView()))))", "0*m.newest)))"}}},
 	{name: "S27", what: "proposals are taken from anybody", tests: consensusCore, edits: []edit{
-		{"validators/simplex/propose.go", "if from != m.set.Leader(view) || view < m.view", "if view < m.view"}}},
+		{"validators/simplex/voter.go", "if from != m.set.Leader(view) || view < m.view", "if view < m.view"}}},
 	{name: "S31", what: "a member's signature is good for a vote of any other", tests: consensusCore, edits: []edit{
 		{"validators/simplex/verify.go", "if !ok || signer != v.Validator {", "if !ok || set.Index(signer) < 0 {"}}},
 	{name: "S32", what: "the present quorum judges the epoch before", tests: consensusCore, edits: []edit{
 		{"validators/simplex/verify.go", "if len(c.Votes) < quorum(set) ||", "if len(c.Votes) < quorum(&sets[0]) ||"}}},
 	{name: "S33", what: "anybody proposes in anybody's view (S07 and S27)", tests: consensusCore, edits: []edit{
 		{"validators/simplex/verify.go", "!ok || signer != set.Leader(p.View) {", "!ok || set.Index(signer) < 0 {"},
-		{"validators/simplex/propose.go", "if from != m.set.Leader(view) || view < m.view", "if view < m.view"}}},
+		{"validators/simplex/voter.go", "if from != m.set.Leader(view) || view < m.view", "if view < m.view"}}},
 
 	// Catch-up and mempool.
 	{name: "C01", what: "a batch's finalization is not checked", tests: catchupCore, edits: []edit{
@@ -199,7 +200,7 @@ var mutants = []mutant{
 	{name: "K05", what: "an actor writes the keys of the SDK", tests: hostTests, edits: []edit{
 		{"python-host/host/chain.py", "if key[:len(RESERVED)] == RESERVED:", "if key == RESERVED:"}}},
 	{name: "K06", what: "a name that an await forgets is read", tests: waitingTests, edits: []edit{
-		{"python-host/host/forgotten.py", "            lost.update(self.forgotten(value))\n", ""}}},
+		{"python-host/host/liveness.py", "            lost.update(self.forgotten_by(value))\n", ""}}},
 	{name: "K07", what: "an await's error that nobody catches undoes its message", tests: waitingTests, edits: []edit{
 		{"python-host/host/program.py", "if not continuations.untouched(run, e):", "if True:"}}},
 	{name: "K08", what: "nine awaits in a row", tests: waitingTests, edits: []edit{
@@ -233,7 +234,7 @@ var mutants = []mutant{
 	{name: "lost-returns", what: "who lost its log votes again at the first final block (C5)", tests: consensusCore, edits: []edit{
 		{"validators/simplex/lost.go", "m.root.Block.Header.Timestamp <= m.sitsOut {", "m.root.Block.Header.Timestamp == 0 {"}}},
 	{name: "lost-forgets", what: "a crash ends the sitting out (C5)", tests: consensusCore, edits: []edit{
-		{"validators/simplex/lost.go", "View: types.View(m.sitsOut), Content", "View: types.View(0 * m.sitsOut), Content"}}},
+		{"validators/simplex/lost.go", "beginRecord(m.sitsOut)", "beginRecord(0 * m.sitsOut)"}}},
 	{name: "lost-unseen", what: "a log that is gone is not noticed (C5)", tests: shellTests,
 		further: []suite{{pkg: "./internal/worlds/box", run: "TestAHomeWithoutALog"}}, edits: []edit{
 			{"validators/consensus.go", "len(records) == 0 && (v.config.Lost || head.Block.Header.Height > 0),", "false,"}}},
@@ -241,7 +242,7 @@ var mutants = []mutant{
 		{"internal/environment/store/bolt/verify.go", "if w.seen[at/64]&(1<<(at%64)) != 0 {",
 			"if w.seen[at/64]&(1<<(at%64)) != 0 && w.page == 0 {"}}},
 	{name: "store-value", what: "a value's checksum is not compared", tests: boltTests, edits: []edit{
-		{"internal/environment/store/bolt/bolt.go", "if len(stored) < sumBytes || binary.LittleEndian.Uint32(stored) != sumOf(string(bucket), " +
+		{"internal/environment/store/bolt/bolt.go", "if len(stored) < sumBytes || binary.LittleEndian.Uint32(stored) != sumOf(bucket, " +
 			"key, stored[sumBytes:]) {", "if len(stored) < sumBytes {"}}},
 	{name: "ration-free", what: "what a peer spends is not taken from its ration", tests: rationsCore, edits: []edit{
 		{"validators/rations/rations.go", "\tl.left -= int64(n)\n\treturn true, false", "\treturn true, false"}}},

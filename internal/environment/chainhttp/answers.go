@@ -37,7 +37,11 @@ func missing(err error) bool {
 
 // get asks for a path and reads its answer.
 func (v *View) get(path string, into any) error {
-	ctx, cancel := context.WithTimeout(v.ctx, askTime)
+	patience := askTime
+	if len(v.bases) > 1 {
+		patience = askTimeOfMany
+	}
+	ctx, cancel := context.WithTimeout(v.ctx, patience)
 	defer cancel()
 	answer, err := v.ask(ctx, path)
 	if err != nil {
@@ -63,7 +67,7 @@ func (v *View) get(path string, into any) error {
 }
 
 func (v *View) ask(ctx context.Context, path string) (*http.Response, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, v.base+path, nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, v.base()+path, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +78,8 @@ func (v *View) ask(ctx context.Context, path string) (*http.Response, error) {
 // breaks off it is begun anew.
 func (v *View) listen() {
 	for v.ctx.Err() == nil {
-		if answer, err := v.ask(v.ctx, "/events?type=block"); err == nil {
+		ctx, leave := v.listening()
+		if answer, err := v.ask(ctx, "/events?type=block"); err == nil {
 			if answer.StatusCode == http.StatusOK {
 				lines := bufio.NewScanner(answer.Body)
 				lines.Buffer(nil, maxLine)
@@ -86,7 +91,11 @@ func (v *View) listen() {
 			}
 			answer.Body.Close()
 		}
-		v.rest(retryAfter)
+		turned := ctx.Err() != nil
+		leave()
+		if !turned {
+			v.rest(retryAfter)
+		}
 	}
 }
 

@@ -29,9 +29,11 @@ import (
 
 // Limits of what is asked and taken.
 const (
-	askTime   = 5 * time.Second
-	maxAnswer = 16 << 20 // of results, all members' of all draws
-	maxLine   = 1 << 20  // of the stream of events
+	askTime = 5 * time.Second
+	// askTimeOfMany is for one of many: the next may answer.
+	askTimeOfMany = time.Second
+	maxAnswer     = 16 << 20 // of results, all members' of all draws
+	maxLine       = 1 << 20  // of the stream of events
 	// lookEvery is how often the view looks where no event says that it should.
 	lookEvery = time.Second
 	// retryAfter is how long it waits for who did not answer.
@@ -40,14 +42,17 @@ const (
 
 // Config is what a view is made of.
 type Config struct {
-	API    string // http:// or https://, host and port
+	API string // http:// or https://, host and port
+	// Also are further ones of the same devnet: the next is asked where one does not
+	// answer, or tells no block for a second.
+	Also   []string
 	Runner types.PublicKey
 	Log    *slog.Logger // of what does not answer; nil: none
 }
 
 // View is a runner's view of the chain.
 type View struct {
-	base    string
+	bases   []string // of which one is asked
 	key     types.PublicKey
 	runner  types.Address
 	log     *slog.Logger
@@ -60,22 +65,28 @@ type View struct {
 
 	mu       sync.Mutex
 	followed []execution.ID
-	asks     bool // others are followed since
+	asks     bool               // others are followed since
+	asked    int                // the place in bases of who is asked
+	leave    context.CancelFunc // ends the stream of events of who is asked; nil before there is one
 }
 
 var _ env.ChainView = (*View)(nil)
 
 // New makes a view. Nobody is asked before Start.
 func New(c Config) (*View, error) {
-	base, err := url.Parse(c.API)
-	if err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Host == "" || base.User != nil {
-		return nil, fmt.Errorf("%.100q is no URL of a devnet, like http://127.0.0.1:4000", c.API)
+	var bases []string
+	for _, api := range append([]string{c.API}, c.Also...) {
+		base, err := url.Parse(api)
+		if err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Host == "" || base.User != nil {
+			return nil, fmt.Errorf("%.100q is no URL of a devnet, like http://127.0.0.1:4000", api)
+		}
+		bases = append(bases, strings.TrimSuffix(base.String(), "/"))
 	}
 	runner, err := crypto.AddressOf(c.Runner)
 	if err != nil {
 		return nil, err
 	}
-	v := &View{base: strings.TrimSuffix(base.String(), "/"), key: c.Runner, runner: runner, log: c.Log, wakes: make(chan struct{}, 1),
+	v := &View{bases: bases, key: c.Runner, runner: runner, log: c.Log, wakes: make(chan struct{}, 1),
 		client: &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
 	if v.log == nil {
 		v.log = slog.New(slog.DiscardHandler)
@@ -129,13 +140,15 @@ func (v *View) look() {
 			return
 		case err != nil:
 			if !failing {
-				v.log.Warn("the devnet does not answer what its chain is", "api", v.base, "error", err)
+				v.log.Warn("the devnet does not answer what its chain is", "api", v.base(), "error", err)
 			}
 			failing = true
 			v.mu.Lock()
 			v.asks = v.asks || first || asks
 			v.mu.Unlock()
-			v.rest(retryAfter)
+			if !v.turn() {
+				v.rest(retryAfter)
+			}
 			continue
 		case head != nil:
 			told = head.Height
@@ -143,14 +156,46 @@ func (v *View) look() {
 		}
 		if failing {
 			failing = false
-			v.log.Info("the devnet answers again", "api", v.base)
+			v.log.Info("the devnet answers again", "api", v.base())
 		}
 		select {
 		case <-v.wakes:
 		case <-v.ctx.Done():
 		case <-time.After(lookEvery):
+			v.turn()
 		}
 	}
+}
+
+// base is who is asked.
+func (v *View) base() string {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.bases[v.asked]
+}
+
+// turn has the next be asked, and reports whether that is one that was not asked since
+// the first was.
+func (v *View) turn() bool {
+	if len(v.bases) == 1 {
+		return false
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.asked = (v.asked + 1) % len(v.bases)
+	if v.leave != nil {
+		v.leave()
+	}
+	return v.asked != 0
+}
+
+// listening is the life of the stream of events of who is asked.
+func (v *View) listening() (context.Context, context.CancelFunc) {
+	ctx, leave := context.WithCancel(v.ctx)
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.leave = leave
+	return ctx, leave
 }
 
 // rest lets time pass.

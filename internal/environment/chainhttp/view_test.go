@@ -221,3 +221,29 @@ func TestNoURLIsRefused(t *testing.T) {
 		}
 	}
 }
+
+// One that ends, and one that stands still while others go on, cost a runner no head.
+func TestTheNextIsAskedWhereOneDoesNotGoOn(t *testing.T) {
+	first, second := newAPI(t), newAPI(t)
+	v, err := New(Config{API: first.URL, Also: []string{second.URL}, Runner: runner.PublicKey()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	heads := make(chan *chainview.Head, 100)
+	if err := v.Start(func(h *chainview.Head) { heads <- h }); err != nil {
+		t.Fatal(err)
+	}
+	defer v.Close()
+	if h := next(t, heads); h.Height != 100 {
+		t.Fatalf("told %+v", h)
+	}
+	second.set("/height", map[string]any{"height": 101}) // the first stands still
+	if h := next(t, heads); h.Height != 101 {
+		t.Fatalf("told %+v", h)
+	}
+	first.Close()
+	second.set("/height", map[string]any{"height": 102})
+	if h := next(t, heads); h.Height != 102 {
+		t.Fatalf("told %+v", h)
+	}
+}

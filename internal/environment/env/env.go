@@ -67,12 +67,12 @@ type Connections interface {
 // (decision C5). A torn tail is cut off at Replay; damage before it is an
 // error.
 type Log interface {
-	// Replay calls each with every record, oldest first.
+	// Replay calls each with every record, oldest first; a record is each's to keep.
 	Replay(each func(record []byte) error) error
 	// Append writes records so that they survive what the durability promises
-	// before it returns.
+	// before it returns. They are given over: nobody changes them any more.
 	Append(records ...[]byte) error
-	// Rewrite replaces the whole log by records, atomically.
+	// Rewrite replaces the whole log by records, atomically, which are given over.
 	Rewrite(records [][]byte) error
 	// Size is the bytes the log takes.
 	Size() int64

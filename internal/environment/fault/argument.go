@@ -123,8 +123,8 @@ const Honest = "honest"
 // kinds are the ways in which a validator can misbehave; package byzantine does
 // them.
 var kinds = []string{"equivocate", "withhold_votes", "silent_leader", "bad_state_root", "passes_over", "tamper_body",
-	"withhold_body", "impersonate", "forge", "flood", "fabricate_presence", "suppress_presence", "false_commit", "false_cancel",
-	"withhold_result"}
+	"withhold_body", "impersonate", "forge", "flood", "fabricate_presence", "suppress_presence", "misshape_presence", "choose_votes",
+	"false_commit", "false_cancel", "withhold_result", "double_assign"}
 
 // kindsOfRunners are the ways in which a runner can misbehave. no_reveal is to work
 // and to say no result: who says one has its commitment revealed by validators.

@@ -111,21 +111,35 @@ func (e *Unsupported) Error() string { return e.Verb + ": " + e.Why }
 // goroutine.
 type Counts struct {
 	Cut, Ended, Dropped, Held, Delayed, Duplicated, Reordered, Lost, Forged, Withheld, Failed, Signalled atomic.Int64
+	// Of processes and homes that are none of this program's.
+	Stopped, Emptied atomic.Int64
+}
+
+// Effects is how many kinds of effects are counted.
+const Effects = 14
+
+// each lists the effects in the order in which they are told; passing is what passes
+// on the links: frames, or packets.
+func (c *Counts) each(passing string) [Effects]struct {
+	n    *atomic.Int64
+	what string
+} {
+	return [Effects]struct {
+		n    *atomic.Int64
+		what string
+	}{
+		{&c.Cut, "connections cut"}, {&c.Ended, "processes ended"}, {&c.Stopped, "processes stopped"}, {&c.Dropped, passing + " dropped"},
+		{&c.Held, passing + " held"}, {&c.Delayed, passing + " delayed"}, {&c.Duplicated, passing + " duplicated"},
+		{&c.Reordered, passing + " reordered"}, {&c.Lost, "bytes lost"}, {&c.Forged, "frames forged"}, {&c.Withheld, "frames withheld"},
+		{&c.Failed, "programs failed"}, {&c.Signalled, "signals sent"}, {&c.Emptied, "homes emptied"},
+	}
 }
 
 // String lists the effects that are not 0; passing is what passes on the links:
 // frames, or packets.
 func (c *Counts) String(passing string) string {
 	var parts []string
-	for _, e := range []struct {
-		n    *atomic.Int64
-		what string
-	}{
-		{&c.Cut, "connections cut"}, {&c.Ended, "processes ended"}, {&c.Dropped, passing + " dropped"},
-		{&c.Held, passing + " held"}, {&c.Delayed, passing + " delayed"}, {&c.Duplicated, passing + " duplicated"},
-		{&c.Reordered, passing + " reordered"}, {&c.Lost, "bytes lost"}, {&c.Forged, "frames forged"}, {&c.Withheld, "frames withheld"},
-		{&c.Failed, "programs failed"}, {&c.Signalled, "signals sent"},
-	} {
+	for _, e := range c.each(passing) {
 		if n := e.n.Load(); n > 0 {
 			parts = append(parts, Counted(int(n), e.what))
 		}
@@ -133,10 +147,25 @@ func (c *Counts) String(passing string) string {
 	return strings.Join(parts, ", ")
 }
 
+// Figures are the effects as numbers, in the order in which they are told.
+func (c *Counts) Figures() (all [Effects]int64) {
+	for i, e := range c.each("") {
+		all[i] = e.n.Load()
+	}
+	return all
+}
+
+// Grow adds what came to the figures of another since they were before.
+func (c *Counts) Grow(before, after [Effects]int64) {
+	for i, e := range c.each("") {
+		e.n.Add(after[i] - before[i])
+	}
+}
+
 // singular is one of what is counted.
 var singular = strings.NewReplacer("connections ", "connection ", "processes ", "process ", "frames ", "frame ", "signals ", "signal ",
-	"programs ", "program ", "packets ", "packet ", "blocks ", "block ", "bytes ", "byte ", "events ", "event ", "records ", "record ",
-	"uses ", "use ", "bits ", "bit ", "clocks ", "clock ")
+	"programs ", "program ", "homes ", "home ", "packets ", "packet ", "blocks ", "block ", "bytes ", "byte ", "events ", "event ",
+	"records ", "record ", "uses ", "use ", "bits ", "bit ", "clocks ", "clock ")
 
 // Counted is n of what, which is given as many: "1 process ended", "2 frames
 // dropped".

@@ -84,16 +84,18 @@ var verbs = []Verb{
 		NotLive: "live nodes share this machine's clock; it is there with --backend sim",
 		Script:  "Sets its clock ahead of the others, or behind."},
 	{Name: "misbehave", Of: Validators | Runners, Takes: []Argument{Node, Kind}, Unsound: func(o *Order) bool { return o.Kind != Honest },
-		Script: "Makes it Byzantine: equivocate, withhold_votes, fabricate_presence, suppress_presence, bad_state_root, silent_leader, " +
-			"tamper_body, withhold_body, impersonate, forge, flood, passes_over, false_commit, false_cancel or withhold_result; \"\" ends it.",
-		Words: []string{"equivocate", "withhold_votes", "fabricate_presence", "suppress_presence", "bad_state_root", "silent_leader",
-			"tamper_body", "withhold_body", "impersonate", "forge", "flood", "passes_over", "false_commit", "false_cancel",
-			"withhold_result"},
+		Script: "Makes it Byzantine: equivocate, withhold_votes, fabricate_presence, suppress_presence, misshape_presence, choose_votes, " +
+			"bad_state_root, silent_leader, tamper_body, withhold_body, impersonate, forge, flood, passes_over, false_commit, " +
+			"false_cancel, withhold_result or double_assign; \"\" ends it.",
+		Words: []string{"equivocate", "withhold_votes", "fabricate_presence", "suppress_presence", "misshape_presence", "choose_votes",
+			"bad_state_root", "silent_leader", "tamper_body", "withhold_body", "impersonate", "forge", "flood", "passes_over",
+			"false_commit", "false_cancel", "withhold_result", "double_assign"},
 		Command: "make a node lie to the others", Example: "v2 equivocate",
 		Note: "The kinds are equivocate, withhold_votes, silent_leader, bad_state_root, tamper_body, withhold_body,\n" +
-			"impersonate, passes_over, forge, flood, fabricate_presence, suppress_presence, false_commit, false_cancel\n" +
-			"and withhold_result, of a runner wrong_result, late_result, duplicate_result,\n" +
-			"no_reveal, bad_signature, replay_nonce and reject, and honest, which ends it."},
+			"impersonate, passes_over, forge, flood, fabricate_presence, suppress_presence, misshape_presence,\n" +
+			"choose_votes, false_commit, false_cancel, withhold_result and double_assign,\n" +
+			"of a runner wrong_result, late_result, duplicate_result, no_reveal,\n" +
+			" bad_signature, replay_nonce and reject, and honest, which ends it."},
 	{Name: "drop", Of: Runners, Takes: []Argument{Node}, Needs: Running, Unsound: never,
 		Script:  "Ends its process; its connections close without a Goodbye.",
 		Command: "end a runner's process, and with it its connections", Example: "r1"},

@@ -43,6 +43,20 @@ func (e *OwnerError) Error() string {
 	return fmt.Sprintf("home %s is that of %s, not of %s: choose another home", e.Dir, whose(e.Home), whose(e.Wanted))
 }
 
+// ApartError says that the home's nodes run in processes of their own, or in one, and the
+// other was asked for.
+type ApartError struct {
+	Dir   string
+	Apart bool // so is the home
+}
+
+func (e *ApartError) Error() string {
+	if e.Apart {
+		return fmt.Sprintf("home %s is that of a network with one process a node: start it with --processes, or choose another --home", e.Dir)
+	}
+	return fmt.Sprintf("home %s is that of a network in one process: start it without --processes, or choose another --home", e.Dir)
+}
+
 // InUseError says that a process runs on the home.
 type InUseError struct {
 	Dir string

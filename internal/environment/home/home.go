@@ -7,12 +7,15 @@
 //	genesis.cbor         the genesis of the chain
 //	clock.json           by how much time travel has moved the network's clock
 //	logs/NODE.log        what a node logs
+//	net                  of a network whose nodes run in processes of their own: the
+//	                     folder that devnet init would make of it; then there are
+//	                     neither genesis nor nodes beside it
 //	nodes/NODE/votes.log votes and block bodies
 //	nodes/NODE/state.db  finalized state
 //
 // Invariants: at most one process has a home open; a directory that is neither
 // empty nor a home is never written to; Reset removes what the layout names and
-// nothing else.
+// nothing else, of net all.
 package home
 
 import (
@@ -38,6 +41,7 @@ const (
 	clockFile   = "clock.json"
 	logsDir     = "logs"
 	nodesDir    = "nodes"
+	netDir      = "net"
 	votesFile   = "votes.log"
 	stateFile   = "state.db"
 	logSuffix   = ".log"
@@ -51,6 +55,7 @@ type Want struct {
 	Seed    *uint64   // nil: that of the home
 	Now     time.Time // when a new home is created
 	Node    string    // that has the home for itself; "": a whole network
+	Apart   bool      // of which each node runs in a process of its own
 	// Durability is what its own files and the names of its directories survive.
 	Durability store.Durability
 }
@@ -66,8 +71,8 @@ type Home struct {
 }
 
 // Open opens the home at dir, or makes it where there is nothing. The errors
-// that a user can mend are *IncompatibleError, *MismatchError, *OwnerError, *InUseError,
-// *ForeignError and *BrokenError.
+// that a user can mend are *IncompatibleError, *MismatchError, *OwnerError, *ApartError,
+// *InUseError, *ForeignError and *BrokenError.
 func Open(dir string, want Want) (*Home, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -95,7 +100,7 @@ func (h *Home) prepare(want Want) error {
 	meta, err := ReadMeta(h.dir)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		meta = Meta{Format: Format, Version: want.Version, ChainID: want.ChainID, Node: want.Node, Created: want.Now.UTC()}
+		meta = Meta{Format: Format, Version: want.Version, ChainID: want.ChainID, Node: want.Node, Apart: want.Apart, Created: want.Now.UTC()}
 		if want.Seed != nil {
 			meta.Seed = *want.Seed
 		}

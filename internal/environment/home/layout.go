@@ -33,6 +33,9 @@ func NodeLog(dir, node string) string { return filepath.Join(dir, logsDir, node+
 // NodeLog is the path of what a node logs.
 func (h *Home) NodeLog(node string) string { return NodeLog(h.dir, node) }
 
+// NetDir is the folder of a network whose nodes run in processes of their own.
+func NetDir(dir string) string { return filepath.Join(dir, netDir) }
+
 // Node is the files of one node.
 type Node struct {
 	Votes string // path of its log of votes and block bodies
@@ -116,6 +119,12 @@ func removeAll(dir string) error {
 	for _, node := range nodes {
 		files := NodeFiles(dir, node)
 		doomed = append(doomed, files.Votes, files.Votes+newSuffix, files.State, filepath.Dir(files.State))
+	}
+	if err := os.RemoveAll(NetDir(dir)); err != nil {
+		return fmt.Errorf("home: %w", err)
+	}
+	if err := os.RemoveAll(NetDir(dir) + newSuffix); err != nil {
+		return fmt.Errorf("home: %w", err)
 	}
 	for _, name := range []string{logsDir, nodesDir, runFile, runFile + newSuffix, clockFile, clockFile + newSuffix, genesisFile,
 		genesisFile + newSuffix, metaFile + newSuffix, metaFile, lockFile} {

@@ -14,7 +14,7 @@ import (
 // Format is the version of the home's layout and of every file in it. It
 // changes whenever an older binary could not go on with what a newer one wrote,
 // or the other way round.
-const Format = 4
+const Format = 5
 
 // maxMetaBytes bounds home.json: a few fields.
 const maxMetaBytes = 64 << 10
@@ -27,6 +27,7 @@ type Meta struct {
 	Seed    uint64    `json:"seed"`
 	Created time.Time `json:"created"`
 	Node    string    `json:"node,omitempty"`           // whose home it is, where the others' are elsewhere
+	Apart   bool      `json:"apart,omitempty"`          // each node runs in a process of its own, with a home below net
 	Genesis string    `json:"genesis_sha256,omitempty"` // of genesis.cbor, once that is written
 }
 
@@ -38,6 +39,9 @@ func (m Meta) check(dir string, want Want) error {
 	}
 	if m.Node != want.Node {
 		return &OwnerError{Dir: dir, Home: m.Node, Wanted: want.Node}
+	}
+	if m.Apart != want.Apart {
+		return &ApartError{Dir: dir, Apart: m.Apart}
 	}
 	if want.ChainID != 0 && want.ChainID != m.ChainID {
 		return &MismatchError{Dir: dir, What: "chain id", Home: m.ChainID, Wanted: want.ChainID}

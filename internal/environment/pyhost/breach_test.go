@@ -69,7 +69,7 @@ func TestBehindTheFirstWallIsAnother(t *testing.T) {
 	}
 	for name, c := range map[string]struct{ python, want string }{
 		"compute":            {"out = sum(range(100))", "4950"},
-		"the wall's own":     {"from host import zygote\nout = (zygote.standing.libc, zygote.standing.filters)", "(None, {})"},
+		"the wall's own":     {"from host import fork_server\nout = (fork_server.walls.libc, fork_server.walls.filters)", "(None, {})"},
 		"environment":        {"import os\nout = sorted(os.environ)", "['LC_ALL', 'PYTHONHASHSEED', 'PYTHONUTF8']"},
 		"open":               {"open('/etc/passwd')", "permission_error"},
 		"create":             {"open('/tmp/devnet-breach', 'w')", "permission_error"},
@@ -192,19 +192,19 @@ func TestTheForkServerCompilesItself(t *testing.T) {
 	}
 }
 
-// A child rehearses a message before its first, to the end, and keeps nothing of
+// A child runs a message of its own before its first, to the end, and keeps nothing of
 // it: one that failed would touch little of what others touch.
-func TestTheRehearsalPlaysToItsEnd(t *testing.T) {
+func TestTheWarmUpRunsToItsEnd(t *testing.T) {
 	w := worldOn(t, breached(t, Config{}))
 	const again = `
-from host import chain, own, rehearsal, serving
-heard, before = [], (chain.now, chain.pipe, len(own.MADE))
-class Listener(rehearsal.Nobody):
+from host import actor_code, chain, serving, warmup
+heard, before = [], (chain.now, chain.pipe, len(actor_code.MADE))
+class Listener(warmup.Nobody):
     def write(self, kind, maps): heard.append(bytes((kind,)) + maps)
-rehearsal.Nobody = Listener
-rehearsal.rehearse()
-same = before == (chain.now, chain.pipe, len(own.MADE)) and rehearsal.CODE not in serving.sources
-out = (same, [h[:1] for h in heard], b"ok" in heard[-1] and b"played" in heard[-1])
+warmup.Nobody = Listener
+warmup.run()
+same = before == (chain.now, chain.pipe, len(actor_code.MADE)) and warmup.CODE not in serving.sources
+out = (same, [h[:1] for h in heard], b"ok" in heard[-1] and b"ran" in heard[-1])
 `
 	out, err := w.through(w.deploy(1, "def f(): pass\n"), again)
 	if err != nil {

@@ -19,6 +19,7 @@ type conversation struct {
 	session *session
 	host    *host
 	ctx     program.Context
+	code    program.Code
 	site    site
 	over    *program.Fault // what ended the message; the host is only unwinding
 	read    [][]byte       // keys read, the first of them
@@ -80,10 +81,13 @@ func (c *conversation) ends(err error) error {
 
 // effect performs what waits for no answer. After the end nothing is.
 func (c *conversation) effect(op *record) error {
-	if err := c.spend(op.steps); err != nil || c.over != nil {
+	err, a := c.spend(op.steps), &arguments{record: op}
+	if err == nil && op.form.name == effectNotes {
+		return c.notes(a)
+	}
+	if err != nil || c.over != nil {
 		return err
 	}
-	a := &arguments{record: op}
 	perform := c.prepareEffect(a)
 	if a.err != nil {
 		return a.err

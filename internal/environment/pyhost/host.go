@@ -24,7 +24,7 @@ const MaxCodes = 256
 
 // host is a fork server of CPython and, but for a moment after each session, its
 // child, which serves one session. Both speak through the same pipes, one after
-// the other (python-host/host/zygote.py).
+// the other (python-host/host/fork_server.py).
 type host struct {
 	cmd     *exec.Cmd
 	in      *os.File // its standard input
@@ -86,7 +86,7 @@ func moduleOf(file string) string {
 // startHost runs python with the embedded sources. Its environment is empty
 // but for a seed of hashes that nobody knows (host/hashing.py), and it finds no
 // file of anyone's.
-func startHost(python string, sources []byte, addressSpace uint64, deadline time.Time, bounded bool) (*host, error) {
+func startHost(python string, sources []byte, addressSpace uint64, notes bool, deadline time.Time, bounded bool) (*host, error) {
 	boot, err := pythonhost.Files.ReadFile("bootstrap.py")
 	if err != nil {
 		return nil, err
@@ -124,6 +124,11 @@ func startHost(python string, sources []byte, addressSpace uint64, deadline time
 	h.until(deadline, bounded)
 	archive := binary.LittleEndian.AppendUint64(append([]byte{}, sources...), serverBytes(addressSpace))
 	archive = binary.LittleEndian.AppendUint64(archive, addressSpace)
+	noting := uint64(0)
+	if notes {
+		noting = 1
+	}
+	archive = binary.LittleEndian.AppendUint64(archive, noting)
 	if _, err = in.Write(archive); err == nil {
 		err = h.hello()
 	}

@@ -190,7 +190,7 @@ func TestCompilingIsMeasuredAndBounded(t *testing.T) {
 	}
 }
 
-const maxUnits = 65_536 // extent.MAX_UNITS
+const maxUnits = 65_536 // compiling.MAX_UNITS
 
 // Who cannot pay for compiling is refused before it.
 func TestCompilingIsPaidBeforeItIsDone(t *testing.T) {

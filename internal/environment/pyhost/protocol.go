@@ -28,6 +28,7 @@ const (
 	frameTry     = 'T' // to the fork server; from it, attempts and how they ended
 	frameEnd     = 'E' // to the child
 	frameAdvice  = 'V' // source; from the host, what its author is told
+	framePoints  = 'K' // source; from the host, where its lines and branches are
 	frameEnded   = 'Z' // from the fork server, which has the pipes again
 )
 
@@ -37,7 +38,8 @@ var frames = []struct {
 }{
 	{"LOAD", frameLoad}, {"DROP", frameDrop}, {"COSTS", frameCosts}, {"INSPECT", frameInspect}, {"CALL", frameCall},
 	{"ANSWER", frameAnswer}, {"HELLO", frameHello}, {"REQUEST", frameRequest}, {"REPLY", frameReply}, {"NO", frameNo},
-	{"FINE", frameFine}, {"FORK", frameFork}, {"TRY", frameTry}, {"END", frameEnd}, {"ADVICE", frameAdvice}, {"ENDED", frameEnded},
+	{"FINE", frameFine}, {"FORK", frameFork}, {"TRY", frameTry}, {"END", frameEnd}, {"ADVICE", frameAdvice}, {"POINTS", framePoints},
+	{"ENDED", frameEnded},
 }
 
 // Limits of what a host may send, which is trusted no more than the actor in it.
@@ -45,9 +47,11 @@ const (
 	MaxFrameBytes   = 64 << 20
 	MaxEffects      = 64 // in one frame
 	maxHandlers     = 4096
-	maxParts        = 16  // of a wall
-	maxAttempts     = 64  // to get through it
-	maxAdvice       = 100 // that an author is told of one file
+	maxParts        = 16      // of a wall
+	maxAttempts     = 64      // to get through it
+	maxPoints       = 100_000 // lines and ways of branches of one file
+	maxNotes        = 20_000  // lines and ways that a message came to
+	maxAdvice       = 100     // that an author is told of one file
 	maxStderrBytes  = 4096
 	frameHeadBytes  = 4
 	bufferedReading = 64 << 10
@@ -59,7 +63,7 @@ var limits = []struct {
 	value int
 }{
 	{"MAX_FRAME", MaxFrameBytes}, {"MAX_EFFECTS", MaxEffects}, {"MAX_ADVICE", maxAdvice}, {"MAX_MESSAGE", types.MaxFaultBytes},
-	{"SIGNALLED", exitSignalled},
+	{"SIGNALLED", exitSignalled}, {"MAX_POINTS", maxPoints}, {"MAX_NOTES", maxNotes},
 }
 
 // form is a map that crosses the pipe: what it is called, and what is in it.
@@ -120,7 +124,7 @@ const (
 // effects wait for none.
 var effects = []*form{
 	newForm(effectSet, "key value"), newForm(effectDelete, "key"), newForm(effectEmit, "name payload"), newForm(effectLog, "line"),
-	newForm(effectRead, "key"),
+	newForm(effectRead, "key"), newForm(effectNotes, "rows"),
 }
 
 const (
@@ -128,7 +132,8 @@ const (
 	effectDelete = "delete_state"
 	effectEmit   = "emit_event"
 	effectLog    = "print"
-	effectRead   = "read" // of a value the host already has: charged, not answered
+	effectNotes  = "notes" // of a host that was asked for them: what a message took of its lines
+	effectRead   = "read"  // of a value the host already has: charged, not answered
 )
 
 // ends are how a message ends: by a status of its receipt, or by the host's own end.
@@ -156,8 +161,9 @@ var (
 	handlerForm     = newForm("handler", "name doc")
 	attemptForm     = newForm("attempt", "name exit? signal?")
 	adviceForm      = newForm("advice", "kind line words")
+	pointForm       = newForm("point", "line way? label?")
 
-	fromHost = []*form{helloForm, partForm, refusalForm, descriptionForm, handlerForm, attemptForm, adviceForm}
+	fromHost = []*form{helloForm, partForm, refusalForm, descriptionForm, handlerForm, attemptForm, adviceForm, pointForm}
 )
 
 // fixed is what begins every map of a kind, always the same names in the same

@@ -31,7 +31,7 @@
 // sealed.py). Behind it stand two more. The process can compute, read, answer
 // and end, and nothing else that the operating system can refuse it (wall.py;
 // Pool.Wall tries). And the process that runs programs is forked from one that
-// never ran any, and ends with its session: a block, MaxReads reads (zygote.py).
+// never ran any, and ends with its session: a block, MaxReads reads (fork_server.py).
 // A block without messages for Python takes none.
 //
 // # Charges
@@ -73,6 +73,9 @@ type Config struct {
 	Blocks       int              // sessions for blocks that one child serves; 0: 1
 	Slow         func(string)     // is told, in words, of a Python that takes long to start; it may be nil
 	Costs        params.StepCosts // zero: that of the default parameters
+	// Notes is told at the end of each message what that took of the lines of its code;
+	// nil: nothing of that is noted. Outcomes are the same.
+	Notes func(*program.Probed)
 }
 
 // The defaults. The address space holds the stack (256 MiB), the interpreter,
@@ -130,6 +133,9 @@ func New(config Config) *Pool {
 	}
 	if config.CallTimeout <= 0 {
 		config.CallTimeout = DefaultCallTimeout
+		if config.Notes != nil {
+			config.CallTimeout *= notesTake
+		}
 	}
 	if config.Costs == (params.StepCosts{}) {
 		defaults := params.Defaults()
@@ -199,7 +205,7 @@ func (p *Pool) start(during, path string, free chan *host, left func() time.Dura
 	up := make(chan started, 1)
 	go func() {
 		defer slowly(p.config.Slow).watch(path, startTimeout)()
-		h, err := startHost(path, p.sources, p.config.AddressSpace, time.Now().Add(startTimeout), false)
+		h, err := startHost(path, p.sources, p.config.AddressSpace, p.config.Notes != nil, time.Now().Add(startTimeout), false)
 		up <- started{h, err}
 	}()
 	patience, _ := within(startTimeout+time.Second, left) // the host's own limit comes first

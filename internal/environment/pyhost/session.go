@@ -160,7 +160,7 @@ func (s *session) Handle(ctx program.Context, code program.Code, m program.Messa
 	if err := h.ensure(code.Hash, code.Source); err != nil {
 		return program.Outcome{}, h.fail(during, err)
 	}
-	c := &conversation{session: s, host: h, ctx: ctx, site: site{code.Hash, m.Handler}}
+	c := &conversation{session: s, host: h, ctx: ctx, code: code, site: site{code.Hash, m.Handler}}
 	s.writeCall(ctx, code.Hash, m, c)
 	if err := h.send(); err != nil {
 		return program.Outcome{}, h.fail(during, err)

@@ -1,6 +1,6 @@
 // Package roles runs the roles of nodes, and the on-chain actors under them, as
 // proto-actor actors that are deterministic where their dispatcher is
-// (docs/ARCHITECTURE.md, "A validator").
+// (docs/INSIDE.md, "A validator").
 //
 // A Runtime holds the one actor system of a process and its root supervisor.
 // Spawn starts a role on a dispatcher of the node's environment (a Loop when

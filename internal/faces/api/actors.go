@@ -24,6 +24,12 @@ func (s *Server) registerActors() {
 		description: "Every side effect is refused. A handler that fails answers 200 with its status and error.",
 		errors:      []int{404, 409},
 		request:     model.ReadRequest{Actor: "heartbeat", Handler: "count"}, response: exampleRead}, s.readActor)
+	serve(s, operation{id: "actor_bid", method: http.MethodPost, path: "/actor/bid", tag: tagActors,
+		summary: "Ask a gas bidding agent for the price of a timer that is not there",
+		description: "As the lane of the next block would (CIP-1 §7): nothing is charged or kept. An agent that fails answers 200 with its " +
+			"status and error, and what the protocol's own agent bids.",
+		errors:  []int{404, 409},
+		request: model.BidRequest{Bidder: "liquidator", Late: 3}, response: exampleBid}, s.tryBid)
 }
 
 type listInput struct {
@@ -170,6 +176,41 @@ func (s *Server) readActor(ctx context.Context, in *readInput) (m model.ReadResu
 	return model.ReadResult{Height: v.Head().Height, Status: string(r.Outcome.Status), Output: r.Outcome.Output,
 		Text: model.Text(r.Outcome.Output), Cycles: r.Cycles, Cells: r.Cells, Error: faultModel(r.Outcome.Fault),
 		Logs: append([]string{}, r.Logs...)}, nil
+}
+
+type bidInput struct {
+	OnNode
+	Body model.BidRequest
+}
+
+func (s *Server) tryBid(ctx context.Context, in *bidInput) (m model.BidTrial, err error) {
+	v, err := s.readerOf(in.OnNode)
+	if err != nil {
+		return m, err
+	}
+	bidder, err := s.actor(v, in.Body.Bidder, "bidder")
+	if err != nil {
+		return m, err
+	}
+	trial := BidTrial{Bidder: bidder.Address, Actor: bidder.Address, Late: in.Body.Late, With: in.Body.With}
+	if in.Body.Actor != "" {
+		if trial.Actor, err = s.address(v, in.Body.Actor, "actor"); err != nil {
+			return m, err
+		}
+	}
+	free, err := s.reader()
+	if err != nil {
+		return m, err
+	}
+	defer free()
+	r, err := v.TryBid(ctx, trial)
+	if err != nil {
+		return m, err
+	}
+	return model.BidTrial{Height: r.Height, Context: r.Context, Status: string(r.Outcome.Status), Error: faultModel(r.Outcome.Fault),
+		Output: r.Outcome.Output, Answered: r.Answers, MaxFeePerCycle: r.MaxFee, MaxPriorityFeePerCycle: r.Priority,
+		BaseFeeCycle: r.Price.BaseFeeCycle, BaseFeeLaneTimer: r.Price.BaseFeeLane, TipPerCycle: r.Price.TipCycle, PricedOut: r.PricedOut,
+		Cycles: r.Cycles, Logs: append([]string{}, r.Logs...)}, nil
 }
 
 // reader takes one of the places of those who run programs beside blocks.

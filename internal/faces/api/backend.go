@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 
+	"github.com/cowboyinc/devnet/internal/base/feemarket"
 	"github.com/cowboyinc/devnet/internal/base/program"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
@@ -109,6 +110,11 @@ type Reader interface {
 	Read(ctx context.Context, call Call) (Result, error)
 	// Simulate executes a transaction on this state and forgets it.
 	Simulate(ctx context.Context, tx *types.Transaction) (*Receipt, error)
+	// Trace executes a final execution again and tells what it did; nil where there is
+	// none. It gives up when ctx ends, and goes on from there when it is asked again.
+	Trace(ctx context.Context, hash types.Hash, ask TraceRequest) (*model.Trace, error)
+	// TryBid asks a gas bidding agent for the price of a timer that is not there.
+	TryBid(ctx context.Context, trial BidTrial) (BidTried, error)
 	// Hashes calls each for the hashes of a kind from first to last, in order,
 	// until it returns false.
 	Hashes(of history.HashKind, first, last types.Hash, each func(types.Hash) bool) error
@@ -128,6 +134,7 @@ type Info struct {
 	Genesis types.Hash // state root of genesis
 	Version string
 	Strict  bool      // no cheats
+	Node    string    // the one that answers, where the others run elsewhere; "": a whole network
 	Auto    bool      // no block is made before there is something to do
 	Faucet  types.Wei // what POST /faucet gives
 }
@@ -135,6 +142,7 @@ type Info struct {
 // Node is a validator and how it does.
 type Node struct {
 	Name        string
+	Elsewhere   bool // it runs elsewhere: Running says whether it is connected, and Height and what follows it are not known
 	Validator   types.Validator
 	Status      string // joining, active, leaving, left
 	Running     bool
@@ -208,7 +216,14 @@ type Block struct {
 // Receipt is how one execution ended, and what it printed.
 type Receipt struct {
 	types.Receipt
-	Logs []string
+	Logs  []string
+	Trace *model.Trace // of a dry run
+}
+
+// TraceRequest is what a trace is to have beside what an execution did.
+type TraceRequest struct {
+	Profile bool // what each line of code took
+	Sources bool // the code
 }
 
 // NamedAccount is an account that the devnet holds the key of.
@@ -261,6 +276,26 @@ type Call struct {
 	Sender  types.Address
 	Handler string
 	Payload []byte
+}
+
+// BidTrial is a question to a gas bidding agent for a timer that is not there.
+type BidTrial struct {
+	Bidder types.Address
+	Actor  types.Address        // whose timer it would be
+	Late   types.Height         // for how many blocks it would be due
+	With   map[string]types.Wei // what the agent is told instead, by the names of its context
+}
+
+// BidTried is what came of it, in the block after the latest.
+type BidTried struct {
+	Result
+	Height    types.Height
+	Context   map[string]types.Wei // what the agent was told
+	Answers   bool                 // the output is an answer; else the protocol's own agent bids
+	MaxFee    *types.Wei           // as it answered, in wei a cycle; nil: the protocol's own agent says it
+	Priority  *types.Wei           // the same of the tip
+	Price     feemarket.Price      // of the fire
+	PricedOut bool
 }
 
 // Result is the end of a read-only call.

@@ -144,12 +144,13 @@ func (s *Server) blocks(_ context.Context, in *blocksInput) ([]model.Block, erro
 	return out, nil
 }
 
-type hashInput struct {
+// HashInput is the parameter of what is asked about one execution.
+type HashInput struct {
 	OnNode
 	Hash string `path:"hash" maxLength:"80" example:"0x1111111111111111111111111111111111111111111111111111111111111111" doc:"Of a transaction; a receipt is also found by a timer's id or a message's hash."`
 }
 
-func (s *Server) transaction(_ context.Context, in *hashInput) (m model.Transaction, err error) {
+func (s *Server) transaction(_ context.Context, in *HashInput) (m model.Transaction, err error) {
 	v, err := s.readerOf(in.OnNode)
 	if err != nil {
 		return m, err
@@ -182,7 +183,7 @@ func unknownTransaction(v Reader, h types.Hash) error {
 		Hint("It may have been refused, or given up when its sender could no longer pay.").At("hash"))
 }
 
-func (s *Server) receipt(_ context.Context, in *hashInput) (m model.Receipt, err error) {
+func (s *Server) receipt(_ context.Context, in *HashInput) (m model.Receipt, err error) {
 	v, err := s.readerOf(in.OnNode)
 	if err != nil {
 		return m, err

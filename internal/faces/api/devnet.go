@@ -25,7 +25,7 @@ func (s *Server) registerDevnet() {
 		description: "The devnet signs with the key of from and takes care of nonce and fees. A handler that fails answers 200: " +
 			"its receipt has the status. payload is bytes where it begins with 0x, and else UTF-8 text.",
 		errors:  []int{404, 409, 429, 504},
-		request: model.SendRequest{From: "alice", To: "heartbeat", Handler: "start"}, response: exampleReceipt}, s.send)
+		request: model.SendRequest{From: "alice", To: "heartbeat", Handler: "start"}, response: model.Sent{Receipt: exampleReceipt}}, s.send)
 	serve(s, operation{id: "devnet_deploy", method: http.MethodPost, path: "/devnet/deploy", tag: tagDevnet,
 		summary:     "Deploy an actor; answers its address and the receipt once final",
 		description: "init runs once with the payload init. Code that is refused answers 200: its receipt has the status and the line.",
@@ -92,18 +92,24 @@ func (s *Server) faucet(ctx context.Context, in *faucetInput) (m model.Faucet, e
 	return model.Faucet{Hash: r.Hash, Amount: amount}, nil
 }
 
+// signing is what a request needs that has the devnet sign for an account: the final state,
+// and the key. It refuses without cheats, and for an account that the devnet has no key of.
+func (s *Server) signing(path, from string) (v Reader, key env.Signer, err error) {
+	if err := s.cheat(path); err != nil {
+		return nil, nil, err
+	}
+	if v, err = s.backend.Reader(""); err != nil {
+		return nil, nil, err
+	}
+	key, err = s.key(from)
+	return v, key, err
+}
+
 type sendInput struct{ Body model.SendRequest }
 
-func (s *Server) send(ctx context.Context, in *sendInput) (m model.Receipt, err error) {
-	if err := s.cheat("/devnet/send"); err != nil {
-		return m, err
-	}
-	v, err := s.backend.Reader("")
-	if err != nil {
-		return m, err
-	}
+func (s *Server) send(ctx context.Context, in *sendInput) (m model.Sent, err error) {
 	body := in.Body
-	key, err := s.key(body.From)
+	v, key, err := s.signing("/devnet/send", body.From)
 	if err != nil {
 		return m, err
 	}
@@ -127,6 +133,10 @@ func (s *Server) send(ctx context.Context, in *sendInput) (m model.Receipt, err 
 	if body.Handler != "" {
 		d.Payload = types.Execute{Kind: types.KindExecute, Handler: body.Handler, Payload: data, Sponsor: sponsor}
 	}
+	if body.Trace && !body.DryRun {
+		return m, Refuse(http.StatusBadRequest, "invalid_request", "trace is of a dry run").At("trace").
+			Hint("Of what was executed GET /transaction/{hash}/trace tells.")
+	}
 	var r *Receipt
 	if body.DryRun {
 		r, err = s.simulate(ctx, v, key, d)
@@ -136,7 +146,11 @@ func (s *Server) send(ctx context.Context, in *sendInput) (m model.Receipt, err 
 	if err != nil {
 		return m, err
 	}
-	return receiptModel(&r.Receipt, r.Logs), nil
+	m.Receipt = receiptModel(&r.Receipt, r.Logs)
+	if body.Trace {
+		m.Trace = r.Trace
+	}
+	return m, nil
 }
 
 func (s *Server) simulate(ctx context.Context, v Reader, key env.Signer, d wallet.Draft) (*Receipt, error) {
@@ -155,15 +169,8 @@ func (s *Server) simulate(ctx context.Context, v Reader, key env.Signer, d walle
 type deployInput struct{ Body model.DeployRequest }
 
 func (s *Server) deploy(ctx context.Context, in *deployInput) (m model.Deployed, err error) {
-	if err := s.cheat("/devnet/deploy"); err != nil {
-		return m, err
-	}
-	v, err := s.backend.Reader("")
-	if err != nil {
-		return m, err
-	}
 	body := in.Body
-	key, err := s.key(body.From)
+	v, key, err := s.signing("/devnet/deploy", body.From)
 	if err != nil {
 		return m, err
 	}

@@ -24,6 +24,7 @@ var kinds = []string{model.EventBlock, model.EventTx, model.EventTimer, model.Ev
 
 type eventsInput struct {
 	From        optional[types.Height] `query:"from" doc:"Begin with this height; without it with the next final block."`
+	To          optional[types.Height] `query:"to" doc:"End with this height, at most the latest final block's; without it the stream does not end."`
 	Type        string                 `query:"type" maxLength:"64" example:"timer,log" doc:"Only these types, separated by commas: block, tx, timer, log, job, presence, fault."`
 	Actor       string                 `query:"actor" maxLength:"256" doc:"Only what is about this account or actor; blocks then only where type names them."`
 	LastEventID string                 `header:"Last-Event-ID" maxLength:"64" doc:"Go on behind this event; wins over from."`
@@ -37,11 +38,11 @@ func (s *Server) registerEvents() {
 			"the chain), presence (a bit of P that changed) and fault (what somebody did to nodes and links, told with the next final block). " +
 			"Each has an id; a " +
 			"reader that comes back with Last-Event-ID misses nothing. " +
-			"The last event of a stream the server ends is of type dropped and says why.",
+			"The last event of a stream the server ends is of type dropped and says why; one with to ends with the comment end.",
 		errors:   []int{400, 404, 409},
 		response: "id: 12.1\nevent: tx\ndata: {\"hash\":\"0x11…\",\"status\":\"ok\",…}\n\n"}
 	h := op.huma()
-	h.Responses = map[string]*huma.Response{"200": {Description: "A stream that does not end",
+	h.Responses = map[string]*huma.Response{"200": {Description: "A stream that does not end, but for to",
 		Content: map[string]*huma.MediaType{"text/event-stream": {Schema: &huma.Schema{Type: huma.TypeString}}}}}
 	huma.Register(s.api, h, func(_ context.Context, in *eventsInput) (*huma.StreamResponse, error) {
 		r, err := s.newReader(in)
@@ -69,13 +70,16 @@ func (s *Server) registerEvents() {
 type reader struct {
 	feed   *feed
 	height types.Height // the next to send
+	last   types.Height // to send; 0: there is no end
 	skip   int          // events of that height it has already
 	kinds  []string
 	actor  *types.Address
-	live   bool // it has been within the ring
+	live   bool // the reader has been within the ring
 }
 
 func (s *Server) newReader(in *eventsInput) (*reader, error) {
+	s.feed.world.Lock()
+	defer s.feed.world.Unlock()
 	r := &reader{feed: s.feed, height: s.feed.latest() + 1, kinds: kinds}
 	if in.Type != "" {
 		r.kinds = strings.Split(in.Type, ",")
@@ -99,6 +103,9 @@ func (s *Server) newReader(in *eventsInput) (*reader, error) {
 		}
 		r.actor = &a
 	}
+	if err := s.ends(r, in); err != nil {
+		return nil, err
+	}
 	switch {
 	case in.LastEventID != "":
 		return r, r.resume(in.LastEventID)
@@ -106,6 +113,26 @@ func (s *Server) newReader(in *eventsInput) (*reader, error) {
 		r.height = max(1, in.From.Value)
 	}
 	return r, s.stillKept(r.height)
+}
+
+// ends says with which height a reader's stream ends, where it does.
+func (s *Server) ends(r *reader, in *eventsInput) error {
+	if !in.To.set {
+		return nil
+	}
+	if !in.From.set && in.LastEventID == "" {
+		return Refuse(http.StatusBadRequest, "missing_from", "to needs from, or Last-Event-ID: the stream would begin behind its end").At("from")
+	}
+	v, err := s.backend.Reader("")
+	if err != nil {
+		return err
+	}
+	// By what is final, and not by what has been told: events follow their block.
+	if r.last = in.To.Value; r.last == 0 || r.last > v.Head().Height {
+		return Refuse(http.StatusBadRequest, "invalid_to", "to %d is not between 1 and %d, the latest final block", r.last, v.Head().Height).
+			Hint("Leave it out to follow what comes.").At("to")
+	}
+	return nil
 }
 
 // stillKept refuses to begin with a block that was dropped.
@@ -139,7 +166,7 @@ func (r *reader) run(ctx context.Context, out stream) {
 	if out.write(": devnet events\nretry: 1000\n\n") != nil {
 		return
 	}
-	for {
+	for r.last == 0 || r.height <= r.last {
 		events, at := r.wait(ctx, out)
 		switch at {
 		case ended:
@@ -168,6 +195,7 @@ func (r *reader) run(ctx context.Context, out stream) {
 		}
 		r.height, r.skip = r.height+1, 0
 	}
+	_ = out.write(": end\n\n") // the client may be gone
 }
 
 // wait returns the events of the next height, keeping the stream alive until

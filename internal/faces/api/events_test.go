@@ -16,8 +16,8 @@ import (
 	"github.com/cowboyinc/devnet/validators/history"
 )
 
-// settle waits until the feed has taken a height.
-func (f *feed) settle(t *testing.T, h types.Height) {
+// reach waits until the feed has taken a height.
+func (f *feed) reach(t *testing.T, h types.Height) {
 	t.Helper()
 	for f.latest() < h {
 		f.mu.Lock()
@@ -91,7 +91,7 @@ func TestEventsAreFilteredByTypeAndActor(t *testing.T) {
 
 func TestAReaderWithoutAStartSeesWhatComesNext(t *testing.T) {
 	w, _ := busyWorld(t)
-	w.server.feed.settle(t, 3)
+	w.server.feed.reach(t, 3)
 	r, err := w.server.newReader(&eventsInput{})
 	if err != nil || r.height != 4 {
 		t.Fatalf("it begins with %d: %v", r.height, err)
@@ -118,7 +118,7 @@ func TestASlowReaderIsToldAndDropped(t *testing.T) {
 	for range 4 {
 		w.chain.mine()
 	}
-	w.server.feed.settle(t, 4)
+	w.server.feed.reach(t, 4)
 	r.run(context.Background(), stream{recorder, http.NewResponseController(recorder)})
 	_, last, found := strings.Cut(recorder.Body.String(), "event: dropped\ndata: ")
 	var e model.ErrorBody
@@ -135,7 +135,7 @@ func TestAReaderFromTheBeginningReadsTheArchive(t *testing.T) {
 	for range 6 {
 		w.chain.mine()
 	}
-	w.server.feed.settle(t, 6)
+	w.server.feed.reach(t, 6)
 	got := follow(t, w, client.Follow{From: 1, Kinds: []string{"block"}}, 6)
 	expect(t, got, "1.0 block", "2.0 block", "3.0 block", "4.0 block", "5.0 block", "6.0 block")
 }
@@ -147,13 +147,13 @@ func TestTheRingIsBoundedInBlocksAndBytes(t *testing.T) {
 	for range 10 {
 		w.chain.mine()
 	}
-	f.settle(t, 10)
+	f.reach(t, 10)
 	if len(f.ring) != 3 || f.oldest != 8 || f.bytes != size(f.ring[8])+size(f.ring[9])+size(f.ring[10]) {
 		t.Fatalf("%d blocks from %d, %d bytes", len(f.ring), f.oldest, f.bytes)
 	}
 	f.maxBytes = 1
 	w.chain.mine()
-	f.settle(t, 11)
+	f.reach(t, 11)
 	if len(f.ring) != 1 || f.oldest != 11 {
 		t.Fatalf("%d blocks from %d: the latest has to stay", len(f.ring), f.oldest)
 	}

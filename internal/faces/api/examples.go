@@ -43,6 +43,10 @@ var (
 	exampleEntry = model.StateEntry{Key: types.Bytes("count"), Value: types.Bytes("3"), Text: "3"}
 	exampleLog   = model.LogLine{Actor: exampleActorAt, Height: 12, Hash: exampleTimerID, Line: "beat 3"}
 	exampleRead  = model.ReadResult{Height: 12, Status: "ok", Output: types.Bytes("3"), Text: "3", Cycles: 120, Logs: []string{}}
+	exampleBid   = model.BidTrial{Height: 13, Context: map[string]types.Wei{"current_block_height": types.WeiOf(13),
+		"trigger_block_height": types.WeiOf(10), "basefee_lane_timer": types.WeiOf(1125)}, Status: "ok", Output: types.Bytes{0xa0},
+		Answered: true, MaxFeePerCycle: &exampleTip, BaseFeeCycle: types.WeiOf(1000), BaseFeeLaneTimer: types.WeiOf(1125),
+		TipPerCycle: exampleTip, Cycles: 2_100, Logs: []string{}}
 	exampleTimer = model.Timer{ID: exampleTimerID, Actor: exampleActorAt, Height: 22, Handler: "handle_timer", FeePayer: exampleActorAt,
 		GasLimit: 250_000, ExpiresAt: exampleExpiry, MaxPriorityFeePerCycle: &exampleTip, Status: "fired", ScheduledAt: exampleHeight,
 		EndedAt: &exampleEnd, Deferrals: 3, Reason: "lane_full", Priority: exampleTip, Weight: "3/2", CyclesUsed: 900,
@@ -53,6 +57,18 @@ var (
 		GBABudget:  2_000_000,
 		CyclesUsed: 1_790_000, Examined: 40, Fired: 7, Deferred: 33, DeferredFor: []model.LaneDeferral{{Reason: "lane_full", Count: 33}},
 		BurnedLaneTimer: types.WeiOf(1_968_750_000), Tips: types.WeiOf(3_500_000)}
+	exampleNew   = types.Bytes("3")
+	exampleOld   = types.Bytes("2")
+	exampleKey   = types.Bytes("count")
+	exampleTrace = model.Trace{Receipt: exampleReceipt, Block: model.TraceBlock{ChainID: 8011, Height: 12, TxHash: exampleHash}, Steps: 1,
+		Fee: model.TraceFee{Total: types.WeiOf(1_914_000), PerWhat: "block", Cycle: types.WeiOf(1000), Cell: types.WeiOf(1000),
+			Burned: model.Split{Cycle: types.WeiOf(1_850_000), Cell: types.WeiOf(64_000)}},
+		Call: &model.TraceCall{Actor: exampleActorAt, Name: "heartbeat", Kind: "call", Sender: exampleAddress, Handler: "start",
+			CyclesLimit: 2_000_000, Cycles: 1350, Own: 350, Cells: 6, Status: "ok", Failed: []model.TracePlace{}, Lines: []model.TraceLine{},
+			Steps: []model.TraceStep{{What: "set_state", After: 300, Cycles: 1000, Cells: 6, Key: &exampleKey, Old: &exampleOld,
+				Value: &exampleNew}}},
+		Changes: []model.TraceChange{{Actor: exampleActorAt, Name: "heartbeat", Key: exampleKey, Old: &exampleOld, New: &exampleNew}},
+		Sent:    []model.TraceSent{}, Sources: []model.TraceSource{}}
 	exampleTip   = types.WeiOf(3)
 	exampleStory = model.TimerStory{Timer: exampleTimer, Height: 25, Story: []model.StoryEntry{
 		{Kind: model.StoryScheduled, From: 12, To: 12, Blocks: 1, Tier: "ring", ExpiresAt: &exampleExpiry},

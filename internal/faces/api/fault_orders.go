@@ -73,8 +73,8 @@ var arguments = map[fault.Argument]given{
 	}},
 }
 
-// orderOf reads the order of a request: the arguments that its verb takes.
-func orderOf(r *model.FaultRequest) (fault.Order, error) {
+// OrderOf reads the order of a request: the arguments that its verb takes.
+func OrderOf(r *model.FaultRequest) (fault.Order, error) {
 	o := fault.Order{Verb: r.Verb}
 	v := fault.Lookup(r.Verb)
 	if v == nil || v.Hidden {

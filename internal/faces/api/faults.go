@@ -34,21 +34,21 @@ func (s *Server) fault(_ context.Context, in *faultInput) (m model.FaultReceipt,
 	if err := s.cheat("/devnet/fault"); err != nil {
 		return m, err
 	}
-	order, err := orderOf(&in.Body)
+	order, err := OrderOf(&in.Body)
 	if err != nil {
 		return m, err
 	}
 	effect, err := s.backend.Do(order)
 	if err != nil {
-		return m, faultRefused(err)
+		return m, FaultRefused(err)
 	}
 	m = model.FaultReceipt(effect)
 	s.feed.note(m)
 	return m, nil
 }
 
-// faultRefused answers why a fault was not made.
-func faultRefused(err error) error {
+// FaultRefused answers why a fault was not made.
+func FaultRefused(err error) error {
 	var answer *Error
 	var invalid *fault.Invalid
 	var missing *fault.Unsupported
@@ -84,7 +84,7 @@ func (s *Server) heal(context.Context, *struct{}) ([]model.FaultReceipt, error) 
 	}
 	effect, err := s.backend.Do(fault.Order{Verb: "heal"})
 	if err != nil {
-		return nil, faultRefused(err)
+		return nil, FaultRefused(err)
 	}
 	s.feed.note(model.FaultReceipt(effect))
 	return s.receipts(), nil
@@ -97,7 +97,7 @@ const MaxFaultEvents = 1024
 // noted are faults as events. A fault is no part of a block; it is told with the
 // next one that is final, behind what that did.
 type noted struct {
-	waiting [][]byte // for the next height
+	waiting [][]byte // the faults that wait for the next height
 	at      []notedAt
 }
 
@@ -116,9 +116,9 @@ func (f *feed) note(m model.FaultReceipt) {
 	}
 }
 
-// settle gives the faults that wait their height. It is called with the
+// date gives the faults that wait their height. It is called with the
 // lock held.
-func (n *noted) settle(h types.Height) {
+func (n *noted) date(h types.Height) {
 	for _, data := range n.waiting {
 		n.at = append(n.at, notedAt{h, data})
 	}

@@ -108,16 +108,16 @@ func TestFaultsAreListedAndHealed(t *testing.T) {
 func TestFaultsAreEvents(t *testing.T) {
 	w := newWorld(t)
 	w.chain.mine()
-	w.server.feed.settle(t, 1)
+	w.server.feed.reach(t, 1)
 	w.call("POST", "/devnet/fault", model.FaultRequest{Verb: "freeze", Node: "v1"})
 	w.call("POST", "/devnet/heal", nil)
 	w.chain.mine()
-	w.server.feed.settle(t, 2)
+	w.server.feed.reach(t, 2)
 	for range 2 {
 		expect(t, follow(t, w, client.Follow{From: 1, Kinds: []string{"fault"}}, 2), "2.1 fault", "2.2 fault")
 		w.server.feed.maxCount = 1 // the second time from the archive
 		w.chain.mine()
-		w.server.feed.settle(t, 3)
+		w.server.feed.reach(t, 3)
 	}
 }
 

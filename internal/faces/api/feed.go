@@ -17,6 +17,7 @@ import (
 // slow one costs no memory.
 type feed struct {
 	backend  Backend
+	world    sync.Locker // of the backend
 	maxCount int
 	maxBytes int
 	cancel   func()
@@ -32,6 +33,8 @@ type feed struct {
 	news   chan struct{} // closed and replaced when target or head moves
 	closed bool
 	noted  noted
+
+	reverts int // how often it went back
 }
 
 // event is one event of a block, ready to send. Its number counts all events
@@ -47,7 +50,7 @@ type event struct {
 func (e event) id() string { return fmt.Sprintf("%d.%d", e.height, e.number) }
 
 func newFeed(b Backend) *feed {
-	f := &feed{backend: b, maxCount: EventRing, maxBytes: EventRingBytes,
+	f := &feed{backend: b, world: free{}, maxCount: EventRing, maxBytes: EventRingBytes,
 		ring: map[types.Height][]event{}, news: make(chan struct{}), done: make(chan struct{})}
 	return f
 }
@@ -86,6 +89,20 @@ func (f *feed) hear(h types.Height) {
 	}
 }
 
+// revert begins again behind a height: what was told of later ones is no longer so.
+func (f *feed) revert(head types.Height) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		return
+	}
+	f.head, f.target, f.oldest, f.bytes = head, head, head+1, 0
+	f.reverts++
+	clear(f.ring)
+	f.noted = noted{}
+	f.wake()
+}
+
 func (f *feed) wake() {
 	close(f.news)
 	f.news = make(chan struct{})
@@ -111,6 +128,9 @@ func (f *feed) run() {
 // take puts a height into the ring. One that cannot be read is left empty: the
 // node that told of it may have stopped since.
 func (f *feed) take(h types.Height) {
+	f.mu.Lock()
+	reverts := f.reverts
+	f.mu.Unlock()
 	events, block, err := f.load(h)
 	if err != nil {
 		slog.Warn("a final block could not be read for its events", "height", h, "error", err)
@@ -122,10 +142,10 @@ func (f *feed) take(h types.Height) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.closed {
+	if f.closed || f.reverts != reverts { // what was read is no longer so
 		return
 	}
-	f.noted.settle(h)
+	f.noted.date(h)
 	events = f.noted.with(h, events)
 	f.head, f.ring[h] = h, events
 	f.bytes += size(events)
@@ -138,6 +158,8 @@ func (f *feed) take(h types.Height) {
 }
 
 func (f *feed) load(h types.Height) ([]event, *Block, error) {
+	f.world.Lock()
+	defer f.world.Unlock()
 	v, err := f.backend.Reader("")
 	if err != nil {
 		return nil, nil, err

@@ -17,11 +17,37 @@ import (
 // methods are those a route may have.
 var methods = []string{http.MethodGet, http.MethodPost}
 
-// guard refuses what no route should see: another site's page that found its
-// way to this server (by a name that resolves to it, or by a form), a path that
-// is not served, a method that a path has not. A bug of ours ends one request,
-// not the network.
+// guard refuses also a path that is not served, and a method that a path has not.
 func (s *Server) guard(mux *http.ServeMux) http.Handler {
+	g := gate{hosts: s.hosts, bodyTime: s.bodyTime}
+	return g.guard(mux, func(r *http.Request) *Error {
+		if _, pattern := mux.Handler(r); pattern == "" || path.Clean(r.URL.Path) != r.URL.Path {
+			return unrouted(mux, r)
+		}
+		return nil
+	})
+}
+
+// Guard serves what answers for a network to clients that may call it, which they do by
+// hosts, beside loopback's names and IP addresses.
+func Guard(hosts []string, next http.Handler) http.Handler {
+	g := gate{hosts: map[string]bool{}, bodyTime: BodyTimeout}
+	for _, host := range hosts {
+		g.hosts[host] = true
+	}
+	return g.guard(next, func(*http.Request) *Error { return nil })
+}
+
+// gate lets requests in.
+type gate struct {
+	hosts    map[string]bool
+	bodyTime time.Duration // BodyTimeout
+}
+
+// guard refuses what no route should see: another site's page that found its way to this
+// server (by a name that resolves to it, or by a form), what misrouted says, and a body
+// that is too long or too slow. A bug of ours ends one request, not the network.
+func (s *gate) guard(next http.Handler, misrouted func(*http.Request) *Error) http.Handler {
 	sites := http.NewCrossOriginProtection()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer func() {
@@ -41,21 +67,21 @@ func (s *Server) guard(mux *http.ServeMux) http.Handler {
 				Hint("Call the API from outside a browser, or from a page of the same origin.").At("Origin"))
 			return
 		}
-		if _, pattern := mux.Handler(r); pattern == "" || path.Clean(r.URL.Path) != r.URL.Path {
-			write(w, unrouted(mux, r))
+		if wrong := misrouted(r); wrong != nil {
+			write(w, wrong)
 			return
 		}
 		if r.Method == http.MethodPost && !s.body(w, r) {
 			return
 		}
-		mux.ServeHTTP(w, r)
+		next.ServeHTTP(w, r)
 	})
 }
 
 // body reads the whole body within its limits of size and time, so that no
 // deadline of reading is left to end a request that waits for a block. It
 // answers and returns false where that fails.
-func (s *Server) body(w http.ResponseWriter, r *http.Request) bool {
+func (s *gate) body(w http.ResponseWriter, r *http.Request) bool {
 	control := http.NewResponseController(w)
 	_ = control.SetReadDeadline(time.Now().Add(s.bodyTime)) // a recorder in tests has none
 	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBodyBytes))
@@ -87,7 +113,7 @@ func (s *Server) body(w http.ResponseWriter, r *http.Request) bool {
 // allows reports whether a client may call the server by host. A page that
 // rebinds a name of its own to this machine sends that name; an IP address
 // cannot be rebound.
-func (s *Server) allows(host string) bool {
+func (s *gate) allows(host string) bool {
 	name := host
 	if h, _, err := net.SplitHostPort(host); err == nil {
 		name = h

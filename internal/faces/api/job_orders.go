@@ -65,14 +65,7 @@ func (s *Server) keyOf(a types.Address) env.Signer {
 type submitJobInput struct{ Body model.JobRequest }
 
 func (s *Server) submitJob(ctx context.Context, in *submitJobInput) (m model.Job, err error) {
-	if err := s.cheat("/devnet/job/submit"); err != nil {
-		return m, err
-	}
-	v, err := s.backend.Reader("")
-	if err != nil {
-		return m, err
-	}
-	key, err := s.key(orFirst(in.Body.From))
+	v, key, err := s.signing("/devnet/job/submit", orFirst(in.Body.From))
 	if err != nil {
 		return m, err
 	}

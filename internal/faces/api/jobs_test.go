@@ -247,12 +247,12 @@ func TestEventsTellOfJobsAndPresence(t *testing.T) {
 		{ID: id, Height: 1, What: "drawn", Attempt: 1, Committee: []types.Address{r0}}}
 	w.chain.shows = []model.PresenceEvent{{Height: 0, Index: 0, Runner: r0, Present: true, Count: 2}}
 	w.chain.mine()
-	w.server.feed.settle(t, 1)
+	w.server.feed.reach(t, 1)
 	half, outcome := uint8(50), "Success"
 	w.chain.does, w.chain.shows = []model.JobEvent{{ID: id, Height: 2, What: "progress", Runner: &r0, Fraction: &half,
 		Committee: []types.Address{}}, {ID: id, Height: 2, What: "result", Runner: &r0, Outcome: &outcome, Committee: []types.Address{}}}, nil
 	w.chain.mine()
-	w.server.feed.settle(t, 2)
+	w.server.feed.reach(t, 2)
 	expect(t, follow(t, w, client.Follow{From: 1}, 7), "1.0 block", "1.1 job", "1.2 job", "1.3 presence", "2.0 block", "2.1 job", "2.2 job")
 	expect(t, follow(t, w, client.Follow{From: 1, Actor: "alice"}, 1), "1.1 job")
 	expect(t, follow(t, w, client.Follow{From: 1, Actor: r0.String(), Kinds: []string{"presence", "job"}}, 4), "1.2 job", "1.3 presence",

@@ -43,6 +43,12 @@ const (
 	// each takes a Python host of the read pool.
 	MaxReads = 64
 
+	// MaxTraces is how many executions are executed again at once, and TraceTimeout
+	// how long one may look for the state it began with: the blocks before it are
+	// executed again for that.
+	MaxTraces    = 2
+	TraceTimeout = 20 * time.Second
+
 	// MaxEventReaders is how many may follow /events at once. EventRing is how
 	// many final blocks, and EventRingBytes how many bytes of events, are kept
 	// for all of them: a reader that was up to date and falls further behind is

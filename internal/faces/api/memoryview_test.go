@@ -223,12 +223,25 @@ func (v *memoryView) Read(_ context.Context, c Call) (Result, error) {
 	return Result{Outcome: program.Outcome{Status: types.StatusOK, Output: c.Payload}, Cycles: 10, Logs: []string{"read"}}, nil
 }
 
+func (v *memoryView) TryBid(context.Context, BidTrial) (BidTried, error) {
+	return BidTried{}, Refuse(http.StatusConflict, "timer_policy_unknown", "the policy fifo asks no gas bidding agents")
+}
+
 func (v *memoryView) Simulate(_ context.Context, tx *types.Transaction) (*Receipt, error) {
 	if v.m.hostless {
 		return nil, Refuse(http.StatusServiceUnavailable, CodeNoProgramHost, "no python3")
 	}
 	return &Receipt{Receipt: types.Receipt{Hash: tx.Hash(), Origin: types.OriginTransaction, Status: types.StatusOK, Cycles: 42},
 		Logs: []string{"dry"}}, nil
+}
+
+func (v *memoryView) Trace(_ context.Context, hash types.Hash, _ TraceRequest) (*model.Trace, error) {
+	r, err := v.Receipt(hash)
+	if err != nil || r == nil {
+		return nil, err
+	}
+	return &model.Trace{Receipt: ShowReceipt(&r.Receipt, r.Logs), Fee: model.TraceFee{PerWhat: "none"}, Changes: []model.TraceChange{},
+		Sent: []model.TraceSent{}, Sources: []model.TraceSource{}}, nil
 }
 
 func ordered[T any](all []T, o history.Page) []T {

@@ -25,12 +25,12 @@ type metrics struct {
 
 	height, view, running, pooled, connections *prometheus.Desc
 	pending, fee, budget, laneCycles, use, age *prometheus.Desc
-	counts                                     map[string]*prometheus.Desc // by Count.Of
+	counts                                     map[string]*prometheus.Desc // the counters, by Count.Of
 
 	mu        sync.Mutex
-	timestamp types.Millis // of the block before
-	epoch     types.Epoch  // of it
-	round     types.View   // of it
+	timestamp types.Millis // of the latest block
+	epoch     types.Epoch  // of the latest block
+	round     types.View   // the view of the latest block
 	seen      time.Time    // when the latest block came, or this process began to look
 	nullified prometheus.Counter
 	seconds   prometheus.Histogram
@@ -109,6 +109,9 @@ func (m *metrics) Collect(out chan<- prometheus.Metric) {
 		out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
 	}
 	for _, n := range m.backend.Nodes() {
+		if n.Elsewhere {
+			continue // it has figures of its own
+		}
 		up := 0.0
 		if n.Running {
 			up = 1

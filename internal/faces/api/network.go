@@ -36,7 +36,7 @@ func (s *Server) registerReady() {
 	schema := s.api.OpenAPI().Components.Schemas.Schema(readyType, true, "")
 	waiting := exampleReady
 	waiting.Ready, waiting.Nodes = false, []model.ReadyNode{{Name: "v3", Kind: "validator", Missing: []string{"the node is stopped"}}}
-	waiting.Error = notReady(waiting.Nodes)
+	waiting.Error = NotReady(waiting.Nodes)
 	h.Responses = map[string]*huma.Response{strconv.Itoa(http.StatusServiceUnavailable): {
 		Description: http.StatusText(http.StatusServiceUnavailable),
 		Content:     map[string]*huma.MediaType{"application/json": {Schema: schema, Example: plain(waiting)}}}}
@@ -54,7 +54,7 @@ func (s *Server) registerReady() {
 func (s *Server) ready() model.Ready {
 	info := s.info
 	m := model.Ready{Ready: true, ChainID: info.ChainID, Genesis: info.Genesis, Strict: info.Strict, Paused: s.backend.Steer().Paused(),
-		Version: info.Version, Nodes: []model.ReadyNode{}}
+		Version: info.Version, Node: info.Node, Nodes: []model.ReadyNode{}}
 	for _, n := range s.backend.Nodes() {
 		missing := append([]string{}, n.Missing...)
 		if n.Status == "left" {
@@ -63,7 +63,7 @@ func (s *Server) ready() model.Ready {
 		if !n.Running && len(missing) == 0 {
 			missing = append(missing, "the node is stopped")
 		}
-		if n.Running && n.Height == 0 && !info.Auto && n.Status != "joining" && len(missing) == 0 {
+		if n.Running && !n.Elsewhere && n.Height == 0 && !info.Auto && n.Status != "joining" && len(missing) == 0 {
 			missing = append(missing, "no block is final yet")
 		}
 		m.Nodes = append(m.Nodes, model.ReadyNode{Name: n.Name, Kind: "validator", Ready: len(missing) == 0, Height: n.Height, Missing: missing})
@@ -81,7 +81,7 @@ func (s *Server) ready() model.Ready {
 		m.Ready = m.Ready && len(missing) == 0
 	}
 	if !m.Ready {
-		m.Error = notReady(m.Nodes)
+		m.Error = NotReady(m.Nodes)
 	}
 	s.tellLiveness(&m)
 	return m
@@ -92,6 +92,7 @@ func (s *Server) ready() model.Ready {
 func (s *Server) tellLiveness(m *model.Ready) {
 	l := s.backend.Liveness()
 	m.SinceMS, m.Stalled, m.Trouble = uint64(max(0, l.Since.Milliseconds())), l.Cause, append([]string{}, l.Troubles...)
+	m.Blocked = l.Blocked
 	if !l.Stalled() {
 		return
 	}
@@ -103,7 +104,8 @@ func (s *Server) tellLiveness(m *model.Ready) {
 	m.Error.Message = l.message() + "; " + m.Error.Message
 }
 
-func notReady(nodes []model.ReadyNode) *model.ErrorBody {
+// NotReady is why a network is not ready, by what its nodes lack.
+func NotReady(nodes []model.ReadyNode) *model.ErrorBody {
 	e := &model.ErrorBody{Code: "not_ready", Hint: "Wait and ask again; devnet logs NODE says what a node does."}
 	for _, n := range nodes {
 		for _, what := range n.Missing {

@@ -99,8 +99,13 @@ func (s *sender) free(next types.Nonce, head types.Height) types.Nonce {
 }
 
 // Reverted tells the server that its network is an earlier state of itself again:
-// nonces that were taken since are free.
-func (s *Server) Reverted() { s.nonces.forget() }
+// nonces that were taken since are free, and events go on behind its latest block.
+func (s *Server) Reverted() {
+	s.nonces.forget()
+	if v, err := s.backend.Reader(""); err == nil {
+		s.feed.revert(v.Head().Height)
+	}
+}
 
 func (n *nonces) forget() {
 	n.mu.Lock()

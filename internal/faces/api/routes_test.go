@@ -308,7 +308,7 @@ func TestMetricsTellOfNodesBlocksAndTimers(t *testing.T) {
 	w.chain.mine(history.TimerMark{ID: types.Hash{1}, Status: types.TimerFired},
 		history.TimerMark{ID: types.Hash{2}, Status: types.TimerPending, Reason: "late"},
 		history.TimerMark{ID: types.Hash{3}, Status: types.TimerPending, Reason: "extended"})
-	w.server.feed.settle(t, 2)
+	w.server.feed.reach(t, 2)
 	status, data := w.call("GET", "/metrics", nil)
 	for _, line := range []string{`devnet_height{node="v0"} 2`, `devnet_timers_total{outcome="fired"} 1`, `devnet_timers_total{outcome="deferred"} 1`, `devnet_timers_total{outcome="extended"} 1`,
 		`devnet_lane_budget_cycles 2000`, `devnet_lane_cycles{use="fires"} 500`, `devnet_lane_utilisation_ratio 0.25`, `devnet_basefee_wei{resource="lane_timer"} 1000`,

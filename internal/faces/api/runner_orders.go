@@ -40,14 +40,7 @@ func (s *Server) registerRunnerOrders() {
 type joinRunnerInput struct{ Body model.RunnerRequest }
 
 func (s *Server) joinRunner(ctx context.Context, in *joinRunnerInput) (m model.Runner, err error) {
-	if err := s.cheat("/devnet/runner/join"); err != nil {
-		return m, err
-	}
-	v, err := s.backend.Reader("")
-	if err != nil {
-		return m, err
-	}
-	key, err := s.key(orFirst(in.Body.From))
+	v, key, err := s.signing("/devnet/runner/join", orFirst(in.Body.From))
 	if err != nil {
 		return m, err
 	}

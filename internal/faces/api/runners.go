@@ -111,7 +111,7 @@ func (s *Server) runnerAddress(v Reader, text, field string) (types.Address, err
 type Known struct {
 	names     map[types.Address]string
 	connected map[types.Address][]types.Address
-	sated     map[types.Address]bool // it told somebody that it takes no new jobs
+	sated     map[types.Address]bool // the runner told somebody that it takes no new jobs
 }
 
 // WhoRuns gathers what the devnet's own runners are called, and who is connected to

@@ -24,7 +24,20 @@ type Config struct {
 	// Hosts are names, beside loopback's and IP addresses, by which clients may
 	// call the server.
 	Hosts []string
+	// World is held by whoever calls Handler's ServeHTTP where one goroutine at a time
+	// may use the backend, but not for GET /events: what runs beside requests, and that,
+	// take it. Nil: the backend is for many.
+	World sync.Locker
+	// Node answers below /devnet/node/, which is for whoever drives this node from
+	// outside and no part of the API; nil: nobody does.
+	Node http.Handler
 }
+
+// free is the lock of a backend that is for many.
+type free struct{}
+
+func (free) Lock()   {}
+func (free) Unlock() {}
 
 // Server is the HTTP API of one network.
 type Server struct {
@@ -36,6 +49,7 @@ type Server struct {
 	hosts    map[string]bool
 	waiters  chan struct{}
 	reads    chan struct{}
+	traces   chan struct{}
 	readers  chan struct{}
 	patience time.Duration   // WaitTimeout
 	bodyTime time.Duration   // BodyTimeout
@@ -59,6 +73,7 @@ func New(backend Backend, cfg Config) *Server {
 		hosts:    map[string]bool{},
 		waiters:  make(chan struct{}, MaxWaiters),
 		reads:    make(chan struct{}, MaxReads),
+		traces:   make(chan struct{}, MaxTraces),
 		readers:  make(chan struct{}, MaxEventReaders),
 		nonces:   newNonces(backend),
 		claims:   map[string]bool{},
@@ -70,6 +85,9 @@ func New(backend Backend, cfg Config) *Server {
 		s.hosts[host] = true
 	}
 	s.feed = newFeed(backend)
+	if cfg.World != nil {
+		s.feed.world = cfg.World
+	}
 	s.metrics = newMetrics(backend, s.feed)
 	s.feed.start()
 	s.api = humago.New(s.mux, s.describe())
@@ -77,6 +95,7 @@ func New(backend Backend, cfg Config) *Server {
 	s.registerTransactions()
 	s.registerActors()
 	s.registerReceipts()
+	s.registerTraces()
 	s.registerTimers()
 	s.registerJobs()
 	s.registerRunners()
@@ -87,18 +106,31 @@ func New(backend Backend, cfg Config) *Server {
 	s.registerFaults()
 	s.registerSteering()
 	s.registerDocument()
+	if cfg.Node != nil {
+		s.mux.Handle("/devnet/node/", cfg.Node)
+	}
 	s.handler = s.guard(s.mux)
-	s.http = &http.Server{
-		Handler:                      s.handler,
+	s.http = HTTPServer(s.handler, s.ended)
+	return s
+}
+
+// HTTPServer serves a guarded handler within the limits of the API. Requests end with
+// ended.
+func HTTPServer(guarded http.Handler, ended context.Context) *http.Server {
+	return &http.Server{
+		Handler:                      guarded,
 		ReadHeaderTimeout:            HeaderTimeout,
 		IdleTimeout:                  IdleTimeout,
 		MaxHeaderBytes:               MaxHeaderBytes,
 		DisableGeneralOptionsHandler: true, // guard answers that too
 		ErrorLog:                     slog.NewLogLogger(slog.Default().Handler(), slog.LevelDebug),
-		BaseContext:                  func(net.Listener) context.Context { return s.ended },
+		BaseContext:                  func(net.Listener) context.Context { return ended },
 	}
-	return s
 }
+
+// Bounded is a listener of the API: with its limit of connections, and its one shape of
+// answers.
+func Bounded(l net.Listener) net.Listener { return shaped{limit(l, MaxConnections)} }
 
 // Handler serves the API, guards included.
 func (s *Server) Handler() http.Handler { return s.handler }
@@ -108,7 +140,7 @@ func (s *Server) OpenAPI() *huma.OpenAPI { return s.api.OpenAPI() }
 
 // Serve answers on l until Close.
 func (s *Server) Serve(l net.Listener) error {
-	err := s.http.Serve(shaped{limit(l, MaxConnections)})
+	err := s.http.Serve(Bounded(l))
 	if errors.Is(err, http.ErrServerClosed) {
 		return nil
 	}

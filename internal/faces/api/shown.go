@@ -26,7 +26,8 @@ func ShowLog(l history.LogLine) model.LogLine { return logModel(l) }
 func ShowValidator(index int, n Node) model.Validator {
 	return model.Validator{Index: index, Name: n.Name, Address: n.Validator.Address,
 		PublicKey: n.Validator.PublicKey, QUICAddress: n.Validator.Endpoint, Height: n.Height, StateRoot: n.StateRoot,
-		View: n.View, Status: n.Status, Running: n.Running, Connections: n.Connections, Runners: len(n.Runners)}
+		View: n.View, Status: n.Status, Running: n.Running, Elsewhere: n.Elsewhere,
+		Connections: n.Connections, Runners: len(n.Runners)}
 }
 
 // ShowResult is the answer of a read-only call as POST /actor/read shows it.

@@ -134,9 +134,7 @@ func (s *Server) story(_ context.Context, in *storyInput) (m model.TimerStory, e
 		m.Next = &story.Next
 	}
 	for i := range m.Story {
-		if paid := m.Story[i].Paid; paid != nil {
-			paid.ProposerName = s.nodeOf(paid.Proposer)
-		}
+		m.Story[i].NameNodes(s.nodeOf)
 	}
 	return m, nil
 }

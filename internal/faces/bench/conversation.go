@@ -27,6 +27,9 @@ const (
 	// MaxValidators and MaxRunners bound the nodes of a network.
 	MaxValidators = 100
 	MaxRunners    = 100
+	// MaxAnswers bounds the answers of one mock, and MaxMocks the mocks of a network.
+	MaxAnswers = 1024
+	MaxMocks   = 1024
 	// MaxRun bounds the network's time that one frame lets pass.
 	MaxRun = time.Hour
 )
@@ -42,6 +45,8 @@ type Config struct {
 	// Apart has every validator execute every block itself, with interpreters of its
 	// own, so that what is not deterministic divides them.
 	Apart bool `json:"apart"`
+	// Open lets runners join, and has a faucet. A conversation's network has neither.
+	Open bool `json:"-"`
 }
 
 // Network is a network of virtual time as the conversation needs it. One goroutine
@@ -59,7 +64,24 @@ type Network interface {
 	// Answer gives the result of a job of the executor manual to all runners that wait
 	// for one.
 	Answer(job types.Hash, result []byte) error
+	// Mock has runners bring answers for some jobs from now on; a revert to a snapshot
+	// that is older forgets it.
+	Mock(Mock) error
 	Close() error
+}
+
+// Mock is what runners bring for some jobs.
+type Mock struct {
+	Kind    string `json:"kind"`    // of the jobs: custom, ethsend, http, llm, mcp
+	Match   string `json:"match"`   // is within what they ask for; "": all of the kind
+	Runner  string `json:"runner"`  // that brings it, by name; "": any
+	Answers []Turn `json:"answers"` // in the order of the jobs; the last goes on
+}
+
+// Turn is the end of one job's work.
+type Turn struct {
+	Result types.Bytes `json:"result"`
+	Error  string      `json:"error"` // why there is no result; "": there is
 }
 
 // Submitted is that a transaction was handed in, and nobody waits for its end.
@@ -83,6 +105,7 @@ type frame struct {
 	For      string          `json:"for"`
 	Job      types.Hash      `json:"job"`
 	Result   types.Bytes     `json:"result"`
+	Mock     *Mock           `json:"mock"`
 }
 
 // answer is what is written.
@@ -173,9 +196,11 @@ func (c *Conversation) answer(ctx context.Context, line []byte) answer {
 		body, err = struct{}{}, c.run(f.For)
 	case f.Do == "answer":
 		body, err = struct{}{}, c.network.Answer(f.Job, f.Result)
+	case f.Do == "mock":
+		body, err = struct{}{}, c.mock(f.Mock)
 	default:
 		err = api.Refuse(http.StatusBadRequest, "unknown_verb", "there is no verb %.40q", f.Do).
-			Hint("There are: open, request, snapshot, revert, run, answer.").At("do")
+			Hint("There are: open, request, snapshot, revert, run, answer, mock.").At("do")
 	}
 	if err != nil {
 		return refused(f.ID, err)
@@ -299,6 +324,16 @@ type recorder struct {
 func (r *recorder) Header() http.Header                { return r.header }
 func (r *recorder) WriteHeader(status int)             { r.status = status }
 func (r *recorder) Write(data []byte) (n int, e error) { return r.body.Write(data) }
+
+func (c *Conversation) mock(m *Mock) error {
+	switch {
+	case m == nil:
+		return api.Refuse(http.StatusBadRequest, "invalid_request", "it does not say what runners bring").At("mock")
+	case len(m.Answers) == 0 || len(m.Answers) > MaxAnswers:
+		return api.Refuse(http.StatusBadRequest, "invalid_request", "%d answers; a mock has 1 to %d", len(m.Answers), MaxAnswers).At("mock")
+	}
+	return c.network.Mock(*m)
+}
 
 func (c *Conversation) snapshot() (any, error) {
 	if len(c.reverts) == MaxSnapshots {

@@ -11,6 +11,7 @@
 //	{"id": 4, "do": "revert", "snapshot": 1}
 //	{"id": 5, "do": "run", "for": "5s"}
 //	{"id": 6, "do": "answer", "job": "0x…", "result": "0x…"}
+//	{"id": 7, "do": "mock", "mock": {"kind": "http", "match": "example.org", "answers": [{"result": "0x…"}, {"error": "…"}]}}
 //
 //	{"id": 2, "status": 200, "body": {…}}
 //	{"id": 4, "status": 404, "body": {"error": {"code", "message", "hint", "field"}}}

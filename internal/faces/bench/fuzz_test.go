@@ -11,6 +11,7 @@ import (
 // and the end of the stream ends the conversation.
 func FuzzFrames(f *testing.F) {
 	for _, seed := range []string{"", "\n", "{}\n", `{"id": 1, "do": "open", "open": {"version": 1}}` + "\n",
+		`{"id": 2, "do": "mock", "mock": {"kind": "http", "answers": [{"result": "0x"}]}}` + "\n",
 		`{"id": 2, "do": "request", "method": "GET", "path": "/height"}` + "\n" + `{"id": 3, "do": "revert", "snapshot": -1}` + "\n",
 		`{"id": 18446744073709551616}` + "\n", `{"do": "open", "open": {"seed": 1e3}}` + "\n", `{"id": 1`} {
 		f.Add([]byte(seed))

@@ -67,7 +67,7 @@ func (b *books) balance(of types.Address) *big.Int {
 type moves struct {
 	by   map[types.Address]*big.Int
 	ran  bool                   // a program did
-	jobs map[types.Address]bool // whose money moved for runners and jobs
+	jobs map[types.Address]bool // the accounts whose money moved for runners and jobs
 }
 
 func (m *moves) add(to types.Address, amount *big.Int) {

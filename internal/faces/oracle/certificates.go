@@ -84,21 +84,47 @@ func (j *Judge) quorum(c *types.Certificate, kind types.VoteKind, h types.Height
 // votes remembers what each validator voted, to find one that votes against
 // itself.
 type votes struct {
-	notarized map[voteKey]types.Hash
-	nullified map[voteKey]bool
-	finalized map[voteKey]types.Hash
-	accused   map[voteKey]bool
-	excused   map[types.Address]bool
+	cast    map[voteKey]*ballots
+	excused map[types.Address]bool
 }
 
 type voteKey struct {
 	validator types.Address
-	epoch     types.Epoch // each is a Simplex of its own, whose views overlap with the last one's
+	epoch     types.Epoch // the era of the votes: each is a Simplex of its own, whose views overlap with the last one's
 	view      types.View
 }
 
-func newVotes() votes {
-	return votes{map[voteKey]types.Hash{}, map[voteKey]bool{}, map[voteKey]types.Hash{}, map[voteKey]bool{}, map[types.Address]bool{}}
+// ballots are what one validator voted in one view.
+type ballots struct {
+	notarized, finalized choice
+	nullified            bool
+	accused              bool
+	sought               []sentVote // on disk, when they left (Sends)
+}
+
+// choice is the block that it voted for last, if it did.
+type choice struct {
+	block types.Hash
+	made  bool
+}
+
+// sentVote tells one vote of a view from another, whoever sends it again.
+type sentVote struct {
+	kind  types.VoteKind
+	block types.Hash
+}
+
+func newVotes() votes { return votes{map[voteKey]*ballots{}, map[types.Address]bool{}} }
+
+// in is what the vote's validator voted in its view.
+func (v *votes) in(vote *types.Vote) *ballots {
+	key := voteKey{vote.Validator, vote.Epoch, vote.View}
+	b := v.cast[key]
+	if b == nil {
+		b = &ballots{}
+		v.cast[key] = b
+	}
+	return b
 }
 
 // Excuse says that a validator is one of the f that may vote against themselves,
@@ -115,31 +141,30 @@ func (j *Judge) Vote(v types.Vote) {
 	if j.votes.excused[v.Validator] {
 		return
 	}
-	key := voteKey{v.Validator, v.Epoch, v.View}
-	contradiction := ""
+	before, contradiction := j.votes.in(&v), ""
 	switch v.Kind {
 	case types.Notarize:
-		if before, voted := j.votes.notarized[key]; voted && before != v.Block {
-			contradiction = "it notarized " + before.String() + " and " + v.Block.String()
+		if other := before.notarized; other.made && other.block != v.Block {
+			contradiction = "it notarized " + other.block.String() + " and " + v.Block.String()
 		}
-		j.votes.notarized[key] = v.Block
+		before.notarized = choice{v.Block, true}
 	case types.Nullify:
-		if _, voted := j.votes.finalized[key]; voted {
+		if before.finalized.made {
 			contradiction = "it nullified the view that it finalized"
 		}
-		j.votes.nullified[key] = true
+		before.nullified = true
 	case types.Finalize:
-		if j.votes.nullified[key] {
+		if before.nullified {
 			contradiction = "it finalized the view that it nullified"
 		}
-		if before, voted := j.votes.finalized[key]; voted && before != v.Block {
-			contradiction = "it finalized " + before.String() + " and " + v.Block.String()
+		if other := before.finalized; other.made && other.block != v.Block {
+			contradiction = "it finalized " + other.block.String() + " and " + v.Block.String()
 		}
-		j.votes.finalized[key] = v.Block
+		before.finalized = choice{v.Block, true}
 	}
 	j.seen.Votes++
-	if contradiction != "" && !j.votes.accused[key] {
-		j.votes.accused[key] = true
+	if contradiction != "" && !before.accused {
+		before.accused = true
 		j.report("certificates", v.Height, v.Validator, "in view %d of epoch %d %s", v.View, v.Epoch, contradiction)
 	}
 }

@@ -18,9 +18,9 @@ type claim struct {
 	valid   bool
 	equal   string
 	numbers []*big.Rat
-	shares  []uint64 // of each number, in permille
+	shares  []uint64 // the share of each number, in permille
 	sketch  [4]uint64
-	sounds  bool // it is held by its sketch
+	sounds  bool // the claim is held by its sketch
 }
 
 // maxApart is in how many of the 256 bits of their sketches texts may differ: a

@@ -2,14 +2,14 @@ package oracle
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 // durable is what each validator has made sure of.
 type durable struct {
-	kept    map[types.Address]keptBlock
-	checked map[sentVote]bool
+	kept map[types.Address]keptBlock
 }
 
 // keptBlock is the highest block that a validator's disk holds for certain.
@@ -18,16 +18,7 @@ type keptBlock struct {
 	hash   types.Hash
 }
 
-// sentVote tells one vote from another, whoever sends it again.
-type sentVote struct {
-	voteKey
-	kind  types.VoteKind
-	block types.Hash
-}
-
-func newDurable() durable {
-	return durable{map[types.Address]keptBlock{}, map[sentVote]bool{}}
-}
+func newDurable() durable { return durable{map[types.Address]keptBlock{}} }
 
 // Kept says that a validator's disk holds a final block, synced: whatever becomes
 // of its process, it begins no earlier again.
@@ -71,11 +62,14 @@ func (j *Judge) Booted(validator types.Address, block *types.Header, hash, state
 // (decision C5). The records are those of the sender's log, oldest first; a
 // record that holds the vote holds its signature.
 func (j *Judge) Sends(v *types.Vote, log [][]byte) {
-	key := sentVote{voteKey{v.Validator, v.Epoch, v.View}, v.Kind, v.Block}
-	if j.votes.excused[v.Validator] || j.durable.checked[key] {
+	if j.votes.excused[v.Validator] {
 		return
 	}
-	j.durable.checked[key] = true
+	of, sent := j.votes.in(v), sentVote{v.Kind, v.Block}
+	if slices.Contains(of.sought, sent) {
+		return
+	}
+	of.sought = append(of.sought, sent)
 	j.seen.Persisted++
 	for i := len(log) - 1; i >= 0; i-- {
 		if bytes.Contains(log[i], v.Signature[:]) {

@@ -10,7 +10,7 @@ import (
 // window is the fires of the blocks that CIP-1 §8 counts: under eip1559, since
 // it began.
 type window struct {
-	fires  []firedAt // by height
+	fires  []firedAt // the fires of each height
 	counts map[types.Address]uint64
 }
 

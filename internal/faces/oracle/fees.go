@@ -10,78 +10,106 @@ import (
 // charge judges the receipts of a block: each fee to the wei, where its price is
 // known from the block alone (decisions C14, T13, T27).
 func (j *Judge) charge(o *Observation) {
-	h := &o.Block.Header
-	wrong := func(format string, args ...any) {
-		j.report("fees", h.Height, types.Address{}, format, args...)
+	c := newCharging(j, o)
+	for i := range o.Receipts {
+		c.receipt(i)
 	}
-	txs := map[types.Hash]*types.Transaction{}
+	c.unpaid()
+	c.cycles += j.chargeAgents(o, c.cycles, c.wrong)
+	h := c.h
+	if types.Cycles(c.cycles) != h.CyclesUsed || types.Cells(c.cells) != h.CellsUsed || types.Cycles(c.fires) != h.TimerCyclesUsed {
+		c.wrong("its receipts used %d cycles (fires %d) and %d cells, the header says %d (%d) and %d", c.cycles, c.fires, c.cells,
+			h.CyclesUsed, h.TimerCyclesUsed, h.CellsUsed)
+	}
+}
+
+// charging is charge under way: what of a block has no receipt yet, and what those that
+// were judged used.
+type charging struct {
+	*Judge
+	o     *Observation
+	h     *types.Header
+	wrong func(format string, args ...any)
+
+	txs   map[types.Hash]*types.Transaction
+	fired map[types.TimerID]*types.TimerChange
+
+	cycles, fires, cells uint64 // used, cycles of fires apart too
+}
+
+func newCharging(j *Judge, o *Observation) *charging {
+	c := &charging{Judge: j, o: o, h: &o.Block.Header, txs: map[types.Hash]*types.Transaction{},
+		fired: map[types.TimerID]*types.TimerChange{}}
+	c.wrong = func(format string, args ...any) {
+		j.report("fees", c.h.Height, types.Address{}, format, args...)
+	}
 	for i := range o.Block.Transactions {
 		tx := &o.Block.Transactions[i]
-		txs[keccak(codec.Marshal(tx))] = tx
+		c.txs[keccak(codec.Marshal(tx))] = tx
 		j.supply.given = j.supply.given || tx.To != nil && *tx.To == types.TimerEscrow
 	}
-	fired := map[types.TimerID]*types.TimerChange{}
 	for i := range o.Timers {
 		if o.Timers[i].Status == types.TimerFired {
-			fired[o.Timers[i].Timer.ID] = &o.Timers[i]
+			c.fired[o.Timers[i].Timer.ID] = &o.Timers[i]
 		}
 	}
-	var cycles, fires, cells uint64
-	for i := range o.Receipts {
-		r := &o.Receipts[i]
-		j.seen.Receipts++
-		cycles, cells = cycles+uint64(r.Cycles), cells+uint64(r.Cells)
-		if r.Height != h.Height || int(r.Index) != i {
-			wrong("receipt %d says it is %d of height %d", i, r.Index, r.Height)
+	return c
+}
+
+// receipt judges the receipt of an index.
+func (c *charging) receipt(i int) {
+	r := &c.o.Receipts[i]
+	c.seen.Receipts++
+	c.cycles, c.cells = c.cycles+uint64(r.Cycles), c.cells+uint64(r.Cells)
+	if r.Height != c.h.Height || int(r.Index) != i {
+		c.wrong("receipt %d says it is %d of height %d", i, r.Index, r.Height)
+	}
+	if r.Fee.Less(r.Tip) {
+		c.wrong("receipt %d has a tip of %s in a fee of %s", i, r.Tip, r.Fee)
+		return
+	}
+	c.supply.burned.Add(&c.supply.burned, r.Fee.Sub(r.Tip).Big())
+	switch r.Origin {
+	case types.OriginTransaction:
+		tx := c.txs[r.Hash]
+		if tx == nil {
+			c.wrong("receipt %d is of no transaction of the block, or of one that has a receipt: %s", i, r.Hash)
+			return
 		}
-		if r.Fee.Less(r.Tip) {
-			wrong("receipt %d has a tip of %s in a fee of %s", i, r.Tip, r.Fee)
-			continue
+		delete(c.txs, r.Hash)
+		c.chargeTransaction(c.h, tx, r, c.wrong)
+		c.sponsors.signed(tx, r)
+	case types.OriginTimer:
+		c.fires += uint64(r.Cycles)
+		fire := c.fired[r.Hash]
+		if fire == nil {
+			c.wrong("receipt %d is of the fire of no timer, or of one that has a receipt: %s", i, r.Hash)
+			return
 		}
-		j.supply.burned.Add(&j.supply.burned, r.Fee.Sub(r.Tip).Big())
-		switch r.Origin {
-		case types.OriginTransaction:
-			tx := txs[r.Hash]
-			if tx == nil {
-				wrong("receipt %d is of no transaction of the block, or of one that has a receipt: %s", i, r.Hash)
-				continue
-			}
-			delete(txs, r.Hash)
-			j.chargeTransaction(h, tx, r, wrong)
-			j.sponsors.signed(tx, r)
-		case types.OriginTimer:
-			fires += uint64(r.Cycles)
-			c := fired[r.Hash]
-			if c == nil {
-				wrong("receipt %d is of the fire of no timer, or of one that has a receipt: %s", i, r.Hash)
-				continue
-			}
-			delete(fired, r.Hash)
-			j.chargeFire(o, c, r, wrong)
-			j.sponsors.drew(c, wrong)
-		case types.OriginMessage:
-			if !r.Tip.IsZero() {
-				wrong("the delivery %s paid a tip of %s", r.Hash, r.Tip)
-			}
-		default:
-			wrong("receipt %d has the origin %q", i, r.Origin)
+		delete(c.fired, r.Hash)
+		c.chargeFire(c.o, fire, r, c.wrong)
+		c.sponsors.drew(fire, c.wrong)
+	case types.OriginMessage:
+		if !r.Tip.IsZero() {
+			c.wrong("the delivery %s paid a tip of %s", r.Hash, r.Tip)
+		}
+	default:
+		c.wrong("receipt %d has the origin %q", i, r.Origin)
+	}
+}
+
+// unpaid finds the transactions and the fires that have no receipt.
+func (c *charging) unpaid() {
+	for i := range c.o.Block.Transactions {
+		hash := keccak(codec.Marshal(&c.o.Block.Transactions[i]))
+		if c.txs[hash] != nil {
+			c.wrong("transaction %s has no receipt", hash)
 		}
 	}
-	for i := range o.Block.Transactions {
-		hash := keccak(codec.Marshal(&o.Block.Transactions[i]))
-		if txs[hash] != nil {
-			wrong("transaction %s has no receipt", hash)
+	for i := range c.o.Timers {
+		if id := c.o.Timers[i].Timer.ID; c.fired[id] != nil {
+			c.wrong("the fire of %s has no receipt", id)
 		}
-	}
-	for i := range o.Timers {
-		if id := o.Timers[i].Timer.ID; fired[id] != nil {
-			wrong("the fire of %s has no receipt", id)
-		}
-	}
-	cycles += j.chargeAgents(o, cycles, wrong)
-	if types.Cycles(cycles) != h.CyclesUsed || types.Cells(cells) != h.CellsUsed || types.Cycles(fires) != h.TimerCyclesUsed {
-		wrong("its receipts used %d cycles (fires %d) and %d cells, the header says %d (%d) and %d", cycles, fires, cells,
-			h.CyclesUsed, h.TimerCyclesUsed, h.CellsUsed)
 	}
 }
 

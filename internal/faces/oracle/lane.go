@@ -54,10 +54,10 @@ type laneOf struct {
 	wrong func(string, ...any)
 	fires []*types.TimerChange
 	waits []*types.TimerChange // examined and deferred
-	ended uint64               // unfired, by the lane
-	gone  uint64               // due ones that a handler cancelled
+	ended uint64               // how many the lane ended unfired
+	gone  uint64               // how many due timers a handler cancelled
 	woken map[types.TimerID]types.Height
-	used  []types.Cycles // by the fires before each, and by all
+	used  []types.Cycles // the cycles of the fires before each, and of all
 	cells []types.Cells
 }
 

@@ -121,7 +121,7 @@ func (v Violation) Error() string {
 // Judge judges one chain.
 type Judge struct {
 	rules      Rules
-	chain      map[types.Height]*judged      // by height
+	chain      map[types.Height]*judged      // the final blocks, by height
 	children   map[types.Hash][]types.Height // finalized heights by parent
 	sets       map[types.Epoch]types.ValidatorSet
 	inForce    map[types.Epoch]*types.ValidatorSet // what setOf found

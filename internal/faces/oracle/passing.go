@@ -14,7 +14,7 @@ const (
 type blames struct {
 	timers   map[types.TimerID]blame
 	messages map[types.Seq]blame
-	queue    map[types.Seq]Sent // of what waits
+	queue    map[types.Seq]Sent // the messages that wait
 }
 
 // blame is the validators that passed over one thing.
@@ -58,7 +58,7 @@ type passOf struct {
 	*Judge
 	o      *Observation
 	passed *types.Passed
-	ended  map[types.Hash]bool // by more than can be faulty: timers and messages
+	ended  map[types.Hash]bool // the timers and messages that more members listed than can be faulty
 	wrong  func(string, ...any)
 }
 

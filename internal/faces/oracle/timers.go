@@ -16,7 +16,7 @@ type timers struct {
 	lastSeq types.Seq
 	any     bool  // a timer was scheduled
 	full    bool  // the block looked at as many due timers as it may
-	least   *life // then the last of those in the order in which they are looked at
+	least   *life // the last timer that a full block looked at, in its order
 }
 
 // life is a pending timer.
@@ -24,7 +24,7 @@ type life struct {
 	timer     types.Timer
 	rank      types.Wei    // the tip it stated, where tips counted when it was scheduled
 	triggered types.Height // in which block what it watches changed; 0 before
-	judged    types.Height // at which it was deferred last
+	judged    types.Height // the height at which it was deferred last
 }
 
 // due is the height from which the timer is due: of one that watches a key that

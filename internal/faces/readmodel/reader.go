@@ -30,6 +30,7 @@ type Source struct {
 	programs  program.Host
 	verifier  env.Verifier
 	described *memo.Once[types.Hash, described] // by the hash of code
+	past      past
 	// Sightings is what its validators see beside the chain; nil: nobody tells.
 	Sightings *Sightings
 }
@@ -58,9 +59,18 @@ type reader struct {
 	executor ledger.Executor // for reads and dry runs
 }
 
+// Validator is a validator as it is read: what it has in its store, and the state after
+// that.
+type Validator interface {
+	Head() *validators.Head
+	Archive() *history.Archive
+}
+
 // Of returns a validator as it stands now.
-func (s *Source) Of(v *validators.Validator) api.Reader {
-	return &reader{source: s, state: v.Head().State, archive: v.Archive(),
+func (s *Source) Of(v Validator) api.Reader {
+	state := v.Head().State
+	s.past.read(state)
+	return &reader{source: s, state: state, archive: v.Archive(),
 		executor: ledger.Executor{Programs: s.programs, Verifier: s.verifier}}
 }
 
@@ -233,11 +243,15 @@ func (v *reader) Read(_ context.Context, call api.Call) (api.Result, error) {
 	if err != nil {
 		return api.Result{}, environment(err)
 	}
-	out := api.Result{Outcome: result.Outcome, Cycles: result.Cycles, Cells: result.Cells}
-	for _, line := range result.Logs {
+	return resultOf(result), nil
+}
+
+func resultOf(r ledger.ReadResult) api.Result {
+	out := api.Result{Outcome: r.Outcome, Cycles: r.Cycles, Cells: r.Cells}
+	for _, line := range r.Logs {
 		out.Logs = append(out.Logs, line.Line)
 	}
-	return out, nil
+	return out
 }
 
 func (v *reader) Simulate(_ context.Context, tx *types.Transaction) (*api.Receipt, error) {
@@ -248,7 +262,9 @@ func (v *reader) Simulate(_ context.Context, tx *types.Transaction) (*api.Receip
 	if !ok {
 		return nil, api.Refuse(http.StatusBadRequest, "bad_signature", "nobody can have made this signature")
 	}
-	receipt, printed, err := v.executor.Simulate(v.state, sender, tx)
+	traced := v.executor
+	traced.Recorder = actors.NewRecorder(tx.Hash())
+	receipt, printed, err := traced.Simulate(v.state, sender, tx)
 	var missing *ledger.EnvironmentError
 	switch {
 	case errors.As(err, &missing):
@@ -260,6 +276,8 @@ func (v *reader) Simulate(_ context.Context, tx *types.Transaction) (*api.Receip
 	for i := range printed {
 		out.Logs = append(out.Logs, printed[i].Line)
 	}
+	t := &tracer{reader: v, state: v.state, sources: map[types.Hash]bool{}}
+	out.Trace = t.dry(receipt, out.Logs, traced.Recorder.Trace())
 	return out, nil
 }
 

@@ -19,7 +19,7 @@ const MaxSightings = 16_384
 // ready. It is safe for concurrent use.
 type Sightings struct {
 	mu  sync.Mutex
-	all []model.JobEvent // by height: that of the next block, if no height is skipped
+	all []model.JobEvent // the sightings, by the height of the next block, if no height is skipped
 }
 
 // Saw takes note of what a validator's gateway reported, where it is of a job. next is

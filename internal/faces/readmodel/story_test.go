@@ -10,6 +10,7 @@ import (
 	"github.com/cowboyinc/devnet/actors/samples"
 	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 	"github.com/cowboyinc/devnet/internal/faces/readmodel"
@@ -223,5 +224,69 @@ func TestAStoryTellsOfTiersAndTriggers(t *testing.T) {
 	}
 	if c := n.Judge.Counts(); c.Triggered != 1 || c.Fired != 3 {
 		t.Errorf("the oracles saw %+v", c)
+	}
+}
+
+// Decision C18: the story of a timer names whose hosts failed over it, as state has
+// them while it is pending, and how that ended it.
+func TestAStoryTellsWhoseHostsFailed(t *testing.T) {
+	n, err := sim.NewNetwork(sim.NetworkConfig{World: sim.Config{Seed: 5}, Validators: 7})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tx, heart := n.Deploy("alice", samples.Code("heartbeat"), types.WeiOf(100).Mul(types.CBY))
+	n.Submit("v0", tx, nil)
+	if err := n.RunToHeight(3, time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	n.Submit("v0", n.Execute("alice", heart, "start", samples.Number(12)), nil)
+	for _, name := range n.Names() {
+		if err := n.RunToHeight(6, time.Minute); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := n.HostFail(name, heart, fault.HostCrashes); err != nil {
+			t.Fatal(err)
+		}
+	}
+	source := readmodel.NewSource(n.Genesis, samples.Mux{}, n.Scheme())
+	var seen []int // how many were named, block by block
+	for h := n.Tip() + 1; len(seen) == 0 || seen[len(seen)-1] >= 0; h++ {
+		if err := n.RunToHeight(h, time.Minute); err != nil {
+			t.Fatal(err)
+		}
+		v := n.Validator("v0")
+		timers, err := source.Of(v).Timers(history.TimerFilter{Page: history.Page{Limit: 100}})
+		if err != nil || len(timers) != 1 {
+			t.Fatal(len(timers), err)
+		}
+		s, err := source.Of(v).Story(timers[0].ID, 0, 1000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		named := map[types.Address]bool{}
+		for _, e := range s.Entries {
+			if (e.Proposer != nil) != (e.Kind == model.StoryDeferred && e.Reason == scheduler.ReasonHostFailed) {
+				t.Errorf("%+v", e)
+			}
+			if e.Proposer != nil {
+				named[*e.Proposer] = true
+			}
+		}
+		if s.Timer.EndedAt == 0 {
+			blamed := v.Head().State.FailedOver(timers[0].ID)
+			if len(blamed) != len(named) || slices.ContainsFunc(blamed, func(a types.Address) bool { return !named[a] }) {
+				t.Errorf("height %d: the story names %v, state %v", h, named, blamed)
+			}
+			seen = append(seen, len(named))
+			continue
+		}
+		end := s.Entries[len(s.Entries)-1]
+		if end.Paid == nil || end.Paid.Status != string(types.StatusHostFailed) || named[end.Paid.Proposer] {
+			t.Errorf("it ended as %+v", end)
+		}
+		seen = append(seen, -1)
+	}
+	if !slices.Contains(seen, 1) || !slices.Contains(seen, 2) {
+		t.Errorf("block by block %v were named", seen)
 	}
 }

@@ -138,6 +138,9 @@ func wait(w *history.Wait) model.StoryEntry {
 	if w.Examined {
 		e.Priority, e.Weight = &w.Priority, w.Weight.String()
 	}
+	if !w.Proposer.IsZero() {
+		e.Proposer = &w.Proposer
+	}
 	return e
 }
 

@@ -178,7 +178,7 @@ func calls(call *syntax.CallExpr, name string) bool {
 type linter struct {
 	s     *sources
 	nets  map[string]bool // looked up only
-	nodes []string        // those that there are, nil where that cannot be known
+	nodes []string        // the nodes that there are; nil where that cannot be known
 	found Mistakes
 }
 

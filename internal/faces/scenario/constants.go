@@ -98,7 +98,7 @@ func (l *linter) value(v *verb, title, name string, e syntax.Expr) {
 	if !ok || written == starlark.None && !p.must {
 		return
 	}
-	if err := l.judge(title, p, written); err != nil {
+	if err := l.validate(title, p, written); err != nil {
 		l.report(start(e), title+": "+name+" "+err.Error())
 	}
 }
@@ -124,9 +124,9 @@ func isComparison(e syntax.Expr) bool {
 	return false
 }
 
-// judge says why a constant is none for the argument; nil also where only the
+// validate says why a constant is none for the argument; nil also where only the
 // running network knows.
-func (l *linter) judge(title string, p param, v starlark.Value) error {
+func (l *linter) validate(title string, p param, v starlark.Value) error {
 	switch p.kind {
 	case "party": // an actor's name may be any
 		return nil

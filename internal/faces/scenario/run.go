@@ -209,7 +209,7 @@ func (r *runtime) close(failing bool) error {
 type sources struct {
 	root *os.Root
 	main string
-	text map[string]string // by name; looked up only
+	text map[string]string // the text of each file, by name; looked up only
 }
 
 func openSources(path string) (*sources, error) {

@@ -21,7 +21,7 @@ type param struct {
 	kind    string // of the table kinds
 	must    bool
 	preset  string // what it is where it is not given, for people; "" for nothing
-	nowhere bool   // may be given by name only
+	nowhere bool   // the parameter may be given by name only
 }
 
 // parse reads a signature: "run(blocks: count?, until: function?, within: count = 100)".

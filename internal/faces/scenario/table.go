@@ -60,7 +60,7 @@ func init() {
 		{"params", "The parameters in force: a dict of strings."},
 		{"time_ms", "The network's clock, in milliseconds."},
 		{"seed", "The seed of the run."},
-		{"backend", "sim or live."},
+		{"backend", "sim, live, processes or docker."},
 		{"digest", "Hash of the whole run so far; on live that of the final chain."},
 	}
 	networkVerbs = slices.Concat([]*verb{

@@ -29,11 +29,11 @@ const (
 type Timeline struct {
 	mu     sync.Mutex
 	began  types.Time      // 0: nothing happened yet
-	now    types.Time      // of what was told last
-	views  []viewTold      // by when they began
-	deeds  []deed          // in order
-	tip    types.Height    // up to which receipts were told
-	failed []failedReceipt // the first
+	now    types.Time      // the time of what was told last
+	views  []viewTold      // the views, in the order they began
+	deeds  []deed          // what the script did, in order
+	tip    types.Height    // the height up to which receipts were told
+	failed []failedReceipt // the first receipts that failed
 	more   int             // failed ones beyond maxFailed
 }
 

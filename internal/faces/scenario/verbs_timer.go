@@ -19,9 +19,7 @@ func netStory(c *call) (starlark.Value, error) {
 	}
 	list := make([]starlark.Value, len(story.Entries))
 	for i := range story.Entries {
-		if paid := story.Entries[i].Paid; paid != nil {
-			paid.ProposerName = netOf(c).nodeName(paid.Proposer)
-		}
+		story.Entries[i].NameNodes(netOf(c).nodeName)
 		list[i] = recordOf("story entry", story.Entries[i])
 	}
 	return frozen(list), nil

@@ -24,7 +24,7 @@ type node struct {
 	genesis  *ledger.Genesis
 	verifier *crypto.Verifier
 	executor *ledger.Executor
-	chain    map[types.Height]types.Hash // as the nodes before have it
+	chain    map[types.Height]types.Hash // the chain as the nodes before have it
 	progress func(string, types.Height, types.Height)
 	report   NodeReport
 }

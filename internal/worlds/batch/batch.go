@@ -31,16 +31,24 @@ const (
 	batchesPerProcess = 4
 )
 
-// The backends that are told apart.
+// The backends. But for Sim, networks would keep each other's votes waiting, so one runs
+// at a time.
 const (
-	Sim  = "sim"  // one seed is one run
-	Live = "live" // networks would keep each other's votes waiting, so one runs at a time
+	Sim       = "sim"       // one seed is one run
+	Live      = "live"      // in this process
+	Processes = "processes" // a process a node
+	Docker    = "docker"    // a container a node
 )
+
+// Backends are all of them.
+var Backends = []string{Sim, Live, Processes, Docker}
 
 // World is where runs take place.
 type World struct {
 	Backend   string `json:"backend"`
 	BlockTime string `json:"block_time,omitempty"` // "": the script's own
+	Image     string `json:"image,omitempty"`      // of containers
+	Record    bool   `json:"record,omitempty"`     // the outcome is noted, to be compared
 }
 
 // Pace is what BlockTime asks for, nil for the script's own.
@@ -75,7 +83,7 @@ type Runner struct {
 // could not be started.
 func (r *Runner) Run(ctx context.Context, w World, jobs []Job, told func(*Verdict)) ([]Verdict, error) {
 	processes := runtime.GOMAXPROCS(0)
-	if w.Backend == Live {
+	if w.Backend != Sim {
 		processes = 1
 	}
 	pool := &pool{runner: r, world: w, ctx: ctx, told: told, verdicts: make([]Verdict, len(jobs))}

@@ -48,7 +48,7 @@ func TestJUnitIsXMLWhateverIsPrinted(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := string(rapid.SliceOf(rapid.Byte()).Draw(t, "text"))
 		v := Verdict{File: "a.star", World: World{Backend: Sim}, Code: Failed, Error: text, Output: text}
-		if err := WriteJUnit(path, []Verdict{v, {File: "a.star"}}, []Sometimes{{Name: text, Where: "a.star"}}); err != nil {
+		if err := WriteJUnit(path, Shard{}, []Verdict{v, {File: "a.star"}}, []Sometimes{{Name: text, Where: "a.star"}}); err != nil {
 			t.Fatal(err)
 		}
 		data, err := os.ReadFile(path)

@@ -1,9 +1,11 @@
 package batch
 
 import (
+	"encoding/json"
 	"encoding/xml"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -14,16 +16,29 @@ type junitSuites struct {
 	XMLName  xml.Name     `xml:"testsuites"`
 	Tests    int          `xml:"tests,attr"`
 	Failures int          `xml:"failures,attr"`
+	Errors   int          `xml:"errors,attr,omitempty"`
 	Suites   []junitSuite `xml:"testsuite"`
 }
 
 type junitSuite struct {
-	Name     string      `xml:"name,attr"`
-	Tests    int         `xml:"tests,attr"`
-	Failures int         `xml:"failures,attr"`
-	Time     string      `xml:"time,attr"`
-	Cases    []junitCase `xml:"testcase"`
-	seconds  float64
+	Name       string           `xml:"name,attr"`
+	Tests      int              `xml:"tests,attr"`
+	Failures   int              `xml:"failures,attr"`
+	Errors     int              `xml:"errors,attr,omitempty"`
+	Skipped    int              `xml:"skipped,attr,omitempty"`
+	Time       string           `xml:"time,attr"`
+	Properties *junitProperties `xml:"properties"`
+	Cases      []junitCase      `xml:"testcase"`
+	seconds    float64
+}
+
+type junitProperties struct {
+	All []junitProperty `xml:"property"`
+}
+
+type junitProperty struct {
+	Name  string `xml:"name,attr"`
+	Value string `xml:"value,attr"`
 }
 
 type junitCase struct {
@@ -31,6 +46,8 @@ type junitCase struct {
 	Class   string        `xml:"classname,attr"`
 	Time    string        `xml:"time,attr"`
 	Failure *junitFailure `xml:"failure,omitempty"`
+	Error   *junitFailure `xml:"error,omitempty"` // other programs write it; devnet does not
+	Skipped *junitFailure `xml:"skipped,omitempty"`
 	Output  string        `xml:"system-out,omitempty"`
 }
 
@@ -39,18 +56,57 @@ type junitFailure struct {
 	Text    string `xml:",chardata"`
 }
 
-// WriteJUnit writes the verdicts to a file. What should happen sometimes and never did is
-// a case of its own in its scenario's suite.
-func WriteJUnit(path string, verdicts []Verdict, missing []Sometimes) error {
-	var all junitSuites
-	suite := func(file string) *junitSuite {
-		for i := range all.Suites {
-			if all.Suites[i].Name == file {
-				return &all.Suites[i]
-			}
+// Shard is a part of a batch: of all runs every Of-th, from the Index-th on, which counts
+// from 1. The zero Shard is all of them.
+type Shard struct{ Index, Of uint64 }
+
+// Has reports whether the run at a place, from 0 on, is in the shard.
+func (s Shard) Has(at int) bool { return s.Of <= 1 || uint64(at)%s.Of == s.Index-1 }
+
+// String is I/N.
+func (s Shard) String() string { return fmt.Sprintf("%d/%d", s.Index, s.Of) }
+
+// suite is the suite of a name, made where there is none.
+func (all *junitSuites) suite(name string) *junitSuite {
+	for i := range all.Suites {
+		if all.Suites[i].Name == name {
+			return &all.Suites[i]
 		}
-		all.Suites = append(all.Suites, junitSuite{Name: file})
-		return &all.Suites[len(all.Suites)-1]
+	}
+	all.Suites = append(all.Suites, junitSuite{Name: name})
+	return &all.Suites[len(all.Suites)-1]
+}
+
+// note adds a property of a suite, once.
+func (s *junitSuite) note(name, value string) {
+	if s.Properties == nil {
+		s.Properties = &junitProperties{}
+	}
+	if one := (junitProperty{name, value}); !slices.Contains(s.Properties.All, one) {
+		s.Properties.All = append(s.Properties.All, one)
+	}
+}
+
+// Names of the properties of a suite.
+const (
+	shardProperty     = "devnet.shard"     // which of the batch it has
+	sometimesProperty = "devnet.sometimes" // a Sometimes as JSON, true where it held in one of its runs
+)
+
+// WriteJUnit writes the verdicts of a shard to a file. What should happen sometimes and
+// never did is a case of its own in its scenario's suite. What held is among the suite's
+// properties, for who puts shards together.
+func WriteJUnit(path string, shard Shard, verdicts []Verdict, missing []Sometimes) error {
+	var all junitSuites
+	suite := all.suite
+	for _, m := range Moments(verdicts) {
+		file, _, _ := strings.Cut(m.Where, ":")
+		m.Name, m.Where = legal(m.Name), legal(m.Where)
+		text, err := json.Marshal(m)
+		if err != nil {
+			return err
+		}
+		suite(file).note(sometimesProperty, string(text))
 	}
 	for i := range verdicts {
 		v := &verdicts[i]
@@ -65,15 +121,35 @@ func WriteJUnit(path string, verdicts []Verdict, missing []Sometimes) error {
 		suite(v.File).add(one, v.Wall)
 	}
 	for _, m := range missing {
-		file, _, _ := strings.Cut(m.Where, ":")
-		suite(file).add(junitCase{Name: "sometimes " + legal(m.Name), Class: file, Time: "0.000",
-			Failure: &junitFailure{"it held in no seed", legal(fmt.Sprintf("%s: sometimes(%q) held in no seed", m.Where, m.Name))}}, 0)
+		all.never(m)
 	}
+	if shard.Of > 1 {
+		for i := range all.Suites {
+			all.Suites[i].note(shardProperty, shard.String())
+		}
+	}
+	return all.write(path)
+}
+
+// sometimesCase begins the name of the case of what never held.
+const sometimesCase = "sometimes "
+
+// never adds the case of what should have happened sometimes and never did.
+func (all *junitSuites) never(m Sometimes) {
+	file, _, _ := strings.Cut(m.Where, ":")
+	all.suite(file).add(junitCase{Name: sometimesCase + legal(m.Name), Class: file, Time: "0.000",
+		Failure: &junitFailure{"it held in no seed", legal(fmt.Sprintf("%s: sometimes(%q) held in no seed", m.Where, m.Name))}}, 0)
+}
+
+// write writes the suites to a file, with their sums.
+func (all *junitSuites) write(path string) error {
+	all.Tests, all.Failures, all.Errors = 0, 0, 0
 	for i := range all.Suites {
 		s := &all.Suites[i]
 		s.Time = fmt.Sprintf("%.3f", s.seconds)
 		all.Tests += s.Tests
 		all.Failures += s.Failures
+		all.Errors += s.Errors
 	}
 	data, err := xml.MarshalIndent(all, "", "  ")
 	if err != nil {
@@ -86,8 +162,13 @@ func (s *junitSuite) add(c junitCase, seconds float64) {
 	s.Cases = append(s.Cases, c)
 	s.Tests++
 	s.seconds += seconds
-	if c.Failure != nil {
+	switch {
+	case c.Failure != nil:
 		s.Failures++
+	case c.Error != nil:
+		s.Errors++
+	case c.Skipped != nil:
+		s.Skipped++
 	}
 }
 

@@ -29,8 +29,8 @@ const stepEnv = "DEVNET_RUN_STEP"
 
 // overrun tells of a run that is beyond a limit.
 type overrun struct {
-	gently  func(Verdict) int                   // as ever; the process ends with the code it returns
-	bluntly func(Verdict) (fd int, text []byte) // what is written where that takes too long; asked before the run
+	gently  func(Verdict) int                   // tells it as ever; the process ends with the code it returns
+	bluntly func(Verdict) (fd int, text []byte) // what is written where gently takes too long; asked before the run
 }
 
 // atMark stands for a place in a script that is not known yet.
@@ -39,8 +39,8 @@ const atMark = "@AT@"
 // lastWord is a verdict on a run beyond a limit, written without any memory.
 type lastWord struct {
 	fd, code      int
-	before, after []byte // of the place
-	placed        bool   // there is one
+	before, after []byte // the text before and after the place
+	placed        bool   // the text has a place
 }
 
 func (e *overrun) lastWord(v Verdict) lastWord {

@@ -55,7 +55,11 @@ func (r *Runner) play(ctx context.Context, j Job, w World, trace string, out io.
 		v.Code, v.Error = Mistaken, err.Error()
 		return v
 	}
-	stage := &timed{open: r.Open(ctx, w)}
+	noted := &recorder{open: r.Open(ctx, w)}
+	stage := &timed{open: noted.open}
+	if w.Record {
+		stage.open = noted.Open
+	}
 	began := time.Now()
 	seen, err := scenario.Run(j.File, scenario.Options{Open: stage.Open, Seed: j.Seed, Pace: pace, Out: out, Trace: lines, Stop: ctx,
 		Pulse: pulse})
@@ -67,6 +71,9 @@ func (r *Runner) play(ctx context.Context, j Job, w World, trace string, out io.
 		v.Seed, v.Height, v.Digest = seen.Seed, uint64(seen.Height), seen.Digest.String()
 	}
 	v.Virtual, v.Wall = seconds(stage.lasted), seconds(wall)
+	if w.Record {
+		v.Outcome = &noted.outcome
+	}
 	v.Unread = seen.Unread
 	for _, s := range seen.Sometimes {
 		v.Moments = append(v.Moments, Sometimes{Name: s.Name, Where: j.File, True: s.True})

@@ -38,7 +38,7 @@ type verdictLine struct {
 // ending is how a batch's process ended.
 type ending struct {
 	told  bool   // its last verdict said that it would end there
-	words string // its last ones, on standard error
+	words string // the last words on its standard error
 	err   error
 }
 

@@ -33,6 +33,7 @@ type Verdict struct {
 	Unread   []string    `json:"unread_failures,omitempty"` // failed receipts that the script did not look at
 	Replay   string      `json:"replay,omitempty"`
 	Timeline []string    `json:"timeline,omitempty"`         // what happened last, of the first failing runs of a batch
+	Outcome  *Outcome    `json:"outcome,omitempty"`          // where it was to be recorded
 	Unstable string      `json:"not_reproducible,omitempty"` // where two runs of the seed differ
 }
 
@@ -49,23 +50,33 @@ func (v *Verdict) Failed() bool { return v.Code != Passed }
 
 // Never lists the conditions that held in no seed, by file.
 func Never(verdicts []Verdict) (out []Sometimes) {
-	held := map[Sometimes]bool{}
-	var order []Sometimes
-	for i := range verdicts {
-		for _, m := range verdicts[i].Moments {
-			key := Sometimes{Name: m.Name, Where: m.Where}
-			if _, known := held[key]; !known {
-				order = append(order, key)
-			}
-			held[key] = held[key] || m.True
-		}
-	}
-	for _, key := range order {
-		if !held[key] {
-			out = append(out, key)
+	for _, m := range Moments(verdicts) {
+		if !m.True {
+			out = append(out, m)
 		}
 	}
 	return out
+}
+
+// Moments lists the conditions of all runs, each once, and whether it held in one.
+func Moments(verdicts []Verdict) (all []Sometimes) {
+	for i := range verdicts {
+		for _, m := range verdicts[i].Moments {
+			all = heed(all, m)
+		}
+	}
+	return all
+}
+
+// heed adds what one run tells of a condition.
+func heed(all []Sometimes, m Sometimes) []Sometimes {
+	for i := range all {
+		if all[i].Name == m.Name && all[i].Where == m.Where {
+			all[i].True = all[i].True || m.True
+			return all
+		}
+	}
+	return append(all, m)
 }
 
 // Line is a verdict for people.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"io"
+	"sync"
 	"testing"
 	"time"
 
@@ -14,6 +15,29 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
 	"github.com/cowboyinc/devnet/internal/environment/transport/identity"
 )
+
+// bareSubset is connections of quic-go alone, as many as validators push an assignment
+// to one runner: a trip is one of each at the same time.
+type bareSubset []*bare
+
+func newBareSubset(b testing.TB, n *Network, spec *push.JobSpec) bareSubset {
+	all := make(bareSubset, len(n.RunnerList()[0].Status().Connected))
+	for i := range all {
+		all[i] = newBare(b, n, spec)
+	}
+	return all
+}
+
+// trip returns the time of each.
+func (s bareSubset) trip() []time.Duration {
+	took := make([]time.Duration, len(s))
+	var all sync.WaitGroup
+	for i, each := range s {
+		all.Go(func() { took[i] = each.trip() })
+	}
+	all.Wait()
+	return took
+}
 
 // bare is a connection of quic-go alone, whose ends sign and verify as those of an
 // assignment and its answer do, and say as many bytes.

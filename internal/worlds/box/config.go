@@ -9,6 +9,7 @@ package box
 import (
 	"fmt"
 	"log/slog"
+	"net"
 	"slices"
 	"time"
 
@@ -21,6 +22,7 @@ import (
 	"github.com/cowboyinc/devnet/runners"
 	"github.com/cowboyinc/devnet/validators"
 	"github.com/cowboyinc/devnet/validators/gateway"
+	"github.com/cowboyinc/devnet/validators/history"
 	"github.com/cowboyinc/devnet/validators/ledger"
 	"github.com/cowboyinc/devnet/validators/simplex"
 )
@@ -48,7 +50,9 @@ type Config struct {
 	Strict     bool              // no cheats
 	Params     map[string]string // what differs from the defaults, by key
 	Programs   program.Host      // nil: Python hosts of this network's own
-	Here       *Here             // nil: all of the network runs in this process
+	Here       *Here             // nil: all of the network runs in this process, or Elsewhere
+	Elsewhere  Elsewhere         // opens the nodes, which run in processes of their own; nil: they run here
+	Genesis    *ledger.Genesis   // of a network whose nodes run Elsewhere
 	Python     string            // interpreter; "": the first that fits
 	Slow       func(string)      // is told, in words, of a Python that takes long to start; it may be nil
 	Log        *slog.Logger      // nil: none
@@ -57,7 +61,7 @@ type Config struct {
 	Observe func(validators.FinalBlocks)
 	// Booted is told what each validator begins with, also when it is restarted. It
 	// must only note it. It may be nil.
-	Booted func(validator types.Address, begins *validators.Head)
+	Booted func(validator types.Address, begins Boot)
 	// Overhear is told of each frame that a validator sends, once for each peer,
 	// the forged ones included. It may keep the frame, must not change it, and is
 	// called on the loops that send: it must be quick. It may be nil.
@@ -66,6 +70,9 @@ type Config struct {
 	// clock, on a loop of that validator; it must only hand it on. It may be nil.
 	Tell func(at types.Time, name string, report simplex.Report)
 
+	// Dropped is told of transactions that a validator gave up, on a loop of its; it must
+	// only hand it on. It may be nil.
+	Dropped func(hash types.Hash, why string)
 	// Gateway is told of what a validator's gateway reports, on its loop; it must only
 	// hand it on. It may be nil.
 	Gateway func(validator types.Address, report gateway.Report)
@@ -80,6 +87,21 @@ type Config struct {
 	// What benchmarks look through, on the loops of those they look at; each may be nil.
 	tellRunners func(name string, report gateway.Report) // as validators.Config has it
 	wrapRunner  func(env.Runner) env.Runner              // between a runner and its environment
+	wrapSocket  func(net.PacketConn) net.PacketConn      // of a runner, below all that the network puts there
+}
+
+// checkHistory refuses a bound that is too small to catch up within.
+func (c *Config) checkHistory() error {
+	if c.History != 0 && c.History < history.MinHistory {
+		return fmt.Errorf("box: a history of %d blocks: a network keeps at least %d, or with 0 all", c.History, history.MinHistory)
+	}
+	return nil
+}
+
+func (c *Config) setDefaults() {
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
 }
 
 // DefaultBlockTime is one second (decision C7).
@@ -139,8 +161,22 @@ func (c *Config) NewGenesis(f Founders, now time.Time) (*ledger.Genesis, error) 
 		return nil, err
 	}
 	slices.SortFunc(g.Accounts, func(a, b ledger.Funding) int { return a.Address.Compare(b.Address) })
-	if _, _, err := g.State(); err != nil {
+	if err := g.Check(); err != nil {
 		return nil, err
 	}
 	return g, nil
+}
+
+// ChangedError says that a home's network is another than was asked for.
+type ChangedError struct {
+	Home, What, Have, Want string
+	Settable               bool // by devnet params set, while it runs
+}
+
+func (e *ChangedError) Error() string {
+	way := "leave it out to go on with that network"
+	if e.Settable {
+		way += fmt.Sprintf(", and change it while it runs with devnet params set %s %s", e.What, e.Want)
+	}
+	return fmt.Sprintf("the network in %s has %s = %s, not %s: %s; or begin anew with --reset", e.Home, e.What, e.Have, e.Want, way)
 }

@@ -2,6 +2,7 @@ package box
 
 import (
 	"bytes"
+	"flag"
 	"os"
 	"slices"
 	"sync"
@@ -17,6 +18,11 @@ import (
 	"github.com/cowboyinc/devnet/validators"
 )
 
+var (
+	crowd       = flag.Int("crowd", 0, "how many runners BenchmarkCrowd has, in place of its own number")
+	crowdBlocks = flag.Int("crowd-blocks", 0, "over how many blocks it measures, in place of its own number")
+)
+
 // BenchmarkCrowd is ten validators and a thousand runners in one process, at a block a
 // second for sixty blocks, every ping signed and verified; beside it, the same
 // validators alone. Aim: 1.9 cores where every signature is verified each time, 0.9
@@ -26,6 +32,12 @@ func BenchmarkCrowd(b *testing.B) {
 	count, blocks := 100, types.Height(6)
 	if os.Getenv("DEVNET_SOAK") != "" {
 		count, blocks = 1_000, 60
+	}
+	if *crowd > 0 {
+		count = *crowd
+	}
+	if *crowdBlocks > 0 {
+		blocks = types.Height(*crowdBlocks)
 	}
 	for _, c := range []struct {
 		name    string

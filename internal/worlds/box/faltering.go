@@ -1,12 +1,10 @@
 package box
 
 import (
-	"context"
 	"fmt"
 	"sync"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
-	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/worlds/byzantine"
@@ -16,17 +14,22 @@ import (
 // new process is sound.
 type faltering struct {
 	mu   sync.Mutex
-	mask *byzantine.RunnerMask // of the process that runs, or ran last
-	by   map[string]*Fault     // by verb
+	mask Faltering         // of the process that runs, or ran last
+	by   map[string]*Fault // the faults in force, by verb
 }
 
 // wrap puts a new process of a runner behind a mask.
 func (f *faltering) wrap(chainID uint64, given env.Runner) env.Runner {
 	mask, given := byzantine.NewRunnerMask(chainID, given)
+	f.fresh(mask)
+	return given
+}
+
+// fresh begins with a new process.
+func (f *faltering) fresh(mask Faltering) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.mask, f.by = mask, map[string]*Fault{}
-	return given
 }
 
 // begin notes the fault of an order, in place of the one of its verb before.
@@ -59,16 +62,7 @@ func (f *faltering) endAll() {
 	clear(f.by)
 }
 
-// falter does an order of a runner that is there. The fault is nil where the verb
-// leaves none.
-func (n *Network) falter(o *fault.Order) (f *Fault, err error) {
-	err = n.changeRunner(o.Node, func(r *Runner) (err error) {
-		f, err = r.do(o)
-		return err
-	})
-	return f, err
-}
-
+// do does an order of a runner. The fault is nil where the verb leaves none.
 func (r *Runner) do(o *fault.Order) (*Fault, error) {
 	switch o.Verb {
 	case "drop":
@@ -98,7 +92,7 @@ func (r *Runner) do(o *fault.Order) (*Fault, error) {
 		r.mask.Swallow(&f.counts)
 	case "saturate":
 		r.mask.Saturate(&f.counts)
-		r.runner.Shell().Drain(true, "saturated")
+		r.runner.Drain(true, "saturated")
 	case "slow":
 		r.mask.Slow(o.Delay, &f.counts)
 	case "flap":
@@ -131,7 +125,7 @@ func (r *Runner) recover(o *fault.Order) *Fault {
 		r.mask.Swallow(nil)
 	case "saturate":
 		r.mask.Saturate(nil)
-		r.runner.Shell().Drain(false, "")
+		r.runner.Drain(false, "")
 	case "slow":
 		r.mask.Slow(0, nil)
 	case "misbehave":
@@ -160,75 +154,6 @@ func (r *Runner) rejoin(o *fault.Order) (*Fault, error) {
 	if err != nil {
 		return f, err
 	}
-	n, name, fresh := r.network, r.Name, o.NewIdentity
-	at := n.Best().height() + types.Height(o.AfterBlocks)
-	n.returning.Go(func() {
-		if !n.reaches(at) {
-			return
-		}
-		if err := n.comeBack(name, fresh); err != nil {
-			n.log.Error("a runner does not come back", "node", name, "error", err)
-		}
-	})
+	r.network.registration.comeLater(r.Name, types.Height(o.AfterBlocks), o.NewIdentity)
 	return f, nil
-}
-
-// reaches waits until a height is final, and reports false at the network's end.
-func (n *Network) reaches(height types.Height) bool {
-	news := make(chan struct{}, 1)
-	defer n.Subscribe(func(types.Height) {
-		select {
-		case news <- struct{}{}:
-		default:
-		}
-	})()
-	for n.Best().height() < height {
-		select {
-		case <-news:
-		case <-n.ending.Done():
-			return false
-		}
-	}
-	return n.ending.Err() == nil
-}
-
-// comeBack starts a runner that was dropped, unless somebody did already; a fresh one
-// under its next key, which it has registered.
-func (n *Network) comeBack(name string, fresh bool) error {
-	if fresh {
-		if err := n.renew(name); err != nil {
-			return err
-		}
-	}
-	return n.changeRunner(name, func(r *Runner) error {
-		if r.Started() {
-			return nil
-		}
-		return r.restart()
-	})
-}
-
-// renew gives a runner that is down its next key, and has it registered.
-func (n *Network) renew(name string) error {
-	before := n.findRunner(name)
-	state := n.Best().Validator().Head().State
-	i := 0
-	for state.Runner(wallet.RunnerIdentity(n.seed, name, i).Address()) != nil {
-		i++
-	}
-	key := wallet.RunnerIdentity(n.seed, name, i)
-	ctx, cancel := context.WithTimeout(n.ending, governPatience)
-	defer cancel()
-	if err := n.register(ctx, key); err != nil {
-		return err
-	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.closed || before.Started() {
-		return nil
-	}
-	after := n.newRunner(name, key)
-	after.death = before.death
-	n.replaceRunner(after)
-	return nil
 }

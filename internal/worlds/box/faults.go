@@ -5,7 +5,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 )
 
@@ -54,12 +53,12 @@ func (fs *faults) enter(f *Fault) {
 	fs.all = append(fs.all, f)
 }
 
-// Faults implements fault.World.
-func (n *Network) Faults() []fault.Effect {
-	n.faults.mu.Lock()
-	defer n.faults.mu.Unlock()
-	effects := make([]fault.Effect, 0, len(n.faults.all))
-	for _, f := range n.faults.all {
+// effects says what each did so far.
+func (fs *faults) effects() []fault.Effect {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	effects := make([]fault.Effect, 0, len(fs.all))
+	for _, f := range fs.all {
 		effects = append(effects, f.Effect())
 	}
 	return effects
@@ -78,34 +77,6 @@ func (node *Node) unmask() {
 func (node *Node) Honest() bool {
 	mask := node.mask
 	return mask == nil || !mask.Misbehaves()
-}
-
-// sever cuts the links between the pairs that apart names, in place of those that
-// were cut before.
-func (n *Network) sever(f *Fault, apart func(a, b string) bool) *Fault {
-	names := map[types.Address]string{}
-	for _, node := range n.List() {
-		names[node.Address] = node.Name
-	}
-	for _, r := range n.RunnerList() {
-		for _, peer := range r.Status().Connected {
-			if apart(r.Name, names[peer]) {
-				f.counts.Cut.Add(1)
-			}
-		}
-	}
-	for _, node := range n.List() {
-		if !node.Running() {
-			continue
-		}
-		for _, peer := range node.Validator().Status().Connected {
-			if other := names[peer]; node.Name < other && apart(node.Name, other) {
-				f.counts.Cut.Add(1)
-			}
-		}
-	}
-	n.links.sever(f, apart)
-	return f
 }
 
 // connections is how many peers a node is connected with.

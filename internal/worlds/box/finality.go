@@ -14,7 +14,7 @@ import (
 type finality struct {
 	mu          sync.Mutex
 	height      types.Height
-	at          time.Time // when it became final here
+	at          time.Time // when the height became final here
 	waiting     map[types.Hash][]chan ended
 	subscribers map[int]func(types.Height)
 	last        int // id given to a subscriber
@@ -24,7 +24,7 @@ type finality struct {
 // transaction was given up.
 type ended struct {
 	receipt *types.Receipt
-	printed []string // by the execution
+	printed []string // what the execution printed
 	dropped string   // why
 }
 

@@ -112,7 +112,7 @@ func flooded(t testing.TB, kind string, lasting time.Duration) (blocks types.Hei
 		if make != nil && i%64 != 0 {
 			frame := make(i)
 			for _, to := range []string{"v0", "v1", "v2"} {
-				n.find("v3").validator.Socket().Send(n.find(to).Address, frame)
+				n.find("v3").validator.(localValidator).Socket().Send(n.find(to).Address, frame)
 			}
 			continue
 		}
@@ -125,7 +125,7 @@ func flooded(t testing.TB, kind string, lasting time.Duration) (blocks types.Hei
 }
 
 func sentBy(n *Network, name string) (frames uint64) {
-	for _, s := range n.find(name).validator.Socket().Stats() {
+	for _, s := range n.find(name).validator.(localValidator).Socket().Stats() {
 		frames += s.FramesSent
 	}
 	return frames

@@ -3,9 +3,7 @@ package box
 import (
 	"errors"
 	"fmt"
-	"net/http"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/cowboyinc/devnet/internal/base/codec"
@@ -13,7 +11,6 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/environment/home"
-	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
 
@@ -26,9 +23,20 @@ type Here struct {
 	Name    string          // as files and logs call it: 1 to 32 lower-case letters, digits and hyphens
 	Key     *crypto.Key
 	Listen  string // host:port of its socket
+	// Announced is host:port by which the others reach one that is no validator of
+	// genesis, and joins.
+	Announced string
 	// Lost says that it has run before, on a home that is gone: it votes once the
 	// others have made a block without it (finding F17).
 	Lost bool
+	// Driven says that somebody drives the network from another process (Driven), and
+	// may rule the links of this node.
+	Driven bool
+	// Names are those of the other nodes, validators and runners, as people call them; it
+	// may be nil.
+	Names map[types.Address]string
+	// Keys are those of runners for whose owners the API signs, by name; it may be nil.
+	Keys map[string]*crypto.Key
 }
 
 // OtherGenesisError says that a home holds another chain than the genesis begins.
@@ -45,11 +53,19 @@ func (e *OtherGenesisError) Error() string {
 // member is its place among the validators of genesis.
 func (h *Here) member() (types.Validator, error) {
 	i := h.Genesis.Validators.Index(h.Key.Address())
+	if h.joins() {
+		return types.Validator{Address: h.Key.Address(), PublicKey: h.Key.PublicKey(), Endpoint: h.Announced}, nil
+	}
 	if i < 0 {
 		return types.Validator{}, fmt.Errorf("the genesis has no validator of %s's key, %s: give genesis and key that were made together",
 			h.Name, h.Key.Address())
 	}
 	return h.Genesis.Validators.Members[i], nil
+}
+
+// joins says that it is no validator of genesis.
+func (h *Here) joins() bool {
+	return h.Announced != "" && h.Genesis.Validators.Index(h.Key.Address()) < 0
 }
 
 // Endpoint is where the others reach it.
@@ -60,7 +76,7 @@ func (h *Here) Endpoint() string {
 
 // Check refuses a validator that cannot take part in the chain of its genesis.
 func (h *Here) Check(seed *uint64) error {
-	if _, _, err := h.Genesis.State(); err != nil {
+	if err := h.Genesis.Check(); err != nil {
 		return err
 	}
 	member, err := h.member()
@@ -85,8 +101,8 @@ func (h *Here) Check(seed *uint64) error {
 }
 
 // openHere opens the home of a validator whose network was made elsewhere.
-func (n *Network) openHere() error {
-	c, here := &n.config, n.config.Here
+func (o *origin) openHere() error {
+	c, here := &o.config, o.config.Here
 	if c.Home == "" {
 		return errors.New("box: a validator needs a home directory")
 	}
@@ -98,7 +114,7 @@ func (n *Network) openHere() error {
 	if err != nil {
 		return err
 	}
-	n.home, n.seed = h, h.Meta.Seed
+	o.home, o.seed = h, h.Meta.Seed
 	data, err := h.ReadGenesis()
 	fresh := errors.Is(err, os.ErrNotExist)
 	if fresh {
@@ -112,55 +128,9 @@ func (n *Network) openHere() error {
 		return &OtherGenesisError{Home: c.Home, Have: have, Want: want}
 	}
 	c.NoMemo = true // there is nobody to share results with
-	if err := n.resume(data); err != nil {
+	if err := o.resume(data); err != nil {
 		return err
 	}
-	n.resumed = !fresh
+	o.resumed = !fresh
 	return nil
-}
-
-// noteLostHere marks a validator whose log is gone: one that has had a folder for it,
-// or of which that was said. How far the others are it cannot know.
-func (n *Network) noteLostHere(node *Node) error {
-	votes := home.NodeFiles(n.home.Dir(), node.Name).Votes
-	_, err := os.Stat(filepath.Dir(votes))
-	switch {
-	case node.bare() > 0:
-		node.Lost = n.config.Here.Lost || err == nil
-	case n.config.Here.Lost:
-		return fmt.Errorf("%s has its log of votes, %s: it has lost nothing", node.Name, votes)
-	}
-	return nil
-}
-
-// names are the validators of genesis that run in this process.
-func (n *Network) names() (names []string) {
-	if here := n.config.Here; here != nil {
-		return []string{here.Name}
-	}
-	for i := range n.config.Validators {
-		names = append(names, wallet.ValidatorName(i))
-	}
-	return names
-}
-
-// validatorKey is the key of a validator that runs in this process.
-func (n *Network) validatorKey(name string) *crypto.Key {
-	if here := n.config.Here; here != nil {
-		return here.Key
-	}
-	return wallet.ValidatorKey(n.seed, name)
-}
-
-// signs reports whether the keys of the named accounts are known.
-func (n *Network) signs() bool { return n.config.Here == nil || n.config.Seed != nil }
-
-// elsewhere refuses what takes all nodes, where others run elsewhere.
-func (n *Network) elsewhere(what string) error {
-	if n.config.Here == nil {
-		return nil
-	}
-	return api.Refuse(http.StatusConflict, "elsewhere", "%s takes a whole network, and only %s runs in this process", what,
-		n.config.Here.Name).
-		Hint("A network that devnet up brings up has all its nodes in one process.")
 }

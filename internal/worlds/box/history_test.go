@@ -102,7 +102,7 @@ func TestABoundedHistory(t *testing.T) {
 	if err := os.WriteFile(other, state, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if n := goesOn(t, dir); n.bounded() == "" {
+	if n := goesOn(t, dir); n.files.bounded() == "" {
 		t.Error("without --history it has forgotten that blocks are gone")
 	}
 }
@@ -172,10 +172,10 @@ func TestAValidatorBehindTheBoundSaysSo(t *testing.T) {
 		t.Fatal(err)
 	}
 	await(t, n, n.find("v3").height()+history.MinHistory+60)
-	if why := n.cutOff(n.find("v3").height()); !strings.Contains(why, "cannot catch up") {
+	if why := n.files.cutOff(n.find("v3").height()); !strings.Contains(why, "cannot catch up") {
 		t.Errorf("it says %q", why)
 	}
-	if why := n.cutOff(n.Best().height() - types.Height(10)); why != "" {
+	if why := n.files.cutOff(n.Best().height() - types.Height(10)); why != "" {
 		t.Errorf("of one that is within the bound it says %q", why)
 	}
 	if err := do(n, "crash", "v3"); err != nil {

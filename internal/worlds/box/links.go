@@ -12,7 +12,7 @@ import (
 // partitions and link faults make for it.
 type links struct {
 	mu      sync.Mutex
-	sockets map[string]*socket // by node
+	sockets map[string]*socket // the socket of each node
 	ruled   map[pair]*ruled
 	cut     *Fault // the partition or bridge in force, or nil
 	apart   func(a, b string) bool
@@ -28,7 +28,7 @@ type ruled struct {
 }
 
 type socket struct {
-	conn *lossy.Conn // nil while the node is stopped
+	conn Packets
 	at   netip.AddrPort
 }
 
@@ -37,11 +37,18 @@ func newLinks() *links {
 }
 
 // open enters a node's socket; the rules in force hold for it at once.
-func (l *links) open(name string, conn *lossy.Conn, at netip.AddrPort) {
+func (l *links) open(name string, conn Packets, at netip.AddrPort) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.sockets[name] = &socket{conn, at}
 	l.apply()
+}
+
+// socketOf is a node's socket, which is entered.
+func (l *links) socketOf(name string) *socket {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.sockets[name]
 }
 
 // kill lets a node's socket send nothing any more.

@@ -35,7 +35,7 @@ func (n *Network) gaveUp(g *validators.GivenUp) string {
 // Liveness implements api.Backend.
 func (n *Network) Liveness() api.Liveness {
 	l := api.Liveness{Since: n.finality.since()}
-	state := n.Best().Validator().Head().State
+	state := n.state()
 	running, connected, members, pooled, nullified := 0, 0, 0, 0, uint64(0)
 	var latest *validators.Trouble
 	var gaveUp *validators.GivenUp

@@ -10,7 +10,8 @@ import (
 // machine is a node of any kind as the faults of a network find it: each is
 // written here, once, and leaves its receipt.
 type machine struct {
-	*node.Machine
+	*node.Identity
+	Engine
 	network *Network
 	process process
 	ice     *Fault // nil unless it is frozen
@@ -83,12 +84,11 @@ func (m *machine) thaw() bool {
 
 // wipe loses the files of a node that does not run.
 func (m *machine) wipe(o *fault.Order) (*Fault, error) {
-	lost, err := m.Wipe()
-	if err != nil {
+	f := &Fault{verb: o.Verb, detail: o.Detail()}
+	if err := m.Wipe(&f.counts); err != nil {
 		return nil, err
 	}
-	f := m.network.faults.add(o)
-	f.counts.Lost.Add(lost)
+	m.network.faults.enter(f)
 	f.end()
 	return f, nil
 }

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/http"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -19,41 +17,49 @@ import (
 	"github.com/cowboyinc/devnet/internal/worlds/byzantine"
 	"github.com/cowboyinc/devnet/internal/worlds/node"
 	"github.com/cowboyinc/devnet/validators"
+	"github.com/cowboyinc/devnet/validators/history"
+	"github.com/cowboyinc/devnet/validators/ledger"
 )
 
 // Node is one validator of the network.
 type Node struct {
 	machine
-	validator *node.Validator
+	validator Validating
 	key       *crypto.Key
 	joining   atomic.Bool // asked for, and not yet final
 
-	mask     *byzantine.Mask
+	mask     Lying
 	lie      *Fault                   // of its misbehaviour, or nil
-	programs *fault.Programs          // the network's host, which fails where it is told
-	broken   map[types.Address]*Fault // by the actors over which it fails
+	programs Failing                  // the network's host, which fails where it is told
+	broken   map[types.Address]*Fault // the faults of its host, by the actors over which it fails
 }
 
-func (n *Network) newNode(name string) (*Node, error) {
+func newNode(n *Network, name string) (*Node, error) {
 	key := n.validatorKey(name)
+	one := &Node{key: key, broken: map[types.Address]*Fault{}}
+	if n.config.Elsewhere != nil {
+		return remoteNode(n, name, one)
+	}
 	signer := n.verifier.Signer(key)
-	one := &Node{key: key, mask: byzantine.NewMask(n.genesis.ChainID, signer), broken: map[types.Address]*Fault{},
-		programs: &fault.Programs{Host: n.programs, Wait: func(d time.Duration) { <-time.After(d) }}}
+	mask := byzantine.NewMask(n.genesis.ChainID, signer)
+	programs := &fault.Programs{Host: n.programs, Wait: func(d time.Duration) { <-time.After(d) }}
+	one.mask, one.programs = mask, programs
 	config := node.Config{
 		Parts: node.Parts{Name: name, Signer: signer, Verifier: n.verifier, Clock: n.clock, Durability: n.config.Durability,
 			Overhear: n.config.Overhear},
 		Shell: validators.Config{Genesis: n.genesis, Memo: n.memo, History: n.config.History,
-			Booted: n.booted(signer.Address()), Observe: n.observe, Tell: n.tell,
-			TellRunners: n.gateway(signer.Address(), n.saw(signer.Address())), Dropped: n.finality.drop},
-		Runtime: n.runtime, Book: n.book, Programs: one.programs, Log: n.log, WrapConn: n.lossy(name),
+			Booted: n.reports.booted(signer.Address()), Observe: n.reports.observe, Tell: n.reports.tell,
+			TellRunners: n.reports.gateway(signer.Address()), Dropped: n.reports.dropped},
+		Runtime: n.runtime, Book: n.book, Programs: programs, Log: n.log, WrapConn: lossyOf(n, name),
 		Wrap: func(given env.Validator) env.Validator {
-			given.Mesh, given.Programs = one.mask.Wrap(given.Mesh), one.mask.WrapPrograms(given.Programs)
-			given.Connections = one.mask.WrapConnections(given.Connections)
+			given.Mesh, given.Programs = mask.Wrap(given.Mesh), mask.WrapPrograms(given.Programs)
+			given.Connections = mask.WrapConnections(given.Connections)
 			return given
 		},
 	}
 	if here := n.config.Here; here != nil {
 		config.Listen, config.Announced = here.Listen, here.Endpoint()
+		one.joining.Store(here.joins())
 	}
 	if n.home != nil {
 		config.Files = func() (home.Node, error) { return n.home.Node(name) }
@@ -62,14 +68,16 @@ func (n *Network) newNode(name string) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	one.validator, one.machine = validator, machine{Machine: &validator.Machine, network: n, process: one}
+	local := localValidator{validator}
+	one.validator, one.machine = local, machine{Identity: local.Who(), Engine: local, network: n, process: one}
 	return one, nil
 }
 
-// lossy has the links of this network stand before a node's socket. With strict
-// nobody can ask for a fault of theirs, nor where the other ends are elsewhere.
-func (n *Network) lossy(name string) func(net.PacketConn) net.PacketConn {
-	if n.config.Strict || n.config.Here != nil {
+// lossy has the links of a network stand before a node's socket. With strict
+// nobody can ask for a fault of theirs, nor where the other ends are elsewhere and
+// nobody drives all.
+func lossyOf(n *Network, name string) func(net.PacketConn) net.PacketConn {
+	if n.config.Strict || n.config.Here != nil && !n.config.Here.Driven {
 		return nil
 	}
 	return func(socket net.PacketConn) net.PacketConn {
@@ -82,15 +90,16 @@ func (n *Network) lossy(name string) func(net.PacketConn) net.PacketConn {
 func (node *Node) start() error {
 	n := node.network
 	if err := node.validator.Open(); err != nil {
-		return n.remedy(node.Name, err)
+		return n.files.remedy(node.Name, err)
 	}
-	if err := n.mustFollow(node); err != nil {
+	if err := n.files.mustFollow(node); err != nil {
 		return errors.Join(err, node.stop())
 	}
 	if err := node.validator.Start(n.bootstrap()); err != nil {
-		return n.remedy(node.Name, err)
+		return n.files.remedy(node.Name, err)
 	}
-	n.steer(node.Validator())
+	node.linked()
+	n.steering.steer(node.Validator())
 	return nil
 }
 
@@ -101,21 +110,8 @@ func (node *Node) stop() error {
 	return node.validator.Stop()
 }
 
-// roleFailed marks the node of a role that panicked.
-func (n *Network) roleFailed(role string, err error) {
-	name, _, _ := strings.Cut(role, "/")
-	for _, node := range n.List() {
-		if node.Name == name {
-			node.Fail(err)
-		}
-	}
-	if r := n.findRunner(name); r != nil {
-		r.Fail(err)
-	}
-}
-
-// Validator is the running validator, or the one that ran last.
-func (node *Node) Validator() *validators.Validator { return node.validator.Shell() }
+// Validator is the running validator, or the one that ran last; nil before the first.
+func (node *Node) Validator() Shell { return node.validator.Shell() }
 
 func (node *Node) height() types.Height {
 	if v := node.Validator(); v != nil {
@@ -124,42 +120,60 @@ func (node *Node) height() types.Height {
 	return 0
 }
 
-// StopNode stops one node, as if its process had ended in good order.
-func (n *Network) StopNode(name string) error { return n.change(name, (*Node).stop) }
-
-// StartNode starts it again.
-func (n *Network) StartNode(name string) error { return n.change(name, (*Node).start) }
-
-func (n *Network) change(name string, do func(*Node) error) error {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.closed {
-		return errors.New("the network is closed")
+// status is a node's status.
+func (node *Node) status(best *ledger.State) string {
+	if status := history.Membership(best, node.Address); status != history.StatusLeft || !node.joining.Load() {
+		return status
 	}
-	if node := n.find(name); node != nil {
-		return do(node)
-	}
-	return n.unknown(name)
+	return history.StatusJoining
 }
 
-func (n *Network) find(name string) *Node {
-	for _, node := range n.List() {
-		if node.Name == name {
-			return node
+// trust says how well a node can answer for the network: not while it is
+// stopped; less while it is frozen or lies.
+func (node *Node) trust() int {
+	switch {
+	case !node.Running():
+		return 0
+	case node.Frozen() || !node.Honest():
+		return 1
+	}
+	return 2
+}
+
+// describe is how a node stands, beside the best final state.
+func (node *Node) describe(best *ledger.State) api.Node {
+	out := api.Node{Name: node.Name, Running: node.Running(),
+		Validator: types.Validator{Address: node.Address, PublicKey: node.key.PublicKey(),
+			Endpoint: node.network.book.Endpoint(types.Validator{Address: node.Address})}}
+	out.Status = node.status(best)
+	if v := node.Validator(); v != nil {
+		head := v.Head()
+		out.Height, out.StateRoot = head.Block.Header.Height, head.State.Root()
+	}
+	switch {
+	case out.Status == history.StatusLeft:
+	case node.Failure() != nil:
+		out.Missing = append(out.Missing, node.Failure().Error())
+	case !out.Running:
+		out.Missing = append(out.Missing, "the node is stopped")
+	case node.Frozen():
+		out.Missing = append(out.Missing, "the node is frozen")
+	default:
+		status := node.Validator().Status()
+		out.View, out.Connections, out.Pooled = status.Round.View, len(status.Connected), status.Pool
+		out.Counts = countsOf(&status)
+		for _, c := range node.Validator().Connections() {
+			out.Runners = append(out.Runners, api.Connected{Runner: c.Runner, Accepting: c.Accepting})
+		}
+		if out.Height == 0 && !node.network.config.Auto { // with auto no block is made before there is something to do
+			out.Missing = append(out.Missing, "the first block is not final here")
+		}
+		if why := node.network.files.cutOff(out.Height); why != "" {
+			out.Missing = append(out.Missing, why)
+		}
+		if need := quorumPeers(len(best.Validators().Members)); out.Connections < need && out.Status != history.StatusJoining {
+			out.Missing = append(out.Missing, "connections to other validators: "+fmt.Sprintf("%d of at least %d", out.Connections, need))
 		}
 	}
-	return nil
-}
-
-func (n *Network) unknown(name string) error {
-	if here := n.config.Here; here != nil {
-		return api.Refuse(http.StatusNotFound, "unknown_node", "no node called %q runs in this process, which has %s alone", name, here.Name).
-			Hint("Ask the HTTP API of the process that runs it.").At("node")
-	}
-	there := fmt.Sprintf("%s to %s", n.List()[0].Name, n.List()[len(n.List())-1].Name)
-	if all := n.RunnerList(); len(all) > 0 {
-		there += fmt.Sprintf(" and %s to %s", all[0].Name, all[len(all)-1].Name)
-	}
-	return api.Refuse(http.StatusNotFound, "unknown_node", "no node is called %q", name).
-		Hint("They are %s; GET /ready lists them.", there).At("node")
+	return out
 }

@@ -3,15 +3,26 @@ package box
 import (
 	"fmt"
 
+	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 )
 
-var _ fault.World = (*Network)(nil)
+var _ fault.World = (*orders)(nil)
+
+// orders does what it is told by orders of faults, and keeps the faults that it made.
+type orders struct {
+	origin *origin
+	roster *roster
+	files  *files
+	links  *links
+	faults *faults
+}
 
 // Do implements fault.World. A network without cheats refuses, and so does one that
 // has no node of a name: by an *api.Error.
-func (n *Network) Do(o fault.Order) (fault.Effect, error) {
-	f, err := n.order(&o)
+func (w *orders) Do(o fault.Order) (fault.Effect, error) {
+	f, err := w.order(&o)
+	w.count()
 	switch {
 	case err != nil:
 		return fault.Effect{}, err
@@ -21,10 +32,23 @@ func (n *Network) Do(o fault.Order) (fault.Effect, error) {
 	return f.Effect(), nil
 }
 
+// Faults implements fault.World.
+func (w *orders) Faults() []fault.Effect {
+	w.count()
+	return w.faults.effects()
+}
+
+// count asks for the effects of faults that nodes elsewhere have.
+func (w *orders) count() {
+	if other := w.origin.config.Elsewhere; other != nil {
+		other.Count()
+	}
+}
+
 // order judges an order and does it.
-func (n *Network) order(o *fault.Order) (*Fault, error) {
-	if n.config.Strict {
-		return nil, strict("a fault")
+func (w *orders) order(o *fault.Order) (*Fault, error) {
+	if err := w.origin.strict("a fault"); err != nil {
+		return nil, err
 	}
 	if err := o.Check(); err != nil {
 		return nil, err
@@ -33,82 +57,119 @@ func (n *Network) order(o *fault.Order) (*Fault, error) {
 		return nil, &fault.Unsupported{Verb: o.Verb, Why: why}
 	}
 	if !fault.Lookup(o.Verb).OfNode() {
-		if err := n.elsewhere("a fault of links"); err != nil {
+		if err := w.origin.elsewhere("a fault of links"); err != nil {
 			return nil, err
 		}
 	}
 	for _, name := range o.Nodes() {
-		if n.find(name) == nil && n.findRunner(name) == nil {
-			return nil, n.unknown(name)
+		if w.roster.nodes.find(name) == nil && w.roster.runners.findRunner(name) == nil {
+			return nil, w.roster.unknown(name)
 		}
 	}
-	if fault.Lookup(o.Verb).OfNode() && n.findRunner(o.Node) != nil {
+	if fault.Lookup(o.Verb).OfNode() && w.roster.runners.findRunner(o.Node) != nil {
 		if err := o.CheckOf(fault.Runners); err != nil {
 			return nil, err
 		}
-		return n.falter(o)
+		return w.onRunner(o)
 	}
 	if err := o.CheckOf(fault.Validators); err != nil {
 		return nil, err
 	}
-	return n.do(o)
+	return w.do(o)
 }
 
 // do does an order that is sound, of nodes that are there. The fault is nil where
 // the verb leaves none.
-func (n *Network) do(o *fault.Order) (*Fault, error) {
+func (w *orders) do(o *fault.Order) (*Fault, error) {
 	switch o.Verb {
 	case "crash":
-		return n.onNode(o, func(node *Node) (*Fault, error) { return node.crash(o) })
+		return w.onNode(o, func(node *Node) (*Fault, error) { return node.crash(o) })
 	case "restart":
-		return n.onNode(o, func(node *Node) (*Fault, error) { return nil, node.restart() })
+		return w.onNode(o, func(node *Node) (*Fault, error) { return nil, node.restart() })
 	case "freeze":
-		return n.onNode(o, func(node *Node) (*Fault, error) { return node.freeze(o) })
+		return w.onNode(o, func(node *Node) (*Fault, error) { return node.freeze(o) })
 	case "thaw":
-		return n.onNode(o, func(node *Node) (*Fault, error) {
+		return w.onNode(o, func(node *Node) (*Fault, error) {
 			if !node.thaw() {
 				return nil, fmt.Errorf("%s is not frozen", node.Name)
 			}
 			return nil, nil
 		})
 	case "wipe":
-		return n.onNode(o, func(node *Node) (*Fault, error) {
+		return w.onNode(o, func(node *Node) (*Fault, error) {
 			if node.Started() {
 				return nil, fmt.Errorf("%s runs: crash it first", node.Name)
 			}
-			if err := n.refuseBounded(node.Name, "be wiped"); err != nil {
+			if err := w.files.refuseBounded(node.Name, "be wiped"); err != nil {
 				return nil, err
 			}
 			return node.wipe(o)
 		})
 	case "host_fail":
-		return n.onNode(o, func(node *Node) (*Fault, error) { return node.failHost(o), nil })
+		return w.onNode(o, func(node *Node) (*Fault, error) { return node.failHost(o), nil })
 	case "misbehave":
-		return n.onNode(o, func(node *Node) (*Fault, error) { return node.misbehave(o) })
+		return w.onNode(o, func(node *Node) (*Fault, error) { return node.misbehave(o) })
 	case "partition":
 		side := fault.SideOf(o.Groups...)
-		return n.sever(n.faults.add(o), func(a, b string) bool { return side(a) != side(b) }), nil
+		return w.sever(w.faults.add(o), func(a, b string) bool { return side(a) != side(b) }), nil
 	case "bridge":
 		side := fault.SideOf(o.Left, o.Right)
-		return n.sever(n.faults.add(o), func(a, b string) bool { return side(a)*side(b) == 2 }), nil
+		return w.sever(w.faults.add(o), func(a, b string) bool { return side(a)*side(b) == 2 }), nil
 	case "link":
-		f := n.faults.add(o)
-		n.links.set(f, o.A, o.B, o.Link)
+		f := w.faults.add(o)
+		w.links.set(f, o.A, o.B, o.Link)
 		return f, nil
 	case "heal":
-		n.links.heal()
+		w.links.heal()
 		return nil, nil
 	}
 	return nil, &fault.Unsupported{Verb: o.Verb, Why: "a live network does not have it"}
 }
 
+// onRunner does an order of a runner.
+func (w *orders) onRunner(o *fault.Order) (f *Fault, err error) {
+	err = w.roster.changeRunner(o.Node, func(r *Runner) (err error) {
+		f, err = r.do(o)
+		return err
+	})
+	return f, err
+}
+
 // onNode runs do on an order's node, with all others standing as they are.
-func (n *Network) onNode(o *fault.Order, do func(*Node) (*Fault, error)) (f *Fault, err error) {
-	err = n.change(o.Node, func(node *Node) (err error) {
+func (w *orders) onNode(o *fault.Order, do func(*Node) (*Fault, error)) (f *Fault, err error) {
+	err = w.roster.change(o.Node, func(node *Node) (err error) {
 		f, err = do(node)
 		return err
 	})
 	return f, err
+}
+
+// sever cuts the links between the pairs that apart names, in place of those that
+// were cut before.
+func (w *orders) sever(f *Fault, apart func(a, b string) bool) *Fault {
+	names := map[types.Address]string{}
+	for _, node := range w.roster.nodes.List() {
+		names[node.Address] = node.Name
+	}
+	for _, r := range w.roster.runners.RunnerList() {
+		for _, peer := range r.Status().Connected {
+			if apart(r.Name, names[peer]) {
+				f.counts.Cut.Add(1)
+			}
+		}
+	}
+	for _, node := range w.roster.nodes.List() {
+		if !node.Running() {
+			continue
+		}
+		for _, peer := range node.Validator().Status().Connected {
+			if other := names[peer]; node.Name < other && apart(node.Name, other) {
+				f.counts.Cut.Add(1)
+			}
+		}
+	}
+	w.links.sever(f, apart)
+	return f
 }
 
 // misbehave makes a running node lie to the others, with its own key, until it

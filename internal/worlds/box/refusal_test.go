@@ -10,7 +10,6 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api"
-	"github.com/cowboyinc/devnet/validators"
 )
 
 // A transaction that no block may hold has its own error code, and changes
@@ -76,8 +75,8 @@ func TestBadTransactionsAreRefused(t *testing.T) {
 	if !maps.Equal(before, content(n)) {
 		t.Error("the state has changed")
 	}
-	var asked *validators.Validator
-	_, answered := ask(n, func(v *validators.Validator, answer func(types.Nonce)) {
+	var asked Shell
+	_, answered := ask(n.nodeList, func(v Shell, answer func(types.Nonce)) {
 		asked = v
 		v.NextNonce(types.Address{}, 0, answer) // which it hears when it is done with what came before
 	})

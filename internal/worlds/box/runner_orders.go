@@ -1,7 +1,6 @@
 package box
 
 import (
-	"errors"
 	"net/http"
 	"slices"
 
@@ -13,8 +12,8 @@ import (
 
 // AnswerJob implements api.Steering.
 func (h operator) AnswerJob(job types.Hash, result []byte) (answered []types.Address, err error) {
-	if h.network.config.Strict {
-		return nil, strict("answering jobs by hand")
+	if err := h.network.strict("answering jobs by hand"); err != nil {
+		return nil, err
 	}
 	for _, r := range h.network.RunnerList() {
 		manual := r.Manual()
@@ -33,8 +32,8 @@ func (h operator) AnswerJob(job types.Hash, result []byte) (answered []types.Add
 // network that goes on finds its runners again.
 func (h operator) PrepareRunner(name string) (p api.PreparedRunner, err error) {
 	n := h.network
-	if n.config.Strict {
-		return p, strict("starting runners")
+	if err := n.strict("starting runners"); err != nil {
+		return p, err
 	}
 	if err := n.elsewhere("a runner without a key of its own"); err != nil {
 		return p, err
@@ -43,7 +42,7 @@ func (h operator) PrepareRunner(name string) (p api.PreparedRunner, err error) {
 	if name == "" {
 		name = next
 	}
-	state := n.Best().Validator().Head().State
+	state := n.state()
 	identities := 0
 	switch r := n.findRunner(name); {
 	case r == nil && name != next:
@@ -64,22 +63,20 @@ func (h operator) PrepareRunner(name string) (p api.PreparedRunner, err error) {
 
 // StartRunner implements api.Steering.
 func (h operator) StartRunner(name string) error {
-	n := h.network
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.closed {
-		return errors.New("the network is closed")
-	}
-	r := n.newRunner(name, n.latest(n.Best().Validator().Head().State, name))
-	if former := n.findRunner(name); former != nil {
+	n := h.network.registration
+	return n.roster.alone(func() error {
+		key := n.latest(n.nodes.state(), name)
+		former := n.runners.findRunner(name)
+		if former == nil {
+			return n.begin(name, key)
+		}
+		r := n.make(name, key)
 		if err := former.stop(); err != nil {
 			return err
 		}
-		n.replaceRunner(r)
-	} else {
-		n.addRunner(r)
-	}
-	return r.start()
+		n.runners.replaceRunner(r)
+		return r.start()
+	})
 }
 
 // RetireRunner implements api.Steering.

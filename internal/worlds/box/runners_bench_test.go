@@ -16,7 +16,8 @@ import (
 // validator's consensus made it final, to the runner's answer, when the validator has
 // judged it: of each validator its own. Beside it, in turns, a round trip on a stream
 // of bare quic-go with the same four operations on signatures (aim: p50 within 1.5
-// times). Who polls every five seconds waits half of that in the mean, which is
+// times), alone, and as many of them at the same time as validators push one
+// assignment. Who polls every five seconds waits half of that in the mean, which is
 // arithmetic and not measured, and the request besides. Run it with -benchtime 100x.
 func BenchmarkAssignment(b *testing.B) {
 	for _, s := range []struct {
@@ -34,22 +35,27 @@ func BenchmarkAssignment(b *testing.B) {
 			alice := newPayer(n, "alice")
 			spec := customJob("echo", "hello", 1, types.Address{})
 			spec.Callback = nil
-			bare := newBare(b, n, spec)
-			var trips []time.Duration
+			bare, subset := newBare(b, n, spec), newBareSubset(b, n, spec)
+			var trips, together []time.Duration
 			for b.Loop() {
 				job := alice.submit(b, spec)
 				jobs.await(b, job, "completed", kindIs(types.JobChangeCompleted))
 				for range 4 {
 					trips = append(trips, bare.trip())
+					together = append(together, subset.trip()...)
 				}
 			}
 			took := answered.sorted()
 			slices.Sort(trips)
+			slices.Sort(together)
 			b.ReportMetric(0, "ns/op")
 			b.ReportMetric(milliseconds(percentile(took, 50)), "ms-p50")
 			b.ReportMetric(milliseconds(percentile(took, 99)), "ms-p99")
+			b.ReportMetric(milliseconds(percentile(answered.push, 50)), "ms-pushed-p50")
 			b.ReportMetric(milliseconds(percentile(trips, 50)), "ms-bare-p50")
 			b.ReportMetric(milliseconds(percentile(trips, 99)), "ms-bare-p99")
+			b.ReportMetric(milliseconds(percentile(together, 50)), "ms-bare-subset-p50")
+			b.ReportMetric(float64(len(subset)), "validators-pushing")
 			b.ReportMetric(milliseconds(5*time.Second/2), "ms-mean-of-polling")
 		})
 	}
@@ -65,7 +71,8 @@ type finalAt struct {
 type answers struct {
 	mu    sync.Mutex
 	final map[finalAt]time.Time
-	took  []time.Duration
+	push  []time.Duration // to the assignment on its stream
+	took  []time.Duration // to its answer
 }
 
 func (a *answers) finals(_ types.Time, name string, report simplex.Report) {
@@ -84,7 +91,10 @@ func (a *answers) finals(_ types.Time, name string, report simplex.Report) {
 // says of the others' that it has it.
 func (a *answers) saw(name string, report gateway.Report) {
 	var of gateway.AssignmentID
+	into := &a.took
 	switch r := report.(type) {
+	case gateway.Pushed:
+		of, into = r.Assignment, &a.push
 	case gateway.Accepted:
 		of = r.Assignment
 	case gateway.Classified:
@@ -98,7 +108,7 @@ func (a *answers) saw(name string, report gateway.Report) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if final, is := a.final[finalAt{name, of.Drawn}]; is {
-		a.took = append(a.took, time.Since(final))
+		*into = append(*into, time.Since(final))
 	}
 }
 
@@ -106,6 +116,7 @@ func (a *answers) sorted() []time.Duration {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	slices.Sort(a.took)
+	slices.Sort(a.push)
 	return a.took
 }
 

@@ -234,7 +234,7 @@ func TestAValidatorThatDiesBetweenCommitAndReveal(t *testing.T) {
 // leaves waits until a runner is out of P: its last ping is old by blocks, and by time.
 func leaves(t *testing.T, n *Network, index int) {
 	t.Helper()
-	for blocks := 0; n.present(index); blocks++ {
+	for blocks := 0; n.presence.has(index); blocks++ {
 		if blocks == 100 {
 			t.Fatalf("r%d is present 100 blocks later", index)
 		}
@@ -254,7 +254,7 @@ func TestRunnersFalter(t *testing.T) {
 		}
 	}
 	orderOf(t, n, fault.Order{Verb: "freeze", Node: "r0"})
-	if leaves(t, n, 0); !n.present(1) {
+	if leaves(t, n, 0); !n.presence.has(1) {
 		t.Error("r1 left with r0, which is frozen")
 	}
 	orderOf(t, n, fault.Order{Verb: "thaw", Node: "r0"})

@@ -47,7 +47,7 @@ func (h operator) Leave(ctx context.Context, name string) (m model.Move, err err
 // move says where a decided move stands: before its epoch or, where that has
 // begun meanwhile, in it.
 func (h operator) move(node *Node) model.Move {
-	state := h.network.Best().Validator().Head().State
+	state := h.network.state()
 	m := model.Move{Name: node.Name, Address: node.Address, Status: node.status(state), Epoch: state.NextEpoch()}
 	if m.Status == history.StatusJoining || m.Status == history.StatusLeaving {
 		m.Epoch++

@@ -9,22 +9,21 @@ import (
 	"time"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
-	"github.com/cowboyinc/devnet/internal/faces/api"
-	"github.com/cowboyinc/devnet/validators"
 )
 
-// steering is what the operator of a network has decided beside its genesis.
+// steering is the pace that the operator of a network has decided beside its genesis:
+// whether blocks are made, and which height is travelled to.
 type steering struct {
-	governing  sync.Mutex // one instruction of the system key at a time
+	origin   *origin
+	shared   *shared
+	nodes    *nodeList
+	finality *finality
+
 	travelling sync.Mutex // held by the advance that is under way
 
-	decided sync.Mutex // of what follows
+	decided sync.Mutex // guards what follows
 	paused  bool
 	goal    types.Height // of the latest advance
-
-	wake    chan struct{} // has room for one: there are new blocks
-	ended   chan struct{} // closed when the reaper is
-	dismiss func()        // ends the reaper; nil before it began
 }
 
 // offset is the file by which a restart finds the clock where it was.
@@ -32,83 +31,66 @@ type offset struct {
 	Nanoseconds time.Duration `json:"offset_ns"`
 }
 
-// resumeSteering goes on with what a home holds beside genesis: the clock, and
-// the validators that joined.
-func (n *Network) resumeSteering() error {
-	if n.home == nil || n.config.Here != nil {
+// resume goes on with the clock that a home holds.
+func (s *steering) resume() error {
+	if s.origin.home == nil || s.origin.config.Here != nil && !s.origin.config.Here.Driven {
 		return nil
 	}
-	data, err := os.ReadFile(n.home.Clock())
+	data, err := os.ReadFile(s.origin.home.Clock())
 	var moved offset
 	switch {
 	case errors.Is(err, os.ErrNotExist):
+		return nil
 	case err != nil:
 		return err
-	default:
-		if err := json.Unmarshal(data, &moved); err != nil {
-			return fmt.Errorf("%s cannot be read: %w", n.home.Clock(), err)
-		}
-		n.clock.SetOffset(moved.Nanoseconds)
 	}
-	names, err := n.home.Nodes()
-	if err != nil {
-		return err
+	if err := json.Unmarshal(data, &moved); err != nil {
+		return fmt.Errorf("%s cannot be read: %w", s.origin.home.Clock(), err)
 	}
-	for _, name := range names {
-		if n.find(name) != nil {
-			continue
-		}
-		node, err := n.newNode(name)
-		if err != nil {
-			return err
-		}
-		n.add(node)
-	}
+	s.shared.clock.SetOffset(moved.Nanoseconds)
 	return nil
 }
 
 // steer tells a validator that has just started what the operator decided.
-func (n *Network) steer(v *validators.Validator) {
-	n.decided.Lock()
-	defer n.decided.Unlock()
-	if n.paused {
+func (s *steering) steer(v Shell) {
+	s.decided.Lock()
+	defer s.decided.Unlock()
+	if s.paused {
 		v.Pause(true)
 	}
-	if n.goal > 0 {
-		v.SkipTo(n.goal, nil)
+	if s.goal > 0 {
+		v.SkipTo(s.goal, nil)
 	}
 }
 
 // Pause stops the making of blocks; what is under way still becomes final. It
 // ends with Resume, or with the process.
-func (n *Network) Pause() error { return n.setPaused(true) }
+func (s *steering) Pause() error { return s.setPaused(true) }
 
 // Resume lets it go on.
-func (n *Network) Resume() error { return n.setPaused(false) }
+func (s *steering) Resume() error { return s.setPaused(false) }
 
 // Paused says whether the network is paused.
-func (n *Network) Paused() bool {
-	n.decided.Lock()
-	defer n.decided.Unlock()
-	return n.paused
+func (s *steering) Paused() bool {
+	s.decided.Lock()
+	defer s.decided.Unlock()
+	return s.paused
 }
 
-func (n *Network) setPaused(on bool) error {
-	if n.config.Strict {
-		return strict("pausing")
-	}
-	if err := n.elsewhere("a pause"); err != nil {
+func (s *steering) setPaused(on bool) error {
+	if err := s.origin.strict("pausing"); err != nil {
 		return err
 	}
-	n.decided.Lock()
-	defer n.decided.Unlock()
-	n.paused = on
-	for _, node := range n.List() {
+	if err := s.origin.elsewhere("a pause"); err != nil {
+		return err
+	}
+	s.decided.Lock()
+	defer s.decided.Unlock()
+	s.paused = on
+	for _, node := range s.nodes.List() {
 		if node.Started() {
 			node.Validator().Pause(on)
 		}
 	}
 	return nil
 }
-
-func strict(what string) error { return api.StrictRefusal(what) }

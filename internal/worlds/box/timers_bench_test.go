@@ -40,7 +40,7 @@ func BenchmarkSchedule(b *testing.B) {
 				var last types.Hash
 				for i := range txs {
 					tx := alice.execute(storms[i%len(storms)], "make", order(each))
-					tx.CyclesLimit, tx.CellsLimit = 200_000, 100_000
+					tx.CyclesLimit, tx.CellsLimit = 200_000, 200_000 // a timer takes what it keeps (decision T29)
 					sig := n.Key("alice").Sign(tx.SigningDigest())
 					tx.Signature = &sig
 					hash, err := n.Submit(context.Background(), tx.Encode())

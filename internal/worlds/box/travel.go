@@ -17,26 +17,26 @@ import (
 // the network gets to by skipping what it may. The clock is moved along. Where
 // ctx ends first the network goes on all the same. It refuses by a
 // *history.TravelError.
-func (n *Network) Advance(ctx context.Context, target history.Target) (*history.Advance, error) {
-	if err := n.elsewhere("time travel"); err != nil {
+func (s *steering) Advance(ctx context.Context, target history.Target) (*history.Advance, error) {
+	if err := s.origin.elsewhere("time travel"); err != nil {
 		return nil, err
 	}
-	if !n.travelling.TryLock() {
+	if !s.travelling.TryLock() {
 		return nil, api.Refuse(http.StatusConflict, "advancing", "another advance is under way").Hint("Wait until it has ended.")
 	}
-	defer n.travelling.Unlock()
-	state := n.Best().Validator().Head().State
-	to, moved, err := target.Height(state, n.clock.Now())
+	defer s.travelling.Unlock()
+	state := s.nodes.state()
+	to, moved, err := target.Height(state, s.shared.clock.Now())
 	if err != nil {
 		return nil, err
 	}
-	if err := n.depart(ctx, to, moved); err != nil {
+	if err := s.depart(ctx, to, moved); err != nil {
 		return nil, err
 	}
-	if err := n.arrive(ctx, to); err != nil {
+	if err := s.arrive(ctx, to); err != nil {
 		return nil, err
 	}
-	receipt, err := n.Best().Validator().Archive().Advanced(state.Height(), to)
+	receipt, err := s.nodes.Best().Validator().Archive().Advanced(state.Height(), to)
 	if err != nil {
 		return nil, err
 	}
@@ -46,21 +46,21 @@ func (n *Network) Advance(ctx context.Context, target history.Target) (*history.
 
 // depart tells the validators where to go and, when they know, moves the clock.
 // The file comes first: blocks never bear times that a restart could not reach.
-func (n *Network) depart(ctx context.Context, to types.Height, moved time.Duration) error {
-	n.decided.Lock()
-	n.goal = to
+func (s *steering) depart(ctx context.Context, to types.Height, moved time.Duration) error {
+	s.decided.Lock()
+	s.goal = to
 	var told sync.WaitGroup
-	for _, node := range n.List() {
+	for _, node := range s.nodes.List() {
 		if node.Running() {
 			told.Add(1)
 			node.Validator().SkipTo(to, told.Done)
 		}
 	}
-	n.decided.Unlock()
-	if n.home != nil {
-		data, err := json.Marshal(offset{n.clock.Offset() + moved})
+	s.decided.Unlock()
+	if s.origin.home != nil {
+		data, err := json.Marshal(offset{s.shared.clock.Offset() + moved})
 		if err == nil {
-			err = home.WriteFile(n.home.Clock(), append(data, '\n'), n.config.Durability)
+			err = home.WriteFile(s.origin.home.Clock(), append(data, '\n'), s.origin.config.Durability)
 		}
 		if err != nil {
 			return err
@@ -77,14 +77,17 @@ func (n *Network) depart(ctx context.Context, to types.Height, moved time.Durati
 	case <-all:
 	case <-wait.Done(): // one that stops meanwhile does not answer
 	}
-	n.clock.Advance(moved)
+	s.shared.clock.Advance(moved)
+	if other := s.origin.config.Elsewhere; other != nil {
+		other.SetClock(s.shared.clock.Offset())
+	}
 	return nil
 }
 
 // arrive waits until a height is final.
-func (n *Network) arrive(ctx context.Context, to types.Height) error {
+func (s *steering) arrive(ctx context.Context, to types.Height) error {
 	there := make(chan struct{}, 1)
-	cancel := n.Subscribe(func(h types.Height) {
+	cancel := s.finality.subscribe(func(h types.Height) {
 		if h >= to {
 			select {
 			case there <- struct{}{}:
@@ -93,14 +96,15 @@ func (n *Network) arrive(ctx context.Context, to types.Height) error {
 		}
 	})
 	defer cancel()
-	if n.Best().height() >= to {
+	if s.nodes.Best().height() >= to {
 		return nil
 	}
 	select {
 	case <-there:
 		return nil
 	case <-ctx.Done():
-		return api.Refuse(http.StatusGatewayTimeout, "not_final", "height %d is not final yet: the network is at %d", to, n.Best().height()).
+		return api.Refuse(http.StatusGatewayTimeout, "not_final", "height %d is not final yet: the network is at %d", to,
+			s.nodes.Best().height()).
 			Hint("It goes on; GET /height tells how far it is, GET /ready whether blocks are made.")
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"github.com/cowboyinc/devnet/internal/base/codec"
@@ -45,6 +46,9 @@ const (
 
 	FabricatePresence Kind = "fabricate_presence" // it votes that every runner is there
 	SuppressPresence  Kind = "suppress_presence"  // it votes that none is
+	MisshapePresence  Kind = "misshape_presence"  // its votes bear bytes that are no bitmap
+	ChooseVotes       Kind = "choose_votes"       // it overlooks votes that see a runner, so that its blocks carry others
+	DoubleAssign      Kind = "double_assign"      // it signs another spec of the same job for half of the runners
 	FalseCommit       Kind = "false_commit"       // it commits runners to results that they do not have
 	FalseCancel       Kind = "false_cancel"       // it cancels each job that it pushes
 	WithholdResult    Kind = "withhold_result"    // it sits on what runners bring
@@ -62,7 +66,7 @@ func Kinds() (kinds []Kind) {
 // effect.
 func (k Kind) AboutRunners() bool {
 	switch k {
-	case FabricatePresence, SuppressPresence, FalseCommit, FalseCancel, WithholdResult:
+	case FabricatePresence, SuppressPresence, MisshapePresence, ChooseVotes, FalseCommit, FalseCancel, WithholdResult, DoubleAssign:
 		return true
 	}
 	return false
@@ -92,6 +96,9 @@ var behaviours = map[Kind]behaviour{
 
 	FabricatePresence: fabricatePresence,
 	SuppressPresence:  suppressPresence,
+	MisshapePresence:  misshapePresence,
+	ChooseVotes:       truthful,
+	DoubleAssign:      truthful,
 	FalseCommit:       truthful,
 	FalseCancel:       truthful,
 	WithholdResult:    truthful,
@@ -146,6 +153,9 @@ type transport struct {
 	env.Mesh
 	mask  *Mask
 	peers atomic.Pointer[[]types.Address] // sorted
+
+	choosing   sync.Mutex
+	overlooked []types.Address // whose votes a leader leaves out that chooses
 }
 
 // SetPeers implements env.Mesh.

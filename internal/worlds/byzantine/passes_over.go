@@ -37,7 +37,7 @@ func (h *passingHost) Open(purpose program.Purpose) (program.Session, error) {
 type passingSession struct {
 	program.Session
 	mask     *Mask
-	proposes bool // it has a bound, as a proposer's has and no other's (decision C4)
+	proposes bool // the run has a bound, as a proposer's has and no other's (decision C4)
 }
 
 // Bound implements program.Session.

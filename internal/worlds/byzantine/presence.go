@@ -1,6 +1,8 @@
 package byzantine
 
 import (
+	"slices"
+
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/runners/selection"
 )
@@ -13,6 +15,27 @@ func fabricatePresence(m *Mask, frame []byte, _ receiver) [][]byte {
 // suppressPresence votes that none is.
 func suppressPresence(m *Mask, frame []byte, _ receiver) [][]byte {
 	return m.attest(frame, func(int) bool { return false })
+}
+
+// misshapen are forms that no bitmap has (CIP-11 §12.3), of what the voter sees.
+var misshapen = []func(was []byte) []byte{
+	func([]byte) []byte { return nil },
+	func(was []byte) []byte { return was[:min(len(was), 4)] },
+	func(was []byte) []byte { return append(slices.Clone(was), 0) },
+	func([]byte) []byte { return []byte{0, 0, 0, 2, 7} },
+	func([]byte) []byte { return []byte{0, 0, 0, 0} },
+	func([]byte) []byte { return []byte{255, 255, 255, 255, 3} },
+	func([]byte) []byte { return make([]byte, 64<<10) },
+}
+
+// misshapePresence votes with bytes that are no bitmap, another form in each view.
+func misshapePresence(m *Mask, frame []byte, _ receiver) [][]byte {
+	v := m.vote(frame)
+	if v == nil || v.Kind != types.Notarize {
+		return [][]byte{frame}
+	}
+	v.Bitmap = misshapen[int(uint64(v.View)%uint64(len(misshapen)))](v.Bitmap)
+	return [][]byte{m.signVote(*v)}
 }
 
 // attest is a notarize vote with another bitmap than the validator's, of its length:

@@ -1,6 +1,7 @@
 package byzantine
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/cowboyinc/devnet/actors/system"
@@ -28,7 +29,7 @@ type talks struct {
 	mask *Mask
 
 	mu      sync.Mutex
-	runners map[connection.ID]types.PublicKey // by connections that are up
+	runners map[connection.ID]types.PublicKey // the runners, by the connections that are up
 }
 
 // Start implements env.Connections.
@@ -64,17 +65,23 @@ func (t *talks) hears(e connection.Event) bool {
 
 // Do implements env.Connections.
 func (t *talks) Do(v connection.Verb) {
-	t.Connections.Do(v)
 	send, is := v.(connection.Send)
 	current := t.mask.active.Load()
 	if !is || current == nil || len(send.Frame) == 0 || push.Type(send.Frame[0]) != push.TypeJobAssignment {
+		t.Connections.Do(v)
 		return
 	}
 	f, err := push.Decode(push.Raw{Type: push.TypeJobAssignment, Payload: send.Frame[1:]})
 	if err != nil {
+		t.Connections.Do(v)
 		return
 	}
 	assignment := f.(*push.JobAssignment)
+	if current.kind == DoubleAssign && t.second(send.ID) {
+		current.counts.Forged.Add(1)
+		send.Frame = framed(t.mask.otherSpec(assignment))
+	}
+	t.Connections.Do(send)
 	switch current.kind {
 	case FalseCancel:
 		current.counts.Forged.Add(1)
@@ -90,6 +97,30 @@ func (t *talks) Do(v connection.Verb) {
 			t.mask.commit(assignment.JobID, runner)
 		}
 	}
+}
+
+// second reports whether a runner is of the half whose keys are odd.
+func (t *talks) second(id connection.ID) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	key := t.runners[id]
+	return key[len(key)-1]%2 == 1
+}
+
+// otherSpec is the same assignment of another spec, rightly signed: what is to be done
+// is another thing where the job is of the kind custom, and takes longer elsewhere.
+func (m *Mask) otherSpec(f *push.JobAssignment) *push.JobAssignment {
+	other := *f
+	switch job := &other.JobSpec.JobType; {
+	case job.Custom != nil:
+		custom := *job.Custom
+		custom.Params = append(slices.Clone(custom.Params), '!')
+		job.Custom = &custom
+	default:
+		other.JobSpec.ResultSchema.ExpectedExecutionMS++
+	}
+	other.ValidatorSigned = m.signer.Sign(other.Digest(m.chainID))
+	return &other
 }
 
 // commit brings, to all peers, the commitment to a result that a runner never had.

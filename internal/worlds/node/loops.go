@@ -13,7 +13,7 @@ import (
 // disks keep a vote waiting. A role's is made when the role asks for it.
 type loops struct {
 	mu    sync.Mutex
-	of    map[string]*roles.Loop // by role
+	of    map[string]*roles.Loop // the loop of each role
 	ended bool
 }
 

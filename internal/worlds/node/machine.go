@@ -44,10 +44,7 @@ type Parts struct {
 // there one after the other. Started, Running, Frozen and Failure may be asked by
 // anybody; the rest is for one caller at a time.
 type Machine struct {
-	Name    string
-	Address types.Address
-	// Lost says that a node of this key has run before, and that its files are gone.
-	Lost bool
+	Identity
 
 	parts   Parts
 	disk    disk
@@ -58,6 +55,17 @@ type Machine struct {
 	loops   *loops // nil while no process runs
 	gate    *gate  // of the process that runs, or ran last; nil before the first
 }
+
+// Identity is who a node is, wherever it runs.
+type Identity struct {
+	Name    string
+	Address types.Address
+	// Lost says that a node of this key has run before, and that its files are gone.
+	Lost bool
+}
+
+// Who is the identity of the node, which its owner may change.
+func (m *Machine) Who() *Identity { return &m.Identity }
 
 // assemble makes the machine of a node, which has it in itself. Nothing is opened yet.
 func (m *Machine) assemble(p Parts) {

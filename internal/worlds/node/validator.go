@@ -63,7 +63,7 @@ func NewValidator(c Config) (*Validator, error) {
 func (v *Validator) openSocket() error {
 	c := &v.config
 	log := c.Log.With("node", v.Name)
-	runners := connections.NewGateway(c.Signer, log)
+	runners := connections.NewGateway(log)
 	socket, err := quic.New(quic.Config{Signer: c.Signer, Genesis: c.Shell.Genesis.Hash(), Listen: v.listen,
 		WrapPacketConn: c.WrapConn, Runners: runners, Logger: log})
 	if err != nil {

@@ -102,7 +102,7 @@ type watching struct {
 
 	// Of the watch's lock:
 	shown    *ledger.State // told, or being told
-	asks     bool          // it follows others since
+	asks     bool          // the runner follows others since
 	followed []execution.ID
 
 	mu      sync.Mutex // of telling

@@ -9,12 +9,19 @@ import (
 // MaxVoteBytes bounds what VoteIn tries to read as a vote.
 const MaxVoteBytes = 16 << 10
 
+// IsVote reports whether a frame says that it is a vote.
+func IsVote(frame []byte) bool {
+	tag, _ := mesh.Read(frame)
+	return tag == mesh.Vote
+}
+
 // VoteIn reads a frame that a validator sent as a vote of its own, or returns nil
-// where it is none, or not signed by it.
+// where it is none, or not signed by it. It is what it signed that counts against
+// it, in whatever encoding.
 func VoteIn(frame []byte, from types.Address, chainID uint64, recover func(types.Hash, types.Signature) (types.Address, bool)) *types.Vote {
 	var vote types.Vote
 	tag, message := mesh.Read(frame)
-	if tag != mesh.Vote || len(frame) > MaxVoteBytes || codec.Unmarshal(message, MaxVoteBytes, &vote) != nil || vote.Validator != from {
+	if tag != mesh.Vote || len(frame) > MaxVoteBytes || codec.UnmarshalLoose(message, MaxVoteBytes, &vote) != nil || vote.Validator != from {
 		return nil
 	}
 	if signer, ok := recover(vote.Digest(chainID), vote.Signature); !ok || signer != from {

@@ -15,15 +15,15 @@ import (
 // overtaken waits for its stream.
 type connections struct {
 	process    *process
-	dials      bool // it is a runner's
-	jobStreams int  // that a validator may have open here, if it is
+	dials      bool // the process is a runner, and dials
+	jobStreams int  // how many a validator may have open at a runner
 	receive    func(connection.Event)
 	closed     bool
 	sides      map[connection.ID]*side // looked up only
-	first      *side                   // of those in the order in which they began
+	first      *side                   // the oldest side, from which next leads to the others
 	last       *side
 	lastID     connection.ID
-	patience   time.Duration // for how long a write may be blocked
+	patience   time.Duration // how long a write may be blocked
 }
 
 // gateway is a validator's end.

@@ -118,7 +118,7 @@ func (e *parties) job(n uint64) {
 func reals(t *testing.T, play func(*parties)) (validator, runner string) {
 	synctest.Test(t, func(t *testing.T) {
 		network := memnet.New()
-		gateway := realconns.NewGateway(crypto.DeriveKey(1, "v0"), nil)
+		gateway := realconns.NewGateway(nil)
 		mesh, err := quic.New(quic.Config{Signer: crypto.DeriveKey(1, "v0"), PacketConn: network.Listen(0), Runners: gateway})
 		if err != nil {
 			t.Fatal(err)

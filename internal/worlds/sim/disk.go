@@ -40,13 +40,13 @@ type disk struct {
 	Disk
 	node    *node
 	failing *Effect
-	fails   int // so many uses from now all fail; 0: none was planned
+	fails   int // how many uses from now all fail; 0: none was planned
 	records [][]byte
 	damaged map[int]bool // records whose checksum is wrong, by index; looked up only
 	size    int64
 	buckets []bucket
-	free    types.Time // when all writes so far are synced
-	pending []pending  // writes that are not, oldest first
+	free    types.Time // when all writes so far will be synced
+	pending []pending  // writes that are not synced yet, oldest first
 }
 
 // bucket is one table of the store: a persistent tree, so that a Commit is
@@ -212,9 +212,10 @@ func (l *nodeLog) Append(records ...[]byte) error {
 	return nil
 }
 
+// append keeps records, which nobody changes any more.
 func (d *disk) append(records [][]byte) {
 	for _, record := range records {
-		d.records = append(d.records, bytes.Clone(record))
+		d.records = append(d.records, record)
 		d.size += int64(len(record)) + recordFrame
 	}
 }

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -56,13 +57,52 @@ func (l *process) newExecutor() *doer {
 }
 
 // Capabilities implements env.Executor.
-func (d *doer) Capabilities() []string { return judge.Capabilities() }
+func (d *doer) Capabilities() []string { return capabilities(d.answers()) }
 
 // Entitlements implements env.Executor.
 func (d *doer) Entitlements() []string { return judge.Entitlements() }
 
 // Accepts implements env.Executor.
-func (d *doer) Accepts(spec *push.JobSpec) *execution.Refusal { return judge.Accepts(spec) }
+func (d *doer) Accepts(spec *push.JobSpec) *execution.Refusal {
+	if d.answers() == nil {
+		return judge.Accepts(spec)
+	}
+	if err := spec.Check(); err != nil {
+		return execution.Refuse(push.BadSpec, "%v", err)
+	}
+	return nil
+}
+
+// answers are those that a test gives; nil outside of one.
+func (d *doer) answers() *Answers { return d.process.node.world.answers }
+
+// capabilities are those of runners: all kinds, with no names, where a test answers.
+func capabilities(a *Answers) []string {
+	if a == nil {
+		return judge.Capabilities()
+	}
+	return []string{"custom", "ethsend", "http", "llm", "mcp"}
+}
+
+// do does work, as a test answers or as the job says.
+func (d *doer) do(id execution.ID, spec *push.JobSpec) ([]byte, error) {
+	if a := d.answers(); a != nil {
+		switch turn, given := a.of(d.process.node.name, id.Job, spec); {
+		case given && turn.Fails != "":
+			return nil, errors.New(turn.Fails)
+		case given:
+			return turn.Result, nil
+		}
+	}
+	does, offered := offered[spec.JobType.Kind()]
+	if !offered {
+		return nil, errUnanswered
+	}
+	if refusal := does.Accepts(spec); refusal != nil {
+		return nil, errors.New(refusal.Detail)
+	}
+	return does.Do(context.Background(), executor.NewJob(id, spec, nil))
+}
 
 // Execute implements env.Executor.
 func (d *doer) Execute(id execution.ID, spec *push.JobSpec, tell func(execution.Report)) {
@@ -81,7 +121,7 @@ func (d *doer) Execute(id execution.ID, spec *push.JobSpec, tell func(execution.
 	}
 	w.At(began.Add(JobTime), func() {
 		if !one.over {
-			result, err := offered[spec.JobType.Kind()].Do(context.Background(), executor.NewJob(id, spec, nil))
+			result, err := d.do(id, spec)
 			d.end(one, result, err)
 		}
 	})

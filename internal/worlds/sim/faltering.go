@@ -15,7 +15,7 @@ import (
 // A new process is sound.
 type face struct {
 	*byzantine.RunnerMask
-	by map[string]*Effect // by verb; looked up only, and each ended alike
+	by map[string]*Effect // the faults in force, by verb; looked up only, and each ended alike
 }
 
 // faced puts a new process of a runner behind a mask.

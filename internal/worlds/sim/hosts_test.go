@@ -123,3 +123,35 @@ func TestWhatAllHostsFailOverEnds(t *testing.T) {
 		})
 	}
 }
+
+// Decision C18: a validator whose host fails stands still, for longer than consensus
+// holds bodies too, and comes to where the others are once its host works.
+func TestWhoseHostFailedForLongCatchesUp(t *testing.T) {
+	for _, blocks := range []types.Height{20, 300} {
+		t.Run(fmt.Sprint(blocks), func(t *testing.T) {
+			n := network(t, NetworkConfig{World: Config{Seed: 33, Link: Link{Latency: 10 * time.Millisecond}}, Apart: true})
+			deploy, heart := n.Deploy("alice", samples.Code("heartbeat"), types.WeiOf(500).Mul(types.CBY))
+			n.Submit("v0", deploy, nil)
+			letRun(t, n.World, 3*time.Second)
+			n.Submit("v0", n.Execute("alice", heart, "start", samples.Number(1)), nil)
+			letRun(t, n.World, 3*time.Second)
+			if _, err := n.HostFail("v3", heart, fault.HostCrashes); err != nil {
+				t.Fatal(err)
+			}
+			letRun(t, n.World, 3*time.Second)
+			stuck := n.Height("v3")
+			for n.Height("v0") < stuck+blocks {
+				letRun(t, n.World, time.Second)
+			}
+			if n.Height("v3") > stuck+3 {
+				t.Fatalf("v3 stands at %d, and was at %d when its host failed", n.Height("v3"), stuck)
+			}
+			if _, err := n.HostFail("v3", heart, fault.HostWorks); err != nil {
+				t.Fatal(err)
+			}
+			if err := n.RunToHeight(n.Tip()+20, 4*time.Minute); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+}

@@ -58,7 +58,7 @@ func add[E any](w *World, name string, parts Parts, given func(*process) E, boot
 	n.boot = func(l *process) (func(), error) { return boot(given(l)) }
 	n.disk = newDisk(n, w.disk)
 	if parts.Programs != nil {
-		n.programs, n.broken = &fault.Programs{Host: parts.Programs, Wait: n.wait}, map[types.Address]*Effect{}
+		n.programs, n.broken = &fault.Programs{Host: unhurried{parts.Programs}, Wait: n.wait}, map[types.Address]*Effect{}
 	}
 	w.nodes = append(w.nodes, n)
 	w.byName[name], w.byAddress[address] = n, n

@@ -6,8 +6,10 @@ import (
 	"time"
 
 	"github.com/cowboyinc/devnet/internal/base/params"
+	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
+	"github.com/cowboyinc/devnet/validators/ledger"
 )
 
 // lying makes validators lie.
@@ -22,7 +24,7 @@ func (l *labour) lying(kind string, names ...string) (all []*Effect) {
 // One validator of four that lies about jobs costs no job and no honest runner its
 // reputation.
 func TestALiarAmongValidatorsCostsNoJob(t *testing.T) {
-	for _, kind := range []string{"false_commit", "false_cancel", "withhold_result"} {
+	for _, kind := range []string{"false_commit", "false_cancel", "withhold_result", "double_assign", "misshape_presence", "choose_votes"} {
 		t.Run(kind, func(t *testing.T) {
 			l := crewOfSix(t)
 			r := l.lying(kind, "v0")[0]
@@ -84,6 +86,41 @@ func TestJ9WhatOneLiarOfFourDoesToPresence(t *testing.T) {
 			}
 			if _, forgotten := run("suppress_presence"); (forgotten > 0) != c.forgotten {
 				t.Errorf("a runner that is there was absent in %d blocks", forgotten)
+			}
+		})
+	}
+}
+
+// CIP-11 §8.1: a leader may carry any quorum of votes. Under quorum, the rule as it is
+// written, one of ten that leaves three out hides a runner in the blocks that it
+// proposes, though nobody lies about what it sees; under safe it hides nobody.
+func TestJ9WhatALeaderThatChoosesVotesDoesToPresence(t *testing.T) {
+	for _, rule := range []string{"quorum", "safe"} {
+		t.Run(rule, func(t *testing.T) {
+			var liar types.Address
+			led, hidden := 0, 0
+			l := labouring(t, NetworkConfig{World: quick(1), Validators: 10, Runners: 3, Params: params.Overrides{"cip11.presence_rule": rule},
+				Final: func(_ types.Time, r *ledger.Result) {
+					there := r.Presence.Bitmap.Has(0)
+					switch {
+					case r.Block.Header.Proposer == liar && !there:
+						hidden++
+					case r.Block.Header.Proposer != liar && !there && !liar.IsZero():
+						t.Errorf("r0 is absent from a block of somebody else's, %d", r.Block.Header.Height)
+					}
+					if r.Block.Header.Proposer == liar {
+						led++
+					}
+				}})
+			l.blocks(6)
+			r := l.lying("choose_votes", "v0")[0]
+			liar = l.Key("v0").Address()
+			l.blocks(40)
+			if led == 0 || r.Idle() {
+				t.Fatalf("it led %d blocks: %v", led, r)
+			}
+			if (hidden > 0) != (rule == "quorum") {
+				t.Errorf("r0 is hidden in %d of its %d blocks", hidden, led)
 			}
 		})
 	}

@@ -27,8 +27,8 @@ type linkState struct {
 	from, to *node
 	receipt  *Effect    // of the verb that set it, or of the configuration
 	cut      *Effect    // of the partition that cuts it, or nil
-	since    types.Time // when that began
-	free     types.Time // when its bandwidth is
+	since    types.Time // when the cut began
+	free     types.Time // when its bandwidth is free again
 	last     types.Time // latest arrival so far, of frames in order
 }
 
@@ -197,7 +197,7 @@ func (w *World) arrival(f *flight) types.Time {
 
 // happen delivers a frame to the process it was sent to, if that still lives
 // and the link was not cut meanwhile.
-func (f *flight) happen(w *World, e *event) {
+func (f *flight) happen(w *World, e event) {
 	to := f.to.node
 	switch {
 	case f.link.cut != nil:
@@ -209,7 +209,7 @@ func (f *flight) happen(w *World, e *event) {
 		}
 		w.trace.dropped(w.now, to, f.from.node, f, "its process, or its sender's, is gone")
 	case to.frozen != nil:
-		to.hold(*e)
+		to.hold(e)
 	default:
 		w.trace.frame(w.now, kindFrame, to, f.from.node, f.hash, f.frame)
 		f.to.receive(f.from.node.address, f.frame)

@@ -43,6 +43,7 @@ type NetworkConfig struct {
 	Rewrite    int64            // bytes of a log from which on it is rewritten; validators.DefaultRewriteBytes
 	Sample     types.Height     // heights between full audits by the oracles; 16
 	Unjudged   bool             // no oracle watches
+	Answers    *Answers         // of runners, as a test gives them; nil: they do what the jobs say
 	From       *Rest            // begin as that network of an equal configuration was at rest, unjudged; nil: at genesis
 	// Tell is told what a validator's consensus reported, and Final of the blocks
 	// that each made final. They may be nil.
@@ -91,6 +92,7 @@ func NewNetwork(c NetworkConfig) (*Network, error) {
 		keys: map[string]*crypto.Key{}, nonces: map[string]types.Nonce{}, system: wallet.AccountKey(c.World.Seed, wallet.System),
 		audits: observe.Every(c.Sample), crew: crew{working: map[string]*runners.Runner{}, states: map[string]*ledger.State{},
 			faces: map[string]*face{}}}
+	n.answers = c.Answers
 	n.scheme = crypto.NewKeyedHash(types.Keccak(fmt.Append(nil, "sim", c.World.Seed)))
 	if c.Real {
 		n.scheme = crypto.NewVerifier(true)

@@ -25,7 +25,7 @@ type node struct {
 	address types.Address
 	boot    func(*process) (stop func(), err error)
 	disk    *disk
-	links   map[*node]*linkState // to others; looked up only
+	links   map[*node]*linkState // the links to other nodes; looked up only
 	skew    time.Duration
 	process *process // nil while no process runs
 	frozen  *Effect  // nil unless it is frozen
@@ -36,7 +36,7 @@ type node struct {
 	crashes []crashPoint
 
 	programs *fault.Programs           // nil where there are none
-	broken   map[types.Address]*Effect // by the actors over which they fail
+	broken   map[types.Address]*Effect // the effects of failing hosts, by actor
 }
 
 // process is one run of a node's program, from boot to stop or crash.
@@ -64,7 +64,7 @@ type roleLoop struct {
 	process *process
 	role    string
 	index   int
-	busy    types.Time    // it or its disk is, until then
+	busy    types.Time    // the role, or its disk, is busy until then
 	owed    time.Duration // work whose time has not passed yet, less than a quantum
 }
 
@@ -275,7 +275,7 @@ type alarm struct {
 	ring     func()
 	at       types.Time // in the node's time
 	next     types.Time // the world's time of its event, Never where there is none
-	sequence uint64     // of that event
+	sequence uint64     // the sequence of its event
 }
 
 // Set implements env.Alarm.
@@ -303,13 +303,13 @@ func (a *alarm) arm() {
 }
 
 // happen rings, unless the alarm was set to another time meanwhile.
-func (a *alarm) happen(_ *World, e *event) {
+func (a *alarm) happen(_ *World, e event) {
 	n := a.process.node
 	if a.process.dead || a.sequence != e.sequence {
 		return
 	}
 	if n.frozen != nil {
-		n.hold(*e)
+		n.hold(e)
 		return
 	}
 	a.next = types.Never

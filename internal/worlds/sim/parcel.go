@@ -108,7 +108,7 @@ func (l *linkState) carry(w *World, departs types.Time, bytes int) (first, whole
 
 // happen lets a parcel arrive, unless the link is cut: then it comes when that is
 // mended, if the connection is there still.
-func (p *parcel) happen(w *World, _ *event) {
+func (p *parcel) happen(w *World, _ event) {
 	s := p.from
 	if s.host.process.dead && p.departs > s.host.process.diedAt {
 		return

@@ -51,7 +51,7 @@ func (n *Network) enrol() {
 		key := wallet.RunnerKey(n.config.World.Seed, name)
 		n.runners, n.keys[name] = append(n.runners, name), key
 		n.Genesis.Runners = append(n.Genesis.Runners, system.Enrolment{PublicKey: key.PublicKey(), Owner: key.Address(),
-			Stake: wallet.RunnerStake, Offer: offer()})
+			Stake: wallet.RunnerStake, Offer: n.RunnerOffer()})
 		n.Genesis.Accounts = append(n.Genesis.Accounts, ledger.Funding{Address: key.Address(), Balance: wallet.RunnerFunds})
 	}
 }
@@ -128,6 +128,26 @@ func (n *Network) Runner(name string) *runners.Runner {
 // JoinRunner starts a runner, the next free name where it is given none, and has it
 // registered. That it is registered takes some blocks.
 func (n *Network) JoinRunner(name string) error {
+	name, err := n.enter(name)
+	if err != nil {
+		return err
+	}
+	n.register(name)
+	return n.Boot(name)
+}
+
+// StartRunner starts a runner whose registration is somebody else's, with the key of
+// its name.
+func (n *Network) StartRunner(name string) error {
+	name, err := n.enter(name)
+	if err != nil {
+		return err
+	}
+	return n.Boot(name)
+}
+
+// enter adds a runner, the next free name where it is given none.
+func (n *Network) enter(name string) (string, error) {
 	for i := 0; name == ""; i++ {
 		if free := wallet.RunnerName(i); n.keys[free] == nil {
 			name = free
@@ -135,18 +155,17 @@ func (n *Network) JoinRunner(name string) error {
 	}
 	switch {
 	case n.keys[name] != nil:
-		return fmt.Errorf("%s is there already", name)
+		return "", fmt.Errorf("%s is there already", name)
 	case !n.open():
-		return errors.New("this network lets no runners in: make it with runners, or open to them")
+		return "", errors.New("this network lets no runners in: make it with runners, or open to them")
 	}
 	n.keys[name] = wallet.RunnerKey(n.config.World.Seed, name)
 	if err := n.addRunner(name); err != nil {
 		delete(n.keys, name)
-		return err
+		return "", err
 	}
 	n.runners = append(n.runners, name)
-	n.register(name)
-	return n.Boot(name)
+	return name, nil
 }
 
 // register has a runner registered, as its own owner: the system's account gives it
@@ -166,15 +185,15 @@ func (n *Network) funded(s *ledger.State) {
 		}
 		n.After(0, func() {
 			n.order(name, types.RegistryAddress, "register", system.Registration{PublicKey: key.PublicKey(),
-				Stake: wallet.RunnerStake, Offer: offer()})
+				Stake: wallet.RunnerStake, Offer: n.RunnerOffer()})
 		})
 		return true
 	})
 }
 
-// offer is what a runner of a network registers.
-func offer() system.Offer {
-	return system.Offer{Capabilities: judge.Capabilities(), Entitlements: []string{}, MaxConcurrentJobs: wallet.RunnerJobs}
+// RunnerOffer is what a runner of a network registers.
+func (n *Network) RunnerOffer() system.Offer {
+	return system.Offer{Capabilities: capabilities(n.answers), Entitlements: []string{}, MaxConcurrentJobs: wallet.RunnerJobs}
 }
 
 // LeaveRunner has the owner of a runner deregister it, and the runner leave when
@@ -190,19 +209,26 @@ func (n *Network) LeaveRunner(name string) error {
 		return fmt.Errorf("%s is not registered", name)
 	}
 	n.order(name, types.RegistryAddress, "deregister", system.Naming{Runner: r.Address})
-	if one := n.Runner(name); one != nil {
-		one.Leave(true, func() {
-			n.After(0, func() {
-				if n.Runner(name) != one {
-					return
-				}
-				if err := n.Stop(name); err != nil {
-					n.failed(err)
-				}
-			})
-		})
-	}
+	n.RetireRunner(name)
 	return nil
+}
+
+// RetireRunner has a runner that runs leave when nothing of it is open any more.
+func (n *Network) RetireRunner(name string) {
+	one := n.Runner(name)
+	if one == nil {
+		return
+	}
+	one.Leave(true, func() {
+		n.After(0, func() {
+			if n.Runner(name) != one {
+				return
+			}
+			if err := n.Stop(name); err != nil {
+				n.failed(err)
+			}
+		})
+	})
 }
 
 // order has an account call a handler, and hands that in again until it is final.

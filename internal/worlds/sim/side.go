@@ -12,10 +12,10 @@ type side struct {
 	peer    *side // nil before somebody answered
 	far     *node // the peer's machine
 	out     *linkState
-	dialed  bool       // it is the runner's
+	dialed  bool       // the runner dialled: this is its side
 	floor   types.Time // the handshake is over at the peer: nothing comes there sooner
 	up      bool
-	closing bool // by itself: nothing is asked of it any more
+	closing bool // this side closes it, and asks nothing of it any more
 	over    bool // Down was told
 
 	admitted bool
@@ -23,16 +23,16 @@ type side struct {
 	inbox    []*parcel
 	stalled  []*parcel // that come when the link is mended
 
-	control stream // it is there if it has a side
+	control stream // the control stream, there once its side is set
 	streams []*stream
 	opening []*stream         // that the peer does not allow yet
 	own     uint64            // streams opened
-	allowed int               // of them those that count at the peer
+	allowed int               // of the streams opened here, how many count at the peer
 	theirs  connection.Stream // the next that the peer opens
 	waiting int               // frames that the peer has no room for yet
-	bytes   int               // of them
+	bytes   int               // the size of the frames that the peer has no room for yet
 	unread  int               // bytes that were sent and not told
-	stuck   bool              // it was told
+	stuck   bool              // Stuck was told
 
 	previous, next *side // of the same process
 }

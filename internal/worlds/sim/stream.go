@@ -14,7 +14,7 @@ type stream struct {
 	number connection.Stream
 	begun  bool       // the peer allows it
 	queue  [][]byte   // frames that the peer has no room for yet, oldest first
-	since  types.Time // when the oldest of them came to its turn
+	since  types.Time // when the oldest frame of queue came to its turn
 	last   types.Time // the latest arrival of what was sent
 	unread int        // bytes that were sent and not told
 	ending bool       // our side ends behind the queue

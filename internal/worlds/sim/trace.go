@@ -45,7 +45,7 @@ var kindNames = [...]string{"run", "frame", "alarm", "send", "append", "rewrite"
 type trace struct {
 	chain [sha256.Size]byte
 	chunk []byte
-	shape xxhash.Digest // of all steps without contents
+	shape xxhash.Digest // the hash of all steps without contents
 	lines *bufio.Writer
 	err   error
 }

@@ -49,7 +49,7 @@ type question struct {
 	link    *linkState
 	answer  *chainview.Head
 	refused bool
-	back    bool // it is the answer that is under way
+	back    bool // the answer is under way, not the question
 }
 
 // newView is the view of a runner's process.
@@ -130,7 +130,7 @@ func (v *view) watch() {
 }
 
 // happen lets a question come to the validator, or its answer to the runner.
-func (q *question) happen(w *World, _ *event) {
+func (q *question) happen(w *World, _ event) {
 	if q.link.cut != nil {
 		q.link.cut.Dropped++
 		return

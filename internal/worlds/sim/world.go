@@ -58,7 +58,7 @@ type World struct {
 	linkRand *rand.Rand // what links and crashing disks do
 
 	now      types.Time
-	offset   time.Duration // of all clocks, by time travel
+	offset   time.Duration // how far time travel has moved all clocks
 	sequence uint64
 	events   eventHeap
 	runnable []run
@@ -73,8 +73,8 @@ type World struct {
 	defaults  linkState
 	disk      Disk
 	work      Work
-	worked    time.Duration // by all roles
-	rewrites  int           // of logs
+	worked    time.Duration // the time that all roles worked
+	rewrites  int           // how often a log was rewritten
 	fresh     linkState     // what a link is when it is made
 	made      []*linkState  // all links that were used
 	divided   divided
@@ -87,6 +87,7 @@ type World struct {
 	copy      []byte // of the frame sent last
 	copyHash  uint64
 	tap       func(from types.Address, frame []byte)
+	answers   *Answers // of runners, as a test gives them, or nil
 }
 
 // Bug is a panic in a role: our own mistake, found by a seed.
@@ -289,7 +290,7 @@ func (w *World) take(next run) {
 func (w *World) occur() {
 	defer w.recovered()
 	e := w.events.pop()
-	e.what.happen(w, &e)
+	e.what.happen(w, e)
 }
 
 // guard runs what happens outside a role's step, and turns a crash within it

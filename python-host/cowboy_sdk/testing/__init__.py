@@ -17,7 +17,7 @@ from cowboy_sdk.testing.actors import Actor, Timer
 from cowboy_sdk.testing.chain import CBY, Chain, Snapshot
 from cowboy_sdk.testing.conversation import DevnetError, DevnetGone
 from cowboy_sdk.testing.errors import Reverted, expect_event, expect_revert
-from cowboy_sdk.testing.mocks import reverts
+from cowboy_sdk.testing.mocks import fails, reverts
 from cowboy_sdk.testing.nodes import Validator
 from cowboy_sdk.testing.simulated import SimulatedChain
 from cowboy_sdk.testing.unit import TestCase
@@ -25,5 +25,5 @@ from cowboy_sdk.testing.values import Event, Receipt
 
 __all__ = (
     "CBY Actor Chain DevnetError DevnetGone Event Receipt Reverted SimulatedChain Snapshot TestCase Timer Validator expect_event "
-    "expect_revert reverts"
+    "expect_revert fails reverts"
 ).split()

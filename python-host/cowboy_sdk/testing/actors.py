@@ -52,6 +52,11 @@ class Actor:
         __tracebackhide__ = True
         return self.chain.read(self, handler, payload, sender)
 
+    def bid(self, late=0, owner=None, **told):
+        """As Chain.bid."""
+        __tracebackhide__ = True
+        return self.chain.bid(self, late, owner, **told)
+
     @property
     def balance(self):
         return self.chain.balance(self)

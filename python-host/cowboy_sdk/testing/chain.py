@@ -187,6 +187,23 @@ class Chain(Network):
             raise Reverted("read of " + handler, result["status"], error["code"], error["message"], source=self._lines(actor))
         return bytes.fromhex(result["output"][2:])
 
+    def bid(self, actor, late=0, owner=None, **told):
+        """What an actor's get_gas_bid answers for a timer of owner's (else its own) that is late by so many blocks, as the lane of
+        the next block would ask it: max_fee_per_cycle and max_priority_fee_per_cycle as it answered, tip_per_cycle and priced_out
+        as they would count, context as it was told. Names of that may be given, to tell it another number. Or Reverted."""
+        __tracebackhide__ = True
+        body = {"bidder": self.path(actor), "late": late, "with": {name: wei(number) for name, number in told.items()}}
+        if owner is not None:
+            body["actor"] = self.path(owner)
+        result = self.get("/actor/bid", body)
+        if result["status"] != "ok":
+            error = result["error"] or {"code": result["status"], "message": ""}
+            raise Reverted("get_gas_bid", result["status"], error["code"], error["message"], source=self._lines(actor))
+        context = {name: int(number) for name, number in result.pop("context").items()}
+        found = read("bid", result)
+        found.__dict__["context"] = context
+        return found
+
     def receipt(self, hash):
         """The receipt of a transaction, a fire or a message by its hash, or None while it is not final."""
         try:
@@ -325,10 +342,15 @@ class Chain(Network):
         self._so_far = None
         self.bench.ask("answer", job="0x" + id.hex(), result=to_hex(result, "a result"))
 
-    def mock_runner(self, *_, **__):
-        raise NotImplementedError("runners of a bench do llm jobs offline, and custom ones of echo, sha256 and manual; what http, mcp and "
-                                  "ethsend jobs answer cannot be given yet: have the actor's jobs be of manual in a test, and use "
-                                  "deliver_result")
+    def mock_runner(self, kind, answers, match="", runner=None):
+        """What runners bring for jobs of a kind (http, llm, mcp, ethsend, custom) whose text has match in it: bytes, text, a dict or list
+        as JSON, or fails("why"); of a list each job in turn has the next, and the last goes on. runner: only that one brings it."""
+        turns = answers if isinstance(answers, list) else [answers]
+        if not turns:
+            raise ValueError("a mock has an answer at least")
+        told = [{"error": a.why} if isinstance(a, mocks.fails) else {"result": to_hex(a, "an answer")} for a in turns]
+        self._so_far = None
+        self.bench.ask("mock", mock={"kind": kind, "match": match, "runner": runner or "", "answers": told})
 
     # How it is asked.
 

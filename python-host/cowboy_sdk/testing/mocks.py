@@ -31,6 +31,13 @@ class reverts:
         self.text = text
 
 
+class fails:
+    """An answer of mock_runner: the runner says that it failed, and why."""
+
+    def __init__(self, why="the mock fails"):
+        self.why = why or "the mock fails"
+
+
 def source(name, handlers):
     """The actor whose handlers answer so."""
     text = HEAD % {"name": name}

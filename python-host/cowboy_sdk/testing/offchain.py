@@ -3,9 +3,9 @@
 import builtins
 from types import SimpleNamespace
 
-from host import chain, own
+from host import actor_code, chain
 
-if not own.BUILTINS:  # no host of programs runs in this process
-    own.BUILTINS.append(builtins.__dict__)
-    own.is_class = lambda value: isinstance(value, type)
+if not actor_code.BUILTINS:  # no host of programs runs in this process
+    actor_code.BUILTINS.append(builtins.__dict__)
+    actor_code.is_class = lambda value: isinstance(value, type)
     chain.now.about = SimpleNamespace(me=None)

@@ -17,8 +17,18 @@ def read(source):
         path = source.__file__
     else:
         path = inspect.getsourcefile(source if isinstance(source, type) else type(source))
-    with open(_found(path), encoding="utf-8") as file:
+    path = _found(path)
+    _note(path)
+    with open(path, encoding="utf-8") as file:
         return os.path.splitext(os.path.basename(path))[0], file.read()
+
+
+def _note(path):
+    """Tell `devnet test --coverage` which file is deployed."""
+    folder = os.environ.get("DEVNET_COVERAGE")
+    if folder:
+        with open(os.path.join(folder, "paths-%d" % os.getpid()), "a", encoding="utf-8") as file:
+            file.write(os.path.abspath(path) + "\n")
 
 
 def _found(path):

@@ -8,7 +8,7 @@ BYTES = frozenset(
     "sponsor state_root to value".split())
 AMOUNTS = frozenset(
     "amount balance basefee_cell basefee_cycle basefee_lane_timer bid burned cell cycle fee fee_paid lane_timer max_fee_per_cycle "
-    "max_priority_fee_per_cycle priority sponsor tip tip_paid tips timers transactions value".split())
+    "max_priority_fee_per_cycle priority sponsor tip tip_paid tip_per_cycle tips timers transactions value".split())
 ADDRESS = 20
 
 

@@ -68,8 +68,12 @@ func New(config Config) (*Kind, error) {
 	return &Kind{config, outbound.Client()}, nil
 }
 
-// Capabilities implements executor.Kind: the models.
+// Capabilities implements executor.Kind: the models, as a draw compares them with a
+// job's; none where one stands for every other name (CIP-11 §9.1).
 func (k *Kind) Capabilities() (all []string) {
+	if k.config.Default != "" {
+		return nil
+	}
 	for name := range k.config.Models {
 		all = append(all, "model:"+name)
 	}

@@ -95,6 +95,10 @@ func TestWhatAModelDoesNotTake(t *testing.T) {
 	if got := k.Capabilities(); !slices.Equal(got, []string{"model:m", "model:offline"}) {
 		t.Errorf("%v", got)
 	}
+	every := kind(t, Config{Models: map[string]Model{Offline: {}}, Default: Offline})
+	if got := every.Capabilities(); len(got) != 0 || every.Accepts(job("other", "a")) != nil {
+		t.Errorf("a runner with a default for every model names %v", got)
+	}
 	for _, endpoint := range []string{"x", "ftp://a", "http://", "http://a b"} {
 		if _, err := New(Config{Models: map[string]Model{"m": {Endpoint: endpoint}}}); err == nil {
 			t.Errorf("%q is an endpoint", endpoint)

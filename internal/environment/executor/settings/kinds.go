@@ -170,6 +170,10 @@ func (o *opener) http() (executor.Kind, error) {
 	if len(table.Domains) == 0 {
 		return nil, o.Fault(`name the domains that jobs may go to, or "*" for all`, "http", "domains")
 	}
+	if !slices.ContainsFunc(table.Domains, func(d string) bool { return !strings.HasPrefix(d, "*.") }) {
+		return nil, o.Fault(`a draw compares hosts letter by letter, so that no job is drawn for *.NAME alone: name hosts beside it, `+
+			`or "*" for all`, "http", "domains")
+	}
 	for _, text := range table.Addresses {
 		prefix, err := netip.ParsePrefix(text)
 		if err != nil {

@@ -7,6 +7,7 @@ package settings
 
 import (
 	"fmt"
+	"net"
 	"net/url"
 	"time"
 
@@ -23,6 +24,8 @@ const (
 	// MaxJobs bounds max_concurrent_jobs: each may be a process and a connection.
 	MaxJobs     = 1024
 	DefaultJobs = 4
+	// MaxAlso bounds the further URLs of a devnet's HTTP API: of as many validators.
+	MaxAlso = 100
 )
 
 // file is the configuration as it is written.
@@ -31,6 +34,9 @@ type file struct {
 	Key          string   `toml:"key"`
 	KeyFile      string   `toml:"key_file"`
 	API          string   `toml:"api"`
+	Also         []string `toml:"also"`
+	Driver       string   `toml:"driver"`
+	Control      string   `toml:"control"`
 	Jobs         int      `toml:"max_concurrent_jobs"`
 	MaxWall      string   `toml:"max_wall_time"`
 	Entitlements []string `toml:"entitlements"`
@@ -46,8 +52,11 @@ type file struct {
 type Runner struct {
 	Name     string
 	Key      *crypto.Key
-	API      string // the URL of a devnet's HTTP API
-	Jobs     int    // that it does at once
+	API      string   // the URL of a devnet's HTTP API
+	Also     []string // of the same devnet's, asked where the first does not go on
+	Driver   string   // the secret of who may drive it; "": nobody may
+	Control  string   // host:port where it answers its driver; "" without one
+	Jobs     int      // that it does at once
 	Executor *executor.Set
 	Manual   *custom.Manual // nil where it has no executor manual
 }
@@ -93,8 +102,18 @@ func (o *opener) open() (*Runner, error) {
 	if r.Jobs < 1 || r.Jobs > MaxJobs {
 		return nil, o.Fault(fmt.Sprintf("%d is not between 1 and %d", r.Jobs, MaxJobs), "max_concurrent_jobs")
 	}
-	if u, err := url.Parse(r.API); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return nil, o.Fault(fmt.Sprintf("%.80q is no URL of a devnet's HTTP API, as http://127.0.0.1:4000 is", r.API), "api")
+	if len(o.file.Also) > MaxAlso {
+		return nil, o.Fault(fmt.Sprintf("%d more URLs, at most %d", len(o.file.Also), MaxAlso), "also")
+	}
+	for i, api := range append([]string{r.API}, o.file.Also...) {
+		if u, err := url.Parse(api); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+			key := []string{"api", "also"}[min(i, 1)]
+			return nil, o.Fault(fmt.Sprintf("%.80q is no URL of a devnet's HTTP API, as http://127.0.0.1:4000 is", api), key)
+		}
+	}
+	r.Also = o.file.Also
+	if err := o.driven(r); err != nil {
+		return nil, err
 	}
 	var err error
 	if r.Key, err = o.Key(o.file.Key, o.file.KeyFile); err != nil {
@@ -111,4 +130,24 @@ func (o *opener) open() (*Runner, error) {
 	}
 	r.Executor, r.Manual = executor.New(config), o.manual
 	return r, nil
+}
+
+// driven settles who may drive the runner, and where it answers that one.
+func (o *opener) driven(r *Runner) error {
+	r.Driver, r.Control = o.file.Driver, o.file.Control
+	switch {
+	case r.Driver == "" && r.Control == "":
+		return nil
+	case r.Driver == "":
+		return o.Fault("it answers a driver, whose secret is missing: driver", "control")
+	case r.Control == "":
+		return o.Fault("name host:port where it answers its driver: control", "driver")
+	}
+	if err := configfile.CheckSecret(r.Driver); err != nil {
+		return o.Fault(err.Error(), "driver")
+	}
+	if _, _, err := net.SplitHostPort(r.Control); err != nil {
+		return o.Fault(fmt.Sprintf("%.60q is no HOST:PORT, as 127.0.0.1:4100 is", r.Control), "control")
+	}
+	return nil
 }

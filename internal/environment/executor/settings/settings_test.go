@@ -65,7 +65,7 @@ func TestTheConfigurationOfThePageOpens(t *testing.T) {
 	}
 	defer r.Executor.Close()
 	want := []string{"custom", "domain:*.example.net", "domain:127.0.0.1", "domain:api.example.org", "ethsend", "http", "llm", "mcp",
-		"model:offline", "model:small", "server:files", "server:search"}
+		"server:files", "server:search"}
 	if got := r.Executor.Capabilities(); !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
@@ -109,12 +109,18 @@ func TestWhatIsWrongIsSaidWithLineAndSetting(t *testing.T) {
 		{"max_concurrent_jobs = -1\n[custom]", 4, "max_concurrent_jobs: between"},
 		{"max_wall_time = '2h'\n[custom]", 4, "max_wall_time: no time from 1s"},
 		{"key_file = 'k'\n[custom]", 4, "key_file: not both"},
+		{"also = ['http://a.test', 'b']\n[custom]", 4, "also: is no URL"},
+		{"driver = '0123456789abcdef'\n[custom]", 4, "driver: name host:port"},
+		{"control = '127.0.0.1:1'\n[custom]", 4, "control: whose secret is missing"},
+		{"driver = 'short'\ncontrol = '127.0.0.1:1'\n[custom]", 4, "driver: 16 to 128"},
+		{"driver = '0123456789abcdef'\ncontrol = '1'\n[custom]", 5, "control: is no HOST:PORT"},
 		{"[custom]\nexecutors = ['sh']", 5, "custom.executors: none of echo"},
 		{"[custom.functions.f]\nfile = 'none.py'", 4, "custom.functions.f: no such file"},
 		{"[custom.functions.f]\nfile = 'f.py'\nhash = '0x00'", 4, "custom.functions.f: the keccak256 of f.py is 0x"},
 		{"[custom.commands.c]\nargv = []", 4, "custom.commands.c: names no program"},
 		{"[custom.commands.echo]\nargv = ['wc']", 4, "custom.commands.echo: an executor of this name"},
 		{"[http]", 4, "http.domains: name the domains"},
+		{"[http]\ndomains = ['*.a.test', '*.b.test']", 5, "http.domains: name hosts beside it"},
 		{"[http]\ndomains = ['http://a.test']", 5, "http.domains: no place"},
 		{"[http]\ndomains = ['a.test']\naddresses = ['127.0.0.1']", 6, "http.addresses: no range"},
 		{"[http]\ndomains = ['a.test']\nmode = 'replay'", 6, "http.mode: none is named"},
@@ -181,7 +187,7 @@ func TestASecretIsInNoMessage(t *testing.T) {
 func TestWhatADevnetsOwnRunnerDoes(t *testing.T) {
 	set, manual := Own()
 	defer set.Close()
-	if got := set.Capabilities(); !slices.Equal(got, []string{"custom", "llm", "model:offline"}) {
+	if got := set.Capabilities(); !slices.Equal(got, []string{"custom", "llm"}) {
 		t.Errorf("%q", got)
 	}
 	told := make(chan execution.Report, 1)

@@ -112,14 +112,20 @@ const sumBytes = 4
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // sumOf is the checksum of a value where it stands.
-func sumOf(bucket string, key, value []byte) uint32 {
-	sum := crc32.Update(0, castagnoli, []byte(bucket))
-	sum = crc32.Update(sum, castagnoli, []byte{byte(len(bucket)), byte(len(key)), byte(len(key) >> 8)})
-	return crc32.Update(crc32.Update(sum, castagnoli, key), castagnoli, value)
+func sumOf[B ~string | ~[]byte](bucket B, key, value []byte) uint32 {
+	sum := ^uint32(0) // of the head, byte by byte: it is short, and would have to be put together
+	for i := range len(bucket) {
+		sum = sumByte(sum, bucket[i])
+	}
+	sum = sumByte(sumByte(sumByte(sum, byte(len(bucket))), byte(len(key))), byte(len(key)>>8))
+	return crc32.Update(crc32.Update(^sum, castagnoli, key), castagnoli, value)
 }
 
-func checkValue(bucket, key, stored []byte) error {
-	if len(stored) < sumBytes || binary.LittleEndian.Uint32(stored) != sumOf(string(bucket), key, stored[sumBytes:]) {
+// sumByte is a step of the checksum, before its last inversion.
+func sumByte(sum uint32, b byte) uint32 { return castagnoli[byte(sum)^b] ^ sum>>8 }
+
+func checkValue[B ~string | ~[]byte](bucket B, key, stored []byte) error {
+	if len(stored) < sumBytes || binary.LittleEndian.Uint32(stored) != sumOf(bucket, key, stored[sumBytes:]) {
 		return fmt.Errorf("the value of key %x in %q is not what was written", key, bucket)
 	}
 	return nil
@@ -153,9 +159,9 @@ func (s *Store) Commit(writes []env.Write) error {
 	}
 	err := s.guard(new(bool), func() error {
 		return s.db.Update(func(tx *bbolt.Tx) error {
-			buckets := map[env.Bucket]*bbolt.Bucket{}
+			buckets, room := map[env.Bucket]*bbolt.Bucket{}, make([]byte, 0, storedBytes(writes))
 			for i := range writes {
-				if err := apply(tx, buckets, &writes[i]); err != nil {
+				if err := apply(tx, buckets, &writes[i], &room); err != nil {
 					return fmt.Errorf("write %d (bucket %q, key of %d bytes): %w", i, writes[i].Bucket, len(writes[i].Key), err)
 				}
 			}
@@ -168,8 +174,19 @@ func (s *Store) Commit(writes []env.Write) error {
 	return nil
 }
 
-// apply makes one write; buckets remembers those of the transaction.
-func apply(tx *bbolt.Tx, buckets map[env.Bucket]*bbolt.Bucket, w *env.Write) error {
+// storedBytes is what the values take with their checksums.
+func storedBytes(writes []env.Write) (n int) {
+	for i := range writes {
+		if writes[i].Value != nil {
+			n += sumBytes + len(writes[i].Value)
+		}
+	}
+	return n
+}
+
+// apply makes one write; buckets remembers those of the transaction, and room is for
+// the values, which bbolt reads until that ends.
+func apply(tx *bbolt.Tx, buckets map[env.Bucket]*bbolt.Bucket, w *env.Write, room *[]byte) error {
 	if err := store.CheckKey(w.Key); err != nil {
 		return err
 	}
@@ -189,9 +206,9 @@ func apply(tx *bbolt.Tx, buckets map[env.Bucket]*bbolt.Bucket, w *env.Write) err
 	if w.Value == nil {
 		return b.Delete(w.Key)
 	}
-	stored := make([]byte, sumBytes, sumBytes+len(w.Value))
-	binary.LittleEndian.PutUint32(stored, sumOf(string(w.Bucket), w.Key, w.Value))
-	return b.Put(w.Key, append(stored, w.Value...))
+	from := len(*room)
+	*room = append(binary.LittleEndian.AppendUint32(*room, sumOf(w.Bucket, w.Key, w.Value)), w.Value...)
+	return b.Put(w.Key, (*room)[from:len(*room):len(*room)])
 }
 
 // Get returns a copy of the value, or nil where there is none; an empty value
@@ -202,7 +219,7 @@ func (s *Store) Get(b env.Bucket, key []byte) (value []byte, err error) {
 		if v == nil {
 			return nil
 		}
-		if err := checkValue([]byte(b), key, v); err != nil {
+		if err := checkValue(b, key, v); err != nil {
 			return err
 		}
 		value = append([]byte{}, v[sumBytes:]...)
@@ -217,7 +234,7 @@ func (s *Store) Scan(b env.Bucket, from, to []byte, backwards bool, each func(ke
 	outside := false
 	return s.view(b, &outside, func(bucket *bbolt.Bucket) (err error) {
 		checked := func(key, stored []byte) bool {
-			if err = checkValue([]byte(b), key, stored); err != nil {
+			if err = checkValue(b, key, stored); err != nil {
 				return false
 			}
 			outside = true

@@ -26,7 +26,11 @@ func (l *Log) Replay(each func(record []byte) error) error {
 }
 
 func (l *Log) replay(each func(record []byte) error) error {
-	r := reader{file: l.file, at: int64(headerBytes)}
+	info, err := l.file.Stat()
+	if err != nil {
+		return fmt.Errorf("log: read %s: %w", l.path, err)
+	}
+	r := reader{file: l.file, at: int64(headerBytes), piece: int(min(info.Size(), readBytes))}
 	for {
 		record, err := r.next()
 		if err == io.EOF {
@@ -80,10 +84,11 @@ var errNoRecord = errors.New("log: no record")
 
 // reader reads records from a file, a buffer at a time.
 type reader struct {
-	file io.ReaderAt
-	at   int64  // where the next record begins
-	buf  []byte // read and not used yet, from at on
-	end  bool   // buf reaches the end of the file
+	file  io.ReaderAt
+	piece int    // bytes that are read at once, where no record is longer
+	at    int64  // where the next record begins
+	buf   []byte // read and not used yet, from at on
+	end   bool   // buf reaches the end of the file
 }
 
 // next returns the next record, valid until the next call; io.EOF at the end.
@@ -118,7 +123,7 @@ func (r *reader) fill(n int) error {
 	if len(r.buf) >= n || r.end {
 		return nil
 	}
-	buf := make([]byte, max(n, readBytes))
+	buf := make([]byte, max(n, r.piece))
 	have := copy(buf, r.buf)
 	got, err := r.file.ReadAt(buf[have:], r.at+int64(have))
 	if err != nil && err != io.EOF {

@@ -32,7 +32,10 @@ type DialerConfig struct {
 	// WrapPacketConn may put itself between QUIC and the socket, to lose, delay
 	// or count packets. What it returns is closed by Close, the socket with it.
 	WrapPacketConn func(net.PacketConn) net.PacketConn
-	Logger         *slog.Logger // of connections, at level debug; nil: none
+	// Turns bounds the handshakes under way of all dialers that share it; nil: there is
+	// no bound.
+	Turns  *Turns
+	Logger *slog.Logger // of connections, at level debug; nil: none
 }
 
 // Dialer is a runner's end: one socket for all its validators.
@@ -42,6 +45,7 @@ type Dialer struct {
 	quic   *quic.Transport
 	tls    *tls.Config
 	config *quic.Config
+	turns  *Turns
 }
 
 var _ env.Connections = (*Dialer)(nil)
@@ -61,7 +65,7 @@ func NewDialer(config DialerConfig) (*Dialer, error) {
 	if config.WrapPacketConn != nil {
 		socket = config.WrapPacketConn(socket)
 	}
-	d := &Dialer{socket: socket, quic: &quic.Transport{Conn: socket}, tls: client,
+	d := &Dialer{socket: socket, quic: &quic.Transport{Conn: socket}, tls: client, turns: config.Turns,
 		config: quicConfig(int64(max(config.JobStreams, connection.LeastJobStreams)), 1)}
 	d.config.KeepAlivePeriod = keepAlive
 	d.init(config.Logger)
@@ -81,7 +85,7 @@ func (d *Dialer) Do(v connection.Verb) {
 		d.end.Do(v)
 		return
 	}
-	ctx, cancel := context.WithTimeout(d.ctx, connection.HandshakeTime)
+	ctx, cancel := context.WithCancel(d.ctx)
 	c := d.add(dial.ID, cancel)
 	if c == nil {
 		cancel()
@@ -115,6 +119,13 @@ func (d *Dialer) shakeHands(ctx context.Context, endpoint string) (*quic.Conn, e
 	if err != nil {
 		return nil, fmt.Errorf("connections: the endpoint %q: %w", endpoint, err)
 	}
+	done, err := d.turns.take(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	ctx, cancel := context.WithTimeout(ctx, connection.HandshakeTime)
+	defer cancel()
 	return d.quic.Dial(ctx, address, d.tls, d.config)
 }
 

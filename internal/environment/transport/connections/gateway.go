@@ -22,7 +22,6 @@ import (
 // Refuses of whoever comes, and hands over who speaks the runners' protocol.
 type Gateway struct {
 	end
-	signer env.Signer
 
 	counting sync.Mutex
 	lastID   connection.ID
@@ -41,8 +40,8 @@ var (
 )
 
 // NewGateway returns a validator's end, which lets nobody in before Start.
-func NewGateway(signer env.Signer, log *slog.Logger) *Gateway {
-	g := &Gateway{signer: signer, began: map[connection.Address]int{}}
+func NewGateway(log *slog.Logger) *Gateway {
+	g := &Gateway{began: map[connection.Address]int{}}
 	g.init(log)
 	return g
 }
@@ -56,10 +55,10 @@ func (g *Gateway) Close() error {
 	return nil
 }
 
-// TLS returns the configuration for the runners' protocol. Any key is let in: who it
-// is, is judged behind Hello.
-func (g *Gateway) TLS() (*tls.Config, error) {
-	return identity.ServerConfig(g.signer, push.ALPN, func(types.PublicKey) error { return nil })
+// TLS returns the configuration for the runners' protocol, with the certificate that
+// config has. Any key is let in: who it is, is judged behind Hello.
+func (g *Gateway) TLS(config *tls.Config) *tls.Config {
+	return identity.Listening(config, push.ALPN, func(types.PublicKey) error { return nil })
 }
 
 // QUIC returns the configuration for a connection whose protocol is not known yet.

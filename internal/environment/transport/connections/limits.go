@@ -27,6 +27,9 @@ const (
 	smallBytes  = 4 << 10
 	readBuffer  = 1 << 10 // of one stream
 	chunkBytes  = 64 << 10
+	// joinedBytes bounds the small frames that one write joins: a pong that was asked for
+	// and one that was not go out in one packet.
+	joinedBytes = 16 << 10
 )
 
 // Windows grow with what is read, from those of package connection.

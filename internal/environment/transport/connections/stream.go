@@ -118,8 +118,9 @@ func (s *stream) over() {
 	}
 }
 
-// next takes the oldest frame; without one the writer is done.
-func (s *stream) next() (frame []byte, ok bool) {
+// next takes the oldest frame, and those behind it that go into one write with it;
+// without one the writer is done.
+func (s *stream) next() (frames [][]byte) {
 	c := s.conn
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -130,21 +131,26 @@ func (s *stream) next() (frame []byte, ok bool) {
 			s.dead, s.wrote = true, true
 			s.over()
 		}
-		return nil, false
+		return nil
 	}
-	frame, s.queue = s.queue[0], s.queue[1:]
-	c.frames, c.bytes = c.frames-1, c.bytes-len(frame)
-	return frame, true
+	n, size := 0, 0
+	for n < len(s.queue) && (n == 0 || size+headerBytes+len(s.queue[n]) <= joinedBytes) {
+		size += headerBytes + len(s.queue[n])
+		c.frames, c.bytes = c.frames-1, c.bytes-len(s.queue[n])
+		n++
+	}
+	frames, s.queue = s.queue[:n:n], s.queue[n:]
+	return frames
 }
 
 // write writes what is queued.
 func (s *stream) write() {
 	for {
-		frame, ok := s.next()
-		if !ok {
+		frames := s.next()
+		if len(frames) == 0 {
 			return
 		}
-		if err := s.writeFrame(frame); err != nil {
+		if err := s.writeFrames(frames); err != nil {
 			s.conn.mu.Lock()
 			s.die()
 			s.wrote = true
@@ -158,12 +164,21 @@ func (s *stream) write() {
 	}
 }
 
-// writeFrame fails where the peer takes no chunk in time.
-func (s *stream) writeFrame(frame []byte) error {
-	first := min(len(frame), chunkBytes)
-	chunk := binary.BigEndian.AppendUint32(make([]byte, 0, headerBytes+first), uint32(len(frame)))
-	chunk = append(chunk, frame[:first]...)
-	for rest := frame[first:]; ; {
+// writeFrames fails where the peer takes no chunk in time. Frames that are more than
+// one fit into a chunk together.
+func (s *stream) writeFrames(frames [][]byte) error {
+	size := 0
+	for _, frame := range frames {
+		size += headerBytes + len(frame)
+	}
+	chunk := make([]byte, 0, min(size, headerBytes+chunkBytes))
+	var rest []byte
+	for _, frame := range frames {
+		first := min(len(frame), chunkBytes)
+		chunk = binary.BigEndian.AppendUint32(chunk, uint32(len(frame)))
+		chunk, rest = append(chunk, frame[:first]...), frame[first:]
+	}
+	for {
 		deadline := time.Now().Add(s.conn.host.writeTime())
 		s.quic.SetWriteDeadline(deadline)
 		_, err := s.quic.Write(chunk)

@@ -12,39 +12,46 @@ import (
 // alone and asks accept about every key that a client proved; an error of
 // accept ends the handshake and is not shown to the client.
 func ServerConfig(signer env.Signer, alpn string, accept func(types.PublicKey) error) (*tls.Config, error) {
-	config, err := newConfig(signer, alpn, accept)
+	config, err := newConfig(signer)
 	if err != nil {
 		return nil, err
 	}
-	config.ClientAuth = tls.RequireAnyClientCert
-	return config, nil
+	return Listening(config, alpn, accept), nil
+}
+
+// Listening returns the configuration of a listener, with the certificate that
+// config has.
+func Listening(config *tls.Config, alpn string, accept func(types.PublicKey) error) *tls.Config {
+	config = config.Clone()
+	config.NextProtos, config.ClientAuth, config.InsecureSkipVerify = []string{alpn}, tls.RequireAnyClientCert, false
+	return Accepting(config, accept)
 }
 
 // ClientConfig returns the TLS configuration of a dialer, likewise. Note that in
 // TLS 1.3 a client is done before the server has judged its certificate: a
 // connection counts only when the server has said something on it.
 func ClientConfig(signer env.Signer, alpn string, accept func(types.PublicKey) error) (*tls.Config, error) {
-	config, err := newConfig(signer, alpn, accept)
+	config, err := newConfig(signer)
 	if err != nil {
 		return nil, err
 	}
+	config.NextProtos = []string{alpn}
 	config.InsecureSkipVerify = true // no name and no authority; VerifyConnection checks the key
-	return config, nil
+	return Accepting(config, accept), nil
 }
 
-func newConfig(signer env.Signer, alpn string, accept func(types.PublicKey) error) (*tls.Config, error) {
+func newConfig(signer env.Signer) (*tls.Config, error) {
 	certificate, err := Certificate(signer)
 	if err != nil {
 		return nil, err
 	}
-	return Accepting(&tls.Config{
+	return &tls.Config{
 		Certificates:           []tls.Certificate{certificate},
-		NextProtos:             []string{alpn},
 		MinVersion:             tls.VersionTLS13,
 		SessionTicketsDisabled: true,
 		// Without the post-quantum groups a ClientHello fits one packet.
 		CurvePreferences: []tls.CurveID{tls.X25519, tls.CurveP256},
-	}, accept), nil
+	}, nil
 }
 
 // Accepting returns config with another accept, and the certificate it has.
@@ -59,17 +66,23 @@ func verify(state tls.ConnectionState, alpn string, accept func(types.PublicKey)
 	if state.NegotiatedProtocol != alpn {
 		return fmt.Errorf("%w: %q, want %q", ErrALPN, state.NegotiatedProtocol, alpn)
 	}
-	key, err := Of(state)
+	if len(state.PeerCertificates) != 1 {
+		return fmt.Errorf("%w: %d", ErrNotOne, len(state.PeerCertificates))
+	}
+	key, err := peer(state.PeerCertificates[0])
 	if err != nil {
 		return err
 	}
 	return accept(key)
 }
 
-// Of returns the secp256k1 key of the peer of a connection.
+// Of returns the secp256k1 key of the peer of a connection that came up under a
+// configuration of this package: its handshake has judged the certificate, and no
+// signature is judged again.
 func Of(state tls.ConnectionState) (types.PublicKey, error) {
 	if len(state.PeerCertificates) != 1 {
 		return types.PublicKey{}, fmt.Errorf("%w: %d", ErrNotOne, len(state.PeerCertificates))
 	}
-	return peer(state.PeerCertificates[0])
+	key, _, err := readExtension(state.PeerCertificates[0].Extensions)
+	return key, err
 }

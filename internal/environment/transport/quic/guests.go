@@ -22,15 +22,11 @@ type guests struct {
 }
 
 // newGuests prepares a transport for runners, before it listens.
-func newGuests(t *Transport, runners *connections.Gateway) (*guests, error) {
-	config, err := runners.TLS()
-	if err != nil {
-		return nil, err
-	}
-	g := &guests{t, runners, config}
+func newGuests(t *Transport, runners *connections.Gateway) *guests {
+	g := &guests{t, runners, runners.TLS(t.client)}
 	t.quic.ConnContext = g.admit
 	t.quic.VerifySourceAddress = func(from net.Addr) bool { return !t.isPeers(from) && runners.Strained() }
-	return g, nil
+	return g
 }
 
 // admit counts who comes from elsewhere than a peer's endpoint, so that a storm of

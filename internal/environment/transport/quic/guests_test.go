@@ -75,7 +75,7 @@ func (f *far) nothing(t testing.TB) {
 // host is a validator with a mesh, to whose socket runners come.
 func host(t testing.TB, with func(*Config)) (*node, *far) {
 	t.Helper()
-	gateway := connections.NewGateway(crypto.DeriveKey(1, "v0"), nil)
+	gateway := connections.NewGateway(nil)
 	n := newNode(t, "v0", func(c *Config) {
 		if with != nil {
 			with(c)
@@ -597,7 +597,7 @@ func TestALostRunnerIsNoticedAndAKilledValidatorDialledInVain(t *testing.T) {
 // TestAGatewayThatDoesNotServeLetsNobodyIn.
 func TestAGatewayThatDoesNotServeLetsNobodyIn(t *testing.T) {
 	virtual(t, func(t *testing.T, memory *memnet.Net, with func(*Config)) {
-		for _, runners := range []*connections.Gateway{nil, connections.NewGateway(crypto.DeriveKey(1, "v0"), nil)} {
+		for _, runners := range []*connections.Gateway{nil, connections.NewGateway(nil)} {
 			n := newNode(t, "v0", func(c *Config) { with(c); c.Runners = runners })
 			n.start(t)
 			runner := guest(t, "r0", memory.Listen(0))
@@ -613,7 +613,7 @@ func TestAGatewayThatDoesNotServeLetsNobodyIn(t *testing.T) {
 
 func TestAStormOfHandshakesIsBounded(t *testing.T) {
 	virtual(t, func(t *testing.T, memory *memnet.Net, with func(*Config)) {
-		gateway := connections.NewGateway(crypto.DeriveKey(1, "v0"), nil)
+		gateway := connections.NewGateway(nil)
 		ctx, cancel := context.WithCancel(context.Background())
 		let := func(a, b byte) int {
 			n := 0
@@ -651,7 +651,7 @@ func TestAStormOfHandshakesIsBounded(t *testing.T) {
 // does not.
 func TestAHandshakeUnderStrainProvesItsAddress(t *testing.T) {
 	virtual(t, func(t *testing.T, memory *memnet.Net, with func(*Config)) {
-		gateway := connections.NewGateway(crypto.DeriveKey(1, "v0"), nil)
+		gateway := connections.NewGateway(nil)
 		n := newNode(t, "v0", func(c *Config) { with(c); c.Runners = gateway })
 		far := newFar(t, gateway)
 		n.start(t)

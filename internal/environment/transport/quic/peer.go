@@ -29,7 +29,7 @@ type peer struct {
 
 	mu       sync.Mutex
 	endpoint string
-	resolved netip.AddrPort // what endpoint named when it was last looked up; zero: nothing
+	resolved netip.AddrPort // what endpoint named when it was last looked up, or where it came from before; zero: nothing
 	queues   [2]queue       // by kind
 	session  *session       // nil without a connection
 	pending  int            // connections without a hello
@@ -249,6 +249,9 @@ func (p *peer) open(conn *quic.Conn, dialled bool) (time.Duration, error) {
 	tooMany := p.pending >= maxPending
 	if !tooMany {
 		p.pending++
+	}
+	if from, is := conn.RemoteAddr().(*net.UDPAddr); is && !p.resolved.IsValid() {
+		p.resolved = plain(from.AddrPort()) // who comes before its name was looked up has shown its key from there
 	}
 	p.mu.Unlock()
 	if tooMany {

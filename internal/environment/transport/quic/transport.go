@@ -75,7 +75,7 @@ type Transport struct {
 	socket net.PacketConn
 	quic   *quic.Transport
 	config *quic.Config
-	client *tls.Config // of every dial, but for whom it accepts
+	client *tls.Config // of every dial, but for whom it accepts; its certificate is the listener's too
 	guests *guests     // nil: validators alone find anybody here
 
 	ctx    context.Context // ends with Close
@@ -123,9 +123,7 @@ func New(config Config) (*Transport, error) {
 		byAddress: map[types.Address]*peer{}, byKey: map[types.PublicKey]*peer{},
 	}
 	if config.Runners != nil {
-		if t.guests, err = newGuests(t, config.Runners); err != nil {
-			return nil, errors.Join(err, socket.Close())
-		}
+		t.guests = newGuests(t, config.Runners)
 	}
 	if t.log == nil {
 		t.log = slog.New(slog.DiscardHandler)
@@ -175,10 +173,6 @@ func (t *Transport) Addr() net.Addr { return t.socket.LocalAddr() }
 // one frame of a kind and peer at a time, and holds up that peer alone; it owns
 // the frame.
 func (t *Transport) Start(receive func(from types.Address, frame []byte)) error {
-	tlsConfig, err := identity.ServerConfig(t.signer, t.alpn, t.accept)
-	if err != nil {
-		return err
-	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.closed {
@@ -187,7 +181,8 @@ func (t *Transport) Start(receive func(from types.Address, frame []byte)) error 
 	if t.receive != nil {
 		return ErrStarted
 	}
-	listener, err := t.quic.Listen(t.guests.tls(tlsConfig), t.guests.quic(t.config))
+	mesh := identity.Listening(t.client, t.alpn, t.accept)
+	listener, err := t.quic.Listen(t.guests.tls(mesh), t.guests.quic(t.config))
 	if err != nil {
 		return fmt.Errorf("quic: listen on %v: %w", t.Addr(), err)
 	}

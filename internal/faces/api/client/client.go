@@ -116,6 +116,23 @@ func write[T any](ctx context.Context, c *Client, path string, body any) (T, err
 	return out, err
 }
 
+// Get reads any path into what its answer has the form of.
+func (c *Client) Get(ctx context.Context, path string, q url.Values, into any) error {
+	if len(q) > 0 {
+		path += "?" + q.Encode()
+	}
+	return c.do(ctx, http.MethodGet, path, "", nil, into)
+}
+
+// Metrics are the figures of GET /metrics, as Prometheus reads them.
+func (c *Client) Metrics(ctx context.Context) ([]byte, error) {
+	status, data, err := c.exchange(ctx, http.MethodGet, "/metrics", "", nil)
+	if err == nil && status != http.StatusOK {
+		err = refusal(status, data)
+	}
+	return data, err
+}
+
 func (c *Client) do(ctx context.Context, method, path, contentType string, body []byte, out any) error {
 	status, data, err := c.exchange(ctx, method, path, contentType, body)
 	if err != nil {
@@ -221,6 +238,14 @@ func (c *Client) Receipt(ctx context.Context, hash string) (model.Receipt, error
 	return read[model.Receipt](ctx, c, "/transaction/"+url.PathEscape(hash)+"/receipt", nil)
 }
 
+// Trace executes a transaction, a timer's fire or a delivered message again and tells
+// what it did, by its hash or id: on request with what each line of code took, and
+// with the code that ran.
+func (c *Client) Trace(ctx context.Context, hash string, profile, sources bool) (model.Trace, error) {
+	return read[model.Trace](ctx, c, "/transaction/"+url.PathEscape(hash)+"/trace",
+		url.Values{"profile": {strconv.FormatBool(profile)}, "sources": {strconv.FormatBool(sources)}})
+}
+
 // BlockReceipts lists what a final block executed, in order.
 func (c *Client) BlockReceipts(ctx context.Context, id string, p Page) ([]model.Receipt, error) {
 	return read[[]model.Receipt](ctx, c, "/block/"+url.PathEscape(id)+"/receipts", p.query())
@@ -289,11 +314,20 @@ func (c *Client) Logs(ctx context.Context, actor string, p Page) ([]model.LogLin
 
 // Read calls a handler read-only.
 func (c *Client) Read(ctx context.Context, r model.ReadRequest) (model.ReadResult, error) {
-	path := "/actor/read"
-	if c.node != "" {
-		path += "?node=" + url.QueryEscape(c.node)
+	return write[model.ReadResult](ctx, c, c.onNode("/actor/read"), r)
+}
+
+// TryBid asks a gas bidding agent for the price of a timer that is not there.
+func (c *Client) TryBid(ctx context.Context, r model.BidRequest) (model.BidTrial, error) {
+	return write[model.BidTrial](ctx, c, c.onNode("/actor/bid"), r)
+}
+
+// onNode is a path that is asked of the client's node.
+func (c *Client) onNode(path string) string {
+	if c.node == "" {
+		return path
 	}
-	return write[model.ReadResult](ctx, c, path, r)
+	return path + "?node=" + url.QueryEscape(c.node)
 }
 
 // TimerFilter selects timers; empty fields select all.
@@ -359,6 +393,12 @@ func (c *Client) Accounts(ctx context.Context) ([]model.DevnetAccount, error) {
 // Send has the devnet sign a call or a transfer, and returns its receipt.
 func (c *Client) Send(ctx context.Context, r model.SendRequest) (model.Receipt, error) {
 	return write[model.Receipt](ctx, c, "/devnet/send", r)
+}
+
+// Try executes a call or a transfer on the latest state and tells what it would do.
+func (c *Client) Try(ctx context.Context, r model.SendRequest) (model.Sent, error) {
+	r.DryRun, r.Trace = true, true
+	return write[model.Sent](ctx, c, "/devnet/send", r)
 }
 
 // Deploy has the devnet deploy an actor.

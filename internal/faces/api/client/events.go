@@ -30,18 +30,22 @@ type Event struct {
 // final block on.
 type Follow struct {
 	From   types.Height // 0: the next final block
+	To     types.Height // 0: the stream does not end; else a final block's, where it does
 	LastID string       // go on behind this event; wins over From
 	Kinds  []string
 	Actor  string
 }
 
 // Events calls each with every event, in order, until ctx is done, each returns
-// an error, or the network ends the stream. The end of ctx is no error; the
-// network's own end is an *Error with what it said.
+// an error, the events of f.To were called, or the network ends the stream. The end of
+// ctx and of f.To is no error; the network's own end is an *Error with what it said.
 func (c *Client) Events(ctx context.Context, f Follow, each func(Event) error) error {
 	q := url.Values{}
 	if f.From > 0 {
 		q.Set("from", strconv.FormatUint(uint64(f.From), 10))
+	}
+	if f.To > 0 {
+		q.Set("to", strconv.FormatUint(uint64(f.To), 10))
 	}
 	if len(f.Kinds) > 0 {
 		q.Set("type", strings.Join(f.Kinds, ","))
@@ -69,8 +73,8 @@ func (c *Client) Events(ctx context.Context, f Follow, each func(Event) error) e
 		data, _ := io.ReadAll(io.LimitReader(response.Body, 1<<20))
 		return refusal(response.StatusCode, data)
 	}
-	err = scan(response.Body, each)
-	if ctx.Err() != nil {
+	whole, err := scan(response.Body, each)
+	if ctx.Err() != nil || whole {
 		return nil
 	}
 	if err == nil {
@@ -79,13 +83,19 @@ func (c *Client) Events(ctx context.Context, f Follow, each func(Event) error) e
 	return err
 }
 
-// scan reads events until the stream ends.
-func scan(body io.Reader, each func(Event) error) error {
+// endOfStream is the comment behind which there is nothing to come.
+const endOfStream = ": end"
+
+// scan reads events until the stream ends, and reports whether that was its end.
+func scan(body io.Reader, each func(Event) error) (whole bool, err error) {
 	lines := bufio.NewScanner(body)
 	lines.Buffer(make([]byte, 64<<10), maxEventBytes)
 	var e Event
 	for lines.Scan() {
 		line := lines.Text()
+		if line == endOfStream {
+			return true, nil
+		}
 		if strings.HasPrefix(line, ":") {
 			continue // a comment: the network shows that it lives
 		}
@@ -99,17 +109,17 @@ func scan(body io.Reader, each func(Event) error) error {
 			e.Data = json.RawMessage(value)
 		case "":
 			if e.Kind == model.EventDropped {
-				return dropped(e.Data)
+				return false, dropped(e.Data)
 			}
 			if e.Kind != "" {
 				if err := each(e); err != nil {
-					return err
+					return false, err
 				}
 			}
 			e = Event{}
 		}
 	}
-	return lines.Err()
+	return false, lines.Err()
 }
 
 func dropped(data []byte) error {

@@ -290,6 +290,7 @@ type Validator struct {
 	View        types.View      `json:"view" doc:"Its current view."`
 	Status      string          `json:"status" enum:"joining,active,leaving,left"`
 	Running     bool            `json:"running"`
+	Elsewhere   bool            `json:"elsewhere,omitempty" doc:"True where it runs in another process than the one that answers: then running tells whether the two are connected, and height and what stands with it are not known."`
 	Connections int             `json:"connections" doc:"Live connections to other validators."`
 	Runners     int             `json:"runners" doc:"Runners that are connected to it."`
 }
@@ -326,11 +327,13 @@ type Ready struct {
 	Genesis types.Hash   `json:"genesis" doc:"State root of genesis: two networks with the same one began alike."`
 	Height  types.Height `json:"height" doc:"Highest final height among running nodes."`
 	Paused  bool         `json:"paused" doc:"True while no blocks are made since somebody paused the network."`
+	Node    string       `json:"node,omitempty" doc:"The validator that answers, where the others run elsewhere; of those it knows whether they are connected."`
 	Strict  bool         `json:"strict" doc:"True where everything under /devnet and the faucet is refused."`
 	Version string       `json:"version"`
 	Nodes   []ReadyNode  `json:"nodes"`
 	SinceMS uint64       `json:"since_block_ms" doc:"Since a block became final here last, or since the start."`
 	Stalled string       `json:"stalled,omitempty" doc:"Why no block is made, or none was for longer than is usual."`
+	Blocked bool         `json:"blocked,omitempty" doc:"True where no block can be made before somebody does something; stalled says what."`
 	Trouble []string     `json:"troubles" doc:"What validators met lately that blocks went on without, such as programs over which their hosts fail."`
 	Error   *ErrorBody   `json:"error,omitempty" doc:"Only with status 503."`
 }
@@ -383,6 +386,7 @@ type SendRequest struct {
 	CyclesLimit *types.Cycles `json:"cycles_limit,omitempty" doc:"2,000,000 where absent."`
 	CellsLimit  *types.Cells  `json:"cells_limit,omitempty" doc:"Enough for the payload, and 100,000 more, where absent."`
 	DryRun      bool          `json:"dry_run,omitempty" doc:"Execute on the latest state and answer the receipt, changing nothing."`
+	Trace       bool          `json:"trace,omitempty" doc:"Of a dry run: answer what it did, call by call, beside the receipt."`
 }
 
 // DeployRequest is the body of POST /devnet/deploy.
@@ -405,6 +409,35 @@ type ReadRequest struct {
 	Handler string `json:"handler" minLength:"1" maxLength:"256"`
 	Payload string `json:"payload,omitempty" doc:"0x-hex is bytes; any other string is UTF-8 text."`
 	From    string `json:"from,omitempty" maxLength:"256" doc:"Who asks, by name or address; the zero address where absent."`
+}
+
+// BidRequest is the body of POST /actor/bid.
+type BidRequest struct {
+	Bidder string               `json:"bidder" minLength:"1" maxLength:"256" doc:"The gas bidding agent, by address or name."`
+	Actor  string               `json:"actor,omitempty" maxLength:"256" doc:"Whose timer it would be, by address or name; the agent's own where absent."`
+	Late   types.Height         `json:"late,omitempty" doc:"For how many blocks the timer would be due."`
+	With   map[string]types.Wei `json:"with,omitempty" doc:"What the agent is told instead, by the names of its context: heights in blocks, amounts in wei."`
+}
+
+// BidTrial answers POST /actor/bid.
+type BidTrial struct {
+	Height   types.Height         `json:"height" doc:"Of the block that would ask."`
+	Context  map[string]types.Wei `json:"context" doc:"What the agent was told: heights in blocks, amounts in wei."`
+	Status   string               `json:"status"`
+	Error    *Fault               `json:"error"`
+	Output   types.Bytes          `json:"output"`
+	Answered bool                 `json:"answered" doc:"False where the output is no answer: the protocol's own agent bids then."`
+
+	MaxFeePerCycle         *types.Wei `json:"max_fee_per_cycle" doc:"As answered, in wei; null: the protocol's own agent says it."`
+	MaxPriorityFeePerCycle *types.Wei `json:"max_priority_fee_per_cycle" doc:"As answered, in wei; null: the protocol's own agent says it."`
+
+	BaseFeeCycle     types.Wei `json:"basefee_cycle" doc:"What a cycle of the fire would cost, in wei."`
+	BaseFeeLaneTimer types.Wei `json:"basefee_lane_timer" doc:"The same of the lane, beside it."`
+	TipPerCycle      types.Wei `json:"tip_per_cycle" doc:"The same of the tip: the timer's priority."`
+	PricedOut        bool      `json:"priced_out" doc:"The max fee is too low for a turn in that block."`
+
+	Cycles types.Cycles `json:"cycles" doc:"That the agent used."`
+	Logs   []string     `json:"logs"`
 }
 
 // FaucetRequest is the body of POST /faucet.

@@ -13,6 +13,9 @@ const (
 	RunnerDeregistered = "Deregistered"
 )
 
+// RateCard is what a runner asks, in wei.
+type RateCard = system.RateCard
+
 // Runner is a registered runner, as the latest final block has it.
 type Runner struct {
 	Index             uint32          `json:"index" doc:"In the order of registration; of its bit in presence bitmaps (decision J12)."`
@@ -31,7 +34,7 @@ type Runner struct {
 	Accepting         bool            `json:"accepting" doc:"It is healthy, and told none of its validators that it takes no new jobs."`
 	Capabilities      []string        `json:"capabilities"`
 	Entitlements      []string        `json:"entitlements"`
-	RateCard          system.RateCard `json:"rate_card" doc:"What it asks, in wei."`
+	RateCard          RateCard        `json:"rate_card" doc:"What it asks, in wei."`
 	RegisteredAt      types.Height    `json:"registered_at"`
 	LastHeartbeat     types.Height    `json:"last_heartbeat" doc:"The last height that it signed in a heartbeat of the chain; registering is the first (decision J18)."`
 }

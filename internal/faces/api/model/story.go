@@ -43,7 +43,19 @@ type StoryEntry struct {
 	Budget    *types.Cycles  `json:"budget,omitempty" doc:"Of the lane."`
 	Spare     *types.Cycles  `json:"spare,omitempty" doc:"The least that fires left of the budget."`
 	Bidder    *types.Address `json:"bidder,omitempty"`
+	Proposer  *types.Address `json:"proposer,omitempty" doc:"Whose host of programs failed over it, where it was deferred for host_failed (decision C18)."`
+	Node      string         `json:"proposer_name,omitempty" doc:"Of that proposer's node; absent where it is none of this devnet's."`
 	Paid      *Settlement    `json:"paid,omitempty" doc:"Of a fire."`
+}
+
+// NameNodes fills in the names of the nodes whose validators the entry has by address.
+func (e *StoryEntry) NameNodes(nameOf func(types.Address) string) {
+	if e.Proposer != nil {
+		e.Node = nameOf(*e.Proposer)
+	}
+	if e.Paid != nil {
+		e.Paid.ProposerName = nameOf(e.Paid.Proposer)
+	}
 }
 
 // FeeRange is how a fee went over a row of blocks, in wei.

@@ -6,31 +6,144 @@ import (
 	"strings"
 )
 
-// compose is the network in containers. Who made it owns what they write. Only this
-// machine reaches the HTTP APIs from outside.
-func (n *Network) compose() string {
+// Where a node in a container finds what it is started with: its files as secrets, or,
+// where keys follow from a seed, what it makes itself in its volume.
+const (
+	secretsDir = "/run/secrets"
+	seededDir  = volume + "/net"
+)
+
+// imageOwner is who the image runs as.
+const imageOwner = 4000
+
+// Compose is the network in containers, for Docker Compose and as a stack of a Swarm: of
+// the formats Compose and Seeded.
+func (n *Network) Compose() string {
 	var b strings.Builder
-	b.WriteString("# A Cowboy network, a container a node; each validator's HTTP API is on a port of this machine.\nservices:\n")
-	for _, v := range n.Validators {
-		n.service(&b, v.Name, "validator", nil)
-		fmt.Fprintf(&b, "      - ./%s:/devnet/%s:ro\n", genesisFile, genesisFile)
-		fmt.Fprintf(&b, "      - ./%s/%s:/devnet/%s/%s\n", homesDir, v.Name, homesDir, v.Name)
-		fmt.Fprintf(&b, "    ports:\n      - \"%s:%d\"\n", v.API, Port)
+	b.WriteString(n.composeHead())
+	for i, v := range n.Validators {
+		n.service(&b, v.Name, "validator", "")
+		if !n.seeded() || i == 0 {
+			fmt.Fprintf(&b, "    ports: [{target: %d, published: %s, protocol: tcp, mode: host}]\n", Port, n.published(i))
+		}
+		fmt.Fprintf(&b, "    volumes: [\"%s:%s\"]\n", v.Name, volume)
 	}
 	for i, r := range n.Runners {
-		n.service(&b, r.Name, "runner", []string{n.Validators[i%len(n.Validators)].Name})
+		n.service(&b, r.Name, "runner", n.Validators[i%len(n.Validators)].Name)
+		if n.seeded() {
+			fmt.Fprintf(&b, "    volumes: [\"%s:%s\"]\n", r.Name, volume)
+		}
+	}
+	b.WriteString("\nvolumes:\n")
+	for _, name := range n.keeping() {
+		fmt.Fprintf(&b, "  %s:\n", name)
+	}
+	if !n.seeded() {
+		n.secrets(&b)
 	}
 	return b.String()
 }
 
-// service writes what every node has; volumes come last, for more of them.
-func (n *Network) service(b *strings.Builder, name, kind string, after []string) {
-	fmt.Fprintf(b, "  %s:\n    image: %q\n    hostname: %s\n    user: \"%d:%d\"\n", name, n.plan.Image, name, os.Getuid(), os.Getgid())
-	fmt.Fprintf(b, "    command: [\"devnet\", \"node\", %q, \"--config\", \"/devnet/%s\"]\n", kind, settingsFile(name))
-	b.WriteString("    restart: unless-stopped\n    stop_grace_period: 40s\n")
-	for _, other := range after {
-		fmt.Fprintf(b, "    depends_on: [%q]\n", other)
+const seededHead = `# The network of devnet up in containers, one a node: docker-compose up. On a Swarm:
+# docker stack deploy -c compose.yaml devnet. "make image" makes the image first.
+#
+# All keys follow from the seed below, so that no key has to be brought to a node; who
+# reads it has them all. devnet init --format compose makes a network with keys of its own.
+`
+
+const ownHead = `# A Cowboy network, a container a node: docker-compose up in this folder, or
+# docker stack deploy -c compose.yaml NAME on a Swarm. The keys are secrets of it.
+`
+
+// composeHead is what all services have.
+func (n *Network) composeHead() string {
+	var b strings.Builder
+	image := fmt.Sprintf("%q", n.plan.Image)
+	if n.seeded() {
+		image = fmt.Sprintf("\"${DEVNET_IMAGE:-%s}\"", n.plan.Image)
+		b.WriteString(seededHead)
+	} else {
+		b.WriteString(ownHead)
 	}
-	fmt.Fprintf(b, "    volumes:\n      - ./%s:/devnet/%s:ro\n", settingsFile(name), settingsFile(name))
-	fmt.Fprintf(b, "      - ./%s:/devnet/%s:ro\n", keyFile(name), keyFile(name))
+	b.WriteString("#\n# The API signs for the named accounts and takes faults. Whoever reaches a published port\n" +
+		"# drives the network: mind the firewall.\nversion: \"3.8\"\n\nx-node: &node\n")
+	fmt.Fprintf(&b, "  image: %s\n  init: true\n  restart: unless-stopped\n  stop_grace_period: 40s\n", image)
+	if uid := os.Getuid(); !n.seeded() && uid != 0 { // whose files they are; root gives them to the image's user
+		fmt.Fprintf(&b, "  user: \"%d:%d\"\n", uid, os.Getgid())
+	}
+	b.WriteString("  deploy: # on a Swarm: names are those of containers, since QUIC knows its peers by address\n" +
+		"    endpoint_mode: dnsrr\n    restart_policy: {condition: any, delay: 1s}\n\n" +
+		"x-health: &health # of validators: a Swarm has others find them once they are healthy\n  interval: 5s\n" +
+		"  timeout: 10s\n  start_period: 2m\n  retries: 3\n\nservices:\n")
+	return b.String()
 }
+
+// service writes what every node has; what comes behind it is its kind's.
+func (n *Network) service(b *strings.Builder, name, kind, after string) {
+	fmt.Fprintf(b, "  %s:\n    <<: *node\n    hostname: %s\n", name, name)
+	dir := secretsDir
+	if n.seeded() {
+		dir = seededDir
+		fmt.Fprintf(b, "    command: [node, seeded, --name, %s, --dir, %s, --seed, \"%d\", --validators, \"%d\", --runners, \"%d\"]\n",
+			name, dir, *n.plan.Seed, len(n.Validators), len(n.Runners))
+	} else {
+		wait := ""
+		if kind == "runner" {
+			wait = ", --wait"
+		}
+		fmt.Fprintf(b, "    command: [node, %s, --config, %s/%s%s]\n", kind, dir, settingsFile(name), wait)
+	}
+	alone := ""
+	if kind == "validator" {
+		alone = ", --alone"
+	}
+	fmt.Fprintf(b, "    healthcheck: {<<: *health, test: [CMD, devnet, node, health, --config, %s/%s%s]}\n", dir, settingsFile(name), alone)
+	if after != "" {
+		fmt.Fprintf(b, "    depends_on: [%s]\n", after)
+	}
+	if !n.seeded() {
+		b.WriteString("    secrets:\n")
+		files := []string{settingsFile(name), keyFile(name)}
+		if kind == "validator" {
+			files = append(files, GenesisFile)
+		}
+		for _, file := range files {
+			fmt.Fprintf(b, "      - {source: %s, target: %s}\n", secretOf(file), file)
+		}
+	}
+}
+
+// published is the port of this machine at which a validator's API is reached.
+func (n *Network) published(validator int) string {
+	if n.seeded() {
+		return fmt.Sprintf("\"${DEVNET_PORT:-%d}\"", n.plan.Port)
+	}
+	return fmt.Sprint(n.plan.Port + validator)
+}
+
+// keeping are the nodes that have a volume.
+func (n *Network) keeping() (names []string) {
+	for _, v := range n.Validators {
+		names = append(names, v.Name)
+	}
+	if n.seeded() {
+		for _, r := range n.Runners {
+			names = append(names, r.Name)
+		}
+	}
+	return names
+}
+
+// secrets writes where the files of nodes are.
+func (n *Network) secrets(b *strings.Builder) {
+	b.WriteString("\nsecrets:\n")
+	one := func(file string) { fmt.Fprintf(b, "  %s: {file: ./%s}\n", secretOf(file), file) }
+	one(GenesisFile)
+	for _, node := range n.nodes() {
+		one(settingsFile(node.Name))
+		one(keyFile(node.Name))
+	}
+}
+
+// secretOf is the name of a file as a secret.
+func secretOf(file string) string { return strings.ReplaceAll(file, ".", "_") }

@@ -97,7 +97,7 @@ func TestContainersAreReachedByName(t *testing.T) {
 		}
 	}
 	v, err := Open(filepath.Join(dir, "v1.toml"))
-	if err != nil || v.Host != "v1" || v.HTTP != "0.0.0.0:4000" || v.Config.Here.Endpoint() != "v1:4000" {
+	if err != nil || !slices.Equal(v.Hosts, []string{"v1"}) || v.HTTP != "0.0.0.0:4000" || v.Config.Here.Endpoint() != "v1:4000" {
 		t.Fatalf("%+v, %v", v, err)
 	}
 }
@@ -121,6 +121,11 @@ func TestWrongSettingsAreRefusedByLineAndName(t *testing.T) {
 		{`seed = "7"`, `seed = "8"`, "the seed 8 is not that of the genesis's accounts"},
 		{`seed = "7"`, `seed = "x"`, "line 7, seed: "},
 		{`seed = "7"`, ``, "the genesis has the devnet's named accounts"},
+		{`signs_for = ["r0.key"]`, `signs_for = ["r1.key"]`, "signs_for: r1.key: "},
+		{`signs_for = ["r0.key"]`, `signs_for = ["v0.toml"]`, `signs_for: "v0.toml" is no file NAME.key`},
+		{"[names]", "[names]\nR = \"0x00\"", "names.R: a node's name and its address"},
+		{`seed = "7"`, "seed = \"7\"\ndriver = \"short\"", "line 8, driver: a driver's secret has 16 to 128 letters"},
+		{`seed = "7"`, "seed = \"7\"\ndriver = \"0123456789 abcdef\"", "and no blanks"},
 		{`seed = "7"`, "seed = \"7\"\nhistory = 3", "history: 3 blocks are too few"},
 		{`seed = "7"`, "seed = \"7\"\ndurability = \"paper\"", `durability: "paper" is neither`},
 	} {

@@ -2,12 +2,19 @@ package hosts
 
 import (
 	"crypto/rand"
+	"errors"
 	"fmt"
+	"maps"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
+	"github.com/cowboyinc/devnet/internal/environment/executor/settings"
 	"github.com/cowboyinc/devnet/internal/worlds/box"
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
@@ -15,11 +22,19 @@ import (
 // Formats say where the nodes of a network run.
 const (
 	Processes = "processes" // of this machine, each on a port of its own
-	Compose   = "compose"   // in containers, each a host of its name
+	Compose   = "compose"   // in containers, each a host of its name: of Docker Compose, or of a Swarm
+	// Kubernetes has them in pods of two stateful sets, v and r.
+	Kubernetes = "kubernetes"
+	// Seeded has them in containers as Compose does, where each makes the network for
+	// itself: it is Derived, and no file has to be brought to a node.
+	Seeded = "seeded"
 )
 
-// Formats are those of Plan.
-var Formats = []string{Processes, Compose}
+// Formats are those of devnet init.
+var Formats = []string{Processes, Compose, Kubernetes}
+
+// volume is the folder of a container that outlives it.
+const volume = "/devnet"
 
 // Port is that of a validator in a container: of its mesh by UDP and of its HTTP API
 // by TCP; and of the first of those on one machine, where the others have the next.
@@ -29,13 +44,24 @@ const Port = 4000
 type Plan struct {
 	// Chain has the numbers of validators and runners, chain id, pace, parameters,
 	// and whether there are cheats.
-	Chain  box.Config
-	Seed   *uint64 // of the named accounts; nil: there are none
-	Funds  []types.Address
-	Format string
-	Port   int    // 0: Port
-	Image  string // of containers
-	Now    time.Time
+	Chain box.Config
+	Seed  *uint64 // of the named accounts; nil: there are none
+	Funds []types.Address
+	// Derived has the keys of the nodes follow from Seed, as those of devnet up do:
+	// whoever knows the seed has them.
+	Derived bool
+	Format  string // Processes, …
+	Port    int    // 0: Port
+	Image   string // of containers
+	Now     time.Time
+	// Hosts are where validators are reached that have machines of their own, by name, as
+	// HOST:PORT; those of this machine are not in it. Of the format Processes.
+	Hosts map[string]string
+	// Driver is the secret of who drives the nodes from outside; "": nobody does.
+	Driver string
+	// Ports are those of the nodes on one machine, validators first, where they are not
+	// Port and the next ones: of a runner, where it answers its driver.
+	Ports []int
 }
 
 // Node is one node of a plan, with its key.
@@ -44,8 +70,10 @@ type Node struct {
 	Key  *crypto.Key
 	// Of a validator: where others reach its socket, where that and its HTTP API
 	// listen, and where people reach the API. Of a runner: empty, but for API, which is
-	// where it reaches one.
+	// where it reaches one, and for HTTP, where it answers its driver.
 	Endpoint, Listen, HTTP, API string
+	Also                        []string // of a runner: where it reaches the other validators
+	Joins                       bool     // it is no validator of genesis
 }
 
 // Network is what Make made, not written yet.
@@ -61,19 +89,27 @@ func Make(p Plan) (*Network, error) {
 	if p.Port == 0 {
 		p.Port = Port
 	}
+	p.Derived = p.Derived || p.Format == Seeded
+	if err := p.checkHosts(); err != nil {
+		return nil, err
+	}
+	if p.Derived && p.Seed == nil {
+		return nil, errors.New("hosts: keys of nodes cannot follow from a seed that is not there")
+	}
 	n := &Network{plan: p}
 	founders := box.Founders{}
 	for i := range p.Chain.Validators {
 		v := p.validator(i)
-		v.Key = newKey()
+		v.Key = p.key(wallet.ValidatorKey, v.Name)
 		n.Validators = append(n.Validators, v)
 		founders.Validators = append(founders.Validators,
 			types.Validator{Address: v.Key.Address(), PublicKey: v.Key.PublicKey(), Endpoint: v.Endpoint})
 	}
 	for i := range p.Chain.Runners {
-		key := newKey()
-		n.Runners = append(n.Runners, Node{Name: wallet.RunnerName(i), Key: key, API: p.inside(i % p.Chain.Validators)})
-		founders.Runners = append(founders.Runners, key.PublicKey())
+		r := p.runner(i)
+		r.Key = p.key(wallet.RunnerKey, r.Name)
+		n.Runners = append(n.Runners, r)
+		founders.Runners = append(founders.Runners, r.Key.PublicKey())
 	}
 	if p.Seed != nil {
 		founders.Fund(*p.Seed)
@@ -86,19 +122,105 @@ func Make(p Plan) (*Network, error) {
 	return n, err
 }
 
+// maxHostName bounds the name of a host (RFC 1035).
+const maxHostName = 253
+
+// checkHosts refuses machines of nodes that are not there, and names that are none.
+func (p *Plan) checkHosts() error {
+	if len(p.Hosts) > 0 && p.Format != Processes {
+		return fmt.Errorf("in the format %s the names of hosts are settled: leave them out", p.Format)
+	}
+	at := map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(p.Hosts)) {
+		host, port, err := net.SplitHostPort(p.Hosts[name])
+		number, wrong := strconv.ParseUint(port, 10, 16)
+		if err != nil || wrong != nil || number == 0 || host == "" || len(host) > maxHostName ||
+			strings.Trim(host, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._:") != "" {
+			return fmt.Errorf("%s: %.80q is no HOST:PORT, as v0.example.org:%d is", name, p.Hosts[name], Port)
+		}
+		if other := at[p.Hosts[name]]; other != "" {
+			return fmt.Errorf("%s and %s cannot both be reached at %s", other, name, p.Hosts[name])
+		}
+		at[p.Hosts[name]] = name
+		known := false
+		for i := range p.Chain.Validators {
+			known = known || wallet.ValidatorName(i) == name
+		}
+		if !known {
+			return fmt.Errorf("%.40q is no validator: they are %s to %s (a runner finds its validators, and needs no host)", name,
+				wallet.ValidatorName(0), wallet.ValidatorName(p.Chain.Validators-1))
+		}
+	}
+	return nil
+}
+
 // validator is the i-th, without its key.
 func (p *Plan) validator(i int) Node {
-	name := wallet.ValidatorName(i)
-	api := fmt.Sprintf("127.0.0.1:%d", p.Port+i)
-	if p.Format == Compose {
+	v := p.validatorAt(wallet.ValidatorName(i), p.port(i))
+	if at := p.Hosts[v.Name]; at != "" {
+		// On its own machine it is reached by whatever address that has.
+		host, port, _ := net.SplitHostPort(at)
+		all := net.JoinHostPort("0.0.0.0", port)
+		if strings.Contains(host, ":") {
+			all = net.JoinHostPort("::", port)
+		}
+		v.Endpoint, v.Listen, v.HTTP, v.API = at, all, all, at
+	}
+	if p.Format == Kubernetes {
+		v.Endpoint = fmt.Sprintf("%s-%d.%s:%d", validatorSet, i, validatorSet, Port)
+	}
+	return v
+}
+
+func (p *Plan) validatorAt(name string, port int) Node {
+	api := fmt.Sprintf("127.0.0.1:%d", port)
+	if p.contained() {
 		all := fmt.Sprintf("0.0.0.0:%d", Port)
 		return Node{Name: name, Endpoint: fmt.Sprintf("%s:%d", name, Port), Listen: all, HTTP: all, API: api}
 	}
 	return Node{Name: name, Endpoint: api, Listen: api, HTTP: api, API: api}
 }
 
+// runner is the i-th, without its key.
+func (p *Plan) runner(i int) Node {
+	return p.runnerAt(wallet.RunnerName(i), i, p.port(p.Chain.Validators+i))
+}
+
+func (p *Plan) runnerAt(name string, i, port int) Node {
+	r := Node{Name: name, API: p.inside(i % p.Chain.Validators)}
+	for other := 1; other < min(p.Chain.Validators, settings.MaxAlso); other++ {
+		r.Also = append(r.Also, p.inside((i+other)%p.Chain.Validators))
+	}
+	if p.Driver != "" {
+		r.HTTP = fmt.Sprintf("127.0.0.1:%d", port)
+		if p.contained() {
+			r.HTTP = fmt.Sprintf("0.0.0.0:%d", Port)
+		}
+	}
+	return r
+}
+
+// port is that of a node on one machine, by its place among all.
+func (p *Plan) port(i int) int {
+	if i < len(p.Ports) {
+		return p.Ports[i]
+	}
+	return p.Port + i
+}
+
 // inside is the URL by which other nodes reach a validator's HTTP API.
 func (p *Plan) inside(validator int) string { return "http://" + p.validator(validator).Endpoint }
+
+// contained reports whether nodes run in containers.
+func (p *Plan) contained() bool { return p.Format != Processes }
+
+// key is that of a node.
+func (p *Plan) key(derive func(uint64, string) *crypto.Key, name string) *crypto.Key {
+	if p.Derived {
+		return derive(*p.Seed, name)
+	}
+	return newKey()
+}
 
 // newKey draws a key. One number in 2^128 is none.
 func newKey() *crypto.Key {

@@ -2,10 +2,16 @@ package hosts
 
 import (
 	"fmt"
+	"maps"
 	"net"
 	"os"
+	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 
+	"github.com/cowboyinc/devnet/internal/base/crypto"
+	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/configfile"
 	"github.com/cowboyinc/devnet/internal/worlds/box"
 	"github.com/cowboyinc/devnet/validators/history"
@@ -14,24 +20,31 @@ import (
 
 // file is the settings of a validator as they are written.
 type file struct {
-	Name       string `toml:"name"`
-	Key        string `toml:"key"`
-	KeyFile    string `toml:"key_file"`
-	Genesis    string `toml:"genesis"`
-	Home       string `toml:"home"`
-	Listen     string `toml:"listen"`
-	HTTP       string `toml:"http"`
-	Seed       string `toml:"seed"` // a text, since a number of TOML ends at 2^63
-	Python     string `toml:"python"`
-	Durability string `toml:"durability"`
-	History    int64  `toml:"history"`
+	Name       string   `toml:"name"`
+	Key        string   `toml:"key"`
+	KeyFile    string   `toml:"key_file"`
+	Genesis    string   `toml:"genesis"`
+	Home       string   `toml:"home"`
+	Listen     string   `toml:"listen"`
+	HTTP       string   `toml:"http"`
+	Hosts      []string `toml:"hosts"` // more names by which clients may call the API
+	Seed       string   `toml:"seed"`  // a text, since a number of TOML ends at 2^63
+	Python     string   `toml:"python"`
+	Durability string   `toml:"durability"`
+	History    int64    `toml:"history"`
+	Driver     string   `toml:"driver"`
+	Endpoint   string   `toml:"endpoint"` // of one that is not of genesis
+
+	SignsFor []string          `toml:"signs_for"` // files NAME.key of runners
+	Names    map[string]string `toml:"names"`     // addresses of the other nodes, by name
 }
 
 // Validator is a validator as its settings have it.
 type Validator struct {
 	Config box.Config // what a process of its own is brought up by; Version, Slow and Log are left to that
 	HTTP   string     // host:port that its API listens on
-	Host   string     // by which others call it
+	Hosts  []string   // names by which others call it
+	Driver string     // the secret of who may drive it; "": nobody may
 }
 
 // Open reads the settings of a validator, and the files that they name. Its errors are
@@ -46,7 +59,7 @@ func Open(path string) (*Validator, error) {
 	v := &Validator{HTTP: s.HTTP}
 	v.Config.Here = &box.Here{Name: s.Name, Listen: s.Listen}
 	v.Config.Python = s.Python
-	for _, step := range []func(*Validator) error{o.named, o.addresses, o.keeps, o.signs, o.joins} {
+	for _, step := range []func(*Validator) error{o.named, o.addresses, o.keeps, o.signs, o.knows, o.joins} {
 		if err := step(v); err != nil {
 			return nil, err
 		}
@@ -101,6 +114,11 @@ func (o *opener) keeps(v *Validator) error {
 		return o.Fault(fmt.Sprintf("%d blocks are too few: at least %d, or 0 for all", o.History, history.MinHistory), "history")
 	}
 	v.Config.History = uint64(o.History)
+	if v.Driver = o.Driver; v.Driver != "" {
+		if err := configfile.CheckSecret(v.Driver); err != nil {
+			return o.Fault(err.Error(), "driver")
+		}
+	}
 	return nil
 }
 
@@ -119,6 +137,37 @@ func (o *opener) signs(v *Validator) (err error) {
 	return nil
 }
 
+// maxKnown bounds the nodes that settings name.
+const maxKnown = box.MaxValidators + box.MaxRunners
+
+// knows reads who the other nodes are, and for which runners' owners the API signs.
+func (o *opener) knows(v *Validator) error {
+	here := v.Config.Here
+	if len(o.Names) > maxKnown || len(o.SignsFor) > maxKnown {
+		return o.Fault(fmt.Sprintf("at most %d nodes", maxKnown), "names")
+	}
+	here.Names, here.Keys = map[types.Address]string{}, map[string]*crypto.Key{}
+	for _, name := range slices.Sorted(maps.Keys(o.Names)) {
+		address, err := types.ParseAddress(o.Names[name])
+		if err != nil || !nodeName(name) {
+			return o.Fault("a node's name and its address are wanted, as in v1 = \"0x…\"", "names", name)
+		}
+		here.Names[address] = name
+	}
+	for _, file := range o.SignsFor {
+		name, is := strings.CutSuffix(filepath.Base(file), keySuffix)
+		if !is || !nodeName(name) {
+			return o.Fault(fmt.Sprintf("%.60q is no file NAME%s", file, keySuffix), "signs_for")
+		}
+		key, err := o.File.Key("", file)
+		if err != nil {
+			return o.Fault(fmt.Sprintf("%.60s: %v", file, err), "signs_for")
+		}
+		here.Keys[name] = key
+	}
+	return nil
+}
+
 func (o *opener) joins(v *Validator) error {
 	if o.Genesis == "" {
 		return o.Fault("name the file that devnet init made", "genesis")
@@ -131,10 +180,15 @@ func (o *opener) joins(v *Validator) error {
 	if here.Genesis, err = ledger.DecodeGenesis(data); err != nil {
 		return o.Fault(fmt.Sprintf("%s is no genesis: %v", o.Genesis, err), "genesis")
 	}
+	here.Announced = o.file.Endpoint
 	if err := here.Check(v.Config.Seed); err != nil {
 		return o.Fault(err.Error(), "genesis")
 	}
-	v.Host, _, err = net.SplitHostPort(here.Endpoint())
+	if p, err := here.Genesis.Parameters(); err != nil || v.Driver != "" && !p.Cheats {
+		return o.Fault("a network without cheats (init --strict) is driven by nobody", "driver")
+	}
+	host, _, err := net.SplitHostPort(here.Endpoint())
+	v.Hosts = append([]string{host}, o.Hosts...)
 	if err != nil {
 		return o.Fault(fmt.Sprintf("it has %s reached at %.60q, which is no HOST:PORT", here.Name, here.Endpoint()), "genesis")
 	}

@@ -60,8 +60,12 @@ func TestAValidatorGoesOnFromItsHome(t *testing.T) {
 	if shown.Validator != made.Genesis.Validators.Members[0] || shown.Name != "v0" {
 		t.Errorf("it is shown as %+v", shown)
 	}
-	if len(n.Accounts()) == 0 || len(n.RunnerNodes()) != 0 {
-		t.Errorf("accounts %v, runners %v", n.Accounts(), n.RunnerNodes())
+	runners := n.RunnerNodes() // of one that runs nowhere it knows the name
+	if len(n.Accounts()) == 0 || len(runners) != 1 || runners[0].Name != "r0" || runners[0].Running || len(runners[0].Missing) != 1 {
+		t.Errorf("accounts %v, runners %v", n.Accounts(), runners)
+	}
+	if key := n.Key("r0"); key == nil || key.PublicKey() != made.Runners[0].Key.PublicKey() {
+		t.Error("it does not sign for the runner's owner")
 	}
 	reached := shown.Height
 	if err := n.Close(); err != nil {

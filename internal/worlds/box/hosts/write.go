@@ -5,18 +5,24 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/cowboyinc/devnet/internal/base/codec"
+	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
+	"github.com/cowboyinc/devnet/internal/environment/home"
+	"github.com/cowboyinc/devnet/internal/environment/store"
 )
 
 // Names of the files of a network.
 const (
-	genesisFile = "genesis.cbor"
+	GenesisFile = "genesis.cbor"
 	composeFile = "compose.yaml"
 	homesDir    = "homes"
+
+	kubernetesFile = "kubernetes.yaml"
 )
 
 // Write writes a network into a new or empty folder. Any other is refused by a
@@ -29,41 +35,75 @@ func (n *Network) Write(dir string) error {
 	case err != nil && !errors.Is(err, os.ErrNotExist):
 		return err
 	}
-	if err := os.MkdirAll(filepath.Join(dir, homesDir), 0o755); err != nil {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	for _, v := range n.Validators {
-		if err := n.writeNode(dir, v, n.validatorSettings(v)); err != nil {
+	for _, node := range n.nodes() {
+		if err := n.writeNode(dir, node); err != nil {
 			return err
 		}
-		if n.plan.Format == Compose { // made here, a folder is its owner's; made by the engine, root's
-			if err := os.Mkdir(filepath.Join(dir, homesDir, v.Name), 0o755); err != nil {
+	}
+	switch n.plan.Format {
+	case Compose:
+		err = create(filepath.Join(dir, composeFile), n.Compose(), 0o644)
+	case Kubernetes:
+		err = create(filepath.Join(dir, kubernetesFile), n.kubernetes(), 0o600) // it has the keys
+	default:
+		err = os.Mkdir(filepath.Join(dir, homesDir), 0o755)
+	}
+	if err != nil {
+		return err
+	}
+	return create(filepath.Join(dir, GenesisFile), string(n.GenesisBytes()), 0o644)
+}
+
+// GenesisBytes are what GenesisFile has.
+func (n *Network) GenesisBytes() []byte { return codec.Marshal(n.Genesis) }
+
+// seeded reports whether each node makes the network for itself.
+func (n *Network) seeded() bool { return n.plan.Format == Seeded }
+
+// nodes are all nodes, validators first.
+func (n *Network) nodes() []Node { return slices.Concat(n.Validators, n.Runners) }
+
+// settings are the text of a node's settings.
+func (n *Network) settings(node Node) string {
+	if node.Endpoint == "" {
+		return n.runnerSettings(node)
+	}
+	return n.validatorSettings(node)
+}
+
+// writeNode writes key and settings, for its owner's eyes. Of containers that root
+// makes, the owner is the image's user.
+func (n *Network) writeNode(dir string, node Node) error {
+	for name, text := range map[string]string{keyFile(node.Name): keyText(node.Key),
+		settingsFile(node.Name): n.settings(node)} { // which may have the seed
+		path := filepath.Join(dir, name)
+		if err := create(path, text, 0o600); err != nil {
+			return err
+		}
+		if n.plan.Format == Compose && os.Getuid() == 0 {
+			if err := os.Chown(path, imageOwner, imageOwner); err != nil {
 				return err
 			}
 		}
 	}
-	for _, r := range n.Runners {
-		if err := n.writeNode(dir, r, runnerSettings(r)); err != nil {
-			return err
-		}
-	}
-	if n.plan.Format == Compose {
-		if err := create(filepath.Join(dir, composeFile), n.compose(), 0o644); err != nil {
-			return err
-		}
-	}
-	return create(filepath.Join(dir, genesisFile), string(codec.Marshal(n.Genesis)), 0o644)
+	return nil
 }
 
-func (n *Network) writeNode(dir string, node Node, settings string) error {
-	if err := create(filepath.Join(dir, keyFile(node.Name)), types.Hash(node.Key.Secret()).String()+"\n", 0o600); err != nil {
-		return err
-	}
-	return create(filepath.Join(dir, settingsFile(node.Name)), settings, 0o600) // it may have the seed
-}
+// keySuffix is that of the file of a node's key.
+const keySuffix = ".key"
 
-func keyFile(name string) string      { return name + ".key" }
-func settingsFile(name string) string { return name + ".toml" }
+func keyFile(name string) string { return name + keySuffix }
+
+// SettingsFile is the path of a node's settings in a folder.
+func SettingsFile(dir, name string) string { return filepath.Join(dir, settingsFile(name)) }
+
+// settingsSuffix is that of the file of a node's settings.
+const settingsSuffix = ".toml"
+
+func settingsFile(name string) string { return name + settingsSuffix }
 
 // create writes a file that is not there yet.
 func create(path, text string, mode os.FileMode) error {
@@ -75,23 +115,94 @@ func create(path, text string, mode os.FileMode) error {
 	return errors.Join(err, f.Close())
 }
 
+// homes is where homes are: beside the settings, or in a container's volume, where its
+// settings are not.
+func (n *Network) homes() string {
+	if n.plan.Format == Compose || n.plan.Format == Kubernetes {
+		return volume + "/" + homesDir
+	}
+	return homesDir
+}
+
 func (n *Network) validatorSettings(v Node) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "name = %q\nkey_file = %q\ngenesis = %q\n", v.Name, keyFile(v.Name), genesisFile)
-	fmt.Fprintf(&b, "home = %q\n", homesDir+"/"+v.Name)
+	fmt.Fprintf(&b, "name = %q\nkey_file = %q\ngenesis = %q\n", v.Name, keyFile(v.Name), GenesisFile)
+	fmt.Fprintf(&b, "home = %q\n", n.homes()+"/"+v.Name)
 	fmt.Fprintf(&b, "listen = %q # UDP: the other validators, and runners\n", v.Listen)
 	fmt.Fprintf(&b, "http = %q\n", v.HTTP)
-	if n.plan.Seed != nil {
+	if v.Joins {
+		fmt.Fprintf(&b, "endpoint = %q # where the others reach it\n", v.Endpoint)
+	}
+	if n.plan.Format == Kubernetes {
+		fmt.Fprintf(&b, "hosts = [%q] # more names by which clients may call it\n", apiService)
+	}
+	if n.plan.Chain.Durability == store.Disk {
+		b.WriteString("durability = \"disk\"\n")
+	}
+	if n.plan.Chain.History > 0 {
+		fmt.Fprintf(&b, "history = %d\n", n.plan.Chain.History)
+	}
+	signs := n.plan.Seed != nil && !n.plan.Chain.Strict
+	if signs {
 		fmt.Fprintf(&b, "seed = \"%d\" # of the named accounts, for which the API signs\n", *n.plan.Seed)
+	}
+	if (n.seeded() || n.plan.Format == Processes && signs && len(n.plan.Hosts) == 0) && len(n.Runners) > 0 { // their keys are in this folder
+		b.WriteString("signs_for = [")
+		for i, r := range n.Runners {
+			if i > 0 {
+				b.WriteString(", ")
+			}
+			fmt.Fprintf(&b, "%q", keyFile(r.Name))
+		}
+		b.WriteString("] # runners, for whose owners the API signs too\n")
+	}
+	if n.plan.Driver != "" {
+		fmt.Fprintf(&b, "driver = %q # the secret of who drives the network\n", n.plan.Driver)
+	}
+	b.WriteString("\n[names] # of the nodes\n")
+	for _, node := range n.nodes() {
+		fmt.Fprintf(&b, "%s = %q\n", node.Name, node.Key.Address().String())
 	}
 	return b.String()
 }
 
 // runnerSettings offer what a genesis registers its runners with.
-func runnerSettings(r Node) string {
-	return fmt.Sprintf("name = %q\nkey_file = %q\napi = %q\nmax_concurrent_jobs = %d\n\n[custom]\n\n[llm]\ndefault = \"offline\"\n",
-		r.Name, keyFile(r.Name), r.API, wallet.RunnerJobs)
+func (n *Network) runnerSettings(r Node) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "name = %q\nkey_file = %q\napi = %q\n", r.Name, keyFile(r.Name), r.API)
+	if len(r.Also) > 0 {
+		fmt.Fprintf(&b, "also = [\"%s\"] # asked where api does not go on\n", strings.Join(r.Also, `", "`))
+	}
+	fmt.Fprintf(&b, "max_concurrent_jobs = %d\n", wallet.RunnerJobs)
+	if n.plan.Driver != "" {
+		fmt.Fprintf(&b, "driver = %q # the secret of who drives the network\ncontrol = %q\n", n.plan.Driver, r.HTTP)
+	}
+	b.WriteString("\n[custom]\n\n[llm]\ndefault = \"offline\"\n")
+	return b.String()
 }
+
+// AddValidator writes the files of one more validator into the folder of a network that
+// was written before: on one machine, it has a port of its own there.
+func (n *Network) AddValidator(dir, name string, port int, key *crypto.Key) (Node, error) {
+	v := n.plan.validatorAt(name, port)
+	v.Key, v.Joins = key, true
+	return v, n.writeNode(dir, v)
+}
+
+// AddRunner writes those of one more runner, which answers its driver at a port.
+func (n *Network) AddRunner(dir, name string, port int, key *crypto.Key) (Node, error) {
+	r := n.plan.runnerAt(name, len(n.Runners), port)
+	r.Key = key
+	n.Runners = append(n.Runners, r)
+	return r, n.writeNode(dir, r)
+}
+
+// ReplaceKey gives a node another key, for its next life.
+func ReplaceKey(dir, name string, key *crypto.Key) error {
+	return home.WriteFile(filepath.Join(dir, keyFile(name)), []byte(keyText(key)), store.Process)
+}
+
+func keyText(key *crypto.Key) string { return types.Hash(key.Secret()).String() + "\n" }
 
 // TakenError says that a folder is not empty.
 type TakenError struct{ Dir, Name string }

@@ -66,7 +66,7 @@ func (j *judge) begin(n *box.Network) error {
 	j.oracles = oracle.New(rules)
 	j.network = n
 	for _, b := range j.boots { // each came before what its validator finalized
-		j.oracles.Booted(b.validator, &b.view.Block.Header, b.view.Hash, b.view.State.Root())
+		j.oracles.Booted(b.validator, b.begins.Header, b.begins.Hash, b.begins.Root)
 	}
 	for _, f := range j.early {
 		j.see(f)
@@ -92,18 +92,18 @@ func (j *judge) address(name string) types.Address {
 // boot is what a validator began with.
 type boot struct {
 	validator types.Address
-	view      *validators.Head
+	begins    box.Boot
 }
 
 // booted implements box.Config.Booted.
-func (j *judge) booted(validator types.Address, view *validators.Head) {
+func (j *judge) booted(validator types.Address, begins box.Boot) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.oracles == nil {
-		j.boots = append(j.boots, boot{validator, view})
+		j.boots = append(j.boots, boot{validator, begins})
 		return
 	}
-	j.oracles.Booted(validator, &view.Block.Header, view.Hash, view.State.Root())
+	j.oracles.Booted(validator, begins.Header, begins.Hash, begins.Root)
 }
 
 // observe implements box.Config.Observe.

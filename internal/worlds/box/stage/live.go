@@ -26,10 +26,12 @@ const submitPatience = 10 * time.Second
 // Stage is a live network as a scenario.Backend. It keeps nothing on disk.
 type Stage struct {
 	*box.Network
-	ctx   context.Context
-	judge *judge
-	link  fault.Link   // of every pair of nodes, until a script says otherwise
-	given map[int]bool // receipts of faults that linkAll made
+	ctx    context.Context
+	judge  *judge
+	name   string
+	ground Ground       // nil: its nodes run in this process
+	link   fault.Link   // of every pair of nodes, until a script says otherwise
+	given  map[int]bool // receipts of faults that linkAll made
 
 	closing sync.Once
 	ended   error
@@ -39,22 +41,45 @@ var _ scenario.Backend = (*Stage)(nil)
 
 // Opener returns what brings live networks up. When ctx ends, so does all
 // waiting.
-func Opener(ctx context.Context) scenario.Open {
-	return func(c scenario.Config) (scenario.Backend, error) { return open(ctx, c) }
+func Opener(ctx context.Context) scenario.Open { return OpenerOn(ctx, "live", nil) }
+
+// Ground is where the nodes of a stage run, if not in this process.
+type Ground interface {
+	// Err is what went wrong there beside what nodes did, or nil.
+	Err() error
+	// Close ends all nodes at once, and leaves nothing of them behind.
+	Close() error
 }
 
-func open(ctx context.Context, c scenario.Config) (scenario.Backend, error) {
+// Prepare makes a ground for a scenario, by the configuration that its network is brought
+// up with, which it completes.
+type Prepare func(context.Context, *box.Config) (Ground, error)
+
+// OpenerOn returns what brings networks up on a ground, nil for this process, as the
+// backend of a name.
+func OpenerOn(ctx context.Context, name string, prepare Prepare) scenario.Open {
+	return func(c scenario.Config) (scenario.Backend, error) { return open(ctx, c, name, prepare) }
+}
+
+func open(ctx context.Context, c scenario.Config, name string, prepare Prepare) (scenario.Backend, error) {
 	seed := c.Seed
-	s := &Stage{ctx: ctx, judge: newJudge(c.Trace, c.Timeline), link: c.Link, given: map[int]bool{}}
-	network, err := box.Up(ctx, box.Config{Version: "scenario", Validators: c.Validators, Runners: c.Runners, BlockTime: c.BlockTime,
+	s := &Stage{ctx: ctx, name: name, judge: newJudge(c.Trace, c.Timeline), link: c.Link, given: map[int]bool{}}
+	config := box.Config{Version: "scenario", Validators: c.Validators, Runners: c.Runners, BlockTime: c.BlockTime,
 		Auto: c.Auto, Ephemeral: true, Seed: &seed, Params: c.Params, Observe: s.judge.observe, Tell: s.judge.tell, Booted: s.judge.booted,
-		Overhear: s.judge.votes.hear, Gateway: s.judge.links.hear})
+		Overhear: s.judge.votes.hear, Gateway: s.judge.links.hear}
+	if prepare != nil {
+		var err error
+		if s.ground, err = prepare(ctx, &config); err != nil {
+			return nil, err
+		}
+	}
+	network, err := box.Up(ctx, config)
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, s.leave())
 	}
 	s.Network = network
 	if err := s.judge.begin(network); err != nil {
-		return nil, errors.Join(err, network.Close())
+		return nil, errors.Join(err, s.leave(), network.Close())
 	}
 	if err := s.linkAll(); err != nil {
 		return nil, errors.Join(err, s.Close())
@@ -69,7 +94,7 @@ func (s *Stage) Python() error {
 }
 
 // Name implements scenario.Backend.
-func (s *Stage) Name() string { return "live" }
+func (s *Stage) Name() string { return s.name }
 
 // Next implements scenario.Backend: it waits for the real network.
 func (s *Stage) Next(above types.Height, patience time.Duration) (types.Height, error) {
@@ -136,8 +161,16 @@ func (s *Stage) Digest() (types.Hash, error) {
 
 // Close implements scenario.Backend.
 func (s *Stage) Close() error {
-	s.closing.Do(func() { s.ended = errors.Join(s.Network.Close(), s.judge.flush()) })
+	s.closing.Do(func() { s.ended = errors.Join(s.leave(), s.Network.Close(), s.judge.flush()) })
 	return s.ended
+}
+
+// leave ends the ground: nodes elsewhere end at once, since nobody needs them any more.
+func (s *Stage) leave() error {
+	if s.ground == nil {
+		return nil
+	}
+	return s.ground.Close()
 }
 
 // Queues implements scenario.Backend.
@@ -154,6 +187,11 @@ func (s *Stage) Queues() (all []scenario.Queue) {
 func (s *Stage) Violation() error {
 	if err := s.judge.err(); err != nil {
 		return err
+	}
+	if s.ground != nil {
+		if err := s.ground.Err(); err != nil {
+			return err
+		}
 	}
 	for _, node := range s.List() {
 		if err := node.Failure(); err != nil {

@@ -125,3 +125,127 @@ func TestThePaceIsTheCommandLines(t *testing.T) {
 		t.Errorf("height %d: %v", report.Height, err)
 	}
 }
+
+// hangingFiles are a program that others meet, and one that meets it: by a message, as
+// the agent of its timer, or waiting for a key of it.
+var hangingFiles = map[string]string{
+	"target.py": `
+import pvm_host
+from cowboy_sdk import TxFeeParams
+
+def handle_message(payload):
+    pvm_host.set_state(b"got", (pvm_host.get_state(b"got") or b"") + payload)
+
+def get_gas_bid(context):
+    return TxFeeParams(max_fee_per_cycle=10**9, max_priority_fee_per_cycle=77)
+
+def poke(payload):
+    pvm_host.set_state(b"key", payload)
+`,
+	"client.py": `
+import pvm_host
+from cowboy_sdk import send
+
+def tell(payload):
+    send(payload[:20], payload[20:])
+
+def ask(payload):
+    pvm_host.schedule_timer(pvm_host.block_height() + 1, b"", gba=payload)
+
+def handle_timer(payload):
+    pvm_host.set_state(b"fired", b"yes")
+
+def watch(payload):
+    pvm_host.schedule_timer(pvm_host.block_height() + 1, b"", handler="on_change", watch=(payload, b"key"))
+
+def on_change(payload):
+    pvm_host.set_state(b"changed", (pvm_host.get_state(b"changed") or b"") + payload)
+`,
+	"common.star": `
+def begin(seed):
+    net = network(validators = 4, block_time = "100ms", seed = seed)
+    target = net.deploy("target.py", name = "target", fund = "100 CBY", within = 400)
+    client = net.deploy("client.py", name = "client", fund = "100 CBY", within = 400)
+    return net, target, client
+
+def done(receipt):
+    expect_eq(receipt.status, "ok")
+
+def hosts(net, actor, how):
+    for v in net.validators:
+        v.host_fail(actor, how, may_be_idle = True)
+
+def ended(net, actor):
+    found = [t for t in net.timers(actor = actor) if t.ended_at != None]
+    return found[0] if found else None
+
+def finish(net):
+    expect([v for v in net.validators if v.running] == net.validators, "every validator runs")
+    check("agreement", "certificates", "roots", "supply", "fees")
+`}
+
+// Programs in Python over which the hosts of all validators hang. A validator restarts
+// while they wait. Each ends, the chain goes on, and so do the programs once the hosts
+// work.
+func TestPythonThatHangsEndsAcrossARestart(t *testing.T) {
+	for name, script := range map[string]string{
+		"a message": `
+load("common.star", "begin", "done", "hosts", "finish")
+net, target, client = begin(1)
+hosts(net, target, "hang")
+done(net.call(client, "tell", target.address + b"a", within = 400))
+net.validator("v2").restart()
+passed = lambda: {b.proposer: True for b in net.blocks(1, limit = 500) if b.passed.messages}
+eventually(lambda: len(passed()) == 2, within = 400, message = "two validators pass the message over")
+expect_eq(net.state(target, b"got"), None)
+hosts(net, target, "works")
+done(net.call(client, "tell", target.address + b"b", within = 400))
+eventually(lambda: net.state(target, b"got") == b"b", within = 400)
+finish(net)
+`,
+		"an agent": `
+load("common.star", "begin", "done", "hosts", "ended", "finish")
+net, target, client = begin(2)
+hosts(net, target, "hang")
+done(net.call(client, "ask", target.address, within = 400))
+net.validator("v2").restart()
+eventually(lambda: ended(net, client), within = 400, message = "the timer fires without its agent")
+expect_eq((ended(net, client).status, ended(net, client).result), ("fired", "ok"))
+expect([b for b in net.blocks(1, limit = 500) if b.passed.agents], "the agent was passed over")
+finish(net)
+`,
+		"a watch": `
+load("common.star", "begin", "done", "hosts", "ended", "finish")
+net, target, client = begin(3)
+done(net.call(client, "watch", target.address, within = 400))
+hosts(net, client, "hang")
+done(net.call(target, "poke", b"1", within = 400))
+net.validator("v2").restart()
+eventually(lambda: ended(net, client), within = 400, message = "what waited for the key ends")
+expect_eq((ended(net, client).status, ended(net, client).result), ("fired", "host_failed"))
+expect([e for e in net.story(ended(net, client).id) if e.reason == "host_failed" and e.proposer_name], "whose hosts failed is told")
+hosts(net, client, "works")
+done(net.call(client, "watch", target.address, within = 400))
+done(net.call(target, "poke", b"2", within = 400))
+eventually(lambda: net.state(client, b"changed") != None, within = 400)
+finish(net)
+`} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			for name, text := range hangingFiles {
+				if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			path := filepath.Join(dir, "script.star")
+			if err := os.WriteFile(path, []byte(script), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			var out bytes.Buffer
+			if _, err := scenario.Run(path, scenario.Options{Open: Opener(context.Background()), Out: &out}); err != nil {
+				t.Fatalf("%v\n%s", err, out.String())
+			}
+		})
+	}
+}

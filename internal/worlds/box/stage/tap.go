@@ -18,8 +18,8 @@ const maxHeard = 1 << 17
 type tap struct {
 	mu     sync.Mutex
 	heard  []sentFrame
-	last   map[types.Address]*byte // of each sender's latest frame; looked up only
-	missed bool                    // there were more than maxHeard
+	last   map[types.Address]*byte // the latest frame of each sender; looked up only
+	missed bool                    // more than maxHeard were heard
 }
 
 type sentFrame struct {

@@ -12,6 +12,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
+	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/faces/bench"
 	"github.com/cowboyinc/devnet/internal/faces/readmodel"
@@ -36,33 +37,57 @@ type Bench struct {
 	*Stage
 	version string
 	awaits  bool
+	answers *sim.Answers          // of runners, which mocks give
 	waiting map[types.Hash][]byte // handed in, and perhaps not final; looked up only
+	follows func(types.Height)    // who subscribed; nil: nobody
 }
 
 var _ bench.Network = (*Bench)(nil)
 
-// OpenBench returns what makes networks for benches of a devnet of that version.
-func OpenBench(version string) bench.Open {
+// OpenBench returns what makes networks for benches of a devnet of that version. notes
+// is told what messages take of their lines; it may be nil.
+func OpenBench(version string, notes func(*program.Probed)) bench.Open {
 	return func(c bench.Config) (bench.Network, error) {
-		pace := scenario.Pace{Auto: true}
-		if c.BlockTime != "" {
-			var err error
-			if pace, err = scenario.ParsePace(c.BlockTime); err != nil {
-				return nil, api.Refuse(http.StatusBadRequest, "invalid_request", "block_time is %v", err).At("block_time")
-			}
-		}
-		if c.Validators == 0 {
-			c.Validators = 1
-		}
-		settled := sim.NetworkConfig{Accounts: wallet.Users(), Unjudged: true, Apart: c.Apart, Runners: c.Runners}
-		s, err := open(scenario.Config{Seed: c.Seed, Validators: c.Validators, BlockTime: pace.BlockTime, Auto: pace.Auto,
-			Params: c.Params}, settled)
+		b, err := newBench(version, c, nil, notes)
 		if err != nil {
-			return nil, api.Refuse(http.StatusBadRequest, "invalid_request", "%v", err).At("params")
+			return nil, err // a nil *Bench would be no nil Network
 		}
-		s.views = readmodel.NewSource(s.Genesis, samples.Mux{Other: inBlocks{s.hosts}}, s.Scheme())
-		return &Bench{Stage: s, version: version, awaits: true, waiting: map[types.Hash][]byte{}}, nil
+		return b, nil
 	}
+}
+
+// NewBench makes a network for a bench. What happens in it is told to a timeline, which
+// may be nil.
+func NewBench(version string, c bench.Config, told *scenario.Timeline) (*Bench, error) {
+	return newBench(version, c, told, nil)
+}
+
+func newBench(version string, c bench.Config, told *scenario.Timeline, notes func(*program.Probed)) (*Bench, error) {
+	pace := scenario.Pace{Auto: true}
+	if c.BlockTime != "" {
+		var err error
+		if pace, err = scenario.ParsePace(c.BlockTime); err != nil {
+			return nil, api.Refuse(http.StatusBadRequest, "invalid_request", "block_time is %v", err).At("block_time")
+		}
+	}
+	if c.Validators == 0 {
+		c.Validators = 1
+	}
+	accounts := wallet.Users()
+	if c.Open {
+		accounts = append(accounts, wallet.Faucet)
+	}
+	settled := sim.NetworkConfig{Accounts: accounts, Unjudged: true, Apart: c.Apart, Runners: c.Runners, Open: c.Open}
+	if c.Runners > 0 && !c.Open {
+		settled.Answers = new(sim.Answers)
+	}
+	s, err := open(scenario.Config{Seed: c.Seed, Validators: c.Validators, BlockTime: pace.BlockTime, Auto: pace.Auto,
+		Params: c.Params, Timeline: told}, settled, notes)
+	if err != nil {
+		return nil, api.Refuse(http.StatusBadRequest, "invalid_request", "%v", err).At("params")
+	}
+	s.views = readmodel.NewSource(s.Genesis, samples.Mux{Other: inBlocks{s.hosts}}, s.Scheme())
+	return &Bench{Stage: s, version: version, awaits: true, answers: settled.Answers, waiting: map[types.Hash][]byte{}}, nil
 }
 
 // inBlocks has reads share the interpreters of blocks: nothing is executed at once
@@ -72,6 +97,11 @@ type inBlocks struct{ program.Host }
 // Open implements program.Host.
 func (h inBlocks) Open(program.Purpose) (program.Session, error) {
 	return h.Host.Open(program.ForBlock)
+}
+
+// Probing implements program.Prober.
+func (h inBlocks) Probing(tell func(*program.Probed)) (program.Host, func()) {
+	return samples.Mux{Other: h.Host}.Probing(tell)
 }
 
 // Awaits implements bench.Network.
@@ -85,6 +115,14 @@ func (b *Bench) Info() api.Info {
 		info.Genesis = state.Root()
 	}
 	return info
+}
+
+// Signer implements api.Backend: a network that is open has a faucet as well.
+func (b *Bench) Signer(name string) env.Signer {
+	if name == wallet.Faucet && slices.Contains(b.config.Accounts, name) {
+		return b.Scheme().Signer(b.Key(name))
+	}
+	return b.Stage.Signer(name)
 }
 
 // RunnerNodes implements api.Backend: what GET /ready tells of, which no test waits for.
@@ -193,9 +231,19 @@ func (b *Bench) receipt(hash types.Hash) (*api.Receipt, error) {
 	return v.Receipt(hash)
 }
 
-// Subscribe implements api.Backend. Nobody follows a bench: its requests are
-// answered once.
-func (b *Bench) Subscribe(func(types.Height)) (cancel func()) { return func() {} }
+// Subscribe implements api.Backend: each is called by Tell, until the bench is closed.
+// A conversation, whose requests are answered once, does not call that.
+func (b *Bench) Subscribe(each func(types.Height)) (cancel func()) {
+	b.follows = each
+	return func() {} // whoever is closed hears nothing; who drives the bench may be telling just now
+}
+
+// Tell tells whoever follows how far the network is.
+func (b *Bench) Tell() {
+	if b.follows != nil {
+		b.follows(b.height())
+	}
+}
 
 // Liveness implements api.Backend.
 func (b *Bench) Liveness() api.Liveness {
@@ -227,9 +275,16 @@ func (b *Bench) Snapshot() (revert func() error, err error) {
 		return nil, err
 	}
 	last := b.last
+	var answers *sim.Answers
+	if b.answers != nil {
+		answers = b.answers.Clone()
+	}
 	return func() error {
 		if err := b.Network.Close(); err != nil {
 			return err
+		}
+		if answers != nil {
+			*b.answers = *answers.Clone()
 		}
 		from := b.config
 		from.From = rest

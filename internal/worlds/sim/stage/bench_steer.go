@@ -120,21 +120,60 @@ func (o operator) judged() (*types.Receipt, error) {
 	return receipt, err
 }
 
-// AnswerJob implements api.Steering: a bench has no runners, and none waits.
-func (o operator) AnswerJob(types.Hash, []byte) ([]types.Address, error) { return nil, nil }
+// answerBlocks is how long a committee may take to have a job: who comes later has no
+// answer, and may be given one.
+const answerBlocks = 3
+
+// AnswerJob implements api.Steering: it drives the network until the job's runners have
+// it, as far as they will.
+func (o operator) AnswerJob(id types.Hash, result []byte) (given []types.Address, err error) {
+	b := o.bench
+	for blocks := 0; ; blocks++ {
+		v, err := b.Reader("")
+		if err != nil {
+			return nil, err
+		}
+		job, err := v.Job(id)
+		if err != nil || job == nil {
+			return nil, err
+		}
+		refused := b.Answer(id, result)
+		if refused == nil {
+			given = job.Committee
+		}
+		over := types.JobStatus(job.Status).Ended() || blocks >= answerBlocks
+		if over && given == nil {
+			return nil, api.Refuse(http.StatusConflict, "not_waiting", "no runner of this devnet waits for an answer to job %s: it is %s: %v",
+				id, job.Status, refused).At("id")
+		}
+		if over {
+			return given, nil
+		}
+		if _, err := b.Next(b.height(), benchRound); err != nil {
+			return nil, err
+		}
+	}
+}
 
 // PrepareRunner implements api.Steering.
-func (o operator) PrepareRunner(string) (api.PreparedRunner, error) {
-	return api.PreparedRunner{}, withoutRunners()
+func (o operator) PrepareRunner(name string) (p api.PreparedRunner, err error) {
+	if !o.bench.config.Open {
+		return p, withoutRunners()
+	}
+	if p.Name, err = o.bench.nextRunner(name); err != nil {
+		return p, err
+	}
+	p.PublicKey, p.Offer = wallet.RunnerKey(o.bench.config.World.Seed, p.Name).PublicKey(), o.bench.RunnerOffer()
+	return p, nil
 }
 
 // StartRunner implements api.Steering.
-func (o operator) StartRunner(string) error { return withoutRunners() }
+func (o operator) StartRunner(name string) error { return refuse(o.bench.Network.StartRunner(name)) }
 
 // RetireRunner implements api.Steering.
-func (o operator) RetireRunner(string) {}
+func (o operator) RetireRunner(name string) { o.bench.Network.RetireRunner(name) }
 
 func withoutRunners() error {
-	return api.Refuse(http.StatusConflict, "no_runners", "a bench starts no runners").
+	return api.Refuse(http.StatusConflict, "no_runners", "this bench starts no runners beside those that it began with").
 		Hint("A network does: devnet up, or runners = 1 in a script.")
 }

@@ -28,7 +28,7 @@ func begin(t *testing.T) *talk {
 	out, outWrite := io.Pipe()
 	c := &talk{t: t, in: in, out: bufio.NewReader(out), ended: make(chan error, 1)}
 	go func() {
-		c.ended <- bench.Hold(t.Context(), inRead, outWrite, OpenBench("test"))
+		c.ended <- bench.Hold(t.Context(), inRead, outWrite, OpenBench("test", nil))
 		outWrite.Close()
 	}()
 	t.Cleanup(func() {
@@ -232,7 +232,8 @@ func TestAFrameThatIsNoneIsRefused(t *testing.T) {
 	}
 	for text, want := range map[string]string{strings.Repeat(" ", bench.MaxFrameBytes+1): "at most", `{"id": 1`: "within a frame"} {
 		var out strings.Builder
-		if err := bench.Hold(t.Context(), strings.NewReader(text), &out, OpenBench("test")); err == nil || !strings.Contains(out.String(), want) {
+		err := bench.Hold(t.Context(), strings.NewReader(text), &out, OpenBench("test", nil))
+		if err == nil || !strings.Contains(out.String(), want) {
 			t.Errorf("it ends with %v, and says %.200s", err, out.String())
 		}
 	}

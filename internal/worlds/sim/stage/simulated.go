@@ -12,6 +12,7 @@ import (
 
 	"github.com/cowboyinc/devnet/actors/samples"
 	"github.com/cowboyinc/devnet/internal/base/params"
+	"github.com/cowboyinc/devnet/internal/base/program"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/environment/env"
@@ -49,7 +50,7 @@ var _ scenario.Backend = (*Stage)(nil)
 // Open makes a world for a script. Python starts when the first Python actor is
 // deployed.
 func Open(c scenario.Config) (scenario.Backend, error) {
-	s, err := open(c, sim.NetworkConfig{Accounts: wallet.Users(), Sample: sampleEvery, Runners: c.Runners, Open: true})
+	s, err := open(c, sim.NetworkConfig{Accounts: wallet.Users(), Sample: sampleEvery, Runners: c.Runners, Open: true}, nil)
 	if err != nil {
 		return nil, err // a nil *Stage would be no nil Backend
 	}
@@ -57,7 +58,7 @@ func Open(c scenario.Config) (scenario.Backend, error) {
 }
 
 // open makes the world of a script's configuration, and of more that is settled.
-func open(c scenario.Config, settled sim.NetworkConfig) (*Stage, error) {
+func open(c scenario.Config, settled sim.NetworkConfig, notes func(*program.Probed)) (*Stage, error) {
 	overrides := params.Overrides{}
 	for key, value := range c.Params { // order: a map to a map
 		overrides[key] = value
@@ -72,7 +73,7 @@ func open(c scenario.Config, settled sim.NetworkConfig) (*Stage, error) {
 	if err := p.Apply(overrides); err != nil {
 		return nil, err
 	}
-	hosts := pyhost.New(pyhost.Config{Blocks: blocksAChild})
+	hosts := pyhost.New(pyhost.Config{Blocks: blocksAChild, CallTimeout: callTimeout, Notes: notes})
 	told := c.Timeline
 	settled.Tell = told.Tell
 	settled.Final = func(at types.Time, r *ledger.Result) { told.Final(at, r.Block.Header.Height, r.Receipts) }
@@ -93,6 +94,10 @@ func open(c scenario.Config, settled sim.NetworkConfig) (*Stage, error) {
 // blocksAChild is how many blocks one interpreter serves here; live it is one. A
 // fork costs some milliseconds, as much as the blocks of a virtual second.
 const blocksAChild = 64
+
+// callTimeout bounds a message in real time far beyond what any takes on a busy
+// machine: a host that fails by it makes two runs of a seed differ.
+const callTimeout = 5 * time.Minute
 
 // Name implements scenario.Backend.
 func (s *Stage) Name() string { return "sim" }

@@ -1,0 +1,137 @@
+package client
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/cowboyinc/devnet/internal/faces/api/client"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
+)
+
+// Deployment says how an actor is deployed. All of it may be left out.
+type Deployment struct {
+	From        string // a devnet account, which owns the actor; "": alice
+	Name        string // works wherever an address does; "": none, or the base name of a file
+	Init        []byte // payload of init
+	Fund        Wei    // moved from the owner to the actor
+	Replace     bool   // take the name from the actor of the same owner that has it
+	CyclesLimit Cycles // 0: 2,000,000 and 4 a byte of code
+	CellsLimit  Cells  // 0: enough for code and init, and 100,000 more
+}
+
+// Deploy deploys an actor from its Python source. The error is an *ExecutionError where
+// its init failed.
+func (c *Client) Deploy(ctx context.Context, source []byte, d Deployment) (*Actor, error) {
+	out, err := c.api.Deploy(ctx, model.DeployRequest{From: orAlice(d.From), Code: Bytes(source).String(), Name: d.Name,
+		Init: Bytes(d.Init).String(), Fund: &d.Fund, Replace: d.Replace, CyclesLimit: given(d.CyclesLimit), CellsLimit: given(d.CellsLimit)})
+	if err != nil {
+		return nil, err
+	}
+	if _, err := judged(out.Receipt, nil); err != nil {
+		return nil, err
+	}
+	return &Actor{client: c, Name: d.Name, Address: out.Address}, nil
+}
+
+// DeployFile deploys an actor from a Python file, under the file's base name where it
+// is given none.
+func (c *Client) DeployFile(ctx context.Context, path string, d Deployment) (*Actor, error) {
+	source, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	if d.Name == "" {
+		d.Name = strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
+	}
+	return c.Deploy(ctx, source, d)
+}
+
+// Call is a call of a handler, signed by the devnet.
+type Call struct {
+	From        string // a devnet account; "": alice
+	To          string // an actor
+	Handler     string
+	Payload     []byte
+	Value       Wei    // moved to the actor
+	Sponsor     Wei    // the most that timers of the actor may cost who calls
+	CyclesLimit Cycles // 0: 2,000,000
+	CellsLimit  Cells  // 0: enough for the payload, and 100,000 more
+	DryRun      bool   // execute it on the latest state and change nothing
+}
+
+// Call calls a handler, and returns the receipt once it is final; it comes with an
+// *ExecutionError where it failed.
+func (c *Client) Call(ctx context.Context, call Call) (Receipt, error) {
+	return judged(c.api.Send(ctx, model.SendRequest{From: orAlice(call.From), To: call.To, Handler: call.Handler,
+		Payload: Bytes(call.Payload).String(), Value: &call.Value, Sponsor: &call.Sponsor, CyclesLimit: given(call.CyclesLimit),
+		CellsLimit: given(call.CellsLimit), DryRun: call.DryRun}))
+}
+
+// Actors lists the deployed actors.
+func (c *Client) Actors(ctx context.Context) ([]ActorInfo, error) {
+	return whole(func(p client.Page) ([]ActorInfo, error) { return c.api.Actors(ctx, p) })
+}
+
+// Actor is an actor by name or address. Whether it is there shows with its first use.
+func (c *Client) Actor(name string) *Actor { return &Actor{client: c, Name: name} }
+
+// Actor is an actor on chain, as one client reaches it.
+type Actor struct {
+	client  *Client
+	Name    string  // what it was deployed or asked for by; "" where it has only its address
+	Address Address // zero where it was asked for by name
+}
+
+// id is what the network knows it by.
+func (a *Actor) id() string {
+	if a.Name == "" {
+		return a.Address.String()
+	}
+	return a.Name
+}
+
+// Info is what the chain knows of it, its handlers among that.
+func (a *Actor) Info(ctx context.Context) (ActorInfo, error) { return a.client.api.Actor(ctx, a.id()) }
+
+// Call calls a handler for a devnet account, and returns the receipt once it is final;
+// it comes with an *ExecutionError where it failed.
+func (a *Actor) Call(ctx context.Context, from, handler string, payload []byte) (Receipt, error) {
+	return a.client.Call(ctx, Call{From: from, To: a.id(), Handler: handler, Payload: payload})
+}
+
+// Read calls a handler on the latest state, and changes nothing. How that ended is the
+// result's status.
+func (a *Actor) Read(ctx context.Context, handler string, payload []byte) (ReadResult, error) {
+	return a.client.api.Read(ctx, model.ReadRequest{Actor: a.id(), Handler: handler, Payload: Bytes(payload).String()})
+}
+
+// State lists its state: the keys that begin with a prefix, in order.
+func (a *Actor) State(ctx context.Context, prefix []byte) ([]StateEntry, error) {
+	return whole(func(p client.Page) ([]StateEntry, error) {
+		return a.client.api.State(ctx, a.id(), Bytes(prefix).String(), p)
+	})
+}
+
+// Get is the value of one key of its state, nil where there is none.
+func (a *Actor) Get(ctx context.Context, key []byte) ([]byte, error) {
+	entries, err := a.client.api.State(ctx, a.id(), Bytes(key).String(), client.Page{Limit: 1})
+	if err != nil || len(entries) == 0 || string(entries[0].Key) != string(key) {
+		return nil, err
+	}
+	return entries[0].Value, nil
+}
+
+// Balance is what it has.
+func (a *Actor) Balance(ctx context.Context) (Wei, error) { return a.client.Balance(ctx, a.id()) }
+
+// Logs lists what it printed.
+func (a *Actor) Logs(ctx context.Context) ([]LogLine, error) {
+	return whole(func(p client.Page) ([]LogLine, error) { return a.client.api.Logs(ctx, a.id(), p) })
+}
+
+// Timers lists its timers in every state, by due height.
+func (a *Actor) Timers(ctx context.Context) ([]Timer, error) {
+	return a.client.Timers(ctx, TimerFilter{Actor: a.id()})
+}

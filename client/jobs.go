@@ -1,0 +1,85 @@
+package client
+
+import (
+	"context"
+
+	"github.com/cowboyinc/devnet/internal/faces/api/client"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
+)
+
+// SubmitJob submits a job, and returns it once its submission is final.
+func (c *Client) SubmitJob(ctx context.Context, r JobRequest) (Job, error) {
+	return c.api.SubmitJob(ctx, r)
+}
+
+// Job is a job in any state.
+func (c *Client) Job(ctx context.Context, id Hash) (Job, error) { return c.api.Job(ctx, id.String()) }
+
+// JobFilter selects jobs; zero fields select all.
+type JobFilter struct {
+	Status    string // one of JobPending and its like
+	Submitter string
+	Runner    string // who was drawn for them
+}
+
+// Jobs lists jobs in the order they were submitted.
+func (c *Client) Jobs(ctx context.Context, f JobFilter) ([]Job, error) {
+	return whole(func(p client.Page) ([]Job, error) {
+		return c.api.Jobs(ctx, client.JobFilter{Status: f.Status, Submitter: f.Submitter, Runner: f.Runner, Page: p})
+	})
+}
+
+// JobStory tells all that final blocks did to a job.
+func (c *Client) JobStory(ctx context.Context, id Hash) (JobStory, error) {
+	told, err := c.api.JobStory(ctx, id.String(), 0, pageSize)
+	for err == nil && told.Next != nil {
+		var more JobStory
+		if more, err = c.api.JobStory(ctx, id.String(), *told.Next, pageSize); err == nil && more.Next != nil && *more.Next <= *told.Next {
+			err = errNoProgress
+		}
+		told.Story, told.Next = append(told.Story, more.Story...), more.Next
+	}
+	return told, err
+}
+
+// JobRunners lists the runners of all draws of a job, and what each did.
+func (c *Client) JobRunners(ctx context.Context, id Hash) ([]JobRunner, error) {
+	return whole(func(p client.Page) ([]JobRunner, error) { return c.api.JobRunners(ctx, id.String(), p) })
+}
+
+// JobResults lists what the chain got of them.
+func (c *Client) JobResults(ctx context.Context, id Hash) ([]JobResult, error) {
+	return whole(func(p client.Page) ([]JobResult, error) { return c.api.JobResults(ctx, id.String(), p) })
+}
+
+// WaitJob waits until a job ended, by its own deadline at the latest, and returns it;
+// it comes with a *JobError where it failed.
+func (c *Client) WaitJob(ctx context.Context, id Hash) (Job, error) {
+	for {
+		job, err := c.Job(ctx, id)
+		switch {
+		case err != nil || job.Status == JobCompleted:
+			return job, err
+		case job.Status == JobFailed:
+			return job, &JobError{job}
+		}
+		at, err := c.Height(ctx)
+		if err == nil {
+			_, err = c.pass(ctx, at)
+		}
+		if err != nil {
+			return job, err
+		}
+	}
+}
+
+// CancelJob cancels a job for its submitter.
+func (c *Client) CancelJob(ctx context.Context, id Hash) (Job, error) {
+	return c.api.CancelJob(ctx, id.String())
+}
+
+// AnswerJob gives the result of a job of the executor manual to the devnet's runners
+// that were drawn for it.
+func (c *Client) AnswerJob(ctx context.Context, id Hash, result []byte) (Job, error) {
+	return c.api.AnswerJob(ctx, model.AnswerRequest{ID: id.String(), Result: Bytes(result).String()})
+}

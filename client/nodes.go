@@ -1,0 +1,188 @@
+package client
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/faces/api/client"
+)
+
+// Validators lists the validators, and how each does.
+func (c *Client) Validators(ctx context.Context) ([]Validator, error) { return c.api.Validators(ctx) }
+
+// JoinValidator starts a validator that joins at the epoch's end; "" is the next name
+// that is free.
+func (c *Client) JoinValidator(ctx context.Context, name string) (Move, error) {
+	return c.api.JoinValidator(ctx, name)
+}
+
+// Validator is a validator by its name, v0, v1, …, or its address.
+func (c *Client) Validator(name string) *ValidatorNode { return &ValidatorNode{c, name} }
+
+// ValidatorNode is a validator, as its operator has it.
+type ValidatorNode struct {
+	client *Client
+	name   string
+}
+
+// Name is what it was asked for by.
+func (v *ValidatorNode) Name() string { return v.name }
+
+// Info tells how it does; an *Error with the code unknown_node where there is none.
+func (v *ValidatorNode) Info(ctx context.Context) (Validator, error) {
+	all, err := v.client.Validators(ctx)
+	if err != nil {
+		return Validator{}, err
+	}
+	for _, one := range all {
+		if one.Name == v.name || one.Address.String() == v.name {
+			return one, nil
+		}
+	}
+	return Validator{}, unknown(v.name)
+}
+
+// Leave has it leave at the epoch's end.
+func (v *ValidatorNode) Leave(ctx context.Context) (Move, error) {
+	return v.client.api.LeaveValidator(ctx, v.name)
+}
+
+// Kill ends it as kill -9 and a power cut do.
+func (v *ValidatorNode) Kill(ctx context.Context) error { return v.do(ctx, FaultOrder{Verb: "crash"}) }
+
+// Restart starts it again, on what its disk kept.
+func (v *ValidatorNode) Restart(ctx context.Context) error {
+	return v.do(ctx, FaultOrder{Verb: "restart"})
+}
+
+// Freeze stops it from running, while frames and time go on.
+func (v *ValidatorNode) Freeze(ctx context.Context) error {
+	return v.do(ctx, FaultOrder{Verb: "freeze"})
+}
+
+// Thaw lets it run on.
+func (v *ValidatorNode) Thaw(ctx context.Context) error { return v.do(ctx, FaultOrder{Verb: "thaw"}) }
+
+// Wipe empties its disk while it is down.
+func (v *ValidatorNode) Wipe(ctx context.Context) error { return v.do(ctx, FaultOrder{Verb: "wipe"}) }
+
+// Misbehave makes it Byzantine, in a way that docs/SCENARIOS.md names: equivocate,
+// silent_leader and others. The kind honest ends it.
+func (v *ValidatorNode) Misbehave(ctx context.Context, kind string) error {
+	return v.do(ctx, FaultOrder{Verb: "misbehave", Kind: kind})
+}
+
+func (v *ValidatorNode) do(ctx context.Context, o FaultOrder) error {
+	o.Node = v.name
+	if isAddress(v.name) {
+		info, err := v.Info(ctx)
+		if err != nil {
+			return err
+		}
+		o.Node = info.Name
+	}
+	_, err := v.client.Fault(ctx, o)
+	return err
+}
+
+// isAddress tells an address, or enough of it, from the name of a node.
+func isAddress(name string) bool { return strings.HasPrefix(name, "0x") }
+
+// Runners lists the runners in the order of the registry, deregistered ones too.
+func (c *Client) Runners(ctx context.Context) ([]Runner, error) {
+	return whole(func(p client.Page) ([]Runner, error) { return c.api.Runners(ctx, "", p) })
+}
+
+// JoinRunner registers a runner, and starts it where the request has no public key. It
+// returns once the registration is final.
+func (c *Client) JoinRunner(ctx context.Context, r RunnerRequest) (Runner, error) {
+	return c.api.JoinRunner(ctx, r)
+}
+
+// Presence is P(H), once the block after H is final.
+func (c *Client) Presence(ctx context.Context, h Height) (Presence, error) {
+	return c.api.Presence(ctx, h)
+}
+
+// Runner is a runner by its name, r0, r1, …, or its address.
+func (c *Client) Runner(name string) *RunnerNode { return &RunnerNode{c, name} }
+
+// RunnerNode is a runner, as its operator and its owner have it.
+type RunnerNode struct {
+	client *Client
+	name   string
+}
+
+// Name is what it was asked for by.
+func (r *RunnerNode) Name() string { return r.name }
+
+// Info tells how it does.
+func (r *RunnerNode) Info(ctx context.Context) (Runner, error) {
+	return r.client.api.Runner(ctx, r.name)
+}
+
+// Leave deregisters it for its owner, for ever.
+func (r *RunnerNode) Leave(ctx context.Context) (Runner, error) {
+	return r.client.api.LeaveRunner(ctx, r.name)
+}
+
+// Pause keeps it out of draws for its owner.
+func (r *RunnerNode) Pause(ctx context.Context) (Runner, error) {
+	return r.client.api.PauseRunner(ctx, r.name)
+}
+
+// Resume lets it be drawn again.
+func (r *RunnerNode) Resume(ctx context.Context) (Runner, error) {
+	return r.client.api.ResumeRunner(ctx, r.name)
+}
+
+// Drop ends its process; its connections close without a Goodbye.
+func (r *RunnerNode) Drop(ctx context.Context) error { return r.do(ctx, FaultOrder{Verb: "drop"}) }
+
+// Restart starts it again; it has forgotten its jobs.
+func (r *RunnerNode) Restart(ctx context.Context) error {
+	return r.do(ctx, FaultOrder{Verb: "restart"})
+}
+
+// Freeze stops it from running, while frames and time go on.
+func (r *RunnerNode) Freeze(ctx context.Context) error { return r.do(ctx, FaultOrder{Verb: "freeze"}) }
+
+// Thaw lets it run on.
+func (r *RunnerNode) Thaw(ctx context.Context) error { return r.do(ctx, FaultOrder{Verb: "thaw"}) }
+
+// Blackhole leaves its jobs without an answer while its pings go on; false ends that.
+func (r *RunnerNode) Blackhole(ctx context.Context, on bool) error {
+	return r.do(ctx, FaultOrder{Verb: "blackhole", On: on})
+}
+
+// Saturate has it say that it takes no new jobs; false ends that.
+func (r *RunnerNode) Saturate(ctx context.Context, on bool) error {
+	return r.do(ctx, FaultOrder{Verb: "saturate", On: on})
+}
+
+// Slow has its work on each job take so much longer; 0 ends that.
+func (r *RunnerNode) Slow(ctx context.Context, longer time.Duration) error {
+	return r.do(ctx, FaultOrder{Verb: "slow", Delay: longer.String()})
+}
+
+// Misbehave makes it Byzantine, in a way that docs/SCENARIOS.md names: wrong_result,
+// no_reveal and others. The kind honest ends it.
+func (r *RunnerNode) Misbehave(ctx context.Context, kind string) error {
+	return r.do(ctx, FaultOrder{Verb: "misbehave", Kind: kind})
+}
+
+func (r *RunnerNode) do(ctx context.Context, o FaultOrder) error {
+	o.Node = r.name
+	if isAddress(r.name) {
+		info, err := r.Info(ctx)
+		if err != nil {
+			return err
+		}
+		if o.Node = info.Name; o.Node == "" {
+			return unknown(r.name)
+		}
+	}
+	_, err := r.client.Fault(ctx, o)
+	return err
+}

@@ -1,0 +1,110 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/faces/api/client"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
+)
+
+// Run lets so many blocks become final, and returns the height then. It ends as well
+// where as many times in a row no block came in a block's time, of which a second is
+// the least where time is real.
+func (c *Client) Run(ctx context.Context, blocks uint64) (Height, error) {
+	at, _, err := c.goOn(ctx, blocks, func() (bool, error) { return false, nil })
+	return at, err
+}
+
+// RunUntil lets the network go on until a condition is true. It is asked at the start
+// and after every block, and its error ends it. Where it is not true within so many
+// blocks, as Run counts them, the error is a *WithinError.
+func (c *Client) RunUntil(ctx context.Context, within uint64, done func() (bool, error)) error {
+	at, ended, err := c.goOn(ctx, within, done)
+	if err == nil && !ended {
+		err = &WithinError{within, at}
+	}
+	return err
+}
+
+// goOn lets the network go on until done, or for so many blocks, or as many blocks'
+// times without one.
+func (c *Client) goOn(ctx context.Context, blocks uint64, done func() (bool, error)) (at Height, ended bool, err error) {
+	start, err := c.Height(ctx)
+	if err != nil {
+		return 0, false, err
+	}
+	at = start
+	for quiet := uint64(0); ; {
+		if ended, err = done(); ended || err != nil || uint64(at-start) >= blocks || quiet >= blocks {
+			return at, ended, err
+		}
+		now, err := c.pass(ctx, at)
+		if err != nil {
+			return at, false, err
+		}
+		if now > at {
+			at, quiet = now, 0
+		} else {
+			quiet++
+		}
+	}
+}
+
+// leastPatience is how long a network of real time has for a block at least: other
+// programs of the machine take their turns.
+const leastPatience = time.Second
+
+// follow is the Pass of a network whose time goes on by itself.
+func (c *Client) follow(ctx context.Context, above Height) (at Height, err error) {
+	c.once.Do(func() {
+		c.patience = leastPatience
+		if text, err := c.Param(ctx, "chain.block_time_ms"); err == nil {
+			if ms, err := strconv.ParseUint(text, 10, 32); err == nil {
+				c.patience = max(leastPatience, 2*time.Duration(ms)*time.Millisecond)
+			}
+		}
+	})
+	patience, cancel := context.WithTimeout(ctx, c.patience)
+	defer cancel()
+	at = above
+	heard := errors.New("a block came")
+	err = c.api.Events(patience, client.Follow{From: above + 1, Kinds: []string{model.EventBlock}}, func(e client.Event) error {
+		b, err := Event{e.ID, e.Kind, e.Data}.Block()
+		if err != nil {
+			return err
+		}
+		at = b.Height
+		return heard
+	})
+	if errors.Is(err, heard) {
+		err = nil
+	}
+	if ctx.Err() != nil {
+		err = ctx.Err()
+	}
+	return at, err
+}
+
+// AdvanceBlocks travels so many heights through time, and tells what fired on the way.
+func (c *Client) AdvanceBlocks(ctx context.Context, blocks uint64) (Advance, error) {
+	return c.api.Advance(ctx, model.AdvanceRequest{Blocks: blocks})
+}
+
+// AdvanceTo travels through time to a height.
+func (c *Client) AdvanceTo(ctx context.Context, h Height) (Advance, error) {
+	return c.api.Advance(ctx, model.AdvanceRequest{To: h})
+}
+
+// AdvanceToNextTimer travels to the height at which the next timer is due.
+func (c *Client) AdvanceToNextTimer(ctx context.Context) (Advance, error) {
+	return c.api.Advance(ctx, model.AdvanceRequest{ToNextTimer: true})
+}
+
+// Pause stops the making of blocks.
+func (c *Client) Pause(ctx context.Context) (Pace, error) { return c.api.SetPaused(ctx, true) }
+
+// Resume lets it go on.
+func (c *Client) Resume(ctx context.Context) (Pace, error) { return c.api.SetPaused(ctx, false) }

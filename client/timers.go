@@ -1,0 +1,72 @@
+package client
+
+import (
+	"context"
+
+	"github.com/cowboyinc/devnet/internal/faces/api/client"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
+)
+
+// TimerFilter selects timers; zero fields select all.
+type TimerFilter struct {
+	Actor  string
+	Status string // one of TimerPending and its like
+	DueBy  Height
+}
+
+// Timers lists timers by due height.
+func (c *Client) Timers(ctx context.Context, f TimerFilter) ([]Timer, error) {
+	return whole(func(p client.Page) ([]Timer, error) {
+		return c.api.Timers(ctx, client.TimerFilter{Actor: f.Actor, Status: f.Status, DueBy: given(f.DueBy), Page: p})
+	})
+}
+
+// Timer is a timer in any state, with the receipt of its fire.
+func (c *Client) Timer(ctx context.Context, id TimerID) (TimerDetail, error) {
+	return c.api.Timer(ctx, id.String())
+}
+
+// TimerStory tells all that final blocks did to a timer.
+func (c *Client) TimerStory(ctx context.Context, id TimerID) (TimerStory, error) {
+	told, err := c.api.TimerStory(ctx, id.String(), 0, 0)
+	for err == nil && told.Next != nil {
+		var more TimerStory
+		if more, err = c.api.TimerStory(ctx, id.String(), *told.Next, 0); err == nil && more.Next != nil && *more.Next <= *told.Next {
+			err = errNoProgress
+		}
+		told.Story, told.Next = mended(told.Story, more.Story), more.Next
+	}
+	return told, err
+}
+
+// mended adds what a further answer tells: each answer has the whole story but for the
+// blocks that deferred the timer, of which it has a part.
+func mended(story, more []model.StoryEntry) []model.StoryEntry {
+	for _, entry := range more {
+		if entry.Kind != model.StoryDeferred {
+			continue
+		}
+		at := len(story)
+		for at > 0 && story[at-1].From > entry.From {
+			at--
+		}
+		story = append(story[:at:at], append([]model.StoryEntry{entry}, story[at:]...)...)
+	}
+	return story
+}
+
+// Lane lists what the timer lane of the last so many blocks did, newest last.
+func (c *Client) Lane(ctx context.Context, last int) ([]LaneBlock, error) {
+	return c.api.Lane(ctx, last)
+}
+
+// CancelTimer has the system key cancel a timer of any actor.
+func (c *Client) CancelTimer(ctx context.Context, id TimerID) (TimerOrder, error) {
+	return c.api.CancelTimer(ctx, id.String())
+}
+
+// ExtendTimer has the system key move the expires_at of a timer of any actor to a
+// height.
+func (c *Client) ExtendTimer(ctx context.Context, id TimerID, to Height) (TimerOrder, error) {
+	return c.api.ExtendTimer(ctx, model.ExtendRequest{ID: id.String(), To: to})
+}

@@ -1,0 +1,138 @@
+package client
+
+import (
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
+)
+
+// Words of the chain. Text forms are those of the HTTP API: 0x and hexadecimal digits.
+type (
+	Address   = types.Address
+	Hash      = types.Hash
+	TimerID   = types.TimerID
+	PublicKey = types.PublicKey
+	Bytes     = types.Bytes
+	Height    = types.Height
+	Cycles    = types.Cycles
+	Cells     = types.Cells
+	Wei       = types.Wei
+	Epoch     = types.Epoch
+	View      = types.View
+	Nonce     = types.Nonce
+	Seq       = types.Seq
+	Millis    = types.Millis
+	Time      = types.Time
+	Signature = types.Signature
+)
+
+// What the network tells, with the field names of its JSON forms.
+type (
+	Ready          = model.Ready
+	DevnetAccount  = model.DevnetAccount
+	Account        = model.Account
+	Block          = model.Block
+	Transaction    = model.Transaction
+	Receipt        = model.Receipt
+	ChainEvent     = model.Event // of a receipt or a block
+	Fault          = model.Fault // why something failed
+	BaseFee        = model.BaseFee
+	Param          = model.Param
+	ParamChange    = model.ParamChange
+	ActorInfo      = model.Actor
+	StateEntry     = model.StateEntry
+	LogLine        = model.LogLine
+	ReadResult     = model.ReadResult
+	Timer          = model.Timer
+	TimerDetail    = model.TimerDetail
+	TimerStory     = model.TimerStory
+	TimerOrder     = model.TimerOrder
+	LaneBlock      = model.LaneBlock
+	Job            = model.Job
+	JobRequest     = model.JobRequest
+	JobStory       = model.JobStory
+	JobRunner      = model.JobRunner
+	JobResult      = model.JobResult
+	Runner         = model.Runner
+	RunnerRequest  = model.RunnerRequest
+	Presence       = model.Presence
+	Validator      = model.Validator
+	Move           = model.Move
+	Pace           = model.Pace
+	Advance        = model.Advance
+	FaultOrder     = model.FaultRequest
+	FaultEffect    = model.FaultReceipt
+	TimerEvent     = model.TimerEvent
+	JobEvent       = model.JobEvent
+	PresenceEvent  = model.PresenceEvent
+	FaucetReceipt  = model.Faucet
+	RunnerPresence = model.RunnerPresence
+)
+
+// The parts of these.
+type (
+	ErrorBody     = model.ErrorBody
+	ReadyNode     = model.ReadyNode
+	Handler       = model.Handler
+	ActorTimers   = model.ActorTimers
+	AdvanceTimer  = model.AdvanceTimer
+	Split         = model.Split
+	Tips          = model.Tips
+	Vote          = model.Vote
+	Passed        = model.Passed
+	Asked         = model.Asked
+	Watch         = model.Watch
+	StoryEntry    = model.StoryEntry
+	FeeRange      = model.FeeRange
+	Settlement    = model.Settlement
+	LaneDeferral  = model.LaneDeferral
+	JobCallback   = model.JobCallback
+	JobCommitment = model.JobCommitment
+	RateCard      = model.RateCard
+)
+
+// StatusOK is the status of a receipt that did not fail.
+const StatusOK = "ok"
+
+// The states of a timer.
+const (
+	TimerPending           = "pending"
+	TimerFired             = "fired"
+	TimerExpired           = "expired"
+	TimerInsufficientFunds = "insufficient_funds"
+	TimerCancelled         = "cancelled"
+)
+
+// The states of a job.
+const (
+	JobPending   = "Pending"
+	JobAssigned  = "Assigned"
+	JobExecuting = "Executing"
+	JobCompleted = "Completed"
+	JobFailed    = "Failed"
+)
+
+// The healths of a runner.
+const (
+	RunnerHealthy      = model.RunnerHealthy
+	RunnerUnhealthy    = model.RunnerUnhealthy
+	RunnerPaused       = model.RunnerPaused
+	RunnerDeregistered = model.RunnerDeregistered
+)
+
+// WeiOf is an amount of n wei.
+func WeiOf(n uint64) Wei { return types.WeiOf(n) }
+
+// CBY is an amount of n coins, of 10^9 wei each.
+func CBY(n uint64) Wei { return types.WeiOf(n).Mul(types.CBY) }
+
+// ParseWei reads an amount in wei, as decimal digits.
+func ParseWei(s string) (Wei, error) { return types.ParseWei(s) }
+
+// ParseAddress reads an address: 0x and 40 hexadecimal digits.
+func ParseAddress(s string) (a Address, err error) {
+	err = a.UnmarshalText([]byte(s))
+	return a, err
+}
+
+// ParseHash reads a hash or a timer's id: 0x and 64 hexadecimal digits.
+func ParseHash(s string) (Hash, error) { return types.ParseHash(s) }

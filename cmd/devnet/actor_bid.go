@@ -1,0 +1,119 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"math/big"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
+)
+
+func actorBidCommand() *cli.Command {
+	return &cli.Command{Name: "bid", Usage: "ask an actor's get_gas_bid, without a timer", ArgsUsage: "BIDDER",
+		Description: "Example: devnet actor bid liquidator --late 3 --with last_block_cycle_usage=15000000\n" +
+			"The next block would tell it so: nobody is charged, and nothing is kept.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "for", Usage: "of a timer of this `ACTOR` (else of BIDDER's own)"},
+			&cli.Uint64Flag{Name: "late", Usage: "of a timer that has been due for `N` blocks"},
+			&cli.StringSliceFlag{Name: "with", Usage: "tell it `NAME=NUMBER` instead: a height, or an amount in wei; may be given again"},
+			jsonFlag, httpFlag, nodeFlag},
+		Action: actorBid}
+}
+
+func actorBid(c *cli.Context) error {
+	args, err := arguments(c, "BIDDER")
+	if err != nil {
+		return err
+	}
+	request := model.BidRequest{Bidder: args[0], Actor: c.String("for"), Late: types.Height(c.Uint64("late"))}
+	if request.With, err = numbersOf("with", c.StringSlice("with")); err != nil {
+		return err
+	}
+	bid, err := network(c).TryBid(c.Context, request)
+	if err != nil {
+		return err
+	}
+	if err := emit(c, bid, func(w io.Writer) { printBid(w, &bid, request.With) }); err != nil {
+		return err
+	}
+	if bid.Status != string(types.StatusOK) || !bid.Answered {
+		return failed("The protocol's own agent bids then, and the story of a timer says so.",
+			"%s.get_gas_bid gave no bid%s", args[0], whyNoBid(&bid))
+	}
+	return nil
+}
+
+func whyNoBid(bid *model.BidTrial) string {
+	if bid.Error != nil {
+		return ": " + bid.Error.Code + ": " + printable(strings.TrimSpace(bid.Error.Message))
+	}
+	return ": what it returned is no TxFeeParams: " + value(bid.Output)
+}
+
+// numbersOf reads NAME=NUMBER as a flag has them.
+func numbersOf(flag string, given []string) (map[string]types.Wei, error) {
+	all := map[string]types.Wei{}
+	for _, text := range given {
+		name, number, is := strings.Cut(text, "=")
+		n, whole := new(big.Int).SetString(number, 10)
+		if !is || name == "" || !whole {
+			return nil, usage("Give a name of the context and a whole number, like basefee_cycle=100.", "--%s: %q is no NAME=NUMBER", flag, text)
+		}
+		wei, fits := types.WeiFromBig(n)
+		if !fits {
+			return nil, usage("", "--%s: %s is not between 0 and 2^256 - 1", flag, number)
+		}
+		if _, twice := all[name]; twice {
+			return nil, usage("", "--%s: %s is given twice", flag, name)
+		}
+		all[name] = wei
+	}
+	return all, nil
+}
+
+// printBid prints what an agent was told, what it answered, and what a fire would cost.
+func printBid(w io.Writer, bid *model.BidTrial, changed map[string]types.Wei) {
+	var rows [][]string
+	for _, name := range slices.Sorted(maps.Keys(bid.Context)) {
+		row := []string{"told", name, bid.Context[name].String()}
+		if _, ours := changed[name]; ours {
+			row = append(row, "by --with")
+		}
+		rows = append(rows, row)
+	}
+	for _, line := range aligned(rows) {
+		fmt.Fprintln(w, line)
+	}
+	for _, line := range bid.Logs {
+		fmt.Fprintln(w, indented(printable(line)))
+	}
+	turn := "takes part in block " + height(bid.Height)
+	if bid.PricedOut {
+		turn = "waits: the max fee is below what a turn costs in block " + height(bid.Height)
+	}
+	price := bid.BaseFeeCycle.Add(bid.BaseFeeLaneTimer).Add(bid.TipPerCycle)
+	facts(w, "answer", answered(bid), "fire", fmt.Sprintf("%s a cycle, %s of it tip", weis(price), weis(bid.TipPerCycle)),
+		"timer", turn, "used", grouped(uint64(bid.Cycles))+" cycles")
+}
+
+// answered is what an agent said of fees.
+func answered(bid *model.BidTrial) string {
+	if !bid.Answered {
+		return "none: the protocol's own agent bids"
+	}
+	part := func(name string, amount *types.Wei) string {
+		if amount == nil {
+			return name + " left to the protocol's own agent"
+		}
+		return name + " " + weis(*amount)
+	}
+	return part("max fee", bid.MaxFeePerCycle) + ", " + part("tip", bid.MaxPriorityFeePerCycle)
+}
+
+func weis(w types.Wei) string { return w.String() + " wei" }

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+)
+
+//go:embed newactor
+var newActorFiles embed.FS
+
+// The styles of actor new, the first of them its default.
+var actorStyles = []string{"functions", "class"}
+
+// newActorName is what a file of an actor may be called: Python's tests are found and
+// imported by such names.
+var newActorName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,30}$`)
+
+func actorNewCommand() *cli.Command {
+	return &cli.Command{Name: "new", Usage: "begin an actor: its file, tests, a scenario, a workflow for CI", ArgsUsage: "NAME",
+		Description: "Example: devnet actor new tally --style class\n" +
+			"The files are made in the folder NAME, which must be new or empty. All are green at once.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "style", Value: actorStyles[0], Usage: "`STYLE` of the actor: " + strings.Join(actorStyles, " or ")},
+			&cli.StringFlag{Name: "out", DefaultText: "NAME", Usage: "`DIR` for the files"},
+			jsonFlag},
+		Action: actorNew}
+}
+
+// newFile is a file that actor new writes, by its template.
+type newFile struct{ path, template string }
+
+func actorNew(c *cli.Context) error {
+	args, err := arguments(c, "NAME")
+	if err != nil {
+		return err
+	}
+	name, style := args[0], c.String("style")
+	if !newActorName.MatchString(name) || strings.HasPrefix(name, "test_") {
+		return usage("Give at most 31 lower-case letters, digits and underscores, like price_feed.",
+			"NAME: %q is no name of an actor's file", name)
+	}
+	if style != actorStyles[0] && style != actorStyles[1] {
+		return usage("The styles are "+strings.Join(actorStyles, " and ")+".", "--style: there is no style %q", style)
+	}
+	dir := c.String("out")
+	if dir == "" {
+		dir = name
+	}
+	if err := mustBeEmpty(dir); err != nil {
+		return err
+	}
+	files := []newFile{{name + ".py", style + ".py.txt"}, {"test_" + name + ".py", "test.py.txt"}, {name + ".star", "scenario.star.txt"},
+		{filepath.Join(".github", "workflows", "actors.yml"), "ci.yml.txt"}}
+	var paths []string
+	for _, f := range files {
+		path := filepath.Join(dir, f.path)
+		if err := f.write(path, name); err != nil {
+			return failed("", "%v", err)
+		}
+		paths = append(paths, path)
+	}
+	return emit(c, paths, func(w io.Writer) {
+		for _, path := range paths {
+			fmt.Fprintln(w, path)
+		}
+		fmt.Fprintf(w, "\nIn %s:\n  %s test --unittest\n  %s run %s.star\n  %s up --actor %s.py\n", dir, self, self, name, self, name)
+	})
+}
+
+// mustBeEmpty refuses a folder that holds something: nothing is written over.
+func mustBeEmpty(dir string) error {
+	entries, err := os.ReadDir(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return failed("", "%v", err)
+	case len(entries) > 0:
+		return failed("Name a new or empty folder with --out.", "%s is not empty", dir)
+	}
+	return nil
+}
+
+func (f *newFile) write(path, name string) error {
+	text, err := newActorFiles.ReadFile("newactor/" + f.template)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	class := ""
+	for _, word := range strings.Split(name, "_") {
+		if word != "" {
+			class += strings.ToUpper(word[:1]) + word[1:]
+		}
+	}
+	return os.WriteFile(path, []byte(strings.NewReplacer("NAME", name, "CLASS", class).Replace(string(text))), 0o644)
+}

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/cowboyinc/devnet/internal/environment/pyhost"
+)
+
+// deployChanges deploys a file, and again each time that it has changed, until Ctrl-C.
+// What a deploy would refuse is told then, and the actor that runs goes on.
+func deployChanges(c *cli.Context, file string, deploy func() error) error {
+	deployed, err := readFile(file)
+	if err != nil {
+		return err
+	}
+	if err := deploy(); err != nil {
+		return err
+	}
+	fmt.Fprintf(c.App.ErrWriter, "%s is deployed again when it changes; Ctrl-C ends it.\n", file)
+	ticker := time.NewTicker(watchEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-c.Context.Done():
+			return nil
+		case <-ticker.C:
+		}
+		code, err := os.ReadFile(file)
+		if err != nil || bytes.Equal(code, deployed) { // an editor may be writing it
+			continue
+		}
+		deployed = code
+		fmt.Fprintf(c.App.ErrWriter, "\n%s has changed.\n", file)
+		if found, err := advice(code); err == nil && refused(found) > 0 {
+			printAdvice(c.App.ErrWriter, file, code, found)
+			continue
+		}
+		if err := deploy(); err != nil && c.Context.Err() == nil {
+			report(c.App.ErrWriter, err)
+		}
+	}
+}
+
+// refused counts what a deploy would refuse.
+func refused(found []pyhost.Advice) (n int) {
+	for _, f := range found {
+		if f.Refused {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"io"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/faces/api/client"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
+)
+
+func transferCommand() *cli.Command {
+	return &cli.Command{
+		Name: "transfer", Usage: "move CBY from a devnet account to an account or actor", ArgsUsage: "TO AMOUNT",
+		Description: "Example: devnet transfer bob 2.5 --from alice\n" +
+			"TO is an address or a name. It returns when the transfer is final.",
+		Flags:  []cli.Flag{fromFlag, jsonFlag, httpFlag},
+		Action: transfer,
+	}
+}
+
+func transfer(c *cli.Context) error {
+	args, err := arguments(c, "TO", "AMOUNT")
+	if err != nil {
+		return err
+	}
+	amount, err := parseAmount("AMOUNT", args[1])
+	if err != nil {
+		return err
+	}
+	if amount.IsZero() {
+		return usage("Give an amount like 100 or 0.25.", "AMOUNT: a transfer of nothing does nothing")
+	}
+	n := network(c)
+	r, err := n.Send(c.Context, model.SendRequest{From: c.String("from"), To: args[0], Value: &amount})
+	if err != nil {
+		return err
+	}
+	return moved(c, n, r, amount)
+}
+
+func faucetCommand() *cli.Command {
+	return &cli.Command{
+		Name: "faucet", Usage: "give an account what the faucet gives at a time", ArgsUsage: "TO",
+		Description: "Example: devnet faucet 0x5aaeb6053f3e94c9b9a09f33669435e7ef1beaed\n" +
+			"TO is an address or a name. It returns when the transfer is final.",
+		Flags:  []cli.Flag{jsonFlag, httpFlag},
+		Action: faucet,
+	}
+}
+
+func faucet(c *cli.Context) error {
+	args, err := arguments(c, "TO")
+	if err != nil {
+		return err
+	}
+	n := network(c)
+	given, err := n.Faucet(c.Context, args[0])
+	if err != nil {
+		return err
+	}
+	r, err := n.Receipt(c.Context, given.Hash.String())
+	if err != nil {
+		return err
+	}
+	return moved(c, n, r, given.Amount)
+}
+
+// moved tells of a transfer that is final, and how the account that has it stands.
+func moved(c *cli.Context, n *client.Client, r model.Receipt, amount types.Wei) error {
+	if err := judged(r, "the transfer"); err != nil {
+		if c.Bool("json") {
+			_ = printJSON(c.App.Writer, r)
+		}
+		return err
+	}
+	to, err := n.Account(c.Context, r.To.String())
+	if err != nil {
+		return err
+	}
+	return emit(c, r, func(w io.Writer) {
+		facts(w, "hash", r.Hash.String(), "to", printable(to.Name), "address", r.To.String(), "moved", cby(amount), "height", height(r.Height),
+			"fee", cby(r.Fee), "balance", cby(to.Balance))
+	})
+}

@@ -1,0 +1,45 @@
+package main
+
+import (
+	"errors"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	runnerfile "github.com/cowboyinc/devnet/internal/environment/executor/settings"
+	"github.com/cowboyinc/devnet/internal/faces/api/client"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
+	"github.com/cowboyinc/devnet/internal/worlds/box"
+	"github.com/cowboyinc/devnet/internal/worlds/box/hosts"
+	"github.com/cowboyinc/devnet/internal/worlds/cluster/control"
+)
+
+// anyAnswering returns what a runner's devnet says of itself, by the first of its APIs
+// that answers; where none does, the first is waited for as answering says.
+func anyAnswering(c *cli.Context, set *runnerfile.Runner) (*client.Client, model.Ready, error) {
+	for _, url := range append([]string{set.API}, set.Also...) {
+		n := client.New(url)
+		var unreachable *client.Unreachable
+		if ready, err := n.Ready(c.Context); !errors.As(err, &unreachable) {
+			return n, ready, err
+		}
+	}
+	n := client.New(set.API)
+	ready, err := answering(c, n, c.Bool("attached") || c.Bool("wait") || set.Driver != "")
+	return n, ready, err
+}
+
+// seatOf has a validator be driven, where its settings say that somebody may; nil where
+// nobody does. The settings of a strict
+// network with a driver are refused when they are read.
+func seatOf(set *hosts.Validator, config *box.Config) *control.ValidatorSeat {
+	if set.Driver == "" {
+		return nil
+	}
+	seat := control.NewValidatorSeat(set.Driver)
+	config.Here.Driven = true
+	config.Observe, config.Overhear, config.Tell = seat.Observe, seat.Overhear, seat.Tell
+	config.Gateway, config.Dropped = seat.Gateway, seat.Dropped
+	config.Booted = func(_ types.Address, begins box.Boot) { seat.Booted(begins.Header, begins.Hash, begins.Root) }
+	return seat
+}

@@ -1,0 +1,169 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/BurntSushi/toml"
+	"github.com/urfave/cli/v2"
+
+	"github.com/cowboyinc/devnet/internal/base/crypto"
+	runnerfile "github.com/cowboyinc/devnet/internal/environment/executor/settings"
+	"github.com/cowboyinc/devnet/internal/faces/api/client"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
+	"github.com/cowboyinc/devnet/internal/worlds/box/hosts"
+)
+
+// healthPatience is how long a health check waits for answers.
+const healthPatience = 5 * time.Second
+
+func nodeHealthCommand() *cli.Command {
+	return &cli.Command{
+		Name: "health", Usage: "whether a node does its work: exit code 0 or 1, and one line; for containers",
+		Description: "Example: devnet node health --config net/v0.toml\n" +
+			"A validator is healthy when it has what it needs itself, whether others lack something or not; a runner\n" +
+			"when its validators see it. With --http, of a validator or of a whole network, which is healthy when\n" +
+			"all of it is ready. While somebody has paused the network it is healthy.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "config", Usage: "`FILE` with the settings of the node, as TOML"},
+			&cli.StringFlag{Name: "http", Usage: "`ADDRESS` of a validator or a network, instead"},
+			&cli.BoolFlag{Name: "alone", Usage: "of a validator: that it answers is enough, as where others find it once it is healthy"},
+			jsonFlag,
+		},
+		Action: nodeHealth,
+	}
+}
+
+// health is what node health tells.
+type health struct {
+	Name    string   `json:"name"` // of the node; "" of a whole network
+	Healthy bool     `json:"healthy"`
+	Height  uint64   `json:"height"`
+	Missing []string `json:"missing"`
+
+	validates bool
+}
+
+func nodeHealth(c *cli.Context) error {
+	if _, err := arguments(c); err != nil {
+		return err
+	}
+	path, address := c.String("config"), c.String("http")
+	if (path == "") == (address == "") {
+		return usage("Give the file that the node was started with, or the address at which it answers.",
+			"one of --config FILE and --http ADDRESS is wanted")
+	}
+	ctx, cancel := context.WithTimeout(c.Context, healthPatience)
+	defer cancel()
+	h, err := healthOf(ctx, path, address)
+	if errors.Is(err, context.DeadlineExceeded) {
+		return failed("", "the node does not answer within %s", healthPatience)
+	}
+	var silent *client.Unreachable
+	if errors.As(err, &silent) {
+		return failed("", "%v", err)
+	}
+	if err != nil {
+		return err
+	}
+	if c.Bool("alone") && h.validates {
+		h.Healthy = true
+	}
+	err = emit(c, h, func(w io.Writer) {
+		if h.Healthy {
+			fmt.Fprintf(w, "%s is healthy at height %d\n", h.whose(), h.Height)
+		}
+	})
+	if err == nil && !h.Healthy {
+		return failed("", "%s is not healthy: %s", h.whose(), strings.Join(h.Missing, "; "))
+	}
+	return err
+}
+
+func (h *health) whose() string {
+	if h.Name == "" {
+		return "the network"
+	}
+	return h.Name
+}
+
+// healthOf asks the node that a file or an address is of.
+func healthOf(ctx context.Context, path, address string) (*health, error) {
+	if address != "" {
+		return healthOfValidator(ctx, address)
+	}
+	var kind struct {
+		API string `toml:"api"` // which a runner's settings have, and no validator's
+	}
+	if _, err := toml.DecodeFile(path, &kind); err != nil {
+		return nil, misread(path, err, "devnet init makes such files.")
+	}
+	if kind.API == "" {
+		set, err := hosts.Open(path)
+		if err != nil {
+			return nil, misread(path, err, "devnet node validator --help names the settings.")
+		}
+		address = homeHTTP(set.Config.Home) // where the settings leave the port open
+		if address == "" {
+			address = reachable(set.HTTP)
+		}
+		return healthOfValidator(ctx, address)
+	}
+	set, err := runnerfile.Open(path)
+	if err != nil {
+		return nil, misread(path, err, "docs/RUNNERS.md has every setting.")
+	}
+	defer set.Executor.Close()
+	return healthOfRunner(ctx, set)
+}
+
+// healthOfValidator is that of who answers at an address: a validator, or a network.
+func healthOfValidator(ctx context.Context, address string) (*health, error) {
+	ready, err := client.New(address).Ready(ctx)
+	if err != nil {
+		return nil, err
+	}
+	h := &health{Name: ready.Node, Healthy: ready.Ready || ready.Paused, Height: uint64(ready.Height), Missing: []string{},
+		validates: ready.Node != ""}
+	if ready.Error != nil && !h.Healthy {
+		h.Missing = append(h.Missing, ready.Error.Message)
+	}
+	for _, node := range ready.Nodes {
+		if ready.Node != "" && node.Name == ready.Node {
+			h.Healthy, h.Missing = node.Ready || ready.Paused, append([]string{}, node.Missing...)
+		}
+	}
+	return h, nil
+}
+
+// healthOfRunner is what the chain and the runner's validators know of it.
+func healthOfRunner(ctx context.Context, set *runnerfile.Runner) (*health, error) {
+	address, err := crypto.AddressOf(set.Key.PublicKey())
+	if err != nil {
+		panic(err) // a key has an address
+	}
+	n := client.New(set.API)
+	ready, err := n.Ready(ctx)
+	if err != nil {
+		return nil, err
+	}
+	h := &health{Name: set.Name, Height: uint64(ready.Height), Missing: []string{}}
+	r, err := n.Runner(ctx, address.String())
+	var refused *client.Error
+	switch {
+	case errors.As(err, &refused) && refused.Code == "unknown_runner":
+		h.Missing = append(h.Missing, "it is not registered")
+	case err != nil:
+		return nil, err
+	case r.Health == model.RunnerDeregistered:
+		h.Missing = append(h.Missing, "it was deregistered")
+	case !r.Present && len(r.Connected) == 0 && r.Health != model.RunnerPaused && !ready.Paused:
+		h.Missing = append(h.Missing, "no validator sees it")
+	}
+	h.Healthy = len(h.Missing) == 0
+	return h, nil
+}

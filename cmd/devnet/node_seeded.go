@@ -1,0 +1,88 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/cowboyinc/devnet/internal/worlds/box/hosts"
+)
+
+// seededAt is when every network of a seed begins, so that all of its nodes make the same
+// genesis wherever they are.
+var seededAt = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
+
+func nodeSeededCommand() *cli.Command {
+	return &cli.Command{
+		Name: "seeded", Usage: "a node of a network whose keys all follow from a seed, as compose.yaml has them; for containers",
+		Description: "Example: devnet node seeded --name v0 --seed 1\n" +
+			"Nodes are reached by their names, at port 4000. Each makes genesis, settings and keys for itself at its\n" +
+			"first start, and all of them the same, so that they have to be told the same.",
+		Flags: append([]cli.Flag{
+			&cli.StringFlag{Name: "name", Usage: "`NAME` of the node: v0, v1, … or r0, r1, …"},
+			&cli.StringFlag{Name: "dir", Value: "net", Usage: "`DIR` for the files and the home"},
+			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "`N` from which all keys are made"},
+			&cli.BoolFlag{Name: "lost", Usage: "it has run before, on a home that is gone: it votes once the others have gone on"},
+			&cli.BoolFlag{Name: "wait", Usage: "a runner waits for its devnet: always so", Value: true, Hidden: true},
+			attachedFlag,
+		}, chainFlags()...),
+		Action: nodeSeeded,
+	}
+}
+
+func nodeSeeded(c *cli.Context) error {
+	if _, err := arguments(c); err != nil {
+		return err
+	}
+	chain, err := chainOf(c, false)
+	if err != nil {
+		return err
+	}
+	seed := c.Uint64("seed")
+	n, err := hosts.Make(hosts.Plan{Chain: chain, Seed: &seed, Format: hosts.Seeded, Image: defaultImage, Now: seededAt})
+	if err != nil {
+		return usage("", "%v", err)
+	}
+	name, dir := c.String("name"), c.String("dir")
+	is := func(node hosts.Node) bool { return node.Name == name }
+	validates, runs := slices.ContainsFunc(n.Validators, is), slices.ContainsFunc(n.Runners, is)
+	if !validates && !runs {
+		return usage("Validators are v0, v1, …, runners r0, r1, …; --validators and --runners say how many.",
+			"--name: there is no node %.40q in a network of %d validators and %d runners", name, len(n.Validators), len(n.Runners))
+	}
+	if err := makeSeeded(n, dir); err != nil {
+		return err
+	}
+	path := filepath.Join(dir, name+".toml")
+	if validates {
+		return validatorOf(c, path)
+	}
+	return runnerOf(c, path)
+}
+
+// makeSeeded writes a network into a folder, or sees that it is the one that is there.
+func makeSeeded(n *hosts.Network, dir string) error {
+	have, err := os.ReadFile(filepath.Join(dir, hosts.GenesisFile))
+	switch {
+	case err == nil && !bytes.Equal(have, n.GenesisBytes()):
+		return noStart("Give the flags and the version of devnet that it began with, or remove it (docker-compose down --volumes).",
+			"--dir: %s holds another network", dir)
+	case err == nil:
+		return nil
+	case !errors.Is(err, os.ErrNotExist):
+		return noStart("", "--dir: %v", err)
+	}
+	part := dir + ".part" // where an earlier start may have ended halfway
+	if err := errors.Join(os.RemoveAll(part), n.Write(part)); err != nil {
+		return noStart("", "--dir: %v", err)
+	}
+	if err := os.Rename(part, dir); err != nil {
+		return noStart("", "--dir: %v", err)
+	}
+	return nil
+}

@@ -1,0 +1,168 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
+)
+
+// txProfile executes again what was executed, and shows what each line of code took.
+func txProfile(c *cli.Context, hash string) error {
+	n := network(c)
+	t, err := n.Trace(c.Context, hash, true, true)
+	if err != nil {
+		return err
+	}
+	if file := c.String("folded"); file != "" {
+		if err := os.WriteFile(file, []byte(folded(&t)), 0o644); err != nil {
+			return failed("", "the profile cannot be written: %v", err)
+		}
+	}
+	return emit(c, t, func(w io.Writer) {
+		names := newNaming(c.Context, n)
+		r := &t.Receipt
+		facts(w, "hash", r.Hash.String(), "kind", r.Origin, "height", height(r.Height), "status", r.Status, "did", executedWhat(r, names),
+			"used", grouped(uint64(r.Cycles))+" cycles", "written", c.String("folded"))
+		printProfile(w, &t)
+	})
+}
+
+// lineUse is what a line took, in all calls of an execution.
+type lineUse struct {
+	hits           uint64
+	cycles, called types.Cycles
+}
+
+// byLine adds up what the lines of each code took.
+func byLine(t *model.Trace) map[types.Hash]map[int]lineUse {
+	found := map[types.Hash]map[int]lineUse{}
+	eachCall(t.Call, func(c *model.TraceCall) {
+		if found[c.Code] == nil {
+			found[c.Code] = map[int]lineUse{}
+		}
+		for _, l := range c.Lines {
+			u := found[c.Code][l.Line]
+			found[c.Code][l.Line] = lineUse{u.hits + l.Hits, u.cycles + l.Cycles, u.called + l.Called}
+		}
+	})
+	return found
+}
+
+// eachCall visits a call and those within it.
+func eachCall(c *model.TraceCall, visit func(*model.TraceCall)) {
+	if c == nil {
+		return
+	}
+	visit(c)
+	for i := range c.Steps {
+		eachCall(c.Steps[i].Call, visit)
+	}
+}
+
+func printProfile(w io.Writer, t *model.Trace) {
+	uses := byLine(t)
+	for _, source := range t.Sources {
+		lines := uses[source.Code]
+		if len(lines) == 0 {
+			continue
+		}
+		var all types.Cycles
+		for _, u := range lines {
+			all += u.cycles
+		}
+		name := source.Name
+		if name == "" {
+			name = short(source.Code.String())
+		}
+		fmt.Fprintf(w, "\n%s: %s cycles, a line at a time, with what it called\n", printable(name), grouped(uint64(all)))
+		fmt.Fprintln(w, "    cycles    %   hits  line")
+		text := strings.Split(source.Text, "\n")
+		for _, line := range slices.Sorted(maps.Keys(lines)) {
+			u := lines[line]
+			if u.cycles == 0 && u.hits == 0 {
+				continue
+			}
+			what := "the host's own"
+			number := ""
+			if line >= 1 && line <= len(text) {
+				number, what = fmt.Sprint(line), strings.TrimRight(text[line-1], " \t\r")
+			}
+			row := fmt.Sprintf("%10s %3d%% %6s %5s  %s", grouped(uint64(u.cycles)), 100*u.cycles/max(all, 1), grouped(u.hits), number, what)
+			fmt.Fprintln(w, clipped(printable(row), traceWidth))
+		}
+	}
+	if len(t.Sources) == 0 {
+		fmt.Fprintln(w, "\nNo program ran.")
+	}
+}
+
+// folded is a profile as flame graphs are made of: a line for each stack, its frames
+// with ; between them, and the cycles that went in it alone.
+func folded(t *model.Trace) string {
+	stacks := map[string]types.Cycles{}
+	whole := t.Receipt.Cycles
+	if t.Call != nil {
+		whole -= min(whole, t.Call.Cycles)
+		fold(t.Call, "", stacks)
+	}
+	stacks[t.Receipt.Origin] += whole
+	var out strings.Builder
+	for _, stack := range slices.SortedFunc(maps.Keys(stacks), cmp.Compare[string]) {
+		if cycles := stacks[stack]; cycles > 0 {
+			fmt.Fprintf(&out, "%s %d\n", stack, cycles)
+		}
+	}
+	return out.String()
+}
+
+func fold(c *model.TraceCall, above string, stacks map[string]types.Cycles) {
+	name := c.Name
+	if name == "" {
+		name = short(c.Actor.String())
+	}
+	path := above + frame(name+"."+c.Handler)
+	var told types.Cycles
+	for _, l := range c.Lines {
+		at := path
+		if l.Stack != "" {
+			at += ";" + strings.ReplaceAll(l.Stack, " ", "_") + fmt.Sprintf(":%d", l.Line)
+		}
+		own := l.Cycles - min(l.Called, l.Cycles)
+		stacks[at] += own
+		told += own
+	}
+	for i := range c.Steps {
+		s := &c.Steps[i]
+		if s.What != "call_actor" {
+			continue
+		}
+		cost := s.Cycles
+		if s.Call != nil {
+			cost -= min(cost, s.Call.Cycles)
+			fold(s.Call, path+";", stacks)
+			told += s.Call.Cycles
+		}
+		stacks[path+";call_actor"] += cost
+		told += cost
+	}
+	stacks[path] += c.Cycles - min(told, c.Cycles) // of a program without lines all, else what came behind its last line
+}
+
+// frame is a name that a line of folded stacks may hold.
+func frame(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r == ';' || r == ' ' || r == '\n' {
+			return '_'
+		}
+		return r
+	}, printable(name))
+}

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/cowboyinc/devnet/internal/worlds/batch"
+)
+
+// maxReported bounds the failed cases that a report lists.
+const maxReported = 20
+
+func reportCommand() *cli.Command {
+	return &cli.Command{
+		Name: "report", Usage: "put the JUnit files of shards together, and judge them", ArgsUsage: "FILE…",
+		Description: "Example: devnet report shards/*.xml --junit all.xml\n" +
+			"What a script says should happen sometimes is judged over all of them, and a shard that is not there is\n" +
+			"told. Files of other programs may be among them. Exit code 1 when a case failed or a shard is missing.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "junit", Usage: "write all of it to `FILE`"},
+			jsonFlag,
+		},
+		Action: reportShards,
+	}
+}
+
+func reportShards(c *cli.Context) error {
+	files := c.Args().Slice()
+	if len(files) == 0 {
+		return usage("Name the files that devnet run --junit wrote.", "FILE is missing")
+	}
+	r, err := batch.ReadReport(files)
+	if errors.Is(err, fs.ErrNotExist) {
+		return usage("", "%v", err)
+	}
+	if err != nil {
+		return failed("", "%v", err)
+	}
+	if out := c.String("junit"); out != "" {
+		if err := r.Write(out); err != nil {
+			return failed("", "--junit: %v", err)
+		}
+	}
+	if err := emit(c, r, func(w io.Writer) { tellReport(w, r) }); err != nil || r.Passed() {
+		return err
+	}
+	return failed("", "%s", unreported(r))
+}
+
+func tellReport(w io.Writer, r *batch.Report) {
+	var rows [][]string
+	for _, s := range r.Suites {
+		rows = append(rows, []string{printable(s.Name), fmt.Sprint(s.Tests), fmt.Sprint(s.Failed), fmt.Sprint(s.Skipped),
+			fmt.Sprintf("%.1f", s.Seconds)})
+	}
+	table(w, "The files have no suite.", "SUITE TESTS FAILED SKIPPED SECONDS", rows)
+	for i, f := range r.Failed {
+		if i == maxReported {
+			fmt.Fprintf(w, "… and %d more\n", len(r.Failed)-i)
+			break
+		}
+		first, _, _ := strings.Cut(f.Message, "\n")
+		fmt.Fprintf(w, "FAILED %s, %s: %s\n", printable(f.Suite), printable(f.Name), printable(first))
+	}
+	for _, m := range r.Never {
+		fmt.Fprintf(w, "NEVER  %s: sometimes(%q) held in no seed\n", printable(m.Where), printable(m.Name))
+	}
+	for _, s := range r.Missing {
+		fmt.Fprintf(w, "MISSING shard %s\n", s)
+	}
+}
+
+// unreported says what a report fails over.
+func unreported(r *batch.Report) string {
+	var parts []string
+	for _, one := range []struct {
+		n    int
+		what string
+	}{{len(r.Failed), "%d failed"}, {len(r.Never), "%d of what should happen sometimes never did"},
+		{len(r.Missing), "missing shards: %d"}} {
+		if one.n > 0 {
+			parts = append(parts, fmt.Sprintf(one.what, one.n))
+		}
+	}
+	return strings.Join(parts, ", and ")
+}

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/cowboyinc/devnet/internal/worlds/batch"
+	"github.com/cowboyinc/devnet/internal/worlds/cluster/container"
+)
+
+// backendAll makes each run in several worlds, and holds what came of it side by side.
+const backendAll = "all"
+
+// elsewhere is the world of nodes on their own: containers where an engine has the image,
+// and else processes, with the reason.
+func (p *plan) elsewhere(ctx context.Context) (backend, why string) {
+	if err := container.Ready(ctx, p.Image); err != nil {
+		return batch.Processes, err.Error()
+	}
+	return batch.Docker, ""
+}
+
+// comparedAs is a run of all worlds as --json has it.
+type comparedAs struct {
+	Runs     []batch.Verdict  `json:"runs"`
+	Failed   int              `json:"failed"`
+	Compared []batch.Compared `json:"compared"`
+}
+
+// runAll makes every run in each world, one after the other in this process, and tells
+// where they differ.
+func (p *plan) runAll(c *cli.Context) error {
+	last, why := p.elsewhere(c.Context)
+	if why != "" && !p.json {
+		fmt.Fprintf(c.App.ErrWriter, "No containers, processes take their place: %s\n", why)
+	}
+	all := comparedAs{Compared: []batch.Compared{}}
+	differ := 0
+	for _, job := range p.jobs() {
+		var verdicts []batch.Verdict
+		for _, backend := range []string{batch.Sim, batch.Live, last} {
+			world := p.World
+			world.Backend, world.Record = backend, true
+			v, err := runner.Alone(c.Context, world, job, "", io.Discard, func(v batch.Verdict) int { return v.Code })
+			if err != nil {
+				return err
+			}
+			if v.Failed() {
+				all.Failed++
+				if !p.json {
+					v.Complain(c.App.Writer)
+				}
+			}
+			verdicts = append(verdicts, v)
+			if v.Code == batch.Mistaken {
+				break // a wrong script is wrong everywhere
+			}
+		}
+		all.Runs = append(all.Runs, verdicts...)
+		if len(verdicts) == 1 {
+			continue
+		}
+		compared := batch.Compare(verdicts)
+		all.Compared = append(all.Compared, compared)
+		if len(compared.Differences) > 0 {
+			differ++
+		}
+		if !p.json {
+			compared.Tell(c.App.Writer)
+		}
+	}
+	return p.concludeAll(c, &all, differ)
+}
+
+// concludeAll ends a run of all worlds.
+func (p *plan) concludeAll(c *cli.Context, all *comparedAs, differ int) error {
+	if p.junit != "" {
+		if err := batch.WriteJUnit(p.junit, p.shard, all.Runs, nil); err != nil {
+			return failed("", "--junit: %v", err)
+		}
+	}
+	if p.json {
+		if err := printJSON(c.App.Writer, all); err != nil {
+			return err
+		}
+	}
+	code := exitDone
+	for i := range all.Runs {
+		if all.Runs[i].Failed() {
+			code = worse(code, all.Runs[i].Code)
+		}
+	}
+	switch {
+	case code != exitDone:
+		return &failure{code: code, what: fmt.Sprintf("%d of %d runs failed", all.Failed, len(all.Runs))}
+	case differ > 0:
+		return failed("What depends on the pace of a world differs where a script measures it.",
+			"%d of %d scenarios did not come to the same everywhere", differ, len(all.Compared))
+	}
+	return nil
+}

@@ -1,0 +1,176 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/cowboyinc/devnet/internal/base/codec"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/push"
+	"github.com/cowboyinc/devnet/internal/faces/api/client"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
+)
+
+func txCommand() *cli.Command {
+	return &cli.Command{
+		Name: "tx", Usage: "what was executed: a transaction, a timer's fire or a message", ArgsUsage: "HASH",
+		Description: "Example: devnet tx 0x2f370e4d\nHASH is a transaction's or message's, or a timer's ID; it may be shortened.\n" +
+			"With --trace it is executed again, on the state that it had: all that it did, with the cost of each step.",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "trace", Usage: "execute it again, and show call by call what it did"},
+			&cli.BoolFlag{Name: "profile", Usage: "execute it again, and show what each line took"},
+			&cli.StringFlag{Name: "folded", Usage: "write the same to `FILE` for flame graphs: stacks; a number of cycles behind each"},
+			jsonFlag, httpFlag, nodeFlag},
+		Action: tx,
+	}
+}
+
+func tx(c *cli.Context) error {
+	args, err := arguments(c, "HASH")
+	if err != nil {
+		return err
+	}
+	switch {
+	case c.Bool("profile") || c.IsSet("folded"):
+		if c.Bool("trace") {
+			return usage("Leave out one of them.", "--trace and --profile are two views")
+		}
+		return txProfile(c, args[0])
+	case c.Bool("trace"):
+		return txTrace(c, args[0])
+	}
+	n := network(c)
+	var whole struct {
+		Transaction *model.Transaction `json:"transaction"`
+		Receipt     *model.Receipt     `json:"receipt"`
+	}
+	t, err := n.Transaction(c.Context, args[0])
+	var refused *client.Error
+	switch {
+	case err == nil:
+		whole.Transaction = &t
+	case !errors.As(err, &refused) || refused.Code != "unknown_transaction" && refused.Code != "unknown_prefix":
+		return err
+	}
+	if whole.Transaction == nil || t.Status == "final" {
+		r, receiptErr := n.Receipt(c.Context, args[0])
+		switch {
+		case receiptErr == nil:
+			whole.Receipt = &r
+		case whole.Transaction != nil:
+			return receiptErr
+		default:
+			return waits(c, n, args[0], err)
+		}
+	}
+	return emit(c, whole, func(w io.Writer) { printExecution(w, newNaming(c.Context, n), whole.Transaction, whole.Receipt) })
+}
+
+// waits says of what has no receipt that it is a timer which has not fired, where
+// it is one, and else what was said of it.
+func waits(c *cli.Context, n *client.Client, id string, otherwise error) error {
+	if t, err := n.Timer(c.Context, id); err == nil {
+		return failed("devnet timer show "+short(id)+" tells its story.", "the timer %s has no receipt: it is %s", id, t.Status)
+	}
+	return otherwise
+}
+
+func printExecution(w io.Writer, names *naming, t *model.Transaction, r *model.Receipt) {
+	var head []string
+	if t != nil {
+		to := ""
+		if t.To != nil {
+			to = names.of(*t.To) + "  " + t.To.String()
+		}
+		head = []string{"hash", t.Hash.String(), "from", names.of(t.Sender) + "  " + t.Sender.String(), "to", to, "nonce",
+			strconv.FormatUint(uint64(t.Nonce), 10), "kind", t.Kind}
+		head = append(head, instruction(t)...)
+		sponsor := "" // most transactions state none
+		if !t.Sponsor.IsZero() {
+			sponsor = cby(t.Sponsor)
+		}
+		head = append(head, "value", cby(t.Value), "sponsor", sponsor, "limits", fmt.Sprintf("%d cycles, %d cells", t.CyclesLimit, t.CellsLimit))
+	} else {
+		head = []string{"hash", r.Hash.String(), "kind", r.Origin, "from", names.of(r.Sender) + "  " + r.Sender.String(),
+			"to", names.of(r.To) + "  " + r.To.String(), "handler", printable(r.Handler)}
+	}
+	if r == nil {
+		facts(w, head...)
+		fmt.Fprintln(w, "It waits in a pool: no final block holds it yet.")
+		return
+	}
+	printReceipt(w, *r, head...)
+}
+
+// instruction is what a transaction asks for, decoded from its payload.
+func instruction(t *model.Transaction) []string {
+	asked, err := (&types.Transaction{To: t.To, Payload: codec.RawMessage(t.Payload)}).Instruction()
+	if err != nil {
+		return []string{"payload", shortBytes(t.Payload)}
+	}
+	switch in := asked.(type) {
+	case *types.Execute:
+		if *t.To == types.DispatcherAddress && in.Handler == "submit" {
+			if spec, err := push.ParseOrder(in.Payload, t.Sender, 0); err == nil {
+				return []string{"handler", in.Handler, "asks", asksFor(spec)}
+			}
+		}
+		if t.To.InSystemBand() {
+			return []string{"handler", printable(in.Handler), "payload", eventData(in.Payload)}
+		}
+		return []string{"handler", printable(in.Handler), "payload", value(in.Payload)}
+	case *types.Deploy:
+		return []string{"name", printable(in.Manifest.Name), "code", fmt.Sprintf("%d bytes", len(in.Code)), "init",
+			value(in.Init)}
+	case *types.Report:
+		return []string{"op", printable(in.Op), "arguments", eventData(types.Bytes(in.Args))}
+	case *types.System:
+		return []string{"opcode", strconv.Itoa(int(in.Opcode)), "arguments", eventData(types.Bytes(in.Args))}
+	}
+	return nil
+}
+
+// printReceipt prints how an execution ended, behind what is said of it.
+func printReceipt(w io.Writer, r model.Receipt, head ...string) {
+	at := ""
+	if r.Height > 0 {
+		at = height(r.Height)
+	}
+	facts(w, append(head, "status", r.Status, "height", at, "used", fmt.Sprintf("%d cycles, %d cells", r.Cycles, r.Cells),
+		"fee", cby(r.Fee), "output", value(r.Output))...)
+	printPrinted(w, r)
+	printEvents(w, r.Events)
+	if r.Error != nil {
+		fmt.Fprintf(w, "%s: %s\n", r.Error.Code, printable(r.Error.Message))
+	}
+}
+
+// printPrinted prints the lines that an execution printed.
+func printPrinted(w io.Writer, r model.Receipt) {
+	for _, line := range r.Logs {
+		fmt.Fprintln(w, indented(printable(line)))
+	}
+}
+
+// judged turns a receipt that is not ok into a failed command.
+func judged(r model.Receipt, what string) error {
+	if r.Status == string(types.StatusOK) {
+		return nil
+	}
+	detail := ""
+	if r.Error != nil {
+		detail = ": " + printable(r.Error.Message)
+	}
+	hint := ""
+	switch r.Status {
+	case string(types.StatusOutOfCycles):
+		hint = fmt.Sprintf("It used %s cycles. Allow more with --cycles N, or have it do less.", grouped(uint64(r.Cycles)))
+	case string(types.StatusOutOfCells):
+		hint = fmt.Sprintf("It used %s cells. Allow more with --cells N, or have it keep less.", grouped(uint64(r.Cells)))
+	}
+	return failed(hint, "%s ended with status %s%s", what, r.Status, detail)
+}

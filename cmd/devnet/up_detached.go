@@ -1,0 +1,234 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/urfave/cli/v2"
+	"golang.org/x/sys/unix"
+
+	"github.com/cowboyinc/devnet/internal/environment/home"
+	"github.com/cowboyinc/devnet/internal/faces/api/client"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
+)
+
+// detachedFlag has up let the terminal go once the network is ready. It is for devnet
+// itself.
+const detachedFlag = "detached"
+
+// upLog is the name of the log of what up itself says, once nobody looks.
+const upLog = "up"
+
+// What a network that is to be left running says on descriptor 3 when it is ready, and
+// how long what it has said until then is waited for.
+const (
+	readyFD       = 3
+	readyWord     = "ready\n"
+	drainPatience = time.Second
+)
+
+// upElsewhere has another process bring the network up, and returns when that is ready.
+func upElsewhere(c *cli.Context, s settings) error {
+	if _, runs := home.User(s.Home); runs && s.Wait {
+		return waitForRunning(c, s)
+	}
+	executable, err := os.Executable()
+	if err != nil {
+		return noStart("", "devnet does not find itself: %v", err)
+	}
+	command := exec.Command(executable)
+	command.Args = slices.Concat(os.Args[:2], []string{"--" + detachedFlag}, without(os.Args[2:], "detach", "wait"))
+	command.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // no signal of this terminal is its
+	ready, readyEnd, err := os.Pipe()
+	if err != nil {
+		return noStart("", "%v", err)
+	}
+	defer ready.Close()
+	command.ExtraFiles = []*os.File{readyEnd}
+	drained, err := shown(c, command)
+	if err == nil {
+		err = command.Start()
+	}
+	_ = readyEnd.Close()
+	closeOutputs(command)
+	if err != nil {
+		return noStart("", "the network does not start: %v", err)
+	}
+	stop := context.AfterFunc(c.Context, func() { _ = command.Process.Signal(syscall.SIGTERM) })
+	defer stop()
+	word, _ := io.ReadAll(io.LimitReader(ready, int64(len(readyWord))))
+	select {
+	case <-drained:
+	case <-time.After(drainPatience): // another has its outputs: they are not waited for
+	}
+	if string(word) == readyWord {
+		return command.Process.Release()
+	}
+	return unready(c, command)
+}
+
+// unready is the end of a network that did not become ready: it has told why.
+func unready(c *cli.Context, command *exec.Cmd) error {
+	err := command.Wait()
+	var died *exec.ExitError
+	switch {
+	case c.Context.Err() != nil:
+		return c.Context.Err()
+	case errors.As(err, &died) && died.ExitCode() > 0:
+		return &failure{code: died.ExitCode()}
+	}
+	return noStart("", "the process of the network ended before that was ready: %v", command.ProcessState)
+}
+
+// shown gives a process outputs that are shown here; drained is closed when it has let
+// them go.
+func shown(c *cli.Context, command *exec.Cmd) (drained chan struct{}, err error) {
+	out, outEnd, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	errs, errsEnd, err := os.Pipe()
+	if err != nil {
+		return nil, errors.Join(err, out.Close(), outEnd.Close())
+	}
+	command.Stdout, command.Stderr = outEnd, errsEnd
+	drained = make(chan struct{})
+	var both sync.WaitGroup
+	both.Go(func() { _, _ = io.Copy(c.App.Writer, out) })
+	both.Go(func() { _, _ = io.Copy(c.App.ErrWriter, errs) })
+	go func() {
+		both.Wait()
+		close(drained)
+	}()
+	return drained, nil
+}
+
+// closeOutputs closes the ends that only the process is to have.
+func closeOutputs(command *exec.Cmd) {
+	for _, end := range []io.Writer{command.Stdout, command.Stderr} {
+		if file, is := end.(*os.File); is {
+			_ = file.Close()
+		}
+	}
+}
+
+// without leaves boolean flags out of arguments.
+func without(args []string, flags ...string) (rest []string) {
+	for i, arg := range args {
+		if arg == "--" {
+			return append(rest, args[i:]...)
+		}
+		name, _, _ := strings.Cut(strings.TrimLeft(arg, "-"), "=")
+		if !strings.HasPrefix(arg, "-") || !slices.Contains(flags, name) {
+			rest = append(rest, arg)
+		}
+	}
+	return rest
+}
+
+// waitForRunning waits until the network that runs on a home is ready.
+func waitForRunning(c *cli.Context, s settings) error {
+	ctx, cancel := context.WithTimeout(c.Context, readyPatience)
+	defer cancel()
+	var why error = errors.New("it has not said where it answers")
+	for {
+		if address := homeHTTP(s.Home); address != "" {
+			ready, err := client.New(address).Ready(ctx)
+			if err == nil && ready.Ready {
+				return foundRunning(c, s, address, ready)
+			}
+			if why = err; err == nil && ready.Error != nil {
+				why = errors.New(ready.Error.Message)
+			}
+		} else if _, runs := home.User(s.Home); !runs {
+			return noStart("Type it again.", "the network that ran on %s has ended", s.Home)
+		}
+		if !pause(ctx, readyEvery) {
+			return noStart("devnet logs tells what the nodes did.", "the network on %s is not ready after %s: %v", s.Home, readyPatience, why)
+		}
+	}
+}
+
+// foundRunning shows a network that runs already.
+func foundRunning(c *cli.Context, s settings, address string, ready model.Ready) error {
+	dir, err := filepath.Abs(s.Home)
+	if err != nil {
+		return err
+	}
+	u := &running{Context: c, settings: s, address: address, client: client.New(address), network: foundNetwork{dir: dir}}
+	return u.banner(ready, probed{})
+}
+
+// foundNetwork is a network that another process has brought up.
+type foundNetwork struct {
+	upNetwork
+	dir string
+}
+
+func (n foundNetwork) Dir() string { return n.dir }
+
+// log is where a network that is left running writes what it says, "" for one that is
+// looked at.
+func (u *running) log() string {
+	if !u.Bool(detachedFlag) {
+		return ""
+	}
+	return home.NodeLog(u.home(), upLog)
+}
+
+// release has the outputs of a process that nobody is to look at go elsewhere: what it
+// returns is called when the network is ready, with its home.
+func release(c *cli.Context) func(dir string) error {
+	if !c.Bool(detachedFlag) {
+		return func(string) error { return nil }
+	}
+	unix.CloseOnExec(readyFD) // it is of nobody that this process starts
+	out, errs := &movable{to: c.App.Writer}, &movable{to: c.App.ErrWriter}
+	c.App.Writer, c.App.ErrWriter = out, errs
+	return func(dir string) error {
+		// The log is bounded; beside it is what the language itself says of a crash.
+		log := home.NewLogFile(dir, upLog)
+		out.move(log)
+		errs.move(log)
+		file, err := os.OpenFile(home.NodeLog(dir, upLog), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
+		if err == nil {
+			err = errors.Join(unix.Dup2(int(file.Fd()), 1), unix.Dup2(int(file.Fd()), 2), file.Close())
+		}
+		if err != nil {
+			return noStart("", "the network cannot be left running: %v", err)
+		}
+		said := os.NewFile(readyFD, "ready")
+		_, err = io.WriteString(said, readyWord)
+		if err = errors.Join(err, said.Close()); err != nil {
+			return failed("", "who brought the network up is gone: %v", err)
+		}
+		return nil
+	}
+}
+
+// movable is an output that goes elsewhere from a moment on.
+type movable struct {
+	mu sync.Mutex
+	to io.Writer
+}
+
+func (m *movable) Write(p []byte) (int, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.to.Write(p)
+}
+
+func (m *movable) move(to io.Writer) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.to = to
+}

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/cowboyinc/devnet/internal/faces/api"
+	"github.com/cowboyinc/devnet/internal/faces/api/client"
+	"github.com/cowboyinc/devnet/internal/worlds/box"
+)
+
+// upNetwork is a network that is up: in this process, or in those that it runs.
+type upNetwork interface {
+	Dir() string // of its files, "" when it keeps none
+	ChainID() uint64
+	// Probe returns the version of Python that runs actors, or what is missing.
+	Probe() (string, error)
+	Liveness() api.Liveness
+	// asked refuses a home whose network is not the one that was asked for, as far as the
+	// home tells; confirm does where only the running network does.
+	asked(*settings) error
+	confirm(context.Context, *client.Client, *settings) error
+	// failure is why the network cannot become ready any more, nil while it can.
+	failure() error
+	secrets() []configAccount
+	note(what string) // puts a line into every node's log
+	Close() error
+}
+
+// inThisProcess brings the network up in this process.
+func (u *running) inThisProcess() error {
+	logs := newNodeLogs(u.settings, u.App.ErrWriter)
+	config := u.settings.config(logs)
+	config.Slow = func(words string) { fmt.Fprintf(u.App.ErrWriter, "%s.\n", words) }
+	n, err := box.Up(u.Context.Context, config)
+	if err != nil {
+		logs.close()
+		return notUp(err)
+	}
+	u.network, u.server = &hereNetwork{n, logs}, api.New(n, api.Config{Hosts: callable(u.settings.HTTP)})
+	u.network.note("the node runs")
+	return nil
+}
+
+// hereNetwork is a network in this process.
+type hereNetwork struct {
+	*box.Network
+	logs *nodeLogs
+}
+
+func (n *hereNetwork) Dir() string {
+	if h := n.Home(); h != nil {
+		return h.Dir()
+	}
+	return ""
+}
+
+func (n *hereNetwork) ChainID() uint64 { return n.Config().ChainID }
+
+func (n *hereNetwork) asked(s *settings) error {
+	have := n.Config()
+	if s.BlockTime != "" && (have.BlockTime != s.blockTime || have.Auto != s.auto) {
+		return notUp(&box.ChangedError{Home: s.Home, What: "block-time", Have: paceOf(have.BlockTime, have.Auto), Want: s.BlockTime})
+	}
+	return nil
+}
+
+func (n *hereNetwork) confirm(context.Context, *client.Client, *settings) error { return nil }
+
+func (n *hereNetwork) failure() error { return nil }
+
+func (n *hereNetwork) secrets() []configAccount {
+	all := []configAccount{}
+	for _, a := range n.Accounts() {
+		all = append(all, configAccount{a.Name, a.Address, n.Key(a.Name).PublicKey(), n.Secret(a.Name)})
+	}
+	return all
+}
+
+func (n *hereNetwork) note(what string) {
+	for _, node := range n.Nodes() {
+		n.Config().Log.With("node", node.Name).Info(what, "height", uint64(node.Height), "address", node.Validator.Address, "quic",
+			node.Validator.Endpoint)
+	}
+	for _, r := range n.RunnerNodes() {
+		n.Config().Log.With("node", r.Name).Info(what, "address", r.Address)
+	}
+}
+
+func (n *hereNetwork) Close() error {
+	defer n.logs.close()
+	return n.Network.Close()
+}

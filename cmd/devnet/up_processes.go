@@ -1,0 +1,346 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/base/params"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wallet"
+	"github.com/cowboyinc/devnet/internal/environment/home"
+	"github.com/cowboyinc/devnet/internal/environment/pyhost"
+	"github.com/cowboyinc/devnet/internal/faces/api"
+	"github.com/cowboyinc/devnet/internal/faces/api/client"
+	"github.com/cowboyinc/devnet/internal/faces/api/front"
+	"github.com/cowboyinc/devnet/internal/worlds/box"
+	"github.com/cowboyinc/devnet/internal/worlds/box/hosts"
+	"github.com/cowboyinc/devnet/internal/worlds/cluster"
+	"github.com/cowboyinc/devnet/internal/worlds/cluster/process"
+)
+
+// inProcesses brings the network up in processes, one a node, under this one.
+func (u *running) inProcesses() error {
+	n := &apartNetwork{u: u}
+	if err := n.open(); err != nil {
+		return errors.Join(err, n.Close())
+	}
+	var nodes []front.Node
+	var carried []cluster.Node
+	for _, name := range n.folder.Validators {
+		nodes = append(nodes, front.Node{Name: name, Kind: front.Validator})
+		carried = append(carried, cluster.Node{Name: name, Kind: cluster.Validator})
+	}
+	for _, name := range n.folder.Runners {
+		nodes = append(nodes, front.Node{Name: name, Kind: front.Runner})
+		carried = append(carried, cluster.Node{Name: name, Kind: cluster.Runner})
+	}
+	var err error
+	n.carrier, err = process.Open(process.Config{Dir: home.NetDir(n.home.Dir()), Logs: n.home.Dir(), Nodes: carried, Tell: n.tell,
+		Command: func(args ...string) *exec.Cmd {
+			command := exec.Command(n.executable)
+			command.Args = append([]string{os.Args[0]}, args...)
+			return command
+		}})
+	if err != nil {
+		return errors.Join(noStart("", "the network does not start: %v", err), n.Close())
+	}
+	n.front = front.New(front.Config{Hosts: callable(u.settings.HTTP), Nodes: nodes, Carrier: n.carrier, ChainID: n.folder.ChainID,
+		Strict: n.folder.Strict})
+	n.watched.Go(n.watch)
+	for _, node := range carried {
+		if err := n.carrier.Start(u.Context.Context, node.Name); err != nil {
+			return errors.Join(noStart("", "the network does not start: %v", err), n.Close())
+		}
+	}
+	u.network, u.server = n, n.front
+	return nil
+}
+
+// apartNetwork is a network whose nodes run in processes of their own.
+type apartNetwork struct {
+	u          *running
+	executable string
+	home       *home.Home
+	folder     *hosts.Folder
+	carrier    *process.Carrier
+	front      *front.Front
+	watched    sync.WaitGroup
+
+	mu   sync.Mutex
+	died error // the first node that ended by itself: how
+}
+
+// open opens the home, and makes the folder of nodes at the first start.
+func (n *apartNetwork) open() (err error) {
+	s := &n.u.settings
+	if n.executable, err = os.Executable(); err != nil {
+		return noStart("", "devnet does not find itself: %v", err)
+	}
+	if s.Reset {
+		if err := home.Reset(s.Home); err != nil {
+			return notUp(err)
+		}
+	}
+	want := home.Want{Version: version, ChainID: s.ChainID, Seed: s.Seed, Now: time.Now(), Apart: true, Durability: s.durability}
+	if _, err := home.ReadMeta(s.Home); errors.Is(err, os.ErrNotExist) {
+		if want.ChainID == 0 {
+			want.ChainID = wallet.ChainID
+		}
+		if want.Seed == nil {
+			seed := rand.Uint64()
+			want.Seed = &seed
+		}
+	}
+	if n.home, err = home.Open(s.Home, want); err != nil {
+		return notUp(err)
+	}
+	dir := home.NetDir(n.home.Dir())
+	_, err = os.Stat(dir)
+	made := errors.Is(err, os.ErrNotExist)
+	if made {
+		err = n.make(dir)
+	}
+	if err != nil {
+		return err
+	}
+	if n.folder, err = hosts.Read(dir); err != nil {
+		return noStart("Start over with --reset, or choose another --home.", "the folder of the nodes cannot be read: %v", err)
+	}
+	if made {
+		return nil
+	}
+	return n.settled(dir)
+}
+
+// make makes the folder of nodes: whole, or not at all.
+func (n *apartNetwork) make(dir string) error {
+	s := &n.u.settings
+	plan := hosts.Plan{Format: hosts.Processes, Now: time.Now(), Chain: box.Config{Validators: s.Validators, Runners: defaultRunners,
+		BlockTime: s.blockTime, Auto: s.auto, ChainID: n.home.Meta.ChainID, Strict: s.Strict, Params: s.Params, Durability: s.durability,
+		History: uint64(s.History)}}
+	if s.Validators == 0 {
+		plan.Chain.Validators = defaultValidators
+	}
+	if s.Runners != nil {
+		plan.Chain.Runners = *s.Runners
+	}
+	seed := n.home.Meta.Seed
+	plan.Seed = &seed
+	var err error
+	if plan.Port, err = portsBehind(n.u.address, plan.Chain.Validators); err != nil {
+		return noStart("", "the network does not start: %v", err)
+	}
+	network, err := hosts.Make(plan)
+	if err != nil {
+		return usage("", "%v", err)
+	}
+	unfinished := dir + ".new" // of a start that was interrupted
+	err = errors.Join(os.RemoveAll(unfinished), network.Write(unfinished))
+	if err == nil {
+		err = os.Rename(unfinished, dir)
+	}
+	if err != nil {
+		return noStart("", "the folder of the nodes cannot be made: %v", err)
+	}
+	return nil
+}
+
+// settled refuses what was settled at the first start and was given again as something
+// else.
+func (n *apartNetwork) settled(dir string) error {
+	s, have := &n.u.settings, n.folder
+	changed := func(what, is, want string) error {
+		return notUp(&box.ChangedError{Home: s.Home, What: what, Have: is, Want: want})
+	}
+	switch {
+	case s.Validators != 0 && s.Validators != len(have.Validators):
+		return changed("validators", fmt.Sprint(len(have.Validators)), fmt.Sprint(s.Validators))
+	case s.Runners != nil && *s.Runners != len(have.Runners):
+		return changed("runners", fmt.Sprint(len(have.Runners)), fmt.Sprint(*s.Runners))
+	case s.Strict && !have.Strict:
+		return changed("strict", "false", "true")
+	}
+	for flag, given := range map[string]bool{"history": s.History != 0, "durability": n.u.IsSet("durability")} {
+		if given {
+			return usage("Change it there, and leave --"+flag+" out.", "--%s: with --processes it stands in the settings of each validator since "+
+				"the first start: %s", flag, dir+"/v0.toml and so on")
+		}
+	}
+	return nil
+}
+
+// portsBehind finds ports in a row for validators, by UDP and TCP: those behind the
+// network's own if they are free, or any.
+func portsBehind(address string, count int) (first int, err error) {
+	if _, text, err := net.SplitHostPort(address); err == nil {
+		var port int
+		if _, err := fmt.Sscan(text, &port); err == nil && port < dynamicPorts && portsFree(port+1, count) {
+			return port + 1, nil
+		}
+	}
+	for range portAttempts {
+		first = leastPort + rand.IntN(dynamicPorts-leastPort-count)
+		if portsFree(first, count) {
+			return first, nil
+		}
+	}
+	return 0, fmt.Errorf("no %d ports in a row are free", count)
+}
+
+// Where ports are looked for: above those of well-known services, below those that
+// systems give to who asks for any.
+const (
+	leastPort    = 20_000
+	dynamicPorts = 32_000
+	portAttempts = 100
+)
+
+func portsFree(first, count int) bool {
+	for port := first; port < first+count; port++ {
+		address := fmt.Sprintf("127.0.0.1:%d", port)
+		tcp, err := net.Listen("tcp", address)
+		if err != nil {
+			return false
+		}
+		_ = tcp.Close()
+		udp, err := net.ListenPacket("udp", address)
+		if err != nil {
+			return false
+		}
+		_ = udp.Close()
+	}
+	return true
+}
+
+// tell shows what a node writes to standard error and is not only for its log, behind
+// its name.
+func (n *apartNetwork) tell(node, line string) {
+	if strings.HasPrefix(line, "time=") && !strings.Contains(line, " level=ERROR ") {
+		return
+	}
+	fmt.Fprintf(n.u.App.ErrWriter, "%s | %s\n", node, printable(line))
+}
+
+// watch tells of nodes that end by themselves, until the carrier is closed.
+func (n *apartNetwork) watch() {
+	for e := range n.carrier.Ended() {
+		how := strings.Join(strings.Fields(e.Err.Error()), " ")
+		n.front.Ended(e.Name, how)
+		n.mu.Lock()
+		if n.died == nil {
+			n.died = fmt.Errorf("%s ended by itself: %w", e.Name, e.Err)
+		}
+		n.mu.Unlock()
+		fmt.Fprintf(n.u.App.ErrWriter, "%s ended by itself: %s\n  To start it again: %s\n", e.Name, printable(how), n.u.restart(e.Name))
+	}
+}
+
+// restart is the command that starts a node again.
+func (u *running) restart(node string) string {
+	kind := "validator"
+	if strings.HasPrefix(node, "r") {
+		kind = "runner"
+	}
+	return fmt.Sprintf("%s fault %s restart %s%s", self, kind, node, u.suffix())
+}
+
+func (n *apartNetwork) Dir() string     { return n.home.Dir() }
+func (n *apartNetwork) ChainID() uint64 { return n.folder.ChainID }
+
+// Probe asks for the interpreter that the validators find, too.
+func (n *apartNetwork) Probe() (string, error) {
+	pool := pyhost.New(pyhost.Config{})
+	defer pool.Close()
+	return pool.Probe()
+}
+
+// Liveness is what the validators say of blocks.
+func (n *apartNetwork) Liveness() api.Liveness {
+	ready := n.front.Ready(n.u.Context.Context)
+	l := api.Liveness{Since: time.Duration(ready.SinceMS) * time.Millisecond, Cause: ready.Stalled, Blocked: ready.Blocked,
+		Troubles: ready.Trouble}
+	if l.Cause != "" {
+		l.Hint = "devnet status shows which nodes lack what."
+	}
+	return l
+}
+
+func (n *apartNetwork) asked(s *settings) error {
+	if s.BlockTime != "" && (n.folder.BlockTime != s.blockTime || n.folder.Auto != s.auto) {
+		return notUp(&box.ChangedError{Home: s.Home, What: "block-time", Have: paceOf(n.folder.BlockTime, n.folder.Auto), Want: s.BlockTime})
+	}
+	return nil
+}
+
+// confirm refuses parameters that the network has not.
+func (n *apartNetwork) confirm(ctx context.Context, c *client.Client, s *settings) error {
+	if len(s.Params) == 0 {
+		return nil
+	}
+	have, err := c.Params(ctx)
+	if err != nil {
+		return err
+	}
+	asked := params.Defaults()
+	if err := asked.Apply(params.Overrides(s.Params)); err != nil {
+		return usage("", "%v", err)
+	}
+	for _, one := range have {
+		if _, given := s.Params[one.Key]; !given {
+			continue
+		}
+		if want, err := asked.Get(one.Key); err != nil || want != one.Value {
+			return notUp(&box.ChangedError{Home: s.Home, What: one.Key, Have: one.Value, Want: s.Params[one.Key],
+				Settable: one.Class != "genesis" && !n.folder.Strict})
+		}
+	}
+	return nil
+}
+
+func (n *apartNetwork) failure() error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.died == nil {
+		return nil
+	}
+	return noStart("devnet logs tells what the nodes did.", "the network does not start: %v", n.died)
+}
+
+func (n *apartNetwork) secrets() []configAccount {
+	all := []configAccount{}
+	for _, name := range wallet.Listed() {
+		key := wallet.AccountKey(n.home.Meta.Seed, name)
+		all = append(all, configAccount{name, key.Address(), key.PublicKey(), types.Hash(key.Secret())})
+	}
+	return all
+}
+
+func (n *apartNetwork) note(string) {} // each node notes it itself
+
+// Close ends all nodes, and lets the home go.
+func (n *apartNetwork) Close() (err error) {
+	if n.carrier != nil {
+		err = n.carrier.Close()
+		n.watched.Wait()
+	}
+	if n.home != nil {
+		err = errors.Join(err, n.home.Close())
+	}
+	return err
+}
+
+// paceOf is a block time as --block-time has it.
+func paceOf(d time.Duration, auto bool) string {
+	if auto {
+		return "auto"
+	}
+	return d.String()
+}

@@ -1,0 +1,171 @@
+// Package front is the HTTP API of a network whose validators answer each for itself:
+// one address for all of them, so that nobody needs to know which node answers.
+//
+// Most requests go on to one validator, the same one as long as it runs and keeps up
+// with the others; one with node= goes to that node. What each validator knows only of
+// itself is asked of all and put together: /ready, /validators, the connections in
+// /runners, /metrics. Orders about nodes as processes are given to who carries them; one
+// about how a validator behaves goes on to that validator.
+package front
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/environment/fault"
+	"github.com/cowboyinc/devnet/internal/faces/api"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
+)
+
+// Kinds of nodes.
+const (
+	Validator = "validator"
+	Runner    = "runner"
+)
+
+// Node is a node of the network.
+type Node struct {
+	Name string
+	Kind string // Validator or Runner
+}
+
+// Carrier runs the nodes.
+type Carrier interface {
+	// State is whether a node runs, and whether it is frozen.
+	State(name string) (runs, frozen bool)
+	// Control is the URL of a validator's HTTP API.
+	Control(name string) string
+	Start(ctx context.Context, name string) error
+	Kill(ctx context.Context, name string) error
+	Freeze(name string) error
+	Thaw(name string) error
+	Wipe(ctx context.Context, name string) error
+}
+
+// Config is how a Front is made.
+type Config struct {
+	Hosts   []string // names, beside loopback's and IP addresses, by which clients may call
+	Nodes   []Node   // in the order in which they are shown
+	Carrier Carrier
+	ChainID uint64
+	Strict  bool // no cheats
+}
+
+// Front is the API of a network. It is safe for concurrent use.
+type Front struct {
+	config  Config
+	handler http.Handler
+	http    *http.Server
+	proxy   *proxy
+	end     context.CancelFunc
+	once    sync.Once
+
+	mu     sync.Mutex
+	ended  map[string]string                 // nodes that ended by themselves: how
+	seen   map[types.Address]model.Validator // validators, as they last told of themselves
+	faults []fault.Effect                    // of processes
+}
+
+// maxFaults bounds the faults that are remembered; the oldest are forgotten first.
+const maxFaults = api.MaxFaultEvents
+
+// New makes a front. Close has to be called at the end.
+func New(c Config) *Front {
+	f := &Front{config: c, ended: map[string]string{}, seen: map[types.Address]model.Validator{}}
+	ended, end := context.WithCancel(context.Background())
+	f.end = end
+	f.proxy = newProxy(f)
+	mux := http.NewServeMux()
+	mux.Handle("/", f.proxy)
+	mux.HandleFunc("GET /ready", f.serveReady)
+	mux.HandleFunc("GET /validators", f.serveValidators)
+	for _, path := range []string{"/runners", "/runners/active"} {
+		mux.HandleFunc("GET "+path, f.serveRunners)
+	}
+	mux.HandleFunc("GET /runner/{address}", f.serveRunner)
+	mux.HandleFunc("GET /events", f.serveEvents)
+	mux.HandleFunc("GET /metrics", f.serveMetrics)
+	mux.HandleFunc("POST /devnet/fault", f.serveFault)
+	mux.HandleFunc("GET /devnet/faults", f.serveFaults)
+	f.handler = api.Guard(c.Hosts, mux)
+	f.http = api.HTTPServer(f.handler, ended)
+	return f
+}
+
+// Handler serves the API, guards included.
+func (f *Front) Handler() http.Handler { return f.handler }
+
+// Serve answers on l until Close.
+func (f *Front) Serve(l net.Listener) error {
+	if err := f.http.Serve(api.Bounded(l)); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+// Close ends every request.
+func (f *Front) Close() (err error) {
+	f.once.Do(func() {
+		f.end()
+		ctx, cancel := context.WithTimeout(context.Background(), api.ClosePatience)
+		defer cancel()
+		if f.http.Shutdown(ctx) != nil {
+			err = f.http.Close()
+		}
+		f.proxy.close()
+	})
+	return err
+}
+
+// Ended notes that a node ended by itself, and how.
+func (f *Front) Ended(name, how string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.ended[name] = how
+}
+
+// why is why a node does not run.
+func (f *Front) why(name string) string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if how := f.ended[name]; how != "" {
+		return "its process has ended by itself: " + how
+	}
+	return "its process does not run"
+}
+
+// validators are those that can answer: they run, and are not frozen.
+func (f *Front) validators() (names []string) {
+	for _, n := range f.config.Nodes {
+		if runs, frozen := f.config.Carrier.State(n.Name); n.Kind == Validator && runs && !frozen {
+			names = append(names, n.Name)
+		}
+	}
+	return names
+}
+
+// find is the node of a name.
+func (f *Front) find(name string) (Node, error) {
+	for _, n := range f.config.Nodes {
+		if n.Name == name {
+			return n, nil
+		}
+	}
+	return Node{}, api.Refuse(http.StatusNotFound, "unknown_node", "no node is called %.40q", name).
+		Hint("GET /ready lists them.").At("node")
+}
+
+// askPatience is how long a validator may take to tell of itself: it passes when it is
+// stuck, or not up yet.
+const askPatience = 2 * time.Second
+
+// noValidator refuses what a validator would have to answer.
+func noValidator() error {
+	return api.Refuse(http.StatusServiceUnavailable, "no_validator", "no validator answers").
+		Hint("GET /ready tells what each node lacks; devnet fault validator restart NODE starts one that is down.")
+}

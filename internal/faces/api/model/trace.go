@@ -1,0 +1,132 @@
+package model
+
+import "github.com/cowboyinc/devnet/internal/base/types"
+
+// Trace is what one execution did, call by call: of a transaction, a timer's fire or
+// a delivered message that was executed again, or of a dry run.
+type Trace struct {
+	Receipt  Receipt       `json:"receipt"`
+	Block    TraceBlock    `json:"block"`
+	Fee      TraceFee      `json:"fee"`
+	Call     *TraceCall    `json:"call" doc:"The first handler; null where no program ran."`
+	Changes  []TraceChange `json:"changes" doc:"Of actors' state, in all: those that were undone are not among them."`
+	Sent     []TraceSent   `json:"sent" doc:"Messages for the next block, in their order."`
+	Sources  []TraceSource `json:"sources" doc:"The code that ran, where it was asked for; else empty."`
+	Steps    int           `json:"steps"`
+	Cut      bool          `json:"cut" doc:"There was more than a trace holds: 20,000 steps, 4 MiB of values."`
+	Replayed int           `json:"replayed" doc:"Blocks that were executed again to come to the state before this one."`
+}
+
+// TraceBlock is what a program may know of the block it ran in.
+type TraceBlock struct {
+	ChainID     uint64       `json:"chain_id"`
+	Height      types.Height `json:"height"`
+	TimestampMS types.Millis `json:"timestamp_ms"`
+	TxHash      types.Hash   `json:"tx_hash" doc:"As context() has it: zero in a fire."`
+}
+
+// TraceFee is the fee of an execution, to the wei.
+type TraceFee struct {
+	Total   types.Wei `json:"total"`
+	PerWhat string    `json:"prices" enum:"block,sent,none" doc:"Whose base fees these are: the block's, those of the block that sent a message, or of neither."`
+	Cycle   types.Wei `json:"per_cycle" doc:"Burned for each cycle."`
+	Cell    types.Wei `json:"per_cell" doc:"Burned for each cell."`
+	Lane    types.Wei `json:"per_cycle_lane" doc:"Burned for each cycle beside it, for the timer lane."`
+	Burned  Split     `json:"burned"`
+	Tip     types.Wei `json:"tip" doc:"To the proposer, a payment of an auction included."`
+	Prepaid types.Wei `json:"prepaid" doc:"Of a message: what it was sent with; what is above the total came back."`
+}
+
+// TraceCall is one handler, from its beginning to its end.
+type TraceCall struct {
+	Actor       types.Address `json:"actor"`
+	Name        string        `json:"name" doc:"Of the actor; empty where it has none."`
+	Code        types.Hash    `json:"code_hash"`
+	Kind        string        `json:"kind" enum:"init,call,timer,read" doc:"As context() has it."`
+	Sender      types.Address `json:"sender"`
+	Owner       types.Address `json:"owner"`
+	Handler     string        `json:"handler"`
+	Payload     types.Bytes   `json:"payload"`
+	CyclesLimit types.Cycles  `json:"cycles_limit" doc:"With which it began."`
+	Cycles      types.Cycles  `json:"cycles" doc:"That it used, with all that it called."`
+	Own         types.Cycles  `json:"own_cycles" doc:"Of these, what its code computed; the others are the chain's, for its steps."`
+	Cells       types.Cells   `json:"cells"`
+	Status      string        `json:"status"`
+	Error       *Fault        `json:"error"`
+	Output      types.Bytes   `json:"output"`
+	Failed      []TracePlace  `json:"failed_at" doc:"The lines on the way to what failed, innermost last."`
+	Undone      bool          `json:"undone" doc:"What it did was undone, since it failed or what called it did."`
+	Steps       []TraceStep   `json:"steps"`
+	Lines       []TraceLine   `json:"lines" doc:"What each line took, where a profile was asked for; else empty."`
+}
+
+// TracePlace is a line of an actor's code.
+type TracePlace struct {
+	Line     int    `json:"line" doc:"From 1."`
+	Function string `json:"function"`
+	Text     string `json:"text"`
+}
+
+// TraceLine is what a line of an actor's code took.
+type TraceLine struct {
+	Stack  string       `json:"stack" doc:"The functions around it, outermost first, with ; between them."`
+	Line   int          `json:"line"`
+	Hits   uint64       `json:"hits"`
+	Cycles types.Cycles `json:"cycles"`
+	Called types.Cycles `json:"called_cycles" doc:"Of these, for calls of other actors, with what they took."`
+}
+
+// TraceStep is one thing that a handler asked of the chain. Fields that say nothing
+// about it are absent.
+type TraceStep struct {
+	What    string         `json:"what" doc:"By pvm_host's name: get_state, set_state, call_actor, print, …"`
+	After   types.Cycles   `json:"after_cycles" doc:"That its code computed since the step before."`
+	Cycles  types.Cycles   `json:"cycles" doc:"That the chain charged for it, with what it called."`
+	Cells   types.Cells    `json:"cells"`
+	Key     *types.Bytes   `json:"key,omitempty"`
+	Value   *types.Bytes   `json:"value,omitempty" doc:"Read, written or answered; absent where there is none under the key."`
+	Old     *types.Bytes   `json:"old,omitempty" doc:"Under the key before."`
+	To      *types.Address `json:"to,omitempty" doc:"Whom a call, message, transfer or question is about."`
+	Name    string         `json:"name,omitempty" doc:"Of a handler, or of an event."`
+	Payload *types.Bytes   `json:"payload,omitempty" doc:"Of a call, message, timer or event; of print its line."`
+	Height  *types.Height  `json:"height,omitempty" doc:"That a timer is due at, or expires at."`
+	Amount  *types.Wei     `json:"amount,omitempty" doc:"In wei: moved, or of a balance."`
+	Limit   *types.Cycles  `json:"limit,omitempty" doc:"Of cycles, for a call, message or timer."`
+	ID      *types.Hash    `json:"id,omitempty" doc:"Of a timer, job or message; of keccak256 and randomness what they answered."`
+	Error   *Fault         `json:"error,omitempty" doc:"Why it was refused."`
+	Call    *TraceCall     `json:"call,omitempty" doc:"What call_actor ran."`
+}
+
+// TraceChange is a key of an actor's state that an execution changed.
+type TraceChange struct {
+	Actor types.Address `json:"actor"`
+	Name  string        `json:"name" doc:"Of the actor; empty where it has none."`
+	Key   types.Bytes   `json:"key"`
+	Old   *types.Bytes  `json:"old" doc:"Null where there was none."`
+	New   *types.Bytes  `json:"new" doc:"Null where there is none any more."`
+}
+
+// TraceSent is a message for the next block.
+type TraceSent struct {
+	Hash    types.Hash    `json:"hash" doc:"Of the receipt of its delivery."`
+	From    types.Address `json:"from"`
+	To      types.Address `json:"to"`
+	Handler string        `json:"handler"`
+	Payload types.Bytes   `json:"payload"`
+	Cycles  types.Cycles  `json:"cycles_limit"`
+	Cells   types.Cells   `json:"cells_limit"`
+	Prepaid types.Wei     `json:"prepaid" doc:"What is not used comes back."`
+}
+
+// TraceSource is code that ran.
+type TraceSource struct {
+	Code types.Hash `json:"code_hash"`
+	Name string     `json:"name" doc:"Of an actor that has it; empty where it has none."`
+	Text string     `json:"text"`
+}
+
+// Sent is how a transaction of the devnet's ended.
+type Sent struct {
+	Receipt
+	Trace *Trace `json:"trace,omitempty" doc:"Of a dry run, where it was asked for."`
+}

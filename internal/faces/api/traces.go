@@ -1,0 +1,57 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
+	"github.com/cowboyinc/devnet/validators/history"
+)
+
+func (s *Server) registerTraces() {
+	serve(s, operation{id: "trace", method: http.MethodGet, path: "/transaction/{hash}/trace", tag: tagChain,
+		summary: "What a transaction, a timer's fire or a delivered message did: its block is executed again",
+		description: "A tree of calls, with what each read, wrote, sent and printed, its cycles and cells, and the fee to the wei. States " +
+			"of old blocks are not kept: the blocks since the nearest state that is remembered, or since genesis, are executed again, for at " +
+			"most 20 seconds; where that is not enough the answer is 503 still_replaying, and who asks again goes on from there. A network " +
+			"that drops its oldest blocks (--history) answers not_kept for what did not run lately.",
+		errors: []int{400, 404, 409, 500}, response: exampleTrace}, s.trace)
+}
+
+type traceInput struct {
+	HashInput
+	Profile bool `query:"profile" doc:"With what each line of code took."`
+	Sources bool `query:"sources" doc:"With the code that ran."`
+}
+
+func (s *Server) trace(ctx context.Context, in *traceInput) (m model.Trace, err error) {
+	v, err := s.readerOf(in.OnNode)
+	if err != nil {
+		return m, err
+	}
+	h, err := find(v, history.ExecutionHash, in.Hash, "hash")
+	if err != nil {
+		return m, err
+	}
+	select {
+	case s.traces <- struct{}{}:
+		defer func() { <-s.traces }()
+	default:
+		return m, Refuse(http.StatusServiceUnavailable, "too_many_traces", "%d executions are being executed again already", cap(s.traces)).
+			Hint("Try again when they are done.")
+	}
+	ctx, cancel := context.WithTimeout(ctx, TraceTimeout)
+	defer cancel()
+	found, err := v.Trace(ctx, h, TraceRequest{Profile: in.Profile, Sources: in.Sources})
+	if err != nil {
+		return m, err
+	}
+	if found == nil {
+		if tx, _ := s.backend.Pending(h); tx != nil {
+			return m, Refuse(http.StatusNotFound, "not_final", "the transaction %s waits in a pool", h).
+				Hint("Ask again after the next block.").At("hash")
+		}
+		return m, unknownTransaction(v, h)
+	}
+	return *found, nil
+}

@@ -1,0 +1,80 @@
+package readmodel
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/validators/ledger"
+)
+
+// What is remembered of states that the chain has left, so that an execution of
+// theirs can be executed again: the latest that were read, and some that were come to
+// by executing old blocks again. States share what is equal in them, so that each
+// costs what its block changed.
+const (
+	maxRecentStates = 32
+	maxOldStates    = 32
+)
+
+// past is states by height. It is safe for concurrent use.
+type past struct {
+	mu     sync.Mutex
+	recent []*ledger.State // the states read last, by height
+	old    []*ledger.State // the least recently used first
+}
+
+// read remembers a state that somebody reads now.
+func (p *past) read(s *ledger.State) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	at, found := slices.BinarySearchFunc(p.recent, s.Height(), byHeight)
+	if found {
+		p.recent[at] = s
+		return
+	}
+	if len(p.recent) == maxRecentStates {
+		if at == 0 {
+			return // older than all of them: a node that is behind
+		}
+		p.recent, at = slices.Delete(p.recent, 0, 1), at-1
+	}
+	p.recent = slices.Insert(p.recent, at, s)
+}
+
+func byHeight(s *ledger.State, h types.Height) int {
+	switch {
+	case s.Height() < h:
+		return -1
+	case s.Height() > h:
+		return 1
+	}
+	return 0
+}
+
+// keep remembers a state that old blocks led to.
+func (p *past) keep(s *ledger.State) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if at := slices.IndexFunc(p.old, func(o *ledger.State) bool { return o.Hash() == s.Hash() }); at >= 0 {
+		p.old = slices.Delete(p.old, at, at+1)
+	} else if len(p.old) == maxOldStates {
+		p.old = slices.Delete(p.old, 0, 1)
+	}
+	p.old = append(p.old, s)
+}
+
+// before returns the highest state below a height that the chain went through, as
+// final says of its block; nil where none is remembered.
+func (p *past) before(h types.Height, final func(*ledger.State) bool) (nearest *ledger.State) {
+	p.mu.Lock()
+	all := append(slices.Clone(p.recent), p.old...)
+	p.mu.Unlock()
+	slices.SortStableFunc(all, func(a, b *ledger.State) int { return byHeight(b, a.Height()) })
+	for _, s := range all {
+		if s.Height() < h && final(s) {
+			return s
+		}
+	}
+	return nil
+}

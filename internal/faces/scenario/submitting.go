@@ -1,0 +1,126 @@
+package scenario
+
+import (
+	"strings"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wallet"
+	"github.com/cowboyinc/devnet/internal/faces/api"
+)
+
+// resubmitAfter is how many blocks a transaction may wait before it is handed in
+// again: a validator that crashed forgets its pool.
+const resubmitAfter = 3
+
+// MaxOutstanding bounds the transactions that a script has sent and that are not
+// final.
+const MaxOutstanding = 10_000
+
+// outstanding is a transaction that is not final yet.
+type outstanding struct {
+	hash   types.Hash
+	sender types.Address
+	nonce  types.Nonce
+	raw    []byte
+	since  types.Height // when it was handed in last
+}
+
+// pump hands in again what waits too long, and forgets what is final.
+func (n *network) pump(now types.Height) error {
+	if len(n.waiting) == 0 {
+		return nil
+	}
+	v, err := n.backend.Reader("")
+	if err != nil {
+		return nil // no validator runs: nothing can be handed in
+	}
+	kept := n.waiting[:0]
+	for _, w := range n.waiting {
+		account, err := v.Account(w.sender)
+		if err != nil {
+			return &internal{err}
+		}
+		if account.Nonce > w.nonce {
+			continue
+		}
+		if now >= w.since+resubmitAfter {
+			w.since = now
+			_, _ = n.backend.Submit(w.raw) // that it is known already is no news
+		}
+		kept = append(kept, w)
+	}
+	clear(n.waiting[len(kept):])
+	n.waiting = kept
+	return nil
+}
+
+// nextNonce is the sender's nonce after all that the script has sent.
+func (n *network) nextNonce(sender types.Address) types.Nonce {
+	next := n.backend.NextNonce(sender)
+	for _, w := range n.waiting {
+		if w.sender == sender {
+			next = max(next, w.nonce+1)
+		}
+	}
+	return next
+}
+
+// submit signs a transaction of a devnet account and hands it in. It offers four
+// times the next block's base fees, which holds for ten blocks of the steepest
+// rise.
+func (c *call) submit(n *network, d wallet.Draft) (types.Hash, error) {
+	name := wallet.Users()[0]
+	if c.has("sender") {
+		name = get[string](c, "sender")
+	}
+	key := n.backend.Signer(name)
+	if key == nil {
+		var known []string
+		for _, a := range n.backend.Accounts() {
+			if n.backend.Signer(a.Name) != nil {
+				known = append(known, a.Name)
+			}
+		}
+		return types.Hash{}, mistake("%s: sender is one of %s; got %q%s", c.title, strings.Join(known, ", "), name, meant(name, known))
+	}
+	if len(n.waiting) >= MaxOutstanding {
+		return types.Hash{}, mistake("%s: %d transactions wait already to be final; run the network", c.title, MaxOutstanding)
+	}
+	v, err := n.backend.Reader("")
+	if err != nil {
+		return types.Hash{}, failure("%s: %v", c.title, err)
+	}
+	head, nonce := v.Head(), n.nextNonce(key.Address())
+	tx := d.Sign(wallet.Times(4, n.backend.Info().ChainID, head.NextBaseFeeCycle, head.NextBaseFeeCell), key, nonce)
+	raw := tx.Encode()
+	hash, err := n.backend.Submit(raw)
+	if refused := asRefused(err); refused != nil && refused.Body.Code == "no_validator" {
+		return hash, failure("%s: %s", c.title, refused.Body.Message)
+	} else if refused != nil {
+		return hash, failure("%s: the transaction was refused: %s", c.title, refused.Body.Message)
+	}
+	if err != nil {
+		return hash, err
+	}
+	n.unread.sent(hash, c.r.sources.innermost(c.thread.CallStack()))
+	n.waiting = append(n.waiting, &outstanding{hash: hash, sender: key.Address(), nonce: nonce, raw: raw, since: head.Height})
+	return hash, nil
+}
+
+// await runs the network until a transaction is final.
+func (c *call) await(n *network, hash types.Hash) (*api.Receipt, error) {
+	within := c.asked("within", 50)
+	var receipt *api.Receipt
+	_, _, err := n.goOn(within, func() (bool, error) {
+		v, err := n.backend.Reader("")
+		if err != nil {
+			return false, nil // no validator runs just now
+		}
+		receipt, err = v.Receipt(hash)
+		return receipt != nil, err
+	})
+	if err == nil && receipt == nil {
+		err = failure("%s: the transaction was not final within %d blocks (%s)", c.title, within, n.stand())
+	}
+	return receipt, err
+}

@@ -1,0 +1,108 @@
+package batch
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// Difference is a thing that came to something else in one world than in another.
+type Difference struct {
+	Of   string            `json:"of"`
+	What map[string]string `json:"what"` // by backend; of one where it did not happen, "nothing"
+}
+
+// Compared is how one scenario with one seed went in several worlds.
+type Compared struct {
+	File        string       `json:"file"`
+	Backends    []string     `json:"backends"`
+	Same        int          `json:"same"` // things that came to the same everywhere
+	Differences []Difference `json:"differences"`
+}
+
+// verdictOf is what a verdict is called beside what else is compared.
+const verdictOf = "the scenario"
+
+// Compare holds verdicts of one scenario and seed, each of another backend, side by side.
+func Compare(verdicts []Verdict) Compared {
+	c := Compared{Differences: []Difference{}}
+	found := map[string]map[string]string{}
+	var order []string
+	for i := range verdicts {
+		v := &verdicts[i]
+		c.File = v.File
+		c.Backends = append(c.Backends, v.Backend)
+		for _, line := range v.seen() {
+			if found[line.Of] == nil {
+				found[line.Of] = map[string]string{}
+				order = append(order, line.Of)
+			}
+			found[line.Of][v.Backend] = line.What
+		}
+	}
+	for _, of := range order {
+		what := found[of]
+		for _, backend := range c.Backends {
+			if what[backend] == "" {
+				what[backend] = "nothing"
+			}
+		}
+		if slices.ContainsFunc(c.Backends, func(b string) bool { return what[b] != what[c.Backends[0]] }) {
+			c.Differences = append(c.Differences, Difference{of, what})
+		} else {
+			c.Same++
+		}
+	}
+	return c
+}
+
+// seen is all that is compared of a run.
+func (v *Verdict) seen() []OutcomeLine {
+	how := "passed"
+	if v.Failed() {
+		how = "failed"
+	}
+	lines := []OutcomeLine{{verdictOf, how}}
+	if v.Outcome != nil {
+		lines = append(lines, v.Outcome.Lines...)
+	}
+	return lines
+}
+
+// columns are those of a screen.
+const columns = 80
+
+// Tell prints the comparison: a line where all is the same, and else what differs, a
+// line a backend, at most 80 columns wide.
+func (c *Compared) Tell(w io.Writer) {
+	where := strings.Join(c.Backends[:len(c.Backends)-1], ", ") + " and " + c.Backends[len(c.Backends)-1]
+	things := fmt.Sprintf("%d things are", c.Same)
+	if c.Same == 1 {
+		things = "1 thing is"
+	}
+	if len(c.Differences) == 0 {
+		fmt.Fprintf(w, "same    %s: %s the same on %s\n", c.File, things, where)
+		return
+	}
+	fmt.Fprintf(w, "DIFFER  %s: %d of %d are not the same on %s\n", c.File, len(c.Differences), c.Same+len(c.Differences), where)
+	wide := 0
+	for _, backend := range c.Backends {
+		wide = max(wide, len(backend))
+	}
+	for _, d := range c.Differences {
+		fmt.Fprintf(w, "  %s\n", cut(d.Of, columns-2))
+		for _, backend := range c.Backends {
+			fmt.Fprintf(w, "    %-*s  %s\n", wide, backend, cut(d.What[backend], columns-6-wide))
+		}
+	}
+}
+
+// cut shortens a text to so many columns.
+func cut(text string, most int) string {
+	runes := []rune(text)
+	if len(runes) <= most {
+		return text
+	}
+	return string(runes[:most-1]) + "…"
+}

@@ -1,0 +1,277 @@
+package batch
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/cowboyinc/devnet/internal/base/codec"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/faces/api"
+	"github.com/cowboyinc/devnet/internal/faces/scenario"
+	"github.com/cowboyinc/devnet/validators/history"
+)
+
+// Limits of what is compared of one run.
+const (
+	maxOutcomes = 2_000 // transactions of a script, timers and jobs, each
+	pageOfList  = 500
+)
+
+// Outcome is what an observer sees of a run that does not depend on the pace of its
+// world: how each transaction of the script ended, what became of jobs and timers, and,
+// where fires cost nothing, what the named accounts hold.
+type Outcome struct {
+	Lines []OutcomeLine `json:"lines"`
+}
+
+// OutcomeLine is one thing that is seen.
+type OutcomeLine struct {
+	Of   string `json:"of"`   // "transaction 3, to heart: start"
+	What string `json:"what"` // "ok"
+}
+
+func (o *Outcome) add(of, what string) { o.Lines = append(o.Lines, OutcomeLine{of, what}) }
+
+// recorder notes what a run comes to: it stands between a script and its world.
+type recorder struct {
+	open     scenario.Open
+	outcome  Outcome
+	networks int
+}
+
+// Open implements scenario.Open.
+func (r *recorder) Open(c scenario.Config) (scenario.Backend, error) {
+	b, err := r.open(c)
+	if err != nil {
+		return nil, err
+	}
+	r.networks++
+	return &recorded{Backend: b, recorder: r, network: r.networks}, nil
+}
+
+// recorded is a backend whose script's transactions are noted.
+type recorded struct {
+	scenario.Backend
+	recorder *recorder
+	network  int // the number of the network in its script
+	sent     []types.Hash
+	once     sync.Once
+}
+
+// Submit implements scenario.Backend.
+func (b *recorded) Submit(raw []byte) (types.Hash, error) {
+	hash, err := b.Backend.Submit(raw)
+	if err == nil && len(b.sent) < maxOutcomes {
+		b.sent = append(b.sent, hash)
+	}
+	return hash, err
+}
+
+// Close implements scenario.Backend. What cannot be read any more is told as that.
+func (b *recorded) Close() error {
+	b.once.Do(func() {
+		if err := b.read(); err != nil {
+			b.recorder.outcome.add(b.named("its history"), fmt.Sprintf("cannot be read: %v", err))
+		}
+	})
+	return b.Backend.Close()
+}
+
+// named is a thing of this network.
+func (b *recorded) named(what string) string {
+	if b.network == 1 {
+		return what
+	}
+	return fmt.Sprintf("network %d, %s", b.network, what)
+}
+
+func (b *recorded) read() error {
+	reader, err := b.Reader("")
+	if err != nil {
+		return err
+	}
+	names := b.names(reader)
+	for _, step := range []func(api.Reader, func(types.Address) string) error{b.transactions, b.timers, b.jobs, b.balances} {
+		if err := step(reader, names); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// names is what addresses are called: their own text differs where keys do.
+func (b *recorded) names(reader api.Reader) func(types.Address) string {
+	known := map[types.Address]string{types.RegistryAddress: "the registry", types.DispatcherAddress: "the dispatcher"}
+	for _, a := range slices.Concat(b.Accounts(), b.Runners()) {
+		known[a.Address] = a.Name
+	}
+	for _, n := range b.Nodes() {
+		known[n.Validator.Address] = n.Name
+	}
+	return func(a types.Address) string {
+		if name := known[a]; name != "" {
+			return name
+		}
+		if actor, err := reader.Actor(a); err == nil && actor != nil && actor.Name != "" {
+			return actor.Name
+		}
+		return a.String()
+	}
+}
+
+// transactions are the script's, in its order.
+func (b *recorded) transactions(reader api.Reader, names func(types.Address) string) error {
+	for i, hash := range b.sent {
+		receipt, err := reader.Receipt(hash)
+		if err != nil {
+			return err
+		}
+		what := "not final"
+		if receipt != nil {
+			what = string(receipt.Status)
+			if receipt.Error != nil {
+				what += " (" + receipt.Error.Code + ")"
+			}
+		}
+		tx, _, err := reader.Transaction(hash)
+		if err != nil {
+			return err
+		}
+		b.recorder.outcome.add(b.named(fmt.Sprintf("transaction %d%s", i+1, about(tx, names))), what)
+	}
+	return nil
+}
+
+// about is what a transaction asks for.
+func about(tx *types.Transaction, names func(types.Address) string) string {
+	if tx == nil {
+		return ""
+	}
+	to := ""
+	if tx.To != nil {
+		to = " to " + names(*tx.To)
+	}
+	var kind struct {
+		Kind    string `cbor:"kind"`
+		Handler string `cbor:"handler"`
+	}
+	if codec.UnmarshalPartial(tx.Payload, types.MaxTransactionBytes, &kind) != nil {
+		return "," + to
+	}
+	if kind.Handler != "" {
+		return fmt.Sprintf(",%s: %s", to, kind.Handler)
+	}
+	return fmt.Sprintf(",%s: %s", to, kind.Kind)
+}
+
+// timers are told by actor and handler, each way in which one ended once: how many there
+// were follows from how long a run took.
+func (b *recorded) timers(reader api.Reader, names func(types.Address) string) error {
+	ends := map[string][]string{}
+	var order []string
+	for offset := 0; offset < maxOutcomes; offset += pageOfList {
+		timers, err := reader.Timers(history.TimerFilter{Page: history.Page{Offset: offset, Limit: pageOfList}})
+		if err != nil {
+			return err
+		}
+		for i := range timers {
+			t := &timers[i]
+			if t.Status == types.TimerPending {
+				continue
+			}
+			of := fmt.Sprintf("timers of %s, %s", names(t.Actor), t.Handler)
+			if ends[of] == nil {
+				order = append(order, of)
+			}
+			if how := ended(t); !slices.Contains(ends[of], how) {
+				ends[of] = append(ends[of], how)
+			}
+		}
+		if len(timers) < pageOfList {
+			break
+		}
+	}
+	slices.Sort(order)
+	for _, of := range order {
+		slices.Sort(ends[of])
+		b.recorder.outcome.add(b.named(of), strings.Join(ends[of], "; "))
+	}
+	return nil
+}
+
+// ended is how a timer ended, and when by the height from which it was due.
+func ended(t *api.Timer) string {
+	how := string(t.Status)
+	if t.Status != types.TimerFired {
+		return how
+	}
+	if late := t.EndedAt - t.DueAt; late > 0 && t.DueAt > 0 {
+		how += fmt.Sprintf(" %d late", late)
+	} else {
+		how += " when due"
+	}
+	if t.Result != "" {
+		how += ", " + string(t.Result)
+	}
+	return how
+}
+
+// jobs are told in the order in which they were submitted.
+func (b *recorded) jobs(reader api.Reader, names func(types.Address) string) error {
+	for number := 0; number < maxOutcomes; {
+		jobs, err := reader.Jobs(history.JobFilter{Page: history.Page{Offset: number, Limit: pageOfList}})
+		if err != nil {
+			return err
+		}
+		for i := range jobs {
+			j := &jobs[i]
+			number++
+			what := string(j.Status)
+			if j.Error != nil {
+				what += " (" + j.Error.Code + ")"
+			}
+			if j.Result != nil {
+				what += ", result " + clip(string(*j.Result))
+			}
+			b.recorder.outcome.add(b.named(fmt.Sprintf("job %d, %s of %s", number, j.Kind, names(j.Submitter))), what)
+		}
+		if len(jobs) < pageOfList {
+			break
+		}
+	}
+	return nil
+}
+
+// maxShown bounds what a difference repeats of a result, in bytes.
+const maxShown = 40
+
+func clip(text string) string {
+	if len(text) > maxShown {
+		text = text[:maxShown] + "…"
+	}
+	return fmt.Sprintf("%q", text)
+}
+
+// feesKey is the parameter that says whether fires cost something.
+const feesKey = "cip5.fees"
+
+// balances are those of the named accounts where no fee depends on the pace.
+func (b *recorded) balances(reader api.Reader, _ func(types.Address) string) error {
+	params, err := reader.Params()
+	if err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(params, func(p api.Param) bool { return p.Key == feesKey && p.Value == "free" }) {
+		return nil
+	}
+	for _, a := range b.Accounts() {
+		account, err := reader.Account(a.Address)
+		if err != nil {
+			return err
+		}
+		b.recorder.outcome.add(b.named("balance of "+a.Name), fmt.Sprintf("%s wei", account.Balance))
+	}
+	return nil
+}

@@ -1,0 +1,196 @@
+package batch
+
+import (
+	"encoding/json"
+	"encoding/xml"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Limits of what is taken from files of JUnit, which any program may have written.
+const (
+	maxJUnitBytes = 256 << 20
+	maxJUnitCases = 4_000_000 // of all files
+)
+
+// Report is files of JUnit put together: the shards of batches, and files of other
+// programs.
+type Report struct {
+	Suites  []ReportSuite `json:"suites"`
+	Failed  []ReportCase  `json:"failed"`         // and those with errors
+	Never   []Sometimes   `json:"never"`          // what held in no run of any shard
+	Missing []string      `json:"missing_shards"` // I/N of batches of which there are others
+	all     junitSuites
+}
+
+// ReportSuite is one suite, with the sums of its parts.
+type ReportSuite struct {
+	Name    string  `json:"name"`
+	Tests   int     `json:"tests"`
+	Failed  int     `json:"failed"` // with those that had errors
+	Skipped int     `json:"skipped"`
+	Seconds float64 `json:"seconds"`
+}
+
+// ReportCase is one that failed.
+type ReportCase struct {
+	Suite   string `json:"suite"`
+	Name    string `json:"name"`
+	Message string `json:"message"`
+}
+
+// Passed reports whether nothing failed and nothing is missing.
+func (r *Report) Passed() bool { return len(r.Failed)+len(r.Never)+len(r.Missing) == 0 }
+
+// ReadReport puts files together. Two of them with one case are an error: a file was
+// given twice, or two shards were the same.
+func ReadReport(paths []string) (*Report, error) {
+	m := merging{seen: map[string]string{}, shards: map[uint64]map[uint64]bool{}}
+	for _, path := range paths {
+		if err := m.add(path); err != nil {
+			return nil, err
+		}
+	}
+	return m.report(), nil
+}
+
+// merging is a Report in the making.
+type merging struct {
+	all     junitSuites
+	seen    map[string]string          // the file of a case, by suite, class and name
+	moments []Sometimes                // of devnet run
+	shards  map[uint64]map[uint64]bool // by N: those that are there
+}
+
+func (m *merging) add(path string) error {
+	read, err := readJUnit(path)
+	if err != nil {
+		return err
+	}
+	for i := range read.Suites {
+		from := &read.Suites[i]
+		into := m.all.suite(from.Name)
+		judged, err := m.properties(path, from, into)
+		if err != nil {
+			return err
+		}
+		for _, c := range from.Cases {
+			if judged && strings.HasPrefix(c.Name, sometimesCase) {
+				continue // it is judged anew, over all shards
+			}
+			key := from.Name + "\x00" + c.Class + "\x00" + c.Name
+			if before, twice := m.seen[key]; twice {
+				return fmt.Errorf("%s of %s is in %s and in %s: give each shard once", c.Name, from.Name, before, path)
+			}
+			if len(m.seen) == maxJUnitCases {
+				return fmt.Errorf("%s: there are more than %d cases", path, maxJUnitCases)
+			}
+			m.seen[key] = path
+			seconds, _ := strconv.ParseFloat(c.Time, 64)
+			into.add(c, seconds)
+		}
+	}
+	return nil
+}
+
+// properties reads what a suite says of its shard and of what should happen sometimes; it
+// keeps the others.
+func (m *merging) properties(path string, from, into *junitSuite) (judged bool, err error) {
+	if from.Properties == nil {
+		return false, nil
+	}
+	for _, p := range from.Properties.All {
+		switch p.Name {
+		case sometimesProperty:
+			var s Sometimes
+			if err := json.Unmarshal([]byte(p.Value), &s); err != nil {
+				return false, fmt.Errorf("%s: the property %s of %s is not what devnet run writes: %w", path, p.Name, from.Name, err)
+			}
+			m.moments, judged = heed(m.moments, s), true
+		case shardProperty:
+			var s Shard
+			if _, err := fmt.Sscanf(p.Value, "%d/%d", &s.Index, &s.Of); err != nil || s.Index < 1 || s.Index > s.Of {
+				return false, fmt.Errorf("%s: %.40q of %s is no shard", path, p.Value, from.Name)
+			}
+			if m.shards[s.Of] == nil {
+				m.shards[s.Of] = map[uint64]bool{}
+			}
+			m.shards[s.Of][s.Index] = true
+		default:
+			into.note(p.Name, p.Value)
+		}
+	}
+	return judged, nil
+}
+
+func (m *merging) report() *Report {
+	r := &Report{Suites: []ReportSuite{}, Failed: []ReportCase{}, Never: []Sometimes{}, Missing: []string{}}
+	for _, moment := range m.moments {
+		if !moment.True {
+			r.Never = append(r.Never, moment)
+			m.all.never(moment)
+		}
+	}
+	for of, there := range m.shards {
+		for i := uint64(1); i <= of && len(r.Missing) < maxMissing; i++ {
+			if !there[i] {
+				r.Missing = append(r.Missing, Shard{i, of}.String())
+			}
+		}
+	}
+	slices.Sort(r.Missing)
+	for i := range m.all.Suites {
+		s := &m.all.Suites[i]
+		r.Suites = append(r.Suites, ReportSuite{s.Name, s.Tests, s.Failures + s.Errors, s.Skipped, s.seconds})
+		for _, c := range s.Cases {
+			bad := c.Failure
+			if bad == nil {
+				bad = c.Error
+			}
+			if bad != nil && !strings.HasPrefix(c.Name, sometimesCase) {
+				r.Failed = append(r.Failed, ReportCase{s.Name, c.Name, bad.Message})
+			}
+		}
+	}
+	r.all = m.all
+	return r
+}
+
+// maxMissing bounds the shards that are told to be missing.
+const maxMissing = 100
+
+// Write writes it to a file, as JUnit.
+func (r *Report) Write(path string) error { return r.all.write(path) }
+
+// readJUnit reads a file of JUnit, whose root may be one suite.
+func readJUnit(path string) (*junitSuites, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, maxJUnitBytes+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(text) > maxJUnitBytes {
+		return nil, fmt.Errorf("%s has more than %d bytes", path, maxJUnitBytes)
+	}
+	var all junitSuites
+	if err := xml.Unmarshal(text, &all); err == nil {
+		return &all, nil
+	}
+	var one struct {
+		XMLName xml.Name `xml:"testsuite"`
+		junitSuite
+	}
+	if err := xml.Unmarshal(text, &one); err != nil {
+		return nil, fmt.Errorf("%s is no JUnit: %w", path, err)
+	}
+	all = junitSuites{Suites: []junitSuite{one.junitSuite}}
+	return &all, nil
+}

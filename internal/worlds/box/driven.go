@@ -1,0 +1,73 @@
+package box
+
+import (
+	"encoding/json"
+	"net/netip"
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/environment/fault"
+	"github.com/cowboyinc/devnet/internal/environment/home"
+	"github.com/cowboyinc/devnet/internal/environment/transport/lossy"
+	"github.com/cowboyinc/devnet/validators"
+)
+
+// Driven is the one validator of this process (Here) as whoever drives the network from
+// another process has it do things.
+type Driven struct {
+	network *Network
+	node    *Node
+}
+
+// Driven is the validator of a network that was brought up with Here.Driven.
+func (n *Network) Driven() Driven { return Driven{n, n.List()[0]} }
+
+// Name is the validator's.
+func (d Driven) Name() string { return d.node.Name }
+
+// Shell is the running validator, or the one that ran last.
+func (d Driven) Shell() *validators.Validator {
+	return d.node.validator.(localValidator).Validator.Shell()
+}
+
+// Failure is why it stopped by itself, or nil.
+func (d Driven) Failure() error { return d.node.Failure() }
+
+// Socket is where its socket is bound.
+func (d Driven) Socket() netip.AddrPort { return d.network.links.socketOf(d.node.Name).at }
+
+// SetRules replaces what happens to the packets that it sends.
+func (d Driven) SetRules(rules map[netip.AddrPort]lossy.Rule) {
+	d.network.links.socketOf(d.node.Name).conn.SetRules(rules)
+}
+
+// Mute has it send nothing any more.
+func (d Driven) Mute() { d.network.links.kill(d.node.Name) }
+
+// Misbehave has it lie to the others, or with fault.Honest no more.
+func (d Driven) Misbehave(kind string, counts *fault.Counts) error {
+	if kind == fault.Honest {
+		d.node.mask.Honest()
+		return nil
+	}
+	return d.node.mask.Behave(kind, counts)
+}
+
+// FailHost has its host of programs fail over an actor.
+func (d Driven) FailHost(actor types.Address, how string, counts *fault.Counts) {
+	d.node.programs.Fail(actor, how, counts)
+}
+
+// SetClock puts its clock ahead of the machine's, also when it is started again.
+func (d Driven) SetClock(ahead time.Duration) error {
+	o := d.network.origin
+	data, err := json.Marshal(offset{ahead})
+	if err == nil {
+		err = home.WriteFile(o.home.Clock(), append(data, '\n'), o.config.Durability)
+	}
+	if err != nil {
+		return err
+	}
+	d.network.clock.SetOffset(ahead)
+	return nil
+}

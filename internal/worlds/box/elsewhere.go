@@ -1,0 +1,118 @@
+package box
+
+import (
+	"slices"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/faces/api"
+	"github.com/cowboyinc/devnet/internal/worlds/node"
+	"github.com/cowboyinc/devnet/runners/selection"
+	"github.com/cowboyinc/devnet/validators/history"
+	"github.com/cowboyinc/devnet/validators/ledger"
+)
+
+// hereName is the one node of this process, "" where it has them all.
+func (o *origin) hereName() string {
+	if here := o.config.Here; here != nil {
+		return here.Name
+	}
+	return ""
+}
+
+// others is what the one node of this process knows of those that run elsewhere; nothing
+// where it has them all.
+type others struct {
+	origin   *origin
+	nodes    *nodeList
+	presence *presence
+	book     *node.Book
+}
+
+// nameOfOther is what a node that runs elsewhere is called: by its address, where its
+// name is not known.
+func (h *Here) nameOfOther(a types.Address) string {
+	if name := h.Names[a]; name != "" {
+		return name
+	}
+	return a.String()
+}
+
+// validators are those that run elsewhere, as the one here knows them: from its
+// final state, and by their connections with it.
+func (o *others) validators(best *ledger.State) (all []api.Node) {
+	here := o.origin.config.Here
+	if here == nil {
+		return nil
+	}
+	self := o.nodes.List()[0]
+	var connected []types.Address
+	if self.Running() && !self.Frozen() {
+		connected = self.Validator().Status().Connected
+	}
+	for _, member := range best.Validators().Members {
+		if member.Address == self.Address {
+			continue
+		}
+		one := api.Node{Name: here.nameOfOther(member.Address), Elsewhere: true, Validator: member,
+			Status: history.Membership(best, member.Address), Running: slices.Contains(connected, member.Address)}
+		one.Validator.Endpoint = o.book.Endpoint(member)
+		if !one.Running {
+			one.Missing = append(one.Missing, "no connection with "+here.Name)
+		}
+		all = append(all, one)
+	}
+	slices.SortFunc(all, func(a, b api.Node) int { return compareNames(a.Name, b.Name) })
+	return all
+}
+
+// compareNames has v2 before v10.
+func compareNames(a, b string) int {
+	if len(a) != len(b) {
+		return len(a) - len(b)
+	}
+	return slices.Compare([]byte(a), []byte(b))
+}
+
+// runners are the named runners that run elsewhere and are registered.
+func (o *others) runners() (all []api.NamedAccount) {
+	here := o.origin.config.Here
+	if here == nil {
+		return nil
+	}
+	state := o.nodes.state()
+	for address, name := range here.Names {
+		if state.Runner(address) != nil {
+			all = append(all, api.NamedAccount{Name: name, Address: address})
+		}
+	}
+	slices.SortFunc(all, func(a, b api.NamedAccount) int { return compareNames(a.Name, b.Name) })
+	return all
+}
+
+// runnerNodes are the same as nodes: what votes attest of them, and whether they are
+// connected with the validator here.
+func (o *others) runnerNodes(state *ledger.State) (all []api.RunnerNode) {
+	if o.origin.config.Here == nil {
+		return nil
+	}
+	connected := map[types.Address]bool{}
+	if self := o.nodes.List()[0]; self.Running() {
+		for _, c := range self.Validator().Connections() {
+			connected[c.Runner] = true
+		}
+	}
+	for _, known := range o.runners() {
+		r := state.Runner(known.Address)
+		out := api.RunnerNode{Name: known.Name, Address: known.Address, Height: state.Height(), Accepting: true,
+			Running: connected[known.Address] || o.presence.has(int(r.Index)), Left: r.Health == selection.Deregistered}
+		if connected[known.Address] {
+			out.Connected = []types.Address{o.nodes.List()[0].Address}
+		}
+		// With auto no block may have shown yet who is present.
+		if !out.Running && !out.Left && r.Health != selection.Paused && !o.origin.config.Auto {
+			out.Missing = append(out.Missing, "it is not present in the votes")
+		}
+		all = append(all, out)
+	}
+	return all
+}

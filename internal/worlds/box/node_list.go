@@ -1,0 +1,97 @@
+package box
+
+import (
+	"net/http"
+	"slices"
+	"sync/atomic"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/faces/api"
+	"github.com/cowboyinc/devnet/validators/ledger"
+)
+
+// nodeList is the validators of a network. It only grows, and is read without a lock;
+// who adds holds the roster's.
+type nodeList struct {
+	all atomic.Pointer[[]*Node]
+}
+
+// List is the validators: those of genesis by name, then those that joined.
+func (l *nodeList) List() []*Node {
+	if list := l.all.Load(); list != nil {
+		return *list
+	}
+	return nil
+}
+
+func (l *nodeList) add(node *Node) {
+	list := append(slices.Clone(l.List()), node)
+	l.all.Store(&list)
+}
+
+// Best is the running node with the highest final block, neither frozen nor a
+// liar where there is another. Where all are stopped it is the one that was highest.
+func (l *nodeList) Best() *Node {
+	nodes := l.List()
+	best := nodes[0]
+	for _, node := range nodes[1:] {
+		trust, before := node.trust(), best.trust()
+		if trust > before || trust == before && node.height() > best.height() {
+			best = node
+		}
+	}
+	return best
+}
+
+// state is the final state of the best node.
+func (l *nodeList) state() *ledger.State { return l.Best().Validator().Head().State }
+
+func (l *nodeList) find(name string) *Node {
+	for _, node := range l.List() {
+		if node.Name == name {
+			return node
+		}
+	}
+	return nil
+}
+
+// running is the node of a name, or for "" the best, where its validator runs.
+func (l *nodeList) running(name string) (*Node, error) {
+	node := l.Best()
+	if name != "" {
+		if node = l.find(name); node == nil {
+			return nil, api.Refuse(http.StatusNotFound, "unknown_node", "no node is called %q", name).
+				Hint("GET /validators lists them.").At("node")
+		}
+	}
+	if node.Validator() == nil || !node.Running() {
+		return nil, api.Refuse(http.StatusServiceUnavailable, "node_stopped", "%s is not running", node.Name).At("node")
+	}
+	return node, nil
+}
+
+// inOrder lists the nodes as they are to be started: first those that have files,
+// since they tell whether the network has run.
+func (l *nodeList) inOrder() []*Node {
+	nodes := slices.Clone(l.List())
+	slices.SortStableFunc(nodes, func(a, b *Node) int { return a.bare() - b.bare() })
+	return nodes
+}
+
+// reached is the highest block that a node started so far holds; those that are
+// not started have their say in their own store.
+func (l *nodeList) reached() (h types.Height) {
+	for _, node := range l.List() {
+		h = max(h, node.height())
+	}
+	return h
+}
+
+// bootstrap are the members that a node may connect with before it knows of
+// them.
+func (l *nodeList) bootstrap() []types.Validator {
+	if v := l.Best().Validator(); v != nil {
+		return v.Head().State.Validators().Members
+	}
+	return nil
+}

@@ -1,0 +1,257 @@
+package box
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/base/codec"
+	"github.com/cowboyinc/devnet/internal/base/crypto"
+	"github.com/cowboyinc/devnet/internal/base/params"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wallet"
+	"github.com/cowboyinc/devnet/internal/environment/home"
+	"github.com/cowboyinc/devnet/internal/faces/api"
+	"github.com/cowboyinc/devnet/validators/ledger"
+)
+
+// origin is which network this is: that of a home, or a new one. It does not change
+// once it is opened.
+type origin struct {
+	config  Config // as it was asked for, defaults and what the home holds filled in
+	seed    uint64 // of the keys
+	genesis *ledger.Genesis
+	home    *home.Home // nil when the network is ephemeral
+	resumed bool       // the network goes on with that of its home
+}
+
+// openOrigin settles which network a configuration asks for. Where it fails, the home
+// is let go.
+func openOrigin(config Config) (*origin, error) {
+	config.setDefaults()
+	if err := config.checkHistory(); err != nil {
+		return nil, err
+	}
+	o := &origin{config: config}
+	if err := o.open(); err != nil {
+		return nil, errors.Join(err, o.close())
+	}
+	return o, nil
+}
+
+func (o *origin) open() error {
+	if o.config.Here != nil {
+		return o.openHere()
+	}
+	if o.config.Elsewhere != nil {
+		return o.take()
+	}
+	if o.config.Ephemeral {
+		return o.create(nil)
+	}
+	if o.config.Home == "" {
+		return errors.New("box: a network needs a home directory, or to be ephemeral")
+	}
+	if o.config.Reset {
+		if err := home.Reset(o.config.Home); err != nil {
+			return err
+		}
+	}
+	if _, err := home.ReadMeta(o.config.Home); errors.Is(err, os.ErrNotExist) {
+		o.config.setIdentity()
+	}
+	h, err := home.Open(o.config.Home, home.Want{Version: o.config.Version, ChainID: o.config.ChainID, Seed: o.config.Seed, Now: time.Now(),
+		Durability: o.config.Durability})
+	if err != nil {
+		return err
+	}
+	o.home = h
+	o.seed, o.config.ChainID = h.Meta.Seed, h.Meta.ChainID
+	data, err := h.ReadGenesis()
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return o.create(func(g *ledger.Genesis) error { return h.WriteGenesis(codec.Marshal(g)) })
+	case err != nil:
+		return err
+	}
+	return o.resume(data)
+}
+
+// create makes a new genesis, and keeps it where keep is given.
+func (o *origin) create(keep func(*ledger.Genesis) error) error {
+	c := &o.config
+	if c.Validators == 0 {
+		c.Validators = 4
+	}
+	if c.Validators < 1 || c.Validators > MaxValidators {
+		return fmt.Errorf("box: %d validators: a network in one process has 1 to %d", c.Validators, MaxValidators)
+	}
+	if c.Runners < 0 || c.Runners > MaxRunners {
+		return fmt.Errorf("box: %d runners: a network in one process has 0 to %d", c.Runners, MaxRunners)
+	}
+	if o.home == nil {
+		c.setIdentity()
+		o.seed = *c.Seed
+	}
+	g, err := c.NewGenesis(c.founders(o.seed), time.Now())
+	if err != nil {
+		return err
+	}
+	o.genesis = g
+	if keep != nil {
+		return keep(g)
+	}
+	return nil
+}
+
+// take begins with a network that was made before, whose nodes keep their files
+// themselves.
+func (o *origin) take() error {
+	c := &o.config
+	if c.Genesis == nil || c.Seed == nil {
+		return errors.New("box: a network whose nodes run elsewhere needs its genesis and the seed of its keys")
+	}
+	o.genesis, o.seed, c.ChainID = c.Genesis, *c.Seed, c.Genesis.ChainID
+	c.Validators, c.Runners = len(c.Genesis.Validators.Members), len(c.Genesis.Runners)
+	return nil
+}
+
+// setIdentity settles what tells a new network from others: its chain id and the
+// seed of its keys.
+func (c *Config) setIdentity() {
+	if c.ChainID == 0 {
+		c.ChainID = wallet.ChainID
+	}
+	if c.Seed == nil {
+		seed := rand.Uint64()
+		c.Seed = &seed
+	}
+}
+
+// resume goes on with the network of a home. What was asked for must be what it
+// is.
+func (o *origin) resume(data []byte) (err error) {
+	if o.genesis, err = ledger.DecodeGenesis(data); err != nil {
+		return fmt.Errorf("%s cannot be read: %w; begin anew with --reset", o.home.Genesis(), err)
+	}
+	p, err := o.genesis.Parameters()
+	if err != nil {
+		return err
+	}
+	if have := len(o.genesis.Validators.Members); o.config.Validators != 0 && o.config.Validators != have {
+		return &ChangedError{Home: o.config.Home, What: "validators", Have: fmt.Sprint(have), Want: fmt.Sprint(o.config.Validators)}
+	}
+	o.config.Validators = len(o.genesis.Validators.Members)
+	if have, want := len(o.genesis.Runners), o.config.Runners; o.config.AsRunners && want != have {
+		return &ChangedError{Home: o.config.Home, What: "runners", Have: fmt.Sprint(have), Want: fmt.Sprint(want)}
+	}
+	o.config.Runners = len(o.genesis.Runners)
+	if o.config.Strict && p.Cheats {
+		return &ChangedError{Home: o.config.Home, What: "strict", Have: "false", Want: "true"}
+	}
+	o.resumed = true
+	o.config.ChainID = o.genesis.ChainID
+	o.config.Strict = !p.Cheats
+	o.config.Auto = p.BlockTimeAuto
+	o.config.BlockTime = time.Duration(p.BlockTimeMS) * time.Millisecond
+	return nil
+}
+
+// sameParameters refuses parameters that the network which goes on has not: they
+// are settled by genesis, and later by the system key.
+func (o *origin) sameParameters(have *params.Params) error {
+	want := *have
+	if err := want.Apply(params.Overrides(o.config.Params)); err != nil {
+		return err
+	}
+	for _, key := range slices.Sorted(maps.Keys(o.config.Params)) {
+		info, err := params.Lookup(key)
+		if err != nil {
+			return err
+		}
+		is, err := have.Get(key)
+		if err != nil {
+			return err
+		}
+		asked, err := want.Get(key)
+		if err != nil {
+			return err
+		}
+		if is != asked {
+			return &ChangedError{Home: o.config.Home, What: key, Have: is, Want: asked,
+				Settable: info.Class != params.Genesis && !o.config.Strict}
+		}
+	}
+	return nil
+}
+
+// close lets the home go.
+func (o *origin) close() error {
+	if o.home == nil {
+		return nil
+	}
+	return o.home.Close()
+}
+
+// Config is what the network was brought up with, defaults filled in.
+func (o *origin) Config() Config { return o.config }
+
+// Home is the directory of the network's files, nil when it is ephemeral.
+func (o *origin) Home() *home.Home { return o.home }
+
+// Genesis is what the chain began with.
+func (o *origin) Genesis() *ledger.Genesis { return o.genesis }
+
+// Secret returns the private key of a named account: for --config-out, so that other
+// tools can sign. A devnet's keys follow from its seed and guard nothing.
+func (o *origin) Secret(name string) types.Hash { return wallet.AccountKey(o.seed, name).Secret() }
+
+// address is that of a named account.
+func (o *origin) address(name string) types.Address {
+	return wallet.AccountKey(o.seed, name).Address()
+}
+
+// names are the validators of genesis that run in this process.
+func (o *origin) names() (names []string) {
+	if here := o.config.Here; here != nil {
+		return []string{here.Name}
+	}
+	for i := range o.config.Validators {
+		names = append(names, wallet.ValidatorName(i))
+	}
+	return names
+}
+
+// validatorKey is the key of a validator that runs in this process.
+func (o *origin) validatorKey(name string) *crypto.Key {
+	if here := o.config.Here; here != nil {
+		return here.Key
+	}
+	return wallet.ValidatorKey(o.seed, name)
+}
+
+// signs reports whether the keys of the named accounts are known.
+func (o *origin) signs() bool { return o.config.Here == nil || o.config.Seed != nil }
+
+// elsewhere refuses what takes all nodes, where others run elsewhere.
+func (o *origin) elsewhere(what string) error {
+	if o.config.Here == nil {
+		return nil
+	}
+	return api.Refuse(http.StatusConflict, "elsewhere", "%s takes a whole network, and only %s runs in this process", what,
+		o.config.Here.Name).
+		Hint("A network that devnet up brings up has all its nodes in one process.")
+}
+
+// strict refuses what a network without cheats does not do.
+func (o *origin) strict(what string) error {
+	if !o.config.Strict {
+		return nil
+	}
+	return api.StrictRefusal(what)
+}

@@ -1,0 +1,43 @@
+package box
+
+import (
+	"sync/atomic"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/worlds/node"
+	"github.com/cowboyinc/devnet/runners/selection"
+	"github.com/cowboyinc/devnet/validators/ledger"
+)
+
+// presence is which runners the chain holds present, and what runners see of it.
+type presence struct {
+	watch  *node.Watch // of final states, by the runners
+	latest atomic.Pointer[shownPresence]
+}
+
+// has reports whether a runner is in the latest P that is known.
+func (p *presence) has(index int) bool {
+	shown := p.latest.Load()
+	return shown != nil && shown.bitmap.Has(index)
+}
+
+// shownPresence is P of a block.
+type shownPresence struct {
+	of     types.Height
+	bitmap *selection.Bitmap
+}
+
+// note takes note of the newest P, and shows the newest state to runners.
+func (p *presence) note(result *ledger.Result) {
+	height := result.Block.Header.Height
+	for {
+		before := p.latest.Load()
+		if before != nil && before.of >= height {
+			return
+		}
+		if p.latest.CompareAndSwap(before, &shownPresence{height, result.Presence.Bitmap}) {
+			p.watch.Show(result.State)
+			return
+		}
+	}
+}

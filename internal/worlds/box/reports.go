@@ -1,0 +1,81 @@
+package box
+
+import (
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/environment/clock"
+	"github.com/cowboyinc/devnet/internal/faces/readmodel"
+	"github.com/cowboyinc/devnet/validators"
+	"github.com/cowboyinc/devnet/validators/gateway"
+	"github.com/cowboyinc/devnet/validators/simplex"
+)
+
+// reports hands on what validators report, to those who wait for it and to whoever the
+// configuration names. It is called on the validators' loops.
+type reports struct {
+	config    *Config
+	clock     *clock.Clock
+	finality  *finality
+	presence  *presence
+	sightings *readmodel.Sightings
+}
+
+// booted tells the configuration's Booted of one validator.
+func (r *reports) booted(validator types.Address) func(*validators.Head) {
+	if r.config.Booted == nil {
+		return nil
+	}
+	return func(view *validators.Head) {
+		r.config.Booted(validator, Boot{Header: &view.Block.Header, Hash: view.Hash, Root: view.State.Root()})
+	}
+}
+
+// boots is booted, of any validator.
+func (r *reports) boots(validator types.Address, begins Boot) {
+	if r.config.Booted != nil {
+		r.config.Booted(validator, begins)
+	}
+}
+
+// sent hands on a vote that a validator elsewhere sent.
+func (r *reports) sent(from types.Address, frame []byte) {
+	if r.config.Overhear != nil {
+		r.config.Overhear(from, frame)
+	}
+}
+
+// dropped hands on that a validator gave a transaction up.
+func (r *reports) dropped(hash types.Hash, why string) {
+	if r.config.Dropped != nil {
+		r.config.Dropped(hash, why)
+	}
+	r.finality.drop(hash, why)
+}
+
+// observe hands on what a validator made final.
+func (r *reports) observe(f validators.FinalBlocks) {
+	if r.config.Observe != nil {
+		r.config.Observe(f)
+	}
+	r.finality.observe(f)
+	r.presence.note(f.Results[len(f.Results)-1])
+}
+
+// tell hands on what a validator's consensus reported.
+func (r *reports) tell(name string, report simplex.Report) {
+	if r.config.Tell != nil {
+		r.config.Tell(r.clock.Now(), name, report)
+	}
+}
+
+// gateway hands on what a validator's gateway reports, and notes it for the next block.
+func (r *reports) gateway(validator types.Address) func(string, gateway.Report) {
+	return func(name string, report gateway.Report) {
+		if r.config.Gateway != nil {
+			r.config.Gateway(validator, report)
+		}
+		if r.config.tellRunners != nil {
+			r.config.tellRunners(name, report)
+		}
+		r.finality.between(func(next types.Height) { r.sightings.Saw(next, validator, report) })
+	}
+}

@@ -1,0 +1,124 @@
+package box
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+
+	"github.com/cowboyinc/devnet/internal/faces/api"
+)
+
+// errClosed says that the network has ended, or is about to.
+var errClosed = errors.New("the network is closed")
+
+// roster is the nodes of both kinds, by name. They are started, stopped, added and
+// faulted one at a time, all others standing as they are, until the network is closed.
+type roster struct {
+	origin  *origin
+	nodes   *nodeList
+	runners *runnerList
+
+	mu     sync.Mutex // of starting and stopping nodes
+	closed bool
+}
+
+// alone runs do with all nodes standing as they are. It refuses by errClosed.
+func (r *roster) alone(do func() error) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return errClosed
+	}
+	return do()
+}
+
+// shut runs do, the first time, after which nodes stand as it has left them.
+func (r *roster) shut(do func() error) error {
+	return r.alone(func() error {
+		r.closed = true
+		return do()
+	})
+}
+
+// change runs do on a validator.
+func (r *roster) change(name string, do func(*Node) error) error {
+	return r.alone(func() error {
+		if node := r.nodes.find(name); node != nil {
+			return do(node)
+		}
+		return r.unknown(name)
+	})
+}
+
+// changeRunner runs do on a runner.
+func (r *roster) changeRunner(name string, do func(*Runner) error) error {
+	return r.alone(func() error {
+		if runner := r.runners.findRunner(name); runner != nil {
+			return do(runner)
+		}
+		return r.unknown(name)
+	})
+}
+
+// StopNode stops one validator, as if its process had ended in good order.
+func (r *roster) StopNode(name string) error { return r.change(name, (*Node).stop) }
+
+// StartNode starts it again.
+func (r *roster) StartNode(name string) error { return r.change(name, (*Node).start) }
+
+// StopRunner stops one runner, which says Goodbye first, as if its process had ended
+// in good order.
+func (r *roster) StopRunner(name string) error {
+	return r.changeRunner(name, func(one *Runner) error {
+		leave([]*Runner{one})
+		return one.stop()
+	})
+}
+
+// StartRunner starts it again.
+func (r *roster) StartRunner(name string) error { return r.changeRunner(name, (*Runner).start) }
+
+// stopRunners ends all runners in good order.
+func (r *roster) stopRunners() (errs []error) {
+	leave(r.runners.RunnerList())
+	for _, one := range r.runners.RunnerList() {
+		errs = append(errs, one.stop())
+	}
+	return errs
+}
+
+// stopNodes ends all validators in good order.
+func (r *roster) stopNodes() (errs []error) {
+	for _, node := range r.nodes.List() {
+		errs = append(errs, node.stop())
+	}
+	return errs
+}
+
+// roleFailed marks the node of a role that panicked.
+func (r *roster) roleFailed(role string, err error) {
+	name, _, _ := strings.Cut(role, "/")
+	if node := r.nodes.find(name); node != nil {
+		node.Fail(err)
+	}
+	if runner := r.runners.findRunner(name); runner != nil {
+		runner.Fail(err)
+	}
+}
+
+// unknown refuses a name that no node has, and says which there are.
+func (r *roster) unknown(name string) error {
+	if here := r.origin.config.Here; here != nil {
+		return api.Refuse(http.StatusNotFound, "unknown_node", "no node called %q runs in this process, which has %s alone", name, here.Name).
+			Hint("Ask the HTTP API of the process that runs it.").At("node")
+	}
+	nodes := r.nodes.List()
+	there := fmt.Sprintf("%s to %s", nodes[0].Name, nodes[len(nodes)-1].Name)
+	if all := r.runners.RunnerList(); len(all) > 0 {
+		there += fmt.Sprintf(" and %s to %s", all[0].Name, all[len(all)-1].Name)
+	}
+	return api.Refuse(http.StatusNotFound, "unknown_node", "no node is called %q", name).
+		Hint("They are %s; GET /ready lists them.", there).At("node")
+}

@@ -1,0 +1,46 @@
+package box
+
+import (
+	"slices"
+	"sync/atomic"
+)
+
+// runnerList is the network's own runners. It is read without a lock; who adds or
+// replaces holds the roster's.
+type runnerList struct {
+	all atomic.Pointer[[]*Runner]
+}
+
+// RunnerList is the network's own runners, in the order of their names, those that are
+// stopped too.
+func (l *runnerList) RunnerList() []*Runner {
+	if list := l.all.Load(); list != nil {
+		return *list
+	}
+	return nil
+}
+
+func (l *runnerList) addRunner(r *Runner) {
+	list := append(slices.Clone(l.RunnerList()), r)
+	l.all.Store(&list)
+}
+
+// replaceRunner puts a runner in the place of the one of its name.
+func (l *runnerList) replaceRunner(r *Runner) {
+	list := slices.Clone(l.RunnerList())
+	for i := range list {
+		if list[i].Name == r.Name {
+			list[i] = r
+		}
+	}
+	l.all.Store(&list)
+}
+
+func (l *runnerList) findRunner(name string) *Runner {
+	for _, r := range l.RunnerList() {
+		if r.Name == name {
+			return r
+		}
+	}
+	return nil
+}

@@ -1,0 +1,68 @@
+package box
+
+import (
+	"log/slog"
+
+	"github.com/cowboyinc/devnet/actors/samples"
+	"github.com/cowboyinc/devnet/internal/base/crypto"
+	"github.com/cowboyinc/devnet/internal/base/program"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/environment/clock"
+	"github.com/cowboyinc/devnet/internal/environment/pyhost"
+	"github.com/cowboyinc/devnet/internal/environment/roles"
+	"github.com/cowboyinc/devnet/internal/environment/transport/connections"
+	"github.com/cowboyinc/devnet/internal/worlds/node"
+	"github.com/cowboyinc/devnet/validators"
+)
+
+// shared is what the nodes of one process share. Each part is safe for concurrent use.
+type shared struct {
+	clock    *clock.Clock
+	verifier *crypto.Verifier
+	memo     *validators.Memo // nil when every validator executes every block itself
+	runtime  *roles.Runtime
+	programs program.Host
+	owned    *pyhost.Pool // closed with the network; nil when the programs were given
+	book     *node.Book
+	turns    *connections.Turns // of the runners' handshakes
+	log      *slog.Logger
+}
+
+// share prepares what the nodes of a network share. Without a fitting Python the
+// network runs all the same, and whoever needs one is told.
+func share(c *Config) *shared {
+	s := &shared{clock: clock.New(), verifier: crypto.NewVerifier(!c.NoRemember), runtime: roles.New(c.Log), book: node.NewBook(),
+		turns: connections.NewTurns(handshakes), log: c.Log}
+	if !c.NoMemo {
+		s.memo = validators.NewMemo()
+	}
+	s.programs = c.Programs
+	if s.programs == nil {
+		s.owned = pyhost.New(pyhost.Config{Python: c.Python, Slow: c.Slow})
+		s.programs = s.owned
+	}
+	if !c.Strict {
+		s.programs = samples.Mux{Other: s.programs}
+	}
+	return s
+}
+
+// Probe returns the version of Python that runs actors, or what is missing. It
+// is of no use where the programs were given.
+func (s *shared) Probe() (version string, err error) {
+	if s.owned == nil {
+		return "", nil
+	}
+	return s.owned.Probe()
+}
+
+// Now is the clock that the nodes go by.
+func (s *shared) Now() types.Time { return s.clock.Now() }
+
+// close ends what the nodes ran on, once they have stopped.
+func (s *shared) close() {
+	s.runtime.Close()
+	if s.owned != nil {
+		s.owned.Close()
+	}
+}

@@ -1,0 +1,67 @@
+package cluster
+
+import (
+	"sync"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/validators/history"
+	"github.com/cowboyinc/devnet/validators/ledger"
+)
+
+// maxResults bounds the results that are remembered: a validator that is further behind
+// has its blocks executed again.
+const maxResults = 4096
+
+// chain executes the blocks that nodes made final, here, each once: what is shown of a
+// node is what its blocks give, and not what it says of them. It is safe for concurrent
+// use.
+type chain struct {
+	executor ledger.Executor
+
+	mu      sync.Mutex
+	results map[types.Hash]*done // by block
+	order   []types.Hash         // of results, oldest first
+}
+
+// done is what executing a block gave.
+type done struct {
+	*ledger.Result
+	writes *history.BlockWrites // that it leaves in a store; nil until one is written
+}
+
+func newChain(x ledger.Executor) *chain { return &chain{executor: x, results: map[types.Hash]*done{}} }
+
+// apply executes a block on its parent's state. Its error is a *ledger.Invalid, of whom
+// the block is final with, or a *ledger.EnvironmentError, of this machine.
+func (c *chain) apply(parent *ledger.State, block *types.Block) (*ledger.Result, error) {
+	hash := block.Hash()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if known := c.results[hash]; known != nil && block.Header.Parent == parent.Hash() {
+		return known.Result, nil
+	}
+	result, err := c.executor.Apply(parent, block)
+	if err != nil {
+		return nil, err
+	}
+	if len(c.order) == maxResults {
+		delete(c.results, c.order[0])
+		c.order = c.order[1:]
+	}
+	c.results[hash], c.order = &done{Result: result}, append(c.order, hash)
+	return result, nil
+}
+
+// share gives what a result leaves in a store, made once.
+func (c *chain) share(result *ledger.Result, make func() *history.BlockWrites) *history.BlockWrites {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	known := c.results[result.Hash]
+	if known == nil || known.Result != result {
+		return make()
+	}
+	if known.writes == nil {
+		known.writes = make()
+	}
+	return known.writes
+}

@@ -1,0 +1,165 @@
+package container
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/faces/api/client"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
+)
+
+// composeFile is that of the repository.
+const composeFile = "../../../../compose.yaml"
+
+// deployed is how a network of composeFile is brought up and down.
+type deployed struct {
+	*testing.T
+	env  []string
+	http string
+	name string
+}
+
+// ofCompose is a network of composeFile at a port that is free.
+func ofCompose(t *testing.T, name string) *deployed {
+	t.Helper()
+	image := image(t)
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	_ = l.Close()
+	return &deployed{t, append(os.Environ(), "DEVNET_IMAGE="+image, "DEVNET_PORT="+port), "127.0.0.1:" + port,
+		fmt.Sprintf("devnet-%s-%s", name, newID())}
+}
+
+// do runs a command that has to succeed.
+func (d *deployed) do(program string, args ...string) string {
+	d.Helper()
+	cmd := exec.Command(program, args...)
+	cmd.Env = d.env
+	said, err := cmd.CombinedOutput()
+	if err != nil {
+		d.Fatalf("%s %s: %v\n%s", program, strings.Join(args, " "), err, said)
+	}
+	return string(said)
+}
+
+// ready waits until nothing is missing.
+func (d *deployed) ready() model.Ready {
+	d.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	for {
+		ready, err := client.New(d.http).Ready(ctx)
+		if err == nil && ready.Ready {
+			return ready
+		}
+		select {
+		case <-time.After(50 * time.Millisecond):
+		case <-ctx.Done():
+			d.Fatalf("it is not ready: %+v, %v", ready, err)
+		}
+	}
+}
+
+// works sees that the named accounts and the runners do.
+func (d *deployed) works() (payment types.Hash) {
+	d.Helper()
+	n := client.New(d.http)
+	receipt, err := n.Send(d.Context(), model.SendRequest{From: "alice", To: "bob", Value: new(types.Wei)})
+	if err != nil {
+		d.Fatal(err)
+	}
+	runners, err := n.Runners(d.Context(), "Healthy", client.Page{})
+	if err != nil || len(runners) != 4 {
+		d.Errorf("%d runners, %v", len(runners), err)
+	}
+	return receipt.Hash
+}
+
+// docker-compose up gives the network of devnet up, which goes on after a stop, and whose
+// volumes pass the audit.
+func TestTheComposeFileIsAWholeNetwork(t *testing.T) {
+	d := ofCompose(t, "compose")
+	if _, err := exec.LookPath("docker-compose"); err != nil {
+		t.Skip("docker-compose is not installed")
+	}
+	compose := func(args ...string) string {
+		t.Helper()
+		return d.do("docker-compose", append([]string{"--project-name", d.name, "--file", composeFile}, args...)...)
+	}
+	t.Cleanup(func() { compose("down", "--volumes", "--timeout", "1") })
+	begun := time.Now()
+	compose("up", "--detach")
+	ready := d.ready()
+	t.Logf("4 validators and 4 runners are ready after %v", time.Since(begun))
+	if len(ready.Nodes) != 8 {
+		t.Errorf("it has the nodes %+v", ready.Nodes)
+	}
+	payment := d.works()
+	compose("kill", "v2")
+	compose("start", "v2")
+	compose("stop")
+	var audits sync.WaitGroup
+	for i := range 4 {
+		audits.Go(func() {
+			said, err := docker(t.Context(), nil, "run", "--rm", "--volume", fmt.Sprintf("%s_v%d:%s", d.name, i, inside), image(t),
+				"check", fmt.Sprintf("%s/net/homes/v%d", inside, i))
+			if err != nil {
+				t.Errorf("v%d: %v\n%s", i, err, said)
+			}
+		})
+	}
+	audits.Wait()
+	compose("up", "--detach")
+	if again := d.ready(); again.Genesis != ready.Genesis || again.Height < ready.Height {
+		t.Errorf("it goes on as %+v, and was %+v", again, ready)
+	}
+	if _, err := client.New(d.http).Receipt(t.Context(), payment.String()); err != nil {
+		t.Errorf("what was acknowledged is gone: %v", err)
+	}
+}
+
+// The same file is a stack of a Swarm. A machine that is in one already is left alone.
+func TestTheComposeFileIsAStackOfASwarm(t *testing.T) {
+	d := ofCompose(t, "stack")
+	state, err := docker(t.Context(), nil, "info", "--format", "{{.Swarm.LocalNodeState}}")
+	if err != nil || state != "inactive" {
+		t.Skipf("this engine is in a Swarm (%s), %v", state, err)
+	}
+	d.do("docker", "swarm", "init", "--advertise-addr", "127.0.0.1")
+	t.Cleanup(func() {
+		filter := "label=com.docker.stack.namespace=" + d.name
+		d.do("docker", "stack", "rm", d.name)
+		d.do("docker", "swarm", "leave", "--force")
+		if err := remove(context.Background(), filter); err != nil {
+			t.Error(err)
+		}
+	})
+	begun := time.Now()
+	d.do("docker", "stack", "deploy", "--compose-file", composeFile, d.name)
+	d.ready()
+	t.Logf("4 validators and 4 runners are ready after %v", time.Since(begun))
+	d.works()
+}
+
+// Whoever owns the files that a container is given, and as little as it may do: programs
+// run, behind every wall that they run behind outside, and there is room for a home.
+func TestTheImageRunsAsAnyUserWithoutPrivilege(t *testing.T) {
+	t.Parallel()
+	said, err := docker(t.Context(), nil, "run", "--rm", "--user", "1234:1234", "--read-only", "--tmpfs", "/tmp", "--cap-drop", "ALL",
+		"--security-opt", "no-new-privileges", image(t), "doctor", "--home", inside)
+	if err != nil || strings.Contains(said, "NOT refused") {
+		t.Errorf("%v\n%s", err, said)
+	}
+}

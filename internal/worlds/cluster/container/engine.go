@@ -1,0 +1,85 @@
+package container
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"strings"
+)
+
+// maxSaidBytes bounds what is told of the engine's words.
+const maxSaidBytes = 512
+
+// Limits of what a call may answer: lists of names and settings are short.
+const maxAnswerBytes = 4 << 20
+
+// EngineError says that the engine refused something.
+type EngineError struct {
+	Did  string // the call, without its arguments
+	Said string // its last words, at most maxSaidBytes
+}
+
+func (e *EngineError) Error() string { return fmt.Sprintf("docker %s: %s", e.Did, e.Said) }
+
+// Available says why no container can run here; nil where one can.
+func Available(ctx context.Context) error {
+	if _, err := exec.LookPath("docker"); err != nil {
+		return errors.New("docker is not installed: see docs.docker.com/engine/install")
+	}
+	if _, err := docker(ctx, nil, "version", "--format", "{{.Server.Version}}"); err != nil {
+		return fmt.Errorf("no Docker engine answers: %w", err)
+	}
+	return nil
+}
+
+// docker makes one call and returns what it wrote, without space around it.
+func docker(ctx context.Context, input io.Reader, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, "docker", args...)
+	cmd.Stdin = input
+	var out, said limited
+	out.most, said.most = maxAnswerBytes, maxAnswerBytes
+	cmd.Stdout, cmd.Stderr = &out, &said
+	if err := cmd.Run(); err != nil {
+		if ctx.Err() != nil {
+			return "", fmt.Errorf("docker %s did not end in time: %w", args[0], ctx.Err())
+		}
+		text := strings.TrimSpace(said.String())
+		if text == "" {
+			text = err.Error()
+		}
+		return "", &EngineError{Did: args[0], Said: end(text, maxSaidBytes)}
+	}
+	return strings.TrimSpace(out.String()), nil
+}
+
+// lines are the lines of an answer, none of an empty one.
+func lines(answer string) []string {
+	if answer == "" {
+		return nil
+	}
+	return strings.Split(answer, "\n")
+}
+
+// end is the end of a text, of at most so many bytes and a mark.
+func end(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return "…" + strings.ToValidUTF8(text[len(text)-most:], "")
+}
+
+// limited keeps the beginning of what is written to it, and takes all.
+type limited struct {
+	bytes.Buffer
+	most int
+}
+
+func (l *limited) Write(data []byte) (int, error) {
+	if room := l.most - l.Len(); room > 0 {
+		l.Buffer.Write(data[:min(room, len(data))])
+	}
+	return len(data), nil
+}

@@ -1,0 +1,65 @@
+package container
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+
+	"github.com/cowboyinc/devnet/internal/environment/home"
+)
+
+// inside is the folder of a node in its container, which is its volume.
+const inside = "/devnet"
+
+// port is that of a node's HTTP API in its container, as its settings have it.
+const port = 4000
+
+// owner is who the image runs as.
+const owner = 4000
+
+// genesisFile is what hosts calls it.
+const genesisFile = "genesis.cbor"
+
+// files are what a node is started with, as an archive: the owner inside is another than
+// outside, and the engine may be on another machine.
+func (c *Carrier) files(name string) (io.Reader, error) {
+	var all bytes.Buffer
+	w := tar.NewWriter(&all)
+	for _, file := range []string{genesisFile, name + ".toml", name + ".key"} {
+		data, err := os.ReadFile(filepath.Join(c.config.Dir, file))
+		if err != nil {
+			return nil, err
+		}
+		header := &tar.Header{Name: file, Mode: 0o600, Size: int64(len(data)), Uid: owner, Gid: owner}
+		if err := w.WriteHeader(header); err != nil {
+			return nil, err
+		}
+		if _, err := w.Write(data); err != nil {
+			return nil, err
+		}
+	}
+	return &all, w.Close()
+}
+
+// remembers reports whether a validator has its log of votes, so that it knows by itself
+// that it has run before.
+func (n *node) remembers(ctx context.Context) bool {
+	votes := home.NodeFiles(path.Join(inside, "homes", n.Name), n.Name).Votes
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	// The archive of a file that is there begins; how long it is does not matter.
+	cmd := exec.CommandContext(ctx, "docker", "cp", n.container()+":"+votes, "-")
+	out, err := cmd.StdoutPipe()
+	if err != nil || cmd.Start() != nil {
+		return false
+	}
+	_, err = io.ReadFull(out, make([]byte, 1))
+	cancel()
+	_ = cmd.Wait()
+	return err == nil
+}

@@ -1,0 +1,255 @@
+package control
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/base/codec"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/environment/fault"
+	"github.com/cowboyinc/devnet/internal/faces/api"
+)
+
+// askTimeout is how long a node may take to answer.
+const askTimeout = 15 * time.Second
+
+// Client drives one node.
+type Client struct {
+	base   func() string // the URL of its API, as it is now
+	secret string
+	http   *http.Client
+}
+
+// NewClient drives the node at a URL, which may change between two requests.
+func NewClient(base func() string, secret string) *Client {
+	return &Client{base: base, secret: secret, http: &http.Client{
+		Transport:     &http.Transport{MaxIdleConnsPerHost: 8, IdleConnTimeout: time.Minute},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
+}
+
+// Close lets its connections go.
+func (c *Client) Close() { c.http.CloseIdleConnections() }
+
+func (c *Client) request(ctx context.Context, method, word string, body []byte) (*http.Response, error) {
+	r, err := http.NewRequestWithContext(ctx, method, c.base()+Path+word, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	r.Header.Set("Authorization", "Bearer "+c.secret)
+	r.Header.Set("Content-Type", "application/json")
+	return c.http.Do(r)
+}
+
+// ask asks a node. What it refuses is an *api.Error.
+func ask[Out any](ctx context.Context, c *Client, word string, in any) (out Out, err error) {
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	body, err := json.Marshal(in)
+	if err != nil {
+		return out, err
+	}
+	answer, err := c.request(ctx, http.MethodPost, word, body)
+	if err != nil {
+		return out, err
+	}
+	defer answer.Body.Close()
+	data, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer+1))
+	switch {
+	case err != nil:
+		return out, err
+	case len(data) > maxAnswer:
+		return out, fmt.Errorf("%s: the answer has more than %d bytes", word, maxAnswer)
+	case answer.StatusCode != http.StatusOK:
+		var r refusal
+		if json.Unmarshal(data, &r) != nil || r.Error.Message == "" {
+			return out, fmt.Errorf("%s: the node answers %s", word, answer.Status)
+		}
+		return out, &api.Error{Status: answer.StatusCode, Body: r.Error}
+	}
+	return out, json.Unmarshal(data, &out)
+}
+
+// Hello asks who is there.
+func (c *Client) Hello(ctx context.Context) (Hello, error) {
+	return ask[Hello](ctx, c, "hello", empty{})
+}
+
+// ValidatorStatus and RunnerStatus ask how a node stands.
+func (c *Client) ValidatorStatus(ctx context.Context) (ValidatorStatus, error) {
+	s, err := ask[ValidatorStatus](ctx, c, "status", empty{})
+	s.Status.Round = s.Round
+	return s, err
+}
+
+// RunnerStatus asks how a runner stands.
+func (c *Client) RunnerStatus(ctx context.Context) (RunnerStatus, error) {
+	return ask[RunnerStatus](ctx, c, "status", empty{})
+}
+
+// Order has the node do something to itself. Its effects are counted under a number, 0
+// where it ends what another began.
+func (c *Client) Order(ctx context.Context, number int, o fault.Order) error {
+	_, err := ask[empty](ctx, c, "order", orderRequest{number, o})
+	return err
+}
+
+// SetRules replaces what happens to the packets that the node sends.
+func (c *Client) SetRules(ctx context.Context, rules []Rule) error {
+	_, err := ask[empty](ctx, c, "rules", rulesRequest{rules})
+	return err
+}
+
+// Mute has the node send nothing any more: its process is about to be killed, which may
+// take its carrier a while.
+func (c *Client) Mute(ctx context.Context) error {
+	_, err := ask[empty](ctx, c, "mute", empty{})
+	return err
+}
+
+// Count is what a fault of a node did there, since the node's process began.
+type Count struct {
+	Fault   int
+	Figures [fault.Effects]int64
+	Over    bool
+}
+
+// Counts asks what the faults of the node did so far.
+func (c *Client) Counts(ctx context.Context) (all []Count, err error) {
+	answer, err := ask[countsAnswer](ctx, c, "counts", countsRequest{})
+	for _, one := range answer.Faults {
+		all = append(all, Count(one))
+	}
+	return all, err
+}
+
+// SetClock puts the node's clock ahead of its machine's.
+func (c *Client) SetClock(ctx context.Context, ahead time.Duration) error {
+	_, err := ask[empty](ctx, c, "clock", clockRequest{ahead})
+	return err
+}
+
+// Pause keeps the validator from making blocks, or lets it go on.
+func (c *Client) Pause(ctx context.Context, on bool) error {
+	_, err := ask[empty](ctx, c, "pause", pauseRequest{on})
+	return err
+}
+
+// SkipTo has the validator travel; it returns when that knows where to.
+func (c *Client) SkipTo(ctx context.Context, to types.Height) error {
+	_, err := ask[empty](ctx, c, "skip", skipRequest{to})
+	return err
+}
+
+// Submit hands the validator a transaction.
+func (c *Client) Submit(ctx context.Context, raw []byte) (types.Hash, error) {
+	a, err := ask[hashAnswer](ctx, c, "submit", submitRequest{raw})
+	return a.Hash, err
+}
+
+// Waiting asks for a transaction in the validator's pool, nil where it is not there.
+func (c *Client) Waiting(ctx context.Context, hash types.Hash) (raw []byte, sender types.Address, err error) {
+	a, err := ask[waitingAnswer](ctx, c, "waiting", hashAnswer{hash})
+	return a.Raw, a.Sender, err
+}
+
+// NextNonce asks for an account's next nonce, by what is final and what waits there.
+func (c *Client) NextNonce(ctx context.Context, a types.Address, final types.Nonce) (types.Nonce, error) {
+	answer, err := ask[nonceAnswer](ctx, c, "nonce", nonceRequest{a, final})
+	return answer.Nonce, err
+}
+
+// Bring hands the validator what a runner brings that polls: a ping, or a result.
+func (c *Client) Bring(ctx context.Context, b Brought) (types.Hash, error) {
+	if b.Result != nil {
+		_, err := ask[empty](ctx, c, "result", b)
+		return types.Hash{}, err
+	}
+	a, err := ask[hashAnswer](ctx, c, "heartbeat", b)
+	return a.Hash, err
+}
+
+// Answer gives the runner the result of a job that waits to be answered by hand.
+func (c *Client) Answer(ctx context.Context, job types.Hash, result []byte) error {
+	_, err := ask[empty](ctx, c, "answer", answerRequest{job, result})
+	return err
+}
+
+// Leave has the runner say Goodbye; with finish, when what it accepted is over.
+func (c *Client) Leave(ctx context.Context, finish bool) error {
+	_, err := ask[empty](ctx, c, "leave", leaveRequest{finish})
+	return err
+}
+
+// Latest is the number of what was heard last of the validator, and whether something
+// was forgotten that no driver had read.
+func (c *Client) Latest(ctx context.Context) (seq uint64, missed bool, err error) {
+	a, err := ask[heardAnswer](ctx, c, "heard", empty{})
+	return a.Seq, a.Missed, err
+}
+
+// Final is a block that the validator made final.
+type Final struct {
+	Block        *types.Block
+	Finalization *types.Certificate // nil where a descendant's made it final
+	Root         types.Hash         // of the validator's own state after it; zero where it did not say
+}
+
+// Finals tells each of the blocks that the validator makes final above a height, in
+// their order, until ctx ends or the stream breaks off.
+func (c *Client) Finals(ctx context.Context, after types.Height, each func(Final) error) error {
+	return c.lines(ctx, fmt.Sprintf("final?after=%d", after), func(line []byte) error {
+		var l finalLine
+		if err := decode(line, &l); err != nil {
+			return err
+		}
+		f := Final{Block: new(types.Block), Root: l.Root}
+		if err := codec.Unmarshal(l.Block, types.MaxBlockBytes+1024, f.Block); err != nil {
+			return err
+		}
+		if l.Finalization != nil {
+			f.Finalization = new(types.Certificate)
+			if err := codec.Unmarshal(l.Finalization, types.MaxBlockBytes, f.Finalization); err != nil {
+				return err
+			}
+		}
+		return each(f)
+	})
+}
+
+// Heard tells each of what was heard of the validator behind a number.
+func (c *Client) Heard(ctx context.Context, after uint64, each func(*Heard) error) error {
+	return c.lines(ctx, fmt.Sprintf("heard?after=%d", after), func(line []byte) error {
+		var h Heard
+		if err := decode(line, &h); err != nil {
+			return err
+		}
+		return each(&h)
+	})
+}
+
+func (c *Client) lines(ctx context.Context, word string, each func([]byte) error) error {
+	answer, err := c.request(ctx, http.MethodGet, word, nil)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s: the node answers %s", word, answer.Status)
+	}
+	reader := bufio.NewScanner(answer.Body)
+	reader.Buffer(make([]byte, 0, 64<<10), maxLine)
+	for reader.Scan() {
+		if err := each(reader.Bytes()); err != nil {
+			return err
+		}
+	}
+	return errors.Join(reader.Err(), io.EOF)
+}

@@ -1,0 +1,240 @@
+package control
+
+import (
+	"sync"
+
+	"github.com/cowboyinc/devnet/internal/base/execution"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/worlds/observe"
+	"github.com/cowboyinc/devnet/validators/gateway"
+	"github.com/cowboyinc/devnet/validators/simplex"
+)
+
+// Limits of what is kept for a driver that is slow, or not there.
+const (
+	maxHeard      = 1 << 16
+	maxHeardBytes = 32 << 20
+)
+
+// Kinds of what is heard of a node.
+const (
+	heardVote       = "vote"
+	heardEntered    = "entered"
+	heardGaveUp     = "gave_up"
+	heardNotarized  = "notarized"
+	heardNullified  = "nullified"
+	heardArrived    = "arrived"
+	heardLeft       = "left"
+	heardPushed     = "pushed"
+	heardAccepted   = "accepted"
+	heardClassified = "classified"
+	heardProgressed = "progressed"
+	heardDropped    = "dropped"
+)
+
+// Heard is one thing that was heard of a node; of its fields those that its kind has.
+type Heard struct {
+	Seq  uint64 `json:"seq"` // from 1, in one life
+	Kind string `json:"kind"`
+
+	Frame []byte `json:"frame,omitempty"` // of a vote, as it left
+
+	Epoch  types.Epoch    `json:"epoch,omitempty"`
+	View   types.View     `json:"view,omitempty"`
+	Height types.Height   `json:"height,omitempty"`
+	Leader *types.Address `json:"leader,omitempty"`
+	Cause  simplex.Cause  `json:"cause,omitempty"`
+	Detail string         `json:"detail,omitempty"`
+
+	Runner   *types.Address  `json:"runner,omitempty"`
+	Job      *execution.ID   `json:"job,omitempty"`
+	Outcome  gateway.Outcome `json:"outcome,omitempty"`
+	Fraction uint8           `json:"fraction,omitempty"`
+	Words    *string         `json:"words,omitempty"` // of a runner, on how far it is
+
+	Hash *types.Hash `json:"hash,omitempty"` // of a transaction that was dropped
+}
+
+// size is about what it takes, in bytes.
+func (h *Heard) size() int { return 200 + len(h.Frame) + len(h.Detail) }
+
+// hearing keeps what was heard of a node until a driver has read it. It is safe for
+// concurrent use, and its callers never wait.
+type hearing struct {
+	mu     sync.Mutex
+	kept   []Heard
+	bytes  int
+	seq    uint64
+	missed bool  // what nobody had read was forgotten
+	last   *byte // of the latest vote's frame, which goes to all peers in turn
+	news   chan struct{}
+}
+
+func newHearing() *hearing { return &hearing{news: make(chan struct{})} }
+
+func (h *hearing) add(one Heard) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.enter(one)
+}
+
+func (h *hearing) enter(one Heard) {
+	h.seq++
+	one.Seq = h.seq
+	h.kept = append(h.kept, one)
+	h.bytes += one.size()
+	for len(h.kept) > maxHeard || h.bytes > maxHeardBytes {
+		h.missed = true
+		h.drop(1)
+	}
+	close(h.news)
+	h.news = make(chan struct{})
+}
+
+func (h *hearing) drop(n int) {
+	for i := range h.kept[:n] {
+		h.bytes -= h.kept[i].size()
+	}
+	h.kept = h.kept[n:]
+}
+
+// sent notes a frame that leaves the node, where it is a vote.
+func (h *hearing) sent(frame []byte) {
+	if len(frame) == 0 || len(frame) > observe.MaxVoteBytes || !observe.IsVote(frame) {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.last == &frame[0] {
+		return
+	}
+	h.last = &frame[0]
+	h.enter(Heard{Kind: heardVote, Frame: frame})
+}
+
+// latest is the number of what was heard last.
+func (h *hearing) latest() heardAnswer {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return heardAnswer{h.seq, h.missed}
+}
+
+// after lists what was heard behind a number, which whoever asks has read, and what
+// tells of more.
+func (h *hearing) after(seq uint64) (all []Heard, more <-chan struct{}) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	read := 0
+	for read < len(h.kept) && h.kept[read].Seq <= seq {
+		read++
+	}
+	if read > 0 {
+		h.drop(read)
+	}
+	return append(all, h.kept...), h.news
+}
+
+// consensusHeard is what a validator's consensus reports, as far as drivers are told.
+func consensusHeard(report simplex.Report) (one Heard, is bool) {
+	switch r := report.(type) {
+	case simplex.Entered:
+		return Heard{Kind: heardEntered, Epoch: r.Epoch, View: r.View, Leader: &r.Leader}, true
+	case simplex.GaveUp:
+		return Heard{Kind: heardGaveUp, Epoch: r.Epoch, View: r.View, Leader: &r.Leader, Cause: r.Cause, Detail: r.Detail}, true
+	case simplex.Notarized:
+		c := r.Certificate
+		return Heard{Kind: heardNotarized, Epoch: c.Epoch, View: c.View, Height: c.Height}, true
+	case simplex.Nullified:
+		c := r.Certificate
+		return Heard{Kind: heardNullified, Epoch: c.Epoch, View: c.View}, true
+	}
+	return one, false
+}
+
+// Consensus is what was heard as the report that it was; nil where it is none.
+func (h *Heard) Consensus() simplex.Report {
+	leader := types.Address{}
+	if h.Leader != nil {
+		leader = *h.Leader
+	}
+	certificate := &types.Certificate{Epoch: h.Epoch, View: h.View, Height: h.Height}
+	switch h.Kind {
+	case heardEntered:
+		return simplex.Entered{Epoch: h.Epoch, View: h.View, Leader: leader}
+	case heardGaveUp:
+		return simplex.GaveUp{Epoch: h.Epoch, View: h.View, Leader: leader, Cause: h.Cause, Detail: h.Detail}
+	case heardNotarized:
+		return simplex.Notarized{Certificate: certificate}
+	case heardNullified:
+		return simplex.Nullified{Certificate: certificate}
+	}
+	return nil
+}
+
+// gatewayHeard is what a validator's gateway reports, as far as drivers are told.
+func gatewayHeard(report gateway.Report) (one Heard, is bool) {
+	of := func(kind string, runner types.Address, id gateway.AssignmentID) Heard {
+		return Heard{Kind: kind, Runner: &runner, Job: &execution.ID{Job: id.Job, Drawn: id.Drawn}}
+	}
+	switch r := report.(type) {
+	case gateway.Arrived:
+		return Heard{Kind: heardArrived, Runner: &r.Runner}, true
+	case gateway.Left:
+		return Heard{Kind: heardLeft, Runner: &r.Runner, Detail: r.Reason}, true
+	case gateway.Pushed:
+		return of(heardPushed, r.Runner, r.Assignment), true
+	case gateway.Accepted:
+		return of(heardAccepted, r.Runner, r.Assignment), true
+	case gateway.Classified:
+		one = of(heardClassified, r.Runner, r.Assignment)
+		one.Outcome = r.Outcome
+		return one, true
+	case gateway.Progressed:
+		one = of(heardProgressed, r.Runner, r.Assignment)
+		one.Fraction, one.Words = r.Fraction, r.Detail
+		return one, true
+	}
+	return one, false
+}
+
+// Gateway is what was heard as the report that it was; nil where it is none.
+func (h *Heard) Gateway() gateway.Report {
+	if h.Runner == nil {
+		return nil
+	}
+	runner, id := *h.Runner, gateway.AssignmentID{}
+	if h.Job != nil {
+		id = gateway.AssignmentID{Job: h.Job.Job, Drawn: h.Job.Drawn}
+	}
+	switch h.Kind {
+	case heardArrived:
+		return gateway.Arrived{Runner: runner}
+	case heardLeft:
+		return gateway.Left{Runner: runner, Reason: h.Detail}
+	case heardPushed:
+		return gateway.Pushed{Runner: runner, Assignment: id}
+	case heardAccepted:
+		return gateway.Accepted{Runner: runner, Assignment: id}
+	case heardClassified:
+		return gateway.Classified{Runner: runner, Assignment: id, Outcome: h.Outcome}
+	case heardProgressed:
+		return gateway.Progressed{Runner: runner, Assignment: id, Fraction: h.Fraction, Detail: h.Words}
+	}
+	return nil
+}
+
+// Vote is the frame of a vote that was sent, or nil.
+func (h *Heard) Vote() []byte {
+	if h.Kind != heardVote {
+		return nil
+	}
+	return h.Frame
+}
+
+// Dropped is the transaction that was given up and why, where one was.
+func (h *Heard) Dropped() (hash types.Hash, why string, is bool) {
+	if h.Kind != heardDropped || h.Hash == nil {
+		return hash, "", false
+	}
+	return *h.Hash, h.Detail, true
+}

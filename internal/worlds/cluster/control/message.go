@@ -1,0 +1,144 @@
+package control
+
+import (
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/environment/fault"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
+	"github.com/cowboyinc/devnet/runners"
+	"github.com/cowboyinc/devnet/validators"
+)
+
+// Path is where a seat answers.
+const Path = "/devnet/node/"
+
+// Limits of what is asked and told.
+const (
+	maxRequest = 1 << 20  // bytes of a request; rules for all peers, or a transaction
+	maxAnswer  = 16 << 20 // bytes of an answer
+	maxLine    = 32 << 20 // bytes of a line of a stream: the greatest block, in base64
+	// MaxRules bounds the peers of one node that rules are for.
+	MaxRules = 4096
+	// MaxFaults bounds the faults of one node that are counted.
+	MaxFaults = 8192
+	// MaxOffset bounds how far a clock is put ahead, or behind.
+	MaxOffset = 100 * 365 * 24 * time.Hour
+)
+
+// empty is a request or an answer of nothing.
+type empty struct{}
+
+// Hello is what a node says of itself.
+type Hello struct {
+	Life    string        `json:"life"` // drawn by each process of the node
+	Name    string        `json:"name"`
+	Address types.Address `json:"address"`
+	Socket  string        `json:"socket"` // ip:port of its UDP socket, as peers see it
+	Boot    *Boot         `json:"boot,omitempty"`
+}
+
+// Boot is what a validator's process began with.
+type Boot struct {
+	Header []byte     `json:"header"` // in CBOR
+	Hash   types.Hash `json:"hash"`
+	Root   types.Hash `json:"root"` // of the state
+}
+
+// ValidatorStatus is a validator as it stands.
+type ValidatorStatus struct {
+	validators.Status
+	Round   validators.Round `json:"round"`
+	Runners []Connected      `json:"connections"`
+	Failure string           `json:"failure,omitempty"` // why it stopped by itself
+}
+
+// Connected is a runner's connection.
+type Connected struct {
+	Runner    types.Address `json:"runner"`
+	Accepting bool          `json:"accepting"`
+}
+
+// RunnerStatus is a runner as it stands.
+type RunnerStatus struct {
+	runners.Status
+	Waiting []types.Hash `json:"waiting"` // jobs that are answered by hand
+}
+
+// Rule is what happens to the packets for a peer. The faults are numbers under which
+// effects are counted, 0 where there is none.
+type Rule struct {
+	To        string     `json:"to"` // ip:port
+	Link      fault.Link `json:"link"`
+	LinkFault int        `json:"link_fault,omitempty"`
+	CutFault  int        `json:"cut_fault,omitempty"`
+}
+
+// The requests and answers, by the last word of their path.
+type (
+	rulesRequest struct {
+		Rules []Rule `json:"rules"`
+	}
+	// orderRequest is a fault of the node itself. Its effects are counted under Fault.
+	orderRequest struct {
+		Fault int         `json:"fault"`
+		Order fault.Order `json:"order"`
+	}
+	countsRequest struct{}
+	countsAnswer  struct {
+		Faults []counted `json:"faults"`
+	}
+	counted struct {
+		Fault   int                  `json:"fault"`
+		Figures [fault.Effects]int64 `json:"figures"`
+		Over    bool                 `json:"over,omitempty"` // it can have no effect any more
+	}
+	clockRequest struct {
+		Offset time.Duration `json:"offset_ns"` // ahead of the machine's
+	}
+	pauseRequest struct {
+		On bool `json:"on"`
+	}
+	skipRequest struct {
+		To types.Height `json:"to"`
+	}
+	submitRequest struct {
+		Raw []byte `json:"raw"`
+	}
+	hashAnswer struct {
+		Hash types.Hash `json:"hash"`
+	}
+	waitingAnswer struct {
+		Raw    []byte        `json:"raw,omitempty"` // empty where it does not wait
+		Sender types.Address `json:"sender"`
+	}
+	nonceRequest struct {
+		Account types.Address `json:"account"`
+		Final   types.Nonce   `json:"final"`
+	}
+	nonceAnswer struct {
+		Nonce types.Nonce `json:"nonce"`
+	}
+	heardAnswer struct {
+		Seq    uint64 `json:"seq"`    // of what was heard last
+		Missed bool   `json:"missed"` // more was heard than is kept
+	}
+	answerRequest struct {
+		Job    types.Hash `json:"job"`
+		Result []byte     `json:"result"`
+	}
+	leaveRequest struct {
+		Finish bool `json:"finish"`
+	}
+	refusal struct {
+		Status int             `json:"status"`
+		Error  model.ErrorBody `json:"error"`
+	}
+)
+
+// finalLine is a line of the stream of final blocks.
+type finalLine struct {
+	Block        []byte     `json:"block"`                  // in CBOR
+	Finalization []byte     `json:"finalization,omitempty"` // of this block, in CBOR
+	Root         types.Hash `json:"root"`                   // of the node's own state after it; zero where it is past that
+}

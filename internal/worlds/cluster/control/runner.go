@@ -1,0 +1,146 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/netip"
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/environment/clock"
+	"github.com/cowboyinc/devnet/internal/environment/executor/custom"
+	"github.com/cowboyinc/devnet/internal/environment/fault"
+	"github.com/cowboyinc/devnet/internal/environment/transport/lossy"
+	"github.com/cowboyinc/devnet/internal/faces/api"
+	"github.com/cowboyinc/devnet/internal/worlds/byzantine"
+	"github.com/cowboyinc/devnet/runners"
+)
+
+// Runner is a runner as its own process has it, for its seat.
+type Runner struct {
+	Name     string
+	Shell    *runners.Runner
+	Mask     *byzantine.RunnerMask
+	Socket   netip.AddrPort
+	SetRules func(map[netip.AddrPort]lossy.Rule)
+	Mute     func() // it sends nothing any more
+	Clock    *clock.Clock
+	Manual   *custom.Manual // nil: nothing is answered by hand
+}
+
+// RunnerSeat is the seat of a runner. It answers from Begin on.
+type RunnerSeat struct {
+	*seat
+	runner Runner
+}
+
+// NewRunnerSeat makes the seat of a runner whose driver bears a secret.
+func NewRunnerSeat(secret string) *RunnerSeat {
+	s := &RunnerSeat{seat: newSeat(secret)}
+	answer(s.seat, "hello", s.hello)
+	answer(s.seat, "status", s.status)
+	answer(s.seat, "order", s.order)
+	answer(s.seat, "clock", s.clock)
+	answer(s.seat, "answer", s.answer)
+	answer(s.seat, "leave", s.leave)
+	return s
+}
+
+// Begin lets it answer for a runner that runs.
+func (s *RunnerSeat) Begin(r Runner) {
+	s.runner, s.seat.rules, s.seat.mute = r, r.SetRules, r.Mute
+	s.begin()
+}
+
+func (s *RunnerSeat) hello(context.Context, empty) (Hello, error) {
+	return Hello{Life: s.life, Name: s.runner.Name, Address: s.runner.Shell.Status().Address, Socket: reached(s.runner.Socket).String()}, nil
+}
+
+func (s *RunnerSeat) status(context.Context, empty) (out RunnerStatus, err error) {
+	out.Status = s.runner.Shell.Status()
+	if s.runner.Manual != nil {
+		out.Waiting = s.runner.Manual.Waiting()
+	}
+	return out, nil
+}
+
+func (s *RunnerSeat) clock(_ context.Context, r clockRequest) (empty, error) {
+	if r.Offset.Abs() > MaxOffset {
+		return empty{}, fmt.Errorf("a clock is put ahead by at most %v", MaxOffset)
+	}
+	s.runner.Clock.SetOffset(r.Offset)
+	return empty{}, nil
+}
+
+func (s *RunnerSeat) answer(_ context.Context, r answerRequest) (empty, error) {
+	if s.runner.Manual == nil {
+		return empty{}, errors.New("this runner has no executor manual")
+	}
+	if err := s.runner.Manual.Answer(r.Job, r.Result); err != nil {
+		return empty{}, api.Refuse(http.StatusConflict, "bad_result", "%v", err).At("result")
+	}
+	return empty{}, nil
+}
+
+// leave answers when the Goodbyes are said, or at once with finish: they are said when
+// what the runner accepted is over.
+func (s *RunnerSeat) leave(ctx context.Context, r leaveRequest) (empty, error) {
+	if r.Finish {
+		s.runner.Shell.Leave(true, func() {})
+		return empty{}, nil
+	}
+	return awaited(ctx, func(done func(empty)) { s.runner.Shell.Leave(false, func() { done(empty{}) }) })
+}
+
+// order does a fault of the runner itself.
+func (s *RunnerSeat) order(_ context.Context, r orderRequest) (empty, error) {
+	o := &r.Order
+	if err := o.Check(); err != nil {
+		return empty{}, err
+	}
+	if err := o.CheckOf(fault.Runners); err != nil {
+		return empty{}, err
+	}
+	e, err := s.faults.of(r.Fault)
+	if err != nil {
+		return empty{}, err
+	}
+	var counts *fault.Counts // nil ends what the verb began
+	if e != nil {
+		counts = &e.counts
+	}
+	mask := s.runner.Mask
+	switch o.Verb {
+	case "blackhole":
+		mask.Swallow(counts)
+	case "saturate":
+		mask.Saturate(counts)
+		if counts != nil {
+			s.runner.Shell.Drain(true, "saturated")
+		} else {
+			s.runner.Shell.Drain(false, "")
+		}
+	case "slow":
+		mask.Slow(o.Delay, counts)
+	case "flap":
+		if e == nil {
+			return empty{}, errors.New("the effects of flap are counted: give it a number")
+		}
+		mask.Flap(o.Up, o.Down, o.Times, counts, func() { s.faults.end(e) })
+	case "misbehave":
+		if o.Kind == fault.Honest || counts == nil {
+			mask.Honest()
+			return empty{}, nil
+		}
+		return empty{}, mask.Behave(o.Kind, counts)
+	default:
+		return empty{}, fmt.Errorf("%s is nothing that a runner does to itself", o.Verb)
+	}
+	return empty{}, nil
+}
+
+// Server serves the seat of a runner, which has no other API.
+func (s *RunnerSeat) Server() *http.Server {
+	return &http.Server{Handler: s, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 15 * time.Second, MaxHeaderBytes: 16 << 10}
+}

@@ -1,0 +1,215 @@
+package control
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/netip"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/environment/fault"
+	"github.com/cowboyinc/devnet/internal/environment/transport/lossy"
+	"github.com/cowboyinc/devnet/internal/faces/api"
+)
+
+// writeTimeout drops a driver that takes nothing of a stream for so long.
+const writeTimeout = 30 * time.Second
+
+// seat is what both kinds of node answer.
+type seat struct {
+	secret string
+	life   string
+	mux    *http.ServeMux
+	faults register
+	rules  func(map[netip.AddrPort]lossy.Rule)
+	mute   func()
+	ended  context.Context
+	end    context.CancelFunc
+
+	mu   sync.Mutex
+	open bool
+}
+
+// NewSecret draws a secret of a driver.
+func NewSecret() string { return rand.Text() }
+
+func newSeat(secret string) *seat {
+	s := &seat{secret: secret, life: rand.Text(), mux: http.NewServeMux()}
+	s.ended, s.end = context.WithCancel(context.Background())
+	answer(s, "counts", func(context.Context, countsRequest) (countsAnswer, error) {
+		return countsAnswer{s.faults.list()}, nil
+	})
+	answer(s, "rules", func(_ context.Context, r rulesRequest) (empty, error) { return empty{}, s.setRules(r.Rules) })
+	answer(s, "mute", func(context.Context, empty) (empty, error) {
+		if s.mute != nil {
+			s.mute()
+		}
+		return empty{}, nil
+	})
+	return s
+}
+
+// begin lets the seat answer: its node is there.
+func (s *seat) begin() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.open = true
+}
+
+func (s *seat) begun() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.open
+}
+
+// Close ends the streams.
+func (s *seat) Close() { s.end() }
+
+// ServeHTTP implements http.Handler. Who does not bear the secret is told nothing.
+func (s *seat) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	given, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	switch {
+	case subtle.ConstantTimeCompare([]byte(given), []byte(s.secret)) != 1:
+		refuse(w, api.Refuse(http.StatusUnauthorized, "not_the_driver", "a node takes orders from its driver alone").
+			Hint("The setting driver of the node has the secret that a request bears."))
+	case !s.begun():
+		refuse(w, api.Refuse(http.StatusServiceUnavailable, "starting", "the node is not up yet"))
+	default:
+		s.mux.ServeHTTP(w, r)
+	}
+}
+
+func refuse(w http.ResponseWriter, e *api.Error) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(e.Status)
+	_ = json.NewEncoder(w).Encode(refusal{e.Status, e.Body})
+}
+
+// answer has a seat answer requests of a kind. An error that is not made for the
+// driver's user is told by its words all the same: who has the secret may know.
+func answer[In, Out any](s *seat, word string, do func(context.Context, In) (Out, error)) {
+	s.mux.HandleFunc("POST "+Path+word, func(w http.ResponseWriter, r *http.Request) {
+		var in In
+		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequest))
+		if err == nil {
+			err = decode(body, &in)
+		}
+		if err != nil {
+			refuse(w, api.Refuse(http.StatusBadRequest, "invalid_request", "%s: %v", word, err))
+			return
+		}
+		out, err := do(r.Context(), in)
+		if err != nil {
+			refuse(w, readable(err))
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(out)
+	})
+}
+
+// decode reads one value of JSON, whose fields are all known.
+func decode(data []byte, into any) error {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		return err
+	}
+	if d.More() {
+		return errors.New("there is more than one value")
+	}
+	return nil
+}
+
+func readable(err error) *api.Error {
+	var refused *api.Error
+	var invalid *fault.Invalid
+	switch {
+	case errors.As(err, &refused):
+		return refused
+	case errors.As(err, &invalid):
+		return api.Refuse(http.StatusBadRequest, invalid.Code, "%s", invalid.Message).At(invalid.Field)
+	}
+	return api.Refuse(http.StatusConflict, "refused", "%v", err)
+}
+
+// setRules replaces what happens to the packets that the node sends.
+func (s *seat) setRules(given []Rule) error {
+	if s.rules == nil {
+		return errors.New("the links of this node cannot be ruled")
+	}
+	if len(given) > MaxRules {
+		return fmt.Errorf("%d rules, at most %d", len(given), MaxRules)
+	}
+	rules := map[netip.AddrPort]lossy.Rule{}
+	for _, one := range given {
+		to, err := netip.ParseAddrPort(one.To)
+		if err != nil {
+			return fmt.Errorf("a rule for %.60q: %w", one.To, err)
+		}
+		if err := one.Link.Check(); err != nil {
+			return fmt.Errorf("a rule for %s: %w", to, err)
+		}
+		link, err := s.faults.of(one.LinkFault)
+		if err != nil {
+			return err
+		}
+		cut, err := s.faults.of(one.CutFault)
+		if err != nil {
+			return err
+		}
+		rule := lossy.Rule{}
+		if link != nil {
+			rule.Link, rule.LinkCounts = one.Link, &link.counts
+		}
+		if cut != nil {
+			rule.Cut, rule.CutCounts = true, &cut.counts
+		}
+		rules[to] = rule
+	}
+	s.rules(rules)
+	return nil
+}
+
+// stream writes lines until the driver goes, or the seat is closed. next returns the
+// lines that there are, and what tells of more.
+func (s *seat) stream(w http.ResponseWriter, r *http.Request, next func() (lines []any, more <-chan struct{}, err error)) {
+	control := http.NewResponseController(w)
+	w.Header().Set("Content-Type", "application/x-ndjson")
+	w.WriteHeader(http.StatusOK)
+	encoder := json.NewEncoder(w)
+	for {
+		lines, more, err := next()
+		if err != nil {
+			return // the driver asks again, and is told by an answer if that lasts
+		}
+		_ = control.SetWriteDeadline(time.Now().Add(writeTimeout))
+		for _, line := range lines {
+			if encoder.Encode(line) != nil {
+				return
+			}
+		}
+		if control.Flush() != nil {
+			return
+		}
+		_ = control.SetWriteDeadline(time.Time{})
+		if len(lines) > 0 {
+			continue
+		}
+		select {
+		case <-more:
+		case <-r.Context().Done():
+			return
+		case <-s.ended.Done():
+			return
+		}
+	}
+}

@@ -1,0 +1,322 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/netip"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/base/codec"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/push"
+	"github.com/cowboyinc/devnet/internal/environment/fault"
+	"github.com/cowboyinc/devnet/internal/environment/transport/lossy"
+	"github.com/cowboyinc/devnet/internal/faces/api"
+	"github.com/cowboyinc/devnet/internal/faces/readmodel"
+	"github.com/cowboyinc/devnet/validators"
+	"github.com/cowboyinc/devnet/validators/gateway"
+	"github.com/cowboyinc/devnet/validators/ledger"
+	"github.com/cowboyinc/devnet/validators/simplex"
+)
+
+// answerTimeout is how long a validator may take to answer a question.
+const answerTimeout = 10 * time.Second
+
+// Validator is a validator as its own process has it, for its seat.
+type Validator interface {
+	Name() string
+	// Shell is the running validator, or the one that ran last.
+	Shell() *validators.Validator
+	// Failure is why it stopped by itself, or nil.
+	Failure() error
+	Socket() netip.AddrPort
+	SetRules(map[netip.AddrPort]lossy.Rule)
+	Mute() // it sends nothing any more
+	// Misbehave has it lie to the others, by one of fault.Kinds, or with fault.Honest no
+	// more; FailHost has its host of programs fail over an actor.
+	Misbehave(kind string, counts *fault.Counts) error
+	FailHost(actor types.Address, how string, counts *fault.Counts)
+	// SetClock puts its clock ahead of the machine's, also when it is started again.
+	SetClock(ahead time.Duration) error
+}
+
+// ValidatorSeat is the seat of a validator. Its process tells it what the validator does
+// from the first moment on; it answers from Begin on.
+type ValidatorSeat struct {
+	*seat
+	hearing *hearing
+	node    Validator
+
+	mu   sync.Mutex
+	boot *Boot
+	news chan struct{} // closed when a block is final
+}
+
+// NewValidatorSeat makes the seat of a validator whose driver bears a secret.
+func NewValidatorSeat(secret string) *ValidatorSeat {
+	s := &ValidatorSeat{seat: newSeat(secret), hearing: newHearing(), news: make(chan struct{})}
+	answer(s.seat, "hello", s.hello)
+	answer(s.seat, "status", s.status)
+	answer(s.seat, "order", s.order)
+	answer(s.seat, "clock", s.clock)
+	answer(s.seat, "pause", s.pause)
+	answer(s.seat, "skip", s.skip)
+	answer(s.seat, "submit", s.submit)
+	answer(s.seat, "waiting", s.waiting)
+	answer(s.seat, "nonce", s.nonce)
+	answer(s.seat, "heartbeat", s.heartbeat)
+	answer(s.seat, "result", s.result)
+	answer(s.seat, "heard", func(context.Context, empty) (heardAnswer, error) { return s.hearing.latest(), nil })
+	s.mux.HandleFunc("GET "+Path+"final", s.streamFinal)
+	s.mux.HandleFunc("GET "+Path+"heard", s.streamHeard)
+	return s
+}
+
+// Begin lets it answer for a validator that runs.
+func (s *ValidatorSeat) Begin(node Validator) {
+	s.node = node
+	s.seat.rules, s.seat.mute = node.SetRules, node.Mute
+	s.begin()
+}
+
+// Observe is told of the blocks that the validator made final.
+func (s *ValidatorSeat) Observe(validators.FinalBlocks) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	close(s.news)
+	s.news = make(chan struct{})
+}
+
+// Booted is told what the validator began with: the last block that it has, and the
+// root of the state after that.
+func (s *ValidatorSeat) Booted(header *types.Header, hash, root types.Hash) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.boot = &Boot{Header: codec.Marshal(header), Hash: hash, Root: root}
+}
+
+// Overhear is told of each frame that leaves the validator.
+func (s *ValidatorSeat) Overhear(_ types.Address, frame []byte) { s.hearing.sent(frame) }
+
+// Tell is told what its consensus reports.
+func (s *ValidatorSeat) Tell(_ types.Time, _ string, report simplex.Report) {
+	if one, is := consensusHeard(report); is {
+		s.hearing.add(one)
+	}
+}
+
+// Gateway is told what its gateway reports.
+func (s *ValidatorSeat) Gateway(_ types.Address, report gateway.Report) {
+	if one, is := gatewayHeard(report); is {
+		s.hearing.add(one)
+	}
+}
+
+// Dropped is told of the transactions that it gave up.
+func (s *ValidatorSeat) Dropped(hash types.Hash, why string) {
+	s.hearing.add(Heard{Kind: heardDropped, Hash: &hash, Detail: why})
+}
+
+func (s *ValidatorSeat) hello(context.Context, empty) (Hello, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return Hello{Life: s.life, Name: s.node.Name(), Address: s.node.Shell().Status().Address, Socket: reached(s.node.Socket()).String(),
+		Boot: s.boot}, nil
+}
+
+func (s *ValidatorSeat) status(context.Context, empty) (out ValidatorStatus, err error) {
+	v := s.node.Shell()
+	out.Status = v.Status()
+	out.Round = out.Status.Round
+	for _, c := range v.Connections() {
+		out.Runners = append(out.Runners, Connected{c.Runner, c.Accepting})
+	}
+	if failure := s.node.Failure(); failure != nil {
+		out.Failure = failure.Error()
+	}
+	return out, nil
+}
+
+// order does a fault of the validator itself.
+func (s *ValidatorSeat) order(_ context.Context, r orderRequest) (empty, error) {
+	o := &r.Order
+	if err := o.Check(); err != nil {
+		return empty{}, err
+	}
+	if err := o.CheckOf(fault.Validators); err != nil {
+		return empty{}, err
+	}
+	e, err := s.faults.of(r.Fault)
+	if err != nil {
+		return empty{}, err
+	}
+	if e == nil {
+		e = &entry{} // it ends something, and has no effect of its own
+	}
+	switch o.Verb {
+	case "misbehave":
+		return empty{}, s.node.Misbehave(o.Kind, &e.counts)
+	case "host_fail":
+		s.node.FailHost(o.Actor, o.How, &e.counts)
+		return empty{}, nil
+	}
+	return empty{}, fmt.Errorf("%s is nothing that a validator does to itself", o.Verb)
+}
+
+func (s *ValidatorSeat) clock(_ context.Context, r clockRequest) (empty, error) {
+	if r.Offset.Abs() > MaxOffset {
+		return empty{}, fmt.Errorf("a clock is put ahead by at most %v", MaxOffset)
+	}
+	return empty{}, s.node.SetClock(r.Offset)
+}
+
+func (s *ValidatorSeat) pause(_ context.Context, r pauseRequest) (empty, error) {
+	s.node.Shell().Pause(r.On)
+	return empty{}, nil
+}
+
+// skip answers when the validator knows where to go.
+func (s *ValidatorSeat) skip(ctx context.Context, r skipRequest) (empty, error) {
+	return awaited(ctx, func(done func(empty)) { s.node.Shell().SkipTo(r.To, func() { done(empty{}) }) })
+}
+
+func (s *ValidatorSeat) submit(ctx context.Context, r submitRequest) (hashAnswer, error) {
+	type answer struct {
+		hash types.Hash
+		err  error
+	}
+	a, err := awaited(ctx, func(done func(answer)) {
+		s.node.Shell().Submit(r.Raw, func(hash types.Hash, err error) { done(answer{hash, err}) })
+	})
+	if err == nil {
+		err = readmodel.Refusal(a.err)
+	}
+	return hashAnswer{a.hash}, err
+}
+
+func (s *ValidatorSeat) waiting(ctx context.Context, r hashAnswer) (out waitingAnswer, err error) {
+	found, err := awaited(ctx, func(done func(*ledger.Checked)) { s.node.Shell().Waiting(r.Hash, done) })
+	if err == nil && found != nil {
+		out = waitingAnswer{found.Tx.Encode(), found.Sender}
+	}
+	return out, err
+}
+
+func (s *ValidatorSeat) nonce(ctx context.Context, r nonceRequest) (out nonceAnswer, err error) {
+	out.Nonce, err = awaited(ctx, func(done func(types.Nonce)) { s.node.Shell().NextNonce(r.Account, r.Final, done) })
+	return out, err
+}
+
+// Brought is what a runner brings that polls.
+type Brought struct {
+	Runner types.Address       `json:"runner"`
+	Ping   *push.HeartbeatPing `json:"ping,omitempty"`
+	Result *push.JobResult     `json:"result,omitempty"`
+}
+
+func (s *ValidatorSeat) heartbeat(ctx context.Context, r Brought) (hashAnswer, error) {
+	if r.Ping == nil {
+		return hashAnswer{}, errors.New("there is no ping")
+	}
+	type answer struct {
+		hash types.Hash
+		err  error
+	}
+	a, err := awaited(ctx, func(done func(answer)) {
+		s.node.Shell().BringHeartbeat(r.Runner, r.Ping, func(hash types.Hash, err error) { done(answer{hash, err}) })
+	})
+	if err == nil {
+		err = readmodel.Refusal(a.err)
+	}
+	return hashAnswer{a.hash}, err
+}
+
+func (s *ValidatorSeat) result(ctx context.Context, r Brought) (empty, error) {
+	if r.Result == nil {
+		return empty{}, errors.New("there is no result")
+	}
+	refused, err := awaited(ctx, func(done func(error)) { s.node.Shell().BringResult(r.Runner, r.Result, done) })
+	if err == nil {
+		err = readmodel.Refusal(refused)
+	}
+	return empty{}, err
+}
+
+// awaited waits for an answer, but not for ever.
+func awaited[T any](ctx context.Context, ask func(done func(T))) (answer T, err error) {
+	answers := make(chan T, 1)
+	ask(func(a T) { answers <- a })
+	wait, cancel := context.WithTimeout(ctx, answerTimeout)
+	defer cancel()
+	select {
+	case answer = <-answers:
+		return answer, nil
+	case <-wait.Done():
+		return answer, api.Refuse(http.StatusServiceUnavailable, "no_answer", "the validator did not answer: %v", wait.Err())
+	}
+}
+
+// maxFinalLines bounds the blocks that are read at once for a driver.
+const maxFinalLines = 64
+
+// streamFinal writes the blocks above a height that are final and in the store.
+func (s *ValidatorSeat) streamFinal(w http.ResponseWriter, r *http.Request) {
+	after, ok := numberIn(w, r, "after")
+	if !ok {
+		return
+	}
+	at := types.Height(after)
+	s.stream(w, r, func() (lines []any, more <-chan struct{}, err error) {
+		s.mu.Lock()
+		more = s.news
+		s.mu.Unlock()
+		v := s.node.Shell()
+		head := v.Head()
+		for len(lines) < maxFinalLines && at < head.Block.Header.Height {
+			next, err := v.Archive().Next(at + 1)
+			if err != nil || next == 0 {
+				return nil, nil, errors.Join(err, fmt.Errorf("no block above %d is kept", at))
+			}
+			stored, err := v.Archive().Block(next)
+			if err != nil || stored == nil {
+				return nil, nil, errors.Join(err, fmt.Errorf("block %d is gone", next))
+			}
+			line := finalLine{Block: codec.Marshal(stored.Block)}
+			if stored.Finalization != nil {
+				line.Finalization = codec.Marshal(stored.Finalization)
+			}
+			if stored.Hash == head.Hash {
+				line.Root = head.State.Root()
+			}
+			lines, at = append(lines, line), next
+		}
+		return lines, more, nil
+	})
+}
+
+func (s *ValidatorSeat) streamHeard(w http.ResponseWriter, r *http.Request) {
+	at, ok := numberIn(w, r, "after")
+	if !ok {
+		return
+	}
+	s.stream(w, r, func() (lines []any, more <-chan struct{}, err error) {
+		all, more := s.hearing.after(at)
+		for i := range all {
+			lines, at = append(lines, &all[i]), all[i].Seq
+		}
+		return lines, more, nil
+	})
+}
+
+func numberIn(w http.ResponseWriter, r *http.Request, name string) (uint64, bool) {
+	n, err := strconv.ParseUint(r.URL.Query().Get(name), 10, 64)
+	if err != nil {
+		refuse(w, api.Refuse(http.StatusBadRequest, "invalid_request", "%s: %v", name, err).At(name))
+		return 0, false
+	}
+	return n, true
+}

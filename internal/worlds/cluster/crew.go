@@ -1,0 +1,282 @@
+package cluster
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net/netip"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/environment/fault"
+	"github.com/cowboyinc/devnet/internal/environment/transport/lossy"
+	"github.com/cowboyinc/devnet/internal/worlds/box/hosts"
+	"github.com/cowboyinc/devnet/internal/worlds/cluster/control"
+	"github.com/cowboyinc/devnet/validators/ledger"
+)
+
+// Config is what a crew is made of.
+type Config struct {
+	Carrier Carrier
+	Hosts   *hosts.Network // as it was written to Dir, with its driver's secret
+	Dir     string
+	Secret  string
+	// Port finds a port of this machine for a node that joins; nil: it needs none, being
+	// a host of its own.
+	Port func() (int, error)
+	Log  *slog.Logger // nil: none
+}
+
+// Crew opens the nodes of a network where a carrier runs them (box.Elsewhere).
+type Crew struct {
+	carrier Carrier
+	hosts   *hosts.Network
+	dir     string
+	secret  string
+	port    func() (int, error)
+	genesis *ledger.Genesis
+	log     *slog.Logger
+	chain   *chain // set by the first validator
+
+	ctx       context.Context // of all that is asked of nodes
+	cancel    context.CancelFunc
+	reader    sync.WaitGroup // of Ended
+	offset    atomic.Int64   // of the network's clock
+	heardUpTo atomic.Int64   // the height up to which what validators said before was heard
+
+	mu       sync.Mutex
+	early    map[string]chan error // nodes that are being started before they are asked for
+	members  map[string]*member
+	known    map[string]bool // to the carrier
+	numbers  map[*fault.Counts]int
+	counts   map[int]*fault.Counts
+	overs    map[int]func() // what to do when a fault is over
+	wrong    error          // the first thing that no node can be blamed for
+	isClosed bool
+}
+
+// NewCrew makes a crew.
+func NewCrew(c Config) *Crew {
+	crew := &Crew{carrier: c.Carrier, hosts: c.Hosts, dir: c.Dir, secret: c.Secret, port: c.Port, genesis: c.Hosts.Genesis, log: c.Log,
+		early: map[string]chan error{}, members: map[string]*member{}, known: map[string]bool{}, numbers: map[*fault.Counts]int{},
+		counts: map[int]*fault.Counts{}, overs: map[int]func(){}}
+	if crew.log == nil {
+		crew.log = slog.New(slog.DiscardHandler)
+	}
+	for _, one := range slices.Concat(c.Hosts.Validators, c.Hosts.Runners) {
+		crew.known[one.Name] = true
+	}
+	crew.ctx, crew.cancel = context.WithCancel(context.Background())
+	crew.reader.Go(crew.attend)
+	return crew
+}
+
+// attend notes which nodes end by themselves.
+func (c *Crew) attend() {
+	for end := range c.carrier.Ended() {
+		c.mu.Lock()
+		m := c.members[end.Name]
+		c.mu.Unlock()
+		if m != nil {
+			m.ended(cmp.Or(end.Err, errors.New("it ended")))
+		}
+	}
+}
+
+// Launch begins to start all nodes of genesis at once: each takes a while, and none
+// waits for another.
+func (c *Crew) Launch() {
+	for _, one := range slices.Concat(c.hosts.Validators, c.hosts.Runners) {
+		started := make(chan error, 1)
+		c.mu.Lock()
+		c.early[one.Name] = started
+		c.mu.Unlock()
+		go func() {
+			ctx, cancel := context.WithTimeout(c.ctx, startPatience)
+			defer cancel()
+			started <- c.carrier.Start(ctx, one.Name)
+		}()
+	}
+}
+
+// launch starts a node, where Launch has not.
+func (c *Crew) launch(ctx context.Context, name string) error {
+	c.mu.Lock()
+	started := c.early[name]
+	delete(c.early, name)
+	c.mu.Unlock()
+	if started != nil {
+		return <-started
+	}
+	return c.carrier.Start(ctx, name)
+}
+
+// add makes a node known to the carrier, where it is not, once write has written its
+// files, given a port for it.
+func (c *Crew) add(kind, name string, write func(port int) error) error {
+	c.mu.Lock()
+	known := c.known[name]
+	c.known[name] = true
+	c.mu.Unlock()
+	if known {
+		return nil
+	}
+	port := 0
+	if c.port != nil {
+		var err error
+		if port, err = c.port(); err != nil {
+			return err
+		}
+	}
+	if err := write(port); err != nil {
+		return err
+	}
+	return c.carrier.Add(c.ctx, Node{Name: name, Kind: kind})
+}
+
+func (c *Crew) enter(m *member) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.members[m.identity.Name] = m
+}
+
+func (c *Crew) all() []*member {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var list []*member
+	for _, name := range slices.Sorted(maps.Keys(c.members)) {
+		list = append(list, c.members[name])
+	}
+	return list
+}
+
+// number is that of a fault, by what counts its effects; 0 of nil.
+func (c *Crew) number(counts *fault.Counts) int {
+	if counts == nil {
+		return 0
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if n := c.numbers[counts]; n != 0 {
+		return n
+	}
+	n := len(c.numbers) + 1
+	c.numbers[counts], c.counts[n] = n, counts
+	return n
+}
+
+// whenOver has a fault tell when it can have no effect any more.
+func (c *Crew) whenOver(counts *fault.Counts, over func()) {
+	n := c.number(counts)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.overs[n] = over
+}
+
+// grow adds what a fault did in a node.
+func (c *Crew) grow(one control.Count, before [fault.Effects]int64) {
+	c.mu.Lock()
+	counts, over := c.counts[one.Fault], c.overs[one.Fault]
+	if one.Over {
+		delete(c.overs, one.Fault)
+	}
+	c.mu.Unlock()
+	if counts != nil {
+		counts.Grow(before, one.Figures)
+	}
+	if one.Over && over != nil {
+		over()
+	}
+}
+
+// Count implements box.Elsewhere: it asks all nodes what faults did there.
+func (c *Crew) Count() {
+	var asked sync.WaitGroup
+	for _, m := range c.all() {
+		asked.Go(m.count)
+	}
+	asked.Wait()
+}
+
+// ruled are rules as nodes are told them.
+func (c *Crew) ruled(rules map[netip.AddrPort]lossy.Rule) (all []control.Rule) {
+	for to, rule := range rules {
+		one := control.Rule{To: to.String(), Link: rule.Link, LinkFault: c.number(rule.LinkCounts)}
+		if rule.Cut {
+			one.CutFault = c.number(rule.CutCounts)
+		}
+		all = append(all, one)
+	}
+	slices.SortFunc(all, func(a, b control.Rule) int { return cmp.Compare(a.To, b.To) })
+	return all
+}
+
+// ahead is what the network's clock is ahead of the machine's.
+func (c *Crew) ahead() time.Duration { return time.Duration(c.offset.Load()) }
+
+// SetClock implements box.Elsewhere: it tells all nodes how far the network's clock is
+// ahead. One that starts later is told then.
+func (c *Crew) SetClock(ahead time.Duration) {
+	c.offset.Store(int64(ahead))
+	var told sync.WaitGroup
+	for _, m := range c.all() {
+		if !m.answers() {
+			continue
+		}
+		told.Go(func() {
+			if err := m.client.SetClock(c.ctx, ahead); err != nil && m.answers() {
+				c.note(fmt.Errorf("%s was not told the time: %w", m.identity.Name, err))
+			}
+		})
+	}
+	told.Wait()
+}
+
+// note keeps the first thing that went wrong in driving.
+func (c *Crew) note(err error) {
+	c.log.Error("driving a network", "error", err)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.wrong == nil && !c.isClosed {
+		c.wrong = err
+	}
+}
+
+// Err is the first thing that went wrong beside what nodes did: a block that is final in
+// one of them and gives something else here, or a node that was not reached.
+func (c *Crew) Err() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.wrong
+}
+
+func (c *Crew) closing() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.isClosed
+}
+
+// Close ends all nodes at once, and the carrier with them.
+func (c *Crew) Close() error {
+	c.mu.Lock()
+	if c.isClosed {
+		c.mu.Unlock()
+		return nil
+	}
+	c.isClosed = true
+	early := c.early
+	c.early = nil
+	c.mu.Unlock()
+	for _, started := range early {
+		<-started
+	}
+	c.cancel()
+	err := c.carrier.Close()
+	c.reader.Wait()
+	return err
+}

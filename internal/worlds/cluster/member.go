@@ -1,0 +1,314 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/environment/fault"
+	"github.com/cowboyinc/devnet/internal/environment/transport/lossy"
+	"github.com/cowboyinc/devnet/internal/worlds/box"
+	"github.com/cowboyinc/devnet/internal/worlds/cluster/control"
+	"github.com/cowboyinc/devnet/internal/worlds/node"
+)
+
+// Patience with nodes.
+const (
+	startPatience = 60 * time.Second
+	endPatience   = 45 * time.Second
+	helloEvery    = 10 * time.Millisecond
+	againEvery    = 50 * time.Millisecond // a stream that broke off is begun again
+)
+
+// member is what is common to nodes of both kinds: the carrier's process of a name, and
+// the seat in it.
+type member struct {
+	identity node.Identity
+	crew     *Crew
+	client   *control.Client
+	follows  bool // what it says is followed: it is a validator
+
+	started atomic.Bool
+	frozen  atomic.Bool
+	failure atomic.Pointer[error]
+
+	mu     sync.Mutex
+	life   *life                         // nil while no process runs
+	before map[int][fault.Effects]int64  // what was counted of faults in this life, by number
+	rules  map[netip.AddrPort]lossy.Rule // in force
+	told   string                        // the rules as the node was told them last, in this life
+}
+
+// life is one process of a node.
+type life struct {
+	ctx    context.Context // ends with it
+	end    context.CancelFunc
+	work   sync.WaitGroup // of those who follow it
+	socket netip.AddrPort
+	seq    atomic.Uint64 // what was heard of it so far
+	heard  chan struct{} // has room for one: more was heard
+}
+
+func newMember(c *Crew, identity node.Identity) *member {
+	m := &member{identity: identity, crew: c}
+	m.client = control.NewClient(func() string { return c.carrier.Control(identity.Name) }, c.secret)
+	return m
+}
+
+// Who implements box.Engine.
+func (m *member) Who() *node.Identity { return &m.identity }
+
+// Started implements box.Engine.
+func (m *member) Started() bool { return m.started.Load() }
+
+// Running implements box.Engine.
+func (m *member) Running() bool { return m.Started() && m.failure.Load() == nil }
+
+// Frozen implements box.Engine.
+func (m *member) Frozen() bool { return m.frozen.Load() }
+
+// Fail implements box.Engine.
+func (m *member) Fail(err error) { m.failure.Store(&err) }
+
+// Failure implements box.Engine.
+func (m *member) Failure() error {
+	if err := m.failure.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
+// answers reports whether the node can be asked something now.
+func (m *member) answers() bool { return m.Running() && !m.Frozen() }
+
+// begin starts the process, and returns when its seat answers.
+func (m *member) begin() (*life, control.Hello, error) {
+	ctx, cancel := context.WithTimeout(m.crew.ctx, startPatience)
+	defer cancel()
+	l := &life{heard: make(chan struct{}, 1)}
+	l.ctx, l.end = context.WithCancel(m.crew.ctx)
+	m.mu.Lock()
+	m.life, m.before, m.told = l, map[int][fault.Effects]int64{}, ""
+	m.mu.Unlock()
+	m.failure.Store(nil)
+	if err := m.crew.launch(ctx, m.identity.Name); err != nil {
+		l.end()
+		m.mu.Lock()
+		m.life = nil
+		m.mu.Unlock()
+		return nil, control.Hello{}, err
+	}
+	hello, err := m.await(ctx, l)
+	if err == nil {
+		l.socket, err = netip.ParseAddrPort(hello.Socket)
+	}
+	if err == nil && hello.Address != m.identity.Address {
+		err = fmt.Errorf("%s answers as %s, and is %s", m.identity.Name, hello.Address, m.identity.Address)
+	}
+	if ahead := m.crew.ahead(); err == nil && ahead != 0 {
+		err = m.client.SetClock(ctx, ahead)
+	}
+	if err != nil {
+		return nil, hello, errors.Join(fmt.Errorf("%s does not come up: %w", m.identity.Name, err), m.finish(true))
+	}
+	return l, hello, nil
+}
+
+// await asks the seat until it answers, or the process has ended.
+func (m *member) await(ctx context.Context, l *life) (hello control.Hello, err error) {
+	for {
+		if hello, err = m.client.Hello(ctx); err == nil {
+			return hello, nil
+		}
+		select {
+		case <-ctx.Done():
+			return hello, err
+		case <-l.ctx.Done():
+			if failure := m.Failure(); failure != nil {
+				return hello, failure
+			}
+			return hello, err
+		case <-time.After(helloEvery):
+		}
+	}
+}
+
+// finish ends the process where it still runs: at once, or in good order.
+func (m *member) finish(atOnce bool) error {
+	m.mu.Lock()
+	l := m.life
+	m.life = nil
+	m.mu.Unlock()
+	m.started.Store(false)
+	if l == nil {
+		return nil
+	}
+	var err error
+	if l.ctx.Err() == nil && !m.crew.closing() {
+		ctx, cancel := context.WithTimeout(context.Background(), endPatience)
+		defer cancel()
+		if m.frozen.Load() {
+			atOnce = true
+		}
+		end := m.crew.carrier.Stop
+		if atOnce {
+			end = m.crew.carrier.Kill
+		}
+		err = end(ctx, m.identity.Name)
+		l.drain()
+	}
+	l.end()
+	l.work.Wait()
+	m.frozen.Store(false)
+	m.client.Close()
+	return err
+}
+
+// drainPatience is how long the streams of a process that has ended are read on: what it
+// had sent is there.
+const drainPatience = 2 * time.Second
+
+// drain waits until those who follow a process have read all that it told.
+func (l *life) drain() {
+	over := make(chan struct{})
+	go func() {
+		l.work.Wait()
+		close(over)
+	}()
+	select {
+	case <-over:
+	case <-time.After(drainPatience):
+	}
+}
+
+// ended notes that the process ended though nobody asked.
+func (m *member) ended(err error) {
+	m.Fail(err)
+	m.mu.Lock()
+	l := m.life
+	m.mu.Unlock()
+	if l != nil {
+		l.end()
+	}
+}
+
+// Freeze implements box.Engine.
+func (m *member) Freeze(counts *fault.Counts) error {
+	switch {
+	case !m.Running():
+		return fmt.Errorf("%s does not run", m.identity.Name)
+	case m.frozen.Swap(true):
+		return fmt.Errorf("%s is frozen already", m.identity.Name)
+	}
+	if err := m.crew.carrier.Freeze(m.identity.Name); err != nil {
+		m.frozen.Store(false)
+		return err
+	}
+	counts.Stopped.Add(1)
+	return nil
+}
+
+// Thaw implements box.Engine.
+func (m *member) Thaw() bool {
+	if !m.frozen.Load() {
+		return false
+	}
+	if err := m.crew.carrier.Thaw(m.identity.Name); err != nil {
+		m.Fail(err)
+	}
+	m.frozen.Store(false)
+	m.applyRules()
+	return true
+}
+
+// Socket implements box.Remote: where peers find the node, as it is now; zero where it does not run.
+func (m *member) Socket() netip.AddrPort {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.life == nil {
+		return netip.AddrPort{}
+	}
+	return m.life.socket
+}
+
+// Packets implements box.Remote.
+func (m *member) Packets() box.Packets { return packets{m} }
+
+// packets is what a node does to the packets that it sends. They end with its process.
+type packets struct{ *member }
+
+// Kill implements box.Packets.
+func (packets) Kill() {}
+
+// SetRules implements box.Packets.
+func (m packets) SetRules(rules map[netip.AddrPort]lossy.Rule) {
+	m.mu.Lock()
+	m.rules = rules
+	m.mu.Unlock()
+	m.applyRules()
+}
+
+// applyRules tells the node the rules in force, where it has others.
+func (m *member) applyRules() {
+	if !m.answers() {
+		return // it is told when it runs
+	}
+	m.mu.Lock()
+	rules := m.crew.ruled(m.rules)
+	text := fmt.Sprint(rules)
+	if text == m.told || len(rules) == 0 && m.told == "" {
+		m.mu.Unlock()
+		return
+	}
+	m.told = text
+	m.mu.Unlock()
+	if err := m.client.SetRules(m.crew.ctx, rules); err != nil && m.answers() {
+		m.crew.note(fmt.Errorf("%s was not told of its links: %w", m.identity.Name, err))
+	}
+}
+
+// order has the node do something to itself.
+func (m *member) order(counts *fault.Counts, o fault.Order) error {
+	if !m.answers() {
+		return nil // a new process is sound
+	}
+	return m.client.Order(m.crew.ctx, m.crew.number(counts), o)
+}
+
+// mute has the node fall silent at once: to be killed takes some carriers a while.
+func (m *member) mute() {
+	if !m.answers() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(m.crew.ctx, countPatience)
+	defer cancel()
+	_ = m.client.Mute(ctx) // the kill that follows does not depend on it
+}
+
+// count adds what faults did in the node since it was asked last.
+func (m *member) count() {
+	if !m.answers() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(m.crew.ctx, countPatience)
+	defer cancel()
+	all, err := m.client.Counts(ctx)
+	if err != nil {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.before == nil {
+		return
+	}
+	for _, one := range all {
+		m.crew.grow(one, m.before[one.Fault])
+		m.before[one.Fault] = one.Figures
+	}
+}
+
+const countPatience = 2 * time.Second

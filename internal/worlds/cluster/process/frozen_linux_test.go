@@ -1,0 +1,4 @@
+package process
+
+// killsTheFrozen says that the kernel kills a frozen node when who runs it dies.
+const killsTheFrozen = true

@@ -1,0 +1,268 @@
+package process
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/BurntSushi/toml"
+
+	"github.com/cowboyinc/devnet/internal/environment/home"
+	"github.com/cowboyinc/devnet/internal/worlds/cluster"
+)
+
+// outputPatience is how long the outputs of a node that has ended are waited for: who
+// inherited them ends with it.
+const outputPatience = 2 * time.Second
+
+// node is one node of the folder.
+type node struct {
+	cluster.Node
+	carrier *Carrier
+	log     *home.LogFile
+	home    string        // of a validator
+	listens string        // host:port of its HTTP API, "" where it has none
+	turn    chan struct{} // holds an entry while an order is being done
+
+	mu     sync.Mutex
+	life   *life // nil: it does not run
+	frozen bool
+}
+
+// life is a process of a node.
+type life struct {
+	cmd   *exec.Cmd
+	leash io.Closer     // its standard input ends with it
+	asked bool          // to end; guarded by the node's mu
+	gone  chan struct{} // closed when it has ended and its outputs are read
+	err   error         // how; before gone is closed
+}
+
+// settings are what a carrier has to know of a node's, whose own program judges them.
+type settings struct {
+	Home    string `toml:"home"`
+	HTTP    string `toml:"http"`
+	Control string `toml:"control"`
+}
+
+func newNode(c *Carrier, one cluster.Node) (*node, error) {
+	n := &node{Node: one, carrier: c, turn: make(chan struct{}, 1), log: home.NewLogFile(c.config.Logs, one.Name)}
+	var s settings
+	path := n.file(".toml")
+	// What else a file has is not looked at: of a runner http is a table.
+	var err error
+	if one.Kind == cluster.Validator {
+		_, err = toml.DecodeFile(path, &s)
+	} else {
+		var only struct {
+			Control string `toml:"control"`
+		}
+		_, err = toml.DecodeFile(path, &only)
+		s.Control = only.Control
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: its settings cannot be read: %w", one.Name, err)
+	}
+	n.listens = s.Control
+	if one.Kind == cluster.Validator {
+		if s.Home == "" {
+			return nil, fmt.Errorf("%s: %s names no home", one.Name, path)
+		}
+		n.listens, n.home = s.HTTP, s.Home
+		if !filepath.IsAbs(n.home) {
+			n.home = filepath.Join(c.config.Dir, n.home)
+		}
+	}
+	return n, nil
+}
+
+// file is a file of the node's in the folder.
+func (n *node) file(suffix string) string { return filepath.Join(n.carrier.config.Dir, n.Name+suffix) }
+
+// control is the URL of its HTTP API.
+func (n *node) control() string {
+	host, port, err := net.SplitHostPort(n.listens)
+	if err != nil {
+		return ""
+	}
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	return "http://" + net.JoinHostPort(host, port)
+}
+
+// running is its life, nil where it does not run.
+func (n *node) running() *life {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.life
+}
+
+func (n *node) start() error {
+	if n.running() != nil {
+		return fmt.Errorf("%s runs already: stop it first", n.Name)
+	}
+	if n.carrier.isClosed() {
+		return errClosed
+	}
+	args := []string{"node", n.Kind, "--attached", "--config", n.file(".toml")}
+	lost, err := n.lost()
+	if err != nil {
+		return err
+	}
+	if lost {
+		args = append(args, "--lost")
+	}
+	l := &life{cmd: n.carrier.config.Command(args...), gone: make(chan struct{})}
+	bind(l.cmd)
+	if l.leash, err = l.cmd.StdinPipe(); err != nil {
+		return fmt.Errorf("%s does not start: %w", n.Name, err)
+	}
+	out, err := newPipes(l.cmd)
+	if err != nil {
+		return fmt.Errorf("%s does not start: %w", n.Name, errors.Join(err, l.leash.Close()))
+	}
+	if err := n.carrier.spawner.start(l.cmd); err != nil {
+		out.close()
+		return fmt.Errorf("%s does not start: %w", n.Name, errors.Join(err, l.leash.Close()))
+	}
+	n.mu.Lock()
+	n.life, n.frozen = l, false
+	n.mu.Unlock()
+	n.carrier.waiters.Go(func() { n.attend(l, out) })
+	return nil
+}
+
+// attend reads what a process writes until it has ended, and tells where nobody had
+// asked it to.
+func (n *node) attend(l *life, from *pipes) {
+	var each func(string)
+	if tell := n.carrier.config.Tell; tell != nil {
+		each = func(line string) { tell(n.Name, line) }
+	}
+	read := from.read(newOutput(n.Name, n.log, each))
+	l.err = l.cmd.Wait()
+	_ = l.leash.Close()
+	words := read()
+	if words != "" {
+		words = ": " + words
+	}
+	how := "exit status 0"
+	if l.err != nil {
+		how = l.err.Error()
+	}
+	l.err = fmt.Errorf("%s%s", how, words)
+	n.mu.Lock()
+	asked := l.asked
+	n.life, n.frozen = nil, false
+	n.mu.Unlock()
+	close(l.gone)
+	if !asked {
+		n.carrier.tell(cluster.Ended{Name: n.Name, Err: l.err})
+	}
+}
+
+// ask sends a signal that ends a running node.
+func (n *node) ask(signal syscall.Signal) (*life, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.life == nil {
+		return nil, fmt.Errorf("%s does not run: start it first", n.Name)
+	}
+	n.life.asked = true
+	if err := n.life.cmd.Process.Signal(signal); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return nil, fmt.Errorf("%s cannot be asked to end: %w", n.Name, err)
+	}
+	if n.frozen && signal != syscall.SIGKILL { // it hears of it once it runs
+		_ = n.life.cmd.Process.Signal(syscall.SIGCONT)
+	}
+	return n.life, nil
+}
+
+func (n *node) stop(ctx context.Context) error { return n.end(ctx, syscall.SIGTERM) }
+
+func (n *node) kill(ctx context.Context) error { return n.end(ctx, syscall.SIGKILL) }
+
+func (n *node) end(ctx context.Context, signal syscall.Signal) error {
+	l, err := n.ask(signal)
+	if err != nil {
+		return err
+	}
+	select {
+	case <-l.gone:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("%s has not ended yet (process %d): %w", n.Name, l.cmd.Process.Pid, ctx.Err())
+	}
+}
+
+func (n *node) freeze() error {
+	return n.pause(true, "is frozen already: let it go on first", syscall.SIGSTOP)
+}
+
+func (n *node) thaw() error { return n.pause(false, "is not frozen", syscall.SIGCONT) }
+
+func (n *node) pause(frozen bool, already string, signal syscall.Signal) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	switch {
+	case n.life == nil:
+		return fmt.Errorf("%s does not run: start it first", n.Name)
+	case n.frozen == frozen:
+		return fmt.Errorf("%s %s", n.Name, already)
+	}
+	if err := n.life.cmd.Process.Signal(signal); err != nil {
+		return fmt.Errorf("%s cannot be told: %w", n.Name, err)
+	}
+	n.frozen = frozen
+	return nil
+}
+
+// wipe empties the home of a validator, and notes that it had one.
+func (n *node) wipe() error {
+	switch {
+	case n.Kind != cluster.Validator:
+		return fmt.Errorf("%s is a runner, which keeps nothing but its key", n.Name)
+	case n.running() != nil:
+		return fmt.Errorf("%s runs: stop it first", n.Name)
+	}
+	if err := os.WriteFile(n.file(lostSuffix), nil, 0o644); err != nil {
+		return fmt.Errorf("%s is not wiped: %w", n.Name, err)
+	}
+	if err := os.RemoveAll(n.home); err != nil {
+		return fmt.Errorf("%s is not wiped whole: %w", n.Name, err)
+	}
+	return nil
+}
+
+// lostSuffix is that of the file that notes that a home was wiped.
+const lostSuffix = ".lost"
+
+// lost reports whether a validator has to be told that it has run before. Once it has
+// its log of votes again it knows.
+func (n *node) lost() (bool, error) {
+	if _, err := os.Stat(n.file(lostSuffix)); err != nil {
+		return false, nil
+	}
+	if _, err := os.Stat(home.NodeFiles(n.home, n.Name).Votes); err != nil {
+		return true, nil
+	}
+	if err := os.Remove(n.file(lostSuffix)); err != nil {
+		return false, fmt.Errorf("%s does not start: %w", n.Name, err)
+	}
+	return false, nil
+}
+
+func (c *Carrier) isClosed() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.closed
+}

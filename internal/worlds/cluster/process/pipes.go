@@ -1,0 +1,55 @@
+package process
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"sync"
+	"time"
+)
+
+// pipes are the outputs of a process: the end that is read of each, and the end that it
+// writes, which only it has once it has started.
+type pipes struct {
+	out, errs           *os.File
+	writesOut, writeErr *os.File
+}
+
+func newPipes(cmd *exec.Cmd) (*pipes, error) {
+	var p pipes
+	var err, err2 error
+	p.out, p.writesOut, err = os.Pipe()
+	p.errs, p.writeErr, err2 = os.Pipe()
+	if err = errors.Join(err, err2); err != nil {
+		p.close()
+		return nil, err
+	}
+	cmd.Stdout, cmd.Stderr = p.writesOut, p.writeErr
+	return &p, nil
+}
+
+// read begins to read both, once the process has started. What it returns waits, once the
+// process has ended, until all that it wrote is read, and returns its last words.
+func (p *pipes) read(o *output) (finish func() string) {
+	_ = p.writesOut.Close()
+	_ = p.writeErr.Close()
+	var both sync.WaitGroup
+	both.Go(func() { o.read(p.out, false) })
+	both.Go(func() { o.read(p.errs, true) })
+	return func() string {
+		// Who inherited the outputs and lives on keeps nobody waiting.
+		late := time.AfterFunc(outputPatience, p.close)
+		both.Wait()
+		late.Stop()
+		p.close()
+		return o.lastWords()
+	}
+}
+
+func (p *pipes) close() {
+	for _, f := range []*os.File{p.out, p.errs, p.writesOut, p.writeErr} {
+		if f != nil {
+			_ = f.Close()
+		}
+	}
+}

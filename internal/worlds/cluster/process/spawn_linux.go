@@ -1,0 +1,12 @@
+package process
+
+import (
+	"os/exec"
+	"syscall"
+)
+
+// bind makes a node a process group, which a terminal's Ctrl-C does not reach, and has
+// the kernel kill it when the thread that started it ends.
+func bind(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+}

@@ -1,0 +1,38 @@
+package process
+
+import (
+	"os/exec"
+	"runtime"
+)
+
+// spawner starts processes on a thread of its own: Linux kills them when that ends, and
+// the threads on which goroutines run come and go.
+type spawner struct {
+	asked chan spawning
+}
+
+type spawning struct {
+	cmd  *exec.Cmd
+	done chan error
+}
+
+func newSpawner() *spawner {
+	s := &spawner{asked: make(chan spawning)}
+	go func() {
+		runtime.LockOSThread() // for good: the thread ends with this goroutine
+		for one := range s.asked {
+			one.done <- one.cmd.Start()
+		}
+	}()
+	return s
+}
+
+// start starts a process. It must not be called behind close.
+func (s *spawner) start(cmd *exec.Cmd) error {
+	one := spawning{cmd, make(chan error, 1)}
+	s.asked <- one
+	return <-one.done
+}
+
+// close ends the thread, and with it whoever it started that still runs.
+func (s *spawner) close() { close(s.asked) }

@@ -1,0 +1,185 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/base/crypto"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/environment/fault"
+	"github.com/cowboyinc/devnet/internal/worlds/box"
+	"github.com/cowboyinc/devnet/internal/worlds/box/hosts"
+	"github.com/cowboyinc/devnet/internal/worlds/cluster/control"
+	"github.com/cowboyinc/devnet/internal/worlds/node"
+	"github.com/cowboyinc/devnet/runners"
+)
+
+// runner is a runner that runs elsewhere.
+type runner struct {
+	*member
+	key  *crypto.Key
+	last control.RunnerStatus // as it stood when it was asked last; guarded by mu
+	at   time.Time
+}
+
+var _ box.RemoteRunner = (*runner)(nil)
+
+// Runner implements box.Elsewhere.
+func (c *Crew) Runner(name string, key *crypto.Key) box.RemoteRunner {
+	r := &runner{member: newMember(c, node.Identity{Name: name, Address: key.Address()}), key: key}
+	r.last.Status = runners.Status{Name: name, Address: key.Address(), PublicKey: key.PublicKey()}
+	c.enter(r.member)
+	return r
+}
+
+// Start implements box.Serving. It writes the files of a runner that joined, and the key
+// of one that has another than before.
+func (r *runner) Start() error {
+	c := r.crew
+	if err := c.add(Runner, r.identity.Name, func(port int) error {
+		_, err := c.hosts.AddRunner(c.dir, r.identity.Name, port, r.key)
+		return err
+	}); err != nil {
+		return err
+	}
+	at := slices.IndexFunc(c.hosts.Runners, func(n hosts.Node) bool { return n.Name == r.identity.Name })
+	if c.hosts.Runners[at].Key.Address() != r.key.Address() {
+		if err := hosts.ReplaceKey(c.dir, r.identity.Name, r.key); err != nil {
+			return err
+		}
+		c.hosts.Runners[at].Key = r.key
+	}
+	if _, _, err := r.begin(); err != nil {
+		return err
+	}
+	r.started.Store(true)
+	return nil
+}
+
+// Kill implements box.Engine.
+func (r *runner) Kill() {
+	r.mute()
+	r.count()
+	if err := r.finish(true); err != nil {
+		r.crew.note(err)
+	}
+}
+
+// Stop implements box.Serving. It is at once: who wants Goodbyes said asks for them by
+// Leave.
+func (r *runner) Stop() error {
+	r.count()
+	err := r.finish(true)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.last.Connected = nil
+	return err
+}
+
+// Wipe implements box.Engine.
+func (r *runner) Wipe(*fault.Counts) error {
+	return errors.New("a runner keeps nothing but its key")
+}
+
+// Leave implements box.Serving.
+func (r *runner) Leave(finish bool, gone func()) {
+	go func() {
+		if r.answers() {
+			ctx, cancel := context.WithTimeout(r.crew.ctx, countPatience)
+			defer cancel()
+			_ = r.client.Leave(ctx, finish) // one that is gone has left
+		}
+		if !finish {
+			gone()
+		}
+	}()
+}
+
+func (r *runner) refresh() {
+	r.mu.Lock()
+	young := time.Since(r.at) < statusAge
+	r.mu.Unlock()
+	if young || !r.answers() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(r.crew.ctx, countPatience)
+	defer cancel()
+	s, err := r.client.RunnerStatus(ctx)
+	if err != nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.last, r.at = s, time.Now()
+}
+
+// Status implements box.Serving.
+func (r *runner) Status() runners.Status {
+	r.refresh()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.last.Status
+}
+
+// Waiting implements box.Manual: the jobs that wait to be answered by hand.
+func (r *runner) Waiting() []types.Hash {
+	r.refresh()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.last.Waiting
+}
+
+// Answer implements box.Manual.
+func (r *runner) Answer(job types.Hash, result []byte) error {
+	return r.client.Answer(r.crew.ctx, job, result)
+}
+
+// Drain implements box.Serving. A runner elsewhere drains where it is told to say that it
+// is full, by Saturate.
+func (r *runner) Drain(bool, string) {}
+
+// Manual implements box.Serving.
+func (r *runner) Manual() box.Manual { return r }
+
+// do orders a fault of the runner, or with nil counts its end.
+func (r *runner) do(counts *fault.Counts, o fault.Order) {
+	o.Node = r.identity.Name
+	if counts == nil {
+		r.count() // what it did is counted before it ends
+	}
+	if err := r.order(counts, o); err != nil {
+		r.crew.note(fmt.Errorf("%s was not told: %w", o.Node, err))
+	}
+}
+
+// Swallow implements box.Faltering.
+func (r *runner) Swallow(counts *fault.Counts) {
+	r.do(counts, fault.Order{Verb: "blackhole", On: counts != nil})
+}
+
+// Saturate implements box.Faltering.
+func (r *runner) Saturate(counts *fault.Counts) {
+	r.do(counts, fault.Order{Verb: "saturate", On: counts != nil})
+}
+
+// Slow implements box.Faltering.
+func (r *runner) Slow(delay time.Duration, counts *fault.Counts) {
+	r.do(counts, fault.Order{Verb: "slow", Delay: delay})
+}
+
+// Flap implements box.Faltering.
+func (r *runner) Flap(up, down time.Duration, times int, counts *fault.Counts, over func()) {
+	r.crew.whenOver(counts, over)
+	r.do(counts, fault.Order{Verb: "flap", Up: up, Down: down, Times: times})
+}
+
+// Behave implements box.Faltering.
+func (r *runner) Behave(kind string, counts *fault.Counts) error {
+	return r.order(counts, fault.Order{Verb: "misbehave", Node: r.identity.Name, Kind: kind})
+}
+
+// Honest implements box.Faltering.
+func (r *runner) Honest() { r.do(nil, fault.Order{Verb: "misbehave", Kind: fault.Honest}) }

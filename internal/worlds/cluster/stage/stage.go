@@ -1,0 +1,141 @@
+// Package stage is a network whose nodes run in processes or containers of their own, as
+// scripts drive it: that of internal/worlds/box/stage, on a ground of its own. What a
+// script reads of a node is what the node's final blocks give when they are executed
+// here, and the oracles judge that: no node's word on its own state is taken.
+package stage
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/base/wallet"
+	"github.com/cowboyinc/devnet/internal/faces/scenario"
+	"github.com/cowboyinc/devnet/internal/worlds/box"
+	"github.com/cowboyinc/devnet/internal/worlds/box/hosts"
+	live "github.com/cowboyinc/devnet/internal/worlds/box/stage"
+	"github.com/cowboyinc/devnet/internal/worlds/cluster"
+	"github.com/cowboyinc/devnet/internal/worlds/cluster/container"
+	"github.com/cowboyinc/devnet/internal/worlds/cluster/control"
+	"github.com/cowboyinc/devnet/internal/worlds/cluster/process"
+)
+
+// Processes returns what brings networks up whose nodes are processes of this machine:
+// command is devnet with some arguments. When ctx ends, so does all waiting.
+func Processes(ctx context.Context, command func(args ...string) *exec.Cmd) scenario.Open {
+	return live.OpenerOn(ctx, "processes", func(ctx context.Context, c *box.Config) (live.Ground, error) {
+		ports, err := freePorts(c.Validators + c.Runners)
+		if err != nil {
+			return nil, err
+		}
+		return prepare(c, hosts.Plan{Format: hosts.Processes, Ports: ports}, freePort,
+			func(dir string, nodes []cluster.Node) (cluster.Carrier, error) {
+				return process.Open(process.Config{Dir: dir, Nodes: nodes, Command: command})
+			})
+	})
+}
+
+// Containers returns what brings networks up whose nodes are containers of an image.
+func Containers(ctx context.Context, image string) scenario.Open {
+	return live.OpenerOn(ctx, "docker", func(ctx context.Context, c *box.Config) (live.Ground, error) {
+		return prepare(c, hosts.Plan{Format: hosts.Compose, Image: image}, nil,
+			func(dir string, nodes []cluster.Node) (cluster.Carrier, error) {
+				return container.Open(ctx, container.Config{Dir: dir, Image: image, Nodes: nodes})
+			})
+	})
+}
+
+// ground is a crew, and the folder of its network.
+type ground struct {
+	*cluster.Crew
+	dir string
+}
+
+// Close implements live.Ground.
+func (g *ground) Close() error { return errors.Join(g.Crew.Close(), os.RemoveAll(g.dir)) }
+
+// prepare makes a network in a folder of its own, and begins to start its nodes.
+func prepare(c *box.Config, plan hosts.Plan, port func() (int, error),
+	carry func(dir string, nodes []cluster.Node) (cluster.Carrier, error)) (live.Ground, error) {
+	secret := control.NewSecret()
+	plan.Chain, plan.Seed, plan.Derived, plan.Driver, plan.Now = *c, c.Seed, true, secret, time.Now()
+	plan.Chain.ChainID = wallet.ChainID
+	made, err := hosts.Make(plan)
+	if err != nil {
+		return nil, err
+	}
+	top, err := os.MkdirTemp("", "devnet-run-")
+	if err != nil {
+		return nil, err
+	}
+	dir := filepath.Join(top, "net")
+	carrier, err := func() (cluster.Carrier, error) {
+		if err := made.Write(dir); err != nil {
+			return nil, err
+		}
+		return carry(dir, nodes(made))
+	}()
+	if err != nil {
+		return nil, errors.Join(err, os.RemoveAll(top))
+	}
+	crew := cluster.NewCrew(cluster.Config{Carrier: carrier, Hosts: made, Dir: dir, Secret: secret, Port: port, Log: c.Log})
+	crew.Launch()
+	c.Elsewhere, c.Genesis = crew, made.Genesis
+	return &ground{crew, top}, nil
+}
+
+// nodes are those of a network as a carrier knows them.
+func nodes(made *hosts.Network) (all []cluster.Node) {
+	for _, v := range made.Validators {
+		all = append(all, cluster.Node{Name: v.Name, Kind: cluster.Validator})
+	}
+	for _, r := range made.Runners {
+		all = append(all, cluster.Node{Name: r.Name, Kind: cluster.Runner})
+	}
+	return all
+}
+
+// freePorts are ports of this machine that nobody listens at, neither by UDP nor by TCP.
+func freePorts(n int) (ports []int, err error) {
+	for len(ports) < n {
+		port, err := freePort()
+		if err != nil {
+			return nil, err
+		}
+		if !slices.Contains(ports, port) {
+			ports = append(ports, port)
+		}
+	}
+	return ports, nil
+}
+
+// portTries is how often a port is looked for that is free by both.
+const portTries = 100
+
+func freePort() (port int, err error) {
+	for range portTries {
+		if port, err = tryPort(); err == nil {
+			return port, nil
+		}
+	}
+	return 0, err
+}
+
+func tryPort() (int, error) {
+	socket, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	if err != nil {
+		return 0, err
+	}
+	defer socket.Close()
+	port := socket.LocalAddr().(*net.UDPAddr).Port
+	listener, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: port})
+	if err != nil {
+		return 0, err
+	}
+	return port, listener.Close()
+}

@@ -1,0 +1,502 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/base/codec"
+	"github.com/cowboyinc/devnet/internal/base/crypto"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/push"
+	"github.com/cowboyinc/devnet/internal/environment/env"
+	"github.com/cowboyinc/devnet/internal/environment/fault"
+	"github.com/cowboyinc/devnet/internal/worlds/box"
+	"github.com/cowboyinc/devnet/internal/worlds/cluster/control"
+	"github.com/cowboyinc/devnet/internal/worlds/node"
+	"github.com/cowboyinc/devnet/validators"
+	"github.com/cowboyinc/devnet/validators/gateway"
+	"github.com/cowboyinc/devnet/validators/history"
+	"github.com/cowboyinc/devnet/validators/ledger"
+	"github.com/cowboyinc/devnet/validators/simplex"
+)
+
+// validator is a validator that runs elsewhere. What is read of it is what its final
+// blocks give here; the rest it is asked for.
+type validator struct {
+	*member
+	follower
+	key      *crypto.Key
+	endpoint string // "": not settled yet
+	tell     box.Told
+	last     validators.Status // as it stood when it was asked last; guarded by mu
+	live     []gateway.Live
+	at       time.Time
+	lies     bool         // guarded by mu, as what follows
+	hold     bool         // it is to make no blocks
+	goal     types.Height // where it was told to travel last
+	// broken is how its host of programs fails over actors, which no restart mends.
+	broken map[types.Address]broken
+}
+
+type broken struct {
+	how    string
+	counts *fault.Counts
+}
+
+var _ box.RemoteValidator = (*validator)(nil)
+
+// Validator implements box.Elsewhere.
+func (c *Crew) Validator(name string, key *crypto.Key, tell box.Told) (box.RemoteValidator, error) {
+	c.mu.Lock()
+	if c.chain == nil {
+		c.chain = newChain(tell.Executor)
+	}
+	c.mu.Unlock()
+	v := &validator{member: newMember(c, node.Identity{Name: name, Address: key.Address()}), follower: follower{owner: c, name: name},
+		key: key, tell: tell, broken: map[types.Address]broken{}}
+	v.last = validators.Status{Name: name, Address: key.Address()}
+	v.follows = true
+	c.enter(v.member)
+	return v, v.reset()
+}
+
+// Endpoint implements box.Validating: where others reach it. Of one that joins the files
+// are written here.
+func (v *validator) Endpoint() (string, error) {
+	c := v.crew
+	if v.endpoint != "" {
+		return v.endpoint, nil
+	}
+	for _, one := range c.hosts.Validators {
+		if one.Name == v.name {
+			v.endpoint = one.Endpoint
+			return v.endpoint, nil
+		}
+	}
+	err := c.add(Validator, v.name, func(port int) error {
+		one, err := c.hosts.AddValidator(c.dir, v.name, port, v.key)
+		v.endpoint = one.Endpoint
+		return err
+	})
+	return v.endpoint, err
+}
+
+// Open implements box.Validating.
+func (v *validator) Open() error {
+	_, err := v.Endpoint()
+	return err
+}
+
+// Start implements box.Validating.
+func (v *validator) Start([]types.Validator) error {
+	l, hello, err := v.begin()
+	if err != nil {
+		return err
+	}
+	if err := v.boots(hello); err != nil {
+		return err
+	}
+	l.work.Go(func() { v.hear(l) })
+	l.work.Go(func() { v.follow(l) })
+	v.started.Store(true)
+	v.mu.Lock()
+	before := maps.Clone(v.broken)
+	v.mu.Unlock()
+	for actor, b := range before {
+		v.Programs().Fail(actor, b.how, b.counts)
+	}
+	return nil
+}
+
+// boots tells what the process begins with. One that holds less than it had begins at
+// genesis here too.
+func (v *validator) boots(hello control.Hello) error {
+	if hello.Boot == nil {
+		return fmt.Errorf("%s does not say what it begins with", v.name)
+	}
+	var header types.Header
+	if err := codec.Unmarshal(hello.Boot.Header, types.MaxBlockBytes, &header); err != nil {
+		return fmt.Errorf("%s begins with what is no header: %w", v.name, err)
+	}
+	v.tell.Booted(v.identity.Address, box.Boot{Header: &header, Hash: hello.Boot.Hash, Root: hello.Boot.Root})
+	head := v.head.Load()
+	if at := head.Block.Header.Height; header.Height < at || header.Height == at && hello.Boot.Hash != head.Hash {
+		return v.reset()
+	}
+	return nil
+}
+
+// each repeats a stream until the process has ended.
+func (v *validator) each(l *life, stream func(context.Context) error) {
+	for l.ctx.Err() == nil {
+		_ = stream(l.ctx) // it breaks off where the process ends, which its carrier tells
+		v.mu.Lock()
+		over := v.life != l
+		v.mu.Unlock()
+		if over {
+			return
+		}
+		select {
+		case <-l.ctx.Done():
+		case <-time.After(againEvery):
+		}
+	}
+}
+
+// hear hands on what is heard of the process.
+func (v *validator) hear(l *life) {
+	v.each(l, func(ctx context.Context) error {
+		return v.client.Heard(ctx, l.seq.Load(), func(h *control.Heard) error {
+			v.hand(h)
+			l.seq.Store(h.Seq)
+			select {
+			case l.heard <- struct{}{}:
+			default:
+			}
+			return nil
+		})
+	})
+}
+
+func (v *validator) hand(h *control.Heard) {
+	if report := h.Consensus(); report != nil {
+		v.tell.Consensus(v.name, report)
+	}
+	if report := h.Gateway(); report != nil {
+		v.tell.Runners(v.name, report)
+	}
+	if frame := h.Vote(); frame != nil {
+		v.tell.Sent(v.identity.Address, frame)
+	}
+	if hash, why, is := h.Dropped(); is {
+		v.tell.Dropped(hash, why)
+	}
+}
+
+// follow executes what the process makes final.
+func (v *validator) follow(l *life) {
+	v.each(l, func(ctx context.Context) error {
+		v.pending = nil
+		return v.client.Finals(ctx, v.head.Load().Block.Header.Height, func(final control.Final) error {
+			made, err := v.add(final)
+			if err != nil {
+				v.crew.note(err)
+				v.Fail(err)
+				l.end()
+				return err
+			}
+			if made != nil {
+				v.made(made)
+			}
+			return nil
+		})
+	})
+}
+
+// made hands on blocks that are final, once what their validators said before was heard.
+func (v *validator) made(f *validators.FinalBlocks) {
+	last := f.Results[len(f.Results)-1]
+	v.crew.settled(last.Block.Header.Height)
+	blocks := simplex.Finalized{Finalization: f.Finalization}
+	for _, r := range f.Results {
+		blocks.Blocks, blocks.Hashes = append(blocks.Blocks, r.Block), append(blocks.Hashes, r.Hash)
+	}
+	v.tell.Consensus(v.name, blocks)
+	v.tell.Final(*f)
+}
+
+// settlePatience bounds the wait for what validators said before a block was final: one
+// that has ended says nothing more.
+const settlePatience = 2 * time.Second
+
+// settled returns when what running validators have said until now was heard, where
+// nobody has asked for that at this height.
+func (c *Crew) settled(height types.Height) {
+	for before := c.heardUpTo.Load(); ; before = c.heardUpTo.Load() {
+		if before >= int64(height) {
+			return
+		}
+		if c.heardUpTo.CompareAndSwap(before, int64(height)) {
+			break
+		}
+	}
+	ctx, cancel := context.WithTimeout(c.ctx, settlePatience)
+	defer cancel()
+	for _, m := range c.all() {
+		m.mu.Lock()
+		l := m.life
+		m.mu.Unlock()
+		if l != nil && m.answers() && m.follows {
+			m.catchUp(ctx, l)
+		}
+	}
+}
+
+// catchUp waits until what a validator has said until now was heard.
+func (m *member) catchUp(ctx context.Context, l *life) {
+	seq, missed, err := m.client.Latest(ctx)
+	if err != nil {
+		return // it has ended, or is about to
+	}
+	if missed {
+		m.crew.note(fmt.Errorf("%s said more than is kept for its driver", m.identity.Name))
+	}
+	for l.seq.Load() < seq {
+		select {
+		case <-l.heard:
+		case <-l.ctx.Done():
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// Kill implements box.Engine. What it said and did until now is heard first.
+func (v *validator) Kill() {
+	v.mute()
+	v.count()
+	ctx, cancel := context.WithTimeout(v.crew.ctx, settlePatience)
+	defer cancel()
+	v.mu.Lock()
+	l := v.life
+	v.mu.Unlock()
+	if l != nil && v.answers() {
+		v.catchUp(ctx, l)
+	}
+	v.end(true)
+}
+
+// Stop implements box.Validating.
+func (v *validator) Stop() error {
+	v.count()
+	return v.end(false)
+}
+
+func (v *validator) end(atOnce bool) error {
+	err := v.finish(atOnce)
+	if err != nil && atOnce {
+		v.crew.note(err)
+	}
+	v.mu.Lock()
+	v.lies, v.last.Connected, v.live = false, nil, nil
+	v.mu.Unlock()
+	return err
+}
+
+// Wipe implements box.Engine.
+func (v *validator) Wipe(counts *fault.Counts) error {
+	ctx, cancel := context.WithTimeout(v.crew.ctx, endPatience)
+	defer cancel()
+	if err := v.crew.carrier.Wipe(ctx, v.name); err != nil {
+		return err
+	}
+	v.identity.Lost = true
+	counts.Emptied.Add(1)
+	return v.reset()
+}
+
+// Shell implements box.Validating.
+func (v *validator) Shell() box.Shell { return v }
+
+// Store implements box.Validating.
+func (v *validator) Store() env.Store { return v.store.Load() }
+
+// Head implements box.Shell.
+func (v *validator) Head() *validators.Head { return v.head.Load() }
+
+// Archive implements box.Shell.
+func (v *validator) Archive() *history.Archive { return history.Of(v.store.Load()) }
+
+// statusAge is how old what is known of a validator may be where it is asked for.
+const statusAge = 10 * time.Millisecond
+
+// Status implements box.Shell.
+func (v *validator) Status() validators.Status {
+	v.refresh()
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	s := v.last
+	s.Height = v.head.Load().Block.Header.Height
+	return s
+}
+
+// Connections implements box.Shell.
+func (v *validator) Connections() []gateway.Live {
+	v.refresh()
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.live
+}
+
+// refresh asks how the validator stands.
+func (v *validator) refresh() {
+	v.mu.Lock()
+	young := time.Since(v.at) < statusAge
+	v.mu.Unlock()
+	if young || !v.answers() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(v.crew.ctx, countPatience)
+	defer cancel()
+	s, err := v.client.ValidatorStatus(ctx)
+	if err != nil {
+		return
+	}
+	if s.Failure != "" {
+		v.Fail(fmt.Errorf("%s", s.Failure))
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.last, v.at, v.live = s.Status, time.Now(), nil
+	for _, c := range s.Runners {
+		v.live = append(v.live, gateway.Live{Runner: c.Runner, Accepting: c.Accepting})
+	}
+}
+
+// Submit implements box.Shell.
+func (v *validator) Submit(raw []byte, answer func(types.Hash, error)) {
+	go func() { answer(v.client.Submit(v.crew.ctx, raw)) }()
+}
+
+// NextNonce implements box.Shell.
+func (v *validator) NextNonce(a types.Address, final types.Nonce, answer func(types.Nonce)) {
+	go func() {
+		if next, err := v.client.NextNonce(v.crew.ctx, a, final); err == nil {
+			answer(next)
+		}
+	}()
+}
+
+// Waiting implements box.Shell.
+func (v *validator) Waiting(hash types.Hash, answer func(*ledger.Checked)) {
+	go func() {
+		raw, sender, err := v.client.Waiting(v.crew.ctx, hash)
+		if err != nil {
+			return
+		}
+		var tx types.Transaction
+		if raw == nil || codec.Unmarshal(raw, types.MaxTransactionBytes, &tx) != nil {
+			answer(nil)
+			return
+		}
+		answer(&ledger.Checked{Tx: &tx, Hash: hash, Sender: sender, Size: len(raw)})
+	}()
+}
+
+// BringHeartbeat implements box.Shell.
+func (v *validator) BringHeartbeat(runner types.Address, ping *push.HeartbeatPing, answer func(types.Hash, error)) {
+	go func() { answer(v.client.Bring(v.crew.ctx, control.Brought{Runner: runner, Ping: ping})) }()
+}
+
+// BringResult implements box.Shell.
+func (v *validator) BringResult(runner types.Address, result *push.JobResult, answer func(error)) {
+	go func() {
+		_, err := v.client.Bring(v.crew.ctx, control.Brought{Runner: runner, Result: result})
+		answer(err)
+	}()
+}
+
+// Pause implements box.Shell.
+func (v *validator) Pause(on bool) {
+	v.mu.Lock()
+	v.hold = on
+	v.mu.Unlock()
+	if !v.answers() {
+		return // it is told when it goes on
+	}
+	if err := v.client.Pause(v.crew.ctx, on); err != nil && v.answers() {
+		v.crew.note(fmt.Errorf("%s was not told to pause or resume: %w", v.name, err))
+	}
+}
+
+// SkipTo implements box.Shell.
+func (v *validator) SkipTo(to types.Height, done func()) {
+	v.mu.Lock()
+	v.goal = to
+	v.mu.Unlock()
+	go func() {
+		if v.answers() {
+			if err := v.client.SkipTo(v.crew.ctx, to); err != nil && v.answers() {
+				v.crew.note(fmt.Errorf("%s was not told where to travel: %w", v.name, err))
+			}
+		}
+		if done != nil {
+			done()
+		}
+	}()
+}
+
+// Thaw implements box.Engine. What the operator decided meanwhile it is told now.
+func (v *validator) Thaw() bool {
+	if !v.member.Thaw() {
+		return false
+	}
+	v.mu.Lock()
+	hold, goal := v.hold, v.goal
+	v.mu.Unlock()
+	v.Pause(hold)
+	if goal > 0 {
+		v.SkipTo(goal, nil)
+	}
+	return true
+}
+
+// Behave implements box.Lying: it has the validator lie to the others.
+func (v *validator) Behave(kind string, counts *fault.Counts) error {
+	if err := v.order(counts, fault.Order{Verb: "misbehave", Node: v.name, Kind: kind}); err != nil {
+		return err
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.lies = true
+	return nil
+}
+
+// Honest implements box.Lying.
+func (v *validator) Honest() {
+	v.mu.Lock()
+	lied := v.lies
+	v.lies = false
+	v.mu.Unlock()
+	if !lied {
+		return
+	}
+	v.count()
+	if err := v.order(nil, fault.Order{Verb: "misbehave", Node: v.name, Kind: fault.Honest}); err != nil {
+		v.crew.note(fmt.Errorf("%s was not told to be honest: %w", v.name, err))
+	}
+}
+
+// Misbehaves implements box.Lying.
+func (v *validator) Misbehaves() bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.lies
+}
+
+// Programs implements box.RemoteValidator.
+func (v *validator) Programs() box.Failing { return programs{v} }
+
+// programs is the host of programs of a validator.
+type programs struct{ of *validator }
+
+// Fail implements box.Failing.
+func (p programs) Fail(actor types.Address, how string, counts *fault.Counts) {
+	v := p.of
+	v.mu.Lock()
+	if counts == nil {
+		delete(v.broken, actor)
+	} else {
+		v.broken[actor] = broken{how, counts}
+	}
+	v.mu.Unlock()
+	if counts == nil {
+		v.count() // what it failed over is counted before that ends
+	}
+	if err := v.order(counts, fault.Order{Verb: "host_fail", Node: v.name, Actor: actor, How: how}); err != nil {
+		v.crew.note(fmt.Errorf("%s was not told of its host of programs: %w", v.name, err))
+	}
+}

@@ -1,0 +1,89 @@
+package sim
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/push"
+)
+
+// Answers are what runners of a network bring for jobs whose results a seed does not
+// have: a test says them. A network that has Answers has runners of all kinds.
+type Answers struct{ given []*given }
+
+// Answer says what runners bring for some jobs.
+type Answer struct {
+	Kind   types.JobKind
+	Match  string // is within what the job asks for (Asked); "": any job of the kind
+	Runner string // that brings it; "": any
+	// Turns are the results in the order of the jobs that are answered; the last goes on.
+	Turns []Turn
+}
+
+// Turn is the end of one job's work.
+type Turn struct {
+	Result []byte
+	Fails  string // why there is no result; "": there is
+}
+
+// given is an answer, and which job has which of its turns.
+type given struct {
+	Answer
+	turns map[types.Hash]int // looked up only
+}
+
+// Give adds an answer, which is looked for before those that were given earlier.
+func (a *Answers) Give(one Answer) { a.given = append(a.given, &given{one, map[types.Hash]int{}}) }
+
+// Len is how many were given.
+func (a *Answers) Len() int { return len(a.given) }
+
+// Clone is the answers as they are now.
+func (a *Answers) Clone() *Answers {
+	kept := &Answers{}
+	for _, g := range a.given {
+		kept.given = append(kept.given, &given{g.Answer, maps.Clone(g.turns)})
+	}
+	return kept
+}
+
+// of is what a runner brings for a job; false: nobody said.
+func (a *Answers) of(runner string, job types.Hash, spec *push.JobSpec) (Turn, bool) {
+	for _, g := range slices.Backward(a.given) {
+		if g.Kind != spec.JobType.Kind() || g.Runner != "" && g.Runner != runner || !strings.Contains(Asked(spec), g.Match) {
+			continue
+		}
+		turn, known := g.turns[job]
+		if !known {
+			turn = min(len(g.turns), len(g.Turns)-1)
+			g.turns[job] = turn
+		}
+		return g.Turns[turn], true
+	}
+	return Turn{}, false
+}
+
+// errUnanswered is why there is no result of a job that nobody gave an answer for.
+var errUnanswered = errors.New("the test gives no answer for this job: chain.mock_runner does")
+
+// Asked is what a job asks for, as answers are matched with it: method and URL of http,
+// model and prompt of llm, server and tool of mcp with the arguments, and of custom and
+// ethsend the bytes, where they are text.
+func Asked(spec *push.JobSpec) string {
+	switch t := spec.JobType; {
+	case t.Http != nil:
+		return t.Http.Method + " " + t.Http.URL
+	case t.Llm != nil:
+		return t.Llm.Model + " " + t.Llm.Prompt
+	case t.Mcp != nil:
+		return t.Mcp.Server + " " + t.Mcp.Tool + " " + t.Mcp.Arguments
+	case t.Custom != nil:
+		return string(t.Custom.Params)
+	case t.EthSend != nil:
+		return string(t.EthSend.SignedTransaction)
+	}
+	return ""
+}

@@ -1,0 +1,294 @@
+"""`devnet debug`: a final execution again, under pdb, on its author's own terminal.
+
+Actors' code runs as the chain has it, but unmetered; what it asks of the chain is
+answered from a trace of the execution (GET /transaction/{hash}/trace), in the order
+in which it was asked then. Where it goes another way than then, by the doing of who
+debugs it, state is kept here and everything else is refused.
+
+    python3 -m cowboy_sdk.testing.debugger TRACE.json FOLDER
+"""
+
+import ast
+import inspect
+import json
+import linecache
+import os
+import pdb
+import sys
+import types
+
+from host import meter
+
+UNMETERED = 1 << 60
+meter.begin(UNMETERED)  # the libraries below charge from now on, also for what they do here
+
+from host import actor_code, awaits, chain, check, constants, errors, imports, program  # noqa: E402
+from host.rewrite import Rewriter  # noqa: E402
+
+OWN = ["host", "host.*", "pvm_host", "cowboy_sdk", "cowboy_sdk.*", "importlib.*", "types"]
+NAMES = {chain.GET: "get_state", chain.READ: "get_state", chain.BALANCE: "get_balance", chain.CALL: "call_actor",
+         chain.CANCEL_JOB: "call_actor", chain.KECCAK: "keccak256", chain.RANDOMNESS: "randomness", chain.SCHEDULE: "schedule_timer",
+         chain.CANCEL: "cancel_timer", chain.EXTEND: "extend_timer", chain.BIDDER: "set_gas_bidder", chain.TRANSFER: "transfer",
+         chain.SUBMIT: "submit_job", chain.SEND: "send_message", chain.SET: "set_state", chain.DELETE: "delete_state",
+         chain.EMIT: "emit_event", chain.LOG: "print"}
+OVER = ("out_of_cycles", "out_of_cells")
+
+
+def raw(text):
+    return None if text is None else bytes.fromhex(text[2:])
+
+
+class Debugger(pdb.Pdb):
+    """Stops in functions of actors alone: what a file does when it is loaded is seen by `break`."""
+
+    def __init__(self):
+        super().__init__(skip=OWN, nosigint=True)
+        self.prompt = "(debug) "
+
+    @staticmethod
+    def inside(frame):
+        return frame.f_code.co_flags & inspect.CO_OPTIMIZED and frame.f_code.co_filename in FILES
+
+    def lookupmodule(self, filename):
+        """For `break FILE:LINE`: of files those of actors, which no path of Python's leads to."""
+        return next((path for path in FILES if filename in (path, os.path.basename(path), os.path.basename(path)[:-3])), None)
+
+    def user_call(self, frame, arguments):
+        """A function is stopped in at its first line."""
+
+    def get_stack(self, frame, traceback):
+        """Of the frames those of actors."""
+        stack, at = super().get_stack(frame, traceback)
+        theirs = [place for place in stack if place[0].f_code.co_filename in FILES]
+        return (theirs, len(theirs) - 1) if theirs else (stack, at)
+
+    def user_line(self, frame):
+        if self.inside(frame) or self.break_here(frame):
+            super().user_line(frame)
+
+    def user_return(self, frame, value):
+        if self.inside(frame):
+            super().user_return(frame, value)
+
+    def user_exception(self, frame, error):
+        if self.inside(frame):
+            super().user_exception(frame, error)
+
+
+FILES = {}  # file of an actor's code → what it was compiled to, None before
+
+
+class Diverged(errors.HostError):
+    """What the code asks for now was not asked for then."""
+
+
+class Chain:
+    """The chain as one handler saw it: what it asked, in order, with the answers."""
+
+    def __init__(self, player, call):
+        self.player, self.call = player, call
+        self.steps, self.at = call["steps"], 0
+        self.state = {}  # what is known of it by now
+        self.other = False  # it goes another way than then
+        for step in self.steps:
+            key = raw(step.get("key"))
+            if key is not None and key not in self.state:
+                self.state[key] = raw(step.get("old" if step["what"] != "get_state" else "value"))
+
+    def next(self, name, key):
+        """The step that is asked for, or None where it was none of then."""
+        if self.other:
+            return None
+        step = self.steps[self.at] if self.at < len(self.steps) else None
+        if step is not None and step["what"] == name and (key is None or raw(step.get("key")) == key):
+            self.at += 1
+            return step
+        self.other = True
+        if step is None and self.call["status"] in OVER:
+            tell("Here the execution had used up its limit. It goes on unmetered, and nothing more of the chain is known.")
+        else:
+            tell("The execution asked here for %s, and now %s is asked for: from here on it is another."
+                 % (step["what"] if step else "nothing more", name))
+        return None
+
+    def ask(self, op, key=None, value=None):
+        name = NAMES[op]
+        if name == "print":
+            tell("print: " + value.decode("utf-8", "replace"))
+        step = self.next(name, key)
+        error = step and step.get("error")
+        if name == "set_state" and not error:
+            self.state[key] = value
+        elif name == "delete_state" and not error:
+            self.state[key] = None
+        if step is None:
+            return self.invented(name, key, op)
+        if name == "call_actor":
+            return self.called(step, op)
+        if error:
+            raise op.raised(error["code"], error["message"])
+        return answer(name, step)
+
+    def called(self, step, op):
+        """A call of another actor: that runs as well, and answers what it did then."""
+        well = self.player.run(step["call"]) if step.get("call") else True
+        error = step.get("error")
+        if error:
+            raise op.raised(error["code"], error["message"])
+        if not well:
+            self.other = True
+            raise op.raised("not_recorded", "the call fails here, and did not then")
+        return raw(step.get("value")) or b""
+
+    def invented(self, name, key, op):
+        """What can be said of what was not asked then."""
+        if name == "get_state":
+            return self.state.get(key)
+        if name in ("set_state", "delete_state", "emit_event", "print"):
+            return None
+        raise Diverged("not_recorded", "the execution did not ask for %s here: there is no answer to it" % name)
+
+
+def answer(name, step):
+    if name == "get_state":
+        return raw(step.get("value"))
+    if name == "get_balance":
+        return int(step["amount"]).to_bytes(32, "big")
+    return raw(step.get("id"))
+
+
+class Player:
+    """Runs the calls of a trace, each with its chain."""
+
+    def __init__(self, trace, folder):
+        self.trace, self.calls = trace, []
+        self.files = {}  # hash of a code → its file
+        taken = set()
+        for i, source in enumerate(trace["sources"]):
+            name = "".join(c for c in source["name"] if c.isalnum() or c in "-_") or "actor"
+            while name in taken:
+                name += "-%d" % i
+            taken.add(name)
+            path = os.path.join(folder, name + ".py")
+            with open(path, "w", encoding="utf-8", newline="") as file:
+                file.write(source["text"])
+            self.files[source["code_hash"]] = path, source["text"]
+            FILES[path] = None
+            linecache.checkcache(path)
+
+    def run(self, call):
+        """One handler: True where it ended well."""
+        self.calls.append(Chain(self, call))
+        outer, chain.now = chain.now, chain.Message(self.about(call), call["kind"])
+        saved, mark = meter.begin(UNMETERED), len(actor_code.MADE)
+        try:
+            output = program.run(self.code(call), call["kind"], call["handler"], raw(call["payload"]))
+            if chain.now.lines:
+                tell("print: " + chain.now.lines)
+            tell("%s returned %r" % (title(call), output))
+            return True
+        except program.Fault as fault:
+            tell("%s ended with %s: %s" % (title(call), fault.code, fault.message))
+        except Exception as error:
+            self.failed(call, error)
+        finally:
+            actor_code.forget(mark)
+            meter.end(saved)
+            chain.now = outer
+            self.calls.pop()
+        return False
+
+    @staticmethod
+    def failed(call, error):
+        """Stop where the error was raised."""
+        found, at = None, error.__traceback__
+        while at is not None:
+            if at.tb_frame.f_code.co_filename in FILES:
+                found = at
+            at = at.tb_next
+        tell("%s raised %s: %s" % (title(call), type(error).__name__, error))
+        if found is not None:
+            tell("It stops at the line that failed; q ends it.")
+            debugger.reset()
+            debugger.interaction(None, types.TracebackType(None, found.tb_frame, found.tb_lasti, found.tb_lineno))
+
+    def about(self, call):
+        block = self.trace["block"]
+        return types.SimpleNamespace(
+            kind=call["kind"], code=raw(call["code_hash"]), cycles=UNMETERED, sender=raw(call["sender"]), me=raw(call["actor"]),
+            owner=raw(call["owner"]), tx_hash=raw(block["tx_hash"]), height=block["height"], timestamp=block["timestamp_ms"],
+            chain_id=block["chain_id"])
+
+    def code(self, call):
+        path, text = self.files[call["code_hash"]]
+        if FILES[path] is None:
+            FILES[path] = load(path, text)
+        return FILES[path]
+
+
+def title(call):
+    return "%s.%s" % (call["name"] or call["actor"], call["handler"])
+
+
+def load(path, text):
+    """Code that is not metered, in the author's own lines."""
+    tree = ast.parse(text, path)
+    waiting = awaits.lower(tree)
+    actor, handlers, sdk = program.describe(tree)
+    resumes = program.resumed_by(tree, actor, waiting)
+    rewriter = Rewriter(check.bound_names(tree))
+    rewriter.exported, rewriter.metered = imports.exported, False
+    tree = rewriter.module(tree)
+    code = constants.bind(compile(tree, path, "exec", dont_inherit=True, optimize=0), program.NAMES)
+    return program.Code(code, actor, handlers, sdk, 0, resumes)
+
+
+def tell(line):
+    print(line, flush=True)
+
+
+def connect(player):
+    """Have what actors ask of the chain answered by the player."""
+    def now():
+        return player.calls[-1]
+
+    def request(op, **fields):
+        return now().ask(op)
+
+    def request_of(op, value, calls=1):
+        return now().ask(op, value if op is chain.GET else None)
+
+    def tell(op, value):
+        now().ask(op, value if op is not chain.LOG else None, value)
+
+    def tell_pair(op, first, second):
+        now().ask(op, first if op is chain.SET else None, second)
+
+    for function in (request, request_of, tell, tell_pair):
+        getattr(chain, function.__name__)  # what is not there is not replaced
+        setattr(chain, function.__name__, function)
+
+
+debugger = None
+
+
+def main(trace_file, folder):
+    global debugger
+    with open(trace_file, encoding="utf-8") as file:
+        trace = json.load(file)
+    sys.setrecursionlimit(50_000)
+    imports.install()
+    player = Player(trace, folder)
+    connect(player)
+    call = trace["call"]
+    tell("%s in block %d ended with %s. It begins at its first line; n goes on by a line, s into functions, h helps."
+         % (title(call), trace["block"]["height"], call["status"]))
+    debugger = Debugger()
+    try:
+        debugger.runcall(player.run, call)
+    except pdb.bdb.BdbQuit:
+        pass
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,46 @@
+"""What actors may read, type by type: the tables that attributes asks.
+
+They stand apart from it so that whoever makes a value can say what is read of
+it, without a way back from attributes to them.
+"""
+
+import collections
+import json
+import re
+
+VALUE = "value"
+TABLE = {}  # built-in type → name → the method that charges for what it does
+PROPERTIES = {  # built-in type → attributes that are values, not methods
+    collections.deque: {"maxlen"}, range: {"start", "stop", "step"},
+    int: {"real", "imag", "numerator", "denominator"},
+}
+SURFACE = {}  # type of the host's → names that may be read of its instances
+ERRORS = {  # type of an error → names beside args, which attributes.arguments shows
+    BaseException: ("add_note",), StopIteration: ("value",), UnicodeError: ("start", "end", "reason", "encoding", "object"),
+    json.JSONDecodeError: ("msg", "doc", "pos", "lineno", "colno"), re.error: ("msg", "pattern", "pos", "lineno", "colno"),
+}
+FOUND = {}
+
+
+def lists(cls, names):
+    """Instances of cls show these names."""
+    SURFACE[cls] = frozenset(names.split())
+
+
+def find(t, name):
+    """How an instance of a type of the host's answers name: VALUE, a function, or None."""
+    found = FOUND.get((t, name))
+    if found is None:
+        found = search(t, name)
+        if found is not None:
+            FOUND[t, name] = found
+    return found
+
+
+def search(t, name):
+    for base in t.__mro__:
+        if name in TABLE.get(base, ()):
+            return TABLE[base][name]
+        if name in PROPERTIES.get(base, ()):
+            return VALUE
+    return None

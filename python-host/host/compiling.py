@@ -1,0 +1,34 @@
+"""How much compiling a source takes, measured on its tree before it is compiled.
+
+A unit is what one node takes, some ten microseconds; constructs that compile to
+more code weigh more. The measure depends on the source alone.
+"""
+
+import ast
+
+from host import check
+
+MAX_UNITS = 65_536  # below a second; an actor of 2,000 lines has some 30,000
+WEIGHTS = {
+    ast.FunctionDef: 60, ast.ClassDef: 25, ast.Lambda: 20, ast.ListComp: 25, ast.SetComp: 25, ast.DictComp: 25,
+    ast.GeneratorExp: 25, ast.comprehension: 5, ast.Try: 40, ast.ExceptHandler: 15, ast.With: 40, ast.If: 20,
+    ast.While: 20, ast.For: 25, ast.Match: 20, ast.match_case: 20, ast.Yield: 25, ast.JoinedStr: 5, ast.arg: 3,
+    ast.AsyncFunctionDef: 120, ast.Await: 80,
+}
+
+
+def units(tree):
+    """Of a module. What awaits is gone through twice (awaits.py)."""
+    owners = [tree] + [s for s in tree.body if isinstance(s, ast.ClassDef)]
+    waiting = [s for owner in owners for s in owner.body if isinstance(s, ast.AsyncFunctionDef)]
+    return sum(WEIGHTS.get(type(node), 1) for root in [tree, *waiting] for node in ast.walk(root))
+
+
+def refuse_beyond(found, limit):
+    """Refuses units that are too many for anyone, or for who pays."""
+    if found > MAX_UNITS:
+        raise check.Refusal(0, "the code takes too much compiling: %d units, at most %d (a function counts %d, a class %d, "
+                            "a name or an operator 1): split it into several actors"
+                            % (found, MAX_UNITS, WEIGHTS[ast.FunctionDef], WEIGHTS[ast.ClassDef]))
+    if found > limit:
+        raise check.Refusal(0, "compiling takes %d units, and the cycles left pay for %d" % (found, limit))

@@ -1,0 +1,83 @@
+"""The third wall: what runs a program does not live on.
+
+This process never runs an author's code. It keeps code compiled and forks a
+child for each conversation (a block, a number of reads); the child runs the
+messages and ends with the conversation. So what a program leaves behind in the
+interpreter, by whatever hole, meets no other block, and every validator's
+interpreter begins a block alike.
+
+Both speak through the same two pipes, one after the other:
+
+  L, X, P  load, drop, costs: kept by who gets them
+  F        the fork server forks a child, which says F and has the pipes from then on
+  T        the fork server tries what its children must not do, and says how each ended
+  E        the child ends; the fork server says Z and has them again
+
+A child that ends otherwise takes the fork server with it: the exit code says how.
+"""
+
+import gc
+import os
+
+from host import chain, imports, protocol, serving, wall, warmup
+from host.wire import record
+
+
+def keep(frame):
+    """Load code, compiled if it can be; what cannot is the child's to refuse."""
+    hash = serving.load(frame)
+    try:
+        serving.code_of(hash)
+    except Exception:
+        pass
+
+
+def set_costs(frame):
+    serving.set_costs(frame)
+    imports.warm()
+
+
+def fork(frame):
+    gc.freeze()
+    me = os.getpid()
+    child = os.fork()
+    if child == 0:
+        walls.narrow(me)
+        warmup.run()
+        chain.pipe.write(protocol.FORK, b"")
+        serving.serve_all({**serving.HANDLERS, protocol.END: lambda frame: os._exit(0)})
+    chain.pipe.forget()
+    _, status = os.waitpid(child, 0)
+    if status != 0:
+        os._exit(protocol.SIGNALLED + os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status))
+    chain.pipe.write(protocol.ENDED, b"")
+
+
+def try_all(frame):
+    """Names of attempts, each with the status of the child that made it."""
+    me, found = os.getpid(), []
+    for name, do in wall.attempts(walls, me).items():
+        child = os.fork()
+        if child == 0:
+            walls.narrow(me)
+            wall.attempt(do)
+        _, status = os.waitpid(child, 0)
+        ended = {"signal": os.WTERMSIG(status)} if os.WIFSIGNALED(status) else {"exit": os.WEXITSTATUS(status)}
+        found.append(record(name=name.encode(), **ended))
+    chain.pipe.write(protocol.TRY, b"".join(found))
+
+
+HANDLERS = {
+    protocol.TRY: try_all, protocol.LOAD: keep, protocol.DROP: serving.drop, protocol.COSTS: set_costs, protocol.FORK: fork,
+}
+walls = None
+
+
+def run(sink):
+    """Build the walls, say hello, and serve."""
+    global walls
+    walls = wall.Wall(sink)
+    walls.build()
+    parts = [record(name=name.encode(), missing=why.encode()) for name, why in walls.parts.items()]
+    chain.pipe.write(protocol.HELLO, b"".join([record(version=serving.VERSION)] + parts))
+    serving.serve_all(HANDLERS)

@@ -1,0 +1,174 @@
+"""Making text: charged by what it makes, never a width beyond MAX_WIDTH, and
+no format that reads attributes. What a value looks like is said by representation."""
+
+import decimal
+import enum
+import operator
+import re
+import string
+
+from host import representation
+from host.costs import table
+from host.exact import plain
+from host.meter import charge
+from host.weights import weigh
+
+MAX_WIDTH = 4096
+SPEC = re.compile(r"\d+")
+PERCENT = re.compile(r"%(?:\((.*?)\))?([#0\- +]*)(\*|\d+)?(?:\.(\*|\d+))?(.)", re.S)
+
+
+def charged(text):
+    charge(table.str + len(text) * table.char)
+    return text
+
+
+def to_str(value):
+    if type(value) is str:
+        return charged(value)
+    weigh(value, 1)
+    return charged(representation.as_str(value))
+
+
+def to_repr(value):
+    weigh(value, 1)
+    if isinstance(value, bytearray):
+        charge(len(value))
+    return charged(representation.as_repr(value))
+
+
+def to_ascii(value):
+    return charged(ascii(to_repr(value))[1:-1])
+
+
+def check_spec(spec):
+    charge(len(spec))
+    if len(spec) > 64 or any(len(n) > 4 or int(n) > MAX_WIDTH for n in SPEC.findall(spec)):
+        raise ValueError("a format wider than %d" % MAX_WIDTH)
+
+
+def formatted(value, spec=""):
+    """format(value, spec)"""
+    if type(spec) is not str:
+        raise TypeError("a format is a str")
+    if not spec:
+        return to_str(value)
+    check_spec(spec)
+    value = formattable(value)
+    if type(value) is int and value.bit_length() > 64:
+        charge((value.bit_length() >> 4) ** 2 >> 4)
+        if spec[-1] in "eEfFgG%" and value.bit_length() > 900:
+            raise OverflowError("an integer too large for this format")
+    return charged(format(value, spec))
+
+
+def formattable(value):
+    """The int, str or Decimal whose format a value has."""
+    t = type(value)
+    if t is int or t is str or t is bool or t is decimal.Decimal:
+        return value
+    if isinstance(value, enum.Enum) and not isinstance(value, enum.ReprEnum):
+        return representation.as_str(value)
+    value = plain(value)
+    if type(value) not in (int, str):
+        raise TypeError("unsupported format string passed to %s.__format__" % t.__name__)
+    return value
+
+
+def f_string(value, conversion, spec):
+    if conversion == 114:
+        value = to_repr(value)
+    elif conversion == 115:
+        value = to_str(value)
+    elif conversion == 97:
+        value = to_ascii(value)
+    return formatted(value, spec)
+
+
+def joined(pieces):
+    charge(sum(map(len, pieces)) // 16)
+    return "".join(pieces)
+
+
+def str_format(template, *args, **kwargs):
+    """str.format with fields that are a number, a name or nothing."""
+    template = plain(template)
+    charge(len(template))
+    out, auto = [], 0
+    for literal, field, spec, conversion in string.Formatter().parse(template):
+        out.append(literal)
+        if field is None:
+            continue
+        if "{" in spec:
+            raise ValueError("a field within a format is not available: use an f-string")
+        if field == "":
+            field, auto = auto, auto + 1
+        if isinstance(field, int) or field.isascii() and field.isdigit() and len(field) < 5:
+            value = args[int(field)]
+        elif field.isidentifier():
+            value = kwargs[field]
+        else:
+            raise ValueError("a field that reads attributes or elements is not available: use an f-string")
+        out.append(f_string(value, ord(conversion) if conversion else -1, spec))
+    return joined(out)
+
+
+def percent(template, values):
+    """template % values, with bounded widths."""
+    template = plain(template)
+    charge(table.str + len(template))
+    kind = type(template)
+    as_text = template if kind is str else template.decode("latin-1")
+    out, at, taken = [], 0, 0
+    given = values if isinstance(values, tuple) else (values,)
+    for m in PERCENT.finditer(as_text):
+        name, flags, width, precision, how = m.groups()
+        out.append(as_text[at:m.start()])
+        at = m.end()
+        if how == "%":
+            out.append("%")
+            continue
+        if "*" in (width, precision):
+            raise ValueError("a width of * is not available: use an f-string")
+        check_spec((width or "") + " " + (precision or ""))
+        if name is not None:
+            value = values[name if kind is str else name.encode("latin-1")]
+        else:
+            if taken >= len(given):
+                raise TypeError("not enough arguments for format string")
+            value, taken = given[taken], taken + 1
+        out.append(one_percent(kind, value, flags, width, precision, how))
+    rest = as_text[at:]
+    if "%" in rest:
+        raise ValueError("incomplete format")
+    if taken < len(given) and not isinstance(values, dict) and taken:
+        raise TypeError("not all arguments converted during string formatting")
+    if not taken and at == 0 and not isinstance(values, dict) and values != ():
+        raise TypeError("not all arguments converted during string formatting")
+    text = joined(out + [rest])
+    return text if kind is str else kind(text.encode("latin-1"))
+
+
+def one_percent(kind, value, flags, width, precision, how):
+    if isinstance(value, decimal.Decimal):
+        raise TypeError("% takes no Decimal: use an f-string")
+    spec = "%" + flags + (width or "") + ("." + precision if precision is not None else "") + how
+    if how in "sra":
+        if kind is str:
+            shown = {"s": to_str, "r": to_repr, "a": to_ascii}[how](value)
+            return charged((spec[:-1] + "s") % (shown,))
+        if how == "s" and not isinstance(value, (bytes, bytearray)):
+            raise TypeError("%s in bytes takes bytes")
+        if how == "s":
+            return charged((spec.encode() % (bytes(value),)).decode("latin-1"))
+        return charged((spec[:-1] + "s") % (to_ascii(value),))
+    value = plain(value)
+    if how != "b" and type(value) not in (int, bool, str, bytes):
+        value = operator.index(value)
+    if isinstance(value, int) and value.bit_length() > 64:
+        charge((value.bit_length() >> 4) ** 2 >> 4)
+        if how in "eEfFgG" and value.bit_length() > 900:
+            raise OverflowError("an integer too large for this format")
+    if kind is not str and how == "b":
+        return charged((spec.encode() % (bytes(value),)).decode("latin-1"))
+    return charged(spec % (value,))

@@ -1,0 +1,183 @@
+"""What a host that was asked to notes of a message: how often each line of the
+actor's code began, what it took of the cycles, and which ways its branches went.
+
+A host is asked at its start, or never: then nothing of this runs, and code is
+compiled as if it did not exist. What is noted charges nothing and decides
+nothing, so that outcomes are the same. The rewriter puts the calls in:
+
+  $into(line)      a function began
+  $lump(k)         before a charge for a run of statements, whose parts are LUMPS[k]
+  $line(line)      before a statement
+  $way(line, n)    a branch went its nth way
+  $back()          a function ends
+
+The cycles that went between two of these belong to the line of the first.
+"""
+
+import sys
+
+from host.meter import meter
+from host.protocol import MAX_NOTES
+
+FILE = "actor.py"
+INLINED = ("<listcomp>", "<setcomp>", "<dictcomp>")  # have frames of their own before Python 3.12
+MAX_STACK = 4096  # characters of the names of functions around a line
+asked = False  # set once, before anything is compiled
+stop = None  # the code object above a message, where the stack of it ends
+LUMPS = []  # [(line, cycles)] of each charge
+
+
+class Notes:
+    """Of one message."""
+
+    __slots__ = ("stacks", "ways", "cell", "last", "frame", "here")
+
+    def __init__(self, cycles):
+        self.stacks, self.ways = {}, {}  # stack → {line: [hits, cycles, of these in calls of actors]}; (line, way) → count
+        self.cell = [0, 0, 0]  # of the line that runs
+        self.stacks[""] = {0: self.cell}  # of the host's own
+        self.last = cycles  # left when it was looked last
+        self.frame, self.here = None, None  # the author's frame that was looked at last, and the lines of its stack
+
+    def look(self, frame):
+        """The lines of a frame's stack."""
+        self.frame = frame
+        around = stack(frame)
+        self.here = self.stacks.get(around)
+        if self.here is None:
+            self.here = self.stacks[around] = {}
+
+
+notes = None
+
+
+def begin(cycles):
+    """Start a message; return what end needs to go back."""
+    global notes
+    outer, notes = notes, Notes(cycles)
+    return outer
+
+
+def end(outer):
+    global notes
+    notes = outer
+
+
+def settle():
+    """What went since the last look belongs to the line before."""
+    n, now = notes, max(meter[0], 0)
+    if n.last > now:
+        n.cell[1] += n.last - now
+    n.last = now
+
+
+def stack(frame):
+    """The author's functions around a frame, outermost first."""
+    names = []
+    while frame is not None and frame.f_code is not stop:
+        code = frame.f_code
+        if code.co_filename == FILE and code.co_name not in INLINED:
+            names.append(code.co_qualname)
+        frame = frame.f_back
+    return ";".join(reversed(names))[-MAX_STACK:]
+
+
+def cell(frame, line):
+    n = notes
+    if frame is not n.frame:
+        n.look(frame)
+    found = n.here.get(line)
+    if found is None:
+        found = n.here[line] = [0, 0, 0]
+    return found
+
+
+def into(line):
+    settle()
+    notes.cell = cell(sys._getframe(1), line)
+
+
+def at(line):
+    settle()
+    found = notes.cell = cell(sys._getframe(1), line)
+    found[0] += 1
+
+
+def back():
+    """The line that called goes on."""
+    settle()
+    frame = sys._getframe(1).f_back
+    while frame is not None and frame.f_code is not stop:
+        if frame.f_code.co_filename == FILE:
+            notes.cell = cell(frame, frame.f_lineno)
+            return
+        frame = frame.f_back
+    host()
+
+
+def host():
+    """What follows is none of the author's lines."""
+    settle()
+    notes.cell = notes.stacks[""][0]
+
+
+def lump(k):
+    """The charge that follows is of several lines."""
+    settle()
+    n, frame = notes, sys._getframe(1)
+    for line, cycles in LUMPS[k]:
+        if cycles > n.last:
+            cycles = n.last
+        cell(frame, line)[1] += cycles
+        n.last -= cycles
+
+
+def settled():
+    """What is left now."""
+    settle()
+    return notes.last
+
+
+def called(before):
+    """The chain answered a call of another actor, which took what is missing since before."""
+    settle()
+    notes.cell[2] += before - notes.last
+
+
+def way(line, n):
+    place = (line, n)
+    notes.ways[place] = notes.ways.get(place, 0) + 1
+
+
+def report():
+    """All of it, a row a line of text: L stack line hits cycles calls, and W line way count."""
+    settle()
+    rows = ["L\t%s\t%d\t%d\t%d\t%d" % (around, line, *found)
+            for around, lines in notes.stacks.items() for line, found in lines.items() if any(found)]
+    notes.frame = notes.here = None
+    rows += ["W\t%d\t%d\t%d" % (*place, count) for place, count in notes.ways.items()]
+    return "\n".join(rows[:MAX_NOTES]).encode("utf-8", "replace")
+
+
+class Points:
+    """Where the rewriter put calls in, and what it calls the ways of a branch."""
+
+    def __init__(self, runs):
+        self.runs = runs  # the code is to run, and not to be looked at alone
+        self.lines, self.ways = set(), {}  # ways: (line, way) → label
+
+    def lump(self, parts):
+        """The number of a charge."""
+        if self.runs:
+            LUMPS.append(parts)
+        return len(LUMPS) - 1
+
+    def branch(self, line, labels):
+        """Ways of a line; a second branch on it goes on counting."""
+        first = 1 + max([n for at, n in self.ways if at == line], default=-1)
+        for i, label in enumerate(labels):
+            self.ways[(line, first + i)] = label
+        return first
+
+
+NAMES = {"$into": into, "$line": at, "$back": back, "$lump": lump, "$way": way}

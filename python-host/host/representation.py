@@ -1,0 +1,332 @@
+"""What values look like: str and repr, made here.
+
+Python's own would print addresses (a function, a defaultdict's factory, a list
+that an author's __repr__ puts a function into while it is printed), the order
+of a hash, and what one version has and another has not. Here every type is
+shown by a function of its own; what has none has no text.
+
+An author's __repr__ or __str__ runs within the message as any code of his. With
+own=False it does not run at all, and what would need it has no text: so are
+errors explained whose message is over.
+"""
+
+import collections
+import dataclasses
+import decimal
+import enum
+import types
+
+from host import actor_code, attributes, sealed
+from host.meter import NESTING, charge, meter, refuse_depth
+from host.weights import VIEWS, WALKED
+
+
+def no_text(t):
+    raise TypeError("%s has no text that all nodes share" % t.__name__)
+
+
+class Text:
+    """The making of one text."""
+
+    __slots__ = ("own", "depth", "ran", "left")
+
+    def __init__(self, own=True):
+        self.own = own  # the author's code may run
+        self.depth = 0
+        self.ran = False  # it did: what was weighed before may have grown
+        self.left = MAX_EXPLAINED  # of what nobody pays for
+
+    def take(self, v):
+        """Counts what is shown without a charge."""
+        self.left -= 1 + (len(v) if type(v) in SIZED else 0)
+        if self.left < 0:
+            raise ValueError("too much to show")
+
+    def repr(self, v):
+        t = type(v)
+        if not self.own:
+            self.take(v)
+        if t in ATOMS:
+            return repr(v)
+        show = SHOWN.get(t)
+        if show is not None:
+            return self.within(show, v)
+        if actor_code.known(t) is not None:
+            return self.of_own(v, t, "__repr__")
+        return self.of_host(v, t)
+
+    def str(self, v):
+        t = type(v)
+        if not self.own:
+            self.take(v)
+        if t is str:
+            return v
+        if t in ATOMS or t in SHOWN:
+            return self.repr(v)
+        if actor_code.known(t) is not None:
+            return self.of_own(v, t, "__str__")
+        if isinstance(v, BaseException):
+            return self.within(error_text, v)
+        return self.of_host(v, t)
+
+    def within(self, show, v):
+        """One level of nesting: bounded, and counted as a call is."""
+        self.depth += 1
+        if self.depth > NESTING:
+            raise ValueError("values nested deeper than %d levels" % NESTING)
+        meter[1] += 1
+        if self.own and meter[1] > meter[2]:
+            refuse_depth()
+        try:
+            return show(self, v)
+        finally:
+            self.depth -= 1
+            meter[1] -= 1
+
+    def each(self, values):
+        """The texts of a container's elements, as they are now."""
+        values = list(values)
+        if self.ran:
+            charge(len(values) + WALKED)
+        return [self.repr(v) for v in values]
+
+    def pairs(self, items):
+        values = list(items)
+        if self.ran:
+            charge(2 * len(values) + WALKED)
+        return ["%s: %s" % (self.repr(k), self.repr(v)) for k, v in values]
+
+    def of_host(self, v, t):
+        if isinstance(v, BaseException):
+            return self.within(error_repr, v)
+        if isinstance(v, type):
+            return type.__repr__(v) if type(v) is type else "<enum %r>" % v.__name__
+        if t is sealed.Type or t is sealed.Union:
+            return repr(v)
+        record = RECORDS.get(t)
+        if record is None:
+            no_text(t)
+        return self.within(record, v)
+
+    def of_own(self, v, t, name):
+        """The author's method if he wrote one, else what the base has."""
+        for base in t.__mro__:
+            for special in ("__repr__",) if name == "__repr__" else ("__str__", "__repr__"):
+                found = base.__dict__.get(special)
+                if found is not None and base in actor_code.KINDS and authored(found):
+                    return self.authors(v, special)
+        return self.of_base(v, t, name == "__str__")
+
+    def authors(self, v, special):
+        if not self.own:
+            no_text(type(v))
+        self.ran = True
+        return str.__str__(repr(v) if special == "__repr__" else str(v))
+
+    def of_base(self, v, t, as_str):
+        if isinstance(v, enum.Enum):
+            return self.within(member_str if as_str else member_repr, v)
+        if isinstance(v, BaseException):
+            return self.within(error_text if as_str else error_repr, v)
+        if isinstance(v, str):
+            return str.__str__(v) if as_str else str.__repr__(v)
+        if isinstance(v, int):
+            return int.__repr__(v)
+        if isinstance(v, tuple):
+            return self.within(row, v)
+        if "__dataclass_fields__" in t.__dict__ or hasattr(t, "__dataclass_fields__"):
+            return self.within(record, v)
+        return "<%s>" % t.__name__
+
+
+def authored(found):
+    """Whether a method in an actor's class is its author's, not one that a library put there."""
+    t = type(found)
+    return actor_code.is_function(found) or t is not types.FunctionType and t is not types.WrapperDescriptorType
+
+
+def as_str(value):
+    t = type(value)
+    if t is str:
+        return value
+    if t in ATOMS:
+        return repr(value)
+    return Text().str(value)
+
+
+def as_repr(value):
+    if type(value) in ATOMS:
+        return repr(value)
+    return Text().repr(value)
+
+
+ATOMS = frozenset((int, bool, str, bytes, bytearray, type(None), decimal.Decimal, range, type(Ellipsis), type(NotImplemented)))
+
+
+SIZED = frozenset((str, bytes, bytearray, list, tuple, dict))
+MAX_EXPLAINED = 100_000  # elements and characters of an error's text
+
+
+def of_list(text, v):
+    return "[%s]" % ", ".join(text.each(v))
+
+
+def of_tuple(text, v):
+    shown = text.each(tuple.__iter__(v))
+    return "(%s,)" % shown[0] if len(shown) == 1 else "(%s)" % ", ".join(shown)
+
+
+def of_dict(text, v):
+    return "{%s}" % ", ".join(text.pairs(v.items()))
+
+
+def of_set(text, v):
+    if len(v) > 1:
+        raise TypeError("a set has no order that all nodes share: print sorted(…)")
+    shown = "{%s}" % ", ".join(text.each(v)) if v else ""
+    if type(v) is set:
+        return shown or "set()"
+    return "frozenset(%s)" % shown
+
+
+def of_deque(text, v):
+    shown = of_list(text, v)
+    return "deque(%s)" % shown if v.maxlen is None else "deque(%s, maxlen=%d)" % (shown, v.maxlen)
+
+
+def of_view(text, v):
+    if type(v) is VIEWS[1] or type(v) is ORDERED[1]:
+        shown = ["(%s, %s)" % (text.repr(k), text.repr(e)) for k, e in list(v)]
+    else:
+        shown = text.each(v)
+    return "%s([%s])" % (type(v).__name__, ", ".join(shown))
+
+
+def of_counter(text, v):
+    items = list(v.items())
+    if all(type(n) is int for _, n in items):
+        items.sort(key=lambda kv: -kv[1])
+    return "Counter({%s})" % ", ".join(text.pairs(items)) if items else "Counter()"
+
+
+def of_ordered(text, v):
+    return "OrderedDict(%s)" % (of_dict(text, v) if v else "")
+
+
+def of_default(text, v):
+    made = v.default_factory
+    if actor_code.is_function(made):
+        made = "<function %s>" % made.__name__
+    elif type(made) is sealed.Function:
+        made = repr(made)
+    else:
+        made = text.repr(made)
+    return "defaultdict(%s, %s)" % (made, of_dict(text, v))
+
+
+ORDERED = tuple(type(getattr(collections.OrderedDict(), n)()) for n in ("keys", "items", "values"))
+SHOWN = {
+    list: of_list, tuple: of_tuple, dict: of_dict, set: of_set, frozenset: of_set, collections.deque: of_deque,
+    collections.Counter: of_counter, collections.OrderedDict: of_ordered, collections.defaultdict: of_default,
+    **{v: of_view for v in VIEWS + ORDERED},
+}
+RECORDS = {}  # type of the host's → how its instances look
+
+
+def fields(name, pairs):
+    return "%s(%s)" % (name, ", ".join("%s=%s" % p for p in pairs))
+
+
+def row(text, v):
+    """A named tuple's, of exactly its fields."""
+    names = next((b.__dict__["_fields"] for b in type(v).__mro__ if "_fields" in b.__dict__), None)
+    if type(names) is not tuple:
+        return of_tuple(text, v)
+    return fields(type(v).__name__, zip(names, text.each(tuple.__iter__(v))))
+
+
+def record(text, v):
+    """A dataclass's."""
+    shown = [n for n, f in type(v).__dataclass_fields__.items() if f.repr and f._field_type is FIELD]
+    read = object.__getattribute__ if text.own else held
+    return fields(type(v).__qualname__, [(n, text.repr(read(v, n))) for n in shown])
+
+
+def as_record(self):
+    """The __repr__ of a dataclass, where something else than this module asks for it."""
+    return Text().within(record, self)
+
+
+def held(v, name):
+    """An attribute that is there without anything being run."""
+    found = attributes.object_dict(v)
+    return found[name] if name in found else no_text(type(v))
+
+
+def _field_type():
+    @dataclasses.dataclass
+    class One:
+        x: int
+    return dataclasses.fields(One)[0]._field_type
+
+
+FIELD = _field_type()
+
+
+def member_name(v):
+    return v._name_ if type(v._name_) is str else None
+
+
+def member_repr(text, v):
+    name, value = member_name(v), text.repr(v._value_)
+    return "<%s: %s>" % (type(v).__name__, value) if name is None else "<%s.%s: %s>" % (type(v).__name__, name, value)
+
+
+def member_str(text, v):
+    if isinstance(v, enum.ReprEnum):
+        return str.__str__(v) if isinstance(v, str) else int.__repr__(v)
+    name = member_name(v)
+    if name is None:
+        return "%s(%s)" % (type(v).__name__, text.repr(v._value_))
+    return "%s.%s" % (type(v).__name__, name)
+
+
+def error_args(text, e):
+    """The arguments of an error, each as a text."""
+    return text.each(attributes.arguments(e))
+
+
+def error_repr(text, e):
+    return "%s(%s)" % (type(e).__name__, ", ".join(error_args(text, e)))
+
+
+def error_text(text, e):
+    args = attributes.arguments(e)
+    special = next((ERRORS[b] for b in type(e).__mro__ if b in ERRORS), None)
+    if special is not None:
+        return special(text, e)
+    if not args:
+        return ""
+    if len(args) > 1:
+        shown = error_args(text, e)
+        return "(%s)" % ", ".join(shown)
+    return (text.repr if isinstance(e, KeyError) else text.str)(args[0])
+
+
+def of_codec(text, e):
+    if type(e.encoding) is not str or type(e.reason) is not str:
+        no_text(type(e))
+    return str(e)
+
+
+def explained(e):
+    """The text of an error whose message is over; "" where it has none."""
+    try:
+        return Text(own=False).str(e)
+    except Exception:
+        return ""
+
+
+ERRORS = {  # type → its text
+    UnicodeDecodeError: of_codec, UnicodeEncodeError: of_codec, decimal.DecimalException: lambda _text, _e: "",
+}

@@ -1,0 +1,75 @@
+"""What a child does before it says that it is there: a message of the host's own.
+
+A child shares its memory with the fork server until it writes to it, and each
+page that a message is the first to touch costs it some microseconds. What every
+message touches the child makes its own here, while no block waits for it. The
+message is always the same one, reaches nobody, and leaves nothing behind.
+"""
+
+from host import chain, imports, program, protocol, serving, wire
+
+SOURCE = b'''
+import pvm_host
+from cowboy_sdk import actor, public
+
+@actor
+class WarmUp:
+    @public
+    def run(self, payload):
+        n = int(self.storage.get("n", b"0")) + len(payload)
+        self.storage["n"] = str(n).encode()
+        pvm_host.emit_event("ran", b"%d" % pvm_host.block_height())
+        return b"".join([k.encode() for k in sorted({"a": n, "b": [n]})])
+'''
+CYCLES = 100_000
+CODE = bytes(32)  # its hash, which no code has
+
+
+class Nobody:
+    """Stands where the pipe does: what is asked has no value."""
+
+    def write(self, kind, maps):
+        """Nobody hears it."""
+
+    def read(self):
+        return protocol.ANSWER, ANSWER
+
+
+def number(name, n):
+    return wire.name(name) + wire.value(n)
+
+
+def short(name, raw):
+    """Bytes with their length in its shortest form, as the chain writes them."""
+    head = bytes((0x40 | len(raw),)) if len(raw) < 24 else bytes((0x58, len(raw)))
+    return wire.name(name) + head + raw
+
+
+def call():
+    """The frame of the message."""
+    given = {"kind": protocol.KINDS.index("call"), "cycles": CYCLES}
+    begins = [short(n, bytes(size)) if size else number(n, given.get(n, 0)) for n, size in protocol.CALL_BEGINS]
+    rest = short("handler", b"run") + short("payload", b"p")
+    return bytes((protocol.CALL,)) + wire.MAPS[len(begins) + 2] + b"".join(begins) + rest
+
+
+CALL = call()
+ANSWER = bytes((protocol.ANSWER,)) + wire.MAPS[1] + number("cycles", CYCLES // 2)
+prepared = None
+
+
+def prepare():
+    """Compile it, once, in the fork server. That the table of costs may change matters not."""
+    global prepared
+    prepared = program.load(SOURCE, imports.exported)
+
+
+def run():
+    """Run it once; what it ends with is a test's to see."""
+    pipe, chain.pipe = chain.pipe, Nobody()
+    serving.sources[CODE] = prepared
+    try:
+        serving.call(CALL)
+    finally:
+        del serving.sources[CODE]
+        chain.pipe = pipe

@@ -1,0 +1,69 @@
+package gateway
+
+import "github.com/cowboyinc/devnet/internal/base/types"
+
+// herald announces the head to runners by the pongs that they did not ask for, some at
+// a time. A crowd's signatures all at once would keep the crowd's pings waiting.
+type herald struct {
+	waiting []*peer // to whom the head is not announced yet, in their turn; some may have heard of it meanwhile
+	share   int     // how many of them in one turn
+	next    types.Time
+}
+
+// add enters a runner that has to hear of the head. One that waits for its turn since
+// an earlier head hears of this one in its stead. The first turn is heraldTurn after
+// the head: what the head has pushed goes before it.
+func (h *herald) add(now types.Time, p *peer) {
+	if p.unheard {
+		return
+	}
+	p.unheard = true
+	if len(h.waiting) == 0 {
+		h.next = now.Add(heraldTurn)
+	}
+	h.waiting = append(h.waiting, p)
+	h.share = max(heraldLeast, (len(h.waiting)+heraldTurns-1)/heraldTurns)
+}
+
+// due is when the next turn is, or types.Never.
+func (h *herald) due() types.Time {
+	if len(h.waiting) == 0 {
+		return types.Never
+	}
+	return h.next
+}
+
+// take takes those of one turn.
+func (h *herald) take(now types.Time) (turn []*peer) {
+	for len(h.waiting) > 0 && len(turn) < h.share {
+		if p := h.waiting[0]; p.unheard {
+			turn = append(turn, p)
+		}
+		h.waiting = h.waiting[1:]
+	}
+	if len(h.waiting) == 0 {
+		h.waiting = nil // what was taken goes with it
+	}
+	h.next = now.Add(heraldTurn)
+	return turn
+}
+
+// announce announces the head to those whose turn it is.
+//
+// Spec: decision J13.
+func (m *Machine) announce() {
+	if m.now < m.herald.due() {
+		return
+	}
+	for _, p := range m.herald.take(m.now) {
+		m.unasked(p)
+	}
+}
+
+// unasked sends a runner that is still there the pong that it did not ask for.
+func (m *Machine) unasked(p *peer) {
+	p.unheard = false
+	if p.stage == live {
+		m.pong(p)
+	}
+}

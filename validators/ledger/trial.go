@@ -1,0 +1,69 @@
+package ledger
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/cowboyinc/devnet/actors"
+	"github.com/cowboyinc/devnet/internal/base/codec"
+	"github.com/cowboyinc/devnet/internal/base/program"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/scheduler"
+)
+
+// BidTrial is a question to a gas bidding agent for a timer that is not there.
+type BidTrial struct {
+	Bidder types.Address
+	Actor  types.Address        // whose timer it would be
+	Late   types.Height         // for how many blocks it would be due, at most the height
+	With   map[string]types.Wei // what the agent is told instead, by the names of its context
+}
+
+// BidTried is what came of it.
+type BidTried struct {
+	ReadResult
+	Context map[string]types.Wei // what the agent was told
+	Height  types.Height         // of the block that would ask
+	Tried   scheduler.Tried
+	Answers bool // the output is an answer; else the protocol's own agent stands in
+}
+
+// TryBid asks an agent as the block behind state would, in the lane as it is there,
+// and forgets it: nobody is charged. Its error is an *Invalid where the agent is told
+// no such name, a *scheduler.Error where the policy asks none, or an *EnvironmentError.
+//
+// Spec: CIP-1 §7, decision T15.
+func (x *Executor) TryBid(state *State, try BidTrial) (BidTried, error) {
+	r := x.open(state, headerOf(state, Proposal{Timestamp: state.header.Timestamp + 1}, noPresence), noPresence, program.ForRead)
+	defer r.sessions.close()
+	trial, err := scheduler.NewTrial(r.programTimers().block(r.state), state.header.CyclesUsed)
+	if err != nil {
+		return BidTried{}, err
+	}
+	out := BidTried{Height: r.header.Height}
+	out.Context = trial.Context(try.Actor, out.Height-min(try.Late, out.Height))
+	for name, value := range try.With { // order: each is set alone
+		if _, known := out.Context[name]; !known {
+			return BidTried{}, invalid(CodeMalformed, "T14", "an agent is told %s, and not %q",
+				strings.Join(slices.Sorted(maps.Keys(out.Context)), ", "), name)
+		}
+		out.Context[name] = value
+	}
+	msg := program.Message{Kind: program.Read, Sender: types.GovernanceAddress, Self: try.Bidder, Handler: program.BidHandler,
+		Payload: codec.Marshal(out.Context)}
+	limit := r.params.GBACallCycles
+	e, outcome, err := r.attempt(func() string { return "a trial of gas bidder " + try.Bidder.String() },
+		actors.Cause{Origin: types.OriginTimer, ReadOnly: true}, limit, types.Cells(limit), r.calling(msg))
+	if err != nil {
+		return BidTried{}, err
+	}
+	cycles, cells := e.Used()
+	out.ReadResult = ReadResult{Outcome: outcome, Cycles: cycles, Cells: cells, Logs: e.Logs}
+	if outcome.Status == types.StatusOK {
+		out.Tried, out.Answers = trial.Answer(outcome.Output)
+	} else {
+		out.Tried, _ = trial.Answer(nil)
+	}
+	return out, nil
+}

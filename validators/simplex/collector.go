@@ -1,0 +1,201 @@
+package simplex
+
+import "github.com/cowboyinc/devnet/internal/base/types"
+
+// collector counts votes, this validator's own among them, makes certificates of them, and
+// takes the certificates that others made.
+type collector struct {
+	*requester
+	answers *responder
+}
+
+func (m *collector) receiveVote(from types.Address, v *types.Vote) {
+	if v.Epoch != m.set.Epoch || v.View < m.rootView() {
+		m.answers.sendMissingCertificate(from, v.Epoch, v.View)
+		return
+	}
+	if v.View+MaxPastViews < m.view {
+		m.answers.sendMissingCertificate(from, v.Epoch, v.View)
+		return
+	}
+	index, member := m.index[v.Validator]
+	if !member || index == m.me || v.View > m.view+MaxFutureViews {
+		return
+	}
+	if from == v.Validator {
+		m.heard[index] = m.view
+	}
+	r := m.open(v.View)
+	if r == nil {
+		return
+	}
+	if repeated := m.count(r, v, index, from); repeated && from == v.Validator {
+		m.answers.sendMissingCertificate(from, v.Epoch, v.View)
+	}
+}
+
+// count files a vote, and makes a certificate when it completes a quorum. It
+// reports whether the vote was there already.
+func (m *collector) count(r *round, v *types.Vote, index int, from types.Address) (repeated bool) {
+	ballot := r.ballot(v.Kind)
+	count, earlier := ballot.add(v, index, len(m.set.Members))
+	if earlier != nil {
+		if sameVote(earlier, v) {
+			return true
+		}
+		m.accuse(ballot, index, earlier, v)
+		return false
+	}
+	m.catchBoth(r, v, index)
+	if count >= quorum(m.set) && *r.certificate(v.Kind) == nil {
+		m.learn(ballot.collect(v), from)
+	}
+	return false
+}
+
+// catchBoth finds who both nullified and finalized a view, which C1 forbids.
+func (m *collector) catchBoth(r *round, v *types.Vote, index int) {
+	other := types.Finalize
+	switch v.Kind {
+	case types.Notarize:
+		return
+	case types.Finalize:
+		other = types.Nullify
+	}
+	if votes := r.ballot(other).votes; votes != nil && votes[index] != nil {
+		m.accuse(r.ballot(v.Kind), index, votes[index], v)
+	}
+}
+
+func (m *collector) accuse(b *ballot, index int, first, second *types.Vote) {
+	if index != m.me && b.equivocates(index, len(m.set.Members)) {
+		m.report(Evidence{Offender: second.Validator, First: first, Second: second})
+	}
+}
+
+// vote signs, persists and sends a vote of this validator in a round, and
+// counts it. Kind, Height, Block and Bitmap are given.
+func (m *collector) vote(r *round, v *types.Vote) {
+	v.Epoch, v.View, v.Validator = m.set.Epoch, r.view, m.self
+	v.Signature = m.cfg.Signer.Sign(v.Digest(m.cfg.ChainID))
+	r.own[slot(v.Kind)] = v
+	r.sent = m.now
+	m.persist(voteRecord(v))
+	m.broadcast(v)
+	m.count(r, v, m.me, m.self)
+}
+
+// receiveCertificate takes a certificate of any view that is not final.
+func (m *collector) receiveCertificate(from types.Address, c *types.Certificate) {
+	if m.contradicts(c) {
+		m.conflict(c)
+		return
+	}
+	if c.Kind == types.Notarize && c.Block == m.root.Hash && m.root.Notarization == nil {
+		m.root.Notarization = c
+		m.persist(certificateRecord(c))
+		return
+	}
+	if c.Epoch != m.set.Epoch || c.View < m.rootView() {
+		m.answers.sendMissingCertificate(from, c.Epoch, c.View)
+		return
+	}
+	m.learn(c, from)
+}
+
+// learn takes a certificate of the current epoch, from a peer, from a block or
+// from our own counting.
+func (m *collector) learn(c *types.Certificate, from types.Address) {
+	if c.View < m.rootView() || c.View == m.rootView() && c.Block != m.root.Hash {
+		return
+	}
+	r := m.open(c.View)
+	if r == nil {
+		return
+	}
+	m.merge(r, c)
+	held := r.certificate(c.Kind)
+	if *held != nil {
+		if (*held).Block != c.Block {
+			m.conflict(c)
+		}
+		return
+	}
+	*held = c
+	m.persist(certificateRecord(c))
+	m.follow(r, c, from)
+}
+
+// follow does what a certificate that is new calls for.
+func (m *collector) follow(r *round, c *types.Certificate, from types.Address) {
+	if m.top == nil || c.View > m.top.View {
+		m.top = c
+	}
+	switch c.Kind {
+	case types.Notarize:
+		m.newest = max(m.newest, c.View)
+		m.report(Notarized{c})
+		m.requestBody(c, from)
+		if m.me >= 0 && r.ownVote(types.Nullify) == nil && r.ownVote(types.Finalize) == nil && c.View > m.rootView() {
+			m.vote(r, &types.Vote{Kind: types.Finalize, Height: c.Height, Block: c.Block})
+		}
+	case types.Nullify:
+		m.report(Nullified{c})
+	case types.Finalize:
+		m.newest = max(m.newest, c.View)
+		if c.Height > m.rootHeight() && (m.final == nil || c.Height > m.final.Height) {
+			m.final, m.finalFrom = c, from
+		}
+		m.requestBody(c, from)
+	}
+}
+
+// merge files a certificate's votes one by one: the next leader carries all of
+// them (decision C3).
+func (m *collector) merge(r *round, c *types.Certificate) {
+	if c.View+MaxPastViews < m.view {
+		return
+	}
+	ballot := r.ballot(c.Kind)
+	for i := range c.Votes {
+		index := m.index[c.Votes[i].Validator]
+		if ballot.votes != nil && ballot.votes[index] != nil {
+			continue
+		}
+		v := c.Vote(i)
+		ballot.add(&v, index, len(m.set.Members))
+		m.catchBoth(r, &v, index)
+	}
+}
+
+// learnCarried takes the notarization that a block carries.
+func (m *collector) learnCarried(b *types.Block, from types.Address) {
+	if b.Parent == nil {
+		return
+	}
+	if b.Parent.Epoch == m.set.Epoch {
+		m.learn(b.Parent, from)
+	} else if b.Header.Parent == m.root.Hash && m.root.Notarization == nil {
+		m.root.Notarization = b.Parent
+		m.persist(certificateRecord(b.Parent))
+	}
+}
+
+// receiveBlock takes a body that was asked for.
+func (m *collector) receiveBlock(from types.Address, b VerifiedBlock) {
+	if m.fetcher.find(b.hash) == nil || b.block.Parent == nil && b.block.Header.Parent != m.root.Hash {
+		return
+	}
+	m.fetcher.drop(b.hash)
+	n := m.attach(b.block, b.hash, from)
+	if n == nil {
+		return
+	}
+	n.notarized = true
+	m.learnCarried(b.block, from)
+	if _, ready := m.bodies.parentOf(b.block, &m.root); ready {
+		m.execute(n)
+	} else if b.block.Parent != nil {
+		m.requestBody(b.block.Parent, from)
+	}
+}

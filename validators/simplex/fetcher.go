@@ -1,0 +1,91 @@
+package simplex
+
+import "github.com/cowboyinc/devnet/internal/base/types"
+
+// want is a body that is notarized or final and not held.
+type want struct {
+	certificate *types.Certificate
+	retryAt     types.Time
+	turn        int // whom to ask next, counted from this validator's place
+}
+
+// certRequest is the certificates of a range of views, or a block's notarization.
+type certRequest struct {
+	from, to types.View
+	block    types.Hash
+}
+
+// fetcher is what the machine lacks and has asked its peers for.
+type fetcher struct {
+	wants    []want      // the bodies asked for, at most MaxWanted
+	last     certRequest // what was last asked for in this resend interval
+	turn     int         // whom to ask for certificates next, counted from this validator's place
+	behindAt types.Time  // no earlier is Behind reported again
+}
+
+// find returns the want of a body, or nil.
+func (f *fetcher) find(hash types.Hash) *want {
+	for i := range f.wants {
+		if f.wants[i].certificate.Block == hash {
+			return &f.wants[i]
+		}
+	}
+	return nil
+}
+
+// takes reports whether a body may be wanted that is not yet.
+func (f *fetcher) takes(hash types.Hash) bool { return f.find(hash) == nil && len(f.wants) < MaxWanted }
+
+// unanswered reports whether a body was asked for all around a set of so many in
+// vain: peers keep MaxRecentBlocks, and none across a restart.
+func (f *fetcher) unanswered(hash types.Hash, members int) bool {
+	w := f.find(hash)
+	return w != nil && w.turn > members
+}
+
+// add has a body asked for at a time: what came was not valid.
+func (f *fetcher) add(c *types.Certificate, at types.Time) {
+	if f.takes(c.Block) {
+		f.wants = append(f.wants, want{certificate: c, retryAt: at})
+	}
+}
+
+// drop wants a body no longer.
+func (f *fetcher) drop(hash types.Hash) {
+	for i := range f.wants {
+		if f.wants[i].certificate.Block == hash {
+			f.wants = append(f.wants[:i], f.wants[i+1:]...)
+			return
+		}
+	}
+}
+
+// dropUpTo wants no bodies up to a height.
+func (f *fetcher) dropUpTo(height types.Height) {
+	kept := f.wants[:0]
+	for _, w := range f.wants {
+		if w.certificate.Height > height {
+			kept = append(kept, w)
+		}
+	}
+	f.wants = kept
+}
+
+// retryAt is when a body is to be asked for again at the earliest.
+func (f *fetcher) retryAt() types.Time {
+	at := types.Never
+	for i := range f.wants {
+		at = min(at, f.wants[i].retryAt)
+	}
+	return at
+}
+
+// repeats notes a request for certificates, and reports whether it is the one
+// before once more.
+func (f *fetcher) repeats(r certRequest) bool {
+	if f.last == r && (r.from != 0 || r.to != 0) {
+		return true
+	}
+	f.last = r
+	return false
+}

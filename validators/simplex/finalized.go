@@ -1,0 +1,19 @@
+package simplex
+
+import "github.com/cowboyinc/devnet/internal/base/types"
+
+// finalized is the newest final block, and the certificate that allows a newer one.
+type finalized struct {
+	root      Root
+	edge      Root               // the block before the last border
+	final     *types.Certificate // the highest finalization that is not reported yet
+	finalFrom types.Address      // who sent it
+	broken    bool               // Conflict was reported
+}
+
+// Root is the finalized block the machine stands on.
+func (m *finalized) Root() Root { return m.root }
+
+func (m *finalized) rootView() types.View { return m.root.Block.Header.View }
+
+func (m *finalized) rootHeight() types.Height { return m.root.Block.Header.Height }

@@ -1,0 +1,151 @@
+package simplex
+
+import "github.com/cowboyinc/devnet/internal/base/types"
+
+// proposer makes the proposals of the views that this validator leads.
+type proposer struct{ *requester }
+
+// leading reports whether this validator still has to propose in the view.
+func (m *proposer) leading(r *round) bool {
+	return m.me >= 0 && !m.ended() && m.pace.armed && m.leaderIndex(r.view) == m.me &&
+		!r.buildRequested && r.proposal == nil && r.ownVote(types.Nullify) == nil
+}
+
+// propose asks for a block, or proposes the one before a border again, when this
+// validator leads the view and the time has come. It reports whether it did.
+func (m *proposer) propose() bool {
+	r := m.rounds[m.view]
+	if r == nil || !m.leading(r) || m.now < m.buildAt() {
+		return false
+	}
+	parent, cert := m.choose()
+	if parent == nil {
+		return false
+	}
+	if parent.hash != m.root.Hash && parent.block.Header.Border() {
+		m.proposeAgain(r, parent)
+		return true
+	}
+	build := Build{Epoch: m.set.Epoch, View: m.view, Parent: parent.block, ParentHash: parent.hash, Notarization: cert,
+		By: m.now.Add(m.pace.leaderTimeout() / fillingFraction)}
+	if parent.block.Header.Border() {
+		build.Finalization = m.root.Finalization
+	}
+	r.buildRequested = true
+	m.ask(build)
+	return true
+}
+
+// buildAt is when this validator, leading the view, may ask for a block: a block
+// time after the parent's timestamp, and in no case later than a block time
+// after entering, so that a timestamp from the future holds nobody up. The
+// block's own timestamp, which is after the parent's, must leave other clocks
+// half of the drift that they allow. The block before a border waits half a link
+// delay more, in which it should have become final.
+func (m *proposer) buildAt() types.Time {
+	at := m.entered.Add(m.pace.BlockTime)
+	header := m.tip()
+	if due := header.Timestamp.Time().Add(m.pace.BlockTime); due < at {
+		at = due
+	}
+	at = max(at, (header.Timestamp + 1).Time().Add(-m.pace.drift()/2))
+	if header.Height > m.rootHeight() && header.Border() {
+		at = max(at, m.entered.Add(m.pace.LinkDelay/2))
+	}
+	return at
+}
+
+// choose returns what to build on: the block notarized in the latest view after
+// which all views are nullified (decision C1), with its notarization. It asks
+// peers for what it lacks, and returns nil until it is there.
+func (m *proposer) choose() (*node, *types.Certificate) {
+	for v := m.view - 1; v > m.rootView(); v-- {
+		r := m.rounds[v]
+		if r != nil && r.notarization != nil {
+			n := m.bodies.nodes[r.notarization.Block]
+			if n != nil && n.status == valid {
+				return n, r.fullNotarization(m.set)
+			}
+			if n == nil {
+				m.requestBody(r.notarization, m.self)
+			} else {
+				m.execute(n)
+			}
+		}
+		if r == nil || r.nullification == nil {
+			if r == nil || r.notarization == nil {
+				m.requestCertificates(m.rootView()+1, v, types.Hash{}, m.self)
+			}
+			return nil, nil
+		}
+	}
+	root := &node{block: m.root.Block, hash: m.root.Hash, status: valid}
+	if m.rootHeight() == 0 {
+		return root, nil
+	}
+	if r := m.rounds[m.rootView()]; r != nil && r.notarization != nil && r.notarization.Block == m.root.Hash {
+		return root, r.fullNotarization(m.set)
+	}
+	if m.root.Notarization == nil {
+		m.requestCertificates(m.rootView(), m.rootView(), m.root.Hash, m.self)
+		return nil, nil
+	}
+	return root, m.root.Notarization
+}
+
+// built takes the application's block, and proposes it or lets it go.
+func (m *proposer) built(e Built) {
+	m.proposeBuilt(e)
+	if e.Block == nil {
+		return
+	}
+	if hash := e.Block.Hash(); m.bodies.nodes[hash] == nil {
+		m.forget(hash)
+	}
+}
+
+// proposeBuilt proposes the application's block, where that is what the view waits
+// for. The block and the proposal are persisted first: after a restart the same one
+// is sent again.
+func (m *proposer) proposeBuilt(e Built) {
+	r := m.rounds[m.view]
+	if r == nil || e.Epoch != m.set.Epoch || e.View != m.view || !r.buildRequested || r.proposal != nil ||
+		m.ended() || r.ownVote(types.Nullify) != nil {
+		return
+	}
+	if e.Block == nil {
+		m.refuse(r, types.Hash{}, "the application could not build a block")
+		return
+	}
+	hash := e.Block.Hash()
+	parent, ready := m.bodies.parentOf(e.Block, &m.root)
+	if !ready {
+		m.refuse(r, hash, "the block was built on another parent than asked for")
+		return
+	}
+	if reason := m.headerFault(e.Block, parent); reason != "" {
+		m.refuse(r, hash, "the block built here is not valid: "+reason)
+		return
+	}
+	n := m.attach(e.Block, hash, m.self)
+	if n == nil {
+		m.refuse(r, hash, "too many blocks wait for finality")
+		return
+	}
+	m.persistBody(n)
+	m.send(r, n)
+}
+
+// proposeAgain proposes the block before a border in a later view (decision C6).
+func (m *proposer) proposeAgain(r *round, n *node) {
+	m.persistBody(n)
+	m.send(r, n)
+}
+
+func (m *proposer) send(r *round, n *node) {
+	p := &types.Proposal{View: r.view, Block: n.block}
+	p.Signature = m.cfg.Signer.Sign(p.DigestOf(n.hash))
+	r.proposal, r.hash, r.sent = p, n.hash, m.now
+	m.persist(proposalRecord(p, n.hash))
+	m.broadcast(p)
+}

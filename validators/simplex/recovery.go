@@ -1,0 +1,133 @@
+package simplex
+
+import (
+	"fmt"
+
+	"github.com/cowboyinc/devnet/internal/base/codec"
+	"github.com/cowboyinc/devnet/internal/base/plant"
+	"github.com/cowboyinc/devnet/internal/base/types"
+)
+
+// recovery begins the machine's log, and takes up what it holds of earlier lives.
+type recovery struct {
+	*executor
+	begun bool     // the log says that this validator has begun
+	later []record // of sets to come
+}
+
+// replay takes the records of an earlier run.
+func (m *recovery) replay(records [][]byte) error {
+	h := &m.root.Block.Header
+	for i, data := range records {
+		r, err := decodeRecord(i, data)
+		if err != nil {
+			return err
+		}
+		if !r.needed(h, m.root.Hash) {
+			continue
+		}
+		if r.Kind == beginKind {
+			m.begun, m.sitsOut = true, types.Millis(r.View)
+			m.me = m.place()
+			continue
+		}
+		if r.Epoch > m.set.Epoch {
+			m.later = append(m.later, r)
+			continue
+		}
+		if err := m.restore(&r); err != nil {
+			return fmt.Errorf("simplex: record %d of the log: %w", i, err)
+		}
+	}
+	return nil
+}
+
+// resume takes the records of an earlier run that concern a set that decides
+// only from now on. They were read once, so that an error is a bug.
+func (m *recovery) resume() {
+	later := m.later
+	m.later = nil
+	for i := range later {
+		if later[i].Epoch > m.set.Epoch {
+			m.later = append(m.later, later[i])
+		} else if later[i].Epoch == m.set.Epoch {
+			if err := m.restore(&later[i]); err != nil {
+				panic(err)
+			}
+		}
+	}
+}
+
+func (m *recovery) restore(r *record) error {
+	switch r.Kind {
+	case bodyKind:
+		var b types.Block
+		if err := codec.UnmarshalLoose(r.Content, maxRecordBytes, &b); err != nil {
+			return err
+		}
+		if n := m.attach(&b, r.Block, m.self); n != nil {
+			n.persisted = true
+		}
+	case voteKind:
+		var v types.Vote
+		if err := codec.UnmarshalLoose(r.Content, maxRecordBytes, &v); err != nil {
+			return err
+		}
+		m.restoreVote(&v)
+	case certificateKind:
+		var c types.Certificate
+		if err := codec.UnmarshalLoose(r.Content, maxRecordBytes, &c); err != nil {
+			return err
+		}
+		m.restoreCertificate(&c)
+	case proposalKind:
+		var p sentProposal
+		if err := codec.UnmarshalLoose(r.Content, maxRecordBytes, &p); err != nil {
+			return err
+		}
+		if n, at := m.bodies.nodes[r.Block], m.open(r.View); n != nil && at != nil {
+			at.proposal, at.hash = &types.Proposal{View: r.View, Block: n.block, Signature: p.Signature}, r.Block
+		}
+	default:
+		return fmt.Errorf("kind %d is unknown", r.Kind)
+	}
+	return nil
+}
+
+// restoreVote takes a vote of its own. One that sits out as far as its first record
+// says may have come back since, and voted.
+func (m *recovery) restoreVote(v *types.Vote) {
+	r, me := m.open(v.View), m.set.Index(m.self)
+	if r == nil || me < 0 || plant.Planted == plant.VotesTwice {
+		return
+	}
+	r.own[slot(v.Kind)] = v
+	r.ballot(v.Kind).add(v, me, len(m.set.Members))
+}
+
+func (m *recovery) restoreCertificate(c *types.Certificate) {
+	if c.Block == m.root.Hash {
+		if c.Kind == types.Notarize && m.root.Notarization == nil {
+			m.root.Notarization = c
+		} else if c.Kind == types.Finalize && m.root.Finalization == nil {
+			m.root.Finalization = c
+		}
+		return
+	}
+	r := m.open(c.View)
+	if r == nil {
+		return
+	}
+	if held := r.certificate(c.Kind); *held == nil {
+		*held = c
+	}
+	if c.Kind != types.Nullify {
+		m.newest = max(m.newest, c.View)
+		if n := m.bodies.nodes[c.Block]; n != nil {
+			n.notarized = true
+		}
+	}
+	if c.Kind == types.Finalize && (m.final == nil || c.Height > m.final.Height) {
+		m.final, m.finalFrom = c, m.self
+	}
+}

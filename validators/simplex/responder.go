@@ -1,0 +1,112 @@
+package simplex
+
+import "github.com/cowboyinc/devnet/internal/base/types"
+
+// responder gives peers what they ask for, or evidently lack, within what each may have.
+type responder struct{ *state }
+
+// answerBlock sends a body that is held. Whoever asks for another may ask for one
+// that was final long ago, and know nothing of that: where it alone missed the
+// finalization, and its vote is needed for the next, it would ask for ever. So it
+// is sent the root's, by which it fetches the range.
+func (m *responder) answerBlock(to types.Address, request *BlockRequest) {
+	if !m.spend(to) {
+		return
+	}
+	if block := m.bodies.find(request.Hash); block != nil {
+		m.sendTo(to, &BlockAnswer{Block: block})
+	} else if m.root.Finalization != nil {
+		m.sendTo(to, m.root.Finalization)
+	}
+}
+
+// answerCertificates sends what is held of a range of views.
+func (m *responder) answerCertificates(to types.Address, request *CertificateRequest) {
+	if !m.spend(to) {
+		return
+	}
+	if !request.Block.IsZero() {
+		if c := m.notarizationHeld(request.Block); c != nil {
+			m.sendTo(to, c)
+		}
+		return
+	}
+	if request.Epoch != m.set.Epoch {
+		m.sendMissingCertificate(to, request.Epoch, request.From)
+		return
+	}
+	sent := 0
+	for v := max(request.From, m.rootView()); v <= request.To && v < m.view && sent < MaxCertificatesPerAnswer; v++ {
+		r := m.rounds[v]
+		if r == nil {
+			continue
+		}
+		for _, c := range []*types.Certificate{r.notarization, r.nullification} {
+			if c != nil {
+				m.sendTo(to, c)
+				sent++
+			}
+		}
+	}
+}
+
+func (m *responder) notarizationHeld(hash types.Hash) *types.Certificate {
+	if hash == m.edge.Hash {
+		return m.edge.Notarization
+	}
+	if hash == m.root.Hash {
+		if r := m.rounds[m.rootView()]; r != nil && r.notarization != nil && r.notarization.Block == hash {
+			return r.notarization
+		}
+		return m.root.Notarization
+	}
+	if n := m.bodies.nodes[hash]; n != nil {
+		return m.certificateFor(n)
+	}
+	return nil
+}
+
+// sendMissingCertificate gives a peer that is at an earlier view what it needs to
+// go on, once per resend interval.
+func (m *responder) sendMissingCertificate(to types.Address, epoch types.Epoch, v types.View) {
+	p := m.budget(to)
+	if p == nil || p.helped {
+		return
+	}
+	var c *types.Certificate
+	switch {
+	case epoch < m.set.Epoch:
+		c = m.edge.Finalization
+	case epoch > m.set.Epoch:
+		return
+	case v <= m.rootView():
+		c = m.root.Finalization
+	case v < m.view:
+		c = m.bestCertificate()
+	}
+	if c == nil || c.Epoch != epoch {
+		return
+	}
+	p.helped = true
+	m.sendTo(to, c)
+}
+
+// spend counts a request of a peer against its limit.
+func (m *responder) spend(of types.Address) bool {
+	p := m.budget(of)
+	if p == nil || p.requests >= MaxRequests {
+		return false
+	}
+	p.requests++
+	return true
+}
+
+// budget returns the peer's account of the current interval, or nil for who is
+// no member.
+func (m *responder) budget(of types.Address) *peer {
+	p := m.peers[of]
+	if p != nil && m.now >= p.since.Add(m.pace.resendInterval()) {
+		*p = peer{since: m.now}
+	}
+	return p
+}

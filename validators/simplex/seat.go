@@ -1,0 +1,55 @@
+package simplex
+
+import "github.com/cowboyinc/devnet/internal/base/types"
+
+// seat is which set decides now, and this validator's place in it.
+type seat struct {
+	self     types.Address
+	previous *types.ValidatorSet // the set before the last border; nil when not known
+	set      *types.ValidatorSet
+	sets     Sets                  // set, and previous where it is known
+	index    map[types.Address]int // each member's place in set
+	me       int                   // this validator's index in set, -1 for who only follows, or sits out
+	sitsOut  types.Millis          // it sits out until a block stamped later than this is final; 0: it takes part
+	upcoming *types.ValidatorSet   // the set behind the border that the root stands before
+}
+
+// install makes set the current one.
+func (m *seat) install(set *types.ValidatorSet) {
+	m.set, m.upcoming = set, nil
+	m.sets = Sets{*set}
+	if m.previous != nil {
+		m.sets = append(m.sets, *m.previous)
+	}
+	m.index = make(map[types.Address]int, len(set.Members))
+	for i := range set.Members {
+		m.index[set.Members[i].Address] = i
+	}
+	m.me = m.place()
+}
+
+// place is this validator's index in the set as far as it takes part.
+func (m *seat) place() int {
+	if m.sitsOut != 0 {
+		return -1
+	}
+	return m.set.Index(m.self)
+}
+
+// Sets are those that messages can be checked against now. The result is never
+// changed afterwards.
+func (m *seat) Sets() Sets { return m.sets }
+
+func (m *seat) leaderIndex(v types.View) int { return int(uint64(v) % uint64(len(m.set.Members))) }
+
+// nextPeer goes around the set.
+func (m *seat) nextPeer(turn *int) (types.Address, bool) {
+	for range m.set.Members {
+		*turn++
+		to := m.set.Members[(m.me+1+*turn)%len(m.set.Members)].Address
+		if to != m.self {
+			return to, true
+		}
+	}
+	return types.Address{}, false
+}

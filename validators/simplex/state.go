@@ -1,0 +1,160 @@
+package simplex
+
+import "github.com/cowboyinc/devnet/internal/base/types"
+
+// state is what a machine knows. Its parts embed it, and share it: m is the machine as
+// far as a part knows it.
+type state struct {
+	cfg     Config
+	now     types.Time // of the step that is under way
+	started bool
+	out     Output // of the step that is under way
+	seat
+	finalized
+	views
+	demand
+	pace    pacemaker
+	bodies  bodies
+	fetcher fetcher
+	peers   map[types.Address]*peer // the members of set
+}
+
+// peer is what one sender may still ask for.
+type peer struct {
+	since    types.Time // begin of the interval that is counted
+	requests int        // how many it sent in the interval
+	helped   bool       // it was given a certificate in the interval
+}
+
+// install makes set the current one. Rounds are numbered on from the root's
+// view: the view of the first proposal of the last block, which its hash fixes,
+// so that every validator begins behind the border with the same one.
+func (m *state) install(set *types.ValidatorSet) {
+	m.seat.install(set)
+	m.views.begin(m.rootView(), len(set.Members))
+	m.peers = make(map[types.Address]*peer, len(set.Members))
+	for i := range set.Members {
+		m.peers[set.Members[i].Address] = &peer{}
+	}
+	m.pace.doublings, m.final, m.fetcher.last = 0, nil, certRequest{}
+}
+
+func (m *state) persist(record []byte) { m.out.Persist = append(m.out.Persist, record) }
+
+func (m *state) persistBody(n *node) {
+	if !n.persisted {
+		n.persisted = true
+		m.persist(bodyRecord(n.block, n.hash))
+	}
+}
+
+func (m *state) broadcast(message Message) {
+	m.out.Send = append(m.out.Send, Send{Message: message})
+}
+
+func (m *state) sendTo(to types.Address, message Message) {
+	m.out.Send = append(m.out.Send, Send{To: &to, Message: message})
+}
+
+func (m *state) ask(a Ask) { m.out.Ask = append(m.out.Ask, a) }
+
+func (m *state) report(r Report) { m.out.Report = append(m.out.Report, r) }
+
+// forget tells the application what it need not keep for this machine.
+func (m *state) forget(hashes ...types.Hash) { m.out.Forget = append(m.out.Forget, hashes...) }
+
+// refuse gives the view up.
+func (m *state) refuse(r *round, hash types.Hash, reason string) {
+	r.rejected, r.reason = true, reason
+	m.report(Rejected{View: r.view, Hash: hash, Reason: reason})
+}
+
+func (m *state) conflict(c *types.Certificate) {
+	if !m.broken {
+		m.broken = true
+		m.report(Conflict{c})
+	}
+}
+
+// tip is the header of the block notarized last or, where that is not held, of
+// the root.
+func (m *state) tip() *types.Header {
+	if n := m.newestNode(); n != nil {
+		return &n.block.Header
+	}
+	return &m.root.Block.Header
+}
+
+// newestNode is the body that was notarized in the highest view, or nil.
+func (m *state) newestNode() *node {
+	if r := m.rounds[m.newest]; r != nil && r.notarization != nil {
+		return m.bodies.nodes[r.notarization.Block]
+	}
+	return nil
+}
+
+// bestCertificate is what shows others that this view was reached.
+func (m *state) bestCertificate() *types.Certificate {
+	if m.view > 0 {
+		if r := m.rounds[m.view-1]; r != nil && r.best() != nil {
+			return r.best()
+		}
+	}
+	return m.root.Finalization
+}
+
+// certificateFor returns a certificate that names the body.
+func (m *state) certificateFor(n *node) *types.Certificate {
+	if r := m.rounds[n.block.Header.View]; r != nil && r.notarization != nil && r.notarization.Block == n.hash {
+		return r.notarization
+	}
+	if m.final != nil && m.final.Block == n.hash {
+		return m.final
+	}
+	for _, child := range m.bodies.children[n.hash] {
+		if child.notarized && child.block.Parent != nil {
+			return child.block.Parent
+		}
+	}
+	return nil
+}
+
+// ended reports whether a border is reached: the block before it is final, and
+// what follows is not known yet. Where only the certificate is there, nobody can
+// tell, and the views go on without a block.
+func (m *state) ended() bool {
+	if h := &m.root.Block.Header; h.Border() && h.SetEpoch == m.set.Epoch {
+		return true
+	}
+	if m.final == nil {
+		return false
+	}
+	n := m.bodies.nodes[m.final.Block]
+	return n != nil && n.block.Header.Border()
+}
+
+// far reports whether a block is more than MaxFetchBlocks above the root. Each
+// block has a height and a view of its own, and heights may be skipped
+// (decision C8): the lesser distance counts.
+func (m *state) far(c *types.Certificate) bool {
+	return c.Height > m.rootHeight()+MaxFetchBlocks && c.View > m.rootView()+MaxFetchBlocks
+}
+
+// contradicts reports whether a finalization cannot be of this chain, as far as
+// it is remembered here: it names another block of the root's height or view, or
+// of a height of a block that was final lately, or its height and view are not
+// both above the root's or both below. It is the proof of a fork, and may be the
+// only one that anybody holds.
+func (m *state) contradicts(c *types.Certificate) bool {
+	root := &m.root.Block.Header
+	if c.Kind != types.Finalize || c.Block == m.root.Hash || c.Block == m.edge.Hash {
+		return false
+	}
+	if c.Height == root.Height {
+		return true
+	}
+	if n := m.bodies.finalAt(c.Height); n != nil {
+		return n.hash != c.Block
+	}
+	return c.Epoch == root.SetEpoch && root.Height > 0 && (c.View == root.View || c.Height > root.Height != (c.View > root.View))
+}

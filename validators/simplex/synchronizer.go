@@ -1,0 +1,162 @@
+package simplex
+
+import "github.com/cowboyinc/devnet/internal/base/types"
+
+// synchronizer enters views by certificates, gives them up when their time is over, and
+// sends again what others may have missed.
+type synchronizer struct{ *collector }
+
+// advance enters the view after the highest one that has a certificate.
+func (m *synchronizer) advance() bool {
+	c := m.top
+	if c == nil || c.View < m.view || m.ended() {
+		return false
+	}
+	m.enter(c.View+1, c)
+	return true
+}
+
+// enter begins a view, forwarding the certificate that allows it (decision C4).
+func (m *synchronizer) enter(v types.View, by *types.Certificate) {
+	if v > m.view+1 {
+		m.hearAll(v)
+	}
+	m.view, m.entered = v, m.now
+	m.pace.begin(uint64(v - 1 - min(v-1, max(m.newest, m.rootView()))))
+	m.fetcher.last = certRequest{}
+	if by != nil {
+		m.broadcast(by)
+	}
+	m.report(Entered{Epoch: m.set.Epoch, View: v, Leader: m.set.Leader(v)})
+	m.open(v)
+	if v > MaxPastViews {
+		m.retire(v - MaxPastViews)
+	}
+}
+
+// retire drops the votes of a view that is past, and its proposal's body where
+// nobody can need it: it has no notarization and not this validator's vote.
+func (m *synchronizer) retire(v types.View) {
+	r := m.rounds[v]
+	if r == nil {
+		return
+	}
+	r.forgetVotes()
+	if n := m.bodies.nodes[r.hash]; n != nil && r.proposal != nil && !n.notarized && r.ownVote(types.Notarize) == nil {
+		m.detach(n)
+	}
+	r.proposal = nil
+}
+
+// timeOut votes nullify where decision C4 says so, and starts the timeouts.
+func (m *synchronizer) timeOut() bool {
+	m.arm()
+	r := m.rounds[m.view]
+	if r == nil || m.ended() || m.me < 0 || r.ownVote(types.Nullify) != nil || r.ownVote(types.Finalize) != nil {
+		return false
+	}
+	cause, detail := m.cause(r)
+	if cause == NoCause {
+		return false
+	}
+	m.report(GaveUp{Epoch: m.set.Epoch, View: r.view, Leader: m.set.Leader(r.view), Cause: cause, Detail: detail})
+	m.vote(r, &types.Vote{Kind: types.Nullify})
+	return true
+}
+
+func (m *synchronizer) overdue(r *round) bool {
+	return m.now >= m.pace.viewDeadline() || r.proposal == nil && m.now >= m.pace.leaderDeadline()
+}
+
+// arm starts the timeouts of the view: at once, or with Config.Auto or Hold when
+// there is something to do.
+func (m *synchronizer) arm() {
+	if !m.pace.armed && !m.ended() && m.active() {
+		m.pace.arm(m.now)
+	}
+}
+
+// active reports whether there is something to do in this view: work, somebody
+// else who began, or for a resend interval a block that did not become final.
+func (m *synchronizer) active() bool {
+	return m.inDemand() || m.othersActive() ||
+		m.unfinished() && m.now >= m.entered.Add(m.pace.resendInterval())
+}
+
+// inDemand reports whether another block is to be made.
+func (m *synchronizer) inDemand() bool {
+	return m.tip().Height < m.goal || !m.paused && (!m.pace.Auto || m.hasWork)
+}
+
+func (m *synchronizer) othersActive() bool {
+	r := m.rounds[m.view]
+	if r == nil {
+		return false
+	}
+	own := r.own != [3]*types.Vote{}
+	return own || r.proposal != nil || r.ballot(types.Notarize).votes != nil || r.ballot(types.Nullify).votes != nil
+}
+
+// disarmIdle stops timeouts that only work had started.
+func (m *synchronizer) disarmIdle() {
+	if r := m.rounds[m.view]; m.pace.armed && r != nil && !r.buildRequested && !m.active() {
+		m.pace.armed = false
+	}
+}
+
+// unfinished reports whether a notarized block above the root waits for
+// finality, or a body for its fetching.
+func (m *synchronizer) unfinished() bool {
+	return m.final != nil || len(m.fetcher.wants) > 0 || m.newest > m.rootView()
+}
+
+// resend sends again what others may have missed: own votes of this view, own
+// finalize votes of views that are not final, and, when the view is late, the
+// best certificate.
+func (m *synchronizer) resend() {
+	if !m.pace.armed || m.now < m.pace.resendAt {
+		return
+	}
+	m.pace.resendAt = m.now.Add(m.pace.resendInterval())
+	m.fetcher.last = certRequest{}
+	m.resendRound(m.rounds[m.view])
+	for back := types.View(1); back <= resendBack && back < m.view; back++ {
+		if v := m.view - back; v > m.rootView() {
+			m.resendFinalize(m.rounds[v])
+		}
+	}
+	if m.pace.late(m.now) {
+		if best := m.bestCertificate(); best != nil {
+			m.broadcast(best)
+		}
+	}
+}
+
+func (m *synchronizer) resendRound(r *round) {
+	if r == nil || !m.dueAgain(r) {
+		return
+	}
+	if r.proposal != nil && m.leaderIndex(m.view) == m.me {
+		m.broadcast(r.proposal)
+	}
+	for _, v := range r.own {
+		if v != nil {
+			m.broadcast(v)
+		}
+	}
+	r.sent = m.now
+}
+
+// dueAgain reports whether a round's messages were last sent an interval ago,
+// or in an earlier run.
+func (m *synchronizer) dueAgain(r *round) bool {
+	return r.sent == 0 || m.now >= r.sent.Add(m.pace.resendInterval())
+}
+
+func (m *synchronizer) resendFinalize(r *round) {
+	if r == nil || r.finalization != nil || r.ownVote(types.Finalize) == nil || !m.dueAgain(r) {
+		return
+	}
+	m.broadcast(r.ownVote(types.Finalize))
+	r.sent = m.now
+}

@@ -1,0 +1,157 @@
+package simplex
+
+import (
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/runners/selection"
+)
+
+// voter takes the proposals of others, and goes step by step toward a notarize vote.
+type voter struct{ *collector }
+
+// receiveProposal takes the first proposal of a view from its leader.
+func (m *voter) receiveProposal(from types.Address, p VerifiedProposal) {
+	view, header := p.proposal.View, &p.proposal.Block.Header
+	if header.SetEpoch != m.set.Epoch || view <= m.rootView() {
+		m.answers.sendMissingCertificate(from, header.SetEpoch, view)
+		return
+	}
+	if from != m.set.Leader(view) || view < m.view || view > m.view+MaxFutureProposals {
+		if view < m.view {
+			m.answers.sendMissingCertificate(from, header.SetEpoch, view)
+		}
+		return
+	}
+	m.heard[m.index[from]] = m.view
+	r := m.open(view)
+	if r == nil {
+		return
+	}
+	if r.proposal != nil {
+		if r.hash != p.hash && !r.equivocated {
+			r.equivocated = true
+			m.report(Evidence{Offender: from, First: r.proposal, Second: p.proposal})
+		}
+		return
+	}
+	r.proposal, r.hash = p.proposal, p.hash
+	n := m.attach(p.proposal.Block, p.hash, from)
+	m.fetcher.drop(p.hash)
+	if n != nil && n.notarized {
+		m.execute(n)
+	}
+	m.learnCarried(p.proposal.Block, from)
+}
+
+// consider goes one step toward a notarize vote for the view's proposal, and
+// reports whether it did. The rule is decision C1's: the parent is notarized
+// and every view between is nullified; and C2's: the block was executed.
+func (m *voter) consider() bool {
+	r := m.rounds[m.view]
+	if r == nil || m.me < 0 || m.ended() || r.proposal == nil || r.rejected ||
+		r.ownVote(types.Notarize) != nil || r.ownVote(types.Nullify) != nil || r.ownVote(types.Finalize) != nil {
+		return false
+	}
+	n := m.bodies.nodes[r.hash]
+	if n == nil {
+		if n = m.attach(r.proposal.Block, r.hash, m.set.Leader(r.view)); n == nil {
+			m.refuse(r, r.hash, "the proposal is not above the finalized block, or too many blocks wait for finality")
+			return true
+		}
+	}
+	if n.block.Header.View != r.view {
+		return m.considerAgain(r, n)
+	}
+	parent, ready := m.bodies.parentOf(n.block, &m.root)
+	if parent == nil {
+		if n.block.Parent == nil || n.block.Parent.Height <= m.rootHeight() {
+			m.refuse(r, r.hash, "the parent is not on the finalized chain")
+			return true
+		}
+		m.requestBody(n.block.Parent, m.set.Leader(r.view))
+		return false
+	}
+	if reason := m.proposalFault(n, parent); reason != "" {
+		m.refuse(r, r.hash, reason)
+		return true
+	}
+	if n.block.Header.Skipped > 0 && n.block.Header.Height > m.goal {
+		return false // nobody asked this validator for that travel, or not yet
+	}
+	if !ready {
+		if p := m.bodies.nodes[n.block.Header.Parent]; p != nil {
+			m.execute(p)
+		}
+		return false
+	}
+	if !m.gapNullified(parent.View, r) {
+		return false
+	}
+	return m.voteOnceExecuted(r, n)
+}
+
+// proposalFault adds to headerFault what concerns the moment of voting.
+func (m *voter) proposalFault(n *node, parent *types.Header) string {
+	if reason := m.headerFault(n.block, parent); reason != "" {
+		return reason
+	}
+	if n.status == pending && n.block.Header.Timestamp > m.now.Add(m.pace.drift()).Millis() {
+		return "timestamp is too far in the future"
+	}
+	return ""
+}
+
+// considerAgain judges the proposal of the block before a border in a later view
+// (decision C6): as if it were an empty block on top of its own notarization.
+func (m *voter) considerAgain(r *round, n *node) bool {
+	h := &n.block.Header
+	if !h.Border() || h.View > r.view {
+		m.refuse(r, r.hash, "the block is of another view, and no border follows it")
+		return true
+	}
+	for v := r.view - 1; v >= h.View && v > m.rootView(); v-- {
+		at := m.rounds[v]
+		if at != nil && at.notarization != nil && at.notarization.Block == n.hash {
+			n.notarized = true
+			return m.voteOnceExecuted(r, n)
+		}
+		if at == nil || at.nullification == nil {
+			m.requestCertificates(v, v, types.Hash{}, m.set.Leader(r.view))
+			return false
+		}
+	}
+	m.refuse(r, r.hash, "the block was not notarized before it was proposed again")
+	return true
+}
+
+// gapNullified reports whether every view between the parent's and the round's
+// is nullified, and asks the leader for what is missing.
+func (m *voter) gapNullified(parent types.View, r *round) bool {
+	for v := r.view - 1; v > parent; v-- {
+		if !m.nullified(v) {
+			m.requestCertificates(parent+1, v, types.Hash{}, m.set.Leader(r.view))
+			return false
+		}
+	}
+	return true
+}
+
+func (m *voter) voteOnceExecuted(r *round, n *node) bool {
+	if n.status == pending {
+		m.execute(n)
+		return false
+	}
+	if n.status != valid {
+		return false
+	}
+	m.persistBody(n)
+	m.vote(r, &types.Vote{Kind: types.Notarize, Height: n.block.Header.Height, Block: n.hash, Bitmap: m.presence(n.runners)})
+	return true
+}
+
+// presence is what this validator attests of so many runners now.
+func (m *voter) presence(runners int) []byte {
+	if m.cfg.Presence == nil {
+		return selection.NewBitmap(runners).Bytes()
+	}
+	return m.cfg.Presence(m.now, runners)
+}
