@@ -1,0 +1,178 @@
+package devnettest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/cowboyinc/devnet/client"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/faces/api"
+	"github.com/cowboyinc/devnet/internal/faces/bench"
+	"github.com/cowboyinc/devnet/internal/worlds/sim/stage"
+)
+
+// simulated is a world of virtual time. Whoever holds its lock drives it; with the end
+// of that, who follows its blocks is told.
+type simulated struct {
+	mu        sync.Mutex
+	bench     *stage.Bench
+	server    *api.Server
+	blockTime time.Duration
+	runners   int
+	auto      bool // no block comes of itself
+}
+
+func (n *Network) openSimulated(context.Context) (world, error) {
+	c := n.config
+	pace := c.blockTime.String()
+	if c.auto {
+		pace = "auto"
+	}
+	b, err := stage.NewBench("devnettest", bench.Config{Seed: c.seed, Validators: c.validators, Runners: c.runners, BlockTime: pace,
+		Params: c.params, Open: true}, n.timeline)
+	if err != nil {
+		return nil, err
+	}
+	s := &simulated{bench: b, blockTime: max(c.blockTime, time.Millisecond), runners: c.runners, auto: c.auto}
+	s.server = api.New(b, api.Config{World: s})
+	return s, nil
+}
+
+// Lock takes the world.
+func (s *simulated) Lock() { s.mu.Lock() }
+
+// Unlock tells how far it is, and lets others have it.
+func (s *simulated) Unlock() {
+	s.bench.Tell()
+	s.mu.Unlock()
+}
+
+// ServeHTTP holds the world while it answers, but for a stream, which does not end.
+func (s *simulated) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path != "/events" {
+		s.Lock()
+		defer s.Unlock()
+	}
+	s.server.Handler().ServeHTTP(w, r)
+}
+
+func (s *simulated) pass() client.Pass { return s.next }
+
+// next drives the world to the next block, or for a block's time.
+func (s *simulated) next(ctx context.Context, above client.Height) (client.Height, error) {
+	s.Lock()
+	defer s.Unlock()
+	if err := ctx.Err(); err != nil {
+		return above, err
+	}
+	at, err := s.bench.Next(above, s.blockTime)
+	if broken := s.bench.Violation(); broken != nil {
+		err = broken
+	}
+	return at, err
+}
+
+func (s *simulated) now() types.Time {
+	s.Lock()
+	defer s.Unlock()
+	return s.bench.Now()
+}
+
+// settleBlocks is how many blocks the runners of a network may take to be present.
+const settleBlocks = 64
+
+// settle drives the world until a block is final and every runner is present; where
+// blocks wait for something to do, until every runner is connected.
+func (s *simulated) settle(ctx context.Context, c *client.Client) error {
+	for range settleBlocks {
+		if _, err := s.next(ctx, 0); err != nil {
+			return err
+		}
+		all, err := c.Runners(ctx)
+		if err != nil {
+			return err
+		}
+		present := 0
+		for _, r := range all {
+			if r.Present || s.auto && len(r.Connected) > 0 {
+				present++
+			}
+		}
+		at, err := c.Height(ctx)
+		if err == nil && (at > 0 || s.auto) && present >= s.runners {
+			return nil
+		}
+		if _, err := s.next(ctx, at); err != nil {
+			return err
+		}
+	}
+	return fmt.Errorf("%d runners are not all present after %d blocks", s.runners, settleBlocks)
+}
+
+func (s *simulated) names() []string {
+	s.Lock()
+	defer s.Unlock()
+	return namesOf(s.bench)
+}
+
+func (s *simulated) snapshot() (func() error, error) {
+	s.Lock()
+	defer s.Unlock()
+	revert, err := s.bench.Snapshot()
+	if err != nil {
+		return nil, err
+	}
+	return func() error {
+		s.Lock()
+		defer s.Unlock()
+		if err := revert(); err != nil {
+			return err
+		}
+		s.server.Reverted()
+		return nil
+	}, nil
+}
+
+func (s *simulated) hangUp() error { return s.server.Close() }
+
+func (s *simulated) close() error {
+	ended := s.server.Close() // what runs beside requests may need the world for that
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return errors.Join(ended, s.bench.Close())
+}
+
+// named is a network whose names a report tells.
+type named interface {
+	Nodes() []api.Node
+	Runners() []api.NamedAccount
+	Accounts() []api.NamedAccount
+	Reader(string) (api.Reader, error)
+}
+
+// maxNamed is how many actors a report knows by name.
+const maxNamed = 1000
+
+// namesOf lists addresses, each with its name behind it.
+func namesOf(n named) (pairs []string) {
+	for _, node := range n.Nodes() {
+		pairs = append(pairs, node.Validator.Address.String(), node.Name)
+	}
+	for _, one := range append(n.Runners(), n.Accounts()...) {
+		pairs = append(pairs, one.Address.String(), one.Name)
+	}
+	if v, err := n.Reader(""); err == nil {
+		if actors, err := v.Actors(0, maxNamed); err == nil {
+			for _, a := range actors {
+				if a.Name != "" {
+					pairs = append(pairs, a.Address.String(), a.Name)
+				}
+			}
+		}
+	}
+	return pairs
+}
