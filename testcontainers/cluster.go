@@ -1,0 +1,294 @@
+package devnet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/testcontainers/testcontainers-go"
+	"github.com/testcontainers/testcontainers-go/network"
+	"github.com/testcontainers/testcontainers-go/wait"
+
+	"github.com/cowboyinc/devnet/client"
+	"github.com/cowboyinc/devnet/internal/worlds/box"
+	"github.com/cowboyinc/devnet/internal/worlds/box/hosts"
+)
+
+// Cluster is a network with a container for each node, and a client of its first
+// validator. Each node has a key, a disk and an address of its own, and executes every
+// block itself. What takes the nodes of one process, such as pausing blocks and time
+// travel, such a network refuses; its nodes are ended, frozen, wiped and parted as
+// containers.
+type Cluster struct {
+	*client.Client
+	settings *settings
+	image    string
+	files    map[string][]byte // of the folder that devnet init makes
+	engine   *testcontainers.DockerClient
+	made     []*testcontainers.DockerNetwork // those of groups of a partition behind the first
+	nodes    []*Node                         // validators, then runners
+
+	parting sync.Mutex
+}
+
+// RunCluster starts a network with a container of an image for each node, and returns
+// when it is ready: every validator's blocks become final, and every runner is present.
+// Where it fails its containers are gone, and the error ends with what one of them logged.
+func RunCluster(ctx context.Context, image string, options ...testcontainers.ContainerCustomizer) (*Cluster, error) {
+	s, err := settingsOf(options)
+	if err != nil {
+		return nil, err
+	}
+	c := &Cluster{settings: s, image: image}
+	if err := c.open(ctx); err != nil {
+		return nil, errors.Join(err, c.End())
+	}
+	if err := c.start(ctx); err != nil {
+		return nil, errors.Join(err, c.End())
+	}
+	return c, nil
+}
+
+func (c *Cluster) open(ctx context.Context) (err error) {
+	if err := c.write(); err != nil {
+		return err
+	}
+	if c.engine, err = testcontainers.NewDockerClientWithOpts(ctx); err != nil {
+		return err
+	}
+	if err := c.network(ctx); err != nil {
+		return err
+	}
+	for i := range c.settings.validators {
+		c.nodes = append(c.nodes, &Node{cluster: c, name: fmt.Sprintf("v%d", i), kind: validator})
+	}
+	for i := range c.settings.runners {
+		c.nodes = append(c.nodes, &Node{cluster: c, name: fmt.Sprintf("r%d", i), kind: runner})
+	}
+	for _, n := range c.nodes {
+		if n.kind == validator {
+			if n.at, err = publish(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	c.Client = c.nodes[0].Client()
+	return each(c.nodes, func(n *Node) error { return n.begin(ctx) })
+}
+
+// start starts the validators, and when each answers the runners: one that finds nobody
+// at its start ends. Then it waits until every validator finds the network ready, which
+// is with every runner present.
+func (c *Cluster) start(ctx context.Context) error {
+	validators, runners := c.nodes[:c.settings.validators], c.nodes[c.settings.validators:]
+	err := each(validators, func(n *Node) error {
+		if err := n.container.Start(ctx); err != nil {
+			return err
+		}
+		return waitAnswer(ctx, n.container, n.Client())
+	})
+	if err != nil {
+		return err
+	}
+	err = each(runners, func(n *Node) error {
+		if err := n.container.Start(ctx); err != nil {
+			return err
+		}
+		return whileRunning(ctx, n.container, func(ctx context.Context) error {
+			return wait.ForLog(connected).WithPollInterval(answerEvery).WaitUntilReady(ctx, n.container)
+		})
+	})
+	if err != nil {
+		return err
+	}
+	return each(validators, func(n *Node) error { return waitReady(ctx, n.container, n.Client()) })
+}
+
+// connected is what a runner logs of each validator that let it in.
+const connected = "connected with a validator"
+
+// each does something to all nodes at a time.
+func each(nodes []*Node, do func(*Node) error) error {
+	errs := make([]error, len(nodes))
+	var all sync.WaitGroup
+	for i, n := range nodes {
+		all.Go(func() {
+			if err := do(n); err != nil {
+				errs[i] = fmt.Errorf("%s: %w", n.name, err)
+			}
+		})
+	}
+	all.Wait()
+	return errors.Join(errs...)
+}
+
+// write makes keys, genesis and settings, as devnet init --format compose does.
+func (c *Cluster) write() error {
+	s := c.settings
+	made, err := hosts.Make(hosts.Plan{Chain: box.Config{Validators: s.validators, Runners: s.runners, BlockTime: s.blockTime, Auto: s.auto,
+		ChainID: chainID, Params: s.params}, Seed: &s.seed, Format: hosts.Compose, Image: c.image, Now: time.Now()})
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "devnet-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	folder := filepath.Join(dir, "net")
+	if err := made.Write(folder); err != nil {
+		return err
+	}
+	c.files = map[string][]byte{}
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		if entry.Type().IsRegular() {
+			if c.files[entry.Name()], err = os.ReadFile(filepath.Join(folder, entry.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// chainID is a devnet's.
+const chainID = 8011
+
+// network makes one more network of the engine.
+func (c *Cluster) network(ctx context.Context) error {
+	made, err := network.New(ctx)
+	if err == nil {
+		c.made = append(c.made, made)
+	}
+	return err
+}
+
+// Nodes lists the nodes: validators, then runners.
+func (c *Cluster) Nodes() []*Node { return append([]*Node{}, c.nodes...) }
+
+// Validator is a validator by its name, v0, v1, …. Every order to one that is not there
+// is refused.
+func (c *Cluster) Validator(name string) *Node { return c.find(name, validator) }
+
+// Runner is a runner by its name, r0, r1, …. Every order to one that is not there is
+// refused.
+func (c *Cluster) Runner(name string) *Node { return c.find(name, runner) }
+
+func (c *Cluster) find(name, kind string) *Node {
+	for _, n := range c.nodes {
+		if n.name == name && n.kind == kind {
+			return n
+		}
+	}
+	return &Node{cluster: c, name: name, kind: kind}
+}
+
+// Partition lets containers reach those of their own group only, by networks of the
+// engine. Nodes that are not named form one more group. It replaces the partition
+// before. Their APIs are reached from outside as before.
+func (c *Cluster) Partition(ctx context.Context, groups ...[]string) error {
+	c.parting.Lock()
+	defer c.parting.Unlock()
+	wanted := map[string]int{}
+	for i, group := range groups {
+		for _, name := range group {
+			if _, twice := wanted[name]; twice {
+				return fmt.Errorf("%s is named twice", name)
+			}
+			if c.find(name, validator).container == nil && c.find(name, runner).container == nil {
+				return fmt.Errorf("there is no node %.40q in this cluster", name)
+			}
+			wanted[name] = i
+		}
+	}
+	for _, n := range c.nodes {
+		if _, named := wanted[n.name]; !named {
+			wanted[n.name] = len(groups)
+		}
+	}
+	return c.part(ctx, fewestMoves(wanted))
+}
+
+// fewestMoves numbers groups so that the largest is the first, whose network the nodes
+// have anyway.
+func fewestMoves(groups map[string]int) map[string]int {
+	size := map[int]int{}
+	for _, group := range groups {
+		size[group]++
+	}
+	largest := 0
+	for group := range len(groups) { // in their order, so that it is the same each time
+		if size[group] > size[largest] {
+			largest = group
+		}
+	}
+	for name, group := range groups {
+		switch group {
+		case largest:
+			groups[name] = 0
+		case 0:
+			groups[name] = largest
+		}
+	}
+	return groups
+}
+
+// Heal lets all containers reach one another again. Those that are down or frozen stay
+// so.
+func (c *Cluster) Heal(ctx context.Context) error {
+	c.parting.Lock()
+	defer c.parting.Unlock()
+	return c.part(ctx, map[string]int{})
+}
+
+// part moves nodes to the networks of their groups; those that are not named, to the
+// first. It is called with the lock held.
+func (c *Cluster) part(ctx context.Context, wanted map[string]int) error {
+	for _, group := range wanted {
+		for len(c.made) <= group {
+			if err := c.network(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	return each(c.nodes, func(n *Node) error {
+		return n.move(ctx, wanted[n.name])
+	})
+}
+
+// LastLogs implements Network.
+func (c *Cluster) LastLogs() string {
+	var text strings.Builder
+	for _, n := range c.nodes {
+		if n.container != nil {
+			fmt.Fprintf(&text, "--- %s\n%s\n", n.name, tail(n.container))
+		}
+	}
+	return text.String()
+}
+
+// endPatience is how long an engine may take to remove a network.
+const endPatience = time.Minute
+
+// End implements Network.
+func (c *Cluster) End() error {
+	ctx, cancel := context.WithTimeout(context.Background(), endPatience)
+	defer cancel()
+	err := each(c.nodes, func(n *Node) error { return n.remove(ctx) })
+	for _, one := range c.made {
+		err = errors.Join(err, one.Remove(ctx))
+	}
+	if c.engine != nil {
+		err = errors.Join(err, c.engine.Close())
+	}
+	c.nodes, c.made, c.engine = nil, nil, nil
+	return err
+}

@@ -1,0 +1,15 @@
+// Package devnet runs a Cowboy network in containers, for the tests of those who build
+// on it: by testcontainers-go, and with the typed client of package client.
+//
+//	n, err := devnet.Run(ctx, devnet.Image)
+//	devnet.CleanUp(t, n)
+//
+// Run has the whole network in one container, and RunCluster one container a node, with
+// keys, disks and addresses of their own. Both return when the network is ready.
+// CleanUp removes the containers at the end of a test, and shows what they logged where
+// it failed.
+//
+// The image is made by make image in the repository of devnet. Where Docker can pull no
+// images, testcontainers' own reaper cannot run either: set
+// TESTCONTAINERS_RYUK_DISABLED=true.
+package devnet

@@ -1,0 +1,269 @@
+package devnet
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/moby/moby/api/types/network"
+	moby "github.com/moby/moby/client"
+	"github.com/testcontainers/testcontainers-go"
+
+	"github.com/cowboyinc/devnet/client"
+)
+
+// Kinds of nodes, as devnet node calls them.
+const (
+	validator = "validator"
+	runner    = "runner"
+)
+
+// Node is one node of a cluster, and its container.
+type Node struct {
+	cluster *Cluster
+	name    string
+	kind    string
+	at      published // of a validator
+
+	mu        sync.Mutex // orders to it follow one another
+	container *testcontainers.DockerContainer
+	group     int  // of the partition in force
+	lost      bool // it was wiped, and may not know
+	told      bool // its container was made to say so
+}
+
+// Name is v0, r1 and so on.
+func (n *Node) Name() string { return n.name }
+
+// Container is the one that runs it; nil of a node that is not there. Wiping and
+// restarting may put another in its place.
+func (n *Node) Container() testcontainers.Container {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.container == nil {
+		return nil
+	}
+	return n.container
+}
+
+// Client is one of this validator's API; nil of a runner, which has none.
+func (n *Node) Client() *client.Client {
+	if n.at.URL == "" {
+		return nil
+	}
+	return client.New(n.at.URL, nil)
+}
+
+// volume is what the engine calls the node's disk.
+func (n *Node) volume() string { return n.cluster.made[0].Name + "-" + n.name }
+
+// begin makes its disk and its first container.
+func (n *Node) begin(ctx context.Context) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	volume := moby.VolumeCreateOptions{Name: n.volume(), Labels: testcontainers.GenericLabels()}
+	if _, err := n.cluster.engine.VolumeCreate(ctx, volume); err != nil {
+		return err
+	}
+	return n.create(ctx)
+}
+
+// create makes a container on the node's volume, and does not start it.
+func (n *Node) create(ctx context.Context) (err error) {
+	c := n.cluster
+	command := []string{"node", n.kind, "--config", inside + "/" + n.name + ".toml"}
+	if n.lost {
+		command = append(command, "--lost")
+	}
+	made := []testcontainers.ContainerCustomizer{
+		testcontainers.WithCmd(command...), testcontainers.WithNoStart(),
+		testcontainers.CustomizeRequestOption(func(r *testcontainers.GenericContainerRequest) error {
+			r.Hostname = n.name //nolint:staticcheck // as the settings of the others call it
+			r.Networks = []string{c.made[n.group].Name}
+			r.NetworkAliases = map[string][]string{c.made[n.group].Name: {n.name}}
+			r.Mounts = append(r.Mounts, testcontainers.VolumeMount(n.volume(), inside))
+			return nil
+		}),
+	}
+	for _, file := range []string{"genesis.cbor", n.name + ".toml", n.name + ".key"} {
+		made = append(made, testcontainers.WithFiles(testcontainers.ContainerFile{Reader: bytes.NewReader(c.files[file]),
+			ContainerFilePath: inside + "/" + file, FileMode: 0o644}))
+	}
+	if n.at.URL != "" {
+		made = append(made, n.at.option(), testcontainers.WithExposedPorts(fmt.Sprintf("%d/tcp", port)))
+	}
+	n.container, err = testcontainers.Run(ctx, c.image, append(made, c.settings.customizers...)...)
+	n.told = n.lost
+	return err
+}
+
+// running reports whether its container runs.
+func (n *Node) running(ctx context.Context) (bool, error) {
+	state, err := n.container.State(ctx)
+	if err != nil {
+		return false, err
+	}
+	return state.Running, nil
+}
+
+// order does something to a node that runs, or to one that does not.
+func (n *Node) order(ctx context.Context, runs bool, do func() error) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.container == nil {
+		return fmt.Errorf("there is no %s %.40q in this cluster", n.kind, n.name)
+	}
+	is, err := n.running(ctx)
+	switch {
+	case err != nil:
+		return err
+	case is && !runs:
+		return fmt.Errorf("%s runs: kill it first", n.name)
+	case !is && runs:
+		return fmt.Errorf("%s does not run: restart it first", n.name)
+	}
+	return do()
+}
+
+// Kill ends its process at once, as kill -9 and a power cut do.
+func (n *Node) Kill(ctx context.Context) error {
+	return n.order(ctx, true, func() error {
+		_, err := n.cluster.engine.ContainerKill(ctx, n.container.GetContainerID(), moby.ContainerKillOptions{Signal: "SIGKILL"})
+		if err != nil {
+			return err
+		}
+		return n.ended(ctx)
+	})
+}
+
+// ended waits until the container has ended.
+func (n *Node) ended(ctx context.Context) error {
+	wait := n.cluster.engine.ContainerWait(ctx, n.container.GetContainerID(), moby.ContainerWaitOptions{})
+	select {
+	case <-wait.Result:
+		return nil
+	case err := <-wait.Error:
+		return err
+	}
+}
+
+// Drop is what ends a runner: its process is killed, and its connections close without
+// a Goodbye.
+func (n *Node) Drop(ctx context.Context) error { return n.Kill(ctx) }
+
+// Stop ends it in good order, as Ctrl-C does.
+func (n *Node) Stop(ctx context.Context) error {
+	return n.order(ctx, true, func() error { return n.container.Stop(ctx, nil) })
+}
+
+// Restart starts one that does not run: a validator goes on from its disk, and a runner
+// has forgotten its jobs. It returns when a validator's API answers; Client().WaitReady
+// waits until it takes part.
+func (n *Node) Restart(ctx context.Context) error {
+	return n.order(ctx, false, func() error {
+		if err := n.renew(ctx); err != nil {
+			return err
+		}
+		if err := n.container.Start(ctx); err != nil || n.kind == runner {
+			return err
+		}
+		return waitAnswer(ctx, n.container, n.Client())
+	})
+}
+
+// renew makes another container on the same disk where the command has to say something
+// else: that the disk was lost, or no longer that.
+func (n *Node) renew(ctx context.Context) error {
+	if n.lost && n.told {
+		n.lost = false // it has run since, and has a log of votes of its own
+	}
+	if n.lost == n.told {
+		return nil
+	}
+	if err := testcontainers.TerminateContainer(n.container, testcontainers.StopContext(ctx)); err != nil {
+		return err
+	}
+	return n.create(ctx)
+}
+
+// Freeze stops its process from running, as docker pause does, while frames and time go
+// on.
+func (n *Node) Freeze(ctx context.Context) error {
+	return n.order(ctx, true, func() error {
+		_, err := n.cluster.engine.ContainerPause(ctx, n.container.GetContainerID(), moby.ContainerPauseOptions{})
+		return err
+	})
+}
+
+// Thaw lets it run on.
+func (n *Node) Thaw(ctx context.Context) error {
+	return n.order(ctx, true, func() error {
+		_, err := n.cluster.engine.ContainerUnpause(ctx, n.container.GetContainerID(), moby.ContainerUnpauseOptions{})
+		return err
+	})
+}
+
+// Wipe empties the disk of a validator that does not run, and tells it so at its next
+// start: it votes again once the others have gone on.
+func (n *Node) Wipe(ctx context.Context) error {
+	if n.kind != validator {
+		return fmt.Errorf("%s is a runner, which keeps nothing but its key", n.name)
+	}
+	return n.order(ctx, false, func() error {
+		if err := testcontainers.TerminateContainer(n.container, testcontainers.StopContext(ctx)); err != nil {
+			return err
+		}
+		if _, err := n.cluster.engine.VolumeRemove(ctx, n.volume(), moby.VolumeRemoveOptions{}); err != nil {
+			return err
+		}
+		volume := moby.VolumeCreateOptions{Name: n.volume(), Labels: testcontainers.GenericLabels()}
+		if _, err := n.cluster.engine.VolumeCreate(ctx, volume); err != nil {
+			return err
+		}
+		n.lost = true
+		return n.create(ctx)
+	})
+}
+
+// Logs are the last lines that it logged.
+func (n *Node) Logs() string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.container == nil {
+		return ""
+	}
+	return tail(n.container)
+}
+
+// move takes it from one network of the engine to another.
+func (n *Node) move(ctx context.Context, group int) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.group == group {
+		return nil
+	}
+	from, to, id := n.cluster.made[n.group].ID, n.cluster.made[group].ID, n.container.GetContainerID()
+	if _, err := n.cluster.engine.NetworkDisconnect(ctx, from, moby.NetworkDisconnectOptions{Container: id, Force: true}); err != nil {
+		return err
+	}
+	_, err := n.cluster.engine.NetworkConnect(ctx, to, moby.NetworkConnectOptions{Container: id,
+		EndpointConfig: &network.EndpointSettings{Aliases: []string{n.name}}})
+	if err == nil {
+		n.group = group
+	}
+	return err
+}
+
+// remove ends it, with its disk.
+func (n *Node) remove(ctx context.Context) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	var err error
+	if n.container != nil {
+		err = testcontainers.TerminateContainer(n.container, testcontainers.StopContext(ctx), testcontainers.StopTimeout(0))
+	}
+	_, gone := n.cluster.engine.VolumeRemove(ctx, n.volume(), moby.VolumeRemoveOptions{Force: true})
+	return errors.Join(err, gone)
+}
