@@ -3,6 +3,7 @@ package gateway
 import (
 	"github.com/cowboyinc/devnet/internal/base/wire/connection"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
+	"github.com/cowboyinc/devnet/runners/selection"
 )
 
 // onJobFrame judges a frame on a job's stream, and what it says.
@@ -13,11 +14,11 @@ func (m *Machine) onJobFrame(p *peer, s connection.Stream, t push.Type, frame []
 	}
 	if t.Known() && !d.takes(t) {
 		m.classify(p, d, SoftFailure)
-		m.leave(p, push.UnexpectedFrame)
+		m.connections.leave(p, push.UnexpectedFrame)
 		return
 	}
-	if !d.frames.allow(m.now, m.params().ControlFramesPerSecond) {
-		m.leave(p, push.RateLimited)
+	if !d.frames.allow(m.now, m.chain.params().ControlFramesPerSecond) {
+		m.connections.leave(p, push.RateLimited)
 		return
 	}
 	if !t.Known() {
@@ -27,7 +28,7 @@ func (m *Machine) onJobFrame(p *peer, s connection.Stream, t push.Type, frame []
 	read, why := push.Read(frame)
 	if why != "" {
 		m.classify(p, d, SoftFailure)
-		m.leave(p, why)
+		m.connections.leave(p, why)
 		return
 	}
 	switch f := read.(type) {
@@ -59,9 +60,9 @@ func (m *Machine) onAck(p *peer, d *delivery, f *push.JobAck) {
 	if !m.isOf(p, d, f.JobID == d.Job) {
 		return
 	}
-	if !m.signed(p, f.Digest(m.config.ChainID), f.Signed) {
+	if !m.config.signed(p, f.Digest(m.config.ChainID), f.Signed) {
 		m.classify(p, d, SoftFailure)
-		m.leave(p, push.BadSignature)
+		m.connections.leave(p, push.BadSignature)
 		return
 	}
 	d.acked, d.answered = true, true
@@ -80,7 +81,7 @@ func (m *Machine) onAck(p *peer, d *delivery, f *push.JobAck) {
 func (m *Machine) isOf(p *peer, d *delivery, is bool) bool {
 	if !is {
 		m.classify(p, d, SoftFailure)
-		m.leave(p, push.UnexpectedFrame)
+		m.connections.leave(p, push.UnexpectedFrame)
 	}
 	return is
 }
@@ -101,11 +102,32 @@ func (m *Machine) onResult(p *peer, d *delivery, f *push.JobResult) {
 	if !m.isOf(p, d, f.JobID == d.Job) {
 		return
 	}
-	if !m.signed(p, f.Digest(m.config.ChainID), f.RunnerSigned) {
-		m.leave(p, push.BadSignature)
+	if !m.config.signed(p, f.Digest(m.config.ChainID), f.RunnerSigned) {
+		m.connections.leave(p, push.BadSignature)
 		return
 	}
 	d.result = true
 	m.classify(p, d, Success)
-	m.hold(p.address, d.AssignmentID, f)
+	m.results.hold(p.address, d.AssignmentID, f)
+}
+
+// onPolled takes a result that came without a connection, as if it had come by one.
+//
+// Spec: decisions J11, J15.
+func (m *Machine) onPolled(e Polled) {
+	id := AssignmentID{Job: e.Result.JobID}
+	for _, a := range m.chain.head.Reader.Assignments(e.Runner) {
+		if a.Job == e.Result.JobID {
+			id = a.AssignmentID
+		}
+	}
+	signer, ok := m.config.Verifier.Recover(e.Result.Digest(m.config.ChainID), e.Result.RunnerSigned)
+	switch {
+	case m.chain.params().Push == selection.Sunset:
+		m.report(NotTaken{Runner: e.Runner, Assignment: id, Why: "results come over connections alone by now"})
+	case !ok || signer != e.Runner:
+		m.report(NotTaken{Runner: e.Runner, Assignment: id, Why: "the runner did not sign it"})
+	default:
+		m.results.hold(e.Runner, id, e.Result)
+	}
 }

@@ -12,26 +12,6 @@ type Attests struct {
 	Until types.Time // the first moment at which its bit is 0; types.Never: none before the next head
 }
 
-// attest tells what changed of a runner's bit.
-func (m *Machine) attest(p *peer) {
-	if until := m.attestsUntil(p); until != p.attested {
-		p.attested = until
-		m.out.Attest = append(m.out.Attest, Attests{p.index, until})
-	}
-}
-
-// attestsUntil is the four conditions of CIP-11 §7.2 in their order, and that no
-// hard failure came since the last ping.
-func (m *Machine) attestsUntil(p *peer) types.Time {
-	switch {
-	case p.stage != live || !p.present || !p.accepting || !p.serves():
-		return 0
-	case m.blocks-p.ping.blocks < m.params().PresenceTimeoutBlocks:
-		return types.Never
-	}
-	return m.until(p.ping, m.params().PresenceTimeoutBlocks)
-}
-
 // Attested is what a machine attests, put together from all that its outputs say:
 // what a validator votes by. The zero Attested is nobody's presence.
 type Attested struct {

@@ -25,12 +25,12 @@ func crowd(b *testing.B, runners int) (*world, []*crypto.Key) {
 		w.runners[keys[i].Address()] = &Registration{Index: i, Stake: types.WeiOf(100), MaxJobs: 4, LastHeartbeat: w.head.Height}
 		id := connection.ID(i + 1)
 		w.Step(w.now, Connection{connection.Up{ID: id, Peer: keys[i].PublicKey(), Remote: connection.Address{byte(i), byte(i >> 8)}}})
-		p := w.peers[id]
-		w.place(p) // as its Hello and HelloAck do
+		p := w.connections.peers[id]
+		w.chain.place(p) // as its Hello and HelloAck do
 		p.stage, p.opened = live, true
-		w.Machine.live[p.key] = p
-		p.ping, p.present, p.accepting = w.mark(), true, true
-		w.attest(p)
+		w.connections.live[p.key] = p
+		p.ping, p.present, p.accepting = w.chain.mark(w.Machine.now), true, true
+		w.connections.attest(p)
 		w.attested.Take(w.taken().Attest)
 	}
 	return w, keys
@@ -53,7 +53,7 @@ func BenchmarkPing(b *testing.B) {
 		}
 		w.Step(w.now, Connection{connection.Came{ID: connection.ID(i%runners + 1), Frame: frame}})
 	}
-	if b.StopTimer(); len(w.Machine.live) != runners {
+	if b.StopTimer(); len(w.connections.live) != runners {
 		b.Fatal("somebody was left")
 	}
 }

@@ -1,100 +1,137 @@
 package gateway
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
-	"github.com/cowboyinc/devnet/runners/selection"
 )
 
-// Params are the parameters this machine reads, as the newest final block has them:
-// cip11.push and so on, and cip2.min_stake.
-type Params struct {
-	Push                   selection.Phase
-	MinStake               types.Wei
-	PresenceTimeoutBlocks  uint64
-	AckTimeoutBlocks       uint64
-	HeartbeatTxBlocks      uint64
-	StaleHeartbeatBlocks   uint64
-	MinBlock               time.Duration // what a block counts at least when ages are judged
-	HelloTimeout           time.Duration
-	WriteTimeout           time.Duration
-	GoodbyeGrace           time.Duration
-	HelloPerIdentity       int // a second
-	HelloPerAddress        int // a second
-	ControlFramesPerSecond int
+// chain is what the machine knows of the chain: the newest final block, and how old
+// what happened before it is.
+type chain struct {
+	self   types.Address // of the validator
+	head   *Head
+	blocks uint64 // up to the head, of those that the machine heard of; skipped heights are none
 }
 
-// connects reports whether runners may connect in this phase (CIP-11 §14, J11).
-func (p *Params) connects() bool { return p.Push != selection.Off }
-
-// pushes reports whether jobs are pushed in this phase.
-func (p *Params) pushes() bool { return p.Push == selection.Hot || p.Push == selection.Sunset }
-
-// Head is the newest final block, and the chain as it left it.
-type Head struct {
-	Height types.Height
-	// Skipped is how many of the heights since the head before this have no block
-	// (decision C8): they make nothing older.
-	Skipped  uint64
-	Params   Params
-	Rotation *selection.Rotation
-	Pace     selection.Pace
-	Reader   Reader
+// rise takes the newest final block.
+func (c *chain) rise(h *Head) {
+	if h.Height < c.head.Height {
+		panic(fmt.Sprintf("gateway: the head falls from height %d to %d", c.head.Height, h.Height))
+	}
+	rose := uint64(h.Height - c.head.Height)
+	c.blocks += rose - min(rose, h.Skipped)
+	c.head = h
 }
 
-// Reader reads the state of a head. The same question has the same answer as long as
-// the head stands. What it returns is not changed by anybody.
-type Reader interface {
-	// Runner returns a runner's registration, nil where there is none.
-	Runner(types.Address) *Registration
-	// Assignments lists those of a runner that are open, in the order in which they
-	// were drawn: it is in the committee, and neither its result nor its reveal is
-	// final.
-	Assignments(types.Address) []Assignment
-	// Spec returns the JobSpec of an open job.
-	Spec(job types.Hash) *push.JobSpec
-	// Ending says how an assignment came to its end that was open at the head before
-	// and is not at this one.
-	Ending(runner types.Address, a AssignmentID) Ending
+func (c *chain) params() *Params { return &c.head.Params }
+
+// mark is a moment by the two measures of age: the blocks up to it, and the time.
+type mark struct {
+	blocks uint64
+	at     types.Time
 }
 
-// Registration is what the registry (0x01) knows of a runner.
-type Registration struct {
-	Index         int // the index of its bit (decision J12)
-	Deregistered  bool
-	Stake         types.Wei
-	MaxJobs       uint64       // how many jobs it does at once
-	LastHeartbeat types.Height // on chain (decision J18)
+// mark is a moment, at this head.
+func (c *chain) mark(now types.Time) mark { return mark{c.blocks, now} }
+
+// within reports whether a number of blocks since a mark is not over: that many
+// have come, skipped heights left out, and that many times cip11.min_block_ms has
+// passed, before it is.
+//
+// The spec counts blocks alone (deviation from CIP-11 §§6.3, 11.1, decision J13):
+// where they come faster than pings travel, nobody would ever be present.
+func (c *chain) within(now types.Time, since mark, blocks uint64) bool {
+	return c.blocks-since.blocks < blocks || now < c.until(since, blocks)
 }
 
-// AssignmentID names what is delivered: a job, and the block that drew its runner.
-// A later draw of the same job is another assignment.
-type AssignmentID struct {
-	Job   types.Hash
-	Drawn types.Height
+// until is when the time of a number of blocks since a mark is over.
+func (c *chain) until(since mark, blocks uint64) types.Time {
+	each := c.params().MinBlock
+	if blocks > uint64(types.Never)/uint64(max(each, 1)) {
+		return types.Never
+	}
+	return since.at.Add(time.Duration(blocks) * each)
 }
 
-// Assignment is a job for one runner of its committee.
-type Assignment struct {
-	AssignmentID
-	MaxReturn    uint64       // bytes of its result, at most
-	Deadline     types.Height // the last block that takes a result
-	CommitEnd    types.Height // the last block that takes a commitment (decision J15)
-	Committee    int          // how many runners the job has; one of one commits nothing
-	AllCommitted bool         // every member has
-	Commitments  []types.Hash // of this runner, by whomever they were brought
+// membership is what a runner's place in the subsets follows from, besides its key.
+type membership struct {
+	epoch    uint64
+	overlaps bool
+	known    bool
 }
 
-// Ending is how an assignment ended.
-type Ending uint8
+// place looks up whether a runner belongs to this validator: it is registered, has
+// the stake, and this validator is in its subset, or during the overlap in its
+// former one.
+//
+// Spec: CIP-11 §§5.2, 5.3, 6.2, decision J10.
+func (c *chain) place(p *peer) {
+	rotation := c.head.Rotation
+	now := membership{rotation.Epoch, rotation.Overlaps(c.head.Height, c.head.Pace), true}
+	if p.membership != now { // a hash for each validator of the set
+		p.membership = now
+		p.member = rotation.Attests(p.key, c.self, c.head.Height, c.head.Pace)
+		p.turn = c.turnOf(p)
+	}
+	registered := c.head.Reader.Runner(p.address)
+	standing := push.Standing{InSubset: p.member}
+	if registered != nil {
+		standing.Registered = !registered.Deregistered
+		standing.Staked = registered.Stake.Cmp(c.params().MinStake) >= 0
+		p.index, p.mostJobs = registered.Index, registered.MaxJobs
+	}
+	p.misses = ""
+	if err := standing.Check(); err != nil {
+		p.misses = push.ReasonOf(err)
+	}
+}
 
-// The endings. What is said of Reassigned, Expired and Failed is what a JobCancel
-// says (CIP-11 §10.5).
-const (
-	Landed     Ending = iota // the runner's own result is final: there is nothing to cancel
-	Reassigned               // the deadline passed and there are retries left
-	Expired                  // the deadline passed and there are none, or the others settled the job
-	Failed                   // it was cancelled, or failed otherwise
-)
+// turnOf is this validator's place in a runner's subset; behind the last where it is
+// in the former one alone.
+func (c *chain) turnOf(p *peer) int {
+	subset := c.head.Rotation.Current.Subset(p.key)
+	for i, at := range subset {
+		if c.head.Rotation.Current.Members[at].Address == c.self {
+			return i
+		}
+	}
+	return len(subset)
+}
+
+// assignment finds an open assignment of a runner.
+func (c *chain) assignment(runner types.Address, id AssignmentID) *Assignment {
+	all := c.head.Reader.Assignments(runner)
+	for i := range all {
+		if all[i].AssignmentID == id {
+			return &all[i]
+		}
+	}
+	return nil
+}
+
+// attestsUntil is the four conditions of CIP-11 §7.2 in their order, and that no
+// hard failure came since the last ping.
+func (c *chain) attestsUntil(p *peer) types.Time {
+	switch {
+	case p.stage != live || !p.present || !p.accepting || !p.serves():
+		return 0
+	case c.blocks-p.ping.blocks < c.params().PresenceTimeoutBlocks:
+		return types.Never
+	}
+	return c.until(p.ping, c.params().PresenceTimeoutBlocks)
+}
+
+// heartbeatBlocks is how old a runner's heartbeat on chain has to be before this
+// validator brings another: cip11.heartbeat_tx_blocks, and more for some runners and
+// for validators that come later in the runner's subset. So those of a thousand
+// runners of genesis come in many blocks, and of each runner one, if nobody fails. What
+// is more is at most half of what it may be before the runner is stale.
+func (c *chain) heartbeatBlocks(p *peer) uint64 {
+	least := c.params().HeartbeatTxBlocks
+	slack := c.params().StaleHeartbeatBlocks - min(least, c.params().StaleHeartbeatBlocks)
+	spread := uint64(p.index) % (min(least/3, slack/4, heartbeatSpread) + 1)
+	return least + spread + min(min(least/8, heartbeatTurn)*uint64(p.turn), slack/4)
+}

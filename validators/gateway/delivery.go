@@ -60,15 +60,15 @@ func (p *peer) room() int {
 //
 // Spec: CIP-11 §10.1, decision J13.
 func (m *Machine) deliver(p *peer) {
-	if !m.params().pushes() || !p.serves() {
+	if !m.chain.params().pushes() || !p.serves() {
 		return
 	}
 	open, room := p.openStreams(), p.room()
-	for _, a := range m.head.Reader.Assignments(p.address) {
+	for _, a := range m.chain.head.Reader.Assignments(p.address) {
 		if open >= room || len(p.deliveries) >= MaxJobStreams {
 			return
 		}
-		if a.Deadline > m.head.Height && !p.delivered(a.AssignmentID) {
+		if a.Deadline > m.chain.head.Height && !p.delivered(a.AssignmentID) {
 			m.push(p, &a)
 			open++
 		}
@@ -77,21 +77,21 @@ func (m *Machine) deliver(p *peer) {
 
 // push opens a stream for an assignment and says it.
 func (m *Machine) push(p *peer, a *Assignment) {
-	d := &delivery{AssignmentID: a.AssignmentID, stream: connection.Job(p.opens), sent: m.mark()}
+	d := &delivery{AssignmentID: a.AssignmentID, stream: connection.Job(p.opens), sent: m.chain.mark(m.now)}
 	p.opens++
 	p.deliveries = append(p.deliveries, d)
-	f := &push.JobAssignment{JobID: a.Job, JobSpec: *m.head.Reader.Spec(a.Job), BlockHeight: a.Drawn, DeadlineBlock: a.Deadline}
-	f.ValidatorSigned = m.sign(f.Digest(m.config.ChainID))
+	f := &push.JobAssignment{JobID: a.Job, JobSpec: *m.chain.head.Reader.Spec(a.Job), BlockHeight: a.Drawn, DeadlineBlock: a.Deadline}
+	f.ValidatorSigned = m.config.sign(f.Digest(m.config.ChainID))
 	m.do(connection.Open{ID: p.id, Stream: d.stream})
-	m.send(p, d.stream, f)
+	m.connections.send(p, d.stream, f)
 	m.report(Pushed{Runner: p.address, Assignment: a.AssignmentID})
-	m.alarms.set(alarm{at: m.until(d.sent, m.params().AckTimeoutBlocks), id: p.id, stream: d.stream, why: ackDue})
+	m.connections.alarms.set(alarm{at: m.chain.until(d.sent, m.chain.params().AckTimeoutBlocks), id: p.id, stream: d.stream, why: ackDue})
 }
 
 // settle looks at each delivery of a runner: whether its assignment ended, and
 // whether its answer is overdue.
 func (m *Machine) settle(p *peer) {
-	open := m.head.Reader.Assignments(p.address)
+	open := m.chain.head.Reader.Assignments(p.address)
 	p.deliveries = slices.DeleteFunc(p.deliveries, func(d *delivery) bool {
 		is := slices.ContainsFunc(open, func(a Assignment) bool { return a.AssignmentID == d.AssignmentID })
 		if is {
@@ -110,15 +110,15 @@ func (m *Machine) settle(p *peer) {
 //
 // Spec: CIP-11 §10.5.
 func (m *Machine) endDelivery(p *peer, d *delivery) {
-	if ending := m.head.Reader.Ending(p.address, d.AssignmentID); ending != Landed && !d.rejected {
+	if ending := m.chain.head.Reader.Ending(p.address, d.AssignmentID); ending != Landed && !d.rejected {
 		f := &push.JobCancel{JobID: d.Job, Reason: cancelled(ending)}
-		f.ValidatorSigned = m.sign(f.Digest(m.config.ChainID))
-		m.send(p, d.stream, f)
+		f.ValidatorSigned = m.config.sign(f.Digest(m.config.ChainID))
+		m.connections.send(p, d.stream, f)
 	}
 	m.do(connection.End{ID: p.id, Stream: d.stream})
 	d.ended, d.over = true, d.theirs
 	if !d.over {
-		m.alarms.set(alarm{at: m.now.Add(linger), id: p.id, stream: d.stream, why: lingerDone})
+		m.connections.alarms.set(alarm{at: m.now.Add(linger), id: p.id, stream: d.stream, why: lingerDone})
 	}
 }
 
@@ -145,7 +145,7 @@ func (m *Machine) endLinger(p *peer, d *delivery) {
 //
 // Spec: CIP-11 §§10.6, 11.1.
 func (m *Machine) judgeSilence(p *peer, d *delivery) {
-	if p.stage != live || d == nil || d.answered || d.ended || d.over || m.within(m.now, d.sent, m.params().AckTimeoutBlocks) {
+	if p.stage != live || d == nil || d.answered || d.ended || d.over || m.chain.within(m.now, d.sent, m.chain.params().AckTimeoutBlocks) {
 		return
 	}
 	m.classify(p, d, HardFailure)
@@ -177,7 +177,7 @@ func (m *Machine) onStreamEnded(p *peer, d *delivery) {
 func (m *Machine) forgetStream(p *peer, d *delivery) {
 	d.over = true
 	p.deliveries = slices.DeleteFunc(p.deliveries, func(other *delivery) bool { return other == d })
-	m.leaveDrained(p)
+	m.connections.leaveDrained(p)
 	if p.stage == live {
 		m.deliver(p) // what there was no stream for
 	}

@@ -475,8 +475,8 @@ func TestAResultThatIsNotTaken(t *testing.T) {
 	// What landed by another validator is dropped.
 	w.finish(e.signer, id, Landed)
 	w.block(nil)
-	if len(w.held) != 0 || w.heldBytes != 0 {
-		t.Fatalf("%d results are held", len(w.held))
+	if len(w.results.held) != 0 || w.results.bytes != 0 {
+		t.Fatalf("%d results are held", len(w.results.held))
 	}
 }
 
@@ -496,7 +496,7 @@ func TestResultsThatWaitAreBounded(t *testing.T) {
 		e.ackJob(connection.Job(uint64(i)), id.Job, accepted)
 		e.say(connection.Job(uint64(i)), e.resultOf(id.Job, string(make([]byte, size))))
 	}
-	if got := reported[NotTaken](w); len(got) != 1 || got[0].Assignment != ids[len(ids)-1] || w.heldBytes > MaxHeldBytes {
-		t.Fatalf("%d not taken, %d bytes held", len(got), w.heldBytes)
+	if got := reported[NotTaken](w); len(got) != 1 || got[0].Assignment != ids[len(ids)-1] || w.results.bytes > MaxHeldBytes {
+		t.Fatalf("%d not taken, %d bytes held", len(got), w.results.bytes)
 	}
 }

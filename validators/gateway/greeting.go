@@ -1,9 +1,6 @@
 package gateway
 
 import (
-	"encoding/binary"
-
-	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wire/connection"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
 )
@@ -12,11 +9,11 @@ import (
 // is wrong the connection is left.
 func (m *Machine) expects(p *peer, t push.Type) bool {
 	if err := push.Place(t, push.Control, push.Runner); err != nil {
-		m.leave(p, push.ReasonOf(err))
+		m.connections.leave(p, push.ReasonOf(err))
 		return false
 	}
 	if !p.atItsTime(t) {
-		m.leave(p, push.UnexpectedFrame)
+		m.connections.leave(p, push.UnexpectedFrame)
 		return false
 	}
 	return true
@@ -53,7 +50,7 @@ func (m *Machine) onFrame(p *peer, s connection.Stream, frame []byte) {
 	}
 	read, why := push.Read(frame)
 	if why != "" {
-		m.leave(p, why)
+		m.connections.leave(p, why)
 		return
 	}
 	switch f := read.(type) {
@@ -72,23 +69,17 @@ func (m *Machine) onFrame(p *peer, s connection.Stream, frame []byte) {
 	}
 }
 
-// paced judges the rate of a frame on the control stream. Every Hello that was read
-// counts, good or bad, but for one that is refused for its rate.
+// paced judges the rate of a frame on the control stream.
 func (m *Machine) paced(p *peer, t push.Type) bool {
 	ok := true
 	switch {
 	case t == push.TypeHello:
-		ok = m.byIdentity.within(m.now, p.key, m.params().HelloPerIdentity) &&
-			m.byAddress.within(m.now, p.remote, m.params().HelloPerAddress)
-		if ok {
-			m.byIdentity.note(m.now, p.key)
-			m.byAddress.note(m.now, p.remote)
-		}
+		ok = m.hellos.admit(m.now, p, m.chain.params())
 	case p.stage == live && t != push.TypeGoodbye:
-		ok = p.frames.allow(m.now, m.params().ControlFramesPerSecond)
+		ok = p.frames.allow(m.now, m.chain.params().ControlFramesPerSecond)
 	}
 	if !ok {
-		m.leave(p, push.RateLimited)
+		m.connections.leave(p, push.RateLimited)
 	}
 	return ok
 }
@@ -97,60 +88,58 @@ func (m *Machine) paced(p *peer, t push.Type) bool {
 //
 // Spec: CIP-11 §6.2.
 func (m *Machine) onHello(p *peer, f *push.Hello) {
-	m.place(p)
+	m.chain.place(p)
 	if err := f.Check(push.Runner, p.key); err != nil {
-		m.leave(p, push.ReasonOf(err))
+		m.connections.leave(p, push.ReasonOf(err))
 		return
 	}
 	if !p.serves() {
-		m.leave(p, p.misses)
+		m.connections.leave(p, p.misses)
 		return
 	}
 	p.stage = greeting
-	p.challenge = m.nonce()
-	m.send(p, connection.Control, &push.Hello{Version: push.Version, PartyPubkey: m.own(), PartyRole: push.Validator,
-		BlockHeight: m.head.Height, ChallengeNonce: p.challenge})
-	ack := &push.HelloAck{Version: push.Version, PartyPubkey: m.own(), PartyRole: push.Validator, BlockHeight: m.head.Height}
-	ack.SignedChallenge = m.sign(ack.Digest(m.config.ChainID, f.ChallengeNonce, p.key))
-	m.send(p, connection.Control, ack)
-}
-
-// nonce is one that nobody could foresee.
-func (m *Machine) nonce() (nonce types.Hash) {
-	for i := 0; i < len(nonce); i += 8 {
-		binary.BigEndian.PutUint64(nonce[i:], m.config.Chance.Uint64())
-	}
-	return nonce
+	p.challenge = m.config.nonce()
+	m.connections.send(p, connection.Control, &push.Hello{Version: push.Version, PartyPubkey: m.config.own(), PartyRole: push.Validator,
+		BlockHeight: m.chain.head.Height, ChallengeNonce: p.challenge})
+	ack := &push.HelloAck{Version: push.Version, PartyPubkey: m.config.own(), PartyRole: push.Validator, BlockHeight: m.chain.head.Height}
+	ack.SignedChallenge = m.config.sign(ack.Digest(m.config.ChainID, f.ChallengeNonce, p.key))
+	m.connections.send(p, connection.Control, ack)
 }
 
 // onHelloAck makes a connection live, in place of an older one of the same runner.
 func (m *Machine) onHelloAck(p *peer, f *push.HelloAck) {
 	if err := f.Check(push.Runner, p.key); err != nil {
-		m.leave(p, push.ReasonOf(err))
+		m.connections.leave(p, push.ReasonOf(err))
 		return
 	}
-	if !m.signed(p, f.Digest(m.config.ChainID, p.challenge, m.own()), f.SignedChallenge) {
-		m.leave(p, push.BadSignature)
+	if !m.config.signed(p, f.Digest(m.config.ChainID, p.challenge, m.config.own()), f.SignedChallenge) {
+		m.connections.leave(p, push.BadSignature)
 		return
 	}
-	if former := m.live[p.key]; former != nil {
-		m.leave(former, push.Replaced)
-		m.attest(former) // before the bit of the new one, which is the same
+	if former := m.connections.live[p.key]; former != nil {
+		m.connections.leave(former, push.Replaced)
+		m.connections.attest(former) // before the bit of the new one, which is the same
 	}
 	p.stage, p.since = live, m.now
-	m.live[p.key] = p
+	m.connections.live[p.key] = p
 	m.do(connection.Admit{ID: p.id})
 	m.report(Arrived{Runner: p.address, Remote: p.remote})
-	m.place(p) // a head may have come since its Hello
+	m.chain.place(p) // a head may have come since its Hello
 	m.deliver(p)
-	m.leaveDrained(p)
+	m.connections.leaveDrained(p)
 }
 
 // onDelta keeps what a runner said of its capabilities.
 func (m *Machine) onDelta(p *peer, f *push.CapabilityDelta) {
-	if !m.signed(p, f.Digest(m.config.ChainID), f.Signed) {
-		m.leave(p, push.BadSignature)
+	if !m.config.signed(p, f.Digest(m.config.ChainID), f.Signed) {
+		m.connections.leave(p, push.BadSignature)
 		return
 	}
 	p.changed.apply(f)
+}
+
+// onGoodbye closes at once, as who reads one does.
+func (m *Machine) onGoodbye(p *peer, f *push.Goodbye) {
+	m.connections.notLive(p, string(f.Reason))
+	m.connections.close(p, connection.CodeDone, "")
 }

@@ -323,8 +323,8 @@ func TestAFullMachineTakesNoConnection(t *testing.T) {
 	for id := range connection.ID(MaxConnections) {
 		w.Step(w.now, Connection{connection.Down{ID: 1000 + id}})
 	}
-	if err := w.Check(); err != nil || len(w.order) > 1 {
-		t.Fatalf("%d are held, %v", len(w.order), err)
+	if err := w.Check(); err != nil || len(w.connections.order) > 1 {
+		t.Fatalf("%d are held, %v", len(w.connections.order), err)
 	}
 	w.live("r0")
 }

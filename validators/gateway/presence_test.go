@@ -227,29 +227,29 @@ func TestJ18HeartbeatsOfManyRunnersAreSpread(t *testing.T) {
 	due := map[uint64]int{}
 	w := newWorld(t, nil)
 	for index := range 1000 {
-		due[w.heartbeatBlocks(&peer{index: index})]++
+		due[w.chain.heartbeatBlocks(&peer{index: index})]++
 	}
 	for blocks, n := range due {
 		if blocks < 100 || blocks > 131 || n > 1000/32+1 {
 			t.Errorf("%d heartbeats after %d blocks", n, blocks)
 		}
 	}
-	first, second := w.heartbeatBlocks(&peer{index: 5}), w.heartbeatBlocks(&peer{index: 5, turn: 1})
+	first, second := w.chain.heartbeatBlocks(&peer{index: 5}), w.chain.heartbeatBlocks(&peer{index: 5, turn: 1})
 	if first != 105 || second != 109 {
 		t.Errorf("the first validator waits for %d blocks, the second for %d", first, second)
 	}
 	w.block(func(h *Head) { h.Params.StaleHeartbeatBlocks = 110 })
-	if n := w.heartbeatBlocks(&peer{index: 31, turn: 7}); n > 105 {
+	if n := w.chain.heartbeatBlocks(&peer{index: 31, turn: 7}); n > 105 {
 		t.Errorf("%d blocks, and stale after 110", n)
 	}
 	w.block(func(h *Head) { h.Params.HeartbeatTxBlocks = 1 })
-	if n := w.heartbeatBlocks(&peer{index: 31, turn: 7}); n != 1 {
+	if n := w.chain.heartbeatBlocks(&peer{index: 31, turn: 7}); n != 1 {
 		t.Errorf("%d blocks, where heartbeats are asked for in each", n)
 	}
 	v := signerOf("v0").Address()
 	for _, name := range []string{"r0", "r1", "r2"} {
 		p := &peer{key: signerOf(name).PublicKey()}
-		if at := w.head.Rotation.Current.Subset(p.key)[w.turnOf(p)]; w.head.Rotation.Current.Members[at].Address != v {
+		if at := w.head.Rotation.Current.Subset(p.key)[w.chain.turnOf(p)]; w.head.Rotation.Current.Members[at].Address != v {
 			t.Errorf("%s: another validator's turn", name)
 		}
 	}
@@ -277,7 +277,7 @@ func TestSection65ADeltaIsKeptAndChangesNoBit(t *testing.T) {
 }
 
 // peerOf is the machine's side of a live connection.
-func (w *world) peerOf(e *end) *peer { return w.Machine.live[e.signer.PublicKey()] }
+func (w *world) peerOf(e *end) *peer { return w.connections.live[e.signer.PublicKey()] }
 
 // TestSection53TheFormerSubsetAttestsDuringTheOverlapAndThenDrains (decision J10,
 // CIP-11 §11.4).

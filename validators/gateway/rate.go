@@ -1,6 +1,9 @@
 package gateway
 
-import "github.com/cowboyinc/devnet/internal/base/types"
+import (
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/connection"
+)
 
 // recent remembers when the last frames of a stream came: at most as many as its
 // limit lets through in a second.
@@ -57,4 +60,21 @@ func (w *window[K]) note(now types.Time, by K) {
 	}
 	w.counts[by]++
 	w.queue = append(w.queue, happened[K]{now, by})
+}
+
+// hellos are the rates of Hellos. Every one that was read counts, good or bad, but for
+// one that is refused for its rate.
+type hellos struct {
+	byIdentity window[types.PublicKey]
+	byAddress  window[connection.Address]
+}
+
+// admit reports whether one more of a peer is within the limits, and counts it if so.
+func (h *hellos) admit(now types.Time, p *peer, params *Params) bool {
+	ok := h.byIdentity.within(now, p.key, params.HelloPerIdentity) && h.byAddress.within(now, p.remote, params.HelloPerAddress)
+	if ok {
+		h.byIdentity.note(now, p.key)
+		h.byAddress.note(now, p.remote)
+	}
+	return ok
 }

@@ -5,7 +5,6 @@ import (
 
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
-	"github.com/cowboyinc/devnet/runners/selection"
 )
 
 // heldID names a result: of a runner, for an assignment.
@@ -24,62 +23,50 @@ type held struct {
 	revealed   bool // the result was submitted
 }
 
+// results are those on their way to the chain.
+type results struct {
+	*step
+	chain *chain
+	held  map[heldID]*held
+	order []*held // what is held, in the order it came
+	bytes int
+}
+
 // hold takes a result, the first of a runner for an assignment. What came too late,
 // or is longer than the job allows, is dropped.
-func (m *Machine) hold(runner types.Address, id AssignmentID, f *push.JobResult) {
+func (r *results) hold(runner types.Address, id AssignmentID, f *push.JobResult) {
 	of, size := heldID{runner, id}, len(f.ResultData)
-	a := m.assignment(runner, id)
-	refuse := func(why string) { m.report(NotTaken{Runner: runner, Assignment: id, Why: why}) }
+	a := r.chain.assignment(runner, id)
+	refuse := func(why string) { r.report(NotTaken{Runner: runner, Assignment: id, Why: why}) }
 	switch {
 	case a == nil:
 		refuse("its assignment is over")
 	case uint64(size) > a.MaxReturn:
 		refuse("it is longer than the job's max_return_bytes")
-	case m.held[of] != nil:
+	case r.held[of] != nil:
 		refuse("the runner's result is held already")
-	case m.heldBytes+size > MaxHeldBytes:
+	case r.bytes+size > MaxHeldBytes:
 		refuse("too many results are held")
 	default:
 		h := &held{heldID: of, result: *f, commitment: push.Commitment(f.ResultData, f.RunnerSigned)}
-		m.held[of] = h
-		m.heldOrder = append(m.heldOrder, h)
-		m.heldBytes += size
-		m.advance(h, a)
-	}
-}
-
-// onPolled takes a result that came without a connection, as if it had come by one.
-//
-// Spec: decisions J11, J15.
-func (m *Machine) onPolled(e Polled) {
-	id := AssignmentID{Job: e.Result.JobID}
-	for _, a := range m.head.Reader.Assignments(e.Runner) {
-		if a.Job == e.Result.JobID {
-			id = a.AssignmentID
-		}
-	}
-	signer, ok := m.config.Verifier.Recover(e.Result.Digest(m.config.ChainID), e.Result.RunnerSigned)
-	switch {
-	case m.params().Push == selection.Sunset:
-		m.report(NotTaken{Runner: e.Runner, Assignment: id, Why: "results come over connections alone by now"})
-	case !ok || signer != e.Runner:
-		m.report(NotTaken{Runner: e.Runner, Assignment: id, Why: "the runner did not sign it"})
-	default:
-		m.hold(e.Runner, id, e.Result)
+		r.held[of] = h
+		r.order = append(r.order, h)
+		r.bytes += size
+		r.advance(h, a)
 	}
 }
 
 // advanceAll takes the held results as far as the head allows, in the order they
 // came, and drops those whose assignment is over.
-func (m *Machine) advanceAll() {
-	m.heldOrder = slices.DeleteFunc(m.heldOrder, func(h *held) bool {
-		a := m.assignment(h.runner, h.AssignmentID)
+func (r *results) advanceAll() {
+	r.order = slices.DeleteFunc(r.order, func(h *held) bool {
+		a := r.chain.assignment(h.runner, h.AssignmentID)
 		if a != nil {
-			m.advance(h, a)
+			r.advance(h, a)
 			return false
 		}
-		delete(m.held, h.heldID)
-		m.heldBytes -= len(h.result.ResultData)
+		delete(r.held, h.heldID)
+		r.bytes -= len(h.result.ResultData)
 		return true
 	})
 }
@@ -89,17 +76,17 @@ func (m *Machine) advanceAll() {
 // or everybody has committed. Of a committee of one there is nothing to hide.
 //
 // Spec: decision J15.
-func (m *Machine) advance(h *held, a *Assignment) {
+func (r *results) advance(h *held, a *Assignment) {
 	alone := a.Committee == 1
 	final := slices.Contains(a.Commitments, h.commitment)
-	over := m.head.Height >= a.CommitEnd
+	over := r.chain.head.Height >= a.CommitEnd
 	switch {
-	case h.revealed || m.head.Height >= a.Deadline:
+	case h.revealed || r.chain.head.Height >= a.Deadline:
 	case alone || final && (over || a.AllCommitted):
 		h.revealed = true
-		m.submit(Reveal{Runner: h.runner, Assignment: h.AssignmentID, Result: h.result, Alone: alone})
+		r.submit(Reveal{Runner: h.runner, Assignment: h.AssignmentID, Result: h.result, Alone: alone})
 	case !final && !over && !h.committed:
 		h.committed = true
-		m.submit(Commit{Runner: h.runner, Assignment: h.AssignmentID, Commitment: h.commitment})
+		r.submit(Commit{Runner: h.runner, Assignment: h.AssignmentID, Commitment: h.commitment})
 	}
 }

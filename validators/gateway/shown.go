@@ -17,8 +17,8 @@ type Live struct {
 
 // Live lists the live connections, in the order they came up.
 func (m *Machine) Live() []Live {
-	shown := make([]Live, 0, len(m.live))
-	for _, p := range m.order {
+	shown := make([]Live, 0, len(m.connections.live))
+	for _, p := range m.connections.order {
 		if p.stage == live {
 			shown = append(shown, Live{Runner: p.address, Remote: p.remote, Since: p.since, Pinged: p.ping.at, Accepting: p.accepting,
 				Streams: p.openStreams()})

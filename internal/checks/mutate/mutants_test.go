@@ -259,7 +259,7 @@ var mutants = []mutant{
 	{name: "hard-failure", what: "a runner that answers no job stays present (CIP-11 §10.6)", tests: gatewayCore, edits: []edit{
 		{"validators/gateway/delivery.go", "\tp.present = false\n", ""}}},
 	{name: "fast-blocks", what: "pings age by blocks alone (J13)", tests: gatewayCore, edits: []edit{
-		{"validators/gateway/pulse.go", " || now < m.until(since, blocks)", ""}}},
+		{"validators/gateway/chain.go", " || now < c.until(since, blocks)", ""}}},
 	{name: "push-again", what: "open assignments are not pushed behind the next Hello (J13)", tests: gatewayCore, edits: []edit{
 		{"validators/gateway/greeting.go", "\tm.deliver(p)\n", ""}}},
 	{name: "overlap-left", what: "a runner leaves its former subset at once (CIP-11 §5.3)", tests: runnerCores, edits: []edit{

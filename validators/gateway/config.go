@@ -1,0 +1,40 @@
+package gateway
+
+import (
+	"encoding/binary"
+	"math/rand/v2"
+
+	"github.com/cowboyinc/devnet/internal/base/crypto"
+	"github.com/cowboyinc/devnet/internal/base/types"
+)
+
+// Verifier judges signatures (decision C10).
+type Verifier interface {
+	Recover(digest types.Hash, sig types.Signature) (signer types.Address, ok bool)
+}
+
+// Config is what a machine is made of.
+type Config struct {
+	ChainID  uint64
+	Signer   crypto.Signer // of the validator
+	Verifier Verifier
+	// Chance makes the nonces that runners sign. Nobody outside may foresee it.
+	Chance *rand.Rand
+}
+
+func (c *Config) own() types.PublicKey                   { return c.Signer.PublicKey() }
+func (c *Config) sign(digest types.Hash) types.Signature { return c.Signer.Sign(digest) }
+
+// signed reports whether a runner made a signature.
+func (c *Config) signed(p *peer, digest types.Hash, sig types.Signature) bool {
+	signer, ok := c.Verifier.Recover(digest, sig)
+	return ok && signer == p.address
+}
+
+// nonce is one that nobody could foresee.
+func (c *Config) nonce() (nonce types.Hash) {
+	for i := 0; i < len(nonce); i += 8 {
+		binary.BigEndian.PutUint64(nonce[i:], c.Chance.Uint64())
+	}
+	return nonce
+}

@@ -1,0 +1,100 @@
+package gateway
+
+import (
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/push"
+	"github.com/cowboyinc/devnet/runners/selection"
+)
+
+// Params are the parameters this machine reads, as the newest final block has them:
+// cip11.push and so on, and cip2.min_stake.
+type Params struct {
+	Push                   selection.Phase
+	MinStake               types.Wei
+	PresenceTimeoutBlocks  uint64
+	AckTimeoutBlocks       uint64
+	HeartbeatTxBlocks      uint64
+	StaleHeartbeatBlocks   uint64
+	MinBlock               time.Duration // what a block counts at least when ages are judged
+	HelloTimeout           time.Duration
+	WriteTimeout           time.Duration
+	GoodbyeGrace           time.Duration
+	HelloPerIdentity       int // a second
+	HelloPerAddress        int // a second
+	ControlFramesPerSecond int
+}
+
+// connects reports whether runners may connect in this phase (CIP-11 §14, J11).
+func (p *Params) connects() bool { return p.Push != selection.Off }
+
+// pushes reports whether jobs are pushed in this phase.
+func (p *Params) pushes() bool { return p.Push == selection.Hot || p.Push == selection.Sunset }
+
+// Head is the newest final block, and the chain as it left it.
+type Head struct {
+	Height types.Height
+	// Skipped is how many of the heights since the head before this have no block
+	// (decision C8): they make nothing older.
+	Skipped  uint64
+	Params   Params
+	Rotation *selection.Rotation
+	Pace     selection.Pace
+	Reader   Reader
+}
+
+// Reader reads the state of a head. The same question has the same answer as long as
+// the head stands. What it returns is not changed by anybody.
+type Reader interface {
+	// Runner returns a runner's registration, nil where there is none.
+	Runner(types.Address) *Registration
+	// Assignments lists those of a runner that are open, in the order in which they
+	// were drawn: it is in the committee, and neither its result nor its reveal is
+	// final.
+	Assignments(types.Address) []Assignment
+	// Spec returns the JobSpec of an open job.
+	Spec(job types.Hash) *push.JobSpec
+	// Ending says how an assignment came to its end that was open at the head before
+	// and is not at this one.
+	Ending(runner types.Address, a AssignmentID) Ending
+}
+
+// Registration is what the registry (0x01) knows of a runner.
+type Registration struct {
+	Index         int // the index of its bit (decision J12)
+	Deregistered  bool
+	Stake         types.Wei
+	MaxJobs       uint64       // how many jobs it does at once
+	LastHeartbeat types.Height // on chain (decision J18)
+}
+
+// AssignmentID names what is delivered: a job, and the block that drew its runner.
+// A later draw of the same job is another assignment.
+type AssignmentID struct {
+	Job   types.Hash
+	Drawn types.Height
+}
+
+// Assignment is a job for one runner of its committee.
+type Assignment struct {
+	AssignmentID
+	MaxReturn    uint64       // bytes of its result, at most
+	Deadline     types.Height // the last block that takes a result
+	CommitEnd    types.Height // the last block that takes a commitment (decision J15)
+	Committee    int          // how many runners the job has; one of one commits nothing
+	AllCommitted bool         // every member has
+	Commitments  []types.Hash // of this runner, by whomever they were brought
+}
+
+// Ending is how an assignment ended.
+type Ending uint8
+
+// The endings. What is said of Reassigned, Expired and Failed is what a JobCancel
+// says (CIP-11 §10.5).
+const (
+	Landed     Ending = iota // the runner's own result is final: there is nothing to cancel
+	Reassigned               // the deadline passed and there are retries left
+	Expired                  // the deadline passed and there are none, or the others settled the job
+	Failed                   // it was cancelled, or failed otherwise
+)

@@ -1,0 +1,23 @@
+package gateway
+
+import (
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/connection"
+)
+
+// step is the step that the machine takes: its moment, and what comes of it.
+type step struct {
+	now types.Time
+	out Output
+}
+
+func (s *step) do(v connection.Verb)  { s.out.Do = append(s.out.Do, v) }
+func (s *step) report(r Report)       { s.out.Report = append(s.out.Report, r) }
+func (s *step) submit(one Submission) { s.out.Submit = append(s.out.Submit, one) }
+
+// taken is what came of the step, whose output is over with it.
+func (s *step) taken() Output {
+	out := s.out
+	s.out = Output{}
+	return out
+}
