@@ -6,7 +6,7 @@ import "github.com/cowboyinc/devnet/internal/base/types"
 // byte of keys and values, which is what scheduling and extending a timer charge
 // for what it keeps. Taking a key out costs nothing.
 //
-// Spec: CIP-5 §6.1, decision T29.
+// Spec: CIP-5 §6.1, decision T29. Vectors: fixtures/vectors/cip5/6.1-cells.json.
 type Written struct {
 	KV
 	Cells types.Cells

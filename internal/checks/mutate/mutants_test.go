@@ -165,6 +165,8 @@ var mutants = []mutant{
 		{"scheduler/block.go", "\tif b.LaneOver {", "\tif b.LaneOver && b.Height == 0 {"}}},
 	{name: "T14", what: "what a lane did not come to is counted without what was written", tests: ledgerTests, edits: []edit{
 		{"scheduler/store.go", "n += written.Balance(keys[0], keys[1],", "n += 0 * written.Balance(keys[0], keys[1],"}}},
+	{name: "T15", what: "the keys of what a timer keeps cost no cells", tests: schedulerCore[1:], edits: []edit{
+		{"scheduler/cells.go", "types.Cells(len(key) + len(value))", "types.Cells(len(value))"}}},
 
 	// What is persisted and committed.
 	{name: "D01", what: "a record's checksum is not compared", tests: logTests, edits: []edit{
