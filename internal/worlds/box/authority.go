@@ -16,8 +16,11 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/api"
 )
 
-// governPatience is how long an instruction may take to become final.
-const governPatience = 60 * time.Second
+// Patience with an instruction, as the simulator has it.
+const (
+	governPatience = 60 * time.Second // how long it may take to become final
+	handInEvery    = 10 * time.Second // it is handed in again where it is not final
+)
 
 // Limits of an instruction's transaction: generous, what is unused returns.
 const (
@@ -115,11 +118,12 @@ func (a *authority) govern(ctx context.Context, opcode uint16, args any) (*types
 // execute submits a transaction and returns its receipt when that is final; one that
 // was refused on chain is an error with the chain's code.
 func (a *authority) execute(ctx context.Context, tx *types.Transaction) (*types.Receipt, error) {
-	hash, err := a.submissions.Submit(ctx, tx.Encode())
+	raw := tx.Encode()
+	hash, err := a.submissions.Submit(ctx, raw)
 	if err != nil {
 		return nil, err
 	}
-	receipt, err := a.submissions.Wait(ctx, hash)
+	receipt, err := a.insist(ctx, hash, raw)
 	if errors.Is(err, context.DeadlineExceeded) {
 		return nil, api.ErrNotFinal(hash, governPatience.String())
 	}
@@ -130,6 +134,20 @@ func (a *authority) execute(ctx context.Context, tx *types.Transaction) (*types.
 		return nil, err
 	}
 	return &receipt.Receipt, nil
+}
+
+// insist waits for a transaction's receipt and hands it in at every validator, again and
+// again: the best may be cut off from the rest, and one that stops forgets what it held.
+func (a *authority) insist(ctx context.Context, hash types.Hash, raw []byte) (*api.Receipt, error) {
+	for {
+		a.submissions.spread(raw)
+		round, cancel := context.WithTimeout(ctx, handInEvery)
+		receipt, err := a.submissions.Wait(round, hash)
+		cancel()
+		if !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
+			return receipt, err
+		}
+	}
 }
 
 func (a *authority) instruction(opcode uint16, args any) *types.Transaction {

@@ -11,6 +11,7 @@ import (
 	"github.com/cowboyinc/devnet/actors/samples"
 	"github.com/cowboyinc/devnet/internal/base/codec"
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/faces/api"
@@ -320,4 +321,40 @@ func TestAStrictNetworkHasNoFaults(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 	}
+}
+
+// An instruction outlives the validator that it was handed to first: that one may be cut
+// off, or stop, before it has told anybody.
+func TestAnInstructionIsHandedToAll(t *testing.T) {
+	n := up(t, quick())
+	await(t, n, 2)
+	done(t, order(n, fault.Order{Verb: "partition", Groups: [][]string{{"v0"}, {"v1"}, {"v2"}, {"v3"}}}))
+	set := make(chan error, 1)
+	go func() {
+		_, err := n.SetParam(within(t), "cip3.min_basefee", "7", 0)
+		set <- err
+	}()
+	first := holder(t, n, wallet.AccountKey(*testSeed(), wallet.System).Address())
+	done(t, do(n, "crash", first))
+	done(t, order(n, fault.Order{Verb: "heal"}))
+	if err := <-set; err != nil {
+		t.Error(err)
+	}
+}
+
+// holder waits until a validator holds a transaction of an account, and names it.
+func holder(t *testing.T, n *Network, account types.Address) string {
+	t.Helper()
+	for begin := time.Now(); time.Since(begin) < patience; {
+		for _, node := range n.List() {
+			final := node.Validator().Head().State.Account(account).Nonce
+			next, err := awaited(within(t), node, func(answer func(types.Nonce)) { node.Validator().NextNonce(account, final, answer) })
+			done(t, err)
+			if next > final {
+				return node.Name
+			}
+		}
+	}
+	t.Fatal("nobody holds it")
+	return ""
 }
