@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/environment/transport/lossy"
 	"github.com/cowboyinc/devnet/internal/worlds/box/hosts"
@@ -47,6 +48,7 @@ type Crew struct {
 	cancel    context.CancelFunc
 	reader    sync.WaitGroup // of Ended
 	offset    atomic.Int64   // of the network's clock
+	seen      atomic.Uint64  // the height up to which whoever drives has seen the chain
 	heardUpTo atomic.Int64   // the height up to which what validators said before was heard
 
 	mu       sync.Mutex
@@ -235,6 +237,19 @@ func (c *Crew) SetClock(ahead time.Duration) {
 		})
 	}
 	told.Wait()
+}
+
+// Saw tells runners up to which block whoever drives has seen the chain: work for which
+// those drew them may begin.
+func (c *Crew) Saw(height types.Height) {
+	if c.seen.Swap(uint64(height)) == uint64(height) {
+		return
+	}
+	for _, m := range c.all() {
+		if !m.follows {
+			m.show()
+		}
+	}
 }
 
 // note keeps the first thing that went wrong in driving.

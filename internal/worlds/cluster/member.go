@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/environment/transport/lossy"
 	"github.com/cowboyinc/devnet/internal/worlds/box"
@@ -34,6 +35,7 @@ type member struct {
 
 	started atomic.Bool
 	frozen  atomic.Bool
+	showing atomic.Bool // a runner is being told what was seen
 	failure atomic.Pointer[error]
 
 	mu     sync.Mutex
@@ -287,6 +289,22 @@ func (m *member) mute() {
 	ctx, cancel := context.WithTimeout(m.crew.ctx, countPatience)
 	defer cancel()
 	_ = m.client.Mute(ctx) // the kill that follows does not depend on it
+}
+
+// show tells a runner up to which block whoever drives has seen the chain, without
+// waiting: it is told the latest one where several came meanwhile.
+func (m *member) show() {
+	if !m.answers() || m.showing.Swap(true) {
+		return
+	}
+	go func() {
+		seen := m.crew.seen.Load()
+		err := m.client.Show(m.crew.ctx, types.Height(seen)) // one that is not told loses its patience by itself
+		m.showing.Store(false)
+		if err == nil && m.crew.seen.Load() != seen {
+			m.show()
+		}
+	}()
 }
 
 // count adds what faults did in the node since it was asked last.

@@ -207,53 +207,6 @@ func (v *validator) made(f *validators.FinalBlocks) {
 	v.tell.Final(*f)
 }
 
-// settlePatience bounds the wait for what validators said before a block was final: one
-// that has ended says nothing more.
-const settlePatience = 2 * time.Second
-
-// settled returns when what running validators have said until now was heard, where
-// nobody has asked for that at this height.
-func (c *Crew) settled(height types.Height) {
-	for before := c.heardUpTo.Load(); ; before = c.heardUpTo.Load() {
-		if before >= int64(height) {
-			return
-		}
-		if c.heardUpTo.CompareAndSwap(before, int64(height)) {
-			break
-		}
-	}
-	ctx, cancel := context.WithTimeout(c.ctx, settlePatience)
-	defer cancel()
-	for _, m := range c.all() {
-		m.mu.Lock()
-		l := m.life
-		m.mu.Unlock()
-		if l != nil && m.answers() && m.follows {
-			m.catchUp(ctx, l)
-		}
-	}
-}
-
-// catchUp waits until what a validator has said until now was heard.
-func (m *member) catchUp(ctx context.Context, l *life) {
-	seq, missed, err := m.client.Latest(ctx)
-	if err != nil {
-		return // it has ended, or is about to
-	}
-	if missed {
-		m.crew.note(fmt.Errorf("%s said more than is kept for its driver", m.identity.Name))
-	}
-	for l.seq.Load() < seq {
-		select {
-		case <-l.heard:
-		case <-l.ctx.Done():
-			return
-		case <-ctx.Done():
-			return
-		}
-	}
-}
-
 // Kill implements box.Engine. What it said and did until now is heard first.
 func (v *validator) Kill() {
 	v.mute()

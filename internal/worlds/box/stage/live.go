@@ -45,6 +45,9 @@ func Opener(ctx context.Context) scenario.Open { return OpenerOn(ctx, "live", ni
 
 // Ground is where the nodes of a stage run, if not in this process.
 type Ground interface {
+	// Saw is told up to which block the script has seen the chain: what it does about
+	// those it has done. It returns at once.
+	Saw(types.Height)
 	// Err is what went wrong there beside what nodes did, or nil.
 	Err() error
 	// Close ends all nodes at once, and leaves nothing of them behind.
@@ -98,6 +101,9 @@ func (s *Stage) Name() string { return s.name }
 
 // Next implements scenario.Backend: it waits for the real network.
 func (s *Stage) Next(above types.Height, patience time.Duration) (types.Height, error) {
+	if s.ground != nil {
+		s.ground.Saw(above)
+	}
 	news := make(chan struct{}, 1)
 	defer s.Subscribe(func(types.Height) {
 		select {

@@ -182,6 +182,13 @@ func (c *Client) Answer(ctx context.Context, job types.Hash, result []byte) erro
 	return err
 }
 
+// Show tells the runner that its driver has seen the blocks up to a height: work that
+// they drew it for may begin.
+func (c *Client) Show(ctx context.Context, height types.Height) error {
+	_, err := ask[empty](ctx, c, "show", showRequest{height})
+	return err
+}
+
 // Leave has the runner say Goodbye; with finish, when what it accepted is over.
 func (c *Client) Leave(ctx context.Context, finish bool) error {
 	_, err := ask[empty](ctx, c, "leave", leaveRequest{finish})

@@ -23,6 +23,7 @@ type DrivenRunner struct {
 	clock  *clock.Clock
 	manual *custom.Manual
 	mask   *byzantine.RunnerMask
+	held   *held
 	conn   *lossy.Conn
 	socket netip.AddrPort
 }
@@ -39,6 +40,8 @@ func DriveRunner(config *node.RunnerConfig, secret string, clock *clock.Clock, m
 	chainID := config.Shell.ChainID
 	config.Wrap = func(given env.Runner) env.Runner {
 		d.mask, given = byzantine.NewRunnerMask(chainID, given)
+		d.held = holdBack(given.Executor)
+		given.Executor = d.held
 		return given
 	}
 	return d
@@ -54,7 +57,7 @@ func (d *DrivenRunner) Begin(r *node.Runner, at string) error {
 		return fmt.Errorf("its driver cannot be answered at %s: %w", at, err)
 	}
 	d.seat.Begin(Runner{Name: r.Name, Shell: r.Shell(), Mask: d.mask, Socket: d.socket, SetRules: d.conn.SetRules, Mute: d.conn.Kill,
-		Clock: d.clock, Manual: d.manual})
+		Clock: d.clock, Manual: d.manual, Show: d.held.show})
 	d.server = d.seat.Server()
 	go func() { _ = d.server.Serve(listener) }() // it ends with Close
 	return nil

@@ -127,6 +127,9 @@ type (
 		Job    types.Hash `json:"job"`
 		Result []byte     `json:"result"`
 	}
+	showRequest struct {
+		Height types.Height `json:"height"`
+	}
 	leaveRequest struct {
 		Finish bool `json:"finish"`
 	}

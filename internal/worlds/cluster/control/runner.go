@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/clock"
 	"github.com/cowboyinc/devnet/internal/environment/executor/custom"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
@@ -26,7 +27,8 @@ type Runner struct {
 	SetRules func(map[netip.AddrPort]lossy.Rule)
 	Mute     func() // it sends nothing any more
 	Clock    *clock.Clock
-	Manual   *custom.Manual // nil: nothing is answered by hand
+	Manual   *custom.Manual     // nil: nothing is answered by hand
+	Show     func(types.Height) // the driver has seen the blocks up to it
 }
 
 // RunnerSeat is the seat of a runner. It answers from Begin on.
@@ -44,6 +46,7 @@ func NewRunnerSeat(secret string) *RunnerSeat {
 	answer(s.seat, "clock", s.clock)
 	answer(s.seat, "answer", s.answer)
 	answer(s.seat, "leave", s.leave)
+	answer(s.seat, "show", s.show)
 	return s
 }
 
@@ -80,6 +83,11 @@ func (s *RunnerSeat) answer(_ context.Context, r answerRequest) (empty, error) {
 	if err := s.runner.Manual.Answer(r.Job, r.Result); err != nil {
 		return empty{}, api.Refuse(http.StatusConflict, "bad_result", "%v", err).At("result")
 	}
+	return empty{}, nil
+}
+
+func (s *RunnerSeat) show(_ context.Context, r showRequest) (empty, error) {
+	s.runner.Show(r.Height)
 	return empty{}, nil
 }
 
