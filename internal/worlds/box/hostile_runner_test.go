@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -432,4 +433,66 @@ func (h *hostile) present(index int) {
 		}
 		await(h, h.n, h.n.Best().height()+1)
 	}
+}
+
+// The certificate of a runner is of no use without its key, nor is a proof that the
+// runner made for another validator; and a runner that belongs to others is told so.
+func TestStolenProofsAndForeignSubsetsOnALiveNetwork(t *testing.T) {
+	h := besiege(t, nil)
+	honest := h.n.findRunner("r0")
+	stolen, err := identity.Certificate(honest.key) // as it is seen on the wire
+	if err != nil {
+		t.Fatal(err)
+	}
+	config, err := identity.ClientConfig(h.key, push.ALPN, func(types.PublicKey) error { return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.Certificates[0].Certificate = stolen.Certificate
+	endpoint := h.n.book.Endpoint(types.Validator{Address: honest.Status().Connected[0]})
+	conn, err := quicgo.DialAddr(t.Context(), endpoint, config, nil)
+	if err == nil {
+		defer conn.CloseWithError(0, "")
+		select {
+		case <-conn.Context().Done():
+			err = context.Cause(conn.Context())
+		case <-time.After(patience):
+			t.Fatal("who has a stolen certificate is let in")
+		}
+	}
+	var refused *quicgo.TransportError
+	if !errors.As(err, &refused) || !refused.ErrorCode.IsCryptoError() {
+		t.Errorf("a stolen certificate is refused for %v", err)
+	}
+	if len(honest.Status().Connected) == 0 {
+		t.Error("whose certificate it is was left for it")
+	}
+
+	l := h.dial(h.validators[0], 0)
+	hello := l.greeted()
+	other, err := identity.Of(h.dial(h.validators[1], 0).conn.ConnectionState().TLS)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ack := &push.HelloAck{Version: push.Version, PartyPubkey: h.key.PublicKey(), PartyRole: push.Runner}
+	ack.SignedChallenge = h.key.Sign(ack.Digest(h.n.genesis.ChainID, hello.ChallengeNonce, other))
+	l.say(ack)
+	if got := l.left(); got != push.BadSignature {
+		t.Errorf("a proof for another validator: left for %s", got)
+	}
+
+	foreign := 0
+	for _, v := range h.n.List() {
+		if slices.Contains(h.validators, v.Address) {
+			continue
+		}
+		foreign++
+		if got := h.dial(v.Address, 0).hello().left(); got != push.NotInSubset {
+			t.Errorf("%s is not of its subset: left for %s", v.Name, got)
+		}
+	}
+	if foreign != 1 {
+		t.Errorf("%d of 4 validators are not of a subset of 3", foreign)
+	}
+	h.served()
 }
