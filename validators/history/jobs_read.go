@@ -1,14 +1,12 @@
 package history
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
 
 	"github.com/cowboyinc/devnet/internal/base/codec"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/env"
-	"github.com/cowboyinc/devnet/validators/ledger"
 )
 
 // Job returns a job in any state, or nil.
@@ -237,25 +235,4 @@ func (a *Archive) JobsOf(h types.Height) (notes []JobNote, err error) {
 		notes = append(notes, n)
 	}
 	return notes, nil
-}
-
-// jobRows are the buckets of jobs and presence in which a row is written once.
-var jobRows = []env.Bucket{bucketPresence, bucketJobs, bucketJobOrder, bucketSubmitterJobs, bucketRunnerJobs, bucketJobNotes,
-	bucketJobResults, bucketJobMarks}
-
-// Differs says what of a block's jobs and presence is not kept as executing it gives
-// it, "" where all is; for an archive that keeps all blocks.
-func (a *Archive) Differs(result *ledger.Result) (what string, err error) {
-	var want writes
-	want.jobs(result)
-	want.presence(result)
-	for _, row := range want {
-		if !slices.Contains(jobRows, row.Bucket) {
-			continue
-		}
-		if got, err := a.store.Get(row.Bucket, row.Key); err != nil || !bytes.Equal(got, row.Value) {
-			return fmt.Sprintf("a row of %s", row.Bucket), err
-		}
-	}
-	return "", nil
 }

@@ -181,14 +181,18 @@ func TestTheArchiveFollowsAJob(t *testing.T) {
 	if told, err := archive.JobsOf(12); err != nil || len(told) != 2 || told[1].Kind != types.JobChangeWaiting || told[1].At != 12 {
 		t.Errorf("%+v, %v", told, err)
 	}
+	compared := archive.Compare()
 	for i, b := range blocks {
-		if what, err := archive.Differs(b); what != "" || err != nil {
+		if what, err := compared.Block(b); len(what) > 0 || err != nil {
 			t.Errorf("block %d: %s differs, %v", i, what, err)
 		}
 	}
+	if what, err := compared.End(); len(what) > 0 || err != nil {
+		t.Errorf("at the end %s differs, %v", what, err)
+	}
 	lie := *blocks[1]
 	lie.Jobs = []types.JobChange{{Kind: types.JobChangeCommitted, ID: id, At: 3, Runner: &types.Address{2}}}
-	if what, err := archive.Differs(&lie); what != "a row of job_notes" || err != nil {
+	if what, err := compared.Block(&lie); !slices.Contains(what, "the row of job "+id.String()+" in job_notes") || err != nil {
 		t.Errorf("%q differs, %v", what, err)
 	}
 	if notes, err := archive.JobNotes(id, Page{Offset: 1, Limit: 2, Newest: true}); err != nil || len(notes) != 2 ||

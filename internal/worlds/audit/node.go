@@ -96,6 +96,7 @@ func (a *node) blocks(archive *history.Archive) (*ledger.State, error) {
 		return nil, err
 	}
 	a.report.Height = tip.Block.Header.Height
+	compared := archive.Compare()
 	for h := types.Height(1); h <= a.report.Height; {
 		stored, err := archive.Block(h)
 		if err != nil {
@@ -112,7 +113,7 @@ func (a *node) blocks(archive *history.Archive) (*ledger.State, error) {
 			h = next
 			continue
 		}
-		if state = a.block(archive, state, stored); state == nil {
+		if state = a.block(compared, state, stored); state == nil {
 			return nil, nil
 		}
 		if a.progress != nil {
@@ -123,10 +124,22 @@ func (a *node) blocks(archive *history.Archive) (*ledger.State, error) {
 	if tip.Hash != state.Hash() {
 		a.problem("height %d: the tip is block %s, the chain ends with %s", a.report.Height, tip.Hash, state.Hash())
 	}
+	a.compared(a.report.Height, compared.End)
 	return state, nil
 }
 
-func (a *node) block(archive *history.Archive, parent *ledger.State, stored *history.Stored) *ledger.State {
+// compared tells what is kept of jobs and presence otherwise than executing gives it.
+func (a *node) compared(h types.Height, compare func() ([]string, error)) {
+	differing, err := compare()
+	if err != nil {
+		a.problem("height %d: %v", h, err)
+	}
+	for _, what := range differing {
+		a.problem("height %d: what is kept of jobs and presence is not what executing gives: %s", h, what)
+	}
+}
+
+func (a *node) block(compared *history.Comparison, parent *ledger.State, stored *history.Stored) *ledger.State {
 	h, hash := stored.Block.Header.Height, stored.Block.Hash()
 	a.identity(stored, hash)
 	set := parent.Validators()
@@ -147,11 +160,7 @@ func (a *node) block(archive *history.Archive, parent *ledger.State, stored *his
 	if !bytes.Equal(codec.Marshal(result.Receipts), codec.Marshal(stored.Receipts)) {
 		a.problem("height %d: the stored receipts are not what executing gives", h)
 	}
-	if what, err := archive.Differs(result); err != nil {
-		a.problem("height %d: %v", h, err)
-	} else if what != "" {
-		a.problem("height %d: what is kept of jobs and presence is not what executing gives: %s", h, what)
-	}
+	a.compared(h, func() ([]string, error) { return compared.Block(result) })
 	return result.State
 }
 

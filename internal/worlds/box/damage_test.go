@@ -11,7 +11,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/environment/home"
+	"github.com/cowboyinc/devnet/internal/environment/store"
+	"github.com/cowboyinc/devnet/internal/environment/store/bolt"
 	"github.com/cowboyinc/devnet/internal/worlds/audit"
 )
 
@@ -191,5 +195,85 @@ func TestAnotherGenesisIsRefused(t *testing.T) {
 	refusedHome(t, dir, path)
 	if _, err := audit.Home(dir, "", nil); !errors.As(err, new(*home.BrokenError)) {
 		t.Errorf("check: %v", err)
+	}
+}
+
+// The audit names the job of which one validator keeps another row than executing its
+// blocks gives, whichever it is.
+func TestADamagedRowOfAJobIsNamed(t *testing.T) {
+	dir := t.TempDir() + "/home"
+	jobs := newDocket()
+	n, err := Up(t.Context(), Config{Home: dir, Runners: 2, BlockTime: 50 * time.Millisecond, Seed: testSeed(), Log: logger(), Observe: jobs.observe})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ready(t, n)
+	spec := customJob("echo", "hello", 2, types.Address{})
+	spec.Callback = nil
+	job := newPayer(n, "alice").submit(t, spec)
+	jobs.await(t, job, "completed", kindIs(types.JobChangeCompleted))
+	for _, node := range n.List() {
+		awaitNode(t, node, n.Best().height()+2)
+	}
+	if err := n.Close(); err != nil {
+		t.Fatal(err)
+	}
+	said := func() (clean bool, told string) {
+		report, err := audit.Home(dir, "", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, node := range report.Nodes {
+			if node.Name == "v2" {
+				told = strings.Join(node.Problems, "\n")
+			} else if len(node.Problems) > 0 {
+				t.Errorf("%s: %q", node.Name, node.Problems)
+			}
+		}
+		return report.Clean(), told
+	}
+	if clean, told := said(); !clean {
+		t.Fatalf("before any damage: %s", told)
+	}
+	for _, bucket := range []env.Bucket{"jobs", "job_standings", "job_order", "submitter_jobs", "runner_jobs", "status_jobs", "job_notes",
+		"job_results"} {
+		for what, damaged := range map[string]func([]byte) []byte{
+			"another value": func(b []byte) []byte { b[len(b)-1] ^= 1; return b },
+			"gone":          func([]byte) []byte { return nil },
+		} {
+			mend := rewritten(t, home.NodeFiles(dir, "v2").State, bucket, damaged)
+			if clean, told := said(); clean || !strings.Contains(told, job.String()+" in "+string(bucket)) {
+				t.Errorf("%s, %s: %q", bucket, what, told)
+			}
+			mend()
+		}
+	}
+	if clean, told := said(); !clean {
+		t.Errorf("behind it all: %s", told)
+	}
+}
+
+// rewritten changes the first row of a bucket in a store, and returns what puts it back.
+func rewritten(t *testing.T, path string, bucket env.Bucket, change func([]byte) []byte) (mend func()) {
+	t.Helper()
+	with := func(do func(db *bolt.Store) error) {
+		db, err := bolt.Open(path, store.Process)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(do(db), db.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var key, value []byte
+	with(func(db *bolt.Store) error {
+		err := db.Scan(bucket, nil, nil, false, func(k, v []byte) bool {
+			key, value = bytes.Clone(k), bytes.Clone(v)
+			return false
+		})
+		return errors.Join(err, db.Commit([]env.Write{{Bucket: bucket, Key: key, Value: change(bytes.Clone(value))}}))
+	})
+	return func() {
+		with(func(db *bolt.Store) error { return db.Commit([]env.Write{{Bucket: bucket, Key: key, Value: value}}) })
 	}
 }

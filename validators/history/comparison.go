@@ -1,0 +1,116 @@
+package history
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/environment/env"
+	"github.com/cowboyinc/devnet/validators/ledger"
+)
+
+// jobRows are the buckets of jobs and presence in which a row is written once, and
+// jobStands those in which it is written again: as a job goes on, or where a runner is
+// drawn for one twice.
+var (
+	jobRows = []env.Bucket{bucketPresence, bucketJobs, bucketJobOrder, bucketSubmitterJobs, bucketJobNotes, bucketJobResults,
+		bucketJobMarks}
+	jobStands = []env.Bucket{bucketJobStandings, bucketStatusJobs, bucketRunnerJobs}
+)
+
+// Comparison holds what an archive keeps of jobs and presence against what executing
+// the chain gives, block by block; of an archive that keeps all blocks.
+type Comparison struct {
+	archive *Archive
+	rows    map[env.Bucket]int // that there have to be, of those written once
+	stands  map[string]stand   // the rows that change, by bucket and key, as the last block left them
+}
+
+// stand is a row that changes, of a job; one without a value was taken out.
+type stand struct {
+	row env.Write
+	job types.Hash
+}
+
+// Compare begins at genesis.
+func (a *Archive) Compare() *Comparison {
+	return &Comparison{archive: a, rows: map[env.Bucket]int{}, stands: map[string]stand{}}
+}
+
+// Block says what the block of a result wrote of jobs and presence, and is not kept as
+// it wrote it.
+func (c *Comparison) Block(result *ledger.Result) (what []string, err error) {
+	var want writes
+	want.jobs(result)
+	want.presence(result)
+	for _, row := range want {
+		job := jobOf(row)
+		if slices.Contains(jobStands, row.Bucket) {
+			if row.Value == nil {
+				job = c.stands[string(row.Bucket)+string(row.Key)].job
+			}
+			c.stands[string(row.Bucket)+string(row.Key)] = stand{row, job}
+			continue
+		}
+		c.rows[row.Bucket]++
+		got, err := c.archive.store.Get(row.Bucket, row.Key)
+		if err != nil {
+			return nil, err
+		}
+		if !bytes.Equal(got, row.Value) {
+			what = append(what, differs(row.Bucket, job))
+		}
+	}
+	return what, nil
+}
+
+// End says what is not kept as the last block left it, and what no block wrote.
+func (c *Comparison) End() (what []string, err error) {
+	count := map[env.Bucket]int{}
+	for _, s := range c.stands { // order: sorted below
+		got, err := c.archive.store.Get(s.row.Bucket, s.row.Key)
+		if err != nil {
+			return nil, err
+		}
+		if !bytes.Equal(got, s.row.Value) {
+			what = append(what, differs(s.row.Bucket, s.job))
+		}
+		if s.row.Value != nil {
+			count[s.row.Bucket]++
+		}
+	}
+	slices.Sort(what)
+	for _, bucket := range jobRows {
+		count[bucket] = c.rows[bucket]
+	}
+	for _, bucket := range slices.Concat(jobRows, jobStands) {
+		kept := 0
+		err := c.archive.store.Scan(bucket, nil, nil, false, func([]byte, []byte) bool { kept++; return true })
+		if err != nil {
+			return nil, err
+		}
+		if kept != count[bucket] {
+			what = append(what, fmt.Sprintf("%d rows of %s, where executing gives %d", kept, bucket, count[bucket]))
+		}
+	}
+	return what, nil
+}
+
+// jobOf is the job that a row is of; zero where it is of a block, or taken out.
+func jobOf(row env.Write) (job types.Hash) {
+	switch row.Bucket {
+	case bucketJobs, bucketJobNotes, bucketJobResults, bucketJobStandings:
+		copy(job[:], row.Key)
+	case bucketJobOrder, bucketSubmitterJobs, bucketRunnerJobs, bucketStatusJobs:
+		copy(job[:], row.Value)
+	}
+	return job
+}
+
+func differs(bucket env.Bucket, job types.Hash) string {
+	if job.IsZero() {
+		return fmt.Sprintf("the block's row of %s", bucket)
+	}
+	return fmt.Sprintf("the row of job %s in %s", job, bucket)
+}
