@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api/client"
@@ -122,6 +124,9 @@ func (u *running) follow() <-chan error {
 	f := &shownBlocks{u: u, names: newNaming(u.Context.Context, u.client)}
 	go func() {
 		follow := client.Follow{From: u.from, Kinds: []string{model.EventTx, model.EventTimer, model.EventFault}}
+		if !u.settings.JSON {
+			follow.Kinds = append(follow.Kinds, model.EventJob)
+		}
 		for {
 			err := u.client.Events(u.Context.Context, follow, func(e client.Event) error {
 				follow.LastID = e.ID
@@ -162,6 +167,12 @@ func (f *shownBlocks) show(ctx context.Context, e client.Event) error {
 			return err
 		}
 		return f.receipt(&r)
+	case model.EventJob:
+		var j model.JobEvent
+		if err := understood(e, &j); err != nil {
+			return err
+		}
+		f.job(&j)
 	case model.EventFault:
 		var r model.FaultReceipt
 		if err := understood(e, &r); err != nil || f.u.settings.JSON {
@@ -216,8 +227,16 @@ func (f *shownBlocks) fire(ctx context.Context, t *model.TimerEvent) error {
 	return nil
 }
 
+// ofRunners reports whether an execution is what validators do for runners all the
+// time: it brought a heartbeat, a commitment or a result. Such are for machines; what
+// became of a job is told.
+func ofRunners(r *model.Receipt) bool {
+	return r.Status == string(types.StatusOK) &&
+		(r.To == types.VerifierAddress || r.To == types.RegistryAddress && r.Handler == "heartbeat")
+}
+
 func (f *shownBlocks) receipt(r *model.Receipt) error {
-	if !f.room(r.Height) {
+	if ofRunners(r) && !f.u.settings.JSON || !f.room(r.Height) {
 		return nil
 	}
 	if f.u.settings.JSON {
@@ -229,6 +248,23 @@ func (f *shownBlocks) receipt(r *model.Receipt) error {
 	f.u.say("block %d  %s  %s  %s cycles  fee %s", r.Height, executedWhat(r, f.names), r.Status, grouped(uint64(r.Cycles)), cby(r.Fee))
 	f.below(r)
 	return nil
+}
+
+// toldOfJobs is what is told of a job: whom it is given to, and its end.
+var toldOfJobs = []string{model.JobDrawn, model.JobWaiting, model.JobRetried, model.JobCompleted, model.JobCancelled, model.JobFailed}
+
+func (f *shownBlocks) job(e *model.JobEvent) {
+	if !slices.Contains(toldOfJobs, e.What) || !f.room(e.Height) {
+		return
+	}
+	words := []string{"job " + short(e.ID.String()), e.What}
+	if e.What != model.JobCancelled { // its error says the same
+		words = append(words, detailsOf(f.names, e)...)
+	}
+	if e.Runner != nil {
+		words = append(words, "won by "+f.names.of(*e.Runner))
+	}
+	f.u.say("block %d  %s", e.Height, strings.Join(words, "  "))
 }
 
 // below prints what an execution printed, and why it failed.

@@ -27,7 +27,7 @@ type api struct {
 	asked   map[string]int
 }
 
-func newAPI(t *testing.T) *api {
+func newAPI(t testing.TB) *api {
 	a := &api{asked: map[string]int{}}
 	var validators []any
 	for i := range 3 {
