@@ -65,6 +65,7 @@ CIP-11
 CIP-11 §5.1
 CIP-11 §5.2
 CIP-11 §5.3
+CIP-11 §6.1
 CIP-11 §6.2
 CIP-11 §6.3
 CIP-11 §6.4
@@ -83,11 +84,24 @@ CIP-11 §10.2
 CIP-11 §10.3
 CIP-11 §10.4
 CIP-11 §10.5
+CIP-11 §10.6
+CIP-11 §11.1
+CIP-11 §11.2
+CIP-11 §11.3
+CIP-11 §11.4
+CIP-11 §11.5
 CIP-11 §12.1
 CIP-11 §12.2
 CIP-11 §12.3
 CIP-11 §12.4
 CIP-11 §13
+CIP-11 §14
+CIP-11 §15.1
+CIP-11 §15.2
+CIP-11 §15.3
+CIP-11 §15.4
+CIP-11 §15.5
+CIP-11 §15.6
 CIP-3 cycles
 CIP-3 cells
 CIP-3 base fees
@@ -113,12 +127,20 @@ J3
 J4
 J5
 J6
+J7
 J8
 J9
 J10
+J11
 J12
+J13
 J14
-J17`), "\n")
+J15
+J16
+J17
+J18
+J19
+J20`), "\n")
 
 // words are the MUSTs of these specs, and Appendix B's lines, as they stand
 // there: a row of the section quotes each.
@@ -134,7 +156,15 @@ var words = map[string][]string{
 	"CIP-1 §13.1": {
 		"Each scheduling actor MUST fund either itself or a designated fee_payer",
 	},
-	"CIP-1 §12": {"SYS_CANCEL_TIMER 48", "SYS_UPDATE_TIMER_CONFIG 49", "SYS_EXTEND_TIMER 50"},
+	"CIP-11 §5.2":  {"A validator MUST reject connections from a runner not in the runner’s expected Sub(R, t)"},
+	"CIP-11 §6.2":  {"MUST rate-limit Hello attempts per peer IP"},
+	"CIP-11 §6.3":  {"nonce MUST be strictly monotonic"},
+	"CIP-11 §6.4":  {"validators MUST clear the corresponding bit"},
+	"CIP-11 §7.1":  {"The vote signature MUST cover this field"},
+	"CIP-11 §7.2":  {"A validator MUST emit exactly one vote per block"},
+	"CIP-11 §10.1": {"The runner MUST deduplicate by job_id"},
+	"CIP-11 §11.1": {"MUST close the job stream and clear the runner's presence bit"},
+	"CIP-1 §12":    {"SYS_CANCEL_TIMER 48", "SYS_UPDATE_TIMER_CONFIG 49", "SYS_EXTEND_TIMER 50"},
 	"CIP-5 Appendix B": {
 		"class HeartbeatActor:", "INTERVAL = 10  # fire every 10 blocks", "def deploy(self):", "# Schedule first heartbeat",
 		`pvm_host.schedule_timer(pvm_host.block_height() + self.INTERVAL, b"")`, "def handle_timer(self, payload):",

@@ -595,3 +595,27 @@ func TestSection91ABlocksOwnDrawsMakeARunnerBusy(t *testing.T) {
 		t.Errorf("r0 has %d jobs, %d wait", r.ActiveJobs, waiting)
 	}
 }
+
+// CIP-2 has runners begin with a reputation of 50, and draws them from 50 on: who was
+// silent once is never drawn again, and nothing brings it back but work (finding F54).
+func TestFindingJ6FromFiftyOneTimeoutIsFinal(t *testing.T) {
+	for _, c := range []struct {
+		initial uint64
+		final   bool
+	}{{50, true}, {75, false}} {
+		w := newWorld(t, func(p *params.Params) { p.InitialReputation = c.initial })
+		w.register("r0")
+		w.end()
+		w.drawn(spec(1))
+		w.end(20) // it is silent, and nobody else is there
+		for range 8 {
+			w.end(100)
+		}
+		id, code := w.submit("bob", spec(1))
+		w.must(code)
+		w.end()
+		if j := w.job(id); (j.Status == Pending) != c.final {
+			t.Errorf("from %d, with a reputation of %d behind a timeout, a job is %v", c.initial, w.runner("r0").Reputation, j.Status)
+		}
+	}
+}

@@ -329,3 +329,26 @@ func BenchmarkLoad(b *testing.B) {
 		}
 	})
 }
+
+// CIP-11 §13: each constant of the draft is a parameter, and its default is the draft's.
+func TestCIP11Section13Defaults(t *testing.T) {
+	p := Defaults()
+	for _, c := range []struct {
+		key  string
+		want uint64
+		got  uint64
+	}{
+		{"cip11.min_subset", 3, p.MinSubset}, {"cip11.max_subset", 8, p.MaxSubset}, {"cip11.subset_epoch_blocks", 8192, p.SubsetEpochBlocks},
+		{"cip11.validator_churn_threshold_permille", 100, p.ChurnPermille}, {"cip11.overlap_blocks", 32, p.OverlapBlocks},
+		{"cip11.heartbeat_blocks", 1, p.HeartbeatBlocks}, {"cip11.presence_timeout_blocks", 3, p.PresenceTimeoutBlocks},
+		{"cip11.stale_heartbeat_blocks", 1024, p.StaleHeartbeatBlocks}, {"cip11.mru_ttl_blocks", 256, p.MRUTTLBlocks},
+		{"cip11.mru_weight_multiplier", 4, p.MRUWeightMultiplier}, {"cip11.ack_timeout_blocks", 3, p.AckTimeoutBlocks},
+	} {
+		if !slices.ContainsFunc(Keys(), func(k Info) bool { return k.Key == c.key }) || c.got != c.want {
+			t.Errorf("%s is %d, the draft has %d", c.key, c.got, c.want)
+		}
+	}
+	if p.PresenceRule != "quorum" {
+		t.Errorf("presence_threshold is by the rule %s, not by that of the draft", p.PresenceRule)
+	}
+}

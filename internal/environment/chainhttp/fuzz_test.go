@@ -43,7 +43,8 @@ func FuzzAnswers(f *testing.F) {
 	id := execution.ID{Job: types.Hash{1}, Drawn: 95}
 	job := "/job/" + id.Job.String()
 	a.answers[job], a.answers[job+"/results"] = jobOf(95, nil), resultsOf(nil)
-	paths, right := []string{"/height", "/subsets", "/params", "/runner/" + runner.Address().String(), job, job + "/results"}, map[string][]byte{}
+	paths := []string{"/height", "/subsets", "/params", "/runner/" + runner.Address().String(), job, job + "/results"}
+	right := map[string][]byte{}
 	for i, path := range paths {
 		encoded, err := json.Marshal(a.answers[path])
 		if err != nil {

@@ -203,7 +203,8 @@ func TestAnotherGenesisIsRefused(t *testing.T) {
 func TestADamagedRowOfAJobIsNamed(t *testing.T) {
 	dir := t.TempDir() + "/home"
 	jobs := newDocket()
-	n, err := Up(t.Context(), Config{Home: dir, Runners: 2, BlockTime: 50 * time.Millisecond, Seed: testSeed(), Log: logger(), Observe: jobs.observe})
+	n, err := Up(t.Context(), Config{Home: dir, Runners: 2, BlockTime: 50 * time.Millisecond, Seed: testSeed(), Log: logger(),
+		Observe: jobs.observe})
 	if err != nil {
 		t.Fatal(err)
 	}
