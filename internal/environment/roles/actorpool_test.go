@@ -14,7 +14,7 @@ func withActors(t *testing.T, limit int, make func(c **ActorPool) func(string) f
 	r := New(quiet())
 	r.OnPanic = func(name string, value any, stack []byte) { t.Errorf("%s: %v\n%s", name, value, stack) }
 	d := new(scripted)
-	pid := spawn(t, r, "execution", d, func(ctx actor.Context) {
+	one := spawn(t, r, "execution", d, func(ctx actor.Context) {
 		if ctx.Message() != "go" {
 			return
 		}
@@ -27,7 +27,7 @@ func withActors(t *testing.T, limit int, make func(c **ActorPool) func(string) f
 		c = made
 		body(c)
 	})
-	r.post(pid, "go")
+	r.post(one, "go")
 	d.drain()
 	r.Close()
 	if left := r.system.ProcessRegistry; left != nil {

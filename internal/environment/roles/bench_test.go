@@ -13,7 +13,7 @@ func BenchmarkRole(b *testing.B) {
 	loop := NewLoop()
 	done := make(chan struct{})
 	left := b.N
-	pid, err := r.spawn("sink", loop, func(ctx actor.Context) {
+	one, err := r.spawn("sink", loop, func(ctx actor.Context) {
 		if _, ok := ctx.Message().(*int); ok {
 			if left--; left == 0 {
 				close(done)
@@ -27,9 +27,9 @@ func BenchmarkRole(b *testing.B) {
 	b.ReportAllocs()
 	b.ResetTimer()
 	for i := range b.N {
-		for i%1024 == 0 && r.waiting(pid) > MaxOffered {
+		for i%1024 == 0 && r.waiting(one) > MaxOffered {
 		}
-		r.post(pid, event)
+		r.post(one, event)
 	}
 	<-done
 	b.StopTimer()
@@ -60,25 +60,25 @@ func BenchmarkPingPong(b *testing.B) {
 	loop := NewLoop()
 	done := make(chan struct{})
 	left := b.N
-	var pids [2]*actor.PID
+	var both [2]*role
 	for i, name := range []string{"a", "b"} {
-		pid, err := r.spawn(name, loop, func(ctx actor.Context) {
+		one, err := r.spawn(name, loop, func(ctx actor.Context) {
 			if event, ok := ctx.Message().(*int); ok {
 				if left--; left == 0 {
 					close(done)
 				} else if left > 0 {
-					r.post(pids[1-i], event)
+					r.post(both[1-i], event)
 				}
 			}
 		})
 		if err != nil {
 			b.Fatal(err)
 		}
-		pids[i] = pid
+		both[i] = one
 	}
 	b.ReportAllocs()
 	b.ResetTimer()
-	r.post(pids[0], new(int))
+	r.post(both[0], new(int))
 	<-done
 	b.StopTimer()
 	r.Close()
@@ -89,7 +89,7 @@ func BenchmarkPingPong(b *testing.B) {
 func BenchmarkAsk(b *testing.B) {
 	r := New(quiet())
 	d := new(scripted)
-	pid, err := r.spawn("execution", d, func(ctx actor.Context) {
+	one, err := r.spawn("execution", d, func(ctx actor.Context) {
 		if ctx.Message() != "go" {
 			return
 		}
@@ -110,7 +110,7 @@ func BenchmarkAsk(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	r.post(pid, "go")
+	r.post(one, "go")
 	d.drain()
 	r.Close()
 }

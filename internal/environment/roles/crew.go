@@ -11,21 +11,21 @@ import (
 type Part struct {
 	Name string
 	// make makes what the role does, and returns what starts it.
-	make func() (start func(r *Runtime, name string, d actor.Dispatcher) (*actor.PID, error), err error)
+	make func() (start func(r *Runtime, name string, d actor.Dispatcher) (*role, error), err error)
 }
 
 // As is the part of a role that does what make returns. Its inbox is set when it
 // has been started.
 func As[E any](name string, inbox *Inbox[E], make func() (Steps[E], error)) Part {
-	return Part{Name: name, make: func() (func(*Runtime, string, actor.Dispatcher) (*actor.PID, error), error) {
+	return Part{Name: name, make: func() (func(*Runtime, string, actor.Dispatcher) (*role, error), error) {
 		steps, err := make()
 		if err != nil {
 			return nil, err
 		}
-		return func(r *Runtime, name string, d actor.Dispatcher) (*actor.PID, error) {
+		return func(r *Runtime, name string, d actor.Dispatcher) (*role, error) {
 			spawned, err := Spawn(r, name, d, steps)
 			*inbox = spawned
-			return spawned.pid, err
+			return spawned.role, err
 		}, nil
 	}}
 }
@@ -35,7 +35,7 @@ func As[E any](name string, inbox *Inbox[E], make func() (Steps[E], error)) Part
 type Crew struct {
 	runtime *Runtime
 	mu      sync.Mutex
-	pids    []*actor.PID
+	roles   []*role
 }
 
 // NewCrew returns a crew without a role.
@@ -45,7 +45,7 @@ func NewCrew(r *Runtime) *Crew { return &Crew{runtime: r} }
 // dispatcher that loop gives a role of its name. Where one cannot be made or started
 // none is left.
 func (c *Crew) Start(node string, loop func(role string) actor.Dispatcher, parts []Part) error {
-	starts := make([]func(*Runtime, string, actor.Dispatcher) (*actor.PID, error), len(parts))
+	starts := make([]func(*Runtime, string, actor.Dispatcher) (*role, error), len(parts))
 	for i, part := range parts {
 		start, err := part.make()
 		if err != nil {
@@ -54,13 +54,13 @@ func (c *Crew) Start(node string, loop func(role string) actor.Dispatcher, parts
 		starts[i] = start
 	}
 	for i, part := range parts {
-		pid, err := starts[i](c.runtime, node+"/"+part.Name, loop(part.Name))
+		one, err := starts[i](c.runtime, node+"/"+part.Name, loop(part.Name))
 		if err != nil {
 			c.Stop()
 			return err
 		}
 		c.mu.Lock()
-		c.pids = append(c.pids, pid)
+		c.roles = append(c.roles, one)
 		c.mu.Unlock()
 	}
 	return nil
@@ -75,15 +75,15 @@ func (c *Crew) Stop() { c.runtime.stop(c.backwards()...) }
 // Dismiss tells the roles to stop after their present steps, the last first, and
 // does not wait. A role may call it.
 func (c *Crew) Dismiss() {
-	for _, pid := range c.backwards() {
-		c.runtime.dismiss(pid)
+	for _, one := range c.backwards() {
+		c.runtime.dismiss(one)
 	}
 }
 
-func (c *Crew) backwards() []*actor.PID {
+func (c *Crew) backwards() []*role {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	pids := slices.Clone(c.pids)
-	slices.Reverse(pids)
-	return pids
+	all := slices.Clone(c.roles)
+	slices.Reverse(all)
+	return all
 }

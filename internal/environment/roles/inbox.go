@@ -17,13 +17,13 @@ type Steps[E any] struct {
 // for concurrent use.
 type Inbox[E any] struct {
 	runtime *Runtime
-	pid     *actor.PID
+	role    *role
 }
 
 // Spawn starts a role under the root supervisor of r, on the dispatcher d. The name
 // is unique in the process: node and role. On InPlace, its First must not spawn.
 func Spawn[E any](r *Runtime, name string, d actor.Dispatcher, steps Steps[E]) (Inbox[E], error) {
-	pid, err := r.spawn(name, d, func(ctx actor.Context) {
+	one, err := r.spawn(name, d, func(ctx actor.Context) {
 		switch event := ctx.Message().(type) {
 		case *actor.Started:
 			if steps.First != nil {
@@ -41,7 +41,7 @@ func Spawn[E any](r *Runtime, name string, d actor.Dispatcher, steps Steps[E]) (
 	if err != nil {
 		return Inbox[E]{}, err
 	}
-	return Inbox[E]{r, pid}, nil
+	return Inbox[E]{r, one}, nil
 }
 
 // Post tells the role of an event of the node's own. For a role that has stopped
@@ -49,14 +49,14 @@ func Spawn[E any](r *Runtime, name string, d actor.Dispatcher, steps Steps[E]) (
 // Offer.
 func (b Inbox[E]) Post(event E) {
 	if b.runtime != nil {
-		b.runtime.post(b.pid, event)
+		b.runtime.post(b.role, event)
 	}
 }
 
 // Offer tells the role of an event from outside: it is refused, with false, when
 // the role has stopped or MaxOffered events wait for it.
 func (b Inbox[E]) Offer(event E) bool {
-	return b.runtime != nil && b.runtime.offer(b.pid, event)
+	return b.runtime != nil && b.runtime.offer(b.role, event)
 }
 
 // Waiting is the number of events that wait for the role.
@@ -64,7 +64,7 @@ func (b Inbox[E]) Waiting() int {
 	if b.runtime == nil {
 		return 0
 	}
-	return b.runtime.waiting(b.pid)
+	return b.runtime.waiting(b.role)
 }
 
 // Stop stops the role after its present step, with its children; the events that
@@ -72,6 +72,6 @@ func (b Inbox[E]) Waiting() int {
 // stops it in the caller; elsewhere a step of the same loop must not call it.
 func (b Inbox[E]) Stop() {
 	if b.runtime != nil {
-		b.runtime.stop(b.pid)
+		b.runtime.stop(b.role)
 	}
 }

@@ -51,16 +51,16 @@ func TestAKilledLoopEndsItsRolesUnawares(t *testing.T) {
 		var got []string
 		note := events(&got)
 		in, proceed := make(chan struct{}), make(chan struct{})
-		pid := spawn(t, r, "v0/archive", loop, func(ctx actor.Context) {
+		one := spawn(t, r, "v0/archive", loop, func(ctx actor.Context) {
 			note(ctx)
 			if ctx.Message() == "step" {
 				close(in)
 				<-proceed
 			}
 		})
-		r.post(pid, "step")
+		r.post(one, "step")
 		<-in
-		r.post(pid, "dropped")
+		r.post(one, "dropped")
 		if frozen {
 			loop.Freeze()
 		}
@@ -70,9 +70,9 @@ func TestAKilledLoopEndsItsRolesUnawares(t *testing.T) {
 		}
 		close(proceed)
 		<-killed
-		r.stop(pid)
+		r.stop(one)
 		wantEvents(t, got, "*actor.Started", "step")
-		if r.offer(pid, "late") {
+		if r.offer(one, "late") {
 			t.Error("the dead take events")
 		}
 		next := NewLoop()

@@ -24,7 +24,9 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/asynkron/protoactor-go/actor"
 	cmap "github.com/orcaman/concurrent-map"
@@ -58,8 +60,7 @@ type Runtime struct {
 	ended      chan struct{} // the supervisor has stopped
 
 	mu     sync.Mutex
-	roles  map[string]*role // by the id of the PID
-	order  []*role          // as they were spawned
+	order  []*role // as they were spawned
 	closed bool
 }
 
@@ -70,6 +71,7 @@ type role struct {
 	receive func(actor.Context)
 	pid     *actor.PID
 	mailbox *mailbox
+	gone    atomic.Bool // it has stopped: nothing is taken any more
 	done    chan struct{}
 }
 
@@ -80,7 +82,6 @@ func New(log *slog.Logger) *Runtime {
 	r := &Runtime{
 		log:   log,
 		ended: make(chan struct{}),
-		roles: make(map[string]*role),
 	}
 	r.system = actor.NewActorSystem(
 		actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger { return chatter }),
@@ -92,7 +93,7 @@ func New(log *slog.Logger) *Runtime {
 
 // spawn is Spawn for whatever events: receive gets *actor.Started first, then each
 // event that is posted, and at the end *actor.Stopping and *actor.Stopped.
-func (r *Runtime) spawn(name string, d actor.Dispatcher, receive func(actor.Context)) (*actor.PID, error) {
+func (r *Runtime) spawn(name string, d actor.Dispatcher, receive func(actor.Context)) (*role, error) {
 	one := &role{runtime: r, name: name, receive: receive, done: make(chan struct{})}
 	one.mailbox = newMailbox(func(value any, stack []byte) { r.report(name, value, stack) })
 	order := &spawnOrder{role: one, dispatcher: d, done: make(chan error, 1)}
@@ -106,13 +107,12 @@ func (r *Runtime) spawn(name string, d actor.Dispatcher, receive func(actor.Cont
 	if err := <-order.done; err != nil {
 		return nil, fmt.Errorf("roles: %s: %w", name, err)
 	}
-	return one.pid, nil
+	return one, nil
 }
 
 // post is Inbox.Post.
-func (r *Runtime) post(pid *actor.PID, event any) {
-	one := r.find(pid)
-	if one == nil {
+func (r *Runtime) post(one *role, event any) {
+	if one.gone.Load() {
 		return
 	}
 	if r.Later != nil {
@@ -125,24 +125,23 @@ func (r *Runtime) post(pid *actor.PID, event any) {
 }
 
 // offer is Inbox.Offer.
-func (r *Runtime) offer(pid *actor.PID, event any) bool {
-	one := r.find(pid)
-	return one != nil && one.mailbox.offer(event, MaxOffered, false)
+func (r *Runtime) offer(one *role, event any) bool {
+	return !one.gone.Load() && one.mailbox.offer(event, MaxOffered, false)
 }
 
 // waiting is Inbox.Waiting.
-func (r *Runtime) waiting(pid *actor.PID) int {
-	if one := r.find(pid); one != nil {
-		return one.mailbox.UserMessageCount()
+func (r *Runtime) waiting(one *role) int {
+	if one.gone.Load() {
+		return 0
 	}
-	return 0
+	return one.mailbox.UserMessageCount()
 }
 
 // dismiss tells a role to stop after its present step and does not wait. A role
 // may call it, for itself too.
-func (r *Runtime) dismiss(pid *actor.PID) {
-	if r.find(pid) != nil {
-		r.system.Root.Stop(pid)
+func (r *Runtime) dismiss(one *role) {
+	if !one.gone.Load() {
+		r.system.Root.Stop(one.pid)
 	}
 }
 
@@ -150,10 +149,10 @@ func (r *Runtime) dismiss(pid *actor.PID) {
 // children; the events that wait are dropped. It returns when they have stopped.
 // On an Inline dispatcher it stops them in the caller; elsewhere a step of the
 // same loop must not call it (dismiss is for that).
-func (r *Runtime) stop(pids ...*actor.PID) {
-	for _, pid := range pids {
-		if one := r.find(pid); one != nil {
-			r.system.Root.Stop(pid)
+func (r *Runtime) stop(all ...*role) {
+	for _, one := range all {
+		if !one.gone.Load() {
+			r.system.Root.Stop(one.pid)
 			one.wait()
 		}
 	}
@@ -163,10 +162,10 @@ func (r *Runtime) stop(pids ...*actor.PID) {
 // first: those of a simulated node that crashed and left nobody to stop them.
 func (r *Runtime) StopOn(which func(actor.Dispatcher) bool) {
 	r.mu.Lock()
-	var named []*actor.PID
+	var named []*role
 	for i := len(r.order) - 1; i >= 0; i-- {
 		if which(r.order[i].mailbox.dispatcher) {
-			named = append(named, r.order[i].pid)
+			named = append(named, r.order[i])
 		}
 	}
 	r.mu.Unlock()
@@ -197,33 +196,24 @@ func (r *Runtime) Close() {
 		return
 	}
 	r.closed = true
-	var all []*actor.PID
-	for i := len(r.order) - 1; i >= 0; i-- {
-		all = append(all, r.order[i].pid)
-	}
+	all := slices.Clone(r.order)
+	slices.Reverse(all)
 	r.mu.Unlock()
 	r.stop(all...)
 	r.system.Root.Stop(r.supervisor)
 	<-r.ended
 }
 
-func (r *Runtime) find(pid *actor.PID) *role {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.roles[pid.GetId()]
-}
-
 func (r *Runtime) enter(one *role) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.roles[one.pid.Id] = one
 	r.order = append(r.order, one)
 }
 
 func (r *Runtime) leave(one *role) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	delete(r.roles, one.pid.Id)
+	one.gone.Store(true)
 	for i := range r.order {
 		if r.order[i] == one {
 			r.order = append(r.order[:i], r.order[i+1:]...)

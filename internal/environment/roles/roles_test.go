@@ -52,13 +52,13 @@ func wantEvents(t *testing.T, got []string, want ...string) {
 	}
 }
 
-func spawn(t *testing.T, r *Runtime, name string, d actor.Dispatcher, receive func(actor.Context)) *actor.PID {
+func spawn(t *testing.T, r *Runtime, name string, d actor.Dispatcher, receive func(actor.Context)) *role {
 	t.Helper()
-	pid, err := r.spawn(name, d, receive)
+	one, err := r.spawn(name, d, receive)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return pid
+	return one
 }
 
 func TestOneEventARun(t *testing.T) {
@@ -66,16 +66,16 @@ func TestOneEventARun(t *testing.T) {
 	defer r.Close()
 	d := new(scripted)
 	var got []string
-	pid := spawn(t, r, "a", d, events(&got))
-	r.post(pid, "1")
-	r.post(pid, "2")
+	one := spawn(t, r, "a", d, events(&got))
+	r.post(one, "1")
+	r.post(one, "2")
 	if len(d.waiting) != 1 {
 		t.Fatalf("%d runs are scheduled for one mailbox, want 1", len(d.waiting))
 	}
 	d.step()
 	wantEvents(t, got, "*actor.Started", "1")
-	if r.waiting(pid) != 1 {
-		t.Fatalf("%d events wait, want 1", r.waiting(pid))
+	if r.waiting(one) != 1 {
+		t.Fatalf("%d events wait, want 1", r.waiting(one))
 	}
 	d.step()
 	wantEvents(t, got, "*actor.Started", "1", "2")
@@ -94,8 +94,8 @@ func TestABatchIsOneEvent(t *testing.T) {
 	defer r.Close()
 	d := new(scripted)
 	var got []string
-	pid := spawn(t, r, "a", d, events(&got))
-	r.post(pid, batch{"1", "2"})
+	one := spawn(t, r, "a", d, events(&got))
+	r.post(one, batch{"1", "2"})
 	d.drain()
 	wantEvents(t, got, "*actor.Started", "roles.batch")
 }
@@ -131,19 +131,19 @@ func TestAPanicIsReportedAndEndsTheRole(t *testing.T) {
 	d := new(scripted)
 	var got []string
 	note := events(&got)
-	pid := spawn(t, r, "v0/consensus", d, func(ctx actor.Context) {
+	one := spawn(t, r, "v0/consensus", d, func(ctx actor.Context) {
 		note(ctx)
 		if ctx.Message() == "bad" {
 			panic("a bug")
 		}
 	})
-	r.post(pid, "bad")
-	r.post(pid, "later")
+	r.post(one, "bad")
+	r.post(one, "later")
 	d.drain()
 	wantEvents(t, got, "*actor.Started", "bad", "*actor.Stopping", "*actor.Stopped")
 	wantEvents(t, reported, "v0/consensus: a bug")
-	r.post(pid, "too late")
-	if r.offer(pid, "too late") {
+	r.post(one, "too late")
+	if r.offer(one, "too late") {
 		t.Error("a stopped role took an event")
 	}
 	d.drain()
@@ -155,13 +155,13 @@ func TestAPanicWhileStoppingDoesNotKeepTheRole(t *testing.T) {
 	var reported int
 	r.OnPanic = func(string, any, []byte) { reported++ }
 	loop := NewLoop()
-	pid := spawn(t, r, "a", loop, func(ctx actor.Context) {
+	one := spawn(t, r, "a", loop, func(ctx actor.Context) {
 		switch ctx.Message().(type) {
 		case *actor.Stopping, *actor.Stopped:
 			panic("a bug")
 		}
 	})
-	r.stop(pid)
+	r.stop(one)
 	r.Close()
 	loop.Close()
 	if reported != 2 {
@@ -176,19 +176,19 @@ func TestKilledEndsARoleWithoutAReport(t *testing.T) {
 	d := new(scripted)
 	var got []string
 	note := events(&got)
-	pid := spawn(t, r, "a", d, func(ctx actor.Context) {
+	one := spawn(t, r, "a", d, func(ctx actor.Context) {
 		note(ctx)
 		if ctx.Message() == "kill" {
 			panic(Killed{})
 		}
 	})
-	r.post(pid, "kill")
-	r.post(pid, "dropped")
+	r.post(one, "kill")
+	r.post(one, "dropped")
 	d.drain()
-	r.post(pid, "never")
+	r.post(one, "never")
 	d.drain()
 	wantEvents(t, got, "*actor.Started", "kill")
-	r.stop(pid)
+	r.stop(one)
 	wantEvents(t, got, "*actor.Started", "kill", "*actor.Stopping", "*actor.Stopped")
 }
 
@@ -216,15 +216,16 @@ func TestADismissedRoleStopsAfterItsStep(t *testing.T) {
 	d := new(scripted)
 	var got []string
 	note := events(&got)
-	pid := spawn(t, r, "a", d, func(ctx actor.Context) {
+	var one *role
+	one = spawn(t, r, "a", d, func(ctx actor.Context) {
 		note(ctx)
 		if ctx.Message() == "enough" {
-			r.dismiss(ctx.Self())
+			r.dismiss(one)
 			note(ctx)
 		}
 	})
-	r.post(pid, "enough")
-	r.post(pid, "dropped")
+	r.post(one, "enough")
+	r.post(one, "dropped")
 	d.drain()
 	wantEvents(t, got, "*actor.Started", "enough", "enough", "*actor.Stopping", "*actor.Stopped")
 }
@@ -247,24 +248,24 @@ func TestOfferRefusesBeforePost(t *testing.T) {
 	r.OnPanic = func(string, any, []byte) { reported++ }
 	d := new(scripted)
 	var got []string
-	pid := spawn(t, r, "a", d, events(&got))
+	one := spawn(t, r, "a", d, events(&got))
 	for i := range MaxOffered {
-		if !r.offer(pid, "frame") {
+		if !r.offer(one, "frame") {
 			t.Fatalf("event %d was refused", i)
 		}
 	}
-	if r.offer(pid, "frame") {
+	if r.offer(one, "frame") {
 		t.Fatalf("more than %d events from outside were taken", MaxOffered)
 	}
 	for range MaxQueued - MaxOffered {
-		r.post(pid, "own")
+		r.post(one, "own")
 	}
-	if reported != 0 || r.waiting(pid) != MaxQueued {
-		t.Fatalf("%d wait, %d reports", r.waiting(pid), reported)
+	if reported != 0 || r.waiting(one) != MaxQueued {
+		t.Fatalf("%d wait, %d reports", r.waiting(one), reported)
 	}
-	r.post(pid, "one too many")
-	if reported != 1 || r.waiting(pid) != MaxQueued {
-		t.Fatalf("past the limit %d wait, %d reports", r.waiting(pid), reported)
+	r.post(one, "one too many")
+	if reported != 1 || r.waiting(one) != MaxQueued {
+		t.Fatalf("past the limit %d wait, %d reports", r.waiting(one), reported)
 	}
 	d.drain()
 	if len(got) != 1+MaxQueued {
@@ -279,7 +280,7 @@ func TestLiveLoopKeepsTheOrderOfEachPoster(t *testing.T) {
 	var next [posters]int
 	finished := make(chan struct{})
 	total := 0
-	pid := spawn(t, r, "sink", loop, func(ctx actor.Context) {
+	one := spawn(t, r, "sink", loop, func(ctx actor.Context) {
 		event, ok := ctx.Message().([2]int)
 		if !ok {
 			return
@@ -296,7 +297,7 @@ func TestLiveLoopKeepsTheOrderOfEachPoster(t *testing.T) {
 	for p := range posters {
 		wait.Go(func() {
 			for i := range each {
-				r.post(pid, [2]int{p, i})
+				r.post(one, [2]int{p, i})
 			}
 		})
 	}
@@ -318,7 +319,7 @@ func TestRolesSpawnAndStopFromManyGoroutines(t *testing.T) {
 		wait.Go(func() {
 			for i := range 50 {
 				got := make(chan struct{}, 1)
-				pid, err := r.spawn(fmt.Sprintf("v%d/%d", g, i), loop, func(ctx actor.Context) {
+				one, err := r.spawn(fmt.Sprintf("v%d/%d", g, i), loop, func(ctx actor.Context) {
 					if ctx.Message() == "ping" {
 						got <- struct{}{}
 					}
@@ -327,9 +328,9 @@ func TestRolesSpawnAndStopFromManyGoroutines(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				r.post(pid, "ping")
+				r.post(one, "ping")
 				<-got
-				r.stop(pid)
+				r.stop(one)
 			}
 		})
 	}
@@ -341,7 +342,7 @@ func TestRolesSpawnAndStopFromManyGoroutines(t *testing.T) {
 func TestStopDoesNotWaitForAClosedLoop(t *testing.T) {
 	r := New(quiet())
 	loop := NewLoop()
-	pid := spawn(t, r, "a", loop, func(actor.Context) {})
+	one := spawn(t, r, "a", loop, func(actor.Context) {})
 	loop.Close()
-	r.stop(pid)
+	r.stop(one)
 }
