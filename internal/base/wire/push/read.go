@@ -60,6 +60,14 @@ func (r *Reader) Next() (Raw, error) {
 // A version that is another integer than 1 is unsupported_version, whatever else
 // the map holds, so that a later version may have other fields.
 func Decode(raw Raw) (Frame, error) {
+	if pulse := readPulse(raw.Type, raw.Payload); pulse != nil {
+		return pulse, nil
+	}
+	return decode(raw)
+}
+
+// decode reads a frame by its form.
+func decode(raw Raw) (Frame, error) {
 	k := &kinds[raw.Type]
 	if !raw.Type.Known() {
 		return nil, faultf(UnknownFrame, "", "%s", raw.Type)
@@ -107,6 +115,10 @@ func otherVersion(payload []byte) string {
 // what a peer would refuse, with the fault that it would be: a text that is too
 // long, a choice that was not made, a frame over MaxFrame.
 func Encode(f Frame) ([]byte, error) {
+	if frame, is := appendPulse(make([]byte, lengthBytes, 128), f); is { // which has no limits
+		binary.BigEndian.PutUint32(frame, uint32(len(frame)-lengthBytes))
+		return frame, nil
+	}
 	k := &kinds[f.Type()]
 	frame := k.form.write(append(make([]byte, lengthBytes, 256), byte(f.Type())), reflect.ValueOf(f).Elem())
 	n := len(frame) - lengthBytes

@@ -11,11 +11,9 @@ import (
 // digest is what is signed of a frame: keccak256("cowboy/" ‖ name ‖ "/1" ‖
 // chain_id_be8 ‖ content) (decision C10).
 func digest(f Frame, chainID uint64, content ...[]byte) types.Hash {
-	var all []byte
-	for _, part := range content {
-		all = append(all, part...)
-	}
-	return types.Digest("cowboy/"+f.Type().String()+"/1", chainID, all)
+	var all [4][]byte // on the stack
+	parts := append(all[:0], kinds[f.Type()].domain, binary.BigEndian.AppendUint64(nil, chainID))
+	return types.Keccak(append(parts, content...)...)
 }
 
 func be8(h types.Height) []byte { return binary.BigEndian.AppendUint64(nil, uint64(h)) }

@@ -59,6 +59,7 @@ type kind struct {
 	frame  reflect.Type
 	form   *form
 	others []field // all but the field signed, of a frame whose signature covers all others
+	domain []byte  // the tag of what is signed
 }
 
 // kinds is the table, by type. An entry without a name is no frame.
@@ -82,7 +83,8 @@ var kinds = func() (all [256]kind) {
 		{new(Goodbye), Control, ""},
 	} {
 		t := reflect.TypeOf(each.frame).Elem()
-		all[each.frame.Type()] = kind{t.Name(), each.stream, each.from, t, formOf(t, ""), without(fieldsOf(t), "signed")}
+		all[each.frame.Type()] = kind{t.Name(), each.stream, each.from, t, formOf(t, ""), without(fieldsOf(t), "signed"),
+			[]byte("cowboy/" + t.Name() + "/1")}
 	}
 	return all
 }()
