@@ -9,11 +9,7 @@ import (
 )
 
 // connection takes an event of a connection.
-func (m *Machine) connection(e connection.Event) {
-	p := m.byID[e.Of()]
-	if p == nil {
-		return // it is over for us
-	}
+func (m *Machine) connection(p *peer, e connection.Event) {
 	switch e := e.(type) {
 	case connection.Up:
 		m.onUp(p, e)

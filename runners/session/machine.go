@@ -43,6 +43,7 @@ type Machine struct {
 	loads   uint64 // versions of it; 0: nothing was said
 	changes changes
 	pinged  push.HeartbeatPing // the last one, of all connections
+	beating []byte             // its frame
 
 	now types.Time
 	out Output
@@ -56,11 +57,13 @@ func New(config Config) *Machine {
 // Step takes an event at a time that is none before the last.
 func (m *Machine) Step(now types.Time, e Event) Output {
 	m.now = now
+	if c, is := e.(Connection); is {
+		m.onConnection(c.Event)
+		return m.taken()
+	}
 	switch e := e.(type) {
 	case Head:
 		m.onHead(e.Head)
-	case Connection:
-		m.connection(e.Event)
 	case Fault:
 		if p := m.byID[e.ID]; p != nil {
 			m.leave(p, e.Reason)
@@ -78,9 +81,31 @@ func (m *Machine) Step(now types.Time, e Event) Output {
 	default:
 		panic(fmt.Sprintf("session: an event of type %T", e))
 	}
+	m.attendAll()
+	return m.taken()
+}
+
+// onConnection takes what happens on a connection. It changes what is due for its
+// validator alone: the others are attended to where their time has come.
+func (m *Machine) onConnection(e connection.Event) {
+	p := m.byID[e.Of()]
+	if p == nil {
+		return // it is over for us
+	}
+	m.connection(p, e)
+	m.attend(p)
+	if m.now >= m.Deadline() {
+		m.attendAll()
+	}
+}
+
+func (m *Machine) attendAll() {
 	for _, p := range slices.Clone(m.peers) {
 		m.attend(p)
 	}
+}
+
+func (m *Machine) taken() Output {
 	out := m.out
 	m.out = Output{}
 	return out

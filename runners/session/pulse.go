@@ -5,6 +5,7 @@ import (
 
 	"github.com/cowboyinc/devnet/internal/base/chainview"
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/connection"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
 )
 
@@ -108,9 +109,10 @@ func (m *Machine) ping(p *peer) {
 	if m.pinged.BlockHeight != m.head.Height || m.pinged.Nonce <= p.nonce {
 		m.pinged = push.HeartbeatPing{BlockHeight: m.head.Height, Nonce: m.pinged.Nonce + 1}
 		m.pinged.Signed = m.config.Signer.Sign(m.pinged.Digest(m.config.ChainID))
+		m.beating = push.Write(&m.pinged)
 	}
 	p.nonce, p.pinged, p.beat = m.pinged.Nonce, m.height(p), m.now
-	m.send(p, &m.pinged)
+	m.do(connection.Send{ID: p.id, Stream: connection.Control, Frame: m.beating})
 }
 
 // onPong takes note of the validator's head. A validator says a pong again where a ping
