@@ -100,7 +100,19 @@ func (r *Rotation) Overlaps(height types.Height, p Pace) bool {
 // CIP-11 §7.2(4) has the new subset alone attest, which would make the overlap of
 // §5.3 worthless (deviation, decision J10).
 func (r *Rotation) Attests(runner types.PublicKey, validator types.Address, height types.Height, p Pace) bool {
-	return r.Current.serves(runner, validator) || r.Overlaps(height, p) && r.Former.serves(runner, validator)
+	_, attests := r.Turn(runner, validator, height, p)
+	return attests
+}
+
+// Turn returns what Attests does, and the place of a validator in a runner's subset;
+// behind the last where it is in the former one alone, or in none.
+func (r *Rotation) Turn(runner types.PublicKey, validator types.Address, height types.Height, p Pace) (turn int, attests bool) {
+	subset := r.Current.Subset(runner)
+	turn = slices.IndexFunc(subset, func(at int) bool { return r.Current.Members[at].Address == validator })
+	if turn < 0 {
+		return len(subset), r.Overlaps(height, p) && r.Former.serves(runner, validator)
+	}
+	return turn, true
 }
 
 // Serving lists the validators that a runner belongs to in a block: its subset, and

@@ -165,6 +165,12 @@ func TestJ10BothSubsetsAttestDuringTheOverlapAlone(t *testing.T) {
 		if r.Attests(runner, outside, c.height, pace) {
 			t.Errorf("height %d: a validator of neither subset attests", c.height)
 		}
+		if turn, _ := r.Turn(runner, now, c.height, pace); turn != 0 {
+			t.Errorf("height %d: the first of the new subset has turn %d", c.height, turn)
+		}
+		if turn, _ := r.Turn(runner, former, c.height, pace); turn != 5 {
+			t.Errorf("height %d: one of the former subset has turn %d", c.height, turn)
+		}
 	}
 }
 

@@ -73,12 +73,11 @@ func (c *chain) place(p *peer) {
 	now := membership{rotation.Epoch, rotation.Overlaps(c.head.Height, c.head.Pace), true}
 	if p.membership != now { // a hash for each validator of the set
 		p.membership = now
-		p.member = rotation.Attests(p.key, c.self, c.head.Height, c.head.Pace)
-		p.turn = c.turnOf(p)
+		p.turn, p.member = rotation.Turn(p.key, c.self, c.head.Height, c.head.Pace)
 	}
-	registered := c.head.Reader.Runner(p.address)
+	p.registered = c.head.Reader.Runner(p.address)
 	standing := push.Standing{InSubset: p.member}
-	if registered != nil {
+	if registered := p.registered; registered != nil {
 		standing.Registered = !registered.Deregistered
 		standing.Staked = registered.Stake.Cmp(c.params().MinStake) >= 0
 		p.index, p.mostJobs = registered.Index, registered.MaxJobs
@@ -87,18 +86,6 @@ func (c *chain) place(p *peer) {
 	if err := standing.Check(); err != nil {
 		p.misses = push.ReasonOf(err)
 	}
-}
-
-// turnOf is this validator's place in a runner's subset; behind the last where it is
-// in the former one alone.
-func (c *chain) turnOf(p *peer) int {
-	subset := c.head.Rotation.Current.Subset(p.key)
-	for i, at := range subset {
-		if c.head.Rotation.Current.Members[at].Address == c.self {
-			return i
-		}
-	}
-	return len(subset)
 }
 
 // assignment finds an open assignment of a runner.

@@ -37,6 +37,7 @@ type peer struct {
 	misses     push.Reason // why it does not belong here; empty where it does
 	index      int         // the index of its bit
 	mostJobs   uint64      // how many jobs it does at once
+	registered *Registration // nil where it is not
 
 	// Of its pulse.
 	frames    recent

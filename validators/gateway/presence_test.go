@@ -248,8 +248,9 @@ func TestJ18HeartbeatsOfManyRunnersAreSpread(t *testing.T) {
 	}
 	v := signerOf("v0").Address()
 	for _, name := range []string{"r0", "r1", "r2"} {
-		p := &peer{key: signerOf(name).PublicKey()}
-		if at := w.head.Rotation.Current.Subset(p.key)[w.chain.turnOf(p)]; w.head.Rotation.Current.Members[at].Address != v {
+		key, rotation := signerOf(name).PublicKey(), w.chain.head.Rotation
+		turn, _ := rotation.Turn(key, v, w.chain.head.Height, w.chain.head.Pace)
+		if at := rotation.Current.Subset(key)[turn]; rotation.Current.Members[at].Address != v {
 			t.Errorf("%s: another validator's turn", name)
 		}
 	}

@@ -29,7 +29,7 @@ func (m *Machine) onPing(p *peer, f *push.HeartbeatPing) {
 // heartbeat brings a ping on chain where the last heartbeat there is old enough
 // (decision J18). In sunset nobody asks for one (CIP-11 §14).
 func (m *Machine) heartbeat(p *peer, f *push.HeartbeatPing) {
-	registered := m.chain.head.Reader.Runner(p.address)
+	registered := p.registered
 	if registered == nil || registered.Deregistered || m.chain.params().Push == selection.Sunset {
 		return
 	}
