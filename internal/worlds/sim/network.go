@@ -361,12 +361,16 @@ func (n *Network) Err() error {
 // a height: a liar's peers owe it nothing, and it may fall behind. It
 // fails when the time is over first, or when something went wrong.
 func (n *Network) RunToHeight(h types.Height, within time.Duration) error {
+	behind := "" // the validator that was, when it was looked last: mostly it is still
 	err := n.RunUntil(func() bool {
 		if n.Err() != nil || n.tip < h {
 			return n.Err() != nil
 		}
-		for _, name := range n.names {
-			if n.Running(name) && n.Honest(name) && n.find(name).frozen == nil && n.Height(name) < h {
+		if behind != "" && n.owes(behind, h) {
+			return false
+		}
+		for _, behind = range n.names {
+			if n.owes(behind, h) {
 				return false
 			}
 		}
@@ -379,6 +383,11 @@ func (n *Network) RunToHeight(h types.Height, within time.Duration) error {
 		return fmt.Errorf("waiting for height %d: %w; validators are at %v", h, err, n.heights())
 	}
 	return nil
+}
+
+// owes says whether a validator that should has not finalized a height.
+func (n *Network) owes(name string, h types.Height) bool {
+	return n.Running(name) && n.Honest(name) && n.find(name).frozen == nil && n.Height(name) < h
 }
 
 func (n *Network) heights() []string {
