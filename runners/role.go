@@ -137,7 +137,9 @@ func (o *role) conclude() {
 		o.r.left()
 	}
 	o.alarm.Set(o.session.Deadline())
-	o.r.show(func(s *Status) { s.Height, s.Running, s.Accepting = o.height, load.ActiveJobs, load.AcceptingNew })
+	if s := o.r.status.Load(); s.Height != o.height || s.Running != load.ActiveJobs || s.Accepting != load.AcceptingNew {
+		o.r.show(func(s *Status) { s.Height, s.Running, s.Accepting = o.height, load.ActiveJobs, load.AcceptingNew })
+	}
 }
 
 // read tells of the work that a frame is.
