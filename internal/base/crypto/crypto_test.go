@@ -211,7 +211,7 @@ func TestAKeyedHashRemembersNothingWrong(t *testing.T) {
 	secret := types.Hash{5}
 	world := NewKeyedHash(secret)
 	var digests []types.Hash
-	for i := range 3 * recentTags {
+	for i := range 3 * leastTags {
 		digests = append(digests, types.Keccak([]byte{byte(i), byte(i >> 8)}), types.Hash{31: byte(i), 30: byte(i >> 8)})
 	}
 	key := DeriveKey(1, "alice")
@@ -236,5 +236,35 @@ func TestAKeyedHashRemembersNothingWrong(t *testing.T) {
 				t.Fatalf("round %d: a changed signature holds", round)
 			}
 		}
+	}
+}
+
+// A world whose signatures are checked soon remembers few; one where a crowd signs
+// before anything is checked comes to remember more.
+func TestAKeyedHashRemembersAsMuchAsIsInUse(t *testing.T) {
+	key := DeriveKey(1, "alice")
+	places := func(together int) int {
+		world := NewKeyedHash(types.Hash{6})
+		signer := world.Signer(key)
+		for from := 0; from < 32*leastTags; from += together {
+			var digests []types.Hash
+			var signatures []types.Signature
+			for i := from; i < from+together; i++ {
+				digests = append(digests, types.Keccak([]byte{byte(i), byte(i >> 8), byte(i >> 16)}))
+				signatures = append(signatures, signer.Sign(digests[len(digests)-1]))
+			}
+			for i, digest := range digests {
+				if _, ok := world.Recover(digest, signatures[i]); !ok {
+					t.Fatalf("signature %d does not hold", from+i)
+				}
+			}
+		}
+		return len(world.recent)
+	}
+	if n := places(1); n != leastTags {
+		t.Errorf("%d tags are remembered, where each is checked at once", n)
+	}
+	if n := places(8 * leastTags); n < 4*leastTags {
+		t.Errorf("%d tags are remembered, where %d are under way", n, 8*leastTags)
 	}
 }

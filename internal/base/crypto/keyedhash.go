@@ -18,12 +18,18 @@ import (
 type KeyedHash struct {
 	secret types.Hash
 	mu     sync.Mutex
-	recent [recentTags]tag
+	recent []tag // a power of two
+	missed int   // tags that were checked and not remembered, since recent grew
 }
 
-// recentTags is how many tags are remembered: those of a few views of a hundred
-// validators. Each has one place, and gives it up to the next for it.
-const recentTags = 2048
+// leastTags is how many tags are remembered: those of a few views of a hundred
+// validators. Each has one place, and gives it up to the next for it. Where many did so
+// before they were checked, more are in use: the pulse of ten thousand runners is a
+// hundred thousand signatures a block. So the places double, up to mostTags.
+const (
+	leastTags = 2048
+	mostTags  = 1 << 18
+)
 
 // tag is what a signer's signature of a digest holds. The zero tag is nobody's.
 type tag struct {
@@ -33,7 +39,9 @@ type tag struct {
 }
 
 // NewKeyedHash returns the scheme of a world with this secret.
-func NewKeyedHash(secret types.Hash) *KeyedHash { return &KeyedHash{secret: secret} }
+func NewKeyedHash(secret types.Hash) *KeyedHash {
+	return &KeyedHash{secret: secret, recent: make([]tag, leastTags)}
+}
 
 // Where a keyed hash puts the signer's address.
 const keyedAddress = 64 - len(types.Address{})
@@ -44,15 +52,15 @@ func (h *KeyedHash) Signer(key *Key) Signer { return &keyedSigner{key, h} }
 // Recover returns the address in the signature where the tag is right.
 func (h *KeyedHash) Recover(digest types.Hash, sig types.Signature) (types.Address, bool) {
 	signer := types.Address(sig[keyedAddress:64])
-	want := h.sign(signer, digest)
+	want := h.sign(signer, digest, true)
 	if subtle.ConstantTimeCompare(want[:], sig[:]) != 1 {
 		return types.Address{}, false
 	}
 	return signer, true
 }
 
-func (h *KeyedHash) sign(signer types.Address, digest types.Hash) (sig types.Signature) {
-	tag := h.tag(signer, digest)
+func (h *KeyedHash) sign(signer types.Address, digest types.Hash, checking bool) (sig types.Signature) {
+	tag := h.tag(signer, digest, checking)
 	copy(sig[:], tag[:])
 	copy(sig[keyedAddress:], signer[:])
 	return sig
@@ -60,12 +68,19 @@ func (h *KeyedHash) sign(signer types.Address, digest types.Hash) (sig types.Sig
 
 // tag returns keccak256(secret ‖ signer ‖ digest), remembered where it can be:
 // each signature is made once and checked many times.
-func (h *KeyedHash) tag(signer types.Address, digest types.Hash) types.Hash {
-	place := (binary.LittleEndian.Uint64(digest[:]) ^ binary.LittleEndian.Uint64(signer[:])) % recentTags
+func (h *KeyedHash) tag(signer types.Address, digest types.Hash, checking bool) types.Hash {
+	place := binary.LittleEndian.Uint64(digest[:]) ^ binary.LittleEndian.Uint64(signer[:])
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	known := &h.recent[place]
+	known := &h.recent[place%uint64(len(h.recent))]
 	if known.tag.IsZero() || known.digest != digest || known.signer != signer {
+		if checking {
+			h.missed++
+		}
+		if h.missed > len(h.recent) && len(h.recent) < mostTags {
+			h.recent, h.missed = make([]tag, 2*len(h.recent)), 0
+			known = &h.recent[place%uint64(len(h.recent))]
+		}
 		*known = tag{digest, signer, types.Keccak(h.secret[:], signer[:], digest[:])}
 	}
 	return known.tag
@@ -80,5 +95,5 @@ func (s *keyedSigner) Address() types.Address     { return s.key.address }
 func (s *keyedSigner) PublicKey() types.PublicKey { return s.key.public }
 
 func (s *keyedSigner) Sign(digest types.Hash) types.Signature {
-	return s.scheme.sign(s.key.address, digest)
+	return s.scheme.sign(s.key.address, digest, false)
 }
