@@ -32,11 +32,11 @@ type peer struct {
 
 	// Of the runner, at the last head.
 	membership membership
-	turn       int         // this validator's place in its subset
-	member     bool        // this validator is in its subset, or in the former one that still holds
-	misses     push.Reason // why it does not belong here; empty where it does
-	index      int         // the index of its bit
-	mostJobs   uint64      // how many jobs it does at once
+	turn       int           // this validator's place in its subset
+	member     bool          // this validator is in its subset, or in the former one that still holds
+	misses     push.Reason   // why it does not belong here; empty where it does
+	index      int           // the index of its bit
+	mostJobs   uint64        // how many jobs it does at once
 	registered *Registration // nil where it is not
 
 	// Of its pulse.
