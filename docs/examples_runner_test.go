@@ -8,6 +8,7 @@ import (
 
 	"github.com/fxamacker/cbor/v2"
 
+	"github.com/cowboyinc/devnet/actors/system"
 	"github.com/cowboyinc/devnet/internal/base/codec"
 	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/base/types"
@@ -41,6 +42,21 @@ var runnerExamples = map[string]func(*lines){
 		l.add("v0", v0[:])
 		key := selection.SubsetKey(r0, v0)
 		l.add("subset key of r0 and v0", key[:])
+	},
+	"registration": func(l *lines) {
+		fields(l, codec.Marshal(&system.Registration{PublicKey: runner.PublicKey(), Stake: types.WeiOf(20_000 * types.CBY),
+			Offer: system.Offer{Capabilities: []string{"custom", "llm"}, Entitlements: []string{}, MaxConcurrentJobs: 16}}))
+	},
+	"reports of runners": func(l *lines) {
+		report := func(op string, args any) {
+			l.add(op, codec.Marshal(&types.Report{Kind: types.KindRunner, Op: op, Args: codec.Marshal(args)}))
+		}
+		ping, done := &push.HeartbeatPing{BlockHeight: 100, Nonce: 1}, &push.JobResult{JobID: jobID, ResultData: []byte(result)}
+		said := runner.Sign(done.Digest(chainID))
+		report(system.OpHeartbeat, &system.Heartbeat{Runner: runner.Address(), BlockHeight: 100, Nonce: 1,
+			Signed: runner.Sign(ping.Digest(chainID))})
+		report(system.OpCommit, &system.Commit{JobID: jobID, Runner: runner.Address(), Commitment: push.Commitment(done.ResultData, said)})
+		report(system.OpResult, &system.Reveal{JobID: jobID, Runner: runner.Address(), Result: done.ResultData, RunnerSigned: said})
 	},
 	"bitmap": func(l *lines) {
 		b := selection.NewBitmap(10)
