@@ -11,6 +11,7 @@ import (
 // behaviour is the masks of a network's validators: one for each process, so
 // that a validator that restarts is honest again.
 type behaviour struct {
+	*watch
 	masks map[string]*worn // looked up only
 }
 
@@ -21,13 +22,13 @@ type worn struct {
 }
 
 // masked puts a new process behind a mask.
-func (n *Network) masked(name string, node env.Validator) env.Validator {
-	n.unmask(name)
-	mask := byzantine.NewMask(n.config.ChainID, node.Signer)
-	if n.masks == nil {
-		n.masks = map[string]*worn{}
+func (b *behaviour) masked(name string, node env.Validator) env.Validator {
+	b.unmask(name)
+	mask := byzantine.NewMask(b.chainID, node.Signer)
+	if b.masks == nil {
+		b.masks = map[string]*worn{}
 	}
-	n.masks[name] = &worn{mask: mask}
+	b.masks[name] = &worn{mask: mask}
 	node.Mesh = mask.Wrap(node.Mesh)
 	node.Programs = mask.WrapPrograms(node.Programs)
 	node.Connections = mask.WrapConnections(node.Connections)
@@ -35,50 +36,39 @@ func (n *Network) masked(name string, node env.Validator) env.Validator {
 }
 
 // unmask ends what a validator does wrong.
-func (n *Network) unmask(name string) {
-	w := n.masks[name]
+func (b *behaviour) unmask(name string) {
+	w := b.masks[name]
 	if w == nil || w.receipt == nil {
 		return
 	}
 	w.mask.Honest()
-	w.receipt.Until, w.receipt = n.now, nil
+	w.receipt.Until, w.receipt = b.now, nil
 }
 
 // Misbehave makes a running validator lie to the others, with its own key, until
 // it restarts or is told to misbehave as "honest". The kinds are those of
 // package byzantine; what a kind needs that is not there it says by name.
-func (n *Network) Misbehave(name, kind string) (*Effect, error) {
+func (b *behaviour) Misbehave(name, kind string) (*Effect, error) {
 	if err := fault.CheckKind(kind); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	if !n.Running(name) {
+	if !b.Running(name) {
 		return nil, fmt.Errorf("%s does not run: restart it first", name)
 	}
-	n.unmask(name)
+	b.unmask(name)
 	if kind == fault.Honest {
-		n.trace.fault(n.now, "honest "+name)
+		b.trace.fault(b.now, "honest "+name)
 		return nil, nil
 	}
-	r := n.receipt("misbehave", name+" "+kind)
+	r := b.receipt("misbehave", name+" "+kind)
 	r.counts = new(fault.Counts)
-	n.masks[name].receipt = r
-	n.Judge.Excuse(n.keys[name].Address())
-	return r, n.masks[name].mask.Behave(kind, r.counts)
+	b.masks[name].receipt = r
+	b.Judge.Excuse(b.keys[name].Address())
+	return r, b.masks[name].mask.Behave(kind, r.counts)
 }
 
 // Honest says whether a validator does what the protocol wants, as far as it
 // runs.
-func (n *Network) Honest(name string) bool {
-	return n.masks[name] == nil || n.masks[name].receipt == nil
-}
-
-// Restart starts a validator that crashed, was stopped or stopped by itself; it
-// goes on from its disk.
-func (n *Network) Restart(name string) error {
-	death := n.find(name).death
-	err := n.Boot(name)
-	if err == nil && death != nil {
-		death.Until = min(death.Until, n.now)
-	}
-	return err
+func (b *behaviour) Honest(name string) bool {
+	return b.masks[name] == nil || b.masks[name].receipt == nil
 }

@@ -78,9 +78,9 @@ func (c *connections) Do(v connection.Verb) {
 	case connection.Open:
 		c.with(v.ID, func(s *side) { s.openStream(v.Stream) })
 	case connection.Send:
-		c.process.node.world.strike(c.process, BeforeSend)
+		c.process.strike(BeforeSend)
 		c.with(v.ID, func(s *side) { s.send(v.Stream, v.Frame) })
-		c.process.node.world.strike(c.process, AfterSend)
+		c.process.strike(AfterSend)
 	case connection.End:
 		c.with(v.ID, func(s *side) { s.end(v.Stream) })
 	case connection.Reset:

@@ -116,7 +116,7 @@ func (d *disk) wipe() {
 
 // flip flips a bit: of a record of the log, or of a value of the store.
 func (d *disk) flip(r *Effect) {
-	weather := d.node.world.linkRand
+	weather := d.node.world.links.rand
 	var full []int
 	for i := range d.buckets {
 		if d.buckets[i].tree.Len() > 0 {
@@ -196,19 +196,19 @@ func (l *nodeLog) Append(records ...[]byte) error {
 	if err := d.use(l.process); err != nil {
 		return err
 	}
-	w.strike(l.process, BeforeAppend)
-	w.trace.content(w.now, kindAppend, n, len(records), w.hashAll(records))
-	if w.planned(l.process, TornAppend) {
+	l.process.strike(BeforeAppend)
+	w.trace.content(w.now, kindAppend, n, len(records), w.hashed.all(records))
+	if l.process.planned(TornAppend) {
 		if len(records) > 1 {
-			d.append(records[:w.linkRand.IntN(len(records))])
+			d.append(records[:w.links.rand.IntN(len(records))])
 		}
-		w.die(l.process)
+		l.process.die()
 	}
 	before, size := len(d.records), d.size
 	d.append(records)
 	l.process.Did(env.BytesWritten, uint64(d.size-size))
 	d.written(func() { d.tear(before, size) })
-	w.strike(l.process, AfterAppend)
+	l.process.strike(AfterAppend)
 	return nil
 }
 
@@ -228,7 +228,7 @@ func (d *disk) tear(before int, size int64) {
 	}
 	keep := before
 	if unsynced := len(d.records) - before; unsynced > 0 {
-		keep += d.node.world.linkRand.IntN(unsynced)
+		keep += d.node.world.links.rand.IntN(unsynced)
 	}
 	if d.node.death != nil {
 		d.node.death.Lost += len(d.records) - keep
@@ -246,15 +246,15 @@ func (l *nodeLog) Rewrite(records [][]byte) error {
 	if err := d.use(l.process); err != nil {
 		return err
 	}
-	w.strike(l.process, BeforeAppend)
+	l.process.strike(BeforeAppend)
 	w.rewrites++
-	w.trace.content(w.now, kindRewrite, n, len(records), w.hashAll(records))
+	w.trace.content(w.now, kindRewrite, n, len(records), w.hashed.all(records))
 	old, size := d.records, d.size
 	d.records, d.size, d.damaged = nil, 0, nil
 	d.append(records)
 	l.process.Did(env.BytesWritten, uint64(d.size))
 	d.written(func() { d.records, d.size = old, size })
-	w.strike(l.process, AfterAppend)
+	l.process.strike(AfterAppend)
 	return nil
 }
 
@@ -274,17 +274,17 @@ func (s *nodeStore) Commit(writes []env.Write) error {
 	if err := d.use(s.process); err != nil {
 		return err
 	}
-	w.strike(s.process, BeforeCommit)
-	w.trace.content(w.now, kindCommit, n, len(writes), w.hashWrites(writes))
+	s.process.strike(BeforeCommit)
+	w.trace.content(w.now, kindCommit, n, len(writes), w.hashed.writes(writes))
 	old := d.buckets
 	d.buckets = slices.Clone(old)
 	for _, group := range grouped(writes) {
 		b := d.bucket(group.bucket)
 		b.tree = w.tables.put(b.tree, group.changes)
 	}
-	s.process.Did(env.BytesWritten, uint64(len(w.hashed)))
+	s.process.Did(env.BytesWritten, uint64(len(w.hashed.bytes)))
 	d.written(func() { d.buckets = old })
-	w.strike(s.process, AfterCommit)
+	s.process.strike(AfterCommit)
 	return nil
 }
 
@@ -374,23 +374,26 @@ func (s *nodeStore) Scan(b env.Bucket, from, to []byte, backwards bool, each fun
 // Close implements env.Store.
 func (s *nodeStore) Close() error { return nil }
 
-// hashAll hashes the length of each record and the record.
-func (w *World) hashAll(records [][]byte) uint64 {
-	w.hashed = w.hashed[:0]
+// hasher hashes what is written, in memory that is used again.
+type hasher struct{ bytes []byte } // what was hashed last
+
+// all hashes the length of each record and the record.
+func (h *hasher) all(records [][]byte) uint64 {
+	h.bytes = h.bytes[:0]
 	for _, record := range records {
-		w.hashed = appendPart(w.hashed, record)
+		h.bytes = appendPart(h.bytes, record)
 	}
-	return xxhash.Sum64(w.hashed)
+	return xxhash.Sum64(h.bytes)
 }
 
-func (w *World) hashWrites(writes []env.Write) uint64 {
-	w.hashed = w.hashed[:0]
+func (h *hasher) writes(writes []env.Write) uint64 {
+	h.bytes = h.bytes[:0]
 	for i := range writes {
-		w.hashed = appendPart(w.hashed, writes[i].Bucket)
-		w.hashed = appendPart(w.hashed, writes[i].Key)
-		w.hashed = appendPart(w.hashed, writes[i].Value)
+		h.bytes = appendPart(h.bytes, writes[i].Bucket)
+		h.bytes = appendPart(h.bytes, writes[i].Key)
+		h.bytes = appendPart(h.bytes, writes[i].Value)
 	}
-	return xxhash.Sum64(w.hashed)
+	return xxhash.Sum64(h.bytes)
 }
 
 func appendPart[T ~string | ~[]byte](dst []byte, part T) []byte {
@@ -398,7 +401,7 @@ func appendPart[T ~string | ~[]byte](dst []byte, part T) []byte {
 }
 
 // die ends the process that is in a step, at this instruction.
-func (w *World) die(l *process) {
-	w.crashNode(l.node, "in the middle of a step")
+func (l *process) die() {
+	l.crash("in the middle of a step")
 	panic(roles.Killed{})
 }

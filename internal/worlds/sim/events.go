@@ -15,22 +15,15 @@ type event struct {
 
 // happening is what an event is: a frame that arrives, an alarm that rings, a role
 // that can step again, what comes over a connection, or a call.
-type happening interface{ happen(*World, event) }
+type happening interface{ happen(event) }
 
 // call is what a test does, or a world by itself.
 type call func()
 
-func (c call) happen(*World, event) { c() }
+func (c call) happen(event) { c() }
 
 // happen lets the role step again whose work or disk kept it.
-func (r run) happen(*World, event) { r.loop.ready(r.fn) }
-
-// push enters an event, after all of its time that were entered before.
-func (w *World) push(e event) {
-	w.sequence++
-	e.sequence = w.sequence
-	w.events.push(e)
-}
+func (r run) happen(event) { r.loop.ready(r.fn) }
 
 // eventHeap is a binary heap by time, then sequence.
 type eventHeap []event

@@ -19,18 +19,18 @@ type face struct {
 }
 
 // faced puts a new process of a runner behind a mask.
-func (n *Network) faced(name string, node env.Runner) env.Runner {
-	n.unface(name)
-	mask, node := byzantine.NewRunnerMask(n.config.ChainID, node)
-	n.faces[name] = &face{mask, map[string]*Effect{}}
+func (c *crew) faced(name string, node env.Runner) env.Runner {
+	c.unface(name)
+	mask, node := byzantine.NewRunnerMask(c.config.ChainID, node)
+	c.faces[name] = &face{mask, map[string]*Effect{}}
 	return node
 }
 
 // unface ends what a runner's process did wrong.
-func (n *Network) unface(name string) {
-	if f := n.faces[name]; f != nil {
+func (c *crew) unface(name string) {
+	if f := c.faces[name]; f != nil {
 		for _, r := range f.by { // order: each is ended alike
-			r.Until = min(r.Until, n.now)
+			r.Until = min(r.Until, c.now)
 		}
 		clear(f.by)
 	}
@@ -38,45 +38,45 @@ func (n *Network) unface(name string) {
 
 // begins is the receipt of a fault of a running runner, in place of the one of that
 // verb before.
-func (n *Network) begins(o *fault.Order) (*face, *Effect, error) {
-	if !n.Running(o.Node) {
+func (c *crew) begins(o *fault.Order) (*face, *Effect, error) {
+	if !c.Running(o.Node) {
 		return nil, nil, fmt.Errorf("%s does not run: restart it first", o.Node)
 	}
-	f := n.faces[o.Node]
-	n.ends(f, o.Verb)
-	r := n.receipt(o.Verb, o.Detail())
+	f := c.faces[o.Node]
+	c.ends(f, o.Verb)
+	r := c.receipt(o.Verb, o.Detail())
 	r.counts = new(fault.Counts)
 	f.by[o.Verb] = r
 	return f, r, nil
 }
 
 // ends ends the fault of a verb, and returns its receipt; nil where there is none.
-func (n *Network) ends(f *face, verb string) *Effect {
+func (c *crew) ends(f *face, verb string) *Effect {
 	r := f.by[verb]
 	if r != nil {
-		r.Until = min(r.Until, n.now)
+		r.Until = min(r.Until, c.now)
 		delete(f.by, verb)
 	}
 	return r
 }
 
 // falter does an order of a runner. The receipt is nil where the verb leaves none.
-func (n *Network) falter(o *fault.Order) (*Effect, error) {
+func (c *crew) falter(o *fault.Order) (*Effect, error) {
 	switch o.Verb {
 	case "drop":
-		return n.Drop(o.Node)
+		return c.Drop(o.Node)
 	case "rejoin":
-		return n.Rejoin(o)
+		return c.Rejoin(o)
 	case "restart":
-		return nil, n.Restart(o.Node)
+		return nil, c.Restart(o.Node)
 	}
-	if !n.Running(o.Node) {
+	if !c.Running(o.Node) {
 		return nil, fmt.Errorf("%s does not run: restart it first", o.Node)
 	}
 	if mends(o) {
-		return n.recover(o), nil
+		return c.recover(o), nil
 	}
-	f, r, err := n.begins(o)
+	f, r, err := c.begins(o)
 	if err != nil {
 		return nil, err
 	}
@@ -85,11 +85,11 @@ func (n *Network) falter(o *fault.Order) (*Effect, error) {
 		f.Swallow(r.counts)
 	case "saturate":
 		f.Saturate(r.counts)
-		n.working[o.Node].Drain(true, "saturated")
+		c.working[o.Node].Drain(true, "saturated")
 	case "slow":
 		f.Slow(o.Delay, r.counts)
 	case "flap":
-		f.Flap(o.Up, o.Down, o.Times, r.counts, func() { n.ends(f, o.Verb) })
+		f.Flap(o.Up, o.Down, o.Times, r.counts, func() { c.ends(f, o.Verb) })
 	case "misbehave":
 		return r, f.Behave(o.Kind, r.counts)
 	}
@@ -110,40 +110,40 @@ func mends(o *fault.Order) bool {
 }
 
 // recover ends a fault of a runner, and returns what that did.
-func (n *Network) recover(o *fault.Order) *Effect {
-	f := n.faces[o.Node]
+func (c *crew) recover(o *fault.Order) *Effect {
+	f := c.faces[o.Node]
 	switch o.Verb {
 	case "blackhole":
 		f.Swallow(nil)
 	case "saturate":
 		f.Saturate(nil)
-		n.working[o.Node].Drain(false, "")
+		c.working[o.Node].Drain(false, "")
 	case "slow":
 		f.Slow(0, nil)
 	case "misbehave":
 		f.Honest()
 	}
-	n.trace.fault(n.now, o.String()+" ends")
-	return n.ends(f, o.Verb)
+	c.trace.fault(c.now, o.String()+" ends")
+	return c.ends(f, o.Verb)
 }
 
 // Drop ends a runner's process; its connections close, without a Goodbye.
-func (n *Network) Drop(name string) (*Effect, error) {
-	one := n.find(name)
+func (c *crew) Drop(name string) (*Effect, error) {
+	one := c.find(name)
 	if one.process == nil {
 		return nil, fmt.Errorf("%s does not run", name)
 	}
-	r := n.receipt("drop", name)
+	r := c.receipt("drop", name)
 	r.Cut, r.Ended = one.process.live(), 1
 	one.death = r
 	for s := one.process.connections.first; s != nil; s = s.next {
 		s.close(connection.CodeDone, "")
 	}
 	one.process.connections.closed = true // who closes says no more
-	n.trace.plain(n.now, kindCrash, one)
-	n.kill(one.process)
-	n.reap()
-	n.unface(name)
+	c.trace.plain(c.now, kindCrash, one)
+	one.process.kill()
+	c.reap()
+	c.unface(name)
 	return r, nil
 }
 
@@ -155,52 +155,52 @@ type rejoining struct {
 }
 
 // Rejoin ends a runner's process and starts it again so many blocks later.
-func (n *Network) Rejoin(o *fault.Order) (*Effect, error) {
-	r, err := n.Drop(o.Node)
+func (c *crew) Rejoin(o *fault.Order) (*Effect, error) {
+	r, err := c.Drop(o.Node)
 	if err != nil {
 		return nil, err
 	}
 	r.Verb, r.Detail = o.Verb, o.Detail()
-	n.rejoins = append(n.rejoins, rejoining{o.Node, n.tip + types.Height(o.AfterBlocks), o.NewIdentity})
+	c.rejoins = append(c.rejoins, rejoining{o.Node, c.tip + types.Height(o.AfterBlocks), o.NewIdentity})
 	return r, nil
 }
 
 // rejoined starts those whose time has come.
-func (n *Network) rejoined() {
-	left := n.rejoins[:0]
-	for _, one := range n.rejoins {
-		if one.at > n.tip {
+func (c *crew) rejoined() {
+	left := c.rejoins[:0]
+	for _, one := range c.rejoins {
+		if one.at > c.tip {
 			left = append(left, one)
 			continue
 		}
-		n.After(0, func() {
-			if err := n.comeBack(one); err != nil && n.failure == nil {
-				n.failure = err
+		c.After(0, func() {
+			if err := c.comeBack(one); err != nil && c.failure == nil {
+				c.failure = err
 			}
 		})
 	}
-	n.rejoins = left
+	c.rejoins = left
 }
 
-func (n *Network) comeBack(one rejoining) error {
-	if n.Running(one.name) { // somebody restarted it
+func (c *crew) comeBack(one rejoining) error {
+	if c.Running(one.name) { // somebody restarted it
 		return nil
 	}
 	if one.fresh {
-		n.renew(one.name)
+		c.renew(one.name)
 	}
-	return n.Restart(one.name)
+	return c.Restart(one.name)
 }
 
 // renew gives a runner that is down its next key, and has it registered.
-func (n *Network) renew(name string) {
-	node, i := n.find(name), 0
-	for n.byAddress[wallet.RunnerIdentity(n.config.World.Seed, name, i).Address()] != nil {
+func (c *crew) renew(name string) {
+	node, i := c.find(name), 0
+	for c.byAddress[wallet.RunnerIdentity(c.config.World.Seed, name, i).Address()] != nil {
 		i++
 	}
-	key := wallet.RunnerIdentity(n.config.World.Seed, name, i)
-	n.keys[name], n.nonces[name] = key, 0
-	node.parts.Signer, node.address = n.scheme.Signer(key), key.Address()
-	n.byAddress[node.address] = node
-	n.register(name)
+	key := wallet.RunnerIdentity(c.config.World.Seed, name, i)
+	c.keys[name], c.nonces[name] = key, 0
+	node.parts.Signer, node.address = c.scheme.Signer(key), key.Address()
+	c.byAddress[node.address] = node
+	c.register(name)
 }

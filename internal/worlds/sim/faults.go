@@ -68,121 +68,20 @@ func (r *Effect) did() string {
 	return strings.Join(parts, ", ")
 }
 
+// effects are what faults did, in the order in which they were done.
+type effects struct {
+	loop     *loop
+	receipts []*Effect
+}
+
 // Receipts lists the faults so far, the configured links' first.
-func (w *World) Receipts() []*Effect { return slices.Clone(w.receipts) }
+func (e *effects) Receipts() []*Effect { return slices.Clone(e.receipts) }
 
-func (w *World) receipt(verb, detail string) *Effect {
-	r := &Effect{Verb: verb, Detail: detail, From: w.now, Until: types.Never}
-	w.receipts = append(w.receipts, r)
-	w.trace.fault(w.now, verb+" "+detail)
+func (e *effects) receipt(verb, detail string) *Effect {
+	r := &Effect{Verb: verb, Detail: detail, From: e.loop.now, Until: types.Never}
+	e.receipts = append(e.receipts, r)
+	e.loop.trace.fault(e.loop.now, verb+" "+detail)
 	return r
-}
-
-// Partition lets nodes reach those of their own group only. Nodes that are not
-// named form one more group. It replaces the partition or bridge before.
-func (w *World) Partition(groups ...[]string) *Effect {
-	w.known(slices.Concat(groups...)...)
-	side := fault.SideOf(groups...)
-	r := w.receipt("partition", fault.Divided(groups...))
-	w.cut(r, func(a, b *node) bool { return side(a.name) != side(b.name) })
-	return r
-}
-
-// Bridge cuts left from right; the node, and those that are not named, reach
-// both. It replaces the partition or bridge before.
-func (w *World) Bridge(name string, left, right []string) *Effect {
-	w.known(append(slices.Concat(left, right), name)...)
-	side := fault.SideOf(left, right)
-	r := w.receipt("bridge", name+" "+fault.Divided(left, right))
-	w.cut(r, func(a, b *node) bool { return a.name != name && b.name != name && side(a.name)*side(b.name) == 2 })
-	return r
-}
-
-// known panics for a name that is no node's.
-func (w *World) known(names ...string) {
-	for _, name := range names {
-		w.find(name)
-	}
-}
-
-// divided is the partition or bridge in force: it holds for nodes to come as well.
-type divided struct {
-	by    *Effect
-	apart func(a, b *node) bool
-}
-
-// cut cuts the links between the pairs that apart names, and mends all others.
-func (w *World) cut(r *Effect, apart func(a, b *node) bool) {
-	if before := w.divided.by; before != nil {
-		before.Until = min(before.Until, w.now)
-	}
-	for _, a := range w.nodes {
-		if a.process == nil {
-			continue
-		}
-		for _, b := range a.process.peers {
-			if a.index < b.index && apart(a, b) && a.process.connected(b) {
-				r.Cut++
-			}
-		}
-	}
-	w.eachSide(func(s *side) {
-		if s.dialed && s.up && s.out.cut == nil && apart(s.host.process.node, s.far) {
-			r.Cut++
-		}
-	})
-	w.divided = divided{r, apart}
-	for _, link := range w.made {
-		was := link.cut != nil
-		if link.cut = nil; apart(link.from, link.to) {
-			link.cut = r
-			if !was {
-				link.since = w.now
-			}
-		}
-	}
-	w.silence()
-	w.mend()
-}
-
-// Link sets the link between two nodes, or with OneWay that from a to b.
-func (w *World) Link(a, b string, to Link) *Effect {
-	r := w.receipt("link", fmt.Sprintf("%s %s %s", a, b, to))
-	w.setLink(w.link(w.find(a), w.find(b)), to, r)
-	if !to.OneWay {
-		w.setLink(w.link(w.find(b), w.find(a)), to, r)
-	}
-	return r
-}
-
-// LinkAll sets every link.
-func (w *World) LinkAll(to Link) *Effect {
-	r := w.receipt("link", fmt.Sprintf("all %s", to))
-	w.setAll(to, r)
-	return r
-}
-
-// setAll sets every link, those that nobody has used yet included.
-func (w *World) setAll(to Link, r *Effect) {
-	for _, link := range w.made {
-		w.setLink(link, to, r)
-	}
-	w.setLink(&w.fresh, to, r)
-}
-
-func (w *World) setLink(link *linkState, to Link, r *Effect) {
-	if link.receipt != w.defaults.receipt {
-		link.receipt.Until = min(link.receipt.Until, w.now)
-	}
-	link.Link, link.receipt = to, r
-}
-
-// Heal mends the network: no partition, all links as configured. Nodes that
-// are down or frozen stay so.
-func (w *World) Heal() {
-	w.trace.fault(w.now, "heal")
-	w.cut(&Effect{}, func(a, b *node) bool { return false })
-	w.setAll(w.defaults.Link, w.defaults.receipt)
 }
 
 // Crash ends a node's process as kill -9 and a power cut do: its roles stop at
@@ -193,23 +92,24 @@ func (w *World) Crash(name string) *Effect {
 	if n.process == nil {
 		return nil
 	}
-	r := w.crashNode(n, "between steps")
+	r := n.process.crash("between steps")
 	w.reap()
 	return r
 }
 
-func (w *World) crashNode(n *node, when string) *Effect {
+func (l *process) crash(when string) *Effect {
+	n, w := l.node, l.node.world
 	r := w.receipt("crash", n.name+" "+when)
-	for _, peer := range n.process.peers {
-		if n.process.connected(peer) {
+	for _, peer := range l.peers {
+		if l.connected(peer) {
 			r.Cut++
 		}
 	}
-	r.Cut += n.process.live()
+	r.Cut += l.live()
 	r.Ended = 1
 	n.death = r
 	w.trace.plain(w.now, kindCrash, n)
-	w.kill(n.process)
+	l.kill()
 	return r
 }
 
@@ -244,7 +144,7 @@ func (w *World) CrashAt(name string, at Moment, n int) {
 
 // planned counts down the crashes planned for a moment, and says whether one is
 // due.
-func (w *World) planned(l *process, at Moment) bool {
+func (l *process) planned(at Moment) bool {
 	due := false
 	for i := range l.node.crashes {
 		if c := &l.node.crashes[i]; c.at == at {
@@ -255,9 +155,9 @@ func (w *World) planned(l *process, at Moment) bool {
 	return due
 }
 
-func (w *World) strike(l *process, at Moment) {
-	if len(l.node.crashes) > 0 && w.planned(l, at) {
-		w.die(l)
+func (l *process) strike(at Moment) {
+	if len(l.node.crashes) > 0 && l.planned(at) {
+		l.die()
 	}
 }
 

@@ -1,8 +1,6 @@
 package sim
 
 import (
-	"fmt"
-
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
@@ -46,13 +44,8 @@ func (w *World) AddRunner(name string, parts Parts, boot Boot[env.Runner]) error
 // that kind sees it. What happens to machines, faults included, knows no kind.
 func add[E any](w *World, name string, parts Parts, given func(*process) E, boot Boot[E]) error {
 	address := parts.Signer.Address()
-	switch {
-	case w.byName[name] != nil:
-		return fmt.Errorf("sim: there is a node %s already", name)
-	case w.byAddress[address] != nil:
-		return fmt.Errorf("sim: node %s has the address of %s", name, w.byAddress[address].name)
-	case len(w.nodes) == MaxNodes:
-		return fmt.Errorf("sim: a world has at most %d nodes", MaxNodes)
+	if err := w.misfit(name, address); err != nil {
+		return err
 	}
 	n := &node{world: w, index: len(w.nodes), name: name, parts: parts, address: address, links: map[*node]*linkState{}}
 	n.boot = func(l *process) (func(), error) { return boot(given(l)) }
@@ -60,7 +53,6 @@ func add[E any](w *World, name string, parts Parts, given func(*process) E, boot
 	if parts.Programs != nil {
 		n.programs, n.broken = &fault.Programs{Host: unhurried{parts.Programs}, Wait: n.wait}, map[types.Address]*Effect{}
 	}
-	w.nodes = append(w.nodes, n)
-	w.byName[name], w.byAddress[address] = n, n
+	w.enter(n)
 	return nil
 }

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/cespare/xxhash/v2"
-
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
@@ -96,71 +94,17 @@ func (t *transport) Send(to types.Address, frame []byte) {
 		return
 	}
 	w := l.node.world
-	w.strike(l, BeforeSend)
+	l.strike(BeforeSend)
 	if peer := w.byAddress[to]; peer != nil && len(frame) <= env.MaxFrameBytes {
 		w.send(l, peer, frame)
 	}
-	w.strike(l, AfterSend)
-}
-
-// copied returns a copy of a frame and its hash. What is sent to many one after
-// the other is copied once: nobody changes what arrives.
-func (w *World) copied(frame []byte) ([]byte, uint64) {
-	if w.copy == nil || !bytes.Equal(w.copy, frame) {
-		w.copy, w.copyHash = bytes.Clone(frame), xxhash.Sum64(frame)
-	}
-	return w.copy, w.copyHash
+	l.strike(AfterSend)
 }
 
 // Close implements env.Mesh.
 func (t *transport) Close() error {
 	t.process.receive, t.process.peers = nil, nil
 	return nil
-}
-
-// send puts a frame on its way, or loses it.
-func (w *World) send(from *process, peer *node, frame []byte) {
-	frame, hash := w.copied(frame)
-	w.trace.frame(w.now, kindSend, from.node, peer, hash, frame)
-	departs := from.present()
-	w.show(from, departs, frame)
-	link := w.link(from.node, peer)
-	if link.cut != nil {
-		link.cut.Dropped++
-		w.trace.dropped(w.now, from.node, peer, &flight{frame: frame, hash: hash}, "cut")
-		return
-	}
-	if !from.connected(peer) {
-		w.trace.dropped(w.now, from.node, peer, &flight{frame: frame, hash: hash}, "not connected")
-		return
-	}
-	f := &flight{from: from, to: peer.process, departs: departs, frame: frame, hash: hash, link: link}
-	if w.chance(link.Loss) || !link.admit(f) {
-		link.receipt.Dropped++
-		w.trace.dropped(w.now, from.node, peer, f, "lost")
-		return
-	}
-	w.push(event{at: w.arrival(f), what: f})
-	if w.chance(link.Duplicate) {
-		link.receipt.Duplicated++
-		w.push(event{at: w.arrival(f).Add(w.upTo(link.Latency + link.Jitter)), what: f})
-	}
-}
-
-// show lets the tap see a frame when it leaves its node, if it does: one that
-// waits for a disk is gone with a crash.
-func (w *World) show(from *process, departs types.Time, frame []byte) {
-	switch {
-	case w.tap == nil:
-	case departs <= w.now:
-		w.tap(from.node.address, frame)
-	default:
-		w.At(departs, func() {
-			if !from.dead {
-				w.tap(from.node.address, frame)
-			}
-		})
-	}
 }
 
 // admit takes the link's bandwidth for a frame. It is false where too much waits
@@ -180,25 +124,11 @@ func (l *linkState) admit(f *flight) bool {
 	return true
 }
 
-// arrival draws when a frame arrives: in order, unless it is to be overtaken.
-func (w *World) arrival(f *flight) types.Time {
-	l := f.link
-	at := max(f.departs, l.free).Add(l.Latency + w.upTo(l.Jitter))
-	if l.Latency > 0 || l.Jitter > 0 {
-		l.receipt.Delayed++
-	}
-	if w.chance(l.Reorder) {
-		l.receipt.Reordered++
-		return max(at, l.last).Add(w.upTo(l.Latency + l.Jitter))
-	}
-	l.last = max(at, l.last)
-	return l.last
-}
-
 // happen delivers a frame to the process it was sent to, if that still lives
 // and the link was not cut meanwhile.
-func (f *flight) happen(w *World, e event) {
+func (f *flight) happen(e event) {
 	to := f.to.node
+	w := to.world
 	switch {
 	case f.link.cut != nil:
 		f.link.cut.Dropped++
@@ -214,30 +144,4 @@ func (f *flight) happen(w *World, e event) {
 		w.trace.frame(w.now, kindFrame, to, f.from.node, f.hash, f.frame)
 		f.to.receive(f.from.node.address, f.frame)
 	}
-}
-
-// chance is true with probability p. It draws nothing where p is 0.
-func (w *World) chance(p float64) bool { return p > 0 && w.linkRand.Float64() < p }
-
-// upTo draws a duration from 0 to d.
-func (w *World) upTo(d time.Duration) time.Duration {
-	if d <= 0 {
-		return 0
-	}
-	return time.Duration(w.linkRand.Int64N(int64(d) + 1))
-}
-
-// link returns the link from one node to another, made on first use.
-func (w *World) link(from, to *node) *linkState {
-	link := from.links[to]
-	if link == nil {
-		link = new(w.fresh)
-		link.from, link.to = from, to
-		if w.divided.by != nil && w.divided.apart(from, to) {
-			link.cut, link.since = w.divided.by, w.now
-		}
-		from.links[to] = link
-		w.made = append(w.made, link)
-	}
-	return link
 }

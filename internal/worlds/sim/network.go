@@ -1,14 +1,12 @@
 package sim
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
 	"time"
 
-	"github.com/cowboyinc/devnet/actors"
+	"github.com/cowboyinc/devnet/actors/governance"
 	"github.com/cowboyinc/devnet/actors/samples"
 	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/base/params"
@@ -60,38 +58,28 @@ type NetworkConfig struct {
 }
 
 // Network is validators in a world, the accounts that use them, and the oracles
-// that watch them. Nodes are named v0, v1, … in the order of their keys' making.
+// that watch them, composed of its parts. Nodes are named v0, v1, … in the order of
+// their keys' making.
 type Network struct {
 	*World
-	Genesis *ledger.Genesis
-	Judge   *oracle.Judge
 
-	config  NetworkConfig
-	scheme  crypto.Scheme
-	memo    *validators.Memo
-	rules   oracle.Rules
-	names   []string
-	running map[string]*validators.Validator // looked up only
-	keys    map[string]*crypto.Key           // looked up only
-	nonces  map[string]types.Nonce
-	system  *crypto.Key
-	tip     types.Height // highest height that any validator finalized
-	failure error
-	last    tappedFrame
-	audits  *observe.Audits
-	wiped   map[string]bool // lost their disks at some time
+	config NetworkConfig
+	memo   *validators.Memo
+	system *crypto.Key
+	wiped  map[string]bool // lost their disks at some time
+	accounts
+	fleet
+	watch
 	behaviour
-	steering
+	operator
 	crew
 }
 
 // NewNetwork makes a world of validators and boots them all.
 func NewNetwork(c NetworkConfig) (*Network, error) {
 	c.fill()
-	n := &Network{World: New(c.World), config: c, running: map[string]*validators.Validator{}, wiped: map[string]bool{},
-		keys: map[string]*crypto.Key{}, nonces: map[string]types.Nonce{}, system: wallet.AccountKey(c.World.Seed, wallet.System),
-		audits: observe.Every(c.Sample), crew: crew{working: map[string]*runners.Runner{}, states: map[string]*ledger.State{},
-			faces: map[string]*face{}}}
+	n := &Network{World: New(c.World), config: c, wiped: map[string]bool{}, system: wallet.AccountKey(c.World.Seed, wallet.System)}
+	n.compose()
 	n.answers = c.Answers
 	n.scheme = crypto.NewKeyedHash(types.Keccak(fmt.Append(nil, "sim", c.World.Seed)))
 	if c.Real {
@@ -116,6 +104,17 @@ func NewNetwork(c NetworkConfig) (*Network, error) {
 		n.Tap(n.overhear)
 	}
 	return n, n.bootAll()
+}
+
+// compose gives each part those that it is built on.
+func (n *Network) compose() {
+	n.accounts = accounts{chainID: n.config.ChainID, keys: map[string]*crypto.Key{}, nonces: map[string]types.Nonce{}}
+	n.fleet = fleet{World: n.World, accounts: &n.accounts, running: map[string]*validators.Validator{}}
+	n.watch = watch{fleet: &n.fleet, audits: observe.Every(n.config.Sample)}
+	n.behaviour = behaviour{watch: &n.watch}
+	n.operator = operator{watch: &n.watch}
+	n.crew = crew{fleet: &n.fleet, config: &n.config, working: map[string]*runners.Runner{}, states: map[string]*ledger.State{},
+		faces: map[string]*face{}}
 }
 
 func (c *NetworkConfig) fill() {
@@ -225,14 +224,6 @@ func (n *Network) bootValidator(name string) Boot[env.Validator] {
 	}
 }
 
-// failed keeps why a validator stopped by itself. One that crashed or whose
-// disk was told to fail did not: the test did it.
-func (n *Network) failed(err error) {
-	if n.failure == nil && !errors.Is(err, ErrCrashed) && !errors.Is(err, ErrDiskFailed) && !errors.Is(err, ErrDamaged) {
-		n.failure = fmt.Errorf("sim: seed %d: %w", n.Seed(), err)
-	}
-}
-
 // tell writes into the trace what a validator's consensus reported, and hands it
 // on.
 func (n *Network) tell(name string, report simplex.Report) {
@@ -240,14 +231,6 @@ func (n *Network) tell(name string, report simplex.Report) {
 	if n.config.Tell != nil {
 		n.config.Tell(n.now, name, report)
 	}
-}
-
-// nameOf is what the node of an address is called.
-func (n *Network) nameOf(a types.Address) string {
-	if one := n.byAddress[a]; one != nil {
-		return one.name
-	}
-	return a.String()
 }
 
 // observe tells the oracles what a validator finalized.
@@ -276,43 +259,6 @@ func (n *Network) observe(f validators.FinalBlocks) {
 	n.funded(last.State)
 }
 
-// keep tells the oracles of a block that a validator has stored, once it is synced.
-func (n *Network) keep(name string, r *ledger.Result) {
-	one := n.find(name)
-	kept := func() { n.Judge.Kept(one.address, r.Block.Header.Height, r.Hash) }
-	if synced := one.disk.free; synced > n.now {
-		process := one.process
-		n.At(synced, func() {
-			if process != nil && !process.dead {
-				kept()
-			}
-		})
-		return
-	}
-	kept()
-}
-
-// tappedFrame is the last frame that was overheard: one goes to many.
-type tappedFrame struct {
-	from  types.Address
-	frame []byte
-}
-
-// overhear shows the oracles every vote that is sent, also those that no
-// certificate will hold.
-func (n *Network) overhear(from types.Address, frame []byte) {
-	if n.last.from == from && bytes.Equal(n.last.frame, frame) {
-		return // to another peer
-	}
-	n.last = tappedFrame{from, frame}
-	if vote := observe.VoteIn(frame, from, n.config.ChainID, n.scheme.Recover); vote != nil {
-		n.Judge.Vote(*vote)
-		n.Judge.Sends(vote, n.byAddress[from].disk.records)
-	} else if p := observe.ProposalIn(frame); p != nil {
-		n.Judge.Proposed(from, p.Block)
-	}
-}
-
 // tellRunners tells the oracles of the connections of runners, and whoever watches.
 func (n *Network) tellRunners(name string, report gateway.Report) {
 	if n.config.Saw != nil {
@@ -321,40 +267,6 @@ func (n *Network) tellRunners(name string, report gateway.Report) {
 	if !n.config.Unjudged {
 		observe.Connection(n.Judge, n.keys[name].Address(), report)
 	}
-}
-
-// Names are the nodes' names.
-func (n *Network) Names() []string { return slices.Clone(n.names) }
-
-// Validator returns a running validator, or nil where the node is down.
-func (n *Network) Validator(name string) *validators.Validator {
-	if !n.Running(name) {
-		return nil
-	}
-	return n.running[name]
-}
-
-// Key is the key of an account or a validator.
-func (n *Network) Key(name string) *crypto.Key { return n.keys[name] }
-
-// Tip is the highest height that any validator finalized.
-func (n *Network) Tip() types.Height { return n.tip }
-
-// Height is what a validator finalized; 0 where it is down.
-func (n *Network) Height(name string) types.Height {
-	if v := n.Validator(name); v != nil {
-		return v.Head().Block.Header.Height
-	}
-	return 0
-}
-
-// Err is the first thing that went wrong: a rule broken, as an oracle saw it, or
-// a validator that stopped by itself.
-func (n *Network) Err() error {
-	if err := n.Judge.Err(); err != nil {
-		return fmt.Errorf("sim: seed %d: %w", n.Seed(), err)
-	}
-	return n.failure
 }
 
 // RunToHeight runs until every running, unfrozen and honest validator has finalized
@@ -390,50 +302,33 @@ func (n *Network) owes(name string, h types.Height) bool {
 	return n.Running(name) && n.Honest(name) && n.find(name).frozen == nil && n.Height(name) < h
 }
 
-func (n *Network) heights() []string {
-	var all []string
-	for _, name := range n.names {
-		all = append(all, fmt.Sprintf("%s:%d", name, n.Height(name)))
+// Join adds a validator that is started from genesis, or one that has left, and
+// has the system key ask for its membership from the next epoch on. It catches
+// up before its first vote. That the instruction is final takes some blocks.
+func (n *Network) Join(name string) error {
+	if n.keys[name] != nil && !slices.Contains(n.names, name) {
+		return fmt.Errorf("%s is an account's name", name)
 	}
-	return all
-}
-
-// Submit hands a transaction to a validator; answer, which may be nil, is told
-// whether it was taken. Where the validator is down it is lost.
-func (n *Network) Submit(via string, tx *types.Transaction, answer func(types.Hash, error)) {
-	if answer == nil {
-		answer = func(types.Hash, error) {}
+	known := slices.Contains(n.names, name)
+	if known && (n.isMember(name) || n.isJoining(name)) {
+		return fmt.Errorf("%s is a validator, or joins already", name)
 	}
-	if v := n.Validator(via); v != nil {
-		v.Submit(tx.Encode(), answer)
+	if !known {
+		key := wallet.ValidatorKey(n.config.World.Seed, name)
+		parts := Parts{Signer: n.scheme.Signer(key), Verifier: n.scheme, Programs: n.config.Programs}
+		n.keys[name] = key
+		if err := n.AddNode(name, parts, n.bootValidator(name)); err != nil {
+			delete(n.keys, name)
+			return err
+		}
+		n.names = append(n.names, name)
 	}
-}
-
-// Sign completes a transaction of an account: its next nonce, generous limits,
-// and fees that hold while base fees do not rise a hundredfold.
-func (n *Network) Sign(from string, to *types.Address, value types.Wei, payload any) *types.Transaction {
-	cycles, cells := types.Cycles(200_000), types.Cells(20_000)
-	offer := wallet.Offer{ChainID: n.config.ChainID, MaxFeePerCycle: types.WeiOf(100_000), MaxFeePerCell: types.WeiOf(100_000),
-		TipPerCycle: types.WeiOf(10), TipPerCell: types.WeiOf(1)}
-	nonce := n.nonces[from]
-	n.nonces[from]++
-	draft := wallet.Draft{To: to, Value: value, Cycles: &cycles, Cells: &cells, Payload: payload}
-	return draft.Sign(offer, n.scheme.Signer(n.keys[from]), nonce)
-}
-
-// Transfer is a transaction that pays.
-func (n *Network) Transfer(from string, to types.Address, value types.Wei) *types.Transaction {
-	return n.Sign(from, &to, value, types.Transfer{Kind: types.KindTransfer})
-}
-
-// Deploy is a transaction that creates an actor from a Go sample or other code,
-// with funds of its own, and the actor's address.
-func (n *Network) Deploy(from string, code []byte, funds types.Wei) (*types.Transaction, types.Address) {
-	address := actors.ActorAddress(n.keys[from].Address(), wallet.Salt(n.nonces[from]), code)
-	return n.Sign(from, nil, funds, types.Deploy{Kind: types.KindDeploy, Code: code}), address
-}
-
-// Execute is a transaction that calls a handler.
-func (n *Network) Execute(from string, to types.Address, handler string, payload []byte) *types.Transaction {
-	return n.Sign(from, &to, types.Wei{}, types.Execute{Kind: types.KindExecute, Handler: handler, Payload: payload})
+	n.joins(name)
+	if !n.Running(name) {
+		if err := n.Boot(name); err != nil {
+			return err
+		}
+	}
+	n.Instruct(governance.OpJoinValidator, governance.JoinValidator{PublicKey: n.keys[name].PublicKey(), Endpoint: n.endpoint(name)})
+	return nil
 }

@@ -136,19 +136,6 @@ func (n *node) wait(d time.Duration) {
 	}
 }
 
-// find returns a node by name. That a test names a node that is not there is
-// its own mistake, so it panics.
-func (w *World) find(name string) *node {
-	n := w.byName[name]
-	if n == nil {
-		panic(fmt.Sprintf("sim: there is no node %q", name))
-	}
-	return n
-}
-
-// Running says whether a process runs on a node, frozen or not.
-func (w *World) Running(name string) bool { return w.find(name).process != nil }
-
 // Boot starts a process on a node: the first one, or one after a Crash or Stop.
 // It finds on the disk what the one before had synced. A crash that CrashAt
 // planned may strike within it, and is an error that is ErrCrashed.
@@ -169,7 +156,7 @@ func (w *World) Boot(name string) (err error) {
 	case w.bug != nil:
 		return w.bug
 	case err != nil:
-		w.end(l)
+		l.end()
 		return fmt.Errorf("sim: booting %s: %w", name, err)
 	}
 	l.stop = stop
@@ -195,7 +182,7 @@ func (w *World) Stop(name string) error {
 		}
 	})
 	if n.process != nil {
-		w.end(n.process)
+		n.process.end()
 	}
 	if w.bug != nil {
 		return w.bug
@@ -208,10 +195,11 @@ var ErrCrashed = errors.New("sim: the node has crashed")
 
 // kill ends a process within its own step, or between steps. Its roles are
 // cleared away by reap when the step is over.
-func (w *World) kill(l *process) {
+func (l *process) kill() {
 	if l.dead {
 		return
 	}
+	w := l.node.world
 	if l.connections != nil {
 		l.connections.sever()
 	}
@@ -231,22 +219,9 @@ func (w *World) kill(l *process) {
 }
 
 // end ends a process whose roles have stopped, or are to.
-func (w *World) end(l *process) {
-	w.kill(l)
-	w.reap()
-}
-
-// reap stops the roles of the dead; they run no more code than what proto-actor
-// tells them about their end, and that has no effect on the world.
-func (w *World) reap() {
-	for len(w.crashed) > 0 {
-		l := w.crashed[0]
-		w.crashed = w.crashed[1:]
-		w.runtime.StopOn(func(d actor.Dispatcher) bool {
-			loop, ok := d.(*roleLoop)
-			return ok && loop.process == l
-		})
-	}
+func (l *process) end() {
+	l.kill()
+	l.node.world.reap()
 }
 
 // clock is a node's clock: the world's time, plus what time travel has moved all
@@ -303,7 +278,7 @@ func (a *alarm) arm() {
 }
 
 // happen rings, unless the alarm was set to another time meanwhile.
-func (a *alarm) happen(_ *World, e event) {
+func (a *alarm) happen(e event) {
 	n := a.process.node
 	if a.process.dead || a.sequence != e.sequence {
 		return

@@ -108,8 +108,9 @@ func (l *linkState) carry(w *World, departs types.Time, bytes int) (first, whole
 
 // happen lets a parcel arrive, unless the link is cut: then it comes when that is
 // mended, if the connection is there still.
-func (p *parcel) happen(w *World, _ event) {
+func (p *parcel) happen(event) {
 	s := p.from
+	w := s.host.process.node.world
 	if s.host.process.dead && p.departs > s.host.process.diedAt {
 		return
 	}
@@ -171,51 +172,5 @@ func (s *side) unstall() {
 	s.stalled = nil
 	for _, p := range waited {
 		s.far.world.push(event{at: s.far.world.now, what: p})
-	}
-}
-
-// silence ends, in time, the connections over links that were cut just now.
-func (w *World) silence() {
-	var cut []*side
-	w.eachSide(func(s *side) {
-		if s.out.cut != nil && s.out.since == w.now {
-			cut = append(cut, s)
-		}
-	})
-	if len(cut) > 0 {
-		w.After(connection.IdleTime, func() {
-			for _, s := range cut {
-				if s.out.cut != nil && s.out.since <= w.now.Add(-connection.IdleTime) {
-					s.lost()
-				}
-			}
-		})
-	}
-}
-
-// mend lets come what waited for links that were cut.
-func (w *World) mend() {
-	w.eachSide(func(s *side) {
-		if s.peer == nil || s.peer.out.cut != nil {
-			return
-		}
-		if len(s.stalled) > 0 {
-			s.unstall()
-		}
-		if s.dialed && len(s.peer.stalled) > 0 { // its side may not be up yet
-			s.peer.unstall()
-		}
-	})
-}
-
-// eachSide goes over all connections of all processes that run.
-func (w *World) eachSide(do func(*side)) {
-	for _, n := range w.nodes {
-		if n.process == nil || n.process.connections == nil {
-			continue
-		}
-		for s := n.process.connections.first; s != nil; s = s.next {
-			do(s)
-		}
 	}
 }

@@ -1,14 +1,8 @@
 package sim
 
-import "github.com/cowboyinc/devnet/internal/base/crypto"
+import ()
 
 // What a stage needs to show a network to scripts.
-
-// Scheme signs and verifies for the network's nodes and accounts.
-func (n *Network) Scheme() crypto.Scheme { return n.scheme }
-
-// Frozen says whether a node is frozen.
-func (w *World) Frozen(name string) bool { return w.find(name).frozen != nil }
 
 // Wipe empties the disk of a validator that does not run. One that has lost its
 // votes sits out for a while when it comes back (finding F17).

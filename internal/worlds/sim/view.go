@@ -130,7 +130,8 @@ func (v *view) watch() {
 }
 
 // happen lets a question come to the validator, or its answer to the runner.
-func (q *question) happen(w *World, _ event) {
+func (q *question) happen(event) {
+	w := q.view.process.node.world
 	if q.link.cut != nil {
 		q.link.cut.Dropped++
 		return

@@ -79,24 +79,6 @@ func (l *process) Did(what env.Labour, n uint64) {
 	loop.owed = 0
 }
 
-// later is how what a role tells others is held back while it is at work, or its
-// disk is; nil where nothing holds it back.
-func (w *World) later() func(func()) {
-	if w.current == nil || w.current.busy <= w.now {
-		return nil
-	}
-	return w.untilDone
-}
-
-func (w *World) untilDone(tell func()) {
-	process := w.current.process
-	w.At(w.current.busy, func() {
-		if !process.dead {
-			tell()
-		}
-	})
-}
-
 // Worked is how much virtual time all roles have worked so far.
 func (w *World) Worked() time.Duration { return w.worked }
 

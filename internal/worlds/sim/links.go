@@ -1,0 +1,125 @@
+package sim
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"time"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+)
+
+// links are those between the nodes of a world, and what happens on them.
+type links struct {
+	loop     *loop
+	machines *machines
+	effects  *effects
+	rand     *rand.Rand   // what links and crashing disks do
+	defaults linkState    // as configured
+	fresh    linkState    // what a link is when it is made
+	made     []*linkState // all that were used
+	divided  divided
+	copy     []byte // of the frame sent last
+	copyHash uint64
+	tap      func(from types.Address, frame []byte)
+}
+
+// Tap shows see every frame as it leaves its node, before the links have their
+// way.
+func (n *links) Tap(see func(from types.Address, frame []byte)) { n.tap = see }
+
+// copied returns a copy of a frame and its hash. What is sent to many one after
+// the other is copied once: nobody changes what arrives.
+func (n *links) copied(frame []byte) ([]byte, uint64) {
+	if n.copy == nil || !bytes.Equal(n.copy, frame) {
+		n.copy, n.copyHash = bytes.Clone(frame), xxhash.Sum64(frame)
+	}
+	return n.copy, n.copyHash
+}
+
+// send puts a frame on its way, or loses it.
+func (n *links) send(from *process, peer *node, frame []byte) {
+	frame, hash := n.copied(frame)
+	n.loop.trace.frame(n.loop.now, kindSend, from.node, peer, hash, frame)
+	departs := from.present()
+	n.show(from, departs, frame)
+	link := n.link(from.node, peer)
+	if link.cut != nil {
+		link.cut.Dropped++
+		n.loop.trace.dropped(n.loop.now, from.node, peer, &flight{frame: frame, hash: hash}, "cut")
+		return
+	}
+	if !from.connected(peer) {
+		n.loop.trace.dropped(n.loop.now, from.node, peer, &flight{frame: frame, hash: hash}, "not connected")
+		return
+	}
+	f := &flight{from: from, to: peer.process, departs: departs, frame: frame, hash: hash, link: link}
+	if n.chance(link.Loss) || !link.admit(f) {
+		link.receipt.Dropped++
+		n.loop.trace.dropped(n.loop.now, from.node, peer, f, "lost")
+		return
+	}
+	n.loop.push(event{at: n.arrival(f), what: f})
+	if n.chance(link.Duplicate) {
+		link.receipt.Duplicated++
+		n.loop.push(event{at: n.arrival(f).Add(n.upTo(link.Latency + link.Jitter)), what: f})
+	}
+}
+
+// show lets the tap see a frame when it leaves its node, if it does: one that
+// waits for a disk is gone with a crash.
+func (n *links) show(from *process, departs types.Time, frame []byte) {
+	switch {
+	case n.tap == nil:
+	case departs <= n.loop.now:
+		n.tap(from.node.address, frame)
+	default:
+		n.loop.At(departs, func() {
+			if !from.dead {
+				n.tap(from.node.address, frame)
+			}
+		})
+	}
+}
+
+// arrival draws when a frame arrives: in order, unless it is to be overtaken.
+func (n *links) arrival(f *flight) types.Time {
+	l := f.link
+	at := max(f.departs, l.free).Add(l.Latency + n.upTo(l.Jitter))
+	if l.Latency > 0 || l.Jitter > 0 {
+		l.receipt.Delayed++
+	}
+	if n.chance(l.Reorder) {
+		l.receipt.Reordered++
+		return max(at, l.last).Add(n.upTo(l.Latency + l.Jitter))
+	}
+	l.last = max(at, l.last)
+	return l.last
+}
+
+// chance is true with probability p. It draws nothing where p is 0.
+func (n *links) chance(p float64) bool { return p > 0 && n.rand.Float64() < p }
+
+// upTo draws a duration from 0 to d.
+func (n *links) upTo(d time.Duration) time.Duration {
+	if d <= 0 {
+		return 0
+	}
+	return time.Duration(n.rand.Int64N(int64(d) + 1))
+}
+
+// link returns the link from one node to another, made on first use.
+func (n *links) link(from, to *node) *linkState {
+	link := from.links[to]
+	if link == nil {
+		link = new(n.fresh)
+		link.from, link.to = from, to
+		if n.divided.by != nil && n.divided.apart(from, to) {
+			link.cut, link.since = n.divided.by, n.loop.now
+		}
+		from.links[to] = link
+		n.made = append(n.made, link)
+	}
+	return link
+}

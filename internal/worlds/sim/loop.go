@@ -1,0 +1,207 @@
+package sim
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/environment/roles"
+)
+
+// loop is virtual time: what happens when, and which role steps next.
+type loop struct {
+	seed     uint64
+	runtime  *roles.Runtime
+	schedule *rand.Rand // which role steps next
+	trace    trace
+
+	now      types.Time
+	sequence uint64 // of the event entered last
+	events   eventHeap
+	runnable []run
+	current  *roleLoop // whose step it is, or nil
+	steps    uint64
+	instant  int        // steps since the clock moved last
+	crashed  []*process // died within the present step
+	bug      *Bug
+}
+
+// Bug is a panic in a role: our own mistake, found by a seed.
+type Bug struct {
+	Seed  uint64
+	Role  string
+	At    types.Time
+	Value any
+	Stack []byte
+}
+
+func (b *Bug) Error() string {
+	return fmt.Sprintf("sim: seed %d: %s panicked %v after the start: %v\n%s", b.Seed, b.Role, b.At.Sub(firstInstant), b.Value, b.Stack)
+}
+
+// ErrDeadline is that a condition of RunUntil did not come true in time.
+var ErrDeadline = errors.New("the deadline passed")
+
+// ErrAsleep is that nothing will ever happen any more.
+var ErrAsleep = errors.New("no role can step, no alarm is set and no frame is under way")
+
+// Now is the world's time, which clocks without skew show until MoveClocks.
+func (l *loop) Now() types.Time { return l.now }
+
+// Steps is the number of steps taken by roles.
+func (l *loop) Steps() uint64 { return l.steps }
+
+// push enters an event, after all of its time that were entered before.
+func (l *loop) push(e event) {
+	l.sequence++
+	e.sequence = l.sequence
+	l.events.push(e)
+}
+
+// At calls fn at a virtual time, between steps: transactions, faults and
+// readings of a test.
+func (l *loop) At(t types.Time, fn func()) {
+	l.push(event{at: max(t, l.now), what: call(fn)})
+}
+
+// After calls fn when d has passed.
+func (l *loop) After(d time.Duration, fn func()) { l.At(l.now.Add(d), fn) }
+
+// RunFor lets d pass.
+func (l *loop) RunFor(d time.Duration) error {
+	until := l.now.Add(d)
+	err := l.RunUntil(func() bool { return false }, until)
+	if errors.Is(err, ErrDeadline) || errors.Is(err, ErrAsleep) {
+		l.now = until
+		return nil
+	}
+	return err
+}
+
+// RunUntil runs until cond holds, and asks it whenever no role can step at the
+// present instant. It fails with ErrDeadline when what happens next lies behind
+// the deadline, with ErrAsleep when nothing does, and with a *Bug.
+func (l *loop) RunUntil(cond func() bool, deadline types.Time) error {
+	for {
+		if err := l.runToFixpoint(); err != nil {
+			return err
+		}
+		if cond() {
+			return nil
+		}
+		if len(l.runnable) > 0 {
+			continue // cond made a role runnable
+		}
+		if len(l.events) == 0 {
+			return fmt.Errorf("sim: seed %d: %w", l.seed, ErrAsleep)
+		}
+		next := l.events[0].at
+		if next > deadline {
+			return fmt.Errorf("sim: seed %d: %w: %v after the start", l.seed, ErrDeadline, deadline.Sub(firstInstant))
+		}
+		l.now, l.instant = max(l.now, next), 0
+		for len(l.events) > 0 && l.events[0].at <= l.now {
+			l.occur()
+		}
+	}
+}
+
+// runToFixpoint steps roles until none can step at this instant.
+func (l *loop) runToFixpoint() error {
+	for len(l.runnable) > 0 && l.bug == nil {
+		if l.instant++; l.instant > MaxInstantSteps {
+			return fmt.Errorf("sim: seed %d: more than %d steps within one instant, the last by %s", l.seed, MaxInstantSteps,
+				l.runnable[0].loop.label())
+		}
+		l.step()
+	}
+	if l.bug != nil {
+		return l.bug
+	}
+	return nil
+}
+
+// step lets the role step that the seed picks.
+func (l *loop) step() {
+	i := 0
+	if n := len(l.runnable); n > 1 {
+		i = int(l.schedule.Uint64N(uint64(n)))
+	}
+	next := l.runnable[i]
+	last := len(l.runnable) - 1
+	l.runnable[i] = l.runnable[last]
+	l.runnable[last] = run{}
+	l.runnable = l.runnable[:last]
+	l.take(next)
+}
+
+func (l *loop) take(next run) {
+	l.trace.run(l.now, next.loop)
+	l.steps++
+	l.current = next.loop
+	next.fn() // a mailbox: it recovers from what its role does
+	l.current = nil
+	if len(l.crashed) > 0 {
+		l.reap()
+	}
+}
+
+// occur lets the next event happen.
+func (l *loop) occur() {
+	defer l.recovered()
+	e := l.events.pop()
+	e.what.happen(e)
+}
+
+// guard runs what happens outside a role's step, and turns a crash within it
+// into one, and a panic into a bug.
+func (l *loop) guard(fn func()) {
+	defer l.recovered()
+	fn()
+}
+
+func (l *loop) recovered() {
+	if value := recover(); value != nil {
+		if _, ok := value.(roles.Killed); !ok && l.bug == nil {
+			l.bug = &Bug{l.seed, "the world", l.now, value, stack()}
+		}
+	}
+	if len(l.crashed) > 0 {
+		l.reap()
+	}
+}
+
+// reap stops the roles of the dead; they run no more code than what proto-actor
+// tells them about their end, and that has no effect on the world.
+func (l *loop) reap() {
+	for len(l.crashed) > 0 {
+		dead := l.crashed[0]
+		l.crashed = l.crashed[1:]
+		l.runtime.StopOn(func(d actor.Dispatcher) bool {
+			one, ok := d.(*roleLoop)
+			return ok && one.process == dead
+		})
+	}
+}
+
+// later is how what a role tells others is held back while it is at work, or its
+// disk is; nil where nothing holds it back.
+func (l *loop) later() func(func()) {
+	if l.current == nil || l.current.busy <= l.now {
+		return nil
+	}
+	return l.untilDone
+}
+
+func (l *loop) untilDone(tell func()) {
+	process := l.current.process
+	l.At(l.current.busy, func() {
+		if !process.dead {
+			tell()
+		}
+	})
+}
