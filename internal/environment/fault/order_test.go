@@ -16,7 +16,7 @@ var sample = map[string]Order{
 	"disk_fail": {Node: "v0", On: true}, "host_fail": {Node: "v0", Actor: types.Address{7}, How: HostHangs},
 	"clock_skew": {Node: "v0", Skew: -time.Second}, "misbehave": {Node: "v0", Kind: "forge"},
 	"partition": {Groups: [][]string{{"v0", "v1"}, {"v2"}}}, "bridge": {Node: "v0", Left: []string{"v1"}, Right: []string{"v2", "v3"}},
-	"link": {A: "v0", B: "v1", Link: Link{Loss: 0.5, OneWay: true}}, "heal": {}, "isolate": {Node: "v0"},
+	"link": {A: "v0", B: "v1", Link: Link{Loss: 0.5, OneWay: true}}, "heal": {},
 	"drop": {Node: "r0"}, "blackhole": {Node: "r0", On: true}, "slow": {Node: "r0", Delay: time.Second}, "saturate": {Node: "r0", On: true},
 	"flap": {Node: "r0", Up: 2 * time.Second, Down: time.Second, Times: 5}, "rejoin": {Node: "r0", AfterBlocks: 1, NewIdentity: true},
 }
@@ -27,8 +27,8 @@ func TestOrdersAreToldAsReceiptsHaveThem(t *testing.T) {
 		"crash": "crash v0", "restart": "restart v0", "freeze": "freeze v0", "thaw": "thaw v0", "wipe": "wipe v0", "disk_fail": "disk_fail v0",
 		"host_fail":  "host_fail v0 hang over 0x0700000000000000000000000000000000000000",
 		"clock_skew": "clock_skew v0 -1s", "misbehave": "misbehave v0 forge", "partition": "partition v0,v1 / v2",
-		"bridge": "bridge v0 v1 / v2,v3", "isolate": "isolate v0",
-		"link": "link v0 v1 loss 0.5, one way", "heal": "heal",
+		"bridge": "bridge v0 v1 / v2,v3",
+		"link":   "link v0 v1 loss 0.5, one way", "heal": "heal",
 		"drop": "drop r0", "blackhole": "blackhole r0", "slow": "slow r0 1s", "saturate": "saturate r0",
 		"flap": "flap r0 2s up, 1s down, 5 times", "rejoin": "rejoin r0 1 block later, under another key",
 	} {

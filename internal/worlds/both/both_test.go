@@ -92,7 +92,6 @@ var scripts = []string{
 	`v3.freeze(); v3.freeze()`, `v3.thaw()`, `v3.freeze(may_be_idle = True); again(2); v3.thaw(); again(2); print("on")`, `v3.crash(); v3.freeze()`, `v3.crash(); v3.thaw()`,
 	`v3.wipe()`, `v3.crash(); v3.wipe(); v3.restart(); again(4); print(v3.running)`, `v3.misbehave("nonsense")`, `v3.misbehave("fabricate_presence", may_be_idle = True); again(2); print("on")`,
 	`v3.crash(); v3.misbehave("equivocate")`, `v3.misbehave("silent_leader", may_be_idle = True); again(4); v3.misbehave(""); print("honest")`,
-	`v3.isolate(); again(3); print([f.detail for f in net.faults()])`,
 	`v3.freeze(may_be_idle = True); v3.restart(); again(2); print(v3.running)`,
 	`v3.host_fail(heart, "melts")`, `v3.host_fail("nobody", "crash")`, `v3.host_fail(heart, "crash", may_be_idle = True); again(2); v3.host_fail(heart, "works"); print([f.verb for f in net.faults()])`,
 	`v3.misbehave("passes_over", may_be_idle = True); again(4); v3.misbehave(""); print("honest")`,

@@ -115,8 +115,6 @@ func (w *orders) do(o *fault.Order) (*Fault, error) {
 	case "bridge":
 		side := fault.SideOf(o.Left, o.Right)
 		return w.sever(w.faults.add(o), func(a, b string) bool { return side(a)*side(b) == 2 }), nil
-	case "isolate":
-		return w.sever(w.faults.add(o), func(a, b string) bool { return (a == o.Node) != (b == o.Node) }), nil
 	case "link":
 		f := w.faults.add(o)
 		w.links.set(f, o.A, o.B, o.Link)

@@ -72,10 +72,6 @@ func (n *Network) do(o *fault.Order) (*Effect, error) {
 		return n.Partition(o.Groups...), nil
 	case "bridge":
 		return n.Bridge(o.Node, o.Left, o.Right), nil
-	case "isolate":
-		r := n.Partition([]string{o.Node})
-		r.Verb, r.Detail = o.Verb, o.Detail()
-		return r, nil
 	case "link":
 		return n.Link(o.A, o.B, o.Link), nil
 	case "heal":
