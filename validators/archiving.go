@@ -104,7 +104,6 @@ func (a *archiving) commit() {
 	}
 	for i := range a.waiting {
 		a.v.show(&a.waiting[i])
-		a.v.counting.Post(stored{a.waiting[i].Tip().Block.Header.Proposer})
 	}
 	for i := range a.waiting {
 		if event := &a.waiting[i]; event.batch != 0 || i == len(a.waiting)-1 {

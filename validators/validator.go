@@ -96,7 +96,6 @@ type Validator struct {
 	consensus roles.Inbox[consensusEvent]
 	execution roles.Inbox[executionEvent]
 	archive   roles.Inbox[archiveEvent]
-	counting  roles.Inbox[countingEvent]
 
 	door  *door
 	desk  desk
@@ -227,7 +226,6 @@ type begin struct{}
 // round, the archive last, so that nothing finalized is lost.
 func (v *Validator) roles() []roles.Part {
 	return []roles.Part{
-		roles.As("counting", &v.counting, v.newCounting),
 		roles.As("archive", &v.archive, v.newArchive),
 		roles.As("execution", &v.execution, v.newExecution),
 		roles.As("consensus", &v.consensus, v.newConsensus),
