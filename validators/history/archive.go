@@ -28,7 +28,6 @@ const (
 	bucketLanes         env.Bucket = "lanes"          // height → LaneRecord
 	bucketLaneTimers    env.Bucket = "lane_timers"    // height → the timers it examined, where there are any
 	bucketLaneMoves     env.Bucket = "lane_moves"     // height → the timers that changed their tier, where there are any
-	bucketViews         env.Bucket = "views"          // view in which it was proposed → height
 	bucketEvents        env.Bucket = "events"         // height → the chain's own events, where there are any
 	bucketLogs          env.Bucket = "logs"           // actor ‖ height ‖ line number → LogLine
 	bucketPresence      env.Bucket = "presence"       // height → presenceRecord of its parent
@@ -135,16 +134,6 @@ func (a *Archive) Next(h types.Height) (next types.Height, err error) {
 		return false
 	})
 	return next, err
-}
-
-// ProposedIn returns the height of the final block that was proposed in a view; found
-// is false where there is none. Its error is the store's.
-func (a *Archive) ProposedIn(view types.View) (h types.Height, found bool, err error) {
-	data, err := a.store.Get(bucketViews, heightKey(types.Height(view)))
-	if err != nil || data == nil {
-		return 0, false, err
-	}
-	return types.Height(binary.BigEndian.Uint64(data)), true, nil
 }
 
 // HeightOf returns the height of a finalized block.

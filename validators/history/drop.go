@@ -127,7 +127,6 @@ func (a *Archive) remove(w *writes, stored *Stored) error {
 		w.remove(bucket, height)
 	}
 	w.remove(bucketHashes, stored.Hash[:])
-	w.remove(bucketViews, heightKey(types.Height(stored.Block.Header.View)))
 	for i := range stored.Receipts {
 		w.remove(bucketExecutions, stored.Receipts[i].Hash[:])
 	}

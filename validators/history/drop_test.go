@@ -26,7 +26,6 @@ func busyChain(n int, seed uint64) (blocks []*ledger.Result, timers []types.Time
 	for range n {
 		h += 1 + types.Height(random.IntN(3)/2*random.IntN(500))
 		result := at(h)
-		result.Block.Header.View = types.View(h)
 		for range random.IntN(4) {
 			t := types.Timer{ID: types.Keccak([]byte(fmt.Sprint(len(timers)))), Actor: types.Address{byte(random.IntN(3))}, ScheduledAt: h,
 				Height: h + types.Height(random.IntN(40)), Seq: types.Seq(len(timers)), ExpiresAt: h + 9000, Payload: []byte("payload")}
@@ -87,7 +86,7 @@ func bounded(t *testing.T, blocks []*ledger.Result, bound uint64, perCommit func
 }
 
 var allBuckets = []env.Bucket{bucketState, bucketBlocks, bucketHashes, bucketExecutions, bucketTimers, bucketTimerSeqs, bucketTimerOrder,
-	bucketViews, bucketActorTimers, bucketTimerNotes, bucketTimerEnds, bucketLanes, bucketLaneTimers, bucketLaneMoves, bucketEvents, bucketLogs,
+	bucketActorTimers, bucketTimerNotes, bucketTimerEnds, bucketLanes, bucketLaneTimers, bucketLaneMoves, bucketEvents, bucketLogs,
 	bucketPresence, bucketJobs, bucketJobStandings, bucketJobOrder, bucketSubmitterJobs, bucketRunnerJobs, bucketStatusJobs, bucketJobNotes,
 	bucketJobResults, bucketJobMarks}
 
@@ -119,12 +118,6 @@ func TestABoundedArchiveIsTheEndOfAWholeOne(t *testing.T) {
 			if err != nil || kept.Blocks != bound {
 				t.Fatal(kept, err)
 			}
-			for _, r := range []*ledger.Result{blocks[0], blocks[len(blocks)-1]} {
-				if h, found, err := part.ProposedIn(r.Block.Header.View); err != nil || found == kept.Dropped(r.Block.Header.Height) ||
-					found && h != r.Block.Header.Height {
-					t.Errorf("view %d: height %d, %v, %v", r.Block.Header.View, h, found, err)
-				}
-			}
 			first := blocks[len(blocks)-bound].Block.Header.Height
 			before := blocks[len(blocks)-bound-1].Block.Header.Height
 			if kept.From != before+1 {
@@ -139,7 +132,6 @@ func TestABoundedArchiveIsTheEndOfAWholeOne(t *testing.T) {
 					forget(b, h)
 				}
 				forget(bucketHashes, r.Hash[:])
-				forget(bucketViews, heightKey(types.Height(r.Block.Header.View)))
 				for i := range r.Receipts {
 					forget(bucketExecutions, r.Receipts[i].Hash[:])
 				}

@@ -133,7 +133,6 @@ func writesOf(stored *Stored, result *ledger.Result) *BlockWrites {
 		left.put(bucketLogs, lineKey(line.Actor, height, i), []byte{})
 	}
 	left.put(bucketHashes, stored.Hash[:], height)
-	left.put(bucketViews, heightKey(types.Height(stored.Block.Header.View)), height)
 	left.before, left.behind = plain.parts()
 	return left
 }
