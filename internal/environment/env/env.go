@@ -215,9 +215,3 @@ type Runner struct {
 	Chain       ChainView
 	Executor    Executor
 }
-
-// Observer is what an observer is given, who follows the chain and takes no part.
-type Observer struct {
-	Base
-	Chain ChainView
-}

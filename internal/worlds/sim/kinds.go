@@ -40,14 +40,6 @@ func (w *World) AddRunner(name string, parts Parts, boot Boot[env.Runner]) error
 	return add(w, name, parts, (*process).runner, boot)
 }
 
-// observer is the world as an observer sees it.
-func (l *process) observer() env.Observer { return env.Observer{Base: l.base(), Chain: l.newView()} }
-
-// AddObserver adds a machine for an observer, as AddRunner does for a runner.
-func (w *World) AddObserver(name string, parts Parts, boot Boot[env.Observer]) error {
-	return add(w, name, parts, (*process).observer, boot)
-}
-
 // add adds a machine for a node of any kind: given is the world as a process of
 // that kind sees it. What happens to machines, faults included, knows no kind.
 func add[E any](w *World, name string, parts Parts, given func(*process) E, boot Boot[E]) error {

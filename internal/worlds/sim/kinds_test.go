@@ -7,9 +7,6 @@ import (
 
 	"github.com/asynkron/protoactor-go/actor"
 
-	"github.com/cowboyinc/devnet/internal/base/chainview"
-	"github.com/cowboyinc/devnet/internal/base/crypto"
-	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/environment/roles"
 )
@@ -118,26 +115,4 @@ func TestAMachinesFaultsKnowNoKindOfNode(t *testing.T) {
 		t.Fatal(err)
 	}
 	counted(0, "after its disk was lost")
-}
-
-// A node of one more kind follows the chain, by a view alone.
-func TestAnObserverFollowsTheChain(t *testing.T) {
-	n, err := NewNetwork(NetworkConfig{World: Config{Seed: 1}, Open: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer n.Close()
-	seen := types.Height(0)
-	boot := func(o env.Observer) (func(), error) {
-		return func() { o.Chain.Close() }, o.Chain.Start(func(h *chainview.Head) { seen = h.Height })
-	}
-	if err := n.AddObserver("o0", Parts{Signer: n.Scheme().Signer(crypto.DeriveKey(1, "o0"))}, boot); err != nil {
-		t.Fatal(err)
-	}
-	if err := n.Boot("o0"); err != nil {
-		t.Fatal(err)
-	}
-	if err := n.RunToHeight(5, time.Minute); err != nil || seen < 4 {
-		t.Fatalf("it has seen height %d of 5: %v", seen, err)
-	}
 }
