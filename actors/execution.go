@@ -171,6 +171,7 @@ func (x *Execution) Deliver(msg program.Message, value types.Wei) (program.Outco
 		return failed(types.StatusReverted, "insufficient_funds",
 			"the sender holds less than the value to move"), nil
 	}
+	msg.Value = value
 	outcome := x.run(nil, msg, &x.cyclesLeft)
 	if x.environment != nil {
 		return program.Outcome{}, x.environment

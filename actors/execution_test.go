@@ -2,6 +2,7 @@ package actors
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -50,6 +51,36 @@ func play(t *testing.T, host scripted, change func(*BlockContext, *Cause)) (*Exe
 	x := Start(block, state, cause, 100_000, 10_000)
 	outcome, err := x.Deliver(program.Message{Kind: program.Call, Sender: alice, Self: one, Handler: "main"}, types.Wei{})
 	return x, state, outcome, err
+}
+
+// F38: what a transaction moves to an actor is seen by the handler that it calls, and by
+// none that this calls.
+func TestTheValueIsOfTheOutermostMessageAlone(t *testing.T) {
+	p := params.Defaults()
+	var seen []string
+	host := scripted(func(ctx program.Context, msg program.Message) (program.Outcome, error) {
+		seen = append(seen, msg.Handler+" "+msg.Value.String()+" "+ctx.Message().Value.String())
+		if msg.Self == one {
+			if _, err := ctx.Call(two, "inner", nil, 0); err != nil {
+				t.Error(err)
+			}
+		}
+		return fine()
+	})
+	state := NewState(trie.Empty)
+	for _, a := range []types.Address{one, two} {
+		state.setActor(a, &Actor{Owner: alice})
+	}
+	state.Credit(alice, types.WeiOf(10))
+	x := Start(&BlockContext{Params: &p, ChainID: 1, Height: 5, Carrier: Direct{}, Sessions: host}, state,
+		Cause{Origin: types.OriginTransaction}, 100_000, 10_000)
+	outcome, err := x.Deliver(program.Message{Kind: program.Call, Sender: alice, Self: one, Handler: "outer"}, types.WeiOf(7))
+	if err != nil || outcome.Status != types.StatusOK {
+		t.Fatal(outcome, err)
+	}
+	if want := []string{"outer 7 7", "inner 0 0"}; !slices.Equal(seen, want) {
+		t.Errorf("seen: %v, want %v", seen, want)
+	}
 }
 
 func fine() (program.Outcome, error) { return program.Outcome{Status: types.StatusOK}, nil }

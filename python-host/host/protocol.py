@@ -98,6 +98,7 @@ CALL_BEGINS = (
     ("height", 0),
     ("timestamp", 0),
     ("chain_id", 0),
+    ("value", 32),
 )
 
 # What every answer begins with.

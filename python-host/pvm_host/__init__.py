@@ -165,7 +165,8 @@ def context():
     meter.charge(20)
     m = chain.now.about
     return {"chain_id": m.chain_id, "block_height": m.height, "timestamp_ms": m.timestamp, "tx_hash": m.tx_hash,
-            "sender": m.sender, "self": m.me, "owner": m.owner, "kind": chain.now.kind}
+            "sender": m.sender, "self": m.me, "owner": m.owner, "kind": chain.now.kind,
+            "value": int.from_bytes(m.value, "big")}
 
 
 def keccak256(data):

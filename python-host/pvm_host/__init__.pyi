@@ -15,6 +15,7 @@ class Context(TypedDict):
     self: bytes
     owner: bytes
     kind: str
+    value: int
 
 class HostError(Exception):
     code: str

@@ -43,6 +43,9 @@ type Message struct {
 	Handler string
 	Payload []byte
 	Owner   types.Address // who deployed the actor: the SDK's OWNER
+	// Value is the wei that a transaction moved to the actor for this message; 0 in
+	// every other (finding F38).
+	Value types.Wei
 }
 
 // Code is the code of an actor and its keccak256.

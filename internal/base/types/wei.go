@@ -48,6 +48,9 @@ func (w Wei) Uint64() (uint64, bool) { return w.v.Uint64(), w.v.IsUint64() }
 // Big returns the amount as a big integer of its own.
 func (w Wei) Big() *big.Int { return w.v.ToBig() }
 
+// Bytes32 is the amount in 32 bytes, the highest first.
+func (w Wei) Bytes32() [32]byte { return w.v.Bytes32() }
+
 // WeiFromBig returns b as an amount; ok is false below 0 and from 2^256 on.
 func WeiFromBig(b *big.Int) (w Wei, ok bool) {
 	if b.Sign() < 0 {

@@ -179,7 +179,7 @@ type fixed struct {
 var (
 	callFixed = []fixed{
 		{"kind", 0}, {"code", 32}, {"cycles", 0}, {"sender", 20}, {"me", 20}, {"owner", 20}, {"tx_hash", 32}, {"height", 0}, {"timestamp", 0},
-		{"chain_id", 0},
+		{"chain_id", 0}, {"value", 32},
 	}
 	answerFixed = []fixed{{"cycles", 0}}
 )

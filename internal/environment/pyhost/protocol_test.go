@@ -142,6 +142,18 @@ func TestMapsBeginAsPythonReadsThem(t *testing.T) {
 	}
 }
 
+// F38: what came with a call is in its context, however much it is.
+func TestTheValueOfACallIsInItsContext(t *testing.T) {
+	w := openWorld(t)
+	at := w.deploy(1, "import pvm_host\ndef f(payload):\n    return str(pvm_host.context()['value']).encode()\n")
+	for _, value := range []types.Wei{{}, types.WeiOf(7), types.MaxWei} {
+		out, _, err := w.handle(program.Message{Kind: program.Call, Sender: alice, Self: at, Handler: "f", Owner: owner, Value: value}, plenty)
+		if err != nil || string(out.Output) != value.String() {
+			t.Errorf("%s wei came, and it saw %q: %v %v", value, out.Output, out.Fault, err)
+		}
+	}
+}
+
 func begins(t *testing.T, frame []byte, want []fixed) {
 	t.Helper()
 	d := &decoder{data: frame[frameHeadBytes+1:]}

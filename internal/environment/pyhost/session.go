@@ -194,6 +194,8 @@ func (s *session) writeCall(ctx program.Context, hash types.Hash, m program.Mess
 	e := s.host.enc.begin(frameCall, entries).number("kind", uint64(m.Kind)).bytes("code", hash[:]).number("cycles", clampCycles(cycles))
 	e.bytes("sender", m.Sender[:]).bytes("me", m.Self[:]).bytes("owner", m.Owner[:]).bytes("tx_hash", b.TxHash[:])
 	e.number("height", uint64(b.Height)).number("timestamp", uint64(b.TimestampMS)).number("chain_id", b.ChainID)
+	value := m.Value.Bytes32()
+	e.bytes("value", value[:])
 	e.bytes("handler", []byte(m.Handler)).bytes("payload", m.Payload)
 	if len(known) == 0 {
 		return

@@ -68,7 +68,7 @@ var (
 			Steps: []model.TraceStep{{What: "set_state", After: 300, Cycles: 1000, Cells: 6, Key: &exampleKey, Old: &exampleOld,
 				Value: &exampleNew}}},
 		Changes: []model.TraceChange{{Actor: exampleActorAt, Name: "heartbeat", Key: exampleKey, Old: &exampleOld, New: &exampleNew}},
-		Sent:    []model.TraceSent{}, Sources: []model.TraceSource{}}
+		Sent:    []model.TraceSent{}, Sources: []model.TraceSource{}, Text: []string{}}
 	exampleTip   = types.WeiOf(3)
 	exampleStory = model.TimerStory{Timer: exampleTimer, Height: 25, Story: []model.StoryEntry{
 		{Kind: model.StoryScheduled, From: 12, To: 12, Blocks: 1, Tier: "ring", ExpiresAt: &exampleExpiry},

@@ -57,7 +57,7 @@ func (t *tracer) dry(r *types.Receipt, printed []string, trace *actors.Trace) *m
 // begin puts in what every trace has.
 func (t *tracer) begin(r *types.Receipt, printed []string, replayed int) {
 	t.whole = model.Trace{Receipt: api.ShowReceipt(r, printed), Changes: []model.TraceChange{}, Sent: []model.TraceSent{},
-		Sources: []model.TraceSource{}, Replayed: replayed}
+		Sources: []model.TraceSource{}, Text: []string{}, Replayed: replayed}
 }
 
 // program puts in what programs did.
@@ -116,8 +116,9 @@ func undo(c *model.TraceCall) {
 // call shows a handler; undone is whether what called it was undone.
 func (t *tracer) call(c *actors.TracedCall, undone bool) *model.TraceCall {
 	m := &model.TraceCall{Actor: c.Message.Self, Name: t.nameOf(c.Message.Self), Code: c.Code.Hash, Kind: kindNames[c.Message.Kind],
-		Sender: c.Message.Sender, Owner: c.Message.Owner, Handler: c.Message.Handler, Payload: c.Message.Payload, CyclesLimit: c.Limit,
-		Cycles: c.Cycles, Own: c.Own, Cells: c.Cells, Status: string(c.Outcome.Status), Output: c.Outcome.Output, Failed: []model.TracePlace{},
+		Sender: c.Message.Sender, Owner: c.Message.Owner, Handler: c.Message.Handler, Payload: c.Message.Payload,
+		Value: c.Message.Value, CyclesLimit: c.Limit, Cycles: c.Cycles, Own: c.Own, Cells: c.Cells,
+		Status: string(c.Outcome.Status), Output: c.Outcome.Output, Failed: []model.TracePlace{},
 		Steps: []model.TraceStep{}, Lines: []model.TraceLine{}}
 	where := c.Outcome.Where
 	if f := c.Outcome.Fault; f != nil {

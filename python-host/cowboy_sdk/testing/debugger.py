@@ -217,7 +217,7 @@ class Player:
         return types.SimpleNamespace(
             kind=call["kind"], code=raw(call["code_hash"]), cycles=UNMETERED, sender=raw(call["sender"]), me=raw(call["actor"]),
             owner=raw(call["owner"]), tx_hash=raw(block["tx_hash"]), height=block["height"], timestamp=block["timestamp_ms"],
-            chain_id=block["chain_id"])
+            chain_id=block["chain_id"], value=int(call["value"]).to_bytes(32, "big"))
 
     def code(self, call):
         path, text = self.files[call["code_hash"]]

@@ -14,6 +14,7 @@ type Trace struct {
 	Sources  []TraceSource `json:"sources" doc:"The code that ran, where it was asked for; else empty."`
 	Steps    int           `json:"steps"`
 	Cut      bool          `json:"cut" doc:"There was more than a trace holds: 20,000 steps, 4 MiB of values."`
+	Text     []string      `json:"text" doc:"The same in lines of 80 columns, where it was asked for; else empty."`
 	Replayed int           `json:"replayed" doc:"Blocks that were executed again to come to the state before this one."`
 }
 
@@ -47,6 +48,7 @@ type TraceCall struct {
 	Owner       types.Address `json:"owner"`
 	Handler     string        `json:"handler"`
 	Payload     types.Bytes   `json:"payload"`
+	Value       types.Wei     `json:"value" doc:"In wei, that came with it from outside, as context() has it."`
 	CyclesLimit types.Cycles  `json:"cycles_limit" doc:"With which it began."`
 	Cycles      types.Cycles  `json:"cycles" doc:"That it used, with all that it called."`
 	Own         types.Cycles  `json:"own_cycles" doc:"Of these, what its code computed; the others are the chain's, for its steps."`
