@@ -15,6 +15,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/faces/api/client"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
+	"github.com/cowboyinc/devnet/internal/faces/words"
 )
 
 var fromFlag = &cli.StringFlag{Name: "from", Value: "alice", Usage: "devnet `ACCOUNT` that signs"}
@@ -202,8 +203,8 @@ func dryRun(c *cli.Context, request model.SendRequest) error {
 			return
 		}
 		names := newNaming(c.Context, n)
-		printChanges(w, r.Trace, names)
-		printScheduled(w, r.Trace, names)
+		words.Changes(w, r.Trace, names.of)
+		words.Scheduled(w, r.Trace, names.of)
 	}); err != nil {
 		return err
 	}

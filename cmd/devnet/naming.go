@@ -5,6 +5,7 @@ import (
 
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api/client"
+	"github.com/cowboyinc/devnet/internal/faces/words"
 )
 
 // naming is what people call accounts, actors and nodes. It asks once for each.
@@ -15,9 +16,7 @@ type naming struct {
 }
 
 func newNaming(ctx context.Context, n *client.Client) *naming {
-	names := &naming{ctx: ctx, client: n, known: map[types.Address]string{{}: "the chain",
-		types.RegistryAddress: "registry", types.DispatcherAddress: "dispatcher", types.VerifierAddress: "verifier",
-		types.TreasuryAddress: "treasury", types.GovernanceAddress: "governance"}}
+	names := &naming{ctx: ctx, client: n, known: words.SystemNames()}
 	if validators, err := n.Validators(ctx); err == nil {
 		for _, v := range validators {
 			names.known[v.Address] = v.Name

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"text/tabwriter"
-	"unicode"
 
 	"github.com/urfave/cli/v2"
 
@@ -58,27 +57,6 @@ func facts(w io.Writer, pairs ...string) {
 	_ = t.Flush()
 }
 
-// printable takes out what would steer a terminal: names and lines are an
-// actor's to choose.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) || r == '\n' || r == '\t' {
-			return r
-		}
-		return '\uFFFD'
-	}, s)
-}
-
-// cby writes an amount in wei as CBY, exactly.
-func cby(w types.Wei) string {
-	digits := fmt.Sprintf("%010s", w.String())
-	whole, part := digits[:len(digits)-9], strings.TrimRight(digits[len(digits)-9:], "0")
-	if part != "" {
-		whole += "." + part
-	}
-	return whole + " CBY"
-}
-
 // parseCBY reads an amount that a flag was given: CBY with at most nine decimals.
 func parseCBY(flag, text string) (types.Wei, error) { return parseAmount("--"+flag, text) }
 
@@ -100,24 +78,6 @@ func parseAmount(what, text string) (types.Wei, error) {
 		return types.Wei{}, bad
 	}
 	return wei, nil
-}
-
-// shortHex is how long a hash or an address is in tables: so much of its beginning
-// tells those of a devnet apart, and is accepted wherever the whole is.
-const shortHex = len("0x") + 8
-
-// short shortens a hash or an address for tables.
-func short(hex string) string { return hex[:min(len(hex), shortHex)] }
-
-// maxShownBytes is how many bytes a table shows of a value.
-const maxShownBytes = 12
-
-// shortBytes is the beginning of a value, in hexadecimal, and its length.
-func shortBytes(b types.Bytes) string {
-	if len(b) <= maxShownBytes {
-		return b.String()
-	}
-	return fmt.Sprintf("%s… %d bytes", b[:maxShownBytes], len(b))
 }
 
 // inQuotes is the text of a value, so that "7" is not taken for a number.

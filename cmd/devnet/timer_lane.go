@@ -297,13 +297,3 @@ func laneTotals(w io.Writer, lane []model.LaneBlock) {
 }
 
 // grouped writes a number with its thousands apart.
-func grouped(n uint64) string { return groupDigits(strconv.FormatUint(n, 10)) }
-
-func groupedWei(w types.Wei) string { return groupDigits(w.String()) }
-
-func groupDigits(digits string) string {
-	for i := len(digits) - 3; i > 0; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	return digits
-}

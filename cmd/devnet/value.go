@@ -1,85 +1,27 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
-	"strconv"
-
 	"github.com/cowboyinc/devnet/internal/base/types"
-	"github.com/cowboyinc/devnet/internal/faces/api/model"
+	"github.com/cowboyinc/devnet/internal/faces/words"
 )
 
-// The chain knows bytes alone. What they may stand for is guessed here, the same for
-// every command: JSON, text, an integer, else hexadecimal.
-type valueKind int
+// What people read is made by words, for commands and tests alike; these are its names
+// here.
 
-const (
-	emptyValue valueKind = iota
-	jsonValue            // an object or a list: a text that says so by itself
-	textValue
-	intValue // no text, and so short that it may be the SDK's set_int
-	hexValue
-)
+func printable(s string) string                       { return words.Printable(s) }
+func cby(w types.Wei) string                          { return words.CBY(w) }
+func short(hex string) string                         { return words.Short(hex) }
+func shortBytes(b types.Bytes) string                 { return words.ShortBytes(b) }
+func value(b types.Bytes) string                      { return words.Value(b) }
+func quotedValue(b types.Bytes, most int) string      { return words.Quoted(b, most) }
+func clipped(s string, most int) string               { return words.Clipped(s, most) }
+func grouped(n uint64) string                         { return words.Grouped(n) }
+func groupedWei(w types.Wei) string                   { return words.GroupedWei(w) }
+func eventData(data types.Bytes) string               { return words.EventData(data) }
+func inLines(text string, width int) (lines []string) { return words.InLines(text, width) }
 
-// maxIntValue is how many bytes that are no text may be a number: longer ones are
-// ids, addresses and CBOR.
-const maxIntValue = 8
+// shortHex is how long a hash or an address is in tables.
+const shortHex = words.ShortHex
 
-func kindOf(b []byte) valueKind {
-	text := model.Text(b)
-	switch {
-	case len(b) == 0:
-		return emptyValue
-	case text != "" && bytes.ContainsAny(b[:1], "{[") && json.Valid(b):
-		return jsonValue
-	case text != "":
-		return textValue
-	case len(b) <= maxIntValue:
-		return intValue
-	}
-	return hexValue
-}
-
-// value is a byte string as people read it, where it stands alone: its text as it
-// is, and nothing of nothing.
-func value(b types.Bytes) string {
-	switch kindOf(b) {
-	case emptyValue:
-		return ""
-	case jsonValue, textValue:
-		return string(b)
-	case intValue:
-		return model.Int(b) + " (" + b.String() + ")"
-	}
-	return b.String()
-}
-
-// quotedValue is the same within a line: text in quotes, so that "7" is no number,
-// and of what is long so many characters.
-func quotedValue(b types.Bytes, most int) string {
-	switch kindOf(b) {
-	case emptyValue:
-		return `""`
-	case textValue:
-		return clipped(strconv.Quote(string(b)), most)
-	case hexValue:
-		if most < len(b.String()) {
-			return shortBytes(b)
-		}
-	}
-	return clipped(value(b), most)
-}
-
-// clipped is at most so many characters of a line.
-func clipped(s string, most int) string {
-	runes := []rune(s)
-	for i, r := range runes {
-		if r == '\n' || r == '\t' {
-			runes[i] = ' '
-		}
-	}
-	if len(runes) <= max(most, 1) {
-		return string(runes)
-	}
-	return string(runes[:max(most, 1)-1]) + "…"
-}
+// traceWidth is how wide a line of a trace is.
+const traceWidth = words.Columns

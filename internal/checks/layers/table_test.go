@@ -48,11 +48,12 @@ var (
 	environment = []string{"internal/environment/clock", "internal/environment/home", "internal/environment/pyhost/...",
 		"internal/environment/store/...",
 		"internal/environment/transport/...", "internal/environment/executor/...", "internal/environment/chainhttp", "python-host"}
-	views    = []string{"internal/environment/chainhttp"}
-	carried  = []string{"fixtures", "fixtures/attacks"}
-	oracles  = []string{"internal/faces/oracle"}
-	shown    = []string{"internal/faces/readmodel"}
-	faces    = []string{"internal/faces/api/...", "internal/faces/bench", "internal/faces/scenario", "internal/faces/dashboard"}
+	views   = []string{"internal/environment/chainhttp"}
+	carried = []string{"fixtures", "fixtures/attacks"}
+	oracles = []string{"internal/faces/oracle"}
+	shown   = []string{"internal/faces/readmodel"}
+	faces   = []string{"internal/faces/api/...", "internal/faces/bench", "internal/faces/scenario", "internal/faces/dashboard",
+		"internal/faces/words"}
 	bridges  = []string{"internal/worlds/byzantine", "internal/worlds/observe"}
 	audits   = []string{"internal/worlds/audit"}
 	batches  = []string{"internal/worlds/batch"}
@@ -115,7 +116,8 @@ var table = []layer{
 		why: "an oracle imports types and their encoding, so that it shares no code with what it judges"},
 	{name: "read model", packages: shown, imports: join(below, shells, faces), libraries: anyLibrary,
 		why: "the read model shows a validator to a face, for every world"},
-	{name: "face", packages: faces, imports: join(below, carried, []string{"internal/faces/api", "internal/faces/api/model"}),
+	{name: "face", packages: faces, imports: join(below, carried,
+		[]string{"internal/faces/api", "internal/faces/api/model", "internal/faces/words"}),
 		libraries: anyLibrary,
 		why: "a face imports the base, env, what it shows, and the names of the API: no shell, no world, no implementation of the " +
 			"environment"},

@@ -29,7 +29,7 @@ func Registration(r *model.RunnerRequest) (*system.Registration, error) {
 		return nil, badRunner("public_key", "%s is no compressed secp256k1 key", in.PublicKey)
 	}
 	var err error
-	in.Offer = system.Offer{Capabilities: words(r.Capability), Entitlements: words(r.Entitlement),
+	in.Offer = system.Offer{Capabilities: eachOnce(r.Capability), Entitlements: eachOnce(r.Entitlement),
 		MaxConcurrentJobs: or(r.MaxConcurrent, defaultConcurrent)}
 	if len(r.Capability) == 0 {
 		in.Offer.Capabilities = []string{"custom"}
@@ -51,8 +51,8 @@ func badRunner(field, message string, args ...any) *Error {
 	return Refuse(http.StatusBadRequest, "invalid_runner", field+": "+message, args...).At(field)
 }
 
-// words are those of an offer: sorted, each once.
-func words(given []string) []string {
+// eachOnce are the words of an offer: sorted, each once.
+func eachOnce(given []string) []string {
 	sorted := append([]string{}, given...)
 	slices.Sort(sorted)
 	return slices.Compact(sorted)

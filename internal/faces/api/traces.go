@@ -2,9 +2,13 @@ package api
 
 import (
 	"context"
+	"fmt"
 	"net/http"
+	"strings"
 
+	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
+	"github.com/cowboyinc/devnet/internal/faces/words"
 	"github.com/cowboyinc/devnet/validators/history"
 )
 
@@ -22,6 +26,7 @@ type traceInput struct {
 	HashInput
 	Profile bool `query:"profile" doc:"With what each line of code took."`
 	Sources bool `query:"sources" doc:"With the code that ran."`
+	Text    bool `query:"text" doc:"With the same in lines for people."`
 }
 
 func (s *Server) trace(ctx context.Context, in *traceInput) (m model.Trace, err error) {
@@ -53,5 +58,32 @@ func (s *Server) trace(ctx context.Context, in *traceInput) (m model.Trace, err 
 		}
 		return m, unknownTransaction(v, h)
 	}
+	if in.Text {
+		found.Text = s.traceLines(v, found)
+	}
 	return *found, nil
+}
+
+// traceLines is a trace for people.
+func (s *Server) traceLines(v Reader, m *model.Trace) []string {
+	known := words.SystemNames()
+	names := func(a types.Address) string {
+		if name, found := known[a]; found {
+			return name
+		}
+		name := s.nameOf(a)
+		if actor, err := v.Actor(a); name == "" && err == nil && actor != nil {
+			name = actor.Name
+		}
+		if name = words.Printable(name); name == "" {
+			name = words.Short(a.String())
+		}
+		known[a] = name
+		return name
+	}
+	r := &m.Receipt
+	var text strings.Builder
+	fmt.Fprintf(&text, "%s %s in block %d: %s\n", r.Origin, words.Short(r.Hash.String()), r.Height, r.Status)
+	words.Trace(&text, m, names)
+	return strings.Split(strings.TrimRight(text.String(), "\n"), "\n")
 }

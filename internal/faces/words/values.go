@@ -1,0 +1,218 @@
+// Package words is how values, amounts and traces read to people: the same in every
+// command, at the end of a test that failed, and over HTTP where text is asked for.
+package words
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/cowboyinc/devnet/internal/base/codec"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
+)
+
+// maxShownEvent bounds the bytes of an event that are read as a map, as a line
+// of a terminal holds no more.
+const maxShownEvent = 1 << 10
+
+// The chain knows bytes alone. What they may stand for is guessed here, the same for
+// every command: JSON, text, an integer, else hexadecimal.
+type valueKind int
+
+const (
+	emptyValue valueKind = iota
+	jsonValue            // an object or a list: a text that says so by itself
+	textValue
+	intValue // no text, and so short that it may be the SDK's set_int
+	hexValue
+)
+
+// maxIntValue is how many bytes that are no text may be a number: longer ones are
+// ids, addresses and CBOR.
+const maxIntValue = 8
+
+func kindOf(b []byte) valueKind {
+	text := model.Text(b)
+	switch {
+	case len(b) == 0:
+		return emptyValue
+	case text != "" && bytes.ContainsAny(b[:1], "{[") && json.Valid(b):
+		return jsonValue
+	case text != "":
+		return textValue
+	case len(b) <= maxIntValue:
+		return intValue
+	}
+	return hexValue
+}
+
+// Value is a byte string as people read it, where it stands alone: its text as it
+// is, and nothing of nothing.
+func Value(b types.Bytes) string {
+	switch kindOf(b) {
+	case emptyValue:
+		return ""
+	case jsonValue, textValue:
+		return string(b)
+	case intValue:
+		return model.Int(b) + " (" + b.String() + ")"
+	}
+	return b.String()
+}
+
+// Quoted is the same within a line: text in quotes, so that "7" is no number,
+// and of what is long so many characters.
+func Quoted(b types.Bytes, most int) string {
+	switch kindOf(b) {
+	case emptyValue:
+		return `""`
+	case textValue:
+		return Clipped(strconv.Quote(string(b)), most)
+	case hexValue:
+		if most < len(b.String()) {
+			return ShortBytes(b)
+		}
+	}
+	return Clipped(Value(b), most)
+}
+
+// Clipped is at most so many characters of a line.
+func Clipped(s string, most int) string {
+	runes := []rune(s)
+	for i, r := range runes {
+		if r == '\n' || r == '\t' {
+			runes[i] = ' '
+		}
+	}
+	if len(runes) <= max(most, 1) {
+		return string(runes)
+	}
+	return string(runes[:max(most, 1)-1]) + "…"
+}
+
+// Printable takes out what would steer a terminal: names and lines are an
+// actor's to choose.
+func Printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) || r == '\n' || r == '\t' {
+			return r
+		}
+		return '\uFFFD'
+	}, s)
+}
+
+// CBY writes an amount in wei as CBY, exactly.
+func CBY(w types.Wei) string {
+	digits := fmt.Sprintf("%010s", w.String())
+	whole, part := digits[:len(digits)-9], strings.TrimRight(digits[len(digits)-9:], "0")
+	if part != "" {
+		whole += "." + part
+	}
+	return whole + " CBY"
+}
+
+// ShortHex is how long a hash or an address is in tables: so much of its beginning
+// tells those of a devnet apart, and is accepted wherever the whole is.
+const ShortHex = len("0x") + 8
+
+// Short shortens a hash or an address for tables.
+func Short(hex string) string { return hex[:min(len(hex), ShortHex)] }
+
+// maxShownBytes is how many bytes a table shows of a value.
+const maxShownBytes = 12
+
+// ShortBytes is the beginning of a value, in hexadecimal, and its length.
+func ShortBytes(b types.Bytes) string {
+	if len(b) <= maxShownBytes {
+		return b.String()
+	}
+	return fmt.Sprintf("%s… %d bytes", b[:maxShownBytes], len(b))
+}
+
+// EventData is what an event says: text, the entries of a map, as the chain's own
+// events have them, or 0x-hex.
+func EventData(data types.Bytes) string {
+	var entries map[string]any
+	if text := model.Text(data); text != "" || codec.UnmarshalLoose(data, maxShownEvent, &entries) != nil {
+		return Value(data)
+	}
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(entries)) {
+		text, known := entryText(entries[name])
+		if !known {
+			return data.String()
+		}
+		if text != "" {
+			parts = append(parts, Printable(name)+" "+Printable(text))
+		}
+	}
+	if len(parts) == 0 {
+		return data.String()
+	}
+	return strings.Join(parts, ", ")
+}
+
+// entryText is an entry of an event as people read it; "" where it is absent. No event
+// of the chain's holds more than is known here.
+func entryText(entry any) (text string, known bool) {
+	switch v := entry.(type) {
+	case nil:
+		return "", true
+	case []byte:
+		return types.Bytes(v).String(), true
+	case string, bool, uint64, int64:
+		return fmt.Sprint(v), true
+	case big.Int: // an amount from 2^64 on
+		return v.String(), true
+	case []any: // addresses, like those of a committee
+		var list []string
+		for _, one := range v {
+			bytes, ok := one.([]byte)
+			if !ok {
+				return "", false
+			}
+			list = append(list, Short(types.Bytes(bytes).String()))
+		}
+		return strings.Join(list, " "), true
+	}
+	return "", false
+}
+
+// Grouped is a number with its thousands apart.
+func Grouped(n uint64) string { return groupDigits(strconv.FormatUint(n, 10)) }
+
+// GroupedWei is an amount in wei with its thousands apart.
+func GroupedWei(w types.Wei) string { return groupDigits(w.String()) }
+
+func groupDigits(digits string) string {
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
+}
+
+// InLines breaks a text into lines at its spaces.
+func InLines(text string, width int) (lines []string) {
+	for _, paragraph := range strings.Split(text, "\n") {
+		line := ""
+		for _, word := range strings.Fields(paragraph) {
+			for len([]rune(word)) > width {
+				lines, word = append(lines, line+string([]rune(word)[:width-len([]rune(line))])), string([]rune(word)[width-len([]rune(line)):])
+				line = ""
+			}
+			if line != "" && len([]rune(line))+1+len([]rune(word)) > width {
+				lines, line = append(lines, line), ""
+			}
+			line = strings.TrimLeft(line+" "+word, " ")
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
