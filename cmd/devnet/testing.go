@@ -21,7 +21,8 @@ import (
 const (
 	runPytest   = "import os, sys, pytest; sys.path.append(os.getcwd()); sys.exit(pytest.main(sys.argv[1:]))"
 	runUnittest = "import os, sys, unittest, unittest.main; sys.path.append(os.getcwd()); " +
-		"unittest.main(module=None, argv=['devnet test --unittest'] + sys.argv[1:])"
+		"r = unittest.main(module=None, argv=['devnet test --unittest'] + sys.argv[1:], exit=False).result; " +
+		"sys.exit(1 if not r.wasSuccessful() else 0 if r.testsRun or r.skipped else 5)"
 )
 
 const (
@@ -269,7 +270,7 @@ func (t *tests) play(c *cli.Context, environment []string) error {
 	case !errors.As(err, &ended):
 		return noStart("", "the tests cannot be run: %v", err)
 	case ended.ExitCode() == pytestNoTests:
-		return failed("A test is a function test_… in a file test_….py.", "no test was found")
+		return failed("A test is a function test_… in a file test_….py, or a method of a TestCase.", "no test was found")
 	case ended.ExitCode() == pytestInterrupted || ended.ExitCode() == 1 || ended.ExitCode() < 0:
 		return &failure{code: exitFailed}
 	}

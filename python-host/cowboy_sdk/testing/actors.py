@@ -4,6 +4,8 @@ from urllib.parse import quote
 
 from cowboy_sdk.testing.values import Receipt, Record, read, show, to_bytes, to_hex
 
+__unittest = True  # unittest leaves the lines of this file out of tracebacks
+
 
 class Timer(Record):
     """A timer in any state; story tells what blocks did to it."""

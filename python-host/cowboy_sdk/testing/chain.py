@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 
 from cowboy_sdk.testing import gas, mocks, sources
 from cowboy_sdk.testing.actors import Actor, Timer
-from cowboy_sdk.testing.conversation import Bench, DevnetError, Live
+from cowboy_sdk.testing.conversation import Bench, DevnetError, Live, Up
 from cowboy_sdk.testing.errors import Reverted
 from cowboy_sdk.testing.nodes import Network
 from cowboy_sdk.testing.values import ADDRESS, Event, Receipt, Record, read, show, to_bytes, to_hex, wei
@@ -15,6 +15,7 @@ PAGE = 1000  # entries of a list at once
 MAX_MADE = 256  # deploys that are remembered; a bench keeps four times as many snapshots
 CBY = 10**9  # wei
 OPEN = weakref.WeakSet()  # chains whose devnet runs
+__unittest = True  # unittest leaves the lines of this file out of tracebacks
 
 
 @atexit.register
@@ -32,18 +33,20 @@ class Chain(Network):
     defaults, policy is that of the timer lane. With apart every validator executes
     all by itself; so many runners do jobs. It is closed by close, at the end of with, or of the process.
 
-    http is the address of a network that runs, which is then used as it is: it has no
-    snapshots, send waits as call does, and what was before the test is not listed.
+    http is the address of a network that runs, which is then used as it is; live has a
+    `devnet up` of its own, as the other arguments say. Either has no snapshots, send
+    waits as call does, and what was before the test is not listed.
     """
 
-    def __init__(self, seed=1, validators=1, block_time="auto", params=None, policy=None, apart=False, http=None, runners=0):
+    def __init__(self, seed=1, validators=1, block_time="auto", params=None, policy=None, apart=False, http=None, runners=0,
+                 live=False):
         params = {key: str(value) for key, value in (params or {}).items()}
         if policy is not None:
             params["cip1.policy"] = policy
         self.options = {"validators": validators, "block_time": block_time, "params": params, "apart": apart, "runners": runners}
         self.seed = seed
-        self.live = bool(http)
-        self.bench = Live(http) if self.live else Bench(seed=seed, **self.options)
+        self.live = bool(http) or live
+        self.bench = Live(http) if http else (Up if live else Bench)(seed=seed, **self.options)
         OPEN.add(self)
         self.accounts = {name: bytes.fromhex(a[2:]) for name, a in self.bench.opened["accounts"].items()}
         self.actors = {}  # address → Actor
@@ -52,6 +55,7 @@ class Chain(Network):
         self._made = {}  # what was deployed on the first snapshot, in order → snapshot and actors
         self._so_far = None  # deploys since the first snapshot, while there was nothing else
         self._first = None
+        self.failed, self.expected = None, set()  # the hash of the last transaction that failed; those that expect_revert waited for
         self._begun = self.height if self.live else 0  # what was before is not the test's
 
     def __enter__(self):
@@ -274,6 +278,7 @@ class Chain(Network):
 
     def restart(self):
         """Begin anew, at genesis. Deploys that then come first are remembered, so that each is made once. A live network goes on."""
+        self.failed, self.expected = None, set()
         if self.live:
             self.actors, self._begun = {}, self.height
             return
@@ -284,6 +289,7 @@ class Chain(Network):
 
     def _restore(self, number):
         self.bench.ask("revert", snapshot=number)
+        self.failed = None
         self._told = 0 if self.costs is None else self.height
 
     def check_determinism(self, scenario):
@@ -397,8 +403,15 @@ class Chain(Network):
         self._count()
         if not receipt.ok:
             error = receipt.error or Record("error", {"code": receipt.status, "message": ""})
-            raise Reverted(what, receipt.status, error.code, error.message, receipt, actor and actor.lines())
+            self.failed = receipt.hash
+            raise Reverted(what, receipt.status, error.code, error.message, receipt, actor and actor.lines(), self)
         return receipt
+
+    def waited_for(self, hash):
+        """A failure that the test expected is none that explains another."""
+        self.expected.add(hash)
+        if self.failed == hash:
+            self.failed = None
 
     def _actor(self, of):
         return of if isinstance(of, Actor) else self.actors.get(self.address(of))

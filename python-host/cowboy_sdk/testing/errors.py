@@ -9,8 +9,8 @@ LINE = re.compile(r"\bline (\d+)\b")
 class Reverted(AssertionError):
     """An execution ended otherwise than ok. code and message are the chain's; receipt is None where it was a read."""
 
-    def __init__(self, what, status, code, message, receipt=None, source=None):
-        self.status, self.code, self.message, self.receipt = status, code, message, receipt
+    def __init__(self, what, status, code, message, receipt=None, source=None, chain=None):
+        self.status, self.code, self.message, self.receipt, self.chain = status, code, message, receipt, chain
         text = "%s ended with %s: %s: %s" % (what, status, code, message)
         found = LINE.search(message)
         if source and found:
@@ -33,6 +33,8 @@ def expect_revert(code=None, match=None):
         if match is not None and not re.search(match, reverted.message):
             raise AssertionError("expected a revert whose message has %r, and it was %r" % (match, reverted.message)) from reverted
         caught.error = reverted
+        if reverted.chain is not None:
+            reverted.chain.waited_for(reverted.receipt.hash)
     else:
         raise AssertionError("expected a revert%s, and nothing reverted" % (" with " + code if code else ""))
 

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from cowboy_sdk.testing import gas
+from cowboy_sdk.testing import explain, gas
 from cowboy_sdk.testing.chain import Chain
 from cowboy_sdk.testing.seeds import replay
 
@@ -23,7 +23,7 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
-    config.addinivalue_line("markers", "devnet(validators, block_time, params, policy, apart): the network of a test's chain")
+    config.addinivalue_line("markers", "devnet(validators, block_time, params, policy, apart, runners, live): a test's network")
     if config.getoption("--devnet-seeds") < 1:
         raise pytest.UsageError("--devnet-seeds: a number from 1 on")
     if config.getoption("--devnet-gas-report") or config.getoption("--devnet-gas-snapshot"):
@@ -52,7 +52,9 @@ def chain(request, devnet_seed):
         raise pytest.UsageError("the marker devnet takes names: devnet(validators=4)")
     http = request.config.getoption("--devnet-http")
     if http:
-        if options:
+        if options.pop("live", False) and not options:
+            pass  # the one that runs is live
+        elif options:
             pytest.skip("it asks for a network of its own, and the tests run on the one at " + http)
         options["http"] = http
     key = (devnet_seed, repr(sorted(options.items())))
@@ -78,7 +80,8 @@ def pytest_runtest_makereport(item, call):
     seed = getattr(item, "funcargs", {}).get("devnet_seed")
     if report.failed and seed is not None:
         test = item.nodeid.replace("[seed%d]" % seed, "").replace("[seed%d-" % seed, "[")
-        report.sections.append(("devnet", replay(seed, test)))
+        chain = item.funcargs.get("chain")
+        report.sections.append(("devnet", "\n".join([replay(seed, test)] + (explain.trace(chain) if chain else []))))
 
 
 def pytest_sessionfinish(session, exitstatus):

@@ -2,9 +2,15 @@
 
 import os
 import unittest
+from contextlib import contextmanager
 
+from cowboy_sdk.testing import explain
 from cowboy_sdk.testing.chain import Chain
+from cowboy_sdk.testing.conversation import DevnetError
+from cowboy_sdk.testing.errors import Reverted
 from cowboy_sdk.testing.seeds import replay
+
+__unittest = True  # a traceback ends at the test's own line
 
 
 class TestCase(unittest.TestCase):
@@ -29,5 +35,41 @@ class TestCase(unittest.TestCase):
         super().setUp()
         self.chain.restart()
 
+    def _callSetUp(self):
+        with self._explained():
+            super()._callSetUp()
+
+    def _callTestMethod(self, method):
+        with self._explained():
+            return super()._callTestMethod(method)
+
+    @contextmanager
+    def _explained(self):
+        try:
+            yield
+        except unittest.SkipTest:
+            raise
+        except Exception as error:
+            if isinstance(error, (Reverted, DevnetError)):
+                _cut(error.__traceback__)
+            self._explain(error)
+            raise
+
+    def _explain(self, error):
+        """An error shows below it how it fails again, and what failed on the chain."""
+        again = replay(self.seed, self.id(), unit=True)
+        for line in ([] if again in str(error) else [again]) + explain.trace(self.chain):
+            error.add_note(line)
+
     def _formatMessage(self, msg, standardMsg):
         return "%s\n%s" % (super()._formatMessage(msg, standardMsg), replay(self.seed, self.id(), unit=True))
+
+
+def _cut(traceback):
+    """Behind the last line of the test's own."""
+    last = traceback
+    while traceback is not None:
+        if "__unittest" not in traceback.tb_frame.f_globals:
+            last = traceback
+        traceback = traceback.tb_next
+    last.tb_next = None

@@ -21,9 +21,17 @@ def to_bytes(value, what="a payload"):
     if isinstance(value, str):
         return value.encode()
     if isinstance(value, (dict, list)):
-        return json.dumps(value, separators=(",", ":")).encode()
+        return json.dumps(value, separators=(",", ":"), default=_in_json).encode()
     raise TypeError("%s is bytes, str, or a dict or list as JSON; got %r: say which bytes it is, str(n) or n.to_bytes(8, \"big\")"
                     % (what, value))
+
+
+def _in_json(value):
+    """Bytes, and an actor's address, as actors read them in JSON: 0x and hexadecimal digits."""
+    value = getattr(value, "address", value)
+    if isinstance(value, (bytes, bytearray)):
+        return "0x" + value.hex()
+    raise TypeError("%r has no form in JSON" % (value,))
 
 
 def to_hex(value, what="a payload"):
