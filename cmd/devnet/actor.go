@@ -34,7 +34,7 @@ func actorCommand() *cli.Command {
 					&cli.StringFlag{Name: "fund", Value: "0", Usage: "`CBY` to move to the actor"},
 					&cli.BoolFlag{Name: "replace", Usage: "take the name from the actor that has it, which keeps its state, balance and timers"},
 					&cli.BoolFlag{Name: "watch", Usage: "with --replace, each time that the file changes, until Ctrl-C"},
-					fromFlag, jsonFlag, httpFlag},
+					resolveFlag, fromFlag, jsonFlag, httpFlag},
 				Action: actorDeploy},
 			actorCheckCommand(),
 			{Name: "call", Usage: "call a handler in a transaction", ArgsUsage: "ACTOR HANDLER [PAYLOAD]",
@@ -46,11 +46,11 @@ func actorCommand() *cli.Command {
 					&cli.Uint64Flag{Name: "cells", DefaultText: "the payload's and " + grouped(uint64(wallet.DefaultCells)),
 						Usage: "at most `N` cells may be used"},
 					&cli.BoolFlag{Name: "dry-run", Usage: "only say what it would do"},
-					fromFlag, jsonFlag, httpFlag},
+					resolveFlag, fromFlag, jsonFlag, httpFlag},
 				Action: actorCall},
 			{Name: "read", Usage: "call a handler read-only", ArgsUsage: "ACTOR HANDLER [PAYLOAD]",
 				Description: "Example: devnet actor read hb count\n" + payloadHelp,
-				Flags:       append([]cli.Flag{&cli.StringFlag{Name: "from", Usage: "`ACCOUNT` that asks"}}, reads...),
+				Flags:       append([]cli.Flag{&cli.StringFlag{Name: "from", Usage: "`ACCOUNT` that asks"}, resolveFlag}, reads...),
 				Action:      actorRead},
 			actorBidCommand(), actorNewCommand(),
 			{Name: "state", Usage: "an actor's state", ArgsUsage: "ACTOR [PREFIX]", Description: "Example: devnet actor state hb",
@@ -81,7 +81,7 @@ func actorDeploy(c *cli.Context) error {
 	if name == "" {
 		name = baseName(args[0])
 	}
-	initial, err := payloadOf(c, c.String("init"))
+	initial, err := resolved(c, c.String("init"))
 	if err != nil {
 		return err
 	}
@@ -156,7 +156,7 @@ func actorCall(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	payload, err := payloadOf(c, args[2])
+	payload, err := resolved(c, args[2])
 	if err != nil {
 		return err
 	}
@@ -216,7 +216,7 @@ func actorRead(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	payload, err := payloadOf(c, args[2])
+	payload, err := resolved(c, args[2])
 	if err != nil {
 		return err
 	}

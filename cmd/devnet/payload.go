@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/urfave/cli/v2"
 
@@ -34,6 +36,44 @@ func payloadOf(c *cli.Context, text string) (string, error) {
 		return payloadFrom(text[1:], file)
 	}
 	return text, nil
+}
+
+var resolveFlag = &cli.BoolFlag{Name: "resolve", Usage: "put addresses in the place of @alice or @NAME of an actor, within the payload"}
+
+// aName is a name within a payload, behind what is no part of a word before it.
+var aName = regexp.MustCompile(`(^|[^\w@.])@([A-Za-z_][\w-]*)`)
+
+// resolved is a payload with addresses in the place of names, where that was asked
+// for: as text, also where a name stands alone.
+func resolved(c *cli.Context, text string) (string, error) {
+	payload, err := payloadOf(c, text)
+	if err != nil || !c.Bool("resolve") {
+		return payload, err
+	}
+	var held types.Bytes
+	if held.UnmarshalText([]byte(payload)) == nil && utf8.Valid(held) {
+		payload = string(held) // of a file or standard input
+	}
+	n, known := network(c), map[string]string{}
+	for _, found := range aName.FindAllStringSubmatch(payload, -1) {
+		if _, asked := known[found[2]]; asked {
+			continue
+		}
+		account, err := n.Account(c.Context, found[2])
+		if err != nil {
+			return "", err
+		}
+		known[found[2]] = account.Address.String()
+	}
+	if len(known) == 0 {
+		return "", usage("Write @alice, or @ and an actor's name, where its address is to stand; alone it is @@alice.",
+			"--resolve: there is no name in the payload")
+	}
+	text = aName.ReplaceAllStringFunc(payload, func(match string) string {
+		at := strings.IndexByte(match, '@')
+		return match[:at] + known[match[at+1:]]
+	})
+	return types.Bytes(text).String(), nil
 }
 
 // payloadFrom reads bytes, each as it is.
