@@ -68,6 +68,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("PORT", strconv.Itoa(port))
 			e.Setenv("ACTORS", root+"/fixtures/actors")
 			e.Setenv("SUITES", root+"/fixtures/suites")
+			e.Setenv("TUTORIAL", root+"/scripts/tutorial")
 			// A network of one run must never be found by another's commands.
 			e.Setenv("DEVNET_HTTP", "")
 			return nil
