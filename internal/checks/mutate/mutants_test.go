@@ -25,6 +25,10 @@ var (
 	gatewayCore = []suite{{pkg: "./validators/gateway"}}
 	runnerCores = []suite{{pkg: "./runners/session"}, {pkg: "./runners/worker"}}
 	quicTests   = []suite{{pkg: "./internal/environment/transport/quic"}}
+	traceTests  = []suite{{pkg: "./validators/ledger", run: "Trace"}}
+	toldTests   = []suite{{pkg: "./internal/faces/readmodel", run: "Trace"}}
+	notesTests  = []suite{{pkg: "./internal/environment/pyhost", run: "Noted|Notes|Lines|Coverage|Profile"}}
+	valueTests  = []suite{{pkg: "./actors", run: "Value"}}
 
 	// worldTests see what only a whole network shows; killTests a whole process.
 	worldTests = []suite{
@@ -294,4 +298,22 @@ var mutants = []mutant{
 		{"internal/base/wire/push/form.go", "h.argument <= short ||", "h.argument < short ||"}}},
 	{name: "push-deadline", what: "an assignment's deadline is not signed", tests: pushTests, edits: []edit{
 		{"internal/base/wire/push/sign.go", "f.JobID[:], be8(f.DeadlineBlock), spec[:])", "f.JobID[:], be8(f.BlockHeight), spec[:])"}}},
+
+	// What authors are told: traces, notes of lines, and what came with a call.
+	{name: "trace-cycles", what: "a step of a trace has the cycles of what is left", tests: traceTests, edits: []edit{
+		{"actors/trace.go", "noted.Cycles, noted.Cells = cycles-t.frame.left, cells-t.frame.x.cellsLeft",
+			"noted.Cycles, noted.Cells = t.frame.left, cells-t.frame.x.cellsLeft"}}},
+	{name: "trace-old", what: "a trace has no value from before a write", tests: traceTests, edits: []edit{
+		{"actors/trace.go", "Key: key, Old: t.r.keep(old), HadOld: had}, func(s *TracedStep) error {\n\t\ts.Value, s.Found = value, true",
+			"Key: key, Old: t.r.keep(value), HadOld: had}, func(s *TracedStep) error {\n\t\ts.Value, s.Found = value, true"}}},
+	{name: "trace-bound", what: "a trace holds any number of values", tests: traceTests, edits: []edit{
+		{"actors/trace.go", "if r.bytes+len(b) > MaxTraceBytes {", "if len(b) > MaxTraceBytes {"}}},
+	{name: "trace-undone", what: "a trace tells what was undone as changed", tests: toldTests, edits: []edit{
+		{"internal/faces/readmodel/traced.go", "\tif c.Undone {\n\t\treturn\n\t}\n\tfor i", "\tfor i"}}},
+	{name: "notes-line", what: "what a line took is noted of the next", tests: notesTests, edits: []edit{
+		{"python-host/host/probe.py", "n.last - now\n    n.last = now\n", "n.last - now\n    n.last = now - 1\n"}}},
+	{name: "value-inherited", what: "a callee sees what came with its caller's call (F38)", tests: valueTests, edits: []edit{
+		{"actors/calls.go", "Payload: append([]byte{}, payload...)}", "Payload: append([]byte{}, payload...), Value: f.msg.Value}"}}},
+	{name: "value-hidden", what: "a handler sees nothing of what came with its call (F38)", tests: valueTests, edits: []edit{
+		{"actors/execution.go", "\tmsg.Value = value\n", ""}}},
 }
