@@ -132,8 +132,18 @@ func (u *running) follow() <-chan error {
 				follow.LastID = e.ID
 				return f.show(u.Context.Context, e)
 			})
-			if refused, ok := err.(*client.Error); ok && refused.Code == "slow_reader" {
+			refused, ok := err.(*client.Error)
+			switch {
+			case ok && refused.Code == "slow_reader":
 				continue
+			case ok && refused.Code == "not_kept":
+				// Blocks come faster than they are shown, and --history drops them: it goes on
+				// with the newest.
+				if head, err := u.client.Height(u.Context.Context); err == nil {
+					u.say("What blocks did up to height %s is not shown: they are no longer kept (--history).", height(head))
+					follow.LastID, follow.From = "", head+1
+					continue
+				}
 			}
 			done <- err
 			return
