@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -15,8 +13,6 @@ import (
 	"github.com/testcontainers/testcontainers-go/wait"
 
 	"github.com/cowboyinc/devnet/client"
-	"github.com/cowboyinc/devnet/internal/worlds/box"
-	"github.com/cowboyinc/devnet/internal/worlds/box/hosts"
 )
 
 // Cluster is a network with a container for each node, and a client of its first
@@ -28,7 +24,7 @@ type Cluster struct {
 	*client.Client
 	settings *settings
 	image    string
-	files    map[string][]byte // of the folder that devnet init makes
+	files    map[string][]byte // that devnet init made, in the image
 	engine   *testcontainers.DockerClient
 	made     []*testcontainers.DockerNetwork // those of groups of a partition behind the first
 	nodes    []*Node                         // validators, then runners
@@ -55,10 +51,10 @@ func RunCluster(ctx context.Context, image string, options ...testcontainers.Con
 }
 
 func (c *Cluster) open(ctx context.Context) (err error) {
-	if err := c.write(); err != nil {
+	if c.engine, err = testcontainers.NewDockerClientWithOpts(ctx); err != nil {
 		return err
 	}
-	if c.engine, err = testcontainers.NewDockerClientWithOpts(ctx); err != nil {
+	if err := c.write(ctx); err != nil {
 		return err
 	}
 	if err := c.network(ctx); err != nil {
@@ -126,41 +122,6 @@ func each(nodes []*Node, do func(*Node) error) error {
 	all.Wait()
 	return errors.Join(errs...)
 }
-
-// write makes keys, genesis and settings, as devnet init --format compose does.
-func (c *Cluster) write() error {
-	s := c.settings
-	made, err := hosts.Make(hosts.Plan{Chain: box.Config{Validators: s.validators, Runners: s.runners, BlockTime: s.blockTime, Auto: s.auto,
-		ChainID: chainID, Params: s.params}, Seed: &s.seed, Format: hosts.Compose, Image: c.image, Now: time.Now()})
-	if err != nil {
-		return err
-	}
-	dir, err := os.MkdirTemp("", "devnet-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
-	folder := filepath.Join(dir, "net")
-	if err := made.Write(folder); err != nil {
-		return err
-	}
-	c.files = map[string][]byte{}
-	entries, err := os.ReadDir(folder)
-	if err != nil {
-		return err
-	}
-	for _, entry := range entries {
-		if entry.Type().IsRegular() {
-			if c.files[entry.Name()], err = os.ReadFile(filepath.Join(folder, entry.Name())); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// chainID is a devnet's.
-const chainID = 8011
 
 // network makes one more network of the engine.
 func (c *Cluster) network(ctx context.Context) error {

@@ -86,6 +86,9 @@ func TestANetworkThatCannotStartSaysWhy(t *testing.T) {
 	if n, err := devnet.Run(t.Context(), name, devnet.WithParam("no.such", "1")); err == nil || !strings.Contains(err.Error(), "no.such") {
 		t.Errorf("it runs: %v, %v", n, err)
 	}
+	if n, err := devnet.RunCluster(t.Context(), name, devnet.WithParam("no.such", "1")); err == nil || !strings.Contains(err.Error(), "no.such") {
+		t.Errorf("it runs: %v, %v", n, err)
+	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	if n, err := devnet.RunCluster(ended, name); err == nil {

@@ -77,13 +77,17 @@ func settingsOf(options []testcontainers.ContainerCustomizer) (*settings, error)
 
 // command is devnet up with these settings.
 func (s *settings) command() []string {
-	pace := s.blockTime.String()
-	if s.auto {
-		pace = "auto"
-	}
 	return []string{"up", "--http", fmt.Sprintf("0.0.0.0:%d", port), "--home", inside + "/home", "--config", inside + "/devnet.toml",
 		"--validators", strconv.Itoa(s.validators), "--runners", strconv.Itoa(s.runners), "--seed", strconv.FormatUint(s.seed, 10),
-		"--block-time", pace}
+		"--block-time", s.pace()}
+}
+
+// pace is what --block-time is given.
+func (s *settings) pace() string {
+	if s.auto {
+		return "auto"
+	}
+	return s.blockTime.String()
 }
 
 // file is devnet.toml: the parameters.
