@@ -300,6 +300,30 @@ func dieWithANode(t *testing.T, dir, image string) {
 	select {}
 }
 
+// Whoever comes next removes what a dead owner left, and two may come at once.
+func TestTwoMayRemoveTheSame(t *testing.T) {
+	name := image(t)
+	t.Parallel()
+	label := carrierLabel + "=" + newID()
+	for range 3 {
+		if _, err := docker(t.Context(), nil, "run", "--detach", "--label", label, name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var both sync.WaitGroup
+	for range 3 {
+		both.Go(func() {
+			if err := remove(t.Context(), "label="+label); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	both.Wait()
+	if n := left(t, "label="+label); n != 0 {
+		t.Errorf("%d things are left", n)
+	}
+}
+
 // left counts what a filter lets through.
 func left(t *testing.T, filter string) (n int) {
 	t.Helper()

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // Labels of what a carrier makes: of which network it is, and on which machine the folder
@@ -99,13 +100,29 @@ var kinds = []kind{
 	{[]string{"volume", "ls"}, []string{"volume", "rm", "--force"}},
 }
 
+// removalLooks is how often it is looked whether what somebody else removes is gone.
+const removalLooks = 50 * time.Millisecond
+
+// beingRemoved says that somebody else was first, and has not ended.
+func beingRemoved(err error) bool {
+	refused := (*EngineError)(nil)
+	return errors.As(err, &refused) && strings.Contains(refused.Said, "already in progress")
+}
+
 // remove removes all that a filter lets through. What somebody else removes meanwhile is
 // gone all the same.
 func remove(ctx context.Context, filter string) error {
 	for _, kind := range kinds {
 		var refused error
-		// Twice: a container that was being made when all were listed is there now.
-		for range 2 {
+		// Again: a container that was being made when all were listed is there now, and
+		// one that somebody else is removing is refused for as long as that lasts.
+		for try := 0; try < 2 || beingRemoved(refused) && ctx.Err() == nil; try++ {
+			if beingRemoved(refused) {
+				select {
+				case <-time.After(removalLooks):
+				case <-ctx.Done():
+				}
+			}
 			name := "{{.ID}}"
 			if kind.lists[0] == "volume" {
 				name = "{{.Name}}"
