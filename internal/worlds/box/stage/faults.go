@@ -4,11 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/faces/api"
-	"github.com/cowboyinc/devnet/internal/worlds/box"
 )
 
 // readable makes an error of the operator's one that the script's author reads.
@@ -35,12 +33,7 @@ func (s *Stage) Do(o fault.Order) (fault.Effect, error) {
 	if err := o.Check(); err != nil {
 		return fault.Effect{}, err
 	}
-	switch {
-	case o.Verb == "wipe":
-		s.judge.lose(o.Node)
-	case o.Verb == "misbehave" && o.Kind != fault.Honest && s.isValidator(o.Node):
-		s.judge.excuse(o.Node)
-	}
+	s.judge.before(o, s.Network)
 	effect, err := s.Network.Do(o)
 	if err != nil {
 		return effect, err
@@ -50,10 +43,6 @@ func (s *Stage) Do(o fault.Order) (fault.Effect, error) {
 		err = s.linkAll()
 	}
 	return effect, err
-}
-
-func (s *Stage) isValidator(name string) bool {
-	return slices.ContainsFunc(s.List(), func(n *box.Node) bool { return n.Name == name })
 }
 
 // linkAll sets all links as network(…) had them. That is no fault of the

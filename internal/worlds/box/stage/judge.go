@@ -4,10 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 
 	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/faces/oracle"
 	"github.com/cowboyinc/devnet/internal/faces/scenario"
 	"github.com/cowboyinc/devnet/internal/worlds/box"
@@ -197,6 +199,22 @@ func (j *judge) excuse(node string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.oracles.Excuse(j.address(node))
+}
+
+// attend has a network that is to be brought up tell the judge what it does.
+func (j *judge) attend(c *box.Config) {
+	c.Observe, c.Tell, c.Booted, c.Overhear, c.Gateway = j.observe, j.tell, j.booted, j.votes.hear, j.links.hear
+}
+
+// before tells the oracles what a fault excuses that is about to be made.
+func (j *judge) before(o fault.Order, n *box.Network) {
+	switch {
+	case o.Verb == "wipe":
+		j.lose(o.Node)
+	case o.Verb == "misbehave" && o.Kind != fault.Honest &&
+		slices.ContainsFunc(n.List(), func(of *box.Node) bool { return of.Name == o.Node }):
+		j.excuse(o.Node)
+	}
 }
 
 // lose tells the oracles that a validator's disk is emptied.

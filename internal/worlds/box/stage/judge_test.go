@@ -11,6 +11,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/faces/scenario"
+	"github.com/cowboyinc/devnet/internal/worlds/box"
 )
 
 // begin opens a network of four and runs it for some blocks.
@@ -36,13 +37,17 @@ func begin(t *testing.T) *Stage {
 
 // says lets a validator be heard with a vote of its own in a view far ahead.
 func (s *Stage) says(node string, kind types.VoteKind, block byte) {
+	s.judge.hears(s.Network.Genesis().ChainID, node, kind, block)
+}
+
+func (j *judge) hears(chainID uint64, node string, kind types.VoteKind, block byte) {
 	key := crypto.DeriveKey(7, "validator/"+node)
 	vote := types.Vote{Kind: kind, View: 1 << 40, Height: 1 << 40, Validator: key.Address()}
 	if kind != types.Nullify {
 		vote.Block = types.Hash{block}
 	}
-	vote.Signature = key.Sign(vote.Digest(s.Network.Genesis().ChainID))
-	s.judge.votes.hear(key.Address(), append([]byte{2}, codec.Marshal(&vote)...))
+	vote.Signature = key.Sign(vote.Digest(chainID))
+	j.votes.hear(key.Address(), append([]byte{2}, codec.Marshal(&vote)...))
 }
 
 // The live judge hears what is sent, and not only what certificates hold.
@@ -91,6 +96,31 @@ func TestTheJudgeDoesNotExcuseTheWiped(t *testing.T) {
 	s.says("v1", types.Finalize, 1)
 	if err := s.Violation(); err == nil {
 		t.Error("it finalizes the view that it nullified, and nobody says so")
+	}
+}
+
+// A network that is driven by its API alone is judged as one that a script drives.
+func TestTheOraclesWatchANetworkWithoutAScript(t *testing.T) {
+	seed := uint64(7)
+	w, err := Watch(t.Context(), box.Config{Version: "test", Validators: 4, BlockTime: 50 * time.Millisecond, Ephemeral: true, Seed: &seed},
+		new(scenario.Timeline))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	if _, err := w.Do(fault.Order{Verb: "misbehave", Node: "v2", Kind: "equivocate"}); err != nil {
+		t.Fatal(err)
+	}
+	chain := w.Genesis().ChainID
+	w.judge.hears(chain, "v2", types.Notarize, 1)
+	w.judge.hears(chain, "v2", types.Notarize, 2)
+	if err := w.Violation(); err != nil {
+		t.Errorf("it was told to lie: %v", err)
+	}
+	w.judge.hears(chain, "v1", types.Notarize, 1)
+	w.judge.hears(chain, "v1", types.Notarize, 2)
+	if err := w.Violation(); err == nil {
+		t.Error("v1 votes against itself, and nobody says so")
 	}
 }
 

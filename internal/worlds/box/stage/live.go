@@ -68,8 +68,8 @@ func open(ctx context.Context, c scenario.Config, name string, prepare Prepare) 
 	seed := c.Seed
 	s := &Stage{ctx: ctx, name: name, judge: newJudge(c.Trace, c.Timeline), link: c.Link, given: map[int]bool{}}
 	config := box.Config{Version: "scenario", Validators: c.Validators, Runners: c.Runners, BlockTime: c.BlockTime,
-		Auto: c.Auto, Ephemeral: true, Seed: &seed, Params: c.Params, Observe: s.judge.observe, Tell: s.judge.tell, Booted: s.judge.booted,
-		Overhear: s.judge.votes.hear, Gateway: s.judge.links.hear}
+		Auto: c.Auto, Ephemeral: true, Seed: &seed, Params: c.Params}
+	s.judge.attend(&config)
 	if prepare != nil {
 		var err error
 		if s.ground, err = prepare(ctx, &config); err != nil {
