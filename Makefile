@@ -69,9 +69,10 @@ wheel: python
 image:
 	@GO="$(GO)" IMAGE="$(IMAGE)" BASE="$(BASE)" scripts/make-image
 
-# Tests on containers of the image, which they make first.
+# Tests on containers of the image, which they make first: one package after the other,
+# since one has the engine join a Swarm and leave it.
 containers: testcontainers
-	DEVNET_IMAGE=$(or $(IMAGE),cowboy-devnet) CGO_ENABLED=0 $(GO) test -count 1 ./internal/worlds/cluster/container
+	DEVNET_IMAGE=$(or $(IMAGE),cowboy-devnet) CGO_ENABLED=0 $(GO) test -count 1 -p 1 ./internal/worlds/cluster/container ./internal/worlds/cluster/stage
 
 testcontainers: image
 	cd testcontainers && DEVNET_IMAGE=$(or $(IMAGE),cowboy-devnet) CGO_ENABLED=0 $(GO) test -count 1 ./...

@@ -35,6 +35,7 @@ type member struct {
 
 	started atomic.Bool
 	frozen  atomic.Bool
+	away    atomic.Bool // off its network: nobody reaches it
 	showing atomic.Bool // a runner is being told what was seen
 	failure atomic.Pointer[error]
 
@@ -53,6 +54,10 @@ type life struct {
 	socket netip.AddrPort
 	seq    atomic.Uint64 // what was heard of it so far
 	heard  chan struct{} // has room for one: more was heard
+
+	cutting sync.Mutex
+	streams map[int]func() // ends of those that follow it, by a number of their own
+	made    int            // streams so far
 }
 
 func newMember(c *Crew, identity node.Identity) *member {
@@ -85,7 +90,7 @@ func (m *member) Failure() error {
 }
 
 // answers reports whether the node can be asked something now.
-func (m *member) answers() bool { return m.Running() && !m.Frozen() }
+func (m *member) answers() bool { return m.Running() && !m.Frozen() && !m.away.Load() }
 
 // begin starts the process, and returns when its seat answers.
 func (m *member) begin() (*life, control.Hello, error) {
@@ -166,6 +171,7 @@ func (m *member) finish(atOnce bool) error {
 	l.end()
 	l.work.Wait()
 	m.frozen.Store(false)
+	m.away.Store(false)
 	m.client.Close()
 	return err
 }

@@ -131,7 +131,9 @@ func (v *validator) boots(hello control.Hello) error {
 // each repeats a stream until the process has ended.
 func (v *validator) each(l *life, stream func(context.Context) error) {
 	for l.ctx.Err() == nil {
-		_ = stream(l.ctx) // it breaks off where the process ends, which its carrier tells
+		ctx, end := l.stream()
+		_ = stream(ctx) // it breaks off where the process ends, which its carrier tells
+		end()
 		v.mu.Lock()
 		over := v.life != l
 		v.mu.Unlock()

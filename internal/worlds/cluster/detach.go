@@ -1,0 +1,116 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+
+	"github.com/cowboyinc/devnet/internal/worlds/cluster/control"
+)
+
+// Detacher is a Carrier that can take nodes off their network.
+type Detacher interface {
+	// Detach takes a running node off the network, as a pulled cable would: nobody
+	// reaches it, nor does Control.
+	Detach(ctx context.Context, name string) error
+	// Attach brings back one that was detached; its address may be another.
+	Attach(ctx context.Context, name string) error
+}
+
+// Detach takes a node off the network that all nodes are on, where the carrier can.
+// Whoever drives does not reach it either: what it says meanwhile is heard when it is
+// back.
+func (c *Crew) Detach(ctx context.Context, name string) error {
+	m, carrier, err := c.detachable(name)
+	if err != nil {
+		return err
+	}
+	if err := carrier.Detach(ctx, name); err != nil {
+		return err
+	}
+	m.away.Store(true)
+	m.mu.Lock()
+	l := m.life
+	m.mu.Unlock()
+	if l != nil {
+		l.cut()
+	}
+	m.client.Close()
+	return nil
+}
+
+// Attach brings a node back that was detached, and returns when it answers.
+func (c *Crew) Attach(ctx context.Context, name string) error {
+	m, carrier, err := c.detachable(name)
+	if err != nil {
+		return err
+	}
+	if err := carrier.Attach(ctx, name); err != nil {
+		return err
+	}
+	m.mu.Lock()
+	l := m.life
+	m.mu.Unlock()
+	if l == nil {
+		m.away.Store(false)
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, startPatience)
+	defer cancel()
+	var hello control.Hello
+	if hello, err = m.await(ctx, l); err != nil {
+		return fmt.Errorf("%s does not come back: %w", name, err)
+	}
+	socket, err := netip.ParseAddrPort(hello.Socket)
+	if err != nil {
+		return fmt.Errorf("%s comes back at no address: %w", name, err)
+	}
+	m.mu.Lock()
+	l.socket = socket
+	m.mu.Unlock()
+	m.away.Store(false)
+	m.applyRules()
+	return nil
+}
+
+func (c *Crew) detachable(name string) (*member, Detacher, error) {
+	carrier, can := c.carrier.(Detacher)
+	if !can {
+		return nil, nil, fmt.Errorf("%s shares its network with this machine, and cannot be taken off: cut its links instead", name)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if m := c.members[name]; m != nil {
+		return m, carrier, nil
+	}
+	return nil, nil, fmt.Errorf("there is no node %.40q", name)
+}
+
+// cut breaks the streams that follow a process off; each is begun again.
+func (l *life) cut() {
+	l.cutting.Lock()
+	defer l.cutting.Unlock()
+	for _, end := range l.streams { // all of them
+		end()
+	}
+	clear(l.streams)
+}
+
+// stream is the context of one stream that follows a process, until it is cut.
+func (l *life) stream() (ctx context.Context, over func()) {
+	ctx, end := context.WithCancel(l.ctx)
+	l.cutting.Lock()
+	defer l.cutting.Unlock()
+	l.made++
+	number := l.made
+	if l.streams == nil {
+		l.streams = map[int]func(){}
+	}
+	l.streams[number] = end
+	return ctx, func() {
+		end()
+		l.cutting.Lock()
+		defer l.cutting.Unlock()
+		delete(l.streams, number)
+	}
+}
