@@ -1,6 +1,7 @@
 package batch
 
 import (
+	"cmp"
 	"encoding/json"
 	"encoding/xml"
 	"fmt"
@@ -15,6 +16,8 @@ import (
 const (
 	maxJUnitBytes = 256 << 20
 	maxJUnitCases = 4_000_000 // of all files
+	// maxCaseSeconds is a year: no case took longer, and a sum of such stays a number.
+	maxCaseSeconds = 366 * 24 * 60 * 60
 )
 
 // Report is files of JUnit put together: the shards of batches, and files of other
@@ -49,7 +52,7 @@ func (r *Report) Passed() bool { return len(r.Failed)+len(r.Never)+len(r.Missing
 // ReadReport puts files together. Two of them with one case are an error: a file was
 // given twice, or two shards were the same.
 func ReadReport(paths []string) (*Report, error) {
-	m := merging{seen: map[string]string{}, shards: map[uint64]map[uint64]bool{}}
+	m := newMerging()
 	for _, path := range paths {
 		if err := m.add(path); err != nil {
 			return nil, err
@@ -66,11 +69,20 @@ type merging struct {
 	shards  map[uint64]map[uint64]bool // by N: those that are there
 }
 
+func newMerging() *merging {
+	return &merging{seen: map[string]string{}, shards: map[uint64]map[uint64]bool{}}
+}
+
 func (m *merging) add(path string) error {
 	read, err := readJUnit(path)
 	if err != nil {
 		return err
 	}
+	return m.take(path, read)
+}
+
+// take puts the suites of one file to the others.
+func (m *merging) take(path string, read *junitSuites) error {
 	for i := range read.Suites {
 		from := &read.Suites[i]
 		into := m.all.suite(from.Name)
@@ -90,11 +102,19 @@ func (m *merging) add(path string) error {
 				return fmt.Errorf("%s: there are more than %d cases", path, maxJUnitCases)
 			}
 			m.seen[key] = path
-			seconds, _ := strconv.ParseFloat(c.Time, 64)
-			into.add(c, seconds)
+			into.add(c, secondsOf(c.Time))
 		}
 	}
 	return nil
+}
+
+// secondsOf is the time of a case, 0 where it is none that could have passed.
+func secondsOf(text string) float64 {
+	seconds, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(seconds >= 0 && seconds <= maxCaseSeconds) {
+		return 0
+	}
+	return seconds
 }
 
 // properties reads what a suite says of its shard and of what should happen sometimes; it
@@ -128,7 +148,8 @@ func (m *merging) properties(path string, from, into *junitSuite) (judged bool, 
 }
 
 func (m *merging) report() *Report {
-	r := &Report{Suites: []ReportSuite{}, Failed: []ReportCase{}, Never: []Sometimes{}, Missing: []string{}}
+	r := &Report{Suites: []ReportSuite{}, Never: []Sometimes{}, Missing: []string{}}
+	r.Failed = m.failed() // without what never held, which is told by itself
 	for _, moment := range m.moments {
 		if !moment.True {
 			r.Never = append(r.Never, moment)
@@ -146,18 +167,22 @@ func (m *merging) report() *Report {
 	for i := range m.all.Suites {
 		s := &m.all.Suites[i]
 		r.Suites = append(r.Suites, ReportSuite{s.Name, s.Tests, s.Failures + s.Errors, s.Skipped, s.seconds})
-		for _, c := range s.Cases {
-			bad := c.Failure
-			if bad == nil {
-				bad = c.Error
-			}
-			if bad != nil && !strings.HasPrefix(c.Name, sometimesCase) {
-				r.Failed = append(r.Failed, ReportCase{s.Name, c.Name, bad.Message})
-			}
-		}
 	}
 	r.all = m.all
 	return r
+}
+
+// failed are the cases that failed so far, and those with errors.
+func (m *merging) failed() []ReportCase {
+	all := []ReportCase{}
+	for _, s := range m.all.Suites {
+		for _, c := range s.Cases {
+			if bad := cmp.Or(c.Failure, c.Error); bad != nil {
+				all = append(all, ReportCase{s.Name, c.Name, bad.Message})
+			}
+		}
+	}
+	return all
 }
 
 // maxMissing bounds the shards that are told to be missing.
@@ -180,6 +205,10 @@ func readJUnit(path string) (*junitSuites, error) {
 	if len(text) > maxJUnitBytes {
 		return nil, fmt.Errorf("%s has more than %d bytes", path, maxJUnitBytes)
 	}
+	return parseJUnit(path, text)
+}
+
+func parseJUnit(path string, text []byte) (*junitSuites, error) {
 	var all junitSuites
 	if err := xml.Unmarshal(text, &all); err == nil {
 		return &all, nil
