@@ -86,7 +86,8 @@ func TestANetworkThatCannotStartSaysWhy(t *testing.T) {
 	if n, err := devnet.Run(t.Context(), name, devnet.WithParam("no.such", "1")); err == nil || !strings.Contains(err.Error(), "no.such") {
 		t.Errorf("it runs: %v, %v", n, err)
 	}
-	if n, err := devnet.RunCluster(t.Context(), name, devnet.WithParam("no.such", "1")); err == nil || !strings.Contains(err.Error(), "no.such") {
+	no := devnet.WithParam("no.such", "1")
+	if n, err := devnet.RunCluster(t.Context(), name, no); err == nil || !strings.Contains(err.Error(), "no.such") {
 		t.Errorf("it runs: %v, %v", n, err)
 	}
 	ended, cancel := context.WithCancel(t.Context())

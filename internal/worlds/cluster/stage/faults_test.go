@@ -86,7 +86,8 @@ func (f *faulty) works() {
 	receipt, err := f.Transfer(f.Context(), "alice", "bob", client.CBY(1))
 	f.done(err)
 	f.paid[receipt.Hash] = receipt.Height
-	job, err := f.SubmitJob(f.Context(), client.JobRequest{Kind: "custom", Executor: "sha256", Params: "hello", TimeoutBlocks: new(uint64(12))})
+	job, err := f.SubmitJob(f.Context(),
+		client.JobRequest{Kind: "custom", Executor: "sha256", Params: "hello", TimeoutBlocks: new(uint64(12))})
 	f.done(err)
 	f.jobs = append(f.jobs, job.ID)
 	f.crew.Saw(job.SubmittedAt)
