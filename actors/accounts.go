@@ -138,7 +138,7 @@ func AccountIn(key, value []byte) (at types.Address, account Account, ok bool) {
 // StorageIn reads a key of state and its value as an entry of an actor's storage; ok
 // is false where the key is something else's, or the entry is gone.
 func StorageIn(key, value []byte) (actor types.Address, entry Entry, ok bool) {
-	if len(key) != len(storageKey(actor, nil)) || key[0] != prefixStorage || value == nil {
+	if len(key) != storageKeyBytes || key[0] != prefixStorage || value == nil {
 		return actor, entry, false
 	}
 	decode(value, &entry)
@@ -222,9 +222,12 @@ func hashKey(prefix byte, h types.Hash) []byte {
 	return append(append(make([]byte, 0, 33), prefix), h[:]...)
 }
 
+// storageKeyBytes is a prefix, an actor's address and the hash of its key.
+const storageKeyBytes = 1 + 20 + 32
+
 func storageKey(actor types.Address, key []byte) []byte {
 	hash := types.Keccak(key)
-	return append(append(append(make([]byte, 0, 53), prefixStorage), actor[:]...), hash[:]...)
+	return append(append(append(make([]byte, 0, storageKeyBytes), prefixStorage), actor[:]...), hash[:]...)
 }
 
 // after returns the least key above all that begin with prefix, whose last byte
