@@ -137,12 +137,12 @@ func AccountIn(key, value []byte) (at types.Address, account Account, ok bool) {
 
 // StorageIn reads a key of state and its value as an entry of an actor's storage; ok
 // is false where the key is something else's, or the entry is gone.
-func StorageIn(key, value []byte) (actor types.Address, entry Entry, ok bool) {
-	if len(key) != storageKeyBytes || key[0] != prefixStorage || value == nil {
-		return actor, entry, false
+func StorageIn(actor types.Address, key, value []byte) (entry Entry, ok bool) {
+	if len(key) != storageKeyBytes || key[0] != prefixStorage || types.Address(key[1:]) != actor || value == nil {
+		return entry, false
 	}
 	decode(value, &entry)
-	return types.Address(key[1:]), entry, true
+	return entry, true
 }
 
 // ActorOf returns the record of the actor at an address, or nil.

@@ -46,22 +46,22 @@ func keyResult(id types.Hash, member types.Address) []byte {
 	return append(append([]byte("result/"), id[:]...), member[:]...)
 }
 
-// RunnerIn returns the runner of whose record a key in the storage of a system actor
+// RunnerIn returns the runner of whose record a key in the storage of the registry
 // is a part.
-func RunnerIn(of types.Address, key []byte) (runner types.Address, ok bool) {
+func RunnerIn(key []byte) (runner types.Address, ok bool) {
 	for _, prefix := range []string{"runner/", "standing/"} {
-		if address, found := bytes.CutPrefix(key, []byte(prefix)); found && of == types.RegistryAddress {
+		if address, found := bytes.CutPrefix(key, []byte(prefix)); found {
 			return types.Address(address), true
 		}
 	}
 	return runner, false
 }
 
-// SpecIn returns the job whose spec stands under a key in the storage of a system
-// actor.
-func SpecIn(of types.Address, key []byte) (job types.Hash, ok bool) {
+// SpecIn returns the job whose spec stands under a key in the storage of the
+// dispatcher.
+func SpecIn(key []byte) (job types.Hash, ok bool) {
 	id, found := bytes.CutPrefix(key, []byte("spec/"))
-	if !found || of != types.DispatcherAddress {
+	if !found {
 		return job, false
 	}
 	return types.Hash(id), true

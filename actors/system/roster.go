@@ -30,7 +30,7 @@ func byAddress(r selection.Runner, a types.Address) int { return r.Address.Compa
 func (r *Roster) After(s *actors.State) *Roster {
 	var changed []types.Address
 	for _, key := range s.StorageWritten(types.RegistryAddress) {
-		if address, ok := RunnerIn(types.RegistryAddress, key); ok {
+		if address, ok := RunnerIn(key); ok {
 			changed = append(changed, address)
 		}
 	}

@@ -58,10 +58,12 @@ func (a *Audits) entered(r *ledger.Result) *entered {
 		} else if m := actors.MessageIn(change.Key, change.Value); m != nil {
 			place.sent = append(place.sent, oracle.Sent{Seq: m.Seq, Hash: m.Hash(), Cause: m.Cause, From: m.From, To: m.To, Handler: m.Handler,
 				Payload: m.Payload, Cycles: m.Cycles, Cells: m.Cells})
-		} else if of, entry, ok := actors.StorageIn(change.Key, change.Value); ok {
-			if runner, ok := system.RunnerIn(of, entry.Key); ok {
+		} else if entry, ok := actors.StorageIn(types.RegistryAddress, change.Key, change.Value); ok {
+			if runner, ok := system.RunnerIn(entry.Key); ok {
 				runners = append(runners, runner)
-			} else if job, ok := system.SpecIn(of, entry.Key); ok {
+			}
+		} else if entry, ok := actors.StorageIn(types.DispatcherAddress, change.Key, change.Value); ok {
+			if job, ok := system.SpecIn(entry.Key); ok {
 				place.specs = append(place.specs, oracle.Spec{Job: job, Spec: entry.Value})
 			}
 		}
