@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"bytes"
 	"slices"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
@@ -55,10 +56,14 @@ func (j *Judge) quorum(c *types.Certificate, kind types.VoteKind, h types.Height
 		members[m.Address] = false
 	}
 	valid := 0
+	var digest types.Hash // of a vote; the next one's is the same where its bitmap is
 	for i := range c.Votes {
 		vote := c.Vote(i)
+		if i == 0 || !bytes.Equal(vote.Bitmap, c.Votes[i-1].Bitmap) {
+			digest = vote.Digest(j.rules.ChainID)
+		}
 		voted, member := members[vote.Validator]
-		signer, ok := j.rules.Recover(vote.Digest(j.rules.ChainID), vote.Signature)
+		signer, ok := j.rules.Recover(digest, vote.Signature)
 		switch {
 		case !member:
 			wrong("%s holds a vote of %s, who is not in the set", what, vote.Validator)
