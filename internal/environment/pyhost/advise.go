@@ -15,7 +15,15 @@ type Advice struct {
 // first of it, and what a run would stumble over, in the order of its lines. It
 // decides nothing. Its error is a *program.HostError.
 func (p *Pool) Advise(source []byte) ([]Advice, error) {
-	const during = "advice about code"
+	return about(p, source, "advice about code", frameAdvice, adviceForm, maxAdvice, func(a *arguments) Advice {
+		return Advice{Refused: text(a.data("kind")) == "error", Line: int(a.number("line")), What: text(a.data("words"))}
+	})
+}
+
+// about asks a host about code, by a frame to which it answers with records of a form,
+// at most limit, each of which read makes something of. Its error is a
+// *program.HostError.
+func about[T any](p *Pool, source []byte, during string, kind byte, form *form, limit int, read func(*arguments) T) ([]T, error) {
 	opened, err := p.Open(program.ForRead)
 	if err != nil {
 		return nil, err
@@ -26,18 +34,18 @@ func (p *Pool) Advise(source []byte) ([]Advice, error) {
 		return nil, err
 	}
 	h := s.host
-	h.enc.begin(frameAdvice, 1).bytes("source", source)
+	h.enc.begin(kind, 1).bytes("source", source)
 	if err := h.send(); err != nil {
 		return nil, h.fail(during, err)
 	}
-	body, err := h.expect(frameAdvice)
+	body, err := h.expect(kind)
 	if err != nil {
 		return nil, h.fail(during, err)
 	}
-	d, found := &decoder{data: body}, []Advice{}
-	for len(d.data) > 0 && len(found) < maxAdvice {
-		a := &arguments{record: d.record(adviceForm)}
-		found = append(found, Advice{Refused: text(a.data("kind")) == "error", Line: int(a.number("line")), What: text(a.data("words"))})
+	d, found := &decoder{data: body}, []T{}
+	for len(d.data) > 0 && len(found) < limit {
+		a := &arguments{record: d.record(form)}
+		found = append(found, read(a))
 		d.keep(a.err)
 	}
 	if d.end(); d.err != nil {

@@ -85,37 +85,11 @@ type Point struct {
 // Points lists the lines of code that can run, and the ways of its branches, as
 // Config.Notes counts them. Its error is a *program.HostError.
 func (p *Pool) Points(source []byte) ([]Point, error) {
-	const during = "search for lines"
-	opened, err := p.Open(program.ForRead)
-	if err != nil {
-		return nil, err
-	}
-	defer opened.Close()
-	s := opened.(*session)
-	if err := s.begin(during); err != nil {
-		return nil, err
-	}
-	h := s.host
-	h.enc.begin(framePoints, 1).bytes("source", source)
-	if err := h.send(); err != nil {
-		return nil, h.fail(during, err)
-	}
-	body, err := h.expect(framePoints)
-	if err != nil {
-		return nil, h.fail(during, err)
-	}
-	d, found := &decoder{data: body}, []Point{}
-	for len(d.data) > 0 && len(found) <= maxPoints {
-		a := &arguments{record: d.record(pointForm)}
+	return about(p, source, "search for lines", framePoints, pointForm, maxPoints+1, func(a *arguments) Point {
 		point := Point{Line: int(a.number("line"))}
 		if a.count("way") > 0 {
 			point.Way, point.Label = int(a.number("way")), text(a.data("label"))
 		}
-		found = append(found, point)
-		d.keep(a.err)
-	}
-	if d.end(); d.err != nil {
-		return nil, h.fail(during, d.err)
-	}
-	return found, nil
+		return point
+	})
 }
