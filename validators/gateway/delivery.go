@@ -88,9 +88,9 @@ func (m *Machine) push(p *peer, a *Assignment) {
 	m.connections.alarms.set(alarm{at: m.chain.until(d.sent, m.chain.params().AckTimeoutBlocks), id: p.id, stream: d.stream, why: ackDue})
 }
 
-// settle looks at each delivery of a runner: whether its assignment ended, and
+// attendDeliveries looks at each delivery of a runner: whether its assignment ended, and
 // whether its answer is overdue.
-func (m *Machine) settle(p *peer) {
+func (m *Machine) attendDeliveries(p *peer) {
 	open := m.chain.head.Reader.Assignments(p.address)
 	p.deliveries = slices.DeleteFunc(p.deliveries, func(d *delivery) bool {
 		is := slices.ContainsFunc(open, func(a Assignment) bool { return a.AssignmentID == d.AssignmentID })

@@ -19,7 +19,7 @@ func (m *Machine) onHead(h *Head) {
 	for _, p := range m.connections.order {
 		if p.stage == live {
 			m.chain.place(p)
-			m.settle(p)
+			m.attendDeliveries(p)
 			m.deliver(p)
 			m.connections.leaveDrained(p)
 		}

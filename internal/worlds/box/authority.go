@@ -123,7 +123,7 @@ func (a *authority) execute(ctx context.Context, tx *types.Transaction) (*types.
 	if err != nil {
 		return nil, err
 	}
-	receipt, err := a.insist(ctx, hash, raw)
+	receipt, err := a.resubmit(ctx, hash, raw)
 	if errors.Is(err, context.DeadlineExceeded) {
 		return nil, api.ErrNotFinal(hash, governPatience.String())
 	}
@@ -136,9 +136,9 @@ func (a *authority) execute(ctx context.Context, tx *types.Transaction) (*types.
 	return &receipt.Receipt, nil
 }
 
-// insist waits for a transaction's receipt and hands it in at every validator, again and
+// resubmit waits for a transaction's receipt and hands it in at every validator, again and
 // again: the best may be cut off from the rest, and one that stops forgets what it held.
-func (a *authority) insist(ctx context.Context, hash types.Hash, raw []byte) (*api.Receipt, error) {
+func (a *authority) resubmit(ctx context.Context, hash types.Hash, raw []byte) (*api.Receipt, error) {
 	for {
 		a.submissions.spread(raw)
 		round, cancel := context.WithTimeout(ctx, handInEvery)

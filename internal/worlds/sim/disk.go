@@ -116,17 +116,17 @@ func (d *disk) wipe() {
 
 // flip flips a bit: of a record of the log, or of a value of the store.
 func (d *disk) flip(r *Effect) {
-	weather := d.node.world.links.rand
+	chance := d.node.world.links.rand
 	var full []int
 	for i := range d.buckets {
 		if d.buckets[i].tree.Len() > 0 {
 			full = append(full, i)
 		}
 	}
-	if len(d.records) > 0 && (len(full) == 0 || weather.IntN(2) == 0) {
-		i := weather.IntN(len(d.records))
+	if len(d.records) > 0 && (len(full) == 0 || chance.IntN(2) == 0) {
+		i := chance.IntN(len(d.records))
 		flipped := bytes.Clone(d.records[i])
-		flipped[weather.IntN(len(flipped))] ^= 1 << weather.IntN(8)
+		flipped[chance.IntN(len(flipped))] ^= 1 << chance.IntN(8)
 		d.records[i] = flipped
 		if d.damaged == nil {
 			d.damaged = map[int]bool{}
@@ -139,8 +139,8 @@ func (d *disk) flip(r *Effect) {
 		return
 	}
 	d.buckets = slices.Clone(d.buckets)
-	b := &d.buckets[full[weather.IntN(len(full))]]
-	nth := weather.IntN(b.tree.Len())
+	b := &d.buckets[full[chance.IntN(len(full))]]
+	nth := chance.IntN(b.tree.Len())
 	var key, value []byte
 	b.tree.Scan(nil, nil, func(k, v []byte) bool {
 		key, value = bytes.Clone(k), bytes.Clone(v)
@@ -150,7 +150,7 @@ func (d *disk) flip(r *Effect) {
 	if len(value) == 0 {
 		return
 	}
-	value[weather.IntN(len(value))] ^= 1 << weather.IntN(8)
+	value[chance.IntN(len(value))] ^= 1 << chance.IntN(8)
 	b.tree = b.tree.Put([]trie.Change{{Key: key, Value: value}})
 	r.Flipped++
 }

@@ -77,8 +77,8 @@ func (o *output) take(line []byte, errors bool) {
 	}
 }
 
-// lastWords is what a node said last on standard error, "" where it said nothing.
-func (o *output) lastWords() string {
+// stderrTail is what a node said last on standard error, "" where it said nothing.
+func (o *output) stderrTail() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	words := strings.TrimSpace(strings.Join(o.words, "\n"))

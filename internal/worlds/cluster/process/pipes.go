@@ -42,7 +42,7 @@ func (p *pipes) read(o *output) (finish func() string) {
 		both.Wait()
 		late.Stop()
 		p.close()
-		return o.lastWords()
+		return o.stderrTail()
 	}
 }
 
