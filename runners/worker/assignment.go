@@ -97,7 +97,7 @@ func (m *Machine) again(s *stream, j *job, said claim) {
 		j.specs = append(j.specs, said)
 	}
 	s.job = j
-	m.acknowledge(s, j.ID, push.AckStatus{Duplicate: true}, "")
+	m.duplicate(s, j)
 	switch {
 	case j.state == failed:
 		m.end(s)
@@ -158,6 +158,19 @@ func (m *Machine) acknowledge(s *stream, id ID, status push.AckStatus, detail st
 	f.Signed = m.sign(f.Digest(m.config.ChainID))
 	m.send(s, f)
 	m.report(Answered{ID: id, Validator: s.validator, Status: status, Why: detail})
+}
+
+// duplicate answers that an assignment is there already. The answer names no validator,
+// so that one signature does for all who push it at the same time.
+func (m *Machine) duplicate(s *stream, j *job) {
+	status := push.AckStatus{Duplicate: true}
+	if j.again == nil {
+		f := &push.JobAck{JobID: j.Job, Status: status}
+		f.Signed = m.sign(f.Digest(m.config.ChainID))
+		j.again = push.Write(f)
+	}
+	m.sendEncoded(s, j.again)
+	m.report(Answered{ID: j.ID, Validator: s.validator, Status: status})
 }
 
 // onCancel ends our side of a stream, and looks whether the assignment is over: what

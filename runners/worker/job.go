@@ -36,6 +36,7 @@ type job struct {
 	spec  claim   // worked by
 	specs []claim // all that were delivered, at most MaxSpecs
 
+	again      []byte // the frame that answers every further delivery, once there was one
 	frame      []byte // of the result
 	commitment types.Hash
 	tries      int          // how often it was sent

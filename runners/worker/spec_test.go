@@ -6,10 +6,42 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wire/connection"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
 )
+
+// counting counts signatures.
+type counting struct {
+	crypto.Signer
+	made int
+}
+
+func (c *counting) Sign(digest types.Hash) types.Signature {
+	c.made++
+	return c.Signer.Sign(digest)
+}
+
+// TestOneSignatureAnswersAllWhoPushWhatIsThere: they push at the same time, and each
+// would wait for those before it.
+func TestOneSignatureAnswersAllWhoPushWhatIsThere(t *testing.T) {
+	w := newWorld(t)
+	signer := &counting{Signer: w.config.Signer}
+	w.config.Signer = signer
+	for job := range 2 {
+		id := w.drawn(byte(job + 1))
+		for validator := range 5 {
+			_, ack := w.deliver(validator+1, id, nil)
+			if ack.Accepted != (validator == 0) || ack.Duplicate != (validator > 0) {
+				t.Fatalf("delivery %d is answered by %+v", validator, ack)
+			}
+		}
+		if want := 2 * (job + 1); signer.made != want {
+			t.Fatalf("%d signatures answer five deliveries of %d jobs, want %d", signer.made, job+1, want)
+		}
+	}
+}
 
 // TestSection101TheSameAssignmentIsExecutedOnce, whoever delivers it, also when a
 // connection broke off and came back.
