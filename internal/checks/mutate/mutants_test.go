@@ -13,6 +13,7 @@ var (
 	boltTests     = []suite{{pkg: "./internal/environment/store/bolt"}}
 	shellTests    = []suite{{pkg: "./validators"}}
 	forgedTests   = []suite{{pkg: "./validators/catchup"}, {pkg: "./validators", run: "TestForgedBatches|TestABatchFrom"}}
+	lostTests     = []suite{{pkg: "./internal/worlds/sim", run: "TestALostSubmission"}}
 	laggingTests  = []suite{{pkg: "./internal/worlds/sim", run: "TestALogIsNotRewrittenBeyondTheStore"}}
 	typesTests    = []suite{{pkg: "./internal/base/types"}}
 	hostTests     = []suite{{pkg: "./internal/environment/pyhost"}}
@@ -119,6 +120,8 @@ var mutants = []mutant{
 			"if _, ok := fee.AddOk(step); ok {\n\t\treturn fee"}}},
 	{name: "M02", what: "one nonce too many", tests: poolCore, edits: []edit{
 		{"validators/mempool/admit.go", "> p.limits.NonceAhead {", "> p.limits.NonceAhead+1 {"}}},
+	{name: "M03", what: "what came in and was lost is not sent on again", tests: lostTests, edits: []edit{
+		{"validators/pooling.go", "\tif len(again) > 0 {", "\tif len(again) > 0 && height == 0 {"}}},
 
 	// What is paid.
 	{name: "L01", what: "a second refund where a message's limit was clamped", tests: ledgerTests, edits: []edit{
