@@ -11,7 +11,7 @@ import string
 from host import actor_code, builtin_types, exact, hashing, ops, representation, sealed
 from host.builtin_names import getattr_of
 from host.costs import table
-from host.meter import charge, enter_level, lazy, leave_level
+from host.meter import ELEMENT, charge, enter_level, lazy, leave_level
 from host.methods import update
 from host.ops import drain, source
 from host.sealed import HINT, Function, Type, library
@@ -299,7 +299,8 @@ def _chain_from(values):
 
 
 def _groupby(values, key=None):
-    return lazy((k, lazy(g)) for k, g in itertools.groupby(source(values), key))
+    # Each group is an iterator of its own, and its key is compared.
+    return lazy(((k, lazy(g)) for k, g in itertools.groupby(source(values), key)), 4 * ELEMENT)
 
 
 def _starmap(f, values):

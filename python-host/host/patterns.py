@@ -86,7 +86,7 @@ def compile_pattern(pattern, flags=0):
         refuse("a flag that is not IGNORECASE, MULTILINE, DOTALL, ASCII or VERBOSE")
     if len(pattern) > MAX_PATTERN:
         refuse("longer than %d characters" % MAX_PATTERN)
-    charge(table.call * (2 + len(pattern)))
+    charge(2 * table.call * (2 + len(pattern)))
     known = COMPILED.get((pattern, flags))
     if known is not None:
         return known
