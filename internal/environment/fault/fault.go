@@ -135,6 +135,19 @@ func (c *Counts) each(passing string) [Effects]struct {
 	}
 }
 
+// Passing is what is counted as held, delayed or lost by a fault of a verb: what passes
+// on the links, unless it is the frames before a frozen node, or the results of a slow
+// runner.
+func Passing(verb, onLinks string) string {
+	switch verb {
+	case "freeze":
+		return "frames"
+	case "slow":
+		return "results"
+	}
+	return onLinks
+}
+
 // String lists the effects that are not 0; passing is what passes on the links:
 // frames, or packets.
 func (c *Counts) String(passing string) string {
@@ -165,7 +178,8 @@ func (c *Counts) Grow(before, after [Effects]int64) {
 // singular is one of what is counted.
 var singular = strings.NewReplacer("connections ", "connection ", "processes ", "process ", "frames ", "frame ", "signals ", "signal ",
 	"programs ", "program ", "homes ", "home ", "packets ", "packet ", "blocks ", "block ", "bytes ", "byte ", "events ", "event ",
-	"records ", "record ", "uses ", "use ", "bits ", "bit ", "clocks ", "clock ")
+	"records ", "record ", "uses ", "use ", "bits ", "bit ", "clocks ", "clock ",
+	"results ", "result ")
 
 // Counted is n of what, which is given as many: "1 process ended", "2 frames
 // dropped".

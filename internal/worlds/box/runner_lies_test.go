@@ -2,6 +2,7 @@ package box
 
 import (
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -215,7 +216,8 @@ func TestRunnersFalterAtWork(t *testing.T) {
 		if done := l.echo(t, 3, 300); len(done.Agreed) != 3 || done.At < from+5 {
 			t.Errorf("begun behind %d: %+v", from, done)
 		}
-		if effect := orderOf(t, l.n, fault.Order{Verb: "slow", Node: "r0"}); effect.Idle || !effect.Ended {
+		if effect := orderOf(t, l.n, fault.Order{Verb: "slow", Node: "r0"}); !strings.HasSuffix(effect.Did, "delayed") ||
+			!strings.Contains(effect.Did, "result") || !effect.Ended {
 			t.Errorf("%+v", effect)
 		}
 	})

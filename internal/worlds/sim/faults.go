@@ -61,7 +61,7 @@ func (r *Effect) did() string {
 		}
 	}
 	if r.counts != nil {
-		if did := r.counts.String("frames"); did != "" {
+		if did := r.counts.String(fault.Passing(r.Verb, "frames")); did != "" {
 			parts = append(parts, did)
 		}
 	}
