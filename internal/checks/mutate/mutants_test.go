@@ -303,12 +303,12 @@ var mutants = []mutant{
 		{"internal/base/wire/push/sign.go", "f.JobID[:], be8(f.DeadlineBlock), spec[:])", "f.JobID[:], be8(f.BlockHeight), spec[:])"}}},
 
 	// What authors are told: traces, notes of lines, and what came with a call.
-	{name: "trace-cycles", what: "a step of a trace has the cycles of what is left", tests: traceTests, edits: []edit{
+	{name: "trace-cycles", what: "a step of a trace has the cycles that were left before it", tests: traceTests, edits: []edit{
 		{"actors/trace.go", "noted.Cycles, noted.Cells = cycles-t.frame.left, cells-t.frame.x.cellsLeft",
-			"noted.Cycles, noted.Cells = t.frame.left, cells-t.frame.x.cellsLeft"}}},
+			"noted.Cycles, noted.Cells = cycles, cells-t.frame.x.cellsLeft"}}},
 	{name: "trace-old", what: "a trace has no value from before a write", tests: traceTests, edits: []edit{
 		{"actors/trace.go", "Key: key, Old: t.r.keep(old), HadOld: had}, func(s *TracedStep) error {\n\t\ts.Value, s.Found = value, true",
-			"Key: key, Old: t.r.keep(value), HadOld: had}, func(s *TracedStep) error {\n\t\ts.Value, s.Found = value, true"}}},
+			"Key: key, Old: t.r.keep(old[:0]), HadOld: had}, func(s *TracedStep) error {\n\t\ts.Value, s.Found = value, true"}}},
 	{name: "trace-bound", what: "a trace holds any number of values", tests: traceTests, edits: []edit{
 		{"actors/trace.go", "if r.bytes+len(b) > MaxTraceBytes {", "if len(b) > MaxTraceBytes {"}}},
 	{name: "trace-undone", what: "a trace tells what was undone as changed", tests: toldTests, edits: []edit{
