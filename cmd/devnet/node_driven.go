@@ -37,7 +37,7 @@ func seatOf(set *hosts.Validator, config *box.Config) *control.ValidatorSeat {
 		return nil
 	}
 	seat := control.NewValidatorSeat(set.Driver)
-	config.Here.Driven = true
+	config.Here.Driven, config.Here.Driver = true, seat
 	config.Observe, config.Overhear, config.Tell = seat.Observe, seat.Overhear, seat.Tell
 	config.Gateway, config.Dropped = seat.Gateway, seat.Dropped
 	config.Booted = func(_ types.Address, begins box.Boot) { seat.Booted(begins.Header, begins.Hash, begins.Root) }

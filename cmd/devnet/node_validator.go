@@ -94,11 +94,13 @@ type loneValidator struct {
 func (v *loneValidator) serve(listener net.Listener, names []string) (err error) {
 	serve := api.Config{Hosts: names}
 	if v.seat != nil {
-		v.seat.Begin(v.network.Driven())
-		defer v.seat.Close()
 		serve.Node = v.seat
+		defer v.seat.Close()
 	}
 	server := api.New(v.network, serve)
+	if v.seat != nil {
+		v.seat.Begin(v.network.Driven(), server.Note)
+	}
 	defer func() { err = errors.Join(err, server.Close(), v.network.Close()) }()
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()

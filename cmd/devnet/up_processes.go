@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -23,6 +25,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/worlds/box"
 	"github.com/cowboyinc/devnet/internal/worlds/box/hosts"
 	"github.com/cowboyinc/devnet/internal/worlds/cluster"
+	"github.com/cowboyinc/devnet/internal/worlds/cluster/control"
 	"github.com/cowboyinc/devnet/internal/worlds/cluster/process"
 )
 
@@ -52,15 +55,56 @@ func (u *running) inProcesses() error {
 	if err != nil {
 		return errors.Join(noStart("", "the network does not start: %v", err), n.Close())
 	}
-	n.front = front.New(front.Config{Hosts: callable(u.settings.HTTP), Nodes: nodes, Carrier: n.carrier, ChainID: n.folder.ChainID,
-		Strict: n.folder.Strict})
-	n.watched.Go(n.watch)
-	for _, node := range carried {
-		if err := n.carrier.Start(u.Context.Context, node.Name); err != nil {
+	show := front.Config{Hosts: callable(u.settings.HTTP), Nodes: nodes, Carrier: n.carrier, ChainID: n.folder.ChainID, Strict: n.folder.Strict}
+	if !n.folder.Strict {
+		if err := n.supervise(); err != nil {
 			return errors.Join(noStart("", "the network does not start: %v", err), n.Close())
 		}
+		show.World = n.supervisor
+	}
+	n.front = front.New(show)
+	if err := n.start(carried); err != nil {
+		failure := error(noStart("", "the network does not start: %v", err))
+		if ended := u.Context.Err(); ended != nil { // it was asked to end meanwhile
+			failure = ended
+		}
+		return errors.Join(failure, n.Close())
 	}
 	u.network, u.server = n, n.front
+	return nil
+}
+
+// supervise makes what drives the nodes, none of which runs.
+func (n *apartNetwork) supervise() (err error) {
+	dir := home.NetDir(n.home.Dir())
+	network, err := hosts.Reopen(dir)
+	if err != nil {
+		return err
+	}
+	if network.Driver() == "" {
+		return fmt.Errorf("the settings in %s name no driver, who does what takes all nodes: begin anew with --reset", dir)
+	}
+	n.supervisor, err = cluster.Supervise(cluster.Supervision{Carrier: n.carrier, Hosts: network, Dir: dir, Port: cluster.FreePort,
+		Log: slog.New(slog.NewTextHandler(n.u.App.ErrWriter, nil)), Ended: n.ended,
+		Joined: func(one cluster.Node) { n.front.Add(front.Node{Name: one.Name, Kind: one.Kind}) }})
+	return err
+}
+
+// start starts all nodes: with cheats each can be driven then.
+func (n *apartNetwork) start(nodes []cluster.Node) error {
+	if n.supervisor != nil {
+		return n.supervisor.Start(n.u.Context.Context)
+	}
+	n.watched.Go(func() {
+		for e := range n.carrier.Ended() {
+			n.ended(e)
+		}
+	})
+	for _, node := range nodes {
+		if err := n.carrier.Start(n.u.Context.Context, node.Name); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
@@ -71,8 +115,9 @@ type apartNetwork struct {
 	home       *home.Home
 	folder     *hosts.Folder
 	carrier    *process.Carrier
+	supervisor *cluster.Supervisor // nil with --strict
 	front      *front.Front
-	watched    sync.WaitGroup
+	watched    sync.WaitGroup // with --strict, of those that end
 
 	mu   sync.Mutex
 	died error // the first node that ended by itself: how
@@ -134,8 +179,11 @@ func (n *apartNetwork) make(dir string) error {
 	}
 	seed := n.home.Meta.Seed
 	plan.Seed = &seed
+	if !s.Strict { // nobody drives a network without cheats
+		plan.Driver = control.NewSecret()
+	}
 	var err error
-	if plan.Port, err = portsBehind(n.u.address, plan.Chain.Validators); err != nil {
+	if plan.Port, err = portsBehind(n.u.address, plan.Chain.Validators+plan.Chain.Runners); err != nil {
 		return noStart("", "the network does not start: %v", err)
 	}
 	network, err := hosts.Make(plan)
@@ -161,10 +209,10 @@ func (n *apartNetwork) settled(dir string) error {
 		return notUp(&box.ChangedError{Home: s.Home, What: what, Have: is, Want: want})
 	}
 	switch {
-	case s.Validators != 0 && s.Validators != len(have.Validators):
-		return changed("validators", fmt.Sprint(len(have.Validators)), fmt.Sprint(s.Validators))
-	case s.Runners != nil && *s.Runners != len(have.Runners):
-		return changed("runners", fmt.Sprint(len(have.Runners)), fmt.Sprint(*s.Runners))
+	case s.Validators != 0 && s.Validators != have.Began.Validators:
+		return changed("validators", fmt.Sprint(have.Began.Validators), fmt.Sprint(s.Validators))
+	case s.Runners != nil && *s.Runners != have.Began.Runners:
+		return changed("runners", fmt.Sprint(have.Began.Runners), fmt.Sprint(*s.Runners))
 	case s.Strict && !have.Strict:
 		return changed("strict", "false", "true")
 	}
@@ -177,47 +225,16 @@ func (n *apartNetwork) settled(dir string) error {
 	return nil
 }
 
-// portsBehind finds ports in a row for validators, by UDP and TCP: those behind the
-// network's own if they are free, or any.
+// portsBehind finds ports in a row for nodes, by UDP and TCP: those behind the network's
+// own if they are free, or any.
 func portsBehind(address string, count int) (first int, err error) {
+	port := 0
 	if _, text, err := net.SplitHostPort(address); err == nil {
-		var port int
-		if _, err := fmt.Sscan(text, &port); err == nil && port < dynamicPorts && portsFree(port+1, count) {
-			return port + 1, nil
+		if n, err := strconv.Atoi(text); err == nil {
+			port = n + 1
 		}
 	}
-	for range portAttempts {
-		first = leastPort + rand.IntN(dynamicPorts-leastPort-count)
-		if portsFree(first, count) {
-			return first, nil
-		}
-	}
-	return 0, fmt.Errorf("no %d ports in a row are free", count)
-}
-
-// Where ports are looked for: above those of well-known services, below those that
-// systems give to who asks for any.
-const (
-	leastPort    = 20_000
-	dynamicPorts = 32_000
-	portAttempts = 100
-)
-
-func portsFree(first, count int) bool {
-	for port := first; port < first+count; port++ {
-		address := fmt.Sprintf("127.0.0.1:%d", port)
-		tcp, err := net.Listen("tcp", address)
-		if err != nil {
-			return false
-		}
-		_ = tcp.Close()
-		udp, err := net.ListenPacket("udp", address)
-		if err != nil {
-			return false
-		}
-		_ = udp.Close()
-	}
-	return true
+	return cluster.FreePorts(port, count)
 }
 
 // tell shows what a node writes to standard error and is not only for its log, behind
@@ -229,17 +246,18 @@ func (n *apartNetwork) tell(node, line string) {
 	fmt.Fprintf(n.u.App.ErrWriter, "%s | %s\n", node, printable(line))
 }
 
-// watch tells of nodes that end by themselves, until the carrier is closed.
-func (n *apartNetwork) watch() {
-	for e := range n.carrier.Ended() {
-		how := strings.Join(strings.Fields(e.Err.Error()), " ")
-		n.front.Ended(e.Name, how)
-		n.mu.Lock()
-		if n.died == nil {
-			n.died = fmt.Errorf("%s ended by itself: %w", e.Name, e.Err)
-		}
-		n.mu.Unlock()
-		fmt.Fprintf(n.u.App.ErrWriter, "%s ended by itself: %s\n  To start it again: %s\n", e.Name, printable(how), n.u.restart(e.Name))
+// ended tells of a node that ended by itself.
+func (n *apartNetwork) ended(e cluster.Ended) {
+	how := strings.Join(strings.Fields(e.Err.Error()), " ")
+	n.front.Ended(e.Name, how)
+	n.mu.Lock()
+	if n.died == nil {
+		n.died = fmt.Errorf("%s ended by itself: %w", e.Name, e.Err)
+	}
+	n.mu.Unlock()
+	fmt.Fprintf(n.u.App.ErrWriter, "%s ended by itself: %s\n", e.Name, printable(how))
+	if n.supervisor != nil {
+		fmt.Fprintf(n.u.App.ErrWriter, "  To start it again: %s\n", n.u.restart(e.Name))
 	}
 }
 
@@ -327,7 +345,9 @@ func (n *apartNetwork) note(string) {} // each node notes it itself
 
 // Close ends all nodes, and lets the home go.
 func (n *apartNetwork) Close() (err error) {
-	if n.carrier != nil {
+	if n.supervisor != nil {
+		err = n.supervisor.Close()
+	} else if n.carrier != nil {
 		err = n.carrier.Close()
 		n.watched.Wait()
 	}

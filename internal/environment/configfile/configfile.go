@@ -103,18 +103,23 @@ func (f *File) Key(key, keyFile string) (*crypto.Key, error) {
 		if err != nil {
 			return nil, f.Fault(err.Error(), name)
 		}
-		text = strings.TrimSpace(string(held))
+		text = string(held)
 	}
-	digits, prefixed := strings.CutPrefix(text, "0x")
-	secret, err := hex.DecodeString(digits)
-	if !prefixed || err != nil || len(secret) != 32 {
-		return nil, f.Fault("a key is 0x and 64 hexadecimal digits", name)
-	}
-	made, err := crypto.NewKey([32]byte(secret))
+	made, err := ParseKey(text)
 	if err != nil {
 		return nil, f.Fault(err.Error(), name)
 	}
 	return made, nil
+}
+
+// ParseKey reads a node's secret, as a file of a key has it.
+func ParseKey(text string) (*crypto.Key, error) {
+	digits, prefixed := strings.CutPrefix(strings.TrimSpace(text), "0x")
+	secret, err := hex.DecodeString(digits)
+	if !prefixed || err != nil || len(secret) != 32 {
+		return nil, errors.New("a key is 0x and 64 hexadecimal digits")
+	}
+	return crypto.NewKey([32]byte(secret))
 }
 
 // Beside is the path of a file that the configuration names.

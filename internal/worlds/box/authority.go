@@ -188,7 +188,7 @@ func (a *authority) register(ctx context.Context, key *crypto.Key) error {
 			return err
 		}
 	}
-	in := system.Registration{PublicKey: key.PublicKey(), Stake: wallet.RunnerStake, Offer: ownOffer()}
+	in := system.Registration{PublicKey: key.PublicKey(), Stake: wallet.RunnerStake, Offer: OwnOffer()}
 	return a.send(ctx, a.shared.verifier.Signer(key), types.RegistryAddress, types.Wei{}, "register", codec.Marshal(&in))
 }
 

@@ -58,6 +58,15 @@ func (d Driven) FailHost(actor types.Address, how string, counts *fault.Counts) 
 	d.node.programs.Fail(actor, how, counts)
 }
 
+// Pause has it make no blocks, or go on, as a whole network's operator decides.
+func (d Driven) Pause(on bool) { d.network.steering.hold(on) }
+
+// Call names another node.
+func (d Driven) Call(a types.Address, name string) { d.network.others.call(a, name) }
+
+// Ahead is how far its clock is ahead of the machine's.
+func (d Driven) Ahead() time.Duration { return d.network.clock.Offset() }
+
 // SetClock puts its clock ahead of the machine's, also when it is started again.
 func (d Driven) SetClock(ahead time.Duration) error {
 	o := d.network.origin

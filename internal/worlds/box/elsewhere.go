@@ -2,6 +2,7 @@ package box
 
 import (
 	"slices"
+	"sync"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api"
@@ -26,12 +27,54 @@ type others struct {
 	nodes    *nodeList
 	presence *presence
 	book     *node.Book
+
+	mu    sync.Mutex
+	names map[types.Address]string // replaced, never changed
 }
 
-// nameOfOther is what a node that runs elsewhere is called: by its address, where its
-// name is not known.
-func (h *Here) nameOfOther(a types.Address) string {
-	if name := h.Names[a]; name != "" {
+func newOthers(o *origin, n *Network) *others {
+	others := &others{origin: o, nodes: n.nodeList, presence: n.presence, book: n.book}
+	if here := o.config.Here; here != nil {
+		others.names = here.Names
+	}
+	return others
+}
+
+// known are the names of the nodes that run elsewhere, by address.
+func (o *others) known() map[types.Address]string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.names
+}
+
+// call names a node: who had the name before, under another key, has it no more.
+func (o *others) call(a types.Address, name string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	names := map[types.Address]string{}
+	for address, is := range o.names {
+		if is != name {
+			names[address] = is
+		}
+	}
+	names[a] = name
+	o.names = names
+}
+
+// addressOf is that of a name, zero where no other node has it.
+func (o *others) addressOf(name string) (a types.Address) {
+	for address, is := range o.known() {
+		if is == name {
+			return address
+		}
+	}
+	return a
+}
+
+// nameOf is what a node that runs elsewhere is called: by its address, where its name is
+// not known.
+func (o *others) nameOf(a types.Address) string {
+	if name := o.known()[a]; name != "" {
 		return name
 	}
 	return a.String()
@@ -49,14 +92,20 @@ func (o *others) validators(best *ledger.State) (all []api.Node) {
 	if self.Running() && !self.Frozen() {
 		connected = self.Validator().Status().Connected
 	}
-	for _, member := range best.Validators().Members {
+	members := slices.Clone(best.Validators().Members)
+	for _, move := range best.Moves() {
+		if move.Join != nil {
+			members = append(members, *move.Join)
+		}
+	}
+	for _, member := range members {
 		if member.Address == self.Address {
 			continue
 		}
-		one := api.Node{Name: here.nameOfOther(member.Address), Elsewhere: true, Validator: member,
+		one := api.Node{Name: o.nameOf(member.Address), Elsewhere: true, Validator: member,
 			Status: history.Membership(best, member.Address), Running: slices.Contains(connected, member.Address)}
 		one.Validator.Endpoint = o.book.Endpoint(member)
-		if !one.Running {
+		if !one.Running && one.Status != history.StatusJoining {
 			one.Missing = append(one.Missing, "no connection with "+here.Name)
 		}
 		all = append(all, one)
@@ -75,12 +124,11 @@ func compareNames(a, b string) int {
 
 // runners are the named runners that run elsewhere and are registered.
 func (o *others) runners() (all []api.NamedAccount) {
-	here := o.origin.config.Here
-	if here == nil {
+	if o.origin.config.Here == nil {
 		return nil
 	}
 	state := o.nodes.state()
-	for address, name := range here.Names {
+	for address, name := range o.known() {
 		if state.Runner(address) != nil {
 			all = append(all, api.NamedAccount{Name: name, Address: address})
 		}

@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/cowboyinc/devnet/actors/governance"
+	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/faces/api"
 )
@@ -18,6 +19,7 @@ type membership struct {
 	roster    *roster
 	files     *files
 	authority *authority
+	others    *others
 	make      func(name string) (*Node, error) // a node that is not started
 }
 
@@ -126,19 +128,22 @@ func (m *membership) start(name string) (*Node, error) {
 
 // Leave has the system key ask for the end of a validator's membership, which
 // comes with the epoch's. It returns when the instruction is final.
-func (m *membership) Leave(ctx context.Context, name string) (*Node, error) {
+func (m *membership) Leave(ctx context.Context, name string) (address types.Address, err error) {
 	if err := m.origin.strict("leaving by the devnet's keys"); err != nil {
-		return nil, err
+		return address, err
 	}
 	node := m.nodes.find(name)
-	if node == nil {
-		return nil, api.Refuse(http.StatusNotFound, "unknown_node", "no node is called %q", name).
+	if node != nil {
+		address = node.Address
+	} else if address = m.others.addressOf(name); address.IsZero() {
+		return address, api.Refuse(http.StatusNotFound, "unknown_node", "no node is called %q", name).
 			Hint("GET /validators lists them.").At("name")
 	}
-	_, err := m.authority.govern(ctx, governance.OpLeaveValidator, governance.LeaveValidator{Address: node.Address})
-	if err != nil {
-		return nil, err
+	if _, err := m.authority.govern(ctx, governance.OpLeaveValidator, governance.LeaveValidator{Address: address}); err != nil {
+		return address, err
 	}
-	node.joining.Store(false)
-	return node, nil
+	if node != nil {
+		node.joining.Store(false)
+	}
+	return address, nil
 }

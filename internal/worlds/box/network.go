@@ -68,12 +68,13 @@ func compose(o *origin) *Network {
 		steering: n.steering}
 	n.reports = &reports{config: &o.config, clock: s.clock, finality: n.finality, presence: n.presence, sightings: views.Sightings}
 	n.orders = &orders{origin: o, roster: n.roster, files: n.files, links: n.links, faults: n.faults}
-	n.membership = &membership{origin: o, nodes: n.nodeList, roster: n.roster, files: n.files, authority: n.authority,
+	n.others = newOthers(o, n)
+	n.membership = &membership{origin: o, nodes: n.nodeList, roster: n.roster, files: n.files, authority: n.authority, others: n.others,
 		make: func(name string) (*Node, error) { return newNode(n, name) }}
 	n.reaper = &reaper{nodes: n.nodeList, roster: n.roster, finality: n.finality, log: s.log}
-	n.others = &others{origin: o, nodes: n.nodeList, presence: n.presence, book: s.book}
 	n.registration = &registration{origin: o, nodes: n.nodeList, runners: n.runnerList, roster: n.roster, authority: n.authority,
 		finality: n.finality, shared: s, make: func(name string, key *crypto.Key) *Runner { return newRunner(n, name, key) }}
+	n.registration.later = n.registration.comeLater
 	n.ending, n.quit = context.WithCancel(context.Background())
 	return n
 }

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/cowboyinc/devnet/internal/base/crypto"
+	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/runners/selection"
@@ -24,6 +25,10 @@ type registration struct {
 	finality  *finality
 	shared    *shared
 	make      func(name string, key *crypto.Key) *Runner // a runner that is not started
+
+	// later has a runner that was dropped come back so many blocks later, and with a fresh
+	// identity where that is asked for.
+	later func(name string, blocks types.Height, fresh bool)
 
 	ending    context.Context // of the network
 	quit      context.CancelFunc

@@ -15,6 +15,9 @@ func (h operator) AnswerJob(job types.Hash, result []byte) (answered []types.Add
 	if err := h.network.strict("answering jobs by hand"); err != nil {
 		return nil, err
 	}
+	if d := h.network.driver(); d != nil {
+		return d.AnswerJob(job, result)
+	}
 	for _, r := range h.network.RunnerList() {
 		manual := r.Manual()
 		if manual == nil || !slices.Contains(manual.Waiting(), job) {
@@ -35,6 +38,9 @@ func (h operator) PrepareRunner(name string) (p api.PreparedRunner, err error) {
 	if err := n.strict("starting runners"); err != nil {
 		return p, err
 	}
+	if d := n.driver(); d != nil {
+		return prepareElsewhere(d, name)
+	}
 	if err := n.elsewhere("a runner without a key of its own"); err != nil {
 		return p, err
 	}
@@ -46,23 +52,25 @@ func (h operator) PrepareRunner(name string) (p api.PreparedRunner, err error) {
 	identities := 0
 	switch r := n.findRunner(name); {
 	case r == nil && name != next:
-		return p, api.Refuse(http.StatusConflict, "invalid_name", "%q is no name of a runner to start: the next is %s", name, next).
-			Hint("Leave the name out, or give that of a runner that has left.").At("name")
+		return p, unknownNext(name, next)
 	case r == nil && len(n.RunnerList()) >= MaxRunners:
-		return p, api.Refuse(http.StatusConflict, "too_many_runners", "a network in one process has at most %d runners", MaxRunners)
+		return p, tooManyRunners()
 	case r != nil:
 		for state.Runner(wallet.RunnerIdentity(n.seed, name, identities).Address()) != nil {
 			identities++
 		}
 		if registered := state.Runner(r.Address); registered == nil || registered.Health != selection.Deregistered {
-			return p, api.Refuse(http.StatusConflict, "already_runner", "%s is a runner already", name).At("name")
+			return p, alreadyRunner(name)
 		}
 	}
-	return api.PreparedRunner{Name: name, PublicKey: wallet.RunnerIdentity(n.seed, name, identities).PublicKey(), Offer: ownOffer()}, nil
+	return api.PreparedRunner{Name: name, PublicKey: wallet.RunnerIdentity(n.seed, name, identities).PublicKey(), Offer: OwnOffer()}, nil
 }
 
 // StartRunner implements api.Steering.
 func (h operator) StartRunner(name string) error {
+	if d := h.network.driver(); d != nil {
+		return d.StartRunner(name)
+	}
 	n := h.network.registration
 	return n.roster.alone(func() error {
 		key := n.latest(n.nodes.state(), name)
@@ -81,6 +89,10 @@ func (h operator) StartRunner(name string) error {
 
 // RetireRunner implements api.Steering.
 func (h operator) RetireRunner(name string) {
+	if d := h.network.driver(); d != nil {
+		d.RetireRunner(name)
+		return
+	}
 	if r := h.network.findRunner(name); r != nil {
 		r.runner.Leave(true, func() {})
 	}

@@ -39,8 +39,8 @@ type Runner struct {
 	key    *crypto.Key
 }
 
-// ownOffer is what a runner of the devnet's own says that it does.
-func ownOffer() system.Offer {
+// OwnOffer is what a runner of the devnet's own says that it does.
+func OwnOffer() system.Offer {
 	does, _ := settings.Own()
 	defer does.Close()
 	return system.Offer{Capabilities: does.Capabilities(), Entitlements: does.Entitlements(), MaxConcurrentJobs: wallet.RunnerJobs}
@@ -51,7 +51,7 @@ func enrol(g *ledger.Genesis, keys []types.PublicKey) error {
 	if len(keys) == 0 {
 		return nil
 	}
-	offer := ownOffer()
+	offer := OwnOffer()
 	for _, key := range keys {
 		address, err := crypto.AddressOf(key)
 		if err != nil {

@@ -28,27 +28,33 @@ func (h operator) Advance(ctx context.Context, to history.Target) (*history.Adva
 
 // Join implements api.Steering.
 func (h operator) Join(ctx context.Context, name string) (m model.Move, err error) {
+	if d := h.network.driver(); d != nil {
+		return h.joinElsewhere(ctx, d, name)
+	}
 	node, err := h.network.Join(ctx, name)
 	if err != nil {
 		return m, err
 	}
-	return h.move(node), nil
+	return h.moveOf(node.Name, node.Address, node.status(h.network.state())), nil
 }
 
 // Leave implements api.Steering.
 func (h operator) Leave(ctx context.Context, name string) (m model.Move, err error) {
-	node, err := h.network.Leave(ctx, name)
+	address, err := h.network.Leave(ctx, name)
 	if err != nil {
 		return m, err
 	}
-	return h.move(node), nil
+	return h.moveOf(name, address, history.StatusLeft), nil
 }
 
-// move says where a decided move stands: before its epoch or, where that has
-// begun meanwhile, in it.
-func (h operator) move(node *Node) model.Move {
+// moveOf says where a decided move stands: before its epoch or, where that has begun
+// meanwhile, in it. Who is no member, and will be none, has the status that is given.
+func (h operator) moveOf(name string, address types.Address, otherwise string) model.Move {
 	state := h.network.state()
-	m := model.Move{Name: node.Name, Address: node.Address, Status: node.status(state), Epoch: state.NextEpoch()}
+	m := model.Move{Name: name, Address: address, Status: history.Membership(state, address), Epoch: state.NextEpoch()}
+	if m.Status == history.StatusLeft {
+		m.Status = otherwise
+	}
 	if m.Status == history.StatusJoining || m.Status == history.StatusLeaving {
 		m.Epoch++
 	}

@@ -81,16 +81,26 @@ func (s *steering) setPaused(on bool) error {
 	if err := s.origin.strict("pausing"); err != nil {
 		return err
 	}
+	if d := s.origin.driver(); d != nil {
+		return d.Pace(on)
+	}
 	if err := s.origin.elsewhere("a pause"); err != nil {
 		return err
 	}
+	s.hold(on)
+	return nil
+}
+
+// hold has the validators here make no blocks, or go on.
+func (s *steering) hold(on bool) {
 	s.decided.Lock()
 	defer s.decided.Unlock()
 	s.paused = on
+	var told sync.WaitGroup // at once: one that runs elsewhere takes a while
 	for _, node := range s.nodes.List() {
 		if node.Started() {
-			node.Validator().Pause(on)
+			told.Go(func() { node.Validator().Pause(on) })
 		}
 	}
-	return nil
+	told.Wait()
 }

@@ -31,6 +31,9 @@ type Config struct {
 	// a host of its own.
 	Port func() (int, error)
 	Log  *slog.Logger // nil: none
+	// Apart says that validators answer each for itself, and none is followed here.
+	Apart bool
+	Ended func(Ended) // is told of nodes that ended though nobody asked; it may be nil
 }
 
 // Crew opens the nodes of a network where a carrier runs them (box.Elsewhere).
@@ -42,17 +45,24 @@ type Crew struct {
 	port    func() (int, error)
 	genesis *ledger.Genesis
 	log     *slog.Logger
-	chain   *chain // set by the first validator
+	apart   bool
+	told    func(Ended)
+	// driven begins when a validator that answers for itself can be driven, and ends with
+	// its life; it may be nil.
+	driven func(ctx context.Context, name string, c *control.Client)
+	chain  *chain // set by the first validator
 
 	ctx       context.Context // of all that is asked of nodes
 	cancel    context.CancelFunc
 	reader    sync.WaitGroup // of Ended
+	attending sync.WaitGroup // of driven
 	offset    atomic.Int64   // of the network's clock
 	seen      atomic.Uint64  // the height up to which whoever drives has seen the chain
 	heardUpTo atomic.Int64   // the height up to which what validators said before was heard
 
 	mu       sync.Mutex
 	early    map[string]chan error // nodes that are being started before they are asked for
+	fell     map[string]error      // those of them that ended before they were: how
 	members  map[string]*member
 	known    map[string]bool // to the carrier
 	numbers  map[*fault.Counts]int
@@ -65,7 +75,8 @@ type Crew struct {
 // NewCrew makes a crew.
 func NewCrew(c Config) *Crew {
 	crew := &Crew{carrier: c.Carrier, hosts: c.Hosts, dir: c.Dir, secret: c.Secret, port: c.Port, genesis: c.Hosts.Genesis, log: c.Log,
-		early: map[string]chan error{}, members: map[string]*member{}, known: map[string]bool{}, numbers: map[*fault.Counts]int{},
+		apart: c.Apart, told: c.Ended,
+		early: map[string]chan error{}, fell: map[string]error{}, members: map[string]*member{}, known: map[string]bool{}, numbers: map[*fault.Counts]int{},
 		counts: map[int]*fault.Counts{}, overs: map[int]func(){}}
 	if crew.log == nil {
 		crew.log = slog.New(slog.DiscardHandler)
@@ -83,9 +94,15 @@ func (c *Crew) attend() {
 	for end := range c.carrier.Ended() {
 		c.mu.Lock()
 		m := c.members[end.Name]
+		if c.early[end.Name] != nil {
+			c.fell[end.Name] = cmp.Or(end.Err, errors.New("it ended"))
+		}
 		c.mu.Unlock()
 		if m != nil {
 			m.ended(cmp.Or(end.Err, errors.New("it ended")))
+		}
+		if c.told != nil {
+			c.told(end)
 		}
 	}
 }
@@ -102,6 +119,7 @@ func (c *Crew) Launch() {
 			ctx, cancel := context.WithTimeout(c.ctx, startPatience)
 			defer cancel()
 			started <- c.carrier.Start(ctx, one.Name)
+			close(started)
 		}()
 	}
 }
@@ -110,12 +128,15 @@ func (c *Crew) Launch() {
 func (c *Crew) launch(ctx context.Context, name string) error {
 	c.mu.Lock()
 	started := c.early[name]
-	delete(c.early, name)
 	c.mu.Unlock()
-	if started != nil {
-		return <-started
+	if started == nil {
+		return c.carrier.Start(ctx, name)
 	}
-	return c.carrier.Start(ctx, name)
+	err := <-started
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.early, name)
+	return cmp.Or(err, c.fell[name])
 }
 
 // add makes a node known to the carrier, where it is not, once write has written its
@@ -145,6 +166,13 @@ func (c *Crew) enter(m *member) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.members[m.identity.Name] = m
+}
+
+// member is the node of a name, which is there.
+func (c *Crew) member(name string) *member {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.members[name]
 }
 
 func (c *Crew) all() []*member {
@@ -252,6 +280,12 @@ func (c *Crew) Saw(height types.Height) {
 	}
 }
 
+// remember takes the clock of a node that has run before, where that is further ahead.
+func (c *Crew) remember(ahead time.Duration) {
+	for have := c.ahead(); ahead > have && !c.offset.CompareAndSwap(int64(have), int64(ahead)); have = c.ahead() {
+	}
+}
+
 // note keeps the first thing that went wrong in driving.
 func (c *Crew) note(err error) {
 	c.log.Error("driving a network", "error", err)
@@ -293,5 +327,6 @@ func (c *Crew) Close() error {
 	c.cancel()
 	err := c.carrier.Close()
 	c.reader.Wait()
+	c.attending.Wait()
 	return err
 }

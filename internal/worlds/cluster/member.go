@@ -116,7 +116,8 @@ func (m *member) begin() (*life, control.Hello, error) {
 	if err == nil && hello.Address != m.identity.Address {
 		err = fmt.Errorf("%s answers as %s, and is %s", m.identity.Name, hello.Address, m.identity.Address)
 	}
-	if ahead := m.crew.ahead(); err == nil && ahead != 0 {
+	m.crew.remember(hello.Ahead)
+	if ahead := m.crew.ahead(); err == nil && ahead != hello.Ahead {
 		err = m.client.SetClock(ctx, ahead)
 	}
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -56,6 +57,9 @@ func (r *runner) Start() error {
 		return err
 	}
 	r.started.Store(true)
+	if c.apart { // nobody looks at blocks here: no work waits for that
+		return r.client.Show(c.ctx, math.MaxInt64)
+	}
 	return nil
 }
 

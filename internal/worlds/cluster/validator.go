@@ -57,7 +57,7 @@ func (c *Crew) Validator(name string, key *crypto.Key, tell box.Told) (box.Remot
 	v := &validator{member: newMember(c, node.Identity{Name: name, Address: key.Address()}), follower: follower{owner: c, name: name},
 		key: key, tell: tell, broken: map[types.Address]broken{}}
 	v.last = validators.Status{Name: name, Address: key.Address()}
-	v.follows = true
+	v.follows = !c.apart
 	c.enter(v.member)
 	return v, v.reset()
 }
@@ -95,12 +95,17 @@ func (v *validator) Start([]types.Validator) error {
 	if err != nil {
 		return err
 	}
-	if err := v.boots(hello); err != nil {
-		return err
+	if v.follows {
+		if err := v.boots(hello); err != nil {
+			return err
+		}
+		l.work.Go(func() { v.hear(l) })
+		l.work.Go(func() { v.follow(l) })
 	}
-	l.work.Go(func() { v.hear(l) })
-	l.work.Go(func() { v.follow(l) })
 	v.started.Store(true)
+	if driven := v.crew.driven; driven != nil {
+		v.crew.attending.Go(func() { driven(l.ctx, v.name, v.client) })
+	}
 	v.mu.Lock()
 	before := maps.Clone(v.broken)
 	v.mu.Unlock()
@@ -218,7 +223,7 @@ func (v *validator) Kill() {
 	v.mu.Lock()
 	l := v.life
 	v.mu.Unlock()
-	if l != nil && v.answers() {
+	if l != nil && v.answers() && v.follows {
 		v.catchUp(ctx, l)
 	}
 	v.end(true)

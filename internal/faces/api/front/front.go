@@ -4,8 +4,8 @@
 // Most requests go on to one validator, the same one as long as it runs and keeps up
 // with the others; one with node= goes to that node. What each validator knows only of
 // itself is asked of all and put together: /ready, /validators, the connections in
-// /runners, /metrics. Orders about nodes as processes are given to who carries them; one
-// about how a validator behaves goes on to that validator.
+// /runners, /metrics. Faults, of nodes and of links, are made by who drives all nodes; what
+// else takes the whole network the validators have it do, whom one asks for it.
 package front
 
 import (
@@ -13,7 +13,9 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
@@ -40,11 +42,6 @@ type Carrier interface {
 	State(name string) (runs, frozen bool)
 	// Control is the URL of a validator's HTTP API.
 	Control(name string) string
-	Start(ctx context.Context, name string) error
-	Kill(ctx context.Context, name string) error
-	Freeze(name string) error
-	Thaw(name string) error
-	Wipe(ctx context.Context, name string) error
 }
 
 // Config is how a Front is made.
@@ -52,6 +49,7 @@ type Config struct {
 	Hosts   []string // names, beside loopback's and IP addresses, by which clients may call
 	Nodes   []Node   // in the order in which they are shown
 	Carrier Carrier
+	World   fault.World // makes faults; nil with Strict
 	ChainID uint64
 	Strict  bool // no cheats
 }
@@ -65,18 +63,17 @@ type Front struct {
 	end     context.CancelFunc
 	once    sync.Once
 
-	mu     sync.Mutex
-	ended  map[string]string                 // nodes that ended by themselves: how
-	seen   map[types.Address]model.Validator // validators, as they last told of themselves
-	faults []fault.Effect                    // of processes
-}
+	nodes atomic.Pointer[[]Node] // read without a lock
 
-// maxFaults bounds the faults that are remembered; the oldest are forgotten first.
-const maxFaults = api.MaxFaultEvents
+	mu    sync.Mutex
+	ended map[string]string                 // nodes that ended by themselves: how
+	seen  map[types.Address]model.Validator // validators, as they last told of themselves
+}
 
 // New makes a front. Close has to be called at the end.
 func New(c Config) *Front {
 	f := &Front{config: c, ended: map[string]string{}, seen: map[types.Address]model.Validator{}}
+	f.nodes.Store(&c.Nodes)
 	ended, end := context.WithCancel(context.Background())
 	f.end = end
 	f.proxy = newProxy(f)
@@ -91,6 +88,7 @@ func New(c Config) *Front {
 	mux.HandleFunc("GET /events", f.serveEvents)
 	mux.HandleFunc("GET /metrics", f.serveMetrics)
 	mux.HandleFunc("POST /devnet/fault", f.serveFault)
+	mux.HandleFunc("POST /devnet/heal", f.serveHeal)
 	mux.HandleFunc("GET /devnet/faults", f.serveFaults)
 	f.handler = api.Guard(c.Hosts, mux)
 	f.http = api.HTTPServer(f.handler, ended)
@@ -122,6 +120,25 @@ func (f *Front) Close() (err error) {
 	return err
 }
 
+// Add shows one more node, behind those of its kind.
+func (f *Front) Add(one Node) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	nodes := f.all()
+	at := len(nodes)
+	for i, n := range nodes {
+		if one.Kind == Validator && n.Kind != Validator {
+			at = i
+			break
+		}
+	}
+	nodes = slices.Insert(slices.Clone(nodes), at, one)
+	f.nodes.Store(&nodes)
+}
+
+// all are the nodes in the order in which they are shown.
+func (f *Front) all() []Node { return *f.nodes.Load() }
+
 // Ended notes that a node ended by itself, and how.
 func (f *Front) Ended(name, how string) {
 	f.mu.Lock()
@@ -133,7 +150,7 @@ func (f *Front) Ended(name, how string) {
 func (f *Front) why(name string) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if how := f.ended[name]; how != "" {
+	if how := f.ended[name]; how != "" { // by itself, the last time that it ended
 		return "its process has ended by itself: " + how
 	}
 	return "its process does not run"
@@ -141,7 +158,7 @@ func (f *Front) why(name string) string {
 
 // validators are those that can answer: they run, and are not frozen.
 func (f *Front) validators() (names []string) {
-	for _, n := range f.config.Nodes {
+	for _, n := range f.all() {
 		if runs, frozen := f.config.Carrier.State(n.Name); n.Kind == Validator && runs && !frozen {
 			names = append(names, n.Name)
 		}
@@ -151,7 +168,7 @@ func (f *Front) validators() (names []string) {
 
 // find is the node of a name.
 func (f *Front) find(name string) (Node, error) {
-	for _, n := range f.config.Nodes {
+	for _, n := range f.all() {
 		if n.Name == name {
 			return n, nil
 		}

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -14,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/environment/fault"
+	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/faces/api/client"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
@@ -38,8 +39,7 @@ func newFleet(t *testing.T) (*fleet, *Front, *client.Client) {
 	for _, n := range nodes[:3] {
 		must(t, f.Start(t.Context(), n.Name))
 	}
-	f.did = nil
-	front := New(Config{Nodes: nodes, Carrier: f, ChainID: 8011})
+	front := New(Config{Nodes: nodes, Carrier: f, World: f, ChainID: 8011})
 	server := httptest.NewServer(front.Handler())
 	t.Cleanup(func() {
 		server.CloseClientConnections()
@@ -100,11 +100,8 @@ func (f *fleet) serve(name string) http.Handler {
 		_ = http.NewResponseController(w).Flush()
 		<-r.Context().Done()
 	})
-	mux.HandleFunc("POST /devnet/fault", func(w http.ResponseWriter, r *http.Request) {
-		body, _ := io.ReadAll(r.Body)
-		var request model.FaultRequest
-		_ = json.Unmarshal(body, &request)
-		_ = json.NewEncoder(w).Encode(model.FaultReceipt{Verb: request.Verb, Detail: request.Node, Did: "told by " + name})
+	mux.HandleFunc("POST /devnet/fault", func(w http.ResponseWriter, _ *http.Request) {
+		api.Answer(w, api.Refuse(http.StatusBadRequest, "invalid_request", "refused by %s", name))
 	})
 	return mux
 }
@@ -127,13 +124,7 @@ func (f *fleet) Control(name string) string {
 func (f *fleet) Start(_ context.Context, name string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.did = append(f.did, "start "+name)
 	f.servers[name] = httptest.NewServer(f.serve(name))
-	return nil
-}
-
-func (f *fleet) Kill(_ context.Context, name string) error {
-	f.drop(name)
 	return nil
 }
 
@@ -141,7 +132,6 @@ func (f *fleet) drop(name string) {
 	f.mu.Lock()
 	s := f.servers[name]
 	delete(f.servers, name)
-	f.did = append(f.did, "kill "+name)
 	if name == "r0" {
 		f.runner = false
 	}
@@ -153,7 +143,6 @@ func (f *fleet) drop(name string) {
 }
 
 func (f *fleet) Freeze(name string) error { return f.freeze(name, true) }
-func (f *fleet) Thaw(name string) error   { return f.freeze(name, false) }
 
 func (f *fleet) freeze(name string, on bool) error {
 	f.mu.Lock()
@@ -164,8 +153,6 @@ func (f *fleet) freeze(name string, on bool) error {
 	f.frozen[name] = on
 	return nil
 }
-
-func (f *fleet) Wipe(context.Context, string) error { return nil }
 
 func TestOneAddressAnswersForAllThatRun(t *testing.T) {
 	f, front, c := newFleet(t)
@@ -265,8 +252,9 @@ func TestAStreamGoesOnWithAnotherValidator(t *testing.T) {
 	}
 }
 
-func TestOrdersGoToWhoCanDoThem(t *testing.T) {
-	f, _, c := newFleet(t)
+// A fault is made by who drives all nodes; what is wrong with a request a validator says.
+func TestFaultsAreMadeByWhoDrivesAllNodes(t *testing.T) {
+	f, front, c := newFleet(t)
 	do := func(r model.FaultRequest) string {
 		effect, err := c.Fault(t.Context(), r)
 		if err != nil {
@@ -274,33 +262,72 @@ func TestOrdersGoToWhoCanDoThem(t *testing.T) {
 		}
 		return effect.Did
 	}
+	front.Ended("v1", "signal: killed")
 	for _, one := range []struct {
 		order model.FaultRequest
 		want  string
 	}{
-		{model.FaultRequest{Verb: "misbehave", Node: "v1", Kind: "equivocate"}, "told by v1"},
-		{model.FaultRequest{Verb: "crash", Node: "v1"}, "its process was killed"},
-		{model.FaultRequest{Verb: "misbehave", Node: "v1", Kind: "equivocate"}, "v1 does not run: restart it first"},
-		{model.FaultRequest{Verb: "restart", Node: "v1"}, "done"},
-		{model.FaultRequest{Verb: "drop", Node: "r0"}, "its process was killed"},
-		{model.FaultRequest{Verb: "drop", Node: "v0"}, "drop is no fault of validators, and v0 is one"},
-		{model.FaultRequest{Verb: "slow", Node: "r0", Delay: "1s"}, "slow takes a runner in this process, and r0 has a process of its own"},
+		{model.FaultRequest{Verb: "crash", Node: "v1"}, "done by the driver"},
+		{model.FaultRequest{Verb: "partition", Groups: [][]string{{"v0"}, {"v1"}}}, "done by the driver"},
 		{model.FaultRequest{Verb: "crash", Node: "v9"}, `no node is called "v9"`},
-		{model.FaultRequest{Verb: "dance", Node: "v0"}, `there is no fault "dance"`},
-		{model.FaultRequest{Verb: "partition", Groups: [][]string{{"v0"}, {"v1"}}}, "a fault of links takes all nodes in one process"},
+		{model.FaultRequest{Verb: "dance", Node: "v0"}, "refused by v0"},
+		{model.FaultRequest{Verb: "link", A: "v0", B: "v0"}, "refused by v0"},
 	} {
 		if have := do(one.order); have != one.want {
 			t.Errorf("%+v:\n have %s\n want %s", one.order, have, one.want)
 		}
 	}
-	if have := strings.Join(f.did, ", "); have != "kill v1, start v1, kill r0" {
+	if _, err := c.Heal(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if have := strings.Join(f.did, ", "); have != "crash v1, partition v0 / v1, heal" {
 		t.Errorf("it was done: %s", have)
 	}
-	answer, err := http.Get(c.Address() + "/devnet/faults")
-	must(t, err)
-	defer answer.Body.Close()
-	if answer.StatusCode != http.StatusOK {
-		t.Errorf("the faults: %s", answer.Status)
+	faults, err := c.Faults(t.Context())
+	if must(t, err); len(faults) != 1 || faults[0].Detail != "v0 / v1" {
+		t.Errorf("the faults: %+v", faults)
+	}
+	if why := front.why("v1"); why != "its process does not run" {
+		t.Errorf("v1 was crashed since: %s", why)
+	}
+	for _, n := range nodes[:3] { // nobody is left who could say it
+		f.drop(n.Name)
+	}
+	if have := do(model.FaultRequest{Verb: "dance"}); have != `there is no fault "dance"` {
+		t.Error(have)
+	}
+	if have := do(model.FaultRequest{Verb: "restart", Node: "v1"}); have != "done by the driver" {
+		t.Error(have)
+	}
+}
+
+// Do implements fault.World.
+func (f *fleet) Do(o fault.Order) (fault.Effect, error) {
+	if o.Node == "v9" {
+		return fault.Effect{}, api.Refuse(http.StatusNotFound, "unknown_node", "no node is called %q", o.Node)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.did = append(f.did, strings.TrimSpace(o.Verb+" "+o.Detail()))
+	return fault.Effect{Verb: o.Verb, Detail: o.Detail(), Did: "done by the driver"}, nil
+}
+
+// Faults implements fault.World.
+func (f *fleet) Faults() []fault.Effect {
+	return []fault.Effect{{Verb: "partition", Detail: "v0 / v1"}}
+}
+
+// A node that joins is shown behind those of its kind.
+func TestANodeThatJoinsIsShown(t *testing.T) {
+	_, front, _ := newFleet(t)
+	front.Add(Node{"v3", Validator})
+	front.Add(Node{"r1", Runner})
+	var names []string
+	for _, n := range front.all() {
+		names = append(names, n.Name)
+	}
+	if have := strings.Join(names, " "); have != "v0 v1 v2 v3 r0 r1" {
+		t.Error(have)
 	}
 }
 

@@ -34,7 +34,7 @@ func (f *Front) serveReady(w http.ResponseWriter, r *http.Request) {
 func (f *Front) Ready(ctx context.Context) model.Ready {
 	answers := askAll(ctx, f, f.validators(), askPatience, (*client.Client).Ready)
 	m := model.Ready{}
-	for _, n := range f.config.Nodes { // by name, so that the same one is taken among equals
+	for _, n := range f.all() { // by name, so that the same one is taken among equals
 		if a, is := answers[n.Name]; is && (m.ChainID == 0 || a.Height > m.Height) {
 			m = a
 		}
@@ -42,14 +42,14 @@ func (f *Front) Ready(ctx context.Context) model.Ready {
 	best := m
 	m.ChainID, m.Strict = f.config.ChainID, f.config.Strict
 	m.Ready, m.Node, m.Nodes, m.Error, m.Trouble = true, "", []model.ReadyNode{}, nil, []string{}
-	for _, n := range f.config.Nodes {
+	for _, n := range f.all() {
 		row, part := f.rowOf(n, answers, &best)
 		if !part {
 			continue
 		}
 		m.Nodes, m.Ready = append(m.Nodes, row), m.Ready && row.Ready
 	}
-	for _, n := range f.config.Nodes {
+	for _, n := range f.all() {
 		a, is := answers[n.Name]
 		if !is {
 			continue
@@ -117,7 +117,7 @@ func (f *Front) serveValidators(w http.ResponseWriter, r *http.Request) {
 func (f *Front) Validators(ctx context.Context) ([]model.Validator, error) {
 	answers := askAll(ctx, f, f.validators(), askPatience, (*client.Client).Validators)
 	all := map[types.Address]model.Validator{}
-	for _, n := range f.config.Nodes {
+	for _, n := range f.all() {
 		for _, v := range answers[n.Name] {
 			if before, known := all[v.Address]; !known || before.Elsewhere && !v.Elsewhere {
 				all[v.Address] = v
@@ -229,7 +229,7 @@ func (f *Front) connect(ctx context.Context, list []model.Runner) {
 	})
 	for i := range list {
 		r := &list[i]
-		for _, n := range f.config.Nodes {
+		for _, n := range f.all() {
 			seen, is := pages[n.Name][r.Address]
 			if !is {
 				continue

@@ -25,7 +25,7 @@ func (f *Front) serveMetrics(w http.ResponseWriter, r *http.Request) {
 	chosen := f.proxy.choose(r.Context())
 	pages := askAll(r.Context(), f, f.validators(), askPatience, scrape)
 	all := map[string]*dto.MetricFamily{}
-	for _, n := range f.config.Nodes {
+	for _, n := range f.all() {
 		families := pages[n.Name]
 		for _, name := range slices.Sorted(maps.Keys(families)) {
 			merge(all, families[name], n.Name, n.Name == chosen)

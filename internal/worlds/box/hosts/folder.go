@@ -22,6 +22,7 @@ type Folder struct {
 	ChainID             uint64
 	BlockTime           time.Duration // at genesis
 	Auto, Strict        bool          // at genesis
+	Began               struct{ Validators, Runners int }
 }
 
 // Read reads a folder that Write wrote. A node that was added to it later is among the
@@ -41,6 +42,7 @@ func Read(dir string) (*Folder, error) {
 	}
 	f := &Folder{Genesis: genesis.Hash(), ChainID: genesis.ChainID, BlockTime: time.Duration(p.BlockTimeMS) * time.Millisecond,
 		Auto: p.BlockTimeAuto, Strict: !p.Cheats}
+	f.Began.Validators, f.Began.Runners = len(genesis.Validators.Members), len(genesis.Runners)
 	paths, err := filepath.Glob(filepath.Join(dir, "*"+settingsSuffix))
 	if err != nil {
 		return nil, err

@@ -219,11 +219,11 @@ func (p *Plan) key(derive func(uint64, string) *crypto.Key, name string) *crypto
 	if p.Derived {
 		return derive(*p.Seed, name)
 	}
-	return newKey()
+	return NewKey()
 }
 
-// newKey draws a key. One number in 2^128 is none.
-func newKey() *crypto.Key {
+// NewKey draws a key. One number in 2^128 is none.
+func NewKey() *crypto.Key {
 	for {
 		var secret [32]byte
 		_, _ = rand.Read(secret[:]) // ends the process where the system has no chance to give

@@ -15,6 +15,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/faces/api"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
 // askTimeout is how long a node may take to answer.
@@ -139,6 +140,18 @@ func (c *Client) SetClock(ctx context.Context, ahead time.Duration) error {
 // Pause keeps the validator from making blocks, or lets it go on.
 func (c *Client) Pause(ctx context.Context, on bool) error {
 	_, err := ask[empty](ctx, c, "pause", pauseRequest{on})
+	return err
+}
+
+// Call names nodes to the validator.
+func (c *Client) Call(ctx context.Context, names map[types.Address]string) error {
+	_, err := ask[empty](ctx, c, "call", callRequest{names})
+	return err
+}
+
+// Note has the validator tell of a fault among its events.
+func (c *Client) Note(ctx context.Context, f model.FaultReceipt) error {
+	_, err := ask[empty](ctx, c, "note", noteRequest{f})
 	return err
 }
 

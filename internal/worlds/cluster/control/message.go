@@ -6,6 +6,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
+	"github.com/cowboyinc/devnet/internal/worlds/box"
 	"github.com/cowboyinc/devnet/runners"
 	"github.com/cowboyinc/devnet/validators"
 )
@@ -22,6 +23,8 @@ const (
 	MaxRules = 4096
 	// MaxFaults bounds the faults of one node that are counted.
 	MaxFaults = 8192
+	// maxNames bounds the nodes that are named at once.
+	maxNames = box.MaxValidators + box.MaxRunners
 	// MaxOffset bounds how far a clock is put ahead, or behind.
 	MaxOffset = 100 * 365 * 24 * time.Hour
 )
@@ -36,6 +39,8 @@ type Hello struct {
 	Address types.Address `json:"address"`
 	Socket  string        `json:"socket"` // ip:port of its UDP socket, as peers see it
 	Boot    *Boot         `json:"boot,omitempty"`
+	// Ahead is how far its clock is ahead of its machine's, as it remembers that.
+	Ahead time.Duration `json:"ahead_ns,omitempty"`
 }
 
 // Boot is what a validator's process began with.
@@ -98,6 +103,12 @@ type (
 	}
 	pauseRequest struct {
 		On bool `json:"on"`
+	}
+	callRequest struct {
+		Names map[types.Address]string `json:"names"` // of nodes
+	}
+	noteRequest struct {
+		Fault model.FaultReceipt `json:"fault"`
 	}
 	skipRequest struct {
 		To types.Height `json:"to"`

@@ -16,6 +16,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/environment/transport/lossy"
 	"github.com/cowboyinc/devnet/internal/faces/api"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
 	"github.com/cowboyinc/devnet/internal/faces/readmodel"
 	"github.com/cowboyinc/devnet/validators"
 	"github.com/cowboyinc/devnet/validators/gateway"
@@ -42,6 +43,10 @@ type Validator interface {
 	FailHost(actor types.Address, how string, counts *fault.Counts)
 	// SetClock puts its clock ahead of the machine's, also when it is started again.
 	SetClock(ahead time.Duration) error
+	Ahead() time.Duration // of its clock
+	// Pause has it make no blocks, or go on, and Call names another node.
+	Pause(on bool)
+	Call(a types.Address, name string)
 }
 
 // ValidatorSeat is the seat of a validator. Its process tells it what the validator does
@@ -49,7 +54,9 @@ type Validator interface {
 type ValidatorSeat struct {
 	*seat
 	hearing *hearing
+	asks    *asks
 	node    Validator
+	note    func(model.FaultReceipt)
 
 	mu   sync.Mutex
 	boot *Boot
@@ -58,7 +65,7 @@ type ValidatorSeat struct {
 
 // NewValidatorSeat makes the seat of a validator whose driver bears a secret.
 func NewValidatorSeat(secret string) *ValidatorSeat {
-	s := &ValidatorSeat{seat: newSeat(secret), hearing: newHearing(), news: make(chan struct{})}
+	s := &ValidatorSeat{seat: newSeat(secret), hearing: newHearing(), asks: newAsks(), news: make(chan struct{})}
 	answer(s.seat, "hello", s.hello)
 	answer(s.seat, "status", s.status)
 	answer(s.seat, "order", s.order)
@@ -71,14 +78,19 @@ func NewValidatorSeat(secret string) *ValidatorSeat {
 	answer(s.seat, "heartbeat", s.heartbeat)
 	answer(s.seat, "result", s.result)
 	answer(s.seat, "heard", func(context.Context, empty) (heardAnswer, error) { return s.hearing.latest(), nil })
+	answer(s.seat, "call", s.call)
+	answer(s.seat, "note", s.tellFault)
+	answer(s.seat, "reply", s.reply)
+	s.mux.HandleFunc("GET "+Path+"asks", s.streamAsks)
 	s.mux.HandleFunc("GET "+Path+"final", s.streamFinal)
 	s.mux.HandleFunc("GET "+Path+"heard", s.streamHeard)
 	return s
 }
 
-// Begin lets it answer for a validator that runs.
-func (s *ValidatorSeat) Begin(node Validator) {
-	s.node = node
+// Begin lets it answer for a validator that runs. note tells the readers of its events of
+// a fault.
+func (s *ValidatorSeat) Begin(node Validator, note func(model.FaultReceipt)) {
+	s.node, s.note = node, note
 	s.seat.rules, s.seat.mute = node.SetRules, node.Mute
 	s.begin()
 }
@@ -125,7 +137,7 @@ func (s *ValidatorSeat) hello(context.Context, empty) (Hello, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return Hello{Life: s.life, Name: s.node.Name(), Address: s.node.Shell().Status().Address, Socket: reached(s.node.Socket()).String(),
-		Boot: s.boot}, nil
+		Boot: s.boot, Ahead: s.node.Ahead()}, nil
 }
 
 func (s *ValidatorSeat) status(context.Context, empty) (out ValidatorStatus, err error) {
@@ -175,7 +187,24 @@ func (s *ValidatorSeat) clock(_ context.Context, r clockRequest) (empty, error) 
 }
 
 func (s *ValidatorSeat) pause(_ context.Context, r pauseRequest) (empty, error) {
-	s.node.Shell().Pause(r.On)
+	s.node.Pause(r.On)
+	return empty{}, nil
+}
+
+func (s *ValidatorSeat) call(_ context.Context, r callRequest) (empty, error) {
+	if len(r.Names) > maxNames {
+		return empty{}, fmt.Errorf("%d names, at most %d", len(r.Names), maxNames)
+	}
+	for address, name := range r.Names {
+		s.node.Call(address, name)
+	}
+	return empty{}, nil
+}
+
+func (s *ValidatorSeat) tellFault(_ context.Context, r noteRequest) (empty, error) {
+	if s.note != nil {
+		s.note(r.Fault)
+	}
 	return empty{}, nil
 }
 

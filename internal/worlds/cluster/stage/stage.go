@@ -7,11 +7,9 @@ package stage
 import (
 	"context"
 	"errors"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/cowboyinc/devnet/internal/base/wallet"
@@ -33,7 +31,7 @@ func Processes(ctx context.Context, command func(args ...string) *exec.Cmd) scen
 		if err != nil {
 			return nil, err
 		}
-		return prepare(c, hosts.Plan{Format: hosts.Processes, Ports: ports}, freePort,
+		return prepare(c, hosts.Plan{Format: hosts.Processes, Ports: ports}, cluster.FreePort,
 			func(dir string, nodes []cluster.Node) (cluster.Carrier, error) {
 				return process.Open(process.Config{Dir: dir, Nodes: nodes, Command: command})
 			})
@@ -100,42 +98,11 @@ func nodes(made *hosts.Network) (all []cluster.Node) {
 	return all
 }
 
-// freePorts are ports of this machine that nobody listens at, neither by UDP nor by TCP.
+// freePorts are ports of this machine that nobody listens at, each another.
 func freePorts(n int) (ports []int, err error) {
-	for len(ports) < n {
-		port, err := freePort()
-		if err != nil {
-			return nil, err
-		}
-		if !slices.Contains(ports, port) {
-			ports = append(ports, port)
-		}
+	first, err := cluster.FreePorts(0, n)
+	for i := range n {
+		ports = append(ports, first+i)
 	}
-	return ports, nil
-}
-
-// portTries is how often a port is looked for that is free by both.
-const portTries = 100
-
-func freePort() (port int, err error) {
-	for range portTries {
-		if port, err = tryPort(); err == nil {
-			return port, nil
-		}
-	}
-	return 0, err
-}
-
-func tryPort() (int, error) {
-	socket, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
-	if err != nil {
-		return 0, err
-	}
-	defer socket.Close()
-	port := socket.LocalAddr().(*net.UDPAddr).Port
-	listener, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: port})
-	if err != nil {
-		return 0, err
-	}
-	return port, listener.Close()
+	return ports, err
 }

@@ -1,0 +1,317 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/base/crypto"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wallet"
+	"github.com/cowboyinc/devnet/internal/environment/fault"
+	"github.com/cowboyinc/devnet/internal/faces/api"
+	"github.com/cowboyinc/devnet/internal/faces/api/client"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
+	"github.com/cowboyinc/devnet/internal/worlds/box"
+	"github.com/cowboyinc/devnet/internal/worlds/box/hosts"
+	"github.com/cowboyinc/devnet/internal/worlds/cluster/control"
+	"github.com/cowboyinc/devnet/validators/history"
+)
+
+// Supervision is what a supervisor is made of.
+type Supervision struct {
+	Carrier Carrier
+	Hosts   *hosts.Network // with its driver's secret, in Dir
+	Dir     string
+	Port    func() (int, error) // finds a port of this machine for a node that joins
+	Log     *slog.Logger        // nil: none
+	Ended   func(Ended)         // is told of nodes that ended though nobody asked; it may be nil
+	Joined  func(Node)          // is told of each node that joins; it may be nil
+}
+
+// Supervisor runs a network whose validators answer each for itself, and does what takes
+// all of its nodes: faults of nodes and links, pauses, time travel, nodes that join. It is
+// asked by the validators, and for faults by who has it. It is safe for concurrent use.
+type Supervisor struct {
+	crew   *Crew
+	drive  *box.Drive
+	joined func(Node)
+	log    *slog.Logger
+
+	ctx    context.Context
+	cancel context.CancelFunc
+	later  sync.WaitGroup // of the reaper, and of runners that are to come back
+
+	mu   sync.Mutex
+	keys map[string]*crypto.Key // of runners that are being registered, by name
+}
+
+var _ fault.World = (*Supervisor)(nil)
+
+// Supervise makes a supervisor; Start starts its nodes. Close has to be called at the end.
+func Supervise(s Supervision) (*Supervisor, error) {
+	v := &Supervisor{joined: s.Joined, log: s.Log, keys: map[string]*crypto.Key{}}
+	if v.log == nil {
+		v.log = slog.New(slog.DiscardHandler)
+	}
+	v.ctx, v.cancel = context.WithCancel(context.Background())
+	v.crew = NewCrew(Config{Carrier: s.Carrier, Hosts: s.Hosts, Dir: s.Dir, Secret: s.Hosts.Driver(), Port: s.Port, Log: s.Log, Apart: true,
+		Ended: s.Ended})
+	v.crew.driven = v.attend
+	chain := s.Hosts.Chain()
+	chain.Elsewhere, chain.Genesis = v.crew, s.Hosts.Genesis
+	var err error
+	v.drive, err = box.NewDrive(chain, keyed(s.Hosts.Validators), keyed(s.Hosts.Runners))
+	if err != nil {
+		return nil, errors.Join(err, v.crew.Close())
+	}
+	v.drive.Later = v.comeLater
+	return v, nil
+}
+
+func keyed(nodes []hosts.Node) (all []box.Keyed) {
+	for _, one := range nodes {
+		all = append(all, box.Keyed{Name: one.Name, Key: one.Key})
+	}
+	return all
+}
+
+// Start starts all nodes, and returns when each can be driven.
+func (s *Supervisor) Start(ctx context.Context) error {
+	stop := context.AfterFunc(ctx, s.crew.cancel) // nobody waits for what is not up yet
+	s.crew.Launch()
+	err := s.drive.Start(ctx)
+	if !stop() && err == nil {
+		err = context.Cause(ctx)
+	}
+	s.drive.SetClock(s.crew.ahead())
+	s.call()
+	if err == nil {
+		s.later.Go(s.reap)
+	}
+	return err
+}
+
+// Close ends all nodes.
+func (s *Supervisor) Close() error {
+	s.cancel()
+	s.later.Wait()
+	return errors.Join(s.crew.Close(), s.drive.Close())
+}
+
+// Do implements fault.World. The validators tell of what was done among their events.
+func (s *Supervisor) Do(o fault.Order) (fault.Effect, error) {
+	effect, err := s.drive.Do(o)
+	if err != nil {
+		return effect, err
+	}
+	s.each(func(ctx context.Context, c *control.Client) { _ = c.Note(ctx, model.FaultReceipt(effect)) })
+	return effect, nil
+}
+
+// Faults implements fault.World.
+func (s *Supervisor) Faults() []fault.Effect { return s.drive.Faults() }
+
+// each asks all validators that answer something, at once. One that ends meanwhile does
+// not hear of it.
+func (s *Supervisor) each(ask func(context.Context, *control.Client)) {
+	ctx, cancel := context.WithTimeout(s.ctx, countPatience)
+	defer cancel()
+	var asked sync.WaitGroup
+	for _, name := range s.drive.Validators() {
+		asked.Go(func() { ask(ctx, s.crew.member(name).client) })
+	}
+	asked.Wait()
+}
+
+// call names all nodes to all validators.
+func (s *Supervisor) call() {
+	names := s.drive.Names()
+	s.each(func(ctx context.Context, c *control.Client) { _ = c.Call(ctx, names) })
+}
+
+// attend does what a validator asks for, as long as its process lives.
+func (s *Supervisor) attend(ctx context.Context, name string, c *control.Client) {
+	_ = c.Call(ctx, s.drive.Names()) // one that cannot be told is told when it starts again
+	known := uint64(0)
+	for ctx.Err() == nil {
+		_ = c.Asks(ctx, func(a control.Ask) { // it breaks off where the process ends
+			if a.ID > known {
+				known = a.ID
+				go s.answer(ctx, name, c, a)
+			}
+		})
+		select {
+		case <-ctx.Done():
+		case <-time.After(againEvery):
+		}
+	}
+}
+
+// answer does what one validator asks for.
+func (s *Supervisor) answer(ctx context.Context, name string, c *control.Client, a control.Ask) {
+	reply := control.Reply{ID: a.ID}
+	var err error
+	switch a.Verb {
+	case control.AskPace:
+		err = s.drive.Pause(a.On)
+	case control.AskTravel:
+		err = s.drive.Travel(ctx, a.To, a.Moved)
+	case control.AskStartValidator:
+		reply.Joining, err = s.startValidator(ctx, name, a.Name)
+	case control.AskPrepareRunner:
+		reply.Joining, err = s.prepareRunner(ctx, name, a.Name)
+	case control.AskStartRunner:
+		err = s.startRunner(a.Name)
+	case control.AskRetireRunner:
+		s.drive.RetireRunner(a.Name)
+	case control.AskAnswerJob:
+		reply.Answered, err = s.drive.AnswerJob(a.Job, a.Result)
+	default:
+		err = api.Refuse(http.StatusNotImplemented, "unsupported", "who drives this network does not know the order %.40q", a.Verb)
+	}
+	if err != nil {
+		reply.Refuse(err)
+	}
+	if err := c.Reply(ctx, reply); err != nil && ctx.Err() == nil {
+		s.log.Error("a validator did not hear what came of its order", "node", name, "order", a.Verb, "error", err)
+	}
+}
+
+// api is the HTTP API of a validator.
+func (s *Supervisor) api(name string) *client.Client { return client.New(s.crew.carrier.Control(name)) }
+
+// startValidator starts a validator that is to join, for the one that asks.
+func (s *Supervisor) startValidator(ctx context.Context, asks, name string) (box.Joining, error) {
+	all, err := s.api(asks).Validators(ctx)
+	if err != nil {
+		return box.Joining{}, err
+	}
+	before := name == "" || !s.drive.Has(name)
+	joining, err := s.drive.StartValidator(name, func(name string) string {
+		for _, v := range all {
+			if v.Name == name {
+				return v.Status
+			}
+		}
+		return history.StatusLeft // it is in no set
+	}, hosts.NewKey)
+	if err != nil {
+		return joining, err
+	}
+	s.enter(before, Node{Name: joining.Name, Kind: Validator})
+	return joining, nil
+}
+
+// enter makes a node known that was started.
+func (s *Supervisor) enter(isNew bool, node Node) {
+	if isNew && s.joined != nil {
+		s.joined(node)
+	}
+	s.call()
+}
+
+// prepareRunner draws the key of a runner that is to be registered by the validator that
+// asks.
+func (s *Supervisor) prepareRunner(ctx context.Context, asks, name string) (j box.Joining, err error) {
+	name, err = s.drive.NextRunner(name, func(a types.Address) bool {
+		r, err := s.api(asks).Runner(ctx, a.String())
+		return err == nil && r.Health == model.RunnerDeregistered
+	})
+	if err != nil {
+		return j, err
+	}
+	key := hosts.NewKey()
+	s.mu.Lock()
+	s.keys[name] = key
+	s.mu.Unlock()
+	return box.Joining{Name: name, Address: key.Address(), PublicKey: key.PublicKey()}, nil
+}
+
+// startRunner starts a runner that is registered now.
+func (s *Supervisor) startRunner(name string) error {
+	s.mu.Lock()
+	key := s.keys[name]
+	delete(s.keys, name)
+	s.mu.Unlock()
+	if key == nil {
+		return api.Refuse(http.StatusConflict, "not_prepared", "%.40q is no runner that is to be started", name).At("name")
+	}
+	isNew := !s.drive.Has(name)
+	if err := s.drive.StartRunner(name, key); err != nil {
+		return err
+	}
+	s.enter(isNew, Node{Name: name, Kind: Runner})
+	return nil
+}
+
+// heightEvery is how often the height is looked at that a runner waits for.
+const heightEvery = 100 * time.Millisecond
+
+// comeLater has a runner that was dropped come back so many blocks later.
+func (s *Supervisor) comeLater(name string, blocks types.Height, fresh bool) {
+	s.later.Go(func() {
+		at := types.Height(0) // 0: it is not known yet
+		for {
+			if best, now := s.highest(); best != "" {
+				if at == 0 {
+					at = now + blocks
+				}
+				if now >= at {
+					break
+				}
+			}
+			select {
+			case <-s.ctx.Done():
+				return
+			case <-time.After(heightEvery):
+			}
+		}
+		if err := s.comeBack(name, fresh); err != nil && s.ctx.Err() == nil {
+			s.log.Error("a runner does not come back", "node", name, "error", err)
+		}
+	})
+}
+
+// highest is the validator with the highest final block, "" where none answers.
+func (s *Supervisor) highest() (best string, most types.Height) {
+	ctx, cancel := context.WithTimeout(s.ctx, countPatience)
+	defer cancel()
+	for _, name := range s.drive.Validators() {
+		if h, err := s.api(name).Height(ctx); err == nil && (best == "" || h > most) {
+			best, most = name, h
+		}
+	}
+	return best, most
+}
+
+// comeBack starts a runner that was dropped, unless somebody did already; a fresh one
+// under another key, which it has registered.
+func (s *Supervisor) comeBack(name string, fresh bool) error {
+	if !fresh {
+		return s.drive.RestartRunner(name)
+	}
+	key := hosts.NewKey()
+	offer, stake := box.OwnOffer(), wallet.RunnerStake
+	asked := model.RunnerRequest{From: wallet.System, PublicKey: key.PublicKey().String(), Stake: &stake, Capability: offer.Capabilities,
+		Entitlement: offer.Entitlements, MaxConcurrent: &offer.MaxConcurrentJobs}
+	for _, validator := range s.drive.Validators() {
+		_, err := s.api(validator).JoinRunner(s.ctx, asked)
+		if unreachable := (*client.Unreachable)(nil); errors.As(err, &unreachable) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if err := s.drive.ReplaceRunner(name, key); err != nil {
+			return err
+		}
+		s.call()
+		return nil
+	}
+	return fmt.Errorf("no validator answers")
+}
