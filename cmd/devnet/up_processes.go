@@ -55,7 +55,8 @@ func (u *running) inProcesses() error {
 	if err != nil {
 		return errors.Join(noStart("", "the network does not start: %v", err), n.Close())
 	}
-	show := front.Config{Hosts: callable(u.settings.HTTP), Nodes: nodes, Carrier: n.carrier, ChainID: n.folder.ChainID, Strict: n.folder.Strict}
+	show := front.Config{Hosts: callable(u.settings.HTTP), Nodes: nodes, Carrier: n.carrier, ChainID: n.folder.ChainID,
+		Strict: n.folder.Strict}
 	if !n.folder.Strict {
 		if err := n.supervise(); err != nil {
 			return errors.Join(noStart("", "the network does not start: %v", err), n.Close())
