@@ -95,7 +95,7 @@ func (c *Crew) attend() {
 		c.mu.Lock()
 		m := c.members[end.Name]
 		if c.early[end.Name] != nil {
-			c.fell[end.Name] = cmp.Or(end.Err, errors.New("it ended"))
+			c.fell[end.Name] = fmt.Errorf("%s ended by itself: %w", end.Name, cmp.Or(end.Err, errors.New("it ended")))
 		}
 		c.mu.Unlock()
 		if m != nil {
