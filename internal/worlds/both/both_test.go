@@ -112,7 +112,7 @@ var scripts = []string{
 	`print(net.submit_job(kind = "ethsend", chain = 1, signed_transaction = b"\x01").kind)`, `net.submit_job(kind = "ethsend", chain = 1)`,
 	`print(net.submit_job(kind = "custom", executor = "e", runners = 3, mode = "structured_match", check = [{"Equal": ["/a"]}, {"Range": {"pointer": "/n", "min": 1, "max": 2}}], data_format = "json").mode)`,
 	`net.submit_job(kind = "custom", executor = "e", runners = 3, mode = "structured_match", check = [{"Odd": 1}])`,
-	`print(net.job(bytes("12345678901234567890123456789012")))`, `net.job("x")`, `net.jobs(status = "odd")`, `j = net.submit_job(kind = "custom", executor = "echo"); j.drop()`, `net.pause(); net.submit_job(kind = "custom", executor = "echo", within = 3)`,
+	`print(net.job(bytes("12345678901234567890123456789012")))`, `net.job("x")`, `net.jobs(status = "odd")`, `j = net.submit_job(kind = "custom", executor = "echo"); j.drop()`, `net.pause(); net.run(blocks = 4); net.submit_job(kind = "custom", executor = "echo", within = 3)`,
 	// runners and presence, where there are none
 	`print(net.runners, net.presence(1), net.presence(100000))`, `net.runner("r0")`, `net.runner("alice")`, `net.presence(-1)`, `check("jobs")`, `check("presence")`, `net.partition([["v0", "r0"]])`,
 	// runners of its own
