@@ -87,6 +87,7 @@ func (n *apartNetwork) supervise() (err error) {
 	}
 	n.supervisor, err = cluster.Supervise(cluster.Supervision{Carrier: n.carrier, Hosts: network, Dir: dir, Port: cluster.FreePort,
 		Log: slog.New(slog.NewTextHandler(n.u.App.ErrWriter, nil)), Ended: n.ended,
+		Left:   func(name string) { n.front.Left(name) },
 		Joined: func(one cluster.Node) { n.front.Add(front.Node{Name: one.Name, Kind: one.Kind}) }})
 	return err
 }

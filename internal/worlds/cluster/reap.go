@@ -76,6 +76,9 @@ func (s *Supervisor) reap() {
 			continue
 		}
 		for _, name := range r.look(height, all) {
+			if s.left != nil {
+				s.left(name)
+			}
 			if err := s.drive.StopValidator(name); err != nil {
 				s.log.Error("a validator that has left does not stop", "node", name, "error", err)
 			}

@@ -31,6 +31,7 @@ type Supervision struct {
 	Log     *slog.Logger        // nil: none
 	Ended   func(Ended)         // is told of nodes that ended though nobody asked; it may be nil
 	Joined  func(Node)          // is told of each node that joins; it may be nil
+	Left    func(name string)   // is told of each validator that is ended since it has left; it may be nil
 }
 
 // Supervisor runs a network whose validators answer each for itself, and does what takes
@@ -40,6 +41,7 @@ type Supervisor struct {
 	crew   *Crew
 	drive  *box.Drive
 	joined func(Node)
+	left   func(string)
 	log    *slog.Logger
 
 	ctx    context.Context
@@ -54,7 +56,7 @@ var _ fault.World = (*Supervisor)(nil)
 
 // Supervise makes a supervisor; Start starts its nodes. Close has to be called at the end.
 func Supervise(s Supervision) (*Supervisor, error) {
-	v := &Supervisor{joined: s.Joined, log: s.Log, keys: map[string]*crypto.Key{}}
+	v := &Supervisor{joined: s.Joined, left: s.Left, log: s.Log, keys: map[string]*crypto.Key{}}
 	if v.log == nil {
 		v.log = slog.New(slog.DiscardHandler)
 	}

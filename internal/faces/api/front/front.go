@@ -67,12 +67,13 @@ type Front struct {
 
 	mu    sync.Mutex
 	ended map[string]string                 // nodes that ended by themselves: how
+	left  map[string]bool                   // validators whose processes ended since they had left
 	seen  map[types.Address]model.Validator // validators, as they last told of themselves
 }
 
 // New makes a front. Close has to be called at the end.
 func New(c Config) *Front {
-	f := &Front{config: c, ended: map[string]string{}, seen: map[types.Address]model.Validator{}}
+	f := &Front{config: c, ended: map[string]string{}, left: map[string]bool{}, seen: map[types.Address]model.Validator{}}
 	f.nodes.Store(&c.Nodes)
 	ended, end := context.WithCancel(context.Background())
 	f.end = end
@@ -146,12 +147,30 @@ func (f *Front) Ended(name, how string) {
 	f.ended[name] = how
 }
 
+// Left notes that a validator is ended since it has left: it has no part in the network
+// until it runs again.
+func (f *Front) Left(name string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.left[name] = true
+}
+
+// hasLeft reports whether a node that does not run has no part in the network.
+func (f *Front) hasLeft(name string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.left[name]
+}
+
 // why is why a node does not run.
 func (f *Front) why(name string) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if how := f.ended[name]; how != "" { // by itself, the last time that it ended
 		return "its process has ended by itself: " + how
+	}
+	if f.left[name] {
+		return "it has left"
 	}
 	return "its process does not run"
 }

@@ -317,6 +317,23 @@ func (f *fleet) Faults() []fault.Effect {
 	return []fault.Effect{{Verb: "partition", Detail: "v0 / v1"}}
 }
 
+// Who has left has no part in the network any more, until it runs again.
+func TestWhoHasLeftIsNotWaitedFor(t *testing.T) {
+	f, front, c := newFleet(t)
+	f.drop("v2")
+	if ready, err := c.Ready(t.Context()); err != nil || ready.Ready || len(ready.Nodes) != 4 {
+		t.Errorf("v2 has ended: %+v, %v", ready, err)
+	}
+	front.Left("v2")
+	if ready, err := c.Ready(t.Context()); err != nil || !ready.Ready || len(ready.Nodes) != 3 {
+		t.Errorf("v2 has left: %+v, %v", ready, err)
+	}
+	must(t, f.Start(t.Context(), "v2"))
+	if ready, err := c.Ready(t.Context()); err != nil || !ready.Ready || len(ready.Nodes) != 4 {
+		t.Errorf("v2 runs again: %+v, %v", ready, err)
+	}
+}
+
 // A node that joins is shown behind those of its kind.
 func TestANodeThatJoinsIsShown(t *testing.T) {
 	_, front, _ := newFleet(t)

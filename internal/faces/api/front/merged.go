@@ -91,6 +91,8 @@ func (f *Front) rowOf(n Node, answers map[string]model.Ready, best *model.Ready)
 		row = source.Nodes[at]
 	}
 	switch runs, frozen := f.config.Carrier.State(n.Name); {
+	case !runs && f.hasLeft(n.Name):
+		return row, false
 	case !runs:
 		row.Missing = []string{f.why(n.Name)}
 	case frozen:
