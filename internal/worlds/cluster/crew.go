@@ -76,8 +76,8 @@ type Crew struct {
 func NewCrew(c Config) *Crew {
 	crew := &Crew{carrier: c.Carrier, hosts: c.Hosts, dir: c.Dir, secret: c.Secret, port: c.Port, genesis: c.Hosts.Genesis, log: c.Log,
 		apart: c.Apart, told: c.Ended,
-		early: map[string]chan error{}, fell: map[string]error{}, members: map[string]*member{}, known: map[string]bool{}, numbers: map[*fault.Counts]int{},
-		counts: map[int]*fault.Counts{}, overs: map[int]func(){}}
+		early: map[string]chan error{}, fell: map[string]error{}, members: map[string]*member{}, known: map[string]bool{},
+		numbers: map[*fault.Counts]int{}, counts: map[int]*fault.Counts{}, overs: map[int]func(){}}
 	if crew.log == nil {
 		crew.log = slog.New(slog.DiscardHandler)
 	}
