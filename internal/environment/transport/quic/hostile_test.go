@@ -344,3 +344,27 @@ func FuzzReadFrame(f *testing.F) {
 		}
 	})
 }
+
+// A reader that learns late that its session is over makes it nobody's: the peer would count
+// as connected for good, and not be dialled again.
+func TestASessionThatIsOverIsNotAdmitted(t *testing.T) {
+	virtual(t, func(t *testing.T, net *memnet.Net, with func(*Config)) {
+		n, r := raw(t, net, with)
+		r.stream(t, []byte{0})
+		r.stream(t, []byte{1})
+		time.Sleep(time.Second)
+		p := n.peerOf(r.key.PublicKey())
+		over := p.live()
+		if over == nil {
+			t.Fatal("it was never connected")
+		}
+		over.close(codeMalformed, "over")
+		time.Sleep(time.Second)
+		if p.live() != nil {
+			t.Fatal("it is still connected")
+		}
+		if _, admitted := p.admit(over); admitted || p.live() != nil {
+			t.Error("a session that is over is the peer's")
+		}
+	})
+}

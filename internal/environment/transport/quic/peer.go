@@ -130,11 +130,12 @@ func (p *peer) take(s *session, kind kind, batch [][]byte) [][]byte {
 }
 
 // admit makes a session that both sides said hello on the peer's, unless the
-// one it has is to stay. It returns the one it replaced.
+// one it has is to stay. It returns the one it replaced. A session that is over, which a
+// reader may learn late, is nobody's: its end has been.
 func (p *peer) admit(s *session) (replaced *session, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.gone.Err() != nil {
+	if p.gone.Err() != nil || s.over {
 		return nil, false
 	}
 	if p.session != nil && p.dialledByLower(p.session) && !p.dialledByLower(s) {
@@ -157,6 +158,7 @@ func (p *peer) dialledByLower(s *session) bool { return s.dialled == p.dialsFirs
 func (p *peer) end(s *session) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	s.over = true
 	if p.session == s {
 		p.session = nil
 		signal(p.changed)

@@ -57,6 +57,7 @@ type session struct {
 	conn    *quic.Conn
 	dialled bool             // by this side
 	wake    [2]chan struct{} // by kind: there may be something to write
+	over    bool             // the peer took it back, under whose lock this stands
 
 	hello sync.Once      // of the peer's hello, or of the end without one
 	wg    sync.WaitGroup // readers and writers
