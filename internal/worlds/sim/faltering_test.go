@@ -62,7 +62,7 @@ func TestOneRunnerOfSixFalters(t *testing.T) {
 		did    string
 	}{
 		{fault.Order{Verb: "blackhole", Node: "r0", On: true}, false, "withheld"},
-		{fault.Order{Verb: "slow", Node: "r0", Delay: time.Second}, true, "1 frame delayed"},
+		{fault.Order{Verb: "slow", Node: "r0", Delay: time.Second}, true, "1 result delayed"},
 		{fault.Order{Verb: "slow", Node: "r0", Delay: time.Minute}, false, ""},
 		{misbehave("wrong_result"), false, "forged"},
 		{misbehave("late_result"), false, "held"},
