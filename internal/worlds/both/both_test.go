@@ -194,6 +194,7 @@ func compare(t *testing.T, script string) {
 
 // What a script sees of a verb does not depend on the world it plays in.
 func TestVerbsAreTheSameInBothWorlds(t *testing.T) {
+	t.Parallel() // it mostly waits for blocks
 	var players sync.WaitGroup
 	next := make(chan string)
 	for range sideBySide {

@@ -49,6 +49,7 @@ func compareProcesses(t *testing.T, all []string) {
 }
 
 func TestVerbsAreTheSameInProcesses(t *testing.T) {
+	t.Parallel() // it mostly waits for blocks
 	var some []string
 	for _, prefix := range chosen {
 		found := false
