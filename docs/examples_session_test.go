@@ -8,6 +8,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/chainview"
 	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/base/execution"
+	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wire/connection"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
@@ -124,13 +125,17 @@ var sessionRotation = &selection.Rotation{Current: selection.Assignment{Constant
 	Rule: selection.Quorum},
 	Members: []types.Validator{{Address: validator.Address(), PublicKey: validator.PublicKey(), Endpoint: "v0"}}}}
 
+var sessionParams = func() params.Params {
+	p := params.Defaults()
+	p.MinStake, p.StaleHeartbeatBlocks = types.Wei{}, 0
+	return p
+}()
+
 var sessionPace = selection.Pace{EpochBlocks: 8192, OverlapBlocks: 32}
 
 func (c *conversation) gatewayHead() *gateway.Head {
-	return &gateway.Head{Height: c.height, Rotation: sessionRotation, Pace: sessionPace, Reader: c, Params: gateway.Params{Push: selection.Hot,
-		PresenceTimeoutBlocks: 3, AckTimeoutBlocks: 3, HeartbeatTxBlocks: 100, MinBlock: 100 * time.Millisecond, HelloTimeout: 5 * time.Second,
-		WriteTimeout: 2 * time.Second, GoodbyeGrace: 500 * time.Millisecond, HelloPerIdentity: 5, HelloPerAddress: 1000,
-		ControlFramesPerSecond: 20}}
+	return &gateway.Head{Height: c.height, Rotation: sessionRotation, Pace: sessionPace, Reader: c,
+		Params: &sessionParams}
 }
 
 func (c *conversation) runnersHead() *chainview.Head {
@@ -138,9 +143,7 @@ func (c *conversation) runnersHead() *chainview.Head {
 		Validators: sessionRotation.Serving(runner.PublicKey(), c.height, sessionPace),
 		Assignments: map[execution.ID]chainview.Standing{{Job: jobID, Drawn: 101}: {
 			Open: c.height >= 101 && !c.landed, SpecHash: jobSpec().Hash(), Deadline: 121, Alone: true}},
-		Params: chainview.Params{
-			Push: string(selection.Hot), BlockTime: time.Second, HeartbeatBlocks: 1, HelloTimeout: 5 * time.Second, WriteTimeout: 2 * time.Second,
-			GoodbyeGrace: 500 * time.Millisecond, ControlFramesPerSecond: 20}}
+		Params: &sessionParams}
 }
 
 // Runner and the others are the chain of the session: r0 alone, with one job.

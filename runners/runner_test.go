@@ -11,6 +11,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/chainview"
 	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/base/execution"
+	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wire/connection"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
@@ -104,9 +105,8 @@ func (d does) Execute(_ execution.ID, _ *push.JobSpec, tell func(execution.Repor
 // newWorld has a runner that belongs to two validators.
 func newWorld(t *testing.T) *world {
 	w := &world{T: t, sent: map[connection.ID][]push.Frame{}}
-	w.head = chainview.Head{Height: 100, Registered: true, Staked: true, Assignments: map[execution.ID]chainview.Standing{},
-		Params: chainview.Params{Push: "hot", BlockTime: time.Second, HeartbeatBlocks: 1, HelloTimeout: 5 * time.Second,
-			WriteTimeout: 2 * time.Second, GoodbyeGrace: 500 * time.Millisecond, ControlFramesPerSecond: 20}}
+	p := params.Defaults()
+	w.head = chainview.Head{Height: 100, Registered: true, Staked: true, Assignments: map[execution.ID]chainview.Standing{}, Params: &p}
 	for _, name := range []string{"v0", "v1"} {
 		s := signerOf(name)
 		w.head.Validators = append(w.head.Validators, types.Validator{Address: s.Address(), PublicKey: s.PublicKey(), Endpoint: name})

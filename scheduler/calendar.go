@@ -12,11 +12,8 @@ type Calendar struct{ tiers calendar.Calendar }
 
 // CalendarOf returns the calendar in state. It writes nothing by itself, and
 // finds everything where maintenance has not got to yet.
-func CalendarOf(p *params.Params, kv KV) Calendar { return Calendar{calendar.Of(kv, sizesOf(p))} }
-
-func sizesOf(p *params.Params) calendar.Sizes {
-	return calendar.Sizes{Ring: p.RingSlots, EpochBlocks: p.CalendarEpochBlocks, QueueEpochs: p.QueueEpochs,
-		MaxMigrations: p.MaxMigrationsPerBlock}
+func CalendarOf(p *params.Params, kv KV) Calendar {
+	return Calendar{calendar.Of(kv, calendar.SizesOf(p))}
 }
 
 // Maintain moves timers between the tiers and returns the moves in their order.

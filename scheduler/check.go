@@ -14,7 +14,7 @@ import (
 // Check reads all timers in state and returns the first thing that is never
 // true of them, or nil (see the package comment). It costs the whole state.
 func Check(p *params.Params, kv KV) error {
-	if err := calendar.Check(kv, sizesOf(p)); err != nil {
+	if err := calendar.Check(kv, calendar.SizesOf(p)); err != nil {
 		return err
 	}
 	if err := checkWindow(kv); err != nil {

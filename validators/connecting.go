@@ -2,16 +2,13 @@ package validators
 
 import (
 	"math/rand/v2"
-	"time"
 
 	"github.com/cowboyinc/devnet/internal/base/codec"
-	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wire/connection"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/environment/roles"
-	"github.com/cowboyinc/devnet/runners/selection"
 	"github.com/cowboyinc/devnet/validators/gateway"
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
@@ -74,20 +71,8 @@ func chanceOf(v *Validator, head *Head) *rand.Rand {
 
 // headOf is a final state as the machine takes it.
 func headOf(state *ledger.State, skipped uint64, reader gateway.Reader) *gateway.Head {
-	p := state.NextParams()
-	return &gateway.Head{Height: state.Height(), Skipped: skipped, Params: gatewayParams(p), Rotation: state.Rotation(),
-		Pace:   selection.Pace{EpochBlocks: p.SubsetEpochBlocks, ChurnPermille: p.ChurnPermille, OverlapBlocks: p.OverlapBlocks},
-		Reader: reader}
-}
-
-func gatewayParams(p *params.Params) gateway.Params {
-	ms := func(n uint64) time.Duration { return time.Duration(n) * time.Millisecond }
-	return gateway.Params{Push: selection.Phase(p.Push), MinStake: p.MinStake, PresenceTimeoutBlocks: p.PresenceTimeoutBlocks,
-		AckTimeoutBlocks: p.AckTimeoutBlocks, HeartbeatTxBlocks: p.HeartbeatTxBlocks,
-		StaleHeartbeatBlocks: p.StaleHeartbeatBlocks, MinBlock: ms(p.MinBlockMS),
-		HelloTimeout: ms(p.HelloTimeoutMS), WriteTimeout: ms(p.WriteTimeoutMS), GoodbyeGrace: ms(p.GoodbyeGraceMS),
-		HelloPerIdentity: int(p.HelloPerIdentity), HelloPerAddress: int(p.HelloPerAddress),
-		ControlFramesPerSecond: int(p.ControlFramesPerSecond)}
+	return &gateway.Head{Height: state.Height(), Skipped: skipped, Params: state.NextParams(), Rotation: state.Rotation(),
+		Pace: state.Pace(), Reader: reader}
 }
 
 func (c *connecting) receive(event gatewayEvent) {

@@ -2,9 +2,7 @@ package validators
 
 import (
 	"fmt"
-	"time"
 
-	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/plant"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/env"
@@ -90,19 +88,17 @@ func resume(v *Validator) (*consensus, error) {
 	}
 	head := v.head.Load()
 	params := head.State.NextParams()
-	timing := timingOf(params)
+	timing := simplex.TimingOf(params)
 	c := &consensus{v: v, timing: timing, limit: v.config.RewriteBytes}
 	c.machine, err = simplex.New(simplex.Config{
-		ChainID:   v.genesis.ChainID,
-		Signer:    v.node.Signer,
-		BlockTime: timing.BlockTime,
-		LinkDelay: timing.LinkDelay,
-		Auto:      timing.Auto,
-		Set:       *head.State.Validators(),
-		Previous:  head.State.PreviousValidators(),
-		Root:      head.root(),
-		Lost:      len(records) == 0 && (v.config.Lost || head.Block.Header.Height > 0),
-		Presence:  c.presence,
+		ChainID:  v.genesis.ChainID,
+		Signer:   v.node.Signer,
+		Timing:   timing,
+		Set:      *head.State.Validators(),
+		Previous: head.State.PreviousValidators(),
+		Root:     head.root(),
+		Lost:     len(records) == 0 && (v.config.Lost || head.Block.Header.Height > 0),
+		Presence: c.presence,
 	}, records)
 	if err != nil {
 		return nil, err
@@ -128,16 +124,6 @@ func (v *Validator) records() (records [][]byte, err error) {
 		records = records[:len(records)-1]
 	}
 	return records, err
-}
-
-// timingOf is what the parameters say of time. With auto, blocks wait for work
-// alone.
-func timingOf(p *params.Params) simplex.Timing {
-	timing := simplex.Timing{LinkDelay: time.Duration(p.LinkDelayMS) * time.Millisecond, Auto: p.BlockTimeAuto}
-	if !timing.Auto {
-		timing.BlockTime = time.Duration(p.BlockTimeMS) * time.Millisecond
-	}
-	return timing
 }
 
 func (head *Head) root() simplex.Root {
@@ -318,7 +304,7 @@ func (c *consensus) rewrite(stored *Head) {
 // archived goes on from what the store holds. Where catch-up brought it, the
 // Simplex machine has to hear of it too.
 func (c *consensus) archived(event archived) {
-	if timing := timingOf(event.head.State.NextParams()); timing != c.timing {
+	if timing := simplex.TimingOf(event.head.State.NextParams()); timing != c.timing {
 		c.timing = timing
 		c.step(timing)
 	}

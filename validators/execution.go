@@ -179,7 +179,7 @@ func (e *execution) build(ask simplex.Build) {
 // would ever answer on a busy machine. Where views end before, timeouts grow.
 func (e *execution) pace(ask simplex.Build, parent *ledger.State) *ledger.Pace {
 	now := e.v.node.Clock.Now()
-	least := time.Duration(parent.NextParams().LeastExecMS) * time.Millisecond
+	least := parent.NextParams().LeastExecMS.Duration()
 	end := max(ask.By, now.Add(least))
 	return &ledger.Pace{Share: end.Sub(now), Left: func() time.Duration { return end.Sub(e.v.node.Clock.Now()) }, Tries: e.tries}
 }

@@ -103,9 +103,7 @@ func (d *drawing) spent() bool { return d.judged >= maxJudged }
 func (b *InBlock) newDrawing() *drawing {
 	p := b.Params
 	d := &drawing{few: map[selection.Demand]uint64{}, filter: selection.Filter{
-		Height: b.Height, Phase: selection.Phase(p.Push), Presence: b.Presence,
-		Limits: selection.Limits{MinStake: p.MinStake, MinReputation: p.MinReputation,
-			StaleHeartbeatBlocks: p.StaleHeartbeatBlocks, StakeCoverPermille: p.StakeCoverPermille}}}
+		Height: b.Height, Phase: selection.PhaseOf(p), Presence: b.Presence, Limits: selection.LimitsOf(p)}}
 	d.runners = b.roster().Available(&d.filter)
 	for i := range d.runners {
 		d.weights = append(d.weights, selection.Weight(d.runners[i].Stake, p.MinStake))

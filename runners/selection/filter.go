@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
@@ -30,6 +31,15 @@ const (
 	Hot    Phase = "hot"
 	Sunset Phase = "sunset"
 )
+
+// PhaseOf is that of parameters.
+func PhaseOf(p *params.Params) Phase { return Phase(p.Push) }
+
+// Connects reports whether runners may be connected with validators (CIP-11 §14).
+func (p Phase) Connects() bool { return p != Off }
+
+// Pushes reports whether validators push jobs.
+func (p Phase) Pushes() bool { return p == Hot || p == Sunset }
 
 // filtersPresence reports whether only who is in P(parent) may be drawn.
 func (p Phase) filtersPresence() bool { return p == Hot || p == Sunset }
@@ -68,6 +78,12 @@ type Limits struct {
 	MinReputation        uint64    // the parameter cip2.min_reputation
 	StaleHeartbeatBlocks uint64    // the parameter cip11.stale_heartbeat_blocks
 	StakeCoverPermille   uint64    // the parameter cip2.stake_cover_permille
+}
+
+// LimitsOf are those of parameters.
+func LimitsOf(p *params.Params) Limits {
+	return Limits{MinStake: p.MinStake, MinReputation: p.MinReputation, StaleHeartbeatBlocks: p.StaleHeartbeatBlocks,
+		StakeCoverPermille: p.StakeCoverPermille}
 }
 
 // Reason is the filter of CIP-11 §9.1 that keeps a runner out of a draw, in their

@@ -3,6 +3,7 @@ package selection
 import (
 	"slices"
 
+	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
@@ -24,6 +25,11 @@ type Pace struct {
 	EpochBlocks   uint64 // the parameter cip11.subset_epoch_blocks, at least 1
 	ChurnPermille uint64 // the parameter cip11.validator_churn_threshold_permille
 	OverlapBlocks uint64 // the parameter cip11.overlap_blocks
+}
+
+// PaceOf is that of parameters.
+func PaceOf(p *params.Params) Pace {
+	return Pace{EpochBlocks: p.SubsetEpochBlocks, ChurnPermille: p.ChurnPermille, OverlapBlocks: p.OverlapBlocks}
 }
 
 // Moment is what a block says of whether subsets rotate in it.

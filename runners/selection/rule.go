@@ -3,6 +3,8 @@ package selection
 import (
 	"fmt"
 	"math/bits"
+
+	"github.com/cowboyinc/devnet/internal/base/params"
 )
 
 // Rule is the parameter cip11.presence_rule: how many votes make a runner
@@ -51,6 +53,11 @@ type Constants struct {
 	MinSubset uint64   // the parameter cip11.min_subset, at least 1
 	MaxSubset uint64   // the parameter cip11.max_subset, at least MinSubset
 	Rule      Rule
+}
+
+// ConstantsOf are those of parameters.
+func ConstantsOf(p *params.Params) Constants {
+	return Constants{MinSubset: p.MinSubset, MaxSubset: p.MaxSubset, Rule: Rule(p.PresenceRule)}
 }
 
 // SubsetSize returns k, the validators of one runner: the formula of CIP-11 §5.1,

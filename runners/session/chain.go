@@ -12,21 +12,21 @@ type Head struct{ *chainview.Head }
 
 // standing is what makes a refusal worth another try when it changes.
 type standing struct {
-	phase              string
+	phase              selection.Phase
 	registered, staked bool
 	epoch              uint64
 	overlaps           bool
 }
 
 func standingOf(h *chainview.Head) standing {
-	return standing{h.Params.Push, h.Registered, h.Staked, h.Epoch, h.Overlaps}
+	return standing{selection.PhaseOf(h.Params), h.Registered, h.Staked, h.Epoch, h.Overlaps}
 }
 
 // wanted lists the validators to be connected with.
 //
 // Spec: decision J11.
 func wanted(h *chainview.Head) []types.Validator {
-	if h.Params.Push == string(selection.Off) {
+	if !selection.PhaseOf(h.Params).Connects() {
 		return nil
 	}
 	return h.Validators

@@ -42,7 +42,7 @@ func (m *Machine) onUp(p *peer, e connection.Up) {
 		return
 	}
 	p.stage = greeting
-	p.due = m.now.Add(m.head.Params.HelloTimeout)
+	p.due = m.now.Add(m.head.Params.HelloTimeoutMS.Duration())
 	for i := 0; i < len(p.challenge); i += 8 {
 		binary.BigEndian.PutUint64(p.challenge[i:], m.config.Chance.Uint64())
 	}
@@ -163,7 +163,7 @@ func (m *Machine) leave(p *peer, why push.Reason) {
 		m.close(p, connection.CodeRefused, why)
 	default:
 		p.stage, p.reason = leaving, why
-		p.due = m.now.Add(m.head.Params.GoodbyeGrace)
+		p.due = m.now.Add(m.head.Params.GoodbyeGraceMS.Duration())
 		m.send(p, &push.Goodbye{Reason: why})
 		m.do(connection.End{ID: p.id, Stream: connection.Control})
 	}

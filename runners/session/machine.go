@@ -132,8 +132,8 @@ func (m *Machine) onHead(h *chainview.Head) {
 	if !first && h.Height < m.head.Height {
 		panic(fmt.Sprintf("session: the head falls from height %d to %d", m.head.Height, h.Height))
 	}
-	if first || h.Params.WriteTimeout != m.head.Params.WriteTimeout {
-		m.do(connection.Patience{Write: h.Params.WriteTimeout})
+	if first || h.Params.WriteTimeoutMS != m.head.Params.WriteTimeoutMS {
+		m.do(connection.Patience{Write: h.Params.WriteTimeoutMS.Duration()})
 	}
 	m.rise(h)
 	was := m.standing

@@ -20,7 +20,7 @@ func (m *Machine) gap() time.Duration {
 // rhythm is the longest time between two pings: a block time, or more where the
 // chain asks for a ping every so many blocks.
 func (m *Machine) rhythm() time.Duration {
-	each := m.head.Params.BlockTime
+	each := m.head.Params.BlockTime()
 	if each <= 0 {
 		each = onDemand
 	}
@@ -50,7 +50,7 @@ func (m *Machine) rise(h *chainview.Head) {
 // hush is for how long a runner keeps a new height to itself, by chance: at its final
 // block all runners hear of it at once, and what validators push then goes first.
 func (m *Machine) hush() time.Duration {
-	most := min(m.head.Params.BlockTime/hushPart, maxHush)
+	most := min(m.head.Params.BlockTime()/hushPart, maxHush)
 	if most <= 0 {
 		return 0
 	}

@@ -316,7 +316,7 @@ func TestOnePingIsForAllValidatorsAndAPongIsJudgedOnce(t *testing.T) {
 
 func TestWhereBlocksAreOnDemandItPingsOnceASecond(t *testing.T) {
 	w := newWorld(t, 1)
-	w.head.Params.BlockTime = 0
+	w.head.Params.BlockTimeAuto = true
 	l := w.begin()[0].live()
 	w.pass(10 * time.Second)
 	if len(l.sent) != 10 {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/cowboyinc/devnet/internal/base/chainview"
 	"github.com/cowboyinc/devnet/internal/base/crypto"
+	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wire/connection"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
@@ -56,10 +57,8 @@ type line struct {
 // are few.
 func newWorld(t testing.TB, validators int) *world {
 	w := &world{TB: t, validators: map[string]crypto.Signer{}, lines: map[connection.ID]*line{}}
-	w.head = &chainview.Head{Height: 100, Registered: true, Staked: true,
-		Params: chainview.Params{Push: string(selection.Hot), BlockTime: time.Second, HeartbeatBlocks: 1, HelloTimeout: 5 * time.Second,
-			WriteTimeout: 2 * time.Second,
-			GoodbyeGrace: 500 * time.Millisecond, ControlFramesPerSecond: 20}}
+	p := params.Defaults()
+	w.head = &chainview.Head{Height: 100, Registered: true, Staked: true, Params: &p}
 	w.rotate(&selection.Rotation{Current: w.assignment(0, validators)})
 	w.Machine = New(Config{ChainID: chainID, Signer: signerOf("r0"), Verifier: signatures, Chance: rand.New(rand.NewPCG(1, 2))})
 	return w
@@ -151,6 +150,8 @@ func (w *world) pass(d time.Duration) {
 func (w *world) newHead(change func(*chainview.Head)) {
 	w.Helper()
 	next := *w.head
+	p := *next.Params
+	next.Params = &p
 	next.Height++
 	w.told(&next)
 	if change != nil {

@@ -46,6 +46,7 @@ package calendar
 import (
 	"fmt"
 
+	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
@@ -72,6 +73,11 @@ type Sizes struct {
 	EpochBlocks   uint64 // blocks an epoch, at least 1; 3,600 (decision T7)
 	QueueEpochs   uint64 // epochs ahead of the running one that the epoch queue holds; 168 (decisions T7, T27)
 	MaxMigrations uint64 // entries that Maintain moves a height; with 0 nothing moves and nothing is late
+}
+
+// SizesOf are those of parameters.
+func SizesOf(p *params.Params) Sizes {
+	return Sizes{Ring: p.RingSlots, EpochBlocks: p.CalendarEpochBlocks, QueueEpochs: p.QueueEpochs, MaxMigrations: p.MaxMigrationsPerBlock}
 }
 
 // Place is where an entry stands in every order of the calendar. It never

@@ -17,7 +17,7 @@ func (m *Machine) onJobFrame(p *peer, s connection.Stream, t push.Type, frame []
 		m.connections.leave(p, push.UnexpectedFrame)
 		return
 	}
-	if !d.frames.allow(m.now, m.chain.params().ControlFramesPerSecond) {
+	if !d.frames.allow(m.now, int(m.chain.params().ControlFramesPerSecond)) {
 		m.connections.leave(p, push.RateLimited)
 		return
 	}
@@ -123,7 +123,7 @@ func (m *Machine) onPolled(e Polled) {
 	}
 	signer, ok := m.config.Verifier.Recover(e.Result.Digest(m.config.ChainID), e.Result.RunnerSigned)
 	switch {
-	case m.chain.params().Push == selection.Sunset:
+	case m.chain.phase() == selection.Sunset:
 		m.report(NotTaken{Runner: e.Runner, Assignment: id, Why: "results come over connections alone by now"})
 	case !ok || signer != e.Runner:
 		m.report(NotTaken{Runner: e.Runner, Assignment: id, Why: "the runner did not sign it"})

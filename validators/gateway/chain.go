@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
+	"github.com/cowboyinc/devnet/runners/selection"
 )
 
 // chain is what the machine knows of the chain: the newest final block, and how old
@@ -26,7 +28,9 @@ func (c *chain) rise(h *Head) {
 	c.head = h
 }
 
-func (c *chain) params() *Params { return &c.head.Params }
+func (c *chain) params() *params.Params { return c.head.Params }
+
+func (c *chain) phase() selection.Phase { return selection.PhaseOf(c.head.Params) }
 
 // mark is a moment by the two measures of age: the blocks up to it, and the time.
 type mark struct {
@@ -49,7 +53,7 @@ func (c *chain) within(now types.Time, since mark, blocks uint64) bool {
 
 // until is when the time of a number of blocks since a mark is over.
 func (c *chain) until(since mark, blocks uint64) types.Time {
-	each := c.params().MinBlock
+	each := c.params().MinBlockMS.Duration()
 	if blocks > uint64(types.Never)/uint64(max(each, 1)) {
 		return types.Never
 	}

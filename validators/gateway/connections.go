@@ -29,7 +29,7 @@ func (c *connections) up(e connection.Up) {
 	}
 	p := &peer{id: e.ID, key: e.Peer, address: address, remote: e.Remote, accepting: true}
 	switch {
-	case !c.chain.params().connects():
+	case !c.chain.phase().Connects():
 		c.do(connection.Close{ID: e.ID, Code: connection.CodeDone, Reason: string(push.Shutdown)})
 		return
 	case len(c.peers) >= MaxConnections:
@@ -38,7 +38,7 @@ func (c *connections) up(e connection.Up) {
 	}
 	c.peers[e.ID] = p
 	c.order = append(c.order, p)
-	c.alarms.set(alarm{at: c.now.Add(c.chain.params().HelloTimeout), id: e.ID, why: helloDue})
+	c.alarms.set(alarm{at: c.now.Add(c.chain.params().HelloTimeoutMS.Duration()), id: e.ID, why: helloDue})
 }
 
 // down forgets a connection. Its runner is not present from now on (CIP-11 §11.3).
@@ -96,7 +96,7 @@ func (c *connections) leave(p *peer, why push.Reason) {
 	p.stage, p.reason = leaving, why
 	c.send(p, connection.Control, &push.Goodbye{Reason: why})
 	c.do(connection.End{ID: p.id, Stream: connection.Control})
-	c.alarms.set(alarm{at: c.now.Add(c.chain.params().GoodbyeGrace), id: p.id, why: goodbyeDone})
+	c.alarms.set(alarm{at: c.now.Add(c.chain.params().GoodbyeGraceMS.Duration()), id: p.id, why: goodbyeDone})
 }
 
 // leaveWithout closes at once: nothing could be written any more.

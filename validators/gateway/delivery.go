@@ -60,7 +60,7 @@ func (p *peer) room() int {
 //
 // Spec: CIP-11 §10.1, decision J13.
 func (m *Machine) deliver(p *peer) {
-	if !m.chain.params().pushes() || !p.serves() {
+	if !m.chain.phase().Pushes() || !p.serves() {
 		return
 	}
 	open, room := p.openStreams(), p.room()

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wire/connection"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
@@ -345,7 +346,7 @@ func TestNoMoreStreamsThanARunnerAllows(t *testing.T) {
 
 func TestOnlyHotAndSunsetPush(t *testing.T) {
 	for _, phase := range []selection.Phase{selection.Shadow, selection.Hot, selection.Sunset} {
-		w := newWorld(t, func(p *Params) { p.Push = phase })
+		w := newWorld(t, func(p *params.Params) { p.Push = string(phase) })
 		e := w.live("r0")
 		e.ping()
 		w.assign(e.signer, 1, 1)

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wire/connection"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
@@ -17,7 +18,7 @@ func FuzzMachine(f *testing.F) {
 	f.Add([]byte{0, 0, 1, 0, 2, 0, 3, 0, 12, 0, 14, 0, 5, 0, 6, 0, 7, 0, 8, 0, 14, 0, 13, 0})
 	f.Add([]byte{0, 1, 1, 1, 2, 1, 9, 200, 10, 3, 11, 0, 0, 0, 0, 0, 0, 0, 16, 5, 15, 9})
 	f.Fuzz(func(t *testing.T, script []byte) {
-		w := newWorld(t, func(p *Params) { p.PresenceTimeoutBlocks = 1_000_000 })
+		w := newWorld(t, func(p *params.Params) { p.PresenceTimeoutBlocks = 1_000_000 })
 		honest := w.live("honest")
 		honest.ping()
 		hostile := []string{"r0", "r1", "r2"}

@@ -76,7 +76,7 @@ func (m *Machine) paced(p *peer, t push.Type) bool {
 	case t == push.TypeHello:
 		ok = m.hellos.admit(m.now, p, m.chain.params())
 	case p.stage == live && t != push.TypeGoodbye:
-		ok = p.frames.allow(m.now, m.chain.params().ControlFramesPerSecond)
+		ok = p.frames.allow(m.now, int(m.chain.params().ControlFramesPerSecond))
 	}
 	if !ok {
 		m.connections.leave(p, push.RateLimited)

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wire/connection"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
@@ -15,7 +16,7 @@ func TestNothingIsSaidBeforeTheRunnersHello(t *testing.T) {
 	w.register("r0")
 	e := w.connect("r0", 1).openControl()
 	w.block(nil)
-	w.pass(defaults().HelloTimeout - 1)
+	w.pass(defaults().HelloTimeoutMS.Duration() - 1)
 	if len(e.sent) != 0 || e.closed != nil {
 		t.Fatalf("said %v, closed %v", e.sent, e.closed)
 	}
@@ -243,7 +244,7 @@ func TestHellosOfAnIdentityAreLimited(t *testing.T) {
 }
 
 func TestHellosOfAnAddressAreLimited(t *testing.T) {
-	w := newWorld(t, func(p *Params) { p.HelloPerAddress = 3 })
+	w := newWorld(t, func(p *params.Params) { p.HelloPerAddress = 3 })
 	for _, name := range []string{"a", "b", "c"} {
 		e := w.connect(name, 7).openControl()
 		e.say(0, e.helloOf())
@@ -332,7 +333,7 @@ func TestAFullMachineTakesNoConnection(t *testing.T) {
 func TestPhaseOffHasNoConnections(t *testing.T) {
 	w := newWorld(t, nil)
 	e := w.live("r0")
-	w.block(func(h *Head) { h.Params.Push = selection.Off })
+	w.block(func(h *Head) { h.Params.Push = string(selection.Off) })
 	if why := e.left(); why != push.Shutdown {
 		t.Fatalf("left for %s", why)
 	}
@@ -340,7 +341,7 @@ func TestPhaseOffHasNoConnections(t *testing.T) {
 		late.closed.Code != connection.CodeDone {
 		t.Fatalf("closed %+v", late.closed)
 	}
-	w.block(func(h *Head) { h.Params.Push = selection.Shadow })
+	w.block(func(h *Head) { h.Params.Push = string(selection.Shadow) })
 	w.live("r0")
 	w.step(Stop{})
 }

@@ -1,36 +1,11 @@
 package gateway
 
 import (
-	"time"
-
+	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
 	"github.com/cowboyinc/devnet/runners/selection"
 )
-
-// Params are the parameters this machine reads, as the newest final block has them:
-// cip11.push and so on, and cip2.min_stake.
-type Params struct {
-	Push                   selection.Phase
-	MinStake               types.Wei
-	PresenceTimeoutBlocks  uint64
-	AckTimeoutBlocks       uint64
-	HeartbeatTxBlocks      uint64
-	StaleHeartbeatBlocks   uint64
-	MinBlock               time.Duration // what a block counts at least when ages are judged
-	HelloTimeout           time.Duration
-	WriteTimeout           time.Duration
-	GoodbyeGrace           time.Duration
-	HelloPerIdentity       int // a second
-	HelloPerAddress        int // a second
-	ControlFramesPerSecond int
-}
-
-// connects reports whether runners may connect in this phase (CIP-11 §14, J11).
-func (p *Params) connects() bool { return p.Push != selection.Off }
-
-// pushes reports whether jobs are pushed in this phase.
-func (p *Params) pushes() bool { return p.Push == selection.Hot || p.Push == selection.Sunset }
 
 // Head is the newest final block, and the chain as it left it.
 type Head struct {
@@ -38,7 +13,7 @@ type Head struct {
 	// Skipped is how many of the heights since the head before this have no block
 	// (decision C8): they make nothing older.
 	Skipped  uint64
-	Params   Params
+	Params   *params.Params // never changed
 	Rotation *selection.Rotation
 	Pace     selection.Pace
 	Reader   Reader

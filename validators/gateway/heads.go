@@ -10,10 +10,10 @@ import (
 func (m *Machine) onHead(h *Head) {
 	before := m.chain.head
 	m.chain.rise(h)
-	if h.Params.WriteTimeout != before.Params.WriteTimeout {
-		m.do(connection.Patience{Write: h.Params.WriteTimeout})
+	if h.Params.WriteTimeoutMS != before.Params.WriteTimeoutMS {
+		m.do(connection.Patience{Write: h.Params.WriteTimeoutMS.Duration()})
 	}
-	if !h.Params.connects() {
+	if !m.chain.phase().Connects() {
 		m.connections.shutdown()
 	}
 	for _, p := range m.connections.order {

@@ -25,7 +25,7 @@ func New(config Config, head *Head) (*Machine, Output) {
 	m := &Machine{step: &step{}, config: config, chain: chain{self: config.Signer.Address(), head: head}}
 	m.connections = connections{step: m.step, chain: &m.chain, peers: map[connection.ID]*peer{}, live: map[types.PublicKey]*peer{}}
 	m.results = results{step: m.step, chain: &m.chain, held: map[heldID]*held{}}
-	m.do(connection.Patience{Write: head.Params.WriteTimeout})
+	m.do(connection.Patience{Write: head.Params.WriteTimeoutMS.Duration()})
 	return m, m.taken()
 }
 

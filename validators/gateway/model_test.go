@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wire/connection"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
@@ -40,7 +41,7 @@ type pushOf struct {
 // signals, ends of connections, jobs, and acks that come or do not.
 func TestPresenceIsWhatTheDumbTwinSays(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
-		w := newWorld(t, func(p *Params) { p.ControlFramesPerSecond, p.HelloPerIdentity = 1000, 1000 })
+		w := newWorld(t, func(p *params.Params) { p.ControlFramesPerSecond, p.HelloPerIdentity = 1000, 1000 })
 		names := []string{"r0", "r1", "r2"}
 		ends, stories := make([]*end, len(names)), make([]story, len(names))
 		for _, name := range names {

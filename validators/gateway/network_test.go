@@ -11,6 +11,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/chainview"
 	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/base/execution"
+	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wire/connection"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
@@ -468,12 +469,14 @@ func (v view) standings(of *runner) map[worker.ID]worker.Standing {
 
 const blockTime = time.Second
 
+var parameters = func() *params.Params {
+	p := params.Defaults()
+	p.MinStake, p.StaleHeartbeatBlocks = types.WeiOf(100), 0
+	return &p
+}()
+
 func (c *chain) gatewayHead(at types.Height, rotation *selection.Rotation) *gateway.Head {
-	return &gateway.Head{Height: at, Rotation: rotation, Pace: pace, Reader: view{c, at},
-		Params: gateway.Params{Push: selection.Hot, MinStake: types.WeiOf(100),
-			PresenceTimeoutBlocks: 3, AckTimeoutBlocks: 3, HeartbeatTxBlocks: 100, MinBlock: 100 * time.Millisecond, HelloTimeout: 5 * time.Second,
-			WriteTimeout: 2 * time.Second, GoodbyeGrace: 500 * time.Millisecond, HelloPerIdentity: 5, HelloPerAddress: 1000,
-			ControlFramesPerSecond: 20}}
+	return &gateway.Head{Height: at, Rotation: rotation, Pace: pace, Reader: view{c, at}, Params: parameters}
 }
 
 var pace = selection.Pace{EpochBlocks: 1000, OverlapBlocks: 8}
@@ -481,10 +484,7 @@ var pace = selection.Pace{EpochBlocks: 1000, OverlapBlocks: 8}
 // runnersHead is a head as a runner's view tells it.
 func (c *chain) runnersHead(r *runner, at types.Height, rotation *selection.Rotation) *chainview.Head {
 	return &chainview.Head{Height: at, Registered: true, Staked: true, Epoch: rotation.Epoch, Overlaps: rotation.Overlaps(at, pace),
-		Validators: rotation.Serving(r.signer.PublicKey(), at, pace), Assignments: view{c, at}.standings(r),
-		Params: chainview.Params{Push: string(selection.Hot), BlockTime: blockTime,
-			HeartbeatBlocks: 1, HelloTimeout: 5 * time.Second, WriteTimeout: 2 * time.Second, GoodbyeGrace: 500 * time.Millisecond,
-			ControlFramesPerSecond: 20}}
+		Validators: rotation.Serving(r.signer.PublicKey(), at, pace), Assignments: view{c, at}.standings(r), Params: parameters}
 }
 
 // block makes one, which each node hears of a while later, in order.

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wire/connection"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
@@ -213,7 +214,7 @@ func TestJ18AnOldHeartbeatIsBroughtOnChain(t *testing.T) {
 	if submitted() != 1 {
 		t.Fatal("not again, though it did not arrive")
 	}
-	w.block(func(h *Head) { h.Params.Push = selection.Sunset; h.Height += 200 })
+	w.block(func(h *Head) { h.Params.Push = string(selection.Sunset); h.Height += 200 })
 	e.sent[0] = nil
 	e.ping()
 	if submitted() != 0 {
@@ -283,7 +284,7 @@ func (w *world) peerOf(e *end) *peer { return w.connections.live[e.signer.Public
 // TestSection53TheFormerSubsetAttestsDuringTheOverlapAndThenDrains (decision J10,
 // CIP-11 §11.4).
 func TestSection53TheFormerSubsetAttestsDuringTheOverlapAndThenDrains(t *testing.T) {
-	w := newWorld(t, func(p *Params) { p.PresenceTimeoutBlocks = 1000 })
+	w := newWorld(t, func(p *params.Params) { p.PresenceTimeoutBlocks = 1000 })
 	idle, busy := w.live("r0"), w.live("r1")
 	idle.ping()
 	busy.ping()

@@ -30,7 +30,7 @@ func (m *Machine) onPing(p *peer, f *push.HeartbeatPing) {
 // (decision J18). In sunset nobody asks for one (CIP-11 §14).
 func (m *Machine) heartbeat(p *peer, f *push.HeartbeatPing) {
 	registered := p.registered
-	if registered == nil || registered.Deregistered || m.chain.params().Push == selection.Sunset {
+	if registered == nil || registered.Deregistered || m.chain.phase() == selection.Sunset {
 		return
 	}
 	last := registered.LastHeartbeat

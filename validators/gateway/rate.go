@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wire/connection"
 )
@@ -70,8 +71,8 @@ type hellos struct {
 }
 
 // admit reports whether one more of a peer is within the limits, and counts it if so.
-func (h *hellos) admit(now types.Time, p *peer, params *Params) bool {
-	ok := h.byIdentity.within(now, p.key, params.HelloPerIdentity) && h.byAddress.within(now, p.remote, params.HelloPerAddress)
+func (h *hellos) admit(now types.Time, p *peer, limits *params.Params) bool {
+	ok := h.byIdentity.within(now, p.key, int(limits.HelloPerIdentity)) && h.byAddress.within(now, p.remote, int(limits.HelloPerAddress))
 	if ok {
 		h.byIdentity.note(now, p.key)
 		h.byAddress.note(now, p.remote)

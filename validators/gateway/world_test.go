@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/cowboyinc/devnet/internal/base/crypto"
+	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wire/connection"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
@@ -22,11 +23,10 @@ var signatures = crypto.NewKeyedHash([32]byte{1})
 
 func signerOf(name string) crypto.Signer { return signatures.Signer(crypto.DeriveKey(1, name)) }
 
-func defaults() Params {
-	return Params{Push: selection.Hot, MinStake: types.WeiOf(100), PresenceTimeoutBlocks: 3, AckTimeoutBlocks: 3,
-		HeartbeatTxBlocks: 100, StaleHeartbeatBlocks: 1024,
-		MinBlock: 100 * time.Millisecond, HelloTimeout: 5 * time.Second, WriteTimeout: 2 * time.Second, GoodbyeGrace: 500 * time.Millisecond,
-		HelloPerIdentity: 5, HelloPerAddress: 1000, ControlFramesPerSecond: 20}
+func defaults() *params.Params {
+	p := params.Defaults()
+	p.MinStake = types.WeiOf(100)
+	return &p
 }
 
 // world is a machine under test, the chain it reads and the runners it serves.
@@ -54,15 +54,15 @@ func (w *world) Spec(types.Hash) *push.JobSpec                 { return spec() }
 func (w *world) Ending(_ types.Address, a AssignmentID) Ending { return w.endings[a] }
 
 // newWorld has validator v0 alone, so that it is in everybody's subset.
-func newWorld(t testing.TB, change func(*Params)) *world {
+func newWorld(t testing.TB, change func(*params.Params)) *world {
 	w := &world{TB: t, runners: map[types.Address]*Registration{}, open: map[types.Address][]Assignment{},
 		endings: map[AssignmentID]Ending{}, ends: map[connection.ID]*end{}}
-	params := defaults()
+	p := defaults()
 	if change != nil {
-		change(&params)
+		change(p)
 	}
 	v := signerOf("v0")
-	w.head = &Head{Height: 100, Params: params, Reader: w, Pace: selection.Pace{EpochBlocks: 1000, OverlapBlocks: 32},
+	w.head = &Head{Height: 100, Params: p, Reader: w, Pace: selection.Pace{EpochBlocks: 1000, OverlapBlocks: 32},
 		Rotation: &selection.Rotation{Current: selection.Assignment{Constants: selection.Constants{MinSubset: 3, MaxSubset: 8,
 			Rule: selection.Quorum},
 			Members: []types.Validator{{Address: v.Address(), PublicKey: v.PublicKey()}}}}}
@@ -169,6 +169,8 @@ func (w *world) block(change func(*Head)) {
 	next := *w.head
 	next.Height++
 	next.Skipped = 0
+	p := *next.Params
+	next.Params = &p
 	if change != nil {
 		change(&next)
 	}
@@ -284,7 +286,7 @@ func (e *end) goodbye() push.Reason {
 func (e *end) left() push.Reason {
 	e.Helper()
 	why := e.goodbye()
-	e.pass(e.head.Params.GoodbyeGrace)
+	e.pass(e.head.Params.GoodbyeGraceMS.Duration())
 	if e.closed == nil || e.closed.Reason != string(why) || e.closed.Code != why.Code() {
 		e.Fatalf("closed %+v behind %s", e.closed, why)
 	}

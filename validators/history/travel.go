@@ -59,7 +59,7 @@ func (t Target) Height(state *ledger.State, now types.Time) (to types.Height, cl
 	if to-at > MaxAdvanceBlocks {
 		return 0, 0, &TravelError{CodeTooFar, fmt.Sprintf("%d blocks at once, at most %d", to-at, MaxAdvanceBlocks)}
 	}
-	blockTime := state.NextParams().BlockTimeMS
+	blockTime := uint64(state.NextParams().BlockTimeMS)
 	if left := lastInstant.Sub(now).Milliseconds(); left < 0 || blockTime > 0 && uint64(to-at) > uint64(left)/blockTime {
 		return 0, 0, &TravelError{CodeTooFar, fmt.Sprintf("%d blocks of %d ms go beyond the year 2200", to-at, blockTime)}
 	}

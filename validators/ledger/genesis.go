@@ -117,7 +117,8 @@ func (g *Genesis) entered() (*actors.State, *params.Params, error) {
 // assignment of subsets.
 func (g *Genesis) enrol(state *actors.State, p *params.Params, supply *Supply) error {
 	b := system.InBlock{Params: p, State: state}
-	system.SetRotation(state, &selection.Rotation{Current: selection.Assignment{Members: g.Validators.Members, Constants: constantsOf(p)}})
+	first := selection.Assignment{Members: g.Validators.Members, Constants: selection.ConstantsOf(p)}
+	system.SetRotation(state, &selection.Rotation{Current: first})
 	for _, runner := range g.Runners {
 		var ok bool
 		if supply.Genesis, ok = supply.Genesis.AddOk(runner.Stake); !ok {

@@ -2,13 +2,11 @@ package ledger
 
 import (
 	"slices"
-	"time"
 
 	"github.com/cowboyinc/devnet/actors/system"
 	"github.com/cowboyinc/devnet/internal/base/chainview"
 	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/base/execution"
-	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/runners/selection"
 )
@@ -70,9 +68,7 @@ func (o *Outlook) belonging(runner types.PublicKey) belonging {
 
 // Pace is when subsets rotate behind the state's block, and for how long the former
 // ones hold.
-func (s *State) Pace() selection.Pace {
-	return selection.Pace{EpochBlocks: s.next.SubsetEpochBlocks, ChurnPermille: s.next.ChurnPermille, OverlapBlocks: s.next.OverlapBlocks}
-}
+func (s *State) Pace() selection.Pace { return selection.PaceOf(s.next) }
 
 // enter takes note of an open job for each of its committee whose result is not final.
 func (o *Outlook) enter(j *system.Job) {
@@ -107,7 +103,7 @@ func (o *Outlook) Of() types.Hash { return o.state.Hash() }
 func (o *Outlook) Head(runner types.PublicKey, followed []execution.ID) *chainview.Head {
 	b, s := o.belonging(runner), o.state
 	height := s.header.Height
-	h := &chainview.Head{Height: height, Params: viewedParams(s.next), Epoch: s.runners.rotation.Epoch,
+	h := &chainview.Head{Height: height, Params: s.next, Epoch: s.runners.rotation.Epoch,
 		Overlaps: o.overlaps(), Validators: b.validators, Assignments: o.open[b.address]}
 	if r := s.Listed(b.address); r != nil && r.Health != selection.Deregistered {
 		h.Registered, h.Staked = true, r.Stake.Cmp(s.next.MinStake) >= 0
@@ -132,16 +128,4 @@ func clone(from map[execution.ID]chainview.Standing) map[execution.ID]chainview.
 		to[id] = standing
 	}
 	return to
-}
-
-// viewedParams are the parameters that runners read.
-func viewedParams(p *params.Params) chainview.Params {
-	ms := func(n uint64) time.Duration { return time.Duration(n) * time.Millisecond }
-	viewed := chainview.Params{Push: p.Push, BlockTime: ms(p.BlockTimeMS), HeartbeatBlocks: p.HeartbeatBlocks,
-		HelloTimeout: ms(p.HelloTimeoutMS), WriteTimeout: ms(p.WriteTimeoutMS), GoodbyeGrace: ms(p.GoodbyeGraceMS),
-		ControlFramesPerSecond: int(p.ControlFramesPerSecond)}
-	if p.BlockTimeAuto {
-		viewed.BlockTime = 0
-	}
-	return viewed
 }

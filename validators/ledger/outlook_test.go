@@ -32,7 +32,7 @@ func TestJ13WhatARunnerSeesOfAJob(t *testing.T) {
 	seen := head(member(0))
 	s := seen.Assignments[id]
 	if !seen.Registered || !seen.Staked || seen.Height != w.head.Height() || len(seen.Validators) != 3 || seen.Params.Push != "hot" ||
-		seen.Params.BlockTime == 0 || seen.Params.HelloTimeout == 0 || len(seen.Assignments) != 1 {
+		seen.Params.BlockTime() == 0 || seen.Params.HelloTimeoutMS == 0 || len(seen.Assignments) != 1 {
 		t.Fatalf("it sees %+v", seen)
 	}
 	if !s.Open || s.SpecHash != types.Keccak(w.head.JobSpec(job.ID)) || s.Deadline != job.Deadline() || s.Alone || len(s.Commitments) != 0 ||

@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"github.com/cowboyinc/devnet/actors/system"
-	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/trie"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/runners/selection"
@@ -87,20 +86,14 @@ func (s *State) threshold(carried *types.Certificate) int {
 		SubsetSize: current.SubsetSize()})
 }
 
-// constantsOf are what subsets depend on besides the validators.
-func constantsOf(p *params.Params) selection.Constants {
-	return selection.Constants{MinSubset: p.MinSubset, MaxSubset: p.MaxSubset, Rule: selection.Rule(p.PresenceRule)}
-}
-
 // rotate finds what subsets are in force in the block, for its header.
 //
 // Spec: CIP-11 §5.3, decision J10.
 func (r *run) rotate() {
 	r.rotation = r.parent.runners.rotation
 	moment := selection.Moment{Height: r.header.Height, BeginsEpoch: r.header.Epoch != r.parent.header.Epoch,
-		Members: r.parent.set.Members, Constants: constantsOf(r.params)}
-	pace := selection.Pace{EpochBlocks: r.params.SubsetEpochBlocks, ChurnPermille: r.params.ChurnPermille}
-	if r.header.Height > r.parent.header.Height && r.rotation.Due(moment, pace) != selection.NotDue {
+		Members: r.parent.set.Members, Constants: selection.ConstantsOf(r.params)}
+	if r.header.Height > r.parent.header.Height && r.rotation.Due(moment, selection.PaceOf(r.params)) != selection.NotDue {
 		next := r.rotation.Advanced(moment)
 		r.rotation = &next
 	}

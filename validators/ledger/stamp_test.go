@@ -10,7 +10,7 @@ import (
 // C7: the first three blocks after genesis do not wait, and a chain that stood
 // still for long does not make up for it.
 func TestStamp(t *testing.T) {
-	at := func(before types.Millis, blockTime uint64, now types.Millis) types.Millis {
+	at := func(before types.Millis, blockTime params.Milliseconds, now types.Millis) types.Millis {
 		s := &State{next: &params.Params{BlockTimeMS: blockTime}}
 		s.header.Timestamp = before
 		return Stamp(s, now)
@@ -18,7 +18,7 @@ func TestStamp(t *testing.T) {
 	for _, c := range []struct {
 		name      string
 		before    types.Millis
-		blockTime uint64
+		blockTime params.Milliseconds
 		now, want types.Millis
 	}{
 		{"first block", 7_000, 1_000, 10_000, 8_000},
@@ -40,7 +40,7 @@ func TestStampSkipping(t *testing.T) {
 	for _, c := range []struct {
 		name      string
 		before    types.Millis
-		blockTime uint64
+		blockTime params.Milliseconds
 		skipped   uint64
 		now, want types.Millis
 	}{

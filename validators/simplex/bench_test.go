@@ -9,7 +9,7 @@ import (
 // and an instant network, records encoded and messages checked.
 func BenchmarkBlocks(b *testing.B) {
 	w := newWorld(1, 4, func(w *world) {
-		w.cfg.BlockTime, w.latency = 0, time.Millisecond
+		w.cfg.Timing.BlockTime, w.latency = 0, time.Millisecond
 	})
 	w.signed = nil
 	w.tamper = func(_ int, s Send) []Send { return []Send{s} }
@@ -34,7 +34,7 @@ func BenchmarkHeaderHashes(b *testing.B) {
 // BenchmarkHundred makes blocks with 100 machines.
 func BenchmarkHundred(b *testing.B) {
 	w := newWorld(1, 100, func(w *world) {
-		w.cfg.BlockTime, w.latency = 0, time.Millisecond
+		w.cfg.Timing.BlockTime, w.latency = 0, time.Millisecond
 	})
 	w.tamper = func(_ int, s Send) []Send { return []Send{s} }
 	b.ResetTimer()

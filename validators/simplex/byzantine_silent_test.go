@@ -28,7 +28,7 @@ func TestSilentLeader(t *testing.T) {
 // for.
 func TestRateWithOneStopped(t *testing.T) {
 	for _, blockTime := range []time.Duration{0, 100 * time.Millisecond, time.Second} {
-		w := newWorld(3, 4, func(w *world) { w.cfg.BlockTime = blockTime })
+		w := newWorld(3, 4, func(w *world) { w.cfg.Timing.BlockTime = blockTime })
 		w.run(time.Minute, func() bool { return w.minHeight() >= 20 })
 		start := w.now
 		w.run(time.Hour, func() bool { return w.minHeight() >= 220 })

@@ -16,7 +16,7 @@
 //
 // On entering a view, which any certificate of the view before allows, the
 // machine forwards that certificate and starts the leader timeout and the view
-// timeout. With Config.Auto these start only when there is something to do: work
+// timeout. With Timing.Auto these start only when there is something to do: work
 // of the application, a proposal or a vote of somebody else in the view, or a
 // notarized block that was not finalized within a resend interval. If the view's
 // leader was not heard for four views, it is not waited for: the machine votes

@@ -3,6 +3,7 @@ package simplex
 import (
 	"time"
 
+	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
@@ -39,13 +40,14 @@ type (
 		Next    *types.ValidatorSet // the next epoch's set, where the block is its epoch's last
 	}
 	// Work says whether the application has something to put into a block.
-	// Only machines with Config.Auto need to be told.
+	// Only machines with Timing.Auto need to be told.
 	Work struct{ Pending bool }
-	// Timing replaces those terms of the configuration, from now on.
+	// Timing is what the parameters say of time. As an event it replaces that of the
+	// configuration, from now on.
 	Timing struct {
-		BlockTime time.Duration
-		LinkDelay time.Duration
-		Auto      bool
+		BlockTime time.Duration // the time from one block to the next; 0: none
+		LinkDelay time.Duration // Δ of decision C4, above 0
+		Auto      bool          // make blocks only when there is work (decision C7)
 	}
 	// Hold stops the making of blocks until it is taken back: views stand still,
 	// and none is nullified for want of a proposal. What is under way is
@@ -62,6 +64,11 @@ type (
 		Previous *types.ValidatorSet // the set of Root's own epoch, where that is another
 	}
 )
+
+// TimingOf is what parameters say of time.
+func TimingOf(p *params.Params) Timing {
+	return Timing{BlockTime: p.BlockTime(), LinkDelay: p.LinkDelayMS.Duration(), Auto: p.BlockTimeAuto}
+}
 
 func (Start) event()    {}
 func (Tick) event()     {}

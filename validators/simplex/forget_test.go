@@ -28,7 +28,7 @@ func TestWhatIsExecutedWithoutFinalityIsBounded(t *testing.T) {
 		}
 		var late *Built
 		if s.m.set.Leader(view) == testAddress(0) {
-			s.wait(s.cfg.BlockTime)
+			s.wait(s.cfg.Timing.BlockTime)
 			late = &Built{View: view, Block: s.child(nil, view)}
 			builds++
 		} else if note(s.propose(view, s.child(nil, view))); len(s.m.bodies.nodes) < MaxOpenBlocks {

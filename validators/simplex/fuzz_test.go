@@ -131,7 +131,7 @@ func FuzzStep(f *testing.F) {
 	f.Add([]byte{3, 0, 3, 1, 3, 2, 3, 3, 3, 4, 3, 5, 3, 6, 3, 7, 6, 1, 3, 8, 3, 9, 3, 10, 5, 255, 0, 0, 0, 3, 3, 3})
 	honest := honestMessages()
 	f.Fuzz(func(t *testing.T, script []byte) {
-		w := newWorld(1, 4, func(w *world) { w.epochBlocks = 3; w.cfg.BlockTime = 0; w.cfg.Auto = len(script)%2 == 1 })
+		w := newWorld(1, 4, func(w *world) { w.epochBlocks = 3; w.cfg.Timing.BlockTime = 0; w.cfg.Timing.Auto = len(script)%2 == 1 })
 		s := &hostileStream{t: t, w: w, bytes: script, honest: honest}
 		n := w.nodes[0]
 		n.machine.Step(0, Start{})
@@ -154,7 +154,7 @@ func FuzzStep(f *testing.F) {
 func honestMessages() []delivery {
 	var all []delivery
 	w := newWorld(1, 4, func(w *world) {
-		w.epochBlocks, w.cfg.BlockTime = 3, 0
+		w.epochBlocks, w.cfg.Timing.BlockTime = 3, 0
 		w.tamper = func(from int, s Send) []Send {
 			if from > 1 && len(all) < 200 {
 				all = append(all, delivery{from: from, raw: s.Message})

@@ -74,7 +74,7 @@ func TestBehindWhenNobodyAnswers(t *testing.T) {
 // One that alone missed that, and whose vote is needed for the next block, would
 // else ask for ever (campaign seed 54982).
 func TestWhoAsksForAnOldBodyLearnsThatItIsFinal(t *testing.T) {
-	s := newSolo(t, 4, func(c *Config) { c.BlockTime = 0 })
+	s := newSolo(t, 4, func(c *Config) { c.Timing.BlockTime = 0 })
 	asked := func(hash types.Hash) (sent []any) {
 		for _, send := range s.receive(2, &BlockRequest{Hash: hash}).Send {
 			sent = append(sent, send.Message)

@@ -14,7 +14,7 @@ import (
 func forgetful(seed uint64, sits bool) (violation string, votedAgain int) {
 	rng := rand.New(rand.NewPCG(seed, 7))
 	w := newWorld(seed, 4, func(w *world) {
-		w.cfg.BlockTime, w.cfg.LinkDelay = 200*time.Millisecond, 50*time.Millisecond
+		w.cfg.Timing.BlockTime, w.cfg.Timing.LinkDelay = 200*time.Millisecond, 50*time.Millisecond
 		w.jitter, w.loss, w.epochBlocks = 60*time.Millisecond, 0.05, 7
 	})
 	for range 6 {
@@ -23,7 +23,7 @@ func forgetful(seed uint64, sits bool) (violation string, votedAgain int) {
 		w.stop(n)
 		n.log, n.lost = nil, sits
 		if rng.IntN(2) == 0 {
-			n.root, n.chain, n.hashes = testGenesis(w.cfg.BlockTime), nil, nil
+			n.root, n.chain, n.hashes = testGenesis(w.cfg.Timing.BlockTime), nil, nil
 		}
 		w.run(time.Duration(rng.IntN(300))*time.Millisecond, nil)
 		w.start(n)

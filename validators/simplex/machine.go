@@ -2,7 +2,6 @@ package simplex
 
 import (
 	"fmt"
-	"time"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
@@ -15,15 +14,13 @@ type Signer interface {
 
 // Config is what a machine is made of.
 type Config struct {
-	ChainID   uint64
-	Signer    Signer
-	BlockTime time.Duration       // the time from one block to the next; 0: none
-	LinkDelay time.Duration       // Δ of decision C4, above 0
-	Auto      bool                // make blocks only when there is work (decision C7)
-	Set       types.ValidatorSet  // which decides on the block after Root
-	Previous  *types.ValidatorSet // which decided on Root, where a border follows it
-	Root      Root
-	Lost      bool // the log of an earlier life is gone: it may have sent votes that nobody here knows of
+	ChainID  uint64
+	Signer   Signer
+	Timing   Timing
+	Set      types.ValidatorSet  // which decides on the block after Root
+	Previous *types.ValidatorSet // which decided on Root, where a border follows it
+	Root     Root
+	Lost     bool // the log of an earlier life is gone: it may have sent votes that nobody here knows of
 	// Presence returns what this validator attests at a time, for a registry of so many
 	// runners, as votes have it (decision C3). It is asked at the moment of each vote for
 	// a block. nil: it lets no runner in.
@@ -74,7 +71,7 @@ func New(cfg Config, replay [][]byte) (*Machine, error) {
 	m := compose(&state{
 		cfg: cfg, seat: seat{self: cfg.Signer.Address()}, finalized: finalized{root: cfg.Root},
 		bodies: newBodies(),
-		pace:   pacemaker{Timing: Timing{BlockTime: cfg.BlockTime, LinkDelay: cfg.LinkDelay, Auto: cfg.Auto}},
+		pace:   pacemaker{Timing: cfg.Timing},
 	})
 	if cfg.Previous != nil {
 		m.previous = cfg.Previous
@@ -91,8 +88,8 @@ func (cfg *Config) check() error {
 	switch {
 	case cfg.Signer == nil || cfg.Root.Block == nil:
 		return fmt.Errorf("simplex: the configuration lacks a signer or a root")
-	case cfg.LinkDelay <= 0 || cfg.BlockTime < 0:
-		return fmt.Errorf("simplex: link delay %v must be above 0 and block time %v not below", cfg.LinkDelay, cfg.BlockTime)
+	case cfg.Timing.LinkDelay <= 0 || cfg.Timing.BlockTime < 0:
+		return fmt.Errorf("simplex: link delay %v must be above 0 and block time %v not below", cfg.Timing.LinkDelay, cfg.Timing.BlockTime)
 	}
 	return checkSet(&cfg.Set, &cfg.Root.Block.Header)
 }

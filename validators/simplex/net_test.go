@@ -168,7 +168,7 @@ func newWorld(seed uint64, n int, change func(*world)) *world {
 		finalized: map[types.Height]types.Hash{}, signed: map[string]types.Hash{},
 		trace:       func(string, ...any) {},
 		sets:        func(e types.Epoch) types.ValidatorSet { return testSet(e, n) },
-		cfg:         Config{ChainID: testChain, BlockTime: time.Second, LinkDelay: 250 * time.Millisecond},
+		cfg:         Config{ChainID: testChain, Timing: Timing{BlockTime: time.Second, LinkDelay: 250 * time.Millisecond}},
 		epochBlocks: 64,
 	}
 	for i := range n {
@@ -178,7 +178,7 @@ func newWorld(seed uint64, n int, change func(*world)) *world {
 	if change != nil {
 		change(w)
 	}
-	root := testGenesis(w.cfg.BlockTime)
+	root := testGenesis(w.cfg.Timing.BlockTime)
 	for _, n := range w.nodes {
 		n.root = root
 		w.start(n)

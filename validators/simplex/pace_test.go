@@ -47,7 +47,7 @@ func TestAHoldThatIsTakenBackGoesOn(t *testing.T) {
 func TestAGoalIsPursuedAndNotPassed(t *testing.T) {
 	for name, auto := range map[string]bool{"held": false, "idle": true} {
 		t.Run(name, func(t *testing.T) {
-			s := newSolo(t, 4, func(c *Config) { c.Auto = auto })
+			s := newSolo(t, 4, func(c *Config) { c.Timing.Auto = auto })
 			s.step(Hold{On: !auto})
 			if s.m.Deadline() != types.Never {
 				t.Fatal("it does not stand still")

@@ -10,7 +10,7 @@ import (
 // CIP-11 §7.2, decision C3: a vote bears what is attested when it is made, and not
 // when its block was executed.
 func TestC3AVoteAttestsItsOwnMoment(t *testing.T) {
-	s := newSolo(t, 4, func(c *Config) { c.BlockTime = 0 })
+	s := newSolo(t, 4, func(c *Config) { c.Timing.BlockTime = 0 })
 	shown := byte(1)
 	s.m.cfg.Presence = func(now types.Time, runners int) []byte {
 		if now != s.now || runners != 8 {
@@ -55,7 +55,7 @@ func TestC3ACrashMakesNoSecondVoteWithAnotherBitmap(t *testing.T) {
 	}
 	s.receive(2, s.vote(types.Notarize, 1, b, 2))
 	for range 10 {
-		s.wait(s.cfg.BlockTime) // it sends its vote again, with what is missing
+		s.wait(s.cfg.Timing.BlockTime) // it sends its vote again, with what is missing
 	}
 	for _, v := range s.votes(types.Notarize, 1) {
 		if !slices.Equal(v.Bitmap, before[0].Bitmap) {

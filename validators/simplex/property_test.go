@@ -87,9 +87,9 @@ func TestAgreementAndLiveness(t *testing.T) {
 			if quiet := types.Epoch(rng.IntN(4)); quiet > 0 {
 				w.quiet = func(e types.Epoch) bool { return e%quiet != 0 }
 			}
-			w.cfg.BlockTime = []time.Duration{0, 100 * time.Millisecond, time.Second}[rng.IntN(3)]
-			w.cfg.LinkDelay = 100 * time.Millisecond
-			w.cfg.Auto = rng.IntN(4) == 0
+			w.cfg.Timing.BlockTime = []time.Duration{0, 100 * time.Millisecond, time.Second}[rng.IntN(3)]
+			w.cfg.Timing.LinkDelay = 100 * time.Millisecond
+			w.cfg.Timing.Auto = rng.IntN(4) == 0
 			w.duplicate = 0.05
 			w.torn = true
 			w.jitter = 20 * time.Millisecond
@@ -101,15 +101,15 @@ func TestAgreementAndLiveness(t *testing.T) {
 		for range 3 {
 			chaos(w, rng, 15*time.Second)
 			before := len(w.finalized)
-			longest := 16 * (w.cfg.BlockTime + viewDelays*w.cfg.LinkDelay)
-			bound := 2*longest + 20*(w.cfg.BlockTime+viewDelays*w.cfg.LinkDelay)
+			longest := 16 * (w.cfg.Timing.BlockTime + viewDelays*w.cfg.Timing.LinkDelay)
+			bound := 2*longest + 20*(w.cfg.Timing.BlockTime+viewDelays*w.cfg.Timing.LinkDelay)
 			for _, e := range w.evidence {
 				t.Fatalf("seed %d: evidence against %s, who is honest: %s, %s", seed, name(e.Offender), describe(e.First), describe(e.Second))
 			}
 			if !w.run(bound, func() bool { return w.minHeight() >= before+3 }) {
 				t.Fatalf("seed %d, %d validators, epochs of %d, auto %v: from height %d no 3 more within %v of healing; violation %q\n%s\nreplay: "+
 					"go test ./validators/simplex -run TestAgreementAndLiveness -simplex.seed %d",
-					seed, n, w.epochBlocks, w.cfg.Auto, before, bound, w.violation, describeWorld(w), seed)
+					seed, n, w.epochBlocks, w.cfg.Timing.Auto, before, bound, w.violation, describeWorld(w), seed)
 			}
 		}
 	}

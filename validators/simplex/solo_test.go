@@ -20,8 +20,9 @@ type solo struct {
 }
 
 func newSolo(t *testing.T, n int, change func(*Config)) *solo {
-	s := &solo{t: t, epochBlocks: 64, cfg: Config{ChainID: testChain, Signer: testKey{testAddress(0)}, BlockTime: time.Second,
-		LinkDelay: 250 * time.Millisecond, Set: testSet(0, n), Root: testGenesis(time.Second), Presence: attesting(7)}}
+	s := &solo{t: t, epochBlocks: 64, cfg: Config{ChainID: testChain, Signer: testKey{testAddress(0)},
+		Timing: Timing{BlockTime: time.Second, LinkDelay: 250 * time.Millisecond},
+		Set:    testSet(0, n), Root: testGenesis(time.Second), Presence: attesting(7)}}
 	if change != nil {
 		change(&s.cfg)
 	}

@@ -59,7 +59,7 @@ func TestC5NullifySurvivesARestart(t *testing.T) {
 
 // C5: Compact keeps what a machine on the root needs, and nothing below.
 func TestC5Compact(t *testing.T) {
-	w := newWorld(3, 4, func(w *world) { w.cfg.BlockTime = 0; w.epochBlocks = 7 })
+	w := newWorld(3, 4, func(w *world) { w.cfg.Timing.BlockTime = 0; w.epochBlocks = 7 })
 	w.run(time.Second, nil)
 	n := w.nodes[2]
 	kept, err := Compact(n.log, n.root)
@@ -83,7 +83,7 @@ func TestC5Compact(t *testing.T) {
 // C6: an epoch's last block gets no child before it is final, and is proposed
 // again in the next view.
 func TestC6LastBlockIsProposedAgain(t *testing.T) {
-	s := newSolo(t, 4, func(c *Config) { c.BlockTime = 0 })
+	s := newSolo(t, 4, func(c *Config) { c.Timing.BlockTime = 0 })
 	s.epochBlocks = 3
 	var b *types.Block
 	for view := types.View(1); view <= 3; view++ {
@@ -117,7 +117,7 @@ func TestC6LastBlockIsProposedAgain(t *testing.T) {
 // the one in the last block's header, whatever view it became final in.
 func TestC6NextEpoch(t *testing.T) {
 	next := testSet(1, 4)
-	s := newSolo(t, 4, func(c *Config) { c.BlockTime = 0 })
+	s := newSolo(t, 4, func(c *Config) { c.Timing.BlockTime = 0 })
 	s.epochBlocks = 1
 	b := s.child(nil, 1)
 	s.propose(1, b)
@@ -145,7 +145,7 @@ func TestC6NextEpoch(t *testing.T) {
 func TestC6FirstBlockNeedsTheFinalization(t *testing.T) {
 	next := testSet(1, 4)
 	for _, with := range []bool{true, false} {
-		s := newSolo(t, 4, func(c *Config) { c.BlockTime = 0 })
+		s := newSolo(t, 4, func(c *Config) { c.Timing.BlockTime = 0 })
 		s.epochBlocks = 1
 		b := s.child(nil, 1)
 		s.propose(1, b)
@@ -172,7 +172,7 @@ func TestC6FirstBlockNeedsTheFinalization(t *testing.T) {
 // C6: an end of an epoch at which the set does not change is no border: the next
 // block is built at once on the notarized one, without its finalization.
 func TestC6AnEndWithoutAChangeIsNoBorder(t *testing.T) {
-	s := newSolo(t, 4, func(c *Config) { c.BlockTime = 0 })
+	s := newSolo(t, 4, func(c *Config) { c.Timing.BlockTime = 0 })
 	s.epochBlocks = 3
 	var b *types.Block
 	for view := types.View(1); view <= 3; view++ {
@@ -192,7 +192,7 @@ func TestC6AnEndWithoutAChangeIsNoBorder(t *testing.T) {
 // its views where nothing changes.
 func TestC6SetsGoOnOverQuietEnds(t *testing.T) {
 	w := newWorld(5, 4, func(w *world) {
-		w.cfg.BlockTime, w.epochBlocks = 0, 4
+		w.cfg.Timing.BlockTime, w.epochBlocks = 0, 4
 		w.quiet = func(e types.Epoch) bool { return e != 2 }
 	})
 	if !w.run(time.Minute, func() bool { return w.minHeight() >= 40 }) {
@@ -213,7 +213,7 @@ func TestC6SetsGoOnOverQuietEnds(t *testing.T) {
 // validator was asked to travel to, and no further: one liar that leads could
 // else throw the chain years ahead.
 func TestC8OnlyTravelThatWasAskedForIsVotedFor(t *testing.T) {
-	s := newSolo(t, 4, func(c *Config) { c.BlockTime = 0 })
+	s := newSolo(t, 4, func(c *Config) { c.Timing.BlockTime = 0 })
 	b := s.child(nil, 1)
 	b.Header.Skipped, b.Header.Height = 1_000_000, 1_000_001
 	s.propose(1, b)
@@ -239,7 +239,7 @@ func TestC7Timestamps(t *testing.T) {
 		{time.Second, 1000, true}, {time.Second, 1001, false},
 		{0, 500, true}, {0, 501, false}, {0, -5000, false}, {time.Second, -3000, false}, {time.Second, -2999, true},
 	} {
-		s := newSolo(t, 4, func(c *Config) { c.BlockTime = test.blockTime })
+		s := newSolo(t, 4, func(c *Config) { c.Timing.BlockTime = test.blockTime })
 		b := s.child(nil, 1)
 		b.Header.Timestamp = test.stamp
 		s.propose(1, b)
@@ -274,7 +274,7 @@ func TestC7BlockTime(t *testing.T) {
 
 // C7: with block time auto nothing is due while there is no work.
 func TestC7AutoIsIdle(t *testing.T) {
-	s := newSolo(t, 4, func(c *Config) { c.Auto, c.BlockTime = true, 0 })
+	s := newSolo(t, 4, func(c *Config) { c.Timing.Auto, c.Timing.BlockTime = true, 0 })
 	if s.m.Deadline() != types.Never || len(s.all.Ask) > 0 {
 		t.Errorf("due at %v", s.m.Deadline())
 	}
@@ -315,7 +315,7 @@ func TestC6ASetTakesOverBehindItsBorderAlone(t *testing.T) {
 		{"another than the header's", true, testSet(1, 3), 0},
 		{"one in the middle of an epoch", false, testSet(1, 4), 0},
 	} {
-		s := newSolo(t, 4, func(c *Config) { c.BlockTime = 0 })
+		s := newSolo(t, 4, func(c *Config) { c.Timing.BlockTime = 0 })
 		if c.border {
 			s.epochBlocks = 1
 		}

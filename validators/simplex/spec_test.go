@@ -152,7 +152,7 @@ func TestC2ExecutesBeforeVoting(t *testing.T) {
 // C3: a leader carries every valid notarize vote it holds for the parent, and
 // votes sign their bitmap.
 func TestC3CarriesEveryVote(t *testing.T) {
-	s := newSolo(t, 4, func(c *Config) { c.BlockTime = 0 })
+	s := newSolo(t, 4, func(c *Config) { c.Timing.BlockTime = 0 })
 	var parent *types.Block
 	for view := types.View(1); view <= 3; view++ {
 		parent = s.child(parent, view)

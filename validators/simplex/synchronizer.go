@@ -68,7 +68,7 @@ func (m *synchronizer) overdue(r *round) bool {
 	return m.now >= m.pace.viewDeadline() || r.proposal == nil && m.now >= m.pace.leaderDeadline()
 }
 
-// arm starts the timeouts of the view: at once, or with Config.Auto or Hold when
+// arm starts the timeouts of the view: at once, or with Timing.Auto or Hold when
 // there is something to do.
 func (m *synchronizer) arm() {
 	if !m.pace.armed && !m.ended() && m.active() {

@@ -121,8 +121,8 @@ func (s *script) network(t *testing.T, d *datadriven.TestData) {
 	d.MaybeScanArgs(t, "block-time", &blockTime)
 	s.silent, s.twice = map[int]bool{}, map[int]bool{}
 	s.w = newWorld(1, n, func(w *world) {
-		w.epochBlocks, w.cfg.Auto = epoch, d.HasArg("auto")
-		w.cfg.BlockTime, _ = time.ParseDuration(blockTime)
+		w.epochBlocks, w.cfg.Timing.Auto = epoch, d.HasArg("auto")
+		w.cfg.Timing.BlockTime, _ = time.ParseDuration(blockTime)
 		w.trace = func(format string, args ...any) {
 			if who := fmt.Sprint(args[0]); s.shown[who] {
 				fmt.Fprintf(&s.out, "%-7v %s\n", time.Duration(w.now), strings.TrimSpace(fmt.Sprintf(format, args...)))

@@ -5,9 +5,8 @@
 package chainview
 
 import (
-	"time"
-
 	"github.com/cowboyinc/devnet/internal/base/execution"
+	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
@@ -26,7 +25,7 @@ const (
 // of one runner (decision J13). It is never changed.
 type Head struct {
 	Height     types.Height
-	Params     Params
+	Params     *params.Params
 	Registered bool // the runner is in the registry, and not deregistered
 	Staked     bool // with the stake that is asked for
 	// Epoch is the subset epoch. Overlaps says that the subset of the one before it
@@ -41,17 +40,6 @@ type Head struct {
 	// began to look, and any other of this runner's. One that is not there is not
 	// known yet, or not followed. At most MaxFollowed.
 	Assignments map[execution.ID]Standing
-}
-
-// Params are the parameters that a runner reads, as the head has them.
-type Params struct {
-	Push                   string        // the parameter cip11.push: off, shadow, hot or sunset
-	BlockTime              time.Duration // 0 where blocks are made on demand
-	HeartbeatBlocks        uint64
-	HelloTimeout           time.Duration
-	WriteTimeout           time.Duration
-	GoodbyeGrace           time.Duration
-	ControlFramesPerSecond int
 }
 
 // Standing is what the chain says of an assignment to the runner.

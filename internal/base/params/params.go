@@ -7,6 +7,8 @@
 package params
 
 import (
+	"time"
+
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
@@ -33,26 +35,41 @@ const PolicyFifo = "fifo"
 // PolicyEIP1559 is the value of cip1.policy under which CIP-1 §10 caps a fire.
 const PolicyEIP1559 = "eip1559"
 
+// Milliseconds is how long something takes, as a parameter says it.
+type Milliseconds uint64
+
+// Duration is that long.
+func (m Milliseconds) Duration() time.Duration { return time.Duration(m) * time.Millisecond }
+
+// BlockTime is the time from block to block, 0 where blocks are made on demand
+// (decision C7).
+func (p *Params) BlockTime() time.Duration {
+	if p.BlockTimeAuto {
+		return 0
+	}
+	return p.BlockTimeMS.Duration()
+}
+
 // Params is the parameters in force in one block. It is a value: whoever
 // changes one changes a copy. The tags give key, class, default, range
 // (inclusive) or words; amounts are in wei, times in milliseconds.
 type Params struct {
 	// Chain.
-	ChainID            uint64    `param:"chain.id" class:"genesis" default:"8011" min:"1"`
-	Cheats             bool      `param:"chain.cheats" class:"genesis" default:"true"`             // time travel, faucet, devnet keys
-	EpochBlocks        uint64    `param:"chain.epoch_blocks" class:"genesis" default:"64" min:"2"` // decision C6
-	BlockTimeMS        uint64    `param:"chain.block_time_ms" class:"block" default:"1000" max:"3600000"`
-	BlockTimeAuto      bool      `param:"chain.block_time_auto" class:"genesis" default:"false"`                    // blocks are made when there is something to do (decision C7)
-	LinkDelayMS        uint64    `param:"chain.link_delay_ms" class:"block" default:"250" min:"1" max:"60000"`      // Δ of decision C4
-	LeastExecMS        uint64    `param:"chain.least_execution_ms" class:"block" default:"250" min:"1" max:"60000"` // a proposer's share at least (decision C18)
-	MaxBlockBytes      uint64    `param:"chain.max_block_bytes" class:"block" default:"2097152" min:"65536" max:"3145728"`
-	CallDepth          uint64    `param:"chain.call_depth" class:"block" default:"32" min:"1" max:"64"`
-	FaucetWei          types.Wei `param:"chain.faucet_wei" class:"block" default:"5000000000000"`
-	MaxStateKeyBytes   uint64    `param:"chain.max_state_key_bytes" class:"block" default:"256" min:"1" max:"2048"` // the trie's keys have room for it
-	MaxStateValueBytes uint64    `param:"chain.max_state_value_bytes" class:"block" default:"1048576" min:"1"`
-	MaxCodeBytes       uint64    `param:"chain.max_code_bytes" class:"block" default:"131072" min:"1"`
-	MaxEvents          uint64    `param:"chain.max_events_per_message" class:"block" default:"256" min:"1"`
-	MaxDeferred        uint64    `param:"chain.max_deferred_messages_per_block" class:"block" default:"1024" min:"1"`
+	ChainID            uint64       `param:"chain.id" class:"genesis" default:"8011" min:"1"`
+	Cheats             bool         `param:"chain.cheats" class:"genesis" default:"true"`             // time travel, faucet, devnet keys
+	EpochBlocks        uint64       `param:"chain.epoch_blocks" class:"genesis" default:"64" min:"2"` // decision C6
+	BlockTimeMS        Milliseconds `param:"chain.block_time_ms" class:"block" default:"1000" max:"3600000"`
+	BlockTimeAuto      bool         `param:"chain.block_time_auto" class:"genesis" default:"false"`                    // blocks are made when there is something to do (decision C7)
+	LinkDelayMS        Milliseconds `param:"chain.link_delay_ms" class:"block" default:"250" min:"1" max:"60000"`      // Δ of decision C4
+	LeastExecMS        Milliseconds `param:"chain.least_execution_ms" class:"block" default:"250" min:"1" max:"60000"` // a proposer's share at least (decision C18)
+	MaxBlockBytes      uint64       `param:"chain.max_block_bytes" class:"block" default:"2097152" min:"65536" max:"3145728"`
+	CallDepth          uint64       `param:"chain.call_depth" class:"block" default:"32" min:"1" max:"64"`
+	FaucetWei          types.Wei    `param:"chain.faucet_wei" class:"block" default:"5000000000000"`
+	MaxStateKeyBytes   uint64       `param:"chain.max_state_key_bytes" class:"block" default:"256" min:"1" max:"2048"` // the trie's keys have room for it
+	MaxStateValueBytes uint64       `param:"chain.max_state_value_bytes" class:"block" default:"1048576" min:"1"`
+	MaxCodeBytes       uint64       `param:"chain.max_code_bytes" class:"block" default:"131072" min:"1"`
+	MaxEvents          uint64       `param:"chain.max_events_per_message" class:"block" default:"256" min:"1"`
+	MaxDeferred        uint64       `param:"chain.max_deferred_messages_per_block" class:"block" default:"1024" min:"1"`
 
 	// Validators (decision C6).
 	MaxValidators     uint64 `param:"chain.max_validators" class:"epoch" default:"100" min:"1" max:"1000"`
@@ -203,14 +220,14 @@ type Params struct {
 	OverlapBlocks        uint64 `param:"cip11.overlap_blocks" class:"epoch" default:"32" max:"1000000"`
 
 	// CIP-11: the connections of runners and validators. Longer than a minute nobody waits for anybody.
-	HeartbeatBlocks        uint64 `param:"cip11.heartbeat_blocks" class:"block" default:"1" min:"1" max:"1000"`
-	PresenceTimeoutBlocks  uint64 `param:"cip11.presence_timeout_blocks" class:"block" default:"3" min:"2" max:"1000000"`
-	AckTimeoutBlocks       uint64 `param:"cip11.ack_timeout_blocks" class:"block" default:"3" min:"1" max:"1000000"`
-	MinBlockMS             uint64 `param:"cip11.min_block_ms" class:"block" default:"100" min:"1" max:"60000"` // when ages are judged (decision J13)
-	HelloTimeoutMS         uint64 `param:"cip11.hello_timeout_ms" class:"block" default:"5000" min:"100" max:"60000"`
-	HelloPerIdentity       uint64 `param:"cip11.hello_per_identity" class:"block" default:"5" min:"1" max:"1000"`        // a second
-	HelloPerAddress        uint64 `param:"cip11.hello_per_address" class:"block" default:"1000" min:"1" max:"65536"`     // a second
-	ControlFramesPerSecond uint64 `param:"cip11.control_frames_per_second" class:"block" default:"20" min:"4" max:"100"` // each is remembered
-	WriteTimeoutMS         uint64 `param:"cip11.write_timeout_ms" class:"block" default:"2000" min:"100" max:"60000"`
-	GoodbyeGraceMS         uint64 `param:"cip11.goodbye_grace_ms" class:"block" default:"500" min:"10" max:"60000"`
+	HeartbeatBlocks        uint64       `param:"cip11.heartbeat_blocks" class:"block" default:"1" min:"1" max:"1000"`
+	PresenceTimeoutBlocks  uint64       `param:"cip11.presence_timeout_blocks" class:"block" default:"3" min:"2" max:"1000000"`
+	AckTimeoutBlocks       uint64       `param:"cip11.ack_timeout_blocks" class:"block" default:"3" min:"1" max:"1000000"`
+	MinBlockMS             Milliseconds `param:"cip11.min_block_ms" class:"block" default:"100" min:"1" max:"60000"` // when ages are judged (decision J13)
+	HelloTimeoutMS         Milliseconds `param:"cip11.hello_timeout_ms" class:"block" default:"5000" min:"100" max:"60000"`
+	HelloPerIdentity       uint64       `param:"cip11.hello_per_identity" class:"block" default:"5" min:"1" max:"1000"`        // a second
+	HelloPerAddress        uint64       `param:"cip11.hello_per_address" class:"block" default:"1000" min:"1" max:"65536"`     // a second
+	ControlFramesPerSecond uint64       `param:"cip11.control_frames_per_second" class:"block" default:"20" min:"4" max:"100"` // each is remembered
+	WriteTimeoutMS         Milliseconds `param:"cip11.write_timeout_ms" class:"block" default:"2000" min:"100" max:"60000"`
+	GoodbyeGraceMS         Milliseconds `param:"cip11.goodbye_grace_ms" class:"block" default:"500" min:"10" max:"60000"`
 }

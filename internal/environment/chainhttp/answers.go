@@ -9,11 +9,10 @@ import (
 	"io"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/cowboyinc/devnet/internal/base/chainview"
+	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/runners/selection"
 )
@@ -99,44 +98,25 @@ func (v *View) listen() {
 	}
 }
 
-// params reads the parameters, and the least stake.
-func (v *View) params(h *chainview.Head) (minStake types.Wei, err error) {
+// params reads the parameters: all that there are. What a devnet has beside them
+// is of a later version, and no use here.
+func (v *View) params() (*params.Params, error) {
 	var all []struct{ Key, Value string }
 	if err := v.get("/params", &all); err != nil {
-		return minStake, err
+		return nil, err
 	}
 	values := map[string]string{}
 	for _, p := range all {
 		values[p.Key] = p.Value
 	}
-	number := func(key string, most uint64) (n uint64) {
-		if err == nil {
-			if n, err = strconv.ParseUint(values[key], 10, 64); err != nil || n > most {
-				err = fmt.Errorf("the parameter %s is %.40q", key, values[key])
-			}
+	p := params.Defaults()
+	for _, info := range params.Keys() {
+		if err := p.Set(info.Key, values[info.Key]); err != nil {
+			return nil, fmt.Errorf("GET /params: %w", err)
 		}
-		return n
 	}
-	ms := func(key string) time.Duration { return time.Duration(number(key, maxMS)) * time.Millisecond }
-	h.Params = chainview.Params{Push: values["cip11.push"], BlockTime: ms("chain.block_time_ms"),
-		HeartbeatBlocks: number("cip11.heartbeat_blocks", maxBlocks), HelloTimeout: ms("cip11.hello_timeout_ms"),
-		WriteTimeout: ms("cip11.write_timeout_ms"), GoodbyeGrace: ms("cip11.goodbye_grace_ms"),
-		ControlFramesPerSecond: int(number("cip11.control_frames_per_second", maxFrames))}
-	if values["chain.block_time_auto"] == "true" {
-		h.Params.BlockTime = 0
-	}
-	if err == nil {
-		err = minStake.UnmarshalText([]byte(values["cip2.min_stake"]))
-	}
-	return minStake, err
+	return &p, nil
 }
-
-// Limits of parameters: what is more is no devnet's.
-const (
-	maxMS     = 3_600_000
-	maxBlocks = 1_000_000
-	maxFrames = 1_000
-)
 
 // basis is what one rotation's subsets follow from.
 type basis struct {

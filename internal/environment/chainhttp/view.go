@@ -217,11 +217,11 @@ func (v *View) head(told types.Height, asked bool, followed []execution.ID) (*ch
 		return nil, nil
 	}
 	h := &chainview.Head{Height: at.Height, Assignments: map[execution.ID]chainview.Standing{}}
-	minStake, err := v.params(h)
-	if err != nil {
+	var err error
+	if h.Params, err = v.params(); err != nil {
 		return nil, err
 	}
-	if err := v.registration(h, minStake); err != nil {
+	if err := v.registration(h); err != nil {
 		return nil, err
 	}
 	if err := v.subsets(h); err != nil {
@@ -241,7 +241,7 @@ func (v *View) head(told types.Height, asked bool, followed []execution.ID) (*ch
 }
 
 // registration reads what the registry has of the runner.
-func (v *View) registration(h *chainview.Head, minStake types.Wei) error {
+func (v *View) registration(h *chainview.Head) error {
 	var r struct {
 		Health string
 		Stake  types.Wei
@@ -251,7 +251,7 @@ func (v *View) registration(h *chainview.Head, minStake types.Wei) error {
 		return nil
 	}
 	if err == nil && r.Health != "Deregistered" {
-		h.Registered, h.Staked = true, r.Stake.Cmp(minStake) >= 0
+		h.Registered, h.Staked = true, r.Stake.Cmp(h.Params.MinStake) >= 0
 	}
 	return err
 }

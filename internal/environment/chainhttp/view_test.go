@@ -14,6 +14,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/chainview"
 	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/base/execution"
+	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
@@ -38,7 +39,7 @@ func newAPI(t testing.TB) *api {
 	a.answers = map[string]any{
 		"/height":                              map[string]any{"height": 100},
 		"/runner/" + runner.Address().String(): map[string]any{"health": "Healthy", "stake": "20000000000000"},
-		"/params":                              params(map[string]string{}),
+		"/params":                              parameters(map[string]string{}),
 		"/subsets": map[string]any{"subset_epoch": 2, "height": 90, "overlap_blocks": 5, "former": nil, "current": map[string]any{
 			"min_subset": 3, "max_subset": 8, "presence_rule": "quorum", "validators": validators}},
 	}
@@ -62,16 +63,14 @@ func newAPI(t testing.TB) *api {
 	return a
 }
 
-// params are those that a view reads, some of them other than they are.
-func params(other map[string]string) (all []any) {
-	values := map[string]string{"cip11.push": "hot", "chain.block_time_ms": "1000", "chain.block_time_auto": "false",
-		"cip11.heartbeat_blocks": "1", "cip11.hello_timeout_ms": "5000", "cip11.write_timeout_ms": "2000", "cip11.goodbye_grace_ms": "500",
-		"cip11.control_frames_per_second": "20", "cip2.min_stake": "10000000000000"}
-	for key, value := range other {
-		values[key] = value
-	}
-	for key, value := range values {
-		all = append(all, map[string]string{"key": key, "value": value})
+// parameters are the defaults, but for some, and one that this version does not know.
+func parameters(other map[string]string) (all []any) {
+	for _, p := range append(params.Keys(), params.Info{Key: "cip11.of_a_later_version", Default: "what"}) {
+		value := p.Default
+		if otherwise, is := other[p.Key]; is {
+			value = otherwise
+		}
+		all = append(all, map[string]string{"key": p.Key, "value": value})
 	}
 	return all
 }
@@ -126,7 +125,7 @@ func TestAViewTellsWhatTheDevnetAnswers(t *testing.T) {
 	v, heads := a.view(t)
 	h := next(t, heads)
 	if h.Height != 100 || !h.Registered || !h.Staked || h.Epoch != 2 || h.Overlaps || len(h.Validators) != 3 || h.Params.Push != "hot" ||
-		h.Params.BlockTime != time.Second || h.Params.HelloTimeout != 5*time.Second || h.Params.ControlFramesPerSecond != 20 {
+		h.Params.BlockTime() != time.Second || h.Params.HelloTimeoutMS != 5000 || h.Params.ControlFramesPerSecond != 20 {
 		t.Fatalf("told %+v", h)
 	}
 	if !strings.HasPrefix(h.Validators[0].Endpoint, "host:") {
@@ -176,8 +175,9 @@ func TestWhatIsNoAnswerTellsNothing(t *testing.T) {
 		"no JSON":           {"/height", "<html>"},
 		"a negative height": {"/height", `{"height":-1}`},
 		"too long":          {"/params", `["` + strings.Repeat("x", maxAnswer) + `"]`},
-		"a parameter less":  {"/params", `[]`},
-		"a huge parameter":  {"/params", params(map[string]string{"cip11.hello_timeout_ms": "99999999999"})},
+		"no parameters":     {"/params", `[]`},
+		"a parameter less":  {"/params", parameters(nil)[1:]},
+		"a huge parameter":  {"/params", parameters(map[string]string{"cip11.hello_timeout_ms": "99999999999"})},
 		"no rule":           {"/subsets", `{"current":{"presence_rule":"anarchy","min_subset":1,"max_subset":2}}`},
 		"many validators": {"/subsets", `{"current":{"presence_rule":"quorum","min_subset":1,"max_subset":2,"validators":[` +
 			strings.Repeat("{},", chainview.MaxValidators) + `{}]}}`},

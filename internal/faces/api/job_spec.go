@@ -89,7 +89,7 @@ func ParamsOf(v Reader) (*params.Params, error) {
 // timeoutBlocks is what a job's timeout is that states none. Blocks that come as fast
 // as they can count as cip11.min_block_ms.
 func timeoutBlocks(now *params.Params) uint64 {
-	each := time.Duration(max(now.BlockTimeMS, now.MinBlockMS)) * time.Millisecond
+	each := max(now.BlockTimeMS, now.MinBlockMS).Duration()
 	return min(max(uint64(defaultTimeout/each), leastTimeoutBlocks), now.MaxTimeoutBlocks)
 }
 

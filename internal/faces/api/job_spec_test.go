@@ -44,7 +44,7 @@ func TestAJobThatSaysLittleHasTheDefaults(t *testing.T) {
 	if _, err := push.ParseOrder(s.Order(), types.Address{1}, 7); err != nil {
 		t.Error(err)
 	}
-	for blockTimeMS, blocks := range map[uint64]uint64{0: 300, 200: 150, 1000: 30, 2500: 12, 3_600_000: 12} {
+	for blockTimeMS, blocks := range map[params.Milliseconds]uint64{0: 300, 200: 150, 1000: 30, 2500: 12, 3_600_000: 12} {
 		now.BlockTimeMS = blockTimeMS
 		if s, err := specOf(t, `{"kind": "custom", "executor": "echo"}`, &now); err != nil || s.TimeoutBlocks != blocks {
 			t.Errorf("with blocks of %d ms: %+v, %v, want %d blocks", blockTimeMS, s, err, blocks)

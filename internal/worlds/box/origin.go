@@ -158,7 +158,7 @@ func (o *origin) resume(data []byte) (err error) {
 	o.config.ChainID = o.genesis.ChainID
 	o.config.Strict = !p.Cheats
 	o.config.Auto = p.BlockTimeAuto
-	o.config.BlockTime = time.Duration(p.BlockTimeMS) * time.Millisecond
+	o.config.BlockTime = p.BlockTimeMS.Duration()
 	return nil
 }
 

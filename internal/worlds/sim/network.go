@@ -146,7 +146,7 @@ func (n *Network) makeGenesis() {
 	if err := p.Apply(c.Params); err != nil {
 		p = params.Defaults() // Genesis.State says what is wrong with them
 	}
-	begun := firstInstant.Add(-3 * time.Duration(p.BlockTimeMS) * time.Millisecond).Millis()
+	begun := firstInstant.Add(-3 * p.BlockTimeMS.Duration()).Millis()
 	n.Genesis = &ledger.Genesis{ChainID: c.ChainID, SystemKey: n.system.Address(), Params: c.Params,
 		Timestamp: max(begun, 0)} // with block times of an hour the first blocks wait after all
 	for i := range c.Validators {

@@ -40,7 +40,7 @@ func Read(dir string) (*Folder, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &Folder{Genesis: genesis.Hash(), ChainID: genesis.ChainID, BlockTime: time.Duration(p.BlockTimeMS) * time.Millisecond,
+	f := &Folder{Genesis: genesis.Hash(), ChainID: genesis.ChainID, BlockTime: p.BlockTimeMS.Duration(),
 		Auto: p.BlockTimeAuto, Strict: !p.Cheats}
 	f.Began.Validators, f.Began.Runners = len(genesis.Validators.Members), len(genesis.Runners)
 	paths, err := filepath.Glob(filepath.Join(dir, "*"+settingsSuffix))
