@@ -27,4 +27,6 @@ const (
 	// height are spread.
 	hushPart = 16
 	maxHush  = 100 * time.Millisecond
+	// onDemand is the time between pings where blocks are made on demand.
+	onDemand = time.Second
 )

@@ -22,7 +22,7 @@ func (m *Machine) gap() time.Duration {
 func (m *Machine) rhythm() time.Duration {
 	each := m.head.Params.BlockTime()
 	if each <= 0 {
-		each = m.head.Params.IdlePingMS.Duration()
+		each = onDemand
 	}
 	return each * time.Duration(min(m.heights(), uint64(time.Hour/each)+1))
 }

@@ -223,8 +223,7 @@ type Params struct {
 	HeartbeatBlocks        uint64       `param:"cip11.heartbeat_blocks" class:"block" default:"1" min:"1" max:"1000"`
 	PresenceTimeoutBlocks  uint64       `param:"cip11.presence_timeout_blocks" class:"block" default:"3" min:"2" max:"1000000"`
 	AckTimeoutBlocks       uint64       `param:"cip11.ack_timeout_blocks" class:"block" default:"3" min:"1" max:"1000000"`
-	IdlePingMS             Milliseconds `param:"cip11.idle_ping_ms" class:"block" default:"1000" min:"100" max:"60000"` // from ping to ping where blocks are made on demand
-	MinBlockMS             Milliseconds `param:"cip11.min_block_ms" class:"block" default:"100" min:"1" max:"60000"`    // when ages are judged (decision J13)
+	MinBlockMS             Milliseconds `param:"cip11.min_block_ms" class:"block" default:"100" min:"1" max:"60000"` // when ages are judged (decision J13)
 	HelloTimeoutMS         Milliseconds `param:"cip11.hello_timeout_ms" class:"block" default:"5000" min:"100" max:"60000"`
 	HelloPerIdentity       uint64       `param:"cip11.hello_per_identity" class:"block" default:"5" min:"1" max:"1000"`        // a second
 	HelloPerAddress        uint64       `param:"cip11.hello_per_address" class:"block" default:"1000" min:"1" max:"65536"`     // a second
