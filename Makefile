@@ -20,6 +20,7 @@ vet:
 	$(GO) vet ./...
 	$(GO) tool staticcheck ./...
 	@dead=$$($(GO) tool deadcode -test ./...); if [ -n "$$dead" ]; then echo "Nothing calls these: use or delete them."; echo "$$dead"; exit 1; fi
+	@GO="$(GO)" scripts/vet-modules testcontainers fixtures/kubernetes
 	@scripts/lint-python
 
 race: python
@@ -47,8 +48,9 @@ fuzz: python
 	GO="$(GO)" scripts/fuzz
 
 # The executors of runners against a go-ethereum node and an MCP server, which are in
-# a module of their own: minutes to compile the first time.
+# a module of their own: minutes to compile the first time, so that it is vetted here.
 peers:
+	@GO="$(GO)" scripts/vet-modules fixtures/peers
 	cd fixtures/peers && CGO_ENABLED=0 $(GO) test -count 1 ./...
 
 # What `make test` has no time for, as it runs each night; PARTS="race fuzz" runs some.
