@@ -201,6 +201,10 @@ func TestARunnerDoesWhatItIsGiven(t *testing.T) {
 		t.Fatalf("it stands as %+v", got)
 	}
 	w.deliver(w.dials[0], "hello")
+	if len(w.executed) != 0 {
+		t.Fatal("one validator of two has it work")
+	}
+	w.deliver(w.dials[1], "hello")
 	if got := w.Status(); !slices.Equal(got.Open, []execution.ID{job}) || got.Running != 1 || !slices.Equal(w.followed, got.Open) {
 		t.Fatalf("it stands as %+v, and follows %v", got, w.followed)
 	}
@@ -233,6 +237,7 @@ func TestABrokenOffStreamIsEnded(t *testing.T) {
 		w.live()
 		dial := w.dials[0]
 		w.deliver(dial, "hello")
+		w.deliver(w.dials[1], "hello")
 		if done {
 			w.executed[0](execution.Report{ID: job, What: execution.Done, Result: []byte("hello")})
 		}
@@ -248,9 +253,11 @@ func TestWhatWasGivenUpTellsNothing(t *testing.T) {
 	w.live()
 	w.deliver(w.dials[0], "forged")
 	w.deliver(w.dials[1], "true")
-	truth := spec("true")
-	w.head.Assignments[job] = chainview.Standing{Open: true, SpecHash: truth.Hash(), Deadline: 120, Alone: true}
-	w.tell(101)
+	for i, params := range []string{"forged", "true"} { // whom the view asked first lied as well
+		f := spec(params)
+		w.head.Assignments[job] = chainview.Standing{Open: true, SpecHash: f.Hash(), Deadline: 120, Alone: true}
+		w.tell(types.Height(101 + i))
+	}
 	if len(w.executed) != 2 || len(w.canceled) != 1 {
 		t.Fatalf("%d executions, %d given up", len(w.executed), len(w.canceled))
 	}
@@ -284,6 +291,7 @@ func TestLeavingWaitsForWhatIsOpen(t *testing.T) {
 	w := newWorld(t)
 	w.live()
 	w.deliver(w.dials[0], "hello")
+	w.deliver(w.dials[1], "hello")
 	gone := 0
 	w.Leave(true, func() { gone++ })
 	if got := w.Status(); got.Accepting {

@@ -1,7 +1,6 @@
 package worker
 
 import (
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -65,36 +64,31 @@ func (m *Machine) onAssignment(s *stream, f *push.JobAssignment) {
 	}
 	id := ID{Job: f.JobID, Drawn: f.BlockHeight}
 	s.assigned, s.of = true, id
-	said := claim{s.validator, &f.JobSpec, f.JobSpec.Hash(), f.DeadlineBlock}
+	said := &claim{[]types.PublicKey{s.validator}, &f.JobSpec, f.JobSpec.Hash(), f.DeadlineBlock}
 	if j := m.jobs[id]; j != nil {
 		m.again(s, j, said)
 		return
 	}
-	if why, detail := m.refuses(s, id, &said); why != "" {
+	if why, detail := m.refuses(s, id, said); why != "" {
 		m.reject(s, id, why, detail)
 		return
 	}
-	j := &job{ID: id, spec: said, specs: []claim{said}}
+	j := &job{ID: id, spec: said, specs: []*claim{said}}
 	m.jobs[id], s.job = j, j
 	m.order = append(m.order, j)
 	m.moved = true
 	m.acknowledge(s, id, push.AckStatus{Accepted: true}, "")
-	m.ask(Execute{ID: id, Spec: said.spec, Deadline: said.deadline})
 	m.look(j)
 }
 
 // again answers a delivery of what was delivered before.
-func (m *Machine) again(s *stream, j *job, said claim) {
-	other := func(c claim) bool { return c.hash != said.hash || c.deadline != said.deadline }
-	if other(j.spec) {
+func (m *Machine) again(s *stream, j *job, said *claim) {
+	if !said.same(j.spec) {
 		m.report(Conflict{ID: j.ID, Validator: s.validator})
 	}
-	if !slices.ContainsFunc(j.specs, func(c claim) bool { return !other(c) }) {
-		if len(j.specs) >= MaxSpecs {
-			m.reject(s, j.ID, push.BadSpec, "too many specs for one assignment")
-			return
-		}
-		j.specs = append(j.specs, said)
+	if !j.count(s.validator, said) {
+		m.reject(s, j.ID, push.BadSpec, "this validator delivered another spec for it")
+		return
 	}
 	s.job = j
 	m.duplicate(s, j)
@@ -102,7 +96,7 @@ func (m *Machine) again(s *stream, j *job, said claim) {
 	case j.state == failed:
 		m.end(s)
 	default:
-		m.look(j) // which may have waited for a stream, or for this spec
+		m.look(j) // which may have waited for a stream, for this spec or for one more to say it
 	}
 }
 
@@ -135,7 +129,7 @@ func (m *Machine) refuses(s *stream, id ID, said *claim) (why push.RejectReason,
 // more.
 func (m *Machine) unknown(validator types.PublicKey) (n uint32) {
 	for _, j := range m.order {
-		if !j.known && j.spec.by == validator {
+		if !j.known && j.spec.by[0] == validator {
 			n++
 		}
 	}

@@ -12,7 +12,11 @@
 //
 // On an assignment, signed by the validator, it looks whether it has that one
 // already: then the ack is Duplicate. Else it rejects what it cannot do, and says
-// why, or accepts and asks the executor, once.
+// why, or accepts.
+//
+// It asks the executor, once, when the chain shows the assignment, or more than half
+// of the runner's validators have delivered the same: one validator alone has it do
+// nothing, and gets no result of a job that it made up (finding F56).
 //
 // On progress it tells the validator whose delivery it accepted.
 //
@@ -27,7 +31,7 @@
 // (deviation from CIP-11 §10.5), or one liar would stop every job.
 //
 // Where two validators deliver one assignment with other specs, one of them lies.
-// It works by the first until the chain tells which is right.
+// A validator is heard once. What the chain shows is worked by, whoever told it first.
 //
 // # What always holds
 //

@@ -12,14 +12,15 @@ import (
 type state uint8
 
 const (
-	running  state = iota // the executor works on it
+	waiting  state = iota // it is not known yet whether it is the chain's
+	running               // the executor works on it
 	finished              // there is a result
 	failed                // there is none, and will be none
 )
 
-// claim is what a validator signed of an assignment.
+// claim is what validators signed of an assignment.
 type claim struct {
-	by       types.PublicKey // the first who did
+	by       []types.PublicKey // who did, each once, the first before the others
 	spec     *push.JobSpec
 	hash     types.Hash
 	deadline types.Height
@@ -28,19 +29,44 @@ type claim struct {
 // is reports whether the chain has the same.
 func (c *claim) is(s *Standing) bool { return c.hash == s.SpecHash && c.deadline == s.Deadline }
 
+// same reports whether two validators signed the same.
+func (c *claim) same(other *claim) bool { return c.hash == other.hash && c.deadline == other.deadline }
+
 // job is an assignment that was accepted.
 type job struct {
 	ID
 	state state
-	known bool    // the chain has it
-	spec  claim   // worked by
-	specs []claim // all that were delivered, at most MaxSpecs
+	known bool     // the chain has it
+	spec  *claim   // worked by: one of the specs
+	specs []*claim // all that were delivered, at most MaxSpecs
 
 	again      []byte // the frame that answers every further delivery, once there was one
 	frame      []byte // of the result
 	commitment types.Hash
 	tries      int          // how often it was sent
 	sent       types.Height // the head when it was sent last
+}
+
+// count takes what a validator said, once and for all: false where it said something
+// else before, since one of the two is a lie. Where there are MaxSpecs, the one that the
+// fewest told makes room, of equals the oldest; never the one worked by.
+func (j *job) count(validator types.PublicKey, said *claim) bool {
+	if slices.ContainsFunc(j.specs, func(c *claim) bool { return !c.same(said) && slices.Contains(c.by, validator) }) {
+		return false
+	}
+	if at := slices.IndexFunc(j.specs, said.same); at >= 0 {
+		if c := j.specs[at]; !slices.Contains(c.by, validator) {
+			c.by = append(c.by, validator)
+		}
+		return true
+	}
+	if len(j.specs) >= MaxSpecs {
+		others := slices.DeleteFunc(slices.Clone(j.specs), func(c *claim) bool { return c == j.spec })
+		least := slices.MinFunc(others, func(a, b *claim) int { return len(a.by) - len(b.by) })
+		j.specs = slices.DeleteFunc(j.specs, func(c *claim) bool { return c == least })
+	}
+	j.specs = append(j.specs, said)
+	return true
 }
 
 // stream is one that a validator opened for an assignment.
@@ -134,7 +160,7 @@ func (m *Machine) sendEncoded(s *stream, frame []byte) {
 // side of it has ended.
 func (m *Machine) first(j *job) *stream {
 	for _, s := range m.streams {
-		if s.job == j && s.validator == j.spec.by && !s.ours {
+		if s.job == j && s.validator == j.spec.by[0] && !s.ours {
 			return s
 		}
 	}

@@ -11,7 +11,8 @@ const (
 	// MaxAssignments bounds those that are remembered: what runs, and what waits to
 	// be final. Beyond it the runner has no capacity.
 	MaxAssignments = 1_024
-	// MaxSpecs bounds the specs of one assignment, of which one alone is true.
+	// MaxSpecs bounds the specs of one assignment, of which one alone is true. Those
+	// that more validators tell stay.
 	MaxSpecs = 4
 	// MaxStreams bounds the streams of all connections together.
 	MaxStreams = 4_096

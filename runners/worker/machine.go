@@ -83,10 +83,11 @@ func (m *Machine) ask(a Ask)                              { m.out.Ask = append(m
 func (m *Machine) report(r Report)                        { m.out.Report = append(m.out.Report, r) }
 func (m *Machine) sign(digest types.Hash) types.Signature { return m.config.Signer.Sign(digest) }
 
-// running counts the assignments that the executor works on.
-func (m *Machine) running() (n uint32) {
+// busy counts the assignments that the executor works on, or will once it is known
+// that they are the chain's.
+func (m *Machine) busy() (n uint32) {
 	for _, j := range m.order {
-		if j.state == running {
+		if j.state == running || j.state == waiting {
 			n++
 		}
 	}
@@ -107,7 +108,7 @@ func (m *Machine) follow() {
 
 // Load is what the runner has to do.
 func (m *Machine) Load() push.BackpressureSignal {
-	load := push.BackpressureSignal{ActiveJobs: m.running(), MaxConcurrent: m.config.MaxJobs, AcceptingNew: true}
+	load := push.BackpressureSignal{ActiveJobs: m.busy(), MaxConcurrent: m.config.MaxJobs, AcceptingNew: true}
 	switch {
 	case m.draining != "":
 		load.AcceptingNew, load.Reason = false, &m.draining
@@ -128,7 +129,7 @@ func (m *Machine) tellLoad() {
 }
 
 func (m *Machine) full() bool {
-	return m.running() >= m.config.MaxJobs || len(m.order) >= MaxAssignments
+	return m.busy() >= m.config.MaxJobs || len(m.order) >= MaxAssignments
 }
 
 // onHead looks up what became of each assignment.
@@ -148,6 +149,7 @@ func (m *Machine) look(j *job) {
 	s, told := m.standing(j.ID)
 	switch {
 	case !told:
+		m.believe(j)
 		return
 	case !s.Open:
 		m.over(j, "it is not open on chain")
@@ -158,22 +160,48 @@ func (m *Machine) look(j *job) {
 	m.handOver(j, &s)
 }
 
-// settleSpec begins anew where the chain has another spec or deadline than the one
-// worked by: who delivered that lied.
-func (m *Machine) settleSpec(j *job, s *Standing) {
-	if j.spec.is(s) {
+// believe begins an assignment that the view does not show yet, where more than half of
+// the validators that the runner belongs to delivered the same. Fewer may have made it
+// up, and what is done and signed for it cannot be taken back (finding F56).
+func (m *Machine) believe(j *job) {
+	if j.state != waiting {
 		return
 	}
-	at := slices.IndexFunc(j.specs, func(c claim) bool { return c.is(s) })
+	for _, c := range j.specs {
+		agree := 0
+		for _, v := range m.head.Validators {
+			if slices.Contains(c.by, v.PublicKey) {
+				agree++
+			}
+		}
+		if agree > len(m.head.Validators)/2 {
+			m.begin(j, c)
+			return
+		}
+	}
+}
+
+// settleSpec begins what the chain has; anew, where another spec or deadline was worked
+// by: who delivered that lied.
+func (m *Machine) settleSpec(j *job, s *Standing) {
+	if j.state != waiting && j.spec.is(s) {
+		return
+	}
 	if j.state == running {
 		m.ask(Abandon{ID: j.ID})
 	}
+	at := slices.IndexFunc(j.specs, func(c *claim) bool { return c.is(s) })
 	if at < 0 {
 		m.forget(j, "the chain has another spec")
 		return
 	}
-	j.spec, j.state, j.frame = j.specs[at], running, nil
-	m.ask(Execute{ID: j.ID, Spec: j.spec.spec, Deadline: j.spec.deadline})
+	m.begin(j, j.specs[at])
+}
+
+// begin asks the executor.
+func (m *Machine) begin(j *job, c *claim) {
+	j.spec, j.state, j.frame = c, running, nil
+	m.ask(Execute{ID: j.ID, Spec: c.spec, Deadline: c.deadline})
 }
 
 // over ends an assignment: the executor stops, and our side of each stream ends.

@@ -333,68 +333,120 @@ func TestALiarsJobsFillAPartAndForAWhile(t *testing.T) {
 	}
 	w.asked()
 	w.blocks(2)
-	if got := w.asked(); got != "abandon 1 " {
-		t.Fatalf("asked %q", got)
+	if got := w.asked(); got != "" || w.busy() != 1 {
+		t.Fatalf("asked %q, and %d are busy", got, w.busy())
+	}
+}
+
+// forged is the assignment of another spec, which a liar signs.
+func forged(f *push.JobAssignment) { f.JobSpec.JobType.Custom.Params = []byte("forged") }
+
+// late draws a job that the view shows a block later.
+func (w *world) late(job byte) ID {
+	id := w.drawn(job)
+	s := w.chain[id]
+	s.Deadline++
+	id.Drawn++
+	w.chain[id] = s
+	return id
+}
+
+// TestOneValidatorAloneHasARunnerDoNothing: what a minority of the runner's validators
+// delivers may be made up, and what is done for it cannot be undone.
+func TestOneValidatorAloneHasARunnerDoNothing(t *testing.T) {
+	w := newWorld(t)
+	for v := range 4 {
+		w.validators = append(w.validators, types.Validator{PublicKey: signerOf(nameOf(connection.ID(v + 1))).PublicKey()})
+	}
+	w.tell(100)
+	id := w.late(1)
+	if _, status := w.deliver(1, id, forged); !status.Accepted {
+		t.Fatalf("the liar's is %+v", status)
+	}
+	if _, status := w.deliver(1, id, nil); status.Reject == nil || *status.Reject != push.BadSpec {
+		t.Fatalf("its second is %+v", status)
+	}
+	for range 3 {
+		w.deliver(1, id, forged) // it says the same again, which makes it no more than one
+		w.deliver(9, id, forged) // and so does one that the runner does not belong to
+	}
+	w.deliver(2, id, nil)
+	w.deliver(3, id, nil)
+	if got := w.asked(); got != "" || w.busy() != 1 {
+		t.Fatalf("two of four have it asked %q, and %d busy", got, w.busy())
+	}
+	w.deliver(4, id, nil)
+	if len(w.asks) != 1 || string(w.asks[0].(Execute).Spec.JobType.Custom.Params) != "hello" {
+		t.Fatalf("asked %v", w.asks)
+	}
+	w.asked()
+	w.block()
+	if got := w.asked(); got != "" {
+		t.Fatalf("what the chain shows as well is asked again: %q", got)
 	}
 }
 
 // TestOfTwoSpecsTheChainsIsWorkedBy: one of two validators that sign other specs for
 // an assignment lies, and may come first.
 func TestOfTwoSpecsTheChainsIsWorkedBy(t *testing.T) {
-	other := func(f *push.JobAssignment) { f.JobSpec.JobType.Custom.Params = []byte("forged") }
 	w := newWorld(t)
-	id := w.drawn(1)
-	id.Drawn++ // the view is late by a block
-	w.chain[id] = w.chain[ID{Job: id.Job, Drawn: id.Drawn - 1}]
-	s := w.chain[id]
-	s.Deadline++
-	w.chain[id] = s
-	if _, status := w.deliver(1, id, other); !status.Accepted {
-		t.Fatalf("the liar's is %+v", status)
-	}
-	l, status := w.deliver(2, id, nil)
+	id := w.late(1)
+	first, _ := w.deliver(1, id, forged)
+	second, status := w.deliver(2, id, nil)
 	if !status.Duplicate {
 		t.Fatalf("the honest one's is %+v", status)
 	}
-	w.step(Finished{ID: id, Result: []byte("of the forged one")})
-	w.asked()
 	w.block()
 	if len(w.asks) != 1 || string(w.asks[0].(Execute).Spec.JobType.Custom.Params) != "hello" {
 		t.Fatalf("asked %v", w.asks)
 	}
-	w.step(Finished{ID: id, Result: []byte("of the true one")})
-	if f := expect[*push.JobResult](w, l); string(f.ResultData) != "of the true one" {
-		t.Fatalf("the result is %s", f.ResultData)
+	w.step(Finished{ID: id, Result: []byte("done")})
+	if f := expect[*push.JobResult](w, second); string(f.ResultData) != "done" || len(w.sent[first]) != 0 {
+		t.Fatalf("the result is %s, and the liar got %v", f.ResultData, w.sent[first])
 	}
-	// Where it is found in time, the result goes to who told the truth.
+	// Where most of the runner's validators lie, what was begun is given up, and its
+	// result is none.
 	w = newWorld(t)
-	id = ID{Job: types.Hash{1}, Drawn: 101}
-	w.chain[id] = s
-	first, _ := w.deliver(1, id, other)
-	second, _ := w.deliver(2, id, nil)
+	w.validators = []types.Validator{{PublicKey: signerOf("v1").PublicKey()}}
+	w.tell(100)
+	id = w.late(2)
+	w.deliver(1, id, forged)
+	honest, _ := w.deliver(2, id, nil)
+	w.step(Finished{ID: id, Result: []byte("of the forged one")})
 	w.block()
-	if got := w.asked(); got != "execute 1 abandon 1 execute 1 " {
+	if got := w.asked(); got != "execute 2 execute 2 " {
 		t.Fatalf("asked %q", got)
 	}
-	w.step(Finished{ID: id, Result: []byte("done")})
-	expect[*push.JobResult](w, second)
-	if len(w.sent[first]) != 0 {
-		t.Fatal("the liar got the result")
+	w.step(Finished{ID: id, Result: []byte("of the true one")})
+	if f := expect[*push.JobResult](w, honest); string(f.ResultData) != "of the true one" {
+		t.Fatalf("the result is %s", f.ResultData)
 	}
-	// Where the chain shows it already, the liar's is begun and given up at once;
-	// its specs are bounded.
-	w = newWorld(t)
-	id = ID{Job: types.Hash{5}, Drawn: 101}
-	for n := range byte(MaxSpecs + 1) {
-		_, status := w.deliver(1, id, func(f *push.JobAssignment) { f.JobSpec.JobType.Custom.Params = []byte{n} })
-		if rejected := status.Reject != nil; rejected != (n >= MaxSpecs) {
-			t.Fatalf("spec %d is %+v", n, status)
+}
+
+// TestLiarsDoNotFillAnAssignmentsSpecs: there is room for the chain's, however many
+// were told before it.
+func TestLiarsDoNotFillAnAssignmentsSpecs(t *testing.T) {
+	w := newWorld(t)
+	id := w.late(5)
+	for n := range byte(2 * MaxSpecs) {
+		_, status := w.deliver(int(n), id, func(f *push.JobAssignment) { f.JobSpec.JobType.Custom.Params = []byte{n} })
+		if status.Reject != nil || len(w.jobs[id].specs) > MaxSpecs {
+			t.Fatalf("spec %d is %+v, and there are %d", n, status, len(w.jobs[id].specs))
 		}
 	}
-	w.chain[id] = Standing{Open: true, SpecHash: types.Hash{1}, Deadline: 121}
+	w.deliver(20, id, nil)
+	w.deliver(21, id, nil)
+	w.deliver(22, id, forged)
+	w.block()
+	if len(w.asks) != 1 || string(w.asks[0].(Execute).Spec.JobType.Custom.Params) != "hello" {
+		t.Fatalf("asked %v", w.asks)
+	}
+	// What nobody delivered cannot be done.
+	id = w.late(6)
+	w.deliver(1, id, forged)
 	w.asked()
 	w.block()
-	if got := w.asked(); got != "abandon 5 " || len(w.jobs) != 0 {
+	if got := w.asked(); got != "" || w.jobs[id] != nil {
 		t.Fatalf("asked %q", got)
 	}
 }

@@ -35,6 +35,8 @@ type world struct {
 	reports  []Report
 	opens    map[connection.ID]uint64
 	followed []ID
+	// validators are those that the runner belongs to.
+	validators []types.Validator
 }
 
 // line is a stream by its connection and number.
@@ -71,7 +73,7 @@ func (w *world) tell(height types.Height) {
 			w.chain[id] = Standing{}
 		}
 	}
-	w.head = &chainview.Head{Height: height, Assignments: w.chain}
+	w.head = &chainview.Head{Height: height, Assignments: w.chain, Validators: w.validators}
 	w.step(Head{w.head})
 }
 
@@ -107,8 +109,8 @@ func (w *world) step(e Event) {
 			w.Fatalf("a verb %T", v)
 		}
 	}
-	if n := len(w.streams); n > MaxStreams || len(w.jobs) != len(w.order) || len(w.order) > MaxAssignments || w.running() > w.config.MaxJobs {
-		w.Fatalf("%d streams, %d and %d assignments, %d running", n, len(w.jobs), len(w.order), w.running())
+	if n := len(w.streams); n > MaxStreams || len(w.jobs) != len(w.order) || len(w.order) > MaxAssignments || w.busy() > w.config.MaxJobs {
+		w.Fatalf("%d streams, %d and %d assignments, %d busy", n, len(w.jobs), len(w.order), w.busy())
 	}
 }
 
