@@ -150,18 +150,28 @@ func refuseForeign(dir string) error {
 }
 
 // Limits of waiting for the lock: User takes it for a moment, and who asked
-// another devnet to stop need not wait by hand.
+// another devnet to stop need not wait by hand. A child of a process that was killed
+// has its lock until it has begun its own program, which a busy machine delays.
 const (
 	lockAttempts = 10
+	goneAttempts = 100
 	lockInterval = 20 * time.Millisecond
 )
+
+// attemptsFor is how often the lock is tried whose file names a process.
+func attemptsFor(pid int) int {
+	if pid > 0 && errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
+		return goneAttempts
+	}
+	return lockAttempts
+}
 
 // takeLock locks the home and writes this process's id into the lock.
 func takeLock(dir string) (*os.File, error) {
 	for attempt := 1; ; attempt++ {
 		f, err := tryLock(dir)
 		var used *InUseError
-		if err == nil || !errors.As(err, &used) || attempt == lockAttempts {
+		if err == nil || !errors.As(err, &used) || attempt >= attemptsFor(used.PID) {
 			return f, err
 		}
 		<-time.After(lockInterval)
@@ -211,6 +221,15 @@ func readPID(f *os.File) int {
 // User returns the process that has the home open, 0 where it has not said who
 // it is; ok is false where there is none.
 func User(dir string) (pid int, ok bool) {
+	for attempt := lockAttempts; ; attempt++ {
+		if pid, ok = user(dir); !ok || attempt >= attemptsFor(pid) {
+			return pid, ok
+		}
+		<-time.After(lockInterval)
+	}
+}
+
+func user(dir string) (pid int, ok bool) {
 	f, err := os.Open(filepath.Join(dir, lockFile))
 	if err != nil {
 		return 0, false

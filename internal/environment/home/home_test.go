@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -219,6 +220,42 @@ func TestNamesOfNodesStayInTheHome(t *testing.T) {
 		if _, err := h.Node(name); err == nil {
 			t.Errorf("%q is taken for a name", name)
 		}
+	}
+}
+
+// What a killed process left of itself has its lock for a moment: a home that names a
+// process that is gone is waited for, by who opens it and by who asks for its user.
+func TestALockOfAProcessThatIsGoneIsWaitedFor(t *testing.T) {
+	for name, free := range map[string]func(t *testing.T, dir string) bool{
+		"opened": func(t *testing.T, dir string) bool { open(t, dir, want); return true },
+		"asked":  func(_ *testing.T, dir string) bool { _, used := User(dir); return !used },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			h := open(t, dir, want)
+			gone := exec.Command("true")
+			if err := gone.Run(); err != nil {
+				t.Fatal(err)
+			}
+			lock := h.lock
+			if _, err := lock.WriteAt([]byte(strconv.Itoa(gone.Process.Pid)+"\n       "), 0); err != nil {
+				t.Fatal(err)
+			}
+			child := exec.Command("sleep", "0.5") // which has the lock, as it is between fork and exec
+			child.ExtraFiles = []*os.File{lock}
+			if err := child.Start(); err != nil {
+				t.Fatal(err)
+			}
+			if err := h.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if !free(t, dir) {
+				t.Error("it is in use by a process that is gone")
+			}
+			if err := child.Wait(); err != nil {
+				t.Fatal(err)
+			}
+		})
 	}
 }
 
