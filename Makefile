@@ -5,6 +5,9 @@ GO ?= go
 # No test is skipped for want of Python here (internal/environment/pyhost/needed).
 export DEVNET_PYTHON = required
 
+# No C compiler is needed, and what is vetted, tested and built is compiled once.
+export CGO_ENABLED = 0
+
 .PHONY: up test vet race bench soak plants fuzz peers all-checks build python wheel image containers testcontainers manifests
 
 # More flags: make up ARGS="--policy fifo --http 127.0.0.1:4001". On a terminal the
@@ -12,8 +15,10 @@ export DEVNET_PYTHON = required
 up: python build
 	@if [ -t 0 ]; then set -m; fi; bin/devnet up --actor fixtures/actors/heartbeat.py $(ARGS); exit $$?
 
+# Three packages at a time, since those with live networks mostly wait; what hangs is
+# named before CI gives up. It was vetted already.
 test: python vet
-	CGO_ENABLED=0 $(GO) test ./...
+	$(GO) test -vet=off -p 3 -timeout 8m ./...
 
 vet:
 	@unformatted=$$(gofmt -l .); if [ -n "$$unformatted" ]; then echo "gofmt -w is needed for:" $$unformatted; exit 1; fi
@@ -51,7 +56,7 @@ fuzz: python
 # a module of their own: minutes to compile the first time, so that it is vetted here.
 peers:
 	@GO="$(GO)" scripts/vet-modules fixtures/peers
-	cd fixtures/peers && CGO_ENABLED=0 $(GO) test -count 1 ./...
+	cd fixtures/peers && $(GO) test -count 1 ./...
 
 # What `make test` has no time for, as it runs each night; PARTS="race fuzz" runs some.
 PARTS ?= race plants fuzz soak
@@ -74,12 +79,12 @@ image:
 # Tests on containers of the image, which they make first: one package after the other,
 # since one has the engine join a Swarm and leave it.
 containers: testcontainers
-	DEVNET_IMAGE=$(or $(IMAGE),cowboy-devnet) CGO_ENABLED=0 $(GO) test -count 1 -p 1 ./internal/worlds/cluster/container ./internal/worlds/cluster/stage
+	DEVNET_IMAGE=$(or $(IMAGE),cowboy-devnet) $(GO) test -count 1 -p 1 ./internal/worlds/cluster/container ./internal/worlds/cluster/stage
 
 testcontainers: image
-	cd testcontainers && DEVNET_IMAGE=$(or $(IMAGE),cowboy-devnet) CGO_ENABLED=0 $(GO) test -count 1 ./...
+	cd testcontainers && DEVNET_IMAGE=$(or $(IMAGE),cowboy-devnet) $(GO) test -count 1 ./...
 
 # The manifests of fixtures/kubernetes by the types of Kubernetes, which are in a module
 # of their own: half a minute to compile the first time.
 manifests:
-	cd fixtures/kubernetes && CGO_ENABLED=0 $(GO) test -count 1 ./...
+	cd fixtures/kubernetes && $(GO) test -count 1 ./...
