@@ -77,7 +77,7 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 			upCommand(), downCommand(), initCommand(), statusCommand(), logsCommand(),
 			actorCommand(), timerCommand(), jobCommand(), runnerCommand(), validatorCommand(),
 			blockCommand(), txCommand(), debugCommand(), eventsCommand(), accountCommand(), transferCommand(), faucetCommand(), paramsCommand(),
-			advanceCommand(), paceCommand(true), paceCommand(false), faultCommand(), healCommand(),
+			advanceCommand(), paceCommand(true), paceCommand(false), faultCommand(), healCommand(), snapshotCommand(),
 			runCommand(), reportCommand(), testCommand(), benchCommand(), nodeCommand(), checkCommand(), doctorCommand(), versionCommand(),
 		},
 	}

@@ -12,10 +12,11 @@
 //	                     neither genesis nor nodes beside it
 //	nodes/NODE/votes.log votes and block bodies
 //	nodes/NODE/state.db  finalized state
+//	snapshots/NAME       what Save kept of all that belongs to the chain
 //
 // Invariants: at most one process has a home open; a directory that is neither
 // empty nor a home is never written to; Reset removes what the layout names and
-// nothing else, of net all.
+// nothing else, of net all. It leaves snapshots.
 package home
 
 import (
@@ -139,6 +140,10 @@ func refuseForeign(dir string) error {
 		case metaFile:
 			return nil
 		case lockFile, metaFile + newSuffix:
+		case snapshotsDir: // which a Reset leaves
+			if all, err := Snapshots(dir); err != nil || len(all) == 0 {
+				foreign = e.Name()
+			}
 		default:
 			foreign = e.Name()
 		}

@@ -37,6 +37,18 @@ func (s *Sightings) Saw(next types.Height, validator types.Address, report gatew
 	}
 }
 
+// Keep keeps what was seen so far; restore, called at any time, forgets what came after.
+func (s *Sightings) Keep() (restore func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	kept := slices.Clone(s.all)
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.all = slices.Clone(kept)
+	}
+}
+
 // before lists what was seen between a block and its parent.
 func (s *Sightings) before(parent, h types.Height) []model.JobEvent {
 	if s == nil {

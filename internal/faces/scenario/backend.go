@@ -24,6 +24,7 @@ type Config struct {
 	Link       fault.Link        // of every pair of nodes
 	Trace      io.Writer         // nil: none; else the run as JSON lines
 	Timeline   *Timeline         // is told of the network's views and receipts; it may be nil
+	Snapshots  bool              // the script takes some
 }
 
 // Open brings a network up for a script, which closes it at its end. Validators
@@ -86,6 +87,10 @@ type Backend interface {
 	Resume() error
 	// Advance travels (decision C8): a *history.TravelError where it refuses to.
 	Advance(history.Target) (*history.Advance, error)
+
+	// Snapshot keeps the network as it is; restore, at any later time and any number of
+	// times, makes it that again. Faults so far stay listed, and the digest goes on.
+	Snapshot() (restore func() error, err error)
 
 	// Violation is the first rule that an oracle saw broken, or the first
 	// validator that stopped by itself; nil while all is well.

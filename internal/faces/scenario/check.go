@@ -185,6 +185,7 @@ type linter struct {
 func (l *linter) visit(node syntax.Node) bool {
 	switch n := node.(type) {
 	case *syntax.DotExpr:
+		l.s.snapshots = l.s.snapshots || n.Name.Name == "snapshot"
 		if name := l.net(n); name != "" {
 			known := attributes(networkVerbs, networkFields)
 			if !slices.Contains(known, name) {

@@ -3,14 +3,10 @@ package scenario
 import (
 	"fmt"
 
-	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
 )
 
-type (
-	syntaxToken   = syntax.Token
-	starlarkValue = starlark.Value
-)
+type syntaxToken = syntax.Token
 
 // compared answers == and != of values that have no order.
 func compared(op syntaxToken, same bool, kind string) (bool, error) {

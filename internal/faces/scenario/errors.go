@@ -150,7 +150,7 @@ func (s *sources) located(err error) error {
 	case errors.As(err, &refused):
 		what := refused.Body.Message
 		if refused.Body.Hint != "" {
-			what += "; " + refused.Body.Hint
+			what += ". " + refused.Body.Hint
 		}
 		return &Mistake{at, what}
 	case eval != nil && isOurs(eval):

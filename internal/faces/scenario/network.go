@@ -27,7 +27,8 @@ type network struct {
 	random    *rand.Rand
 	actors    []*actorValue
 	waiting   []*outstanding
-	unsound   map[string]bool // frozen, misbehaving or without a disk, by the script's doing
+	unsound   map[string]bool      // frozen, misbehaving or without a disk, by the script's doing
+	snapshots map[string]*snapshot // by name; looked up, and listed sorted
 	closed    bool
 	last      types.Height // that height showed last
 }
@@ -135,7 +136,7 @@ func doNetwork(c *call) (starlark.Value, error) {
 	}
 	config := Config{Seed: get[uint64](c, "seed"), Validators: 4, Runners: int(min(get[uint64](c, "runners"), 1<<20)),
 		Params: map[string]string{}, Link: get[fault.Link](c, "link"),
-		BlockTime: DefaultBlockTime, Trace: r.options.Trace}
+		BlockTime: DefaultBlockTime, Trace: r.options.Trace, Snapshots: r.sources.snapshots}
 	if r.options.Seed != nil {
 		config.Seed = *r.options.Seed
 	}
@@ -170,8 +171,8 @@ func doNetwork(c *call) (starlark.Value, error) {
 		return nil, err
 	}
 	n := &network{r: r, backend: backend, timeline: config.Timeline, unread: newUnread(), seed: config.Seed, blockTime: config.BlockTime,
-		unsound: map[string]bool{},
-		random:  rand.New(rand.NewPCG(config.Seed, 0x5ce4a210))}
+		unsound: map[string]bool{}, snapshots: map[string]*snapshot{},
+		random: rand.New(rand.NewPCG(config.Seed, 0x5ce4a210))}
 	if n.blockTime <= 0 {
 		n.blockTime = time.Second // for patience; blocks come as fast as they can
 	}

@@ -210,6 +210,8 @@ type sources struct {
 	root *os.Root
 	main string
 	text map[string]string // the text of each file, by name; looked up only
+	// snapshots is that some file names net.snapshot.
+	snapshots bool
 }
 
 func openSources(path string) (*sources, error) {

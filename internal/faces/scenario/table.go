@@ -131,8 +131,10 @@ func init() {
 		parse("runner(name: party)", "A runner by its name or address.", netRunner),
 		parse("join_runner(name: text = \"\")", "Starts a runner, and returns it once it is registered.", netJoinRunner),
 		parse("leave_runner(runner: party)", "Deregisters a runner of the devnet's own, which says Goodbye and stops.", netLeaveRunner),
-		absent("snapshot(name: text)", "Saves the network.", "snapshots"),
-		absent("restore(name: text)", "Goes back to a snapshot.", "snapshots"),
+		parse("snapshot(name: text)", "Keeps the network as it is, under a name, in place of what was kept under that name before. It has to "+
+			"be at rest: all nodes run honestly, no transaction waits, no job is open, no fault is in force. In the simulator alone.", netSnapshot),
+		parse("restore(name: text)", "Makes the network what it was at a snapshot, as often as wanted: each time the same run begins. Faults "+
+			"so far stay listed, and the oracles go on judging.", netRestore),
 	})
 	validatorVerbs, runnerVerbs = faultVerbs(fault.Validators), faultVerbs(fault.Runners)
 	jobVerbs = []*verb{
@@ -141,16 +143,6 @@ func init() {
 			jobCancel),
 		parse("story()", "What blocks did to it, oldest first: events like those of net.events(type = \"job\").", jobStory),
 	}
-}
-
-// absent is a verb whose part is not there yet. Calling it says so.
-func absent(signature, doc, part string) *verb {
-	v := parse(signature, "", nil)
-	v.doc = doc + " Not there yet: its part, " + part + ", is not built."
-	v.do = func(c *call) (starlarkValue, error) {
-		return nil, Unable(c.title, part+" are not there yet in this version of devnet")
-	}
-	return v
 }
 
 // globalNames are what a script can name without defining it, for those who

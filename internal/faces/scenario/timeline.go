@@ -133,6 +133,13 @@ func (t *Timeline) Final(at types.Time, h types.Height, receipts []types.Receipt
 	}
 }
 
+// rewind is that the network is at a height again, and goes on from there.
+func (t *Timeline) rewind(h types.Height) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.tip = h
+}
+
 func (t *Timeline) fail(at types.Time, h types.Height, r *types.Receipt) {
 	text := fmt.Sprintf("%s failed: %s", kindOf(r), r.Status)
 	if r.Error != nil {
@@ -299,7 +306,7 @@ func wrapped(head, text string) (lines []string) {
 // timelineVerbs are those that a timeline tells of, beside faults: what a script does
 // to the network from outside.
 var timelineVerbs = []string{"join_validator", "leave_validator", "set_param", "cancel_timer", "extend_timer", "pause", "resume", "advance",
-	"submit_job", "cancel", "answer", "join_runner", "leave_runner"}
+	"submit_job", "cancel", "answer", "join_runner", "leave_runner", "snapshot", "restore"}
 
 // tellDeed enters a call of a verb, by its line in the script.
 func (c *call) tellDeed(verb string) {

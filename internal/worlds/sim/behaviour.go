@@ -63,7 +63,7 @@ func (b *behaviour) Misbehave(name, kind string) (*Effect, error) {
 	r := b.receipt("misbehave", name+" "+kind)
 	r.counts = new(fault.Counts)
 	b.masks[name].receipt = r
-	b.Judge.Excuse(b.keys[name].Address())
+	b.excuse(name)
 	return r, b.masks[name].mask.Behave(kind, r.counts)
 }
 

@@ -41,8 +41,9 @@ type NetworkConfig struct {
 	Rewrite    int64            // bytes of a log from which on it is rewritten; validators.DefaultRewriteBytes
 	Sample     types.Height     // heights between full audits by the oracles; 16
 	Unjudged   bool             // no oracle watches
+	Keeps      bool             // keep what the oracles are told, so that a network from its rest is judged as well
 	Answers    *Answers         // of runners, as a test gives them; nil: they do what the jobs say
-	From       *Rest            // begin as that network of an equal configuration was at rest, unjudged; nil: at genesis
+	From       *Rest            // begin as that network of an equal configuration was at rest; nil: at genesis
 	// Tell is told what a validator's consensus reported, and Final of the blocks
 	// that each made final. They may be nil.
 	Tell  func(at types.Time, name string, report simplex.Report)
@@ -91,6 +92,10 @@ func NewNetwork(c NetworkConfig) (*Network, error) {
 	if c.From != nil {
 		n.wake(c.From)
 		n.Judge = oracle.New(c.From.rules)
+		for _, told := range c.From.told {
+			n.say(told)
+		}
+		n.listen()
 		return n, n.bootAll()
 	}
 	n.makeGenesis()
@@ -100,17 +105,22 @@ func NewNetwork(c NetworkConfig) (*Network, error) {
 	}
 	rules.Hears, rules.Connects = true, true
 	n.rules, n.Judge = rules, oracle.New(rules)
-	if !c.Unjudged {
+	n.listen()
+	return n, n.bootAll()
+}
+
+// listen shows the oracles what validators send.
+func (n *Network) listen() {
+	if !n.config.Unjudged {
 		n.Tap(n.overhear)
 	}
-	return n, n.bootAll()
 }
 
 // compose gives each part those that it is built on.
 func (n *Network) compose() {
 	n.accounts = accounts{chainID: n.config.ChainID, keys: map[string]*crypto.Key{}, nonces: map[string]types.Nonce{}}
 	n.fleet = fleet{World: n.World, accounts: &n.accounts, running: map[string]*validators.Validator{}}
-	n.watch = watch{fleet: &n.fleet, audits: observe.Every(n.config.Sample)}
+	n.watch = watch{fleet: &n.fleet, audits: observe.Every(n.config.Sample), keeps: n.config.Keeps}
 	n.behaviour = behaviour{watch: &n.watch}
 	n.operator = operator{watch: &n.watch}
 	n.crew = crew{fleet: &n.fleet, config: &n.config, working: map[string]*runners.Runner{}, states: map[string]*ledger.State{},
@@ -136,7 +146,7 @@ func (c *NetworkConfig) fill() {
 	if c.World.Work == (Work{}) && !c.Timeless {
 		c.World.Work = MeasuredWork
 	}
-	c.Unjudged = c.Unjudged || c.From != nil // the oracles would have to know what was before
+	c.Unjudged = c.Unjudged || c.From != nil && !c.Keeps // the oracles have to know what was before
 	c.Programs = samples.Mux{Other: c.Programs}
 }
 
@@ -216,7 +226,8 @@ func (n *Network) bootValidator(name string) Boot[env.Validator] {
 		n.running[name] = v
 		head := v.Head()
 		if !n.config.Unjudged {
-			n.Judge.Booted(n.keys[name].Address(), &head.Block.Header, head.Hash, head.State.Root())
+			address, root := n.keys[name].Address(), head.State.Root()
+			n.say(func(j *oracle.Judge) { j.Booted(address, &head.Block.Header, head.Hash, root) })
 		}
 		n.host(name, head.State)
 		n.steer(v)
@@ -243,7 +254,8 @@ func (n *Network) observe(f validators.FinalBlocks) {
 		n.tip = max(n.tip, r.Block.Header.Height)
 		n.Note(f.Validator, "final", r.Hash[:])
 		if seen != nil {
-			n.Judge.Observe(seen[i])
+			one := seen[i]
+			n.say(func(j *oracle.Judge) { j.Observe(one) })
 		}
 		n.follow(r)
 		if n.config.Final != nil {
@@ -265,7 +277,8 @@ func (n *Network) tellRunners(name string, report gateway.Report) {
 		n.config.Saw(n.tip+1, n.keys[name].Address(), report)
 	}
 	if !n.config.Unjudged {
-		observe.Connection(n.Judge, n.keys[name].Address(), report)
+		address := n.keys[name].Address()
+		n.say(func(j *oracle.Judge) { observe.Connection(j, address, report) })
 	}
 }
 

@@ -31,6 +31,7 @@ type Rest struct {
 	wiped    map[string]bool
 	steering steering
 	tip      types.Height
+	told     []word // what the oracles were told so far
 }
 
 // restedDisk is what a validator's disk holds. Its tables are persistent trees,
@@ -61,6 +62,7 @@ func (n *Network) Rest() (*Rest, error) {
 	}
 	r := &Rest{genesis: n.Genesis, scheme: n.scheme, memo: n.memo, rules: n.rules, keys: maps.Clone(n.keys), now: n.now, offset: n.offset,
 		nonces: maps.Clone(n.nonces), wiped: maps.Clone(n.wiped), steering: n.steering, tip: n.tip, heads: map[string]*validators.Head{}}
+	r.told = slices.Clip(n.told)
 	r.steering.joining, r.runners = maps.Clone(n.joining), slices.Clone(n.runners)
 	for _, name := range n.names {
 		d := n.find(name).disk
@@ -89,6 +91,9 @@ func (n *Network) restless() error {
 	}
 	if n.best().Head().State.OpenJobs() > 0 {
 		return &UnrestError{"a job is open", "Let it end first: advance by some blocks, or deliver its result."}
+	}
+	if n.config.Keeps && !n.keeps {
+		return &UnrestError{"the run is too long for its oracles to know all of it again", "Take the snapshot earlier."}
 	}
 	if n.paused {
 		return &UnrestError{"the network is paused", "Resume it first."}

@@ -9,6 +9,7 @@ import (
 	"github.com/cowboyinc/devnet/actors/samples"
 	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/faces/oracle"
 )
 
 // rested is a network of so many validators with a heart that beats every second
@@ -65,6 +66,39 @@ func TestANetworkBeginsFromRestAgainAndAgain(t *testing.T) {
 	}
 }
 
+// The oracles of a network that begins from rest have not forgotten, and judge on: what
+// they counted before is counted again, and every vote and block after it.
+func TestTheOraclesJudgeOnFromRest(t *testing.T) {
+	c := NetworkConfig{World: quick(3), Keeps: true, Runners: 2}
+	n := network(t, c)
+	if err := n.RunToHeight(6, time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	rest, err := n.Rest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := n.Judge.Counts()
+	c.From = rest
+	for range 2 {
+		again := network(t, c)
+		if got := again.Judge.Counts(); got.Observations != before.Observations || got.Votes != before.Votes || got.Boots != before.Boots+4 {
+			t.Fatalf("it begins with %+v, and at rest they had counted %+v", got, before)
+		}
+		if err := again.RunToHeight(12, time.Minute); err != nil {
+			t.Fatal(err)
+		}
+		now := again.Judge.Counts()
+		if now.Heights < 12 || now.Votes <= before.Votes+4 || now.Persisted <= before.Persisted || now.Presences <= before.Presences {
+			t.Fatalf("at height 12 they have counted %+v, and %+v at rest", now, before)
+		}
+		again.Judge.Observe(oracle.Observation{Validator: again.keys["v0"].Address(), Block: &types.Block{Header: types.Header{Height: 2}}})
+		if again.Err() == nil {
+			t.Fatal("another block at a height of before is not seen")
+		}
+	}
+}
+
 func TestRestIsRefusedWhileSomethingIsUnderWay(t *testing.T) {
 	for _, c := range []struct {
 		name, want string
@@ -79,6 +113,10 @@ func TestRestIsRefusedWhileSomethingIsUnderWay(t *testing.T) {
 			n.RunFor(time.Second)
 			n.Submit("v0", n.Transfer("alice", types.Address{19: 9}, types.WeiOf(1)), nil)
 			n.RunFor(time.Second)
+		}},
+		{"a long run", "too long for its oracles", func(n *Network) {
+			n.config.Keeps, n.keeps, n.told = true, true, make([]word, maxTold)
+			n.say(func(*oracle.Judge) {})
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -10,7 +10,7 @@ func (n *Network) Wipe(name string) (*Effect, error) {
 	r, err := n.World.Wipe(name)
 	if err == nil {
 		n.wiped[name] = true
-		n.Judge.Lost(n.keys[name].Address())
+		n.lost(name)
 	}
 	return r, err
 }
@@ -24,9 +24,9 @@ func (n *Network) Flip(name string) (*Effect, error) {
 	if err != nil {
 		return r, err
 	}
-	n.Judge.Lost(n.keys[name].Address())
+	n.lost(name)
 	if n.World.find(name).disk.looksTorn() {
-		n.Judge.Excuse(n.keys[name].Address())
+		n.excuse(name)
 	}
 	return r, nil
 }

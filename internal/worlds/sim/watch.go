@@ -17,12 +17,34 @@ type watch struct {
 	rules  oracle.Rules
 	audits *observe.Audits
 	last   tappedFrame
+	keeps  bool   // what the oracles are told
+	told   []word // all of it so far, where it is kept and there are no more than maxTold
+}
+
+// word is what the oracles are told once: whoever judges a network that begins from
+// another's rest hears it again.
+type word func(*oracle.Judge)
+
+// maxTold bounds what is kept of what the oracles are told: some hours of four
+// validators with blocks of a second.
+const maxTold = 1 << 20
+
+// say tells the oracles, and keeps it where that is wanted.
+func (w *watch) say(told word) {
+	told(w.Judge)
+	switch {
+	case !w.keeps:
+	case len(w.told) == maxTold:
+		w.keeps, w.told = false, nil
+	default:
+		w.told = append(w.told, told)
+	}
 }
 
 // keep tells the oracles of a block that a validator has stored, once it is synced.
 func (w *watch) keep(name string, r *ledger.Result) {
 	one := w.find(name)
-	kept := func() { w.Judge.Kept(one.address, r.Block.Header.Height, r.Hash) }
+	kept := func() { w.say(func(j *oracle.Judge) { j.Kept(one.address, r.Block.Header.Height, r.Hash) }) }
 	if synced := one.disk.free; synced > w.now {
 		process := one.process
 		w.At(synced, func() {
@@ -49,10 +71,13 @@ func (w *watch) overhear(from types.Address, frame []byte) {
 	}
 	w.last = tappedFrame{from, frame}
 	if vote := observe.VoteIn(frame, from, w.chainID, w.scheme.Recover); vote != nil {
-		w.Judge.Vote(*vote)
-		w.Judge.Sends(vote, w.byAddress[from].disk.records)
+		log := w.byAddress[from].disk.records
+		w.say(func(j *oracle.Judge) {
+			j.Vote(*vote)
+			j.Sends(vote, log)
+		})
 	} else if p := observe.ProposalIn(frame); p != nil {
-		w.Judge.Proposed(from, p.Block)
+		w.say(func(j *oracle.Judge) { j.Proposed(from, p.Block) })
 	}
 }
 
@@ -63,4 +88,16 @@ func (w *watch) Err() error {
 		return fmt.Errorf("sim: seed %d: %w", w.Seed(), err)
 	}
 	return w.failure
+}
+
+// excuse tells the oracles that a validator may contradict itself.
+func (w *watch) excuse(name string) {
+	address := w.keys[name].Address()
+	w.say(func(j *oracle.Judge) { j.Excuse(address) })
+}
+
+// lost tells them that its disk was emptied or damaged.
+func (w *watch) lost(name string) {
+	address := w.keys[name].Address()
+	w.say(func(j *oracle.Judge) { j.Lost(address) })
 }

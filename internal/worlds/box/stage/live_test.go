@@ -108,6 +108,10 @@ func TestAVerbThatIsNotThereSaysSo(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "clock_skew") || !strings.Contains(err.Error(), "--backend sim") {
 		t.Fatal(err)
 	}
+	_, _, err = play(t, "net = network(block_time = \"100ms\")\nnet.snapshot(\"x\")\n", nil)
+	if err == nil || !strings.Contains(err.Error(), "net.snapshot: a live network") || !strings.Contains(err.Error(), "--backend sim") {
+		t.Fatal(err)
+	}
 }
 
 // The command line's block time goes before the script's.

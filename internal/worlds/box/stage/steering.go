@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/faces/scenario"
 	"github.com/cowboyinc/devnet/validators/history"
 )
 
@@ -56,4 +57,9 @@ func (s *Stage) Advance(to history.Target) (*history.Advance, error) {
 		s.judge.fault(fmt.Sprint("advance to ", a.To))
 	}
 	return a, err
+}
+
+// Snapshot implements scenario.Backend.
+func (s *Stage) Snapshot() (restore func() error, err error) {
+	return nil, scenario.Unable("net.snapshot", "a "+s.name+" network cannot be made what it was: run the script with --backend sim")
 }

@@ -2,7 +2,6 @@ package stage
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"slices"
 	"time"
@@ -266,34 +265,19 @@ func (b *Bench) Run(d time.Duration) error {
 
 // Snapshot implements bench.Network.
 func (b *Bench) Snapshot() (revert func() error, err error) {
-	rest, err := b.Rest()
+	again, err := b.keep()
 	if err != nil {
-		var unrest *sim.UnrestError
-		if errors.As(err, &unrest) {
-			return nil, api.Refuse(http.StatusConflict, "not_at_rest", "no snapshot: %s", unrest.Why).Hint("%s", unrest.Remedy)
-		}
 		return nil, err
 	}
-	last := b.last
 	var answers *sim.Answers
 	if b.answers != nil {
 		answers = b.answers.Clone()
 	}
 	return func() error {
-		if err := b.Network.Close(); err != nil {
-			return err
-		}
 		if answers != nil {
 			*b.answers = *answers.Clone()
 		}
-		from := b.config
-		from.From = rest
-		n, err := sim.NewNetwork(from)
-		if err != nil {
-			return err
-		}
-		b.Network, b.failed, b.last = n, nil, last
 		clear(b.waiting)
-		return nil
+		return again()
 	}, nil
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/environment/env"
+	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/environment/pyhost"
 	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/faces/readmodel"
@@ -43,6 +44,9 @@ type Stage struct {
 	auto   bool
 	failed error // why the world cannot go on
 	last   types.Height
+	seen   *readmodel.Sightings
+	past   []fault.Effect // of faults before the last restore
+	before types.Hash     // digest of all before it
 }
 
 var _ scenario.Backend = (*Stage)(nil)
@@ -50,7 +54,8 @@ var _ scenario.Backend = (*Stage)(nil)
 // Open makes a world for a script. Python starts when the first Python actor is
 // deployed.
 func Open(c scenario.Config) (scenario.Backend, error) {
-	s, err := open(c, sim.NetworkConfig{Accounts: wallet.Users(), Sample: sampleEvery, Runners: c.Runners, Open: true}, nil)
+	s, err := open(c, sim.NetworkConfig{Accounts: wallet.Users(), Sample: sampleEvery, Runners: c.Runners, Open: true,
+		Keeps: c.Snapshots}, nil)
 	if err != nil {
 		return nil, err // a nil *Stage would be no nil Backend
 	}
@@ -88,7 +93,7 @@ func open(c scenario.Config, settled sim.NetworkConfig, notes func(*program.Prob
 	}
 	views := readmodel.NewSource(n.Genesis, samples.Mux{Other: hosts}, n.Scheme())
 	views.Sightings = seen
-	return &Stage{Network: n, config: settled, hosts: hosts, params: p, auto: c.Auto, views: views}, nil
+	return &Stage{Network: n, config: settled, hosts: hosts, params: p, auto: c.Auto, views: views, seen: seen}, nil
 }
 
 // blocksAChild is how many blocks one interpreter serves here; live it is one. A
@@ -275,7 +280,66 @@ func (s *Stage) Queues() (all []scenario.Queue) {
 }
 
 // Digest implements scenario.Backend.
-func (s *Stage) Digest() (types.Hash, error) { return s.Network.Digest(), nil }
+func (s *Stage) Digest() (types.Hash, error) {
+	digest := s.Network.Digest()
+	if !s.before.IsZero() {
+		digest = types.Keccak(s.before[:], digest[:])
+	}
+	return digest, nil
+}
+
+// Faults implements fault.World.
+func (s *Stage) Faults() []fault.Effect { return slices.Concat(s.past, s.Network.Faults()) }
+
+// Snapshot implements scenario.Backend.
+func (s *Stage) Snapshot() (restore func() error, err error) {
+	if !s.config.Keeps {
+		return nil, scenario.Unable("net.snapshot", "the script has to name it: nothing was kept for its oracles to judge on")
+	}
+	revert, err := s.keep()
+	if err != nil {
+		return nil, err
+	}
+	return func() error {
+		past := s.Faults()
+		for i := range past {
+			past[i].Ended = true
+		}
+		before, err := s.Digest()
+		if err == nil {
+			err = revert()
+		}
+		s.past, s.before = past, before
+		return err
+	}, nil
+}
+
+// keep keeps the network; revert makes it that again, as if nothing had been since.
+func (s *Stage) keep() (revert func() error, err error) {
+	rest, err := s.Rest()
+	var unrest *sim.UnrestError
+	switch {
+	case errors.As(err, &unrest):
+		return nil, api.Refuse(http.StatusConflict, "not_at_rest", "no snapshot: %s", unrest.Why).Hint("%s", unrest.Remedy)
+	case err != nil:
+		return nil, err
+	}
+	last, forget := s.last, s.seen.Keep()
+	return func() error {
+		if err := s.Network.Close(); err != nil {
+			return err
+		}
+		from := s.config
+		from.From = rest
+		n, err := sim.NewNetwork(from)
+		if err != nil {
+			return err
+		}
+		forget()
+		s.Network, s.failed, s.last = n, nil, last
+		return nil
+	}, nil
+}
 
 // Close implements scenario.Backend.
 func (s *Stage) Close() error {

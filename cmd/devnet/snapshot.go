@@ -1,0 +1,92 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/cowboyinc/devnet/internal/environment/home"
+)
+
+var snapshotHome = &cli.StringFlag{Name: "home", Value: defaultHome, Usage: "`DIR` of the network's files"}
+
+func snapshotCommand() *cli.Command {
+	return &cli.Command{
+		Name: "snapshot", Usage: "keep the chain of a stopped network under a name, and go back to it",
+		Description: "Example: devnet snapshot save before\nThe network must not run (devnet down), and goes on with devnet up. " +
+			"Scenarios and tests go back while they run: net.snapshot, chain.snapshot.",
+		Subcommands: []*cli.Command{
+			{Name: "save", Usage: "keep all that is final, with the nodes' votes and the network's clock", ArgsUsage: "NAME",
+				Description: "Example: devnet snapshot save before",
+				Flags: []cli.Flag{snapshotHome, &cli.BoolFlag{Name: "replace", Usage: "in place of the snapshot of that name"},
+					jsonFlag}, Action: func(c *cli.Context) error {
+					return snapshotOf(c, "Saved", func(dir, name string) (home.Snapshot, error) {
+						return home.Save(dir, name, c.Bool("replace"))
+					})
+				}},
+			{Name: "load", Usage: "make the network what it was; what came after the snapshot is gone", ArgsUsage: "NAME",
+				Description: "Example: devnet snapshot load before",
+				Flags:       []cli.Flag{snapshotHome, jsonFlag}, Action: func(c *cli.Context) error { return snapshotOf(c, "Loaded", home.Load) }},
+			{Name: "list", Usage: "list them", Description: "Example: devnet snapshot list",
+				Flags: []cli.Flag{snapshotHome, jsonFlag}, Action: snapshotList},
+		},
+	}
+}
+
+// snapshotOf saves or loads one.
+func snapshotOf(c *cli.Context, done string, do func(dir, name string) (home.Snapshot, error)) error {
+	args, err := arguments(c, "NAME")
+	if err != nil {
+		return err
+	}
+	dir := c.String("home")
+	s, err := do(dir, args[0])
+	if err != nil {
+		return unsaved(dir, err)
+	}
+	return emit(c, s, func(w io.Writer) {
+		fmt.Fprintf(w, "%s %s: %s. It goes on with devnet up.\n", done, s.Name, size(s.Bytes))
+	})
+}
+
+func snapshotList(c *cli.Context) error {
+	if _, err := arguments(c); err != nil {
+		return err
+	}
+	all, err := home.Snapshots(c.String("home"))
+	if err != nil {
+		return failed("", "%v", err)
+	}
+	return emit(c, all, func(w io.Writer) {
+		var rows [][]string
+		for _, s := range all {
+			rows = append(rows, []string{s.Name, s.Saved.Format(time.RFC3339), size(s.Bytes)})
+		}
+		table(w, "There are none. devnet snapshot save NAME makes one.", "NAME SAVED SIZE", rows)
+	})
+}
+
+// unsaved is why there is no snapshot, and what to do.
+func unsaved(dir string, err error) error {
+	var used *home.InUseError
+	var refused *home.SnapshotError
+	switch {
+	case errors.As(err, &used):
+		return failed("Stop it first: devnet down --home "+dir, "a network runs on %s, and changes while it is copied", dir)
+	case errors.As(err, &refused):
+		return failed(strings.ToUpper(refused.Remedy[:1])+refused.Remedy[1:]+".", "%s", refused.What)
+	}
+	return failed("", "%v", err)
+}
+
+// size is bytes for people.
+func size(n int64) string {
+	if n < 1<<20 {
+		return fmt.Sprintf("%d KiB", (n+1023)>>10)
+	}
+	return fmt.Sprintf("%d MiB", (n+1<<20-1)>>20)
+}

@@ -1,0 +1,81 @@
+package scenario
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"go.starlark.net/starlark"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+)
+
+// Limits of a network's snapshots. Each holds on to the states that it goes back to.
+const (
+	maxSnapshots     = 64
+	maxSnapshotBytes = 64 // of a name
+)
+
+// snapshot is what a script can go back to.
+type snapshot struct {
+	restore func() error
+	height  types.Height
+	actors  []*actorValue   // deployed before it
+	unsound map[string]bool // as the network had them
+}
+
+// netSnapshot is net.snapshot(name).
+func netSnapshot(c *call) (starlark.Value, error) {
+	n, name := netOf(c), get[string](c, "name")
+	switch {
+	case name == "" || len(name) > maxSnapshotBytes:
+		return nil, mistake("net.snapshot: a name has 1 to %d bytes, and got %d", maxSnapshotBytes, len(name))
+	case n.snapshots[name] == nil && len(n.snapshots) == maxSnapshots:
+		return nil, mistake("net.snapshot: a network keeps at most %d snapshots: save under a name again", maxSnapshots)
+	}
+	if err := n.pump(n.height()); err != nil {
+		return nil, err
+	}
+	if len(n.waiting) > 0 {
+		return nil, mistake("net.snapshot: a transaction that the script sent is not final; let it become final first: net.run by some blocks")
+	}
+	restore, err := n.backend.Snapshot()
+	if err != nil {
+		return nil, err
+	}
+	n.snapshots[name] = &snapshot{restore, n.height(), slices.Clone(n.actors), maps.Clone(n.unsound)}
+	return starlark.None, nil
+}
+
+// netRestore is net.restore(name).
+func netRestore(c *call) (starlark.Value, error) {
+	n, name := netOf(c), get[string](c, "name")
+	kept := n.snapshots[name]
+	if kept == nil {
+		return nil, mistake("net.restore: there is no snapshot %q%s", name, n.kept(name))
+	}
+	if broken := n.backend.Violation(); broken != nil {
+		return nil, failure("%v", broken)
+	}
+	if err := kept.restore(); err != nil {
+		return nil, &internal{err}
+	}
+	if broken := n.backend.Violation(); broken != nil {
+		return nil, failure("%v", broken)
+	}
+	n.actors, n.unsound, n.waiting, n.last = slices.Clone(kept.actors), maps.Clone(kept.unsound), nil, kept.height
+	n.timeline.rewind(kept.height)
+	return starlark.None, nil
+}
+
+// kept says which snapshots there are, for who names another.
+func (n *network) kept(name string) string {
+	known := slices.Sorted(maps.Keys(n.snapshots))
+	if len(known) == 0 {
+		return ": take one with net.snapshot(name) first"
+	}
+	if near := meant(name, known); near != "" {
+		return near
+	}
+	return "; there are: " + strings.Join(known, ", ")
+}
