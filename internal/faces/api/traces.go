@@ -59,19 +59,20 @@ func (s *Server) trace(ctx context.Context, in *traceInput) (m model.Trace, err 
 		return m, unknownTransaction(v, h)
 	}
 	if in.Text {
-		found.Text = s.traceLines(v, found)
+		found.Text = TraceLines(v, found, s.nameOf)
 	}
 	return *found, nil
 }
 
-// traceLines is a trace for people.
-func (s *Server) traceLines(v Reader, m *model.Trace) []string {
+// TraceLines is a trace for people, in lines of 80 columns. called is what an address is
+// called that is no actor's with a name, or "".
+func TraceLines(v Reader, m *model.Trace, called func(types.Address) string) []string {
 	known := words.SystemNames()
 	names := func(a types.Address) string {
 		if name, found := known[a]; found {
 			return name
 		}
-		name := s.nameOf(a)
+		name := called(a)
 		if actor, err := v.Actor(a); name == "" && err == nil && actor != nil {
 			name = actor.Name
 		}

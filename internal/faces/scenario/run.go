@@ -51,6 +51,7 @@ type Report struct {
 	Faults    []fault.Effect
 	Sometimes []Sometimes // by first use
 	Timeline  []string    // of a run that failed: what happened last, in lines of 80 columns
+	Trace     []string    // of a failed expectation: what a transaction, fire or message did that failed, likewise
 	Unread    []string    // failed receipts that the script did not look at, and where it made them
 }
 
@@ -88,7 +89,7 @@ func Run(path string, o Options) (*Report, error) {
 		err = r.ended()
 	}
 	err = s.located(err)
-	return r.report, errors.Join(err, r.close(err != nil))
+	return r.report, errors.Join(err, r.close(err))
 }
 
 // Check says what is wrong with a script without running it: syntax, names,
@@ -158,6 +159,23 @@ func (r *runtime) print(_ *starlark.Thread, text string) {
 	}
 }
 
+// place is where a script is: the lines of all calls that run.
+type place struct{ lines []line }
+
+type line struct {
+	file   string
+	number int
+}
+
+// here is where the script is now.
+func (r *runtime) here() *place {
+	p := &place{}
+	for _, frame := range r.thread.CallStack() {
+		p.lines = append(p.lines, line{frame.Pos.Filename(), int(frame.Pos.Line)})
+	}
+	return p
+}
+
 // ended is what is judged when the script is through: the oracles' word, and
 // that each fault had an effect.
 func (r *runtime) ended() error {
@@ -182,13 +200,17 @@ func (r *runtime) ended() error {
 
 // close fills in the report and ends the network. Of several networks the report
 // has all their heights together, all faults, and a digest over all digests.
-func (r *runtime) close(failing bool) error {
+func (r *runtime) close(failing error) error {
 	r.report.Steps = r.thread.ExecutionSteps()
 	if r.net == nil {
 		return nil
 	}
-	if failing {
+	if failing != nil {
 		r.report.Timeline = r.net.timeline.Lines(r.net.names())
+	}
+	var failed *Failure
+	if errors.As(failing, &failed) {
+		r.report.Trace = r.net.traceOfFailed(failed.At)
 	}
 	r.report.Unread = append(r.report.Unread, r.net.unreadLines()...)
 	b := r.net.backend

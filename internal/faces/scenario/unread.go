@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
 // Limits of what a run says of failures that its script did not look at.
@@ -32,12 +33,12 @@ type failedReceipt struct {
 // transaction is looked at by any field of its receipt, of which status is one; a
 // fire or a message also by net.events or what tells of timers.
 type unread struct {
-	looked map[types.Hash]bool     // looked up only
+	looked map[types.Hash]*place   // which lines of the script led there the last time; looked up only
 	places map[types.Hash]Position // where a transaction was sent; looked up only
 }
 
 func newUnread() *unread {
-	return &unread{looked: map[types.Hash]bool{}, places: map[types.Hash]Position{}}
+	return &unread{looked: map[types.Hash]*place{}, places: map[types.Hash]Position{}}
 }
 
 // sent notes where in the script a transaction was made.
@@ -47,14 +48,14 @@ func (u *unread) sent(hash types.Hash, at Position) {
 	}
 }
 
-func (u *unread) look(hash types.Hash) { u.looked[hash] = true }
+func (u *unread) look(hash types.Hash, at *place) { u.looked[hash] = at }
 
 // lookAll is that the script asked for all that happened so far: of fires and
 // messages, or of transactions too.
-func (u *unread) lookAll(known []failedReceipt, transactions bool) {
+func (u *unread) lookAll(known []failedReceipt, transactions bool, at *place) {
 	for i := range known {
 		if transactions || known[i].origin != types.OriginTransaction {
-			u.looked[known[i].hash] = true
+			u.look(known[i].hash, at)
 		}
 	}
 }
@@ -66,13 +67,15 @@ func (c *call) lookedAt(verb string) {
 		return
 	}
 	failed, _ := n.timeline.failures()
-	n.unread.lookAll(failed, verb == "events")
+	n.unread.lookAll(failed, verb == "events", n.r.here())
 }
 
 // receiptRecord is a receipt for the script, which is looked at when a field is.
 func (n *network) receiptRecord(hash types.Hash, shown any) *record {
 	r := recordOf("receipt", shown)
-	r.seen = func() { n.unread.look(hash) }
+	if receipt, ok := shown.(model.Receipt); ok && receipt.Status != string(types.StatusOK) {
+		r.seen = func() { n.unread.look(hash, n.r.here()) }
+	}
 	return r
 }
 
@@ -110,7 +113,9 @@ func (n *network) underlined(of types.Address, message string) []string {
 // lines where it made them, in lines of 80 columns.
 func (n *network) unreadLines() (lines []string) {
 	failed, more := n.timeline.failures()
-	failed = slices.DeleteFunc(failed, func(f failedReceipt) bool { return n.unread.looked[f.hash] })
+	failed = slices.DeleteFunc(failed, func(f failedReceipt) bool {
+		return n.unread.looked[f.hash] != nil
+	})
 	names := n.names()
 	for i, f := range failed {
 		if i == maxUnread {

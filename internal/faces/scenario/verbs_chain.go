@@ -165,7 +165,7 @@ func netReceipt(c *call) (starlark.Value, error) {
 	if err != nil || receipt == nil {
 		return starlark.None, err
 	}
-	netOf(c).unread.look(receipt.Hash)
+	netOf(c).unread.look(receipt.Hash, c.r.here())
 	return recordOf("receipt", api.ShowReceipt(&receipt.Receipt, receipt.Logs)), nil
 }
 

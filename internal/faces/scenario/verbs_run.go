@@ -197,7 +197,7 @@ func netClose(c *call) (starlark.Value, error) {
 	if err := c.r.ended(); err != nil {
 		return nil, err
 	}
-	if err := c.r.close(false); err != nil {
+	if err := c.r.close(nil); err != nil {
 		return nil, &internal{err}
 	}
 	return starlark.None, nil

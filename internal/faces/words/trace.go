@@ -114,7 +114,11 @@ func (p *tracing) ended(c *model.TraceCall, depth int) {
 		}
 		return
 	}
-	p.text(depth, c.Status+": "+c.Error.Code+": "+Printable(withoutPlaces(c)))
+	what := c.Status
+	if c.Error.Code != what {
+		what += ": " + c.Error.Code
+	}
+	p.text(depth, what+": "+Printable(withoutPlaces(c)))
 	for _, at := range c.Failed {
 		p.row("", depth+1, fmt.Sprintf("line %d, in %s:  %s", at.Line, Printable(at.Function), Printable(at.Text)))
 	}

@@ -169,7 +169,7 @@ func (p *pool) take(at int, v Verdict) {
 		if probe {
 			v.Unstable = p.runner.reproduce(p.ctx, &v)
 		} else {
-			v.Timeline = nil // the first tell, and a thousand would fill a terminal
+			v.Timeline, v.Trace = nil, nil // the first tell, and a thousand would fill a terminal
 		}
 	}
 	p.mu.Lock()

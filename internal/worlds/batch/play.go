@@ -82,7 +82,7 @@ func (r *Runner) play(ctx context.Context, j Job, w World, trace string, out io.
 		v.Code, v.Error = stage.codeOf(err), err.Error()
 		v.Replay = r.Replay(v.File, v.World, v.Seed)
 		if v.Code == Failed {
-			v.Timeline = seen.Timeline
+			v.Timeline, v.Trace = seen.Timeline, seen.Trace
 		}
 	}
 	return v

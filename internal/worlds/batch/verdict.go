@@ -33,6 +33,7 @@ type Verdict struct {
 	Unread   []string    `json:"unread_failures,omitempty"` // failed receipts that the script did not look at
 	Replay   string      `json:"replay,omitempty"`
 	Timeline []string    `json:"timeline,omitempty"`         // what happened last, of the first failing runs of a batch
+	Trace    []string    `json:"trace,omitempty"`            // what failed on the chain, of these
 	Outcome  *Outcome    `json:"outcome,omitempty"`          // where it was to be recorded
 	Unstable string      `json:"not_reproducible,omitempty"` // where two runs of the seed differ
 }
@@ -103,6 +104,9 @@ func (v *Verdict) Complain(w io.Writer) {
 		fmt.Fprintf(w, "%s\n", line)
 	}
 	v.Overlooked(w)
+	for _, line := range v.Trace {
+		fmt.Fprintln(w, line)
+	}
 	if v.Replay != "" {
 		fmt.Fprintf(w, "  replay: %s\n", v.Replay)
 	}

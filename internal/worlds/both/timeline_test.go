@@ -63,3 +63,46 @@ func TestFailedReceiptsThatNobodyReadAreTold(t *testing.T) {
 		})
 	}
 }
+
+// A run that fails over a transaction that failed ends with its trace, in both worlds:
+// of the one that the failed expectation is about, or that nobody had looked at.
+func TestAFailingRunTracesWhatFailed(t *testing.T) {
+	const odd = `
+def refused():
+    return net.call(heart, "nothing").status
+`
+	// order: each is judged alone
+	for name, open := range map[string]scenario.Open{"sim": simulated.Open, "live": live.Opener(context.Background())} {
+		t.Run(name, func(t *testing.T) {
+			for script, traced := range map[string]bool{
+				`expect_eq(net.call(heart, "nothing").status, "ok")` + "\n":                                               true,
+				"net.call(heart, \"nothing\")\nexpect(False)\n":                                                           true,
+				"net.send(heart, \"nothing\")\nagain(3)\nexpect(net.state(heart))\n":                                      true,
+				"r = net.call(heart, \"nothing\")\nprint(r.status)\nexpect_eq(r.error, None)\n":                           true,
+				"net.deploy(\"go:heartbeat\", init = b\"?\")\n":                                                           false,
+				"expect_eq(net.call(heart, \"nothing\").status, \"no_handler\")\nexpect(False)\n":                         false,
+				"net.call(heart, \"nothing\")\nnet.advance(blocks = 100)\nexpect(False)\n":                                false,
+				"net.call(heart, \"nothing\")\nnet.nothing()\n":                                                           false, // a mistake
+				"net.call(heart, \"nothing\")\n":                                                                          false, // it passes
+				odd + "expect_eq(refused(), \"ok\")\n":                                                                    true,
+				odd + "s = refused()\nexpect_eq(s, \"ok\")\n":                                                             false, // looked at elsewhere
+				"r = net.call(heart, \"nothing\")\nfor i in range(2):\n    expect_eq(r.status, [\"no_handler\", 1][i])\n": true,
+			} {
+				report := ended(t, open, script)
+				text := strings.Join(report.Trace, "\n")
+				if (text != "") != traced {
+					t.Errorf("after %q it tells %q", script, text)
+				}
+				if !traced {
+					continue
+				}
+				for _, want := range []string{"the trace of what failed last:", "alice → heart.nothing", "  no_handler: the sample has",
+					" in all, and "} {
+					if !strings.Contains(text, want) {
+						t.Errorf("after %q there is no %q in\n%s", script, want, text)
+					}
+				}
+			}
+		})
+	}
+}
