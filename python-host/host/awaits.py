@@ -28,9 +28,11 @@ LOAD, STORE = ast.Load(), ast.Store()
 DECORATOR, OTHERS = "continuation", frozenset(("staticmethod", "classmethod", "property"))
 HERE = "an await stands in the function itself, in if, while or try; "
 FORBIDDEN = {
-    ast.For: HERE + "loop with while, and count in what capture() keeps", ast.With: HERE + "not in with",
+    ast.For: "a for would lose its place at an await; keep in capture() what is left: while ctx.left: ctx.x = ctx.left.pop(0)",
+    ast.With: "a with would be left at an await: await before or behind it",
     ast.Match: HERE + "not in match: use if",
 }
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 class Host(ast.expr):
@@ -212,7 +214,10 @@ class Lowering:
         value = getattr(s, "value", None)
         others = [*getattr(s, "targets", ()), getattr(s, "target", None), getattr(value, "value", None)]
         if type(s) not in (ast.Expr, ast.Assign, ast.AnnAssign, ast.Return) or type(value) is not ast.Await or any(map(self.waits, others)):
-            check.refuse(self.inside[id(s)], FORBIDDEN.get(type(s), "await stands alone: as in x = await runner.http(url)"))
+            within = any(isinstance(n, COMPREHENSIONS) and self.waits(n) for n in ast.walk(s))
+            alone = "await stands alone: as in x = await runner.http(url)"
+            loop = FORBIDDEN[ast.For].replace("for", "comprehension", 1)
+            check.refuse(self.inside[id(s)], loop if within else FORBIDDEN.get(type(s), alone))
         self.count += 1
         number = self.count
         task = ast.Return(self.host("$suspend", self.run(), ast.Constant(number), value.value))
@@ -236,18 +241,19 @@ class Lowering:
         return ast.While(at_least(self.condition(s.test, first), s.test), body, [self.captures(o) for o in s.orelse])
 
     def do_Try(self, s, first):
-        self.no_await(s.handlers + s.orelse + s.finalbody)
+        self.no_await(s.handlers, "an await in except would lose the error: keep in capture() that it failed, and await behind the try")
+        self.no_await(s.orelse + s.finalbody)
         if s.finalbody:
-            check.refuse(s.finalbody[0], "an await in a try with finally, which would run at every await")
+            check.refuse(s.finalbody[0], "an await in a try with finally, which would run at every await: use except")
         body = self.suite(s.body)
         for h in s.handlers:
             h.body = [self.captures(b) for b in h.body]
         return ast.Try(body, s.handlers, [self.captures(o) for o in s.orelse], [])
 
-    def no_await(self, nodes):
+    def no_await(self, nodes, why=HERE + "not in a condition, nor in the else of while or try"):
         for n in nodes:
             if self.waits(n):
-                check.refuse(self.inside[id(n)], HERE + "not in a condition, in except, or in the else of while or try")
+                check.refuse(self.inside[id(n)], why)
 
 
 def is_capture(n):

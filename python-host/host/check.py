@@ -13,6 +13,13 @@ MODULES = frozenset(
     "hashlib base64 hmac heapq bisect string operator pvm_host cowboy_sdk "
     "collections.abc cowboy_sdk.runtime cowboy_sdk.runner __future__".split()
 )
+CLOCK, CHANCE = "the clock is context()['timestamp_ms'], the block's", "chance is pvm_host.randomness()"
+WORLD, KEPT = "what is outside is asked by runners: runner.http of cowboy_sdk", "there are no files; what lasts is kept by set_state"
+INSTEAD = {  # of what is imported often, what there is for it
+    "time": CLOCK, "datetime": CLOCK, "random": CHANCE, "secrets": CHANCE, "os": KEPT, "io": KEPT, "pathlib": KEPT, "pickle": "write json",
+    "requests": WORLD, "urllib": WORLD, "http": WORLD, "httpx": WORLD, "aiohttp": WORLD, "socket": WORLD,
+    "asyncio": "what waits is an async def under @runner.continuation of cowboy_sdk",
+}
 MAX_NESTING = 300  # nodes within nodes
 FORBIDDEN_NAMES = {
     "eval": "runs text as code", "exec": "runs text as code", "compile": "runs text as code",
@@ -104,6 +111,8 @@ def told(node, target, value):
 
 def module(node, name):
     if name not in MODULES:
+        if name.split(".")[0] in INSTEAD:
+            refuse(node, "the import of %s is not allowed: %s" % (name, INSTEAD[name.split(".")[0]]))
         refuse(node, "the import of %s is not allowed; an actor may import %s" % (name, ", ".join(sorted(MODULES - {"__future__"}))))
 
 
