@@ -1,6 +1,7 @@
 """What handlers cost, over all calls that tests made."""
 
 import json
+import os
 from statistics import median
 
 report = None  # the Costs that are told of what chains execute, where somebody asked
@@ -43,11 +44,8 @@ class Costs:
 
     def compare(self, path):
         """What differs from the snapshot in a file, in lines; where there is no file it is written."""
-        now = self.snapshot()
-        try:
-            with open(path, encoding="utf-8") as file:
-                before = json.load(file)
-        except FileNotFoundError:
+        now, before = self.snapshot(), kept(path)
+        if before is None:
             self.save(path)
             return []
         changed = []
@@ -60,6 +58,23 @@ class Costs:
         with open(path, "w", encoding="utf-8") as file:
             json.dump(self.snapshot(), file, indent=1, sort_keys=True)
             file.write("\n")
+
+
+def kept(path):
+    """What a file keeps; None where there is none. A ValueError says why it cannot be one."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            found = json.load(file)
+    except FileNotFoundError:
+        if not os.path.isdir(os.path.dirname(os.path.abspath(path))):
+            raise ValueError("%s: there is no such folder" % path) from None
+        return None
+    except (OSError, ValueError) as error:
+        raise ValueError("%s cannot be read: %s" % (path, error)) from None
+    rows = found.values() if isinstance(found, dict) else [None]
+    if not all(isinstance(row, dict) and {type(row.get("cycles")), type(row.get("cells"))} == {int} for row in rows):
+        raise ValueError("%s is no gas snapshot: remove it, or name another file" % path)
+    return found
 
 
 def _told(row):

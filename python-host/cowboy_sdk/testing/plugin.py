@@ -28,6 +28,11 @@ def pytest_configure(config):
         raise pytest.UsageError("--devnet-seeds: a number from 1 on")
     if config.getoption("--devnet-gas-report") or config.getoption("--devnet-gas-snapshot"):
         gas.report = costs
+    if config.getoption("--devnet-gas-snapshot"):
+        try:
+            gas.kept(config.getoption("--devnet-gas-snapshot"))  # before tests run for minutes
+        except ValueError as error:
+            raise pytest.UsageError("gas snapshot: %s" % error) from None
 
 
 def pytest_generate_tests(metafunc):
@@ -94,7 +99,8 @@ def pytest_sessionfinish(session, exitstatus):
         output["devnet_costs"] = costs.calls
         return
     path = config.getoption("--devnet-gas-snapshot")
-    changed = costs.compare(path) if path and costs.calls else []
+    # What tests cost that failed says nothing, and is not to be kept.
+    changed = costs.compare(path) if path and costs.calls and not exitstatus else []
     if changed:
         config.stash[CHANGED] = changed
         session.exitstatus = max(int(exitstatus), pytest.ExitCode.TESTS_FAILED)
