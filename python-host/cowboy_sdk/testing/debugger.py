@@ -189,6 +189,8 @@ class Player:
             return True
         except program.Fault as fault:
             tell("%s ended with %s: %s" % (title(call), fault.code, fault.message))
+        except pdb.bdb.BdbQuit:
+            raise
         except Exception as error:
             self.failed(call, error)
         finally:
