@@ -208,6 +208,7 @@ func dryRun(c *cli.Context, request model.SendRequest) error {
 	}); err != nil {
 		return err
 	}
+	r.Receipt.Hash = types.Hash{} // of nothing that can be looked up
 	return judged(r.Receipt, request.To+"."+request.Handler)
 }
 

@@ -63,7 +63,7 @@ func arguments(c *cli.Context, names ...string) ([]string, error) {
 func readFile(path string) ([]byte, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return nil, usage("", "%v", err)
+		return nil, usage("Give the path of a file, from the folder that you are in.", "%v", err)
 	}
 	return data, nil
 }

@@ -25,7 +25,7 @@ func inWords(refused *client.Error) *failure {
 		f.code, f.what = exitUsage, "--"+strings.ReplaceAll(refused.Field, "_", "-")+strings.TrimPrefix(refused.Message, refused.Field)
 	case "invalid_request":
 		f.code, f.hint = exitUsage, "The command's --help says what it takes."
-	case "invalid_address", "invalid_hash", "invalid_block", "invalid_name", "invalid_bytes":
+	case "invalid_address", "invalid_hash", "invalid_block", "invalid_name", "invalid_bytes", "invalid_type":
 		f.code = exitUsage
 	}
 	return f
@@ -33,21 +33,22 @@ func inWords(refused *client.Error) *failure {
 
 // hints are by the code of a refusal. Those of the API stand for the rest.
 var hints = map[string]string{
-	"name_taken":        "Choose another with --name, or give it to the new actor with --replace; the old one keeps its state and timers.",
-	"unknown_prefix":    "Give more of it, or look it up: devnet actor list, devnet timer list, devnet job list.",
-	"not_final":         "It may still become final: devnet tx tells. devnet status tells whether blocks are made.",
-	"unknown_timer":     "devnet timer list lists those that are known.",
-	"timer_ended":       "devnet timer show tells how.",
-	"invalid_job":       "devnet job submit --help says what a job takes.",
-	"invalid_runner":    "devnet runner join --help says what a runner takes.",
-	"unknown_job":       "devnet job list lists those that are known.",
-	"job_ended":         "devnet job show tells how.",
-	"unknown_runner":    "devnet runner list lists them.",
-	"unknown_name":      "devnet account and devnet actor list list the names; an address is 0x and 40 hexadecimal digits.",
-	"unknown_actor":     "devnet actor list lists those that are final.",
-	"unknown_node":      "devnet validator list lists them.",
-	"unknown_parameter": "", // its message says it
-	"unknown_signer":    "devnet account lists those it signs for; a transaction signed by a key of your own goes to POST /submit.",
+	"name_taken":         "Choose another with --name, or give it to the new actor with --replace; the old one keeps its state and timers.",
+	"unknown_prefix":     "Give more of it, or look it up: devnet events --from 1, devnet actor list, devnet timer list, devnet job list.",
+	"insufficient_funds": "devnet account lists balances, and devnet faucet NAME gives more.",
+	"not_final":          "It may still become final: devnet tx tells. devnet status tells whether blocks are made.",
+	"unknown_timer":      "devnet timer list lists those that are known.",
+	"timer_ended":        "devnet timer show tells how.",
+	"invalid_job":        "devnet job submit --help says what a job takes.",
+	"invalid_runner":     "devnet runner join --help says what a runner takes.",
+	"unknown_job":        "devnet job list lists those that are known.",
+	"job_ended":          "devnet job show tells how.",
+	"unknown_runner":     "devnet runner list lists them.",
+	"unknown_name":       "devnet account and devnet actor list list the names; an address is 0x and 40 hexadecimal digits.",
+	"unknown_actor":      "devnet actor list lists those that are final.",
+	"unknown_node":       "devnet validator list lists them.",
+	"unknown_parameter":  "", // its message says it
+	"unknown_signer":     "devnet account lists those it signs for; a transaction signed by a key of your own goes to POST /submit.",
 }
 
 // misuse is how the library says that a flag has no value of its kind.

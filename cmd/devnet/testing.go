@@ -95,7 +95,7 @@ func readTesting(c *cli.Context) (*tests, error) {
 			break
 		}
 		file, _, _ := strings.Cut(path, "::")
-		if _, err := os.Stat(file); err != nil && !c.Bool("unittest") {
+		if _, err := os.Stat(file); err != nil && (!c.Bool("unittest") || isPath(path)) {
 			return nil, usage("Name a file or folder of tests, or file.py::test_name.", "%v", err)
 		}
 		t.paths = append(t.paths, path)
@@ -117,6 +117,11 @@ func readTesting(c *cli.Context) (*tests, error) {
 		return t, t.unittest(c)
 	}
 	return t, t.pytest(c, seed, seeds)
+}
+
+// isPath says that what unittest is given is no module's name.
+func isPath(word string) bool {
+	return strings.HasSuffix(word, ".py") || strings.ContainsRune(word, filepath.Separator)
 }
 
 // told are paths as a shell reads them.

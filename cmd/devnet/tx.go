@@ -166,6 +166,9 @@ func judged(r model.Receipt, what string) error {
 		detail = ": " + printable(r.Error.Message)
 	}
 	hint := ""
+	if r.Origin == string(types.OriginTransaction) && r.Height > 0 && r.Hash != (types.Hash{}) {
+		hint = fmt.Sprintf("devnet tx %s --trace tells what it did, line by line.", short(r.Hash.String()))
+	}
 	switch r.Status {
 	case string(types.StatusOutOfCycles):
 		hint = fmt.Sprintf("It used %s cycles. Allow more with --cycles N, or have it do less.", grouped(uint64(r.Cycles)))
