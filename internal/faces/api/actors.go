@@ -164,7 +164,7 @@ func (s *Server) readActor(ctx context.Context, in *readInput) (m model.ReadResu
 			return m, err
 		}
 	}
-	free, err := s.reader()
+	free, err := s.reads.take()
 	if err != nil {
 		return m, err
 	}
@@ -198,7 +198,7 @@ func (s *Server) tryBid(ctx context.Context, in *bidInput) (m model.BidTrial, er
 			return m, err
 		}
 	}
-	free, err := s.reader()
+	free, err := s.reads.take()
 	if err != nil {
 		return m, err
 	}
@@ -211,17 +211,6 @@ func (s *Server) tryBid(ctx context.Context, in *bidInput) (m model.BidTrial, er
 		Output: r.Outcome.Output, Answered: r.Answers, MaxFeePerCycle: r.MaxFee, MaxPriorityFeePerCycle: r.Priority,
 		BaseFeeCycle: r.Price.BaseFeeCycle, BaseFeeLaneTimer: r.Price.BaseFeeLane, TipPerCycle: r.Price.TipCycle, PricedOut: r.PricedOut,
 		Cycles: r.Cycles, Logs: append([]string{}, r.Logs...)}, nil
-}
-
-// reader takes one of the places of those who run programs beside blocks.
-func (s *Server) reader() (free func(), err error) {
-	select {
-	case s.reads <- struct{}{}:
-		return func() { <-s.reads }, nil
-	default:
-		return nil, Refuse(http.StatusServiceUnavailable, "too_many_reads", "%d read-only calls run or wait already", cap(s.reads)).
-			Hint("Try again when some are done.")
-	}
 }
 
 func payload(text, field string) ([]byte, error) {

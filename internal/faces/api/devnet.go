@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"strings"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
@@ -154,7 +153,7 @@ func (s *Server) send(ctx context.Context, in *sendInput) (m model.Sent, err err
 }
 
 func (s *Server) simulate(ctx context.Context, v Reader, key env.Signer, d wallet.Draft) (*Receipt, error) {
-	free, err := s.reader()
+	free, err := s.reads.take()
 	if err != nil {
 		return nil, err
 	}
@@ -183,7 +182,7 @@ func (s *Server) deploy(ctx context.Context, in *deployInput) (m model.Deployed,
 		return m, err
 	}
 	if body.Name != "" {
-		release, err := s.claim(v, body.Name, key.Address(), body.Replace)
+		release, err := s.claims.claim(v, body.Name, key.Address(), body.Replace)
 		if err != nil {
 			return m, err
 		}
@@ -212,55 +211,11 @@ func (s *Server) runnable(ctx context.Context, v Reader, key env.Signer, d walle
 	return nil
 }
 
-// claim holds a name while an actor is deployed under it, and refuses one that
-// is taken: its owner alone may have another actor take it over.
-func (s *Server) claim(v Reader, name string, owner types.Address, replace bool) (release func(), err error) {
-	taken := Refuse(http.StatusConflict, "name_taken", "the name %q is taken", clip(name)).
-		Hint("Choose another name, or have the new actor take it over with replace: true.").At("name")
-	if strings.HasPrefix(name, "0x") || strings.ContainsAny(name, "/?#% \t\r\n") {
-		return nil, Refuse(http.StatusBadRequest, "invalid_name", "the name %q begins with 0x or has a space or one of / ? # %%",
-			clip(name)).At("name")
-	}
-	for _, known := range s.named() {
-		if known.Name == name {
-			return nil, taken
-		}
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.claims[name] {
-		return nil, taken
-	}
-	found, err := v.Named(name)
-	if err != nil {
-		return nil, err
-	}
-	for _, a := range found {
-		if !replace {
-			return nil, taken
-		}
-		old, err := v.Actor(a)
-		if err != nil {
-			return nil, err
-		}
-		if old != nil && old.Owner != owner {
-			return nil, Refuse(http.StatusConflict, "not_owner", "the name %q is an actor's whose owner is %s", clip(name), old.Owner).
-				Hint("Only its owner may have another actor take it over: deploy it from that account.").At("name")
-		}
-	}
-	s.claims[name] = true
-	return func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		delete(s.claims, name)
-	}, nil
-}
-
 // key returns the key of a devnet account.
-func (s *Server) key(name string) (env.Signer, error) {
-	for _, account := range s.backend.Accounts() {
+func (d directory) key(name string) (env.Signer, error) {
+	for _, account := range d.backend.Accounts() {
 		if account.Name == name || account.Address.String() == name {
-			if key := s.backend.Signer(account.Name); key != nil {
+			if key := d.backend.Signer(account.Name); key != nil {
 				return key, nil
 			}
 		}
@@ -274,7 +229,7 @@ func (s *Server) sign(ctx context.Context, v Reader, key env.Signer, d wallet.Dr
 	if err := s.moving(); err != nil {
 		return nil, err
 	}
-	free, err := s.waiter()
+	free, err := s.waiters.take()
 	if err != nil {
 		return nil, err
 	}

@@ -190,8 +190,8 @@ func TestABodyOverTheLimitIsRefused(t *testing.T) {
 
 func TestWaitersAreLimitedAndFreed(t *testing.T) {
 	w := newWorld(t, func(m *memory) { m.auto = false })
-	w.server.waiters = make(chan struct{}, 1)
-	free, err := w.server.waiter()
+	w.server.waiters.taken = make(chan struct{}, 1)
+	free, err := w.server.waiters.take()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,7 +203,7 @@ func TestWaitersAreLimitedAndFreed(t *testing.T) {
 	free()
 	w.chain.auto = true
 	post[model.Receipt](w, "/devnet/send", model.SendRequest{From: "alice", To: "bob"})
-	if len(w.server.waiters) != 0 {
+	if len(w.server.waiters.taken) != 0 {
 		t.Fatal("the place was not given back")
 	}
 }
@@ -211,7 +211,7 @@ func TestWaitersAreLimitedAndFreed(t *testing.T) {
 func TestReadsAreLimited(t *testing.T) {
 	w := newWorld(t)
 	w.deploy("ping")
-	w.server.reads = make(chan struct{})
+	w.server.reads.taken = make(chan struct{})
 	w.refused(503, "too_many_reads", "POST", "/actor/read", model.ReadRequest{Actor: "ping", Handler: "x"})
 	w.refused(503, "too_many_reads", "POST", "/devnet/send", model.SendRequest{From: "alice", To: "ping", Handler: "x", DryRun: true})
 }
@@ -237,7 +237,7 @@ func TestWhatIsNotFinalInTimeSaysHowToGoOn(t *testing.T) {
 func TestADeployThatNobodyCanExecuteIsRefusedAtOnce(t *testing.T) {
 	w := newWorld(t, func(m *memory) { m.hostless = true })
 	w.refused(503, CodeNoProgramHost, "POST", "/devnet/deploy", model.DeployRequest{From: "alice", Code: "x", Name: "n"})
-	if w.chain.submits != 0 || len(w.server.claims) != 0 {
+	if w.chain.submits != 0 || len(w.server.claims.held) != 0 {
 		t.Fatal("it was submitted, or its name is still claimed")
 	}
 }

@@ -49,14 +49,12 @@ func (s *Server) registerEvents() {
 		if err != nil {
 			return nil, asError(err)
 		}
-		select {
-		case s.readers <- struct{}{}:
-		default:
-			return nil, Refuse(http.StatusServiceUnavailable, "too_many_readers", "%d clients follow events already", cap(s.readers)).
-				Hint("Close one of them.")
+		free, err := s.readers.take()
+		if err != nil {
+			return nil, err
 		}
 		return &huma.StreamResponse{Body: func(ctx huma.Context) {
-			defer func() { <-s.readers }()
+			defer free()
 			request, w := humago.Unwrap(ctx)
 			w.Header().Set("Content-Type", "text/event-stream")
 			w.Header().Set("Cache-Control", "no-store")

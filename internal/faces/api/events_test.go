@@ -175,7 +175,7 @@ func TestTheEndOfTheNetworkIsTheLastEvent(t *testing.T) {
 
 func TestReadersOfEventsAreLimited(t *testing.T) {
 	w := newWorld(t)
-	w.server.readers = make(chan struct{})
+	w.server.readers.taken = make(chan struct{})
 	w.refused(503, "too_many_readers", "GET", "/events", nil)
 }
 

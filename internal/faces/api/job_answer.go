@@ -87,8 +87,8 @@ func (s *Server) hand(ctx context.Context, j *model.Job, result []byte) (m model
 }
 
 // allOwn reports whether all of the devnet's runners in a committee are in a list.
-func (s *Server) allOwn(committee, list []types.Address) bool {
-	for _, own := range s.backend.Runners() {
+func (d directory) allOwn(committee, list []types.Address) bool {
+	for _, own := range d.backend.Runners() {
 		if slices.Contains(committee, own.Address) && !slices.Contains(list, own.Address) {
 			return false
 		}

@@ -55,9 +55,9 @@ func (s *Server) after(ctx context.Context, h types.Height) (Reader, error) {
 }
 
 // keyOf is the key of an address, or nil where the devnet has it not.
-func (s *Server) keyOf(a types.Address) env.Signer {
-	if name := s.nameOf(a); name != "" {
-		return s.backend.Signer(name)
+func (d directory) keyOf(a types.Address) env.Signer {
+	if name := d.nameOf(a); name != "" {
+		return d.backend.Signer(name)
 	}
 	return nil
 }

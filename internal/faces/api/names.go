@@ -14,7 +14,10 @@ type OnNode struct {
 	Node string `query:"node" maxLength:"64" example:"v0" doc:"Read this validator's state instead of the highest final one."`
 }
 
-func (s *Server) readerOf(n OnNode) (Reader, error) { return s.backend.Reader(n.Node) }
+// directory finds what clients call by names: nodes, accounts, runners and actors.
+type directory struct{ backend Backend }
+
+func (d directory) readerOf(n OnNode) (Reader, error) { return d.backend.Reader(n.Node) }
 
 // Page is the parameters of every list.
 type Page struct {
@@ -34,9 +37,9 @@ func (p OrderedPage) page() history.Page {
 
 // address finds what a client calls by an address or a name: a devnet account or
 // runner, else the actor deployed under that name. field is what an error points at.
-func (s *Server) address(v Reader, name, field string) (types.Address, error) {
+func (d directory) address(v Reader, name, field string) (types.Address, error) {
 	if a, ok := abbreviation(name, len(types.Address{})); ok {
-		return s.findAddress(v, a, field)
+		return d.findAddress(v, a, field)
 	}
 	if strings.HasPrefix(name, "0x") {
 		a, err := types.ParseAddress(name)
@@ -45,7 +48,7 @@ func (s *Server) address(v Reader, name, field string) (types.Address, error) {
 		}
 		return a, nil
 	}
-	for _, known := range s.named() {
+	for _, known := range d.named() {
 		if known.Name == name {
 			return known.Address, nil
 		}
@@ -90,8 +93,8 @@ func newestOfOneOwner(v Reader, found []types.Address) (newest types.Address, er
 }
 
 // actor finds an actor by its address or name.
-func (s *Server) actor(v Reader, name, field string) (*Actor, error) {
-	a, err := s.address(v, name, field)
+func (d directory) actor(v Reader, name, field string) (*Actor, error) {
+	a, err := d.address(v, name, field)
 	if err != nil {
 		return nil, err
 	}
@@ -104,13 +107,13 @@ func (s *Server) actor(v Reader, name, field string) (*Actor, error) {
 }
 
 // named are the accounts and the runners that the devnet has the keys of.
-func (s *Server) named() []NamedAccount {
-	return slices.Concat(s.backend.Accounts(), s.backend.Runners())
+func (d directory) named() []NamedAccount {
+	return slices.Concat(d.backend.Accounts(), d.backend.Runners())
 }
 
 // nameOf is the devnet's name of an account or runner, or "".
-func (s *Server) nameOf(a types.Address) string {
-	for _, known := range s.named() {
+func (d directory) nameOf(a types.Address) string {
+	for _, known := range d.named() {
 		if known.Address == a {
 			return known.Name
 		}

@@ -135,7 +135,7 @@ func TestConcurrentDeploysUnderOneNameLetOneThrough(t *testing.T) {
 	if second := <-answers; second != http.StatusOK {
 		t.Fatal(second)
 	}
-	if len(w.server.claims) != 0 {
+	if len(w.server.claims.held) != 0 {
 		t.Fatal("the name is still claimed")
 	}
 }

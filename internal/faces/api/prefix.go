@@ -95,11 +95,11 @@ func find(v Reader, of history.HashKind, text, field string) (types.Hash, error)
 }
 
 // findAddress finds the account or actor whose address a client shortened.
-func (s *Server) findAddress(v Reader, a abbreviated, field string) (types.Address, error) {
+func (d directory) findAddress(v Reader, a abbreviated, field string) (types.Address, error) {
 	var found []types.Address
 	var first, last types.Address
 	a.bounds(first[:], last[:])
-	for _, known := range s.named() {
+	for _, known := range d.named() {
 		if in := known.Address; first.Compare(in) <= 0 && in.Compare(last) <= 0 && a.fits(in) {
 			found = append(found, in)
 		}

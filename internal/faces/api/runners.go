@@ -79,8 +79,8 @@ func (s *Server) getRunner(_ context.Context, in *RunnerInput) (m model.Runner, 
 
 // findRunner finds a registered runner by its address, enough of it, or its name in
 // the devnet. field is what an error points at.
-func (s *Server) findRunner(v Reader, text, field string) (m model.Runner, err error) {
-	a, err := s.runnerAddress(v, text, field)
+func (d directory) findRunner(v Reader, text, field string) (m model.Runner, err error) {
+	a, err := d.runnerAddress(v, text, field)
 	if err != nil {
 		return m, err
 	}
@@ -92,14 +92,14 @@ func (s *Server) findRunner(v Reader, text, field string) (m model.Runner, err e
 		return m, Refuse(http.StatusNotFound, "unknown_runner", "no runner is registered at %s", a).
 			Hint("GET /runners lists those that are.").At(field)
 	}
-	WhoRuns(s.backend.Runners(), s.backend.Nodes()).Complete(r)
+	WhoRuns(d.backend.Runners(), d.backend.Nodes()).Complete(r)
 	return *r, nil
 }
 
-func (s *Server) runnerAddress(v Reader, text, field string) (types.Address, error) {
+func (d directory) runnerAddress(v Reader, text, field string) (types.Address, error) {
 	short, ok := abbreviation(text, len(types.Address{}))
 	if !ok {
-		return s.address(v, text, field)
+		return d.address(v, text, field)
 	}
 	var first, last types.Address
 	short.bounds(first[:], last[:])

@@ -41,20 +41,19 @@ func (free) Unlock() {}
 
 // Server is the HTTP API of one network.
 type Server struct {
-	backend  Backend
+	directory
 	info     Info
 	api      huma.API
 	mux      *http.ServeMux
 	handler  http.Handler
 	hosts    map[string]bool
-	waiters  chan struct{}
-	reads    chan struct{}
-	traces   chan struct{}
-	readers  chan struct{}
-	patience time.Duration   // WaitTimeout
-	bodyTime time.Duration   // BodyTimeout
-	mu       sync.Mutex      // of claims
-	claims   map[string]bool // names an actor is being deployed under
+	waiters  *places       // who waits for a receipt
+	reads    *places       // who runs programs beside blocks
+	traces   *places       // who executes anew
+	readers  *places       // who follows events
+	patience time.Duration // WaitTimeout
+	bodyTime time.Duration // BodyTimeout
+	claims   *claims
 	nonces   *nonces
 	feed     *feed
 	metrics  *metrics
@@ -67,16 +66,17 @@ type Server struct {
 // New returns a server over backend. Close has to be called at the end.
 func New(backend Backend, cfg Config) *Server {
 	s := &Server{
-		backend:  backend,
-		info:     backend.Info(),
-		mux:      http.NewServeMux(),
-		hosts:    map[string]bool{},
-		waiters:  make(chan struct{}, MaxWaiters),
-		reads:    make(chan struct{}, MaxReads),
-		traces:   make(chan struct{}, MaxTraces),
-		readers:  make(chan struct{}, MaxEventReaders),
+		directory: directory{backend},
+		info:      backend.Info(),
+		mux:       http.NewServeMux(),
+		hosts:     map[string]bool{},
+		waiters: newPlaces(MaxWaiters, "too_many_waiters", "requests wait for a receipt already",
+			"Use POST /submit and ask for the receipt, or follow GET /events."),
+		reads:    newPlaces(MaxReads, "too_many_reads", "read-only calls run or wait already", "Try again when some are done."),
+		traces:   newPlaces(MaxTraces, "too_many_traces", "executions are being executed again already", "Try again when they are done."),
+		readers:  newPlaces(MaxEventReaders, "too_many_readers", "clients follow events already", "Close one of them."),
+		claims:   newClaims(directory{backend}),
 		nonces:   newNonces(backend),
-		claims:   map[string]bool{},
 		patience: WaitTimeout,
 		bodyTime: BodyTimeout,
 	}

@@ -140,8 +140,8 @@ func (s *Server) story(_ context.Context, in *storyInput) (m model.TimerStory, e
 }
 
 // nodeOf is the name of the node whose validator has an address, or "".
-func (s *Server) nodeOf(a types.Address) string {
-	for _, n := range s.backend.Nodes() {
+func (d directory) nodeOf(a types.Address) string {
+	for _, n := range d.backend.Nodes() {
 		if n.Validator.Address == a {
 			return n.Name
 		}

@@ -38,13 +38,11 @@ func (s *Server) trace(ctx context.Context, in *traceInput) (m model.Trace, err 
 	if err != nil {
 		return m, err
 	}
-	select {
-	case s.traces <- struct{}{}:
-		defer func() { <-s.traces }()
-	default:
-		return m, Refuse(http.StatusServiceUnavailable, "too_many_traces", "%d executions are being executed again already", cap(s.traces)).
-			Hint("Try again when they are done.")
+	free, err := s.traces.take()
+	if err != nil {
+		return m, err
 	}
+	defer free()
 	ctx, cancel := context.WithTimeout(ctx, TraceTimeout)
 	defer cancel()
 	found, err := v.Trace(ctx, h, TraceRequest{Profile: in.Profile, Sources: in.Sources})

@@ -35,7 +35,7 @@ func (s *Server) registerTransactions() {
 		if err := s.moving(); err != nil {
 			return m, err
 		}
-		free, err := s.waiter()
+		free, err := s.waiters.take()
 		if err != nil {
 			return m, err
 		}
@@ -97,17 +97,6 @@ func rawTransaction(body []byte) ([]byte, error) {
 			Hint("Send the canonical CBOR itself, or as 0x-hex in the field tx.").At("tx")
 	}
 	return *request.Tx, nil
-}
-
-// waiter takes one of the places of those who wait for a receipt.
-func (s *Server) waiter() (free func(), err error) {
-	select {
-	case s.waiters <- struct{}{}:
-		return func() { <-s.waiters }, nil
-	default:
-		return nil, Refuse(http.StatusServiceUnavailable, "too_many_waiters", "%d requests wait for a receipt already", cap(s.waiters)).
-			Hint("Use POST /submit and ask for the receipt, or follow GET /events.")
-	}
 }
 
 // await returns the receipt of a transaction once it is final.

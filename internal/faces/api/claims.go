@@ -1,0 +1,62 @@
+package api
+
+import (
+	"net/http"
+	"strings"
+	"sync"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+)
+
+// claims are the names under which actors are being deployed.
+type claims struct {
+	directory
+	mu   sync.Mutex
+	held map[string]bool
+}
+
+func newClaims(d directory) *claims { return &claims{directory: d, held: map[string]bool{}} }
+
+// claim holds a name while an actor is deployed under it, and refuses one that
+// is taken: its owner alone may have another actor take it over.
+func (c *claims) claim(v Reader, name string, owner types.Address, replace bool) (release func(), err error) {
+	taken := Refuse(http.StatusConflict, "name_taken", "the name %q is taken", clip(name)).
+		Hint("Choose another name, or have the new actor take it over with replace: true.").At("name")
+	if strings.HasPrefix(name, "0x") || strings.ContainsAny(name, "/?#% \t\r\n") {
+		return nil, Refuse(http.StatusBadRequest, "invalid_name", "the name %q begins with 0x or has a space or one of / ? # %%",
+			clip(name)).At("name")
+	}
+	for _, known := range c.named() {
+		if known.Name == name {
+			return nil, taken
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.held[name] {
+		return nil, taken
+	}
+	found, err := v.Named(name)
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range found {
+		if !replace {
+			return nil, taken
+		}
+		old, err := v.Actor(a)
+		if err != nil {
+			return nil, err
+		}
+		if old != nil && old.Owner != owner {
+			return nil, Refuse(http.StatusConflict, "not_owner", "the name %q is an actor's whose owner is %s", clip(name), old.Owner).
+				Hint("Only its owner may have another actor take it over: deploy it from that account.").At("name")
+		}
+	}
+	c.held[name] = true
+	return func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		delete(c.held, name)
+	}, nil
+}
