@@ -123,11 +123,19 @@ func (u *network) ids() (map[string][]string, error) {
 	ids := map[string][]string{"block": {"latest", "0"}}
 	for _, list := range []struct{ path, kind, field string }{
 		{"/devnet/accounts", "account", "address"}, {"/actors?limit=1000", "actor", "address"},
-		{"/timers?limit=1000", "timer", "id"}, {"/blocks?limit=1000", "block", "hash"},
+		{"/timers?limit=1000", "timer", "id"}, {"/blocks?limit=1000", "block", "hash"}, {"/blocks?limit=1000", "presence", "height"},
+		{"/jobs?limit=1000", "job", "id"}, {"/runners?limit=1000", "runner", "address"},
 	} {
-		var rows []map[string]any
-		if err := u.get(list.path, &rows); err != nil {
+		status, text, err := u.fetch(list.path)
+		if err != nil {
 			return nil, err
+		}
+		if status == http.StatusNotFound {
+			continue // of a base from before there was such a thing
+		}
+		var rows []map[string]any
+		if err := json.Unmarshal([]byte(text), &rows); err != nil {
+			return nil, fmt.Errorf("GET %s: %d %s", list.path, status, text)
 		}
 		for _, row := range rows {
 			ids[list.kind] = append(ids[list.kind], fmt.Sprint(row[list.field]))

@@ -82,7 +82,7 @@ func record(s side, home, tree string) error {
 		if err != nil {
 			return err
 		}
-		if err := up.order("/devnet/deploy", map[string]any{"from": "alice", "code": string(code), "name": name,
+		if _, err := up.order("/devnet/deploy", map[string]any{"from": "alice", "code": string(code), "name": name,
 			"fund": "100000000000"}); err != nil {
 			return err
 		}
@@ -104,27 +104,77 @@ func record(s side, home, tree string) error {
 		{"/devnet/send", map[string]any{"from": "erin", "to": "frank", "value": "7"}},
 		{"/devnet/fault", map[string]any{"verb": "restart", "node": "v3"}},
 	} {
-		if err := up.order(o.path, o.order); err != nil {
+		if _, err := up.order(o.path, o.order); err != nil {
 			return err
 		}
+	}
+	if err := up.work(); err != nil {
+		return err
 	}
 	return up.settled()
 }
 
-// order posts one order. That it is refused, or fails on the chain, is recorded
-// like what succeeds; that it is malformed is a fault of this program.
-func (u *network) order(path string, order map[string]any) error {
-	body, err := json.Marshal(order)
+// work has runners do a job, and cancels one that waits for a person's answer. A base
+// from before there were jobs has none.
+func (u *network) work() error {
+	if status, _, err := u.fetch("/jobs"); err != nil || status == http.StatusNotFound {
+		return err
+	}
+	done, err := u.order("/devnet/job/submit", map[string]any{"kind": "custom", "executor": "echo", "params": "0x6869", "runners": 3,
+		"mode": "majority_vote"})
+	if err == nil {
+		err = u.ended(done)
+	}
 	if err != nil {
 		return err
+	}
+	waits, err := u.order("/devnet/job/submit", map[string]any{"kind": "custom", "executor": "manual", "from": "bob"})
+	if err != nil {
+		return err
+	}
+	var job struct{ ID string }
+	if err := json.Unmarshal(waits, &job); err != nil {
+		return err
+	}
+	if _, err = u.order("/devnet/job/cancel", map[string]any{"id": job.ID}); err != nil {
+		return err
+	}
+	return u.ended(waits)
+}
+
+// ended waits until a job that was submitted has come to its end.
+func (u *network) ended(submitted []byte) error {
+	var job struct {
+		ID          string  `json:"id"`
+		CompletedAt *uint64 `json:"completed_at"`
+	}
+	err := json.Unmarshal(submitted, &job)
+	for begun := time.Now(); err == nil && time.Since(begun) < patience; time.Sleep(rest / 10) {
+		if err = u.get("/job/"+job.ID, &job); err == nil && job.CompletedAt != nil {
+			return nil
+		}
+	}
+	if err == nil {
+		err = fmt.Errorf("job %s has not ended after %v", job.ID, patience)
+	}
+	return err
+}
+
+// order posts one order. That it is refused, or fails on the chain, is recorded
+// like what succeeds; that it is malformed is a fault of this program.
+func (u *network) order(path string, order map[string]any) ([]byte, error) {
+	body, err := json.Marshal(order)
+	if err != nil {
+		return nil, err
 	}
 	answer, err := http.Post(u.http+path, "application/json", strings.NewReader(string(body)))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer answer.Body.Close()
-	if text, _ := io.ReadAll(answer.Body); answer.StatusCode != http.StatusOK {
-		return fmt.Errorf("POST %s %s: %d %s", path, body, answer.StatusCode, text)
+	text, err := io.ReadAll(answer.Body)
+	if err == nil && answer.StatusCode != http.StatusOK {
+		err = fmt.Errorf("POST %s %s: %d %s", path, body, answer.StatusCode, text)
 	}
-	return nil
+	return text, err
 }
