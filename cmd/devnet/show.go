@@ -200,8 +200,8 @@ func understood(e client.Event, into any) error {
 	return nil
 }
 
-// room reports whether a block has room for one more line on a terminal.
-func (f *shownBlocks) room(h types.Height) bool {
+// fits reports whether a block has room for one more line on a terminal.
+func (f *shownBlocks) fits(h types.Height) bool {
 	if h != f.height {
 		if f.hidden > 0 {
 			f.u.say("block %d  and %d more: devnet block %d", f.height, f.hidden, f.height)
@@ -216,7 +216,7 @@ func (f *shownBlocks) room(h types.Height) bool {
 }
 
 func (f *shownBlocks) fire(ctx context.Context, t *model.TimerEvent) error {
-	if !f.room(t.Height) {
+	if !f.fits(t.Height) {
 		return nil
 	}
 	name := f.names.of(t.Actor)
@@ -246,7 +246,7 @@ func ofRunners(r *model.Receipt) bool {
 }
 
 func (f *shownBlocks) receipt(r *model.Receipt) error {
-	if ofRunners(r) && !f.u.settings.JSON || !f.room(r.Height) {
+	if ofRunners(r) && !f.u.settings.JSON || !f.fits(r.Height) {
 		return nil
 	}
 	if f.u.settings.JSON {
@@ -264,7 +264,7 @@ func (f *shownBlocks) receipt(r *model.Receipt) error {
 var toldOfJobs = []string{model.JobDrawn, model.JobWaiting, model.JobRetried, model.JobCompleted, model.JobCancelled, model.JobFailed}
 
 func (f *shownBlocks) job(e *model.JobEvent) {
-	if !slices.Contains(toldOfJobs, e.What) || !f.room(e.Height) {
+	if !slices.Contains(toldOfJobs, e.What) || !f.fits(e.Height) {
 		return
 	}
 	words := []string{"job " + short(e.ID.String()), e.What}

@@ -50,8 +50,8 @@ func (p *peer) openStreams() (n int) {
 	return n
 }
 
-// room is how many streams a runner surely allows, at most MaxJobStreams.
-func (p *peer) room() int {
+// allowedStreams is how many streams a runner surely allows, at most MaxJobStreams.
+func (p *peer) allowedStreams() int {
 	return int(min(max(p.mostJobs, minJobStreams), MaxJobStreams))
 }
 
@@ -63,9 +63,9 @@ func (m *Machine) deliver(p *peer) {
 	if !m.chain.phase().Pushes() || !p.serves() {
 		return
 	}
-	open, room := p.openStreams(), p.room()
+	open, allowed := p.openStreams(), p.allowedStreams()
 	for _, a := range m.chain.head.Reader.Assignments(p.address) {
-		if open >= room || len(p.deliveries) >= MaxJobStreams {
+		if open >= allowed || len(p.deliveries) >= MaxJobStreams {
 			return
 		}
 		if a.Deadline > m.chain.head.Height && !p.delivered(a.AssignmentID) {

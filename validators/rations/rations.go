@@ -134,7 +134,7 @@ func (r *Rations) Offer(now types.Time, f Frame, class Class, asked bool) (taken
 	if !asked && (r.fill(now, a, Frames).left < 1 || r.fill(now, a, Bytes).left < size) {
 		return false, r.take(now, a, excessCost*(1+size/excessBytes))
 	}
-	if a.frames >= MaxWaitingFrames || !r.room(a, len(f.Data)) {
+	if a.frames >= MaxWaitingFrames || !r.fits(a, len(f.Data)) {
 		return false, false // that it is not attended to is not the peer's fault
 	}
 	if !asked {
@@ -147,8 +147,8 @@ func (r *Rations) Offer(now types.Time, f Frame, class Class, asked bool) (taken
 	return true, false
 }
 
-// room reports whether size more bytes of a peer may wait.
-func (r *Rations) room(a *account, size int) bool {
+// fits reports whether size more bytes of a peer may wait.
+func (r *Rations) fits(a *account, size int) bool {
 	mine := a.bytes + size
 	if mine <= minShare {
 		return true

@@ -181,7 +181,7 @@ func (d *decoder) record(of *form) *record {
 	for range n {
 		r.fields = append(r.fields, d.field())
 	}
-	d.judge(r)
+	d.checkFields(r)
 	return r
 }
 
@@ -206,12 +206,12 @@ func (d *decoder) operation() *record {
 			r.fields = append(r.fields, f)
 		}
 	}
-	d.judge(r)
+	d.checkFields(r)
 	return r
 }
 
-// judge refuses a map that lacks a field of its form, has one twice or another.
-func (d *decoder) judge(r *record) {
+// checkFields refuses a map that lacks a field of its form, has one twice or another.
+func (d *decoder) checkFields(r *record) {
 	if d.err != nil {
 		return
 	}

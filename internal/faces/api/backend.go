@@ -32,7 +32,7 @@ type Backend interface {
 	// or wait in the pool without a gap.
 	NextNonce(types.Address) types.Nonce
 	// Wait returns the receipt once the execution is final.
-	Wait(ctx context.Context, hash types.Hash) (*Receipt, error)
+	Wait(ctx context.Context, hash types.Hash) (*Executed, error)
 	// Accounts lists the funded accounts, and system.
 	Accounts() []NamedAccount
 	// Runners lists the runners that the devnet has the keys of, in the order of their
@@ -69,7 +69,7 @@ type Reader interface {
 	Block(types.Height) (*Block, error)                    // genesis for 0; nil when there is none; not_kept when it was dropped
 	HeightOf(block types.Hash) (types.Height, bool, error) // of a final block
 	Transaction(types.Hash) (*types.Transaction, types.Height, error)
-	Receipt(types.Hash) (*Receipt, error)
+	Receipt(types.Hash) (*Executed, error)
 	Account(types.Address) (Account, error)
 	Actor(types.Address) (*Actor, error)        // nil when there is none
 	Actors(offset, limit int) ([]Actor, error)  // by address
@@ -109,7 +109,7 @@ type Reader interface {
 	// Read runs a handler read-only on this state.
 	Read(ctx context.Context, call Call) (Result, error)
 	// Simulate executes a transaction on this state and forgets it.
-	Simulate(ctx context.Context, tx *types.Transaction) (*Receipt, error)
+	Simulate(ctx context.Context, tx *types.Transaction) (*Executed, error)
 	// Trace executes a final execution again and tells what it did; nil where there is
 	// none. It gives up when ctx ends, and goes on from there when it is asked again.
 	Trace(ctx context.Context, hash types.Hash, ask TraceRequest) (*model.Trace, error)
@@ -213,8 +213,8 @@ type Block struct {
 	Presence []model.PresenceEvent
 }
 
-// Receipt is how one execution ended, and what it printed.
-type Receipt struct {
+// Executed is how one execution ended, and what it printed.
+type Executed struct {
 	types.Receipt
 	Logs  []string
 	Trace *model.Trace // of a dry run

@@ -136,7 +136,7 @@ func (s *Server) send(ctx context.Context, in *sendInput) (m model.Sent, err err
 		return m, Refuse(http.StatusBadRequest, "invalid_request", "trace is of a dry run").At("trace").
 			Hint("Of what was executed GET /transaction/{hash}/trace tells.")
 	}
-	var r *Receipt
+	var r *Executed
 	if body.DryRun {
 		r, err = s.simulate(ctx, v, key, d)
 	} else {
@@ -152,7 +152,7 @@ func (s *Server) send(ctx context.Context, in *sendInput) (m model.Sent, err err
 	return m, nil
 }
 
-func (s *Server) simulate(ctx context.Context, v Reader, key env.Signer, d wallet.Draft) (*Receipt, error) {
+func (s *Server) simulate(ctx context.Context, v Reader, key env.Signer, d wallet.Draft) (*Executed, error) {
 	free, err := s.reads.take()
 	if err != nil {
 		return nil, err
@@ -225,7 +225,7 @@ func (d directory) key(name string) (env.Signer, error) {
 }
 
 // sign signs a transaction, submits it and waits for its receipt.
-func (s *Server) sign(ctx context.Context, v Reader, key env.Signer, d wallet.Draft) (*Receipt, error) {
+func (s *Server) sign(ctx context.Context, v Reader, key env.Signer, d wallet.Draft) (*Executed, error) {
 	if err := s.moving(); err != nil {
 		return nil, err
 	}

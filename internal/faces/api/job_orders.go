@@ -31,7 +31,7 @@ func (s *Server) registerJobOrders() {
 
 // order has a devnet account call a handler of a system actor, and returns the
 // receipt, or why the chain refused.
-func (s *Server) order(ctx context.Context, v Reader, key env.Signer, to types.Address, handler string, payload []byte) (*Receipt, error) {
+func (s *Server) order(ctx context.Context, v Reader, key env.Signer, to types.Address, handler string, payload []byte) (*Executed, error) {
 	r, err := s.sign(ctx, v, key, wallet.Draft{To: &to, Payload: types.Execute{Kind: types.KindExecute, Handler: handler, Payload: payload}})
 	if err != nil {
 		return nil, err
@@ -99,7 +99,7 @@ func orFirst(name string) string {
 }
 
 // jobAfter is a job as the block of a receipt or a later one left it.
-func (s *Server) jobAfter(ctx context.Context, r *Receipt, id types.Hash) (m model.Job, err error) {
+func (s *Server) jobAfter(ctx context.Context, r *Executed, id types.Hash) (m model.Job, err error) {
 	v, err := s.after(ctx, r.Height)
 	if err != nil {
 		return m, err

@@ -177,7 +177,7 @@ func (m *memory) NextNonce(a types.Address) types.Nonce {
 	return m.account(a).Nonce
 }
 
-func (m *memory) Wait(ctx context.Context, hash types.Hash) (*Receipt, error) {
+func (m *memory) Wait(ctx context.Context, hash types.Hash) (*Executed, error) {
 	for {
 		m.mu.Lock()
 		changed := m.changed
@@ -207,11 +207,11 @@ func (m *memory) account(a types.Address) *Account {
 }
 
 // printed is a receipt with the lines of its execution.
-func (m *memory) printed(r *types.Receipt) *Receipt {
+func (m *memory) printed(r *types.Receipt) *Executed {
 	if r == nil {
 		return nil
 	}
-	out := &Receipt{Receipt: *r}
+	out := &Executed{Receipt: *r}
 	for _, l := range m.logs {
 		if l.Cause == r.Hash {
 			out.Logs = append(out.Logs, l.Line)

@@ -70,7 +70,7 @@ func (v *memoryView) Transaction(hash types.Hash) (*types.Transaction, types.Hei
 	return nil, 0, nil
 }
 
-func (v *memoryView) Receipt(hash types.Hash) (*Receipt, error) {
+func (v *memoryView) Receipt(hash types.Hash) (*Executed, error) {
 	defer v.lock()()
 	return v.m.printed(v.m.receipt(hash)), nil
 }
@@ -227,11 +227,11 @@ func (v *memoryView) TryBid(context.Context, BidTrial) (BidTried, error) {
 	return BidTried{}, Refuse(http.StatusConflict, "timer_policy_unknown", "the policy fifo asks no gas bidding agents")
 }
 
-func (v *memoryView) Simulate(_ context.Context, tx *types.Transaction) (*Receipt, error) {
+func (v *memoryView) Simulate(_ context.Context, tx *types.Transaction) (*Executed, error) {
 	if v.m.hostless {
 		return nil, Refuse(http.StatusServiceUnavailable, CodeNoProgramHost, "no python3")
 	}
-	return &Receipt{Receipt: types.Receipt{Hash: tx.Hash(), Origin: types.OriginTransaction, Status: types.StatusOK, Cycles: 42},
+	return &Executed{Receipt: types.Receipt{Hash: tx.Hash(), Origin: types.OriginTransaction, Status: types.StatusOK, Cycles: 42},
 		Logs: []string{"dry"}}, nil
 }
 

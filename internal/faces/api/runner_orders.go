@@ -91,7 +91,7 @@ func (s *Server) joinOwn(ctx context.Context, v Reader, key env.Signer, asked *m
 }
 
 // runnerAfter is a runner as the block of a receipt or a later one left it.
-func (s *Server) runnerAfter(ctx context.Context, r *Receipt, a types.Address) (m model.Runner, err error) {
+func (s *Server) runnerAfter(ctx context.Context, r *Executed, a types.Address) (m model.Runner, err error) {
 	v, err := s.after(ctx, r.Height)
 	if err != nil {
 		return m, err

@@ -100,7 +100,7 @@ func rawTransaction(body []byte) ([]byte, error) {
 }
 
 // await returns the receipt of a transaction once it is final.
-func (s *Server) await(ctx context.Context, h types.Hash) (*Receipt, error) {
+func (s *Server) await(ctx context.Context, h types.Hash) (*Executed, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.patience)
 	defer cancel()
 	r, err := s.backend.Wait(ctx, h)

@@ -134,15 +134,15 @@ func (v *reader) Transaction(hash types.Hash) (*types.Transaction, types.Height,
 	return tx, receipt.Height, nil
 }
 
-func (v *reader) Receipt(hash types.Hash) (*api.Receipt, error) { return Receipt(v.archive, hash) }
+func (v *reader) Receipt(hash types.Hash) (*api.Executed, error) { return Receipt(v.archive, hash) }
 
 // Receipt returns the receipt of an execution with what it printed, or nil.
-func Receipt(archive *history.Archive, hash types.Hash) (*api.Receipt, error) {
+func Receipt(archive *history.Archive, hash types.Hash) (*api.Executed, error) {
 	receipt, lines, err := archive.Execution(hash)
 	if err != nil || receipt == nil {
 		return nil, err
 	}
-	return &api.Receipt{Receipt: *receipt, Logs: lines}, nil
+	return &api.Executed{Receipt: *receipt, Logs: lines}, nil
 }
 
 func (v *reader) Hashes(of history.HashKind, first, last types.Hash, each func(types.Hash) bool) error {
@@ -254,7 +254,7 @@ func resultOf(r ledger.ReadResult) api.Result {
 	return out
 }
 
-func (v *reader) Simulate(_ context.Context, tx *types.Transaction) (*api.Receipt, error) {
+func (v *reader) Simulate(_ context.Context, tx *types.Transaction) (*api.Executed, error) {
 	if tx.Signature == nil {
 		return nil, api.Refuse(http.StatusBadRequest, "bad_signature", "the transaction is not signed")
 	}
@@ -272,7 +272,7 @@ func (v *reader) Simulate(_ context.Context, tx *types.Transaction) (*api.Receip
 	case err != nil:
 		return nil, Refusal(err)
 	}
-	out := &api.Receipt{Receipt: *receipt}
+	out := &api.Executed{Receipt: *receipt}
 	for i := range printed {
 		out.Logs = append(out.Logs, printed[i].Line)
 	}

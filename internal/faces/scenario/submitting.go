@@ -108,9 +108,9 @@ func (c *call) submit(n *network, d wallet.Draft) (types.Hash, error) {
 }
 
 // await runs the network until a transaction is final.
-func (c *call) await(n *network, hash types.Hash) (*api.Receipt, error) {
+func (c *call) await(n *network, hash types.Hash) (*api.Executed, error) {
 	within := c.asked("within", 50)
-	var receipt *api.Receipt
+	var receipt *api.Executed
 	_, _, err := n.goOn(within, func() (bool, error) {
 		v, err := n.backend.Reader("")
 		if err != nil {

@@ -138,7 +138,7 @@ func (a *authority) execute(ctx context.Context, tx *types.Transaction) (*types.
 
 // resubmit waits for a transaction's receipt and hands it in at every validator, again and
 // again: the best may be cut off from the rest, and one that stops forgets what it held.
-func (a *authority) resubmit(ctx context.Context, hash types.Hash, raw []byte) (*api.Receipt, error) {
+func (a *authority) resubmit(ctx context.Context, hash types.Hash, raw []byte) (*api.Executed, error) {
 	for {
 		a.submissions.spread(raw)
 		round, cancel := context.WithTimeout(ctx, handInEvery)

@@ -115,7 +115,7 @@ func (s stops) Write(p []byte) (int, error) {
 // job is what a worker does next, and what it does when that has landed.
 type job struct {
 	next   func(*payer) *types.Transaction
-	landed func(*api.Receipt)
+	landed func(*api.Executed)
 }
 
 // askAgain are the refusals after which a client looks for its nonce and goes on: the
@@ -135,7 +135,7 @@ func work(n *Network, name string, full bool, lines chan<- string, j job) {
 			continue
 		}
 		if err == nil {
-			var receipt *api.Receipt
+			var receipt *api.Executed
 			if receipt, err = n.Wait(ctx, hash); err == nil {
 				lines <- fmt.Sprint("done ", hash)
 				j.landed(receipt)
@@ -160,7 +160,7 @@ func counting(heart *types.Address) job {
 			return w.deploy(samples.Code("heartbeat"), "", 10*types.CBY)
 		}
 		return w.execute(*heart, "start", []byte{0, 0, 0, 0, 0, 0, 0, 3})
-	}, func(r *api.Receipt) {
+	}, func(r *api.Executed) {
 		if heart.IsZero() {
 			*heart = r.To
 		}
@@ -185,7 +185,7 @@ func beating(lines chan<- string) job {
 			return w.limited(w.deploy(source, "", 100_000*types.CBY), 5_000_000+tries, 400_000)
 		}
 		return w.limited(w.execute(heart, "start", nil), 200_000+tries, 20_000)
-	}, func(r *api.Receipt) {
+	}, func(r *api.Executed) {
 		switch {
 		case r.Status != types.StatusOK:
 			lines <- fmt.Sprintf("error the Python actor ended with %s: %+v", r.Status, r.Error)
@@ -201,7 +201,7 @@ func beating(lines chan<- string) job {
 
 // paying transfers 1 wei to nobody.
 func paying(lines chan<- string) job {
-	return job{func(w *payer) *types.Transaction { return w.transfer(payee, 1) }, func(r *api.Receipt) {
+	return job{func(w *payer) *types.Transaction { return w.transfer(payee, 1) }, func(r *api.Executed) {
 		if r.Status != types.StatusOK {
 			lines <- fmt.Sprint("error a transfer ended with ", r.Status)
 			return

@@ -88,7 +88,7 @@ func ask[T any](nodes *nodeList, question func(v Shell, answer func(T))) (answer
 }
 
 // Wait implements api.Backend.
-func (s *submissions) Wait(ctx context.Context, hash types.Hash) (*api.Receipt, error) {
+func (s *submissions) Wait(ctx context.Context, hash types.Hash) (*api.Executed, error) {
 	ends, giveUp := s.finality.wait(hash)
 	defer giveUp()
 	if receipt, err := readmodel.Receipt(s.nodes.Best().Validator().Archive(), hash); err != nil || receipt != nil {
@@ -100,7 +100,7 @@ func (s *submissions) Wait(ctx context.Context, hash types.Hash) (*api.Receipt, 
 			return nil, api.Refuse(http.StatusConflict, api.CodeDropped, "the transaction was dropped: %s", end.dropped).
 				Hint("Nothing of it was executed. Send it again, with a fresh nonce and a sufficient fee.")
 		}
-		return &api.Receipt{Receipt: *end.receipt, Logs: end.printed}, nil
+		return &api.Executed{Receipt: *end.receipt, Logs: end.printed}, nil
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}

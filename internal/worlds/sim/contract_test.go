@@ -134,7 +134,7 @@ func reals(t *testing.T, play func(*parties)) (validator, runner string) {
 		}
 		e.runner = newTold(t, dialer)
 		e.cut = func(on bool) {
-			network.SetJudge(func(string, string, int) (time.Duration, bool) { return time.Millisecond, on })
+			network.SetFate(func(string, string, int) (time.Duration, bool) { return time.Millisecond, on })
 		}
 		play(e)
 		validator, runner = e.validator.String(), e.runner.String()

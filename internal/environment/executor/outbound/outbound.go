@@ -75,10 +75,11 @@ func (f *Fence) Judge(text string) (*url.URL, error) {
 	if err != nil {
 		return nil, errors.New("the URL cannot be read")
 	}
-	return u, f.judge(u)
+	return u, f.refuses(u)
 }
 
-func (f *Fence) judge(u *url.URL) error {
+// refuses says why a URL is not asked for, or nil.
+func (f *Fence) refuses(u *url.URL) error {
 	switch {
 	case u.Scheme != "http" && u.Scheme != "https":
 		return fmt.Errorf("the URL's scheme is %.20q, and only http and https are requested", u.Scheme)
@@ -123,7 +124,7 @@ func (f *Fence) Client() *http.Client {
 		if len(next.URL.String()) > MaxURL {
 			return fmt.Errorf("a redirect to a URL of more than %d bytes", MaxURL)
 		}
-		if err := f.judge(next.URL); err != nil {
+		if err := f.refuses(next.URL); err != nil {
 			return fmt.Errorf("a redirect: %w", err)
 		}
 		next.Header.Del("Referer")

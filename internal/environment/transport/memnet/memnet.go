@@ -14,12 +14,12 @@ type Net struct {
 	mu    sync.Mutex
 	next  int // port
 	conns map[string]*Conn
-	judge Judge
+	fate  Fate
 }
 
-// Judge says how long a packet travels, and whether it is lost; nil: a millisecond, none
+// Fate says how long a packet travels, and whether it is lost; nil: a millisecond, none
 // lost.
-type Judge func(from, to string, size int) (delay time.Duration, lost bool)
+type Fate func(from, to string, size int) (delay time.Duration, lost bool)
 
 // New returns a network without sockets.
 func New() *Net { return &Net{next: 1000, conns: map[string]*Conn{}} }
@@ -38,19 +38,19 @@ func (n *Net) Listen(port int) *Conn {
 	return c
 }
 
-// SetJudge has packets judged from now on.
-func (n *Net) SetJudge(judge Judge) {
+// SetFate decides on packets from now on.
+func (n *Net) SetFate(fate Fate) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.judge = judge
+	n.fate = fate
 }
 
 func (n *Net) send(from *Conn, to string, data []byte) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	delay, lost := time.Millisecond, false
-	if n.judge != nil {
-		delay, lost = n.judge(from.addr.String(), to, len(data))
+	if n.fate != nil {
+		delay, lost = n.fate(from.addr.String(), to, len(data))
 	}
 	target := n.conns[to]
 	if lost || target == nil {

@@ -566,7 +566,7 @@ func TestARunnerThatMovesStaysConnected(t *testing.T) {
 func TestALostRunnerIsNoticedAndAKilledValidatorDialledInVain(t *testing.T) {
 	virtual(t, func(t *testing.T, memory *memnet.Net, with func(*Config)) {
 		n, gateway, runner, _ := met(t, memory, with)
-		memory.SetJudge(func(string, string, int) (time.Duration, bool) { return 0, true })
+		memory.SetFate(func(string, string, int) (time.Duration, bool) { return 0, true })
 		began := time.Now()
 		if e := next[connection.Down](t, gateway); e.Closed || e.Reason == "" {
 			t.Fatalf("told %v", e)
@@ -585,7 +585,7 @@ func TestALostRunnerIsNoticedAndAKilledValidatorDialledInVain(t *testing.T) {
 			runner.Do(connection.Dial{ID: connection.ID(20 + i), Endpoint: endpoint})
 			next[connection.Down](t, runner)
 		}
-		memory.SetJudge(nil)
+		memory.SetFate(nil)
 		runner.Do(connection.Dial{ID: 9, Endpoint: n.Addr().String()})
 		runner.Do(connection.Close{ID: 9}) // before it is up
 		if e := next[connection.Down](t, runner); e.ID != 9 {

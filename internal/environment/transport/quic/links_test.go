@@ -17,7 +17,7 @@ func TestALossyLinkLosesNoFrame(t *testing.T) {
 	virtual(t, func(t *testing.T, net *memnet.Net, with func(*Config)) {
 		nodes := pair(t, with)
 		random := rand.New(rand.NewPCG(1, 2))
-		net.SetJudge(func(string, string, int) (time.Duration, bool) {
+		net.SetFate(func(string, string, int) (time.Duration, bool) {
 			return time.Duration(5+random.IntN(10)) * time.Millisecond, random.IntN(10) == 0
 		})
 		const count = 200
@@ -37,7 +37,7 @@ func TestALossyLinkLosesNoFrame(t *testing.T) {
 func TestABlockHoldsUpNoVote(t *testing.T) {
 	virtual(t, func(t *testing.T, net *memnet.Net, with func(*Config)) {
 		nodes := pair(t, with)
-		net.SetJudge(bandwidth(1<<20, 10*time.Millisecond))
+		net.SetFate(bandwidth(1<<20, 10*time.Millisecond))
 		to := nodes[1].key.Address()
 		start := time.Now()
 		nodes[0].Send(to, make([]byte, 2<<20))
@@ -63,7 +63,7 @@ func TestABlockHoldsUpNoVote(t *testing.T) {
 func TestSmallFramesComeFirst(t *testing.T) {
 	virtual(t, func(t *testing.T, net *memnet.Net, with func(*Config)) {
 		nodes := pair(t, with)
-		net.SetJudge(bandwidth(1<<20, 10*time.Millisecond))
+		net.SetFate(bandwidth(1<<20, 10*time.Millisecond))
 		to := nodes[1].key.Address()
 		nodes[0].Send(to, make([]byte, 3<<20))
 		time.Sleep(500 * time.Millisecond)

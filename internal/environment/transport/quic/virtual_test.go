@@ -151,14 +151,14 @@ func TestNamingThePeersAgainKeepsTheConnection(t *testing.T) {
 func TestASilentPeerIsNoticedInTime(t *testing.T) {
 	virtual(t, func(t *testing.T, net *memnet.Net, with func(*Config)) {
 		nodes := pair(t, with)
-		net.SetJudge(func(string, string, int) (time.Duration, bool) { return 0, true })
+		net.SetFate(func(string, string, int) (time.Duration, bool) { return 0, true })
 		time.Sleep(idleTimeout + keepAlive)
 		for _, n := range nodes {
 			if len(n.Connected()) != 0 {
 				t.Fatalf("still connected: %+v", n.Stats())
 			}
 		}
-		net.SetJudge(nil)
+		net.SetFate(nil)
 		time.Sleep(maxBackoff + maxDialTimeout)
 		for _, n := range nodes {
 			if s := n.Stats()[0]; !s.Connected || s.Connects != 2 {

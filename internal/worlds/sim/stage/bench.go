@@ -192,7 +192,7 @@ func (b *Bench) Pending(hash types.Hash) (tx *types.Transaction, sender types.Ad
 }
 
 // Wait implements api.Backend: it drives the network.
-func (b *Bench) Wait(ctx context.Context, hash types.Hash) (*api.Receipt, error) {
+func (b *Bench) Wait(ctx context.Context, hash types.Hash) (*api.Executed, error) {
 	if !b.awaits {
 		return nil, bench.Submitted(hash)
 	}
@@ -222,7 +222,7 @@ func (b *Bench) Wait(ctx context.Context, hash types.Hash) (*api.Receipt, error)
 	}
 }
 
-func (b *Bench) receipt(hash types.Hash) (*api.Receipt, error) {
+func (b *Bench) receipt(hash types.Hash) (*api.Executed, error) {
 	v, err := b.Reader("")
 	if err != nil {
 		return nil, nil // nobody runs just now
