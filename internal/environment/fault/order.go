@@ -120,6 +120,19 @@ func (o *Order) Detail() string {
 // String is the verb and the detail.
 func (o *Order) String() string { return strings.TrimSpace(o.Verb + " " + o.Detail()) }
 
+// Mends reports whether an order to a runner ends what others of its verb began.
+func (o *Order) Mends() bool {
+	switch o.Verb {
+	case "blackhole", "saturate":
+		return !o.On
+	case "slow":
+		return o.Delay == 0
+	case "misbehave":
+		return o.Kind == Honest
+	}
+	return false
+}
+
 // Done is the effect of an order that leaves nothing to count.
 func (o *Order) Done() Effect {
 	return Effect{Verb: o.Verb, Detail: o.Node, Did: "done", Ended: true}

@@ -82,7 +82,7 @@ func (r *Runner) do(o *fault.Order) (*Fault, error) {
 	if !r.Running() {
 		return nil, fmt.Errorf("%s does not run: restart it first", r.Name)
 	}
-	if ends(o) {
+	if o.Mends() {
 		return r.recover(o), nil
 	}
 	f := r.network.faults.add(o)
@@ -103,19 +103,6 @@ func (r *Runner) do(o *fault.Order) (*Fault, error) {
 		return nil, &fault.Unsupported{Verb: o.Verb, Why: "a live network does not have it"}
 	}
 	return f, nil
-}
-
-// ends reports whether an order ends what others of its verb began.
-func ends(o *fault.Order) bool {
-	switch o.Verb {
-	case "blackhole", "saturate":
-		return !o.On
-	case "slow":
-		return o.Delay == 0
-	case "misbehave":
-		return o.Kind == fault.Honest
-	}
-	return false
 }
 
 // recover ends a fault of a runner, which it returns.

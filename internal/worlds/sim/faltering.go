@@ -73,7 +73,7 @@ func (c *crew) falter(o *fault.Order) (*Effect, error) {
 	if !c.Running(o.Node) {
 		return nil, fmt.Errorf("%s does not run: restart it first", o.Node)
 	}
-	if mends(o) {
+	if o.Mends() {
 		return c.recover(o), nil
 	}
 	f, r, err := c.begins(o)
@@ -94,19 +94,6 @@ func (c *crew) falter(o *fault.Order) (*Effect, error) {
 		return r, f.Behave(o.Kind, r.counts)
 	}
 	return r, nil
-}
-
-// mends says whether an order ends what others of its verb did.
-func mends(o *fault.Order) bool {
-	switch o.Verb {
-	case "blackhole", "saturate":
-		return !o.On
-	case "slow":
-		return o.Delay == 0
-	case "misbehave":
-		return o.Kind == fault.Honest
-	}
-	return false
 }
 
 // recover ends a fault of a runner, and returns what that did.
