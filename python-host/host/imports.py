@@ -3,7 +3,7 @@
 import importlib
 import types
 
-from host import actor_code, builtin_names, chain, libraries, libraries_data, patterns, program, sealed
+from host import actor_code, builtin_names, chain, libraries, libraries_classes, libraries_data, patterns, program, sealed
 from host.attribute_tables import TABLE
 from host.costs import table
 from host.known_names import BUILTINS
@@ -20,10 +20,10 @@ for _module in "encodings.ascii encodings.latin_1 encodings.utf_8 heapq linecach
     importlib.import_module(_module)
 
 MAKERS = {
-    "collections": libraries.collections_names, "dataclasses": libraries.dataclass_names, "enum": libraries.enum_names,
-    "functools": libraries.functools_names, "itertools": libraries.itertools_names, "typing": libraries.typing_names,
-    "abc": libraries.abc_names, "operator": libraries.operator_names, "string": libraries.string_names,
-    "collections.abc": libraries.abc_hints, "json": libraries_data.json_names, "struct": libraries_data.struct_names,
+    "collections": libraries.collections_names, "dataclasses": libraries_classes.dataclass_names, "enum": libraries_classes.enum_names,
+    "functools": libraries.functools_names, "itertools": libraries.itertools_names, "typing": libraries_classes.typing_names,
+    "abc": libraries_classes.abc_names, "operator": libraries.operator_names, "string": libraries.string_names,
+    "collections.abc": libraries_classes.abc_hints, "json": libraries_data.json_names, "struct": libraries_data.struct_names,
     "base64": libraries_data.base64_names, "hashlib": libraries_data.hashlib_names, "hmac": libraries_data.hmac_names,
     "math": libraries_data.math_names, "decimal": libraries_data.decimal_names, "re": patterns.names,
     "pvm_host": lambda: of_package(pvm_host),

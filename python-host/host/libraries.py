@@ -1,202 +1,20 @@
-"""The libraries an actor may import: sealed, curated, and charged."""
+"""The libraries of functions and containers: functools, itertools, collections, operator,
+string. Sealed, curated, and charged."""
 
 import collections
-import dataclasses
-import enum
 import functools
 import itertools
 import operator
 import string
 
-from host import actor_code, builtin_types, exact, hashing, ops, representation, sealed
+from host import actor_code, builtin_types, exact, hashing, ops, sealed
 from host.builtin_names import getattr_of
 from host.costs import table
+from host.libraries_classes import _as_is, abc_hints, of_file
 from host.meter import ELEMENT, charge, enter_level, lazy, leave_level
 from host.methods import update
 from host.ops import drain, source
-from host.sealed import HINT, Function, Type, library
-from host.weights import weigh
-
-HINTS = (
-    "Any Optional Union List Dict Tuple Set FrozenSet Callable Iterable Iterator Sequence Mapping MutableMapping Type "
-    "Generic Protocol TypeVar NewType ClassVar Final Literal NoReturn Never Self Generator Collection Hashable Sized "
-    "Annotated TypeAlias overload final cast override runtime_checkable MutableSequence Container Reversible Deque "
-    "DefaultDict Counter OrderedDict"
-).split()
-
-
-def _hint_cast(_kind, value):
-    return value
-
-
-def _as_is(value):
-    return value
-
-
-def typing_names():
-    names = {n: HINT for n in HINTS}
-    for n in ("overload", "final", "override", "runtime_checkable"):
-        names[n] = _as_is
-    names.update(cast=_hint_cast, TYPE_CHECKING=False, NamedTuple=_NamedTuple())
-    return names
-
-
-class _NamedTuple(sealed.Sealed):
-    """typing.NamedTuple as a base."""
-
-    __slots__ = ()
-
-    def __mro_entries__(self, bases):
-        return (actor_code.NAMED_TUPLE,)
-
-
-def base_only(cls, name=None):
-    def refuse(*_args, **_kwargs):
-        raise TypeError("%s is a base for a class here; it is not called" % (name or cls.__name__))
-    sealed.BASES.add(cls)
-    actor_code.BASES.add(cls)
-    return Type(cls, refuse, {}, name)
-
-
-def of_file(cls, decorator):
-    """A decorator changes a class: one that the actor made."""
-    if not actor_code.is_class(cls):
-        raise TypeError("%s stands over a class of this file" % decorator)
-    return cls
-
-
-def _abstract(f):
-    if not actor_code.is_function(f):
-        raise TypeError("abstractmethod stands over a method, below other decorators")
-    f.__isabstractmethod__ = True
-    return f
-
-
-actor_code.BASES.add(actor_code.NAMED_TUPLE)
-
-
-def abc_names():
-    return {"ABC": base_only(sealed.Abstract, "ABC"), "abstractmethod": Function(_abstract)}
-
-
-def _refuse_functional(*_args, **_kwargs):
-    raise TypeError("an enumeration is written as a class here")
-
-
-def _member(cls, value, *more, **keywords):
-    """Colour(value): looked up by what can be weighed, and never printed by Python."""
-    if not actor_code.is_class(cls):
-        return _call_enum(cls, value, *more, **keywords)
-    if more or keywords:
-        _refuse_functional()
-    weigh(value)
-    charge(table.dict + len(cls._member_map_) // 16)
-    try:
-        return cls.__new__(cls, value)
-    except (TypeError, ValueError) as e:
-        if actor_code.is_code(e):
-            raise
-        if isinstance(e, TypeError):
-            raise TypeError("%s has no member for this" % cls.__qualname__) from None
-    raise ValueError("%s is not a valid %s" % (representation.as_repr(value), cls.__qualname__))
-
-
-def _quiet(following):
-    """What auto() stands for; a value that has none is not printed by Python."""
-    def next_value(name, start, count, last):
-        try:
-            return following(name, start, count, last)
-        except TypeError:
-            raise TypeError("auto() follows a member that is no number") from None
-    return staticmethod(next_value)
-
-
-for _cls in (enum.Enum, enum.Flag):
-    _cls._generate_next_value_ = _quiet(_cls._generate_next_value_)
-_call_enum = enum.EnumMeta.__call__
-enum.EnumMeta._create_ = _refuse_functional
-enum.EnumMeta.__call__ = _member
-
-
-def enum_names():
-    names = {}
-    for cls in (enum.Enum, enum.IntEnum, enum.Flag, enum.IntFlag, enum.StrEnum):
-        names[cls.__name__] = base_only(cls)
-    return {**names, "auto": _auto, "unique": _unique}
-
-
-def _unique(cls):
-    if not issubclass(of_file(cls, "unique"), enum.Enum):
-        raise TypeError("unique stands over an enumeration")
-    aliases = ["%s -> %s" % (alias, member.name) for alias, member in cls.__members__.items() if alias != member.name]
-    if aliases:
-        raise ValueError("duplicate values found in %s: %s" % (cls.__name__, ", ".join(aliases)))
-    return cls
-
-
-def _auto():
-    return enum.auto()
-
-
-def _dataclass(cls=None, *, init=True, repr=True, eq=True, order=False, frozen=False, unsafe_hash=False,
-               kw_only=False, slots=False, match_args=True):
-    if slots:
-        raise TypeError("dataclass with slots makes a second class; leave it out")
-
-    def wrap(cls):
-        price = 2000 + 1000 * bool(order) + 500 * bool(frozen)
-        charge(price + 100 * len(getattr(of_file(cls, "dataclass"), "__annotations__", ())))
-        if issubclass(cls, (enum.Enum, tuple, int, str)):
-            raise TypeError("dataclass stands over a plain class")
-        made = dataclasses.dataclass(cls, init=bool(init), repr=False, eq=bool(eq), order=bool(order), frozen=bool(frozen),
-                                     unsafe_hash=bool(unsafe_hash), kw_only=bool(kw_only), match_args=bool(match_args))
-        if repr and "__repr__" not in cls.__dict__:
-            made.__repr__ = representation.as_record
-        return made
-    return wrap if cls is None else wrap(cls)
-
-
-def _field(*, default=dataclasses.MISSING, default_factory=dataclasses.MISSING, init=True, repr=True, compare=True,
-           kw_only=dataclasses.MISSING, hash=None):
-    kw_only = kw_only if kw_only is dataclasses.MISSING else bool(kw_only)
-    return dataclasses.field(default=default, default_factory=default_factory, init=bool(init), repr=bool(repr),
-                             compare=bool(compare), kw_only=kw_only, hash=None if hash is None else bool(hash))
-
-
-def _field_names(value):
-    return tuple(f.name for f in dataclasses.fields(value))
-
-
-def _asdict(value):
-    weigh(value)
-    if isinstance(value, type) or not dataclasses.is_dataclass(value):
-        raise TypeError("asdict takes an instance of a dataclass")
-    return _plain(value, dict)
-
-
-def _astuple(value):
-    weigh(value)
-    if isinstance(value, type) or not dataclasses.is_dataclass(value):
-        raise TypeError("astuple takes an instance of a dataclass")
-    return _plain(value, tuple)
-
-
-def _plain(value, make):
-    charge(table.call)
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        found = [(f, _plain(getattr(value, f), make)) for f in _field_names(value)]
-        return dict(found) if make is dict else tuple(v for _, v in found)
-    if type(value) in (list, tuple):
-        return type(value)(_plain(v, make) for v in value)
-    if type(value) is dict:
-        return {k: _plain(v, make) for k, v in value.items()}
-    return value
-
-
-def dataclass_names():
-    return {"dataclass": _dataclass, "field": _field, "asdict": _asdict, "astuple": _astuple, "fields": _field_names,
-            "replace": sealed.paid(dataclasses.replace, 50), "is_dataclass": sealed.paid(dataclasses.is_dataclass, 1)}
-
+from host.sealed import Function, Type, library
 
 class partial(sealed.Sealed):
     __slots__ = ("_host_f", "_host_a", "_host_k")
@@ -415,10 +233,6 @@ def collections_names():
         "OrderedDict": Type(collections.OrderedDict, _ordered_dict), "namedtuple": _named_tuple,
         "abc": library("abc", abc_hints()),
     }
-
-
-def abc_hints():
-    return {n: HINT for n in HINTS}
 
 
 def _capwords(text, sep=None):
