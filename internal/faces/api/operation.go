@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"reflect"
 	"slices"
+	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -125,9 +126,10 @@ const (
 	tagDevnet  = "devnet"
 )
 
-// registerDocument serves the description, made once when all routes are known.
+// registerDocument serves the description, which is written when it is asked for the
+// first time: that takes as long as all else of a server's start.
 func (s *Server) registerDocument() {
-	var document []byte
+	document := sync.OnceValue(func() []byte { return must(json.MarshalIndent(s.api.OpenAPI(), "", " ")) })
 	op := operation{id: "openapi", method: http.MethodGet, path: "/openapi.json", tag: tagNetwork,
 		summary: "This description, as OpenAPI 3.1", response: map[string]any{"openapi": "3.1.0"}}
 	h := op.huma()
@@ -136,11 +138,10 @@ func (s *Server) registerDocument() {
 	huma.Register(s.api, h, func(context.Context, *struct{}) (*huma.StreamResponse, error) {
 		return &huma.StreamResponse{Body: func(ctx huma.Context) {
 			ctx.SetHeader("Content-Type", "application/json")
-			_, _ = ctx.BodyWriter().Write(document)
+			_, _ = ctx.BodyWriter().Write(document())
 		}}, nil
 	})
 	s.exemplify(op)
-	document = must(json.MarshalIndent(s.api.OpenAPI(), "", " "))
 }
 
 func must[T any](v T, err error) T {
