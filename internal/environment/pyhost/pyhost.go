@@ -169,6 +169,42 @@ func (p *Pool) Open(purpose program.Purpose) (program.Session, error) {
 	return &session{pool: p, free: free}, nil
 }
 
+// Ahead starts a host for blocks, and its child, before a message needs them. Who
+// needs one meanwhile takes another, where the pool may have several, or waits for it.
+// What keeps it from starting is told by the first message. over is closed when it stands,
+// or cannot.
+func (p *Pool) Ahead() (over <-chan struct{}) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		found, err := p.find()
+		if err != nil {
+			return
+		}
+		h := <-p.blocks
+		if h == nil && !p.isClosed() {
+			h = p.ahead(found.path)
+		}
+		p.blocks <- h
+	}()
+	return done
+}
+
+// ahead is a host with its child, or nil.
+func (p *Pool) ahead(path string) *host {
+	deadline := time.Now().Add(startTimeout)
+	defer slowly(p.config.Slow).watch(path, startTimeout)()
+	h, err := startHost(path, p.sources, p.config.AddressSpace, p.config.Notes != nil, deadline, false)
+	if err != nil {
+		return nil
+	}
+	if err := h.fork(); err != nil {
+		h.stop()
+		return nil
+	}
+	return h
+}
+
 // take waits for a free host and starts it if it has to, as long as there is
 // time left; how long others keep theirs is no fault of the message.
 func (p *Pool) take(during string, free chan *host, left func() time.Duration) (*host, error) {

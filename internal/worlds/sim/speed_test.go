@@ -44,7 +44,7 @@ func BenchmarkTimers(b *testing.B) {
 	b.Run("go", func(b *testing.B) { benchTimers(b, nil, samples.Code("heartbeat"), false) })
 	b.Run("timeless", func(b *testing.B) { benchTimers(b, nil, samples.Code("heartbeat"), true) })
 	b.Run("python", func(b *testing.B) {
-		host := pyhost.New(pyhost.Config{Blocks: 64}) // as `devnet run` has it
+		host := pyhost.New(pyhost.Config{Hosts: 1, Blocks: 64}) // as `devnet run` has it
 		defer host.Close()
 		_, err := host.Probe()
 		needed.Python(b, err)

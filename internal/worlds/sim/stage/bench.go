@@ -12,6 +12,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
 	"github.com/cowboyinc/devnet/internal/environment/env"
+	"github.com/cowboyinc/devnet/internal/environment/pyhost"
 	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/faces/bench"
 	"github.com/cowboyinc/devnet/internal/faces/readmodel"
@@ -44,10 +45,14 @@ type Bench struct {
 var _ bench.Network = (*Bench)(nil)
 
 // OpenBench returns what makes networks for benches of a devnet of that version. notes
-// is told what messages take of their lines; it may be nil.
+// is told what messages take of their lines; it may be nil. Python starts at once, for
+// the first of them: before its first message there is much else to do.
 func OpenBench(version string, notes func(*program.Probed)) bench.Open {
+	hosts := newHosts(notes)
+	hosts.Ahead()
 	return func(c bench.Config) (bench.Network, error) {
-		b, err := newBench(version, c, nil, notes)
+		b, err := newBench(version, c, nil, hosts)
+		hosts = newHosts(notes) // those before are that network's, or closed
 		if err != nil {
 			return nil, err // a nil *Bench would be no nil Network
 		}
@@ -58,14 +63,16 @@ func OpenBench(version string, notes func(*program.Probed)) bench.Open {
 // NewBench makes a network for a bench. What happens in it is told to a timeline, which
 // may be nil.
 func NewBench(version string, c bench.Config, told *scenario.Timeline) (*Bench, error) {
-	return newBench(version, c, told, nil)
+	return newBench(version, c, told, newHosts(nil))
 }
 
-func newBench(version string, c bench.Config, told *scenario.Timeline, notes func(*program.Probed)) (*Bench, error) {
+// newBench takes the hosts over: where it fails they are closed.
+func newBench(version string, c bench.Config, told *scenario.Timeline, hosts *pyhost.Pool) (*Bench, error) {
 	pace := scenario.Pace{Auto: true}
 	if c.BlockTime != "" {
 		var err error
 		if pace, err = scenario.ParsePace(c.BlockTime); err != nil {
+			hosts.Close()
 			return nil, api.Refuse(http.StatusBadRequest, "invalid_request", "block_time is %v", err).At("block_time")
 		}
 	}
@@ -81,7 +88,7 @@ func newBench(version string, c bench.Config, told *scenario.Timeline, notes fun
 		settled.Answers = new(sim.Answers)
 	}
 	s, err := open(scenario.Config{Seed: c.Seed, Validators: c.Validators, BlockTime: pace.BlockTime, Auto: pace.Auto,
-		Params: c.Params, Timeline: told}, settled, notes)
+		Params: c.Params, Timeline: told}, settled, hosts)
 	if err != nil {
 		return nil, api.Refuse(http.StatusBadRequest, "invalid_request", "%v", err).At("params")
 	}

@@ -55,7 +55,7 @@ var _ scenario.Backend = (*Stage)(nil)
 // deployed.
 func Open(c scenario.Config) (scenario.Backend, error) {
 	s, err := open(c, sim.NetworkConfig{Accounts: wallet.Users(), Sample: sampleEvery, Runners: c.Runners, Open: true,
-		Keeps: c.Snapshots}, nil)
+		Keeps: c.Snapshots}, newHosts(nil))
 	if err != nil {
 		return nil, err // a nil *Stage would be no nil Backend
 	}
@@ -63,7 +63,13 @@ func Open(c scenario.Config) (scenario.Backend, error) {
 }
 
 // open makes the world of a script's configuration, and of more that is settled.
-func open(c scenario.Config, settled sim.NetworkConfig, notes func(*program.Probed)) (*Stage, error) {
+// Where it cannot, the hosts are closed.
+func open(c scenario.Config, settled sim.NetworkConfig, hosts *pyhost.Pool) (_ *Stage, err error) {
+	defer func() {
+		if err != nil {
+			hosts.Close()
+		}
+	}()
 	overrides := params.Overrides{}
 	for key, value := range c.Params { // order: a map to a map
 		overrides[key] = value
@@ -78,7 +84,6 @@ func open(c scenario.Config, settled sim.NetworkConfig, notes func(*program.Prob
 	if err := p.Apply(overrides); err != nil {
 		return nil, err
 	}
-	hosts := pyhost.New(pyhost.Config{Blocks: blocksAChild, CallTimeout: callTimeout, Notes: notes})
 	told := c.Timeline
 	settled.Tell = told.Tell
 	settled.Final = func(at types.Time, r *ledger.Result) { told.Final(at, r.Block.Header.Height, r.Receipts) }
@@ -88,12 +93,18 @@ func open(c scenario.Config, settled sim.NetworkConfig, notes func(*program.Prob
 	settled.Validators, settled.Params, settled.Programs = c.Validators, overrides, hosts
 	n, err := sim.NewNetwork(settled)
 	if err != nil {
-		hosts.Close()
 		return nil, err
 	}
 	views := readmodel.NewSource(n.Genesis, samples.Mux{Other: hosts}, n.Scheme())
 	views.Sightings = seen
 	return &Stage{Network: n, config: settled, hosts: hosts, params: p, auto: c.Auto, views: views, seen: seen}, nil
+}
+
+// newHosts has one interpreter for blocks, and one for reads: a world's goroutine
+// runs one message at a time, and each further Python takes longer to start than most
+// scripts run.
+func newHosts(notes func(*program.Probed)) *pyhost.Pool {
+	return pyhost.New(pyhost.Config{Hosts: 1, Blocks: blocksAChild, CallTimeout: callTimeout, Notes: notes})
 }
 
 // blocksAChild is how many blocks one interpreter serves here; live it is one. A
