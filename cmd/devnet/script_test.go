@@ -154,7 +154,8 @@ func exit(ts *testscript.TestScript, neg bool, args []string) {
 		command.Stdin = strings.NewReader(ts.ReadFile(input))
 	}
 	command.Dir = ts.MkAbs(".")
-	command.Env = append(os.Environ(), "DEVNET_HTTP=", "DEVNET_TEST_LIVE="+ts.Getenv("DEVNET_TEST_LIVE"))
+	command.Env = append(os.Environ(), "DEVNET_HTTP=", "DEVNET_TEST_LIVE="+ts.Getenv("DEVNET_TEST_LIVE"),
+		"PYTHONPATH="+ts.Getenv("PYTHONPATH"))
 	var out, errs bytes.Buffer
 	command.Stdout, command.Stderr = &out, &errs
 	err = command.Run()

@@ -19,7 +19,10 @@ import (
 // What Python is told to run. The folder is where tests and actors are imported from,
 // behind Python's own: an actor may be called token.py, as one of Python's files is.
 const (
-	runPytest   = "import os, sys, pytest; sys.path.append(os.getcwd()); sys.exit(pytest.main(sys.argv[1:]))"
+	runPytest = "import os, sys\n" +
+		"try: import pytest\n" +
+		"except ModuleNotFoundError as e: sys.exit(%d) if e.name == 'pytest' else None; raise\n" +
+		"sys.path.append(os.getcwd()); sys.exit(pytest.main(sys.argv[1:]))"
 	runUnittest = "import os, sys, unittest, unittest.main; sys.path.append(os.getcwd()); " +
 		"r = unittest.main(module=None, argv=['devnet test --unittest'] + sys.argv[1:], exit=False).result; " +
 		"sys.exit(1 if not r.wasSuccessful() else 0 if r.testsRun or r.skipped else 5)"
@@ -59,8 +62,9 @@ type tests struct {
 	words          []string // of the command behind the interpreter
 	environment    []string
 	paths          []string
-	more           []string // of the runner of tests, as they were given
-	remove         func()   // what is gone when it is over
+	more           []string    // of the runner of tests, as they were given
+	remove         func()      // what is gone when it is over
+	bench          *begunBench // for the first run; nil: it begins one
 	coverage       bool
 	coverageOut    string // a file, or ""
 }
@@ -68,7 +72,10 @@ type tests struct {
 func testActors(c *cli.Context) error {
 	t, err := readTesting(c)
 	if t != nil {
-		defer t.remove()
+		defer func() {
+			t.bench.end()
+			t.remove()
+		}()
 	}
 	if err != nil {
 		return err
@@ -100,15 +107,18 @@ func readTesting(c *cli.Context) (*tests, error) {
 		}
 		t.paths = append(t.paths, path)
 	}
+	if !t.coverage && !c.IsSet("http") {
+		t.bench = beginBench(nil, c.App.ErrWriter)
+	}
 	if t.python, err = pyhost.Interpreter(c.String("python")); err != nil {
-		return nil, noStart("", "%v", err)
+		return t, noStart("", "%v", err)
 	}
 	if err := t.unpack(); err != nil {
 		return t, noStart("", "the SDK cannot be unpacked: %v", err)
 	}
 	self, err := ownPath()
 	if err != nil {
-		return nil, err
+		return t, err
 	}
 	t.environment = append(os.Environ(), "DEVNET="+self, "DEVNET_TEST="+told(t.paths), "DEVNET_SEED="+seed,
 		"DEVNET_TEST_HTTP="+c.String("http"),
@@ -116,7 +126,8 @@ func readTesting(c *cli.Context) (*tests, error) {
 	if c.Bool("unittest") {
 		return t, t.unittest(c)
 	}
-	return t, t.pytest(c, seed, seeds)
+	t.pytest(c, seed, seeds)
+	return t, nil
 }
 
 // isPath says that what unittest is given is no module's name.
@@ -176,14 +187,9 @@ func (t *tests) unpack() (err error) {
 	return err
 }
 
-func (t *tests) pytest(c *cli.Context, seed, seeds string) error {
-	look := exec.CommandContext(c.Context, t.python, "-c", "import sys, importlib.util as u; sys.exit(u.find_spec('pytest') is None)")
-	look.Env = t.environment
-	if err := look.Run(); err != nil {
-		return noStart(fmt.Sprintf("Install it with: %s -m pip install pytest. Tests that are unittest's run without it: devnet test --unittest.",
-			t.python), "pytest is missing in %s", t.python)
-	}
-	t.words = []string{"-P", "-c", runPytest, "-p", "cowboy_sdk.testing.plugin", "--devnet-seed", seed, "--devnet-seeds", seeds}
+func (t *tests) pytest(c *cli.Context, seed, seeds string) {
+	t.words = []string{"-P", "-c", fmt.Sprintf(runPytest, pytestMissing), "-p", "cowboy_sdk.testing.plugin", "--devnet-seed", seed,
+		"--devnet-seeds", seeds}
 	if c.Bool("gas-report") {
 		t.words = append(t.words, "--devnet-gas-report")
 	}
@@ -194,7 +200,6 @@ func (t *tests) pytest(c *cli.Context, seed, seeds string) error {
 		t.words = append(t.words, "-k", k)
 	}
 	t.words = append(append(t.words, t.paths...), t.more...)
-	return nil
 }
 
 // unittest runs what is named, or finds the tests below here.
@@ -224,6 +229,7 @@ func (t *tests) unittest(c *cli.Context) error {
 const (
 	pytestInterrupted = 2
 	pytestNoTests     = 5
+	pytestMissing     = 117 // ours, for what no pytest has said
 )
 
 // run runs the tests, which print for themselves, and tells what they ran.
@@ -263,17 +269,32 @@ func (t *tests) covered(c *cli.Context, folder string) error {
 // play runs the tests.
 func (t *tests) play(c *cli.Context, environment []string) error {
 	command := exec.CommandContext(c.Context, t.python, t.words...)
-	command.Env = environment
+	if t.bench == nil && c.String("http") == "" {
+		t.bench = beginBench(environment, c.App.ErrWriter)
+	}
+	command.Env = slices.Clone(environment)
+	t.bench.give(command)
+	defer func() {
+		t.bench.end()
+		t.bench = nil
+	}()
 	command.Stdin, command.Stdout, command.Stderr = os.Stdin, c.App.Writer, c.App.ErrWriter
 	// Ctrl-C reaches the tests from the terminal: they end by themselves and say how.
 	command.Cancel, command.WaitDelay = func() error { return nil }, endPatience
-	err := command.Run()
+	err := command.Start()
+	t.bench.giveAway()
+	if err == nil {
+		err = command.Wait()
+	}
 	var ended *exec.ExitError
 	switch {
 	case err == nil:
 		return nil
 	case !errors.As(err, &ended):
 		return noStart("", "the tests cannot be run: %v", err)
+	case ended.ExitCode() == pytestMissing && !c.Bool("unittest"):
+		return noStart(fmt.Sprintf("Install it with: %s -m pip install pytest. Tests that are unittest's run without it: devnet test --unittest.",
+			t.python), "pytest is missing in %s", t.python)
 	case ended.ExitCode() == pytestNoTests:
 		return failed("A test is a function test_… in a file test_….py, or a method of a TestCase.", "no test was found")
 	case ended.ExitCode() == pytestInterrupted || ended.ExitCode() == 1 || ended.ExitCode() < 0:

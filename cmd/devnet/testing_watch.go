@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"path/filepath"
@@ -34,7 +35,8 @@ func (t *tests) watch(c *cli.Context) error {
 	defer ticker.Stop()
 	for {
 		err := t.run(c)
-		if c.Context.Err() != nil {
+		var f *failure
+		if c.Context.Err() != nil || errors.As(err, &f) && f.code == exitNoStart {
 			return err
 		}
 		fmt.Fprintln(c.App.Writer, "The tests run again when a file changes; Ctrl-C ends it.")

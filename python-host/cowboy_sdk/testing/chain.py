@@ -288,7 +288,7 @@ class Chain(Network):
         self.actors, self._so_far = {}, ()
 
     def _restore(self, number):
-        self.bench.ask("revert", snapshot=number)
+        self.bench.revert(number)
         self.failed = None
         self._told = 0 if self.costs is None else self.height
 

@@ -4,12 +4,11 @@ Its other end is internal/faces/bench, whose package comment has the frames. A
 request is one of the HTTP API (docs: GET /openapi.json of a devnet).
 """
 
-import http.client
 import json
 import os
+import select
 import shutil
 import subprocess
-import tempfile
 import threading
 
 VERSION = 1  # of the frames
@@ -40,17 +39,67 @@ def program():
     return found
 
 
+class Given:
+    """A bench that `devnet test` began before Python started, with the verbs of subprocess.Popen that Bench uses. Its end is
+    seen by its output's, and `devnet test` ends it at the latest when the tests are over."""
+
+    def __init__(self, told):
+        parent, read, write = map(int, told.split(":"))
+        if parent != os.getppid():
+            raise ValueError("it was given to another process")
+        for pipe in (read, write):
+            os.set_inheritable(pipe, False)  # else it would not end before all that a test starts
+        self.stdout, self.stdin = open(read, "rb"), open(write, "wb")
+
+    def poll(self):
+        """None while it runs. Nothing is asked just now, so that an output which can be read is at its end."""
+        return 0 if self.stdout.closed or select.select([self.stdout], [], [], 0)[0] else None
+
+    def wait(self, timeout=None):
+        if not select.select([self.stdout], [], [], timeout)[0]:
+            raise subprocess.TimeoutExpired("devnet bench", timeout)
+
+    def kill(self):
+        """`devnet test` does."""
+
+
+def _given():
+    """The bench of $DEVNET_BENCH, or None. Processes that a test starts are not to take it for theirs."""
+    told = os.environ.pop("DEVNET_BENCH", None)
+    try:
+        return told and Given(told)
+    except (OSError, ValueError):
+        return None
+
+
+begun = [_given()]  # is the first network's
+
+
+def begin():
+    """The process of a bench: the one that was begun already, once, or a new one."""
+    given, begun[0] = begun[0], None
+    return given or subprocess.Popen([program(), "bench"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+
 class Bench:
     """One network in virtual time, in a process of its own. Threads may share it."""
 
     def __init__(self, **config):
         self.lock, self.asked = threading.Lock(), 0
-        self.process = subprocess.Popen([program(), "bench"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.going_back = None  # the snapshot that comes before what is asked next
+        self.process = begin()
         try:
             self.opened = self.ask("open", open=dict(config, version=VERSION))
         except BaseException:
             self.close()
             raise
+
+    def revert(self, number):
+        """Go back to a snapshot. It is done before what is asked next, if that is no other snapshot: a test's deploys are in one."""
+        with self.lock:
+            if self.process.poll() is not None:
+                raise DevnetGone("the devnet of this chain has ended")
+            self.going_back = number
 
     def ask(self, do, **fields):
         """The body of the answer to a frame, or a DevnetError."""
@@ -67,21 +116,30 @@ class Bench:
 
     def exchange(self, do, fields):
         with self.lock:
-            self.asked += 1
-            frame = json.dumps(dict(fields, id=self.asked, do=do)).encode() + b"\n"
+            back = [] if self.going_back is None else [self.frame("revert", {"snapshot": self.going_back})]
+            frames = back + [self.frame(do, fields)]
+            self.going_back = None
             try:
-                self.process.stdin.write(frame)
+                self.process.stdin.write(b"".join(frames))
                 self.process.stdin.flush()
-                line = self.process.stdout.readline(MAX_ANSWER)
+                answers = [self.answer() for _ in frames]
             except (OSError, ValueError) as error:
                 raise DevnetGone("the devnet of this chain has ended: %s" % error) from None
-            if not line.endswith(b"\n"):
-                raise DevnetGone("the devnet of this chain ended in the middle of a conversation; what it printed stands above")
-            answer = json.loads(line)
-        body = answer["body"]
-        if answer["status"] >= 400:
-            raise DevnetError(answer["status"], **body["error"])
+        for answer in answers:
+            body = answer["body"]
+            if answer["status"] >= 400:
+                raise DevnetError(answer["status"], **body["error"])
         return answer["status"], body
+
+    def frame(self, do, fields):
+        self.asked += 1
+        return json.dumps(dict(fields, id=self.asked, do=do)).encode() + b"\n"
+
+    def answer(self):
+        line = self.process.stdout.readline(MAX_ANSWER)
+        if not line.endswith(b"\n"):
+            raise DevnetGone("the devnet of this chain ended in the middle of a conversation; what it printed stands above")
+        return json.loads(line)
 
     def close(self):
         """End the network. It may be called again."""
@@ -100,10 +158,15 @@ class Live:
     """A network that runs: the same requests over HTTP. It cannot go back, and whoever sends waits."""
 
     def __init__(self, address):
+        import http.client  # with all that TLS and mail need: longer than a test takes
+        self.errors = (OSError, http.client.HTTPException)
         self.connection = http.client.HTTPConnection(address.removeprefix("http://").rstrip("/"), timeout=PATIENCE)
         self.lock = threading.Lock()
         found = self.request("GET", "/devnet/accounts")[1]
         self.opened = {"accounts": {a["name"]: a["address"] for a in found}}
+
+    def revert(self, number):
+        self.ask("revert")
 
     def ask(self, do, **_):
         raise DevnetError(409, "live", "a live network has no %s" % do, "Run this test on simulated ones: without --http.", "do")
@@ -115,7 +178,7 @@ class Live:
                 self.connection.request(method, path, None if body is None else json.dumps(body), {"Content-Type": "application/json"})
                 answer = self.connection.getresponse()
                 status, text = answer.status, answer.read(MAX_ANSWER)
-            except (OSError, http.client.HTTPException) as error:
+            except self.errors as error:
                 self.connection.close()
                 raise DevnetGone("no network answers at %s: %s" % (self.connection.host, error)) from None
         body = json.loads(text)
@@ -133,6 +196,7 @@ class Up(Live):
     def __init__(self, seed, validators, block_time, params, apart, runners):
         if apart:
             raise TypeError("on a live network validators share what they execute: apart is for simulated ones")
+        import tempfile
         words = [program(), "up", "--ephemeral", "--json", "--http", "127.0.0.1:0", "--seed", str(seed), "--validators", str(validators),
                  "--runners", str(runners), "--block-time", block_time]
         with tempfile.NamedTemporaryFile("w", suffix=".toml", encoding="utf-8") as settings:
