@@ -260,8 +260,9 @@ func (f *shownBlocks) receipt(r *model.Receipt) error {
 	return nil
 }
 
-// toldOfJobs is what is told of a job: whom it is given to, and its end.
-var toldOfJobs = []string{model.JobDrawn, model.JobWaiting, model.JobRetried, model.JobCompleted, model.JobCancelled, model.JobFailed}
+// toldOfJobs is what is told of a job: whom it is given to, and its end. That a committee
+// lost it is not: the same block draws another, or has the job wait.
+var toldOfJobs = []string{model.JobDrawn, model.JobWaiting, model.JobCompleted, model.JobCancelled, model.JobFailed}
 
 func (f *shownBlocks) job(e *model.JobEvent) {
 	if !slices.Contains(toldOfJobs, e.What) || !f.fits(e.Height) {

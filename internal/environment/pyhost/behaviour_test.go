@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -509,6 +510,18 @@ def f():
 		if err := w.run(at); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// Of many starts that take long, the first is told of.
+func TestSlowStartsAreToldOnce(t *testing.T) {
+	var told []string
+	p := New(Config{Slow: func(words string) { told = append(told, words) }})
+	for _, words := range []string{"one", "another"} {
+		p.config.Slow(words)
+	}
+	if !slices.Equal(told, []string{"one"}) {
+		t.Errorf("told %q", told)
 	}
 }
 

@@ -71,7 +71,7 @@ type Config struct {
 	AddressSpace uint64           // bytes of each host's child; 0: DefaultAddressSpace
 	CallTimeout  time.Duration    // wall time of one message and all it calls; 0: DefaultCallTimeout
 	Blocks       int              // sessions for blocks that one child serves; 0: 1
-	Slow         func(string)     // is told, in words, of a Python that takes long to start; it may be nil
+	Slow         func(string)     // is told once, in words, of a Python that takes long to start; it may be nil
 	Costs        params.StepCosts // zero: that of the default parameters
 	// Notes is told at the end of each message what that took of the lines of its code;
 	// nil: nothing of that is noted. Outcomes are the same.
@@ -140,6 +140,10 @@ func New(config Config) *Pool {
 	if config.Costs == (params.StepCosts{}) {
 		defaults := params.Defaults()
 		config.Costs = defaults.StepCosts()
+	}
+	if slow := config.Slow; slow != nil {
+		var told sync.Once // a machine that is slow once is slow at every start
+		config.Slow = func(words string) { told.Do(func() { slow(words) }) }
 	}
 	p := &Pool{
 		config: config, sources: sources(), hints: newHints(),
