@@ -239,6 +239,17 @@ func (d *Drive) RetireRunner(name string) {
 	}
 }
 
+// EndRunner ends the process of a runner that has left the registry, and returns its
+// name; it is empty where no runner of that address runs here.
+func (d *Drive) EndRunner(a types.Address) (name string, err error) {
+	for _, r := range d.network.RunnerList() {
+		if r.Address == a && r.Started() {
+			return r.Name, closing(d.network.StopRunner(r.Name))
+		}
+	}
+	return "", nil
+}
+
 // Names are the names of all nodes, by address.
 func (d *Drive) Names() map[types.Address]string {
 	all := map[types.Address]string{}

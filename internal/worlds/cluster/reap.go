@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/faces/api/client"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 	"github.com/cowboyinc/devnet/validators/history"
 )
@@ -15,6 +16,8 @@ const (
 	// reapBlocks is for how many blocks who has left goes on: until one of the set without
 	// it is final it may have to help the others to the last one.
 	reapBlocks = 2
+	// reapPage is the most runners that are asked for at a time.
+	reapPage = 1000
 )
 
 // reaper finds the validators that have left, of which only the others know for sure.
@@ -51,7 +54,40 @@ func (r *reaper) look(height types.Height, all []model.Validator) (gone []string
 	return gone
 }
 
-// reap ends the processes of validators that have left, until the supervisor closes.
+// retired are the runners that have left the registry and have no job any more.
+func retired(all []model.Runner) (gone []types.Address) {
+	for i := range all {
+		if r := &all[i]; r.Health == model.RunnerDeregistered && r.ActiveJobs == 0 {
+			gone = append(gone, r.Address)
+		}
+	}
+	return gone
+}
+
+// reapRunners ends the processes of runners that have left, those too that this start of
+// the network began before anybody could tell that they had.
+func (s *Supervisor) reapRunners(ctx context.Context, best string) {
+	for at := 0; ; at += reapPage {
+		all, err := s.api(best).Runners(ctx, model.RunnerDeregistered, client.Page{Offset: at, Limit: reapPage})
+		if err != nil {
+			return // it is asked again
+		}
+		for _, address := range retired(all) {
+			name, err := s.drive.EndRunner(address)
+			if err != nil {
+				s.log.Error("a runner that has left does not stop", "node", name, "error", err)
+			}
+			if name != "" && s.left != nil {
+				s.left(name)
+			}
+		}
+		if len(all) < reapPage {
+			return
+		}
+	}
+}
+
+// reap ends the processes of nodes that have left, until the supervisor closes.
 func (s *Supervisor) reap() {
 	tick := time.NewTicker(reapEvery)
 	defer tick.Stop()
@@ -71,6 +107,7 @@ func (s *Supervisor) reap() {
 		}
 		ctx, cancel := context.WithTimeout(s.ctx, countPatience)
 		all, err := s.api(best).Validators(ctx)
+		s.reapRunners(ctx, best)
 		cancel()
 		if err != nil {
 			continue

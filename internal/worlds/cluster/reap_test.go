@@ -41,3 +41,12 @@ func TestWhoHasLeftIsFoundOnce(t *testing.T) {
 		}
 	}
 }
+
+// A runner that has left does what it has before its process ends.
+func TestARunnerThatHasLeftEndsBehindItsJobs(t *testing.T) {
+	got := retired([]model.Runner{{Address: types.Address{1}, Health: model.RunnerDeregistered},
+		{Address: types.Address{2}, Health: model.RunnerDeregistered, ActiveJobs: 1}, {Address: types.Address{3}, Health: "Paused"}})
+	if !slices.Equal(got, []types.Address{{1}}) {
+		t.Errorf("%v have left", got)
+	}
+}

@@ -31,7 +31,7 @@ type Supervision struct {
 	Log     *slog.Logger        // nil: none
 	Ended   func(Ended)         // is told of nodes that ended though nobody asked; it may be nil
 	Joined  func(Node)          // is told of each node that joins; it may be nil
-	Left    func(name string)   // is told of each validator that is ended since it has left; it may be nil
+	Left    func(name string)   // is told of each node that is ended since it has left; it may be nil
 }
 
 // Supervisor runs a network whose validators answer each for itself, and does what takes
