@@ -23,6 +23,8 @@ type (
 	connected struct{ event connection.Event }
 	// newHead hands over blocks that became final, oldest first.
 	newHead struct{ results []*ledger.Result }
+	// foreseen is a block that was executed here and is not final.
+	foreseen struct{ result *ledger.Result }
 	// polled is a result that a runner brought without a connection.
 	polled struct {
 		runner types.Address
@@ -36,6 +38,7 @@ type (
 func (begin) forGateway()     {}
 func (connected) forGateway() {}
 func (newHead) forGateway()   {}
+func (foreseen) forGateway()  {}
 func (polled) forGateway()    {}
 func (overdue) forGateway()   {}
 
@@ -87,6 +90,8 @@ func (c *connecting) receive(event gatewayEvent) {
 		c.step(gateway.Connection{Event: event.event})
 	case newHead:
 		c.onHead(event.results)
+	case foreseen:
+		c.step(gateway.Foreseen{Drafts: draftsOf(event.result)})
 	case polled:
 		c.polled(event)
 	case overdue:
@@ -117,6 +122,21 @@ func (c *connecting) onHead(results []*ledger.Result) {
 	c.docket.follow(results)
 	c.changed = true
 	c.step(headOf(c.docket.state, skipped, c.docket))
+}
+
+// draftsOf is what a block draws.
+func draftsOf(result *ledger.Result) (drafts []gateway.Draft) {
+	for i := range result.Jobs {
+		change := &result.Jobs[i]
+		if change.Kind != types.JobChangeDrawn {
+			continue
+		}
+		if job := result.State.Job(change.ID); job != nil {
+			drafts = append(drafts, gateway.Draft{AssignmentID: gateway.AssignmentID{Job: job.ID, Drawn: job.Since}, Deadline: job.Deadline(),
+				Committee: change.Committee, Spec: result.State.Spec(job.ID)})
+		}
+	}
+	return drafts
 }
 
 // polled takes a result that came by HTTP, and answers.

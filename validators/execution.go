@@ -2,6 +2,7 @@ package validators
 
 import (
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -204,7 +205,10 @@ func (e *execution) tellFailures(failures []*ledger.EnvironmentError) {
 
 func (e *execution) execute(ask simplex.Execute) {
 	answer := simplex.Executed{Hash: ask.Hash}
-	defer func() { e.v.consensus.Post(agree(answer)) }()
+	defer func() {
+		e.v.consensus.Post(agree(answer))
+		e.foresee(e.results[ask.Hash])
+	}()
 	if result := e.results[ask.Hash]; result != nil && result.Block == ask.Block { // its own
 		answer.Valid, answer.Next, answer.Runners = true, result.NextSet, result.State.VoteBits()
 		return
@@ -231,6 +235,15 @@ func (e *execution) execute(ask simplex.Execute) {
 	e.results[result.Hash] = result
 	e.attendToJobs()
 	answer.Valid, answer.Next, answer.Runners = true, result.NextSet, result.State.VoteBits()
+}
+
+// foresee tells the gateway of a block that draws runners, behind what consensus is
+// told, so that it holds no vote up.
+func (e *execution) foresee(result *ledger.Result) {
+	draws := func(change types.JobChange) bool { return change.Kind == types.JobChangeDrawn }
+	if result != nil && e.v.node.Connections != nil && slices.ContainsFunc(result.Jobs, draws) {
+		e.v.gateway.Post(foreseen{result})
+	}
 }
 
 func (e *execution) apply(parent *ledger.State, block *types.Block) (*ledger.Result, error) {

@@ -61,6 +61,17 @@ func (c *connections) sweep() {
 	}
 }
 
+// served are the runners that are live here and belong here.
+func (c *connections) served() map[types.Address]bool {
+	all := make(map[types.Address]bool, len(c.live))
+	for _, p := range c.order {
+		if p.stage == live && p.serves() {
+			all[p.address] = true
+		}
+	}
+	return all
+}
+
 // send queues a frame of ours.
 func (c *connections) send(p *peer, s connection.Stream, f push.Frame) {
 	c.do(connection.Send{ID: p.id, Stream: s, Frame: push.Write(f)})

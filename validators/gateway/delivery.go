@@ -80,10 +80,9 @@ func (m *Machine) push(p *peer, a *Assignment) {
 	d := &delivery{AssignmentID: a.AssignmentID, stream: connection.Job(p.opens), sent: m.chain.mark(m.now)}
 	p.opens++
 	p.deliveries = append(p.deliveries, d)
-	f := &push.JobAssignment{JobID: a.Job, JobSpec: *m.chain.head.Reader.Spec(a.Job), BlockHeight: a.Drawn, DeadlineBlock: a.Deadline}
-	f.ValidatorSigned = m.config.sign(f.Digest(m.config.ChainID))
 	m.do(connection.Open{ID: p.id, Stream: d.stream})
-	m.connections.send(p, d.stream, f)
+	frame := m.drafts.frame(&m.config, a.AssignmentID, a.Deadline, m.chain.head.Reader.Spec(a.Job))
+	m.do(connection.Send{ID: p.id, Stream: d.stream, Frame: frame})
 	m.report(Pushed{Runner: p.address, Assignment: a.AssignmentID})
 	m.connections.alarms.set(alarm{at: m.chain.until(d.sent, m.chain.params().AckTimeoutBlocks), id: p.id, stream: d.stream, why: ackDue})
 }

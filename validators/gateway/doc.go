@@ -19,6 +19,9 @@
 // pushed on a stream of its own, what ended is cancelled there, who lost its place
 // among the runners of this validator is let go when its last stream ended.
 //
+// What a block would draw is signed and encoded while validators vote on it, once for a
+// whole committee, and leaves when the block is final: nothing of it is said before.
+//
 // On an ack, a rejection or any other answer a delivery is a success, a duplicate or
 // a soft failure; on none in time a hard one, which resets the stream and clears the
 // bit until the next ping.

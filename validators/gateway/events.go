@@ -13,6 +13,8 @@ type Event interface{ event() }
 type (
 	// Connection is an event of a connection. What it brings is hostile.
 	Connection struct{ connection.Event }
+	// Foreseen is what a block draws that was executed here and is not final.
+	Foreseen struct{ Drafts []Draft }
 	// Polled is a result that a runner brought without a connection (decision J11).
 	// Nothing of it is checked.
 	Polled struct {
@@ -26,6 +28,7 @@ type (
 )
 
 func (Connection) event() {}
+func (Foreseen) event()   {}
 func (Polled) event()     {}
 func (Stop) event()       {}
 func (Tick) event()       {}

@@ -28,6 +28,7 @@ func (m *Machine) onHead(h *Head) {
 		}
 		m.connections.attest(p)
 	}
+	m.drafts.drop(h.Height)
 	m.results.advanceAll()
 }
 

@@ -19,6 +19,10 @@ const (
 	// MaxHeldBytes bounds the results that wait to be revealed: 256 of the greatest.
 	// One beyond it is not taken, and its runner hands it to another validator.
 	MaxHeldBytes = 64 << 20
+	// maxDrafts bounds the assignments that are signed ahead, or for more than one
+	// runner: as many as a runner may do at once. What is beyond it is signed when it is
+	// pushed.
+	maxDrafts = 256
 	// MaxRuntimeChanges bounds the capabilities and entitlements added or removed
 	// that are kept of a connection, to be shown. What is beyond it is not kept.
 	MaxRuntimeChanges = 256

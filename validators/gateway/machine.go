@@ -17,6 +17,7 @@ type Machine struct {
 	connections connections
 	hellos      hellos
 	herald      herald
+	drafts      drafts
 	results     results
 }
 
@@ -37,6 +38,8 @@ func (m *Machine) Step(now types.Time, e Event) Output {
 		m.connection(e.Event)
 	case *Head:
 		m.onHead(e)
+	case Foreseen:
+		m.onForeseen(e)
 	case Polled:
 		m.onPolled(e)
 	case Stop:

@@ -1,0 +1,78 @@
+package gateway
+
+import (
+	"slices"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/push"
+)
+
+// Draft is what a committee is going to be told, where the block that draws it becomes
+// final.
+type Draft struct {
+	AssignmentID
+	Deadline  types.Height
+	Committee []types.Address
+	Spec      *push.JobSpec
+}
+
+// drafts are the assignments that were signed and encoded, each once for its whole
+// committee. What is in one follows from its key alone, so that a draft of a block that
+// does not become final is never found by another's, and just dropped.
+type drafts struct {
+	frames map[draftKey][]byte
+	order  []draftKey // the keys of frames, oldest first
+}
+
+// draftKey names the frame of an assignment: what is signed, and what is not.
+type draftKey struct {
+	digest types.Hash
+	drawn  types.Height
+}
+
+// frame returns the frame of an assignment, made where there is no draft of it.
+func (d *drafts) frame(c *Config, id AssignmentID, deadline types.Height, spec *push.JobSpec) []byte {
+	f := &push.JobAssignment{JobID: id.Job, JobSpec: *spec, BlockHeight: id.Drawn, DeadlineBlock: deadline}
+	key := draftKey{f.Digest(c.ChainID), id.Drawn}
+	if frame, known := d.frames[key]; known {
+		return frame
+	}
+	f.ValidatorSigned = c.sign(key.digest)
+	frame := push.Write(f)
+	if d.frames == nil {
+		d.frames = map[draftKey][]byte{}
+	}
+	if len(d.order) >= maxDrafts {
+		delete(d.frames, d.order[0])
+		d.order = d.order[1:]
+	}
+	d.frames[key] = frame
+	d.order = append(d.order, key)
+	return frame
+}
+
+// drop forgets what the blocks up to a height drew, or would have drawn.
+func (d *drafts) drop(height types.Height) {
+	d.order = slices.DeleteFunc(d.order, func(key draftKey) bool {
+		over := key.drawn <= height
+		if over {
+			delete(d.frames, key)
+		}
+		return over
+	})
+}
+
+// onForeseen signs and encodes what is to be pushed if a block becomes final, while
+// validators vote on it: a runner waits for nothing but the way then. Nothing of it
+// leaves before.
+func (m *Machine) onForeseen(e Foreseen) {
+	if len(e.Drafts) == 0 || !m.chain.phase().Pushes() {
+		return
+	}
+	served := m.connections.served()
+	for _, d := range e.Drafts[:min(len(e.Drafts), maxDrafts)] {
+		if d.Drawn > m.chain.head.Height && slices.ContainsFunc(d.Committee, func(a types.Address) bool { return served[a] }) {
+			m.drafts.frame(&m.config, d.AssignmentID, d.Deadline, d.Spec)
+		}
+	}
+}
