@@ -22,3 +22,18 @@ func TestADrawAfterADeadlineIsOneLine(t *testing.T) {
 		t.Errorf("%q", text)
 	}
 }
+
+// Whoever answers for itself alone says of the others whether they run, as far as it
+// knows.
+func TestValidatorsElsewhereHaveAState(t *testing.T) {
+	var out bytes.Buffer
+	validatorTable(&out, []model.Validator{{Name: "v0", Status: "active", Running: true},
+		{Name: "v1", Status: "active", Running: true, Elsewhere: true},
+		{Name: "v2", Status: "active", Elsewhere: true}})
+	lines := strings.Split(out.String(), "\n")
+	for i, want := range []string{"NODE", " running ", " running ", " not connected "} {
+		if !strings.Contains(lines[i], want) {
+			t.Errorf("%q is not in %q", want, lines[i])
+		}
+	}
+}

@@ -125,10 +125,11 @@ func validatorTable(w io.Writer, validators []model.Validator) {
 	table(w, "The validator set is empty.", "NAME ADDRESS STATUS NODE HEIGHT VIEW PEERS STATE_ROOT", rows)
 }
 
-// seenElsewhere is what the validator that answers knows of one in another process.
+// seenElsewhere is what the validator that answers knows of one in another process: one
+// that it is connected with runs, and of others it cannot say that they are stopped.
 func seenElsewhere(v model.Validator) string {
 	if v.Running {
-		return "connected"
+		return "running"
 	}
 	return "not connected"
 }
