@@ -295,6 +295,8 @@ func (t *tests) play(c *cli.Context, environment []string) error {
 	case ended.ExitCode() == pytestMissing && !c.Bool("unittest"):
 		return noStart(fmt.Sprintf("Install it with: %s -m pip install pytest. Tests that are unittest's run without it: devnet test --unittest.",
 			t.python), "pytest is missing in %s", t.python)
+	case ended.ExitCode() == pytestNoTests && c.String("k") != "":
+		return failed("It is a part of a test's name, or such parts with and, or, not.", "-k %s leaves no test", c.String("k"))
 	case ended.ExitCode() == pytestNoTests:
 		return failed("A test is a function test_… in a file test_….py, or a method of a TestCase.", "no test was found")
 	case ended.ExitCode() == pytestInterrupted || ended.ExitCode() == 1 || ended.ExitCode() < 0:
