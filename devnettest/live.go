@@ -43,7 +43,7 @@ func (l *live) close() error {
 	return errors.Join(broken, l.server.Close(), l.network.Close())
 }
 
-func (l *live) settle(ctx context.Context, c *client.Client) error { return c.WaitReady(ctx) }
+func (l *live) awaitReady(ctx context.Context, c *client.Client) error { return c.WaitReady(ctx) }
 
 func (l *live) snapshot() (func() error, error) {
 	return nil, api.Refuse(http.StatusConflict, "not_simulated", "a live network keeps no snapshots").

@@ -37,8 +37,8 @@ type world interface {
 	// pass is the client's; nil where time goes on by itself.
 	pass() client.Pass
 	now() types.Time
-	// settle waits until the network is ready.
-	settle(context.Context, *client.Client) error
+	// awaitReady waits until the network is ready.
+	awaitReady(context.Context, *client.Client) error
 	// names are the nodes' and accounts' names by address.
 	names() []string
 	snapshot() (revert func() error, err error)
@@ -106,7 +106,7 @@ func (n *Network) begin(ctx context.Context) error {
 	n.server = &http.Server{Handler: noted{n.world, n.timeline}, ReadHeaderTimeout: api.HeaderTimeout}
 	n.served.Go(func() { _ = n.server.Serve(listener) }) // until Close
 	n.Client = client.New(listener.Addr().String(), n.world.pass())
-	if err := n.world.settle(ctx, n.Client); err != nil {
+	if err := n.world.awaitReady(ctx, n.Client); err != nil {
 		return err
 	}
 	for _, path := range n.config.actors {

@@ -82,13 +82,13 @@ func (s *simulated) now() types.Time {
 	return s.bench.Now()
 }
 
-// settleBlocks is how many blocks the runners of a network may take to be present.
-const settleBlocks = 64
+// readyBlocks is how many blocks the runners of a network may take to be present.
+const readyBlocks = 64
 
-// settle drives the world until a block is final and every runner is present; where
+// awaitReady drives the world until a block is final and every runner is present; where
 // blocks wait for something to do, until every runner is connected.
-func (s *simulated) settle(ctx context.Context, c *client.Client) error {
-	for range settleBlocks {
+func (s *simulated) awaitReady(ctx context.Context, c *client.Client) error {
+	for range readyBlocks {
 		if _, err := s.next(ctx, 0); err != nil {
 			return err
 		}
@@ -110,7 +110,7 @@ func (s *simulated) settle(ctx context.Context, c *client.Client) error {
 			return err
 		}
 	}
-	return fmt.Errorf("%d runners are not all present after %d blocks", s.runners, settleBlocks)
+	return fmt.Errorf("%d runners are not all present after %d blocks", s.runners, readyBlocks)
 }
 
 func (s *simulated) names() []string {

@@ -164,7 +164,7 @@ func (n *apartNetwork) open() (err error) {
 	if made {
 		return nil
 	}
-	return n.settled(dir)
+	return n.refuseChanges(dir)
 }
 
 // make makes the folder of nodes: whole, or not at all.
@@ -203,9 +203,9 @@ func (n *apartNetwork) make(dir string) error {
 	return nil
 }
 
-// settled refuses what was settled at the first start and was given again as something
+// refuseChanges refuses what was chosen at the first start and was given again as something
 // else.
-func (n *apartNetwork) settled(dir string) error {
+func (n *apartNetwork) refuseChanges(dir string) error {
 	s, have := &n.u.settings, n.folder
 	changed := func(what, is, want string) error {
 		return notUp(&box.ChangedError{Home: s.Home, What: what, Have: is, Want: want})

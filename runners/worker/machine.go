@@ -156,7 +156,7 @@ func (m *Machine) look(j *job) {
 		return
 	}
 	j.known = true
-	m.settleSpec(j, &s)
+	m.chooseSpec(j, &s)
 	m.handOver(j, &s)
 }
 
@@ -181,9 +181,9 @@ func (m *Machine) believe(j *job) {
 	}
 }
 
-// settleSpec begins what the chain has; anew, where another spec or deadline was worked
+// chooseSpec begins what the chain has; anew, where another spec or deadline was worked
 // by: who delivered that lied.
-func (m *Machine) settleSpec(j *job, s *Standing) {
+func (m *Machine) chooseSpec(j *job, s *Standing) {
 	if j.state != waiting && j.spec.is(s) {
 		return
 	}

@@ -94,7 +94,7 @@ func (m *Machine) attendDeliveries(p *peer) {
 	p.deliveries = slices.DeleteFunc(p.deliveries, func(d *delivery) bool {
 		is := slices.ContainsFunc(open, func(a Assignment) bool { return a.AssignmentID == d.AssignmentID })
 		if is {
-			m.judgeSilence(p, d)
+			m.onSilence(p, d)
 			return false
 		}
 		if !d.over && !d.ended {
@@ -139,11 +139,11 @@ func (m *Machine) endLinger(p *peer, d *delivery) {
 	}
 }
 
-// judgeSilence ends a delivery that was not answered in time: the runner counts as
+// onSilence ends a delivery that was not answered in time: the runner counts as
 // gone until it pings again.
 //
 // Spec: CIP-11 §§10.6, 11.1.
-func (m *Machine) judgeSilence(p *peer, d *delivery) {
+func (m *Machine) onSilence(p *peer, d *delivery) {
 	if p.stage != live || d == nil || d.answered || d.ended || d.over || m.chain.within(m.now, d.sent, m.chain.params().AckTimeoutBlocks) {
 		return
 	}

@@ -76,7 +76,7 @@ func (m *Machine) ring() {
 		case goodbyeDone:
 			m.connections.close(p, p.reason.Code(), string(p.reason))
 		case ackDue:
-			m.judgeSilence(p, p.delivery(a.stream))
+			m.onSilence(p, p.delivery(a.stream))
 		case lingerDone:
 			m.endLinger(p, p.delivery(a.stream))
 		}

@@ -60,7 +60,7 @@ func reopen(s side, home string) error {
 	if err != nil {
 		return err
 	}
-	if err := up.settled(); err != nil {
+	if err := up.atRest(); err != nil {
 		up.stop()
 		return err
 	}
@@ -77,7 +77,7 @@ func ask(s side, home, copied string) (map[string]string, error) {
 		return nil, err
 	}
 	defer up.stop()
-	if err := up.settled(); err != nil {
+	if err := up.atRest(); err != nil {
 		return nil, err
 	}
 	var api struct{ Paths map[string]path }

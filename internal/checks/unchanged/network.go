@@ -55,8 +55,8 @@ func (u *network) stop() error {
 	return u.cmd.Wait()
 }
 
-// settled waits until the network answers and its height stands still.
-func (u *network) settled() error {
+// atRest waits until the network answers and its height stands still.
+func (u *network) atRest() error {
 	last, since := "", time.Now()
 	for begun := time.Now(); time.Since(begun) < patience; time.Sleep(rest / 10) {
 		status, text, err := u.fetch("/height")
@@ -111,7 +111,7 @@ func record(s side, home, tree string) error {
 	if err := up.work(); err != nil {
 		return err
 	}
-	return up.settled()
+	return up.atRest()
 }
 
 // work has runners do a job, and cancels one that waits for a person's answer. A base

@@ -205,7 +205,7 @@ func (v *validator) follow(l *life) {
 // made hands on blocks that are final, once what their validators said before was heard.
 func (v *validator) made(f *validators.FinalBlocks) {
 	last := f.Results[len(f.Results)-1]
-	v.crew.settled(last.Block.Header.Height)
+	v.crew.hearUpTo(last.Block.Header.Height)
 	blocks := simplex.Finalized{Finalization: f.Finalization}
 	for _, r := range f.Results {
 		blocks.Blocks, blocks.Hashes = append(blocks.Blocks, r.Block), append(blocks.Hashes, r.Hash)
@@ -218,7 +218,7 @@ func (v *validator) made(f *validators.FinalBlocks) {
 func (v *validator) Kill() {
 	v.mute()
 	v.count()
-	ctx, cancel := context.WithTimeout(v.crew.ctx, settlePatience)
+	ctx, cancel := context.WithTimeout(v.crew.ctx, hearPatience)
 	defer cancel()
 	v.mu.Lock()
 	l := v.life

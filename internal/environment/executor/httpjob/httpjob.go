@@ -91,7 +91,7 @@ func (k *Kind) Accepts(spec *push.JobSpec) *execution.Refusal {
 		return execution.Refuse(push.BadSpec, "%d headers, at most %d", len(job.Headers), MaxHeaders)
 	}
 	for _, header := range job.Headers {
-		if refusal := k.judgeHeader(header[0], header[1]); refusal != nil {
+		if refusal := k.refuseHeader(header[0], header[1]); refusal != nil {
 			return refusal
 		}
 	}
@@ -105,7 +105,7 @@ func (k *Kind) Accepts(spec *push.JobSpec) *execution.Refusal {
 	return nil
 }
 
-func (k *Kind) judgeHeader(name, value string) *execution.Refusal {
+func (k *Kind) refuseHeader(name, value string) *execution.Refusal {
 	const token = "abcdefghijklmnopqrstuvwxyz0123456789-_"
 	lower := strings.ToLower(name)
 	if name == "" || len(name) > MaxHeaderName || strings.Trim(lower, token) != "" {

@@ -9,13 +9,13 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// settlePatience bounds the wait for what validators said before a block was final: one
+// hearPatience bounds the wait for what validators said before a block was final: one
 // that has ended says nothing more.
-const settlePatience = 2 * time.Second
+const hearPatience = 2 * time.Second
 
-// settled returns when what running validators have said until now was heard, where
+// hearUpTo returns when what running validators have said until now was heard, where
 // nobody has asked for that at this height.
-func (c *Crew) settled(height types.Height) {
+func (c *Crew) hearUpTo(height types.Height) {
 	for before := c.heardUpTo.Load(); ; before = c.heardUpTo.Load() {
 		if before >= int64(height) {
 			return
@@ -24,7 +24,7 @@ func (c *Crew) settled(height types.Height) {
 			break
 		}
 	}
-	ctx, cancel := context.WithTimeout(c.ctx, settlePatience)
+	ctx, cancel := context.WithTimeout(c.ctx, hearPatience)
 	defer cancel()
 	var asked sync.WaitGroup
 	for _, m := range c.all() {
