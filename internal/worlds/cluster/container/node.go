@@ -24,7 +24,6 @@ const (
 type node struct {
 	cluster.Node
 	carrier *Carrier
-	turn    chan struct{} // holds an entry while an order is being done
 
 	// Of whoever has the turn.
 	exists   bool // there is a container, and a volume
@@ -44,6 +43,13 @@ type life struct {
 	gone  chan struct{} // closed when the engine says so
 }
 
+// URL implements cluster.Bearer.
+func (n *node) URL() string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.control
+}
+
 // running is its life, nil where it does not run.
 func (n *node) running() *life {
 	n.mu.Lock()
@@ -54,7 +60,8 @@ func (n *node) running() *life {
 // notRunning is the error of an order that needs a node that runs.
 func (n *node) notRunning() error { return fmt.Errorf("%s does not run: start it first", n.Name) }
 
-func (n *node) start(ctx context.Context) error {
+// Start implements cluster.Bearer.
+func (n *node) Start(ctx context.Context) error {
 	if n.running() != nil {
 		return fmt.Errorf("%s runs already: stop it first", n.Name)
 	}
@@ -197,11 +204,13 @@ func (n *node) howEnded(code string) error {
 	return fmt.Errorf("exit status %s: %s", code, end(strings.TrimSpace(said.String()), maxTailBytes))
 }
 
-func (n *node) stop(ctx context.Context) error {
+// Stop implements cluster.Bearer.
+func (n *node) Stop(ctx context.Context) error {
 	return n.end(ctx, "stop", "--time", stopSeconds, n.container())
 }
 
-func (n *node) kill(ctx context.Context) error { return n.end(ctx, "kill", n.container()) }
+// Kill implements cluster.Bearer.
+func (n *node) Kill(ctx context.Context) error { return n.end(ctx, "kill", n.container()) }
 
 // end makes the call that ends a node, and waits for its end.
 func (n *node) end(ctx context.Context, call ...string) error {
@@ -226,11 +235,13 @@ func (n *node) end(ctx context.Context, call ...string) error {
 	}
 }
 
-func (n *node) freeze(ctx context.Context) error {
+// Freeze implements cluster.Bearer.
+func (n *node) Freeze(ctx context.Context) error {
 	return n.pause(ctx, true, "is frozen already: let it go on first", "pause")
 }
 
-func (n *node) thaw(ctx context.Context) error {
+// Thaw implements cluster.Bearer.
+func (n *node) Thaw(ctx context.Context) error {
 	return n.pause(ctx, false, "is not frozen", "unpause")
 }
 
@@ -253,7 +264,8 @@ func (n *node) pause(ctx context.Context, frozen bool, already, call string) err
 	return nil
 }
 
-func (n *node) wipe(ctx context.Context) error {
+// Wipe implements cluster.Bearer.
+func (n *node) Wipe(ctx context.Context) error {
 	switch {
 	case n.Kind != cluster.Validator:
 		return fmt.Errorf("%s is a runner, which keeps nothing but its key", n.Name)

@@ -229,9 +229,9 @@ func TestANodeThatEndsByItselfIsToldOfInItsOwnWords(t *testing.T) {
 	c, told := carried(t, dir)
 	must(t, c.Start(t.Context(), "v0"))
 	hears(t, told, "v0 | process")
-	c.mu.Lock()
-	l := c.nodes["v0"].running()
-	c.mu.Unlock()
+	v0, err := c.Find("v0")
+	must(t, err)
+	l := v0.running()
 	must(t, l.cmd.Process.Kill())
 	if e := <-c.Ended(); e.Name != "v0" || !strings.Contains(e.Err.Error(), "signal: killed") {
 		t.Errorf("%+v", e)

@@ -28,9 +28,8 @@ type node struct {
 	cluster.Node
 	carrier *Carrier
 	log     *home.LogFile
-	home    string        // of a validator
-	listens string        // host:port of its HTTP API, "" where it has none
-	turn    chan struct{} // holds an entry while an order is being done
+	home    string // of a validator
+	listens string // host:port of its HTTP API, "" where it has none
 
 	mu     sync.Mutex
 	life   *life // nil: it does not run
@@ -54,7 +53,7 @@ type settings struct {
 }
 
 func newNode(c *Carrier, one cluster.Node) (*node, error) {
-	n := &node{Node: one, carrier: c, turn: make(chan struct{}, 1), log: home.NewLogFile(c.config.Logs, one.Name)}
+	n := &node{Node: one, carrier: c, log: home.NewLogFile(c.config.Logs, one.Name)}
 	var s settings
 	path := n.file(".toml")
 	// What else a file has is not looked at: of a runner http is a table.
@@ -87,8 +86,8 @@ func newNode(c *Carrier, one cluster.Node) (*node, error) {
 // file is a file of the node's in the folder.
 func (n *node) file(suffix string) string { return filepath.Join(n.carrier.config.Dir, n.Name+suffix) }
 
-// control is the URL of its HTTP API.
-func (n *node) control() string {
+// URL implements cluster.Bearer.
+func (n *node) URL() string {
 	host, port, err := net.SplitHostPort(n.listens)
 	if err != nil {
 		return ""
@@ -106,12 +105,13 @@ func (n *node) running() *life {
 	return n.life
 }
 
-func (n *node) start() error {
+// Start implements cluster.Bearer.
+func (n *node) Start(context.Context) error {
 	if n.running() != nil {
 		return fmt.Errorf("%s runs already: stop it first", n.Name)
 	}
-	if n.carrier.isClosed() {
-		return errClosed
+	if err := n.carrier.Over(); err != nil {
+		return err
 	}
 	args := []string{"node", n.Kind, "--attached", "--config", n.file(".toml")}
 	lost, err := n.lost()
@@ -166,7 +166,7 @@ func (n *node) attend(l *life, from *pipes) {
 	n.mu.Unlock()
 	close(l.gone)
 	if !asked {
-		n.carrier.tell(cluster.Ended{Name: n.Name, Err: l.err})
+		n.carrier.Tell(cluster.Ended{Name: n.Name, Err: l.err})
 	}
 }
 
@@ -187,9 +187,11 @@ func (n *node) ask(signal syscall.Signal) (*life, error) {
 	return n.life, nil
 }
 
-func (n *node) stop(ctx context.Context) error { return n.end(ctx, syscall.SIGTERM) }
+// Stop implements cluster.Bearer.
+func (n *node) Stop(ctx context.Context) error { return n.end(ctx, syscall.SIGTERM) }
 
-func (n *node) kill(ctx context.Context) error { return n.end(ctx, syscall.SIGKILL) }
+// Kill implements cluster.Bearer.
+func (n *node) Kill(ctx context.Context) error { return n.end(ctx, syscall.SIGKILL) }
 
 func (n *node) end(ctx context.Context, signal syscall.Signal) error {
 	l, err := n.ask(signal)
@@ -204,11 +206,13 @@ func (n *node) end(ctx context.Context, signal syscall.Signal) error {
 	}
 }
 
-func (n *node) freeze() error {
+// Freeze implements cluster.Bearer.
+func (n *node) Freeze(context.Context) error {
 	return n.pause(true, "is frozen already: let it go on first", syscall.SIGSTOP)
 }
 
-func (n *node) thaw() error { return n.pause(false, "is not frozen", syscall.SIGCONT) }
+// Thaw implements cluster.Bearer.
+func (n *node) Thaw(context.Context) error { return n.pause(false, "is not frozen", syscall.SIGCONT) }
 
 func (n *node) pause(frozen bool, already string, signal syscall.Signal) error {
 	n.mu.Lock()
@@ -226,8 +230,9 @@ func (n *node) pause(frozen bool, already string, signal syscall.Signal) error {
 	return nil
 }
 
-// wipe empties the home of a validator, and notes that it had one.
-func (n *node) wipe() error {
+// Wipe implements cluster.Bearer: it empties the home of a validator, and notes that it
+// had one.
+func (n *node) Wipe(context.Context) error {
 	switch {
 	case n.Kind != cluster.Validator:
 		return fmt.Errorf("%s is a runner, which keeps nothing but its key", n.Name)
@@ -259,10 +264,4 @@ func (n *node) lost() (bool, error) {
 		return false, fmt.Errorf("%s does not start: %w", n.Name, err)
 	}
 	return false, nil
-}
-
-func (c *Carrier) isClosed() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.closed
 }

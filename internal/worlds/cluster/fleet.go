@@ -1,0 +1,178 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+)
+
+// Bearer is what runs one node for a carrier, which gives it one order at a time.
+type Bearer interface {
+	Start(context.Context) error
+	Stop(context.Context) error
+	Kill(context.Context) error
+	Freeze(context.Context) error
+	Thaw(context.Context) error
+	Wipe(context.Context) error
+	// URL is that of the node's API, "" where it has none. It is asked at any time.
+	URL() string
+}
+
+// Fleet is what all carriers have in common: their nodes by name, whose orders follow
+// one another, and the ends that nobody asked for. A carrier embeds one.
+type Fleet[B Bearer] struct {
+	dir     string
+	over    error // what whoever comes behind Shut hears
+	ended   chan Ended
+	closing chan struct{} // closed when Shut begins
+
+	mu     sync.Mutex // of what is below
+	berths map[string]berth[B]
+	closed bool
+}
+
+// berth is a node and its turn, which holds an entry while an order is being done.
+type berth[B Bearer] struct {
+	bearer B
+	turn   chan struct{}
+}
+
+// endedBuffer is how many ends of nodes wait for their reader.
+const endedBuffer = 64
+
+// NewFleet has no nodes yet; dir is the folder that theirs are in, and over what is said
+// once they were stopped for good.
+func NewFleet[B Bearer](dir string, over error) *Fleet[B] {
+	return &Fleet[B]{dir: dir, over: over, ended: make(chan Ended, endedBuffer), closing: make(chan struct{}), berths: map[string]berth[B]{}}
+}
+
+// Put makes a node known.
+func (f *Fleet[B]) Put(name string, b B) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		return f.over
+	}
+	if _, there := f.berths[name]; there {
+		return fmt.Errorf("there is a node %s already: give the new one another name", name)
+	}
+	f.berths[name] = berth[B]{b, make(chan struct{}, 1)}
+	return nil
+}
+
+// Find is the node of a name.
+func (f *Fleet[B]) Find(name string) (B, error) {
+	found, err := f.find(name)
+	return found.bearer, err
+}
+
+func (f *Fleet[B]) find(name string) (berth[B], error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		return berth[B]{}, f.over
+	}
+	found, there := f.berths[name]
+	if !there {
+		return found, fmt.Errorf("there is no node %.40q in %s: its nodes are those whose settings are there", name, f.dir)
+	}
+	return found, nil
+}
+
+// Order does something to a node, behind what is being done to it.
+func (f *Fleet[B]) Order(ctx context.Context, name string, do func(B, context.Context) error) error {
+	found, err := f.find(name)
+	if err != nil {
+		return err
+	}
+	select {
+	case found.turn <- struct{}{}:
+		defer func() { <-found.turn }()
+	case <-ctx.Done():
+		return fmt.Errorf("%s was busy with another order: %w", name, ctx.Err())
+	}
+	return do(found.bearer, ctx)
+}
+
+// Start implements Carrier.
+func (f *Fleet[B]) Start(ctx context.Context, name string) error { return f.Order(ctx, name, B.Start) }
+
+// Stop implements Carrier.
+func (f *Fleet[B]) Stop(ctx context.Context, name string) error { return f.Order(ctx, name, B.Stop) }
+
+// Kill implements Carrier.
+func (f *Fleet[B]) Kill(ctx context.Context, name string) error { return f.Order(ctx, name, B.Kill) }
+
+// Wipe implements Carrier.
+func (f *Fleet[B]) Wipe(ctx context.Context, name string) error { return f.Order(ctx, name, B.Wipe) }
+
+// Freeze implements Carrier.
+func (f *Fleet[B]) Freeze(name string) error {
+	return f.Order(context.Background(), name, B.Freeze)
+}
+
+// Thaw implements Carrier.
+func (f *Fleet[B]) Thaw(name string) error { return f.Order(context.Background(), name, B.Thaw) }
+
+// Control implements Carrier.
+func (f *Fleet[B]) Control(name string) string {
+	b, err := f.Find(name)
+	if err != nil {
+		return ""
+	}
+	return b.URL()
+}
+
+// Ended implements Carrier.
+func (f *Fleet[B]) Ended() <-chan Ended { return f.ended }
+
+// Tell tells of a node that ended by itself; whoever calls it is waited for in what Shut
+// is given.
+func (f *Fleet[B]) Tell(e Ended) {
+	select {
+	case f.ended <- e:
+	case <-f.closing:
+	}
+}
+
+// Over is the error of what comes behind Shut, nil before it.
+func (f *Fleet[B]) Over() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		return f.over
+	}
+	return nil
+}
+
+// Bearers are all, sorted by name.
+func (f *Fleet[B]) Bearers() (all []B) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, name := range slices.Sorted(maps.Keys(f.berths)) {
+		all = append(all, f.berths[name].bearer)
+	}
+	return all
+}
+
+// Shut takes no order from now on, waits for those that are being done, and has all
+// nodes ended, once: behind it nobody calls Tell.
+func (f *Fleet[B]) Shut(end func(all []B) error) error {
+	f.mu.Lock()
+	if f.closed {
+		f.mu.Unlock()
+		return nil
+	}
+	f.closed = true
+	f.mu.Unlock()
+	close(f.closing)
+	for _, b := range f.berths { // nobody changes it any more
+		b.turn <- struct{}{}
+		defer func() { <-b.turn }()
+	}
+	err := end(f.Bearers())
+	close(f.ended)
+	return err
+}
