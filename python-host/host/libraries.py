@@ -16,6 +16,7 @@ from host.methods import update
 from host.ops import drain, source
 from host.sealed import Function, Type, library
 
+
 class partial(sealed.Sealed):
     __slots__ = ("_host_f", "_host_a", "_host_k")
 
