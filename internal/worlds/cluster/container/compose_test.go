@@ -154,7 +154,9 @@ func TestTheComposeFileIsAStackOfASwarm(t *testing.T) {
 		filter := "label=com.docker.stack.namespace=" + d.name
 		d.do("docker", "stack", "rm", d.name)
 		d.do("docker", "swarm", "leave", "--force")
-		if err := remove(context.Background(), filter); err != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		if err := remove(ctx, filter); err != nil {
 			t.Error(err)
 		}
 	})

@@ -103,10 +103,14 @@ var kinds = []kind{
 // removalLooks is how often it is looked whether what somebody else removes is gone.
 const removalLooks = 50 * time.Millisecond
 
-// beingRemoved says that somebody else was first, and has not ended.
+// beingRemoved says that somebody else was first, and has not ended: the network of a
+// Swarm that this engine has left goes by itself, and is listed for some seconds.
 func beingRemoved(err error) bool {
 	refused := (*EngineError)(nil)
-	return errors.As(err, &refused) && strings.Contains(refused.Said, "already in progress")
+	return errors.As(err, &refused) &&
+		slices.ContainsFunc([]string{"already in progress", "not a swarm manager", "not found"}, func(why string) bool {
+			return strings.Contains(refused.Said, why)
+		})
 }
 
 // remove removes all that a filter lets through. What somebody else removes meanwhile is
