@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/cowboyinc/devnet/fixtures/vectors"
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
@@ -42,7 +43,7 @@ func (c *auctionCase) pending(t *testing.T, w *world) *InBlock {
 
 // The whole lane is asked, by each payment rule.
 func TestVectorsOfAuctions(t *testing.T) {
-	for _, c := range cases[auctionCase](t, "9.5-auction.json") {
+	for _, c := range vectors.Cases[auctionCase](t, "cip5/9.5-auction.json") {
 		if !c.possible() {
 			continue // TestVectorsOfAuctionOrders has it
 		}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/cowboyinc/devnet/fixtures/vectors"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/scheduler/exact"
 )
@@ -28,11 +29,11 @@ func fixedOf(t *testing.T, fraction string) (f exact.Fixed, ok bool) {
 
 func TestVectorsOfBias(t *testing.T) {
 	tried := 0
-	for _, c := range cases[struct {
+	for _, c := range vectors.Cases[struct {
 		Lambda string
 		N      uint64 `json:",string"`
 		Bias   types.Wei
-	}](t, "9.2-exponential.json") {
+	}](t, "cip5/9.2-exponential.json") {
 		rate, ok := fixedOf(t, c.Lambda)
 		if !ok {
 			continue // our λ has 64 fraction bits, as the vectors' notes foresee
@@ -52,7 +53,7 @@ func TestVectorsOfLambda(t *testing.T) {
 		Count uint64 `json:",string"`
 		Paid  types.Wei
 	}
-	for _, c := range cases[struct {
+	for _, c := range vectors.Cases[struct {
 		Name        string
 		FirstHeight uint64 `json:"first_height,string"`
 		LastHeight  uint64 `json:"last_height,string"`
@@ -68,7 +69,7 @@ func TestVectorsOfLambda(t *testing.T) {
 			Up, Down bool
 			Lambda   string
 		}
-	}](t, "9.3-lambda.json") {
+	}](t, "cip5/9.3-lambda.json") {
 		p := newWorld().p
 		rate, ok := fixedOf(t, c.Lambda)
 		if !ok {
@@ -145,7 +146,7 @@ func (n *uint64Text) UnmarshalText(text []byte) error {
 
 // The order of all offers, who wins, who runs up and why the others wait.
 func TestVectorsOfAuctionOrders(t *testing.T) {
-	for _, c := range cases[auctionCase](t, "9.5-auction.json") {
+	for _, c := range vectors.Cases[auctionCase](t, "cip5/9.5-auction.json") {
 		w := newWorld()
 		w.p.LaneTimerCycles, w.p.MaxFiresPerBlock, w.p.MaxFiresPerActor = types.Cycles(c.Budget), c.Fires, c.Actor
 		rate, _ := fixedOf(t, c.Lambda)

@@ -5,13 +5,14 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/cowboyinc/devnet/fixtures/vectors"
 	"github.com/cowboyinc/devnet/internal/base/codec"
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 func TestVectorsOfScores(t *testing.T) {
 	beyond := 0
-	for _, c := range casesOf[struct {
+	for _, c := range vectors.Cases[struct {
 		Name       string
 		Turns      uint64 `json:",string"`
 		Fired      uint64 `json:",string"`
@@ -40,7 +41,7 @@ func TestVectorsOfScores(t *testing.T) {
 }
 
 func TestVectorsOfRevisionWeights(t *testing.T) {
-	for _, c := range casesOf[struct {
+	for _, c := range vectors.Cases[struct {
 		Name   string
 		Start  uint64 `json:",string"`
 		Epochs []struct {
@@ -77,7 +78,7 @@ type revisionTimer struct {
 func TestVectorsOfTheFirstRevision(t *testing.T) {
 	reasons := map[string]string{"priced_out": ReasonBelowCycleFee, "insufficient_funds": ReasonInsufficient,
 		"cells_full": ReasonCellsFull, "lane_full": ReasonLaneFull}
-	for _, c := range casesOf[struct {
+	for _, c := range vectors.Cases[struct {
 		Name         string
 		BaseFeeCycle types.Wei    `json:"basefee_cycle"`
 		BaseFeeCell  types.Wei    `json:"basefee_cell"`

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/cowboyinc/devnet/fixtures/vectors"
 	"github.com/cowboyinc/devnet/internal/base/program"
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
@@ -72,10 +73,10 @@ func (s *cellsStep) do(w *world, owner types.Address) ([]keptPair, types.Cells, 
 }
 
 func TestT29VectorsOfCells(t *testing.T) {
-	for _, c := range cases[struct {
+	for _, c := range vectors.Cases[struct {
 		Name  string
 		Steps []cellsStep
-	}](t, "6.1-cells.json") {
+	}](t, "cip5/6.1-cells.json") {
 		w := rich()
 		w.p.Policy, w.fees.Lane = EIP1559, types.WeiOf(1000)
 		for i := range c.Steps {

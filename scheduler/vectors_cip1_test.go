@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cowboyinc/devnet/fixtures/vectors"
 	"github.com/cowboyinc/devnet/internal/base/codec"
 	"github.com/cowboyinc/devnet/internal/base/program"
 	"github.com/cowboyinc/devnet/internal/base/types"
@@ -24,7 +25,7 @@ func (r *ratio) is(w types.Weight) bool {
 }
 
 func TestVectorsOfPrices(t *testing.T) {
-	for _, c := range casesOf[struct {
+	for _, c := range vectors.Cases[struct {
 		BaseFeeCycle types.Wei    `json:"basefee_cycle"`
 		BaseFeeLane  types.Wei    `json:"basefee_lane_timer"`
 		BaseFeeCell  types.Wei    `json:"basefee_cell"`
@@ -73,7 +74,7 @@ func TestVectorsOfPrices(t *testing.T) {
 func same(a, b *types.Wei) bool { return a == nil && b == nil || a != nil && b != nil && *a == *b }
 
 func TestVectorsOfHints(t *testing.T) {
-	for _, c := range casesOf[struct {
+	for _, c := range vectors.Cases[struct {
 		Tier       string
 		Multiplier ratio
 		P50        types.Wei
@@ -90,7 +91,7 @@ func TestVectorsOfHints(t *testing.T) {
 }
 
 func TestVectorsOfMedians(t *testing.T) {
-	for _, c := range casesOf[struct {
+	for _, c := range vectors.Cases[struct {
 		Values []types.Wei
 		Median types.Wei
 	}](t, "cip1/7-median.json") {
@@ -101,7 +102,7 @@ func TestVectorsOfMedians(t *testing.T) {
 }
 
 func TestVectorsOfWeights(t *testing.T) {
-	for _, c := range casesOf[struct {
+	for _, c := range vectors.Cases[struct {
 		Name   string
 		Height types.Height `json:",string"`
 		Window uint64       `json:",string"`
@@ -322,7 +323,7 @@ func TestVectorsOfSelection(t *testing.T) {
 	reasons := map[string]string{"priced_out": ReasonPricedOut, "over_cap": ReasonOverCap, "lane_full": ReasonLaneFull,
 		"cells_full": ReasonCellsFull,
 		"gc_full":    ReasonGCFull}
-	for _, c := range casesOf[struct {
+	for _, c := range vectors.Cases[struct {
 		Name          string
 		Height        types.Height `json:",string"`
 		Activation    types.Height `json:",string"`
@@ -460,7 +461,7 @@ func TestVectorsOfSettlement(t *testing.T) { settle(t, "cip1/3-settlement.json")
 func TestVectorsOfSponsors(t *testing.T) { settle(t, "cip1/13-sponsor.json") }
 
 func settle(t *testing.T, file string) {
-	for _, c := range casesOf[settlementCase](t, file) {
+	for _, c := range vectors.Cases[settlementCase](t, file) {
 		t.Run(c.Name, func(t *testing.T) {
 			w := newWorld()
 			w.head, w.cells = c.Height-1, c.CellsLeft
@@ -530,7 +531,7 @@ func settle(t *testing.T, file string) {
 }
 
 func TestVectorsOfBidders(t *testing.T) {
-	for _, c := range casesOf[struct {
+	for _, c := range vectors.Cases[struct {
 		Name         string
 		Height       types.Height `json:",string"`
 		BaseFeeCycle types.Wei    `json:"basefee_cycle"`

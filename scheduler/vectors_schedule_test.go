@@ -4,13 +4,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cowboyinc/devnet/fixtures/vectors"
 	"github.com/cowboyinc/devnet/internal/base/codec"
 	"github.com/cowboyinc/devnet/internal/base/program"
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 func TestVectorsOfScheduling(t *testing.T) {
-	for _, c := range casesOf[struct {
+	for _, c := range vectors.Cases[struct {
 		Name        string
 		Policy      string
 		Now         types.Height  `json:",string"`

@@ -2,49 +2,24 @@ package selection
 
 import (
 	"bytes"
-	"encoding/json"
-	"os"
 	"slices"
-	"strconv"
 	"testing"
 
+	"github.com/cowboyinc/devnet/fixtures/vectors"
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// number is a whole number as vectors have it.
-type number uint64
-
-func (n *number) UnmarshalText(text []byte) error {
-	v, err := strconv.ParseUint(string(text), 10, 64)
-	*n = number(v)
-	return err
-}
-
-func ints(numbers []number) (all []int) {
+func ints(numbers []vectors.Number) (all []int) {
 	for _, n := range numbers {
 		all = append(all, int(n))
 	}
 	return all
 }
 
-// cases reads a file of CIP-11's vectors and fails where it holds none.
-func cases[T any](t *testing.T, name string) []T {
-	t.Helper()
-	data, err := os.ReadFile("../../fixtures/vectors/cip11/" + name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var file struct{ Cases []T }
-	if err := json.Unmarshal(data, &file); err != nil || len(file.Cases) < 10 {
-		t.Fatalf("%s: %d cases, %v", name, len(file.Cases), err)
-	}
-	return file.Cases
-}
-
 // constants are those of a case.
 type constants struct {
-	MinSubset number `json:"min_subset"`
-	MaxSubset number `json:"max_subset"`
+	MinSubset vectors.Number `json:"min_subset"`
+	MaxSubset vectors.Number `json:"max_subset"`
 	Rule      Rule
 }
 
@@ -53,13 +28,13 @@ func (c constants) real() Constants {
 }
 
 func TestVectorsOfSubsets(t *testing.T) {
-	for i, c := range cases[struct {
+	for i, c := range vectors.Cases[struct {
 		constants
 		Runner     types.PublicKey
 		Validators []types.PublicKey
-		K          number
+		K          vectors.Number
 		Subset     []types.PublicKey
-	}](t, "5.1-subset.json") {
+	}](t, "cip11/5.1-subset.json") {
 		a := Assignment{Constants: c.real()}
 		for _, key := range c.Validators {
 			a.Members = append(a.Members, types.Validator{PublicKey: key})
@@ -77,24 +52,24 @@ func TestVectorsOfSubsets(t *testing.T) {
 func TestVectorsOfRotations(t *testing.T) {
 	type set struct {
 		constants
-		Members []number
+		Members []vectors.Number
 	}
-	for i, c := range cases[struct {
-		EpochBlocks   number `json:"subset_epoch_blocks"`
-		ChurnPermille number `json:"churn_permille"`
-		OverlapBlocks number `json:"overlap_blocks"`
+	for i, c := range vectors.Cases[struct {
+		EpochBlocks   vectors.Number `json:"subset_epoch_blocks"`
+		ChurnPermille vectors.Number `json:"churn_permille"`
+		OverlapBlocks vectors.Number `json:"overlap_blocks"`
 		Runner        types.PublicKey
 		Validators    []types.PublicKey
 		Start         set
 		Blocks        []struct {
 			set
-			Height      number
+			Height      vectors.Number
 			BeginsEpoch bool `json:"begins_epoch"`
 			Cause       Cause
-			SubsetEpoch number `json:"subset_epoch"`
-			Attest      []number
+			SubsetEpoch vectors.Number `json:"subset_epoch"`
+			Attest      []vectors.Number
 		}
-	}](t, "5.3-rotation.json") {
+	}](t, "cip11/5.3-rotation.json") {
 		all := make([]types.Validator, len(c.Validators))
 		for j, public := range c.Validators {
 			digest := types.Keccak(public[:])
@@ -134,11 +109,11 @@ func TestVectorsOfRotations(t *testing.T) {
 }
 
 func TestVectorsOfThresholds(t *testing.T) {
-	for _, c := range cases[struct {
-		Validators, K, Carried number
+	for _, c := range vectors.Cases[struct {
+		Validators, K, Carried vectors.Number
 		Rule                   Rule
-		Thresholds             []number
-	}](t, "8.2-thresholds.json") {
+		Thresholds             []vectors.Number
+	}](t, "cip11/8.2-thresholds.json") {
 		k := Constants{MinSubset: 3, MaxSubset: 8, Rule: c.Rule}.SubsetSize(int(c.Validators))
 		var got []int
 		for votes := int(c.Carried); votes <= int(c.Validators); votes++ {
@@ -151,12 +126,12 @@ func TestVectorsOfThresholds(t *testing.T) {
 }
 
 func TestVectorsOfBitmaps(t *testing.T) {
-	for _, c := range cases[struct {
+	for _, c := range vectors.Cases[struct {
 		Bytes  *types.Bytes
-		Length *number
-		Set    []number
+		Length *vectors.Number
+		Set    []vectors.Number
 		Hash   *types.Hash
-	}](t, "12.3-bitmap.json") {
+	}](t, "cip11/12.3-bitmap.json") {
 		var data []byte
 		if c.Bytes != nil {
 			data = append([]byte{}, *c.Bytes...)
@@ -181,12 +156,12 @@ func TestVectorsOfBitmaps(t *testing.T) {
 }
 
 func TestVectorsOfPresence(t *testing.T) {
-	for i, c := range cases[struct {
-		Registry, Threshold number
+	for i, c := range vectors.Cases[struct {
+		Registry, Threshold vectors.Number
 		Votes               []types.Bytes
 		P                   types.Bytes
 		Hash                types.Hash
-	}](t, "8.1-presence.json") {
+	}](t, "cip11/8.1-presence.json") {
 		var votes []*Bitmap
 		for _, data := range c.Votes {
 			b, err := ParseBitmap(data)
@@ -203,36 +178,36 @@ func TestVectorsOfPresence(t *testing.T) {
 
 func TestVectorsOfFilters(t *testing.T) {
 	seen := map[string]bool{}
-	for i, c := range cases[struct {
-		Height               number
+	for i, c := range vectors.Cases[struct {
+		Height               vectors.Number
 		Phase                Phase
 		Presence             types.Bytes
 		Excluded             []types.Address
-		Kind                 number
+		Kind                 vectors.Number
 		Subject              string
 		TEERequired          bool `json:"tee_required"`
 		Pool                 string
-		MaxPrice             types.Wei `json:"max_price"`
-		MinReputation        number    `json:"min_reputation"`
-		StaleHeartbeatBlocks number    `json:"stale_heartbeat_blocks"`
-		StakeCoverPermille   number    `json:"stake_cover_permille"`
+		MaxPrice             types.Wei      `json:"max_price"`
+		MinReputation        vectors.Number `json:"min_reputation"`
+		StaleHeartbeatBlocks vectors.Number `json:"stale_heartbeat_blocks"`
+		StakeCoverPermille   vectors.Number `json:"stake_cover_permille"`
 		Runner               struct {
 			Address                  types.Address
-			Index                    number
+			Index                    vectors.Number
 			Health                   string
-			LastHeartbeat            number `json:"last_heartbeat"`
-			Reputation               number
+			LastHeartbeat            vectors.Number `json:"last_heartbeat"`
+			Reputation               vectors.Number
 			Stake                    types.Wei
-			ComputeSecond            types.Wei `json:"compute_second"`
-			ActiveJobs               number    `json:"active_jobs"`
-			MaxJobs                  number    `json:"max_concurrent_jobs"`
-			Kinds                    []number
+			ComputeSecond            types.Wei      `json:"compute_second"`
+			ActiveJobs               vectors.Number `json:"active_jobs"`
+			MaxJobs                  vectors.Number `json:"max_concurrent_jobs"`
+			Kinds                    []vectors.Number
 			Models, Domains, Servers []string
 			TEE                      bool
 			Entitlements             []string
 		}
 		Reason string
-	}](t, "9.1-filters.json") {
+	}](t, "cip11/9.1-filters.json") {
 		presence, err := ParseBitmap(c.Presence)
 		if err != nil {
 			t.Fatal(err)
@@ -261,11 +236,11 @@ func TestVectorsOfFilters(t *testing.T) {
 }
 
 func TestVectorsOfWeights(t *testing.T) {
-	for _, c := range cases[struct {
+	for _, c := range vectors.Cases[struct {
 		Stake    types.Wei
 		MinStake types.Wei `json:"min_stake"`
-		Weight   number
-	}](t, "9.3-weight.json") {
+		Weight   vectors.Number
+	}](t, "cip11/9.3-weight.json") {
 		if got := Weight(c.Stake, c.MinStake); got != uint64(c.Weight) {
 			t.Errorf("%+v: %d", c, got)
 		}
@@ -273,31 +248,31 @@ func TestVectorsOfWeights(t *testing.T) {
 }
 
 func TestVectorsOfDraws(t *testing.T) {
-	for i, c := range cases[struct {
+	for i, c := range vectors.Cases[struct {
 		Parent      types.Hash
-		JobID       types.Hash `json:"job_id"`
-		SubmittedAt number     `json:"submitted_at"`
-		MinStake    types.Wei  `json:"min_stake"`
+		JobID       types.Hash     `json:"job_id"`
+		SubmittedAt vectors.Number `json:"submitted_at"`
+		MinStake    types.Wei      `json:"min_stake"`
 		Runners     []struct {
 			Address types.Address
 			Stake   types.Wei
 		}
-		Members, Height number
+		Members, Height vectors.Number
 		MRU             *struct {
 			Runner types.Address
-			SetAt  number `json:"set_at"`
+			SetAt  vectors.Number `json:"set_at"`
 		}
-		TTL        number `json:"mru_ttl_blocks"`
-		Multiplier number `json:"mru_weight_multiplier"`
+		TTL        vectors.Number `json:"mru_ttl_blocks"`
+		Multiplier vectors.Number `json:"mru_weight_multiplier"`
 		Seed       types.Hash
 		Committee  []types.Address
 		Retries    []struct {
-			N         number
+			N         vectors.Number
 			Excluded  []types.Address
 			Seed      types.Hash
 			Committee []types.Address
 		}
-	}](t, "9.2-draw.json") {
+	}](t, "cip11/9.2-draw.json") {
 		f := Filter{Limits: Limits{MinStake: c.MinStake}, Phase: Off}
 		var runners []Runner
 		for _, r := range c.Runners {

@@ -1,10 +1,9 @@
 package ledger
 
 import (
-	"encoding/json"
-	"os"
 	"testing"
 
+	"github.com/cowboyinc/devnet/fixtures/vectors"
 	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/scheduler"
@@ -13,27 +12,17 @@ import (
 // TestVectorsOfLaneFeePaths: the lane's base fee over the blocks of a chain, of a
 // fixed cycle fee in each; where that fee is the lane's, it is the block's own.
 func TestVectorsOfLaneFeePaths(t *testing.T) {
-	data, err := os.ReadFile("../../fixtures/vectors/cip1/5-basefee-path.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var file struct {
-		Cases []struct {
-			Name  string
-			Steps []struct {
-				Height  uint64 `json:",string"`
-				Policy  string
-				Cycle   types.Wei    `json:"basefee_cycle"`
-				Budget  types.Cycles `json:",string"`
-				Used    types.Cycles `json:",string"`
-				LaneFee types.Wei    `json:"basefee_lane_timer"`
-			}
+	for _, c := range vectors.Cases[struct {
+		Name  string
+		Steps []struct {
+			Height  uint64 `json:",string"`
+			Policy  string
+			Cycle   types.Wei    `json:"basefee_cycle"`
+			Budget  types.Cycles `json:",string"`
+			Used    types.Cycles `json:",string"`
+			LaneFee types.Wei    `json:"basefee_lane_timer"`
 		}
-	}
-	if err := json.Unmarshal(data, &file); err != nil || len(file.Cases) < 10 {
-		t.Fatal(len(file.Cases), err)
-	}
-	for _, c := range file.Cases {
+	}](t, "cip1/5-basefee-path.json") {
 		moved := 0
 		before := params.Defaults()
 		var fees BaseFees

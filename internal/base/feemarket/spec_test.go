@@ -1,10 +1,9 @@
 package feemarket
 
 import (
-	"encoding/json"
-	"os"
 	"testing"
 
+	"github.com/cowboyinc/devnet/fixtures/vectors"
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
@@ -18,25 +17,9 @@ type vector struct {
 	Next    types.Wei
 }
 
-func readVectors(t *testing.T, path string) []vector {
-	t.Helper()
-	data, err := os.ReadFile("../../../fixtures/vectors/" + path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var file struct{ Cases []vector }
-	if err := json.Unmarshal(data, &file); err != nil {
-		t.Fatal(err)
-	}
-	if len(file.Cases) < 500 {
-		t.Fatalf("%s holds %d cases", path, len(file.Cases))
-	}
-	return file.Cases
-}
-
 // CIP-3, decision C14.
 func TestC14BaseFeeVectors(t *testing.T) {
-	for _, v := range readVectors(t, "cip3/basefee.json") {
+	for _, v := range vectors.Cases[vector](t, "cip3/basefee.json") {
 		if got := Next(v.Base, v.Used, v.Limit, v.Divisor, v.Min); got != v.Next {
 			t.Errorf("Next(%s, %d of %d, /%d, min %s) = %s, want %s", v.Base, v.Used, v.Limit, v.Divisor, v.Min, got, v.Next)
 		}
@@ -45,7 +28,7 @@ func TestC14BaseFeeVectors(t *testing.T) {
 
 // CIP-1 §5, decision T12.
 func TestT12LaneBaseFeeVectors(t *testing.T) {
-	for _, v := range readVectors(t, "cip1/5-basefee.json") {
+	for _, v := range vectors.Cases[vector](t, "cip1/5-basefee.json") {
 		got := NextLane(v.Base, types.Cycles(v.Used), types.Cycles(v.Budget), v.Divisor, v.Min)
 		if got != v.Next {
 			t.Errorf("NextLane(%s, %d of %d, /%d, min %s) = %s, want %s", v.Base, v.Used, v.Budget, v.Divisor, v.Min, got, v.Next)

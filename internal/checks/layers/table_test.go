@@ -49,7 +49,7 @@ var (
 		"internal/environment/store/...",
 		"internal/environment/transport/...", "internal/environment/executor/...", "internal/environment/chainhttp", "python-host"}
 	views   = []string{"internal/environment/chainhttp"}
-	carried = []string{"fixtures", "fixtures/attacks"}
+	carried = []string{"fixtures", "fixtures/attacks", "fixtures/vectors"}
 	oracles = []string{"internal/faces/oracle"}
 	shown   = []string{"internal/faces/readmodel"}
 	faces   = []string{"internal/faces/api/...", "internal/faces/bench", "internal/faces/scenario", "internal/faces/dashboard",

@@ -3,16 +3,14 @@ package box
 import (
 	"context"
 	"encoding/binary"
-	"encoding/json"
 	"errors"
-	"os"
 	"slices"
-	"strconv"
 	"testing"
 	"time"
 
 	quicgo "github.com/quic-go/quic-go"
 
+	"github.com/cowboyinc/devnet/fixtures/vectors"
 	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/types"
@@ -290,12 +288,13 @@ func TestFramesThatAreNoneOnALiveNetwork(t *testing.T) {
 		}
 	}
 	h.served()
-	for i, c := range brokenFrames(t) {
+	for i, c := range vectors.Cases[brokenFrame](t, "cip11/12-broken.json") {
 		if c.Reason == "" || c.Reason == push.Malformed && i%9 != 0 {
 			continue
 		}
 		l := next()
-		switch c.Type {
+		kind := push.Type(c.Type)
+		switch kind {
 		case push.TypeHello:
 		case push.TypeHelloAck:
 			l.greeted()
@@ -304,7 +303,7 @@ func TestFramesThatAreNoneOnALiveNetwork(t *testing.T) {
 		default:
 			continue // of validators, or of the streams of jobs
 		}
-		l.raw(c.Type, c.Payload)
+		l.raw(kind, c.Payload)
 		if got := l.left(); got != c.Reason {
 			t.Errorf("%s, %s: left for %s, want %s", c.Frame, c.Note, got, c.Reason)
 		}
@@ -334,34 +333,9 @@ func (l *line) opens(both bool) {
 
 type brokenFrame struct {
 	Frame, Note string
-	Type        push.Type
+	Type        vectors.Number
 	Payload     types.Bytes
 	Reason      push.Reason
-}
-
-func brokenFrames(t *testing.T) (all []brokenFrame) {
-	content, err := os.ReadFile("../../../fixtures/vectors/cip11/12-broken.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var file struct {
-		Cases []struct {
-			Frame, Type, Note string
-			Payload           types.Bytes
-			Reason            push.Reason
-		}
-	}
-	if err := json.Unmarshal(content, &file); err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range file.Cases {
-		kind, err := strconv.ParseUint(c.Type, 10, 8)
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, brokenFrame{c.Frame, c.Note, push.Type(kind), c.Payload, c.Reason})
-	}
-	return all
 }
 
 // What has no place on the stream of a job ends the connection; the job is done by the

@@ -2,46 +2,21 @@ package push
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
-	"os"
-	"strconv"
 	"testing"
 
+	"github.com/cowboyinc/devnet/fixtures/vectors"
 	"github.com/cowboyinc/devnet/internal/base/codec"
 	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// number is a whole number as vectors have it.
-type number uint64
-
-func (n *number) UnmarshalText(text []byte) error {
-	v, err := strconv.ParseUint(string(text), 10, 64)
-	*n = number(v)
-	return err
-}
-
-// cases reads a file of CIP-11's vectors and fails where it holds none.
-func cases[T any](t *testing.T, name string) []T {
-	t.Helper()
-	data, err := os.ReadFile("../../../../fixtures/vectors/cip11/" + name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var file struct{ Cases []T }
-	if err := json.Unmarshal(data, &file); err != nil || len(file.Cases) < 10 {
-		t.Fatalf("%s: %d cases, %v", name, len(file.Cases), err)
-	}
-	return file.Cases
-}
-
 func TestVectorsOfJobIDs(t *testing.T) {
-	for _, c := range cases[struct {
+	for _, c := range vectors.Cases[struct {
 		Submitter     types.Address
-		Nonce, Height number
+		Nonce, Height vectors.Number
 		JobID         types.Hash `json:"job_id"`
-	}](t, "j1-ids.json") {
+	}](t, "cip11/j1-ids.json") {
 		if got := JobID(c.Submitter, uint64(c.Nonce), types.Height(c.Height)); got != c.JobID {
 			t.Errorf("%+v: %s", c, got)
 		}
@@ -49,12 +24,12 @@ func TestVectorsOfJobIDs(t *testing.T) {
 }
 
 func TestVectorsOfCommitments(t *testing.T) {
-	for _, c := range cases[struct {
+	for _, c := range vectors.Cases[struct {
 		JobID      types.Hash `json:"job_id"`
 		Result     types.Bytes
 		Signature  types.Signature
 		Commitment types.Hash
-	}](t, "j5-commitments.json") {
+	}](t, "cip11/j5-commitments.json") {
 		f := &JobResult{JobID: c.JobID, ResultData: c.Result}
 		if got := runner.Sign(f.Digest(chainID)); got != c.Signature {
 			t.Errorf("%s is signed with %s", c.JobID, got)
@@ -67,9 +42,9 @@ func TestVectorsOfCommitments(t *testing.T) {
 
 func TestVectorsOfFrames(t *testing.T) {
 	scheme, seen := crypto.NewVerifier(false), map[Type]bool{}
-	for i, c := range cases[struct {
+	for i, c := range vectors.Cases[struct {
 		Frame     string
-		Type      number
+		Type      vectors.Number
 		Bytes     types.Bytes
 		Loose     types.Bytes
 		Digest    *types.Hash
@@ -77,7 +52,7 @@ func TestVectorsOfFrames(t *testing.T) {
 		Signer    types.Address
 		Challenge types.Hash
 		Peer      types.PublicKey
-	}](t, "12-frames.json") {
+	}](t, "cip11/12-frames.json") {
 		raw, err := NewReader(bytes.NewReader(c.Bytes)).Next()
 		if err != nil || raw.Type != Type(c.Type) || raw.Type.String() != c.Frame {
 			t.Fatalf("case %d: %s, %v", i, raw.Type, err)
@@ -123,12 +98,12 @@ func digestOf(f Frame, challenge types.Hash, peer types.PublicKey) types.Hash {
 }
 
 func TestVectorsOfBrokenFrames(t *testing.T) {
-	for _, c := range cases[struct {
+	for _, c := range vectors.Cases[struct {
 		Frame, Note string
-		Type        number
+		Type        vectors.Number
 		Payload     types.Bytes
 		Reason      Reason
-	}](t, "12-broken.json") {
+	}](t, "cip11/12-broken.json") {
 		f, err := Decode(Raw{Type(c.Type), c.Payload})
 		var fault *Fault
 		switch {
@@ -143,11 +118,11 @@ func TestVectorsOfBrokenFrames(t *testing.T) {
 }
 
 func TestVectorsOfJobSpecs(t *testing.T) {
-	for i, c := range cases[struct {
+	for i, c := range vectors.Cases[struct {
 		Spec  types.Bytes
 		Hash  types.Hash
 		Wrong string
-	}](t, "12-jobspecs.json") {
+	}](t, "cip11/12-jobspecs.json") {
 		var s JobSpec
 		if err := codec.Unmarshal(c.Spec, 1<<16, &s); err != nil || s.Hash() != c.Hash {
 			t.Errorf("case %d: %s, %v", i, s.Hash(), err)
