@@ -107,7 +107,11 @@ func readTesting(c *cli.Context) (*tests, error) {
 		}
 		t.paths = append(t.paths, path)
 	}
-	if !t.coverage && !c.IsSet("http") {
+	if c.IsSet("http") {
+		if _, err := network(c).Accounts(c.Context); err != nil {
+			return nil, err // said once, and not by each test
+		}
+	} else if !t.coverage {
 		t.bench = beginBench(nil, c.App.ErrWriter)
 	}
 	if t.python, err = pyhost.Interpreter(c.String("python")); err != nil {

@@ -180,7 +180,7 @@ class Live:
                 status, text = answer.status, answer.read(MAX_ANSWER)
             except self.errors as error:
                 self.connection.close()
-                raise DevnetGone("no network answers at %s: %s" % (self.connection.host, error)) from None
+                raise DevnetGone("no network answers at %s:%d: %s" % (self.connection.host, self.connection.port, error)) from None
         body = json.loads(text)
         if status >= 400:
             raise DevnetError(status, **body["error"])
