@@ -1,6 +1,7 @@
 package box
 
 import (
+	"cmp"
 	"net/netip"
 	"sync"
 
@@ -14,6 +15,7 @@ type links struct {
 	mu      sync.Mutex
 	sockets map[string]*socket // the socket of each node
 	ruled   map[pair]*ruled
+	usual   *ruled // the links that no fault has set; nil: they are sound
 	cut     *Fault // the partition or bridge in force, or nil
 	apart   func(a, b string) bool
 }
@@ -65,8 +67,11 @@ func (l *links) apply() {
 	for from, s := range l.sockets {
 		rules := map[netip.AddrPort]lossy.Rule{}
 		for to, other := range l.sockets {
+			if to == from {
+				continue
+			}
 			var rule lossy.Rule
-			if set := l.ruled[pair{from, to}]; set != nil {
+			if set := cmp.Or(l.ruled[pair{from, to}], l.usual); set != nil {
 				rule.Link, rule.LinkCounts = set.link, &set.by.counts
 			}
 			if l.cut != nil && l.apart(from, to) {
@@ -110,6 +115,14 @@ func (l *links) set(by *Fault, a, b string, to fault.Link) {
 	l.apply()
 }
 
+// usually sets how links are that no fault has set, also those of nodes that join later.
+func (l *links) usually(to fault.Link) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.usual = &ruled{to, &Fault{}}
+	l.apply()
+}
+
 // inForce reports whether a fault still sets a link.
 func (l *links) inForce(f *Fault) bool {
 	for _, set := range l.ruled {
@@ -120,7 +133,7 @@ func (l *links) inForce(f *Fault) bool {
 	return false
 }
 
-// heal mends every link.
+// heal mends every link, which is then as usual.
 func (l *links) heal() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

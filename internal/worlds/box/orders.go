@@ -38,6 +38,16 @@ func (w *orders) Faults() []fault.Effect {
 	return w.faults.effects()
 }
 
+// SetUsualLink sets how the packets of all links fare that no fault has set, also of
+// nodes that join later. It is no fault: nothing tells of it, and heal leaves it.
+func (w *orders) SetUsualLink(to fault.Link) error {
+	if err := to.Check(); err != nil {
+		return err
+	}
+	w.links.usually(to)
+	return nil
+}
+
 // count asks for the effects of faults that nodes elsewhere have.
 func (w *orders) count() {
 	if other := w.origin.config.Elsewhere; other != nil {

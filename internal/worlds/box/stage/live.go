@@ -29,9 +29,7 @@ type Stage struct {
 	ctx    context.Context
 	judge  *judge
 	name   string
-	ground Ground       // nil: its nodes run in this process
-	link   fault.Link   // of every pair of nodes, until a script says otherwise
-	given  map[int]bool // receipts of faults that linkAll made
+	ground Ground // nil: its nodes run in this process
 
 	closing sync.Once
 	ended   error
@@ -66,7 +64,7 @@ func OpenerOn(ctx context.Context, name string, prepare Prepare) scenario.Open {
 
 func open(ctx context.Context, c scenario.Config, name string, prepare Prepare) (scenario.Backend, error) {
 	seed := c.Seed
-	s := &Stage{ctx: ctx, name: name, judge: newJudge(c.Trace, c.Timeline), link: c.Link, given: map[int]bool{}}
+	s := &Stage{ctx: ctx, name: name, judge: newJudge(c.Trace, c.Timeline)}
 	config := box.Config{Version: "scenario", Validators: c.Validators, Runners: c.Runners, BlockTime: c.BlockTime,
 		Auto: c.Auto, Ephemeral: true, Seed: &seed, Params: c.Params}
 	s.judge.attend(&config)
@@ -84,8 +82,10 @@ func open(ctx context.Context, c scenario.Config, name string, prepare Prepare) 
 	if err := s.judge.begin(network); err != nil {
 		return nil, errors.Join(err, s.leave(), network.Close())
 	}
-	if err := s.linkAll(); err != nil {
-		return nil, errors.Join(err, s.Close())
+	if c.Link != (fault.Link{}) {
+		if err := network.SetUsualLink(c.Link); err != nil {
+			return nil, errors.Join(err, s.Close())
+		}
 	}
 	return s, nil
 }

@@ -7,7 +7,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/faces/scenario"
 )
 
@@ -251,5 +253,24 @@ finish(net)
 				t.Fatalf("%v\n%s", err, out.String())
 			}
 		})
+	}
+}
+
+// Who joins has links as network(…) had them, and ends no fault of others.
+func TestJoiningEndsNoFaultOfLinks(t *testing.T) {
+	b, err := Opener(t.Context())(scenario.Config{Seed: 7, Validators: 4, BlockTime: 100 * time.Millisecond,
+		Link: fault.Link{Latency: time.Millisecond}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	if _, err := b.Do(fault.Order{Verb: "link", A: "v0", B: "v1", Link: fault.Link{Latency: 2 * time.Millisecond}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.JoinRunner("r0"); err != nil {
+		t.Fatal(err)
+	}
+	if all := b.Faults(); len(all) != 1 || all[0].Ended {
+		t.Errorf("the faults are %+v", all)
 	}
 }

@@ -14,7 +14,7 @@ func (s *Stage) Join(name string) error {
 	if err != nil {
 		return readable(err)
 	}
-	return s.done(s.linkAll(), "join ", node.Name)
+	return s.done(nil, "join ", node.Name)
 }
 
 // Leave implements scenario.Backend. It returns when the instruction is final.

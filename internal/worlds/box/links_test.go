@@ -1,0 +1,59 @@
+package box
+
+import (
+	"fmt"
+	"net/netip"
+	"testing"
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/environment/fault"
+	"github.com/cowboyinc/devnet/internal/environment/transport/lossy"
+)
+
+// toldSocket is a socket, and the rules that it was told.
+type toldSocket struct {
+	times int
+	rules map[netip.AddrPort]lossy.Rule
+}
+
+func (s *toldSocket) Kill() {}
+
+func (s *toldSocket) SetRules(rules map[netip.AddrPort]lossy.Rule) {
+	s.times, s.rules = s.times+1, rules
+}
+
+// A node may be another process, which is told its rules by a request: the links of a
+// whole network are set by one each.
+func TestAllLinksAreSetByOneOrderToEachSocket(t *testing.T) {
+	const nodes = 31
+	l, told := newLinks(), [nodes]toldSocket{}
+	at := func(i int) netip.AddrPort {
+		return netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), uint16(4000+i))
+	}
+	for i := range told {
+		l.open(fmt.Sprint("v", i), &told[i], at(i))
+	}
+	for i := range told {
+		told[i].times = 0
+	}
+	usual, bad := fault.Link{Latency: time.Millisecond}, fault.Link{Loss: 0.5}
+	l.usually(usual)
+	for i := range told {
+		if told[i].times != 1 || len(told[i].rules) != nodes-1 || told[i].rules[at((i+1)%nodes)].Link != usual {
+			t.Fatalf("v%d was told %d times, at last %v", i, told[i].times, told[i].rules)
+		}
+	}
+	l.set(&Fault{}, "v0", "v1", bad)
+	if told[0].rules[at(1)].Link != bad || told[1].rules[at(0)].Link != bad || told[0].rules[at(2)].Link != usual {
+		t.Errorf("v0 has %v", told[0].rules)
+	}
+	l.heal()
+	if told[0].rules[at(1)].Link != usual {
+		t.Errorf("once it is healed v0 has %v", told[0].rules)
+	}
+	var joins toldSocket
+	l.open("r0", &joins, at(nodes))
+	if joins.rules[at(0)].Link != usual || told[0].rules[at(nodes)].Link != usual {
+		t.Errorf("who joins has %v", joins.rules)
+	}
+}
