@@ -23,10 +23,6 @@ const (
 	// steady is how long a connection lasts that takes the wait back to the first:
 	// one that is accepted and dropped at once is no success.
 	steady = time.Second
-	// hushPart is the part of a block time, at most maxHush, over which the pings at a new
-	// height are spread.
-	hushPart = 16
-	maxHush  = 100 * time.Millisecond
 	// onDemand is the time between pings where blocks are made on demand.
 	onDemand = time.Second
 )

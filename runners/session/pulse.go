@@ -17,14 +17,15 @@ func (m *Machine) gap() time.Duration {
 	return (4*time.Second + 3*frames - 1) / (3 * frames)
 }
 
-// rhythm is the longest time between two pings: a block time, or more where the
-// chain asks for a ping every so many blocks.
+// rhythm is the longest time between two pings: a block time more than the blocks take
+// of which the chain asks for a ping. Were it no more, most pings would come by it, all
+// the earlier behind a new height, and twice at each where blocks are late.
 func (m *Machine) rhythm() time.Duration {
 	each := m.head.Params.BlockTime()
 	if each <= 0 {
-		each = onDemand
+		return onDemand * time.Duration(min(m.heights(), uint64(time.Hour/onDemand)))
 	}
-	return each * time.Duration(min(m.heights(), uint64(time.Hour/each)+1))
+	return each * time.Duration(min(m.heights(), uint64(time.Hour/each)+1)+1)
 }
 
 // height is the greatest that the runner heard of, by its view or by this
@@ -50,7 +51,7 @@ func (m *Machine) rise(h *chainview.Head) {
 // hush is for how long a runner keeps a new height to itself, by chance: at its final
 // block all runners hear of it at once, and what validators push then goes first.
 func (m *Machine) hush() time.Duration {
-	most := min(m.head.Params.BlockTime()/hushPart, maxHush)
+	most := m.head.Params.PingSpread()
 	if most <= 0 {
 		return 0
 	}

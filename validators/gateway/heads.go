@@ -24,7 +24,7 @@ func (m *Machine) onHead(h *Head) {
 			m.connections.leaveDrained(p)
 		}
 		if p.stage == live {
-			m.herald.add(m.now, p)
+			m.herald.add(m.now, h.Params.PingSpread(), p)
 		}
 		m.connections.attest(p)
 	}

@@ -1,6 +1,10 @@
 package gateway
 
-import "github.com/cowboyinc/devnet/internal/base/types"
+import (
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+)
 
 // herald announces the head to runners by the pongs that they did not ask for, some at
 // a time. A crowd's signatures all at once would keep the crowd's pings waiting.
@@ -8,18 +12,21 @@ type herald struct {
 	waiting []*peer // to whom the head is not announced yet, in their turn; some may have heard of it meanwhile
 	share   int     // how many of them in one turn
 	next    types.Time
+	rest    types.Time // before it there is one turn alone
 }
 
 // add enters a runner that has to hear of the head. One that waits for its turn since
 // an earlier head hears of this one in its stead. The first turn is heraldTurn after
-// the head: what the head has pushed goes before it.
-func (h *herald) add(now types.Time, p *peer) {
+// the head: what the head has pushed goes before it. Of a crowd the others' turns come
+// when pings are due no more, after spread: whoever pings hears of the head in the packet
+// of its own pong, and of two packets the second costs as much as the first.
+func (h *herald) add(now types.Time, spread time.Duration, p *peer) {
 	if p.unheard {
 		return
 	}
 	p.unheard = true
 	if len(h.waiting) == 0 {
-		h.next = now.Add(heraldTurn)
+		h.next, h.rest = now.Add(heraldTurn), now.Add(spread)
 	}
 	h.waiting = append(h.waiting, p)
 	h.share = max(heraldLeast, (len(h.waiting)+heraldTurns-1)/heraldTurns)
@@ -44,7 +51,7 @@ func (h *herald) take(now types.Time) (turn []*peer) {
 	if len(h.waiting) == 0 {
 		h.waiting = nil // what was taken goes with it
 	}
-	h.next = now.Add(heraldTurn)
+	h.next = max(now.Add(heraldTurn), h.rest)
 	return turn
 }
 

@@ -37,7 +37,8 @@ const (
 	// heraldLeast is to how many runners at least a head is announced in one turn, and
 	// heraldTurns in how many turns at most to all: each announcement is a signature, and
 	// what is pushed, and whoever pings, waits for one turn only. heraldTurn is the time
-	// between two, and before the first, so that everybody has heard within 80 ms.
+	// between two, and before the first, so that all but the first have heard within 80 ms
+	// behind the pings.
 	heraldLeast = 32
 	heraldTurns = 16
 	heraldTurn  = 5 * time.Millisecond

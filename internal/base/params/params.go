@@ -50,6 +50,14 @@ func (p *Params) BlockTime() time.Duration {
 	return p.BlockTimeMS.Duration()
 }
 
+// maxPingSpread bounds PingSpread, so that a ping comes soon where blocks are rare.
+const maxPingSpread = time.Second
+
+// PingSpread is over how long behind a new height the pings of runners are spread: half a
+// block time, so that a crowd does not come all at once and is done before the next
+// votes, and at most a second; 0 where blocks are made on demand (decision J13).
+func (p *Params) PingSpread() time.Duration { return min(p.BlockTime()/2, maxPingSpread) }
+
 // Params is the parameters in force in one block. It is a value: whoever
 // changes one changes a copy. The tags give key, class, default, range
 // (inclusive) or words; amounts are in wei, times in milliseconds.
