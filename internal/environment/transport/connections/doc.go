@@ -12,5 +12,6 @@
 // read holds up no other. After Close no goroutine is left.
 //
 // A connection costs few goroutines: one that reads a stream for each that the peer
-// writes on, and one that writes only while something is to be written.
+// writes on, and one that writes only while something is to be written that QUIC
+// does not take at once.
 package connections

@@ -30,6 +30,10 @@ const (
 	// joinedBytes bounds the small frames that one write joins: a pong that was asked for
 	// and one that was not go out in one packet.
 	joinedBytes = 16 << 10
+	// directBytes bounds what QUIC is handed of a stream without a goroutine that
+	// waits: no more than it takes of a write that is blocked too, so that a peer that
+	// takes nothing is noticed as soon.
+	directBytes = 1 << 10
 )
 
 // Windows grow with what is read, from those of package connection.

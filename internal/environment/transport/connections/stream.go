@@ -24,6 +24,7 @@ type stream struct {
 	quic   *quic.Stream // nil while the peer does not allow it
 
 	queue   [][]byte // frames to be written, oldest first
+	direct  int      // bytes that went past the queue since a writer was at work
 	ending  bool     // our side ends behind the queue
 	writing bool     // a writer is at work
 	dead    bool     // nothing is written any more
@@ -46,12 +47,23 @@ func (s *stream) begin(opened *quic.Stream) {
 	s.wake()
 }
 
-// wake lets a writer work, where there is something to write.
+// wake lets a writer work, where there is something to write. The end alone needs none.
 func (s *stream) wake() {
-	if s.quic != nil && !s.writing && !s.dead && (len(s.queue) > 0 || s.ending) {
-		s.writing = true
+	switch {
+	case s.quic == nil || s.writing || s.dead:
+	case len(s.queue) > 0:
+		s.writing, s.direct = true, 0
 		s.conn.spawn(s.write)
+	case s.ending:
+		s.finish()
 	}
+}
+
+// finish ends our side, behind which nothing is queued.
+func (s *stream) finish() {
+	s.quic.Close()
+	s.dead, s.wrote = true, true
+	s.over()
 }
 
 // send queues a frame.
@@ -66,9 +78,29 @@ func (c *conn) send(number connection.Stream, frame []byte) {
 		c.spawn(c.tellStuck)
 		return
 	}
+	if s.writeDirectly(frame) {
+		return
+	}
 	s.queue = append(s.queue, frame)
 	c.frames, c.bytes = c.frames+1, c.bytes+len(frame)
 	s.wake()
+}
+
+// writeDirectly hands a small frame to QUIC, where nothing waits before it and QUIC
+// takes it as it is, and reports whether it did. Why it did not, a writer finds out.
+func (s *stream) writeDirectly(frame []byte) bool {
+	size := headerBytes + len(frame)
+	if s.quic == nil || s.writing || len(s.queue) > 0 || s.direct+size > directBytes {
+		return false
+	}
+	var chunk [directBytes]byte // QUIC copies it
+	binary.BigEndian.PutUint32(chunk[:], uint32(len(frame)))
+	copy(chunk[headerBytes:], frame)
+	if s.quic.TryWriteAll(chunk[:size]) != nil {
+		return false
+	}
+	s.direct += size
+	return true
 }
 
 // end ends our side behind what is queued.
@@ -127,9 +159,7 @@ func (s *stream) next() (frames [][]byte) {
 	if len(s.queue) == 0 {
 		s.writing = false
 		if s.ending && !s.dead {
-			s.quic.Close()
-			s.dead, s.wrote = true, true
-			s.over()
+			s.finish()
 		}
 		return nil
 	}
@@ -212,8 +242,10 @@ func (s *stream) readFrame(r *bufio.Reader) bool {
 		s.tellEnd(err, false)
 		return false
 	}
-	s.quic.SetReadDeadline(time.Now().Add(connection.FrameTime))
-	defer s.quic.SetReadDeadline(time.Time{})
+	if !whole(r) {
+		s.quic.SetReadDeadline(time.Now().Add(connection.FrameTime))
+		defer s.quic.SetReadDeadline(time.Time{})
+	}
 	var header [headerBytes]byte
 	if _, err := io.ReadFull(r, header[:]); err != nil {
 		s.tellEnd(err, true)
@@ -235,6 +267,16 @@ func (s *stream) readFrame(r *bufio.Reader) bool {
 		return false
 	}
 	return s.readBody(r, int(long.Length))
+}
+
+// whole reports whether a frame is in the buffer already, so that reading it waits for
+// nobody.
+func whole(r *bufio.Reader) bool {
+	header, err := r.Peek(min(headerBytes, r.Buffered()))
+	if err != nil || len(header) < headerBytes {
+		return false
+	}
+	return uint64(binary.BigEndian.Uint32(header)) <= uint64(r.Buffered()-headerBytes)
 }
 
 // readBody reads what follows the length and tells of it.
