@@ -300,7 +300,7 @@ var mutants = []mutant{
 	{name: "push-amount", what: "an amount below 2^64 may have a tag", tests: pushTests, edits: []edit{
 		{"internal/base/wire/push/form.go", "h.argument <= short ||", "h.argument < short ||"}}},
 	{name: "push-deadline", what: "an assignment's deadline is not signed", tests: pushTests, edits: []edit{
-		{"internal/base/wire/push/sign.go", "f.JobID[:], be8(f.DeadlineBlock), spec[:])", "f.JobID[:], be8(f.BlockHeight), spec[:])"}}},
+		{"internal/base/wire/push/sign.go", "f.JobSpec.Hash(), be8(f.DeadlineBlock)", "f.JobSpec.Hash(), be8(f.BlockHeight)"}}},
 
 	// What authors are told: traces, notes of lines, and what came with a call.
 	{name: "trace-cycles", what: "a step of a trace has the cycles that were left before it", tests: traceTests, edits: []edit{

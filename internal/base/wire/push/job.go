@@ -1,17 +1,14 @@
 package push
 
-import (
-	"encoding/binary"
-
-	"github.com/cowboyinc/devnet/internal/base/types"
-)
+import "github.com/cowboyinc/devnet/internal/base/types"
 
 // JobID is that of the nonce-th job of a submitter, from 0, submitted in the
 // block of a height.
 //
 // Spec: decision J1. Vectors: fixtures/vectors/cip11/j1-ids.json.
 func JobID(submitter types.Address, nonce uint64, height types.Height) types.Hash {
-	return types.Keccak(submitter[:], binary.BigEndian.AppendUint64(nil, nonce), be8(height))
+	number, at := be8(nonce), be8(height)
+	return types.Keccak(submitter[:], number[:], at[:])
 }
 
 // Commitment is what the chain gets of a result before the result: it tells

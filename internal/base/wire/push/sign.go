@@ -11,12 +11,17 @@ import (
 // digest is what is signed of a frame: keccak256("cowboy/" ‖ name ‖ "/1" ‖
 // chain_id_be8 ‖ content) (decision C10).
 func digest(f Frame, chainID uint64, content ...[]byte) types.Hash {
-	var all [4][]byte // on the stack
-	parts := append(all[:0], kinds[f.Type()].domain, binary.BigEndian.AppendUint64(nil, chainID))
+	var all [6][]byte // on the stack
+	chain := be8(chainID)
+	parts := append(all[:0], kinds[f.Type()].domain, chain[:])
 	return types.Keccak(append(parts, content...)...)
 }
 
-func be8(h types.Height) []byte { return binary.BigEndian.AppendUint64(nil, uint64(h)) }
+// be8 is a number in eight bytes: an array, so that no digest takes memory.
+func be8[T ~uint64](n T) (b [8]byte) {
+	binary.BigEndian.PutUint64(b[:], uint64(n))
+	return b
+}
 
 // Digest is what the sender of a HelloAck signs: the challenge of the peer's Hello
 // and the peer's key, so that nobody can pass the proof on.
@@ -26,12 +31,14 @@ func (f *HelloAck) Digest(chainID uint64, challenge types.Hash, peer types.Publi
 
 // Digest is what the runner signs.
 func (f *HeartbeatPing) Digest(chainID uint64) types.Hash {
-	return digest(f, chainID, be8(f.BlockHeight), binary.BigEndian.AppendUint64(nil, f.Nonce))
+	height, nonce := be8(f.BlockHeight), be8(f.Nonce)
+	return digest(f, chainID, height[:], nonce[:])
 }
 
 // Digest is what the validator signs for one runner.
 func (f *HeartbeatPong) Digest(chainID uint64, runner types.PublicKey) types.Hash {
-	return digest(f, chainID, be8(f.BlockHeight), runner[:])
+	height := be8(f.BlockHeight)
+	return digest(f, chainID, height[:], runner[:])
 }
 
 // Digest is what the runner signs: all other fields.
@@ -42,8 +49,8 @@ func (f *CapabilityDelta) Digest(chainID uint64) types.Hash {
 // Digest is what the validator signs. CIP-11 §10.1 signs id and deadline alone;
 // with the spec's hash one signature is of one spec (docs/WIRE.md).
 func (f *JobAssignment) Digest(chainID uint64) types.Hash {
-	spec := f.JobSpec.Hash()
-	return digest(f, chainID, f.JobID[:], be8(f.DeadlineBlock), spec[:])
+	spec, deadline := f.JobSpec.Hash(), be8(f.DeadlineBlock)
+	return digest(f, chainID, f.JobID[:], deadline[:], spec[:])
 }
 
 // Digest is what the runner signs: all other fields.
