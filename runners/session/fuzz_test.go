@@ -87,7 +87,7 @@ func (l *line) play(what, detail byte) {
 // upOnce brings the connection up where the machine dials still: the environment says
 // so once.
 func (l *line) upOnce() {
-	if p := l.byID[l.id]; p != nil && p.stage == dialling {
+	if p := l.find(l.id); p != nil && p.stage == dialling {
 		l.up()
 	}
 }

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 
@@ -80,6 +81,9 @@ func (m *Machine) onFrame(p *peer, e connection.Came) {
 		m.leave(p, why)
 		return
 	}
+	if p.stage == live && len(p.ponged) > 0 && bytes.Equal(e.Frame, p.ponged) {
+		return // a validator says a pong again where a ping comes behind its head: what was judged is not judged again
+	}
 	read, why := push.Read(e.Frame)
 	if why != "" {
 		m.leave(p, why)
@@ -91,7 +95,9 @@ func (m *Machine) onFrame(p *peer, e connection.Came) {
 	case *push.HelloAck:
 		m.onHelloAck(p, f)
 	case *push.HeartbeatPong:
-		m.onPong(p, f)
+		if m.onPong(p, f) {
+			p.ponged = e.Frame
+		}
 	case *push.Goodbye:
 		m.goodbye(p, f)
 	}

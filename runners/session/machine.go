@@ -35,8 +35,9 @@ type Machine struct {
 	standing standing
 	stopped  bool
 
-	peers  []*peer // sorted by address
-	byID   map[connection.ID]*peer
+	peers  []*peer      // sorted by address
+	due    []types.Time // when each of peers is attended to next, as of the last step
+	opened []opened     // the connections that are begun and not over
 	lastID connection.ID
 
 	load    push.BackpressureSignal
@@ -49,9 +50,26 @@ type Machine struct {
 	out Output
 }
 
+// opened is a connection under its name. A runner has so few that a list finds one
+// sooner than a map.
+type opened struct {
+	id   connection.ID
+	peer *peer
+}
+
+// find returns the validator at the other end of a connection, nil where it is over.
+func (m *Machine) find(id connection.ID) *peer {
+	for i := range m.opened {
+		if m.opened[i].id == id {
+			return m.opened[i].peer
+		}
+	}
+	return nil
+}
+
 // New returns a machine that knows of no chain yet.
 func New(config Config) *Machine {
-	return &Machine{config: config, byID: map[connection.ID]*peer{}}
+	return &Machine{config: config}
 }
 
 // Step takes an event at a time that is none before the last.
@@ -65,7 +83,7 @@ func (m *Machine) Step(now types.Time, e Event) Output {
 	case Head:
 		m.onHead(e.Head)
 	case Fault:
-		if p := m.byID[e.ID]; p != nil {
+		if p := m.find(e.ID); p != nil {
 			m.leave(p, e.Reason)
 		}
 	case Load:
@@ -88,12 +106,13 @@ func (m *Machine) Step(now types.Time, e Event) Output {
 // onConnection takes what happens on a connection. It changes what is due for its
 // validator alone: the others are attended to where their time has come.
 func (m *Machine) onConnection(e connection.Event) {
-	p := m.byID[e.Of()]
+	p := m.find(e.Of())
 	if p == nil {
 		return // it is over for us
 	}
 	m.connection(p, e)
 	m.attend(p)
+	m.settle(p)
 	if m.now >= m.Deadline() {
 		m.attendAll()
 	}
@@ -102,6 +121,25 @@ func (m *Machine) onConnection(e connection.Event) {
 func (m *Machine) attendAll() {
 	for _, p := range slices.Clone(m.peers) {
 		m.attend(p)
+	}
+	m.settleAll()
+}
+
+// settle notes when a validator is attended to next. All else of the others is as it
+// was: a step on a connection looks at its own validator alone, since those of
+// thousands of runners do not fit into what is quick to look at.
+func (m *Machine) settle(p *peer) {
+	if i := slices.Index(m.peers, p); i >= 0 && len(m.due) == len(m.peers) {
+		m.due[i] = m.deadline(p)
+		return
+	}
+	m.settleAll() // it is gone
+}
+
+func (m *Machine) settleAll() {
+	m.due = m.due[:0]
+	for _, p := range m.peers {
+		m.due = append(m.due, m.deadline(p))
 	}
 }
 
@@ -114,17 +152,26 @@ func (m *Machine) taken() Output {
 // Deadline is when a Tick is due, or types.Never.
 func (m *Machine) Deadline() types.Time {
 	at := types.Never
-	for _, p := range m.peers {
-		at = min(at, m.deadline(p))
+	for _, due := range m.due {
+		at = min(at, due)
 	}
 	return at
 }
 
 // Open is how many connections are begun and not over.
-func (m *Machine) Open() int { return len(m.byID) }
+func (m *Machine) Open() int { return len(m.opened) }
 
-func (m *Machine) do(v connection.Verb) { m.out.Do = append(m.out.Do, v) }
-func (m *Machine) report(r Report)      { m.out.Report = append(m.out.Report, r) }
+func (m *Machine) report(r Report) { m.out.Report = append(m.out.Report, r) }
+
+func (m *Machine) do(v connection.Verb) {
+	if m.out.Do == nil {
+		m.out.Do = make([]connection.Verb, 0, mostlyDone)
+	}
+	m.out.Do = append(m.out.Do, v)
+}
+
+// mostlyDone is how many verbs have room from the first on: more than most steps have.
+const mostlyDone = 4
 
 // onHead takes note of whom the runner belongs to.
 func (m *Machine) onHead(h *chainview.Head) {
@@ -211,7 +258,7 @@ func (m *Machine) dial(p *peer) {
 	m.lastID++
 	p.connected = connected{id: m.lastID, streams: map[connection.Stream]*sides{}}
 	p.stage = dialling
-	m.byID[p.id] = p
+	m.opened = append(m.opened, opened{p.id, p})
 	m.do(connection.Dial{ID: p.id, Endpoint: p.Endpoint})
 }
 
@@ -224,7 +271,7 @@ func (m *Machine) over(p *peer, why string, ours bool) {
 	if p.arrived && m.now >= p.lived.Add(steady) {
 		p.failures = 0
 	}
-	delete(m.byID, p.id)
+	m.opened = slices.DeleteFunc(m.opened, func(o opened) bool { return o.id == p.id })
 	p.stage = apart
 	wait := min(firstWait<<min(p.failures, 16), maxWait)
 	p.failures++

@@ -42,16 +42,16 @@ type connected struct {
 	lived     types.Time // when the connection became live
 	early     []connection.Event
 
-	said   bool                // we sent a frame behind the exchange
-	spoke  types.Time          // when our last frame behind the exchange was sent
-	beat   types.Time          // our last ping
-	pinged types.Height        // the height heard of when our last ping was sent
-	heard  types.Height        // the height that a pong told
-	ripe   types.Time          // when the height heard of last is to be answered by a ping
-	ponged *push.HeartbeatPong // the last good pong, or nil
-	nonce  uint64              // of the last ping
-	loads  uint64              // version of the load that was said last
-	told   uint64              // version of the changes that were told last
+	said   bool         // we sent a frame behind the exchange
+	spoke  types.Time   // when our last frame behind the exchange was sent
+	beat   types.Time   // our last ping
+	pinged types.Height // the height heard of when our last ping was sent
+	heard  types.Height // the height that a pong told
+	ripe   types.Time   // when the height heard of last is to be answered by a ping
+	ponged []byte       // the frame of the last good pong, or empty
+	nonce  uint64       // of the last ping
+	loads  uint64       // version of the load that was said last
+	told   uint64       // version of the changes that were told last
 
 	streams map[connection.Stream]*sides // of jobs
 }

@@ -116,21 +116,17 @@ func (m *Machine) ping(p *peer) {
 	m.do(connection.Send{ID: p.id, Stream: connection.Control, Frame: m.beating})
 }
 
-// onPong takes note of the validator's head. A validator says a pong again where a ping
-// comes behind its head: what was judged is not judged again.
-func (m *Machine) onPong(p *peer, f *push.HeartbeatPong) {
-	if p.ponged != nil && *f == *p.ponged {
-		return
-	}
+// onPong takes note of the validator's head, and reports whether the pong is good.
+func (m *Machine) onPong(p *peer, f *push.HeartbeatPong) bool {
 	if !m.signed(p, f.Digest(m.config.ChainID, m.config.Signer.PublicKey()), f.ValidatorSigned) {
 		m.leave(p, push.BadSignature)
-		return
+		return false
 	}
-	p.ponged = f
 	if f.BlockHeight > m.height(p) && !m.news(p) {
 		p.ripe = m.now.Add(m.hush())
 	}
 	p.heard = max(p.heard, f.BlockHeight)
+	return true
 }
 
 // delta is all that changed since the runner started: what was said on a connection

@@ -75,7 +75,7 @@ func (m *Machine) answer(verbs []connection.Verb) {
 		default:
 			panic(fmt.Sprintf("session: the worker wants a %T", v))
 		}
-		p := m.byID[id]
+		p := m.find(id)
 		if p == nil || p.stage != live || p.streams[stream] == nil {
 			continue
 		}
