@@ -11,9 +11,18 @@ type step struct {
 	out Output
 }
 
-func (s *step) do(v connection.Verb)  { s.out.Do = append(s.out.Do, v) }
 func (s *step) report(r Report)       { s.out.Report = append(s.out.Report, r) }
 func (s *step) submit(one Submission) { s.out.Submit = append(s.out.Submit, one) }
+
+func (s *step) do(v connection.Verb) {
+	if s.out.Do == nil {
+		s.out.Do = make([]connection.Verb, 0, mostlyDone)
+	}
+	s.out.Do = append(s.out.Do, v)
+}
+
+// mostlyDone is how many verbs have room from the first on: more than most steps have.
+const mostlyDone = 4
 
 // taken is what came of the step, whose output is over with it.
 func (s *step) taken() Output {
