@@ -20,6 +20,7 @@ type connections struct {
 	receive    func(connection.Event)
 	closed     bool
 	sides      map[connection.ID]*side // looked up only
+	recent     *side                   // the one that something was told of or done with last, or nil: mostly it is the next
 	first      *side                   // the oldest side, from which next leads to the others
 	last       *side
 	lastID     connection.ID
@@ -98,7 +99,14 @@ func (c *connections) Do(v connection.Verb) {
 
 // with does something to a connection that is up and stays so.
 func (c *connections) with(id connection.ID, do func(*side)) {
-	if s := c.sides[id]; s != nil && s.up && !s.closing {
+	s := c.recent
+	if s == nil || s.id != id {
+		if s = c.sides[id]; s == nil {
+			return
+		}
+		c.recent = s
+	}
+	if s.up && !s.closing {
 		do(s)
 	}
 }
@@ -132,6 +140,9 @@ func (c *connections) add(s *side) {
 // forget takes one that is over from those that are known.
 func (c *connections) forget(s *side) {
 	delete(c.sides, s.id)
+	if c.recent == s {
+		c.recent = nil
+	}
 	if s.previous == nil {
 		c.first = s.next
 	} else {

@@ -282,7 +282,7 @@ func (s *nodeStore) Commit(writes []env.Write) error {
 		b := d.bucket(group.bucket)
 		b.tree = w.tables.put(b.tree, group.changes)
 	}
-	s.process.Did(env.BytesWritten, uint64(len(w.hashed.bytes)))
+	s.process.Did(env.BytesWritten, uint64(w.hashed.bytes))
 	d.written(func() { d.buckets = old })
 	s.process.strike(AfterCommit)
 	return nil
@@ -374,30 +374,42 @@ func (s *nodeStore) Scan(b env.Bucket, from, to []byte, backwards bool, each fun
 // Close implements env.Store.
 func (s *nodeStore) Close() error { return nil }
 
-// hasher hashes what is written, in memory that is used again.
-type hasher struct{ bytes []byte } // what was hashed last
+// hasher hashes what is written, part by part: the length of each and the part.
+type hasher struct {
+	digest xxhash.Digest
+	bytes  int // of what was hashed last, lengths included
+}
 
-// all hashes the length of each record and the record.
+func (h *hasher) begin() {
+	h.digest.Reset()
+	h.bytes = 0
+}
+
+func (h *hasher) part(part []byte) {
+	var length [4]byte
+	binary.LittleEndian.PutUint32(length[:], uint32(len(part)))
+	h.digest.Write(length[:])
+	h.digest.Write(part)
+	h.bytes += len(length) + len(part)
+}
+
+// all hashes records.
 func (h *hasher) all(records [][]byte) uint64 {
-	h.bytes = h.bytes[:0]
+	h.begin()
 	for _, record := range records {
-		h.bytes = appendPart(h.bytes, record)
+		h.part(record)
 	}
-	return xxhash.Sum64(h.bytes)
+	return h.digest.Sum64()
 }
 
 func (h *hasher) writes(writes []env.Write) uint64 {
-	h.bytes = h.bytes[:0]
+	h.begin()
 	for i := range writes {
-		h.bytes = appendPart(h.bytes, writes[i].Bucket)
-		h.bytes = appendPart(h.bytes, writes[i].Key)
-		h.bytes = appendPart(h.bytes, writes[i].Value)
+		h.part([]byte(writes[i].Bucket))
+		h.part(writes[i].Key)
+		h.part(writes[i].Value)
 	}
-	return xxhash.Sum64(h.bytes)
-}
-
-func appendPart[T ~string | ~[]byte](dst []byte, part T) []byte {
-	return append(binary.LittleEndian.AppendUint32(dst, uint32(len(part))), part...)
+	return h.digest.Sum64()
 }
 
 // die ends the process that is in a step, at this instruction.

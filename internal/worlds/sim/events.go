@@ -25,8 +25,11 @@ func (c call) happen(event) { c() }
 // happen lets the role step again whose work or disk kept it.
 func (r run) happen(event) { r.loop.ready(r.fn) }
 
-// eventHeap is a binary heap by time, then sequence.
+// eventHeap is a heap by time, then sequence: each event has four below it, which lie
+// beside one another, since a crowd's heap does not fit into what is quick to look at.
 type eventHeap []event
+
+const eventsBelow = 4
 
 func (e *event) before(other *event) bool {
 	return e.at < other.at || (e.at == other.at && e.sequence < other.sequence)
@@ -36,7 +39,7 @@ func (h *eventHeap) push(e event) {
 	heap := append(*h, e)
 	i := len(heap) - 1
 	for i > 0 {
-		parent := (i - 1) / 2
+		parent := (i - 1) / eventsBelow
 		if !e.before(&heap[parent]) {
 			break
 		}
@@ -60,12 +63,14 @@ func (h *eventHeap) pop() event {
 	}
 	i := 0
 	for {
-		child := 2*i + 1
+		child := eventsBelow*i + 1
 		if child >= last {
 			break
 		}
-		if child+1 < last && heap[child+1].before(&heap[child]) {
-			child++
+		for other := child + 1; other < min(eventsBelow*(i+1)+1, last); other++ {
+			if heap[other].before(&heap[child]) {
+				child = other
+			}
 		}
 		if !heap[child].before(&e) {
 			break

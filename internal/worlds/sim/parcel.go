@@ -34,6 +34,25 @@ const (
 	toClose                // the connection is
 )
 
+// parcels are those that nobody holds any more, to be used again: a crowd sends a few
+// hundred thousand a block.
+type parcels []*parcel
+
+func (s *parcels) take() *parcel {
+	last := len(*s) - 1
+	if last < 0 {
+		return new(parcel)
+	}
+	p := (*s)[last]
+	*s = (*s)[:last]
+	return p
+}
+
+func (s *parcels) put(p *parcel) {
+	*p = parcel{}
+	*s = append(*s, p)
+}
+
 // leastProbe is how long it takes at least until what is lost is sent again: what a
 // peer may delay its acknowledgement by (RFC 9002 §6.2).
 const leastProbe = 25 * time.Millisecond

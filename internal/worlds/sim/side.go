@@ -47,6 +47,9 @@ func (s *side) tell(e connection.Event) {
 	if frozen := c.process.node.frozen; frozen != nil {
 		frozen.Held++
 	}
+	if s.up {
+		c.recent = s
+	}
 	c.receive(e)
 }
 
@@ -127,8 +130,14 @@ func (s *side) taken() {
 	}
 }
 
-// read tells of one parcel, unless the peer's side of its stream is over.
+// read tells of one parcel, which is over with it.
 func (s *side) read(p *parcel) {
+	s.readOut(p)
+	s.far.world.parcels.put(p)
+}
+
+// readOut tells of one parcel, unless the peer's side of its stream is over.
+func (s *side) readOut(p *parcel) {
 	at := s.find(p.stream)
 	if at == nil || at.read {
 		return

@@ -164,7 +164,9 @@ func (t *stream) room(n int) bool {
 func (t *stream) write(frame []byte) {
 	s := t.side
 	t.unread, s.unread = t.unread+len(frame), s.unread+len(frame)
-	s.depart(&parcel{what: toFrame, to: s.peer, of: t, stream: t.number, frame: frame})
+	p := s.host.process.node.world.parcels.take()
+	*p = parcel{what: toFrame, to: s.peer, of: t, stream: t.number, frame: frame}
+	s.depart(p)
 }
 
 // wait gives the oldest frame that waits the time that a write may be blocked.

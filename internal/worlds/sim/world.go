@@ -62,6 +62,7 @@ type World struct {
 	rewrites int           // how often a log was rewritten
 	tables   shared
 	hashed   hasher
+	parcels  parcels
 	answers  *Answers // of runners, as a test gives them, or nil
 }
 
