@@ -47,6 +47,9 @@ func Up(ctx context.Context, config Config) (*Network, error) {
 	}
 	n := compose(o)
 	if err := n.start(ctx); err != nil {
+		if elsewhere := config.Elsewhere; elsewhere != nil {
+			elsewhere.Abandon()
+		}
 		return nil, errors.Join(err, n.Close())
 	}
 	return n, nil

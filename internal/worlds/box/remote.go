@@ -32,6 +32,9 @@ type Elsewhere interface {
 	SetClock(ahead time.Duration)
 	// Count asks all nodes what faults did there.
 	Count()
+	// Abandon says that the network does not come up: nobody needs its nodes, and whoever
+	// made them ends them.
+	Abandon()
 }
 
 // Told is who hears what a validator elsewhere does, one call at a time for each

@@ -70,6 +70,8 @@ type Crew struct {
 	overs    map[int]func() // what to do when a fault is over
 	wrong    error          // the first thing that no node can be blamed for
 	isClosed bool
+	// abandoned says that the network has not come up: none of its nodes is asked to end.
+	abandoned bool
 }
 
 // NewCrew makes a crew.
@@ -110,13 +112,15 @@ func (c *Crew) attend() {
 // Launch begins to start all nodes of genesis at once: each takes a while, and none
 // waits for another.
 func (c *Crew) Launch() {
-	for _, one := range slices.Concat(c.hosts.Validators, c.hosts.Runners) {
+	nodes := slices.Concat(c.hosts.Validators, c.hosts.Runners)
+	patience := startPatience + time.Duration(len(nodes))*startEach
+	for _, one := range nodes {
 		started := make(chan error, 1)
 		c.mu.Lock()
 		c.early[one.Name] = started
 		c.mu.Unlock()
 		go func() {
-			ctx, cancel := context.WithTimeout(c.ctx, startPatience)
+			ctx, cancel := context.WithTimeout(c.ctx, patience)
 			defer cancel()
 			started <- c.carrier.Start(ctx, one.Name)
 			close(started)
@@ -125,11 +129,13 @@ func (c *Crew) Launch() {
 }
 
 // launch starts a node, where Launch has not.
-func (c *Crew) launch(ctx context.Context, name string) error {
+func (c *Crew) launch(name string) error {
 	c.mu.Lock()
 	started := c.early[name]
 	c.mu.Unlock()
 	if started == nil {
+		ctx, cancel := context.WithTimeout(c.ctx, startPatience)
+		defer cancel()
 		return c.carrier.Start(ctx, name)
 	}
 	err := <-started
@@ -307,7 +313,15 @@ func (c *Crew) Err() error {
 func (c *Crew) closing() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.isClosed
+	return c.isClosed || c.abandoned
+}
+
+// Abandon implements box.Elsewhere: Close ends all nodes at once.
+func (c *Crew) Abandon() {
+	c.mu.Lock()
+	c.abandoned = true
+	c.mu.Unlock()
+	c.cancel()
 }
 
 // Close ends all nodes at once, and the carrier with them.

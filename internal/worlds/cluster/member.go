@@ -20,6 +20,7 @@ import (
 // Patience with nodes.
 const (
 	startPatience = 60 * time.Second
+	startEach     = 5 * time.Second // more for each that is started beside it: an engine takes them in turn
 	endPatience   = 45 * time.Second
 	helloEvery    = 10 * time.Millisecond
 	againEvery    = 50 * time.Millisecond // a stream that broke off is begun again
@@ -94,21 +95,21 @@ func (m *member) answers() bool { return m.Running() && !m.Frozen() && !m.away.L
 
 // begin starts the process, and returns when its seat answers.
 func (m *member) begin() (*life, control.Hello, error) {
-	ctx, cancel := context.WithTimeout(m.crew.ctx, startPatience)
-	defer cancel()
 	l := &life{heard: make(chan struct{}, 1)}
 	l.ctx, l.end = context.WithCancel(m.crew.ctx)
 	m.mu.Lock()
 	m.life, m.before, m.told = l, map[int][fault.Effects]int64{}, ""
 	m.mu.Unlock()
 	m.failure.Store(nil)
-	if err := m.crew.launch(ctx, m.identity.Name); err != nil {
+	if err := m.crew.launch(m.identity.Name); err != nil {
 		l.end()
 		m.mu.Lock()
 		m.life = nil
 		m.mu.Unlock()
 		return nil, control.Hello{}, err
 	}
+	ctx, cancel := context.WithTimeout(m.crew.ctx, startPatience) // from its start on, however long that took
+	defer cancel()
 	hello, err := m.await(ctx, l)
 	if err == nil {
 		l.socket, err = netip.ParseAddrPort(hello.Socket)

@@ -46,6 +46,9 @@ func Open(ctx context.Context, config Config) (*Carrier, error) {
 	if err := Ready(ctx, config.Image); err != nil {
 		return nil, err
 	}
+	if err := roomFor(ctx, config.Nodes); err != nil {
+		return nil, err
+	}
 	dir, err := filepath.Abs(config.Dir)
 	if err != nil {
 		return nil, err
