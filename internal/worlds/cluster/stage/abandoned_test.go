@@ -57,6 +57,8 @@ func (c *lastFails) Freeze(string) error                     { return errors.Err
 func (c *lastFails) Thaw(string) error                       { return errors.ErrUnsupported }
 func (c *lastFails) Wipe(context.Context, string) error      { return errors.ErrUnsupported }
 func (c *lastFails) Logs(string) (io.ReadCloser, error)      { return nil, errors.ErrUnsupported }
+
+// greets says hello as each of the nodes whose files are in a folder.
 func greets(t *testing.T, dir string, seed uint64) http.Handler {
 	data, err := os.ReadFile(filepath.Join(dir, "genesis.cbor"))
 	if err != nil {
@@ -86,7 +88,8 @@ func greets(t *testing.T, dir string, seed uint64) http.Handler {
 func TestANetworkThatDoesNotComeUpAsksNoNodeToEnd(t *testing.T) {
 	c := &lastFails{ended: make(chan cluster.Ended)}
 	open := live.OpenerOn(t.Context(), "docker", func(_ context.Context, config *box.Config) (live.Ground, error) {
-		return prepare(config, hosts.Plan{Format: hosts.Compose, Image: "none"}, nil, func(dir string, _ []cluster.Node) (cluster.Carrier, error) {
+		plan := hosts.Plan{Format: hosts.Compose, Image: "none"}
+		return prepare(config, plan, nil, func(dir string, _ []cluster.Node) (cluster.Carrier, error) {
 			c.server = httptest.NewServer(greets(t, dir, 7))
 			t.Cleanup(c.server.Close)
 			return c, nil
