@@ -97,8 +97,6 @@ def define(bases, names):
     for b in bases:
         if b not in KINDS and b not in BARE and b not in BASES:
             raise TypeError("a class cannot be built on %s here: hold one instead" % getattr(b, "__name__", "this"))
-    if not bases:
-        return Kind(names, (), False)
     names = names.union(*(KINDS[b].names for b in bases if b in KINDS))
     relied = relied_on(bases)
     enumeration = any(issubclass(b, enum.Enum) for b in bases)
@@ -112,6 +110,13 @@ def register(cls, kind):
     if type(cls) is type and all(b in KINDS or b in BARE for b in cls.__mro__):
         PLAIN[cls] = OPEN[cls] = True
     return cls
+
+
+def register_plain(cls, kind):
+    """The same of one that is built on nothing."""
+    KINDS[cls] = kind
+    MADE.append(cls)
+    PLAIN[cls] = OPEN[cls] = True
 
 
 def known(t):

@@ -251,11 +251,29 @@ def operators():
     }
 
 
+ROOT = (object,)
+
+
+def build_plain(function, name, names):
+    """class, of one that is built on nothing: the same, and no more than it needs."""
+    kind = actor_code.Kind(names, (), False)
+    actor_code.PENDING.append((name, ROOT, kind))
+    try:
+        cls = builtins.__build_class__(function, name)
+    finally:
+        actor_code.PENDING.pop()
+    actor_code.register_plain(cls, kind)
+    charge(2 * table.call * len(cls.__mro__))
+    return cls
+
+
 def build_class(function, name, *bases, **keywords):
     """class: what an actor builds on must be its own, or made for it."""
-    real = types.resolve_bases(bases) if bases else bases
+    if not bases:
+        return build_plain(function, name, keywords["$names"])
+    real = types.resolve_bases(bases)
     kind = actor_code.define(real, keywords["$names"])
-    actor_code.PENDING.append((name, real or (object,), kind))
+    actor_code.PENDING.append((name, real or ROOT, kind))
     try:
         cls = builtins.__build_class__(function, name, *bases)
     finally:

@@ -12,8 +12,9 @@ from struct import Struct
 
 from host import errors, exact, formatting, meter, probe, protocol, wire
 from host.costs import table
+from host.meter import report
 from host.protocol import ANSWER, MAX_EFFECTS, REQUEST
-from host.wire import FORMS, MAPS, NAMES, NAMES_OF_BYTES, pairs
+from host.wire import FORMS, MAPS, NAMES, NAMES_OF_BYTES
 from host.wire import value as value_of
 
 
@@ -48,12 +49,14 @@ ENDS = {name: Operation(name) for name in protocol.ENDS}
 WAITING = 4  # calls that an answer costs which the chain charges less for than waiting for it takes
 MAX_EFFECT_BYTES = 256 << 10
 MAX_PAYLOAD = 16 << 20
-MAX_STEPS = 1 << 62  # that an operation reports
 MAX_LOG = 4096  # bytes of a printed line
 RESERVED = b"\0runner/"  # begins the keys under which the SDK remembers what it waits for
 HEX_ADDRESS = re.compile("0x([0-9a-fA-F]{40})")
 COUNT, SIZE = Struct(">Q"), Struct(">I")
 ANSWERED = wire.Beginning(protocol.ANSWER_BEGINS)
+BARE = MAPS[len(protocol.ANSWER_BEGINS)][0]  # the head of an answer that says no more
+VALUE = wire.name("value")  # of one that is a value
+VALUE_AT = ANSWERED.size + len(VALUE)
 
 
 class Message:
@@ -65,7 +68,7 @@ class Message:
         self.about = about  # what a call begins with, by its names
         self.kind = kind
         self.effects, self.bytes = [], 0
-        self.known = {} if known is None else pairs(known)  # key → value: read or written in this message
+        self.known = {} if known is None else known  # key → value: read or written in this message
         self.modules = {}
         self.lines = ""  # printed and not ended yet
         self.changes = 0  # that it asked for and told of, printed lines apart
@@ -79,16 +82,10 @@ serve = None  # runs a message that arrives while this one waits
 now = Message()
 
 
-def steps_made():
-    """Steps since the last operation, as one can be told."""
-    steps = meter.report()
-    return steps if 0 <= steps <= MAX_STEPS else max(0, min(steps, MAX_STEPS))
-
-
 def packed(op, fields):
     """One operation, with the steps since the last. Its fields are numbers and
     bytes by now, so that no step is reported and then lost."""
-    parts, n = [b"", op.start, COUNT.pack(steps_made())], 2
+    parts, n = [b"", op.start, COUNT.pack(report())], 2
     for name, v in fields.items():
         if v is not None:
             n += 1
@@ -99,12 +96,12 @@ def packed(op, fields):
 
 def packed_bytes(op, value):
     """The same of one whose only field are bytes, at once."""
-    return op.head(steps_made(), op.first, len(value)) + value
+    return op.head(report(), op.first, len(value)) + value
 
 
 def packed_pair(op, first, second):
     """The same of one whose two fields are bytes."""
-    return op.head(steps_made(), op.first, len(first)) + first + op.second + SIZE.pack(len(second)) + second
+    return op.head(report(), op.first, len(first)) + first + op.second + SIZE.pack(len(second)) + second
 
 
 END_PACKED = (None, packed_bytes, packed_pair)  # by how many fields an end has
@@ -177,27 +174,28 @@ def ask(op, record):
         if kind == ANSWER:
             break
         serve(kind, frame)
-    rest = ANSWERED.rest(frame)
-    if b"over" in rest:
-        meter.stop()
+    bare = frame[1] == BARE
+    if bare or frame.startswith(VALUE, ANSWERED.size):
+        rest = None
+    else:
+        rest = ANSWERED.rest(frame)
+        if b"over" in rest:
+            meter.stop()
     meter.refill(ANSWERED.read(frame)[0])
     if probe.asked and (op is CALL or op is CANCEL_JOB):
         probe.called(before)
-    if b"code" in rest:
+    if rest is not None:
         raise op.raised(*(rest[n].decode("utf-8", "replace") for n in (b"code", b"message")))
-    return rest.get(b"value")
+    return None if bare else wire.piece(frame, VALUE_AT)[0]
 
 
 def number(value, bits=64, what="a number"):
     """An unsigned integer of so many bits."""
-    value = exact.integer(value, what)
-    if not 0 <= value < 1 << bits:
+    if type(value) is not int:
+        value = exact.integer(value, what)
+    if value < 0 or value >> bits:
         raise ValueError("%s lies outside 0..2^%d-1" % (what, bits))
     return value
-
-
-def optional(value, bits, what):
-    return None if value is None else number(value, bits, what)
 
 
 def data(value, what="the payload"):
@@ -232,13 +230,15 @@ def address(value, what="the address"):
 
 
 def name(value, what):
-    value = exact.string(value, what)
+    if type(value) is not str:
+        value = exact.string(value, what)
     meter.charge(len(value))
     return value.encode()
 
 
 def get(key):
-    key = state_key(key)
+    if type(key) is not bytes:
+        key = state_key(key)
     known = now.known
     if key in known:
         tell(READ, key)

@@ -6,7 +6,7 @@ import types
 from host import actor_code, builtin_names, chain, libraries, libraries_classes, libraries_data, patterns, program, sealed
 from host.attribute_tables import TABLE
 from host.costs import table
-from host.known_names import BUILTINS
+from host.known_names import BUILTINS, STATICS
 from host.meter import charge
 from host.sealed import library
 from host.shims import SOURCES
@@ -107,6 +107,9 @@ def install():
     for name in BUILTINS:
         names["$$" + name] = function = sealed.called(names[name])
         function.__module__, function.__qualname__ = "builtins", name  # Python's errors name it
+    for static in STATICS:
+        of, name = static.split(".")
+        names["$$" + static] = sealed.called(sealed.static(names[of], name))
     program.NAMES = names
     for name in MAKERS:
         as_named(v.__func__ if isinstance(v, staticmethod) else v for v in type(made(name)).__dict__.values())

@@ -8,6 +8,7 @@ FUNCTIONS = frozenset(
     "issubclass iter len map max min next oct ord pow print repr reversed round setattr sorted sum type zip".split()
 )
 BUILTINS = TYPES | FUNCTIONS
+STATICS = frozenset("int.from_bytes str.maketrans bytes.fromhex bytearray.fromhex dict.fromkeys".split())  # functions of a type's own
 
 
 METHOD_NAMES = frozenset(

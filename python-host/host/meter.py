@@ -12,6 +12,7 @@ DEPTH_IN_ALL = 1000  # frames of a message and all that it is called from
 NESTING = 100  # containers within containers that anything deep may meet
 INT_BITS = 1 << 16  # the largest integer
 DEAD = -(1 << 62)
+MAX_STEPS = 1 << 62  # that an operation reports
 
 meter = [DEAD, 0, 0]
 
@@ -55,13 +56,14 @@ def end(saved):
 
 
 def report():
-    """Steps since the last report."""
+    """Steps since the last report, as an operation can tell them."""
     a = account
     if a.over:
         steps, a.spent = a.spent, 0
     else:
-        steps, a.told = a.told - meter[0], meter[0]
-    return steps
+        left = meter[0]
+        steps, a.told = a.told - left, left
+    return steps if 0 <= steps <= MAX_STEPS else max(0, min(steps, MAX_STEPS))
 
 
 def refill(cycles):

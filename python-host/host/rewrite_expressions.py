@@ -14,7 +14,7 @@ import ast
 
 from host import check, constants
 from host.costs import table
-from host.known_names import BUILTINS, METHOD_NAMES
+from host.known_names import BUILTINS, METHOD_NAMES, STATICS
 from host.rewrite_scopes import LOAD, Scopes, call
 from host.weights import SMALL
 
@@ -206,7 +206,10 @@ class Expressions(Scopes):
     def method(self, node):
         """value.name that is called: mostly of what is built in, where it bears the name of such a method."""
         made = self.visit_Attribute(node)
-        if isinstance(made, ast.IfExp) and node.value.id != "self":
+        static = "%s.%s" % (node.value.id, node.attr) if isinstance(node.value, ast.Name) and node.value.id not in self.bound else ""
+        if static in STATICS:
+            made = constants.node("$$" + static)
+        elif isinstance(made, ast.IfExp) and node.value.id != "self":
             if node.attr == "append":
                 grows = ast.Compare(call("$type", node.value), [ast.In()], [constants.node("$growing")])
                 made = ast.IfExp(grows, made.body, made.orelse)

@@ -146,9 +146,10 @@ def called(made):
 
 
 def static(t, name):
-    statics = _TYPES[id(t)][2] if id(t) in _TYPES else ()
-    if name in statics:
-        return statics[name]
+    known = _TYPES.get(id(t))
+    found = None if known is None else known[2].get(name)
+    if found is not None:
+        return found
     raise AttributeError("%s has no attribute %r that an actor may use" % (t.__name__, name))
 
 

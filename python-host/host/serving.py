@@ -5,13 +5,15 @@ import os
 import sys
 import traceback
 
-from host import advice, chain, check, costs, imports, meter, probe, program, protocol
+from host import advice, chain, check, costs, imports, meter, probe, program, protocol, wire
 from host.outcome import outcome
-from host.wire import Beginning, entries, record
+from host.wire import Beginning, entries, pairs, piece, record
 
 COLLECT_EVERY = 512  # messages
 COLLECT_CYCLES = 1_000_000  # of messages: what they left behind in circles is collected, so that no other pays for it
 CALLED = Beginning(protocol.CALL_BEGINS)
+HANDLER, PAYLOAD, KNOWN = (len(wire.name(n)) for n in ("handler", "payload", "known"))  # what follows, in this order
+HEAD = wire.BYTES.size  # of the bytes that hold what is known
 sources = {}  # hash → source or Code; the chain says what to drop
 handled = 0
 uncollected = 0  # cycles of the messages since the last collection
@@ -57,13 +59,15 @@ def inspect(frame):
 def call(frame):
     """One message. Answers how it ended, after the effects that the chain was not told yet."""
     global handled, uncollected
-    about, told = CALLED.named(CALLED.read(frame)), CALLED.rest(frame)
+    about = CALLED.named(CALLED.read(frame))
+    handler, at = piece(frame, CALLED.size + HANDLER)
+    payload, at = piece(frame, at + PAYLOAD)
     kind = protocol.KINDS[about.kind]
-    outer, chain.now = chain.now, chain.Message(about, kind, told.get(b"known"))
+    outer, chain.now = chain.now, chain.Message(about, kind, pairs(frame, at + KNOWN + HEAD) if at < len(frame) else {})
     saved = meter.begin(about.cycles)
     noted = probe.begin(about.cycles) if probe.asked else None
     try:
-        ended, fields = outcome(code_of, about.code, kind, told[b"handler"].decode("utf-8", "replace"), told[b"payload"])
+        ended, fields = outcome(code_of, about.code, kind, handler.decode("utf-8", "replace"), payload)
         reply = chain.take_effects()
         if probe.asked:
             reply += chain.packed_bytes(chain.NOTES, probe.report())

@@ -19,6 +19,7 @@ HEAD = Struct("<IB")  # and its type
 NUMBER = Struct(">BQ")
 BYTES = Struct(">BI")
 NUMBER64, BYTES32, BIG, NULL, MAP = 0x1B, 0x5A, b"\xc2", 0xF6, 0xA0  # the first bytes of values
+SHORT, LONG = 0x40, 0x58  # of bytes whose length is in it, and of others
 
 
 class Pipe:
@@ -137,9 +138,9 @@ def entries(frame, at=2, n=None):
     return found
 
 
-def pairs(raw):
-    """A map of bytes to bytes or nothing."""
-    at, n, found = 1, raw[0] & 31, {}
+def pairs(raw, at):
+    """The map of bytes to bytes or nothing that begins at at."""
+    n, at, found = raw[at] & 31, at + 1, {}
     for _ in range(n):
         key, at = piece(raw, at)
         found[key], at = piece(raw, at)
@@ -148,12 +149,13 @@ def pairs(raw):
 
 def piece(raw, at):
     """Bytes or nothing, and where they end."""
-    first, n = raw[at], raw[at] & 31
+    first = raw[at]
     at += 1
+    if first < LONG:
+        end = at + first - SHORT
+        return raw[at:end], end
     if first == NULL:
         return None, at
-    if n > 23:
-        size = 1 << n - 24
-        n = int.from_bytes(raw[at:at + size], "big")
-        at += size
-    return raw[at:at + n], at + n
+    size = 1 << first - LONG
+    end = at + size + int.from_bytes(raw[at:at + size], "big")
+    return raw[at + size:end], end

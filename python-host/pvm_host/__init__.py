@@ -13,7 +13,6 @@ from host.chain import address as _address
 from host.chain import data as _data
 from host.chain import name as _name
 from host.chain import number as _number
-from host.chain import optional as _optional
 from host.errors import CallError, HostError, JobError, SendError, StateError, TimerError, TransferError
 
 __all__ = (
@@ -42,13 +41,20 @@ def schedule_timer(height, payload=b"", fee_payer=None, gas_limit=None, expires_
             raise TypeError("gas_limit and cycles_limit are two names of one argument: give one")
         gas_limit = cycles_limit
     watched, key = _watched(watch)
-    return chain.request(
-        chain.SCHEDULE, height=_number(height, 64, "the height"), payload=_data(payload), handler=_name(handler or "", "the handler"),
-        fee_payer=None if fee_payer is None else _address(fee_payer, "fee_payer"), gas_limit=_optional(gas_limit, 64, "gas_limit"),
-        expires_at=_optional(expires_at, 64, "expires_at"), max_fee_per_cycle=_optional(max_fee_per_cycle, 256, "max_fee_per_cycle"),
-        max_priority_fee_per_cycle=_optional(max_priority_fee_per_cycle, 256, "max_priority_fee_per_cycle"),
-        bid=_optional(bid, 256, "bid"), gba=None if gba is None else _address(gba, "gba"),
-        priority_tier_hint=_tier(priority_tier_hint), watched=watched, key=key)
+    asked = {"height": _number(height, 64, "the height"), "payload": _data(payload), "handler": _name(handler or "", "the handler")}
+    if fee_payer is not None:
+        asked["fee_payer"] = _address(fee_payer, "fee_payer")
+    for name, given, bits in (("gas_limit", gas_limit, 64), ("expires_at", expires_at, 64), ("max_fee_per_cycle", max_fee_per_cycle, 256),
+                              ("max_priority_fee_per_cycle", max_priority_fee_per_cycle, 256), ("bid", bid, 256)):
+        if given is not None:
+            asked[name] = _number(given, bits, name)
+    if gba is not None:
+        asked["gba"] = _address(gba, "gba")
+    if priority_tier_hint is not None:
+        asked["priority_tier_hint"] = _tier(priority_tier_hint)
+    if watched is not None:
+        asked["watched"], asked["key"] = watched, key
+    return chain.request(chain.SCHEDULE, **asked)
 
 
 def _tier(hint):

@@ -173,7 +173,7 @@ type fixed struct {
 	size int // of bytes; 0 is a number
 }
 
-// The beginnings of a call and of an answer. What follows in a call is its
+// The beginnings of a call and of an answer. What follows in a call is, in this order, its
 // handler, payload and the values it is likely to read; in an answer a value, a
 // refusal's code and message, or that it is over.
 var (
