@@ -314,10 +314,12 @@ func (e *execution) handOver(done archiveRequest) {
 	height := done.Tip().Block.Header.Height
 	e.patience.wait = 0
 	e.v.since.Store(int64(e.v.node.Clock.Now()))
-	if e.v.node.Connections != nil { // runners wait for it, and nobody for the store
+	e.v.archive.Post(done)
+	// Runners wait for it, and nobody for the store. Of roles that are told one after the
+	// other the last is the next to step, where the processor has no other to spare.
+	if e.v.node.Connections != nil {
 		e.v.gateway.Post(newHead{done.Results})
 	}
-	e.v.archive.Post(done)
 	for _, result := range done.Results {
 		e.confirm(result)
 	}
