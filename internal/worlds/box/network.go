@@ -102,6 +102,8 @@ func (n *Network) start(ctx context.Context) error {
 	if err := n.membership.resume(); err != nil {
 		return err
 	}
+	first := n.awaitsRunners()
+	n.steering.hold(first)
 	if err := n.startNodes(ctx); err != nil {
 		return err
 	}
@@ -112,7 +114,12 @@ func (n *Network) start(ctx context.Context) error {
 	}
 	n.reaper.start()
 	n.presence.watch.Show(n.state())
-	return n.registration.resume()
+	if err := n.registration.resume(); err != nil || !first {
+		return err
+	}
+	n.awaitRunners(ctx)
+	n.steering.hold(false)
+	return nil
 }
 
 // startNodes starts all validators, and refuses where one cannot follow the others.
