@@ -176,7 +176,7 @@ func (c *connections) dial(v connection.Dial) {
 		return
 	}
 	w := c.process.node.world
-	s := &side{host: c, id: v.ID, dialed: true}
+	s := &side{host: c, process: c.process, id: v.ID, dialed: true}
 	c.add(s)
 	fail := func(reason string) {
 		if !s.up && !s.over {
@@ -203,13 +203,13 @@ func (s *side) answer() {
 	switch {
 	case s.over || s.far.process == nil: // the dialler's time passes
 	case host == nil || host.dials:
-		s.far.world.After(s.far.world.link(s.far, s.host.process.node).Latency, func() {
+		s.far.world.After(s.far.world.link(s.far, s.process.node).Latency, func() {
 			if !s.up && !s.over {
 				s.down(connection.Down{Closed: true, Reason: "no runner is let in here"})
 			}
 		})
 	default:
-		peer := &side{host: host, peer: s, far: s.host.process.node, out: s.far.world.link(s.far, s.host.process.node)}
+		peer := &side{host: host, process: host.process, peer: s, far: s.process.node, out: s.far.world.link(s.far, s.process.node)}
 		peer.depart(&parcel{what: toAnswer, to: s})
 	}
 }
@@ -222,7 +222,7 @@ func (s *side) rise(peer *side) {
 	}
 	s.peer, s.up = peer, true
 	s.depart(&parcel{what: toFinish, to: peer})
-	s.tell(connection.Up{ID: s.id, Peer: peer.host.process.node.parts.Signer.PublicKey(), Remote: s.far.remote()})
+	s.tell(connection.Up{ID: s.id, Peer: peer.process.node.parts.Signer.PublicKey(), Remote: s.far.remote()})
 }
 
 // arrive brings a validator's side up.
@@ -237,7 +237,7 @@ func (s *side) arrive() {
 		c.lastID++
 		s.id, s.up = c.lastID, true
 		c.add(s)
-		s.tell(connection.Up{ID: s.id, Peer: s.peer.host.process.node.parts.Signer.PublicKey(), Remote: s.far.remote()})
+		s.tell(connection.Up{ID: s.id, Peer: s.peer.process.node.parts.Signer.PublicKey(), Remote: s.far.remote()})
 	}
 }
 

@@ -215,7 +215,7 @@ func (l *nodeLog) Append(records ...[]byte) error {
 // append keeps records, which nobody changes any more.
 func (d *disk) append(records [][]byte) {
 	for _, record := range records {
-		d.records = append(d.records, record)
+		d.records = append(d.records, d.node.world.records.one(record))
 		d.size += int64(len(record)) + recordFrame
 	}
 }

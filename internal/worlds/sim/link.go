@@ -21,10 +21,10 @@ const MaxBacklogBytes = 16 << 20
 
 // linkState is the link from one node to another as it stands.
 type linkState struct {
+	cut     *Effect // of the partition that cuts it, or nil
+	receipt *Effect // of the verb that set it, or of the configuration
 	Link
 	from, to *node
-	receipt  *Effect    // of the verb that set it, or of the configuration
-	cut      *Effect    // of the partition that cuts it, or nil
 	since    types.Time // when the cut began
 	free     types.Time // when its bandwidth is free again
 	last     types.Time // latest arrival so far, of frames in order

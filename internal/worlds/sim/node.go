@@ -18,21 +18,24 @@ import (
 
 // node is a machine of the world: it outlives the processes that run on it.
 type node struct {
+	// What each frame and each step looks at stands together: of ten thousand nodes it
+	// is not at hand.
 	world   *World
 	index   int
+	process *process      // nil while no process runs
+	frozen  *Effect       // nil unless it is frozen
+	skew    time.Duration // how far its clock is ahead
+	started uint32
+
 	name    string
 	parts   Parts
 	address types.Address
 	boot    func(*process) (stop func(), err error)
 	disk    *disk
 	links   map[*node]*linkState // the links to other nodes; looked up only
-	skew    time.Duration
-	process *process // nil while no process runs
-	frozen  *Effect  // nil unless it is frozen
-	death   *Effect  // of its latest crash, or nil
-	held    []event  // what happened to it while frozen
-	runs    []run    // roles that can step when it thaws
-	started uint32
+	death   *Effect              // of its latest crash, or nil
+	held    []event              // what happened to it while frozen
+	runs    []run                // roles that can step when it thaws
 	crashes []crashPoint
 
 	programs *fault.Programs           // nil where there are none

@@ -60,7 +60,7 @@ const leastProbe = 25 * time.Millisecond
 // depart puts a parcel on its way. What is lost is sent again, later each time; what
 // is lost for too long ends the connection.
 func (s *side) depart(p *parcel) {
-	l := s.host.process
+	l := s.process
 	w := l.node.world
 	p.from, p.departs = s, l.present()
 	if p.what == toFrame {
@@ -129,8 +129,7 @@ func (l *linkState) carry(w *World, departs types.Time, bytes int) (first, whole
 // mended, if the connection is there still.
 func (p *parcel) happen(event) {
 	s := p.from
-	w := s.host.process.node.world
-	if s.host.process.dead && p.departs > s.host.process.diedAt {
+	if s.process.dead && p.departs > s.process.diedAt {
 		return
 	}
 	if cut := s.out.cut; cut != nil {
@@ -143,11 +142,11 @@ func (p *parcel) happen(event) {
 	switch {
 	case p.what == toDial:
 		s.answer()
-	case p.to.host.process.dead:
+	case p.to.process.dead:
 		if p.what == toFinish {
-			s.loseIn(w.now)
+			s.loseIn(s.process.node.world.now)
 		}
-		if death := p.to.host.process.node.death; death != nil && p.to.host.process.node.process == nil {
+		if death := p.to.process.node.death; death != nil && p.to.process.node.process == nil {
 			death.Dropped++
 		}
 	case p.what == toAnswer:

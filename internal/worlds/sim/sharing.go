@@ -36,6 +36,34 @@ func (s *shared) put(from *trie.Tree, changes []trie.Change) *trie.Tree {
 	return to
 }
 
+// Of records of logs.
+const (
+	maxSharedRecords  = 64      // how many a world remembers: those of the bodies of some blocks
+	leastSharedRecord = 4 << 10 // bytes; of shorter ones each log has its own
+)
+
+// sharedRecords remembers the long records that were written last, so that the logs
+// of a hundred validators hold the body of a block once.
+type sharedRecords struct {
+	written [maxSharedRecords][]byte
+	next    int
+}
+
+// one returns a record of the same bytes, which nobody changes.
+func (s *sharedRecords) one(record []byte) []byte {
+	if len(record) < leastSharedRecord {
+		return record
+	}
+	for _, known := range s.written {
+		if bytes.Equal(known, record) {
+			return known
+		}
+	}
+	s.written[s.next] = record
+	s.next = (s.next + 1) % maxSharedRecords
+	return record
+}
+
 func equalChanges(a, b []trie.Change) bool {
 	if len(a) != len(b) {
 		return false

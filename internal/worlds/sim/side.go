@@ -8,6 +8,7 @@ import (
 // side is one side of a connection.
 type side struct {
 	host    *connections
+	process *process // of host
 	id      connection.ID
 	peer    *side // nil before somebody answered
 	far     *node // the peer's machine
@@ -40,12 +41,13 @@ type side struct {
 // tell hands an event on, unless the connection is over or its process is dead.
 func (s *side) tell(e connection.Event) {
 	c := s.host
-	if s.over || c.process.dead || c.receive == nil {
+	if s.over || s.process.dead || c.receive == nil {
 		return
 	}
-	c.process.node.world.trace.told(c.process.node.world.now, c.process.node, s.far, e)
-	if frozen := c.process.node.frozen; frozen != nil {
-		frozen.Held++
+	n := s.process.node
+	n.world.trace.told(n.world.now, n, s.far, e)
+	if n.frozen != nil {
+		n.frozen.Held++
 	}
 	if s.up {
 		c.recent = s
@@ -74,20 +76,20 @@ func (s *side) close(code uint64, reason string) {
 		return
 	}
 	s.closing = true
-	w := s.host.process.node.world
+	w := s.process.node.world
 	mine := connection.Down{Code: code, Reason: reason}
 	if !s.up {
 		mine = connection.Down{Reason: "given up"}
 	} else {
 		s.depart(&parcel{what: toClose, to: s.peer, code: code, reason: reason})
-		s.peer.loseIn(s.host.process.present()) // where that does not come
+		s.peer.loseIn(s.process.present()) // where that does not come
 	}
-	w.At(s.host.process.present(), func() { s.down(mine) })
+	w.At(s.process.present(), func() { s.down(mine) })
 }
 
 // loseIn ends a side whose peer says nothing from a time on.
 func (s *side) loseIn(silent types.Time) {
-	s.host.process.node.world.At(silent.Add(connection.IdleTime), s.lost)
+	s.process.node.world.At(silent.Add(connection.IdleTime), s.lost)
 }
 
 // sever has the peers of a process that died find it out.

@@ -116,7 +116,7 @@ func (s *side) open() {
 	}
 	if len(s.opening) > 0 {
 		first := s.opening[0]
-		s.host.process.node.world.At(s.host.process.present().Add(s.host.patience), func() {
+		s.process.node.world.At(s.process.present().Add(s.host.patience), func() {
 			if !s.closing && len(s.opening) > 0 && s.opening[0] == first {
 				s.tellStuck()
 			}
@@ -164,7 +164,7 @@ func (t *stream) room(n int) bool {
 func (t *stream) write(frame []byte) {
 	s := t.side
 	t.unread, s.unread = t.unread+len(frame), s.unread+len(frame)
-	p := s.host.process.node.world.parcels.take()
+	p := s.process.node.world.parcels.take()
 	*p = parcel{what: toFrame, to: s.peer, of: t, stream: t.number, frame: frame}
 	s.depart(p)
 }
@@ -172,9 +172,9 @@ func (t *stream) write(frame []byte) {
 // wait gives the oldest frame that waits the time that a write may be blocked.
 func (t *stream) wait() {
 	s := t.side
-	t.since = s.host.process.present()
+	t.since = s.process.present()
 	began := t.since
-	s.host.process.node.world.At(began.Add(s.host.patience), func() {
+	s.process.node.world.At(began.Add(s.host.patience), func() {
 		if s.closing || len(t.queue) == 0 || t.since != began || t.dead {
 			return
 		}
@@ -219,7 +219,7 @@ func (t *stream) credit(n int) {
 		return
 	}
 	w := s.far.world
-	w.After(w.link(s.far, s.host.process.node).Latency, func() {
+	w.After(w.link(s.far, s.process.node).Latency, func() {
 		if s.closing {
 			return
 		}

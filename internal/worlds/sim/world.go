@@ -61,6 +61,7 @@ type World struct {
 	worked   time.Duration // the time that all roles worked
 	rewrites int           // how often a log was rewritten
 	tables   shared
+	records  sharedRecords
 	hashed   hasher
 	parcels  parcels
 	answers  *Answers // of runners, as a test gives them, or nil
