@@ -4,11 +4,15 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync/atomic"
 )
 
 // SyncDir makes the names in a directory survive a loss of power: a file that is
 // synced, and whose name is not, is lost all the same.
 func SyncDir(path string) error {
+	if see := witness.Load(); see != nil {
+		(*see)(path)
+	}
 	dir, err := os.Open(path)
 	if err == nil {
 		err = errors.Join(dir.Sync(), dir.Close())
@@ -17,4 +21,14 @@ func SyncDir(path string) error {
 		return fmt.Errorf("sync the directory %s: %w", path, err)
 	}
 	return nil
+}
+
+var witness atomic.Pointer[func(path string)]
+
+// Witness has see told of each directory just before it is synced, until restore is
+// called: nothing but a loss of power shows that one was not. It is for tests, one at
+// a time in a process.
+func Witness(see func(path string)) (restore func()) {
+	before := witness.Swap(&see)
+	return func() { witness.Store(before) }
 }

@@ -22,14 +22,16 @@ const (
 	bucketHead    = 16 // root u64, sequence u64
 	metaBytes     = 64 // magic, version, page size and flags u32; root bucket, freelist, end, transaction, checksum u64
 
-	flagBranch = 1
-	flagLeaf   = 2
-	flagMeta   = 4
-	leafBucket = 1 // of a leaf's element
+	flagBranch   = 1
+	flagLeaf     = 2
+	flagMeta     = 4
+	flagFreelist = 16
+	leafBucket   = 1 // of a leaf's element
 
 	metaMagic   = 0xED0CDAED
 	metaVersion = 2
 	noFreelist  = math.MaxUint64
+	newFreelist = 2 // the page of the freelist, empty, in a file to which nothing was committed
 
 	minPageBytes = 1 << 10
 	maxPageBytes = 1 << 24
@@ -52,6 +54,13 @@ func verify(file io.ReaderAt, size int64, value func(bucket, key, value []byte) 
 	}
 	w := &walk{file: file, page: int64(root.pageBytes), end: min(root.end, uint64(size)/uint64(root.pageBytes)), value: value}
 	w.seen = make([]uint64, w.end/64+1)
+	if root.freelist == newFreelist {
+		if page, err := w.read(newFreelist); err != nil {
+			return err.Error()
+		} else if order.Uint16(page[8:]) != flagFreelist || order.Uint16(page[10:]) != 0 {
+			return "a file to which nothing was committed names pages that are free"
+		}
+	}
 	if err := w.tree(root.bucket, span{}, nil, 0); err != nil {
 		return err.Error()
 	}
@@ -61,6 +70,7 @@ func verify(file io.ReaderAt, size int64, value func(bucket, key, value []byte) 
 type meta struct {
 	pageBytes uint32
 	bucket    uint64 // root page of the root bucket
+	freelist  uint64 // noFreelist or, before the first commit, newFreelist
 	end       uint64 // no page has a higher number or the same
 	tx        uint64
 }
@@ -99,9 +109,10 @@ func readMeta(file io.ReaderAt, at int64) (m meta, ok bool) {
 	if order.Uint32(b) != metaMagic || order.Uint32(b[4:]) != metaVersion || order.Uint64(b[metaBytes-8:]) != sum.Sum64() {
 		return m, false
 	}
-	m = meta{pageBytes: order.Uint32(b[8:]), bucket: order.Uint64(b[16:]), end: order.Uint64(b[40:]), tx: order.Uint64(b[48:])}
+	m = meta{pageBytes: order.Uint32(b[8:]), bucket: order.Uint64(b[16:]), freelist: order.Uint64(b[32:]), end: order.Uint64(b[40:]), tx: order.Uint64(b[48:])}
 	powerOfTwo := m.pageBytes&(m.pageBytes-1) == 0
-	return m, powerOfTwo && m.pageBytes >= minPageBytes && m.pageBytes <= maxPageBytes && order.Uint64(b[32:]) == noFreelist
+	listed := m.freelist == noFreelist || m.freelist == newFreelist && m.tx <= 1 // its first metas are of the transactions 0 and 1
+	return m, powerOfTwo && m.pageBytes >= minPageBytes && m.pageBytes <= maxPageBytes && listed
 }
 
 // walk visits every page that is reachable, each once.
