@@ -11,6 +11,7 @@ var (
 	rationsCore   = []suite{{pkg: "./validators/rations"}}
 	logTests      = []suite{{pkg: "./internal/environment/store/log"}}
 	boltTests     = []suite{{pkg: "./internal/environment/store/bolt"}}
+	homeTests     = []suite{{pkg: "./internal/environment/home"}}
 	shellTests    = []suite{{pkg: "./validators"}}
 	forgedTests   = []suite{{pkg: "./validators/catchup"}, {pkg: "./validators", run: "TestForgedBatches|TestABatchFrom"}}
 	lostTests     = []suite{{pkg: "./internal/worlds/sim", run: "TestALostSubmission"}}
@@ -184,6 +185,16 @@ var mutants = []mutant{
 		{"internal/environment/store/log/write.go", "\tif err := l.sync(l.file, false); err != nil {", "\tif err := error(nil); err != nil {"}}},
 	{name: "D04", what: "the store never syncs, not for disk either", tests: boltTests, edits: []edit{
 		{"internal/environment/store/bolt/bolt.go", "NoSync:          durability == store.Process,", "NoSync:          true,"}}},
+	{name: "D05", what: "the name of a log is not synced", tests: logTests, edits: []edit{
+		{"internal/environment/store/log/log.go", "\tif !naming {", "\tif naming || true {"}}},
+	{name: "D06", what: "a log that takes another's name is not synced under it", tests: logTests, edits: []edit{
+		{"internal/environment/store/log/write.go", "\tif err := l.sync(l.file, true); err != nil {", "\tif err := error(nil); err != nil {"}}},
+	{name: "D07", what: "the name of a store is not synced", tests: boltTests, edits: []edit{
+		{"internal/environment/store/bolt/bolt.go", "if made && durability == store.Disk {", "if made && durability != store.Disk {"}}},
+	{name: "D08", what: "the name of a home's file is not synced", tests: homeTests, edits: []edit{
+		{"internal/environment/home/meta.go", "err = store.SyncDir(filepath.Dir(path))", "err = nil"}}},
+	{name: "D09", what: "the name of a home's directory is not synced", tests: homeTests, edits: []edit{
+		{"internal/environment/home/layout.go", "return store.SyncDir(filepath.Dir(dir))", "return nil"}}},
 	{name: "X01", what: "the tip is committed before the block it names", tests: shellTests, further: killTests, edits: []edit{
 		{"validators/archiving.go", "if plant.Planted == plant.TipBeforeState {", "if plant.Planted == plant.None {"}}},
 	{name: "X04", what: "the log is compacted to the head, not to what is stored", tests: laggingTests, further: killTests, edits: []edit{

@@ -55,12 +55,18 @@ func (h *Home) Node(name string) (Node, error) {
 	return NodeFiles(h.dir, name), nil
 }
 
-// makeDir makes a directory, whose name survives what is asked for.
+// makeDir makes a directory, with those that it is in: their names survive what is
+// asked for.
 func makeDir(dir string, durability store.Durability) error {
 	if _, err := os.Stat(dir); err == nil {
 		return nil
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if parent := filepath.Dir(dir); parent != dir {
+		if err := makeDir(parent, durability); err != nil {
+			return err
+		}
+	}
+	if err := os.Mkdir(dir, 0o755); err != nil && !errors.Is(err, os.ErrExist) {
 		return fmt.Errorf("home: %w", err)
 	}
 	if durability != store.Disk {
