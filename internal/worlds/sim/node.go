@@ -55,8 +55,9 @@ type process struct {
 	peers   []*node // sorted by address
 	// connections are those with runners or validators; nil where there are none.
 	connections *connections
-	// views is what a validator tells a runner's view; nil where it tells nothing.
-	views  func(runner *node, follow []execution.ID) *chainview.Head
+	// views is what a validator tells a runner's view: its head, or nil where enough
+	// says of its height that it is not. It is nil where it tells nothing.
+	views  func(runner *node, follow []execution.ID, enough func(types.Height) bool) *chainview.Head
 	parked []*question // of views that wait for the next head
 	// executor does a runner's jobs; nil where none is.
 	executor *doer

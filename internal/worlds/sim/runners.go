@@ -86,7 +86,10 @@ func (c *crew) host(name string, head *ledger.State) {
 		return
 	}
 	c.states[name] = head
-	c.find(name).process.views = func(runner *node, follow []execution.ID) *chainview.Head {
+	c.find(name).process.views = func(runner *node, follow []execution.ID, enough func(types.Height) bool) *chainview.Head {
+		if !enough(c.states[name].Height()) { // most of a crowd asks too early, and is not looked up for that
+			return nil
+		}
 		return c.outlook(c.states[name]).Head(runner.parts.Signer.PublicKey(), follow)
 	}
 }

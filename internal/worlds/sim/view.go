@@ -188,8 +188,8 @@ func (l *process) answerOne(q *question, anyHead bool) bool {
 	if q.view.over() {
 		return true
 	}
-	head := l.views(q.view.process.node, q.follow)
-	if head == nil || !anyHead && head.Height <= q.above {
+	head := l.views(q.view.process.node, q.follow, func(height types.Height) bool { return anyHead || height > q.above })
+	if head == nil {
 		return false
 	}
 	q.answer = head
