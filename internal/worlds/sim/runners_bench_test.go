@@ -4,6 +4,7 @@ import (
 	"flag"
 	"os"
 	"runtime"
+	"runtime/debug"
 	"strconv"
 	"syscall"
 	"testing"
@@ -30,11 +31,17 @@ func BenchmarkRunners(b *testing.B) {
 	}
 }
 
+// crowdMemory is from how many bytes on the collector works harder: of the whole crowd's
+// world some three GiB are held in the end, half of them histories.
+const crowdMemory = 5 << 30
+
 // BenchmarkTenThousandRunners is a hundred validators and ten thousand runners for a
 // hundred blocks (aim: 3 minutes on two cores). DEVNET_SOAK makes it whole; else it is
 // a tenth of each, in the same proportion.
 func BenchmarkTenThousandRunners(b *testing.B) {
 	collectAsRunDoes(b)
+	before := debug.SetMemoryLimit(crowdMemory)
+	b.Cleanup(func() { debug.SetMemoryLimit(before) })
 	validators, count, blocks := 10, 1_000, types.Height(10)
 	if os.Getenv("DEVNET_SOAK") != "" {
 		validators, count, blocks = 100, 10_000, 100
