@@ -109,10 +109,11 @@ func readMeta(file io.ReaderAt, at int64) (m meta, ok bool) {
 	if order.Uint32(b) != metaMagic || order.Uint32(b[4:]) != metaVersion || order.Uint64(b[metaBytes-8:]) != sum.Sum64() {
 		return m, false
 	}
-	m = meta{pageBytes: order.Uint32(b[8:]), bucket: order.Uint64(b[16:]), freelist: order.Uint64(b[32:]), end: order.Uint64(b[40:]), tx: order.Uint64(b[48:])}
+	m = meta{pageBytes: order.Uint32(b[8:]), bucket: order.Uint64(b[16:]), freelist: order.Uint64(b[32:]),
+		end: order.Uint64(b[40:]), tx: order.Uint64(b[48:])}
 	powerOfTwo := m.pageBytes&(m.pageBytes-1) == 0
-	listed := m.freelist == noFreelist || m.freelist == newFreelist && m.tx <= 1 // its first metas are of the transactions 0 and 1
-	return m, powerOfTwo && m.pageBytes >= minPageBytes && m.pageBytes <= maxPageBytes && listed
+	known := m.freelist == noFreelist || m.freelist == newFreelist && m.tx <= 1 // the first metas are of 0 and 1
+	return m, powerOfTwo && m.pageBytes >= minPageBytes && m.pageBytes <= maxPageBytes && known
 }
 
 // walk visits every page that is reachable, each once.
