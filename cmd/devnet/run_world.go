@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -64,6 +65,12 @@ var runner = &batch.Runner{
 			return clustered.Containers(ctx, w.Image)
 		}
 		return openSimulated
+	},
+	Least: func(w batch.World) func(int) time.Duration {
+		if w.Backend == batch.Processes || w.Backend == batch.Docker {
+			return clustered.LeastBlockTime
+		}
+		return nil
 	},
 	Replay: replay,
 	Process: func(ctx context.Context) (*exec.Cmd, error) {

@@ -160,6 +160,8 @@ func doNetwork(c *call) (starlark.Value, error) {
 	}
 	if pace := r.options.Pace; pace != nil {
 		config.BlockTime, config.Auto = pace.BlockTime, pace.Auto
+	} else {
+		r.slow(&config)
 	}
 	p := params.Defaults()
 	if err := p.Apply(params.Overrides(config.Params)); err != nil {
@@ -179,6 +181,23 @@ func doNetwork(c *call) (starlark.Value, error) {
 	r.net = n
 	r.report.Seed, r.report.Backend = n.seed, backend.Name()
 	return n, nil
+}
+
+// slow gives a network the block time that its world keeps, where the script's is shorter.
+// One without time between blocks makes them as fast as it can anyway.
+func (r *runtime) slow(config *Config) {
+	if r.options.Least == nil || config.Auto || config.BlockTime <= 0 {
+		return
+	}
+	least := r.options.Least(config.Validators)
+	if config.BlockTime >= least {
+		return
+	}
+	if out := r.options.Out; out != nil {
+		fmt.Fprintf(out, "%d validators keep no block time of %v here: it is %v, and --block-time sets another\n", config.Validators,
+			config.BlockTime, least)
+	}
+	config.BlockTime = least
 }
 
 // MaxValidators and MaxRunners bound a script's network.

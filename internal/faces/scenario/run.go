@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"time"
 
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
@@ -30,9 +31,12 @@ const (
 
 // Options say how to run a script. Open is needed; zero fields mean defaults.
 type Options struct {
-	Open   Open
-	Seed   *uint64         // goes before the script's own
-	Pace   *Pace           // so does this
+	Open Open
+	Seed *uint64 // goes before the script's own
+	Pace *Pace   // so does this
+	// Least is the shortest block time that so many validators keep where they run: a
+	// script that asks for less has that, and Out is told. nil: any.
+	Least  func(validators int) time.Duration
 	Out    io.Writer       // what print writes to; nil: nowhere
 	Trace  io.Writer       // for Config.Trace
 	Steps  uint64          // MaxSteps

@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/cowboyinc/devnet/internal/faces/scenario"
 )
@@ -75,6 +76,16 @@ type Runner struct {
 	// Process is another process of this program, not started yet, that calls
 	// Work with its standard input and output.
 	Process func(context.Context) (*exec.Cmd, error)
+	// Least returns the shortest block time that networks of a world keep, by the number
+	// of their validators; nil, as what it returns may be: any.
+	Least func(World) func(validators int) time.Duration
+}
+
+func (r *Runner) least(w World) func(int) time.Duration {
+	if r.Least == nil {
+		return nil
+	}
+	return r.Least(w)
 }
 
 // Run makes runs in processes of their own, as many at a time as there are cores,

@@ -62,7 +62,7 @@ func (r *Runner) play(ctx context.Context, j Job, w World, trace string, out io.
 	}
 	began := time.Now()
 	seen, err := scenario.Run(j.File, scenario.Options{Open: stage.Open, Seed: j.Seed, Pace: pace, Out: out, Trace: lines, Stop: ctx,
-		Pulse: pulse})
+		Pulse: pulse, Least: r.least(w)})
 	wall := time.Since(began)
 	if problem := flush(); err == nil {
 		err = problem
