@@ -67,8 +67,11 @@ var runner = &batch.Runner{
 		return openSimulated
 	},
 	Least: func(w batch.World) func(int) time.Duration {
-		if w.Backend == batch.Processes || w.Backend == batch.Docker {
-			return clustered.LeastBlockTime
+		switch w.Backend {
+		case batch.Processes:
+			return clustered.LeastInProcesses
+		case batch.Docker:
+			return clustered.LeastInContainers
 		}
 		return nil
 	},

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// On two cores the library's networks of four and ten keep their 100 ms, and those of
+// On two cores the library's networks of four and ten processes keep their 100 ms, and those of
 // thirty-one do not.
 func TestTheLeastBlockTimeGrowsWithThePairs(t *testing.T) {
 	for _, one := range []struct {
@@ -13,7 +13,7 @@ func TestTheLeastBlockTimeGrowsWithThePairs(t *testing.T) {
 		want              time.Duration
 	}{{1, 2, time.Millisecond}, {4, 2, 16 * time.Millisecond}, {10, 2, 100 * time.Millisecond}, {31, 2, 961 * time.Millisecond},
 		{31, 16, 120 * time.Millisecond}} {
-		if least := leastBlockTime(one.validators, one.cores); least != one.want {
+		if least := leastBlockTime(one.validators, pairOfProcesses, one.cores); least != one.want {
 			t.Errorf("%d validators on %d cores: %v, not %v", one.validators, one.cores, least, one.want)
 		}
 	}
