@@ -146,13 +146,14 @@ func TestARationIsWhatTheTableSays(t *testing.T) {
 		w := newWorld(t, 2)
 		unit := max(1, int(table[of].most/64))
 		spend := func() (n int64) {
-			for {
+			for n <= table[of].most { // more is no ration
 				w.accounts[peer(1)].levels[patience].left = table[patience].most
 				if ok, _ := w.Spend(w.now, peer(1), of, unit); !ok {
 					return n
 				}
 				n += int64(unit)
 			}
+			return n
 		}
 		if n := spend(); n != table[of].most {
 			t.Errorf("resource %d: %d at first, want %d", of, n, table[of].most)
