@@ -46,7 +46,8 @@ FLUSH = Operation("flush")
 SET, DELETE, EMIT, LOG, READ, NOTES = map(Operation, ("set_state", "delete_state", "emit_event", "print", "read", "notes"))
 HARMLESS = frozenset((GET, BALANCE, KECCAK, RANDOMNESS, FLUSH))  # requests that change nothing
 ENDS = {name: Operation(name) for name in protocol.ENDS}
-WAITING = 4  # calls that an answer costs which the chain charges less for than waiting for it takes
+WAITING = 10  # calls that an answer costs which the chain charges less for than waiting for it takes
+CALLING = 6  # calls that another actor's message costs beside what the chain charges for it: two such waits, of which it pays most
 MAX_EFFECT_BYTES = 256 << 10
 MAX_PAYLOAD = 16 << 20
 MAX_LOG = 4096  # bytes of a printed line
@@ -62,13 +63,14 @@ VALUE_AT = ANSWERED.size + len(VALUE)
 class Message:
     """One message and what it did that the chain was not told yet."""
 
-    __slots__ = ("about", "kind", "effects", "bytes", "known", "modules", "lines", "changes", "continuations", "resumed")
+    __slots__ = ("about", "kind", "effects", "bytes", "known", "ahead", "modules", "lines", "changes", "continuations", "resumed")
 
-    def __init__(self, about=None, kind=None, known=None):
+    def __init__(self, about=None, kind=None, ahead=None):
         self.about = about  # what a call begins with, by its names
         self.kind = kind
         self.effects, self.bytes = [], 0
-        self.known = {} if known is None else known  # key → value: read or written in this message
+        self.known = {}  # key → value: read or written in this message
+        self.ahead = ahead  # the same of what the chain sent ahead, which no outcome depends on
         self.modules = {}
         self.lines = ""  # printed and not ended yet
         self.changes = 0  # that it asked for and told of, printed lines apart
@@ -143,9 +145,9 @@ def tell_pair(op, first, second):
     effect(packed_pair(op, first, second))
 
 
-def request(op, **fields):
-    """Ask the chain; return the value it answers, or raise."""
-    meter.charge(table.call)
+def request(op, calls=1, **fields):
+    """Ask the chain, for so many calls; return the value it answers, or raise."""
+    meter.charge(calls * table.call)
     for v in fields.values():
         if type(v) is bytes:
             bounded(v)
@@ -237,13 +239,21 @@ def name(value, what):
 
 
 def get(key):
+    """The value under a key. The first time it costs what waiting for it takes,
+    whether it was sent ahead or not."""
     if type(key) is not bytes:
         key = state_key(key)
     known = now.known
     if key in known:
         tell(READ, key)
         return known[key]
-    value = request_of(GET, key)
+    ahead = now.ahead
+    if ahead and key in ahead:
+        meter.charge(WAITING * table.call)
+        effect(packed_bytes(READ, key))
+        value = ahead[key]
+    else:
+        value = request_of(GET, key, WAITING)
     known[key] = value
     return value
 

@@ -63,7 +63,7 @@ def call(frame):
     handler, at = piece(frame, CALLED.size + HANDLER)
     payload, at = piece(frame, at + PAYLOAD)
     kind = protocol.KINDS[about.kind]
-    outer, chain.now = chain.now, chain.Message(about, kind, pairs(frame, at + KNOWN + HEAD) if at < len(frame) else {})
+    outer, chain.now = chain.now, chain.Message(about, kind, pairs(frame, at + KNOWN + HEAD) if at < len(frame) else None)
     saved = meter.begin(about.cycles)
     noted = probe.begin(about.cycles) if probe.asked else None
     try:

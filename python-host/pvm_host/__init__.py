@@ -139,7 +139,7 @@ def send_message(target, payload=b"", handler="handle_message", cycles_limit=SEN
 
 def call_actor(target, method, payload=b"", cycles_limit=0):
     """Run a handler of target now, with at most cycles_limit cycles (0: all that remain)."""
-    return chain.request(chain.CALL, target=_address(target, "the target"), method=_name(method, "the method"),
+    return chain.request(chain.CALL, chain.CALLING, target=_address(target, "the target"), method=_name(method, "the method"),
                          payload=_data(payload), cycles_limit=_number(cycles_limit, 64, "cycles_limit"))
 
 

@@ -210,3 +210,24 @@ func TestCompilingIsPaidBeforeItIsDone(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// What the interpreter waits for is paid: the chain's answer to a question, and the
+// first read of a key in a message, whether it was sent ahead or not; a key that the
+// message knows is cheaper.
+func TestWaitingForTheChainIsPaid(t *testing.T) {
+	const keys, waiting = "    keys = [b'a', b'b', b'c', b'd', b'e']\n", 100
+	w := openWorld(t)
+	first := func() types.Cycles { return spent(t, w, keys, "    pvm_host.get_state(keys[ever])\n", 5) / 5 }
+	again := spent(t, w, keys+"    for k in keys: pvm_host.get_state(k)\n", "    pvm_host.get_state(keys[ever])\n", 5) / 5
+	asked := first()
+	w.peeks = true
+	first() // and what it read is sent ahead from now on
+	if ahead := first(); ahead != asked || asked < again+waiting-10 {
+		t.Errorf("a first read costs %d cycles, of a key sent ahead %d, and again %d", asked, ahead, again)
+	}
+	for _, call := range []string{"keccak256(b'')", "randomness()", "get_balance()"} {
+		if used := spent(t, w, "", "    pvm_host."+call+"\n", 5) / 5; used < waiting {
+			t.Errorf("%s costs %d cycles", call, used)
+		}
+	}
+}

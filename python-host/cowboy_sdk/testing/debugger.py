@@ -254,7 +254,7 @@ def connect(player):
     def now():
         return player.calls[-1]
 
-    def request(op, **fields):
+    def request(op, calls=1, **fields):
         return now().ask(op)
 
     def request_of(op, value, calls=1):
