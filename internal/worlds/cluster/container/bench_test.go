@@ -21,6 +21,14 @@ const measured = 5 * time.Second
 // follow one another at once, and memory.
 func BenchmarkContainers(b *testing.B) {
 	name := image(b)
+	b.Run("ready/engine alone", func(b *testing.B) { // the same container, whose process has nothing to do
+		for b.Loop() {
+			id := ran(b, name, "version")
+			b.StopTimer()
+			gone(b, id)
+			b.StartTimer()
+		}
+	})
 	b.Run("ready/one container", func(b *testing.B) {
 		for b.Loop() {
 			readyInOne(b, name)
@@ -58,17 +66,29 @@ func BenchmarkContainers(b *testing.B) {
 
 // readyInOne runs the whole network in one container, as the image does by itself.
 func readyInOne(b *testing.B, image string) {
-	id, err := docker(b.Context(), nil, "run", "--detach", "--publish", "127.0.0.1::4000", image)
-	if err != nil {
-		b.Fatal(err)
-	}
+	id := ran(b, image)
 	at, err := docker(b.Context(), nil, "port", id, "4000/tcp")
 	if err != nil {
 		b.Fatal(err)
 	}
 	readyAt(b, "http://"+lines(at)[0])
 	b.StopTimer()
-	defer b.StartTimer()
+	gone(b, id)
+	b.StartTimer()
+}
+
+// ran is a container of an image that the engine has started.
+func ran(b *testing.B, image string, command ...string) (id string) {
+	b.Helper()
+	id, err := docker(b.Context(), nil, append([]string{"run", "--detach", "--publish", "127.0.0.1::4000", image}, command...)...)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return id
+}
+
+func gone(b *testing.B, id string) {
+	b.Helper()
 	if _, err := docker(b.Context(), nil, "rm", "--force", "--volumes", id); err != nil {
 		b.Fatal(err)
 	}
