@@ -35,6 +35,13 @@ def again(n): net.run(blocks = n)
 // this machine's.
 var onlySimulated = []string{"disk_fail", "clock_skew", "snapshot"}
 
+// withinAnEpoch are scripts that say another thing when an epoch ends amid them, as it
+// may on a slow machine: their epochs are long.
+var withinAnEpoch = []string{
+	`net.leave_validator("v3"); net.leave_validator("v3")`,
+	`[net.leave_validator("v%d" % i) for i in range(4)]`,
+}
+
 // scripts are one odd or plain use of a verb each; what they print and how they end
 // is compared, figures apart.
 var scripts = []string{
@@ -61,8 +68,8 @@ var scripts = []string{
 	// the set
 	`net.validator("v9")`, `print(net.leader().name in ["v0", "v1", "v2", "v3"])`, `print(net.join_validator().status in ["joining", "active"])`, `net.join_validator("a b")`, `net.join_validator("alice")`,
 	`net.join_validator("v0")`, `net.join_validator("w"); net.join_validator("w")`, `net.join_validator("system")`,
-	`net.leave_validator("v9")`, `net.leave_validator("v3"); net.leave_validator("v3")`, `net.leave_validator("v3"); print(v3.status in ["leaving", "left"])`,
-	`[net.leave_validator("v%d" % i) for i in range(4)]`, `[net.leave_validator("v%d" % i) for i in range(3)]; again(20); net.leave_validator("v3")`,
+	`net.leave_validator("v9")`, `net.leave_validator("v3"); print(v3.status in ["leaving", "left"])`,
+	`[net.leave_validator("v%d" % i) for i in range(3)]; again(20); net.leave_validator("v3")`,
 	`v = net.join_validator(); eventually(lambda: v.status == "active", within = 80); print(v.running)`,
 	`v4 = net.join_validator(); net.leave_validator(v4); print("taken back, or leaving")`,
 	`net.partition([["v0", "v1", "v2"], ["v3"]], may_be_idle = True); v = net.join_validator(); net.run(blocks = 36, within = 80); print(v.status)`,
@@ -161,7 +168,10 @@ func (p patient) Next(above types.Height, patience time.Duration) (types.Height,
 // played is how a script ended: its kind, and what it printed and said with all
 // figures made equal.
 func played(t *testing.T, open scenario.Open, script string) string {
-	path := filepath.Join(t.TempDir(), "script.star")
+	path, preamble := filepath.Join(t.TempDir(), "script.star"), preamble
+	if slices.Contains(withinAnEpoch, script) {
+		preamble = strings.Replace(preamble, `"chain.epoch_blocks": 16`, `"chain.epoch_blocks": 100000`, 1)
+	}
 	if err := os.WriteFile(path, []byte(preamble+strings.ReplaceAll(script, "; ", "\n")+"\n"), 0o644); err != nil {
 		t.Error(err)
 	}
@@ -201,7 +211,7 @@ func TestVerbsAreTheSameInBothWorlds(t *testing.T) {
 			}
 		})
 	}
-	for _, script := range scripts {
+	for _, script := range slices.Concat(withinAnEpoch, scripts) {
 		next <- script
 	}
 	close(next)
