@@ -231,3 +231,32 @@ func TestAnIdleFaultSaysSo(t *testing.T) {
 		t.Errorf("%v", r)
 	}
 }
+
+// A frame that leaves at the instant in which its process dies arrives, and so it is
+// heard; one that would have left later does neither.
+func TestWhatLeavesAsItsProcessDiesIsHeard(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		later time.Duration // that it leaves than the process dies
+		heard int
+	}{{"as it dies", 0, 1}, {"behind its death", time.Nanosecond, 0}} {
+		arrived, heard := 0, 0
+		w := toys(t, Config{Seed: 1}, 2, func(string) *toy {
+			return &toy{frame: func(*toy, string, []byte) { arrived++ }}
+		})
+		w.Tap(func(types.Address, []byte) { heard++ })
+		from, to := w.nodes[0], w.nodes[1]
+		died := w.now.Add(time.Second)
+		w.At(died, func() { from.process.dead, from.process.diedAt = true, died })
+		process := from.process
+		w.show(process, died.Add(c.later), []byte("x"))
+		w.loop.push(event{at: died.Add(time.Minute), what: &flight{from: process, to: to.process, departs: died.Add(c.later),
+			frame: []byte("x"), link: w.link(from, to)}})
+		if err := w.RunFor(time.Hour); err != nil {
+			t.Fatal(err)
+		}
+		if arrived != c.heard || heard != c.heard {
+			t.Errorf("%s: it arrived %d times and was heard %d times, want %d", c.name, arrived, heard, c.heard)
+		}
+	}
+}

@@ -76,7 +76,7 @@ func (n *links) show(from *process, departs types.Time, frame []byte) {
 		n.tap(from.node.address, frame)
 	default:
 		n.loop.At(departs, func() {
-			if !from.dead {
+			if !from.dead || departs <= from.diedAt { // as what arrives is judged (flight.happen)
 				n.tap(from.node.address, frame)
 			}
 		})
