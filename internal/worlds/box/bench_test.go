@@ -68,9 +68,10 @@ func BenchmarkBlocks(b *testing.B) {
 			n := up(b, config)
 			await(b, n, 1)
 			b.ResetTimer()
-			from := n.Best().height()
+			from, used := n.Best().height(), coresTime(b)
 			await(b, n, from+types.Height(b.N))
 			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "blocks/s")
+			b.ReportMetric(milliseconds(coresTime(b)-used)/float64(b.N), "ms-cores/block")
 		})
 	}
 	b.Run("baseline-messages", func(b *testing.B) {

@@ -14,18 +14,25 @@ import (
 
 // BenchmarkAssignment is the time from the block that draws a runner, when a
 // validator's consensus made it final, to the runner's answer, when the validator has
-// judged it: of each validator its own. An assignment and its answer take four
-// operations on signatures. The validator signs the assignment while the block is voted
-// on, so that three of them are in this time: the runner verifies it and signs its
-// answer, the first one for itself and that there is one already once for all others,
-// and the validator verifies that. With the memory of all-on, who verifies what was
-// signed in this process looks it up.
+// judged it: of each validator its own. The runner accepts what comes first, ms-ack-p50,
+// and says of what the others push that it has it, ms-duplicate-p50; ms-p50 is of both.
+// An assignment and its answer take four operations on signatures. The validator signs
+// the assignment while the block is voted on, so that three of them are in this time: the
+// runner verifies it and signs its answer, the first one for itself and that there is one
+// already once for all others, and the validator verifies that. With the memory of all-on,
+// who verifies what was signed in this process looks it up.
+//
+// The validators, all in this process, make the block final at the same time, write it,
+// tell runners of it and vote on. From the first that has it final to the last answer is
+// ms-until-all-p50, and what the process takes of its cores meanwhile ms-cores-p50.
 //
 // Beside it, in turns, a round trip on a stream of bare quic-go with all four operations
-// (aim: p50 within 1.5 times), alone, and as many of them at the same time as validators
-// push one assignment. Its machine does nothing else, while the validators here, all in
-// this process, write the block, tell runners of it, and vote on. Who polls every five seconds waits half of that in the mean, which is
-// arithmetic and not measured, and the request besides. Run it with -benchtime 100x.
+// (aim: p50 within 1.5 times): alone, ms-bare-p50, and as many at the same time as
+// validators push one assignment, ms-bare-subset-p50, some in a row while nothing else is
+// done; and alone when a block is final that draws nobody, ms-bare-at-final-p50, which has the
+// validators beside it as an assignment has. Who polls every five seconds waits half of
+// that in the mean, which is arithmetic and not measured, and the request besides. Run it
+// with -benchtime 100x.
 func BenchmarkAssignment(b *testing.B) {
 	for _, s := range []struct {
 		name string
@@ -33,7 +40,7 @@ func BenchmarkAssignment(b *testing.B) {
 	}{{"all-on", func(*Config) {}}, {"no-remembered-signatures", func(c *Config) { c.NoRemember = true }},
 		{"strict-without-fault-seam", func(c *Config) { c.Strict = true }}} {
 		b.Run(s.name, func(b *testing.B) {
-			answered, jobs := &answers{final: map[finalAt]time.Time{}}, newDocket()
+			answered, jobs := newAnswers(b), newDocket()
 			config := Config{Ephemeral: true, Runners: 4, BlockTime: 250 * time.Millisecond, Seed: testSeed(), Observe: jobs.observe,
 				Tell: answered.finals, tellRunners: answered.saw}
 			s.set(&config)
@@ -43,7 +50,7 @@ func BenchmarkAssignment(b *testing.B) {
 			spec := customJob("echo", "hello", 1, types.Address{})
 			spec.Callback = nil
 			bare, subset := newBare(b, n, spec), newBareSubset(b, n, spec)
-			var trips, together []time.Duration
+			var trips, together, atFinal []time.Duration
 			for b.Loop() {
 				job := alice.submit(b, spec)
 				jobs.await(b, job, "completed", kindIs(types.JobChangeCompleted))
@@ -51,21 +58,36 @@ func BenchmarkAssignment(b *testing.B) {
 					trips = append(trips, bare.trip())
 					together = append(together, subset.trip()...)
 				}
+				<-answered.next()
+				atFinal = append(atFinal, bare.trip())
 			}
-			took := answered.sorted()
-			slices.Sort(trips)
-			slices.Sort(together)
 			b.ReportMetric(0, "ns/op")
-			b.ReportMetric(milliseconds(percentile(took, 50)), "ms-p50")
-			b.ReportMetric(milliseconds(percentile(took, 99)), "ms-p99")
-			b.ReportMetric(milliseconds(percentile(answered.push, 50)), "ms-pushed-p50")
-			b.ReportMetric(milliseconds(percentile(trips, 50)), "ms-bare-p50")
+			answered.metrics(b)
+			for _, of := range []struct {
+				name string
+				took []time.Duration
+			}{{"bare", trips}, {"bare-subset", together}, {"bare-at-final", atFinal}} {
+				slices.Sort(of.took)
+				b.ReportMetric(milliseconds(percentile(of.took, 50)), "ms-"+of.name+"-p50")
+			}
 			b.ReportMetric(milliseconds(percentile(trips, 99)), "ms-bare-p99")
-			b.ReportMetric(milliseconds(percentile(together, 50)), "ms-bare-subset-p50")
 			b.ReportMetric(float64(len(subset)), "validators-pushing")
 			b.ReportMetric(milliseconds(5*time.Second/2), "ms-mean-of-polling")
 		})
 	}
+}
+
+// answers measures from assignments to their first answers.
+type answers struct {
+	testing.TB
+	mu     sync.Mutex
+	began  map[types.Height]moment // of the block, at the first validator that had it final
+	final  map[finalAt]time.Time
+	ended  map[types.Height]moment // when the last answer came to what the block drew
+	told   chan struct{}           // closed when a block is final
+	pushed []time.Duration         // to the assignment on its stream
+	acked  []time.Duration         // to its first answer
+	again  []time.Duration         // to the others
 }
 
 // finalAt is a block as one validator made it final.
@@ -74,12 +96,24 @@ type finalAt struct {
 	height    types.Height
 }
 
-// answers measures from assignments to their first answers.
-type answers struct {
-	mu    sync.Mutex
-	final map[finalAt]time.Time
-	push  []time.Duration // to the assignment on its stream
-	took  []time.Duration // to its answer
+// moment is a time, and what the process had taken of its cores by then.
+type moment struct {
+	at   time.Time
+	used time.Duration
+}
+
+func newAnswers(b testing.TB) *answers {
+	return &answers{TB: b, began: map[types.Height]moment{}, final: map[finalAt]time.Time{}, ended: map[types.Height]moment{},
+		told: make(chan struct{})}
+}
+
+func (a *answers) now() moment { return moment{time.Now(), coresTime(a)} }
+
+// next is closed when the next block is final at some validator.
+func (a *answers) next() <-chan struct{} {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.told
 }
 
 func (a *answers) finals(_ types.Time, name string, report simplex.Report) {
@@ -89,8 +123,15 @@ func (a *answers) finals(_ types.Time, name string, report simplex.Report) {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	now := a.now()
 	for _, block := range f.Blocks {
-		a.final[finalAt{name, block.Header.Height}] = time.Now()
+		height := block.Header.Height
+		a.final[finalAt{name, height}] = now.at
+		if _, others := a.began[height]; !others {
+			a.began[height] = now
+			close(a.told)
+			a.told = make(chan struct{})
+		}
 	}
 }
 
@@ -98,33 +139,48 @@ func (a *answers) finals(_ types.Time, name string, report simplex.Report) {
 // says of the others' that it has it.
 func (a *answers) saw(name string, report gateway.Report) {
 	var of gateway.AssignmentID
-	into := &a.took
+	into := &a.acked
 	switch r := report.(type) {
 	case gateway.Pushed:
-		of, into = r.Assignment, &a.push
+		of, into = r.Assignment, &a.pushed
 	case gateway.Accepted:
 		of = r.Assignment
 	case gateway.Classified:
 		if r.Outcome != gateway.Duplicate {
 			return
 		}
-		of = r.Assignment
+		of, into = r.Assignment, &a.again
 	default:
 		return
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	now := a.now()
 	if final, is := a.final[finalAt{name, of.Drawn}]; is {
-		*into = append(*into, time.Since(final))
+		*into = append(*into, now.at.Sub(final))
+		a.ended[of.Drawn] = now
 	}
 }
 
-func (a *answers) sorted() []time.Duration {
+// metrics reports what was measured.
+func (a *answers) metrics(b *testing.B) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	slices.Sort(a.took)
-	slices.Sort(a.push)
-	return a.took
+	var until, cores []time.Duration
+	for height, ended := range a.ended {
+		until = append(until, ended.at.Sub(a.began[height].at))
+		cores = append(cores, ended.used-a.began[height].used)
+	}
+	all := slices.Concat(a.acked, a.again)
+	for _, of := range []struct {
+		name string
+		took []time.Duration
+	}{{"", all}, {"pushed-", a.pushed}, {"ack-", a.acked}, {"duplicate-", a.again}, {"until-all-", until}, {"cores-", cores}} {
+		slices.Sort(of.took)
+		b.ReportMetric(milliseconds(percentile(of.took, 50)), "ms-"+of.name+"p50")
+	}
+	b.ReportMetric(milliseconds(percentile(all, 99)), "ms-p99")
+	b.ReportMetric(milliseconds(percentile(a.acked, 99)), "ms-ack-p99")
 }
 
 // BenchmarkCallback is the time from a job's submission to the callback of its actor,
