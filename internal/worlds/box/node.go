@@ -27,6 +27,9 @@ type Node struct {
 	validator Validating
 	key       *crypto.Key
 	joining   atomic.Bool // asked for, and not yet final
+	// spared is of one that runs alone, and was in no set in this life: it is not stopped,
+	// since whoever started it may have it join.
+	spared atomic.Bool
 
 	mask     Lying
 	lie      *Fault                   // of its misbehaviour, or nil
@@ -59,7 +62,8 @@ func newNode(n *Network, name string) (*Node, error) {
 	}
 	if here := n.config.Here; here != nil {
 		config.Listen, config.Announced = here.Listen, here.Endpoint()
-		one.joining.Store(here.joins())
+		one.spared.Store(here.joins())
+		one.joining.Store(here.joins() && !n.resumed) // one that comes again is what its final state says
 	}
 	if n.home != nil {
 		config.Files = func() (home.Node, error) { return n.home.Node(name) }

@@ -66,7 +66,8 @@ func (r *reaper) retire() {
 		switch status := history.Membership(best.State, node.Address); {
 		case status != history.StatusLeft:
 			node.joining.Store(false)
-		case node.Started() && !node.joining.Load():
+			node.spared.Store(false)
+		case node.Started() && !node.joining.Load() && !node.spared.Load():
 			if err := r.roster.StopNode(node.Name); err != nil {
 				r.log.Error("a validator that has left does not stop", "node", node.Name, "error", err)
 			}

@@ -1,0 +1,87 @@
+package hosts
+
+import (
+	"context"
+	"net"
+	"path/filepath"
+	"testing"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/worlds/box"
+	"github.com/cowboyinc/devnet/validators/history"
+)
+
+// starter drives nothing but a validator that is to join, which it has ready.
+type starter struct {
+	box.Driver
+	joins box.Joining
+}
+
+func (starter) Listens() bool                                                 { return true }
+func (s starter) StartValidator(context.Context, string) (box.Joining, error) { return s.joins, nil }
+func status(n *box.Network) string                                            { return n.Nodes()[0].Status }
+
+// freePort is a port of this machine that nobody has by UDP.
+func freePort(t *testing.T) int {
+	t.Helper()
+	socket, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer socket.Close()
+	return socket.LocalAddr().(*net.UDPAddr).Port
+}
+
+// awaitStatus waits by the blocks of one validator until another stands so.
+func awaitStatus(t *testing.T, by, of *box.Network, want string) {
+	t.Helper()
+	for range 400 {
+		if status(of) == want {
+			return
+		}
+		await(t, by)
+	}
+	t.Fatalf("it is %s, and not %s", status(of), want)
+}
+
+// One that joins says so before its first block, and once it has left that it has left,
+// in its next life too.
+func TestAValidatorThatHasLeftDoesNotJoinWhenItIsStartedAgain(t *testing.T) {
+	dir, made := written(t, func(p *Plan) {
+		p.Port = freePort(t)
+		p.Chain.Params = map[string]string{"chain.epoch_blocks": "8"}
+	})
+	key := NewKey()
+	joins, err := made.AddValidator(dir, "v1", freePort(t), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	open := func(name string) box.Config {
+		v, err := Open(filepath.Join(dir, name+".toml"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v.Config
+	}
+	config := open("v0")
+	config.Here.Driver = starter{joins: box.Joining{Name: "v1", Address: key.Address(), PublicKey: key.PublicKey(), Endpoint: joins.Endpoint}}
+	config.Here.Names = map[types.Address]string{key.Address(): "v1"}
+	v0, v1 := start(t, config), start(t, open("v1"))
+	if got := status(v1); got != history.StatusJoining {
+		t.Errorf("before it is asked for it is %s", got)
+	}
+	if _, err := v0.Steer().Join(t.Context(), "v1"); err != nil {
+		t.Fatal(err)
+	}
+	awaitStatus(t, v0, v1, history.StatusActive)
+	if _, err := v0.Leave(t.Context(), "v1"); err != nil {
+		t.Fatal(err)
+	}
+	awaitStatus(t, v0, v1, history.StatusLeft)
+	if err := v1.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got := status(start(t, open("v1"))); got != history.StatusLeft {
+		t.Errorf("in its next life it is %s", got)
+	}
+}
