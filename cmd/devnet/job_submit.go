@@ -103,7 +103,7 @@ func jobRequest(c *cli.Context) (model.JobRequest, error) {
 		Extraction: given.some("extraction"),
 		Model:      given.text("model"), Prompt: given.text("prompt"), SystemPrompt: given.some("system-prompt"),
 		MaxTokens: given.number("max-tokens"), Server: given.text("server"), Tool: given.text("tool"),
-		Arguments: given.json("arguments", given.text("arguments")),
+		Arguments: given.json("arguments", given.text("arguments"), `{"path": "/a"}`),
 		Chain:     given.number("chain"), SignedTransaction: given.text("signed-transaction")}
 	if c.IsSet("max-wall-time") {
 		r.MaxWallTime = c.Duration("max-wall-time").String()
@@ -113,7 +113,7 @@ func jobRequest(c *cli.Context) (model.JobRequest, error) {
 		r.Temperature = &t
 	}
 	for _, check := range c.StringSlice("check") {
-		r.Check = append(r.Check, given.json("check", check))
+		r.Check = append(r.Check, given.json("check", check, `{"Equal": ["/price"]}`))
 	}
 	return r, given.err
 }
@@ -161,13 +161,13 @@ func (f *flags) amount(name string) *types.Wei {
 	return &w
 }
 
-// json is a text of JSON; "" is none.
-func (f *flags) json(name, text string) json.RawMessage {
+// json is a text of JSON like example; "" is none.
+func (f *flags) json(name, text, example string) json.RawMessage {
 	if text == "" {
 		return nil
 	}
 	if !json.Valid([]byte(text)) && f.err == nil {
-		f.err = usage("Quote it for the shell: '{\"Equal\": [\"/price\"]}'.", "--%s: %.80q is no JSON", name, text)
+		f.err = usage("Quote it for the shell: '"+example+"'.", "--%s: %.80q is no JSON", name, text)
 	}
 	return json.RawMessage(text)
 }

@@ -22,13 +22,25 @@ func inWords(refused *client.Error) *failure {
 	}
 	switch refused.Code {
 	case "invalid_job", "invalid_runner": // its message begins with the field, which is a flag's name
-		f.code, f.what = exitUsage, "--"+strings.ReplaceAll(refused.Field, "_", "-")+strings.TrimPrefix(refused.Message, refused.Field)
+		f.code, f.what = exitUsage, flagOf(refused.Field)+strings.TrimPrefix(refused.Message, refused.Field)
 	case "invalid_request":
 		f.code, f.hint = exitUsage, "The command's --help says what it takes."
+		if all, is := strings.CutPrefix(refused.Message, refused.Field+`: expected value to be one of "`); is && refused.Field != "" {
+			f.what = flagOf(refused.Field) + ": it is one of " + strings.TrimSuffix(all, `"`)
+		}
 	case "invalid_address", "invalid_hash", "invalid_block", "invalid_name", "invalid_bytes", "invalid_type":
 		f.code = exitUsage
 	}
 	return f
+}
+
+// flagOf is what a field of a request is called on the command line. A name stands there
+// without a flag.
+func flagOf(field string) string {
+	if field == "name" {
+		return "NAME"
+	}
+	return "--" + strings.ReplaceAll(field, "_", "-")
 }
 
 // hints are by the code of a refusal. Those of the API stand for the rest.
@@ -44,6 +56,7 @@ var hints = map[string]string{
 	"unknown_job":        "devnet job list lists those that are known.",
 	"job_ended":          "devnet job show tells how.",
 	"unknown_runner":     "devnet runner list lists them.",
+	"no_change":          "devnet runner list tells how each stands.",
 	"unknown_name":       "devnet account and devnet actor list list the names; an address is 0x and 40 hexadecimal digits.",
 	"unknown_actor":      "devnet actor list lists those that are final.",
 	"unknown_node":       "devnet validator list lists them.",

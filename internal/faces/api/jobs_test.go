@@ -94,7 +94,7 @@ func TestJobsAreListedAndFound(t *testing.T) {
 	w.refused(404, "unknown_prefix", "GET", "/job/0x9999/story", nil)
 	w.refused(400, "invalid_hash", "GET", "/job/7/status", nil)
 	w.refused(422, "invalid_request", "GET", "/jobs?status=Done", nil)
-	w.refused(404, "unknown_name", "GET", "/jobs?runner=r9", nil)
+	w.refused(404, "unknown_runner", "GET", "/jobs?runner=r9", nil)
 }
 
 func TestRunnersAreListedAndFound(t *testing.T) {
@@ -118,7 +118,7 @@ func TestRunnersAreListedAndFound(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 	w.refused(404, "unknown_runner", "GET", "/runner/alice", nil)
-	w.refused(404, "unknown_name", "GET", "/runner/r9", nil)
+	w.refused(404, "unknown_runner", "GET", "/runner/r9", nil)
 	w.refused(422, "invalid_request", "GET", "/runners?status=healthy", nil)
 	s := get[model.Subsets](w, "/subsets")
 	if s.SubsetEpoch != 3 || s.Current.Validators[0].QUICAddress != "127.0.0.1:1" || s.Current.Validators[1].QUICAddress != "127.0.0.1:8" ||

@@ -125,7 +125,8 @@ func (d directory) nameOf(a types.Address) string {
 func hash(text, field string) (types.Hash, error) {
 	h, err := types.ParseHash(text)
 	if err != nil {
-		return h, Refuse(http.StatusBadRequest, "invalid_hash", "%v", err).At(field)
+		return h, Refuse(http.StatusBadRequest, "invalid_hash", "%v", err).
+			Hint("An id may be shortened to its first digits, %d at least.", minPrefix).At(field)
 	}
 	return h, nil
 }

@@ -110,7 +110,7 @@ func TestARunnerIsRegisteredAndLedByItsOwner(t *testing.T) {
 	_, err = l.client.LeaveRunner(l.ctx, "0x00000000000000000000000000000000000000aa")
 	l.refused(err, "unknown_runner", "runner")
 	_, err = l.client.LeaveRunner(l.ctx, "nobody")
-	l.refused(err, "unknown_name", "runner")
+	l.refused(err, "unknown_runner", "runner")
 	_, err = l.client.JoinRunner(l.ctx, model.RunnerRequest{PublicKey: "0x02"})
 	l.refused(err, "invalid_runner", "public_key")
 }

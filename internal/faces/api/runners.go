@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"slices"
 
@@ -99,7 +100,12 @@ func (d directory) findRunner(v Reader, text, field string) (m model.Runner, err
 func (d directory) runnerAddress(v Reader, text, field string) (types.Address, error) {
 	short, ok := abbreviation(text, len(types.Address{}))
 	if !ok {
-		return d.address(v, text, field)
+		a, err := d.address(v, text, field)
+		if refused := (*Error)(nil); errors.As(err, &refused) && refused.Body.Code == "unknown_name" {
+			err = Refuse(http.StatusNotFound, "unknown_runner", "no runner is named %q", clip(text)).
+				Hint("GET /runners lists them: only the devnet's own have names.").At(field)
+		}
+		return a, err
 	}
 	var first, last types.Address
 	short.bounds(first[:], last[:])
