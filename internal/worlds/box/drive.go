@@ -22,12 +22,14 @@ type Drive struct {
 	// Later has a runner that was dropped come back so many blocks later; it is set before
 	// the first order.
 	Later func(name string, blocks types.Height, fresh bool)
+	left  map[string]bool // who is not started with the others
 }
 
 // Keyed is a node and its key.
 type Keyed struct {
 	Name string
 	Key  *crypto.Key
+	Left bool // it has left, and Start leaves it alone
 }
 
 // NewDrive makes what drives the nodes that config.Elsewhere opens, none of which runs.
@@ -37,7 +39,10 @@ func NewDrive(config Config, validators, runners []Keyed) (*Drive, error) {
 	if err := o.take(); err != nil {
 		return nil, err
 	}
-	d := &Drive{network: compose(o)}
+	d := &Drive{network: compose(o), left: map[string]bool{}}
+	for _, one := range slices.Concat(validators, runners) {
+		d.left[one.Name] = one.Left
+	}
 	d.network.registration.later = func(name string, blocks types.Height, fresh bool) { d.Later(name, blocks, fresh) }
 	for _, one := range validators {
 		if _, err := d.add(one); err != nil {
@@ -58,15 +63,22 @@ func (d *Drive) add(one Keyed) (*Node, error) {
 	return node, err
 }
 
-// Start starts all nodes, validators first, and returns when each can be driven.
+// Start starts all nodes but those that have left, validators first, and returns when each
+// can be driven.
 func (d *Drive) Start(ctx context.Context) error {
 	return d.network.alone(func() error {
 		for _, node := range d.network.List() {
+			if d.left[node.Name] {
+				continue
+			}
 			if err := errors.Join(ctx.Err(), node.start()); err != nil {
 				return err
 			}
 		}
 		for _, r := range d.network.RunnerList() {
+			if d.left[r.Name] {
+				continue
+			}
 			if err := errors.Join(ctx.Err(), r.start()); err != nil {
 				return err
 			}
@@ -156,7 +168,7 @@ func (d *Drive) fresh(node *Node, name string, key func() *crypto.Key) (_ *Node,
 	case node == nil && len(d.network.List()) >= MaxValidators:
 		return nil, api.Refuse(http.StatusConflict, "too_many_validators", "a network on one machine has at most %d validators", MaxValidators)
 	case node == nil:
-		node, err = d.add(Keyed{name, key()})
+		node, err = d.add(Keyed{Name: name, Key: key()})
 	}
 	if err != nil {
 		return nil, err

@@ -109,10 +109,11 @@ func (c *Crew) attend() {
 	}
 }
 
-// Launch begins to start all nodes of genesis at once: each takes a while, and none
-// waits for another.
+// Launch begins to start all nodes at once but those that have left: each takes a while,
+// and none waits for another.
 func (c *Crew) Launch() {
 	nodes := slices.Concat(c.hosts.Validators, c.hosts.Runners)
+	nodes = slices.DeleteFunc(nodes, func(one hosts.Node) bool { return one.Left })
 	patience := startPatience + time.Duration(len(nodes))*startEach
 	for _, one := range nodes {
 		started := make(chan error, 1)

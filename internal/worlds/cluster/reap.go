@@ -65,7 +65,7 @@ func retired(all []model.Runner) (gone []types.Address) {
 }
 
 // reapRunners ends the processes of runners that have left, those too that this start of
-// the network began before anybody could tell that they had.
+// the network began since nobody had noted that.
 func (s *Supervisor) reapRunners(ctx context.Context, best string) {
 	for at := 0; ; at += reapPage {
 		all, err := s.api(best).Runners(ctx, model.RunnerDeregistered, client.Page{Offset: at, Limit: reapPage})
@@ -76,6 +76,9 @@ func (s *Supervisor) reapRunners(ctx context.Context, best string) {
 			name, err := s.drive.EndRunner(address)
 			if err != nil {
 				s.log.Error("a runner that has left does not stop", "node", name, "error", err)
+			}
+			if name != "" {
+				s.noteLeft(name, true)
 			}
 			if name != "" && s.left != nil {
 				s.left(name)
@@ -93,7 +96,9 @@ func (s *Supervisor) reap() {
 	defer tick.Stop()
 	r := newReaper()
 	for _, one := range s.crew.hosts.Validators { // those of before: a set without them may be long there
-		r.members[one.Name] = true
+		if !one.Left {
+			r.members[one.Name] = true
+		}
 	}
 	for {
 		select {
@@ -113,6 +118,7 @@ func (s *Supervisor) reap() {
 			continue
 		}
 		for _, name := range r.look(height, all) {
+			s.noteLeft(name, true)
 			if s.left != nil {
 				s.left(name)
 			}

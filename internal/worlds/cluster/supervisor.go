@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -40,6 +41,7 @@ type Supervision struct {
 type Supervisor struct {
 	crew   *Crew
 	drive  *box.Drive
+	dir    string
 	joined func(Node)
 	left   func(string)
 	log    *slog.Logger
@@ -56,7 +58,7 @@ var _ fault.World = (*Supervisor)(nil)
 
 // Supervise makes a supervisor; Start starts its nodes. Close has to be called at the end.
 func Supervise(s Supervision) (*Supervisor, error) {
-	v := &Supervisor{joined: s.Joined, left: s.Left, log: s.Log, keys: map[string]*crypto.Key{}}
+	v := &Supervisor{dir: s.Dir, joined: s.Joined, left: s.Left, log: s.Log, keys: map[string]*crypto.Key{}}
 	if v.log == nil {
 		v.log = slog.New(slog.DiscardHandler)
 	}
@@ -77,13 +79,18 @@ func Supervise(s Supervision) (*Supervisor, error) {
 
 func keyed(nodes []hosts.Node) (all []box.Keyed) {
 	for _, one := range nodes {
-		all = append(all, box.Keyed{Name: one.Name, Key: one.Key})
+		all = append(all, box.Keyed{Name: one.Name, Key: one.Key, Left: one.Left})
 	}
 	return all
 }
 
-// Start starts all nodes, and returns when each can be driven.
+// Start starts all nodes but those that have left, and returns when each can be driven.
 func (s *Supervisor) Start(ctx context.Context) error {
+	for _, one := range slices.Concat(s.crew.hosts.Validators, s.crew.hosts.Runners) {
+		if one.Left && s.left != nil {
+			s.left(one.Name)
+		}
+	}
 	stop := context.AfterFunc(ctx, s.crew.cancel) // nobody waits for what is not up yet
 	s.crew.Launch()
 	err := s.drive.Start(ctx)
@@ -170,6 +177,7 @@ func (s *Supervisor) answer(ctx context.Context, name string, c *control.Client,
 	case control.AskStartRunner:
 		err = s.startRunner(a.Name)
 	case control.AskRetireRunner:
+		s.noteLeft(a.Name, true)
 		s.drive.RetireRunner(a.Name)
 	case control.AskAnswerJob:
 		reply.Answered, err = s.drive.AnswerJob(a.Job, a.Result)
@@ -194,6 +202,9 @@ func (s *Supervisor) startValidator(ctx context.Context, asks, name string) (box
 		return box.Joining{}, err
 	}
 	before := name == "" || !s.drive.Has(name)
+	if !before {
+		s.noteLeft(name, false)
+	}
 	joining, err := s.drive.StartValidator(name, func(name string) string {
 		for _, v := range all {
 			if v.Name == name {
@@ -207,6 +218,18 @@ func (s *Supervisor) startValidator(ctx context.Context, asks, name string) (box
 	}
 	s.enter(before, Node{Name: joining.Name, Kind: Validator})
 	return joining, nil
+}
+
+// noteLeft notes for the next start whether a node has left. It is noted that it is back
+// before it starts: one that is started for nothing is ended again, and one that is not
+// started would be missed. A validator may ask with any name.
+func (s *Supervisor) noteLeft(name string, left bool) {
+	if !s.drive.Has(name) {
+		return
+	}
+	if err := hosts.SetLeft(s.dir, name, left); err != nil {
+		s.log.Error("it is not noted whether a node has left", "node", name, "left", left, "error", err)
+	}
 }
 
 // enter makes a node known that was started.
@@ -244,6 +267,7 @@ func (s *Supervisor) startRunner(name string) error {
 		return api.Refuse(http.StatusConflict, "not_prepared", "%.40q is no runner that is to be started", name).At("name")
 	}
 	isNew := !s.drive.Has(name)
+	s.noteLeft(name, false)
 	if err := s.drive.StartRunner(name, key); err != nil {
 		return err
 	}

@@ -74,6 +74,7 @@ type Node struct {
 	Endpoint, Listen, HTTP, API string
 	Also                        []string // of a runner: where it reaches the other validators
 	Joins                       bool     // it is no validator of genesis
+	Left                        bool     // it has left, and is not started with the others
 }
 
 // Network is what Make made, not written yet.

@@ -58,7 +58,7 @@ func (n *Network) reopenValidator(dir, name string) error {
 	}
 	genesis, plan := here.Genesis, &n.plan
 	n.Validators = append(n.Validators, Node{Name: name, Key: here.Key, Endpoint: here.Endpoint(), Listen: here.Listen, HTTP: set.HTTP,
-		API: set.HTTP, Joins: genesis.Validators.Index(here.Key.Address()) < 0})
+		API: set.HTTP, Joins: genesis.Validators.Index(here.Key.Address()) < 0, Left: hasLeft(dir, name)})
 	plan.Ports = append(plan.Ports, port)
 	if n.Genesis == nil {
 		n.Genesis = genesis
@@ -89,7 +89,7 @@ func (n *Network) reopenRunner(dir, name string) error {
 	if s.Driver != n.plan.Driver {
 		return fmt.Errorf("%s: driver is another than that of the validators", path)
 	}
-	n.Runners = append(n.Runners, Node{Name: name, Key: key, API: s.API, Also: s.Also, HTTP: s.Control})
+	n.Runners = append(n.Runners, Node{Name: name, Key: key, API: s.API, Also: s.Also, HTTP: s.Control, Left: hasLeft(dir, name)})
 	return nil
 }
 
