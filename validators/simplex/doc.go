@@ -24,8 +24,9 @@
 //
 // As the leader, it picks the block notarized in the latest view after which
 // every view is nullified, and asks the application to build on it, no earlier
-// than a block time after its timestamp. The answer is persisted, signed and
-// sent, and then voted for like any other proposal.
+// than a block time after its timestamp; where that is over already and votes on
+// runners lack, a little later. The answer is persisted, signed and sent, and then
+// voted for like any other proposal.
 //
 // On a proposal, the first of its view and from its leader, it takes the
 // notarization of the parent that the block carries. Once the parent was
@@ -40,6 +41,8 @@
 // enters the next view. A body it lacks it asks for, first from who sent the
 // certificate, then from one peer after the other. Who keeps that body no more
 // answers with its root's finalization.
+// Once it has executed the block, it votes notarize too, if it has not and there
+// are runners: for what the vote says of them, which the next leader carries.
 //
 // On a nullification, it enters the next view, where timeouts are doubled for
 // each view nullified in a row, up to 16 times.

@@ -40,13 +40,14 @@ const (
 
 // The terms of decision C4 that are numbers.
 const (
-	leaderDelays    = 2 // leader timeout: block time + 2Δ
-	viewDelays      = 3 // view timeout: block time + 3Δ
-	resendDelays    = 2 // votes and the best certificate are sent again every 2Δ
-	maxDoublings    = 4 // timeouts grow up to 16 times
-	unheardViews    = 4 // a leader unheard for 4 views is not waited for
-	fillingFraction = 4 // a proposer fills a block for a quarter of the leader timeout
-	driftDelays     = 2 // timestamps lie at most max(block time, 2Δ) ahead (decision C7)
+	leaderDelays     = 2 // leader timeout: block time + 2Δ
+	viewDelays       = 3 // view timeout: block time + 3Δ
+	resendDelays     = 2 // votes and the best certificate are sent again every 2Δ
+	maxDoublings     = 4 // timeouts grow up to 16 times
+	unheardViews     = 4 // a leader unheard for 4 views is not waited for
+	fillingFraction  = 4 // a proposer fills a block for a quarter of the leader timeout
+	presenceFraction = 4 // a late chain's leader waits a quarter of min(block time, Δ) for votes on runners
+	driftDelays      = 2 // timestamps lie at most max(block time, 2Δ) ahead (decision C7)
 )
 
 // resendBack is how many views back finalize votes are sent again.

@@ -164,7 +164,7 @@ func (m *Machine) handle(event Event) {
 // be done twice.
 func (m *Machine) runToFixpoint() {
 	m.retryFailing()
-	for m.comeBack() || m.finalizeNext() || m.beginEpoch() || m.advance() || m.timeOut() || m.consider() || m.propose() {
+	for m.comeBack() || m.attest() || m.finalizeNext() || m.beginEpoch() || m.advance() || m.timeOut() || m.consider() || m.propose() {
 	}
 	m.resend()
 	m.retryWants()

@@ -48,5 +48,11 @@ func (p *pacemaker) late(now types.Time) bool {
 	return now >= p.since.Add(p.BlockTime+leaderDelays*p.LinkDelay)
 }
 
+// presencePatience is how long a leader that could propose at once waits for the votes that
+// its parent's notarization lacks.
+func (p *pacemaker) presencePatience() time.Duration {
+	return min(p.BlockTime, p.LinkDelay) / presenceFraction
+}
+
 // drift is how far ahead of a voter's clock a timestamp may lie (decision C7).
 func (p *pacemaker) drift() time.Duration { return max(p.BlockTime, driftDelays*p.LinkDelay) }

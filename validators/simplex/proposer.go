@@ -41,7 +41,8 @@ func (m *proposer) propose() bool {
 // after entering, so that a timestamp from the future holds nobody up. The
 // block's own timestamp, which is after the parent's, must leave other clocks
 // half of the drift that they allow. The block before a border waits half a link
-// delay more, in which it should have become final.
+// delay more, in which it should have become final. A chain that is late makes up for it,
+// but leaves votes that say who sees which runners the time to come.
 func (m *proposer) buildAt() types.Time {
 	at := m.entered.Add(m.pace.BlockTime)
 	header := m.tip()
@@ -52,7 +53,19 @@ func (m *proposer) buildAt() types.Time {
 	if header.Height > m.rootHeight() && header.Border() {
 		at = max(at, m.entered.Add(m.pace.LinkDelay/2))
 	}
+	if m.lacksPresence() {
+		at = max(at, m.entered.Add(m.pace.presencePatience()))
+	}
 	return at
+}
+
+// lacksPresence reports whether the view before was notarized with some votes on runners,
+// and others are still to come: a block carries all that its leader holds (decision C3),
+// and a bare quorum of them shows fewer runners than there are (finding F47).
+func (m *proposer) lacksPresence() bool {
+	r := m.rounds[m.view-1]
+	return r != nil && r.notarization != nil && len(r.notarization.Votes[0].Bitmap) > 0 &&
+		r.ballot(types.Notarize).count() < len(m.set.Members)
 }
 
 // choose returns what to build on: the block notarized in the latest view after

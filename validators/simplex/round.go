@@ -89,6 +89,16 @@ func (b *ballot) add(v *types.Vote, index, members int) (count int, earlier *typ
 	return 1, nil
 }
 
+// count is how many members voted.
+func (b *ballot) count() (n int) {
+	for _, v := range b.votes {
+		if v != nil {
+			n++
+		}
+	}
+	return n
+}
+
 // equivocates notes that the member voted twice, and reports whether it is caught
 // for the first time.
 func (b *ballot) equivocates(index, members int) bool {

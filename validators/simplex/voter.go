@@ -144,8 +144,29 @@ func (m *voter) voteOnceExecuted(r *round, n *node) bool {
 		return false
 	}
 	m.persistBody(n)
-	m.vote(r, &types.Vote{Kind: types.Notarize, Height: n.block.Header.Height, Block: n.hash, Bitmap: m.presence(n.runners)})
+	m.notarize(r, n)
 	return true
+}
+
+// attest casts the notarize vote that others were quicker than: their notarization ended
+// the view before this validator had executed its block. The vote decides nothing any
+// more, but the next leader carries what it attests of runners (decision C3), if the
+// vote reaches it before it proposes. It reports whether it did.
+func (m *voter) attest() bool {
+	r := m.rounds[m.view-1]
+	if r == nil || m.me < 0 || r.notarization == nil || r.ownVote(types.Notarize) != nil || r.ownVote(types.Nullify) != nil {
+		return false
+	}
+	n := m.bodies.nodes[r.notarization.Block]
+	if n == nil || n.status != valid || n.runners == 0 || n.block.Header.View != r.view {
+		return false
+	}
+	m.notarize(r, n)
+	return true
+}
+
+func (m *voter) notarize(r *round, n *node) {
+	m.vote(r, &types.Vote{Kind: types.Notarize, Height: n.block.Header.Height, Block: n.hash, Bitmap: m.presence(n.runners)})
 }
 
 // presence is what this validator attests of so many runners now.

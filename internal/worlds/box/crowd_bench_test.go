@@ -31,9 +31,8 @@ var (
 //
 // Presence is whole in a block where all runners are in P. Under the rule quorum it is not
 // where the leader has no more votes than a quorum to carry, which is counted beside it: 7
-// of 10, of which 3 have to be of a runner's subset of 5 (finding F47). A validator that
-// learns that a block is notarized before it has executed it votes on it no more, so that
-// a busy machine has such blocks. Under the rule subset 2 of them are enough.
+// of 10, of which 3 have to be of a runner's subset of 5 (findings F47 and F58). Under the
+// rule subset 2 of them are enough.
 func BenchmarkCrowd(b *testing.B) {
 	count, blocks := 100, types.Height(6)
 	if os.Getenv("DEVNET_SOAK") != "" {
