@@ -103,6 +103,7 @@ func resume(v *Validator) (*consensus, error) {
 	if err != nil {
 		return nil, err
 	}
+	v.sieve.machine = c.machine
 	c.sync = catchup.New(catchup.Config{Self: v.node.Signer.Address(),
 		Timeout: answerDelays * timing.LinkDelay, Root: head.syncRoot()})
 	c.publish()
@@ -186,7 +187,11 @@ func (c *consensus) onAlarm() {
 func (c *consensus) arm() { c.alarm.Set(min(c.machine.Deadline(), c.sync.Deadline())) }
 
 func (c *consensus) step(event simplex.Event) {
-	c.perform(c.machine.Step(c.v.node.Clock.Now(), event))
+	now := c.v.node.Clock.Now()
+	c.v.sieve.mu.Lock()
+	out := c.machine.Step(now, event)
+	c.v.sieve.mu.Unlock()
+	c.perform(out)
 	c.arm()
 }
 

@@ -114,6 +114,8 @@ func (in *intake) frame(from types.Address, data []byte) {
 		}
 	case *catchup.Batch:
 		pass(in, in.v.consensus, synchronize(catchup.Answer{From: from, Batch: message}))
+	case *types.Certificate:
+		in.certificate(from, data, read, message)
 	default:
 		in.consensus(from, data, read)
 	}
@@ -124,6 +126,37 @@ func (in *intake) frame(from types.Address, data []byte) {
 func pass[E any](in *intake, to roles.Inbox[E], event E) {
 	if to.Waiting() >= maxBacklog || !to.Offer(event) {
 		in.v.count.refusedFrames.Add(1)
+	}
+}
+
+// certificate checks of a certificate what is new in it.
+func (in *intake) certificate(from types.Address, data []byte, read *reading, c *types.Certificate) {
+	sifted := in.v.sieve.sift(c)
+	switch {
+	case sifted.Whole:
+		in.consensus(from, data, read)
+	case sifted.Past != nil:
+		pass[consensusEvent](in, in.v.consensus, received{From: from, Message: sifted.Past})
+	case len(sifted.Votes) > 0:
+		in.votes(from, sifted.Votes)
+	}
+}
+
+// votes checks some votes of a certificate.
+func (in *intake) votes(from types.Address, votes []*types.Vote) {
+	if !in.v.door.spend(from, rations.Recoveries, len(votes)) {
+		in.v.count.refusedFrames.Add(1)
+		return
+	}
+	sets := *in.v.sets.Load()
+	for _, vote := range votes {
+		in.v.did(env.Recoveries, 1)
+		verified, err := simplex.CheckVote(in.v.genesis.ChainID, in.v.node.Verifier, sets, vote)
+		if err != nil {
+			in.refuse(from, err)
+			return
+		}
+		pass[consensusEvent](in, in.v.consensus, received{From: from, Message: verified})
 	}
 }
 

@@ -98,6 +98,7 @@ type Validator struct {
 	archive   roles.Inbox[archiveEvent]
 
 	door  *door
+	sieve sieve
 	desk  desk
 	peers []types.Validator // what setPeers made its last list of
 

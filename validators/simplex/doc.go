@@ -56,7 +56,8 @@
 // the view waited for, as far as this validator knows. It stays in the view
 // until a certificate lets it go on. Every 2Δ it sends its votes again and, once
 // the view is late, the best certificate. Who sends something of a view that is
-// past is given the certificate that ends it.
+// past is given the certificate that ends it. Of a certificate that says what is known
+// only the votes that are not held are of use, and are checked (Machine.Sift).
 //
 // On a restart, New is given the records persisted earlier. Votes are among them
 // before they were sent, so that the machine repeats them and never contradicts

@@ -188,6 +188,8 @@ func (m *Machine) receive(from types.Address, message Verified) {
 		m.answerBlock(from, msg)
 	case *CertificateRequest:
 		m.answerCertificates(from, msg)
+	case *Past:
+		m.sendMissingCertificate(from, msg.Epoch, msg.View)
 	}
 }
 

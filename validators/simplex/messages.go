@@ -30,7 +30,7 @@ type CertificateRequest struct {
 }
 
 // Verified is a message that may reach the machine. Values of it come from the
-// Check functions alone, but for the two requests, in which nothing can be
+// Check functions alone, but for the two requests and Past, in which nothing can be
 // wrong that matters.
 type Verified interface{ verified() }
 

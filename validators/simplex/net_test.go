@@ -68,6 +68,7 @@ type world struct {
 	duplicate   float64
 	groups      []int // by node: partition; messages cross within a group only
 	tamper      func(from int, s Send) []Send
+	whole       func(n *member, d delivery, s Sifted) // takes the certificates that need not be taken whole; nil: what is new of them is taken
 	epochBlocks uint64
 	quiet       func(types.Epoch) bool // epochs at whose end the set does not change
 	finalized   map[types.Height]types.Hash
@@ -270,6 +271,9 @@ func (w *world) deliver(d delivery) {
 		return
 	}
 	if d.raw != nil {
+		if w.sifted(n, d) {
+			return
+		}
 		verified, err := Check(testChain, testRecoverer{}, n.machine.Sets(), d.raw)
 		if unknown := (*UnknownEpoch)(nil); errors.As(err, &unknown) && unknown.Epoch > unknown.Current+1 {
 			w.catchUp(n)
@@ -280,6 +284,35 @@ func (w *world) deliver(d delivery) {
 		d.event = Received{From: w.nodes[d.from].key.address, Message: verified}
 	}
 	w.step(n, d.event)
+}
+
+// sifted takes what is new of a certificate, as a validator does, and reports whether
+// that is not all of it.
+func (w *world) sifted(n *member, d delivery) bool {
+	c, is := d.raw.(*types.Certificate)
+	if !is {
+		return false
+	}
+	sifted := n.machine.Sift(c)
+	if sifted.Whole {
+		return false
+	}
+	if w.whole != nil {
+		w.whole(n, d, sifted)
+		return true
+	}
+	from := w.nodes[d.from].key.address
+	if sifted.Past != nil {
+		w.step(n, Received{From: from, Message: sifted.Past})
+	}
+	for _, vote := range sifted.Votes {
+		verified, err := CheckVote(testChain, testRecoverer{}, n.machine.Sets(), vote)
+		if err != nil || n.down {
+			return true
+		}
+		w.step(n, Received{From: from, Message: verified})
+	}
+	return true
 }
 
 // step performs an output in its order.

@@ -61,6 +61,10 @@ var mutants = []mutant{
 	{name: "S06", what: "nullify after finalize", tests: consensusCore, edits: []edit{
 		{"validators/simplex/synchronizer.go", "m.me < 0 || r.ownVote(types.Nullify) != nil || r.ownVote(types.Finalize) != nil {",
 			"m.me < 0 || r.ownVote(types.Nullify) != nil {"}}},
+	{name: "sift-votes", what: "votes that a certificate brings beside known ones are not taken", tests: consensusCore, edits: []edit{
+		{"validators/simplex/sift.go", "if b.votes == nil || b.votes[next] == nil {", "if b.votes == nil {"}}},
+	{name: "sift-block", what: "a certificate of another block is taken for what is known", tests: consensusCore, edits: []edit{
+		{"validators/simplex/sift.go", "held == nil || held.Block != c.Block || held.Height != c.Height {", "held == nil {"}}},
 	{name: "S07", what: "any member signs any view's proposal", tests: consensusCore, edits: []edit{
 		{"validators/simplex/verify.go", "!ok || signer != set.Leader(p.View) {", "!ok || set.Index(signer) < 0 {"}}},
 	{name: "S08", what: "nothing is sent again", tests: consensusCore, edits: []edit{

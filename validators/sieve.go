@@ -1,0 +1,22 @@
+package validators
+
+import (
+	"sync"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/validators/simplex"
+)
+
+// sieve is the Simplex machine as intake knows it: what is known there already needs no
+// check. Only the consensus role steps the machine, and reads it besides.
+type sieve struct {
+	mu      sync.Mutex // held for each step
+	machine *simplex.Machine
+}
+
+// sift says what of a certificate is to be checked.
+func (s *sieve) sift(c *types.Certificate) simplex.Sifted {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.machine.Sift(c)
+}

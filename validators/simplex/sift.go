@@ -1,0 +1,70 @@
+package simplex
+
+import "github.com/cowboyinc/devnet/internal/base/types"
+
+// Sifted is what of a certificate whose signatures nobody has looked at could teach a
+// machine. Each validator forwards a certificate at each view, and of a hundred all but
+// one say what is known: to recover their signers would be most of a validator's work.
+// Where all three are empty the certificate is of no use.
+type Sifted struct {
+	Whole bool          // it may prove something new: to be checked, and received, as it is
+	Votes []*types.Vote // what it proves is proven here already, by other votes than these: each to be checked and received
+	Past  *Past         // it is of a view that something final lies behind: this is to be received instead
+}
+
+// Past says that a peer is at a view that may be behind, so that it is given what it
+// lacks. It proves nothing, and changes nothing here.
+type Past struct {
+	Epoch types.Epoch
+	View  types.View
+}
+
+func (*Past) verified() {}
+
+// Sift says what of a certificate the machine has to learn. It must not be called
+// during a Step. What it leaves out Step would not use, were it all well signed:
+// whatever is forged there counts for nothing.
+func (m *Machine) Sift(c *types.Certificate) Sifted {
+	switch {
+	case checkContent(c.Kind, c.View, c.Height, c.Block) != nil || c.Epoch != m.set.Epoch || m.contradicts(c):
+		return Sifted{Whole: true}
+	case c.Kind == types.Notarize && c.Block == m.root.Hash && m.root.Notarization == nil:
+		return Sifted{Whole: true}
+	case c.View < m.rootView():
+		return Sifted{Past: &Past{c.Epoch, c.View}}
+	case c.View == m.rootView() && c.Block != m.root.Hash:
+		return Sifted{}
+	}
+	r := m.rounds[c.View]
+	if r == nil {
+		return Sifted{Whole: true}
+	}
+	if held := *r.certificate(c.Kind); held == nil || held.Block != c.Block || held.Height != c.Height {
+		return Sifted{Whole: true}
+	}
+	if c.View+MaxPastViews <= m.view {
+		return Sifted{}
+	}
+	return m.lacking(r.ballot(c.Kind), c)
+}
+
+// lacking finds the votes of a certificate that a ballot does not have: the next leader
+// carries all that it knows of (decision C3).
+func (m *state) lacking(b *ballot, c *types.Certificate) (s Sifted) {
+	members := m.set.Members
+	next := 0
+	for i := range c.Votes {
+		for next < len(members) && members[next].Address != c.Votes[i].Validator {
+			next++
+		}
+		if next == len(members) {
+			return Sifted{Whole: true} // out of order, or of no member: to be refused
+		}
+		if b.votes == nil || b.votes[next] == nil {
+			vote := c.Vote(i)
+			s.Votes = append(s.Votes, &vote)
+		}
+		next++
+	}
+	return s
+}

@@ -1,0 +1,177 @@
+package simplex
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+)
+
+// What Sift leaves out of a certificate, Step does not use: given the whole of it, a
+// machine files the votes that Sift named and goes on with them, helps its sender where
+// Sift said so, and does nothing else. So it is under loss, partitions and crashes, and over borders.
+func TestWhatIsSiftedOutTeachesNothing(t *testing.T) {
+	var useless, lacked, past int
+	for seed := range uint64(8) {
+		rng := rand.New(rand.NewPCG(seed, 3))
+		w := newWorld(seed, []int{4, 5, 7}[seed%3], func(w *world) {
+			w.epochBlocks = []uint64{3, 64}[seed%2]
+			w.cfg.Timing.BlockTime, w.cfg.Timing.LinkDelay = 100*time.Millisecond, 100*time.Millisecond
+			w.jitter, w.duplicate = 50*time.Millisecond, 0.1
+		})
+		w.whole = func(n *member, d delivery, s Sifted) {
+			w.step(n, Tick{})
+			if n.down {
+				return
+			}
+			c := d.raw.(*types.Certificate)
+			s = n.machine.Sift(c)
+			verified, err := CheckCertificate(testChain, testRecoverer{}, n.machine.Sets(), c)
+			if err != nil || s.Whole {
+				return
+			}
+			before, event := votesIn(n.machine, c), Received{From: testAddress(d.from), Message: verified}
+			if len(s.Votes) > 0 {
+				lacked++
+				if w.step(n, event); n.down {
+					return
+				}
+			} else {
+				out := n.machine.Step(w.now, event)
+				helps := len(out.Send) == 1 && s.Past != nil
+				if len(out.Persist)+len(out.Ask)+len(out.Report)+len(out.Forget) > 0 || len(out.Send) > 0 && !helps {
+					t.Errorf("seed %d: %s made it do more: %+v", seed, describe(c), out)
+				}
+				for _, send := range out.Send {
+					w.send(n, send)
+				}
+			}
+			if filed := votesIn(n.machine, c) - before; filed != len(s.Votes) {
+				t.Errorf("seed %d: %s brought %d votes, not the %d that Sift named", seed, describe(c), filed, len(s.Votes))
+			}
+			if s.Past != nil {
+				past++
+			} else if len(s.Votes) == 0 {
+				useless++
+			}
+		}
+		chaos(w, rng, 40*time.Second)
+		w.run(5*time.Second, nil)
+	}
+	if useless < 1000 || lacked < 100 || past < 10 {
+		t.Errorf("only %d certificates were of no use, %d brought votes, %d were of the past", useless, lacked, past)
+	}
+}
+
+// votesIn is how many votes of a certificate's view and kind are held.
+func votesIn(m *Machine, c *types.Certificate) (held int) {
+	if r := m.rounds[c.View]; r != nil {
+		for _, v := range r.ballot(c.Kind).votes {
+			if v != nil {
+				held++
+			}
+		}
+	}
+	return held
+}
+
+// C1: a certificate of which something is known is believed no more than any other.
+// Forged, it is looked at whole and refused, or what is new in it is, and the rest is
+// not used: it proves nothing, accuses nobody and brings no vote that its voter did not sign.
+func TestForgedCertificatesOfWhatIsKnownCountForNothing(t *testing.T) {
+	for name, forge := range forgeries {
+		s := newSolo(t, 4, nil)
+		b := s.settled()
+		forged := s.certificate(types.Notarize, 1, b, 0, 1, 2)
+		forge(forged)
+		sifted := s.m.Sift(forged)
+		if sifted.Past != nil {
+			t.Errorf("%s: it is taken for one of the past", name)
+		}
+		if sifted.Whole {
+			if _, err := Check(testChain, testRecoverer{}, s.m.Sets(), forged); err == nil {
+				t.Errorf("%s: it passes", name)
+			}
+		}
+		s.all = Output{}
+		for _, v := range sifted.Votes {
+			if verified, err := CheckVote(testChain, testRecoverer{}, s.m.Sets(), v); err == nil {
+				s.step(Received{From: testAddress(1), Message: verified})
+			}
+		}
+		for _, v := range s.m.rounds[1].ballot(types.Notarize).votes {
+			if v != nil && v.Signature != (testKey{v.Validator}).Sign(v.Digest(testChain)) {
+				t.Errorf("%s: a vote counts that %s did not sign", name, v.Validator)
+			}
+		}
+		if len(s.all.Persist)+len(s.all.Report)+len(s.all.Send) > 0 {
+			t.Errorf("%s: it made the machine do %+v", name, s.all)
+		}
+	}
+}
+
+// C3: the votes that a certificate brings beside those that are known are carried by the
+// next leader, and one of them that is forged is not.
+func TestSiftKeepsTheVotesThatAreNew(t *testing.T) {
+	s := newSolo(t, 7, nil)
+	b := s.child(nil, 1)
+	s.propose(1, b)
+	s.execute(true)
+	s.receive(1, s.certificate(types.Notarize, 1, b, 1, 2, 3, 4, 5))
+	if sifted := s.m.Sift(s.certificate(types.Notarize, 1, b, 0, 1, 2, 3, 4)); sifted.Whole || len(sifted.Votes) > 0 || sifted.Past != nil {
+		t.Errorf("of votes that are known something is new: %+v", sifted)
+	}
+	brings := s.certificate(types.Notarize, 1, b, 1, 2, 3, 4, 6)
+	sifted := s.m.Sift(brings)
+	if sifted.Whole || len(sifted.Votes) != 1 || sifted.Votes[0].Validator != testAddress(6) {
+		t.Fatalf("of the one vote that is new %+v is to be checked", sifted)
+	}
+	s.receive(2, sifted.Votes[0])
+	if again := s.m.Sift(brings); len(again.Votes) > 0 {
+		t.Errorf("the same votes are to be checked again: %+v", again)
+	}
+	other := *b
+	other.Header.Timestamp++
+	if !s.m.Sift(s.certificate(types.Notarize, 1, &other, 1, 2, 3, 4, 5)).Whole ||
+		!s.m.Sift(s.certificate(types.Nullify, 1, nil, 1, 2, 3, 4, 5)).Whole {
+		t.Error("what contradicts a certificate of its view, or is of another kind, is not looked at")
+	}
+	if full := s.m.rounds[1].fullNotarization(s.m.set); len(full.Votes) != 7 {
+		t.Errorf("a leader would carry %d votes of seven", len(full.Votes))
+	}
+}
+
+// Who forwards a certificate of a view that something final lies behind is helped, on its
+// word alone, and once per resend interval: as for a vote of that view. Two finalizations
+// that contradict one another are looked at, however old.
+func TestSiftOfThePast(t *testing.T) {
+	s := newSolo(t, 4, nil)
+	first := s.settled()
+	second := s.child(first, 2)
+	s.propose(2, second)
+	s.execute(true)
+	s.receive(1, s.certificate(types.Notarize, 2, second, 1, 2, 3))
+	s.receive(1, s.certificate(types.Finalize, 2, second, 1, 2, 3))
+	if s.m.rootView() != 2 {
+		t.Fatalf("the root is of view %d", s.m.rootView())
+	}
+	old := s.m.Sift(s.certificate(types.Notarize, 1, first, 1, 2, 3))
+	if old.Past == nil || old.Whole || len(old.Votes) > 0 {
+		t.Fatalf("a certificate of the past is %+v", old)
+	}
+	for turn, want := range []int{1, 0} {
+		out := s.step(Received{From: testAddress(3), Message: old.Past})
+		if len(out.Send) != want || want == 1 && out.Send[0].Message != Message(s.m.root.Finalization) {
+			t.Errorf("time %d: it sends %+v", turn+1, out.Send)
+		}
+	}
+	if out := s.step(Received{From: testAddress(9), Message: old.Past}); len(out.Send) > 0 {
+		t.Errorf("a stranger is sent %+v", out.Send)
+	}
+	fork := s.child(nil, 1)
+	fork.Header.Timestamp++
+	if !s.m.Sift(s.certificate(types.Finalize, 1, fork, 1, 2, 3)).Whole {
+		t.Error("the finalization of another block of a final height is not looked at")
+	}
+}
