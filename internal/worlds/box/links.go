@@ -43,8 +43,13 @@ func (l *links) open(name string, conn Packets, at netip.AddrPort) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.sockets[name] = &socket{conn, at}
-	l.apply()
+	if !l.sound() {
+		l.apply()
+	}
 }
+
+// sound reports whether no rule is in force. It is called with the lock held.
+func (l *links) sound() bool { return l.usual == nil && l.cut == nil && len(l.ruled) == 0 }
 
 // socketOf is a node's socket, which is entered.
 func (l *links) socketOf(name string) *socket {
