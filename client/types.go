@@ -54,6 +54,7 @@ type (
 	JobResult      = model.JobResult
 	Runner         = model.Runner
 	RunnerRequest  = model.RunnerRequest
+	RunnerChanges  = model.RunnerChanges
 	Presence       = model.Presence
 	Validator      = model.Validator
 	Move           = model.Move

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -117,8 +118,24 @@ func printRunner(w io.Writer, names *naming, r *model.Runner) {
 		"reputation", strconv.FormatUint(r.Reputation, 10)+" of 100",
 		"jobs", fmt.Sprintf("%d of at most %d%s", r.ActiveJobs, r.MaxConcurrentJobs, accepting),
 		"subset", all(r.Subset), "connected", all(r.Connected), "offers", printable(strings.Join(r.Capabilities, " ")),
-		"entitlements", printable(strings.Join(r.Entitlements, " ")), "asks", rates(r), "registered", "in block "+height(r.RegisteredAt),
+		"entitlements", printable(strings.Join(r.Entitlements, " ")), "says", changes(r.Changes),
+		"asks", rates(r), "registered", "in block "+height(r.RegisteredAt),
 		"heartbeat", "of block "+height(r.LastHeartbeat))
+}
+
+// changes are what a runner says that it offers beside that, or does not any more.
+func changes(said *model.RunnerChanges) string {
+	if said == nil {
+		return ""
+	}
+	var all []string
+	for _, name := range slices.Concat(said.AddedCapabilities, said.AddedEntitlements) {
+		all = append(all, "+"+name)
+	}
+	for _, name := range slices.Concat(said.RemovedCapabilities, said.RemovedEntitlements) {
+		all = append(all, "-"+name)
+	}
+	return printable(strings.Join(all, " "))
 }
 
 // rates are what a runner asks, in wei.

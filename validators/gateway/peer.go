@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"slices"
+
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wire/connection"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
@@ -71,6 +73,27 @@ func (r *runtimeChanges) apply(d *push.CapabilityDelta) {
 	note(&r.capabilities, d.RemovedCapabilities, false)
 	note(&r.entitlements, d.AddedEntitlements, true)
 	note(&r.entitlements, d.RemovedEntitlements, false)
+}
+
+// shown is all of it, nil where it is nothing.
+func (r *runtimeChanges) shown() *Changes {
+	if len(r.capabilities)+len(r.entitlements) == 0 {
+		return nil
+	}
+	return &Changes{AddedCapabilities: named(r.capabilities, true), RemovedCapabilities: named(r.capabilities, false),
+		AddedEntitlements: named(r.entitlements, true), RemovedEntitlements: named(r.entitlements, false)}
+}
+
+// named are the names that are there, or those that are not.
+func named(all map[string]bool, there bool) []string {
+	names := []string{}
+	for name, is := range all { // order: they are sorted below
+		if is == there {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 func note(to *map[string]bool, names []string, there bool) {

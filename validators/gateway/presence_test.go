@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -270,6 +271,12 @@ func TestSection65ADeltaIsKeptAndChangesNoBit(t *testing.T) {
 	p := w.peerOf(e)
 	if w.bits() != "0" || len(p.changed.capabilities) != MaxRuntimeChanges || !p.changed.entitlements["pool"] {
 		t.Fatalf("bits %q, %d capabilities kept", w.bits(), len(p.changed.capabilities))
+	}
+	shown := w.Live()[0].Changes
+	if shown == nil || !slices.IsSorted(shown.AddedCapabilities) ||
+		len(shown.AddedCapabilities)+len(shown.RemovedCapabilities) != MaxRuntimeChanges ||
+		!slices.Equal(shown.AddedEntitlements, []string{"pool"}) || len(shown.RemovedEntitlements) != 0 {
+		t.Errorf("it is shown as %+v", shown)
 	}
 	f.BlockHeight++
 	e.say(0, f)

@@ -13,6 +13,16 @@ type Live struct {
 	Pinged    types.Time // when the last ping came; 0: none yet
 	Accepting bool       // the runner takes new jobs, as far as it said
 	Streams   int        // for jobs, that are open
+	Changes   *Changes   // nil: it said nothing of what it offers
+}
+
+// Changes is what a runner said of what it offers since its connection is live: all of it
+// together, each list sorted. It changes no bit and nothing on chain (CIP-11 §6.5).
+type Changes struct {
+	AddedCapabilities   []string `json:"added_capabilities"`
+	RemovedCapabilities []string `json:"removed_capabilities"`
+	AddedEntitlements   []string `json:"added_entitlements"`
+	RemovedEntitlements []string `json:"removed_entitlements"`
 }
 
 // Live lists the live connections, in the order they came up.
@@ -21,7 +31,7 @@ func (m *Machine) Live() []Live {
 	for _, p := range m.connections.order {
 		if p.stage == live {
 			shown = append(shown, Live{Runner: p.address, Remote: p.remote, Since: p.since, Pinged: p.ping.at, Accepting: p.accepting,
-				Streams: p.openStreams()})
+				Streams: p.openStreams(), Changes: p.changed.shown()})
 		}
 	}
 	return shown

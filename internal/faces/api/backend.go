@@ -159,7 +159,8 @@ type Node struct {
 // Connected is a runner's connection, as its validator knows it.
 type Connected struct {
 	Runner    types.Address
-	Accepting bool // it takes new jobs
+	Accepting bool                 // it takes new jobs
+	Changes   *model.RunnerChanges // nil: it said nothing of what it offers
 }
 
 // RunnerNode is a runner of the devnet's own, and how it does.

@@ -13,11 +13,13 @@ var (
 		Committee: []types.Address{exampleActorAt}, Attempts: 1, SubmittedAt: 12, AssignedAt: &exampleHeight, Deadline: 42,
 		CompletedAt: &exampleJobEnd, Result: &exampleResult, Winner: &exampleActorAt, TimeoutBlocks: 30, MaxPrice: types.WeiOf(types.CBY),
 		Escrow: types.WeiOf(types.CBY), Price: &examplePrice, Spec: types.Bytes{0xab}}
-	exampleJobEnd = types.Height(14)
-	exampleResult = types.Bytes("hello")
-	examplePrice  = types.WeiOf(1000)
+	exampleJobEnd  = types.Height(14)
+	exampleResult  = types.Bytes("hello")
+	examplePrice   = types.WeiOf(1000)
+	exampleChanges = &model.RunnerChanges{AddedCapabilities: []string{"region:eu"}, RemovedCapabilities: []string{},
+		AddedEntitlements: []string{}, RemovedEntitlements: []string{}}
 	exampleRunner = model.Runner{Name: "r0", Address: exampleActorAt, PublicKey: types.PublicKey{0: 2, 32: 7}, Owner: exampleActorAt,
 		Stake: wallet.RunnerStake, Reputation: 75, Health: model.RunnerHealthy, Connected: []types.Address{exampleAddress}, Present: true,
 		Subset: []types.Address{exampleAddress}, MaxConcurrentJobs: 4, Accepting: true, Capabilities: []string{"custom", "llm"},
-		Entitlements: []string{}, RateCard: system.RateCard{ComputeSecond: types.WeiOf(1000)}, LastHeartbeat: 12}
+		Entitlements: []string{}, Changes: exampleChanges, RateCard: system.RateCard{ComputeSecond: types.WeiOf(1000)}, LastHeartbeat: 12}
 )

@@ -27,8 +27,9 @@ func labouring(t *testing.T) *world {
 			r := &m.runners[i]
 			r.Connected, r.Subset, r.Capabilities, r.Entitlements = []types.Address{}, []types.Address{}, []string{}, []string{}
 		}
-		m.nodes[0].Runners = []Connected{{r0, true}, {types.Address{0xab, 0xcd, 1}, true}}
-		m.nodes[1].Runners = []Connected{{r0, false}}
+		m.nodes[0].Runners = []Connected{{r0, true, &model.RunnerChanges{AddedCapabilities: []string{"region:eu"}}},
+			{types.Address{0xab, 0xcd, 1}, true, nil}}
+		m.nodes[1].Runners = []Connected{{r0, false, nil}}
 		result := types.Bytes("hello")
 		for i, status := range []string{"Completed", "Failed", "Assigned"} {
 			j := exampleJob
@@ -111,7 +112,11 @@ func TestRunnersAreListedAndFound(t *testing.T) {
 	if r.Name != "r0" || r.Accepting || !slices.Equal(r.Connected, both) {
 		t.Errorf("%+v", r)
 	}
-	if r := get[model.Runner](w, "/runner/0xabcd01"); r.Index != 1 || r.Name != "" || len(r.Connected) != 1 || r.Accepting {
+	if r.Changes == nil || !slices.Equal(r.Changes.AddedCapabilities, []string{"region:eu"}) {
+		t.Errorf("it says on a connection %+v", r.Changes)
+	}
+	if r := get[model.Runner](w, "/runner/0xabcd01"); r.Changes != nil ||
+		r.Index != 1 || r.Name != "" || len(r.Connected) != 1 || r.Accepting {
 		t.Errorf("%+v", r)
 	}
 	if e := w.refused(409, "ambiguous_prefix", "GET", "/runner/0xabcd", nil); e.Field != "address" {
@@ -209,7 +214,7 @@ func TestVotesShowTheLengthOfTheirBitmaps(t *testing.T) {
 // too.
 func TestFieldsOfJobsAndRunnersAreThoseThatScriptsRead(t *testing.T) {
 	const runner = "index, name, address, public_key, owner, stake, reputation, health, connected, present, subset, active_jobs, " +
-		"max_concurrent_jobs, accepting, capabilities, entitlements, rate_card, registered_at, last_heartbeat"
+		"max_concurrent_jobs, accepting, capabilities, entitlements, changes, rate_card, registered_at, last_heartbeat"
 	w := labouring(t)
 	w.chain.mine()
 	for path, fields := range map[string]string{

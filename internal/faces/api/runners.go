@@ -118,12 +118,14 @@ type Known struct {
 	names     map[types.Address]string
 	connected map[types.Address][]types.Address
 	sated     map[types.Address]bool // the runner told somebody that it takes no new jobs
+	changes   map[types.Address]*model.RunnerChanges
 }
 
 // WhoRuns gathers what the devnet's own runners are called, and who is connected to
 // whom.
 func WhoRuns(own []NamedAccount, nodes []Node) *Known {
-	k := &Known{names: map[types.Address]string{}, connected: map[types.Address][]types.Address{}, sated: map[types.Address]bool{}}
+	k := &Known{names: map[types.Address]string{}, connected: map[types.Address][]types.Address{}, sated: map[types.Address]bool{},
+		changes: map[types.Address]*model.RunnerChanges{}}
 	for _, r := range own {
 		k.names[r.Address] = r.Name
 	}
@@ -131,6 +133,9 @@ func WhoRuns(own []NamedAccount, nodes []Node) *Known {
 		for _, c := range n.Runners {
 			k.connected[c.Runner] = append(k.connected[c.Runner], n.Validator.Address)
 			k.sated[c.Runner] = k.sated[c.Runner] || !c.Accepting
+			if c.Changes != nil { // it says the same to all
+				k.changes[c.Runner] = c.Changes
+			}
 		}
 	}
 	for _, validators := range k.connected {
@@ -144,6 +149,7 @@ func (k *Known) Complete(r *model.Runner) {
 	r.Name = k.names[r.Address]
 	r.Connected = append([]types.Address{}, k.connected[r.Address]...)
 	r.Accepting = r.Accepting && !k.sated[r.Address]
+	r.Changes = k.changes[r.Address]
 }
 
 func (s *Server) subsets(_ context.Context, in *OnNode) (m model.Subsets, err error) {

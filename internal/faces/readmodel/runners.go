@@ -6,7 +6,18 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 	"github.com/cowboyinc/devnet/runners/selection"
+	"github.com/cowboyinc/devnet/validators/gateway"
 )
+
+// Changes are what a runner said on a connection of what it offers, as it is shown; nil
+// is nothing.
+func Changes(c *gateway.Changes) *model.RunnerChanges {
+	if c == nil {
+		return nil
+	}
+	return &model.RunnerChanges{AddedCapabilities: c.AddedCapabilities, RemovedCapabilities: c.RemovedCapabilities,
+		AddedEntitlements: c.AddedEntitlements, RemovedEntitlements: c.RemovedEntitlements}
+}
 
 func (v *reader) Runner(a types.Address) (*model.Runner, error) {
 	r := v.state.Runner(a)

@@ -14,6 +14,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/home"
 	"github.com/cowboyinc/devnet/internal/environment/transport/lossy"
 	"github.com/cowboyinc/devnet/internal/faces/api"
+	"github.com/cowboyinc/devnet/internal/faces/readmodel"
 	"github.com/cowboyinc/devnet/internal/worlds/byzantine"
 	"github.com/cowboyinc/devnet/internal/worlds/node"
 	"github.com/cowboyinc/devnet/validators"
@@ -167,7 +168,7 @@ func (node *Node) describe(best *ledger.State) api.Node {
 		out.View, out.Connections, out.Pooled = status.Round.View, len(status.Connected), status.Pool
 		out.Counts = countsOf(&status)
 		for _, c := range node.Validator().Connections() {
-			out.Runners = append(out.Runners, api.Connected{Runner: c.Runner, Accepting: c.Accepting})
+			out.Runners = append(out.Runners, api.Connected{Runner: c.Runner, Accepting: c.Accepting, Changes: readmodel.Changes(c.Changes)})
 		}
 		if out.Height == 0 && !node.network.config.Auto { // with auto no block is made before there is something to do
 			out.Missing = append(out.Missing, "the first block is not final here")

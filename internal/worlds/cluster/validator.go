@@ -312,7 +312,7 @@ func (v *validator) refresh() {
 	defer v.mu.Unlock()
 	v.last, v.at, v.live = s.Status, time.Now(), nil
 	for _, c := range s.Runners {
-		v.live = append(v.live, gateway.Live{Runner: c.Runner, Accepting: c.Accepting})
+		v.live = append(v.live, gateway.Live{Runner: c.Runner, Accepting: c.Accepting, Changes: c.Changes})
 	}
 }
 

@@ -88,6 +88,9 @@ func (f *fleet) serve(name string) http.Handler {
 		return all
 	})
 	r0 := model.Runner{Name: "r0", Address: address("r0"), Accepting: name != "v1", Connected: []types.Address{address(name)}}
+	if name == "v2" {
+		r0.Changes = &model.RunnerChanges{RemovedCapabilities: []string{"llm"}}
+	}
 	tell("/runners", func() any { return []model.Runner{r0, {Name: "r1"}} })
 	tell("/runner/{address}", func() any { return r0 })
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) {
@@ -173,7 +176,7 @@ func TestOneAddressAnswersForAllThatRun(t *testing.T) {
 	one, err := c.Runner(t.Context(), "r0")
 	must(t, err)
 	for _, r := range append(runners[:1], one) {
-		if len(r.Connected) != 3 || r.Accepting {
+		if len(r.Connected) != 3 || r.Accepting || r.Changes == nil {
 			t.Errorf("%+v", r)
 		}
 	}

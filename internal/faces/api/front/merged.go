@@ -237,6 +237,9 @@ func (f *Front) connect(ctx context.Context, list []model.Runner) {
 				continue
 			}
 			r.Accepting = r.Accepting && seen.Accepting
+			if seen.Changes != nil {
+				r.Changes = seen.Changes
+			}
 			for _, v := range seen.Connected {
 				if !slices.Contains(r.Connected, v) {
 					r.Connected = append(r.Connected, v)

@@ -34,9 +34,20 @@ type Runner struct {
 	Accepting         bool            `json:"accepting" doc:"It is healthy, and told none of its validators that it takes no new jobs."`
 	Capabilities      []string        `json:"capabilities"`
 	Entitlements      []string        `json:"entitlements"`
+	Changes           *RunnerChanges  `json:"changes" doc:"What it said of these on its open connections; null: nothing. No draw minds it (CIP-11 §6.5)."`
 	RateCard          RateCard        `json:"rate_card" doc:"What it asks, in wei."`
 	RegisteredAt      types.Height    `json:"registered_at"`
 	LastHeartbeat     types.Height    `json:"last_heartbeat" doc:"The last height that it signed in a heartbeat of the chain; registering is the first (decision J18)."`
+}
+
+// RunnerChanges is what a runner says on its connections of what it offers, beside what
+// is in the registry.
+type RunnerChanges struct {
+	_                   struct{} `nullable:"true"`
+	AddedCapabilities   []string `json:"added_capabilities"`
+	RemovedCapabilities []string `json:"removed_capabilities"`
+	AddedEntitlements   []string `json:"added_entitlements"`
+	RemovedEntitlements []string `json:"removed_entitlements"`
 }
 
 // Subsets is the rotation of subsets in force (CIP-11 §5.3): from it anybody

@@ -9,6 +9,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/worlds/box"
 	"github.com/cowboyinc/devnet/runners"
 	"github.com/cowboyinc/devnet/validators"
+	"github.com/cowboyinc/devnet/validators/gateway"
 )
 
 // Path is where a seat answers.
@@ -60,8 +61,9 @@ type ValidatorStatus struct {
 
 // Connected is a runner's connection.
 type Connected struct {
-	Runner    types.Address `json:"runner"`
-	Accepting bool          `json:"accepting"`
+	Runner    types.Address    `json:"runner"`
+	Accepting bool             `json:"accepting"`
+	Changes   *gateway.Changes `json:"changes,omitempty"`
 }
 
 // RunnerStatus is a runner as it stands.

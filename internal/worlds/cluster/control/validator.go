@@ -145,7 +145,7 @@ func (s *ValidatorSeat) status(context.Context, empty) (out ValidatorStatus, err
 	out.Status = v.Status()
 	out.Round = out.Status.Round
 	for _, c := range v.Connections() {
-		out.Runners = append(out.Runners, Connected{c.Runner, c.Accepting})
+		out.Runners = append(out.Runners, Connected{c.Runner, c.Accepting, c.Changes})
 	}
 	if failure := s.node.Failure(); failure != nil {
 		out.Failure = failure.Error()

@@ -9,6 +9,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
+	"github.com/cowboyinc/devnet/internal/faces/readmodel"
 	"github.com/cowboyinc/devnet/internal/worlds/sim"
 	"github.com/cowboyinc/devnet/validators"
 )
@@ -90,7 +91,7 @@ func (s *Stage) Answer(job types.Hash, result []byte) error {
 // connected lists the runners that are connected to a validator.
 func connected(v *validators.Validator) (all []api.Connected) {
 	for _, live := range v.Connections() {
-		all = append(all, api.Connected{Runner: live.Runner, Accepting: live.Accepting})
+		all = append(all, api.Connected{Runner: live.Runner, Accepting: live.Accepting, Changes: readmodel.Changes(live.Changes)})
 	}
 	return all
 }
