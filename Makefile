@@ -54,9 +54,10 @@ fuzz: python
 
 # The executors of runners against a go-ethereum node and an MCP server, which are in
 # a module of their own: minutes to compile the first time, so that it is vetted here.
+# Its tests mostly wait for blocks.
 peers:
 	@GO="$(GO)" scripts/vet-modules fixtures/peers
-	cd fixtures/peers && $(GO) test -count 1 ./...
+	cd fixtures/peers && $(GO) test -count 1 -parallel 8 ./...
 
 # What `make test` has no time for, as it runs each night; PARTS="race fuzz" runs some.
 PARTS ?= race plants fuzz soak
