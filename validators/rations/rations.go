@@ -37,6 +37,7 @@ type Rations struct {
 	order    []*account // all, as they became known
 	turn     [classes]int
 	passed   [classes]int // frames of more urgent classes since the last of this
+	queued   [classes]int // frames waiting
 	bytes    int          // waiting, of all
 	frames   int
 	view     types.View
@@ -77,8 +78,7 @@ func (r *Rations) Keep(now types.Time, peers []types.Validator) {
 			kept = append(kept, a)
 			continue
 		}
-		r.bytes -= a.bytes
-		r.frames -= a.frames
+		r.drop(a)
 		delete(r.accounts, a.peer)
 	}
 	clear(r.order[len(kept):])
@@ -142,6 +142,7 @@ func (r *Rations) Offer(now types.Time, f Frame, class Class, asked bool) (taken
 		a.levels[Bytes].left -= size
 	}
 	a.waiting[class] = append(a.waiting[class], f.Data)
+	r.queued[class]++
 	a.bytes, a.frames = a.bytes+len(f.Data), a.frames+1
 	r.bytes, r.frames = r.bytes+len(f.Data), r.frames+1
 	return true, false
@@ -179,6 +180,9 @@ func (r *Rations) Next() (Frame, bool) {
 }
 
 func (r *Rations) nextOf(class Class) (Frame, bool) {
+	if r.queued[class] == 0 {
+		return Frame{}, false
+	}
 	for i := range r.order {
 		at := (r.turn[class] + i) % len(r.order)
 		a := r.order[at]
@@ -192,6 +196,7 @@ func (r *Rations) nextOf(class Class) (Frame, bool) {
 		}
 		a.bytes, a.frames = a.bytes-len(data), a.frames-1
 		r.bytes, r.frames = r.bytes-len(data), r.frames-1
+		r.queued[class]--
 		r.turn[class], r.passed[class] = at+1, 0
 		return Frame{a.peer, data}, true
 	}
@@ -268,9 +273,17 @@ func (r *Rations) take(now types.Time, a *account, cost int64) (shut bool) {
 	a.shut = now.Add(min(firstShut<<min(a.shuts, 16), maxShut))
 	a.shuts++
 	l.left = table[patience].most
+	r.drop(a)
+	return true
+}
+
+// drop loses what of a peer waits.
+func (r *Rations) drop(a *account) {
+	for class := range a.waiting {
+		r.queued[class] -= len(a.waiting[class])
+	}
 	r.bytes, r.frames = r.bytes-a.bytes, r.frames-a.frames
 	a.bytes, a.frames, a.waiting = 0, 0, [classes][][]byte{}
-	return true
 }
 
 // Shut reports whether a peer is shut out.
