@@ -157,5 +157,9 @@ func roomFor(c *types.Certificate) int {
 	if c == nil {
 		return 1
 	}
-	return 64 + 96*len(c.Votes)
+	room := 64
+	for i := range c.Votes {
+		room += 96 + len(c.Votes[i].Bitmap)
+	}
+	return room
 }
