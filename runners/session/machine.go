@@ -45,6 +45,7 @@ type Machine struct {
 	changes changes
 	pinged  push.HeartbeatPing // the last one, of all connections
 	beating []byte             // its frame
+	told    told               // of the pong that came last
 
 	now types.Time
 	out Output

@@ -118,7 +118,7 @@ func (m *Machine) ping(p *peer) {
 
 // onPong takes note of the validator's head, and reports whether the pong is good.
 func (m *Machine) onPong(p *peer, f *push.HeartbeatPong) bool {
-	if !m.signed(p, f.Digest(m.config.ChainID, m.config.Signer.PublicKey()), f.ValidatorSigned) {
+	if !m.signed(p, m.digestOf(f), f.ValidatorSigned) {
 		m.leave(p, push.BadSignature)
 		return false
 	}
@@ -127,6 +127,20 @@ func (m *Machine) onPong(p *peer, f *push.HeartbeatPong) bool {
 	}
 	p.heard = max(p.heard, f.BlockHeight)
 	return true
+}
+
+// told is what validators sign of a head for this runner: one for all of them.
+type told struct {
+	height types.Height
+	digest types.Hash // zero before the first
+}
+
+// digestOf is what a pong's sender signed.
+func (m *Machine) digestOf(f *push.HeartbeatPong) types.Hash {
+	if m.told.digest.IsZero() || m.told.height != f.BlockHeight {
+		m.told = told{f.BlockHeight, f.Digest(m.config.ChainID, m.config.Signer.PublicKey())}
+	}
+	return m.told.digest
 }
 
 // delta is all that changed since the runner started: what was said on a connection
