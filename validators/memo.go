@@ -36,6 +36,7 @@ type Memo struct {
 	bodies  *memo.Once[*types.Block, types.Hash]
 	writes  *memo.Once[*ledger.Result, *history.BlockWrites]
 	frames  *memo.Once[string, decoded]
+	slices  *memo.Once[slice, decoded] // frames, where one slice reaches many; else nil
 	sets    *memo.Once[types.Hash, simplex.Sets]
 	geneses *memo.Once[*ledger.Genesis, genesisResult]
 
@@ -52,6 +53,14 @@ func NewMemo() *Memo {
 		sets:    memo.New[types.Hash, simplex.Sets](memo.Bound{Count: memoSets}, nil),
 		geneses: memo.New[*ledger.Genesis, genesisResult](memo.Bound{Count: memoGeneses}, nil),
 	}
+}
+
+// SameSlices says that a frame reaches all whom it is sent to as one slice, which is then
+// known by itself: certificates of a crowd are a hundred KiB, and to compare them would
+// take longer than all else that is done with them. It returns m.
+func (m *Memo) SameSlices() *Memo {
+	m.slices = memo.New[slice, decoded](memo.Bound{Count: memoFrames, Weight: memoFrameBytes}, func(s slice) int { return s.length })
+	return m
 }
 
 // life is one run of a validator, from Start to its stop or crash. What a Memo

@@ -25,6 +25,12 @@ type decoded struct {
 	err     error
 }
 
+// slice is a frame's place in memory: while it is held nothing else can be there.
+type slice struct {
+	first  *byte
+	length int
+}
+
 // broadcasts reports whether a frame is of a kind that goes to all.
 func broadcasts(frame []byte) bool {
 	return len(frame) > 0 && (frame[0] == mesh.Proposal || frame[0] == mesh.Vote || frame[0] == mesh.Certificate)
@@ -35,11 +41,23 @@ func (m *Memo) read(frame []byte) (*reading, error) {
 	if !broadcasts(frame) {
 		return readAnew(frame)
 	}
-	d := memo.DoBytes(m.frames, frame, func() (d decoded, keep bool) {
-		d.reading, d.err = readAnew(frame)
+	if m.slices == nil {
+		d := m.readBytes(frame)
+		return d.reading, d.err
+	}
+	d := m.slices.Do(nil, slice{&frame[0], len(frame)}, func() (decoded, bool) {
+		d := m.readBytes(frame)
 		return d, d.err == nil
 	})
 	return d.reading, d.err
+}
+
+// readBytes decodes a frame, unless one of the same bytes was.
+func (m *Memo) readBytes(frame []byte) decoded {
+	return memo.DoBytes(m.frames, frame, func() (d decoded, keep bool) {
+		d.reading, d.err = readAnew(frame)
+		return d, d.err == nil
+	})
 }
 
 func readAnew(frame []byte) (*reading, error) {

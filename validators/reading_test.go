@@ -48,6 +48,30 @@ func TestMemoReadsABroadcastOnce(t *testing.T) {
 	}
 }
 
+// A frame that reaches many as one slice is known by itself, and by its bytes where it
+// was made again; garbage is not kept.
+func TestMemoKnowsASliceByItself(t *testing.T) {
+	memo, vote := NewMemo().SameSlices(), voteFrame(3)
+	first, err := memo.read(vote)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, frame := range map[string][]byte{"the same slice": vote, "the same bytes": append([]byte{}, vote...)} {
+		if again, err := memo.read(frame); again != first || err != nil {
+			t.Errorf("%s is read anew: %v", what, err)
+		}
+	}
+	if _, err := memo.read(vote[:len(vote)-1]); err == nil {
+		t.Error("half a vote was read")
+	}
+	if other, _ := memo.read(voteFrame(4)); other == first {
+		t.Error("another vote is taken for it")
+	}
+	if n := memo.slices.Len(); n != 3 {
+		t.Errorf("%d slices are known", n)
+	}
+}
+
 // A message is checked once by each validator whose sets are others, and again
 // by all while it does not hold.
 func TestMemoChecksBySetsOnce(t *testing.T) {

@@ -35,10 +35,12 @@ type Alarm interface {
 // what a runner dials, and what listens for runners, are interfaces of their own
 // beside it (CIP-11), so that no frame of theirs can come to consensus.
 type Mesh interface {
-	// Start delivers what arrives to receive, which must only hand it on.
+	// Start delivers what arrives to receive, which must only hand it on. Nobody may
+	// change it: others may have the same.
 	Start(receive func(from types.Address, frame []byte)) error
-	// Send queues a frame. It never blocks; when the queue of that peer is full
-	// or there is no connection the frame is lost, as on any network.
+	// Send queues a frame, which is not to be changed any more. It never blocks; when
+	// the queue of that peer is full or there is no connection the frame is lost, as on
+	// any network.
 	Send(to types.Address, frame []byte)
 	// SetPeers names the validators to be connected with, oneself excluded.
 	SetPeers([]types.Validator)

@@ -20,8 +20,8 @@ type links struct {
 	fresh    linkState    // what a link is when it is made
 	made     []*linkState // all that were used
 	divided  divided
-	copy     []byte // of the frame sent last
-	copyHash uint64
+	sent     []byte // the frame sent last: one goes to many
+	sentHash uint64
 	tap      func(from types.Address, frame []byte)
 }
 
@@ -29,18 +29,19 @@ type links struct {
 // way.
 func (n *links) Tap(see func(from types.Address, frame []byte)) { n.tap = see }
 
-// copied returns a copy of a frame and its hash. What is sent to many one after
-// the other is copied once: nobody changes what arrives.
-func (n *links) copied(frame []byte) ([]byte, uint64) {
-	if n.copy == nil || !bytes.Equal(n.copy, frame) {
-		n.copy, n.copyHash = bytes.Clone(frame), xxhash.Sum64(frame)
+// hashed returns the hash of a frame. That of what is sent to many, one after the
+// other, is computed once: nobody changes what was sent, nor what arrives, which is the
+// same slice (env.Mesh).
+func (n *links) hashed(frame []byte) uint64 {
+	if n.sent == nil || !bytes.Equal(n.sent, frame) { // at once where they are one slice
+		n.sent, n.sentHash = frame, xxhash.Sum64(frame)
 	}
-	return n.copy, n.copyHash
+	return n.sentHash
 }
 
 // send puts a frame on its way, or loses it.
 func (n *links) send(from *process, peer *node, frame []byte) {
-	frame, hash := n.copied(frame)
+	hash := n.hashed(frame)
 	n.loop.trace.frame(n.loop.now, kindSend, from.node, peer, hash, frame)
 	departs := from.present()
 	n.show(from, departs, frame)

@@ -87,7 +87,7 @@ func NewNetwork(c NetworkConfig) (*Network, error) {
 		n.scheme = crypto.NewVerifier(true)
 	}
 	if !c.Apart {
-		n.memo = validators.NewMemo()
+		n.memo = validators.NewMemo().SameSlices()
 	}
 	if c.From != nil {
 		n.wake(c.From)
