@@ -54,7 +54,7 @@ func (n *links) cut(r *Effect, apart func(a, b *node) bool) {
 			r.Cut++
 		}
 	})
-	n.divided = divided{r, apart}
+	n.divided, n.troubled = divided{r, apart}, true
 	for _, link := range n.made {
 		was := link.cut != nil
 		if link.cut = nil; apart(link.from, link.to) {

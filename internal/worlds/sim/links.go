@@ -20,6 +20,7 @@ type links struct {
 	fresh    linkState    // what a link is when it is made
 	made     []*linkState // all that were used
 	divided  divided
+	troubled bool   // nodes were divided, or a process died, at some time
 	sent     []byte // the frame sent last: one goes to many
 	sentHash uint64
 	tap      func(from types.Address, frame []byte)

@@ -207,7 +207,7 @@ func (l *process) kill() {
 	if l.connections != nil {
 		l.connections.sever()
 	}
-	l.dead, l.diedAt = true, w.now
+	l.dead, l.diedAt, w.troubled = true, w.now, true
 	n := l.node
 	n.process, n.held, n.runs, n.frozen, n.crashes = nil, nil, nil, nil, nil
 	n.disk.crash()

@@ -18,6 +18,7 @@ type parcel struct {
 	code    uint64
 	reason  string
 	departs types.Time
+	world   *World // of a frame
 }
 
 // matter is what a parcel brings.
@@ -128,29 +129,14 @@ func (l *linkState) carry(w *World, departs types.Time, bytes int) (first, whole
 // happen lets a parcel arrive, unless the link is cut: then it comes when that is
 // mended, if the connection is there still.
 func (p *parcel) happen(event) {
-	s := p.from
-	if s.process.dead && p.departs > s.process.diedAt {
-		return
-	}
-	if cut := s.out.cut; cut != nil {
-		cut.Dropped++
-		if p.to != nil {
-			p.to.stalled = append(p.to.stalled, p)
-		}
+	if (p.what != toFrame || p.world.troubled) && p.kept() {
 		return
 	}
 	switch {
 	case p.what == toDial:
-		s.answer()
-	case p.to.process.dead:
-		if p.what == toFinish {
-			s.loseIn(s.process.node.world.now)
-		}
-		if death := p.to.process.node.death; death != nil && p.to.process.node.process == nil {
-			death.Dropped++
-		}
+		p.from.answer()
 	case p.what == toAnswer:
-		p.to.rise(s)
+		p.to.rise(p.from)
 	case p.what == toFinish:
 		p.to.arrive()
 		p.to.unstall()
@@ -160,6 +146,33 @@ func (p *parcel) happen(event) {
 	default:
 		p.to.take(p)
 	}
+}
+
+// kept reports whether a parcel does not arrive, or not now: its sender died before it
+// left, its link is cut, or who it is for died. In a world without trouble nobody asks
+// for each frame, since of a crowd neither process nor link is at hand.
+func (p *parcel) kept() bool {
+	s := p.from
+	if s.process.dead && p.departs > s.process.diedAt {
+		return true
+	}
+	if cut := s.out.cut; cut != nil {
+		cut.Dropped++
+		if p.to != nil {
+			p.to.stalled = append(p.to.stalled, p)
+		}
+		return true
+	}
+	if p.to == nil || !p.to.process.dead {
+		return false
+	}
+	if p.what == toFinish {
+		s.loseIn(s.process.node.world.now)
+	}
+	if death := p.to.process.node.death; death != nil && p.to.process.node.process == nil {
+		death.Dropped++
+	}
+	return true
 }
 
 // take takes what arrived at a side that is up.

@@ -164,8 +164,9 @@ func (t *stream) room(n int) bool {
 func (t *stream) write(frame []byte) {
 	s := t.side
 	t.unread, s.unread = t.unread+len(frame), s.unread+len(frame)
-	p := s.process.node.world.parcels.take()
-	*p = parcel{what: toFrame, to: s.peer, of: t, stream: t.number, frame: frame}
+	w := s.process.node.world
+	p := w.parcels.take()
+	*p = parcel{what: toFrame, to: s.peer, of: t, stream: t.number, frame: frame, world: w}
 	s.depart(p)
 }
 
