@@ -72,6 +72,26 @@ func status(c *cli.Context) error {
 	return err
 }
 
+// rows are names with numbers behind one letter, each row of them by its ends: r0, r2 to
+// r4.
+func rows(names []string) string {
+	number := func(name string) int {
+		n, err := strconv.Atoi(name[min(1, len(name)):])
+		if err != nil {
+			return -2 // it follows none, and none follows it
+		}
+		return n
+	}
+	var all []string
+	for from, i := 0, 1; i <= len(names); i++ {
+		if i == len(names) || number(names[i]) != number(names[i-1])+1 {
+			all = append(all, ends(names[from:i]))
+			from = i
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
 // runnersOf says which runners the devnet has, and how many of them are not ready.
 func runnersOf(ready model.Ready) string {
 	var names []string
@@ -90,7 +110,7 @@ func runnersOf(ready model.Ready) string {
 	case len(names) == 1:
 		text = names[0]
 	case len(names) > 1:
-		text = fmt.Sprintf("%d, %s to %s", len(names), names[0], names[len(names)-1])
+		text = fmt.Sprintf("%d, %s", len(names), rows(names))
 	}
 	if waiting > 0 {
 		text += fmt.Sprintf("; %d not ready", waiting)
