@@ -4,15 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"sync"
 	"time"
 
+	moby "github.com/moby/moby/client"
 	"github.com/testcontainers/testcontainers-go"
 	"github.com/testcontainers/testcontainers-go/network"
 	"github.com/testcontainers/testcontainers-go/wait"
 
 	"github.com/cowboyinc/devnet/client"
+	"github.com/cowboyinc/devnet/internal/environment/neighbours"
 )
 
 // Cluster is a network with a container for each node, and a client of its first
@@ -54,6 +57,9 @@ func (c *Cluster) open(ctx context.Context) (err error) {
 	if c.engine, err = testcontainers.NewDockerClientWithOpts(ctx); err != nil {
 		return err
 	}
+	if err := c.room(ctx); err != nil {
+		return err
+	}
 	if err := c.write(ctx); err != nil {
 		return err
 	}
@@ -75,6 +81,23 @@ func (c *Cluster) open(ctx context.Context) (err error) {
 	}
 	c.Client = c.nodes[0].Client()
 	return each(c.nodes, func(n *Node) error { return n.begin(ctx) })
+}
+
+// room refuses more nodes than the engine's machine has room for in its table of
+// neighbours. Of another machine nothing is known.
+func (c *Cluster) room(ctx context.Context) error {
+	crowded := neighbours.Crowded(c.settings.validators, c.settings.runners)
+	if crowded == nil {
+		return nil
+	}
+	engine, err := c.engine.Info(ctx, moby.InfoOptions{})
+	if err != nil {
+		return err
+	}
+	if here, err := os.Hostname(); err != nil || engine.Info.Name != here {
+		return nil
+	}
+	return crowded
 }
 
 // start starts the validators, and when each answers the runners: one that finds nobody

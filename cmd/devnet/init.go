@@ -16,6 +16,7 @@ import (
 
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
+	"github.com/cowboyinc/devnet/internal/environment/neighbours"
 	"github.com/cowboyinc/devnet/internal/worlds/box"
 	"github.com/cowboyinc/devnet/internal/worlds/box/hosts"
 )
@@ -66,6 +67,7 @@ type initMade struct {
 	Seed       *uint64    `json:"seed,omitempty"`
 	Validators []string   `json:"validators"`
 	Runners    []string   `json:"runners"`
+	Warning    string     `json:"warning,omitempty"`
 }
 
 func initNetwork(c *cli.Context) error {
@@ -97,6 +99,11 @@ func initNetwork(c *cli.Context) error {
 	for _, r := range network.Runners {
 		made.Runners = append(made.Runners, r.Name)
 	}
+	if plan.Format == hosts.Compose { // this machine may be that of the engine
+		if crowded := neighbours.Crowded(len(made.Validators), len(made.Runners)); crowded != nil {
+			made.Warning = "if they run on this machine: " + crowded.Error()
+		}
+	}
 	return emit(c, made, func(w io.Writer) { made.tell(w, plan.Format, len(plan.Hosts) > 0) })
 }
 
@@ -106,6 +113,9 @@ func (m *initMade) tell(w io.Writer, format string, machines bool) {
 		seed = fmt.Sprint(*m.Seed)
 	}
 	facts(w, "network", m.Out, "genesis", m.Genesis.String(), "validators", ends(m.Validators), "runners", ends(m.Runners), "seed", seed)
+	if m.Warning != "" {
+		fmt.Fprintf(w, "\n%s\n", wrapped("Warning, "+m.Warning+".", "", helpColumns))
+	}
 	switch format {
 	case hosts.Compose:
 		fmt.Fprintf(w, "\nStart it:\n  docker-compose -f %s up\n", filepath.Join(m.Out, "compose.yaml"))

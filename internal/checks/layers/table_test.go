@@ -47,7 +47,8 @@ var (
 		"internal/environment/store"}
 	environment = []string{"internal/environment/clock", "internal/environment/home", "internal/environment/pyhost/...",
 		"internal/environment/store/...",
-		"internal/environment/transport/...", "internal/environment/executor/...", "internal/environment/chainhttp", "python-host"}
+		"internal/environment/transport/...", "internal/environment/executor/...", "internal/environment/chainhttp",
+		"internal/environment/neighbours", "python-host"}
 	views   = []string{"internal/environment/chainhttp"}
 	carried = []string{"fixtures", "fixtures/attacks", "fixtures/vectors"}
 	oracles = []string{"internal/faces/oracle"}

@@ -1,0 +1,50 @@
+// Package neighbours tells whether this machine has room for a network of containers in
+// its table of neighbours (ARP): Linux has one for all of its containers, and what finds
+// no room there is dropped, packets of nodes and answers to whoever drives them alike.
+package neighbours
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+)
+
+// setting is that of Linux which bounds the table.
+const setting = "net.ipv4.neigh.default.gc_thresh3"
+
+// Crowded says why so many nodes in containers find no room on this machine, nil where
+// they do, and where it does not tell.
+func Crowded(validators, runners int) error {
+	text, err := os.ReadFile("/proc/sys/" + strings.ReplaceAll(setting, ".", "/"))
+	if err != nil {
+		return nil
+	}
+	limit, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil || need(validators, runners) <= limit {
+		return nil
+	}
+	return tooMany(validators, runners, limit)
+}
+
+// need is how many entries nodes take that all talk: a validator knows every node, a
+// runner every validator, each its gateway, and the machine all of them.
+func need(validators, runners int) int {
+	nodes := validators + runners
+	return validators*nodes + runners*(validators+1) + nodes
+}
+
+func tooMany(validators, runners, limit int) error {
+	entries := need(validators, runners)
+	return fmt.Errorf("%d containers that reach one another need %d entries in this machine's table of neighbours, which has room for %d: "+
+		"sudo sysctl -w %s=%d makes room, or take fewer nodes, or processes", validators+runners, entries, limit, setting, roundUp(2*entries))
+}
+
+// roundUp is the power of two that is n or above.
+func roundUp(n int) int {
+	p := 1
+	for p < n {
+		p *= 2
+	}
+	return p
+}
