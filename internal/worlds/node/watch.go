@@ -67,9 +67,13 @@ func (w *Watch) run() {
 		if state == nil {
 			return
 		}
-		if state != of {
-			outlook, of = state.Outlook(), state
+		switch {
+		case outlook == nil:
+			outlook = state.Outlook()
+		case state != of:
+			outlook = outlook.Next(state)
 		}
+		of = state
 		for _, v := range views {
 			v.tell(outlook, state)
 		}
@@ -146,6 +150,7 @@ func (v *watching) tell(outlook *ledger.Outlook, state *ledger.State) {
 	followed := v.followed
 	v.watch.mu.Unlock()
 	head := outlook.Head(v.runner, followed)
+	head.Validators = slices.Clone(head.Validators) // the outlook's own are those of heads to come, too
 	for i := range head.Validators {
 		head.Validators[i].Endpoint = v.watch.book.Endpoint(head.Validators[i])
 	}
