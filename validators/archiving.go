@@ -1,15 +1,25 @@
 package validators
 
 import (
+	"slices"
+	"time"
+
 	"github.com/cowboyinc/devnet/internal/base/plant"
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/environment/roles"
 	"github.com/cowboyinc/devnet/validators/catchup"
 	"github.com/cowboyinc/devnet/validators/history"
+	"github.com/cowboyinc/devnet/validators/ledger"
 )
 
 // maxCommitBlocks bounds the blocks of one transaction of the store.
 const maxCommitBlocks = 256
+
+// behindAnswers is how long blocks that draw runners wait before they are written, and
+// shown to readers: so long take an assignment and its answer on one machine. They cost
+// less than all validators' writing, for which they would wait where processors are few.
+const behindAnswers = 2 * time.Millisecond
 
 // archiveEvent is what the archive role is told.
 type archiveEvent interface{ forArchive() }
@@ -41,18 +51,24 @@ func (f *archiveRequest) head() *Head {
 	return &Head{State: tip.State, Block: tip.Block, Hash: tip.Hash, Finalization: f.Finalization, Notarization: f.Notarization}
 }
 
+// draws reports whether runners are drawn in the blocks.
+func (f *archiveRequest) draws() bool {
+	return slices.ContainsFunc(f.Results, (*ledger.Result).Draws)
+}
+
 // archiving is the role that owns the store.
 type archiving struct {
 	v       *Validator
 	waiting []archiveRequest
 	blocks  int
-	posted  bool // a flush is under way
+	posted  bool      // a flush is under way
+	alarm   env.Alarm // rings for a flush; nil until it was needed
 	writer  *history.Writer
 }
 
 func (v *Validator) newArchive() (roles.Steps[archiveEvent], error) {
 	a := &archiving{v: v, writer: history.NewWriter(v.history, v.config.History, v.memo.blockWrites)}
-	return roles.Steps[archiveEvent]{Each: a.receive, Last: a.commit}, nil
+	return roles.Steps[archiveEvent]{Each: a.receive, Last: a.stop}, nil
 }
 
 func (a *archiving) receive(event archiveEvent) {
@@ -60,9 +76,13 @@ func (a *archiving) receive(event archiveEvent) {
 	case archiveRequest:
 		a.waiting = append(a.waiting, event)
 		a.blocks += len(event.Results)
-		if a.blocks >= maxCommitBlocks {
+		switch {
+		case a.blocks >= maxCommitBlocks:
 			a.commit()
-		} else if !a.posted {
+		case a.posted:
+		case event.draws() && event.batch == 0 && a.v.node.Connections != nil:
+			a.flushLater()
+		default:
 			a.posted = true
 			a.v.archive.Post(flush{})
 		}
@@ -74,6 +94,22 @@ func (a *archiving) receive(event archiveEvent) {
 	default:
 		panic(unknown("archive", event))
 	}
+}
+
+// flushLater sees to a flush behind what runners are told.
+func (a *archiving) flushLater() {
+	clock := a.v.node.Clock
+	if a.alarm == nil {
+		a.alarm = clock.NewAlarm(func() { a.v.archive.Post(flush{}) })
+	}
+	a.alarm.Set(clock.Now().Add(behindAnswers))
+}
+
+func (a *archiving) stop() {
+	if a.alarm != nil {
+		a.alarm.Set(types.Never)
+	}
+	a.commit()
 }
 
 // commit writes all that waits in one transaction. A store that fails stops

@@ -2,7 +2,6 @@ package validators
 
 import (
 	"errors"
-	"slices"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -240,8 +239,7 @@ func (e *execution) execute(ask simplex.Execute) {
 // foresee tells the gateway of a block that draws runners, behind what consensus is
 // told, so that it holds no vote up.
 func (e *execution) foresee(result *ledger.Result) {
-	draws := func(change types.JobChange) bool { return change.Kind == types.JobChangeDrawn }
-	if result != nil && e.v.node.Connections != nil && slices.ContainsFunc(result.Jobs, draws) {
+	if result != nil && e.v.node.Connections != nil && result.Draws() {
 		e.v.gateway.Post(foreseen{result})
 	}
 }
@@ -314,12 +312,6 @@ func (e *execution) handOver(done archiveRequest) {
 	height := done.Tip().Block.Header.Height
 	e.patience.wait = 0
 	e.v.since.Store(int64(e.v.node.Clock.Now()))
-	e.v.archive.Post(done)
-	// Runners wait for it, and nobody for the store. Of roles that are told one after the
-	// other the last is the next to step, where the processor has no other to spare.
-	if e.v.node.Connections != nil {
-		e.v.gateway.Post(newHead{done.Results})
-	}
 	for _, result := range done.Results {
 		e.confirm(result)
 	}
@@ -330,6 +322,13 @@ func (e *execution) handOver(done archiveRequest) {
 	}
 	e.resend(height)
 	e.tellWork()
+	e.v.archive.Post(done)
+	// Runners wait for it, and nobody for the store. Of roles that are told one after the
+	// other the last is the next to step, where the processor has no other to spare; the
+	// others stand behind all that waits.
+	if e.v.node.Connections != nil {
+		e.v.gateway.Post(newHead{done.Results})
+	}
 }
 
 // forget lets go the results of blocks that consensus holds no longer. Where it comes

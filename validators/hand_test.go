@@ -78,7 +78,8 @@ type hand struct {
 	nonce  uint64
 	pongs  types.Height
 	heard  []push.Frame
-	reason string // of the Goodbye, or of the close
+	saw    func(push.Frame) // sees what it hears; may be nil
+	reason string           // of the Goodbye, or of the close
 	down   bool
 }
 
@@ -206,6 +207,9 @@ func (h *hand) hear(stream connection.Stream, frame []byte) {
 		h.bench.Fatal(err)
 	}
 	h.heard = append(h.heard, read)
+	if h.saw != nil {
+		h.saw(read)
+	}
 	switch f := read.(type) {
 	case *push.Hello:
 		ack := &push.HelloAck{Version: push.Version, PartyPubkey: h.signer.PublicKey(), PartyRole: push.Runner}

@@ -89,6 +89,36 @@ func TestAJobGoesItsWayFromConnectionToCallback(t *testing.T) {
 	}
 }
 
+// What a block draws leaves before the block is written and shown, whichever role the
+// seed has step first: a runner waits for it, and nobody for the store.
+func TestAnAssignmentLeavesBeforeItsBlockIsWritten(t *testing.T) {
+	b := newBench(t, 4, 1, nil)
+	counter := b.deployed()
+	pushed := 0
+	for _, h := range b.everywhere("r0") {
+		for _, name := range b.Names() {
+			if v := b.Validator(name); b.Key(name).PublicKey() == h.to {
+				h.saw = func(f push.Frame) {
+					if a, is := f.(*push.JobAssignment); is {
+						pushed++
+						if written := v.Head().Block.Header.Height; written >= a.BlockHeight {
+							t.Errorf("%s has written the blocks up to %d, and says only now what %d draws", name, written, a.BlockHeight)
+						}
+					}
+				}
+			}
+		}
+	}
+	b.blocks(4)
+	const jobs = 8
+	for range jobs {
+		b.served(counter)
+	}
+	if pushed != jobs*subset {
+		t.Errorf("%d assignments were pushed", pushed)
+	}
+}
+
 // CIP-11 §7.2, J9: P follows the connections. It is empty before the first ping, and
 // again when the runner is gone.
 func TestPresenceFollowsTheConnection(t *testing.T) {

@@ -1,6 +1,8 @@
 package ledger
 
 import (
+	"slices"
+
 	"github.com/cowboyinc/devnet/actors"
 	"github.com/cowboyinc/devnet/actors/governance"
 	"github.com/cowboyinc/devnet/actors/system"
@@ -26,6 +28,11 @@ type Result struct {
 	// HasWork tells that something is due at the next height: deferred messages,
 	// timers or changes of watched keys. A chain whose block time is auto makes a block for it.
 	HasWork bool
+}
+
+// Draws reports whether a committee is drawn in the block.
+func (r *Result) Draws() bool {
+	return slices.ContainsFunc(r.Jobs, func(change types.JobChange) bool { return change.Kind == types.JobChangeDrawn })
 }
 
 // Burned is the base fees of a block, in wei.
