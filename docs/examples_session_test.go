@@ -155,8 +155,8 @@ func (c *conversation) Assignments(types.Address) []gateway.Assignment {
 	if c.height < 101 || c.landed {
 		return nil
 	}
-	return []gateway.Assignment{{AssignmentID: gateway.AssignmentID{Job: jobID, Drawn: 101}, MaxReturn: 1000, Deadline: 121, CommitEnd: 113,
-		Committee: 1}}
+	return []gateway.Assignment{{AssignmentID: gateway.AssignmentID{Job: jobID, Drawn: 101}, Spec: jobSpec().Hash(), MaxReturn: 1000,
+		Deadline: 121, CommitEnd: 113, Committee: 1}}
 }
 
 func (c *conversation) Spec(types.Hash) *push.JobSpec { return jobSpec() }

@@ -17,6 +17,7 @@ import (
 type docket struct {
 	state *ledger.State
 	jobs  map[types.Hash]*system.Job // the open jobs that have a committee
+	specs map[types.Hash]types.Hash  // the hashes of their specifications
 	of    map[types.Address][]gateway.Assignment
 	ended map[types.Hash]attempt // the jobs that ended between the head before and this one
 
@@ -34,8 +35,8 @@ type attempt struct {
 
 // newDocket reads the docket of a state.
 func newDocket(state *ledger.State) *docket {
-	d := &docket{state: state, jobs: map[types.Hash]*system.Job{}, of: map[types.Address][]gateway.Assignment{},
-		ended: map[types.Hash]attempt{}}
+	d := &docket{state: state, jobs: map[types.Hash]*system.Job{}, specs: map[types.Hash]types.Hash{},
+		of: map[types.Address][]gateway.Assignment{}, ended: map[types.Hash]attempt{}}
 	var open []*system.Job
 	state.Jobs(func(j *system.Job) bool { open = append(open, j); return true })
 	slices.SortFunc(open, func(a, b *system.Job) int {
@@ -115,6 +116,8 @@ func (d *docket) read(id types.Hash) {
 	}
 	if now := d.state.Job(id); now != nil {
 		d.put(now)
+	} else {
+		delete(d.specs, id)
 	}
 }
 
@@ -124,13 +127,18 @@ func (d *docket) put(j *system.Job) {
 		return
 	}
 	d.jobs[j.ID] = j
+	spec, known := d.specs[j.ID]
+	if !known {
+		spec = types.Keccak(d.state.JobSpec(j.ID))
+		d.specs[j.ID] = spec
+	}
 	committed := !slices.ContainsFunc(j.Committee, func(m system.Member) bool { return m.Committed == 0 })
 	for i := range j.Committee {
 		m := &j.Committee[i]
 		if m.RevealedAt > 0 {
 			continue
 		}
-		a := gateway.Assignment{AssignmentID: gateway.AssignmentID{Job: j.ID, Drawn: j.Since}, MaxReturn: j.Terms.MaxReturn,
+		a := gateway.Assignment{AssignmentID: gateway.AssignmentID{Job: j.ID, Drawn: j.Since}, Spec: spec, MaxReturn: j.Terms.MaxReturn,
 			Deadline: j.Deadline(), CommitEnd: j.CommitDeadline(), Committee: len(j.Committee), AllCommitted: committed}
 		if m.Committed > 0 {
 			for _, made := range d.state.Commitments(j.ID, m.Runner) {

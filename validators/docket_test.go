@@ -171,6 +171,18 @@ func TestADocketIsItsState(t *testing.T) {
 			if fresh := newDocket(c.state); !sameOpen(d, fresh) || len(d.jobs) != len(fresh.jobs) {
 				t.Fatalf("seed %d, height %d: the docket has\n%+v, read anew it has\n%+v", seed, c.state.Height(), d.of, fresh.of)
 			}
+			for id := range d.specs {
+				if c.state.Job(id) == nil {
+					t.Fatalf("seed %d, height %d: the docket keeps the hash of a spec whose job is over", seed, c.state.Height())
+				}
+			}
+			for runner, all := range d.of {
+				for _, a := range all {
+					if want := d.Spec(a.Job).Hash(); a.Spec != want {
+						t.Fatalf("seed %d, height %d: %s has an assignment of the spec %s, want %s", seed, c.state.Height(), runner, a.Spec, want)
+					}
+				}
+			}
 			for runner, all := range before.of {
 				for _, a := range all {
 					if !slices.ContainsFunc(d.of[runner], func(now gateway.Assignment) bool { return now.AssignmentID == a.AssignmentID }) {

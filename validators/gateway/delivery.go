@@ -81,7 +81,8 @@ func (m *Machine) push(p *peer, a *Assignment) {
 	p.opens++
 	p.deliveries = append(p.deliveries, d)
 	m.do(connection.Open{ID: p.id, Stream: d.stream})
-	frame := m.drafts.frame(&m.config, a.AssignmentID, a.Deadline, m.chain.head.Reader.Spec(a.Job))
+	frame := m.drafts.frame(&m.config, draftKey{a.AssignmentID, a.Deadline, a.Spec},
+		func() *push.JobSpec { return m.chain.head.Reader.Spec(a.Job) })
 	m.do(connection.Send{ID: p.id, Stream: d.stream, Frame: frame})
 	m.report(Pushed{Runner: p.address, Assignment: a.AssignmentID})
 	m.connections.alarms.set(alarm{at: m.chain.until(d.sent, m.chain.params().AckTimeoutBlocks), id: p.id, stream: d.stream, why: ackDue})

@@ -24,20 +24,20 @@ type drafts struct {
 	order  []draftKey // the keys of frames, oldest first
 }
 
-// draftKey names the frame of an assignment: what is signed, and what is not.
+// draftKey names the frame of an assignment: all that is said in it.
 type draftKey struct {
-	digest types.Hash
-	drawn  types.Height
+	AssignmentID
+	deadline types.Height
+	spec     types.Hash
 }
 
 // frame returns the frame of an assignment, made where there is no draft of it.
-func (d *drafts) frame(c *Config, id AssignmentID, deadline types.Height, spec *push.JobSpec) []byte {
-	f := &push.JobAssignment{JobID: id.Job, JobSpec: *spec, BlockHeight: id.Drawn, DeadlineBlock: deadline}
-	key := draftKey{f.Digest(c.ChainID), id.Drawn}
+func (d *drafts) frame(c *Config, key draftKey, spec func() *push.JobSpec) []byte {
 	if frame, known := d.frames[key]; known {
 		return frame
 	}
-	f.ValidatorSigned = c.sign(key.digest)
+	f := &push.JobAssignment{JobID: key.Job, JobSpec: *spec(), BlockHeight: key.Drawn, DeadlineBlock: key.deadline}
+	f.ValidatorSigned = c.sign(f.Digest(c.ChainID))
 	frame := push.Write(f)
 	if d.frames == nil {
 		d.frames = map[draftKey][]byte{}
@@ -54,7 +54,7 @@ func (d *drafts) frame(c *Config, id AssignmentID, deadline types.Height, spec *
 // drop forgets what the blocks up to a height drew, or would have drawn.
 func (d *drafts) drop(height types.Height) {
 	d.order = slices.DeleteFunc(d.order, func(key draftKey) bool {
-		over := key.drawn <= height
+		over := key.Drawn <= height
 		if over {
 			delete(d.frames, key)
 		}
@@ -72,7 +72,7 @@ func (m *Machine) onForeseen(e Foreseen) {
 	served := m.connections.served()
 	for _, d := range e.Drafts[:min(len(e.Drafts), maxDrafts)] {
 		if d.Drawn > m.chain.head.Height && slices.ContainsFunc(d.Committee, func(a types.Address) bool { return served[a] }) {
-			m.drafts.frame(&m.config, d.AssignmentID, d.Deadline, d.Spec)
+			m.drafts.frame(&m.config, draftKey{d.AssignmentID, d.Deadline, d.Spec.Hash()}, func() *push.JobSpec { return d.Spec })
 		}
 	}
 }

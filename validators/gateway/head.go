@@ -54,6 +54,7 @@ type AssignmentID struct {
 // Assignment is a job for one runner of its committee.
 type Assignment struct {
 	AssignmentID
+	Spec         types.Hash   // of the JobSpec
 	MaxReturn    uint64       // bytes of its result, at most
 	Deadline     types.Height // the last block that takes a result
 	CommitEnd    types.Height // the last block that takes a commitment (decision J15)

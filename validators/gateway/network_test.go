@@ -428,8 +428,8 @@ func (v view) Assignments(a types.Address) (all []gateway.Assignment) {
 	r := v.runners[v.runnerOf(a)]
 	for _, j := range v.jobs {
 		if j.open(r, v.at) {
-			all = append(all, gateway.Assignment{AssignmentID: gateway.AssignmentID{Job: j.id.Job, Drawn: j.id.Drawn}, MaxReturn: 100,
-				Deadline:  j.deadline,
+			all = append(all, gateway.Assignment{AssignmentID: gateway.AssignmentID{Job: j.id.Job, Drawn: j.id.Drawn}, Spec: j.spec.Hash(),
+				MaxReturn: 100, Deadline: j.deadline,
 				CommitEnd: j.commitEnd(), Committee: len(j.committee), AllCommitted: j.allCommitted(v.at), Commitments: j.commitments(r, v.at)})
 		}
 	}

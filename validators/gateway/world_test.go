@@ -327,7 +327,7 @@ func spec() *push.JobSpec {
 // assign draws a runner for a job at the head.
 func (w *world) assign(to crypto.Signer, job byte, committee int) AssignmentID {
 	id := AssignmentID{Job: types.Hash{job}, Drawn: w.head.Height}
-	w.open[to.Address()] = append(w.open[to.Address()], Assignment{AssignmentID: id, MaxReturn: 100, Committee: committee,
+	w.open[to.Address()] = append(w.open[to.Address()], Assignment{AssignmentID: id, Spec: spec().Hash(), MaxReturn: 100, Committee: committee,
 		Deadline: w.head.Height + 10, CommitEnd: w.head.Height + 6})
 	return id
 }
