@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/cowboyinc/devnet/actors"
 	"github.com/cowboyinc/devnet/internal/base/program"
@@ -162,8 +163,9 @@ func (t *tracer) source(c *actors.TracedCall, name string) {
 	t.whole.Sources = append(t.whole.Sources, model.TraceSource{Code: c.Code.Hash, Name: name, Text: string(c.Code.Source)})
 }
 
-// place is how hosts of programs name a line.
-var place = regexp.MustCompile(`^line ([0-9]{1,7}), in ([^;:]{1,200})`)
+// place is how hosts of programs name a line. Its two hundred repetitions take 100 KiB,
+// of which most networks have no use.
+var place = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^line ([0-9]{1,7}), in ([^;:]{1,200})`) })
 
 // maxLineText bounds what is shown of a line of code.
 const maxLineText = 160
@@ -174,7 +176,7 @@ func placesIn(message string, source []byte) []model.TracePlace {
 	found := []model.TracePlace{}
 	lines := bytes.Split(source, []byte("\n"))
 	for {
-		m := place.FindStringSubmatch(message)
+		m := place().FindStringSubmatch(message)
 		if m == nil {
 			return found
 		}

@@ -353,9 +353,17 @@ func find(fields []field, name []byte) *field {
 	return nil
 }
 
+// structForms are those that were made, each once however many frames have it. They are
+// all made when the program starts, by one goroutine.
+var structForms = map[reflect.Type]*form{}
+
 func structForm(t reflect.Type) *form {
+	if f := structForms[t]; f != nil {
+		return f
+	}
 	fields := fieldsOf(t)
 	f := &form{what: "a map"}
+	structForms[t] = f
 	f.read = func(data []byte, v reflect.Value) ([]byte, *misfit) {
 		h, rest := mustHead(data)
 		if h.major != pairs {

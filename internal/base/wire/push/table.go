@@ -83,8 +83,12 @@ var kinds = func() (all [256]kind) {
 		{new(Goodbye), Control, ""},
 	} {
 		t := reflect.TypeOf(each.frame).Elem()
-		all[each.frame.Type()] = kind{t.Name(), each.stream, each.from, t, formOf(t, ""), without(fieldsOf(t), "signed"),
-			[]byte("cowboy/" + t.Name() + "/1")}
+		k := kind{name: t.Name(), stream: each.stream, from: each.from, frame: t, form: formOf(t, ""),
+			domain: []byte("cowboy/" + t.Name() + "/1")}
+		if fields := fieldsOf(t); find(fields, []byte("signed")) != nil {
+			k.others = without(fields, "signed")
+		}
+		all[each.frame.Type()] = k
 	}
 	return all
 }()
