@@ -17,8 +17,9 @@ const (
 	// validators of one process are ever apart by in normal running.
 	memoResults = 64
 	// memoFrames and memoFrameBytes bound the frames whose reading is kept: more than
-	// the validators of one process broadcast in several views.
-	memoFrames     = 4096
+	// a hundred validators of one process broadcast in three views. All of them have read
+	// a frame within one.
+	memoFrames     = 1024
 	memoFrameBytes = 16 << 20 // of all of them
 	// memoSets bounds the validator sets: those of this epoch and the next, and of
 	// validators that are behind.
