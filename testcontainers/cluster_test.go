@@ -3,12 +3,15 @@ package devnet_test
 import (
 	"context"
 	"fmt"
+	"os"
 	"os/exec"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/testcontainers/testcontainers-go"
 
+	"github.com/cowboyinc/devnet/internal/environment/neighbours"
 	devnet "github.com/cowboyinc/devnet/testcontainers"
 )
 
@@ -78,6 +81,24 @@ func TestNothingIsLeftOfAFailedTest(t *testing.T) {
 				t.Errorf("the %s %s is left", what, name)
 			}
 		}
+	}
+}
+
+// More nodes than this machine's table of neighbours has room for are refused before any
+// is made, where the engine is here.
+func TestMoreNodesThanThereIsRoomForAreRefused(t *testing.T) {
+	name := image(t)
+	const validators, runners = 100, 100
+	want := neighbours.Crowded(validators, runners)
+	engine, err := exec.CommandContext(t.Context(), "docker", "info", "--format", "{{.Name}}").Output()
+	if here, _ := os.Hostname(); want == nil || err != nil || strings.TrimSpace(string(engine)) != here {
+		t.Skip("the engine's machine has room for 200 nodes, or it is another, or does not tell")
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	n, err := devnet.RunCluster(ctx, name, devnet.WithValidators(validators), devnet.WithRunners(runners))
+	if err == nil || !strings.Contains(err.Error(), want.Error()) {
+		t.Errorf("%v, %v, and not %v", n, err, want)
 	}
 }
 
