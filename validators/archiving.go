@@ -96,8 +96,11 @@ func (a *archiving) receive(event archiveEvent) {
 	}
 }
 
-// flushLater sees to a flush behind what runners are told.
+// flushLater sees to a flush behind what runners are told by the first that waits.
 func (a *archiving) flushLater() {
+	if len(a.waiting) > 1 {
+		return // the alarm is set: blocks that draw runners one after the other would put it off for ever
+	}
 	clock := a.v.node.Clock
 	if a.alarm == nil {
 		a.alarm = clock.NewAlarm(func() { a.v.archive.Post(flush{}) })

@@ -1,0 +1,43 @@
+package validators
+
+import (
+	"testing"
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/connection"
+	"github.com/cowboyinc/devnet/internal/environment/env"
+	"github.com/cowboyinc/devnet/validators/history"
+	"github.com/cowboyinc/devnet/validators/ledger"
+)
+
+// handClock shows what a test sets, and keeps what its alarms are set to.
+type handClock struct {
+	now types.Time
+	set []types.Time
+}
+
+func (c *handClock) Now() types.Time           { return c.now }
+func (c *handClock) NewAlarm(func()) env.Alarm { return c }
+func (c *handClock) Set(at types.Time)         { c.set = append(c.set, at) }
+
+type noRunners struct{}
+
+func (noRunners) Start(func(connection.Event)) error { return nil }
+func (noRunners) Do(connection.Verb)                 {}
+func (noRunners) Close() error                       { return nil }
+
+// However quickly blocks that draw runners follow one another, the first of them waits
+// no longer than it would alone.
+func TestBlocksThatDrawRunnersAreWrittenInTime(t *testing.T) {
+	clock := &handClock{}
+	a := &archiving{v: &Validator{node: env.Validator{Base: env.Base{Clock: clock}, Connections: noRunners{}}}}
+	draws := archiveRequest{Final: history.Final{Results: []*ledger.Result{{Jobs: []types.JobChange{{Kind: types.JobChangeDrawn}}}}}}
+	for range 5 {
+		a.receive(draws)
+		clock.now = clock.now.Add(time.Millisecond)
+	}
+	if len(clock.set) != 1 || clock.set[0] != types.Time(0).Add(behindAnswers) {
+		t.Errorf("its alarm was set to %v", clock.set)
+	}
+}
