@@ -59,8 +59,8 @@ func CheckSpec(s *push.JobSpec, p *params.Params) *push.SpecError {
 		return refuse("result_schema.max_return_bytes", "it is %d, not 1 to %d", s.ResultSchema.MaxReturnBytes, most)
 	case s.Callback != nil && (s.Callback.Handler == "" || len(s.Callback.Handler) > types.MaxNameBytes):
 		return refuse("callback.handler", "it has %d bytes, not 1 to %d", len(s.Callback.Handler), types.MaxNameBytes)
-	case s.JobType.Http != nil && hostOf(s.JobType.Http.URL) == "":
-		return refuse("job_type.Http.url", "it has no host: write https://host/path")
+	case s.JobType.Http != nil && !ofWeb(s.JobType.Http.URL):
+		return refuse("job_type.Http.url", "it is no http or https URL with a host: write https://host/path")
 	case v.Field != nil && len(*v.Field) > maxPointerBytes:
 		return refuse("verification.field", "it has %d bytes, at most %d", len(*v.Field), maxPointerBytes)
 	case len(v.Checks) > maxChecks:
@@ -111,6 +111,12 @@ func subjectOf(t *push.JobType) string {
 		return t.Mcp.Server
 	}
 	return ""
+}
+
+// ofWeb reports whether a URL is one that runners request.
+func ofWeb(url string) bool {
+	scheme, _, _ := strings.Cut(url, "://")
+	return (strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https")) && hostOf(url) != ""
 }
 
 // hostOf is the host of a URL with a scheme, in small letters and without port; ""

@@ -111,11 +111,13 @@ func TestWhatIsWrongWithAJobIsSaidOfItsField(t *testing.T) {
 	now.MaxSpecBytes = 1000
 	const echo = `{"kind": "custom", "executor": "echo", `
 	for request, want := range map[string]string{
-		`{}`:                                  `kind: "" is none of custom`,
-		`{"kind": "oops"}`:                    `kind: "oops" is none of custom`,
-		`{"kind": "custom"}`:                  "executor: a job of the kind custom needs it",
-		`{"kind": "http"}`:                    "url: ",
-		`{"kind": "http", "url": "mailto:x"}`: "url: it has no host",
+		`{}`:                                    `kind: "" is none of custom`,
+		`{"kind": "oops"}`:                      `kind: "oops" is none of custom`,
+		`{"kind": "custom"}`:                    "executor: a job of the kind custom needs it",
+		`{"kind": "http"}`:                      "url: ",
+		`{"kind": "http", "url": "mailto:x"}`:   "url: it is no http or https URL with a host",
+		`{"kind": "http", "url": "ftp://a/x"}`:  "url: it is no http or https URL with a host",
+		`{"kind": "http", "url": "https:///x"}`: "url: it is no http or https URL with a host",
 		`{"kind": "http", "url": "http://a", "header": ["nothing"]}`:                    `header: "nothing" is no NAME: VALUE`,
 		`{"kind": "http", "url": "http://a", "extraction": "a"}`:                        "extraction: it is no JSON pointer",
 		`{"kind": "llm", "prompt": "p"}`:                                                "model: ",
