@@ -31,3 +31,8 @@ func wanted(h *chainview.Head) []types.Validator {
 	}
 	return h.Validators
 }
+
+// places reports whether the chain, as this runner sees it, has a place for it at the
+// validators that it belongs to. One of them that says otherwise is some blocks behind,
+// as most are when a runner has just registered.
+func places(h *chainview.Head) bool { return h.Registered && h.Staked }

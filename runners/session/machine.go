@@ -277,7 +277,10 @@ func (m *Machine) over(p *peer, why string, ours bool) {
 	wait := min(firstWait<<min(p.failures, 16), maxWait)
 	p.failures++
 	if !ours && noPlace(why) {
-		p.refused, wait = true, maxWait
+		p.refused = true
+		if !p.wanted || !places(m.head) || push.Reason(why) == push.UnsupportedVersion {
+			wait = maxWait
+		}
 	}
 	p.next = m.now.Add(m.spread(wait))
 }
@@ -290,7 +293,7 @@ func (m *Machine) spread(wait time.Duration) time.Duration {
 
 // noPlace reports whether a validator said that the chain has no place for this
 // runner there, or that it speaks another version: nothing that another try soon
-// would change.
+// would change, unless the validator's chain is behind this runner's view.
 func noPlace(why string) bool {
 	switch push.Reason(why) {
 	case push.NotRegistered, push.InsufficientStake, push.NotInSubset, push.UnsupportedVersion:

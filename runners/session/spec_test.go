@@ -426,26 +426,30 @@ func TestAConnectionThatLastedTakesTheBackoffBack(t *testing.T) {
 	}
 }
 
-// TestWhoHasNoPlaceComesBackLateOrWhenTheChainChanged.
+// Who has no place comes back late, or when the chain changed; at once where the chain
+// shows the runner that it has: the validator is some blocks behind.
 func TestWhoHasNoPlaceComesBackLateOrWhenTheChainChanged(t *testing.T) {
 	for _, why := range []push.Reason{push.NotRegistered, push.InsufficientStake, push.NotInSubset, push.UnsupportedVersion, push.Shutdown} {
-		w := newWorld(t, 1)
-		l := w.begin()[0].up()
-		l.say(0, &push.Goodbye{Reason: why})
-		if l.closed == nil || l.closed.Code != connection.CodeDone {
-			t.Fatalf("%s: closed %+v", why, l.closed)
-		}
-		wait := w.Deadline().Sub(w.now)
-		if late := wait >= maxWait*3/4; late != (why != push.Shutdown) || wait > maxWait*5/4 {
-			t.Errorf("%s: it waits %v", why, wait)
-		}
-		w.newHead(nil)
-		if len(w.dials) != 1 {
-			t.Errorf("%s: a head that changes nothing for it made it dial", why)
-		}
-		w.newHead(func(h *chainview.Head) { h.Staked = false })
-		if again := len(w.dials) == 2; again != (why != push.Shutdown) {
-			t.Errorf("%s: dialled again at a change: %v", why, again)
+		for _, placed := range []bool{false, true} {
+			w := newWorld(t, 1)
+			l := w.begin()[0].up()
+			w.newHead(func(h *chainview.Head) { h.Staked = placed })
+			l.say(0, &push.Goodbye{Reason: why})
+			if l.closed == nil || l.closed.Code != connection.CodeDone {
+				t.Fatalf("%s: closed %+v", why, l.closed)
+			}
+			wait, waitsLong := w.Deadline().Sub(w.now), why == push.UnsupportedVersion || why != push.Shutdown && !placed
+			if late := wait >= maxWait*3/4; late != waitsLong || wait > maxWait*5/4 || !late && wait > 125*time.Millisecond {
+				t.Errorf("%s, with a place %v: it waits %v", why, placed, wait)
+			}
+			w.newHead(nil)
+			if len(w.dials) != 1 {
+				t.Errorf("%s: a head that changes nothing for it made it dial", why)
+			}
+			w.newHead(func(h *chainview.Head) { h.Staked = !placed })
+			if again := len(w.dials) == 2; again != (why != push.Shutdown) {
+				t.Errorf("%s: dialled again at a change: %v", why, again)
+			}
 		}
 	}
 }
