@@ -75,7 +75,7 @@ func chanceOf(v *Validator, head *Head) *rand.Rand {
 // headOf is a final state as the machine takes it.
 func headOf(state *ledger.State, skipped uint64, reader gateway.Reader) *gateway.Head {
 	return &gateway.Head{Height: state.Height(), Skipped: skipped, Params: state.NextParams(), Rotation: state.Rotation(),
-		Pace: state.Pace(), Reader: reader}
+		Pace: state.Pace(), Reader: reader, Registry: state.Registrations()}
 }
 
 func (c *connecting) receive(event gatewayEvent) {

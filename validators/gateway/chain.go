@@ -67,6 +67,12 @@ type membership struct {
 	known    bool
 }
 
+// registry is what a runner's standing follows from, besides its key and its membership.
+type registry struct {
+	registrations any // nil where it is not known what they are
+	params        *params.Params
+}
+
 // place looks up whether a runner belongs to this validator: it is registered, has
 // the stake, and this validator is in its subset, or during the overlap in its
 // former one.
@@ -75,6 +81,11 @@ type membership struct {
 func (c *chain) place(p *peer) {
 	rotation := c.head.Rotation
 	now := membership{rotation.Epoch, rotation.Overlaps(c.head.Height, c.head.Pace), true}
+	from := registry{c.head.Registry, c.head.Params}
+	if p.membership == now && p.registry == from && from.registrations != nil {
+		return
+	}
+	p.registry = from
 	if p.membership != now { // a hash for each validator of the set
 		p.membership = now
 		p.turn, p.member = rotation.Turn(p.key, c.self, c.head.Height, c.head.Pace)

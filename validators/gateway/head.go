@@ -17,6 +17,9 @@ type Head struct {
 	Rotation *selection.Rotation
 	Pace     selection.Pace
 	Reader   Reader
+	// Registry stands for all registrations and is compared alone: where it is that of
+	// the head before, Reader.Runner answers as it did. Where it is nil, that is not known.
+	Registry any
 }
 
 // Reader reads the state of a head. The same question has the same answer as long as

@@ -17,6 +17,7 @@ type Machine struct {
 	connections connections
 	hellos      hellos
 	herald      herald
+	lastPing    lastPing
 	drafts      drafts
 	results     results
 }

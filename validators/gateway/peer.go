@@ -34,6 +34,7 @@ type peer struct {
 
 	// Of the runner, at the last head.
 	membership membership
+	registry   registry
 	turn       int           // this validator's place in its subset
 	member     bool          // this validator is in its subset, or in the former one that still holds
 	misses     push.Reason   // why it does not belong here; empty where it does

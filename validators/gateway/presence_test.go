@@ -345,3 +345,59 @@ func TestABitmapHasTheLengthThatIsAskedFor(t *testing.T) {
 		}
 	}
 }
+
+// countingReader counts the questions for registrations.
+type countingReader struct {
+	Reader
+	asked int
+}
+
+func (r *countingReader) Runner(a types.Address) *Registration {
+	r.asked++
+	return r.Reader.Runner(a)
+}
+
+// TestARegistrationIsReadAgainWhenWhatItFollowsFromChanged has heads that say that no
+// registration changed, and then each of the four things that a place follows from.
+func TestARegistrationIsReadAgainWhenWhatItFollowsFromChanged(t *testing.T) {
+	w := newWorld(t, nil)
+	counting, same := &countingReader{Reader: w}, w.head.Params
+	w.head.Reader = counting
+	head := func(change func(*Head)) (asked int) {
+		counting.asked = 0
+		w.block(func(h *Head) {
+			h.Params = same
+			change(h)
+		})
+		return counting.asked
+	}
+	r, first, second := w.register("r0"), new(int), new(int)
+	w.live("r0").ping()
+	head(func(h *Head) { h.Registry = first })
+	if asked := head(func(*Head) {}); asked != 0 {
+		t.Errorf("asked %d times for what did not change", asked)
+	}
+	other := *same
+	other.MaxSpecBytes++
+	for name, change := range map[string]func(*Head){
+		"it is not known whether one changed": func(h *Head) { h.Registry = nil },
+		"a registration changed":              func(h *Head) { h.Registry = second },
+		"a parameter changed":                 func(h *Head) { h.Params = &other },
+		"the epoch changed": func(h *Head) {
+			next := h.Rotation.Advanced(selection.Moment{Height: h.Height, Constants: h.Rotation.Current.Constants,
+				Members: h.Rotation.Current.Members})
+			h.Rotation = &next
+		},
+	} {
+		head(func(h *Head) { h.Registry = first })
+		if asked := head(change); asked != 1 {
+			t.Errorf("%s: asked %d times", name, asked)
+		}
+	}
+	head(func(h *Head) { h.Registry = first })
+	w.runners[r.Address()].Deregistered = true
+	head(func(h *Head) { h.Registry = second })
+	if w.bits() != "" {
+		t.Error("present, though it left the registry")
+	}
+}

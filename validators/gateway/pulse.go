@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
 	"github.com/cowboyinc/devnet/runners/selection"
 )
@@ -13,7 +14,7 @@ func (m *Machine) onPing(p *peer, f *push.HeartbeatPing) {
 	case p.pinged && f.Nonce <= p.nonce:
 		m.connections.leave(p, push.BadNonce)
 		return
-	case !m.config.signed(p, f.Digest(m.config.ChainID), f.Signed):
+	case !m.config.signed(p, m.digestOf(f), f.Signed):
 		m.connections.leave(p, push.BadSignature)
 		return
 	}
@@ -24,6 +25,22 @@ func (m *Machine) onPing(p *peer, f *push.HeartbeatPing) {
 		m.unasked(p)
 	}
 	m.heartbeat(p, f)
+}
+
+// lastPing is what a ping's sender signed. A ping names neither runner nor validator, so
+// that one digest does for all who say the same.
+type lastPing struct {
+	height types.Height
+	nonce  uint64
+	digest types.Hash // zero before the first
+}
+
+// digestOf is what a ping's sender signed.
+func (m *Machine) digestOf(f *push.HeartbeatPing) types.Hash {
+	if l := &m.lastPing; l.digest.IsZero() || l.height != f.BlockHeight || l.nonce != f.Nonce {
+		*l = lastPing{f.BlockHeight, f.Nonce, f.Digest(m.config.ChainID)}
+	}
+	return m.lastPing.digest
 }
 
 // heartbeat brings a ping on chain where the last heartbeat there is old enough

@@ -128,6 +128,15 @@ func (s *State) Listed(a types.Address) *selection.Runner {
 	return s.runners.roster.Runner(a)
 }
 
+// Registrations stands for all that Listed returns, to be compared alone: of states that
+// have the same, one behind the other, no runner changed. It is nil where none ever was.
+func (s *State) Registrations() any {
+	if s.runners.roster == nil {
+		return nil
+	}
+	return s.runners.roster
+}
+
 // Registered is how many runners were ever registered.
 func (s *State) Registered() int { return int(s.runners.size.Count) }
 
