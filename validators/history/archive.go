@@ -30,7 +30,6 @@ const (
 	bucketLaneMoves     env.Bucket = "lane_moves"     // height → the timers that changed their tier, where there are any
 	bucketEvents        env.Bucket = "events"         // height → the chain's own events, where there are any
 	bucketLogs          env.Bucket = "logs"           // actor ‖ height ‖ line number → LogLine
-	bucketPresence      env.Bucket = "presence"       // height → presenceRecord of its parent
 	bucketJobs          env.Bucket = "jobs"           // job id → JobEntry
 	bucketJobStandings  env.Bucket = "job_standings"  // job id → JobStanding
 	bucketJobOrder      env.Bucket = "job_order"      // seq → job id

@@ -10,17 +10,17 @@ import (
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
 
-// jobRows are the buckets of jobs and presence in which a row is written once, and
-// jobStands those in which it is written again: as a job goes on, or where a runner is
-// drawn for one twice.
+// once are the buckets of jobs and of lanes, presence among these, in which a row is
+// written once, and jobStands those in which it is written again: as a job goes on, or
+// where a runner is drawn for one twice.
 var (
-	jobRows = []env.Bucket{bucketPresence, bucketJobs, bucketJobOrder, bucketSubmitterJobs, bucketJobNotes, bucketJobResults,
-		bucketJobMarks}
+	once = []env.Bucket{bucketJobs, bucketJobOrder, bucketSubmitterJobs, bucketJobNotes, bucketJobResults, bucketJobMarks,
+		bucketLanes, bucketLaneTimers, bucketLaneMoves, bucketEvents}
 	jobStands = []env.Bucket{bucketJobStandings, bucketStatusJobs, bucketRunnerJobs}
 )
 
-// Comparison holds what an archive keeps of jobs and presence against what executing
-// the chain gives, block by block; of an archive that keeps all blocks.
+// Comparison holds what an archive keeps of jobs, presence and the timer lane against what
+// executing the chain gives, block by block; of an archive that keeps all blocks.
 type Comparison struct {
 	archive *Archive
 	rows    map[env.Bucket]int // that there have to be, of those written once
@@ -38,12 +38,12 @@ func (a *Archive) Compare() *Comparison {
 	return &Comparison{archive: a, rows: map[env.Bucket]int{}, stands: map[string]stand{}}
 }
 
-// Block says what the block of a result wrote of jobs and presence, and is not kept as
-// it wrote it.
+// Block says what the block of a result wrote of all that, and is not kept as it wrote
+// it.
 func (c *Comparison) Block(result *ledger.Result) (what []string, err error) {
 	var want writes
 	want.jobs(result)
-	want.presence(result)
+	want.lane(result)
 	for _, row := range want {
 		job := jobOf(row)
 		if slices.Contains(jobStands, row.Bucket) {
@@ -81,10 +81,10 @@ func (c *Comparison) End() (what []string, err error) {
 		}
 	}
 	slices.Sort(what)
-	for _, bucket := range jobRows {
+	for _, bucket := range once {
 		count[bucket] = c.rows[bucket]
 	}
-	for _, bucket := range slices.Concat(jobRows, jobStands) {
+	for _, bucket := range slices.Concat(once, jobStands) {
 		kept := 0
 		err := c.archive.store.Scan(bucket, nil, nil, false, func([]byte, []byte) bool { kept++; return true })
 		if err != nil {

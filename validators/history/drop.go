@@ -123,7 +123,7 @@ func (a *Archive) oldest(limit int) (blocks []*Stored, err error) {
 // block that ended them.
 func (a *Archive) remove(w *writes, stored *Stored) error {
 	height := heightKey(stored.Block.Header.Height)
-	for _, bucket := range []env.Bucket{bucketBlocks, bucketLanes, bucketLaneTimers, bucketLaneMoves, bucketEvents, bucketPresence} {
+	for _, bucket := range []env.Bucket{bucketBlocks, bucketLanes, bucketLaneTimers, bucketLaneMoves, bucketEvents} {
 		w.remove(bucket, height)
 	}
 	w.remove(bucketHashes, stored.Hash[:])

@@ -87,7 +87,7 @@ func bounded(t *testing.T, blocks []*ledger.Result, bound uint64, perCommit func
 
 var allBuckets = []env.Bucket{bucketState, bucketBlocks, bucketHashes, bucketExecutions, bucketTimers, bucketTimerSeqs, bucketTimerOrder,
 	bucketActorTimers, bucketTimerNotes, bucketTimerEnds, bucketLanes, bucketLaneTimers, bucketLaneMoves, bucketEvents, bucketLogs,
-	bucketPresence, bucketJobs, bucketJobStandings, bucketJobOrder, bucketSubmitterJobs, bucketRunnerJobs, bucketStatusJobs, bucketJobNotes,
+	bucketJobs, bucketJobStandings, bucketJobOrder, bucketSubmitterJobs, bucketRunnerJobs, bucketStatusJobs, bucketJobNotes,
 	bucketJobResults, bucketJobMarks}
 
 func rowsIn(t *testing.T, a *Archive, bucket env.Bucket) map[string][]byte {
@@ -128,7 +128,7 @@ func TestABoundedArchiveIsTheEndOfAWholeOne(t *testing.T) {
 			for _, r := range blocks[:len(blocks)-bound] {
 				h := heightKey(r.Block.Header.Height)
 				for _, b := range []env.Bucket{bucketBlocks, bucketLanes, bucketLaneTimers, bucketLaneMoves, bucketEvents,
-					bucketPresence, bucketJobMarks} {
+					bucketJobMarks} {
 					forget(b, h)
 				}
 				forget(bucketHashes, r.Hash[:])

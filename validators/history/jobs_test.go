@@ -195,6 +195,17 @@ func TestTheArchiveFollowsAJob(t *testing.T) {
 	if what, err := compared.Block(&lie); !slices.Contains(what, "the row of job "+id.String()+" in job_notes") || err != nil {
 		t.Errorf("%q differs, %v", what, err)
 	}
+	for name, spoil := range map[string]func(*ledger.Result){
+		"another P":                 func(r *ledger.Result) { r.Presence = ledger.Presence{Bitmap: selection.NewBitmap(1)} },
+		"another threshold":         func(r *ledger.Result) { r.Presence.Threshold++ },
+		"a lane that did more work": func(r *ledger.Result) { r.Lane.Examined++ },
+	} {
+		lie := *blocks[1]
+		spoil(&lie)
+		if what, err := compared.Block(&lie); !slices.Equal(what, []string{"the block's row of lanes"}) || err != nil {
+			t.Errorf("%s: %q differs, %v", name, what, err)
+		}
+	}
 	if notes, err := archive.JobNotes(id, Page{Offset: 1, Limit: 2, Newest: true}); err != nil || len(notes) != 2 ||
 		notes[0].Kind != types.JobChangeCompleted {
 		t.Errorf("%+v, %v", notes, err)

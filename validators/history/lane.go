@@ -15,7 +15,8 @@ import (
 )
 
 // LaneRecord is what the timer lane of a block did, and under which prices and
-// bounds. It is small, so that hundreds of blocks are told without reading them.
+// bounds. It is small, so that hundreds of blocks are told without reading them; P of the
+// block's parent is in it too, for which a row of its own is a twentieth of an empty block.
 type LaneRecord struct {
 	_            struct{} `cbor:",toarray"`
 	Height       types.Height
@@ -46,6 +47,7 @@ type LaneRecord struct {
 	Moved        uint64     // from tier to tier
 	BurnedLane   types.Wei
 	Tips         types.Wei // of fires, an auction's payments included
+	Presence     presenceRecord
 }
 
 // Reasoned is how many timers were deferred for a reason.
@@ -143,7 +145,8 @@ func laneOf(result *ledger.Result) LaneRecord {
 		BaseFeeCycle: h.BaseFeeCycle, BaseFeeCell: h.BaseFeeCell, BaseFeeLane: h.BaseFeeLaneTimer, LanePrice: lanePrice(p, h.BaseFeeLaneTimer),
 		Budget: p.LaneTimerCycles, GCBudget: p.GCCyclesPerBlock, AskBudget: p.GBABlockCycles,
 		Examined: result.Lane.Examined, Cycles: result.Lane.Cycles, GCCycles: result.Lane.GCCycles, AskCycles: result.Lane.AskCycles,
-		BlockCycles: h.CyclesUsed, Moved: uint64(len(result.Lane.Moves)), BurnedLane: result.Burned.LaneTimer, Tips: result.Tips.Timers}
+		BlockCycles: h.CyclesUsed, Moved: uint64(len(result.Lane.Moves)), BurnedLane: result.Burned.LaneTimer, Tips: result.Tips.Timers,
+		Presence: presenceOf(&result.Presence)}
 	l.FireCycles, l.FireCells = scheduler.FireLimit(p, ^types.Cycles(0))
 	return l
 }

@@ -3,7 +3,6 @@ package history
 import (
 	"fmt"
 
-	"github.com/cowboyinc/devnet/internal/base/codec"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/runners/selection"
 	"github.com/cowboyinc/devnet/validators/ledger"
@@ -26,13 +25,8 @@ type Presence struct {
 	Votes  []types.CertificateVote // none on genesis, which nobody votes on
 }
 
-const maxPresenceBytes = 16 << 10
-
-// presence keeps P of the parent.
-func (w *writes) presence(result *ledger.Result) {
-	p := &result.Presence
-	w.put(bucketPresence, heightKey(result.Block.Header.Height),
-		codec.Marshal(&presenceRecord{Rule: p.Rule, Threshold: uint64(p.Threshold), Bits: p.Bitmap.Bytes()}))
+func presenceOf(p *ledger.Presence) presenceRecord {
+	return presenceRecord{Rule: p.Rule, Threshold: uint64(p.Threshold), Bits: p.Bitmap.Bytes()}
 }
 
 // Presence returns P of the block of a height, nil while no block after it is
@@ -60,14 +54,14 @@ func (a *Archive) presenceTold(told, h types.Height) (*Presence, error) {
 }
 
 func (a *Archive) recordedPresence(told types.Height) (p ledger.Presence, err error) {
-	data, err := a.store.Get(bucketPresence, heightKey(told))
-	if err != nil {
+	l, err := a.Lane(told)
+	switch {
+	case err != nil:
 		return p, err
+	case l == nil:
+		return p, fmt.Errorf("nothing is stored of what the block of height %d did", told)
 	}
-	var record presenceRecord
-	if err := codec.Unmarshal(data, maxPresenceBytes, &record); err != nil {
-		return p, fmt.Errorf("the presence that the block of height %d tells: %w", told, err)
-	}
+	record := &l.Presence
 	bitmap, err := selection.ParseBitmap(record.Bits)
 	if err != nil {
 		return p, fmt.Errorf("the presence that the block of height %d tells: %w", told, err)

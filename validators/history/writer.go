@@ -128,7 +128,6 @@ func writesOf(stored *Stored, result *ledger.Result) *BlockWrites {
 	}
 	left.lane(result)
 	left.jobs(result)
-	left.presence(result)
 	for i, line := range result.Logs {
 		left.put(bucketLogs, lineKey(line.Actor, height, i), []byte{})
 	}

@@ -128,14 +128,15 @@ func (a *node) blocks(archive *history.Archive) (*ledger.State, error) {
 	return state, nil
 }
 
-// compared tells what is kept of jobs and presence otherwise than executing gives it.
+// compared tells what is kept of jobs, presence and the timer lane otherwise than
+// executing gives it.
 func (a *node) compared(h types.Height, compare func() ([]string, error)) {
 	differing, err := compare()
 	if err != nil {
 		a.problem("height %d: %v", h, err)
 	}
 	for _, what := range differing {
-		a.problem("height %d: what is kept of jobs and presence is not what executing gives: %s", h, what)
+		a.problem("height %d: what is kept of jobs, presence and the timer lane is not what executing gives: %s", h, what)
 	}
 }
 
