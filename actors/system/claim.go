@@ -84,6 +84,7 @@ func matchClaim(checks []push.Check, value *jsonValue) Claim {
 	}
 	c := Claim{Valid: true, Numbers: []Number{}}
 	var equal []byte
+	hashes := map[*jsonValue]types.Hash{} // many pointers may lead to one value
 	for i := range checks {
 		switch check := &checks[i]; {
 		case check.Schema != nil:
@@ -105,7 +106,10 @@ func matchClaim(checks []push.Check, value *jsonValue) Claim {
 				if one == nil {
 					return Claim{}
 				}
-				form := one.hash()
+				if _, known := hashes[one]; !known {
+					hashes[one] = one.hash()
+				}
+				form := hashes[one]
 				equal = append(equal, form[:]...)
 			}
 		}

@@ -182,3 +182,44 @@ func TestNumbersKeepTheirValueInState(t *testing.T) {
 		}
 	})
 }
+
+// listed is a JSON list of so many of an item.
+func listed(item string, n int) string {
+	return "[" + strings.TrimSuffix(strings.Repeat(item+",", n), ",") + "]"
+}
+
+// judging is how much is allocated to make a claim: what the work is measured by here.
+func judging(result string, checks ...push.Check) float64 {
+	spec := &push.JobSpec{Verification: push.Verification{Mode: push.StructuredMatch, Checks: checks},
+		ResultSchema: push.ResultSchema{DataFormat: push.FormatJSON}}
+	return testing.AllocsPerRun(1, func() {
+		if claim := claimOf(spec, []byte(result)); !claim.Valid {
+			panic("a result that fits is no claim")
+		}
+	})
+}
+
+// A spec may have 256 KiB and a result as much. Were the one gone through for each value
+// of the other, one job would keep every validator busy for hours.
+func TestASchemaIsNotGoneThroughForEachValue(t *testing.T) {
+	work := func(n int) float64 {
+		enum := strings.TrimSuffix(listed("0", n), "]") + ",1]"
+		return judging(listed("1", n), push.Check{Schema: text(`{"items":{"enum":` + enum + `}}`)})
+	}
+	if small, large := work(200), work(400); large > 2.5*small {
+		t.Errorf("twice the values and twice the enum take %.0f allocations, and half of them %.0f", large, small)
+	}
+	s, err := parseSchema(`{"required":` + listed(`"a"`, 1000) + `,"type":` + strings.Replace(listed(`"null"`, 1000), "null", "object", 1) + `}`)
+	if err != nil || len(s.required) != 1 || len(s.kinds) != 2 {
+		t.Errorf("what is said a thousand times is looked at %d and %d times: %v", len(s.required), len(s.kinds), err)
+	}
+}
+
+// 16 checks may name 16 pointers each, and all of them the whole result.
+func TestAValueIsHashedOnceWhereManyPointersLeadToIt(t *testing.T) {
+	result := listed("[1]", 200)
+	one, many := []string{""}, make([]string, maxPointers)
+	if once, often := judging(result, push.Check{Equal: &one}), judging(result, push.Check{Equal: &many}); often > once+maxPointers {
+		t.Errorf("one pointer takes %.0f allocations, and %d to the same value %.0f", once, maxPointers, often)
+	}
+}

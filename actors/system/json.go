@@ -2,7 +2,6 @@ package system
 
 import (
 	"errors"
-	"fmt"
 	"math/big"
 	"slices"
 	"strconv"
@@ -283,13 +282,25 @@ func (p *jsonParser) number() (jsonValue, error) {
 	return jsonValue{kind: jsonNumber, number: jsonDecimal{mantissa, exponent - len(fraction) + len(digits) - len(kept)}}, nil
 }
 
-// scaled is the number as a multiple of 10^exponent, which is at most its own.
+// scaled is the number as a multiple of 10^exponent, which is at most its own. It
+// must not be changed.
 func (d jsonDecimal) scaled(exponent int) *big.Int {
-	power := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(d.exponent-exponent)), nil)
-	return power.Mul(power, d.mantissa)
+	if d.exponent == exponent {
+		return d.mantissa
+	}
+	return new(big.Int).Mul(powersOfTen[d.exponent-exponent], d.mantissa)
 }
 
-// common brings two numbers to one exponent.
+// powersOfTen are those between any two exponents that numbers have.
+var powersOfTen = func() (powers [2*numberShift + 1]*big.Int) {
+	powers[0] = big.NewInt(1)
+	for i := range powers[1:] {
+		powers[i+1] = new(big.Int).Mul(powers[i], big.NewInt(10))
+	}
+	return powers
+}()
+
+// common brings two numbers to one exponent. Neither must be changed.
 func (d jsonDecimal) common(other jsonDecimal) (a, b *big.Int) {
 	exponent := min(d.exponent, other.exponent)
 	return d.scaled(exponent), other.scaled(exponent)
@@ -309,7 +320,8 @@ func (v *jsonValue) appendForm(dst []byte) []byte {
 	case jsonBool:
 		return strconv.AppendBool(dst, v.truth)
 	case jsonNumber:
-		return fmt.Appendf(dst, "%se%d;", v.number.mantissa, v.number.exponent)
+		dst = append(v.number.mantissa.Append(dst, 10), 'e')
+		return append(strconv.AppendInt(dst, int64(v.number.exponent), 10), ';')
 	case jsonString:
 		return append(strconv.AppendInt(dst, int64(len(v.text)), 10), ":"+v.text...)
 	case jsonArray, jsonObject:

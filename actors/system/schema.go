@@ -8,11 +8,14 @@ import (
 
 // schema is a JSON Schema of the keywords below and no others: a validator that
 // passed over a keyword would accept what its author meant to refuse.
+//
+// Its author and whoever answers a runner may be one, so that no keyword's own length
+// is gone through for each value of a result.
 type schema struct {
-	kinds      []string // of "type", none: any
-	enum       []jsonValue
-	required   []string
-	names      []string // of "properties", sorted
+	kinds      []string        // of "type", sorted, each once; none: any
+	enum       map[string]bool // the forms of its values; nil: any
+	required   []string        // sorted, each once
+	names      []string        // of "properties", sorted
 	properties []*schema
 	closed     bool // "additionalProperties": false
 	items      *schema
@@ -69,7 +72,10 @@ func (s *schema) read(keyword string, v *jsonValue) (err error) {
 		if v.kind != jsonArray {
 			return wrong
 		}
-		s.enum = v.items
+		s.enum = make(map[string]bool, len(v.items))
+		for i := range v.items {
+			s.enum[string(v.items[i].appendForm(nil))] = true
+		}
 	case "required":
 		s.required, err = textsOf(v)
 		return err
@@ -101,7 +107,8 @@ func (s *schema) read(keyword string, v *jsonValue) (err error) {
 	return nil
 }
 
-// textsOf reads a text or a list of texts.
+// textsOf reads a text or a list of texts, which are sorted, each once: many values
+// are held against them.
 func textsOf(v *jsonValue) (texts []string, err error) {
 	items := []jsonValue{*v}
 	if v.kind == jsonArray {
@@ -113,7 +120,8 @@ func textsOf(v *jsonValue) (texts []string, err error) {
 		}
 		texts = append(texts, items[i].text)
 	}
-	return texts, nil
+	slices.Sort(texts)
+	return slices.Compact(texts), nil
 }
 
 // allows reports whether a value fits the schema.
@@ -121,11 +129,8 @@ func (s *schema) allows(v *jsonValue) bool {
 	if len(s.kinds) > 0 && !slices.ContainsFunc(s.kinds, v.is) {
 		return false
 	}
-	if s.enum != nil {
-		form := v.hash()
-		if !slices.ContainsFunc(s.enum, func(one jsonValue) bool { return one.hash() == form }) {
-			return false
-		}
+	if s.enum != nil && !s.enum[string(v.appendForm(nil))] {
+		return false
 	}
 	switch v.kind {
 	case jsonNumber:
