@@ -1,6 +1,10 @@
 package gateway
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+)
 
 // Check returns what does not hold of the machine, nil where all does.
 func (m *Machine) Check() error {
@@ -39,9 +43,15 @@ func (c *connections) check() error {
 }
 
 func (r *results) check() error {
-	bytes := 0
+	bytes, of := 0, map[types.Address]int{}
 	for _, h := range r.order {
 		bytes += len(h.result.ResultData)
+		of[h.runner] += len(h.result.ResultData)
+	}
+	for runner, held := range r.of { // order: any that is wrong will do
+		if of[runner] != held {
+			return fmt.Errorf("gateway: %d bytes of results are held of runner %s, counted as %d", of[runner], runner, held)
+		}
 	}
 	if bytes != r.bytes || bytes > MaxHeldBytes || len(r.held) != len(r.order) {
 		return fmt.Errorf("gateway: %d results of %d bytes, counted as %d of %d", len(r.order), bytes, len(r.held), r.bytes)

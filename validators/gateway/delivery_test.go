@@ -481,23 +481,32 @@ func TestAResultThatIsNotTaken(t *testing.T) {
 	}
 }
 
+// A runner that has its results wait until the end of long jobs leaves room for those of
+// others: as much as it holds itself.
 func TestResultsThatWaitAreBounded(t *testing.T) {
-	w := newWorld(t, nil)
-	e := w.live("r0")
-	w.runners[e.signer.Address()].MaxJobs = 100
 	const size = push.MaxFrame - 1024
-	var ids []AssignmentID
-	for job := range byte(MaxHeldBytes/size + 1) {
-		id := w.assign(e.signer, job+1, 3)
-		w.at(e.signer, id).MaxReturn = size
-		ids = append(ids, id)
+	w := newWorld(t, nil)
+	bring := func(e *end, first byte, jobs int) {
+		w.runners[e.signer.Address()].MaxJobs = 100
+		var ids []AssignmentID
+		for job := range byte(jobs) {
+			id := w.assign(e.signer, first+job, 3)
+			w.at(e.signer, id).MaxReturn = size
+			ids = append(ids, id)
+		}
+		w.block(nil)
+		for i, id := range ids {
+			e.ackJob(connection.Job(uint64(i)), id.Job, accepted)
+			e.say(connection.Job(uint64(i)), e.resultOf(id.Job, string(make([]byte, size))))
+		}
 	}
-	w.block(nil)
-	for i, id := range ids {
-		e.ackJob(connection.Job(uint64(i)), id.Job, accepted)
-		e.say(connection.Job(uint64(i)), e.resultOf(id.Job, string(make([]byte, size))))
+	const all = MaxHeldBytes / size
+	bring(w.live("r0"), 1, all)
+	if got := reported[NotTaken](w); len(got) != all-all/2 || w.results.bytes != all/2*size {
+		t.Fatalf("of one runner %d results are not taken, %d bytes held", len(got), w.results.bytes)
 	}
-	if got := reported[NotTaken](w); len(got) != 1 || got[0].Assignment != ids[len(ids)-1] || w.results.bytes > MaxHeldBytes {
-		t.Fatalf("%d not taken, %d bytes held", len(got), w.results.bytes)
+	bring(w.live("r1"), 1+all, all)
+	if got := reported[NotTaken](w); len(got) != all-all/4 || w.results.bytes != (all/2+all/4)*size {
+		t.Fatalf("of the other %d results are not taken, %d bytes held", len(got), w.results.bytes)
 	}
 }

@@ -17,7 +17,10 @@ const (
 	// addresses at their limit.
 	MaxHellos = 65_536
 	// MaxHeldBytes bounds the results that wait to be revealed: 256 of the greatest.
-	// One beyond it is not taken, and its runner hands it to another validator.
+	// Of one runner are held as many bytes at most as are left to others, so that nobody
+	// who lets his wait until the end of long jobs keeps those of others out: one has a
+	// half, each of n that do so one part in n + 1, and as much stays free. One beyond it
+	// is not taken, and its runner hands it to another validator.
 	MaxHeldBytes = 64 << 20
 	// maxDrafts bounds the assignments that are signed ahead, or for more than one
 	// runner: as many as a runner may do at once. What is beyond it is signed when it is

@@ -26,7 +26,7 @@ type Machine struct {
 func New(config Config, head *Head) (*Machine, Output) {
 	m := &Machine{step: &step{}, config: config, chain: chain{self: config.Signer.Address(), head: head}}
 	m.connections = connections{step: m.step, chain: &m.chain, peers: map[connection.ID]*peer{}, live: map[types.PublicKey]*peer{}}
-	m.results = results{step: m.step, chain: &m.chain, held: map[heldID]*held{}}
+	m.results = results{step: m.step, chain: &m.chain, held: map[heldID]*held{}, of: map[types.Address]int{}}
 	m.do(connection.Patience{Write: head.Params.WriteTimeoutMS.Duration()})
 	return m, m.taken()
 }

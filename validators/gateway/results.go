@@ -30,10 +30,12 @@ type results struct {
 	held  map[heldID]*held
 	order []*held // what is held, in the order it came
 	bytes int
+	of    map[types.Address]int // the bytes of each runner that has any
 }
 
 // hold takes a result, the first of a runner for an assignment. What came too late,
-// or is longer than the job allows, is dropped.
+// or is longer than the job allows, is dropped; and so is what would have a runner hold
+// more than is left to all others.
 func (r *results) hold(runner types.Address, id AssignmentID, f *push.JobResult) {
 	of, size := heldID{runner, id}, len(f.ResultData)
 	a := r.chain.assignment(runner, id)
@@ -45,14 +47,22 @@ func (r *results) hold(runner types.Address, id AssignmentID, f *push.JobResult)
 		refuse("it is longer than the job's max_return_bytes")
 	case r.held[of] != nil:
 		refuse("the runner's result is held already")
-	case r.bytes+size > MaxHeldBytes:
+	case size > 0 && r.of[runner]+size > MaxHeldBytes-r.bytes:
 		refuse("too many results are held")
 	default:
 		h := &held{heldID: of, result: *f, commitment: push.Commitment(f.ResultData, f.RunnerSigned)}
 		r.held[of] = h
 		r.order = append(r.order, h)
-		r.bytes += size
+		r.weigh(runner, size)
 		r.advance(h, a)
+	}
+}
+
+// weigh adds to what is held of a runner.
+func (r *results) weigh(runner types.Address, bytes int) {
+	r.bytes += bytes
+	if r.of[runner] += bytes; r.of[runner] == 0 {
+		delete(r.of, runner)
 	}
 }
 
@@ -66,7 +76,7 @@ func (r *results) advanceAll() {
 			return false
 		}
 		delete(r.held, h.heldID)
-		r.bytes -= len(h.result.ResultData)
+		r.weigh(h.runner, -len(h.result.ResultData))
 		return true
 	})
 }
