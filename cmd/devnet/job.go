@@ -41,15 +41,19 @@ func jobCommand() *cli.Command {
 					return shownJob(c, j, err)
 				}},
 			{Name: "answer", Usage: "give the result of a job of the executor manual", ArgsUsage: "ID RESULT",
-				Description: "Example: devnet job answer 0x2f370e1a 42\nRESULT is 0x-hex, or text. It goes to each of the devnet's runners that has " +
-					"the job.",
+				Description: "Example: devnet job answer 0x2f370e1a 42\nRESULT is 0x-hex, or text; @FILE is what a file holds, - what standard input " +
+					"does, and @@ a text that begins with @. It goes to each of the devnet's runners that has the job.",
 				Flags: []cli.Flag{jsonFlag, httpFlag},
 				Action: func(c *cli.Context) error {
 					args, err := arguments(c, "ID", "RESULT")
 					if err != nil {
 						return err
 					}
-					j, err := network(c).AnswerJob(c.Context, model.AnswerRequest{ID: args[0], Result: args[1]})
+					result, err := payloadOf(c, "RESULT", args[1])
+					if err != nil {
+						return err
+					}
+					j, err := network(c).AnswerJob(c.Context, model.AnswerRequest{ID: args[0], Result: result})
 					return shownJob(c, j, err)
 				}},
 		},

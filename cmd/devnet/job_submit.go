@@ -14,8 +14,9 @@ func jobSubmitCommand() *cli.Command {
 		Name: "submit", Usage: "submit a job, and print it once its submission is final",
 		Description: "Example: devnet job submit --kind custom --executor echo --params hello --wait\n" +
 			"Example: devnet job submit --kind llm --model offline --prompt 'Say hello.' --runners 3 --mode deterministic\n" +
-			"B is text, or 0x and hexadecimal digits. Amounts are in CBY: max-price and tip are paid into escrow, and what is not used " +
-			"returns. Exit code 1 when the job fails with --wait.",
+			"B is text, or 0x and hexadecimal digits; @FILE is what a file holds, - what standard input does, and @@ a text that begins " +
+			"with @. Amounts are in CBY: max-price and tip are paid into escrow, and what is not used returns. Exit code 1 when the job " +
+			"fails with --wait.",
 		Flags:  append(append([]cli.Flag{}, jobFlags...), jsonFlag, httpFlag),
 		Action: jobSubmit,
 	}
@@ -94,12 +95,12 @@ func jobRequest(c *cli.Context) (model.JobRequest, error) {
 	r := model.JobRequest{From: c.String("from"), Kind: c.String("kind"), Runners: given.number("runners"), Mode: given.text("mode"),
 		TimeoutBlocks: given.number("timeout-blocks"), MaxPrice: given.amount("max-price"), Tip: given.amount("tip"),
 		Threshold: given.number("threshold"), Field: given.some("field"), TEE: c.Bool("tee"), Pool: given.some("pool"),
-		Callback: given.text("callback"), CorrelationID: given.text("correlation-id"), Context: given.text("context"),
+		Callback: given.text("callback"), CorrelationID: given.payload("correlation-id"), Context: given.payload("context"),
 		MaxInputTokens: given.number("max-input-tokens"), MaxOutputTokens: given.number("max-output-tokens"),
 		MaxMemoryMB: given.number("max-memory-mb"), MaxRetries: given.number("max-retries"),
 		MaxReturnBytes: given.number("max-return-bytes"), ExpectedMS: given.number("expected-ms"), DataFormat: given.text("data-format"),
-		Executor: given.text("executor"), Params: given.text("params"),
-		URL: given.text("url"), Method: given.text("method"), Header: c.StringSlice("header"), Body: given.some("body"),
+		Executor: given.text("executor"), Params: given.payload("params"),
+		URL: given.text("url"), Method: given.text("method"), Header: c.StringSlice("header"), Body: given.somePayload("body"),
 		Extraction: given.some("extraction"),
 		Model:      given.text("model"), Prompt: given.text("prompt"), SystemPrompt: given.some("system-prompt"),
 		MaxTokens: given.number("max-tokens"), Server: given.text("server"), Tool: given.text("tool"),
@@ -121,8 +122,9 @@ func jobRequest(c *cli.Context) (model.JobRequest, error) {
 // flags reads those that were given; the first that is no value of its kind stays as
 // the error.
 type flags struct {
-	c   *cli.Context
-	err error
+	c     *cli.Context
+	piped string // the flag that standard input was read for, "" for none
+	err   error
 }
 
 func (f *flags) text(name string) string {
@@ -139,6 +141,32 @@ func (f *flags) some(name string) *string {
 	}
 	text := f.c.String(name)
 	return &text
+}
+
+// payload is bytes as a payload is given.
+func (f *flags) payload(name string) string {
+	if p := f.somePayload(name); p != nil {
+		return *p
+	}
+	return ""
+}
+
+// somePayload is bytes that may be none, or nil. Standard input is read for one flag.
+func (f *flags) somePayload(name string) *string {
+	if f.err != nil || !f.c.IsSet(name) {
+		return nil
+	}
+	given := f.c.String(name)
+	if given == "-" && f.piped != "" {
+		f.err = usage("Give one of them as @FILE.", "--%s: standard input is read for --%s already", name, f.piped)
+		return nil
+	}
+	if given == "-" {
+		f.piped = name
+	}
+	payload, err := payloadOf(f.c, "--"+name, given)
+	f.err = err
+	return &payload
 }
 
 func (f *flags) number(name string) *uint64 {

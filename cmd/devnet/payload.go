@@ -20,20 +20,24 @@ const maxPayloadBytes = 8 << 20
 // payloadHelp says how payloads are given.
 const payloadHelp = "PAYLOAD is 0x-hex, or text; @FILE is what a file holds, - what standard input does, and @@ a text\nthat begins with @."
 
-// payloadOf is a payload as a person gave it, as the HTTP API takes it.
-func payloadOf(c *cli.Context, text string) (string, error) {
+// fileHint is said where a payload names a file that cannot be read.
+const fileHint = "@FILE names a file; a text that begins with @ has another before it: @@."
+
+// payloadOf is a payload as a person gave it, as the HTTP API takes it. Errors call it
+// what, as that person does.
+func payloadOf(c *cli.Context, what, text string) (string, error) {
 	switch {
 	case text == "-":
-		return payloadFrom("standard input", c.App.Reader)
+		return payloadFrom(what, "standard input", c.App.Reader)
 	case strings.HasPrefix(text, "@@"):
 		return text[1:], nil
 	case strings.HasPrefix(text, "@"):
 		file, err := os.Open(text[1:])
 		if err != nil {
-			return "", usage("@FILE names a file; a text that begins with @ has another before it: @@.", "the payload: %v", err)
+			return "", usage(fileHint, "%s: %v", what, err)
 		}
 		defer file.Close()
-		return payloadFrom(text[1:], file)
+		return payloadFrom(what, text[1:], file)
 	}
 	return text, nil
 }
@@ -46,7 +50,7 @@ var aName = regexp.MustCompile(`(^|[^\w@.])@([A-Za-z_][\w-]*)`)
 // resolved is a payload with addresses in the place of names, where that was asked
 // for: as text, also where a name stands alone.
 func resolved(c *cli.Context, text string) (string, error) {
-	payload, err := payloadOf(c, text)
+	payload, err := payloadOf(c, "the payload", text)
 	if err != nil || !c.Bool("resolve") {
 		return payload, err
 	}
@@ -77,13 +81,13 @@ func resolved(c *cli.Context, text string) (string, error) {
 }
 
 // payloadFrom reads bytes, each as it is.
-func payloadFrom(name string, r io.Reader) (string, error) {
+func payloadFrom(what, name string, r io.Reader) (string, error) {
 	data, err := io.ReadAll(io.LimitReader(r, maxPayloadBytes+1))
 	if err != nil {
-		return "", usage("", "the payload: %v", err)
+		return "", usage(fileHint, "%s: %v", what, err)
 	}
 	if len(data) > maxPayloadBytes {
-		return "", usage("", "the payload: %s holds more than %s bytes", name, grouped(maxPayloadBytes))
+		return "", usage("", "%s: %s holds more than %s bytes", what, name, grouped(maxPayloadBytes))
 	}
 	if len(data) == 0 {
 		return "", nil

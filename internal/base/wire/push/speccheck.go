@@ -60,9 +60,9 @@ func (v *Verification) check() error {
 	least, most := v.Mode.committee()
 	switch {
 	case v.Runners < least || most > 0 && v.Runners > most:
-		return &SpecError{"verification.runners", fmt.Sprintf("%d; %s takes %s", v.Runners, v.Mode, atLeast(least, most))}
+		return &SpecError{"verification.runners", fmt.Sprintf("verification %s takes %s, not %d", v.Mode, committees(least, most), v.Runners)}
 	case v.Threshold != nil && (*v.Threshold < 1 || *v.Threshold > v.Runners):
-		return &SpecError{"verification.threshold", fmt.Sprintf("%d of %d runners", *v.Threshold, v.Runners)}
+		return &SpecError{"verification.threshold", fmt.Sprintf("it is %d, not 1 to %d, the number of runners", *v.Threshold, v.Runners)}
 	case v.Field != nil && v.Mode != MajorityVote:
 		return &SpecError{"verification.field", "it is of MajorityVote alone"}
 	case v.Field != nil && !pointer(*v.Field):
@@ -80,11 +80,12 @@ func (v *Verification) check() error {
 	return nil
 }
 
-func atLeast(least, most uint64) string {
-	if most > 0 {
-		return fmt.Sprint(most)
+// committees says how many runners a mode takes, by the bounds of its committee.
+func committees(least, most uint64) string {
+	if least == most {
+		return "one runner" // no mode has another greatest
 	}
-	return fmt.Sprintf("%d or more", least)
+	return fmt.Sprintf("%d or more runners", least)
 }
 
 // wrong says what is wrong with a check, "" for nothing.
