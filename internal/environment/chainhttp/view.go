@@ -32,7 +32,7 @@ const (
 	askTime = 5 * time.Second
 	// askTimeOfMany is for one of many: the next may answer.
 	askTimeOfMany = time.Second
-	maxAnswer     = 16 << 20 // of results, all members' of all draws
+	maxAnswer     = 16 << 20 // of a job and its specification
 	maxLine       = 1 << 20  // of the stream of events
 	// lookEvery is how often the view looks where no event says that it should.
 	lookEvery = time.Second
@@ -268,7 +268,7 @@ func (v *View) standing(id execution.ID) (s chainview.Standing, err error) {
 		return s, nil
 	}
 	var all []result
-	if err := v.get("/job/"+id.Job.String()+"/results?limit=1000", &all); err != nil {
+	if err := v.get("/job/"+id.Job.String()+"/results?limit=1000&bare=true", &all); err != nil {
 		return s, err
 	}
 	return j.standing(v.runner, all), nil

@@ -53,6 +53,9 @@ func newAPI(t testing.TB) *api {
 			fmt.Fprint(w, `{"error":{"code":"unknown"}}`)
 			return
 		}
+		if asked, is := answer.(func(*http.Request) any); is {
+			answer = asked(r)
+		}
 		if text, is := answer.(string); is {
 			fmt.Fprint(w, text)
 			return
@@ -162,6 +165,27 @@ func TestAViewTellsWhatTheDevnetAnswers(t *testing.T) {
 			t.Errorf("of one that is over it tells %+v", s)
 		}
 		a.set("/height", map[string]any{"height": 0}) // a devnet that falls behind is not listened to
+	}
+}
+
+// A committee of 31 that is drawn twice has results of 32 MiB, as they are written: one such
+// job would keep a runner from hearing of any head, were they asked for.
+func TestWhatOthersOfACommitteeRevealedIsNotAskedFor(t *testing.T) {
+	a := newAPI(t)
+	id := execution.ID{Job: types.Hash{1}, Drawn: 95}
+	path := "/job/" + id.Job.String()
+	a.set(path, jobOf(95, nil))
+	a.set(path+"/results", func(r *http.Request) any {
+		if r.FormValue("bare") == "true" {
+			return resultsOf([]any{map[string]any{"runner": types.Address{9}, "attempt": 1, "revealed_at": 93, "result": nil}})
+		}
+		return strings.Repeat(" ", 2*maxAnswer)
+	})
+	v, heads := a.view(t)
+	next(t, heads)
+	v.Follow([]execution.ID{id})
+	if s, told := next(t, heads).Assignments[id]; !told || !s.Open {
+		t.Errorf("of its job it tells %+v", s)
 	}
 }
 

@@ -100,7 +100,7 @@ type Reader interface {
 	Job(types.Hash) (*model.Job, error)          // nil where there is none
 	Jobs(history.JobFilter) ([]model.Job, error) // in the order of submission
 	JobRunners(types.Hash) ([]model.JobRunner, error)
-	JobResults(types.Hash, history.Page) ([]model.JobResult, error)
+	JobResults(of types.Hash, p history.Page, bare bool) ([]model.JobResult, error)
 	JobStory(types.Hash, history.Page) ([]model.JobEvent, error)
 	// Phase is cip11.push (decision J11).
 	Phase() string

@@ -134,12 +134,18 @@ type jobPageInput struct {
 	Page
 }
 
-func (s *Server) jobResults(_ context.Context, in *jobPageInput) ([]model.JobResult, error) {
+type jobResultsInput struct {
+	JobInput
+	Page
+	Bare bool `query:"bare" doc:"Without the results themselves, result being null in each: what runners ask for at each head."`
+}
+
+func (s *Server) jobResults(_ context.Context, in *jobResultsInput) ([]model.JobResult, error) {
 	v, j, err := s.job(&in.JobInput)
 	if err != nil {
 		return nil, err
 	}
-	results, err := v.JobResults(j.ID, history.Page{Offset: in.Offset, Limit: in.Limit})
+	results, err := v.JobResults(j.ID, history.Page{Offset: in.Offset, Limit: in.Limit}, in.Bare)
 	return append([]model.JobResult{}, results...), err
 }
 

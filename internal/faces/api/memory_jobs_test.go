@@ -104,7 +104,7 @@ func (v *memoryView) Jobs(f history.JobFilter) (out []model.Job, err error) {
 
 func (v *memoryView) JobRunners(types.Hash) ([]model.JobRunner, error) { return v.m.turns, nil }
 
-func (v *memoryView) JobResults(_ types.Hash, p history.Page) ([]model.JobResult, error) {
+func (v *memoryView) JobResults(_ types.Hash, p history.Page, _ bool) ([]model.JobResult, error) {
 	return paged(v.m.results, p.Offset, p.Limit), nil
 }
 

@@ -100,8 +100,8 @@ func outcomeOf(t *history.JobTurn) string {
 }
 
 // JobResults implements api.Reader: what came of those runners, and nothing of who
-// sent nothing.
-func (v *reader) JobResults(id types.Hash, p history.Page) (out []model.JobResult, err error) {
+// sent nothing. Bare ones have no result.
+func (v *reader) JobResults(id types.Hash, p history.Page, bare bool) (out []model.JobResult, err error) {
 	turns, err := v.archive.JobTurns(id)
 	if err != nil {
 		return nil, err
@@ -114,7 +114,7 @@ func (v *reader) JobResults(id types.Hash, p history.Page) (out []model.JobResul
 		for _, c := range t.Commitments {
 			m.Commitments = append(m.Commitments, model.JobCommitment{Validator: *c.Validator, Height: c.At, Commitment: c.Commitment})
 		}
-		if t.RevealedAt > 0 {
+		if t.RevealedAt > 0 && !bare {
 			result, err := v.archive.JobResult(id, t.Attempt, t.Runner)
 			if err != nil {
 				return nil, err

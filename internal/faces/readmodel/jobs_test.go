@@ -2,6 +2,7 @@ package readmodel_test
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -137,9 +138,13 @@ func TestAJobIsReadThroughAllItsLife(t *testing.T) {
 	if err != nil || len(runners) != 3 {
 		t.Fatal(runners, err)
 	}
-	results, err := l.reader().JobResults(j.ID, history.Page{Limit: 9})
+	results, err := l.reader().JobResults(j.ID, history.Page{Limit: 9}, false)
 	if err != nil || len(results) != 3 {
 		t.Fatal(results, err)
+	}
+	bare, err := l.reader().JobResults(j.ID, history.Page{Limit: 9}, true)
+	if err != nil || len(bare) != 3 {
+		t.Fatal(bare, err)
 	}
 	for i, r := range runners {
 		if r.Address != j.Committee[i] || r.Attempt != 1 || r.Outcome != "agreed" || r.CommittedAt == nil || *r.RevealedAt > *j.CompletedAt ||
@@ -149,6 +154,9 @@ func TestAJobIsReadThroughAllItsLife(t *testing.T) {
 		if m := results[i]; m.Runner != r.Address || string(*m.Result) != "hello" || len(m.Commitments) == 0 ||
 			m.Commitments[0].Height != *r.CommittedAt {
 			t.Errorf("%+v", m)
+		}
+		if bare[i].Result = results[i].Result; !reflect.DeepEqual(bare[i], results[i]) {
+			t.Errorf("bare it is %+v", bare[i])
 		}
 	}
 	l.told(j, story)

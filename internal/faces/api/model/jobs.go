@@ -65,7 +65,7 @@ type JobResult struct {
 	Attempt     uint32          `json:"attempt"`
 	Commitments []JobCommitment `json:"commitments" doc:"In the order they came."`
 	RevealedAt  *types.Height   `json:"revealed_at"`
-	Result      *types.Bytes    `json:"result" nullable:"true" doc:"Null before it is revealed."`
+	Result      *types.Bytes    `json:"result" nullable:"true" doc:"Null before it is revealed, and where bare ones were asked for."`
 }
 
 // JobCommitment is one that a validator brought.
