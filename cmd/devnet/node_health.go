@@ -8,10 +8,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/BurntSushi/toml"
 	"github.com/urfave/cli/v2"
 
 	"github.com/cowboyinc/devnet/internal/base/crypto"
+	"github.com/cowboyinc/devnet/internal/environment/configfile"
 	runnerfile "github.com/cowboyinc/devnet/internal/environment/executor/settings"
 	"github.com/cowboyinc/devnet/internal/faces/api/client"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
@@ -99,7 +99,7 @@ func healthOf(ctx context.Context, path, address string) (*health, error) {
 	var kind struct {
 		API string `toml:"api"` // which a runner's settings have, and no validator's
 	}
-	if _, err := toml.DecodeFile(path, &kind); err != nil {
+	if err := configfile.Peek(path, &kind); err != nil {
 		return nil, misread(path, err, "devnet init makes such files.")
 	}
 	if kind.API == "" {

@@ -50,26 +50,62 @@ func (e *Error) Error() string {
 // Read reads a file into a struct, all of whose fields have toml tags. Its errors are
 // *Error, but for a file that cannot be read.
 func Read(path string, into any) (*File, error) {
-	info, err := os.Stat(path)
-	if err == nil && info.Size() > MaxBytes {
-		return nil, &Error{File: path, Detail: fmt.Sprintf("it has %d bytes, at most %d", info.Size(), MaxBytes)}
-	}
-	text, err := os.ReadFile(path)
+	f, meta, err := decode(path, into)
 	if err != nil {
 		return nil, err
-	}
-	f := &File{path, string(text)}
-	meta, err := toml.Decode(f.text, into)
-	if bad := (toml.ParseError{}); errors.As(err, &bad) {
-		return nil, &Error{File: path, Line: bad.Position.Line, Key: bad.LastKey, Detail: bad.Message}
-	}
-	if err != nil {
-		return nil, f.mistyped(err)
 	}
 	if unknown := meta.Undecoded(); len(unknown) > 0 {
 		return nil, f.Fault(nearest(reflect.TypeOf(into).Elem(), unknown[0]), unknown[0]...)
 	}
 	return f, nil
+}
+
+// Peek is Read of those settings alone that the struct has.
+func Peek(path string, into any) error {
+	_, _, err := decode(path, into)
+	return err
+}
+
+func decode(path string, into any) (f *File, meta toml.MetaData, err error) {
+	info, err := os.Stat(path)
+	if err == nil && info.Size() > MaxBytes {
+		return nil, meta, &Error{File: path, Detail: fmt.Sprintf("it has %d bytes, at most %d", info.Size(), MaxBytes)}
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, meta, err
+	}
+	f = &File{path, string(text)}
+	meta, err = toml.Decode(f.text, into)
+	if bad := (toml.ParseError{}); errors.As(err, &bad) {
+		return nil, meta, &Error{File: path, Line: bad.Position.Line, Key: bad.LastKey, Detail: f.told(bad)}
+	}
+	if err != nil {
+		return nil, meta, f.mistyped(err)
+	}
+	return f, meta, nil
+}
+
+// leastCited is from how many characters on a decoder's word repeats a value: what is
+// shorter is no secret, and says where to look.
+const leastCited = 4
+
+// told is what the decoder says of a file that is no TOML, but where it repeats the
+// value: that of a secret without quotes, for a start, would be in every log.
+func (f *File) told(bad toml.ParseError) string {
+	line := ""
+	if lines := strings.Split(f.text, "\n"); bad.Position.Line >= 1 && bad.Position.Line <= len(lines) {
+		line = lines[bad.Position.Line-1]
+	}
+	if _, value, sets := strings.Cut(line, "="); sets {
+		line = value
+	}
+	for _, word := range regexp.MustCompile(`\w+`).FindAllString(bad.Message, -1) {
+		if len(word) >= leastCited && strings.Contains(line, word) {
+			return "the value is none that TOML has: a text stands in quotes"
+		}
+	}
+	return bad.Message
 }
 
 // typeError is how the decoder says that a value is of another type than its

@@ -184,6 +184,25 @@ func TestASecretIsInNoMessage(t *testing.T) {
 	}
 }
 
+// Who forgets the quotes around a secret finds no part of it in what the runner says.
+func TestASecretWithoutQuotesIsInNoMessage(t *testing.T) {
+	digits := strings.Repeat("46", 32)
+	for _, value := range []string{"0x" + digits, digits, "0x" + digits + "z", "feed" + digits, "[feed" + digits + "]", "0b" + digits,
+		digits + ":00", "1979-" + digits, digits + ".5.5", "+0x" + digits, "1_" + digits, "0" + digits, "1e" + digits, "\"\\u" + digits + "\""} {
+		for _, key := range []string{"key", "driver"} {
+			path := write(t, "name = 'r'\napi = 'http://a'\n"+key+" = "+value+"\n[custom]", nil)
+			_, err := Open(path)
+			if wrong := (*configfile.Error)(nil); !errors.As(err, &wrong) || wrong.Line != 3 || strings.Contains(err.Error(), "4646") {
+				t.Errorf("%s = %s: %v", key, value, err)
+			}
+			var peeked struct{ API string }
+			if err := configfile.Peek(path, &peeked); err != nil && strings.Contains(err.Error(), "4646") {
+				t.Errorf("%s = %s: peeked, %v", key, value, err)
+			}
+		}
+	}
+}
+
 func TestWhatADevnetsOwnRunnerDoes(t *testing.T) {
 	set, manual := Own()
 	defer set.Close()

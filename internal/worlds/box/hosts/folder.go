@@ -9,9 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/BurntSushi/toml"
-
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/environment/configfile"
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
 
@@ -63,8 +62,8 @@ func (f *Folder) add(path string) error {
 	var kind struct {
 		Genesis string `toml:"genesis"`
 	}
-	if _, err := toml.DecodeFile(path, &kind); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+	if err := configfile.Peek(path, &kind); err != nil {
+		return err
 	}
 	name := strings.TrimSuffix(filepath.Base(path), settingsSuffix)
 	switch {

@@ -8,8 +8,6 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"github.com/BurntSushi/toml"
-
 	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/environment/configfile"
 	"github.com/cowboyinc/devnet/internal/worlds/box"
@@ -79,8 +77,8 @@ func (n *Network) reopenRunner(dir, name string) error {
 		Control string   `toml:"control"`
 	}
 	path := SettingsFile(dir, name)
-	if _, err := toml.DecodeFile(path, &s); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+	if err := configfile.Peek(path, &s); err != nil {
+		return err
 	}
 	key, err := readKey(filepath.Join(dir, keyFile(name)))
 	if err != nil {

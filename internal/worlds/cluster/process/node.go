@@ -13,8 +13,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/BurntSushi/toml"
-
+	"github.com/cowboyinc/devnet/internal/environment/configfile"
 	"github.com/cowboyinc/devnet/internal/environment/home"
 	"github.com/cowboyinc/devnet/internal/worlds/cluster"
 )
@@ -59,12 +58,12 @@ func newNode(c *Carrier, one cluster.Node) (*node, error) {
 	// What else a file has is not looked at: of a runner http is a table.
 	var err error
 	if one.Kind == cluster.Validator {
-		_, err = toml.DecodeFile(path, &s)
+		err = configfile.Peek(path, &s)
 	} else {
 		var only struct {
 			Control string `toml:"control"`
 		}
-		_, err = toml.DecodeFile(path, &only)
+		err = configfile.Peek(path, &only)
 		s.Control = only.Control
 	}
 	if err != nil {
