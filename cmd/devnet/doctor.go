@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -48,7 +49,10 @@ func doctor(c *cli.Context) error {
 	if _, err := arguments(c); err != nil {
 		return err
 	}
-	findings := append(programs(c.Context), port(c.String("http")), udp(), disk(c.String("home")))
+	if err := listenable(c.String("http")); err != nil {
+		return err
+	}
+	findings := append(programs(c.Context), port(c.String("http"), c.String("home")), udp(), disk(c.String("home")))
 	missing := 0
 	for _, f := range findings {
 		if !f.OK {
@@ -61,9 +65,11 @@ func doctor(c *cli.Context) error {
 			if !f.OK {
 				mark = "MISSING"
 			}
-			fmt.Fprintf(w, "%s  %-12s %s\n", mark, f.What, f.Is)
+			const under = "                      " // of the mark and what it is of
+			width := messageColumns(w)
+			fmt.Fprintf(w, "%s  %-12s %s\n", mark, f.What, strings.TrimLeft(wrapped(f.Is, under, width), " "))
 			if f.Do != "" {
-				fmt.Fprintf(w, "         %-12s %s\n", "", f.Do)
+				fmt.Fprintln(w, wrapped(asTyped(f.Do), under, width))
 			}
 		}
 	})
@@ -169,14 +175,30 @@ func installPython() string {
 	return "with your system's package manager, so that python3 is on the PATH"
 }
 
-func port(address string) finding {
+// port tells whether up could listen at address. Where the network of the home that up
+// would take listens there, nothing is missing.
+func port(address, dir string) finding {
 	l, err := net.Listen("tcp", address)
-	if err != nil {
-		return finding{What: "http", Is: fmt.Sprintf("%s cannot be listened at: %v", address, cause(err)),
-			Do: "Stop what listens there, or start with --http 127.0.0.1:0 for any free port."}
+	switch {
+	case err == nil:
+		_ = l.Close()
+		return finding{What: "http", OK: true, Is: address + " is free"}
+	case homeHTTP(dir) == reachable(address):
+		return finding{What: "http", OK: true, Is: fmt.Sprintf("%s is this devnet's: the one of %s is up", address, dir)}
+	case errors.Is(err, syscall.EADDRINUSE):
+		return finding{What: "http", Is: address + " is taken: another process listens there",
+			Do: "Stop that one (a devnet by: devnet down --home DIR), or start with --http 127.0.0.1:0 for any free port."}
 	}
-	_ = l.Close()
-	return finding{What: "http", OK: true, Is: address + " is free"}
+	return finding{What: "http", Is: fmt.Sprintf("%s cannot be listened at: %v", address, cause(err)),
+		Do: "Give an address of this machine, or --http 127.0.0.1:0 for any free port."}
+}
+
+// listenable refuses what is no address to listen at.
+func listenable(address string) error {
+	if _, err := net.ResolveTCPAddr("tcp", address); err != nil {
+		return usage("Give HOST:PORT, like 127.0.0.1:4000; port 0: any.", "--http: %q is no address: %v", address, cause(err))
+	}
+	return nil
 }
 
 // cause is the innermost error, without what Go puts around it.

@@ -1,9 +1,13 @@
 package main
 
 import (
+	"net"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/cowboyinc/devnet/internal/environment/home"
 	"github.com/cowboyinc/devnet/internal/environment/pyhost"
 	"github.com/cowboyinc/devnet/internal/environment/pyhost/needed"
 )
@@ -30,5 +34,34 @@ func TestDoctorWithoutAHost(t *testing.T) {
 	defer pool.Close()
 	if f := wall(pool); f.OK || f.Do == "" || !strings.Contains(f.Is, "python-that-is-not-there") {
 		t.Errorf("%+v", f)
+	}
+}
+
+// What listens at up's address may be the devnet that is up already: nothing is missing
+// then. It may be another's, which doctor does not take for it.
+func TestDoctorKnowsThePortOfItsOwnDevnet(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	address := l.Addr().String()
+	dir := filepath.Join(t.TempDir(), "home")
+	h, err := home.Open(dir, home.Want{Version: "test", ChainID: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	if f := port(address, dir); f.OK || !strings.Contains(f.Is, "is taken") || !strings.Contains(f.Do, "devnet down") {
+		t.Errorf("the port of a stranger: %+v", f)
+	}
+	if err := writeRunFile(dir, runFile{HTTP: address, PID: os.Getpid(), ChainID: 1}); err != nil {
+		t.Fatal(err)
+	}
+	if f := port(address, dir); !f.OK || f.Do != "" || !strings.Contains(f.Is, "is this devnet's") {
+		t.Errorf("its own port: %+v", f)
+	}
+	if f := port(address, t.TempDir()); f.OK {
+		t.Errorf("the port of a devnet of another home: %+v", f)
 	}
 }

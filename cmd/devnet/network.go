@@ -52,11 +52,20 @@ func arguments(c *cli.Context, names ...string) ([]string, error) {
 		} else if !strings.HasPrefix(name, "[") {
 			return nil, usage(example, "%s is missing", name)
 		}
+		if i < len(given) && given[i] == "" && !mayBeEmpty(name) {
+			return nil, usage(example, "%s is empty", name)
+		}
 	}
 	if len(given) > len(names) {
 		return nil, usage(example, "%q is one argument too many", given[len(names)])
 	}
 	return out, nil
+}
+
+// mayBeEmpty reports whether an argument of this name says something by being empty:
+// what may be missing, and what stands for bytes.
+func mayBeEmpty(name string) bool {
+	return strings.HasPrefix(name, "[") || name == "RESULT" || name == "VALUE"
 }
 
 // readFile reads a file a person named.

@@ -49,10 +49,13 @@ func up(c *cli.Context) (err error) {
 	}
 	let := release(c)
 	// The port first: a network that nobody can reach need not start.
-	if _, err := net.ResolveTCPAddr("tcp", s.HTTP); err != nil {
-		return usage("Give HOST:PORT, like 127.0.0.1:4000; port 0: any.", "--http: %q is no address: %v", s.HTTP, cause(err))
+	if err := listenable(s.HTTP); err != nil {
+		return err
 	}
 	listener, err := net.Listen("tcp", s.HTTP)
+	if err != nil && !s.Ephemeral && homeHTTP(s.Home) == reachable(s.HTTP) {
+		return noStart("devnet status shows it, and devnet down stops it.", "the devnet of %s is up already, at http://%s", s.Home, s.HTTP)
+	}
 	if err != nil {
 		return noStart("Stop what listens there, or choose another address with --http (port 0: any).",
 			"the HTTP address %s cannot be listened at: %v", s.HTTP, cause(err))

@@ -39,6 +39,19 @@ func TestEveryCommandHasUsageAndAnExample(t *testing.T) {
 	visit("devnet", newApp(io.Discard, io.Discard).Commands)
 }
 
+// What messages advise is typed as it stands, so that each command is called as this
+// binary was.
+func TestAdviceNamesEachCommandAsThisBinaryWasCalled(t *testing.T) {
+	before := self
+	defer func() { self = before }()
+	self = "bin/devnet"
+	for _, c := range newApp(io.Discard, io.Discard).Commands {
+		if got := asTyped("try devnet " + c.Name + "."); got != "try bin/devnet "+c.Name+"." && !c.Hidden {
+			t.Errorf("advice of %s is %q", c.Name, got)
+		}
+	}
+}
+
 // TestEveryListTakesJSON: whoever writes a script needs it everywhere.
 func TestEveryCommandThatPrintsDataTakesJSON(t *testing.T) {
 	for _, c := range newApp(io.Discard, io.Discard).Commands {

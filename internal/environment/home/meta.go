@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"github.com/cowboyinc/devnet/internal/environment/store"
@@ -53,11 +54,14 @@ func (m Meta) check(dir string, want Want) error {
 }
 
 // ReadMeta reads whose home dir is, without opening it; os.ErrNotExist says that
-// it is none. The format is not judged.
+// it is none, as a file is none. The format is not judged.
 func ReadMeta(dir string) (Meta, error) {
 	var m Meta
 	path := filepath.Join(dir, metaFile)
 	info, err := os.Stat(path)
+	if errors.Is(err, syscall.ENOTDIR) {
+		return m, fmt.Errorf("home: %s is no directory: %w", dir, os.ErrNotExist)
+	}
 	if err != nil {
 		return m, fmt.Errorf("home: %w", err)
 	}
