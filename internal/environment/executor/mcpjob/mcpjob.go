@@ -142,7 +142,8 @@ func (k *Kind) overHTTP(ctx context.Context, server Server, spec *push.JobSpec) 
 	bounded := *k.client
 	bounded.Transport = &bounds{k.client.Transport, life, server.Headers, executor.AnswerBytes(spec, outbound.MaxBody)}
 	transport := &mcp.StreamableClientTransport{Endpoint: server.URL, HTTPClient: &bounded, MaxRetries: -1, DisableStandaloneSSE: true}
-	return callAnd(ctx, transport, spec, func() { time.AfterFunc(grace, end) })
+	result, err := callAnd(ctx, transport, spec, func() { time.AfterFunc(grace, end) })
+	return result, outbound.WithoutURL(err)
 }
 
 func call(ctx context.Context, transport mcp.Transport, spec *push.JobSpec) ([]byte, error) {

@@ -211,3 +211,17 @@ func TestOnlyWhatAToolAnsweredIsTheResult(t *testing.T) {
 		t.Errorf("%s, %v", got, err)
 	}
 }
+
+func TestAnErrorDoesNotTellWhereAServersKeyIs(t *testing.T) {
+	gone := httptest.NewServer(nil)
+	gone.Close()
+	k := kind(t, map[string]Server{"s": {URL: gone.URL + "/secret"}})
+	if got, err := do(t, k, job("s", "upper", `{}`)); err == nil || strings.Contains(err.Error(), "secret") {
+		t.Errorf("%q, %v", got, err)
+	}
+	refuses := listening(t, http.NotFoundHandler())
+	k = kind(t, map[string]Server{"s": {URL: refuses + "/secret"}})
+	if got, err := do(t, k, job("s", "upper", `{}`)); err == nil || strings.Contains(err.Error(), "secret") {
+		t.Errorf("%q, %v", got, err)
+	}
+}

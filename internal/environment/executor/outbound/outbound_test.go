@@ -299,3 +299,23 @@ func TestARedirectTakesNeitherSecretNorBodyElsewhere(t *testing.T) {
 		}
 	}
 }
+
+// Who serves models or chains for money has the customer's key in the path.
+func TestAnErrorNamesTheHostOfAnOwnersPlaceAndNotItsPath(t *testing.T) {
+	gone := httptest.NewServer(nil)
+	gone.Close()
+	u, err := url.Parse(gone.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	to := gone.URL + "/v3/secret?key=secret"
+	if _, _, err := PostJSON(t.Context(), Client(), to, nil, nil, 1); err == nil || strings.Contains(err.Error(), "secret") ||
+		!strings.Contains(err.Error(), u.Host) {
+		t.Errorf("%v", err)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, _, err := PostJSON(ended, Client(), to, nil, nil, 1); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+}
