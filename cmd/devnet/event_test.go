@@ -10,6 +10,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api/client"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
+	"github.com/cowboyinc/devnet/internal/faces/words"
 )
 
 // The chain's own events are CBOR maps: they are shown as what they hold.
@@ -32,6 +33,14 @@ func TestAnEventIsShownAsWhatItHolds(t *testing.T) {
 	}
 	if got := eventData(drawn); got != "attempt 2, committee 0x07000000 0x08000000, price 18446744073709551616" {
 		t.Errorf("a draw is shown as %q", got)
+	}
+	id, name := bytes.Repeat([]byte{9}, 32), func(a types.Address) string { return "r" + string('0'+rune(a[0])) }
+	line := codec.Marshal(map[string]any{"id": id, "runner": types.Address{3}, "committee": []types.Address{{3}, {4}}})
+	if got := words.EventLine(line, name); got != "committee r3 r4, id 0x09090909, runner r3" {
+		t.Errorf("in a list it is shown as %q", got)
+	}
+	if got := words.EventLine(append([]byte{0xff}, id...), name); got != "0xff0909090909090909090909… 33 bytes" {
+		t.Errorf("bytes in a list are shown as %q", got)
 	}
 	var out bytes.Buffer
 	printEvents(&out, []model.Event{{Name: "e"}, {Name: "f", Data: types.Bytes("x")}})

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -10,6 +11,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api/client"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
+	"github.com/cowboyinc/devnet/internal/faces/words"
 )
 
 // shownEventBlocks are the latest blocks whose events are listed unless more are
@@ -58,7 +60,7 @@ func events(c *cli.Context) error {
 	} else if follow.From > head {
 		return failed("Leave out --from, or follow with -f.", "--from: the latest final block has height %d", head)
 	}
-	l := &eventLines{Context: c, names: newNaming(c.Context, n)}
+	l := &eventLines{Context: c, names: newNaming(c.Context, n), jobs: slices.Contains(follow.Kinds, model.EventJob)}
 	if err := n.Events(c.Context, follow, l.tell); err != nil {
 		return err
 	}
@@ -73,6 +75,7 @@ func events(c *cli.Context) error {
 type eventLines struct {
 	*cli.Context
 	names *naming
+	jobs  bool // they have lines of their own
 	told  bool
 }
 
@@ -127,8 +130,19 @@ func (l *eventLines) block(b *model.Block) {
 func (l *eventLines) execution(r *model.Receipt) {
 	l.line(r.Height, model.EventTx, fmt.Sprintf("%s  %s  %s cycles  fee %s", executedWhat(r, l.names), r.Status,
 		grouped(uint64(r.Cycles)), cby(r.Fee)))
-	printEvents(l.App.Writer, r.Events)
+	l.events(r.Events)
 	printFault(l.App.Writer, r.Error)
+}
+
+// events prints what an execution emitted, but for what became of a job where its own
+// line tells that.
+func (l *eventLines) events(list []model.Event) {
+	for _, e := range list {
+		if l.jobs && e.Actor.InSystemBand() && strings.HasPrefix(e.Name, "job.") {
+			continue
+		}
+		fmt.Fprintln(l.App.Writer, strings.TrimRight("event "+printable(e.Name)+" "+words.EventLine(e.Data, l.names.of), " "))
+	}
 }
 
 func (l *eventLines) timer(t *model.TimerEvent) {
@@ -141,7 +155,7 @@ func (l *eventLines) timer(t *model.TimerEvent) {
 	}
 	l.line(t.Height, model.EventTimer, what)
 	if t.Receipt != nil {
-		printEvents(l.App.Writer, t.Receipt.Events)
+		l.events(t.Receipt.Events)
 		printFault(l.App.Writer, t.Receipt.Error)
 	}
 }

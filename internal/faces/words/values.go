@@ -139,34 +139,66 @@ func ShortBytes(b types.Bytes) string {
 // EventData is what an event says: text, the entries of a map, as the chain's own
 // events have them, or 0x-hex.
 func EventData(data types.Bytes) string {
+	text, isMap := entriesOf(data, types.Bytes.String, func(b types.Bytes) string { return Short(b.String()) })
+	switch {
+	case text != "":
+		return text
+	case isMap:
+		return data.String()
+	}
+	return Value(data)
+}
+
+// EventLine is the same for a line of a list, where ids are as short as they may be
+// given, and addresses are called by name.
+func EventLine(data types.Bytes, name func(types.Address) string) string {
+	short := func(b types.Bytes) string {
+		switch len(b) {
+		case len(types.Address{}):
+			return name(types.Address(b))
+		case len(types.Hash{}):
+			return Short(b.String())
+		}
+		return ShortBytes(b)
+	}
+	text, isMap := entriesOf(data, short, short)
+	switch {
+	case text != "":
+		return text
+	case isMap || kindOf(data) == hexValue:
+		return ShortBytes(data)
+	}
+	return Value(data)
+}
+
+// entriesOf are the entries of a map, each with its name; "" where none says anything, or
+// one is not known. bytes writes an entry's, and listed those in a list.
+func entriesOf(data types.Bytes, bytes, listed func(types.Bytes) string) (text string, isMap bool) {
 	var entries map[string]any
-	if text := model.Text(data); text != "" || codec.UnmarshalLoose(data, maxShownEvent, &entries) != nil {
-		return Value(data)
+	if model.Text(data) != "" || codec.UnmarshalLoose(data, maxShownEvent, &entries) != nil {
+		return "", false
 	}
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(entries)) {
-		text, known := entryText(entries[name])
+		text, known := entryText(entries[name], bytes, listed)
 		if !known {
-			return data.String()
+			return "", true
 		}
 		if text != "" {
 			parts = append(parts, Printable(name)+" "+Printable(text))
 		}
 	}
-	if len(parts) == 0 {
-		return data.String()
-	}
-	return strings.Join(parts, ", ")
+	return strings.Join(parts, ", "), true
 }
 
 // entryText is an entry of an event as people read it; "" where it is absent. No event
 // of the chain's holds more than is known here.
-func entryText(entry any) (text string, known bool) {
+func entryText(entry any, bytes, listed func(types.Bytes) string) (text string, known bool) {
 	switch v := entry.(type) {
 	case nil:
 		return "", true
 	case []byte:
-		return types.Bytes(v).String(), true
+		return bytes(v), true
 	case string, bool, uint64, int64:
 		return fmt.Sprint(v), true
 	case big.Int: // an amount from 2^64 on
@@ -174,11 +206,11 @@ func entryText(entry any) (text string, known bool) {
 	case []any: // addresses, like those of a committee
 		var list []string
 		for _, one := range v {
-			bytes, ok := one.([]byte)
+			held, ok := one.([]byte)
 			if !ok {
 				return "", false
 			}
-			list = append(list, Short(types.Bytes(bytes).String()))
+			list = append(list, listed(held))
 		}
 		return strings.Join(list, " "), true
 	}
