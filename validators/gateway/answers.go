@@ -111,7 +111,9 @@ func (m *Machine) onResult(p *peer, d *delivery, f *push.JobResult) {
 	m.results.hold(p.address, d.AssignmentID, f)
 }
 
-// onPolled takes a result that came without a connection, as if it had come by one.
+// onPolled takes a result that came without a connection, as if it had come by one. Who
+// brings it is anybody, so that its signature, which is over all of it, is looked at last:
+// what keeps the loop busy delays everybody's pings.
 //
 // Spec: decisions J11, J15.
 func (m *Machine) onPolled(e Polled) {
@@ -121,13 +123,16 @@ func (m *Machine) onPolled(e Polled) {
 			id = a.AssignmentID
 		}
 	}
-	signer, ok := m.config.Verifier.Recover(e.Result.Digest(m.config.ChainID), e.Result.RunnerSigned)
-	switch {
-	case m.chain.phase() == selection.Sunset:
-		m.report(NotTaken{Runner: e.Runner, Assignment: id, Why: "results come over connections alone by now"})
-	case !ok || signer != e.Runner:
-		m.report(NotTaken{Runner: e.Runner, Assignment: id, Why: "the runner did not sign it"})
-	default:
-		m.results.hold(e.Runner, id, e.Result)
+	why := m.results.refuses(e.Runner, id, len(e.Result.ResultData))
+	if m.chain.phase() == selection.Sunset {
+		why = "results come over connections alone by now"
 	}
+	if why == "" && !m.config.by(e.Runner, e.Result.Digest(m.config.ChainID), e.Result.RunnerSigned) {
+		why = "the runner did not sign it"
+	}
+	if why != "" {
+		m.report(NotTaken{Runner: e.Runner, Assignment: id, Why: why})
+		return
+	}
+	m.results.hold(e.Runner, id, e.Result)
 }

@@ -25,10 +25,15 @@ type Config struct {
 func (c *Config) own() types.PublicKey                   { return c.Signer.PublicKey() }
 func (c *Config) sign(digest types.Hash) types.Signature { return c.Signer.Sign(digest) }
 
-// signed reports whether a runner made a signature.
+// signed reports whether the runner of a connection made a signature.
 func (c *Config) signed(p *peer, digest types.Hash, sig types.Signature) bool {
+	return c.by(p.address, digest, sig)
+}
+
+// by reports whether a runner made a signature.
+func (c *Config) by(runner types.Address, digest types.Hash, sig types.Signature) bool {
 	signer, ok := c.Verifier.Recover(digest, sig)
-	return ok && signer == p.address
+	return ok && signer == runner
 }
 
 // nonce is one that nobody could foresee.

@@ -510,3 +510,37 @@ func TestResultsThatWaitAreBounded(t *testing.T) {
 		t.Fatalf("of the other %d results are not taken, %d bytes held", len(got), w.results.bytes)
 	}
 }
+
+// recovering counts the signatures that are judged.
+type recovering struct {
+	Verifier
+	times int
+}
+
+func (r *recovering) Recover(digest types.Hash, sig types.Signature) (types.Address, bool) {
+	r.times++
+	return r.Verifier.Recover(digest, sig)
+}
+
+// Anybody may bring a result by HTTP.
+func TestJ11WhatIsNotTakenAnywayIsNotJudgedByItsSignature(t *testing.T) {
+	w := newWorld(t, nil)
+	e := w.live("r0")
+	id := w.assign(e.signer, 1, 3)
+	w.at(e.signer, id).MaxReturn = 5
+	w.block(nil)
+	judged := &recovering{Verifier: w.config.Verifier}
+	w.config.Verifier = judged
+	bring := func(job types.Hash, data string, want string, times int) {
+		t.Helper()
+		w.step(Polled{Runner: e.signer.Address(), Result: e.resultOf(job, data)})
+		got := reported[NotTaken](w)
+		if judged.times != times || (len(got) == 0) != (want == "") || want != "" && got[0].Why != want {
+			t.Errorf("told %v, %d signatures judged", got, judged.times)
+		}
+	}
+	bring(types.Hash{9}, "one", "its assignment is over", 0)
+	bring(id.Job, "longer", "it is longer than the job's max_return_bytes", 0)
+	bring(id.Job, "one", "", 1)
+	bring(id.Job, "two", "the runner's result is held already", 1)
+}

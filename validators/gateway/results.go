@@ -33,29 +33,37 @@ type results struct {
 	of    map[types.Address]int // the bytes of each runner that has any
 }
 
-// hold takes a result, the first of a runner for an assignment. What came too late,
-// or is longer than the job allows, is dropped; and so is what would have a runner hold
-// more than is left to all others.
+// hold takes a result, the first of a runner for an assignment. What it refuses is
+// dropped.
 func (r *results) hold(runner types.Address, id AssignmentID, f *push.JobResult) {
-	of, size := heldID{runner, id}, len(f.ResultData)
+	size := len(f.ResultData)
+	if why := r.refuses(runner, id, size); why != "" {
+		r.report(NotTaken{Runner: runner, Assignment: id, Why: why})
+		return
+	}
+	h := &held{heldID: heldID{runner, id}, result: *f, commitment: push.Commitment(f.ResultData, f.RunnerSigned)}
+	r.held[h.heldID] = h
+	r.order = append(r.order, h)
+	r.weigh(runner, size)
+	r.advance(h, r.chain.assignment(runner, id))
+}
+
+// refuses says why a result of so many bytes is not taken, "" where it is: it came too
+// late, or is longer than the job allows, or would have a runner hold more than is left
+// to all others.
+func (r *results) refuses(runner types.Address, id AssignmentID, size int) (why string) {
 	a := r.chain.assignment(runner, id)
-	refuse := func(why string) { r.report(NotTaken{Runner: runner, Assignment: id, Why: why}) }
 	switch {
 	case a == nil:
-		refuse("its assignment is over")
+		return "its assignment is over"
 	case uint64(size) > a.MaxReturn:
-		refuse("it is longer than the job's max_return_bytes")
-	case r.held[of] != nil:
-		refuse("the runner's result is held already")
+		return "it is longer than the job's max_return_bytes"
+	case r.held[heldID{runner, id}] != nil:
+		return "the runner's result is held already"
 	case size > 0 && r.of[runner]+size > MaxHeldBytes-r.bytes:
-		refuse("too many results are held")
-	default:
-		h := &held{heldID: of, result: *f, commitment: push.Commitment(f.ResultData, f.RunnerSigned)}
-		r.held[of] = h
-		r.order = append(r.order, h)
-		r.weigh(runner, size)
-		r.advance(h, a)
+		return "too many results are held"
 	}
+	return ""
 }
 
 // weigh adds to what is held of a runner.
