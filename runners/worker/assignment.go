@@ -125,8 +125,7 @@ func (m *Machine) refuses(s *stream, id ID, said *claim) (why push.RejectReason,
 }
 
 // unknown counts the assignments of a validator that the chain has not shown yet: a
-// liar fills a part of the runner with jobs that are none, for some blocks, and no
-// more.
+// liar has a runner remember a few that are none, for some blocks, and no more.
 func (m *Machine) unknown(validator types.PublicKey) (n uint32) {
 	for _, j := range m.order {
 		if !j.known && j.spec.by[0] == validator {

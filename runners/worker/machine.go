@@ -83,11 +83,12 @@ func (m *Machine) ask(a Ask)                              { m.out.Ask = append(m
 func (m *Machine) report(r Report)                        { m.out.Report = append(m.out.Report, r) }
 func (m *Machine) sign(digest types.Hash) types.Signature { return m.config.Signer.Sign(digest) }
 
-// busy counts the assignments that the executor works on, or will once it is known
-// that they are the chain's.
+// busy counts the assignments that the executor works on. One that nobody knows to be
+// the chain's yet takes no place: a liar's would keep the honest ones out of a runner of
+// few jobs, and have it say that it takes none.
 func (m *Machine) busy() (n uint32) {
 	for _, j := range m.order {
-		if j.state == running || j.state == waiting {
+		if j.state == running {
 			n++
 		}
 	}
@@ -198,8 +199,12 @@ func (m *Machine) chooseSpec(j *job, s *Standing) {
 	m.begin(j, j.specs[at])
 }
 
-// begin asks the executor.
+// begin asks the executor, where it has a place: a chain by which the runner does more
+// jobs at once than it was told of has them wait for one.
 func (m *Machine) begin(j *job, c *claim) {
+	if j.state == waiting && m.busy() >= m.config.MaxJobs {
+		return
+	}
 	j.spec, j.state, j.frame = c, running, nil
 	m.ask(Execute{ID: j.ID, Spec: c.spec, Deadline: c.deadline})
 }

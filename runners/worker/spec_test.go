@@ -338,6 +338,42 @@ func TestALiarsJobsFillAPartAndForAWhile(t *testing.T) {
 	}
 }
 
+// TestALiarsJobKeepsNoOtherOut: neither does a runner of one job refuse the chain's for it,
+// nor say that it takes none.
+func TestALiarsJobKeepsNoOtherOut(t *testing.T) {
+	w := newWorld(t)
+	w.config.MaxJobs = 1
+	if _, status := w.deliver(1, ID{Job: types.Hash{1}, Drawn: w.head.Height + 2}, nil); !status.Accepted || len(w.loads) != 0 {
+		t.Fatalf("what a late view does not show is %+v, and the runner said %v", status, w.loads)
+	}
+	if _, status := w.deliver(2, w.drawn(2), nil); !status.Accepted || w.asked() != "execute 2 " {
+		t.Fatalf("the chain's job is %+v", status)
+	}
+	if _, status := w.deliver(2, w.drawn(3), nil); status.Reject == nil || len(w.loads) != 1 || w.loads[0].AcceptingNew {
+		t.Fatalf("one beyond it is %+v, and the runner said %v", status, w.loads)
+	}
+}
+
+// TestWhatTheExecutorHasNoPlaceForWaits: two validators may deliver one each before the view
+// shows either.
+func TestWhatTheExecutorHasNoPlaceForWaits(t *testing.T) {
+	w := newWorld(t)
+	w.config.MaxJobs = 1
+	first, second := w.late(1), w.late(2)
+	later := func(f *push.JobAssignment) { f.DeadlineBlock = w.chain[first].Deadline }
+	w.deliver(1, first, later)
+	w.deliver(2, second, later)
+	w.block()
+	if got := w.asked(); got != "execute 1 " {
+		t.Fatalf("asked %q", got)
+	}
+	w.step(Finished{ID: first, Result: []byte("done")})
+	w.block()
+	if got := w.asked(); got != "execute 2 " {
+		t.Fatalf("asked %q when there was a place", got)
+	}
+}
+
 // forged is the assignment of another spec, which a liar signs.
 func forged(f *push.JobAssignment) { f.JobSpec.JobType.Custom.Params = []byte("forged") }
 
@@ -372,7 +408,7 @@ func TestOneValidatorAloneHasARunnerDoNothing(t *testing.T) {
 	}
 	w.deliver(2, id, nil)
 	w.deliver(3, id, nil)
-	if got := w.asked(); got != "" || w.busy() != 1 {
+	if got := w.asked(); got != "" || w.busy() != 0 || len(w.jobs) != 1 {
 		t.Fatalf("two of four have it asked %q, and %d busy", got, w.busy())
 	}
 	w.deliver(4, id, nil)
