@@ -11,6 +11,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/cowboyinc/devnet/internal/base/plural"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api/client"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
@@ -67,7 +68,7 @@ func presenceOf(c *cli.Context, n *client.Client, b *model.Block) (string, error
 		}
 	}
 	return fmt.Sprintf("%d of %d present in block %d: by %s, shown by at least %s", there, len(p.Runners), p.Height, p.Rule,
-		several(p.Threshold, "vote")), nil
+		plural.Of(p.Threshold, "vote")), nil
 }
 
 func printBlock(w io.Writer, b model.Block, present string, executed []model.Receipt, names *naming) {
@@ -99,10 +100,10 @@ func passedOver(p *model.Passed) string {
 		parts = append(parts, timersOf(p.Timers))
 	}
 	if n := len(p.Messages); n > 0 {
-		parts = append(parts, several(n, "message"))
+		parts = append(parts, plural.Of(n, "message"))
 	}
 	if n := len(p.Agents); n > 0 {
-		parts = append(parts, several(n, "gas bidding agent"))
+		parts = append(parts, plural.Of(n, "gas bidding agent"))
 	}
 	if len(parts) > 0 {
 		parts = []string{"host_failed over " + strings.Join(parts, ", ")}
@@ -111,13 +112,6 @@ func passedOver(p *model.Passed) string {
 		parts = append(parts, "no time for more "+strings.Join(p.Stopped, ", "))
 	}
 	return strings.Join(parts, "; ")
-}
-
-func several(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // timersOf counts timers and names the first of them.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/cowboyinc/devnet/internal/base/plural"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/home"
 	"github.com/cowboyinc/devnet/internal/worlds/audit"
@@ -68,7 +69,7 @@ func check(c *cli.Context) error {
 		problems += len(n.Problems)
 	}
 	if err == nil && !report.Clean() {
-		return failed("", "the audit of %s found %d problems", dir, problems)
+		return failed("", "the audit of %s found %s", dir, plural.Of(problems, "problem"))
 	}
 	return err
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/cowboyinc/devnet/internal/base/plural"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api/client"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
@@ -123,8 +124,8 @@ func (l *eventLines) line(h types.Height, kind, what string) {
 }
 
 func (l *eventLines) block(b *model.Block) {
-	l.line(b.Height, model.EventBlock, fmt.Sprintf("by %s  %s, %s fired", l.names.of(b.Proposer), several(len(b.Transactions), "transaction"),
-		timers(uint64(len(b.TimersFired)))))
+	l.line(b.Height, model.EventBlock, fmt.Sprintf("by %s  %s, %s fired", l.names.of(b.Proposer),
+		plural.Of(len(b.Transactions), "transaction"), timers(uint64(len(b.TimersFired)))))
 }
 
 func (l *eventLines) execution(r *model.Receipt) {
@@ -174,5 +175,5 @@ func (l *eventLines) presence(p *model.PresenceEvent) {
 	if p.Present {
 		state = "present"
 	}
-	l.line(p.Height, model.EventPresence, fmt.Sprintf("%s  %s, shown by %s", l.names.of(p.Runner), state, several(p.Count, "vote")))
+	l.line(p.Height, model.EventPresence, fmt.Sprintf("%s  %s, shown by %s", l.names.of(p.Runner), state, plural.Of(p.Count, "vote")))
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/cowboyinc/devnet/internal/base/codec"
+	"github.com/cowboyinc/devnet/internal/base/plural"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
@@ -34,7 +35,7 @@ func printJob(w io.Writer, names *naming, j *model.Job) {
 		result = shownResult(*j.Result)
 	}
 	facts(w, "job", j.ID.String(), "kind", j.Kind, "asks", asksBySpec(j.Spec), "submitter", names.of(j.Submitter)+"  "+j.Submitter.String(),
-		"status", jobStatusLine(j), "mode", fmt.Sprintf("%s, %s", j.Mode, several(int(j.Runners), "runner")),
+		"status", jobStatusLine(j), "mode", fmt.Sprintf("%s, %s", j.Mode, plural.Of(j.Runners, "runner")),
 		"committee", committeeOf(names, j.Committee, fullCommittee), "price", priceLine(j), "tip", cby(j.Tip), "callback", callback,
 		"winner", winner, "result", result)
 	if j.Error != nil {
@@ -128,7 +129,7 @@ func asksFor(s *push.JobSpec) string {
 	case t.Mcp != nil:
 		return printable(t.Mcp.Tool + " of " + t.Mcp.Server + " with " + t.Mcp.Arguments)
 	case t.EthSend != nil:
-		return fmt.Sprintf("a transaction of %d bytes to chain %d", len(t.EthSend.SignedTransaction), t.EthSend.Chain)
+		return fmt.Sprintf("a transaction of %s to chain %d", plural.Of(len(t.EthSend.SignedTransaction), "byte"), t.EthSend.Chain)
 	}
 	return ""
 }

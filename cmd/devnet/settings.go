@@ -185,8 +185,8 @@ func (s *settings) validate() error {
 		return usage("Give process or disk.", "--durability: %q is neither", s.Durability)
 	}
 	if s.History != 0 && s.History < history.MinHistory {
-		return usage("Give 0 to keep all blocks.", "--history: %d blocks are too few: a validator that missed some must find them at the "+
-			"others, in the last %d", s.History, history.MinHistory)
+		return usage("Give 0 to keep all blocks.", "--history: %d is too few: a validator that missed blocks must find them at the others, "+
+			"in the last %d", s.History, history.MinHistory)
 	}
 	if s.Ephemeral && s.Home != defaultHome {
 		return usage("Leave one of them out.", "--ephemeral keeps no files, so there is no --home %s", s.Home)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/cowboyinc/devnet/internal/base/plural"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
@@ -47,9 +48,10 @@ func advance(c *cli.Context) error {
 }
 
 func printAdvance(w io.Writer, a model.Advance) {
-	facts(w, "height", fmt.Sprintf("%d, from %d", a.To, a.From), "blocks", fmt.Sprintf("%d made, %d heights skipped", a.Blocks, a.Skipped),
+	facts(w, "height", fmt.Sprintf("%d, from %d", a.To, a.From), "blocks",
+		fmt.Sprintf("%d made, %s skipped", a.Blocks, plural.Of(a.Skipped, "height")),
 		"clock", "moved by "+(time.Duration(a.ClockMS)*time.Millisecond).String(),
-		"timers", fmt.Sprintf("%d fired, %d ended otherwise, deferred %d times", a.Fired, a.Ended-a.Fired, a.Deferred))
+		"timers", fmt.Sprintf("%d fired, %d ended otherwise, deferred %s", a.Fired, a.Ended-a.Fired, plural.Of(a.Deferred, "time")))
 	var rows [][]string
 	for _, t := range a.Timers {
 		rows = append(rows, []string{short(t.ID.String()), short(t.Actor.String()), height(t.Due), height(t.At), strconv.FormatUint(t.Late, 10),

@@ -6,6 +6,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/cowboyinc/devnet/internal/base/plural"
 	"github.com/cowboyinc/devnet/internal/faces/words"
 )
 
@@ -31,5 +32,5 @@ func replayed(blocks int) string {
 	if blocks == 0 {
 		return ""
 	}
-	return several(blocks, "block") + " before it, for the state it began with"
+	return plural.Of(blocks, "block") + " before it, for the state it began with"
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/cowboyinc/devnet/internal/base/codec"
+	"github.com/cowboyinc/devnet/internal/base/plural"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
 	"github.com/cowboyinc/devnet/internal/faces/api/client"
@@ -124,7 +125,7 @@ func instruction(t *model.Transaction) []string {
 		}
 		return []string{"handler", printable(in.Handler), "payload", value(in.Payload)}
 	case *types.Deploy:
-		return []string{"name", printable(in.Manifest.Name), "code", fmt.Sprintf("%d bytes", len(in.Code)), "init",
+		return []string{"name", printable(in.Manifest.Name), "code", plural.Of(len(in.Code), "byte"), "init",
 			value(in.Init)}
 	case *types.Report:
 		return []string{"op", printable(in.Op), "arguments", eventData(types.Bytes(in.Args))}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/bits"
 
+	"github.com/cowboyinc/devnet/internal/base/plural"
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
@@ -65,7 +66,7 @@ func ParseBitmap(data []byte) (*Bitmap, error) {
 		return NewBitmap(0), nil
 	}
 	if len(data) < lengthBytes {
-		return noBitmap("%d bytes hold no length", len(data))
+		return noBitmap("no length in %s", plural.Of(len(data), "byte"))
 	}
 	length, body := binary.BigEndian.Uint32(data), data[lengthBytes:]
 	switch {
@@ -74,7 +75,7 @@ func ParseBitmap(data []byte) (*Bitmap, error) {
 	case length > MaxRunners:
 		return noBitmap("%d bits, at most %d", length, MaxRunners)
 	case len(body) != (int(length)+7)/8:
-		return noBitmap("%d bytes for %d bits", len(body), length)
+		return noBitmap("%s for %s", plural.Of(len(body), "byte"), plural.Of(length, "bit"))
 	case length%8 != 0 && body[len(body)-1]>>(length%8) != 0:
 		return noBitmap("a bit beyond the %d there are", length)
 	}

@@ -215,7 +215,7 @@ func TestSection123EveryOtherFormIsNoBitmap(t *testing.T) {
 		{"null", nil, "null"},
 		{"a head cut off", []byte{0, 0, 1}, "no length"},
 		{"a length of 0", []byte{0, 0, 0, 0}, "empty string"},
-		{"too few bytes", []byte{0, 0, 0, 9, 1}, "1 bytes for 9 bits"},
+		{"too few bytes", []byte{0, 0, 0, 9, 1}, "1 byte for 9 bits"},
 		{"too many bytes", []byte{0, 0, 0, 8, 1, 0}, "2 bytes for 8 bits"},
 		{"a bit beyond", []byte{0, 0, 0, 9, 0, 2}, "beyond the 9"},
 		{"more than there can be", long, "65505 bits"},

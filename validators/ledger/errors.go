@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/cowboyinc/devnet/internal/base/plural"
 	"github.com/cowboyinc/devnet/internal/base/program"
 )
 
@@ -91,8 +92,8 @@ func (e *EnvironmentError) Error() string {
 // Ended says why a transaction was given up for good, for its sender.
 func (e *EnvironmentError) Ended() string {
 	if e.Late > 0 {
-		return fmt.Sprintf("it was late in %d blocks of this validator, though it had more time in each: its program hangs, "+
-			"or is slower than its cycles say", e.Late)
+		return fmt.Sprintf("it was late in %s of this validator, though it had more time in each: its program hangs, "+
+			"or is slower than its cycles say", plural.Of(e.Late, "block"))
 	}
 	return fmt.Sprintf("%s, in %s", e.Brief(), times(e.Attempts))
 }

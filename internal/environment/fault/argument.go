@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/cowboyinc/devnet/internal/base/plural"
 )
 
 // Argument is something that verbs take.
@@ -48,7 +50,9 @@ var arguments = map[Argument]argument{
 	Properties: {nodes: none, check: checkLink, text: func(o *Order) string { return o.Link.String() }},
 	Delay:      {nodes: none, check: checkDelay, text: func(o *Order) string { return o.Delay.String() }},
 	Flapping: {nodes: none, check: checkFlapping,
-		text: func(o *Order) string { return fmt.Sprintf("%v up, %v down, %d times", o.Up, o.Down, o.Times) }},
+		text: func(o *Order) string {
+			return fmt.Sprintf("%v up, %v down, %s", o.Up, o.Down, plural.Of(o.Times, "time"))
+		}},
 	Rejoining: {nodes: none, check: checkRejoining, text: func(o *Order) string {
 		text := Counted(int(o.AfterBlocks), "blocks later")
 		if o.NewIdentity {

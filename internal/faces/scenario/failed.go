@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/cowboyinc/devnet/internal/base/plural"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api"
 )
@@ -82,5 +83,5 @@ func shortened(lines []string) []string {
 		return lines
 	}
 	left := len(lines) - headLines - tailLines
-	return slices.Concat(lines[:headLines], []string{fmt.Sprintf("… %d lines more", left)}, lines[len(lines)-tailLines:])
+	return slices.Concat(lines[:headLines], []string{fmt.Sprintf("… %s more", plural.Of(left, "line"))}, lines[len(lines)-tailLines:])
 }

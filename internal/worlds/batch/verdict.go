@@ -5,6 +5,8 @@ import (
 	"io"
 	"strings"
 	"time"
+
+	"github.com/cowboyinc/devnet/internal/base/plural"
 )
 
 // The codes of verdicts: the exit codes of a program that makes one run.
@@ -86,8 +88,8 @@ func (v *Verdict) Line() string {
 	if v.Digest != "" {
 		digest = ", digest " + short(v.Digest)
 	}
-	return fmt.Sprintf("%s with seed %d: %d blocks, %.1f seconds of the network in %.2f%s", v.File, v.Seed, v.Height, v.Virtual, v.Wall,
-		digest)
+	return fmt.Sprintf("%s with seed %d: %s, %.1f seconds of the network in %.2f%s", v.File, v.Seed, plural.Of(v.Height, "block"),
+		v.Virtual, v.Wall, digest)
 }
 
 // Complain prints a failing run: what was wrong and where, and the command that

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"unicode/utf8"
+
+	"github.com/cowboyinc/devnet/internal/base/plural"
 )
 
 // Limits of what is read, beside the length of a frame.
@@ -84,9 +86,9 @@ func (h head) String() string {
 	case negative:
 		return "a negative integer"
 	case byteString:
-		return fmt.Sprintf("a byte string of %d bytes", h.argument)
+		return "a byte string of " + plural.Of(h.argument, "byte")
 	case text:
-		return fmt.Sprintf("a text of %d bytes", h.argument)
+		return "a text of " + plural.Of(h.argument, "byte")
 	case array:
 		return fmt.Sprintf("an array of %d", h.argument)
 	case pairs:
@@ -187,7 +189,7 @@ func cutKey(data []byte) (key, rest []byte, err error) {
 func wellFormed(data []byte) error {
 	rest, err := skip(data, MaxDepth)
 	if err == nil && len(rest) > 0 {
-		err = fmt.Errorf("%d bytes behind the frame's map", len(rest))
+		err = fmt.Errorf("%s behind the frame's map", plural.Of(len(rest), "byte"))
 	}
 	return err
 }

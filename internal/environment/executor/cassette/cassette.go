@@ -23,6 +23,8 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+
+	"github.com/cowboyinc/devnet/internal/base/plural"
 )
 
 // Limits of a file: what a person can look through, and hold in memory.
@@ -148,8 +150,8 @@ type MissingError struct {
 }
 
 func (e *MissingError) Error() string {
-	return fmt.Sprintf("the cassette %s has no %.20s %.200s with these %d headers and %d bytes of body: record it",
-		e.Path, e.Request.Method, e.Request.URL, len(e.Request.Headers), len(e.Request.Body))
+	return fmt.Sprintf("the cassette %s has no %.20s %.200s with its %s and %s of body: record it",
+		e.Path, e.Request.Method, e.Request.URL, plural.Of(len(e.Request.Headers), "header"), plural.Of(len(e.Request.Body), "byte"))
 }
 
 // Do answers a request from the cassette, or, to Record, by asking and keeping the

@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/cowboyinc/devnet/internal/base/execution"
+	"github.com/cowboyinc/devnet/internal/base/plural"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
 	"github.com/cowboyinc/devnet/internal/environment/executor"
 	"github.com/cowboyinc/devnet/internal/environment/executor/cassette"
@@ -100,7 +101,8 @@ func (k *Kind) Accepts(spec *push.JobSpec) *execution.Refusal {
 			job.MaxTokens, job.Temperature, MaxTemperature)
 	}
 	if n := executor.Tokens(texts(job)...); n > spec.Bounds.MaxInputTokens {
-		return execution.Refuse(push.BadSpec, "the prompts count as %d tokens, and bounds.max_input_tokens is %d", n, spec.Bounds.MaxInputTokens)
+		return execution.Refuse(push.BadSpec, "the prompts count as %s, and bounds.max_input_tokens is %d",
+			plural.Of(n, "token"), spec.Bounds.MaxInputTokens)
 	}
 	return nil
 }
@@ -183,10 +185,10 @@ func textOf(body []byte, most uint64) ([]byte, error) {
 	}
 	text := *answer.Choices[0].Message.Content
 	if used := answer.Usage.CompletionTokens; used != nil && *used > most {
-		return nil, fmt.Errorf("the model took %d tokens, at most %d", *used, most)
+		return nil, fmt.Errorf("the model took %s, at most %d", plural.Of(*used, "token"), most)
 	}
 	if uint64(len(text)) > most*maxTokenBytes {
-		return nil, fmt.Errorf("the model's text has %d bytes, which are more than %d tokens", len(text), most)
+		return nil, fmt.Errorf("the model's text has %d bytes, which are more than %s", len(text), plural.Of(most, "token"))
 	}
 	return []byte(text), nil
 }

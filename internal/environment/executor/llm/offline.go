@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/cowboyinc/devnet/internal/base/plural"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
 )
@@ -28,11 +29,12 @@ func offline(job *push.Llm, format push.DataFormat, tokens uint64) ([]byte, erro
 	if format == push.FormatJSON {
 		text := marshal(map[string]any{"digest": digest, "model": Offline, "note": note, "prompt_bytes": len(job.Prompt)})
 		if uint64(len(text)) > room {
-			return nil, fmt.Errorf("the offline model's JSON has %d bytes, and %d tokens hold %d", len(text), tokens, room)
+			return nil, fmt.Errorf("the offline model's JSON has %d bytes, and there is room for %d in %s", len(text), room,
+				plural.Of(tokens, "token"))
 		}
 		return text, nil
 	}
-	text := fmt.Sprintf("%s The prompt has %d bytes; with its settings its digest is %s.", note, len(job.Prompt), digest)
+	text := fmt.Sprintf("%s The prompt has %s; with its settings its digest is %s.", note, plural.Of(len(job.Prompt), "byte"), digest)
 	if uint64(len(text)) > room {
 		text = text[:room] // ASCII throughout
 	}

@@ -126,7 +126,7 @@ func TestWrongSettingsAreRefusedByLineAndName(t *testing.T) {
 		{"[names]", "[names]\nR = \"0x00\"", "names.R: a node's name and its address"},
 		{`seed = "7"`, "seed = \"7\"\ndriver = \"short\"", "line 8, driver: a driver's secret has 16 to 128 letters"},
 		{`seed = "7"`, "seed = \"7\"\ndriver = \"0123456789 abcdef\"", "and no blanks"},
-		{`seed = "7"`, "seed = \"7\"\nhistory = 3", "history: 3 blocks are too few"},
+		{`seed = "7"`, "seed = \"7\"\nhistory = 3", "history: 3 is too few"},
 		{`seed = "7"`, "seed = \"7\"\ndurability = \"paper\"", `durability: "paper" is neither`},
 	} {
 		dir, _ := written(t, nil)

@@ -111,7 +111,7 @@ func (o *opener) keeps(v *Validator) error {
 		}
 	}
 	if o.History != 0 && o.History < history.MinHistory {
-		return o.Fault(fmt.Sprintf("%d blocks are too few: at least %d, or 0 for all", o.History, history.MinHistory), "history")
+		return o.Fault(fmt.Sprintf("%d is too few: at least %d blocks, or 0 for all", o.History, history.MinHistory), "history")
 	}
 	v.Config.History = uint64(o.History)
 	if v.Driver = o.Driver; v.Driver != "" {

@@ -1,0 +1,14 @@
+// Package plural counts things in messages that people read. It leaves to others the
+// words whose plural is not made by an s, and numbers with their thousands apart.
+package plural
+
+import "fmt"
+
+// Of is a number with the word for what is counted: "1 byte", and "0 bytes" or
+// "2 bytes" for every other.
+func Of[N ~int | ~int64 | ~uint32 | ~uint64](n N, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}

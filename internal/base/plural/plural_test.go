@@ -1,0 +1,12 @@
+package plural
+
+import "testing"
+
+func TestOneThingHasNoPlural(t *testing.T) {
+	for want, got := range map[string]string{"0 bytes": Of(0, "byte"), "1 byte": Of(uint64(1), "byte"), "2 bytes": Of(2, "byte"),
+		"-1 bytes": Of(-1, "byte")} {
+		if got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
