@@ -619,3 +619,49 @@ func TestFindingJ6FromFiftyOneTimeoutIsFinal(t *testing.T) {
 		}
 	}
 }
+
+// Who submits need pay for no result, and may cost runners their reputation: the escrow
+// returns wherever a job fails, and what was revealed is on chain by then (finding F59).
+func TestFindingJ19WhoSubmitsNeedNotPay(t *testing.T) {
+	w := newWorld(t)
+	w.register("r0", "r1", "r2")
+	before := w.balance(w.address("bob"))
+	free := func(how string) {
+		t.Helper()
+		if w.balance(w.address("bob")) != before || JobsOf(w.state).Open != 0 {
+			t.Errorf("%s: bob has %s of %s, and %d jobs are open", how, w.balance(w.address("bob")), before, JobsOf(w.state).Open)
+		}
+	}
+
+	id := w.drawn(spec(3))
+	names := w.committee(id)
+	for _, name := range names {
+		w.must(w.commit("v0", id, name, "work"))
+	}
+	w.end()
+	w.must(w.reveal(OpReveal, id, names[0], "work"))
+	_, code := w.call("bob", types.DispatcherAddress, "cancel", id[:])
+	w.must(code)
+	w.end()
+	free("cancelled behind a reveal")
+
+	nothing := spec(3)
+	nothing.Verification = push.Verification{Mode: push.StructuredMatch, Runners: 3, Checks: []push.Check{{Schema: text(`{"enum":[]}`)}}}
+	w.finish(w.drawn(nothing), `"work"`, `"work"`, `"work"`)
+	free("by a check that nothing passes")
+
+	impossible := spec(1)
+	impossible.JobType = push.JobType{Http: &push.Http{URL: "https://example.org", Method: "NONE", Headers: [][2]string{}}}
+	if wrong := CheckSpec(impossible, &w.params); wrong != nil {
+		t.Errorf("what no runner accepts is refused at once: %v", wrong)
+	}
+	for id = w.drawn(spec(1)); w.job(id) != nil; { // these runners do custom jobs; they are silent
+		w.end()
+	}
+	free("what nobody can do")
+	for _, name := range names {
+		if r := w.runner(name); r.Reputation != 70 {
+			t.Errorf("%s has a reputation of %d", name, r.Reputation)
+		}
+	}
+}
