@@ -148,20 +148,22 @@ func (r *Runner) told(name string) (effect Effect) {
 
 // pause keeps a runner out of draws until resume; jobs that it has go on.
 func (b *InBlock) pause(sender types.Address, in *Naming) (Effect, *types.Fault) {
-	return b.setHealth(sender, in, selection.Healthy, selection.Paused, "runner.paused")
+	return b.setHealth(sender, in, selection.Healthy, selection.Paused, "runner.paused", "paused already")
 }
 
 func (b *InBlock) resume(sender types.Address, in *Naming) (Effect, *types.Fault) {
-	return b.setHealth(sender, in, selection.Paused, selection.Healthy, "runner.resumed")
+	return b.setHealth(sender, in, selection.Paused, selection.Healthy, "runner.resumed", "not paused")
 }
 
-func (b *InBlock) setHealth(sender types.Address, in *Naming, from, to selection.Health, event string) (Effect, *types.Fault) {
+// setHealth brings a runner from one health to the other. Who is not in the first is
+// refused as already.
+func (b *InBlock) setHealth(sender types.Address, in *Naming, from, to selection.Health, event, already string) (Effect, *types.Fault) {
 	r, fault := b.owned(sender, in.Runner)
 	if fault != nil {
 		return Effect{}, fault
 	}
 	if r.Health != from {
-		return Effect{}, refusef("no_change", "runner %s is so already", in.Runner)
+		return Effect{}, refusef("no_change", "runner %s is %s", in.Runner, already)
 	}
 	r.Health = to
 	b.setStanding(r.Address, &r.Standing)

@@ -20,6 +20,11 @@ func inWords(refused *client.Error) *failure {
 	if hint, ok := hints[refused.Code]; ok {
 		f.hint = hint
 	}
+	if what, is := strings.CutPrefix(refused.Message, "no "); is && refused.Code == "unknown_prefix" {
+		if what, _, _ = strings.Cut(what, " "); slices.Contains(listedKinds, what) {
+			f.hint = fmt.Sprintf("devnet %s list lists those that are known.", what)
+		}
+	}
 	switch refused.Code {
 	case "invalid_job", "invalid_runner": // its message begins with the field, which is a flag's name
 		f.code, f.what = exitUsage, flagOf(refused.Field)+strings.TrimPrefix(refused.Message, refused.Field)
@@ -43,10 +48,13 @@ func flagOf(field string) string {
 	return "--" + strings.ReplaceAll(field, "_", "-")
 }
 
+// listedKinds are what has a command that lists it, by the name of both.
+var listedKinds = []string{"actor", "job", "runner", "timer", "validator"}
+
 // hints are by the code of a refusal. Those of the API stand for the rest.
 var hints = map[string]string{
 	"name_taken":         "Choose another with --name, or give it to the new actor with --replace; the old one keeps its state and timers.",
-	"unknown_prefix":     "Give more of it, or look it up: devnet events --from 1, devnet actor list, devnet timer list, devnet job list.",
+	"unknown_prefix":     "Give more of it, or look it up in devnet events --from 1.",
 	"insufficient_funds": "devnet account lists balances, and devnet faucet NAME gives more.",
 	"not_final":          "It may still become final: devnet tx tells. devnet status tells whether blocks are made.",
 	"unknown_timer":      "devnet timer list lists those that are known.",
@@ -55,7 +63,10 @@ var hints = map[string]string{
 	"invalid_runner":     "devnet runner join --help says what a runner takes.",
 	"unknown_job":        "devnet job list lists those that are known.",
 	"job_ended":          "devnet job show tells how.",
-	"unknown_runner":     "devnet runner list lists them.",
+	"unknown_runner":     "devnet runner list lists them; another than the devnet's own goes by its address.",
+	"already_runner":     "Leave the name out, and one more is started.",
+	"already_registered": "A runner that has left comes again under another key.",
+	"stake_too_low":      "devnet params get cip2.min_stake tells the least, in wei: a CBY is 1,000,000,000.",
 	"no_change":          "devnet runner list tells how each stands.",
 	"unknown_name":       "devnet account and devnet actor list list the names; an address is 0x and 40 hexadecimal digits.",
 	"unknown_actor":      "devnet actor list lists those that are final.",

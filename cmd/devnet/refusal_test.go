@@ -44,6 +44,16 @@ func TestARefusalOfTheAPISpeaksOfCommands(t *testing.T) {
 			t.Errorf("%s: %+v", code, *got)
 		}
 	}
+	for message, want := range map[string]string{
+		"no job begins with 0xab":         "devnet job list lists those that are known.",
+		"no runner begins with 0xab":      "devnet runner list lists those that are known.",
+		"no transaction begins with 0xab": hints["unknown_prefix"],
+		"2 timers begin with 0xab":        hints["unknown_prefix"],
+	} {
+		if got := inWords(&client.Error{ErrorBody: model.ErrorBody{Code: "unknown_prefix", Message: message}}); got.hint != want {
+			t.Errorf("%s: %s", message, got.hint)
+		}
+	}
 	for code, hint := range hints {
 		if strings.Contains(hint, "GET ") || hint != "" && !strings.HasSuffix(hint, ".") {
 			t.Errorf("%s: %s", code, hint)
