@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
@@ -59,11 +60,16 @@ func (u *running) banner(ready model.Ready, python probed) error {
 		accountTable(w, accounts)
 		fmt.Fprintln(w)
 	}
-	fmt.Fprintln(w, "Next, in another terminal:")
+	left := u.Bool(detachedFlag) || u.settings.Wait
+	if left {
+		fmt.Fprintln(w, "Next:")
+	} else {
+		fmt.Fprintln(w, "Next, in another terminal:")
+	}
 	for _, command := range u.next() {
 		fmt.Fprintln(w, "  "+command)
 	}
-	if u.Bool(detachedFlag) || u.settings.Wait {
+	if left {
 		fmt.Fprintf(w, "%s down%s stops the network.\n", self, u.atHome())
 	} else {
 		fmt.Fprintln(w, "Ctrl-C stops the network.")
@@ -72,14 +78,20 @@ func (u *running) banner(ready model.Ready, python probed) error {
 	return nil
 }
 
-// next are three commands worth typing.
+// exampleActor is worth deploying where it is there: in a checkout.
+const exampleActor = "fixtures/actors/heartbeat.py"
+
+// next are three commands worth typing, each of which works in this folder.
 func (u *running) next() []string {
 	commands := []string{"status", "actor list", "timer list"}
 	if len(u.settings.Actors) > 0 {
 		name := baseName(u.settings.Actors[0])
 		commands = []string{"status", "actor show " + name, "timer list --actor " + name}
 	} else if !u.settings.Strict {
-		commands = []string{"status", "actor deploy fixtures/actors/heartbeat.py --fund 100", "timer list"}
+		commands[1] = "transfer bob 5"
+		if _, err := os.Stat(exampleActor); err == nil {
+			commands[1] = "actor deploy " + exampleActor + " --fund 100"
+		}
 	}
 	for i, c := range commands {
 		commands[i] = self + " " + c + u.suffix()
