@@ -19,6 +19,7 @@ type conn struct {
 	id       connection.ID
 	admitted atomic.Bool
 	untaken  chan struct{}      // a place for each frame that was told and not taken
+	reading  chan struct{}      // a place for each large frame that is being read or waits to be told
 	giveUp   context.CancelFunc // of dialling
 
 	telling sync.Mutex // one event at a time
@@ -45,7 +46,8 @@ func (e *end) add(id connection.ID, giveUp context.CancelFunc) *conn {
 	if e.closed || e.receive == nil || e.conns[id] != nil {
 		return nil
 	}
-	c := &conn{host: e, id: id, untaken: make(chan struct{}, connection.MaxUntaken), giveUp: giveUp, streams: map[connection.Stream]*stream{}}
+	c := &conn{host: e, id: id, untaken: make(chan struct{}, connection.MaxUntaken),
+		reading: make(chan struct{}, largeReading), giveUp: giveUp, streams: map[connection.Stream]*stream{}}
 	e.conns[id] = c
 	return c
 }

@@ -21,12 +21,15 @@ const (
 	maxAddresses = 65_536
 
 	// largeFrames bounds the frames above smallBytes that are being read or were not
-	// taken, of all connections of one end: with maxReading the memory that frames
+	// taken, of all connections of one end: with MaxFrameBytes the memory that frames
 	// have. Those beyond wait, and their streams with them.
 	largeFrames = 256
-	smallBytes  = 4 << 10
-	readBuffer  = 1 << 10 // of one stream
-	chunkBytes  = 64 << 10
+	// largeReading bounds those of one connection that were not told yet: who begins many and
+	// lets them wait keeps nobody else's out for as long as a frame may take.
+	largeReading = 4
+	smallBytes   = 4 << 10
+	readBuffer   = 1 << 10 // of one stream
+	chunkBytes   = 64 << 10
 	// joinedBytes bounds the small frames that one write joins: a pong that was asked for
 	// and one that was not go out in one packet.
 	joinedBytes = 16 << 10

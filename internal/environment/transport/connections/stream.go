@@ -284,12 +284,14 @@ func (s *stream) readBody(r io.Reader, size int) bool {
 	c, large := s.conn, size > smallBytes
 	over := c.quic.Context().Done()
 	if large {
-		select {
-		case c.host.large <- struct{}{}:
-			s.quic.SetReadDeadline(time.Now().Add(connection.FrameTime)) // it may have waited
-		case <-over:
+		if !enter(c.reading, over) {
 			return false
 		}
+		defer func() { <-c.reading }()
+		if !enter(c.host.large, over) {
+			return false
+		}
+		s.quic.SetReadDeadline(time.Now().Add(connection.FrameTime)) // it may have waited
 	}
 	frame, err := readAll(r, size)
 	if err != nil {
@@ -303,6 +305,16 @@ func (s *stream) readBody(r io.Reader, size int) bool {
 		return true
 	case <-over:
 		c.host.release(large)
+		return false
+	}
+}
+
+// enter waits for a place, and reports whether there was one before the end.
+func enter(places chan<- struct{}, over <-chan struct{}) bool {
+	select {
+	case places <- struct{}{}:
+		return true
+	case <-over:
 		return false
 	}
 }

@@ -254,6 +254,12 @@ type rough struct {
 // roughly dials a validator by hand, changed as the test says.
 func roughly(t *testing.T, memory *memnet.Net, n *node, change func(*tls.Config)) (*rough, error) {
 	t.Helper()
+	return roughlyFor(t, memory, n, 2, change)
+}
+
+// roughlyFor is roughly, where the validator may open so many streams.
+func roughlyFor(t *testing.T, memory *memnet.Net, n *node, streams int64, change func(*tls.Config)) (*rough, error) {
+	t.Helper()
 	socket := memory.Listen(0)
 	transport := &quic.Transport{Conn: socket}
 	t.Cleanup(func() { transport.Close(); socket.Close() })
@@ -264,7 +270,7 @@ func roughly(t *testing.T, memory *memnet.Net, n *node, change func(*tls.Config)
 	if change != nil {
 		change(config)
 	}
-	conn, err := transport.Dial(context.Background(), n.Addr(), config, &quic.Config{MaxIncomingStreams: 2, KeepAlivePeriod: time.Second,
+	conn, err := transport.Dial(context.Background(), n.Addr(), config, &quic.Config{MaxIncomingStreams: streams, KeepAlivePeriod: time.Second,
 		InitialStreamReceiveWindow: 1 << 10, MaxStreamReceiveWindow: 1 << 10})
 	if err != nil {
 		return nil, err
@@ -453,6 +459,41 @@ func TestWhatIsNotTakenHoldsItsSenderUp(t *testing.T) {
 				return // it was served meanwhile
 			}
 			gateway.Do(connection.Taken{ID: id})
+		}
+	})
+}
+
+// TestLargeFramesThatDoNotComeKeepNoOthersOut: a runner of many jobs begins a result on
+// each stream, and another's comes at once.
+func TestLargeFramesThatDoNotComeKeepNoOthersOut(t *testing.T) {
+	virtual(t, func(t *testing.T, memory *memnet.Net, with func(*Config)) {
+		const jobs = 300
+		n, gateway := host(t, with)
+		n.start(t)
+		r, err := roughlyFor(t, memory, n, jobs, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		id := next[connection.Up](t, gateway).ID
+		gateway.Do(connection.Admit{ID: id})
+		for i := range uint64(jobs) {
+			gateway.Do(connection.Open{ID: id, Stream: connection.Job(i)})
+			gateway.Do(connection.Send{ID: id, Stream: connection.Job(i), Frame: []byte("job")})
+			s, err := r.AcceptStream(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.Write([]byte{0, 1, 0, 0, 'x'}) // of 64 KiB the first byte
+		}
+		other := guest(t, "r1", memory.Listen(0))
+		other.Do(connection.Dial{ID: 1, Endpoint: n.Addr().String()})
+		next[connection.Up](t, other)
+		gateway.Do(connection.Admit{ID: next[connection.Up](t, gateway).ID})
+		other.Do(connection.Open{ID: 1, Stream: connection.Control})
+		other.Do(connection.Send{ID: 1, Stream: connection.Control, Frame: make([]byte, 1<<16)})
+		next[connection.Opened](t, gateway)
+		if e := next[connection.Came](t, gateway); len(e.Frame) != 1<<16 {
+			t.Fatalf("came %d bytes", len(e.Frame))
 		}
 	})
 }
