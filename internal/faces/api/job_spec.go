@@ -46,7 +46,7 @@ func JobSpec(r *model.JobRequest, now *params.Params, find func(actor string) (t
 	f := &form{request: r}
 	spec := &push.JobSpec{JobType: f.jobType(), Bounds: f.bounds(), Verification: f.verification(),
 		MaxPrice: or(r.MaxPrice, types.WeiOf(types.CBY)), Tip: or(r.Tip, types.Wei{}),
-		TimeoutBlocks: or(r.TimeoutBlocks, timeoutBlocks(now)), RequiredRunnerPool: r.Pool,
+		TimeoutBlocks: or(r.TimeoutBlocks, timeoutBlocks(now)), RequiredRunnerPool: f.pool(),
 		ResultSchema: push.ResultSchema{MaxReturnBytes: or(r.MaxReturnBytes, model.JobMaxReturnBytes),
 			ExpectedExecutionMS: or(r.ExpectedMS, model.JobExpectedMS),
 			DataFormat:          f.dataFormat()}}
@@ -161,6 +161,14 @@ func (f *form) wallTime() uint64 {
 		return 0
 	}
 	return uint64(d / time.Second)
+}
+
+// pool is the entitlement that runners have to have, or nil. No entitlement is empty.
+func (f *form) pool() *string {
+	if f.request.Pool != nil && *f.request.Pool == "" {
+		f.refuse("pool", "it is empty, and no runner is in it: name one, or leave it out")
+	}
+	return f.request.Pool
 }
 
 func (f *form) dataFormat() push.DataFormat {

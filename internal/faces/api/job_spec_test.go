@@ -138,6 +138,7 @@ func TestWhatIsWrongWithAJobIsSaidOfItsField(t *testing.T) {
 		echo + `"runners": 32, "mode": "deterministic"}`:                                "runners: there are 32, at most 31",
 		echo + `"mode": "None"}`:                                                        `mode: "None" is none of none,`,
 		echo + `"threshold": 2}`:                                                        "threshold: it is 2, not 1 to 1, the number of runners",
+		echo + `"pool": ""}`:                                                            "pool: it is empty, and no runner is in it",
 		echo + `"field": "/a"}`:                                                         "field: ",
 		echo + `"runners": 2, "mode": "structured_match"}`:                              "check: StructuredMatch needs one",
 		echo + `"runners": 2, "mode": "structured_match", "check": [{"Equal": ["a"]}]}`: `check: "a" is no JSON pointer`,
