@@ -554,6 +554,34 @@ func TestSpecsBeyondTheLimits(t *testing.T) {
 	w.end()
 }
 
+// Of the places for open jobs one takes none that is paid for: whoever fills them with jobs
+// that nobody can do has all others refused for as long as a timeout may be, and has every
+// wei of the escrow back in the end (finding F60).
+func TestFindingJ19OneSubmitterMayTakeAllPlaces(t *testing.T) {
+	w := newWorld(t, func(p *params.Params) { p.MaxOpenJobs, p.MaxTimeoutBlocks = 3, 1000 })
+	w.register("r0")
+	nobody, before := "no such pool", w.balance(w.address("bob"))
+	for range w.params.MaxOpenJobs {
+		held := spec(1)
+		held.RequiredRunnerPool, held.TimeoutBlocks = &nobody, w.params.MaxTimeoutBlocks
+		held.MaxPrice, held.Tip, held.Callback = types.WeiOf(1), types.Wei{}, nil
+		_, code := w.submit("bob", held)
+		w.must(code)
+	}
+	refused := uint64(0)
+	for _, code := w.submit("carol", spec(1)); code != ""; _, code = w.submit("carol", spec(1)) {
+		if code != "too_many_jobs" || w.balance(w.address("bob")) == before {
+			t.Fatalf("carol's job is answered %q, and bob has %s", code, w.balance(w.address("bob")))
+		}
+		refused++
+		w.end()
+	}
+	if refused < w.params.MaxTimeoutBlocks || w.balance(w.address("bob")) != before {
+		t.Errorf("carol is refused for %d blocks, and then bob has %s of %s", refused, w.balance(w.address("bob")), before)
+	}
+	w.end()
+}
+
 // CIP-11 §9.3, §9.4: the runner of the last completed job weighs more in the first
 // step, for so many blocks; then its record goes.
 func TestSection94RecordsExpireWhenTheyAreRead(t *testing.T) {
