@@ -323,3 +323,33 @@ func TestGenesisRefusesRunners(t *testing.T) {
 }
 
 func crypto0(t testing.TB) types.PublicKey { return newWorld(t, nil).key("r0").PublicKey() }
+
+// Where two states, one behind the other, have the same Registrations, Listed tells the
+// same of each runner; a validator looks at its runners again only where it is another.
+func TestRegistrationsChangeWithARunner(t *testing.T) {
+	if none := newWorld(t, nil).head.Registrations(); none != nil {
+		t.Errorf("a chain without runners has %v", none)
+	}
+	w := newRunnerWorld(t, 2, nil)
+	changed := func(txs ...*Checked) bool {
+		before := w.head.Registrations()
+		w.step(txs...)
+		w.ok()
+		return w.head.Registrations() != before
+	}
+	if changed() {
+		t.Error("an empty block changed runners")
+	}
+	if !changed(w.submit("bob", jobSpec(1))) {
+		t.Error("a runner is drawn, and nothing changed")
+	}
+	job := w.onlyJob()
+	winner := job.Committee[0].Runner
+	before := w.head.Listed(winner).Reputation
+	if !changed(w.result("v0", system.OpResult, job.ID, winner, "done")) || w.head.Listed(winner).Reputation == before {
+		t.Errorf("the winner has a reputation of %d, and nothing changed", w.head.Listed(winner).Reputation)
+	}
+	if changed() {
+		t.Error("an empty block changed runners")
+	}
+}
