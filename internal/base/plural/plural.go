@@ -1,14 +1,20 @@
 // Package plural counts things in messages that people read. It leaves to others the
-// words whose plural is not made by an s, and numbers with their thousands apart.
+// words whose plural is not made by an s or es, and numbers with their thousands apart.
 package plural
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Of is a number with the word for what is counted: "1 byte", and "0 bytes" or
-// "2 bytes" for every other.
+// "2 bytes" for every other; what ends in s has one more syllable: "2 processes".
 func Of[N ~int | ~int64 | ~uint32 | ~uint64](n N, what string) string {
 	if n == 1 {
 		return "1 " + what
+	}
+	if strings.HasSuffix(what, "s") {
+		what += "e"
 	}
 	return fmt.Sprintf("%d %ss", n, what)
 }

@@ -54,7 +54,7 @@ var arguments = map[Argument]argument{
 			return fmt.Sprintf("%v up, %v down, %s", o.Up, o.Down, plural.Of(o.Times, "time"))
 		}},
 	Rejoining: {nodes: none, check: checkRejoining, text: func(o *Order) string {
-		text := Counted(int(o.AfterBlocks), "blocks later")
+		text := plural.Of(o.AfterBlocks, "block") + " later"
 		if o.NewIdentity {
 			text += ", under another key"
 		}

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"github.com/cowboyinc/devnet/internal/base/plural"
 )
 
 // Link says what happens to frames, live to packets, from one node to another.
@@ -119,19 +121,19 @@ type Counts struct {
 const Effects = 14
 
 // each lists the effects in the order in which they are told; passing is what passes
-// on the links: frames, or packets.
+// on the links: a frame, or a packet.
 func (c *Counts) each(passing string) [Effects]struct {
-	n    *atomic.Int64
-	what string
+	n          *atomic.Int64
+	what, done string
 } {
 	return [Effects]struct {
-		n    *atomic.Int64
-		what string
+		n          *atomic.Int64
+		what, done string
 	}{
-		{&c.Cut, "connections cut"}, {&c.Ended, "processes ended"}, {&c.Stopped, "processes stopped"}, {&c.Dropped, passing + " dropped"},
-		{&c.Held, passing + " held"}, {&c.Delayed, passing + " delayed"}, {&c.Duplicated, passing + " duplicated"},
-		{&c.Reordered, passing + " reordered"}, {&c.Lost, "bytes lost"}, {&c.Forged, "frames forged"}, {&c.Withheld, "frames withheld"},
-		{&c.Failed, "programs failed"}, {&c.Signalled, "signals sent"}, {&c.Emptied, "homes emptied"},
+		{&c.Cut, "connection", "cut"}, {&c.Ended, "process", "ended"}, {&c.Stopped, "process", "stopped"}, {&c.Dropped, passing, "dropped"},
+		{&c.Held, passing, "held"}, {&c.Delayed, passing, "delayed"}, {&c.Duplicated, passing, "duplicated"},
+		{&c.Reordered, passing, "reordered"}, {&c.Lost, "byte", "lost"}, {&c.Forged, "frame", "forged"}, {&c.Withheld, "frame", "withheld"},
+		{&c.Failed, "program", "failed"}, {&c.Signalled, "signal", "sent"}, {&c.Emptied, "home", "emptied"},
 	}
 }
 
@@ -141,20 +143,20 @@ func (c *Counts) each(passing string) [Effects]struct {
 func Passing(verb, onLinks string) string {
 	switch verb {
 	case "freeze":
-		return "frames"
+		return "frame"
 	case "slow":
-		return "results"
+		return "result"
 	}
 	return onLinks
 }
 
 // String lists the effects that are not 0; passing is what passes on the links:
-// frames, or packets.
+// a frame, or a packet.
 func (c *Counts) String(passing string) string {
 	var parts []string
 	for _, e := range c.each(passing) {
 		if n := e.n.Load(); n > 0 {
-			parts = append(parts, Counted(int(n), e.what))
+			parts = append(parts, plural.Of(n, e.what)+" "+e.done)
 		}
 	}
 	return strings.Join(parts, ", ")
@@ -173,19 +175,4 @@ func (c *Counts) Grow(before, after [Effects]int64) {
 	for i, e := range c.each("") {
 		e.n.Add(after[i] - before[i])
 	}
-}
-
-// singular is one of what is counted.
-var singular = strings.NewReplacer("connections ", "connection ", "processes ", "process ", "frames ", "frame ", "signals ", "signal ",
-	"programs ", "program ", "homes ", "home ", "packets ", "packet ", "blocks ", "block ", "bytes ", "byte ", "events ", "event ",
-	"records ", "record ", "uses ", "use ", "bits ", "bit ", "clocks ", "clock ",
-	"results ", "result ")
-
-// Counted is n of what, which is given as many: "1 process ended", "2 frames
-// dropped".
-func Counted(n int, what string) string {
-	if n == 1 {
-		what = singular.Replace(what)
-	}
-	return fmt.Sprintf("%d %s", n, what)
 }

@@ -58,8 +58,8 @@ func TestAHostFailsOverWhomItIsTold(t *testing.T) {
 			t.Errorf("%s: over another: %v", one.how, err)
 		}
 	}
-	if n := c.Failed.Load(); n != 4 || c.String("frames") != "4 programs failed" {
-		t.Errorf("%d counted: %s", n, c.String("frames"))
+	if n := c.Failed.Load(); n != 4 || c.String("frame") != "4 programs failed" {
+		t.Errorf("%d counted: %s", n, c.String("frame"))
 	}
 	if err := run(bad, func() time.Duration { return 0 }); err != nil {
 		t.Errorf("what has no time left is not begun, and is its host's to say: %v", err)

@@ -19,7 +19,7 @@ func (f *Fault) end() { f.ended.Store(true) }
 
 // Effect says what the fault did so far.
 func (f *Fault) Effect() fault.Effect {
-	did := f.counts.String(fault.Passing(f.verb, "packets"))
+	did := f.counts.String(fault.Passing(f.verb, "packet"))
 	return fault.Effect{Verb: f.verb, Detail: f.detail, Did: did, Idle: did == "", Ended: f.ended.Load()}
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cowboyinc/devnet/internal/base/plural"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 )
@@ -48,20 +49,20 @@ func (r *Effect) String() string {
 func (r *Effect) did() string {
 	var parts []string
 	for _, c := range []struct {
-		n    int
-		what string
+		n          int
+		what, done string
 	}{
-		{r.Cut, "connections cut"}, {r.Ended, "processes ended"}, {r.Dropped, "frames dropped"},
-		{r.Held, "events held"}, {r.Delayed, "frames delayed"}, {r.Duplicated, "frames duplicated"},
-		{r.Reordered, "frames reordered"}, {r.Lost, "records lost"}, {r.Refused, "disk uses refused"}, {r.Flipped, "bits flipped"},
-		{r.Moved, "clocks moved"},
+		{r.Cut, "connection", "cut"}, {r.Ended, "process", "ended"}, {r.Dropped, "frame", "dropped"},
+		{r.Held, "event", "held"}, {r.Delayed, "frame", "delayed"}, {r.Duplicated, "frame", "duplicated"},
+		{r.Reordered, "frame", "reordered"}, {r.Lost, "record", "lost"}, {r.Refused, "disk use", "refused"}, {r.Flipped, "bit", "flipped"},
+		{r.Moved, "clock", "moved"},
 	} {
 		if c.n > 0 {
-			parts = append(parts, fault.Counted(c.n, c.what))
+			parts = append(parts, plural.Of(c.n, c.what)+" "+c.done)
 		}
 	}
 	if r.counts != nil {
-		if did := r.counts.String(fault.Passing(r.Verb, "frames")); did != "" {
+		if did := r.counts.String(fault.Passing(r.Verb, "frame")); did != "" {
 			parts = append(parts, did)
 		}
 	}
