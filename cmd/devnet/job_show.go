@@ -62,11 +62,11 @@ func jobStatusLine(j *model.Job) string {
 	}
 	switch {
 	case j.CompletedAt != nil:
-		return fmt.Sprintf("%s in block %s, submitted in %s%s", j.Status, grouped(uint64(*j.CompletedAt)), grouped(uint64(j.SubmittedAt)), draws)
+		return fmt.Sprintf("%s in block %s, submitted in %s%s", j.Status, height(*j.CompletedAt), height(j.SubmittedAt), draws)
 	case j.Status == string(types.JobPending):
-		return fmt.Sprintf("%s: it waits for runners until block %s%s", j.Status, grouped(uint64(j.Deadline)), draws)
+		return fmt.Sprintf("%s: it waits for runners until block %s%s", j.Status, height(j.Deadline), draws)
 	}
-	return fmt.Sprintf("%s: results are taken until block %s%s", j.Status, grouped(uint64(j.Deadline)), draws)
+	return fmt.Sprintf("%s: results are taken until block %s%s", j.Status, height(j.Deadline), draws)
 }
 
 func priceLine(j *model.Job) string {

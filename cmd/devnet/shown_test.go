@@ -7,6 +7,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api/client"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
@@ -34,6 +35,20 @@ func TestValidatorsElsewhereHaveAState(t *testing.T) {
 	for i, want := range []string{"NODE", " running ", " running ", " not connected "} {
 		if !strings.Contains(lines[i], want) {
 			t.Errorf("%q is not in %q", want, lines[i])
+		}
+	}
+}
+
+// A height is typed again, as in devnet block 1734, so no commas divide it.
+func TestHeightsOfJobsAreAsTheyAreTyped(t *testing.T) {
+	ended := types.Height(1734)
+	for want, j := range map[string]*model.Job{
+		"Completed in block 1734, submitted in 1730":     {Status: "Completed", SubmittedAt: 1730, CompletedAt: &ended},
+		"Pending: it waits for runners until block 1734": {Status: "Pending", Deadline: ended},
+		"Executing: results are taken until block 1734":  {Status: "Executing", Deadline: ended},
+	} {
+		if got := jobStatusLine(j); got != want {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }

@@ -103,6 +103,7 @@ func fate(t model.Timer) string {
 // paid is an amount in a column that says its unit.
 func paid(w types.Wei) string { return strings.TrimSuffix(cby(w), " CBY") }
 
+// height is plain, without groups of digits: it is typed again, as in devnet block 1734.
 func height(h types.Height) string { return strconv.FormatUint(uint64(h), 10) }
 
 // due is the height at which a timer is due; one that watches a key is due at that

@@ -151,7 +151,7 @@ func newPicture(lane []model.LaneBlock, width int) *picture {
 	}
 	for i := range lane {
 		l := &lane[i]
-		p.heightWide = max(p.heightWide, len(grouped(uint64(l.Height))))
+		p.heightWide = max(p.heightWide, len(height(l.Height)))
 		p.feeWide = max(p.feeWide, len(groupedWei(l.BaseFeeLaneTimer)))
 		if p.most.Less(l.BaseFeeLaneTimer) {
 			p.most = l.BaseFeeLaneTimer
@@ -190,7 +190,7 @@ func (p *picture) news(w io.Writer, l *model.LaneBlock) {
 
 func (p *picture) row(w io.Writer, l *model.LaneBlock) {
 	p.news(w, l)
-	line := fmt.Sprintf("%*s  %*s %s  %s %4s%%", p.heightWide, grouped(uint64(l.Height)), p.feeWide, groupedWei(l.BaseFeeLaneTimer),
+	line := fmt.Sprintf("%*s  %*s %s  %s %4s%%", p.heightWide, height(l.Height), p.feeWide, groupedWei(l.BaseFeeLaneTimer),
 		bar(p.feeBar, share(l.BaseFeeLaneTimer.Big(), p.most.Big(), p.feeBar), -1),
 		bar(p.useBar, share(new(big.Int).SetUint64(uint64(l.TimerCyclesUsed)), new(big.Int).SetUint64(uint64(l.Budget)), p.useBar), p.useBar/2),
 		strconv.FormatUint((l.Utilisation+5)/10, 10))
@@ -225,8 +225,8 @@ func (p *picture) idle(w io.Writer, lane []model.LaneBlock) {
 	if first.BaseFeeLaneTimer != last.BaseFeeLaneTimer {
 		fee = groupedWei(first.BaseFeeLaneTimer) + " → " + fee
 	}
-	fmt.Fprintf(w, "%*s  %*s  %s with nothing due, to %s\n", p.heightWide, grouped(uint64(first.Height)), p.feeWide, fee,
-		blocks(uint64(len(lane))), grouped(uint64(last.Height)))
+	fmt.Fprintf(w, "%*s  %*s  %s with nothing due, to %s\n", p.heightWide, height(first.Height), p.feeWide, fee,
+		blocks(uint64(len(lane))), height(last.Height))
 }
 
 // share is part of whole in eighths of a character, of so many characters; what

@@ -67,7 +67,7 @@ func actorName(c *cli.Context, n *client.Client, a types.Address) string {
 // stands.
 func terms(w io.Writer, s *model.TimerStory, actor string) {
 	t := &s.Timer
-	payer, due, watches, gba, bid := "the actor", grouped(uint64(t.Height)), "", "", ""
+	payer, due, watches, gba, bid := "the actor", height(t.Height), "", "", ""
 	if t.FeePayer != t.Actor {
 		payer = t.FeePayer.String()
 		if t.Sponsor != nil {
@@ -80,7 +80,7 @@ func terms(w io.Writer, s *model.TimerStory, actor string) {
 			key = "the empty key"
 		}
 		due = "" // no height makes it so
-		watches = fmt.Sprintf("%s of %s, from height %s on", key, t.Watch.Actor, grouped(uint64(t.Height)))
+		watches = fmt.Sprintf("%s of %s, from height %s on", key, t.Watch.Actor, height(t.Height))
 	}
 	if t.GBA != nil {
 		gba = t.GBA.String()
@@ -89,7 +89,7 @@ func terms(w io.Writer, s *model.TimerStory, actor string) {
 		bid = cby(t.Bid) + ", locked"
 	}
 	facts(w, "timer", t.ID.String(), "actor", actor, "handler", printable(t.Handler), "payload", value(t.Payload),
-		"status", statusLine(s), "due", due, "watches", watches, "expires at", grouped(uint64(t.ExpiresAt)),
+		"status", statusLine(s), "due", due, "watches", watches, "expires at", height(t.ExpiresAt),
 		"gas limit", grouped(uint64(t.GasLimit))+" cycles", "max fee", perCycle(t.MaxFeePerCycle), "max tip", perCycle(t.MaxPriorityFeePerCycle),
 		"bid", bid, "gas bidder", gba, "fee payer", payer)
 }
@@ -109,7 +109,7 @@ func statusLine(s *model.TimerStory) string {
 		late = fmt.Sprintf(", %s late", blocks(t.Deferrals))
 	}
 	if t.EndedAt != nil {
-		text := fmt.Sprintf("%s in block %s%s", t.Status, grouped(uint64(*t.EndedAt)), late)
+		text := fmt.Sprintf("%s in block %s%s", t.Status, height(*t.EndedAt), late)
 		if t.Status != string(types.TimerFired) {
 			return text
 		}
@@ -178,19 +178,19 @@ func tierName(tier string) string {
 
 func during(e *model.StoryEntry) string {
 	if e.From == e.To {
-		return "block " + grouped(uint64(e.From))
+		return "block " + height(e.From)
 	}
-	return fmt.Sprintf("blocks %s–%s", grouped(uint64(e.From)), grouped(uint64(e.To)))
+	return fmt.Sprintf("blocks %s–%s", height(e.From), height(e.To))
 }
 
 func entry(e *model.StoryEntry) string {
 	switch e.Kind {
 	case model.StoryScheduled:
-		return fmt.Sprintf("scheduled, into the %s, expires at %s", tierName(e.Tier), grouped(uint64(*e.ExpiresAt)))
+		return fmt.Sprintf("scheduled, into the %s, expires at %s", tierName(e.Tier), height(*e.ExpiresAt))
 	case model.StoryMoved:
 		return fmt.Sprintf("moved from the %s to the %s", tierName(e.TierFrom), tierName(e.Tier))
 	case model.StoryExtended:
-		return fmt.Sprintf("%s, expires at %s", strings.ReplaceAll(e.Reason, "_", " "), grouped(uint64(*e.ExpiresAt)))
+		return fmt.Sprintf("%s, expires at %s", strings.ReplaceAll(e.Reason, "_", " "), height(*e.ExpiresAt))
 	case model.StoryNotKept:
 		return "no longer kept (--history)"
 	case model.StoryTriggered:

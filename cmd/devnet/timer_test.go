@@ -30,16 +30,16 @@ func someLane() []model.LaneBlock {
 	return lane
 }
 
-const pictureAt80 = ` block  base fee          use    ½              fired  deferred  expired  unpaid
-        policy fifo, 2,000,000 cycles a block; base fees in wei a cycle
- 9,995     1,000  4 blocks with nothing due, to 9,998
-        policy eip1559, 2,000,000 cycles a block; base fees in wei a cycle
- 9,999     1,000 ████▋           ┊          0%      ·         ·        ·       ·
-10,000     1,125 █████▎   █▍     ┊         10%    100         ·        ·       ·
-10,001     1,250 █████▊   ███████┊         50%    500         ·        ·       ·
-10,002     1,375 ██████▍  ███████▓█████    94%    935         ·        ·       ·
-        997 heights skipped
-11,000     1,500 ███████  ███████▓██████  100%  1,000     1,234        3       2
+const pictureAt80 = `block  base fee          use    ½               fired  deferred  expired  unpaid
+       policy fifo, 2,000,000 cycles a block; base fees in wei a cycle
+ 9995     1,000  4 blocks with nothing due, to 9998
+       policy eip1559, 2,000,000 cycles a block; base fees in wei a cycle
+ 9999     1,000 ████▋           ┊           0%      ·         ·        ·       ·
+10000     1,125 █████▎   █▌     ┊          10%    100         ·        ·       ·
+10001     1,250 █████▊   ███████▓          50%    500         ·        ·       ·
+10002     1,375 ██████▍  ███████▓██████    94%    935         ·        ·       ·
+       997 heights skipped
+11000     1,500 ███████  ███████▓███████  100%  1,000     1,234        3       2
 
 9 blocks: 2,535 fired, 1,234 deferred, 3 expired, 2 unpaid
 deferred: 4 below_lane_basefee, 1,230 lane_full
@@ -116,8 +116,8 @@ func TestTheStoryOfATimer(t *testing.T) {
 				Burned: model.Split{Cycle: types.WeiOf(700_000), LaneTimer: types.WeiOf(1_600_000), Cell: types.WeiOf(56)},
 				Tip:    types.WeiOf(200_000), FeePaid: types.WeiOf(2_500_056), MaxCost: types.WeiOf(10_100_000), Refund: types.WeiOf(7_599_944)}},
 	}
-	const want = `block 4         scheduled, into the ring, expires at 2,592,004
-block 9         extended by governance, expires at 2,592,009
+	const want = `block 4         scheduled, into the ring, expires at 2592004
+block 9         extended by governance, expires at 2592009
 blocks 120–124  deferred: lane_full, priority 3, weight 3/2, lane base fee 1,000 → 1,125 (1,000 to 1,250), 5 blocks
 block 125       gas bidder 0x09000000 failed: out_of_cycles; the default bid counts
 block 125       deferred: not_examined, lane base fee 1,000
@@ -154,7 +154,7 @@ block 127       fired: ok, priority 2, weight 1/1, lane base fee 16
 			Reason: "lane_full"},
 		"pending, until what it watches changes": {Status: "pending", Height: 140, Tier: ref("overflow"), Watch: &model.Watch{}},
 		"expired in block 125":                   {Status: "expired", Height: 124, EndedAt: ref(types.Height(125))},
-		"insufficient_funds in block 1,250, 3 blocks late": {Status: "insufficient_funds", Height: 124, EndedAt: ref(types.Height(1250)),
+		"insufficient_funds in block 1250, 3 blocks late": {Status: "insufficient_funds", Height: 124, EndedAt: ref(types.Height(1250)),
 			Deferrals: 3},
 	} {
 		if got := statusLine(&model.TimerStory{Height: 130, Timer: timer}); got != want {
