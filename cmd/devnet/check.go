@@ -39,8 +39,8 @@ func check(c *cli.Context) error {
 	if err != nil {
 		var inUse *home.InUseError
 		if errors.As(err, &inUse) {
-			return failed("Stop the network first (Ctrl-C where it runs).", "%s is in use by process %d, and changes while it is audited", dir,
-				inUse.PID)
+			return failed("Stop the network first: devnet down"+ofHome(dir)+", or Ctrl-C where it runs in a terminal.",
+				"%s is in use by process %d, and changes while it is audited", dir, inUse.PID)
 		}
 		return failed("", "the audit cannot be made: %v", err)
 	}

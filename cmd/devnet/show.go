@@ -108,11 +108,14 @@ func (u *running) suffix() string {
 }
 
 // atHome is what a command needs to find the network's home.
-func (u *running) atHome() string {
-	if u.settings.Home == defaultHome {
+func (u *running) atHome() string { return ofHome(u.settings.Home) }
+
+// ofHome is how a command names a home; "" for that which is meant where none is named.
+func ofHome(dir string) string {
+	if dir == defaultHome {
 		return ""
 	}
-	return " --home " + quoted(u.settings.Home)
+	return " --home " + quoted(dir)
 }
 
 // fire is a line of --json for each fire.

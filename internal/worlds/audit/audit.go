@@ -47,6 +47,18 @@ func (r *Report) Clean() bool {
 	return true
 }
 
+// noNetwork is why there is nothing to audit, and what makes a network there, where
+// something does.
+func noNetwork(dir string) error {
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+		return fmt.Errorf("%s is a file, and a home is a folder", dir)
+	}
+	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
+		return fmt.Errorf("%s holds no network, and other files", dir)
+	}
+	return fmt.Errorf("%s holds no network: devnet up --home %s makes one", dir, dir)
+}
+
 // Home audits the home of a network that does not run: for every node it
 // executes every block again from genesis and compares header, receipts and
 // final state; it counts the signers of every certificate; it checks that the
@@ -59,7 +71,7 @@ func (r *Report) Clean() bool {
 func Home(dir string, python string, progress func(node string, height, tip types.Height)) (*Report, error) {
 	if _, err := home.ReadMeta(dir); err != nil {
 		if errors.Is(err, os.ErrNotExist) {
-			return nil, fmt.Errorf("%s holds no network: devnet up --home %s makes one", dir, dir)
+			return nil, noNetwork(dir)
 		}
 		return nil, err
 	}
