@@ -9,10 +9,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/BurntSushi/toml"
 	"github.com/urfave/cli/v2"
 
 	"github.com/cowboyinc/devnet/internal/base/params"
+	"github.com/cowboyinc/devnet/internal/environment/configfile"
 	"github.com/cowboyinc/devnet/internal/environment/store"
 	"github.com/cowboyinc/devnet/internal/worlds/box"
 	"github.com/cowboyinc/devnet/validators/history"
@@ -143,21 +143,15 @@ func readSettings(c *cli.Context) (settings, error) {
 	return s, s.validate()
 }
 
+// readFile reads the file of --config. Its seed is a secret, of which all keys are made:
+// what is told of the file repeats no value.
 func (s *settings) readFile(path string) error {
-	meta, err := toml.DecodeFile(path, s)
-	var bad toml.ParseError
-	switch {
-	case errors.Is(err, os.ErrNotExist):
+	_, err := configfile.Read(path, s)
+	if errors.Is(err, os.ErrNotExist) {
 		return usage("", "--config: there is no file %s", path)
-	case errors.As(err, &bad):
-		return usage("", "--config: %s, line %d: %s", path, bad.Position.Line, bad.Message)
-	case err != nil:
-		return usage("", "--config: %s: %v", path, err)
 	}
-	if unknown := meta.Undecoded(); len(unknown) > 0 {
-		return usage("The settings are validators, runners, block_time, home, http, policy, seed, chain_id, durability, history, ephemeral, "+
-			"strict, processes, actors, config_out and [params].",
-			"--config: %s has the unknown setting %s", path, unknown[0])
+	if err != nil {
+		return usage("", "--config: %v", err)
 	}
 	return nil
 }
