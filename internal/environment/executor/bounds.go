@@ -19,8 +19,6 @@ const (
 	// MaxMemory bounds what any job is given, in bytes: beyond it a number of MiB is
 	// no bound.
 	MaxMemory = 64 << 30
-	// bytesPerToken is what usage counts by (decision J19).
-	bytesPerToken = 4
 )
 
 // ReturnBytes is the longest result that a job may have.
@@ -37,15 +35,6 @@ func MemoryBytes(spec *push.JobSpec) uint64 {
 // which its result is made: its memory, and at most most.
 func AnswerBytes(spec *push.JobSpec, most int) int {
 	return int(min(MemoryBytes(spec), uint64(most)))
-}
-
-// Tokens are how many tokens texts count as: four bytes each, rounded up (J19).
-func Tokens(texts ...string) uint64 {
-	var bytes uint64
-	for _, t := range texts {
-		bytes += uint64(len(t))
-	}
-	return (bytes + bytesPerToken - 1) / bytesPerToken
 }
 
 // wall is how long a job may take: by itself, and by its runner.

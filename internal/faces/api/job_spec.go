@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/cowboyinc/devnet/actors/system"
+	"github.com/cowboyinc/devnet/internal/base/execution"
 	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
@@ -63,6 +64,9 @@ func JobSpec(r *model.JobRequest, now *params.Params, find func(actor string) (t
 		spec.Callback.Actor = address
 	}
 	if wrong := system.CheckSpec(spec, now); wrong != nil {
+		return nil, badJob(fieldOf(wrong.Field), "%s", wrong.Detail)
+	}
+	if wrong := execution.CheckNumbers(spec); wrong != nil {
 		return nil, badJob(fieldOf(wrong.Field), "%s", wrong.Detail)
 	}
 	if n := len(spec.Order()); uint64(n) > now.MaxSpecBytes {

@@ -23,8 +23,6 @@ import (
 )
 
 const (
-	// MaxTemperature is the hottest that endpoints take, in thousandths.
-	MaxTemperature = 2000
 	// maxTokenBytes is the longest a token gets where an endpoint does not say how many
 	// it used: none of the usual vocabularies has longer ones in a text of any length.
 	maxTokenBytes = 32
@@ -96,22 +94,10 @@ func (k *Kind) Accepts(spec *push.JobSpec) *execution.Refusal {
 	if _, offered := k.model(job.Model); !offered {
 		return execution.Refuse(push.Unsupported, "this runner has no model %.80q", job.Model)
 	}
-	if job.MaxTokens == 0 || job.Temperature > MaxTemperature {
-		return execution.Refuse(push.BadSpec, "max_tokens is %d and temperature %d thousandths; they are 1 or more, and at most %d",
-			job.MaxTokens, job.Temperature, MaxTemperature)
-	}
-	if n := executor.Tokens(texts(job)...); n > spec.Bounds.MaxInputTokens {
-		return execution.Refuse(push.BadSpec, "the prompts count as %s, and bounds.max_input_tokens is %d",
-			plural.Of(n, "token"), spec.Bounds.MaxInputTokens)
+	if wrong := execution.CheckNumbers(spec); wrong != nil {
+		return execution.Refuse(push.BadSpec, "%v", wrong)
 	}
 	return nil
-}
-
-func texts(job *push.Llm) []string {
-	if job.SystemPrompt == nil {
-		return []string{job.Prompt}
-	}
-	return []string{*job.SystemPrompt, job.Prompt}
 }
 
 // tokens is how many an answer may have.

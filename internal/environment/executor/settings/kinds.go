@@ -276,8 +276,8 @@ func (o *opener) ethsend() (executor.Kind, error) {
 	chains := map[uint64]ethsend.Chain{}
 	for name, c := range o.file.EthSend.Chains {
 		id, err := strconv.ParseUint(name, 10, 64)
-		if err != nil {
-			return nil, o.Fault("a chain is named by its id, a number", "ethsend", "chains", name)
+		if err != nil || id == 0 { // EIP-155 has no chain 0, and no job may name it
+			return nil, o.Fault("a chain is named by its id, a number from 1 on", "ethsend", "chains", name)
 		}
 		chains[id] = ethsend.Chain{Endpoint: c.Endpoint, Receipt: c.Receipt}
 	}

@@ -134,6 +134,7 @@ func TestWhatIsWrongIsSaidWithLineAndSetting(t *testing.T) {
 		{"[mcp.servers.s]\nargv = ['no-such-program']", 4, "mcp: no program"},
 		{"[ethsend]", 4, "ethsend: name a chain"},
 		{"[ethsend.chains.main]\nendpoint = 'http://a'", 4, "ethsend.chains.main: by its id"},
+		{"[ethsend.chains.0]\nendpoint = 'http://a'", 4, "ethsend.chains.0: by its id"},
 		{"[ethsend.chains.1]\nendpoint = 'a'", 4, "ethsend: no URL"},
 	} {
 		path := write(t, head+c.text, map[string]string{"f.py": "def run(params): return params\n"})
