@@ -102,6 +102,11 @@ func jobList(c *cli.Context) error {
 	if _, err := arguments(c); err != nil {
 		return err
 	}
+	for _, name := range []string{"status", "submitter", "runner"} {
+		if err := filled(c, name); err != nil {
+			return err
+		}
+	}
 	n := network(c)
 	filter := client.JobFilter{Status: c.String("status"), Submitter: c.String("submitter"), Runner: c.String("runner")}
 	jobs, more, err := pageOf(c, func(p client.Page) ([]model.Job, error) {

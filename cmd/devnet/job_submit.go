@@ -127,11 +127,23 @@ type flags struct {
 	err   error
 }
 
+// text is a text that says something, or "" where none was given.
 func (f *flags) text(name string) string {
-	if f.c.IsSet(name) {
-		return f.c.String(name)
+	if !f.c.IsSet(name) {
+		return ""
 	}
-	return ""
+	if err := filled(f.c, name); err != nil && f.err == nil {
+		f.err = err
+	}
+	return f.c.String(name)
+}
+
+// filled refuses an empty text where one was given: left out it has a meaning of its own.
+func filled(c *cli.Context, name string) error {
+	if c.IsSet(name) && c.String(name) == "" {
+		return usage("Leave it out, or say one.", "--%s: it is empty", name)
+	}
+	return nil
 }
 
 // some is a text that may be empty, or nil.

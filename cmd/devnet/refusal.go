@@ -30,8 +30,8 @@ func inWords(refused *client.Error) *failure {
 		f.code, f.what = exitUsage, flagOf(refused.Field)+strings.TrimPrefix(refused.Message, refused.Field)
 	case "invalid_request":
 		f.code, f.hint = exitUsage, "The command's --help says what it takes."
-		if all, is := strings.CutPrefix(refused.Message, refused.Field+`: expected value to be one of "`); is && refused.Field != "" {
-			f.what = flagOf(refused.Field) + ": it is one of " + strings.TrimSuffix(all, `"`)
+		if rest, is := strings.CutPrefix(refused.Message, refused.Field+`: "`); is && refused.Field != "" {
+			f.what = flagOf(refused.Field) + `: "` + rest
 		}
 	case "invalid_address", "invalid_hash", "invalid_block", "invalid_name", "invalid_bytes", "invalid_type":
 		f.code = exitUsage
@@ -66,11 +66,12 @@ var hints = map[string]string{
 	"unknown_runner":     "devnet runner list lists them; another than the devnet's own goes by its address.",
 	"already_runner":     "Leave the name out, and one more is started.",
 	"already_registered": "A runner that has left comes again under another key.",
-	"stake_too_low":      "devnet params get cip2.min_stake tells the least, in wei: a CBY is 1,000,000,000.",
+	"stake_too_low":      "Give more with --stake; the least is the parameter cip2.min_stake.",
 	"no_change":          "devnet runner list tells how each stands.",
 	"unknown_name":       "devnet account and devnet actor list list the names; an address is 0x and 40 hexadecimal digits.",
 	"unknown_actor":      "devnet actor list lists those that are final.",
 	"unknown_node":       "devnet validator list lists them.",
+	"no_state":           "devnet runner show takes runners; devnet validator list lists what --node takes.",
 	"unknown_parameter":  "", // its message says it
 	"unknown_signer":     "devnet account lists those it signs for; a transaction signed by a key of your own goes to POST /submit.",
 }

@@ -42,6 +42,9 @@ func runnerList(c *cli.Context) error {
 	if _, err := arguments(c); err != nil {
 		return err
 	}
+	if err := filled(c, "status"); err != nil {
+		return err
+	}
 	n := network(c)
 	runners, more, err := pageOf(c, func(p client.Page) ([]model.Runner, error) {
 		return n.Runners(c.Context, c.String("status"), p)
@@ -68,7 +71,7 @@ func runnerTable(w io.Writer, runners []model.Runner) {
 			strconv.FormatUint(r.ActiveJobs, 10) + "/" + strconv.FormatUint(r.MaxConcurrentJobs, 10),
 			strconv.FormatUint(r.Reputation, 10), paid(r.Stake)})
 	}
-	table(w, "No runners.", "INDEX NAME ADDRESS STATUS PRESENT PEERS JOBS REPUTATION STAKE_CBY", rows)
+	table(w, "No runners.", "INDEX NAME ADDRESS STATUS PRESENT PEERS JOBS REPUTE STAKE_CBY", rows)
 }
 
 func yes(is bool) string {

@@ -122,6 +122,11 @@ func mistakeOf(err error) mistake {
 		return mistake{text: err.Error()}
 	}
 	field, text := place(d.ErrorDetail().Location), d.ErrorDetail().Message
+	if choice := choices.FindStringSubmatch(text); choice != nil && field != "" {
+		if given, is := d.ErrorDetail().Value.(string); is {
+			text = fmt.Sprintf("%q is none of %s", clip(given), choice[1])
+		}
+	}
 	if field != "" {
 		return mistake{field, field + ": " + text}
 	}
@@ -130,6 +135,9 @@ func mistakeOf(err error) mistake {
 	}
 	return mistake{field, text}
 }
+
+// choices is how huma says that a text is none of those that a field takes.
+var choices = regexp.MustCompile(`^expected value to be one of "(.*)"$`)
 
 // absent is how huma says that a field is missing.
 var absent = regexp.MustCompile(`^expected required property (\S+) to be present$`)

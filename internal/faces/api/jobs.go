@@ -55,11 +55,11 @@ func (s *Server) listJobs(_ context.Context, in *jobsInput) ([]model.Job, error)
 		filter.Submitter = &a
 	}
 	if in.Runner != "" {
-		a, err := s.runnerAddress(v, in.Runner, "runner")
+		r, err := s.findRunner(v, in.Runner, "runner")
 		if err != nil {
 			return nil, err
 		}
-		filter.Runner = &a
+		filter.Runner = &r.Address
 	}
 	jobs, err := v.Jobs(filter)
 	return append([]model.Job{}, jobs...), err

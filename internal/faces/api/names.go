@@ -17,7 +17,20 @@ type OnNode struct {
 // directory finds what clients call by names: nodes, accounts, runners and actors.
 type directory struct{ backend Backend }
 
-func (d directory) readerOf(n OnNode) (Reader, error) { return d.backend.Reader(n.Node) }
+// readerOf reads the state of the validator that is asked for.
+func (d directory) readerOf(n OnNode) (Reader, error) {
+	v, err := d.backend.Reader(n.Node)
+	if err != nil && slices.ContainsFunc(d.backend.Runners(), func(r NamedAccount) bool { return r.Name == n.Node }) {
+		return nil, NoState(n.Node)
+	}
+	return v, err
+}
+
+// NoState refuses to read the state of a runner.
+func NoState(runner string) *Error {
+	return Refuse(http.StatusNotFound, "no_state", "%s is a runner, which keeps no state: name a validator", runner).
+		Hint("GET /runner/%s tells of it, and GET /validators lists what node takes.", runner).At("node")
+}
 
 // Page is the parameters of every list.
 type Page struct {

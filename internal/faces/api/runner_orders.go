@@ -10,6 +10,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
+	"github.com/cowboyinc/devnet/internal/faces/words"
 )
 
 // What owners of runners order: transactions to the registry, signed by the devnet.
@@ -54,11 +55,31 @@ func (s *Server) joinRunner(ctx context.Context, in *joinRunnerInput) (m model.R
 	if err != nil {
 		return m, err
 	}
-	r, err := s.order(ctx, v, key, types.RegistryAddress, "register", codec.Marshal(registration))
+	r, err := s.register(ctx, v, key, registration)
 	if err != nil {
 		return m, err
 	}
 	return s.runnerAfter(ctx, r, types.Address(r.Output))
+}
+
+// register has a devnet account register a runner. What the registry refuses of a stake
+// it tells in wei, and people give one in CBY: they are told in that.
+func (s *Server) register(ctx context.Context, v Reader, key env.Signer, in *system.Registration) (*Executed, error) {
+	now, err := ParamsOf(v)
+	if err != nil {
+		return nil, err
+	}
+	r, err := s.order(ctx, v, key, types.RegistryAddress, "register", codec.Marshal(in))
+	if r == nil || err == nil || r.Receipt.Error == nil {
+		return r, err
+	}
+	switch code := r.Receipt.Error.Code; code {
+	case "stake_too_low":
+		err = Refuse(http.StatusConflict, code, "a stake of %s, at least %s", words.CBY(in.Stake), words.CBY(now.MinStake))
+	case "insufficient_funds":
+		err = Refuse(http.StatusConflict, code, "%s cannot pay a stake of %s", key.Address(), words.CBY(in.Stake))
+	}
+	return r, err
 }
 
 // joinOwn registers a runner of the devnet's own, and starts it.
@@ -76,8 +97,8 @@ func (s *Server) joinOwn(ctx context.Context, v Reader, key env.Signer, asked *m
 	if err != nil {
 		return m, err
 	}
-	registration := system.Registration{PublicKey: own.PublicKey, Stake: or(asked.Stake, wallet.RunnerStake), Offer: own.Offer}
-	r, err := s.order(ctx, v, key, types.RegistryAddress, "register", codec.Marshal(&registration))
+	registration := &system.Registration{PublicKey: own.PublicKey, Stake: or(asked.Stake, wallet.RunnerStake), Offer: own.Offer}
+	r, err := s.register(ctx, v, key, registration)
 	if err != nil {
 		return m, err
 	}

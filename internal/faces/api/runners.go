@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
@@ -89,6 +90,9 @@ func (d directory) findRunner(v Reader, text, field string) (m model.Runner, err
 	if err != nil {
 		return m, err
 	}
+	if r == nil && !strings.HasPrefix(text, "0x") { // an account or an actor has the name
+		return m, noRunnerNamed(text, field)
+	}
 	if r == nil {
 		return m, Refuse(http.StatusNotFound, "unknown_runner", "no runner is registered at %s", a).
 			Hint("GET /runners lists those that are.").At(field)
@@ -97,13 +101,17 @@ func (d directory) findRunner(v Reader, text, field string) (m model.Runner, err
 	return *r, nil
 }
 
+func noRunnerNamed(name, field string) *Error {
+	return Refuse(http.StatusNotFound, "unknown_runner", "no runner is named %q", clip(name)).
+		Hint("GET /runners lists them: only the devnet's own have names.").At(field)
+}
+
 func (d directory) runnerAddress(v Reader, text, field string) (types.Address, error) {
 	short, ok := abbreviation(text, len(types.Address{}))
 	if !ok {
 		a, err := d.address(v, text, field)
 		if refused := (*Error)(nil); errors.As(err, &refused) && refused.Body.Code == "unknown_name" {
-			err = Refuse(http.StatusNotFound, "unknown_runner", "no runner is named %q", clip(text)).
-				Hint("GET /runners lists them: only the devnet's own have names.").At(field)
+			err = noRunnerNamed(text, field)
 		}
 		return a, err
 	}

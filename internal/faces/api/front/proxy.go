@@ -64,7 +64,7 @@ func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if err == nil && (node.Kind != Validator || !slices.Contains(p.front.validators(), name)) {
 			err = api.Refuse(http.StatusServiceUnavailable, "node_stopped", "%s does not answer: %s", name, p.front.why(name)).At("node")
 			if node.Kind != Validator {
-				err = api.Refuse(http.StatusNotFound, "unknown_node", "%s is a runner, which keeps no state", name).At("node")
+				err = api.NoState(name)
 			}
 		}
 		if err != nil {
