@@ -2,14 +2,23 @@ package execution
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/cowboyinc/devnet/internal/base/plural"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
 )
 
 const (
 	// MaxTemperature is the hottest that endpoints of models take, in thousandths.
 	MaxTemperature = 2_000
+	// Limits of an HTTP request's header: names of real services are short, and tokens
+	// that they take are not.
+	MaxHeaders     = 32
+	MaxHeaderName  = 128     // bytes
+	MaxHeaderValue = 4 << 10 // bytes
+	// MaxTransaction is the longest transaction that nodes take without blobs, in bytes.
+	MaxTransaction = 128 << 10
 	// bytesPerToken is what usage counts by (decision J19).
 	bytesPerToken = 4
 )
@@ -23,15 +32,64 @@ func Tokens(texts ...string) uint64 {
 	return (bytes + bytesPerToken - 1) / bytesPerToken
 }
 
-// CheckNumbers says which number of a job no runner accepts, whatever it offers; nil
-// where there is none. The chain takes such a job, and a draw for it is in vain: who
-// makes jobs for people refuses it before.
-func CheckNumbers(spec *push.JobSpec) *push.SpecError {
-	if t := spec.JobType.EthSend; t != nil && t.Chain == 0 {
-		return &push.SpecError{Field: "job_type.EthSend.chain", Detail: "it is 0, at least 1"}
+// methods are those of HTTP that a job may ask with.
+var methods = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
+
+// Check says what of a job no runner accepts, whatever it offers; nil where there is
+// nothing. The chain takes such a job, and a draw for it is in vain: who makes jobs for
+// people refuses it before.
+func Check(spec *push.JobSpec) *push.SpecError {
+	switch t := &spec.JobType; {
+	case t.Llm != nil:
+		return checkLLM(t.Llm, &spec.Bounds)
+	case t.Http != nil:
+		return checkHTTP(t.Http)
+	case t.EthSend != nil:
+		return checkEthSend(t.EthSend)
 	}
-	if spec.JobType.Llm != nil {
-		return checkLLM(spec.JobType.Llm, &spec.Bounds)
+	return nil
+}
+
+func checkHTTP(job *push.Http) *push.SpecError {
+	wrong := func(field, detail string, args ...any) *push.SpecError {
+		return &push.SpecError{Field: "job_type.Http." + field, Detail: fmt.Sprintf(detail, args...)}
+	}
+	switch {
+	case !slices.Contains(methods, job.Method):
+		return wrong("method", "%.20q is none of %s", job.Method, strings.Join(methods, ", "))
+	case job.Body != nil && (job.Method == "GET" || job.Method == "HEAD"):
+		return wrong("body", "a %s has none", job.Method)
+	case len(job.Headers) > MaxHeaders:
+		return wrong("headers", "there are %d, at most %d", len(job.Headers), MaxHeaders)
+	}
+	for _, h := range job.Headers {
+		switch name, value := h[0], h[1]; {
+		case name == "" || len(name) > MaxHeaderName || strings.Trim(strings.ToLower(name), headerName) != "":
+			return wrong("headers", "%.40q is no name of a header", name)
+		case len(value) > MaxHeaderValue || strings.ContainsFunc(value, notPrinted):
+			return wrong("headers", "%.40s has more than %d bytes, or others than printed ASCII", name, MaxHeaderValue)
+		}
+	}
+	return nil
+}
+
+// headerName is what the name of a header has, in lower case.
+const headerName = "abcdefghijklmnopqrstuvwxyz0123456789-_"
+
+func notPrinted(r rune) bool { return r < ' ' && r != '\t' || r >= 0x7f }
+
+func checkEthSend(job *push.EthSend) *push.SpecError {
+	n := len(job.SignedTransaction)
+	switch {
+	case job.Chain == 0:
+		return &push.SpecError{Field: "job_type.EthSend.chain", Detail: "it is 0, at least 1"}
+	case n == 0 || n > MaxTransaction:
+		return &push.SpecError{Field: "job_type.EthSend.signed_transaction",
+			Detail: fmt.Sprintf("it has %s, not 1 to %d", plural.Of(n, "byte"), MaxTransaction)}
+	}
+	if first := job.SignedTransaction[0]; first == 0 || first > 0x7f && first < 0xc0 {
+		return &push.SpecError{Field: "job_type.EthSend.signed_transaction",
+			Detail: fmt.Sprintf("it begins with 0x%02x, as no transaction does (EIP-2718)", first)}
 	}
 	return nil
 }

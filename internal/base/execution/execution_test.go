@@ -5,6 +5,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
 )
 
@@ -27,8 +28,8 @@ func TestATokenIsFourBytesRoundedUp(t *testing.T) {
 	}
 }
 
-func TestNumbersThatNoRunnerAcceptsAreSaidOfTheirField(t *testing.T) {
-	system := "1234"
+func TestWhatNoRunnerAcceptsIsSaidOfItsField(t *testing.T) {
+	system, body := "1234", types.Bytes("x")
 	good := push.Llm{Prompt: "abcd", SystemPrompt: &system, MaxTokens: 1, Temperature: MaxTemperature}
 	cold, hot, mute, long := good, good, good, good
 	cold.Temperature, hot.Temperature, mute.MaxTokens, long.Prompt = 0, 2001, 0, "abcde"
@@ -36,15 +37,29 @@ func TestNumbersThatNoRunnerAcceptsAreSaidOfTheirField(t *testing.T) {
 		job  push.JobType
 		want string
 	}{
-		{push.JobType{Llm: &good}, ""}, {push.JobType{Llm: &cold}, ""}, {push.JobType{EthSend: &push.EthSend{Chain: 1}}, ""},
+		{push.JobType{Llm: &good}, ""}, {push.JobType{Llm: &cold}, ""},
+		{push.JobType{EthSend: &push.EthSend{Chain: 1, SignedTransaction: []byte{2}}}, ""},
 		{push.JobType{Llm: &hot}, "CIP-2: job_type.Llm.temperature: it is 2.001, not 0 to 2"},
 		{push.JobType{Llm: &mute}, "CIP-2: job_type.Llm.max_tokens: it is 0, at least 1"},
 		{push.JobType{Llm: &long}, "CIP-2: bounds.max_input_tokens: it is 2, and the prompts count as 3"},
 		{push.JobType{EthSend: &push.EthSend{}}, "CIP-2: job_type.EthSend.chain: it is 0, at least 1"},
+		{push.JobType{EthSend: &push.EthSend{Chain: 1}}, "CIP-2: job_type.EthSend.signed_transaction: it has 0 bytes, not 1 to 131072"},
+		{push.JobType{EthSend: &push.EthSend{Chain: 1, SignedTransaction: []byte{0x80}}},
+			"CIP-2: job_type.EthSend.signed_transaction: it begins with 0x80, as no transaction does (EIP-2718)"},
+		{push.JobType{Http: &push.Http{Method: "GET", Headers: [][2]string{{"x-a", "a\tb"}}}}, ""},
+		{push.JobType{Http: &push.Http{Method: "POST", Body: &body}}, ""},
+		{push.JobType{Http: &push.Http{Method: "get"}},
+			`CIP-2: job_type.Http.method: "get" is none of GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS`},
+		{push.JobType{Http: &push.Http{Method: "GET", Body: &body}}, "CIP-2: job_type.Http.body: a GET has none"},
+		{push.JobType{Http: &push.Http{Method: "GET", Headers: make([][2]string, 33)}}, "CIP-2: job_type.Http.headers: there are 33, at most 32"},
+		{push.JobType{Http: &push.Http{Method: "GET", Headers: [][2]string{{"a b", ""}}}},
+			`CIP-2: job_type.Http.headers: "a b" is no name of a header`},
+		{push.JobType{Http: &push.Http{Method: "GET", Headers: [][2]string{{"x-a", "\r"}}}},
+			"CIP-2: job_type.Http.headers: x-a has more than 4096 bytes, or others than printed ASCII"},
 		{push.JobType{Custom: &push.Custom{}}, ""},
 	} {
 		got := ""
-		if wrong := CheckNumbers(&push.JobSpec{JobType: c.job, Bounds: push.Bounds{MaxInputTokens: 2}}); wrong != nil {
+		if wrong := Check(&push.JobSpec{JobType: c.job, Bounds: push.Bounds{MaxInputTokens: 2}}); wrong != nil {
 			got = wrong.Error()
 		}
 		if got != c.want {

@@ -66,7 +66,7 @@ func JobSpec(r *model.JobRequest, now *params.Params, find func(actor string) (t
 	if wrong := system.CheckSpec(spec, now); wrong != nil {
 		return nil, badJob(fieldOf(wrong.Field), "%s", wrong.Detail)
 	}
-	if wrong := execution.CheckNumbers(spec); wrong != nil {
+	if wrong := execution.Check(spec); wrong != nil {
 		return nil, badJob(fieldOf(wrong.Field), "%s", wrong.Detail)
 	}
 	if n := len(spec.Order()); uint64(n) > now.MaxSpecBytes {
@@ -114,6 +114,8 @@ func fieldOf(path string) string {
 		return "max_wall_time"
 	case last == "job_type":
 		return "kind"
+	case last == "headers":
+		return "header"
 	default:
 		return last
 	}

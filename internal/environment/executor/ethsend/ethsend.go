@@ -25,8 +25,6 @@ import (
 )
 
 const (
-	// MaxTransaction is the longest transaction that nodes take without blobs, in bytes.
-	MaxTransaction = 128 << 10
 	// maxAnswer bounds what an endpoint answers: a block's worth of a receipt's logs.
 	maxAnswer = 4 << 20
 	// receiptEvery is how often a receipt is asked for: several times a block of the
@@ -68,11 +66,8 @@ func (k *Kind) Accepts(spec *push.JobSpec) *execution.Refusal {
 	if _, offered := k.chains[job.Chain]; !offered {
 		return execution.Refuse(push.Unsupported, "this runner reaches no chain %d", job.Chain)
 	}
-	if n := len(job.SignedTransaction); n == 0 || n > MaxTransaction {
-		return execution.Refuse(push.BadSpec, "signed_transaction has %d bytes; it has 1 to %d", n, MaxTransaction)
-	}
-	if first := job.SignedTransaction[0]; first == 0 || first > 0x7f && first < 0xc0 {
-		return execution.Refuse(push.BadSpec, "signed_transaction begins with 0x%02x, as no transaction does (EIP-2718)", first)
+	if wrong := execution.Check(spec); wrong != nil {
+		return execution.Refuse(push.BadSpec, "%v", wrong)
 	}
 	return nil
 }

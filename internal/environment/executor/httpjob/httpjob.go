@@ -24,24 +24,12 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/executor/outbound"
 )
 
-// Limits of a request's header: names of real services are short, and tokens that
-// they take are not.
-const (
-	MaxHeaders     = 32
-	MaxHeaderName  = 128     // bytes
-	MaxHeaderValue = 4 << 10 // bytes
-)
-
-// methods and headers are what a job may ask with. A header that steers the
-// connection, names the host or asks for a packed answer is not among them; one
-// that begins with x- is its service's own.
-var (
-	methods = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
-	headers = []string{
-		"accept", "accept-language", "authorization", "cache-control", "content-language", "content-type", "cookie", "idempotency-key",
-		"if-match", "if-modified-since", "if-none-match", "if-unmodified-since", "origin", "pragma", "prefer", "range", "referer", "user-agent",
-	}
-)
+// headers are what a job may ask with. One that steers the connection, names the host or
+// asks for a packed answer is not among them; one that begins with x- is its service's own.
+var headers = []string{
+	"accept", "accept-language", "authorization", "cache-control", "content-language", "content-type", "cookie", "idempotency-key",
+	"if-match", "if-modified-since", "if-none-match", "if-unmodified-since", "origin", "pragma", "prefer", "range", "referer", "user-agent",
+}
 
 // Config is where jobs may go.
 type Config struct {
@@ -80,43 +68,21 @@ func (k *Kind) Capabilities() (all []string) {
 
 // Accepts implements executor.Kind.
 func (k *Kind) Accepts(spec *push.JobSpec) *execution.Refusal {
-	job := spec.JobType.Http
-	if !slices.Contains(methods, job.Method) {
-		return execution.Refuse(push.BadSpec, "the method %.20q is none of %s", job.Method, strings.Join(methods, ", "))
+	if wrong := execution.Check(spec); wrong != nil {
+		return execution.Refuse(push.BadSpec, "%v", wrong)
 	}
-	if job.Body != nil && (job.Method == http.MethodGet || job.Method == http.MethodHead) {
-		return execution.Refuse(push.BadSpec, "a %s has no body", job.Method)
-	}
-	if len(job.Headers) > MaxHeaders {
-		return execution.Refuse(push.BadSpec, "%d headers, at most %d", len(job.Headers), MaxHeaders)
-	}
-	for _, header := range job.Headers {
-		if refusal := k.refuseHeader(header[0], header[1]); refusal != nil {
-			return refusal
+	for _, header := range spec.JobType.Http.Headers {
+		if name := strings.ToLower(header[0]); !strings.HasPrefix(name, "x-") && !slices.Contains(headers, name) &&
+			!slices.Contains(k.config.Headers, name) {
+			return execution.Refuse(push.Unsupported, "this runner sends no header %.40q", header[0])
 		}
 	}
-	_, err := k.fence.Judge(job.URL)
+	_, err := k.fence.Judge(spec.JobType.Http.URL)
 	if forbidden := (*outbound.ForbiddenError)(nil); errors.As(err, &forbidden) {
 		return execution.Refuse(push.Unsupported, "%v", err)
 	}
 	if err != nil {
 		return execution.Refuse(push.BadSpec, "%v", err)
-	}
-	return nil
-}
-
-func (k *Kind) refuseHeader(name, value string) *execution.Refusal {
-	const token = "abcdefghijklmnopqrstuvwxyz0123456789-_"
-	lower := strings.ToLower(name)
-	if name == "" || len(name) > MaxHeaderName || strings.Trim(lower, token) != "" {
-		return execution.Refuse(push.BadSpec, "%.40q is no name of a header", name)
-	}
-	notPrinted := func(r rune) bool { return r < ' ' && r != '\t' || r >= 0x7f }
-	if len(value) > MaxHeaderValue || strings.ContainsFunc(value, notPrinted) {
-		return execution.Refuse(push.BadSpec, "the header %.40s has more than %d bytes, or others than printed ASCII", name, MaxHeaderValue)
-	}
-	if !strings.HasPrefix(lower, "x-") && !slices.Contains(headers, lower) && !slices.Contains(k.config.Headers, lower) {
-		return execution.Refuse(push.Unsupported, "this runner sends no header %.40q", name)
 	}
 	return nil
 }
