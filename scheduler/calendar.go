@@ -43,7 +43,8 @@ func (c Calendar) Find(p Place) (Entry, bool) {
 }
 
 // Due returns at most limit of the timers of heights up to now: the highest
-// stated tip first, then the least sequence number (decision T16).
+// stated tip first, then the least sequence number, then those in arrears (decision
+// T16).
 func (c Calendar) Due(now types.Height, limit uint64) []Entry {
 	items := c.tiers.Due(now, limit)
 	due := make([]Entry, len(items))
@@ -57,8 +58,15 @@ func (c Calendar) Due(now types.Height, limit uint64) []Entry {
 // already where one is carried; ok is false where none is pending.
 func (c Calendar) Next() (height types.Height, ok bool) { return c.tiers.Next() }
 
-// TierOf returns the tier in which a pending timer stands: ring, epoch, overflow
-// or carry.
+// Shift moves a due timer into the arrears, with the height of its last
+// examination, or out of them with 0.
+func (c Calendar) Shift(e Entry, examined types.Height) { c.tiers.Shift(e.Place, examined, e.encode()) }
+
+// Settle notes that height now examined all that is due.
+func (c Calendar) Settle(now types.Height) { c.tiers.Settle(now) }
+
+// TierOf returns the tier in which a pending timer stands: ring, epoch, overflow,
+// carry or arrears.
 func TierOf(p *params.Params, kv KV, id types.TimerID) (tier string, ok bool) {
 	data := kv.Get(keyRecord(id))
 	if data == nil {

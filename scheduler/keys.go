@@ -53,9 +53,12 @@ type record struct {
 	Handler     string
 	ScheduledAt types.Height
 	Watch       *types.Watch
+	Examined    types.Height `cbor:"-"` // that of the entry's Place; see encode
 }
 
-func (r *record) place() Place { return Place{Height: r.At, Rank: r.Rank, Seq: r.Seq} }
+func (r *record) place() Place {
+	return Place{Height: r.At, Rank: r.Rank, Seq: r.Seq, Examined: r.Examined}
+}
 
 // tally is what an actor has in timers.
 type tally struct {

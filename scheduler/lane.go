@@ -118,6 +118,9 @@ func (b *InBlock) RunLane(lane LaneHost) (LaneResult, error) {
 	}
 	run.close()
 	r.deferRest()
+	if !r.more {
+		r.calendar().Settle(r.Height)
+	}
 	return r.out, nil
 }
 
@@ -127,6 +130,7 @@ type laneRun struct {
 	host   LaneHost
 	policy policy
 	due    []dueTimer
+	more   bool // whether timers may be due that the block does not examine
 	ran    bool // whether any handler ran, and may have cancelled what waits
 	over   bool // the proposer's time: nothing more is begun (decision C18)
 	out    LaneResult
@@ -158,10 +162,13 @@ func (d *dueTimer) expired(now types.Height) bool { return now > d.ExpiresAt }
 // sequence.
 func (r *laneRun) take() {
 	room, beside := r.Params.MaxExamined, r.burials()
-	items := r.calendar().tiers.Due(r.Height, max(room, room+beside)) // a sum that wraps is beyond all there are
-	if uint64(len(items)) > room {
+	limit := max(room, room+beside) // a sum that wraps is beyond all there are
+	items := r.calendar().tiers.Due(r.Height, limit)
+	found := len(items)
+	if uint64(found) > room {
 		items = r.examinable(items, room, beside)
 	}
+	r.more = len(items) < found || uint64(found) == limit
 	slices.SortFunc(items, func(a, b calendar.Item) int {
 		return cmp.Or(cmp.Compare(a.Height, b.Height), cmp.Compare(a.Seq, b.Seq))
 	})
@@ -203,7 +210,8 @@ func (r *laneRun) burials() uint64 {
 }
 
 // deferRest reports the due timers that did not end, whatever the reason
-// (decision T9). Those that a fire cancelled after they were passed over ended.
+// (decision T9), and puts each where the next block looks for it. Those that a fire
+// cancelled after they were passed over ended.
 func (r *laneRun) deferRest() {
 	for i := range r.due {
 		d := &r.due[i]
@@ -214,6 +222,7 @@ func (r *laneRun) deferRest() {
 			r.remove(&d.Entry)
 			continue
 		}
+		r.shift(&d.Entry, r.examinedOf(d))
 		r.out.Deferred++
 		r.out.Changes = append(r.out.Changes, types.TimerChange{Kind: types.ChangeDeferred,
 			Timer: types.Timer{ID: d.ID, Actor: d.Actor, Height: d.Height, FeePayer: d.FeePayer, GasLimit: d.GasLimit,

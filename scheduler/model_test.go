@@ -1,6 +1,8 @@
 package scheduler
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 	"testing"
 
@@ -16,10 +18,31 @@ type twin struct {
 	timers []types.Timer
 	nonces map[types.Address]uint64
 	seq    types.Seq
+	last   arrears
+}
+
+// arrears is T16's memory: when a timer was last examined, of those that could not
+// pay then.
+type arrears map[types.TimerID]types.Height
+
+// note keeps what an examination found, by the reason for which the timer waits.
+func (a arrears) note(id types.TimerID, reason string, expired bool, now types.Height) {
+	_, had := a[id]
+	switch reason {
+	case ReasonPricedOut, ReasonBelowCycleFee, ReasonInsufficient:
+		had = true
+	case ReasonGCFull:
+		had = had || !expired
+	default:
+		had = false
+	}
+	if delete(a, id); had {
+		a[id] = now
+	}
 }
 
 func (m *twin) copy() *twin {
-	c := &twin{timers: slices.Clone(m.timers), nonces: map[types.Address]uint64{}, seq: m.seq}
+	c := &twin{timers: slices.Clone(m.timers), nonces: map[types.Address]uint64{}, seq: m.seq, last: maps.Clone(m.last)}
 	for a, n := range m.nonces {
 		c.nonces[a] = n
 	}
@@ -127,9 +150,11 @@ func examinedOf[T any](w *world, now types.Height, due []T, expiresAt func(T) ty
 // block runs the lane by the letter of CIP-5 §5 and T9, T11, T13, T19.
 func (m *twin) block(w *world, now types.Height, balances map[types.Address]types.Wei, script map[types.TimerID]deed) (ends []end) {
 	due := slices.DeleteFunc(slices.Clone(m.timers), func(t types.Timer) bool { return t.Height > now })
-	slices.SortFunc(due, func(a, b types.Timer) int { return int(a.Seq) - int(b.Seq) })
+	slices.SortFunc(due, func(a, b types.Timer) int {
+		return cmp.Or(cmp.Compare(m.last[a.ID], m.last[b.ID]), cmp.Compare(a.Seq, b.Seq))
+	})
 	due = examinedOf(w, now, due, func(t types.Timer) types.Height { return t.ExpiresAt }) // no tip is stated
-	slices.SortStableFunc(due, func(a, b types.Timer) int { return int(a.Height) - int(b.Height) })
+	slices.SortFunc(due, func(a, b types.Timer) int { return cmp.Or(cmp.Compare(a.Height, b.Height), cmp.Compare(a.Seq, b.Seq)) })
 	gc, cycles, cells := types.Cycles(0), types.Cycles(0), types.Cells(0)
 	deferred := map[types.TimerID]string{}
 	stop := func(t types.Timer, status types.TimerStatus) {
@@ -186,6 +211,7 @@ func (m *twin) block(w *world, now types.Height, balances map[types.Address]type
 	}
 	for _, t := range due {
 		if reason := deferred[t.ID]; reason != "" && m.find(t.ID) >= 0 {
+			m.last.note(t.ID, reason, t.ExpiresAt < now, now)
 			ends = append(ends, end{t.ID, types.TimerPending, reason, uint64(now-t.Height) + 1})
 		}
 	}
@@ -354,7 +380,7 @@ func (x *modelled) block(t *rapid.T) {
 
 func TestTheLaneIsASortedList(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		x := &modelled{w: newWorld(), m: &twin{nonces: map[types.Address]uint64{}}, deeds: map[types.TimerID]deed{},
+		x := &modelled{w: newWorld(), m: &twin{nonces: map[types.Address]uint64{}, last: arrears{}}, deeds: map[types.TimerID]deed{},
 			actors: []types.Address{addressOf("a"), addressOf("b"), addressOf("c")}}
 		x.w.handle = x.handle
 		x.w.p.MaxTimers, x.w.p.MaxTTLBlocks = 12, 60

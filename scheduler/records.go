@@ -1,16 +1,43 @@
 package scheduler
 
-import "github.com/cowboyinc/devnet/internal/base/types"
+import (
+	"github.com/cowboyinc/devnet/internal/base/codec"
+	"github.com/cowboyinc/devnet/internal/base/types"
+)
 
 // Records and tallies are read for each fire, so those of the common form are
 // read here; whatever else is in state is left to the decoder.
 
-// mustReadRecord is mustRead of a record.
-func mustReadRecord(data []byte) record {
-	if r, ok := decodeRecord(data); ok {
-		return r
+// encode returns the deterministic CBOR of a record. For a timer in arrears it is the
+// array [examined, record] (decision T16). For every other it is the record, as states
+// from before the arrears have it.
+func (r *record) encode() []byte {
+	data := codec.Marshal(r)
+	if r.Examined == 0 {
+		return data
 	}
-	return read[record](data)
+	b := codec.AppendUnsigned(append(make([]byte, 0, 1+9+len(data)), cborPair), uint64(r.Examined))
+	return append(b, data...)
+}
+
+const cborPair = 0x82 // an array of two
+
+// mustReadRecord reads what encode wrote.
+func mustReadRecord(data []byte) record {
+	examined := types.Height(0)
+	if len(data) > 0 && data[0] == cborPair {
+		in := reader{rest: data[1:]}
+		if examined = types.Height(in.uint()); in.bad || examined == 0 {
+			panic("scheduler: the record of a timer in arrears is damaged")
+		}
+		data = in.rest
+	}
+	r, ok := decodeRecord(data)
+	if !ok {
+		r = read[record](data)
+	}
+	r.Examined = examined
+	return r
 }
 
 // read is mustRead of a value of its own, which the quick readers do without.

@@ -1,7 +1,6 @@
 package scheduler
 
 import (
-	"github.com/cowboyinc/devnet/internal/base/codec"
 	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/scheduler/calendar"
@@ -13,8 +12,8 @@ func (b *InBlock) insert(t *types.Timer, at Place) {
 	if t.Watch != nil {
 		at = b.watch(t, at)
 	}
-	b.KV.Set(keyRecord(t.ID), codec.Marshal(&record{At: at.Height, Rank: at.Rank, Seq: at.Seq,
-		Height: t.Height, Handler: t.Handler, ScheduledAt: t.ScheduledAt, Watch: t.Watch}))
+	r := record{At: at.Height, Rank: at.Rank, Seq: at.Seq, Height: t.Height, Handler: t.Handler, ScheduledAt: t.ScheduledAt, Watch: t.Watch}
+	b.KV.Set(keyRecord(t.ID), r.encode())
 	if len(t.Payload) > 0 {
 		b.KV.Set(keyPayload(t.ID), append([]byte(nil), t.Payload...))
 	}

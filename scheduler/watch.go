@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/cowboyinc/devnet/internal/base/codec"
 	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
@@ -140,7 +139,7 @@ func (b *InBlock) place(r *record, e *Entry, height types.Height) {
 	b.calendar().Remove(e.Place)
 	e.Height, r.At = height, height
 	b.calendar().Insert(*e)
-	b.KV.Set(keyRecord(e.ID), codec.Marshal(r))
+	b.KV.Set(keyRecord(e.ID), r.encode())
 }
 
 // Watched reports whether any timer watches a key. Where it is false, NoteLate has
@@ -301,7 +300,7 @@ func (b *InBlock) trigger(id types.TimerID) []types.TimerChange {
 
 // checkWatch says what is wrong with a pending timer's watch, or nil.
 func checkWatch(e *Entry, r *record) error {
-	if e.watching() && (r.Watch == nil || e.Height != e.ExpiresAt+1) {
+	if e.watching() && (r.Watch == nil || e.Height != e.ExpiresAt+1 || e.Examined != 0) {
 		return fmt.Errorf("scheduler: timer %s stands at %d, behind its expires_at %d, and waits for no key", e.ID, e.Height, e.ExpiresAt)
 	}
 	return nil

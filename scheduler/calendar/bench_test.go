@@ -78,11 +78,11 @@ func build(pending, due int) *trie.Tree {
 		var batch []trie.Change
 		for i := from; i < min(from+part, pending); i++ {
 			p := benchPlace(i)
-			batch = append(batch, trie.Change{Key: cal.key(cal.tierFor(p.Height, benchNow), p), Value: benchValue})
+			batch = append(batch, trie.Change{Key: cal.key(cal.tierFor(p, benchNow), p), Value: benchValue})
 		}
 		tree = tree.Put(batch)
 	}
-	batch := []trie.Change{{Key: keyCursor, Value: cursor{benchNow, benchNow}.encode()}}
+	batch := []trie.Change{{Key: keyCursor, Value: cursor{maintained: benchNow, swept: benchNow}.encode()}}
 	for i := range due {
 		batch = append(batch, trie.Change{Key: cal.key(Ring, duePlace(i)), Value: benchValue})
 	}
@@ -357,7 +357,8 @@ func BenchmarkDue(b *testing.B) {
 // BenchmarkBacklog examines as many as a block may of two hundred thousand that
 // are carried, with two blocks more that are not swept yet.
 func BenchmarkBacklog(b *testing.B) {
-	cal, batch := Of(newMemory(), benchSizes), []trie.Change{{Key: keyCursor, Value: cursor{benchNow, benchNow - 1}.encode()}}
+	at := cursor{maintained: benchNow, swept: benchNow - 1}
+	cal, batch := Of(newMemory(), benchSizes), []trie.Change{{Key: keyCursor, Value: at.encode()}}
 	for i := range 200_000 {
 		p := Place{Height: 100 + spread(i)%5000, Rank: uint64(i) % 100, Seq: types.Seq(i)}
 		batch = append(batch, trie.Change{Key: cal.key(Carry, p), Value: benchValue})
@@ -378,7 +379,7 @@ func BenchmarkBacklog(b *testing.B) {
 func BenchmarkMaintain(b *testing.B) {
 	for _, root := range []bool{false, true} {
 		b.Run(fmt.Sprintf("moves=%d/calendar%s", benchSizes.MaxMigrations, rooted[root]), func(b *testing.B) {
-			cal, batch := Of(newMemory(), benchSizes), []trie.Change{{Key: keyCursor, Value: cursor{3599, 3599}.encode()}}
+			cal, batch := Of(newMemory(), benchSizes), []trie.Change{{Key: keyCursor, Value: cursor{maintained: 3599, swept: 3599}.encode()}}
 			for i := range 100_000 {
 				p := at(3700+types.Height(i*7919%3000), types.Seq(i))
 				batch = append(batch, trie.Change{Key: cal.key(Epoch, p), Value: benchValue})

@@ -11,7 +11,8 @@
 //	t/e/<height><^rank><seq>            epoch queue (§2.2): bucket E is the range of its heights
 //	t/f/<height><^rank><seq>            overflow (§2.3): an ordered range of the state trie (decision T8)
 //	t/c/<^rank><seq><height>            carry (decision T7): what is past its height and has not ended
-//	t/m                                 cursor: [maintained, swept], deterministic CBOR
+//	t/t/<examined><^rank><seq><height>  arrears (decision T16): what could not pay when it was last examined
+//	t/m                                 cursor: [maintained, swept] or [maintained, swept, settled], deterministic CBOR
 //
 // Values are the caller's and move as they are.
 //
@@ -28,6 +29,12 @@
 // queue and the overflow have up to that height. The keys of the ring hold the
 // full height, so heights that share a slot do not mix.
 //
+// The arrears come after all of these (decision T16): the entry that was examined
+// longest ago first. The caller puts an entry there by Shift, with the height of
+// the examination. A height that examines all due entries calls Settle instead of
+// a Shift of each entry. Due then takes that height for all earlier examinations.
+// So entries that wait in arrears write one key a block, and not one each.
+//
 // A tier is left by trigger height, then rank, then sequence (decision T7), the
 // order of its keys. In sequence order the timers that are due next could stand
 // behind any number of others: a bounded rollover would then need a second index,
@@ -36,7 +43,8 @@
 // Always true, and checked by Check: an entry stands once, under a key that its
 // place gives; no sequence number stands twice; the ring holds heights from
 // swept to the end of the running epoch, the epoch queue none beyond its reach,
-// the carry only heights gone by; swept is at most maintained.
+// the carry only heights gone by, the arrears none above that of the examination;
+// swept, settled and each examination are at most maintained.
 //
 // Left to others: that heights are in time, that sequence numbers are never used
 // again, and that the ring is at least as long as an epoch (params). A shorter
@@ -80,15 +88,17 @@ func SizesOf(p *params.Params) Sizes {
 	return Sizes{Ring: p.RingSlots, EpochBlocks: p.CalendarEpochBlocks, QueueEpochs: p.QueueEpochs, MaxMigrations: p.MaxMigrationsPerBlock}
 }
 
-// Place is where an entry stands in every order of the calendar. It never
-// changes while the entry is in.
+// Place orders an entry in the calendar. Only Shift changes the place of an entry
+// that is in.
 type Place struct {
-	Height types.Height // the height at which it is due
-	Rank   uint64       // the higher goes first (decision T16: the stated tip, saturated)
-	Seq    types.Seq    // unique; the lower goes first among equal ranks
+	Height   types.Height // the height at which it is due
+	Rank     uint64       // the higher goes first (decision T16: the stated tip, saturated)
+	Seq      types.Seq    // unique; the lower goes first among equal ranks
+	Examined types.Height // of an entry in the arrears: the height of its last Shift; 0 in every other tier
 }
 
-// before is the order of what is due (decision T16).
+// before is the order of due entries outside of the arrears, and of entries in
+// arrears whose last examination has one height (decision T16).
 func (p Place) before(q Place) bool { return p.Rank > q.Rank || p.Rank == q.Rank && p.Seq < q.Seq }
 
 // Item is an entry.
@@ -100,15 +110,16 @@ type Item struct {
 // Tier is a part of the calendar.
 type Tier uint8
 
-// The tiers, by distance (CIP-1 §2), and the carry.
+// The tiers, by distance (CIP-1 §2), the carry and the arrears.
 const (
 	Ring Tier = iota
 	Epoch
 	Overflow
 	Carry
+	Arrears
 )
 
-var tierNames = [...]string{Ring: "ring", Epoch: "epoch", Overflow: "overflow", Carry: "carry"}
+var tierNames = [...]string{Ring: "ring", Epoch: "epoch", Overflow: "overflow", Carry: "carry", Arrears: "arrears"}
 
 // String returns the name under which people know the tier.
 func (t Tier) String() string { return tierNames[t] }
@@ -139,7 +150,31 @@ func Of(kv KV, s Sizes) Calendar {
 // entry that is late all the same goes to the carry. A nil value, with which the
 // entry would be lost, is a bug of the caller's, here and in Replace.
 func (c Calendar) Insert(p Place, value []byte) {
-	c.set(c.key(c.tierFor(p.Height, c.cursor().maintained), p), value)
+	c.set(c.key(c.tierFor(p, c.cursor().maintained), p), value)
+}
+
+// Shift moves a due entry into the arrears, with examined as the height of its last
+// examination, or out of them with 0. It returns the new place. value is the value of
+// the entry. An entry that is not in the calendar is a bug of the caller's.
+//
+// Spec: decision T16.
+func (c Calendar) Shift(p Place, examined types.Height, value []byte) Place {
+	c.Remove(p)
+	p.Examined = examined
+	c.Insert(p, value)
+	return p
+}
+
+// Settle notes that height now has examined all that is due: of no entry in the
+// arrears is the last examination earlier. With empty arrears it writes nothing.
+//
+// Spec: decision T16.
+func (c Calendar) Settle(now types.Height) {
+	if _, any := c.first(Arrears, start(Arrears), end(Arrears)); any {
+		at := c.cursor()
+		at.settled = now
+		c.setCursor(at)
+	}
 }
 
 func (c Calendar) set(key, value []byte) {
@@ -149,12 +184,13 @@ func (c Calendar) set(key, value []byte) {
 	c.kv.Set(key, value)
 }
 
-// tierFor returns where an entry of height h belongs when the calendar is
-// maintained to now.
-func (c Calendar) tierFor(h, now types.Height) Tier {
-	running, epoch := c.epoch(now), c.epoch(h)
+// tierFor returns where an entry belongs when the calendar is maintained to now.
+func (c Calendar) tierFor(p Place, now types.Height) Tier {
+	running, epoch := c.epoch(now), c.epoch(p.Height)
 	switch {
-	case h < now:
+	case p.Examined > 0:
+		return Arrears
+	case p.Height < now:
 		return Carry
 	case epoch == running:
 		return Ring
@@ -166,7 +202,7 @@ func (c Calendar) tierFor(h, now types.Height) Tier {
 
 // Find returns the value of an entry and the tier in which it stands.
 func (c Calendar) Find(p Place) (value []byte, tier Tier, ok bool) {
-	belongs := c.tierFor(p.Height, c.cursor().maintained)
+	belongs := c.tierFor(p, c.cursor().maintained)
 	for _, tier := range searches[belongs] {
 		if value := c.kv.Get(c.key(tier, p)); value != nil {
 			return value, tier, true
@@ -182,6 +218,7 @@ var searches = [...][]Tier{
 	Epoch:    {Epoch, Overflow},
 	Overflow: {Overflow},
 	Carry:    {Carry, Ring, Epoch, Overflow},
+	Arrears:  {Arrears},
 }
 
 // Replace rewrites the value of an entry where it stands. An entry that is not
@@ -195,17 +232,19 @@ func (c Calendar) Remove(p Place) { c.kv.Set(c.mustFind(p), nil) }
 func (c Calendar) mustFind(p Place) (key []byte) {
 	_, tier, ok := c.Find(p)
 	if !ok {
-		panic(fmt.Sprintf("calendar: nothing stands at height %d, rank %d, sequence %d", p.Height, p.Rank, p.Seq))
+		panic(fmt.Sprintf("calendar: nothing stands at height %d, rank %d, sequence %d, examined at %d", p.Height, p.Rank, p.Seq, p.Examined))
 	}
 	return c.key(tier, p)
 }
 
-// Next returns the least height at which something is due. Where something is
-// carried it is a height gone by, that of the first in the carry. ok is false
-// where the calendar is empty.
+// Next returns the lowest height at which an entry is due. If the carry or the
+// arrears have entries, it is the height of the first of these, which has passed. ok
+// is false for an empty calendar.
 func (c Calendar) Next() (height types.Height, ok bool) {
-	if p, carried := c.first(Carry, start(Carry), end(Carry)); carried {
-		return p.Height, true
+	for _, tier := range []Tier{Carry, Arrears} {
+		if p, waits := c.first(tier, start(tier), end(tier)); waits {
+			return p.Height, true
+		}
 	}
 	at := c.cursor()
 	height, ok = c.firstInRing(at.swept, c.lastOf(c.epoch(at.maintained)))

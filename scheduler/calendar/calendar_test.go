@@ -83,6 +83,72 @@ func TestKeys(t *testing.T) {
 			t.Errorf("%s: read %+v, want %+v", tier, got, p)
 		}
 	}
+	p.Examined = 0x10204
+	late := "t/t/" + unhex("0000000000010204"+rank+seq+height)
+	if got := string(cal.key(Arrears, p)); got != late || split(Arrears, []byte(late)) != p {
+		t.Errorf("arrears: %x and read %+v, want %x and %+v", got, split(Arrears, []byte(late)), late, p)
+	}
+	for now, due := range map[types.Height]bool{0x10202: false, 0x10203: true} {
+		if DueKey([]byte(late), now) != due || DueKey([]byte(late[:len(late)-8]), now) {
+			t.Errorf("at %d the key in arrears is due: %v, want %v", now, !due, due)
+		}
+	}
+}
+
+// T16: what could not pay comes after all else that is due, the examination
+// longest ago first, whatever the ranks; Settle makes all examinations one.
+func TestArrearsComeLastAndTakeTurns(t *testing.T) {
+	kv := newMemory()
+	cal := Of(kv, smallSizes)
+	for i := range 6 {
+		cal.Insert(Place{Height: 1, Rank: uint64(i), Seq: types.Seq(i)}, number(uint64(i)))
+	}
+	told := func(want string, limit uint64) {
+		t.Helper()
+		var seqs []types.Seq
+		for _, item := range cal.Due(9, limit) {
+			seqs = append(seqs, item.Seq)
+		}
+		if got := fmt.Sprint(seqs); got != want {
+			t.Errorf("due are %s, want %s", got, want)
+		}
+		if err := Check(kv, smallSizes); err != nil {
+			t.Error(err)
+		}
+	}
+	shift := func(seq types.Seq, examined types.Height) {
+		for _, item := range cal.Due(9, 9) {
+			if item.Seq == seq {
+				cal.Shift(item.Place, examined, item.Value)
+			}
+		}
+	}
+	cal.Maintain(9)
+	cal.Settle(9)
+	if at := cal.cursor(); at.settled != 0 {
+		t.Errorf("settled at %d without arrears", at.settled)
+	}
+	told("[5 4 3 2 1 0]", 9)
+	shift(5, 7)
+	shift(3, 8)
+	shift(4, 8)
+	shift(1, 6)
+	told("[2 0 1 5 4 3]", 9)
+	told("[2 0 1 5]", 4)
+	shift(1, 9)
+	told("[2 0 5 4 3 1]", 9)
+	cal.Settle(8)
+	told("[2 0 5 4 3 1]", 9)
+	shift(3, 9)
+	shift(0, 9)
+	told("[2 5 4 3 1 0]", 9)
+	cal.Settle(9)
+	told("[2 5 4 3 1 0]", 9)
+	shift(4, 0)
+	told("[4 2 5 3 1 0]", 9)
+	if n := cal.Count(9); n != 6 {
+		t.Errorf("%d are due, want 6", n)
+	}
 }
 
 func unhex(s string) string {
@@ -97,18 +163,24 @@ func TestCursorIsDeterministicCBOR(t *testing.T) {
 	numbers := []uint64{0, 1, 23, 24, 255, 256, 65_535, 65_536, 1<<32 - 1, 1 << 32, 1<<64 - 1}
 	for _, a := range numbers {
 		for _, b := range numbers {
-			c := cursor{types.Height(a), types.Height(b)}
-			data := codec.Marshal([]uint64{a, b})
-			if string(c.encode()) != string(data) {
-				t.Fatalf("%v is written as %x, want %x", c, c.encode(), data)
-			}
-			if got, ok := decodeCursor(data); !ok || got != c {
-				t.Fatalf("%x is read as %v %v", data, got, ok)
+			for _, settled := range numbers {
+				c := cursor{types.Height(a), types.Height(b), types.Height(settled)}
+				array := []uint64{a, b, settled}
+				if settled == 0 {
+					array = array[:2] // as states from before the arrears have it
+				}
+				data := codec.Marshal(array)
+				if string(c.encode()) != string(data) {
+					t.Fatalf("%v is written as %x, want %x", c, c.encode(), data)
+				}
+				if got, ok := decodeCursor(data); !ok || got != c {
+					t.Fatalf("%x is read as %v %v", data, got, ok)
+				}
 			}
 		}
 	}
 	for _, bad := range []string{"", "82", "8201", "820102ff", "830102", "82180102", "82011902", "8219000102", "821a0000ffff01", "822001",
-		"82f601", "811c"} {
+		"82f601", "811c", "8382010203", "83010200", "83010203ff", "8301021803", "84010203"} {
 		if got, ok := decodeCursor([]byte(unhex(bad))); ok {
 			t.Errorf("%s is read as %v", bad, got)
 		}
@@ -424,20 +496,42 @@ func TestCheckFindsDamage(t *testing.T) {
 		t.Fatal(Check(kv, realSizes), len(kv.dump()))
 	}
 	for want, damage := range map[string]func(kv *memory, cal Calendar){
-		"the cursor 82 is damaged":     func(kv *memory, _ Calendar) { kv.Set(keyCursor, []byte{0x82}) },
-		"the cursor 820506 is damaged": func(kv *memory, _ Calendar) { kv.Set(keyCursor, cursor{5, 6}.encode()) },
+		"the cursor 82 is damaged":       func(kv *memory, _ Calendar) { kv.Set(keyCursor, []byte{0x82}) },
+		"the cursor 820506 is damaged":   func(kv *memory, _ Calendar) { kv.Set(keyCursor, cursor{maintained: 5, swept: 6}.encode()) },
+		"the cursor 83050506 is damaged": func(kv *memory, _ Calendar) { kv.Set(keyCursor, cursor{5, 5, 6}.encode()) },
 		"has 29 bytes, not 28": func(kv *memory,
 			cal Calendar) {
 			kv.Set(append(cal.key(Epoch, at(4000, 9)), 0), number(0))
 		},
 		"sequence 1 stands in the ring and in the epoch": func(kv *memory, cal Calendar) { kv.Set(cal.key(Epoch, at(3000, 1)), number(0)) },
-		"sequence 9 of height 3600 stands in the ring":   func(kv *memory, cal Calendar) { kv.Set(cal.key(Ring, at(3600, 9)), number(0)) },
-		"sequence 9 of height 2999 stands in the ring":   func(kv *memory, cal Calendar) { kv.Set(cal.key(Ring, at(2999, 9)), number(0)) },
-		"sequence 9 of height 608400 stands in the epoch": func(kv *memory,
+		"sequence 9 of height 3600, examined at 0, stands in the ring": func(kv *memory,
+			cal Calendar) {
+			kv.Set(cal.key(Ring, at(3600, 9)), number(0))
+		},
+		"sequence 9 of height 2999, examined at 0, stands in the ring": func(kv *memory,
+			cal Calendar) {
+			kv.Set(cal.key(Ring, at(2999, 9)), number(0))
+		},
+		"sequence 9 of height 608400, examined at 0, stands in the epoch": func(kv *memory,
 			cal Calendar) {
 			kv.Set(cal.key(Epoch, at(169*3600, 9)), number(0))
 		},
-		"sequence 9 of height 3000 stands in the carry": func(kv *memory, cal Calendar) { kv.Set(cal.key(Carry, at(3000, 9)), number(0)) },
+		"sequence 9 of height 3000, examined at 0, stands in the carry": func(kv *memory,
+			cal Calendar) {
+			kv.Set(cal.key(Carry, at(3000, 9)), number(0))
+		},
+		"sequence 9 of height 3000, examined at 0, stands in the arr": func(kv *memory,
+			cal Calendar) {
+			kv.Set(cal.key(Arrears, Place{Height: 3000, Seq: 9}), number(0))
+		},
+		"sequence 9 of height 2999, examined at 2998, stands in the arrears": func(kv *memory,
+			cal Calendar) {
+			kv.Set(cal.key(Arrears, Place{Height: 2999, Seq: 9, Examined: 2998}), number(0))
+		},
+		"sequence 9 of height 2999, examined at 3001, stands in the arrears": func(kv *memory,
+			cal Calendar) {
+			kv.Set(cal.key(Arrears, Place{Height: 2999, Seq: 9, Examined: 3001}), number(0))
+		},
 		"sequence 9 of height 3001 stands in the slot of an": func(kv *memory,
 			cal Calendar) {
 			kv.Set(append(atSlot(7, 3001), number2(^uint64(0), 9)...), number(0))

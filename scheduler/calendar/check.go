@@ -13,12 +13,12 @@ func Check(kv KV, s Sizes) error {
 	var at cursor
 	if data := kv.Get(keyCursor); data != nil {
 		var ok bool
-		if at, ok = decodeCursor(data); !ok || at.swept > at.maintained {
+		if at, ok = decodeCursor(data); !ok || max(at.swept, at.settled) > at.maintained {
 			return fmt.Errorf("calendar: the cursor %x is damaged", data)
 		}
 	}
 	k := check{Of(kv, s), at, make(map[types.Seq]Tier)}
-	for _, tier := range []Tier{Ring, Epoch, Overflow, Carry} {
+	for _, tier := range []Tier{Ring, Epoch, Overflow, Carry, Arrears} {
 		if err := k.tier(tier); err != nil {
 			return err
 		}
@@ -34,10 +34,7 @@ type check struct {
 }
 
 func (k *check) tier(t Tier) (err error) {
-	size := prefixBytes + placeBytes
-	if t == Ring {
-		size += slotBytes
-	}
+	size := keyBytes(t)
 	k.kv.Scan(start(t), end(t), func(key, _ []byte) bool {
 		if len(key) != size {
 			err = fmt.Errorf("calendar: the key %x in the %s has %d bytes, not %d", key, t, len(key), size)
@@ -61,9 +58,10 @@ func (k *check) entry(t Tier, p Place) error {
 	switch {
 	case t == Ring && (p.Height < k.at.swept || reach > running),
 		t == Epoch && reach > running && reach-running > k.sizes.QueueEpochs,
-		t == Carry && p.Height >= k.at.maintained:
-		return fmt.Errorf("calendar: sequence %d of height %d stands in the %s, maintained to height %d and swept to %d",
-			p.Seq, p.Height, t, k.at.maintained, k.at.swept)
+		t == Carry && p.Height >= k.at.maintained,
+		t == Arrears && (p.Examined == 0 || p.Height > p.Examined || p.Examined > k.at.maintained):
+		return fmt.Errorf("calendar: sequence %d of height %d, examined at %d, stands in the %s, maintained to height %d and swept to %d",
+			p.Seq, p.Height, p.Examined, t, k.at.maintained, k.at.swept)
 	}
 	return nil
 }

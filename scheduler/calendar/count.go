@@ -8,7 +8,7 @@ import "github.com/cowboyinc/devnet/internal/base/types"
 
 // Count returns how many entries have heights up to now. It reads every entry.
 func (c Calendar) Count(now types.Height) (n uint64) {
-	for t := Ring; t <= Carry; t++ {
+	for t := Ring; t <= Arrears; t++ {
 		c.kv.Scan(start(t), end(t), func(key, _ []byte) bool {
 			if split(t, key).Height <= now {
 				n++
@@ -39,11 +39,7 @@ func (c Calendar) CountAt(h types.Height) (n uint64) {
 // most now.
 func DueKey(key []byte, now types.Height) bool {
 	for t, prefix := range prefixes {
-		size := prefixBytes + placeBytes
-		if Tier(t) == Ring {
-			size += slotBytes
-		}
-		if len(key) == size && string(key[:prefixBytes]) == prefix {
+		if len(key) == keyBytes(Tier(t)) && string(key[:prefixBytes]) == prefix {
 			return split(Tier(t), key).Height <= now
 		}
 	}
@@ -52,7 +48,7 @@ func DueKey(key []byte, now types.Height) bool {
 
 // Keys bounds the keys of each tier.
 func Keys() (ranges [][2][]byte) {
-	for t := Ring; t <= Carry; t++ {
+	for t := Ring; t <= Arrears; t++ {
 		ranges = append(ranges, [2][]byte{start(t), end(t)})
 	}
 	return ranges

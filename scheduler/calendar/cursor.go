@@ -9,11 +9,17 @@ import (
 type cursor struct {
 	maintained types.Height // the last height whose maintenance is done
 	swept      types.Height // the ring holds nothing of heights below; at most maintained
+	settled    types.Height // the last height that examined all that was due, with entries in the arrears; at most maintained
 }
+
+const (
+	cborTwo   = 0x82 // an array of so many
+	cborThree = 0x83
+)
 
 var keyCursor = []byte("t/m")
 
-const maxCursorBytes = 1 + 2*9
+const maxCursorBytes = 1 + 3*9
 
 func (c Calendar) cursor() cursor {
 	data := c.kv.Get(keyCursor)
@@ -29,16 +35,22 @@ func (c Calendar) cursor() cursor {
 
 func (c Calendar) setCursor(at cursor) { c.kv.Set(keyCursor, at.encode()) }
 
-// encode returns the deterministic CBOR of the array [maintained, swept]. It is
-// written out by hand, as is decodeCursor, because every insert reads it.
+// encode returns the deterministic CBOR of the array [maintained, swept], with
+// settled as a third number unless that is 0. It is written out by hand, as is
+// decodeCursor, because every insert reads it.
 func (at cursor) encode() []byte {
-	b := append(make([]byte, 0, maxCursorBytes), 0x82)
-	return codec.AppendUnsigned(codec.AppendUnsigned(b, uint64(at.maintained)), uint64(at.swept))
+	b := append(make([]byte, 0, maxCursorBytes), cborTwo)
+	b = codec.AppendUnsigned(codec.AppendUnsigned(b, uint64(at.maintained)), uint64(at.swept))
+	if at.settled == 0 {
+		return b
+	}
+	b[0] = cborThree
+	return codec.AppendUnsigned(b, uint64(at.settled))
 }
 
 // decodeCursor reads what encode writes and nothing else.
 func decodeCursor(data []byte) (at cursor, ok bool) {
-	if len(data) == 0 || data[0] != 0x82 {
+	if len(data) == 0 || data[0] != cborTwo && data[0] != cborThree {
 		return cursor{}, false
 	}
 	maintained, rest, ok := codec.CutUnsigned(data[1:])
@@ -46,5 +58,14 @@ func decodeCursor(data []byte) (at cursor, ok bool) {
 		return cursor{}, false
 	}
 	swept, rest, ok := codec.CutUnsigned(rest)
-	return cursor{types.Height(maintained), types.Height(swept)}, ok && len(rest) == 0
+	if !ok {
+		return cursor{}, false
+	}
+	at = cursor{maintained: types.Height(maintained), swept: types.Height(swept)}
+	if data[0] == cborThree {
+		var settled uint64
+		settled, rest, ok = codec.CutUnsigned(rest)
+		at.settled, ok = types.Height(settled), ok && settled > 0
+	}
+	return at, ok && len(rest) == 0
 }

@@ -1,16 +1,19 @@
 package calendar
 
 import (
+	"cmp"
+	"math"
 	"slices"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 // Due returns what is due at now: the entries of heights up to now, the highest
-// rank first, then the lowest sequence number (decision T16), at most limit of
-// them. It looks into the carry, the ring's slots not yet swept, and the fronts
-// of the epoch queue and the overflow: what it costs follows from what is due
-// there, not from what is pending. The values are copies.
+// rank first, then the lowest sequence number, then those in arrears (decision
+// T16), at most limit of them. It looks into the carry, the ring's slots not yet
+// swept, the fronts of the epoch queue and the overflow, and the arrears: what it
+// costs follows from what is due there, not from what is pending. The values are
+// copies.
 func (c Calendar) Due(now types.Height, limit uint64) []Item {
 	if limit == 0 {
 		return nil
@@ -24,7 +27,22 @@ func (c Calendar) Due(now types.Height, limit uint64) []Item {
 	})
 	m.addFront(c, Epoch)
 	m.addFront(c, Overflow)
-	return m.first(limit)
+	return m.addArrears(m.first(limit), limit, at.settled)
+}
+
+// addArrears appends the first entries in arrears, up to limit items in all: those
+// last examined at settled or before are of one height, the others go by theirs.
+// Of the former it reads all, at most as many as one height has examined.
+func (m *merge) addArrears(items []Item, limit uint64, settled types.Height) []Item {
+	left := limit - uint64(len(items))
+	if left == 0 {
+		return items
+	}
+	border := behind(Arrears, settled)
+	early := m.readInto(nil, &source{tier: Arrears, from: start(Arrears), to: border}, math.MaxUint64)
+	slices.SortFunc(early, func(a, b Item) int { return cmp.Or(cmp.Compare(b.Rank, a.Rank), cmp.Compare(a.Seq, b.Seq)) })
+	items = append(items, early[:min(uint64(len(early)), left)]...)
+	return m.readInto(items, &source{tier: Arrears, from: border, to: end(Arrears)}, limit-uint64(len(items)))
 }
 
 // source is a range of keys in the order of what is due: the carry, or one

@@ -10,11 +10,12 @@ const (
 	prefixBytes = 4 // "t/x/"
 	slotBytes   = 2
 	placeBytes  = 3 * 8
+	shiftBytes  = 8 // of the height of the last examination
 )
 
 var (
-	prefixes = [...]string{Ring: "t/q/", Epoch: "t/e/", Overflow: "t/f/", Carry: "t/c/"}
-	ends     = [...]string{Ring: "t/q0", Epoch: "t/e0", Overflow: "t/f0", Carry: "t/c0"} // '0' follows '/'
+	prefixes = [...]string{Ring: "t/q/", Epoch: "t/e/", Overflow: "t/f/", Carry: "t/c/", Arrears: "t/t/"}
+	ends     = [...]string{Ring: "t/q0", Epoch: "t/e0", Overflow: "t/f0", Carry: "t/c0", Arrears: "t/t0"} // '0' follows '/'
 )
 
 // start is the first key a tier can have, end the first behind all of them.
@@ -23,7 +24,7 @@ func end(t Tier) []byte   { return []byte(ends[t]) }
 
 // begin returns a tier's prefix, with room for a whole key.
 func begin(t Tier) []byte {
-	return append(make([]byte, 0, prefixBytes+slotBytes+placeBytes), prefixes[t]...)
+	return append(make([]byte, 0, prefixBytes+max(slotBytes, shiftBytes)+placeBytes), prefixes[t]...)
 }
 
 func appendNumber(key []byte, n uint64) []byte { return binary.BigEndian.AppendUint64(key, n) }
@@ -31,7 +32,10 @@ func appendNumber(key []byte, n uint64) []byte { return binary.BigEndian.AppendU
 // key is where an entry stands in a tier.
 func (c Calendar) key(t Tier, p Place) []byte {
 	key := begin(t)
-	if t == Carry {
+	if t == Arrears {
+		key = appendNumber(key, uint64(p.Examined))
+	}
+	if t >= Carry {
 		return appendNumber(appendNumber(appendNumber(key, ^p.Rank), uint64(p.Seq)), uint64(p.Height))
 	}
 	if t == Ring {
@@ -44,10 +48,25 @@ func (c Calendar) key(t Tier, p Place) []byte {
 func split(t Tier, key []byte) Place {
 	at := key[len(key)-placeBytes:]
 	a, b, c := binary.BigEndian.Uint64(at), binary.BigEndian.Uint64(at[8:]), binary.BigEndian.Uint64(at[16:])
-	if t == Carry {
+	switch t {
+	case Carry:
 		return Place{Rank: ^a, Seq: types.Seq(b), Height: types.Height(c)}
+	case Arrears:
+		examined := types.Height(binary.BigEndian.Uint64(key[prefixBytes:]))
+		return Place{Rank: ^a, Seq: types.Seq(b), Height: types.Height(c), Examined: examined}
 	}
 	return Place{Height: types.Height(a), Rank: ^b, Seq: types.Seq(c)}
+}
+
+// keyBytes is how long the keys of a tier are.
+func keyBytes(t Tier) int {
+	switch t {
+	case Ring:
+		return prefixBytes + slotBytes + placeBytes
+	case Arrears:
+		return prefixBytes + shiftBytes + placeBytes
+	}
+	return prefixBytes + placeBytes
 }
 
 // slot is the ring's bucket of a height (CIP-1 §2.1).
@@ -72,7 +91,7 @@ func behindSlot(slot uint64, h types.Height) []byte {
 }
 
 // behind is the first key behind those of heights up to h, in the epoch queue or
-// the overflow.
+// the overflow; in the arrears, of examinations up to h.
 func behind(t Tier, h types.Height) []byte {
 	if h == maxHeight {
 		return end(t)

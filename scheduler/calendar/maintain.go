@@ -82,7 +82,7 @@ func (u *upkeep) move(t Tier, from, to []byte) (rest []byte) {
 		return uint64(len(items)) < u.left
 	})
 	for _, item := range items {
-		old, belongs := u.key(t, item.Place), u.tierFor(item.Height, u.at.maintained)
+		old, belongs := u.key(t, item.Place), u.tierFor(item.Place, u.at.maintained)
 		u.kv.Set(old, nil)
 		u.kv.Set(u.key(belongs, item.Place), item.Value)
 		u.moves = append(u.moves, Move{item.Place, t, belongs})

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"fmt"
+	"math"
 	"slices"
 	"testing"
 
@@ -28,9 +29,13 @@ type entry struct {
 	seq    types.Seq
 	value  []byte
 	tier   string
+	last   types.Height // in the arrears: its last examination
+	key    types.Height // in the arrears: that of its last Shift
 }
 
-func (e entry) place() Place { return Place{e.height, e.rank, e.seq} }
+func (e entry) place() Place {
+	return Place{Height: e.height, Rank: e.rank, Seq: e.seq, Examined: e.key}
+}
 
 func (m *twin) where(h types.Height) string {
 	switch ahead := uint64(h)/m.epoch - uint64(m.now)/m.epoch; {
@@ -45,7 +50,7 @@ func (m *twin) where(h types.Height) string {
 }
 
 func (m *twin) insert(p Place, value []byte) {
-	m.all = append(m.all, entry{p.Height, p.Rank, p.Seq, value, m.where(p.Height)})
+	m.all = append(m.all, entry{height: p.Height, rank: p.Rank, seq: p.Seq, value: value, tier: m.where(p.Height)})
 }
 
 // step is one height: at most so many moves, by what moves first, then height,
@@ -88,7 +93,9 @@ func (m *twin) due(now types.Height, limit uint64) (due []entry) {
 			due = append(due, e)
 		}
 	}
-	slices.SortFunc(due, func(a, b entry) int { return cmp.Or(cmp.Compare(b.rank, a.rank), cmp.Compare(a.seq, b.seq)) })
+	slices.SortFunc(due, func(a, b entry) int { // decision T16
+		return cmp.Or(cmp.Compare(a.last, b.last), cmp.Compare(b.rank, a.rank), cmp.Compare(a.seq, b.seq))
+	})
 	return due[:min(uint64(len(due)), limit)]
 }
 
@@ -115,7 +122,7 @@ func (x *twins) calendar() Calendar { return Of(x.kv, x.sizes) }
 
 // do does one operation: what it is and two numbers to vary it.
 func (x *twins) do(kind, a, b byte) {
-	switch kind % 10 {
+	switch kind % 12 {
 	case 0, 1, 2, 3:
 		x.insert(types.Height(a%64), b)
 	case 4:
@@ -132,8 +139,43 @@ func (x *twins) do(kind, a, b byte) {
 	case 9:
 		x.fire(uint64(a % 8))
 		x.maintain(0)
+	case 10:
+		x.examine(uint64(a%16), b)
+		x.maintain(0)
+	case 11:
+		x.examine(math.MaxUint64, b)
+		x.maintain(types.Height(a % 3))
 	}
 	x.look()
+}
+
+// examine is a block that examines some of what is due: of each it finds by a
+// number whether it can pay. One that examines all settles the others.
+func (x *twins) examine(limit uint64, b byte) {
+	if x.m.now == 0 {
+		return
+	}
+	items := x.due(x.m.now, limit)
+	all := len(items) == len(x.m.due(x.m.now, math.MaxUint64))
+	for _, item := range items {
+		e := &x.m.all[x.m.find(item.Place)]
+		switch poor := uint64(item.Seq)%5 < uint64(b%7); {
+		case poor && (e.tier != "arrears" || !all):
+			e.tier, e.last, e.key = "arrears", x.m.now, x.m.now
+		case poor:
+			e.last = x.m.now
+		case e.tier == "arrears":
+			e.tier, e.last, e.key = x.m.where(e.height), 0, 0
+		}
+		if e.key != item.Examined {
+			if got := x.calendar().Shift(item.Place, e.key, item.Value); got != e.place() {
+				x.fail("shifted to %v, with the twin %v", got, e.place())
+			}
+		}
+	}
+	if all {
+		x.calendar().Settle(x.m.now)
+	}
 }
 
 func (x *twins) insert(in types.Height, b byte) {
@@ -226,9 +268,9 @@ func (x *twins) look() {
 		if !found || tier.String() != e.tier || !bytes.Equal(value, e.value) {
 			x.fail("found %v %s %x, with the twin %+v", found, tier, value, e)
 		}
-		least, past = min(least, e.height), past || e.tier == "carry"
+		least, past = min(least, e.height), past || e.tier == "carry" || e.tier == "arrears"
 	}
-	if ok != (len(x.m.all) > 0) || ok && !past && next != least || past && next >= x.m.now {
+	if ok != (len(x.m.all) > 0) || ok && !past && next != least || past && next > x.m.now {
 		x.fail("next is %d %v, with the twin %d of %d, maintained to %d", next, ok, least, len(x.m.all), x.m.now)
 	}
 	if _, _, found := x.calendar().Find(Place{Height: least, Rank: 99}); found {

@@ -20,8 +20,8 @@ import (
 //	weights  under eip1559 each weight is W(actor), counted again from all fires
 //	caps     what one fire may use; an auction's fires a block and an actor
 //	cleanup  ends unfired fit their budget, and who waits for it did not
-//	examined at most max_examined, and nobody due is left out who goes before one
-//	         that was not
+//	examined at most max_examined beside the expired, and no due timer is left out
+//	         that ranks before one that was examined
 //
 // The first revision's slices and the auctions' order depend on what bidders said
 // and on state that no block shows: there the order is not judged.
@@ -42,7 +42,7 @@ func (j *Judge) lane(o *Observation) {
 		r.caps()
 	}
 	r.cleanup()
-	r.bounds()
+	r.examined()
 	j.window.keep(o, r.fires)
 }
 
@@ -229,41 +229,4 @@ func (r *laneOf) cleanup() {
 			return
 		}
 	}
-}
-
-// bounds judges how many timers the block looked at, and that it began with
-// those of the highest stated tip (decision T16).
-func (r *laneOf) bounds() {
-	spoken := uint64(len(r.fires)) + uint64(len(r.waits)) + r.ended
-	if spoken > r.rules.Examined+r.beside() {
-		r.wrong("%d due timers were looked at, at most %d", spoken, r.rules.Examined)
-	}
-	r.timers.full = spoken+r.gone >= r.rules.Examined
-	if !r.timers.full {
-		return
-	}
-	r.timers.least = nil
-	for i := range r.o.Timers {
-		c := &r.o.Timers[i]
-		l := r.timers.pending[c.Timer.ID]
-		lane := c.Status == types.TimerFired || c.Status == types.TimerExpired || c.Status == types.TimerInsufficientFunds || r.isDeferral(c)
-		if l != nil && lane && (r.timers.least == nil || r.timers.least.before(l)) {
-			r.timers.least = l
-		}
-	}
-}
-
-// beside is how many timers a block may have looked at beside the others: of those
-// that expired, or wait for their end, so many as the cleanup lane may take
-// (decision T16).
-func (r *laneOf) beside() (n uint64) {
-	if r.rules.GCPerTimer == 0 {
-		return 0
-	}
-	for i := range r.o.Timers {
-		if c := &r.o.Timers[i]; c.Status == types.TimerExpired || c.Status == types.TimerPending && c.Reason == "gc_lane_full" {
-			n++
-		}
-	}
-	return min(n, uint64(r.rules.GCBudget/r.rules.GCPerTimer))
 }

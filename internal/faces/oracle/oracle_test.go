@@ -282,7 +282,7 @@ func TestPlantedContentIsFound(t *testing.T) {
 			"waits (block_cells_full)"},
 		{"more cells than the block has", 2, func(o *Observation) { o.Lane.CellsLimit = 4 }, "lane", "had 4 cells left"},
 		{"more cycles than the lane has", 2, func(o *Observation) { o.Timers[0].CyclesUsed = 1051 }, "lane", "fires used 1051 cycles"},
-		{"more examined than there may be", 2, func(o *Observation) { o.Lane.Examined = 1 }, "lane", "2 due timers were looked at, at most 1"},
+		{"more examined than there may be", 2, func(o *Observation) { o.Lane.Examined = 1 }, "lane", "the block examined 2 due timers, at most 1"},
 		{"waits for a cleanup lane with room", 2, func(o *Observation) { o.Timers[1].Reason = "gc_lane_full" }, "lane", "has room for 1"},
 		{"more cleaned up than there is room for", 2, func(o *Observation) {
 			o.Lane.GCBudget = 9

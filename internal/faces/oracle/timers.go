@@ -14,9 +14,9 @@ type timers struct {
 	ended   map[types.TimerID]types.TimerStatus
 	nonces  map[types.Address]uint64
 	lastSeq types.Seq
-	any     bool  // a timer was scheduled
-	full    bool  // the block looked at as many due timers as it may
-	least   *life // the last timer that a full block looked at, in its order
+	any     bool // a timer was scheduled
+
+	examined examined // by the block that is judged
 }
 
 // life is a pending timer.
@@ -25,6 +25,7 @@ type life struct {
 	rank      types.Wei    // the tip it stated, where tips counted when it was scheduled
 	triggered types.Height // in which block what it watches changed; 0 before
 	judged    types.Height // the height at which it was deferred last
+	unpaid    types.Height // its last examination, if it could not pay then; 0 if it is not in arrears
 }
 
 // due is the height from which the timer is due: of one that watches a key that
@@ -41,16 +42,8 @@ func (l *life) due() types.Height {
 
 func (l *life) isDue(h types.Height) bool { return l.due() <= h && l.timer.ScheduledAt < h }
 
-// before reports whether l is looked at before m (decision T16).
-func (l *life) before(m *life) bool {
-	if c := l.rank.Cmp(m.rank); c != 0 {
-		return c > 0
-	}
-	return l.timer.Seq < m.timer.Seq
-}
-
 func newTimers() timers {
-	return timers{map[types.TimerID]*life{}, map[types.TimerID]types.TimerStatus{}, map[types.Address]uint64{}, 0, false, false, nil}
+	return timers{map[types.TimerID]*life{}, map[types.TimerID]types.TimerStatus{}, map[types.Address]uint64{}, 0, false, examined{}}
 }
 
 // age judges what a block did to timers (decisions T1-T6, T9, T19, T20, T26): ids
@@ -161,6 +154,7 @@ func (j *Judge) deferred(known *life, c *types.TimerChange, wrong func(string, .
 		wrong("timer %s counts %d deferrals, want %d", c.Timer.ID, c.Timer.Deferrals, want)
 	}
 	known.judged = c.At
+	known.found(c)
 }
 
 // ends judges the end of a timer.
@@ -215,7 +209,7 @@ func (j *Judge) counted(known *life, c *types.TimerChange, wrong func(string, ..
 	if known.isDue(c.At) {
 		want = uint64(c.At - known.due())
 	}
-	unsaid := known.isDue(c.At) && j.timers.full && c.Timer.Deferrals == want+1
+	unsaid := known.isDue(c.At) && j.timers.examined.full && c.Timer.Deferrals == want+1
 	if known.judged == c.At {
 		want++
 	}
@@ -234,12 +228,12 @@ func (j *Judge) same(known *life, c *types.TimerChange, wrong func(string, ...an
 }
 
 // overdue judges that every timer that was due was spoken of: it ended, or it
-// was deferred (decision T9); where the block looked at as many as it may, those
-// it did not come to stand behind all that it did (decision T16).
+// was deferred (decision T9). A block that examined as many as it may leaves out
+// only what ranks after these (decision T16).
 func (j *Judge) overdue(h types.Height, wrong func(string, ...any)) {
 	var forgotten []*life
 	for _, l := range j.timers.pending {
-		if l.isDue(h) && l.judged != h && !(j.timers.full && j.timers.least != nil && j.timers.least.before(l)) {
+		if l.isDue(h) && l.judged != h && !j.timers.examined.leftOut(l, h) {
 			forgotten = append(forgotten, l)
 		}
 	}
