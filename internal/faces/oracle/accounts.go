@@ -184,8 +184,9 @@ func (j *Judge) timed(o *Observation, m *moves, wrong func(string, ...any)) {
 				j.lent(o, t, wrong)
 			}
 		}
-		if c.Timer.FeePayer != t.FeePayer {
-			wrong("timer %s, for which %s pays, became one for which %s does", t.ID, t.FeePayer, c.Timer.FeePayer)
+		payer := payerOf(&o.Lane, t, c.Status)
+		if c.Timer.FeePayer != payer {
+			wrong("timer %s, for which %s pays, became one for which %s does", t.ID, payer, c.Timer.FeePayer)
 		}
 		if c.Status == types.TimerPending {
 			continue
@@ -197,13 +198,23 @@ func (j *Judge) timed(o *Observation, m *moves, wrong func(string, ...any)) {
 		}
 		m.ran = true
 		if o.Lane.auction() { // the payment comes out of the bid
-			m.take(t.FeePayer, new(big.Int).Sub(c.FeePaid.Big(), c.TipPaid.Big()))
+			m.take(payer, new(big.Int).Sub(c.FeePaid.Big(), c.TipPaid.Big()))
 			m.add(t.FeePayer, new(big.Int).Sub(t.Bid.Big(), c.TipPaid.Big()))
 			continue
 		}
-		m.take(t.FeePayer, c.FeePaid.Big())
+		m.take(payer, c.FeePaid.Big())
 		m.add(t.FeePayer, t.Bid.Big())
 	}
+}
+
+// payerOf is whom a change of a timer names as its payer: the one that was stated,
+// but of a fire under the first revision the actor, which paid it (decisions T23,
+// T28).
+func payerOf(rules *LaneRules, t *types.Timer, status types.TimerStatus) types.Address {
+	if rules.Policy == firstRevision && status == types.TimerFired {
+		return t.Actor
+	}
+	return t.FeePayer
 }
 
 // lent judges that who pays for another's timer signed a transaction of the block
@@ -311,7 +322,7 @@ func (j *Judge) payers(o *Observation) map[types.Address]bool {
 	}
 	for i := range o.Timers {
 		if known := j.timers.pending[o.Timers[i].Timer.ID]; known != nil {
-			payers[known.timer.FeePayer] = true
+			payers[payerOf(&o.Lane, &known.timer, types.TimerFired)] = true
 		}
 	}
 	return payers

@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"math/big"
 	"testing"
 
 	"github.com/cowboyinc/devnet/internal/base/codec"
@@ -326,5 +327,39 @@ func TestAVoteThatLeavesBeforeItIsKeptIsFound(t *testing.T) {
 	j.Excuse(vote.Validator)
 	if j.Sends(&vote, nil); j.Err() != nil {
 		t.Error("a liar is accused")
+	}
+}
+
+// Decisions T23 and T28: under the first revision the actor pays for a fire, whoever
+// was stated, and the fire names it; no other change does.
+func TestUnderTheFirstRevisionAFireNamesTheActorAsPayer(t *testing.T) {
+	for _, test := range []struct {
+		policy string
+		status types.TimerStatus
+		payer  types.Address
+		right  bool
+	}{
+		{firstRevision, types.TimerFired, deployed, true},
+		{firstRevision, types.TimerFired, bob, false},
+		{firstRevision, types.TimerExpired, bob, true},
+		{firstRevision, types.TimerExpired, deployed, false},
+		{firstRevision, types.TimerPending, deployed, false},
+		{fifo, types.TimerFired, bob, true},
+		{fifo, types.TimerFired, deployed, false},
+	} {
+		j, accusations := judge(), 0
+		stated := types.Timer{ID: types.Hash{1}, Actor: deployed, FeePayer: bob}
+		j.timers.pending[stated.ID] = &life{timer: stated}
+		c := types.TimerChange{Kind: types.ChangeEnded, Timer: stated, Status: test.status, FeePaid: types.WeiOf(70)}
+		c.Timer.FeePayer = test.payer
+		m := &moves{by: map[types.Address]*big.Int{}}
+		j.timed(&Observation{Lane: LaneRules{Policy: test.policy}, Timers: []types.TimerChange{c}}, m,
+			func(string, ...any) { accusations++ })
+		if (accusations == 0) != test.right {
+			t.Errorf("%+v: %d accusations", test, accusations)
+		}
+		if paid := m.by[test.payer]; test.right && test.status == types.TimerFired && (paid == nil || paid.Int64() != -70) {
+			t.Errorf("%+v: %v of the payer", test, m.by)
+		}
 	}
 }
