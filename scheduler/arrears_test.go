@@ -78,6 +78,27 @@ func TestT16WhatIsPricedOutTakesTurns(t *testing.T) {
 	turn(2, 3)
 }
 
+// TestT16ABlockExaminesSoManyInArrears: a siege costs a block no more than that,
+// though it has room.
+func TestT16ABlockExaminesSoManyInArrears(t *testing.T) {
+	w := lane1559()
+	for range 20 {
+		w.must(t, bob, program.TimerRequest{Height: 2, GasLimit: ptr(types.Cycles(1000)), MaxFeePerCycle: wei(1000)})
+	}
+	w.fees.Lane = types.WeiOf(1001)
+	w.p.MaxArrears = 3
+	w.block()
+	for i, want := range []int{20, 3, 3} {
+		if out := w.block(); out.Examined != want {
+			t.Errorf("block %d examined %d, want %d", i, out.Examined, want)
+		}
+	}
+	w.p.MaxArrears = 20
+	if out := w.block(); out.Examined != 20 {
+		t.Errorf("examined %d of 20", out.Examined)
+	}
+}
+
 // TestT16OneFireThatEmptiesThePayerPutsTheOthersInArrears: they were examined and
 // cannot pay, as those of an empty payer.
 func TestT16OneFireThatEmptiesThePayerPutsTheOthersInArrears(t *testing.T) {

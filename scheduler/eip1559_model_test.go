@@ -112,7 +112,8 @@ func (l *lawyer) examine(w *world, now types.Height) (due []*brief) {
 	slices.SortFunc(due, func(a, b *brief) int {
 		return cmp.Or(cmp.Compare(l.last[a.ID], l.last[b.ID]), rank(b).Cmp(rank(a)), cmp.Compare(a.Seq, b.Seq))
 	})
-	due = examinedOf(w, now, due, func(b *brief) types.Height { return b.ExpiresAt })
+	last := func(b *brief) types.Height { return l.last[b.ID] }
+	due = examinedOf(w, now, due, last, func(b *brief) types.Height { return b.ExpiresAt })
 	slices.SortFunc(due, func(a, b *brief) int { return int(a.Seq) - int(b.Seq) })
 	return due
 }
@@ -345,6 +346,7 @@ func (x *trial) vary(t *rapid.T) {
 	w.p.LaneTimerCycles = rapid.SampledFrom([]types.Cycles{30_000, 280_000, 2_000_000}).Draw(t, "lane")
 	w.p.GCCyclesPerBlock = rapid.SampledFrom([]types.Cycles{0, 10_000, 5_000_000}).Draw(t, "gc")
 	w.p.MaxExamined = rapid.SampledFrom([]uint64{2, 4, 50_000}).Draw(t, "examined")
+	w.p.MaxArrears = rapid.SampledFrom([]uint64{1, 3, 5000}).Draw(t, "in arrears")
 	w.p.GBABlockCycles = rapid.SampledFrom([]types.Cycles{0, 30_000, 2_000_000}).Draw(t, "calls")
 	w.p.TieBreak = rapid.SampledFrom([]string{TieByID, "age"}).Draw(t, "ties")
 	w.p.FairnessCenter = rapid.SampledFrom([]string{"median", FairnessMean}).Draw(t, "center")

@@ -158,17 +158,17 @@ func (d *dueTimer) expired(now types.Height) bool { return now > d.ExpiresAt }
 
 // take examines the due timers: max_examined_timers of them, and beside these as
 // many of those that can only end, having expired, as the cleanup lane takes
-// (decision T16). Their places in due are in the order of trigger height, then
-// sequence.
+// (decision T16), and of those in arrears at most max_arrears_examined. Their places
+// in due are in the order of trigger height, then sequence.
 func (r *laneRun) take() {
 	room, beside := r.Params.MaxExamined, r.burials()
 	limit := max(room, room+beside) // a sum that wraps is beyond all there are
-	items := r.calendar().tiers.Due(r.Height, limit)
+	items, inArrears := r.calendar().tiers.DueOf(r.Height, limit, r.Params.MaxArrears)
 	found := len(items)
 	if uint64(found) > room {
 		items = r.examinable(items, room, beside)
 	}
-	r.more = len(items) < found || uint64(found) == limit
+	r.more = len(items) < found || uint64(found) == limit || inArrears == r.Params.MaxArrears
 	slices.SortFunc(items, func(a, b calendar.Item) int {
 		return cmp.Or(cmp.Compare(a.Height, b.Height), cmp.Compare(a.Seq, b.Seq))
 	})

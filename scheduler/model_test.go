@@ -131,7 +131,14 @@ type end struct {
 
 // examinedOf is T16, of timers in their order: so many, and beside them as many
 // expired ones as the cleanup lane ends; a block looks at no more than both.
-func examinedOf[T any](w *world, now types.Height, due []T, expiresAt func(T) types.Height) (kept []T) {
+func examinedOf[T any](w *world, now types.Height, due []T, last func(T) types.Height, expiresAt func(T) types.Height) (kept []T) {
+	fresh := 0
+	for _, t := range due { // those in arrears come last
+		if last(t) == 0 {
+			fresh++
+		}
+	}
+	due = due[:min(len(due), fresh+int(w.p.MaxArrears))]
 	beside := int(w.p.GCCyclesPerBlock / w.p.GCCyclesPerTimer)
 	expired, others := 0, 0
 	for _, t := range due[:min(len(due), int(w.p.MaxExamined)+beside)] {
@@ -153,7 +160,8 @@ func (m *twin) block(w *world, now types.Height, balances map[types.Address]type
 	slices.SortFunc(due, func(a, b types.Timer) int {
 		return cmp.Or(cmp.Compare(m.last[a.ID], m.last[b.ID]), cmp.Compare(a.Seq, b.Seq))
 	})
-	due = examinedOf(w, now, due, func(t types.Timer) types.Height { return t.ExpiresAt }) // no tip is stated
+	last := func(t types.Timer) types.Height { return m.last[t.ID] }
+	due = examinedOf(w, now, due, last, func(t types.Timer) types.Height { return t.ExpiresAt }) // no tip is stated
 	slices.SortFunc(due, func(a, b types.Timer) int { return cmp.Or(cmp.Compare(a.Height, b.Height), cmp.Compare(a.Seq, b.Seq)) })
 	gc, cycles, cells := types.Cycles(0), types.Cycles(0), types.Cells(0)
 	deferred := map[types.TimerID]string{}
@@ -332,6 +340,7 @@ func (x *modelled) vary(t *rapid.T) {
 	w.p.LaneTimerCycles = rapid.SampledFrom([]types.Cycles{0, 40_000, 200_000, 600_000, 2_000_000}).Draw(t, "lane")
 	w.p.GCCyclesPerBlock = rapid.SampledFrom([]types.Cycles{0, 4_999, 10_000, 5_000_000}).Draw(t, "gc")
 	w.p.MaxExamined = rapid.SampledFrom([]uint64{3, 50_000}).Draw(t, "examined")
+	w.p.MaxArrears = rapid.SampledFrom([]uint64{2, 5000}).Draw(t, "in arrears")
 	w.p.Fees = rapid.SampledFrom([]string{"paid", "paid", "free"}).Draw(t, "fees")
 	for _, a := range x.actors {
 		w.fund(a, types.WeiOf(rapid.SampledFrom([]uint64{0, 551_000_000, 1_200_000_000, 1 << 50}).Draw(t, "balance")))

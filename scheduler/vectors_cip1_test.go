@@ -172,6 +172,7 @@ type vectorTimer struct {
 	Cycles      types.Cycles `json:",string"`
 	Cells       types.Cells  `json:",string"`
 	Cancels     seqs
+	Examined    *types.Height `json:",string"`
 	GBA         *vectorBidder
 }
 
@@ -270,6 +271,11 @@ func play(t *testing.T, w *world, timers []vectorTimer, signed map[types.Address
 			most = types.MaxWei
 		}
 		b.enlist(&timer, signedBy(timer.FeePayer, most))
+		if v.Examined != nil {
+			w.blockNow().Maintain()
+			entry, _ := b.calendar().Find(at)
+			b.shift(&entry, *v.Examined)
+		}
 		own := readTally(w.kv, v.Actor)
 		writeTally(w.kv, v.Actor, tally{Pending: own.Pending + 1, Nonce: own.Nonce + 1})
 		if next := timer.Seq + 1; next > readSequence(w.kv) {
@@ -334,10 +340,12 @@ func TestVectorsOfSelection(t *testing.T) {
 		MaxCells      types.Cells  `json:"max_cells_per_fire,string"`
 		CellsLeft     types.Cells  `json:"cells_left,string"`
 		MaxExamined   uint64       `json:"max_examined,string"`
+		MaxArrears    uint64       `json:"max_arrears,string"`
 		TieBreak      string       `json:"tie_break"`
 		PriorityFloor types.Wei    `json:"priority_floor"`
 		Timers        []vectorTimer
 		Order, Fired  seqs
+		Next          seqs
 		Outcomes      []struct {
 			Seq     types.Seq `json:",string"`
 			Outcome string
@@ -352,6 +360,7 @@ func TestVectorsOfSelection(t *testing.T) {
 			w.head, w.cells, w.fees.Lane = c.Height-1, c.CellsLeft, c.BaseFeeLane
 			w.p.LaneTimerCycles, w.p.MaxCyclesPerFireLane, w.p.MaxCellsPerFire = c.LaneBudget, c.Cap, c.MaxCells
 			w.p.MaxExamined, w.p.TieBreak, w.p.PriorityFloor = c.MaxExamined, c.TieBreak, c.PriorityFloor
+			w.p.MaxArrears = c.MaxArrears
 			for _, v := range c.Timers {
 				w.fund(v.Actor, types.MaxWei)
 			}
@@ -392,6 +401,13 @@ func TestVectorsOfSelection(t *testing.T) {
 			}
 			if got := previousP50(w.kv, w.now()); got != c.P50Next {
 				t.Errorf("p50 %s, want %s", got, c.P50Next)
+			}
+			var next seqs
+			for _, e := range w.blockNow().calendar().Due(w.now(), 1000) {
+				next = append(next, e.Seq)
+			}
+			if !slices.Equal(next, c.Next) {
+				t.Errorf("the next block examines %v, want %v", next, c.Next)
 			}
 		})
 	}

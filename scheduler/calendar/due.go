@@ -15,8 +15,15 @@ import (
 // costs follows from what is due there, not from what is pending. The values are
 // copies.
 func (c Calendar) Due(now types.Height, limit uint64) []Item {
+	items, _ := c.DueOf(now, limit, limit)
+	return items
+}
+
+// DueOf is Due with at most so many entries in arrears. inArrears is how many those
+// are.
+func (c Calendar) DueOf(now types.Height, limit, arrears uint64) (items []Item, inArrears uint64) {
 	if limit == 0 {
-		return nil
+		return nil, 0
 	}
 	m := merge{kv: c.kv, now: now}
 	m.add(Carry, start(Carry), end(Carry))
@@ -27,22 +34,25 @@ func (c Calendar) Due(now types.Height, limit uint64) []Item {
 	})
 	m.addFront(c, Epoch)
 	m.addFront(c, Overflow)
-	return m.addArrears(m.first(limit), limit, at.settled)
+	items = m.first(limit)
+	others := len(items)
+	items = m.addArrears(items, min(arrears, limit-uint64(others)), at.settled)
+	return items, uint64(len(items) - others)
 }
 
-// addArrears appends the first entries in arrears, up to limit items in all: those
-// last examined at settled or before are of one height, the others go by theirs.
-// Of the former it reads all, at most as many as one height has examined.
-func (m *merge) addArrears(items []Item, limit uint64, settled types.Height) []Item {
-	left := limit - uint64(len(items))
+// addArrears appends the first entries in arrears, at most left. Entries that were
+// last examined at settled or before count as of one height; the others go by theirs.
+// It reads all of the former, at most as many as one height has examined.
+func (m *merge) addArrears(items []Item, left uint64, settled types.Height) []Item {
 	if left == 0 {
 		return items
 	}
 	border := behind(Arrears, settled)
 	early := m.readInto(nil, &source{tier: Arrears, from: start(Arrears), to: border}, math.MaxUint64)
 	slices.SortFunc(early, func(a, b Item) int { return cmp.Or(cmp.Compare(b.Rank, a.Rank), cmp.Compare(a.Seq, b.Seq)) })
-	items = append(items, early[:min(uint64(len(early)), left)]...)
-	return m.readInto(items, &source{tier: Arrears, from: border, to: end(Arrears)}, limit-uint64(len(items)))
+	early = early[:min(uint64(len(early)), left)]
+	items = append(items, early...)
+	return m.readInto(items, &source{tier: Arrears, from: border, to: end(Arrears)}, left-uint64(len(early)))
 }
 
 // source is a range of keys in the order of what is due: the carry, or one

@@ -131,6 +131,7 @@ type Params struct {
 	LaneFeePermille      uint64       `param:"cip1.lane_fee_multiplier_permille" class:"block" default:"1000" max:"1000000"` // decision T12; what it gives is rounded down
 	MaxCyclesPerFireLane types.Cycles `param:"cip1.max_cycles_per_fire_auction_phase" class:"block" default:"250000" min:"1000"`
 	MaxExamined          uint64       `param:"cip1.max_examined_timers" class:"block" default:"50000" min:"1"` // decision T16
+	MaxArrears           uint64       `param:"cip1.max_arrears_examined" class:"block" default:"5000" min:"1"` // decision T16
 	MinGasLimit          types.Cycles `param:"cip1.min_gas_limit" class:"block" default:"1000" min:"1"`        // decision T18
 	BidRejectedFrom      types.Height `param:"cip1.bid_rejected_from" class:"block" default:"0"`               // decision T22; 0: from activation
 	PriorityFloor        types.Wei    `param:"cip1.priority_floor" class:"block" default:"0"`                  // decision T10

@@ -11,6 +11,8 @@ type examined struct {
 	full    bool  // as many as a block may, not counting expired timers
 	live    *life // of those that had not expired, the last by rank; nil for none
 	expired *life // of those that had, the same
+	owing   bool  // as many in arrears as a block may
+	last    *life // of those in arrears, the last by rank; nil for none
 }
 
 // leftOut reports whether a block that examined these may have left out a due
@@ -18,6 +20,9 @@ type examined struct {
 // the same kind. Expired timers may also take the places of the others.
 func (e *examined) leftOut(l *life, h types.Height) bool {
 	follows := func(last *life) bool { return last == nil || last.before(l) }
+	if e.owing && l.unpaid > 0 && follows(e.last) {
+		return true
+	}
 	return e.full && follows(e.live) && (l.timer.ExpiresAt >= h || follows(e.expired))
 }
 
@@ -46,10 +51,11 @@ func (l *life) found(c *types.TimerChange) {
 }
 
 // examined gathers the timers that the block examined, and judges their number: at
-// most max_examined, and in addition as many expired ones as the cleanup lane takes.
+// most max_examined, and in addition as many expired ones as the cleanup lane takes;
+// of them in arrears at most max_arrears_examined.
 func (r *laneOf) examined() {
 	var e examined
-	var live, expired uint64
+	var live, expired, owing uint64
 	h := r.o.Block.Header.Height
 	for i := range r.o.Timers {
 		c := &r.o.Timers[i]
@@ -63,15 +69,28 @@ func (r *laneOf) examined() {
 			last, n = &e.expired, &expired
 		}
 		*n++
-		if l != nil && (*last == nil || (*last).before(l)) {
-			as := *l // as the block found it
+		if l == nil {
+			continue
+		}
+		as := *l // as the block found it
+		if *last == nil || (*last).before(l) {
 			*last = &as
+		}
+		if l.unpaid > 0 {
+			owing++
+			if e.last == nil || e.last.before(l) {
+				e.last = &as
+			}
 		}
 	}
 	beside := min(expired, uint64(r.rules.GCBudget/max(1, r.rules.GCPerTimer)))
 	if spoken := live + expired; spoken-beside > r.rules.Examined {
 		r.wrong("the block examined %d due timers, at most %d and %d expired ones", spoken, r.rules.Examined, beside)
 	}
+	if owing > r.rules.Arrears {
+		r.wrong("the block examined %d due timers in arrears, at most %d", owing, r.rules.Arrears)
+	}
+	e.owing = owing+r.gone >= r.rules.Arrears
 	e.full = live+expired-beside+r.gone >= r.rules.Examined
 	r.timers.examined = e
 }

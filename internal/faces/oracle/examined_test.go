@@ -10,9 +10,9 @@ import (
 // siege is a chain under the first revision that examines two timers a block. Of
 // four that are due at 2, by sequence, seen are examined in each block from 2 on;
 // all wait for the reason.
-func siege(reason string, seen ...[2]types.Seq) *Judge {
+func siege(reason string, arrears uint64, seen ...[2]types.Seq) *Judge {
 	r := rules()
-	r.Lane.Policy, r.Lane.Examined = firstRevision, 2
+	r.Lane.Policy, r.Lane.Examined, r.Lane.Arrears = firstRevision, 2, arrears
 	parent, j := r.Genesis, New(r)
 	all := make([]types.Timer, 4)
 	for seq := range all {
@@ -62,7 +62,7 @@ func TestTheOrderOfExaminingIsJudged(t *testing.T) {
 		{"insolvent and unburied, in turn", "gc_lane_full", pairs{{0, 1}, {2, 3}}, ""},
 		{"insolvent and unburied, again", "gc_lane_full", pairs{{0, 1}, {0, 1}}, forgotten},
 	} {
-		j := siege(test.reason, test.seen...)
+		j := siege(test.reason, 2, test.seen...)
 		if test.text != "" {
 			accused(t, test.name, j, "timers", test.text)
 			continue
@@ -70,6 +70,32 @@ func TestTheOrderOfExaminingIsJudged(t *testing.T) {
 		for _, v := range j.Violations() { // of others too: no header says why a timer was passed over
 			if v.Oracle == "timers" {
 				t.Errorf("%s: %v", test.name, v)
+			}
+		}
+	}
+}
+
+// Decision T16: of the timers in arrears a block examines so many and no more, in
+// turn, though it has room for others.
+func TestTheBoundOfTimersInArrearsIsJudged(t *testing.T) {
+	const poor = "insufficient_funds"
+	type pairs = [][2]types.Seq
+	for _, test := range []struct {
+		seen         pairs // twice the same: one is examined
+		oracle, text string
+	}{
+		{seen: pairs{{0, 1}, {2, 3}, {0, 0}, {1, 1}, {2, 2}}},
+		{pairs{{0, 1}, {2, 3}, {1, 1}}, "timers", "neither ended nor was deferred"},
+		{pairs{{0, 1}, {2, 3}, {0, 1}}, "lane", "the block examined 2 due timers in arrears, at most 1"},
+	} {
+		j := siege(poor, 1, test.seen...)
+		if test.text != "" {
+			accused(t, test.text, j, test.oracle, test.text)
+			continue
+		}
+		for _, v := range j.Violations() {
+			if v.Oracle == "timers" || v.Oracle == "lane" {
+				t.Error(v)
 			}
 		}
 	}
@@ -125,7 +151,7 @@ func TestMoreThanMayBeExaminedIsFound(t *testing.T) {
 			j.timers.pending[at.ID] = l
 			o.Timers = append(o.Timers, c)
 		}
-		r := &laneOf{Judge: j, o: &o, rules: &LaneRules{Examined: 2, GCBudget: test.budget, GCPerTimer: 5},
+		r := &laneOf{Judge: j, o: &o, rules: &LaneRules{Examined: 2, Arrears: 9, GCBudget: test.budget, GCPerTimer: 5},
 			wrong: func(format string, args ...any) { text = fmt.Sprintf(format, args...) }}
 		if r.examined(); text != test.text || j.timers.examined.full != test.full {
 			t.Errorf("%+v: said %q, full %v", test, text, j.timers.examined.full)

@@ -17,7 +17,7 @@ type LaneRules struct {
 
 	FireCycles, FireCyclesAuction types.Cycles // one fire may use, by CIP-5 and under eip1559
 	FireCells                     types.Cells
-	Examined                      uint64 // due timers that a block looks at
+	Examined, Arrears             uint64 // due timers that a block examines, and of these in arrears
 
 	PriorityFloor        types.Wei
 	TieByAge             bool

@@ -209,7 +209,7 @@ func (j *Judge) counted(known *life, c *types.TimerChange, wrong func(string, ..
 	if known.isDue(c.At) {
 		want = uint64(c.At - known.due())
 	}
-	unsaid := known.isDue(c.At) && j.timers.examined.full && c.Timer.Deferrals == want+1
+	unsaid := known.isDue(c.At) && (j.timers.examined.full || j.timers.examined.owing) && c.Timer.Deferrals == want+1
 	if known.judged == c.At {
 		want++
 	}

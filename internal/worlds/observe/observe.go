@@ -161,8 +161,9 @@ func LaneRules(p *params.Params) oracle.LaneRules {
 		GCBudget:   p.GCCyclesPerBlock,
 		GCPerTimer: p.GCCyclesPerTimer, AskBudget: p.GBABlockCycles, CellsLimit: p.CellsLimit, FeeDivisor: p.BaseFeeDivisor,
 		LaneFeeDivisor: p.LaneFeeDivisor, MinBaseFee: p.MinBaseFee, FeePermille: p.LaneFeePermille, FireCycles: p.MaxCyclesPerFire,
-		FireCyclesAuction: p.MaxCyclesPerFireLane, FireCells: p.MaxCellsPerFire, Examined: p.MaxExamined, PriorityFloor: p.PriorityFloor,
-		TieByAge: p.TieBreak == "age", Window: p.FairnessWindowBlocks, ByMean: p.FairnessCenter == "mean", WeightMin: p.WeightMin,
+		FireCyclesAuction: p.MaxCyclesPerFireLane, FireCells: p.MaxCellsPerFire, Examined: p.MaxExamined, Arrears: p.MaxArrears,
+		PriorityFloor: p.PriorityFloor,
+		TieByAge:      p.TieBreak == "age", Window: p.FairnessWindowBlocks, ByMean: p.FairnessCenter == "mean", WeightMin: p.WeightMin,
 		WeightMax: p.WeightMax, Reserve: p.BiasReservePrice, FiresBlock: p.MaxFiresPerBlock, FiresActor: p.MaxFiresPerActor}
 }
 
