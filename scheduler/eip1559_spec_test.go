@@ -173,6 +173,24 @@ func TestT14AStatedTipBeyondTheDefaultsRoomIsCutAtTheFire(t *testing.T) {
 	}
 }
 
+// T14: the default max fee is cip1.default_gba_fee_multiple times the lane's base fee,
+// and under gba that of cycles; a tip beyond what that leaves is cut.
+func TestT14TheDefaultsMultipleIsTheParameter(t *testing.T) {
+	for _, c := range []struct {
+		policy        string
+		multiple, tip uint64
+	}{{EIP1559, 1, 0}, {EIP1559, 2, 1000}, {EIP1559, 5, 4000}, {GBA, 1, 0}, {GBA, 2, 1000}, {GBA, 5, 4000}} {
+		w := lane1559()
+		w.p.Policy, w.p.DefaultFeeMultiple, w.fees.Cycle = c.policy, c.multiple, types.WeiOf(1000)
+		w.must(t, alice, program.TimerRequest{Height: 2, GasLimit: ptr(types.Cycles(1000)), MaxPriorityFeePerCycle: wei(1 << 40)})
+		w.block()
+		w.block()
+		if len(w.orders) != 1 || w.orders[0].Price.TipCycle != types.WeiOf(c.tip) {
+			t.Errorf("%s with a multiple of %d: %+v, want a tip of %d", c.policy, c.multiple, w.orders, c.tip)
+		}
+	}
+}
+
 // TestT16TheHighestStatedTipsAreExaminedFirst: cheap timers that make every block
 // examine them do not keep a tipped one from it; ranks end at 2^64 - 1.
 func TestT16TheHighestStatedTipsAreExaminedFirst(t *testing.T) {

@@ -256,6 +256,40 @@ func TestSection63PingsAtEachHeightAndAtLeastOnceInTwoBlockTimes(t *testing.T) {
 	}
 }
 
+// CIP-11 §§6.3, 13: cip11.heartbeat_blocks is how many new heights ask for a ping,
+// and stretches the longest time between two.
+func TestSection63AsManyHeightsAskForAPingAsTheParameterSays(t *testing.T) {
+	for _, every := range []uint64{1, 3, 7} {
+		w := newWorld(t, 1)
+		w.head.Params.HeartbeatBlocks = every
+		l := w.begin()[0].live()
+		w.pass(time.Second)
+		l.sent = nil
+		var pinged []types.Height
+		for range 21 {
+			w.newHead(nil)
+			w.pass(time.Second)
+			for _, f := range l.sent {
+				pinged = append(pinged, f.(*push.HeartbeatPing).BlockHeight)
+			}
+			l.sent = nil
+		}
+		var want []types.Height
+		for h := types.Height(100 + every); h <= 121; h += types.Height(every) {
+			want = append(want, h)
+		}
+		if !slices.Equal(pinged, want) {
+			t.Errorf("with a ping each %d heights it pinged at %v, want %v", every, pinged, want)
+		}
+		at := w.now
+		l.at = nil
+		w.pass(time.Duration(every+1) * time.Second) // no block comes: a block time more than those heights take
+		if len(l.at) != 1 || l.at[0] > at.Add(time.Duration(every+1)*time.Second) {
+			t.Errorf("with a ping each %d heights it pinged at %v behind %v without a block", every, l.at, at)
+		}
+	}
+}
+
 // Blocks are never on time. A runner that pinged a block time after its last ping, as
 // well as at each height, would do so before each block that is late, and at once behind
 // one that is not: the pings of all would move to the moment of the new block.

@@ -1,9 +1,12 @@
 package ledger
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
+	"github.com/cowboyinc/devnet/actors/governance"
 	"github.com/cowboyinc/devnet/actors/system"
 	"github.com/cowboyinc/devnet/internal/base/codec"
 	"github.com/cowboyinc/devnet/internal/base/params"
@@ -233,6 +236,92 @@ func TestC3TheHeaderHoldsPresence(t *testing.T) {
 	parent.Votes = []types.CertificateVote{{Bitmap: []byte{1}}}
 	if _, err := w2.executor.Apply(w2.head, &block); err == nil || codeOf(t, err) != CodeBadCertificate {
 		t.Errorf("a misshapen bitmap: %v", err)
+	}
+}
+
+// shownBy is the next proposal, with votes of a set on the head, of which the first
+// so many show every runner.
+func (w *world) shownBy(voters *types.ValidatorSet, show int) Proposal {
+	proposal := w.shown()
+	proposal.Parent.Votes = nil
+	for i, v := range voters.Members[:voters.Quorum()] {
+		bitmap := selection.NewBitmap(w.head.VoteBits())
+		for j := range bitmap.Len() {
+			bitmap.Set(j, i < show)
+		}
+		proposal.Parent.Votes = append(proposal.Parent.Votes, types.CertificateVote{Validator: v.Address, Bitmap: bitmap.Bytes()})
+	}
+	return proposal
+}
+
+// CIP-11 §8.2, J9: under validator-set and safe the threshold is f + 1 of the set that
+// voted. On a border's own block that is the former set, and not the one that begins.
+func TestJ9TheThresholdOfABorderIsOfTheSetThatVotedOnIt(t *testing.T) {
+	for _, rule := range []string{"validator-set", "safe"} {
+		w := newRunnerWorld(t, 1, params.Overrides{"chain.epoch_blocks": "4", "cip11.presence_rule": rule})
+		former := w.head.set
+		w.step()
+		var joins []*Checked
+		for i := range 3 { // from four validators, f = 1, to seven, f = 2
+			joins = append(joins, w.instruct(governance.OpJoinValidator,
+				&governance.JoinValidator{PublicKey: w.key(fmt.Sprint("v", 7+i)).PublicKey()}))
+		}
+		w.step(joins...)
+		w.step()
+		w.step()
+		if !w.head.header.Border() || len(w.head.set.Members) != 7 || len(former.Members) != 4 {
+			t.Fatalf("height %d is no border from 4 to 7 validators: %+v", w.head.Height(), w.head.set)
+		}
+		for _, c := range []struct {
+			voters  *types.ValidatorSet
+			show    int
+			present bool
+		}{{former, 1, false}, {former, 2, true}} {
+			w := *w
+			w.propose(w.shownBy(c.voters, c.show))
+			if got := w.last.Presence.Bitmap.Has(0); got != c.present {
+				t.Errorf("%s: %d votes of the former set on the border make the runner present: %v", rule, c.show, got)
+			}
+		}
+		w.propose(w.shownBy(former, 2))
+		for _, c := range []struct {
+			show    int
+			present bool
+		}{{2, false}, {3, true}} {
+			w := *w
+			w.propose(w.shownBy(w.head.set, c.show))
+			if got := w.last.Presence.Bitmap.Has(0); got != c.present {
+				t.Errorf("%s: %d votes of the new set on its first block make the runner present: %v", rule, c.show, got)
+			}
+		}
+	}
+}
+
+// J15, CIP-3: runner transactions take half of a block's cells at most. What does not
+// fit waits for the next block, and the other half is for those who pay.
+func TestJ15FreeTransactionsTakeHalfOfTheCells(t *testing.T) {
+	w := newRunnerWorld(t, 3, params.Overrides{"cip3.block_cells_limit": "50000", "cip5.max_cells_per_fire": "50000"})
+	w.step()
+	s := jobSpec(3)
+	s.ResultSchema.MaxReturnBytes = 10_000
+	w.step(w.submit("bob", s))
+	w.ok()
+	job := w.onlyJob()
+	long := strings.Repeat("x", 9000)
+	var commits, reveals []*Checked
+	for _, m := range job.Committee {
+		commits = append(commits, w.commitment("v1", job.ID, m.Runner, long))
+		reveals = append(reveals, w.result("v0", system.OpReveal, job.ID, m.Runner, long))
+	}
+	w.step(commits...)
+	w.ok()
+	w.step(append(reveals, w.transfer("alice", "bob", 5))...)
+	w.ok()
+	if n := len(w.last.Receipts); n != 3 || w.last.Receipts[2].Sender != w.address("alice") || w.onlyJob() == nil {
+		t.Fatalf("of three results of 9,000 bytes and a transfer %d are in a block of 50,000 cells: %+v", n, w.last.Receipts)
+	}
+	if w.step(reveals[2]); len(w.last.Receipts) != 1 || w.onlyJob() != nil {
+		t.Errorf("the third result is not in the next block: %+v", w.last.Receipts)
 	}
 }
 

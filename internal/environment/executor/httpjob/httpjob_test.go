@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -112,6 +113,24 @@ func TestAFailureIsNoResult(t *testing.T) {
 	for path, want := range map[string]string{"/": "status 404", "/huge": "more than 1048576 bytes"} {
 		if got, err := do(t, k, job(url+path)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%d bytes, %v", len(got), err)
+		}
+	}
+}
+
+// RUNNERS.md: a result is the body of an answer with a status of 200 to 299 alone.
+func TestOnlyAStatusOfSuccessIsAResult(t *testing.T) {
+	k, url := local(t, func(w http.ResponseWriter, r *http.Request) {
+		status, err := strconv.Atoi(r.URL.Path[1:])
+		if err != nil {
+			t.Error(err)
+		}
+		w.WriteHeader(status)
+	}, nil)
+	for status, is := range map[int]bool{200: true, 204: true, 299: true, 300: false, 304: false, 399: false, 400: false, 404: false,
+		500: false, 599: false} {
+		_, err := do(t, k, job(fmt.Sprint(url, "/", status)))
+		if (err == nil) != is || err != nil && !strings.Contains(err.Error(), fmt.Sprint("status ", status)) {
+			t.Errorf("status %d: %v", status, err)
 		}
 	}
 }
