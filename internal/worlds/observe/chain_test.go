@@ -41,7 +41,7 @@ const (
 	runnersNumber = 6
 )
 
-func newChain(t testing.TB, overrides params.Overrides) *chain {
+func newChain(t testing.TB, overrides params.Overrides, change ...func(*ledger.Genesis)) *chain {
 	verifier := crypto.NewVerifier(true)
 	c := &chain{t: t, x: ledger.Executor{Programs: samples.Host{}, Verifier: verifier}, keys: map[string]crypto.Signer{},
 		nonces: map[string]types.Nonce{}, jobs: map[string]uint64{}}
@@ -63,6 +63,9 @@ func newChain(t testing.TB, overrides params.Overrides) *chain {
 		key := c.keys[fmt.Sprint("r", i)]
 		c.genesis.Runners = append(c.genesis.Runners, system.Enrolment{PublicKey: key.PublicKey(), Owner: key.Address(),
 			Stake: types.WeiOf(uint64(20_000*(i+1)) * types.CBY), Offer: offer(uint64(100 + i))})
+	}
+	for _, f := range change {
+		f(&c.genesis)
 	}
 	state, _, err := c.genesis.State()
 	if err != nil {
