@@ -145,13 +145,15 @@ func TestJ5AStatedThresholdHolds(t *testing.T) {
 	}{
 		{0, []string{"a", "a", "b"}, true},
 		{0, []string{"a", "b", "c"}, false},
+		{0, []string{"a", "a", "b", "c"}, false}, // of four it is three
+		{0, []string{"a", "a", "a", "c"}, true},
 		{1, []string{"a", "b", "c"}, true},
 		{3, []string{"a", "a", "b"}, false},
 		{3, []string{"a", "a", "a"}, true},
 	} {
 		w := newWorld(t)
-		w.register("r0", "r1", "r2")
-		s := spec(3)
+		w.register("r0", "r1", "r2", "r3")
+		s := spec(uint64(len(c.results)))
 		if c.threshold > 0 {
 			s.Verification.Threshold = &c.threshold
 		}
@@ -200,7 +202,7 @@ func TestJ7ParametersOfJobsAreObeyed(t *testing.T) {
 		w.must(code)
 		w.end()
 		if is := w.job(id).Status == Assigned; is != drawn {
-			t.Errorf("a price of a %d. of the stake is drawn: %v", cover, is)
+			t.Errorf("of a price that is the stake divided by %d the job is drawn: %v", cover, is)
 		}
 	}
 }

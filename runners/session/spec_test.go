@@ -256,6 +256,50 @@ func TestSection63PingsAtEachHeightAndAtLeastOnceInTwoBlockTimes(t *testing.T) {
 	}
 }
 
+// CIP-11 §6.4: each live connection is told of a load.
+func TestSection64EveryValidatorIsToldOfALoad(t *testing.T) {
+	w := newWorld(t, 3)
+	lines := w.begin()
+	for _, l := range lines {
+		l.live()
+	}
+	w.pass(time.Second)
+	for _, l := range lines {
+		l.sent = nil
+	}
+	w.step(Load{push.BackpressureSignal{ActiveJobs: 4, MaxConcurrent: 4}})
+	w.pass(time.Second)
+	for i, l := range lines {
+		if f := expect[*push.BackpressureSignal](l); f.AcceptingNew || f.ActiveJobs != 4 {
+			t.Errorf("validator %d is told %+v", i, f)
+		}
+	}
+}
+
+// CIP-11 §6.3: a height that one validator's pong claims asks for a ping to that one alone,
+// and for no other height in it than the runner's own.
+func TestAHeightThatOneValidatorClaimsIsAnsweredToThatOneAlone(t *testing.T) {
+	w := newWorld(t, 2)
+	lines := w.begin()
+	liar, other := lines[0].live(), lines[1].live()
+	w.pass(2 * time.Second) // the pings of the rhythm
+	for _, l := range lines {
+		l.sent = nil
+	}
+	for height := types.Height(1000); height < 1003; height++ {
+		pong := &push.HeartbeatPong{BlockHeight: height}
+		pong.ValidatorSigned = liar.signer.Sign(pong.Digest(chainID, signerOf("r0").PublicKey()))
+		liar.say(0, pong)
+		w.pass(w.head.Params.PingSpread())
+	}
+	if len(liar.sent) == 0 || liar.sent[0].(*push.HeartbeatPing).BlockHeight != 100 {
+		t.Errorf("at heights that it claims the validator is told %+v", liar.sent)
+	}
+	if len(other.sent) != 0 {
+		t.Errorf("the other is told %+v", other.sent)
+	}
+}
+
 // CIP-11 §§6.3, 13: cip11.heartbeat_blocks is how many new heights ask for a ping,
 // and stretches the longest time between two.
 func TestSection63AsManyHeightsAskForAPingAsTheParameterSays(t *testing.T) {

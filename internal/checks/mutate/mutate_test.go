@@ -1,7 +1,7 @@
 // Package mutate holds no code, only tests of the other tests: small faults are
 // made in the sources, one at a time, and the tests must notice.
 //
-// mutants_test.go is the table. A fault is text that replaces other text of one
+// mutants_test.go and jobs_mutants_test.go are the table. A fault is text that replaces other text of one
 // file, or of some; it is given to the compiler as an overlay, so that no file is
 // ever touched. TestEveryMutantApplies sees that the table is true of the sources,
 // in no time; TestSoakMutants runs the tests on each mutant, and prints who caught
@@ -29,6 +29,9 @@ var only = flag.String("mutants", "", "the names of those to be run, with commas
 
 // root is the module's directory.
 const root = "../../.."
+
+// all is the whole table.
+var all = slices.Concat(mutants, jobMutants)
 
 // mutant is one fault.
 type mutant struct {
@@ -198,8 +201,8 @@ func (m *mutant) catch(t *testing.T, overlay string, sound without) (by, kind st
 // The table is true of the sources: what each mutant replaces is there, once.
 func TestEveryMutantApplies(t *testing.T) {
 	names := map[string]bool{}
-	for i := range mutants {
-		m := &mutants[i]
+	for i := range all {
+		m := &all[i]
 		if names[m.name] {
 			t.Errorf("there are two mutants %s", m.name)
 		}
@@ -229,8 +232,8 @@ func TestSoakMutants(t *testing.T) {
 	table := tabwriter.NewWriter(os.Stdout, 0, 4, 2, ' ', 0)
 	fmt.Fprintln(table, "mutant\tfault\tcaught by\tkind")
 	ran, sound := 0, without{}
-	for i := range mutants {
-		m := &mutants[i]
+	for i := range all {
+		m := &all[i]
 		if len(wanted) > 0 && !slices.Contains(wanted, m.name) {
 			continue
 		}
