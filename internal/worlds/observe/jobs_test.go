@@ -160,3 +160,15 @@ func TestARightChainOfJobsIsNotAccused(t *testing.T) {
 		t.Errorf("judged %+v", c)
 	}
 }
+
+// An owner may replace an offer by the same one, which changes nothing of the state: the
+// oracles accuse nobody of it.
+func TestTheSameOfferAgainIsNotAccused(t *testing.T) {
+	c := newChain(t, nil)
+	c.block()
+	c.execute("r0", types.RegistryAddress, "update", codec.Marshal(&system.Amendment{Runner: c.keys["r0"].Address(), Offer: offer(100)}))
+	c.block()
+	for _, v := range c.judged(nil).Violations() {
+		t.Error(v)
+	}
+}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/cowboyinc/devnet/actors"
 	"github.com/cowboyinc/devnet/actors/system"
+	"github.com/cowboyinc/devnet/internal/base/codec"
 	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/types"
@@ -68,11 +69,27 @@ func (a *Audits) entered(r *ledger.Result) *entered {
 			}
 		}
 	}
+	runners = append(runners, updated(r.Receipts)...)
 	slices.SortFunc(runners, types.Address.Compare)
 	for _, runner := range slices.Compact(runners) {
 		place.runners = append(place.runners, runnerOf(r.State.Runner(runner)))
 	}
 	return place
+}
+
+// updated lists the runners whose offers a block replaced. An offer that equals the
+// former one changes no key of the state, and the oracles judge its event all the same.
+func updated(receipts []types.Receipt) (runners []types.Address) {
+	for i := range receipts {
+		for _, e := range receipts[i].Events {
+			var told system.RunnerEvent
+			if e.Actor == types.RegistryAddress && e.Name == "runner.updated" &&
+				codec.Unmarshal(e.Data, types.MaxTransactionBytes, &told) == nil {
+				runners = append(runners, told.Runner)
+			}
+		}
+	}
+	return runners
 }
 
 type audit struct {
