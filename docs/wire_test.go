@@ -3,6 +3,7 @@ package docs
 import (
 	"crypto/ecdsa"
 	"crypto/rand"
+	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/asn1"
@@ -13,6 +14,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/push"
 	"github.com/cowboyinc/devnet/internal/environment/transport/identity"
 )
 
@@ -74,7 +77,17 @@ func TestWireExtensionIsTheMeshs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if found, err := identity.Peer([][]byte{der}); err != nil || found != validator.PublicKey() {
+	proof, err := x509.ParseCertificate(der)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found types.PublicKey
+	config, err := identity.ClientConfig(validator, push.ALPN, func(key types.PublicKey) error { found = key; return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = config.VerifyConnection(tls.ConnectionState{NegotiatedProtocol: push.ALPN, PeerCertificates: []*x509.Certificate{proof}})
+	if err != nil || found != validator.PublicKey() {
 		t.Fatalf("%v %v", found, err)
 	}
 	made, err := identity.Certificate(validator)

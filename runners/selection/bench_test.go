@@ -23,33 +23,21 @@ func benchRegistry() []types.PublicKey {
 	return runners
 }
 
-// Two validators leave and two join.
-func BenchmarkRotation(b *testing.B) {
-	before := Assignment{Members: validatorsOf(upTo(benchValidators)...), Constants: written}
-	after := Assignment{Members: validatorsOf(upTo(benchValidators + 2)[2:]...), Constants: written}
+func BenchmarkSubset(b *testing.B) {
+	a := Assignment{Members: validatorsOf(upTo(benchValidators)...), Constants: written}
 	runners := benchRegistry()
-	table := NewTable(before)
-	for _, r := range runners {
-		table.Add(r)
-	}
 	b.Run("naive", func(b *testing.B) {
 		for b.Loop() {
 			for _, r := range runners {
-				twinSubset(r, after.Members, 8)
+				twinSubset(r, a.Members, 8)
 			}
 		}
 	})
-	b.Run("fresh", func(b *testing.B) {
+	b.Run("nearest", func(b *testing.B) {
 		for b.Loop() {
-			fresh := NewTable(after)
 			for _, r := range runners {
-				fresh.Add(r)
+				a.Subset(r)
 			}
-		}
-	})
-	b.Run("rotated", func(b *testing.B) {
-		for b.Loop() {
-			table.Rotated(after)
 		}
 	})
 }

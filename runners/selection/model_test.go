@@ -30,49 +30,23 @@ func TestASubsetIsTheTwins(t *testing.T) {
 	})
 }
 
-// Whatever joins, leaves or changes, and whoever registers meanwhile: a table is
-// that of its last assignment alone.
-func TestARotatedTableIsAFreshOne(t *testing.T) {
+// A validator serves the runners whose subset it is in, a stranger none, and the place
+// that Turn gives it is the one in the order of their keys.
+func TestATurnIsTheTwins(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		table := NewTable(Assignment{Members: drawSet(t, "set"), Constants: drawConstants(t)})
-		for range rapid.IntRange(1, 6).Draw(t, "rotations") {
-			for range rapid.IntRange(0, 5).Draw(t, "runners") {
-				table.Add(key(1000 + table.Len()))
+		r := Rotation{Current: Assignment{Members: drawSet(t, "set"), Constants: drawConstants(t)}}
+		runner := key(rapid.IntRange(100, 200).Draw(t, "runner"))
+		want := twinSubset(runner, r.Current.Members, r.Current.SubsetSize())
+		for m, v := range r.Current.Members {
+			turn, attests := r.Turn(runner, v.Address, 0, Pace{})
+			if at := slices.Index(want, m); attests != (at >= 0) || attests && turn != at || !attests && turn != len(want) {
+				t.Fatalf("member %d of the subset %v has the turn %d, %v", m, want, turn, attests)
 			}
-			next := Assignment{Members: drawSet(t, "next"), Constants: drawConstants(t)}
-			former, was := table, table.Len()
-			table = table.Rotated(next)
-			table.Add(key(1000 + table.Len()))
-			if former.Len() != was {
-				t.Fatalf("the former table has %d runners, had %d", former.Len(), was)
-			}
-			for _, each := range []*Table{former, table} {
-				checkTable(t, each)
-			}
+		}
+		if turn, attests := r.Turn(runner, types.Address{1}, 0, Pace{}); attests || turn != len(want) {
+			t.Fatalf("a stranger has the turn %d, %v", turn, attests)
 		}
 	})
-}
-
-func checkTable(t *rapid.T, table *Table) {
-	a := table.assignment
-	served := make([]*Bitmap, len(a.Members))
-	for i := range a.Members {
-		served[i] = table.Served(a.Members[i].Address)
-	}
-	for i := range table.Len() {
-		want := twinSubset(key(1000+i), a.Members, a.SubsetSize())
-		if got := table.Subset(i); !slices.Equal(got, want) {
-			t.Fatalf("runner %d has the subset %v, want %v", i, got, want)
-		}
-		for m := range a.Members {
-			if served[m].Has(i) != slices.Contains(want, m) {
-				t.Fatalf("member %d serves runner %d: %v", m, i, served[m].Has(i))
-			}
-		}
-	}
-	if n := table.Served(types.Address{1}).Count(); n != 0 {
-		t.Fatalf("a stranger serves %d runners", n)
-	}
 }
 
 func drawBitmap(t *rapid.T, length int) *Bitmap {

@@ -30,60 +30,42 @@ func SubsetKey(runner, validator types.PublicKey) types.Hash {
 //
 // Spec: CIP-11 §5.1, decision J10. Vectors: fixtures/vectors/cip11/5.1-subset.json.
 func (a *Assignment) Subset(runner types.PublicKey) []int {
-	return members(a.nearest(nil, runner))
+	places := make([]place, 0, a.SubsetSize())
+	for i := range a.Members {
+		places = insertPlace(places, place{SubsetKey(runner, a.Members[i].PublicKey), i})
+	}
+	out := make([]int, len(places))
+	for i := range places {
+		out[i] = places[i].member
+	}
+	return out
 }
 
 // place is a validator in the order of one runner.
 type place struct {
 	key    types.Hash
-	member int32 // its position among the members
+	member int // its position among the members
 }
 
-// nearest appends the k places of a runner with the least keys.
-func (a *Assignment) nearest(dst []place, runner types.PublicKey) []place {
-	begin, k := len(dst), a.SubsetSize()
-	for i := range a.Members {
-		dst = insertPlace(dst, begin, k, place{SubsetKey(runner, a.Members[i].PublicKey), int32(i)})
-	}
-	return dst
-}
-
-// insertPlace keeps the places from begin on sorted by key, and at most k.
-func insertPlace(places []place, begin, k int, p place) []place {
-	if k == 0 {
-		return places
-	}
-	if len(places) == begin+k {
-		if bytes.Compare(p.key[:], places[len(places)-1].key[:]) >= 0 {
+// insertPlace keeps the places sorted by key, and at most as many as they have room for.
+func insertPlace(places []place, p place) []place {
+	if len(places) == cap(places) {
+		if len(places) == 0 || bytes.Compare(p.key[:], places[len(places)-1].key[:]) >= 0 {
 			return places
 		}
 		places = places[:len(places)-1]
 	}
 	at := len(places)
-	for at > begin && bytes.Compare(p.key[:], places[at-1].key[:]) < 0 {
+	for at > 0 && bytes.Compare(p.key[:], places[at-1].key[:]) < 0 {
 		at--
 	}
 	return slices.Insert(places, at, p)
 }
 
-func members(places []place) []int {
-	out := make([]int, len(places))
-	for i := range places {
-		out[i] = int(places[i].member)
-	}
-	return out
-}
-
 // has reports whether an address is among the members.
-func (a *Assignment) has(validator types.Address) bool { return a.position(validator) >= 0 }
-
-// position is that of a validator among the members, or -1.
-func (a *Assignment) position(validator types.Address) int {
-	at, found := slices.BinarySearchFunc(a.Members, validator, func(v types.Validator, want types.Address) int {
+func (a *Assignment) has(validator types.Address) bool {
+	_, found := slices.BinarySearchFunc(a.Members, validator, func(v types.Validator, want types.Address) int {
 		return v.Address.Compare(want)
 	})
-	if !found {
-		return -1
-	}
-	return at
+	return found
 }

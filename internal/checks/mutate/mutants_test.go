@@ -296,8 +296,8 @@ var mutants = []mutant{
 	// Runners: who is drawn, and what is read of them.
 	{name: "subset-overlap", what: "former subsets hold a block too long (J10)", tests: pickTests, edits: []edit{
 		{"runners/selection/rotation.go", "< p.OverlapBlocks", "<= p.OverlapBlocks"}}},
-	{name: "subset-stale", what: "a rotation keeps places that others would take (§5.2)", tests: pickTests, edits: []edit{
-		{"runners/selection/table.go", "if len(stayed) < next.k {", "if len(stayed) < min(next.k, t.k)-1 {"}}},
+	{name: "subset-last", what: "a nearer validator does not take the place of the last (§5.1)", tests: pickTests, edits: []edit{
+		{"runners/selection/subset.go", "places[len(places)-1].key[:]) >= 0 {", "places[len(places)-1].key[:]) != 0 {"}}},
 	{name: "bitmap-beyond", what: "a bitmap may have a bit beyond its length (C3, J12)", tests: pickTests, edits: []edit{
 		{"runners/selection/bitmap.go", "body[len(body)-1]>>(length%8) != 0", "body[len(body)-1]>>(length%8) > 1"}}},
 	{name: "presence-carry", what: "a carry of three votes is lost", tests: pickTests, edits: []edit{

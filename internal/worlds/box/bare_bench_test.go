@@ -65,8 +65,9 @@ func newBare(b testing.TB, n *Network, spec *push.JobSpec) *bare {
 	t.answer, err = push.Encode(&push.JobAck{Status: push.AckStatus{Accepted: true}})
 	must()
 	anybody := func(types.PublicKey) error { return nil }
-	server, err := identity.ServerConfig(far, "bare", anybody)
+	fars, err := identity.ClientConfig(far, "bare", anybody)
 	must()
+	server := identity.Listening(fars, "bare", anybody)
 	client, err := identity.ClientConfig(near, "bare", anybody)
 	must()
 	listener, err := quicgo.ListenAddr("127.0.0.1:0", server, nil)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
+	"io"
 	"slices"
 	"testing"
 	"time"
@@ -55,7 +57,7 @@ type line struct {
 	*hostile
 	conn    *quicgo.Conn
 	control *quicgo.Stream
-	in      *push.Reader
+	in      *frames
 	peer    types.PublicKey
 }
 
@@ -82,7 +84,7 @@ func (h *hostile) dial(validator types.Address, window uint64) *line {
 	if l.control, err = conn.OpenStreamSync(h.Context()); err != nil {
 		h.Fatal(err)
 	}
-	l.in = push.NewReader(l.control)
+	l.in = &frames{l.control}
 	l.control.SetReadDeadline(time.Now().Add(patience))
 	return l
 }
@@ -102,8 +104,27 @@ func (l *line) raw(t push.Type, payload []byte) {
 	l.control.Write(append(append(frame, byte(t)), payload...))
 }
 
+// frames cuts what a validator says into frames.
+type frames struct{ from io.Reader }
+
+func (r *frames) Next() (push.Raw, error) {
+	var length [4]byte
+	if _, err := io.ReadFull(r.from, length[:]); err != nil {
+		return push.Raw{}, err
+	}
+	n := binary.BigEndian.Uint32(length[:])
+	if n == 0 || n > push.MaxFrame {
+		return push.Raw{}, fmt.Errorf("a validator says a frame of %d bytes", n)
+	}
+	frame := make([]byte, n)
+	if _, err := io.ReadFull(r.from, frame); err != nil {
+		return push.Raw{}, err
+	}
+	return push.Raw{Type: push.Type(frame[0]), Payload: frame[1:]}, nil
+}
+
 // heard takes the next frame of a kind, pongs and others apart.
-func heard[F push.Frame](l *line, in *push.Reader) (f F) {
+func heard[F push.Frame](l *line, in *frames) (f F) {
 	l.Helper()
 	for {
 		raw, err := in.Next()
@@ -185,7 +206,7 @@ func (l *line) job(id types.Hash) (*line, *push.JobAssignment) {
 			l.Fatal(err)
 		}
 		on := *l
-		on.control, on.in = stream, push.NewReader(stream)
+		on.control, on.in = stream, &frames{stream}
 		stream.SetReadDeadline(time.Now().Add(patience))
 		if a := heard[*push.JobAssignment](&on, on.in); a.JobID == id {
 			return &on, a

@@ -34,7 +34,7 @@ func seeds(f *testing.F) {
 func FuzzFrames(f *testing.F) {
 	seeds(f)
 	f.Fuzz(func(t *testing.T, data []byte) {
-		raw, err := NewReader(bytes.NewReader(data)).Next()
+		raw, err := cut(data)
 		if err != nil {
 			return
 		}

@@ -179,7 +179,7 @@ func TestFramesAreReadInAnyFormAndWrittenInOne(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%+v: %v", sent, err)
 		}
-		raw, err := NewReader(bytes.NewReader(data)).Next()
+		raw, err := cut(data)
 		if err != nil || raw.Type != of {
 			t.Fatalf("%x: %s, %v", data, raw.Type, err)
 		}

@@ -1,11 +1,8 @@
 package push
 
 import (
-	"bytes"
 	"encoding/binary"
-	"errors"
 	"fmt"
-	"io"
 	"reflect"
 )
 
@@ -15,43 +12,10 @@ const MaxFrame = 1 << 20
 // lengthBytes is the head of a frame.
 const lengthBytes = 4
 
-// Raw is a frame whose length alone was judged.
+// Raw is a frame as it comes, of which nothing but the length was judged.
 type Raw struct {
 	Type    Type
 	Payload []byte
-}
-
-// Reader cuts a stream into frames. What a frame claims to be long is judged
-// before anything is kept, and no more is kept than came.
-type Reader struct{ from io.Reader }
-
-// NewReader reads frames from a stream.
-func NewReader(from io.Reader) *Reader { return &Reader{from} }
-
-// Next returns the next frame; io.EOF where the stream ends between two. Any
-// other error is a *Fault or the stream's own, with io.ErrUnexpectedEOF where it
-// ends within a frame.
-func (r *Reader) Next() (Raw, error) {
-	var length [lengthBytes]byte
-	if _, err := io.ReadFull(r.from, length[:]); err != nil {
-		return Raw{}, err
-	}
-	n := binary.BigEndian.Uint32(length[:])
-	if n == 0 {
-		return Raw{}, faultf(Malformed, "", "a frame of 0 bytes")
-	}
-	if n > MaxFrame {
-		return Raw{}, faultf(FrameTooLarge, "", "a frame of %d bytes, at most %d", n, MaxFrame)
-	}
-	var body bytes.Buffer // which grows with what comes, not with what is claimed
-	if _, err := io.CopyN(&body, r.from, int64(n)); err != nil {
-		if errors.Is(err, io.EOF) {
-			err = io.ErrUnexpectedEOF
-		}
-		return Raw{}, err
-	}
-	frame := body.Bytes()
-	return Raw{Type(frame[0]), frame[1:]}, nil
 }
 
 // Decode reads a frame of a known type: its CBOR, of Hello and HelloAck the

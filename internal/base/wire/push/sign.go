@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"reflect"
 
-	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
@@ -70,13 +69,4 @@ func (f *JobCancel) Digest(chainID uint64) types.Hash {
 // unsignedMap is the deterministic CBOR of a frame's map without the field signed.
 func unsignedMap(f Frame) []byte {
 	return writeFields(nil, kinds[f.Type()].others, reflect.ValueOf(f).Elem())
-}
-
-// Verify returns bad_signature, a *Fault, unless signer signed a digest of a
-// frame.
-func Verify(scheme crypto.Scheme, t Type, digest types.Hash, signature types.Signature, signer types.Address) error {
-	if found, ok := scheme.Recover(digest, signature); !ok || found != signer {
-		return faultf(BadSignature, t.String(), "it is not signed by %s", signer)
-	}
-	return nil
 }

@@ -50,8 +50,7 @@ const (
 	Job
 )
 
-// kind is what the table of CIP-11 §12.2 says of a frame, its arrows mended: Pong
-// and Cancel go from validator to runner.
+// kind is what the table of CIP-11 §12.2 says of a frame.
 type kind struct {
 	name   string
 	stream Stream

@@ -53,7 +53,7 @@ func TestVectorsOfFrames(t *testing.T) {
 		Challenge types.Hash
 		Peer      types.PublicKey
 	}](t, "cip11/12-frames.json") {
-		raw, err := NewReader(bytes.NewReader(c.Bytes)).Next()
+		raw, err := cut(c.Bytes)
 		if err != nil || raw.Type != Type(c.Type) || raw.Type.String() != c.Frame {
 			t.Fatalf("case %d: %s, %v", i, raw.Type, err)
 		}
@@ -74,8 +74,8 @@ func TestVectorsOfFrames(t *testing.T) {
 			if digest != *c.Digest {
 				t.Errorf("case %d: %s signs %s", i, c.Frame, digest)
 			}
-			if err := Verify(scheme, raw.Type, digest, *c.Signature, c.Signer); err != nil {
-				t.Errorf("case %d: %v", i, err)
+			if !signedBy(scheme, digest, *c.Signature, c.Signer) {
+				t.Errorf("case %d: it is not signed by %s", i, c.Signer)
 			}
 		}
 	}

@@ -8,19 +8,9 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/env"
 )
 
-// ServerConfig returns the TLS configuration of a listener that speaks alpn
-// alone and asks accept about every key that a client proved; an error of
-// accept ends the handshake and is not shown to the client.
-func ServerConfig(signer env.Signer, alpn string, accept func(types.PublicKey) error) (*tls.Config, error) {
-	config, err := newConfig(signer)
-	if err != nil {
-		return nil, err
-	}
-	return Listening(config, alpn, accept), nil
-}
-
-// Listening returns the configuration of a listener, with the certificate that
-// config has.
+// Listening returns the TLS configuration of a listener that speaks alpn alone, has the
+// certificate of config, and asks accept about every key that a client proved. An error
+// of accept ends the handshake and is not shown to the client.
 func Listening(config *tls.Config, alpn string, accept func(types.PublicKey) error) *tls.Config {
 	config = config.Clone()
 	config.NextProtos, config.ClientAuth, config.InsecureSkipVerify = []string{alpn}, tls.RequireAnyClientCert, false

@@ -92,20 +92,8 @@ func bind(signer env.Signer, key *ecdsa.PublicKey) ([]byte, error) {
 // digest is what the secp256k1 key signs for a DER subjectPublicKeyInfo.
 func digest(spki []byte) types.Hash { return types.Keccak([]byte(domain), spki) }
 
-// Peer returns the secp256k1 key that a peer's certificates prove, as DER in
-// the order of the handshake. That the peer holds the certificate's key is for
-// TLS to prove.
-func Peer(rawCerts [][]byte) (types.PublicKey, error) {
-	if len(rawCerts) != 1 {
-		return types.PublicKey{}, fmt.Errorf("%w: %d", ErrNotOne, len(rawCerts))
-	}
-	cert, err := x509.ParseCertificate(rawCerts[0])
-	if err != nil {
-		return types.PublicKey{}, fmt.Errorf("%w: %w", ErrCertificate, err)
-	}
-	return peer(cert)
-}
-
+// peer returns the secp256k1 key that a peer's certificate proves. That the peer holds the
+// certificate's own key is for TLS to prove.
 func peer(cert *x509.Certificate) (types.PublicKey, error) {
 	key, ok := cert.PublicKey.(*ecdsa.PublicKey)
 	if !ok || key.Curve != elliptic.P256() {

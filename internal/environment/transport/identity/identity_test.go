@@ -10,6 +10,7 @@ import (
 	"crypto/x509/pkix"
 	"encoding/asn1"
 	"errors"
+	"fmt"
 	"math/big"
 	"net"
 	"strings"
@@ -52,12 +53,27 @@ func binds(t testing.TB, key *ecdsa.PrivateKey) []byte {
 	return content
 }
 
+// proved is the key that the certificates of a handshake prove, as VerifyConnection judges
+// them.
+func proved(certs [][]byte) (key types.PublicKey, err error) {
+	state := tls.ConnectionState{NegotiatedProtocol: "test/1"}
+	for _, der := range certs {
+		cert, err := x509.ParseCertificate(der)
+		if err != nil {
+			return key, fmt.Errorf("%w: %w", ErrCertificate, err) // TLS refuses it before it asks
+		}
+		state.PeerCertificates = append(state.PeerCertificates, cert)
+	}
+	err = verify(state, "test/1", func(found types.PublicKey) error { key = found; return nil })
+	return key, err
+}
+
 func TestACertificateProvesItsKey(t *testing.T) {
 	cert, err := Certificate(alice)
 	if err != nil {
 		t.Fatal(err)
 	}
-	key, err := Peer(cert.Certificate)
+	key, err := proved(cert.Certificate)
 	if err != nil || key != alice.PublicKey() {
 		t.Fatalf("got %v, %v", key, err)
 	}
@@ -140,7 +156,7 @@ func TestEveryOtherCertificateIsRefused(t *testing.T) {
 		{"v of 27", raw(t, key, &key.PublicKey, ours(change(103, good[103]+27))), ErrSignature},
 		{"high s", raw(t, key, &key.PublicKey, ours(highS())), ErrSignature},
 	} {
-		if got, err := Peer(c.certs); !errors.Is(err, c.want) || got != (types.PublicKey{}) {
+		if got, err := proved(c.certs); !errors.Is(err, c.want) || got != (types.PublicKey{}) {
 			t.Errorf("%s: got %v, %v", c.name, got, err)
 		}
 	}
@@ -157,7 +173,7 @@ func TestNamesDatesAndFurtherExtensionsAreIgnored(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := Peer([][]byte{der}); err != nil || got != alice.PublicKey() {
+	if got, err := proved([][]byte{der}); err != nil || got != alice.PublicKey() {
 		t.Fatalf("got %v, %v", got, err)
 	}
 }
@@ -188,10 +204,11 @@ func handshake(t *testing.T, client, server *tls.Config) (clientErr, serverErr e
 
 func configs(t *testing.T, acceptClient, acceptServer func(types.PublicKey) error) (client, server *tls.Config) {
 	t.Helper()
-	server, err := ServerConfig(bob, "test/1", acceptClient)
+	bobs, err := ClientConfig(bob, "test/1", acceptClient)
 	if err != nil {
 		t.Fatal(err)
 	}
+	server = Listening(bobs, "test/1", acceptClient)
 	if client, err = ClientConfig(alice, "test/1", acceptServer); err != nil {
 		t.Fatal(err)
 	}
@@ -266,7 +283,7 @@ func FuzzPeer(f *testing.F) {
 	}
 	f.Add(cert.Certificate[0])
 	f.Fuzz(func(t *testing.T, der []byte) {
-		if key, err := Peer([][]byte{der}); err == nil && key != alice.PublicKey() {
+		if key, err := proved([][]byte{der}); err == nil && key != alice.PublicKey() {
 			t.Fatalf("it proves %v", key)
 		} else if err != nil && !strings.HasPrefix(err.Error(), "identity: ") {
 			t.Fatalf("got %v", err)
@@ -296,6 +313,6 @@ func BenchmarkCertificate(b *testing.B) {
 func BenchmarkPeer(b *testing.B) {
 	cert, _ := Certificate(alice)
 	for b.Loop() {
-		Peer(cert.Certificate)
+		proved(cert.Certificate)
 	}
 }

@@ -99,8 +99,8 @@ func BenchmarkThroughput(b *testing.B) {
 func bareEcho(b *testing.B) *quic.Stream {
 	key := crypto.DeriveKey(1, "bare")
 	accept := func(types.PublicKey) error { return nil }
-	server, _ := identity.ServerConfig(key, "bare", accept)
 	client, _ := identity.ClientConfig(key, "bare", accept)
+	server := identity.Listening(client, "bare", accept)
 	listener, err := quic.ListenAddr("127.0.0.1:0", server, nil)
 	if err != nil {
 		b.Fatal(err)
@@ -169,8 +169,8 @@ func BenchmarkMesh(b *testing.B) {
 		accept := func(types.PublicKey) error { return nil }
 		for b.Loop() {
 			for range 6 {
-				server, _ := identity.ServerConfig(key, "bare", accept)
 				client, _ := identity.ClientConfig(key, "bare", accept)
+				server := identity.Listening(client, "bare", accept)
 				near, far := net.Pipe()
 				go tls.Server(far, server).Handshake()
 				if err := tls.Client(near, client).Handshake(); err != nil {
