@@ -57,11 +57,14 @@ CIP-1 §12
 CIP-1 §13.1
 CIP-1 §13.2
 CIP-1 §14
+CIP-1 §15
 CIP-1 §16
 CIP-1 first revision
 DoS protection
 CIP-2
 CIP-11
+CIP-11 §3
+CIP-11 §4.2
 CIP-11 §5.1
 CIP-11 §5.2
 CIP-11 §5.3
@@ -72,13 +75,16 @@ CIP-11 §6.4
 CIP-11 §6.5
 CIP-11 §7.1
 CIP-11 §7.2
+CIP-11 §7.3
 CIP-11 §8.1
 CIP-11 §8.2
+CIP-11 §8.3
 CIP-11 §8.4
 CIP-11 §9.1
 CIP-11 §9.2
 CIP-11 §9.3
 CIP-11 §9.4
+CIP-11 §9.5
 CIP-11 §10.1
 CIP-11 §10.2
 CIP-11 §10.3
@@ -102,6 +108,9 @@ CIP-11 §15.3
 CIP-11 §15.4
 CIP-11 §15.5
 CIP-11 §15.6
+CIP-11 §15.7
+CIP-11 §16
+CIP-11 §17
 CIP-3 cycles
 CIP-3 cells
 CIP-3 base fees
@@ -150,21 +159,37 @@ var words = map[string][]string{
 		"Each timer fires exactly once and is immediately removed",
 		"1,048,576 bytes",
 	},
-	"CIP-5 §4.3": {"On transaction rollback, all timer side effects are discarded"},
-	"CIP-5 §5.3": {"Timers created within the current block’s transactions MUST NOT fire in the same block"},
-	"CIP-1 §4":   {"Timers created within the current block’s transactions MUST NOT execute in the same block"},
+	"CIP-5 §4.3":  {"On transaction rollback, all timer side effects are discarded"},
+	"CIP-5 §5.3":  {"Timers created within the current block’s transactions MUST NOT fire in the same block"},
+	"CIP-5 §9.3":  {"the following invariant MUST hold"},
+	"CIP-1 §4":    {"Timers created within the current block’s transactions MUST NOT execute in the same block"},
+	"CIP-1 §8":    {"Phase-5 simulation MUST size the attack magnitude before this spec ships"},
+	"CIP-1 §13.2": {"MUST drop the bid field in the same activation batch"},
 	"CIP-1 §13.1": {
 		"Each scheduling actor MUST fund either itself or a designated fee_payer",
 	},
-	"CIP-11 §5.2":  {"A validator MUST reject connections from a runner not in the runner’s expected Sub(R, t)"},
-	"CIP-11 §6.2":  {"MUST rate-limit Hello attempts per peer IP"},
+	"CIP-11 §5.2": {"A validator MUST reject connections from a runner not in the runner’s expected Sub(R, t)"},
+	"CIP-11 §6.2": {
+		"The runner’s party_pubkey MUST resolve to a RunnerRegistration",
+		"MUST verify that its own identity is in Sub(runner.pubkey, current_subset_epoch)",
+		"MUST rate-limit Hello attempts per peer IP",
+	},
 	"CIP-11 §6.3":  {"nonce MUST be strictly monotonic"},
 	"CIP-11 §6.4":  {"validators MUST clear the corresponding bit"},
 	"CIP-11 §7.1":  {"The vote signature MUST cover this field"},
 	"CIP-11 §7.2":  {"A validator MUST emit exactly one vote per block"},
-	"CIP-11 §10.1": {"The runner MUST deduplicate by job_id"},
-	"CIP-11 §11.1": {"MUST close the job stream and clear the runner's presence bit"},
-	"CIP-1 §12":    {"SYS_CANCEL_TIMER 48", "SYS_UPDATE_TIMER_CONFIG 49", "SYS_EXTEND_TIMER 50"},
+	"CIP-11 §7.3":  {"MUST NOT be consulted for any consensus-relevant decision"},
+	"CIP-11 §12.3": {"The vote signature MUST cover this field"},
+	"CIP-11 §12.4": {
+		"Future CIPs that change the wire format MUST bump the major version",
+		"Validators MUST close connections from runners advertising an unsupported major version",
+	},
+	"CIP-1 first revision §3 step 6": {"MUST include the address of the GBA"},
+	"CIP-1 first revision §4.2":      {"Every actor that schedules a timer MUST specify a GBA contract"},
+	"DoS protection":                 {"Any scheme MUST be deterministic, governance-defined, and clamped within bounds"},
+	"CIP-11 §10.1":                   {"The runner MUST deduplicate by job_id"},
+	"CIP-11 §11.1":                   {"MUST close the job stream and clear the runner's presence bit"},
+	"CIP-1 §12":                      {"SYS_CANCEL_TIMER 48", "SYS_UPDATE_TIMER_CONFIG 49", "SYS_EXTEND_TIMER 50"},
 	"CIP-5 Appendix B": {
 		"class HeartbeatActor:", "INTERVAL = 10  # fire every 10 blocks", "def deploy(self):", "# Schedule first heartbeat",
 		`pvm_host.schedule_timer(pvm_host.block_height() + self.INTERVAL, b"")`, "def handle_timer(self, payload):",
@@ -248,7 +273,7 @@ func TestPlantedErrorsAreFound(t *testing.T) {
 		{"choice of unknown code", "`core/core.go`", "`core/gone.go`", "no path core/gone.go"},
 		{"finding without a test", "Shown by `core.TestStep`.", "It is known.", "says by no test"},
 		{"finding with an unknown test", "Shown by `core.TestStep`.", "Shown by `core.TestStop`.", "F1: package core has no test TestStop"},
-		{"finding out of order", "### F1", "### F2", "stands where F1 belongs"},
+		{"finding out of order", "So it is.\nShown by", "So it is.\nShown by `core.TestStep`.\n\n### F1 · again\n\nShown by", "stands where one above F1 belongs"},
 		{"finding nothing refers to", "; finding (F1)", "", "no row of the table has it"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

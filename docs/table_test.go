@@ -3,6 +3,7 @@ package docs
 import (
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 )
 
@@ -152,12 +153,16 @@ func checkChoice(r row, s *sources, report func(row, string, ...any)) {
 	}
 }
 
-// checkFindings: each is numbered in order, named by a row, and shown by a test.
+// checkFindings: each has a greater number than the one before it, is named by a row, and
+// shown by a test. A number is never given again, so that some may be missing.
 func (d *document) checkFindings(s *sources, used map[string]bool) (wrong []string) {
-	for i, id := range d.order {
-		if want := fmt.Sprintf("F%d", i+1); id != want {
-			wrong = append(wrong, fmt.Sprintf("finding %s stands where %s belongs", id, want))
+	last := 0
+	for _, id := range d.order {
+		number, _ := strconv.Atoi(id[1:])
+		if number <= last {
+			wrong = append(wrong, fmt.Sprintf("finding %s stands where one above F%d belongs", id, last))
 		}
+		last = number
 		if !used[id] {
 			wrong = append(wrong, id+": no row of the table has it")
 		}

@@ -603,6 +603,25 @@ func TestSection94RecordsExpireWhenTheyAreRead(t *testing.T) {
 	}
 }
 
+// CIP-11 §9.5: a record is of one submitter and one kind, whatever model or server a job
+// names.
+func TestSection95ARecordIsOfItsSubmitterAndKind(t *testing.T) {
+	w := newWorld(t)
+	w.register("r0")
+	w.must(w.reveal(OpResult, w.drawn(spec(1)), "r0", "done"))
+	w.end()
+	for _, c := range []struct {
+		submitter string
+		kind      types.JobKind
+		favoured  bool
+	}{{"bob", types.JobCustom, true}, {"bob", types.JobLLM, false}, {"carol", types.JobCustom, false}} {
+		favour := w.block.favour(&Job{Submitter: w.address(c.submitter), Kind: c.kind})
+		if (favour.Runner == w.address("r0")) != c.favoured {
+			t.Errorf("for a job of %s's of the kind %s the draw favours %+v", c.submitter, c.kind, favour)
+		}
+	}
+}
+
 // CIP-11 §9.1, filter 6: a runner that jobs of the same block fill is drawn no more.
 func TestSection91ABlocksOwnDrawsMakeARunnerBusy(t *testing.T) {
 	w := newWorld(t)

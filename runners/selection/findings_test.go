@@ -196,6 +196,29 @@ func TestFindingAVoteCountsForRunnersOfOthers(t *testing.T) {
 	}
 }
 
+// CIP-11 §3 names a Subset Slot, "used to load-balance reconnects", and no section uses it.
+// The validators of a runner have k places, not the runners of a validator: by that slot
+// the runners that lost one validator would return in k crowds (finding F75).
+func TestFindingASubsetSlotSpreadsReconnectsOverKMomentsAlone(t *testing.T) {
+	r := Rotation{Current: Assignment{Members: validatorsOf(upTo(50)...), Constants: written}}
+	lost, k := r.Current.Members[0].Address, r.Current.SubsetSize()
+	crowds, all := make([]int, k), 0
+	for i := range 1000 {
+		if slot, is := r.Turn(key(1000+i), lost, 0, Pace{}); is {
+			crowds[slot]++
+			all++
+		}
+	}
+	for slot, n := range crowds {
+		if n < all/k/2 {
+			t.Errorf("of %d runners that lost a validator %d have the slot %d of %d", all, n, slot, k)
+		}
+	}
+	if all < 1000*k/50/2 {
+		t.Errorf("a validator of 50 has %d of 1,000 runners", all)
+	}
+}
+
 func span(from, to int) (all []int) {
 	for i := from; i <= to; i++ {
 		all = append(all, i)

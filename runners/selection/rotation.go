@@ -99,19 +99,12 @@ func (r *Rotation) Overlaps(height types.Height, p Pace) bool {
 	return r.Former != nil && uint64(height-r.Height) < p.OverlapBlocks
 }
 
-// Attests reports whether a runner may connect to a validator, and that one may
-// set its bit, in a block: it is in the runner's subset, or during the overlap in
-// the former one.
+// Turn returns the place of a validator in a runner's subset, behind the last where it is in
+// the former one alone or in none, and whether the runner may connect to it, and it may set
+// the runner's bit, in a block: it is in the subset, or during the overlap in the former one.
 //
 // CIP-11 §7.2(4) has the new subset alone attest, which would make the overlap of
 // §5.3 worthless (deviation, decision J10).
-func (r *Rotation) Attests(runner types.PublicKey, validator types.Address, height types.Height, p Pace) bool {
-	_, attests := r.Turn(runner, validator, height, p)
-	return attests
-}
-
-// Turn returns what Attests does, and the place of a validator in a runner's subset;
-// behind the last where it is in the former one alone, or in none.
 func (r *Rotation) Turn(runner types.PublicKey, validator types.Address, height types.Height, p Pace) (turn int, attests bool) {
 	subset := r.Current.Subset(runner)
 	turn = slices.IndexFunc(subset, func(at int) bool { return r.Current.Members[at].Address == validator })

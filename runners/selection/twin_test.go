@@ -116,3 +116,9 @@ func upTo(n int) []int {
 
 // written are the constants of CIP-11 §13.
 var written = Constants{MinSubset: 3, MaxSubset: 8, Rule: Quorum}
+
+// Attests is whether a validator may set a runner's bit in a block.
+func (r *Rotation) Attests(runner types.PublicKey, validator types.Address, height types.Height, p Pace) bool {
+	_, attests := r.Turn(runner, validator, height, p)
+	return attests
+}

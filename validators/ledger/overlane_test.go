@@ -130,7 +130,7 @@ func TestT9TimersThatALaneDidNotComeToAreCounted(t *testing.T) {
 	w.block(w.call("bob", "storm", "make", encodeStorm(t, samples.Storm{Count: 4, In: 2, GasLimit: &gas, Use: 500_000})),
 		w.call("carol", "last", "start", samples.Number(2)))
 	w.ok()
-	if w.last.Lane.Unexamined != 0 || w.head.TimersDue() != 0 {
+	if w.last.Lane.Unexamined != 0 || w.head.due != 0 {
 		t.Fatalf("%+v", w.last.Lane)
 	}
 	w.sendTo("last", "stop", nil)
@@ -143,8 +143,8 @@ func TestT9TimersThatALaneDidNotComeToAreCounted(t *testing.T) {
 			t.Errorf("block %d did not come to %d timers, %d are counted", i, want, w.last.Lane.Unexamined)
 		}
 	}
-	if w.head.TimersDue() != 0 {
-		t.Errorf("%d timers are due for ever", w.head.TimersDue())
+	if w.head.due != 0 {
+		t.Errorf("%d timers are due for ever", w.head.due)
 	}
 }
 

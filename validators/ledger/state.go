@@ -230,9 +230,6 @@ func (s *State) Timers(actor types.Address) []types.Timer {
 // TimersPending is how many timers are pending.
 func (s *State) TimersPending() uint64 { return scheduler.Total(reader{s.tree}) }
 
-// TimersDue is how many timers are due and have not ended.
-func (s *State) TimersDue() uint64 { return s.due }
-
 // NextTimer is the least height at which a timer is due; ok is false where none
 // is pending.
 func (s *State) NextTimer() (types.Height, bool) { return scheduler.NextDue(s.params, reader{s.tree}) }
