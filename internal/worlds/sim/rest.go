@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -50,14 +51,18 @@ func (e *UnrestError) Error() string { return e.Why + ". " + e.Remedy }
 
 // Rest keeps the network as it is now, for networks to begin from
 // (NetworkConfig.From). Every validator's next life begins as after a power cut:
-// what its disk holds is kept, and nothing that was under way. The error is an
-// *UnrestError where a fault is in force, a validator is down, or a transaction
-// waits.
+// what its disk holds is kept, and nothing that was under way. Validators whose
+// pools hold what is final elsewhere catch up first, within settleTime. The error
+// is an *UnrestError where a fault is in force, a validator is down, or a
+// transaction waits.
 func (n *Network) Rest() (*Rest, error) {
 	if err := n.Err(); err != nil {
 		return nil, err
 	}
 	if err := n.restless(); err != nil {
+		return nil, err
+	}
+	if err := n.settle(); err != nil {
 		return nil, err
 	}
 	r := &Rest{genesis: n.Genesis, scheme: n.scheme, memo: n.memo, rules: n.rules, keys: maps.Clone(n.keys), now: n.now, offset: n.offset,
@@ -78,8 +83,6 @@ func (n *Network) restless() error {
 		switch v := n.Validator(name); {
 		case v == nil:
 			return &UnrestError{name + " does not run", "Restart it first."}
-		case v.Status().Pool > 0:
-			return &UnrestError{"transactions wait to be in a block", "Let them become final first: advance by some blocks."}
 		case !n.Honest(name):
 			return &UnrestError{name + " misbehaves", "Make it honest first."}
 		}
@@ -104,6 +107,28 @@ func (n *Network) restless() error {
 		}
 	}
 	return nil
+}
+
+// settleTime bounds the virtual time for which Rest waits for pools to empty. A
+// certificate takes a link's latency, milliseconds unless a fault is in force.
+const settleTime = 2 * time.Second
+
+// settle runs the network until every pool has dropped what is final, or says that a
+// transaction waits. A network whose pools are empty does not move.
+func (n *Network) settle() error {
+	err := n.RunUntil(func() bool { return n.Err() != nil || !n.pooled() }, n.Now().Add(settleTime))
+	switch {
+	case errors.Is(err, ErrDeadline), errors.Is(err, ErrAsleep):
+		return &UnrestError{"transactions wait to be in a block", "Let them become final first: advance by some blocks."}
+	case err != nil:
+		return err
+	}
+	return n.Err()
+}
+
+// pooled says whether any validator's pool holds a transaction.
+func (n *Network) pooled() bool {
+	return slices.ContainsFunc(n.names, func(name string) bool { v := n.Validator(name); return v != nil && v.Status().Pool > 0 })
 }
 
 // wake makes a new network that one at rest.

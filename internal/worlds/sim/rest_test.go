@@ -109,8 +109,7 @@ func TestRestIsRefusedWhileSomethingIsUnderWay(t *testing.T) {
 		{"a liar", "v1 misbehaves", func(n *Network) { n.Misbehave("v1", "withhold_votes") }},
 		{"a pause", "is paused", func(n *Network) { n.Pause() }},
 		{"a transaction", "transactions wait", func(n *Network) {
-			n.Pause()
-			n.RunFor(time.Second)
+			n.Transfer("alice", types.Address{19: 9}, types.WeiOf(1)) // its nonce is missing
 			n.Submit("v0", n.Transfer("alice", types.Address{19: 9}, types.WeiOf(1)), nil)
 			n.RunFor(time.Second)
 		}},
@@ -128,6 +127,26 @@ func TestRestIsRefusedWhileSomethingIsUnderWay(t *testing.T) {
 				t.Fatalf("it is refused with %v", err)
 			}
 		})
+	}
+}
+
+// A transaction that is final at one validator does not wait: the others catch up.
+func TestRestWaitsForValidatorsThatAreBehind(t *testing.T) {
+	for _, validators := range []int{1, 2, 3, 4, 5, 7, 10} {
+		for seed := range uint64(3) {
+			n := network(t, NetworkConfig{World: quick(seed), Validators: validators, Unjudged: true,
+				Params: params.Overrides{"chain.block_time_auto": "true"}})
+			for range 3 {
+				at := n.tip
+				n.Submit("v0", n.Transfer("alice", types.Address{19: 9}, types.WeiOf(1)), nil)
+				if err := n.RunUntil(func() bool { return n.tip > at }, n.Now().Add(time.Minute)); err != nil {
+					t.Fatal(err)
+				}
+				if _, err := n.Rest(); err != nil {
+					t.Fatalf("with %d validators and seed %d: %v", validators, seed, err)
+				}
+			}
+		}
 	}
 }
 
