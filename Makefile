@@ -8,7 +8,7 @@ export DEVNET_PYTHON = required
 # No C compiler is needed, and what is vetted, tested and built is compiled once.
 export CGO_ENABLED = 0
 
-.PHONY: up test vet race bench soak plants fuzz peers all-checks build python wheel image containers testcontainers manifests
+.PHONY: up test vet race bench soak plants fuzz peers all-checks build python wheel image containers testcontainers manifests openapi
 
 # More flags: make up ARGS="--policy fifo --http 127.0.0.1:4001". On a terminal the
 # network is a job of its own, so that Ctrl-C ends it alone, and make with 0.
@@ -89,3 +89,9 @@ testcontainers: image
 # of their own: half a minute to compile the first time.
 manifests:
 	cd fixtures/kubernetes && $(GO) test -count 1 ./...
+
+# A client that a generator makes of the HTTP API's description compiles, and reads a
+# network's height. The generator is in a module of its own, and pinned there.
+openapi: python
+	@GO="$(GO)" scripts/vet-modules fixtures/openapi
+	cd fixtures/openapi && $(GO) test -count 1 ./...

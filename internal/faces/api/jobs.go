@@ -17,7 +17,7 @@ func (s *Server) registerJobs() {
 	serve(s, operation{id: "job", method: http.MethodGet, path: "/job/{id}", tag: tagJobs,
 		summary: "A job", errors: errors, response: exampleJob}, s.getJob)
 	serve(s, operation{id: "job_status", method: http.MethodGet, path: "/job/{id}/status", tag: tagJobs,
-		summary: "Where a job stands", errors: errors, response: model.JobStatus{ID: exampleJobID, Status: "Completed"}}, s.jobStatus)
+		summary: "Where a job stands", errors: errors, response: model.JobState{ID: exampleJobID, Status: "Completed"}}, s.jobStatus)
 	serve(s, operation{id: "job_runners", method: http.MethodGet, path: "/job/{id}/runners", tag: tagJobs,
 		summary: "The runners of all draws of a job, in the order drawn, and what came of them", errors: errors,
 		response: []model.JobRunner{{Address: exampleAddress, Attempt: 1, CommittedAt: &exampleCommit, RevealedAt: &exampleReveal,
@@ -103,12 +103,12 @@ func (s *Server) getJob(_ context.Context, in *JobInput) (m model.Job, err error
 	return *j, nil
 }
 
-func (s *Server) jobStatus(_ context.Context, in *JobInput) (m model.JobStatus, err error) {
+func (s *Server) jobStatus(_ context.Context, in *JobInput) (m model.JobState, err error) {
 	_, j, err := s.job(in)
 	if err != nil {
 		return m, err
 	}
-	return model.JobStatus{ID: j.ID, Status: j.Status}, nil
+	return model.JobState{ID: j.ID, Status: j.Status}, nil
 }
 
 func (s *Server) jobVerified(_ context.Context, in *JobInput) (m model.JobVerified, err error) {

@@ -70,7 +70,7 @@ func TestJobsAreListedAndFound(t *testing.T) {
 	if j := get[model.Job](w, "/job/"+id); j.Status != "Completed" || string(*j.Result) != "hello" || j.Error != nil {
 		t.Errorf("%+v", j)
 	}
-	if s := get[model.JobStatus](w, "/job/"+id+"/status"); s.Status != "Completed" || s.ID != w.chain.jobs[0].ID {
+	if s := get[model.JobState](w, "/job/"+id+"/status"); s.Status != "Completed" || s.ID != w.chain.jobs[0].ID {
 		t.Errorf("%+v", s)
 	}
 	if v := get[model.JobVerified](w, "/job/"+id+"/verified"); !v.Verified || string(*v.Result) != "hello" || *v.Winner != exampleActorAt {

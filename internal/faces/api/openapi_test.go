@@ -143,6 +143,54 @@ func TestTheDocumentIsOpenAPI31WithoutLooseEnds(t *testing.T) {
 	}
 }
 
+// Generators of clients name a type after each schema, each enumeration within one, and
+// the parameters, body and answer of each operation. Two of one name end a generator.
+func TestTheTypesOfAGeneratedClientHaveDifferentNames(t *testing.T) {
+	api := newWorld(t).server.OpenAPI()
+	made := map[string]string{}
+	name := func(what string, words ...string) {
+		t.Helper()
+		key := strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "").Replace(strings.Join(words, "")))
+		if other, taken := made[key]; taken {
+			t.Errorf("%s and %s are both generated as %s", other, what, strings.Join(words, ""))
+		}
+		made[key] = what
+	}
+	for schema, is := range api.Components.Schemas.Map() {
+		name("the schema "+schema, schema)
+		eachInline(is, func(path []string) {
+			name("the field "+schema+"."+strings.Join(path, "."), append([]string{schema}, path...)...)
+		})
+	}
+	for route, op := range operations(api) {
+		name("the parameters of "+route, op.OperationID, "Params")
+		name("the answer of "+route, op.OperationID, "Response")
+		name("the body of "+route, op.OperationID, "JSONRequestBody")
+		for _, p := range op.Parameters {
+			if p.In == "query" {
+				name("the parameter "+p.Name+" of "+route, op.OperationID, "Params", p.Name)
+			}
+		}
+	}
+}
+
+// eachInline tells of each type that a schema describes in place: an enumeration, or an
+// object within it.
+func eachInline(s *huma.Schema, tell func(path []string)) {
+	for field, is := range s.Properties {
+		if len(is.Enum) > 0 || len(is.Properties) > 0 {
+			tell([]string{field})
+		}
+		eachInline(is, func(path []string) { tell(append([]string{field}, path...)) })
+	}
+	if s.Items != nil {
+		if len(s.Items.Enum) > 0 || len(s.Items.Properties) > 0 {
+			tell([]string{"Item"})
+		}
+		eachInline(s.Items, func(path []string) { tell(append([]string{"Item"}, path...)) })
+	}
+}
+
 // The examples of a timer tell one life: its figures agree, and are such as a
 // chain could have.
 func TestTheExampleOfATimerAgreesWithItself(t *testing.T) {

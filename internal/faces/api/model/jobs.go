@@ -36,8 +36,8 @@ type JobCallback struct {
 	Handler string        `json:"handler"`
 }
 
-// JobStatus is the answer of GET /job/{id}/status.
-type JobStatus struct {
+// JobState is the answer of GET /job/{id}/status.
+type JobState struct {
 	ID     types.Hash `json:"id"`
 	Status string     `json:"status" enum:"Pending,Assigned,Executing,Completed,Failed"`
 }
