@@ -7,12 +7,15 @@ A tool's, not the chain's: nothing here decides what may be deployed.
 import ast
 
 from host import awaits, check, compiling, imports, program
+from host.forgotten import actor_class, forgotten
 from host.protocol import MAX_ADVICE
 from host.rewrite import Rewriter
 from host.scopes import COMPREHENSIONS, arguments, bound_in, outer
 
 PACKAGES = ("pvm_host", "cowboy_sdk", "cowboy_sdk.runtime", "cowboy_sdk.runner")
 KINDS = ("llm", "http", "mcp", "ethsend", "custom")  # of jobs, by cowboy_sdk.runner's names
+CHAIN = ("pvm_host", "cowboy_sdk.runtime", "cowboy_sdk")  # packages that have the chain's calls, under the same names
+PERHAPS = {"storage": ": perhaps self.storage"}  # of names that are not defined
 HANDLER_OF = {"schedule_timer": "handle_timer"}  # what takes the name of a handler of this actor
 
 
@@ -60,7 +63,7 @@ def advise(source):
 def handlers_of(tree, found):
     """The handlers, None where a deploy refuses what is to be the actor."""
     try:
-        return program.describe(tree)[1]
+        return program.describe(tree, lambda r: found.append(("error", r.line, r.reason)))[1]
     except check.Refusal as r:
         found.append(("error", r.line, r.reason))
         return None
@@ -82,6 +85,8 @@ def errors(tree, found):
 def warnings(tree, handlers, found):
     packages, functions = imported(tree)
     Names(found).module(tree)
+    forgotten(tree, found)
+    uncalled(tree, found)
     if handlers is not None and not handlers:
         found.append(("warning", 1, "the actor has no handler to be called: a handler takes one argument, payload, and its name "
                       "begins with no _"))
@@ -93,6 +98,9 @@ def warnings(tree, handlers, found):
             package = packages[node.value.id]
             if not imports.exported(package, node.attr):
                 found.append(("warning", node.lineno, "%s has no %s%s" % (package, node.attr, near(node.attr, package))))
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Call):
+            if chains(node.value.func, packages, functions) == "context" and not hasattr(dict, node.attr):
+                found.append(("warning", node.lineno, "context() is a dict: write context()[%r]" % node.attr))
         elif isinstance(node, ast.Call) and handlers is not None:
             named(node, packages, functions, handlers, found)
         elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
@@ -142,11 +150,7 @@ def near(wanted, package):
 
 def named(node, packages, functions, handlers, found):
     """The handler that a timer of this actor is to call."""
-    f = node.func
-    if isinstance(f, ast.Attribute) and isinstance(f.value, ast.Name) and packages.get(f.value.id) == "pvm_host":
-        called = f.attr
-    else:
-        called = functions.get(f.id) if isinstance(f, ast.Name) else None
+    called = chains(node.func, packages, functions)
     if called not in HANDLER_OF or any(k.arg is None for k in node.keywords):
         return
     given = [k.value for k in node.keywords if k.arg == "handler"]
@@ -156,6 +160,27 @@ def named(node, packages, functions, handlers, found):
     if handler not in handlers:
         found.append(("warning", node.lineno, "a timer is to call %s%s, which is no handler of this actor; it has %s" % (
             handler, "" if given else " (unless handler= names another)", ", ".join(sorted(handlers)[:20]) or "none")))
+
+
+def chains(f, packages, functions):
+    """The name of a call of the chain, under whatever name the file has it; else None."""
+    if isinstance(f, ast.Attribute) and isinstance(f.value, ast.Name):
+        return f.attr if packages.get(f.value.id) in CHAIN else None
+    return functions.get(f.id) if isinstance(f, ast.Name) else None
+
+
+def uncalled(tree, found):
+    """Functions that callers cannot reach, and that the file itself does not use."""
+    used = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)} | {n.attr for n in ast.walk(tree) if isinstance(n, ast.Attribute)}
+    classes = {s.name: s for s in tree.body if isinstance(s, ast.ClassDef)}
+    actor = actor_class(tree)
+    methods = [s for c in program.lineage(classes, classes.get(actor)) for s in c.body]
+    for f in methods if actor else tree.body:
+        if not isinstance(f, ast.FunctionDef) or f.name.startswith("_") or f.name in used or f.name in program.CHAINS:
+            continue
+        why = program.uncallable(f, 1 if actor else 0)
+        if why and not f.decorator_list:
+            found.append(("warning", f.lineno, why))
 
 
 class Names:
@@ -196,7 +221,7 @@ class Names:
     def tell(self, node):
         if node.id not in check.FORBIDDEN_NAMES and (node.id, node.lineno) not in self.told:
             self.told.add((node.id, node.lineno))
-            self.found.append(("warning", node.lineno, "%s is not defined" % node.id))
+            self.found.append(("warning", node.lineno, "%s is not defined%s" % (node.id, PERHAPS.get(node.id, ""))))
 
 
 class ClassScope(set):

@@ -16,6 +16,8 @@ from host.rewrite import Rewriter
 import cowboy_sdk
 
 DEFAULT_INIT = ("init", "deploy")
+MARKS = ("public", "callable_by")  # decorators of handlers
+CHAINS = ("init", "handle_timer", "handle_message", BID_HANDLER, jobs.HANDLER)  # what the chain itself calls unless another is named
 CALLED = ("call", "read")  # kinds of messages that somebody else than the chain begins
 FILE = "actor.py"
 MAX_OUTPUT = 16 << 20  # bytes that a handler returns
@@ -119,28 +121,32 @@ def decorator_names(node):
         yield d.attr if isinstance(d, ast.Attribute) else getattr(d, "id", "")
 
 
-def is_public(node):
-    return isinstance(node, ast.FunctionDef) and not node.name.startswith("_")
+def is_marked(node):
+    """Whether the SDK says of a function that others call it."""
+    return isinstance(node, ast.FunctionDef) and any(n in MARKS for n in decorator_names(node))
 
 
-def describe(tree):
-    """Which class is the actor, and the handlers: functions of at most one argument."""
+def may_handle(node):
+    return isinstance(node, ast.FunctionDef) and (not node.name.startswith("_") or is_marked(node))
+
+
+def describe(tree, tell=None):
+    """Which class is the actor, and the handlers: functions of at most one argument. A function that callers or the chain are to
+    call, and cannot, is refused: tell hears of it; without tell that is raised."""
     classes = {s.name: s for s in tree.body if isinstance(s, ast.ClassDef)}
     marked = [c for c in classes.values() if "actor" in decorator_names(c)]
-    functions = [s for s in tree.body if is_public(s)]
+    functions = [s for s in tree.body if may_handle(s)]
     sdk = bool(marked)
     if len(marked) > 1:
         check.refuse(marked[1], "a second class under @actor: an actor is one class")
     if marked:
         chosen = marked[0]
     elif functions or not classes:
-        found = collect(functions, 0)
-        sdk = any(n in ("public", "callable_by") for f in functions for n in decorator_names(f))
-        return None, found, sdk
+        return None, collect(functions, 0, tell), any(is_marked(f) for f in functions)
     else:
         chosen = plain_class(classes)
-    body = [s for c in reversed(lineage(classes, chosen)) for s in c.body if is_public(s)]
-    return chosen.name, collect(body, 1), sdk
+    body = [s for c in reversed(lineage(classes, chosen)) for s in c.body if may_handle(s)]
+    return chosen.name, collect(body, 1, tell), sdk
 
 
 def lineage(classes, current):
@@ -164,21 +170,49 @@ def plain_class(classes):
     return named[0]
 
 
-def collect(functions, skip):
-    handlers = {}
+def collect(functions, skip, tell=None):
+    """The handlers among functions, of which the last of a name counts; skip is 1 of methods."""
+    handlers, others = {}, {}
     for f in functions:
-        names = set(decorator_names(f))
-        if names & {"property", "staticmethod", "classmethod"}:
+        handlers.pop(f.name, None)
+        others.pop(f.name, None)
+        if set(decorator_names(f)) & {"property", "staticmethod", "classmethod"} and not is_marked(f):
             continue
-        a = f.args
-        needed = len(a.posonlyargs) + len(a.args) - len(a.defaults) - skip
-        takes = len(a.posonlyargs) + len(a.args) - skip > 0 or a.vararg is not None
-        if needed > 1 or any(d is None for d in a.kw_defaults) or needed < 0:
-            handlers.pop(f.name, None)
+        why = uncallable(f, skip)
+        if why:
+            others[f.name] = f, why
             continue
+        takes = len(f.args.posonlyargs) + len(f.args.args) - skip > 0 or f.args.vararg is not None
         doc = (ast.get_docstring(f) or "").strip().split("\n")[0]
         handlers[f.name] = (takes, doc)
+    for f, why in others.values():
+        if is_marked(f) or f.name in CHAINS:
+            refusal = check.Refusal(f.lineno, why)
+            if tell is None:
+                raise refusal
+            tell(refusal)
     return handlers
+
+
+def uncallable(f, skip):
+    """Why a function cannot be a handler, or nothing. It depends on the syntax tree alone."""
+    others = sorted(set(decorator_names(f)) & {"property", "staticmethod", "classmethod"})
+    if others:
+        return "%s cannot be called: a handler is a %s without @%s" % (f.name, "method" if skip else "function", others[0])
+    if f.name.startswith("_"):
+        return "%s cannot be called: the name of a handler begins with no _" % f.name
+    a = f.args
+    given = [arg.arg for arg in a.posonlyargs + a.args]
+    needed = len(given) - len(a.defaults)
+    if len(given) < skip and a.vararg is None:
+        return "%s cannot be called: a method takes self first, as in def %s(self, payload)" % (f.name, f.name)
+    if needed - skip > 1:
+        return ("%s cannot be called: a handler takes one argument, payload, and %s takes %d (%s); read them from payload, as by "
+                "json.loads(payload)" % (f.name, f.name, needed - skip, ", ".join(given[skip:needed])))
+    bare = [k.arg for k, d in zip(a.kwonlyargs, a.kw_defaults) if d is None]
+    if bare:
+        return "%s cannot be called: a handler takes one argument, payload; give %s a default" % (f.name, bare[0])
+    return ""
 
 
 class Fault(Exception):

@@ -1,8 +1,10 @@
 package pyhost
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -82,6 +84,123 @@ func TestAdviceTellsAllAtOnce(t *testing.T) {
 	}
 	if len(found) != len(want) {
 		t.Errorf("%d findings, want %d", len(found), len(want))
+	}
+}
+
+// What an author who comes from another chain writes first.
+const astray = `from cowboy_sdk import actor, public, runtime
+import pvm_host as host
+
+SEEN = {}
+LIMITS = {"most": 3}
+
+@actor
+class Vault:
+    cache = {}
+    names = ()
+
+    def __init__(self):
+        self.total = 0
+        self.rows = []
+
+    @public
+    def add(self, a, b):
+        return self.sum(a, b)
+
+    def sum(self, a, b):
+        SEEN["x"] = LIMITS["most"]
+        seen = {}
+        seen["x"] = 1
+        return a + b
+
+    def unused(self, a, b):
+        return a
+
+    @public
+    def keep(self, payload):
+        self.total += 5
+        self.cache["x"] = 1
+        self.rows.append(payload)
+        self.names.index(payload)
+        self.storage["x"] = b"1"
+        Vault.cache.update({})
+        runtime.schedule_timer(5, b"", handler="tik")
+        host.context().get("sender")
+        storage["n"] = host.context().sender
+
+    @property
+    def size(self):
+        return 1
+
+    def handle_timer(self, payload, more):
+        return b""
+
+class Row:
+    def put(self, a, b):
+        self.a = a
+`
+
+func TestAdviceWarnsOfForgottenStateAndUncallableHandlers(t *testing.T) {
+	p := openPool(t, Config{})
+	found, err := p.Advise([]byte(astray))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, f := range found {
+		kind := "warning"
+		if f.Refused {
+			kind = "error"
+		}
+		words := strings.FieldsFunc(f.What, func(r rune) bool { return r == ':' || r == ';' || r == ',' })
+		got = append(got, fmt.Sprintf("%d %s %s", f.Line, kind, words[0]))
+	}
+	want := []string{"17 error add cannot be called", "21 warning SEEN is forgotten", "26 warning unused cannot be called",
+		"31 warning self.total is forgotten", "32 warning self.cache is forgotten", "33 warning self.rows is forgotten",
+		"36 warning Vault.cache is forgotten", "37 warning a timer is to call tik", "39 warning context() is a dict",
+		"39 warning storage is not defined", "45 error handle_timer cannot be called"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// A deploy refuses what its author says that others call, and nobody can; the helpers
+// of a file take what they like.
+func TestADeployRefusesAHandlerThatCannotBeCalled(t *testing.T) {
+	p := openPool(t, Config{})
+	const sdk = "from cowboy_sdk import actor, public, callable_by, OWNER\n"
+	class := func(body string) string {
+		return sdk + "@actor\nclass A:\n" + body + "\n  def go(self, payload): pass\n"
+	}
+	for source, want := range map[string]string{
+		class("  @public\n  def add(self, a, b): pass"):               "add takes 2 (a, b)",
+		class("  @callable_by(OWNER)\n  def add(self, a, b): pass"):   "add takes 2 (a, b)",
+		class("  @public\n  def add(): pass"):                         "a method takes self first",
+		class("  @public\n  def add(self, payload, *, b): pass"):      "give b a default",
+		class("  @public\n  @staticmethod\n  def add(payload): pass"): "without @staticmethod",
+		class("  @public\n  def _add(self, payload): pass"):           "begins with no _",
+		class("  def init(self, a, b): pass"):                         "init takes 2 (a, b)",
+		sdk + "@public\ndef add(a, b): pass\n":                        "add takes 2 (a, b)",
+		"def handle_timer(a, b): pass\n":                              "handle_timer takes 2 (a, b)",
+		"class A:\n  def get_gas_bid(self, a, b): pass\n":             "get_gas_bid takes 2 (a, b)",
+
+		class("  def add(self, a, b): pass"):                                                 "",
+		class("  @public\n  def add(self, payload=b'', more=1, *, b=2): pass"):               "",
+		class("  @public\n  def add(self, *given): pass"):                                    "",
+		class("  @public\n  def add(self, a, b): pass\n  @public\n  def add(self, a): pass"): "",
+		class("  @staticmethod\n  def add(a, b): pass"):                                      "",
+		"def add(a, b): pass\ndef go(payload): add(1, 2)\n":                                  "",
+		"class B:\n  def init(self, a, b): pass\ndef go(payload): B()\n":                     "",
+	} {
+		session, err := p.Open(program.ForRead)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, refused := session.Inspect(codeOf(source))
+		session.Close()
+		if want == "" && refused != nil || want != "" && (refused == nil || !strings.Contains(refused.Error(), want)) {
+			t.Errorf("%s\nthe deploy says %v, want %q", source, refused, want)
+		}
 	}
 }
 

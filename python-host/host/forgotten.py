@@ -1,0 +1,111 @@
+"""State that an author keeps in Python, and that ends with its message.
+
+A tool's, as advice.py is: nothing here decides what may be deployed.
+"""
+
+import ast
+
+from host import program
+from host.scopes import FUNCTIONS, arguments, bound_in
+
+# Calls that make something to be filled, and methods that fill or empty it.
+MADE = frozenset("dict list set bytearray defaultdict deque Counter OrderedDict".split())
+FILLS = frozenset("add append appendleft clear discard extend insert pop popitem popleft remove setdefault update".split())
+OURS = frozenset(("storage", "address"))  # what @actor gives
+BEGINS = frozenset(("__init__", "__post_init__"))  # run for each message
+STORED = (ast.Store, ast.Del)
+
+
+def forgotten(tree, found):
+    """Warns of what is assigned to the instance, the class or the module's own collections."""
+    filled = mutable(tree.body)
+    functions = [s for s in tree.body if isinstance(s, FUNCTIONS)]
+    for f in functions:
+        Function(f, found, {}, filled).read()
+    classes = {s.name: s for s in tree.body if isinstance(s, ast.ClassDef)}
+    actor = actor_class(tree)
+    for cls in program.lineage(classes, classes.get(actor)):
+        kept = Kept(cls)
+        for f in cls.body:
+            if isinstance(f, FUNCTIONS) and f.name not in BEGINS:
+                Function(f, found, {name: kept for name in [cls.name] + first(f)}, filled).read()
+
+
+def actor_class(tree):
+    """The name of the actor's class; None where bare functions are the actor, or nothing is."""
+    refused = []
+    try:
+        return program.describe(tree, refused.append)[0]
+    except program.check.Refusal:
+        return None
+
+
+def first(f):
+    """The name of the instance in a method."""
+    others = set(program.decorator_names(f)) & {"staticmethod"}
+    return [a.arg for a in (f.args.posonlyargs + f.args.args)[:1]] if not others else []
+
+
+class Kept:
+    """Attributes of a class: those filled in place, and those that a function of it sets."""
+
+    def __init__(self, cls):
+        self.filled = mutable(cls.body)
+        self.set = {s.name for s in cls.body if isinstance(s, FUNCTIONS)} | OURS
+        for f in cls.body:
+            if isinstance(f, ast.FunctionDef) and f.name in BEGINS:
+                self.filled |= mutable(f.body, first(f)[:1])
+
+
+def mutable(body, me=None):
+    """Names, or attributes of me, that a body binds to something to be filled."""
+    names = set()
+    for node in body:
+        if isinstance(node, (ast.Assign, ast.AnnAssign)) and made(node.value):
+            for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+                if me is None and isinstance(target, ast.Name):
+                    names.add(target.id)
+                elif me and isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id in me:
+                    names.add(target.attr)
+    return names
+
+
+def made(value):
+    if isinstance(value, ast.Call):
+        f = value.func
+        return (f.attr if isinstance(f, ast.Attribute) else getattr(f, "id", "")) in MADE
+    return isinstance(value, (ast.Dict, ast.List, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp))
+
+
+class Function:
+    """A function of the file, which may assign to what does not last."""
+
+    def __init__(self, f, found, owners, filled):
+        self.f, self.found, self.owners = f, found, owners
+        self.filled = filled - arguments(f.args) - bound_in(f.body)
+
+    def read(self):
+        for node in ast.walk(self.f):
+            if isinstance(node, ast.Attribute) and isinstance(node.ctx, STORED):
+                kept = self.owner(node)
+                if kept and node.attr not in kept.set:
+                    self.tell(node, "%s.%s" % (node.value.id, node.attr))
+            elif isinstance(node, ast.Subscript) and isinstance(node.ctx, STORED):
+                self.fills(node.value)
+            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in FILLS:
+                self.fills(node.func.value)
+
+    def owner(self, node):
+        return self.owners.get(node.value.id) if isinstance(node.value, ast.Name) else None
+
+    def fills(self, node):
+        if isinstance(node, ast.Name) and node.id in self.filled:
+            self.tell(node, node.id)
+        elif isinstance(node, ast.Attribute):
+            kept = self.owner(node)
+            if kept and node.attr in kept.filled:
+                self.tell(node, "%s.%s" % (node.value.id, node.attr))
+
+    def tell(self, node, what):
+        self.found.append(("warning", node.lineno, "%s is forgotten: it ends with the message; keep it in state, by self.storage of an "
+                           "@actor or by set_state" % what))
