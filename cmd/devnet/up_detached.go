@@ -199,7 +199,7 @@ func release(c *cli.Context) func(dir string) error {
 		log := home.NewLogFile(dir, upLog)
 		out.move(log)
 		errs.move(log)
-		file, err := os.OpenFile(home.NodeLog(dir, upLog), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
+		file, err := os.OpenFile(home.NodeLog(dir, upLog), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 		if err == nil {
 			err = errors.Join(unix.Dup2(int(file.Fd()), 1), unix.Dup2(int(file.Fd()), 2), file.Close())
 		}

@@ -91,3 +91,11 @@ func (e *BrokenError) Error() string {
 }
 
 func (e *BrokenError) Unwrap() error { return e.Cause }
+
+// LinkError says that a symbolic link is in the place of a folder or file that devnet
+// makes itself.
+type LinkError struct{ Path string }
+
+func (e *LinkError) Error() string {
+	return fmt.Sprintf("%s is a symbolic link, and devnet makes no links: remove it, or choose another --home", e.Path)
+}

@@ -185,7 +185,10 @@ func takeLock(dir string) (*os.File, error) {
 
 func tryLock(dir string) (*os.File, error) {
 	path := filepath.Join(dir, lockFile)
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, fileMode)
+	if errors.Is(err, syscall.ELOOP) {
+		return nil, &LinkError{path}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("home: %w", err)
 	}

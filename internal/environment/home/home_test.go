@@ -198,6 +198,75 @@ func TestResetRemovesOnlyWhatTheHomeMade(t *testing.T) {
 	}
 }
 
+// A link in the place of a folder leads to files of others: it is named, and nothing is
+// removed, neither there nor here.
+func TestResetFollowsNoLink(t *testing.T) {
+	for _, part := range []string{"nodes", "nodes/v0", "logs", "net", "net" + newSuffix, "lock"} {
+		t.Run(part, func(t *testing.T) {
+			dir, others := t.TempDir(), t.TempDir()
+			h := open(t, dir, want)
+			node, err := h.Node("v0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			write(t, node.State, "x")
+			if err := h.Close(); err != nil {
+				t.Fatal(err)
+			}
+			for _, name := range []string{"votes.log", "state.db", "v0.log"} {
+				write(t, filepath.Join(others, name), "theirs")
+			}
+			if err := os.Mkdir(filepath.Join(others, "v0"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			write(t, filepath.Join(others, "v0", "state.db"), "theirs")
+			link, target := filepath.Join(dir, part), others
+			if part == "lock" {
+				target = filepath.Join(others, "state.db")
+			}
+			if err := errors.Join(os.RemoveAll(link), os.Symlink(target, link)); err != nil {
+				t.Fatal(err)
+			}
+			var refused *LinkError
+			if err := Reset(dir); !errors.As(err, &refused) || refused.Path != link {
+				t.Fatalf("reset of a home with a link: %v", err)
+			}
+			for _, name := range []string{"votes.log", "state.db", "v0.log", "v0/state.db"} {
+				if data, err := os.ReadFile(filepath.Join(others, name)); err != nil || string(data) != "theirs" {
+					t.Errorf("%s has %q, %v", name, data, err)
+				}
+			}
+			if _, err := os.Stat(filepath.Join(dir, metaFile)); err != nil {
+				t.Errorf("the home lost its %s: %v", metaFile, err)
+			}
+		})
+	}
+}
+
+// Nobody but the user of a home reads it.
+func TestAHomeIsItsUsersAlone(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "of", "mine")
+	h := open(t, dir, want)
+	node, err := h.Node("v0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := NewLogFile(dir, "v0")
+	defer file.Close()
+	if _, err := file.Write([]byte("a line\n")); err != nil {
+		t.Fatal(err)
+	}
+	if err := WriteFile(node.Votes, []byte("x"), store.Process); err != nil {
+		t.Fatal(err)
+	}
+	filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if info, wrong := d.Info(); err != nil || wrong != nil || info.Mode().Perm()&0o077 != 0 {
+			t.Errorf("%s has mode %v, %v", path, info.Mode(), err)
+		}
+		return nil
+	})
+}
+
 func TestAResetHomeIsANewOne(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "home")
 	if err := Reset(dir); err != nil {

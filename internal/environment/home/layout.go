@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -55,6 +56,13 @@ func (h *Home) Node(name string) (Node, error) {
 	return NodeFiles(h.dir, name), nil
 }
 
+// Modes of what a home holds, which only its user reads: logs have payloads, and
+// beside them are keys and votes.
+const (
+	dirMode  = 0o700
+	fileMode = 0o600
+)
+
 // makeDir makes a directory, with those that it is in: their names survive what is
 // asked for.
 func makeDir(dir string, durability store.Durability) error {
@@ -66,7 +74,7 @@ func makeDir(dir string, durability store.Durability) error {
 			return err
 		}
 	}
-	if err := os.Mkdir(dir, 0o755); err != nil && !errors.Is(err, os.ErrExist) {
+	if err := os.Mkdir(dir, dirMode); err != nil && !errors.Is(err, os.ErrExist) {
 		return fmt.Errorf("home: %w", err)
 	}
 	if durability != store.Disk {
@@ -93,7 +101,7 @@ func validName(name string) bool {
 
 // Reset removes what a home's layout names: files, and directories that are
 // empty by then. What else is there stays, and dir itself. A directory without a home is left alone; a
-// home in use is an *InUseError.
+// home in use is an *InUseError, and one with a link in the place of a folder a *LinkError: nothing is removed then.
 func Reset(dir string) error {
 	if _, err := os.Stat(filepath.Join(dir, metaFile)); errors.Is(err, os.ErrNotExist) {
 		return nil
@@ -108,12 +116,19 @@ func Reset(dir string) error {
 // removeAll removes home.json last but one, so that an interrupted Reset can be
 // run again, and the lock last.
 func removeAll(dir string) error {
+	if err := refuseLinks(dir, logsDir, nodesDir, netDir, netDir+newSuffix); err != nil {
+		return err
+	}
 	logs, err := names(filepath.Join(dir, logsDir))
 	if err != nil {
 		return err
 	}
 	nodes, err := names(filepath.Join(dir, nodesDir))
 	if err != nil {
+		return err
+	}
+	nodes = slices.DeleteFunc(nodes, func(name string) bool { return !validName(name) })
+	if err := refuseLinks(filepath.Join(dir, nodesDir), nodes...); err != nil {
 		return err
 	}
 	var doomed []string
@@ -139,6 +154,22 @@ func removeAll(dir string) error {
 	for _, path := range doomed {
 		if err := remove(path); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// refuseLinks is a *LinkError if one of the names in a directory is a symbolic link,
+// which would lead out of the home.
+func refuseLinks(dir string, names ...string) error {
+	for _, name := range names {
+		path := filepath.Join(dir, name)
+		info, err := os.Lstat(path)
+		if err == nil && info.Mode()&os.ModeSymlink != 0 {
+			return &LinkError{path}
+		}
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return fmt.Errorf("home: %w", err)
 		}
 	}
 	return nil

@@ -43,7 +43,7 @@ func (f *LogFile) Write(line []byte) (int, error) {
 		f.file = nil
 	}
 	if f.file == nil {
-		file, err := os.OpenFile(f.path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
+		file, err := os.OpenFile(f.path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, fileMode)
 		if err != nil {
 			return len(line), nil
 		}

@@ -52,7 +52,7 @@ func Open(config Config) (*Carrier, error) {
 	if config.Logs == "" {
 		config.Logs = config.Dir
 	}
-	if err := os.MkdirAll(filepath.Join(config.Logs, logsDir), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Join(config.Logs, logsDir), 0o700); err != nil {
 		return nil, err
 	}
 	c := &Carrier{Fleet: cluster.NewFleet[*node](config.Dir, errClosed), config: config, spawner: newSpawner()}

@@ -238,7 +238,7 @@ func (n *node) Wipe(context.Context) error {
 	case n.running() != nil:
 		return fmt.Errorf("%s runs: stop it first", n.Name)
 	}
-	if err := os.WriteFile(n.file(lostSuffix), nil, 0o644); err != nil {
+	if err := os.WriteFile(n.file(lostSuffix), nil, 0o600); err != nil {
 		return fmt.Errorf("%s is not wiped: %w", n.Name, err)
 	}
 	if err := os.RemoveAll(n.home); err != nil {
