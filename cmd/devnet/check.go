@@ -44,6 +44,7 @@ func check(c *cli.Context) error {
 		}
 		return failed("", "the audit cannot be made: %v", err)
 	}
+	report.Advise(remedies(dir), aloneAt(dir))
 	problems := 0
 	err = emit(c, report, func(w io.Writer) {
 		var rows [][]string
@@ -64,6 +65,12 @@ func check(c *cli.Context) error {
 				fmt.Fprintf(w, "%s: %s\n", n.Name, p)
 			}
 		}
+		if len(report.Remedy) > 0 {
+			fmt.Fprintln(w, "To mend it, type:")
+		}
+		for _, command := range report.Remedy {
+			fmt.Fprintf(w, "  %s\n", command)
+		}
 	})
 	for _, n := range report.Nodes {
 		problems += len(n.Problems)
@@ -72,6 +79,26 @@ func check(c *cli.Context) error {
 		return failed("", "the audit of %s found %s", dir, plural.Of(problems, "problem"))
 	}
 	return err
+}
+
+// remedies are the commands that start a home again.
+func remedies(dir string) audit.Commands {
+	up := "devnet up"
+	meta, err := home.ReadMeta(dir)
+	if err == nil && meta.Apart {
+		up += " --processes"
+	}
+	c := audit.Commands{Up: up + ofHome(dir), Reset: up + ofHome(dir) + " --reset", Quote: quoted}
+	if err == nil && meta.Node != "" {
+		c.Up, c.Reset = "devnet node validator --config "+meta.Node+".toml", "devnet init --out NEW"
+	}
+	return c
+}
+
+// aloneAt says whether a home is that of one validator, whose peers are elsewhere.
+func aloneAt(dir string) bool {
+	meta, err := home.ReadMeta(dir)
+	return err == nil && meta.Node != ""
 }
 
 // auditOf audits a home: of a network whose nodes run in processes of their own each

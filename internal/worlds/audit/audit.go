@@ -20,7 +20,8 @@ import (
 
 // Report is what an audit found.
 type Report struct {
-	Nodes []NodeReport `json:"nodes"`
+	Nodes  []NodeReport `json:"nodes"`
+	Remedy []string     `json:"remedy,omitempty"` // commands that mend the nodes, in their order: Advise
 }
 
 // NodeReport is what the audit of one node found.
@@ -31,6 +32,9 @@ type NodeReport struct {
 	Blocks   int          `json:"blocks"` // executed again
 	Votes    int          `json:"votes"`  // in its log
 	Problems []string     `json:"problems"`
+
+	files home.Node
+	kinds uint8 // of the problems, one bit each
 }
 
 // maxProblems bounds what is listed of one node: after the first few the others
@@ -99,7 +103,8 @@ func Home(dir string, python string, progress func(node string, height, tip type
 		a := &node{genesis: genesis, verifier: verifier, chain: chain, progress: progress,
 			executor: &ledger.Executor{Programs: samples.Mux{Other: pool}, Verifier: verifier}}
 		a.report.Name, a.report.Problems = name, []string{}
-		if err := a.audit(home.NodeFiles(dir, name)); err != nil {
+		a.report.files = home.NodeFiles(dir, name)
+		if err := a.damage(a.audit(a.report.files)); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		report.Nodes = append(report.Nodes, a.report)

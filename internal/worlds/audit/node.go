@@ -29,7 +29,11 @@ type node struct {
 	report   NodeReport
 }
 
-func (a *node) problem(format string, args ...any) {
+// problem notes what is wrong with the state; problemOf, with a file of a kind.
+func (a *node) problem(format string, args ...any) { a.problemOf(ofState, format, args...) }
+
+func (a *node) problemOf(k kind, format string, args ...any) {
+	a.report.kinds |= 1 << k
 	if len(a.report.Problems) < maxProblems {
 		a.report.Problems = append(a.report.Problems, fmt.Sprintf(format, args...))
 	}
@@ -38,11 +42,15 @@ func (a *node) problem(format string, args ...any) {
 // damage tells of a file that cannot be used, and lets the audit of the other
 // nodes go on; any other error ends it.
 func (a *node) damage(err error) error {
-	if errors.As(err, new(*store.DamagedError)) || errors.Is(err, log.ErrDamaged) || errors.Is(err, log.ErrFormat) {
+	switch {
+	case errors.As(err, new(*store.DamagedError)):
 		a.problem("%v", err)
-		return nil
+	case errors.Is(err, log.ErrDamaged), errors.Is(err, log.ErrFormat):
+		a.problemOf(ofVotes, "%v", err)
+	default:
+		return err
 	}
-	return err
+	return nil
 }
 
 func (a *node) audit(files home.Node) error {
@@ -55,7 +63,7 @@ func (a *node) audit(files home.Node) error {
 	}
 	defer db.Close()
 	if info, err := os.Stat(files.Votes); err != nil || info.Size() == 0 {
-		a.problem("its log of votes, %s, is gone: it may contradict what it voted", files.Votes)
+		a.problemOf(ofLost, "its log of votes, %s, is gone: it may contradict what it voted", files.Votes)
 	}
 	votes, err := log.Open(files.Votes, store.Process)
 	if err != nil {
@@ -172,7 +180,7 @@ func (a *node) identity(stored *history.Stored, hash types.Hash) {
 		a.problem("height %d: the block stored as %s has the hash %s", h, stored.Hash, hash)
 	}
 	if other, known := a.chain[h]; known && other != hash {
-		a.problem("height %d: block %s is final here, and %s at another node", h, hash, other)
+		a.problemOf(ofOthers, "height %d: block %s is final here, and %s at another node", h, hash, other)
 	}
 	a.chain[h] = hash
 }
@@ -260,13 +268,13 @@ func (a *node) votes(file env.Log) error {
 		v := &votes[i]
 		at := place{v.Kind, v.Epoch, v.View}
 		if block, voted := seen[at]; voted && block != v.Block {
-			a.problem("epoch %d, view %d: two %s votes, for %s and %s", v.Epoch, v.View, v.Kind, block, v.Block)
+			a.problemOf(ofOaths, "epoch %d, view %d: two %s votes, for %s and %s", v.Epoch, v.View, v.Kind, block, v.Block)
 		}
 		seen[at] = v.Block
 	}
 	for at := range seen {
 		if _, finalized := seen[place{types.Finalize, at.epoch, at.view}]; finalized && at.kind == types.Nullify {
-			a.problem("epoch %d, view %d: a nullify vote and a finalize vote", at.epoch, at.view)
+			a.problemOf(ofOaths, "epoch %d, view %d: a nullify vote and a finalize vote", at.epoch, at.view)
 		}
 	}
 	return nil

@@ -1,0 +1,105 @@
+package audit
+
+import "fmt"
+
+// kind is which of a node's files a problem is about; the remedy depends on it.
+type kind uint8
+
+const (
+	ofState  kind = iota // state.db: the other validators have the same
+	ofVotes              // votes.log cannot be read
+	ofLost               // votes.log is gone
+	ofOaths              // votes contradict each other
+	ofOthers             // a block differs from another node's
+)
+
+// Commands are what a remedy has typed beside those that remove or copy files.
+type Commands struct {
+	Up    string              // starts the network, or the node, on the home
+	Reset string              // begins a new network there
+	Quote func(string) string // a path as a shell takes it
+}
+
+// Advise writes into the report which commands mend its nodes, in their order. alone says
+// that the home is one validator's, which fetches its state from validators that the
+// report does not have.
+func (r *Report) Advise(c Commands, alone bool) {
+	for i := range r.Nodes {
+		n := &r.Nodes[i]
+		if len(n.Problems) == 0 {
+			continue
+		}
+		files, ok := r.remedy(n, c, alone)
+		if !ok {
+			r.Remedy = []string{c.Reset}
+			return
+		}
+		r.Remedy = append(r.Remedy, files...)
+	}
+	if !r.Clean() {
+		r.Remedy = append(r.Remedy, c.Up)
+	}
+}
+
+// remedy returns the commands for a node's files; ok is false if none help.
+func (r *Report) remedy(n *NodeReport, c Commands, alone bool) (typed []string, ok bool) {
+	source := r.source(n)
+	switch {
+	case n.has(ofOaths), n.has(ofState) && source == nil && !alone, r.lost() > (len(r.Nodes)-1)/3 && !alone:
+		return nil, false
+	}
+	if n.has(ofVotes) {
+		typed = append(typed, "rm "+c.Quote(n.files.Votes))
+	}
+	switch {
+	case n.has(ofState) && r.dropped(n):
+		typed = append(typed, fmt.Sprintf("cp %s %s", c.Quote(source.files.State), c.Quote(n.files.State)))
+	case n.has(ofState):
+		typed = append(typed, "rm "+c.Quote(n.files.State))
+	case n.has(ofOthers) && !r.damaged():
+		return nil, false // two final blocks of one height: no node's files are known to be wrong
+	}
+	return typed, true
+}
+
+func (n *NodeReport) has(k kind) bool { return n.kinds&(1<<k) != 0 }
+
+// source is another node whose state is whole, or nil.
+func (r *Report) source(n *NodeReport) *NodeReport {
+	for i := range r.Nodes {
+		if other := &r.Nodes[i]; other.Name != n.Name && other.Height > 0 && !other.has(ofState) {
+			return other
+		}
+	}
+	return nil
+}
+
+// dropped says whether another node kept the last blocks only: of those a state cannot
+// be fetched.
+func (r *Report) dropped(n *NodeReport) bool {
+	for i := range r.Nodes {
+		if other := &r.Nodes[i]; other.Name != n.Name && other.From > 1 {
+			return true
+		}
+	}
+	return false
+}
+
+// lost counts the nodes that cannot vote until the others have gone on.
+func (r *Report) lost() (n int) {
+	for i := range r.Nodes {
+		if r.Nodes[i].has(ofVotes) || r.Nodes[i].has(ofLost) {
+			n++
+		}
+	}
+	return n
+}
+
+func (r *Report) damaged() bool {
+	for i := range r.Nodes {
+		if r.Nodes[i].has(ofState) {
+			return true
+		}
+	}
+	return false
+}
