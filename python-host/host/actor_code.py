@@ -6,9 +6,10 @@ surface lists may be read. A class is known from the moment its statement ends
 until its message does.
 """
 
-import enum
 import types
 import typing
+
+from host import enums
 
 PENDING = []  # class statements being carried out: (name, bases, Kind)
 PLAIN = {}  # classes whose instances have nothing but what their actor gave them
@@ -99,7 +100,7 @@ def define(bases, names):
             raise TypeError("a class cannot be built on %s here: hold one instead" % getattr(b, "__name__", "this"))
     names = names.union(*(KINDS[b].names for b in bases if b in KINDS))
     relied = relied_on(bases)
-    enumeration = any(issubclass(b, enum.Enum) for b in bases)
+    enumeration = any(issubclass(b, enums.Enum) for b in bases)
     keeps(relied, names, enumeration)
     return Kind(names, relied, enumeration)
 

@@ -8,11 +8,10 @@ attribute_tables.SURFACE has. What is in no list is refused, whatever it is.
 
 import collections
 import decimal
-import enum
 import re
 import types
 
-from host import actor_code, sealed
+from host import actor_code, enums, sealed
 from host.attribute_tables import ERRORS, PROPERTIES, SURFACE, TABLE, VALUE, find, lists
 from host.exact import plain
 
@@ -102,7 +101,7 @@ def object_dict(value):
         return {}
 
 
-BASE_VALUES = {enum.Enum: frozenset(("name", "value")), enum.Flag: frozenset(("name", "value"))}
+BASE_VALUES = {enums.Enum: frozenset(("name", "value")), enums.Flag: frozenset(("name", "value"))}
 UNLISTED = actor_code.ROW - {"_asdict", "_replace", "_fields"}  # what namedtuple puts into a class, and keeps
 
 
@@ -168,7 +167,7 @@ def of_super(value, name):
             continue
         if base in actor_code.KINDS:
             return getattr(value, name)
-        if name == "__init__" and (base is object or issubclass(base, (BaseException, enum.Enum))):
+        if name == "__init__" and (base is object or issubclass(base, (BaseException, enums.Enum))):
             return getattr(value, name)
         if isinstance(mine, type):
             break

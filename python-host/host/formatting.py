@@ -2,12 +2,11 @@
 no format that reads attributes. What a value looks like is said by representation."""
 
 import decimal
-import enum
 import operator
 import re
 import string
 
-from host import representation
+from host import enums, representation
 from host.costs import table
 from host.exact import plain
 from host.meter import charge
@@ -67,7 +66,7 @@ def formattable(value):
     t = type(value)
     if t is int or t is str or t is bool or t is decimal.Decimal:
         return value
-    if isinstance(value, enum.Enum) and not isinstance(value, enum.ReprEnum):
+    if isinstance(value, enums.Enum) and not isinstance(value, enums.ReprEnum):
         return representation.as_str(value)
     value = plain(value)
     if type(value) not in (int, str):

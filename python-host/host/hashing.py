@@ -15,8 +15,8 @@ what CPython does probe, which differs between versions and seeds:
 
 from collections import deque
 from decimal import Decimal
-from enum import Enum
 
+from host.enums import Enum
 from host.meter import charge, meter
 from host.weights import SETS, size, weigh
 

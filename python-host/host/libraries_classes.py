@@ -1,9 +1,8 @@
 """The libraries of classes: typing, abc, enum, dataclasses. Sealed, curated, and charged."""
 
 import dataclasses
-import enum
 
-from host import actor_code, representation, sealed
+from host import actor_code, enums, representation, sealed
 from host.costs import table
 from host.meter import charge
 from host.sealed import HINT, Function, Type
@@ -75,54 +74,15 @@ def abc_names():
     return {"ABC": base_only(sealed.Abstract, "ABC"), "abstractmethod": Function(_abstract)}
 
 
-def _refuse_functional(*_args, **_kwargs):
-    raise TypeError("an enumeration is written as a class here")
-
-
-def _member(cls, value, *more, **keywords):
-    """Colour(value): looked up by what can be weighed, and never printed by Python."""
-    if not actor_code.is_class(cls):
-        return _call_enum(cls, value, *more, **keywords)
-    if more or keywords:
-        _refuse_functional()
-    weigh(value)
-    charge(table.dict + len(cls._member_map_) // 16)
-    try:
-        return cls.__new__(cls, value)
-    except (TypeError, ValueError) as e:
-        if actor_code.is_code(e):
-            raise
-        if isinstance(e, TypeError):
-            raise TypeError("%s has no member for this" % cls.__qualname__) from None
-    raise ValueError("%s is not a valid %s" % (representation.as_repr(value), cls.__qualname__))
-
-
-def _quiet(following):
-    """What auto() stands for; a value that has none is not printed by Python."""
-    def next_value(name, start, count, last):
-        try:
-            return following(name, start, count, last)
-        except TypeError:
-            raise TypeError("auto() follows a member that is no number") from None
-    return staticmethod(next_value)
-
-
-for _cls in (enum.Enum, enum.Flag):
-    _cls._generate_next_value_ = _quiet(_cls._generate_next_value_)
-_call_enum = enum.EnumMeta.__call__
-enum.EnumMeta._create_ = _refuse_functional
-enum.EnumMeta.__call__ = _member
-
-
 def enum_names():
     names = {}
-    for cls in (enum.Enum, enum.IntEnum, enum.Flag, enum.IntFlag, enum.StrEnum):
+    for cls in (enums.Enum, enums.IntEnum, enums.Flag, enums.IntFlag, enums.StrEnum):
         names[cls.__name__] = base_only(cls)
     return {**names, "auto": _auto, "unique": _unique}
 
 
 def _unique(cls):
-    if not issubclass(of_file(cls, "unique"), enum.Enum):
+    if not issubclass(of_file(cls, "unique"), enums.Enum):
         raise TypeError("unique stands over an enumeration")
     aliases = ["%s -> %s" % (alias, member.name) for alias, member in cls.__members__.items() if alias != member.name]
     if aliases:
@@ -131,7 +91,7 @@ def _unique(cls):
 
 
 def _auto():
-    return enum.auto()
+    return enums.auto()
 
 
 def _dataclass(cls=None, *, init=True, repr=True, eq=True, order=False, frozen=False, unsafe_hash=False,
@@ -142,7 +102,7 @@ def _dataclass(cls=None, *, init=True, repr=True, eq=True, order=False, frozen=F
     def wrap(cls):
         price = 2000 + 1000 * bool(order) + 500 * bool(frozen)
         charge(price + 100 * len(getattr(of_file(cls, "dataclass"), "__annotations__", ())))
-        if issubclass(cls, (enum.Enum, tuple, int, str)):
+        if issubclass(cls, (enums.Enum, tuple, int, str)):
             raise TypeError("dataclass stands over a plain class")
         made = dataclasses.dataclass(cls, init=bool(init), repr=False, eq=bool(eq), order=bool(order), frozen=bool(frozen),
                                      unsafe_hash=bool(unsafe_hash), kw_only=bool(kw_only), match_args=bool(match_args))

@@ -4,13 +4,12 @@ The rule of this file: charge for what an operation will read or make before
 it is done, so that nothing runs or grows beyond what the cycles paid for.
 """
 
-import enum
 import operator
 import sys
 from collections import Counter, deque
 from decimal import Decimal
 
-from host import hashing
+from host import enums, hashing
 from host.actor_code import settable
 from host.attributes import attr
 from host.costs import table
@@ -186,12 +185,12 @@ def numbers(a, b):
         n = max(int.bit_length(a), int.bit_length(b))
         if n > 64:
             charge(n >> 5)
-        if isinstance(a, enum.Flag):
+        if isinstance(a, enums.Flag):
             charge(FLAGS)
         return True
     if type(a) is Decimal or type(b) is Decimal:
         charge(DECIMAL)
-    elif isinstance(a, enum.Flag):
+    elif isinstance(a, enums.Flag):
         charge(FLAGS)
     return False
 

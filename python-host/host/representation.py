@@ -13,10 +13,9 @@ errors explained whose message is over.
 import collections
 import dataclasses
 import decimal
-import enum
 import types
 
-from host import actor_code, attributes, sealed
+from host import actor_code, attributes, enums, sealed
 from host.meter import NESTING, charge, meter, refuse_depth
 from host.weights import VIEWS, WALKED
 
@@ -124,7 +123,7 @@ class Text:
         return str.__str__(repr(v) if special == "__repr__" else str(v))
 
     def of_base(self, v, t, as_str):
-        if isinstance(v, enum.Enum):
+        if isinstance(v, enums.Enum):
             return self.within(member_str if as_str else member_repr, v)
         if isinstance(v, BaseException):
             return self.within(error_text if as_str else error_repr, v)
@@ -160,6 +159,7 @@ def as_repr(value):
     return Text().repr(value)
 
 
+enums.shown = as_repr
 ATOMS = frozenset((int, bool, str, bytes, bytearray, type(None), decimal.Decimal, range, type(Ellipsis), type(NotImplemented)))
 
 
@@ -283,7 +283,7 @@ def member_repr(text, v):
 
 
 def member_str(text, v):
-    if isinstance(v, enum.ReprEnum):
+    if isinstance(v, enums.ReprEnum):
         return str.__str__(v) if isinstance(v, str) else int.__repr__(v)
     name = member_name(v)
     if name is None:

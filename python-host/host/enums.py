@@ -1,0 +1,456 @@
+"""enum for actors, by this file alone.
+
+The standard library's enum changed in 3.11.1 to 3.11.5, in 3.12 and in 3.13: the bits that a
+Flag takes, what auto() follows, members of members, classes within. An actor's receipts may
+depend on none of that (decision C20), so these classes take nothing of it.
+
+A class statement gives its names to Names, in their order; EnumType makes the class and then
+its members, one by one. An enumeration is built on nothing, int, str, a named tuple, or plain
+classes of the actor. Flag refuses a value with an unknown bit, IntFlag keeps it.
+"""
+
+from host.meter import INT_BITS, charge
+from host.weights import weigh
+
+RESERVED = frozenset(("mro", ""))
+FLAGS = ()  # Flag, once there is one
+OPERATORS = ("__or__", "__and__", "__xor__", "__ror__", "__rand__", "__rxor__", "__invert__")
+shown = None  # representation.as_repr, which knows this module
+
+
+def sunder(name):
+    return len(name) > 2 and name[0] == name[-1] == "_" and name[1] != "_" and name[-2] != "_"
+
+
+def dunder(name):
+    return len(name) > 4 and name[:2] == name[-2:] == "__"
+
+
+def listed(names):
+    """The names of _ignore_ or _order_, a text or a sequence."""
+    return names.replace(",", " ").split() if isinstance(names, str) else list(names)
+
+
+class auto:
+    """The next value of an enumeration."""
+
+    __slots__ = ()
+
+
+class Names(dict):
+    """The names of a class statement, of which some are members."""
+
+    def __init__(self, cls, following):
+        self.cls, self.following = cls, following
+        self.members, self.ignored, self.values, self.counted = {}, (), [], False
+
+    def __setitem__(self, name, value):
+        if name == "_ignore_":
+            self.ignored = frozenset(listed(value))
+            taken = sorted(self.ignored & set(self.members))
+            if taken:
+                raise ValueError("_ignore_ cannot specify already set names: %s" % ", ".join(taken))
+        elif name == "_generate_next_value_":
+            if self.counted:
+                raise TypeError("_generate_next_value_ must be defined before members")
+            self.following = getattr(value, "__func__", value)
+        elif name in self.members:
+            raise TypeError("%r already defined" % name)
+        elif name in self.ignored or sunder(name) or dunder(name) or name.startswith("_%s__" % self.cls.lstrip("_")):
+            pass
+        elif hasattr(value, "__get__") or isinstance(value, type):
+            pass  # a method, a property or a class of its own
+        elif name in self:
+            raise TypeError("%r already defined as %s" % (name, type(self[name]).__name__))
+        else:
+            value = self.members[name] = self.counting(name, value)
+            self.values.append(value)
+        super().__setitem__(name, value)
+
+    def counting(self, name, value):
+        """value, with what auto() is."""
+        if type(value) is auto:
+            return self.next_of(name)
+        if type(value) is tuple and any(type(v) is auto for v in value):
+            return tuple(self.next_of(name) if type(v) is auto else v for v in value)
+        return value
+
+    def next_of(self, name):
+        self.counted = True
+        charge(len(self.values))
+        return self.following(name, 1, len(self.members), self.values[:])
+
+
+def above(name, start, count, last):
+    """One more than the largest value."""
+    if not last:
+        return start
+    return 1 + largest(last)
+
+
+def doubled(name, start, count, last):
+    """The bit above the highest."""
+    if not last:
+        return start
+    return 1 << largest(last).bit_length()
+
+
+def largest(values):
+    if not all(isinstance(v, int) for v in values):
+        raise TypeError("auto() follows a member that is no number")
+    return max(map(int.__index__, values))
+
+
+def lowered(name, start, count, last):
+    return name.lower()
+
+
+class Redirect:
+    """A member called name or value: the class shows it, its members show their own."""
+
+    __slots__ = ("member", "held")
+
+    def __init__(self, member, held):
+        self.member, self.held = member, held
+
+    def __get__(self, instance, owner=None):
+        return self.member if instance is None else getattr(instance, self.held)
+
+    def __set__(self, instance, value):
+        raise AttributeError("cannot set attribute %r" % self.held.strip("_"))
+
+
+def held_by(name):
+    """What .name and .value read."""
+    def read(self):
+        return getattr(self, name)
+    return property(read)
+
+
+class EnumType(type):
+    """The type of enumerations."""
+
+    @classmethod
+    def __prepare__(metacls, name, bases):
+        for base in bases:
+            if isinstance(base, EnumType) and base._member_map_:
+                raise TypeError("<enum %r> cannot extend %r" % (name, base))
+        first = first_of(bases)
+        if first is not None and not isinstance(bases[-1], EnumType):
+            raise TypeError("the enumeration that %s is built on stands last" % name)
+        return Names(name, first._following_ if first is not None else None)
+
+    def __new__(metacls, name, bases, names):
+        members = getattr(names, "members", {})
+        invalid = sorted(RESERVED & set(members))
+        if invalid:
+            raise ValueError("invalid enum member name(s) %r" % invalid[0])
+        order = names.get("_order_")
+        ignored = getattr(names, "ignored", ())
+        kept = {k: v for k, v in names.items() if k not in members and k not in ignored and k not in ("_ignore_", "_order_")}
+        cls = super().__new__(metacls, name, bases, kept)
+        made = type.__setattr__
+        for held, start in (("_member_map_", {}), ("_canonical_", []), ("_by_value_", {}), ("_loose_", []), ("_mask_", 0), ("_singles_", 0)):
+            made(cls, held, start)
+        if "_generate_next_value_" in names:
+            made(cls, "_following_", staticmethod(names.following))
+        if first_of(bases) is not None:
+            made(cls, "_base_", data_of(cls))
+        if issubclass(cls, FLAGS):
+            for operator in OPERATORS:
+                if operator not in kept:  # int's own would come first
+                    made(cls, operator, getattr(FLAGS[0], operator))
+        for member, value in members.items():
+            add(cls, member, value)
+        if order is not None:
+            in_order(cls, listed(order))
+        return cls
+
+    def __call__(cls, value, *more, **keywords):
+        """The member with a value."""
+        if more or keywords:
+            raise TypeError("an enumeration is written as a class here")
+        weigh(value)
+        charge(3 + len(cls._member_map_) // 16)
+        return find(cls, value)
+
+    def __contains__(cls, value):
+        """Whether value is a member, or that of one."""
+        weigh(value)
+        charge(3 + len(cls._member_map_) // 16)
+        if isinstance(value, cls):
+            return value._name_ in cls._member_map_
+        return known(cls, value) is not None
+
+    def __iter__(cls):
+        return (cls._member_map_[n] for n in cls._canonical_)
+
+    def __reversed__(cls):
+        return (cls._member_map_[n] for n in reversed(cls._canonical_))
+
+    def __len__(cls):
+        return len(cls._canonical_)
+
+    def __bool__(cls):
+        return True
+
+    def __getitem__(cls, name):
+        return cls._member_map_[name]
+
+    @property
+    def __members__(cls):
+        return cls._member_map_
+
+    def __setattr__(cls, name, value):
+        if name in cls.__dict__.get("_member_map_", ()):
+            raise AttributeError("cannot reassign member %r" % name)
+        super().__setattr__(name, value)
+
+    def __delattr__(cls, name):
+        if name in cls.__dict__.get("_member_map_", ()):
+            raise AttributeError("%r cannot delete member %r." % (cls.__name__, name))
+        super().__delattr__(name)
+
+    def __repr__(cls):
+        return "<enum %r>" % cls.__name__
+
+
+def first_of(bases):
+    """The enumeration that a class is built on: the last of its bases that is one."""
+    return next((b for b in reversed(bases) if isinstance(b, EnumType)), None)
+
+
+def data_of(cls):
+    """What the members of cls are besides: int, str, a class of named tuples, or nothing."""
+    if issubclass(cls, BaseException):
+        raise TypeError("an enumeration is built on int, str, a named tuple or plain classes")
+    if issubclass(cls, FLAGS) and issubclass(cls, (str, tuple)):
+        raise TypeError("a Flag is built on int or on plain classes")
+    found = next((t for t in (int, str) if issubclass(cls, t)), None)
+    if issubclass(cls, tuple):
+        found = next(b for b in cls.__mro__ if "_fields" in b.__dict__)
+    return found
+
+
+def add(cls, name, value):
+    """Make the member of a class statement."""
+    args = value if isinstance(value, tuple) else (value,)
+    member = new(cls, value, args)
+    member._name_ = name
+    member.__init__(*args)
+    value = member._value_
+    if issubclass(cls, Flag):
+        if not isinstance(value, int):
+            raise TypeError("the value of a flag is an int, not %s" % type(value).__name__)
+        value = int.__index__(value)
+        if value >= 0:
+            type.__setattr__(cls, "_mask_", cls._mask_ | value)
+            type.__setattr__(cls, "_singles_", cls._singles_ | (value if value.bit_count() == 1 else 0))
+    same = known(cls, value)
+    if same is not None:
+        member = same
+    elif not issubclass(cls, Flag) or value.bit_count() == 1 and value > 0:
+        cls._canonical_.append(name)
+    cls._member_map_[name] = member
+    if same is None:
+        try:
+            cls._by_value_[value] = member
+        except TypeError:
+            cls._loose_.append(member)
+    held = {"name": "_name_", "value": "_value_"}.get(name)
+    type.__setattr__(cls, name, member if held is None else Redirect(member, held))
+
+
+def new(cls, value, args):
+    """A member that has its value."""
+    base = cls._base_
+    if base is int or base is str:
+        if len(args) != 1 or not isinstance(args[0], base):
+            raise TypeError("a member of %s is made of one %s" % (cls.__name__, base.__name__))
+        if base is int:
+            value = int.__index__(args[0])
+            if value.bit_length() > INT_BITS:
+                raise OverflowError("a member of more than %d bits" % INT_BITS)
+        else:
+            value = str.__str__(args[0])
+            charge(len(value))
+        member = base.__new__(cls, value)
+    elif base is not None:
+        member, value = base.__new__(cls, *args), base(*args)
+    else:
+        member = object.__new__(cls)
+        fields = next((b for b in cls.__mro__ if "__dataclass_fields__" in b.__dict__), None)
+        if fields is not None:
+            value = fields(*args)
+    member._value_ = value
+    return member
+
+
+def in_order(cls, order):
+    """Refuse _order_ where it is not that of the members."""
+    wanted = [n for n in order if n not in cls._member_map_ or n in cls._canonical_]
+    if wanted != cls._canonical_:
+        raise TypeError("member order does not match _order_")
+
+
+def known(cls, value):
+    """The member with a value, or None."""
+    try:
+        return cls._by_value_.get(value)
+    except TypeError:
+        charge(len(cls._loose_))
+        return next((m for m in cls._loose_ if m._value_ == value), None)
+
+
+
+
+def find(cls, value):
+    """cls(value), or an error of the author's, or that it is no value."""
+    if type(value) is cls:
+        return value
+    found = known(cls, value)
+    if found is not None:
+        return found
+    if not cls._member_map_:
+        raise TypeError("%s has no members" % cls.__qualname__)
+    found = cls._missing_(value)
+    if isinstance(found, cls):
+        return found
+    if found is not None:
+        raise TypeError("error in %s._missing_: returned neither None nor a member" % cls.__qualname__)
+    raise ValueError("%s is not a valid %s" % (shown(value), cls.__qualname__))
+
+
+class Enum(metaclass=EnumType):
+    """A member of a class statement, with a name and a value."""
+
+    _base_ = None
+    _following_ = staticmethod(above)
+
+    def __init__(self, *_args):
+        pass
+
+    @classmethod
+    def _missing_(cls, value):
+        return None
+
+    def __hash__(self):
+        return hash(self._name_)
+
+    def __repr__(self):
+        return "<%s.%s>" % (type(self).__name__, self._name_)
+
+    def __str__(self):
+        return "%s.%s" % (type(self).__name__, self._name_)
+
+    name = held_by("_name_")
+    value = held_by("_value_")
+
+
+class ReprEnum(Enum):
+    """Whose text is that of its value."""
+
+
+class IntEnum(int, ReprEnum):
+    """Members that are integers."""
+
+
+class StrEnum(str, ReprEnum):
+    """Members that are texts."""
+
+    _following_ = staticmethod(lowered)
+
+
+def combined(do):
+    """An operator of two flags of one class, or of one on int and an integer."""
+    def combine(self, other):
+        cls = type(self)
+        if isinstance(other, cls):
+            other = other._value_
+        elif cls._base_ is not int or not isinstance(other, int):
+            return NotImplemented
+        return find(cls, do(self._value_, int.__index__(other)))
+    return combine
+
+
+class Flag(Enum):
+    """Members that are sets of bits. One with an unknown bit is refused."""
+
+    _following_ = staticmethod(doubled)
+    _keeps_ = False
+
+    @classmethod
+    def _missing_(cls, value):
+        if not isinstance(value, int):
+            return None
+        value = int.__index__(value)
+        if value.bit_length() > INT_BITS:
+            raise OverflowError("flags of more than %d bits" % INT_BITS)
+        if value < 0:
+            size = cls._mask_.bit_length()
+            if cls._keeps_ and value < -(1 << size):
+                size = value.bit_length()
+            value += 1 << size
+        if value < 0 or not cls._keeps_ and value & ~cls._mask_:
+            return None
+        return known(cls, value) or pseudo(cls, value)
+
+    __or__ = __ror__ = combined(lambda a, b: a | b)
+    __and__ = __rand__ = combined(lambda a, b: a & b)
+    __xor__ = __rxor__ = combined(lambda a, b: a ^ b)
+
+    def __invert__(self):
+        cls = type(self)
+        return find(cls, ~self._value_ if cls._keeps_ else cls._singles_ & ~self._value_)
+
+    def __contains__(self, other):
+        if not isinstance(other, type(self)):
+            raise TypeError("unsupported operand type(s) for 'in': %r and %r" % (type(other).__name__, type(self).__name__))
+        return other._value_ & self._value_ == other._value_
+
+    def __iter__(self):
+        return iter(within(type(self), self._value_))
+
+    def __len__(self):
+        return self._value_.bit_count()
+
+    def __bool__(self):
+        return bool(self._value_)
+
+
+FLAGS = (Flag,)  # what is made from here on
+
+
+class IntFlag(int, ReprEnum, Flag):
+    """Flags that are integers. Unknown bits are kept."""
+
+    _keeps_ = True
+
+
+def within(cls, value):
+    """The members of one bit that a value has, as they were written."""
+    charge(len(cls._canonical_))
+    return [m for n in cls._canonical_ if (m := cls._member_map_[n])._value_ & value]
+
+
+def pseudo(cls, value):
+    """A combination of members; None where some of its bits are those of members and others are not."""
+    members, covered = within(cls, value), 0
+    for m in members:
+        covered |= m._value_
+    if covered != value:
+        charge(len(cls._member_map_))
+        for m in cls._member_map_.values():
+            if m._value_ > 0 and m._value_.bit_count() > 1 and m._value_ & value == m._value_:
+                members.append(m)
+                covered |= m._value_
+    if covered and covered != value and not cls._keeps_:
+        return None
+    name = "|".join(m._name_ for m in members)
+    if covered and covered != value:
+        name += "|%s" % (hex if (value ^ covered).bit_length() > 1024 else str)(value ^ covered)
+    charge(len(name) // 16)
+    member = int.__new__(cls, value) if cls._base_ is int else object.__new__(cls)
+    member._value_, member._name_ = value, name if covered else None
+    cls._by_value_[value] = member
+    return member
