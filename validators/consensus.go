@@ -82,11 +82,11 @@ func (v *Validator) newConsensus() (roles.Steps[consensusEvent], error) {
 
 // resume makes the role as its log has it.
 func resume(v *Validator) (*consensus, error) {
-	records, err := v.records()
+	head := v.head.Load()
+	records, lost, err := v.judged(head)
 	if err != nil {
 		return nil, err
 	}
-	head := v.head.Load()
 	params := head.State.NextParams()
 	timing := simplex.TimingOf(params)
 	c := &consensus{v: v, timing: timing, limit: v.config.RewriteBytes}
@@ -97,7 +97,7 @@ func resume(v *Validator) (*consensus, error) {
 		Set:      *head.State.Validators(),
 		Previous: head.State.PreviousValidators(),
 		Root:     head.root(),
-		Lost:     len(records) == 0 && (v.config.Lost || head.Block.Header.Height > 0),
+		Lost:     lost,
 		Presence: c.presence,
 	}, records)
 	if err != nil {
@@ -108,6 +108,29 @@ func resume(v *Validator) (*consensus, error) {
 		Timeout: answerDelays * timing.LinkDelay, Root: head.syncRoot()})
 	c.publish()
 	return c, nil
+}
+
+// judged reads the log, and reports whether it is lost, or its end is (decision C5). A
+// log of a former version is written again, so that the loss of its end shows later.
+func (v *Validator) judged(head *Head) (records [][]byte, lost bool, err error) {
+	if records, err = v.records(); err != nil {
+		return nil, false, err
+	}
+	reach, err := simplex.ReachOf(records, head.root())
+	if err != nil {
+		return nil, false, err
+	}
+	if reach == simplex.Former {
+		if records, err = simplex.Adopt(records, head.root()); err == nil {
+			err = v.node.Log.Rewrite(records)
+		}
+		return records, false, err
+	}
+	if lost = reach.Lost(v.config.Lost || head.Block.Header.Height > 0); lost {
+		v.lost.Store(true)
+		v.log.Warn(reach.String())
+	}
+	return records, lost, nil
 }
 
 // presence is what the gateway attests, as a vote has it.
@@ -263,7 +286,7 @@ func (c *consensus) report(report simplex.Report) {
 	case simplex.Rejected:
 		c.v.log.Warn("no vote for a proposal", "view", report.View, "reason", report.Reason)
 	case simplex.SitsOut:
-		c.v.log.Warn("its log of votes is lost: it votes for nothing until a block made from now on is final", "until_ms", report.Until)
+		c.v.log.Warn("it sits out: it votes for nothing until a block made from now on is final", "until_ms", report.Until)
 	case simplex.ComesBack:
 		c.v.log.Info("it votes again")
 	case simplex.Evidence:
@@ -340,6 +363,10 @@ func (c *consensus) stepSync(event catchup.Event) {
 		case catchup.Verify:
 			c.v.intake.Post(verify{ask})
 		case catchup.Apply:
+			if err := c.v.node.Log.Append(simplex.CaughtUpRecord(ask.Batch.Finalization())); err != nil {
+				c.v.fail("the log of votes cannot be written", err)
+				return
+			}
 			c.v.execution.Post(catchUp{ask})
 		}
 	}

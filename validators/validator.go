@@ -111,6 +111,7 @@ type Validator struct {
 	since       atomic.Int64 // when the last block became final here, types.Time
 	count       counters
 
+	lost    atomic.Bool // its log of votes was lost, or its end, when it started
 	trouble troubles
 	gaveUp  atomic.Pointer[GivenUp] // the last view that it gave up
 	once    sync.Once               // guards fail, which acts once
@@ -151,6 +152,7 @@ type Status struct {
 	Connected []types.Address
 	Refused   Refused
 	LastBlock types.Time             // when a block became final here last, by the node's clock; when it started, before the first
+	Lost      bool                   `json:"-"` // its log of votes was lost, or its end, when it started (decision C5)
 	Trouble   *Trouble               // what went wrong last; nil: nothing yet
 	GaveUp    *GivenUp               // the last view that it gave up; nil: none yet
 	Runners   Runners                // what happened to runners here
@@ -324,6 +326,7 @@ func (v *Validator) Status() Status {
 		Blocks: v.count.refusedBlocks.Load(), Builds: v.count.buildFailures.Load(),
 		Nullified: v.count.nullified.Load(), Evidence: v.count.evidence.Load(), Hosts: v.count.hostFailures.Load(),
 		Peers: v.count.shutPeers.Load()}
+	s.Lost = v.lost.Load()
 	s.LastBlock, s.Trouble, s.GaveUp = types.Time(v.since.Load()), v.trouble.last.Load(), v.gaveUp.Load()
 	s.Runners = v.count.runners.read()
 	for c := range s.GivenUp {

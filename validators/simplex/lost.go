@@ -6,10 +6,10 @@ package simplex
 // that clock may be ahead of this one.
 const driftsOut = 2
 
-// begin writes into an empty log that a validator has begun, so that one that is
-// empty later was lost.
+// begin writes into a log that is empty or lost that a validator has begun, and on
+// which root, so that one that is empty or shorter later was lost.
 //
-// Where the log of an earlier life is lost, the validator sits out: it follows the
+// Where the log of an earlier life is lost, all or its end, the validator sits out: it follows the
 // chain and votes for nothing until a block is final that was made after this
 // start. The views that it voted in before lie no higher: it entered the highest
 // of them, v, by a certificate of v-1. Of those who made that certificate at least
@@ -20,7 +20,7 @@ const driftsOut = 2
 // Where no validator may be missing (f = 0) the network would stand still, so
 // there it votes on (finding F17).
 func (m *recovery) begin() {
-	if m.begun {
+	if m.begun && !m.cfg.Lost {
 		return
 	}
 	m.begun = true
@@ -29,7 +29,7 @@ func (m *recovery) begin() {
 		m.me = m.place()
 		m.report(SitsOut{Until: m.sitsOut})
 	}
-	m.persist(beginRecord(m.sitsOut))
+	m.persist(beginRecord(m.sitsOut, m.root.Hash))
 }
 
 // comeBack ends a sitting out when a block made after it began is final, and

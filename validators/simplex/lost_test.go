@@ -1,7 +1,9 @@
 package simplex
 
 import (
+	"bytes"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -76,11 +78,113 @@ func TestSittingOutSurvivesACrash(t *testing.T) {
 	}
 }
 
+// cutLogs has one validator after the other lose the end of its log, down to any
+// record, under loss and jitter; finds says whether that is looked for. What is cut
+// after the tip's finalization a crash may have kept from being written: such a cut is
+// not made here.
+func cutLogs(seed uint64, finds bool) (violation string, lost int) {
+	rng := rand.New(rand.NewPCG(seed, 8))
+	w := newWorld(seed, 4, func(w *world) {
+		w.cfg.Timing.BlockTime, w.cfg.Timing.LinkDelay = 200*time.Millisecond, 50*time.Millisecond
+		w.jitter, w.loss, w.epochBlocks = 60*time.Millisecond, 0.05, 7
+	})
+	for range 6 {
+		w.run(time.Duration(500+rng.IntN(2000))*time.Millisecond, nil)
+		n := w.nodes[rng.IntN(len(w.nodes))]
+		w.stop(n)
+		cut := len(n.log)
+		for reach := Whole; reach == Whole && cut > 0; cut-- {
+			reach, _ = ReachOf(n.log[:cut-1], n.root)
+		}
+		n.log = n.log[:rng.IntN(cut+1)]
+		if n.cut = finds; !finds && len(n.log) > 0 { // it passes for whole
+			n.log = append(slices.Clone(n.log), beginRecord(0, n.root.Hash))
+		}
+		w.start(n)
+		if n.machine.cfg.Lost {
+			lost++
+		}
+		w.run(10*time.Second, nil)
+	}
+	return w.violation, lost
+}
+
+// C5: a validator whose log lost its end contradicts none of the votes that went with
+// it, since it sits out.
+func TestC5ALogThatLostItsEndIsSatOut(t *testing.T) {
+	for seed := range uint64(15) {
+		if violation, lost := cutLogs(seed, true); violation != "" || lost == 0 {
+			t.Errorf("seed %d: %d logs were found lost; %s", seed, lost, violation)
+		}
+	}
+	for seed := range uint64(60) {
+		if violation, _ := cutLogs(seed, false); violation != "" {
+			return
+		}
+	}
+	t.Error("nobody contradicts itself whose cut log passes for whole: the test shows nothing")
+}
+
+// A log of a former version says of no batch that it was caught up, and is not
+// accused. Once it is adopted it is judged as any other, and what it said of sitting
+// out holds.
+func TestALogOfAFormerVersionIsAdopted(t *testing.T) {
+	s := newSolo(t, 4, nil)
+	b := s.settled()
+	s.receive(1, s.certificate(types.Finalize, 1, b, 1, 2, 3))
+	tip := Root{Block: &types.Block{Header: types.Header{Height: 50, View: 60}}, Hash: types.Hash{1}}
+	former := append([][]byte{beginRecord(500, types.Hash{})}, s.all.Persist[1:]...)
+	for _, root := range []Root{tip, s.m.Root()} {
+		reach, err := ReachOf(former, root)
+		if want := map[types.Height]Reach{50: Former, 1: Whole}[root.Block.Header.Height]; err != nil || reach != want || reach.Lost(true) {
+			t.Fatalf("beside height %d a former log is %d, want %d, %v", root.Block.Header.Height, reach, want, err)
+		}
+	}
+	adopted, err := Adopt(former, s.m.Root())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if reach, err := ReachOf(adopted, s.m.Root()); reach != Whole || err != nil {
+		t.Errorf("adopted it is %d, %v", reach, err)
+	}
+	if reach, err := ReachOf(adopted, tip); reach != Short || err != nil {
+		t.Errorf("adopted and cut it is %d, %v", reach, err)
+	}
+	begins := 0
+	for i, data := range adopted {
+		if r, err := decodeRecord(i, data); err != nil {
+			t.Fatal(err)
+		} else if r.Kind == beginKind {
+			begins++
+			if i != 0 || r.View != 500 {
+				t.Errorf("record %d begins, sitting out until %d", i, r.View)
+			}
+		}
+	}
+	if begins != 1 {
+		t.Errorf("%d records begin", begins)
+	}
+}
+
+// Each log that was lost begins once more. The last beginning counts, and no other is kept.
+func TestTheLastBeginningCounts(t *testing.T) {
+	records := [][]byte{beginRecord(500, types.Hash{1}), beginRecord(700, types.Hash{2}), beginRecord(900, types.Hash{3})}
+	kept, err := Compact(records, testGenesis(time.Second))
+	if err != nil || len(kept) != 1 || !bytes.Equal(kept[0], records[2]) {
+		t.Errorf("%d beginnings are kept, %v", len(kept), err)
+	}
+	s := newSolo(t, 4, nil)
+	s.restart(records)
+	if s.m.sitsOut != 900 {
+		t.Errorf("it sits out until %d, want 900", s.m.sitsOut)
+	}
+}
+
 // What it voted since it came back it does not lose in a crash, though its log
 // begins with a sitting out that is over.
 func TestVotesAfterSittingOutSurviveACrash(t *testing.T) {
 	s := newSolo(t, 4, nil)
-	over := beginRecord(500)
+	over := beginRecord(500, types.Hash{})
 	s.cfg.Root.Block.Header.Timestamp = 501
 	s.cfg.Root.Hash = s.cfg.Root.Block.Hash()
 	s.all = Output{}

@@ -20,7 +20,7 @@ type Config struct {
 	Set      types.ValidatorSet  // which decides on the block after Root
 	Previous *types.ValidatorSet // which decided on Root, where a border follows it
 	Root     Root
-	Lost     bool // the log of an earlier life is gone: it may have sent votes that nobody here knows of
+	Lost     bool // the log of an earlier life is gone, or its end is: it may have sent votes that nobody here knows of (Reach)
 	// Presence returns what this validator attests at a time, for a registry of so many
 	// runners, as votes have it (decision C3). It is asked at the moment of each vote for
 	// a block. nil: it lets no runner in.

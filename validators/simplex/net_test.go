@@ -93,6 +93,7 @@ type member struct {
 	hashes  []types.Hash
 	root    Root
 	lost    bool
+	cut     bool // the end of its log was taken from it
 	ticked  types.Time
 	pending bool
 	crash   bool // dies between the next persist and its send; see world.torn
@@ -193,6 +194,13 @@ func (w *world) start(n *member) {
 	cfg.Signer, cfg.Root, cfg.Lost = n.key, n.root, n.lost && len(n.log) == 0
 	cfg.Presence = attesting(byte(n.id))
 	cfg.Set, cfg.Previous = w.setsAfter(&n.root.Block.Header)
+	if reach, err := ReachOf(n.log, n.root); err != nil {
+		panic(err)
+	} else if reach == Former || reach == Short && !n.cut {
+		w.violation = fmt.Sprintf("v%d: %v, and nothing was cut off", n.id, reach)
+	} else if n.cut {
+		cfg.Lost, n.cut = reach.Lost(true), false
+	}
 	m, err := New(cfg, n.log)
 	if err != nil {
 		panic(err)
@@ -515,6 +523,7 @@ func (w *world) catchUp(n *member) {
 	if len(best.chain) == len(n.chain) {
 		return
 	}
+	n.log = append(n.log, CaughtUpRecord(best.root.Finalization))
 	n.chain, n.hashes, n.root = slices.Clone(best.chain), slices.Clone(best.hashes), best.root
 	n.app.final(n.root.Block.Header.Height)
 	e := CaughtUp{Root: n.root}

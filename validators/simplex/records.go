@@ -68,9 +68,10 @@ func proposalRecord(p *types.Proposal, hash types.Hash) []byte {
 		Content: sentProposal{Signature: p.Signature}})
 }
 
-// beginRecord says until when its machine sits out. It is all head.
-func beginRecord(until types.Millis) []byte {
-	return codec.Marshal(&entry[*struct{}]{Kind: beginKind, View: types.View(until)})
+// beginRecord says until when its machine sits out, and on which root it began: one
+// that names none is of a former version. It is all head.
+func beginRecord(until types.Millis, root types.Hash) []byte {
+	return codec.Marshal(&entry[*struct{}]{Kind: beginKind, View: types.View(until), Block: root})
 }
 
 // needed reports whether a machine that stands on root can still need the
@@ -88,19 +89,28 @@ func (r *entry[C]) needed(root *types.Header, hash types.Hash) bool {
 }
 
 // Compact returns those records that a machine started on root, a block that
-// the store holds durably, would still need, in their order. It fails at a
-// record that cannot be read.
+// the store holds durably, would still need, in their order. Of records that say
+// that a machine began, the last one counts. It fails at a record that cannot be read.
 func Compact(records [][]byte, root Root) ([][]byte, error) {
 	h := &root.Block.Header
 	kept := make([][]byte, 0, len(records))
+	begun := -1 // place in kept
 	for i, data := range records {
 		r, err := decodeEntry[unread](i, data)
 		if err != nil {
 			return nil, err
 		}
-		if r.needed(h, root.Hash) {
-			kept = append(kept, data)
+		if !r.needed(h, root.Hash) {
+			continue
 		}
+		if r.Kind == beginKind && begun >= 0 {
+			kept[begun] = data
+			continue
+		}
+		if r.Kind == beginKind {
+			begun = len(kept)
+		}
+		kept = append(kept, data)
 	}
 	return kept, nil
 }

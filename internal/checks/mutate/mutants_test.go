@@ -261,7 +261,17 @@ var mutants = []mutant{
 		{"validators/simplex/lost.go", "beginRecord(m.sitsOut)", "beginRecord(0 * m.sitsOut)"}}},
 	{name: "lost-unseen", what: "a log that is gone is not noticed (C5)", tests: shellTests,
 		further: []suite{{pkg: "./internal/worlds/box", run: "TestAHomeWithoutALog"}}, edits: []edit{
-			{"validators/consensus.go", "len(records) == 0 && (v.config.Lost || head.Block.Header.Height > 0),", "false,"}}},
+			{"validators/simplex/reach.go", "return r == Short || r == Empty && ran", "return r == Short"}}},
+	{name: "cut-unseen", what: "a log that lost its end is not noticed (C5)", tests: consensusCore, edits: []edit{
+		{"validators/simplex/reach.go", "reach = Short", "reach = Whole"}}},
+	{name: "cut-notarized", what: "a notarization of the tip passes for its finalization in a log (C5)", tests: consensusCore, edits: []edit{
+		{"validators/simplex/reach.go", "return err == nil && c.Kind == types.Finalize, err", "return err == nil, err"}}},
+	{name: "caught-up-unsaid", what: "the log does not say what catch-up brought (C5)", tests: []suite{{pkg: "./internal/worlds/sim", run: "TestCampaign$"}},
+		edits: []edit{{"validators/consensus.go", "c.v.node.Log.Append(simplex.CaughtUpRecord(ask.Batch.Finalization()))", "error(nil)"}}},
+	{name: "begins-in-vain", what: "a log that was lost twice says the first time alone (C5)", tests: consensusCore, edits: []edit{
+		{"validators/simplex/lost.go", "if m.begun && !m.cfg.Lost {", "if m.begun {"}}},
+	{name: "former-until", what: "a former log that is adopted forgets its sitting out (C5)", tests: consensusCore, edits: []edit{
+		{"validators/simplex/reach.go", "adopted[0] = beginRecord(until, root.Hash)", "adopted[0] = beginRecord(0*until, root.Hash)"}}},
 	{name: "store-page-twice", what: "a page that is used twice is not noticed", tests: boltTests, edits: []edit{
 		{"internal/environment/store/bolt/verify.go", "if w.seen[at/64]&(1<<(at%64)) != 0 {",
 			"if w.seen[at/64]&(1<<(at%64)) != 0 && w.page == 0 {"}}},

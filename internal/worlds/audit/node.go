@@ -55,32 +55,24 @@ func (a *node) damage(err error) error {
 
 func (a *node) audit(files home.Node) error {
 	if _, err := os.Stat(files.State); errors.Is(err, os.ErrNotExist) {
-		return nil // it never ran
+		return a.stateless(files)
 	}
 	db, err := bolt.Open(files.State, store.Process)
 	if err != nil {
 		return a.damage(err)
 	}
 	defer db.Close()
-	if info, err := os.Stat(files.Votes); err != nil || info.Size() == 0 {
-		a.problemOf(ofLost, "its log of votes, %s, is gone: it may contradict what it voted", files.Votes)
-	}
-	votes, err := log.Open(files.Votes, store.Process)
-	if err != nil {
+	archive := history.Of(db)
+	if err := a.log(files, archive); err != nil {
 		return err
 	}
-	defer votes.Close()
-	archive := history.Of(db)
 	kept, err := archive.Kept()
 	if err != nil {
 		return err
 	}
 	if kept.From > 1 {
 		a.report.From = kept.From
-		if err := a.end(archive, db, kept); err != nil {
-			return err
-		}
-		return a.votes(votes)
+		return a.end(archive, db, kept)
 	}
 	state, err := a.blocks(archive)
 	if err != nil {
@@ -89,7 +81,66 @@ func (a *node) audit(files home.Node) error {
 	if state != nil {
 		a.state(db, state)
 	}
-	return a.votes(votes)
+	return nil
+}
+
+// stateless audits a node without a store. One that has votes ran, and lost it.
+func (a *node) stateless(files home.Node) error {
+	if _, err := os.Stat(files.Votes); errors.Is(err, os.ErrNotExist) {
+		return nil // it never ran
+	}
+	records, err := a.records(files)
+	if err != nil || len(records) == 0 {
+		return err
+	}
+	a.problemOf(ofNoState, "its state is lost: %s is not there, and %s is; devnet up fetches the state from the other validators", files.State, files.Votes)
+	return a.votes(records)
+}
+
+// log audits the log of votes, and how far it goes beside the store.
+func (a *node) log(files home.Node, archive *history.Archive) error {
+	records, err := a.records(files)
+	if err != nil || records == nil {
+		return err
+	}
+	if err := a.reach(files, archive, records); err != nil {
+		return err
+	}
+	return a.votes(records)
+}
+
+// records reads the log of votes; nil where it is damaged.
+func (a *node) records(files home.Node) ([][]byte, error) {
+	votes, err := log.Open(files.Votes, store.Process)
+	if err != nil {
+		return nil, a.damage(err)
+	}
+	defer votes.Close()
+	records := [][]byte{}
+	err = votes.Replay(func(record []byte) error {
+		records = append(records, record)
+		return nil
+	})
+	if err != nil {
+		return nil, a.damage(err)
+	}
+	return records, nil
+}
+
+// reach names a log that is lost, or whose end is (decision C5).
+func (a *node) reach(files home.Node, archive *history.Archive, records [][]byte) error {
+	tip, err := archive.Tip()
+	if err != nil || tip == nil {
+		return err // without a tip it made no block, and an empty log is new
+	}
+	reach, err := simplex.ReachOf(records, simplex.Root{Block: tip.Block, Hash: tip.Hash})
+	if err != nil {
+		a.problemOf(ofVotes, "%s cannot be read: %v", files.Votes, err)
+	} else if reach.Lost(true) {
+		a.problemOf(ofLost, "%v (height %d): %s; devnet up starts it, and it votes again after a block made from then on is final", reach,
+			tip.Block.Header.Height, files.Votes)
+	}
+	return nil
 }
 
 // blocks executes the chain again and returns the state at its end, nil where a
@@ -244,15 +295,7 @@ func (a *node) state(db env.Store, state *ledger.State) {
 // view, or a nullify and a finalize vote of one (decision C1). A view belongs to
 // its epoch: who saw an epoch's last block final in one view begins the next
 // epoch in the view in which others proposed it again.
-func (a *node) votes(file env.Log) error {
-	var records [][]byte
-	err := file.Replay(func(record []byte) error {
-		records = append(records, bytes.Clone(record))
-		return nil
-	})
-	if err != nil {
-		return err
-	}
+func (a *node) votes(records [][]byte) error {
 	votes, err := simplex.OwnVotes(records)
 	if err != nil {
 		return err

@@ -6,11 +6,12 @@ import "fmt"
 type kind uint8
 
 const (
-	ofState  kind = iota // state.db: the other validators have the same
-	ofVotes              // votes.log cannot be read
-	ofLost               // votes.log is gone
-	ofOaths              // votes contradict each other
-	ofOthers             // a block differs from another node's
+	ofState   kind = iota // state.db: the other validators have the same
+	ofVotes               // votes.log cannot be read
+	ofLost                // votes.log is gone
+	ofOaths               // votes contradict each other
+	ofOthers              // a block differs from another node's
+	ofNoState             // state.db is not there
 )
 
 // Commands are what a remedy has typed beside those that remove or copy files.

@@ -67,20 +67,35 @@ func (f *files) noteLost(node *Node) error {
 		return nil
 	}
 	node.Lost = true
+	return f.spareLost()
+}
+
+// noteCut marks a node whose log ends before its store's tip, which its start found:
+// such a log is lost too (decision C5).
+func (f *files) noteCut(node *Node) error {
+	if f.origin.config.Here != nil || !f.origin.resumed || node.Lost || !node.Validator().Status().Lost {
+		return nil
+	}
+	node.Lost = true
+	return f.spareLost()
+}
+
+// spareLost refuses a home that has lost more logs than f: those that sit out would
+// wait for each other.
+func (f *files) spareLost() error {
 	var lost []string
 	for _, other := range f.nodes.List() {
 		if other.Lost {
 			lost = append(lost, other.Name)
 		}
 	}
-	if spare := f.origin.genesis.Validators.MaxFaulty(); len(lost) > spare {
-		return fmt.Errorf("the logs of votes of %s are gone from %s: of %d validators %d can do without, since the others wait until blocks "+
-			"are made again; "+
-			"put %s back, or begin anew with --reset", strings.Join(lost, ", "), filepath.Join(f.origin.home.Dir(), "nodes"),
-			len(f.origin.genesis.Validators.Members), spare,
-			home.NodeFiles(f.origin.home.Dir(), node.Name).Votes)
+	spare := f.origin.genesis.Validators.MaxFaulty()
+	if len(lost) <= spare {
+		return nil
 	}
-	return nil
+	return fmt.Errorf("the logs of votes of %s are lost, all or their ends: of %d validators %d can do without; "+
+		"put %s back, or begin anew with --reset",
+		strings.Join(lost, ", "), len(f.origin.genesis.Validators.Members), spare, filepath.Join(f.origin.home.Dir(), "nodes", "*", "votes.log"))
 }
 
 // noteLostHere marks a validator whose log is gone: one that has had a folder for it,

@@ -16,7 +16,10 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/home"
 	"github.com/cowboyinc/devnet/internal/environment/store"
 	"github.com/cowboyinc/devnet/internal/environment/store/bolt"
+	"github.com/cowboyinc/devnet/internal/environment/store/log"
 	"github.com/cowboyinc/devnet/internal/worlds/audit"
+	"github.com/cowboyinc/devnet/validators/history"
+	"github.com/cowboyinc/devnet/validators/simplex"
 )
 
 // ran is a home in which four validators made some blocks.
@@ -153,7 +156,153 @@ func TestAHomeWithoutALog(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	refusedHome(t, dir, "the logs of votes of v1, v3 are gone", "of 4 validators 1")
+	refusedHome(t, dir, "the logs of votes of v1, v3 are lost", "of 4 validators 1")
+}
+
+// told is what check says of each node of a home, and no error.
+func told(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	report, err := audit.Home(dir, "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]string{}
+	for _, node := range report.Nodes {
+		all[node.Name] = strings.Join(node.Problems, "\n")
+	}
+	return all
+}
+
+// A log of votes that is cut, anywhere before the store's tip, is a lost log: check
+// names it in the words of the validator's own log, and the validator sits out. Two of
+// four are too many (decision C5).
+func TestALogThatIsCutIsLost(t *testing.T) {
+	const empty, short = "its log of votes is lost: it holds no record", "its log of votes is lost: it ends before the tip of the store"
+	for name, one := range map[string]struct {
+		cut  func([]byte) []byte
+		says string
+	}{
+		"to a half":       {func(b []byte) []byte { return b[:len(b)/2] }, short},
+		"behind its head": {func(b []byte) []byte { return b[:16] }, empty},
+		"in its head":     {func(b []byte) []byte { return b[:7] }, empty},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := ran(t)
+			votes := home.NodeFiles(dir, "v1").Votes
+			spoilFile(t, votes, one.cut)
+			for node, problems := range told(t, dir) {
+				if lost := strings.Contains(problems, one.says) && strings.Contains(problems, votes); lost != (node == "v1") {
+					t.Errorf("check says of %s: %q", node, problems)
+				}
+			}
+			var said logged
+			n := up(t, Config{Home: dir, Log: said.logger()})
+			for range 2000 {
+				if said.contains("it votes again") {
+					break
+				}
+				await(t, n, n.Best().height()+1)
+			}
+			if err := n.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if !said.contains(one.says) || !said.contains("it votes again") {
+				t.Errorf("the log says %s", said.text())
+			}
+			if problems := told(t, dir)["v1"]; problems != "" {
+				t.Errorf("after it voted again check says %q", problems)
+			}
+			for _, node := range []string{"v1", "v3"} {
+				spoilFile(t, home.NodeFiles(dir, node).Votes, one.cut)
+			}
+			refusedHome(t, dir, "the logs of votes of v1, v3 are lost", "of 4 validators 1")
+		})
+	}
+}
+
+// A store that is gone beside a log of votes is named.
+func TestCheckNamesAStateThatIsGone(t *testing.T) {
+	dir := ran(t)
+	files := home.NodeFiles(dir, "v0")
+	if err := os.Remove(files.State); err != nil {
+		t.Fatal(err)
+	}
+	for node, problems := range told(t, dir) {
+		if lost := strings.Contains(problems, "its state is lost: "+files.State); lost != (node == "v0") {
+			t.Errorf("check says of %s: %q", node, problems)
+		}
+	}
+}
+
+// Cut at any byte, a log of votes either is lost, or has every vote before the store's
+// tip: what it lacks then a crash could have kept from being written.
+func TestALogCutAnywhereIsLostOrHasTheTip(t *testing.T) {
+	dir := ran(t)
+	files := home.NodeFiles(dir, "v2")
+	db, err := bolt.Open(files.State, store.Process)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tip, err := history.Of(db).Tip()
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	whole, err := os.ReadFile(files.Votes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := simplex.Root{Block: tip.Block, Hash: tip.Hash}
+	due := votesUpTo(t, replayed(t, files.Votes), tip.Block.Header.View)
+	path := filepath.Join(t.TempDir(), "votes.log")
+	found := map[simplex.Reach]int{}
+	for size := range len(whole) + 1 {
+		if err := os.WriteFile(path, whole[:size], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		records := replayed(t, path)
+		reach, err := simplex.ReachOf(records, root)
+		if err != nil {
+			t.Fatalf("cut to %d bytes: %v", size, err)
+		}
+		found[reach]++
+		if have := votesUpTo(t, records, tip.Block.Header.View); !reach.Lost(true) && have != due {
+			t.Fatalf("cut to %d of %d bytes it has %d of %d votes up to the tip, and %v", size, len(whole), have, due, reach)
+		}
+	}
+	if found[simplex.Empty] == 0 || found[simplex.Short] == 0 || found[simplex.Whole] == 0 || found[simplex.Former] != 0 || due == 0 {
+		t.Errorf("found %v, with %d votes up to the tip", found, due)
+	}
+}
+
+func replayed(t *testing.T, path string) (records [][]byte) {
+	t.Helper()
+	votes, err := log.Open(path, store.Process)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = votes.Replay(func(record []byte) error {
+		records = append(records, record)
+		return nil
+	})
+	if err := errors.Join(err, votes.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return records
+}
+
+// votesUpTo counts the votes in views before one.
+func votesUpTo(t *testing.T, records [][]byte, view types.View) (n int) {
+	t.Helper()
+	votes, err := simplex.OwnVotes(records)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range votes {
+		if votes[i].View < view {
+			n++
+		}
+	}
+	return n
 }
 
 // A log that is damaged, or is none, is refused with a remedy, and not by a trace.

@@ -134,6 +134,9 @@ func (n *Network) startNodes(ctx context.Context) error {
 		if err := node.start(); err != nil {
 			return err
 		}
+		if err := n.files.noteCut(node); err != nil {
+			return err
+		}
 	}
 	for _, node := range n.List() { // those that began before others told what they keep
 		if err := n.files.mustFollow(node); err != nil {

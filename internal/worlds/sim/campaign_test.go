@@ -20,6 +20,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/worlds/byzantine"
 	"github.com/cowboyinc/devnet/validators/history"
+	"github.com/cowboyinc/devnet/validators/simplex"
 )
 
 var (
@@ -94,6 +95,8 @@ func newCampaign(seed uint64, change ...func(*NetworkConfig)) (*campaign, error)
 		c.Params["cip3.min_basefee"] = "1000" // else fires soon cost next to nothing, and nobody runs out of funds
 	}
 	hired := hires(seed, &c)
+	one := &campaign{rng: rng, policy: policy, broken: map[string]bool{}, failing: map[string]bool{}, did: map[string]int{}}
+	c.Tell = one.heard
 	for _, f := range change {
 		f(&c)
 	}
@@ -101,7 +104,7 @@ func newCampaign(seed uint64, change ...func(*NetworkConfig)) (*campaign, error)
 	if err != nil {
 		return nil, err
 	}
-	one := &campaign{Network: n, rng: rng, policy: policy, broken: map[string]bool{}, failing: map[string]bool{}, did: map[string]int{}}
+	one.Network = n
 	for _, i := range rng.Perm(c.Validators)[:(c.Validators-1)/3] {
 		one.faulty = append(one.faulty, fmt.Sprintf("v%d", i))
 	}
@@ -121,6 +124,18 @@ func newCampaign(seed uint64, change ...func(*NetworkConfig)) (*campaign, error)
 		one.After(at, one.fault)
 	}
 	return one, nil
+}
+
+// heard judges what a validator reports: no log is taken for lost but one of those that
+// may lose it.
+func (c *campaign) heard(_ types.Time, name string, report simplex.Report) {
+	if _, sits := report.(simplex.SitsOut); !sits {
+		return
+	}
+	c.did["sitting"]++
+	if !slices.Contains(c.faulty, name) && c.failure == nil {
+		c.failure = fmt.Errorf("%s sits out, and nothing took its log of votes from it", name)
+	}
 }
 
 // liesFirst is how the faulty validators of a seed begin to lie: as the flag says, or
@@ -593,7 +608,7 @@ func (s *tally) sometimes(t *testing.T) {
 		{s.did["misbehave"], "liars"}, {s.did["liars"], "seeds that begin with liars"}, {s.did["wipe"], "wipes"}, {s.did["flip"], "flipped bits"},
 		{s.did["refused"], "damaged disks refused"},
 		{s.did["failing"], "failing disks"}, {s.did["host"], "failing hosts of programs"}, {s.did["parameter"], "parameter changes"},
-		{s.did["join"], "joins"}, {s.did["leave"], "leaves"},
+		{s.did["sitting"], "validators that sit out"}, {s.did["join"], "joins"}, {s.did["leave"], "leaves"},
 		{s.did["job completed"], "jobs completed"}, {s.did["job failed"], "jobs that failed"}, {s.did["job retried"], "committees released"},
 		{s.did["runner misbehave"], "runners that lie"}, {s.did["runner drop"], "runners dropped"}, {s.did["runner rejoin"], "runners rejoined"},
 	} {
@@ -603,19 +618,25 @@ func (s *tally) sometimes(t *testing.T) {
 	}
 }
 
-// forgetful is a log that promises to keep votes and keeps only what a life writes
-// first: an empty one would be a lost one, and sat out.
-type forgetful struct {
-	env.Log
-	wrote bool
-}
+// forgetful is a log that promises to keep votes and keeps all but them: one that is
+// empty, or ends before the store's tip, would be a lost one, and sat out.
+type forgetful struct{ env.Log }
 
 func (f *forgetful) Append(records ...[]byte) error {
-	if f.wrote {
+	var kept [][]byte
+	for _, record := range records {
+		votes, err := simplex.OwnVotes([][]byte{record})
+		if err != nil {
+			return err
+		}
+		if len(votes) == 0 {
+			kept = append(kept, record)
+		}
+	}
+	if len(kept) == 0 {
 		return nil
 	}
-	f.wrote = true
-	return f.Log.Append(records...)
+	return f.Log.Append(kept...)
 }
 
 // A campaign in which validators forget their votes must be found out, or it

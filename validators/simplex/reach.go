@@ -1,0 +1,105 @@
+package simplex
+
+import (
+	"fmt"
+
+	"github.com/cowboyinc/devnet/internal/base/codec"
+	"github.com/cowboyinc/devnet/internal/base/types"
+)
+
+// Reach says how far a log goes, compared with the same validator's store (decision C5).
+type Reach uint8
+
+// The reaches.
+const (
+	Empty  Reach = iota // no record: the log is new, or lost
+	Short               // the log ends before the store's tip: its end is lost
+	Former              // a former version wrote the log, without records of batches: its end cannot be judged
+	Whole               // the log has the store's tip
+)
+
+// Lost reports whether a validator with such a log may have forgotten votes. ran says
+// that it ran before, by a store above genesis or by its owner's word.
+func (r Reach) Lost(ran bool) bool { return r == Short || r == Empty && ran }
+
+// String says what is wrong with the log.
+func (r Reach) String() string {
+	switch r {
+	case Empty:
+		return "its log of votes is lost: it holds no record"
+	case Short:
+		return "its log of votes is lost: it ends before the tip of the store"
+	}
+	return "its log of votes reaches the tip of the store"
+}
+
+// ReachOf compares records, the oldest first, with root, the store's tip. A validator
+// logs the finalization of each tip before its store commits it: its own machine's,
+// and by CaughtUpRecord a batch's. A log without it, and without a later one, was cut.
+// Only records after the tip's finalization can be missing from a whole log, as after
+// a crash. It fails at a record that cannot be read.
+func ReachOf(records [][]byte, root Root) (Reach, error) {
+	if len(records) == 0 {
+		return Empty, nil
+	}
+	reach := Former
+	for i, data := range records {
+		r, err := decodeRecord(i, data)
+		if err != nil {
+			return Empty, err
+		}
+		there, err := reaches(&r, &root)
+		if err != nil {
+			return Empty, fmt.Errorf("simplex: record %d of the log: %w", i, err)
+		}
+		if there {
+			return Whole, nil
+		}
+		if r.Kind == beginKind && !r.Block.IsZero() {
+			reach = Short
+		}
+	}
+	return reach, nil
+}
+
+// reaches reports whether a record proves that the log goes up to a tip.
+func reaches(r *record, tip *Root) (bool, error) {
+	switch {
+	case r.Kind == beginKind:
+		return r.Block == tip.Hash, nil
+	case r.Kind != certificateKind || r.Height < tip.Block.Header.Height:
+		return false, nil
+	}
+	var c types.Certificate
+	err := codec.UnmarshalLoose(r.Content, maxRecordBytes, &c)
+	return err == nil && c.Kind == types.Finalize, err
+}
+
+// CaughtUpRecord is the record of a finalization that catch-up brought. It is in the
+// log before the store commits that block. This validator has no votes of those heights.
+func CaughtUpRecord(finalization *types.Certificate) []byte { return certificateRecord(finalization) }
+
+// Adopt returns the records of a log that a former version wrote, as this version
+// writes one. The first names root, and the others are those that a machine on root
+// needs. So a later cut shows. It fails at a record that cannot be read.
+func Adopt(records [][]byte, root Root) ([][]byte, error) {
+	kept, err := Compact(records, root)
+	if err != nil {
+		return nil, err
+	}
+	var until types.Millis
+	adopted := make([][]byte, 1, 1+len(kept))
+	for i, data := range kept {
+		r, err := decodeEntry[unread](i, data)
+		if err != nil {
+			return nil, err
+		}
+		if r.Kind == beginKind {
+			until = types.Millis(r.View)
+			continue
+		}
+		adopted = append(adopted, data)
+	}
+	adopted[0] = beginRecord(until, root.Hash)
+	return adopted, nil
+}
