@@ -21,6 +21,15 @@ type fetcher struct {
 	last     certRequest // what was last asked for in this resend interval
 	turn     int         // whom to ask for certificates next, counted from this validator's place
 	behindAt types.Time  // no earlier is Behind reported again
+	finality finalitySought
+}
+
+// finalitySought is the search for a finalization that peers may have. Its votes may
+// have been kept from this validator.
+type finalitySought struct {
+	above types.View // the root's view since when the search is due
+	at    types.Time // when a peer is asked next; 0: nothing waits for finality
+	turn  int        // the peer to ask next, counted from this validator's place
 }
 
 // find returns the want of a body, or nil.
@@ -71,9 +80,12 @@ func (f *fetcher) dropUpTo(height types.Height) {
 	f.wants = kept
 }
 
-// retryAt is when a body is to be asked for again at the earliest.
+// retryAt is when a body or a finalization is to be asked for at the earliest.
 func (f *fetcher) retryAt() types.Time {
 	at := types.Never
+	if f.finality.at > 0 {
+		at = f.finality.at
+	}
 	for i := range f.wants {
 		at = min(at, f.wants[i].retryAt)
 	}

@@ -168,6 +168,7 @@ func (m *Machine) runToFixpoint() {
 	}
 	m.resend()
 	m.retryWants()
+	m.seekFinality()
 }
 
 // receive takes a verified message. Whoever is no member is not listened to.

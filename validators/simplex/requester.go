@@ -61,6 +61,28 @@ func (m *requester) retryWants() {
 	}
 }
 
+// seekFinality asks one peer after another for its root's finalization, once per resend
+// interval, while a notarized block is above the root and the root does not move. A
+// liar may keep its votes from some, and gather a finalization that only it has.
+func (m *requester) seekFinality() {
+	f := &m.fetcher.finality
+	if m.newest <= m.rootView() {
+		f.at = 0
+		return
+	}
+	if f.at == 0 || f.above != m.rootView() {
+		f.above, f.at = m.rootView(), m.now.Add(m.pace.resendInterval())
+		return
+	}
+	if m.now < f.at {
+		return
+	}
+	f.at = m.now.Add(m.pace.resendInterval())
+	if to, ok := m.nextPeer(&f.turn); ok {
+		m.sendTo(to, &CertificateRequest{Epoch: m.set.Epoch, From: m.rootView() + 1, To: m.rootView()}) // of an empty range: finality alone
+	}
+}
+
 func (m *requester) askNext(w *want) {
 	if to, ok := m.nextPeer(&w.turn); ok {
 		m.sendTo(to, &BlockRequest{Hash: w.certificate.Block})

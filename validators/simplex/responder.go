@@ -20,7 +20,8 @@ func (m *responder) answerBlock(to types.Address, request *BlockRequest) {
 	}
 }
 
-// answerCertificates sends what is held of a range of views.
+// answerCertificates sends what is held of a range of views. Where a block is final in
+// the range or after it, the root's finalization is part of that.
 func (m *responder) answerCertificates(to types.Address, request *CertificateRequest) {
 	if !m.spend(to) {
 		return
@@ -34,6 +35,9 @@ func (m *responder) answerCertificates(to types.Address, request *CertificateReq
 	if request.Epoch != m.set.Epoch {
 		m.sendMissingCertificate(to, request.Epoch, request.From)
 		return
+	}
+	if m.root.Finalization != nil && request.From <= m.rootView() && m.root.Finalization.Epoch == m.set.Epoch {
+		m.sendTo(to, m.root.Finalization)
 	}
 	sent := 0
 	for v := max(request.From, m.rootView()); v <= request.To && v < m.view && sent < MaxCertificatesPerAnswer; v++ {
