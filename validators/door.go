@@ -64,7 +64,7 @@ func (d *door) receive(from types.Address, data []byte) {
 	asked := answers && d.rations.Answers(from, what)
 	if answers && !asked {
 		d.v.count.refusedFrames.Add(1)
-		d.shut(from, d.rations.Blame(now, from, rations.Unasked))
+		d.mute(from, d.rations.Blame(now, from, rations.Unasked))
 		return
 	}
 	taken, shut := d.rations.Offer(now, rations.Frame{From: from, Data: data}, classOf(data), asked)
@@ -99,8 +99,8 @@ func (d *door) next() (rations.Frame, bool) {
 func (d *door) spend(from types.Address, of rations.Resource, n int) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	ok, shut := d.rations.Spend(d.v.node.Clock.Now(), from, of, n)
-	d.shut(from, shut)
+	ok, muted := d.rations.Spend(d.v.node.Clock.Now(), from, of, n)
+	d.mute(from, muted)
 	return ok
 }
 
@@ -115,7 +115,7 @@ func (d *door) owe(from types.Address, of rations.Resource, n int) {
 func (d *door) blame(from types.Address) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.shut(from, d.rations.Blame(d.v.node.Clock.Now(), from, rations.Invalid))
+	d.mute(from, d.rations.Blame(d.v.node.Clock.Now(), from, rations.Invalid))
 }
 
 // asks notes what a message to a peer asks for.
@@ -139,13 +139,22 @@ func (d *door) connect(members []types.Validator) {
 	d.open()
 }
 
+// mute tells that a peer is muted, where due says so.
+func (d *door) mute(peer types.Address, due bool) {
+	if !due {
+		return
+	}
+	d.v.count.mutedPeers.Add(1)
+	d.v.log.Warn("a peer is muted: it sent rubbish, and only its frames of the consensus are taken for a while", "peer", peer)
+}
+
 // shut ends the connection with a peer for a while, where due says so.
 func (d *door) shut(peer types.Address, due bool) {
 	if !due {
 		return
 	}
 	d.v.count.shutPeers.Add(1)
-	d.v.log.Warn("a peer is shut out: it sent too much, or what no honest validator sends", "peer", peer)
+	d.v.log.Warn("a peer is shut out: it sent far more than its rations", "peer", peer)
 	d.open()
 }
 

@@ -128,7 +128,7 @@ type Round struct {
 type counters struct {
 	refusedFrames, refusedTransactions, refusedBlocks atomic.Uint64
 	buildFailures, hostFailures                       atomic.Uint64
-	nullified, evidence, shutPeers                    atomic.Uint64
+	nullified, evidence, mutedPeers, shutPeers        atomic.Uint64
 	gaveUp                                            [simplex.Causes]atomic.Uint64
 	runners                                           runnerCounters
 }
@@ -163,7 +163,7 @@ type Status struct {
 type Refused struct {
 	Frames, Transactions, Blocks, Builds, Nullified, Evidence uint64
 	Hosts                                                     uint64 // executions over which the host of programs failed
-	Peers                                                     uint64 // shut out for what they sent
+	Peers                                                     uint64 // muted or shut out for what they sent
 }
 
 // StoreError says that what the store holds cannot be used: it is damaged, or not
@@ -325,7 +325,7 @@ func (v *Validator) Status() Status {
 	s.Refused = Refused{Frames: v.count.refusedFrames.Load(), Transactions: v.count.refusedTransactions.Load(),
 		Blocks: v.count.refusedBlocks.Load(), Builds: v.count.buildFailures.Load(),
 		Nullified: v.count.nullified.Load(), Evidence: v.count.evidence.Load(), Hosts: v.count.hostFailures.Load(),
-		Peers: v.count.shutPeers.Load()}
+		Peers: v.count.mutedPeers.Load() + v.count.shutPeers.Load()}
 	s.Lost = v.lost.Load()
 	s.LastBlock, s.Trouble, s.GaveUp = types.Time(v.since.Load()), v.trouble.last.Load(), v.gaveUp.Load()
 	s.Runners = v.count.runners.read()

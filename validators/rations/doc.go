@@ -9,8 +9,12 @@
 // honest use grows with the chain's pace, with each view, up to what it holds. A
 // flooder cannot hurry the views.
 //
-// Patience is a ration as well: each fault takes from it, and a peer that has
-// used it up is shut out for a while, for longer each time.
+// Patience is a ration as well: each fault takes from it. A peer that has used it up
+// is muted for a while, for longer each time: only its frames of the consensus are
+// taken, by a narrower ration. So its true votes are heard, whatever else it sends.
+//
+// Pressure is the ration of frames that are dropped unread. A peer that has used it
+// up is shut out for a while: it loses its connection, which costs more than it gives.
 //
 // # What always holds
 //
@@ -18,5 +22,7 @@
 //   - Peers take turns; a peer's frames keep nobody else's waiting longer than
 //     one frame of each class before them.
 //   - Votes and certificates come first, bulk last.
+//   - Frames of the consensus have rations apart from all others: rubbish of other
+//     classes keeps no vote of its sender from being heard.
 //   - An answer that nobody asked a peer for is not taken from it.
 package rations

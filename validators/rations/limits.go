@@ -23,14 +23,18 @@ type Resource uint8
 
 // The resources.
 const (
-	Frames       Resource = iota // frames taken
+	Frames       Resource = iota // frames of the consensus (Votes, Blocks) that are taken
 	Bytes                        // bytes of them
+	BulkFrames                   // other frames that are taken
+	BulkBytes                    // bytes of them
 	Recoveries                   // signatures of the consensus to be recovered
+	heard                        // the same, of a peer that is muted
 	Transactions                 // transactions to be checked, each with a signature
 	Ranges                       // requests for finalized blocks
 	Served                       // bytes of the answers to those
 	patience                     // what faults take from
-	resources    = 7
+	pressure                     // what frames that are dropped take from
+	resources    = 11
 )
 
 // ration says how a resource fills, and up to what.
@@ -43,18 +47,22 @@ type ration struct{ second, view, most int64 }
 var table = [resources]ration{
 	Frames:       {second: 1_000, view: 64, most: 32_768},
 	Bytes:        {second: 8 << 20, view: 256 << 10, most: 32 << 20},
+	BulkFrames:   {second: 1_000, view: 64, most: 32_768},
+	BulkBytes:    {second: 8 << 20, view: 256 << 10, most: 32 << 20},
 	Recoveries:   {second: 2_000, view: 96, most: 8_192},
+	heard:        {second: 32, view: 64, most: 1_024}, // a view's votes, three times, and a certificate of a hundred in two views
 	Transactions: {second: 8_192, view: 0, most: 32_768},
 	Ranges:       {second: 16, view: 0, most: 64},
 	Served:       {second: 8 << 20, view: 0, most: 32 << 20},
 	patience:     {second: 32, view: 0, most: 4_096},
+	pressure:     {second: 2_048, view: 0, most: 65_536}, // to drop so many frames of 16 KiB a second is a hundredth of a core
 }
 
-// What faults take of a peer's patience.
+// What faults take of a peer's patience, and dropped frames of its pressure.
 const (
 	invalidCost = 128 // 32 frames that no honest validator sends, and one every four seconds beyond
 	unaskedCost = 32  // an answer that was not asked for; a late one happens
-	excessCost  = 1   // a frame beyond the rations, and again for each excessBytes of it
+	excessCost  = 1   // what is beyond a ration; of a frame that is dropped, again for each excessBytes of it
 	excessBytes = 16 << 10
 )
 
@@ -71,10 +79,10 @@ const (
 	MaxExpected = 256
 )
 
-// How long a peer is shut out: at first, at most, doubled each time, and anew
-// when it gave no cause for so long.
+// How long a peer is muted or shut out: at first and at most. It is doubled each
+// time, until the peer gives no cause for a while.
 const (
-	firstShut = 2 * time.Second
-	maxShut   = 2 * time.Minute
-	forgiven  = 10 * time.Minute
+	firstBan = 2 * time.Second
+	maxBan   = 2 * time.Minute
+	forgiven = 10 * time.Minute
 )

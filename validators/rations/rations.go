@@ -51,8 +51,26 @@ type account struct {
 	bytes    int // waiting
 	frames   int
 	expected [answers]int
-	shut     types.Time // the peer is shut out until then; 0: it never was
-	shuts    int        // how often in a row
+	muted    ban
+	shut     ban
+}
+
+// ban is a time for which less is taken of a peer, or nothing.
+type ban struct {
+	until types.Time // 0: there was none
+	times int        // how often in a row
+}
+
+// on reports whether it lasts.
+func (b *ban) on(now types.Time) bool { return b.until > now }
+
+// begin begins one, for twice as long as the one before.
+func (b *ban) begin(now types.Time) {
+	if b.until > 0 && now > b.until.Add(forgiven) {
+		b.times = 0
+	}
+	b.until = now.Add(min(firstBan<<min(b.times, 16), maxBan))
+	b.times++
 }
 
 // level is what a ration holds, since a time and a view. It may be in debt.
@@ -66,11 +84,11 @@ type level struct {
 // New returns rations of nobody yet.
 func New() *Rations { return &Rations{accounts: map[types.Address]*account{}} }
 
-// Keep forgets all but the given peers, except those that are shut out.
+// Keep forgets all but the given peers, except those that are muted or shut out.
 func (r *Rations) Keep(now types.Time, peers []types.Validator) {
 	kept := r.order[:0]
 	for _, a := range r.order {
-		named := a.shut > now
+		named := a.shut.on(now) || a.muted.on(now)
 		for i := range peers {
 			named = named || peers[i].Address == a.peer
 		}
@@ -78,7 +96,7 @@ func (r *Rations) Keep(now types.Time, peers []types.Validator) {
 			kept = append(kept, a)
 			continue
 		}
-		r.drop(a)
+		r.drop(a, Votes, Blocks, Bulk)
 		delete(r.accounts, a.peer)
 	}
 	clear(r.order[len(kept):])
@@ -127,19 +145,23 @@ func (r *Rations) fill(now types.Time, a *account, of Resource) *level {
 // answers, where that was asked for (Answers): such a frame costs nothing.
 func (r *Rations) Offer(now types.Time, f Frame, class Class, asked bool) (taken, shut bool) {
 	a := r.accounts[f.From]
-	if a == nil || a.shut > now {
+	if a == nil || a.shut.on(now) {
 		return false, false
 	}
+	frames, bytes := Frames, Bytes
+	if class == Bulk {
+		frames, bytes = BulkFrames, BulkBytes
+	}
 	size := int64(len(f.Data))
-	if !asked && (r.fill(now, a, Frames).left < 1 || r.fill(now, a, Bytes).left < size) {
-		return false, r.take(now, a, excessCost*(1+size/excessBytes))
+	if !asked && (class == Bulk && a.muted.on(now) || r.fill(now, a, frames).left < 1 || r.fill(now, a, bytes).left < size) {
+		return false, r.press(now, a, size)
 	}
 	if a.frames >= MaxWaitingFrames || !r.fits(a, len(f.Data)) {
 		return false, false // that it is not attended to is not the peer's fault
 	}
 	if !asked {
-		a.levels[Frames].left--
-		a.levels[Bytes].left -= size
+		a.levels[frames].left--
+		a.levels[bytes].left -= size
 	}
 	a.waiting[class] = append(a.waiting[class], f.Data)
 	r.queued[class]++
@@ -207,12 +229,15 @@ func (r *Rations) nextOf(class Class) (Frame, bool) {
 func (r *Rations) Waiting() int { return r.frames }
 
 // Spend takes n of a peer's ration. Where it has not so much left, nothing is
-// taken of that, but of its patience: ok is false, and shut says that it is to be
-// shut out.
-func (r *Rations) Spend(now types.Time, peer types.Address, of Resource, n int) (ok, shut bool) {
+// taken of that, but of its patience: ok is false, and muted says that the peer is
+// muted from now on.
+func (r *Rations) Spend(now types.Time, peer types.Address, of Resource, n int) (ok, muted bool) {
 	a := r.accounts[peer]
 	if a == nil {
 		return false, false
+	}
+	if of == Recoveries && a.muted.on(now) {
+		of = heard
 	}
 	l := r.fill(now, a, of)
 	if l.left < int64(n) && l.left < table[of].most { // who used nothing may do a thing beyond the ration once
@@ -247,8 +272,8 @@ func (r *Rations) Answers(peer types.Address, what Answer) bool {
 	return true
 }
 
-// Blame notes a fault of a peer, and answers whether it is to be shut out.
-func (r *Rations) Blame(now types.Time, peer types.Address, fault Fault) (shut bool) {
+// Blame notes a fault of a peer, and answers whether the peer is muted from now on.
+func (r *Rations) Blame(now types.Time, peer types.Address, fault Fault) (muted bool) {
 	a := r.accounts[peer]
 	if a == nil {
 		return false
@@ -260,44 +285,63 @@ func (r *Rations) Blame(now types.Time, peer types.Address, fault Fault) (shut b
 	return r.take(now, a, cost)
 }
 
-// take takes from a peer's patience, and shuts it out where none is left.
-func (r *Rations) take(now types.Time, a *account, cost int64) (shut bool) {
+// take takes from a peer's patience, and mutes the peer where none is left.
+func (r *Rations) take(now types.Time, a *account, cost int64) (muted bool) {
 	l := r.fill(now, a, patience)
 	l.left -= cost
-	if l.left > 0 || a.shut > now {
+	if l.left > 0 || a.muted.on(now) {
 		return false
 	}
-	if a.shut > 0 && now > a.shut.Add(forgiven) {
-		a.shuts = 0
-	}
-	a.shut = now.Add(min(firstShut<<min(a.shuts, 16), maxShut))
-	a.shuts++
+	a.muted.begin(now)
 	l.left = table[patience].most
-	r.drop(a)
+	r.drop(a, Bulk)
 	return true
 }
 
-// drop loses what of a peer waits.
-func (r *Rations) drop(a *account) {
-	for class := range a.waiting {
-		r.queued[class] -= len(a.waiting[class])
+// press takes a dropped frame from a peer's pressure, and shuts the peer out where
+// none is left.
+func (r *Rations) press(now types.Time, a *account, size int64) (shut bool) {
+	l := r.fill(now, a, pressure)
+	l.left -= excessCost * (1 + size/excessBytes)
+	if l.left > 0 {
+		return false
 	}
-	r.bytes, r.frames = r.bytes-a.bytes, r.frames-a.frames
-	a.bytes, a.frames, a.waiting = 0, 0, [classes][][]byte{}
+	a.shut.begin(now)
+	l.left = table[pressure].most
+	r.drop(a, Votes, Blocks, Bulk)
+	return true
+}
+
+// drop loses what of a peer waits in some classes.
+func (r *Rations) drop(a *account, of ...Class) {
+	for _, class := range of {
+		r.queued[class] -= len(a.waiting[class])
+		a.frames, r.frames = a.frames-len(a.waiting[class]), r.frames-len(a.waiting[class])
+		for _, data := range a.waiting[class] {
+			a.bytes, r.bytes = a.bytes-len(data), r.bytes-len(data)
+		}
+		a.waiting[class] = nil
+	}
+}
+
+// Muted reports whether of a peer only frames of the consensus are taken.
+func (r *Rations) Muted(now types.Time, peer types.Address) bool {
+	a := r.accounts[peer]
+	return a != nil && a.muted.on(now)
 }
 
 // Shut reports whether a peer is shut out.
 func (r *Rations) Shut(now types.Time, peer types.Address) bool {
 	a := r.accounts[peer]
-	return a != nil && a.shut > now
+	return a != nil && a.shut.on(now)
 }
 
 // Deadline is when the next peer that is shut out may come back, or types.Never.
 func (r *Rations) Deadline(now types.Time) types.Time {
 	at := types.Never
 	for _, a := range r.order {
-		if a.shut > now {
-			at = min(at, a.shut)
+		if a.shut.on(now) {
+			at = min(at, a.shut.until)
 		}
 	}
 	return at

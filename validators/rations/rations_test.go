@@ -140,7 +140,7 @@ func TestWhatWaitsIsBounded(t *testing.T) {
 // use is nobody else's.
 func TestARationIsWhatTheTableSays(t *testing.T) {
 	for of := range Resource(resources) {
-		if of == patience {
+		if of == patience || of == pressure {
 			continue
 		}
 		w := newWorld(t, 2)
@@ -203,67 +203,143 @@ func TestRationsFillWithViews(t *testing.T) {
 	}
 }
 
-// Who sends rubbish is shut out within some dozens of frames, for longer each
-// time, and is taken back; who errs now and then is not.
+// A peer that sends rubbish is muted within some dozens of frames, for longer each
+// time, and is taken back; one that errs now and then is not.
 func TestRubbishEnds(t *testing.T) {
 	w := newWorld(t, 2)
 	until := func() (frames int) {
 		for !w.Blame(w.now, peer(1), Invalid) {
 			frames++
 			if frames > 1_000 {
-				t.Fatal("it is never shut out")
+				t.Fatal("it is never muted")
 			}
 		}
 		return frames + 1
 	}
-	wait := firstShut
+	wait := firstBan
 	for range 10 {
 		if n := until(); n != int(table[patience].most/invalidCost) {
-			t.Errorf("shut out after %d frames", n)
+			t.Errorf("muted after %d frames", n)
 		}
-		if taken, _ := w.offer(1, Votes, "v"); taken || !w.Shut(w.now, peer(1)) || w.Shut(w.now, peer(2)) {
-			t.Error("it is not shut out, or the other is")
-		}
-		if at := w.Deadline(w.now); at != w.now.Add(wait) {
-			t.Errorf("it may come back in %v, want %v", at.Sub(w.now), wait)
+		if taken, _ := w.offer(1, Bulk, "t"); taken || !w.Muted(w.now, peer(1)) || w.Muted(w.now, peer(2)) || w.Shut(w.now, peer(1)) {
+			t.Error("it is not muted, or the other is, or it is shut out")
 		}
 		w.pass(wait - 1)
-		if !w.Shut(w.now, peer(1)) {
+		if !w.Muted(w.now, peer(1)) {
 			t.Error("it is back early")
 		}
 		w.pass(1)
-		if taken, _ := w.offer(1, Votes, "v"); !taken || w.Deadline(w.now) != types.Never {
+		if taken, _ := w.offer(1, Bulk, "t"); !taken {
 			t.Error("it is not taken back")
 		}
-		wait = min(2*wait, maxShut)
+		wait = min(2*wait, maxBan)
 	}
 	w.pass(forgiven + time.Hour)
 	until()
-	if at := w.Deadline(w.now); at != w.now.Add(firstShut) {
-		t.Errorf("nothing is forgiven: %v", at.Sub(w.now))
+	if w.pass(firstBan); w.Muted(w.now, peer(1)) {
+		t.Error("nothing is forgiven")
 	}
 	w = newWorld(t, 1)
 	for range 1_000 {
 		if w.Blame(w.now, peer(1), Invalid) {
-			t.Fatal("one fault in four seconds shuts out")
+			t.Fatal("one fault in four seconds mutes")
 		}
 		w.pass(4 * time.Second)
 	}
 }
 
-// Each kind of flood ends: the peer is shut out within what the rations hold.
+// A peer that is muted is heard in the consensus, by the narrower ration, and what it
+// was asked for is taken; what else of it waited is dropped.
+func TestWhoIsMutedIsHeardInTheConsensus(t *testing.T) {
+	w := newWorld(t, 2)
+	w.offer(1, Bulk, "t")
+	w.offer(2, Bulk, "t")
+	for !w.Blame(w.now, peer(1), Invalid) {
+	}
+	for _, class := range []Class{Votes, Blocks} {
+		if taken, _ := w.offer(1, class, "c"); !taken {
+			t.Errorf("a frame of class %d is lost", class)
+		}
+	}
+	if taken, _ := w.Offer(w.now, Frame{peer(1), []byte("a")}, Bulk, true); !taken {
+		t.Error("what it was asked for is lost")
+	}
+	if got, want := w.taken(), "1c 1c 1a 2t "; got != want || w.bytes != 0 || w.frames != 0 {
+		t.Errorf("%s wait, want %s; then %d bytes in %d frames", got, want, w.bytes, w.frames)
+	}
+	spent := int64(0)
+	for ok := true; ok && spent <= table[Recoveries].most; spent++ {
+		ok, _ = w.Spend(w.now, peer(1), Recoveries, 1)
+	}
+	if spent-1 != table[heard].most {
+		t.Errorf("%d signatures are recovered of one that is muted, want %d", spent-1, table[heard].most)
+	}
+}
+
+// Rubbish of other classes, as much as comes, costs no frame of the consensus its place,
+// until the peer is shut out.
+func TestRubbishTakesNoRationOfTheConsensus(t *testing.T) {
+	w := newWorld(t, 2)
+	for range 60 { // seconds of a thousand frames of rubbish each
+		for i := range 1_000 {
+			if _, shut := w.offer(1, Bulk, "rubbish"); shut {
+				t.Fatal("a thousand small frames a second shut out")
+			}
+			w.Blame(w.now, peer(1), Invalid)
+			if i%100 == 0 {
+				if taken, _ := w.offer(1, Votes, "v"); !taken {
+					t.Fatal("a vote is lost")
+				}
+				if ok, _ := w.Spend(w.now, peer(1), Recoveries, 1); !ok {
+					t.Fatal("a vote is not looked at")
+				}
+			}
+			w.taken()
+			w.pass(time.Millisecond)
+		}
+		w.Pace(w.view + 1)
+	}
+}
+
+// A peer that sends far more than is taken of it is shut out, for longer each time.
+func TestPressureShutsOut(t *testing.T) {
+	w := newWorld(t, 2)
+	for wait := range 3 {
+		shut := false
+		for range int(table[Frames].most + table[pressure].most + 1) {
+			if _, shut = w.offer(1, Votes, "v"); shut {
+				break
+			}
+			w.taken()
+		}
+		if at := w.Deadline(w.now); !shut || !w.Shut(w.now, peer(1)) || w.Shut(w.now, peer(2)) || at != w.now.Add(firstBan<<wait) {
+			t.Fatalf("time %d: shut out %v, until %v", wait, shut, at)
+		}
+		if taken, _ := w.offer(1, Votes, "v"); taken {
+			t.Error("a vote of who is shut out is taken")
+		}
+		w.pass(firstBan << wait)
+		if taken, _ := w.offer(1, Votes, "v"); !taken || w.Deadline(w.now) != types.Never {
+			t.Error("it is not taken back")
+		}
+		w.pass(time.Minute)
+	}
+}
+
+// Each kind of flood ends: the peer is muted or shut out within what the rations hold.
 func TestEveryFloodEnds(t *testing.T) {
 	giant := make([]byte, 4<<20)
-	for name, flood := range map[string]func(w *world) (shut bool){
+	for name, flood := range map[string]func(w *world) (ends bool){
 		"small frames": func(w *world) bool { _, shut := w.offer(1, Votes, "v"); w.Next(); return shut },
 		"giant frames": func(w *world) bool {
 			_, shut := w.Offer(w.now, Frame{peer(1), giant}, Blocks, false)
 			w.Next()
 			return shut
 		},
-		"signatures":       func(w *world) bool { _, shut := w.Spend(w.now, peer(1), Recoveries, 3); return shut },
-		"transactions":     func(w *world) bool { _, shut := w.Spend(w.now, peer(1), Transactions, 4096); return shut },
-		"requests":         func(w *world) bool { _, shut := w.Spend(w.now, peer(1), Ranges, 1); return shut },
+		"other frames":     func(w *world) bool { _, shut := w.offer(1, Bulk, "t"); w.Next(); return shut },
+		"signatures":       func(w *world) bool { _, muted := w.Spend(w.now, peer(1), Recoveries, 3); return muted },
+		"transactions":     func(w *world) bool { _, muted := w.Spend(w.now, peer(1), Transactions, 4096); return muted },
+		"requests":         func(w *world) bool { _, muted := w.Spend(w.now, peer(1), Ranges, 1); return muted },
 		"answers unasked":  func(w *world) bool { return w.Blame(w.now, peer(1), Unasked) },
 		"what is no frame": func(w *world) bool { return w.Blame(w.now, peer(1), Invalid) },
 	} {
@@ -272,7 +348,7 @@ func TestEveryFloodEnds(t *testing.T) {
 		for !flood(w) {
 			w.pass(8 * time.Microsecond) // 125,000 a second, as one was measured
 			if w.now.Sub(begun) > 2*time.Second {
-				t.Errorf("%s: not shut out in %v", name, w.now.Sub(begun))
+				t.Errorf("%s: does not end in %v", name, w.now.Sub(begun))
 				break
 			}
 		}
@@ -322,7 +398,7 @@ func TestAnswersAreTakenOnceAndOnlyWhenAsked(t *testing.T) {
 	}
 }
 
-// Who is a peer no more is forgotten with what waits; who is shut out stays so.
+// A former peer is forgotten with what waits; one that is muted stays so.
 func TestFormerPeersAreForgotten(t *testing.T) {
 	w := newWorld(t, 3)
 	w.offer(1, Votes, "a")
@@ -334,8 +410,8 @@ func TestFormerPeersAreForgotten(t *testing.T) {
 		t.Errorf("%d accounts", len(w.accounts))
 	}
 	w.Keep(w.now, []types.Validator{{Address: peer(2)}, {Address: peer(3)}})
-	if !w.Shut(w.now, peer(3)) {
-		t.Error("leaving the set takes who was shut out back")
+	if !w.Muted(w.now, peer(3)) {
+		t.Error("leaving the set takes back who was muted")
 	}
 	if got := w.taken(); got != "2b " || w.bytes != 0 {
 		t.Errorf("%s waits, %d bytes", got, w.bytes)

@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// Whoever floods, or speaks in the names of others, is shut out by all, for
+// A validator that floods, or speaks in the names of others, is muted by all, for
 // longer each time, and is taken back when it has stopped; an honest validator is
-// never shut out, on links that lose, repeat and reorder, nor after a minute's
+// never muted, on links that lose, repeat and reorder, nor after a minute's
 // standstill with all that was sent to it meanwhile.
-func TestWhoSendsRubbishIsShutOut(t *testing.T) {
+func TestRubbishMutesItsSender(t *testing.T) {
 	for _, kind := range []string{"flood", "impersonate"} {
 		n, err := NewNetwork(NetworkConfig{Apart: true, World: Config{Seed: 7,
 			Link: Link{Latency: 15 * time.Millisecond, Jitter: 15 * time.Millisecond, Loss: 0.02, Duplicate: 0.05, Reorder: 0.05}}})
@@ -26,7 +26,7 @@ func TestWhoSendsRubbishIsShutOut(t *testing.T) {
 		}
 		for _, name := range n.Names() {
 			if shut := n.Validator(name).Status().Refused.Peers; shut != 0 {
-				t.Errorf("%s shut out %d honest peers", name, shut)
+				t.Errorf("%s muted %d honest peers", name, shut)
 			}
 		}
 		if _, err := n.Misbehave("v3", kind); err != nil {
@@ -37,13 +37,13 @@ func TestWhoSendsRubbishIsShutOut(t *testing.T) {
 		}
 		for _, name := range []string{"v0", "v1", "v2"} {
 			if shut := n.Validator(name).Status().Refused.Peers; shut == 0 || shut > 5 {
-				t.Errorf("%s: %s shut out %d peers", kind, name, shut)
+				t.Errorf("%s: %s muted %d peers", kind, name, shut)
 			}
 		}
 		if _, err := n.Misbehave("v3", "honest"); err != nil {
 			t.Fatal(err)
 		}
-		if err := n.RunFor(3 * time.Minute); err != nil { // longer than anybody is shut out for
+		if err := n.RunFor(3 * time.Minute); err != nil { // longer than any peer is muted for
 			t.Fatal(err)
 		}
 		if err := n.RunToHeight(n.Tip()+5, time.Minute); err != nil {
