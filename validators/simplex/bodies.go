@@ -45,11 +45,21 @@ func newBodies() bodies {
 	return bodies{nodes: map[types.Hash]*node{}, children: map[types.Hash][]*node{}}
 }
 
-// attach takes a body that is not held; nil: there is no room.
-func (b *bodies) attach(block *types.Block, hash types.Hash, from types.Address) *node {
-	if len(b.nodes) >= MaxOpenBlocks {
-		return nil
+// full reports whether another body takes the place of one that is held.
+func (b *bodies) full() bool { return len(b.nodes) >= MaxOpenBlocks }
+
+// depth is how many bodies lie above a root up to one of them, that included, as far as they
+// are held; it does not count beyond MaxOpenDepth.
+func (b *bodies) depth(n *node, root types.Hash) (count int) {
+	for n != nil && n.hash != root && count < MaxOpenDepth {
+		n = b.nodes[n.block.Header.Parent]
+		count++
 	}
+	return count
+}
+
+// attach takes a body that is not held, and for which there is room.
+func (b *bodies) attach(block *types.Block, hash types.Hash, from types.Address) *node {
 	n := &node{block: block, hash: hash, from: from}
 	b.nodes[hash] = n
 	b.children[block.Header.Parent] = append(b.children[block.Header.Parent], n)

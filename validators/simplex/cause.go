@@ -41,6 +41,9 @@ func (c Cause) String() string {
 func (m *synchronizer) cause(r *round) (Cause, string) {
 	leader := m.leaderIndex(r.view)
 	mine := leader == m.me
+	if m.now < m.mayGiveUp() {
+		return NoCause, ""
+	}
 	switch {
 	case r.rejected && mine && r.proposal == nil:
 		return NotBuilt, r.reason
@@ -57,6 +60,9 @@ func (m *synchronizer) cause(r *round) (Cause, string) {
 	}
 	return NoCause, ""
 }
+
+// mayGiveUp is the first time at which the view may be given up, its timeouts included.
+func (m *synchronizer) mayGiveUp() types.Time { return m.entered.Add(m.pace.leastView()) }
 
 // gaveUp reports whether the member at index is known to have nullified the view.
 func (r *round) gaveUp(index int) bool {

@@ -80,6 +80,7 @@ func TestEachNullifyVoteSaysWhy(t *testing.T) {
 			for v := types.View(1); v < 9; v++ {
 				s.receive(2, s.certificate(types.Nullify, v, nil, 0, 2, 3))
 			}
+			s.wait(s.m.pace.leastView())
 		}},
 		{"the own block is not built in time", BuildOverdue, "", 4, func(s *solo) {
 			s.receive(1, s.certificate(types.Nullify, 1, nil, 1, 2, 3))

@@ -143,6 +143,9 @@ func (m *collector) follow(r *round, c *types.Certificate, from types.Address) {
 		m.report(Nullified{c})
 	case types.Finalize:
 		m.newest = max(m.newest, c.View)
+		if c.Block == m.root.Hash && c.View > m.rootView() {
+			m.root.Finalization = c // it was proposed again before it was known to be final
+		}
 		if c.Height > m.rootHeight() && (m.final == nil || c.Height > m.final.Height) {
 			m.final, m.finalFrom = c, from
 		}

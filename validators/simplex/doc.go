@@ -25,7 +25,8 @@
 // As the leader, it picks the block notarized in the latest view after which
 // every view is nullified, and asks the application to build on it, no earlier
 // than a block time after its timestamp; where that is over already and votes on
-// runners lack, a little later. The answer is persisted, signed and sent, and then
+// runners lack, a little later. If MaxOpenDepth blocks wait for finality, or no body
+// more can be held, it proposes that block again instead. The answer is persisted, signed and sent, and then
 // voted for like any other proposal.
 //
 // On a proposal, the first of its view and from its leader, it takes the
@@ -44,8 +45,12 @@
 // Once it has executed the block, it votes notarize too, if it has not and there
 // are runners: for what the vote says of them, which the next leader carries.
 //
-// On a nullification, it enters the next view, where timeouts are doubled for
-// each view nullified in a row, up to 16 times.
+// On a nullification, it enters the next view.
+//
+// In each view timeouts are doubled for each view since the last final one, up to 16 times. The
+// view directly before counts only if this validator nullified it, or it has no notarization.
+// Once as many views count as there are members, none is given up before Δ, which is doubled in
+// the same way.
 //
 // On a finalization, the block and all its ancestors are final. They are
 // reported when all bodies are there and executed, and the newest becomes the
@@ -66,6 +71,10 @@
 //
 // On a start whose log is lost, it follows and votes for nothing until a block is
 // final that was made after the start.
+//
+// A block that is proposed again is voted for as an empty block on top of its own notarization
+// would be. Its certificates name the later view. A child of it carries any of its
+// notarizations, and the views between are nullified or notarized it.
 //
 // At a border, where the header names another set for what follows, the block
 // before it has no child until it is final: leaders of later views propose the

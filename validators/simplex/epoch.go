@@ -65,6 +65,7 @@ func (m *Machine) rejoin() {
 			m.requestBody(c, m.self)
 		}
 	}
+	m.executeChildren(m.root.Hash) // of views that are gone, too
 	for back := min(resendBack, view-1); back > 0; back-- {
 		if r := m.rounds[view-back]; r != nil && view-back > m.rootView() {
 			m.resendFinalize(r)

@@ -1,6 +1,10 @@
 package simplex
 
-import "github.com/cowboyinc/devnet/internal/base/types"
+import (
+	"bytes"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+)
 
 // executor has the application execute the bodies above the root whose parents were, and
 // drops what is not valid.
@@ -15,7 +19,36 @@ func (m *executor) attach(b *types.Block, hash types.Hash, from types.Address) *
 	if b.Header.Height <= m.rootHeight() || b.Header.SetEpoch != m.set.Epoch {
 		return nil
 	}
+	if m.bodies.full() {
+		idle := m.idle(b.Header.Parent)
+		if idle == nil {
+			return nil
+		}
+		m.detach(idle)
+	}
 	return m.bodies.attach(b, hash, from)
+}
+
+// hasRoom reports whether a child of a block can be held.
+func (m *executor) hasRoom(parent types.Hash) bool { return !m.bodies.full() || m.idle(parent) != nil }
+
+// idle is a body that nothing waits for, so that another can take its place: no other body
+// stands on it, and its view is nullified, or past without a notarization. Where it matters
+// after all, who builds on it still has it. It is the one of the lowest view, or nil: the
+// parent that is given and the newest notarized block stay.
+func (m *executor) idle(parent types.Hash) (found *node) {
+	newest := m.newestNode()
+	for hash, n := range m.bodies.nodes { // order: the lowest view, then the lowest hash
+		v := n.block.Header.View
+		switch {
+		case hash == parent || n == newest || len(m.bodies.children[hash]) > 0 || m.final != nil && m.final.Block == hash:
+		case !m.nullified(v) && (n.notarized || v >= m.view):
+		case m.rounds[m.view] != nil && m.rounds[m.view].hash == hash:
+		case found == nil || v < found.block.Header.View || v == found.block.Header.View && bytes.Compare(hash[:], found.hash[:]) < 0:
+			found = n
+		}
+	}
+	return found
 }
 
 // detach drops a body, and what came of it.

@@ -14,6 +14,4 @@ type finalized struct {
 // Root is the finalized block the machine stands on.
 func (m *finalized) Root() Root { return m.root }
 
-func (m *finalized) rootView() types.View { return m.root.Block.Header.View }
-
 func (m *finalized) rootHeight() types.Height { return m.root.Block.Header.Height }

@@ -98,6 +98,9 @@ func (m *finalizer) moveRoot(root Root) {
 			delete(m.rounds, v)
 		}
 	}
+	if m.gone.end() <= m.rootView() {
+		m.gone = viewSet{}
+	}
 	m.forget(m.bodies.moveRoot(&root)...)
 	m.fetcher.dropUpTo(root.Block.Header.Height)
 }

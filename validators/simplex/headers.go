@@ -36,6 +36,9 @@ func (m *state) carriedFault(b *types.Block, parent *types.Header) string {
 		return "no notarization of the parent"
 	}
 	if !parent.Border() {
+		if b.Parent.View >= b.Header.View {
+			return "the parent's notarization is not of an earlier view"
+		}
 		if b.Finalization != nil {
 			return "a finalization where no border is"
 		}
@@ -48,8 +51,8 @@ func (m *state) carriedFault(b *types.Block, parent *types.Header) string {
 }
 
 // certifies reports whether a verified certificate is of the kind and for the
-// block. The one before a border may have been notarized again in a later view.
+// block, of the block's view or of a later one in which it was proposed again.
 func certifies(c *types.Certificate, kind types.VoteKind, hash types.Hash, h *types.Header) bool {
 	return c != nil && c.Kind == kind && c.Block == hash && c.Height == h.Height && c.Epoch == h.SetEpoch &&
-		(c.View == h.View || h.Border() && c.View > h.View)
+		c.View >= h.View
 }

@@ -12,12 +12,16 @@ const (
 	// MaxPastViews is how far behind its view it still collects votes. Of older
 	// views it keeps the certificates.
 	MaxPastViews = 16
-	// MaxOpenViews is the views above the finalized block that it remembers at
-	// once. Views only pass by a quorum's certificate and, with timeouts at
-	// their longest, this many take days.
+	// MaxOpenViews is the views above the finalized block that it remembers whole. Views only
+	// pass by a quorum's certificate. Of nullified ones beyond it keeps one bit each.
 	MaxOpenViews = 16_384
-	// MaxOpenBlocks is the bodies above the finalized block that it holds.
+	// MaxOpenBlocks is the bodies above the finalized block that it holds. A new one takes
+	// the place of one that nothing waits for, or is refused; proposing the newest notarized
+	// block again takes no place, so that finality never waits for this bound.
 	MaxOpenBlocks = 256
+	// MaxOpenDepth is the blocks, one on top of the other, that leaders let wait for
+	// finality. A peer that lacks them all fetches them one by one.
+	MaxOpenDepth = MaxFetchBlocks
 	// MaxFetchBlocks is the gap above the finalized block that it closes by
 	// itself, asking for one body after the other. A wider one is for catch-up.
 	MaxFetchBlocks = 16
@@ -30,6 +34,8 @@ const (
 	MaxRequests = 2 * MaxFetchBlocks
 	// MaxCertificatesPerAnswer is the certificates it sends for one request.
 	MaxCertificatesPerAnswer = 32
+	// certificateStep is the views of which such an answer holds all: each has two at most.
+	certificateStep = MaxCertificatesPerAnswer / 2
 	// MaxBitmapBytes bounds a presence bitmap: 65,504 runners and its length (decision
 	// J12).
 	MaxBitmapBytes = 8192

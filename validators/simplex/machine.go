@@ -216,6 +216,9 @@ func (m *Machine) Deadline() types.Time {
 	}
 	if m.me >= 0 && r.ownVote(types.Nullify) == nil && r.ownVote(types.Finalize) == nil {
 		at = min(at, m.pace.viewDeadline())
+		if least := m.mayGiveUp(); m.now < least {
+			at = min(at, least)
+		}
 		if r.proposal == nil {
 			at = min(at, m.pace.leaderDeadline())
 		}

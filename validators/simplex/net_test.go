@@ -66,6 +66,7 @@ type world struct {
 	execution   time.Duration // of Build and Execute
 	loss        float64
 	duplicate   float64
+	unfinal     bool  // what would make blocks final is lost
 	groups      []int // by node: partition; messages cross within a group only
 	tamper      func(from int, s Send) []Send
 	whole       func(n *member, d delivery, s Sifted) // takes the certificates that need not be taken whole; nil: what is new of them is taken
@@ -93,7 +94,8 @@ type member struct {
 	hashes  []types.Hash
 	root    Root
 	lost    bool
-	cut     bool // the end of its log was taken from it
+	cut     bool         // the end of its log was taken from it
+	given   types.Height // what catch-up brought
 	ticked  types.Time
 	pending bool
 	crash   bool // dies between the next persist and its send; see world.torn
@@ -389,6 +391,9 @@ func (w *world) send(n *member, s Send) {
 				continue
 			}
 			w.sent++
+			if w.unfinal && finalizes(s.Message) {
+				continue
+			}
 			if w.loss > 0 && w.rng.Float64() < w.loss {
 				continue
 			}
@@ -405,6 +410,17 @@ func (w *world) send(n *member, s Send) {
 			}
 		}
 	}
+}
+
+// finalizes reports whether a message tells of finality, or votes for it.
+func finalizes(message Message) bool {
+	switch message := message.(type) {
+	case *types.Vote:
+		return message.Kind == types.Finalize
+	case *types.Certificate:
+		return message.Kind == types.Finalize
+	}
+	return false
 }
 
 // witness fails the run when a validator contradicts what it signed before.
@@ -480,6 +496,9 @@ func (w *world) told(n *member, r Report) {
 			w.finalize(n, b, r.Hashes[i])
 		}
 		last := len(r.Blocks) - 1
+		if r.Blocks[last].Header.Height <= n.given {
+			return
+		}
 		n.root = Root{Block: r.Blocks[last], Hash: r.Hashes[last], Finalization: r.Finalization, Notarization: r.Notarization}
 		n.app.final(n.root.Block.Header.Height)
 		if len(n.log) > 400 {
@@ -501,6 +520,9 @@ func (w *world) told(n *member, r Report) {
 
 func (w *world) finalize(n *member, b *types.Block, hash types.Hash) {
 	h := b.Header.Height
+	if h <= n.given {
+		return // catch-up brought it a moment before, and the machine does not know yet
+	}
 	if hash != b.Hash() || b.Header.Parent != n.root.Hash && len(n.hashes) == 0 || len(n.hashes) > 0 &&
 		b.Header.Parent != n.hashes[len(n.hashes)-1] {
 		w.violation = fmt.Sprintf("v%d finalizes a block %d that does not follow", n.id, h)
@@ -525,7 +547,8 @@ func (w *world) catchUp(n *member) {
 	}
 	n.log = append(n.log, CaughtUpRecord(best.root.Finalization))
 	n.chain, n.hashes, n.root = slices.Clone(best.chain), slices.Clone(best.hashes), best.root
-	n.app.final(n.root.Block.Header.Height)
+	n.given = n.root.Block.Header.Height
+	n.app.final(n.given)
 	e := CaughtUp{Root: n.root}
 	e.Set, e.Previous = w.setsAfter(&n.root.Block.Header)
 	w.post(delivery{to: n.id, event: e, life: n.machine}, 0)

@@ -13,12 +13,25 @@ type pacemaker struct {
 	armed     bool
 	since     types.Time // when they began to run
 	resendAt  types.Time // next time that votes are sent again
-	doublings int        // views without a notarization before this one, at most maxDoublings
+	doublings int        // views in vain before this one, at most maxDoublings
+	surplus   int        // views in vain beyond a turn of every member, at most maxDoublings + 1
 }
 
-// begin is that of a new view, before which so many in a row had no notarization.
-func (p *pacemaker) begin(without uint64) {
-	p.armed, p.doublings = false, int(min(without, maxDoublings))
+// begin starts a view after so many views in vain in a row, in a set of so many members.
+func (p *pacemaker) begin(vain, members int) {
+	p.armed = false
+	p.doublings = min(vain, maxDoublings)
+	p.surplus = min(max(vain-members+1, 0), maxDoublings+1)
+}
+
+// leastView is how long a view lasts before it may be given up without a timeout: no time
+// until every member has led in vain, then Δ, doubled with each view more, and at most the
+// leader timeout. Views in which nothing can be proposed otherwise pass as fast as the links.
+func (p *pacemaker) leastView() time.Duration {
+	if p.surplus == 0 {
+		return 0
+	}
+	return min(p.LinkDelay<<(p.surplus-1), p.leaderTimeout())
 }
 
 // arm has them run from now on.

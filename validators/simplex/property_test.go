@@ -19,7 +19,7 @@ var (
 func chaos(w *world, rng *rand.Rand, d time.Duration) {
 	end := w.now.Add(d)
 	for w.now < end && w.violation == "" {
-		switch n := w.nodes[rng.IntN(len(w.nodes))]; rng.IntN(6) {
+		switch n := w.nodes[rng.IntN(len(w.nodes))]; rng.IntN(7) {
 		case 0:
 			if n.down {
 				w.start(n)
@@ -40,6 +40,8 @@ func chaos(w *world, rng *rand.Rand, d time.Duration) {
 			w.loss = []float64{0, 0.05, 0.3, 0.6}[rng.IntN(4)]
 		case 5:
 			w.jitter = []time.Duration{0, 50 * time.Millisecond, 400 * time.Millisecond}[rng.IntN(3)]
+		case 6:
+			w.unfinal = !w.unfinal
 		}
 		w.run(time.Duration(rng.Int64N(int64(3*time.Second))), nil)
 	}
@@ -48,7 +50,7 @@ func chaos(w *world, rng *rand.Rand, d time.Duration) {
 
 func heal(w *world) {
 	clear(w.groups)
-	w.loss, w.jitter = 0, 20*time.Millisecond
+	w.loss, w.jitter, w.unfinal = 0, 20*time.Millisecond, false
 	for _, n := range w.nodes {
 		n.crash = false
 		if n.down {

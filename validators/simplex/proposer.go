@@ -22,7 +22,7 @@ func (m *proposer) propose() bool {
 	if parent == nil {
 		return false
 	}
-	if parent.hash != m.root.Hash && parent.block.Header.Border() {
+	if parent.hash != m.root.Hash && m.hasToWait(parent) {
 		m.proposeAgain(r, parent)
 		return true
 	}
@@ -40,8 +40,8 @@ func (m *proposer) propose() bool {
 // time after the parent's timestamp, and in no case later than a block time
 // after entering, so that a timestamp from the future holds nobody up. The
 // block's own timestamp, which is after the parent's, must leave other clocks
-// half of the drift that they allow. The block before a border waits half a link
-// delay more, in which it should have become final. A chain that is late makes up for it,
+// half of the drift that they allow. A block that is proposed again waits half a link
+// delay more, in which it should have become final, and a block time where no border is why. A chain that is late makes up for it,
 // but leaves votes that say who sees which runners the time to come.
 func (m *proposer) buildAt() types.Time {
 	at := m.entered.Add(m.pace.BlockTime)
@@ -50,13 +50,23 @@ func (m *proposer) buildAt() types.Time {
 		at = due
 	}
 	at = max(at, (header.Timestamp + 1).Time().Add(-m.pace.drift()/2))
-	if header.Height > m.rootHeight() && header.Border() {
+	if n := m.newestNode(); n != nil && m.hasToWait(n) {
 		at = max(at, m.entered.Add(m.pace.LinkDelay/2))
+		if !n.block.Header.Border() {
+			at = max(at, m.entered.Add(m.pace.BlockTime))
+		}
 	}
 	if m.lacksPresence() {
 		at = max(at, m.entered.Add(m.pace.presencePatience()))
 	}
 	return at
+}
+
+// hasToWait reports whether a notarized block gets no child before it is final: it is the last
+// before a border (decision C6), or as many blocks wait for finality as may (decision C4). The
+// leader then proposes it again, which takes no room and makes all below it final with it.
+func (m *proposer) hasToWait(n *node) bool {
+	return n.block.Header.Border() || m.bodies.depth(n, m.root.Hash) >= MaxOpenDepth || !m.hasRoom(n.hash)
 }
 
 // lacksPresence reports whether the view before was notarized with some votes on runners,
@@ -72,8 +82,12 @@ func (m *proposer) lacksPresence() bool {
 // which all views are nullified (decision C1), with its notarization. It asks
 // peers for what it lacks, and returns nil until it is there.
 func (m *proposer) choose() (*node, *types.Certificate) {
-	for v := m.view - 1; v > m.rootView(); v-- {
+	first := m.rootView()
+	for v := m.view - 1; v > first; v-- {
 		r := m.rounds[v]
+		if r.names(m.root.Hash) {
+			return m.onRoot(v)
+		}
 		if r != nil && r.notarization != nil {
 			n := m.bodies.nodes[r.notarization.Block]
 			if n != nil && n.status == valid {
@@ -85,22 +99,27 @@ func (m *proposer) choose() (*node, *types.Certificate) {
 				m.execute(n)
 			}
 		}
-		if r == nil || r.nullification == nil {
+		if !m.nullified(v) {
 			if r == nil || r.notarization == nil {
-				m.requestCertificates(m.rootView()+1, v, types.Hash{}, m.self)
+				m.requestCertificates(m.firstOpen(first+1, v), v, types.Hash{}, m.self)
 			}
 			return nil, nil
 		}
 	}
+	return m.onRoot(first)
+}
+
+// onRoot is the root, with the notarization of a view or the one that came with it.
+func (m *proposer) onRoot(v types.View) (*node, *types.Certificate) {
 	root := &node{block: m.root.Block, hash: m.root.Hash, status: valid}
 	if m.rootHeight() == 0 {
 		return root, nil
 	}
-	if r := m.rounds[m.rootView()]; r != nil && r.notarization != nil && r.notarization.Block == m.root.Hash {
+	if r := m.rounds[v]; r != nil && r.notarization != nil && r.notarization.Block == m.root.Hash {
 		return root, r.fullNotarization(m.set)
 	}
 	if m.root.Notarization == nil {
-		m.requestCertificates(m.rootView(), m.rootView(), m.root.Hash, m.self)
+		m.requestCertificates(v, v, m.root.Hash, m.self)
 		return nil, nil
 	}
 	return root, m.root.Notarization
@@ -149,7 +168,7 @@ func (m *proposer) proposeBuilt(e Built) {
 	m.send(r, n)
 }
 
-// proposeAgain proposes the block before a border in a later view (decision C6).
+// proposeAgain proposes a notarized block in a later view (decisions C4, C6).
 func (m *proposer) proposeAgain(r *round, n *node) {
 	m.persistBody(n)
 	m.send(r, n)

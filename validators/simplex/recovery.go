@@ -109,10 +109,12 @@ func (m *recovery) restoreCertificate(c *types.Certificate) {
 	if c.Block == m.root.Hash {
 		if c.Kind == types.Notarize && m.root.Notarization == nil {
 			m.root.Notarization = c
-		} else if c.Kind == types.Finalize && m.root.Finalization == nil {
+		} else if c.Kind == types.Finalize && (m.root.Finalization == nil || c.View > m.root.Finalization.View) {
 			m.root.Finalization = c
 		}
-		return
+		if c.Epoch != m.set.Epoch || c.View <= m.root.Block.Header.View {
+			return
+		}
 	}
 	r := m.open(c.View)
 	if r == nil {
@@ -127,7 +129,7 @@ func (m *recovery) restoreCertificate(c *types.Certificate) {
 			n.notarized = true
 		}
 	}
-	if c.Kind == types.Finalize && (m.final == nil || c.Height > m.final.Height) {
+	if c.Kind == types.Finalize && c.Height > m.rootHeight() && (m.final == nil || c.Height > m.final.Height) {
 		m.final, m.finalFrom = c, m.self
 	}
 }

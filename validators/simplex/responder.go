@@ -45,7 +45,11 @@ func (m *responder) answerCertificates(to types.Address, request *CertificateReq
 		if r == nil {
 			continue
 		}
-		for _, c := range []*types.Certificate{r.notarization, r.nullification} {
+		of := r.notarization
+		if of == nil {
+			of = r.finalization
+		}
+		for _, c := range []*types.Certificate{of, r.nullification} {
 			if c != nil {
 				m.sendTo(to, c)
 				sent++

@@ -66,6 +66,11 @@ func (r *round) best() *types.Certificate {
 	return r.nullification
 }
 
+// names reports whether the view is known to have notarized a block.
+func (r *round) names(hash types.Hash) bool {
+	return r != nil && (r.notarization != nil && r.notarization.Block == hash || r.finalization != nil && r.finalization.Block == hash)
+}
+
 // forgetVotes drops what is needed only while votes come in.
 func (r *round) forgetVotes() { r.ballots = [3]ballot{} }
 

@@ -36,6 +36,9 @@ func (m *Machine) Sift(c *types.Certificate) Sifted {
 		return Sifted{}
 	}
 	r := m.rounds[c.View]
+	if m.gone.has(c.View) {
+		return Sifted{}
+	}
 	if r == nil {
 		return Sifted{Whole: true}
 	}

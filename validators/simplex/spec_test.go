@@ -200,8 +200,8 @@ func TestC4Timeouts(t *testing.T) {
 	}
 }
 
-// C4: timeouts double with each nullification in a row, up to 16 times, and a
-// notarization resets them.
+// C4: timeouts double with each view in vain, up to 16 times. A notarization adds no doubling,
+// and a final view resets them.
 func TestC4Doubling(t *testing.T) {
 	s := newSolo(t, 100, nil) // v0 leads no early view
 	voters := make([]int, 67)
@@ -223,9 +223,15 @@ func TestC4Doubling(t *testing.T) {
 		s.receive(1, s.certificate(types.Nullify, view, nil, voters...))
 		factor = min(2*factor, 16)
 	}
-	s.receive(1, s.certificate(types.Notarize, 9, s.child(nil, 9), voters...))
-	if got := s.m.pace.leaderDeadline().Sub(s.now); got != 1500*time.Millisecond {
-		t.Errorf("after a notarization: leader timeout %v", got)
+	b := s.child(nil, 9)
+	s.propose(9, b)
+	s.execute(true)
+	s.receive(1, s.certificate(types.Notarize, 9, b, voters...))
+	s.receive(1, s.certificate(types.Finalize, 9, b, voters...))
+	s.now = s.now.Add(time.Minute)
+	s.receive(1, s.certificate(types.Nullify, 10, nil, voters...))
+	if got := s.m.pace.leaderDeadline().Sub(s.now); got != 2*1500*time.Millisecond {
+		t.Errorf("a view after a final one: leader timeout %v", got)
 	}
 }
 
@@ -316,8 +322,13 @@ func TestC4DoublingIsRestored(t *testing.T) {
 	}
 	b := s.child(nil, 4)
 	s.receive(1, s.certificate(types.Notarize, 4, b, 1, 2, 3))
+	if got := leader(s); got != 8*first {
+		t.Errorf("after a notarization %v, want %v", got, 8*first)
+	}
+	s.receive(1, s.certificate(types.Finalize, 4, b, 1, 2, 3))
+	s.receive(1, s.certificate(types.Notarize, 5, s.child(b, 5), 1, 2, 3))
 	if got := leader(s); got != first {
-		t.Errorf("after a notarization %v, want %v", got, first)
+		t.Errorf("after a final view %v, want %v", got, first)
 	}
 }
 

@@ -36,7 +36,7 @@ func (m *state) install(set *types.ValidatorSet) {
 	for i := range set.Members {
 		m.peers[set.Members[i].Address] = &peer{}
 	}
-	m.pace.doublings, m.final, m.fetcher.last = 0, nil, certRequest{}
+	m.pace.doublings, m.pace.surplus, m.final, m.fetcher.last = 0, 0, nil, certRequest{}
 }
 
 func (m *state) persist(record []byte) { m.out.Persist = append(m.out.Persist, record) }
@@ -74,6 +74,16 @@ func (m *state) conflict(c *types.Certificate) {
 		m.broken = true
 		m.report(Conflict{c})
 	}
+}
+
+// rootView is the view in which the root became final: that of its header, or a later one in
+// which it was proposed again. What follows a border is numbered on from the header's.
+func (m *state) rootView() types.View {
+	v := m.root.Block.Header.View
+	if f := m.root.Finalization; f != nil && f.Epoch == m.set.Epoch {
+		v = max(v, f.View)
+	}
+	return v
 }
 
 // tip is the header of the block notarized last or, where that is not held, of

@@ -22,7 +22,7 @@ func (m *synchronizer) enter(v types.View, by *types.Certificate) {
 		m.hearAll(v)
 	}
 	m.view, m.entered = v, m.now
-	m.pace.begin(uint64(v - 1 - min(v-1, max(m.newest, m.rootView()))))
+	m.pace.begin(m.inVain(v), len(m.set.Members))
 	m.fetcher.last = certRequest{}
 	if by != nil {
 		m.broadcast(by)
@@ -32,6 +32,26 @@ func (m *synchronizer) enter(v types.View, by *types.Certificate) {
 	if v > MaxPastViews {
 		m.retire(v - MaxPastViews)
 	}
+}
+
+// inVain counts the views before v since the last that is known to be final, up to the number
+// that makes a difference. The view directly before v counts only if this validator nullified
+// it, or it has no notarization: the votes that make it final are under way. A view that is
+// notarized and not final had votes that came too late for some, so that timeouts were too
+// short (decision C4).
+func (m *synchronizer) inVain(v types.View) (count int) {
+	limit := len(m.set.Members) + maxDoublings
+	u := v - 1
+	if r := m.rounds[u]; r != nil && r.notarization != nil && r.ownVote(types.Nullify) == nil {
+		u--
+	}
+	for ; u > m.rootView() && count < limit; u-- {
+		if r := m.rounds[u]; r != nil && r.finalization != nil {
+			break
+		}
+		count++
+	}
+	return count
 }
 
 // retire drops the votes of a view that is past, and its proposal's body where

@@ -1,6 +1,7 @@
 package simplex
 
 import (
+	"math"
 	"slices"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
@@ -10,6 +11,7 @@ import (
 // border are numbered on from the root's view, in which the current set begins.
 type views struct {
 	rounds  map[types.View]*round // at most MaxOpenViews
+	gone    viewSet               // nullified views whose rounds made room for later ones
 	view    types.View            // the current one
 	entered types.Time            // when it began
 	newest  types.View            // the highest with a notarization or finalization
@@ -19,7 +21,7 @@ type views struct {
 
 // begin starts anew, for a set of so many members, above the root's view.
 func (m *views) begin(root types.View, members int) {
-	m.rounds, m.view, m.top = map[types.View]*round{}, root, nil
+	m.rounds, m.view, m.top, m.gone = map[types.View]*round{}, root, nil, viewSet{}
 	m.heard = make([]types.View, members)
 	for i := range m.heard {
 		m.heard[i] = root
@@ -29,13 +31,13 @@ func (m *views) begin(root types.View, members int) {
 // View is the current view.
 func (m *views) View() types.View { return m.view }
 
-// open returns the round of a view above the root's, or nil when there are too
-// many.
+// open returns the round of a view above the root's, or nil where it is gone or no other can
+// make room.
 func (m *views) open(v types.View) *round {
 	if r := m.rounds[v]; r != nil {
 		return r
 	}
-	if len(m.rounds) >= MaxOpenViews {
+	if m.gone.has(v) || len(m.rounds) >= MaxOpenViews && !m.makeRoom(v) {
 		return nil
 	}
 	r := &round{view: v}
@@ -43,9 +45,64 @@ func (m *views) open(v types.View) *round {
 	return r
 }
 
+// makeRoom drops the lowest round that is nullified and long past at a view. Only that it was
+// nullified is remembered: a validator votes in no view that is gone, whatever it voted there.
+func (m *views) makeRoom(at types.View) bool {
+	lowest := types.View(math.MaxUint64)
+	for v, r := range m.rounds { // order: the lowest
+		if r.nullification != nil && v < lowest && v != m.newest {
+			lowest = v
+		}
+	}
+	if at < MaxPastViews || lowest >= at-MaxPastViews {
+		return false
+	}
+	delete(m.rounds, lowest)
+	m.gone.add(lowest)
+	return true
+}
+
 func (m *views) nullified(v types.View) bool {
 	r := m.rounds[v]
-	return r != nil && r.nullification != nil
+	return r != nil && r.nullification != nil || m.gone.has(v)
+}
+
+// viewSet is a set of views, one bit a view; the first is a multiple of 64.
+type viewSet struct {
+	first types.View
+	bits  []uint64
+}
+
+// add takes a view. Views are added in rising order, but for a few.
+func (s *viewSet) add(v types.View) {
+	word := v - v%64
+	if len(s.bits) == 0 {
+		s.first = word
+	}
+	if word < s.first {
+		s.bits, s.first = append(make([]uint64, (s.first-word)/64), s.bits...), word
+	}
+	for s.end() <= v {
+		s.bits = append(s.bits, 0)
+	}
+	s.bits[(v-s.first)/64] |= 1 << ((v - s.first) % 64)
+}
+
+func (s *viewSet) has(v types.View) bool {
+	return v >= s.first && v < s.end() && s.bits[(v-s.first)/64]>>((v-s.first)%64)&1 == 1
+}
+
+// end is the first view beyond what there are bits for.
+func (s *viewSet) end() types.View { return s.first + types.View(64*len(s.bits)) }
+
+// firstOpen is the first view from..to of which no nullification is known, in the steps in
+// which an answer gives certificates: what arrives of one answer asks for no other.
+func (m *views) firstOpen(from, to types.View) types.View {
+	v := from
+	for v < to && m.nullified(v) {
+		v++
+	}
+	return max(from, v-v%certificateStep)
 }
 
 // hearAll counts everyone as heard: who skips views has not listened.

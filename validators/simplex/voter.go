@@ -83,7 +83,7 @@ func (m *voter) consider() bool {
 		}
 		return false
 	}
-	if !m.gapNullified(parent.View, r) {
+	if !m.follows(n, parent, r) {
 		return false
 	}
 	return m.voteOnceExecuted(r, n)
@@ -100,22 +100,25 @@ func (m *voter) proposalFault(n *node, parent *types.Header) string {
 	return ""
 }
 
-// considerAgain judges the proposal of the block before a border in a later view
-// (decision C6): as if it were an empty block on top of its own notarization.
+// considerAgain judges a block that is proposed again in a later view (decisions C4, C6): as if
+// that proposal were an empty block on top of the block's own notarization.
 func (m *voter) considerAgain(r *round, n *node) bool {
 	h := &n.block.Header
-	if !h.Border() || h.View > r.view {
-		m.refuse(r, r.hash, "the block is of another view, and no border follows it")
+	if h.View > r.view {
+		m.refuse(r, r.hash, "the block is of a later view")
 		return true
 	}
 	for v := r.view - 1; v >= h.View && v > m.rootView(); v-- {
 		at := m.rounds[v]
-		if at != nil && at.notarization != nil && at.notarization.Block == n.hash {
+		if at.names(n.hash) {
 			n.notarized = true
 			return m.voteOnceExecuted(r, n)
 		}
-		if at == nil || at.nullification == nil {
-			m.requestCertificates(v, v, types.Hash{}, m.set.Leader(r.view))
+		if v == h.View && at != nil && at.notarization != nil {
+			break
+		}
+		if !m.nullified(v) {
+			m.requestCertificates(m.firstOpen(h.View, v), v, types.Hash{}, m.set.Leader(r.view))
 			return false
 		}
 	}
@@ -123,12 +126,20 @@ func (m *voter) considerAgain(r *round, n *node) bool {
 	return true
 }
 
-// gapNullified reports whether every view between the parent's and the round's
-// is nullified, and asks the leader for what is missing.
-func (m *voter) gapNullified(parent types.View, r *round) bool {
-	for v := r.view - 1; v > parent; v-- {
+// follows reports whether a proposal may be voted for as a child of its parent: every view
+// before the proposal's is nullified, down to the last in which the parent was notarized
+// (decision C1). It asks the leader for what is missing.
+func (m *voter) follows(n *node, parent *types.Header, r *round) bool {
+	hash, first := n.block.Header.Parent, parent.View+1
+	if hash == m.root.Hash {
+		first = m.rootView() + 1
+	}
+	for v := r.view - 1; v >= first; v-- {
+		if m.rounds[v].names(hash) {
+			return true
+		}
 		if !m.nullified(v) {
-			m.requestCertificates(parent+1, v, types.Hash{}, m.set.Leader(r.view))
+			m.requestCertificates(m.firstOpen(first, v), v, types.Hash{}, m.set.Leader(r.view))
 			return false
 		}
 	}

@@ -5,9 +5,9 @@ import "github.com/cowboyinc/devnet/internal/base/types"
 // leads judges who made a block and in which view (decisions C1, C6): the epoch is
 // that of its height, views rise along the chain, the proposer is the member whose
 // turn the view is, by an own count over the set sorted by address, and the
-// parent was notarized in its own view, before this one; the last of a set perhaps
-// in a later one, beside which the views after it begin. Votes bear the epoch in
-// which their set began.
+// parent was notarized in its own view or, where it was proposed again (decision C4), in a
+// later one, before this one. Views after the last block of a set begin with that block's
+// view. Votes bear the epoch in which their set began.
 func (j *Judge) leads(o *Observation, parent *types.Header) {
 	h := &o.Block.Header
 	wrong := func(format string, args ...any) { j.report("leader", h.Height, types.Address{}, format, args...) }
@@ -40,7 +40,7 @@ func (j *Judge) leads(o *Observation, parent *types.Header) {
 		return
 	}
 	border := before.Epoch != now.Epoch // its block is proposed again until it is final
-	if c.Epoch != before.Epoch || c.View != parent.View && !(border && c.View > parent.View) || c.View >= h.View && !border {
+	if c.Epoch != before.Epoch || c.View < parent.View || c.View >= h.View && !border {
 		wrong("its parent, of view %d and the set of epoch %d, was notarized in view %d by that of epoch %d, and it is of view %d itself",
 			parent.View, before.Epoch, c.View, c.Epoch, h.View)
 	}
