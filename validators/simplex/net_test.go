@@ -196,9 +196,15 @@ func (w *world) start(n *member) {
 	cfg.Signer, cfg.Root, cfg.Lost = n.key, n.root, n.lost && len(n.log) == 0
 	cfg.Presence = attesting(byte(n.id))
 	cfg.Set, cfg.Previous = w.setsAfter(&n.root.Block.Header)
-	if reach, err := ReachOf(n.log, n.root); err != nil {
+	reach, err := ReachOf(n.log, n.root)
+	if err != nil {
 		panic(err)
-	} else if reach == Former || reach == Short && !n.cut {
+	}
+	if reach == Former {
+		if n.log, err = Adopt(n.log, n.root); err != nil {
+			panic(err)
+		}
+	} else if reach == Short && !n.cut {
 		w.violation = fmt.Sprintf("v%d: %v, and nothing was cut off", n.id, reach)
 	} else if n.cut {
 		cfg.Lost, n.cut = reach.Lost(true), false
