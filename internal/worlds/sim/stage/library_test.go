@@ -63,6 +63,25 @@ func TestSeedsOfTheLibrary(t *testing.T) {
 	}
 }
 
+// TestSoakOfTheLargeScenarios plays those of fixtures/scenarios/soak once: they take
+// minutes and gigabytes each.
+func TestSoakOfTheLargeScenarios(t *testing.T) {
+	if os.Getenv("DEVNET_SOAK") == "" {
+		t.Skip("set DEVNET_SOAK to play the large scenarios")
+	}
+	found, err := filepath.Glob(filepath.Join(library, "soak", "*.star"))
+	if err != nil || len(found) == 0 {
+		t.Fatalf("there are no large scenarios: %v", err)
+	}
+	for _, path := range found {
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			if _, out, err := play(path, 1); err != nil {
+				t.Errorf("%v\n%s", err, out)
+			}
+		})
+	}
+}
+
 // The script that docs/SCENARIOS.md begins with does what it says.
 func TestTheTutorialsScriptPasses(t *testing.T) {
 	hosts := pyhost.New(pyhost.Config{})
