@@ -100,17 +100,17 @@ func (c *Cluster) room(ctx context.Context) error {
 	return crowded
 }
 
-// start starts the validators, and when each answers the runners: one that finds nobody
-// at its start ends. Then it waits until every validator finds the network ready, which
-// is with every runner present.
+// start starts the validators, and when each answers the runners. Then it waits until
+// every validator finds the network ready, which is with every runner present.
 func (c *Cluster) start(ctx context.Context) error {
 	validators, runners := c.nodes[:c.settings.validators], c.nodes[c.settings.validators:]
 	err := each(validators, func(n *Node) error {
-		if err := n.container.Start(ctx); err != nil {
+		if err := n.first(ctx); err != nil {
 			return err
 		}
 		return waitAnswer(ctx, n.container, n.Client())
 	})
+	c.Client = c.nodes[0].Client() // which may have moved to another port
 	if err != nil {
 		return err
 	}
@@ -119,7 +119,7 @@ func (c *Cluster) start(ctx context.Context) error {
 			return err
 		}
 		return whileRunning(ctx, n.container, func(ctx context.Context) error {
-			return wait.ForLog(connected).WithPollInterval(answerEvery).WaitUntilReady(ctx, n.container)
+			return wait.ForLog(connected).WithPollInterval(answerEvery).WithStartupTimeout(readyPatience).WaitUntilReady(ctx, n.container)
 		})
 	})
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/testcontainers/testcontainers-go"
+	"github.com/testcontainers/testcontainers-go/wait"
 
 	"github.com/cowboyinc/devnet/internal/environment/neighbours"
 	devnet "github.com/cowboyinc/devnet/testcontainers"
@@ -81,6 +82,27 @@ func TestNothingIsLeftOfAFailedTest(t *testing.T) {
 				t.Errorf("the %s %s is left", what, name)
 			}
 		}
+	}
+}
+
+// A runner whose validators do not answer yet, or that the engine's DNS does not know yet,
+// waits for them.
+func TestARunnerWaitsForItsValidators(t *testing.T) {
+	ctx := t.Context()
+	n, err := devnet.Open(ctx, image(t), devnet.WithValidators(1), devnet.WithRunners(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	devnet.CleanUp(t, n)
+	early := n.Runner("r0").Container()
+	if err := early.Start(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if err := wait.ForLog("Waiting for the devnet").WaitUntilReady(ctx, early); err != nil {
+		t.Fatal(err)
+	}
+	if err := n.Start(ctx); err != nil {
+		t.Fatal(err)
 	}
 }
 

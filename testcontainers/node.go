@@ -77,6 +77,9 @@ func (n *Node) create(ctx context.Context) (err error) {
 	if n.lost {
 		command = append(command, "--lost")
 	}
+	if n.kind == runner { // no validator may answer yet, or the engine's DNS know none
+		command = append(command, "--wait")
+	}
 	made := []testcontainers.ContainerCustomizer{
 		testcontainers.WithCmd(command...), testcontainers.WithNoStart(),
 		testcontainers.CustomizeRequestOption(func(r *testcontainers.GenericContainerRequest) error {
@@ -96,6 +99,28 @@ func (n *Node) create(ctx context.Context) (err error) {
 	}
 	n.container, err = testcontainers.Run(ctx, c.image, append(made, c.settings.customizers...)...)
 	n.told = n.lost
+	return err
+}
+
+// first starts its first container, at another port where the one it has was taken
+// meanwhile. Later starts have to keep the port.
+func (n *Node) first(ctx context.Context) (err error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for range startTries {
+		if err = n.container.Start(ctx); !taken(err) {
+			return err
+		}
+		if err := testcontainers.TerminateContainer(n.container, testcontainers.StopContext(ctx)); err != nil {
+			return err
+		}
+		if n.at, err = publish(ctx); err != nil {
+			return err
+		}
+		if err := n.create(ctx); err != nil {
+			return err
+		}
+	}
 	return err
 }
 

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/netip"
+	"strings"
+	"sync"
 
 	"github.com/moby/moby/api/types/container"
 	"github.com/moby/moby/api/types/network"
@@ -54,17 +56,47 @@ func publish(ctx context.Context) (p published, err error) {
 // could take a container's while that is down.
 const firstPort, ports, portTries = 20_000, 12_000, 100
 
-// freePort is a port that nobody listens at now.
+// startTries is how often a container is made at another port, when another program took
+// the one that was free when it was chosen.
+const startTries = 4
+
+// given are the ports that this process chose. Two containers that are not started yet must
+// not have the same, and nobody listens at either.
+var given struct {
+	sync.Mutex
+	ports map[uint16]bool
+}
+
+// freePort is a port that nobody listens at now, and that this process chose for no other
+// container.
 func freePort(at netip.Addr) (port uint16, err error) {
+	given.Lock()
+	defer given.Unlock()
+	if len(given.ports) >= ports/2 { // most of those containers are gone
+		given.ports = nil
+	}
 	for range portTries {
 		port = uint16(firstPort + rand.IntN(ports))
+		if given.ports[port] {
+			continue
+		}
 		free, refused := net.Listen("tcp", netip.AddrPortFrom(at, port).String())
 		if refused == nil {
+			if given.ports == nil {
+				given.ports = map[uint16]bool{}
+			}
+			given.ports[port] = true
 			return port, free.Close()
 		}
 		err = refused
 	}
 	return 0, fmt.Errorf("no port from %d on is free: %w", firstPort, err)
+}
+
+// taken reports whether the engine could not start a container since another program
+// listens at its port, in the words of Docker and of the kernel.
+func taken(err error) bool {
+	return err != nil && (strings.Contains(err.Error(), "port is already allocated") || strings.Contains(err.Error(), "address already in use"))
 }
 
 // option has a container publish its API there.

@@ -27,6 +27,17 @@ func Run(ctx context.Context, image string, options ...testcontainers.ContainerC
 	if err != nil {
 		return nil, err
 	}
+	for range startTries {
+		var n *Container
+		if n, err = s.run(ctx, image); !taken(err) {
+			return n, err
+		}
+	}
+	return nil, err
+}
+
+// run starts a whole network at a port that is free.
+func (s *settings) run(ctx context.Context, image string) (*Container, error) {
 	at, err := publish(ctx)
 	if err != nil {
 		return nil, err
