@@ -45,6 +45,18 @@ func (e *Error) At(field string) *Error {
 	return &with
 }
 
+// GetHeaders implements huma.HeadersError: who is refused a place gives up the connection
+// too, which others need.
+func (e *Error) GetHeaders() http.Header {
+	if !strings.HasPrefix(e.Body.Code, tooMany) {
+		return nil
+	}
+	return http.Header{"Connection": {"close"}}
+}
+
+// tooMany begins the codes of what finds no place.
+const tooMany = "too_many_"
+
 func (e *Error) Error() string                { return e.Body.Message }
 func (e *Error) GetStatus() int               { return e.Status }
 func (e *Error) MarshalJSON() ([]byte, error) { return json.Marshal(model.Error{Error: e.Body}) }
@@ -74,6 +86,9 @@ func Answer(w http.ResponseWriter, err error) { write(w, asError(err)) }
 
 func write(w http.ResponseWriter, e *Error) {
 	w.Header().Set("Content-Type", "application/json")
+	for name, values := range e.GetHeaders() {
+		w.Header()[name] = values
+	}
 	w.WriteHeader(e.Status)
 	_ = json.NewEncoder(w).Encode(e)
 }
@@ -103,7 +118,7 @@ func invalid(status int, message string, errs ...error) huma.StatusError {
 	case http.StatusRequestEntityTooLarge:
 		code, hint = "too_large", fmt.Sprintf("A request has at most %d bytes.", MaxBodyBytes)
 	case http.StatusUnsupportedMediaType:
-		code, hint = "unsupported_media_type", "Send the body as application/json."
+		code, hint = "unsupported_media_type", "Send the body with the header Content-Type: application/json."
 	case http.StatusRequestTimeout:
 		code, hint = "too_slow", fmt.Sprintf("A body has to arrive within %s.", BodyTimeout)
 	case http.StatusInternalServerError:

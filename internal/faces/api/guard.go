@@ -19,10 +19,13 @@ var methods = []string{http.MethodGet, http.MethodPost}
 
 // guard refuses also a path that is not served, and a method that a path has not.
 func (s *Server) guard(mux *http.ServeMux) http.Handler {
-	g := gate{hosts: s.hosts, bodyTime: s.bodyTime}
+	g := gate{hosts: s.hosts, bodyTime: s.bodyTime, bodies: bodies{most: MaxBodies}}
 	return g.guard(mux, func(r *http.Request) *Error {
 		if _, pattern := mux.Handler(r); pattern == "" || path.Clean(r.URL.Path) != r.URL.Path {
 			return unrouted(mux, r)
+		}
+		if s.info.Strict && cheats(r.URL.Path) {
+			return asError(s.cheat(r.URL.Path)) // before the body is read, and judged
 		}
 		return nil
 	})
@@ -31,7 +34,7 @@ func (s *Server) guard(mux *http.ServeMux) http.Handler {
 // Guard serves what answers for a network to clients that may call it, which they do by
 // hosts, beside loopback's names and IP addresses.
 func Guard(hosts []string, next http.Handler) http.Handler {
-	g := gate{hosts: map[string]bool{}, bodyTime: BodyTimeout}
+	g := gate{hosts: map[string]bool{}, bodyTime: BodyTimeout, bodies: bodies{most: MaxBodies}}
 	for _, host := range hosts {
 		g.hosts[host] = true
 	}
@@ -42,6 +45,7 @@ func Guard(hosts []string, next http.Handler) http.Handler {
 type gate struct {
 	hosts    map[string]bool
 	bodyTime time.Duration // BodyTimeout
+	bodies   bodies
 }
 
 // guard refuses what no route should see: another site's page that found its way to this
@@ -82,12 +86,10 @@ func (s *gate) guard(next http.Handler, misrouted func(*http.Request) *Error) ht
 // deadline of reading is left to end a request that waits for a block. It
 // answers and returns false where that fails.
 func (s *gate) body(w http.ResponseWriter, r *http.Request) bool {
-	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Now().Add(s.bodyTime)) // a recorder in tests has none
+	reading := s.bodies.begin(w, s.bodyTime)
 	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBodyBytes))
-	if err == nil {
-		_ = control.SetReadDeadline(time.Time{})
-	} else {
+	s.bodies.end(reading, err == nil)
+	if err != nil {
 		// What the client still sends is not waited for: the deadline stays where it
 		// is, in the past of who is slow.
 		w.Header().Set("Connection", "close")
@@ -103,11 +105,13 @@ func (s *gate) body(w http.ResponseWriter, r *http.Request) bool {
 		write(w, invalid(http.StatusBadRequest, "the body cannot be read", err).(*Error))
 	}
 	r.Body = io.NopCloser(bytes.NewReader(data))
-	// What curl -d calls a form is JSON where it looks like it.
-	if r.Header.Get("Content-Type") == "application/x-www-form-urlencoded" && bytes.HasPrefix(data, []byte("{")) {
-		r.Header.Set("Content-Type", "application/json")
-	}
 	return err == nil
+}
+
+// cheats says whether a path is the devnet's alone. What drives a node from outside has
+// a secret of its own.
+func cheats(path string) bool {
+	return path == "/faucet" || strings.HasPrefix(path, "/devnet/") && !strings.HasPrefix(path, "/devnet/node/")
 }
 
 // allows reports whether a client may call the server by host. A page that

@@ -12,7 +12,7 @@ func TestConnectionsBeyondTheLimitWait(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := limit(inner, 1)
+	l := limit(inner, 1, 1)
 	accepted := make(chan net.Conn)
 	go func() {
 		for {

@@ -34,6 +34,14 @@ const (
 	// MaxConnections bounds what is open at once.
 	MaxConnections = 2048
 
+	// MaxOriginConnections bounds those of one address: all that may wait and follow at
+	// once, and some beside. A quarter of all is left to other addresses.
+	MaxOriginConnections = 1536
+
+	// MaxBodies is how many bodies are read at once. Each takes up to MaxBodyBytes of
+	// memory, and one that is not slow arrives within milliseconds.
+	MaxBodies = 256
+
 	// WaitTimeout is how long a request waits for its transaction to be final;
 	// MaxWaiters is how many do at once.
 	WaitTimeout = 60 * time.Second

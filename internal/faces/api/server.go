@@ -128,9 +128,11 @@ func HTTPServer(guarded http.Handler, ended context.Context) *http.Server {
 	}
 }
 
-// Bounded is a listener of the API: with its limit of connections, and its one shape of
+// Bounded is a listener of the API: with its limits of connections, and its one shape of
 // answers.
-func Bounded(l net.Listener) net.Listener { return shaped{limit(l, MaxConnections)} }
+func Bounded(l net.Listener) net.Listener {
+	return shaped{limit(l, MaxConnections, MaxOriginConnections)}
+}
 
 // Handler serves the API, guards included.
 func (s *Server) Handler() http.Handler { return s.handler }
@@ -161,47 +163,4 @@ func (s *Server) Close() error {
 		}
 	})
 	return err
-}
-
-// limited is a listener with at most cap(slots) open connections; further ones
-// wait in the system's queue.
-type limited struct {
-	net.Listener
-	slots  chan struct{}
-	closed chan struct{}
-	once   sync.Once
-}
-
-func limit(l net.Listener, n int) net.Listener {
-	return &limited{Listener: l, slots: make(chan struct{}, n), closed: make(chan struct{})}
-}
-
-func (l *limited) Accept() (net.Conn, error) {
-	select {
-	case l.slots <- struct{}{}:
-	case <-l.closed:
-		return nil, net.ErrClosed
-	}
-	conn, err := l.Listener.Accept()
-	if err != nil {
-		<-l.slots
-		return nil, err
-	}
-	return &slot{Conn: conn, free: func() { <-l.slots }}, nil
-}
-
-func (l *limited) Close() error {
-	l.once.Do(func() { close(l.closed) })
-	return l.Listener.Close()
-}
-
-type slot struct {
-	net.Conn
-	once sync.Once
-	free func()
-}
-
-func (c *slot) Close() error {
-	c.once.Do(c.free)
-	return c.Conn.Close()
 }

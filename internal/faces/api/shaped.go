@@ -71,6 +71,11 @@ func reshaped(refusal [][]byte) []byte {
 	if err != nil {
 		return refusal[0] // of three strings: it does not happen
 	}
+	return answerOf(status, body)
+}
+
+// answerOf is an answer in JSON, whole, after which the connection is closed.
+func answerOf(status int, body []byte) []byte {
 	return fmt.Appendf(nil, "HTTP/1.1 %d %s\r\nContent-Type: application/json\r\nX-Content-Type-Options: nosniff\r\nContent-Length: "+
 		"%d\r\nConnection: close\r\n\r\n%s",
 		status, http.StatusText(status), len(body), body)
