@@ -40,22 +40,23 @@ func advance(c *cli.Context) error {
 	if given != 1 {
 		return usage("Example: devnet advance --blocks 1000", "advance takes one of --blocks N, --to H and --to-next-timer")
 	}
-	a, err := network(c).Advance(c.Context, r)
+	n := network(c)
+	a, err := n.Advance(c.Context, r)
 	if err != nil {
 		return err
 	}
-	return emit(c, a, func(w io.Writer) { printAdvance(w, a) })
+	return emit(c, a, func(w io.Writer) { printAdvance(w, a, newNaming(c.Context, n)) })
 }
 
-func printAdvance(w io.Writer, a model.Advance) {
+func printAdvance(w io.Writer, a model.Advance, names *naming) {
 	facts(w, "height", fmt.Sprintf("%d, from %d", a.To, a.From), "blocks",
 		fmt.Sprintf("%d made, %s skipped", a.Blocks, plural.Of(a.Skipped, "height")),
 		"clock", "moved by "+(time.Duration(a.ClockMS)*time.Millisecond).String(),
 		"timers", fmt.Sprintf("%d fired, %d ended otherwise, deferred %s", a.Fired, a.Ended-a.Fired, plural.Of(a.Deferred, "time")))
 	var rows [][]string
 	for _, t := range a.Timers {
-		rows = append(rows, []string{short(t.ID.String()), short(t.Actor.String()), height(t.Due), height(t.At), strconv.FormatUint(t.Late, 10),
-			t.Status})
+		rows = append(rows, []string{short(t.ID.String()), names.of(t.Actor), height(t.Due), height(t.At), strconv.FormatUint(t.Late, 10),
+			fateOf(t.Status, t.Result)})
 	}
 	table(w, "No timer was due on the way.", "ID ACTOR DUE AT LATE STATUS", rows)
 	if left := a.Ended - uint64(len(a.Timers)); left > 0 {

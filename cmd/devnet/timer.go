@@ -93,11 +93,13 @@ func timerList(c *cli.Context) error {
 }
 
 // fate is how a timer stands; a fire whose handler failed is no success.
-func fate(t model.Timer) string {
-	if t.Status == string(types.TimerFired) && t.Result != string(types.StatusOK) {
-		return t.Status + ", " + t.Result
+func fate(t model.Timer) string { return fateOf(t.Status, t.Result) }
+
+func fateOf(status, result string) string {
+	if status == string(types.TimerFired) && result != string(types.StatusOK) {
+		return status + ", " + result
 	}
-	return t.Status
+	return status
 }
 
 // paid is an amount in a column that says its unit.

@@ -102,6 +102,7 @@ type Ended struct {
 	Due    types.Height
 	At     types.Height // where it ended; At - Due is how late
 	Status types.TimerStatus
+	Result types.Status // of the handler of one that fired; else ""
 	Reason string
 }
 
@@ -165,7 +166,7 @@ func (r *Advance) add(a *Archive, stored *Stored) error {
 			return fmt.Errorf("the store has no timer %s, which ended at height %d", mark.ID, stored.Block.Header.Height)
 		}
 		r.Timers = append(r.Timers, Ended{ID: mark.ID, Actor: mark.Actor, Due: record.Timer.Height,
-			At: stored.Block.Header.Height, Status: mark.Status, Reason: mark.Reason})
+			At: stored.Block.Header.Height, Status: mark.Status, Result: record.Result, Reason: mark.Reason})
 	}
 	return nil
 }

@@ -69,7 +69,7 @@ func (s *Server) registerSteering() {
 			"Epochs end on the way, each with a block. 504 when it takes longer than four minutes; it goes on all the same.",
 		errors: []int{409, 504}, request: model.AdvanceRequest{Blocks: 1000},
 		response: model.Advance{From: 12, To: 1012, Blocks: 17, Skipped: 983, ClockMS: 1_000_000, Fired: 1, Ended: 1,
-			Timers: []model.AdvanceTimer{{ID: exampleTimerID, Actor: exampleActorAt, Due: 22, At: 22, Status: "fired"}}}}, s.advance)
+			Timers: []model.AdvanceTimer{{ID: exampleTimerID, Actor: exampleActorAt, Due: 22, At: 22, Status: "fired", Result: "ok"}}}}, s.advance)
 	move := operation{id: "validator_join", method: http.MethodPost, path: "/devnet/validator/join", tag: tagDevnet,
 		summary:     "Start a validator and have it join the set at the epoch's end; answers once that is decided",
 		description: "It starts from nothing and catches up before its first vote.",
@@ -152,7 +152,7 @@ func advanceModel(a *history.Advance) model.Advance {
 	for i := range a.Timers {
 		t := &a.Timers[i]
 		m.Timers = append(m.Timers, model.AdvanceTimer{ID: t.ID, Actor: t.Actor, Due: t.Due, At: t.At, Late: t.Late(),
-			Status: string(t.Status), Reason: t.Reason})
+			Status: string(t.Status), Result: string(t.Result), Reason: t.Reason})
 	}
 	return m
 }

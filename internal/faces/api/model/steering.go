@@ -36,6 +36,7 @@ type AdvanceTimer struct {
 	At     types.Height  `json:"at" doc:"The height at which it ended."`
 	Late   uint64        `json:"late" doc:"In blocks."`
 	Status string        `json:"status" enum:"fired,expired,insufficient_funds,cancelled"`
+	Result string        `json:"result" doc:"How the handler of one that fired ended: ok, reverted and so on; empty for others."`
 	Reason string        `json:"reason,omitempty"`
 }
 
