@@ -4,7 +4,6 @@ import (
 	"errors"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/program"
@@ -19,7 +18,7 @@ type inspecting struct {
 }
 
 func (i inspecting) Session() (program.Session, error) { return i, nil }
-func (inspecting) Bound(func() time.Duration)          {}
+func (inspecting) Bound(program.Bounds)                {}
 func (i inspecting) Inspect(program.Code) (program.Description, error) {
 	return program.Description{}, i.verdict
 }

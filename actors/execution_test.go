@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/program"
@@ -17,7 +16,7 @@ import (
 type scripted func(program.Context, program.Message) (program.Outcome, error)
 
 func (s scripted) Session() (program.Session, error) { return s, nil }
-func (scripted) Bound(func() time.Duration)          {}
+func (scripted) Bound(program.Bounds)                {}
 func (s scripted) Close()                            {}
 func (s scripted) Inspect(program.Code) (program.Description, error) {
 	return program.Description{}, nil

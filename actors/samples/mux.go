@@ -1,8 +1,6 @@
 package samples
 
 import (
-	"time"
-
 	"github.com/cowboyinc/devnet/internal/base/program"
 )
 
@@ -36,10 +34,10 @@ type muxSession struct {
 }
 
 // Bound implements program.Session.
-func (s *muxSession) Bound(left func() time.Duration) {
-	s.samples.Bound(left)
+func (s *muxSession) Bound(by program.Bounds) {
+	s.samples.Bound(by)
 	if s.other != nil {
-		s.other.Bound(left)
+		s.other.Bound(by)
 	}
 }
 
@@ -53,7 +51,7 @@ func (s *muxSession) of(code program.Code) (program.Session, error) {
 			return nil, err
 		}
 		s.other = other
-		s.other.Bound(s.samples.left)
+		s.other.Bound(s.samples.bounds)
 	}
 	return s.other, nil
 }

@@ -22,7 +22,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"slices"
-	"time"
 
 	"github.com/cowboyinc/devnet/actors"
 	"github.com/cowboyinc/devnet/internal/base/program"
@@ -53,10 +52,10 @@ func (Host) Open(program.Purpose) (program.Session, error) { return &session{}, 
 
 // session runs samples in place, each in no time worth bounding: a bound keeps
 // the next from beginning.
-type session struct{ left func() time.Duration }
+type session struct{ bounds program.Bounds }
 
 // Bound implements program.Session.
-func (s *session) Bound(left func() time.Duration) { s.left = left }
+func (s *session) Bound(by program.Bounds) { s.bounds = by }
 
 // Close implements program.Session.
 func (*session) Close() {}
@@ -82,7 +81,7 @@ func (*session) Inspect(code program.Code) (program.Description, error) {
 
 // Handle implements program.Session.
 func (s *session) Handle(ctx program.Context, code program.Code, msg program.Message) (program.Outcome, error) {
-	if s.left != nil && s.left() <= 0 {
+	if left := s.bounds.Left; left != nil && left() <= 0 {
 		return program.Outcome{}, &program.HostError{Failure: program.Stopped, During: "handler " + msg.Handler, Err: program.ErrNotBegun}
 	}
 	sample, ok := find(code)

@@ -26,7 +26,7 @@ func (o *other) Open(p program.Purpose) (program.Session, error) {
 
 type otherSession struct{ of *other }
 
-func (s *otherSession) Bound(left func() time.Duration) { s.of.left = left }
+func (s *otherSession) Bound(by program.Bounds) { s.of.left = by.Left }
 
 func (s *otherSession) Close() { s.of.closed++ }
 func (s *otherSession) Inspect(program.Code) (program.Description, error) {
@@ -47,7 +47,7 @@ func TestABoundKeepsASampleFromBeginning(t *testing.T) {
 		_, err := session.Handle(nil, program.Code{Source: Code("counter")}, program.Message{Handler: "nothing"})
 		return err
 	}
-	session.Bound(func() time.Duration { return left })
+	session.Bound(program.Bounds{Left: func() time.Duration { return left }})
 	var stopped *program.HostError
 	if err := run(); !errors.As(err, &stopped) || stopped.Failure != program.Stopped {
 		t.Errorf("got %v", err)
@@ -59,7 +59,7 @@ func TestABoundKeepsASampleFromBeginning(t *testing.T) {
 	if _, err := session.Inspect(program.Code{Source: []byte("g")}); err != nil || o.left() != left {
 		t.Errorf("%v: the other host was not told the bound as it opened", err)
 	}
-	session.Bound(nil)
+	session.Bound(program.Bounds{})
 	left = 0
 	if err := run(); err != nil || o.left != nil {
 		t.Errorf("%v: a bound that was lifted", err)

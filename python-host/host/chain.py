@@ -182,7 +182,7 @@ def ask(op, record):
     else:
         rest = ANSWERED.rest(frame)
         if b"over" in rest:
-            meter.stop()
+            meter.finish()
     meter.refill(ANSWERED.read(frame)[0])
     if probe.asked and (op is CALL or op is CANCEL_JOB):
         probe.called(before)

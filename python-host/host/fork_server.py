@@ -13,13 +13,16 @@ Both speak through the same two pipes, one after the other:
   T        the fork server tries what its children must not do, and says how each ended
   E        the child ends; the fork server says Z and has them again
 
-A child that ends otherwise takes the fork server with it: the exit code says how.
+A child that ends otherwise takes the fork server with it: the exit code says how. A
+child that the chain ends in the midst of a message does not: the chain says so in
+the page and then sends the token of this host. The fork server skips to the token
+what the child left unread, sends it back after what the child left unsaid, and says Z.
 """
 
 import gc
 import os
 
-from host import chain, imports, protocol, serving, wall, warmup
+from host import chain, imports, meter, protocol, serving, wall, warmup
 from host.wire import record
 
 
@@ -43,12 +46,15 @@ def fork(frame):
     child = os.fork()
     if child == 0:
         walls.narrow(me)
-        warmup.run()
-        chain.pipe.write(protocol.FORK, b"")
+        rate = warmup.run()
+        chain.pipe.write(protocol.FORK, record(pid=os.getpid(), rate=rate))
         serving.serve_all({**serving.HANDLERS, protocol.END: lambda frame: os._exit(0)})
     chain.pipe.forget()
     _, status = os.waitpid(child, 0)
-    if status != 0:
+    if meter.WORD.unpack_from(meter.page, meter.STATE)[0] == meter.ENDED:
+        meter.WORD.pack_into(meter.page, meter.STATE, meter.IDLE)
+        chain.pipe.skip(token)
+    elif status != 0:
         os._exit(protocol.SIGNALLED + os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status))
     chain.pipe.write(protocol.ENDED, b"")
 
@@ -71,11 +77,13 @@ HANDLERS = {
     protocol.TRY: try_all, protocol.LOAD: keep, protocol.DROP: serving.drop, protocol.COSTS: set_costs, protocol.FORK: fork,
 }
 walls = None
+token = b""
 
 
-def run(sink):
-    """Build the walls, say hello, and serve."""
-    global walls
+def run(sink, known):
+    """Build the walls, say hello, and serve. known is the token of this host."""
+    global walls, token
+    token = known
     walls = wall.Wall(sink)
     walls.build()
     parts = [record(name=name.encode(), missing=why.encode()) for name, why in walls.parts.items()]

@@ -17,7 +17,7 @@ from collections import deque
 from decimal import Decimal
 
 from host.enums import Enum
-from host.meter import charge, meter
+from host.meter import charge, left
 from host.weights import SETS, size, weigh
 
 FEW = 16  # entries that a look-up's own price covers
@@ -66,7 +66,7 @@ def charge_lookup(n, key):
         if n > 63:
             charge(n >> 6)
         return
-    before = meter[0]
+    before = left()
     if t is not int or key.bit_length() > 64:
         weigh(key)
     if n < FEW:
@@ -75,9 +75,9 @@ def charge_lookup(n, key):
     if how == NEAR:
         charge(n >> 6)
     elif how == EQUAL:
-        charge((n >> 3) * (1 + (before - meter[0] >> 3)))
+        charge((n >> 3) * (1 + (before - left() >> 3)))
     elif how == OBJECT:
-        charge(2 * n * (1 + (before - meter[0] >> 3)))
+        charge(2 * n * (1 + (before - left() >> 3)))
 
 
 def charge_lookups(n, keys):

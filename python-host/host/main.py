@@ -1,19 +1,22 @@
 """The start of the host: its limits, its libraries, then the fork server."""
 
 import gc
+import mmap
 import os
 import sys
 import threading
 
-from host import chain, fork_server, imports, probe, serving, wall, warmup
+from host import chain, fork_server, imports, meter, probe, serving, wall, warmup
 from host.wire import Pipe
 
+PAGE = 3  # the descriptor of the page that the chain reads
 STACK = 256 << 20  # bytes: more than DEPTH_IN_ALL frames of any version need
 
 
-def main(server_bytes, child_bytes, notes):
+def main(server_bytes, child_bytes, notes, token):
     """Serve until stdin ends. Standard output is the pipe's alone."""
-    sink = os.dup(1)
+    meter.page = mmap.mmap(PAGE, meter.PAGE_BYTES)
+    sink = os.dup2(1, PAGE)
     os.dup2(2, 1)
     probe.asked = bool(notes)
     wall.only(sink)
@@ -27,6 +30,6 @@ def main(server_bytes, child_bytes, notes):
     gc.disable()
     gc.collect()
     threading.stack_size(STACK)
-    worker = threading.Thread(target=fork_server.run, args=(sink,))
+    worker = threading.Thread(target=fork_server.run, args=(sink, token))
     worker.start()
     worker.join()

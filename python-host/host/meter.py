@@ -1,11 +1,24 @@
 """The meter: what the running message may still spend, and how deep it is.
 
 State is one list, because the rewritten code of actors touches it in line:
-  meter[0]  cycles left; below zero the message is over
+  meter[0]  cycles left of the slice; below zero stop gives the next slice, or ends the message
   meter[1]  depth of calls and of running generators
   meter[2]  the depth that is refused
 All counts depend on the program alone, never on the Python version or clock.
+
+At each slice, and at each charge that is larger, the cycles so far are shown in a
+page that the chain reads while the message runs (decision C18).
 """
+
+import time
+from struct import Struct
+
+SLICE = 2048  # cycles: at 15 times a plain loop's price still less than what the chain allows for nothing
+WORD = Struct("=Q")
+USED, BASE, STATE = 0, 8, 16  # offsets in the page
+IDLE, COUNTING, ENDED = 0, 1, 2  # its state; the chain writes ENDED
+PAGE_BYTES = 4096
+page = bytearray(PAGE_BYTES)  # until main maps the one that is shared
 
 DEPTH_PER_CALL = 200  # frames of one message
 DEPTH_IN_ALL = 1000  # frames of a message and all that it is called from
@@ -28,23 +41,48 @@ class Crash(BaseException):
 class Account:
     """What one message was told it has, and what it reported."""
 
-    __slots__ = ("told", "over", "spent")
+    __slots__ = ("told", "over", "spent", "rest", "zero")
 
-    def __init__(self, told):
+    def __init__(self, told, used):
         self.told = told  # cycles left at the last answer of the chain
         self.over = False
         self.spent = 0  # steps at the moment the meter ran out
+        self.rest = 0  # cycles beyond the slice
+        self.zero = used + told  # cycles of the outermost message once none are left of this one
 
 
-account = Account(0)
+idle = account = Account(0, 0)
+
+
+def cpu():
+    """CPU time of this process in nanoseconds."""
+    return time.clock_gettime_ns(time.CLOCK_PROCESS_CPUTIME_ID)
+
+
+def left():
+    """Cycles that the message has left; below zero where it is over."""
+    return meter[0] + account.rest
+
+
+def grant(cycles):
+    """Give the message so many cycles, by slices, and show what is used."""
+    meter[0] = part = min(cycles, SLICE)
+    account.rest = cycles - part
+    WORD.pack_into(page, USED, max(account.zero - cycles, 0))
 
 
 def begin(cycles):
     """Start a message with cycles left; return what end needs to go back."""
     global account
     saved = (meter[:], account)
-    account = Account(cycles)
-    meter[0] = cycles
+    if account is idle:
+        account = Account(cycles, 0)
+        grant(cycles)
+        WORD.pack_into(page, BASE, cpu())
+        WORD.pack_into(page, STATE, COUNTING)
+    else:
+        account = Account(cycles, account.zero - left())
+        grant(cycles)
     meter[2] = min(meter[1] + DEPTH_PER_CALL, DEPTH_IN_ALL)
     return saved
 
@@ -53,6 +91,20 @@ def end(saved):
     """Go back to the message that called this one."""
     global account
     meter[:], account = saved
+    if account is idle:
+        WORD.pack_into(page, STATE, IDLE)
+
+
+def uncounted(do, *args):
+    """Call do, whose CPU time the chain does not count: its deploy paid for it."""
+    state = WORD.unpack_from(page, STATE)[0]
+    began = cpu()
+    WORD.pack_into(page, STATE, IDLE)
+    try:
+        return do(*args)
+    finally:
+        WORD.pack_into(page, BASE, WORD.unpack_from(page, BASE)[0] + cpu() - began)
+        WORD.pack_into(page, STATE, state)
 
 
 def report():
@@ -61,22 +113,35 @@ def report():
     if a.over:
         steps, a.spent = a.spent, 0
     else:
-        left = meter[0]
-        steps, a.told = a.told - left, left
+        now = left()
+        steps, a.told = a.told - now, now
     return steps if 0 <= steps <= MAX_STEPS else max(0, min(steps, MAX_STEPS))
 
 
 def refill(cycles):
     """The chain told what is left."""
     if not account.over:
-        account.told = meter[0] = cycles
+        account.told = cycles
+        grant(cycles)
 
 
 def stop():
-    """End the message for good: every further step raises again."""
+    """The slice is spent: go on with the next, or end the message."""
     if not account.over:
-        account.spent = account.told - meter[0]
-        account.over = True
+        cycles = left()
+        if cycles >= 0:
+            grant(cycles)
+            return
+    finish()
+
+
+def finish():
+    """End the message for good: every further step raises again."""
+    a = account
+    if not a.over:
+        a.spent = a.told - left()
+        a.over = True
+    a.rest = 0
     meter[0] = DEAD
     raise Abort
 

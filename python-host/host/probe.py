@@ -16,7 +16,7 @@ The cycles that went between two of these belong to the line of the first.
 
 import sys
 
-from host.meter import meter
+from host.meter import left
 from host.protocol import MAX_NOTES
 
 FILE = "actor.py"
@@ -65,7 +65,7 @@ def end(outer):
 
 def settle():
     """What went since the last look belongs to the line before."""
-    n, now = notes, max(meter[0], 0)
+    n, now = notes, max(left(), 0)
     if n.last > now:
         n.cell[1] += n.last - now
     n.last = now

@@ -77,6 +77,7 @@ ENDS = {
 # What a host tells beside that.
 TOLD = {
     "hello": ("version",),
+    "fork": ("pid", "rate"),
     "part": ("name", "missing"),
     "refusal": ("units", "line", "reason"),
     "description": ("units",),

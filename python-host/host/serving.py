@@ -22,7 +22,7 @@ uncollected = 0  # cycles of the messages since the last collection
 def code_of(hash):
     found = sources[hash]
     if type(found) is bytes:
-        found = sources[hash] = program.load(found, imports.exported)
+        found = sources[hash] = meter.uncounted(program.load, found, imports.exported)
     return found
 
 
@@ -75,7 +75,7 @@ def call(frame):
     finally:
         if probe.asked:
             probe.end(noted)
-        uncollected += about.cycles - max(meter.meter[0], 0)
+        uncollected += about.cycles - max(meter.left(), 0)
         meter.end(saved)
         chain.now = outer
     chain.pipe.write(protocol.REPLY, reply)

@@ -6,7 +6,7 @@ message touches the child makes its own here, while no block waits for it. The
 message is always the same one, reaches nobody, and leaves nothing behind.
 """
 
-from host import chain, imports, program, protocol, serving, wire
+from host import chain, imports, meter, program, protocol, serving, wire
 
 SOURCE = b'''
 import pvm_host
@@ -20,6 +20,12 @@ class WarmUp:
         self.storage["n"] = str(n).encode()
         pvm_host.emit_event("ran", b"%d" % pvm_host.block_height())
         return b"".join([k.encode() for k in sorted({"a": n, "b": [n]})])
+
+    @public
+    def spin(self, payload):
+        i = 0
+        while i < 4000:
+            i += 1
 '''
 CYCLES = 100_000
 CODE = bytes(32)  # its hash, which no code has
@@ -45,15 +51,15 @@ def short(name, raw):
     return wire.name(name) + head + raw
 
 
-def call():
-    """The frame of the message."""
+def call(handler):
+    """The frame of a message."""
     given = {"kind": protocol.KINDS.index("call"), "cycles": CYCLES}
     begins = [short(n, bytes(size)) if size else number(n, given.get(n, 0)) for n, size in protocol.CALL_BEGINS]
-    rest = short("handler", b"run") + short("payload", b"p")
+    rest = short("handler", handler) + short("payload", b"p")
     return bytes((protocol.CALL,)) + wire.MAPS[len(begins) + 2] + b"".join(begins) + rest
 
 
-CALL = call()
+CALL, SPIN = call(b"run"), call(b"spin")
 ANSWER = bytes((protocol.ANSWER,)) + wire.MAPS[1] + number("cycles", CYCLES // 2)
 prepared = None
 
@@ -65,11 +71,17 @@ def prepare():
 
 
 def run():
-    """Run it once; what it ends with is a test's to see."""
+    """Run it once; what it ends with is a test's to see. Return how many nanoseconds
+    of CPU time a thousand cycles of a plain loop take here and now."""
     pipe, chain.pipe = chain.pipe, Nobody()
     serving.sources[CODE] = prepared
     try:
         serving.call(CALL)
+        cycles, began = -serving.uncollected, meter.cpu()
+        serving.call(SPIN)
+        took, cycles = meter.cpu() - began, cycles + serving.uncollected
+        serving.uncollected = 0
+        return took * 1000 // cycles
     finally:
         del serving.sources[CODE]
         chain.pipe = pipe

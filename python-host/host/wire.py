@@ -33,6 +33,13 @@ class Pipe:
         """What was read beyond a frame is another's, who has the pipe now."""
         self.buffer = b""
 
+    def skip(self, token):
+        """Read up to a token, and send it back."""
+        while token not in self.buffer:
+            self.buffer = self.buffer[-len(token):] + self.some(65536)
+        self.buffer = self.buffer[self.buffer.index(token) + len(token):]
+        os.write(self.sink, token)
+
     def some(self, most):
         chunk = os.read(self.source, most)
         if not chunk:

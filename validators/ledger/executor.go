@@ -55,7 +55,7 @@ func (s *sessions) Session() (program.Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	session.Bound(s.pace.bound())
+	session.Bound(program.Bounds{Left: s.pace.bound()})
 	s.open = session
 	return session, nil
 }

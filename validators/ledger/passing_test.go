@@ -37,7 +37,7 @@ type wedgedSession struct {
 	left func() time.Duration
 }
 
-func (s *wedgedSession) Bound(left func() time.Duration) { s.left = left }
+func (s *wedgedSession) Bound(by program.Bounds) { s.left = by.Left }
 
 func (s *wedgedSession) Handle(ctx program.Context, code program.Code, msg program.Message) (program.Outcome, error) {
 	takes := s.host.takes[msg.Self]

@@ -3,12 +3,23 @@ package program
 import (
 	"errors"
 	"fmt"
+	"time"
 )
 
 // ErrNotBegun is within the HostError of a message that was not begun: no time
 // was left when its turn came, or the time went by in waiting for a host. It says
 // nothing at all about the message.
 var ErrNotBegun = errors.New("no time was left to begin it")
+
+// ErrDoubted is over a message that was not begun: its code was late before, and whoever
+// asked tries it at another time (decision C18).
+var ErrDoubted = errors.New("its code was late before, and has its turn later")
+
+// ErrLate is any HostError whose Failure is Late, to errors.Is.
+var ErrLate = errors.New("it is late")
+
+// Is implements errors.Is.
+func (e *HostError) Is(target error) bool { return target == ErrLate && e.Failure == Late }
 
 // Failure is what became of a host that has no outcome to give.
 type Failure uint8
@@ -19,7 +30,8 @@ const (
 	// before the message ended, or before it began. Nothing is known of the
 	// program: with more time it may end.
 	Stopped Failure = 1 + iota
-	// Late: the message took longer than the host allows any message.
+	// Late: the message took more CPU time than its Allowance, or longer than the host
+	// allows any message.
 	Late
 	// Crashed: the host ended, ran out of memory, or broke its protocol.
 	Crashed
@@ -46,7 +58,8 @@ func (f Failure) String() string {
 // this one with more time, may run it (decision C18).
 type HostError struct {
 	Failure Failure
-	During  string // what the host was asked to do
+	During  string        // what the host was asked to do
+	CPU     time.Duration // that it used, where it is late by its Allowance; else 0
 	Err     error
 }
 

@@ -14,7 +14,6 @@ package program
 
 import (
 	"fmt"
-	"time"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
@@ -190,13 +189,9 @@ const (
 // Session runs one message at a time. Handle may be called again from within,
 // by a Context's Call.
 type Session interface {
-	// Bound has the session ask left, whenever a message or an inspection begins,
-	// for the wall time that may still be spent on it and all that it calls. What
-	// has none left is not begun, what takes longer is given up; both are a
-	// *HostError that says Stopped. The host's own limit stands beside it. nil,
-	// as at Open, is no bound: who must not depend on real time, as the simulator,
-	// sets none.
-	Bound(left func() time.Duration)
+	// Bound has the session keep to bounds from the next message on. As at Open, there are
+	// none.
+	Bound(Bounds)
 	// Inspect checks code before a deploy. A *Refusal is the deployer's fault;
 	// every other error is a *HostError.
 	Inspect(Code) (Description, error)

@@ -15,7 +15,7 @@ type Order struct {
 	Verb        string
 	Node        string        // a node's fault: whose. bridge: the node that reaches both sides
 	Kind        string        // misbehave: how it lies, or Honest to end that
-	How         string        // host_fail: HostCrashes, HostHangs, or HostWorks to end that
+	How         string        // host_fail: HostCrashes, HostHangs, HostCrawls, or HostWorks to end that
 	Actor       types.Address // host_fail: the actor that the host fails over
 	On          bool          // disk_fail, blackhole, saturate: whether it begins, or ends
 	Delay       time.Duration // slow: how much longer work takes; 0 ends it

@@ -12,7 +12,8 @@ import (
 // How a host of programs fails over an actor.
 const (
 	HostCrashes = "crash" // it ends at once
-	HostHangs   = "hang"  // it does not answer, and is stopped when whoever asked has no more time
+	HostHangs   = "hang"  // it does not answer and uses CPU time for nothing: it is late, where whoever asked is strict
+	HostCrawls  = "crawl" // it does not answer, and keeps within its allowance: it is stopped when whoever asked has no more time
 	HostWorks   = "works" // it does not fail, any more
 )
 
@@ -26,10 +27,10 @@ var errBroken = errors.New("it was told to fail")
 // CheckHost says whether a host can fail in a way, and if not why.
 func CheckHost(how string) error {
 	switch how {
-	case HostCrashes, HostHangs, HostWorks:
+	case HostCrashes, HostHangs, HostCrawls, HostWorks:
 		return nil
 	}
-	return errors.New(`a host of programs fails by "crash" or "hang", and "works" ends it; got "` + how + `"`)
+	return errors.New(`a host of programs fails by "crash", "hang" or "crawl", and "works" ends it; got "` + how + `"`)
 }
 
 // Programs is the host of programs of one node, which fails over the actors that
@@ -87,38 +88,44 @@ func (p *Programs) Open(purpose program.Purpose) (program.Session, error) {
 
 type brokenSession struct {
 	program.Session
-	of   *Programs
-	left func() time.Duration
+	of     *Programs
+	bounds program.Bounds
 }
 
 // Bound implements program.Session.
-func (s *brokenSession) Bound(left func() time.Duration) {
-	s.left = left
-	s.Session.Bound(left)
+func (s *brokenSession) Bound(by program.Bounds) {
+	s.bounds = by
+	s.Session.Bound(by)
 }
 
 // Handle implements program.Session.
 func (s *brokenSession) Handle(ctx program.Context, code program.Code, msg program.Message) (program.Outcome, error) {
 	fails := s.of.failsOver(msg.Self)
-	if fails.how == "" || s.left != nil && s.left() <= 0 {
+	if left := s.bounds.Left; fails.how == "" || left != nil && left() <= 0 {
 		return s.Session.Handle(ctx, code, msg)
 	}
 	fails.counts.Failed.Add(1)
-	failure := program.Crashed
-	if fails.how == HostHangs {
-		failure = s.hang()
+	failed := &program.HostError{Failure: program.Crashed, During: "handler " + msg.Handler, Err: errBroken}
+	if fails.how != HostCrashes {
+		failed.Failure, failed.CPU = s.hang(fails.how == HostHangs && s.bounds.Strict)
 	}
-	return program.Outcome{}, &program.HostError{Failure: failure, During: "handler " + msg.Handler, Err: errBroken}
+	return program.Outcome{}, failed
 }
 
-// hang waits as long as a host is waited for.
-func (s *brokenSession) hang() program.Failure {
-	if s.left != nil {
-		if left := s.left(); left < hangLimit {
+// hang waits as long as a host is waited for, and says how that ends and the CPU time
+// that the program used where it is late by its allowance.
+func (s *brokenSession) hang(late bool) (program.Failure, time.Duration) {
+	limit, cpu := hangLimit, time.Duration(0)
+	if late {
+		cpu = program.Allowance(0, program.UsualRate)
+		limit = cpu
+	}
+	if s.bounds.Left != nil {
+		if left := s.bounds.Left(); left < limit {
 			s.of.Wait(left)
-			return program.Stopped
+			return program.Stopped, 0
 		}
 	}
-	s.of.Wait(hangLimit)
-	return program.Late
+	s.of.Wait(limit)
+	return program.Late, cpu
 }

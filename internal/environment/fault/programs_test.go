@@ -16,7 +16,7 @@ func (sound) Open(program.Purpose) (program.Session, error) { return &soundSessi
 
 type soundSession struct{ program.Session }
 
-func (*soundSession) Bound(func() time.Duration) {}
+func (*soundSession) Bound(program.Bounds) {}
 func (*soundSession) Handle(program.Context, program.Code, program.Message) (program.Outcome, error) {
 	return program.Outcome{Status: types.StatusOK}, nil
 }
@@ -27,48 +27,51 @@ func TestAHostFailsOverWhomItIsTold(t *testing.T) {
 	bad, good := types.Address{1}, types.Address{2}
 	var waited time.Duration
 	p, c := &Programs{Host: sound{}, Wait: func(d time.Duration) { waited += d }}, new(Counts)
-	run := func(actor types.Address, left func() time.Duration) error {
+	run := func(actor types.Address, by program.Bounds) error {
 		session, err := p.Open(program.ForBlock)
 		if err != nil {
 			t.Fatal(err)
 		}
-		session.Bound(left)
+		session.Bound(by)
 		_, err = session.Handle(nil, program.Code{}, program.Message{Self: actor})
 		return err
 	}
 	share := func() time.Duration { return time.Second }
 	for _, one := range []struct {
 		how    string
-		left   func() time.Duration
+		by     program.Bounds
 		want   program.Failure
 		waited time.Duration
 	}{
-		{HostCrashes, nil, program.Crashed, 0},
-		{HostHangs, share, program.Stopped, time.Second},
-		{HostHangs, nil, program.Late, hangLimit},
-		{HostHangs, func() time.Duration { return time.Hour }, program.Late, hangLimit},
+		{HostCrashes, program.Bounds{}, program.Crashed, 0},
+		{HostHangs, program.Bounds{Left: share}, program.Stopped, time.Second},
+		{HostHangs, program.Bounds{Left: share, Strict: true}, program.Late, program.LateFree},
+		{HostCrawls, program.Bounds{Left: share, Strict: true}, program.Stopped, time.Second},
+		{HostCrawls, program.Bounds{Strict: true}, program.Late, hangLimit},
+		{HostHangs, program.Bounds{}, program.Late, hangLimit},
+		{HostHangs, program.Bounds{Left: func() time.Duration { return time.Hour }}, program.Late, hangLimit},
 	} {
 		waited = 0
 		p.Fail(bad, one.how, c)
 		var failed *program.HostError
-		if err := run(bad, one.left); !errors.As(err, &failed) || failed.Failure != one.want || waited != one.waited {
+		if err := run(bad, one.by); !errors.As(err, &failed) || failed.Failure != one.want || waited != one.waited {
 			t.Errorf("%s: %v after %v", one.how, err, waited)
 		}
-		if err := run(good, one.left); err != nil {
+		if err := run(good, one.by); err != nil {
 			t.Errorf("%s: over another: %v", one.how, err)
 		}
 	}
-	if n := c.Failed.Load(); n != 4 || c.String("frame") != "4 programs failed" {
+	if n := c.Failed.Load(); n != 7 || c.String("frame") != "7 programs failed" {
 		t.Errorf("%d counted: %s", n, c.String("frame"))
 	}
-	if err := run(bad, func() time.Duration { return 0 }); err != nil {
+	if err := run(bad, program.Bounds{Left: func() time.Duration { return 0 }}); err != nil {
 		t.Errorf("what has no time left is not begun, and is its host's to say: %v", err)
 	}
-	if p.Fail(bad, HostWorks, nil); run(bad, nil) != nil {
+	if p.Fail(bad, HostWorks, nil); run(bad, program.Bounds{}) != nil {
 		t.Error("it fails for ever")
 	}
 	p.Fail(bad, HostCrashes, c)
-	if p.Mend(); run(bad, nil) != nil {
+	if p.Mend(); run(bad, program.Bounds{}) != nil {
 		t.Error("it is not mended")
 	}
 	if CheckHost(HostHangs) != nil || CheckHost("melts") == nil {

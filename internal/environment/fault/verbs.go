@@ -79,7 +79,7 @@ var verbs = []Verb{
 		Script:  "Every use of its disk fails, until called with False."},
 	{Name: "host_fail", Of: Validators, Takes: []Argument{Node, Over}, Hidden: true,
 		Script: "Its host of programs fails over an actor: it crashes, or hangs until it is given up; \"works\" ends it.",
-		Words:  []string{HostCrashes, HostHangs, HostWorks}},
+		Words:  []string{HostCrashes, HostHangs, HostCrawls, HostWorks}},
 	{Name: "clock_skew", Of: Validators, Takes: []Argument{Node, Skew},
 		NotLive: "live nodes share this machine's clock; it is there with --backend sim",
 		Script:  "Sets its clock ahead of the others, or behind."},

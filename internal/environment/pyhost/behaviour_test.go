@@ -340,7 +340,7 @@ func TestABoundStopsWhatRuns(t *testing.T) {
 	w := newWorld(s)
 	quick, slow := w.deploy(1, "def f(): return b'done'\n"), w.deploy(2, endless)
 	left := time.Duration(0)
-	s.Bound(func() time.Duration { return left })
+	s.Bound(program.Bounds{Left: func() time.Duration { return left }})
 	failed(t, w.run(quick), program.Stopped, "no time")
 	left = time.Minute
 	expect(t, first(w.call(t, quick, "f", "")), types.StatusOK, "done")
@@ -354,7 +354,7 @@ func TestABoundStopsWhatRuns(t *testing.T) {
 	other, _ := p.Open(program.ForBlock)
 	defer other.Close()
 	w = newWorld(other)
-	other.Bound(nil)
+	other.Bound(program.Bounds{})
 	expect(t, first(w.call(t, w.deploy(1, "def f(): return b'done'\n"), "f", "")), types.StatusOK, "done")
 }
 
@@ -365,7 +365,7 @@ func TestABoundStopsWaiting(t *testing.T) {
 	expect(t, first(w.call(t, w.deploy(1, "def f(): pass\n"), "f", "")), types.StatusOK, "")
 	s, _ := p.Open(program.ForBlock)
 	defer s.Close()
-	s.Bound(func() time.Duration { return 20 * time.Millisecond })
+	s.Bound(program.Bounds{Left: func() time.Duration { return 20 * time.Millisecond }})
 	_, err := s.Inspect(codeOf("def f(): pass\n"))
 	failed(t, err, program.Stopped, "no time")
 }

@@ -22,9 +22,11 @@ var (
 
 // failure says what became of a host: during what, why, and the last of what it
 // wrote to its standard error.
-func failure(during string, cause error, bounded bool, said string) error {
+func failure(during string, cause error, bounded bool, took time.Duration, said string) error {
 	kind, text := program.Crashed, cause
 	switch {
+	case errors.Is(cause, errLate):
+		kind, text = program.Late, fmt.Errorf("it used %v of CPU time, more than its cycles may", took.Round(time.Microsecond))
 	case errors.Is(cause, os.ErrDeadlineExceeded) && bounded:
 		kind, text = program.Stopped, errGivenUp
 	case errors.Is(cause, os.ErrDeadlineExceeded):
@@ -35,7 +37,7 @@ func failure(during string, cause error, bounded bool, said string) error {
 	if said != "" {
 		text = fmt.Errorf("%w: %s", text, said)
 	}
-	return &program.HostError{Failure: kind, During: "Python host, " + during, Err: text}
+	return &program.HostError{Failure: kind, During: "Python host, " + during, CPU: took, Err: text}
 }
 
 // endPatience is how long the end of a host whose pipes are closed is waited for.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"container/list"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -11,10 +12,12 @@ import (
 	"path"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	pythonhost "github.com/cowboyinc/devnet/python-host"
 
+	"github.com/cowboyinc/devnet/internal/base/program"
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
@@ -26,23 +29,29 @@ const MaxCodes = 256
 // child, which serves one session. Both speak through the same pipes, one after
 // the other (python-host/host/fork_server.py).
 type host struct {
-	cmd     *exec.Cmd
-	in      *os.File // its standard input
-	out     *os.File // its standard output
-	read    *reader
-	enc     encoder
-	stderr  *tail
-	codes   map[types.Hash]*list.Element
-	recent  *list.List // of hashes, the most recently used first
-	costs   []uint64   // that it was told
-	news    []news     // what the child was told and the fork server was not
-	forked  bool       // the child has the pipes
-	served  int        // messages of this child
-	blocks  int        // sessions of this child that ran any
-	wall    []Part
-	broken  bool
-	bounded bool          // the deadline in force is the caller's, not the pool's
-	gone    chan struct{} // closed when the process has ended
+	cmd      *exec.Cmd
+	in       *os.File // its standard input
+	out      *os.File // its standard output
+	read     *reader
+	enc      encoder
+	stderr   *tail
+	codes    map[types.Hash]*list.Element
+	recent   *list.List // of hashes, the most recently used first
+	costs    []uint64   // that it was told
+	news     []news     // what the child was told and the fork server was not
+	forked   bool       // the child has the pipes
+	served   int        // messages of this child
+	blocks   int        // sessions of this child that ran any
+	wall     []Part
+	broken   bool
+	bounded  bool      // the deadline in force is the caller's, not the pool's
+	deadline time.Time // of what the host is asked
+	watch    watch
+	page     []byte // shared with the host
+	token    []byte // known to this process and the fork server
+	child    int    // the id of the child's process
+	rates    *rates
+	gone     chan struct{} // closed when the process has ended
 }
 
 // news is code that a child was given, or lost, or a new table of costs.
@@ -86,7 +95,7 @@ func moduleOf(file string) string {
 // startHost runs python with the embedded sources. Its environment is empty
 // but for a seed of hashes that nobody knows (host/hashing.py), and it finds no
 // file of anyone's.
-func startHost(python string, sources []byte, addressSpace uint64, notes bool, deadline time.Time, bounded bool) (*host, error) {
+func startHost(python string, sources []byte, addressSpace uint64, notes bool, deadline time.Time, rates *rates) (*host, error) {
 	boot, err := pythonhost.Files.ReadFile("bootstrap.py")
 	if err != nil {
 		return nil, err
@@ -101,19 +110,31 @@ func startHost(python string, sources []byte, addressSpace uint64, notes bool, d
 		in.Close()
 		return nil, err
 	}
-	h := &host{in: in, out: out, read: newReader(out), stderr: &tail{}, codes: map[types.Hash]*list.Element{}, recent: list.New()}
+	page, pageFile, err := newPage()
+	if err != nil {
+		for _, end := range []*os.File{childIn, in, out, childOut} {
+			end.Close()
+		}
+		return nil, fmt.Errorf("a page that is shared with the host: %w", err)
+	}
+	h := &host{in: in, out: out, page: page, token: newToken(), rates: rates, stderr: &tail{}, codes: map[types.Hash]*list.Element{},
+		recent: list.New()}
+	h.read = newReader(watched{h})
 	h.cmd = exec.Command(python, "-S", "-s", "-P", "-B", "-W", "ignore", "-c", string(boot))
 	h.cmd.Env = []string{"PYTHONHASHSEED=random", "PYTHONUTF8=1", "LC_ALL=C.UTF-8"}
 	h.cmd.Dir = "/"
 	h.cmd.Stdin, h.cmd.Stdout, h.cmd.Stderr = childIn, childOut, h.stderr
+	h.cmd.ExtraFiles = []*os.File{pageFile}
 	h.cmd.WaitDelay = waitDelay
 	contain(h.cmd)
 	err = h.cmd.Start()
 	childIn.Close()
 	childOut.Close()
+	pageFile.Close()
 	if err != nil {
 		in.Close()
 		out.Close()
+		h.unmap()
 		return nil, fmt.Errorf("start %s: %w", python, err)
 	}
 	h.gone = make(chan struct{})
@@ -121,14 +142,14 @@ func startHost(python string, sources []byte, addressSpace uint64, notes bool, d
 		h.cmd.Wait()
 		close(h.gone)
 	}()
-	h.until(deadline, bounded)
+	h.until(deadline, false)
 	archive := binary.LittleEndian.AppendUint64(append([]byte{}, sources...), serverBytes(addressSpace))
 	archive = binary.LittleEndian.AppendUint64(archive, addressSpace)
 	noting := uint64(0)
 	if notes {
 		noting = 1
 	}
-	archive = binary.LittleEndian.AppendUint64(archive, noting)
+	archive = append(binary.LittleEndian.AppendUint64(archive, noting), h.token...)
 	if _, err = in.Write(archive); err == nil {
 		err = h.hello()
 	}
@@ -173,9 +194,20 @@ func (h *host) fork() error {
 	if err := h.send(); err != nil {
 		return err
 	}
-	_, err := h.expect(frameFork)
-	h.forked = err == nil
-	return err
+	body, err := h.expect(frameFork)
+	if err != nil {
+		return err
+	}
+	d := &decoder{data: body}
+	a := &arguments{record: d.record(forkForm)}
+	pid, rate := a.number("pid"), a.number("rate")
+	d.keep(a.err)
+	if d.end(); d.err != nil {
+		return d.err
+	}
+	h.child, h.forked = int(min(pid, 1<<31-1)), true
+	h.rates.add(time.Duration(min(rate, uint64(time.Second))))
+	return nil
 }
 
 // renew ends the child and has the next one ready. The fork server keeps what
@@ -186,10 +218,21 @@ func (h *host) renew() error {
 	if err := h.send(); err != nil {
 		return err
 	}
-	if _, err := h.expect(frameEnded); err != nil {
+	if err := h.back(); err != nil {
 		return err
 	}
-	h.forked, h.served, h.blocks = false, 0, 0
+	return h.next()
+}
+
+// back reads that the fork server has the pipes again.
+func (h *host) back() error {
+	_, err := h.expect(frameEnded)
+	h.forked, h.child, h.served, h.blocks = false, 0, 0, 0
+	return err
+}
+
+// next tells the fork server what its child was told, and has another ready.
+func (h *host) next() error {
 	for _, n := range h.news {
 		switch {
 		case n.costs != nil:
@@ -222,16 +265,27 @@ func (h *host) writeDrop(hash types.Hash) { h.enc.begin(frameDrop, 1).bytes("cod
 
 // until gives what the host is asked next a deadline: its caller's, or the pool's.
 func (h *host) until(deadline time.Time, bounded bool) {
-	h.bounded = bounded
+	h.bounded, h.deadline = bounded, deadline
+	h.watch = watch{}
 	h.in.SetDeadline(deadline)
 	h.out.SetDeadline(deadline)
 }
 
+// strictly has what the host is asked next end once it is late.
+func (h *host) strictly() {
+	h.watch = watch{strict: true, began: time.Now()}
+	h.out.SetDeadline(h.watch.began.Add(program.LateFree))
+}
+
 // fail ends the host and says how it failed.
 func (h *host) fail(during string, cause error) error {
-	cause = h.cause(cause)
-	h.stop()
-	return failure(during, cause, h.bounded, h.stderr.String())
+	bounded, took := h.bounded, h.watch.took
+	ends := errors.Is(cause, errLate) || errors.Is(cause, os.ErrDeadlineExceeded)
+	if !ends || !h.forked || h.endChild() != nil {
+		cause = h.cause(cause)
+		h.stop()
+	}
+	return failure(during, cause, bounded, took, h.stderr.String())
 }
 
 // ended reports whether the process has died while nobody used it.
@@ -259,6 +313,12 @@ func (h *host) stop() {
 	}
 	<-h.gone
 	h.out.Close()
+	h.unmap()
+}
+
+func (h *host) unmap() {
+	syscall.Munmap(h.page)
+	h.page = nil
 }
 
 // send writes the frame being built.

@@ -155,6 +155,7 @@ const (
 // The maps beside those of a conversation: from the host, and to it.
 var (
 	helloForm       = newForm("hello", "version")
+	forkForm        = newForm("fork", "pid rate") // the child, and its CPU time of a thousand cycles in nanoseconds
 	partForm        = newForm("part", "name missing")
 	refusalForm     = newForm("refusal", "units line reason")
 	descriptionForm = newForm("description", "units")
@@ -163,7 +164,7 @@ var (
 	adviceForm      = newForm("advice", "kind line words")
 	pointForm       = newForm("point", "line way? label?")
 
-	fromHost = []*form{helloForm, partForm, refusalForm, descriptionForm, handlerForm, attemptForm, adviceForm, pointForm}
+	fromHost = []*form{helloForm, forkForm, partForm, refusalForm, descriptionForm, handlerForm, attemptForm, adviceForm, pointForm}
 )
 
 // fixed is what begins every map of a kind, always the same names in the same

@@ -115,6 +115,7 @@ type Pool struct {
 	reads   chan *host
 	mu      sync.Mutex
 	closed  bool
+	rates   rates
 }
 
 var _ program.Host = (*Pool)(nil)
@@ -198,7 +199,7 @@ func (p *Pool) Ahead() (over <-chan struct{}) {
 func (p *Pool) ahead(path string) *host {
 	deadline := time.Now().Add(startTimeout)
 	defer slowly(p.config.Slow).watch(path, startTimeout)()
-	h, err := startHost(path, p.sources, p.config.AddressSpace, p.config.Notes != nil, deadline, false)
+	h, err := startHost(path, p.sources, p.config.AddressSpace, p.config.Notes != nil, deadline, &p.rates)
 	if err != nil {
 		return nil
 	}
@@ -218,11 +219,11 @@ func (p *Pool) take(during string, free chan *host, left func() time.Duration) (
 	}
 	h, ok := wait(free, left)
 	if !ok {
-		return nil, failure(during, program.ErrNotBegun, true, "")
+		return nil, failure(during, program.ErrNotBegun, true, 0, "")
 	}
 	if p.isClosed() {
 		free <- nil
-		return nil, failure(during, errClosed, false, "")
+		return nil, failure(during, errClosed, false, 0, "")
 	}
 	if h != nil && h.ended() {
 		h.stop()
@@ -245,7 +246,7 @@ func (p *Pool) start(during, path string, free chan *host, left func() time.Dura
 	up := make(chan started, 1)
 	go func() {
 		defer slowly(p.config.Slow).watch(path, startTimeout)()
-		h, err := startHost(path, p.sources, p.config.AddressSpace, p.config.Notes != nil, time.Now().Add(startTimeout), false)
+		h, err := startHost(path, p.sources, p.config.AddressSpace, p.config.Notes != nil, time.Now().Add(startTimeout), &p.rates)
 		up <- started{h, err}
 	}()
 	patience, _ := within(startTimeout+time.Second, left) // the host's own limit comes first
@@ -259,7 +260,7 @@ func (p *Pool) start(during, path string, free chan *host, left func() time.Dura
 		return s.host, s.err
 	case <-timer.C:
 		go func() { free <- (<-up).host }()
-		return nil, failure(during, program.ErrNotBegun, true, "")
+		return nil, failure(during, program.ErrNotBegun, true, 0, "")
 	}
 }
 
@@ -288,14 +289,18 @@ func (p *Pool) giveBack(free chan *host, h *host) {
 	if free == p.reads {
 		fresh = h.served < MaxReads
 	}
-	if fresh && !h.broken {
+	if fresh && h.forked && !h.broken {
 		free <- h
 		return
 	}
 	go func() {
 		if !h.broken {
 			h.until(time.Now().Add(p.config.CallTimeout), false)
-			if err := h.renew(); err != nil {
+			renew := h.renew
+			if !h.forked { // its child was ended
+				renew = h.next
+			}
+			if err := renew(); err != nil {
 				h.stop()
 			}
 		}

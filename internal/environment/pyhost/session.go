@@ -18,13 +18,14 @@ type session struct {
 	pool   *Pool
 	free   chan *host // where its host comes from and goes back to
 	host   *host      // nil until it is needed
-	left   func() time.Duration
-	depth  int // of messages within messages
+	bounds program.Bounds
+	depth  int  // of messages within messages
+	dead   bool // a message had no end
 	closed bool
 }
 
 // Bound implements program.Session.
-func (s *session) Bound(left func() time.Duration) { s.left = left }
+func (s *session) Bound(by program.Bounds) { s.bounds = by }
 
 // Close gives the host back, or its place if it has ended.
 func (s *session) Close() {
@@ -36,29 +37,33 @@ func (s *session) Close() {
 
 // begin has a host ready and sets the deadline of a conversation.
 func (s *session) begin(during string) error {
-	if s.closed || s.host != nil && s.host.broken {
-		return failure(during, errDead, false, "")
+	if s.closed || s.dead || s.host != nil && s.host.broken {
+		return failure(during, errDead, false, 0, "")
 	}
 	if s.depth > 0 {
 		return nil
 	}
-	if s.left != nil && s.left() <= 0 {
-		return failure(during, program.ErrNotBegun, true, "")
+	left := s.bounds.Left
+	if left != nil && left() <= 0 {
+		return failure(during, program.ErrNotBegun, true, 0, "")
 	}
 	if s.host == nil {
-		h, err := s.pool.take(during, s.free, s.left)
+		h, err := s.pool.take(during, s.free, left)
 		if err != nil {
 			return err
 		}
 		s.host = h
 	}
-	patience, bounded := within(s.pool.config.CallTimeout, s.left)
+	patience, bounded := within(s.pool.config.CallTimeout, left)
 	if patience <= 0 {
-		return failure(during, program.ErrNotBegun, true, "")
+		return failure(during, program.ErrNotBegun, true, 0, "")
 	}
 	s.host.until(time.Now().Add(patience), bounded)
 	if err := s.host.fork(); err != nil {
 		return s.host.fail(during, err)
+	}
+	if s.bounds.Strict {
+		s.host.strictly()
 	}
 	return nil
 }
@@ -170,10 +175,13 @@ func (s *session) Handle(ctx program.Context, code program.Code, m program.Messa
 	out, err := c.run()
 	s.depth--
 	if err != nil {
-		if errors.Is(err, errFrame) {
+		s.dead = true
+		switch host := (*program.HostError)(nil); {
+		case errors.Is(err, errFrame):
 			return program.Outcome{}, h.fail(during, err)
+		case !errors.As(err, &host) && (!h.forked || h.endChild() != nil): // it waits for an answer that nobody will give
+			h.stop()
 		}
-		h.stop() // it waits for an answer that nobody will give
 		return program.Outcome{}, err
 	}
 	s.pool.hints.put(c.site, c.read)

@@ -2,6 +2,7 @@ package pyhost
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -41,6 +42,24 @@ func (r *reader) next() (byte, []byte, error) {
 		have += step
 	}
 	return r.buf[0], r.buf[1:], nil
+}
+
+// skip reads up to a token, at most so many bytes.
+func (r *reader) skip(token []byte, most int) error {
+	var last []byte
+	for range most {
+		b, err := r.in.ReadByte()
+		if err != nil {
+			return err
+		}
+		if last = append(last, b); len(last) > len(token) {
+			last = last[1:]
+		}
+		if b == token[len(token)-1] && bytes.Equal(last, token) {
+			return nil
+		}
+	}
+	return fmt.Errorf("%w: %d bytes before its token", errFrame, most)
 }
 
 // The kinds of CBOR's values (RFC 8949 §3.1) that cross the pipe, and its

@@ -18,7 +18,7 @@ func (hanging) Open(program.Purpose) (program.Session, error) { return &hangingS
 
 type hangingSession struct{ left func() time.Duration }
 
-func (s *hangingSession) Bound(left func() time.Duration) { s.left = left }
+func (s *hangingSession) Bound(by program.Bounds) { s.left = by.Left }
 
 func (*hangingSession) Inspect(program.Code) (program.Description, error) {
 	return program.Description{Handlers: []program.Handler{{Name: "start"}}}, nil

@@ -2,7 +2,6 @@ package byzantine
 
 import (
 	"errors"
-	"time"
 
 	"github.com/cowboyinc/devnet/internal/base/program"
 )
@@ -37,13 +36,13 @@ func (h *passingHost) Open(purpose program.Purpose) (program.Session, error) {
 type passingSession struct {
 	program.Session
 	mask     *Mask
-	proposes bool // the run has a bound, as a proposer's has and no other's (decision C4)
+	proposes bool // the run has a share of time, as a proposer's has and no other's (decision C4)
 }
 
 // Bound implements program.Session.
-func (s *passingSession) Bound(left func() time.Duration) {
-	s.proposes = left != nil
-	s.Session.Bound(left)
+func (s *passingSession) Bound(by program.Bounds) {
+	s.proposes = by.Left != nil
+	s.Session.Bound(by)
 }
 
 // Handle implements program.Session.

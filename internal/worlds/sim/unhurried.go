@@ -27,15 +27,15 @@ type unhurriedSession struct{ program.Session }
 const unbounded = 24 * time.Hour
 
 // Bound implements program.Session.
-func (s unhurriedSession) Bound(left func() time.Duration) {
-	if left == nil {
-		s.Session.Bound(nil)
+func (s unhurriedSession) Bound(by program.Bounds) {
+	if by.Left == nil {
+		s.Session.Bound(program.Bounds{})
 		return
 	}
-	s.Session.Bound(func() time.Duration {
-		if rest := left(); rest <= 0 {
+	s.Session.Bound(program.Bounds{Left: func() time.Duration {
+		if rest := by.Left(); rest <= 0 {
 			return rest
 		}
 		return unbounded
-	})
+	}})
 }

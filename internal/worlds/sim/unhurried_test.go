@@ -18,8 +18,8 @@ type askingSession struct {
 
 func (a *asking) Open(program.Purpose) (program.Session, error) { return &askingSession{of: a}, nil }
 
-func (s *askingSession) Bound(left func() time.Duration) { s.left = left }
-func (s *askingSession) Close()                          {}
+func (s *askingSession) Bound(by program.Bounds) { s.left = by.Left }
+func (s *askingSession) Close()                  {}
 
 func (s *askingSession) Inspect(program.Code) (program.Description, error) {
 	if s.left != nil {

@@ -1,0 +1,46 @@
+package program
+
+import (
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+)
+
+// What the attempt of an item may use of its host's CPU time (decision C18).
+const (
+	// LateTimes is how many times as long as a plain loop's the cycles of a program may
+	// take. The price list keeps it below 15; the rest is for measures that err.
+	LateTimes = 40
+	// LateFree is beyond that: a program whose first operation is dear has it.
+	LateFree = 2 * time.Millisecond
+	// UsualRate is the CPU time of a thousand cycles of a plain loop on a machine that
+	// was not measured.
+	UsualRate = 30 * time.Microsecond
+)
+
+// maxRated bounds the cycles that an allowance grows with, so that no product overflows:
+// more than any block has.
+const maxRated = types.Cycles(1) << 32
+
+// Allowance is the CPU time that an attempt may have used after so many cycles.
+// thousand is that of a thousand cycles of a plain loop. It is rounded down.
+//
+// Spec: decision C18.
+func Allowance(used types.Cycles, thousand time.Duration) time.Duration {
+	thousand = min(max(thousand, 0), time.Second/1000)
+	return LateFree + time.Duration(min(used, maxRated)/1000)*LateTimes*thousand +
+		time.Duration(min(used, maxRated)%1000)*LateTimes*thousand/1000
+}
+
+// Bounds is what the user of a session lets a message take. The zero Bounds is nothing:
+// the host's own limit remains.
+type Bounds struct {
+	// Left is asked whenever a message or an inspection begins, for the wall time that may
+	// still be spent on it and all that it calls. What has none left is not begun, what takes
+	// longer is given up; both are a *HostError that says Stopped. nil is no bound: who must
+	// not depend on real time, as the simulator, sets none.
+	Left func() time.Duration
+	// Strict has a message end there and then that uses more CPU time than its Allowance, as
+	// a *HostError that says Late.
+	Strict bool
+}

@@ -1,0 +1,121 @@
+package pyhost
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/base/program"
+	"github.com/cowboyinc/devnet/internal/base/types"
+)
+
+// wastes uses much CPU time and no cycles, in a pattern that backtracks within C.
+const wastes = `
+import re
+from cowboy_sdk import actor, public
+
+@actor
+class Wastes:
+    @public
+    def wide(self, payload):
+        n = 0
+        while True:
+            re.compile("[\u0100-\uffff]" * 20 + str(n), re.I)
+            n += 1
+
+    @public
+    def loop(self, payload):
+        i = 0
+        while True:
+            i += 1
+
+    @public
+    def hashes(self, payload):
+        import pvm_host
+        while True:
+            pvm_host.keccak256(b"")
+
+    @public
+    def quick(self, payload):
+        return b"quick"
+`
+
+// strict runs a handler in a session that ends what is late, and tells the CPU time of
+// its host's child.
+func strictly(t *testing.T, p *Pool, left func() time.Duration, handler string, cycles types.Cycles) (out program.Outcome, err error, child int) {
+	t.Helper()
+	s, err := p.Open(program.ForBlock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	s.Bound(program.Bounds{Left: left, Strict: true})
+	w := newWorld(s)
+	at := w.deploy(1, wastes)
+	ctx := &fakeContext{w: w, m: program.Message{Kind: program.Call, Self: at, Handler: handler}, cycles: cycles, cells: 1 << 20}
+	out, err = s.Handle(ctx, codeOf(wastes), ctx.m)
+	if h := s.(*session).host; h != nil {
+		child = h.cmd.Process.Pid
+	}
+	return out, err, child
+}
+
+// Decision C18: "an attempt … may use 40 × cycles so far × ns_per_cycle + 2 ms of its
+// host's CPU time … above that it is late and ends there and then". Its fork server lives on.
+func TestWhatIsLateEndsThereAndThen(t *testing.T) {
+	p := New(Config{Hosts: 1})
+	defer p.Close()
+	if _, err, _ := strictly(t, p, nil, "quick", 1_000_000); err != nil {
+		t.Fatal(err)
+	}
+	var server int
+	for range 3 {
+		_, err, pid := strictly(t, p, nil, "wide", 10_000_000)
+		var host *program.HostError
+		if !errors.As(err, &host) || host.Failure != program.Late || host.CPU <= program.LateFree || host.CPU > 2*time.Second {
+			t.Fatalf("%+v", err)
+		}
+		t.Logf("late after %v", host.CPU)
+		if server != 0 && pid != server {
+			t.Error("the fork server ended with its child")
+		}
+		server = pid
+		if out, err, pid := strictly(t, p, nil, "quick", 1_000_000); err != nil || string(out.Output) != "quick" || pid != server {
+			t.Fatalf("after it: %+v %v, by %d and not %d", out, err, pid, server)
+		}
+	}
+}
+
+// Promise (ii) of decision C18: a plain loop is never late, nor is a program that pays
+// for each turn of the pipe; and what a slice or its end shows changes no receipt.
+func TestWhatKeepsToItsPriceIsNeverLate(t *testing.T) {
+	p := New(Config{Hosts: 1})
+	defer p.Close()
+	for _, handler := range []string{"loop", "hashes"} {
+		for _, cycles := range []types.Cycles{3_000, 100_000, 3_000_000} {
+			out, err, _ := strictly(t, p, nil, handler, cycles)
+			if err != nil || out.Status != types.StatusOutOfCycles {
+				t.Errorf("%s of %d cycles: %+v %v", handler, cycles, out, err)
+			}
+		}
+	}
+	if rate := p.rates.rate(); rate < 2*time.Microsecond || rate > 500*time.Microsecond {
+		t.Errorf("a thousand cycles of a plain loop are said to take %v", rate)
+	}
+}
+
+// What a share of wall time cuts off is stopped, and not late, and its fork server lives on.
+func TestWhatAShareCutsOffIsNotLate(t *testing.T) {
+	p := New(Config{Hosts: 1})
+	defer p.Close()
+	strictly(t, p, nil, "quick", 1_000_000)
+	ends := time.Now().Add(300 * time.Millisecond)
+	_, err, server := strictly(t, p, func() time.Duration { return time.Until(ends) }, "loop", 1<<40)
+	var host *program.HostError
+	if !errors.As(err, &host) || host.Failure != program.Stopped || host.CPU != 0 {
+		t.Fatalf("%+v", err)
+	}
+	if _, err, pid := strictly(t, p, nil, "quick", 1_000_000); err != nil || pid != server {
+		t.Errorf("after it: %v, by %d and not %d", err, pid, server)
+	}
+}

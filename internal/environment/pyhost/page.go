@@ -1,0 +1,145 @@
+package pyhost
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"os"
+	"syscall"
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/base/program"
+	"github.com/cowboyinc/devnet/internal/base/types"
+)
+
+// The page that a host shares with this process (python-host/host/meter.py): words
+// of this machine's order.
+const (
+	pageBytes  = 4096
+	pageUsed   = 0  // cycles of the outermost message so far
+	pageBase   = 8  // CPU time of the child that is not counted, in nanoseconds
+	pageState  = 16 // one of the states
+	tokenBytes = 16
+)
+
+// States of the page. Only counting is trusted for no more than when to look at the clock.
+const (
+	pageCounting = 1
+	pageEnded    = 2 // this process ended the child
+)
+
+// newPage maps a page without a name, and returns the file that the host maps.
+func newPage() (page []byte, file *os.File, err error) {
+	if file, err = unnamedFile(); err != nil {
+		return nil, nil, err
+	}
+	if err = file.Truncate(pageBytes); err == nil {
+		page, err = syscall.Mmap(int(file.Fd()), 0, pageBytes, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED)
+	}
+	if err != nil {
+		file.Close()
+		return nil, nil, err
+	}
+	return page, file, nil
+}
+
+func newToken() []byte {
+	token := make([]byte, tokenBytes)
+	rand.Read(token)
+	return token
+}
+
+func (h *host) word(at int) uint64 { return binary.NativeEndian.Uint64(h.page[at:]) }
+
+// errLate is the end of a message that is late.
+var errLate = errors.New("it is late")
+
+// errNoClock is of a system that does not tell the CPU time of another process.
+var errNoClock = errors.New("this system does not tell the CPU time of another process")
+
+// Times of looking at the clock of a message that runs.
+const (
+	leastLook = time.Millisecond // between two looks
+	// wallTimes is how far the wall clock may go beyond the allowance, where the
+	// system does not tell the CPU time, and wallFree how far at least.
+	wallTimes = 10
+	wallFree  = 250 * time.Millisecond
+)
+
+// watch is what is known of a message that must not be late.
+type watch struct {
+	strict bool          // it is watched
+	began  time.Time     // the outermost message
+	took   time.Duration // CPU time, once it is late
+}
+
+// look reports whether the message under way is late, and else when to look again.
+//
+// Spec: decision C18.
+func (h *host) look(now time.Time) (late bool, again time.Duration) {
+	if h.word(pageState) != pageCounting {
+		return false, leastLook
+	}
+	allowed := program.Allowance(types.Cycles(h.word(pageUsed)), h.rates.rate())
+	took, err := cpuTime(h.child)
+	if took -= time.Duration(h.word(pageBase)); err != nil {
+		took, allowed = now.Sub(h.watch.began), wallTimes*allowed+wallFree
+	}
+	if took > allowed {
+		h.watch.took = took
+		return true, 0
+	}
+	return false, max(allowed-took, leastLook)
+}
+
+// watched reads what the host says, and looks at its clock while it says nothing.
+type watched struct{ *host }
+
+// Read implements io.Reader.
+func (w watched) Read(p []byte) (int, error) {
+	for {
+		n, err := w.out.Read(p)
+		if n > 0 || !errors.Is(err, os.ErrDeadlineExceeded) {
+			return n, err
+		}
+		now := time.Now()
+		if !now.Before(w.deadline) {
+			return 0, err
+		}
+		again := w.deadline.Sub(now)
+		if w.watch.strict {
+			late, next := w.look(now)
+			if late {
+				return 0, errLate
+			}
+			again = min(again, next)
+		}
+		w.out.SetReadDeadline(now.Add(again))
+	}
+}
+
+// Limits of ending a child in the midst of a message.
+const (
+	endingTime  = 5 * time.Second
+	maxLeftover = 2 * MaxFrameBytes // bytes that it left unsaid
+)
+
+// endChild ends the child in the midst of a message. Its fork server lives on, has
+// the pipes again, and knows what the child was told.
+func (h *host) endChild() error {
+	if h.over() || h.child <= 0 {
+		return errEnded
+	}
+	h.until(time.Now().Add(endingTime), false)
+	binary.NativeEndian.PutUint64(h.page[pageState:], pageEnded)
+	if err := killOne(h.child); err != nil {
+		return err
+	}
+	if _, err := h.in.Write(h.token); err != nil {
+		return err
+	}
+	if err := h.read.skip(h.token, maxLeftover); err != nil {
+		return err
+	}
+	return h.back()
+}
