@@ -22,6 +22,9 @@ type BlockContext struct {
 	System       System // nil: the chain answers for no address
 	Carrier      Carrier
 	Sessions     Sessions
+	// Doubted reports whether a handler of a code is not to be begun, nil: none. The
+	// execution then has no result (decision C18).
+	Doubted func(code types.Hash, handler string) bool
 }
 
 // Sessions opens the conversation with the programs' host when the first
@@ -196,6 +199,10 @@ func (x *Execution) run(parent *frame, msg program.Message, purse *types.Cycles)
 		return failed(types.StatusNoHandler, "no_handler", "init runs once, at deploy")
 	}
 	msg.Owner = record.Owner
+	if x.block.Doubted != nil && x.block.Doubted(record.CodeHash, msg.Handler) {
+		x.environment = &ProgramError{record.CodeHash, msg.Handler, program.ErrDoubted}
+		return program.Outcome{}
+	}
 	session, err := x.block.Sessions.Session()
 	if err != nil {
 		x.environment = err
@@ -209,7 +216,7 @@ func (x *Execution) run(parent *frame, msg program.Message, purse *types.Cycles)
 		panic(x.bug)
 	}
 	if err != nil && x.environment == nil {
-		x.environment = err
+		x.environment = &ProgramError{record.CodeHash, msg.Handler, err}
 	}
 	outcome = f.end(outcome)
 	x.top = parent
@@ -219,6 +226,18 @@ func (x *Execution) run(parent *frame, msg program.Message, purse *types.Cycles)
 	}
 	return outcome
 }
+
+// ProgramError is the environment's error over a handler of a code: the innermost that
+// ran.
+type ProgramError struct {
+	Code    types.Hash
+	Handler string
+	Err     error
+}
+
+func (e *ProgramError) Error() string { return e.Err.Error() }
+
+func (e *ProgramError) Unwrap() error { return e.Err }
 
 // push puts a frame on the stack.
 func (x *Execution) push(parent *frame, msg program.Message, purse types.Cycles) *frame {

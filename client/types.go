@@ -80,6 +80,7 @@ type (
 	Tips          = model.Tips
 	Vote          = model.Vote
 	Passed        = model.Passed
+	Late          = model.Late
 	Asked         = model.Asked
 	Watch         = model.Watch
 	StoryEntry    = model.StoryEntry

@@ -126,8 +126,11 @@ var examples = map[string]func(*lines){
 	"passed": func(l *lines) {
 		begun := uint64(2)
 		fire := types.PassedFires{Failed: []types.TimerID{scheduler.TimerID(counter, 12, []byte("tick"), 3)}, Begun: &begun}
-		l.array(codec.Marshal(&types.Passed{Fires: fire}), "questions", "fires", "messages")
-		hash := types.PassedHash(&types.Passed{Fires: fire})
+		fire.Skipped = []types.Skip{{Begun: 0, Count: 2}}
+		late := []types.LateTransaction{{Sender: alice.Address(), Nonce: 7, CPU: 2100}}
+		passed := &types.Passed{Fires: fire, Late: late}
+		l.array(codec.Marshal(passed), "questions", "fires", "messages", "late")
+		hash := types.PassedHash(passed)
 		l.add("passed", hash[:])
 	},
 	"proposal": func(l *lines) { frame(l, 1, proposal(), "view", "block", "signature") },

@@ -266,7 +266,7 @@ func (c *bidCalls) ask(q bidKey, d *dueTimer) (heard, error) {
 		return heard{}, fmt.Errorf("gas bidder %s of actor %s: %w", q.bidder, q.actor, err)
 	}
 	if answer.Passed != "" {
-		r.over = answer.Passed == ReasonNotBegun
+		r.over = answer.Over
 		return heard{waits: answer.Passed}, nil
 	}
 	if answer.Cycles > asked.Cycles {

@@ -46,6 +46,7 @@ type Answer struct {
 	Fault  string       // why there is no output, or ""
 	Cycles types.Cycles // used, at most BidCall.Cycles
 	Passed string       // why it was passed over, uncharged, or ""
+	Over   bool         // nobody else is asked
 }
 
 // Fire is one fire to be settled.
@@ -73,6 +74,7 @@ type Fired struct {
 	TipPaid types.Wei           // what of it the proposer got
 	Changes []types.TimerChange // what the handler did to timers, where it kept its effects
 	Passed  string              // why it was passed over, uncharged and still in state, or ""
+	Over    bool                // no other is begun
 }
 
 // LaneResult is what the lane did in a block.

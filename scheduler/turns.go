@@ -83,7 +83,7 @@ func (r *laneRun) turn(t turn) error {
 		return err
 	}
 	if fired.Passed != "" {
-		d.waiting, r.over = fired.Passed, fired.Passed == ReasonNotBegun
+		d.waiting, r.over = fired.Passed, fired.Over
 		return nil
 	}
 	r.ran, d.fired = true, true

@@ -59,7 +59,6 @@ type execution struct {
 	working  bool                          // what consensus was told last
 	target   skipTo
 	tries    *ledger.Tries // what it gave up as a proposer
-	late     late
 	patience patience
 	attended types.Time // when a block was executed here last
 	jobs     env.Alarm  // rings for lookAtJobs; nil until it was needed
@@ -157,7 +156,7 @@ func (e *execution) build(ask simplex.Build) {
 	e.onchain.pool.EndRound(idleBlocks)
 	if made != nil {
 		for i := range made.Dropped {
-			e.leaveOut(&made.Dropped[i])
+			e.drop(made.Dropped[i].Transaction.Hash, reasonOf(&made.Dropped[i]))
 		}
 		e.tellFailures(made.Failures)
 	}
@@ -176,12 +175,22 @@ func (e *execution) build(ask simplex.Build) {
 // pace is the time of a proposer: a quarter of the leader timeout from when it was
 // asked (decision C4), and at least chain.least_execution_ms from now, however
 // short the timeouts are or late the role was asked: below that no interpreter
-// would ever answer on a busy machine. Where views end before, timeouts grow.
+// would ever answer on a busy machine. Where views end before, timeouts grow: a share that
+// is lent may be as long as the longest of a leader.
 func (e *execution) pace(ask simplex.Build, parent *ledger.State) *ledger.Pace {
 	now := e.v.node.Clock.Now()
 	least := parent.NextParams().LeastExecMS.Duration()
 	end := max(ask.By, now.Add(least))
-	return &ledger.Pace{Share: end.Sub(now), Left: func() time.Duration { return end.Sub(e.v.node.Clock.Now()) }, Tries: e.tries}
+	return &ledger.Pace{Share: end.Sub(now), Longest: simplex.TimingOf(parent.NextParams()).LongestLeader(),
+		Left: func() time.Duration { return end.Sub(e.v.node.Clock.Now()) }, Tries: e.tries}
+}
+
+// reasonOf is why a transaction is forgotten, for its sender.
+func reasonOf(drop *ledger.Dropped) error {
+	if environment := (*ledger.EnvironmentError)(nil); errors.As(drop.Err, &environment) {
+		return errors.New("host_failed: " + environment.Ended())
+	}
+	return drop.Err
 }
 
 // maxTold bounds the failures of one block that are logged.
@@ -217,11 +226,15 @@ func (e *execution) execute(ask simplex.Execute) {
 		answer.Reason = errUnknownParent.Error()
 		return
 	}
-	result, err := e.apply(parent, ask.Block)
+	execute := e.executor.Judge
+	if ask.Notarized { // others could: this validator must have the result
+		execute = e.executor.Apply
+	}
+	result, err := e.apply(parent, ask.Block, execute)
 	if err != nil {
 		answer.Reason = err.Error()
 		if environment := (*ledger.EnvironmentError)(nil); errors.As(err, &environment) {
-			answer.Failed = true
+			answer.Failed, answer.Late = true, environment.Late
 			e.v.count.hostFailures.Add(1)
 			e.v.trouble.note(e.v.node.Clock.Now(), "a proposal cannot be judged here: "+environment.Brief())
 			e.v.log.Warn("a proposal cannot be judged here: the host of programs fails", "height", ask.Block.Header.Height, "error", err)
@@ -244,12 +257,13 @@ func (e *execution) foresee(result *ledger.Result) {
 	}
 }
 
-func (e *execution) apply(parent *ledger.State, block *types.Block) (*ledger.Result, error) {
+func (e *execution) apply(parent *ledger.State, block *types.Block,
+	execute func(*ledger.State, *types.Block) (*ledger.Result, error)) (*ledger.Result, error) {
 	own := false // another validator of the process may have done it; it takes as long
 	result, err := e.v.memo.apply(e.v.life, parent.Root(), block, func() (*ledger.Result, error) {
 		own = true
 		defer e.onchain.pool.EndRound(idleBlocks)
-		return e.executor.Apply(parent, block)
+		return execute(parent, block)
 	})
 	if err != nil {
 		return nil, err
@@ -300,7 +314,7 @@ func (e *execution) finalResult(block *types.Block, hash types.Hash) (*ledger.Re
 	if parent == nil {
 		return nil, errUnknownParent
 	}
-	result, err := e.apply(parent, block)
+	result, err := e.apply(parent, block, e.executor.Apply)
 	if err == nil {
 		e.results[hash] = result
 	}

@@ -49,11 +49,6 @@ func (p *pool) transaction(hash types.Hash) *ledger.Checked {
 func (e *execution) admit(event admission) {
 	state := e.v.head.Load().State
 	for _, tx := range event.txs {
-		if why := e.late.refuses(tx.Sender, tx.Hash, state.Height(), e.v.node.Clock.Now()); why != nil {
-			e.v.count.refusedTransactions.Add(1)
-			e.v.desk.answer(event.ticket, admitted{tx.Hash, why})
-			continue
-		}
 		err := e.hold(state, tx)
 		e.v.desk.answer(event.ticket, admitted{tx.Hash, err})
 		if err != nil {
@@ -155,29 +150,20 @@ func (v *Validator) sendAll(frame []byte, to []types.Validator) {
 }
 
 // pending yields what a block on the given state can hold: runner transactions, to
-// which a part of it is kept, then the others, best first; those of senders who took
-// the proposer's time for nothing come behind all others.
+// which a part of it is kept, then the others, best first.
 func (e *execution) pending(state *ledger.State) iter.Seq[*ledger.Checked] {
 	base := state.NextBaseFees()
 	nonce := func(a types.Address) types.Nonce { return state.Account(a).Nonce }
-	each := func(last bool, yield func(*ledger.Checked) bool) (others, more bool) {
-		for entry := range e.pool.Pending(mempool.Fees{Cycle: base.Cycle, Cell: base.Cell}, nonce) {
-			if e.late.isLast(entry.Sender, state.Height()) != last {
-				others = true
-			} else if !yield(entry.Value) {
-				return others, false
-			}
-		}
-		return others, true
-	}
 	return func(yield func(*ledger.Checked) bool) {
 		for _, one := range e.pool.reports.waiting {
 			if !yield(one.tx) {
 				return
 			}
 		}
-		if others, more := each(false, yield); others && more {
-			each(true, yield)
+		for entry := range e.pool.Pending(mempool.Fees{Cycle: base.Cycle, Cell: base.Cell}, nonce) {
+			if !yield(entry.Value) {
+				return
+			}
 		}
 	}
 }

@@ -105,11 +105,17 @@ func passedOver(p *model.Passed) string {
 	if n := len(p.Agents); n > 0 {
 		parts = append(parts, plural.Of(n, "gas bidding agent"))
 	}
+	if n := len(p.Late); n > 0 {
+		parts = append(parts, plural.Of(n, "late transaction"))
+	}
 	if len(parts) > 0 {
 		parts = []string{"host_failed over " + strings.Join(parts, ", ")}
 	}
 	if len(p.Stopped) > 0 {
 		parts = append(parts, "no time for more "+strings.Join(p.Stopped, ", "))
+	}
+	if p.Waiting > 0 {
+		parts = append(parts, plural.Of(int(min(p.Waiting, 1<<31)), "item")+" left for another block")
 	}
 	return strings.Join(parts, "; ")
 }

@@ -62,6 +62,18 @@ func checkProposal(parent *State, proposal Proposal) *Invalid {
 //
 // Spec: decision C2.
 func (x *Executor) Apply(parent *State, block *types.Block) (*Result, error) {
+	return x.apply(parent, block, false)
+}
+
+// Judge is Apply for who votes: a program that is late ends there and then, as an
+// *EnvironmentError. Whoever must have the result calls Apply.
+//
+// Spec: decision C18.
+func (x *Executor) Judge(parent *State, block *types.Block) (*Result, error) {
+	return x.apply(parent, block, true)
+}
+
+func (x *Executor) apply(parent *State, block *types.Block, strict bool) (*Result, error) {
 	claimed := &block.Header
 	proposal := Proposal{View: claimed.View, Proposer: claimed.Proposer, Timestamp: claimed.Timestamp,
 		Skipped: claimed.Skipped, Parent: block.Parent, Finalization: block.Finalization}
@@ -86,11 +98,23 @@ func (x *Executor) Apply(parent *State, block *types.Block) (*Result, error) {
 		return nil, invalid(CodeBadPassed, "C18", "the header commits to another list of what was passed over: %s, not %s", claimed.Passed, own)
 	}
 	r.passing.follow(block.Passed)
-	result, err := r.transition(func() error { return r.includeAll(block.Transactions) })
+	r.sessions.strict = strict
+	result, err := r.transition(func() error {
+		if refusal := r.followLists(block.Passed); refusal != nil {
+			return refusal
+		}
+		if err := r.includeAll(block.Transactions); err != nil {
+			return err
+		}
+		if refusal := r.checkLists(); refusal != nil {
+			return refusal
+		}
+		return nil
+	})
 	if err != nil {
 		return nil, err
 	}
-	if refusal := r.passing.check(); refusal != nil {
+	if refusal := r.passing.check(r.late.made); refusal != nil {
 		return nil, refusal
 	}
 	if refusal := checkSealed(claimed, &result.Block.Header); refusal != nil {
@@ -187,6 +211,8 @@ func (x *Executor) Build(parent *State, proposal Proposal, txs iter.Seq[*Checked
 	}
 	r := x.open(parent, headerOf(parent, proposal, presence), presence, program.ForBlock)
 	r.pace.Pace = pace
+	r.sessions.strict = pace != nil
+	r.pace.tries().begin(r.header.Height)
 	built := new(Built)
 	result, err := r.transition(func() error {
 		built.Dropped = r.choose(txs)
@@ -201,22 +227,35 @@ func (x *Executor) Build(parent *State, proposal Proposal, txs iter.Seq[*Checked
 	return built, nil
 }
 
-// choose includes what it can of the transactions that a mempool offers.
+// choose includes what it can of the transactions that a mempool offers: those that were
+// cut off before in their turn, and one that is doubted after all others.
 func (r *run) choose(txs iter.Seq[*Checked]) (dropped []Dropped) {
-	r.pace.begin(r.parent, r.header.Height, r.afterTransactions()...)
-	for c := range txs {
-		if r.pace.over() || r.left(laneUser) < r.params.CostTransaction {
-			break
-		}
-		if r.pace.knows(c.Hash, r.header.Height) && !r.pace.lendable(c.Hash, r.header.Height, chancesOfSends) {
-			continue
-		}
-		late, err := r.try(c.Hash, chancesOfSends, func() error { return r.include(c) })
-		if environment := (*EnvironmentError)(nil); errors.As(err, &environment) {
-			dropped = append(dropped, Dropped{Transaction: c, Err: err, Waits: late})
-		} else if err != nil && !mayFitLater(err) {
+	r.pace.begin(r.parent, r.header.Height, phaseTransactions, r.afterTransactions()...)
+	attempt := func(c *Checked, t turn) {
+		end, err := r.try(c.Hash, t, c.Sender, func() error { return r.include(c) })
+		switch {
+		case end == endDone, end == endWaits, end == endBroken && mayFitLater(err), end == endFailed && r.wasLate(c, err):
+		default:
 			dropped = append(dropped, Dropped{Transaction: c, Err: err})
 		}
+	}
+	r.late.ended = map[slot]bool{}
+	r.listLate()
+	var doubted *Checked
+	for c := range txs {
+		full := r.pace.over() || r.left(laneUser) < r.params.CostTransaction
+		if full && !r.pace.wants() {
+			break
+		}
+		switch t := r.pace.turn(c.Hash, c.Sender); {
+		case t == turnDoubted:
+			doubted = c
+		case t == turnLent, t == turnOwn && !full:
+			attempt(c, t)
+		}
+	}
+	if doubted != nil {
+		attempt(doubted, turnDoubted)
 	}
 	return dropped
 }

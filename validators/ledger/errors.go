@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/cowboyinc/devnet/internal/base/plural"
 	"github.com/cowboyinc/devnet/internal/base/program"
 )
 
@@ -73,15 +72,13 @@ const (
 type EnvironmentError struct {
 	What     string // what was executed
 	Attempts int    // how often in this block, each with a fresh host
-	Late     int    // in how many blocks the proposer's time was over before its end; 0: it failed otherwise
+	Late     bool   // it used too much time; else it failed otherwise
 	Err      error  // how the last attempt ended
 }
 
 func (e *EnvironmentError) Error() string {
 	switch {
-	case e.Late > 1:
-		return fmt.Sprintf("%s: late in %d blocks, longer each time: %v", e.What, e.Late, e.Err)
-	case e.Late == 1:
+	case e.Late:
 		return fmt.Sprintf("%s: late: %v", e.What, e.Err)
 	case e.Attempts > 1:
 		return fmt.Sprintf("%s: the host of programs failed %d times: %v", e.What, e.Attempts, e.Err)
@@ -91,9 +88,8 @@ func (e *EnvironmentError) Error() string {
 
 // Ended says why a transaction was given up for good, for its sender.
 func (e *EnvironmentError) Ended() string {
-	if e.Late > 0 {
-		return fmt.Sprintf("it was late in %s of this validator, though it had more time in each: its program hangs, "+
-			"or is slower than its cycles say", plural.Of(e.Late, "block"))
+	if e.Late {
+		return "it was late: its program hangs, or is slower than its cycles say"
 	}
 	return fmt.Sprintf("%s, in %s", e.Brief(), times(e.Attempts))
 }

@@ -40,6 +40,7 @@ type sessions struct {
 	host    program.Host
 	purpose program.Purpose
 	pace    *pacer // bounds them
+	strict  bool   // what is late ends there and then
 	open    program.Session
 }
 
@@ -55,7 +56,7 @@ func (s *sessions) Session() (program.Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	session.Bound(program.Bounds{Left: s.pace.bound()})
+	session.Bound(program.Bounds{Left: s.pace.bound(), Strict: s.strict})
 	s.open = session
 	return session, nil
 }

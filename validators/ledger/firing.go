@@ -83,13 +83,14 @@ func (r *run) ask(q scheduler.BidCall) (answer scheduler.Answer, err error) {
 		return scheduler.Answer{Fault: string(types.StatusHostFailed), Cycles: q.Cycles}, nil
 	}
 	which := types.AgentQuestion{Bidder: q.Bidder, Actor: q.Actor, Trigger: q.Trigger}
-	answer.Passed, err = attempting(r, &r.passing.questions, which, types.Keccak(q.Bidder[:], q.Actor[:]), func() error {
+	left, err := attempting(r, &r.passing.questions, which, types.Keccak(q.Bidder[:], q.Actor[:]), q.Bidder, func() error {
 		before := r.state.Snapshot()
 		if answer, err = r.call(q); err != nil {
 			r.state.Revert(before)
 		}
 		return err
 	})
+	answer.Passed, answer.Over = left.reason, left.over
 	return answer, err
 }
 
@@ -145,13 +146,14 @@ func (r *run) fire(order scheduler.Fire) (fired scheduler.Fired, err error) {
 	if order.Failed {
 		return r.failFire(order), nil
 	}
-	fired.Passed, err = attempting(r, &r.passing.fires, order.Timer.ID, order.Timer.ID, func() error {
+	left, err := attempting(r, &r.passing.fires, order.Timer.ID, order.Timer.ID, order.Timer.Actor, func() error {
 		before := r.state.Snapshot()
 		if fired, err = r.handle(order); err != nil {
 			r.state.Revert(before)
 		}
 		return err
 	})
+	fired.Passed, fired.Over = left.reason, left.over
 	return fired, err
 }
 

@@ -22,7 +22,7 @@ import (
 //
 // Spec: decisions C16, C18.
 func (r *run) deliverMessages() error {
-	r.pace.begin(r.parent, r.header.Height)
+	r.pace.begin(r.parent, r.header.Height, phaseDeliveries)
 	for _, m := range r.sentBefore() {
 		// A limit that was fine when it was sent may exceed what a block has by
 		// now; it is then clamped, or the queue would stand still for ever.
@@ -30,14 +30,14 @@ func (r *run) deliverMessages() error {
 		if cycles > r.messageRoom() || cells > r.params.CellsLimit.Sub(r.used.cells) {
 			break
 		}
-		passed, err := attempting(r, &r.passing.messages, m.Seq, m.Hash(), func() error { return r.deliver(m, cycles, cells) })
+		left, err := attempting(r, &r.passing.messages, m.Seq, m.Hash(), m.To, func() error { return r.deliver(m, cycles, cells) })
 		if err != nil {
 			return err
 		}
-		if passed == scheduler.ReasonNotBegun {
+		if left.over {
 			break
 		}
-		if passed == scheduler.ReasonHostFailed {
+		if left.reason == scheduler.ReasonHostFailed {
 			r.blame(m, cycles, cells)
 		}
 	}

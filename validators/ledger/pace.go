@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"slices"
 	"time"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
@@ -11,9 +10,10 @@ import (
 // questions to agents, fires and deliveries (decisions C4, C18). Its clock is the
 // caller's. A nil Pace is of somebody who has all the time.
 type Pace struct {
-	Share time.Duration        // all of it
-	Left  func() time.Duration // what is left of it now; not above 0: nothing
-	Tries *Tries               // what the proposer gave up before; nil: nothing is remembered
+	Share   time.Duration        // all of it
+	Longest time.Duration        // the longest share that is lent; below Share, Share
+	Left    func() time.Duration // what is left of it now; not above 0: nothing
+	Tries   *Tries               // what the proposer remembers of blocks before; nil: nothing is remembered
 }
 
 // paceParts are those of the proposer's time. Transactions, fires with their
@@ -59,16 +59,17 @@ func (p phase) waits(parent *State, height types.Height) bool {
 // pacer is a Pace in a block under way.
 type pacer struct {
 	*Pace
+	phase    phase         // under way
 	reserved time.Duration // what the phases to come are sure of; below 0 it is lent beyond the share
-	lent     bool          // something in this block had a share of its own
+	special  bool          // the item under way is tried as doubted: no code is left alone for being so
 }
 
 // begin starts a phase. after are those that are still to come.
-func (p *pacer) begin(parent *State, height types.Height, after ...phase) {
+func (p *pacer) begin(parent *State, height types.Height, now phase, after ...phase) {
 	if p.Pace == nil {
 		return
 	}
-	p.reserved = 0
+	p.phase, p.reserved = now, 0
 	for _, later := range after {
 		if later.waits(parent, height) {
 			p.reserved += p.Share / paceParts * later.parts(height)
@@ -82,6 +83,10 @@ func (p *pacer) left() time.Duration { return p.Left() - p.reserved }
 // over reports whether the phase's time is spent.
 func (p *pacer) over() bool { return p.Pace != nil && p.left() <= 0 }
 
+// wants reports whether the phase under way goes on though its time is spent: the item
+// has not come yet that is lent a share of its own.
+func (p *pacer) wants() bool { return p.Pace != nil && p.Tries.expects(p.phase) }
+
 // bound is what a session is bounded by; nil: nothing.
 func (p *pacer) bound() func() time.Duration {
 	if p.Pace == nil {
@@ -90,127 +95,58 @@ func (p *pacer) bound() func() time.Duration {
 	return p.left
 }
 
-// chances are what is given to something that was given up: shares of its own,
-// twice the block's share the first time and twice as long each time more. After
-// these it has failed.
-type chances struct {
-	lends int
-	rest  types.Height // for each share lent, before another item of the kind is lent one
-}
-
-// Fires, deliveries and questions pay in the end. A transaction does not: what
-// hangs may take a quarter of a share a block, of four validators, and no more.
-var (
-	chancesOfLane  = chances{lends: 2}
-	chancesOfSends = chances{lends: 3, rest: 16}
-)
-
-// lendable reports whether an item that was given up in an earlier block can have
-// a share of its own in this one. One a block can, or it would come too late for
-// its view every time.
-func (p *pacer) lendable(item types.Hash, height types.Height, c chances) bool {
-	return p.knows(item, height) && !p.lent && (c.rest == 0 || height >= p.Tries.rests)
-}
-
-// lend begins the turn of an item: what was given up in an earlier block has a
-// share of its own, whatever others took of the block's, so that what is merely
-// late ends and what hangs is known to. back ends the turn.
-//
-// Spec: decision C18; builder's choice (F34).
-func (p *pacer) lend(item types.Hash, height types.Height, c chances) (lent bool, back func()) {
-	if !p.lendable(item, height, c) {
-		return false, func() {}
+// turn is which turn an item has in the block under way.
+func (p *pacer) turn(item types.Hash, party types.Address) turn {
+	if p.Pace == nil {
+		return turnOwn
 	}
-	shares := 2 << p.Tries.of[item].lends
-	if c.rest > 0 {
-		p.Tries.rests = height + types.Height(shares)*c.rest
+	return p.Tries.turn(item, party, p.phase)
+}
+
+// give begins an item's turn: one that was cut off before, or is doubted, has a share of
+// its own, whatever others took of the block's. back ends the turn.
+//
+// Spec: decision C18.
+func (p *pacer) give(item types.Hash, t turn) (back func()) {
+	if t == turnOwn || p.Pace == nil {
+		return func() {}
 	}
 	reserved := p.reserved
-	p.lent, p.reserved = true, p.Left()-p.Share*time.Duration(shares)
-	return true, func() { p.reserved = reserved }
+	share, _ := p.lending(item)
+	p.reserved, p.special = p.Left()-share, t == turnDoubted
+	return func() { p.reserved, p.special = reserved, false }
 }
 
-// knows reports whether an item was given up in an earlier block.
-func (p *pacer) knows(item types.Hash, height types.Height) bool {
-	return p.Pace != nil && p.Tries.holds(item, height)
-}
-
-// failed reports whether an item had all its chances at this proposer.
-func (p *pacer) failed(item types.Hash, height types.Height) bool {
-	return p.Pace != nil && p.Tries.failed(item, height)
-}
-
-// forget notes that an item ended.
-func (p *pacer) forget(item types.Hash) {
-	if p.Pace != nil {
-		p.Tries.forget(item)
-	}
-}
-
-// Limits of what a proposer remembers.
-const (
-	maxTries     = 1024 // items
-	blamedBlocks = 256  // how long one is blamed without being tried again
-)
-
-// Tries is what a proposer remembers of what did not end before its time was
-// over. It is used by one goroutine.
-type Tries struct {
-	of    map[types.Hash]*try
-	order []types.Hash // oldest first
-	rests types.Height // the height below which no transaction is lent a share
-}
-
-// try is what is known of one item.
-type try struct {
-	times  int          // how often it was given up
-	lends  int          // how often with a share of its own
-	failed bool         // the item had all of its chances
-	until  types.Height // the height below which it is remembered
-}
-
-// NewTries returns an empty memory.
-func NewTries() *Tries { return &Tries{of: map[types.Hash]*try{}} }
-
-// holds reports whether an item was given up before.
-func (t *Tries) holds(item types.Hash, now types.Height) bool {
-	return t != nil && t.of[item] != nil && now < t.of[item].until
-}
-
-// failed reports whether an item had all its chances: it is not tried again for a
-// while, since that would cost every block of this proposer a share.
-func (t *Tries) failed(item types.Hash, now types.Height) bool {
-	return t.holds(item, now) && t.of[item].failed
-}
-
-// late notes that an item was given up, and reports how often that came to pass,
-// and whether it had all of its chances.
-func (t *Tries) late(item types.Hash, now types.Height, lent bool, c chances) (times int, failed bool) {
-	if t == nil {
-		return 1, false
-	}
-	if !t.holds(item, now) {
-		t.forget(item)
-		if len(t.order) == maxTries {
-			t.forget(t.order[0])
+// lending is the share of its own that an item has next, and whether none is longer.
+func (p *pacer) lending(item types.Hash) (share time.Duration, longest bool) {
+	most := max(p.Longest, p.Share)
+	share = p.Share
+	for range p.Tries.lends(item) + 1 {
+		if share = min(2*share, most); share == most {
+			return share, true
 		}
-		t.of[item], t.order = &try{}, append(t.order, item)
 	}
-	one := t.of[item]
-	one.until = now + blamedBlocks
-	one.times++
-	if lent {
-		one.lends++
-	}
-	one.failed = one.lends >= c.lends
-	return one.times, one.failed
+	return share, false
 }
 
-// forget takes an item out of memory: it ended.
-func (t *Tries) forget(item types.Hash) {
-	if t == nil || t.of[item] == nil {
-		return
+// longest reports whether no share that is lent is longer than an item's next.
+func (p *pacer) longest(item types.Hash) bool {
+	if p.Pace == nil {
+		return true
 	}
-	delete(t.of, item)
-	t.order = slices.DeleteFunc(t.order, func(h types.Hash) bool { return h == item })
+	_, longest := p.lending(item)
+	return longest
+}
+
+// tries is what is remembered; nil: nothing.
+func (p *pacer) tries() *Tries {
+	if p.Pace == nil {
+		return nil
+	}
+	return p.Tries
+}
+
+// doubts reports whether a proposer leaves a handler of a code for the end of its block.
+func (p *pacer) doubts(code ranCode) bool {
+	return p.Pace != nil && !p.special && p.Tries.doubts(code)
 }

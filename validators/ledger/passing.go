@@ -3,6 +3,7 @@ package ledger
 import (
 	"errors"
 
+	"github.com/cowboyinc/devnet/actors"
 	"github.com/cowboyinc/devnet/internal/base/codec"
 	"github.com/cowboyinc/devnet/internal/base/program"
 	"github.com/cowboyinc/devnet/internal/base/types"
@@ -36,8 +37,8 @@ func (p *passing) follow(claimed *types.Passed) {
 }
 
 // made is what the block passed over; nil where that is nothing.
-func (p *passing) made() *types.Passed {
-	all := types.Passed{Questions: p.questions.PassedList, Fires: p.fires.PassedList, Messages: p.messages.PassedList}
+func (p *passing) made(late []types.LateTransaction) *types.Passed {
+	all := types.Passed{Late: late, Questions: p.questions.PassedList, Fires: p.fires.PassedList, Messages: p.messages.PassedList}
 	if all.Empty() {
 		return nil
 	}
@@ -46,83 +47,154 @@ func (p *passing) made() *types.Passed {
 
 // check judges a body that says it passed over what was not there, in another
 // order than it came, or twice.
-func (p *passing) check() *Invalid {
-	if types.PassedHash(p.claimed) != types.PassedHash(p.made()) {
+func (p *passing) check(late []types.LateTransaction) *Invalid {
+	made := p.made(late)
+	if types.PassedHash(p.claimed) != types.PassedHash(made) {
 		return invalid(CodeBadPassed, "C18", "the block says that it passed over %x, of which there was %x to pass over",
-			clipped(codec.Marshal(p.claimed)), clipped(codec.Marshal(p.made())))
+			clipped(codec.Marshal(p.claimed)), clipped(codec.Marshal(made)))
 	}
 	return nil
 }
 
 func clipped(data []byte) []byte { return data[:min(len(data), 256)] }
 
+// passedOver says of an item that a block leaves where it is: why, and that no other of
+// its kind is begun after it.
+type passedOver struct {
+	reason string // "" of an item that was executed
+	over   bool
+}
+
 // attempting executes the next of a kind by do, or passes it over and says why;
-// what a failed do did is undone already. The error is do's where this node's
-// environment failed over a block that is not its own: it has no result then.
+// what a failed do did is undone already. party is the actor whose item it is. The error
+// is do's where this node's environment failed over a block that is not its own: it has
+// no result then.
 //
 // Spec: decision C18.
-func attempting[T comparable](r *run, l *passed[T], which T, item types.Hash, do func() error) (reason string, err error) {
-	switch {
-	case r.passing.foreign && l.claimed.Begun != nil && *l.claimed.Begun == l.begun,
-		!r.passing.foreign && (r.pace.over() || len(l.Failed) == types.MaxPassed):
-		return l.stop(), nil
-	case r.passing.foreign && len(l.Failed) < len(l.claimed.Failed) && l.claimed.Failed[len(l.Failed)] == which:
-		return l.fail(which), nil
-	case r.passing.foreign:
-		l.begun++
-		return "", do()
+func attempting[T comparable](r *run, l *passed[T], which T, item types.Hash, party types.Address, do func() error) (passedOver, error) {
+	if r.passing.foreign {
+		return l.follow(which, do)
 	}
-	if r.pace.failed(item, r.header.Height) {
-		return l.fail(which), nil
-	}
-	late, err := r.try(item, chancesOfLane, do)
-	var environment *EnvironmentError
-	switch {
-	case err == nil:
-		l.begun++
-		return "", nil
-	case !errors.As(err, &environment):
-		return "", err
-	case late:
+	if len(l.Failed) == types.MaxPassed || len(l.Skipped) == types.MaxPassed {
 		return l.stop(), nil
 	}
-	return l.fail(which), nil
+	t := r.pace.turn(item, party)
+	switch {
+	case t == turnWaits, t == turnOwn && r.pace.over() && r.pace.wants():
+		return l.skip(), nil
+	case t == turnOwn && r.pace.over():
+		return l.stop(), nil
+	}
+	end, err := r.try(item, t, party, do)
+	switch end {
+	case endDone:
+		l.begun++
+		return passedOver{}, nil
+	case endBroken:
+		return passedOver{}, err
+	case endFailed:
+		return l.fail(which), nil
+	}
+	return l.skip(), nil
 }
+
+// follow does with an item as a block says that is somebody else's.
+func (l *passed[T]) follow(which T, do func() error) (passedOver, error) {
+	switch {
+	case l.isSkipped():
+		return l.skip(), nil
+	case l.claimed.Begun != nil && *l.claimed.Begun == l.begun:
+		return l.stop(), nil
+	case len(l.Failed) < len(l.claimed.Failed) && l.claimed.Failed[len(l.Failed)] == which:
+		return l.fail(which), nil
+	}
+	l.begun++
+	return passedOver{}, do()
+}
+
+// isSkipped reports whether a block that is somebody else's leaves the next item.
+func (l *passed[T]) isSkipped() bool {
+	i := len(l.Skipped) // the entry of the claim under way, or the next
+	if i > 0 && l.Skipped[i-1].Begun == l.begun {
+		i--
+	}
+	if i >= len(l.claimed.Skipped) || l.claimed.Skipped[i].Begun != l.begun {
+		return false
+	}
+	return i == len(l.Skipped) || l.Skipped[i].Count < l.claimed.Skipped[i].Count
+}
+
+// ending is what came of an attempt.
+type ending uint8
+
+const (
+	endDone   ending = iota
+	endBroken        // by an error that is not the environment's
+	endFailed        // the host crashed over it, or it was late
+	endWaits         // nothing is held against it: it was cut off, not begun, or came to code that is doubted
+)
 
 // try executes something by do in the making of a block, within what the proposer
-// has left or lends it. late is that do failed because time was over, which is not
-// held against it yet; else what the environment fails over has failed.
-func (r *run) try(item types.Hash, c chances, do func() error) (late bool, err error) {
-	lent, back := r.pace.lend(item, r.header.Height, c)
-	defer back()
-	err = do()
+// has left or lends it.
+func (r *run) try(item types.Hash, t turn, party types.Address, do func() error) (ending, error) {
+	longest := r.pace.longest(item)
+	back := r.pace.give(item, t)
+	err := do()
+	over := r.pace.over()
+	back()
 	var environment *EnvironmentError
 	switch {
 	case err == nil:
-		r.pace.forget(item)
-		return false, nil
-	case !errors.As(err, &environment), errors.Is(err, program.ErrNotBegun):
-		return true, err
+		r.pace.tries().ended(item)
+		return endDone, nil
+	case !errors.As(err, &environment):
+		return endBroken, err
+	case errors.Is(err, program.ErrNotBegun):
+		return endWaits, err
+	case errors.Is(err, program.ErrDoubted):
+		r.pace.tries().putAside(item, r.pace.phase, codeIn(err))
+		return endWaits, err
 	}
 	r.failures = append(r.failures, environment)
-	if !r.pace.over() {
-		return false, err
+	cut := over && !errors.Is(err, program.ErrLate)
+	if cut && (t == turnOwn || !longest) {
+		environment.Late = true
+		r.pace.tries().cut(item, r.pace.phase, t)
+		return endWaits, err
 	}
-	var failed bool
-	environment.Late, failed = r.pace.Tries.late(item, r.header.Height, lent, c)
-	return !failed, err
+	environment.Late = cut || errors.Is(err, program.ErrLate)
+	r.pace.tries().late(item, r.pace.phase, codeIn(err), party)
+	return endFailed, err
 }
 
-func (l *passed[T]) fail(which T) string {
+// codeIn is the code over which the host failed.
+func codeIn(err error) ranCode {
+	var of *actors.ProgramError
+	if !errors.As(err, &of) {
+		return ranCode{}
+	}
+	return ranCode{of.Code, of.Handler}
+}
+
+func (l *passed[T]) fail(which T) passedOver {
 	l.begun++
 	l.Failed = append(l.Failed, which)
-	return scheduler.ReasonHostFailed
+	return passedOver{reason: scheduler.ReasonHostFailed}
 }
 
-func (l *passed[T]) stop() string {
+func (l *passed[T]) stop() passedOver {
 	if l.Begun == nil {
 		begun := l.begun
 		l.Begun = &begun
 	}
-	return scheduler.ReasonNotBegun
+	return passedOver{reason: scheduler.ReasonNotBegun, over: true}
+}
+
+func (l *passed[T]) skip() passedOver {
+	if n := len(l.Skipped); n > 0 && l.Skipped[n-1].Begun == l.begun {
+		l.Skipped[n-1].Count++
+	} else {
+		l.Skipped = append(l.Skipped, types.Skip{Begun: l.begun, Count: 1})
+	}
+	return passedOver{reason: scheduler.ReasonNotBegun}
 }

@@ -2,9 +2,7 @@ package ledger
 
 import (
 	"errors"
-	"fmt"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -21,7 +19,8 @@ import (
 type wedged struct {
 	program.Host
 	crashes map[types.Address]bool
-	takes   map[types.Address]time.Duration
+	takes   map[types.Address]time.Duration // within the allowance of what it runs
+	hangs   map[types.Address]bool          // uses CPU time and no cycles
 	now     time.Duration
 	ran     []types.Address
 }
@@ -33,14 +32,23 @@ func (h *wedged) Open(p program.Purpose) (program.Session, error) {
 
 type wedgedSession struct {
 	program.Session
-	host *wedged
-	left func() time.Duration
+	host   *wedged
+	left   func() time.Duration
+	strict bool
 }
 
-func (s *wedgedSession) Bound(by program.Bounds) { s.left = by.Left }
+func (s *wedgedSession) Bound(by program.Bounds) { s.left, s.strict = by.Left, by.Strict }
 
 func (s *wedgedSession) Handle(ctx program.Context, code program.Code, msg program.Message) (program.Outcome, error) {
 	takes := s.host.takes[msg.Self]
+	if s.host.hangs[msg.Self] {
+		if takes = time.Minute; s.strict {
+			limit, _ := ctx.Remaining()
+			took := program.Allowance(limit, 0, program.UsualRate)
+			s.host.now += took
+			return program.Outcome{}, &program.HostError{Failure: program.Late, CPU: took, Err: errors.New("it hangs")}
+		}
+	}
 	if s.left != nil && s.left() < takes {
 		s.host.now += max(s.left(), 0)
 		return program.Outcome{}, errors.New("it was stopped")
@@ -58,7 +66,8 @@ func (w *world) wedge() *wedged {
 	if h, is := w.executor.Programs.(*wedged); is {
 		return h
 	}
-	h := &wedged{Host: samples.Host{}, crashes: map[types.Address]bool{}, takes: map[types.Address]time.Duration{}}
+	h := &wedged{Host: samples.Host{}, crashes: map[types.Address]bool{}, takes: map[types.Address]time.Duration{},
+		hangs: map[types.Address]bool{}}
 	w.executor.Programs = h
 	return h
 }
@@ -290,37 +299,6 @@ func TestAProposersTimeBoundsTheLane(t *testing.T) {
 	}
 }
 
-// Decision C18: what does not end in a share of its own, longer each time, has failed
-// the host.
-func TestWhatIsLateAgainAndAgainFailed(t *testing.T) {
-	w := newWorld(t, nil)
-	w.block(w.deploy("alice", "heartbeat", "slow", types.CBY), w.call("alice", "slow", "start", samples.Number(1)))
-	h := w.wedge()
-	h.takes[w.address("slow")] = time.Second
-	tries := map[types.Address]*Tries{}
-	for blocks := 1; ; blocks++ {
-		leader := w.head.set.Leader(w.head.header.View + 1)
-		if tries[leader] == nil {
-			tries[leader] = NewTries()
-		}
-		w.hurry(h, 100*time.Millisecond)
-		w.pace.Tries = tries[leader]
-		w.block()
-		passed := w.last.Block.Passed
-		switch {
-		case len(w.last.Receipts) == 1:
-			if w.last.Receipts[0].Status != types.StatusHostFailed || blocks != 10 {
-				t.Errorf("after %d blocks: %+v", blocks, w.last.Receipts[0])
-			}
-			return
-		case blocks <= 8 && (len(passed.Fires.Failed) != 0 || *passed.Fires.Begun != 0):
-			t.Fatalf("block %d blames it: %+v", blocks, passed)
-		case blocks == 9 && len(passed.Fires.Failed) != 1, blocks > 9:
-			t.Fatalf("block %d: %+v", blocks, passed)
-		}
-	}
-}
-
 // Decision C18: "a proposer that lists something that is not due, not in the lane,
 // twice, or more than is there makes an invalid block".
 func TestWhatABodyMayNotSayItPassedOver(t *testing.T) {
@@ -407,165 +385,6 @@ func TestATimerThatWasPassedOverMayBeCancelled(t *testing.T) {
 	}
 	if c := w.changeOf("hb"); c.Status != types.TimerCancelled {
 		t.Errorf("%+v", c)
-	}
-}
-
-// Decision C18 of a transaction: it is left out; given up for want of time it has
-// more of it each time, and given up with all of that it is dropped, saying so.
-func TestATransactionThatIsLateIsDroppedInTheEnd(t *testing.T) {
-	w := newWorld(t, nil)
-	w.block(w.deploy("alice", "counter", "slow", 0))
-	h := w.wedge()
-	h.takes[w.address("slow")] = time.Minute
-	tx := w.call("alice", "slow", "increment", nil)
-	share := 100 * time.Millisecond
-	var had []time.Duration
-	for len(had) < 1+chancesOfSends.lends {
-		began := h.now
-		w.hurry(h, share)
-		w.block(tx)
-		if len(w.last.Block.Transactions) != 0 {
-			t.Fatalf("%+v", w.dropped)
-		}
-		if h.now == began { // it rests, and others have the time
-			if len(w.dropped) != 0 || w.head.Height() > 1000 {
-				t.Fatalf("%+v", w.dropped)
-			}
-			continue
-		}
-		had = append(had, h.now-began)
-		if last := len(had) == 1+chancesOfSends.lends; len(w.dropped) != 1 || w.dropped[0].Waits == last {
-			t.Fatalf("after %v: %+v", had, w.dropped)
-		}
-	}
-	if !slices.Equal(had, []time.Duration{share, 2 * share, 4 * share, 8 * share}) {
-		t.Errorf("it had %v", had)
-	}
-	if text := w.dropped[0].Err.Error(); !strings.Contains(text, "late in 4 blocks") {
-		t.Error(text)
-	}
-	if rested := w.head.Height(); rested < 2*16+4*16 {
-		t.Errorf("what it took for nothing it took within %d blocks", rested)
-	}
-}
-
-// Decision C18: what others made late is not blamed for it, whatever a transaction or
-// a fire needs up to what it is lent.
-func TestWhatIsMerelyLateEnds(t *testing.T) {
-	w := newWorld(t, nil)
-	w.block(w.deploy("alice", "counter", "slow", 0), w.deploy("bob", "counter", "busy", 0))
-	h := w.wedge()
-	h.takes[w.address("busy")], h.takes[w.address("slow")] = 90*time.Millisecond, 190*time.Millisecond
-	slow := w.call("alice", "slow", "increment", nil)
-	for blocks := 1; blocks <= 2; blocks++ {
-		w.hurry(h, 100*time.Millisecond)
-		w.block(w.call("bob", "busy", "increment", nil), slow)
-		if blocks == 1 && (len(w.dropped) != 1 || !w.dropped[0].Waits) {
-			t.Fatalf("%+v", w.dropped)
-		}
-	}
-	if len(w.last.Receipts) != 2 || len(w.dropped) != 0 {
-		t.Errorf("what had a share of its own did not end: %+v, %+v", w.last.Receipts, w.dropped)
-	}
-}
-
-// behindOthers is a world in which each block has a fire that takes most of the
-// time and goes before that of a heartbeat, by its tip.
-func behindOthers(t *testing.T) (*world, *wedged) {
-	w := newWorld(t, nil)
-	w.block(w.deploy("alice", "storm", "busy", 10*types.CBY), w.deploy("alice", "heartbeat", "behind", types.CBY))
-	var calls []*Checked
-	for in := 2; in <= 31; in++ {
-		calls = append(calls, w.call("alice", "busy", "make", fmt.Appendf(nil, `{"count":1,"in":%d,"priority":"7"}`, in)))
-	}
-	w.block(calls...)
-	w.block(w.call("alice", "behind", "start", samples.Number(1)))
-	w.ok()
-	h := w.wedge()
-	h.takes[w.address("busy")] = 90 * time.Millisecond
-	return w, h
-}
-
-// A fire that always has the rest of what others take is not blamed where it is
-// merely late, and is where it hangs.
-func TestWhatAlwaysHasTheRest(t *testing.T) {
-	for name, takes := range map[string]time.Duration{"late": 60 * time.Millisecond, "hangs": time.Minute} {
-		t.Run(name, func(t *testing.T) {
-			w, h := behindOthers(t)
-			h.takes[w.address("behind")] = takes
-			tries := map[types.Address]*Tries{}
-			for range 24 {
-				leader := w.head.set.Leader(w.head.header.View + 1)
-				if tries[leader] == nil {
-					tries[leader] = NewTries()
-				}
-				w.hurry(h, 100*time.Millisecond)
-				w.pace.Tries = tries[leader]
-				w.block()
-				for _, c := range w.fired() {
-					if c.Timer.Actor != w.address("behind") {
-						continue
-					}
-					if failed := c.Result == types.StatusHostFailed; failed != (name == "hangs") {
-						t.Errorf("it ended %s", c.Result)
-					}
-					return
-				}
-			}
-			t.Fatal("it is passed over for ever")
-		})
-	}
-}
-
-// What has failed costs its proposer's later blocks no time: it is passed over at
-// once, for a while; then it is tried again.
-func TestWhatFailedIsNotTriedAgainAtOnce(t *testing.T) {
-	w := newWorld(t, nil)
-	w.block(w.deploy("alice", "heartbeat", "hangs", types.CBY), w.call("alice", "hangs", "start", samples.Number(1)))
-	h := w.wedge()
-	h.takes[w.address("hangs")] = time.Minute
-	w.hurry(h, 100*time.Millisecond)
-	tries := w.pace.Tries
-	build := func() *Result {
-		w.hurry(h, 100*time.Millisecond)
-		w.pace.Tries = tries
-		built, err := w.executor.Build(w.head, w.proposal(), slices.Values([]*Checked(nil)), w.pace)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return built.Result
-	}
-	for range 1 + chancesOfLane.lends {
-		build()
-	}
-	began := h.now
-	if made := build(); h.now != began || len(made.Block.Passed.Fires.Failed) != 1 {
-		t.Errorf("it had %v more; the block passes over %+v", h.now-began, made.Block.Passed)
-	}
-	for _, one := range tries.of { // order: one
-		one.until = w.head.Height() + 1
-	}
-	if build(); h.now == began {
-		t.Error("it is blamed for ever")
-	}
-}
-
-// The memory of what was late is bounded, and forgets what ended.
-func TestTriesAreBounded(t *testing.T) {
-	tries := NewTries()
-	item := func(i int) types.Hash { return types.Keccak(samples.Number(uint64(i))) }
-	for i := range 2 * maxTries {
-		tries.late(item(i), 1, false, chancesOfLane)
-	}
-	if len(tries.of) != maxTries || len(tries.order) != maxTries || tries.holds(item(0), 1) || !tries.holds(item(2*maxTries-1), 1) {
-		t.Errorf("%d and %d are remembered", len(tries.of), len(tries.order))
-	}
-	tries.forget(item(2*maxTries - 1))
-	if len(tries.of) != maxTries-1 || len(tries.order) != maxTries-1 {
-		t.Errorf("%d and %d are remembered once one ended", len(tries.of), len(tries.order))
-	}
-	if last := item(2*maxTries - 2); !tries.holds(last, blamedBlocks) || tries.holds(last, 1+blamedBlocks) {
-		t.Error("it is remembered for another time than it should be")
 	}
 }
 

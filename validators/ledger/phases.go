@@ -18,6 +18,7 @@ func (r *run) transition(fill func() error) (*Result, error) {
 		r.maintainCalendar, // CIP-1 §3 step 2
 		r.fireBefore,       // decision T3: under gba
 		fill,               // CIP-1 §3 step 3
+		r.forgetLists,      // decision C18
 		r.triggerWatches,   // decision T26
 		r.fireAfter,        // CIP-1 §3 steps 4 to 10, decision T3
 		r.deliverMessages,  // decision C16
@@ -58,7 +59,7 @@ func (r *run) fireBefore() error {
 	if !scheduler.BeforeTransactions(r.params) {
 		return nil
 	}
-	r.pace.begin(r.parent, r.header.Height, phaseTransactions, phaseDeliveries)
+	r.pace.begin(r.parent, r.header.Height, phaseFires, phaseTransactions, phaseDeliveries)
 	return r.fireTimers()
 }
 
@@ -67,7 +68,7 @@ func (r *run) fireAfter() error {
 	if scheduler.BeforeTransactions(r.params) {
 		return nil
 	}
-	r.pace.begin(r.parent, r.header.Height, phaseDeliveries)
+	r.pace.begin(r.parent, r.header.Height, phaseFires, phaseDeliveries)
 	return r.fireTimers()
 }
 
@@ -104,7 +105,7 @@ func (r *run) seal() *Result {
 	tree, changes := r.state.Seal()
 	h := &r.header
 	h.Transactions = types.Keccak(r.txHashes)
-	passed := r.passing.made()
+	passed := r.passing.made(r.late.made)
 	h.Passed = types.PassedHash(passed)
 	h.ReceiptsRoot = receiptsRoot(r.receipts)
 	h.CyclesUsed, h.CellsUsed, h.TimerCyclesUsed = r.used.total(), r.used.cells, r.used.cycles[laneTimer]

@@ -82,11 +82,10 @@ type Proposal struct {
 }
 
 // Dropped is a transaction that can be in no block on this parent, and why. A
-// proposer's mempool forgets it, unless it waits.
+// proposer's mempool forgets it.
 type Dropped struct {
 	Transaction *Checked
 	Err         error // *Invalid, or *EnvironmentError of a host that failed over it
-	Waits       bool  // it was given up for want of the proposer's time: it may have another chance
 }
 
 // Checked is a transaction whose form and signature were verified.

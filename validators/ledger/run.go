@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"errors"
 	"slices"
 
 	"github.com/cowboyinc/devnet/actors"
@@ -30,6 +31,7 @@ type run struct {
 	sessions    sessions
 	pace        pacer   // the time that a proposer has
 	passing     passing // what the block passes over
+	late        lateness
 	failures    []*EnvironmentError
 	shared      actors.BlockContext
 	used        use
@@ -58,7 +60,8 @@ func (x *Executor) open(parent *State, header types.Header, presence Presence, p
 	r.header.BaseFeeCycle, r.header.BaseFeeCell, r.header.BaseFeeLaneTimer = fees.Cycle, fees.Cell, fees.LaneTimer
 	r.shared = actors.BlockContext{Params: p, ChainID: header.ChainID, Height: header.Height, Timestamp: header.Timestamp,
 		Randomness: header.Randomness, BaseFeeCycle: fees.Cycle, BaseFeeCell: fees.Cell,
-		Timers: r.programTimers(), System: systemActors{r}, Carrier: x.carrier(), Sessions: &r.sessions}
+		Timers: r.programTimers(), System: systemActors{r}, Carrier: x.carrier(), Sessions: &r.sessions,
+		Doubted: func(code types.Hash, handler string) bool { return r.pace.doubts(ranCode{code, handler}) }}
 	return r
 }
 
@@ -80,8 +83,8 @@ func (r *run) attempt(what func() string, cause actors.Cause, cycles types.Cycle
 		}
 		r.state.Revert(snapshot)
 		r.sessions.close()
-		if attempts == maxAttempts || r.pace.over() {
-			return nil, program.Outcome{}, &EnvironmentError{What: what(), Attempts: attempts, Err: err}
+		if attempts == maxAttempts || r.pace.over() || errors.Is(err, program.ErrLate) || errors.Is(err, program.ErrDoubted) {
+			return nil, program.Outcome{}, &EnvironmentError{What: what(), Attempts: attempts, Late: errors.Is(err, program.ErrLate), Err: err}
 		}
 	}
 }

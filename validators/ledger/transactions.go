@@ -17,6 +17,9 @@ func (r *run) include(c *Checked) error {
 	if c.report != nil {
 		return r.includeReport(c)
 	}
+	if r.isLate(c) {
+		return r.includeLate(c)
+	}
 	charge, refusal := precheck(r.state, r.params, r.fees(), c)
 	if refusal == nil {
 		refusal = r.misfit(c)
@@ -36,6 +39,7 @@ func (r *run) include(c *Checked) error {
 		r.state.Revert(before)
 		return err
 	}
+	r.forgive(c.slot())
 	cost, refund := charge.Settle(x.Used())
 	r.state.Credit(c.Sender, refund)
 	if plant.Planted == plant.RefundsTwice {
@@ -69,6 +73,10 @@ func (r *run) misfit(c *Checked) *Invalid {
 // count adds what a transaction used, and the transaction itself.
 func (r *run) count(c *Checked, x *actors.Execution) {
 	cycles, cells := x.Used()
+	r.countUse(c, cycles, cells)
+}
+
+func (r *run) countUse(c *Checked, cycles types.Cycles, cells types.Cells) {
 	r.spend(c.lane, cycles)
 	r.used.cells += cells
 	r.txs = append(r.txs, *c.Tx)

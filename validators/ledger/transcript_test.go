@@ -109,7 +109,7 @@ func (w *world) hurried(proposer types.Address, share string) {
 		w.tries[proposer] = NewTries()
 	}
 	w.hurry(w.wedge(), of)
-	w.pace.Tries = w.tries[proposer]
+	w.pace.Longest, w.pace.Tries = 4*of, w.tries[proposer]
 }
 
 // broken has the host fail over an actor, or take a time over it.
@@ -148,9 +148,14 @@ func (w *world) passed(b *strings.Builder) {
 		fmt.Fprintf(b, "passed over: message %d\n", seq)
 	}
 	for _, kind := range []struct {
-		what  string
-		begun *uint64
-	}{{"questions", p.Questions.Begun}, {"fires", p.Fires.Begun}, {"deliveries", p.Messages.Begun}} {
+		what    string
+		begun   *uint64
+		skipped []types.Skip
+	}{{"questions", p.Questions.Begun, p.Questions.Skipped}, {"fires", p.Fires.Begun, p.Fires.Skipped},
+		{"deliveries", p.Messages.Begun, p.Messages.Skipped}} {
+		for _, s := range kind.skipped {
+			fmt.Fprintf(b, "left for later: %d %s after %d begun\n", s.Count, kind.what, s.Begun)
+		}
 		if kind.begun != nil {
 			fmt.Fprintf(b, "out of time: %d %s were begun\n", *kind.begun, kind.what)
 		}

@@ -181,3 +181,23 @@ func TestWhatTheEnvironmentFailsOverIsExecutedAgain(t *testing.T) {
 		t.Error("what was executed in the end does not count")
 	}
 }
+
+// Decision C18, 5: what is late here is nullified at once, since its proposer may be hostile; what
+// others notarized is asked for as what this validator must have.
+func TestWhatIsLateIsNullifiedAtOnce(t *testing.T) {
+	for _, late := range []bool{true, false} {
+		s := newSolo(t, 4, nil)
+		b := s.child(nil, 1)
+		s.propose(1, b)
+		s.step(Executed{Hash: b.Hash(), Failed: true, Late: late, Reason: "it is late"})
+		if s.voted(types.Nullify, 1) != late || s.voted(types.Notarize, 1) {
+			t.Errorf("late %v: nullified %v", late, s.voted(types.Nullify, 1))
+		}
+		s.receive(1, s.certificate(types.Notarize, 1, b, 1, 2, 3))
+		s.wait(s.m.pace.resendInterval())
+		last, is := s.all.Ask[len(s.all.Ask)-1].(Execute)
+		if !is || last.Hash != b.Hash() || !last.Notarized {
+			t.Errorf("late %v: it asks for %+v", late, s.all.Ask[len(s.all.Ask)-1])
+		}
+	}
+}

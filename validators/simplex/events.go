@@ -35,6 +35,7 @@ type (
 		Hash    types.Hash
 		Valid   bool
 		Failed  bool
+		Late    bool                // it failed since a program used more CPU time than it may
 		Reason  string              // why it is not valid
 		Runners int                 // how many votes on it have a bit for (CIP-11 §8.4)
 		Next    *types.ValidatorSet // the next epoch's set, where the block is its epoch's last
@@ -68,6 +69,12 @@ type (
 // TimingOf is what parameters say of time.
 func TimingOf(p *params.Params) Timing {
 	return Timing{BlockTime: p.BlockTime(), LinkDelay: p.LinkDelayMS.Duration(), Auto: p.BlockTimeAuto}
+}
+
+// LongestLeader is the longest timeout of a leader: that of a view after many that were
+// nullified (decision C4).
+func (t Timing) LongestLeader() time.Duration {
+	return (t.BlockTime + leaderDelays*t.LinkDelay) << maxDoublings
 }
 
 func (Start) event()    {}
@@ -118,6 +125,7 @@ type (
 		Block      *types.Block
 		Hash       types.Hash
 		ParentHash types.Hash
+		Notarized  bool // others could execute it: however long it takes, this validator must have the result
 	}
 )
 

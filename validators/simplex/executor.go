@@ -69,7 +69,7 @@ func (m *executor) execute(n *node) {
 		return
 	}
 	n.status = executing
-	m.ask(Execute{Block: n.block, Hash: n.hash, ParentHash: n.block.Header.Parent})
+	m.ask(Execute{Block: n.block, Hash: n.hash, ParentHash: n.block.Header.Parent, Notarized: n.notarized})
 }
 
 // executed takes an answer, and goes on with what waited for it.
@@ -79,7 +79,7 @@ func (m *executor) executed(e Executed) {
 		return
 	}
 	if e.Failed {
-		m.failedOver(n, e.Reason)
+		m.failedOver(n, e)
 		return
 	}
 	if !e.Valid {
@@ -118,12 +118,20 @@ func (m *executor) discard(n *node, reason string) {
 // failedOver keeps a body over which this validator's environment failed: there
 // is no vote for it here, and the view goes on without one. It is executed again
 // after a while, each time twice as long, at most maxPatience: where it is
-// notarized or final this validator cannot go on before (decision C18).
-func (m *executor) failedOver(n *node, reason string) {
+// notarized or final this validator cannot go on before. Where a program was late it
+// nullifies the view at once: its proposer pays with the view (decision C18).
+func (m *executor) failedOver(n *node, e Executed) {
 	m.bodies.fail(n, min(max(2*n.patience, m.pace.resendInterval()), maxPatience*m.pace.resendInterval()), m.now)
-	if r := m.rounds[m.view]; r != nil && r.proposal != nil && r.hash == n.hash {
-		m.report(Rejected{View: r.view, Hash: n.hash, Reason: "not executed here: " + reason})
+	r := m.rounds[m.view]
+	if r == nil || r.proposal == nil || r.hash != n.hash {
+		return
 	}
+	reason := "not executed here: " + e.Reason
+	if e.Late && !n.notarized && !r.rejected && r.ownVote(types.Notarize) == nil {
+		m.refuse(r, n.hash, reason)
+		return
+	}
+	m.report(Rejected{View: r.view, Hash: n.hash, Reason: reason})
 }
 
 // retryFailing executes again what it is time for and still above the root.

@@ -11,8 +11,11 @@ const (
 	// LateTimes is how many times as long as a plain loop's the cycles of a program may
 	// take. The price list keeps it below 15; the rest is for measures that err.
 	LateTimes = 40
-	// LateFree is beyond that: a program whose first operation is dear has it.
-	LateFree = 2 * time.Millisecond
+	// LateFree is beyond that at most: a program whose first operation is dear has it. A
+	// small limit buys less of it, since late items pay their limits; LateLeast is enough
+	// to begin a message.
+	LateFree  = 2 * time.Millisecond
+	LateLeast = time.Millisecond
 	// UsualRate is the CPU time of a thousand cycles of a plain loop on a machine that
 	// was not measured.
 	UsualRate = 30 * time.Microsecond
@@ -22,14 +25,17 @@ const (
 // more than any block has.
 const maxRated = types.Cycles(1) << 32
 
-// Allowance is the CPU time that an attempt may have used after so many cycles.
-// thousand is that of a thousand cycles of a plain loop. It is rounded down.
+// Allowance is the CPU time that an attempt with a limit may have used after so many
+// cycles. thousand is that of a thousand cycles of a plain loop. It is rounded down.
 //
 // Spec: decision C18.
-func Allowance(used types.Cycles, thousand time.Duration) time.Duration {
-	thousand = min(max(thousand, 0), time.Second/1000)
-	return LateFree + time.Duration(min(used, maxRated)/1000)*LateTimes*thousand +
-		time.Duration(min(used, maxRated)%1000)*LateTimes*thousand/1000
+func Allowance(limit, used types.Cycles, thousand time.Duration) time.Duration {
+	return min(max(LateLeast, rated(limit, thousand)), LateFree) + rated(used, thousand)
+}
+
+func rated(cycles types.Cycles, thousand time.Duration) time.Duration {
+	cycles, thousand = min(cycles, maxRated), min(max(thousand, 0), time.Second/1000)
+	return time.Duration(cycles/1000)*LateTimes*thousand + time.Duration(cycles%1000)*LateTimes*thousand/1000
 }
 
 // Bounds is what the user of a session lets a message take. The zero Bounds is nothing:

@@ -18,6 +18,21 @@ type Passed struct {
 	Questions PassedQuestions
 	Fires     PassedFires
 	Messages  PassedMessages
+	Late      []LateTransaction // nil where there is none
+}
+
+// MaxLate bounds the late transactions that a block lists: each took its proposer some
+// milliseconds at least, and one in eight of its blocks.
+const MaxLate = 16
+
+// LateTransaction says that a transaction took more CPU time at the proposer than its cycles
+// may, or that its host crashed over it. Where more validators said so of the nonce than can
+// be faulty, the block holds the transaction, which ends as host_failed (decision C18).
+type LateTransaction struct {
+	_      struct{} `cbor:",toarray"`
+	Sender Address
+	Nonce  Nonce
+	CPU    uint64 // microseconds, as the proposer says; 0: the host crashed
 }
 
 // PassedQuestions are of the gas bidding agents, in the order of asking.
@@ -35,6 +50,16 @@ type PassedList[T any] struct {
 	_      struct{} `cbor:",toarray"`
 	Failed []T      // in the order they came; nil where none did
 	Begun  *uint64  // how many were begun when the proposer's time was over; nil: all that came
+	// Skipped is what its proposer left for another block of its own, by numbers, in the order
+	// it came: it was cut off in one before, or its code is doubted. nil where there is none.
+	Skipped []Skip
+}
+
+// Skip is a number of items in a row that were left where they are.
+type Skip struct {
+	_     struct{} `cbor:",toarray" json:"-"`
+	Begun uint64   `json:"begun"` // how many of the kind were begun before them
+	Count uint64   `json:"count"` // at least 1
 }
 
 // AgentQuestion names a question to a gas bidding agent: each is asked once a
@@ -47,16 +72,19 @@ type AgentQuestion struct {
 }
 
 // Empty reports whether nothing of the kind was passed over.
-func (l *PassedList[T]) Empty() bool { return len(l.Failed) == 0 && l.Begun == nil }
+func (l *PassedList[T]) Empty() bool {
+	return len(l.Failed) == 0 && l.Begun == nil && len(l.Skipped) == 0
+}
 
 // Empty reports whether nothing was passed over: a block then has no Passed.
 func (p *Passed) Empty() bool {
-	return p == nil || p.Questions.Empty() && p.Fires.Empty() && p.Messages.Empty()
+	return p == nil || p.Questions.Empty() && p.Fires.Empty() && p.Messages.Empty() && len(p.Late) == 0
 }
 
-// TooLong reports whether one of the lists is longer than MaxPassed.
+// TooLong reports whether one of the lists is longer than MaxPassed or MaxLate.
 func (p *Passed) TooLong() bool {
-	return p != nil && max(len(p.Questions.Failed), len(p.Fires.Failed), len(p.Messages.Failed)) > MaxPassed
+	return p != nil && max(len(p.Questions.Failed), len(p.Fires.Failed), len(p.Messages.Failed),
+		len(p.Questions.Skipped), len(p.Fires.Skipped), len(p.Messages.Skipped)) > MaxPassed || p != nil && len(p.Late) > MaxLate
 }
 
 // nothingPassed is the commitment of a block in which nothing was passed over.

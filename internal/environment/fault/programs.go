@@ -117,7 +117,7 @@ func (s *brokenSession) Handle(ctx program.Context, code program.Code, msg progr
 func (s *brokenSession) hang(late bool) (program.Failure, time.Duration) {
 	limit, cpu := hangLimit, time.Duration(0)
 	if late {
-		cpu = program.Allowance(0, program.UsualRate)
+		cpu = program.LateFree
 		limit = cpu
 	}
 	if s.bounds.Left != nil {

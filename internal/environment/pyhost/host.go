@@ -17,7 +17,6 @@ import (
 
 	pythonhost "github.com/cowboyinc/devnet/python-host"
 
-	"github.com/cowboyinc/devnet/internal/base/program"
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
@@ -272,9 +271,9 @@ func (h *host) until(deadline time.Time, bounded bool) {
 }
 
 // strictly has what the host is asked next end once it is late.
-func (h *host) strictly() {
-	h.watch = watch{strict: true, began: time.Now()}
-	h.out.SetDeadline(h.watch.began.Add(program.LateFree))
+func (h *host) strictly(limit types.Cycles) {
+	h.watch = watch{strict: true, limit: limit, began: time.Now()}
+	h.out.SetDeadline(h.watch.began.Add(leastLook))
 }
 
 // fail ends the host and says how it failed.

@@ -40,9 +40,10 @@ class Wastes:
         return b"quick"
 `
 
-// strict runs a handler in a session that ends what is late, and tells the CPU time of
-// its host's child.
-func strictly(t *testing.T, p *Pool, left func() time.Duration, handler string, cycles types.Cycles) (out program.Outcome, err error, child int) {
+// strictly runs a handler in a session that ends what is late, and tells the process of
+// its fork server.
+func strictly(t *testing.T, p *Pool, left func() time.Duration, handler string, cycles types.Cycles) (out program.Outcome,
+	err error, server int) {
 	t.Helper()
 	s, err := p.Open(program.ForBlock)
 	if err != nil {
@@ -55,9 +56,9 @@ func strictly(t *testing.T, p *Pool, left func() time.Duration, handler string, 
 	ctx := &fakeContext{w: w, m: program.Message{Kind: program.Call, Self: at, Handler: handler}, cycles: cycles, cells: 1 << 20}
 	out, err = s.Handle(ctx, codeOf(wastes), ctx.m)
 	if h := s.(*session).host; h != nil {
-		child = h.cmd.Process.Pid
+		server = h.cmd.Process.Pid
 	}
-	return out, err, child
+	return out, err, server
 }
 
 // Decision C18: "an attempt … may use 40 × cycles so far × ns_per_cycle + 2 ms of its

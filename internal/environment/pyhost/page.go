@@ -69,7 +69,8 @@ const (
 // watch is what is known of a message that must not be late.
 type watch struct {
 	strict bool          // it is watched
-	began  time.Time     // the outermost message
+	limit  types.Cycles  // of the outermost message
+	began  time.Time     // the same
 	took   time.Duration // CPU time, once it is late
 }
 
@@ -80,7 +81,7 @@ func (h *host) look(now time.Time) (late bool, again time.Duration) {
 	if h.word(pageState) != pageCounting {
 		return false, leastLook
 	}
-	allowed := program.Allowance(types.Cycles(h.word(pageUsed)), h.rates.rate())
+	allowed := program.Allowance(h.watch.limit, types.Cycles(h.word(pageUsed)), h.rates.rate())
 	took, err := cpuTime(h.child)
 	if took -= time.Duration(h.word(pageBase)); err != nil {
 		took, allowed = now.Sub(h.watch.began), wallTimes*allowed+wallFree

@@ -62,9 +62,6 @@ func (s *session) begin(during string) error {
 	if err := s.host.fork(); err != nil {
 		return s.host.fail(during, err)
 	}
-	if s.bounds.Strict {
-		s.host.strictly()
-	}
 	return nil
 }
 
@@ -164,6 +161,10 @@ func (s *session) Handle(ctx program.Context, code program.Code, m program.Messa
 	h := s.host
 	if err := h.ensure(code.Hash, code.Source); err != nil {
 		return program.Outcome{}, h.fail(during, err)
+	}
+	if s.bounds.Strict && s.depth == 0 {
+		limit, _ := ctx.Remaining()
+		h.strictly(limit)
 	}
 	c := &conversation{session: s, host: h, ctx: ctx, code: code, site: site{code.Hash, m.Handler}}
 	s.writeCall(ctx, code.Hash, m, c)

@@ -59,7 +59,7 @@ func ShowVotes(votes []types.CertificateVote) []model.Vote {
 }
 
 func passedModel(p *types.Passed) model.Passed {
-	m := model.Passed{Timers: []types.TimerID{}, Messages: []types.Seq{}, Agents: []model.Asked{}, Stopped: []string{}}
+	m := model.Passed{Timers: []types.TimerID{}, Messages: []types.Seq{}, Agents: []model.Asked{}, Late: []model.Late{}, Stopped: []string{}}
 	if p == nil {
 		return m
 	}
@@ -68,12 +68,20 @@ func passedModel(p *types.Passed) model.Passed {
 		m.Agents = append(m.Agents, model.Asked{Bidder: q.Bidder, Actor: q.Actor, TriggerHeight: q.Trigger})
 	}
 	for _, kind := range []struct {
-		name  string
-		begun *uint64
-	}{{"agents", p.Questions.Begun}, {"timers", p.Fires.Begun}, {"messages", p.Messages.Begun}} {
+		name    string
+		begun   *uint64
+		skipped []types.Skip
+	}{{"agents", p.Questions.Begun, p.Questions.Skipped}, {"timers", p.Fires.Begun, p.Fires.Skipped},
+		{"messages", p.Messages.Begun, p.Messages.Skipped}} {
 		if kind.begun != nil {
 			m.Stopped = append(m.Stopped, kind.name)
 		}
+		for _, s := range kind.skipped {
+			m.Waiting += s.Count
+		}
+	}
+	for _, l := range p.Late {
+		m.Late = append(m.Late, model.Late{Sender: l.Sender, Nonce: l.Nonce, CPU: l.CPU})
 	}
 	return m
 }

@@ -131,6 +131,13 @@ func (j *Judge) chargeTransaction(h *types.Header, tx *types.Transaction, r *typ
 	tips := new(big.Int).Add(times(cycle, uint64(r.Cycles)), times(cell, uint64(r.Cells)))
 	fee := new(big.Int).Add(times(h.BaseFeeCycle.Big(), uint64(r.Cycles)), times(h.BaseFeeCell.Big(), uint64(r.Cells)))
 	fee.Add(fee, tips)
+	if r.Status == types.StatusHostFailed { // all of its limits, all burned (decision C18)
+		tips = new(big.Int)
+		if r.Cycles != tx.CyclesLimit || r.Cells != tx.CellsLimit {
+			wrong("transaction %s, over which enough hosts failed, is charged %d cycles and %d cells; its limits are %d and %d",
+				r.Hash, r.Cycles, r.Cells, tx.CyclesLimit, tx.CellsLimit)
+		}
+	}
 	if r.Fee.Big().Cmp(fee) != 0 || r.Tip.Big().Cmp(tips) != 0 {
 		wrong("transaction %s with %d cycles and %d cells paid %s, tip %s; want %s, tip %s",
 			r.Hash, r.Cycles, r.Cells, r.Fee, r.Tip, fee, tips)

@@ -14,6 +14,7 @@ const (
 type blames struct {
 	timers   map[types.TimerID]blame
 	messages map[types.Seq]blame
+	slots    map[lateSlot]lateBlame
 	queue    map[types.Seq]Sent // the messages that wait
 }
 
@@ -21,7 +22,7 @@ type blames struct {
 type blame map[types.Address]bool
 
 func newBlames() blames {
-	return blames{map[types.TimerID]blame{}, map[types.Seq]blame{}, map[types.Seq]Sent{}}
+	return blames{map[types.TimerID]blame{}, map[types.Seq]blame{}, map[lateSlot]lateBlame{}, map[types.Seq]Sent{}}
 }
 
 // pass judges what a block passed over (decision C18):
@@ -30,6 +31,9 @@ func newBlames() blames {
 //	timers      each listed is pending and due, once, and is deferred for that reason,
 //	            uncharged; and ends where more members than can be faulty listed it,
 //	            and only then: fired, with all of its limits charged
+//	late        each listed nonce is listed once; where more members than can be faulty
+//	            listed it within 1,024 blocks, and only then, the block holds its
+//	            transaction, which ends with all of its limits charged
 //	messages    each listed waits, and is delivered in the same way
 //	reasons     who waits because a host failed, or the time was over, is one of
 //	            these, or an agent was passed over that is asked for it
@@ -49,6 +53,7 @@ func (j *Judge) pass(o *Observation) {
 	}
 	r.timers()
 	r.reasons()
+	r.transactions()
 	r.messages()
 	r.begun()
 }
@@ -142,7 +147,7 @@ func (r *passOf) settled(id types.TimerID, known *life) {
 
 // reasons judges who waits, as it is said, for a host or for want of time.
 func (r *passOf) reasons() {
-	over := r.passed.Fires.Begun != nil || r.passed.Questions.Begun != nil
+	over := r.passed.Fires.Begun != nil || r.passed.Questions.Begun != nil || len(r.passed.Fires.Skipped)+len(r.passed.Questions.Skipped) > 0
 	failed := map[types.TimerID]bool{}
 	for _, id := range r.passed.Fires.Failed {
 		failed[id] = true

@@ -285,13 +285,10 @@ func (v *reader) Simulate(_ context.Context, tx *types.Transaction) (*api.Execut
 func Refusal(err error) error {
 	var invalid *ledger.Invalid
 	var full *mempool.Error
-	var late *validators.HostRefusal
 	var notTaken *validators.NotTakenError
 	switch {
 	case err == nil:
 		return nil
-	case errors.As(err, &late):
-		return api.Refuse(http.StatusServiceUnavailable, api.CodeHostFailed, "%s", late.Message)
 	case errors.As(err, &invalid):
 		return api.Refuse(statusOf(invalid.Code), invalid.Code, "%s", invalid.Detail)
 	case errors.As(err, &full):

@@ -90,7 +90,16 @@ type Passed struct {
 	Timers   []types.TimerID `json:"timers" doc:"Over which its host failed, in the order of their turns."`
 	Messages []types.Seq     `json:"messages" doc:"The same of deferred messages, by sequence number."`
 	Agents   []Asked         `json:"agents" doc:"The same of gas bidding agents, in the order of asking."`
+	Late     []Late          `json:"late" doc:"Transactions that took too much CPU time at it: what more validators list than can be faulty ends as host_failed (decision C18)."`
+	Waiting  uint64          `json:"waiting" doc:"How many of agents, timers and messages it left for another block: they were cut off in one before, or their code is doubted."`
 	Stopped  []string        `json:"stopped" doc:"Of agents, timers and messages, at which its time was over: those that follow were not begun."`
+}
+
+// Late is a transaction that was late at a proposer.
+type Late struct {
+	Sender types.Address `json:"sender"`
+	Nonce  types.Nonce   `json:"nonce"`
+	CPU    uint64        `json:"cpu_us" doc:"CPU time in microseconds, as the proposer says; 0: its host crashed."`
 }
 
 // Asked is a question to a gas bidding agent.

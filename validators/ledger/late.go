@@ -1,0 +1,260 @@
+package ledger
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/cowboyinc/devnet/actors"
+	"github.com/cowboyinc/devnet/internal/base/codec"
+	"github.com/cowboyinc/devnet/internal/base/program"
+	"github.com/cowboyinc/devnet/internal/base/types"
+)
+
+// Limits of late transactions (decision C18).
+const (
+	// lateBlocksKept is how long the list of a validator counts: a proposer among 100 has
+	// ten blocks in it.
+	lateBlocksKept = 1024
+	// maxForgotten bounds the old lists that one block takes out of state: more than one
+	// adds, so that they become fewer.
+	maxForgotten = 2 * types.MaxLate
+	// maxListing bounds the late transactions that a proposer remembers to list.
+	maxListing = 64
+)
+
+// slot is what a transaction takes: a nonce of its sender. Whatever transaction of a slot
+// was late, the signer signed it.
+type slot struct {
+	sender types.Address
+	nonce  types.Nonce
+}
+
+func (c *Checked) slot() slot { return slot{c.Sender, c.Tx.Nonce} }
+
+func slotOf(l *types.LateTransaction) slot { return slot{l.Sender, l.Nonce} }
+
+// lists is what state remembers of a slot: who listed it, and since when.
+type lists struct {
+	_     struct{}        `cbor:",toarray"`
+	By    []types.Address // sorted: members of the set, and no more
+	Since types.Height
+}
+
+func (s slot) key() []byte {
+	return binary.BigEndian.AppendUint64(append([]byte("x/late/"), s.sender[:]...), uint64(s.nonce))
+}
+
+// keyLateSince leads from a height to the slots that were listed first at it.
+func keyLateSince(since types.Height, of slot) []byte {
+	key := binary.BigEndian.AppendUint64([]byte("x/lated/"), uint64(since))
+	return binary.BigEndian.AppendUint64(append(key, of.sender[:]...), uint64(of.nonce))
+}
+
+func listsOf(state actors.Reader, s slot) (l lists) {
+	data := state.Get(s.key())
+	if data == nil {
+		return lists{}
+	}
+	if err := codec.Unmarshal(data, types.MaxBlockBytes, &l); err != nil {
+		panic(fmt.Sprintf("ledger: who listed nonce %d of %s does not decode: %v", s.nonce, s.sender, err))
+	}
+	return l
+}
+
+// lateness is what a block lists of late transactions, in the making.
+type lateness struct {
+	made  []types.LateTransaction
+	ended map[slot]bool // those of which this block's list completes the count: true once their transaction is in the block
+}
+
+// list adds the proposer to those who listed a slot. enough is that more did than can be
+// faulty: the block holds the transaction, which ends.
+func (r *run) list(s slot) (l lists, enough bool) {
+	l = listsOf(r.state, s)
+	if l.By == nil || r.header.Height > l.Since+lateBlocksKept {
+		l = lists{Since: r.header.Height}
+	}
+	l.By, enough = r.parent.set.Blame(l.By, r.header.Proposer)
+	return l, enough
+}
+
+// note writes that the proposer listed a slot, which is not enough yet.
+func (r *run) note(s slot, l lists) {
+	if l.Since == r.header.Height {
+		r.forgive(s)
+	}
+	r.state.Set(s.key(), codec.Marshal(&l))
+	r.state.Set(keyLateSince(l.Since, s), []byte{1})
+}
+
+// forgive forgets who listed a slot.
+func (r *run) forgive(s slot) {
+	if l := listsOf(r.state, s); l.By != nil {
+		r.state.Set(s.key(), nil)
+		r.state.Set(keyLateSince(l.Since, s), nil)
+	}
+}
+
+// forgetLists takes lists out of state that count no more.
+func (r *run) forgetLists() error {
+	if r.header.Height <= lateBlocksKept {
+		return nil
+	}
+	var old [][]byte
+	first, end := []byte("x/lated/"), binary.BigEndian.AppendUint64([]byte("x/lated/"), uint64(r.header.Height-lateBlocksKept))
+	r.state.Scan(first, end, func(key, _ []byte) bool {
+		old = append(old, append([]byte{}, key...))
+		return len(old) < maxForgotten
+	})
+	for _, key := range old {
+		at := key[len(first)+8:]
+		s := slot{sender: types.Address(at[:len(types.Address{})]), nonce: types.Nonce(binary.BigEndian.Uint64(at[len(types.Address{}):]))}
+		r.forgive(s)
+	}
+	return nil
+}
+
+// followLists does what somebody else's block says of late transactions; those that end
+// are transactions of the block.
+func (r *run) followLists(claimed *types.Passed) *Invalid {
+	r.late.ended = map[slot]bool{}
+	if claimed == nil {
+		return nil
+	}
+	seen := map[slot]bool{}
+	for i := range claimed.Late {
+		entry := &claimed.Late[i]
+		s := slotOf(entry)
+		if seen[s] {
+			return invalid(CodeBadPassed, "C18", "the block lists nonce %d of %s as late twice", s.nonce, s.sender)
+		}
+		seen[s] = true
+		l, enough := r.list(s)
+		if enough {
+			r.late.ended[s] = false
+		} else {
+			r.note(s, l)
+		}
+		r.late.made = append(r.late.made, *entry)
+	}
+	return nil
+}
+
+// checkLists judges that each slot whose count a block completes has its transaction there.
+func (r *run) checkLists() *Invalid {
+	for s, there := range r.late.ended { // order: any of them is refused
+		if !there {
+			return invalid(CodeBadPassed, "C18", "the block lists nonce %d of %s as late, which is enough, and does not hold the transaction",
+				s.nonce, s.sender)
+		}
+	}
+	return nil
+}
+
+// isLate reports whether a transaction ends as host_failed in this block.
+func (r *run) isLate(c *Checked) bool {
+	there, ends := r.late.ended[c.slot()]
+	return ends && !there && c.report == nil
+}
+
+// includeLate makes a transaction the next of the block that f + 1 validators listed as
+// late: nothing is executed, its nonce is used, and its whole limit is charged at base fee
+// and tip, and burned. Its error is an *Invalid; nothing was done then.
+//
+// Spec: decision C18.
+func (r *run) includeLate(c *Checked) error {
+	charge, refusal := precheck(r.state, r.params, r.fees(), c)
+	if refusal == nil {
+		refusal = r.misfit(c)
+	}
+	if refusal != nil {
+		return refusal
+	}
+	account := actors.AccountOf(r.state, c.Sender)
+	account.Nonce++
+	account.Balance = account.Balance.Sub(charge.Total)
+	r.state.SetAccount(c.Sender, account)
+	r.forgive(c.slot())
+	cost, _ := charge.Settle(c.Tx.CyclesLimit, c.Tx.CellsLimit)
+	r.burn(cost)
+	r.burned.Cycle = r.burned.Cycle.Add(cost.Tip)
+	r.countUse(c, c.Tx.CyclesLimit, c.Tx.CellsLimit)
+	var to types.Address
+	if c.Tx.To != nil {
+		to = *c.Tx.To
+	}
+	receipt := c.receipt(to, cost)
+	receipt.Tip = types.Wei{}
+	r.recordFailed(receipt, c.Tx.CyclesLimit, c.Tx.CellsLimit)
+	r.late.ended[c.slot()] = true
+	return nil
+}
+
+// listed is a late transaction that its proposer lists until its list is in the chain.
+type listed struct {
+	tx    *Checked
+	cpu   uint64       // microseconds
+	until types.Height // below it the proposer lists it
+}
+
+// listLate lists the transactions that were late at this proposer, as many as fit.
+func (r *run) listLate() {
+	if r.pace.tries() == nil {
+		return
+	}
+	kept := r.pace.Tries.listing[:0]
+	for _, one := range r.pace.Tries.listing {
+		if r.header.Height >= one.until || actors.AccountOf(r.state, one.tx.Sender).Nonce > one.tx.Tx.Nonce {
+			continue
+		}
+		kept = append(kept, one)
+		r.listOne(&one)
+	}
+	r.pace.Tries.listing = kept
+}
+
+// listOne lists a late transaction where that changes something, and ends it where that is
+// enough.
+func (r *run) listOne(one *listed) {
+	s := one.tx.slot()
+	l, enough := r.list(s)
+	before := listsOf(r.state, s)
+	if _, twice := r.late.ended[s]; twice || len(r.late.made) == types.MaxLate || !enough && len(l.By) == len(before.By) {
+		return
+	}
+	if enough {
+		r.late.ended[s] = false
+		if r.includeLate(one.tx) != nil {
+			delete(r.late.ended, s)
+			return
+		}
+	} else {
+		r.note(s, l)
+	}
+	r.late.made = append(r.late.made, types.LateTransaction{Sender: s.sender, Nonce: s.nonce, CPU: one.cpu})
+}
+
+// wasLate has a transaction listed that was late here, and reports whether it is: a host
+// that is missing is no fault of the transaction.
+func (r *run) wasLate(c *Checked, err error) bool {
+	var environment *EnvironmentError
+	var host *program.HostError
+	errors.As(err, &host)
+	if r.pace.tries() == nil || !errors.As(err, &environment) || !environment.Late && (host == nil || host.Failure != program.Crashed) {
+		return false
+	}
+	t := r.pace.Tries
+	t.listing = slices.DeleteFunc(t.listing, func(one listed) bool { return one.tx.Hash == c.Hash })
+	if len(t.listing) == maxListing {
+		t.listing = t.listing[1:]
+	}
+	one := listed{tx: c, until: r.header.Height + lateBlocksKept}
+	if host != nil {
+		one.cpu = uint64(host.CPU.Microseconds())
+	}
+	t.listing = append(t.listing, one)
+	r.listOne(&one)
+	return true
+}
