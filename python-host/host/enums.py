@@ -150,7 +150,8 @@ class EnumType(type):
         kept = {k: v for k, v in names.items() if k not in members and k not in ignored and k not in ("_ignore_", "_order_")}
         cls = super().__new__(metacls, name, bases, kept)
         made = type.__setattr__
-        for held, start in (("_member_map_", {}), ("_canonical_", []), ("_by_value_", {}), ("_loose_", []), ("_mask_", 0), ("_singles_", 0)):
+        for held, start in (("_member_map_", {}), ("_canonical_", []), ("_by_value_", {}), ("_loose_", []),
+                            ("_mask_", 0), ("_singles_", 0)):
             made(cls, held, start)
         if "_generate_next_value_" in names:
             made(cls, "_following_", staticmethod(names.following))
@@ -300,8 +301,6 @@ def known(cls, value):
     except TypeError:
         charge(len(cls._loose_))
         return next((m for m in cls._loose_ if m._value_ == value), None)
-
-
 
 
 def find(cls, value):

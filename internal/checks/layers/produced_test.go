@@ -21,7 +21,7 @@ import (
 // unproduced are the types of sums that no code makes yet, with the reason. There is none
 // beside these: what is built leaves the list.
 var unproduced = map[string]string{
-	"runners/session.Changed": "produced by nothing yet: capability deltas (CIP-11 §6.5) come with the verbs and settings that change a runner",
+	"runners/session.Changed": "produced by nothing yet: capability deltas (CIP-11 §6.5) come with verbs that change a runner",
 }
 
 // sums are the types of the sealed sums of a tree, by "dir.Type", and where each is made.
@@ -183,7 +183,8 @@ func TestATypeThatNothingProducesIsFound(t *testing.T) {
 	tree := fstest.MapFS{
 		"core/events.go": {Data: []byte("package core\n\ntype Event interface{ event() }\n\ntype (\n\tTick struct{}\n\tLost struct{ N int }\n" +
 			"\tTold struct{}\n\tKept []int\n)\n\nfunc (Tick) event() {}\nfunc (*Lost) event() {}\nfunc (Told) event() {}\nfunc (Kept) event() {}\n" +
-			"\nfunc take(e Event) {\n\tswitch e.(type) {\n\tcase Tick, *Lost, Told, Kept:\n\t}\n}\n\ntype other struct{}\n\nfunc (other) close() {}\n")},
+			"\nfunc take(e Event) {\n\tswitch e.(type) {\n\tcase Tick, *Lost, Told, Kept:\n\t}\n}\n" +
+			"\ntype other struct{}\n\nfunc (other) close() {}\n")},
 		"core/core_test.go": {Data: []byte("package core\n\nvar lost = &Lost{}\n")},
 		"shell/shell.go": {Data: []byte("package shell\n\nimport c \"" + module + "/core\"\n\nvar all = []c.Event{c.Tick{}, c.Kept(nil)}\n\n" +
 			"var many = []c.Told{{}}\n")},

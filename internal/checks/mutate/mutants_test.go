@@ -266,7 +266,8 @@ var mutants = []mutant{
 		{"validators/simplex/reach.go", "reach = Short", "reach = Whole"}}},
 	{name: "cut-notarized", what: "a notarization of the tip passes for its finalization in a log (C5)", tests: consensusCore, edits: []edit{
 		{"validators/simplex/reach.go", "return err == nil && c.Kind == types.Finalize, err", "return err == nil, err"}}},
-	{name: "caught-up-unsaid", what: "the log does not say what catch-up brought (C5)", tests: []suite{{pkg: "./internal/worlds/sim", run: "TestCampaign$"}},
+	{name: "caught-up-unsaid", what: "the log does not say what catch-up brought (C5)",
+		tests: []suite{{pkg: "./internal/worlds/sim", run: "TestCampaign$"}},
 		edits: []edit{{"validators/consensus.go", "c.v.node.Log.Append(simplex.CaughtUpRecord(ask.Batch.Finalization()))", "error(nil)"}}},
 	{name: "begins-in-vain", what: "a log that was lost twice says the first time alone (C5)", tests: consensusCore, edits: []edit{
 		{"validators/simplex/lost.go", "if m.begun && !m.cfg.Lost {", "if m.begun {"}}},

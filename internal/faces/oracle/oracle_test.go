@@ -70,7 +70,8 @@ func genesis() *types.Block {
 func parameters() LaneRules {
 	return LaneRules{Policy: fifo, CyclesLimit: 20_000, SystemCycles: 4000, LaneBudget: 1050, GCBudget: 10, GCPerTimer: 10, AskBudget: 30,
 		CellsLimit: 100, FeeDivisor: 1000,
-		LaneFeeDivisor: 8, MinBaseFee: types.WeiOf(1), FeePermille: 500, FireCycles: 2000, FireCyclesAuction: 1500, FireCells: 5, Examined: 10, Arrears: 10,
+		LaneFeeDivisor: 8, MinBaseFee: types.WeiOf(1), FeePermille: 500, FireCycles: 2000, FireCyclesAuction: 1500, FireCells: 5,
+		Examined: 10, Arrears: 10,
 		Window: 2, WeightMin: 1, WeightMax: 2, Reserve: types.WeiOf(10), FiresBlock: 3, FiresActor: 2}
 }
 
@@ -282,7 +283,8 @@ func TestPlantedContentIsFound(t *testing.T) {
 			"waits (block_cells_full)"},
 		{"more cells than the block has", 2, func(o *Observation) { o.Lane.CellsLimit = 4 }, "lane", "had 4 cells left"},
 		{"more cycles than the lane has", 2, func(o *Observation) { o.Timers[0].CyclesUsed = 1051 }, "lane", "fires used 1051 cycles"},
-		{"more examined than there may be", 2, func(o *Observation) { o.Lane.Examined = 1 }, "lane", "the block examined 2 due timers, at most 1"},
+		{"more examined than there may be", 2, func(o *Observation) { o.Lane.Examined = 1 }, "lane",
+			"the block examined 2 due timers, at most 1"},
 		{"waits for a cleanup lane with room", 2, func(o *Observation) { o.Timers[1].Reason = "gc_lane_full" }, "lane", "has room for 1"},
 		{"more cleaned up than there is room for", 2, func(o *Observation) {
 			o.Lane.GCBudget = 9

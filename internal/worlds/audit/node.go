@@ -93,7 +93,8 @@ func (a *node) stateless(files home.Node) error {
 	if err != nil || len(records) == 0 {
 		return err
 	}
-	a.problemOf(ofNoState, "its state is lost: %s is not there, and %s is; devnet up fetches the state from the other validators", files.State, files.Votes)
+	a.problemOf(ofNoState, "its state is lost: %s is not there, and %s is; devnet up fetches the state from the other validators",
+		files.State, files.Votes)
 	return a.votes(records)
 }
 
