@@ -247,14 +247,17 @@ func (r *run) choose(txs iter.Seq[*Checked]) (dropped []Dropped) {
 		if full && !r.pace.wants() {
 			break
 		}
-		switch t := r.pace.turn(c.Hash, c.Sender); {
-		case t == turnDoubted:
-			doubted = c
-		case t == turnLent, t == turnOwn && !full:
+		t := r.pace.turn(c.Hash, c.Sender)
+		if t == turnLent || t == turnOwn && !full {
 			attempt(c, t)
+			t = r.pace.turn(c.Hash, c.Sender) // it may have come to code that is doubted
+		}
+		if t == turnDoubted && (doubted == nil || r.pace.Tries.prefers(c.Sender, doubted.Sender)) {
+			doubted = c
 		}
 	}
 	if doubted != nil {
+		r.pace.Tries.open = false
 		attempt(doubted, turnDoubted)
 	}
 	return dropped

@@ -262,3 +262,26 @@ func TestTriesAreBounded(t *testing.T) {
 		t.Error("it is doubted for longer than it should be")
 	}
 }
+
+// Decision C18, 3: "each item is tried for itself: one caller's lateness charges no other". Code that
+// a stranger's argument makes late still serves honest callers, before those who were late.
+func TestHonestCallersOfDoubtedCodeAreServed(t *testing.T) {
+	w := newWorld(t, nil)
+	w.block(w.deploy("alice", "counter", "shared", 0), w.transfer("alice", "mallory", 1000*types.CBY))
+	p := w.proposing(aShare)
+	p.host.hangsFor[w.address("mallory")] = true
+	served := 0
+	for range 200 {
+		p.next(p.tipped("mallory", "shared", 90), p.call("alice", "shared", "increment", nil))
+		for i := range p.last.Receipts {
+			if r := &p.last.Receipts[i]; r.Sender == p.address("alice") && r.Status == types.StatusOK {
+				served++
+			} else if r.Sender != p.address("mallory") || r.Status != types.StatusHostFailed {
+				t.Fatalf("%+v", r)
+			}
+		}
+	}
+	if served < 10 {
+		t.Errorf("%d of the honest calls are in 200 blocks", served)
+	}
+}

@@ -18,11 +18,12 @@ import (
 // its own clock over all. It honors a session's bound as the real ones do.
 type wedged struct {
 	program.Host
-	crashes map[types.Address]bool
-	takes   map[types.Address]time.Duration // within the allowance of what it runs
-	hangs   map[types.Address]bool          // uses CPU time and no cycles
-	now     time.Duration
-	ran     []types.Address
+	crashes  map[types.Address]bool
+	takes    map[types.Address]time.Duration // within the allowance of what it runs
+	hangs    map[types.Address]bool          // uses CPU time and no cycles
+	hangsFor map[types.Address]bool          // the same, by who sends
+	now      time.Duration
+	ran      []types.Address
 }
 
 func (h *wedged) Open(p program.Purpose) (program.Session, error) {
@@ -41,7 +42,7 @@ func (s *wedgedSession) Bound(by program.Bounds) { s.left, s.strict = by.Left, b
 
 func (s *wedgedSession) Handle(ctx program.Context, code program.Code, msg program.Message) (program.Outcome, error) {
 	takes := s.host.takes[msg.Self]
-	if s.host.hangs[msg.Self] {
+	if s.host.hangs[msg.Self] || s.host.hangsFor[msg.Sender] {
 		if takes = time.Minute; s.strict {
 			limit, _ := ctx.Remaining()
 			took := program.Allowance(limit, 0, program.UsualRate)
@@ -67,7 +68,7 @@ func (w *world) wedge() *wedged {
 		return h
 	}
 	h := &wedged{Host: samples.Host{}, crashes: map[types.Address]bool{}, takes: map[types.Address]time.Duration{},
-		hangs: map[types.Address]bool{}}
+		hangs: map[types.Address]bool{}, hangsFor: map[types.Address]bool{}}
 	w.executor.Programs = h
 	return h
 }

@@ -133,7 +133,12 @@ func (t *Tries) turn(item types.Hash, party types.Address, p phase) turn {
 		return turnWaits
 	case t.aside(one):
 		t.waiting[p]++
-		if !t.open || t.slot != p || t.builds%(2*doubtEvery) == 0 && t.parties.holds(party, t.height) {
+		switch {
+		case !t.open || t.slot != p:
+			return turnWaits
+		case p == phaseTransactions: // the best of all has the turn
+			return turnDoubted
+		case t.builds%(2*doubtEvery) == 0 && t.parties.holds(party, t.height): // the order of the lane is not the proposer's
 			return turnWaits
 		}
 		t.open = false
@@ -143,6 +148,12 @@ func (t *Tries) turn(item types.Hash, party types.Address, p phase) turn {
 		return turnLent
 	}
 	return turnWaits
+}
+
+// prefers reports whether a doubted item of one party goes before one of another: it was
+// never late.
+func (t *Tries) prefers(party, to types.Address) bool {
+	return t.parties.holds(to, t.height) && !t.parties.holds(party, t.height)
 }
 
 func (t *Tries) lends(item types.Hash) int {

@@ -79,7 +79,7 @@ func hangAt(t *testing.T, accounts, codes int, handler string, lasts time.Durati
 	var payers []*payer
 	for i := range accounts {
 		key := n.verifier.Signer(crypto.DeriveKey(99, fmt.Sprint("m", i)))
-		land(t, n, w.transfer(key.Address(), types.CBY))
+		land(t, n, w.transfer(key.Address(), 100*types.CBY))
 		payers = append(payers, payerOf(n, key))
 	}
 	ctx, began, first := context.Background(), time.Now(), n.Best().height()
