@@ -170,6 +170,11 @@ var examples = map[string]func(*lines){
 			Raw [][]byte
 		}{Raw: [][]byte{transaction().Encode()}}, "encoded transactions")
 	},
+	"view request": func(l *lines) { frame(l, 10, &simplex.ViewRequest{Nonce: 3_600_000_000_000}, "nonce") },
+	"view answer": func(l *lines) {
+		frame(l, 11, &simplex.ViewAnswer{Nonce: 3_600_000_000_000, Epoch: 0, Certificate: &types.Certificate{Kind: types.Nullify, View: 9,
+			Votes: []types.CertificateVote{}}}, "nonce", "epoch", "certificate, or null")
+	},
 	"extension": func(l *lines) {
 		spki := certificateKey().spki
 		digest := types.Keccak([]byte("cowboy-tls/1"), spki)

@@ -34,7 +34,7 @@ func classOf(frame []byte) rations.Class {
 	switch frame[0] {
 	case mesh.Vote, mesh.Certificate:
 		return rations.Votes
-	case mesh.Proposal, mesh.BlockRequest, mesh.BlockAnswer, mesh.CertificateRequest:
+	case mesh.Proposal, mesh.BlockRequest, mesh.BlockAnswer, mesh.CertificateRequest, mesh.ViewRequest, mesh.ViewAnswer:
 		return rations.Blocks
 	}
 	return rations.Bulk

@@ -35,7 +35,7 @@ var variants = map[reflect.Type][]reflect.Type{
 	sum[simplex.Event](): these(simplex.Start{}, simplex.Tick{}, simplex.Received{}, simplex.Built{}, simplex.Executed{}, simplex.Work{},
 		simplex.Timing{}, simplex.Hold{}, simplex.Goal{}, simplex.CaughtUp{}),
 	sum[simplex.Verified](): these(simplex.VerifiedVote{}, simplex.VerifiedCertificate{}, simplex.VerifiedProposal{}, simplex.VerifiedBlock{},
-		&simplex.BlockRequest{}, &simplex.CertificateRequest{}, &simplex.Past{}),
+		simplex.VerifiedView{}, &simplex.BlockRequest{}, &simplex.CertificateRequest{}, &simplex.ViewRequest{}, &simplex.Past{}),
 	sum[catchup.Event](): these(catchup.Behind{}, catchup.Answer{}, catchup.Verified{}, catchup.Refused{}, catchup.Applied{},
 		catchup.Rejected{},
 		catchup.Finalized{}, catchup.Tick{}),

@@ -48,6 +48,10 @@ func encodeFrame(message any) []byte {
 		tag = mesh.Batch
 	case *transactions:
 		tag = mesh.Transactions
+	case *simplex.ViewRequest:
+		tag = mesh.ViewRequest
+	case *simplex.ViewAnswer:
+		tag = mesh.ViewAnswer
 	default:
 		panic(fmt.Sprintf("validators: %T has no frame", message))
 	}
@@ -82,6 +86,10 @@ func decodeFrame(frame []byte) (any, error) {
 		message, limit = new(catchup.Batch), env.MaxFrameBytes
 	case mesh.Transactions:
 		message, limit = new(transactions), maxTransactionsFrame
+	case mesh.ViewRequest:
+		message = new(simplex.ViewRequest)
+	case mesh.ViewAnswer:
+		message, limit = new(simplex.ViewAnswer), maxCertificateFrame
 	default:
 		return nil, fmt.Errorf("a frame of unknown kind %d", tag)
 	}

@@ -14,7 +14,8 @@ func FuzzDecodeFrame(f *testing.F) {
 	for _, message := range []any{
 		&types.Proposal{View: 1, Block: &types.Block{Transactions: []types.Transaction{}}}, &types.Vote{Kind: types.Notarize, View: 1},
 		&types.Certificate{Kind: types.Nullify, View: 2}, &simplex.BlockRequest{}, &simplex.BlockAnswer{}, &simplex.CertificateRequest{},
-		&catchup.RangeRequest{From: 1, To: 2}, &catchup.Batch{}, &transactions{Raw: [][]byte{{1}}},
+		&catchup.RangeRequest{From: 1, To: 2}, &catchup.Batch{}, &transactions{Raw: [][]byte{{1}}}, &simplex.ViewRequest{Nonce: 1},
+		&simplex.ViewAnswer{Nonce: 1, Certificate: &types.Certificate{Kind: types.Nullify, View: 2}},
 	} {
 		f.Add(encodeFrame(message))
 	}
@@ -40,6 +41,8 @@ func TestFramesHaveLimits(t *testing.T) {
 	}{
 		{"a vote with a long bitmap", &types.Vote{Kind: types.Notarize, Bitmap: long[:maxVoteFrame]}},
 		{"a certificate with long bitmaps", &types.Certificate{Votes: []types.CertificateVote{{Bitmap: long[:maxCertificateFrame]}}}},
+		{"a view by a certificate with long bitmaps",
+			&simplex.ViewAnswer{Certificate: &types.Certificate{Votes: []types.CertificateVote{{Bitmap: long[:maxCertificateFrame]}}}}},
 		{"many transactions", &transactions{Raw: [][]byte{long}}},
 	} {
 		if _, err := decodeFrame(encodeFrame(c.message)); err == nil {

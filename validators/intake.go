@@ -341,11 +341,15 @@ func signaturesIn(message any) uint64 {
 	case *types.Vote:
 		return 1
 	case *types.Certificate:
-		return uint64(len(message.Votes))
+		if message != nil {
+			return uint64(len(message.Votes))
+		}
 	case *types.Proposal:
 		return 1 + signaturesOf(message.Block)
 	case *simplex.BlockAnswer:
 		return signaturesOf(message.Block)
+	case *simplex.ViewAnswer:
+		return signaturesIn(message.Certificate)
 	}
 	return 0
 }

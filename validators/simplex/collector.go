@@ -136,7 +136,7 @@ func (m *collector) follow(r *round, c *types.Certificate, from types.Address) {
 		m.newest = max(m.newest, c.View)
 		m.report(Notarized{c})
 		m.requestBody(c, from)
-		if m.me >= 0 && r.ownVote(types.Nullify) == nil && r.ownVote(types.Finalize) == nil && c.View > m.rootView() {
+		if m.me >= 0 && m.free(c.View) && r.ownVote(types.Nullify) == nil && r.ownVote(types.Finalize) == nil && c.View > m.rootView() {
 			m.vote(r, &types.Vote{Kind: types.Finalize, Height: c.Height, Block: c.Block})
 		}
 	case types.Nullify:

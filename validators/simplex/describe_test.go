@@ -42,6 +42,10 @@ func describe(message Message) string {
 		return fmt.Sprintf("block answer(%d)", m.Block.Header.Height)
 	case *CertificateRequest:
 		return fmt.Sprintf("certificate request(%d to %d)", m.From, m.To)
+	case *ViewRequest:
+		return fmt.Sprintf("view request(%d)", m.Nonce)
+	case *ViewAnswer:
+		return fmt.Sprintf("view answer(%d)", m.Nonce)
 	}
 	return fmt.Sprintf("%T", message)
 }

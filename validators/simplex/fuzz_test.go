@@ -84,6 +84,9 @@ func (s *hostileStream) forge() Message {
 	case 5:
 		return &CertificateRequest{Epoch: epoch, From: view, To: view + types.View(s.next())<<(s.next()%60), Block: types.Hash{s.next() % 2}}
 	}
+	if s.next()%4 == 0 {
+		return &ViewRequest{Nonce: uint64(s.next())}
+	}
 	return &BlockAnswer{Block: &types.Block{Header: types.Header{ChainID: testChain, Parent: s.hash(), Transactions: s.body(),
 		Passed: types.PassedHash(nil), Height: types.Height(s.next())}}}
 }

@@ -1,5 +1,7 @@
 package simplex
 
+import "github.com/cowboyinc/devnet/internal/base/types"
+
 // driftsOut is how many allowed drifts (decision C7) a final block must be
 // stamped after the start of a validator whose log is lost, before it votes
 // again: one for how far ahead of a voter's clock a stamp may be, one for how far
@@ -23,7 +25,7 @@ func (m *recovery) begin() {
 	if m.begun && !m.cfg.Lost {
 		return
 	}
-	m.begun = true
+	m.begun, m.floor = true, floor{}
 	if m.cfg.Lost && m.set.MaxFaulty() > 0 {
 		m.sitsOut = m.now.Add(driftsOut * m.pace.drift()).Millis()
 		m.me = m.place()
@@ -32,14 +34,91 @@ func (m *recovery) begin() {
 	m.persist(beginRecord(m.sitsOut, m.root.Hash))
 }
 
-// comeBack ends a sitting out when a block made after it began is final, and
-// reports whether it did.
+// comeBack ends a sitting out when a block made after it began is final, or lets this
+// validator vote from the view on that others vouch for. It reports whether it did.
 func (m *recovery) comeBack() bool {
-	if m.sitsOut == 0 || m.root.Block.Header.Timestamp <= m.sitsOut {
+	if m.sitsOut == 0 {
 		return false
 	}
-	m.sitsOut = 0
-	m.me = m.place()
+	if m.root.Block.Header.Timestamp > m.sitsOut {
+		m.sitsOut, m.floor, m.vouchers = 0, floor{}, vouchers{}
+	} else if m.me >= 0 || !m.free(m.view) || m.set.Index(m.self) < 0 {
+		return false
+	}
+	if before := m.me; before >= 0 { // it votes already
+		return true
+	}
+	m.me = m.set.Index(m.self)
 	m.report(ComesBack{})
 	return true
+}
+
+// vouchSpan is how many views after a certificate that a quorum knows a validator that
+// forgot its votes may have voted. It entered its last view, v, by a certificate of
+// v-1. An honest voter for that certificate had entered v-1 by one of v-2.
+const vouchSpan = 2
+
+// vouchers are the answers to one life's requests for views, of one epoch.
+type vouchers struct {
+	nonce   uint64 // 0: nothing was asked yet
+	epoch   types.Epoch
+	answers map[types.Address]types.View // the view of the certificate that each knows; at most one a member
+	at      types.Time                   // when those that did not answer are asked next
+}
+
+// seekVouchers asks all members that did not answer yet for their views, once per resend
+// interval, while this validator sits out and knows no floor of the present epoch.
+func (m *recovery) seekVouchers() {
+	if m.now < m.vouchersDue() {
+		return
+	}
+	v := &m.vouchers
+	if v.nonce == 0 {
+		v.nonce = max(1, uint64(m.now))
+	}
+	if v.answers == nil || v.epoch != m.set.Epoch {
+		v.epoch, v.answers = m.set.Epoch, map[types.Address]types.View{}
+	}
+	v.at = m.now.Add(m.pace.resendInterval())
+	for i := range m.set.Members {
+		to := m.set.Members[i].Address
+		if _, answered := v.answers[to]; !answered && to != m.self {
+			m.sendTo(to, &ViewRequest{Nonce: v.nonce})
+		}
+	}
+}
+
+// vouchersDue is when members are asked for their views, or types.Never.
+func (m *recovery) vouchersDue() types.Time {
+	if m.sitsOut == 0 || m.floor.known && m.floor.epoch == m.set.Epoch || m.set.Index(m.self) < 0 {
+		return types.Never
+	}
+	if m.vouchers.answers == nil || m.vouchers.epoch != m.set.Epoch {
+		return 0
+	}
+	return m.vouchers.at
+}
+
+// vouch takes a member's answer. From n - f of them, given after this start, follows the
+// highest view in which this validator can have voted before (decision C5).
+func (m *recovery) vouch(from types.Address, a *ViewAnswer) {
+	v := &m.vouchers
+	if a.Nonce != v.nonce || v.answers == nil || a.Epoch != m.set.Epoch || v.epoch != a.Epoch || m.vouchersDue() == types.Never {
+		return
+	}
+	v.answers[from] = m.rootView()
+	if a.Certificate != nil {
+		v.answers[from] = max(m.rootView(), a.Certificate.View)
+		m.receiveCertificate(from, a.Certificate)
+	}
+	if len(v.answers) < m.set.Quorum() {
+		return
+	}
+	f := floor{known: true, epoch: a.Epoch, view: m.rootView()}
+	for _, known := range v.answers { // order: the greatest is taken
+		f.view = max(f.view, known)
+	}
+	f.view += vouchSpan
+	m.floor = f
+	m.persist(vouchRecord(f))
 }

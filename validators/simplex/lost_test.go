@@ -166,6 +166,34 @@ func TestALogOfAFormerVersionIsAdopted(t *testing.T) {
 	}
 }
 
+// A log reaches the tip by a finalization of it or of a later block, or because it began
+// there. A vote for the tip or its notarization was written before the tip was final.
+func TestOnlyAFinalizationReachesTheTip(t *testing.T) {
+	s := newSolo(t, 4, nil)
+	b := s.child(nil, 1)
+	tip := Root{Block: b, Hash: b.Hash()}
+	begun := beginRecord(0, types.Hash{9})
+	for name, one := range map[string]struct {
+		record []byte
+		want   Reach
+	}{
+		"its finalization":     {certificateRecord(s.certificate(types.Finalize, 1, b, 1, 2, 3)), Whole},
+		"a later finalization": {certificateRecord(s.certificate(types.Finalize, 2, s.child(b, 2), 1, 2, 3)), Whole},
+		"its notarization":     {certificateRecord(s.certificate(types.Notarize, 1, b, 1, 2, 3)), Short},
+		"a later nullify vote": {voteRecord(s.vote(types.Nullify, 9, nil, 0)), Short},
+		"its body":             {bodyRecord(b, b.Hash()), Short},
+		"its beginning":        {beginRecord(0, b.Hash()), Whole},
+		"another beginning":    {begun, Short},
+	} {
+		if reach, err := ReachOf([][]byte{begun, one.record}, tip); err != nil || reach != one.want {
+			t.Errorf("%s: %d, want %d, %v", name, reach, one.want, err)
+		}
+	}
+	if _, err := ReachOf([][]byte{begun, {1, 2, 3}}, tip); err == nil {
+		t.Error("a record that cannot be read is passed over")
+	}
+}
+
 // Each log that was lost begins once more. The last beginning counts, and no other is kept.
 func TestTheLastBeginningCounts(t *testing.T) {
 	records := [][]byte{beginRecord(500, types.Hash{1}), beginRecord(700, types.Hash{2}), beginRecord(900, types.Hash{3})}

@@ -58,7 +58,7 @@ func compose(s *state) *Machine {
 	collector := &collector{requester, responder}
 	return &Machine{state: s, executor: executor, requester: requester, responder: responder, collector: collector,
 		proposer: &proposer{requester}, voter: &voter{collector}, finalizer: &finalizer{requester},
-		synchronizer: &synchronizer{collector}, recovery: &recovery{executor: executor}}
+		synchronizer: &synchronizer{collector}, recovery: &recovery{collector: collector}}
 }
 
 // New returns a machine that stands on cfg.Root and remembers what it persisted
@@ -169,6 +169,7 @@ func (m *Machine) runToFixpoint() {
 	m.resend()
 	m.retryWants()
 	m.seekFinality()
+	m.seekVouchers()
 }
 
 // receive takes a verified message. Whoever is no member is not listened to.
@@ -189,6 +190,10 @@ func (m *Machine) receive(from types.Address, message Verified) {
 		m.answerBlock(from, msg)
 	case *CertificateRequest:
 		m.answerCertificates(from, msg)
+	case *ViewRequest:
+		m.answerView(from, msg)
+	case VerifiedView:
+		m.vouch(from, msg.answer)
 	case *Past:
 		m.sendMissingCertificate(from, msg.Epoch, msg.View)
 	}
@@ -199,7 +204,7 @@ func (m *Machine) Deadline() types.Time {
 	if !m.started {
 		return types.Never
 	}
-	at := min(m.fetcher.retryAt(), m.bodies.retryAt())
+	at := min(m.fetcher.retryAt(), m.bodies.retryAt(), m.vouchersDue())
 	if m.ended() {
 		return at
 	}

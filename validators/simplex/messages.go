@@ -3,7 +3,8 @@ package simplex
 import "github.com/cowboyinc/devnet/internal/base/types"
 
 // Message is what a machine sends: *types.Proposal, *types.Vote,
-// *types.Certificate, *BlockRequest, *BlockAnswer or *CertificateRequest.
+// *types.Certificate, *BlockRequest, *BlockAnswer, *CertificateRequest, *ViewRequest
+// or *ViewAnswer.
 type Message any
 
 // BlockRequest asks for the body of a block.
@@ -29,8 +30,24 @@ type CertificateRequest struct {
 	Block types.Hash
 }
 
+// ViewRequest asks a validator for the view that it is in. Nonce tells the answers to
+// one life of the sender from those to another.
+type ViewRequest struct {
+	_     struct{} `cbor:",toarray"`
+	Nonce uint64
+}
+
+// ViewAnswer is the view that a validator is in: the one after Certificate's, which is
+// of Epoch. Without a certificate it is the epoch's first.
+type ViewAnswer struct {
+	_           struct{} `cbor:",toarray"`
+	Nonce       uint64
+	Epoch       types.Epoch
+	Certificate *types.Certificate
+}
+
 // Verified is a message that may reach the machine. Values of it come from the
-// Check functions alone, but for the two requests and Past, in which nothing can be
+// Check functions alone, but for the three requests and Past, in which nothing can be
 // wrong that matters.
 type Verified interface{ verified() }
 
@@ -54,6 +71,9 @@ type VerifiedBlock struct {
 	hash  types.Hash
 }
 
+// VerifiedView is an answer whose certificate is verified.
+type VerifiedView struct{ answer *ViewAnswer }
+
 // Vote returns the vote, not to be changed.
 func (v VerifiedVote) Vote() *types.Vote { return v.vote }
 
@@ -76,5 +96,7 @@ func (VerifiedVote) verified()        {}
 func (VerifiedCertificate) verified() {}
 func (VerifiedProposal) verified()    {}
 func (VerifiedBlock) verified()       {}
+func (VerifiedView) verified()        {}
 func (*BlockRequest) verified()       {}
+func (*ViewRequest) verified()        {}
 func (*CertificateRequest) verified() {}

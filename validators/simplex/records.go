@@ -2,6 +2,7 @@ package simplex
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/cowboyinc/devnet/internal/base/codec"
 	"github.com/cowboyinc/devnet/internal/base/types"
@@ -16,6 +17,7 @@ const (
 	certificateKind
 	proposalKind
 	beginKind
+	vouchKind
 )
 
 // maxRecordBytes bounds a record: a block and its framing.
@@ -74,6 +76,12 @@ func beginRecord(until types.Millis, root types.Hash) []byte {
 	return codec.Marshal(&entry[*struct{}]{Kind: beginKind, View: types.View(until), Block: root})
 }
 
+// vouchRecord says up to which view its machine may have voted before its log was lost.
+// It is all head.
+func vouchRecord(f floor) []byte {
+	return codec.Marshal(&entry[*struct{}]{Kind: vouchKind, Epoch: f.epoch, View: f.view})
+}
+
 // needed reports whether a machine that stands on root can still need the
 // record: votes, certificates and bodies above it, and its own certificates.
 func (r *entry[C]) needed(root *types.Header, hash types.Hash) bool {
@@ -84,33 +92,33 @@ func (r *entry[C]) needed(root *types.Header, hash types.Hash) bool {
 		return r.Height > root.Height
 	case r.Kind == beginKind:
 		return true
+	case r.Kind == vouchKind:
+		return r.Epoch >= root.SetEpoch
 	}
 	return r.Epoch > root.SetEpoch || !root.Border() && r.Epoch == root.SetEpoch && r.View > root.View
 }
 
 // Compact returns those records that a machine started on root, a block that
-// the store holds durably, would still need, in their order. Of records that say
-// that a machine began, the last one counts. It fails at a record that cannot be read.
+// the store holds durably, would still need, in their order. Of lives that began with a
+// lost log the last one counts. It fails at a record that cannot be read.
 func Compact(records [][]byte, root Root) ([][]byte, error) {
 	h := &root.Block.Header
 	kept := make([][]byte, 0, len(records))
-	begun := -1 // place in kept
+	lives := 0 // places in kept, the first ones, of records about the life that counts
 	for i, data := range records {
 		r, err := decodeEntry[unread](i, data)
 		if err != nil {
 			return nil, err
 		}
-		if !r.needed(h, root.Hash) {
-			continue
+		switch {
+		case !r.needed(h, root.Hash):
+		case r.Kind == beginKind:
+			kept, lives = append([][]byte{data}, kept[lives:]...), 1
+		case r.Kind == vouchKind:
+			kept, lives = slices.Insert(kept, lives, data), lives+1
+		default:
+			kept = append(kept, data)
 		}
-		if r.Kind == beginKind && begun >= 0 {
-			kept[begun] = data
-			continue
-		}
-		if r.Kind == beginKind {
-			begun = len(kept)
-		}
-		kept = append(kept, data)
 	}
 	return kept, nil
 }

@@ -10,9 +10,10 @@ import (
 
 // recovery begins the machine's log, and takes up what it holds of earlier lives.
 type recovery struct {
-	*executor
-	begun bool     // the log says that this validator has begun
-	later []record // of sets to come
+	*collector
+	begun    bool     // the log says that this validator has begun
+	later    []record // of sets to come
+	vouchers vouchers // while it sits out
 }
 
 // replay takes the records of an earlier run.
@@ -26,7 +27,12 @@ func (m *recovery) replay(records [][]byte) error {
 		if !r.needed(h, m.root.Hash) {
 			continue
 		}
+		if r.Kind == vouchKind {
+			m.floor = floor{known: true, epoch: r.Epoch, view: r.View}
+			continue
+		}
 		if r.Kind == beginKind {
+			m.floor = floor{} // of what was lost before
 			m.begun, m.sitsOut = true, types.Millis(r.View)
 			m.me = m.place()
 			continue

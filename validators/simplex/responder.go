@@ -58,6 +58,18 @@ func (m *responder) answerCertificates(to types.Address, request *CertificateReq
 	}
 }
 
+// answerView says which view this validator is in. One that sits out does not know.
+func (m *responder) answerView(to types.Address, request *ViewRequest) {
+	if m.sitsOut != 0 || m.me < 0 || !m.spend(to) {
+		return
+	}
+	answer := &ViewAnswer{Nonce: request.Nonce, Epoch: m.set.Epoch}
+	if c := m.bestCertificate(); c != nil && c.Epoch == m.set.Epoch {
+		answer.Certificate = c
+	}
+	m.sendTo(to, answer)
+}
+
 func (m *responder) notarizationHeld(hash types.Hash) *types.Certificate {
 	if hash == m.edge.Hash {
 		return m.edge.Notarization

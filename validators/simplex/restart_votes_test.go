@@ -86,3 +86,39 @@ func proposals(o Output) (found []*types.Proposal) {
 	}
 	return found
 }
+
+// A validator whose store is a commit behind a border takes up, when it goes over the
+// border again, the votes that it cast there before a crash (C5, C6).
+func TestVotesBehindABorderSurviveACrash(t *testing.T) {
+	s := newSolo(t, 4, nil)
+	s.epochBlocks = 1
+	b, next := s.child(nil, 1), testSet(1, 4)
+	executed := Executed{Hash: b.Hash(), Valid: true, Runners: 8, Next: &next}
+	s.propose(1, b)
+	s.step(executed)
+	s.receive(1, s.certificate(types.Notarize, 1, b, 1, 2, 3))
+	s.receive(1, s.certificate(types.Finalize, 1, b, 1, 2, 3))
+	if s.m.set.Epoch != 1 {
+		t.Fatalf("it is in epoch %d", s.m.set.Epoch)
+	}
+	if s.wait(time.Minute); s.m.rounds[2].ownVote(types.Nullify) == nil {
+		t.Fatal("it does not vote in the first view behind the border")
+	}
+	records := s.all.Persist
+	s.all = Output{}
+	s.restart(records)
+	if s.m.set.Epoch != 0 {
+		t.Fatalf("its store is in epoch 0, and it begins in epoch %d", s.m.set.Epoch)
+	}
+	s.step(executed)
+	r := s.m.rounds[2]
+	if s.m.set.Epoch != 1 || r == nil || r.ownVote(types.Nullify) == nil {
+		t.Fatalf("in epoch %d it forgot that it nullified view 2, and may finalize it", s.m.set.Epoch)
+	}
+	c := s.child(b, 2)
+	c.Header.SetEpoch, c.Header.Epoch = 1, 1
+	s.receive(1, s.certificate(types.Notarize, 2, c, 1, 2, 3))
+	if s.voted(types.Finalize, 2) {
+		t.Error("it finalizes the view that it nullified")
+	}
+}

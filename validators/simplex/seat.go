@@ -12,6 +12,19 @@ type seat struct {
 	me       int                   // this validator's index in set, -1 for who only follows, or sits out
 	sitsOut  types.Millis          // it sits out until a block stamped later than this is final; 0: it takes part
 	upcoming *types.ValidatorSet   // the set behind the border that the root stands before
+	floor    floor                 // while it sits out
+}
+
+// floor bounds the views in which a validator may have voted before its log was lost.
+type floor struct {
+	known bool
+	epoch types.Epoch
+	view  types.View // the highest of them
+}
+
+// free reports whether this validator can have cast no vote in a view that it forgot.
+func (m *seat) free(v types.View) bool {
+	return m.sitsOut == 0 || m.floor.known && m.floor.epoch == m.set.Epoch && v > m.floor.view
 }
 
 // install makes set the current one.
@@ -28,7 +41,8 @@ func (m *seat) install(set *types.ValidatorSet) {
 	m.me = m.place()
 }
 
-// place is this validator's index in the set as far as it takes part.
+// place is this validator's index in the set as far as it takes part. One that sits out
+// takes part from a view on that others vouch for (recovery.comeBack).
 func (m *seat) place() int {
 	if m.sitsOut != 0 {
 		return -1

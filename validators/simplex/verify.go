@@ -72,6 +72,10 @@ func Check(chainID uint64, rec Recoverer, sets Sets, message Message) (Verified,
 		return message, nil
 	case *CertificateRequest:
 		return message, nil
+	case *ViewRequest:
+		return message, nil
+	case *ViewAnswer:
+		return CheckView(chainID, rec, sets, message)
 	}
 	return nil, invalid("unknown_message", "%T is no message of the consensus", message)
 }
@@ -134,6 +138,22 @@ func CheckCertificate(chainID uint64, rec Recoverer, sets Sets, c *types.Certifi
 		}
 	}
 	return VerifiedCertificate{c}, nil
+}
+
+// CheckView verifies the certificate of an answer, which is of the epoch that the
+// answer names. Only a validator that knows this epoch's set can use the answer.
+func CheckView(chainID uint64, rec Recoverer, sets Sets, a *ViewAnswer) (VerifiedView, error) {
+	if _, err := sets.Of(a.Epoch); err != nil {
+		return VerifiedView{}, err
+	}
+	if a.Certificate == nil {
+		return VerifiedView{a}, nil
+	}
+	if a.Certificate.Epoch != a.Epoch {
+		return VerifiedView{}, invalid("wrong_epoch", "a view of epoch %d by a certificate of epoch %d", a.Epoch, a.Certificate.Epoch)
+	}
+	_, err := CheckCertificate(chainID, rec, sets, a.Certificate)
+	return VerifiedView{a}, err
 }
 
 // quorum is how many votes of a set are a certificate.

@@ -165,7 +165,10 @@ func (m *voter) voteOnceExecuted(r *round, n *node) bool {
 // vote reaches it before it proposes. It reports whether it did.
 func (m *voter) attest() bool {
 	r := m.rounds[m.view-1]
-	if r == nil || m.me < 0 || r.notarization == nil || r.ownVote(types.Notarize) != nil || r.ownVote(types.Nullify) != nil {
+	if r == nil || m.me < 0 || !m.free(r.view) {
+		return false
+	}
+	if r.notarization == nil || r.ownVote(types.Notarize) != nil || r.ownVote(types.Nullify) != nil {
 		return false
 	}
 	n := m.bodies.nodes[r.notarization.Block]

@@ -267,10 +267,39 @@ var mutants = []mutant{
 	{name: "cut-notarized", what: "a notarization of the tip passes for its finalization in a log (C5)", tests: consensusCore, edits: []edit{
 		{"validators/simplex/reach.go", "return err == nil && c.Kind == types.Finalize, err", "return err == nil, err"}}},
 	{name: "caught-up-unsaid", what: "the log does not say what catch-up brought (C5)",
-		tests: []suite{{pkg: "./internal/worlds/sim", run: "TestCampaign$"}},
-		edits: []edit{{"validators/consensus.go", "c.v.node.Log.Append(simplex.CaughtUpRecord(ask.Batch.Finalization()))", "error(nil)"}}},
+		tests: []suite{{pkg: "./internal/worlds/sim", run: "TestCampaign$"}}, edits: []edit{
+			{"validators/consensus.go", "c.v.node.Log.Append(simplex.CaughtUpRecord(ask.Batch.Finalization()))", "error(nil)"}}},
 	{name: "begins-in-vain", what: "a log that was lost twice says the first time alone (C5)", tests: consensusCore, edits: []edit{
 		{"validators/simplex/lost.go", "if m.begun && !m.cfg.Lost {", "if m.begun {"}}},
+	{name: "vouch-span", what: "a wiped validator votes a view too early (C5)", tests: consensusCore, edits: []edit{
+		{"validators/simplex/lost.go", "const vouchSpan = 2", "const vouchSpan = 1"}}},
+	{name: "vouch-replayed", what: "answers to another life vouch (C5)", tests: consensusCore, edits: []edit{
+		{"validators/simplex/lost.go", "if a.Nonce != v.nonce || v.answers == nil ||", "if v.answers == nil ||"}}},
+	{name: "vouch-late", what: "a late notarization up to the floor gets a finalize vote (C5)", tests: consensusCore, edits: []edit{
+		{"validators/simplex/collector.go", "m.me >= 0 && m.free(c.View) &&", "m.me >= 0 &&"}}},
+	{name: "vouch-few", what: "a quorum less one vouches (C5)", tests: consensusCore, edits: []edit{
+		{"validators/simplex/lost.go", "if len(v.answers) < m.set.Quorum() {", "if len(v.answers) < m.set.Quorum()-1 {"}}},
+	{name: "vouch-epoch", what: "a floor of one epoch holds in the next (C5)", tests: consensusCore, edits: []edit{
+		{"validators/simplex/seat.go", "m.floor.known && m.floor.epoch == m.set.Epoch && v", "m.floor.known && v"}}},
+	{name: "vouch-unsaid", what: "a crash forgets the floor (C5)", tests: consensusCore, edits: []edit{
+		{"validators/simplex/lost.go", "	m.persist(vouchRecord(f))\n", ""}}},
+	{name: "vouch-lost", what: "the floor of a life whose log is lost holds (C5)", tests: consensusCore, edits: []edit{
+		{"validators/simplex/lost.go", "m.begun, m.floor = true, floor{}", "m.begun = true"}}},
+	{name: "vouch-sitting", what: "a validator that sits out vouches (C5)", tests: consensusCore, edits: []edit{
+		{"validators/simplex/responder.go", "if m.sitsOut != 0 || m.me < 0 ||", "if"}}},
+	{name: "finality-unasked", what: "nobody asks for a finalization that does not arrive (C4)", tests: consensusCore, edits: []edit{
+		{"validators/simplex/machine.go", "	m.seekFinality()\n", ""}}},
+	{name: "ration-shared", what: "rubbish uses up the rations of the consensus", tests: rationsCore, edits: []edit{
+		{"validators/rations/rations.go", "frames, bytes = BulkFrames, BulkBytes", "frames, bytes = Frames, Bytes"}}},
+	{name: "muted-unheard", what: "of a muted peer nothing is taken", tests: rationsCore, edits: []edit{
+		{"validators/rations/rations.go", "class == Bulk && a.muted.on(now) ||", "a.muted.on(now) ||"}}},
+	{name: "muted-wide", what: "a muted peer spends as any other", tests: rationsCore, edits: []edit{
+		{"validators/rations/rations.go", "		of = heard\n", ""}}},
+	{name: "pressure-none", what: "a peer that sends more than is taken is never shut out", tests: rationsCore, edits: []edit{
+		{"validators/rations/rations.go", "	if l.left > 0 {\n		return false\n	}\n	a.shut", "	if true {\n		return false\n	}\n	a.shut"}}},
+	{name: "border-votes", what: "a crash forgets own votes of the epoch behind a border (C5, C6)", tests: consensusCore, edits: []edit{
+		{"validators/simplex/recovery.go", "} else if later[i].Epoch == m.set.Epoch {",
+			"} else if later[i].Epoch == m.set.Epoch && later[i].Kind != voteKind {"}}},
 	{name: "former-until", what: "a former log that is adopted forgets its sitting out (C5)", tests: consensusCore, edits: []edit{
 		{"validators/simplex/reach.go", "adopted[0] = beginRecord(until, root.Hash)", "adopted[0] = beginRecord(0*until, root.Hash)"}}},
 	{name: "store-page-twice", what: "a page that is used twice is not noticed", tests: boltTests, edits: []edit{

@@ -17,6 +17,8 @@ const (
 	RangeRequest
 	Batch
 	Transactions
+	ViewRequest
+	ViewAnswer
 )
 
 // Read parts a frame into its tag and its message, without reading either. The
