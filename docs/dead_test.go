@@ -53,9 +53,9 @@ func newUncalled(t *testing.T) uncalled {
 	return u
 }
 
-// calls are the names that a tree's files call beside tests: f of f(…) and of x.f(…). The
-// analysis takes a method for reached where its type becomes an interface; one that
-// nothing calls by its name, and no interface has, is not.
+// calls are the names that a tree's files call, tests apart: f of f(…) and of x.f(…). The
+// analysis counts every method of a type that becomes an interface. A method that nothing
+// calls by its name, and that no interface has, is unused all the same.
 type calls map[string]bool
 
 func newCalls(files fs.FS) (calls, error) {
@@ -75,7 +75,7 @@ func newCalls(files fs.FS) (calls, error) {
 		}
 		file, err := parser.ParseFile(token.NewFileSet(), name, text, parser.SkipObjectResolution)
 		if err != nil {
-			return nil // it is no program, or another test says what is wrong with it
+			return nil // the compiler refuses it
 		}
 		ast.Inspect(file, c.note)
 		return nil
@@ -129,8 +129,8 @@ func (c calls) of(e ast.Expr) {
 var library = map[string]bool{"String": true, "Error": true, "UnmarshalCBOR": true, "MarshalCBOR": true, "UnmarshalJSON": true,
 	"MarshalJSON": true, "MarshalText": true, "UnmarshalText": true, "Receive": true}
 
-// unused lists what rows name of Go code that the product does not run: functions and
-// methods that nothing reaches, and types of which it reaches no method.
+// unused lists the Go code of rows that the product does not run: functions and methods
+// that nothing reaches, and types without a method that it reaches.
 func unused(text string, files fs.FS, dead uncalled, called calls) (wrong []string) {
 	s := newSources(files)
 	for _, r := range parse(text).rows {
@@ -162,7 +162,7 @@ func unused(text string, files fs.FS, dead uncalled, called calls) (wrong []stri
 	return wrong
 }
 
-// Each row's code is run by what a user runs.
+// The product runs the code of each row.
 func TestTheCodeOfARowIsReachedByTheProduct(t *testing.T) {
 	text, err := os.ReadFile("SPEC.md")
 	if err != nil {
@@ -191,7 +191,7 @@ func TestARowOfUnreachedCodeIsFound(t *testing.T) {
 	}
 	dead := uncalled{"core": {"Spare": true, "Table.Add": true}}
 	for name, right := range map[string]bool{"core.Machine.Step": true, "core.run": true, "core.Machine": true,
-		"core.Machine.Peek": false, // deadcode alone would not say so
+		"core.Machine.Peek": false, // deadcode counts it as reached
 		"core.Spare":        false, "core.Table.Add": false, "core.Table": false, path.Join("core", "core.go"): true} {
 		row := "## A\n\n| T1 | it steps | `" + name + "` | `core.TestStep` | as written |\n"
 		if wrong := unused(row, files, dead, called); (len(wrong) == 0) != right {

@@ -273,7 +273,7 @@ func TestPlantedErrorsAreFound(t *testing.T) {
 		{"choice of unknown code", "`core/core.go`", "`core/gone.go`", "no path core/gone.go"},
 		{"finding without a test", "Shown by `core.TestStep`.", "It is known.", "says by no test"},
 		{"finding with an unknown test", "Shown by `core.TestStep`.", "Shown by `core.TestStop`.", "F1: package core has no test TestStop"},
-		{"finding out of order", "So it is.\nShown by", "So it is.\nShown by `core.TestStep`.\n\n### F1 · again\n\nShown by", "stands where one above F1 belongs"},
+		{"finding out of order", "So it is.\nShown by", "So it is.\nShown by `core.TestStep`.\n\n### F1 · again\n\nShown by", "is where one above F1 belongs"},
 		{"finding nothing refers to", "; finding (F1)", "", "no row of the table has it"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -160,7 +160,7 @@ func (d *document) checkFindings(s *sources, used map[string]bool) (wrong []stri
 	for _, id := range d.order {
 		number, _ := strconv.Atoi(id[1:])
 		if number <= last {
-			wrong = append(wrong, fmt.Sprintf("finding %s stands where one above F%d belongs", id, last))
+			wrong = append(wrong, fmt.Sprintf("finding %s is where one above F%d belongs", id, last))
 		}
 		last = number
 		if !used[id] {

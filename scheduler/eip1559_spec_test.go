@@ -173,8 +173,8 @@ func TestT14AStatedTipBeyondTheDefaultsRoomIsCutAtTheFire(t *testing.T) {
 	}
 }
 
-// T14: the default max fee is cip1.default_gba_fee_multiple times the lane's base fee,
-// and under gba that of cycles; a tip beyond what that leaves is cut.
+// T14: the default max fee is cip1.default_gba_fee_multiple times the lane's base fee, or
+// under gba the base fee of cycles. The tip is cut to the room below it.
 func TestT14TheDefaultsMultipleIsTheParameter(t *testing.T) {
 	for _, c := range []struct {
 		policy        string

@@ -7,8 +7,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// CIP-1 §8 gives the length of the window to two tiers of governance. Tier 2 is for what
-// changes the inclusion ordering, and the number alone does that (finding F72).
+// CIP-1 §8 gives the length of the window to two tiers of governance. Tier 2 decides
+// changes of the inclusion ordering, and the number makes such a change (finding F72).
 func TestFindingALengthOfTheWindowOrdersTheLane(t *testing.T) {
 	for window, first := range map[uint64]types.Address{1000: bob, 1: alice} {
 		w := lane1559()
@@ -29,9 +29,9 @@ func TestFindingALengthOfTheWindowOrdersTheLane(t *testing.T) {
 	}
 }
 
-// CIP-1 §14: "no syscall, opcode, or constant changes are introduced". §10 lowers what a
-// fire may use from 550,000 cycles to 250,000: the same timer has less after the activation,
-// and the same call is refused (finding F73).
+// CIP-1 §14: "no syscall, opcode, or constant changes are introduced". §10 lowers the
+// limit of a fire from 550,000 cycles to 250,000. The same timer has less after the
+// activation, and the same call is refused (finding F73).
 func TestFindingActivationTakesCyclesFromAFire(t *testing.T) {
 	request := program.TimerRequest{Height: 2, GasLimit: ptr(types.Cycles(300_000))}
 	for policy, cycles := range map[string]types.Cycles{Fifo: 300_000, EIP1559: 250_000} {
@@ -59,6 +59,6 @@ func TestFindingTheFixedBudgetOfAFireIsNotHalfAMillion(t *testing.T) {
 	w.block()
 	wantStatuses(t, w.block(), "fired")
 	if got := w.orders[0].Cycles; got != 550_000 {
-		t.Errorf("a fire without a limit of its own has %d cycles", got)
+		t.Errorf("a fire that states no limit has %d cycles", got)
 	}
 }

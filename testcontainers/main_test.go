@@ -22,7 +22,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// healthPatience is how long an engine may take to say that it is there, on a machine with
+// healthPatience is the time that an engine has for its first answer, on a machine with
 // much else to do.
 const healthPatience = 30 * time.Second
 
@@ -62,8 +62,8 @@ var made = sync.OnceValues(func() (name string, err error) {
 	return name, nil
 })
 
-// image is that of devnet. A test that has no engine is skipped, but where whoever asks
-// for it names the image, as make testcontainers does: that one has an engine.
+// image is the image of devnet. A test without an engine is skipped. It fails if
+// DEVNET_IMAGE names the image, as make testcontainers does: an engine has it.
 func image(t *testing.T) string {
 	t.Helper()
 	if err := engine(); err != nil {

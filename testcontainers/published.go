@@ -61,14 +61,13 @@ const firstPort, ports, portTries = 20_000, 12_000, 100
 const startTries = 4
 
 // given are the ports that this process chose. Two containers that are not started yet must
-// not have the same, and nobody listens at either.
+// not have the same, though both still look free.
 var given struct {
 	sync.Mutex
 	ports map[uint16]bool
 }
 
-// freePort is a port that nobody listens at now, and that this process chose for no other
-// container.
+// freePort is a port without a listener, which this process chose for no other container.
 func freePort(at netip.Addr) (port uint16, err error) {
 	given.Lock()
 	defer given.Unlock()
@@ -93,10 +92,11 @@ func freePort(at netip.Addr) (port uint16, err error) {
 	return 0, fmt.Errorf("no port from %d on is free: %w", firstPort, err)
 }
 
-// taken reports whether the engine could not start a container since another program
-// listens at its port, in the words of Docker and of the kernel.
+// taken reports whether the engine could not start a container because another program has
+// its port. The words are Docker's and the kernel's.
 func taken(err error) bool {
-	return err != nil && (strings.Contains(err.Error(), "port is already allocated") || strings.Contains(err.Error(), "address already in use"))
+	return err != nil && (strings.Contains(err.Error(), "port is already allocated") ||
+		strings.Contains(err.Error(), "address already in use"))
 }
 
 // option has a container publish its API there.

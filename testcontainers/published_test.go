@@ -12,13 +12,13 @@ import (
 // Containers that are not started yet hold no port: the same must not be chosen for two.
 func TestNoPortIsChosenForTwoContainers(t *testing.T) {
 	chosen := map[uint16]bool{}
-	for range 1_000 { // of 12,000, in which chance alone would meet one twice
+	for range 1_000 { // of 12,000: chance would meet some twice
 		port, err := devnet.FreePort(netip.AddrFrom4([4]byte{127, 0, 0, 1}))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if chosen[port] {
-			t.Fatalf("the port %d is chosen twice, the second time behind %d others", port, len(chosen))
+			t.Fatalf("the port %d is chosen twice, the second time after %d others", port, len(chosen))
 		}
 		chosen[port] = true
 	}

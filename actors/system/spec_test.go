@@ -603,8 +603,8 @@ func TestSection94RecordsExpireWhenTheyAreRead(t *testing.T) {
 	}
 }
 
-// CIP-11 §9.5: a record is of one submitter and one kind, whatever model or server a job
-// names.
+// CIP-11 §9.5: a record belongs to one submitter and one kind, whatever model or server
+// a job names.
 func TestSection95ARecordIsOfItsSubmitterAndKind(t *testing.T) {
 	w := newWorld(t)
 	w.register("r0")

@@ -76,7 +76,7 @@ func TestJ7EachKindOfJobPaysItsOwnItemsOfTheCard(t *testing.T) {
 }
 
 // CIP-11 §9.1, filters 3, 4 and 7: the job's model, host, server, TEE and pool reach
-// the draw. Each pair differs in that alone.
+// the draw.
 func TestSection91EachDemandOfASpecReachesTheDraw(t *testing.T) {
 	http := func(url string) func(*push.JobSpec) {
 		return func(s *push.JobSpec) {
@@ -107,14 +107,14 @@ func TestSection91EachDemandOfASpecReachesTheDraw(t *testing.T) {
 		{"the host that it names", []string{"domain:api.example", "http"}, http("https://api.example/x"), true},
 		{"the host with a port", []string{"domain:api.example", "http"}, http("https://api.example:8443/x"), true},
 		{"the host in capitals", []string{"domain:api.example", "http"}, http("https://API.Example/x"), true},
-		{"the host behind a user", []string{"domain:api.example", "http"}, http("https://me:secret@api.example"), true},
+		{"the host after a user", []string{"domain:api.example", "http"}, http("https://me:secret@api.example"), true},
 		{"a host in the path", []string{"domain:api.example", "http"}, http("https://other.example/api.example"), false},
 		{"a host in the user", []string{"domain:api.example", "http"}, http("https://api.example@other.example"), false},
 		{"an address with a port", []string{"domain:::1", "http"}, http("http://[::1]:80/"), true},
 		{"the server that it names", []string{"mcp", "server:a"}, mcp("a"), true},
 		{"another server", []string{"mcp", "server:a"}, mcp("b"), false},
-		{"TEE where it has one", []string{"custom", "tee:sgx"}, tee, true},
-		{"TEE where it has none", []string{"custom"}, tee, false},
+		{"TEE, and it has one", []string{"custom", "tee:sgx"}, tee, true},
+		{"TEE, and it has none", []string{"custom"}, tee, false},
 		{"a pool that it is not of", []string{"custom"}, pool("gold"), false},
 		{"its pool", []string{"custom"}, pool("silver"), true},
 		{"another kind", []string{"custom"}, llm("a"), false},
@@ -207,8 +207,8 @@ func TestJ7ParametersOfJobsAreObeyed(t *testing.T) {
 	}
 }
 
-// A job asks for no longer result than half of a block's cells holds: runner
-// transactions are free, and leave the other half to those who pay.
+// A result has to fit into half of a block's cells. Runner transactions are free, and
+// leave the other half to transactions that pay.
 func TestAResultFitsIntoTheRunnersHalfOfABlock(t *testing.T) {
 	w := newWorld(t, func(p *params.Params) { p.CellsLimit = 10_000 })
 	if got := RunnerCells(&w.params); got != 5000 {

@@ -197,8 +197,8 @@ func TestFindingAVoteCountsForRunnersOfOthers(t *testing.T) {
 }
 
 // CIP-11 §3 names a Subset Slot, "used to load-balance reconnects", and no section uses it.
-// The validators of a runner have k places, not the runners of a validator: by that slot
-// the runners that lost one validator would return in k crowds (finding F75).
+// The k places belong to the validators of a runner. The runners that lost one validator
+// would return in k crowds by that slot (finding F75).
 func TestFindingASubsetSlotSpreadsReconnectsOverKMomentsAlone(t *testing.T) {
 	r := Rotation{Current: Assignment{Members: validatorsOf(upTo(50)...), Constants: written}}
 	lost, k := r.Current.Members[0].Address, r.Current.SubsetSize()

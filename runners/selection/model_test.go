@@ -30,8 +30,8 @@ func TestASubsetIsTheTwins(t *testing.T) {
 	})
 }
 
-// A validator serves the runners whose subset it is in, a stranger none, and the place
-// that Turn gives it is the one in the order of their keys.
+// Turn gives a validator its place in the order of keys, if it is in the runner's subset.
+// A stranger has no place.
 func TestATurnIsTheTwins(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := Rotation{Current: Assignment{Members: drawSet(t, "set"), Constants: drawConstants(t)}}

@@ -47,8 +47,8 @@ func TestSection51TheKeyIsKeccakOfRunnerAndValidator(t *testing.T) {
 	}
 }
 
-// "The expected fraction of runners whose subset changes is bounded by O(k / |V|)." Who
-// moves is who was with the validator that left, and nobody else.
+// "The expected fraction of runners whose subset changes is bounded by O(k / |V|)." Only
+// runners of the validator that left move.
 func TestSection52AValidatorThatLeavesMovesAFewRunners(t *testing.T) {
 	before := Assignment{Members: validatorsOf(upTo(50)...), Constants: written}
 	after := Assignment{Members: validatorsOf(upTo(49)...), Constants: written}
@@ -60,7 +60,7 @@ func TestSection52AValidatorThatLeavesMovesAFewRunners(t *testing.T) {
 			moved++
 		}
 		if changed != before.serves(runner, gone) {
-			t.Fatalf("runner %d: moved %v, was with who left %v", i, changed, before.serves(runner, gone))
+			t.Fatalf("runner %d: moved %v, was with the leaver %v", i, changed, before.serves(runner, gone))
 		}
 	}
 	if k := written.SubsetSize(50); moved < 1000*k/50/2 || moved > 1000*k/50*2 {

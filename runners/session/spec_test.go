@@ -256,7 +256,7 @@ func TestSection63PingsAtEachHeightAndAtLeastOnceInTwoBlockTimes(t *testing.T) {
 	}
 }
 
-// CIP-11 §6.4: each live connection is told of a load.
+// CIP-11 §6.4: a load is said on each live connection.
 func TestSection64EveryValidatorIsToldOfALoad(t *testing.T) {
 	w := newWorld(t, 3)
 	lines := w.begin()
@@ -276,8 +276,8 @@ func TestSection64EveryValidatorIsToldOfALoad(t *testing.T) {
 	}
 }
 
-// CIP-11 §6.3: a height that one validator's pong claims asks for a ping to that one alone,
-// and for no other height in it than the runner's own.
+// CIP-11 §6.3: a height that one validator's pong claims asks for a ping to that one only.
+// The height in the ping is the runner's own.
 func TestAHeightThatOneValidatorClaimsIsAnsweredToThatOneAlone(t *testing.T) {
 	w := newWorld(t, 2)
 	lines := w.begin()
@@ -329,7 +329,7 @@ func TestSection63AsManyHeightsAskForAPingAsTheParameterSays(t *testing.T) {
 		l.at = nil
 		w.pass(time.Duration(every+1) * time.Second) // no block comes: a block time more than those heights take
 		if len(l.at) != 1 || l.at[0] > at.Add(time.Duration(every+1)*time.Second) {
-			t.Errorf("with a ping each %d heights it pinged at %v behind %v without a block", every, l.at, at)
+			t.Errorf("with a ping each %d heights it pinged at %v, without a block since %v", every, l.at, at)
 		}
 	}
 }

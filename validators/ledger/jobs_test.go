@@ -239,8 +239,8 @@ func TestC3TheHeaderHoldsPresence(t *testing.T) {
 	}
 }
 
-// shownBy is the next proposal, with votes of a set on the head, of which the first
-// so many show every runner.
+// shownBy is the next proposal, with a quorum of a set's votes on the head. The first show
+// of them have every runner's bit.
 func (w *world) shownBy(voters *types.ValidatorSet, show int) Proposal {
 	proposal := w.shown()
 	proposal.Parent.Votes = nil
@@ -270,7 +270,7 @@ func TestJ9TheThresholdOfABorderIsOfTheSetThatVotedOnIt(t *testing.T) {
 		w.step()
 		w.step()
 		if !w.head.header.Border() || len(w.head.set.Members) != 7 || len(former.Members) != 4 {
-			t.Fatalf("height %d is no border from 4 to 7 validators: %+v", w.head.Height(), w.head.set)
+			t.Fatalf("at height %d the set does not change from 4 to 7 validators: %+v", w.head.Height(), w.head.set)
 		}
 		for _, c := range []struct {
 			voters  *types.ValidatorSet
@@ -297,8 +297,8 @@ func TestJ9TheThresholdOfABorderIsOfTheSetThatVotedOnIt(t *testing.T) {
 	}
 }
 
-// J15, CIP-3: runner transactions take half of a block's cells at most. What does not
-// fit waits for the next block, and the other half is for those who pay.
+// J15, CIP-3: runner transactions take half of a block's cells at most. The rest
+// waits for the next block, and the other half is left to transactions that pay.
 func TestJ15FreeTransactionsTakeHalfOfTheCells(t *testing.T) {
 	w := newRunnerWorld(t, 3, params.Overrides{"cip3.block_cells_limit": "50000", "cip5.max_cells_per_fire": "50000"})
 	w.step()

@@ -144,7 +144,7 @@ func TestT9TimersThatALaneDidNotComeToAreCounted(t *testing.T) {
 		}
 	}
 	if w.head.due != 0 {
-		t.Errorf("%d timers are due for ever", w.head.due)
+		t.Errorf("%d timers stay due", w.head.due)
 	}
 }
 

@@ -14,12 +14,12 @@ import (
 	"testing/fstest"
 )
 
-// What a core takes, asks for and reports is a sum: an interface with one method of the
-// package's own, which each of its types has with an empty body. A type that nothing makes
-// is a rule without a cause: the core obeys it, its tests hold it, and no user meets it.
+// Events, verbs, questions and reports of a core are a sum: an interface with one private
+// method, which each of its types has with an empty body. A type that nothing makes is a
+// rule without a cause: the core obeys it, its tests hold it, and no user meets it.
 
-// unproduced are the types of sums that no code makes yet, with the reason. There is none
-// beside these: what is built leaves the list.
+// unproduced are the types of sums that no code makes yet, with the reason. A type leaves
+// the list when its producer is built.
 var unproduced = map[string]string{
 	"runners/session.Changed": "produced by nothing yet: capability deltas (CIP-11 §6.5) come with verbs that change a runner",
 }
@@ -27,7 +27,7 @@ var unproduced = map[string]string{
 // sums are the types of the sealed sums of a tree, by "dir.Type", and where each is made.
 type sums map[string]bool
 
-// goFile is a parsed file that is no test.
+// goFile is a parsed file of code, not of tests.
 type goFile struct {
 	dir     string
 	imports map[string]string // directories of the module, by their name in the file
@@ -159,13 +159,12 @@ func idle(t *testing.T, tree fs.FS) (names []string, of int) {
 	return names, len(all)
 }
 
-// Every event, verb, question and report of the cores and roles is made by code that is no
-// test.
+// Code that users run makes every event, verb, question and report of the cores and roles.
 func TestEveryTypeOfASumIsProduced(t *testing.T) {
 	names, of := idle(t, os.DirFS("../../.."))
 	for _, name := range names {
 		if unproduced[name] == "" {
-			t.Errorf("%s is made by tests alone: nothing that a user runs causes it", name)
+			t.Errorf("%s has no producer: only tests make it; build its cause, or list it with the reason", name)
 		}
 	}
 	for name := range unproduced { // order: each is judged alone

@@ -10,10 +10,10 @@ var (
 	defaultTests = []suite{{pkg: "./scheduler", run: "T14"}}
 )
 
-// jobMutants are small faults in the rules of runners and jobs: of the registry, the
-// dispatcher, the gateway of a validator and the two cores of a runner.
+// jobMutants are small faults in the rules of runners and jobs: registry, dispatcher, a
+// validator's gateway, and the two cores of a runner.
 var jobMutants = []mutant{
-	// What a job asks for, and what it pays (CIP-2, decisions J5 to J7, J19).
+	// Demands and prices of jobs (CIP-2, decisions J5 to J7, J19).
 	{name: "job-subject", what: "the job's model, host or server is not carried to the draw (CIP-11 §9.1)", tests: systemCore,
 		edits: []edit{{"actors/system/dispatcher.go", "Subject: subjectOf(&o.JobType)", "Subject: subjectOf(&push.JobType{})"}}},
 	{name: "job-tee", what: "tee_required is not carried to the draw (CIP-11 §9.1)", tests: systemCore,
@@ -52,7 +52,7 @@ var jobMutants = []mutant{
 		tests: append(systemCore, suite{pkg: "./validators/ledger", run: "J15"}), edits: []edit{
 			{"actors/system/spec.go", "return p.CellsLimit / 2", "return p.CellsLimit"}}},
 
-	// How a job goes on (decisions J1, J5, J6, J15, J18 to J20).
+	// The life of a job (decisions J1, J5, J6, J15, J18 to J20).
 	{name: "escrow-tip", what: "the tip is not held (J7)", tests: systemCore,
 		edits: []edit{{"actors/system/job.go", "return sum.AddOk(t.Tip)", "return sum.AddOk(types.Wei{})"}}},
 	{name: "cancel-foreign", what: "anybody cancels a job (J19)", tests: systemCore,
@@ -61,11 +61,11 @@ var jobMutants = []mutant{
 		edits: []edit{{"actors/system/settle.go", "s.Reputation -= min(s.Reputation, b.Params.TimeoutPenalty)", "s.Reputation -= 0"}}},
 	{name: "silent-drawn", what: "who was silent is drawn again (J6)", tests: systemCore,
 		edits: []edit{{"actors/system/settle.go", "j.Excluded = selection.Exclude(j.Excluded, m.Runner)", "_ = selection.Exclude"}}},
-	{name: "retry-more", what: "a job is drawn once more than its retries (J6)", tests: systemCore,
+	{name: "retry-more", what: "a job has one retry too many (J6)", tests: systemCore,
 		edits: []edit{{"actors/system/settle.go", "uint64(j.Attempts) > min(", "uint64(j.Attempts) > 1+min("}}},
 	{name: "deadline-early", what: "a deadline's own block takes no result (J6)", tests: systemCore,
 		edits: []edit{{"actors/system/draw.go", "keyDeadline(b.Height, 0)", "keyDeadline(b.Height+1, 0)"}}},
-	{name: "reveal-late", what: "a result is taken behind the deadline (J6)", tests: systemCore,
+	{name: "reveal-late", what: "a result is taken after the deadline (J6)", tests: systemCore,
 		edits: []edit{{"actors/system/report.go", "case b.Height > j.Deadline():", "case b.Height > j.Deadline()+1:"}}},
 	{name: "reveal-same", what: "a result is revealed in its commitment's own block (J15)", tests: systemCore,
 		edits: []edit{{"actors/system/report.go", "made.Height < b.Height && ", ""}}},
@@ -91,11 +91,11 @@ var jobMutants = []mutant{
 			"case !mru.Favours(b.Height, 2*b.Params.MRUTTLBlocks):"}}},
 	{name: "busy-later", what: "draws of one block overfill a runner (CIP-11 §9.1)", tests: systemCore,
 		edits: []edit{{"actors/system/draw.go", "\t\td.runners[at].ActiveJobs = r.ActiveJobs\n", "\t\t_ = at\n"}}},
-	{name: "draws-first", what: "jobs that nobody can do keep others from their turn (J4)", tests: systemCore,
+	{name: "draws-first", what: "jobs without candidates keep others from their turn (J4)", tests: systemCore,
 		edits: []edit{{"actors/system/draw.go", "\t\tcursor = last.Seq + 1\n", "\t\tcursor = 0\n"}}},
 
 	// The gateway of a validator (CIP-11 §§6, 7, 10, 11).
-	{name: "gate-subset", what: "who is of another subset is let in (CIP-11 §5.2)", tests: gatewayCore,
+	{name: "gate-subset", what: "a runner of another subset is let in (CIP-11 §5.2)", tests: gatewayCore,
 		edits: []edit{{"validators/gateway/chain.go", "push.Standing{InSubset: p.member}", "push.Standing{InSubset: true}"}}},
 	{name: "gate-stake", what: "who has too little stake is let in (CIP-11 §6.2)", tests: gatewayCore,
 		edits: []edit{{"validators/gateway/chain.go", "registered.Stake.Cmp(c.params().MinStake) >= 0", "!registered.Stake.IsZero()"}}},
@@ -104,7 +104,7 @@ var jobMutants = []mutant{
 			"if !m.config.signed(p, f.Digest(m.config.ChainID, p.challenge, m.config.own()), f.SignedChallenge) {",
 			"if f.SignedChallenge == (types.Signature{}) {"},
 			{"validators/gateway/greeting.go", "import (\n", "import (\n\t\"github.com/cowboyinc/devnet/internal/base/types\"\n"}}},
-	{name: "gate-nonce", what: "a nonce may come again (CIP-11 §6.3)", tests: gatewayCore,
+	{name: "gate-nonce", what: "a nonce may be repeated (CIP-11 §6.3)", tests: gatewayCore,
 		edits: []edit{{"validators/gateway/pulse.go", "f.Nonce <= p.nonce:", "f.Nonce < p.nonce:"}}},
 	{name: "gate-ping", what: "a ping that another signed is one (CIP-11 §6.3)", tests: gatewayCore,
 		edits: []edit{{"validators/gateway/pulse.go",
@@ -138,7 +138,7 @@ var jobMutants = []mutant{
 		edits: []edit{{"validators/gateway/results.go", "r.of[runner]+size > MaxHeldBytes-r.bytes", "size > MaxHeldBytes-r.bytes"}}},
 	{name: "gate-late", what: "an assignment is pushed at its deadline (CIP-11 §10.1)", tests: gatewayCore,
 		edits: []edit{{"validators/gateway/delivery.go", "if a.Deadline > m.chain.head.Height && ", "if a.Deadline >= m.chain.head.Height && "}}},
-	{name: "gate-landed", what: "a runner whose result landed is told of a cancel (CIP-11 §10.5)", tests: gatewayCore,
+	{name: "gate-landed", what: "a cancel goes to a runner whose result landed (CIP-11 §10.5)", tests: gatewayCore,
 		edits: []edit{{"validators/gateway/delivery.go", "ending != Landed && !d.rejected", "!d.rejected"}}},
 	{name: "gate-replaced", what: "a runner is live twice (CIP-11 §6.1)", tests: gatewayCore,
 		edits: []edit{{"validators/gateway/greeting.go", "\t\tm.connections.leave(former, push.Replaced)\n", ""}}},
@@ -163,7 +163,7 @@ var jobMutants = []mutant{
 		edits: []edit{{"runners/session/pulse.go", "Nonce: m.pinged.Nonce + 1}", "Nonce: max(m.pinged.Nonce, 1)}"}}},
 	{name: "session-gap", what: "frames are closer than the validator's limit (CIP-11 §6.3)", tests: sessionCore,
 		edits: []edit{{"runners/session/pulse.go", "soonest = p.spoke.Add(m.gap())", "soonest = p.spoke.Add(m.gap() / 2)"}}},
-	{name: "session-load", what: "a load is said on one connection alone (CIP-11 §6.4)", tests: sessionCore,
+	{name: "session-load", what: "a load is said on one connection only (CIP-11 §6.4)", tests: sessionCore,
 		edits: []edit{{"runners/session/pulse.go", "case p.loads != m.loads:\n", "case p.loads != m.loads && p == m.peers[0]:\n"},
 			{"runners/session/pulse.go", "\tif p.loads != m.loads || p.told", "\tif p.loads != m.loads && p == m.peers[0] || p.told"}}},
 	{name: "session-delta", what: "what changed is not said on the next connection (CIP-11 §6.5)", tests: sessionCore,
@@ -192,13 +192,13 @@ var jobMutants = []mutant{
 		edits: []edit{{"runners/session/streams.go", "if len(p.streams) >= MaxStreams {", "if len(p.streams) >= MaxStreams<<1 {"}}},
 
 	// A runner's jobs (CIP-11 §§10, 11.4, finding F56).
-	{name: "worker-forged", what: "an assignment that nobody signed is accepted (CIP-11 §10.1)", tests: workerCore,
+	{name: "worker-forged", what: "an unsigned assignment is accepted (CIP-11 §10.1)", tests: workerCore,
 		edits: []edit{{"runners/worker/assignment.go",
 			"if !m.signed(s, f.Digest(m.config.ChainID), f.ValidatorSigned) {\n\t\tm.fault(s, push.BadSignature)\n\t\treturn\n\t}\n\tid",
 			"if s == nil {\n\t\tm.fault(s, push.BadSignature)\n\t\treturn\n\t}\n\tid"}}},
 	{name: "worker-cancel", what: "a forged cancel is believed (CIP-11 §10.5)", tests: workerCore,
 		edits: []edit{{"runners/worker/assignment.go", "case !m.signed(s, f.Digest(m.config.ChainID), f.ValidatorSigned):", "case s == nil:"}}},
-	{name: "worker-half", what: "half of the validators have a runner work (F56)", tests: workerCore,
+	{name: "worker-half", what: "half of the validators make a runner work (F56)", tests: workerCore,
 		edits: []edit{{"runners/worker/machine.go", "if agree > len(m.head.Validators)/2 {", "if agree >= len(m.head.Validators)/2 {"}}},
 	{name: "worker-strangers", what: "a validator that the runner does not belong to counts (F56)", tests: workerCore,
 		edits: []edit{{"runners/worker/machine.go", "\t\tagree := 0\n", "\t\tagree := max(len(c.by)-1, 0)\n"}}},
@@ -214,7 +214,7 @@ var jobMutants = []mutant{
 		edits: []edit{{"runners/worker/assignment.go", "m.full() || m.unknown(s.validator) >= max(m.config.MaxJobs/4, 1):", "m.full():"}}},
 	{name: "worker-two", what: "a validator says two things of one assignment (F56)", tests: workerCore,
 		edits: []edit{{"runners/worker/job.go", "return !c.same(said) && slices.Contains(c.by, validator)", "return c == nil"}}},
-	{name: "worker-specs", what: "any number of specs is kept of one assignment (F56)", tests: workerCore,
+	{name: "worker-specs", what: "an assignment keeps any number of specs (F56)", tests: workerCore,
 		edits: []edit{{"runners/worker/job.go", "if len(j.specs) >= MaxSpecs {", "if len(j.specs) >= MaxSpecs<<1 {"}}},
 	{name: "worker-first", what: "a result goes to any validator (CIP-11 §10.3)", tests: workerCore,
 		edits: []edit{{"runners/worker/job.go",
@@ -226,7 +226,7 @@ var jobMutants = []mutant{
 			"uint64(m.head.Height-since) >= patienceBlocks<<4 {"}}},
 	{name: "worker-long", what: "a result longer than the job allows is signed (CIP-11 §10.3)", tests: workerCore,
 		edits: []edit{{"runners/worker/machine.go", "uint64(len(e.Result)) > most {", "uint64(len(e.Result)) > most<<1 {"}}},
-	{name: "worker-abandon", what: "work goes on behind the end of its assignment (CIP-11 §10.5)", tests: workerCore,
+	{name: "worker-abandon", what: "work continues after the end of its assignment (CIP-11 §10.5)", tests: workerCore,
 		edits: []edit{{"runners/worker/machine.go",
 			"\tif j.state == running {\n\t\tm.ask(Abandon{ID: j.ID})\n\t}\n\tm.forget(j, why)",
 			"\tm.forget(j, why)"}}},
@@ -236,7 +236,7 @@ var jobMutants = []mutant{
 			"s.progressed && m.now < s.progress"}}},
 
 	// Other parts that jobs go through.
-	{name: "border-threshold", what: "the threshold of a border is of the set that begins (CIP-11 §8.2, J9)",
+	{name: "border-threshold", what: "a border takes its threshold from the set that begins (CIP-11 §8.2, J9)",
 		tests: []suite{{pkg: "./validators/ledger", run: "J9|C3"}}, edits: []edit{
 			{"validators/ledger/presence.go", "\t\tvoters = former\n", "\t\t_ = former\n"}}},
 	{name: "frame-claimed", what: "the length that a frame claims is kept at once (CIP-11 §12.1)", tests: streamTests,

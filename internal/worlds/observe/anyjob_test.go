@@ -17,7 +17,7 @@ import (
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
 
-// anyRules draws the parameters that decide what becomes of jobs.
+// anyRules draws the parameters that decide the outcomes of jobs.
 func anyRules(t *rapid.T) params.Overrides {
 	number := func(key string, from, to uint64) string { return fmt.Sprint(rapid.Uint64Range(from, to).Draw(t, key)) }
 	return params.Overrides{
@@ -35,7 +35,7 @@ func anyRules(t *rapid.T) params.Overrides {
 	}
 }
 
-// anyOffer draws what a runner does, for whom, and for how much.
+// anyOffer draws a runner's offer: words, pools, places and prices.
 func anyOffer(t *rapid.T) system.Offer {
 	rate := func(what string) types.Wei { return types.WeiOf(rapid.Uint64Range(0, 50_000).Draw(t, what)) }
 	some := func(what string, of ...string) []string {
@@ -103,8 +103,8 @@ func anySpec(t *rapid.T, callback *push.Callback) *push.JobSpec {
 	return s
 }
 
-// work has runners do what is due in the next block for a job: say, of a draw, what
-// each of its committee answers, "" not at all.
+// work brings the commitments and results of a job that are due in the next block. The
+// answer of each member of a draw is say's; "" is silence.
 func (c *chain) work(id types.Hash, say func(draw string) string) {
 	j, next := c.head.Job(id), c.head.Height()+1
 	if j == nil || next > j.Deadline() {
@@ -124,11 +124,11 @@ func (c *chain) work(id types.Hash, say func(draw string) string) {
 	}
 }
 
-// Whatever jobs ask for, runners offer and the parameters are, the oracles' own draws,
-// prices, shares, reputations and callbacks are those of the chain. The oracles share no
-// rule with it. Replay a failure with the flags that rapid prints.
+// The oracles' own draws, prices, shares, reputations and callbacks equal the chain's, for
+// any jobs, offers and parameters. The oracles share no rule with the chain. Replay a
+// failure with the flags that rapid prints.
 func TestAnyJobIsDrawnAndPaidByTheOraclesRules(t *testing.T) {
-	seen := map[string]int{} // what became of jobs, over all chains
+	seen := map[string]int{} // outcomes and kinds of jobs, over all chains
 	rapid.Check(t, func(rt *rapid.T) {
 		rules := anyRules(rt)
 		c := newChain(t, rules, func(g *ledger.Genesis) {

@@ -161,8 +161,8 @@ func TestARightChainOfJobsIsNotAccused(t *testing.T) {
 	}
 }
 
-// An owner may replace an offer by the same one, which changes nothing of the state: the
-// oracles accuse nobody of it.
+// An owner may replace an offer by the same one, which changes no key of the state. The
+// oracles do not accuse the chain of it.
 func TestTheSameOfferAgainIsNotAccused(t *testing.T) {
 	c := newChain(t, nil)
 	c.block()

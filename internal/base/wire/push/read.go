@@ -12,7 +12,7 @@ const MaxFrame = 1 << 20
 // lengthBytes is the head of a frame.
 const lengthBytes = 4
 
-// Raw is a frame as it comes, of which nothing but the length was judged.
+// Raw is a frame of which only the length was judged.
 type Raw struct {
 	Type    Type
 	Payload []byte

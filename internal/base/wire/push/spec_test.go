@@ -37,7 +37,7 @@ func signedBy(scheme crypto.Scheme, digest types.Hash, signature types.Signature
 	return ok && found == signer
 }
 
-// cut is the frame that bytes begin with, behind its length.
+// cut reads the frame that bytes begin with, after its length.
 func cut(data []byte) (Raw, error) {
 	if len(data) < lengthBytes {
 		return Raw{}, io.ErrUnexpectedEOF

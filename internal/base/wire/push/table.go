@@ -50,7 +50,7 @@ const (
 	Job
 )
 
-// kind is what the table of CIP-11 §12.2 says of a frame.
+// kind is a frame's line in the table of CIP-11 §12.2.
 type kind struct {
 	name   string
 	stream Stream

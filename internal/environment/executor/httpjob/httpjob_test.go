@@ -117,7 +117,7 @@ func TestAFailureIsNoResult(t *testing.T) {
 	}
 }
 
-// RUNNERS.md: a result is the body of an answer with a status of 200 to 299 alone.
+// RUNNERS.md: only the body of an answer with a status of 200 to 299 is a result.
 func TestOnlyAStatusOfSuccessIsAResult(t *testing.T) {
 	k, url := local(t, func(w http.ResponseWriter, r *http.Request) {
 		status, err := strconv.Atoi(r.URL.Path[1:])

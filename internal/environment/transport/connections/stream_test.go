@@ -9,11 +9,11 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/wire/connection"
 )
 
-// greed is a stream of which so many bytes come, and the longest piece that was asked
-// for while fewer had.
+// greed is a stream that ends after a number of bytes, and counts the memory that its
+// reader keeps for the rest.
 type greed struct {
 	comes, came int
-	most        int // asked for beyond what came
+	most        int // bytes kept beyond those that came
 }
 
 func (g *greed) Read(p []byte) (int, error) {
@@ -26,8 +26,8 @@ func (g *greed) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// CIP-11 §12.1: a frame takes memory as it comes. A peer that claims the longest frame
-// and sends a part of it has at most what it sent again kept for it, or 4 KiB.
+// CIP-11 §12.1: a frame takes memory as it comes. A claimed length keeps as many bytes as
+// came already, or 4 KiB.
 func TestSection121AClaimCostsNoMemory(t *testing.T) {
 	for _, comes := range []int{0, 1, smallBytes - 1, smallBytes, smallBytes + 1, 100_000, connection.MaxFrameBytes - 1} {
 		g := &greed{comes: comes}
@@ -40,7 +40,7 @@ func TestSection121AClaimCostsNoMemory(t *testing.T) {
 	}
 }
 
-// CIP-11 §12.1: a frame is the same however its bytes come, and nothing behind it is read.
+// CIP-11 §12.1: a frame is the same however its bytes come, and the next one is not read.
 func TestSection121AFrameIsWholeHoweverItComes(t *testing.T) {
 	for _, size := range []int{1, smallBytes, smallBytes + 1, 3*smallBytes + 7, connection.MaxFrameBytes} {
 		frame := make([]byte, size)
@@ -55,7 +55,7 @@ func TestSection121AFrameIsWholeHoweverItComes(t *testing.T) {
 			}
 		}
 		if whole.Len() != len("next") {
-			t.Errorf("behind %d bytes %d were read", size, len("next")-whole.Len())
+			t.Errorf("after %d bytes %d more were read", size, len("next")-whole.Len())
 		}
 	}
 }

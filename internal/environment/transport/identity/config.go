@@ -8,9 +8,9 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/env"
 )
 
-// Listening returns the TLS configuration of a listener that speaks alpn alone, has the
-// certificate of config, and asks accept about every key that a client proved. An error
-// of accept ends the handshake and is not shown to the client.
+// Listening returns the TLS configuration of a listener that speaks only alpn, with the
+// certificate of config. It asks accept about every key that a client proved. An error of
+// accept ends the handshake and is not shown to the client.
 func Listening(config *tls.Config, alpn string, accept func(types.PublicKey) error) *tls.Config {
 	config = config.Clone()
 	config.NextProtos, config.ClientAuth, config.InsecureSkipVerify = []string{alpn}, tls.RequireAnyClientCert, false
