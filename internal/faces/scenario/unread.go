@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
@@ -79,16 +80,20 @@ func (n *network) receiptRecord(hash types.Hash, shown any) *record {
 	return r
 }
 
-// placeIn is how an error of Python names a line of its author's.
-var placeIn = regexp.MustCompile(`\bline (\d+)\b`)
+// placeIn is how a host of programs names the lines on the way to an error, innermost
+// last, or the line that it refuses. It says so before the author's own words, which may
+// have lines of something else in them.
+var placeIn = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?:^|: )(?:(?:line \d{1,7}, in [^;:]{1,200}|…); )*line (\d{1,7})(?:, in [^;:]{1,200})?: `)
+})
 
-// sourceLine is the line of code that an error names last, or "".
+// sourceLine is the innermost line of code that the host names in an error, or "".
 func sourceLine(message, code string) string {
-	found := placeIn.FindAllStringSubmatch(message, -1)
-	if len(found) == 0 {
+	found := placeIn().FindStringSubmatch(message)
+	if found == nil {
 		return ""
 	}
-	n, err := strconv.Atoi(found[len(found)-1][1])
+	n, err := strconv.Atoi(found[1])
 	lines := strings.Split(code, "\n")
 	if err != nil || n < 1 || n > len(lines) {
 		return ""

@@ -3,7 +3,8 @@
 import re
 from contextlib import contextmanager
 
-LINE = re.compile(r"\bline (\d+)\b")
+# The lines that a host names before the author's own words, innermost last, or the one that it refuses.
+LINE = re.compile(r"(?:(?:line \d+, in [^;:]+|…); )*line (\d+)(?:, in [^;:]+)?: ")
 
 
 class Reverted(AssertionError):
@@ -12,7 +13,7 @@ class Reverted(AssertionError):
     def __init__(self, what, status, code, message, receipt=None, source=None, chain=None):
         self.status, self.code, self.message, self.receipt, self.chain = status, code, message, receipt, chain
         text = "%s ended with %s: %s: %s" % (what, status, code, message)
-        found = LINE.search(message)
+        found = LINE.match(message)
         if source and found:
             name, lines = source
             number = int(found[1])
