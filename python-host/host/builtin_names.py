@@ -5,7 +5,8 @@ import operator
 import types
 
 from host import (
-    actor_code, attributes, builtin_types, check, continuations, formatting, known_names, matching, methods, ops, probe, sealed)
+    actor_code, attributes, builtin_types, check, continuations, formatting, known_names, matching, methods, ops, probe, representation,
+    sealed)
 from host.costs import table
 from host.meter import INT_BITS, charge, enter, enter_level, lazy, leave_level, meter, out, refuse_depth, tick
 from host.ops import drain, iterate, key, source
@@ -199,6 +200,14 @@ def division(a, b):
     return ops.divmod_ints(a, b, divmod)
 
 
+def chr_of(n):
+    charge(1)
+    n = operator.index(n)
+    if not 0 <= n < 0x110000:
+        raise ValueError("chr() arg not in range(0x110000)")
+    return chr(n)
+
+
 def call_paid(f):
     return sealed.paid(f, 1)
 
@@ -212,7 +221,7 @@ def plain_names():
     f = sealed.Function
     names = {
         "abs": f(abs_of), "all": f(all_of), "any": f(any_of), "ascii": f(formatting.to_ascii), "bin": f(digits(bin)),
-        "callable": f(is_callable), "chr": f(call_paid(chr)), "delattr": f(delattr_of), "divmod": f(division),
+        "callable": f(is_callable), "chr": f(chr_of), "delattr": f(delattr_of), "divmod": f(division),
         "enumerate": f(enumerate_of), "filter": f(filter_of), "format": f(formatting.formatted), "getattr": f(getattr_of),
         "hasattr": f(hasattr_of), "hex": f(digits(hex)), "isinstance": f(is_instance), "issubclass": f(is_subclass),
         "iter": f(iter_of), "len": f(len_of), "map": f(map_of), "max": f(min_or_max(max)), "min": f(min_or_max(min)),
@@ -289,6 +298,8 @@ def build_class(function, name, *bases, **keywords):
         charge(400 + 40 * len(cls.__members__))
     elif issubclass(cls, tuple):
         charge(1000 + 40 * len(getattr(cls, "_fields", ())))
+        if "_fields" in cls.__dict__:
+            cls._replace = representation.row_replaced
     if issubclass(cls, sealed.Abstract):
         cls.__abstractmethods__ = frozenset(abstract_names(cls))
     if issubclass(cls, int) and any(int(v).bit_length() > INT_BITS for v in vars(cls).values() if isinstance(v, int)):

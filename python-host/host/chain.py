@@ -303,7 +303,7 @@ def log(line):
 def show(*values, sep=" ", end="\n"):
     """print: to the actor's log, a line for each line."""
     sep, end = (exact.string(s, "what print puts between and after") for s in (" " if sep is None else sep, "\n" if end is None else end))
-    shown = formatting.joined([p for v in values for p in (formatting.to_str(v), sep)][:-1] + [end] if values else [end])
+    shown = formatting.joined([p for v in values for p in (formatting.piece(v), sep)][:-1] + [end] if values else [end])
     m = now
     whole = m.lines + shown
     *lines, m.lines = whole.split("\n")

@@ -150,9 +150,12 @@ class EnumType(type):
         kept = {k: v for k, v in names.items() if k not in members and k not in ignored and k not in ("_ignore_", "_order_")}
         cls = super().__new__(metacls, name, bases, kept)
         made = type.__setattr__
-        for held, start in (("_member_map_", {}), ("_canonical_", []), ("_by_value_", {}), ("_loose_", []),
-                            ("_mask_", 0), ("_singles_", 0)):
-            made(cls, held, start)
+        for held in ("_member_map_", "_by_value_"):
+            made(cls, held, {})
+        for held in ("_canonical_", "_loose_"):
+            made(cls, held, [])
+        for held in ("_mask_", "_singles_"):
+            made(cls, held, 0)
         if "_generate_next_value_" in names:
             made(cls, "_following_", staticmethod(names.following))
         if first_of(bases) is not None:
@@ -196,6 +199,8 @@ class EnumType(type):
         return True
 
     def __getitem__(cls, name):
+        if type(name) is slice:
+            raise TypeError("an enumeration has no slices")  # 3.12 hashes a slice, 3.11 does not
         return cls._member_map_[name]
 
     @property
@@ -301,6 +306,8 @@ def known(cls, value):
     except TypeError:
         charge(len(cls._loose_))
         return next((m for m in cls._loose_ if m._value_ == value), None)
+
+
 
 
 def find(cls, value):

@@ -9,12 +9,20 @@ import string
 from host import enums, representation
 from host.costs import table
 from host.exact import plain
-from host.meter import charge
+from host.meter import charge, meter
 from host.weights import weigh
 
 MAX_WIDTH = 4096
+ERROR = 128  # characters that the text of an error costs as; one that has more costs what it has
 SPEC = re.compile(r"\d+")
+DECIMAL_SPEC = re.compile(r"(?:.?[<>=^])?[-+ ]?z?0?\d*,?(?:\.\d+)?[eEfFgG%]?", re.S)  # 3.13 asks a module that is not there for others
 PERCENT = re.compile(r"%(?:\((.*?)\))?([#0\- +]*)(\*|\d+)?(?:\.(\*|\d+))?(.)", re.S)
+
+
+class Words(str):
+    """The text of an error, on its way into a longer text."""
+
+    __slots__ = ()
 
 
 def charged(text):
@@ -25,11 +33,29 @@ def charged(text):
 def to_str(value):
     if type(value) is str:
         return charged(value)
+    if isinstance(value, BaseException):
+        return of_error(value, representation.as_str)
     weigh(value, 1)
     return charged(representation.as_str(value))
 
 
+def of_error(value, make):
+    """The text of an error, for one price: no version's words move a cycle (decision C20)."""
+    before = meter[0]
+    weigh(value, 1)
+    text = charged(make(value))
+    charge(max(table.str + 2 * ERROR - (before - meter[0]), 0))
+    return text
+
+
+def piece(value):
+    """str(value), to be joined with others."""
+    return Words(to_str(value)) if isinstance(value, BaseException) else to_str(value)
+
+
 def to_repr(value):
+    if isinstance(value, BaseException):
+        return of_error(value, representation.as_repr)
     weigh(value, 1)
     if isinstance(value, bytearray):
         charge(len(value))
@@ -54,6 +80,8 @@ def formatted(value, spec=""):
         return to_str(value)
     check_spec(spec)
     value = formattable(value)
+    if type(value) is decimal.Decimal and not DECIMAL_SPEC.fullmatch(spec):
+        raise ValueError("invalid format string")
     if type(value) is int and value.bit_length() > 64:
         charge((value.bit_length() >> 4) ** 2 >> 4)
         if spec[-1] in "eEfFgG%" and value.bit_length() > 900:
@@ -75,6 +103,8 @@ def formattable(value):
 
 
 def f_string(value, conversion, spec):
+    if isinstance(value, BaseException) and not spec and conversion != 97:
+        return Words(of_error(value, representation.as_repr if conversion == 114 else representation.as_str))
     if conversion == 114:
         value = to_repr(value)
     elif conversion == 115:
@@ -85,7 +115,10 @@ def f_string(value, conversion, spec):
 
 
 def joined(pieces):
-    charge(sum(map(len, pieces)) // 16)
+    size = sum(map(len, pieces))
+    if Words in map(type, pieces):
+        size += sum(max(ERROR - len(p), 0) for p in pieces if type(p) is Words)
+    charge(size // 16)
     return "".join(pieces)
 
 
@@ -151,6 +184,8 @@ def percent(template, values):
 def one_percent(kind, value, flags, width, precision, how):
     if isinstance(value, decimal.Decimal):
         raise TypeError("% takes no Decimal: use an f-string")
+    if isinstance(value, BaseException) and how in "sr" and kind is str and not (flags or width or precision):
+        return Words(of_error(value, representation.as_str if how == "s" else representation.as_repr))
     spec = "%" + flags + (width or "") + ("." + precision if precision is not None else "") + how
     if how in "sra":
         if kind is str:

@@ -7,7 +7,7 @@ import itertools
 import operator
 import string
 
-from host import actor_code, builtin_types, exact, hashing, ops, sealed
+from host import actor_code, builtin_types, exact, hashing, ops, representation, sealed
 from host.builtin_names import getattr_of
 from host.costs import table
 from host.libraries_classes import _as_is, abc_hints, of_file
@@ -224,6 +224,7 @@ def _named_tuple(name, fields, *, defaults=None):
     if len(fields) > 255 or not all(isinstance(f, str) and len(f) < 100 for f in fields) or len(name) > 100:
         raise ValueError("namedtuple takes at most 255 fields with short names")
     made = collections.namedtuple(name, fields, defaults=defaults, module="actor")
+    made._replace = representation.row_replaced
     return actor_code.register(made, actor_code.Kind(frozenset(), actor_code.relied_on((tuple,)), False))
 
 

@@ -20,6 +20,8 @@ from host.ops import drain
 from host.sealed import Type
 from host.weights import bits, parts, size, weigh, whole
 
+TRAILING = "Illegal trailing comma"
+AFTER_COMMA = re.compile(r",[ \t\n\r]*")
 MAX_PACKED = 1 << 20  # bytes of one struct
 MAX_DIGITS = 1000  # of a Decimal's text and exponent
 MAX_COEFFICIENT = 128  # digits that a Decimal keeps; operations round to 28, but read them all
@@ -62,7 +64,16 @@ def _loads(data, *, object_pairs_hook=None, object_hook=None):
         if object_pairs_hook is not None:
             return object_pairs_hook(pairs)
         return dict(pairs) if object_hook is None else object_hook(dict(pairs))
-    return json.loads(data, parse_float=_no_float, parse_constant=_no_float, parse_int=_digits, object_pairs_hook=members)
+    try:
+        return json.loads(data, parse_float=_no_float, parse_constant=_no_float, parse_int=_digits, object_pairs_hook=members)
+    except json.JSONDecodeError as e:
+        if not e.msg.startswith(TRAILING):
+            raise
+        known = e
+    # Of a comma before the end 3.13 has words and a place of its own.
+    at = AFTER_COMMA.match(known.doc, known.pos).end()
+    words = "Expecting value" if known.doc[at:at + 1] == "]" else "Expecting property name enclosed in double quotes"
+    raise json.JSONDecodeError(words, known.doc, at)
 
 
 def _dumps(value, *, sort_keys=False, separators=None, indent=None, ensure_ascii=True, default=None):

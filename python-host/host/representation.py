@@ -245,6 +245,15 @@ def row(text, v):
     return fields(type(v).__name__, zip(names, text.each(tuple.__iter__(v))))
 
 
+def row_replaced(self, /, **values):
+    """The _replace of a named tuple, whose error each version calls otherwise."""
+    names = next(b.__dict__["_fields"] for b in type(self).__mro__ if "_fields" in b.__dict__)
+    unknown = [n for n in values if n not in names]
+    if unknown:
+        raise ValueError("Got unexpected field names: %s" % ", ".join(unknown))
+    return tuple.__new__(type(self), [values.get(n, v) for n, v in zip(names, tuple.__iter__(self))])
+
+
 def record(text, v):
     """A dataclass's."""
     shown = [n for n, f in type(v).__dataclass_fields__.items() if f.repr and f._field_type is FIELD]

@@ -3,7 +3,9 @@ package pyhost
 import (
 	"context"
 	"fmt"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"time"
 )
@@ -12,10 +14,25 @@ import (
 // the host needs.
 const MinMinor = 11
 
+// maxMinor is the latest that is looked for.
+const maxMinor = 14
+
 // MissingError says that no fitting Python was found.
-type MissingError struct{ Looked []string }
+type MissingError struct {
+	Looked []string
+	Minor  string   // that a genesis names; "": any from MinMinor on
+	Found  []string // those of another minor version, with their paths
+}
 
 func (e *MissingError) Error() string {
+	if e.Minor != "" {
+		found := "none"
+		if len(e.Found) > 0 {
+			found = strings.Join(e.Found, ", ")
+		}
+		return fmt.Sprintf("the genesis names Python %s, and no CPython %s is here (got %s; looked for %s): install python%s, and name its path "+
+			"as python in the node's settings or put it on the PATH", e.Minor, e.Minor, found, strings.Join(e.Looked, ", "), e.Minor)
+	}
 	return fmt.Sprintf("no python3 of version 3.%d or later (looked for %s): install it with `apt-get install -y python3` "+
 		"or `brew install python`", MinMinor, strings.Join(e.Looked, ", "))
 }
@@ -45,25 +62,37 @@ func (s slowly) watch(path string, patience time.Duration) (over func()) {
 type python struct{ path, version string }
 
 // find returns the named interpreter, or the first fitting one on PATH: plain
-// python3 first, as it is the one its user maintains, then by version.
-func find(named string, slow slowly) (python, error) {
+// python3 first, as it is the one its user maintains, then by version. Of a minor
+// version, where one is required, no other fits.
+func find(named, required string, slow slowly) (python, error) {
 	names := []string{"python3"}
-	for minor := 14; minor >= MinMinor; minor-- {
+	if required != "" {
+		names = append(names, "python"+required)
+	}
+	for minor := maxMinor; minor >= MinMinor; minor-- {
 		names = append(names, fmt.Sprintf("python3.%d", minor))
+	}
+	if required != "" {
+		names = names[:2]
 	}
 	if named != "" {
 		names = []string{named}
 	}
+	missing := &MissingError{Looked: names, Minor: required}
 	for _, name := range names {
 		path, err := exec.LookPath(name)
 		if err != nil {
 			continue
 		}
-		if found, ok := ask(path, slow); ok {
+		found, ok := ask(path, slow)
+		if ok && (required == "" || Minor(found.version) == required) {
 			return found, nil
 		}
+		if ok {
+			missing.Found = append(missing.Found, found.version+" at "+found.path)
+		}
 	}
-	return python{}, &MissingError{Looked: names}
+	return python{}, missing
 }
 
 // ask returns what an interpreter says it is, by its own path: the name on PATH
@@ -86,4 +115,41 @@ func ask(path string, slow slowly) (python, bool) {
 		return python{}, false
 	}
 	return python{path, fields[1]}, true
+}
+
+// Minor is the minor version of a version: "3.11" of "3.11.2".
+func Minor(version string) string {
+	major, rest, _ := strings.Cut(version, ".")
+	minor, _, _ := strings.Cut(rest, ".")
+	return major + "." + minor
+}
+
+// PythonsVariable names further interpreters for Installed: paths, as PATH lists folders.
+const PythonsVariable = "DEVNET_PYTHONS"
+
+// Installed lists the paths of every fitting CPython on this machine, one a version: those
+// of all folders of PATH, of DEVNET_PYTHONS, and of pyenv.
+func Installed() (paths []string) {
+	candidates := filepath.SplitList(os.Getenv(PythonsVariable))
+	for _, folder := range filepath.SplitList(os.Getenv("PATH")) {
+		for minor := MinMinor; minor <= maxMinor; minor++ {
+			candidates = append(candidates, filepath.Join(folder, fmt.Sprintf("python3.%d", minor)))
+		}
+	}
+	root := os.Getenv("PYENV_ROOT")
+	if home, err := os.UserHomeDir(); root == "" && err == nil {
+		root = filepath.Join(home, ".pyenv")
+	}
+	kept, _ := filepath.Glob(filepath.Join(root, "versions", "3.*", "bin", "python3"))
+	seen := map[string]bool{}
+	for _, path := range append(candidates, kept...) {
+		if _, err := os.Stat(path); err != nil {
+			continue
+		}
+		if p, ok := ask(path, nil); ok && !seen[p.version] {
+			seen[p.version] = true
+			paths = append(paths, p.path)
+		}
+	}
+	return paths
 }

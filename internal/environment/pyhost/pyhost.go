@@ -108,7 +108,7 @@ type Peeker interface {
 // Pool is the hosts. It is safe for concurrent use.
 type Pool struct {
 	config  Config
-	find    func() (python, error)
+	python  interpreter
 	sources []byte
 	hints   *hints
 	blocks  chan *host // free hosts; nil stands for one not started
@@ -147,8 +147,7 @@ func New(config Config) *Pool {
 		config.Slow = func(words string) { told.Do(func() { slow(words) }) }
 	}
 	p := &Pool{
-		config: config, sources: sources(), hints: newHints(),
-		find:   sync.OnceValues(func() (python, error) { return find(config.Python, config.Slow) }),
+		python: interpreter{named: config.Python, slow: config.Slow}, config: config, sources: sources(), hints: newHints(),
 		blocks: make(chan *host, config.Hosts), reads: make(chan *host, config.Hosts),
 	}
 	for range config.Hosts {
@@ -160,7 +159,7 @@ func New(config Config) *Pool {
 
 // Probe returns the version of the Python in use, or a *MissingError.
 func (p *Pool) Probe() (version string, err error) {
-	found, err := p.find()
+	found, err := p.python.find()
 	return found.version, err
 }
 
@@ -182,7 +181,7 @@ func (p *Pool) Ahead() (over <-chan struct{}) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		found, err := p.find()
+		found, err := p.python.find()
 		if err != nil {
 			return
 		}
@@ -213,7 +212,7 @@ func (p *Pool) ahead(path string) *host {
 // take waits for a free host and starts it if it has to, as long as there is
 // time left; how long others keep theirs is no fault of the message.
 func (p *Pool) take(during string, free chan *host, left func() time.Duration) (*host, error) {
-	found, err := p.find()
+	found, err := p.python.find()
 	if err != nil {
 		return nil, &program.HostError{Failure: program.Missing, During: during, Err: err}
 	}

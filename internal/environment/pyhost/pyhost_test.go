@@ -17,7 +17,7 @@ func openPool(t testing.TB, config Config) *Pool {
 		config.Hosts = 1
 	}
 	if config.Python == "" {
-		found, err := shared.find()
+		found, err := shared.python.find()
 		needed.Python(t, err)
 		config.Python = found.path
 	}

@@ -34,7 +34,7 @@ const Compute = "compute"
 // of trying to get through it. Its error is a *program.HostError.
 func (p *Pool) Wall() ([]Part, []Attempt, error) {
 	const during = "trying its wall"
-	found, err := p.find()
+	found, err := p.python.find()
 	if err != nil {
 		return nil, nil, &program.HostError{Failure: program.Missing, During: during, Err: err}
 	}

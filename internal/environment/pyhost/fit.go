@@ -1,0 +1,104 @@
+package pyhost
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/cowboyinc/devnet/internal/base/program"
+	"github.com/cowboyinc/devnet/internal/environment/pyhost/receipts"
+)
+
+// interpreter is the Python of a pool: found once, and once more where a minor version is
+// required that it has not.
+type interpreter struct {
+	named    string
+	slow     slowly
+	mu       sync.Mutex
+	required string // "": any
+	looked   bool
+	found    python
+	err      error
+}
+
+func (i *interpreter) find() (python, error) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if !i.looked {
+		i.looked = true
+		i.found, i.err = find(i.named, i.required, i.slow)
+	}
+	return i.found, i.err
+}
+
+// require has no other minor version fit; "" lets any.
+func (i *interpreter) require(minor string) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.required = minor
+	if minor != "" && (i.err != nil || i.looked && Minor(i.found.version) != minor) {
+		i.looked, i.found, i.err = false, python{}, nil
+	}
+}
+
+// unfit has every further message fail, for the reason given.
+func (i *interpreter) unfit(why error) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.looked, i.found, i.err = true, python{}, why
+}
+
+// UnfitError says that an interpreter gives other receipts than its minor version does.
+type UnfitError struct {
+	Version, Path string
+	Cause         error // a *receipts.Difference, or receipts.ErrMinor
+}
+
+func (e *UnfitError) Error() string {
+	return fmt.Sprintf("Python %s at %s does not give the receipts of Python %s: %v: install an unchanged CPython %s, and name its path as "+
+		"python in the node's settings or put it on the PATH", e.Version, e.Path, Minor(e.Version), e.Cause, Minor(e.Version))
+}
+
+func (e *UnfitError) Unwrap() error { return e.Cause }
+
+// Require has the pool run no Python but one of a minor version, as a genesis names it;
+// "" lets any fit. It is called before the first message.
+func (p *Pool) Require(minor string) { p.python.require(minor) }
+
+// Fit reports whether the pool's Python gives the receipts of its minor version
+// (decision C20). Where it does not, every message fails. Its error is a *MissingError, an
+// *UnfitError, or that of a host that does not start, which proves nothing.
+//
+// What was proved is remembered, in this process and among the files of its user, for as
+// long as neither the interpreter nor its library changes.
+func (p *Pool) Fit() error {
+	found, err := p.python.find()
+	if err != nil {
+		return err
+	}
+	mark := identity(found.path, p.sources)
+	if proved(mark) {
+		return nil
+	}
+	err = p.prove(found)
+	var different *receipts.Difference
+	switch {
+	case err == nil:
+		remember(mark)
+		return nil
+	case errors.As(err, &different) || errors.Is(err, receipts.ErrMinor):
+		err = &UnfitError{found.version, found.path, err}
+		p.python.unfit(err)
+	}
+	return err
+}
+
+// prove runs the corpus on a host of the pool.
+func (p *Pool) prove(found python) error {
+	s, err := p.Open(program.ForBlock)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	return receipts.Prove(s, Minor(found.version))
+}
