@@ -8,7 +8,7 @@ export DEVNET_PYTHON = required
 # No C compiler is needed, and what is vetted, tested and built is compiled once.
 export CGO_ENABLED = 0
 
-.PHONY: up test vet race bench soak plants fuzz peers all-checks build python wheel image containers testcontainers manifests openapi
+.PHONY: up test vet race bench soak plants pythons fuzz peers all-checks build python wheel image containers testcontainers manifests openapi
 
 # More flags: make up ARGS="--policy fifo --http 127.0.0.1:4001". On a terminal the
 # network is a job of its own, so that Ctrl-C ends it alone, and make with 0.
@@ -47,6 +47,10 @@ soak: python
 # that the failure names.
 plants:
 	GO="$(GO)" scripts/plants
+
+# Generated programs on every Python of this machine: those of one minor version must agree.
+pythons:
+	$(GO) run ./internal/checks/pythons -n $(or $(PROGRAMS),5000)
 
 # Every fuzz target, five seconds each unless FUZZ_TIME says otherwise.
 fuzz: python

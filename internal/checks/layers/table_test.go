@@ -143,8 +143,8 @@ var table = []layer{
 		why: "what other people's programs import is light: the words of the chain, and the HTTP API's client"},
 	{name: "network of tests", packages: tests, imports: join(base, clients, shells, faces, worlds), libraries: anyLibrary,
 		why: "it gives worlds to other people's tests, and knows no core"},
-	{name: "check", packages: checks, libraries: anyLibrary,
-		why: "what judges the sources, or builds them, is no part of them"},
+	{name: "check", packages: checks, imports: join(base, []string{"internal/environment/pyhost/..."}), libraries: anyLibrary,
+		why: "a check judges the sources, builds them, or compares interpreters: it is no part of them, and no world"},
 }
 
 // lockAllowed are the files of the base that guard a cache, with the reason why

@@ -1,0 +1,188 @@
+// Command pythons runs generated programs on several interpreters and compares
+// their receipts: cycles, ends and texts.
+//
+//	go run ./internal/checks/pythons -n 5000 -seed 1 PYTHON PYTHON…
+//
+// Interpreters of one minor version must agree in all of it, and the command ends with 1
+// where they do not. Across minor versions it counts the differences. One seed gives one
+// list of programs.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/cowboyinc/devnet/internal/base/program"
+	"github.com/cowboyinc/devnet/internal/environment/pyhost"
+	"github.com/cowboyinc/devnet/internal/environment/pyhost/receipts"
+)
+
+func main() {
+	n := flag.Int("n", 5000, "programs")
+	seed := flag.Uint64("seed", 1, "the seed of the programs")
+	file := flag.String("file", "", "a file of programs, as the corpus has them, instead of drawn ones")
+	show := flag.Int("show", 20, "differences of a pair to print")
+	flag.Parse()
+	paths := flag.Args()
+	if len(paths) == 0 {
+		paths = pyhost.Installed()
+	}
+	all, err := programs(*seed, *n), error(nil)
+	if *file != "" {
+		all, err = read(*file)
+	}
+	var different int
+	if err == nil {
+		different, err = compare(paths, all, *show)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "pythons:", err)
+		os.Exit(1)
+	}
+	if different > 0 {
+		os.Exit(1)
+	}
+}
+
+// programs are n programs of a seed.
+func programs(seed uint64, n int) (all []drawn) {
+	g := &generator{rand: rand.New(rand.NewPCG(seed, 20))}
+	for range n {
+		all = append(all, g.program())
+	}
+	return all
+}
+
+// read are the programs of a file.
+func read(file string) (all []drawn, err error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	found, err := receipts.Parse(file, string(text))
+	for _, p := range found {
+		all = append(all, drawn{p.Source, p.Source})
+	}
+	return all, err
+}
+
+// side is one interpreter with the receipts that it gave.
+type side struct {
+	version, minor string
+	receipts       []string
+}
+
+// compare returns how many programs differ between interpreters of one minor version.
+func compare(paths []string, all []drawn, show int) (different int, err error) {
+	var sides []side
+	done := make(chan error, len(paths))
+	for range paths {
+		sides = append(sides, side{})
+	}
+	turn := make(chan bool, 2) // as many at once
+	for i, path := range paths {
+		go func() {
+			turn <- true
+			defer func() { <-turn }()
+			sides[i].receipts, err = run(path, all, &sides[i])
+			done <- err
+		}()
+	}
+	for range paths {
+		if err := <-done; err != nil {
+			return 0, err
+		}
+	}
+	slices.SortFunc(sides, func(a, b side) int { return strings.Compare(a.version, b.version) })
+	for i := 1; i < len(sides); i++ {
+		d := differences(sides[i-1], sides[i], all, show)
+		if sides[i-1].minor == sides[i].minor {
+			different += d
+		}
+	}
+	return different, nil
+}
+
+// run gives the receipts of one interpreter.
+func run(path string, all []drawn, s *side) (found []string, err error) {
+	pool := pyhost.New(pyhost.Config{Python: path, Hosts: 1, Blocks: 1 << 30})
+	defer pool.Close()
+	if s.version, err = pool.Probe(); err != nil {
+		return nil, err
+	}
+	s.minor = pyhost.Minor(s.version)
+	session, err := pool.Open(program.ForBlock)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { session.Close() }()
+	for _, d := range all {
+		receipt, err := receipts.Run(session, d.source)
+		if err != nil { // its host has ended: the others have one of their own
+			receipt = "no receipt: " + err.Error()
+			session.Close()
+			if session, err = pool.Open(program.ForBlock); err != nil {
+				return nil, err
+			}
+		}
+		found = append(found, receipt)
+	}
+	return found, nil
+}
+
+// differences counts and prints what differs between two sides.
+func differences(a, b side, all []drawn, show int) int {
+	var whole, ends, cycles, words int
+	seen := map[string]bool{} // one of a kind is printed
+	for i := range all {
+		x, y := a.receipts[i], b.receipts[i]
+		if x == y {
+			continue
+		}
+		whole++
+		kind := "words"
+		switch {
+		case end(x) != end(y):
+			ends++
+			kind = "end"
+		case cost(x) != cost(y):
+			cycles++
+			kind = "cycles"
+		default:
+			words++
+		}
+		of := kind + vary.ReplaceAllString(x, "") + vary.ReplaceAllString(y, "")
+		if !seen[of] && len(seen) < show {
+			fmt.Printf("-- %s\n%s%s: %s\n%s: %s\n", kind, all[i].text, a.version, x, b.version, y)
+		}
+		seen[of] = true
+	}
+	fmt.Printf("%s and %s: %d programs, %d differ: %d in their end, %d in cycles alone, %d in text alone\n",
+		a.version, b.version, len(all), whole, ends, cycles, words)
+	return whole
+}
+
+// end is a receipt's status and code.
+func end(receipt string) string {
+	fields := strings.Fields(receipt)
+	if len(fields) > 1 && fields[1] == "ok" {
+		return "ok"
+	}
+	if len(fields) > 2 {
+		return fields[1] + " " + fields[2]
+	}
+	return receipt
+}
+
+func cost(receipt string) string {
+	cycles, _, _ := strings.Cut(receipt, " ")
+	return cycles
+}
+
+// vary matches the parts of a receipt that a kind of difference does not depend on.
+var vary = regexp.MustCompile(`\d+|'[^']*'`)
