@@ -98,6 +98,7 @@ func resume(v *Validator) (*consensus, error) {
 		Previous: head.State.PreviousValidators(),
 		Root:     head.root(),
 		Lost:     lost,
+		Follows:  v.config.Unfit != "",
 		Presence: c.presence,
 	}, records)
 	if err != nil {

@@ -36,6 +36,9 @@ type Config struct {
 	// Lost says that a validator of this key has run before: an empty log was
 	// lost. Where a store is there it tells.
 	Lost bool
+	// Unfit is why this validator cannot execute blocks as the network does, in words: it
+	// neither proposes nor votes (decision C20). "": it can.
+	Unfit string
 	// Head is what the store holds, where its owner has it in memory, so that it is not
 	// read from there; nil: it is read.
 	Head *Head
@@ -154,6 +157,7 @@ type Status struct {
 	LastBlock types.Time             // when a block became final here last, by the node's clock; when it started, before the first
 	Lost      bool                   `json:"-"` // its log of votes was lost, or its end, when it started (decision C5)
 	Trouble   *Trouble               // what went wrong last; nil: nothing yet
+	Unfit     string                 // why it neither proposes nor votes; "": it does
 	GaveUp    *GivenUp               // the last view that it gave up; nil: none yet
 	Runners   Runners                // what happened to runners here
 	GivenUp   [simplex.Causes]uint64 // views that it gave up since it started, by cause
@@ -328,6 +332,7 @@ func (v *Validator) Status() Status {
 		Peers: v.count.mutedPeers.Load() + v.count.shutPeers.Load()}
 	s.Lost = v.lost.Load()
 	s.LastBlock, s.Trouble, s.GaveUp = types.Time(v.since.Load()), v.trouble.last.Load(), v.gaveUp.Load()
+	s.Unfit = v.config.Unfit
 	s.Runners = v.count.runners.read()
 	for c := range s.GivenUp {
 		s.GivenUp[c] = v.count.gaveUp[c].Load()

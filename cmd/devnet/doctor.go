@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,7 +17,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/cowboyinc/devnet/internal/environment/home"
 	"github.com/cowboyinc/devnet/internal/environment/pyhost"
+	"github.com/cowboyinc/devnet/internal/worlds/box"
+	"github.com/cowboyinc/devnet/internal/worlds/box/hosts"
 )
 
 // What a devnet wants of the machine.
@@ -52,7 +56,7 @@ func doctor(c *cli.Context) error {
 	if err := listenable(c.String("http")); err != nil {
 		return err
 	}
-	findings := append(programs(c.Context), port(c.String("http"), c.String("home")), udp(), disk(c.String("home")))
+	findings := append(programs(c.Context, c.String("home")), port(c.String("http"), c.String("home")), udp(), disk(c.String("home")))
 	missing := 0
 	for _, f := range findings {
 		if !f.OK {
@@ -81,17 +85,51 @@ func doctor(c *cli.Context) error {
 
 // programs tells of the Python and, where there is one, of what stands around the
 // programs that it runs.
-func programs(ctx context.Context) []finding {
+func programs(ctx context.Context, dir string) []finding {
 	found := python(ctx)
 	if !found.OK {
 		return []finding{found}
 	}
 	pool := pyhost.New(pyhost.Config{})
 	defer pool.Close()
+	same := proof(pool, namedPython(dir))
+	if !same.OK {
+		return []finding{found, same}
+	}
 	hosts, bytes := pool.Memory()
 	memory := finding{What: "memory", OK: true,
 		Is: fmt.Sprintf("at most %d hosts of Python, for blocks and for reads, which take at most %d MiB together", hosts, bytes>>20)}
-	return []finding{found, wall(pool), memory}
+	return []finding{found, same, wall(pool), memory}
+}
+
+// namedPython is the minor version that the genesis of a home's network names.
+func namedPython(dir string) string {
+	return cmp.Or(box.NamedPython(filepath.Join(dir, hosts.GenesisFile)), box.NamedPython(filepath.Join(home.NetDir(dir), hosts.GenesisFile)))
+}
+
+// proof tells whether Python gives the receipts of its minor version, which is the one that
+// the network of the home names.
+func proof(pool *pyhost.Pool, minor string) finding {
+	f := finding{What: "receipts"}
+	pool.Require(minor)
+	if err := pool.Fit(); err != nil {
+		f.Is = err.Error()
+		var missing *pyhost.MissingError
+		if !errors.As(err, &missing) {
+			f.Do = "Install an unchanged CPython: " + installPython()
+		}
+		return f
+	}
+	version, err := pool.Probe()
+	if err != nil {
+		f.Is = err.Error()
+		return f
+	}
+	f.OK, f.Is = true, fmt.Sprintf("Python %s gives those of Python %s", version, pyhost.Minor(version))
+	if minor != "" {
+		f.Is += ", which the network of this home names"
+	}
+	return f
 }
 
 // wall says what the operating system refuses to programs that got out of the

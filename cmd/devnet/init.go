@@ -17,6 +17,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/environment/neighbours"
+	"github.com/cowboyinc/devnet/internal/environment/pyhost"
 	"github.com/cowboyinc/devnet/internal/worlds/box"
 	"github.com/cowboyinc/devnet/internal/worlds/box/hosts"
 )
@@ -41,6 +42,8 @@ func initCommand() *cli.Command {
 			&cli.StringSliceFlag{Name: "host", Usage: fmt.Sprintf("`NAME=HOST` of a validator with a machine of its own, or NAME=HOST:PORT, else "+
 				"port %d; may be given again", hosts.Port)},
 			&cli.StringFlag{Name: "image", Value: defaultImage, Usage: "`NAME` of the containers' image"},
+			&cli.StringFlag{Name: "python", DefaultText: "this machine's; in containers none",
+				Usage: "`VERSION` of Python that genesis names, as 3.11; none: any"},
 			&cli.Uint64Flag{Name: "seed", DefaultText: "random", Usage: "`N` from which the keys of the named accounts are made"},
 			&cli.BoolFlag{Name: "strict", Usage: "no cheats and no named accounts"},
 			&cli.StringSliceFlag{Name: "account", Usage: "fund `ADDRESS` with 1,000,000 CBY; may be given again"},
@@ -166,6 +169,34 @@ func chainOf(c *cli.Context, strict bool) (chain box.Config, err error) {
 		Strict: s.Strict, Params: s.Params}, nil
 }
 
+// noPython is the value of --python under which genesis names no version.
+const noPython = "none"
+
+// minorOf is the minor version of Python that a new genesis names. The Python of containers
+// is that of their image, which is not asked.
+func minorOf(asked, format string) (string, error) {
+	switch {
+	case asked == noPython:
+		return "", nil
+	case asked != "":
+		var minor uint
+		if _, err := fmt.Sscanf(asked, "3.%d", &minor); err != nil || asked != fmt.Sprintf("3.%d", minor) || minor < pyhost.MinMinor {
+			return "", usage("Name a minor version, as 3.11, or none.", "--python: this is no minor version of Python from 3.%d on: %.20q",
+				pyhost.MinMinor, asked)
+		}
+		return asked, nil
+	case format != hosts.Processes:
+		return "", nil
+	}
+	pool := pyhost.New(pyhost.Config{})
+	defer pool.Close()
+	version, err := pool.Probe()
+	if err != nil {
+		return "", nil // a network without Python runs all the same
+	}
+	return pyhost.Minor(version), nil
+}
+
 // planOf judges what init was asked for.
 func planOf(c *cli.Context) (p hosts.Plan, err error) {
 	p = hosts.Plan{Format: c.String("format"), Port: c.Int("port"), Image: c.String("image"), Now: time.Now()}
@@ -180,6 +211,9 @@ func planOf(c *cli.Context) (p hosts.Plan, err error) {
 	}
 	if p.Image == "" || strings.ContainsFunc(p.Image, func(r rune) bool { return r <= ' ' || r > '~' || r == '"' || r == '\\' || r == '$' }) {
 		return p, usage("", "--image: %q is no name of an image", p.Image)
+	}
+	if p.Chain.Minor, err = minorOf(c.String("python"), p.Format); err != nil {
+		return p, err
 	}
 	if p.Hosts, err = hostsOf(c.StringSlice("host")); err != nil {
 		return p, err

@@ -179,6 +179,9 @@ func (n *apartNetwork) make(dir string) error {
 	if s.Runners != nil {
 		plan.Chain.Runners = *s.Runners
 	}
+	if version, err := n.Probe(); err == nil {
+		plan.Chain.Minor = pyhost.Minor(version)
+	}
 	seed := n.home.Meta.Seed
 	plan.Seed = &seed
 	if !s.Strict { // nobody drives a network without cheats

@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/cowboyinc/devnet/actors"
 	"github.com/cowboyinc/devnet/actors/governance"
@@ -53,15 +56,39 @@ func DecodeGenesis(data []byte) (*Genesis, error) {
 	return g, nil
 }
 
+// PythonKey is the key among Params by which a genesis names the minor version of CPython
+// that runs the network's programs, as in 3.11. It is no parameter: nothing of it enters
+// the state, and a genesis without it, as of older homes, names none (decision C20).
+const PythonKey = "program.python"
+
+// Python is the minor version of CPython that runs the network's programs; "" where the
+// genesis names none.
+func (g *Genesis) Python() string { return g.Params[PythonKey] }
+
+// isMinor matches a minor version of Python 3.
+func isMinor(text string) bool {
+	minor, ok := strings.CutPrefix(text, "3.")
+	n, err := strconv.ParseUint(minor, 10, 8)
+	return ok && err == nil && strconv.FormatUint(n, 10) == minor
+}
+
 // Parameters are those in force from genesis on. The error names what is wrong
 // with the overrides.
 func (g *Genesis) Parameters() (*params.Params, error) {
 	if _, given := g.Params["chain.id"]; given {
 		return nil, errors.New("genesis: the chain id is given twice: leave chain.id out of the parameters")
 	}
+	given := g.Params
+	if python, named := g.Params[PythonKey]; named {
+		if !isMinor(python) {
+			return nil, fmt.Errorf("genesis: %s is not a minor version of Python (got %.20q, want one like 3.11)", PythonKey, python)
+		}
+		given = maps.Clone(given)
+		delete(given, PythonKey)
+	}
 	p := params.Defaults()
 	p.ChainID = g.ChainID
-	if err := p.Apply(g.Params); err != nil {
+	if err := p.Apply(given); err != nil {
 		return nil, fmt.Errorf("genesis: %w", err)
 	}
 	return &p, nil

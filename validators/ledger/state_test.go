@@ -95,6 +95,7 @@ func TestGenesisIsJudged(t *testing.T) {
 		"cip9.nothing":   func(g *Genesis) { g.Params = params.Overrides{"cip9.nothing": "1"} },
 		"chain.id":       func(g *Genesis) { g.Params = params.Overrides{"chain.id": "1"} },
 		"1 validators":   func(g *Genesis) { g.Params = params.Overrides{"chain.max_validators": "1"} },
+		PythonKey:        func(g *Genesis) { g.Params = params.Overrides{PythonKey: "3.011"} },
 		"its time is -1": func(g *Genesis) { g.Timestamp = -1 },
 	} {
 		g := newWorld(t, nil).genesis
@@ -109,6 +110,35 @@ func TestGenesisIsJudged(t *testing.T) {
 		}
 		if g.Hash() == hash {
 			t.Errorf("%s: the hash is the same", want)
+		}
+	}
+}
+
+// C20: the minor version of Python tells chains apart, and nothing of it enters the state.
+func TestC20GenesisNamesPython(t *testing.T) {
+	plain, named := newWorld(t, nil).genesis, newWorld(t, nil).genesis
+	named.Params = params.Overrides{PythonKey: "3.11"}
+	for key, value := range plain.Params {
+		named.Params[key] = value
+	}
+	if plain.Python() != "" || named.Python() != "3.11" || plain.Hash() == named.Hash() {
+		t.Errorf("%q and %q, hashes %s and %s", plain.Python(), named.Python(), plain.Hash(), named.Hash())
+	}
+	a, _, err := plain.State()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, _, err := named.State()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.Root() != b.Root() || named.Params[PythonKey] != "3.11" {
+		t.Errorf("state roots %s and %s, genesis names %q afterwards", a.Root(), b.Root(), named.Python())
+	}
+	for _, wrong := range []string{"", "3", "3.", "2.7", "3.11.2", "3.-1", "3.011", "3.300", " 3.11", "4.0"} {
+		named.Params[PythonKey] = wrong
+		if _, err := named.Parameters(); err == nil {
+			t.Errorf("%q is taken for a minor version", wrong)
 		}
 	}
 }

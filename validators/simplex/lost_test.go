@@ -226,3 +226,14 @@ func TestVotesAfterSittingOutSurviveACrash(t *testing.T) {
 		t.Error("it forgot that it nullified view 1, and may finalize it")
 	}
 }
+
+// C20: a validator that cannot execute blocks as the network does votes for nothing, at no
+// time, also where no validator may be missing.
+func TestC20WhoFollowsVotesForNothing(t *testing.T) {
+	for _, validators := range []int{3, 4} {
+		s := newSolo(t, validators, func(c *Config) { c.Follows = true })
+		if s.wait(time.Hour); s.voted(types.Nullify, 1) {
+			t.Errorf("one of %d votes", validators)
+		}
+	}
+}

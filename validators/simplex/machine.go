@@ -21,6 +21,9 @@ type Config struct {
 	Previous *types.ValidatorSet // which decided on Root, where a border follows it
 	Root     Root
 	Lost     bool // the log of an earlier life is gone, or its end is: it may have sent votes that nobody here knows of (Reach)
+	// Follows says that this validator cannot execute blocks as the network does: it
+	// follows the chain, and neither proposes nor votes (decision C20).
+	Follows bool
 	// Presence returns what this validator attests at a time, for a registry of so many
 	// runners, as votes have it (decision C3). It is asked at the moment of each vote for
 	// a block. nil: it lets no runner in.
@@ -69,7 +72,7 @@ func New(cfg Config, replay [][]byte) (*Machine, error) {
 		return nil, err
 	}
 	m := compose(&state{
-		cfg: cfg, seat: seat{self: cfg.Signer.Address()}, finalized: finalized{root: cfg.Root},
+		cfg: cfg, seat: seat{self: cfg.Signer.Address(), follows: cfg.Follows}, finalized: finalized{root: cfg.Root},
 		bodies: newBodies(),
 		pace:   pacemaker{Timing: cfg.Timing},
 	})

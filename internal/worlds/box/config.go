@@ -54,6 +54,7 @@ type Config struct {
 	Elsewhere  Elsewhere         // opens the nodes, which run in processes of their own; nil: they run here
 	Genesis    *ledger.Genesis   // of a network whose nodes run Elsewhere
 	Python     string            // interpreter; "": the first that fits
+	Minor      string            // version of CPython that a new genesis names, as 3.11; "": none, or that of the network's own hosts
 	Slow       func(string)      // is told, in words, of a Python that takes long to start; it may be nil
 	Log        *slog.Logger      // nil: none
 	// Observe is told of the blocks that each validator made final, in the order
@@ -148,6 +149,9 @@ func (c *Config) NewGenesis(f Founders, now time.Time) (*ledger.Genesis, error) 
 	overrides["chain.block_time_ms"] = fmt.Sprint(c.BlockTime.Milliseconds())
 	overrides["chain.block_time_auto"] = fmt.Sprint(c.Auto)
 	overrides["chain.cheats"] = fmt.Sprint(!c.Strict)
+	if c.Minor != "" {
+		overrides[ledger.PythonKey] = c.Minor
+	}
 	g := &ledger.Genesis{
 		ChainID:   c.ChainID,
 		Timestamp: types.Millis(now.Add(-3 * c.BlockTime).UnixMilli()),

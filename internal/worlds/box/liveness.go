@@ -54,6 +54,9 @@ func (n *Network) Liveness() api.Liveness {
 		if g := status.GaveUp; g != nil && (gaveUp == nil || g.At > gaveUp.At) {
 			gaveUp = g
 		}
+		if status.Unfit != "" {
+			l.Troubles = append(l.Troubles, fmt.Sprintf("%s neither proposes nor votes: %s", node.Name, status.Unfit))
+		}
 		trouble := status.Trouble
 		if trouble == nil {
 			continue
@@ -65,7 +68,7 @@ func (n *Network) Liveness() api.Liveness {
 			latest = trouble
 		}
 	}
-	if _, err := n.Probe(); err != nil {
+	if _, err := n.Probe(); err != nil && n.unfit == "" {
 		l.Troubles = append(l.Troubles, fmt.Sprintf("Python actors cannot run here, and validators pass over them: %v", err))
 	}
 	if n.config.Here != nil && running > 0 { // of the others it knows who is connected

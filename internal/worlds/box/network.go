@@ -57,7 +57,7 @@ func Up(ctx context.Context, config Config) (*Network, error) {
 
 // compose puts the parts of a network together, none of which does anything yet.
 func compose(o *origin) *Network {
-	s := share(&o.config)
+	s := share(o)
 	n := &Network{origin: o, shared: s, nodeList: &nodeList{}, runnerList: &runnerList{}, links: newLinks(), faults: &faults{},
 		finality: newFinality(), presence: &presence{watch: node.NewWatch(s.book)}}
 	views := readmodel.NewSource(o.genesis, s.programs, s.verifier)

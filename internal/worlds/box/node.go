@@ -51,7 +51,7 @@ func newNode(n *Network, name string) (*Node, error) {
 	config := node.Config{
 		Parts: node.Parts{Name: name, Signer: signer, Verifier: n.verifier, Clock: n.clock, Durability: n.config.Durability,
 			Overhear: n.config.Overhear},
-		Shell: validators.Config{Genesis: n.genesis, Memo: n.memo, History: n.config.History,
+		Shell: validators.Config{Genesis: n.genesis, Unfit: n.unfit, Memo: n.memo, History: n.config.History,
 			Booted: n.reports.booted(signer.Address()), Observe: n.reports.observe, Tell: n.reports.tell,
 			TellRunners: n.reports.gateway(signer.Address()), Dropped: n.reports.dropped},
 		Runtime: n.runtime, Book: n.book, Programs: programs, Log: n.log, WrapConn: lossyOf(n, name),

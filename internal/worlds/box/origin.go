@@ -16,6 +16,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/environment/home"
+	"github.com/cowboyinc/devnet/internal/environment/pyhost"
 	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
@@ -26,8 +27,10 @@ type origin struct {
 	config  Config // as it was asked for, defaults and what the home holds filled in
 	seed    uint64 // of the keys
 	genesis *ledger.Genesis
-	home    *home.Home // nil when the network is ephemeral
-	resumed bool       // the network goes on with that of its home
+	home    *home.Home   // nil when the network is ephemeral
+	resumed bool         // the network goes on with that of its home
+	owned   *pyhost.Pool // of the network's own hosts; nil where the programs were given
+	unfit   string       // why those cannot run its programs; "": they can
 }
 
 // openOrigin settles which network a configuration asks for. Where it fails, the home
@@ -38,13 +41,60 @@ func openOrigin(config Config) (*origin, error) {
 		return nil, err
 	}
 	o := &origin{config: config}
+	if config.Programs == nil {
+		o.owned = pyhost.New(pyhost.Config{Python: config.Python, Slow: config.Slow})
+	}
 	if err := o.open(); err != nil {
 		return nil, errors.Join(err, o.close())
 	}
 	return o, nil
 }
 
+// open settles the network, and then whether this machine's Python can run its programs.
 func (o *origin) open() error {
+	if err := o.settle(); err != nil || o.owned == nil {
+		return err
+	}
+	o.owned.Require(o.genesis.Python())
+	err := o.owned.Fit()
+	var missing *pyhost.MissingError
+	if err == nil || errors.As(err, &missing) && missing.Minor == "" {
+		return nil // no genesis asks for Python: the network runs without
+	}
+	if o.config.Here == nil && o.config.Elsewhere == nil {
+		return &PythonError{Genesis: o.genesis.Python(), Cause: err}
+	}
+	o.unfit = err.Error()
+	return nil
+}
+
+// NamedPython is the minor version of Python that a file of a genesis names; "" where it
+// names none, or is no genesis.
+func NamedPython(file string) string {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return ""
+	}
+	g, err := ledger.DecodeGenesis(data)
+	if err != nil {
+		return ""
+	}
+	return g.Python()
+}
+
+// PythonError says that this machine's Python cannot run the programs of a network.
+type PythonError struct {
+	Genesis string // the minor version that the genesis names
+	Cause   error
+}
+
+func (e *PythonError) Error() string {
+	return "the network's programs cannot run here: " + e.Cause.Error()
+}
+
+func (e *PythonError) Unwrap() error { return e.Cause }
+
+func (o *origin) settle() error {
 	if o.config.Here != nil {
 		return o.openHere()
 	}
@@ -97,6 +147,11 @@ func (o *origin) create(keep func(*ledger.Genesis) error) error {
 	if o.home == nil {
 		c.setIdentity()
 		o.seed = *c.Seed
+	}
+	if o.owned != nil && c.Minor == "" {
+		if version, err := o.owned.Probe(); err == nil {
+			c.Minor = pyhost.Minor(version)
+		}
 	}
 	g, err := c.NewGenesis(c.founders(o.seed), time.Now())
 	if err != nil {

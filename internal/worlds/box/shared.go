@@ -30,15 +30,15 @@ type shared struct {
 
 // share prepares what the nodes of a network share. Without a fitting Python the
 // network runs all the same, and whoever needs one is told.
-func share(c *Config) *shared {
+func share(o *origin) *shared {
+	c := &o.config
 	s := &shared{clock: clock.New(), verifier: crypto.NewVerifier(!c.NoRemember), runtime: roles.New(c.Log), book: node.NewBook(),
 		turns: connections.NewTurns(handshakes), log: c.Log}
 	if !c.NoMemo {
 		s.memo = validators.NewMemo()
 	}
-	s.programs = c.Programs
+	s.programs, s.owned = c.Programs, o.owned
 	if s.programs == nil {
-		s.owned = pyhost.New(pyhost.Config{Python: c.Python, Slow: c.Slow})
 		s.programs = s.owned
 	}
 	if !c.Strict {
