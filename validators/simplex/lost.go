@@ -45,8 +45,11 @@ func (m *recovery) comeBack() bool {
 	} else if m.me >= 0 || !m.free(m.view) || m.set.Index(m.self) < 0 {
 		return false
 	}
-	if before := m.me; before >= 0 { // it votes already
+	if m.me >= 0 { // it votes already
 		return true
+	}
+	if m.unfit {
+		return false
 	}
 	m.me = m.set.Index(m.self)
 	m.report(ComesBack{})

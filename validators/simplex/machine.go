@@ -72,7 +72,7 @@ func New(cfg Config, replay [][]byte) (*Machine, error) {
 		return nil, err
 	}
 	m := compose(&state{
-		cfg: cfg, seat: seat{self: cfg.Signer.Address(), follows: cfg.Follows}, finalized: finalized{root: cfg.Root},
+		cfg: cfg, seat: seat{self: cfg.Signer.Address(), unfit: cfg.Follows}, finalized: finalized{root: cfg.Root},
 		bodies: newBodies(),
 		pace:   pacemaker{Timing: cfg.Timing},
 	})

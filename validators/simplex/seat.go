@@ -10,7 +10,7 @@ type seat struct {
 	sets     Sets                  // set, and previous where it is known
 	index    map[types.Address]int // each member's place in set
 	me       int                   // this validator's index in set, -1 for who only follows, or sits out
-	follows  bool                  // it executes nothing as the network does, and takes no part
+	unfit    bool                  // it cannot execute as the network does, and takes no part (decision C20)
 	sitsOut  types.Millis          // it sits out until a block stamped later than this is final; 0: it takes part
 	upcoming *types.ValidatorSet   // the set behind the border that the root stands before
 	floor    floor                 // while it sits out
@@ -45,7 +45,7 @@ func (m *seat) install(set *types.ValidatorSet) {
 // place is this validator's index in the set as far as it takes part. One that sits out
 // takes part from a view on that others vouch for (recovery.comeBack).
 func (m *seat) place() int {
-	if m.sitsOut != 0 || m.follows {
+	if m.sitsOut != 0 || m.unfit {
 		return -1
 	}
 	return m.set.Index(m.self)

@@ -19,9 +19,14 @@ func (s *solo) viewRequests() (nonce uint64, to []types.Address) {
 }
 
 // sittingOut is v0 of four after the loss of its log, and the nonce of its requests.
-func sittingOut(t *testing.T) (s *solo, nonce uint64) {
+func sittingOut(t *testing.T, more ...func(*Config)) (s *solo, nonce uint64) {
 	t.Helper()
-	s = newSolo(t, 4, func(c *Config) { c.Lost = true })
+	s = newSolo(t, 4, func(c *Config) {
+		c.Lost = true
+		for _, set := range more {
+			set(c)
+		}
+	})
 	nonce, to := s.viewRequests()
 	if nonce == 0 || len(to) != 3 {
 		t.Fatalf("%v are asked for their views, with the nonce %d", to, nonce)
@@ -67,6 +72,19 @@ func TestC5OthersVouchForAView(t *testing.T) {
 	}
 	if s.wait(time.Minute); !s.voted(types.Nullify, 8) {
 		t.Error("it does not vote in view 8, in which it cannot have voted")
+	}
+}
+
+// C20: a validator that cannot execute blocks as the network does votes for nothing after
+// the loss of its log either, whatever others vouch for.
+func TestC20VouchersLetNoUnfitValidatorVote(t *testing.T) {
+	s, nonce := sittingOut(t, func(c *Config) { c.Follows = true })
+	for from := 1; from <= 3; from++ {
+		s.receive(from, &ViewAnswer{Nonce: nonce})
+	}
+	s.receive(1, s.nullified(3))
+	if s.wait(time.Minute); s.m.View() != 4 || s.votesAnywhere(4) {
+		t.Errorf("in view %d it votes: %v", s.m.View(), s.votesAnywhere(4))
 	}
 }
 
