@@ -134,7 +134,7 @@ func baseName(path string) string {
 // deployFile deploys the code in a file, and warns before. One that is not UTF-8
 // is sent as it is, and refused by the chain with the reason.
 func deployFile(ctx context.Context, n *client.Client, stderr io.Writer, path string, r model.DeployRequest) (model.Deployed, error) {
-	code, err := readFile(path)
+	code, err := readActor(path)
 	if err != nil {
 		return model.Deployed{}, err
 	}

@@ -25,7 +25,7 @@ func actorCheck(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	code, err := readFile(args[0])
+	code, err := readActor(args[0])
 	if err != nil {
 		return err
 	}

@@ -1,12 +1,15 @@
 package main
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/cowboyinc/devnet/internal/faces/api/client"
+	"github.com/cowboyinc/devnet/internal/faces/scenario"
 )
 
 // defaultHTTP is where a network is looked for when nothing tells.
@@ -66,6 +69,17 @@ func arguments(c *cli.Context, names ...string) ([]string, error) {
 // what may be missing, and what stands for bytes.
 func mayBeEmpty(name string) bool {
 	return strings.HasPrefix(name, "[") || name == "RESULT" || name == "VALUE"
+}
+
+// readActor reads the Python file of an actor: one on disk, or else an example that the
+// program carries.
+func readActor(path string) ([]byte, error) {
+	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+		if folder, name, ok := scenario.Carried(path); ok {
+			return fs.ReadFile(folder, name)
+		}
+	}
+	return readFile(path)
 }
 
 // readFile reads a file a person named.

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -9,6 +11,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/cowboyinc/devnet/internal/faces/scenario"
 	"github.com/cowboyinc/devnet/internal/worlds/batch"
 )
 
@@ -93,6 +96,9 @@ func readPlan(c *cli.Context) (*plan, error) {
 // readable says whether a file can be a scenario.
 func readable(file string) error {
 	info, err := os.Stat(file)
+	if _, _, carried := scenario.Carried(file); carried && errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
 	switch {
 	case err != nil:
 		return usage("", "%v", err)

@@ -14,6 +14,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/environment/configfile"
 	"github.com/cowboyinc/devnet/internal/environment/store"
+	"github.com/cowboyinc/devnet/internal/faces/scenario"
 	"github.com/cowboyinc/devnet/internal/worlds/box"
 	"github.com/cowboyinc/devnet/validators/history"
 )
@@ -217,6 +218,9 @@ func (s *settings) validate() error {
 		return usage("Leave one of them out.", "--actor signs with the devnet's keys, which --strict turns off")
 	}
 	for _, file := range s.Actors {
+		if _, _, carried := scenario.Carried(file); carried {
+			continue
+		}
 		if info, err := os.Stat(file); err != nil || info.IsDir() {
 			return usage("Give the path of a Python file.", "--actor: there is no file %s", file)
 		}

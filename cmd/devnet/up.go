@@ -302,7 +302,7 @@ func (u *running) deploy(file string) error {
 // goesOn says that an actor is there already; it runs the code that was deployed,
 // which is no longer that of a file that was edited since.
 func (u *running) goesOn(file string, actor model.Actor) error {
-	code, err := readFile(file)
+	code, err := readActor(file)
 	if err != nil {
 		return err
 	}

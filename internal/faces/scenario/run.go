@@ -5,13 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"time"
 
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
 
+	"github.com/cowboyinc/devnet/fixtures"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 )
@@ -233,7 +236,8 @@ func (r *runtime) close(failing error) error {
 
 // sources are the files of a script: its own and those of its folder.
 type sources struct {
-	root *os.Root
+	root fs.FS // its folder
+	end  func() error
 	main string
 	text map[string]string // the text of each file, by name; looked up only
 	// snapshots is that some file names net.snapshot.
@@ -241,13 +245,12 @@ type sources struct {
 }
 
 func openSources(path string) (*sources, error) {
-	root, err := os.OpenRoot(filepath.Dir(path))
+	s, err := folderOf(path)
 	if err != nil {
 		return nil, err
 	}
-	s := &sources{root: root, main: filepath.Base(path), text: map[string]string{}}
 	if _, err := s.read(s.main); err != nil {
-		root.Close()
+		s.close()
 		var wrong *Mistake
 		if errors.As(err, &wrong) {
 			return nil, wrong
@@ -257,7 +260,26 @@ func openSources(path string) (*sources, error) {
 	return s, nil
 }
 
-func (s *sources) close() { s.root.Close() }
+// Carried returns where the program itself has an example, as fixtures.Carried does: for
+// commands.
+func Carried(file string) (folder fs.FS, name string, ok bool) { return fixtures.Carried(file) }
+
+// folderOf opens a script's folder: on disk, or else in the program, which carries the
+// examples.
+func folderOf(file string) (*sources, error) {
+	if _, err := os.Lstat(file); errors.Is(err, fs.ErrNotExist) {
+		if folder, name, ok := fixtures.Carried(file); ok {
+			return &sources{root: folder, end: func() error { return nil }, main: name, text: map[string]string{}}, nil
+		}
+	}
+	root, err := os.OpenRoot(filepath.Dir(file))
+	if err != nil {
+		return nil, err
+	}
+	return &sources{root: root.FS(), end: root.Close, main: filepath.Base(file), text: map[string]string{}}, nil
+}
+
+func (s *sources) close() { _ = s.end() }
 
 // read returns a file of the script's folder. Nothing outside it can be named,
 // not by a symbolic link either.
@@ -271,10 +293,11 @@ func (s *sources) read(name string) (string, error) {
 	if len(s.text) == MaxFiles {
 		return "", mistake("a script has at most %d files", MaxFiles)
 	}
-	if info, err := s.root.Stat(name); err == nil && !info.Mode().IsRegular() { // a pipe would be waited for
+	within := path.Clean(filepath.ToSlash(name))
+	if info, err := fs.Stat(s.root, within); err == nil && !info.Mode().IsRegular() { // a pipe would be waited for
 		return "", &Mistake{What: fmt.Sprintf("%s is no regular file", name), At: Position{File: s.missing(name)}}
 	}
-	file, err := s.root.Open(name)
+	file, err := s.root.Open(within)
 	if err != nil {
 		return "", &Mistake{What: fmt.Sprintf("%s cannot be read: %v", name, reason(err)), At: Position{File: s.missing(name)}}
 	}
