@@ -52,6 +52,9 @@ func run(args []string, stdout, stderr io.Writer) int {
 	context.AfterFunc(ctx, stop) // from then on a signal has its own way
 	cli.HelpPrinter = help
 	app := newApp(stdout, stderr)
+	if len(args) > 1 && args[1] == "--version" {
+		args = append([]string{args[0], "version"}, args[2:]...)
+	}
 	args, err := arrange(app, args)
 	if err == nil {
 		err = app.RunContext(ctx, args)
