@@ -87,7 +87,7 @@ def warnings(tree, handlers, found):
     Names(found).module(tree)
     forgotten(tree, found)
     uncalled(tree, found)
-    if handlers is not None and not handlers:
+    if handlers is not None and not handlers and not any("cannot be called" in words for _, _, words in found):
         found.append(("warning", 1, "the actor has no handler to be called: a handler takes one argument, payload, and its name "
                       "begins with no _"))
     for node in ast.walk(tree):
