@@ -10,6 +10,7 @@ import types
 import typing
 
 from host import enums
+from host.meter import charge
 
 PENDING = []  # class statements being carried out: (name, bases, Kind)
 PLAIN = {}  # classes whose instances have nothing but what their actor gave them
@@ -148,6 +149,22 @@ def refuse_attribute(value, name):
     raise AttributeError("the attribute %s of %s cannot be set" % (name, what))
 
 
+HEIR = 16  # cycles of a class whose attributes change with those of another: Python forgets what it knew of each
+
+
+def heirs(cls):
+    """cls and every class below it, once each; all are kept until their message ends."""
+    found = {cls: True}
+    todo = [cls]
+    while todo:
+        charge(HEIR)
+        for below in type.__subclasses__(todo.pop()):
+            if below not in found:
+                found[below] = True
+                todo.append(below)
+    return found
+
+
 def settable(value, name):
     """value, if its attribute name may be set: on what an actor made, and
     where the host does not rely on it."""
@@ -160,8 +177,9 @@ def settable(value, name):
             refuse_attribute(value, name)
         return value
     if isinstance(value, type) and value in KINDS:
-        for cls, kind in KINDS.items():
-            if issubclass(cls, value) and (kind.enumeration and sunder(name) or any(name in kept for _, kept in kind.relied)):
+        for cls in heirs(value):
+            kind = KINDS.get(cls)
+            if kind is not None and (kind.enumeration and sunder(name) or any(name in kept for _, kept in kind.relied)):
                 refuse_attribute(value, name)
         return value
     if is_function(value) or t in GIVING:

@@ -14,9 +14,14 @@ import types
 from host import actor_code, enums, sealed
 from host.attribute_tables import ERRORS, PROPERTIES, SURFACE, TABLE, VALUE, find, lists
 from host.exact import plain
+from host.meter import charge
 
 NAMED = ("__name__", "__doc__")
 GROWING = frozenset((list, collections.deque, bytearray))  # whose append is charged by its call
+MIXED = 4  # cycles of reading an attribute of an instance of a class that is built on one of the host's
+ABOVE = 4  # and of each class in which it is looked for
+ARGUMENT = 8  # cycles of an argument of an error
+SEARCHED = 4  # characters of a text searched for an address in one cycle
 ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
@@ -80,7 +85,9 @@ def of_function(f, name):
 
 def of_mixed(value, t, name):
     """Of an instance of an actor's class that is built on one of the host's."""
+    charge(MIXED)
     for base in t.__mro__:
+        charge(ABOVE)
         if base in actor_code.KINDS:
             if name in base.__dict__:
                 if name in UNLISTED:
@@ -122,6 +129,9 @@ def of_base(value, base, name):
 def of_error(error, name):
     """Of an exception: what it is about, never a part of the interpreter."""
     if name == "args":
+        raw = BaseException.args.__get__(error)
+        charge(ARGUMENT * len(raw))
+        charge(sum(len(a) for a in raw if type(a) is str) // SEARCHED)
         return arguments(error)
     if name == "__init__":
         return getattr(error, name)
@@ -130,6 +140,8 @@ def of_error(error, name):
     for base in type(error).__mro__:
         if name in ERRORS.get(base, ()):
             found = getattr(error, name)
+            if type(found) is str:
+                charge(len(found) // SEARCHED)
             return found if base is BaseException else harmless(found)
     refuse(error, name)
 
@@ -180,7 +192,9 @@ def of_class(cls, name):
     if name in NAMED:
         return plain(getattr(cls, name))
     mine = actor_code.known(cls) is not None
+    charge(ABOVE)
     for base in cls.__mro__ if mine else ():
+        charge(1)
         if name in base.__dict__:
             if base in actor_code.KINDS:
                 if actor_code.sunder(name) and actor_code.KINDS[base].enumeration or name in UNLISTED:
@@ -201,6 +215,7 @@ def readable(value, name):
         return True
     if actor_code.known(t) is None:
         return name in SURFACE.get(t, ()) or name in PROPERTIES.get(t, ())
+    charge(len(t.__mro__))
     for base in t.__mro__:
         if name in base.__dict__:
             return base in actor_code.KINDS or name in BASE_VALUES.get(base, ()) or name in PROPERTIES.get(base, ())

@@ -5,14 +5,17 @@ import operator
 import types
 
 from host import (
-    actor_code, attributes, builtin_types, check, continuations, formatting, known_names, matching, methods, ops, probe, representation,
+    actor_code, attributes, builtin_types, check, continuations, formatting, known_names, matching, methods, ops, probe, rows,
     sealed)
 from host.costs import table
-from host.meter import INT_BITS, charge, enter, enter_level, lazy, leave_level, meter, out, refuse_depth, tick
+from host.meter import ELEMENT, INT_BITS, charge, enter, enter_level, lazy, leave_level, meter, out, refuse_depth, tick
 from host.ops import drain, iterate, key, source
 from host.weights import SETS, SIZED, weigh
 
 MAX_BASES = 64  # of a class; each attribute that is absent is looked for in all
+SUMMED = 3  # cycles of an element that is no int, beside those of its operator
+SLOT, ATTRIBUTE = 24, 4  # cycles of a name in __slots__ and of one that a class defines: their memory
+TESTED = 8  # cycles of one of several types that a value is tested for
 ROWS = frozenset((list, tuple))  # whose elements are at hand by their index
 PRINTED = 4096  # bytes of one line of print
 
@@ -73,6 +76,7 @@ def sum_of(values, /, start=0):
         if sum(1 for v in values if v.bit_length() > 64):
             weigh(values)
         return sum(values, start)
+    charge(len(values) * SUMMED)
     for v in values:
         start = ops.add(start, v)
     return start
@@ -125,13 +129,13 @@ def zip_of(*iterables, strict=False):
 
 
 def enumerate_of(values, start=0):
-    return lazy(enumerate(source(values), start))
+    return lazy(enumerate(source(values), start), ELEMENT + (operator.index(start).bit_length() >> 5))
 
 
 def reversed_of(values):
     if isinstance(values, SETS):
         raise TypeError("a set has no order")
-    return lazy(reversed(values))
+    return lazy(reversed(values), ELEMENT + ops.far(values) if type(values) is range else ELEMENT)
 
 
 def iter_of(value, *sentinel):
@@ -149,12 +153,13 @@ def next_of(it, *default):
 
 def flat_types(kinds, depth=0):
     """The types of isinstance's second argument, one by one."""
-    if type(kinds) is not tuple:
+    parts = sealed.parts(kinds)
+    if parts is None:
         return [kinds]
     if depth > 3:
         raise TypeError("types nested deeper than 3 tuples")
-    charge(4 * len(kinds))
-    return [t for k in kinds for t in flat_types(k, depth + 1)]
+    charge(TESTED * len(parts))
+    return [t for k in parts for t in flat_types(k, depth + 1)]
 
 
 def is_instance(value, kinds):
@@ -162,6 +167,7 @@ def is_instance(value, kinds):
 
 
 def is_subclass(cls, kinds):
+    charge(1 + len(getattr(cls, "__mro__", ())) // 4)
     return any(issubclass(sealed.real(cls), sealed.real(t)) for t in flat_types(kinds))
 
 
@@ -272,8 +278,14 @@ def build_plain(function, name, names):
     finally:
         actor_code.PENDING.pop()
     actor_code.register_plain(cls, kind)
-    charge(2 * table.call * len(cls.__mro__))
+    charge(2 * table.call * len(cls.__mro__) + defined(cls, names))
     return cls
+
+
+def defined(cls, names):
+    """The cycles of what a class defines itself."""
+    slots = cls.__dict__.get("__slots__", ())
+    return ATTRIBUTE * len(names) + SLOT * (len(slots) if type(slots) is tuple else 1)
 
 
 def build_class(function, name, *bases, **keywords):
@@ -288,6 +300,7 @@ def build_class(function, name, *bases, **keywords):
     finally:
         actor_code.PENDING.pop()
     actor_code.register(cls, kind)
+    charge(defined(cls, keywords["$names"]))
     if not real:
         charge(2 * table.call * len(cls.__mro__))
         return cls
@@ -295,11 +308,11 @@ def build_class(function, name, *bases, **keywords):
         raise TypeError("a class with more than %d classes above it" % MAX_BASES)
     charge(2 * table.call * len(cls.__mro__))
     if kind.enumeration:
-        charge(400 + 40 * len(cls.__members__))
+        charge(400)
     elif issubclass(cls, tuple):
         charge(1000 + 40 * len(getattr(cls, "_fields", ())))
         if "_fields" in cls.__dict__:
-            cls._replace = representation.row_replaced
+            rows.priced(cls)
     if issubclass(cls, sealed.Abstract):
         cls.__abstractmethods__ = frozenset(abstract_names(cls))
     if issubclass(cls, int) and any(int(v).bit_length() > INT_BITS for v in vars(cls).values() if isinstance(v, int)):
@@ -310,7 +323,9 @@ def build_class(function, name, *bases, **keywords):
 def abstract_names(cls):
     """The methods that a class on abc.ABC still lacks."""
     below = {n for b in cls.__mro__[1:] for n in getattr(b, "__abstractmethods__", ())}
-    for name in sorted(below | set(vars(cls))):
+    names = below | set(vars(cls))
+    charge(len(names) * (16 + len(cls.__mro__)))
+    for name in sorted(names):
         found = next((b.__dict__[name] for b in cls.__mro__ if name in b.__dict__), None)
         if type(found) in ABSTRACT and getattr(found, "__isabstractmethod__", False) is True:
             yield name

@@ -118,6 +118,10 @@ def dict_from_keys(keys, value=None):
 
 def make_range(*args):
     charge(table.arithmetic)
+    if any(type(a) is not int or not -weights.SMALL < a < weights.SMALL for a in args):
+        args = tuple(map(weights.whole, args))
+        low, high, step = (0, *args, 1) if len(args) == 1 else (*args, 1)[:3] if 1 < len(args) < 4 else (0, 0, 1)
+        weights.span(low, high, step, True)
     return range(*args)
 
 

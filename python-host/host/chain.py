@@ -305,6 +305,7 @@ def show(*values, sep=" ", end="\n"):
     sep, end = (exact.string(s, "what print puts between and after") for s in (" " if sep is None else sep, "\n" if end is None else end))
     shown = formatting.joined([p for v in values for p in (formatting.piece(v), sep)][:-1] + [end] if values else [end])
     m = now
+    meter.charge(table.call + len(m.lines) // 64)
     whole = m.lines + shown
     *lines, m.lines = whole.split("\n")
     if len(m.lines) > MAX_LOG:

@@ -11,10 +11,20 @@ from host import check
 MAX_UNITS = 65_536  # below a second; an actor of 2,000 lines has some 30,000
 WEIGHTS = {
     ast.FunctionDef: 60, ast.ClassDef: 25, ast.Lambda: 20, ast.ListComp: 25, ast.SetComp: 25, ast.DictComp: 25,
-    ast.GeneratorExp: 25, ast.comprehension: 5, ast.Try: 40, ast.ExceptHandler: 15, ast.With: 40, ast.If: 20,
-    ast.While: 20, ast.For: 25, ast.Match: 20, ast.match_case: 20, ast.Yield: 25, ast.JoinedStr: 5, ast.arg: 3,
-    ast.AsyncFunctionDef: 120, ast.Await: 80,
+    ast.GeneratorExp: 25, ast.comprehension: 5, ast.Try: 40, ast.ExceptHandler: 15, ast.With: 40, ast.If: 26,
+    ast.While: 28, ast.For: 25, ast.Match: 20, ast.match_case: 20, ast.Yield: 25, ast.JoinedStr: 5, ast.arg: 3,
+    ast.AsyncFunctionDef: 120, ast.Await: 80, ast.Import: 5, ast.ImportFrom: 5, ast.Global: 3, ast.Nonlocal: 3, ast.Assert: 5,
+    ast.Raise: 5, ast.Delete: 5, ast.MatchSequence: 3, ast.MatchClass: 3,
+    ast.AugAssign: 20, ast.Attribute: 2, ast.Set: 5, ast.List: 2, ast.Dict: 3,
 }
+
+
+PARSED = 8  # bytes of a source with a fault, which Python parses twice, for one unit
+
+
+def unread(source):
+    """The units of a source that is not Python: there is no tree to measure."""
+    return len(source) // PARSED + 10
 
 
 def units(tree):

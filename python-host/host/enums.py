@@ -9,9 +9,11 @@ its members, one by one. An enumeration is built on nothing, int, str, a named t
 classes of the actor. Flag refuses a value with an unknown bit, IntFlag keeps it.
 """
 
-from host.meter import INT_BITS, charge
-from host.weights import weigh
+from host import weights
+from host.meter import INT_BITS, charge, left
 
+MEMBER = 90  # cycles of making a member
+COMPARED = 4  # cycles of comparing a value with a member's, beside its weight
 RESERVED = frozenset(("mro", ""))
 FLAGS = ()  # Flag, once there is one
 OPERATORS = ("__or__", "__and__", "__xor__", "__ror__", "__rand__", "__rxor__", "__invert__")
@@ -174,13 +176,13 @@ class EnumType(type):
         """The member with a value."""
         if more or keywords:
             raise TypeError("an enumeration is written as a class here")
-        weigh(value)
+        weights.weigh(value)
         charge(3 + len(cls._member_map_) // 16)
         return find(cls, value)
 
     def __contains__(cls, value):
         """Whether value is a member, or that of one."""
-        weigh(value)
+        weights.weigh(value)
         charge(3 + len(cls._member_map_) // 16)
         if isinstance(value, cls):
             return value._name_ in cls._member_map_
@@ -240,6 +242,8 @@ def data_of(cls):
 
 def add(cls, name, value):
     """Make the member of a class statement."""
+    charge(MEMBER)
+    weights.weigh(value)
     args = value if isinstance(value, tuple) else (value,)
     member = new(cls, value, args)
     member._name_ = name
@@ -303,11 +307,11 @@ def known(cls, value):
     """The member with a value, or None."""
     try:
         return cls._by_value_.get(value)
-    except TypeError:
-        charge(len(cls._loose_))
+    except TypeError:  # compared with every member
+        before = left()
+        weights.weigh(value)
+        charge(len(cls._loose_) * (COMPARED + before - left()))
         return next((m for m in cls._loose_ if m._value_ == value), None)
-
-
 
 
 def find(cls, value):

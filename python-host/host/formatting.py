@@ -9,7 +9,7 @@ import string
 from host import enums, representation
 from host.costs import table
 from host.exact import plain
-from host.meter import charge, meter
+from host.meter import charge, left
 from host.weights import weigh
 
 MAX_WIDTH = 4096
@@ -41,10 +41,10 @@ def to_str(value):
 
 def of_error(value, make):
     """The text of an error, for one price: no version's words move a cycle (decision C20)."""
-    before = meter[0]
+    before = left()
     weigh(value, 1)
     text = charged(make(value))
-    charge(max(table.str + 2 * ERROR - (before - meter[0]), 0))
+    charge(max(table.str + 2 * ERROR - (before - left()), 0))
     return text
 
 

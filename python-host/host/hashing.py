@@ -16,13 +16,16 @@ what CPython does probe, which differs between versions and seeds:
 from collections import deque
 from decimal import Decimal
 
+from host import weights
 from host.enums import Enum
 from host.meter import charge, left
-from host.weights import SETS, size, weigh
+from host.weights import SETS, size, span, weigh
 
+DEAR_BITS = 1024  # of an integer, above which comparing it with a Decimal is charged for each entry
 FEW = 16  # entries that a look-up's own price covers
 LONG = 256  # bytes of a text whose comparison is charged
 NEAR_BITS = 60  # of all integers of a key: distinct ones have distinct hashes
+MEMBER = 14  # cycles of the hash of a member of an enumeration, which Python code makes
 FREE, NEAR, EQUAL, OBJECT = range(4)
 INDICES = frozenset((int, str, bytes))
 PLAIN = (int, tuple, Decimal, frozenset)
@@ -67,11 +70,16 @@ def charge_lookup(n, key):
             charge(n >> 6)
         return
     before = left()
+    if isinstance(key, Enum):
+        charge(MEMBER)
     if t is not int or key.bit_length() > 64:
         weigh(key)
-    if n < FEW:
+    dear = weights.seen.decimals and weights.seen.largest > DEAR_BITS
+    if n < FEW and not dear:
         return
     how = kind(key)
+    if dear and how >= EQUAL:
+        charge(n * weights.as_decimal(weights.seen.largest))
     if how == NEAR:
         charge(n >> 6)
     elif how == EQUAL:
@@ -127,6 +135,8 @@ def at(c, k):
         charge_lookup(dict.__len__(c), k)
     elif t is deque:
         charge(len(c) >> 8)
+    elif t is range:
+        span(c.start, c.stop, c.step)
     elif type(k) not in INDICES:
         weigh(k)
     return c[k]

@@ -7,7 +7,7 @@ import itertools
 import operator
 import string
 
-from host import actor_code, builtin_types, exact, hashing, ops, representation, sealed
+from host import actor_code, builtin_types, exact, hashing, ops, rows, sealed
 from host.builtin_names import getattr_of
 from host.costs import table
 from host.libraries_classes import _as_is, abc_hints, of_file
@@ -15,6 +15,12 @@ from host.meter import ELEMENT, charge, enter_level, lazy, leave_level
 from host.methods import update
 from host.ops import drain, source
 from host.sealed import Function, Type, library
+from host.weights import HELD
+
+
+def passed(args, kwargs):
+    """The cycles of passing arguments on."""
+    return len(args) // HELD + 2 * len(kwargs)
 
 
 class partial(sealed.Sealed):
@@ -25,7 +31,7 @@ class partial(sealed.Sealed):
             object.__setattr__(self, slot, v)
 
     def __call__(self, *args, **kwargs):
-        charge(table.call)
+        charge(table.call + passed(self._host_a, self._host_k) + passed(args, kwargs))
         enter_level()
         try:
             return self._host_f(*self._host_a, *args, **{**self._host_k, **kwargs})
@@ -52,8 +58,8 @@ def _cache(f):
     known = {}
 
     def cached(*args, **kwargs):
+        charge(table.call + passed(args, kwargs))
         k = (args, tuple(kwargs.items()))
-        charge(table.call)
         hashing.charge_lookup(len(known), k)
         if k not in known:
             known[k] = f(*args, **kwargs)
@@ -130,9 +136,12 @@ def _accumulate(values, func=None, *, initial=None):
     return lazy(itertools.accumulate(source(values), func or ops.add, initial=initial))
 
 
+TEED = 8  # cycles of one of the iterators of tee: some 300 bytes
+
+
 def _tee(values, n=2):
     n = exact.integer(n, "how many iterators")
-    charge(max(n, 0))
+    charge(TEED * (1 + max(n, 0)))
     return tuple(lazy(i) for i in itertools.tee(source(values), n))
 
 
@@ -183,7 +192,12 @@ class _Chain:
 
 
 def _count(start=0, step=1):
-    return lazy(itertools.count(start, step))
+    return lazy(itertools.count(start, step), ELEMENT + (size_of(start) + size_of(step) >> 5))
+
+
+def size_of(n):
+    """Bits of an integer; 0 of another value."""
+    return int.bit_length(n) if isinstance(n, int) else 0
 
 
 def _by(make):
@@ -224,7 +238,7 @@ def _named_tuple(name, fields, *, defaults=None):
     if len(fields) > 255 or not all(isinstance(f, str) and len(f) < 100 for f in fields) or len(name) > 100:
         raise ValueError("namedtuple takes at most 255 fields with short names")
     made = collections.namedtuple(name, fields, defaults=defaults, module="actor")
-    made._replace = representation.row_replaced
+    rows.priced(made)
     return actor_code.register(made, actor_code.Kind(frozenset(), actor_code.relied_on((tuple,)), False))
 
 
@@ -254,7 +268,7 @@ def string_names():
 def _getter(read):
     def make(*names):
         def get(value):
-            charge(table.dict)
+            charge(table.dict * len(names))
             found = tuple(read(value, n) for n in names)
             return found[0] if len(found) == 1 else found
         return Function(get)

@@ -84,6 +84,7 @@ def enum_names():
 def _unique(cls):
     if not issubclass(of_file(cls, "unique"), enums.Enum):
         raise TypeError("unique stands over an enumeration")
+    charge(8 * len(cls.__members__))
     aliases = ["%s -> %s" % (alias, member.name) for alias, member in cls.__members__.items() if alias != member.name]
     if aliases:
         raise ValueError("duplicate values found in %s: %s" % (cls.__name__, ", ".join(aliases)))
@@ -94,14 +95,19 @@ def _auto():
     return enums.auto()
 
 
+DATACLASS, FIELD = 2000, 250  # cycles of making a dataclass, and of each of its fields
+FEW_FIELDS = 8  # of an instance, which the price of its call covers
+
+
 def _dataclass(cls=None, *, init=True, repr=True, eq=True, order=False, frozen=False, unsafe_hash=False,
                kw_only=False, slots=False, match_args=True):
     if slots:
         raise TypeError("dataclass with slots makes a second class; leave it out")
 
     def wrap(cls):
-        price = 2000 + 1000 * bool(order) + 500 * bool(frozen)
-        charge(price + 100 * len(getattr(of_file(cls, "dataclass"), "__annotations__", ())))
+        own = len(of_file(cls, "dataclass").__dict__.get("__annotations__", ()))
+        fields = own + sum(len(b.__dict__.get("__dataclass_fields__", ())) for b in cls.__mro__[1:])
+        charge((DATACLASS + FIELD * fields) * (2 + bool(order) + bool(frozen)) // 2)
         if issubclass(cls, (enums.Enum, tuple, int, str)):
             raise TypeError("dataclass stands over a plain class")
         equal = "__eq__" in cls.__dict__
@@ -110,17 +116,29 @@ def _dataclass(cls=None, *, init=True, repr=True, eq=True, order=False, frozen=F
         if repr and "__repr__" not in cls.__dict__:
             made.__repr__ = representation.as_record
         if eq and not equal:
-            made.__eq__ = _equal
+            made.__eq__ = equal_by([n for n, f in made.__dataclass_fields__.items() if f.compare and f._field_type is representation.FIELD])
+        if init and len(made.__dataclass_fields__) > FEW_FIELDS:
+            made.__init__ = priced_init(made.__init__, len(made.__dataclass_fields__) * (3 if frozen else 1))
         return made
     return wrap if cls is None else wrap(cls)
 
 
-def _equal(self, other):
+def equal_by(names):
     """The __eq__ of a dataclass: of rows, so that a field that is the same object is equal. 3.13 has another."""
-    if type(other) is not type(self):
-        return NotImplemented
-    names = [n for n, f in type(self).__dataclass_fields__.items() if f.compare and f._field_type is representation.FIELD]
-    return tuple(getattr(self, n) for n in names) == tuple(getattr(other, n) for n in names)
+    def __eq__(self, other):
+        if type(other) is not type(self):
+            return NotImplemented
+        return tuple([getattr(self, n) for n in names]) == tuple([getattr(other, n) for n in names])
+    return __eq__
+
+
+def priced_init(init, price):
+    """The __init__ of many fields, which a call's own price does not cover."""
+    def __init__(self, /, *args, **kwargs):
+        charge(price)
+        init(self, *args, **kwargs)
+    __init__.__qualname__ = init.__qualname__
+    return __init__
 
 
 def _field(*, default=dataclasses.MISSING, default_factory=dataclasses.MISSING, init=True, repr=True, compare=True,
@@ -131,7 +149,14 @@ def _field(*, default=dataclasses.MISSING, default_factory=dataclasses.MISSING, 
 
 
 def _field_names(value):
-    return tuple(f.name for f in dataclasses.fields(value))
+    found = dataclasses.fields(value)
+    charge(4 * len(found))
+    return tuple(f.name for f in found)
+
+
+def _replace(value, /, **changes):
+    charge(50 + 8 * len(getattr(type(value), "__dataclass_fields__", ())) + 8 * len(changes))
+    return dataclasses.replace(value, **changes)
 
 
 def _asdict(value):
@@ -162,4 +187,4 @@ def _plain(value, make):
 
 def dataclass_names():
     return {"dataclass": _dataclass, "field": _field, "asdict": _asdict, "astuple": _astuple, "fields": _field_names,
-            "replace": sealed.paid(dataclasses.replace, 50), "is_dataclass": sealed.paid(dataclasses.is_dataclass, 1)}
+            "replace": _replace, "is_dataclass": sealed.paid(dataclasses.is_dataclass, 1)}

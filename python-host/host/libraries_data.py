@@ -11,7 +11,7 @@ import re
 import struct
 import types
 
-from host import actor_code, exact, ops, sealed
+from host import actor_code, exact, ops, sealed, weights
 from host.attribute_tables import lists
 from host.costs import table
 from host.hashing import charge_lookups
@@ -181,12 +181,15 @@ class Digest(sealed.Sealed):
         self._host_hash.update(data)
 
     def digest(self):
+        charge(table.call)
         return self._host_hash.digest()
 
     def hexdigest(self):
+        charge(table.call)
         return self._host_hash.hexdigest()
 
     def copy(self):
+        charge(4 * table.call)
         return Digest(self._host_hash.copy())
 
     name = property(lambda self: self._host_hash.name)
@@ -263,7 +266,7 @@ def _integers(f):
 
 
 def _lcm(*values):
-    charge(len(values))
+    charge(table.call * len(values))
     result = 1
     for v in map(whole, values):
         _gcd(result, v)
@@ -316,6 +319,7 @@ CONTEXT = decimal.Context(prec=28, Emax=MAX_DIGITS, Emin=-MAX_DIGITS, rounding=d
 def begin_decimal():
     """Every message that imports decimal begins in the same context."""
     decimal.setcontext(CONTEXT.copy())
+    weights.seen.decimals = True
 
 
 def _decimal(value="0", context=None):

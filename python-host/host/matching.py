@@ -1,9 +1,10 @@
 """Classes in patterns, and managers in with: where Python reads attributes or
 hands out objects by itself."""
 
-from host import actor_code, attributes, sealed
+from host import actor_code, attributes, ops, sealed
 from host.meter import charge
 
+FITTING = 4  # cycles of trying a class, and of looking at each attribute that a pattern reads
 FITTED = 50  # cycles of preparing a class for patterns, once a message
 
 
@@ -11,6 +12,7 @@ class FitType(type):
     """A class to match against: it lets through what may be read by a pattern."""
 
     def __instancecheck__(cls, value):
+        charge(FITTING * (1 + len(cls._host_names)))
         if not isinstance(value, cls._host_real):
             return False
         for name in cls._host_names:
@@ -30,6 +32,7 @@ class Box:
 
 def fit(cls, count, names):
     """What stands for cls in a pattern of count places and these names."""
+    charge(FITTING)
     real = sealed.real(cls)
     if not isinstance(real, type):
         raise TypeError("called match pattern must be a class")
@@ -67,6 +70,7 @@ class Manager:
         value = self.manager
         t = type(value)
         if actor_code.known(t) is not None:
+            charge(len(t.__mro__) // 2)
             for base in t.__mro__:
                 if name in base.__dict__:
                     found = base.__dict__[name]
@@ -79,6 +83,8 @@ class Manager:
         return self.bound("__enter__")()
 
     def __exit__(self, kind, error, _traceback):
+        if isinstance(error, Exception):
+            ops.alone(error)
         if error is None:
             return self.bound("__exit__")(None, None, None)
         if isinstance(error, Exception):

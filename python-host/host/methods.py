@@ -13,7 +13,7 @@ from host.costs import table
 from host.hashing import charge_lookup, charge_lookups, rebuild, rebuild_if_shrunk
 from host.meter import charge
 from host.ops import drain, logarithm, mapping
-from host.weights import HELD, SETS, VIEWS, size, weigh, whole
+from host.weights import HELD, SETS, VIEWS, as_decimal, size, span, weigh, whole
 
 MAX_FILL = 1 << 24  # characters that padding may make
 CODECS = frozenset("utf-8 utf8 ascii latin-1 latin1 iso-8859-1".split())
@@ -132,7 +132,7 @@ plain("move_to_end", (collections.OrderedDict,), one)
 plain("most_common elements total", (collections.Counter,), lambda v, _: 30 + len(v) * (1 + logarithm(len(v))) * 3)
 plain("as_tuple adjusted is_nan is_zero is_signed is_finite is_infinite copy_abs copy_negate copy_sign compare normalize "
       "quantize to_integral_value to_integral_exact sqrt scaleb same_quantum max min fma remainder_near canonical",
-      (decimal.Decimal,), lambda *_: 40)
+      (decimal.Decimal,), lambda _, args: 40 + sum(as_decimal(int.bit_length(a)) for a in args if isinstance(a, int)))
 
 
 @entry(TEXTS, "join")
@@ -241,6 +241,7 @@ def searching_range(name):
     def search(value, x):
         if type(x) not in (int, bool):
             raise ValueError("not in range")
+        span(value.start, max(value.stop, x), value.step, True)
         return getattr(value, name)(x)
     return search
 

@@ -15,8 +15,10 @@ from host.attributes import attr
 from host.costs import table
 from host.formatting import percent
 from host.hashing import charge_lookup, charge_lookups, rebuild
-from host.meter import INT_BITS, Crash, charge, lazy, meter, stop
-from host.weights import (ATOMS, BASES, HELD, MOVED, SETS, SIZED, SMALL, VIEWS, bits, size, weigh, weigh_atom, whole)
+from host.meter import ELEMENT, INT_BITS, Crash, charge, lazy, meter, stop
+from host.weights import (
+    ATOMS, BASES, HELD, MOVED, SETS, SIZED, SMALL, VIEWS, as_decimal, bits, size, span, weigh, weigh_atom, whole,
+    wide)
 
 
 def weighed(value):
@@ -24,7 +26,7 @@ def weighed(value):
     t = type(value)
     if t is int:
         if not -SMALL < value < SMALL:
-            charge(value.bit_length() >> 6)
+            weigh_atom(value)
         return value
     if t in ATOMS:
         weigh_atom(value)
@@ -82,23 +84,28 @@ def iterate(value):
     """What for and comprehensions walk."""
     t = type(value)
     if t in SIZED:
-        return value
+        return lazy(iter(value), ELEMENT + far(value)) if t is range and wide(value) else value
     if isinstance(value, SETS):
         return canonical(value)
     return value
+
+
+def far(r):
+    """The cycles of one element of a range whose ends are wide."""
+    return 1 + (max(r.start.bit_length(), r.stop.bit_length(), r.step.bit_length()) >> 6)
 
 
 def unpack(value):
     if isinstance(value, SETS):
         return canonical(value)
-    return value
+    return iterate(value) if type(value) is range else value
 
 
 def spread(value):
     """What *value and a starred target take: charged whole."""
     t = type(value)
     if t in SIZED:
-        charge(len(value))
+        charge(len(value) * (far(value) if t is range and wide(value) else 1))
         return value
     return drain(value)
 
@@ -110,14 +117,18 @@ def drain(value):
         return canonical(value)
     t = type(value)
     if t in SIZED:
-        charge(len(value))
+        charge(len(value) * (far(value) if t is range and wide(value) else 1))
         return list(value)
     charge(size(value))
     return [v for v in value]
 
 
+KEPT = 4  # cycles of the memory of an iterator of ours, some 250 bytes
+
+
 def source(value):
-    """An iterator over value that pays for each element."""
+    """An iterator over value that pays for each element, and for what it keeps."""
+    charge(KEPT)
     return lazy(iter(iterate(value)))
 
 
@@ -140,6 +151,9 @@ def mapping(value, merged=1):
 def slice_of(value, low, high, step):
     """value[low:high:step], charged for what it makes before it is made."""
     n = size(value)
+    for bound in (low, high, step):
+        if type(bound) is int and not -SMALL < bound < SMALL:
+            weigh_atom(bound)
     if isinstance(value, dict):
         raise TypeError("a dict has no slices")  # 3.12 hashes a slice, 3.11 does not
     if n and type(value) is not range:
@@ -147,13 +161,18 @@ def slice_of(value, low, high, step):
         charge(made // (MOVED if isinstance(value, (bytes, bytearray)) else HELD) + 1)
     else:
         charge(1)
+        if type(value) is range:
+            span(value.start, value.stop, value.step, True)
     return value[low:high:step]
 
 
 def contains(x, y):
     t = type(y)
     if t is range:
-        return type(x) in (int, bool) and x in y
+        if type(x) not in (int, bool):
+            return False
+        span(y.start, max(y.stop, x), y.step, True)
+        return x in y
     if isinstance(y, (dict, set, frozenset)) or t in VIEWS[:2]:
         charge(table.dict)
         charge_lookup(len(y), x)
@@ -166,6 +185,8 @@ def contains(x, y):
         weigh(x)
         return x in y
     if hasattr(t, "__contains__"):
+        if isinstance(y, (enum.Flag, enum.EnumMeta)):
+            charge(FLAGS)
         return x in y
     for element in iterate(y):
         charge(table.arithmetic)
@@ -190,6 +211,8 @@ def numbers(a, b):
         return True
     if type(a) is Decimal or type(b) is Decimal:
         charge(DECIMAL)
+        if isinstance(a, int) or isinstance(b, int):
+            charge(as_decimal(int.bit_length(a if isinstance(a, int) else b)))
     elif isinstance(a, enums.Flag):
         charge(FLAGS)
     return False
@@ -302,7 +325,11 @@ def mod(a, b, do=operator.mod):
 def div(a, b, do=operator.truediv):
     if isinstance(a, int) and isinstance(b, int):
         raise TypeError("/ makes a float: use // for integers, or decimal.Decimal")
+    numbers(a, b)
     return do(a, b)
+
+
+INVERTED = 30  # cycles of an inverse by a modulus, beside those of a power
 
 
 def power(a, b, modulus=None):
@@ -315,7 +342,7 @@ def power(a, b, modulus=None):
             m, n = max(modulus.bit_length(), a.bit_length()), b.bit_length()
             if m > INT_BITS:
                 raise OverflowError("an integer of more than %d bits" % INT_BITS)
-            charge(1 + max(n, 1) * (1 + (m >> 6)) * (1 + (m >> 6)) // 2)
+            charge(1 + max(n, 1) * (1 + (m >> 6)) * (1 + (m >> 6)) // 2 + (INVERTED if b < 0 else 0))
             return pow(a, b, modulus)
         if b < 0:
             raise ValueError("a negative power makes a float: use decimal.Decimal")
@@ -325,6 +352,7 @@ def power(a, b, modulus=None):
         charge(1 + (size >> 6) * (1 + (size >> 6)) // 4)
     elif isinstance(a, Decimal) or isinstance(b, Decimal):
         charge(200)
+        numbers(a, b)
     return pow(a, b) if modulus is None else pow(a, b, modulus)
 
 
@@ -363,7 +391,9 @@ def combined(do, shrinks=False):
 
 def unary(do):
     def of(a, do=do):
-        if type(a) is not int:
+        if type(a) is Counter:
+            counted(a, ())
+        elif type(a) is not int:
             numbers(a, 0)
         elif not -SMALL < a < SMALL:
             charge(a.bit_length() >> 5)
@@ -406,17 +436,34 @@ def caught():
     """Stands at the head of each handler: what is the environment's is not
     the actor's to catch, and nobody's context may keep it."""
     error = sys.exc_info()[1]
-    while error is not None:
-        if isinstance(error, MemoryError) or type(error) is SystemError:
-            raise Crash(repr(error))
-        error = error.__context__ if error.__context__ is not error else None
+    if error is not None:
+        alone(error)
     if meter[0] < 0:
         stop()
+
+
+def alone(error):
+    """Cuts an error off the errors in whose handling it was raised, once they are known to be the
+    actor's. No actor reads them, and Python walks all of them at each raise."""
+    before = error
+    while before is not None:
+        if isinstance(before, MemoryError) or type(before) is SystemError:
+            raise Crash(repr(before))
+        before = before.__context__
+    error.__context__ = None
+
+
+def raising(error):
+    """What raise is given: what it is raised within is cut off what that was raised within."""
+    within = sys.exc_info()[1]
+    if within is not None and within.__context__ is not None:
+        alone(within)
+    return error
 
 
 # The names that rewritten code calls, beside those of the meter; no source can spell them.
 NAMES = {
     "$at": hashing.at, "$put": hashing.put, "$delete": hashing.delete, "$target": hashing.target,
     "$set_of": hashing.set_of, "$dict_of": hashing.dict_of, "$neg": negative, "$pos": positive, "$invert": inverted,
-    "$sub": subtract, "$iadd": operator.iadd, "$isub": operator.isub, "$imul": operator.imul,
+    "$raising": raising, "$sub": subtract, "$iadd": operator.iadd, "$isub": operator.isub, "$imul": operator.imul,
 }

@@ -5,7 +5,7 @@ of the host, which would end: so it catches all there is, and what it says of an
 error it says without running the actor's code.
 """
 
-from host import actor_code, chain, check, meter, program
+from host import actor_code, chain, check, meter, program, weights
 from host.protocol import MAX_MESSAGE
 
 
@@ -13,11 +13,13 @@ def outcome(code_of, hash, kind, handler, payload):
     """(end, its fields) of one message, as protocol.ENDS has them; code_of(hash)
     gives the actor's code."""
     mark = len(actor_code.MADE)
+    seen, weights.seen = weights.seen, weights.Seen()
     try:
         return ended(code_of, hash, kind, handler, payload)
     except MemoryError:
         return crashed(b"out of memory")
     finally:
+        weights.seen = seen
         actor_code.forget(mark)
 
 

@@ -5,6 +5,9 @@ product, over its repeats, of how often each may end differently, times its
 length; a search has n starting points. Repeats within repeats, alternatives
 within repeats and back-references are refused, since they make the bound
 exponential. A quarter of the bound is charged.
+
+Python's compiler walks every character of a range beyond Latin-1, and of any
+range where case is ignored. A set is charged by the widths of its ranges.
 """
 
 import re
@@ -22,8 +25,12 @@ MAX_PATTERN = 512
 MAX_STEPS = 1 << 24  # of the bound
 FLAGS = re.IGNORECASE | re.MULTILINE | re.DOTALL | re.ASCII | re.VERBOSE
 MAX_COMPILED = 256  # patterns kept
+REPLACED = 12  # cycles of a match that is replaced
+GROUP = 8  # cycles of a group that groups or groupdict has
 COMPILED = {}  # pattern and flags → compiled
 BOUNDS = {}  # compiled pattern → (fixed size, widths of its repeats, branches)
+NARROW, MAX_WALKED = 0xFF, 0xFFFF  # characters: sets of the first are small tables, beyond the last no range is walked
+SET, WIDE_SET = 20, 5000  # cycles of compiling a set, and one with characters beyond NARROW
 REPEATS = (c.MAX_REPEAT, c.MIN_REPEAT, c.POSSESSIVE_REPEAT)
 
 
@@ -36,6 +43,7 @@ class Shape:
 
     def __init__(self):
         self.size, self.widths, self.branches = 1, [], 1
+        self.sets = 0  # cycles of compiling its sets
 
     def walk(self, parsed, repeated, times=1):
         for op, av in parsed:
@@ -65,14 +73,23 @@ class Shape:
                 refuse("a back-reference")
             elif op is c.IN:
                 self.size += times * (len(av) // 4)
+                self.sets += of_set(av)
 
     def steps(self, n, anchored):
+        """The most that matching n characters takes; beyond MAX_STEPS any number beyond."""
         bound = self.size * self.branches * (1 if anchored else n + 1)
         for w in self.widths:
             bound *= min(w, n + 1)
             if bound > MAX_STEPS:
                 break
         return bound
+
+
+def of_set(parts):
+    """The cycles of compiling a set of characters."""
+    ends = [av if op is c.RANGE else (av, av) for op, av in parts if op in (c.RANGE, c.LITERAL)]
+    walked = sum(min(high, MAX_WALKED) - low + 1 for low, high in ends if low <= MAX_WALKED)
+    return SET + walked + (WIDE_SET if any(high > NARROW for _, high in ends) else 0)
 
 
 def compile_pattern(pattern, flags=0):
@@ -89,6 +106,7 @@ def compile_pattern(pattern, flags=0):
     charge(2 * table.call * (2 + len(pattern)))
     known = COMPILED.get((pattern, flags))
     if known is not None:
+        charge(BOUNDS[known].sets)
         return known
     as_text = pattern if isinstance(pattern, str) else pattern.decode("latin-1")
     if re.search(r"\d{5}", as_text):
@@ -99,6 +117,7 @@ def compile_pattern(pattern, flags=0):
         refuse("flags within the pattern: give them as an argument")
     shape = Shape()
     shape.walk(parser.parse(pattern, flags), False)
+    charge(shape.sets)
     made = re._compiler.compile(pattern, flags)
     if len(COMPILED) >= MAX_COMPILED:
         COMPILED.clear()
@@ -157,6 +176,7 @@ def substitute_counted(pattern, by, subject, count=0):
     for m in pattern.finditer(subject):
         if count and n >= count:
             break
+        charge(REPLACED)
         out.append(subject[at:m.start()])
         out.append(by(m) if callable(by) else expand(m, by))
         at, n = m.end(), n + 1
@@ -180,8 +200,10 @@ def attach():
              findall=find_all, finditer=find_each, split=split, sub=substitute, subn=substitute_counted)
     PROPERTIES[re.Pattern] = {"pattern", "groups", "groupindex", "flags"}
     m = TABLE.setdefault(re.Match, {})
-    for n in ("group", "groups", "groupdict", "start", "end", "span"):
-        m[n] = methods._plain(getattr(re.Match, n), lambda v, a: 4 + (1 + len(a)) * len(v.string) // 16)
+    for n in ("group", "start", "end", "span"):
+        m[n] = methods._plain(getattr(re.Match, n), lambda v, a: 4 + (1 + len(a)) * (1 + len(v.string) // 16))
+    for n in ("groups", "groupdict"):
+        m[n] = methods._plain(getattr(re.Match, n), lambda v, a: 4 + sum(GROUP + (end - start) // 16 for start, end in v.regs))
     m["expand"] = expand
     PROPERTIES[re.Match] = {"string", "lastindex", "lastgroup", "pos", "endpos"}
 

@@ -55,11 +55,11 @@ def parse(source):
 
 def load(source, exported, limit=compiling.MAX_UNITS):
     """Compile source, or raise a Refusal, which knows what was measured."""
-    tree = parse(source)
-    measured = 0
+    measured = compiling.unread(source)
     try:
-        check.nesting(tree)
+        tree = parse(source)
         measured = compiling.units(tree)
+        check.nesting(tree)
         compiling.refuse_beyond(measured, limit)
         return compiled(tree, exported, measured)
     except check.Refusal as e:

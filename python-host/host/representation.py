@@ -24,6 +24,9 @@ def no_text(t):
     raise TypeError("%s has no text that all nodes share" % t.__name__)
 
 
+NESTED = 8  # cycles of a value whose text is made of others'
+
+
 class Text:
     """The making of one text."""
 
@@ -74,8 +77,10 @@ class Text:
         if self.depth > NESTING:
             raise ValueError("values nested deeper than %d levels" % NESTING)
         meter[1] += 1
-        if self.own and meter[1] > meter[2]:
-            refuse_depth()
+        if self.own:
+            if meter[1] > meter[2]:
+                refuse_depth()
+            charge(NESTED)
         try:
             return show(self, v)
         finally:
@@ -243,15 +248,6 @@ def row(text, v):
     if type(names) is not tuple:
         return of_tuple(text, v)
     return fields(type(v).__name__, zip(names, text.each(tuple.__iter__(v))))
-
-
-def row_replaced(self, /, **values):
-    """The _replace of a named tuple, whose error each version calls otherwise."""
-    names = next(b.__dict__["_fields"] for b in type(self).__mro__ if "_fields" in b.__dict__)
-    unknown = [n for n in values if n not in names]
-    if unknown:
-        raise ValueError("Got unexpected field names: %s" % ", ".join(unknown))
-    return tuple.__new__(type(self), [values.get(n, v) for n, v in zip(names, tuple.__iter__(self))])
 
 
 def record(text, v):

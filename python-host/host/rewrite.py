@@ -6,6 +6,7 @@ from host import check, constants
 from host.costs import table
 from host.known_names import TYPES
 from host.rewrite_expressions import LOAD, STORE, Expressions, call, cell, charge, const, is_int, name, short
+from host.rewrite_scopes import CELLS, SHORT_GENERATOR
 
 MAX_COPIES = 20_000  # nodes that the finally of one try may compile to
 ASYNC = ("async stands before def alone: of the actor's method, or of a function at the top of a file of functions, under "
@@ -45,6 +46,8 @@ class Rewriter(Expressions):
         self.points = None  # probe.Points, where the code is to note what it does
         self.metered = True  # a debugger's is not
         self.branching = True  # branches are the author's
+        self.nodes = 0  # expressions that were visited
+        self.names = set()  # that the function around reads or binds
         self.waiting = frozenset()  # functions that await, with their classes: made of branches that nobody wrote
 
     def module(self, tree):
@@ -135,7 +138,8 @@ class Rewriter(Expressions):
 
     def do_Raise(self, node):
         self.cost += table.call
-        return ast.Raise(self.maybe(node.exc), self.maybe(node.cause))
+        raised = None if node.exc is None else call("$raising", self.visit(node.exc))
+        return ast.Raise(raised, self.maybe(node.cause))
 
     def do_Assert(self, node):
         return ast.Assert(self.visit(node.test), self.maybe(node.msg))
@@ -446,7 +450,12 @@ class Rewriter(Expressions):
         outer, self.function = self.function, "generator" if yields(node.body) else "plain"
         branching, self.branching = self.branching, (node.name, self.classes[-1] if self.classes else None) not in self.waiting
         lambda_outer, self.in_lambda = self.in_lambda, False
-        body = self.located(self.note("$into", node.lineno) + self.prologue(check.dunder(node.name)), node) + [self.guarded(node)]
+        names, self.names, nodes = self.names, set(), self.nodes
+        guarded = self.guarded(node)
+        self.cost += len(self.names) // CELLS
+        self.names |= names
+        prologue = self.prologue(check.dunder(node.name), self.nodes - nodes)
+        body = self.located(self.note("$into", node.lineno) + prologue, node) + [guarded]
         self.branching = branching
         if ast.get_docstring(node, clean=False) is not None:
             body.insert(0, node.body[0])
@@ -455,13 +464,15 @@ class Rewriter(Expressions):
         new.type_params = []
         return new
 
-    def prologue(self, called_by_operators):
+    def prologue(self, called_by_operators, nodes):
         deeper = ast.AugAssign(cell(1, STORE), ast.Add(), const(1))
         limit = ast.If(ast.Compare(cell(1, LOAD), [ast.Gt()], [cell(2, LOAD)]), [ast.Expr(call("$deep"))], [])
         level = const(True) if self.function == "generator" else cell(1, LOAD)
         # The charge comes first, so that a function entered after the end of
         # cycles ends at once.
         cost = table.call if called_by_operators else table.arithmetic
+        if self.function == "generator":
+            cost += max(nodes - SHORT_GENERATOR, 0) // 4
         return self.charge(cost) + [deeper, limit, ast.Assign([ast.Name("$v", STORE)], level)]
 
     def guarded(self, node):

@@ -72,6 +72,7 @@ class Expressions(Scopes):
     """Expressions: each visit adds what it costs to self.cost."""
 
     def visit(self, node):
+        self.nodes += 1
         method = getattr(self, "visit_" + type(node).__name__, None)
         if method is None:
             check.refuse(node, "%s is not available to actors" % type(node).__name__)
@@ -90,6 +91,7 @@ class Expressions(Scopes):
 
     def visit_Name(self, node):
         check.name(node, node.id, self.bound)
+        self.names.add(node.id)
         if node.id == "super" and "super" not in self.bound:
             check.refuse(node, "super is called where it stands: super().name")
         return node
@@ -184,6 +186,7 @@ class Expressions(Scopes):
             if k.arg is None:
                 keywords.append(ast.keyword(None, call("$mapping", self.visit(k.value))))
             else:
+                self.cost += table.arithmetic
                 self.identifier(node, k.arg)
                 keywords.append(ast.keyword(k.arg, self.visit(k.value)))
         called = self.method(f) if isinstance(f, ast.Attribute) else self.visit(f)

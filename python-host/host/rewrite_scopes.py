@@ -6,6 +6,8 @@ from host import check, constants
 from host.costs import table
 
 LOAD = ast.Load()
+CELLS = 8  # names of a function that its making may bind for one cycle
+SHORT_GENERATOR = 32  # expressions of a generator whose frame the price of a call covers; 4 more, 32 bytes, are a cycle
 
 
 def call(function, *args):
@@ -17,7 +19,8 @@ class Scopes:
     """cost gathers the charge of the run being rewritten; a scope that runs
     later, or many times, gathers its own."""
 
-    cost = 0
+    cost = nodes = 0
+    names = frozenset()
     bound = frozenset()
     in_lambda = False
     in_comprehension = False
@@ -50,7 +53,10 @@ class Scopes:
         self.cost += table.arithmetic
         args = self.arguments(node.args)
         outer, self.in_lambda = self.in_lambda, True
+        names, self.names = self.names, set()
         body, cost = self.apart(self.visit, node.body)
+        self.cost += len(self.names) // CELLS
+        self.names |= names
         self.in_lambda = outer
         entered = call("$enter", ast.Constant(cost + table.arithmetic))
         three = ast.Tuple([entered, body, call("$down")], LOAD)
@@ -110,6 +116,8 @@ class Scopes:
         return call("$dict_of", ast.GeneratorExp(ast.Tuple([k, v], LOAD), generators))
 
     def visit_GeneratorExp(self, node):
-        self.cost += table.call
+        names, self.names, nodes = self.names, set(), self.nodes
         generators, elt = self.comprehension(node.generators, lambda: self.visit(node.elt), table.arithmetic)
+        self.cost += table.call + len(self.names) // CELLS + max(self.nodes - nodes - SHORT_GENERATOR, 0) // 4
+        self.names |= names
         return call("$lazy", ast.GeneratorExp(elt, generators))

@@ -71,7 +71,7 @@ class Type(Sealed):
         return self
 
     def __or__(self, other):
-        return Union((self, other))
+        return united(self, other)
 
     __ror__ = __or__
 
@@ -125,15 +125,38 @@ class Union(Sealed):
         return any(value is None if t is None else isinstance(value, t) for t in self._host_of)
 
     def __or__(self, other):
-        if len(self._host_of) > 100:
-            raise TypeError("a union of more than 100 types")
-        return Union(self._host_of + (other,))
+        return united(self, other)
+
+    __ror__ = __or__
 
     def __call__(self):
         raise TypeError("a union cannot be called")
 
     def __repr__(self):
         return "<union>"
+
+
+UNITED = 16  # cycles of making a union, beside one for each of its types
+MAX_UNITED = 100
+
+
+def united(a, b):
+    """The union of two types or unions."""
+    found = sum((parts(t) or (t,) for t in (a, b)), ())
+    charge(UNITED + len(found))
+    if len(found) > MAX_UNITED:
+        raise TypeError("a union of more than %d types" % MAX_UNITED)
+    return Union(found)
+
+
+def parts(kinds):
+    """The types of a union or a tuple; None of a type."""
+    t = type(kinds)
+    if t is tuple:
+        return kinds
+    if t is Union:
+        return tuple(type(None) if k is None else k for k in kinds._host_of)
+    return kinds.__args__ if t is types.UnionType else None
 
 
 def real(t):

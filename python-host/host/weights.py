@@ -8,6 +8,7 @@ import operator
 from collections import deque
 from decimal import Decimal
 
+from host import actor_code
 from host.meter import INT_BITS, NESTING, charge
 
 ATOMS = frozenset((int, bool, str, bytes, type(None), Decimal))
@@ -17,7 +18,8 @@ SIZED = frozenset((list, tuple, str, bytes, bytearray, dict, range) + VIEWS)
 CONTAINERS = (list, tuple, dict, set, frozenset, deque)
 BASES = (str, tuple, list, dict, bytes, bytearray, set, frozenset, deque)
 SMALL = 1 << 256
-WALKED = 4  # cycles of entering a container on a walk
+WALKED = 4  # cycles of entering a container or an actor's object on a walk
+LOOKED_AT = 16  # cycles of finding out which of the host's other types a value on a walk has
 FIELDS = 8  # cycles of a dataclass's own comparison or text
 MOVED = 16  # bytes moved or compared in bulk for one cycle
 HELD = 4  # references, or characters of a text, made in bulk for one cycle: at most 32 bytes
@@ -80,7 +82,31 @@ def weigh_atom(v, per=MOVED):
         if len(v) >= per:
             charge(len(v) // per)
     elif t is int and v.bit_length() > 64:
-        charge(v.bit_length() >> 6)
+        n = v.bit_length()
+        charge(n >> 6)
+        if n > seen.largest:
+            seen.largest = n
+        if seen.decimals:
+            charge(as_decimal(n))
+
+
+class Seen:
+    """What the running message has that makes comparisons dear: Python makes a Decimal of an integer
+    that it compares with one, in time that grows with the square of its length."""
+
+    __slots__ = ("decimals", "largest")
+
+    def __init__(self):
+        self.decimals = False  # it imported decimal
+        self.largest = 0  # bits of the largest integer that was weighed
+
+
+seen = Seen()
+
+
+def as_decimal(n):
+    """The cycles of making a Decimal of an integer of n bits."""
+    return (n >> 6) ** 2 // 4
 
 
 def parts(v):
@@ -90,6 +116,12 @@ def parts(v):
         return (v,)
     if t is dict:
         return (v.keys(), v.values())
+    if t in actor_code.PLAIN:
+        charge(WALKED)
+        return held(v, t)
+    charge(LOOKED_AT)
+    if t is range:
+        return ((v.start, v.stop, v.step),)
     for base in CONTAINERS:
         if isinstance(v, base):
             return (dict.keys(v), dict.values(v)) if base is dict else (Items(base, v),)
@@ -103,17 +135,34 @@ def parts(v):
     if isinstance(v, int):
         charge(int.bit_length(v) >> 6)
         return ()
-    fields = getattr(type(v), "__dataclass_fields__", None)
-    if fields:
-        charge(FIELDS)
-        values = []
-        for f in fields:
-            try:
-                values.append(object.__getattribute__(v, f))
-            except AttributeError:
-                pass
-        return (values,)
-    return ()
+    return held(v, t)
+
+
+def held(v, t):
+    """The fields of a dataclass."""
+    fields = getattr(t, "__dataclass_fields__", None)
+    if not fields:
+        return ()
+    charge(FIELDS)
+    values = []
+    for f in fields:
+        try:
+            values.append(object.__getattribute__(v, f))
+        except AttributeError:
+            pass
+    return (values,)
+
+
+def wide(r):
+    """Whether an end of a range is no small number, so that its elements are not."""
+    return not (-SMALL < r.start < SMALL and -SMALL < r.stop < SMALL and -SMALL < r.step < SMALL)
+
+
+def span(start, stop, step, divided=False):
+    """Charges for arithmetic with the ends of a range, and for a division of its length by its step."""
+    n, m = max(start.bit_length(), stop.bit_length()), step.bit_length()
+    if n > 64 or m > 64:
+        charge((n + m >> 8) + ((max(n - m, 0) >> 6) * (m >> 6) // 4 + (n + m >> 3) if divided else 0))
 
 
 class Items:
