@@ -8,7 +8,7 @@ export DEVNET_PYTHON = required
 # No C compiler is needed, and what is vetted, tested and built is compiled once.
 export CGO_ENABLED = 0
 
-.PHONY: up test vet race bench soak plants pythons fuzz peers all-checks build python wheel image containers testcontainers manifests openapi
+.PHONY: up test vet race bench prices soak plants pythons fuzz peers all-checks build python wheel image containers testcontainers manifests openapi
 
 # More flags: make up ARGS="--policy fifo --http 127.0.0.1:4001". On a terminal the
 # network is a job of its own, so that Ctrl-C ends it alone, and make with 0.
@@ -34,6 +34,11 @@ race: python
 # Benchmarks stand beside their baseline in the same run.
 bench: python
 	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+# The thirty programs that take the most time for their cycles, as multiples of a plain
+# loop, by the Python in use; it fails above the aim. Some ten minutes of processor time.
+prices: python
+	DEVNET_PRICES=all $(GO) test -count 1 -timeout 2h -run TestNoProgramCostsMoreTimeThanItPays -v ./internal/environment/pyhost
 
 # Longer campaigns: more seeds and more kills than `make test` has time for; then
 # whether the tests that SPEC.md names run the code it names; then small faults in

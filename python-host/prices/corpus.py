@@ -1,0 +1,44 @@
+"""Small programs that each do one costly thing until their cycles are over.
+
+The programs of written.py come first. The others are generated: each operator, built-in
+function, method and library function that the host offers, with large arguments. A type of
+argument is used if a trial with a small one succeeds.
+"""
+
+import itertools
+from collections import namedtuple
+
+import generated
+import written
+
+MODULES = (
+    "abc base64 bisect collections dataclasses decimal enum functools hashlib heapq hmac itertools json math operator re string struct "
+    "typing pvm_host cowboy_sdk").split()
+
+
+class Program(namedtuple("Program", "name source may_fail")):
+    """may_fail: the program may end before its cycles do."""
+
+
+def indented(text, by):
+    return "".join(" " * by + line + "\n" for line in text.splitlines())
+
+
+def whole(body, setup=""):
+    """A source whose handler f carries out setup and then body."""
+    head = "import %s\n" % ", ".join(MODULES)
+    return (head + "def f(payload):\n" + indented(setup, 4) + indented(body, 4)).encode()
+
+
+def looped(name, setup, line, may_fail=False):
+    return Program(name, whole("while True:\n" + indented(line, 4), setup), may_fail)
+
+
+def programs(generate=True, i=0, n=1):
+    """The programs written out, then those generated if wanted: of both each n-th from the i-th on."""
+    found = [looped(name, setup, line) for name, setup, line in written.LOOPS]
+    found += [Program(name, whole(body), name in written.ENDING) for name, body in written.BODIES]
+    yield from found[i::n]
+    if generate:
+        for name, setup, line in itertools.chain(generated.operations(i, n), generated.calls(i, n)):
+            yield looped(name, setup, line, True)

@@ -1,0 +1,133 @@
+"""Sources that take long to parse, check, rewrite or compile, each made of a piece as often as fits.
+
+A name and the source. What is refused is priced by what was measured before: a cycle a byte at least.
+"""
+
+MOST = 6_000  # bytes
+
+
+def many(piece, most=MOST):
+    """As many of a piece as fit; %d in it is the number of each."""
+    pieces, size = [], 0
+    while size < most:
+        pieces.append(piece % len(pieces) if "%d" in piece else piece)
+        size += len(pieces[-1])
+    return "".join(pieces)
+
+
+def nested(head, depth):
+    return "".join(" " * i + head + "\n" for i in range(depth)) + " " * depth + "pass\n"
+
+
+SOURCES = (
+    ("functions", many("def f%d(p):0\n")),
+    ("functions of arguments", many("def f%d(a,b,c,d,e,f,g,h,i=1,j=2,*k,**l):0\n")),
+    ("functions within functions", "def f(p):\n" + "".join(" " * (i + 1) + "def f%d(p):\n" % i for i in range(40)) + " " * 42 + "pass\n"),
+    ("functions within functions that read names", "".join(" " * i + "def f%d(a%d):\n" % (i, i) for i in range(40)) + " " * 41
+     + "+".join("a%d" % i for i in range(40)) * 20 + "\n"),
+    ("classes", many("class A%d:0\n")),
+    ("classes of methods", many("class A%d:\n def a(self):0\n def b(self):0\n")),
+    ("lambdas", many("x=lambda:0\n")),
+    ("lambdas within lambdas", many("x=" + "lambda:" * 60 + "0\n")),
+    ("comprehensions", many("x={a for a in b}\n")),
+    ("comprehensions within comprehensions", many("x=" + "[" * 20 + "0" + " for a in b]" * 20 + "\n")),
+    ("comprehensions over many", many("x=[a " + "for a in b " * 15 + "]\n")),
+    ("generators", many("x=(a for a in b)\n")),
+    ("tries", many("try:0\nexcept:0\nfinally:0\n")),
+    ("tries within tries", many("try:\n try:\n  try:\n   try:0\n   except A:0\n  except B:0\n except C:0\nexcept D:0\n")),
+    ("tries with ways out", "def f(p):\n" + many(" while p:\n  try:\n   if p:return\n   if p:break\n   continue\n  finally:p=1;p=2;p=3\n")),
+    ("tries within loops within tries", "def f(p):\n" + "".join("  " * i + " while p:\n" + "  " * i + "  try:\n" for i in range(15)) + "  " * 16 + "pass\n"
+     + "".join("  " * i + "  finally:p=1\n" for i in reversed(range(15)))),
+    ("withs", many("with a as b,c as d:0\n")),
+    ("withs within withs", many("with a:\n with b:\n  with c:\n   with d:0\n")),
+    ("ifs", many("if a:b\n")),
+    ("ifs of many ways", many("if a:b\n" + "elif a:b\n" * 50)),
+    ("whiles", many("while a:b\n")),
+    ("fors", many("for a in b:c\n")),
+    ("matches", many("match a:\n case 1:0\n case [b,c]:0\n")),
+    ("matches of alternatives", many("match a:\n case " + "|".join(map(str, range(60))) + ":0\n")),
+    ("matches of sequences", many("match a:\n case " + "[" * 30 + "a" + "]" * 30 + ":0\n")),
+    ("matches of classes", many("match a:\n case A(b=1,c=2,d=3):0\n")),
+    ("matches of mappings", many("match a:\n case {'a':1,'b':2,**c}:0\n")),
+    ("asserts", many("assert a,b\n")),
+    ("raises", many("raise a from b\n")),
+    ("deletions", many("del a,b,c\n")),
+    ("imports", many("import json\n")),
+    ("imports of names", many("from json import dumps\n")),
+    ("globals", "def f(p):\n" + many(" global a%d\n")),
+    ("calls", many("a(b,c,*d,e=f,**g)\n")),
+    ("calls within calls", many("a(" * 80 + ")" * 80 + "\n")),
+    ("attributes", many("a" + ".b" * 100 + "\n")),
+    ("attributes set", many("a.b.c=d\n")),
+    ("attributes increased", many("a.b+=1\n")),
+    ("elements", many("a" + "[0]" * 80 + "\n")),
+    ("elements increased", many("a[b]+=c\n")),
+    ("slices", many("a[b:c:d]\n")),
+    ("sums", many("a" + "+b" * 100 + "\n")),
+    ("sums of small numbers", many("a+1+1+1+1+1+1+1+1+1+1\n")),
+    ("elements plus small numbers", many("def f%d(p):a[0]+1;b[0]+1;c[0]+1;d[0]+1\n")),
+    ("powers of constants", many("2**1000\n")),
+    ("shifts of constants", many("1<<9999\n")),
+    ("products of constants", many("'a'*4000\n")),
+    ("products of tuples", many("(0,)*200\n")),
+    ("sums of texts", many("'a'" + "+'b'" * 60 + "\n")),
+    ("differences", many("a-b-c-d-e\n")),
+    ("negations", many("-" * 100 + "a\n")),
+    ("nots", many("not " * 60 + "a\n")),
+    ("comparisons", many("a<b<c<d<e<f\n")),
+    ("booleans", many("a and b or c and d\n")),
+    ("conditions", many("a if b else " * 40 + "c\n")),
+    ("walruses", many("(a:=(b:=(c:=d)))\n")),
+    ("tuples", many("(a,b,c,d,e,f,g)\n")),
+    ("long tuples", "(" + many("a,") + ")\n"),
+    ("lists", many("[a,b,c,d,e]\n")),
+    ("long lists of numbers", "[" + many("%d,") + "]\n"),
+    ("lists within lists", many("[" * 90 + "]" * 90 + "\n")),
+    ("dicts", many("{a:b,c:d}\n")),
+    ("long dicts", "{" + many("%d:a,") + "}\n"),
+    ("sets", many("{a,b,c}\n")),
+    ("targets", many("a,b,c,d=e\n")),
+    ("many targets", many("a=" * 60 + "b\n")),
+    ("annotations", many("a:int=b\n")),
+    ("annotations of fields", "class A:\n" + many(" a%d:int=0\n")),
+    ("large annotations", many("a:" + "+".join("b" * 60) + "=c\n")),
+    ("fields of large annotations", "class A:\n" + many(" a%d:" + "+".join("b" * 60) + "=0\n")),
+    ("names", many("a%d\n")),
+    ("names set", many("a%d=1\n")),
+    ("one name", many("a\n")),
+    ("short names", many("a;a;a;a;a;a;a;a\n")),
+    ("numbers", many("%d\n")),
+    ("long numbers", many("9" * 4000 + "\n")),
+    ("long numbers in hexadecimal", many("0x" + "f" * 16000 + "\n")),
+    ("texts", many("'a%d'\n")),
+    ("one long text", "x='" + "a" * MOST + "'\n"),
+    ("one long text of escapes", "x='" + "\\x41" * (MOST // 4) + "'\n"),
+    ("one long text of names", "x='" + "\\N{DIGIT ONE}" * (MOST // 13) + "'\n"),
+    ("texts side by side", "x=" + "'a'" * (MOST // 3) + "\n"),
+    ("f-strings", many("f'{a}{b}'\n")),
+    ("long f-strings", many("f'" + "{a}" * 300 + "'\n")),
+    ("f-strings within f-strings", many("f'{a:{b}}{c!r:{d}}'\n")),
+    ("comments", many("#\n")),
+    ("blank lines", many("\n")),
+    ("continued lines", many("a+\\\nb\n")),
+    ("semicolons", many("a;")),
+    ("blanks", many(" " * 90 + "\n")),
+    ("decorators", many("@a\n@b\ndef f(p):0\n")),
+    ("yields", many("def f%d(p):yield p\n")),
+    ("yields from", many("def f%d(p):yield from p\n")),
+    ("awaits", "from cowboy_sdk import runner\n" + many("@runner.continuation\nasync def f%d(p):\n a=await runner.llm('x')\n")),
+    ("awaits in a row", "from cowboy_sdk import runner\n@runner.continuation\nasync def f(p):\n" + many(" a=await runner.llm('x')\n", 3000)),
+    ("deep blocks", nested("if a:", 90)),
+    ("deep loops", nested("for a in b:", 19)),
+    ("brackets that do not close", "x=" + "(" * 190 + "\n"),
+    ("brackets of every kind", many("([{" * 60 + "}])" * 60 + "\n")),
+    ("a fault at the end", many("a(b,c)\n") + ")\n"),
+    ("a fault at the end of brackets", "x=[" + many("(a,b),") + "(\n"),
+    ("a fault in deep brackets", many("x=" + "(" * 60 + "a" + ")" * 59 + "\n", 2000)),
+    ("a fault of keywords", "f(" + many("a%d=1,") + "a0=1)\n"),
+    ("a name that is forbidden at the end", many("a(b,c)\n") + "eval\n"),
+    ("operators that do not fit", "x=" + "a " * (MOST // 2) + "\n"),
+    ("one identifier", "a" * MOST + "\n"),
+    ("wide identifiers", many("\u01c4\u01c5\u01c6%d\n")),
+    ("identifiers that are normalized", many("\ufb01\ufb02" * 30 + "\n")),
+)
