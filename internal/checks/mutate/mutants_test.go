@@ -159,6 +159,31 @@ var mutants = []mutant{
 	{name: "T06", what: "the ring is swept a block late", tests: calendarCore, edits: []edit{
 		{"scheduler/calendar/maintain.go", "u.sweep(min(height-1, held))", "u.sweep(min(max(height, 2)-2, held))"}}},
 
+	{name: "T16a", what: "a timer that cannot pay is not put into the arrears", tests: schedulerCore[1:], edits: []edit{
+		{"scheduler/arrears.go", "ReasonBelowCycleFee:\n\t\tstays = true", "ReasonBelowCycleFee:"}}},
+	{name: "T16b", what: "a timer that can pay again stays in arrears", tests: schedulerCore[1:], edits: []edit{
+		{"scheduler/arrears.go", "default: // it could pay, and found no room\n\t\tstays = false", "default:"}}},
+	{name: "T16c", what: "an examination in arrears takes no turn", tests: schedulerCore[1:], edits: []edit{
+		{"scheduler/arrears.go", "case d.Examined > 0 && !r.more:", "case d.Examined > 0:"}}},
+	{name: "T16d", what: "a block that left out a timer settles the arrears", tests: schedulerCore[1:], edits: []edit{
+		{"scheduler/lane.go", "if !r.more {", "if r != nil {"}}},
+	{name: "T16e", what: "a timer that was passed over leaves the arrears", tests: schedulerCore[1:], edits: []edit{
+		{"scheduler/arrears.go", "case ReasonNotBegun, ReasonHostFailed:", "case ReasonNotBegun:"}}},
+	{name: "T16f", what: "an expired timer enters the arrears", tests: schedulerCore[1:], edits: []edit{
+		{"scheduler/arrears.go", "stays = stays || !d.expired(r.Height)", "stays = true"}}},
+	{name: "T16g", what: "the arrears have no bound", tests: schedulerCore[1:], edits: []edit{
+		{"scheduler/calendar/due.go", "min(arrears, limit-uint64(others))", "limit-uint64(others)"}}},
+	{name: "T16h", what: "a bound that left out arrears settles them", tests: schedulerCore[1:], edits: []edit{
+		{"scheduler/lane.go", "inArrears == r.Params.MaxArrears", "inArrears > r.Params.MaxArrears"}}},
+	{name: "T16i", what: "arrears of one examination go by sequence", tests: calendarCore, edits: []edit{
+		{"scheduler/calendar/due.go", "cmp.Or(cmp.Compare(b.Rank, a.Rank), cmp.Compare(a.Seq, b.Seq))", "cmp.Compare(a.Seq, b.Seq)"}}},
+	{name: "T16j", what: "what the last full block examined is forgotten", tests: calendarCore, edits: []edit{
+		{"scheduler/calendar/calendar.go", "at.settled = now", "at.settled = now - 1"}}},
+	{name: "T16k", what: "the observer knows no arrears", tests: []suite{{pkg: "./internal/faces/oracle"}}, edits: []edit{
+		{"internal/faces/oracle/examined.go", "cmp.Or(cmp.Compare(l.unpaid, m.unpaid), m.rank", "cmp.Or(m.rank"}}},
+	{name: "T16l", what: "the observer takes an expired timer for the last examined", tests: []suite{{pkg: "./internal/faces/oracle"}},
+		edits: []edit{{"internal/faces/oracle/examined.go", "last, n = &e.expired, &expired", "last, n = &e.live, &expired"}}},
+
 	{name: "T07", what: "an agent is told its own balance for the owner's", tests: schedulerCore[1:], edits: []edit{
 		{"scheduler/asking.go", "OwnerBalance: r.Books.Balance(q.actor)", "OwnerBalance: r.Books.Balance(q.bidder)"}}},
 	{name: "T08", what: "an agent is told the use of a block that is long gone", tests: ledgerTests, edits: []edit{
