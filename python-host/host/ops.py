@@ -185,7 +185,7 @@ def contains(x, y):
         weigh(x)
         return x in y
     if hasattr(t, "__contains__"):
-        if isinstance(y, (enum.Flag, enum.EnumMeta)):
+        if isinstance(y, (enums.Flag, enums.EnumType)):
             charge(FLAGS)
         return x in y
     for element in iterate(y):
