@@ -282,6 +282,7 @@ func (n *apartNetwork) ChainID() uint64 { return n.folder.ChainID }
 func (n *apartNetwork) Probe() (string, error) {
 	pool := pyhost.New(pyhost.Config{})
 	defer pool.Close()
+	pool.Require(namedPython(n.home.Dir()))
 	return pool.Probe()
 }
 
