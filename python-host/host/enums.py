@@ -1,4 +1,4 @@
-"""enum for actors, by this file alone.
+"""enum for actors, made by this file.
 
 The standard library's enum changed in 3.11.1 to 3.11.5, in 3.12 and in 3.13: the bits that a
 Flag takes, what auto() follows, members of members, classes within. An actor's receipts may
@@ -70,7 +70,7 @@ class Names(dict):
         super().__setitem__(name, value)
 
     def counting(self, name, value):
-        """value, with what auto() is."""
+        """value, with the numbers of auto()."""
         if type(value) is auto:
             return self.next_of(name)
         if type(value) is tuple and any(type(v) is auto for v in value):
@@ -123,7 +123,7 @@ class Redirect:
 
 
 def held_by(name):
-    """What .name and .value read."""
+    """A property that reads a held attribute."""
     def read(self):
         return getattr(self, name)
     return property(read)
@@ -229,7 +229,7 @@ def first_of(bases):
 
 
 def data_of(cls):
-    """What the members of cls are besides: int, str, a class of named tuples, or nothing."""
+    """The type of a member's data: int, str, a class of named tuples, or None."""
     if issubclass(cls, BaseException):
         raise TypeError("an enumeration is built on int, str, a named tuple or plain classes")
     if issubclass(cls, FLAGS) and issubclass(cls, (str, tuple)):
@@ -297,7 +297,7 @@ def new(cls, value, args):
 
 
 def in_order(cls, order):
-    """Refuse _order_ where it is not that of the members."""
+    """Refuse an _order_ that differs from the members' order."""
     wanted = [n for n in order if n not in cls._member_map_ or n in cls._canonical_]
     if wanted != cls._canonical_:
         raise TypeError("member order does not match _order_")
@@ -358,7 +358,7 @@ class Enum(metaclass=EnumType):
 
 
 class ReprEnum(Enum):
-    """Whose text is that of its value."""
+    """Members with the text of their value."""
 
 
 class IntEnum(int, ReprEnum):

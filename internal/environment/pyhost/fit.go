@@ -9,8 +9,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/pyhost/receipts"
 )
 
-// interpreter is the Python of a pool: found once, and once more where a minor version is
-// required that it has not.
+// interpreter is the Python of a pool. It is found once, and again if another minor version
+// is required later.
 type interpreter struct {
 	named    string
 	slow     slowly
@@ -41,7 +41,7 @@ func (i *interpreter) require(minor string) {
 	}
 }
 
-// unfit has every further message fail, for the reason given.
+// unfit makes every further message fail, for the reason given.
 func (i *interpreter) unfit(why error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -61,16 +61,15 @@ func (e *UnfitError) Error() string {
 
 func (e *UnfitError) Unwrap() error { return e.Cause }
 
-// Require has the pool run no Python but one of a minor version, as a genesis names it;
-// "" lets any fit. It is called before the first message.
+// Require restricts the pool to a minor version, as genesis names it; "" allows any. It is called before the first message.
 func (p *Pool) Require(minor string) { p.python.require(minor) }
 
 // Fit reports whether the pool's Python gives the receipts of its minor version
 // (decision C20). Where it does not, every message fails. Its error is a *MissingError, an
 // *UnfitError, or that of a host that does not start, which proves nothing.
 //
-// What was proved is remembered, in this process and among the files of its user, for as
-// long as neither the interpreter nor its library changes.
+// A proof is kept in this process and in the user's cache folder, until the interpreter,
+// its library, these sources or the corpus change.
 func (p *Pool) Fit() error {
 	found, err := p.python.find()
 	if err != nil {
