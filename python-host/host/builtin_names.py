@@ -320,10 +320,13 @@ def build_class(function, name, *bases, **keywords):
     return cls
 
 
+MADE = frozenset(("__firstlineno__", "__static_attributes__"))  # by 3.13 in each class; no method
+
+
 def abstract_names(cls):
     """The methods that a class on abc.ABC still lacks."""
     below = {n for b in cls.__mro__[1:] for n in getattr(b, "__abstractmethods__", ())}
-    names = below | set(vars(cls))
+    names = below | set(vars(cls)) - MADE
     charge(len(names) * (16 + len(cls.__mro__)))
     for name in sorted(names):
         found = next((b.__dict__[name] for b in cls.__mro__ if name in b.__dict__), None)
