@@ -46,4 +46,4 @@ class _Finder:
 
 sys.meta_path.insert(0, _Finder)
 from host import main  # noqa: E402: from the archive, which is read by now
-main.main(_number(8), _number(8), _number(8), _read(16))
+main.main(_number(8), _number(8), _number(8))

@@ -14,9 +14,10 @@ Both speak through the same two pipes, one after the other:
   E        the child ends; the fork server says Z and has them again
 
 A child that ends otherwise takes the fork server with it: the exit code says how. A
-child that the chain ends in the midst of a message does not: the chain says so in
-the page and then sends the token of this host. The fork server skips to the token
-what the child left unread, sends it back after what the child left unsaid, and says Z.
+child that the chain ends in the midst of a message does not: the chain says so in the
+page. Once the child is gone it draws a token, which stands in the page and comes through
+the pipe. The fork server skips to it what the child left unread, sends it back after what
+the child left unsaid, and says Z.
 """
 
 import gc
@@ -40,9 +41,14 @@ def set_costs(frame):
     imports.warm()
 
 
+def drawn():
+    """The token in the page: of the child that the chain ended last."""
+    return meter.page[meter.TOKEN:meter.TOKEN_END]
+
+
 def fork(frame):
     gc.freeze()
-    me = os.getpid()
+    me, before = os.getpid(), drawn()
     child = os.fork()
     if child == 0:
         walls.narrow(me)
@@ -53,7 +59,7 @@ def fork(frame):
     _, status = os.waitpid(child, 0)
     if meter.WORD.unpack_from(meter.page, meter.STATE)[0] == meter.ENDED:
         meter.WORD.pack_into(meter.page, meter.STATE, meter.IDLE)
-        chain.pipe.skip(token)
+        chain.pipe.skip(before, drawn)
     elif status != 0:
         os._exit(protocol.SIGNALLED + os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status))
     chain.pipe.write(protocol.ENDED, b"")
@@ -77,13 +83,11 @@ HANDLERS = {
     protocol.TRY: try_all, protocol.LOAD: keep, protocol.DROP: serving.drop, protocol.COSTS: set_costs, protocol.FORK: fork,
 }
 walls = None
-token = b""
 
 
-def run(sink, known):
-    """Build the walls, say hello, and serve. known is the token of this host."""
-    global walls, token
-    token = known
+def run(sink):
+    """Build the walls, say hello, and serve."""
+    global walls
     walls = wall.Wall(sink)
     walls.build()
     parts = [record(name=name.encode(), missing=why.encode()) for name, why in walls.parts.items()]

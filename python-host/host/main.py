@@ -13,7 +13,7 @@ PAGE = 3  # the descriptor of the page that the chain reads
 STACK = 256 << 20  # bytes: more than DEPTH_IN_ALL frames of any version need
 
 
-def main(server_bytes, child_bytes, notes, token):
+def main(server_bytes, child_bytes, notes):
     """Serve until stdin ends. Standard output is the pipe's alone."""
     meter.page = mmap.mmap(PAGE, meter.PAGE_BYTES)
     sink = os.dup2(1, PAGE)
@@ -30,6 +30,6 @@ def main(server_bytes, child_bytes, notes, token):
     gc.disable()
     gc.collect()
     threading.stack_size(STACK)
-    worker = threading.Thread(target=fork_server.run, args=(sink, token))
+    worker = threading.Thread(target=fork_server.run, args=(sink,))
     worker.start()
     worker.join()

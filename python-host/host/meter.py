@@ -15,7 +15,7 @@ from struct import Struct
 
 SLICE = 2048  # cycles: at 15 times a plain loop's price still less than what the chain allows for nothing
 WORD = Struct("=Q")
-USED, BASE, STATE = 0, 8, 16  # offsets in the page
+USED, BASE, STATE, TOKEN, TOKEN_END = 0, 8, 16, 24, 40  # offsets in the page
 IDLE, COUNTING, ENDED = 0, 1, 2  # its state; the chain writes ENDED
 PAGE_BYTES = 4096
 page = bytearray(PAGE_BYTES)  # until main maps the one that is shared

@@ -33,10 +33,12 @@ class Pipe:
         """What was read beyond a frame is another's, who has the pipe now."""
         self.buffer = b""
 
-    def skip(self, token):
-        """Read up to a token, and send it back."""
-        while token not in self.buffer:
+    def skip(self, before, drawn):
+        """Read up to a token, and send it back: drawn() is the one before, or the new one."""
+        token = drawn()
+        while token == before or token not in self.buffer:
             self.buffer = self.buffer[-len(token):] + self.some(65536)
+            token = drawn()
         self.buffer = self.buffer[self.buffer.index(token) + len(token):]
         os.write(self.sink, token)
 

@@ -47,7 +47,6 @@ type host struct {
 	deadline time.Time // of what the host is asked
 	watch    watch
 	page     []byte // shared with the host
-	token    []byte // known to this process and the fork server
 	child    int    // the id of the child's process
 	rates    *rates
 	gone     chan struct{} // closed when the process has ended
@@ -116,7 +115,7 @@ func startHost(python string, sources []byte, addressSpace uint64, notes bool, d
 		}
 		return nil, fmt.Errorf("a page that is shared with the host: %w", err)
 	}
-	h := &host{in: in, out: out, page: page, token: newToken(), rates: rates, stderr: &tail{}, codes: map[types.Hash]*list.Element{},
+	h := &host{in: in, out: out, page: page, rates: rates, stderr: &tail{}, codes: map[types.Hash]*list.Element{},
 		recent: list.New()}
 	h.read = newReader(watched{h})
 	h.cmd = exec.Command(python, "-S", "-s", "-P", "-B", "-W", "ignore", "-c", string(boot))
@@ -148,7 +147,7 @@ func startHost(python string, sources []byte, addressSpace uint64, notes bool, d
 	if notes {
 		noting = 1
 	}
-	archive = append(binary.LittleEndian.AppendUint64(archive, noting), h.token...)
+	archive = binary.LittleEndian.AppendUint64(archive, noting)
 	if _, err = in.Write(archive); err == nil {
 		err = h.hello()
 	}
@@ -205,6 +204,10 @@ func (h *host) fork() error {
 		return d.err
 	}
 	h.child, h.forked = int(min(pid, 1<<31-1)), true
+	if !inGroup(h.child, h.cmd) { // what is to be ended is a child of this host, whatever it says
+		h.child = 0
+		return fmt.Errorf("%w: a child %d that is none of its own", errFrame, pid)
+	}
 	h.rates.add(time.Duration(min(rate, uint64(time.Second))))
 	return nil
 }

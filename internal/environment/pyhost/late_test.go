@@ -43,7 +43,7 @@ class Wastes:
 // strictly runs a handler in a session that ends what is late, and tells the process of
 // its fork server.
 func strictly(t *testing.T, p *Pool, left func() time.Duration, handler string, cycles types.Cycles) (out program.Outcome,
-	err error, server int) {
+	server int, err error) {
 	t.Helper()
 	s, err := p.Open(program.ForBlock)
 	if err != nil {
@@ -58,7 +58,7 @@ func strictly(t *testing.T, p *Pool, left func() time.Duration, handler string, 
 	if h := s.(*session).host; h != nil {
 		server = h.cmd.Process.Pid
 	}
-	return out, err, server
+	return out, server, err
 }
 
 // Decision C18: "an attempt … may use 40 × cycles so far × ns_per_cycle + 2 ms of its
@@ -66,12 +66,12 @@ func strictly(t *testing.T, p *Pool, left func() time.Duration, handler string, 
 func TestWhatIsLateEndsThereAndThen(t *testing.T) {
 	p := New(Config{Hosts: 1})
 	defer p.Close()
-	if _, err, _ := strictly(t, p, nil, "quick", 1_000_000); err != nil {
+	if _, _, err := strictly(t, p, nil, "quick", 1_000_000); err != nil {
 		t.Fatal(err)
 	}
 	var server int
 	for range 3 {
-		_, err, pid := strictly(t, p, nil, "wide", 10_000_000)
+		_, pid, err := strictly(t, p, nil, "wide", 10_000_000)
 		var host *program.HostError
 		if !errors.As(err, &host) || host.Failure != program.Late || host.CPU <= program.LateFree || host.CPU > 2*time.Second {
 			t.Fatalf("%+v", err)
@@ -81,7 +81,7 @@ func TestWhatIsLateEndsThereAndThen(t *testing.T) {
 			t.Error("the fork server ended with its child")
 		}
 		server = pid
-		if out, err, pid := strictly(t, p, nil, "quick", 1_000_000); err != nil || string(out.Output) != "quick" || pid != server {
+		if out, pid, err := strictly(t, p, nil, "quick", 1_000_000); err != nil || string(out.Output) != "quick" || pid != server {
 			t.Fatalf("after it: %+v %v, by %d and not %d", out, err, pid, server)
 		}
 	}
@@ -94,7 +94,7 @@ func TestWhatKeepsToItsPriceIsNeverLate(t *testing.T) {
 	defer p.Close()
 	for _, handler := range []string{"loop", "hashes"} {
 		for _, cycles := range []types.Cycles{3_000, 100_000, 3_000_000} {
-			out, err, _ := strictly(t, p, nil, handler, cycles)
+			out, _, err := strictly(t, p, nil, handler, cycles)
 			if err != nil || out.Status != types.StatusOutOfCycles {
 				t.Errorf("%s of %d cycles: %+v %v", handler, cycles, out, err)
 			}
@@ -111,12 +111,12 @@ func TestWhatAShareCutsOffIsNotLate(t *testing.T) {
 	defer p.Close()
 	strictly(t, p, nil, "quick", 1_000_000)
 	ends := time.Now().Add(300 * time.Millisecond)
-	_, err, server := strictly(t, p, func() time.Duration { return time.Until(ends) }, "loop", 1<<40)
+	_, server, err := strictly(t, p, func() time.Duration { return time.Until(ends) }, "loop", 1<<40)
 	var host *program.HostError
 	if !errors.As(err, &host) || host.Failure != program.Stopped || host.CPU != 0 {
 		t.Fatalf("%+v", err)
 	}
-	if _, err, pid := strictly(t, p, nil, "quick", 1_000_000); err != nil || pid != server {
+	if _, pid, err := strictly(t, p, nil, "quick", 1_000_000); err != nil || pid != server {
 		t.Errorf("after it: %v, by %d and not %d", err, pid, server)
 	}
 }

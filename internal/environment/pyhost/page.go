@@ -19,6 +19,7 @@ const (
 	pageUsed   = 0  // cycles of the outermost message so far
 	pageBase   = 8  // CPU time of the child that is not counted, in nanoseconds
 	pageState  = 16 // one of the states
+	pageToken  = 24 // of the child that was ended
 	tokenBytes = 16
 )
 
@@ -43,19 +44,10 @@ func newPage() (page []byte, file *os.File, err error) {
 	return page, file, nil
 }
 
-func newToken() []byte {
-	token := make([]byte, tokenBytes)
-	rand.Read(token)
-	return token
-}
-
 func (h *host) word(at int) uint64 { return binary.NativeEndian.Uint64(h.page[at:]) }
 
 // errLate is the end of a message that is late.
 var errLate = errors.New("it is late")
-
-// errNoClock is of a system that does not tell the CPU time of another process.
-var errNoClock = errors.New("this system does not tell the CPU time of another process")
 
 // Times of looking at the clock of a message that runs.
 const (
@@ -123,23 +115,33 @@ func (w watched) Read(p []byte) (int, error) {
 const (
 	endingTime  = 5 * time.Second
 	maxLeftover = 2 * MaxFrameBytes // bytes that it left unsaid
+	endingLook  = 100 * time.Microsecond
 )
 
 // endChild ends the child in the midst of a message. Its fork server lives on, has
-// the pipes again, and knows what the child was told.
+// the pipes again, and knows what the child was told. The token is drawn once the child is
+// gone: whatever it said before, it cannot have said that.
 func (h *host) endChild() error {
 	if h.over() || h.child <= 0 {
 		return errEnded
 	}
 	h.until(time.Now().Add(endingTime), false)
 	binary.NativeEndian.PutUint64(h.page[pageState:], pageEnded)
-	if err := killOne(h.child); err != nil {
+	if err := killOne(h.child); err != nil && !gone(h.child) {
 		return err
 	}
-	if _, err := h.in.Write(h.token); err != nil {
+	for !gone(h.child) {
+		if h.over() || time.Now().After(h.deadline) {
+			return errEnded
+		}
+		time.Sleep(endingLook)
+	}
+	token := h.page[pageToken : pageToken+tokenBytes]
+	rand.Read(token)
+	if _, err := h.in.Write(token); err != nil {
 		return err
 	}
-	if err := h.read.skip(h.token, maxLeftover); err != nil {
+	if err := h.read.skip(token, maxLeftover); err != nil {
 		return err
 	}
 	return h.back()

@@ -3,6 +3,7 @@
 package pyhost
 
 import (
+	"errors"
 	"os"
 	"time"
 )
@@ -19,6 +20,8 @@ func unnamedFile() (*os.File, error) {
 	}
 	return file, nil
 }
+
+var errNoClock = errors.New("this system does not tell the CPU time of another process")
 
 // cpuTime is not told by these systems without their own libraries.
 func cpuTime(int) (time.Duration, error) { return 0, errNoClock }
