@@ -63,6 +63,9 @@ func TestALateTransactionPaysItsWholeLimit(t *testing.T) {
 	if h.CyclesUsed != tx.CyclesLimit || h.CellsUsed != tx.CellsLimit || p.head.Account(p.address("mallory")).Nonce != tx.Nonce+1 {
 		t.Errorf("used %d cycles and %d cells", h.CyclesUsed, h.CellsUsed)
 	}
+	if l := listsOf(reader{p.head.tree}, bad.slot()); l.By != nil {
+		t.Errorf("state remembers %+v of what has ended", l)
+	}
 	p.executor.Programs = nil
 	if applied, err := p.executor.Apply(parent, p.last.Block); err != nil || applied.State.Root() != p.head.Root() {
 		t.Errorf("promise (v): a voter without a host: %v", err)
@@ -154,8 +157,12 @@ func TestWhoReplacesWhatHangsPays(t *testing.T) {
 func TestListsAreForgotten(t *testing.T) {
 	p := hanging(t)
 	bad := p.tipped("mallory", "bad", 1)
-	p.next(bad)
-	state := p.head
+	var garbage []types.LateTransaction
+	for i := range types.MaxLate {
+		garbage = append(garbage, types.LateTransaction{Sender: types.Address{9}, Nonce: types.Nonce(i)})
+	}
+	garbage[0].Sender, garbage[0].Nonce = bad.Sender, bad.Tx.Nonce
+	state := p.listing(garbage)
 	for range lateBlocksKept {
 		built, err := p.executor.Build(state, proposalOn(state), slices.Values([]*Checked(nil)), nil)
 		if err != nil {
@@ -306,5 +313,39 @@ func TestAVoterStopsAtItsOwnTime(t *testing.T) {
 	}
 	if applied, err := p.executor.Apply(p.head, built.Result.Block); err != nil || applied.Hash != built.Result.Hash {
 		t.Errorf("once others notarized it: %v", err)
+	}
+}
+
+// listing is the state after a block of a liar who lists what was never late.
+func (p *proposers) listing(late []types.LateTransaction) *State {
+	r := p.executor.open(p.head, headerOf(p.head, p.proposal(), noPresence), noPresence, program.ForBlock)
+	if refusal := r.followLists(&types.Passed{Late: late}); refusal != nil {
+		p.t.Fatal(refusal)
+	}
+	result, err := r.transition(func() error { return nil })
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return result.State
+}
+
+// What a proposer listed it does not try again: that would cost each of its blocks an attempt.
+func TestWhatWasListedIsNotTriedAgain(t *testing.T) {
+	p := hanging(t)
+	bad, tries := p.tipped("mallory", "bad", 1), NewTries()
+	for i := range 40 {
+		p.hurry(p.host, aShare)
+		p.pace.Tries = tries
+		began := p.host.now
+		built, err := p.executor.Build(p.head, p.proposal(), slices.Values([]*Checked{bad}), p.pace)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if tried := p.host.now > began; tried != (i == 0) {
+			t.Errorf("block %d: tried %v", i, tried)
+		}
+		if late := built.Result.Block.Passed; late == nil || len(late.Late) != 1 {
+			t.Errorf("block %d, of which none is final, lists %+v", i, late)
+		}
 	}
 }
