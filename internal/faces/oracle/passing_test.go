@@ -114,6 +114,12 @@ func TestPlantedPassingsAreFound(t *testing.T) {
 			"message 8 is passed over, and does not wait"},
 		{"a message charged less", 3, func(o *Observation) { o.Receipts[1].Cycles = 99 },
 			"is charged 99 cycles and 2 cells; its limits are 100 and 2"},
+		{"a nonce listed twice", 2, func(o *Observation) {
+			o.Block.Passed.Late = []types.LateTransaction{{Nonce: 4}, {Nonce: 4}}
+		}, "nonce 4 of 0x0000000000000000000000000000000000000000 is listed as late twice"},
+		{"a transaction that ends though too few say so", 2, func(o *Observation) {
+			o.Receipts = []types.Receipt{{Hash: types.Hash{9}, Origin: types.OriginTransaction, Height: 2, Status: types.StatusHostFailed}}
+		}, "receipt 0 (transaction) ended because hosts failed over it, and too few validators say so"},
 		{"a message that does not end", 3, func(o *Observation) { o.Receipts = o.Receipts[:1] },
 			"message 7 was passed over by 2 validators; delivered: false"},
 	} {
@@ -131,6 +137,21 @@ func TestPlantedPassingsAreFound(t *testing.T) {
 			t.Errorf("not found: %v", j.Violations())
 		})
 	}
+}
+
+// Enough lists of a nonce within 1,024 blocks, and a block without its transaction, are found.
+func TestALateTransactionThatDoesNotEndIsFound(t *testing.T) {
+	j := judgePassing(passingChain(func(h types.Height, o *Observation) {
+		if h > 1 {
+			o.Block.Passed.Late = []types.LateTransaction{{Nonce: 4}}
+		}
+	}))
+	for _, v := range j.Violations() {
+		if v.Oracle == "passing" && strings.Contains(v.Detail, "was listed as late by 2 validators, and the block does not hold its transaction") {
+			return
+		}
+	}
+	t.Errorf("%v", j.Violations())
 }
 
 // A header that commits to another list is found.
