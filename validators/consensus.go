@@ -286,6 +286,8 @@ func (c *consensus) report(report simplex.Report) {
 		c.stepSync(catchup.Behind{Peer: report.From, Height: report.Certificate.Height, Proven: true})
 	case simplex.Rejected:
 		c.v.log.Warn("no vote for a proposal", "view", report.View, "reason", report.Reason)
+	case simplex.ClockOff:
+		c.v.tellClock(report)
 	case simplex.SitsOut:
 		c.v.log.Warn("it sits out: it votes for nothing until a block made from now on is final", "until_ms", report.Until)
 	case simplex.ComesBack:

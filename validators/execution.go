@@ -143,7 +143,7 @@ func (e *execution) build(ask simplex.Build) {
 		e.v.log.Error("asked to build on a block that was not executed", "parent", ask.ParentHash)
 		return
 	}
-	now := e.v.node.Clock.Now().Millis()
+	now := e.v.node.Clock.Now().Add(-ask.Ahead).Millis()
 	proposal := ledger.Proposal{View: ask.View, Proposer: e.v.node.Signer.Address(), Timestamp: ledger.Stamp(parent, now),
 		Parent: ask.Notarization, Finalization: ask.Finalization}
 	if parent.Height() < e.target.height {
@@ -219,6 +219,7 @@ func (e *execution) execute(ask simplex.Execute) {
 	}()
 	if result := e.results[ask.Hash]; result != nil && result.Block == ask.Block { // its own
 		answer.Valid, answer.Next, answer.Runners = true, result.NextSet, result.State.VoteBits()
+		answer.Gap = result.State.NextParams().BlockTime()
 		return
 	}
 	parent := e.parent(ask.ParentHash)
@@ -247,6 +248,7 @@ func (e *execution) execute(ask simplex.Execute) {
 	e.results[result.Hash] = result
 	e.attendToJobs()
 	answer.Valid, answer.Next, answer.Runners = true, result.NextSet, result.State.VoteBits()
+	answer.Gap = result.State.NextParams().BlockTime()
 }
 
 // foresee tells the gateway of a block that draws runners, behind what consensus is

@@ -1,9 +1,12 @@
 package validators
 
 import (
+	"fmt"
 	"sync/atomic"
+	"time"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/validators/simplex"
 )
 
 // Trouble is what kept a validator from making, judging or executing a block, or
@@ -11,6 +14,35 @@ import (
 type Trouble struct {
 	At   types.Time
 	What string
+}
+
+// clockStep is what clocks that are off are rounded to in words.
+const clockStep = 100 * time.Millisecond
+
+// tellClock notes whose clock is off, and by how much (decision C7). Who tells a person writes
+// names for the addresses.
+func (v *Validator) tellClock(off simplex.ClockOff) {
+	by, self := off.By.Abs().Round(clockStep), v.node.Signer.Address()
+	what := fmt.Sprintf("the clock of %s is %v ahead of that of %s, which refuses its proposals; set one of them right", off.Whose, by, self)
+	if off.Whose == self {
+		what = fmt.Sprintf("the clock of %s is %v ahead of those of the other validators; set it right", self, by)
+		if off.By < 0 {
+			what = fmt.Sprintf("the clock of %s is %v behind those of the other validators, and it refuses their proposals; set it right", self, by)
+		}
+	}
+	v.trouble.note(v.node.Clock.Now(), what)
+	v.log.Warn("a clock is off", "whose", off.Whose, "by", off.By)
+}
+
+// clockBehind is how far the clock is behind the stamp of the newest final block, where that is
+// more than voters allow: no validator whose clock is so proposes or votes before that time.
+func (v *Validator) clockBehind() time.Duration {
+	head := v.Head()
+	behind := head.Block.Header.Timestamp.Time().Sub(v.node.Clock.Now())
+	if behind <= simplex.TimingOf(head.State.NextParams()).Drift() {
+		return 0
+	}
+	return behind
 }
 
 // troubles keeps the last.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wire/connection"
@@ -158,6 +159,7 @@ type Status struct {
 	Lost      bool                   `json:"-"` // its log of votes was lost, or its end, when it started (decision C5)
 	Trouble   *Trouble               // what went wrong last; nil: nothing yet
 	Unfit     string                 // why it neither proposes nor votes; "": it does
+	Behind    time.Duration          // how far its clock is behind the newest final block's stamp, beyond what voters allow; 0: it is not
 	GaveUp    *GivenUp               // the last view that it gave up; nil: none yet
 	Runners   Runners                // what happened to runners here
 	GivenUp   [simplex.Causes]uint64 // views that it gave up since it started, by cause
@@ -333,6 +335,7 @@ func (v *Validator) Status() Status {
 	s.Lost = v.lost.Load()
 	s.LastBlock, s.Trouble, s.GaveUp = types.Time(v.since.Load()), v.trouble.last.Load(), v.gaveUp.Load()
 	s.Unfit = v.config.Unfit
+	s.Behind = v.clockBehind()
 	s.Runners = v.count.runners.read()
 	for c := range s.GivenUp {
 		s.GivenUp[c] = v.count.gaveUp[c].Load()

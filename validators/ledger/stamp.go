@@ -9,7 +9,7 @@ const lateBlocks = 3
 // Stamp is the timestamp that a leader whose clock shows now gives a block on
 // parent: one block time after the parent's while the chain is little late, so
 // that the first blocks after genesis do not wait and the rate holds on
-// average; else now. It is at least the parent's + 1.
+// average; else now. It is a block time after the parent's at least, as voters ask.
 //
 // Spec: decision C7.
 func Stamp(parent *State, now types.Millis) types.Millis {
@@ -18,12 +18,18 @@ func Stamp(parent *State, now types.Millis) types.Millis {
 	if due := before + blockTime; due < now && now-before <= (lateBlocks+1)*blockTime {
 		stamp = due
 	}
-	return max(stamp, before+1)
+	return max(stamp, earliest(parent))
+}
+
+// earliest is the first timestamp that voters accept on parent: a block time after the parent's,
+// or 1 ms if blocks have no time.
+func earliest(parent *State) types.Millis {
+	return parent.Timestamp() + max(1, types.Millis(parent.NextParams().BlockTime().Milliseconds()))
 }
 
 // StampSkipping is the timestamp of a block on parent that skips heights while
 // time travel goes on: each height takes its block time, and the clock, which
-// was moved before, is the limit. It is at least the parent's + 1.
+// was moved before, is the limit. It is a block time after the parent's at least.
 //
 // Spec: decisions C7, C8.
 func StampSkipping(parent *State, skipped uint64, now types.Millis) types.Millis {
@@ -36,5 +42,5 @@ func StampSkipping(parent *State, skipped uint64, now types.Millis) types.Millis
 	if now > before && uint64((now-before)/blockTime) > skipped {
 		stamp = before + types.Millis(skipped+1)*blockTime
 	}
-	return max(stamp, before+1)
+	return max(stamp, earliest(parent))
 }

@@ -27,7 +27,9 @@ func TestStamp(t *testing.T) {
 		{"a little late", 10_000, 1_000, 11_300, 11_000},
 		{"after a long stop", 10_000, 1_000, 99_000, 99_000},
 		{"no block time", 10_000, 0, 10_050, 10_050},
-		{"clock behind the parent", 10_000, 1_000, 9_000, 10_001},
+		{"clock behind the parent", 10_000, 1_000, 9_000, 11_000},
+		{"clock a little after the parent", 10_000, 1_000, 10_300, 11_000},
+		{"no block time, clock behind the parent", 10_000, 0, 9_000, 10_001},
 	} {
 		if got := at(c.before, c.blockTime, c.now); got != c.want {
 			t.Errorf("%s: %d, want %d", c.name, got, c.want)
@@ -48,7 +50,7 @@ func TestStampSkipping(t *testing.T) {
 		{"62 skipped", 10_000, 1_000, 62, 99_000, 73_000},
 		{"up to the clock", 10_000, 1_000, 62, 73_000, 73_000},
 		{"the clock is behind", 10_000, 1_000, 62, 50_000, 50_000},
-		{"the clock is behind the parent", 10_000, 1_000, 62, 9_000, 10_001},
+		{"the clock is behind the parent", 10_000, 1_000, 62, 9_000, 11_000},
 		{"no block time", 10_000, 0, 62, 10_050, 10_050},
 		{"more than numbers hold", 10_000, 1_000, 1<<64 - 1, 99_000, 99_000},
 	} {

@@ -29,6 +29,7 @@ type node struct {
 	notarized bool
 	persisted bool
 	runners   int                 // how many a vote on it has a bit for, once valid
+	gap       time.Duration       // how much later its children are stamped at least, once valid
 	next      *types.ValidatorSet // the set after a border, once valid
 }
 

@@ -32,7 +32,8 @@
 // On a proposal, the first of its view and from its leader, it takes the
 // notarization of the parent that the block carries. Once the parent was
 // executed, every view between is nullified, and the header fits its parent, it
-// asks the application to execute the block. If it is valid, body and notarize
+// asks the application to execute the block. Its timestamp is a block time after the
+// parent's at least, and not too far ahead of the clock. If it is valid, body and notarize
 // vote are persisted and the vote is sent; if not, it votes nullify.
 //
 // On a vote, it counts, one of each kind for each validator and view. A second,

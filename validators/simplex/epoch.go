@@ -28,6 +28,7 @@ func (m *Machine) caughtUp(e CaughtUp) {
 	if e.Root.Block == nil || e.Root.Block.Header.Height <= m.rootHeight() || checkSet(&e.Set, &e.Root.Block.Header) != nil {
 		return
 	}
+	m.gap = m.pace.BlockTime
 	if e.Set.Epoch == m.set.Epoch {
 		m.moveRoot(e.Root)
 		m.newest = max(m.newest, m.rootView())

@@ -38,6 +38,7 @@ type (
 		Late    bool                // it failed since a program used more CPU time than it may
 		Reason  string              // why it is not valid
 		Runners int                 // how many votes on it have a bit for (CIP-11 §8.4)
+		Gap     time.Duration       // the block time in force in the block after it
 		Next    *types.ValidatorSet // the next epoch's set, where the block is its epoch's last
 	}
 	// Work says whether the application has something to put into a block.
@@ -76,6 +77,9 @@ func TimingOf(p *params.Params) Timing {
 func (t Timing) LongestLeader() time.Duration {
 	return (t.BlockTime + leaderDelays*t.LinkDelay) << maxDoublings
 }
+
+// Drift is how far ahead of a voter's clock a timestamp may lie (decision C7).
+func (t Timing) Drift() time.Duration { return max(t.BlockTime, driftDelays*t.LinkDelay) }
 
 func (Start) event()    {}
 func (Tick) event()     {}
@@ -118,6 +122,7 @@ type (
 		Notarization *types.Certificate // every notarize vote held for the parent; nil where that is genesis
 		Finalization *types.Certificate // the parent's, for an epoch's first block but the first's
 		By           types.Time         // when to stop filling it (decision C4)
+		Ahead        time.Duration      // this validator's clock is so far ahead of the others': stamp it by theirs (decision C7)
 	}
 	// Execute asks for a block to be executed on its parent, which was executed
 	// before or is finalized; Executed answers.
@@ -178,6 +183,13 @@ type (
 		Hash   types.Hash
 		Reason string
 	}
+	// ClockOff says that a validator's clock is off as far as this one can tell (decision C7):
+	// ahead of the others', or behind where By is negative. Whose is this validator where
+	// more than f others say so, else the leader whose proposal is stamped too far ahead.
+	ClockOff struct {
+		Whose types.Address
+		By    time.Duration
+	}
 	// SitsOut says that this validator votes for nothing until a block stamped
 	// later is final, since it may have forgotten votes; ComesBack, that one is.
 	SitsOut   struct{ Until types.Millis }
@@ -201,6 +213,7 @@ func (Nullified) report() {}
 func (Finalized) report() {}
 func (Behind) report()    {}
 func (Rejected) report()  {}
+func (ClockOff) report()  {}
 func (SitsOut) report()   {}
 func (ComesBack) report() {}
 func (Evidence) report()  {}

@@ -1,10 +1,15 @@
 package simplex
 
-import "github.com/cowboyinc/devnet/internal/base/types"
+import (
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+)
 
 // finalized is the newest final block, and the certificate that allows a newer one.
 type finalized struct {
 	root      Root
+	gap       time.Duration      // how much later the root's children are stamped at least
 	edge      Root               // the block before the last border
 	final     *types.Certificate // the highest finalization that is not reported yet
 	finalFrom types.Address      // who sent it

@@ -28,6 +28,7 @@ func (m *finalizer) finalizeNext() bool {
 	tip := path[0]
 	done.Notarization = m.notarizationOf(tip, c.View)
 	m.report(done)
+	m.gap = tip.gap
 	m.moveRoot(Root{Block: tip.block, Hash: tip.hash, Finalization: c, Notarization: done.Notarization})
 	m.bodies.remember(path)
 	if tip.next != nil {

@@ -27,7 +27,7 @@ func (m *recovery) begin() {
 	}
 	m.begun, m.floor = true, floor{}
 	if m.cfg.Lost && m.set.MaxFaulty() > 0 {
-		m.sitsOut = m.now.Add(driftsOut * m.pace.drift()).Millis()
+		m.sitsOut = m.now.Add(driftsOut * m.pace.Drift()).Millis()
 		m.me = m.place()
 		m.report(SitsOut{Until: m.sitsOut})
 	}

@@ -72,7 +72,7 @@ func New(cfg Config, replay [][]byte) (*Machine, error) {
 		return nil, err
 	}
 	m := compose(&state{
-		cfg: cfg, seat: seat{self: cfg.Signer.Address(), unfit: cfg.Follows}, finalized: finalized{root: cfg.Root},
+		cfg: cfg, seat: seat{self: cfg.Signer.Address(), unfit: cfg.Follows}, finalized: finalized{root: cfg.Root, gap: cfg.Timing.BlockTime},
 		bodies: newBodies(),
 		pace:   pacemaker{Timing: cfg.Timing},
 	})
@@ -120,7 +120,10 @@ func checkSorted(set *types.ValidatorSet) error {
 // Step takes one event at the time now and returns what has to be done. Slices
 // and messages of the output are the caller's to read, not to change.
 func (m *Machine) Step(now types.Time, event Event) Output {
-	m.now = max(now, m.now)
+	if now < m.clock {
+		m.back += m.clock.Sub(now) // it was set back: timeouts go on from where they were
+	}
+	m.clock, m.now = now, now.Add(m.back)
 	if _, ok := event.(Start); ok && !m.started {
 		m.started = true
 		m.begin()
@@ -156,6 +159,7 @@ func (m *Machine) handle(event Event) {
 		m.disarmIdle()
 	case Goal:
 		m.goal = e.Height
+		m.clocks = newClocks(len(m.set.Members)) // stamps follow clocks that were moved, block by block
 		m.disarmIdle()
 	case CaughtUp:
 		m.caughtUp(e)
@@ -207,6 +211,13 @@ func (m *Machine) Deadline() types.Time {
 	if !m.started {
 		return types.Never
 	}
+	if at := m.deadline(); at != types.Never {
+		return at.Add(-m.back)
+	}
+	return types.Never
+}
+
+func (m *Machine) deadline() types.Time {
 	at := min(m.fetcher.retryAt(), m.bodies.retryAt(), m.vouchersDue())
 	if m.ended() {
 		return at

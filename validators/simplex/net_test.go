@@ -463,7 +463,7 @@ func (w *world) answer(n *member, a Ask) {
 		}
 		w.post(delivery{to: n.id, event: built, life: n.machine}, w.execution)
 	case Execute:
-		done := Executed{Hash: a.Hash, Valid: true, Runners: 8}
+		done := Executed{Hash: a.Hash, Valid: true, Runners: 8, Gap: n.machine.cfg.Timing.BlockTime}
 		if n.invalid != nil && n.invalid(a.Block) {
 			done.Valid, done.Reason = false, "wrong state root"
 		}
@@ -484,7 +484,7 @@ func (w *world) build(n *member, a Build) *types.Block {
 	b := &types.Block{
 		Header: types.Header{ChainID: testChain, Height: h.Height + 1, View: a.View, Epoch: w.epochOf(h.Height + 1), SetEpoch: a.Epoch,
 			Parent: a.ParentHash, Proposer: n.key.address, Transactions: noTransactions, Passed: types.PassedHash(nil),
-			Timestamp: max(w.now.Millis(), h.Timestamp+1)},
+			Timestamp: max(w.now.Millis(), h.Timestamp+max(1, types.Millis(n.machine.cfg.Timing.BlockTime.Milliseconds())))},
 		Parent: a.Notarization, Finalization: a.Finalization,
 	}
 	if w.border(b.Header.Height) {

@@ -89,3 +89,28 @@ func TestASkippedRangeIsNotFar(t *testing.T) {
 		}
 	}
 }
+
+// C7: a clock that is set back stops no timeout. Stamps are judged by the clock as it is.
+func TestC7AClockThatIsSetBackStopsNoTimeout(t *testing.T) {
+	s := newSolo(t, 4, nil)
+	s.now = types.Time(time.Hour)
+	s.step(Tick{})
+	s.receive(1, s.certificate(types.Nullify, s.m.View(), nil, 1, 2, 3))
+	view := s.m.View()
+	s.now = types.Time(10 * time.Minute)
+	s.step(Tick{})
+	if due := s.m.Deadline(); due > s.now.Add(time.Second) {
+		t.Errorf("set back by 50 minutes, it is due in %v", due.Sub(s.now))
+	}
+	s.wait(5 * time.Second)
+	if !s.voted(types.Nullify, view) {
+		t.Errorf("view %d is not nullified 5 s later", view)
+	}
+	s.receive(1, s.certificate(types.Nullify, view, nil, 1, 2, 3))
+	b := s.child(nil, s.m.View())
+	b.Header.Timestamp = s.now.Add(2 * time.Second).Millis()
+	s.propose(s.m.View(), b)
+	if r := s.m.rounds[b.Header.View]; !r.rejected {
+		t.Error("a stamp 2 s ahead of the clock is taken")
+	}
+}

@@ -67,5 +67,5 @@ func (p *pacemaker) presencePatience() time.Duration {
 	return min(p.BlockTime, p.LinkDelay) / presenceFraction
 }
 
-// drift is how far ahead of a voter's clock a timestamp may lie (decision C7).
-func (p *pacemaker) drift() time.Duration { return max(p.BlockTime, driftDelays*p.LinkDelay) }
+// lead is how far ahead of its own clock a proposer may stamp a block.
+func (p *pacemaker) lead() time.Duration { return p.Drift() - p.LinkDelay/2 }

@@ -1,6 +1,10 @@
 package simplex
 
-import "github.com/cowboyinc/devnet/internal/base/types"
+import (
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+)
 
 // proposer makes the proposals of the views that this validator leads.
 type proposer struct{ *requester }
@@ -27,7 +31,7 @@ func (m *proposer) propose() bool {
 		return true
 	}
 	build := Build{Epoch: m.set.Epoch, View: m.view, Parent: parent.block, ParentHash: parent.hash, Notarization: cert,
-		By: m.now.Add(m.pace.leaderTimeout() / fillingFraction)}
+		By: m.clock.Add(m.pace.leaderTimeout() / fillingFraction), Ahead: m.clockAhead()}
 	if parent.block.Header.Border() {
 		build.Finalization = m.root.Finalization
 	}
@@ -39,17 +43,21 @@ func (m *proposer) propose() bool {
 // buildAt is when this validator, leading the view, may ask for a block: a block
 // time after the parent's timestamp, and in no case later than a block time
 // after entering, so that a timestamp from the future holds nobody up. The
-// block's own timestamp, which is after the parent's, must leave other clocks
-// half of the drift that they allow. A block that is proposed again waits half a link
+// block's own timestamp, which is a block time after the parent's at least, must leave other
+// clocks half a link delay of the drift that they allow. A block that is proposed again waits half a link
 // delay more, in which it should have become final, and a block time where no border is why. A chain that is late makes up for it,
 // but leaves votes that say who sees which runners the time to come.
 func (m *proposer) buildAt() types.Time {
 	at := m.entered.Add(m.pace.BlockTime)
-	header := m.tip()
-	if due := header.Timestamp.Time().Add(m.pace.BlockTime); due < at {
+	header, gap := m.tip(), m.gap
+	if n := m.newestNode(); n != nil {
+		gap = n.gap
+	}
+	stamped := header.Timestamp.Time().Add(m.clockOff() + m.back) // as this validator's clock would have it
+	if due := stamped.Add(m.pace.BlockTime); due < at {
 		at = due
 	}
-	at = max(at, (header.Timestamp + 1).Time().Add(-m.pace.drift()/2))
+	at = max(at, stamped.Add(max(gap, time.Millisecond)-m.pace.lead()))
 	if n := m.newestNode(); n != nil && m.hasToWait(n) {
 		at = max(at, m.entered.Add(m.pace.LinkDelay/2))
 		if !n.block.Header.Border() {

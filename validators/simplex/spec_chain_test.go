@@ -228,8 +228,8 @@ func TestC8OnlyTravelThatWasAskedForIsVotedFor(t *testing.T) {
 	}
 }
 
-// C7: timestamps are after the parent's and at most max(block time, 2Δ) ahead of
-// the voter's clock.
+// C7: timestamps are a block time after the parent's at least and at most max(block time, 2Δ)
+// ahead of the voter's clock.
 func TestC7Timestamps(t *testing.T) {
 	for _, test := range []struct {
 		blockTime time.Duration
@@ -237,7 +237,7 @@ func TestC7Timestamps(t *testing.T) {
 		ok        bool
 	}{
 		{time.Second, 1000, true}, {time.Second, 1001, false},
-		{0, 500, true}, {0, 501, false}, {0, -5000, false}, {time.Second, -3000, false}, {time.Second, -2999, true},
+		{0, 500, true}, {0, 501, false}, {0, -5000, false}, {time.Second, -2001, false}, {time.Second, -2000, true},
 	} {
 		s := newSolo(t, 4, func(c *Config) { c.Timing.BlockTime = test.blockTime })
 		b := s.child(nil, 1)
@@ -246,6 +246,94 @@ func TestC7Timestamps(t *testing.T) {
 		if ok := len(s.out.Ask) == 1; ok != test.ok {
 			t.Errorf("block time %v, timestamp %d: taken %v", test.blockTime, test.stamp, ok)
 		}
+	}
+}
+
+// C7: the block time that a child is held to is the one in force in it, as its parent's
+// execution says, and not what this validator heard last.
+func TestC7AChangedBlockTimeHoldsFromItsBlock(t *testing.T) {
+	for _, test := range []struct {
+		gap, after time.Duration
+		ok         bool
+	}{
+		{5 * time.Second, 4999 * time.Millisecond, false}, {5 * time.Second, 5 * time.Second, true},
+		{100 * time.Millisecond, 99 * time.Millisecond, false}, {100 * time.Millisecond, 100 * time.Millisecond, true},
+	} {
+		s := newSolo(t, 4, nil)
+		first := s.child(nil, 1)
+		first.Header.Timestamp = -500
+		s.propose(1, first)
+		s.step(Executed{Hash: first.Hash(), Valid: true, Gap: test.gap})
+		s.now = s.now.Add(5 * time.Second)
+		s.receive(1, s.certificate(types.Notarize, 1, first, 1, 2, 3))
+		b := s.child(first, 2)
+		b.Header.Timestamp = first.Header.Timestamp + types.Millis(test.after.Milliseconds())
+		s.step(Timing{BlockTime: time.Second, LinkDelay: 250 * time.Millisecond})
+		s.propose(2, b)
+		if got := s.m.bodies.nodes[b.Hash()].status == executing; got != test.ok {
+			t.Errorf("block time %v, %v after the parent: taken %v", test.gap, test.after, got)
+		}
+	}
+}
+
+// C7: a validator says whose clock is off, and by how much: that of one leader whose stamps are
+// too far ahead, and its own where more than f others say so.
+func TestC7SaysWhoseClockIsOff(t *testing.T) {
+	said := func(s *solo) (all []ClockOff) {
+		for _, r := range s.all.Report {
+			if off, is := r.(ClockOff); is {
+				all = append(all, off)
+			}
+		}
+		return all
+	}
+	s := newSolo(t, 4, nil)
+	for view := types.View(1); view <= 3; view++ {
+		b := s.child(nil, view)
+		b.Header.Timestamp = s.now.Add(10 * time.Minute).Millis()
+		s.propose(view, b)
+		s.receive(1, s.certificate(types.Nullify, view, nil, 1, 2, 3))
+	}
+	own := ClockOff{testAddress(0), -10 * time.Minute}
+	want := []ClockOff{{testAddress(1), 10 * time.Minute}, own, own, own} // the last of its own proposal
+	if got := said(s); !slices.Equal(got, want) {
+		t.Errorf("it says %v, want %v", got, want)
+	}
+
+	ahead := newSolo(t, 4, nil)
+	ahead.now = types.Time(time.Minute)
+	for view := types.View(1); view <= 3; view++ {
+		b := ahead.child(nil, view)
+		b.Header.Timestamp = ahead.now.Add(-30 * time.Second).Millis()
+		ahead.propose(view, b)
+		ahead.receive(1, ahead.certificate(types.Nullify, view, nil, 1, 2, 3))
+	}
+	ahead.wait(2 * time.Second)
+	if b := ahead.lastBuild(); b == nil || b.Ahead != 30*time.Second {
+		t.Errorf("it builds %+v, with a clock 30 s ahead", b)
+	}
+	if got := said(ahead); !slices.Equal(got, []ClockOff{{testAddress(0), 30 * time.Second}}) {
+		t.Errorf("it says %v", got)
+	}
+}
+
+// C7: f liars raise or lower nobody's idea of its own clock.
+func TestC7FewStampsSayNothingOfTheClock(t *testing.T) {
+	c := newClocks(4)
+	c.note(1, 0, types.Time(time.Hour))
+	if c.behind(1) != 0 || c.ahead(1) != 0 {
+		t.Error("one of four is believed alone")
+	}
+	c.note(2, 0, types.Time(time.Second))
+	if got := c.behind(1); got != time.Hour {
+		t.Errorf("two say %v", got)
+	}
+	c.note(3, 0, types.Time(2*time.Second))
+	if got := c.behind(1); got != 2*time.Second {
+		t.Errorf("a liar among three has it %v ahead", got)
+	}
+	if got := c.ahead(1); got != -2*time.Second {
+		t.Errorf("ahead of it by %v", got)
 	}
 }
 

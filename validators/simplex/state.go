@@ -1,12 +1,18 @@
 package simplex
 
-import "github.com/cowboyinc/devnet/internal/base/types"
+import (
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+)
 
 // state is what a machine knows. Its parts embed it, and share it: m is the machine as
 // far as a part knows it.
 type state struct {
 	cfg     Config
-	now     types.Time // of the step that is under way
+	now     types.Time    // of the step that is under way, as timeouts count it: it never goes back
+	clock   types.Time    // the same, as the clock shows it
+	back    time.Duration // by how much the clock was set back in all: now - clock
 	started bool
 	out     Output // of the step that is under way
 	seat
@@ -93,6 +99,15 @@ func (m *state) tip() *types.Header {
 		return &n.block.Header
 	}
 	return &m.root.Block.Header
+}
+
+// gapAfter is how much later than a block, executed or the root, its children are stamped at
+// least (decision C7): what is final or executed says so, since a block time may change.
+func (m *state) gapAfter(hash types.Hash) time.Duration {
+	if n := m.bodies.nodes[hash]; n != nil {
+		return n.gap
+	}
+	return m.gap
 }
 
 // newestNode is the body that was notarized in the highest view, or nil.

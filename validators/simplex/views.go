@@ -16,13 +16,14 @@ type views struct {
 	entered types.Time            // when it began
 	newest  types.View            // the highest with a notarization or finalization
 	heard   []types.View          // the view in which each member was heard last, by index
+	clocks  clocks                // of the members
 	top     *types.Certificate    // the certificate of the highest view that has one
 }
 
 // begin starts anew, for a set of so many members, above the root's view.
 func (m *views) begin(root types.View, members int) {
 	m.rounds, m.view, m.top, m.gone = map[types.View]*round{}, root, nil, viewSet{}
-	m.heard = make([]types.View, members)
+	m.heard, m.clocks = make([]types.View, members), newClocks(members)
 	for i := range m.heard {
 		m.heard[i] = root
 	}

@@ -33,6 +33,9 @@ func (m *voter) receiveProposal(from types.Address, p VerifiedProposal) {
 		}
 		return
 	}
+	if view == m.view && header.View == view && header.Height > m.goal {
+		m.clocks.note(m.index[from], header.Timestamp, m.clock)
+	}
 	r.proposal, r.hash = p.proposal, p.hash
 	n := m.attach(p.proposal.Block, p.hash, from)
 	m.fetcher.drop(p.hash)
@@ -83,6 +86,10 @@ func (m *voter) consider() bool {
 		}
 		return false
 	}
+	if n.status == pending && n.block.Header.Timestamp < parent.Timestamp.Time().Add(m.gapAfter(n.block.Header.Parent)).Millis() {
+		m.refuse(r, r.hash, "timestamp is less than a block time after the parent's")
+		return true
+	}
 	if !m.follows(n, parent, r) {
 		return false
 	}
@@ -94,7 +101,8 @@ func (m *voter) proposalFault(n *node, parent *types.Header) string {
 	if reason := m.headerFault(n.block, parent); reason != "" {
 		return reason
 	}
-	if n.status == pending && n.block.Header.Timestamp > m.now.Add(m.pace.drift()).Millis() {
+	if n.status == pending && n.block.Header.Proposer != m.self && n.block.Header.Timestamp > m.clock.Add(m.pace.Drift()).Millis() {
+		m.tellClock(n.block.Header.Proposer, n.block.Header.Timestamp)
 		return "timestamp is too far in the future"
 	}
 	return ""
@@ -188,5 +196,5 @@ func (m *voter) presence(runners int) []byte {
 	if m.cfg.Presence == nil {
 		return selection.NewBitmap(runners).Bytes()
 	}
-	return m.cfg.Presence(m.now, runners)
+	return m.cfg.Presence(m.clock, runners)
 }

@@ -32,12 +32,27 @@ func (n *Network) gaveUp(g *validators.GivenUp) string {
 	return text
 }
 
+// clockBehind says that a validator's clock is behind the newest block's stamp (decision C7).
+func clockBehind(name string, by time.Duration) string {
+	return fmt.Sprintf("the clock of %s is %v behind the newest block's timestamp, before which no block is made; set it right, or wait",
+		name, by.Round(time.Second/10))
+}
+
+// named writes the names of validators for their addresses.
+func (n *Network) named(text string) string {
+	for _, node := range n.List() {
+		text = strings.ReplaceAll(text, node.Address.String(), node.Name)
+	}
+	return text
+}
+
 // Liveness implements api.Backend.
 func (n *Network) Liveness() api.Liveness {
 	l := api.Liveness{Since: n.finality.since()}
 	state := n.state()
 	running, connected, members, pooled, nullified := 0, 0, 0, 0, uint64(0)
 	var latest *validators.Trouble
+	behind := ""
 	var gaveUp *validators.GivenUp
 	for _, node := range n.List() {
 		if state.Validators().Index(node.Address) < 0 {
@@ -57,12 +72,16 @@ func (n *Network) Liveness() api.Liveness {
 		if status.Unfit != "" {
 			l.Troubles = append(l.Troubles, fmt.Sprintf("%s neither proposes nor votes: %s", node.Name, status.Unfit))
 		}
+		if status.Behind > 0 {
+			behind = clockBehind(node.Name, status.Behind)
+			l.Troubles = append(l.Troubles, behind)
+		}
 		trouble := status.Trouble
 		if trouble == nil {
 			continue
 		}
 		if age := n.clock.Now().Sub(trouble.At); age < troubleAge {
-			l.Troubles = append(l.Troubles, fmt.Sprintf("%s, %s ago: %s", node.Name, age.Round(time.Second), trouble.What))
+			l.Troubles = append(l.Troubles, fmt.Sprintf("%s, %s ago: %s", node.Name, age.Round(time.Second), n.named(trouble.What)))
 		}
 		if latest == nil || trouble.At > latest.At {
 			latest = trouble
@@ -85,8 +104,10 @@ func (n *Network) Liveness() api.Liveness {
 		// nothing is to be done, and no block is made for it
 	case l.Since > max(leastPatience, patienceBlocks*n.config.BlockTime):
 		l.Cause = fmt.Sprintf("%d views were nullified since the start", nullified)
-		if latest != nil {
-			l.Cause += "; last, " + latest.What
+		if behind != "" {
+			l.Cause += "; " + behind
+		} else if latest != nil {
+			l.Cause += "; last, " + n.named(latest.What)
 		} else if gaveUp != nil {
 			l.Cause += "; last, " + n.gaveUp(gaveUp)
 		}

@@ -73,3 +73,24 @@ func TestViewsThatAreGivenUpAreCountedByCause(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// C7: validators whose clocks are behind the newest block's stamp make none before that time, and
+// each says so by its name.
+func TestClocksThatAreSetBackAreNamed(t *testing.T) {
+	n := up(t, Config{Ephemeral: true, Validators: 4, BlockTime: 50 * time.Millisecond})
+	await(t, n, 2)
+	if l := n.Liveness(); len(l.Troubles) != 0 {
+		t.Errorf("troubles before: %q", l.Troubles)
+	}
+	n.clock.SetOffset(-10 * time.Minute)
+	troubles := strings.Join(n.Liveness().Troubles, "\n")
+	for _, name := range []string{"v0", "v1", "v2", "v3"} {
+		if !strings.Contains(troubles, "the clock of "+name+" is 9m5") && !strings.Contains(troubles, "the clock of "+name+" is 10m0") {
+			t.Errorf("%s is not named in %q", name, troubles)
+		}
+	}
+	n.clock.SetOffset(0)
+	if address := n.find("v1").Address.String(); n.named("the clock of "+address+" is ahead") != "the clock of v1 is ahead" {
+		t.Errorf("v1 is told by its address: %s", n.named("the clock of "+address))
+	}
+}

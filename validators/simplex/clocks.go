@@ -1,0 +1,99 @@
+package simplex
+
+import (
+	"slices"
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+)
+
+// clocks is by how much the newest proposal of each member was stamped before this validator's
+// clock when it came, by the member's index; unheard where none came (decision C7).
+type clocks []time.Duration
+
+// unheard marks a member without a proposal.
+const unheard = time.Duration(-1 << 63)
+
+// lateBlocks is how many block times a stamp may lag the clock of whoever made it: a chain that is
+// late makes up for it (ledger.Stamp).
+const lateBlocks = 4
+
+func newClocks(members int) clocks {
+	c := make(clocks, members)
+	for i := range c {
+		c[i] = unheard
+	}
+	return c
+}
+
+// note takes a proposal's stamp.
+func (c clocks) note(member int, stamp types.Millis, now types.Time) {
+	c[member] = now.Sub(stamp.Time())
+}
+
+// behind returns the lag that all but so many of the members heard exceed or have, so that as
+// many liars do not raise it; 0 where no more were heard.
+func (c clocks) behind(faulty int) time.Duration {
+	lags := c.heard()
+	if len(lags) <= faulty {
+		return 0
+	}
+	return lags[faulty]
+}
+
+// ahead is the same of stamps ahead of this clock.
+func (c clocks) ahead(faulty int) time.Duration {
+	lags := c.heard()
+	if len(lags) <= faulty {
+		return 0
+	}
+	return -lags[len(lags)-1-faulty]
+}
+
+// heard are the lags in rising order.
+func (c clocks) heard() []time.Duration {
+	lags := make([]time.Duration, 0, len(c))
+	for _, lag := range c {
+		if lag != unheard {
+			lags = append(lags, lag)
+		}
+	}
+	slices.Sort(lags)
+	return lags
+}
+
+// clockOff is how far this validator's clock is ahead of those of the others, by the stamps of
+// all but f of their newest proposals, or behind where it is negative; 0 where links and a late
+// chain account for it. It is for this validator's own proposals: they come in time, and are
+// stamped no later than others stamp them. Votes go by the clock as it is, so that stamps
+// which f liars set ahead draw nobody's along.
+func (m *state) clockOff() time.Duration {
+	if m.tip().Height < m.goal {
+		return 0
+	}
+	if by := m.clocks.behind(m.set.MaxFaulty()); by > m.pace.Drift()+lateBlocks*m.pace.BlockTime {
+		return by
+	}
+	if by := m.clocks.ahead(m.set.MaxFaulty()); by > m.pace.Drift() {
+		return -by
+	}
+	return 0
+}
+
+// clockAhead is what a proposal's stamp takes off the clock. It reports a clock that is off.
+func (m *state) clockAhead() time.Duration {
+	off := m.clockOff()
+	if off != 0 {
+		m.report(ClockOff{Whose: m.self, By: off})
+	}
+	return max(off, 0)
+}
+
+// tellClock reports whose clock is off where a proposal is stamped too far ahead.
+func (m *state) tellClock(leader types.Address, stamp types.Millis) {
+	if off := m.clockOff(); off < 0 {
+		m.report(ClockOff{Whose: m.self, By: off})
+		return
+	}
+	m.report(ClockOff{Whose: leader, By: stamp.Time().Sub(m.clock)})
+}
