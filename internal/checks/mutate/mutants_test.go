@@ -3,6 +3,7 @@ package mutate
 // Packages and tests that judge a mutant, in the order they are asked.
 var (
 	consensusCore = []suite{{pkg: "./validators/simplex"}}
+	paceTests     = []suite{{pkg: "./validators/simplex", run: "C4|C7|CaughtUpWith"}}
 	catchupCore   = []suite{{pkg: "./validators/catchup"}}
 	ledgerTests   = []suite{{pkg: "./validators/ledger"}}
 	schedulerCore = []suite{{pkg: "./scheduler/calendar"}, {pkg: "./scheduler"}}
@@ -51,7 +52,27 @@ var mutants = []mutant{
 	{name: "S02", what: "n - f - 1 votes are a certificate", tests: consensusCore, edits: []edit{
 		{"validators/simplex/verify.go", "\t}\n\treturn set.Quorum()\n}", "\t}\n\treturn set.Quorum() - 1\n}"}}},
 	{name: "S03", what: "the view after the parent's need not be nullified", tests: consensusCore, edits: []edit{
-		{"validators/simplex/voter.go", "v > parent; v-- {", "v > parent+1; v-- {"}}},
+		{"validators/simplex/voter.go", "v >= first; v-- {", "v > first; v-- {"}}},
+	{name: "SlowLinks", what: "a notarization resets the timeouts", tests: paceTests, edits: []edit{
+		{"validators/simplex/synchronizer.go", "r != nil && r.finalization != nil {", "r != nil && r.notarization != nil {"}}},
+	{name: "SlowView", what: "a view that was nullified and notarized late is not in vain", tests: paceTests, edits: []edit{
+		{"validators/simplex/synchronizer.go", "r.notarization != nil && r.ownVote(types.Nullify) == nil {", "r.notarization != nil {"}}},
+	{name: "Deep", what: "blocks are built on however many wait for finality", tests: paceTests, edits: []edit{
+		{"validators/simplex/proposer.go", "m.bodies.depth(n, m.root.Hash) >= MaxOpenDepth || ", ""}}},
+	{name: "Spin", what: "views in vain pass as fast as links are", tests: paceTests, edits: []edit{
+		{"validators/simplex/pacemaker.go", "if p.surplus == 0 {", "if p.surplus >= 0 {"}}},
+	{name: "Gone", what: "views that made room are forgotten", tests: paceTests, edits: []edit{
+		{"validators/simplex/views.go", "return r != nil && r.nullification != nil || m.gone.has(v)", "return r != nil && r.nullification != nil"}}},
+	{name: "FirstAnswer", what: "certificates are asked for from the first view on, again and again", tests: paceTests, edits: []edit{
+		{"validators/simplex/views.go", "return max(from, v-v%certificateStep)", "return from"}}},
+	{name: "AgainLost", what: "a restart forgets that its root was proposed again", tests: paceTests, edits: []edit{
+		{"validators/simplex/recovery.go", "if c.Epoch != m.set.Epoch || c.View <= m.root.Block.Header.View {", "if true {"}}},
+	{name: "Hurried", what: "a child may be stamped a millisecond after its parent", tests: paceTests, edits: []edit{
+		{"validators/simplex/voter.go", "Add(m.gapAfter(n.block.Header.Parent)).Millis()", "Add(1).Millis()"}}},
+	{name: "OneClock", what: "one liar says that a clock is off", tests: paceTests, edits: []edit{
+		{"validators/simplex/clocks.go", "return lags[faulty]", "return lags[len(lags)-1]"}}},
+	{name: "SetBack", what: "timeouts stand still where a clock is set back", tests: paceTests, edits: []edit{
+		{"validators/simplex/machine.go", "m.clock, m.now = now, now.Add(m.back)", "m.clock, m.now, m.back = now, max(now, m.now), 0"}}},
 	{name: "S04", what: "no notarization of the parent", tests: consensusCore, edits: []edit{
 		{"validators/simplex/headers.go", "if !certifies(b.Parent, types.Notarize, b.Header.Parent, parent) {",
 			"if b.Parent == nil && parent.Height > 1<<60 {"}}},
@@ -100,9 +121,9 @@ var mutants = []mutant{
 	{name: "S22", what: "an unheard leader is waited for", tests: consensusCore, edits: []edit{
 		{"validators/simplex/cause.go", "r.view > m.heard[leader]+unheardViews:", "r.view > m.heard[leader]+unheardViews+1<<40:"}}},
 	{name: "S23", what: "stamps may lie far ahead", tests: consensusCore, edits: []edit{
-		{"validators/simplex/voter.go", "m.now.Add(m.pace.drift()).Millis()", "m.now.Add(1000 * m.pace.drift()).Millis()"}}},
+		{"validators/simplex/voter.go", "m.clock.Add(m.pace.Drift()).Millis()", "m.clock.Add(1000 * m.pace.Drift()).Millis()"}}},
 	{name: "S25", what: "doubled timeouts are not taken back", tests: consensusCore, edits: []edit{
-		{"validators/simplex/synchronizer.go", "max(m.newest, m.rootView()))))", "0*m.newest)))"}}},
+		{"validators/simplex/synchronizer.go", "for ; u > m.rootView() && count < limit; u-- {\n\t\tif r := m.rounds[u]; r != nil && r.finalization != nil {", "for ; u > 0 && count < limit; u-- {\n\t\tif r := m.rounds[u]; r != nil && r.finalization != nil && u == 0 {"}}},
 	{name: "S27", what: "proposals are taken from anybody", tests: consensusCore, edits: []edit{
 		{"validators/simplex/voter.go", "if from != m.set.Leader(view) || view < m.view", "if view < m.view"}}},
 	{name: "S31", what: "a member's signature is good for a vote of any other", tests: consensusCore, edits: []edit{
