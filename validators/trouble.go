@@ -19,8 +19,8 @@ type Trouble struct {
 // clockStep is what clocks that are off are rounded to in words.
 const clockStep = 100 * time.Millisecond
 
-// tellClock notes whose clock is off, and by how much (decision C7). Who tells a person writes
-// names for the addresses.
+// tellClock notes whose clock is off, and by how much (decision C7). The faces write names for
+// the addresses.
 func (v *Validator) tellClock(off simplex.ClockOff) {
 	by, self := off.By.Abs().Round(clockStep), v.node.Signer.Address()
 	what := fmt.Sprintf("the clock of %s is %v ahead of that of %s, which refuses its proposals; set one of them right", off.Whose, by, self)

@@ -7,15 +7,15 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// clocks is by how much the newest proposal of each member was stamped before this validator's
-// clock when it came, by the member's index; unheard where none came (decision C7).
+// clocks has a lag for each member, by its index: this validator's clock, less the stamp of the
+// member's newest proposal, when that came. A member without a proposal is unheard (decision C7).
 type clocks []time.Duration
 
 // unheard marks a member without a proposal.
 const unheard = time.Duration(-1 << 63)
 
-// lateBlocks is how many block times a stamp may lag the clock of whoever made it: a chain that is
-// late makes up for it (ledger.Stamp).
+// lateBlocks is how many block times a stamp may lag its proposer's clock. A chain that is late
+// makes up for it (ledger.Stamp).
 const lateBlocks = 4
 
 func newClocks(members int) clocks {
@@ -31,8 +31,8 @@ func (c clocks) note(member int, stamp types.Millis, now types.Time) {
 	c[member] = now.Sub(stamp.Time())
 }
 
-// behind returns the lag that all but so many of the members heard exceed or have, so that as
-// many liars do not raise it; 0 where no more were heard.
+// behind returns the greatest lag that all but the given number of members reach, so that as many
+// liars do not raise it. It is 0 if no more members were heard.
 func (c clocks) behind(faulty int) time.Duration {
 	lags := c.heard()
 	if len(lags) <= faulty {
@@ -62,11 +62,11 @@ func (c clocks) heard() []time.Duration {
 	return lags
 }
 
-// clockOff is how far this validator's clock is ahead of those of the others, by the stamps of
-// all but f of their newest proposals, or behind where it is negative; 0 where links and a late
-// chain account for it. It is for this validator's own proposals: they come in time, and are
-// stamped no later than others stamp them. Votes go by the clock as it is, so that stamps
-// which f liars set ahead draw nobody's along.
+// clockOff returns how far this validator's clock is ahead of the others', by the stamps of all
+// but f of their newest proposals. A negative result is a clock that is late. The result is 0 if
+// links and a late chain account for the difference. It is for this validator's own proposals:
+// they come in time, and are stamped no later than others stamp them. Votes go by the clock as
+// it is, so that f liars with stamps ahead draw no voter along.
 func (m *state) clockOff() time.Duration {
 	if m.tip().Height < m.goal {
 		return 0

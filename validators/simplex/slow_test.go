@@ -144,9 +144,8 @@ func stuck(w *world, n *member, nullified int) (log [][]byte) {
 	return log
 }
 
-// C4: a home whose validators hold as many blocks without finality as they may, and have
-// nullified views since, goes on after an update. So does one that lost count of its views,
-// and one whose log holds blocks that nobody ever notarized.
+// C4: validators that hold as many blocks without finality as they may, and have nullified views
+// since, make final blocks after an update. So do validators with more views than they remember.
 func TestC4AStuckHomeGoesOn(t *testing.T) {
 	for _, nullified := range []int{0, 40, MaxOpenViews + 100} {
 		t.Run(fmt.Sprint(nullified), func(t *testing.T) {
