@@ -62,11 +62,12 @@ var mutants = []mutant{
 	{name: "Spin", what: "views in vain pass as fast as links are", tests: paceTests, edits: []edit{
 		{"validators/simplex/pacemaker.go", "if p.surplus == 0 {", "if p.surplus >= 0 {"}}},
 	{name: "Gone", what: "views that made room are forgotten", tests: paceTests, edits: []edit{
-		{"validators/simplex/views.go", "return r != nil && r.nullification != nil || m.gone.has(v)", "return r != nil && r.nullification != nil"}}},
+		{"validators/simplex/views.go", "r.nullification != nil || m.gone.has(v)", "r.nullification != nil"}}},
 	{name: "FirstAnswer", what: "certificates are asked for from the first view on, again and again", tests: paceTests, edits: []edit{
 		{"validators/simplex/views.go", "return max(from, v-v%certificateStep)", "return from"}}},
 	{name: "AgainLost", what: "a restart forgets that its root was proposed again", tests: paceTests, edits: []edit{
-		{"validators/simplex/recovery.go", "if c.Epoch != m.set.Epoch || c.View <= m.root.Block.Header.View {", "if true {"}}},
+		{"validators/simplex/recovery.go", "if c.Epoch != m.set.Epoch || c.View <= m.root.Block.Header.View {",
+			"if true {"}}},
 	{name: "Hurried", what: "a child may be stamped a millisecond after its parent", tests: paceTests, edits: []edit{
 		{"validators/simplex/voter.go", "Add(m.gapAfter(n.block.Header.Parent)).Millis()", "Add(1).Millis()"}}},
 	{name: "OneClock", what: "one liar says that a clock is off", tests: paceTests, edits: []edit{
@@ -123,7 +124,8 @@ var mutants = []mutant{
 	{name: "S23", what: "stamps may lie far ahead", tests: consensusCore, edits: []edit{
 		{"validators/simplex/voter.go", "m.clock.Add(m.pace.Drift()).Millis()", "m.clock.Add(1000 * m.pace.Drift()).Millis()"}}},
 	{name: "S25", what: "doubled timeouts are not taken back", tests: consensusCore, edits: []edit{
-		{"validators/simplex/synchronizer.go", "for ; u > m.rootView() && count < limit; u-- {\n\t\tif r := m.rounds[u]; r != nil && r.finalization != nil {", "for ; u > 0 && count < limit; u-- {\n\t\tif r := m.rounds[u]; r != nil && r.finalization != nil && u == 0 {"}}},
+		{"validators/simplex/synchronizer.go", "for ; u > m.rootView() && count < limit; u-- {", "for ; u > 0 && count < limit; u-- {"},
+		{"validators/simplex/synchronizer.go", "if r := m.rounds[u]; r != nil && r.finalization != nil {", "if u == 0 {"}}},
 	{name: "S27", what: "proposals are taken from anybody", tests: consensusCore, edits: []edit{
 		{"validators/simplex/voter.go", "if from != m.set.Leader(view) || view < m.view", "if view < m.view"}}},
 	{name: "S31", what: "a member's signature is good for a vote of any other", tests: consensusCore, edits: []edit{
