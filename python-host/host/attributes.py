@@ -19,7 +19,7 @@ from host.meter import charge
 NAMED = ("__name__", "__doc__")
 GROWING = frozenset((list, collections.deque, bytearray))  # whose append is charged by its call
 MIXED = 4  # cycles of reading an attribute of an instance of a class that is built on one of the host's
-ABOVE = 4  # and of each class in which it is looked for
+ABOVE = 4  # and of each class in which it may be
 ARGUMENT = 8  # cycles of an argument of an error
 SEARCHED = 4  # characters of a text searched for an address in one cycle
 ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
@@ -85,9 +85,8 @@ def of_function(f, name):
 
 def of_mixed(value, t, name):
     """Of an instance of an actor's class that is built on one of the host's."""
-    charge(MIXED)
+    charge(MIXED + ABOVE * len(t.__mro__))
     for base in t.__mro__:
-        charge(ABOVE)
         if base in actor_code.KINDS:
             if name in base.__dict__:
                 if name in UNLISTED:
@@ -192,9 +191,8 @@ def of_class(cls, name):
     if name in NAMED:
         return plain(getattr(cls, name))
     mine = actor_code.known(cls) is not None
-    charge(ABOVE)
+    charge(ABOVE + (len(cls.__mro__) if mine else 0))
     for base in cls.__mro__ if mine else ():
-        charge(1)
         if name in base.__dict__:
             if base in actor_code.KINDS:
                 if actor_code.sunder(name) and actor_code.KINDS[base].enumeration or name in UNLISTED:

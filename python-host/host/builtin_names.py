@@ -15,7 +15,7 @@ from host.weights import SETS, SIZED, weigh
 MAX_BASES = 64  # of a class; each attribute that is absent is looked for in all
 SUMMED = 3  # cycles of an element that is no int, beside those of its operator
 SLOT, ATTRIBUTE = 24, 4  # cycles of a name in __slots__ and of one that a class defines: their memory
-TESTED = 8  # cycles of one of several types that a value is tested for
+TESTED = 4  # cycles of one of several types that a value is tested for
 ROWS = frozenset((list, tuple))  # whose elements are at hand by their index
 PRINTED = 4096  # bytes of one line of print
 
@@ -153,13 +153,18 @@ def next_of(it, *default):
 
 def flat_types(kinds, depth=0):
     """The types of isinstance's second argument, one by one."""
-    parts = sealed.parts(kinds)
-    if parts is None:
+    if type(kinds) not in sealed.SEVERAL:
         return [kinds]
     if depth > 3:
         raise TypeError("types nested deeper than 3 tuples")
+    parts, found = sealed.parts(kinds), []
     charge(TESTED * len(parts))
-    return [t for k in parts for t in flat_types(k, depth + 1)]
+    for k in parts:
+        if type(k) in sealed.SEVERAL:
+            found += flat_types(k, depth + 1)
+        else:
+            found.append(k)
+    return found
 
 
 def is_instance(value, kinds):

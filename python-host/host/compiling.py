@@ -16,22 +16,29 @@ WEIGHTS = {
     ast.AsyncFunctionDef: 120, ast.Await: 80, ast.Import: 5, ast.ImportFrom: 5, ast.Global: 3, ast.Nonlocal: 3, ast.Assert: 5,
     ast.Raise: 5, ast.Delete: 5, ast.MatchSequence: 3, ast.MatchClass: 3,
     ast.AugAssign: 20, ast.Attribute: 2, ast.Set: 5, ast.List: 2, ast.Dict: 3,
+    ast.YieldFrom: 40, ast.Subscript: 2, ast.FormattedValue: 3, ast.Compare: 2, ast.Assign: 2,
 }
-
-
+IN_LINE = 16  # of an operator on a number that is written out, which is compiled twice: with small integers in line
 PARSED = 8  # bytes of a source with a fault, which Python parses twice, for one unit
+
+
+def weight(node):
+    """The units of one node."""
+    if type(node) is ast.BinOp and type(node.right) is ast.Constant:
+        return IN_LINE
+    return WEIGHTS.get(type(node), 1)
 
 
 def unread(source):
     """The units of a source that is not Python: there is no tree to measure."""
-    return len(source) // PARSED + 10
+    return len(source) // PARSED + 40
 
 
 def units(tree):
     """Of a module. What awaits is gone through twice (awaits.py)."""
     owners = [tree] + [s for s in tree.body if isinstance(s, ast.ClassDef)]
     waiting = [s for owner in owners for s in owner.body if isinstance(s, ast.AsyncFunctionDef)]
-    return sum(WEIGHTS.get(type(node), 1) for root in [tree, *waiting] for node in ast.walk(root))
+    return sum(weight(node) for root in [tree, *waiting] for node in ast.walk(root))
 
 
 def refuse_beyond(found, limit):

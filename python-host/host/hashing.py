@@ -72,6 +72,8 @@ def charge_lookup(n, key):
     before = left()
     if isinstance(key, Enum):
         charge(MEMBER)
+        if t.__hash__ is Enum.__hash__:
+            return  # the hash of its name, and no member is equal to another
     if t is not int or key.bit_length() > 64:
         weigh(key)
     dear = weights.seen.decimals and weights.seen.largest > DEAR_BITS

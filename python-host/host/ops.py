@@ -365,6 +365,16 @@ def lshift(a, b, do=operator.lshift):
     return do(a, b)
 
 
+HASHED = (dict, set, frozenset) + VIEWS
+
+
+def paid_keys(values):
+    """values, whose hashes are paid for."""
+    weigh(values)
+    charge_lookups(0, values)
+    return values
+
+
 def combined(do, shrinks=False):
     """Operators between sets, dicts, views and integers."""
     def combine(a, b, do=do):
@@ -372,7 +382,9 @@ def combined(do, shrinks=False):
             return do(a, b)
         if numbers(a, b):
             return do(a, b)
-        tables = [v for v in (a, b) if isinstance(v, (dict, set, frozenset)) or type(v) in VIEWS]
+        if isinstance(a, VIEWS[:2]) or isinstance(b, VIEWS[:2]):  # these take whatever can be walked, in C
+            a, b = (v if isinstance(v, HASHED) else frozenset(paid_keys(drain(v))) for v in (a, b))
+        tables = [v for v in (a, b) if isinstance(v, HASHED)]
         for v in tables:
             charge(2 * len(v))
             weigh(v)

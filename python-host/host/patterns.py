@@ -30,7 +30,7 @@ GROUP = 8  # cycles of a group that groups or groupdict has
 COMPILED = {}  # pattern and flags → compiled
 BOUNDS = {}  # compiled pattern → (fixed size, widths of its repeats, branches)
 NARROW, MAX_WALKED = 0xFF, 0xFFFF  # characters: sets of the first are small tables, beyond the last no range is walked
-SET, WIDE_SET = 20, 5000  # cycles of compiling a set, and one with characters beyond NARROW
+SET, WIDE_SET, CASES = 20, 5000, 500  # cycles of compiling a set, one with characters beyond NARROW, and one that ignores case
 REPEATS = (c.MAX_REPEAT, c.MIN_REPEAT, c.POSSESSIVE_REPEAT)
 
 
@@ -41,7 +41,8 @@ def refuse(reason):
 class Shape:
     """What makes a pattern's bound."""
 
-    def __init__(self):
+    def __init__(self, ignoring=False):
+        self.ignoring = ignoring  # case, within it somewhere
         self.size, self.widths, self.branches = 1, [], 1
         self.sets = 0  # cycles of compiling its sets
 
@@ -73,7 +74,7 @@ class Shape:
                 refuse("a back-reference")
             elif op is c.IN:
                 self.size += times * (len(av) // 4)
-                self.sets += of_set(av)
+                self.sets += of_set(av) + (CASES if self.ignoring else 0)
 
     def steps(self, n, anchored):
         """The most that matching n characters takes; beyond MAX_STEPS any number beyond."""
@@ -115,7 +116,7 @@ def compile_pattern(pattern, flags=0):
         refuse("more than 100 groups")
     if re.search(r"\(\?[a-zA-Z]", as_text) and re.search(r"\(\?[a-zA-Z]*[uLax]", as_text):
         refuse("flags within the pattern: give them as an argument")
-    shape = Shape()
+    shape = Shape(bool(flags & re.IGNORECASE or re.search(r"\(\?[a-zA-Z]*i", as_text)))
     shape.walk(parser.parse(pattern, flags), False)
     charge(shape.sets)
     made = re._compiler.compile(pattern, flags)
@@ -194,6 +195,14 @@ def expand(m, template):
     return m.expand(template)
 
 
+def of_groups(match, _args):
+    """The cycles of all groups of a match."""
+    regs = match.regs
+    if len(match.string) < 64:
+        return 4 + GROUP * len(regs)
+    return 4 + sum(GROUP + (end - start) // 16 for start, end in regs)
+
+
 def attach():
     t = TABLE.setdefault(re.Pattern, {})
     t.update(search=matcher("search", False), match=matcher("match", True), fullmatch=matcher("fullmatch", True),
@@ -203,7 +212,7 @@ def attach():
     for n in ("group", "start", "end", "span"):
         m[n] = methods._plain(getattr(re.Match, n), lambda v, a: 4 + (1 + len(a)) * (1 + len(v.string) // 16))
     for n in ("groups", "groupdict"):
-        m[n] = methods._plain(getattr(re.Match, n), lambda v, a: 4 + sum(GROUP + (end - start) // 16 for start, end in v.regs))
+        m[n] = methods._plain(getattr(re.Match, n), of_groups)
     m["expand"] = expand
     PROPERTIES[re.Match] = {"string", "lastindex", "lastgroup", "pos", "endpos"}
 

@@ -6,7 +6,7 @@ from host import check, constants
 from host.costs import table
 from host.known_names import TYPES
 from host.rewrite_expressions import LOAD, STORE, Expressions, call, cell, charge, const, is_int, name, short
-from host.rewrite_scopes import CELLS, SHORT_GENERATOR
+from host.rewrite_scopes import CELLS
 
 MAX_COPIES = 20_000  # nodes that the finally of one try may compile to
 ASYNC = ("async stands before def alone: of the actor's method, or of a function at the top of a file of functions, under "
@@ -450,12 +450,11 @@ class Rewriter(Expressions):
         outer, self.function = self.function, "generator" if yields(node.body) else "plain"
         branching, self.branching = self.branching, (node.name, self.classes[-1] if self.classes else None) not in self.waiting
         lambda_outer, self.in_lambda = self.in_lambda, False
-        names, self.names, nodes = self.names, set(), self.nodes
+        names, self.names = self.names, set()
         guarded = self.guarded(node)
         self.cost += len(self.names) // CELLS
         self.names |= names
-        prologue = self.prologue(check.dunder(node.name), self.nodes - nodes)
-        body = self.located(self.note("$into", node.lineno) + prologue, node) + [guarded]
+        body = self.located(self.note("$into", node.lineno) + self.prologue(check.dunder(node.name)), node) + [guarded]
         self.branching = branching
         if ast.get_docstring(node, clean=False) is not None:
             body.insert(0, node.body[0])
@@ -464,15 +463,13 @@ class Rewriter(Expressions):
         new.type_params = []
         return new
 
-    def prologue(self, called_by_operators, nodes):
+    def prologue(self, called_by_operators):
         deeper = ast.AugAssign(cell(1, STORE), ast.Add(), const(1))
         limit = ast.If(ast.Compare(cell(1, LOAD), [ast.Gt()], [cell(2, LOAD)]), [ast.Expr(call("$deep"))], [])
         level = const(True) if self.function == "generator" else cell(1, LOAD)
         # The charge comes first, so that a function entered after the end of
         # cycles ends at once.
         cost = table.call if called_by_operators else table.arithmetic
-        if self.function == "generator":
-            cost += max(nodes - SHORT_GENERATOR, 0) // 4
         return self.charge(cost) + [deeper, limit, ast.Assign([ast.Name("$v", STORE)], level)]
 
     def guarded(self, node):

@@ -7,7 +7,7 @@ from host.costs import table
 
 LOAD = ast.Load()
 CELLS = 8  # names of a function that its making may bind for one cycle
-SHORT_GENERATOR = 32  # expressions of a generator whose frame the price of a call covers; 4 more, 32 bytes, are a cycle
+SHORT_GENERATOR = 32  # nodes of a generator expression whose frame the price of a call covers; 2 more are a cycle: their memory
 
 
 def call(function, *args):
@@ -118,6 +118,6 @@ class Scopes:
     def visit_GeneratorExp(self, node):
         names, self.names, nodes = self.names, set(), self.nodes
         generators, elt = self.comprehension(node.generators, lambda: self.visit(node.elt), table.arithmetic)
-        self.cost += table.call + len(self.names) // CELLS + max(self.nodes - nodes - SHORT_GENERATOR, 0) // 4
+        self.cost += table.call + len(self.names) // CELLS + max(self.nodes - nodes - SHORT_GENERATOR, 0) // 2
         self.names |= names
         return call("$lazy", ast.GeneratorExp(elt, generators))

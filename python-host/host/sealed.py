@@ -138,6 +138,7 @@ class Union(Sealed):
 
 UNITED = 16  # cycles of making a union, beside one for each of its types
 MAX_UNITED = 100
+SEVERAL = frozenset((tuple, Union, types.UnionType))  # types of what isinstance takes for several types
 
 
 def united(a, b):

@@ -35,8 +35,10 @@ SOURCES = (
     ("generators", many("x=(a for a in b)\n")),
     ("tries", many("try:0\nexcept:0\nfinally:0\n")),
     ("tries within tries", many("try:\n try:\n  try:\n   try:0\n   except A:0\n  except B:0\n except C:0\nexcept D:0\n")),
-    ("tries with ways out", "def f(p):\n" + many(" while p:\n  try:\n   if p:return\n   if p:break\n   continue\n  finally:p=1;p=2;p=3\n")),
-    ("tries within loops within tries", "def f(p):\n" + "".join("  " * i + " while p:\n" + "  " * i + "  try:\n" for i in range(15)) + "  " * 16 + "pass\n"
+    ("tries with ways out",
+     "def f(p):\n" + many(" while p:\n  try:\n   if p:return\n   if p:break\n   continue\n  finally:p=1;p=2;p=3\n")),
+    ("tries within loops within tries",
+     "def f(p):\n" + "".join("  " * i + " while p:\n" + "  " * i + "  try:\n" for i in range(15)) + "  " * 16 + "pass\n"
      + "".join("  " * i + "  finally:p=1\n" for i in reversed(range(15)))),
     ("withs", many("with a as b,c as d:0\n")),
     ("withs within withs", many("with a:\n with b:\n  with c:\n   with d:0\n")),
@@ -116,7 +118,8 @@ SOURCES = (
     ("yields", many("def f%d(p):yield p\n")),
     ("yields from", many("def f%d(p):yield from p\n")),
     ("awaits", "from cowboy_sdk import runner\n" + many("@runner.continuation\nasync def f%d(p):\n a=await runner.llm('x')\n")),
-    ("awaits in a row", "from cowboy_sdk import runner\n@runner.continuation\nasync def f(p):\n" + many(" a=await runner.llm('x')\n", 3000)),
+    ("awaits in a row", "from cowboy_sdk import runner\n@runner.continuation\nasync def f(p):\n" + many(" a=await runner.llm('x')\n",
+     3000)),
     ("deep blocks", nested("if a:", 90)),
     ("deep loops", nested("for a in b:", 19)),
     ("brackets that do not close", "x=" + "(" * 190 + "\n"),

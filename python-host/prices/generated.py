@@ -40,16 +40,32 @@ VALUES = {  # name → expression, with N for its size
     "tuple": "tuple(range(N))", "set": "set(range(N))", "frozenset": "frozenset(range(N))", "dict": "{i: str(i) for i in range(N)}",
     "named": "{'k%d' % i: i for i in range(N)}", "range": "range(1 << N * 40)", "short range": "range(N)",
     "deque": "collections.deque(range(N))", "Counter": "collections.Counter(range(N))",
-    "OrderedDict": "collections.OrderedDict([(i, i) for i in range(N)])", "defaultdict": "collections.defaultdict(int, {i: i for i in range(N)})",
+    "OrderedDict": "collections.OrderedDict([(i, i) for i in range(N)])",
+    "defaultdict": "collections.defaultdict(int, {i: i for i in range(N)})",
     "Decimal": "decimal.Decimal('1.' + '7' * min(N, 120))", "one": "one", "two": "two", "none": "none", "class": "Plain",
-    "instance": "Plain()", "record": "Record(1, list(range(N)))", "Row": "Row(*range(min(N, 200)))", "member": "Colour.BLUE", "flags": "Bits.A | Bits.C",
+    "instance": "Plain()", "record": "Record(1, list(range(N)))", "Row": "Row(*range(min(N, 200)))",
+    "member": "Colour.BLUE", "flags": "Bits.A | Bits.C",
     "None": "None", "types": "(int, str) * N", "union": "int | str | list | dict | None", "keys": "{i: 0 for i in range(N)}.keys()",
     "items": "{i: 0 for i in range(N)}.items()", "values": "{i: 0 for i in range(N)}.values()", "json": "json.dumps(list(range(N)))",
-    "pattern": "re.compile('[a-m]+b')", "match": "re.match('(?P<x>a)(b)', 'ab' * N)", "digest": "hashlib.sha256(b'x')", "error": "ValueError('x' * N)",
+    "pattern": "re.compile('[a-m]+b')", "match": "re.match('(?P<x>a)(b)', 'ab' * N)", "digest": "hashlib.sha256(b'x')",
+    "error": "ValueError('x' * N)",
     "type": "int", "generator": "iter(list(range(N)))",
 }
 PAIRED = "int word list rows dict one type".split()
 SKIPPED = {"print", "cowboy_sdk", "pvm_host", "super", "object", "property", "classmethod", "staticmethod"}
+FORMS = (
+    "-v0", "+v0", "~v0", "not v0", "v0[1]", "v0[7]", "v0[:]", "v0[1:]", "v0[::-1]", "a, *b = v0", "f'{v0}'", "f'{v0!r}'",
+    "f'{v0:>9}'", "'%s' % (v0,)", "'%r' % (v0,)", "for x in v0: pass", "one(*v0)", "none(**v0)", "[*v0]", "{*v0}", "{**v0}",
+    "(lambda *a: 0)(*v0)", "(lambda **k: 0)(**v0)", "[x for x in v0]", "{x for x in v0}", "{x: 0 for x in v0}", "sorted(v0)",
+    "min(v0)", "max(v0)", "sum(v0)", "isinstance(v0, int)", "isinstance(7, v0)", "{v0: 1}", "{v0}", "d = {}; d[v0] = 1",
+    "hasattr(v0, 'zzz')", "getattr(v0, 'zzz', 0)", "x = [v0]; x += v0", "x = v0; x += x", "x = v0; x *= 2",
+    "del v0[0]; v0.append(1)", "v0[0:1] = [1, 2]", "json.dumps(v0)", "ValueError(v0)", "str(ValueError(v0))", "repr((v0, v0))",
+    "v0 == [*v0]", "(v0,) == (v0,)", "[v0] < [v0]", "v0 in [v0]",
+)
+TYPES = (
+    "int str bytes bytearray list tuple dict set frozenset range bool dict.fromkeys int.from_bytes str.maketrans bytes.fromhex").split()
+KINDS = (
+    "int str bytes bytearray list tuple dict set frozenset range deque Counter OrderedDict defaultdict Decimal keys pattern match").split()
 OPERATORS = "+ - * // % ** << >> & | ^ == != < <= in is".split()
 
 
@@ -124,7 +140,7 @@ def functions():
     for name in sorted(builtin_names.plain_names()):
         if name not in SKIPPED:
             yield name
-    for name in "int str bytes bytearray list tuple dict set frozenset range bool dict.fromkeys int.from_bytes str.maketrans bytes.fromhex".split():
+    for name in TYPES:
         yield name
     for module in sorted(imports.MAKERS) + sorted(imports.SOURCES):
         if module.split(".")[0] not in SKIPPED and "." not in module:
@@ -152,8 +168,7 @@ def shim(module):
 
 def methods():
     """(type's value, name) of each method of a built-in value."""
-    kinds = "int str bytes bytearray list tuple dict set frozenset range deque Counter OrderedDict defaultdict Decimal keys pattern match".split()
-    for kind in kinds:
+    for kind in KINDS:
         names = set()
         for t in type_of(kind).__mro__:
             names |= set(TABLE.get(t, ()))
@@ -177,7 +192,7 @@ def calls(i, n):
             yield as_program(expression, names)
     for kind, name in list(methods())[i::n]:
         many = [("v0.%s(%s)" % (name, ", ".join("v%d" % (i + 1) for i in range(len(names)))), (kind,) + names)
-                for names in itertools.chain([()], ((n,) for n in VALUES), itertools.product(("seven", "word", "str"), ("seven", "str", "word")))]
+                for names in itertools.chain([()], ((n,) for n in VALUES), itertools.product(("seven", "word", "str"), repeat=2))]
         for expression, names in chosen(many):
             yield as_program(expression, names)
 
@@ -189,12 +204,7 @@ def operations(i, n):
         many = [("v0 %s v1" % o, names) for names in itertools.product(values, values)]
         for expression, names in spread(succeeding([m for m in many if related(*m[1])]), 40):
             yield as_program(expression, names)
-    for form in ("-v0", "+v0", "~v0", "not v0", "v0[1]", "v0[7]", "v0[:]", "v0[1:]", "v0[::-1]", "a, *b = v0", "f'{v0}'", "f'{v0!r}'", "f'{v0:>9}'",
-                 "'%s' % (v0,)", "'%r' % (v0,)", "for x in v0: pass", "one(*v0)", "none(**v0)", "[*v0]", "{*v0}", "{**v0}", "(lambda *a: 0)(*v0)",
-                 "(lambda **k: 0)(**v0)", "[x for x in v0]", "{x for x in v0}", "{x: 0 for x in v0}", "sorted(v0)", "min(v0)", "max(v0)", "sum(v0)",
-                 "isinstance(v0, int)", "isinstance(7, v0)", "{v0: 1}", "{v0}", "d = {}; d[v0] = 1", "hasattr(v0, 'zzz')", "getattr(v0, 'zzz', 0)",
-                 "x = [v0]; x += v0", "x = v0; x += x", "x = v0; x *= 2", "del v0[0]; v0.append(1)", "v0[0:1] = [1, 2]", "json.dumps(v0)", "ValueError(v0)",
-                 "str(ValueError(v0))", "repr((v0, v0))", "v0 == [*v0]", "(v0,) == (v0,)", "[v0] < [v0]", "v0 in [v0]")[i::n]:
+    for form in FORMS[i::n]:
         many = [(form, (name,)) for name in values]
         for expression, names in succeeding(many):
             yield as_program(expression, names)

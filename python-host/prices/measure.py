@@ -26,12 +26,14 @@ sys.path[:0] = [os.path.dirname(HERE), HERE]
 import corpus  # noqa: E402: in this folder
 import deploys  # noqa: E402
 
-from host import chain, check, imports, meter, ops, outcome, probe, program, protocol, serving, warmup, wire  # noqa: E402: above this folder
+from host import chain, check, imports, meter, ops, outcome, probe, program  # noqa: E402: above this folder
+from host import protocol, serving, warmup, wire  # noqa: E402
 
 CYCLES = 300_000  # eight milliseconds of a plain loop
 PLAIN_CYCLES = 30_000
 PLAIN = corpus.whole("for i in range(10**9): pass")
 SECONDS = 2  # of processor time, after which a child is ended: some 200 plain loops
+KILLED = {"ended": "killed", "took": SECONDS * 10**9, "base": 0, "ratio": float("inf"), "units": 0, "held": 0, "why": ""}
 AGAIN = 4  # measurements of a suspect
 MEMORY = 4 << 30
 MOST_BYTES = 60  # a cycle that a program may hold
@@ -110,7 +112,7 @@ def deploy(name, source):
         return {"used": paid, "took": took, "base": base, "ratio": took / paid / base, "held": 0, "why": why, "ended": ""}
     best = None
     for _ in range(AGAIN):
-        row = in_child(found) or {"used": 0, "took": SECONDS * 10**9, "base": 0, "ratio": float("inf"), "held": 0, "why": "", "ended": "killed"}
+        row = in_child(found) or {**KILLED, "used": 0}
         if "error" in row:
             return {"name": name, **row}
         best = row if best is None or row["ratio"] < best["ratio"] else best
@@ -128,7 +130,8 @@ def judge_deploys(said):
                 print(rows[-1].get("error") or shown(rows[-1]), flush=True)
     failed = ["%s: %s" % (row["name"], row["error"]) for row in rows if "error" in row]
     rows = sorted((row for row in rows if "error" not in row), key=lambda row: -row["ratio"])
-    failed += ["%s: %.1f plain loops a cycle, at most %g" % (row["name"], row["ratio"], said.bound) for row in rows if row["ratio"] > said.bound]
+    beyond = [row for row in rows if row["ratio"] > said.bound]
+    failed += ["%s: %.1f plain loops a cycle, at most %g" % (row["name"], row["ratio"], said.bound) for row in beyond]
     print("%d sources that are deployed" % len(rows))
     for row in rows[:said.worst]:
         print(shown(row))
@@ -141,13 +144,14 @@ def peak():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
 
 
-def in_child(do):
+def in_child(do, cycles=CYCLES):
     """The result of do, made in a child with bounded time and memory; None of a child that was ended."""
     r, w = os.pipe()
     child = os.fork()
     if child == 0:
         try:
-            resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
+            seconds = max(SECONDS, cycles * SECONDS // 100_000)
+            resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
             resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
             signal.signal(signal.SIGXCPU, signal.SIG_DFL)
             found = do()
@@ -164,9 +168,9 @@ def in_child(do):
 
 def price(p, cycles):
     """A program's row: its ratio is infinite where its child was ended."""
-    found = in_child(lambda: measure(p.source, cycles))
+    found = in_child(lambda: measure(p.source, cycles), cycles)
     if found is None:
-        found = {"ended": "killed", "used": cycles, "took": SECONDS * 10**9, "base": 0, "ratio": float("inf"), "units": 0, "held": 0, "why": ""}
+        found = {**KILLED, "used": cycles}
     return {"name": p.name, **found}
 
 
