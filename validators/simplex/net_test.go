@@ -197,17 +197,17 @@ func (w *world) start(n *member) {
 	cfg.Presence = attesting(byte(n.id))
 	cfg.Set, cfg.Previous = w.setsAfter(&n.root.Block.Header)
 	reach, err := ReachOf(n.log, n.root)
-	if err != nil {
+	switch {
+	case err != nil:
 		panic(err)
-	}
-	if reach == Former {
+	case reach == Former: // as a test made it
 		if n.log, err = Adopt(n.log, n.root); err != nil {
 			panic(err)
 		}
-	} else if reach == Short && !n.cut {
-		w.violation = fmt.Sprintf("v%d: %v, and nothing was cut off", n.id, reach)
-	} else if n.cut {
+	case n.cut:
 		cfg.Lost, n.cut = reach.Lost(true), false
+	case reach == Short:
+		w.violation = fmt.Sprintf("v%d: %v, and nothing was cut off", n.id, reach)
 	}
 	m, err := New(cfg, n.log)
 	if err != nil {

@@ -17,8 +17,8 @@ type Order struct {
 	Kind        string        // misbehave: how it lies, or Honest to end that
 	How         string        // host_fail: HostCrashes, HostHangs, HostCrawls, or HostWorks to end that
 	Actor       types.Address // host_fail: the actor that the host fails over
-	On          bool          // disk_fail, blackhole, saturate: whether it begins, or ends
-	Delay       time.Duration // slow: how much longer work takes; 0 ends it
+	On          bool          // disk_fail, sync_lies, blackhole, saturate: whether it begins, or ends
+	Delay       time.Duration // slow, disk_slow, cpu_slow: how much longer work takes; 0 ends it
 	Up, Down    time.Duration // flap: how long connections stay, and are gone
 	Times       int           // flap: how often
 	AfterBlocks uint64        // rejoin: how many blocks later

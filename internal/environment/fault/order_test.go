@@ -13,6 +13,7 @@ import (
 // sample is an order of each verb, as it may be.
 var sample = map[string]Order{
 	"crash": {Node: "v0"}, "restart": {Node: "v0"}, "freeze": {Node: "v0"}, "thaw": {Node: "v0"}, "wipe": {Node: "v0"},
+	"disk_slow": {Node: "v0", Delay: time.Second}, "cpu_slow": {Node: "v0", Delay: time.Millisecond}, "sync_lies": {Node: "v0", On: true},
 	"disk_fail": {Node: "v0", On: true}, "host_fail": {Node: "v0", Actor: types.Address{7}, How: HostHangs},
 	"clock_skew": {Node: "v0", Skew: -time.Second}, "misbehave": {Node: "v0", Kind: "forge"},
 	"partition": {Groups: [][]string{{"v0", "v1"}, {"v2"}}}, "bridge": {Node: "v0", Left: []string{"v1"}, Right: []string{"v2", "v3"}},
@@ -25,6 +26,7 @@ var sample = map[string]Order{
 func TestOrdersAreToldAsReceiptsHaveThem(t *testing.T) {
 	for verb, want := range map[string]string{
 		"crash": "crash v0", "restart": "restart v0", "freeze": "freeze v0", "thaw": "thaw v0", "wipe": "wipe v0", "disk_fail": "disk_fail v0",
+		"disk_slow": "disk_slow v0 1s", "cpu_slow": "cpu_slow v0 1ms", "sync_lies": "sync_lies v0",
 		"host_fail":  "host_fail v0 hang over 0x0700000000000000000000000000000000000000",
 		"clock_skew": "clock_skew v0 -1s", "misbehave": "misbehave v0 forge", "partition": "partition v0,v1 / v2",
 		"bridge": "bridge v0 v1 / v2,v3",

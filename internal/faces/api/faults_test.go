@@ -142,7 +142,8 @@ func TestEachVerbCanBeAskedFor(t *testing.T) {
 			}
 		}
 	}
-	if !slices.Contains(parts, "misbehave takes node and kind") || !slices.Contains(parts, "disk_fail and clock_skew are the simulator's") {
+	if !slices.Contains(parts, "misbehave takes node and kind") ||
+		!slices.Contains(parts, "disk_fail, disk_slow, cpu_slow, sync_lies and clock_skew are the simulator's") {
 		t.Errorf("the verbs are told as %q", parts)
 	}
 }

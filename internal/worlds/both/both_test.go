@@ -34,7 +34,7 @@ def again(n): net.run(blocks = n)
 
 // onlySimulated are the verbs that a live world refuses: its disks and clocks are
 // this machine's.
-var onlySimulated = []string{"disk_fail", "clock_skew", "snapshot"}
+var onlySimulated = []string{"disk_fail", "disk_slow", "cpu_slow", "sync_lies", "clock_skew", "snapshot"}
 
 // withinAnEpoch are scripts that say another thing when an epoch ends amid them, as it
 // may on a slow machine: their epochs are long.

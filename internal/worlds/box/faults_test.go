@@ -286,7 +286,9 @@ func TestOneLiveLiarBreaksNothing(t *testing.T) {
 func TestWhatALiveNetworkRefuses(t *testing.T) {
 	n := up(t, quick())
 	var unsupported *fault.Unsupported
-	for _, o := range []fault.Order{{Verb: "disk_fail", Node: "v0", On: true}, {Verb: "clock_skew", Node: "v0", Skew: time.Second}} {
+	for _, o := range []fault.Order{{Verb: "disk_fail", Node: "v0", On: true}, {Verb: "clock_skew", Node: "v0", Skew: time.Second},
+		{Verb: "disk_slow", Node: "v0", Delay: time.Second}, {Verb: "cpu_slow", Node: "v0", Delay: time.Second},
+		{Verb: "sync_lies", Node: "v0", On: true}} {
 		if _, err := n.Do(o); !errors.As(err, &unsupported) {
 			t.Errorf("%s: %v does not say that it is not there", &o, err)
 		}

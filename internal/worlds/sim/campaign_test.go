@@ -20,6 +20,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/worlds/byzantine"
 	"github.com/cowboyinc/devnet/validators/history"
+	"github.com/cowboyinc/devnet/validators/ledger"
 	"github.com/cowboyinc/devnet/validators/simplex"
 )
 
@@ -32,6 +33,9 @@ var (
 // Lengths of a campaign's parts, in virtual time.
 const (
 	storm = 40 * time.Second // faults come and go
+	// slowSpell is how long links stay slower than the timeouts reckon with, in seeds that
+	// draw it: all doublings of C4 fit into it several times.
+	slowSpell = 4 * time.Minute
 	// bound is how long a healed network may take to finalize liveBlocks more on
 	// every validator: a view whose timeout has doubled to the most (C4: 16
 	// times 1.75 s) may have just begun, and the next leader may be one that has
@@ -49,16 +53,24 @@ type campaign struct {
 	faults []string
 	// faulty are the f that may lie, lose their disk or have it damaged: who ever
 	// did is one of them for good, so that there are never more.
-	faulty  []string
-	broken  map[string]bool // their disk was damaged; looked up only
-	failing map[string]bool // their disk fails, or is about to; looked up only
-	turned  bool            // a validator joined, and one may leave for it
-	gone    []string        // were told to leave
-	policy  string
-	did     map[string]int // faults by name
-	hired   *rand.Rand     // of runners; nil where there are none
-	counted types.Height   // the last block whose jobs are counted
+	faulty   []string
+	broken   map[string]bool // their disk was damaged; looked up only
+	failing  map[string]bool // their disk fails, or is about to; looked up only
+	joined   int             // validators that joined: w0, w1, …; one may leave for each
+	spell    bool            // links are slow for minutes after the storm
+	churns   bool            // sets change at each epoch's end, and validators crash behind it
+	slowed   map[string]bool // their disk or processors are slow; looked up only
+	short    map[string]bool // their log lost its end and has to be found lost at the next boot; looked up only
+	gone     []string        // were told to leave
+	policy   string
+	did      map[string]int // faults by name
+	hired    *rand.Rand     // of runners; nil where there are none
+	counted  types.Height   // the last block whose jobs are counted
+	bordered types.Height   // the last border behind which validators crash
 }
+
+// maxJoins bounds the validators that join where sets churn.
+const maxJoins = 6
 
 func newCampaign(seed uint64, change ...func(*NetworkConfig)) (*campaign, error) {
 	rng := rand.New(rand.NewPCG(seed, 99))
@@ -95,8 +107,13 @@ func newCampaign(seed uint64, change ...func(*NetworkConfig)) (*campaign, error)
 		c.Params["cip3.min_basefee"] = "1000" // else fires soon cost next to nothing, and nobody runs out of funds
 	}
 	hired := hires(seed, &c)
-	one := &campaign{rng: rng, policy: policy, broken: map[string]bool{}, failing: map[string]bool{}, did: map[string]int{}}
+	one := &campaign{rng: rng, policy: policy, broken: map[string]bool{}, failing: map[string]bool{}, did: map[string]int{},
+		slowed: map[string]bool{}, short: map[string]bool{}, churns: seed%6 == 3, spell: seed%8 == 5}
 	c.Tell = one.heard
+	if one.churns {
+		c.Params["chain.epoch_blocks"] = "3"
+		c.Final = one.border
+	}
 	for _, f := range change {
 		f(&c)
 	}
@@ -119,6 +136,11 @@ func newCampaign(seed uint64, change ...func(*NetworkConfig)) (*campaign, error)
 	one.traffic()
 	if hired != nil {
 		one.labours(hired)
+	}
+	if one.churns {
+		for at := 2 * time.Second; at < storm; at += 3 * time.Second {
+			one.After(at, func() { one.noted(one.turnover()) })
+		}
 	}
 	for at := 2 * time.Second; at < storm; at += time.Duration(500+rng.IntN(4000)) * time.Millisecond {
 		one.After(at, one.fault)
@@ -198,7 +220,7 @@ func (c *campaign) submit(after time.Duration, tx *types.Transaction) {
 func (c *campaign) fault() {
 	name := c.names[c.rng.IntN(len(c.names))]
 	what := ""
-	switch c.rng.IntN(18) {
+	switch c.rng.IntN(25) {
 	case 0:
 		c.Partition(c.some())
 		what = "partition"
@@ -246,11 +268,119 @@ func (c *campaign) fault() {
 		what = c.turnover()
 	case 16, 17:
 		what = c.hostFails(name)
+	case 18:
+		what = c.oneWay(name)
+	case 19:
+		what = c.unlikeLinks()
+	case 20, 21:
+		what = c.slows(name)
+	case 22:
+		what = c.syncLies()
+	case 23:
+		what = c.cutsLog()
+	case 24:
+		what = c.slowLinks()
 	}
+	c.noted(what)
+}
+
+// noted keeps what was done, for the tally and for who reads of a seed that failed.
+func (c *campaign) noted(what string) {
 	if what != "" {
 		c.did[strings.Fields(what)[0]]++
 	}
 	c.faults = append(c.faults, fmt.Sprintf("%v %s", c.Now().Sub(firstInstant), what))
+}
+
+// oneWay has a validator hear all others, and reach some of them no more, or the other
+// way round.
+func (c *campaign) oneWay(name string) string {
+	dead := Link{Loss: 1, OneWay: true}
+	out := c.rng.IntN(2) == 0
+	for _, other := range c.some() {
+		if other == name {
+			continue
+		}
+		if out {
+			c.Link(name, other, dead)
+		} else {
+			c.Link(other, name, dead)
+		}
+	}
+	return fmt.Sprint("one-way ", name, " ", out)
+}
+
+// unlikeLinks gives each link a delay of its own, up to ten times the assumed one (C4).
+func (c *campaign) unlikeLinks() string {
+	for i, a := range c.names {
+		for _, b := range c.names[i+1:] {
+			c.Link(a, b, Link{Latency: time.Duration(c.rng.IntN(2500)) * time.Millisecond >> c.rng.IntN(8)})
+		}
+	}
+	return "unlike links"
+}
+
+// slowLinks gives all links one constant delay, of one to ten times the assumed one (C4).
+func (c *campaign) slowLinks() string {
+	d := time.Duration(250+c.rng.IntN(2251)) * time.Millisecond
+	c.LinkAll(Link{Latency: d})
+	return fmt.Sprint("slow links ", d)
+}
+
+// slows has one validator's disk or processors be slow, or quick again.
+func (c *campaign) slows(name string) string {
+	d := time.Duration(1+c.rng.IntN(300)) * time.Millisecond >> c.rng.IntN(6)
+	if c.slowed[name] {
+		d = 0
+	}
+	c.slowed[name] = d > 0
+	if d == 0 || c.rng.IntN(2) == 0 {
+		c.DiskSlow(name, d)
+	}
+	if d == 0 || c.rng.IntN(2) == 0 {
+		c.CPUSlow(name, d)
+	}
+	return fmt.Sprint("slow ", name, " ", d)
+}
+
+// syncLies has the disk of a faulty validator lie of its syncs, or end that.
+func (c *campaign) syncLies() string {
+	name := c.oneOf()
+	on := c.find(name).disk.lying == nil
+	c.SyncLies(name, on)
+	return fmt.Sprint("lying disk of ", name, " ", on)
+}
+
+// cutsLog takes some of the youngest records of a faulty validator's log.
+func (c *campaign) cutsLog() string {
+	name := c.oneOf()
+	c.Crash(name)
+	n := len(c.find(name).disk.records)
+	if n == 0 {
+		return ""
+	}
+	if _, err := c.CutLog(name, 1+c.rng.IntN(n)); err != nil && c.failure == nil {
+		c.failure = err
+	}
+	c.short[name] = true
+	return "cut log of " + name
+}
+
+// border follows what is final: behind a block at which the set changes it has some
+// validators crash at their next writes and sends, and boots them a little later.
+func (c *campaign) border(_ types.Time, r *ledger.Result) {
+	if !r.Block.Header.Border() || r.Block.Header.Height <= c.bordered || c.Now() >= firstInstant.Add(storm) {
+		return
+	}
+	c.bordered = r.Block.Header.Height
+	moments := []Moment{BeforeAppend, TornAppend, AfterAppend, AfterSend, BeforeCommit}
+	for _, name := range c.some() {
+		if c.Running(name) {
+			c.CrashAt(name, moments[c.rng.IntN(len(moments))], 1+c.rng.IntN(12))
+		}
+	}
+	c.did["border"]++
+	c.After(time.Duration(500+c.rng.IntN(3000))*time.Millisecond, c.bootDown)
 }
 
 // some is a random part of the nodes.
@@ -372,24 +502,26 @@ func (c *campaign) govern() string {
 }
 
 // turnover has a validator join, and later one leave that is not faulty: so f
-// stays what it was.
+// stays what it was. Where sets churn others follow.
 func (c *campaign) turnover() string {
-	if !c.turned {
-		c.turned = true
-		if err := c.Join("w0"); err != nil && !errors.Is(err, ErrCrashed) && c.failure == nil {
-			c.failure = err
-		}
-		return "join w0"
-	}
-	if !c.Running("w0") || c.Status("w0") != history.StatusActive {
+	last := fmt.Sprintf("w%d", c.joined-1)
+	if c.joined > 0 && (!c.Running(last) || c.Status(last) != history.StatusActive) {
 		return ""
 	}
 	for _, name := range c.names {
-		if name != "w0" && !slices.Contains(c.faulty, name) && c.leave(name) {
+		if c.joined > 0 && name != last && !slices.Contains(c.faulty, name) && c.leave(name) {
 			return "leave " + name
 		}
 	}
-	return ""
+	if c.joined > 0 && (!c.churns || c.joined == maxJoins) {
+		return ""
+	}
+	next := fmt.Sprintf("w%d", c.joined)
+	c.joined++
+	if err := c.Join(next); err != nil && !errors.Is(err, ErrCrashed) && c.failure == nil {
+		c.failure = err
+	}
+	return "join " + next
 }
 
 // leave has a member leave where no fewer stay than began, and says whether it
@@ -433,6 +565,32 @@ func (c *campaign) bootDown() {
 		if err != nil && !errors.Is(err, ErrDiskFailed) && c.failure == nil {
 			c.failure = err
 		}
+		if err == nil {
+			c.found(name)
+		}
+	}
+}
+
+// found judges a validator whose log was cut, when it has booted: where the log holds
+// nothing of its store's tip it was found lost.
+func (c *campaign) found(name string) {
+	if !c.short[name] {
+		return
+	}
+	delete(c.short, name)
+	head := c.Validator(name).Head()
+	if c.Validator(name).Status().Lost {
+		c.did["found"]++
+		return
+	}
+	for _, record := range c.find(name).disk.records {
+		reach, err := simplex.ReachOf([][]byte{record}, simplex.Root{Block: head.Block, Hash: head.Hash})
+		if err != nil || reach == simplex.Whole {
+			return // it lost what came after its tip
+		}
+	}
+	if head.Block.Header.Height > 0 && c.failure == nil {
+		c.failure = fmt.Errorf("%s lost the end of its log below height %d, and votes on", name, head.Block.Header.Height)
 	}
 }
 
@@ -448,6 +606,12 @@ func (c *campaign) thawAll() {
 func (c *campaign) run() error {
 	if err := c.RunFor(storm); err != nil {
 		return err
+	}
+	if c.spell {
+		c.noted(c.slowLinks())
+		if err := c.RunFor(slowSpell); err != nil {
+			return err
+		}
 	}
 	return c.calm()
 }
@@ -466,6 +630,9 @@ func (c *campaign) calm() error {
 		c.ClockSkew(name, 0)
 		c.MendHost(name)
 		c.find(name).crashes = nil
+		c.DiskSlow(name, 0)
+		c.CPUSlow(name, 0)
+		c.SyncLies(name, false)
 		if one := c.find(name); one.disk.failing != nil || one.disk.fails > 0 {
 			c.mendDisk(name)
 		}
@@ -608,7 +775,10 @@ func (s *tally) sometimes(t *testing.T) {
 		{s.did["misbehave"], "liars"}, {s.did["liars"], "seeds that begin with liars"}, {s.did["wipe"], "wipes"}, {s.did["flip"], "flipped bits"},
 		{s.did["refused"], "damaged disks refused"},
 		{s.did["failing"], "failing disks"}, {s.did["host"], "failing hosts of programs"}, {s.did["parameter"], "parameter changes"},
-		{s.did["sitting"], "validators that sit out"}, {s.did["join"], "joins"}, {s.did["leave"], "leaves"},
+		{s.did["sitting"], "validators that sit out"}, {s.did["one-way"], "one-way links"}, {s.did["unlike"], "links that differ"},
+		{s.did["slow"], "slow links or nodes"}, {s.did["lying"], "disks that lie"}, {s.did["cut"], "cut logs"},
+		{s.did["found"], "cut logs found"},
+		{s.did["border"], "crashes behind borders"}, {s.did["join"], "joins"}, {s.did["leave"], "leaves"},
 		{s.did["job completed"], "jobs completed"}, {s.did["job failed"], "jobs that failed"}, {s.did["job retried"], "committees released"},
 		{s.did["runner misbehave"], "runners that lie"}, {s.did["runner drop"], "runners dropped"}, {s.did["runner rejoin"], "runners rejoined"},
 	} {

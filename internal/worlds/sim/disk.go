@@ -40,14 +40,20 @@ type disk struct {
 	Disk
 	node    *node
 	failing *Effect
-	fails   int // how many uses from now all fail; 0: none was planned
+	slow    time.Duration // how much longer a write takes to be synced
+	fails   int           // how many uses from now all fail; 0: none was planned
 	records [][]byte
 	damaged map[int]bool // records whose checksum is wrong, by index; looked up only
 	size    int64
 	buckets []bucket
 	free    types.Time // when all writes so far will be synced
 	pending []pending  // writes that are not synced yet, oldest first
+	lying   *Effect    // nil unless it says of writes that they are synced, and does not sync them
 }
+
+// maxLies bounds the writes that a lying disk has not synced: a cache holds no more. The
+// oldest is synced when one more comes.
+const maxLies = 4096
 
 // bucket is one table of the store: a persistent tree, so that a Commit is
 // atomic and can be undone.
@@ -90,10 +96,21 @@ func (d *disk) written(undo func()) {
 	for len(d.pending) > 0 && d.pending[0].synced <= w.now {
 		d.pending = d.pending[1:]
 	}
-	if d.Latency <= 0 {
+	if d.lying != nil {
+		if len(d.pending) >= maxLies {
+			d.pending = d.pending[1:]
+		}
+		d.pending = append(d.pending, pending{types.Never, undo})
 		return
 	}
-	d.free = max(d.free, w.now).Add(d.Latency)
+	latency := d.Latency + d.slow
+	if latency <= 0 {
+		return
+	}
+	if d.slow > 0 {
+		d.node.diskSlow.Slowed++
+	}
+	d.free = max(d.free, w.now).Add(latency)
 	d.pending = append(d.pending, pending{d.free, undo})
 	if w.current != nil && w.current.process.node == d.node {
 		w.current.busy = max(w.current.busy, d.free)
@@ -106,7 +123,26 @@ func (d *disk) crash() {
 	for i := len(d.pending) - 1; i >= 0 && d.pending[i].synced > now; i-- {
 		d.pending[i].undo()
 	}
+	if d.lying != nil {
+		d.lying.Lost += len(d.pending)
+	}
 	d.pending, d.free = nil, 0
+}
+
+// flush syncs all writes, and ends the lies about them.
+func (d *disk) flush() {
+	if d.lying != nil {
+		d.lying.Until, d.lying, d.pending = d.node.world.now, nil, nil
+	}
+}
+
+// cutLog drops the youngest records of the log.
+func (d *disk) cutLog(n int) {
+	for _, record := range d.records[len(d.records)-n:] {
+		d.size -= int64(len(record)) + recordFrame
+	}
+	d.records = d.records[: len(d.records)-n : len(d.records)-n]
+	d.damaged = nil
 }
 
 // wipe empties the disk.

@@ -28,6 +28,7 @@ type Effect struct {
 	Refused    int           // uses of a failing disk
 	Flipped    int           // bits of a disk
 	Moved      int           // clocks
+	Slowed     int           // steps, or writes, that took longer
 	counts     *fault.Counts // of a validator that misbehaves, or nil
 }
 
@@ -55,7 +56,7 @@ func (r *Effect) did() string {
 		{r.Cut, "connection", "cut"}, {r.Ended, "process", "ended"}, {r.Dropped, "frame", "dropped"},
 		{r.Held, "event", "held"}, {r.Delayed, "frame", "delayed"}, {r.Duplicated, "frame", "duplicated"},
 		{r.Reordered, "frame", "reordered"}, {r.Lost, "record", "lost"}, {r.Refused, "disk use", "refused"}, {r.Flipped, "bit", "flipped"},
-		{r.Moved, "clock", "moved"},
+		{r.Moved, "clock", "moved"}, {r.Slowed, "step", "slowed"},
 	} {
 		if c.n > 0 {
 			parts = append(parts, plural.Of(c.n, c.what)+" "+c.done)
@@ -276,6 +277,57 @@ func (w *World) DiskFail(name string, on bool) *Effect {
 func (w *World) DiskLatency(name string, d time.Duration) {
 	w.trace.fault(w.now, fmt.Sprint("disk latency ", name, " ", d))
 	w.find(name).disk.Latency = d
+}
+
+// SyncLies has a node's disk say of writes that they are synced, and not sync them: a
+// crash loses all of them. With false the disk syncs what it holds, and tells the truth.
+func (w *World) SyncLies(name string, on bool) *Effect {
+	n := w.find(name)
+	n.disk.flush()
+	if !on {
+		w.trace.fault(w.now, "disk syncs "+name)
+		return nil
+	}
+	n.disk.lying = w.receipt("sync_lies", name)
+	return n.disk.lying
+}
+
+// CutLog takes the youngest records from the log of a node that does not run: n, or all
+// if it has fewer.
+func (w *World) CutLog(name string, n int) (*Effect, error) {
+	one := w.find(name)
+	if one.process != nil {
+		return nil, fmt.Errorf("%s runs: crash it first", name)
+	}
+	r := w.receipt("cut_log", name)
+	r.Lost, r.Until = min(n, len(one.disk.records)), w.now
+	one.disk.cutLog(r.Lost)
+	return r, nil
+}
+
+// DiskSlow has each write to a node's disk take d longer to be synced; 0 ends it.
+func (w *World) DiskSlow(name string, d time.Duration) *Effect {
+	n := w.find(name)
+	return w.slow("disk_slow", n, d, &n.diskSlow, &n.disk.slow)
+}
+
+// CPUSlow has each step of a node's roles take d longer; 0 ends it.
+func (w *World) CPUSlow(name string, d time.Duration) *Effect {
+	n := w.find(name)
+	return w.slow("cpu_slow", n, d, &n.cpuSlow, &n.lag)
+}
+
+// slow sets how much longer something of a node takes, in place of what was set before.
+func (w *World) slow(verb string, n *node, d time.Duration, effect **Effect, what *time.Duration) *Effect {
+	if *effect != nil {
+		(*effect).Until, *effect = w.now, nil
+	}
+	if *what = d; d <= 0 {
+		w.trace.fault(w.now, verb+" ends "+n.name)
+		return nil
+	}
+	*effect = w.receipt(verb, fmt.Sprint(n.name, " ", d))
+	return *effect
 }
 
 // HostFail has a node's host of programs fail over an actor, by "crash" or "hang",

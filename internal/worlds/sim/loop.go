@@ -143,6 +143,10 @@ func (l *loop) take(next run) {
 	l.trace.run(l.now, next.loop)
 	l.steps++
 	l.current = next.loop
+	if n := next.loop.process.node; n.lag > 0 {
+		next.loop.busy = max(next.loop.busy, l.now).Add(n.lag)
+		n.cpuSlow.Slowed++
+	}
 	next.fn() // a mailbox: it recovers from what its role does
 	l.current = nil
 	if len(l.crashed) > 0 {

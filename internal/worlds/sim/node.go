@@ -38,6 +38,10 @@ type node struct {
 	runs    []run                // roles that can step when it thaws
 	crashes []crashPoint
 
+	lag      time.Duration // how much longer each step takes; 0: no longer
+	cpuSlow  *Effect       // of that, or nil
+	diskSlow *Effect       // of its disk's slowness, or nil
+
 	programs *fault.Programs           // nil where there are none
 	broken   map[types.Address]*Effect // the effects of failing hosts, by actor
 }

@@ -62,6 +62,12 @@ func (n *Network) do(o *fault.Order) (*Effect, error) {
 		return n.Wipe(o.Node)
 	case "disk_fail":
 		return n.DiskFail(o.Node, o.On), nil
+	case "disk_slow":
+		return n.DiskSlow(o.Node, o.Delay), nil
+	case "cpu_slow":
+		return n.CPUSlow(o.Node, o.Delay), nil
+	case "sync_lies":
+		return n.SyncLies(o.Node, o.On), nil
 	case "host_fail":
 		return n.HostFail(o.Node, o.Actor, o.How)
 	case "clock_skew":

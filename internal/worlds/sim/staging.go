@@ -1,7 +1,5 @@
 package sim
 
-import ()
-
 // What a stage needs to show a network to scripts.
 
 // Wipe empties the disk of a validator that does not run. One that has lost its
@@ -11,6 +9,30 @@ func (n *Network) Wipe(name string) (*Effect, error) {
 	if err == nil {
 		n.wiped[name] = true
 		n.lost(name)
+	}
+	return r, err
+}
+
+// SyncLies has a validator's disk lie of what it syncs. A crash may then cost it votes
+// that it sent, which no log shows: it is one of the f that may contradict themselves.
+func (n *Network) SyncLies(name string, on bool) *Effect {
+	if on {
+		n.wiped[name] = true // it may lose all
+		n.lost(name)
+		n.excuse(name)
+	}
+	return n.World.SyncLies(name, on)
+}
+
+// CutLog takes the youngest records from the log of votes of a validator that does not
+// run. It sits out where the log ends before the store's tip then (decision C5); else it
+// is one of the f that may contradict themselves (finding F63).
+func (n *Network) CutLog(name string, records int) (*Effect, error) {
+	r, err := n.World.CutLog(name, records)
+	if err == nil {
+		n.wiped[name] = true
+		n.lost(name)
+		n.excuse(name)
 	}
 	return r, err
 }

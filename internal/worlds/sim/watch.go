@@ -41,9 +41,13 @@ func (w *watch) say(told word) {
 	}
 }
 
-// keep tells the oracles of a block that a validator has stored, once it is synced.
+// keep tells the oracles of a block that a validator has stored, once it is synced. What
+// a disk says that lies of its syncs they are not told.
 func (w *watch) keep(name string, r *ledger.Result) {
 	one := w.find(name)
+	if one.disk.lying != nil {
+		return
+	}
 	kept := func() { w.say(func(j *oracle.Judge) { j.Kept(one.address, r.Block.Header.Height, r.Hash) }) }
 	if synced := one.disk.free; synced > w.now {
 		process := one.process
