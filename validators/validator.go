@@ -32,7 +32,8 @@ type Config struct {
 	// History is how many blocks the archive keeps; 0: all.
 	History uint64
 	// Bootstrap are validators that it connects with while it is no member of
-	// the set it knows: who joins begins at genesis, whose members may be gone.
+	// the set it knows, and after its log was lost: a validator that begins at genesis
+	// may find its members gone.
 	Bootstrap []types.Validator
 	// Lost says that a validator of this key has run before: an empty log was
 	// lost. Where a store is there it tells.
@@ -364,7 +365,7 @@ func (v *Validator) setPeers(state *ledger.State) {
 			all = append(all, *move.Join)
 		}
 	}
-	if state.Validators().Index(self) < 0 {
+	if state.Validators().Index(self) < 0 || v.lost.Load() {
 		all = append(all, v.config.Bootstrap...)
 	}
 	if v.peers != nil && slices.Equal(all, v.peers) {

@@ -704,6 +704,22 @@ func TestCampaign(t *testing.T) {
 	}
 }
 
+// In this seed v3 of genesis is wiped after all others of genesis have left: it finds those
+// that joined since.
+func TestAWipedMemberFindsThoseThatJoined(t *testing.T) {
+	c, err := newCampaign(1005)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if err := c.run(); err != nil {
+		t.Error(err)
+	}
+	if c.did["wipe"] == 0 || c.isMember("v0") || !c.isMember("v3") {
+		t.Errorf("the seed is another one: %s", faultsOf(c))
+	}
+}
+
 func faultsOf(c *campaign) string {
 	if c == nil {
 		return "none"
