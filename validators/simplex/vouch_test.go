@@ -70,6 +70,11 @@ func TestC5OthersVouchForAView(t *testing.T) {
 	if s.m.View() != 8 {
 		t.Fatalf("it is in view %d", s.m.View())
 	}
+	late := s.child(nil, 6)
+	s.receive(1, s.certificate(types.Notarize, 6, late, 1, 2, 3))
+	if s.votesAnywhere(6) {
+		t.Error("a late notarization of view 6 gets its vote")
+	}
 	if s.wait(time.Minute); !s.voted(types.Nullify, 8) {
 		t.Error("it does not vote in view 8, in which it cannot have voted")
 	}
