@@ -53,7 +53,7 @@ func TestC4ViewsInVainDoNotSpin(t *testing.T) {
 	})
 	w.run(5*time.Second, nil)
 	early := w.nodes[0].machine.View()
-	if w.run(10*time.Minute, nil); w.violation != "" {
+	if w.run(10*time.Minute, func() bool { return w.nodes[0].machine.View() > 1000 }); w.violation != "" {
 		t.Fatal(w.violation)
 	}
 	views := w.nodes[0].machine.View()
@@ -194,5 +194,26 @@ func TestManyNullifiedViewsAreCaughtUpWith(t *testing.T) {
 		return true
 	}) {
 		t.Errorf("no 5 blocks within 2 minutes: %s", describeWorld(w))
+	}
+}
+
+// C4: a block that was proposed again in a view after the one in which it became final is built
+// on after a restart as well.
+func TestC4ARootThatWasProposedAgainIsBuiltOnAfterARestart(t *testing.T) {
+	s := newSolo(t, 4, nil)
+	b := s.settled()
+	s.propose(2, b)
+	s.receive(1, s.certificate(types.Notarize, 2, b, 1, 2, 3))
+	final := s.certificate(types.Finalize, 1, b, 1, 2, 3)
+	s.receive(1, final)
+	if s.m.Root().Hash != b.Hash() || s.m.View() != 3 {
+		t.Fatalf("in view %d, root of height %d", s.m.View(), s.m.Root().Block.Header.Height)
+	}
+	s.cfg.Root = Root{Block: b, Hash: b.Hash(), Finalization: final, Notarization: s.certificate(types.Notarize, 1, b, 1, 2, 3)}
+	s.restart(s.all.Persist)
+	s.receive(1, s.certificate(types.Nullify, 3, nil, 1, 2, 3))
+	s.wait(1200 * time.Millisecond)
+	if build := s.lastBuild(); build == nil || build.View != 4 || build.ParentHash != b.Hash() || build.Notarization.View != 2 {
+		t.Errorf("v0 leads view 4 and asks for %+v", build)
 	}
 }
