@@ -77,8 +77,16 @@ func (p *pacer) begin(parent *State, height types.Height, now phase, after ...ph
 	}
 }
 
-// left is what the phase under way has left. Sessions ask it, too.
-func (p *pacer) left() time.Duration { return p.Left() - p.reserved }
+// left is what the phase under way has left. Sessions ask it, too. Before an item that is
+// lent a share others have half of the block's: more that is cut off would make the block
+// late for its view.
+func (p *pacer) left() time.Duration {
+	left := p.Left() - p.reserved
+	if p.Tries.lendsIn(p.phase) {
+		left -= p.Share / 2
+	}
+	return left
+}
 
 // over reports whether the phase's time is spent.
 func (p *pacer) over() bool { return p.Pace != nil && p.left() <= 0 }

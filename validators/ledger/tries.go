@@ -118,8 +118,12 @@ func (t *Tries) expects(p phase) bool {
 	if t == nil {
 		return false
 	}
-	one := t.items[t.next]
-	return one != nil && !t.met && one.phase == p || t.open && t.slot == p
+	return t.lendsIn(p) || t.open && t.slot == p
+}
+
+// lendsIn reports whether an item of a phase that was cut off before is to come.
+func (t *Tries) lendsIn(p phase) bool {
+	return t != nil && !t.met && t.items[t.next] != nil && t.items[t.next].phase == p
 }
 
 // turn is which turn an item of a party has.
