@@ -123,7 +123,7 @@ func unwhole(text string) (wrong []string) {
 				wrong = append(wrong, name+" says not once its "+part)
 			}
 		}
-		if follows := last != "" && last[0] == name[0]; follows && compareRules(name, last) != 1 || !follows && name[1:] != "1" {
+		if follows := last != "" && last[0] == name[0]; follows && compareRules(name, last) < 1 || !follows && name[1:] != "1" {
 			wrong = append(wrong, name+" stands behind "+last)
 		}
 		last = name
@@ -200,7 +200,7 @@ func TestUnwholeDecisionsAreFound(t *testing.T) {
 	for _, c := range []struct{ name, old, new, want string }{
 		{"no reason", "**Why.** So.", "So.", "C1 says not once its **Why.**"},
 		{"two rules", "**Why.** So.", "**Why.** So.\n\n**Rule.** Too.", "C1 says not once its **Rule.**"},
-		{"a gap", "### C2.", "### C3.", "C3 stands behind C1"},
+		{"another order", "### C2.", "### C0.", "C0 stands behind C1"},
 		{"one twice", "### C2.", "### C1.", "C1 stands behind C1"},
 		{"a part without its first", "### T1.", "### T2.", "T2 stands behind C2"},
 	} {

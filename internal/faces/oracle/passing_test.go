@@ -147,7 +147,8 @@ func TestALateTransactionThatDoesNotEndIsFound(t *testing.T) {
 		}
 	}))
 	for _, v := range j.Violations() {
-		if v.Oracle == "passing" && strings.Contains(v.Detail, "was listed as late by 2 validators, and the block does not hold its transaction") {
+		if v.Oracle == "passing" && strings.Contains(v.Detail,
+			"was listed as late by 2 validators, and the block does not hold its transaction") {
 			return
 		}
 	}
