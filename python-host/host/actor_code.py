@@ -11,9 +11,9 @@ import typing
 
 from host import enums
 from host.meter import charge
+from host.weights import PLAIN
 
 PENDING = []  # class statements being carried out: (name, bases, Kind)
-PLAIN = {}  # classes whose instances have nothing but what their actor gave them
 OPEN = {}  # these, and types of libraries: all may be read of them whose names begin with no underscore
 GIVING = set()  # types of the host's whose attributes an actor may set, as they let it
 KINDS = {}  # every class made by a running message → its Kind

@@ -8,9 +8,9 @@ import operator
 from collections import deque
 from decimal import Decimal
 
-from host import actor_code
 from host.meter import INT_BITS, NESTING, charge
 
+PLAIN = {}  # classes whose instances have nothing but what their actor gave them (actor_code)
 ATOMS = frozenset((int, bool, str, bytes, type(None), Decimal))
 SETS = (set, frozenset)
 VIEWS = (type({}.keys()), type({}.items()), type({}.values()))
@@ -116,7 +116,7 @@ def parts(v):
         return (v,)
     if t is dict:
         return (v.keys(), v.values())
-    if t in actor_code.PLAIN:
+    if t in PLAIN:
         charge(WALKED)
         return held(v, t)
     charge(LOOKED_AT)

@@ -78,8 +78,8 @@ var mutants = []mutant{
 		{"validators/simplex/headers.go", "if !certifies(b.Parent, types.Notarize, b.Header.Parent, parent) {",
 			"if b.Parent == nil && parent.Height > 1<<60 {"}}},
 	{name: "S05", what: "finalize after nullify", tests: consensusCore, edits: []edit{
-		{"validators/simplex/collector.go", "if m.me >= 0 && r.ownVote(types.Nullify) == nil && r.ownVote(types.Finalize) == nil",
-			"if m.me >= 0 && r.ownVote(types.Finalize) == nil"}}},
+		{"validators/simplex/collector.go", "m.free(c.View) && r.ownVote(types.Nullify) == nil && r.ownVote(types.Finalize) == nil",
+			"m.free(c.View) && r.ownVote(types.Finalize) == nil"}}},
 	{name: "S06", what: "nullify after finalize", tests: consensusCore, edits: []edit{
 		{"validators/simplex/synchronizer.go", "m.me < 0 || r.ownVote(types.Nullify) != nil || r.ownVote(types.Finalize) != nil {",
 			"m.me < 0 || r.ownVote(types.Nullify) != nil {"}}},
@@ -287,8 +287,8 @@ var mutants = []mutant{
 
 	// Parts that came later than the review.
 	{name: "passed-list", what: "what a block passed over is not compared (C18)", tests: ledgerTests, edits: []edit{
-		{"validators/ledger/passing.go", "if types.PassedHash(p.claimed) != types.PassedHash(p.made()) {",
-			"if p.claimed == nil && p.made() != nil {"}}},
+		{"validators/ledger/passing.go", "if types.PassedHash(p.claimed) != types.PassedHash(made) {",
+			"if p.claimed == nil && made != nil {"}}},
 	{name: "passed-header", what: "the header's hash of what was passed over is not judged at first (C18)", tests: ledgerTests, edits: []edit{
 		{"validators/ledger/blocks.go", "case claimed.Passed != own:", "case claimed.Passed != own && own.IsZero():"}}},
 	{name: "blame-early", what: "f validators end a timer or message, not f + 1 (C18)", tests: append(typesTests, ledgerTests...),
@@ -302,9 +302,9 @@ var mutants = []mutant{
 		edits: []edit{
 			{"scheduler/schedule.go", "case signed == nil || t.FeePayer != signed.Signer:", "case signed == nil:"}}},
 	{name: "lost-returns", what: "who lost its log votes again at the first final block (C5)", tests: consensusCore, edits: []edit{
-		{"validators/simplex/lost.go", "m.root.Block.Header.Timestamp <= m.sitsOut {", "m.root.Block.Header.Timestamp == 0 {"}}},
+		{"validators/simplex/lost.go", "if m.root.Block.Header.Timestamp > m.sitsOut {", "if m.root.Block.Header.Timestamp > 0 {"}}},
 	{name: "lost-forgets", what: "a crash ends the sitting out (C5)", tests: consensusCore, edits: []edit{
-		{"validators/simplex/lost.go", "beginRecord(m.sitsOut)", "beginRecord(0 * m.sitsOut)"}}},
+		{"validators/simplex/lost.go", "beginRecord(m.sitsOut, m.root.Hash)", "beginRecord(0*m.sitsOut, m.root.Hash)"}}},
 	{name: "lost-unseen", what: "a log that is gone is not noticed (C5)", tests: shellTests,
 		further: []suite{{pkg: "./internal/worlds/box", run: "TestAHomeWithoutALog"}}, edits: []edit{
 			{"validators/simplex/reach.go", "return r == Short || r == Empty && ran", "return r == Short"}}},

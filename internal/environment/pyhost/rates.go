@@ -12,8 +12,9 @@ import (
 // message, and the median of the last counts, so that it follows a machine that slows
 // down and no single measure decides.
 type rates struct {
-	mu   sync.Mutex
-	last []time.Duration // of a thousand cycles, oldest first
+	stated time.Duration // 0: it is measured
+	mu     sync.Mutex
+	last   []time.Duration // of a thousand cycles, oldest first
 }
 
 // keptRates bounds the measures that count.
@@ -30,6 +31,9 @@ func (r *rates) add(thousand time.Duration) {
 
 // rate is the CPU time of a thousand cycles of a plain loop.
 func (r *rates) rate() time.Duration {
+	if r.stated > 0 {
+		return r.stated
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.last) == 0 {
