@@ -204,6 +204,8 @@ var mutants = []mutant{
 		{"scheduler/calendar/calendar.go", "at.settled = now", "at.settled = now - 1"}}},
 	{name: "T16k", what: "the observer knows no arrears", tests: []suite{{pkg: "./internal/faces/oracle"}}, edits: []edit{
 		{"internal/faces/oracle/examined.go", "cmp.Or(cmp.Compare(l.unpaid, m.unpaid), m.rank", "cmp.Or(m.rank"}}},
+	{name: "T16l", what: "the observer takes an expired timer for the last examined", tests: []suite{{pkg: "./internal/faces/oracle"}},
+		edits: []edit{{"internal/faces/oracle/examined.go", "last, n = &e.expired, &expired", "last, n = &e.live, &expired"}}},
 
 	{name: "T07", what: "an agent is told its own balance for the owner's", tests: schedulerCore[1:], edits: []edit{
 		{"scheduler/asking.go", "OwnerBalance: r.Books.Balance(q.actor)", "OwnerBalance: r.Books.Balance(q.bidder)"}}},

@@ -158,3 +158,58 @@ func TestMoreThanMayBeExaminedIsFound(t *testing.T) {
 		}
 	}
 }
+
+// Decision T16: a block may leave out a live timer that follows the last live one it
+// examined. The examined timers are therefore sorted by their expiry: the last of
+// each kind is known apart, whether the block ended it or only came to it.
+func TestExaminedTimersAreSortedByTheirExpiry(t *testing.T) {
+	const h, late, early = 9, 99, 8
+	type one struct {
+		seq     types.Seq
+		expires types.Height
+		ended   bool
+	}
+	for _, test := range []struct {
+		name          string
+		changes       []one
+		live, expired types.Seq // the last of each kind, 0 for none
+	}{
+		{"a live one, and a later expired one", []one{{1, late, false}, {5, early, false}}, 1, 5},
+		{"an expired one, and a later live one", []one{{1, early, false}, {5, late, false}}, 5, 1},
+		{"a later one that the block ended as expired", []one{{1, late, false}, {5, early, true}}, 1, 5},
+		{"a timer at its last height", []one{{1, h, false}, {2, h - 1, false}}, 1, 2},
+		{"none that expired", []one{{3, late, false}, {2, late, false}}, 3, 0},
+		{"none that lives", []one{{3, early, true}, {2, early, false}}, 0, 3},
+	} {
+		j := judge()
+		o := Observation{Block: &types.Block{Header: types.Header{Height: h}}}
+		for _, it := range test.changes {
+			at := timer(2, uint64(it.seq), it.seq)
+			at.ExpiresAt = it.expires
+			j.timers.pending[at.ID] = &life{timer: at}
+			c := types.TimerChange{Kind: types.ChangeDeferred, Timer: at, Status: types.TimerPending, At: h, Reason: reasonGC}
+			if it.ended {
+				c.Kind, c.Status, c.Reason = types.ChangeEnded, types.TimerExpired, ""
+			}
+			o.Timers = append(o.Timers, c)
+		}
+		r := &laneOf{Judge: j, o: &o, rules: &LaneRules{Examined: 1, Arrears: 9, GCBudget: 5, GCPerTimer: 5}, wrong: func(string, ...any) {}}
+		r.examined()
+		e := j.timers.examined
+		seq := func(l *life) types.Seq {
+			if l == nil {
+				return 0
+			}
+			return l.timer.Seq
+		}
+		if seq(e.live) != test.live || seq(e.expired) != test.expired {
+			t.Errorf("%s: the last live one has sequence %d, want %d; the last expired one %d, want %d",
+				test.name, seq(e.live), test.live, seq(e.expired), test.expired)
+		}
+		between := timer(2, 4, 4)
+		between.ExpiresAt = late
+		if got, want := e.leftOut(&life{timer: between}, h), e.full && test.live < 4; got != want {
+			t.Errorf("%s: a live timer of sequence 4 may be left out: %v, want %v", test.name, got, want)
+		}
+	}
+}
