@@ -25,17 +25,35 @@ func (c *call) asked(name string, otherwise uint64) uint64 {
 	return otherwise
 }
 
-// goOn lets the network go on until done, or for so many blocks, or as many block
-// times without one. done is asked at the start and after every block, and each
-// block time without one. It returns the blocks made, and whether done ended it.
+// The least patience of a run. Two views in a row fit into it that are lost to their
+// leaders, with doubled timeouts, and the next block (decision C4).
+const (
+	patientBlocks = 4
+	patientFor    = 3 * time.Second
+)
+
+// patience is after how many block times without a block a run of N blocks ends: N, and
+// at least patientBlocks and patientFor.
+func (n *network) patience(blocks uint64) uint64 {
+	return max(blocks, patientBlocks+uint64((patientFor+n.blockTime-1)/n.blockTime))
+}
+
+// goOn lets the network make N blocks. It ends earlier when done, or after the
+// patience without a block. done is asked at the start, after every block, and after
+// each block time without one. It returns the blocks made, and whether done ended it.
 func (n *network) goOn(blocks uint64, done func() (bool, error)) (made uint64, ended bool, err error) {
+	return n.goOnFor(blocks, n.patience(blocks), done)
+}
+
+// goOnFor is goOn with a patience in block times.
+func (n *network) goOnFor(blocks, patience uint64, done func() (bool, error)) (made uint64, ended bool, err error) {
 	start := n.height()
 	at, quiet := start, uint64(0)
 	for {
 		if ended, err = done(); ended || err != nil {
 			return uint64(at - start), ended, err
 		}
-		if uint64(at-start) >= blocks || quiet >= blocks {
+		if uint64(at-start) >= blocks || quiet >= patience {
 			return uint64(at - start), false, nil
 		}
 		now, err := n.next(at, n.blockTime)
@@ -89,7 +107,12 @@ func netRun(c *call) (starlark.Value, error) {
 	var made uint64
 	var err error
 	if c.has("blocks") {
-		made, _, err = n.goOn(c.asked("blocks", 0), never)
+		blocks := c.asked("blocks", 0)
+		patience := c.asked("within", n.patience(blocks))
+		if made, _, err = n.goOnFor(blocks, patience, never); err == nil && made < blocks {
+			n.timeline.Do(n.backend.Now(),
+				fmt.Sprintf("%s ended after %d of %d blocks: none came in %d block times", c.title, made, blocks, patience))
+		}
 	} else {
 		within, ended := c.asked("within", 50), false
 		made, ended, err = n.goOn(within, c.truth(get[starlark.Callable](c, "until")))

@@ -51,6 +51,7 @@ var scripts = []string{
 	`net.advance(blocks = 100); print(net.height > 100)`, `net.advance(to = 1)`, `net.advance(to_next_timer = True)`, `net.advance()`, `net.advance(blocks = 1, to = 9)`,
 	`net.advance(blocks = 2000000000)`,
 	`net.call(heart, "start", be8(3)); a = net.advance(to_next_timer = True); print(len(a.fired))`,
+	`v3.crash(); print([net.run(blocks = 1) >= 1 for i in range(6)])`, `net.pause(); net.run(blocks = 1); print(net.run(blocks = 9, within = 1))`,
 	`net.pause(); print(net.run(blocks = 4) <= 2)`, `net.pause(); net.pause(); net.resume(); again(2); print("on")`, `net.resume(); again(1); print("on")`,
 	`net.pause(); net.set_param("cip3.min_basefee", 3)`, `net.pause(); net.join_validator()`, `net.pause(); net.leave_validator("v3")`,
 	`net.restore("nothing")`, `net.close()`, `net.close(); net.run(blocks = 1)`,
@@ -87,7 +88,7 @@ var scripts = []string{
 	`net.cancel_timer(bytes("12345678901234567890123456789012"))`, `net.extend_timer(bytes("12345678901234567890123456789012"), 9)`, `net.cancel_timer(7)`,
 	`net.call(heart, "start", be8(50)); t = net.timers(actor = heart)[0]; net.pause(); net.cancel_timer(t)`,
 	// links
-	`net.partition([["v0", "v1"], ["v2", "v3"]]); print(net.run(blocks = 3, within = 20) <= 1); net.heal(); again(2)`, `net.partition([["v0"], ["v0"]])`, `net.partition([["v9"]])`,
+	`net.partition([["v0", "v1"], ["v2", "v3"]]); print(net.run(blocks = 3, within = 4) <= 1); net.heal(); again(2)`, `net.partition([["v0"], ["v0"]])`, `net.partition([["v9"]])`,
 	`net.partition([["v0", "v1", "v2"], ["v3"]]); again(3); print([f.detail for f in net.faults()])`, `net.partition([["v0", "v1", "v2", "v3"]])`,
 	`net.bridge("v0", ["v0", "v1"], ["v2"])`, `net.bridge("v0", ["v1"], ["v1"])`, `net.bridge("v0", ["v1"], ["v2", "v3"]); again(3); print([f.detail for f in net.faults()])`,
 	`net.link("v0", "v0", loss = 0.5)`, `net.link("v0", "v1", loss = 2.0)`, `net.link("v0", "v1", latency = "5ms"); again(3); print([f.verb for f in net.faults()])`,
@@ -146,7 +147,7 @@ var (
 // slowness is how much longer than a block time a live network is waited for where
 // a script asks for the next block: a busy machine is late with it. Only where no
 // block ever comes is it waited for in vain.
-const slowness = 30
+const slowness = 3
 
 // unhurried opens worlds that count blocks rather than time.
 func unhurried(open scenario.Open) scenario.Open {

@@ -1,0 +1,40 @@
+package stage
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// runsByBlocks loses views to a leader that is down, and then stops the network.
+const runsByBlocks = `
+net = network(validators = 4, block_time = "200ms", link = link(latency = "20ms", jitter = "5ms"))
+net.run(blocks = 3)
+net.validator("v1").crash()
+for i in range(16):
+    before = net.height
+    expect_eq(net.run(blocks = 1), 1, "a lost view ends no run")
+    expect_eq(net.height, before + 1)
+net.pause()
+net.run(blocks = 1)  # what was under way
+for blocks, within, quiet in [(1, None, 3800), (19, None, 3800), (20, None, 4000), (20, 2, 400), (1, 30, 6000)]:
+    before, began = net.height, net.time_ms
+    made = net.run(blocks = blocks, within = within) if within else net.run(blocks = blocks)
+    expect_eq((made, net.height - before, net.time_ms - began), (0, 0, quiet), "%d blocks" % blocks)
+net.resume()
+expect_eq(net.run(blocks = 3), 3)
+`
+
+// SCENARIOS.md, net.run: it ends when the height has grown by as many blocks, or
+// after its patience without a block, and returns the blocks made.
+func TestARunMakesItsBlocksOrSaysHowMany(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "runs.star")
+	if err := os.WriteFile(path, []byte(runsByBlocks), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for seed := range uint64(8) {
+		if _, out, err := play(path, seed); err != nil {
+			t.Errorf("seed %d: %v\n%s", seed, err, out)
+		}
+	}
+}
