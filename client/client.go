@@ -18,7 +18,7 @@ type Client struct {
 }
 
 // Pass lets a network's time go on until a block above a height is final, or for
-// about a block's time where none comes, and returns the height of the latest.
+// a block time, at least a second, and returns the height of the latest.
 type Pass func(ctx context.Context, above Height) (Height, error)
 
 // New returns a client of the network at a URL, or at HOST:PORT. It does not look

@@ -10,9 +10,10 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
-// Run lets so many blocks become final, and returns the height then. It ends as well
-// where as many times in a row no block came in a block's time, of which a second is
-// the least where time is real.
+// Run lets N blocks become final, and returns the height then. It ends early, without
+// an error, after N block times without a block, and at least seven: two lost views in
+// a row end no run. Each block time counts as at least a second. A network of real time
+// gets twice its block times.
 func (c *Client) Run(ctx context.Context, blocks uint64) (Height, error) {
 	at, _, err := c.goOn(ctx, blocks, func() (bool, error) { return false, nil })
 	return at, err
@@ -29,8 +30,12 @@ func (c *Client) RunUntil(ctx context.Context, within uint64, done func() (bool,
 	return err
 }
 
-// goOn lets the network go on until done, or for so many blocks, or as many blocks'
-// times without one.
+// leastQuiet is after how many passes without a block a run of fewer blocks ends: two
+// views in a row that are lost to their leaders, and the block after them.
+const leastQuiet = 7
+
+// goOn lets the network make N blocks. It ends earlier when done, or after N passes
+// without a block, at least leastQuiet.
 func (c *Client) goOn(ctx context.Context, blocks uint64, done func() (bool, error)) (at Height, ended bool, err error) {
 	start, err := c.Height(ctx)
 	if err != nil {
@@ -38,7 +43,7 @@ func (c *Client) goOn(ctx context.Context, blocks uint64, done func() (bool, err
 	}
 	at = start
 	for quiet := uint64(0); ; {
-		if ended, err = done(); ended || err != nil || uint64(at-start) >= blocks || quiet >= blocks {
+		if ended, err = done(); ended || err != nil || uint64(at-start) >= blocks || quiet >= max(blocks, leastQuiet) {
 			return at, ended, err
 		}
 		now, err := c.pass(ctx, at)

@@ -170,3 +170,20 @@ func ExampleOpen() {
 	fmt.Println("bob got", after.Sub(before), "wei")
 	// Output: bob got 5000000000 wei
 }
+
+// Client.Run makes its blocks when a leader is down: a lost view ends no run.
+func TestARunOutlastsALostView(t *testing.T) {
+	n, ctx := devnettest.Start(t, devnettest.Runners(0), devnettest.BlockTime(200*time.Millisecond)), t.Context()
+	if err := n.Validator("v1").Kill(ctx); err != nil {
+		t.Fatal(err)
+	}
+	for range 16 {
+		before, err := n.Height(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if at, err := n.Run(ctx, 1); err != nil || at != before+1 {
+			t.Errorf("after a block more than %d the height is %d, %v", before, at, err)
+		}
+	}
+}

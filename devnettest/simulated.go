@@ -18,12 +18,12 @@ import (
 // simulated is a world of virtual time. Whoever holds its lock drives it; with the end
 // of that, who follows its blocks is told.
 type simulated struct {
-	mu        sync.Mutex
-	bench     *stage.Bench
-	server    *api.Server
-	blockTime time.Duration
-	runners   int
-	auto      bool // no block comes of itself
+	mu       sync.Mutex
+	bench    *stage.Bench
+	server   *api.Server
+	patience time.Duration // for the next block
+	runners  int
+	auto     bool // no block comes of itself
 }
 
 func (n *Network) openSimulated(context.Context) (world, error) {
@@ -37,7 +37,7 @@ func (n *Network) openSimulated(context.Context) (world, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &simulated{bench: b, blockTime: max(c.blockTime, time.Millisecond), runners: c.runners, auto: c.auto}
+	s := &simulated{bench: b, patience: max(c.blockTime, time.Second), runners: c.runners, auto: c.auto}
 	s.server = api.New(b, api.Config{World: s})
 	return s, nil
 }
@@ -62,14 +62,14 @@ func (s *simulated) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func (s *simulated) pass() client.Pass { return s.next }
 
-// next drives the world to the next block, or for a block's time.
+// next drives the world to the next block, or for a block time, at least a second.
 func (s *simulated) next(ctx context.Context, above client.Height) (client.Height, error) {
 	s.Lock()
 	defer s.Unlock()
 	if err := ctx.Err(); err != nil {
 		return above, err
 	}
-	at, err := s.bench.Next(above, s.blockTime)
+	at, err := s.bench.Next(above, s.patience)
 	if broken := s.bench.Violation(); broken != nil {
 		err = broken
 	}
