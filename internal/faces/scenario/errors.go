@@ -19,8 +19,8 @@ type Mistake struct {
 	What string // what was wrong, and what was meant
 }
 
-// Failure is the network's: an expectation, an oracle or an idle fault. It ends
-// with exit code 1.
+// Failure is the network's: an expectation, fail(…), an oracle or an idle fault. It
+// ends with exit code 1.
 type Failure struct {
 	At   Position
 	What string
@@ -155,10 +155,21 @@ func (s *sources) located(err error) error {
 		return &Mistake{at, what}
 	case eval != nil && isOurs(eval):
 		return fmt.Errorf("%s: %w", at, eval.Unwrap())
+	case eval != nil && gaveUp(eval.CallStack):
+		return &Failure{at, eval.Msg}
 	case eval != nil:
 		return &Mistake{at, strings.TrimPrefix(eval.Msg, "Starlark computation cancelled: ")}
 	}
 	return err
+}
+
+// gaveUp says that the script called fail(…) of Starlark.
+func gaveUp(stack starlark.CallStack) bool {
+	if len(stack) == 0 {
+		return false
+	}
+	frame := stack.At(0)
+	return frame.Name == "fail" && frame.Pos.Filename() == "<builtin>"
 }
 
 // isOurs says that a builtin of this package failed by the devnet's own fault,
