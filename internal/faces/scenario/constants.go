@@ -129,7 +129,7 @@ func isComparison(e syntax.Expr) bool {
 func (l *linter) validate(title string, p param, v starlark.Value) error {
 	switch p.kind {
 	case "party": // an actor's name may be any
-		return nil
+		return l.unknownOf(title, v)
 	case "node", "nodes", "groups":
 		return l.unknownNode(v)
 	}
@@ -204,6 +204,24 @@ func (l *linter) unknownNode(v starlark.Value) error {
 		}
 	}
 	return nil
+}
+
+// unknownOf finds a name that no node has, where a verb takes nodes of one kind. A node
+// may also be named by its address.
+func (l *linter) unknownOf(title string, v starlark.Value) error {
+	kind := strings.TrimPrefix(title, "net.")
+	name, isText := v.(starlark.String)
+	if kind != "validator" && kind != "runner" || !isText || strings.HasPrefix(string(name), "0x") {
+		return nil
+	}
+	known := slices.DeleteFunc(slices.Clone(l.nodes), func(node string) bool { return node[0] != kind[0] })
+	switch {
+	case l.nodes == nil || slices.Contains(known, string(name)):
+		return nil
+	case len(known) == 0:
+		return fmt.Errorf("names %q, and the network has no %ss", string(name), kind)
+	}
+	return fmt.Errorf("names %q, and there is no such %s; the %ss are %s", string(name), kind, kind, strings.Join(brief(known), ", "))
 }
 
 // brief is a list of names with its middle left out where it is long.

@@ -19,6 +19,8 @@ func checkText(t *testing.T, text string) error {
 // What is written out is judged before anything runs.
 func TestCheckJudgesConstants(t *testing.T) {
 	for _, c := range []struct{ line, want string }{
+		{`net.validator("v9").crash()`, `net.validator: name names "v9", and there is no such validator; the validators are v0, v1, v2, v3`},
+		{`net.validator("r0")`, `net.validator: name names "r0", and there is no such validator; the validators are v0, v1, v2, v3`},
 		{`net.leave_validator("v9")`, `net.leave_validator: node names "v9", and there is no such node; the nodes are v0, v1, v2, v3`},
 		{`net.partition([["v0", "v1"], ["v2", "v4"]])`, `names "v4"`},
 		{`net.bridge("v0", ["v1"], ["w2"])`, `right names "w2"`},
@@ -58,7 +60,8 @@ func TestCheckLeavesToTheRunWhatItCannotKnow(t *testing.T) {
 	for _, text := range []string{
 		"net = network(validators = 7)\nnet.leave_validator(\"v6\")\nprint(net.validators[6], net.validators[-7])\n",
 		"n = 9\nnet = network(validators = n)\nnet.leave_validator(\"v8\")\nprint(net.validators[8])\n",
-		"net = network()\nnet.join_validator(name = \"late\")\nnet.leave_validator(\"late\")\n",
+		"net = network()\nnet.join_validator(name = \"late\")\nnet.leave_validator(\"late\")\nnet.validator(\"late\")\n",
+		"net = network(runners = 1)\nnet.validator(net.block().proposer)\nnet.validator(\"0x1234\")\nnet.runner(\"r0\")\n",
 		"net = network()\nnet.close()\nnet = network(validators = 7)\nnet.leave_validator(\"v6\")\n",
 		"net = network(**{\"validators\": 9})\nnet.leave_validator(\"v8\")\n",
 		"net = network(params = {\"cip1.policy\": \"fifo\" if random(2) else \"gba\"})\n",
