@@ -247,7 +247,7 @@ func (c *call) explain(err error) error {
 	if refused := asRefused(err); refused != nil {
 		what := c.title + ": " + refused.Body.Message
 		if refused.Body.Hint != "" && !strings.HasPrefix(refused.Body.Hint, "GET ") {
-			what += "; " + refused.Body.Hint
+			what += ". " + refused.Body.Hint
 		}
 		return mistake("%s", what)
 	}
