@@ -121,8 +121,13 @@ func NothingJudged(oracle string) error {
 	if !known {
 		need = "run some blocks first"
 	}
-	return fmt.Errorf("the oracle of %s had nothing to judge yet: %s", oracle, need)
+	return &unjudged{fmt.Sprintf("the oracle of %s had nothing to judge yet: %s", oracle, need)}
 }
+
+// unjudged is the error of NothingJudged.
+type unjudged struct{ what string }
+
+func (e *unjudged) Error() string { return e.what }
 
 // needs is what oracles judge that some blocks alone do not bring.
 var needs = map[string]string{"roots": "it audits some heights; run some more blocks",

@@ -41,7 +41,8 @@ func init() {
 			"Notes whether the condition was true. Over `--seeds N` the batch fails if it was true in no run.", doSometimes),
 		parse("check(oracles: names)",
 			"Asks the oracles named, or all: those of the table of oracles judge all that happened so far; queues, that no queue is beyond its "+
-				"limit; liveness runs the network until every sound validator has finalized five more blocks, within 120 s of its clock.", doCheck),
+				"limit; liveness runs the network until every sound validator has finalized five more blocks, within 120 s of its clock. An oracle "+
+				"that is named fails if it had nothing to judge. Without names, liveness comes first, and such an oracle is left out.", doCheck),
 		parse("random(below: count)",
 			"A whole number from 0 to below - 1, drawn from the seed.", doRandom),
 		parse("be8(number: count)",

@@ -3,6 +3,7 @@ package stage
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -35,6 +36,26 @@ func TestARunMakesItsBlocksOrSaysHowMany(t *testing.T) {
 	for seed := range uint64(8) {
 		if _, out, err := play(path, seed); err != nil {
 			t.Errorf("seed %d: %v\n%s", seed, err, out)
+		}
+	}
+}
+
+// SCENARIOS.md, check: without names it needs no block and no timer, a named oracle does.
+func TestACheckOfEverythingNeedsNothingDone(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "checks.star")
+	for script, want := range map[string]string{ // order: each is judged alone
+		"net = network()\ncheck()\nexpect(net.height >= 5)\n":                                      "",
+		"net = network(runners = 1)\nnet.run(blocks = 1)\ncheck()\n":                               "",
+		"net = network()\ncheck(\"agreement\")\n":                                                  "the oracle of agreement had nothing to judge yet",
+		"net = network()\nnet.run(blocks = 9)\ncheck(\"timers\")\n":                                "the oracle of timers had nothing to judge yet",
+		"net = network()\nnet.validator(\"v0\").crash()\nnet.validator(\"v1\").crash()\ncheck()\n": "check: liveness: ",
+	} {
+		if err := os.WriteFile(path, []byte(script), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, out, err := play(path, 1)
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s%v, want %q\n%s", script, err, want, out)
 		}
 	}
 }
