@@ -63,7 +63,7 @@ type watch struct {
 	strict bool          // it is watched
 	limit  types.Cycles  // of the outermost message
 	began  time.Time     // the same
-	took   time.Duration // CPU time, once it is late
+	took   time.Duration // CPU time, once it is late; 0 of one that is late by the wall clock
 }
 
 // look reports whether the message under way is late, and else when to look again.
@@ -75,13 +75,15 @@ func (h *host) look(now time.Time) (late bool, again time.Duration) {
 	}
 	allowed := program.Allowance(h.watch.limit, types.Cycles(h.word(pageUsed)), h.rates.rate())
 	took, err := cpuTime(h.child)
-	if took -= time.Duration(h.word(pageBase)); err != nil {
-		took, allowed = now.Sub(h.watch.began), wallTimes*allowed+wallFree
+	took -= time.Duration(h.word(pageBase))
+	h.watch.took = took
+	if err != nil {
+		took, allowed, h.watch.took = now.Sub(h.watch.began), wallTimes*allowed+wallFree, 0
 	}
 	if took > allowed {
-		h.watch.took = took
 		return true, 0
 	}
+	h.watch.took = 0
 	return false, max(allowed-took, leastLook)
 }
 
