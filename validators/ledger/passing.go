@@ -94,6 +94,8 @@ func attempting[T comparable](r *run, l *passed[T], which T, item types.Hash, pa
 		return passedOver{}, err
 	case endFailed:
 		return l.fail(which), nil
+	case endMissing:
+		return l.stop(), nil
 	}
 	return l.skip(), nil
 }
@@ -128,10 +130,11 @@ func (l *passed[T]) isSkipped() bool {
 type ending uint8
 
 const (
-	endDone   ending = iota
-	endBroken        // by an error that is not the environment's
-	endFailed        // the host crashed over it, or it was late
-	endWaits         // nothing is held against it: it was cut off, not begun, or came to code that is doubted
+	endDone    ending = iota
+	endBroken         // by an error that is not the environment's
+	endFailed         // the host crashed over it, or it was late
+	endMissing        // this machine has no host: nothing is held against it
+	endWaits          // nothing is held against it: it was cut off, not begun, or came to code that is doubted
 )
 
 // try executes something by do in the making of a block, within what the proposer
@@ -162,9 +165,31 @@ func (r *run) try(item types.Hash, t turn, party types.Address, do func() error)
 		r.pace.tries().cut(item, r.pace.phase, t)
 		return endWaits, err
 	}
+	if failureOf(err) == program.Missing {
+		return endMissing, err
+	}
 	environment.Late = cut || errors.Is(err, program.ErrLate)
+	if !cut && r.parent.set.MaxFaulty() == 0 && unproved(err) && !r.pace.tries().crashed(item, r.pace.phase, codeIn(err)) {
+		return endWaits, err
+	}
 	r.pace.tries().late(item, r.pace.phase, codeIn(err), party)
 	return endFailed, err
+}
+
+// unproved reports whether a failure says nothing for sure of the program: a host that was
+// killed crashes, and a machine that was suspended takes long. CPU time is a proof.
+func unproved(err error) bool {
+	var host *program.HostError
+	return !errors.As(err, &host) || host.Failure == program.Crashed || host.Failure == program.Late && host.CPU == 0
+}
+
+// failureOf is what became of the host; 0: something else failed.
+func failureOf(err error) program.Failure {
+	var host *program.HostError
+	if !errors.As(err, &host) {
+		return 0
+	}
+	return host.Failure
 }
 
 // codeIn is the code over which the host failed.

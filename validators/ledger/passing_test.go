@@ -22,6 +22,8 @@ type wedged struct {
 	takes    map[types.Address]time.Duration // within the allowance of what it runs
 	hangs    map[types.Address]bool          // uses CPU time and no cycles
 	hangsFor map[types.Address]bool          // the same, by who sends
+	how      program.Failure                 // of crashes
+	crashed  int
 	now      time.Duration
 	ran      []types.Address
 }
@@ -56,7 +58,8 @@ func (s *wedgedSession) Handle(ctx program.Context, code program.Code, msg progr
 	}
 	s.host.now += takes
 	if s.host.crashes[msg.Self] {
-		return program.Outcome{}, errors.New("the host crashed")
+		s.host.crashed++
+		return program.Outcome{}, &program.HostError{Failure: s.host.how, During: "a test", Err: errors.New("it ended")}
 	}
 	s.host.ran = append(s.host.ran, msg.Self)
 	return s.Session.Handle(ctx, code, msg)
@@ -67,7 +70,7 @@ func (w *world) wedge() *wedged {
 	if h, is := w.executor.Programs.(*wedged); is {
 		return h
 	}
-	h := &wedged{Host: samples.Host{}, crashes: map[types.Address]bool{}, takes: map[types.Address]time.Duration{},
+	h := &wedged{Host: samples.Host{}, how: program.Crashed, crashes: map[types.Address]bool{}, takes: map[types.Address]time.Duration{},
 		hangs: map[types.Address]bool{}, hangsFor: map[types.Address]bool{}}
 	w.executor.Programs = h
 	return h

@@ -13,6 +13,10 @@ const (
 	doubtEvery = 8    // one in so many of a proposer's blocks tries an item that is doubted
 	// doubtBlocks is how long a handler is doubted after its last late attempt.
 	doubtBlocks = 256
+	// crashTries is in how many of a proposer's blocks a host crashes over an item before the
+	// proposer lists it, in a set without another witness: memory that runs out once is not
+	// to charge the sender.
+	crashTries = 3
 )
 
 // ranCode is a handler of a code: what is doubted.
@@ -60,6 +64,8 @@ type try struct {
 	ended  bool         // it ended, in a block that may have come too late
 	blamed types.Height // below it this proposer has said that it was late, and does not try it
 	missed int
+	// crashes is in how many blocks the host crashed over it since it last ended.
+	crashes int
 }
 
 // NewTries returns an empty memory.
@@ -202,11 +208,29 @@ func (t *Tries) late(item types.Hash, p phase, code ranCode, party types.Address
 	one.code, one.blamed = code, t.height+doubtBlocks
 }
 
+// crashed notes that the host crashed over an item, and reports whether it did so in enough
+// blocks to list the item. Its code is doubted at once.
+func (t *Tries) crashed(item types.Hash, p phase, code ranCode) (enough bool) {
+	if t == nil {
+		return true
+	}
+	one := t.remember(item, p)
+	one.code, one.ended, one.missed = code, false, 0
+	if one.crashes++; one.crashes >= crashTries {
+		return true
+	}
+	if code != (ranCode{}) {
+		t.codes.put(code, t.height+doubtBlocks)
+		t.waiting[p]++
+	}
+	return false
+}
+
 // ended notes that an item ended. Its block may be lost: what it needed is remembered
 // until it comes no more.
 func (t *Tries) ended(item types.Hash) {
 	if t != nil && t.items[item] != nil {
-		t.items[item].ended = true
+		t.items[item].ended, t.items[item].crashes = true, 0
 	}
 }
 
