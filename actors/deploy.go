@@ -47,16 +47,12 @@ func (x *Execution) Deploy(deployer types.Address, d *types.Deploy, value types.
 	return at, outcome, err
 }
 
-// unitBytes is what one unit of compiling costs, in bytes of code: some ten
-// microseconds, as 30 cycles of a loop are allowed to take.
-const unitBytes = 30
-
 // unitsLeft is how much compiling the cycles left pay for, at least one unit.
 func (x *Execution) unitsLeft() uint64 {
 	if x.block.Params.CostDeployByte == 0 {
 		return 0
 	}
-	return 1 + uint64(x.cyclesLeft/x.block.Params.CostDeployByte)/unitBytes
+	return 1 + uint64(x.cyclesLeft/x.block.Params.CostDeployByte)/program.UnitCycles
 }
 
 // compiled charges for the compiling that was done, or would have been.
@@ -65,15 +61,15 @@ func (x *Execution) compiled(units uint64) *program.Outcome {
 		return nil
 	}
 	price := x.block.Params.CostDeployByte
-	if price > 0 && units > math.MaxUint64/unitBytes/uint64(price) {
-		units = math.MaxUint64 / unitBytes / uint64(price)
+	if price > 0 && units > math.MaxUint64/program.UnitCycles/uint64(price) {
+		units = math.MaxUint64 / program.UnitCycles / uint64(price)
 	}
-	fault := x.Spend(types.Cycles(units)*unitBytes*price, 0)
+	fault := x.Spend(types.Cycles(units)*program.UnitCycles*price, 0)
 	if fault == nil {
 		return nil
 	}
 	outcome := failed(fault.Status, fault.Code, fmt.Sprintf("%s: compiling the code takes %d units of %d cycles", fault.Message, units,
-		unitBytes*price))
+		program.UnitCycles*price))
 	return &outcome
 }
 
@@ -110,6 +106,9 @@ func (x *Execution) inspect(at types.Address, d *types.Deploy,
 	case ActorOf(x.state, at) != nil:
 		return refuse(types.StatusFailed, "address_taken", "there is an actor at %s: choose another salt", at)
 	}
+	if x.block.Doubted != nil && x.block.Doubted(code.Hash, initHandler) {
+		return found, nil, &ProgramError{code.Hash, initHandler, program.ErrDoubted}
+	}
 	session, err := x.block.Sessions.Session()
 	if err != nil {
 		return program.Description{}, nil, err
@@ -122,7 +121,7 @@ func (x *Execution) inspect(at types.Address, d *types.Deploy,
 		return refuse(types.StatusInvalidCode, "invalid_code", "%s", refused.Error())
 	}
 	if err != nil {
-		return found, nil, err
+		return found, nil, &ProgramError{code.Hash, initHandler, err}
 	}
 	return found, x.compiled(found.Units), nil
 }

@@ -8,6 +8,8 @@ import ast
 
 from host import check
 
+UNIT = 30  # cycles that a deploy pays for a unit
+READ = 8  # cycles whose time a byte may take until the tree is measured: a dense source takes 6 µs a byte
 MAX_UNITS = 65_536  # below a second; an actor of 2,000 lines has some 30,000
 WEIGHTS = {
     ast.FunctionDef: 60, ast.ClassDef: 25, ast.Lambda: 20, ast.ListComp: 25, ast.SetComp: 25, ast.DictComp: 25,
@@ -49,3 +51,13 @@ def refuse_beyond(found, limit):
                             % (found, MAX_UNITS, WEIGHTS[ast.FunctionDef], WEIGHTS[ast.ClassDef]))
     if found > limit:
         raise check.Refusal(0, "compiling takes %d units, and the cycles left pay for %d" % (found, limit))
+
+
+def payable(size, limit):
+    """The cycles whose time a source may take before its units are known: no more than are left to pay with."""
+    return min(READ * size, size + UNIT * min(limit, MAX_UNITS))
+
+
+def paid(size, units):
+    """The cycles that a source with so many units pays."""
+    return size + UNIT * units

@@ -87,6 +87,23 @@ def begin(cycles):
     return saved
 
 
+def inspect(cycles):
+    """Start the inspection of a deploy, which may take what so many cycles may."""
+    show(cycles)
+    WORD.pack_into(page, BASE, cpu())
+    WORD.pack_into(page, STATE, COUNTING)
+
+
+def show(cycles):
+    """Show how many cycles the inspection pays so far."""
+    WORD.pack_into(page, USED, cycles)
+
+
+def inspected():
+    """The inspection is over."""
+    WORD.pack_into(page, STATE, IDLE)
+
+
 def end(saved):
     """Go back to the message that called this one."""
     global account

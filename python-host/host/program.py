@@ -53,14 +53,16 @@ def parse(source):
         raise check.Refusal(0, str(e)) from None
 
 
-def load(source, exported, limit=compiling.MAX_UNITS):
-    """Compile source, or raise a Refusal, which knows what was measured."""
+def load(source, exported, limit=compiling.MAX_UNITS, tell=None):
+    """Compile source, or raise a Refusal, which knows what was measured; tell hears the units of what is compiled."""
     measured = compiling.unread(source)
     try:
         tree = parse(source)
         measured = compiling.units(tree)
         check.nesting(tree)
         compiling.refuse_beyond(measured, limit)
+        if tell is not None:
+            tell(measured)
         return compiled(tree, exported, measured)
     except check.Refusal as e:
         e.units = measured

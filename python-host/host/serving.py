@@ -5,7 +5,7 @@ import os
 import sys
 import traceback
 
-from host import advice, chain, check, costs, imports, meter, probe, program, protocol, wire
+from host import advice, chain, check, compiling, costs, imports, meter, probe, program, protocol, wire
 from host.outcome import outcome
 from host.wire import Beginning, entries, pairs, piece, record
 
@@ -47,13 +47,23 @@ def set_costs(frame):
 def inspect(frame):
     told = entries(frame)
     try:
-        code = program.load(told[b"source"], imports.exported, told[b"limit"])
+        code = in_time(told[b"source"], told[b"limit"])
     except check.Refusal as e:
         reason = e.reason.encode("utf-8", "replace")[:4096]
         chain.pipe.write(protocol.NO, record(units=e.units, line=e.line, reason=reason))
         return
     found = [record(name=n.encode(), doc=d.encode()[:512]) for n, (_, d) in code.handlers.items()]
     chain.pipe.write(protocol.FINE, record(units=code.units) + b"".join(found))
+
+
+def in_time(source, limit):
+    """Compile the source of a deploy, while the page shows what that pays for."""
+    before = compiling.payable(len(source), limit)
+    meter.inspect(before)
+    try:
+        return program.load(source, imports.exported, limit, lambda units: meter.show(max(before, compiling.paid(len(source), units))))
+    finally:
+        meter.inspected()
 
 
 def call(frame):

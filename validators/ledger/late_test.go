@@ -349,3 +349,30 @@ func TestWhatWasListedIsNotTriedAgain(t *testing.T) {
 		}
 	}
 }
+
+// Decision C18, 1 and 4: a deploy whose inspection is late is listed, and pays its whole
+// limit as any transaction. Its code is doubted: others who bring it wait for a turn.
+func TestALateDeployPaysItsWholeLimit(t *testing.T) {
+	w := newWorld(t, nil)
+	w.block(w.transfer("alice", "mallory", types.CBY), w.transfer("alice", "malice", types.CBY))
+	p := w.proposing(aShare)
+	p.host.slow[types.Keccak(samples.Code("counter"))] = true
+	first, second := w.deploy("mallory", "counter", "bad", 0), w.deploy("malice", "counter", "worse", 0)
+	before := p.balance("mallory")
+	p.next(first, second)
+	if len(p.last.Receipts) != 0 || len(p.last.Block.Passed.Late) != 1 || len(p.dropped) != 0 || p.took > program.LateFree {
+		t.Fatalf("the first list: %+v, %+v after %v", p.last.Receipts, p.last.Block.Passed, p.took)
+	}
+	p.next(first, second)
+	if len(p.last.Receipts) != 1 || p.last.Receipts[0].Status != types.StatusHostFailed || p.last.Receipts[0].Hash != first.Hash {
+		t.Fatalf("the second list: %+v", p.last.Receipts)
+	}
+	r, h, tx := p.last.Receipts[0], p.last.Block.Header, first.Tx
+	want := h.BaseFeeCycle.Mul(uint64(tx.CyclesLimit)).Add(h.BaseFeeCell.Mul(uint64(tx.CellsLimit)))
+	if paid := before.Sub(p.balance("mallory")); r.Fee != want || paid != want {
+		t.Errorf("paid %s, told %s, want %s", paid, r.Fee, want)
+	}
+	if p.head.Actor(p.address("bad")) != nil {
+		t.Error("it is deployed")
+	}
+}

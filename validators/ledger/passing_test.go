@@ -22,6 +22,7 @@ type wedged struct {
 	takes    map[types.Address]time.Duration // within the allowance of what it runs
 	hangs    map[types.Address]bool          // uses CPU time and no cycles
 	hangsFor map[types.Address]bool          // the same, by who sends
+	slow     map[types.Hash]bool             // code whose inspection hangs
 	how      program.Failure                 // of crashes
 	crashed  int
 	now      time.Duration
@@ -41,6 +42,15 @@ type wedgedSession struct {
 }
 
 func (s *wedgedSession) Bound(by program.Bounds) { s.left, s.strict = by.Left, by.Strict }
+
+func (s *wedgedSession) Inspect(code program.Code) (program.Description, error) {
+	if s.host.slow[code.Hash] && s.strict {
+		took := program.Allowance(program.InspectionCycles(len(code.Source), code.Units), 0, program.UsualRate)
+		s.host.now += took
+		return program.Description{}, &program.HostError{Failure: program.Late, CPU: took, Err: errors.New("it hangs")}
+	}
+	return s.Session.Inspect(code)
+}
 
 func (s *wedgedSession) Handle(ctx program.Context, code program.Code, msg program.Message) (program.Outcome, error) {
 	takes := s.host.takes[msg.Self]
@@ -71,7 +81,7 @@ func (w *world) wedge() *wedged {
 		return h
 	}
 	h := &wedged{Host: samples.Host{}, how: program.Crashed, crashes: map[types.Address]bool{}, takes: map[types.Address]time.Duration{},
-		hangs: map[types.Address]bool{}, hangsFor: map[types.Address]bool{}}
+		slow: map[types.Hash]bool{}, hangs: map[types.Address]bool{}, hangsFor: map[types.Address]bool{}}
 	w.executor.Programs = h
 	return h
 }

@@ -38,6 +38,18 @@ func rated(cycles types.Cycles, thousand time.Duration) time.Duration {
 	return time.Duration(cycles/1000)*LateTimes*thousand + time.Duration(cycles%1000)*LateTimes*thousand/1000
 }
 
+// UnitCycles is what a deploy pays for one unit of compiling, in cycles of a byte of code:
+// some ten microseconds, as 30 cycles of a loop are allowed to take.
+const UnitCycles = 30
+
+// InspectionCycles is the most that inspecting a source may cost, where no more units of
+// compiling can be paid: what its Allowance is reckoned by. It is 1<<32 at most.
+//
+// Spec: decision C18.
+func InspectionCycles(size int, units uint64) types.Cycles {
+	return min(types.Cycles(size)+types.Cycles(min(units, uint64(maxRated)))*UnitCycles, maxRated)
+}
+
 // Bounds is what the user of a session lets a message take. The zero Bounds is nothing:
 // the host's own limit remains.
 type Bounds struct {
@@ -46,7 +58,7 @@ type Bounds struct {
 	// longer is given up; both are a *HostError that says Stopped. nil is no bound: who must
 	// not depend on real time, as the simulator, sets none.
 	Left func() time.Duration
-	// Strict has a message end there and then that uses more CPU time than its Allowance, as
-	// a *HostError that says Late.
+	// Strict has a message or an inspection end there and then that uses more CPU time than
+	// its Allowance, as a *HostError that says Late.
 	Strict bool
 }

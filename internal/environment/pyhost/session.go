@@ -99,6 +99,9 @@ func (s *session) Inspect(code program.Code) (program.Description, error) {
 	if limit == 0 {
 		limit = math.MaxUint64
 	}
+	if s.bounds.Strict && s.depth == 0 {
+		h.strictly(program.InspectionCycles(len(code.Source), limit))
+	}
 	h.enc.begin(frameInspect, 2).number("limit", limit).bytes("source", code.Source)
 	if err := h.send(); err != nil {
 		return program.Description{}, h.fail(during, err)
