@@ -25,8 +25,21 @@ def node(name):
 
 
 def bind(code, space):
-    """code with the host's things in it and in all code within it, by their names in space."""
-    return code.replace(co_consts=tuple(bound(c, space) for c in code.co_consts))
+    """code with the host's things in it and in all code within it, by their names in space; a function of ours bears
+    the name of the author's that it is within."""
+    return code.replace(co_consts=tuple(bound(c, space) for c in code.co_consts), co_name=code.co_name.lstrip("$"),
+                        co_qualname=".".join(ours(code.co_qualname.split("."))))
+
+
+def ours(parts):
+    """The parts of a qualified name, without those of functions of ours."""
+    found = []
+    for part in parts:
+        if part.startswith("$"):
+            found.pop()  # <locals>
+        else:
+            found.append(part)
+    return found
 
 
 def bound(constant, space):

@@ -2,7 +2,7 @@
 
 import ast
 
-from host import check, constants
+from host import check, constants, frames, scopes
 from host.costs import table
 from host.known_names import TYPES
 from host.rewrite_expressions import LOAD, STORE, Expressions, call, cell, charge, const, is_int, name, short
@@ -47,12 +47,15 @@ class Rewriter(Expressions):
         self.metered = True  # a debugger's is not
         self.branching = True  # branches are the author's
         self.nodes = 0  # expressions that were visited
-        self.names = set()  # that the function around reads or binds
+        self.names = frames.Names()  # of the scope around
+        self.assigned = set()  # by := anywhere
+        self.properties = False  # Python reads a property by a call that no code of ours charges for
         self.waiting = frozenset()  # functions that await, with their classes: made of branches that nobody wrote
 
     def module(self, tree):
         future = [s for s in tree.body if isinstance(s, ast.ImportFrom) and s.module == "__future__"]
         body = [s for s in tree.body if s not in future]
+        self.properties = frames.uses(tree, "property")
         start = [ast.Assign([ast.Name("$v", STORE)], cell(1, LOAD))]
         return ast.fix_missing_locations(ast.Module(start + self.suite(body), []))
 
@@ -128,7 +131,7 @@ class Rewriter(Expressions):
 
     def do_Global(self, node):
         for n in node.names:
-            check.name(node, n, self.bound)
+            self.use(node, n)
         return node
 
     do_Nonlocal = do_Global
@@ -183,7 +186,7 @@ class Rewriter(Expressions):
         self.cost += 2 * table.arithmetic
         t, kind = node.target, type(node.op)
         if isinstance(t, ast.Name):
-            check.name(t, t.id, self.bound)
+            self.use(t, t.id)
             value = self.visit(node.value)
             function = self.operator(node, kind)
             return ast.Assign([t], self.operation(kind, ast.Name(t.id, LOAD), value, *self.in_place(kind, function)))
@@ -263,7 +266,7 @@ class Rewriter(Expressions):
         for h in node.handlers:
             kind, cost = (constants.node("$Exception"), 0) if h.type is None else self.apart(self.visit, h.type)
             if h.name:
-                check.name(h, h.name, self.bound)
+                self.use(h, h.name)
             caught = [ast.copy_location(ast.Expr(call("$caught")), h)]
             if self.function != "generator":
                 caught.append(ast.copy_location(ast.Assign([cell(1, STORE)], name("$v")), h))
@@ -345,7 +348,7 @@ class Rewriter(Expressions):
             p.cls = self.fit(p)
         for n in (getattr(p, "name", None), getattr(p, "rest", None)):
             if n:
-                check.name(p, n, self.bound)
+                self.use(p, n)
         for field in ("patterns", "kwd_patterns"):
             if hasattr(p, field):
                 setattr(p, field, [self.pattern(q) for q in getattr(p, field)])
@@ -364,7 +367,7 @@ class Rewriter(Expressions):
             return ast.copy_location(call("$attr", self.named(node.value), const(self.private(node.attr))), node)
         if not isinstance(node, ast.Name):
             check.refuse(node, "a pattern that is not a constant")
-        check.name(node, node.id, self.bound)
+        self.use(node, node.id)
         return node
 
     def do_Import(self, node):
@@ -373,7 +376,7 @@ class Rewriter(Expressions):
             check.module(node, a.name)
             top = a.name.split(".")[0]
             bound = a.asname or top
-            check.name(node, bound, self.bound)
+            self.use(node, bound)
             new.append(ast.Assign([ast.Name(bound, STORE)], call("$import", const(a.name if a.asname else top))))
         return new
 
@@ -389,7 +392,7 @@ class Rewriter(Expressions):
                 check.refuse(node, "import *: name what you import")
             self.exports(node, a.name)
             bound = a.asname or a.name
-            check.name(node, bound, self.bound)
+            self.use(node, bound)
             new.append(ast.Assign([ast.Name(bound, STORE)], call("$importfrom", const(node.module), const(a.name))))
         return new
 
@@ -407,11 +410,11 @@ class Rewriter(Expressions):
         for k in node.keywords:
             if k.arg != "frozen":
                 check.refuse(node, "a class takes no keywords here (metaclass and the like)")
-        check.name(node, node.name, self.bound)
+        self.use(node, node.name)
         decorators, bases = self.each(node.decorator_list), [self.visit(b) for b in node.bases]
         outer, self.function = self.function, None
         self.classes.append(node.name)
-        body = self.suite(node.body)
+        body, _ = self.within(None, self.suite, node.body)
         self.classes.pop()
         self.function = outer
         names = ast.keyword("$names", const(frozenset(self.names_of(node.body))))
@@ -450,11 +453,13 @@ class Rewriter(Expressions):
         outer, self.function = self.function, "generator" if yields(node.body) else "plain"
         branching, self.branching = self.branching, (node.name, self.classes[-1] if self.classes else None) not in self.waiting
         lambda_outer, self.in_lambda = self.in_lambda, False
-        names, self.names = self.names, set()
-        guarded = self.guarded(node)
-        self.cost += len(self.names) // CELLS
-        self.names |= names
-        body = self.located(self.note("$into", node.lineno) + self.prologue(check.dunder(node.name)), node) + [guarded]
+        self.names.bound.add(node.name)
+        depth = max(map(frames.stack, node.body)) if self.function == "generator" else 0
+        guarded, names = self.within(args, self.guarded, node)
+        self.cost += len(names.used) // CELLS
+        body = self.located(self.note("$into", node.lineno) + self.prologue(check.dunder(node.name), names.entry()), node) + [guarded]
+        if self.function == "generator":
+            body = self.made(node, args, body, frames.generator(names, depth, self.properties))
         self.branching = branching
         if ast.get_docstring(node, clean=False) is not None:
             body.insert(0, node.body[0])
@@ -463,13 +468,25 @@ class Rewriter(Expressions):
         new.type_params = []
         return new
 
-    def prologue(self, called_by_operators):
+    def made(self, node, args, body, cost):
+        """The body of a function that charges for a generator, and then makes it by a function within, of the same parameters.
+        No code of a generator runs when it is made."""
+        if not cost or not self.metered:
+            return body
+        given = [p.arg for p in scopes.parameters(args)]
+        own = ast.arguments([], [ast.arg(n) for n in given], None, [], [], None, [])
+        within = ast.FunctionDef("$" + node.name, own, body, [], None)
+        within.type_params = []
+        makes = ast.Return(ast.Call(name(within.name), [name(n) for n in given], []))
+        return self.located(self.charge(cost) + [within, makes], node)
+
+    def prologue(self, called_by_operators, more):
         deeper = ast.AugAssign(cell(1, STORE), ast.Add(), const(1))
         limit = ast.If(ast.Compare(cell(1, LOAD), [ast.Gt()], [cell(2, LOAD)]), [ast.Expr(call("$deep"))], [])
         level = const(True) if self.function == "generator" else cell(1, LOAD)
         # The charge comes first, so that a function entered after the end of
         # cycles ends at once.
-        cost = table.call if called_by_operators else table.arithmetic
+        cost = (table.call if called_by_operators else table.arithmetic) + more
         return self.charge(cost) + [deeper, limit, ast.Assign([ast.Name("$v", STORE)], level)]
 
     def guarded(self, node):

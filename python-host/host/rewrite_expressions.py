@@ -90,8 +90,7 @@ class Expressions(Scopes):
         return node
 
     def visit_Name(self, node):
-        check.name(node, node.id, self.bound)
-        self.names.add(node.id)
+        self.use(node, node.id)
         if node.id == "super" and "super" not in self.bound:
             check.refuse(node, "super is called where it stands: super().name")
         return node
@@ -106,6 +105,7 @@ class Expressions(Scopes):
 
     def visit_NamedExpr(self, node):
         self.cost += table.arithmetic
+        self.assigned.add(node.target.id)
         self.visit(node.target)
         return ast.NamedExpr(node.target, self.visit(node.value))
 

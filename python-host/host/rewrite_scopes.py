@@ -2,7 +2,7 @@
 
 import ast
 
-from host import check, constants
+from host import check, constants, frames, scopes
 from host.costs import table
 
 LOAD = ast.Load()
@@ -20,10 +20,31 @@ class Scopes:
     later, or many times, gathers its own."""
 
     cost = nodes = 0
-    names = frozenset()
     bound = frozenset()
     in_lambda = False
     in_comprehension = False
+
+    def use(self, node, id):
+        """Checks a name, and notes that the scope around uses it, or binds it here."""
+        check.name(node, id, self.bound)
+        self.names.used.add(id)
+        if not isinstance(getattr(node, "ctx", None), ast.Load):
+            self.names.bound.add(id)
+
+    def within(self, args, visit, *given):
+        """Visit as a scope, whose parameters are in args: (result, its names)."""
+        outer, self.names = self.names, frames.Names()
+        if args is not None:
+            self.names.bound |= scopes.arguments(args)
+            self.names.used |= self.names.bound
+            if len(self.names.bound) > frames.MAX_PARAMETERS:
+                check.refuse(scopes.parameters(args)[0], "%d parameters of one function, at most %d: take a dict or a list"
+                             % (len(self.names.bound), frames.MAX_PARAMETERS))
+        new = visit(*given)
+        found, self.names = self.names, outer
+        outer.used |= found.used
+        outer.within |= found.used
+        return new, found
 
     def identifier(self, node, id):
         if check.dunder(id):
@@ -53,16 +74,20 @@ class Scopes:
         self.cost += table.arithmetic
         args = self.arguments(node.args)
         outer, self.in_lambda = self.in_lambda, True
-        names, self.names = self.names, set()
-        body, cost = self.apart(self.visit, node.body)
-        self.cost += len(self.names) // CELLS
-        self.names |= names
+        (body, cost), names = self.within(args, self.apart, self.visit, node.body)
+        self.cost += len(names.used) // CELLS
         self.in_lambda = outer
-        entered = call("$enter", ast.Constant(cost + table.arithmetic))
+        entered = call("$enter", ast.Constant(cost + names.entry() + table.arithmetic))
         three = ast.Tuple([entered, body, call("$down")], LOAD)
         return ast.Lambda(args, ast.Subscript(three, ast.Constant(1), LOAD))
 
-    def comprehension(self, generators, make, price):
+    def comprehension(self, *given):
+        """As made, within a scope of its own: Python 3.11 has shared names in cells there. What := binds is bound outside."""
+        made, names = self.within(None, self.gathered, *given)
+        self.names.bound |= names.bound & self.assigned
+        return made
+
+    def gathered(self, generators, make, price):
         """Visits make within generators; the charge stands in the first
         condition of the innermost loop, which runs once an element."""
         new, count = [], 0
@@ -116,8 +141,8 @@ class Scopes:
         return call("$dict_of", ast.GeneratorExp(ast.Tuple([k, v], LOAD), generators))
 
     def visit_GeneratorExp(self, node):
-        names, self.names, nodes = self.names, set(), self.nodes
-        generators, elt = self.comprehension(node.generators, lambda: self.visit(node.elt), table.arithmetic)
-        self.cost += table.call + len(self.names) // CELLS + max(self.nodes - nodes - SHORT_GENERATOR, 0) // 2
-        self.names |= names
+        nodes = self.nodes
+        (generators, elt), names = self.within(None, self.comprehension, node.generators, lambda: self.visit(node.elt), table.arithmetic)
+        self.names.bound |= names.bound
+        self.cost += table.call + len(names.used) // CELLS + max(self.nodes - nodes - SHORT_GENERATOR, 0) // 2
         return call("$lazy", ast.GeneratorExp(elt, generators))

@@ -3,6 +3,7 @@
 FIELDS = "".join("    f%d: int = 0\n" % i for i in range(200))
 MEMBERS = "".join("    M%d = %d\n" % (i, i) for i in range(200))
 BITS = "".join("    M%d = %d\n" % (i, 1 << i) for i in range(60))
+LOTS = " = ".join("x%d" % i for i in range(1000))
 NAMES = ", ".join("k%d=1" % i for i in range(200))
 UNION = " | ".join(["int", "str", "bytes", "list", "dict", "tuple", "set", "bool"] * 11)
 
@@ -617,6 +618,42 @@ BODIES = (  # name, what is done: until the cycles are over, or as long as it ta
      "def g():\n    a = b = c = d = e = 1\n    yield 1\nK = []\nwhile True:\n    x = g()\n    next(x)\n    K.append(x)"),
     ("generators of many names kept",
      "def g():\n    %s = 1\n    yield 1\nK = []\nwhile True: K.append(g())" % " = ".join("x%d" % i for i in range(200))),
+    ("generators of 2,000 names kept",
+     "def g():\n    %s = 1\n    yield 1\nK = []\nwhile True: K.append(g())" % " = ".join("x%d" % i for i in range(2000))),
+    ("generators of deep expressions kept",
+     "def g():\n    yield %sx%s\nK = []\nwhile True: K.append(g())" % ("f(%s," % ", ".join("x" * 20) * 40, ")" * 40)),
+    ("generators of shared names kept",
+     "def g():\n    yield 1\n    %s = 1\n    def h(): %s\nK = []\nwhile True: K.append(g())" % (LOTS, "; ".join(LOTS.split(" = ")))),
+    ("generators that map makes kept",
+     "def g(x):\n    %s = 1\n    yield 1\nK, L = [], list(range(1000))\nwhile True: K.append(list(map(g, L)))"
+     % " = ".join("x%d" % i for i in range(128))),
+    ("generators that a property makes kept",
+     "class A:\n    @property\n    def p(self):\n        %s = 1\n        yield 1\na, K, L = A(), [], list(range(1000))\n"
+     "while True: K.append([a.p for i in L])" % " = ".join("x%d" % i for i in range(128))),
+    ("functions of shared names kept",
+     "def g():\n    def h(): %s\n    return h\n    %s = 1\nK = []\nwhile True: K.append(g())" % ("; ".join(LOTS.split(" = ")), LOTS)),
+    ("calls of 2,000 names", "def g():\n    return\n    %s = 1\nwhile True: g()" % " = ".join("x%d" % i for i in range(2000))),
+    ("calls of names shared with a comprehension",
+     "def g():\n    return\n    %s = 1\n    [(%s) for i in f]\nwhile True: g()" % (LOTS, LOTS.replace(" =", ","))),
+    ("recursion of 2,000 names",
+     "def g(n):\n    if n: g(n - 1)\n    return\n    %s = 1\nwhile True: g(190)" % " = ".join("x%d" % i for i in range(2000))),
+    ("classes of shared names kept",
+     "%s = 1\nK = []\nwhile True:\n    class A:\n        def h(self): %s\n    K.append(A)" % (LOTS, "; ".join(LOTS.split(" = ")))),
+    ("calls by keyword", "def g(%s): pass\nd = {'x%%d' %% i: 1 for i in range(20, 32)}\nwhile True: g(**d)"
+     % ", ".join("x%d=1" % i for i in range(32))),
+    ("calls of many defaults", "def g(*, %s): pass\nwhile True: g()" % ", ".join("x%d=1" % i for i in range(32))),
+    ("calls that lack arguments",
+     "def g(%s): pass\nwhile True:\n    try: g()\n    except TypeError: pass" % ", ".join("x%d" % i for i in range(32))),
+    ("calls that lack keywords",
+     "def g(*, %s): pass\nwhile True:\n    try: g()\n    except TypeError: pass" % ", ".join("x%d" % i for i in range(32))),
+    ("dataclasses that lack arguments",
+     "@dataclasses.dataclass\nclass A:\n%swhile True:\n    try: A()\n    except TypeError: pass" % FIELDS.replace(" = 0", "")),
+    ("dataclasses by keyword",
+     "@dataclasses.dataclass\nclass A:\n%sd = {'f%%d' %% i: 1 for i in range(190, 200)}\nwhile True: A(**d)" % FIELDS),
+    ("named tuples that lack arguments",
+     "R = collections.namedtuple('R', ['f%d' % i for i in range(250)])\nwhile True:\n    try: R()\n    except TypeError: pass"),
+    ("named tuples by keyword",
+     "R = collections.namedtuple('R', ['f%d' % i for i in range(250)])\nd = {'f%d' % i: 1 for i in range(250)}\nwhile True: R(**d)"),
     ("generator expressions kept", "K = []\nwhile True: K.append((x for x in K))"),
     ("maps kept", "K = []\nwhile True: K.append(map(len, ()))"),
     ("zips kept", "K = []\nwhile True: K.append(zip((), (), (), ()))"),
