@@ -3,11 +3,26 @@
 from host.costs import table
 from host.meter import charge
 
+FEW = 32  # fields that the price of a call covers
+KEYWORDS = 32  # fields that a keyword is compared with for one cycle
+
 
 def priced(cls):
     """Make a class of namedtuple charge for each field of a copy."""
     for name, made in (("_asdict", cls.__dict__["_asdict"]), ("_replace", _replace)):
         setattr(cls, name, per_field(made))
+    if len(cls._fields) > FEW:
+        cls.__new__ = staticmethod(matched(cls.__new__, len(cls._fields)))
+
+
+def matched(made, fields):
+    """Python looks for each keyword among all fields, and names all fields that lack a value."""
+    def new(cls, /, *values, **named):
+        if len(values) < fields:
+            charge(fields + fields * len(named) // KEYWORDS)
+        return made(cls, *values, **named)
+    new.__name__, new.__qualname__ = made.__name__, made.__qualname__
+    return new
 
 
 def _replace(self, /, **values):
