@@ -32,12 +32,15 @@ func TestCallsPayForTheirFrames(t *testing.T) {
 		atMost types.Cycles // names for one cycle
 	}{
 		{"a generator", func(n int) string { return "    def g():\n" + yields + names(n, "        ") }, "    g()\n", 8},
-		{"a generator that map makes", func(n int) string { return "    def g(x):\n" + yields + names(n, "        ") }, "    list(map(g, [1]))\n", 8},
+		{"a generator that map makes", func(n int) string {
+			return "    def g(x):\n" + yields + names(n, "        ")
+		}, "    list(map(g, [1]))\n", 8},
 		{"a generator that a property makes", func(n int) string {
 			return "    class A:\n        @property\n        def p(self):\n    " + yields + names(n, "            ") + "    a = A()\n"
 		}, "    a.p\n", 8},
 		{"a deep expression", func(n int) string {
-			return "    def g():\n        yield " + strings.Repeat("f("+numbered("x%d", ",", 20)+",", n/20) + "1" + strings.Repeat(")", n/20) + "\n"
+			calls := strings.Repeat("f("+numbered("x%d", ",", 20)+",", n/20)
+			return "    def g():\n        yield " + calls + "1" + strings.Repeat(")", n/20) + "\n"
 		}, "    g()\n", 10},
 		{"a function", func(n int) string { return "    def g():\n        return\n" + names(n, "        ") }, "    g()\n", 16},
 		{"names that a function shares", func(n int) string {
@@ -63,15 +66,19 @@ func TestLargeGeneratorsAreTheAuthors(t *testing.T) {
 	w := openWorld(t)
 	source := func(names int) string {
 		return "class A:\n    def m(self): yield 5\nclass B(A):\n    def m(self, a, /, b=2, *c, k=3, **d):\n        'Of B.'\n" +
-			"        def add():\n            nonlocal a\n            a += 1\n            return a\n        " + numbered("x%d", " = ", names) + " = 1\n" +
+			"        def add():\n            nonlocal a\n            a += 1\n            return a\n" +
+			"        " + numbered("x%d", " = ", names) + " = 1\n" +
 			"        for v in super().m(): yield v\n        yield add() + b\n        yield c, k, sorted(d.items())\n" +
 			"        self.__hid = 4\n        yield self.__hid\n        def inner(n): raise ValueError(n)\n        inner(7)\n" +
-			"def f(p):\n    out, b = [B.m.__name__, B.m.__doc__], B()\n    try:\n        for v in b.m(1, 2, 3, 4, k=9, z=1): out.append(v)\n" +
+			"def f(p):\n    out, b = [B.m.__name__, B.m.__doc__], B()\n    try:\n" +
+			"        for v in b.m(1, 2, 3, 4, k=9, z=1): out.append(v)\n" +
 			"    except ValueError as e: out.append(str(e))\n    try: b.m()\n    except TypeError as e: out.append(str(e))\n" +
 			"    return repr(out).encode()\ndef g(p): return repr(list(B().m(1))).encode()\n"
 	}
 	small, large := w.deploy(78, source(1)), w.deploy(79, source(200))
-	for handler, want := range map[string]string{"f": "'Of B.', 5, 4, ((3, 4), 9, [('z', 1)]), 4, '7'", "g": "in m; line 16, in inner: ValueError: 7"} {
+	for handler, want := range map[string]string{
+		"f": "'Of B.', 5, 4, ((3, 4), 9, [('z', 1)]), 4, '7'", "g": "in m; line 16, in inner: ValueError: 7",
+	} {
 		one, _ := w.call(t, small, handler, "")
 		other, _ := w.call(t, large, handler, "")
 		got := string(one.Output)
