@@ -17,10 +17,11 @@ WEIGHTS = {
     ast.While: 28, ast.For: 25, ast.Match: 20, ast.match_case: 20, ast.Yield: 25, ast.JoinedStr: 5, ast.arg: 3,
     ast.AsyncFunctionDef: 120, ast.Await: 80, ast.Import: 5, ast.ImportFrom: 5, ast.Global: 3, ast.Nonlocal: 3, ast.Assert: 5,
     ast.Raise: 5, ast.Delete: 5, ast.MatchSequence: 3, ast.MatchClass: 3,
-    ast.AugAssign: 20, ast.Attribute: 2, ast.Set: 5, ast.List: 2, ast.Dict: 3,
-    ast.YieldFrom: 40, ast.Subscript: 2, ast.FormattedValue: 3, ast.Compare: 2, ast.Assign: 2,
+    ast.AugAssign: 20, ast.Attribute: 4, ast.Set: 5, ast.List: 3, ast.Dict: 5, ast.Call: 3, ast.AnnAssign: 5,
+    ast.YieldFrom: 40, ast.Subscript: 2, ast.FormattedValue: 3, ast.Compare: 3, ast.Assign: 2, ast.Expr: 2, ast.UnaryOp: 2,
 }
 IN_LINE = 16  # of an operator on a number that is written out, which is compiled twice: with small integers in line
+WHOLE = 60  # of any source, however short
 PARSED = 8  # bytes of a source with a fault, which Python parses twice, for one unit
 
 
@@ -28,19 +29,21 @@ def weight(node):
     """The units of one node."""
     if type(node) is ast.BinOp and type(node.right) is ast.Constant:
         return IN_LINE
+    if type(node) is ast.Dict:
+        return WEIGHTS[ast.Dict] + len(node.keys)
     return WEIGHTS.get(type(node), 1)
 
 
 def unread(source):
     """The units of a source that is not Python: there is no tree to measure."""
-    return len(source) // PARSED + 40
+    return len(source) // PARSED + WHOLE
 
 
 def units(tree):
     """Of a module. What awaits is gone through twice (awaits.py)."""
     owners = [tree] + [s for s in tree.body if isinstance(s, ast.ClassDef)]
     waiting = [s for owner in owners for s in owner.body if isinstance(s, ast.AsyncFunctionDef)]
-    return sum(weight(node) for root in [tree, *waiting] for node in ast.walk(root))
+    return WHOLE + sum(weight(node) for root in [tree, *waiting] for node in ast.walk(root))
 
 
 def refuse_beyond(found, limit):

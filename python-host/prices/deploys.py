@@ -20,6 +20,11 @@ def nested(head, depth):
 
 
 SOURCES = (
+    ("nothing", ""),
+    ("a letter", "a\n"),
+    ("a letter that is set", "a=1\n"),
+    ("a small function", "def f(p):0\n"),
+    ("a bracket", "(\n"),
     ("functions", many("def f%d(p):0\n")),
     ("functions of arguments", many("def f%d(a,b,c,d,e,f,g,h,i=1,j=2,*k,**l):0\n")),
     ("functions within functions", "def f(p):\n" + "".join(" " * (i + 1) + "def f%d(p):\n" % i for i in range(40)) + " " * 42 + "pass\n"),

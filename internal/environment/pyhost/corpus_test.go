@@ -17,13 +17,23 @@ import (
 // and make test one in four. With DEVNET_PRICES the generated ones are measured
 // too, against the aim.
 func TestNoProgramCostsMoreTimeThanItPays(t *testing.T) {
+	pricesAreKept(t, []string{"--written", "--cycles", "50000"}, nil)
+}
+
+// A deploy pays for the time that reading, checking and compiling a source takes.
+func TestNoDeployCostsMoreTimeThanItPays(t *testing.T) {
+	pricesAreKept(t, []string{"--deploys"}, []string{"--deploys"})
+}
+
+// pricesAreKept measures with the arguments for a usual run or for a whole one.
+func pricesAreKept(t *testing.T, usual, whole []string) {
 	python, err := shared.python.find()
 	needed.Python(t, err)
 	args := []string{"-I", "-S", "-B", "../../../python-host/prices/measure.py"}
 	if os.Getenv("DEVNET_PRICES") != "" {
-		args = append(args, "--bound", "15")
+		args = append(append(args, "--bound", "15"), whole...)
 	} else {
-		args = append(args, "--bound", "30", "--written", "--cycles", "50000")
+		args = append(append(args, "--bound", "30"), usual...)
 		if os.Getenv("CI") == "" {
 			args = append(args, "--part", "0/4")
 		}
