@@ -323,13 +323,21 @@ func (u *running) stop() error {
 	}
 	err := errors.Join(u.server.Close(), u.network.Close())
 	if dir := u.home(); dir != "" && err == nil && u.shown {
-		how := ""
-		if u.settings.Processes {
-			how = " --processes"
-		}
-		u.say("Stopped. The state is in %s; %s up%s goes on from there.", u.settings.Home, self, how)
+		u.say("Stopped. The state is in %s; %s continues from there.", u.settings.Home, u.settings.again())
 	}
 	return err
+}
+
+// again is the command that continues a stopped network.
+func (s *settings) again() string {
+	command := self + " up"
+	if s.Processes {
+		command += " --processes"
+	}
+	if s.Home != defaultHome {
+		command += " --home " + quoted(s.Home)
+	}
+	return command
 }
 
 // configOut is what --config-out writes.

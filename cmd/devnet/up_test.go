@@ -22,3 +22,15 @@ func TestAServerIsCalledByTheNameItListensAtOrByItsMachines(t *testing.T) {
 		}
 	}
 }
+
+func TestTheHintAtTheEndNamesTheHome(t *testing.T) {
+	for want, s := range map[string]settings{
+		"":                                 {Home: defaultHome},
+		" --home /tmp/a":                   {Home: "/tmp/a"},
+		" --processes --home 'my network'": {Home: "my network", Processes: true},
+	} {
+		if got := s.again(); got != self+" up"+want {
+			t.Errorf("%+v is continued by %q, want %q", s, got, self+" up"+want)
+		}
+	}
+}
