@@ -14,39 +14,58 @@ import (
 )
 
 func actorCheckCommand() *cli.Command {
-	return &cli.Command{Name: "check", Usage: "say what is wrong with a Python file, without a network", ArgsUsage: "FILE",
+	return &cli.Command{Name: "check", Usage: "say what is wrong with Python files, without a network", ArgsUsage: "FILE…",
 		Description: "Example: devnet actor check fixtures/actors/heartbeat.py\n" +
-			"An error is what a deploy refuses; a warning is what it takes, and what a run stumbles over.\nExit code 1 when there is an error.",
+			"An error is what a deploy refuses; a warning is what it takes, and what a run stumbles over.\nExit code 1 when a file has an error.",
 		Flags: []cli.Flag{jsonFlag}, Action: actorCheck}
 }
 
+// checked is a finding under --json.
+type checked struct {
+	File string `json:"file"`
+	pyhost.Advice
+}
+
 func actorCheck(c *cli.Context) error {
-	args, err := arguments(c, "FILE")
-	if err != nil {
+	files := c.Args().Slice()
+	if len(files) == 0 {
+		_, err := arguments(c, "FILE…")
 		return err
 	}
-	code, err := readActor(args[0])
-	if err != nil {
-		return err
-	}
-	found, err := advice(code)
-	var host *program.HostError
-	if errors.As(err, &host) && host.Failure == program.Missing {
-		return noStart("", "%v", host.Err)
-	}
-	if err != nil {
-		return failed("", "%s cannot be checked: %v", args[0], err)
-	}
-	if err := emit(c, found, func(w io.Writer) {
-		printAdvice(w, args[0], code, found)
-		if len(found) == 0 {
-			fmt.Fprintf(w, "%s: nothing is wrong that can be seen without running it\n", args[0])
+	all, wrong := []checked{}, []string{}
+	for _, file := range files {
+		code, err := readActor(file)
+		if err != nil {
+			return err
 		}
-	}); err != nil {
-		return err
+		found, err := advice(code)
+		var host *program.HostError
+		if errors.As(err, &host) && host.Failure == program.Missing {
+			return noStart("", "%v", host.Err)
+		}
+		if err != nil {
+			return failed("", "%s cannot be checked: %v", file, err)
+		}
+		for _, f := range found {
+			all = append(all, checked{file, f})
+		}
+		if refused(found) > 0 {
+			wrong = append(wrong, file)
+		}
+		if !c.Bool("json") {
+			printAdvice(c.App.Writer, file, code, found)
+			if len(found) == 0 {
+				fmt.Fprintf(c.App.Writer, "%s: nothing is wrong that can be seen without running it\n", file)
+			}
+		}
 	}
-	if refused(found) > 0 {
-		return failed("", "a deploy would refuse %s", args[0])
+	if c.Bool("json") {
+		if err := printJSON(c.App.Writer, all); err != nil {
+			return err
+		}
+	}
+	if len(wrong) > 0 {
+		return failed("", "a deploy would refuse %s", strings.Join(wrong, ", "))
 	}
 	return nil
 }
