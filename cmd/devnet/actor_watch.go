@@ -41,7 +41,7 @@ func deployChanges(c *cli.Context, file string, deploy func() error) error {
 			continue
 		}
 		if err := deploy(); err != nil && c.Context.Err() == nil {
-			report(c.App.ErrWriter, err)
+			report(c.App.ErrWriter, err, c.Bool("json"))
 		}
 	}
 }

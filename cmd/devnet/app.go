@@ -1,12 +1,17 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
+	"slices"
+	"strconv"
+	"strings"
 	"syscall"
 
 	"github.com/urfave/cli/v2"
@@ -28,20 +33,21 @@ type failure struct {
 	code int
 	what string
 	hint string
+	name string // as code under --json: that of a refusal; "" for the exit code's
 }
 
 func (f *failure) Error() string { return f.what }
 
 func usage(hint, what string, args ...any) error {
-	return &failure{exitUsage, fmt.Sprintf(what, args...), hint}
+	return &failure{code: exitUsage, what: fmt.Sprintf(what, args...), hint: hint}
 }
 
 func failed(hint, what string, args ...any) error {
-	return &failure{exitFailed, fmt.Sprintf(what, args...), hint}
+	return &failure{code: exitFailed, what: fmt.Sprintf(what, args...), hint: hint}
 }
 
 func noStart(hint, what string, args ...any) error {
-	return &failure{exitNoStart, fmt.Sprintf(what, args...), hint}
+	return &failure{code: exitNoStart, what: fmt.Sprintf(what, args...), hint: hint}
 }
 
 // run is the whole command; it returns the exit code. The first SIGINT or
@@ -55,11 +61,11 @@ func run(args []string, stdout, stderr io.Writer) int {
 	if len(args) > 1 && args[1] == "--version" {
 		args = append([]string{args[0], "version"}, args[2:]...)
 	}
-	args, err := arrange(app, args)
+	arranged, err := arrange(app, args)
 	if err == nil {
-		err = app.RunContext(ctx, args)
+		err = app.RunContext(ctx, arranged)
 	}
-	return report(stderr, err)
+	return report(stderr, err, wantsJSON(args))
 }
 
 func newApp(stdout, stderr io.Writer) *cli.App {
@@ -98,8 +104,20 @@ func quiet(commands []*cli.Command) {
 	}
 }
 
-// report prints an error and returns the exit code.
-func report(stderr io.Writer, err error) int {
+// wantsJSON reports whether a command line has --json. A line that is wrong has it too.
+func wantsJSON(args []string) bool {
+	if end := slices.Index(args, "--"); end >= 0 {
+		args = args[:end]
+	}
+	return slices.ContainsFunc(args, func(word string) bool {
+		name, value, given := strings.Cut(word, "=")
+		on, err := strconv.ParseBool(value)
+		return (name == "--json" || name == "-json") && (!given || on && err == nil)
+	})
+}
+
+// report prints an error, as text or as a line of JSON, and returns the exit code.
+func report(stderr io.Writer, err error, asJSON bool) int {
 	if err == nil {
 		return exitDone
 	}
@@ -111,11 +129,16 @@ func report(stderr io.Writer, err error) int {
 	case errors.As(err, &refused):
 		f = inWords(refused)
 	case errors.As(err, &unreachable):
-		f = &failure{exitFailed, unreachable.Error(), "Start one with: devnet up. For one elsewhere give --http HOST:PORT or set DEVNET_HTTP."}
+		f = &failure{exitFailed, unreachable.Error(), "Start one with: devnet up. For one elsewhere give --http HOST:PORT or set DEVNET_HTTP.",
+			"unreachable"}
 	case errors.Is(err, context.Canceled):
-		f = &failure{exitFailed, "interrupted", ""}
+		f = &failure{code: exitFailed, what: "interrupted", name: "interrupted"}
 	default:
-		f = &failure{exitFailed, err.Error(), ""}
+		f = &failure{code: exitFailed, what: err.Error()}
+	}
+	if asJSON {
+		f.print(stderr)
+		return f.code
 	}
 	if f.what != "" {
 		fmt.Fprintln(stderr, wrapped(asTyped("devnet: "+f.what), "", messageColumns(stderr)))
@@ -124,4 +147,24 @@ func report(stderr io.Writer, err error) int {
 		fmt.Fprintln(stderr, wrapped(asTyped(f.hint), "  ", messageColumns(stderr)))
 	}
 	return f.code
+}
+
+// codeNames are the codes under --json of errors that are no refusal.
+var codeNames = map[int]string{exitFailed: "failed", exitUsage: "usage", exitNoStart: "no_start"}
+
+// print writes the failure as a line of JSON. One without words was told already.
+func (f *failure) print(w io.Writer) {
+	if f.what == "" {
+		return
+	}
+	type body struct {
+		Code    string `json:"code"`
+		Message string `json:"message"`
+		Remedy  string `json:"remedy"`
+	}
+	line := json.NewEncoder(w)
+	line.SetEscapeHTML(false)
+	_ = line.Encode(struct {
+		Error body `json:"error"`
+	}{body{cmp.Or(f.name, codeNames[f.code]), asTyped(f.what), asTyped(f.hint)}})
 }

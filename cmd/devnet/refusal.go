@@ -16,7 +16,7 @@ import (
 // commands and flags where the API's name paths. A request that no network
 // would take was typed wrong.
 func inWords(refused *client.Error) *failure {
-	f := &failure{exitFailed, fmt.Sprintf("%s (%s)", refused.Message, refused.Code), refused.Hint}
+	f := &failure{exitFailed, fmt.Sprintf("%s (%s)", refused.Message, refused.Code), refused.Hint, refused.Code}
 	if hint, ok := hints[refused.Code]; ok {
 		f.hint = hint
 	}

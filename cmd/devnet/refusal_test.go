@@ -34,11 +34,11 @@ func TestAFlagsValueIsRefusedInOurWords(t *testing.T) {
 // usage, whoever found it.
 func TestARefusalOfTheAPISpeaksOfCommands(t *testing.T) {
 	for code, want := range map[string]failure{
-		"unknown_timer":   {exitFailed, "m (unknown_timer)", "devnet timer list lists those that are known."},
-		"invalid_hash":    {exitUsage, "m (invalid_hash)", "GET /x"},
-		"invalid_request": {exitUsage, "m (invalid_request)", "The command's --help says what it takes."},
-		"busy":            {exitFailed, "m (busy)", "GET /x"},
-		"invalid_block":   {exitUsage, "m (invalid_block)", "GET /x"},
+		"unknown_timer":   {exitFailed, "m (unknown_timer)", "devnet timer list lists those that are known.", "unknown_timer"},
+		"invalid_hash":    {exitUsage, "m (invalid_hash)", "GET /x", "invalid_hash"},
+		"invalid_request": {exitUsage, "m (invalid_request)", "The command's --help says what it takes.", "invalid_request"},
+		"busy":            {exitFailed, "m (busy)", "GET /x", "busy"},
+		"invalid_block":   {exitUsage, "m (invalid_block)", "GET /x", "invalid_block"},
 	} {
 		if got := inWords(&client.Error{ErrorBody: model.ErrorBody{Code: code, Message: "m", Hint: "GET /x"}}); *got != want {
 			t.Errorf("%s: %+v", code, *got)

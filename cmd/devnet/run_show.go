@@ -23,6 +23,7 @@ type show struct {
 	lines    io.Writer // nil: none, the verdicts come as JSON
 	progress *mpb.Progress
 	bar      *mpb.Bar
+	passed   int
 	failures int
 	began    time.Time
 	heard    func() bool // stops waiting for an interrupt
@@ -62,12 +63,24 @@ func (s *show) words(done, of int64, spent time.Duration) string {
 	return text
 }
 
+// interrupted is the end of a batch before all of its runs have ended.
+func (s *show) interrupted(of int) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return &failure{code: exitFailed, name: "interrupted",
+		what: fmt.Sprintf("interrupted: of %d runs %d had passed and %d failed", of, s.passed, s.failures)}
+}
+
 // add shows one more verdict.
 func (s *show) add(v *batch.Verdict) {
+	s.mu.Lock()
 	if v.Failed() {
-		s.mu.Lock()
 		s.failures++
-		s.mu.Unlock()
+	} else {
+		s.passed++
+	}
+	s.mu.Unlock()
+	if v.Failed() {
 		if s.lines != nil {
 			var text strings.Builder
 			v.Complain(&text)

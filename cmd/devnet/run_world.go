@@ -157,10 +157,13 @@ func (p *plan) run(c *cli.Context) ([]batch.Verdict, error) {
 	show := newShow(c, len(jobs), p.json)
 	defer show.close()
 	verdicts, err := runner.Run(c.Context, p.World, jobs, show.add)
-	if err != nil && c.Context.Err() == nil {
-		return nil, noStart("", "%v", err)
+	switch {
+	case err == nil:
+		return verdicts, nil
+	case c.Context.Err() != nil:
+		return nil, show.interrupted(len(jobs))
 	}
-	return verdicts, err
+	return nil, noStart("", "%v", err)
 }
 
 // alone makes the only run in this process, and prints what the script prints as
@@ -174,7 +177,7 @@ func (p *plan) alone(c *cli.Context, j batch.Job) (batch.Verdict, error) {
 		if !p.json {
 			v.Complain(c.App.Writer)
 		}
-		return report(os.Stderr, p.conclude(c, []batch.Verdict{v}))
+		return report(os.Stderr, p.conclude(c, []batch.Verdict{v}), p.json)
 	})
 	if err == nil && v.Failed() && !p.json {
 		v.Complain(c.App.Writer)

@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"context"
+	"fmt"
 	"io"
 	"log/slog"
 	"os"
@@ -15,6 +17,7 @@ import (
 
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/home"
+	"github.com/cowboyinc/devnet/internal/faces/api/client"
 )
 
 func TestEveryCommandHasUsageAndAnExample(t *testing.T) {
@@ -123,11 +126,48 @@ func TestAmountsThatAreNoneAreRefused(t *testing.T) {
 
 func TestReportSaysWhatAndWhatToDo(t *testing.T) {
 	var out bytes.Buffer
-	if code := report(&out, usage("Do that.", "this is wrong")); code != exitUsage || out.String() != "devnet: this is wrong\n  Do that.\n" {
+	if code := report(&out, usage("Do that.", "this is wrong"), false); code != exitUsage || out.String() != "devnet: this is wrong\n  Do that.\n" {
 		t.Fatalf("%d %q", code, out.String())
 	}
-	if code := report(&out, nil); code != exitDone {
+	if code := report(&out, nil, true); code != exitDone {
 		t.Fatal(code)
+	}
+}
+
+// README, faces: under --json an error is a line of JSON.
+func TestErrorsAreJSONUnderJSON(t *testing.T) {
+	refused := &client.Error{}
+	refused.Code, refused.Message, refused.Hint = "unknown_job", "no such job", "Look."
+	for _, test := range []struct {
+		err  error
+		want string
+		code int
+	}{
+		{usage("Do <that>.", "this is %s", "wrong"), `{"error":{"code":"usage","message":"this is wrong","remedy":"Do <that>."}}`, exitUsage},
+		{failed("", "two\nlines"), `{"error":{"code":"failed","message":"two\nlines","remedy":""}}`, exitFailed},
+		{noStart("", "no"), `{"error":{"code":"no_start","message":"no","remedy":""}}`, exitNoStart},
+		{context.Canceled, `{"error":{"code":"interrupted","message":"interrupted","remedy":""}}`, exitFailed},
+		{fmt.Errorf("lost: %w", refused), `{"error":{"code":"unknown_job","message":"no such job (unknown_job)",` +
+			`"remedy":"` + asTyped(hints["unknown_job"]) + `"}}`, exitFailed},
+		{(&show{passed: 3, failures: 1}).interrupted(9), `{"error":{"code":"interrupted",` +
+			`"message":"interrupted: of 9 runs 3 had passed and 1 failed","remedy":""}}`, exitFailed},
+		{&failure{code: exitUsage}, "", exitUsage},
+	} {
+		var out bytes.Buffer
+		if code := report(&out, test.err, true); code != test.code || strings.TrimSuffix(out.String(), "\n") != test.want {
+			t.Errorf("%v: %d %s\nwant %d %s", test.err, code, &out, test.code, test.want)
+		}
+	}
+	for line, want := range map[string]bool{"devnet job list --json": true, "devnet --json=true": true, "devnet --json=false": false,
+		"devnet job submit -- --json": false, "devnet job list --jsn": false, "devnet job list": false} {
+		if got := wantsJSON(strings.Fields(line)); got != want {
+			t.Errorf("%s asks for JSON: %v, want %v", line, got, want)
+		}
+	}
+	var out, told bytes.Buffer
+	if code := run([]string{"devnet", "job", "list", "--nothing", "--json"}, &out, &told); code != exitUsage || out.Len() > 0 ||
+		!strings.HasPrefix(told.String(), `{"error":{"code":"usage","message":"`) || strings.Count(told.String(), "\n") != 1 {
+		t.Errorf("%d %s%s", code, &out, &told)
 	}
 }
 
