@@ -31,9 +31,9 @@ type Config struct {
 	RewriteBytes int64
 	// History is how many blocks the archive keeps; 0: all.
 	History uint64
-	// Bootstrap are validators that it connects with while it is no member of
-	// the set it knows, and after its log was lost: a validator that begins at genesis
-	// may find its members gone.
+	// Bootstrap are validators that it connects with as well while it is not a member of
+	// the set it knows, or knows no final block that was made after its start: all members
+	// of an old set may have left.
 	Bootstrap []types.Validator
 	// Lost says that a validator of this key has run before: an empty log was
 	// lost. Where a store is there it tells.
@@ -106,6 +106,7 @@ type Validator struct {
 	sieve sieve
 	desk  desk
 	peers []types.Validator // what setPeers made its last list of
+	began types.Millis      // when it started, by its clock
 
 	sets        atomic.Pointer[simplex.Sets]
 	head        atomic.Pointer[Head] // final
@@ -209,6 +210,7 @@ func Start(rt *roles.Runtime, cfg Config, node env.Validator) (*Validator, error
 		cfg.Booted(head)
 	}
 	v.since.Store(int64(node.Clock.Now()))
+	v.began = node.Clock.Now().Millis()
 	if err := v.crew.Start(cfg.Name, node.Loops.Loop, v.roles()); err != nil {
 		return nil, fmt.Errorf("%s: %w", cfg.Name, err)
 	}
@@ -353,7 +355,8 @@ func (v *Validator) did(what env.Labour, n uint64) {
 
 // setPeers connects with the validators of the state's set, with those of the
 // set before, who may lack the last block they decided on, and with those that
-// join next, who have to catch up first.
+// join next, who have to catch up first. A state that may be old has Config.Bootstrap
+// in addition.
 func (v *Validator) setPeers(state *ledger.State) {
 	self := v.node.Signer.Address()
 	all := slices.Clone(state.Validators().Members)
@@ -365,7 +368,7 @@ func (v *Validator) setPeers(state *ledger.State) {
 			all = append(all, *move.Join)
 		}
 	}
-	if state.Validators().Index(self) < 0 || v.lost.Load() {
+	if state.Validators().Index(self) < 0 || v.lost.Load() || state.Timestamp() < v.began {
 		all = append(all, v.config.Bootstrap...)
 	}
 	if v.peers != nil && slices.Equal(all, v.peers) {
