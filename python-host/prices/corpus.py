@@ -1,6 +1,6 @@
 """Small programs that each do one costly thing until their cycles are over.
 
-The programs of written.py come first. The others are generated: each operator, built-in
+The programs of written.py and finds.py come first. The others are generated: each operator, built-in
 function, method and library function that the host offers, with large arguments. A type of
 argument is used if a trial with a small one succeeds.
 """
@@ -8,6 +8,7 @@ argument is used if a trial with a small one succeeds.
 import itertools
 from collections import namedtuple
 
+import finds
 import generated
 import written
 
@@ -37,7 +38,7 @@ def looped(name, setup, line, may_fail=False):
 def programs(generate=True, i=0, n=1):
     """The programs written out, then those generated if wanted: of both each n-th from the i-th on."""
     found = [looped(name, setup, line) for name, setup, line in written.LOOPS]
-    found += [Program(name, whole(body), name in written.ENDING) for name, body in written.BODIES]
+    found += [Program(name, whole(body), name in written.ENDING) for name, body in written.BODIES + finds.BODIES]
     yield from found[i::n]
     if generate:
         for name, setup, line in itertools.chain(generated.operations(i, n), generated.calls(i, n)):

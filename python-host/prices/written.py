@@ -5,6 +5,7 @@ MEMBERS = "".join("    M%d = %d\n" % (i, i) for i in range(200))
 BITS = "".join("    M%d = %d\n" % (i, 1 << i) for i in range(60))
 LOTS = " = ".join("x%d" % i for i in range(1000))
 NAMES = ", ".join("k%d=1" % i for i in range(200))
+FEW_NAMES = ", ".join("k%d=1" % i for i in range(32))
 UNION = " | ".join(["int", "str", "bytes", "list", "dict", "tuple", "set", "bool"] * 11)
 
 LOOPS = (  # name, what is done before the loop, what is done in it
@@ -138,15 +139,15 @@ LOOPS = (  # name, what is done before the loop, what is done in it
     ("named tuple of long names", "n = ['f' * 90 + str(i) for i in range(255)]", "collections.namedtuple('R', n)"),
     ("named tuple with defaults", "n, d = ['f%d' % i for i in range(255)], [0] * 255", "collections.namedtuple('R', n, defaults=d)"),
     ("call of 200 keywords", "def g(**k): pass", "g(%s)" % NAMES),
-    ("call of 200 named arguments", "def g(%s): pass" % NAMES, "g(%s)" % NAMES),
+    ("call of 32 named arguments", "def g(%s): pass" % FEW_NAMES, "g(%s)" % FEW_NAMES),
     ("call of 200 arguments", "def g(*a): pass", "g(%s)" % ", ".join("1" * 200)),
-    ("call of 200 defaults", "def g(%s): pass" % NAMES, "g()"),
+    ("call of 32 defaults", "def g(%s): pass" % FEW_NAMES, "g()"),
     ("call of a class with 200 keywords", "class X:\n    def __init__(self, **k): pass", "X(%s)" % NAMES),
     ("call through a host's function with keywords", "def g(**k): pass\np = functools.partial(g)", "p(%s)" % NAMES),
     ("dict of 200 keywords", "", "dict(%s)" % NAMES),
     ("call by double stars", "def g(**k): pass\nd = {'k%d' % i: 1 for i in range(1000)}", "g(**d)"),
     ("format of 200 keywords", "", "'{k1}'.format(%s)" % NAMES),
-    ("function of many defaults made", "", "def g(%s): pass" % NAMES),
+    ("function of many defaults made", "", "def g(%s): pass" % FEW_NAMES),
     ("function of many cells made",
      "\n".join("x%d = 1" % i for i in range(100)), "def g(): return (%s)" % ", ".join("x%d" % i for i in range(100))),
     ("lambda made", "", "lambda: 1"),

@@ -17,7 +17,7 @@ import (
 func spent(t *testing.T, w *world, setup, body string, times int) types.Cycles {
 	t.Helper()
 	run := func(n int) types.Cycles {
-		source := expensiveHead + setup + fmt.Sprintf("    for ever in range(%d):\n", n)
+		source := pricedHead + setup + fmt.Sprintf("    for ever in range(%d):\n", n)
 		for line := range strings.Lines(body) {
 			source += "    " + line
 		}
@@ -181,7 +181,7 @@ func TestDeletedKeysDoNotSlowATable(t *testing.T) {
 	fill := "    d, s = {}, 0\n    for i in range(20000):\n        d[s] = 0\n        s = (5 * s + 1) % 65536\n    for k in list(d): " +
 		"DELETE\n    k = 65536 * 3\n"
 	for _, way := range []string{"del d[k]", "d.pop(k)", "d.popitem()"} {
-		p, err := w.price(way, expensiveHead+strings.ReplaceAll(fill, "DELETE", way)+"    for i in range(10000): d.get(k + i)\n", 1<<40)
+		p, err := w.price(way, pricedHead+strings.ReplaceAll(fill, "DELETE", way)+"    for i in range(10000): d.get(k + i)\n", 1<<40)
 		if err != nil || p.failure != "" {
 			t.Fatal(err, p.failure)
 		}
@@ -191,25 +191,26 @@ func TestDeletedKeysDoNotSlowATable(t *testing.T) {
 	}
 }
 
-// No budget of a block reaches the limit of memory: what is kept is paid for by
-// its bytes. The soak tries every program that keeps what it makes.
+// No budget of a block reaches the limit of memory: a program pays by the byte for
+// what it keeps. The soak runs every program of the corpus that keeps what it makes.
 func TestMemoryIsPaidByTheByteSoak(t *testing.T) {
-	w := worldOn(t, openPool(t, Config{CallTimeout: 5 * time.Minute}))
 	const block = 20_000_000
-	for _, c := range expensive {
-		if !strings.Contains(c.name, "kept") && !strings.Contains(c.name, "garbage") {
-			continue
-		}
-		if os.Getenv("DEVNET_SOAK") == "" && c.name != "slices of a list, kept" && c.name != "map objects, kept" {
-			continue
-		}
-		p, err := w.price(c.name, expensiveHead+c.body, block)
+	w := worldOn(t, openPool(t, Config{CallTimeout: 5 * time.Minute}))
+	for _, body := range []string{
+		"    L, K = [0] * 1000, []\n    while True: K.append(L[:])\n",
+		"    def g():\n        yield 1\n        " + numbered("x%d", " = ", 2000) + " = 1\n    K = []\n    while True: K.append(g())\n",
+	} {
+		p, err := w.price("kept", pricedHead+body, block)
 		if err != nil {
-			t.Errorf("%v", err)
-			w = worldOn(t, openPool(t, Config{CallTimeout: 5 * time.Minute}))
-		} else if p.failure != "" {
-			t.Errorf("%s: %s", c.name, p.failure)
+			t.Fatalf("%v:\n%s", err, body)
 		}
+		if p.failure != "" {
+			t.Errorf("%s:\n%s", p.failure, body)
+		}
+	}
+	if os.Getenv("DEVNET_SOAK") != "" {
+		kept := []string{"--written", "--only", "kept", "--cycles", fmt.Sprint(block)}
+		pricesAreKept(t, kept, kept)
 	}
 }
 
