@@ -82,6 +82,23 @@ func TestWhatCrashesInThreeBlocksEnds(t *testing.T) {
 	}
 }
 
+// CPU time is a proof also where one validator is the only witness: its first list ends what
+// was late, after one attempt.
+func TestOneValidatorEndsWhatIsLateAtOnce(t *testing.T) {
+	p := few(t, 1).proposing(aShare)
+	p.block(p.deploy("alice", "counter", "bad", 0), p.transfer("alice", "mallory", types.CBY))
+	p.host.hangs[p.address("bad")] = true
+	bad := p.tipped("mallory", "bad", 1)
+	for range 2 {
+		if p.next(bad); len(p.last.Receipts) > 0 {
+			break
+		}
+	}
+	if len(p.last.Receipts) != 1 || p.last.Receipts[0].Status != types.StatusHostFailed || p.took != program.LateFree {
+		t.Errorf("%+v after %v", p.last.Receipts, p.took)
+	}
+}
+
 // A machine that cannot start a host says nothing of what waits: no fire and no message is
 // listed by name.
 func TestAMissingHostListsNothing(t *testing.T) {

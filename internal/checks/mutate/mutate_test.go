@@ -1,7 +1,7 @@
 // Package mutate holds no code, only tests of the other tests: small faults are
 // made in the sources, one at a time, and the tests must notice.
 //
-// The table is in mutants_test.go and jobs_mutants_test.go. A fault is text that replaces other text of one
+// The table is in the files that end in mutants_test.go. A fault is text that replaces other text of one
 // file, or of some; it is given to the compiler as an overlay, so that no file is
 // ever touched. TestEveryMutantApplies sees that the table is true of the sources,
 // in no time; TestSoakMutants runs the tests on each mutant, and prints who caught
@@ -31,7 +31,7 @@ var only = flag.String("mutants", "", "the names of those to be run, with commas
 const root = "../../.."
 
 // all is the whole table.
-var all = slices.Concat(mutants, jobMutants)
+var all = slices.Concat(mutants, jobMutants, lateMutants)
 
 // mutant is one fault.
 type mutant struct {
