@@ -4,7 +4,7 @@ package mutate
 var (
 	lateTests   = []suite{{pkg: "./validators/ledger", run: "Late|Crash|Missing|Liars|Tried|Doubt|Share|Voter|Balance|Pools|List|Hangs"}}
 	pageTests   = []suite{{pkg: "./internal/environment/pyhost", run: "Proof$|Allowance|TheRate|Inspection"}}
-	oracleTests = []suite{{pkg: "./internal/faces/oracle", run: "Passings"}}
+	oracleTests = []suite{{pkg: "./internal/faces/oracle", run: "Passings|LateTransaction"}}
 )
 
 // lateMutants are faults in who is late, who says so, and who pays (decision C18).

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cowboyinc/devnet/internal/base/codec"
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
@@ -149,6 +150,32 @@ func TestALateTransactionThatDoesNotEndIsFound(t *testing.T) {
 	for _, v := range j.Violations() {
 		if v.Oracle == "passing" && strings.Contains(v.Detail,
 			"was listed as late by 2 validators, and the block does not hold its transaction") {
+			return
+		}
+	}
+	t.Errorf("%v", j.Violations())
+}
+
+// A transaction that enough listed as late, and that was executed all the same, is found.
+func TestALateTransactionThatIsExecutedIsFound(t *testing.T) {
+	tx := types.Transaction{Nonce: 4, Signature: &types.Signature{}}
+	judged := rules()
+	judged.Recover = func(types.Hash, types.Signature) (types.Address, bool) { return types.Address{5}, true }
+	j := New(judged)
+	for _, o := range passingChain(func(h types.Height, o *Observation) {
+		if h > 1 {
+			o.Block.Passed.Late = []types.LateTransaction{{Sender: types.Address{5}, Nonce: 4}}
+		}
+		if h == 3 {
+			o.Block.Transactions = []types.Transaction{tx}
+			o.Receipts = append(o.Receipts, types.Receipt{Hash: keccak(codec.Marshal(&tx)), Origin: types.OriginTransaction, Height: 3,
+				Sender: types.Address{5}, Status: types.StatusOK})
+		}
+	}) {
+		j.Observe(o)
+	}
+	for _, v := range j.Violations() {
+		if v.Oracle == "passing" && strings.Contains(v.Detail, "was listed as late by enough validators, and ended ok") {
 			return
 		}
 	}
