@@ -10,6 +10,7 @@ from host import check
 
 UNIT = 30  # cycles that a deploy pays for a unit
 READ = 8  # cycles whose time a byte may take until the tree is measured: a dense source takes 6 µs a byte
+SHORTEST = 256  # bytes that any source counts as, and more: pages of a new child are copied at first
 MAX_UNITS = 65_536  # below a second; an actor of 2,000 lines has some 30,000
 WEIGHTS = {
     ast.FunctionDef: 60, ast.ClassDef: 25, ast.Lambda: 20, ast.ListComp: 25, ast.SetComp: 25, ast.DictComp: 25,
@@ -58,7 +59,7 @@ def refuse_beyond(found, limit):
 
 def payable(size, limit):
     """The cycles whose time a source may take before its units are known: no more than are left to pay with."""
-    return min(READ * size, size + UNIT * min(limit, MAX_UNITS))
+    return min(READ * (size + SHORTEST), size + UNIT * min(limit, MAX_UNITS))
 
 
 def paid(size, units):
