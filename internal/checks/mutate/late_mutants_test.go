@@ -51,7 +51,8 @@ var lateMutants = []mutant{
 	{name: "inspect-unbounded", what: "an inspection has no allowance", tests: pageTests, edits: []edit{
 		{"internal/environment/pyhost/session.go", "h.strictly(program.InspectionCycles(len(code.Source), limit))", "_ = program.InspectionCycles"}}},
 	{name: "inspect-unpaid", what: "an inspection may take what its limit cannot pay", tests: pageTests, edits: []edit{
-		{"python-host/host/compiling.py", "return min(READ * (size + SHORTEST), size + UNIT * min(limit, MAX_UNITS))", "return READ * size"}}},
+		{"python-host/host/compiling.py", "return min(READ * (size + SHORTEST), size + UNIT * min(limit, MAX_UNITS))",
+			"return READ * size"}}},
 	{name: "oracle-absent", what: "the oracle accepts a full count without its transaction", tests: oracleTests, edits: []edit{
 		{"internal/faces/oracle/late.go", "\t\tif !there {\n", "\t\tif false && !there {\n"}}},
 	{name: "oracle-status", what: "the oracle accepts that what was late enough is executed", tests: oracleTests, edits: []edit{

@@ -15,7 +15,8 @@ func dense() map[string]string {
 	const size = 1 << 15
 	of := func(s string) string { return strings.Repeat(s, size/len(s)) }
 	return map[string]string{"names": of("a;"), "lines": of("a\n"), "lists": "x=[" + of("[],") + "]",
-		"signs": of("x=" + strings.Repeat("-", 90) + "1\n"), "a letter": "a\n", "nothing": "", "functions": of("def f():a\n"), "faulty": of("a;") + "("}
+		"signs": of("x=" + strings.Repeat("-", 90) + "1\n"), "a letter": "a\n", "nothing": "",
+		"functions": of("def f():a\n"), "faulty": of("a;") + "("}
 }
 
 // inspects inspects a source strictly, with so many units left to pay with.
