@@ -41,7 +41,8 @@ var lateMutants = []mutant{
 		tests: []suite{{pkg: "./validators/simplex", run: "Late"}}, edits: []edit{
 			{"validators/simplex/executor.go", "if e.Late && !n.notarized", "if e.Late && n.notarized"}}},
 	{name: "page-base", what: "loading counts in a message's CPU time", tests: pageTests, edits: []edit{
-		{"internal/environment/pyhost/page.go", "took -= time.Duration(h.word(pageBase))", "took -= 0 * time.Duration(h.word(pageBase))"}}},
+		{"internal/environment/pyhost/page.go", "took -= time.Duration(h.word(pageBase))",
+			"took -= 0 * time.Duration(h.word(pageBase))"}}},
 	{name: "page-wall", what: "the wall clock is a proof", tests: pageTests, edits: []edit{
 		{"internal/environment/pyhost/page.go", "wallTimes*allowed+wallFree, 0", "wallTimes*allowed+wallFree, now.Sub(h.watch.began)"}}},
 	{name: "rate-slowest", what: "one child that lies sets the rate", tests: pageTests, edits: []edit{
@@ -49,7 +50,8 @@ var lateMutants = []mutant{
 	{name: "rate-kept", what: "the rate does not follow a machine that slows down", tests: pageTests, edits: []edit{
 		{"internal/environment/pyhost/rates.go", "len(r.last) == keptRates", "len(r.last) == 9*keptRates"}}},
 	{name: "inspect-unbounded", what: "an inspection has no allowance", tests: pageTests, edits: []edit{
-		{"internal/environment/pyhost/session.go", "h.strictly(program.InspectionCycles(len(code.Source), limit))", "_ = program.InspectionCycles"}}},
+		{"internal/environment/pyhost/session.go", "h.strictly(program.InspectionCycles(len(code.Source), limit))",
+			"_ = program.InspectionCycles"}}},
 	{name: "inspect-unpaid", what: "an inspection may take what its limit cannot pay", tests: pageTests, edits: []edit{
 		{"python-host/host/compiling.py", "return min(READ * (size + SHORTEST), size + UNIT * min(limit, MAX_UNITS))",
 			"return READ * size"}}},
