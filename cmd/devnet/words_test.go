@@ -126,7 +126,8 @@ func TestAmountsThatAreNoneAreRefused(t *testing.T) {
 
 func TestReportSaysWhatAndWhatToDo(t *testing.T) {
 	var out bytes.Buffer
-	if code := report(&out, usage("Do that.", "this is wrong"), false); code != exitUsage || out.String() != "devnet: this is wrong\n  Do that.\n" {
+	code := report(&out, usage("Do that.", "this is wrong"), false)
+	if code != exitUsage || out.String() != "devnet: this is wrong\n  Do that.\n" {
 		t.Fatalf("%d %q", code, out.String())
 	}
 	if code := report(&out, nil, true); code != exitDone {

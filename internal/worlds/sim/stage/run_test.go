@@ -43,11 +43,12 @@ func TestARunMakesItsBlocksOrSaysHowMany(t *testing.T) {
 // SCENARIOS.md, check: without names it needs no block and no timer, a named oracle does.
 func TestACheckOfEverythingNeedsNothingDone(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "checks.star")
+	nothing := func(oracle string) string { return "the oracle of " + oracle + " had nothing to judge yet" }
 	for script, want := range map[string]string{ // order: each is judged alone
 		"net = network()\ncheck()\nexpect(net.height >= 5)\n":                                      "",
 		"net = network(runners = 1)\nnet.run(blocks = 1)\ncheck()\n":                               "",
-		"net = network()\ncheck(\"agreement\")\n":                                                  "the oracle of agreement had nothing to judge yet",
-		"net = network()\nnet.run(blocks = 9)\ncheck(\"timers\")\n":                                "the oracle of timers had nothing to judge yet",
+		"net = network()\ncheck(\"agreement\")\n":                                                  nothing("agreement"),
+		"net = network()\nnet.run(blocks = 9)\ncheck(\"timers\")\n":                                nothing("timers"),
 		"net = network()\nnet.validator(\"v0\").crash()\nnet.validator(\"v1\").crash()\ncheck()\n": "check: liveness: ",
 	} {
 		if err := os.WriteFile(path, []byte(script), 0o600); err != nil {
