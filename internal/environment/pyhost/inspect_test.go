@@ -20,7 +20,7 @@ func dense() map[string]string {
 }
 
 // inspects inspects a source strictly, with so many units left to pay with.
-func inspects(t *testing.T, p *Pool, source string, units uint64) (err error, server int) {
+func inspects(t *testing.T, p *Pool, source string, units uint64) (server int, err error) {
 	t.Helper()
 	s, err := p.Open(program.ForBlock)
 	if err != nil {
@@ -34,7 +34,7 @@ func inspects(t *testing.T, p *Pool, source string, units uint64) (err error, se
 	if h := s.(*session).host; h != nil {
 		server = h.cmd.Process.Pid
 	}
-	return err, server
+	return server, err
 }
 
 // Decision C18, 1: an inspection that takes more CPU time than its deployer can pay for is
@@ -42,14 +42,14 @@ func inspects(t *testing.T, p *Pool, source string, units uint64) (err error, se
 func TestAnInspectionBeyondWhatItPaysIsLate(t *testing.T) {
 	p := New(Config{Hosts: 1})
 	defer p.Close()
-	_, before := inspects(t, p, "def f(p): pass\n", 1<<16)
-	late, server := inspects(t, p, strings.Repeat("a\n", 1<<16), 1)
+	before, _ := inspects(t, p, "def f(p): pass\n", 1<<16)
+	server, late := inspects(t, p, strings.Repeat("a\n", 1<<16), 1)
 	var host *program.HostError
 	if !errors.As(late, &host) || host.Failure != program.Late || host.CPU <= program.LateFree {
 		t.Fatalf("%v", late)
 	}
 	t.Logf("late after %v", host.CPU)
-	if err, after := inspects(t, p, "def f(p): pass\n", 1<<16); err != nil || after != before || server != before {
+	if after, err := inspects(t, p, "def f(p): pass\n", 1<<16); err != nil || after != before || server != before {
 		t.Errorf("after it: %v, by the fork server %d, then %d, then %d", err, before, server, after)
 	}
 }
@@ -71,7 +71,7 @@ func TestAnInspectionThatIsPaidIsNeverLate(t *testing.T) {
 	}
 	for name, source := range sources {
 		began := time.Now()
-		err, _ := inspects(t, p, source, 1<<16)
+		_, err := inspects(t, p, source, 1<<16)
 		if errors.Is(err, program.ErrLate) {
 			t.Errorf("%s: %v", name, err)
 		}
