@@ -19,7 +19,7 @@ type Mistake struct {
 	What string // what was wrong, and what was meant
 }
 
-// Failure is the network's: an expectation, fail(…), an oracle or an idle fault. It
+// Failure comes from the network: an expectation, fail(…), an oracle or an idle fault. It
 // ends with exit code 1.
 type Failure struct {
 	At   Position

@@ -11,7 +11,7 @@ import (
 // function of that name is the script's own.
 func TestFailIsAFailedExpectation(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "first.star")
-	for text, want := range map[string]string{ // order: each is judged alone
+	for text, want := range map[string]string{ // order: each is judged by itself
 		"fail(\"no\", 7)\n": "first.star:1:5: fail: no 7",
 		"def f(x):\n    fail(x)\nx = sorted([1], key = f)\n":    "first.star:2:9: fail: 1",
 		"def stop():\n    [][1]\nfail = stop\nfail()\n":         "",

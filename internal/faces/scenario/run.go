@@ -294,7 +294,7 @@ func (s *sources) read(name string) (string, error) {
 		return "", mistake("a script has at most %d files", MaxFiles)
 	}
 	within := path.Clean(filepath.ToSlash(name))
-	if info, err := fs.Stat(s.root, within); err == nil && !info.Mode().IsRegular() { // a pipe would be waited for
+	if info, err := fs.Stat(s.root, within); err == nil && !info.Mode().IsRegular() { // a pipe would block
 		return "", &Mistake{What: fmt.Sprintf("%s is no regular file", name), At: Position{File: s.missing(name)}}
 	}
 	file, err := s.root.Open(within)

@@ -34,7 +34,7 @@ func init() {
 		parse("expect_eq(got: value, want: value, message: text = \"\")",
 			"Fails the scenario unless both are equal, and shows both.", doExpectEq),
 		parse("eventually(condition: function, within: count = 50, message: text = \"\")",
-			"Runs the network until the condition is true; fails after so many blocks, or early as net.run ends.", doEventually),
+			"Runs the network until the condition is true; fails after within blocks, or early as net.run ends.", doEventually),
 		parse("always(condition: function, blocks: count = 20, message: text = \"\")",
 			"Runs the network for so many blocks; fails as soon as the condition is not true after one.", doAlways),
 		parse("sometimes(name: text, condition: value)",
@@ -66,9 +66,9 @@ func init() {
 	}
 	networkVerbs = slices.Concat([]*verb{
 		parse("run(blocks: count?, *, until: function?, within: count = 50)",
-			"Lets the network go on until net.height has grown by blocks, or until a function is true. The latter fails after within blocks. Both "+
+			"Runs the network until net.height has grown by blocks, or until a function is true. The latter fails after within blocks. Both "+
 				"end early without a block for as many block times, and at least four and three seconds. With blocks, within sets these block times "+
-				"itself, and an early end is no failure. Returns the blocks made.", netRun),
+				"itself, and an early end is not a failure. Returns the blocks made.", netRun),
 		parse("advance(*, blocks: count?, to: height?, to_next_timer: bool?)",
 			"Time travel: skips heights at which nothing is due. Returns since, to, skipped and fired [{id, actor, due, height, late}].",
 			netAdvance),

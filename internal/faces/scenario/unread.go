@@ -81,8 +81,8 @@ func (n *network) receiptRecord(hash types.Hash, shown any) *record {
 }
 
 // placeIn is how a host of programs names the lines on the way to an error, innermost
-// last, or the line that it refuses. It says so before the author's own words, which may
-// have lines of something else in them.
+// last, or the line that it refuses. The place precedes the author's own words, which
+// may name other lines.
 var placeIn = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?:^|: )(?:(?:line \d{1,7}, in [^;:]{1,200}|…); )*line (\d{1,7})(?:, in [^;:]{1,200})?: `)
 })

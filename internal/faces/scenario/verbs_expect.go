@@ -129,8 +129,8 @@ func doCheck(c *call) (starlark.Value, error) {
 	return starlark.None, nil
 }
 
-// judged is one check of check(…). An oracle may have nothing to judge only if every one
-// is asked.
+// judged runs one of the checks that check(…) names. An oracle may have nothing to judge
+// only if every one is asked.
 func (n *network) judged(name string, every bool) error {
 	switch name {
 	case "queues":

@@ -25,15 +25,15 @@ func (c *call) asked(name string, otherwise uint64) uint64 {
 	return otherwise
 }
 
-// The least patience of a run. Two views in a row fit into it that are lost to their
+// The minimum patience of a run. Two views in a row fit into it that are lost to their
 // leaders, with doubled timeouts, and the next block (decision C4).
 const (
 	patientBlocks = 4
 	patientFor    = 3 * time.Second
 )
 
-// patience is after how many block times without a block a run of N blocks ends: N, and
-// at least patientBlocks and patientFor.
+// patience is the number of block times without a block after which a run of N blocks
+// ends: N, and at least patientBlocks and patientFor.
 func (n *network) patience(blocks uint64) uint64 {
 	return max(blocks, patientBlocks+uint64((patientFor+n.blockTime-1)/n.blockTime))
 }
