@@ -21,8 +21,8 @@ type body struct {
 	place   *list.Element
 }
 
-// begin takes a place until end, with a deadline for the whole body. Where none is free
-// it ends the oldest, which has had the most time.
+// begin takes a place until end, with a deadline for the whole body. If none is free it
+// ends the oldest, which has had the most time.
 func (b *bodies) begin(w http.ResponseWriter, within time.Duration) *body {
 	one := &body{control: http.NewResponseController(w)}
 	_ = one.control.SetReadDeadline(time.Now().Add(within)) // a recorder in tests has none

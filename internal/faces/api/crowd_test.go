@@ -15,7 +15,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
-// served is a server of a small chain behind a listener.
+// served is a server of a small chain, reached through a listener.
 func served(t *testing.T, bound func(net.Listener) net.Listener, change ...func(*Server)) (w *world, address string) {
 	t.Helper()
 	w = newWorld(t)
@@ -135,7 +135,7 @@ func TestOneAddressLeavesRoomForOthers(t *testing.T) {
 	if err := held[0].Close(); err != nil {
 		t.Fatal(err)
 	}
-	// The server learns of the end when it reads it.
+	// The server notices the end when it reads it.
 	for conn := asked(t, address, request("GET", "/height", "")); ; conn = asked(t, address, request("GET", "/height", "")) {
 		answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
 		if err != nil {

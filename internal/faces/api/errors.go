@@ -54,7 +54,7 @@ func (e *Error) GetHeaders() http.Header {
 	return http.Header{"Connection": {"close"}}
 }
 
-// tooMany begins the codes of what finds no place.
+// tooMany begins the codes of refusals for lack of a place.
 const tooMany = "too_many_"
 
 func (e *Error) Error() string                { return e.Body.Message }

@@ -108,8 +108,8 @@ func (s *gate) body(w http.ResponseWriter, r *http.Request) bool {
 	return err == nil
 }
 
-// cheats says whether a path is the devnet's alone. What drives a node from outside has
-// a secret of its own.
+// cheats says whether only the devnet has a path. The supervisor of a node has its own
+// secret.
 func cheats(path string) bool {
 	return path == "/faucet" || strings.HasPrefix(path, "/devnet/") && !strings.HasPrefix(path, "/devnet/node/")
 }

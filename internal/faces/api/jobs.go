@@ -17,7 +17,7 @@ func (s *Server) registerJobs() {
 	serve(s, operation{id: "job", method: http.MethodGet, path: "/job/{id}", tag: tagJobs,
 		summary: "A job", errors: errors, response: exampleJob}, s.getJob)
 	serve(s, operation{id: "job_status", method: http.MethodGet, path: "/job/{id}/status", tag: tagJobs,
-		summary: "Where a job stands", errors: errors, response: model.JobState{ID: exampleJobID, Status: "Completed"}}, s.jobStatus)
+		summary: "The status of a job", errors: errors, response: model.JobState{ID: exampleJobID, Status: "Completed"}}, s.jobStatus)
 	serve(s, operation{id: "job_runners", method: http.MethodGet, path: "/job/{id}/runners", tag: tagJobs,
 		summary: "The runners of all draws of a job, in the order drawn, and what came of them", errors: errors,
 		response: []model.JobRunner{{Address: exampleAddress, Attempt: 1, CommittedAt: &exampleCommit, RevealedAt: &exampleReveal,

@@ -34,8 +34,8 @@ const (
 	// MaxConnections bounds what is open at once.
 	MaxConnections = 2048
 
-	// MaxOriginConnections bounds those of one address: all that may wait and follow at
-	// once, and some beside. A quarter of all is left to other addresses.
+	// MaxOriginConnections bounds the connections of one address: all that may wait and
+	// follow at once, and some more. A quarter of all is left to other addresses.
 	MaxOriginConnections = 1536
 
 	// MaxBodies is how many bodies are read at once. Each takes up to MaxBodyBytes of

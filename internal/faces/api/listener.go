@@ -14,7 +14,7 @@ import (
 )
 
 // limited is a listener with at most cap(slots) open connections; further ones
-// wait in the system's queue. Of one address it has at most each, and refuses further
+// wait in the system's queue. It has at most each from one address, and refuses further
 // ones at once: they would wait in the queue of all.
 type limited struct {
 	net.Listener
@@ -78,7 +78,7 @@ func (l *limited) Close() error {
 }
 
 // origin is whose connection it is: an IPv4 address, or an IPv6 network of 64 bits, all
-// of which one machine may have. What is no IP address is one origin.
+// of which one machine may have. All other addresses together are one origin.
 func origin(a net.Addr) netip.Prefix {
 	tcp, ok := a.(*net.TCPAddr)
 	if !ok {
@@ -96,7 +96,7 @@ func origin(a net.Addr) netip.Prefix {
 	return prefix
 }
 
-// refuse answers a connection without reading its request, and closes it. What it writes
+// refuse answers a connection without reading its request, and closes it. Its answer
 // fits into the socket's buffer, so that it waits for no client.
 func refuse(c net.Conn, most int) {
 	body, err := json.Marshal(model.Error{Error: model.ErrorBody{Code: "too_many_connections",

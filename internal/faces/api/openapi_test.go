@@ -174,7 +174,7 @@ func TestTheTypesOfAGeneratedClientHaveDifferentNames(t *testing.T) {
 	}
 }
 
-// eachInline tells of each type that a schema describes in place: an enumeration, or an
+// eachInline reports each type that a schema describes in place: an enumeration, or an
 // object within it.
 func eachInline(s *huma.Schema, tell func(path []string)) {
 	for field, is := range s.Properties {

@@ -207,9 +207,8 @@ func (j *Judge) timed(o *Observation, m *moves, wrong func(string, ...any)) {
 	}
 }
 
-// payerOf is whom a change of a timer names as its payer: the one that was stated,
-// but of a fire under the first revision the actor, which paid it (decisions T23,
-// T28).
+// payerOf is the payer that a change of a timer names: the one that was stated. A fire
+// under the first revision names the actor, which paid it (decisions T23, T28).
 func payerOf(rules *LaneRules, t *types.Timer, status types.TimerStatus) types.Address {
 	if rules.Policy == firstRevision && status == types.TimerFired {
 		return t.Actor

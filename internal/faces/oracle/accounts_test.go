@@ -330,8 +330,8 @@ func TestAVoteThatLeavesBeforeItIsKeptIsFound(t *testing.T) {
 	}
 }
 
-// Decisions T23 and T28: under the first revision the actor pays for a fire, whoever
-// was stated, and the fire names it; no other change does.
+// Decisions T23 and T28: under the first revision the actor pays for a fire, whatever
+// payer was stated. The fire names it; no other change does.
 func TestUnderTheFirstRevisionAFireNamesTheActorAsPayer(t *testing.T) {
 	for _, test := range []struct {
 		policy string

@@ -50,9 +50,9 @@ func (l *life) found(c *types.TimerChange) {
 	}
 }
 
-// examined gathers the timers that the block examined, and judges their number: at
-// most max_examined, and in addition as many expired ones as the cleanup lane takes;
-// of them in arrears at most max_arrears_examined.
+// examined gathers the timers that the block examined, and judges their number. There
+// are at most max_examined, and in addition as many expired ones as the cleanup lane
+// takes. At most max_arrears_examined of them are in arrears.
 func (r *laneOf) examined() {
 	var e examined
 	var live, expired, owing uint64

@@ -7,9 +7,9 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// siege is a chain under the first revision that examines two timers a block. Of
-// four that are due at 2, by sequence, seen are examined in each block from 2 on;
-// all wait for the reason.
+// siege is a chain under the first revision that examines two timers a block. Four are
+// due at 2, by sequence; each block from 2 on examines the timers in seen. All wait for
+// the reason.
 func siege(reason string, arrears uint64, seen ...[2]types.Seq) *Judge {
 	r := rules()
 	r.Lane.Policy, r.Lane.Examined, r.Lane.Arrears = firstRevision, 2, arrears
@@ -56,9 +56,9 @@ func TestTheOrderOfExaminingIsJudged(t *testing.T) {
 		{"one of each", "insufficient_funds", pairs{{0, 1}, {1, 2}}, forgotten},
 		{"one block, the higher sequence", "insufficient_funds", pairs{{0, 1}, {2, 3}, {0, 2}}, forgotten},
 		{"no room, the same again", "lane_full", pairs{{0, 1}, {0, 1}}, ""},
-		{"no room, and behind the others", "lane_full", pairs{{0, 1}, {2, 3}}, forgotten},
-		{"passed over, the same again", "not_begun", pairs{{0, 1}, {0, 1}}, ""},
-		{"passed over, and behind the others", "not_begun", pairs{{0, 1}, {2, 3}}, forgotten},
+		{"no room, and after the others", "lane_full", pairs{{0, 1}, {2, 3}}, forgotten},
+		{"skipped, the same again", "not_begun", pairs{{0, 1}, {0, 1}}, ""},
+		{"skipped, and after the others", "not_begun", pairs{{0, 1}, {2, 3}}, forgotten},
 		{"insolvent and unburied, in turn", "gc_lane_full", pairs{{0, 1}, {2, 3}}, ""},
 		{"insolvent and unburied, again", "gc_lane_full", pairs{{0, 1}, {0, 1}}, forgotten},
 	} {
@@ -67,7 +67,7 @@ func TestTheOrderOfExaminingIsJudged(t *testing.T) {
 			accused(t, test.name, j, "timers", test.text)
 			continue
 		}
-		for _, v := range j.Violations() { // of others too: no header says why a timer was passed over
+		for _, v := range j.Violations() { // of others too: no header says why a timer was skipped
 			if v.Oracle == "timers" {
 				t.Errorf("%s: %v", test.name, v)
 			}
@@ -75,7 +75,7 @@ func TestTheOrderOfExaminingIsJudged(t *testing.T) {
 	}
 }
 
-// Decision T16: of the timers in arrears a block examines so many and no more, in
+// Decision T16: a block examines at most max_arrears_examined timers in arrears, in
 // turn, though it has room for others.
 func TestTheBoundOfTimersInArrearsIsJudged(t *testing.T) {
 	const poor = "insufficient_funds"
@@ -101,8 +101,8 @@ func TestTheBoundOfTimersInArrearsIsJudged(t *testing.T) {
 	}
 }
 
-// Decision T16: an expired timer may be examined beside the others, whatever its
-// rank, and is none of them; an earlier expired one may not be left out for it.
+// Decision T16: an expired timer may be examined in addition to the others, whatever
+// its rank, and is not one of them. An earlier expired one may not be left out for it.
 func TestExpiredTimersAreExaminedBeside(t *testing.T) {
 	const h = 9
 	at := func(seq types.Seq, expires types.Height) *life {
@@ -123,8 +123,8 @@ func TestExpiredTimersAreExaminedBeside(t *testing.T) {
 	}
 }
 
-// Decision T16: max_examined are examined, and no more expired ones beside them than
-// the cleanup lane takes.
+// Decision T16: max_examined are examined, and in addition at most as many expired ones
+// as the cleanup lane takes.
 func TestMoreThanMayBeExaminedIsFound(t *testing.T) {
 	for _, test := range []struct {
 		live, expired int
@@ -160,8 +160,8 @@ func TestMoreThanMayBeExaminedIsFound(t *testing.T) {
 }
 
 // Decision T16: a block may leave out a live timer that follows the last live one it
-// examined. The examined timers are therefore sorted by their expiry: the last of
-// each kind is known apart, whether the block ended it or only came to it.
+// examined. The examined timers are therefore sorted by their expiry. The last of each
+// kind is known separately, whether the block ended it or only reached it.
 func TestExaminedTimersAreSortedByTheirExpiry(t *testing.T) {
 	const h, late, early = 9, 99, 8
 	type one struct {

@@ -14,7 +14,7 @@ type lateSlot struct {
 	nonce  types.Nonce
 }
 
-// lateBlame is who listed it as late, and the height of the first.
+// lateBlame is the proposers that listed it as late, and the height of the first.
 type lateBlame struct {
 	by    blame
 	since types.Height
@@ -65,7 +65,7 @@ func (r *passOf) transactions() {
 			r.wrong("transaction %s was listed as late by enough validators, and ended %s", receipt.Hash, receipt.Status)
 		}
 	}
-	for s := range txs { // order: each is deleted alone
+	for s := range txs { // order: each is deleted by itself
 		delete(r.blamed.slots, s)
 	}
 }

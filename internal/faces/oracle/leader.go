@@ -7,7 +7,7 @@ import "github.com/cowboyinc/devnet/internal/base/types"
 // turn the view is, by an own count over the set sorted by address, and the
 // parent was notarized in its own view or, where it was proposed again (decision C4), in a
 // later one, before this one. Views after the last block of a set begin with that block's
-// view. Votes bear the epoch in which their set began.
+// view. Votes carry the epoch in which their set began.
 func (j *Judge) leads(o *Observation, parent *types.Header) {
 	h := &o.Block.Header
 	wrong := func(format string, args ...any) { j.report("leader", h.Height, types.Address{}, format, args...) }

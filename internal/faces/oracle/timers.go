@@ -25,7 +25,7 @@ type life struct {
 	rank      types.Wei    // the tip it stated, where tips counted when it was scheduled
 	triggered types.Height // in which block what it watches changed; 0 before
 	judged    types.Height // the height at which it was deferred last
-	unpaid    types.Height // its last examination, if it could not pay then; 0 if it is not in arrears
+	unpaid    types.Height // its last examination, if it could not pay in that block; 0 if it is not in arrears
 }
 
 // due is the height from which the timer is due: of one that watches a key that

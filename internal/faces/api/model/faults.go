@@ -6,9 +6,9 @@ type FaultRequest struct {
 	Verb  string `json:"verb"`
 	Node  string `json:"node,omitempty" maxLength:"32" doc:"Of a fault of a node, and the middle of a bridge."`
 	Kind  string `json:"kind,omitempty" maxLength:"32" doc:"Of misbehave: equivocate, withhold_votes, silent_leader, bad_state_root, tamper_body, withhold_body, impersonate, forge, flood, passes_over, fabricate_presence, suppress_presence, misshape_presence, choose_votes, false_commit, false_cancel, withhold_result, double_assign; of a runner wrong_result, late_result, duplicate_result, no_reveal, bad_signature, replay_nonce, reject; or honest to end it."`
-	On    bool   `json:"on,omitempty" doc:"Of disk_fail, sync_lies, blackhole and saturate: true begins it, false ends it."`
+	On    bool   `json:"on,omitempty" doc:"For disk_fail, sync_lies, blackhole and saturate: true begins it, false ends it."`
 	Skew  string `json:"skew,omitempty" maxLength:"32" doc:"Of clock_skew: a duration."`
-	Delay string `json:"delay,omitempty" maxLength:"32" doc:"Of slow, disk_slow and cpu_slow: a duration; 0s ends it."`
+	Delay string `json:"delay,omitempty" maxLength:"32" doc:"For slow, disk_slow and cpu_slow: a duration; 0s ends it."`
 	Up    string `json:"up,omitempty" maxLength:"32" doc:"Of flap: how long connections stay, a duration."`
 	Down  string `json:"down,omitempty" maxLength:"32" doc:"Of flap: how long they are gone, a duration."`
 	Times int    `json:"times,omitempty" minimum:"0" maximum:"1000" doc:"Of flap: how often."`
