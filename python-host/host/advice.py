@@ -163,7 +163,7 @@ def named(node, packages, functions, handlers, found):
 
 
 def chains(f, packages, functions):
-    """The name of a call of the chain, under whatever name the file has it; else None."""
+    """The name of a call of the chain, under whatever name the file has it; otherwise None."""
     if isinstance(f, ast.Attribute) and isinstance(f.value, ast.Name):
         return f.attr if packages.get(f.value.id) in CHAIN else None
     return functions.get(f.id) if isinstance(f, ast.Name) else None

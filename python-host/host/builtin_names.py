@@ -13,7 +13,7 @@ from host.ops import drain, iterate, key, source
 from host.weights import SETS, SIZED, weigh
 
 MAX_BASES = 64  # of a class; each attribute that is absent is looked for in all
-SUMMED = 3  # cycles of an element that is no int, beside those of its operator
+SUMMED = 3  # cycles of an element other than an int, in addition to those of its operator
 SLOT, ATTRIBUTE = 24, 4  # cycles of a name in __slots__ and of one that a class defines: their memory
 TESTED = 4  # cycles of one of several types that a value is tested for
 ROWS = frozenset((list, tuple))  # whose elements are at hand by their index
@@ -288,7 +288,7 @@ def build_plain(function, name, names):
 
 
 def defined(cls, names):
-    """The cycles of what a class defines itself."""
+    """The cycles of a class's own definitions."""
     slots = cls.__dict__.get("__slots__", ())
     return ATTRIBUTE * len(names) + SLOT * (len(slots) if type(slots) is tuple else 1)
 

@@ -63,5 +63,5 @@ def payable(size, limit):
 
 
 def paid(size, units):
-    """The cycles that a source with so many units pays."""
+    """The cycles that a source pays for its size and units."""
     return size + UNIT * units

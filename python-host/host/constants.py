@@ -25,8 +25,8 @@ def node(name):
 
 
 def bind(code, space):
-    """code with the host's things in it and in all code within it, by their names in space; a function of ours bears
-    the name of the author's that it is within."""
+    """code with the host's things in it and in all code within it, by their names in space. A function of ours has
+    the name of the author's function around it."""
     return code.replace(co_consts=tuple(bound(c, space) for c in code.co_consts), co_name=code.co_name.lstrip("$"),
                         co_qualname=".".join(ours(code.co_qualname.split("."))))
 

@@ -1,8 +1,9 @@
 """enum for actors, made by this file.
 
-The standard library's enum changed in 3.11.1 to 3.11.5, in 3.12 and in 3.13: the bits that a
-Flag takes, what auto() follows, members of members, classes within. An actor's receipts may
-depend on none of that (decision C20), so these classes take nothing of it.
+The standard library's enum changed in 3.11.1 to 3.11.5, in 3.12 and in 3.13. This concerns
+the bits that a Flag takes, what auto() follows, members of members, classes within. An
+actor's receipts may depend on none of that (decision C20), so these classes take nothing of
+it.
 
 A class statement gives its names to Names, in their order; EnumType makes the class and then
 its members, one by one. An enumeration is built on nothing, int, str, a named tuple, or plain
@@ -13,7 +14,7 @@ from host import weights
 from host.meter import INT_BITS, charge, left
 
 MEMBER = 90  # cycles of making a member
-COMPARED = 4  # cycles of comparing a value with a member's, beside its weight
+COMPARED = 4  # cycles of comparing a value with a member's, in addition to its weight
 RESERVED = frozenset(("mro", ""))
 FLAGS = ()  # Flag, once there is one
 OPERATORS = ("__or__", "__and__", "__xor__", "__ror__", "__rand__", "__rxor__", "__invert__")
@@ -61,7 +62,7 @@ class Names(dict):
         elif name in self.ignored or sunder(name) or dunder(name) or name.startswith("_%s__" % self.cls.lstrip("_")):
             pass
         elif hasattr(value, "__get__") or isinstance(value, type):
-            pass  # a method, a property or a class of its own
+            pass  # a method, a property or a nested class
         elif name in self:
             raise TypeError("%r already defined as %s" % (name, type(self[name]).__name__))
         else:
@@ -315,7 +316,7 @@ def known(cls, value):
 
 
 def find(cls, value):
-    """cls(value), or an error of the author's, or that it is no value."""
+    """cls(value), or the author's error, or the error that it is not a value."""
     if type(value) is cls:
         return value
     found = known(cls, value)
@@ -384,7 +385,7 @@ def combined(do):
 
 
 class Flag(Enum):
-    """Members that are sets of bits. One with an unknown bit is refused."""
+    """Members that are sets of bits. A Flag with an unknown bit is refused."""
 
     _following_ = staticmethod(doubled)
     _keeps_ = False
@@ -444,7 +445,7 @@ def within(cls, value):
 
 
 def pseudo(cls, value):
-    """A combination of members; None where some of its bits are those of members and others are not."""
+    """A combination of members; None if only some of its bits belong to members."""
     members, covered = within(cls, value), 0
     for m in members:
         covered |= m._value_

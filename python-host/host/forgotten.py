@@ -17,7 +17,7 @@ STORED = (ast.Store, ast.Del)
 
 
 def forgotten(tree, found):
-    """Warns of what is assigned to the instance, the class or the module's own collections."""
+    """Warns of assignments to the instance, the class or the module's own collections."""
     filled = mutable(tree.body)
     functions = [s for s in tree.body if isinstance(s, FUNCTIONS)]
     for f in functions:

@@ -14,10 +14,10 @@ Both speak through the same two pipes, one after the other:
   E        the child ends; the fork server says Z and has them again
 
 A child that ends otherwise takes the fork server with it: the exit code says how. A
-child that the chain ends in the midst of a message does not: the chain says so in the
-page. Once the child is gone it draws a token, which stands in the page and comes through
-the pipe. The fork server skips to it what the child left unread, sends it back after what
-the child left unsaid, and says Z.
+child that the chain ends in the midst of a message does not: the chain notes it in the
+page. Once the child is gone it draws a token, which is in the page and comes through the
+pipe. The fork server skips the child's unread input up to the token, sends it back after
+the child's unfinished output, and says Z.
 """
 
 import gc

@@ -15,7 +15,7 @@ from host.weights import weigh
 MAX_WIDTH = 4096
 ERROR = 128  # characters that the text of an error costs as; one that has more costs what it has
 SPEC = re.compile(r"\d+")
-DECIMAL_SPEC = re.compile(r"(?:.?[<>=^])?[-+ ]?z?0?\d*,?(?:\.\d+)?[eEfFgG%]?", re.S)  # 3.13 asks a module that is not there for others
+DECIMAL_SPEC = re.compile(r"(?:.?[<>=^])?[-+ ]?z?0?\d*,?(?:\.\d+)?[eEfFgG%]?", re.S)  # 3.13 asks a missing module for others
 PERCENT = re.compile(r"%(?:\((.*?)\))?([#0\- +]*)(\*|\d+)?(?:\.(\*|\d+))?(.)", re.S)
 
 

@@ -1,6 +1,6 @@
 """The frame of a function: the memory that each call of it takes, by its syntax tree.
 
-The tree alone decides, so that all versions of Python charge alike. A slot is eight bytes.
+Only the tree decides, so that all versions of Python charge alike. A slot is eight bytes.
 """
 
 import ast
@@ -51,7 +51,7 @@ def stack(node):
 
 
 def outside(node):
-    """What of a scope is evaluated where it is made."""
+    """The parts of a scope that the scope around it evaluates."""
     if isinstance(node, ast.ClassDef):
         return node.decorator_list + node.bases
     return getattr(node, "decorator_list", []) + [node.args]

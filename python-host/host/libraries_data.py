@@ -70,7 +70,7 @@ def _loads(data, *, object_pairs_hook=None, object_hook=None):
         if not e.msg.startswith(TRAILING):
             raise
         known = e
-    # Of a comma before the end 3.13 has words and a place of its own.
+    # 3.13 has its own words and place for a comma before the end.
     at = AFTER_COMMA.match(known.doc, known.pos).end()
     words = "Expecting value" if known.doc[at:at + 1] == "]" else "Expecting property name enclosed in double quotes"
     raise json.JSONDecodeError(words, known.doc, at)

@@ -6,14 +6,14 @@ State is one list, because the rewritten code of actors touches it in line:
   meter[2]  the depth that is refused
 All counts depend on the program alone, never on the Python version or clock.
 
-At each slice, and at each charge that is larger, the cycles so far are shown in a
-page that the chain reads while the message runs (decision C18).
+At each slice, and at each larger charge, a page shows the cycles so far. The chain
+reads it while the message runs (decision C18).
 """
 
 import time
 from struct import Struct
 
-SLICE = 2048  # cycles: at 15 times a plain loop's price still less than what the chain allows for nothing
+SLICE = 2048  # cycles: at 15 times a plain loop's price still less than the chain's free allowance
 WORD = Struct("=Q")
 USED, BASE, STATE, TOKEN, TOKEN_END = 0, 8, 16, 24, 40  # offsets in the page
 IDLE, COUNTING, ENDED = 0, 1, 2  # its state; the chain writes ENDED
@@ -60,12 +60,12 @@ def cpu():
 
 
 def left():
-    """Cycles that the message has left; below zero where it is over."""
+    """Cycles that the message has left; below zero if it is over."""
     return meter[0] + account.rest
 
 
 def grant(cycles):
-    """Give the message so many cycles, by slices, and show what is used."""
+    """Give the message these cycles, by slices, and show the cycles used."""
     meter[0] = part = min(cycles, SLICE)
     account.rest = cycles - part
     WORD.pack_into(page, USED, max(account.zero - cycles, 0))
@@ -88,7 +88,7 @@ def begin(cycles):
 
 
 def inspect(cycles):
-    """Start the inspection of a deploy, which may take what so many cycles may."""
+    """Start the inspection of a deploy, with the allowance of these cycles."""
     show(cycles)
     WORD.pack_into(page, BASE, cpu())
     WORD.pack_into(page, STATE, COUNTING)
@@ -143,7 +143,7 @@ def refill(cycles):
 
 
 def stop():
-    """The slice is spent: go on with the next, or end the message."""
+    """The slice is spent: continue with the next, or end the message."""
     if not account.over:
         cycles = left()
         if cycles >= 0:

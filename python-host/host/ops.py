@@ -127,7 +127,7 @@ KEPT = 4  # cycles of the memory of an iterator of ours, some 250 bytes
 
 
 def source(value):
-    """An iterator over value that pays for each element, and for what it keeps."""
+    """An iterator over value that pays for each element, and for its own memory."""
     charge(KEPT)
     return lazy(iter(iterate(value)))
 
@@ -329,7 +329,7 @@ def div(a, b, do=operator.truediv):
     return do(a, b)
 
 
-INVERTED = 30  # cycles of an inverse by a modulus, beside those of a power
+INVERTED = 30  # cycles of an inverse by a modulus, in addition to those of a power
 
 
 def power(a, b, modulus=None):
@@ -455,8 +455,8 @@ def caught():
 
 
 def alone(error):
-    """Cuts an error off the errors in whose handling it was raised, once they are known to be the
-    actor's. No actor reads them, and Python walks all of them at each raise."""
+    """Cuts an error off the errors in whose handling it was raised, once they are known to come
+    from the actor. No actor reads them, and Python walks all of them at each raise."""
     before = error
     while before is not None:
         if isinstance(before, MemoryError) or type(before) is SystemError:
@@ -466,7 +466,7 @@ def alone(error):
 
 
 def raising(error):
-    """What raise is given: what it is raised within is cut off what that was raised within."""
+    """The error that raise gets. The error being handled is cut off those in whose handling it was raised."""
     within = sys.exc_info()[1]
     if within is not None and within.__context__ is not None:
         alone(within)

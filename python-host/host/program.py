@@ -54,7 +54,7 @@ def parse(source):
 
 
 def load(source, exported, limit=compiling.MAX_UNITS, tell=None):
-    """Compile source, or raise a Refusal, which knows what was measured; tell hears the units of what is compiled."""
+    """Compile source, or raise a Refusal, which knows the measured units; tell gets the units of compiled code."""
     measured = compiling.unread(source)
     try:
         tree = parse(source)
@@ -124,7 +124,7 @@ def decorator_names(node):
 
 
 def is_marked(node):
-    """Whether the SDK says of a function that others call it."""
+    """Whether the SDK marks a function for others to call."""
     return isinstance(node, ast.FunctionDef) and any(n in MARKS for n in decorator_names(node))
 
 
@@ -134,7 +134,7 @@ def may_handle(node):
 
 def describe(tree, tell=None):
     """Which class is the actor, and the handlers: functions of at most one argument. A function that callers or the chain are to
-    call, and cannot, is refused: tell hears of it; without tell that is raised."""
+    call, and cannot, is refused: tell gets the refusal; without tell it is raised."""
     classes = {s.name: s for s in tree.body if isinstance(s, ast.ClassDef)}
     marked = [c for c in classes.values() if "actor" in decorator_names(c)]
     functions = [s for s in tree.body if may_handle(s)]
@@ -197,7 +197,7 @@ def collect(functions, skip, tell=None):
 
 
 def uncallable(f, skip):
-    """Why a function cannot be a handler, or nothing. It depends on the syntax tree alone."""
+    """Why a function cannot be a handler, or nothing. It depends only on the syntax tree."""
     others = sorted(set(decorator_names(f)) & {"property", "staticmethod", "classmethod"})
     if others:
         return "%s cannot be called: a handler is a %s without @%s" % (f.name, "method" if skip else "function", others[0])

@@ -82,7 +82,7 @@ class Scopes:
         return ast.Lambda(args, ast.Subscript(three, ast.Constant(1), LOAD))
 
     def comprehension(self, *given):
-        """As made, within a scope of its own: Python 3.11 has shared names in cells there. What := binds is bound outside."""
+        """As made, within a separate scope: Python 3.11 has shared names in cells there. Names that := binds are bound outside."""
         made, names = self.within(None, self.gathered, *given)
         self.names.bound |= names.bound & self.assigned
         return made

@@ -136,9 +136,9 @@ class Union(Sealed):
         return "<union>"
 
 
-UNITED = 16  # cycles of making a union, beside one for each of its types
+UNITED = 16  # cycles of making a union, in addition to one for each of its types
 MAX_UNITED = 100
-SEVERAL = frozenset((tuple, Union, types.UnionType))  # types of what isinstance takes for several types
+SEVERAL = frozenset((tuple, Union, types.UnionType))  # types of values that isinstance takes for several types
 
 
 def united(a, b):

@@ -71,7 +71,7 @@ def prepare():
 
 
 def run():
-    """Run it once; what it ends with is a test's to see. Return how many nanoseconds
+    """Run it once; a test checks its outcome. Return how many nanoseconds
     of CPU time a thousand cycles of a plain loop take here and now."""
     pipe, chain.pipe = chain.pipe, Nobody()
     serving.sources[CODE] = prepared

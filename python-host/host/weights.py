@@ -10,7 +10,7 @@ from decimal import Decimal
 
 from host.meter import INT_BITS, NESTING, charge
 
-PLAIN = {}  # classes whose instances have nothing but what their actor gave them (actor_code)
+PLAIN = {}  # classes whose instances have only what their actor gave them (actor_code)
 ATOMS = frozenset((int, bool, str, bytes, type(None), Decimal))
 SETS = (set, frozenset)
 VIEWS = (type({}.keys()), type({}.items()), type({}.values()))
@@ -91,7 +91,7 @@ def weigh_atom(v, per=MOVED):
 
 
 class Seen:
-    """What the running message has that makes comparisons dear: Python makes a Decimal of an integer
+    """The contents of the running message that make comparisons dear. Python makes a Decimal of an integer
     that it compares with one, in time that grows with the square of its length."""
 
     __slots__ = ("decimals", "largest")
@@ -154,7 +154,7 @@ def held(v, t):
 
 
 def wide(r):
-    """Whether an end of a range is no small number, so that its elements are not."""
+    """Whether an end of a range is not a small number, so that its elements are not."""
     return not (-SMALL < r.start < SMALL and -SMALL < r.stop < SMALL and -SMALL < r.step < SMALL)
 
 

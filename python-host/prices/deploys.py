@@ -1,6 +1,6 @@
 """Sources that take long to parse, check, rewrite or compile, each made of a piece as often as fits.
 
-A name and the source. What is refused is priced by what was measured before: a cycle a byte at least.
+A name and the source. A refused source is priced by the earlier measurements: at least a cycle per byte.
 """
 
 MOST = 6_000  # bytes

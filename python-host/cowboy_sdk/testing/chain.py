@@ -152,7 +152,7 @@ class Chain(Network):
         return actor
 
     def _remember(self, deploys):
-        """Keep the network for the next test that begins with these deploys, and begin from it: the first test then has the run
+        """Keep the network for the next test that begins with these deploys, and begin from it. So the first test has the run
         that the next one has. A deploy that leaves work under way, such as a job, is made again instead."""
         try:
             snapshot = self.bench.ask("snapshot")["snapshot"]
