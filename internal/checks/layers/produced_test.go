@@ -15,8 +15,9 @@ import (
 )
 
 // Events, verbs, questions and reports of a core are a sum: an interface with one private
-// method, which each of its types has with an empty body. A type that nothing makes is a
-// rule without a cause: the core obeys it, its tests hold it, and no user meets it.
+// method. Each of its types has that method, with an empty body. A type that nothing
+// makes is a rule without a cause: the core obeys it, its tests hold it, and no user
+// meets it.
 
 // unproduced are the types of sums that no code makes yet, with the reason. A type leaves
 // the list when its producer is built.
@@ -167,7 +168,7 @@ func TestEveryTypeOfASumIsProduced(t *testing.T) {
 			t.Errorf("%s has no producer: only tests make it; build its cause, or list it with the reason", name)
 		}
 	}
-	for name := range unproduced { // order: each is judged alone
+	for name := range unproduced { // order: each is judged by itself
 		if !slices.Contains(names, name) {
 			t.Errorf("%s is produced by now, or is gone: take it out of the list", name)
 		}

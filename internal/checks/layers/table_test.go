@@ -144,7 +144,7 @@ var table = []layer{
 	{name: "network of tests", packages: tests, imports: join(base, clients, shells, faces, worlds), libraries: anyLibrary,
 		why: "it gives worlds to other people's tests, and knows no core"},
 	{name: "check", packages: checks, imports: join(base, []string{"internal/environment/pyhost/..."}), libraries: anyLibrary,
-		why: "a check judges the sources, builds them, or compares interpreters: it is no part of them, and no world"},
+		why: "a check judges the sources, builds them, or compares interpreters: it is neither a part of them nor a world"},
 }
 
 // lockAllowed are the files of the base that guard a cache, with the reason why

@@ -7,7 +7,7 @@ var (
 	oracleTests = []suite{{pkg: "./internal/faces/oracle", run: "Passings|LateTransaction"}}
 )
 
-// lateMutants are faults in who is late, who says so, and who pays (decision C18).
+// lateMutants are faults in who is late, who reports it, and who pays (decision C18).
 var lateMutants = []mutant{
 	{name: "late-free", what: "an attempt that is late is listed and never charged", tests: lateTests, edits: []edit{
 		{"validators/ledger/late.go", "\t\tr.late.ended[s] = false\n\t\tif r.includeLate(one.tx) != nil {",
@@ -33,9 +33,9 @@ var lateMutants = []mutant{
 		{"validators/ledger/tries.go", "one.crashes >= crashTries", "one.crashes < 0"}}},
 	{name: "crash-missing", what: "a machine without a host lists fires by name", tests: lateTests, edits: []edit{
 		{"validators/ledger/passing.go", "if failureOf(err) == program.Missing {", "if false {"}}},
-	{name: "crash-cpu", what: "CPU time is no proof for one witness", tests: lateTests, edits: []edit{
+	{name: "crash-cpu", what: "one witness does not take CPU time as a proof", tests: lateTests, edits: []edit{
 		{"validators/ledger/passing.go", "host.Failure == program.Late && host.CPU == 0", "host.Failure == program.Late"}}},
-	{name: "voter-waits", what: "a voter has all the time for what a proposer says", tests: lateTests, edits: []edit{
+	{name: "voter-waits", what: "a voter has unlimited time for a proposal", tests: lateTests, edits: []edit{
 		{"validators/ledger/blocks.go", "return x.apply(parent, block, true)", "return x.apply(parent, block, false)"}}},
 	{name: "voter-silent", what: "a voter does not nullify over what is late",
 		tests: []suite{{pkg: "./validators/simplex", run: "Late"}}, edits: []edit{

@@ -55,11 +55,11 @@ var mutants = []mutant{
 		{"validators/simplex/voter.go", "v >= first; v-- {", "v > first; v-- {"}}},
 	{name: "SlowLinks", what: "a notarization resets the timeouts", tests: paceTests, edits: []edit{
 		{"validators/simplex/synchronizer.go", "r != nil && r.finalization != nil {", "r != nil && r.notarization != nil {"}}},
-	{name: "SlowView", what: "a view that was nullified and notarized late is not in vain", tests: paceTests, edits: []edit{
+	{name: "SlowView", what: "a view that was nullified and notarized late does not count as fruitless", tests: paceTests, edits: []edit{
 		{"validators/simplex/synchronizer.go", "r.notarization != nil && r.ownVote(types.Nullify) == nil {", "r.notarization != nil {"}}},
 	{name: "Deep", what: "blocks are built on however many wait for finality", tests: paceTests, edits: []edit{
 		{"validators/simplex/proposer.go", "m.bodies.depth(n, m.root.Hash) >= MaxOpenDepth || ", ""}}},
-	{name: "Spin", what: "views in vain pass as fast as links are", tests: paceTests, edits: []edit{
+	{name: "Spin", what: "fruitless views pass as fast as links are", tests: paceTests, edits: []edit{
 		{"validators/simplex/pacemaker.go", "if p.surplus == 0 {", "if p.surplus >= 0 {"}}},
 	{name: "Gone", what: "views that made room are forgotten", tests: paceTests, edits: []edit{
 		{"validators/simplex/views.go", "r.nullification != nil || m.gone.has(v)", "r.nullification != nil"}}},
@@ -190,7 +190,7 @@ var mutants = []mutant{
 		{"scheduler/arrears.go", "case d.Examined > 0 && !r.more:", "case d.Examined > 0:"}}},
 	{name: "T16d", what: "a block that left out a timer settles the arrears", tests: schedulerCore[1:], edits: []edit{
 		{"scheduler/lane.go", "if !r.more {", "if r != nil {"}}},
-	{name: "T16e", what: "a timer that was passed over leaves the arrears", tests: schedulerCore[1:], edits: []edit{
+	{name: "T16e", what: "a skipped timer leaves the arrears", tests: schedulerCore[1:], edits: []edit{
 		{"scheduler/arrears.go", "case ReasonNotBegun, ReasonHostFailed:", "case ReasonNotBegun:"}}},
 	{name: "T16f", what: "an expired timer enters the arrears", tests: schedulerCore[1:], edits: []edit{
 		{"scheduler/arrears.go", "stays = stays || !d.expired(r.Height)", "stays = true"}}},
@@ -202,7 +202,7 @@ var mutants = []mutant{
 		{"scheduler/calendar/due.go", "cmp.Or(cmp.Compare(b.Rank, a.Rank), cmp.Compare(a.Seq, b.Seq))", "cmp.Compare(a.Seq, b.Seq)"}}},
 	{name: "T16j", what: "what the last full block examined is forgotten", tests: calendarCore, edits: []edit{
 		{"scheduler/calendar/calendar.go", "at.settled = now", "at.settled = now - 1"}}},
-	{name: "T16k", what: "the observer knows no arrears", tests: []suite{{pkg: "./internal/faces/oracle"}}, edits: []edit{
+	{name: "T16k", what: "the observer ignores arrears", tests: []suite{{pkg: "./internal/faces/oracle"}}, edits: []edit{
 		{"internal/faces/oracle/examined.go", "cmp.Or(cmp.Compare(l.unpaid, m.unpaid), m.rank", "cmp.Or(m.rank"}}},
 	{name: "T16l", what: "the observer takes an expired timer for the last examined", tests: []suite{{pkg: "./internal/faces/oracle"}},
 		edits: []edit{{"internal/faces/oracle/examined.go", "last, n = &e.expired, &expired", "last, n = &e.live, &expired"}}},
@@ -317,7 +317,7 @@ var mutants = []mutant{
 	{name: "caught-up-unsaid", what: "the log does not say what catch-up brought (C5)",
 		tests: []suite{{pkg: "./internal/worlds/sim", run: "TestCampaign$"}}, edits: []edit{
 			{"validators/consensus.go", "c.v.node.Log.Append(simplex.CaughtUpRecord(ask.Batch.Finalization()))", "error(nil)"}}},
-	{name: "begins-in-vain", what: "a log that was lost twice says the first time alone (C5)", tests: consensusCore, edits: []edit{
+	{name: "begins-in-vain", what: "a log that was lost twice reports only the first time (C5)", tests: consensusCore, edits: []edit{
 		{"validators/simplex/lost.go", "if m.begun && !m.cfg.Lost {", "if m.begun {"}}},
 	{name: "vouch-span", what: "a wiped validator votes a view too early (C5)", tests: consensusCore, edits: []edit{
 		{"validators/simplex/lost.go", "const vouchSpan = 2", "const vouchSpan = 1"}}},
@@ -335,7 +335,7 @@ var mutants = []mutant{
 		{"validators/simplex/lost.go", "m.begun, m.floor = true, floor{}", "m.begun = true"}}},
 	{name: "vouch-sitting", what: "a validator that sits out vouches (C5)", tests: consensusCore, edits: []edit{
 		{"validators/simplex/responder.go", "if m.sitsOut != 0 || m.me < 0 ||", "if"}}},
-	{name: "finality-unasked", what: "nobody asks for a finalization that does not arrive (C4)", tests: consensusCore, edits: []edit{
+	{name: "finality-unasked", what: "no validator asks for a finalization that does not arrive (C4)", tests: consensusCore, edits: []edit{
 		{"validators/simplex/machine.go", "	m.seekFinality()\n", ""}}},
 	{name: "ration-shared", what: "rubbish uses up the rations of the consensus", tests: rationsCore, edits: []edit{
 		{"validators/rations/rations.go", "frames, bytes = BulkFrames, BulkBytes", "frames, bytes = Frames, Bytes"}}},
@@ -345,7 +345,7 @@ var mutants = []mutant{
 		{"validators/rations/rations.go", "		of = heard\n", ""}}},
 	{name: "pressure-none", what: "a peer that sends more than is taken is never shut out", tests: rationsCore, edits: []edit{
 		{"validators/rations/rations.go", "	if l.left > 0 {\n		return false\n	}\n	a.shut", "	if true {\n		return false\n	}\n	a.shut"}}},
-	{name: "border-votes", what: "a crash forgets own votes of the epoch behind a border (C5, C6)", tests: consensusCore, edits: []edit{
+	{name: "border-votes", what: "a crash forgets own votes of the epoch after a border (C5, C6)", tests: consensusCore, edits: []edit{
 		{"validators/simplex/recovery.go", "} else if later[i].Epoch == m.set.Epoch {",
 			"} else if later[i].Epoch == m.set.Epoch && later[i].Kind != voteKind {"}}},
 	{name: "former-until", what: "a former log that is adopted forgets its sitting out (C5)", tests: consensusCore, edits: []edit{

@@ -2,7 +2,7 @@
 // made in the sources, one at a time, and the tests must notice.
 //
 // The table is in the files that end in mutants_test.go. A fault is text that replaces other text of one
-// file, or of some; it is given to the compiler as an overlay, so that no file is
+// file, or of some. The compiler gets it as an overlay, so that no file is
 // ever touched. TestEveryMutantApplies sees that the table is true of the sources,
 // in no time; TestSoakMutants runs the tests on each mutant, and prints who caught
 // it:

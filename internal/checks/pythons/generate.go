@@ -431,7 +431,7 @@ type part struct {
 	names *regexp.Regexp
 }
 
-// parts are the statements of head, each of which needs imports alone.
+// parts are the statements of head, each of which needs only imports.
 var parts = split(head)
 
 var (
@@ -467,7 +467,7 @@ func split(head string) (all []part) {
 	return all
 }
 
-// body is a template with what was drawn for it.
+// body is a template with the pieces drawn for it.
 func (g *generator) body() string {
 	template := strings.ReplaceAll(g.pick(templates), `\n`, "\n")
 	var b strings.Builder
@@ -490,7 +490,7 @@ func (g *generator) body() string {
 	return literals.Replace("    "+strings.ReplaceAll(b.String(), "\n", "\n    ")) + "\n"
 }
 
-// literals are the marks of a template that are no places to fill.
+// literals are the marks of a template other than places to fill.
 var literals = strings.NewReplacer("¬", "~", "⊕", "^", "§", "@")
 
 func (g *generator) value() string {

@@ -25,7 +25,7 @@ import (
 func main() {
 	n := flag.Int("n", 5000, "programs")
 	seed := flag.Uint64("seed", 1, "the seed of the programs")
-	file := flag.String("file", "", "a file of programs, as the corpus has them, instead of drawn ones")
+	file := flag.String("file", "", "a file of programs in the form of the corpus, instead of drawn ones")
 	show := flag.Int("show", 20, "differences of a pair to print")
 	flag.Parse()
 	paths := flag.Args()
@@ -123,7 +123,7 @@ func run(path string, all []drawn, s *side) (found []string, err error) {
 	defer func() { session.Close() }()
 	for _, d := range all {
 		receipt, err := receipts.Run(session, d.source)
-		if err != nil { // its host has ended: the others have one of their own
+		if err != nil { // its host has ended: the others have their own hosts
 			receipt = "no receipt: " + err.Error()
 			session.Close()
 			if session, err = pool.Open(program.ForBlock); err != nil {
@@ -162,7 +162,7 @@ func differences(a, b side, all []drawn, show int) int {
 		}
 		seen[of] = true
 	}
-	fmt.Printf("%s and %s: %d programs, %d differ: %d in their end, %d in cycles alone, %d in text alone\n",
+	fmt.Printf("%s and %s: %d programs, %d differ: %d in their end, %d only in cycles, %d only in text\n",
 		a.version, b.version, len(all), whole, ends, cycles, words)
 	return whole
 }
