@@ -10,8 +10,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
-// Run lets N blocks become final, and returns the height then. It ends early, without
-// an error, after N block times without a block, and at least seven: two lost views in
+// Run lets N blocks become final, and returns the height reached. It ends early, without
+// an error, after N block times without a block, and at least seven. Two lost views in
 // a row end no run. Each block time counts as at least a second. A network of real time
 // gets twice its block times.
 func (c *Client) Run(ctx context.Context, blocks uint64) (Height, error) {
@@ -30,8 +30,9 @@ func (c *Client) RunUntil(ctx context.Context, within uint64, done func() (bool,
 	return err
 }
 
-// leastQuiet is after how many passes without a block a run of fewer blocks ends: two
-// views in a row that are lost to their leaders, and the block after them.
+// leastQuiet is the number of passes without a block after which a run of fewer blocks
+// ends. It covers two views in a row that are lost to their leaders, and the block
+// after them.
 const leastQuiet = 7
 
 // goOn lets the network make N blocks. It ends earlier when done, or after N passes

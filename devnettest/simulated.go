@@ -23,7 +23,7 @@ type simulated struct {
 	server   *api.Server
 	patience time.Duration // for the next block
 	runners  int
-	auto     bool // no block comes of itself
+	auto     bool // blocks come only on demand
 }
 
 func (n *Network) openSimulated(context.Context) (world, error) {

@@ -149,10 +149,11 @@ func report(stderr io.Writer, err error, asJSON bool) int {
 	return f.code
 }
 
-// codeNames are the codes under --json of errors that are no refusal.
+// codeNames are the codes under --json of errors other than refusals.
 var codeNames = map[int]string{exitFailed: "failed", exitUsage: "usage", exitNoStart: "no_start"}
 
-// print writes the failure as a line of JSON. One without words was told already.
+// print writes the failure as a line of JSON. A failure without words was reported
+// already.
 func (f *failure) print(w io.Writer) {
 	if f.what == "" {
 		return

@@ -95,7 +95,7 @@ func remedies(dir string) audit.Commands {
 	return c
 }
 
-// aloneAt says whether a home is that of one validator, whose peers are elsewhere.
+// aloneAt says whether a home belongs to one validator, whose peers are elsewhere.
 func aloneAt(dir string) bool {
 	meta, err := home.ReadMeta(dir)
 	return err == nil && meta.Node != ""

@@ -107,8 +107,8 @@ func namedPython(dir string) string {
 	return cmp.Or(box.NamedPython(filepath.Join(dir, hosts.GenesisFile)), box.NamedPython(filepath.Join(home.NetDir(dir), hosts.GenesisFile)))
 }
 
-// proof tells whether Python gives the receipts of its minor version, which is the one that
-// the network of the home names.
+// proof reports whether Python gives the receipts of its minor version, which is the one
+// that the network of the home names.
 func proof(pool *pyhost.Pool, minor string) finding {
 	f := finding{What: "receipts"}
 	pool.Require(minor)

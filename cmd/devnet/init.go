@@ -173,7 +173,7 @@ func chainOf(c *cli.Context, strict bool) (chain box.Config, err error) {
 const noPython = "none"
 
 // minorOf is the minor version of Python that a new genesis names. The Python of containers
-// is that of their image, which is not asked.
+// comes from their image, which is not asked.
 func minorOf(asked, format string) (string, error) {
 	switch {
 	case asked == noPython:
@@ -181,7 +181,7 @@ func minorOf(asked, format string) (string, error) {
 	case asked != "":
 		var minor uint
 		if _, err := fmt.Sscanf(asked, "3.%d", &minor); err != nil || asked != fmt.Sprintf("3.%d", minor) || minor < pyhost.MinMinor {
-			return "", usage("Name a minor version, as 3.11, or none.", "--python: this is no minor version of Python from 3.%d on: %.20q",
+			return "", usage("Name a minor version, as 3.11, or none.", "--python: want a minor version of Python from 3.%d on, got %.20q",
 				pyhost.MinMinor, asked)
 		}
 		return asked, nil
