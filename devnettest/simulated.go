@@ -23,7 +23,7 @@ type simulated struct {
 	server   *api.Server
 	patience time.Duration // for the next block
 	runners  int
-	auto     bool // blocks come only on demand
+	auto     bool // a block is made only if there is something to do
 }
 
 func (n *Network) openSimulated(context.Context) (world, error) {
