@@ -129,8 +129,8 @@ func (c calls) of(e ast.Expr) {
 var library = map[string]bool{"String": true, "Error": true, "UnmarshalCBOR": true, "MarshalCBOR": true, "UnmarshalJSON": true,
 	"MarshalJSON": true, "MarshalText": true, "UnmarshalText": true, "Receive": true}
 
-// unused lists the Go code of rows that the product does not run: functions and methods
-// that nothing reaches, and types without a method that it reaches.
+// unused lists the Go code of rows that the product does not run. These are unreachable
+// functions and methods, and types without a reachable method.
 func unused(text string, files fs.FS, dead uncalled, called calls) (wrong []string) {
 	s := newSources(files)
 	for _, r := range parse(text).rows {

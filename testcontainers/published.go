@@ -93,7 +93,7 @@ func freePort(at netip.Addr) (port uint16, err error) {
 }
 
 // taken reports whether the engine could not start a container because another program has
-// its port. The words are Docker's and the kernel's.
+// its port. Docker and the kernel write these words.
 func taken(err error) bool {
 	return err != nil && (strings.Contains(err.Error(), "port is already allocated") ||
 		strings.Contains(err.Error(), "address already in use"))

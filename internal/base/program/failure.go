@@ -11,12 +11,12 @@ import (
 // nothing at all about the message.
 var ErrNotBegun = errors.New("no time was left to begin it")
 
-// ErrDoubted is over a message that was not begun: its code was late before, and whoever
-// asked tries it at another time (decision C18).
-var ErrDoubted = errors.New("its code was late before, and has its turn later")
+// ErrDoubted is over a message that was not begun: its code was late before. The caller
+// tries it at another time (decision C18).
+var ErrDoubted = errors.New("the code was late before, and has its turn later")
 
 // ErrLate is any HostError whose Failure is Late, to errors.Is.
-var ErrLate = errors.New("it is late")
+var ErrLate = errors.New("the message is late")
 
 // Is implements errors.Is.
 func (e *HostError) Is(target error) bool { return target == ErrLate && e.Failure == Late }
@@ -59,7 +59,7 @@ func (f Failure) String() string {
 type HostError struct {
 	Failure Failure
 	During  string        // what the host was asked to do
-	CPU     time.Duration // that it used, where it is late by its Allowance; else 0
+	CPU     time.Duration // that it used, if it is late by its Allowance; otherwise 0
 	Err     error
 }
 

@@ -6,7 +6,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// What the attempt of an item may use of its host's CPU time (decision C18).
+// Limits of the CPU time that the attempt of an item may use of its host (decision C18).
 const (
 	// LateTimes is how many times as long as a plain loop's the cycles of a program may
 	// take. The price list keeps it below 15; the rest is for measures that err.
@@ -25,8 +25,9 @@ const (
 // more than any block has.
 const maxRated = types.Cycles(1) << 32
 
-// Allowance is the CPU time that an attempt with a limit may have used after so many
-// cycles. thousand is that of a thousand cycles of a plain loop. It is rounded down.
+// Allowance is the CPU time that an attempt with a limit may have used after it used the
+// given cycles. thousand is the time of a thousand cycles of a plain loop. It is rounded
+// down.
 //
 // Spec: decision C18.
 func Allowance(limit, used types.Cycles, thousand time.Duration) time.Duration {
@@ -38,12 +39,12 @@ func rated(cycles types.Cycles, thousand time.Duration) time.Duration {
 	return time.Duration(cycles/1000)*LateTimes*thousand + time.Duration(cycles%1000)*LateTimes*thousand/1000
 }
 
-// UnitCycles is what a deploy pays for one unit of compiling, in cycles of a byte of code:
-// some ten microseconds, as 30 cycles of a loop are allowed to take.
+// UnitCycles is the price of one unit of compiling in a deploy, in cycles of a byte of
+// code. It allows some ten microseconds, the time that 30 cycles of a loop may take.
 const UnitCycles = 30
 
-// InspectionCycles is the most that inspecting a source may cost, where no more units of
-// compiling can be paid: what its Allowance is reckoned by. It is 1<<32 at most.
+// InspectionCycles is the most that inspecting a source may cost if no more units of
+// compiling can be paid. Its Allowance is computed from it. It is 1<<32 at most.
 //
 // Spec: decision C18.
 func InspectionCycles(size int, units uint64) types.Cycles {
@@ -53,10 +54,11 @@ func InspectionCycles(size int, units uint64) types.Cycles {
 // Bounds is what the user of a session lets a message take. The zero Bounds is nothing:
 // the host's own limit remains.
 type Bounds struct {
-	// Left is asked whenever a message or an inspection begins, for the wall time that may
-	// still be spent on it and all that it calls. What has none left is not begun, what takes
-	// longer is given up; both are a *HostError that says Stopped. nil is no bound: who must
-	// not depend on real time, as the simulator, sets none.
+	// Left is called whenever a message or an inspection begins. It returns the wall time
+	// that may still be spent on it and all that it calls. A message without time left is
+	// not begun, and one that takes longer is given up. Both are a *HostError that says
+	// Stopped. nil sets no bound: the simulator leaves it nil, since it must not depend on
+	// real time.
 	Left func() time.Duration
 	// Strict has a message or an inspection end there and then that uses more CPU time than
 	// its Allowance, as a *HostError that says Late.

@@ -18,7 +18,7 @@ type Passed struct {
 	Questions PassedQuestions
 	Fires     PassedFires
 	Messages  PassedMessages
-	Late      []LateTransaction // nil where there is none
+	Late      []LateTransaction // nil if none
 }
 
 // MaxLate bounds the late transactions that a block lists: each took its proposer some
@@ -26,8 +26,8 @@ type Passed struct {
 const MaxLate = 16
 
 // LateTransaction says that a transaction took more CPU time at the proposer than its cycles
-// may, or that its host crashed over it. Where more validators said so of the nonce than can
-// be faulty, the block holds the transaction, which ends as host_failed (decision C18).
+// may, or that its host crashed over it. If more validators listed the nonce than can be
+// faulty, the block holds the transaction, which ends as host_failed (decision C18).
 type LateTransaction struct {
 	_      struct{} `cbor:",toarray"`
 	Sender Address
@@ -50,12 +50,13 @@ type PassedList[T any] struct {
 	_      struct{} `cbor:",toarray"`
 	Failed []T      // in the order they came; nil where none did
 	Begun  *uint64  // how many were begun when the proposer's time was over; nil: all that came
-	// Skipped is what its proposer left for another block of its own, by numbers, in the order
-	// it came: it was cut off in one before, or its code is doubted. nil where there is none.
+	// Skipped is the items that the proposer left for another of its blocks, by numbers, in
+	// the order they came. They were cut off in an earlier block, or their code is doubted.
+	// nil if none.
 	Skipped []Skip
 }
 
-// Skip is a number of items in a row that were left where they are.
+// Skip is a number of items in a row that the block left in place.
 type Skip struct {
 	_     struct{} `cbor:",toarray" json:"-"`
 	Begun uint64   `json:"begun"` // how many of the kind were begun before them

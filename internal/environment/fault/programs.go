@@ -12,8 +12,8 @@ import (
 // How a host of programs fails over an actor.
 const (
 	HostCrashes = "crash" // it ends at once
-	HostHangs   = "hang"  // it does not answer and uses CPU time for nothing: it is late, where whoever asked is strict
-	HostCrawls  = "crawl" // it does not answer, and keeps within its allowance: it is stopped when whoever asked has no more time
+	HostHangs   = "hang"  // it does not answer and uses CPU time for nothing: it is late, if the caller is strict
+	HostCrawls  = "crawl" // it does not answer, and keeps within its allowance: it is stopped when the caller has no more time
 	HostWorks   = "works" // it does not fail, any more
 )
 
@@ -112,8 +112,8 @@ func (s *brokenSession) Handle(ctx program.Context, code program.Code, msg progr
 	return program.Outcome{}, failed
 }
 
-// hang waits as long as a host is waited for, and says how that ends and the CPU time
-// that the program used where it is late by its allowance.
+// hang waits as long as a caller waits for a host, and returns how the wait ends. If the
+// program is late by its allowance, hang also returns the CPU time that it used.
 func (s *brokenSession) hang(late bool) (program.Failure, time.Duration) {
 	limit, cpu := hangLimit, time.Duration(0)
 	if late {

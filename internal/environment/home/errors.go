@@ -92,8 +92,7 @@ func (e *BrokenError) Error() string {
 
 func (e *BrokenError) Unwrap() error { return e.Cause }
 
-// LinkError says that a symbolic link is in the place of a folder or file that devnet
-// makes itself.
+// LinkError says that a folder or file that devnet makes itself is a symbolic link.
 type LinkError struct{ Path string }
 
 func (e *LinkError) Error() string {

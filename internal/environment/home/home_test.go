@@ -198,8 +198,8 @@ func TestResetRemovesOnlyWhatTheHomeMade(t *testing.T) {
 	}
 }
 
-// A link in the place of a folder leads to files of others: it is named, and nothing is
-// removed, neither there nor here.
+// A symbolic link instead of a folder leads to files of others. The error names it, and
+// nothing is removed, neither there nor here.
 func TestResetFollowsNoLink(t *testing.T) {
 	for _, part := range []string{"nodes", "nodes/v0", "logs", "net", "net" + newSuffix, "lock"} {
 		t.Run(part, func(t *testing.T) {
@@ -243,7 +243,7 @@ func TestResetFollowsNoLink(t *testing.T) {
 	}
 }
 
-// Nobody but the user of a home reads it.
+// Only the user of a home may read it.
 func TestAHomeIsItsUsersAlone(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "of", "mine")
 	h := open(t, dir, want)

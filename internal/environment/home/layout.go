@@ -56,8 +56,8 @@ func (h *Home) Node(name string) (Node, error) {
 	return NodeFiles(h.dir, name), nil
 }
 
-// Modes of what a home holds, which only its user reads: logs have payloads, and
-// beside them are keys and votes.
+// Modes of a home's files and folders, which only its user reads. Logs have payloads; other
+// files hold keys and votes.
 const (
 	dirMode  = 0o700
 	fileMode = 0o600

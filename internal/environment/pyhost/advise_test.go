@@ -87,7 +87,7 @@ func TestAdviceTellsAllAtOnce(t *testing.T) {
 	}
 }
 
-// What an author who comes from another chain writes first.
+// The first mistakes of an author who comes from another chain.
 const astray = `from cowboy_sdk import actor, public, runtime
 import pvm_host as host
 
@@ -164,8 +164,8 @@ func TestAdviceWarnsOfForgottenStateAndUncallableHandlers(t *testing.T) {
 	}
 }
 
-// A deploy refuses what its author says that others call, and nobody can; the helpers
-// of a file take what they like.
+// A deploy refuses a handler that its author exposes to callers but that cannot be called.
+// The helpers of a file take any arguments.
 func TestADeployRefusesAHandlerThatCannotBeCalled(t *testing.T) {
 	p := openPool(t, Config{})
 	const sdk = "from cowboy_sdk import actor, public, callable_by, OWNER\n"

@@ -14,7 +14,7 @@ import (
 var (
 	errClosed   = errors.New("the pool of Python hosts is closed")
 	errDead     = errors.New("the session's host has ended")
-	errSlow     = errors.New("it took longer by the wall clock than its cycles may")
+	errSlow     = errors.New("the message took longer by the wall clock than its cycles may")
 	errInTime   = errors.New("it did not answer in time")
 	errEnded    = errors.New("it ended")
 	errGivenUp  = errors.New("it was given up: whoever asked had no more time")
@@ -29,7 +29,7 @@ func failure(during string, cause error, bounded bool, took time.Duration, said 
 	case errors.Is(cause, errLate) && took == 0:
 		kind, text = program.Late, errSlow
 	case errors.Is(cause, errLate):
-		kind, text = program.Late, fmt.Errorf("it used %v of CPU time, more than its cycles may", took.Round(time.Microsecond))
+		kind, text = program.Late, fmt.Errorf("the message used %v of CPU time, more than its cycles may", took.Round(time.Microsecond))
 	case errors.Is(cause, os.ErrDeadlineExceeded) && bounded:
 		kind, text = program.Stopped, errGivenUp
 	case errors.Is(cause, os.ErrDeadlineExceeded):

@@ -30,8 +30,8 @@ func (e *MissingError) Error() string {
 		if len(e.Found) > 0 {
 			found = strings.Join(e.Found, ", ")
 		}
-		return fmt.Sprintf("the genesis names Python %s, and no CPython %s is here (got %s; looked for %s): install python%s, and name its path "+
-			"as python in the node's settings or put it on the PATH", e.Minor, e.Minor, found, strings.Join(e.Looked, ", "), e.Minor)
+		return fmt.Sprintf("the genesis names Python %s; no CPython %s found (got %s; looked for %s); "+
+			"install python%s on the PATH or set python in the node's settings", e.Minor, e.Minor, found, strings.Join(e.Looked, ", "), e.Minor)
 	}
 	return fmt.Sprintf("no python3 of version 3.%d or later (looked for %s): install it with `apt-get install -y python3` "+
 		"or `brew install python`", MinMinor, strings.Join(e.Looked, ", "))
@@ -62,8 +62,8 @@ func (s slowly) watch(path string, patience time.Duration) (over func()) {
 type python struct{ path, version string }
 
 // find returns the named interpreter, or the first fitting one on PATH: plain
-// python3 first, as it is the one its user maintains, then by version. Of a minor
-// version, where one is required, no other fits.
+// python3 first, as it is the one its user maintains, then by version. If a minor version
+// is required, no other fits.
 func find(named, required string, slow slowly) (python, error) {
 	names := []string{"python3"}
 	if required != "" {

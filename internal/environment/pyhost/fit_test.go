@@ -25,8 +25,8 @@ func wrongly(t *testing.T) *Pool {
 	return p
 }
 
-// Of a Python that gives another receipt no program runs, and what is said names the
-// program, both receipts, the interpreter and the remedy.
+// A Python that gives another receipt runs no program. The error names the program, both
+// receipts, the interpreter and the remedy.
 func TestAnUnfitPythonRunsNothing(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	p := wrongly(t)
@@ -54,7 +54,7 @@ func TestAnUnfitPythonRunsNothing(t *testing.T) {
 	}
 }
 
-// What was proved is remembered in a file of its user, and for these sources alone.
+// A proof is remembered in a file of its user, and only for these sources.
 func TestAProofIsRememberedForWhatWasProved(t *testing.T) {
 	cache := t.TempDir()
 	t.Setenv("XDG_CACHE_HOME", cache)
@@ -66,7 +66,7 @@ func TestAProofIsRememberedForWhatWasProved(t *testing.T) {
 	needed.Python(t, err)
 	mark := identity(found.path, p.sources)
 	if mark == "" {
-		t.Skipf("the library of %s is not where it is looked for", found.path)
+		t.Skipf("no library found for %s", found.path)
 	}
 	kept, err := os.ReadFile(filepath.Join(cache, "devnet", "pythons"))
 	if _, again := known.Load(mark); !again && (err != nil || !strings.Contains(string(kept), mark)) {

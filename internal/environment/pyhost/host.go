@@ -43,8 +43,8 @@ type host struct {
 	blocks   int        // sessions of this child that ran any
 	wall     []Part
 	broken   bool
-	bounded  bool      // the deadline in force is the caller's, not the pool's
-	deadline time.Time // of what the host is asked
+	bounded  bool      // the caller set the deadline in force, not the pool
+	deadline time.Time // of the request under way
 	watch    watch
 	page     []byte // shared with the host
 	child    int    // the id of the child's process
@@ -206,7 +206,7 @@ func (h *host) fork() error {
 	h.child, h.forked = int(min(pid, 1<<31-1)), true
 	if !inGroup(h.child, h.cmd) { // what is to be ended is a child of this host, whatever it says
 		h.child = 0
-		return fmt.Errorf("%w: a child %d that is none of its own", errFrame, pid)
+		return fmt.Errorf("%w: process %d is not a child of this host", errFrame, pid)
 	}
 	h.rates.add(time.Duration(min(rate, uint64(time.Second))))
 	return nil

@@ -9,8 +9,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// wastes has a loop without an end. Its price is right, so that only a host that is told
-// of a quicker machine takes it for late.
+// wastes has a loop without an end. Its price is right, so that only a host that takes its
+// machine for a quicker one finds it late.
 const wastes = `
 from cowboy_sdk import actor, public
 
@@ -55,7 +55,8 @@ func strictly(t *testing.T, p *Pool, left func() time.Duration, handler string, 
 }
 
 // Decision C18: "an attempt … may use 40 × cycles so far × ns_per_cycle + 2 ms of its
-// host's CPU time … above that it is late and ends there and then". Its fork server lives on.
+// host's CPU time". Above that it is late and "ends there and then". Its fork server lives
+// on.
 func TestWhatIsLateEndsThereAndThen(t *testing.T) {
 	p := New(Config{Hosts: 1, Rate: 200 * time.Nanosecond}) // no machine is that quick
 	defer p.Close()
@@ -80,8 +81,8 @@ func TestWhatIsLateEndsThereAndThen(t *testing.T) {
 	}
 }
 
-// Promise (ii) of decision C18: a plain loop is never late, nor is a program that pays
-// for each turn of the pipe; and what a slice or its end shows changes no receipt.
+// Promise (ii) of decision C18: a plain loop is never late. Nor is a program that pays for
+// each turn of the pipe. The page shown in a slice or at its end changes no receipt.
 func TestWhatKeepsToItsPriceIsNeverLate(t *testing.T) {
 	p := New(Config{Hosts: 1})
 	defer p.Close()
@@ -98,7 +99,8 @@ func TestWhatKeepsToItsPriceIsNeverLate(t *testing.T) {
 	}
 }
 
-// What a share of wall time cuts off is stopped, and not late, and its fork server lives on.
+// A message that a share of wall time cuts off is stopped, and not late, and its fork
+// server lives on.
 func TestWhatAShareCutsOffIsNotLate(t *testing.T) {
 	p := New(Config{Hosts: 1})
 	defer p.Close()

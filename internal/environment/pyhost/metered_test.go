@@ -191,8 +191,8 @@ func TestDeletedKeysDoNotSlowATable(t *testing.T) {
 	}
 }
 
-// No budget of a block reaches the limit of memory: a program pays by the byte for
-// what it keeps. The soak runs every program of the corpus that keeps what it makes.
+// No budget of a block reaches the limit of memory: a program pays by the byte for the data
+// that it keeps. The soak runs every program of the corpus that keeps what it makes.
 func TestMemoryIsPaidByTheByteSoak(t *testing.T) {
 	const block = 20_000_000
 	w := worldOn(t, openPool(t, Config{CallTimeout: 5 * time.Minute}))

@@ -47,18 +47,18 @@ func newPage() (page []byte, file *os.File, err error) {
 func (h *host) word(at int) uint64 { return binary.NativeEndian.Uint64(h.page[at:]) }
 
 // errLate is the end of a message that is late.
-var errLate = errors.New("it is late")
+var errLate = errors.New("the message is late")
 
 // Times of looking at the clock of a message that runs.
 const (
 	leastLook = time.Millisecond // between two looks
-	// wallTimes is how far the wall clock may go beyond the allowance, where the
-	// system does not tell the CPU time, and wallFree how far at least.
+	// wallTimes is how far the wall clock may go beyond the allowance if the system does
+	// not report the CPU time. wallFree is how far at least.
 	wallTimes = 10
 	wallFree  = 250 * time.Millisecond
 )
 
-// watch is what is known of a message that must not be late.
+// watch is the state of a message that must not be late.
 type watch struct {
 	strict bool          // it is watched
 	limit  types.Cycles  // of the outermost message
@@ -66,7 +66,7 @@ type watch struct {
 	took   time.Duration // CPU time, once it is late; 0 of one that is late by the wall clock
 }
 
-// look reports whether the message under way is late, and else when to look again.
+// look reports whether the message under way is late, and otherwise when to look again.
 //
 // Spec: decision C18.
 func (h *host) look(now time.Time) (late bool, again time.Duration) {

@@ -18,7 +18,7 @@ func unnamedFile() (*os.File, error) {
 
 // cpuTime is how long a process has been on a processor.
 func cpuTime(pid int) (time.Duration, error) {
-	const scheduled = 2 // CPUCLOCK_SCHED of a whole process, whose id stands above it, inverted
+	const scheduled = 2 // CPUCLOCK_SCHED of a whole process; the bits above it are the inverted process id
 	var at unix.Timespec
 	if err := unix.ClockGettime(int32(^pid<<3|scheduled), &at); err != nil {
 		return 0, os.NewSyscallError("clock_gettime", err)

@@ -10,7 +10,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/program"
 )
 
-// lookedAt is a host whose page shows so many cycles, of a child.
+// lookedAt is a host whose page shows the given cycles of a child.
 func lookedAt(t *testing.T, child int, used uint64) *host {
 	t.Helper()
 	h := &host{page: make([]byte, pageBytes), child: child, rates: &rates{}, watch: watch{strict: true, limit: 1 << 20}}
@@ -20,7 +20,8 @@ func lookedAt(t *testing.T, child int, used uint64) *host {
 }
 
 // Decision C18, 1 and 4: without a clock for the child the wall clock has ten times the
-// allowance and 250 ms; what is late by it shows no CPU time, which would be a proof.
+// allowance and 250 ms. A message that is late by the wall clock shows no CPU time, which
+// would be a proof.
 func TestOnlyCPUTimeIsAProof(t *testing.T) {
 	const nobody = 1<<22 + 1 // beyond the largest process id
 	h := lookedAt(t, nobody, 0)
@@ -58,12 +59,12 @@ func TestTheAllowanceFollowsThePage(t *testing.T) {
 	}
 	h := lookedAt(t, os.Getpid(), 1<<30)
 	if late, again := h.look(time.Now()); late || again < leastLook {
-		t.Errorf("late: %v, to be looked at after %v", late, again)
+		t.Errorf("late: %v, next look after %v", late, again)
 	}
 	h = lookedAt(t, os.Getpid(), 0)
 	binary.NativeEndian.PutUint64(h.page[pageBase:], uint64(used+time.Hour))
 	if late, _ := h.look(time.Now()); late {
-		t.Error("late for what is not counted")
+		t.Error("late for uncounted time")
 	}
 }
 

@@ -55,9 +55,9 @@ const (
 	plainLoop = "    for i in range(10**9): pass\n"
 )
 
-// BenchmarkWorst prints the ten programs of those that the fuzzer writes that take
-// the most time for a cycle, as multiples of a plain loop in the same run, and all
-// beyond the aim. A noisy machine may put programs there, so it fails for none.
+// BenchmarkWorst prints the ten of the fuzzer's programs that take the most time per cycle,
+// and all beyond the aim. It prints multiples of a plain loop in the same run. A noisy
+// machine may put programs there, so it fails for none.
 func BenchmarkWorst(b *testing.B) {
 	w := &pricing{b: b, pool: openPool(b, Config{CallTimeout: 5 * time.Minute})}
 	w.world = worldOn(b, w.pool)

@@ -19,8 +19,8 @@ const maxProved = 64
 var known sync.Map
 
 // identity is the mark of an interpreter, its standard library, the host's sources and the
-// corpus: sizes and times of files of the library stand for their bytes. "" where the
-// library is not found, and then nothing is remembered.
+// corpus. For files of the library it takes sizes and times instead of bytes. It is "" if
+// the library is not found, and then nothing is remembered.
 func identity(path string, sources []byte) string {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {

@@ -8,9 +8,9 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/program"
 )
 
-// rates is how fast this machine is: each child runs a plain loop before its first
-// message, and the median of the last counts, so that it follows a machine that slows
-// down and no single measure decides.
+// rates is how fast this machine is. Each child runs a plain loop before its first message,
+// and the median of the last measures counts. So rates follows a machine that slows down,
+// and no single measure decides.
 type rates struct {
 	stated time.Duration // 0: it is measured
 	mu     sync.Mutex

@@ -183,7 +183,7 @@ func (s *session) Handle(ctx program.Context, code program.Code, m program.Messa
 		switch host := (*program.HostError)(nil); {
 		case errors.Is(err, errFrame):
 			return program.Outcome{}, h.fail(during, err)
-		case !errors.As(err, &host) && (!h.forked || h.endChild() != nil): // it waits for an answer that nobody will give
+		case !errors.As(err, &host) && (!h.forked || h.endChild() != nil): // it waits for an answer that never comes
 			h.stop()
 		}
 		return program.Outcome{}, err

@@ -44,7 +44,7 @@ func (r *reader) next() (byte, []byte, error) {
 	return r.buf[0], r.buf[1:], nil
 }
 
-// skip reads up to a token, at most so many bytes.
+// skip reads up to a token, and at most most bytes.
 func (r *reader) skip(token []byte, most int) error {
 	var last []byte
 	for range most {

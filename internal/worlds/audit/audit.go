@@ -21,7 +21,7 @@ import (
 // Report is what an audit found.
 type Report struct {
 	Nodes  []NodeReport `json:"nodes"`
-	Remedy []string     `json:"remedy,omitempty"` // commands that mend the nodes, in their order: Advise
+	Remedy []string     `json:"remedy,omitempty"` // commands that repair the nodes, in their order: Advise
 }
 
 // NodeReport is what the audit of one node found.

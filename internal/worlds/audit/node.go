@@ -84,7 +84,8 @@ func (a *node) audit(files home.Node) error {
 	return nil
 }
 
-// stateless audits a node without a store. One that has votes ran, and lost it.
+// stateless audits a node without a store. A node that has votes ran before, and lost its
+// store.
 func (a *node) stateless(files home.Node) error {
 	if _, err := os.Stat(files.Votes); errors.Is(err, os.ErrNotExist) {
 		return nil // it never ran
@@ -93,12 +94,12 @@ func (a *node) stateless(files home.Node) error {
 	if err != nil || len(records) == 0 {
 		return err
 	}
-	a.problemOf(ofNoState, "its state is lost: %s is not there, and %s is; devnet up fetches the state from the other validators",
+	a.problemOf(ofNoState, "its state is lost: %s is missing, but %s exists; devnet up fetches the state from the other validators",
 		files.State, files.Votes)
 	return a.votes(records)
 }
 
-// log audits the log of votes, and how far it goes beside the store.
+// log audits the log of votes, and compares its end with the store's tip.
 func (a *node) log(files home.Node, archive *history.Archive) error {
 	records, err := a.records(files)
 	if err != nil || records == nil {
@@ -110,7 +111,7 @@ func (a *node) log(files home.Node, archive *history.Archive) error {
 	return a.votes(records)
 }
 
-// records reads the log of votes; nil where it is damaged.
+// records reads the log of votes; nil if it is damaged.
 func (a *node) records(files home.Node) ([][]byte, error) {
 	votes, err := log.Open(files.Votes, store.Process)
 	if err != nil {

@@ -11,18 +11,18 @@ const (
 	ofLost                // votes.log is gone
 	ofOaths               // votes contradict each other
 	ofOthers              // a block differs from another node's
-	ofNoState             // state.db is not there
+	ofNoState             // state.db is missing
 )
 
-// Commands are what a remedy has typed beside those that remove or copy files.
+// Commands are the commands that a remedy prints besides those that remove or copy files.
 type Commands struct {
 	Up    string              // starts the network, or the node, on the home
 	Reset string              // begins a new network there
 	Quote func(string) string // a path as a shell takes it
 }
 
-// Advise writes into the report which commands mend its nodes, in their order. alone says
-// that the home is one validator's, which fetches its state from validators that the
+// Advise writes into the report which commands repair its nodes, in their order. alone says
+// that the home belongs to one validator, which fetches its state from validators that the
 // report does not have.
 func (r *Report) Advise(c Commands, alone bool) {
 	for i := range r.Nodes {

@@ -93,8 +93,8 @@ func (f *files) spareLost() error {
 	if len(lost) <= spare {
 		return nil
 	}
-	return fmt.Errorf("the logs of votes of %s are lost, all or their ends: of %d validators %d can do without; "+
-		"put %s back, or begin anew with --reset",
+	return fmt.Errorf("the logs of votes of %s are lost or cut; of %d validators %d may lose theirs; "+
+		"put %s back, or start over with --reset",
 		strings.Join(lost, ", "), len(f.origin.genesis.Validators.Members), spare, filepath.Join(f.origin.home.Dir(), "nodes", "*", "votes.log"))
 }
 

@@ -159,7 +159,7 @@ func TestAHomeWithoutALog(t *testing.T) {
 	refusedHome(t, dir, "the logs of votes of v1, v3 are lost", "of 4 validators 1")
 }
 
-// told is what check says of each node of a home, and no error.
+// told is the text of check for each node of a home, without an error.
 func told(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	report, err := audit.Home(dir, "", nil)
@@ -173,9 +173,9 @@ func told(t *testing.T, dir string) map[string]string {
 	return all
 }
 
-// A log of votes that is cut, anywhere before the store's tip, is a lost log: check
-// names it in the words of the validator's own log, and the validator sits out. Two of
-// four are too many (decision C5).
+// A log of votes that is cut, anywhere before the store's tip, is a lost log. check names
+// it in the words of the validator's own log, and the validator sits out. Two of four are
+// too many (decision C5).
 func TestALogThatIsCutIsLost(t *testing.T) {
 	const empty, short = "its log of votes is lost: it holds no record", "its log of votes is lost: it ends before the tip of the store"
 	for name, one := range map[string]struct {
@@ -220,7 +220,7 @@ func TestALogThatIsCutIsLost(t *testing.T) {
 	}
 }
 
-// A store that is gone beside a log of votes is named.
+// check names a store that is missing while its log of votes exists.
 func TestCheckNamesAStateThatIsGone(t *testing.T) {
 	dir := ran(t)
 	files := home.NodeFiles(dir, "v0")
@@ -234,8 +234,8 @@ func TestCheckNamesAStateThatIsGone(t *testing.T) {
 	}
 }
 
-// Cut at any byte, a log of votes either is lost, or has every vote before the store's
-// tip: what it lacks then a crash could have kept from being written.
+// A log of votes that is cut at any byte either is lost, or has every vote before the
+// store's tip. A crash could have kept the votes that it lacks from being written.
 func TestALogCutAnywhereIsLostOrHasTheTip(t *testing.T) {
 	dir := ran(t)
 	files := home.NodeFiles(dir, "v2")

@@ -48,7 +48,7 @@ func (s *siege) String() string {
 		s.lastsAway)
 }
 
-// What accounts call: a plain loop, and one that takes a hundred times the CPU time of its
+// Accounts call a plain loop, and a loop that takes a hundred times the CPU time of its
 // cycles as far as the hosts know. No program is known that does.
 const (
 	fair = time.Duration(0)
@@ -56,7 +56,7 @@ const (
 )
 
 // hangAt lets fresh accounts call a loop in as many codes, once each with a limit of 9 M
-// cycles, while an honest account calls one after the other for a time.
+// cycles. Meanwhile an honest account calls one after the other for a time.
 func hangAt(t *testing.T, accounts, codes int, rate, lasts time.Duration) *siege {
 	pool := pyhost.New(pyhost.Config{Rate: rate})
 	t.Cleanup(pool.Close)
@@ -124,8 +124,8 @@ func TestAccountsThatHangPay(t *testing.T) {
 	}
 }
 
-// Promise (ii): a plain loop of nearly all that a block's lane holds ends at a block time of
-// 50 ms, however busy the machine is.
+// Promise (ii): a plain loop that nearly fills a block's lane ends at a block time of 50
+// ms, however busy the machine is.
 func TestAPlainLoopIsFinal(t *testing.T) {
 	s := hangAt(t, 1, 1, fair, 5*time.Second)
 	t.Log(s)

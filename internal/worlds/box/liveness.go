@@ -34,7 +34,7 @@ func (n *Network) gaveUp(g *validators.GivenUp) string {
 
 // clockBehind says that a validator's clock is behind the newest block's stamp (decision C7).
 func clockBehind(name string, by time.Duration) string {
-	return fmt.Sprintf("the clock of %s is %v behind the newest block's timestamp, before which no block is made; set it right, or wait",
+	return fmt.Sprintf("the clock of %s is %v earlier than the newest block's timestamp; no block is made until then; set it right or wait",
 		name, by.Round(time.Second/10))
 }
 

@@ -74,8 +74,8 @@ func TestViewsThatAreGivenUpAreCountedByCause(t *testing.T) {
 	}
 }
 
-// C7: validators whose clocks are behind the newest block's stamp make none before that time, and
-// each says so by its name.
+// C7: validators whose clocks show a time before the newest block's stamp make no block
+// until then. Each reports it by name.
 func TestClocksThatAreSetBackAreNamed(t *testing.T) {
 	n := up(t, Config{Ephemeral: true, Validators: 4, BlockTime: 50 * time.Millisecond})
 	await(t, n, 2)

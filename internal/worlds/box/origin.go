@@ -28,7 +28,7 @@ type origin struct {
 	seed    uint64 // of the keys
 	genesis *ledger.Genesis
 	home    *home.Home   // nil when the network is ephemeral
-	resumed bool         // the network goes on with that of its home
+	resumed bool         // the network continues with the genesis of its home
 	owned   *pyhost.Pool // of the network's own hosts; nil where the programs were given
 	unfit   string       // why those cannot run its programs; "": they can
 }
@@ -68,8 +68,8 @@ func (o *origin) open() error {
 	return nil
 }
 
-// NamedPython is the minor version of Python that a file of a genesis names; "" where it
-// names none, or is no genesis.
+// NamedPython is the minor version of Python that a file of a genesis names. It is "" if
+// the file names none, or is not a genesis.
 func NamedPython(file string) string {
 	data, err := os.ReadFile(file)
 	if err != nil {

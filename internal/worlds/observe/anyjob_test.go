@@ -103,8 +103,8 @@ func anySpec(t *rapid.T, callback *push.Callback) *push.JobSpec {
 	return s
 }
 
-// work brings the commitments and results of a job that are due in the next block. The
-// answer of each member of a draw is say's; "" is silence.
+// work brings the commitments and results of a job that are due in the next block. say
+// returns the answer of each member of a draw; "" is silence.
 func (c *chain) work(id types.Hash, say func(draw string) string) {
 	j, next := c.head.Job(id), c.head.Height()+1
 	if j == nil || next > j.Deadline() {

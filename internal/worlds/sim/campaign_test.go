@@ -33,8 +33,8 @@ var (
 // Lengths of a campaign's parts, in virtual time.
 const (
 	storm = 40 * time.Second // faults come and go
-	// slowSpell is how long links stay slower than the timeouts reckon with, in seeds that
-	// draw it: all doublings of C4 fit into it several times.
+	// slowSpell is how long links stay slower than the timeouts assume, in seeds that draw
+	// it. All doublings of C4 fit into it several times.
 	slowSpell = 4 * time.Minute
 	// bound is how long a healed network may take to finalize liveBlocks more on
 	// every validator: a view whose timeout has doubled to the most (C4: 16
@@ -58,15 +58,15 @@ type campaign struct {
 	failing  map[string]bool // their disk fails, or is about to; looked up only
 	joined   int             // validators that joined: w0, w1, …; one may leave for each
 	spell    bool            // links are slow for minutes after the storm
-	churns   bool            // sets change at each epoch's end, and validators crash behind it
+	churns   bool            // sets change at each epoch's end, and validators crash after it
 	slowed   map[string]bool // their disk or processors are slow; looked up only
 	short    map[string]bool // their log lost its end and has to be found lost at the next boot; looked up only
 	gone     []string        // were told to leave
 	policy   string
 	did      map[string]int // faults by name
-	hired    *rand.Rand     // of runners; nil where there are none
+	hired    *rand.Rand     // of runners; nil without runners
 	counted  types.Height   // the last block whose jobs are counted
-	bordered types.Height   // the last border behind which validators crash
+	bordered types.Height   // the last border after which validators crash
 }
 
 // maxJoins bounds the validators that join where sets churn.
@@ -148,8 +148,8 @@ func newCampaign(seed uint64, change ...func(*NetworkConfig)) (*campaign, error)
 	return one, nil
 }
 
-// heard judges what a validator reports: no log is taken for lost but one of those that
-// may lose it.
+// heard judges a report of a validator: it may declare its log lost only if a fault could
+// lose that log.
 func (c *campaign) heard(_ types.Time, name string, report simplex.Report) {
 	if _, sits := report.(simplex.SitsOut); !sits {
 		return
@@ -284,7 +284,7 @@ func (c *campaign) fault() {
 	c.noted(what)
 }
 
-// noted keeps what was done, for the tally and for who reads of a seed that failed.
+// noted keeps an event for the tally and for the reader of a failed seed.
 func (c *campaign) noted(what string) {
 	if what != "" {
 		c.did[strings.Fields(what)[0]]++
@@ -310,7 +310,7 @@ func (c *campaign) oneWay(name string) string {
 	return fmt.Sprint("one-way ", name, " ", out)
 }
 
-// unlikeLinks gives each link a delay of its own, up to ten times the assumed one (C4).
+// unlikeLinks gives each link its own delay, up to ten times the assumed one (C4).
 func (c *campaign) unlikeLinks() string {
 	for i, a := range c.names {
 		for _, b := range c.names[i+1:] {
@@ -366,7 +366,7 @@ func (c *campaign) cutsLog() string {
 	return "cut log of " + name
 }
 
-// border follows what is final: behind a block at which the set changes it has some
+// border follows final blocks. After a block at which the set changes it makes some
 // validators crash at their next writes and sends, and boots them a little later.
 func (c *campaign) border(_ types.Time, r *ledger.Result) {
 	if !r.Block.Header.Border() || r.Block.Header.Height <= c.bordered || c.Now() >= firstInstant.Add(storm) {
@@ -704,9 +704,9 @@ func TestCampaign(t *testing.T) {
 	}
 }
 
-// A validator that was down while all members of the set it knows left finds those that
-// joined since: in the first seed v3 of genesis is wiped, in the second v1 returns with an
-// old store.
+// A validator is down while all members of the set that it knows leave, and then finds
+// those that joined since. In the first seed v3 of genesis is wiped, in the second v1
+// returns with an old store.
 func TestAMemberOfAnOldSetFindsThoseThatJoined(t *testing.T) {
 	for seed, back := range map[uint64]string{1005: "v3", 693: "v1"} {
 		c, err := newCampaign(seed)
@@ -807,8 +807,8 @@ func (s *tally) sometimes(t *testing.T) {
 	}
 }
 
-// forgetful is a log that promises to keep votes and keeps all but them: one that is
-// empty, or ends before the store's tip, would be a lost one, and sat out.
+// forgetful is a log that promises to keep votes and keeps all but them. If it were empty,
+// or ended before the store's tip, the validator would take it for lost, and sit out.
 type forgetful struct{ env.Log }
 
 func (f *forgetful) Append(records ...[]byte) error {

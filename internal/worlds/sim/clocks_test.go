@@ -33,8 +33,9 @@ func skewed(t *testing.T, block, run time.Duration, by map[string]time.Duration)
 	return n, n.Tip() - before, n.Validator("v0").Status().Refused.Nullified
 }
 
-// C7: clocks that are ahead quicken no heights, which timers count, and a clock that is off costs
-// few views: heights keep a block time each, but for what the stamps may be ahead.
+// C7: clocks that are ahead do not quicken heights, which timers count. A clock that is off
+// costs few views. Heights keep a block time each, except for the drift that stamps may
+// have.
 func TestC7ClocksAheadDoNotQuickenHeights(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -62,8 +63,8 @@ func TestC7ClocksAheadDoNotQuickenHeights(t *testing.T) {
 	}
 }
 
-// C7: where all clocks are set back no block is made before the newest one's time, and each
-// validator says so. Once that time is there the chain goes on.
+// C7: if all clocks are set back, no block is made before the newest one's time, and each
+// validator reports it. Once that time has come the chain continues.
 func TestC7ClocksSetBackSayWhy(t *testing.T) {
 	back := map[string]time.Duration{}
 	for _, name := range []string{"v0", "v1", "v2", "v3"} {
@@ -76,7 +77,7 @@ func TestC7ClocksSetBackSayWhy(t *testing.T) {
 	for _, name := range n.Names() {
 		behind := n.Validator(name).Status().Behind
 		if want := 5 * time.Minute; behind < want-2*time.Second || behind > want+2*time.Second {
-			t.Errorf("%s says that its clock is %v behind, want about %v", name, behind, want)
+			t.Errorf("%s reports a clock slow by %v, want about %v", name, behind, want)
 		}
 	}
 	if err := n.RunToHeight(n.Tip()+5, 6*time.Minute); err != nil {

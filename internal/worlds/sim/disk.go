@@ -48,7 +48,7 @@ type disk struct {
 	buckets []bucket
 	free    types.Time // when all writes so far will be synced
 	pending []pending  // writes that are not synced yet, oldest first
-	lying   *Effect    // nil unless it says of writes that they are synced, and does not sync them
+	lying   *Effect    // nil unless it reports writes as synced without syncing them
 }
 
 // maxLies bounds the writes that a lying disk has not synced: a cache holds no more. The

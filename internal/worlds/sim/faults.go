@@ -279,8 +279,8 @@ func (w *World) DiskLatency(name string, d time.Duration) {
 	w.find(name).disk.Latency = d
 }
 
-// SyncLies has a node's disk say of writes that they are synced, and not sync them: a
-// crash loses all of them. With false the disk syncs what it holds, and tells the truth.
+// SyncLies makes a node's disk report writes as synced without syncing them: a crash loses
+// all of them. With false the disk syncs what it holds, and tells the truth.
 func (w *World) SyncLies(name string, on bool) *Effect {
 	n := w.find(name)
 	n.disk.flush()
@@ -317,7 +317,7 @@ func (w *World) CPUSlow(name string, d time.Duration) *Effect {
 	return w.slow("cpu_slow", n, d, &n.cpuSlow, &n.lag)
 }
 
-// slow sets how much longer something of a node takes, in place of what was set before.
+// slow sets how much longer a part of a node takes, and replaces the former setting.
 func (w *World) slow(verb string, n *node, d time.Duration, effect **Effect, what *time.Duration) *Effect {
 	if *effect != nil {
 		(*effect).Until, *effect = w.now, nil

@@ -20,7 +20,7 @@ func sittingOut(c *NetworkConfig) map[string]int {
 }
 
 // A disk that lies of its syncs loses in a crash all that was written since; told to stop,
-// it has all. The network goes on beside it, and no oracle accuses it.
+// it has all. The rest of the network continues, and no oracle accuses it.
 func TestADiskThatLiesOfItsSyncs(t *testing.T) {
 	n := network(t, NetworkConfig{World: quick(3)})
 	if err := n.RunToHeight(10, time.Minute); err != nil {
@@ -102,7 +102,7 @@ func TestOneSlowNodeDelaysItselfAlone(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		if took := n.Now().Sub(begun); took > 90*time.Second || r.Slowed == 0 {
-			t.Errorf("%s: forty blocks of a second beside a slow node took %v; %v", name, took, r)
+			t.Errorf("%s: forty blocks of a second with a slow node took %v; %v", name, took, r)
 		}
 		if slow(n, 0) != nil || r.Until == 0 {
 			t.Errorf("%s: it stays slow", name)

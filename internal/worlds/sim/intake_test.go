@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// A validator that floods, or speaks in the names of others, is muted by all, for
-// longer each time, and is taken back when it has stopped; an honest validator is
-// never muted, on links that lose, repeat and reorder, nor after a minute's
-// standstill with all that was sent to it meanwhile.
+// All validators mute a validator that floods, or speaks in the names of others, for longer
+// each time. They take it back when it has stopped. An honest validator is never muted, on
+// links that lose, repeat and reorder. Nor is it muted after a minute's standstill, with all
+// that was sent to it meanwhile.
 func TestRubbishMutesItsSender(t *testing.T) {
 	for _, kind := range []string{"flood", "impersonate"} {
 		n, err := NewNetwork(NetworkConfig{Apart: true, World: Config{Seed: 7,

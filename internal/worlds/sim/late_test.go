@@ -11,7 +11,7 @@ import (
 )
 
 // Decisions C7 and C18 under block_time auto: a transaction that is late makes blocks until
-// it ends, and no longer. Where it is late at too few, an honest proposer executes it.
+// it ends, and no longer. If it is late at too few, an honest proposer executes it.
 func TestALateTransactionLeavesTheChainAtRest(t *testing.T) {
 	for _, c := range []struct {
 		hang, validators int

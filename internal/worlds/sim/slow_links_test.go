@@ -10,7 +10,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// slowCell is a network whose links are slower than its timeouts reckon with, for minutes.
+// slowCell is a network whose links are slower than its timeouts assume, for minutes.
 type slowCell struct {
 	block, delay time.Duration
 	loss         float64
@@ -24,12 +24,12 @@ func (c slowCell) String() string {
 const (
 	quickDelay   = 20 * time.Millisecond
 	delaysABlock = 12 // a block takes at most this many delays of a link, or a block time
-	healedBlocks = 30 // after a heal the full rate is back within so many blocks
+	healedBlocks = 30 // blocks after a heal, at most, until the full rate is back
 	fullRate     = 20 // blocks over which the full rate is measured
 )
 
-// allowed is the longest time that a block of the cell may take. What is lost is sent again
-// after 2Δ, so that Δ counts where it is longer than the delay.
+// allowed is the longest time that a block of the cell may take. Lost messages are sent
+// again after 2Δ, so that Δ counts if it is longer than the delay.
 func (c slowCell) allowed() time.Duration {
 	delay := c.delay
 	if c.loss > 0 {
@@ -89,9 +89,10 @@ func (c slowCell) judge(t testing.TB, p played) {
 	}
 }
 
-// Decision C4: whatever constant delay links have, blocks become final within a few of it, and
-// once links are quick again the full rate is back. Each validator's timeouts grow until they
-// suffice, although every view is notarized in the end, late. With DEVNET_SOAK the whole grid.
+// Decision C4: whatever constant delay links have, blocks become final within a few of it.
+// Once links are quick again the full rate is back. Each validator's timeouts grow until
+// they suffice, although every view is notarized in the end, late. With DEVNET_SOAK the
+// whole grid.
 func TestSlowLinksAreFoundByDoubling(t *testing.T) {
 	grid := []slowCell{{100 * time.Millisecond, 500 * time.Millisecond, 0}, {time.Second, 900 * time.Millisecond, 0},
 		{500 * time.Millisecond, 1500 * time.Millisecond, 0.2}, {50 * time.Millisecond, 4 * time.Second, 0}}

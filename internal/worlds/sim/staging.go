@@ -13,7 +13,7 @@ func (n *Network) Wipe(name string) (*Effect, error) {
 	return r, err
 }
 
-// SyncLies has a validator's disk lie of what it syncs. A crash may then cost it votes
+// SyncLies makes a validator's disk lie about its syncs. A crash may then cost it votes
 // that it sent, which no log shows: it is one of the f that may contradict themselves.
 func (n *Network) SyncLies(name string, on bool) *Effect {
 	if on {
@@ -24,9 +24,9 @@ func (n *Network) SyncLies(name string, on bool) *Effect {
 	return n.World.SyncLies(name, on)
 }
 
-// CutLog takes the youngest records from the log of votes of a validator that does not
-// run. It sits out where the log ends before the store's tip then (decision C5); else it
-// is one of the f that may contradict themselves (finding F63).
+// CutLog takes the youngest records from the log of votes of a validator that does not run.
+// If the log then ends before the store's tip, the validator sits out (decision C5).
+// Otherwise it is one of the f that may contradict themselves (finding F63).
 func (n *Network) CutLog(name string, records int) (*Effect, error) {
 	r, err := n.World.CutLog(name, records)
 	if err == nil {

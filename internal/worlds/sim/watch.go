@@ -41,8 +41,8 @@ func (w *watch) say(told word) {
 	}
 }
 
-// keep tells the oracles of a block that a validator has stored, once it is synced. What
-// a disk says that lies of its syncs they are not told.
+// keep tells the oracles of a block that a validator has stored, once it is synced.
+// It skips a disk that lies about its syncs.
 func (w *watch) keep(name string, r *ledger.Result) {
 	one := w.find(name)
 	if one.disk.lying != nil {

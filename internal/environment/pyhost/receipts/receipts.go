@@ -37,11 +37,11 @@ const Limit = types.Cycles(500_000)
 type Program struct {
 	Name   string // file and name, as in enums/flags
 	Source string
-	// Pins are the receipts by minor version; "" is every version that has none of its own.
+	// Pins are the receipts by minor version; "" is every version without a separate pin.
 	Pins map[string]string
 }
 
-// Want is the receipt under a minor version such as "3.11"; false where none is known.
+// Want is the receipt under a minor version such as "3.11"; false if none is known.
 func (p Program) Want(minor string) (receipt string, known bool) {
 	if receipt, known = p.Pins[minor]; !known {
 		receipt, known = p.Pins[""]
@@ -70,7 +70,7 @@ func All() []Program {
 	return all
 }
 
-// Text is the whole corpus, for who remembers what was proved by it.
+// Text is the whole corpus, for a caller that remembers a proof by it.
 func Text() string {
 	var b strings.Builder
 	for _, p := range All() {
@@ -132,7 +132,7 @@ func (p Program) Entry() string {
 // Older reports whether a minor version, such as 3.9, is before another, such as 3.11.
 func Older(a, b string) bool { return len(a) < len(b) || len(a) == len(b) && a < b }
 
-// Run runs a program once and returns its receipt. An error is the environment's.
+// Run runs a program once and returns its receipt. An error comes from the environment. --
 func Run(s program.Session, source string) (receipt string, err error) {
 	code := program.Code{Hash: types.Keccak([]byte(source)), Source: []byte(source)}
 	c := &offline{left: Limit}
@@ -217,7 +217,7 @@ func (d *Difference) Error() string {
 	return fmt.Sprintf("the program %s gave another receipt (got %s, want %s)", d.Program, d.Got, d.Want)
 }
 
-// ErrMinor says that the corpus knows no receipts of a minor version.
+// ErrMinor says that the corpus has no receipts for a minor version.
 var ErrMinor = errors.New("no receipts of this minor version are known")
 
 // Prove runs the corpus under a minor version. Its error is a *Difference, ErrMinor or

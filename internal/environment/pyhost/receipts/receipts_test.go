@@ -91,11 +91,11 @@ func TestWordsOfErrorsHaveOnePrice(t *testing.T) {
 var listed = map[string]string{
 	"classes/sorting":       "3.13 asks more often where a run begins",
 	words:                   "CPython words its errors otherwise",
-	"texts/unicode":         "each minor version has a Unicode table of its own",
+	"texts/unicode":         "the Unicode table differs by minor version",
 	"texts/nested-fstrings": "3.12 lets a field of an f-string have its quotes",
 }
 
-// What differs between minor versions is on the list, and nothing else.
+// The list names all programs that differ between minor versions, and no others.
 func TestMinorsDifferInWhatIsListed(t *testing.T) {
 	for _, p := range receipts.All() {
 		_, known := listed[p.Name]
@@ -105,7 +105,7 @@ func TestMinorsDifferInWhatIsListed(t *testing.T) {
 	}
 }
 
-// A host that gives another receipt is told so, with the program and both receipts.
+// The error for a host that gives another receipt names the program and both receipts.
 func TestAnotherReceiptIsNamed(t *testing.T) {
 	s := &strange{}
 	err := receipts.Prove(s, "3.11")

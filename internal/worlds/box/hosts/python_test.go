@@ -14,7 +14,7 @@ import (
 	"github.com/cowboyinc/devnet/validators"
 )
 
-// freePorts are ports that nobody listens at, each another.
+// freePorts are different ports on which no process listens.
 func freePorts(t *testing.T, n int) (ports []int) {
 	for range n {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -47,8 +47,8 @@ func pythons(t *testing.T) (minors []string, paths map[string]string) {
 	return minors, paths
 }
 
-// C20: a validator whose Python is of another minor version than genesis names follows
-// the chain, neither proposes nor votes, and says why. The others go on.
+// C20: a validator whose minor version of Python differs from the one in genesis follows
+// the chain, neither proposes nor votes, and says why. The other validators continue.
 func TestC20AnotherPythonIsRefusedByName(t *testing.T) {
 	minors, paths := pythons(t)
 	if len(minors) < 2 {
@@ -101,7 +101,7 @@ func TestC20AnotherPythonIsRefusedByName(t *testing.T) {
 	for _, want := range []string{"v3 neither proposes nor votes", "names Python " + minors[0], "(got " + minors[1],
 		"install python" + minors[0]} {
 		if !strings.Contains(said, want) {
-			t.Errorf("%q is not said of v3: %s", want, said)
+			t.Errorf("v3's troubles lack %q: %s", want, said)
 		}
 	}
 	if said := up[0].Liveness().Troubles; len(said) > 0 {
@@ -109,8 +109,8 @@ func TestC20AnotherPythonIsRefusedByName(t *testing.T) {
 	}
 }
 
-// A genesis that names no Python, as those of older homes, is served by any that gives the
-// receipts of its own version.
+// A genesis without a Python version, like that of an older home, accepts any Python. It
+// must give the receipts of that Python's version.
 func TestAGenesisWithoutPythonTakesAny(t *testing.T) {
 	_, paths := pythons(t)
 	for minor, path := range paths {
