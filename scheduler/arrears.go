@@ -10,10 +10,10 @@ import "github.com/cowboyinc/devnet/internal/base/types"
 //
 // Spec: decision T16.
 
-// examinedOf returns the Examined of a timer's new place, after the block examined
-// it and did not end it; 0 is a place outside of the arrears. An expired timer, and
-// one that the proposer passed over (decision C18), stay in the arrears or out of
-// them. So no proposer and no agent that hangs takes a timer out of the arrears.
+// examinedOf returns the Examined of a timer's new place, after the block examined it and
+// did not end it. 0 is a place not in the arrears. An expired timer, and one that the
+// proposer skipped (decision C18), stay in the arrears or out of them. So no proposer and
+// no agent that hangs takes a timer out of the arrears.
 func (r *laneRun) examinedOf(d *dueTimer) types.Height {
 	stays := d.Examined > 0
 	switch d.waiting {

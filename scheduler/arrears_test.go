@@ -9,8 +9,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// besieged is a world in which two timers a block are examined, and five due ones
-// of an actor stand before one of alice's that can pay and states no tip.
+// besieged is a world in which two timers per block are examined. Five due timers of an
+// actor come before one of alice's that can pay and states no tip.
 func besieged(t *testing.T, w *world, foe types.Address, request program.TimerRequest) (foes []types.TimerID, victim types.Timer) {
 	t.Helper()
 	w.p.MaxExamined, w.p.GCCyclesPerBlock = 2, 0
@@ -22,8 +22,8 @@ func besieged(t *testing.T, w *world, foe types.Address, request program.TimerRe
 	return foes, victim
 }
 
-// TestT16UnderEveryPolicyASiegeOfPoorTimersLastsUntilEachWasExaminedOnce: their
-// ends, which the cleanup lane has no room for, or their deferrals hold nobody up.
+// TestT16UnderEveryPolicyASiegeOfPoorTimersLastsUntilEachWasExaminedOnce: their ends, which
+// the cleanup lane has no room for, or their deferrals delay no other timer.
 func TestT16UnderEveryPolicyASiegeOfPoorTimersLastsUntilEachWasExaminedOnce(t *testing.T) {
 	for _, policy := range []string{Fifo, EIP1559, GBA, BiasVCG, BiasFirstPrice} {
 		w := rich()
@@ -40,8 +40,8 @@ func TestT16UnderEveryPolicyASiegeOfPoorTimersLastsUntilEachWasExaminedOnce(t *t
 	}
 }
 
-// TestT16WhatIsPricedOutTakesTurns: each is examined again after as many blocks as
-// all of them take, the one that can pay again at its turn, and not before.
+// TestT16WhatIsPricedOutTakesTurns: each is examined again after as many blocks as all of
+// them take. The one that can pay again is examined at its turn, and not before.
 func TestT16WhatIsPricedOutTakesTurns(t *testing.T) {
 	w := lane1559()
 	foes, _ := besieged(t, w, bob, program.TimerRequest{Height: 2, GasLimit: ptr(types.Cycles(1000)), MaxFeePerCycle: wei(1000)})
@@ -113,8 +113,8 @@ func TestT16OneFireThatEmptiesThePayerPutsTheOthersInArrears(t *testing.T) {
 	wantTiers(t, w, ids[1:], "arrears arrears")
 }
 
-// TestT16NoVerdictOnMoneyNoMove: whom the proposer passes over, and who expired and
-// waits for its burial, stays in arrears, or out of them.
+// TestT16NoVerdictOnMoneyNoMove: a timer that the proposer skips, or that expired and waits
+// for its burial, stays in arrears, or out of them.
 func TestT16NoVerdictOnMoneyNoMove(t *testing.T) {
 	for reason, policy := range map[string]string{ReasonNotBegun: EIP1559, ReasonHostFailed: EIP1559, "expires": EIP1559} {
 		w := lane1559()

@@ -65,8 +65,8 @@ func (c Calendar) Shift(e Entry, examined types.Height) { c.tiers.Shift(e.Place,
 // Settle notes that height now examined all that is due.
 func (c Calendar) Settle(now types.Height) { c.tiers.Settle(now) }
 
-// TierOf returns the tier in which a pending timer stands: ring, epoch, overflow,
-// carry or arrears.
+// TierOf returns the tier that holds a pending timer: ring, epoch, overflow, carry or
+// arrears.
 func TierOf(p *params.Params, kv KV, id types.TimerID) (tier string, ok bool) {
 	data := kv.Get(keyRecord(id))
 	if data == nil {

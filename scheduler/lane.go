@@ -46,7 +46,7 @@ type Answer struct {
 	Fault  string       // why there is no output, or ""
 	Cycles types.Cycles // used, at most BidCall.Cycles
 	Passed string       // why it was passed over, uncharged, or ""
-	Over   bool         // nobody else is asked
+	Over   bool         // no other bidder is asked
 }
 
 // Fire is one fire to be settled.
@@ -212,8 +212,8 @@ func (r *laneRun) burials() uint64 {
 }
 
 // deferRest reports the due timers that did not end, whatever the reason
-// (decision T9), and puts each where the next block looks for it. Those that a fire
-// cancelled after they were passed over ended.
+// (decision T9), and puts each where the next block looks for it. Timers that a fire
+// cancelled after they were skipped ended.
 func (r *laneRun) deferRest() {
 	for i := range r.due {
 		d := &r.due[i]

@@ -21,8 +21,7 @@ type twin struct {
 	last   arrears
 }
 
-// arrears is T16's memory: when a timer was last examined, of those that could not
-// pay then.
+// arrears is T16's memory: when a timer that could not pay was last examined.
 type arrears map[types.TimerID]types.Height
 
 // note keeps what an examination found, by the reason for which the timer waits.

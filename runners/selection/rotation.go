@@ -99,10 +99,10 @@ func (r *Rotation) Overlaps(height types.Height, p Pace) bool {
 	return r.Former != nil && uint64(height-r.Height) < p.OverlapBlocks
 }
 
-// Turn returns the place of a validator in a runner's subset, and whether the runner may
-// connect to it and it may set the runner's bit in a block. It may so in the subset, and
-// during the overlap in the former one. A validator outside the subset has the place after
-// the last.
+// Turn returns the place of a validator in a runner's subset. It also reports whether the
+// runner may connect to the validator, and the validator may set the runner's bit in a
+// block. It may so in the subset, and during the overlap in the former one. A validator
+// outside the subset has the place after the last.
 //
 // CIP-11 §7.2(4) has the new subset alone attest, which would make the overlap of
 // §5.3 worthless (deviation, decision J10).

@@ -97,8 +97,8 @@ type Place struct {
 	Examined types.Height // of an entry in the arrears: the height of its last Shift; 0 in every other tier
 }
 
-// before is the order of due entries outside of the arrears, and of entries in
-// arrears whose last examination has one height (decision T16).
+// before is the order of due entries not in the arrears, and of entries in arrears whose
+// last examination has one height (decision T16).
 func (p Place) before(q Place) bool { return p.Rank > q.Rank || p.Rank == q.Rank && p.Seq < q.Seq }
 
 // Item is an entry.

@@ -13,7 +13,7 @@ type cursor struct {
 }
 
 const (
-	cborTwo   = 0x82 // an array of so many
+	cborTwo   = 0x82 // an array of two elements
 	cborThree = 0x83
 )
 

@@ -8,19 +8,18 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// Due returns what is due at now: the entries of heights up to now, the highest
-// rank first, then the lowest sequence number, then those in arrears (decision
-// T16), at most limit of them. It looks into the carry, the ring's slots not yet
-// swept, the fronts of the epoch queue and the overflow, and the arrears: what it
-// costs follows from what is due there, not from what is pending. The values are
-// copies.
+// Due returns what is due at now: the entries of heights up to now, the highest rank first,
+// then the lowest sequence number, then those in arrears (decision T16), at most limit of
+// them. It looks into the carry, the ring's slots not yet swept, the fronts of the epoch
+// queue and the overflow, and the arrears. Its cost depends on the due entries there, not
+// on all pending ones. The values are copies.
 func (c Calendar) Due(now types.Height, limit uint64) []Item {
 	items, _ := c.DueOf(now, limit, limit)
 	return items
 }
 
-// DueOf is Due with at most so many entries in arrears. inArrears is how many those
-// are.
+// DueOf is Due with at most the given number of entries in arrears. inArrears is how many
+// those are.
 func (c Calendar) DueOf(now types.Height, limit, arrears uint64) (items []Item, inArrears uint64) {
 	if limit == 0 {
 		return nil, 0

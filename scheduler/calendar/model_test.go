@@ -149,8 +149,8 @@ func (x *twins) do(kind, a, b byte) {
 	x.look()
 }
 
-// examine is a block that examines some of what is due: of each it finds by a
-// number whether it can pay. One that examines all settles the others.
+// examine is a block that examines some of the due timers: a number decides for each
+// whether it can pay. A block that examines all settles the others.
 func (x *twins) examine(limit uint64, b byte) {
 	if x.m.now == 0 {
 		return
